@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* image: the agent as the tool carries it, with the places to enter it. */
+#ifndef DP_AGENT_IMAGE_H
+#define DP_AGENT_IMAGE_H
+
+#include "port_types.h"
+
+/** Bytes of the text; position independent; at most DP_AGENT_TEXT of them. */
+extern const u8 dp_agent_image[];
+extern const u32 dp_agent_image_size;
+
+/* Offsets of the entry points from the text's start. */
+extern const u32 dp_agent_trap_entry;
+extern const u32 dp_agent_trap_restorer;
+extern const u32 dp_agent_remote_syscall;
+extern const u32 dp_agent_hook_entry;
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * control: the half of the engine that decides.
+ *
+ * One run, in this order, each step all or nothing:
+ *
+ *   create ─► add… ─► layout ─► place ─► build ─► arm ─► … ─► disarm ─► destroy
+ *             sites   sizes     pool     copies   bytes
+ *                               addresses tables
+ *
+ * Context of every function: control half, may sleep, one thread at a time per
+ * engine. Errors are negative errnos; a @why is a static phrase.
+ */
+#ifndef DP_CONTROL_H
+#define DP_CONTROL_H
+
+#include "port_types.h"
+#include "engine/layout.h"
+#include "engine/control/target.h"
+
+struct dp_engine;
+
+/** dp_engine_create() - an engine without sites. Return: 0 or -ENOMEM. */
+int dp_engine_create(struct dp_engine **engine);
+
+/** dp_engine_destroy() - free it; disarms nothing. NULL is fine. */
+void dp_engine_destroy(struct dp_engine *engine);
+
+/**
+ * dp_engine_add() - put a probe on an instruction
+ * @addr: address of the instruction in the target
+ * @code: bytes found there
+ * @size: how many of them, up to 15 are looked at
+ * @probe: number of the new probe, from 0
+ * @why: on failure, the reason, or NULL
+ *
+ * Several probes may share an address.
+ * Return: 0; -EINVAL the instruction cannot run out of line; -EILSEQ it is
+ * none; -EBUSY a breakpoint is there; -ENOMEM.
+ */
+int dp_engine_add(struct dp_engine *engine, u64 addr, const u8 *code,
+		  size_t size, u32 *probe, const char **why);
+
+/**
+ * dp_engine_add_hook() - watch a system call of libc
+ * @addr: address of its "mov $nr, %eax; syscall" (7 bytes)
+ * @nr: number of the call
+ *
+ * The call then passes through the agent (engine/hit/hook.c). A probe at @addr
+ * and the hook live together; a probe on the syscall instruction itself wins
+ * over the hook, which is then left out.
+ * Return: 0, -ENOMEM.
+ */
+int dp_engine_add_hook(struct dp_engine *engine, u64 addr, u32 nr);
+
+/** struct dp_pool_need - a pool that has to be placed */
+struct dp_pool_need {
+	u64 low, high;		/* everything it must reach lies in between */
+	u64 size;		/* bytes, whole pages */
+	u64 file_offset;	/* in the memfd */
+	u64 addr;		/* set by dp_engine_place() or the caller */
+};
+
+/** struct dp_layout_need - what has to be mapped */
+struct dp_layout_need {
+	u64 arena_size;		/* bytes, whole pages */
+	u64 file_size;		/* of the memfd */
+	u32 nr_pools;
+	struct dp_pool_need pools[DP_MAX_POOLS];
+};
+
+/**
+ * dp_engine_layout() - how much memory the sites need, and where about
+ * @shards: counter shards wanted, a power of two; fewer are taken where there
+ *          are very many probes
+ * Return: the needs, owned by the engine; NULL when the sites lie so far apart
+ * that DP_MAX_POOLS pools do not serve them.
+ */
+struct dp_layout_need *dp_engine_layout(struct dp_engine *engine, u32 shards);
+
+/** struct dp_hole - unmapped addresses [start, end) */
+struct dp_hole {
+	u64 start, end;
+	bool above_heap;	/* begins where the heap would grow */
+};
+
+/**
+ * dp_engine_place() - choose an address for each pool
+ * @holes: ascending
+ *
+ * Source: user-space rules: within 2 GB of all that a copy refers to; not
+ * right above the heap while there is another place.
+ * Return: 0; -ENOMEM there is no room in reach.
+ */
+int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
+		    size_t n);
+
+/** struct dp_mapping - where things are, in the tool and in the target */
+struct dp_mapping {
+	void *file;		/* the memfd in the tool: text, arena, pools */
+	u64 base;		/* address of the agent's text in the target */
+	u64 hook_entry;		/* address of dp_hook_entry in the target */
+	u32 owner;		/* the target's pid, in its own namespace */
+	u32 tool;
+	u64 tool_start;
+};
+
+/**
+ * dp_engine_build() - make the copies and the tables
+ *
+ * Nothing in the target refers to them yet.
+ * Return: 0; -ENOMEM a copy does not reach what it refers to.
+ */
+int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
+
+/** dp_engine_arena() - the shared memory in the tool; NULL before the build */
+struct dp_arena *dp_engine_arena(const struct dp_engine *engine);
+
+/**
+ * dp_engine_arm_hooks() - patch the hooked system calls
+ * Return: 0; -EBUSY the text is not what it was; a write error. Nothing stays
+ * armed on failure.
+ */
+int dp_engine_arm_hooks(struct dp_engine *engine, struct dp_target *target);
+
+/**
+ * dp_engine_arm() - put a breakpoint at every site
+ * @bad: on failure the address concerned, or NULL
+ * Return: as above; on failure every site is disarmed again.
+ */
+int dp_engine_arm(struct dp_engine *engine, struct dp_target *target, u64 *bad);
+
+/** dp_engine_hits() - hits of a probe so far; readable while it runs */
+u64 dp_engine_hits(const struct dp_engine *engine, u32 probe);
+u64 dp_engine_missed(const struct dp_engine *engine, u32 probe);
+const char *dp_engine_mode(const struct dp_engine *engine, u32 probe);
+const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);
+/** dp_engine_sites() - addresses probed, hooks not counted */
+size_t dp_engine_sites(const struct dp_engine *engine);
+/** dp_engine_site() - address of the i-th site, hooks included; 0 past the end */
+u64 dp_engine_site(const struct dp_engine *engine, size_t i);
+
+#endif

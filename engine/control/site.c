@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* site: the probed addresses of an engine, one object each. */
+#include "engine/control/internal.h"
+#include "engine/control/strategy.h"
+
+int dp_engine_create(struct dp_engine **engine)
+{
+	*engine = dp_port_alloc(sizeof(**engine));
+	return *engine ? 0 : -ENOMEM;
+}
+
+void dp_engine_destroy(struct dp_engine *engine)
+{
+	if (!engine)
+		return;
+	dp_port_free(engine->sites);
+	dp_port_free(engine->probes);
+	dp_port_free(engine->hash);
+	dp_port_free(engine->order);
+	dp_port_free(engine);
+}
+
+struct dp_site *dp_engine_find(const struct dp_engine *e, u64 addr)
+{
+	u32 i = dp_site_hash(addr) & e->hash_mask;
+
+	if (!e->hash)
+		return NULL;
+	for (; e->hash[i]; i = (i + 1) & e->hash_mask)
+		if (e->sites[e->hash[i] - 1].addr == addr)
+			return &e->sites[e->hash[i] - 1];
+	return NULL;
+}
+
+static void hash_insert(struct dp_engine *e, u32 site)
+{
+	u32 i = dp_site_hash(e->sites[site].addr) & e->hash_mask;
+
+	while (e->hash[i])
+		i = (i + 1) & e->hash_mask;
+	e->hash[i] = site + 1;
+}
+
+/* At most half full, so that a search that fails is short. */
+static int hash_reserve(struct dp_engine *e)
+{
+	u32 slots = e->hash ? e->hash_mask + 1 : 0;
+	u32 *bigger;
+	u32 i;
+
+	if (slots / 2 > e->nr_sites)
+		return 0;
+	slots = slots ? slots * 2 : 16;
+	bigger = dp_port_alloc(slots * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	dp_port_free(e->hash);
+	e->hash = bigger;
+	e->hash_mask = slots - 1;
+	for (i = 0; i < e->nr_sites; i++)
+		hash_insert(e, i);
+	return 0;
+}
+
+static int reserve(void **array, u32 used, u32 *cap, size_t each)
+{
+	u32 want = *cap ? *cap * 2 : 16;
+	void *bigger;
+
+	if (used < *cap)
+		return 0;
+	bigger = dp_port_resize(*array, want * each);
+	if (!bigger)
+		return -ENOMEM;
+	*array = bigger;
+	*cap = want;
+	return 0;
+}
+
+static int new_site(struct dp_engine *e, const struct dp_site *site,
+		    struct dp_site **made)
+{
+	if (reserve((void **)&e->sites, e->nr_sites, &e->cap_sites,
+		    sizeof(*e->sites)) ||
+	    hash_reserve(e))
+		return -ENOMEM;
+	e->sites[e->nr_sites] = *site;
+	hash_insert(e, e->nr_sites);
+	*made = &e->sites[e->nr_sites++];
+	return 0;
+}
+
+static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
+		   const char **why)
+{
+	size_t i;
+	int err;
+
+	if (size && code[0] == DP_BREAKPOINT) {
+		*why = "a breakpoint is already there";
+		return -EBUSY;
+	}
+	err = dp_insn_facts(code, size, &site->facts);
+	if (err) {
+		*why = "there is no instruction there";
+		return err;
+	}
+	if (site->facts.class == DP_INSN_REFUSED) {
+		*why = site->facts.refusal;
+		return -EINVAL;
+	}
+	site->addr = addr;
+	site->hook = -1;
+	site->first_probe = site->last_probe = 0;
+	for (i = 0; i < site->facts.len; i++)
+		site->code[i] = code[i];
+	return 0;
+}
+
+static void link_probe(struct dp_engine *e, struct dp_site *site, u32 probe)
+{
+	e->probes[probe].next = 0;
+	e->probes[probe].site = (u32)(site - e->sites);
+	if (site->last_probe)
+		e->probes[site->last_probe - 1].next = probe + 1;
+	else
+		site->first_probe = probe + 1;
+	site->last_probe = probe + 1;
+}
+
+int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
+		  u32 *probe, const char **why)
+{
+	struct dp_site fresh, *site = dp_engine_find(e, addr);
+	const char *reason = "out of memory";
+	int err = reserve((void **)&e->probes, e->nr_probes, &e->cap_probes,
+			  sizeof(*e->probes));
+
+	if (!err && !site) {
+		err = examine(&fresh, addr, code, size, &reason);
+		if (!err)
+			err = new_site(e, &fresh, &site);
+	}
+	if (err) {
+		if (why)
+			*why = reason;
+		return err;
+	}
+	link_probe(e, site, e->nr_probes);
+	*probe = e->nr_probes++;
+	return 0;
+}
+
+int dp_engine_add_hook(struct dp_engine *e, u64 addr, u32 nr)
+{
+	u8 code[] = { 0xb8, (u8)nr, (u8)(nr >> 8), 0, 0, 0x0f, 0x05 };
+	struct dp_site fresh, *site = dp_engine_find(e, addr);
+	const char *why;
+	int err;
+
+	if (dp_engine_find(e, addr + 5))
+		return 0;
+	if (!site) {
+		err = examine(&fresh, addr, code, sizeof(code), &why);
+		if (!err)
+			err = new_site(e, &fresh, &site);
+		if (err)
+			return err;
+	}
+	site->hook = (s32)nr;
+	return 0;
+}
+
+size_t dp_engine_sites(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		n += e->sites[i].first_probe != 0;
+	return n;
+}
+
+u64 dp_engine_site(const struct dp_engine *e, size_t i)
+{
+	return i < e->nr_sites ? e->sites[i].addr : 0;
+}
+
+u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
+{
+	return e->arena && probe < e->nr_probes ? dp_view_hits(&e->view, probe) :
+						  0;
+}
+
+/* Counting in trap mode has no way to miss: it needs no memory, no lock and no
+ * free instance, and it cannot recurse. */
+u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
+{
+	return 0;
+}
+
+const char *dp_engine_mode(const struct dp_engine *e, u32 probe)
+{
+	return "trap";
+}
+
+const char *dp_engine_reason(const struct dp_engine *e, u32 probe)
+{
+	return "breakpoint: jump mode is not there yet";
+}
+
+struct dp_arena *dp_engine_arena(const struct dp_engine *e)
+{
+	return e->arena;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* target: the text that control works on: a process, or bytes in a test. */
+#ifndef DP_TARGET_H
+#define DP_TARGET_H
+
+#include "port_types.h"
+
+struct dp_target;
+
+/**
+ * struct dp_target_ops - what a target must be able to do
+ * @read: copy @len bytes from address @addr; all or a negative errno
+ * @write: replace bytes of text; all or a negative errno. Need not be atomic
+ *         for more than one byte
+ * @sync: return only when every thread of the target is sure to see what was
+ *        written before; may be NULL where nobody runs meanwhile
+ */
+struct dp_target_ops {
+	int (*read)(struct dp_target *target, u64 addr, void *to, size_t len);
+	int (*write)(struct dp_target *target, u64 addr, const void *from,
+		     size_t len);
+	int (*sync)(struct dp_target *target);
+};
+
+/** struct dp_target - embedded in whatever implements it */
+struct dp_target {
+	const struct dp_target_ops *ops;
+};
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* view: bounds of a foreign arena, checked once, and what can be read there. */
+#include "engine/control/view.h"
+#include "engine/control/strategy.h"
+
+static bool fits(u64 offset, u64 count, u64 each, u64 size)
+{
+	return offset >= sizeof(struct dp_arena) && offset % 8 == 0 &&
+	       offset <= size && count <= (size - offset) / each;
+}
+
+static bool counters_fit(const struct dp_arena_control *c, u64 size)
+{
+	u64 shards = (u64)c->shard_mask + 1;
+
+	return shards <= DP_MAX_SHARDS && !(shards & c->shard_mask) &&
+	       c->shard_stride % 8 == 0 &&
+	       c->shard_stride / 8 >= c->nr_probes &&
+	       fits(c->counter_off, shards, c->shard_stride ? c->shard_stride : 8,
+		    size);
+}
+
+static bool site_sane(const struct dp_site_entry *s, u32 nr_probes)
+{
+	return s->mode <= DP_MODE_JUMP && s->first_probe <= nr_probes &&
+	       s->patch_len >= 1 && s->patch_len <= sizeof(s->patch) &&
+	       (s->mode != DP_MODE_TRAP || s->patch_len == 1) &&
+	       s->body_len <= s->copy_len;
+}
+
+int dp_view_open(struct dp_view *view, void *mem, size_t size)
+{
+	const struct dp_arena *arena = mem;
+	const struct dp_arena_control *c = &arena->control;
+	u32 i;
+
+	if (size < sizeof(*arena) || c->magic != DP_LAYOUT_MAGIC ||
+	    c->version != DP_LAYOUT_VERSION || c->head_size != sizeof(*arena) ||
+	    c->arena_size > size || c->nr_pools > DP_MAX_POOLS ||
+	    c->nr_texts > DP_MAX_TEXTS)
+		return -EBADMSG;
+	size = c->arena_size;
+	if (!fits(c->site_off, c->nr_sites, sizeof(*view->sites), size) ||
+	    !fits(c->probe_off, c->nr_probes, sizeof(*view->probes), size) ||
+	    !counters_fit(c, size))
+		return -EBADMSG;
+	view->arena = arena;
+	view->sites = (void *)((char *)mem + c->site_off);
+	view->probes = (void *)((char *)mem + c->probe_off);
+	view->nr_sites = c->nr_sites;
+	view->nr_probes = c->nr_probes;
+	for (i = 0; i < view->nr_sites; i++)
+		if (!site_sane(&view->sites[i], view->nr_probes))
+			return -EBADMSG;
+	for (i = 0; i < view->nr_probes; i++)
+		if (view->probes[i].site >= view->nr_sites)
+			return -EBADMSG;
+	return 0;
+}
+
+u64 dp_view_hits(const struct dp_view *view, u32 probe)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	const char *counters = (const char *)view->arena + c->counter_off;
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i <= c->shard_mask; i++) {
+		const u64 *hits = (const void *)(counters +
+						 (u64)i * c->shard_stride);
+		sum += __atomic_load_n(&hits[probe], __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+static bool in_span(u64 addr, u64 start, u64 size)
+{
+	return addr >= start && addr - start < size;
+}
+
+bool dp_view_owns(const struct dp_view *view, u64 addr)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	u32 i;
+
+	if (in_span(addr, c->base, DP_AGENT_TEXT))
+		return true;
+	for (i = 0; i < c->nr_pools; i++)
+		if (in_span(addr, c->pools[i].start, c->pools[i].size))
+			return true;
+	return false;
+}
+
+int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
+{
+	const struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		s = &view->sites[i];
+		if (!in_span(addr, s->copy, s->copy_len))
+			continue;
+		if (addr == s->copy)
+			*orig = s->addr;
+		else if (s->atomic && addr == s->copy + s->body_len)
+			*orig = s->addr + s->insn_len;
+		else
+			return -EAGAIN;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int dp_view_disarm(struct dp_view *view, struct dp_target *target,
+		   enum dp_mode mode, u64 *bad)
+{
+	int first = 0;
+	u32 i;
+
+	for (i = view->nr_sites; i-- > 0;) {
+		struct dp_site_entry *s = &view->sites[i];
+		int err = 0;
+
+		if (s->armed && s->mode == mode)
+			err = dp_strategy_of(s)->disarm(target, s);
+		if (err && !first) {
+			first = err;
+			if (bad)
+				*bad = s->addr;
+		}
+	}
+	return first;
+}

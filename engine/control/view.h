@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * view: an arena as somebody else may have left it.
+ *
+ * The one way to look into an arena that this run did not make, or that a
+ * target has had a chance to write to. Every offset and count is checked once,
+ * by dp_view_open(); after that the tables can be walked.
+ */
+#ifndef DP_VIEW_H
+#define DP_VIEW_H
+
+#include "engine/layout.h"
+#include "engine/control/target.h"
+
+/**
+ * struct dp_view - checked pointers into an arena
+ *
+ * Point into the memory given to dp_view_open() and live as long as it does.
+ */
+struct dp_view {
+	const struct dp_arena *arena;
+	struct dp_site_entry *sites;
+	const struct dp_probe_entry *probes;
+	u32 nr_sites, nr_probes;
+};
+
+/**
+ * dp_view_open() - check an arena
+ * @mem: its bytes, aligned to 8
+ * @size: how many
+ * Return: 0; -EBADMSG if anything points outside or makes no sense.
+ */
+int dp_view_open(struct dp_view *view, void *mem, size_t size);
+
+/** dp_view_hits() - sum of a probe's counters */
+u64 dp_view_hits(const struct dp_view *view, u32 probe);
+
+/** dp_view_owns() - is @addr in the agent's text or in a pool? */
+bool dp_view_owns(const struct dp_view *view, u64 addr);
+
+/**
+ * dp_view_original() - where a thread inside a copy really is
+ * @addr: a pc in a pool
+ * @orig: the pc in the program's own text that means the same
+ * Return: 0; -EAGAIN it is between two instructions of a copy that do one
+ * thing together, and has to run on; -ENOENT no copy is there.
+ */
+int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig);
+
+/**
+ * dp_view_disarm() - put the original bytes back at every armed site of a mode
+ * @bad: address of a site whose bytes somebody else has changed, or NULL
+ *
+ * Such a site is left as it is. Goes on past failures.
+ * Return: 0; -EBUSY for foreign bytes; a write error.
+ */
+int dp_view_disarm(struct dp_view *view, struct dp_target *target,
+		   enum dp_mode mode, u64 *bad);
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * hook: the few system calls of libc that would end us or that end us.
+ *
+ * rt_sigaction(SIGTRAP) would replace our action: it is answered from the
+ * program's remembered one. execve takes the whole image away: what it starts
+ * is noted, so that the tool can say what ended the probes.
+ */
+#include "engine/hit/hit.h"
+#include "port_hit.h"
+
+#define NEVER_MASKED (DP_SIGMASK(9) | DP_SIGMASK(19))
+
+static s64 answer_sigaction(const struct dp_hook_regs *regs, bool ours)
+{
+	struct dp_kernel_sigaction act, old;
+	u64 from = regs->args[1], to = regs->args[2];
+
+	if (from && dp_port_copy_in(&act, from, sizeof(act)))
+		return -EFAULT;
+	act.mask &= ~NEVER_MASKED;
+	if (!from)
+		dp_action_get(&old);
+	else if (ours)
+		dp_action_set(&act, &old);
+	else {
+		/* A vfork child has signal actions of its own in our memory:
+		 * remembering there would change its parent's. */
+		dp_action_get(&old);
+		dp_port_sigaction(&act);
+	}
+	if (to && dp_port_copy_out(to, &old, sizeof(old)))
+		return -EFAULT;
+	return 0;
+}
+
+static int hook_sigaction(struct dp_hook_regs *regs)
+{
+	enum dp_who who;
+
+	if (regs->args[0] != DP_SIGTRAP || regs->args[3] != DP_SIGSET_BYTES)
+		return 0;
+	who = dp_hit_who();
+	if (who == DP_WHO_CHILD && dp_hit_leave())
+		return 0;
+	regs->ret = (u64)answer_sigaction(regs, who != DP_WHO_SHARER);
+	return 1;
+}
+
+static void note_exec(u64 path)
+{
+	char *to = dp_arena.hit.exec_path;
+	u32 i;
+
+	for (i = 0; i < sizeof(dp_arena.hit.exec_path) - 1; i++)
+		if (dp_port_copy_in(&to[i], path + i, 1) || !to[i])
+			break;
+	to[i] = '\0';
+	__atomic_store_n(&dp_arena.hit.exec_pending, 1, __ATOMIC_RELEASE);
+}
+
+static void hook_exec(const struct dp_hook_regs *regs)
+{
+	struct dp_kernel_sigaction action;
+
+	if (dp_hit_who() != DP_WHO_OWNER)
+		return;
+	/* Handlers become SIG_DFL across exec but SIG_IGN stays, so it has to
+	 * be in force by then. */
+	dp_action_get(&action);
+	if (action.handler == DP_SIG_IGN)
+		dp_port_sigaction(&action);
+	note_exec(regs->args[regs->nr == __NR_execveat]);
+}
+
+extern const char dp_trap_entry[], dp_trap_restorer[];
+
+static void undo_exec(void)
+{
+	struct dp_kernel_sigaction action, ours = {
+		.handler = (u64)dp_trap_entry,
+		.flags = DP_TRAP_FLAGS,
+		.restorer = (u64)dp_trap_restorer,
+		.mask = DP_TRAP_MASK,
+	};
+
+	if (dp_hit_who() != DP_WHO_OWNER)
+		return;
+	dp_arena.hit.exec_pending = 0;
+	dp_action_get(&action);
+	if (action.handler == DP_SIG_IGN)
+		dp_port_sigaction(&ours);
+}
+
+int dp_hook_before(struct dp_hook_regs *regs)
+{
+	if (regs->nr == __NR_rt_sigaction)
+		return hook_sigaction(regs);
+	hook_exec(regs);
+	return 0;
+}
+
+void dp_hook_after(struct dp_hook_regs *regs)
+{
+	if (regs->nr != __NR_rt_sigaction)
+		undo_exec();
+}

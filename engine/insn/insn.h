@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * insn: facts about one instruction, and its relocation to another address.
+ *
+ * Pure functions over bytes. The decoder is the port's (dp_insn_facts()); what
+ * to do with the facts is decided here, the same way in every world.
+ */
+#ifndef DP_INSN_H
+#define DP_INSN_H
+
+#include "port_types.h"
+
+/* Longest instruction of x86-64 (Intel SDM vol. 2, 2.3.11). */
+#define DP_INSN_MAX 15
+
+/* Room that any relocated instruction fits in, its jump onward included. */
+#define DP_COPY_MAX 64
+
+/**
+ * enum dp_insn_class - what an instruction does with the instruction pointer
+ * @DP_INSN_PLAIN: falls through to the next instruction, whatever its address
+ * @DP_INSN_JMP: direct jump (rel8/rel32); @target is where
+ * @DP_INSN_JCC: direct conditional jump
+ * @DP_INSN_LOOP: loop, loope, loopne, jrcxz, jecxz: rel8 only
+ * @DP_INSN_CALL: direct call
+ * @DP_INSN_JMP_IND: near indirect jump
+ * @DP_INSN_CALL_IND: near indirect call
+ * @DP_INSN_RET: near return, with or without immediate
+ * @DP_INSN_SYSCALL: syscall: falls through, may sleep, clobbers rcx and r11
+ * @DP_INSN_REFUSED: cannot run anywhere but in place; @refusal says why
+ */
+enum dp_insn_class {
+	DP_INSN_PLAIN,
+	DP_INSN_JMP,
+	DP_INSN_JCC,
+	DP_INSN_LOOP,
+	DP_INSN_CALL,
+	DP_INSN_JMP_IND,
+	DP_INSN_CALL_IND,
+	DP_INSN_RET,
+	DP_INSN_SYSCALL,
+	DP_INSN_REFUSED,
+};
+
+/**
+ * struct insn_facts - what a decoder found out about one instruction
+ * @len: length in bytes, 1..DP_INSN_MAX
+ * @class: see above
+ * @rip_relative: has a memory operand relative to the next instruction
+ * @modrm_off: offset of the ModRM byte, 0 if there is none
+ * @disp_off: offset of the displacement, 0 if none
+ * @disp_size: its size in bytes, 0 if none
+ * @imm_off: offset of the (first) immediate or relative operand, 0 if none
+ * @imm_size: its size in bytes
+ * @opcode_off: offset of the last opcode byte (the one before ModRM)
+ * @cc: condition code 0..15 for DP_INSN_JCC
+ * @target: displacement from the *end* of the instruction for the direct
+ *          branches, or to the memory operand for @rip_relative ones
+ * @refusal: for DP_INSN_REFUSED, a static phrase: "hlt is privileged"
+ */
+struct insn_facts {
+	u8 len;
+	u8 class;
+	bool rip_relative;
+	u8 modrm_off;
+	u8 disp_off;
+	u8 disp_size;
+	u8 imm_off;
+	u8 imm_size;
+	u8 opcode_off;
+	u8 cc;
+	s64 target;
+	const char *refusal;
+};
+
+/**
+ * dp_insn_facts() - decode one instruction (implemented by the port)
+ * @code: its bytes
+ * @size: how many may be read; an instruction that does not end within is
+ *        undecodable
+ * @facts: filled in on success
+ *
+ * Context: control half only; never on a hit. Thread-safe.
+ * Return: 0; -EILSEQ when the bytes are no instruction of this machine.
+ */
+int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *facts);
+
+/**
+ * struct dp_copy - one relocated instruction
+ * @code: bytes that do at their address what the original does at its own
+ * @len: bytes used, the jump onward included
+ * @body_len: offset of that jump; equal to @len when there is none (an
+ *            unconditional transfer never gets there). A thread whose pc is at
+ *            @body_len has completed the original instruction.
+ * @atomic: true if nothing but the first @body_len bytes, one instruction,
+ *          stands between entry and exit: a pc inside is either at the start
+ *          (not executed yet) or at @body_len (done)
+ */
+struct dp_copy {
+	u8 code[DP_COPY_MAX];
+	u8 len;
+	u8 body_len;
+	bool atomic;
+};
+
+/**
+ * dp_insn_relocate() - make the copy of an instruction
+ * @code: original bytes, @facts->len of them
+ * @facts: from dp_insn_facts()
+ * @from: address of the original in the target
+ * @to: address of the copy in the target
+ * @copy: filled in on success
+ * @why: on failure, if not NULL, a static phrase with the reason
+ *
+ * The copy uses no register and no flag that the original does not, touches no
+ * memory below the stack pointer that the original would not have overwritten
+ * (a call may use the bytes where its callee's frame begins), pushes original return
+ * addresses, and ends with a jump to @from + len unless control never gets
+ * there. Everything is relocated; nothing is ever single-stepped.
+ *
+ * Context: any. Pure.
+ * Return: 0; -EINVAL refused (hlt, ud2, int3, xbegin …); -ENOMEM when a
+ * displacement does not reach from @to: choose a nearer address.
+ * Source: seed 001/002 1.4 "out of line"; Intel SDM vol. 2.
+ */
+int dp_insn_relocate(const u8 *code, const struct insn_facts *facts, u64 from,
+		     u64 to, struct dp_copy *copy, const char **why);
+
+/** dp_emit_jmp() - write "jmp @target" (5 bytes) for address @at.
+ *  Return: 5, or 0 if @target is out of reach. */
+unsigned int dp_emit_jmp(u8 *out, u64 at, u64 target);
+
+#endif

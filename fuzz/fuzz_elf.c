@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* fuzz_elf: any bytes as an ELF file, through every reader of sym/. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "sym/private.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+static void look_up(struct dp_symtab *tab)
+{
+	const struct dp_sym *sym;
+	size_t i;
+
+	if (dp_symtab_index(tab) || dp_symtab_sort(tab))
+		return;
+	for (i = 0; i < tab->n && i < 64; i++) {
+		if (!dp_symtab_at(tab, tab->v[i].value + 1) &&
+		    tab->v[i].rank != DP_RANK_LABEL)
+			abort();
+		for (sym = dp_symtab_first(tab, tab->v[i].name);
+		     sym && sym != &tab->v[i]; sym = dp_symtab_next(tab, sym))
+			;
+		if (!sym)
+			abort();
+	}
+}
+
+static void read_symbols(const struct dp_elf *elf, const struct dp_dynsym *ds)
+{
+	struct dp_symtab tab = { 0 };
+	struct dp_elf mini;
+	u64 value;
+
+	dp_dynsym_find(ds, "malloc", &value);
+	dp_symtab_add_dynsym(&tab, ds, elf);
+	dp_symtab_add_symtab(&tab, elf, elf);
+	if (!dp_minidebug_open(elf, &mini)) {
+		dp_symtab_add_symtab(&tab, &mini, elf);
+		dp_elf_close(&mini);
+	}
+	look_up(&tab);
+	dp_symtab_free(&tab);
+}
+
+static void read_rest(const struct dp_elf *elf, const struct dp_dynsym *ds)
+{
+	struct dp_relocs rel;
+	struct dp_fdes fdes;
+	u8 id[DP_BUILD_ID_MAX];
+	u64 vaddr, n;
+
+	dp_elf_build_id(elf, id);
+	dp_rseq_section(elf, &vaddr, &n);
+	free(dp_dynamic_soname(elf));
+	if (!dp_relocs_load(&rel, elf, ds)) {
+		dp_relocs_in_plt(&rel, elf->eh.e_entry);
+		dp_relocs_free(&rel);
+	}
+	if (!dp_fdes_load(&fdes, elf)) {
+		dp_fdes_find(&fdes, elf->eh.e_entry);
+		dp_fdes_free(&fdes);
+	}
+}
+
+static void read_debugfile(const struct dp_elf *elf)
+{
+	struct dp_elf debug;
+
+	if (!dp_debugfile_open(elf, "/nonexistent", "/nonexistent/x", &debug))
+		dp_elf_close(&debug);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	int fd = memfd_create("elf", MFD_CLOEXEC);
+	struct dp_dynsym ds = { 0 };
+	struct dp_elf elf;
+
+	if (fd < 0)
+		return 0;
+	if (write(fd, data, size) != (ssize_t)size) {
+		close(fd);
+		return 0;
+	}
+	if (dp_elf_open_fd(&elf, fd))
+		return 0;
+	dp_dynsym_load(&ds, &elf);
+	read_symbols(&elf, &ds);
+	read_rest(&elf, &ds);
+	read_debugfile(&elf);
+	dp_dynsym_free(&ds);
+	dp_elf_close(&elf);
+	return 0;
+}

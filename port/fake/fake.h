@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* fake: a deterministic world whose every request can be made to fail. */
+#ifndef DP_PORT_FAKE_H
+#define DP_PORT_FAKE_H
+
+#include "port_types.h"
+
+/**
+ * dp_fake_fail_alloc() - let the nth allocation from now fail (0: none)
+ *
+ * Counts dp_port_alloc() and dp_port_resize() alike; only one fails.
+ */
+void dp_fake_fail_alloc(unsigned int nth);
+
+/** dp_fake_live() - allocations that have not been freed */
+long dp_fake_live(void);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* attach: take hold of a running process, looking only. */
+#include "proc/private.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	struct dp_status st;
+	int err = 0;
+
+	if (!proc)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->pid = pid;
+	if (pid <= 0 || dp_status_read(pid, pid, &st))
+		err = dp_diag_set(diag, -ESRCH, "no process %d", pid);
+	else if (pid == getpid())
+		err = dp_diag_set(diag, -EINVAL,
+				  "process %d is this dprobes itself", pid);
+	if (!err)
+		err = dp_process_open_mem(proc, diag);
+	if (!err)
+		err = dp_check_process(proc, diag);
+	if (!err)
+		err = dp_gadgets_find(proc, diag);
+	if (!err)
+		err = dp_recover(proc, diag);
+	if (!err)
+		err = dp_check_sigtrap(proc, diag);
+	if (err) {
+		dp_process_close(proc);
+		return err;
+	}
+	*out = proc;
+	return 0;
+}

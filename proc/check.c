@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* check: refuse what cannot be handled before it is touched. */
+#include "proc/private.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Threads block every signal for moments while they are made or end. */
+#define SIGTRAP_LOOKS 100
+#define SCRIPT_DEPTH 4
+
+static int read_interp(int fd, const Elf64_Ehdr *eh, char *interp, size_t size)
+{
+	Elf64_Phdr ph;
+	unsigned int i;
+	ssize_t n;
+
+	interp[0] = '\0';
+	for (i = 0; i < eh->e_phnum; i++) {
+		if (pread(fd, &ph, sizeof(ph),
+			  (off_t)(eh->e_phoff + i * sizeof(ph))) != sizeof(ph))
+			return -ENOEXEC;
+		if (ph.p_type != PT_INTERP)
+			continue;
+		n = pread(fd, interp, ph.p_filesz < size ? ph.p_filesz :
+							   size - 1,
+			  (off_t)ph.p_offset);
+		interp[n > 0 ? n : 0] = '\0';
+	}
+	return 0;
+}
+
+static int check_elf(int fd, const Elf64_Ehdr *eh, const char *shown,
+		     struct dp_diag *diag)
+{
+	char interp[PATH_MAX];
+	const char *base;
+
+	if (eh->e_ident[EI_CLASS] != ELFCLASS64)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "%s is a 32-bit program; only 64-bit x86 programs can be probed",
+				   shown);
+	if (eh->e_machine != EM_X86_64)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "%s is a program for another machine; only x86-64 programs can be probed",
+				   shown);
+	if (eh->e_phentsize != sizeof(Elf64_Phdr) ||
+	    read_interp(fd, eh, interp, sizeof(interp)))
+		return dp_diag_set(diag, -ENOEXEC,
+				   "%s is not a program: its ELF headers are damaged",
+				   shown);
+	base = strrchr(interp, '/');
+	base = base ? base + 1 : interp;
+	if (!*base)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "%s is statically linked; only dynamically linked programs can be probed yet",
+				   shown);
+	if (strncmp(base, "ld-linux-x86-64", 15))
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "%s runs on another libc (%s); only glibc programs can be probed yet",
+				   shown, base);
+	return 0;
+}
+
+/* The interpreter named by a script's first line. */
+static int script_interp(const char *head, char *path, size_t size)
+{
+	size_t n;
+
+	head += 2;
+	head += strspn(head, " \t");
+	n = strcspn(head, " \t\n");
+	if (!n || n >= size)
+		return -ENOEXEC;
+	memcpy(path, head, n);
+	path[n] = '\0';
+	return 0;
+}
+
+static int check_file(const char *path, const char *shown, int depth,
+		      struct dp_diag *diag)
+{
+	union {
+		Elf64_Ehdr eh;
+		char text[PATH_MAX];
+	} head = { 0 };
+	char interp[PATH_MAX];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+	ssize_t n;
+
+	/* A program may be executable and yet not readable: it will show. */
+	if (fd < 0)
+		return errno == EACCES ? 0 :
+					 dp_diag_set(diag, -errno, "%s: %s",
+						     shown, strerror(errno));
+	n = read(fd, &head, sizeof(head) - 1);
+	if (n >= (ssize_t)sizeof(head.eh) &&
+	    !memcmp(head.eh.e_ident, ELFMAG, SELFMAG))
+		err = check_elf(fd, &head.eh, shown, diag);
+	else if (n > 2 && !memcmp(head.text, "#!", 2) && depth &&
+		 !script_interp(head.text, interp, sizeof(interp)))
+		err = check_file(interp, interp, depth - 1, diag);
+	else
+		err = dp_diag_set(diag, -ENOEXEC,
+				  "%s is not a program: neither ELF nor a script that names its interpreter",
+				  shown);
+	close(fd);
+	return err;
+}
+
+int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
+{
+	return check_file(path, shown, SCRIPT_DEPTH, diag);
+}
+
+int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
+{
+	char path[64], exe[PATH_MAX];
+	struct dp_status st;
+	ssize_t n;
+
+	if (dp_status_read(proc->pid, proc->pid, &st))
+		return dp_diag_set(diag, -ESRCH, "no process %d", proc->pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	if (n < 0)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   st.state == 'Z' ?
+					   "process %d has ended already" :
+					   "process %d is a kernel thread",
+				   proc->pid);
+	exe[n] = '\0';
+	snprintf(proc->exe, sizeof(proc->exe), "%s", exe);
+	proc->ns_pid = st.ns_pid;
+	if (st.tracer && !proc->held)
+		return dp_diag_set(diag, -EBUSY,
+				   "process %d is being traced by process %u; end that first",
+				   proc->pid, st.tracer);
+	if (st.seccomp)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "process %d runs under a seccomp filter, which could kill it at the first trap; it cannot be probed yet",
+				   proc->pid);
+	if (st.shadow_stack)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "process %d runs with a shadow stack; it cannot be probed yet",
+				   proc->pid);
+	return check_file(path, proc->exe, 0, diag);
+}
+
+static pid_t deaf_thread(const struct dp_process *proc)
+{
+	struct dp_status st;
+	pid_t *tids, deaf = 0;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return 0;
+	for (i = 0; i < n && !deaf; i++)
+		if (!dp_status_read(proc->pid, tids[i], &st) &&
+		    st.state != 'Z' &&
+		    ((st.blocked | st.ignored) & DP_SIGTRAP_BIT))
+			deaf = tids[i];
+	free(tids);
+	return deaf;
+}
+
+int dp_check_sigtrap(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct timespec nap = { 0, 1000000 };
+	pid_t deaf = deaf_thread(proc);
+	int looks;
+
+	for (looks = 1; deaf && looks < SIGTRAP_LOOKS && !proc->nr_threads;
+	     looks++) {
+		nanosleep(&nap, NULL);
+		deaf = deaf_thread(proc);
+	}
+	if (!deaf)
+		return 0;
+	return dp_diag_set(diag, -EOPNOTSUPP,
+			   "thread %d of process %d blocks or ignores SIGTRAP: a breakpoint would kill the process, so nothing was armed",
+			   deaf, proc->pid);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * drain: find out whether any thread is in agent code or will come back to it.
+ *
+ * The text is the program's own again, so nobody enters any more. A thread can
+ * still be inside: its pc is there, or a breakpoint's signal is on its way, or
+ * a signal handler of the program interrupted it there and the frame will bring
+ * it back. A pc, live or in a frame, that stands for an instruction of the
+ * program is moved there; anything else has to run on by itself.
+ */
+#include "proc/private.h"
+#include "engine/arch/x86/sigframe.h"
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STACK_MAX (8u << 20)
+#define USER_CS 0x33
+
+static const u8 restorer_code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0,
+				    0,	  0,	0x0f, 0x05 };
+
+/* A signal frame around a saved pc? Half of it is before the pc. */
+static bool is_frame(const struct dp_process *proc, u64 frame)
+{
+	u8 code[sizeof(restorer_code)];
+	struct dp_sigframe f;
+
+	return !dp_process_read(proc, frame, &f, offsetof(struct dp_sigframe, info)) &&
+	       f.uc.mc.cs == USER_CS &&
+	       !dp_process_read(proc, f.restorer, code, sizeof(code)) &&
+	       !memcmp(code, restorer_code, sizeof(code));
+}
+
+static bool frame_drained(const struct dp_process *proc,
+			  const struct dp_view *view, u64 at, u64 pc)
+{
+	u64 orig;
+
+	if (!is_frame(proc, at - offsetof(struct dp_sigframe, uc.mc.rip)))
+		return true;
+	if (dp_view_original(view, pc, &orig))
+		return false;
+	return !dp_process_write(proc, at, &orig, sizeof(orig));
+}
+
+static bool stack_drained(const struct dp_process *proc,
+			  const struct dp_view *view,
+			  const struct dp_maps *maps, u64 sp)
+{
+	const struct dp_map *m = dp_maps_find(maps, sp);
+	bool clean = true;
+	u64 *words, size, i;
+
+	sp &= ~7ull;
+	if (!m)
+		return true;
+	size = m->end - sp < STACK_MAX ? m->end - sp : STACK_MAX;
+	words = malloc(size);
+	if (!words || dp_process_read(proc, sp, words, size)) {
+		free(words);
+		return false;
+	}
+	for (i = 0; clean && i < size / 8; i++)
+		if (dp_view_owns(view, words[i]))
+			clean = frame_drained(proc, view, sp + i * 8, words[i]);
+	free(words);
+	return clean;
+}
+
+static bool signal_coming(const struct dp_process *proc, pid_t tid)
+{
+	struct dp_status st;
+
+	return !dp_status_read(proc->pid, tid, &st) &&
+	       (st.pending & ~st.blocked & DP_SIGTRAP_BIT);
+}
+
+static bool pc_drained(const struct dp_view *view, struct dp_thread *t)
+{
+	u64 orig;
+
+	if (!dp_view_owns(view, t->regs.rip))
+		return true;
+	if (dp_view_original(view, t->regs.rip, &orig))
+		return false;
+	t->regs.rip = orig;
+	t->moved = true;
+	return true;
+}
+
+static bool stopped_drained(struct dp_process *proc, const struct dp_view *view,
+			    const struct dp_maps *maps)
+{
+	bool clean = true;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++) {
+		struct dp_thread *t = &proc->threads[i];
+
+		if (!pc_drained(view, t) || signal_coming(proc, t->tid) ||
+		    !stack_drained(proc, view, maps, t->regs.rsp))
+			clean = false;
+	}
+	return clean;
+}
+
+static bool is_stopped(const struct dp_process *proc, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (proc->threads[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Those that were left asleep: seen from outside. */
+static bool asleep_drained(const struct dp_process *proc,
+			   const struct dp_view *view,
+			   const struct dp_maps *maps)
+{
+	bool clean = true;
+	pid_t *tids;
+	size_t n, i;
+	u64 sp, pc;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return true;
+	for (i = 0; i < n && clean; i++) {
+		if (is_stopped(proc, tids[i]))
+			continue;
+		if (dp_stop_asleep(proc->pid, tids[i], &sp, &pc))
+			clean = !dp_view_owns(view, pc) &&
+				stack_drained(proc, view, maps, sp);
+		else
+			clean = false;
+	}
+	free(tids);
+	return clean;
+}
+
+bool dp_drained(struct dp_process *proc, const struct dp_view *view)
+{
+	struct dp_maps maps;
+	bool clean;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	clean = stopped_drained(proc, view, &maps) &&
+		(proc->held || asleep_drained(proc, view, &maps));
+	dp_maps_free(&maps);
+	return clean;
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * install: map the agent into a process and arm the sites.
+ *
+ *   stop ─ memfd, region, pools ─ go on        nothing refers to them
+ *   copies and tables, through our own mapping
+ *   stop ─ SIGTRAP action, hooks ─ go on       the handler knows every site
+ *   breakpoints, one byte each                  nobody has to stop
+ *
+ * At every moment between two steps the target would run on correctly if we
+ * were gone, and the next tool can clean up (recover.c).
+ */
+#include "proc/private.h"
+#include "agent/image.h"
+#include "engine/arch/x86/sigframe.h"
+#include "proc/step.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#define USER_END 0x7ffffffff000ull
+#define HOOK_NUMBERS { SYS_rt_sigaction, SYS_execve, SYS_execveat }
+
+static u32 counter_shards(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	u32 shards = 1;
+
+	while (shards < DP_MAX_SHARDS && (long)shards < cpus)
+		shards *= 2;
+	return shards;
+}
+
+/* Where nothing is mapped, as place.c wants it. */
+static int find_holes(const struct dp_process *proc, struct dp_hole **holes,
+		      size_t *n)
+{
+	struct dp_maps maps;
+	u64 end = 0;
+	size_t i;
+	int err = dp_maps_read(proc->pid, &maps);
+
+	if (err)
+		return err;
+	*n = 0;
+	*holes = calloc(maps.n + 1, sizeof(**holes));
+	for (i = 0; *holes && i <= maps.n; i++) {
+		u64 start = i < maps.n ? maps.v[i].start : USER_END;
+
+		/* A page is left free on either side: guard areas. */
+		if (start > end + 2 * DP_PAGE && start <= USER_END) {
+			(*holes)[*n].start = end + DP_PAGE;
+			(*holes)[*n].end = start - DP_PAGE;
+			(*holes)[(*n)++].above_heap =
+				i && !strcmp(maps.v[i - 1].path, "[heap]");
+		}
+		end = i < maps.n ? maps.v[i].end : end;
+	}
+	dp_maps_free(&maps);
+	return *holes ? 0 : -ENOMEM;
+}
+
+static bool failed(long ret)
+{
+	return ret < 0 && ret > -4096;
+}
+
+/* The shared memory, reached from both sides, without a name anywhere. */
+static long make_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
+{
+	static const char name[] = "dprobes";
+	char path[64];
+	long fd;
+	int ours, err;
+
+	err = dp_process_write(proc, dp_remote_scratch(rem), name, sizeof(name));
+	if (err)
+		return err;
+	fd = dp_remote_call(rem, SYS_memfd_create, dp_remote_scratch(rem),
+			    MFD_CLOEXEC, 0, 0, 0, 0);
+	if (failed(fd))
+		return fd;
+	dp_step("install: memfd");
+	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", proc->pid, fd);
+	ours = open(path, O_RDWR | O_CLOEXEC);
+	err = ours < 0 || ftruncate(ours, (off_t)size) ? -errno : 0;
+	if (!err) {
+		proc->file = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				  MAP_SHARED, ours, 0);
+		proc->file_size = size;
+		if (proc->file == MAP_FAILED) {
+			proc->file = NULL;
+			err = -ENOMEM;
+		}
+	}
+	if (ours >= 0)
+		close(ours);
+	if (err)
+		dp_remote_call(rem, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
+	return err ? err : fd;
+}
+
+static long map_region(struct dp_process *proc, struct dp_remote *rem, long fd,
+		       const struct dp_layout_need *need)
+{
+	long base, ret;
+
+	memcpy(proc->file, dp_agent_image, dp_agent_image_size);
+	base = dp_remote_call(rem, SYS_mmap, 0,
+			      DP_ARENA_OFFSET + need->arena_size,
+			      PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd, 0);
+	if (failed(base))
+		return base;
+	proc->base = (u64)base;
+	dp_step("install: region");
+	ret = dp_remote_call(rem, SYS_mmap, proc->base, DP_AGENT_TEXT,
+			     PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED,
+			     (u64)fd, 0);
+	if (failed(ret))
+		return ret;
+	dp_step("install: text");
+	ret = dp_remote_call(rem, SYS_mmap, proc->base + DP_WIPE_OFFSET,
+			     2 * DP_PAGE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~0ull, 0);
+	if (failed(ret))
+		return ret;
+	dp_step("install: private");
+	ret = dp_remote_call(rem, SYS_madvise, proc->base + DP_WIPE_OFFSET,
+			     DP_PAGE, MADV_WIPEONFORK, 0, 0, 0);
+	return failed(ret) ? ret : 0;
+}
+
+static long map_pools(struct dp_remote *rem, long fd,
+		      const struct dp_layout_need *need)
+{
+	u32 i;
+
+	for (i = 0; i < need->nr_pools; i++) {
+		const struct dp_pool_need *p = &need->pools[i];
+		long ret = dp_remote_call(rem, SYS_mmap, p->addr, p->size,
+					  PROT_READ | PROT_EXEC,
+					  MAP_SHARED | MAP_FIXED_NOREPLACE,
+					  (u64)fd, p->file_offset);
+
+		if (failed(ret))
+			return ret;
+		dp_step("install: pool");
+	}
+	return 0;
+}
+
+static int map_remotely(struct dp_process *proc,
+			const struct dp_layout_need *need,
+			struct dp_diag *diag)
+{
+	struct dp_remote *rem;
+	long fd, ret;
+	int err = dp_remote_begin(proc, &rem, diag);
+
+	if (err)
+		return err;
+	fd = ret = make_file(proc, rem, need->file_size);
+	if (!failed(fd)) {
+		/* The region goes anywhere, so the choosy ones come first. */
+		ret = map_pools(rem, fd, need);
+		if (!failed(ret))
+			ret = map_region(proc, rem, fd, need);
+		dp_remote_call(rem, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
+		if (failed(ret) && ret != -ESRCH)
+			dp_unmap(proc, rem);
+	}
+	dp_remote_end(rem);
+	dp_step("install: mapped");
+	if (failed(ret))
+		return dp_diag_set(diag, (int)ret,
+				   "cannot map the agent into process %d: %s",
+				   proc->pid, strerror((int)-ret));
+	return 0;
+}
+
+static int map_all(struct dp_process *proc, struct dp_layout_need *need,
+		   struct dp_diag *diag)
+{
+	struct dp_hole *holes = NULL;
+	size_t n;
+	int err = dp_stop_all(proc, diag);
+
+	if (err)
+		return err;
+	dp_step("install: stopped");
+	err = find_holes(proc, &holes, &n);
+	if (!err)
+		err = dp_engine_place(proc->engine, holes, n);
+	free(holes);
+	if (err)
+		dp_diag_set(diag, err,
+			    "process %d has no room within 2 GB of the probed code",
+			    proc->pid);
+	else
+		err = map_remotely(proc, need, diag);
+	dp_stop_release(proc);
+	return err;
+}
+
+static int build(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_mapping map = {
+		.file = proc->file,
+		.base = proc->base,
+		.hook_entry = proc->base + dp_agent_hook_entry,
+		.owner = proc->ns_pid,
+		.tool = (u32)getpid(),
+		.tool_start = dp_tool_start(getpid()),
+	};
+	int err = dp_engine_build(proc->engine, &map);
+
+	if (err)
+		return dp_diag_set(diag, err,
+				   "the copies of the probed instructions cannot be placed within their reach");
+	dp_texts_note(proc);
+	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
+			   sizeof(proc->ns_pid));
+	dp_step("install: built");
+	return err;
+}
+
+/* Our action in, the program's into the place where the hit half finds it. */
+static int take_action(struct dp_process *proc, struct dp_remote *rem)
+{
+	struct dp_kernel_sigaction ours = {
+		.handler = proc->base + dp_agent_trap_entry,
+		.flags = DP_TRAP_FLAGS,
+		.restorer = proc->base + dp_agent_trap_restorer,
+		.mask = DP_TRAP_MASK,
+	};
+	u64 at = proc->base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
+	u64 old = proc->base + DP_PRIVATE_OFFSET +
+		  offsetof(struct dp_private, ring[0].action);
+	int err = dp_process_write(proc, at, &ours, sizeof(ours));
+
+	if (err)
+		return err;
+	return (int)dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, at, old, 8, 0,
+				   0);
+}
+
+static int go_live(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_remote *rem;
+	int err = dp_stop_all(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_check_sigtrap(proc, diag);
+	if (!err)
+		err = dp_remote_begin(proc, &rem, diag);
+	if (!err) {
+		err = take_action(proc, rem);
+		dp_step("install: action");
+		dp_remote_end(rem);
+		if (!err)
+			err = dp_engine_arm_hooks(proc->engine, &proc->target);
+		dp_step("install: hooks");
+		if (err)
+			dp_diag_set(diag, err,
+				    "cannot prepare process %d: %s", proc->pid,
+				    strerror(-err));
+	}
+	dp_stop_release(proc);
+	return err;
+}
+
+static int arm(struct dp_process *proc, struct dp_diag *diag)
+{
+	u64 bad = 0;
+	int err = dp_engine_arm(proc->engine, &proc->target, &bad);
+
+	dp_step("install: armed");
+	if (!err)
+		return 0;
+	return dp_diag_set(diag, err,
+			   err == -EBUSY ?
+				   "the code at 0x%llx of process %d has been changed by someone else" :
+				   "cannot write to the code at 0x%llx of process %d",
+			   (unsigned long long)bad, proc->pid);
+}
+
+static int prepare(struct dp_process *proc, struct dp_layout_need **need,
+		   struct dp_diag *diag)
+{
+	static const u32 nr[DP_NR_HOOKS] = HOOK_NUMBERS;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < DP_NR_HOOKS && !err; i++)
+		if (proc->hooks[i])
+			err = dp_engine_add_hook(proc->engine, proc->hooks[i],
+						 nr[i]);
+	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());
+	if (*need)
+		return 0;
+	return dp_diag_set(diag, -ENOMEM,
+			   "there are too many probes, or they lie too far apart");
+}
+
+static void let_go(struct dp_process *proc)
+{
+	if (!proc->held)
+		return;
+	proc->held = false;
+	dp_stop_release(proc);
+}
+
+int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
+		       struct dp_diag *diag)
+{
+	struct dp_layout_need *need;
+	int err;
+
+	proc->engine = engine;
+	err = prepare(proc, &need, diag);
+	if (!err)
+		err = map_all(proc, need, diag);
+	if (!err)
+		err = build(proc, diag);
+	if (!err)
+		err = go_live(proc, diag);
+	if (!err)
+		err = arm(proc, diag);
+	proc->installed = !err;
+	if (err && proc->base && !proc->exited)
+		dp_process_detach(proc, NULL);
+	let_go(proc);
+	return err;
+}

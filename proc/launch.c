@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * launch: start a command and stop it before its first own instruction.
+ *
+ * The dynamic linker calls _dl_debug_state() for debuggers, the last time with
+ * r_state RT_CONSISTENT: every library is mapped and relocated and no
+ * constructor has run. At the program's entry point they would have.
+ */
+#include "proc/private.h"
+#include "proc/step.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool runnable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+static int find_in_path(const char *name, char *path, size_t size)
+{
+	const char *dirs = getenv("PATH"), *end;
+
+	if (strchr(name, '/')) {
+		snprintf(path, size, "%s", name);
+		return access(path, F_OK) ? -ENOENT :
+		       runnable(path)	  ? 0 :
+					    -EACCES;
+	}
+	for (dirs = dirs ? dirs : "/usr/bin:/bin"; *dirs;
+	     dirs = *end ? end + 1 : end) {
+		end = strchrnul(dirs, ':');
+		snprintf(path, size, "%.*s/%s", (int)(end - dirs), dirs, name);
+		if (runnable(path))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+/* In the child: wait until the tool has seized us, then become the command. */
+static void __attribute__((noreturn)) become(const char *path,
+					     char *const argv[], int go)
+{
+	char byte;
+
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		continue;
+	close(go);
+	execv(path, argv);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Run on to the next stop; signals on the way are delivered. */
+static int next_stop(struct dp_process *proc, int *event)
+{
+	int status;
+
+	for (;;) {
+		if (waitpid(proc->pid, &status, __WALL) < 0)
+			return -errno;
+		if (!WIFSTOPPED(status)) {
+			proc->reaped = proc->exited = true;
+			proc->status = status;
+			return -ESRCH;
+		}
+		*event = status >> 16;
+		if (*event || WSTOPSIG(status) == SIGTRAP)
+			return 0;
+		ptrace(PTRACE_CONT, proc->pid, 0, WSTOPSIG(status));
+	}
+}
+
+static int to_exec(struct dp_process *proc)
+{
+	int event, err;
+
+	do {
+		err = next_stop(proc, &event);
+		if (err || event == PTRACE_EVENT_EXEC)
+			return err;
+		ptrace(PTRACE_CONT, proc->pid, 0, 0);
+	} while (1);
+}
+
+/* Let the linker run up to _dl_debug_state() with everything in place. */
+static int to_consistent(struct dp_process *proc, u64 state_fn, u64 r_debug)
+{
+	static const u8 breakpoint = 0xcc;
+	struct r_debug rd = { 0 };
+	struct user_regs_struct r;
+	u8 orig;
+	int event, err = dp_process_read(proc, state_fn, &orig, 1);
+
+	while (!err) {
+		err = dp_process_write(proc, state_fn, &breakpoint, 1);
+		if (!err && ptrace(PTRACE_CONT, proc->pid, 0, 0))
+			err = -errno;
+		if (!err)
+			err = next_stop(proc, &event);
+		if (err)
+			break;
+		if (event || ptrace(PTRACE_GETREGS, proc->pid, 0, &r) ||
+		    r.rip != state_fn + 1)
+			continue;
+		r.rip = state_fn;
+		ptrace(PTRACE_SETREGS, proc->pid, 0, &r);
+		err = dp_process_write(proc, state_fn, &orig, 1);
+		if (!err)
+			err = dp_process_read(proc, r_debug, &rd, sizeof(rd));
+		if (!err && rd.r_map && rd.r_state == RT_CONSISTENT)
+			return 0;
+		if (!err && (ptrace(PTRACE_SINGLESTEP, proc->pid, 0, 0) ||
+			     next_stop(proc, &event)))
+			err = -ESRCH;
+	}
+	return err;
+}
+
+static int stop_in_linker(struct dp_process *proc, struct dp_diag *diag)
+{
+	const struct dp_module *linker = NULL;
+	struct dp_modules *mods;
+	u64 state_fn, r_debug;
+	size_t i;
+	int err = dp_modules_open(proc->pid, proc->mem, &mods, diag);
+
+	if (err)
+		return err;
+	for (i = 0; i < dp_modules_count(mods); i++)
+		if (dp_modules_get(mods, i)->is_linker)
+			linker = dp_modules_get(mods, i);
+	err = linker ? dp_module_dynsym(mods, linker, "_dl_debug_state",
+					&state_fn) :
+		       -ENOENT;
+	if (!err)
+		err = dp_module_dynsym(mods, linker, "_r_debug", &r_debug);
+	dp_modules_close(mods);
+	if (err)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "%s has a dynamic linker without the debugger's interface (_dl_debug_state); it cannot be probed yet",
+				   proc->exe);
+	err = to_consistent(proc, state_fn, r_debug);
+	if (err)
+		dp_diag_set(diag, err,
+			    "%s ended before its first own instruction",
+			    proc->exe);
+	return err;
+}
+
+static int start(struct dp_process *proc, const char *path, char *const argv[])
+{
+	int go[2], err = 0;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	fflush(NULL);
+	proc->pid = fork();
+	if (proc->pid == 0) {
+		close(go[1]);
+		become(path, argv, go[0]);
+	}
+	if (proc->pid < 0)
+		err = -errno;
+	else if (ptrace(PTRACE_SEIZE, proc->pid, 0,
+			PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD |
+				PTRACE_O_EXITKILL))
+		err = -errno;
+	proc->launched = proc->pid > 0;
+	close(go[0]);
+	close(go[1]);
+	if (err && proc->launched)
+		dp_process_kill_launched(proc);
+	return err;
+}
+
+/* From here on the end of the tool must not end the command. */
+static int hold(struct dp_process *proc, struct dp_diag *diag)
+{
+	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, PTRACE_O_TRACESYSGOOD);
+	proc->threads = calloc(1, sizeof(*proc->threads));
+	if (!proc->threads)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->cap_threads = proc->nr_threads = 1;
+	proc->threads[0].tid = proc->pid;
+	ptrace(PTRACE_GETREGS, proc->pid, 0, &proc->threads[0].regs);
+	dp_step("launch: held");
+	return 0;
+}
+
+static int take_hold(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = to_exec(proc);
+
+	if (err)
+		return dp_diag_set(diag, -ENOEXEC, "%s cannot be executed: %s",
+				   proc->exe, "the kernel refuses it");
+	proc->held = true;
+	err = dp_process_open_mem(proc, diag);
+	if (!err)
+		err = dp_check_process(proc, diag);
+	if (!err)
+		err = stop_in_linker(proc, diag);
+	if (!err)
+		err = dp_gadgets_find(proc, diag);
+	if (!err)
+		err = hold(proc, diag);
+	if (!err)
+		err = dp_check_sigtrap(proc, diag);
+	return err;
+}
+
+int dp_process_launch(char *const argv[], struct dp_process **out,
+		      struct dp_diag *diag)
+{
+	char path[PATH_MAX];
+	struct dp_process *proc;
+	int err = find_in_path(argv[0], path, sizeof(path));
+
+	if (err)
+		return dp_diag_set(diag, err, "%s: %s", argv[0],
+				   err == -ENOENT ? "no such command" :
+						    "not an executable file");
+	err = dp_check_program(path, argv[0], diag);
+	if (err)
+		return err;
+	proc = dp_process_new();
+	if (!proc)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	snprintf(proc->exe, sizeof(proc->exe), "%s", path);
+	err = start(proc, path, argv);
+	if (err)
+		dp_diag_set(diag, err, "cannot start %s: %s", argv[0],
+			    strerror(-err));
+	else
+		err = take_hold(proc, diag);
+	if (err) {
+		dp_process_kill_launched(proc);
+		dp_process_close(proc);
+		return err;
+	}
+	*out = proc;
+	return 0;
+}

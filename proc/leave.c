@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * leave: disarm and take the agent out, so that nothing tells it was there.
+ *
+ * Works from an arena alone, so that it serves a tool's own agent and one that
+ * an ended tool left behind alike.
+ */
+#include "proc/private.h"
+#include "agent/image.h"
+#include "proc/step.h"
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define DRAIN_TRIES 2000
+#define DRAIN_NAP_NS 500000
+
+static bool is_ours(const struct dp_map *m)
+{
+	return !strncmp(m->path, DP_MEMFD_PATH, strlen(DP_MEMFD_PATH));
+}
+
+/* The region goes in one piece: text, private pages, arena. */
+static u64 region_start(const struct dp_map *m)
+{
+	return m->offset == DP_ARENA_OFFSET && m->perms[1] == 'w' ?
+		       m->start - DP_ARENA_OFFSET :
+		       m->start;
+}
+
+int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
+{
+	struct dp_maps maps;
+	size_t i;
+	long ret = 0;
+	int err = dp_maps_read(proc->pid, &maps);
+
+	if (err)
+		return err;
+	for (i = maps.n; i-- > 0;) {
+		const struct dp_map *m = &maps.v[i];
+		u64 start = region_start(m);
+
+		if (!is_ours(m))
+			continue;
+		ret = dp_remote_call(rem, SYS_munmap, start, m->end - start, 0,
+				     0, 0, 0);
+		dp_step("leave: unmapped");
+		if (ret)
+			break;
+	}
+	dp_maps_free(&maps);
+	if (!ret)
+		proc->base = 0;
+	return (int)ret;
+}
+
+/* Give the program its own action back, unless it has it already. */
+static int return_action(struct dp_process *proc, struct dp_remote *rem,
+			 u64 base)
+{
+	u64 at = base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
+	struct dp_kernel_sigaction now;
+	struct dp_private priv;
+	u64 theirs;
+	long ret = dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, 0, at, 8, 0, 0);
+
+	if (ret || dp_process_read(proc, at, &now, sizeof(now)) ||
+	    dp_process_read(proc, base + DP_PRIVATE_OFFSET, &priv, sizeof(priv)))
+		return ret ? (int)ret : -EIO;
+	if (now.handler != base + dp_agent_trap_entry)
+		return 0;
+	theirs = base + DP_PRIVATE_OFFSET +
+		 offsetof(struct dp_private, ring) +
+		 priv.current % DP_ACTION_RING * sizeof(priv.ring[0]) +
+		 offsetof(struct dp_action_slot, action);
+	return (int)dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, theirs, 0, 8,
+				   0, 0);
+}
+
+static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
+			const struct dp_arena_control *c)
+{
+	u32 i;
+
+	for (i = 0; c->revertible && i < c->nr_texts; i++)
+		if (dp_texts_clean(proc, &c->texts[i]))
+			dp_remote_call(rem, SYS_madvise, c->texts[i].start,
+				       c->texts[i].size, MADV_DONTNEED, 0, 0,
+				       0);
+}
+
+static int take_out(struct dp_process *proc, const struct dp_view *view,
+		    struct dp_diag *diag)
+{
+	struct dp_remote *rem;
+	int err = dp_remote_begin(proc, &rem, diag);
+
+	if (err)
+		return err;
+	err = return_action(proc, rem, view->arena->control.base);
+	dp_step("leave: action");
+	if (!err) {
+		drop_copies(proc, rem, &view->arena->control);
+		err = dp_unmap(proc, rem);
+	}
+	dp_remote_end(rem);
+	return err;
+}
+
+static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
+			 struct dp_diag *diag)
+{
+	return dp_diag_set(diag, err == -EBUSY ? -EIO : err,
+			   "the code at 0x%llx of process %d was changed by someone else while it was probed; it is left as it is, and the agent stays, inert",
+			   (unsigned long long)bad, proc->pid);
+}
+
+/* One look at everybody. Return: 0 out, -EAGAIN not yet. */
+static int try_leave(struct dp_process *proc, struct dp_view *view,
+		     struct dp_diag *diag)
+{
+	u64 bad = 0;
+	int err = dp_stop_all(proc, diag);
+
+	if (err)
+		return err;
+	dp_step("leave: stopped");
+	err = dp_view_disarm(view, &proc->target, DP_MODE_JUMP, &bad);
+	if (err)
+		foreign_bytes(proc, err, bad, diag);
+	else if (!dp_drained(proc, view))
+		err = -EAGAIN;
+	else
+		err = take_out(proc, view, diag);
+	dp_stop_release(proc);
+	return err;
+}
+
+int dp_leave(struct dp_process *proc, struct dp_view *view,
+	     struct dp_diag *diag)
+{
+	struct timespec nap = { 0, DRAIN_NAP_NS };
+	int err, tries;
+	u64 bad = 0;
+
+	err = dp_view_disarm(view, &proc->target, DP_MODE_TRAP, &bad);
+	dp_step("leave: disarmed");
+	if (err)
+		return foreign_bytes(proc, err, bad, diag);
+	for (tries = 0; tries < DRAIN_TRIES; tries++) {
+		err = try_leave(proc, view, diag);
+		if (err != -EAGAIN)
+			return err;
+		nanosleep(&nap, NULL);
+	}
+	return dp_diag_set(diag, err,
+			   "a thread of process %d is still inside the agent, which stays there, inert; the next dprobes on it tries again",
+			   proc->pid);
+}
+
+int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_arena *arena =
+		proc->engine ? dp_engine_arena(proc->engine) : NULL;
+	struct dp_view view;
+	int err;
+
+	if (!proc->base || proc->exited || proc->execed[0])
+		return 0;
+	if (!arena || dp_view_open(&view, arena, arena->control.arena_size))
+		return dp_recover(proc, diag);
+	err = dp_leave(proc, &view, diag);
+	if (!err || err == -ESRCH) {
+		proc->installed = false;
+		proc->base = 0;
+	}
+	return err == -ESRCH ? 0 : err;
+}

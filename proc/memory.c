@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* memory: the target's memory through a descriptor that outlives an exec. */
+#include "proc/private.h"
+#include <errno.h>
+#include <unistd.h>
+
+int dp_process_read(const struct dp_process *proc, u64 addr, void *to, size_t len)
+{
+	ssize_t n = pread(proc->mem, to, len, (off_t)addr);
+
+	if (n == (ssize_t)len)
+		return 0;
+	return n < 0 ? -errno : -EFAULT;
+}
+
+int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
+		 size_t len)
+{
+	ssize_t n = pwrite(proc->mem, from, len, (off_t)addr);
+
+	if (n == (ssize_t)len)
+		return 0;
+	return n < 0 ? -errno : -EFAULT;
+}
+
+static struct dp_process *process_of(struct dp_target *target)
+{
+	return (struct dp_process *)target;
+}
+
+static int target_read(struct dp_target *target, u64 addr, void *to, size_t len)
+{
+	return dp_process_read(process_of(target), addr, to, len);
+}
+
+static int target_write(struct dp_target *target, u64 addr, const void *from,
+			size_t len)
+{
+	return dp_process_write(process_of(target), addr, from, len);
+}
+
+/* No @sync: one-byte patches need none, and longer ones are written while the
+ * threads are stopped; coming back from the stop synchronises them. */
+const struct dp_target_ops dp_process_target_ops = {
+	.read = target_read,
+	.write = target_write,
+};

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* private: what the files of proc share. */
+#ifndef DP_PROC_PRIVATE_H
+#define DP_PROC_PRIVATE_H
+
+#include <limits.h>
+#include <sys/types.h>
+#include <sys/user.h>
+#include "engine/control/control.h"
+#include "engine/control/view.h"
+#include "proc/proc.h"
+#include "sym/sym.h"
+
+#define DP_SIGTRAP_BIT (1ull << 4)
+
+/** struct dp_status - what /proc/PID/status says, as far as we ask */
+struct dp_status {
+	char state;
+	u32 tracer, ns_pid, seccomp;
+	u64 pending, shared_pending, blocked, ignored, caught;
+	bool shadow_stack;
+	u32 uid;
+};
+
+/** dp_status_read() - of task @tid of @pid. Return: 0, -ESRCH. */
+int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st);
+
+/** struct dp_thread - one thread that we have stopped */
+struct dp_thread {
+	pid_t tid;
+	bool moved;		/* @regs must be written back */
+	struct user_regs_struct regs;
+};
+
+#define DP_NR_HOOKS 3
+
+/** struct dp_process - see proc.h */
+struct dp_process {
+	struct dp_target target;	/* first: the engine's handle on it */
+	pid_t pid;
+	int pidfd, mem;
+	bool launched, held;	/* held: stopped at its start, not let go yet */
+	bool reaped, installed, exited;
+	int status;
+	u32 ns_pid;
+	char exe[PATH_MAX], execed[PATH_MAX];
+	/* code of libc that remote calls and hooks use; 0 if not there */
+	u64 syscall_ret, restorer;
+	u64 hooks[DP_NR_HOOKS];
+	struct dp_thread *threads;	/* the stopped ones */
+	size_t nr_threads, cap_threads;
+	struct dp_engine *engine;
+	void *file;		/* the shared memory, mapped here */
+	u64 file_size;
+	u64 base;		/* of the agent in the target, 0: none */
+};
+
+/* stop.c: every thread that runs, held for a moment */
+int dp_stop_all(struct dp_process *proc, struct dp_diag *diag);
+void dp_stop_release(struct dp_process *proc);
+/** dp_stop_asleep() - a thread that is left asleep because waking it would
+ *  show; with its stack pointer and pc */
+bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
+/** dp_tasks_next() - walk /proc/PID/task; NULL dir ends */
+int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n);
+
+/* remote.c: system calls in the target's name */
+struct dp_remote;
+int dp_remote_begin(struct dp_process *proc, struct dp_remote **remote,
+		    struct dp_diag *diag);
+/** dp_remote_call() - Return: what the call returned; -ESRCH when it died */
+long dp_remote_call(struct dp_remote *remote, long nr, u64 a, u64 b, u64 c,
+		    u64 d, u64 e, u64 f);
+/** dp_remote_scratch() - address of 64 bytes in the target, for arguments */
+u64 dp_remote_scratch(const struct dp_remote *remote);
+void dp_remote_end(struct dp_remote *remote);
+
+/* memory.c */
+int dp_process_read(const struct dp_process *proc, u64 addr, void *to, size_t len);
+int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
+		 size_t len);
+extern const struct dp_target_ops dp_process_target_ops;
+
+/* gadget.c */
+int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);
+
+/* check.c */
+int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
+int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
+int dp_check_sigtrap(struct dp_process *proc, struct dp_diag *diag);
+
+/* texts.c: mappings whose patched pages can go back to the page cache */
+void dp_texts_note(struct dp_process *proc);
+bool dp_texts_clean(const struct dp_process *proc, const struct dp_span *text);
+
+/* leave.c: taking an agent out, ours or one that a dead tool left */
+int dp_leave(struct dp_process *proc, struct dp_view *view,
+	     struct dp_diag *diag);
+/** dp_unmap() - the agent and all its pools, whatever there is of them */
+int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
+
+/* drain.c: is any thread still in, or on its way into, agent code? */
+bool dp_drained(struct dp_process *proc, const struct dp_view *view);
+
+#define DP_MEMFD_PATH "/memfd:dprobes"
+
+/* recover.c */
+int dp_recover(struct dp_process *proc, struct dp_diag *diag);
+/** dp_arena_load() - copy of the arena found in a process. Return: 0; -ENOENT. */
+int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
+		  u64 *addr);
+/** dp_tool_start() - start time of a process, 0 if there is none */
+u64 dp_tool_start(pid_t pid);
+
+struct dp_process *dp_process_new(void);
+int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * proc: another process, from finding it to leaving it without a trace.
+ *
+ * Life of a dp_process: launch or attach (nothing touched yet) → map (agent,
+ * arena and pools are in, nothing armed) → armed and disarmed by the engine
+ * through dp_process_target() → detach. Between the calls no tracer is attached
+ * and every thread runs at full speed.
+ *
+ * Context of every function: tool process, one thread at a time per object.
+ */
+#ifndef DP_PROC_H
+#define DP_PROC_H
+
+#include <sys/types.h>
+#include <dprobes/diag.h>
+#include "port_types.h"
+
+struct dp_process;
+struct dp_engine;
+
+/**
+ * dp_process_launch() - start a command and stop it before its first own code
+ * @argv: NULL-terminated; argv[0] is looked up in PATH
+ * @proc: the new object
+ * @diag: words on failure
+ *
+ * On success the process is stopped under ptrace with every library mapped and
+ * relocated and no constructor run yet. A command that cannot be handled
+ * (static, another libc, 32-bit, another machine) is refused before it runs.
+ * Return: 0; -ENOENT no such command; -EACCES not executable; -ENOEXEC not a
+ * program; -EOPNOTSUPP cannot be handled yet; -EPERM; -ENOMEM.
+ */
+int dp_process_launch(char *const argv[], struct dp_process **proc,
+		      struct dp_diag *diag);
+
+/**
+ * dp_process_attach() - take hold of a running process, without touching it
+ *
+ * Return: 0; -ESRCH no such process; -EPERM (words say what would help);
+ * -EBUSY already traced or probed by another tool; -EOPNOTSUPP cannot be
+ * handled yet (static, other libc, 32-bit, seccomp, shadow stack, a thread that
+ * blocks or ignores SIGTRAP); -ENOMEM.
+ */
+int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag);
+
+pid_t dp_process_pid(const struct dp_process *proc);
+/** dp_process_mem() - descriptor of its /proc/PID/mem; the object's own */
+int dp_process_mem(const struct dp_process *proc);
+/** dp_process_exe() - path of its program, as it was when we took hold */
+const char *dp_process_exe(const struct dp_process *proc);
+bool dp_process_launched(const struct dp_process *proc);
+
+/**
+ * dp_process_install() - map the agent and arm every site of an engine
+ * @engine: holds the sites, all added, none planned
+ *
+ * Afterwards a launched command runs. On failure nothing is left behind and a
+ * launched command still runs, unprobed, until dp_process_close().
+ * Return: 0 or a negative errno with words.
+ */
+int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
+		       struct dp_diag *diag);
+
+/**
+ * enum dp_process_state - what became of the process
+ * @DP_PROCESS_RUNS: it runs, probed (or not installed yet)
+ * @DP_PROCESS_EXECED: it has replaced itself; the probes are gone with the old
+ *                     image. A launched command still runs.
+ * @DP_PROCESS_EXITED: it has ended; dp_process_status() holds, if launched
+ */
+enum dp_process_state {
+	DP_PROCESS_RUNS,
+	DP_PROCESS_EXECED,
+	DP_PROCESS_EXITED,
+};
+
+/**
+ * dp_process_poll() - wait for something to happen
+ * @timeout_ms: longest wait in ms; 0 looks only. A signal that the caller
+ *              handles ends the wait early.
+ */
+enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms);
+
+/** dp_process_status() - wait(2) status of a launched command that has ended */
+int dp_process_status(const struct dp_process *proc);
+
+/** dp_process_execed() - what it executed ("" if it did not): path */
+const char *dp_process_execed(const struct dp_process *proc);
+
+/** dp_process_trap_death() - it was killed by a trap of ours in a thread that
+ *  had SIGTRAP blocked or ignored (as opposed to a SIGTRAP of its own) */
+bool dp_process_trap_death(const struct dp_process *proc);
+
+/**
+ * dp_process_detach() - disarm and leave nothing
+ *
+ * Text byte-identical, no mapping, no changed signal action. If a thread cannot
+ * get out of agent code in time the agent stays, inert, and @diag says so.
+ * A process that has ended or executed is left alone.
+ * Return: 0; -EAGAIN the agent stays; -EIO text was changed by someone else.
+ */
+int dp_process_detach(struct dp_process *proc, struct dp_diag *diag);
+
+/**
+ * dp_process_close() - forget the process (detaches first if need be)
+ *
+ * A launched command that was never installed is let go and runs on.
+ */
+void dp_process_close(struct dp_process *proc);
+
+/**
+ * dp_process_kill_launched() - end a command that we launched and that has not
+ * run an instruction of its own yet; for when its probes were refused.
+ */
+void dp_process_kill_launched(struct dp_process *proc);
+
+/**
+ * struct dp_armed - one armed probe of some process, as seen from outside
+ */
+struct dp_armed {
+	u64 addr;
+	char kind;		/* 'k' */
+	bool disabled;
+	bool optimized;		/* jump mode */
+	u64 hits, missed;
+};
+
+/**
+ * dp_process_inspect() - read the probes of a process that some tool probes
+ * @pid: process id
+ * @list: filled in, free()d by the caller
+ * @tool: pid of the tool that owns them, 0 if it has gone
+ *
+ * Reads only; everything found in the process is checked as hostile input.
+ * Return: 0; -ENOENT nothing of ours is in there; -ESRCH; -EPERM; -EBADMSG
+ * what is there is damaged.
+ */
+int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n, pid_t *tool,
+		       struct dp_diag *diag);
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* process: the object, and what became of the process behind it. */
+#include "proc/private.h"
+#include "proc/step.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How often an exec that did not pass through libc is looked for. */
+#define EXEC_LOOK_MS 100
+
+struct dp_process *dp_process_new(void)
+{
+	struct dp_process *proc = calloc(1, sizeof(*proc));
+
+	if (!proc)
+		return NULL;
+	proc->target.ops = &dp_process_target_ops;
+	proc->pidfd = proc->mem = -1;
+	return proc;
+}
+
+static int no_permission(const struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_status st = { 0 };
+	char scope[8] = "";
+	int fd = open("/proc/sys/kernel/yama/ptrace_scope",
+		      O_RDONLY | O_CLOEXEC);
+
+	dp_status_read(proc->pid, proc->pid, &st);
+	dp_diag_set(diag, -EPERM,
+		    "no permission to probe process %d: it belongs to uid %u and you are uid %u; become that user or root, or get CAP_SYS_PTRACE",
+		    proc->pid, st.uid, geteuid());
+	if (fd < 0)
+		return -EPERM;
+	if (read(fd, scope, sizeof(scope) - 1) > 0 && atoi(scope) > 0)
+		dp_diag_add(diag,
+			    "; Yama's kernel.yama.ptrace_scope is %d: set it to 0, start the program with -- CMD, or get CAP_SYS_PTRACE",
+			    atoi(scope));
+	close(fd);
+	return -EPERM;
+}
+
+int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag)
+{
+	char path[64];
+
+	proc->pidfd = (int)syscall(SYS_pidfd_open, proc->pid, 0);
+	if (proc->pidfd < 0)
+		return dp_diag_set(diag, -errno,
+				   errno == ESRCH || errno == EINVAL ?
+					   "no process %d" :
+					   "cannot watch process %d",
+				   proc->pid);
+	fcntl(proc->pidfd, F_SETFD, FD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/mem", proc->pid);
+	proc->mem = open(path, O_RDWR | O_CLOEXEC);
+	if (proc->mem >= 0)
+		return 0;
+	if (errno == EACCES || errno == EPERM)
+		return no_permission(proc, diag);
+	return dp_diag_set(diag, -errno, "cannot open the memory of process %d: %s",
+			   proc->pid, strerror(errno));
+}
+
+pid_t dp_process_pid(const struct dp_process *proc)
+{
+	return proc->pid;
+}
+
+int dp_process_mem(const struct dp_process *proc)
+{
+	return proc->mem;
+}
+
+const char *dp_process_exe(const struct dp_process *proc)
+{
+	return proc->exe;
+}
+
+bool dp_process_launched(const struct dp_process *proc)
+{
+	return proc->launched;
+}
+
+static const struct dp_arena_hit *hit_side(const struct dp_process *proc)
+{
+	const struct dp_arena *arena =
+		proc->engine ? dp_engine_arena(proc->engine) : NULL;
+
+	return arena ? &arena->hit : NULL;
+}
+
+static void note_exec(struct dp_process *proc)
+{
+	const struct dp_arena_hit *hit = hit_side(proc);
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
+	n = proc->exited ? -1 :
+			   readlink(path, proc->execed,
+				    sizeof(proc->execed) - 1);
+	if (n > 0)
+		proc->execed[n] = '\0';
+	else
+		snprintf(proc->execed, sizeof(proc->execed), "%.255s",
+			 hit && hit->exec_path[0] ? hit->exec_path :
+						    "another program");
+}
+
+/* The old image is gone when its memory is, and the process is not. */
+static void look_for_exec(struct dp_process *proc)
+{
+	const struct dp_arena_hit *hit = hit_side(proc);
+	u64 word;
+
+	if (!proc->installed || proc->execed[0])
+		return;
+	if (proc->exited) {
+		if (hit && __atomic_load_n(&hit->exec_pending, __ATOMIC_ACQUIRE))
+			note_exec(proc);
+	} else if (dp_process_read(proc, proc->base, &word, sizeof(word))) {
+		struct pollfd p = { proc->pidfd, POLLIN, 0 };
+
+		/* Memory goes first when a process ends, too. */
+		if (poll(&p, 1, 0) == 0 &&
+		    !dp_status_read(proc->pid, proc->pid,
+				    &(struct dp_status){ 0 })) {
+			char path[64], exe[8];
+
+			snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
+			if (readlink(path, exe, sizeof(exe)) > 0)
+				note_exec(proc);
+		}
+	}
+}
+
+static void look_for_end(struct dp_process *proc, int timeout_ms)
+{
+	struct pollfd p = { proc->pidfd, POLLIN, 0 };
+
+	if (poll(&p, 1, timeout_ms) <= 0)
+		return;
+	proc->exited = true;
+	if (proc->launched && !proc->reaped &&
+	    waitpid(proc->pid, &proc->status, __WALL) == proc->pid)
+		proc->reaped = true;
+}
+
+enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms)
+{
+	int slice = proc->installed && !proc->execed[0] ? EXEC_LOOK_MS :
+							  timeout_ms;
+
+	if (slice > timeout_ms)
+		slice = timeout_ms;
+	if (!proc->exited)
+		look_for_end(proc, slice);
+	look_for_exec(proc);
+	if (proc->exited)
+		return DP_PROCESS_EXITED;
+	return proc->execed[0] ? DP_PROCESS_EXECED : DP_PROCESS_RUNS;
+}
+
+int dp_process_status(const struct dp_process *proc)
+{
+	return proc->status;
+}
+
+const char *dp_process_execed(const struct dp_process *proc)
+{
+	return proc->execed;
+}
+
+bool dp_process_trap_death(const struct dp_process *proc)
+{
+	const struct dp_arena_hit *hit = hit_side(proc);
+
+	return proc->reaped && proc->installed && !proc->execed[0] && hit &&
+	       WIFSIGNALED(proc->status) &&
+	       WTERMSIG(proc->status) == SIGTRAP && !hit->own_death;
+}
+
+void dp_process_kill_launched(struct dp_process *proc)
+{
+	if (!proc->launched || proc->reaped)
+		return;
+	kill(proc->pid, SIGKILL);
+	while (waitpid(proc->pid, &proc->status, __WALL) == proc->pid &&
+	       !WIFEXITED(proc->status) && !WIFSIGNALED(proc->status))
+		continue;
+	proc->reaped = proc->exited = true;
+	proc->held = false;
+}
+
+void dp_process_close(struct dp_process *proc)
+{
+	if (!proc)
+		return;
+	if (proc->base && !proc->exited && !proc->execed[0])
+		dp_process_detach(proc, NULL);
+	if (proc->held) {
+		proc->held = false;
+		dp_stop_release(proc);
+	}
+	if (proc->file)
+		munmap(proc->file, proc->file_size);
+	if (proc->mem >= 0)
+		close(proc->mem);
+	if (proc->pidfd >= 0)
+		close(proc->pidfd);
+	free(proc->threads);
+	free(proc);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* recover: what a tool that was ended left in a process, found and taken out. */
+#include "proc/private.h"
+#include "proc/step.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ARENA_MAX (1ull << 30)
+
+u64 dp_tool_start(pid_t pid)
+{
+	char path[64], text[1024], *p;
+	unsigned long long start = 0;
+	ssize_t n = -1;
+	int fd, i;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	/* The name may hold anything; field 22 counts from behind it. */
+	p = strrchr(text, ')');
+	for (i = 2; p && i < 22; i++)
+		p = strchr(p + 1, ' ');
+	if (p)
+		sscanf(p, "%llu", &start);
+	return start;
+}
+
+int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
+		  u64 *addr)
+{
+	const struct dp_map *found = NULL;
+	struct dp_maps maps;
+	size_t i;
+	int err = dp_maps_read(proc->pid, &maps);
+
+	if (err)
+		return err;
+	for (i = 0; i < maps.n; i++)
+		if (!strncmp(maps.v[i].path, DP_MEMFD_PATH,
+			     strlen(DP_MEMFD_PATH)) &&
+		    maps.v[i].perms[1] == 'w' &&
+		    maps.v[i].offset == DP_ARENA_OFFSET)
+			found = &maps.v[i];
+	err = found && found->end - found->start <= ARENA_MAX ? 0 : -ENOENT;
+	if (!err) {
+		*addr = found->start;
+		*size = found->end - found->start;
+		*arena = malloc(*size);
+		err = *arena ? dp_process_read(proc, *addr, *arena, *size) :
+			       -ENOMEM;
+		if (err)
+			free(*arena);
+	}
+	dp_maps_free(&maps);
+	return err;
+}
+
+static bool any_mapping(const struct dp_process *proc)
+{
+	struct dp_maps maps;
+	bool found = false;
+	size_t i;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	for (i = 0; i < maps.n; i++)
+		found |= !strncmp(maps.v[i].path, DP_MEMFD_PATH,
+				  strlen(DP_MEMFD_PATH));
+	dp_maps_free(&maps);
+	return found;
+}
+
+/* A descriptor of the shared memory that was not closed in time. */
+static int stray_fd(const struct dp_process *proc)
+{
+	char path[64], to[64];
+	struct dirent *d;
+	int fd = -1;
+	ssize_t n;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", proc->pid);
+	dir = opendir(path);
+	while (dir && fd < 0 && (d = readdir(dir))) {
+		n = readlinkat(dirfd(dir), d->d_name, to, sizeof(to) - 1);
+		if (n <= 0)
+			continue;
+		to[n] = '\0';
+		if (!strncmp(to, DP_MEMFD_PATH, strlen(DP_MEMFD_PATH)))
+			fd = atoi(d->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return fd;
+}
+
+/* Remains that never came to be armed. */
+static int sweep(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_remote *rem;
+	int err = dp_stop_all(proc, diag), fd;
+
+	if (err)
+		return err;
+	err = dp_remote_begin(proc, &rem, diag);
+	if (!err) {
+		while ((fd = stray_fd(proc)) >= 0 && !err)
+			err = (int)dp_remote_call(rem, SYS_close, (u64)fd, 0, 0,
+						  0, 0, 0);
+		if (!err)
+			err = dp_unmap(proc, rem);
+		dp_remote_end(rem);
+	}
+	dp_stop_release(proc);
+	return err;
+}
+
+static bool tool_lives(const struct dp_process *proc,
+		       const struct dp_arena_control *c)
+{
+	return c->owner == proc->ns_pid && c->tool && (pid_t)c->tool != getpid() &&
+	       dp_tool_start((pid_t)c->tool) == c->tool_start;
+}
+
+static int leave_behind(struct dp_process *proc, void *arena, size_t size,
+			u64 addr, struct dp_diag *diag)
+{
+	struct dp_view view;
+	int err = dp_view_open(&view, arena, size);
+
+	if (err || view.arena->control.base != addr - DP_ARENA_OFFSET)
+		return 0;
+	if (tool_lives(proc, &view.arena->control))
+		return dp_diag_set(diag, -EBUSY,
+				   "process %d is already probed by dprobes %u; end that first",
+				   proc->pid, view.arena->control.tool);
+	return dp_leave(proc, &view, diag);
+}
+
+int dp_recover(struct dp_process *proc, struct dp_diag *diag)
+{
+	void *arena;
+	size_t size;
+	u64 addr;
+	int err = dp_arena_load(proc, &arena, &size, &addr);
+
+	if (!err) {
+		err = leave_behind(proc, arena, size, addr, diag);
+		free(arena);
+	} else if (err == -ENOENT) {
+		err = 0;
+	}
+	if (!err && (any_mapping(proc) || stray_fd(proc) >= 0))
+		err = sweep(proc, diag);
+	return err;
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * remote: system calls made by a thread of the target, for us.
+ *
+ * A stopped thread is pointed at a "syscall; ret" with this on its stack, below
+ * the red zone:
+ *
+ *     rsp ──► address of "mov $15, %eax; syscall"   (rt_sigreturn)
+ *             ucontext: the thread's own registers, mask, vector state
+ *
+ * so that, should the tool die at any moment, the thread finishes the call,
+ * returns into rt_sigreturn and goes home by itself. While the tool lives it
+ * takes the thread back at the exit of each call and in the end restores
+ * registers, mask and the bytes of the stack.
+ */
+#include "proc/private.h"
+#include "engine/arch/x86/sigframe.h"
+#include "proc/step.h"
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#define RED_ZONE 128
+#define SCRATCH 64
+#define XSTATE_MAX 16384
+#define FXSAVE_BYTES 512
+#define SW_RESERVED 464		/* of the fxsave image; SDM vol. 1, 10.5.1 */
+
+/* Errors of the kernel's own that only a tracer sees (linux/errno.h). */
+#define ERESTARTSYS 512
+#define ERESTARTNOINTR 513
+#define ERESTARTNOHAND 514
+#define ERESTART_RESTARTBLOCK 516
+
+struct dp_remote {
+	struct dp_process *proc;
+	struct dp_thread *thread;
+	struct user_regs_struct home;	/* where the thread goes in the end */
+	u64 mask;
+	u64 sp, scratch, low, len;	/* the part of the stack we use */
+	u8 *stack;			/* what was there */
+	bool dead;
+};
+
+struct frame {
+	u64 restorer;
+	struct dp_ucontext uc;
+};
+
+/* Send an interrupted call into its restart, as the kernel would have. */
+static void restart(struct user_regs_struct *r, bool afresh)
+{
+	long err = -(long)r->rax;
+
+	if ((long)r->orig_rax < 0)
+		return;
+	if (err == ERESTARTSYS || err == ERESTARTNOINTR ||
+	    err == ERESTARTNOHAND || (err == ERESTART_RESTARTBLOCK && afresh)) {
+		r->rax = r->orig_rax;
+		r->rip -= 2;
+	} else if (err == ERESTART_RESTARTBLOCK) {
+		r->rax = SYS_restart_syscall;
+		r->rip -= 2;
+	}
+	r->orig_rax = (unsigned long long)-1;
+}
+
+static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
+			 u64 fpstate)
+{
+	struct user_regs_struct r = rem->thread->regs;
+	struct dp_mcontext *m = &uc->mc;
+
+	/* rt_sigreturn forgets what restart_syscall would need. */
+	restart(&r, true);
+	uc->flags = DP_UC_FP_XSTATE | DP_UC_SIGCONTEXT_SS |
+		    DP_UC_STRICT_RESTORE_SS;
+	/* Not a valid value, so that the alternate stack stays as it is. */
+	uc->stack.flags = ~0u;
+	uc->sigmask = rem->mask;
+	m->r8 = r.r8, m->r9 = r.r9, m->r10 = r.r10, m->r11 = r.r11;
+	m->r12 = r.r12, m->r13 = r.r13, m->r14 = r.r14, m->r15 = r.r15;
+	m->rdi = r.rdi, m->rsi = r.rsi, m->rbp = r.rbp, m->rbx = r.rbx;
+	m->rdx = r.rdx, m->rax = r.rax, m->rcx = r.rcx, m->rsp = r.rsp;
+	m->rip = r.rip, m->eflags = r.eflags;
+	m->cs = (u16)r.cs, m->ss = (u16)r.ss;
+	m->fpstate = fpstate;
+}
+
+/* The xsave image as a signal frame has it: with its own size in it. */
+static int get_xstate(pid_t tid, u8 *image, u32 *size)
+{
+	struct iovec iov = { image, XSTATE_MAX };
+	u32 words[4];
+	u64 features;
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov) ||
+	    iov.iov_len < FXSAVE_BYTES + 64 || iov.iov_len > XSTATE_MAX - 64)
+		return -EIO;
+	memcpy(&features, image + SW_RESERVED, 8);
+	words[0] = FP_XSTATE_MAGIC1;
+	words[1] = (u32)iov.iov_len + 4;
+	memset(image + SW_RESERVED, 0, FXSAVE_BYTES - SW_RESERVED);
+	memcpy(image + SW_RESERVED, words, 8);
+	memcpy(image + SW_RESERVED + 8, &features, 8);
+	words[2] = (u32)iov.iov_len;
+	memcpy(image + SW_RESERVED + 16, &words[2], 4);
+	words[3] = FP_XSTATE_MAGIC2;
+	memcpy(image + iov.iov_len, &words[3], 4);
+	*size = (u32)iov.iov_len + 4;
+	return 0;
+}
+
+static int prepare_stack(struct dp_remote *rem)
+{
+	struct dp_process *proc = rem->proc;
+	struct frame frame = { 0 };
+	u8 *image = calloc(1, XSTATE_MAX);
+	u32 size;
+	u64 fp, top;
+	int err = image ? get_xstate(rem->thread->tid, image, &size) : -ENOMEM;
+
+	if (!err) {
+		top = rem->thread->regs.rsp - RED_ZONE - SCRATCH;
+		rem->scratch = top & ~63ull;
+		fp = (rem->scratch - size) & ~63ull;
+		rem->sp = (fp - sizeof(frame)) & ~63ull;
+		rem->low = rem->sp;
+		rem->len = rem->scratch + SCRATCH - rem->low;
+		rem->stack = malloc(rem->len);
+		frame.restorer = proc->restorer;
+		fill_context(&frame.uc, rem, fp);
+		err = rem->stack ? dp_process_read(proc, rem->low, rem->stack,
+					       rem->len) :
+				   -ENOMEM;
+		if (!err)
+			err = dp_process_write(proc, fp, image, size);
+		if (!err)
+			err = dp_process_write(proc, rem->sp, &frame,
+					   sizeof(frame));
+	}
+	free(image);
+	return err;
+}
+
+/* A thread in a restartable sequence must be the one to leave it. */
+static bool in_rseq(const struct dp_process *proc, const struct dp_thread *t)
+{
+	struct __ptrace_rseq_configuration conf = { 0 };
+	struct {
+		u32 version, flags;
+		u64 start, len, abort;
+	} cs;
+	u64 addr = 0;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, sizeof(conf),
+		   &conf) <= 0 ||
+	    !conf.rseq_abi_pointer ||
+	    dp_process_read(proc, conf.rseq_abi_pointer + 8, &addr, 8) || !addr ||
+	    dp_process_read(proc, addr, &cs, sizeof(cs)))
+		return false;
+	return t->regs.rip - cs.start < cs.len;
+}
+
+/* How much would be seen if this thread ran our calls: less is better. */
+static int unfitness(const struct dp_process *proc, const struct dp_thread *t)
+{
+	if (in_rseq(proc, t))
+		return 3;
+	if ((long)t->regs.orig_rax < 0)
+		return 0;
+	return (long)t->regs.rax == -EINTR ? 2 : 1;
+}
+
+static struct dp_thread *choose(struct dp_process *proc)
+{
+	struct dp_thread *best = NULL;
+	int least = 3, bad;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++) {
+		bad = unfitness(proc, &proc->threads[i]);
+		if (bad < least) {
+			least = bad;
+			best = &proc->threads[i];
+		}
+	}
+	return best;
+}
+
+static void forget(struct dp_remote *rem)
+{
+	free(rem->stack);
+	free(rem);
+}
+
+int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
+		    struct dp_diag *diag)
+{
+	struct dp_remote *rem = calloc(1, sizeof(*rem));
+	u64 all = ~0ull;
+	int err = rem ? 0 : -ENOMEM;
+
+	if (!err) {
+		rem->proc = proc;
+		rem->thread = choose(proc);
+		err = rem->thread ? 0 : -EAGAIN;
+	}
+	if (!err && ptrace(PTRACE_GETSIGMASK, rem->thread->tid, 8, &rem->mask))
+		err = -errno;
+	if (!err)
+		err = prepare_stack(rem);
+	if (err) {
+		if (rem)
+			forget(rem);
+		return dp_diag_set(diag, err,
+				   "process %d has no thread that could help just now: %s",
+				   proc->pid, strerror(-err));
+	}
+	rem->home = rem->thread->regs;
+	restart(&rem->home, false);
+	ptrace(PTRACE_SETSIGMASK, rem->thread->tid, 8, &all);
+	dp_step("remote: prepared");
+	*out = rem;
+	return 0;
+}
+
+/* Let it run to the next entry or exit of a system call. */
+static int to_syscall(struct dp_remote *rem)
+{
+	pid_t tid = rem->thread->tid;
+	int status;
+
+	do {
+		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) ||
+		    waitpid(tid, &status, __WALL) < 0)
+			return -ESRCH;
+		if (!WIFSTOPPED(status)) {
+			if (rem->proc->launched && tid == rem->proc->pid) {
+				rem->proc->reaped = rem->proc->exited = true;
+				rem->proc->status = status;
+			}
+			return -ESRCH;
+		}
+	} while (WSTOPSIG(status) != (SIGTRAP | 0x80));
+	return 0;
+}
+
+long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
+		    u64 e, u64 f)
+{
+	struct user_regs_struct r = rem->home;
+
+	if (rem->dead)
+		return -ESRCH;
+	r.rip = rem->proc->syscall_ret;
+	r.rsp = rem->sp;
+	r.rax = (unsigned long long)nr;
+	r.orig_rax = (unsigned long long)-1;
+	r.rdi = a, r.rsi = b, r.rdx = c, r.r10 = d, r.r8 = e, r.r9 = f;
+	if (ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &r) ||
+	    to_syscall(rem) || to_syscall(rem) ||
+	    ptrace(PTRACE_GETREGS, rem->thread->tid, 0, &r)) {
+		rem->dead = true;
+		return -ESRCH;
+	}
+	return (long)r.rax;
+}
+
+u64 dp_remote_scratch(const struct dp_remote *rem)
+{
+	return rem->scratch;
+}
+
+void dp_remote_end(struct dp_remote *rem)
+{
+	if (!rem->dead) {
+		pid_t tid = rem->thread->tid;
+
+		ptrace(PTRACE_SETREGS, tid, 0, &rem->home);
+		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
+		ptrace(PTRACE_SETSIGMASK, tid, 8, &rem->mask);
+		rem->thread->regs = rem->home;
+	}
+	forget(rem);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* status: the fields of /proc/PID/status that decide what can be done. */
+#include "proc/private.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void read_field(struct dp_status *st, const char *key, const char *value)
+{
+	const char *last = strrchr(value, '\t');
+
+	if (!strcmp(key, "State"))
+		st->state = value[strspn(value, " \t")];
+	else if (!strcmp(key, "TracerPid"))
+		st->tracer = (u32)atoi(value);
+	else if (!strcmp(key, "NSpid"))
+		st->ns_pid = (u32)atoi(last ? last : value);
+	else if (!strcmp(key, "Uid"))
+		st->uid = (u32)atoi(value);
+	else if (!strcmp(key, "Seccomp"))
+		st->seccomp = (u32)atoi(value);
+	else if (!strcmp(key, "SigPnd"))
+		st->pending = strtoull(value, NULL, 16);
+	else if (!strcmp(key, "ShdPnd"))
+		st->shared_pending = strtoull(value, NULL, 16);
+	else if (!strcmp(key, "SigBlk"))
+		st->blocked = strtoull(value, NULL, 16);
+	else if (!strcmp(key, "SigIgn"))
+		st->ignored = strtoull(value, NULL, 16);
+	else if (!strcmp(key, "SigCgt"))
+		st->caught = strtoull(value, NULL, 16);
+	else if (!strcmp(key, "x86_Thread_features"))
+		st->shadow_stack = strstr(value, "shstk") != NULL;
+}
+
+int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st)
+{
+	char path[64], line[512], *colon;
+	FILE *f;
+
+	memset(st, 0, sizeof(*st));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return -ESRCH;
+	while (fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		colon = strchr(line, ':');
+		if (!colon)
+			continue;
+		*colon = '\0';
+		read_field(st, line, colon + 1);
+	}
+	fclose(f);
+	return st->state ? 0 : -ESRCH;
+}
+
+int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n)
+{
+	size_t cap = 0;
+	char path[64];
+	struct dirent *d;
+	DIR *dir;
+
+	*tids = NULL;
+	*n = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return -ESRCH;
+	while ((d = readdir(dir))) {
+		pid_t tid = atoi(d->d_name);
+		pid_t *bigger;
+
+		if (tid <= 0)
+			continue;
+		if (*n == cap) {
+			cap = cap ? cap * 2 : 16;
+			bigger = realloc(*tids, cap * sizeof(**tids));
+			if (!bigger) {
+				closedir(dir);
+				free(*tids);
+				return -ENOMEM;
+			}
+			*tids = bigger;
+		}
+		(*tids)[(*n)++] = tid;
+	}
+	closedir(dir);
+	return 0;
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* step: what a protocol step does in the product. */
+#include "proc/step.h"
+
+void __attribute__((weak)) dp_step(const char *name)
+{
+}

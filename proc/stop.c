@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * stop: hold every running thread of the target for a moment.
+ *
+ * PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent. A thread asleep in a
+ * system call that the kernel does not restart after a stop (epoll_wait and its
+ * like return EINTR) is left asleep: it executes none of the target's text, and
+ * /proc tells where it is. Whatever has returned EINTR for our sake all the
+ * same is sent back into its call.
+ */
+#include "proc/private.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STOP_DEADLINE_NS 5000000000ll
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* signal(7), "Interruption of system calls … by stop signals", and the calls
+ * that give EINTR when their socket has a timeout. */
+static const int not_restarted[] = {
+	SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_rt_sigtimedwait,
+	SYS_semop,	SYS_semtimedop,	 SYS_io_getevents, SYS_io_pgetevents,
+	SYS_msgsnd,	SYS_msgrcv,	 SYS_io_uring_enter, SYS_read,
+	SYS_readv,	SYS_recvfrom,	 SYS_recvmsg,	   SYS_recvmmsg,
+	SYS_accept,	SYS_accept4,	 SYS_write,	   SYS_writev,
+	SYS_sendto,	SYS_sendmsg,
+};
+/* The first so many of them whatever the descriptor. */
+#define NEVER_RESTARTED 11
+
+static bool in_list(long nr, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (not_restarted[i] == nr)
+			return true;
+	return false;
+}
+
+static long long now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static bool vforks(long nr)
+{
+	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
+}
+
+/* A vfork parent sleeps where no stop reaches it, until its child is gone. */
+bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
+{
+	char path[64], line[256] = "";
+	unsigned long long rsp, rip;
+	long nr;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	fclose(f);
+	if (sscanf(line, "%ld %*x %*x %*x %*x %*x %*x %llx %llx", &nr, &rsp,
+		   &rip) != 3)
+		return false;
+	*sp = rsp;
+	*pc = rip;
+	return in_list(nr, NEVER_RESTARTED) || vforks(nr);
+}
+
+static bool holds(const struct dp_process *proc, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (proc->threads[i].tid == tid)
+			return true;
+	return false;
+}
+
+static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
+{
+	size_t want = proc->cap_threads ? proc->cap_threads * 2 : 16;
+	struct dp_thread *bigger;
+
+	if (proc->nr_threads == proc->cap_threads) {
+		bigger = realloc(proc->threads, want * sizeof(*bigger));
+		if (!bigger)
+			return NULL;
+		proc->threads = bigger;
+		proc->cap_threads = want;
+	}
+	proc->threads[proc->nr_threads] = (struct dp_thread){ .tid = tid };
+	return &proc->threads[proc->nr_threads++];
+}
+
+/* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
+static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
+{
+	struct timespec nap = { 0, 20000 };
+	int status;
+	pid_t got;
+
+	for (;;) {
+		got = waitpid(tid, &status, __WALL | WNOHANG);
+		if (got == 0) {
+			if (now_ns() > deadline)
+				return -EAGAIN;
+			nanosleep(&nap, NULL);
+			continue;
+		}
+		if (got < 0)
+			return 0;
+		if (!WIFSTOPPED(status)) {
+			if (tid == proc->pid && proc->launched) {
+				proc->reaped = proc->exited = true;
+				proc->status = status;
+			}
+			return 0;
+		}
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			return 1;
+		/* A signal of its own was on the way: it goes first. */
+		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+	}
+}
+
+static int seize_new(struct dp_process *proc, size_t *fresh)
+{
+	pid_t *tids;
+	size_t n, i;
+	u64 sp, pc;
+	int err = dp_tasks_list(proc->pid, &tids, &n);
+
+	*fresh = 0;
+	if (err)
+		return err;
+	for (i = 0; i < n && !err; i++) {
+		if (holds(proc, tids[i]) ||
+		    dp_stop_asleep(proc->pid, tids[i], &sp, &pc))
+			continue;
+		if (ptrace(PTRACE_SEIZE, tids[i], 0, PTRACE_O_TRACESYSGOOD)) {
+			struct dp_status st;
+
+			/* One that is just ending is no concern of ours. */
+			if (errno == EPERM &&
+			    !dp_status_read(proc->pid, tids[i], &st) &&
+			    st.state != 'Z' && st.state != 'X')
+				err = st.tracer ? -EBUSY : -EPERM;
+			continue;
+		}
+		ptrace(PTRACE_INTERRUPT, tids[i], 0, 0);
+		if (!add_thread(proc, tids[i]))
+			err = -ENOMEM;
+		++*fresh;
+	}
+	free(tids);
+	return err;
+}
+
+static void drop_thread(struct dp_process *proc, size_t i)
+{
+	proc->threads[i] = proc->threads[--proc->nr_threads];
+}
+
+static int wait_new(struct dp_process *proc, size_t from, long long deadline)
+{
+	size_t i = from;
+
+	while (i < proc->nr_threads) {
+		struct dp_thread *t = &proc->threads[i];
+		int got = wait_stop(proc, t->tid, deadline);
+
+		if (got < 0)
+			return got;
+		if (!got || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+			drop_thread(proc, i);
+		else
+			i++;
+	}
+	return 0;
+}
+
+int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
+{
+	long long deadline = now_ns() + STOP_DEADLINE_NS;
+	size_t fresh, had;
+	int err;
+
+	if (proc->held)
+		return 0;
+	do {
+		had = proc->nr_threads;
+		err = seize_new(proc, &fresh);
+		if (wait_new(proc, had, deadline) && !err)
+			err = -EAGAIN;
+	} while (!err && fresh && now_ns() < deadline);
+	if (!err)
+		return 0;
+	dp_stop_release(proc);
+	if (err == -EAGAIN)
+		dp_diag_set(diag, err,
+			    "process %d does not stop: a thread of it is stuck in the kernel; try again",
+			    proc->pid);
+	else if (err == -ESRCH)
+		dp_diag_set(diag, err, "process %d has ended", proc->pid);
+	else
+		dp_diag_set(diag, err, "cannot stop process %d: %s", proc->pid,
+			    strerror(-err));
+	return err;
+}
+
+static bool signal_waits(const struct dp_process *proc, pid_t tid)
+{
+	struct dp_status st;
+
+	if (dp_status_read(proc->pid, tid, &st))
+		return true;
+	return (st.pending | st.shared_pending) & ~st.blocked & ~st.ignored;
+}
+
+static void resume_call(const struct dp_process *proc, struct dp_thread *t)
+{
+	if ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
+	    !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted)) ||
+	    signal_waits(proc, t->tid))
+		return;
+	t->regs.rip -= 2;
+	t->regs.rax = t->regs.orig_rax;
+	t->regs.orig_rax = (unsigned long long)-1;
+	t->moved = true;
+}
+
+void dp_stop_release(struct dp_process *proc)
+{
+	size_t i;
+
+	if (proc->held)
+		return;
+	for (i = 0; i < proc->nr_threads; i++) {
+		struct dp_thread *t = &proc->threads[i];
+
+		resume_call(proc, t);
+		if (t->moved)
+			ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
+		ptrace(PTRACE_DETACH, t->tid, 0, 0);
+	}
+	proc->nr_threads = 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * texts: which mappings of text can be given back to the page cache.
+ *
+ * A patched page is a private copy. Where every private page of a mapping is
+ * one of ours and holds, once restored, just what the file holds, dropping it
+ * is the fastest and most thorough way to leave. A fork child does it with one
+ * call a mapping; it cannot check, so we do beforehand.
+ */
+#include "proc/private.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PM_FILE (1ull << 61)
+#define PM_SWAP (1ull << 62)
+#define PM_PRESENT (1ull << 63)
+
+static bool private_page(u64 entry)
+{
+	return (entry & PM_SWAP) || ((entry & PM_PRESENT) && !(entry & PM_FILE));
+}
+
+static u64 *read_pagemap(const struct dp_process *proc, u64 start, u64 size)
+{
+	size_t bytes = size / DP_PAGE * 8;
+	u64 *map = malloc(bytes);
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", proc->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (!map || fd < 0 ||
+	    pread(fd, map, bytes, (off_t)(start / DP_PAGE * 8)) !=
+		    (ssize_t)bytes) {
+		free(map);
+		map = NULL;
+	}
+	if (fd >= 0)
+		close(fd);
+	return map;
+}
+
+static bool untouched(const struct dp_process *proc, const struct dp_map *m)
+{
+	u64 *map = read_pagemap(proc, m->start, m->end - m->start);
+	size_t i, n = (m->end - m->start) / DP_PAGE;
+	bool clean = map && m->inode && m->perms[3] == 'p';
+
+	for (i = 0; clean && i < n; i++)
+		clean = !private_page(map[i]);
+	free(map);
+	return clean;
+}
+
+static bool has_site(const struct dp_engine *e, const struct dp_map *m)
+{
+	size_t i;
+	u64 addr;
+
+	for (i = 0; (addr = dp_engine_site(e, i)); i++)
+		if (addr >= m->start && addr < m->end)
+			return true;
+	return false;
+}
+
+void dp_texts_note(struct dp_process *proc)
+{
+	struct dp_arena_control *c = &dp_engine_arena(proc->engine)->control;
+	struct dp_maps maps;
+	size_t i;
+
+	c->revertible = 1;
+	c->nr_texts = 0;
+	if (dp_maps_read(proc->pid, &maps)) {
+		c->revertible = 0;
+		return;
+	}
+	for (i = 0; i < maps.n; i++) {
+		const struct dp_map *m = &maps.v[i];
+
+		if (m->perms[2] != 'x' || !has_site(proc->engine, m))
+			continue;
+		if (c->nr_texts == DP_MAX_TEXTS || !untouched(proc, m)) {
+			c->revertible = 0;
+			break;
+		}
+		c->texts[c->nr_texts].start = m->start;
+		c->texts[c->nr_texts++].size = m->end - m->start;
+	}
+	dp_maps_free(&maps);
+}
+
+static bool same_as_file(const struct dp_process *proc, int fd, u64 addr,
+			 u64 offset)
+{
+	u8 now[DP_PAGE], file[DP_PAGE];
+	ssize_t n = pread(fd, file, sizeof(file), (off_t)offset);
+
+	if (n <= 0 || dp_process_read(proc, addr, now, sizeof(now)))
+		return false;
+	memset(file + n, 0, sizeof(file) - (size_t)n);
+	return !memcmp(now, file, sizeof(now));
+}
+
+static int open_mapped(const struct dp_process *proc, const struct dp_map *m)
+{
+	char path[PATH_MAX + 64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", proc->pid,
+		 (unsigned long long)m->start, (unsigned long long)m->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->pid, m->path);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool dp_texts_clean(const struct dp_process *proc, const struct dp_span *text)
+{
+	const struct dp_map *m;
+	struct dp_maps maps;
+	bool clean = false;
+	u64 *map, i;
+	int fd;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	m = dp_maps_find(&maps, text->start);
+	map = read_pagemap(proc, text->start, text->size);
+	if (m && map && m->start == text->start &&
+	    m->end == text->start + text->size) {
+		fd = open_mapped(proc, m);
+		clean = fd >= 0;
+		for (i = 0; clean && i < text->size / DP_PAGE; i++)
+			clean = !private_page(map[i]) ||
+				same_as_file(proc, fd, m->start + i * DP_PAGE,
+					     m->offset + i * DP_PAGE);
+		if (fd >= 0)
+			close(fd);
+	}
+	free(map);
+	dp_maps_free(&maps);
+	return clean;
+}

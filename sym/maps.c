@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* maps: the address space of a process as /proc/PID/maps lists it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "sym/sym.h"
+
+#define DELETED " (deleted)"
+
+/* Reads the whole file: *out is NUL-terminated and malloc()ed. */
+static int slurp(int fd, char **out, size_t *len)
+{
+	size_t room = 16384, used = 0;
+	char *buf = malloc(room), *bigger;
+	ssize_t got;
+
+	if (!buf)
+		return -ENOMEM;
+	while ((got = read(fd, buf + used, room - used - 1)) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			free(buf);
+			return -errno;
+		}
+		used += got;
+		if (room - used > 4096)
+			continue;
+		bigger = realloc(buf, room *= 2);
+		if (!bigger) {
+			free(buf);
+			return -ENOMEM;
+		}
+		buf = bigger;
+	}
+	buf[used] = '\0';
+	*out = buf;
+	*len = used;
+	return 0;
+}
+
+/* The kernel writes a newline in a path as \012. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	while (*s) {
+		if (!strncmp(s, "\\012", 4)) {
+			*to++ = '\n';
+			s += 4;
+		} else {
+			*to++ = *s++;
+		}
+	}
+	*to = '\0';
+}
+
+static int parse_path(struct dp_map *map, const char *path)
+{
+	size_t len = strlen(path), tail = strlen(DELETED);
+
+	if (len > tail && path[0] == '/' &&
+	    !strcmp(path + len - tail, DELETED)) {
+		map->deleted = true;
+		len -= tail;
+	}
+	map->path = strndup(path, len);
+	if (!map->path)
+		return -ENOMEM;
+	unescape(map->path);
+	return 0;
+}
+
+static int parse_line(struct dp_map *map, const char *line)
+{
+	unsigned long long start, end, offset, inode;
+	unsigned int major, minor;
+	int path = -1;
+
+	memset(map, 0, sizeof(*map));
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
+		   map->perms, &offset, &major, &minor, &inode, &path) < 7 ||
+	    path < 0)
+		return -EINVAL;
+	map->start = start;
+	map->end = end;
+	map->offset = offset;
+	map->inode = inode;
+	map->dev_major = major;
+	map->dev_minor = minor;
+	return parse_path(map, line + path);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t n = 0;
+
+	while ((text = strchr(text, '\n'))) {
+		text++;
+		n++;
+	}
+	return n;
+}
+
+static int parse(char *text, struct dp_maps *maps)
+{
+	size_t room = count_lines(text);
+	char *line, *save;
+	int err;
+
+	maps->v = calloc(room + 1, sizeof(*maps->v));
+	if (!maps->v)
+		return -ENOMEM;
+	for (line = strtok_r(text, "\n", &save); line && maps->n < room;
+	     line = strtok_r(NULL, "\n", &save)) {
+		err = parse_line(&maps->v[maps->n], line);
+		if (err == -ENOMEM)
+			return err;
+		if (!err)
+			maps->n++;
+	}
+	return 0;
+}
+
+int dp_maps_read(pid_t pid, struct dp_maps *maps)
+{
+	char name[64], *text = NULL;
+	size_t len = 0;
+	int fd, err;
+
+	memset(maps, 0, sizeof(*maps));
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = slurp(fd, &text, &len);
+	close(fd);
+	if (err)
+		return err;
+	/* A zombie has no address space left: the file is there, but empty. */
+	err = len ? parse(text, maps) : -ESRCH;
+	free(text);
+	if (err)
+		dp_maps_free(maps);
+	return err;
+}
+
+void dp_maps_free(struct dp_maps *maps)
+{
+	size_t i;
+
+	for (i = 0; i < maps->n; i++)
+		free(maps->v[i].path);
+	free(maps->v);
+	memset(maps, 0, sizeof(*maps));
+}
+
+const struct dp_map *dp_maps_find(const struct dp_maps *maps, u64 addr)
+{
+	size_t lo = 0, hi = maps->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (addr >= maps->v[mid].end)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < maps->n && addr >= maps->v[lo].start)
+		return &maps->v[lo];
+	return NULL;
+}

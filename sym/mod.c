@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* mod: the tables of one module, read from its file when first asked for. */
+#include <errno.h>
+#include <string.h>
+#include "sym/private.h"
+
+/* How a user would name it: as the process does, the program by its file. */
+const char *dp_mod_name(const struct dp_mod *mod)
+{
+	if (mod->pub.soname && !mod->pub.is_main)
+		return mod->pub.soname;
+	return mod->pub.base;
+}
+
+/* What is wrong with a file only means that it has nothing to tell. */
+static int soften(int err)
+{
+	return err == -ENOMEM ? err : 0;
+}
+
+static int open_file(struct dp_modules *mods, struct dp_mod *mod,
+		     struct dp_elf *elf)
+{
+	int err;
+
+	if (mod->missing)
+		return mod->missing;
+	err = dp_file_open_elf(mods, mod, elf);
+	if (err && err != -ENOMEM)
+		mod->missing = err;
+	return err;
+}
+
+static int ensure_dynsym(struct dp_mod *mod, const struct dp_elf *elf)
+{
+	int err;
+
+	if (mod->have_dynsym)
+		return 0;
+	err = soften(dp_dynsym_load(&mod->dynsym, elf));
+	mod->have_dynsym = !err;
+	return err;
+}
+
+int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod)
+{
+	struct dp_elf elf;
+	int err;
+
+	if (mod->have_dynsym)
+		return 0;
+	err = open_file(mods, mod, &elf);
+	if (err)
+		return soften(err);
+	err = ensure_dynsym(mod, &elf);
+	dp_elf_close(&elf);
+	return err;
+}
+
+static int add_other(struct dp_mod *mod, struct dp_elf *other,
+		     const struct dp_elf *text)
+{
+	int err = dp_symtab_add_symtab(&mod->symtab, other, text);
+
+	dp_elf_close(other);
+	return err;
+}
+
+static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
+		       const struct dp_elf *elf)
+{
+	struct dp_elf other;
+	char root[32];
+	int err;
+
+	err = ensure_dynsym(mod, elf);
+	if (!err)
+		err = dp_symtab_add_dynsym(&mod->symtab, &mod->dynsym, elf);
+	if (err)
+		return err;
+	err = dp_symtab_add_symtab(&mod->symtab, elf, elf);
+	if (err && err != -ENOMEM) {
+		dp_file_root(mods, root, sizeof(root));
+		err = dp_debugfile_open(elf, root, mod->pub.path, &other);
+		if (!err)
+			err = add_other(mod, &other, elf);
+	}
+	if (err && err != -ENOMEM) {
+		err = dp_minidebug_open(elf, &other);
+		if (!err)
+			err = add_other(mod, &other, elf);
+	}
+	mod->symtab.full = !err;
+	return soften(err);
+}
+
+int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod)
+{
+	struct dp_elf elf;
+	int err;
+
+	if (mod->have_symtab)
+		return 0;
+	err = open_file(mods, mod, &elf);
+	if (err)
+		return soften(err);
+	err = fill_symtab(mods, mod, &elf);
+	if (!err)
+		err = dp_symtab_index(&mod->symtab);
+	dp_elf_close(&elf);
+	if (err)
+		dp_symtab_free(&mod->symtab);
+	mod->have_symtab = !err;
+	return err;
+}
+
+int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod)
+{
+	struct dp_elf elf;
+	int err;
+
+	if (mod->have_fdes)
+		return 0;
+	err = open_file(mods, mod, &elf);
+	if (err)
+		return soften(err);
+	err = soften(dp_fdes_load(&mod->fdes, &elf));
+	dp_elf_close(&elf);
+	mod->have_fdes = !err;
+	return err;
+}
+
+int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod)
+{
+	struct dp_elf elf;
+	int err;
+
+	if (mod->have_relocs)
+		return 0;
+	err = open_file(mods, mod, &elf);
+	if (err)
+		return soften(err);
+	err = ensure_dynsym(mod, &elf);
+	if (!err)
+		err = dp_relocs_load(&mod->relocs, &elf, &mod->dynsym);
+	dp_elf_close(&elf);
+	mod->have_relocs = !err;
+	return err;
+}
+
+/* Chosen implementations are named after their IFUNC, for want of better. */
+static int add_chosen(struct dp_modules *mods, struct dp_mod *mod)
+{
+	struct dp_symtab *tab = &mod->symtab;
+	size_t i, n = tab->n;
+	enum dp_ifunc_place place;
+	struct dp_sym sym;
+	u64 addr;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		if (tab->v[i].type != STT_GNU_IFUNC)
+			continue;
+		err = dp_ifunc_resolve(mods, mod, &tab->v[i], &addr, &place);
+		if (err || place != DP_IFUNC_HERE)
+			continue;
+		sym = tab->v[i];
+		sym.value = addr - mod->pub.bias;
+		sym.size = 0;
+		sym.type = STT_FUNC;
+		sym.chosen = true;
+		err = dp_symtab_add(tab, &sym);
+	}
+	return err;
+}
+
+/*
+ * The names added come after those that the index by name knows, so they are
+ * found by address only.
+ */
+int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod)
+{
+	int err = dp_mod_load_symtab(mods, mod);
+
+	if (err || mod->symtab.order)
+		return err;
+	err = add_chosen(mods, mod);
+	return err ? err : dp_symtab_sort(&mod->symtab);
+}

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* modules: the executable ELF files of one process, found in its mappings. */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "sym/private.h"
+
+#define HEAD_LEN 4096
+#define AUXV_MAX 64
+
+static bool same_file(const struct dp_map *a, const struct dp_map *b)
+{
+	return a->inode == b->inode && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
+}
+
+/* The mapping of offset 0 that belongs to @map is the nearest one before it. */
+static const struct dp_map *find_head(const struct dp_modules *mods,
+				      const struct dp_map *map)
+{
+	const struct dp_map *m = map;
+
+	for (;; m--) {
+		if (!m->offset && same_file(m, map))
+			return m;
+		if (m == mods->maps.v)
+			return NULL;
+	}
+}
+
+static bool find_bias(const struct dp_elf *shape, const struct dp_map *map,
+		      u64 *bias)
+{
+	const Elf64_Phdr *ph;
+	size_t i;
+
+	for (i = 0; i < shape->n_ph; i++) {
+		ph = &shape->ph[i];
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) ||
+		    map->offset < (ph->p_offset & ~0xfffull) ||
+		    (map->offset > ph->p_offset &&
+		     map->offset - ph->p_offset >= ph->p_filesz))
+			continue;
+		*bias = map->start - map->offset + ph->p_offset - ph->p_vaddr;
+		return true;
+	}
+	return false;
+}
+
+/* The file is not to be had: at least its headers are in memory. */
+static int shape_from_memory(const struct dp_modules *mods, struct dp_mod *mod)
+{
+	void *page;
+
+	if (!mod->head)
+		return -ENOEXEC;
+	page = malloc(HEAD_LEN);
+	if (!page)
+		return -ENOMEM;
+	if (dp_mem_read(mods, mod->head->start, page, HEAD_LEN)) {
+		free(page);
+		return -ENOEXEC;
+	}
+	return dp_elf_open_image(&mod->shape, page, HEAD_LEN);
+}
+
+/* Only the program headers stay: descriptors are scarce, modules are many. */
+static void shape_shrink(struct dp_elf *shape)
+{
+	Elf64_Phdr *ph = shape->ph;
+	size_t n = shape->n_ph;
+
+	shape->ph = NULL;
+	dp_elf_close(shape);
+	shape->ph = ph;
+	shape->n_ph = n;
+}
+
+/*
+ * Loaded as a program or library, and not some piece of the file that was
+ * mapped by other means (node maps its builtins a second time)?
+ */
+static bool is_loaded(const struct dp_modules *mods, struct dp_mod *mod)
+{
+	const Elf64_Phdr *ph;
+	const struct dp_map *map;
+	size_t i;
+
+	for (i = 0; i < mod->shape.n_ph; i++) {
+		ph = &mod->shape.ph[i];
+		if (ph->p_type != PT_LOAD || ph->p_offset >> 12)
+			continue;
+		map = dp_maps_find(&mods->maps, mod->pub.bias + ph->p_vaddr);
+		if (!map || map->offset || !same_file(map, mod->text))
+			return false;
+		mod->head = map;
+		return true;
+	}
+	return true;
+}
+
+static int read_shape(const struct dp_modules *mods, struct dp_mod *mod)
+{
+	int fd = dp_file_open(mods, mod->text, mod->head), err;
+
+	if (fd < 0) {
+		mod->missing = fd;
+		err = shape_from_memory(mods, mod);
+	} else {
+		err = dp_elf_open_fd(&mod->shape, fd);
+		if (!err)
+			mod->soname = dp_dynamic_soname(&mod->shape);
+	}
+	if (err)
+		return err;
+	shape_shrink(&mod->shape);
+	if (!find_bias(&mod->shape, mod->text, &mod->pub.bias) ||
+	    !is_loaded(mods, mod))
+		return -ENOEXEC;
+	return 0;
+}
+
+static void mod_free(struct dp_mod *mod)
+{
+	if (!mod)
+		return;
+	dp_dynsym_free(&mod->dynsym);
+	dp_symtab_free(&mod->symtab);
+	dp_fdes_free(&mod->fdes);
+	dp_relocs_free(&mod->relocs);
+	dp_elf_close(&mod->shape);
+	free(mod->soname);
+	free(mod);
+}
+
+/* -ENOEXEC: this mapping is not of an ELF file. */
+static int mod_new(const struct dp_modules *mods, const struct dp_map *map,
+		   struct dp_mod **out)
+{
+	struct dp_mod *mod = calloc(1, sizeof(*mod));
+	const char *slash = strrchr(map->path, '/');
+	int err;
+
+	if (!mod)
+		return -ENOMEM;
+	mod->shape.fd = -1;
+	mod->text = map;
+	mod->head = find_head(mods, map);
+	err = read_shape(mods, mod);
+	if (err) {
+		mod_free(mod);
+		return err;
+	}
+	mod->pub.path = map->path;
+	mod->pub.base = slash ? slash + 1 : map->path;
+	mod->pub.soname = mod->soname;
+	mod->pub.text_start = map->start;
+	mod->pub.text_end = map->end;
+	*out = mod;
+	return 0;
+}
+
+static bool is_candidate(const struct dp_map *map)
+{
+	return map->perms[2] == 'x' && map->path[0] == '/' && map->inode;
+}
+
+/* A module that is known already and that @map is a further piece of. */
+static struct dp_mod *find_owner(const struct dp_modules *mods,
+				 const struct dp_map *map)
+{
+	u64 bias;
+	size_t i;
+
+	for (i = mods->n; i-- > 0;) {
+		if (same_file(mods->v[i]->text, map) &&
+		    find_bias(&mods->v[i]->shape, map, &bias) &&
+		    bias == mods->v[i]->pub.bias)
+			return mods->v[i];
+	}
+	return NULL;
+}
+
+static int add_map(struct dp_modules *mods, size_t i)
+{
+	const struct dp_map *map = &mods->maps.v[i];
+	struct dp_mod *mod = find_owner(mods, map), **bigger;
+	int err;
+
+	if (mod) {
+		mod->pub.text_end = map->end;
+		mods->of_map[i] = mod;
+		return 0;
+	}
+	err = mod_new(mods, map, &mod);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	bigger = realloc(mods->v, (mods->n + 1) * sizeof(*bigger));
+	if (!bigger) {
+		mod_free(mod);
+		return -ENOMEM;
+	}
+	mods->v = bigger;
+	mods->v[mods->n++] = mod;
+	mods->of_map[i] = mod;
+	return 0;
+}
+
+static u64 auxv_get(const Elf64_auxv_t *v, size_t n, u64 type)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (v[i].a_type == type)
+			return v[i].a_un.a_val;
+	}
+	return 0;
+}
+
+static size_t auxv_read(pid_t pid, Elf64_auxv_t *v)
+{
+	char name[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/auxv", (int)pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, v, AUXV_MAX * sizeof(*v));
+	close(fd);
+	return n < 0 ? 0 : n / sizeof(*v);
+}
+
+static struct dp_mod *find_exe(const struct dp_modules *mods)
+{
+	const struct dp_map *map;
+	struct stat st;
+	char name[64];
+	size_t i;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", (int)mods->pid);
+	if (stat(name, &st))
+		return NULL;
+	for (i = 0; i < mods->n; i++) {
+		map = mods->v[i]->text;
+		if (st.st_ino == map->inode &&
+		    major(st.st_dev) == map->dev_major &&
+		    minor(st.st_dev) == map->dev_minor)
+			return mods->v[i];
+	}
+	return NULL;
+}
+
+static bool looks_like_linker(const struct dp_mod *mod)
+{
+	return !strncmp(mod->pub.base, "ld-linux", 8) ||
+	       !strncmp(mod->pub.base, "ld-musl", 7);
+}
+
+static void find_linker(struct dp_modules *mods, u64 base)
+{
+	const struct dp_map *map = base ? dp_maps_find(&mods->maps, base) : NULL;
+	struct dp_mod *mod;
+	size_t i;
+
+	for (i = 0; i < mods->n; i++) {
+		mod = mods->v[i];
+		if (map)
+			mod->pub.is_linker = mod->head == map ||
+					     mod->pub.bias == base;
+		else
+			mod->pub.is_linker = looks_like_linker(mod);
+	}
+}
+
+static void find_roles(struct dp_modules *mods)
+{
+	Elf64_auxv_t auxv[AUXV_MAX];
+	size_t n = auxv_read(mods->pid, auxv);
+	const struct dp_module *m = NULL;
+
+	mods->main = find_exe(mods);
+	/* On overlay and btrfs maps and stat() disagree about the inode. */
+	if (!mods->main)
+		m = dp_module_at(mods, auxv_get(auxv, n, AT_ENTRY));
+	if (m)
+		mods->main = dp_mod_of(m);
+	if (mods->main)
+		mods->main->pub.is_main = true;
+	find_linker(mods, auxv_get(auxv, n, AT_BASE));
+}
+
+static int find_modules(struct dp_modules *mods)
+{
+	size_t i;
+	int err = 0;
+
+	mods->of_map = calloc(mods->maps.n + 1, sizeof(*mods->of_map));
+	if (!mods->of_map)
+		return -ENOMEM;
+	for (i = 0; i < mods->maps.n && !err; i++) {
+		if (is_candidate(&mods->maps.v[i]))
+			err = add_map(mods, i);
+	}
+	return err;
+}
+
+static int say_open(int err, pid_t pid, struct dp_diag *diag)
+{
+	if (err == -ESRCH)
+		return dp_diag_set(diag, err, "no process %d", (int)pid);
+	return dp_diag_set(diag, err, "cannot read the mappings of process %d: "
+			   "%s", (int)pid, strerror(-err));
+}
+
+int dp_modules_open(pid_t pid, int mem, struct dp_modules **out,
+		    struct dp_diag *diag)
+{
+	struct dp_modules *mods = calloc(1, sizeof(*mods));
+	int err;
+
+	if (!mods)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	mods->pid = pid;
+	mods->mem = mem;
+	err = dp_maps_read(pid, &mods->maps);
+	if (!err)
+		err = find_modules(mods);
+	if (err) {
+		dp_modules_close(mods);
+		return say_open(err, pid, diag);
+	}
+	find_roles(mods);
+	*out = mods;
+	return 0;
+}
+
+void dp_modules_close(struct dp_modules *mods)
+{
+	size_t i;
+
+	if (!mods)
+		return;
+	for (i = 0; i < mods->n; i++)
+		mod_free(mods->v[i]);
+	free(mods->v);
+	free(mods->of_map);
+	dp_maps_free(&mods->maps);
+	free(mods);
+}
+
+size_t dp_modules_count(const struct dp_modules *mods)
+{
+	return mods->n;
+}
+
+const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i)
+{
+	return i < mods->n ? &mods->v[i]->pub : NULL;
+}
+
+const struct dp_module *dp_module_at(const struct dp_modules *mods, u64 addr)
+{
+	const struct dp_map *map = dp_maps_find(&mods->maps, addr);
+	struct dp_mod *mod = map ? mods->of_map[map - mods->maps.v] : NULL;
+
+	return mod ? &mod->pub : NULL;
+}
+
+static bool one_matches(const char *pattern, const char *name)
+{
+	return name && (!strcmp(pattern, name) || !fnmatch(pattern, name, 0));
+}
+
+/* People write /lib/x.so where maps has /usr/lib/x.so: follow the links. */
+static bool same_path(const struct dp_modules *mods, const char *path,
+		      const struct dp_map *map)
+{
+	char full[4096], root[32];
+	struct stat st;
+
+	if (path[0] != '/')
+		return false;
+	dp_file_root(mods, root, sizeof(root));
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	return !stat(full, &st) && st.st_ino == map->inode &&
+	       major(st.st_dev) == map->dev_major &&
+	       minor(st.st_dev) == map->dev_minor;
+}
+
+static bool matches(const struct dp_modules *mods, const struct dp_mod *mod,
+		    const char *pattern)
+{
+	return one_matches(pattern, mod->pub.soname) ||
+	       one_matches(pattern, mod->pub.base) ||
+	       one_matches(pattern, mod->pub.path) ||
+	       same_path(mods, pattern, mod->text);
+}
+
+/* A program started by a symbolic link goes by that name too: "python3". */
+static bool is_command(const struct dp_modules *mods, const char *pattern)
+{
+	char name[64], comm[32] = "";
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/comm", (int)mods->pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, comm, sizeof(comm) - 1);
+	close(fd);
+	if (n > 0 && comm[n - 1] == '\n')
+		comm[n - 1] = '\0';
+	return comm[0] && !strcmp(comm, pattern);
+}
+
+static int say_unknown(const struct dp_modules *mods, const char *pattern,
+		       struct dp_diag *diag)
+{
+	size_t i, shown = 0;
+
+	dp_diag_set(diag, -ENOENT, "no module \"%s\" in process %d; it has: ",
+		    pattern, (int)mods->pid);
+	for (i = 0; i < mods->n && shown < 12; i++)
+		dp_diag_add(diag, "%s%s", shown++ ? ", " : "",
+			    dp_mod_name(mods->v[i]));
+	if (i < mods->n)
+		dp_diag_add(diag, ", ... (%zu in all)", mods->n);
+	return -ENOENT;
+}
+
+int dp_modules_match(struct dp_modules *mods, const char *pattern,
+		     const struct dp_module **list, size_t *n,
+		     struct dp_diag *diag)
+{
+	bool is_main = !pattern || !*pattern;
+	size_t i;
+
+	*n = 0;
+	for (i = 0; !is_main && i < mods->n; i++) {
+		if (matches(mods, mods->v[i], pattern))
+			list[(*n)++] = &mods->v[i]->pub;
+	}
+	if (*n)
+		return 0;
+	if (!is_main && !is_command(mods, pattern))
+		return say_unknown(mods, pattern, diag);
+	if (!mods->main)
+		return dp_diag_set(diag, -ENOENT, "cannot tell which file is "
+				   "the main program of process %d; name it",
+				   (int)mods->pid);
+	list[(*n)++] = &mods->main->pub;
+	return 0;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * private: what the files of sym/ share among themselves.
+ *
+ * Data runs one way: elf (bytes of one file) -> dynamic, versions, dynsym,
+ * symtab, relocs, fdes (tables of one file) -> module (one file in a process)
+ * -> find, symbol, bounds (answers). The first two layers know nothing of
+ * processes, so that a fuzzer can feed them bytes.
+ */
+#ifndef DP_SYM_PRIVATE_H
+#define DP_SYM_PRIVATE_H
+
+#include <elf.h>
+#include "sym/sym.h"
+
+/**
+ * struct dp_elf - a reader of one x86-64 ELF file
+ * @fd: where to read, or -1 when @image holds all bytes
+ * @size: bytes in the file; nothing past it is ever read
+ * @sh: section headers, empty if the file has none or they are damaged
+ */
+struct dp_elf {
+	int fd;
+	u8 *image;
+	u64 size;
+	Elf64_Ehdr eh;
+	Elf64_Phdr *ph;
+	size_t n_ph;
+	Elf64_Shdr *sh;
+	size_t n_sh;
+	char *names;
+	size_t names_len;
+};
+
+/* Both take over their input, also when they fail with -ENOEXEC or -ENOMEM. */
+int dp_elf_open_fd(struct dp_elf *elf, int fd);
+int dp_elf_open_image(struct dp_elf *elf, void *image, size_t size);
+void dp_elf_close(struct dp_elf *elf);
+int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len);
+/* *out: malloc()ed copy with a NUL behind it. */
+int dp_elf_load(const struct dp_elf *elf, u64 off, u64 len, void **out);
+int dp_elf_load_section(const struct dp_elf *elf, const Elf64_Shdr *sh,
+			void **out);
+const Elf64_Shdr *dp_elf_section(const struct dp_elf *elf, const char *name);
+const Elf64_Shdr *dp_elf_section_type(const struct dp_elf *elf, u32 type);
+const char *dp_elf_section_name(const struct dp_elf *elf,
+				const Elf64_Shdr *sh);
+/* File offset of an address; *avail: bytes of the segment from there on. */
+int dp_elf_offset(const struct dp_elf *elf, u64 vaddr, u64 *off, u64 *avail);
+const Elf64_Phdr *dp_elf_segment(const struct dp_elf *elf, u32 type);
+
+#define DP_BUILD_ID_MAX 64
+/* Length of the build-id, 0 if there is none. */
+size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
+
+/** struct dp_dynamic - the entries of PT_DYNAMIC that are of use here */
+struct dp_dynamic {
+	u64 symtab, strtab, strsz, hash, soname;
+	u64 rela, relasz, jmprel, pltrelsz;
+	u64 versym, verdef, verneed;
+};
+
+/* -ENOENT: not dynamically linked. */
+int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn);
+/* malloc()ed, NULL if there is none. */
+char *dp_dynamic_soname(const struct dp_elf *elf);
+
+/** struct dp_versions - version index to name; the names point into a dynstr */
+struct dp_versions {
+	const char **v;
+	size_t n;
+};
+
+int dp_versions_load(struct dp_versions *vers, const struct dp_elf *elf,
+		     const struct dp_dynamic *dyn, const char *str,
+		     size_t str_len);
+const char *dp_versions_name(const struct dp_versions *vers, u16 index);
+
+/** struct dp_dynsym - .dynsym of one file */
+struct dp_dynsym {
+	Elf64_Sym *v;
+	size_t n;
+	char *str;
+	size_t str_len;
+	u16 *ver;		/* n entries, or NULL */
+	struct dp_versions versions;
+};
+
+int dp_dynsym_load(struct dp_dynsym *ds, const struct dp_elf *elf);
+void dp_dynsym_free(struct dp_dynsym *ds);
+const char *dp_dynsym_name(const struct dp_dynsym *ds, size_t i);
+const char *dp_dynsym_version(const struct dp_dynsym *ds, size_t i,
+			      bool *hidden);
+int dp_dynsym_find(const struct dp_dynsym *ds, const char *name, u64 *value);
+
+/* The higher one wins when one name stands for several addresses. */
+enum dp_rank {
+	DP_RANK_LABEL,		/* local, without a type: may be inside a function */
+	DP_RANK_STATIC,
+	DP_RANK_OLD,		/* exported under a version that is not the default */
+	DP_RANK_GLOBAL,
+	DP_RANK_EXPORT,
+};
+
+/** struct dp_sym - one name of one function, addresses as in the file */
+struct dp_sym {
+	const char *name;
+	const char *version;	/* or NULL */
+	const char *file;	/* source file, or NULL */
+	u64 value, size;
+	u32 hash;
+	u8 type;		/* STT_* */
+	u8 rank;		/* enum dp_rank */
+	bool chosen;		/* added here: the implementation of an IFUNC */
+};
+
+/**
+ * struct dp_symtab - all function names of one module
+ * @keep: blocks that the names live in
+ * @bucket, @next: hash chains, indices plus one
+ * @order: indices ascending by address, the best name of each address only
+ * @full: a .symtab was found, here or in a debug file
+ */
+struct dp_symtab {
+	struct dp_sym *v;
+	size_t n, room;
+	void **keep;
+	size_t n_keep;
+	u32 *bucket, *next;
+	size_t n_bucket;
+	u32 *order;
+	size_t n_order;
+	bool full;
+};
+
+u32 dp_name_hash(const char *name);
+/* @text: the module's own file: its segments say what is executable. */
+int dp_symtab_add_dynsym(struct dp_symtab *tab, const struct dp_dynsym *ds,
+			 const struct dp_elf *text);
+/* -ENOENT: @elf has no .symtab. */
+int dp_symtab_add_symtab(struct dp_symtab *tab, const struct dp_elf *elf,
+			 const struct dp_elf *text);
+int dp_symtab_add(struct dp_symtab *tab, const struct dp_sym *sym);
+int dp_symtab_keep(struct dp_symtab *tab, void *block);
+int dp_symtab_index(struct dp_symtab *tab);
+int dp_symtab_sort(struct dp_symtab *tab);
+const struct dp_sym *dp_symtab_first(const struct dp_symtab *tab,
+				     const char *name);
+const struct dp_sym *dp_symtab_next(const struct dp_symtab *tab,
+				    const struct dp_sym *sym);
+const struct dp_sym *dp_symtab_at(const struct dp_symtab *tab, u64 value);
+int dp_symtab_compare(const struct dp_sym *a, const struct dp_sym *b);
+void dp_symtab_free(struct dp_symtab *tab);
+
+/* Open the ELF file inside section .gnu_debugdata. -ENOENT: there is none. */
+int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini);
+/* Open the separate debug file of @elf under root directory @root. */
+int dp_debugfile_open(const struct dp_elf *elf, const char *root,
+		      const char *path, struct dp_elf *debug);
+
+/** struct dp_fde - code that one frame description covers, as in the file */
+struct dp_fde {
+	u64 start, end;
+};
+
+struct dp_fdes {
+	struct dp_fde *v;	/* ascending */
+	size_t n, room;
+};
+
+int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf);
+const struct dp_fde *dp_fdes_find(const struct dp_fdes *fdes, u64 value);
+void dp_fdes_free(struct dp_fdes *fdes);
+
+/** struct dp_reloc - one slot that the dynamic linker fills with a function */
+struct dp_reloc {
+	u64 slot;
+	u64 resolver;		/* IRELATIVE: address of the resolver; else 0 */
+	const char *name;	/* other kinds: symbol referred to, in a dynstr */
+	const char *version;
+	u32 hash;
+};
+
+#define DP_PLT_MAX 6
+
+struct dp_relocs {
+	struct dp_reloc *v;
+	size_t n, room;
+	struct dp_range plt[DP_PLT_MAX];
+	size_t n_plt;
+};
+
+int dp_relocs_load(struct dp_relocs *rel, const struct dp_elf *elf,
+		   const struct dp_dynsym *ds);
+bool dp_relocs_in_plt(const struct dp_relocs *rel, u64 value);
+void dp_relocs_free(struct dp_relocs *rel);
+
+/* Where __rseq_cs is in the file's addresses. */
+int dp_rseq_section(const struct dp_elf *elf, u64 *vaddr, u64 *n);
+
+/** struct dp_mod - a module with what is known about it so far */
+struct dp_mod {
+	struct dp_module pub;	/* first, so that a dp_module is a dp_mod */
+	char *path, *soname;
+	const struct dp_map *head;	/* mapping of file offset 0, or NULL */
+	const struct dp_map *text;	/* an executable mapping */
+	struct dp_elf shape;	/* headers only: closed, but @ph stays */
+	int missing;		/* why the file is not to be had: errno, or 0 */
+	bool have_dynsym, have_symtab, have_fdes, have_relocs;
+	struct dp_dynsym dynsym;
+	struct dp_symtab symtab;
+	struct dp_fdes fdes;
+	struct dp_relocs relocs;
+};
+
+struct dp_modules {
+	pid_t pid;
+	int mem;
+	struct dp_maps maps;
+	struct dp_mod **v;
+	size_t n;
+	struct dp_mod **of_map;	/* of each mapping: its module, or NULL */
+	struct dp_mod *main;
+};
+
+static inline struct dp_mod *dp_mod_of(const struct dp_module *m)
+{
+	return (struct dp_mod *)m;
+}
+
+int dp_mem_read(const struct dp_modules *mods, u64 addr, void *buf, size_t len);
+/* A descriptor of the very file that is mapped, or a negative errno. */
+int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
+		 const struct dp_map *head);
+int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
+		     struct dp_elf *elf);
+int dp_file_root(const struct dp_modules *mods, char *buf, size_t len);
+
+/* Fill in the parts of a module; a damaged file has empty tables. -ENOMEM. */
+int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod);
+int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod);
+int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod);
+int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod);
+int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
+const char *dp_mod_name(const struct dp_mod *mod);
+
+/* Where did the implementation come to lie? */
+enum dp_ifunc_place {
+	DP_IFUNC_NOWHERE,	/* not chosen yet */
+	DP_IFUNC_HERE,		/* in the module that defines it */
+	DP_IFUNC_ELSEWHERE,	/* chosen, but outside (the vDSO) */
+	DP_IFUNC_SEVERAL,	/* the slots disagree */
+};
+
+int dp_ifunc_resolve(struct dp_modules *mods, struct dp_mod *mod,
+		     const struct dp_sym *sym, u64 *addr,
+		     enum dp_ifunc_place *place);
+
+#define DP_NEAR_MAX 3
+
+/** struct dp_near - the names most like one that was not found */
+struct dp_near {
+	const char *want;
+	const char *name[DP_NEAR_MAX];
+	unsigned int cost[DP_NEAR_MAX];
+	size_t n;
+};
+
+void dp_near_offer(struct dp_near *near, const char *name);
+void dp_near_say(const struct dp_near *near, struct dp_diag *diag);
+
+#endif

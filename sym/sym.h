@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sym: names and addresses of one process.
+ *
+ * A dp_modules object is a snapshot: the executable ELF files a process has
+ * mapped, with their load bias. Symbols come from .symtab, .dynsym, a separate
+ * debug file found by build-id, and .gnu_debugdata, opened lazily per module.
+ * All file contents are hostile input.
+ *
+ * Context of every function: tool process, may sleep and allocate, not
+ * thread-safe on one object. Memory belongs to the dp_modules object and lives
+ * until dp_modules_close(), unless said otherwise.
+ */
+#ifndef DP_SYM_H
+#define DP_SYM_H
+
+#include <sys/types.h>
+#include <dprobes/diag.h>
+#include "port_types.h"
+
+/** struct dp_map - one line of /proc/PID/maps */
+struct dp_map {
+	u64 start, end;		/* addresses in the target, [start, end) */
+	u64 offset;		/* file offset of start */
+	u64 inode;
+	u32 dev_major, dev_minor;
+	char perms[5];		/* "r-xp" */
+	char *path;		/* "" for anonymous; without " (deleted)" */
+	bool deleted;
+};
+
+/** struct dp_maps - all of them, ascending */
+struct dp_maps {
+	struct dp_map *v;
+	size_t n;
+};
+
+/**
+ * dp_maps_read() - read a process's mappings
+ * @pid: process (or thread) id
+ * @maps: filled in; free with dp_maps_free()
+ * Return: 0; -ESRCH no such process (or a zombie); -EPERM/-EACCES; -ENOMEM.
+ */
+int dp_maps_read(pid_t pid, struct dp_maps *maps);
+void dp_maps_free(struct dp_maps *maps);
+/** dp_maps_find() - the mapping that holds @addr, or NULL */
+const struct dp_map *dp_maps_find(const struct dp_maps *maps, u64 addr);
+
+struct dp_modules;
+
+/**
+ * struct dp_module - one ELF file mapped executable
+ * @path: as /proc/PID/maps shows it (in the target's mount namespace)
+ * @base: file name without directories
+ * @soname: DT_SONAME, or NULL
+ * @bias: address in the target minus address in the file
+ * @text_start, @text_end: span of its executable mappings in the target
+ * @is_main: it is the program itself
+ * @is_linker: it is the dynamic linker (the program's PT_INTERP)
+ */
+struct dp_module {
+	const char *path;
+	const char *base;
+	const char *soname;
+	u64 bias;
+	u64 text_start, text_end;
+	bool is_main;
+	bool is_linker;
+};
+
+/**
+ * dp_modules_open() - find the modules of a process
+ * @pid: process (or thread) id
+ * @mem: descriptor of /proc/PID/mem opened for reading; stays the caller's and
+ *       must outlive the object
+ * @mods: the new object, to be closed with dp_modules_close()
+ * Return: 0 or a negative errno with words in @diag.
+ */
+int dp_modules_open(pid_t pid, int mem, struct dp_modules **mods,
+		    struct dp_diag *diag);
+void dp_modules_close(struct dp_modules *mods);
+
+size_t dp_modules_count(const struct dp_modules *mods);
+const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i);
+/** dp_module_at() - the module whose executable mapping holds @addr, or NULL */
+const struct dp_module *dp_module_at(const struct dp_modules *mods, u64 addr);
+
+/**
+ * struct dp_symbol - one function
+ * @module: where it is defined
+ * @name: linkage name, without version
+ * @addr: address in the target: for an IFUNC that of the implementation which
+ *        this process chose
+ * @size: bytes, 0 if unknown
+ * @global: exported or global; false for a static function
+ * @ifunc: @name is an IFUNC and @addr its chosen implementation
+ */
+struct dp_symbol {
+	const struct dp_module *module;
+	const char *name;
+	u64 addr;
+	u64 size;
+	bool global;
+	bool ifunc;
+};
+
+struct dp_symbols {
+	struct dp_symbol *v;
+	size_t n;
+};
+
+/**
+ * dp_symbols_find() - functions by module and name
+ * @mods: the process
+ * @module: soname, path (links are followed), basename or glob over these; ""
+ *          or NULL means the main program, which also answers to its command
+ *          name (python3 for python3.11) if no module has that name
+ * @name: linkage name or glob (*, ?, [..]); may carry "@VERSION"/"@@VERSION".
+ *        A function of literally that name goes before the glob.
+ * @out: filled in, sorted by address; free with dp_symbols_free()
+ *
+ * An exact name gives exactly one symbol: aliases at one address are one; the
+ * default version wins over older ones; exported wins over static. Two
+ * different addresses for it are an error that lists the candidates as specs
+ * (name@VERSION, else MODULE:+FILEOFFSET with the source file if known). An
+ * exact name under a glob of modules gives one symbol a module. A glob gives
+ * each distinct address once, under the name that matched; IFUNCs whose
+ * implementation is unknown are left out of globs and counted in @skipped.
+ *
+ * @skipped: number of matches left out of a glob, or NULL
+ * Return: 0; -ENOENT no such module or no such function (with near names in
+ * @diag); -EINVAL ambiguous; -EOPNOTSUPP an IFUNC not yet chosen by this
+ * process; -ENOMEM.
+ */
+int dp_symbols_find(struct dp_modules *mods, const char *module,
+		    const char *name, struct dp_symbols *out, size_t *skipped,
+		    struct dp_diag *diag);
+void dp_symbols_free(struct dp_symbols *list);
+
+/**
+ * dp_modules_match() - the modules that @pattern names (as in dp_symbols_find)
+ * @list: at least dp_modules_count() entries of room
+ * @n: number found
+ * Return: 0; -ENOENT with the nearest module names in @diag.
+ */
+int dp_modules_match(struct dp_modules *mods, const char *pattern,
+		     const struct dp_module **list, size_t *n,
+		     struct dp_diag *diag);
+
+/**
+ * dp_symbol_at() - name an address
+ * @sym: the function that holds @addr (or, failing that, the nearest one
+ *       before it in the same module); global names win over static ones
+ * Return: 0; -ENOENT if no module or no symbol is there.
+ */
+int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *sym);
+
+/**
+ * dp_function_bounds() - where the function around @addr starts and ends
+ *
+ * Symbols with a size first, then the FDEs of .eh_frame: works on stripped
+ * files. Both in addresses of the target.
+ * Return: 0; -ENOENT if nothing is known.
+ */
+int dp_function_bounds(struct dp_modules *mods, u64 addr, u64 *start, u64 *end);
+
+/**
+ * dp_module_file_addr() - address of a file offset
+ * Return: 0; -ENOENT if that offset is not mapped executable (words in @diag).
+ */
+int dp_module_file_addr(struct dp_modules *mods, const struct dp_module *m,
+			u64 offset, u64 *addr, struct dp_diag *diag);
+
+/**
+ * dp_module_addr_file() - file offset of an address in an executable mapping
+ * Return: 0; -ENOENT.
+ */
+int dp_module_addr_file(struct dp_modules *mods, u64 addr, u64 *offset);
+
+/** struct dp_range - addresses [start, end) of the target */
+struct dp_range {
+	u64 start, end;
+};
+
+/**
+ * dp_module_rseq() - restartable sequences that a module declares
+ * @ranges: filled in with the critical sections (section __rseq_cs), free()d by
+ *          the caller
+ * Return: 0 (with @n possibly 0) or -ENOMEM.
+ */
+int dp_module_rseq(struct dp_modules *mods, const struct dp_module *m,
+		   struct dp_range **ranges, size_t *n);
+
+/**
+ * dp_module_dynsym() - address of an exported symbol, of any type
+ *
+ * For the tool's own needs (_r_debug, _dl_debug_state): .dynsym only, no
+ * IFUNC resolution, data symbols too.
+ * Return: 0; -ENOENT.
+ */
+int dp_module_dynsym(struct dp_modules *mods, const struct dp_module *m,
+		     const char *name, u64 *addr);
+
+#endif

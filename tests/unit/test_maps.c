@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* test_maps: reading the mappings of this process and of others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "sym/sym.h"
+
+static void own_maps_are_ascending(void **state)
+{
+	struct dp_maps maps;
+	size_t i;
+
+	assert_int_equal(dp_maps_read(getpid(), &maps), 0);
+	assert_true(maps.n > 5);
+	for (i = 0; i < maps.n; i++) {
+		assert_true(maps.v[i].start < maps.v[i].end);
+		if (i)
+			assert_true(maps.v[i - 1].end <= maps.v[i].start);
+		assert_int_equal(strlen(maps.v[i].perms), 4);
+		assert_non_null(maps.v[i].path);
+	}
+	dp_maps_free(&maps);
+	assert_int_equal(maps.n, 0);
+}
+
+static void find_is_exact_at_the_edges(void **state)
+{
+	struct dp_maps maps;
+	const struct dp_map *map;
+	size_t i;
+
+	assert_int_equal(dp_maps_read(getpid(), &maps), 0);
+	for (i = 0; i < maps.n; i++) {
+		map = dp_maps_find(&maps, maps.v[i].start);
+		assert_ptr_equal(map, &maps.v[i]);
+		map = dp_maps_find(&maps, maps.v[i].end - 1);
+		assert_ptr_equal(map, &maps.v[i]);
+		map = dp_maps_find(&maps, maps.v[i].end);
+		assert_ptr_not_equal(map, &maps.v[i]);
+	}
+	assert_null(dp_maps_find(&maps, 0));
+	assert_null(dp_maps_find(&maps, -1ull));
+	dp_maps_free(&maps);
+}
+
+static void *map_file(char *path, bool delete)
+{
+	int fd = mkstemp(path);
+	void *p;
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 8192), 0);
+	p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 4096);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	close(fd);
+	if (delete)
+		unlink(path);
+	return p;
+}
+
+static void a_file_has_its_path_and_offset(void **state)
+{
+	char path[] = "/tmp/dp map \303\274.XXXXXX";
+	void *p = map_file(path, false);
+	const struct dp_map *map;
+	struct dp_maps maps;
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(dp_maps_read(getpid(), &maps), 0);
+	map = dp_maps_find(&maps, (u64)p);
+	assert_non_null(map);
+	assert_string_equal(map->path, path);
+	assert_int_equal(map->offset, 4096);
+	assert_int_equal(map->inode, st.st_ino);
+	assert_string_equal(map->perms, "r--p");
+	assert_false(map->deleted);
+	dp_maps_free(&maps);
+	munmap(p, 4096);
+	unlink(path);
+}
+
+static void a_deleted_file_is_marked(void **state)
+{
+	char path[] = "/tmp/dp-gone\nline.XXXXXX";
+	void *p = map_file(path, true);
+	const struct dp_map *map;
+	struct dp_maps maps;
+
+	assert_int_equal(dp_maps_read(getpid(), &maps), 0);
+	map = dp_maps_find(&maps, (u64)p);
+	assert_non_null(map);
+	assert_true(map->deleted);
+	assert_string_equal(map->path, path);
+	dp_maps_free(&maps);
+	munmap(p, 4096);
+}
+
+static void many_mappings_are_all_read(void **state)
+{
+	enum { PAGES = 2000 };
+	char *p = mmap(NULL, PAGES * 4096, PROT_READ,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct dp_map *map;
+	struct dp_maps maps;
+	size_t i;
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	for (i = 0; i < PAGES; i += 2)
+		assert_int_equal(mprotect(p + i * 4096, 4096, PROT_NONE), 0);
+	assert_int_equal(dp_maps_read(getpid(), &maps), 0);
+	assert_true(maps.n > PAGES - 2);
+	for (i = 1; i + 1 < PAGES; i++) {
+		map = dp_maps_find(&maps, (u64)p + i * 4096);
+		assert_non_null(map);
+		assert_string_equal(map->perms, i & 1 ? "r--p" : "---p");
+	}
+	dp_maps_free(&maps);
+	munmap(p, PAGES * 4096);
+}
+
+static void no_such_process(void **state)
+{
+	struct dp_maps maps;
+
+	assert_int_equal(dp_maps_read(0x3ffffff, &maps), -ESRCH);
+}
+
+static void a_zombie_is_no_process(void **state)
+{
+	pid_t pid = fork();
+	struct dp_maps maps;
+	siginfo_t si;
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, pid, &si, WEXITED | WNOWAIT), 0);
+	assert_int_equal(dp_maps_read(pid, &maps), -ESRCH);
+	waitpid(pid, NULL, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_maps_are_ascending),
+		cmocka_unit_test(find_is_exact_at_the_edges),
+		cmocka_unit_test(a_file_has_its_path_and_offset),
+		cmocka_unit_test(a_deleted_file_is_marked),
+		cmocka_unit_test(many_mappings_are_all_read),
+		cmocka_unit_test(no_such_process),
+		cmocka_unit_test(a_zombie_is_no_process),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("maps", tests, NULL, NULL);
+}

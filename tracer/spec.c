@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart. */
+#include "tracer/tracer.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARTS_MAX 5
+
+/* One component between single colons. @suffix is where a quoted name ends. */
+struct part {
+	int start, end;
+	int suffix;
+	bool quoted;
+};
+
+struct parser {
+	const char *text;
+	struct dp_spec *spec;
+	struct dp_diag *diag;
+	int end;		/* of the location: before ARGS and COND */
+	struct part part[PARTS_MAX];
+	int n;
+};
+
+static const char *const kind_words[] = {
+	[DP_SPEC_PROBE] = "p",	   [DP_SPEC_RETURN] = "r",
+	[DP_SPEC_JPROBE] = "j",	   [DP_SPEC_USDT] = "usdt",
+	[DP_SPEC_HOOK] = "hook",
+};
+
+#define NR_KINDS ((int)(sizeof(kind_words) / sizeof(kind_words[0])))
+
+static int find_kind(const char *word, size_t len)
+{
+	int i;
+
+	for (i = 0; i < NR_KINDS; i++)
+		if (strlen(kind_words[i]) == len &&
+		    !memcmp(kind_words[i], word, len))
+			return i;
+	return -1;
+}
+
+bool dp_spec_reserved(const char *module)
+{
+	return find_kind(module, strlen(module)) >= 0 ||
+	       !strcmp(module, "kernel");
+}
+
+static int bad(struct parser *p, int column, int span, const char *why)
+{
+	dp_diag_set(p->diag, -EINVAL, "%s", why);
+	dp_diag_caret(p->diag, column, span);
+	return -EINVAL;
+}
+
+static int nomem(struct parser *p)
+{
+	return dp_diag_set(p->diag, -ENOMEM, "no memory for a spec");
+}
+
+/* The column after the closing quote, or -1. */
+static int skip_quotes(const char *s, int i)
+{
+	for (i++; s[i]; i++) {
+		if (s[i] == '\\' && s[i + 1])
+			i++;
+		else if (s[i] == '"')
+			return i + 1;
+	}
+	return -1;
+}
+
+static char *copy_text(const char *s, int start, int end)
+{
+	return strndup(s + start, end - start);
+}
+
+static char *copy_quoted(const char *s, int start, int end)
+{
+	char *out = malloc(end - start + 1), *o = out;
+	int i;
+
+	if (!out)
+		return NULL;
+	for (i = start + 1; i < end - 1; i++) {
+		if (s[i] == '\\')
+			i++;
+		*o++ = s[i];
+	}
+	*o = '\0';
+	return out;
+}
+
+static bool at_if(const char *s, int i)
+{
+	return i && isspace((unsigned char)s[i - 1]) &&
+	       !strncmp(s + i, "if", 2) &&
+	       (!s[i + 2] || isspace((unsigned char)s[i + 2]));
+}
+
+static int skip_space(const char *s, int i)
+{
+	while (isspace((unsigned char)s[i]))
+		i++;
+	return i;
+}
+
+/* An odd run of colons starts with a separator, an even one is part of a name. */
+static int split(struct parser *p, int i)
+{
+	const char *s = p->text;
+	struct part *part = &p->part[0];
+	int run;
+
+	p->n = 1;
+	part->start = i;
+	part->suffix = -1;
+	while (s[i] && s[i] != '(' && !isspace((unsigned char)s[i])) {
+		if (s[i] == '"') {
+			if (i != part->start)
+				return bad(p, i, 1, "a quoted name starts right after ':'");
+			part->quoted = true;
+			part->suffix = skip_quotes(s, i);
+			if (part->suffix < 0)
+				return bad(p, i, 1, "this quote is not closed");
+			i = part->suffix;
+			continue;
+		}
+		run = strspn(s + i, ":");
+		if (!(run & 1)) {
+			i += run ? run : 1;
+			continue;
+		}
+		part->end = i++;
+		if (p->n == PARTS_MAX)
+			return bad(p, i - 1, 1, "too many ':' in this spec");
+		part = &p->part[p->n++];
+		part->start = i;
+		part->suffix = -1;
+		i += run - 1;
+	}
+	part->end = i;
+	p->end = i;
+	return 0;
+}
+
+static int parse_args(struct parser *p, int i)
+{
+	const char *s = p->text;
+	int open = i, depth = 0;
+
+	for (; s[i]; i++) {
+		if (s[i] == '"') {
+			i = skip_quotes(s, i);
+			if (i < 0)
+				return bad(p, open, 1, "a quote after this parenthesis is not closed");
+			i--;
+		} else if (s[i] == '(') {
+			depth++;
+		} else if (s[i] == ')' && !--depth) {
+			break;
+		}
+	}
+	if (!s[i])
+		return bad(p, open, 1, "this parenthesis is not closed");
+	p->spec->args_col = open;
+	p->spec->args = copy_text(s, open + 1, i);
+	return p->spec->args ? i + 1 : nomem(p);
+}
+
+static int parse_cond(struct parser *p, int i)
+{
+	const char *s = p->text;
+	int end, at = i;
+
+	i = skip_space(s, i + 2);
+	end = strlen(s);
+	while (end > i && isspace((unsigned char)s[end - 1]))
+		end--;
+	if (end == i)
+		return bad(p, at, 2, "there is no condition after \"if\"");
+	p->spec->cond_col = i;
+	p->spec->cond = copy_text(s, i, end);
+	return p->spec->cond ? 0 : nomem(p);
+}
+
+static int parse_tail(struct parser *p)
+{
+	const char *s = p->text;
+	int i = p->end;
+	bool args = s[i] == '(';
+
+	if (args) {
+		i = parse_args(p, i);
+		if (i < 0)
+			return i;
+	}
+	i = skip_space(s, i);
+	if (!s[i])
+		return 0;
+	if (at_if(s, i))
+		return parse_cond(p, i);
+	if (args)
+		return bad(p, i, strlen(s + i),
+			   "only \" if CONDITION\" may follow the arguments; "
+			   "put double quotes around a name that has parentheses");
+	return bad(p, i, strlen(s + i),
+		   "only \" if CONDITION\" may follow a space; "
+		   "put double quotes around a name that has one");
+}
+
+/* A number that has to end where the location does. */
+static int parse_number(struct parser *p, int i, int end, u64 *value,
+			const char *what)
+{
+	const char *s = p->text;
+	int base = 10, at = i, digit;
+
+	if (end - i > 2 && s[i] == '0' && (s[i + 1] | 32) == 'x') {
+		base = 16;
+		i += 2;
+	}
+	if (i == end)
+		return bad(p, at ? at - 1 : 0, 1, what);
+	for (*value = 0; i < end; i++) {
+		digit = isdigit((unsigned char)s[i]) ? s[i] - '0' :
+			isxdigit((unsigned char)s[i]) ? (s[i] | 32) - 'a' + 10 :
+							99;
+		if (digit >= base)
+			return bad(p, i, 1, what);
+		if (__builtin_mul_overflow(*value, (u64)base, value) ||
+		    __builtin_add_overflow(*value, (u64)digit, value))
+			return bad(p, at, end - at, "this number is too large");
+	}
+	return 0;
+}
+
+static bool all_digits(const struct parser *p, const struct part *part)
+{
+	int i;
+
+	for (i = part->start; i < part->end; i++)
+		if (!isdigit((unsigned char)p->text[i]))
+			return false;
+	return part->end > part->start;
+}
+
+static char *part_name(const struct parser *p, const struct part *part, int end)
+{
+	if (part->quoted)
+		return copy_quoted(p->text, part->start, part->suffix);
+	return copy_text(p->text, part->start, end);
+}
+
+static int parse_return(struct parser *p, int i, int end)
+{
+	struct dp_spec *spec = p->spec;
+
+	if (end - i != 7 || memcmp(p->text + i, "%return", 7))
+		return bad(p, i, end - i, "only %return may follow '%'");
+	if (spec->kind != DP_SPEC_PROBE && spec->kind != DP_SPEC_RETURN)
+		return bad(p, i, end - i, "%return goes with no KIND, p: or r: only");
+	spec->kind = DP_SPEC_RETURN;
+	spec->offset_col = i;
+	return 0;
+}
+
+/* What follows the name of a function: +off or %return. */
+static int parse_suffix(struct parser *p, int i, int end)
+{
+	struct dp_spec *spec = p->spec;
+	int err;
+
+	if (i == end)
+		return 0;
+	if (p->text[i] == '%')
+		return parse_return(p, i, end);
+	if (p->text[i] != '+')
+		return bad(p, i, end - i, "only +OFFSET or %return may follow a name");
+	spec->offset_col = i;
+	spec->has_offset = true;
+	err = parse_number(p, i + 1, end, &spec->offset,
+			   "an offset is a number: +0x1c or +28");
+	if (!err && spec->offset && spec->kind == DP_SPEC_RETURN)
+		return bad(p, i, end - i, "a return probe has no offset");
+	return err;
+}
+
+static int parse_symbol(struct parser *p, const struct part *part)
+{
+	struct dp_spec *spec = p->spec;
+	const char *s = p->text;
+	int i = part->start;
+
+	spec->form = DP_POINT_SYMBOL;
+	if (part->quoted)
+		i = part->suffix;
+	else
+		while (i < part->end && s[i] != '%' && s[i] != '+')
+			i++;
+	if (!part->quoted && isdigit((unsigned char)s[part->start]))
+		return bad(p, part->start, part->end - part->start,
+			   "a name does not start with a digit, and an address starts with 0x");
+	spec->name = part_name(p, part, i);
+	if (!spec->name)
+		return nomem(p);
+	if (!spec->name[0])
+		return bad(p, part->start, part->end - part->start,
+			   "there is no name here");
+	spec->glob = strpbrk(spec->name, "*?[") != NULL;
+	return parse_suffix(p, i, part->end);
+}
+
+static int parse_point(struct parser *p, const struct part *part)
+{
+	struct dp_spec *spec = p->spec;
+	const char *s = p->text + part->start;
+
+	spec->point_col = part->start;
+	if (part->end == part->start)
+		return bad(p, part->start ? part->start - 1 : 0, 1,
+			   "a function, +FILEOFFSET or 0xADDRESS is missing here");
+	if (*s == '+') {
+		spec->form = DP_POINT_FILE_OFFSET;
+		return parse_number(p, part->start + 1, part->end, &spec->value,
+				    "a file offset is a number: +0x1c or +28");
+	}
+	if (s[0] == '0' && (s[1] | 32) == 'x') {
+		spec->form = DP_POINT_ADDRESS;
+		return parse_number(p, part->start, part->end, &spec->value,
+				    "an address has hexadecimal digits only");
+	}
+	return parse_symbol(p, part);
+}
+
+/* FILE:LINE: the last two components are the point. */
+static int parse_line(struct parser *p, const struct part *file)
+{
+	struct dp_spec *spec = p->spec;
+	const struct part *line = file + 1;
+
+	spec->form = DP_POINT_LINE;
+	spec->point_col = file->start;
+	if (file->start == file->end)
+		return bad(p, line->start, line->end - line->start,
+			   "a source file is missing before this line number");
+	spec->name = part_name(p, file, file->end);
+	if (!spec->name)
+		return nomem(p);
+	return parse_number(p, line->start, line->end, &spec->value,
+			    "a line is a number");
+}
+
+static int set_module(struct parser *p, const struct part *part)
+{
+	if (part) {
+		p->spec->module_col = part->start;
+		if (part->quoted && part->suffix != part->end)
+			return bad(p, part->suffix, part->end - part->suffix,
+				   "only ':' may follow the quoted name of a module");
+		p->spec->module = part_name(p, part, part->end);
+	} else {
+		p->spec->module = strdup("");
+	}
+	return p->spec->module ? 0 : nomem(p);
+}
+
+/* usdt:[MODULE:]PROVIDER:NAME: the point itself has a colon. */
+static int parse_usdt(struct parser *p, const struct part *part, int n)
+{
+	struct dp_spec *spec = p->spec;
+	int err = set_module(p, n == 3 ? part : NULL);
+
+	if (err)
+		return err;
+	part += n == 3;
+	spec->point_col = part->start;
+	spec->name = copy_text(p->text, part->start, p->end);
+	return spec->name ? 0 : nomem(p);
+}
+
+static int parse_location(struct parser *p)
+{
+	const struct part *part = p->part;
+	int n = p->n, kind = -1, err;
+
+	if (n > 1 && !part->quoted)
+		kind = find_kind(p->text + part->start, part->end - part->start);
+	if (kind >= 0) {
+		p->spec->kind = kind;
+		part++;
+		n--;
+	}
+	if (kind == DP_SPEC_USDT && (n == 2 || n == 3))
+		return parse_usdt(p, part, n);
+	if (n > 1 && n <= 3 && all_digits(p, &part[n - 1])) {
+		err = set_module(p, n == 3 ? part : NULL);
+		return err ? err : parse_line(p, &part[n - 2]);
+	}
+	if (n > 2)
+		return bad(p, part[2].start - 1, 1,
+			   kind < 0 && n == 3 ?
+			   "three components, but the first is no KIND (p, r, j, usdt, hook)" :
+			   "too many ':' in this spec");
+	err = set_module(p, n == 2 ? part : NULL);
+	return err ? err : parse_point(p, &part[n - 1]);
+}
+
+int dp_spec_parse(const char *text, struct dp_spec *spec, struct dp_diag *diag)
+{
+	struct parser p = { .text = text, .spec = spec, .diag = diag };
+	int err, i;
+
+	memset(spec, 0, sizeof(*spec));
+	spec->text = strdup(text);
+	if (!spec->text)
+		return nomem(&p);
+	i = skip_space(text, 0);
+	if (!text[i]) {
+		err = bad(&p, 0, 1, "this spec is empty");
+	} else {
+		err = split(&p, i);
+		if (!err)
+			err = parse_location(&p);
+		if (!err)
+			err = parse_tail(&p);
+	}
+	if (err)
+		dp_spec_free(spec);
+	return err;
+}
+
+void dp_spec_free(struct dp_spec *spec)
+{
+	free(spec->text);
+	free(spec->module);
+	free(spec->name);
+	free(spec->args);
+	free(spec->cond);
+	memset(spec, 0, sizeof(*spec));
+}
+
+static int missing(struct dp_diag *diag, int column, int span, const char *what)
+{
+	dp_diag_set(diag, -EOPNOTSUPP, "%s are not there yet", what);
+	dp_diag_caret(diag, column, span);
+	return -EOPNOTSUPP;
+}
+
+int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
+{
+	static const char *const kinds[] = {
+		[DP_SPEC_RETURN] = "return probes (r:, %return)",
+		[DP_SPEC_JPROBE] = "jprobes (j:)",
+		[DP_SPEC_USDT] = "static tracepoints (usdt:)",
+		[DP_SPEC_HOOK] = "hooks (hook:)",
+	};
+	bool suffix = spec->kind == DP_SPEC_RETURN && spec->offset_col;
+	int start = skip_space(spec->text, 0);
+
+	if (spec->kind != DP_SPEC_PROBE)
+		return missing(diag, suffix ? spec->offset_col : start,
+			       suffix ? 7 : (int)strlen(kind_words[spec->kind]),
+			       kinds[spec->kind]);
+	if (!strcmp(spec->module, "kernel"))
+		return missing(diag, spec->module_col, 6,
+			       "probes in the kernel (kernel:)");
+	if (spec->form == DP_POINT_LINE)
+		return missing(diag, spec->point_col,
+			       strcspn(spec->text + spec->point_col, " ("),
+			       "source lines (FILE:LINE)");
+	if (spec->args)
+		return missing(diag, spec->args_col, strlen(spec->args) + 2,
+			       "arguments (in parentheses)");
+	if (spec->cond)
+		return missing(diag, spec->cond_col, strlen(spec->cond),
+			       "conditions (if ...)");
+	return 0;
+}

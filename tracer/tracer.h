@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * tracer: one run of the tool, from specs to a report.
+ */
+#ifndef DP_TRACER_H
+#define DP_TRACER_H
+
+#include <stdio.h>
+#include <sys/types.h>
+#include <dprobes/diag.h>
+#include "port_types.h"
+
+/** enum dp_spec_kind - the KIND of a spec; only 'p' can be armed so far */
+enum dp_spec_kind {
+	DP_SPEC_PROBE,		/* p (default) */
+	DP_SPEC_RETURN,		/* r, or func%return */
+	DP_SPEC_JPROBE,		/* j */
+	DP_SPEC_USDT,
+	DP_SPEC_HOOK,
+};
+
+/** enum dp_point_form - how the POINT of a spec is written */
+enum dp_point_form {
+	DP_POINT_SYMBOL,	/* func, func+0x1c, globs */
+	DP_POINT_ADDRESS,	/* 0xADDR */
+	DP_POINT_FILE_OFFSET,	/* +FILEOFFSET */
+	DP_POINT_LINE,		/* file.c:42 */
+};
+
+/**
+ * struct dp_spec - [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart
+ *
+ * Strings are the object's own; dp_spec_free() frees them. Columns are 0-based
+ * offsets into @text, for carets.
+ */
+struct dp_spec {
+	char *text;
+	enum dp_spec_kind kind;
+	char *module;		/* "" = main program */
+	char *name;		/* symbol or glob; source file for LINE */
+	enum dp_point_form form;
+	u64 value;		/* address, file offset or line */
+	u64 offset;		/* +off of a symbol */
+	bool has_offset;
+	bool glob;
+	char *args;		/* text between the parentheses, or NULL */
+	char *cond;		/* text after "if", or NULL */
+	int module_col, point_col, offset_col, args_col, cond_col;
+};
+
+/**
+ * dp_spec_parse() - take a spec apart
+ * Return: 0; -EINVAL malformed, with a caret in @diag; -ENOMEM.
+ */
+int dp_spec_parse(const char *text, struct dp_spec *spec, struct dp_diag *diag);
+void dp_spec_free(struct dp_spec *spec);
+
+/**
+ * dp_spec_supported() - can this version do what the spec asks for?
+ * Return: 0; -EOPNOTSUPP with the name of the form that is missing and a caret.
+ */
+int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag);
+
+/** dp_spec_reserved() - would a module of this name be read as something else? */
+bool dp_spec_reserved(const char *module);
+
+struct dp_process;
+struct dp_modules;
+
+/**
+ * struct dp_point - one address that a spec stands for
+ * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; owned
+ */
+struct dp_point {
+	char *name;
+	u64 addr;
+	const struct dp_spec *spec;
+	/* parts of @name for `list` */
+	char *symbol;		/* may be "" */
+	u64 offset;		/* into symbol */
+	char *module;		/* basename of the module */
+	int refused;		/* negative errno if it cannot be probed */
+	char reason[160];	/* words for @refused */
+};
+
+/**
+ * struct dp_points - a list of them
+ * @skipped: matches of globs that have no address, as IFUNCs whose
+ *           implementation the process has not chosen
+ */
+struct dp_points {
+	struct dp_point *v;
+	size_t n, cap;
+	size_t skipped;
+};
+
+/**
+ * dp_points_resolve() - the addresses of one spec in one process
+ *
+ * Checks everything that can be known without touching the process: that the
+ * address is text, an instruction boundary, relocatable, no breakpoint, outside
+ * restartable sequences. An exact spec fails with words and a caret; matches
+ * of a glob that cannot be probed are kept with @refused set.
+ * Return: 0; -ENOENT, -EINVAL, -EILSEQ, -EBUSY, -EOPNOTSUPP, -ENOMEM.
+ */
+int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
+		      const struct dp_spec *spec, struct dp_points *points,
+		      struct dp_diag *diag);
+void dp_points_free(struct dp_points *points);
+
+/** struct dp_tracer_options - what the command line asked for */
+struct dp_tracer_options {
+	pid_t pid;		/* 0: launch @argv */
+	char *const *argv;
+	double duration;	/* seconds, 0: until the end */
+	bool json, quiet, verbose;
+	FILE *out;
+	const char *const *specs;
+	size_t nr_specs;
+};
+
+/**
+ * dp_tracer_stat() - count hits until the target ends, ^C, or @duration
+ *
+ * Prints the counts to @out and, unless quiet, the summary to stderr. An error
+ * about a spec is left in @diag with @bad_spec set to the spec's text.
+ * Return: the exit status for the command, 0..255, or a negative errno with
+ * words in @diag.
+ * If the launched command died of a signal, @died_of is that signal.
+ */
+int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
+		   int *died_of, struct dp_diag *diag);
+
+/** dp_tracer_list() - print what specs would probe, one pasteable spec a line */
+int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
+		   struct dp_diag *diag);
+
+/** dp_tracer_list_armed() - kprobes/list of @pid, or of every process (0) */
+int dp_tracer_list_armed(const struct dp_tracer_options *opt,
+			 struct dp_diag *diag);
+
+#endif
