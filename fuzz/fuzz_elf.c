@@ -48,11 +48,13 @@ static void read_rest(const struct dp_elf *elf, const struct dp_dynsym *ds)
 	struct dp_relocs rel;
 	struct dp_fdes fdes;
 	u8 id[DP_BUILD_ID_MAX];
+	char *soname;
 	u64 vaddr, n;
 
 	dp_elf_build_id(elf, id);
 	dp_rseq_section(elf, &vaddr, &n);
-	free(dp_dynamic_soname(elf));
+	dp_dynamic_soname(elf, &soname);
+	free(soname);
 	if (!dp_relocs_load(&rel, elf, ds)) {
 		dp_relocs_in_plt(&rel, elf->eh.e_entry);
 		dp_relocs_free(&rel);

@@ -64,26 +64,33 @@ int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn)
 	return 0;
 }
 
-char *dp_dynamic_soname(const struct dp_elf *elf)
+int dp_dynamic_soname(const struct dp_elf *elf, char **soname)
 {
 	struct dp_dynamic dyn;
 	u64 off, avail;
-	void *p;
-	char *name;
+	void *name;
+	int err;
 
-	if (dp_dynamic_read(elf, &dyn) || !dyn.soname ||
-	    dyn.soname >= dyn.strsz ||
-	    dp_elf_offset(elf, dyn.strtab + dyn.soname, &off, &avail))
-		return NULL;
+	*soname = NULL;
+	err = dp_dynamic_read(elf, &dyn);
+	if (err)
+		return err;
+	if (!dyn.soname || dyn.soname >= dyn.strsz)
+		return -ENOENT;
+	err = dp_elf_offset(elf, dyn.strtab + dyn.soname, &off, &avail);
+	if (err)
+		return err;
 	if (avail > dyn.strsz - dyn.soname)
 		avail = dyn.strsz - dyn.soname;
 	if (avail > SONAME_MAX)
 		avail = SONAME_MAX;
-	if (dp_elf_load(elf, off, avail, &p))
-		return NULL;
-	name = p;
-	if (*name)
-		return name;
+	err = dp_elf_load(elf, off, avail, &name);
+	if (err)
+		return err;
+	if (*(char *)name) {
+		*soname = name;
+		return 0;
+	}
 	free(name);
-	return NULL;
+	return -ENOENT;
 }

@@ -3,7 +3,8 @@
  * elf: bounds-checked reading of one ELF file.
  *
  * Parts are copied with pread() and never mapped: a file that is truncated
- * meanwhile gives an error instead of SIGBUS, and a large one is not read whole.
+ * meanwhile gives an error instead of SIGBUS, and a large one is not read
+ * whole.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -271,7 +272,7 @@ size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX])
 {
 	size_t i, n;
 
-	/* Sections first: in a debug file the segments' offsets mean nothing. */
+	/* Sections first: segments of a debug file have no offsets. */
 	for (i = 1; i < elf->n_sh; i++) {
 		if (elf->sh[i].sh_type != SHT_NOTE)
 			continue;

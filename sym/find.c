@@ -85,7 +85,7 @@ void dp_symbols_free(struct dp_symbols *list)
 static int choice_add(struct choice *c, const struct dp_sym *sym)
 {
 	const struct dp_sym **bigger;
-	size_t i;
+	size_t i, room;
 
 	if (c->n && c->v[0]->rank > sym->rank)
 		return 0;
@@ -100,11 +100,12 @@ static int choice_add(struct choice *c, const struct dp_sym *sym)
 		return 0;
 	}
 	if (c->n == c->room) {
-		c->room = c->room ? 2 * c->room : 8;
-		bigger = realloc(c->v, c->room * sizeof(*bigger));
+		room = c->room ? 2 * c->room : 8;
+		bigger = realloc(c->v, room * sizeof(*bigger));
 		if (!bigger)
 			return -ENOMEM;
 		c->v = bigger;
+		c->room = room;
 	}
 	c->v[c->n++] = sym;
 	return 0;
@@ -179,7 +180,7 @@ static int say_ifunc(struct dp_modules *mods, const struct want *w, u64 addr,
 				   map && *map->path ? map->path : "[anon]");
 	if (place == DP_IFUNC_SEVERAL)
 		return dp_diag_set(diag, -EOPNOTSUPP, "%s is an IFUNC and this "
-				   "process uses several implementations of it; "
+				   "process uses several implementations; "
 				   "probe one by name or address", w->plain);
 	return dp_diag_set(diag, -EOPNOTSUPP, "%s is an IFUNC whose "
 			   "implementation this process has not chosen yet; "
@@ -289,6 +290,22 @@ static void sort_unique(struct dp_symbols *out)
 	out->n = n;
 }
 
+/* "f.cold" is a piece of f that is jumped to: it cannot be called. */
+static bool is_piece(const struct dp_sym *sym)
+{
+	const char *cold = strstr(sym->name, ".cold");
+
+	return cold && cold != sym->name &&
+	       (!cold[5] ||
+		(cold[5] == '.' && cold[6] >= '0' && cold[6] <= '9'));
+}
+
+static bool is_in_glob(const struct want *w, const struct dp_sym *sym)
+{
+	return !sym->chosen && sym->rank != DP_RANK_LABEL && fits(w, sym) &&
+	       !fnmatch(w->plain, sym->name, 0) && !is_piece(sym);
+}
+
 static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
 		     const struct want *w, struct dp_symbols *out,
 		     size_t *skipped)
@@ -302,8 +319,7 @@ static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
 	n = mod->symtab.n;
 	for (i = 0; i < n && !err; i++) {
 		sym = &mod->symtab.v[i];
-		if (sym->chosen || sym->rank == DP_RANK_LABEL ||
-		    !fits(w, sym) || fnmatch(w->plain, sym->name, 0))
+		if (!is_in_glob(w, sym))
 			continue;
 		if (sym->type == STT_GNU_IFUNC)
 			err = describe_ifunc(mods, mod, sym, &s, &place);

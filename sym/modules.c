@@ -114,8 +114,9 @@ static int read_shape(const struct dp_modules *mods, struct dp_mod *mod)
 		err = shape_from_memory(mods, mod);
 	} else {
 		err = dp_elf_open_fd(&mod->shape, fd);
-		if (!err)
-			mod->soname = dp_dynamic_soname(&mod->shape);
+		if (!err && dp_dynamic_soname(&mod->shape, &mod->soname) ==
+			    -ENOMEM)
+			err = -ENOMEM;
 	}
 	if (err)
 		return err;
@@ -266,7 +267,7 @@ static bool looks_like_linker(const struct dp_mod *mod)
 
 static void find_linker(struct dp_modules *mods, u64 base)
 {
-	const struct dp_map *map = base ? dp_maps_find(&mods->maps, base) : NULL;
+	const struct dp_map *map = dp_maps_find(&mods->maps, base);
 	struct dp_mod *mod;
 	size_t i;
 

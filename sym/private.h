@@ -62,8 +62,8 @@ struct dp_dynamic {
 
 /* -ENOENT: not dynamically linked. */
 int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn);
-/* malloc()ed, NULL if there is none. */
-char *dp_dynamic_soname(const struct dp_elf *elf);
+/* *soname: malloc()ed, or NULL on error. -ENOENT: it has none. */
+int dp_dynamic_soname(const struct dp_elf *elf, char **soname);
 
 /** struct dp_versions - version index to name; the names point into a dynstr */
 struct dp_versions {
@@ -95,9 +95,9 @@ int dp_dynsym_find(const struct dp_dynsym *ds, const char *name, u64 *value);
 
 /* The higher one wins when one name stands for several addresses. */
 enum dp_rank {
-	DP_RANK_LABEL,		/* local, without a type: may be inside a function */
+	DP_RANK_LABEL,		/* local, no type: may be inside a function */
 	DP_RANK_STATIC,
-	DP_RANK_OLD,		/* exported under a version that is not the default */
+	DP_RANK_OLD,		/* exported, but not the default version */
 	DP_RANK_GLOBAL,
 	DP_RANK_EXPORT,
 };
@@ -176,7 +176,7 @@ void dp_fdes_free(struct dp_fdes *fdes);
 struct dp_reloc {
 	u64 slot;
 	u64 resolver;		/* IRELATIVE: address of the resolver; else 0 */
-	const char *name;	/* other kinds: symbol referred to, in a dynstr */
+	const char *name;	/* other kinds: the symbol, in a dynstr */
 	const char *version;
 	u32 hash;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* relocs: the slots of one file that the dynamic linker fills with functions. */
+/* relocs: slots of one file that the dynamic linker fills with functions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

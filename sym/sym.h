@@ -125,7 +125,9 @@ struct dp_symbols {
  * (name@VERSION, else MODULE:+FILEOFFSET with the source file if known). An
  * exact name under a glob of modules gives one symbol a module. A glob gives
  * each distinct address once, under the name that matched; IFUNCs whose
- * implementation is unknown are left out of globs and counted in @skipped.
+ * implementation is unknown are left out of globs and counted in @skipped. What
+ * cannot be called is no match for a glob, though it has a name: local labels
+ * of assembly and the cold pieces of functions ("f.cold").
  *
  * @skipped: number of matches left out of a glob, or NULL
  * Return: 0; -ENOENT no such module or no such function (with near names in

@@ -6,7 +6,7 @@
 #include "sym/private.h"
 
 #define LOOK_BACK 16	/* names before an address that are asked for it */
-#define NAME_LEN_MAX 8192	/* symbols can share the tail of one huge string */
+#define NAME_LEN_MAX 8192	/* names can be tails of one huge string */
 
 u32 dp_name_hash(const char *name)
 {

@@ -127,7 +127,8 @@ static const struct dp_module *module_named(struct victim *v, const char *name)
 	size_t n;
 
 	assert_true(dp_modules_count(v->mods) < 256);
-	assert_int_equal(dp_modules_match(v->mods, name, list, &n, &v->diag), 0);
+	assert_int_equal(dp_modules_match(v->mods, name, list, &n, &v->diag),
+			 0);
 	assert_int_equal(n, 1);
 	return list[0];
 }
@@ -246,7 +247,8 @@ static void versions_select(void **state)
 	assert_int_equal(find_in(&self, LIBC, "realpath@GLIBC_2.3"), new);
 	assert_int_equal(find_in(&self, LIBC, "realpath@@GLIBC_2.3"), new);
 	assert_int_equal(find_in(&self, LIBC, "realpath@GLIBC_2.2.5"), old);
-	assert_int_equal(fail_in(&self, LIBC, "realpath@@GLIBC_2.2.5"), -ENOENT);
+	assert_int_equal(fail_in(&self, LIBC, "realpath@@GLIBC_2.2.5"),
+			 -ENOENT);
 	assert_int_equal(fail_in(&self, LIBC, "realpath@NONE"), -ENOENT);
 	assert_says(&self, "realpath@GLIBC_2.2.5");
 	dlclose(libc);
@@ -349,6 +351,18 @@ static void exported_wins_over_static(void **state)
 {
 	assert_int_equal(sym_call_a(1) + sym_call_b(1), 2 + 3 + 5 + 6);
 	assert_int_equal(find_in(&self, "", "sym_shadowed"), (u64)sym_shadowed);
+}
+
+static void pieces_are_found_by_name_only(void **state)
+{
+	struct dp_symbols s;
+
+	find_in(&self, "", "sym_piece.cold");
+	assert_int_equal(dp_symbols_find(self.mods, "", "sym_piece*", &s, NULL,
+					 &self.diag), 0);
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.v[0].name, "sym_piece");
+	dp_symbols_free(&s);
 }
 
 static void aliases_are_one(void **state)
@@ -708,6 +722,7 @@ static int run_all(void)
 		cmocka_unit_test(addresses_have_the_linkers_names),
 		cmocka_unit_test(two_statics_are_ambiguous),
 		cmocka_unit_test(exported_wins_over_static),
+		cmocka_unit_test(pieces_are_found_by_name_only),
 		cmocka_unit_test(aliases_are_one),
 		cmocka_unit_test(assembly_is_found),
 		cmocka_unit_test(modules_go_by_many_names),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* command: what every verb of the tool offers. */
+#ifndef DP_COMMAND_H
+#define DP_COMMAND_H
+
+#include "tracer/tracer.h"
+
+#define DP_VERSION "0.1.0"
+
+enum { DP_EXIT_OK = 0, DP_EXIT_FAILURE = 1, DP_EXIT_USAGE = 2,
+       DP_EXIT_NO_EXEC = 126, DP_EXIT_NO_COMMAND = 127 };
+
+/**
+ * struct dp_command - one verb
+ * @summary: half a line for the list of verbs
+ * @help: the whole text of --help
+ * @run: Return: exit status of the tool
+ */
+struct dp_command {
+	const char *name;
+	const char *summary;
+	const char *help;
+	int (*run)(const struct dp_tracer_options *opt);
+};
+
+extern const struct dp_command dp_cmd_stat, dp_cmd_list;
+
+/**
+ * dp_options_parse() - options, specs and the command behind --
+ * @argv: from the word after the verb on
+ * @done: set when --help was asked for and there is nothing to run
+ * Return: 0, or DP_EXIT_USAGE/DP_EXIT_FAILURE with the words on stderr.
+ */
+int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
+		     struct dp_tracer_options *opt, bool *done);
+
+/** dp_complain() - print a diagnostic with its caret. Return: exit status. */
+int dp_complain(int err, const char *bad_spec, const struct dp_diag *diag);
+
+/** dp_usage_error() - one sentence and where to read on. Return: 2. */
+int dp_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

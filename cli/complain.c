@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* complain: what went wrong, in words, with a caret, and as an exit status. */
+#include "cli/command.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+int dp_usage_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("dprobes: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputs("; see dprobes --help\n", stderr);
+	return DP_EXIT_USAGE;
+}
+
+static void point(const char *text, int column, int span)
+{
+	int i;
+
+	fprintf(stderr, "  %s\n  %*s^", text, column, "");
+	for (i = 1; i < span && text[column + i]; i++)
+		putc('~', stderr);
+	putc('\n', stderr);
+}
+
+int dp_complain(int err, const char *bad_spec, const struct dp_diag *diag)
+{
+	fprintf(stderr, "dprobes: %s\n",
+		diag->text[0] ? diag->text : strerror(-err));
+	if (bad_spec && diag->column >= 0 &&
+	    diag->column <= (int)strlen(bad_spec))
+		point(bad_spec, diag->column, diag->span);
+	if (bad_spec)
+		return DP_EXIT_USAGE;
+	return DP_EXIT_FAILURE;
+}

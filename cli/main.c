@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* main: the dprobes command finds its verb. */
+#include "cli/command.h"
+#include <signal.h>
+#include <string.h>
+
+static const struct dp_command *const commands[] = {
+	&dp_cmd_stat,
+	&dp_cmd_list,
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+	size_t i;
+
+	puts("Usage: dprobes VERB [options] [SPEC...] [-p PID | -- CMD [ARGS]]\n"
+	     "Dynamic probes on running code.\n\nVerbs:");
+	for (i = 0; i < NR_COMMANDS; i++)
+		printf("  %-6s %s\n", commands[i]->name, commands[i]->summary);
+	puts("\n\"dprobes VERB --help\" tells more; so does dprobes(1).\n"
+	     "-V, --version prints the version.\n\n"
+	     "Limit: a probe is a breakpoint, which kills a thread that has SIGTRAP blocked\n"
+	     "or ignored; arming is refused while any thread does so.");
+}
+
+static const struct dp_command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static bool asks(const char *word, const char *brief, const char *full)
+{
+	return !strcmp(word, brief) || !strcmp(word, full);
+}
+
+int main(int argc, char **argv)
+{
+	struct dp_tracer_options opt = { 0 };
+	const struct dp_command *cmd;
+	bool done = false;
+	int err;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc < 2)
+		return dp_usage_error("which verb?");
+	if (asks(argv[1], "-h", "--help") || !strcmp(argv[1], "help")) {
+		print_help();
+		return DP_EXIT_OK;
+	}
+	if (asks(argv[1], "-V", "--version")) {
+		puts("dprobes " DP_VERSION);
+		return DP_EXIT_OK;
+	}
+	cmd = find(argv[1]);
+	if (!cmd)
+		return dp_usage_error("there is no verb \"%s\"", argv[1]);
+	argv[1] = argv[0];
+	err = dp_options_parse(cmd, argc - 1, argv + 1, &opt, &done);
+	if (!err && !done)
+		err = cmd->run(&opt);
+	if (opt.out && opt.out != stdout && fclose(opt.out) && !err) {
+		perror("dprobes: writing the output");
+		err = DP_EXIT_FAILURE;
+	}
+	return err;
+}

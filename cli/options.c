@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* options: the command line, the same for every verb. */
+#include "cli/command.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_JSON = 256, OPT_DURATION };
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int parse_pid(const char *text, pid_t *pid)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	if (*end == ',' && end != text)
+		return dp_usage_error(
+			"several processes (-p %s) are not there yet", text);
+	if (*end || end == text || value <= 0 || value > 0x7fffffff)
+		return dp_usage_error("\"%s\" is not a process id", text);
+	*pid = (pid_t)value;
+	return 0;
+}
+
+static int parse_duration(const char *text, double *seconds)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} units[] = { { "", 1 },     { "s", 1 },     { "ms", 0.001 },
+		      { "us", 1e-6 }, { "m", 60 },    { "h", 3600 } };
+	char *end;
+	double value = strtod(text, &end);
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (end != text && value > 0 && value < 1e9 &&
+		    !strcmp(end, units[i].unit)) {
+			*seconds = value * units[i].seconds;
+			return 0;
+		}
+	return dp_usage_error(
+		"\"%s\" is not a duration (a number and s, ms, us, m or h)",
+		text);
+}
+
+static int open_output(const char *path, struct dp_tracer_options *opt)
+{
+	opt->out = fopen(path, "we");
+	if (opt->out)
+		return 0;
+	fprintf(stderr, "dprobes: cannot write %s: %s\n", path,
+		strerror(errno));
+	return DP_EXIT_FAILURE;
+}
+
+static int take(const struct dp_command *cmd, int c,
+		struct dp_tracer_options *opt, bool *done)
+{
+	switch (c) {
+	case 'p':
+		return parse_pid(optarg, &opt->pid);
+	case 'o':
+		return open_output(optarg, opt);
+	case OPT_DURATION:
+		return parse_duration(optarg, &opt->duration);
+	case OPT_JSON:
+		opt->json = true;
+		return 0;
+	case 'q':
+		opt->quiet = true;
+		return 0;
+	case 'v':
+		opt->verbose = true;
+		return 0;
+	case 'h':
+		fputs(cmd->help, stdout);
+		*done = true;
+		return 0;
+	default:
+		fputs("see dprobes --help\n", stderr);
+		return DP_EXIT_USAGE;
+	}
+}
+
+int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
+		     struct dp_tracer_options *opt, bool *done)
+{
+	int c, err, words = 0;
+
+	while (words < argc && strcmp(argv[words], "--"))
+		words++;
+	if (words < argc) {
+		opt->argv = argv + words + 1;
+		argv[words] = NULL;
+		if (!*opt->argv)
+			return dp_usage_error("there is no command after --");
+	}
+	opt->out = stdout;
+	while ((c = getopt_long(words, argv, "p:o:qvh", long_options, NULL)) !=
+	       -1) {
+		err = take(cmd, c, opt, done);
+		if (err || *done)
+			return err;
+	}
+	opt->specs = (const char *const *)argv + optind;
+	opt->nr_specs = (size_t)(words - optind);
+	if (opt->pid && opt->argv)
+		return dp_usage_error("give either -p PID or -- CMD, not both");
+	return 0;
+}

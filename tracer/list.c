@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* list: what specs would probe, and what is armed somewhere. */
+#include "tracer/session.h"
+#include "proc/proc.h"
+#include "sym/sym.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One line of either listing. */
+struct row {
+	const char *name;
+	u64 addr;
+	char kind;
+	const char *symbol, *module, *mode, *reason, *flags;
+	u64 offset, hits, missed;
+};
+
+#define TRAP_REASON "breakpoint: jump mode is not there yet"
+
+static void row_json(FILE *out, const struct row *r)
+{
+	fprintf(out, "{\"addr\":\"0x%llx\",\"kind\":\"%c\",\"symbol\":",
+		(unsigned long long)r->addr, r->kind);
+	dp_json_string(out, r->symbol);
+	fprintf(out, ",\"offset\":%llu,\"module\":",
+		(unsigned long long)r->offset);
+	dp_json_string(out, r->module);
+	fprintf(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
+	dp_json_string(out, r->reason);
+	fprintf(out, ",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu}\n",
+		r->flags, (unsigned long long)r->hits,
+		(unsigned long long)r->missed);
+}
+
+static void print_point(const struct dp_tracer_options *opt,
+			const struct dp_point *p)
+{
+	struct row r = {
+		.name = p->name,
+		.addr = p->addr,
+		.kind = 'k',
+		.symbol = p->symbol,
+		.module = p->module,
+		.offset = p->offset,
+		.mode = p->refused ? "refused" : "trap",
+		.reason = p->refused ? p->reason : TRAP_REASON,
+		.flags = "",
+	};
+
+	if (opt->json)
+		row_json(opt->out, &r);
+	else if (opt->verbose)
+		fprintf(opt->out, "%s  %s  %s\n", r.name, r.mode, r.reason);
+	else if (!p->refused)
+		fprintf(opt->out, "%s\n", r.name);
+}
+
+int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
+		   struct dp_diag *diag)
+{
+	struct dp_session s;
+	size_t i;
+	int err = dp_session_parse(&s, opt, bad_spec, diag);
+
+	if (!err)
+		err = dp_session_open(&s, bad_spec, diag);
+	for (i = 0; i < s.points.n && !err; i++)
+		print_point(opt, &s.points.v[i]);
+	if (!err) {
+		dp_report_refused(&s);
+		dp_process_kill_launched(s.proc);
+		err = s.points.n == 0;
+	}
+	dp_session_close(&s);
+	return err;
+}
+
+/* The kernel's kprobes/list, byte for byte. */
+static void print_armed(const struct dp_tracer_options *opt,
+			const struct row *r)
+{
+	if (opt->json) {
+		row_json(opt->out, r);
+		return;
+	}
+	fprintf(opt->out, "%016llx  %c  %s+0x%llx  %s %s",
+		(unsigned long long)r->addr, r->kind, r->symbol,
+		(unsigned long long)r->offset, r->module, r->flags);
+	if (opt->verbose)
+		fprintf(opt->out, "  %s  %s  %llu  %llu", r->mode, r->reason,
+			(unsigned long long)r->hits,
+			(unsigned long long)r->missed);
+	putc('\n', opt->out);
+}
+
+static void describe(struct dp_modules *mods, const struct dp_armed *a,
+		     struct row *r)
+{
+	struct dp_symbol sym;
+
+	*r = (struct row){
+		.addr = a->addr,
+		.kind = a->kind,
+		.symbol = "0x0",
+		.module = " ",
+		.mode = a->optimized ? "jump" : "trap",
+		.reason = a->optimized ? "" : TRAP_REASON,
+		.flags = a->disabled  ? "[DISABLED]" :
+			 a->optimized ? "[OPTIMIZED]" :
+					"",
+		.hits = a->hits,
+		.missed = a->missed,
+	};
+	if (!mods || dp_symbol_at(mods, a->addr, &sym))
+		return;
+	r->symbol = sym.name;
+	r->offset = a->addr - sym.addr;
+	r->module = sym.module->is_main ? " " : sym.module->base;
+}
+
+static int list_process(const struct dp_tracer_options *opt, pid_t pid,
+			struct dp_diag *diag)
+{
+	struct dp_modules *mods = NULL;
+	struct dp_armed *list;
+	char path[64];
+	struct row r;
+	size_t n, i;
+	pid_t tool;
+	int mem, err = dp_process_inspect(pid, &list, &n, &tool, diag);
+
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	mem = open(path, O_RDONLY | O_CLOEXEC);
+	if (mem >= 0 && dp_modules_open(pid, mem, &mods, NULL))
+		mods = NULL;
+	for (i = 0; i < n; i++) {
+		describe(mods, &list[i], &r);
+		print_armed(opt, &r);
+	}
+	dp_modules_close(mods);
+	if (mem >= 0)
+		close(mem);
+	free(list);
+	return 0;
+}
+
+int dp_tracer_list_armed(const struct dp_tracer_options *opt,
+			 struct dp_diag *diag)
+{
+	struct dirent *d;
+	DIR *dir;
+	int err;
+
+	if (opt->pid) {
+		err = list_process(opt, opt->pid, diag);
+		return err == -ENOENT ? 0 : err;
+	}
+	dir = opendir("/proc");
+	if (!dir)
+		return dp_diag_set(diag, -errno, "cannot read /proc");
+	while ((d = readdir(dir)))
+		if (atoi(d->d_name) > 0)
+			list_process(opt, atoi(d->d_name), NULL);
+	closedir(dir);
+	return 0;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* report: what was counted, and what ended it. */
+#include "tracer/session.h"
+#include "engine/control/control.h"
+#include "proc/proc.h"
+#include <string.h>
+#include <sys/wait.h>
+
+#define NAMED_MAX 8
+
+static void count_json(const struct dp_session *s, size_t i)
+{
+	const struct dp_point *p = &s->points.v[i];
+	FILE *out = s->opt->out;
+
+	fputs("{\"probe\":", out);
+	dp_json_string(out, p->name);
+	if (p->refused) {
+		fputs(",\"refused\":", out);
+		dp_json_string(out, p->reason);
+	} else {
+		fprintf(out, ",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\"",
+			(unsigned long long)dp_engine_hits(s->engine,
+							   s->probes[i]),
+			(unsigned long long)dp_engine_missed(s->engine,
+							     s->probes[i]),
+			dp_engine_mode(s->engine, s->probes[i]));
+	}
+	fputs("}\n", out);
+}
+
+static void count_text(const struct dp_session *s, size_t i)
+{
+	const struct dp_point *p = &s->points.v[i];
+
+	if (p->refused)
+		return;
+	fprintf(s->opt->out, "%12llu %8llu  %-4s  %s",
+		(unsigned long long)dp_engine_hits(s->engine, s->probes[i]),
+		(unsigned long long)dp_engine_missed(s->engine, s->probes[i]),
+		dp_engine_mode(s->engine, s->probes[i]), p->name);
+	if (s->opt->verbose)
+		fprintf(s->opt->out, "  0x%llx  %s", (unsigned long long)p->addr,
+			dp_engine_reason(s->engine, s->probes[i]));
+	putc('\n', s->opt->out);
+}
+
+void dp_report_counts(const struct dp_session *s)
+{
+	size_t i;
+
+	if (!s->opt->json)
+		fprintf(s->opt->out, "%12s %8s  %-4s  %s\n", "HITS", "MISSED",
+			"MODE", "PROBE");
+	for (i = 0; i < s->points.n; i++)
+		if (s->opt->json)
+			count_json(s, i);
+		else
+			count_text(s, i);
+	fflush(s->opt->out);
+}
+
+void dp_report_refused(const struct dp_session *s)
+{
+	size_t i, refused = 0;
+
+	for (i = 0; i < s->points.n; i++) {
+		const struct dp_point *p = &s->points.v[i];
+
+		refused += p->refused != 0;
+		if (p->refused && s->opt->verbose)
+			fprintf(stderr, "dprobes: %s cannot be probed: %s\n",
+				p->name, p->reason);
+	}
+	if (refused && !s->opt->verbose && !s->opt->quiet)
+		fprintf(stderr,
+			"dprobes: %zu of %zu matches cannot be probed (-v says which and why)\n",
+			refused, s->points.n);
+}
+
+static const char *program(const struct dp_session *s)
+{
+	const char *exe = dp_process_exe(s->proc);
+	const char *slash = strrchr(exe, '/');
+
+	return slash ? slash + 1 : exe;
+}
+
+static void tell_trap_death(const struct dp_session *s)
+{
+	size_t i, named = 0, probes = 0;
+
+	for (i = 0; i < s->points.n; i++)
+		probes += !s->points.v[i].refused;
+	fprintf(stderr,
+		"%s (%d) was killed by a trap in a thread that had SIGTRAP blocked or ignored, at %s",
+		program(s), dp_process_pid(s->proc),
+		probes > 1 ? "one of " : "");
+	for (i = 0; i < s->points.n && named < NAMED_MAX; i++)
+		if (!s->points.v[i].refused)
+			fprintf(stderr, "%s%s", named++ ? ", " : "",
+				s->points.v[i].name);
+	if (probes > named)
+		fprintf(stderr, " and %zu more", probes - named);
+}
+
+static void tell_exit(const struct dp_session *s)
+{
+	int status = dp_process_status(s->proc);
+
+	if (!dp_process_launched(s->proc))
+		fprintf(stderr, "process %d exited", dp_process_pid(s->proc));
+	else if (dp_process_trap_death(s->proc))
+		tell_trap_death(s);
+	else if (WIFSIGNALED(status))
+		fprintf(stderr, "%s was killed by SIG%s", program(s),
+			sigabbrev_np(WTERMSIG(status)));
+	else
+		fprintf(stderr, "%s exited with status %d", program(s),
+			WEXITSTATUS(status));
+}
+
+static void tell_ending(const struct dp_session *s)
+{
+	switch (s->ending) {
+	case DP_ENDING_EXIT:
+		tell_exit(s);
+		break;
+	case DP_ENDING_EXEC:
+		fprintf(stderr, "exec of %s ended the probes",
+			dp_process_execed(s->proc));
+		break;
+	case DP_ENDING_INTERRUPT:
+		fputs("interrupted", stderr);
+		break;
+	case DP_ENDING_DURATION:
+		fputs("--duration is over", stderr);
+		break;
+	}
+}
+
+void dp_report_summary(const struct dp_session *s)
+{
+	unsigned long long hits = 0, missed = 0;
+	size_t i, probes = 0;
+
+	for (i = 0; i < s->points.n; i++) {
+		if (s->points.v[i].refused)
+			continue;
+		probes++;
+		hits += dp_engine_hits(s->engine, s->probes[i]);
+		missed += dp_engine_missed(s->engine, s->probes[i]);
+	}
+	fprintf(stderr,
+		"dprobes: %zu probe%s at %zu site%s (%zu trap, 0 jump): %llu hits, %llu missed; ",
+		probes, probes == 1 ? "" : "s", dp_engine_sites(s->engine),
+		dp_engine_sites(s->engine) == 1 ? "" : "s",
+		dp_engine_sites(s->engine), hits, missed);
+	tell_ending(s);
+	putc('\n', stderr);
+}
