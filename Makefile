@@ -12,7 +12,7 @@ OPT ?= -O2 -g
 DEFS := -D_GNU_SOURCE
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(INC) $(DEFS) $(SANFLAGS) -fvisibility=hidden -MMD -MP $(CFLAGS)
-LIBS := -lZydis -lelf -ldw -llzma
+LIBS := -lZydis -llzma
 
 # The hit half: freestanding, general registers only, position independent.
 HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -ffreestanding -nostdlib -mgeneral-regs-only \
@@ -60,3 +60,63 @@ $(B)/hit/%.o: %.c
 $(B)/hit/%.o: %.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HIT_CFLAGS) -c -o $@ $<
+
+# Tests. A unit test links the core; tests/unit/fixtures/X_*.c go into test_X.
+UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+VICTIM := $(patsubst tests/victims/%.c,$(B)/tests/victims/%,$(wildcard tests/victims/*.c)) \
+	$(patsubst tests/victims/%.cc,$(B)/tests/victims/%,$(wildcard tests/victims/*.cc))
+TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c,$(wildcard tests/tools/*.c)))
+SCENARIO := $(filter-out tests/scenario/lib.sh,$(wildcard tests/scenario/*.sh))
+
+.SECONDEXPANSION:
+$(B)/tests/unit/test_control: tests/unit/test_control.c $(B)/libcore.a $(wildcard port/fake/*.c)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
+
+$(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/unit/fixtures/$$*_*.c)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard tests/unit/fixtures/$*_*.c) $(B)/libcore.a $(LIBS) -lcmocka
+
+$(B)/tests/tools/%: tests/tools/%.c $(B)/libcore.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libcore.a $(LIBS)
+
+# The tool, ended at a chosen step of its protocols.
+$(B)/tests/dprobes-steps: tests/tools/steps.c $(CLI_OBJ) $(B)/libcore.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(CLI_OBJ) $(B)/libcore.a $(LIBS)
+
+$(B)/tests/victims/%: tests/victims/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -pthread $(WARN) -D_GNU_SOURCE -o $@ $< -lm
+
+$(B)/tests/victims/%: tests/victims/%.cc
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -O2 -g -pthread -o $@ $<
+
+$(B)/tests/layers: tools/check-layers
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nif tools/check-layers $$(find cli tracer lib sym proc agent port engine include -name "*.[ch]"); then echo "ok 1 - every room includes what it may"; else echo "not ok 1 - every room includes what it may"; fi\necho 1..1\n' > $@
+	@chmod +x $@
+
+$(B)/tests/hit-half: tools/check-hit $(B)/agent/agent.elf
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tools/check-hit $(B)/agent/agent.elf $(HIT_OBJ)\n' > $@
+	@chmod +x $@
+
+tests: all $(UNIT) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half
+
+check: deps tests
+	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(UNIT) $(SCENARIO)
+
+# What a build needs from Debian, and nothing when it is there already.
+DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev
+deps:
+	$(Q)tools/install-deps $(DEPS)
+
+clean:
+	rm -rf $(B)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+.PHONY: all tests check deps clean demo install bench fuzz stress

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-list: dprobes list. */
 #include "cli/command.h"
+#include <errno.h>
 
 static const char help[] =
 	"Usage: dprobes list [options] SPEC... (-p PID | -- CMD [ARGS])\n"
@@ -13,7 +14,8 @@ static const char help[] =
 	"  -o, --output FILE write to FILE\n"
 	"      --json        one JSON object a line: addr kind symbol offset module mode\n"
 	"                    reason flags hits missed\n"
-	"  -v, --verbose     mode and reason too (and hits, missed of armed probes)\n"
+	"  -v, --verbose     mode and reason too (and pid, hits, missed of armed probes),\n"
+	"                    and which matches cannot be probed and why\n"
 	"  -h, --help        this text\n"
 	"\n"
 	"The exit status is 1 when nothing matched.\n";
@@ -34,7 +36,11 @@ static int run(const struct dp_tracer_options *opt)
 	} else {
 		err = dp_tracer_list(opt, &bad_spec, &diag);
 	}
-	return err < 0 ? dp_complain(err, bad_spec, &diag) : err;
+	if (err >= 0)
+		return err;
+	dp_complain(err, bad_spec, &diag);
+	/* A name that is nowhere is an answer here, not misuse. */
+	return bad_spec && err != -ENOENT ? DP_EXIT_USAGE : DP_EXIT_FAILURE;
 }
 
 const struct dp_command dp_cmd_list = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* main: the dprobes command finds its verb. */
 #include "cli/command.h"
-#include <signal.h>
+#include <errno.h>
 #include <string.h>
 
 static const struct dp_command *const commands[] = {
@@ -40,6 +40,17 @@ static bool asks(const char *word, const char *brief, const char *full)
 	return !strcmp(word, brief) || !strcmp(word, full);
 }
 
+/* Counts that reached nobody are a failure, whatever the command returned. */
+static int flush(FILE *out, int status)
+{
+	if (!fflush(out) && !ferror(out))
+		return status;
+	if (errno != EPIPE)
+		fprintf(stderr, "dprobes: cannot write the output: %s\n",
+			strerror(errno));
+	return status ? status : DP_EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	struct dp_tracer_options opt = { 0 };
@@ -65,9 +76,5 @@ int main(int argc, char **argv)
 	err = dp_options_parse(cmd, argc - 1, argv + 1, &opt, &done);
 	if (!err && !done)
 		err = cmd->run(&opt);
-	if (opt.out && opt.out != stdout && fclose(opt.out) && !err) {
-		perror("dprobes: writing the output");
-		err = DP_EXIT_FAILURE;
-	}
-	return err;
+	return flush(opt.out ? opt.out : stdout, err);
 }

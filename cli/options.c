@@ -16,6 +16,7 @@ static const struct option long_options[] = {
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -70,8 +71,13 @@ static int take(const struct dp_command *cmd, int c,
 {
 	switch (c) {
 	case 'p':
+		if (opt->pid)
+			return dp_usage_error(
+				"several processes (-p twice) are not there yet");
 		return parse_pid(optarg, &opt->pid);
 	case 'o':
+		if (opt->out != stdout)
+			return dp_usage_error("-o is given twice");
 		return open_output(optarg, opt);
 	case OPT_DURATION:
 		return parse_duration(optarg, &opt->duration);
@@ -88,16 +94,36 @@ static int take(const struct dp_command *cmd, int c,
 		fputs(cmd->help, stdout);
 		*done = true;
 		return 0;
+	case 'V':
+		puts("dprobes " DP_VERSION);
+		*done = true;
+		return 0;
 	default:
-		fputs("see dprobes --help\n", stderr);
 		return DP_EXIT_USAGE;
 	}
+}
+
+/* @word is the argument that getopt stopped at. */
+static int bad_option(const struct dp_command *cmd, int c, const char *word)
+{
+	char brief[] = { '-', (char)optopt, '\0' };
+	bool is_long = !strncmp(word, "--", 2);
+
+	if (c == ':')
+		return dp_usage_error("%s: %s needs a value", cmd->name,
+				      is_long ? word : brief);
+	if (is_long && optopt)
+		return dp_usage_error("%s: %.*s takes no value", cmd->name,
+				      (int)strcspn(word, "="), word);
+	return dp_usage_error("%s: there is no option %s", cmd->name,
+			      is_long ? word : brief);
 }
 
 int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 		     struct dp_tracer_options *opt, bool *done)
 {
 	int c, err, words = 0;
+	size_t nr = 0;
 
 	while (words < argc && strcmp(argv[words], "--"))
 		words++;
@@ -108,14 +134,19 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 			return dp_usage_error("there is no command after --");
 	}
 	opt->out = stdout;
-	while ((c = getopt_long(words, argv, "p:o:qvh", long_options, NULL)) !=
-	       -1) {
-		err = take(cmd, c, opt, done);
-		if (err || *done)
+	opterr = 0;
+	/* "-": specs come as option 1, in order, whatever POSIXLY_CORRECT says */
+	while ((c = getopt_long(words, argv, "-:p:o:qvhV", long_options,
+				NULL)) != -1) {
+		if (c == 1)
+			argv[nr++] = optarg;
+		else if (c == '?' || c == ':')
+			return bad_option(cmd, c, argv[optind - 1]);
+		else if ((err = take(cmd, c, opt, done)) || *done)
 			return err;
 	}
-	opt->specs = (const char *const *)argv + optind;
-	opt->nr_specs = (size_t)(words - optind);
+	opt->specs = (const char *const *)argv;
+	opt->nr_specs = nr;
 	if (opt->pid && opt->argv)
 		return dp_usage_error("give either -p PID or -- CMD, not both");
 	return 0;

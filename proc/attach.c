@@ -2,8 +2,18 @@
 /* attach: take hold of a running process, looking only. */
 #include "proc/private.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* One without memory of its own says ENOENT for its program. */
+static bool kernel_thread(pid_t pid)
+{
+	char path[64], exe[8];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT;
+}
 
 int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 {
@@ -19,6 +29,9 @@ int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 	else if (pid == getpid())
 		err = dp_diag_set(diag, -EINVAL,
 				  "process %d is this dprobes itself", pid);
+	if (!err && kernel_thread(pid))
+		err = dp_diag_set(diag, -EOPNOTSUPP,
+				  "process %d is a kernel thread", pid);
 	if (!err)
 		err = dp_process_open_mem(proc, diag);
 	if (!err)

@@ -130,9 +130,7 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 	n = readlink(path, exe, sizeof(exe) - 1);
 	if (n < 0)
 		return dp_diag_set(diag, -EOPNOTSUPP,
-				   st.state == 'Z' ?
-					   "process %d has ended already" :
-					   "process %d is a kernel thread",
+				   "process %d has ended already",
 				   proc->pid);
 	exe[n] = '\0';
 	snprintf(proc->exe, sizeof(proc->exe), "%s", exe);

@@ -13,6 +13,7 @@
 /* One line of either listing. */
 struct row {
 	const char *name;
+	pid_t pid;		/* 0: the one that was asked for */
 	u64 addr;
 	char kind;
 	const char *symbol, *module, *mode, *reason, *flags;
@@ -31,9 +32,12 @@ static void row_json(FILE *out, const struct row *r)
 	dp_json_string(out, r->module);
 	fprintf(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
 	dp_json_string(out, r->reason);
-	fprintf(out, ",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu}\n",
+	fprintf(out, ",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu",
 		r->flags, (unsigned long long)r->hits,
 		(unsigned long long)r->missed);
+	if (r->pid)
+		fprintf(out, ",\"pid\":%d", r->pid);
+	fputs("}\n", out);
 }
 
 static void print_point(const struct dp_tracer_options *opt,
@@ -53,7 +57,7 @@ static void print_point(const struct dp_tracer_options *opt,
 
 	if (opt->json)
 		row_json(opt->out, &r);
-	else if (opt->verbose)
+	else if (!p->refused && opt->verbose)
 		fprintf(opt->out, "%s  %s  %s\n", r.name, r.mode, r.reason);
 	else if (!p->refused)
 		fprintf(opt->out, "%s\n", r.name);
@@ -63,17 +67,19 @@ int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag)
 {
 	struct dp_session s;
-	size_t i;
+	size_t i, probeable = 0;
 	int err = dp_session_parse(&s, opt, bad_spec, diag);
 
 	if (!err)
 		err = dp_session_open(&s, bad_spec, diag);
-	for (i = 0; i < s.points.n && !err; i++)
+	for (i = 0; i < s.points.n && !err; i++) {
+		probeable += !s.points.v[i].refused;
 		print_point(opt, &s.points.v[i]);
+	}
 	if (!err) {
 		dp_report_refused(&s);
 		dp_process_kill_launched(s.proc);
-		err = s.points.n == 0;
+		err = probeable == 0;
 	}
 	dp_session_close(&s);
 	return err;
@@ -87,11 +93,18 @@ static void print_armed(const struct dp_tracer_options *opt,
 		row_json(opt->out, r);
 		return;
 	}
-	fprintf(opt->out, "%016llx  %c  %s+0x%llx  %s %s",
-		(unsigned long long)r->addr, r->kind, r->symbol,
-		(unsigned long long)r->offset, r->module, r->flags);
+	fprintf(opt->out, "%016llx  %c  ", (unsigned long long)r->addr,
+		r->kind);
+	if (*r->symbol)
+		fprintf(opt->out, "%s+0x%llx  %s ", r->symbol,
+			(unsigned long long)r->offset,
+			*r->module ? r->module : " ");
+	else
+		fprintf(opt->out, "0x%llx ", (unsigned long long)r->addr);
+	fputs(r->flags, opt->out);
 	if (opt->verbose)
-		fprintf(opt->out, "  %s  %s  %llu  %llu", r->mode, r->reason,
+		fprintf(opt->out, "  pid %d  %s  %s  %llu hits  %llu missed",
+			r->pid, r->mode, r->reason,
 			(unsigned long long)r->hits,
 			(unsigned long long)r->missed);
 	putc('\n', opt->out);
@@ -105,8 +118,8 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 	*r = (struct row){
 		.addr = a->addr,
 		.kind = a->kind,
-		.symbol = "0x0",
-		.module = " ",
+		.symbol = "",
+		.module = "",
 		.mode = a->optimized ? "jump" : "trap",
 		.reason = a->optimized ? "" : TRAP_REASON,
 		.flags = a->disabled  ? "[DISABLED]" :
@@ -119,7 +132,7 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 		return;
 	r->symbol = sym.name;
 	r->offset = a->addr - sym.addr;
-	r->module = sym.module->is_main ? " " : sym.module->base;
+	r->module = sym.module->is_main ? "" : sym.module->base;
 }
 
 static int list_process(const struct dp_tracer_options *opt, pid_t pid,
@@ -141,6 +154,7 @@ static int list_process(const struct dp_tracer_options *opt, pid_t pid,
 		mods = NULL;
 	for (i = 0; i < n; i++) {
 		describe(mods, &list[i], &r);
+		r.pid = pid;
 		print_armed(opt, &r);
 	}
 	dp_modules_close(mods);

@@ -4,13 +4,18 @@
 #include "engine/insn/insn.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BREAKPOINT 0xcc
+#define WINDOW 4096
 
 /* One resolution: what does not change from address to address. */
 struct resolver {
@@ -23,18 +28,61 @@ struct resolver {
 	const struct dp_module *rseq_of;
 	struct dp_range *rseq;
 	size_t nr_rseq;
+	/* target memory read last */
+	u8 window[WINDOW];
+	u64 window_addr;
+	size_t window_size;
 };
 
 static size_t read_code(struct resolver *r, u64 addr, u8 *code, size_t size)
 {
-	ssize_t n = pread(dp_process_mem(r->proc), code, size, (off_t)addr);
+	ssize_t n;
 
+	if (addr < r->window_addr ||
+	    addr + size > r->window_addr + r->window_size) {
+		n = pread(dp_process_mem(r->proc), r->window, WINDOW,
+			  (off_t)addr);
+		r->window_addr = addr;
+		r->window_size = n > 0 ? (size_t)n : 0;
+	}
+	if (size > r->window_addr + r->window_size - addr)
+		size = r->window_addr + r->window_size - addr;
+	memcpy(code, r->window + (addr - r->window_addr), size);
+	return size;
+}
+
+/* What the file has at an address of the target; 0 if that cannot be told. */
+static size_t read_file(struct resolver *r, u64 addr, u8 *code, size_t size)
+{
+	const struct dp_module *m = dp_module_at(r->mods, addr);
+	const struct dp_map *map;
+	struct dp_maps maps;
+	struct stat st;
+	char path[PATH_MAX + 32];
+	ssize_t n = 0;
+	u64 offset;
+	int fd;
+
+	if (!m || dp_module_addr_file(r->mods, addr, &offset) ||
+	    dp_maps_read(dp_process_pid(r->proc), &maps))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/root%s",
+		 dp_process_pid(r->proc), m->path);
+	map = dp_maps_find(&maps, addr);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* The path may lead to a newer file than the one that is mapped. */
+	if (fd >= 0 && map && !fstat(fd, &st) && st.st_ino == map->inode)
+		n = pread(fd, code, size, (off_t)offset);
+	if (fd >= 0)
+		close(fd);
+	dp_maps_free(&maps);
 	return n > 0 ? (size_t)n : 0;
 }
 
-static int column_of(const struct dp_spec *spec)
+/* A caret from @column to the end of the spec. */
+static void point_at(struct resolver *r, int column)
 {
-	return spec->has_offset ? spec->offset_col : spec->point_col;
+	dp_diag_caret(r->diag, column, (int)strlen(r->spec->text) - column);
 }
 
 static int refuse(struct dp_point *p, int err, const char *why)
@@ -44,46 +92,82 @@ static int refuse(struct dp_point *p, int err, const char *why)
 	return err;
 }
 
-/* Walk the function's instructions: does one begin at @addr? */
+/* In the numbers that the user gave: offset, file offset or address. */
+static int refuse_between(struct resolver *r, struct dp_point *p, u64 before,
+			  u64 after)
+{
+	const struct dp_spec *spec = r->spec;
+	u64 given = spec->form == DP_POINT_SYMBOL ? spec->offset : spec->value;
+	const char *plus = spec->form == DP_POINT_ADDRESS ? "" : "+";
+
+	snprintf(p->reason, sizeof(p->reason),
+		 "not at an instruction; nearest are %s0x%llx and %s0x%llx",
+		 plus, (unsigned long long)(given + before - p->addr), plus,
+		 (unsigned long long)(given + after - p->addr));
+	return p->refused = -EILSEQ;
+}
+
+/* Decode @at as it was before any breakpoint of someone else's. */
+static int step_over(struct resolver *r, struct dp_point *p, u64 at,
+		     struct insn_facts *f)
+{
+	u8 code[DP_INSN_MAX];
+	size_t n = read_code(r, at, code, sizeof(code));
+
+	if (n && code[0] == BREAKPOINT) {
+		n = read_file(r, at, code, sizeof(code));
+		if (!n)
+			return refuse(p, -EBUSY,
+				      "a breakpoint before it hides where instructions start");
+	}
+	if (dp_insn_facts(code, n, f))
+		return refuse(p, -EILSEQ,
+			      "bytes before it in its function are no instructions, so where instructions start is unknown");
+	return 0;
+}
+
+/* Walk from the nearest known start: does an instruction begin at the point? */
 static int check_boundary(struct resolver *r, struct dp_point *p)
 {
-	u64 start, end, at, before;
+	u64 start = 0, end, at, before;
 	struct insn_facts f;
-	u8 code[DP_INSN_MAX];
+	bool known = !dp_function_bounds(r->mods, p->addr, &start, &end);
 
-	if (dp_function_bounds(r->mods, p->addr, &start, &end))
-		return 0;
-	for (at = before = start; at < p->addr; at += f.len) {
-		size_t n = read_code(r, at, code, sizeof(code));
-
-		before = at;
-		/* Data between functions' parts ends what can be known. */
-		if (dp_insn_facts(code, n, &f))
-			return 0;
+	if (*p->symbol && p->addr - p->offset >= start) {
+		start = p->addr - p->offset;
+		known = true;
 	}
-	if (at == p->addr)
-		return 0;
-	snprintf(p->reason, sizeof(p->reason),
-		 "+0x%llx of this function is not at an instruction; the nearest are +0x%llx and +0x%llx",
-		 (unsigned long long)(p->addr - start),
-		 (unsigned long long)(before - start),
-		 (unsigned long long)(at - start));
-	p->refused = -EILSEQ;
-	return -EILSEQ;
+	if (!known)
+		return refuse(p, -EILSEQ,
+			      "nothing says where its function starts, so where instructions start is unknown");
+	for (at = before = start; at < p->addr; at += f.len) {
+		int err = step_over(r, p, at, &f);
+
+		if (err)
+			return err;
+		before = at;
+	}
+	return at == p->addr ? 0 : refuse_between(r, p, before, at);
 }
 
 static int check_insn(struct resolver *r, struct dp_point *p)
 {
-	u8 code[DP_INSN_MAX];
+	u8 code[DP_INSN_MAX], was = 0;
+	const char *why = "it works only in place";
 	struct insn_facts f;
+	struct dp_copy copy;
 	size_t n = read_code(r, p->addr, code, sizeof(code));
 
-	if (n && code[0] == BREAKPOINT)
+	if (n && code[0] == BREAKPOINT &&
+	    (!read_file(r, p->addr, &was, 1) || was != BREAKPOINT))
 		return refuse(p, -EBUSY, "a breakpoint is already there");
 	if (dp_insn_facts(code, n, &f))
-		return refuse(p, -EILSEQ, "there is no instruction there");
+		return refuse(p, -EILSEQ, "not an instruction of this machine");
 	if (f.class == DP_INSN_REFUSED)
 		return refuse(p, -EINVAL, f.refusal);
+	if (dp_insn_relocate(code, &f, p->addr, p->addr + WINDOW, &copy,
+			     &why) == -EINVAL)
+		return refuse(p, -EINVAL, why);
 	return 0;
 }
 
@@ -120,7 +204,7 @@ static int check_restorer(struct resolver *r, struct dp_point *p)
 			    sizeof(code) &&
 		    !memcmp(code, restorer, sizeof(code)))
 			return refuse(p, -EINVAL,
-				      "unwinders know the signal return code by its bytes");
+				      "signal return code is recognised by its bytes");
 	return 0;
 }
 
@@ -129,12 +213,8 @@ static int check(struct resolver *r, struct dp_point *p)
 	const struct dp_module *m = dp_module_at(r->mods, p->addr);
 	int err;
 
-	if (!m) {
-		snprintf(p->reason, sizeof(p->reason),
-			 "0x%llx is not in the text of any module of process %d",
-			 (unsigned long long)p->addr, dp_process_pid(r->proc));
-		return p->refused = -EINVAL;
-	}
+	if (!m)
+		return refuse(p, -EINVAL, "it is not in the text of its module");
 	err = check_boundary(r, p);
 	if (!err)
 		err = check_insn(r, p);
@@ -161,166 +241,314 @@ static struct dp_point *new_point(struct dp_points *points)
 	return &points->v[points->n++];
 }
 
-static int name_point(struct dp_point *p, const char *module,
-		      const char *symbol, u64 offset)
+/* What has to be quoted in a spec, and what no terminal should be sent. */
+static const char *quote_for(const char *text, const char *special)
 {
-	/* Names with a colon or a parenthesis are quoted to be pasteable. */
-	const char *quote = strpbrk(symbol, ":( ") ? "\"" : "";
+	const char *c = text;
+
+	/* "::" is part of a name, a lone ':' is not. */
+	while ((c = strchr(c, ':'))) {
+		if (strspn(c, ":") & 1)
+			return "\"";
+		c += strspn(c, ":");
+	}
+	return strpbrk(text, special) || isdigit((unsigned char)*text) ? "\"" :
+									 "";
+}
+
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f ||
+		    *text == '"' || *text == '\\')
+			return false;
+	return true;
+}
+
+/* The shortest name that means this module alone. */
+static const char *module_name(struct resolver *r, const struct dp_module *m)
+{
+	size_t i;
+
+	if (dp_spec_reserved(m->base))
+		return m->path;
+	for (i = 0; i < dp_modules_count(r->mods); i++) {
+		const struct dp_module *other = dp_modules_get(r->mods, i);
+
+		if (other != m && (!strcmp(other->base, m->base) ||
+				   (other->soname &&
+				    !strcmp(other->soname, m->base))))
+			return m->path;
+	}
+	return m->base;
+}
+
+/* Where a point is: @symbol is "" if no function's name leads there. */
+struct place {
+	const struct dp_module *m;
+	const char *symbol, *named;
+	u64 addr, offset;
+};
+
+static int name_point(struct resolver *r, struct dp_point *p,
+		      const struct place *at)
+{
+	const char *module = module_name(r, at->m), *q = quote_for(module, "() ");
+	const char *sq = quote_for(at->named, "() +%");
+	u64 file_offset = 0;
 	int n;
 
-	p->symbol = strdup(symbol);
-	p->module = strdup(module);
-	p->offset = offset;
-	if (*symbol && offset)
-		n = asprintf(&p->name, "%s:%s%s%s+0x%llx", module, quote,
-			     symbol, quote, (unsigned long long)offset);
-	else if (*symbol)
-		n = asprintf(&p->name, "%s:%s%s%s", module, quote, symbol,
-			     quote);
-	else
-		n = asprintf(&p->name, "%s:+0x%llx", module,
-			     (unsigned long long)offset);
+	p->addr = at->addr;
+	p->spec = r->spec;
+	p->offset = at->offset;
+	p->symbol = strdup(at->symbol);
+	p->module = strdup(at->m->base);
+	if (!*at->named || !is_plain(at->named)) {
+		dp_module_addr_file(r->mods, at->addr, &file_offset);
+		n = asprintf(&p->name, "%s%s%s:+0x%llx", q, module, q,
+			     (unsigned long long)file_offset);
+	} else if (at->offset) {
+		n = asprintf(&p->name, "%s%s%s:%s%s%s+0x%llx", q, module, q,
+			     sq, at->named, sq,
+			     (unsigned long long)at->offset);
+	} else {
+		n = asprintf(&p->name, "%s%s%s:%s%s%s", q, module, q, sq,
+			     at->named, sq);
+	}
+	if (n < 0)
+		p->name = NULL;
 	return n < 0 || !p->symbol || !p->module ? -ENOMEM : 0;
 }
 
-static int add_point(struct resolver *r, u64 addr, const char *module,
-		     const char *symbol, u64 offset)
+static int add_point(struct resolver *r, const struct place *at)
 {
 	struct dp_point *p = new_point(r->points);
 	int err;
 
-	if (!p || name_point(p, module, symbol, offset))
+	if (!p || name_point(r, p, at))
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
-	p->addr = addr;
-	p->spec = r->spec;
-	err = check(r, p);
+	if (r->spec->offset >= at->m->text_end - at->m->text_start)
+		err = refuse(p, -EINVAL, "this offset leaves its module");
+	else
+		err = check(r, p);
 	if (!err || r->spec->glob)
 		return 0;
-	dp_diag_set(r->diag, err, "%s cannot be probed: %s", p->name,
-		    p->reason);
-	dp_diag_caret(r->diag, column_of(r->spec),
-		      (int)strlen(r->spec->text) - column_of(r->spec));
+	if (!strncmp(p->reason, "not at", 6))
+		dp_diag_set(r->diag, err, "%s is %s", p->name, p->reason);
+	else
+		dp_diag_set(r->diag, err, "%s cannot be probed: %s", p->name,
+			    p->reason);
+	point_at(r, r->spec->has_offset ? r->spec->offset_col :
+					  r->spec->point_col);
 	return err;
 }
 
-/* An address in its canonical form: by symbol if one holds it. */
-static int add_address(struct resolver *r, u64 addr)
+/* Does a spec with this name lead back to this very function? */
+static bool leads_back(struct resolver *r, const struct dp_symbol *s)
 {
-	const struct dp_module *m = dp_module_at(r->mods, addr);
-	struct dp_symbol sym;
-	u64 offset = 0;
+	struct dp_symbols list;
+	bool same;
 
-	if (m && !dp_symbol_at(r->mods, addr, &sym) &&
-	    addr - sym.addr < (sym.size ? sym.size : 1))
-		return add_point(r, addr, m->base, sym.name, addr - sym.addr);
-	if (m)
-		dp_module_addr_file(r->mods, addr, &offset);
-	return add_point(r, addr, m ? m->base : "?", "", offset);
+	if (dp_symbols_find(r->mods, module_name(r, s->module), s->name, &list,
+			    NULL, NULL))
+		return false;
+	same = list.n == 1 && list.v[0].addr == s->addr;
+	dp_symbols_free(&list);
+	return same;
+}
+
+/* An address in its canonical form: by symbol if one holds it. */
+static int add_address(struct resolver *r, const struct dp_module *m, u64 addr)
+{
+	struct place at = { m, "", "", addr, 0 };
+	struct dp_symbol sym;
+
+	if (!dp_symbol_at(r->mods, addr, &sym) &&
+	    addr - sym.addr < (sym.size ? sym.size : 1)) {
+		at.symbol = sym.name;
+		at.offset = addr - sym.addr;
+		if (leads_back(r, &sym))
+			at.named = sym.name;
+	}
+	return add_point(r, &at);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct dp_symbol *const *x = a, *const *y = b;
+	int order = strcmp((*x)->name, (*y)->name);
+
+	if (order)
+		return order;
+	return ((*x)->addr > (*y)->addr) - ((*x)->addr < (*y)->addr);
+}
+
+/* Which names of a list occur more than once, and so may mean another? */
+static bool *find_twins(const struct dp_symbols *list)
+{
+	const struct dp_symbol **sorted = calloc(list->n + 1, sizeof(*sorted));
+	bool *twin = calloc(list->n + 1, sizeof(*twin));
+	size_t i;
+
+	if (!sorted || !twin) {
+		free(sorted);
+		free(twin);
+		return NULL;
+	}
+	for (i = 0; i < list->n; i++)
+		sorted[i] = &list->v[i];
+	qsort(sorted, list->n, sizeof(*sorted), by_name);
+	for (i = 1; i < list->n; i++)
+		if (!strcmp(sorted[i]->name, sorted[i - 1]->name))
+			twin[sorted[i] - list->v] =
+				twin[sorted[i - 1] - list->v] = true;
+	free(sorted);
+	return twin;
+}
+
+static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
+{
+	const struct dp_spec *spec = r->spec;
+	struct place at = { s->module, s->name, s->name, s->addr + spec->offset,
+			    spec->offset };
+	struct dp_point *p;
+
+	if (!spec->glob && strchr(spec->name, '@'))
+		at.named = spec->name;
+	else if (twin && !leads_back(r, s))
+		at.named = "";
+	if (!spec->offset || !s->size || spec->offset < s->size)
+		return add_point(r, &at);
+	if (!spec->glob) {
+		dp_diag_set(r->diag, -EINVAL,
+			    "%s has only 0x%llx bytes: this offset is beyond its end",
+			    s->name, (unsigned long long)s->size);
+		point_at(r, spec->offset_col);
+		return -EINVAL;
+	}
+	p = new_point(r->points);
+	if (!p || name_point(r, p, &at))
+		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
+	refuse(p, -EINVAL, "this offset is beyond its end");
+	return 0;
+}
+
+static int match_modules(struct resolver *r, const struct dp_module ***list,
+			 size_t *n)
+{
+	int err;
+
+	*list = calloc(dp_modules_count(r->mods) + 1, sizeof(**list));
+	if (!*list)
+		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
+	err = dp_modules_match(r->mods, r->spec->module, *list, n, r->diag);
+	if (err) {
+		dp_diag_caret(r->diag, r->spec->module_col,
+			      (int)strlen(r->spec->module));
+		free(*list);
+	}
+	return err;
 }
 
 static int resolve_symbols(struct resolver *r)
 {
 	const struct dp_spec *spec = r->spec;
+	const struct dp_module **modules;
 	struct dp_symbols list;
-	size_t i, skipped = 0;
-	int err = dp_symbols_find(r->mods, spec->module, spec->name, &list,
-				  &skipped, r->diag);
+	size_t i, n, skipped = 0;
+	bool *twin;
+	int err = match_modules(r, &modules, &n);
 
+	if (err)
+		return err;
+	free(modules);
+	err = dp_symbols_find(r->mods, spec->module, spec->name, &list,
+			      &skipped, r->diag);
 	if (err) {
-		bool module = err == -ENOENT && r->diag &&
-			      !strncmp(r->diag->text, "no module", 9);
-
-		dp_diag_caret(r->diag,
-			      module ? spec->module_col : spec->point_col,
-			      (int)strlen(module ? spec->module : spec->name));
+		dp_diag_caret(r->diag, spec->point_col,
+			      (int)strlen(spec->name));
 		return err;
 	}
-	for (i = 0; i < list.n && !err; i++) {
-		const struct dp_symbol *s = &list.v[i];
-
-		if (spec->offset && s->size && spec->offset >= s->size) {
-			err = dp_diag_set(r->diag, -EINVAL,
-					  "%s has only 0x%llx bytes", s->name,
-					  (unsigned long long)s->size);
-			dp_diag_caret(r->diag, spec->offset_col,
-				      (int)strlen(spec->text) -
-					      spec->offset_col);
-			break;
-		}
-		err = add_point(r, s->addr + spec->offset, s->module->base,
-				s->name, spec->offset);
-	}
+	r->points->skipped += skipped;
+	twin = find_twins(&list);
+	if (!twin)
+		err = dp_diag_set(r->diag, -ENOMEM, "out of memory");
+	for (i = 0; i < list.n && !err; i++)
+		err = add_symbol(r, &list.v[i],
+				 twin[i] || strchr(spec->name, '@'));
+	free(twin);
 	dp_symbols_free(&list);
-	return err;
-}
-
-static int the_module(struct resolver *r, const struct dp_module **m)
-{
-	const struct dp_module **list =
-		calloc(dp_modules_count(r->mods) + 1, sizeof(*list));
-	size_t n = 0;
-	int err = list ? dp_modules_match(r->mods, r->spec->module, list, &n,
-					  r->diag) :
-			 -ENOMEM;
-
-	if (!err && n != 1)
-		err = dp_diag_set(r->diag, -EINVAL,
-				  "%zu modules match \"%s\"; name one", n,
-				  r->spec->module);
-	if (err)
-		dp_diag_caret(r->diag, r->spec->module_col,
-			      (int)strlen(r->spec->module));
-	else
-		*m = list[0];
-	free(list);
 	return err;
 }
 
 static int resolve_offset(struct resolver *r)
 {
-	const struct dp_module *m;
+	const struct dp_module **list, *m;
+	size_t n = 0;
 	u64 addr;
-	int err = the_module(r, &m);
+	int err = match_modules(r, &list, &n);
 
 	if (err)
 		return err;
-	err = dp_module_file_addr(r->mods, m, r->spec->value, &addr, r->diag);
-	if (err) {
-		dp_diag_caret(r->diag, r->spec->point_col,
-			      (int)strlen(r->spec->text) - r->spec->point_col);
+	m = list[0];
+	free(list);
+	if (n != 1) {
+		err = dp_diag_set(r->diag, -EINVAL,
+				  "%zu modules match \"%s\"; name one", n,
+				  r->spec->module);
+		dp_diag_caret(r->diag, r->spec->module_col,
+			      (int)strlen(r->spec->module));
 		return err;
 	}
-	return add_address(r, addr);
+	err = dp_module_file_addr(r->mods, m, r->spec->value, &addr, r->diag);
+	if (err) {
+		point_at(r, r->spec->point_col);
+		return err;
+	}
+	return add_address(r, m, addr);
 }
 
 static int resolve_address(struct resolver *r)
 {
-	const struct dp_module *m;
+	const struct dp_module *m = dp_module_at(r->mods, r->spec->value);
+	const struct dp_module **list;
+	size_t i = 0, n = 0;
 	int err;
 
 	if (*r->spec->module) {
-		err = the_module(r, &m);
+		err = match_modules(r, &list, &n);
 		if (err)
 			return err;
-		if (dp_module_at(r->mods, r->spec->value) != m) {
-			err = dp_diag_set(r->diag, -EINVAL,
-					  "0x%llx is not in the text of %s",
-					  (unsigned long long)r->spec->value,
-					  m->base);
-			dp_diag_caret(r->diag, r->spec->point_col,
-				      (int)strlen(r->spec->text) -
-					      r->spec->point_col);
-			return err;
-		}
+		while (i < n && list[i] != m)
+			i++;
+		free(list);
 	}
-	return add_address(r, r->spec->value);
+	if (m && (i < n || !n))
+		return add_address(r, m, r->spec->value);
+	if (n)
+		dp_diag_set(r->diag, -EINVAL, "0x%llx is not in the text of %s",
+			    (unsigned long long)r->spec->value,
+			    r->spec->module);
+	else
+		dp_diag_set(r->diag, -EINVAL,
+			    "0x%llx is not in the text of any module of process %d",
+			    (unsigned long long)r->spec->value,
+			    dp_process_pid(r->proc));
+	point_at(r, r->spec->point_col);
+	return -EINVAL;
 }
 
 int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag)
 {
-	struct resolver r = { proc, mods, spec, points, diag, NULL, NULL, 0 };
+	struct resolver r = {
+		.proc = proc,
+		.mods = mods,
+		.spec = spec,
+		.points = points,
+		.diag = diag,
+	};
 	int err;
 
 	if (spec->form == DP_POINT_ADDRESS)

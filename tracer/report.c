@@ -50,8 +50,9 @@ void dp_report_counts(const struct dp_session *s)
 	size_t i;
 
 	if (!s->opt->json)
-		fprintf(s->opt->out, "%12s %8s  %-4s  %s\n", "HITS", "MISSED",
-			"MODE", "PROBE");
+		fprintf(s->opt->out, "%12s %8s  %-4s  %s%s\n", "HITS", "MISSED",
+			"MODE", "PROBE",
+			s->opt->verbose ? "  ADDRESS  REASON" : "");
 	for (i = 0; i < s->points.n; i++)
 		if (s->opt->json)
 			count_json(s, i);
@@ -72,10 +73,14 @@ void dp_report_refused(const struct dp_session *s)
 			fprintf(stderr, "dprobes: %s cannot be probed: %s\n",
 				p->name, p->reason);
 	}
-	if (refused && !s->opt->verbose && !s->opt->quiet)
+	if (refused && !s->opt->verbose)
 		fprintf(stderr,
 			"dprobes: %zu of %zu matches cannot be probed (-v says which and why)\n",
 			refused, s->points.n);
+	if (s->points.skipped)
+		fprintf(stderr,
+			"dprobes: %zu more match%s an IFUNC that this process has chosen no implementation for\n",
+			s->points.skipped, s->points.skipped == 1 ? " is" : "es are each");
 }
 
 static const char *program(const struct dp_session *s)
@@ -104,6 +109,16 @@ static void tell_trap_death(const struct dp_session *s)
 		fprintf(stderr, " and %zu more", probes - named);
 }
 
+static void tell_signal(const struct dp_session *s, int sig)
+{
+	const char *name = sigabbrev_np(sig);
+
+	if (name)
+		fprintf(stderr, "%s was killed by SIG%s", program(s), name);
+	else
+		fprintf(stderr, "%s was killed by signal %d", program(s), sig);
+}
+
 static void tell_exit(const struct dp_session *s)
 {
 	int status = dp_process_status(s->proc);
@@ -113,8 +128,7 @@ static void tell_exit(const struct dp_session *s)
 	else if (dp_process_trap_death(s->proc))
 		tell_trap_death(s);
 	else if (WIFSIGNALED(status))
-		fprintf(stderr, "%s was killed by SIG%s", program(s),
-			sigabbrev_np(WTERMSIG(status)));
+		tell_signal(s, WTERMSIG(status));
 	else
 		fprintf(stderr, "%s exited with status %d", program(s),
 			WEXITSTATUS(status));

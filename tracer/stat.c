@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FOREVER_MS 3600000
+/* A signal just before a wait begins is seen when this is over. */
+#define SLICE_MS 200
 
 static volatile sig_atomic_t interrupted;
 
@@ -20,13 +21,17 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
+/* What the caller had ignored (nohup) stays ignored. */
 static void catch_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = on_signal }, old;
+	size_t i;
 
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (!sigaction(signals[i], NULL, &old) &&
+		    old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
 }
 
 static double now(void)
@@ -57,6 +62,11 @@ static int add_probes(struct dp_session *s, struct dp_diag *diag)
 			  (off_t)p->addr);
 		err = dp_engine_add(s->engine, p->addr, code,
 				    n > 0 ? (size_t)n : 0, &s->probes[i], &why);
+		if (err && err != -ENOMEM && p->spec->glob) {
+			p->refused = err;
+			snprintf(p->reason, sizeof(p->reason), "%s", why);
+			err = 0;
+		}
 		if (err)
 			dp_diag_set(diag, err, "%s cannot be probed: %s",
 				    p->name, why);
@@ -70,7 +80,7 @@ static int add_probes(struct dp_session *s, struct dp_diag *diag)
 static void count(struct dp_session *s)
 {
 	double end = s->opt->duration > 0 ? now() + s->opt->duration : 0;
-	double left = FOREVER_MS;
+	double left = SLICE_MS;
 
 	for (;;) {
 		if (interrupted) {
@@ -83,7 +93,7 @@ static void count(struct dp_session *s)
 			s->ending = DP_ENDING_DURATION;
 			return;
 		}
-		switch (dp_process_poll(s->proc, (int)left)) {
+		switch (dp_process_poll(s->proc, left < SLICE_MS ? (int)left : SLICE_MS)) {
 		case DP_PROCESS_EXITED:
 			s->ending = *dp_process_execed(s->proc) ?
 					    DP_ENDING_EXEC :
@@ -107,7 +117,7 @@ static int outcome(struct dp_session *s, int *died_of)
 	    s->ending == DP_ENDING_INTERRUPT)
 		return 0;
 	while (!interrupted &&
-	       dp_process_poll(s->proc, FOREVER_MS) != DP_PROCESS_EXITED)
+	       dp_process_poll(s->proc, SLICE_MS) != DP_PROCESS_EXITED)
 		continue;
 	if (interrupted)
 		return 0;
@@ -132,7 +142,7 @@ static int run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	if (s->ending == DP_ENDING_EXEC)
 		status = outcome(s, died_of);
 	dp_report_counts(s);
-	if (!s->opt->quiet)
+	if (!s->opt->quiet || dp_process_trap_death(s->proc))
 		dp_report_summary(s);
 	if (s->ending != DP_ENDING_EXEC)
 		status = outcome(s, died_of);

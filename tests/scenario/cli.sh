@@ -1,0 +1,195 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The command line: verbs, options, output, summary, and exit statuses.
+. tests/scenario/lib.sh
+
+cat >"$dir/calls.c" <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+void __attribute__((noinline)) tick(void) { __asm__ volatile(""); }
+void __attribute__((noinline)) tock(void) { __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+	int i, n = argc > 1 ? atoi(argv[1]) : 0;
+	for (i = 0; i < n; i++) {
+		tick();
+		if (i % 10 == 0)
+			tock();
+	}
+	if (argc > 2 && atoi(argv[2]) == SIGTRAP) {
+		sigset_t set;
+		sigemptyset(&set);
+		sigaddset(&set, SIGTRAP);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		tick();
+	} else if (argc > 2) {
+		kill(getpid(), atoi(argv[2]));
+	}
+	if (n)
+		return 7;
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		tick();
+		usleep(1000);
+	}
+}
+END
+cc -O1 -o "$dir/calls" "$dir/calls.c" || exit 1
+calls="$dir/calls"
+
+# run ARGS...: sets $out $err $status
+run() {
+	"$DPROBES" "$@" >"$dir/stdout" 2>"$dir/stderr"
+	status=$?
+	out=$(cat "$dir/stdout") err=$(cat "$dir/stderr")
+}
+
+# Words about the tool itself
+run -V; is "-V" "$status $out" "0 dprobes 0.1.0"
+run --version; is "--version" "$status $out" "0 dprobes 0.1.0"
+run stat -V; is "stat -V" "$status $out" "0 dprobes 0.1.0"
+run --help; like "--help names the verbs" "$status $out" '^0 Usage: dprobes VERB'
+for verb in stat list; do
+	run $verb --help
+	like "$verb --help" "$status $out" "^0 Usage: dprobes $verb"
+	run --help
+	like "--help has $verb" "$out" "^ +$verb "
+done
+run stat -h; like "stat --help names the limit" "$out" 'SIGTRAP blocked'
+
+# Usage errors: status 2, on stderr alone
+usage() {
+	local name=$1 pattern=$2
+	shift 2
+	run "$@"
+	like "usage: $name" "$status|$out|$err" "^2\|\|dprobes: .*$pattern"
+}
+usage "no verb" "verb"
+usage "unknown verb" 'no verb "stats"' stats
+usage "unknown option" 'no option --frob' stat --frob f -- true
+usage "unknown short option" 'no option -z' stat -z f -- true
+usage "option without its value" '-p needs a value' stat f -p
+usage "option with a value too many" '--json takes no value' stat --json=1 f -- true
+usage "no SPEC" 'needs a SPEC' stat -- true
+usage "no target" '-p PID or -- CMD' stat f
+usage "two targets" 'not both' stat f -p 1 -- true
+usage "two processes" 'several processes' stat f -p 1 -p 2
+usage "no command" 'no command after --' stat f --
+usage "list SPEC without a target" '-p PID or -- CMD' list f
+usage "a duration that is none" 'not a duration' stat f --duration soon -- true
+usage "a negative duration" 'not a duration' stat f --duration -1 -- true
+run stat f -o /no/such/dir/file -- true
+like "an output that cannot be written" "$status $err" '^1 dprobes: cannot write /no/such/dir/file'
+
+# Counts
+run stat tick tock 'tick+0x0' -- "$calls" 1000
+is "a table" "$out" "        HITS   MISSED  MODE  PROBE
+        1000        0  trap  calls:tick
+         100        0  trap  calls:tock
+        1000        0  trap  calls:tick"
+is "the command's status" "$status" 7
+is "the summary" "$err" \
+	"dprobes: 3 probes at 2 sites (2 trap, 0 jump): 2100 hits, 0 missed; calls exited with status 7"
+run stat --json 't[io]ck' -- "$calls" 10
+is "JSON, a glob in the order of addresses" "$out" \
+	'{"probe":"calls:tick","hits":10,"missed":0,"mode":"trap"}
+{"probe":"calls:tock","hits":1,"missed":0,"mode":"trap"}'
+run stat -q tick -- "$calls" 10; is "-q: no summary" "$err" ""
+run stat -v tick -- "$calls" 10
+like "-v: address and reason" "$out" ' 10 .* trap  calls:tick  0x[0-9a-f]+  [a-z]'
+run stat -o "$dir/file" tick -- "$calls" 10
+is "-o: nothing on stdout" "$out" ""
+is "-o: the table" "$(hits "$dir/file" calls:tick)" 10
+is "options behind the specs, whatever POSIXLY_CORRECT says" \
+	"$(POSIXLY_CORRECT=1 "$DPROBES" stat tick -q --json -- "$calls" 10)" \
+	'{"probe":"calls:tick","hits":10,"missed":0,"mode":"trap"}'
+"$DPROBES" stat tick -- /bin/true >/dev/null 2>"$dir/stderr"
+is "an unknown name is an error, not a zero" "$?" 2
+"$DPROBES" stat libc.so.6:malloc -- /bin/true >/dev/full 2>"$dir/stderr"
+is "a full disk is a failure" "$?" 1
+like "and says so" "$(cat "$dir/stderr")" '^dprobes: cannot write the output: No space'
+"$DPROBES" stat --json 'libc.so.6:*' -- /bin/true 2>/dev/null | head -1 >"$dir/stdout"
+like "a reader that goes away" "$(cat "$dir/stdout")" '^\{"probe":'
+
+# What ended it
+( ulimit -c 0; "$DPROBES" stat tick -- "$calls" 10 11 ) >"$dir/stdout" 2>"$dir/stderr"
+is "a command killed by SIGSEGV: the tool dies the same way" $? $((128 + 11))
+like "and says so" "$(cat "$dir/stderr")" 'calls was killed by SIGSEGV'
+run stat tick -- "$calls" 10 9
+like "a command killed by SIGKILL" "$status $err" '^137 .*10 hits.* was killed by SIGKILL'
+run stat tick -- "$calls" 10 36
+like "a command killed by a real-time signal" "$status $err" '^164 .*killed by (signal 36|SIGRT)'
+run stat libc.so.6:setenv -- /bin/sh -c 'exec /bin/true'
+like "exec" "$status $err" '^0 dprobes: .*; exec of /.*true ended the probes'
+run stat libc.so.6:setenv -- /bin/sh -c 'exec /bin/false'
+is "the status of what was executed" "$status" 1
+run stat --duration 200ms libc.so.6:nanosleep -- /bin/sh -c 'sleep 0.6; exit 3'
+like "--duration with a command: its status, later" "$status $err" '^3 .*--duration is over'
+
+( ulimit -c 0; "$DPROBES" stat tick -- "$calls" 10 5 ) >"$dir/stdout" 2>"$dir/stderr"
+like "a trap in a thread that blocks SIGTRAP" "$? $(cat "$dir/stderr")" \
+	'^133 .*calls \([0-9]+\) was killed by a trap .*SIGTRAP blocked.* calls:tick$'
+start "$calls"
+( sleep 0.3; kill -KILL "$victim" ) &
+run stat tick -p "$victim"
+like "a process that ends" "$status $err" "^0 .*; process $victim exited\$"
+start /bin/sh -c 'echo ready; read line <"$1"; exec sleep 5' - <(sleep 0.5; echo)
+run stat libc.so.6:setenv -p "$victim"
+like "a process that executes another program" "$status $err" '^0 .*; exec of /.*sleep ended the probes$'
+
+start "$calls"
+run stat --duration 0.3s tick -p "$victim"
+like "--duration with a process" "$status $err" '^0 .*; --duration is over'
+like "hits of a running process" "$(hits "$dir/stdout" calls:tick)" '^[1-9][0-9]*$'
+for sig in INT TERM HUP; do
+	"$DPROBES" stat tick -p "$victim" >"$dir/stdout" 2>"$dir/stderr" &
+	tool=$!
+	poll 5 sh -c "'$DPROBES' list -p $victim | grep -q tick"
+	kill -$sig $tool
+	wait $tool
+	like "SIG$sig is success" "$? $(cat "$dir/stderr")" '^0 .*; interrupted$'
+done
+is "nothing stays behind" "$("$DPROBES" list -p "$victim" 2>&1)" ""
+
+# Listings
+run list 't[io]ck' tick+0 -- "$calls" 10
+is "list SPEC" "$status $out" "0 calls:tick
+calls:tock
+calls:tick"
+is "list SPEC runs nothing" "$("$DPROBES" list tick -- /bin/sh -c 'echo ran' 2>/dev/null)" ""
+run list 'libc.so.6:mem*' -p "$victim"
+first=$(printf '%s\n' "$out" | sort)
+again=$("$DPROBES" list $out -p "$victim" 2>&1 | sort)
+is "every line can be pasted back" "$again" "$first"
+is "and no line is there twice" "$(printf '%s\n' "$first" | uniq -d)" ""
+run list -v tick -p "$victim"
+like "list -v SPEC" "$out" '^calls:tick  trap  [a-z]'
+run list --json tick+0 -p "$victim"
+like "list --json SPEC" "$out" \
+	'^\{"addr":"0x[0-9a-f]+","kind":"k","symbol":"tick","offset":0,"module":"calls","mode":"trap","reason":"[^"]+","flags":"","hits":0,"missed":0\}$'
+run list nothing -p "$victim"; is "list of what is nowhere" "$status" 1
+run list 'noth*' -p "$victim"; is "list of a glob that matches nothing" "$status" 1
+run list 'f+' -p "$victim"; is "list of a bad spec" "$status" 2
+
+"$DPROBES" stat libc.so.6:usleep tick -p "$victim" >/dev/null 2>&1 &
+tool=$!
+poll 5 sh -c "'$DPROBES' list -p $victim | grep -q tick"
+run list -p "$victim"
+line() { printf '%s\n' "$out" | grep -F "$1"; }
+like "armed: the kernel's format" "$(line tick | tr ' ' _)" '^[0-9a-f]{16}__k__tick\+0x0____$'
+like "armed: with a module" "$(line usleep)" '^[0-9a-f]{16}  k  usleep\+0x0  libc\.so\.6 $'
+run list
+like "armed: in every process" "$(line tick | tr ' ' _)" '^[0-9a-f]{16}__k__tick\+0x0____$'
+run list -v -p "$victim"
+like "armed: -v" "$(line tick)" "pid $victim  trap  .* hits  0 missed"
+run list --json -p "$victim"
+like "armed: --json" "$(line tick)" '"symbol":"tick","offset":0,"module":"","mode":"trap".*"hits":[1-9]'
+run stat tick -p "$victim"
+like "a second tool is refused" "$status $err" '^1 dprobes: .*'"$tool|$victim"
+kill -INT $tool
+wait $tool
+
+plan

@@ -1,0 +1,202 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Every error a user can cause: one helpful sentence, a caret, an exit status,
+# and a command that has not run.
+. tests/scenario/lib.sh
+
+chmod 755 "$dir"
+ran="$dir/ran"
+
+# refuses NAME STATUS PATTERN CARETS ARGS...: CARETS is the line under the spec,
+# "" if there is none.
+refuses() {
+	local name=$1 status=$2 pattern=$3 carets=$4 got line
+	shift 4
+	rm -f "$ran"
+	"$DPROBES" "$@" >"$dir/stdout" 2>"$dir/stderr"
+	got=$?
+	line=$(sed -n 3p "$dir/stderr")
+	if [ $got -ne "$status" ]; then
+		not_ok "$name" "status $got, not $status" "$(cat "$dir/stderr")"
+	elif ! head -1 "$dir/stderr" | grep -qE -- "^dprobes: .*$pattern"; then
+		not_ok "$name" "$(cat "$dir/stderr")" "wanted: $pattern"
+	elif [ "${line#  }" != "$carets" ]; then
+		not_ok "$name" "caret: |$line|" "wanted: |  $carets|"
+	elif [ -s "$dir/stdout" ]; then
+		not_ok "$name" "on stdout: $(cat "$dir/stdout")"
+	elif [ -e "$ran" ]; then
+		not_ok "$name" "the command has run"
+	else
+		ok "$name"
+	fi
+}
+
+cat >"$dir/armed.c" <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+void never(void);
+__asm__(".text\n.globl never\n.type never, @function\n"
+	"never: mov $0x90909090, %eax\nnop\nnop\nret\n.size never, . - never\n"
+	".globl stop\n.type stop, @function\n"
+	"stop: nop\nhlt\nret\n.size stop, . - stop\n"
+	".globl quiet\n.type quiet, @function\n"
+	"quiet: nop\nmov $1, %eax\nret\n.size quiet, . - quiet\n");
+int main(void)
+{
+	int fd = open("/proc/self/mem", O_RDWR);
+	if (pwrite(fd, "\xcc", 1, (long)never) != 1)
+		return 1;
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+END
+cc -O1 -o "$dir/armed" "$dir/armed.c" || exit 1
+
+touch_it=(-- /usr/bin/touch "$ran")
+
+# Functions and modules
+refuses "unknown function, with near names" 2 'no function "mallok" in libc.so.6; near.* malloc' \
+	'          ^~~~~~' stat libc.so.6:mallok "${touch_it[@]}"
+refuses "unknown function, with nothing near" 2 'no function "qqxxqqxx" in libc.so.6' \
+	'          ^~~~~~~~' stat libc.so.6:qqxxqqxx "${touch_it[@]}"
+refuses "a function that another module has" 2 'libc.so.6' '^~~~~~' stat malloc "${touch_it[@]}"
+refuses "a glob that matches nothing" 2 'qqxx\*' '          ^~~~~' stat 'libc.so.6:qqxx*' "${touch_it[@]}"
+refuses "unknown module" 2 'no module "libq.so.9" in .*libc.so.6' \
+	'^~~~~~~~~' stat libq.so.9:malloc "${touch_it[@]}"
+refuses "the second of two specs is the wrong one" 2 'no function "mallok"' \
+	'          ^~~~~~' stat libc.so.6:malloc libc.so.6:mallok "${touch_it[@]}"
+
+# Offsets and addresses
+refuses "offset beyond the function" 2 'malloc has only 0x[0-9a-f]+ bytes' \
+	'                ^~~~~~~~~' stat libc.so.6:malloc+0x100000 "${touch_it[@]}"
+refuses "file offset that is not code" 2 'offset 0x7ffff000 of libc.so.6 is not mapped as code' \
+	'          ^~~~~~~~~~~' stat libc.so.6:+0x7ffff000 "${touch_it[@]}"
+refuses "address not in text" 2 '0x10 is not in the text of any module of process [0-9]+' \
+	'^~~~' stat 0x10 "${touch_it[@]}"
+refuses "signal return code" 2 'signal return code is recognised by its bytes' \
+	'          ^~~~~~~~~~~~' stat libc.so.6:__restore_rt "${touch_it[@]}"
+
+# A process with a breakpoint of its own
+start "$dir/armed"
+refuses "offset not at an instruction" 2 \
+	'armed:quiet\+0x3 is not at an instruction; nearest are \+0x1 and \+0x6' \
+	'     ^~' stat quiet+3 -p "$victim"
+refuses "an instruction that cannot run elsewhere" 2 'armed:stop\+0x1 cannot be probed: .*hlt' \
+	'    ^~' stat stop+1 -p "$victim"
+refuses "a breakpoint already there" 2 'armed:never cannot be probed: a breakpoint is already there' \
+	'^~~~~' stat never -p "$victim"
+refuses "between instructions, behind a breakpoint" 2 \
+	'armed:never\+0x2 is not at an instruction; nearest are \+0x0 and \+0x5' \
+	'     ^~~~' stat never+0x2 -p "$victim"
+is "an instruction behind a breakpoint is found" \
+	"$("$DPROBES" list never+6 -p "$victim" 2>&1)" armed:never+0x6
+text=$("$DPROBES" list --json never+6 -p "$victim")
+addr=$(printf '%s\n' "$text" | sed -n 's/.*"addr":"\(0x[0-9a-f]*\)".*/\1/p')
+is "its address leads back to it" "$("$DPROBES" list "$addr" -p "$victim" 2>&1)" armed:never+0x6
+refuses "address not at an instruction" 2 \
+	"nearest are $(printf '0x%x and 0x%x' $((addr - 6)) $((addr - 1)))" \
+	"^$(printf '%*s' $((${#addr} - 1)) '' | tr ' ' '~')" \
+	stat "$(printf '0x%x' $((addr - 2)))" -p "$victim"
+refuses "address in another module than the one named" 2 "$addr is not in the text of libc.so.6" \
+	"          ^$(printf '%*s' $((${#addr} - 1)) '' | tr ' ' '~')" \
+	stat "libc.so.6:$addr" -p "$victim"
+like "a glob tells what it leaves out" \
+	"$("$DPROBES" list -v 'nev*' -p "$victim" 2>&1)" 'armed:never cannot be probed: a breakpoint is already there'
+like "a glob counts what it leaves out" \
+	"$("$DPROBES" list '[ns][et][vo]*' -p "$victim" 2>&1)" '1 of [0-9]+ matches cannot be probed'
+
+# Specs
+refuses "malformed spec" 2 'an offset is a number' '            ^' stat 'libc.so.6:f+zz' "${touch_it[@]}"
+refuses "return probes" 2 'return probes \(r:, %return\) are not there yet' '^' stat r:main "${touch_it[@]}"
+refuses "conditions" 2 'conditions \(if ...\) are not there yet' '     ^~' stat 'f if di' "${touch_it[@]}"
+refuses "arguments" 2 'arguments .* are not there yet' ' ^~~' stat 'f(a)' "${touch_it[@]}"
+refuses "source lines" 2 'source lines .* are not there yet' '^~~~~' stat 'a.c:3' "${touch_it[@]}"
+refuses "the kernel" 2 'kernel.* are not there yet' '^~~~~~' stat 'kernel:do_exit' "${touch_it[@]}"
+
+# Processes
+sleep 0 &
+gone=$!
+wait $gone
+refuses "no such process" 1 "no process $gone" '' stat libc.so.6:malloc -p $gone
+refuses "several processes" 2 'several processes .* are not there yet' '' stat f -p "$victim,$$"
+refuses "a process id that is none" 2 '"12x" is not a process id' '' stat f -p 12x
+if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
+	refuses "a kernel thread" 1 'process 2' '' stat f -p 2
+else
+	skip "a kernel thread" "there is none to be seen"
+fi
+
+if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
+	skip "no permission" "needs root and setpriv to be somebody else"
+	skip "no permission to list" "needs root and setpriv to be somebody else"
+else
+	cp "$DPROBES" "$dir/dprobes"
+	said=$(setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$dir/dprobes" stat libc.so.6:malloc -p "$victim" 2>&1)
+	status=$?
+	pattern="no permission .*process $victim.* uid 0 .* uid 65534.*CAP_SYS_PTRACE"
+	scope=$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)
+	[ "$scope" = 0 ] || pattern="$pattern.*ptrace_scope is $scope"
+	like "no permission: uid, Yama and capability are named" "$status $said" "^1 dprobes: $pattern"
+	said=$(setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$dir/dprobes" list libc.so.6:malloc -p "$victim" 2>&1)
+	like "no permission to list" "$? $said" "^1 dprobes: no permission"
+fi
+
+# Commands
+refuses "no such command" 127 "/no/such/thing: no such command" '' stat f -- /no/such/thing
+refuses "no such command in PATH" 127 "no-such-thing: no such command" '' stat f -- no-such-thing
+refuses "a directory" 126 "/tmp" '' stat f -- /tmp
+echo text >"$dir/text"
+refuses "not executable" 126 "$dir/text" '' stat f -- "$dir/text"
+chmod +x "$dir/text"
+refuses "not a program" 126 "$dir/text is not a program" '' stat f -- "$dir/text"
+head -c 64 /bin/true >"$dir/short"
+chmod +x "$dir/short"
+refuses "a damaged program" 126 "$dir/short is not a program" '' stat f -- "$dir/short"
+
+# Programs that cannot be handled yet
+echo 'int main(void) { return 0; }' >"$dir/hello.c"
+echo 'void _start(void) { for (;;) ; }' >"$dir/bare.c"
+if cc -static -o "$dir/static" "$dir/hello.c" 2>/dev/null; then
+	refuses "a static program" 1 "static is statically linked" '' stat f -- "$dir/static"
+else
+	skip "a static program" "cc -static does not link"
+fi
+if cc -static -nostdlib -o "$dir/bare" "$dir/bare.c" 2>/dev/null; then
+	"$dir/bare" &
+	pids+=($!)
+	poll 5 test -e /proc/$!/exe
+	refuses "a running static program" 1 "bare is statically linked" '' stat f -p $!
+	kill -KILL $!
+else
+	skip "a running static program" "cc -static -nostdlib does not link"
+fi
+if musl-gcc -o "$dir/musl" "$dir/hello.c" 2>/dev/null; then
+	refuses "a program of another libc" 1 "musl runs on another libc \(ld-musl" '' stat f -- "$dir/musl"
+else
+	skip "a program of another libc" "musl-gcc is not there"
+fi
+if cc -m32 -static -nostdlib -o "$dir/narrow" "$dir/bare.c" 2>/dev/null; then
+	refuses "a 32-bit program" 1 "narrow is a 32-bit program" '' stat f -- "$dir/narrow"
+else
+	skip "a 32-bit program" "cc -m32 does not link"
+fi
+cp /bin/true "$dir/foreign"
+printf '\xb7' | dd of="$dir/foreign" bs=1 seek=18 conv=notrunc 2>/dev/null
+refuses "a program for another machine" 1 "foreign is a program for another machine" '' stat f -- "$dir/foreign"
+printf '#!%s\n' "$dir/static" >"$dir/script"
+chmod +x "$dir/script"
+if [ -x "$dir/static" ]; then
+	refuses "a script for such a program" 1 "static is statically linked" '' stat f -- "$dir/script"
+else
+	skip "a script for such a program" "cc -static does not link"
+fi
+printf '#!/bin/sh\nexit 5\n' >"$dir/script"
+"$DPROBES" stat -q libc.so.6:exit -- "$dir/script" >"$dir/stdout" 2>"$dir/stderr"
+is "a script is its interpreter" "$? $(awk 'NR == 2 { print $4 }' "$dir/stdout")" "5 libc.so.6:exit"
+
+plan

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# lib: what the scenario tests share. Sourced, from the repository's root.
+set -u
+DPROBES=${DPROBES:-build/dprobes}
+VICTIMS=${VICTIMS:-build/tests/victims}
+TOOLS=${TOOLS:-build/tests/tools}
+dir=$(mktemp -d)
+tests=0
+pids=()
+
+cleanup() {
+	local p
+	for p in "${pids[@]:-}"; do
+		[ -z "$p" ] || kill -KILL "$p" 2>/dev/null
+	done
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+
+ok() { tests=$((tests + 1)); echo "ok $tests - $*"; }
+not_ok() {
+	tests=$((tests + 1))
+	echo "not ok $tests - $1"
+	shift
+	[ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/#   /'
+}
+skip() { tests=$((tests + 1)); echo "ok $tests - $1 # SKIP $2"; }
+plan() { echo "1..$tests"; }
+
+# is NAME GOT WANTED
+is() {
+	if [ "$2" = "$3" ]; then ok "$1"; else
+		not_ok "$1" "got:    $2" "wanted: $3"; fi
+}
+# like NAME TEXT PATTERN: an extended regular expression
+like() {
+	if printf '%s\n' "$2" | grep -qE -- "$3"; then ok "$1"; else
+		not_ok "$1" "got: $2" "wanted a match of: $3"; fi
+}
+
+# poll SECONDS COMMAND...: until it succeeds
+poll() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.02
+	done
+}
+
+# start VICTIM ARGS: in the background, output in $dir/out; sets $victim;
+# returns when it has said something
+start() {
+	: >"$dir/out"
+	"$@" >"$dir/out" 2>"$dir/err" &
+	victim=$!
+	pids+=("$victim")
+	poll 10 test -s "$dir/out"
+}
+
+hits() { awk -v n="$2" '$NF == n { print $1 }' "$1"; }
+maps_of() { cat "/proc/$1/maps"; }
