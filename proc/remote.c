@@ -204,6 +204,7 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		    struct dp_diag *diag)
 {
 	struct dp_remote *rem = calloc(1, sizeof(*rem));
+	struct user_regs_struct way_home;
 	u64 all = ~0ull;
 	int err = rem ? 0 : -ENOMEM;
 
@@ -225,6 +226,12 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	}
 	rem->home = rem->thread->regs;
 	restart(&rem->home, false);
+	/* From here on the thread would go home through its frame, which holds
+	 * the mask that we are about to change. */
+	way_home = rem->home;
+	way_home.rip = proc->restorer;
+	way_home.rsp = rem->sp + sizeof(u64);
+	ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &way_home);
 	ptrace(PTRACE_SETSIGMASK, rem->thread->tid, 8, &all);
 	dp_step("remote: prepared");
 	*out = rem;
@@ -283,9 +290,11 @@ void dp_remote_end(struct dp_remote *rem)
 	if (!rem->dead) {
 		pid_t tid = rem->thread->tid;
 
-		ptrace(PTRACE_SETREGS, tid, 0, &rem->home);
-		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
 		ptrace(PTRACE_SETSIGMASK, tid, 8, &rem->mask);
+		dp_step("remote: mask");
+		ptrace(PTRACE_SETREGS, tid, 0, &rem->home);
+		dp_step("remote: registers");
+		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
 		rem->thread->regs = rem->home;
 	}
 	forget(rem);

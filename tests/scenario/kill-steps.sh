@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The tool is killed after each step of its protocols. The program must go on
+# correctly, and the next dprobes must be able to clean up and work.
+. tests/scenario/lib.sh
+
+steps=build/tests/dprobes-steps
+start "$VICTIMS/busy" 3
+maps_of "$victim" >"$dir/maps"
+"$TOOLS/text-sum" "$victim" >"$dir/text"
+
+rounds() { grep -c . "$dir/out"; }
+alive() { [ -d "/proc/$victim" ] && ! grep -q '^State:.*[ZX]' "/proc/$victim/status"; }
+# CPU time that it uses tells that it runs, and is not stopped or stuck.
+ticks() { awk '{ print $14 + $15 }' "/proc/$victim/stat"; }
+moves() { [ "$(ticks)" -gt "$before" ]; }
+
+for ((n = 1; n < 100; n++)); do
+	DPROBES_STEP=$n "$steps" stat -q -o /dev/null --duration 10ms -p "$victim" \
+		libc.so.6:malloc libc.so.6:free 2>"$dir/err"
+	status=$?
+	[ $status -eq 137 ] || break
+	name=$(sed -n 's/^steps: killed //p' "$dir/err")
+	before=$(ticks 2>/dev/null)
+	if ! alive || ! poll 10 moves; then
+		not_ok "killed $name (step $n): the program goes on"
+		plan
+		exit
+	fi
+	again=$("$DPROBES" stat --json -q --duration 20ms -p "$victim" libc.so.6:malloc 2>&1)
+	left=$(maps_of "$victim" | diff "$dir/maps" - && "$TOOLS/text-sum" "$victim" | diff "$dir/text" -)
+	if [ -z "$left" ] && printf '%s' "$again" | grep -q '"hits":[1-9]'; then
+		ok "killed $name (step $n): it goes on, the next dprobes counts and leaves nothing"
+	else
+		not_ok "killed $name (step $n)" "$again" "$left"
+	fi
+done
+is "in the end no step is left to be killed at" "$status" 0
+if [ $n -gt 12 ]; then ok "$((n - 1)) steps were seen"; else not_ok "only $((n - 1)) steps were seen"; fi
+kill -TERM "$victim"
+wait "$victim"
+is "the program found its results right" "$? $(tail -n 1 "$dir/out" | cut -d' ' -f1)" "0 right"
+plan
