@@ -4,7 +4,7 @@
  *
  * The program must see them as if we were not there: its handler is entered
  * with the very frame the kernel made for ours, under the mask the kernel would
- * have set, and leaves through its own restorer. With no handler it dies of the
+ * have set (but for SIGTRAP), and leaves through its own restorer. With no handler it dies of the
  * signal with the registers it had.
  */
 #include "engine/hit/hit.h"
@@ -76,10 +76,9 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	}
 	if (action.flags & DP_SA_RESETHAND)
 		dp_action_set(&once, NULL);
-	mask |= action.mask;
-	if (!(action.flags & DP_SA_NODEFER))
-		mask |= DP_SIGMASK(DP_SIGTRAP);
-	dp_port_sigmask(mask);
+	/* SIGTRAP itself stays open, whatever the action says: a probe in the
+	 * handler would otherwise kill the process. */
+	dp_port_sigmask((mask | action.mask) & ~DP_SIGMASK(DP_SIGTRAP));
 	*((u64 *)uc - 1) = action.restorer;
 	return action.handler;
 }
