@@ -106,17 +106,49 @@ $(B)/tests/hit-half: tools/check-hit $(B)/agent/agent.elf
 
 tests: all $(UNIT) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half
 
-check: deps tests
+check: deps
+	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(UNIT) $(SCENARIO)
 
-# What a build needs from Debian, and nothing when it is there already.
-DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev
+check-unit: deps
+	$(Q)$(MAKE) --no-print-directory $(UNIT)
+	$(Q)tests/run $(UNIT)
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)DPROBES=$(B)/dprobes examples/demo.sh
+
+# Long forms of what check does briefly.
+stress: deps
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)CYCLES=1000 TEST_TIMEOUT=3600 tests/run tests/scenario/attach-cycles.sh
+
+FUZZ_SECONDS ?= 600
+FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
+$(B)/fuzz/%: fuzz/%.c $(CONTROL_SRC)
+	@mkdir -p $(@D)
+	$(Q)clang -std=gnu11 -g -O1 $(INC) $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
+		port/user/decode.c port/user/memory.c lib/diag.c engine/insn/x86/relocate.c $(wildcard sym/*.c) $(LIBS)
+
+fuzz: DEPS_EXTRA = clang libclang-rt-14-dev
+fuzz: deps
+	$(Q)$(MAKE) --no-print-directory $(FUZZ)
+	$(Q)for f in $(FUZZ); do mkdir -p $$f.corpus; $$f -max_total_time=$(FUZZ_SECONDS) $$f.corpus || exit 1; done
+
+install: all
+	install -D -m 755 $(B)/dprobes $(DESTDIR)$(PREFIX)/bin/dprobes
+	install -D -m 644 man/dprobes.1 $(DESTDIR)$(PREFIX)/share/man/man1/dprobes.1
+	install -D -m 644 tools/completion/dprobes.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dprobes
+
+# What a build and its tests need from Debian; nothing when it is there already.
+DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev \
+	git python3 sqlite3 xz-utils procps util-linux
 deps:
-	$(Q)tools/install-deps $(DEPS)
+	$(Q)tools/install-deps $(DEPS) $(DEPS_EXTRA)
 
 clean:
 	rm -rf $(B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check deps clean demo install bench fuzz stress
+.PHONY: all tests check check-unit deps clean demo install fuzz stress

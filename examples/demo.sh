@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# demo: the main job on real programs.
+set -eu
+dprobes=${DPROBES:-build/dprobes}
+python=/usr/bin/python3
+
+show() {
+	printf '\n$ dprobes'
+	for word in "$@"; do
+		case $word in
+		*[\ \'\(\;]*) printf " '%s'" "$word" ;;
+		*) printf ' %s' "$word" ;;
+		esac
+	done
+	echo
+	"$dprobes" "$@" 2>&1
+}
+
+show stat libc.so.6:malloc libc.so.6:free libc.so.6:memcpy -- \
+	$python -S -c 'print(len(str(2 ** 5000)))'
+show list 'libc.so.6:*alloc' -- $python
+
+echo
+echo 'A process that is running already, for a tenth of a second:'
+$python -S -c 'while True: sorted(range(1000)), str(2 ** 500)' &
+busy=$!
+trap 'kill $busy' EXIT
+show stat --duration 100ms libc.so.6:malloc libc.so.6:free -p $busy
