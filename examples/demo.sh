@@ -26,4 +26,7 @@ echo 'A process that is running already, for a tenth of a second:'
 $python -S -c 'while True: sorted(range(1000)), str(2 ** 500)' &
 busy=$!
 trap 'kill $busy' EXIT
+until grep -q libc.so.6 /proc/$busy/maps; do
+	sleep 0.05
+done
 show stat --duration 100ms libc.so.6:malloc libc.so.6:free -p $busy

@@ -88,7 +88,7 @@ int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
 				   proc->pid, strerror(-err));
 	if (!proc->syscall_ret || !proc->restorer)
 		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "process %d does not run on glibc; programs with another libc, or none, cannot be probed yet",
+				   "process %d has no libc.so.6: either it is just starting, or it runs on another libc or none and cannot be probed yet",
 				   proc->pid);
 	return 0;
 }
