@@ -33,7 +33,7 @@ all: $(B)/dprobes
 # The agent: linked once, carried as data.
 $(B)/agent/agent.elf: $(HIT_OBJ) agent/agent.ld
 	@mkdir -p $(@D)
-	$(Q)$(CC) -nostdlib -static -no-pie -Wl,-T,agent/agent.ld -Wl,--build-id=none -Wl,-z,noexecstack \
+	$(Q)$(CC) -nostdlib -static -Wl,-T,agent/agent.ld -Wl,--build-id=none -Wl,-z,noexecstack \
 		-Wl,--fatal-warnings -o $@ $(HIT_OBJ)
 
 $(B)/agent/image.c: $(B)/agent/agent.elf tools/embed-agent

@@ -13,6 +13,9 @@
 #include "engine/layout.h"
 #include "engine/arch/x86/sigframe.h"
 
+/* Nothing here is ever bound at run time. */
+#pragma GCC visibility push(hidden)
+
 /* Placed by the link script at their distances from the text (layout.h). */
 extern struct dp_wipe dp_wipe;
 extern struct dp_private dp_private;
@@ -83,5 +86,10 @@ int dp_hook_before(struct dp_hook_regs *regs);
 
 /** dp_hook_after() - it has returned, with @regs->ret */
 void dp_hook_after(struct dp_hook_regs *regs);
+
+/* entry.S: SIGTRAP's handler and the code it returns to */
+extern const char dp_trap_entry[], dp_trap_restorer[];
+
+#pragma GCC visibility pop
 
 #endif

@@ -73,14 +73,20 @@ static void hook_exec(const struct dp_hook_regs *regs)
 	note_exec(regs->args[regs->nr == __NR_execveat]);
 }
 
-extern const char dp_trap_entry[], dp_trap_restorer[];
+/* Kept from the compiler, which would put the address into data that needs
+ * relocation. */
+static u64 address_of(const char *code)
+{
+	__asm__("" : "+r"(code));
+	return (u64)code;
+}
 
 static void undo_exec(void)
 {
 	struct dp_kernel_sigaction action, ours = {
-		.handler = (u64)dp_trap_entry,
+		.handler = address_of(dp_trap_entry),
 		.flags = DP_TRAP_FLAGS,
-		.restorer = (u64)dp_trap_restorer,
+		.restorer = address_of(dp_trap_restorer),
 		.mask = DP_TRAP_MASK,
 	};
 
