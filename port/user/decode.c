@@ -161,8 +161,10 @@ int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *f)
 	f->len = in.length;
 	if (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) {
 		f->modrm_off = in.raw.modrm.offset;
+		/* Moves to and from control and debug registers ignore mod. */
 		f->rip_relative = in.raw.modrm.mod == 0 &&
-				  in.raw.modrm.rm == MODRM_DISP32;
+				  in.raw.modrm.rm == MODRM_DISP32 &&
+				  in.raw.disp.size == 32;
 		f->opcode_off = in.raw.modrm.offset - 1;
 	}
 	if (in.raw.disp.size) {
