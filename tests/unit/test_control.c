@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* control: sites, layout, placement, plans and arming, on bytes in an array. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/control/control.h"
+#include "engine/control/view.h"
+#include "port/fake/fake.h"
+
+#define TEXT 0x10000000ull
+#define ENTRY 0x20000000ull
+
+/* nop; push; lea rip; call; ret; int3; hlt; then mov $13, %eax; syscall */
+static const u8 program[] = {
+	0x90, 0x55, 0x48, 0x8d, 0x05, 0x10, 0,	  0,	0,    0xe8, 0x10,
+	0,    0,    0,	  0xc3, 0xcc, 0xf4, 0xb8, 0x0d, 0,    0,    0,
+	0x0f, 0x05, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+};
+enum { PUSH = 1, LEA = 2, CALL = 9, RET = 14, INT3 = 15, HLT = 16, HOOK = 17 };
+
+struct bytes {
+	struct dp_target target;
+	u8 text[sizeof(program)];
+	int fail_write;		/* the nth from now; 0 none */
+	u8 log[32];		/* offset of each write */
+	size_t writes;
+};
+
+static struct bytes *bytes_of(struct dp_target *t)
+{
+	return (struct bytes *)t;
+}
+
+static int read_bytes(struct dp_target *t, u64 addr, void *to, size_t len)
+{
+	memcpy(to, bytes_of(t)->text + (addr - TEXT), len);
+	return 0;
+}
+
+static int write_bytes(struct dp_target *t, u64 addr, const void *from,
+		       size_t len)
+{
+	struct bytes *b = bytes_of(t);
+
+	if (b->fail_write && --b->fail_write == 0)
+		return -EIO;
+	memcpy(b->text + (addr - TEXT), from, len);
+	if (b->writes < sizeof(b->log))
+		b->log[b->writes++] = (u8)(addr - TEXT);
+	return 0;
+}
+
+static const struct dp_target_ops ops = { .read = read_bytes,
+					  .write = write_bytes };
+
+static void reset(struct bytes *b)
+{
+	memset(b, 0, sizeof(*b));
+	b->target.ops = &ops;
+	memcpy(b->text, program, sizeof(program));
+}
+
+static int add(struct dp_engine *e, unsigned int offset, u32 *probe)
+{
+	return dp_engine_add(e, TEXT + offset, program + offset,
+			     sizeof(program) - offset, probe, NULL);
+}
+
+/* Everything up to the build; the "memfd" is *@file. */
+static int build(struct dp_engine *e, void **file)
+{
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
+	struct dp_layout_need *need = dp_engine_layout(e, 2);
+	struct dp_mapping map = { .base = 0x70000000, .hook_entry = ENTRY,
+				  .owner = 1, .tool = 2 };
+	int err;
+
+	if (!need)
+		return -ENOMEM;
+	err = dp_engine_place(e, &hole, 1);
+	if (err)
+		return err;
+	*file = calloc(1, need->file_size);
+	map.file = *file;
+	return dp_engine_build(e, &map);
+}
+
+static struct dp_engine *three_sites(void **file)
+{
+	struct dp_engine *e;
+	u32 p;
+
+	assert_int_equal(dp_engine_create(&e), 0);
+	assert_int_equal(add(e, LEA, &p), 0);
+	assert_int_equal(add(e, PUSH, &p), 0);
+	assert_int_equal(add(e, CALL, &p), 0);
+	assert_int_equal(add(e, PUSH, &p), 0);
+	assert_int_equal(p, 3);
+	assert_int_equal(dp_engine_add_hook(e, TEXT + HOOK, 13), 0);
+	assert_int_equal(dp_engine_sites(e), 3);
+	assert_int_equal(build(e, file), 0);
+	return e;
+}
+
+static void adds_and_refuses(void **state)
+{
+	const char *why = NULL;
+	struct dp_engine *e;
+	u32 p;
+
+	assert_int_equal(dp_engine_create(&e), 0);
+	assert_int_equal(add(e, INT3, &p), -EBUSY);
+	assert_int_equal(add(e, HLT, &p), -EINVAL);
+	assert_int_equal(dp_engine_add(e, TEXT, program, 0, &p, &why), -EILSEQ);
+	assert_non_null(why);
+	assert_int_equal(dp_engine_sites(e), 0);
+	dp_engine_destroy(e);
+	assert_int_equal(dp_fake_live(), 0);
+}
+
+static void places_within_reach(void **state)
+{
+	struct dp_hole far[] = { { TEXT + (1ull << 32), TEXT + (2ull << 32), false } };
+	struct dp_hole heap[] = { { 0x8000000, 0x8100000, false },
+				  { TEXT + 0x1000, TEXT + 0x70000000, true } };
+	struct dp_layout_need *need;
+	struct dp_engine *e;
+	u32 p;
+
+	assert_int_equal(dp_engine_create(&e), 0);
+	assert_int_equal(add(e, PUSH, &p), 0);
+	need = dp_engine_layout(e, 1);
+	assert_non_null(need);
+	assert_int_equal(dp_engine_place(e, far, 1), -ENOMEM);
+	assert_int_equal(dp_engine_place(e, heap, 2), 0);
+	assert_true(need->pools[0].addr >= heap[0].start &&
+		    need->pools[0].addr + need->pools[0].size <= heap[0].end);
+	/* Rather above the heap than not at all. */
+	assert_int_equal(dp_engine_place(e, heap + 1, 1), 0);
+	dp_engine_destroy(e);
+}
+
+static void arms_and_disarms(void **state)
+{
+	struct dp_view view;
+	struct bytes b;
+	void *file;
+	struct dp_engine *e = three_sites(&file);
+	struct dp_arena *arena = dp_engine_arena(e);
+	u64 orig;
+
+	reset(&b);
+	assert_int_equal(dp_engine_arm_hooks(e, &b.target), 0);
+	/* breakpoint, what is behind it, the first byte */
+	assert_int_equal(b.writes, 3);
+	assert_int_equal(b.log[0], HOOK);
+	assert_int_equal(b.log[1], HOOK + 1);
+	assert_int_equal(b.log[2], HOOK);
+	assert_int_equal(b.text[HOOK], 0xe9);
+	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
+	assert_int_equal(b.text[PUSH], 0xcc);
+	assert_int_equal(b.text[LEA], 0xcc);
+	assert_int_equal(b.text[CALL], 0xcc);
+	assert_int_equal(b.text[LEA + 1], program[LEA + 1]);
+	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size), 0);
+	assert_int_equal(dp_view_original(&view, view.sites[0].copy, &orig), 0);
+	assert_int_equal(orig, TEXT + PUSH);
+	assert_int_equal(dp_view_original(&view, view.sites[0].copy + 1, &orig), 0);
+	assert_int_equal(orig, TEXT + LEA);
+	assert_int_equal(dp_view_original(&view, view.sites[2].copy + 3, &orig), -EAGAIN);
+	assert_true(dp_view_owns(&view, view.sites[2].copy));
+	assert_false(dp_view_owns(&view, TEXT));
+	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_TRAP, NULL), 0);
+	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_JUMP, NULL), 0);
+	assert_memory_equal(b.text, program, sizeof(program));
+	dp_engine_destroy(e);
+	free(file);
+}
+
+static void rolls_back_failed_writes(void **state)
+{
+	struct bytes b;
+	void *file;
+	int nth;
+
+	for (nth = 1; nth <= 3; nth++) {
+		struct dp_engine *e = three_sites(&file);
+
+		reset(&b);
+		b.fail_write = nth;
+		assert_int_equal(dp_engine_arm(e, &b.target, NULL), -EIO);
+		assert_memory_equal(b.text, program, sizeof(program));
+		dp_engine_destroy(e);
+		free(file);
+	}
+}
+
+/* A tool ended between two writes of a jump leaves this to the next one. */
+static void finishes_half_written_jumps(void **state)
+{
+	struct dp_view view;
+	struct bytes b;
+	void *file;
+	int nth;
+
+	for (nth = 1; nth <= 3; nth++) {
+		struct dp_engine *e = three_sites(&file);
+		struct dp_arena *arena = dp_engine_arena(e);
+
+		reset(&b);
+		assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size), 0);
+		view.sites[3].armed = 1;
+		b.text[HOOK] = nth < 3 ? 0xcc : 0xe9;
+		if (nth > 1)
+			memcpy(b.text + HOOK + 1, view.sites[3].patch + 1, 4);
+		assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_JUMP, NULL), 0);
+		assert_memory_equal(b.text, program, sizeof(program));
+		dp_engine_destroy(e);
+		free(file);
+	}
+}
+
+static void leaves_foreign_bytes(void **state)
+{
+	struct dp_view view;
+	struct bytes b;
+	void *file;
+	struct dp_engine *e = three_sites(&file);
+	struct dp_arena *arena = dp_engine_arena(e);
+	u64 bad = 0;
+
+	reset(&b);
+	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
+	b.text[LEA] = 0xeb;
+	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size), 0);
+	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_TRAP, &bad), -EBUSY);
+	assert_int_equal(bad, TEXT + LEA);
+	assert_int_equal(b.text[LEA], 0xeb);
+	assert_int_equal(b.text[PUSH], program[PUSH]);
+	assert_int_equal(b.text[CALL], program[CALL]);
+	b.text[LEA] = program[LEA];
+	b.text[PUSH] = 0xeb;
+	assert_int_equal(dp_engine_arm(e, &b.target, &bad), -EBUSY);
+	assert_int_equal(bad, TEXT + PUSH);
+	assert_int_equal(b.text[CALL], program[CALL]);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+/* Each word of the head and of the tables in turn, made absurd: a view is
+ * refused or safe to walk. */
+static void distrusts_arenas(void **state)
+{
+	static const u64 absurd[] = { ~0ull, 0x7fffffffull, 1, 1ull << 40 };
+	struct dp_view view;
+	void *file, *copy;
+	struct dp_engine *e = three_sites(&file);
+	struct dp_arena *arena = dp_engine_arena(e);
+	size_t size = arena->control.arena_size, at, i, refused = 0;
+	u64 orig;
+	u32 p;
+
+	copy = malloc(size);
+	for (at = 0; at < sizeof(struct dp_arena_control) + 512; at += 8)
+		for (i = 0; i < 4; i++) {
+			memcpy(copy, arena, size);
+			memcpy((char *)copy + at, &absurd[i], 8);
+			if (dp_view_open(&view, copy, size)) {
+				refused++;
+				continue;
+			}
+			for (p = 0; p < view.nr_probes; p++)
+				dp_view_hits(&view, p);
+			dp_view_original(&view, TEXT, &orig);
+		}
+	assert_true(refused > 20);
+	assert_int_equal(dp_view_open(&view, arena, sizeof(*arena) - 1), -EBADMSG);
+	free(copy);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+static int whole_run(void)
+{
+	struct dp_engine *e = NULL;
+	void *file = NULL;
+	int err = dp_engine_create(&e);
+	u32 p, i;
+
+	for (i = 0; i < 20 && !err; i++)
+		err = add(e, i % 2 ? PUSH : LEA, &p);
+	if (!err)
+		err = dp_engine_add_hook(e, TEXT + HOOK, 13);
+	if (!err)
+		err = build(e, &file);
+	dp_engine_destroy(e);
+	free(file);
+	return err;
+}
+
+static void survives_every_failed_allocation(void **state)
+{
+	unsigned int nth;
+	int err;
+
+	for (nth = 1; nth < 100; nth++) {
+		dp_fake_fail_alloc(nth);
+		err = whole_run();
+		dp_fake_fail_alloc(0);
+		assert_int_equal(dp_fake_live(), 0);
+		if (!err)
+			break;
+		assert_int_equal(err, -ENOMEM);
+	}
+	assert_true(nth > 6 && nth < 100);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(adds_and_refuses),
+		cmocka_unit_test(places_within_reach),
+		cmocka_unit_test(arms_and_disarms),
+		cmocka_unit_test(rolls_back_failed_writes),
+		cmocka_unit_test(finishes_half_written_jumps),
+		cmocka_unit_test(leaves_foreign_bytes),
+		cmocka_unit_test(distrusts_arenas),
+		cmocka_unit_test(survives_every_failed_allocation),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
