@@ -2,16 +2,18 @@
 /*
  * insn-diff: originals and copies, run from the same state: insn-diff FILE...
  *
- * Collects every encoding shape in the .text of the files, one instruction
- * each, and executes it in place and from its relocated copy, from the same
+ * Collects every encoding shape in the functions of the files, as their frame
+ * descriptions bound them, one instruction each, and executes it in place and from its relocated copy, from the same
  * random registers, flags, vector registers and memory. Registers, flags, the
  * whole vector state, memory, signal and exit address must come out the same.
  *
  * A run is entered and left through signals: SIGUSR1's handler loads the state
  * into its frame, a breakpoint or a fault hands the next state over. All that
- * an instruction can jump to is filled with breakpoints.
+ * an instruction can jump to is filled with breakpoints; one that jumps to
+ * itself is ended by a timer.
  */
 #include "engine/insn/insn.h"
+#include "sym/private.h"
 #include <Zydis/Zydis.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -21,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -35,6 +37,7 @@
 #define STACK (DATA + 0x18000)
 #define SEEN (1u << 18)
 #define STATES 4
+#define LONGEST_RUN_US 20000
 /* Offsets in a signal frame's xsave image: SDM vol. 1, 13.4; asm/sigcontext.h. */
 #define XMM 160
 #define XFEATURES 472
@@ -115,6 +118,8 @@ static bool unrepeatable(const ZydisDecodedInstruction *in)
 {
 	switch (in->mnemonic) {
 	case ZYDIS_MNEMONIC_SYSCALL:
+	case ZYDIS_MNEMONIC_SYSENTER:
+	case ZYDIS_MNEMONIC_INT:
 	case ZYDIS_MNEMONIC_RDTSC:
 	case ZYDIS_MNEMONIC_RDTSCP:
 	case ZYDIS_MNEMONIC_RDRAND:
@@ -203,13 +208,23 @@ static void catch(int sig, void (*handler)(int, siginfo_t *, void *))
 	sigaction(sig, &sa, NULL);
 }
 
+static void set_timer(long us)
+{
+	struct itimerval t = { .it_value = { 0, us } };
+
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
 static void run(struct state *to, u64 entry)
 {
 	memcpy((void *)DATA, start.data, DATA_SIZE);
 	start.gpr[REG_RIP] = (greg_t)entry;
 	result = to;
-	if (!sigsetjmp(back, 1))
+	if (!sigsetjmp(back, 1)) {
+		set_timer(LONGEST_RUN_US);
 		raise(SIGUSR1);
+	}
+	set_timer(0);
 	memcpy(to->data, (void *)DATA, DATA_SIZE);
 	/* A pc at the copy's start means the original's. */
 	if (to->gpr[REG_RIP] == (greg_t)COPY)
@@ -404,31 +419,35 @@ static void sweep(const u8 *code, size_t size)
 
 static int sweep_file(const char *path)
 {
+	struct dp_fdes fdes = { 0 };
+	struct dp_elf elf;
+	u64 off, avail;
+	void *code;
+	size_t i;
 	int fd = open(path, O_RDONLY);
-	const Elf64_Ehdr *eh;
-	const Elf64_Shdr *sh;
-	const char *names;
-	struct stat st;
-	const u8 *map;
-	int i;
 
-	if (fd < 0 || fstat(fd, &st))
+	if (fd < 0 || dp_elf_open_fd(&elf, fd))
 		return -1;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	eh = (const void *)map;
-	sh = (const void *)(map + eh->e_shoff);
-	names = (const char *)map + sh[eh->e_shstrndx].sh_offset;
-	for (i = 0; i < eh->e_shnum; i++)
-		if (!strcmp(names + sh[i].sh_name, ".text"))
-			sweep(map + sh[i].sh_offset, sh[i].sh_size);
-	munmap((void *)map, (size_t)st.st_size);
-	close(fd);
+	if (dp_fdes_load(&fdes, &elf))
+		fdes.n = 0;
+	for (i = 0; i < fdes.n; i++) {
+		u64 size = fdes.v[i].end - fdes.v[i].start;
+
+		if (dp_elf_offset(&elf, fdes.v[i].start, &off, &avail) ||
+		    dp_elf_load(&elf, off, size < avail ? size : avail, &code))
+			continue;
+		sweep(code, size < avail ? size : avail);
+		free(code);
+	}
+	dp_fdes_free(&fdes);
+	dp_elf_close(&elf);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const int faults[] = { SIGTRAP, SIGSEGV, SIGBUS, SIGILL, SIGFPE };
+	static const int faults[] = { SIGTRAP, SIGSEGV, SIGBUS,
+				      SIGILL,  SIGFPE,	SIGALRM };
 	stack_t ss = { .ss_sp = alt_stack, .ss_size = sizeof(alt_stack) };
 	size_t i;
 	int k, n = 0;
