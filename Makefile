@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check, bench, fuzz, stress, install, clean.
+# Targets: all (default), demo, check, bench [BENCH=core], fuzz, stress, install, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -121,7 +121,7 @@ demo: deps
 # Long forms of what check does briefly.
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=1000 TEST_TIMEOUT=3600 tests/run tests/scenario/attach-cycles.sh
+	$(Q)CYCLES=1000 TIMES=1000000 TEST_TIMEOUT=3600 tests/run tests/scenario/attach-cycles.sh tests/scenario/harsh.sh
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
@@ -134,6 +134,19 @@ fuzz: DEPS_EXTRA = clang libclang-rt-14-dev
 fuzz: deps
 	$(Q)$(MAKE) --no-print-directory $(FUZZ)
 	$(Q)for f in $(FUZZ); do mkdir -p $$f.corpus; $$f -max_total_time=$(FUZZ_SECONDS) $$f.corpus || exit 1; done
+
+# Costs, ours and the peers', interleaved in one run.
+$(B)/bench/victim: bench/victim.c bench/victim.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -I. -D_GNU_SOURCE -o $@ $<
+
+BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out bench/victim.c,$(wildcard bench/*.c)))
+$(B)/bench/bench: $(BENCH_OBJ) $(B)/libcore.a
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BENCH_OBJ) $(B)/libcore.a $(LIBS)
+
+bench: deps
+	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench
+	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
 
 install: all
 	install -D -m 755 $(B)/dprobes $(DESTDIR)$(PREFIX)/bin/dprobes
@@ -151,4 +164,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check check-unit deps clean demo install fuzz stress
+.PHONY: all bench tests check check-unit deps clean demo install fuzz stress

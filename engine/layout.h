@@ -28,7 +28,7 @@
 #include "port_types.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 1
+#define DP_LAYOUT_VERSION 2
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (4 * DP_PAGE)
@@ -76,6 +76,8 @@ struct dp_kernel_sigaction {
  * @mode: enum dp_mode
  * @armed: set before the first byte is written, cleared after the last one is
  *         back: whoever finds the process later knows what to look at
+ * @returned: it was armed and is not any more. A debugger that met our
+ *            breakpoint may put it back when it goes.
  */
 struct dp_site_entry {
 	u64 addr;
@@ -90,7 +92,8 @@ struct dp_site_entry {
 	u8 atomic;
 	u8 mode;
 	u8 armed;
-	u8 pad[3];
+	u8 returned;
+	u8 pad[2];
 };
 
 /** struct dp_probe_entry - one probe of a site; control owns it */

@@ -150,37 +150,41 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 	return check_file(path, proc->exe, 0, diag);
 }
 
-static pid_t deaf_thread(const struct dp_process *proc)
+static bool deaf(pid_t pid, pid_t tid)
 {
 	struct dp_status st;
-	pid_t *tids, deaf = 0;
-	size_t n, i;
 
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return 0;
-	for (i = 0; i < n && !deaf; i++)
-		if (!dp_status_read(proc->pid, tids[i], &st) &&
-		    st.state != 'Z' &&
-		    ((st.blocked | st.ignored) & DP_SIGTRAP_BIT))
-			deaf = tids[i];
-	free(tids);
-	return deaf;
+	return !dp_status_read(pid, tid, &st) && st.state != 'Z' &&
+	       ((st.blocked | st.ignored) & DP_SIGTRAP_BIT);
+}
+
+/* libc blocks all signals for moments, where it makes or ends a thread: a
+ * thread counts as deaf when it stays so while it can run. */
+static bool stays_deaf(const struct dp_process *proc, pid_t tid, int *looks)
+{
+	struct timespec nap = { 0, 1000000 };
+
+	for (; deaf(proc->pid, tid); ++*looks) {
+		if (*looks >= SIGTRAP_LOOKS || proc->nr_threads)
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return false;
 }
 
 int dp_check_sigtrap(struct dp_process *proc, struct dp_diag *diag)
 {
-	struct timespec nap = { 0, 1000000 };
-	pid_t deaf = deaf_thread(proc);
-	int looks;
+	int looks = 0, err = 0;
+	pid_t *tids;
+	size_t n, i;
 
-	for (looks = 1; deaf && looks < SIGTRAP_LOOKS && !proc->nr_threads;
-	     looks++) {
-		nanosleep(&nap, NULL);
-		deaf = deaf_thread(proc);
-	}
-	if (!deaf)
+	if (dp_tasks_list(proc->pid, &tids, &n))
 		return 0;
-	return dp_diag_set(diag, -EOPNOTSUPP,
-			   "thread %d of process %d blocks or ignores SIGTRAP: a breakpoint would kill the process, so nothing was armed",
-			   deaf, proc->pid);
+	for (i = 0; i < n && !err; i++)
+		if (stays_deaf(proc, tids[i], &looks))
+			err = dp_diag_set(diag, -EOPNOTSUPP,
+					  "thread %d of process %d blocks or ignores SIGTRAP: a breakpoint would kill the process, so nothing was armed",
+					  tids[i], proc->pid);
+	free(tids);
+	return err;
 }

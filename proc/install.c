@@ -258,13 +258,13 @@ static int take_action(struct dp_process *proc, struct dp_remote *rem)
 static int go_live(struct dp_process *proc, struct dp_diag *diag)
 {
 	struct dp_remote *rem;
-	int err = dp_stop_all(proc, diag);
+	int err = dp_check_sigtrap(proc, diag);
 
+	if (!err)
+		err = dp_stop_all(proc, diag);
 	if (err)
 		return err;
-	err = dp_check_sigtrap(proc, diag);
-	if (!err)
-		err = dp_remote_begin(proc, &rem, diag);
+	err = dp_remote_begin(proc, &rem, diag);
 	if (!err) {
 		err = take_action(proc, rem);
 		dp_step("install: action");

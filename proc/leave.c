@@ -122,7 +122,7 @@ static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 }
 
 /* One look at everybody. Return: 0 out, -EAGAIN not yet. */
-static int try_leave(struct dp_process *proc, struct dp_view *view,
+static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		     struct dp_diag *diag)
 {
 	u64 bad = 0;
@@ -131,7 +131,10 @@ static int try_leave(struct dp_process *proc, struct dp_view *view,
 	if (err)
 		return err;
 	dp_step("leave: stopped");
-	err = dp_view_disarm(view, &proc->target, DP_MODE_JUMP, &bad);
+	if (again && dp_view_presume(view))
+		err = dp_view_disarm(view, &proc->target, DP_MODE_TRAP, &bad);
+	if (!err)
+		err = dp_view_disarm(view, &proc->target, DP_MODE_JUMP, &bad);
 	if (err)
 		foreign_bytes(proc, err, bad, diag);
 	else if (!dp_drained(proc, view))
@@ -147,6 +150,7 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 {
 	struct timespec nap = { 0, DRAIN_NAP_NS };
 	int err, tries;
+	bool again = dp_view_presume(view);
 	u64 bad = 0;
 
 	err = dp_view_disarm(view, &proc->target, DP_MODE_TRAP, &bad);
@@ -154,7 +158,7 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 	if (err)
 		return foreign_bytes(proc, err, bad, diag);
 	for (tries = 0; tries < DRAIN_TRIES; tries++) {
-		err = try_leave(proc, view, diag);
+		err = try_leave(proc, view, again, diag);
 		if (err != -EAGAIN)
 			return err;
 		nanosleep(&nap, NULL);

@@ -25,6 +25,13 @@ struct dp_status {
 /** dp_status_read() - of task @tid of @pid. Return: 0, -ESRCH. */
 int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st);
 
+/**
+ * dp_status_exit() - wait(2) status of a process that has ended, of anybody's
+ * Return: false if the kernel does not tell: it has been waited for already,
+ * and is older than Linux 6.15; or its owner is not us.
+ */
+bool dp_status_exit(pid_t pid, int pidfd, int *status);
+
 /** struct dp_thread - one thread that we have stopped */
 struct dp_thread {
 	pid_t tid;
@@ -41,6 +48,7 @@ struct dp_process {
 	int pidfd, mem;
 	bool launched, held;	/* held: stopped at its start, not let go yet */
 	bool reaped, installed, exited;
+	bool status_known;
 	int status;
 	u32 ns_pid;
 	char exe[PATH_MAX], execed[PATH_MAX];

@@ -67,7 +67,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
  * @DP_PROCESS_RUNS: it runs, probed (or not installed yet)
  * @DP_PROCESS_EXECED: it has replaced itself; the probes are gone with the old
  *                     image. A launched command still runs.
- * @DP_PROCESS_EXITED: it has ended; dp_process_status() holds, if launched
+ * @DP_PROCESS_EXITED: it has ended; dp_process_status() has more
  */
 enum dp_process_state {
 	DP_PROCESS_RUNS,
@@ -82,8 +82,12 @@ enum dp_process_state {
  */
 enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms);
 
-/** dp_process_status() - wait(2) status of a launched command that has ended */
-int dp_process_status(const struct dp_process *proc);
+/**
+ * dp_process_status() - wait(2) status of a process that has ended
+ * Return: false if it is not known, which happens to processes that we did not
+ * start, on kernels older than 6.15.
+ */
+bool dp_process_status(const struct dp_process *proc, int *status);
 
 /** dp_process_execed() - what it executed ("" if it did not): path */
 const char *dp_process_execed(const struct dp_process *proc);

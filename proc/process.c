@@ -151,9 +151,12 @@ static void look_for_end(struct dp_process *proc, int timeout_ms)
 	if (poll(&p, 1, timeout_ms) <= 0)
 		return;
 	proc->exited = true;
-	if (proc->launched && !proc->reaped &&
-	    waitpid(proc->pid, &proc->status, __WALL) == proc->pid)
-		proc->reaped = true;
+	if (!proc->launched)
+		proc->status_known = dp_status_exit(proc->pid, proc->pidfd,
+						    &proc->status);
+	else if (!proc->reaped &&
+		 waitpid(proc->pid, &proc->status, __WALL) == proc->pid)
+		proc->reaped = proc->status_known = true;
 }
 
 enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms)
@@ -171,9 +174,10 @@ enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms)
 	return proc->execed[0] ? DP_PROCESS_EXECED : DP_PROCESS_RUNS;
 }
 
-int dp_process_status(const struct dp_process *proc)
+bool dp_process_status(const struct dp_process *proc, int *status)
 {
-	return proc->status;
+	*status = proc->status;
+	return proc->status_known;
 }
 
 const char *dp_process_execed(const struct dp_process *proc)
@@ -185,7 +189,7 @@ bool dp_process_trap_death(const struct dp_process *proc)
 {
 	const struct dp_arena_hit *hit = hit_side(proc);
 
-	return proc->reaped && proc->installed && !proc->execed[0] && hit &&
+	return proc->status_known && proc->installed && !proc->execed[0] && hit &&
 	       WIFSIGNALED(proc->status) &&
 	       WTERMSIG(proc->status) == SIGTRAP && !hit->own_death;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 static void read_field(struct dp_status *st, const char *key, const char *value)
 {
@@ -90,4 +91,48 @@ int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n)
 	}
 	closedir(dir);
 	return 0;
+}
+
+/* linux/pidfd.h since Linux 6.15, its first version. */
+struct pidfd_info {
+	u64 mask;
+	u64 cgroup;
+	u32 ids[11];
+	s32 exit_code;
+};
+#define PIDFD_GET_INFO _IOWR(0xff, 11, struct pidfd_info)
+#define PIDFD_INFO_EXIT (1u << 3)
+
+/* Of one that its parent has not waited for. */
+static bool zombie_status(pid_t pid, int *status)
+{
+	char path[64], line[1024], *p;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (fgets(line, sizeof(line), f)) {
+		p = strrchr(line, ')');
+		/* exit_code is the last field */
+		found = p && p[1] == ' ' && p[2] == 'Z' &&
+			sscanf(strrchr(line, ' '), "%d", status) == 1;
+	}
+	fclose(f);
+	return found;
+}
+
+bool dp_status_exit(pid_t pid, int pidfd, int *status)
+{
+	struct pidfd_info info = { .mask = PIDFD_INFO_EXIT };
+
+	if (zombie_status(pid, status))
+		return true;
+	if (ioctl(pidfd, PIDFD_GET_INFO, &info) ||
+	    !(info.mask & PIDFD_INFO_EXIT))
+		return false;
+	*status = info.exit_code;
+	return true;
 }

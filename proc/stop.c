@@ -5,8 +5,9 @@
  * PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent. A thread asleep in a
  * system call that the kernel does not restart after a stop (epoll_wait and its
  * like return EINTR) is left asleep: it executes none of the target's text, and
- * /proc tells where it is. Whatever has returned EINTR for our sake all the
- * same is sent back into its call.
+ * /proc tells where it is. Where there is no other thread to act for us, one of
+ * them is woken. Whatever has returned EINTR for our sake is sent back into its
+ * call at once, so that not even the end of this tool lets it out.
  */
 #include "proc/private.h"
 #include <errno.h>
@@ -58,12 +59,10 @@ static bool vforks(long nr)
 	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
 }
 
-/* A vfork parent sleeps where no stop reaches it, until its child is gone. */
-bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
+static bool call_of(pid_t pid, pid_t tid, long *nr, u64 *sp, u64 *pc)
 {
 	char path[64], line[256] = "";
 	unsigned long long rsp, rip;
-	long nr;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
@@ -73,12 +72,32 @@ bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
 	if (!fgets(line, sizeof(line), f))
 		line[0] = '\0';
 	fclose(f);
-	if (sscanf(line, "%ld %*x %*x %*x %*x %*x %*x %llx %llx", &nr, &rsp,
+	if (sscanf(line, "%ld %*x %*x %*x %*x %*x %*x %llx %llx", nr, &rsp,
 		   &rip) != 3)
 		return false;
 	*sp = rsp;
 	*pc = rip;
-	return in_list(nr, NEVER_RESTARTED) || vforks(nr);
+	return true;
+}
+
+/* A vfork parent sleeps where no stop reaches it, until its child is gone. */
+bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
+{
+	long nr;
+
+	return call_of(pid, tid, &nr, sp, pc) &&
+	       (in_list(nr, NEVER_RESTARTED) || vforks(nr));
+}
+
+/* @wake: as a last resort, one that is asleep but can be woken */
+static bool wanted(pid_t pid, pid_t tid, bool wake)
+{
+	u64 sp, pc;
+	long nr;
+
+	if (!wake)
+		return !dp_stop_asleep(pid, tid, &sp, &pc);
+	return !call_of(pid, tid, &nr, &sp, &pc) || !vforks(nr);
 }
 
 static bool holds(const struct dp_process *proc, pid_t tid)
@@ -138,35 +157,34 @@ static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
 	}
 }
 
-static int seize_new(struct dp_process *proc, size_t *fresh)
+static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
+{
+	struct dp_status st;
+
+	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD)) {
+		/* One that is just ending is no concern of ours. */
+		if (errno == EPERM && !dp_status_read(proc->pid, tid, &st) &&
+		    st.state != 'Z' && st.state != 'X')
+			return st.tracer ? -EBUSY : -EPERM;
+		return 0;
+	}
+	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	++*fresh;
+	return add_thread(proc, tid) ? 0 : -ENOMEM;
+}
+
+static int seize_new(struct dp_process *proc, bool wake, size_t *fresh)
 {
 	pid_t *tids;
 	size_t n, i;
-	u64 sp, pc;
 	int err = dp_tasks_list(proc->pid, &tids, &n);
 
 	*fresh = 0;
 	if (err)
 		return err;
-	for (i = 0; i < n && !err; i++) {
-		if (holds(proc, tids[i]) ||
-		    dp_stop_asleep(proc->pid, tids[i], &sp, &pc))
-			continue;
-		if (ptrace(PTRACE_SEIZE, tids[i], 0, PTRACE_O_TRACESYSGOOD)) {
-			struct dp_status st;
-
-			/* One that is just ending is no concern of ours. */
-			if (errno == EPERM &&
-			    !dp_status_read(proc->pid, tids[i], &st) &&
-			    st.state != 'Z' && st.state != 'X')
-				err = st.tracer ? -EBUSY : -EPERM;
-			continue;
-		}
-		ptrace(PTRACE_INTERRUPT, tids[i], 0, 0);
-		if (!add_thread(proc, tids[i]))
-			err = -ENOMEM;
-		++*fresh;
-	}
+	for (i = 0; i < n && !err && !(wake && *fresh); i++)
+		if (!holds(proc, tids[i]) && wanted(proc->pid, tids[i], wake))
+			err = seize(proc, tids[i], fresh);
 	free(tids);
 	return err;
 }
@@ -174,6 +192,28 @@ static int seize_new(struct dp_process *proc, size_t *fresh)
 static void drop_thread(struct dp_process *proc, size_t i)
 {
 	proc->threads[i] = proc->threads[--proc->nr_threads];
+}
+
+static bool signal_waits(const struct dp_process *proc, pid_t tid)
+{
+	struct dp_status st;
+
+	if (dp_status_read(proc->pid, tid, &st))
+		return true;
+	return (st.pending | st.shared_pending) & ~st.blocked & ~st.ignored;
+}
+
+/* A call with a timeout starts afresh: how long it has waited is not known. */
+static void resume_call(const struct dp_process *proc, struct dp_thread *t)
+{
+	if ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
+	    !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted)) ||
+	    signal_waits(proc, t->tid))
+		return;
+	t->regs.rip -= 2;
+	t->regs.rax = t->regs.orig_rax;
+	t->regs.orig_rax = (unsigned long long)-1;
+	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 }
 
 static int wait_new(struct dp_process *proc, size_t from, long long deadline)
@@ -189,25 +229,36 @@ static int wait_new(struct dp_process *proc, size_t from, long long deadline)
 		if (!got || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 			drop_thread(proc, i);
 		else
-			i++;
+			resume_call(proc, &proc->threads[i++]);
 	}
 	return 0;
 }
 
-int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
+/* Until a look at the threads finds no new one. */
+static int stop_rounds(struct dp_process *proc, bool wake)
 {
 	long long deadline = now_ns() + STOP_DEADLINE_NS;
 	size_t fresh, had;
 	int err;
 
-	if (proc->held)
-		return 0;
 	do {
 		had = proc->nr_threads;
-		err = seize_new(proc, &fresh);
+		err = seize_new(proc, wake && !had, &fresh);
 		if (wait_new(proc, had, deadline) && !err)
 			err = -EAGAIN;
 	} while (!err && fresh && now_ns() < deadline);
+	return err;
+}
+
+int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err;
+
+	if (proc->held)
+		return 0;
+	err = stop_rounds(proc, false);
+	if (!err && !proc->nr_threads)
+		err = stop_rounds(proc, true);
 	if (!err)
 		return 0;
 	dp_stop_release(proc);
@@ -215,33 +266,16 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 		dp_diag_set(diag, err,
 			    "process %d does not stop: a thread of it is stuck in the kernel; try again",
 			    proc->pid);
+	else if (err == -EBUSY)
+		dp_diag_set(diag, err,
+			    "process %d is being traced by someone else; end that first, then any dprobes on it cleans up",
+			    proc->pid);
 	else if (err == -ESRCH)
 		dp_diag_set(diag, err, "process %d has ended", proc->pid);
 	else
 		dp_diag_set(diag, err, "cannot stop process %d: %s", proc->pid,
 			    strerror(-err));
 	return err;
-}
-
-static bool signal_waits(const struct dp_process *proc, pid_t tid)
-{
-	struct dp_status st;
-
-	if (dp_status_read(proc->pid, tid, &st))
-		return true;
-	return (st.pending | st.shared_pending) & ~st.blocked & ~st.ignored;
-}
-
-static void resume_call(const struct dp_process *proc, struct dp_thread *t)
-{
-	if ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
-	    !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted)) ||
-	    signal_waits(proc, t->tid))
-		return;
-	t->regs.rip -= 2;
-	t->regs.rax = t->regs.orig_rax;
-	t->regs.orig_rax = (unsigned long long)-1;
-	t->moved = true;
 }
 
 void dp_stop_release(struct dp_process *proc)
@@ -253,7 +287,6 @@ void dp_stop_release(struct dp_process *proc)
 	for (i = 0; i < proc->nr_threads; i++) {
 		struct dp_thread *t = &proc->threads[i];
 
-		resume_call(proc, t);
 		if (t->moved)
 			ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 		ptrace(PTRACE_DETACH, t->tid, 0, 0);

@@ -121,9 +121,9 @@ static void tell_signal(const struct dp_session *s, int sig)
 
 static void tell_exit(const struct dp_session *s)
 {
-	int status = dp_process_status(s->proc);
+	int status;
 
-	if (!dp_process_launched(s->proc))
+	if (!dp_process_status(s->proc, &status))
 		fprintf(stderr, "process %d exited", dp_process_pid(s->proc));
 	else if (dp_process_trap_death(s->proc))
 		tell_trap_death(s);

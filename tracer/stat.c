@@ -119,7 +119,7 @@ static int outcome(struct dp_session *s, int *died_of)
 		continue;
 	if (interrupted)
 		return 0;
-	status = dp_process_status(s->proc);
+	dp_process_status(s->proc, &status);
 	if (WIFSIGNALED(status)) {
 		*died_of = WTERMSIG(status);
 		return 128 + *died_of;

@@ -54,8 +54,10 @@ static int trap_disarm(struct dp_target *target, struct dp_site_entry *site)
 		err = 0;
 	else if (!err)
 		err = target->ops->write(target, site->addr, site->orig, 1);
-	if (!err)
+	if (!err) {
 		site->armed = 0;
+		site->returned = 1;
+	}
 	return err;
 }
 

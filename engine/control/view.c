@@ -131,3 +131,16 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target,
 	}
 	return first;
 }
+
+bool dp_view_presume(struct dp_view *view)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++)
+		if (view->sites[i].returned) {
+			view->sites[i].armed = 1;
+			any = true;
+		}
+	return any;
+}

@@ -57,4 +57,12 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig);
 int dp_view_disarm(struct dp_view *view, struct dp_target *target,
 		   enum dp_mode mode, u64 *bad);
 
+/**
+ * dp_view_presume() - take sites for armed that an earlier tool disarmed
+ *
+ * For a process that the agent could not leave then: meanwhile a debugger may
+ * have put our breakpoints back. Return: true if there are any.
+ */
+bool dp_view_presume(struct dp_view *view);
+
 #endif

@@ -10,6 +10,14 @@ cat >"$dir/calls.c" <<'END'
 #include <unistd.h>
 void __attribute__((noinline)) tick(void) { __asm__ volatile(""); }
 void __attribute__((noinline)) tock(void) { __asm__ volatile(""); }
+void deaf(int sig)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	tick();
+}
 int main(int argc, char **argv)
 {
 	int i, n = argc > 1 ? atoi(argv[1]) : 0;
@@ -18,13 +26,10 @@ int main(int argc, char **argv)
 		if (i % 10 == 0)
 			tock();
 	}
+	signal(SIGUSR1, deaf);
 	if (argc > 2 && atoi(argv[2]) == SIGTRAP) {
-		sigset_t set;
-		sigemptyset(&set);
-		sigaddset(&set, SIGTRAP);
-		sigprocmask(SIG_BLOCK, &set, NULL);
-		tick();
-	} else if (argc > 2) {
+		deaf(0);
+	} else if (argc > 2 && atoi(argv[2])) {
 		kill(getpid(), atoi(argv[2]));
 	}
 	if (n)
@@ -135,7 +140,16 @@ like "a trap in a thread that blocks SIGTRAP" "$? $(cat "$dir/stderr")" \
 start "$calls"
 ( sleep 0.3; kill -KILL "$victim" ) &
 run stat tick -p "$victim"
-like "a process that ends" "$status $err" "^0 .*; process $victim exited\$"
+like "a process that ends" "$status $err" "^0 .*; (calls was killed by SIGKILL|process $victim exited)\$"
+ulimit -c 0
+start "$calls" 0 deaf
+(
+	poll 5 sh -c "'$DPROBES' list -p $victim | grep -q tick"
+	kill -USR1 "$victim"
+) &
+run stat tick -p "$victim"
+like "a process that dies of our trap" "$status $err" \
+	"^0 .*; (calls \($victim\) was killed by a trap .*SIGTRAP blocked.* calls:tick|process $victim exited)\$"
 start /bin/sh -c 'echo ready; read line <"$1"; exec sleep 5' - <(sleep 0.5; echo)
 run stat libc.so.6:setenv -p "$victim"
 like "a process that executes another program" "$status $err" '^0 .*; exec of /.*sleep ended the probes$'

@@ -108,6 +108,20 @@ like "a glob tells what it leaves out" \
 like "a glob counts what it leaves out" \
 	"$("$DPROBES" list '[ns][et][vo]*' -p "$victim" 2>&1)" '1 of [0-9]+ matches cannot be probed'
 
+# IFUNCs
+cat >"$dir/pick.c" <<'END'
+int one(void) { return 1; }
+static void *choose(void) { return one; }
+int pick(void) __attribute__((ifunc("choose")));
+int main(int argc, char **argv) { return CALL; }
+END
+cc -O0 -DCALL='0' -o "$dir/unused" "$dir/pick.c"
+cc -O0 -DCALL='pick()' -o "$dir/used" "$dir/pick.c"
+refuses "an IFUNC without an implementation" 2 'pick is an IFUNC whose implementation this process has not chosen' \
+	'^~~~' stat pick -- "$dir/unused"
+"$DPROBES" stat -q -o "$dir/counts" pick one -- "$dir/used" 2>/dev/null
+is "an IFUNC means its implementation" "$(awk 'NR > 1 { printf "%s ", $1 }' "$dir/counts")" "1 1 "
+
 # Specs
 refuses "malformed spec" 2 'an offset is a number' '            ^' stat 'libc.so.6:f+zz' "${touch_it[@]}"
 refuses "return probes" 2 'return probes \(r:, %return\) are not there yet' '^' stat r:main "${touch_it[@]}"
@@ -198,5 +212,46 @@ fi
 printf '#!/bin/sh\nexit 5\n' >"$dir/script"
 "$DPROBES" stat -q libc.so.6:exit -- "$dir/script" >"$dir/stdout" 2>"$dir/stderr"
 is "a script is its interpreter" "$? $(awk 'NR == 2 { print $4 }' "$dir/stdout")" "5 libc.so.6:exit"
+
+# Somebody else's breakpoints while ours are in
+armed() { "$DPROBES" list -p "$victim" 2>/dev/null | grep -q "$1"; }
+byte() { # ADDR [VALUE]: read or write one
+	if [ $# -gt 1 ]; then printf "\\x$2" | dd of="/proc/$victim/mem" bs=1 seek=$(($1)) conv=notrunc 2>/dev/null
+	else dd if="/proc/$victim/mem" bs=1 skip=$(($1)) count=1 2>/dev/null | od -An -tx1 | tr -d ' '; fi
+}
+start "$VICTIMS/busy" 2
+"$DPROBES" stat -q libc.so.6:strtod libc.so.6:system -p "$victim" >/dev/null 2>"$dir/stderr" &
+tool=$!
+poll 10 armed system
+addr=0x$("$DPROBES" list -p "$victim" | awk '/ system\+/ { print $1 }')
+byte "$addr" 90
+kill -INT $tool
+wait $tool
+like "text that someone else has changed" "$? $(cat "$dir/stderr")" \
+	"^1 dprobes: the code at 0x0*${addr#0x0000} of process $victim was changed by someone else"
+is "is left as it is" "$(byte "$addr")" 90
+byte "$addr" cc
+"$DPROBES" stat -q -o /dev/null --duration 10ms libc.so.6:strtod -p "$victim"
+is "and when it is ours again the next tool cleans up" "$? $(byte "$addr" | grep -c cc)" "0 0"
+if command -v gdb >/dev/null; then
+	# At an instruction that is not executed: gdb takes traps for its own.
+	before=$(byte "$addr")
+	"$DPROBES" stat -q libc.so.6:system -p "$victim" >/dev/null 2>"$dir/stderr" &
+	tool=$!
+	poll 10 armed system
+	gdb -p "$victim" -batch -ex "break *$addr" -ex "shell kill -INT $tool" -ex 'shell sleep 0.5' -ex detach >/dev/null 2>&1
+	wait $tool
+	like "a detach under gdb" "$? $(cat "$dir/stderr")" '^1 dprobes: .*is being traced by someone else'
+	"$DPROBES" stat -q -o "$dir/counts" --duration 50ms libc.so.6:strtod -p "$victim" 2>"$dir/stderr"
+	like "an attach after gdb" "$? $(cat "$dir/stderr") $(awk 'NR == 2 { print $1 }' "$dir/counts")" '^0  [1-9]'
+	is "and no breakpoint is left behind" "$(byte "$addr")" "$before"
+else
+	skip "a detach under gdb" "gdb is not there"
+	skip "an attach after gdb" "gdb is not there"
+	skip "and no breakpoint is left behind" "gdb is not there"
+fi
+kill -TERM "$victim"
+wait "$victim"
+is "the program found its results right" "$? $(tail -n 1 "$dir/out" | cut -d' ' -f1)" "0 right"
 
 plan

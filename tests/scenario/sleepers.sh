@@ -34,6 +34,7 @@ disturb() {
 
 disturb "threads asleep in eleven system calls notice nothing"
 for call in epoll_wait "epoll_wait with a timeout" sigtimedwait nanosleep poll ppoll select futex read accept semtimedop; do
-	disturb "$call, interrupted or next to a thread in read()" "$call"
+	disturb "$call, next to a thread in read()" "$call"
+	disturb "$call, the only thread" "$call" alone
 done
 plan

@@ -89,7 +89,7 @@ static int finish(void)
 	}
 	fprintf(stderr, "%zu armed, %llu executed, %llu hits\n",
 		dp_engine_sites(engine), executed, hits);
-	status = dp_process_status(proc);
+	dp_process_status(proc, &status);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -5,7 +5,8 @@
  * Says "asleep" when all of them are, waits for a line on stdin, then wakes
  * each through what it waits for. Every call must return what it would have
  * returned undisturbed. "sleepers NAME" makes just that one, in the main thread
- * with a helper that wakes it.
+ * with a helper that wakes it; "sleepers NAME alone" in a process of one thread,
+ * with a child that does.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -17,11 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,8 +39,12 @@ struct sleeper {
 	int error;
 };
 
-static int word, semaphore, listener;
-static atomic_int released;
+static struct {
+	int word;
+	atomic_int released;
+} *shared;
+static int semaphore, listener;
+static pid_t self;
 
 static long by_epoll(int fd)
 {
@@ -106,7 +113,7 @@ static long by_select(int fd)
 
 static long by_futex(int fd)
 {
-	return syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
+	return syscall(SYS_futex, &shared->word, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
 static long by_read(int fd)
@@ -160,14 +167,14 @@ static void release(struct sleeper *s, struct sockaddr_un *addr)
 
 	(void)!write(s->pipe[1], "x", 1);
 	if (s->sleep == by_futex) {
-		word = 1;
-		while (syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL,
-			       0) < 1 && !released)
+		shared->word = 1;
+		while (syscall(SYS_futex, &shared->word, FUTEX_WAKE, 1, NULL,
+			       NULL, 0) < 1 && !shared->released)
 			continue;
 	} else if (s->sleep == by_semaphore) {
 		semop(semaphore, &up, 1);
 	} else if (s->sleep == by_sigtimedwait) {
-		kill(getpid(), SIGUSR1);
+		kill(self, SIGUSR1);
 	} else if (s->sleep == by_accept) {
 		fd = socket(AF_UNIX, SOCK_STREAM, 0);
 		connect(fd, (struct sockaddr *)addr, sizeof(*addr));
@@ -206,17 +213,25 @@ static int report(const struct sleeper *s)
 	return 1;
 }
 
-static int alone(struct sleeper *s, struct sockaddr_un *addr)
+static int one(struct sleeper *s, struct sockaddr_un *addr, int alone)
 {
 	struct waker w = { s, addr };
 	pthread_t waker;
 
 	puts("asleep");
 	fflush(stdout);
-	pthread_create(&waker, NULL, wait_and_release, &w);
+	if (!alone) {
+		pthread_create(&waker, NULL, wait_and_release, &w);
+	} else if (fork() == 0) {
+		wait_and_release(&w);
+		_exit(0);
+	}
 	run(s);
-	released = 1;
-	pthread_join(waker, NULL);
+	shared->released = 1;
+	if (!alone)
+		pthread_join(waker, NULL);
+	else
+		wait(NULL);
 	return report(s);
 }
 
@@ -227,6 +242,9 @@ int main(int argc, char **argv)
 	int i, failures = 0;
 	sigset_t set;
 
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	self = getpid();
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -237,7 +255,7 @@ int main(int argc, char **argv)
 			return 1;
 	for (i = 0; argc > 1 && i < NR; i++)
 		if (!strcmp(argv[1], sleepers[i].name)) {
-			failures = alone(&sleepers[i], &addr);
+			failures = one(&sleepers[i], &addr, argc > 2);
 			goto out;
 		}
 	for (i = 0; i < NR; i++)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * bench: what is measured, round by round, all in one run.
+ *
+ * Every round visits every bench once and measures the unprobed call beside
+ * each, so that whatever the machine does at that moment happens to all alike.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "bench/victim.h"
+
+#define BENCH_ROUNDS 15
+
+/** struct bench_run - one victim and what is being done to it */
+struct bench_run {
+	pid_t pid;
+	struct bench_shared *shared;
+	char absent[160];	/* why the current bench cannot be measured */
+};
+
+/**
+ * struct bench - one line of the result
+ * @core: ours, as opposed to a peer's
+ * @measure: one value in @unit. Return: 0, or -1 with @run->absent set
+ */
+struct bench {
+	const char *name, *unit;
+	bool core;
+	int (*measure)(struct bench_run *run, const struct bench *bench,
+		       double *value);
+	enum bench_function function;
+};
+
+/** bench_calls() - nanoseconds per call of a function in the victim */
+double bench_calls(struct bench_run *run, enum bench_function function,
+		   uint64_t calls);
+
+/** bench_now() - milliseconds, monotonic */
+double bench_now(void);
+
+/* ours.c */
+int bench_trap(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_attach(struct bench_run *run, const struct bench *bench, double *ms);
+int bench_stopped(struct bench_run *run, const struct bench *bench, double *ms);
+int bench_detach(struct bench_run *run, const struct bench *bench, double *ms);
+
+/* uprobe.c: the kernel's */
+int bench_uprobe(struct bench_run *run, const struct bench *bench, double *ns);
+
+/** bench_plain() - the unprobed call itself */
+int bench_plain(struct bench_run *run, const struct bench *bench, double *ns);
+
+#endif

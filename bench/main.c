@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * bench: one JSON object a line: {"bench":NAME,"unit":U,"value":V,"min":…,"max":…},
+ * value being the median of interleaved rounds. bench [core] VICTIM.
+ */
+#include "bench/bench.h"
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PLAIN_CALLS 200000
+
+static const struct bench benches[] = {
+	{ "call", "ns", true, bench_plain, BENCH_PUSH },
+	{ "trap", "ns", true, bench_trap, BENCH_PUSH },
+	{ "attach_first", "ms", true, bench_attach, BENCH_PUSH },
+	{ "attach_stopped", "ms", true, bench_stopped, BENCH_PUSH },
+	{ "detach", "ms", true, bench_detach, BENCH_PUSH },
+	{ "uprobe_push", "ns", false, bench_uprobe, BENCH_PUSH },
+	{ "uprobe_nop5", "ns", false, bench_uprobe, BENCH_NOP5 },
+	{ "uprobe_endbr64", "ns", false, bench_uprobe, BENCH_ENDBR64 },
+};
+
+#define NR_BENCHES (sizeof(benches) / sizeof(benches[0]))
+
+struct series {
+	double v[BENCH_ROUNDS];
+	int n;
+	char absent[160];
+};
+
+double bench_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+double bench_calls(struct bench_run *run, enum bench_function function,
+		   uint64_t calls)
+{
+	struct bench_shared *s = run->shared;
+	uint32_t number = s->asked + 1;
+
+	s->function = function;
+	s->calls = calls;
+	__atomic_store_n(&s->asked, number, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&s->answered, __ATOMIC_ACQUIRE) != number)
+		if (waitpid(run->pid, NULL, WNOHANG) == run->pid) {
+			fputs("bench: the victim has ended\n", stderr);
+			exit(1);
+		}
+	return (double)s->ns / (double)calls;
+}
+
+int bench_plain(struct bench_run *run, const struct bench *b, double *ns)
+{
+	*ns = bench_calls(run, b->function, PLAIN_CALLS);
+	return 0;
+}
+
+static void start(struct bench_run *run, const char *victim)
+{
+	int fd = memfd_create("bench", 0);
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	if (fd < 0 || ftruncate(fd, 4096))
+		exit(1);
+	run->shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			   0);
+	run->pid = fork();
+	if (run->pid == 0) {
+		dup2(fd, BENCH_SHARED_FD);
+		execl(victim, victim, NULL);
+		_exit(127);
+	}
+	while (!__atomic_load_n(&run->shared->ready, __ATOMIC_ACQUIRE))
+		if (waitpid(run->pid, NULL, WNOHANG) == run->pid)
+			exit(1);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print(const struct bench *b, struct series *s)
+{
+	printf("{\"bench\":\"%s\",\"unit\":\"%s\",", b->name, b->unit);
+	if (!s->n) {
+		printf("\"absent\":\"%s\"}\n", s->absent);
+		return;
+	}
+	qsort(s->v, (size_t)s->n, sizeof(s->v[0]), by_value);
+	printf("\"value\":%.2f,\"min\":%.2f,\"max\":%.2f}\n", s->v[s->n / 2],
+	       s->v[0], s->v[s->n - 1]);
+}
+
+int main(int argc, char **argv)
+{
+	static struct series series[NR_BENCHES];
+	bool core = argc == 3 && !strcmp(argv[1], "core");
+	struct bench_run run = { 0 };
+	size_t i;
+	int round;
+
+	if (argc != 2 && !core) {
+		fputs("usage: bench [core] VICTIM\n", stderr);
+		return 2;
+	}
+	start(&run, argv[argc - 1]);
+	for (round = 0; round < BENCH_ROUNDS; round++)
+		for (i = 0; i < NR_BENCHES; i++) {
+			struct series *s = &series[i];
+
+			if (core && !benches[i].core)
+				continue;
+			if (!benches[i].measure(&run, &benches[i], &s->v[s->n]))
+				s->n++;
+			else
+				memcpy(s->absent, run.absent, sizeof(s->absent));
+		}
+	for (i = 0; i < NR_BENCHES; i++)
+		if (!core || benches[i].core)
+			print(&benches[i], &series[i]);
+	kill(run.pid, SIGKILL);
+	waitpid(run.pid, NULL, 0);
+	return 0;
+}

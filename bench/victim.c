@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* victim: calls a function as often as it is told, and says how long it took. */
+#include "bench/victim.h"
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <signal.h>
+#include <time.h>
+
+void bench_push(void);
+void bench_nop5(void);
+void bench_endbr64(void);
+
+__asm__(".text\n"
+	".balign 64\n.globl bench_push\n.type bench_push, @function\n"
+	"bench_push: push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n"
+	".size bench_push, . - bench_push\n"
+	".balign 64\n.globl bench_nop5\n.type bench_nop5, @function\n"
+	"bench_nop5: nopl 8(%rax,%rax,1)\n push %rbp\n pop %rbp\n ret\n"
+	".size bench_nop5, . - bench_nop5\n"
+	".balign 64\n.globl bench_endbr64\n.type bench_endbr64, @function\n"
+	"bench_endbr64: endbr64\n push %rbp\n pop %rbp\n ret\n"
+	".size bench_endbr64, . - bench_endbr64\n");
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+int main(void)
+{
+	static void (*const functions[])(void) = { bench_push, bench_nop5,
+						   bench_endbr64 };
+	struct bench_shared *s = mmap(0, 4096, PROT_READ | PROT_WRITE,
+				      MAP_SHARED, BENCH_SHARED_FD, 0);
+	uint64_t last, t, i, calls;
+	int f;
+
+	if (s == MAP_FAILED)
+		return 1;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pin(1);
+	for (f = 0; f < BENCH_FUNCTIONS; f++)
+		s->addr[f] = (uint64_t)functions[f];
+	__atomic_store_n(&s->ready, 1, __ATOMIC_RELEASE);
+	for (last = now();; last = t) {
+		uint32_t asked = __atomic_load_n(&s->asked, __ATOMIC_ACQUIRE);
+
+		t = now();
+		if (t - last > s->gap_ns)
+			s->gap_ns = t - last;
+		if (asked == s->answered)
+			continue;
+		calls = s->calls;
+		t = now();
+		for (i = 0; i < calls; i++)
+			functions[s->function]();
+		s->ns = now() - t;
+		__atomic_store_n(&s->answered, asked, __ATOMIC_RELEASE);
+		t = now();
+	}
+}
