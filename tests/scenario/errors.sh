@@ -239,7 +239,7 @@ if command -v gdb >/dev/null; then
 	"$DPROBES" stat -q libc.so.6:system -p "$victim" >/dev/null 2>"$dir/stderr" &
 	tool=$!
 	poll 10 armed system
-	gdb -p "$victim" -batch -ex "break *$addr" -ex "shell kill -INT $tool" -ex 'shell sleep 0.5' -ex detach >/dev/null 2>&1
+	gdb -p "$victim" -batch -ex 'set breakpoint always-inserted on' -ex "break *$addr" -ex "shell kill -INT $tool" -ex 'shell sleep 0.5' -ex detach >/dev/null 2>&1
 	wait $tool
 	like "a detach under gdb" "$? $(cat "$dir/stderr")" '^1 dprobes: .*is being traced by someone else'
 	"$DPROBES" stat -q -o "$dir/counts" --duration 50ms libc.so.6:strtod -p "$victim" 2>"$dir/stderr"
