@@ -20,7 +20,7 @@
 struct bench_run {
 	pid_t pid;
 	struct bench_shared *shared;
-	char absent[160];	/* why the current bench cannot be measured */
+	char absent[160]; /* why the current bench cannot be measured */
 };
 
 /**

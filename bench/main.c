@@ -77,8 +77,8 @@ static void start(struct bench_run *run, const char *victim)
 	sched_setaffinity(0, sizeof(set), &set);
 	if (fd < 0 || ftruncate(fd, 4096))
 		exit(1);
-	run->shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-			   0);
+	run->shared =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	run->pid = fork();
 	if (run->pid == 0) {
 		dup2(fd, BENCH_SHARED_FD);
@@ -131,7 +131,8 @@ int main(int argc, char **argv)
 			if (!benches[i].measure(&run, &benches[i], &s->v[s->n]))
 				s->n++;
 			else
-				memcpy(s->absent, run.absent, sizeof(s->absent));
+				memcpy(s->absent, run.absent,
+				       sizeof(s->absent));
 		}
 	for (i = 0; i < NR_BENCHES; i++)
 		if (!core || benches[i].core)

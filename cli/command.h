@@ -7,8 +7,13 @@
 
 #define DP_VERSION "0.1.0"
 
-enum { DP_EXIT_OK = 0, DP_EXIT_FAILURE = 1, DP_EXIT_USAGE = 2,
-       DP_EXIT_NO_EXEC = 126, DP_EXIT_NO_COMMAND = 127 };
+enum {
+	DP_EXIT_OK = 0,
+	DP_EXIT_FAILURE = 1,
+	DP_EXIT_USAGE = 2,
+	DP_EXIT_NO_EXEC = 126,
+	DP_EXIT_NO_COMMAND = 127
+};
 
 /**
  * struct dp_command - one verb

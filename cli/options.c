@@ -39,8 +39,8 @@ static int parse_duration(const char *text, double *seconds)
 	static const struct {
 		const char *unit;
 		double seconds;
-	} units[] = { { "", 1 },     { "s", 1 },     { "ms", 0.001 },
-		      { "us", 1e-6 }, { "m", 60 },    { "h", 3600 } };
+	} units[] = { { "", 1 },      { "s", 1 },  { "ms", 0.001 },
+		      { "us", 1e-6 }, { "m", 60 }, { "h", 3600 } };
 	char *end;
 	double value = strtod(text, &end);
 	size_t i;

@@ -44,7 +44,7 @@
 
 /** enum dp_missed - why a hit was not handled */
 enum dp_missed {
-	DP_MISSED_FORK,		/* by a child process: not ours to count */
+	DP_MISSED_FORK, /* by a child process: not ours to count */
 	DP_MISSED_NR,
 };
 
@@ -98,7 +98,7 @@ struct dp_site_entry {
 
 /** struct dp_probe_entry - one probe of a site; control owns it */
 struct dp_probe_entry {
-	u32 next;		/* 1 + index of the next probe at the site */
+	u32 next; /* 1 + index of the next probe at the site */
 	u32 site;
 	u32 enabled;
 	u32 pad;
@@ -114,19 +114,19 @@ struct dp_span {
 struct dp_arena_control {
 	u64 magic;
 	u32 version;
-	u32 head_size;		/* sizeof(struct dp_arena) */
+	u32 head_size; /* sizeof(struct dp_arena) */
 	u64 arena_size;
-	u64 base;		/* address of the agent's text */
-	u32 owner;		/* process id, in the target's namespace */
-	u32 tool;		/* process id of the tool, in its own */
-	u64 tool_start;		/* its start time: tells a recycled id */
-	u32 hash_off, hash_mask;	/* u32 slots: 1 + site index, 0 free */
+	u64 base; /* address of the agent's text */
+	u32 owner; /* process id, in the target's namespace */
+	u32 tool; /* process id of the tool, in its own */
+	u64 tool_start; /* its start time: tells a recycled id */
+	u32 hash_off, hash_mask; /* u32 slots: 1 + site index, 0 free */
 	u32 site_off, nr_sites;
 	u32 probe_off, nr_probes;
 	u32 counter_off, shard_stride, shard_mask;
 	u32 nr_pools;
 	u32 nr_texts;
-	u32 revertible;		/* @texts held only page-cache pages before us */
+	u32 revertible; /* @texts held only page-cache pages before us */
 	struct dp_span pools[DP_MAX_POOLS];
 	struct dp_span texts[DP_MAX_TEXTS];
 };
@@ -134,9 +134,9 @@ struct dp_arena_control {
 /** struct dp_arena_hit - what hit says and control reads */
 struct dp_arena_hit {
 	u64 missed[DP_MISSED_NR];
-	u64 foreign;		/* traps passed on to the program */
-	u32 own_death;		/* the program is dying of a SIGTRAP of its own */
-	u32 exec_pending;	/* in execve: @exec_path is being started */
+	u64 foreign; /* traps passed on to the program */
+	u32 own_death; /* the program is dying of a SIGTRAP of its own */
+	u32 exec_pending; /* in execve: @exec_path is being started */
 	char exec_path[256];
 };
 

@@ -27,8 +27,8 @@ static int read_interp(int fd, const Elf64_Ehdr *eh, char *interp, size_t size)
 			return -ENOEXEC;
 		if (ph.p_type != PT_INTERP)
 			continue;
-		n = pread(fd, interp, ph.p_filesz < size ? ph.p_filesz :
-							   size - 1,
+		n = pread(fd, interp,
+			  ph.p_filesz < size ? ph.p_filesz : size - 1,
 			  (off_t)ph.p_offset);
 		interp[n > 0 ? n : 0] = '\0';
 	}
@@ -42,28 +42,33 @@ static int check_elf(int fd, const Elf64_Ehdr *eh, const char *shown,
 	const char *base;
 
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "%s is a 32-bit program; only 64-bit x86 programs can be probed",
-				   shown);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s is a 32-bit program; only 64-bit x86 programs can be probed",
+			shown);
 	if (eh->e_machine != EM_X86_64)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "%s is a program for another machine; only x86-64 programs can be probed",
-				   shown);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s is a program for another machine; only x86-64 programs can be probed",
+			shown);
 	if (eh->e_phentsize != sizeof(Elf64_Phdr) ||
 	    read_interp(fd, eh, interp, sizeof(interp)))
-		return dp_diag_set(diag, -ENOEXEC,
-				   "%s is not a program: its ELF headers are damaged",
-				   shown);
+		return dp_diag_set(
+			diag, -ENOEXEC,
+			"%s is not a program: its ELF headers are damaged",
+			shown);
 	base = strrchr(interp, '/');
 	base = base ? base + 1 : interp;
 	if (!*base)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "%s is statically linked; only dynamically linked programs can be probed yet",
-				   shown);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s is statically linked; only dynamically linked programs can be probed yet",
+			shown);
 	if (strncmp(base, "ld-linux-x86-64", 15))
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "%s runs on another libc (%s); only glibc programs can be probed yet",
-				   shown, base);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s runs on another libc (%s); only glibc programs can be probed yet",
+			shown, base);
 	return 0;
 }
 
@@ -106,9 +111,10 @@ static int check_file(const char *path, const char *shown, int depth,
 		 !script_interp(head.text, interp, sizeof(interp)))
 		err = check_file(interp, interp, depth - 1, diag);
 	else
-		err = dp_diag_set(diag, -ENOEXEC,
-				  "%s is not a program: neither ELF nor a script that names its interpreter",
-				  shown);
+		err = dp_diag_set(
+			diag, -ENOEXEC,
+			"%s is not a program: neither ELF nor a script that names its interpreter",
+			shown);
 	close(fd);
 	return err;
 }
@@ -130,23 +136,25 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 	n = readlink(path, exe, sizeof(exe) - 1);
 	if (n < 0)
 		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "process %d has ended already",
-				   proc->pid);
+				   "process %d has ended already", proc->pid);
 	exe[n] = '\0';
 	snprintf(proc->exe, sizeof(proc->exe), "%s", exe);
 	proc->ns_pid = st.ns_pid;
 	if (st.tracer && !proc->held)
-		return dp_diag_set(diag, -EBUSY,
-				   "process %d is being traced by process %u; end that first",
-				   proc->pid, st.tracer);
+		return dp_diag_set(
+			diag, -EBUSY,
+			"process %d is being traced by process %u; end that first",
+			proc->pid, st.tracer);
 	if (st.seccomp)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "process %d runs under a seccomp filter, which could kill it at the first trap; it cannot be probed yet",
-				   proc->pid);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d runs under a seccomp filter, which could kill it at the first trap; it cannot be probed yet",
+			proc->pid);
 	if (st.shadow_stack)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "process %d runs with a shadow stack; it cannot be probed yet",
-				   proc->pid);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d runs with a shadow stack; it cannot be probed yet",
+			proc->pid);
 	return check_file(path, proc->exe, 0, diag);
 }
 
@@ -182,9 +190,10 @@ int dp_check_sigtrap(struct dp_process *proc, struct dp_diag *diag)
 		return 0;
 	for (i = 0; i < n && !err; i++)
 		if (stays_deaf(proc, tids[i], &looks))
-			err = dp_diag_set(diag, -EOPNOTSUPP,
-					  "thread %d of process %d blocks or ignores SIGTRAP: a breakpoint would kill the process, so nothing was armed",
-					  tids[i], proc->pid);
+			err = dp_diag_set(
+				diag, -EOPNOTSUPP,
+				"thread %d of process %d blocks or ignores SIGTRAP: a breakpoint would kill the process, so nothing was armed",
+				tids[i], proc->pid);
 	free(tids);
 	return err;
 }

@@ -18,8 +18,9 @@
 #define STACK_MAX (8u << 20)
 #define USER_CS 0x33
 
-static const u8 restorer_code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0,
-				    0,	  0,	0x0f, 0x05 };
+static const u8 restorer_code[] = {
+	0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05
+};
 
 /* A signal frame around a saved pc? Half of it is before the pc. */
 static bool is_frame(const struct dp_process *proc, u64 frame)
@@ -27,7 +28,8 @@ static bool is_frame(const struct dp_process *proc, u64 frame)
 	u8 code[sizeof(restorer_code)];
 	struct dp_sigframe f;
 
-	return !dp_process_read(proc, frame, &f, offsetof(struct dp_sigframe, info)) &&
+	return !dp_process_read(proc, frame, &f,
+				offsetof(struct dp_sigframe, info)) &&
 	       f.uc.mc.cs == USER_CS &&
 	       !dp_process_read(proc, f.restorer, code, sizeof(code)) &&
 	       !memcmp(code, restorer_code, sizeof(code));

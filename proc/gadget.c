@@ -76,7 +76,7 @@ int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
 	if (map) {
 		text = malloc(map->end - map->start);
 		err = text ? dp_process_read(proc, map->start, text,
-					 map->end - map->start) :
+					     map->end - map->start) :
 			     -ENOMEM;
 		if (!err)
 			search(proc, map, text);
@@ -87,8 +87,9 @@ int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
 		return dp_diag_set(diag, err, "cannot read process %d: %s",
 				   proc->pid, strerror(-err));
 	if (!proc->syscall_ret || !proc->restorer)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "process %d has no libc.so.6: either it is just starting, or it runs on another libc or none and cannot be probed yet",
-				   proc->pid);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d has no libc.so.6: either it is just starting, or it runs on another libc or none and cannot be probed yet",
+			proc->pid);
 	return 0;
 }

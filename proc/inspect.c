@@ -56,8 +56,8 @@ static int read_arena(const struct dp_process *proc, struct dp_armed **list,
 	return err;
 }
 
-int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n, pid_t *tool,
-		       struct dp_diag *diag)
+int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
+		       pid_t *tool, struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
 	struct dp_status st;
@@ -77,11 +77,12 @@ int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n, pid_t *tool
 		proc->ns_pid = st.ns_pid;
 		err = read_arena(proc, list, n, tool);
 		if (err)
-			dp_diag_set(diag, err,
-				    err == -ENOENT ?
-					    "process %d is not probed" :
-					    "what is mapped into process %d as dprobes is damaged",
-				    pid);
+			dp_diag_set(
+				diag, err,
+				err == -ENOENT ?
+					"process %d is not probed" :
+					"what is mapped into process %d as dprobes is damaged",
+				pid);
 	}
 	dp_process_close(proc);
 	return err;

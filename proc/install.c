@@ -30,7 +30,10 @@
 #define MADV_WIPEONFORK 18
 #endif
 #define USER_END 0x7ffffffff000ull
-#define HOOK_NUMBERS { SYS_rt_sigaction, SYS_execve, SYS_execveat }
+#define HOOK_NUMBERS                                       \
+	{                                                  \
+		SYS_rt_sigaction, SYS_execve, SYS_execveat \
+	}
 
 static u32 counter_shards(void)
 {
@@ -84,7 +87,8 @@ static long make_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
 	long fd;
 	int ours, err;
 
-	err = dp_process_write(proc, dp_remote_scratch(rem), name, sizeof(name));
+	err = dp_process_write(proc, dp_remote_scratch(rem), name,
+			       sizeof(name));
 	if (err)
 		return err;
 	fd = dp_remote_call(rem, SYS_memfd_create, dp_remote_scratch(rem),
@@ -161,8 +165,7 @@ static long map_pools(struct dp_remote *rem, long fd,
 }
 
 static int map_remotely(struct dp_process *proc,
-			const struct dp_layout_need *need,
-			struct dp_diag *diag)
+			const struct dp_layout_need *need, struct dp_diag *diag)
 {
 	struct dp_remote *rem;
 	long fd, ret;
@@ -204,9 +207,10 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 		err = dp_engine_place(proc->engine, holes, n);
 	free(holes);
 	if (err)
-		dp_diag_set(diag, err,
-			    "process %d has no room within 2 GB of the probed code",
-			    proc->pid);
+		dp_diag_set(
+			diag, err,
+			"process %d has no room within 2 GB of the probed code",
+			proc->pid);
 	else
 		err = map_remotely(proc, need, diag);
 	dp_stop_release(proc);
@@ -226,11 +230,12 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 	int err = dp_engine_build(proc->engine, &map);
 
 	if (err)
-		return dp_diag_set(diag, err,
-				   "the copies of the probed instructions cannot be placed within their reach");
+		return dp_diag_set(
+			diag, err,
+			"the copies of the probed instructions cannot be placed within their reach");
 	dp_texts_note(proc);
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
-			   sizeof(proc->ns_pid));
+			       sizeof(proc->ns_pid));
 	dp_step("install: built");
 	return err;
 }
@@ -251,8 +256,8 @@ static int take_action(struct dp_process *proc, struct dp_remote *rem)
 
 	if (err)
 		return err;
-	return (int)dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, at, old, 8, 0,
-				   0);
+	return (int)dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, at, old, 8,
+				   0, 0);
 }
 
 static int go_live(struct dp_process *proc, struct dp_diag *diag)
@@ -273,9 +278,8 @@ static int go_live(struct dp_process *proc, struct dp_diag *diag)
 			err = dp_engine_arm_hooks(proc->engine, &proc->target);
 		dp_step("install: hooks");
 		if (err)
-			dp_diag_set(diag, err,
-				    "cannot prepare process %d: %s", proc->pid,
-				    strerror(-err));
+			dp_diag_set(diag, err, "cannot prepare process %d: %s",
+				    proc->pid, strerror(-err));
 	}
 	dp_stop_release(proc);
 	return err;
@@ -289,11 +293,12 @@ static int arm(struct dp_process *proc, struct dp_diag *diag)
 	dp_step("install: armed");
 	if (!err)
 		return 0;
-	return dp_diag_set(diag, err,
-			   err == -EBUSY ?
-				   "the code at 0x%llx of process %d has been changed by someone else" :
-				   "cannot write to the code at 0x%llx of process %d",
-			   (unsigned long long)bad, proc->pid);
+	return dp_diag_set(
+		diag, err,
+		err == -EBUSY ?
+			"the code at 0x%llx of process %d has been changed by someone else" :
+			"cannot write to the code at 0x%llx of process %d",
+		(unsigned long long)bad, proc->pid);
 }
 
 static int prepare(struct dp_process *proc, struct dp_layout_need **need,
@@ -310,8 +315,9 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());
 	if (*need)
 		return 0;
-	return dp_diag_set(diag, -ENOMEM,
-			   "there are too many probes, or they lie too far apart");
+	return dp_diag_set(
+		diag, -ENOMEM,
+		"there are too many probes, or they lie too far apart");
 }
 
 static void let_go(struct dp_process *proc)

@@ -48,8 +48,8 @@ static int find_in_path(const char *name, char *path, size_t size)
 }
 
 /* In the child: wait until the tool has seized us, then become the command. */
-static void __attribute__((noreturn)) become(const char *path,
-					     char *const argv[], int go)
+static void __attribute__((noreturn))
+become(const char *path, char *const argv[], int go)
 {
 	char byte;
 
@@ -146,9 +146,10 @@ static int stop_in_linker(struct dp_process *proc, struct dp_diag *diag)
 		err = dp_module_dynsym(mods, linker, "_r_debug", &r_debug);
 	dp_modules_close(mods);
 	if (err)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "%s has a dynamic linker without the debugger's interface (_dl_debug_state); it cannot be probed yet",
-				   proc->exe);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s has a dynamic linker without the debugger's interface (_dl_debug_state); it cannot be probed yet",
+			proc->exe);
 	err = to_consistent(proc, state_fn, r_debug);
 	if (err)
 		dp_diag_set(diag, err,

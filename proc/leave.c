@@ -68,15 +68,16 @@ static int return_action(struct dp_process *proc, struct dp_remote *rem,
 	struct dp_kernel_sigaction now;
 	struct dp_private priv;
 	u64 theirs;
-	long ret = dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, 0, at, 8, 0, 0);
+	long ret =
+		dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, 0, at, 8, 0, 0);
 
 	if (ret || dp_process_read(proc, at, &now, sizeof(now)) ||
-	    dp_process_read(proc, base + DP_PRIVATE_OFFSET, &priv, sizeof(priv)))
+	    dp_process_read(proc, base + DP_PRIVATE_OFFSET, &priv,
+			    sizeof(priv)))
 		return ret ? (int)ret : -EIO;
 	if (now.handler != base + dp_agent_trap_entry)
 		return 0;
-	theirs = base + DP_PRIVATE_OFFSET +
-		 offsetof(struct dp_private, ring) +
+	theirs = base + DP_PRIVATE_OFFSET + offsetof(struct dp_private, ring) +
 		 priv.current % DP_ACTION_RING * sizeof(priv.ring[0]) +
 		 offsetof(struct dp_action_slot, action);
 	return (int)dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, theirs, 0, 8,
@@ -116,9 +117,10 @@ static int take_out(struct dp_process *proc, const struct dp_view *view,
 static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 			 struct dp_diag *diag)
 {
-	return dp_diag_set(diag, err == -EBUSY ? -EIO : err,
-			   "the code at 0x%llx of process %d was changed by someone else while it was probed; it is left as it is, and the agent stays, inert",
-			   (unsigned long long)bad, proc->pid);
+	return dp_diag_set(
+		diag, err == -EBUSY ? -EIO : err,
+		"the code at 0x%llx of process %d was changed by someone else while it was probed; it is left as it is, and the agent stays, inert",
+		(unsigned long long)bad, proc->pid);
 }
 
 /* One look at everybody. Return: 0 out, -EAGAIN not yet. */
@@ -163,15 +165,16 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 			return err;
 		nanosleep(&nap, NULL);
 	}
-	return dp_diag_set(diag, err,
-			   "a thread of process %d is still inside the agent, which stays there, inert; the next dprobes on it tries again",
-			   proc->pid);
+	return dp_diag_set(
+		diag, err,
+		"a thread of process %d is still inside the agent, which stays there, inert; the next dprobes on it tries again",
+		proc->pid);
 }
 
 int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 {
-	struct dp_arena *arena =
-		proc->engine ? dp_engine_arena(proc->engine) : NULL;
+	struct dp_arena *arena = proc->engine ? dp_engine_arena(proc->engine) :
+						NULL;
 	struct dp_view view;
 	int err;
 

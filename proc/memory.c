@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-int dp_process_read(const struct dp_process *proc, u64 addr, void *to, size_t len)
+int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
+		    size_t len)
 {
 	ssize_t n = pread(proc->mem, to, len, (off_t)addr);
 
@@ -14,7 +15,7 @@ int dp_process_read(const struct dp_process *proc, u64 addr, void *to, size_t le
 }
 
 int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
-		 size_t len)
+		     size_t len)
 {
 	ssize_t n = pwrite(proc->mem, from, len, (off_t)addr);
 

@@ -35,7 +35,7 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status);
 /** struct dp_thread - one thread that we have stopped */
 struct dp_thread {
 	pid_t tid;
-	bool moved;		/* @regs must be written back */
+	bool moved; /* @regs must be written back */
 	struct user_regs_struct regs;
 };
 
@@ -43,10 +43,10 @@ struct dp_thread {
 
 /** struct dp_process - see proc.h */
 struct dp_process {
-	struct dp_target target;	/* first: the engine's handle on it */
+	struct dp_target target; /* first: the engine's handle on it */
 	pid_t pid;
 	int pidfd, mem;
-	bool launched, held;	/* held: stopped at its start, not let go yet */
+	bool launched, held; /* held: stopped at its start, not let go yet */
 	bool reaped, installed, exited;
 	bool status_known;
 	int status;
@@ -55,12 +55,12 @@ struct dp_process {
 	/* code of libc that remote calls and hooks use; 0 if not there */
 	u64 syscall_ret, restorer;
 	u64 hooks[DP_NR_HOOKS];
-	struct dp_thread *threads;	/* the stopped ones */
+	struct dp_thread *threads; /* the stopped ones */
 	size_t nr_threads, cap_threads;
 	struct dp_engine *engine;
-	void *file;		/* the shared memory, mapped here */
+	void *file; /* the shared memory, mapped here */
 	u64 file_size;
-	u64 base;		/* of the agent in the target, 0: none */
+	u64 base; /* of the agent in the target, 0: none */
 };
 
 /* stop.c: every thread that runs, held for a moment */
@@ -84,9 +84,10 @@ u64 dp_remote_scratch(const struct dp_remote *remote);
 void dp_remote_end(struct dp_remote *remote);
 
 /* memory.c */
-int dp_process_read(const struct dp_process *proc, u64 addr, void *to, size_t len);
+int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
+		    size_t len);
 int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
-		 size_t len);
+		     size_t len);
 extern const struct dp_target_ops dp_process_target_ops;
 
 /* gadget.c */

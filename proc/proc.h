@@ -42,7 +42,8 @@ int dp_process_launch(char *const argv[], struct dp_process **proc,
  * handled yet (static, other libc, 32-bit, seccomp, shadow stack, a thread that
  * blocks or ignores SIGTRAP); -ENOMEM.
  */
-int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag);
+int dp_process_attach(pid_t pid, struct dp_process **proc,
+		      struct dp_diag *diag);
 
 pid_t dp_process_pid(const struct dp_process *proc);
 /** dp_process_mem() - descriptor of its /proc/PID/mem; the object's own */
@@ -124,9 +125,9 @@ void dp_process_kill_launched(struct dp_process *proc);
  */
 struct dp_armed {
 	u64 addr;
-	char kind;		/* 'k' */
+	char kind; /* 'k' */
 	bool disabled;
-	bool optimized;		/* jump mode */
+	bool optimized; /* jump mode */
 	u64 hits, missed;
 };
 
@@ -140,7 +141,7 @@ struct dp_armed {
  * Return: 0; -ENOENT nothing of ours is in there; -ESRCH; -EPERM; -EBADMSG
  * what is there is damaged.
  */
-int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n, pid_t *tool,
-		       struct dp_diag *diag);
+int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
+		       pid_t *tool, struct dp_diag *diag);
 
 #endif

@@ -36,15 +36,17 @@ static int no_permission(const struct dp_process *proc, struct dp_diag *diag)
 		      O_RDONLY | O_CLOEXEC);
 
 	dp_status_read(proc->pid, proc->pid, &st);
-	dp_diag_set(diag, -EPERM,
-		    "no permission to probe process %d: it belongs to uid %u and you are uid %u; become that user or root, or get CAP_SYS_PTRACE",
-		    proc->pid, st.uid, geteuid());
+	dp_diag_set(
+		diag, -EPERM,
+		"no permission to probe process %d: it belongs to uid %u and you are uid %u; become that user or root, or get CAP_SYS_PTRACE",
+		proc->pid, st.uid, geteuid());
 	if (fd < 0)
 		return -EPERM;
 	if (read(fd, scope, sizeof(scope) - 1) > 0 && atoi(scope) > 0)
-		dp_diag_add(diag,
-			    "; Yama's kernel.yama.ptrace_scope is %d: set it to 0, start the program with -- CMD, or get CAP_SYS_PTRACE",
-			    atoi(scope));
+		dp_diag_add(
+			diag,
+			"; Yama's kernel.yama.ptrace_scope is %d: set it to 0, start the program with -- CMD, or get CAP_SYS_PTRACE",
+			atoi(scope));
 	close(fd);
 	return -EPERM;
 }
@@ -67,7 +69,8 @@ int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag)
 		return 0;
 	if (errno == EACCES || errno == EPERM)
 		return no_permission(proc, diag);
-	return dp_diag_set(diag, -errno, "cannot open the memory of process %d: %s",
+	return dp_diag_set(diag, -errno,
+			   "cannot open the memory of process %d: %s",
 			   proc->pid, strerror(errno));
 }
 
@@ -106,9 +109,9 @@ static void note_exec(struct dp_process *proc)
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
-	n = proc->exited ? -1 :
-			   readlink(path, proc->execed,
-				    sizeof(proc->execed) - 1);
+	n = proc->exited ?
+		    -1 :
+		    readlink(path, proc->execed, sizeof(proc->execed) - 1);
 	if (n > 0)
 		proc->execed[n] = '\0';
 	else
@@ -126,7 +129,8 @@ static void look_for_exec(struct dp_process *proc)
 	if (!proc->installed || proc->execed[0])
 		return;
 	if (proc->exited) {
-		if (hit && __atomic_load_n(&hit->exec_pending, __ATOMIC_ACQUIRE))
+		if (hit &&
+		    __atomic_load_n(&hit->exec_pending, __ATOMIC_ACQUIRE))
 			note_exec(proc);
 	} else if (dp_process_read(proc, proc->base, &word, sizeof(word))) {
 		struct pollfd p = { proc->pidfd, POLLIN, 0 };
@@ -152,8 +156,8 @@ static void look_for_end(struct dp_process *proc, int timeout_ms)
 		return;
 	proc->exited = true;
 	if (!proc->launched)
-		proc->status_known = dp_status_exit(proc->pid, proc->pidfd,
-						    &proc->status);
+		proc->status_known =
+			dp_status_exit(proc->pid, proc->pidfd, &proc->status);
 	else if (!proc->reaped &&
 		 waitpid(proc->pid, &proc->status, __WALL) == proc->pid)
 		proc->reaped = proc->status_known = true;
@@ -189,8 +193,8 @@ bool dp_process_trap_death(const struct dp_process *proc)
 {
 	const struct dp_arena_hit *hit = hit_side(proc);
 
-	return proc->status_known && proc->installed && !proc->execed[0] && hit &&
-	       WIFSIGNALED(proc->status) &&
+	return proc->status_known && proc->installed && !proc->execed[0] &&
+	       hit && WIFSIGNALED(proc->status) &&
 	       WTERMSIG(proc->status) == SIGTRAP && !hit->own_death;
 }
 

@@ -131,7 +131,8 @@ static int sweep(struct dp_process *proc, struct dp_diag *diag)
 static bool tool_lives(const struct dp_process *proc,
 		       const struct dp_arena_control *c)
 {
-	return c->owner == proc->ns_pid && c->tool && (pid_t)c->tool != getpid() &&
+	return c->owner == proc->ns_pid && c->tool &&
+	       (pid_t)c->tool != getpid() &&
 	       dp_tool_start((pid_t)c->tool) == c->tool_start;
 }
 
@@ -144,9 +145,10 @@ static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 	if (err || view.arena->control.base != addr - DP_ARENA_OFFSET)
 		return 0;
 	if (tool_lives(proc, &view.arena->control))
-		return dp_diag_set(diag, -EBUSY,
-				   "process %d is already probed by dprobes %u; end that first",
-				   proc->pid, view.arena->control.tool);
+		return dp_diag_set(
+			diag, -EBUSY,
+			"process %d is already probed by dprobes %u; end that first",
+			proc->pid, view.arena->control.tool);
 	return dp_leave(proc, &view, diag);
 }
 

@@ -30,7 +30,7 @@
 #define SCRATCH 64
 #define XSTATE_MAX 16384
 #define FXSAVE_BYTES 512
-#define SW_RESERVED 464		/* of the fxsave image; SDM vol. 1, 10.5.1 */
+#define SW_RESERVED 464 /* of the fxsave image; SDM vol. 1, 10.5.1 */
 
 /* Errors of the kernel's own that only a tracer sees (linux/errno.h). */
 #define ERESTARTSYS 512
@@ -41,10 +41,10 @@
 struct dp_remote {
 	struct dp_process *proc;
 	struct dp_thread *thread;
-	struct user_regs_struct home;	/* where the thread goes in the end */
+	struct user_regs_struct home; /* where the thread goes in the end */
 	u64 mask;
-	u64 sp, scratch, low, len;	/* the part of the stack we use */
-	u8 *stack;			/* what was there */
+	u64 sp, scratch, low, len; /* the part of the stack we use */
+	u8 *stack; /* what was there */
 	bool dead;
 };
 
@@ -137,13 +137,13 @@ static int prepare_stack(struct dp_remote *rem)
 		frame.restorer = proc->restorer;
 		fill_context(&frame.uc, rem, fp);
 		err = rem->stack ? dp_process_read(proc, rem->low, rem->stack,
-					       rem->len) :
+						   rem->len) :
 				   -ENOMEM;
 		if (!err)
 			err = dp_process_write(proc, fp, image, size);
 		if (!err)
 			err = dp_process_write(proc, rem->sp, &frame,
-					   sizeof(frame));
+					       sizeof(frame));
 	}
 	free(image);
 	return err;
@@ -162,8 +162,8 @@ static bool in_rseq(const struct dp_process *proc, const struct dp_thread *t)
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, sizeof(conf),
 		   &conf) <= 0 ||
 	    !conf.rseq_abi_pointer ||
-	    dp_process_read(proc, conf.rseq_abi_pointer + 8, &addr, 8) || !addr ||
-	    dp_process_read(proc, addr, &cs, sizeof(cs)))
+	    dp_process_read(proc, conf.rseq_abi_pointer + 8, &addr, 8) ||
+	    !addr || dp_process_read(proc, addr, &cs, sizeof(cs)))
 		return false;
 	return t->regs.rip - cs.start < cs.len;
 }
@@ -220,9 +220,10 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	if (err) {
 		if (rem)
 			forget(rem);
-		return dp_diag_set(diag, err,
-				   "process %d has no thread that could help just now: %s",
-				   proc->pid, strerror(-err));
+		return dp_diag_set(
+			diag, err,
+			"process %d has no thread that could help just now: %s",
+			proc->pid, strerror(-err));
 	}
 	rem->home = rem->thread->regs;
 	restart(&rem->home, false);

@@ -26,12 +26,14 @@
 /* signal(7), "Interruption of system calls … by stop signals", and the calls
  * that give EINTR when their socket has a timeout. */
 static const int not_restarted[] = {
-	SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_rt_sigtimedwait,
-	SYS_semop,	SYS_semtimedop,	 SYS_io_getevents, SYS_io_pgetevents,
-	SYS_msgsnd,	SYS_msgrcv,	 SYS_io_uring_enter, SYS_read,
-	SYS_readv,	SYS_recvfrom,	 SYS_recvmsg,	   SYS_recvmmsg,
-	SYS_accept,	SYS_accept4,	 SYS_write,	   SYS_writev,
-	SYS_sendto,	SYS_sendmsg,
+	SYS_epoll_wait,	     SYS_epoll_pwait,	 SYS_epoll_pwait2,
+	SYS_rt_sigtimedwait, SYS_semop,		 SYS_semtimedop,
+	SYS_io_getevents,    SYS_io_pgetevents,	 SYS_msgsnd,
+	SYS_msgrcv,	     SYS_io_uring_enter, SYS_read,
+	SYS_readv,	     SYS_recvfrom,	 SYS_recvmsg,
+	SYS_recvmmsg,	     SYS_accept,	 SYS_accept4,
+	SYS_write,	     SYS_writev,	 SYS_sendto,
+	SYS_sendmsg,
 };
 /* The first so many of them whatever the descriptor. */
 #define NEVER_RESTARTED 11
@@ -263,13 +265,15 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 		return 0;
 	dp_stop_release(proc);
 	if (err == -EAGAIN)
-		dp_diag_set(diag, err,
-			    "process %d does not stop: a thread of it is stuck in the kernel; try again",
-			    proc->pid);
+		dp_diag_set(
+			diag, err,
+			"process %d does not stop: a thread of it is stuck in the kernel; try again",
+			proc->pid);
 	else if (err == -EBUSY)
-		dp_diag_set(diag, err,
-			    "process %d is being traced by someone else; end that first, then any dprobes on it cleans up",
-			    proc->pid);
+		dp_diag_set(
+			diag, err,
+			"process %d is being traced by someone else; end that first, then any dprobes on it cleans up",
+			proc->pid);
 	else if (err == -ESRCH)
 		dp_diag_set(diag, err, "process %d has ended", proc->pid);
 	else

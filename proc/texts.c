@@ -20,7 +20,8 @@
 
 static bool private_page(u64 entry)
 {
-	return (entry & PM_SWAP) || ((entry & PM_PRESENT) && !(entry & PM_FILE));
+	return (entry & PM_SWAP) ||
+	       ((entry & PM_PRESENT) && !(entry & PM_FILE));
 }
 
 static u64 *read_pagemap(const struct dp_process *proc, u64 start, u64 size)

@@ -45,8 +45,10 @@ int dp_module_file_addr(struct dp_modules *mods, const struct dp_module *m,
 		*addr = map->start + (offset - map->offset);
 		return 0;
 	}
-	return dp_diag_set(diag, -ENOENT, "offset 0x%llx of %s is not mapped "
-			   "as code", (unsigned long long)offset,
+	return dp_diag_set(diag, -ENOENT,
+			   "offset 0x%llx of %s is not mapped "
+			   "as code",
+			   (unsigned long long)offset,
 			   dp_mod_name(dp_mod_of(m)));
 }
 

@@ -63,7 +63,9 @@ static int by_link(const struct dp_elf *elf, const char *root,
 		   struct dp_elf *debug)
 {
 	static const char *const form[] = {
-		"%s%.*s/%s", "%s%.*s/.debug/%s", "%s" DEBUG_DIR "%.*s/%s",
+		"%s%.*s/%s",
+		"%s%.*s/.debug/%s",
+		"%s" DEBUG_DIR "%.*s/%s",
 	};
 	const Elf64_Shdr *sh = dp_elf_section(elf, ".gnu_debuglink");
 	const char *slash = strrchr(module, '/');

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "sym/private.h"
 
-#define PART_MAX (1ull << 30)	/* no table of a sane file is larger */
+#define PART_MAX (1ull << 30) /* no table of a sane file is larger */
 
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len)
 {
@@ -276,16 +276,16 @@ size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX])
 	for (i = 1; i < elf->n_sh; i++) {
 		if (elf->sh[i].sh_type != SHT_NOTE)
 			continue;
-		n = note_build_id(elf, elf->sh[i].sh_offset,
-				  elf->sh[i].sh_size, id);
+		n = note_build_id(elf, elf->sh[i].sh_offset, elf->sh[i].sh_size,
+				  id);
 		if (n)
 			return n;
 	}
 	for (i = 0; i < elf->n_ph; i++) {
 		if (elf->ph[i].p_type != PT_NOTE)
 			continue;
-		n = note_build_id(elf, elf->ph[i].p_offset,
-				  elf->ph[i].p_filesz, id);
+		n = note_build_id(elf, elf->ph[i].p_offset, elf->ph[i].p_filesz,
+				  id);
 		if (n)
 			return n;
 	}

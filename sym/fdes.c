@@ -31,8 +31,8 @@ struct cursor {
 struct frames {
 	const u8 *data;
 	u64 len;
-	u64 vaddr;	/* of data[0] */
-	u64 cie;	/* the CIE that @enc was read from */
+	u64 vaddr; /* of data[0] */
+	u64 cie; /* the CIE that @enc was read from */
 	u8 enc;
 	bool have_cie;
 };

@@ -150,16 +150,18 @@ static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
 	const char *name = dp_mod_name(mod);
 	size_t i;
 
-	dp_diag_set(diag, -EINVAL, "\"%s\" in %s is the name of %zu functions; "
-		    "write one of these instead:", w->text, name, c->n);
+	dp_diag_set(diag, -EINVAL,
+		    "\"%s\" in %s is the name of %zu functions; "
+		    "write one of these instead:",
+		    w->text, name, c->n);
 	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
 		if (c->v[i]->version)
 			dp_diag_add(diag, "\n  %s:%s@%s", name, w->plain,
 				    c->v[i]->version);
 		else
 			dp_diag_add(diag, "\n  %s:+0x%llx", name,
-				    (unsigned long long)
-				    file_offset(mod, c->v[i]->value));
+				    (unsigned long long)file_offset(
+					    mod, c->v[i]->value));
 		if (c->v[i]->file)
 			dp_diag_add(diag, "  (%s)", c->v[i]->file);
 	}
@@ -174,15 +176,20 @@ static int say_ifunc(struct dp_modules *mods, const struct want *w, u64 addr,
 	const struct dp_map *map = dp_maps_find(&mods->maps, addr);
 
 	if (place == DP_IFUNC_ELSEWHERE)
-		return dp_diag_set(diag, -EOPNOTSUPP, "%s is an IFUNC and this "
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "%s is an IFUNC and this "
 				   "process runs the implementation in %s; "
-				   "probe that by address", w->plain,
+				   "probe that by address",
+				   w->plain,
 				   map && *map->path ? map->path : "[anon]");
 	if (place == DP_IFUNC_SEVERAL)
-		return dp_diag_set(diag, -EOPNOTSUPP, "%s is an IFUNC and this "
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "%s is an IFUNC and this "
 				   "process uses several implementations; "
-				   "probe one by name or address", w->plain);
-	return dp_diag_set(diag, -EOPNOTSUPP, "%s is an IFUNC whose "
+				   "probe one by name or address",
+				   w->plain);
+	return dp_diag_set(diag, -EOPNOTSUPP,
+			   "%s is an IFUNC whose "
 			   "implementation this process has not chosen yet; "
 			   "probe an implementation by name or address",
 			   w->plain);
@@ -403,25 +410,31 @@ static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
 	const char *name = dp_mod_name(mod);
 
 	if (mod->missing == -EACCES)
-		return dp_diag_set(diag, -ENOENT, "%s has no names to look up: "
-				   "permission denied", mod->pub.path);
+		return dp_diag_set(diag, -ENOENT,
+				   "%s has no names to look up: "
+				   "permission denied",
+				   mod->pub.path);
 	if (mod->missing)
-		return dp_diag_set(diag, -ENOENT, "%s has no names to look up: "
+		return dp_diag_set(diag, -ENOENT,
+				   "%s has no names to look up: "
 				   "the file was deleted or replaced after "
-				   "process %d mapped it", mod->pub.path,
-				   (int)mods->pid);
+				   "process %d mapped it",
+				   mod->pub.path, (int)mods->pid);
 	other = find_elsewhere(mods, w);
 	if (other && other != mod)
-		return dp_diag_set(diag, -ENOENT, "%s has no function \"%s\"; "
-				   "%s has one: write %s:%s", name, w->text,
-				   dp_mod_name(other), dp_mod_name(other),
-				   w->text);
+		return dp_diag_set(diag, -ENOENT,
+				   "%s has no function \"%s\"; "
+				   "%s has one: write %s:%s",
+				   name, w->text, dp_mod_name(other),
+				   dp_mod_name(other), w->text);
 	dp_diag_set(diag, -ENOENT, "no function \"%s\" in %s", w->text, name);
 	if (!w->version || !say_versions(mod, w, diag))
 		say_near(mod, w, diag);
 	if (!mod->symtab.full)
-		dp_diag_add(diag, "; %s is stripped: only its exported "
-			    "functions have names", name);
+		dp_diag_add(diag,
+			    "; %s is stripped: only its exported "
+			    "functions have names",
+			    name);
 	return -ENOENT;
 }
 
@@ -432,19 +445,24 @@ static int say_no_match(struct dp_modules *mods, const char *module,
 	if (n == 1 && !is_glob(w->plain))
 		return say_missing(mods, dp_mod_of(list[0]), w, diag);
 	if (n == 1)
-		return dp_diag_set(diag, -ENOENT, "no function matches \"%s\" "
-				   "in %s", w->text,
-				   dp_mod_name(dp_mod_of(list[0])));
-	return dp_diag_set(diag, -ENOENT, "no function \"%s\" in any of the "
-			   "%zu modules that match \"%s\"", w->text, n, module);
+		return dp_diag_set(diag, -ENOENT,
+				   "no function matches \"%s\" "
+				   "in %s",
+				   w->text, dp_mod_name(dp_mod_of(list[0])));
+	return dp_diag_set(diag, -ENOENT,
+			   "no function \"%s\" in any of the "
+			   "%zu modules that match \"%s\"",
+			   w->text, n, module);
 }
 
 static int say_skipped(const struct want *w, size_t skipped,
 		       struct dp_diag *diag)
 {
-	return dp_diag_set(diag, -EOPNOTSUPP, "all %zu functions that match "
+	return dp_diag_set(diag, -EOPNOTSUPP,
+			   "all %zu functions that match "
 			   "\"%s\" are IFUNCs whose implementation is not "
-			   "known", skipped, w->text);
+			   "known",
+			   skipped, w->text);
 }
 
 /* A name in several modules is what a glob over modules asks for. */
@@ -468,8 +486,10 @@ static int say_two_modules(const char *module, const struct want *w,
 {
 	size_t i;
 
-	dp_diag_set(diag, -EINVAL, "\"%s\" is the name of %zu mapped modules; "
-		    "write an address instead of %s:", module, out->n, w->text);
+	dp_diag_set(diag, -EINVAL,
+		    "\"%s\" is the name of %zu mapped modules; "
+		    "write an address instead of %s:",
+		    module, out->n, w->text);
 	for (i = 0; i < out->n && i < CANDIDATES_SHOWN; i++)
 		dp_diag_add(diag, "\n  0x%llx  (%s)",
 			    (unsigned long long)out->v[i].addr,

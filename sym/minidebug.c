@@ -6,7 +6,7 @@
 #include <string.h>
 #include "sym/private.h"
 
-#define PLAIN_MAX (64u << 20)	/* a few KB can unpack to any amount */
+#define PLAIN_MAX (64u << 20) /* a few KB can unpack to any amount */
 #define LZMA_MEMORY (256ull << 20)
 
 /* Unpacks into a block that grows up to PLAIN_MAX. */

@@ -114,8 +114,8 @@ static int read_shape(const struct dp_modules *mods, struct dp_mod *mod)
 		err = shape_from_memory(mods, mod);
 	} else {
 		err = dp_elf_open_fd(&mod->shape, fd);
-		if (!err && dp_dynamic_soname(&mod->shape, &mod->soname) ==
-			    -ENOMEM)
+		if (!err &&
+		    dp_dynamic_soname(&mod->shape, &mod->soname) == -ENOMEM)
 			err = -ENOMEM;
 	}
 	if (err)
@@ -317,8 +317,10 @@ static int say_open(int err, pid_t pid, struct dp_diag *diag)
 {
 	if (err == -ESRCH)
 		return dp_diag_set(diag, err, "no process %d", (int)pid);
-	return dp_diag_set(diag, err, "cannot read the mappings of process %d: "
-			   "%s", (int)pid, strerror(-err));
+	return dp_diag_set(diag, err,
+			   "cannot read the mappings of process %d: "
+			   "%s",
+			   (int)pid, strerror(-err));
 }
 
 int dp_modules_open(pid_t pid, int mem, struct dp_modules **out,
@@ -428,8 +430,9 @@ static int say_unknown(const struct dp_modules *mods, const char *pattern,
 {
 	size_t i, shown = 0;
 
-	dp_diag_set(diag, -ENOENT, "no module \"%s\" in process %d; it has: ",
-		    pattern, (int)mods->pid);
+	dp_diag_set(diag, -ENOENT,
+		    "no module \"%s\" in process %d; it has: ", pattern,
+		    (int)mods->pid);
 	for (i = 0; i < mods->n && shown < 12; i++)
 		dp_diag_add(diag, "%s%s", shown++ ? ", " : "",
 			    dp_mod_name(mods->v[i]));
@@ -455,7 +458,8 @@ int dp_modules_match(struct dp_modules *mods, const char *pattern,
 	if (!is_main && !is_command(mods, pattern))
 		return say_unknown(mods, pattern, diag);
 	if (!mods->main)
-		return dp_diag_set(diag, -ENOENT, "cannot tell which file is "
+		return dp_diag_set(diag, -ENOENT,
+				   "cannot tell which file is "
 				   "the main program of process %d; name it",
 				   (int)mods->pid);
 	list[(*n)++] = &mods->main->pub;

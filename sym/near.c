@@ -5,7 +5,7 @@
 #include "sym/private.h"
 
 #define LEN_MAX 63
-#define INSIDE_COST 4	/* "alloc" in "malloc": worse than any typing error */
+#define INSIDE_COST 4 /* "alloc" in "malloc": worse than any typing error */
 
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 {
@@ -102,6 +102,6 @@ void dp_near_say(const struct dp_near *near, struct dp_diag *diag)
 	size_t i;
 
 	for (i = 0; i < near->n; i++)
-		dp_diag_add(diag, "%s%s", i ? ", " : "; near names: ",
-			    near->name[i]);
+		dp_diag_add(diag, "%s%s",
+			    i ? ", " : "; near names: ", near->name[i]);
 }

@@ -43,8 +43,7 @@ int dp_elf_load_section(const struct dp_elf *elf, const Elf64_Shdr *sh,
 			void **out);
 const Elf64_Shdr *dp_elf_section(const struct dp_elf *elf, const char *name);
 const Elf64_Shdr *dp_elf_section_type(const struct dp_elf *elf, u32 type);
-const char *dp_elf_section_name(const struct dp_elf *elf,
-				const Elf64_Shdr *sh);
+const char *dp_elf_section_name(const struct dp_elf *elf, const Elf64_Shdr *sh);
 /* File offset of an address; *avail: bytes of the segment from there on. */
 int dp_elf_offset(const struct dp_elf *elf, u64 vaddr, u64 *off, u64 *avail);
 const Elf64_Phdr *dp_elf_segment(const struct dp_elf *elf, u32 type);
@@ -82,7 +81,7 @@ struct dp_dynsym {
 	size_t n;
 	char *str;
 	size_t str_len;
-	u16 *ver;		/* n entries, or NULL */
+	u16 *ver; /* n entries, or NULL */
 	struct dp_versions versions;
 };
 
@@ -95,9 +94,9 @@ int dp_dynsym_find(const struct dp_dynsym *ds, const char *name, u64 *value);
 
 /* The higher one wins when one name stands for several addresses. */
 enum dp_rank {
-	DP_RANK_LABEL,		/* local, no type: may be inside a function */
+	DP_RANK_LABEL, /* local, no type: may be inside a function */
 	DP_RANK_STATIC,
-	DP_RANK_OLD,		/* exported, but not the default version */
+	DP_RANK_OLD, /* exported, but not the default version */
 	DP_RANK_GLOBAL,
 	DP_RANK_EXPORT,
 };
@@ -105,13 +104,13 @@ enum dp_rank {
 /** struct dp_sym - one name of one function, addresses as in the file */
 struct dp_sym {
 	const char *name;
-	const char *version;	/* or NULL */
-	const char *file;	/* source file, or NULL */
+	const char *version; /* or NULL */
+	const char *file; /* source file, or NULL */
 	u64 value, size;
 	u32 hash;
-	u8 type;		/* STT_* */
-	u8 rank;		/* enum dp_rank */
-	bool chosen;		/* added here: the implementation of an IFUNC */
+	u8 type; /* STT_* */
+	u8 rank; /* enum dp_rank */
+	bool chosen; /* added here: the implementation of an IFUNC */
 };
 
 /**
@@ -164,7 +163,7 @@ struct dp_fde {
 };
 
 struct dp_fdes {
-	struct dp_fde *v;	/* ascending */
+	struct dp_fde *v; /* ascending */
 	size_t n, room;
 };
 
@@ -175,8 +174,8 @@ void dp_fdes_free(struct dp_fdes *fdes);
 /** struct dp_reloc - one slot that the dynamic linker fills with a function */
 struct dp_reloc {
 	u64 slot;
-	u64 resolver;		/* IRELATIVE: address of the resolver; else 0 */
-	const char *name;	/* other kinds: the symbol, in a dynstr */
+	u64 resolver; /* IRELATIVE: address of the resolver; else 0 */
+	const char *name; /* other kinds: the symbol, in a dynstr */
 	const char *version;
 	u32 hash;
 };
@@ -200,12 +199,12 @@ int dp_rseq_section(const struct dp_elf *elf, u64 *vaddr, u64 *n);
 
 /** struct dp_mod - a module with what is known about it so far */
 struct dp_mod {
-	struct dp_module pub;	/* first, so that a dp_module is a dp_mod */
+	struct dp_module pub; /* first, so that a dp_module is a dp_mod */
 	char *path, *soname;
-	const struct dp_map *head;	/* mapping of file offset 0, or NULL */
-	const struct dp_map *text;	/* an executable mapping */
-	struct dp_elf shape;	/* headers only: closed, but @ph stays */
-	int missing;		/* why the file is not to be had: errno, or 0 */
+	const struct dp_map *head; /* mapping of file offset 0, or NULL */
+	const struct dp_map *text; /* an executable mapping */
+	struct dp_elf shape; /* headers only: closed, but @ph stays */
+	int missing; /* why the file is not to be had: errno, or 0 */
 	bool have_dynsym, have_symtab, have_fdes, have_relocs;
 	struct dp_dynsym dynsym;
 	struct dp_symtab symtab;
@@ -219,7 +218,7 @@ struct dp_modules {
 	struct dp_maps maps;
 	struct dp_mod **v;
 	size_t n;
-	struct dp_mod **of_map;	/* of each mapping: its module, or NULL */
+	struct dp_mod **of_map; /* of each mapping: its module, or NULL */
 	struct dp_mod *main;
 };
 
@@ -246,10 +245,10 @@ const char *dp_mod_name(const struct dp_mod *mod);
 
 /* Where did the implementation come to lie? */
 enum dp_ifunc_place {
-	DP_IFUNC_NOWHERE,	/* not chosen yet */
-	DP_IFUNC_HERE,		/* in the module that defines it */
-	DP_IFUNC_ELSEWHERE,	/* chosen, but outside (the vDSO) */
-	DP_IFUNC_SEVERAL,	/* the slots disagree */
+	DP_IFUNC_NOWHERE, /* not chosen yet */
+	DP_IFUNC_HERE, /* in the module that defines it */
+	DP_IFUNC_ELSEWHERE, /* chosen, but outside (the vDSO) */
+	DP_IFUNC_SEVERAL, /* the slots disagree */
 };
 
 int dp_ifunc_resolve(struct dp_modules *mods, struct dp_mod *mod,

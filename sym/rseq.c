@@ -43,7 +43,8 @@ static int read_entries(struct dp_modules *mods, const struct dp_module *m,
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		if (dp_mem_read(mods, m->bias + vaddr + i * sizeof(e), &e,
-				sizeof(e)) || !is_sane(m, &e))
+				sizeof(e)) ||
+		    !is_sane(m, &e))
 			continue;
 		v[kept].start = e.start;
 		v[kept++].end = e.start + e.len;

@@ -20,12 +20,12 @@
 
 /** struct dp_map - one line of /proc/PID/maps */
 struct dp_map {
-	u64 start, end;		/* addresses in the target, [start, end) */
-	u64 offset;		/* file offset of start */
+	u64 start, end; /* addresses in the target, [start, end) */
+	u64 offset; /* file offset of start */
 	u64 inode;
 	u32 dev_major, dev_minor;
-	char perms[5];		/* "r-xp" */
-	char *path;		/* "" for anonymous; without " (deleted)" */
+	char perms[5]; /* "r-xp" */
+	char *path; /* "" for anonymous; without " (deleted)" */
 	bool deleted;
 };
 

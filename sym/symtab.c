@@ -5,8 +5,8 @@
 #include <string.h>
 #include "sym/private.h"
 
-#define LOOK_BACK 16	/* names before an address that are asked for it */
-#define NAME_LEN_MAX 8192	/* names can be tails of one huge string */
+#define LOOK_BACK 16 /* names before an address that are asked for it */
+#define NAME_LEN_MAX 8192 /* names can be tails of one huge string */
 
 u32 dp_name_hash(const char *name)
 {
@@ -344,7 +344,7 @@ int dp_symtab_sort(struct dp_symtab *tab)
 	tab->n_order = 0;
 	for (i = 0; i < n; i++) {
 		if (i && tab->v[tab->order[i]].value ==
-			 tab->v[tab->order[tab->n_order - 1]].value)
+				 tab->v[tab->order[tab->n_order - 1]].value)
 			continue;
 		tab->order[tab->n_order++] = tab->order[i];
 	}

@@ -13,7 +13,7 @@ struct scan {
 	u64 len;
 	const char *str;
 	size_t str_len;
-	u64 budget;	/* entries that may still be read: links can overlap */
+	u64 budget; /* entries that may still be read: links can overlap */
 };
 
 static int set(struct scan *s, u16 index, u32 name)

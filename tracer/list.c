@@ -13,7 +13,7 @@
 /* One line of either listing. */
 struct row {
 	const char *name;
-	pid_t pid;		/* 0: the one that was asked for */
+	pid_t pid; /* 0: the one that was asked for */
 	u64 addr;
 	char kind;
 	const char *symbol, *module, *mode, *reason, *flags;
@@ -27,8 +27,8 @@ static void row_json(FILE *out, const struct row *r)
 	fprintf(out, "{\"addr\":\"0x%llx\",\"kind\":\"%c\",\"symbol\":",
 		(unsigned long long)r->addr, r->kind);
 	dp_json_string(out, r->symbol);
-	fprintf(out, ",\"offset\":%llu,\"module\":",
-		(unsigned long long)r->offset);
+	fprintf(out,
+		",\"offset\":%llu,\"module\":", (unsigned long long)r->offset);
 	dp_json_string(out, r->module);
 	fprintf(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
 	dp_json_string(out, r->reason);
@@ -104,8 +104,7 @@ static void print_armed(const struct dp_tracer_options *opt,
 	fputs(r->flags, opt->out);
 	if (opt->verbose)
 		fprintf(opt->out, "  pid %d  %s  %s  %llu hits  %llu missed",
-			r->pid, r->mode, r->reason,
-			(unsigned long long)r->hits,
+			r->pid, r->mode, r->reason, (unsigned long long)r->hits,
 			(unsigned long long)r->missed);
 	putc('\n', opt->out);
 }

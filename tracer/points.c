@@ -66,8 +66,8 @@ static size_t read_file(struct resolver *r, u64 addr, u8 *code, size_t size)
 	if (!m || dp_module_addr_file(r->mods, addr, &offset) ||
 	    dp_maps_read(dp_process_pid(r->proc), &maps))
 		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/root%s",
-		 dp_process_pid(r->proc), m->path);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", dp_process_pid(r->proc),
+		 m->path);
 	map = dp_maps_find(&maps, addr);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	/* The path may lead to a newer file than the one that is mapped. */
@@ -117,12 +117,14 @@ static int step_over(struct resolver *r, struct dp_point *p, u64 at,
 	if (n && code[0] == BREAKPOINT) {
 		n = read_file(r, at, code, sizeof(code));
 		if (!n)
-			return refuse(p, -EBUSY,
-				      "a breakpoint before it hides where instructions start");
+			return refuse(
+				p, -EBUSY,
+				"a breakpoint before it hides where instructions start");
 	}
 	if (dp_insn_facts(code, n, f))
-		return refuse(p, -EILSEQ,
-			      "bytes before it in its function are no instructions, so where instructions start is unknown");
+		return refuse(
+			p, -EILSEQ,
+			"bytes before it in its function are no instructions, so where instructions start is unknown");
 	return 0;
 }
 
@@ -138,8 +140,9 @@ static int check_boundary(struct resolver *r, struct dp_point *p)
 		known = true;
 	}
 	if (!known)
-		return refuse(p, -EILSEQ,
-			      "nothing says where its function starts, so where instructions start is unknown");
+		return refuse(
+			p, -EILSEQ,
+			"nothing says where its function starts, so where instructions start is unknown");
 	for (at = before = start; at < p->addr; at += f.len) {
 		int err = step_over(r, p, at, &f);
 
@@ -186,8 +189,9 @@ static int check_rseq(struct resolver *r, struct dp_point *p,
 	}
 	for (i = 0; i < r->nr_rseq; i++)
 		if (p->addr >= r->rseq[i].start && p->addr < r->rseq[i].end)
-			return refuse(p, -EINVAL,
-				      "it lies in a restartable sequence (rseq), which a probe would always abort");
+			return refuse(
+				p, -EINVAL,
+				"it lies in a restartable sequence (rseq), which a probe would always abort");
 	return 0;
 }
 
@@ -203,8 +207,9 @@ static int check_restorer(struct resolver *r, struct dp_point *p)
 		if (read_code(r, p->addr - back, code, sizeof(code)) ==
 			    sizeof(code) &&
 		    !memcmp(code, restorer, sizeof(code)))
-			return refuse(p, -EINVAL,
-				      "signal return code is recognised by its bytes");
+			return refuse(
+				p, -EINVAL,
+				"signal return code is recognised by its bytes");
 	return 0;
 }
 
@@ -214,7 +219,8 @@ static int check(struct resolver *r, struct dp_point *p)
 	int err;
 
 	if (!m)
-		return refuse(p, -EINVAL, "it is not in the text of its module");
+		return refuse(p, -EINVAL,
+			      "it is not in the text of its module");
 	err = check_boundary(r, p);
 	if (!err)
 		err = check_insn(r, p);
@@ -275,9 +281,9 @@ static const char *module_name(struct resolver *r, const struct dp_module *m)
 	for (i = 0; i < dp_modules_count(r->mods); i++) {
 		const struct dp_module *other = dp_modules_get(r->mods, i);
 
-		if (other != m && (!strcmp(other->base, m->base) ||
-				   (other->soname &&
-				    !strcmp(other->soname, m->base))))
+		if (other != m &&
+		    (!strcmp(other->base, m->base) ||
+		     (other->soname && !strcmp(other->soname, m->base))))
 			return m->path;
 	}
 	return m->base;
@@ -293,7 +299,8 @@ struct place {
 static int name_point(struct resolver *r, struct dp_point *p,
 		      const struct place *at)
 {
-	const char *module = module_name(r, at->m), *q = quote_for(module, "() ");
+	const char *module = module_name(r, at->m),
+		   *q = quote_for(module, "() ");
 	const char *sq = quote_for(at->named, "() +%");
 	u64 file_offset = 0;
 	int n;
@@ -308,9 +315,8 @@ static int name_point(struct resolver *r, struct dp_point *p,
 		n = asprintf(&p->name, "%s%s%s:+0x%llx", q, module, q,
 			     (unsigned long long)file_offset);
 	} else if (at->offset) {
-		n = asprintf(&p->name, "%s%s%s:%s%s%s+0x%llx", q, module, q,
-			     sq, at->named, sq,
-			     (unsigned long long)at->offset);
+		n = asprintf(&p->name, "%s%s%s:%s%s%s+0x%llx", q, module, q, sq,
+			     at->named, sq, (unsigned long long)at->offset);
 	} else {
 		n = asprintf(&p->name, "%s%s%s:%s%s%s", q, module, q, sq,
 			     at->named, sq);
@@ -420,9 +426,10 @@ static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 	if (!spec->offset || !s->size || spec->offset < s->size)
 		return add_point(r, &at);
 	if (!spec->glob) {
-		dp_diag_set(r->diag, -EINVAL,
-			    "%s has only 0x%llx bytes: this offset is beyond its end",
-			    s->name, (unsigned long long)s->size);
+		dp_diag_set(
+			r->diag, -EINVAL,
+			"%s has only 0x%llx bytes: this offset is beyond its end",
+			s->name, (unsigned long long)s->size);
 		point_at(r, spec->offset_col);
 		return -EINVAL;
 	}
@@ -530,10 +537,11 @@ static int resolve_address(struct resolver *r)
 			    (unsigned long long)r->spec->value,
 			    r->spec->module);
 	else
-		dp_diag_set(r->diag, -EINVAL,
-			    "0x%llx is not in the text of any module of process %d",
-			    (unsigned long long)r->spec->value,
-			    dp_process_pid(r->proc));
+		dp_diag_set(
+			r->diag, -EINVAL,
+			"0x%llx is not in the text of any module of process %d",
+			(unsigned long long)r->spec->value,
+			dp_process_pid(r->proc));
 	point_at(r, r->spec->point_col);
 	return -EINVAL;
 }

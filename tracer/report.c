@@ -40,7 +40,8 @@ static void count_text(const struct dp_session *s, size_t i)
 		(unsigned long long)dp_engine_missed(s->engine, s->probes[i]),
 		dp_engine_mode(s->engine, s->probes[i]), p->name);
 	if (s->opt->verbose)
-		fprintf(s->opt->out, "  0x%llx  %s", (unsigned long long)p->addr,
+		fprintf(s->opt->out, "  0x%llx  %s",
+			(unsigned long long)p->addr,
 			dp_engine_reason(s->engine, s->probes[i]));
 	putc('\n', s->opt->out);
 }
@@ -80,7 +81,8 @@ void dp_report_refused(const struct dp_session *s)
 	if (s->points.skipped)
 		fprintf(stderr,
 			"dprobes: %zu more match%s an IFUNC that this process has chosen no implementation for\n",
-			s->points.skipped, s->points.skipped == 1 ? " is" : "es are each");
+			s->points.skipped,
+			s->points.skipped == 1 ? " is" : "es are each");
 }
 
 static const char *program(const struct dp_session *s)

@@ -50,9 +50,8 @@ static int resolve(struct dp_session *s, const char **bad_spec,
 int dp_session_open(struct dp_session *s, const char **bad_spec,
 		    struct dp_diag *diag)
 {
-	int err = s->opt->pid ?
-			  dp_process_attach(s->opt->pid, &s->proc, diag) :
-			  dp_process_launch(s->opt->argv, &s->proc, diag);
+	int err = s->opt->pid ? dp_process_attach(s->opt->pid, &s->proc, diag) :
+				dp_process_launch(s->opt->argv, &s->proc, diag);
 
 	if (err)
 		return err;

@@ -7,9 +7,9 @@
 
 /** enum dp_ending - what ended the counting */
 enum dp_ending {
-	DP_ENDING_EXIT,		/* the target ended */
-	DP_ENDING_EXEC,		/* it replaced its image */
-	DP_ENDING_INTERRUPT,	/* ^C */
+	DP_ENDING_EXIT, /* the target ended */
+	DP_ENDING_EXEC, /* it replaced its image */
+	DP_ENDING_INTERRUPT, /* ^C */
 	DP_ENDING_DURATION,
 };
 

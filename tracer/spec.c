@@ -19,14 +19,14 @@ struct parser {
 	const char *text;
 	struct dp_spec *spec;
 	struct dp_diag *diag;
-	int end;		/* of the location: before ARGS and COND */
+	int end; /* of the location: before ARGS and COND */
 	struct part part[PARTS_MAX];
 	int n;
 };
 
 static const char *const kind_words[] = {
-	[DP_SPEC_PROBE] = "p",	   [DP_SPEC_RETURN] = "r",
-	[DP_SPEC_JPROBE] = "j",	   [DP_SPEC_USDT] = "usdt",
+	[DP_SPEC_PROBE] = "p",	 [DP_SPEC_RETURN] = "r",
+	[DP_SPEC_JPROBE] = "j",	 [DP_SPEC_USDT] = "usdt",
 	[DP_SPEC_HOOK] = "hook",
 };
 
@@ -121,7 +121,9 @@ static int split(struct parser *p, int i)
 	while (s[i] && s[i] != '(' && !isspace((unsigned char)s[i])) {
 		if (s[i] == '"') {
 			if (i != part->start)
-				return bad(p, i, 1, "a quoted name starts right after ':'");
+				return bad(
+					p, i, 1,
+					"a quoted name starts right after ':'");
 			part->quoted = true;
 			part->suffix = skip_quotes(s, i);
 			if (part->suffix < 0)
@@ -156,7 +158,9 @@ static int parse_args(struct parser *p, int i)
 		if (s[i] == '"') {
 			i = skip_quotes(s, i);
 			if (i < 0)
-				return bad(p, open, 1, "a quote after this parenthesis is not closed");
+				return bad(
+					p, open, 1,
+					"a quote after this parenthesis is not closed");
 			i--;
 		} else if (s[i] == '(') {
 			depth++;
@@ -204,9 +208,10 @@ static int parse_tail(struct parser *p)
 	if (at_if(s, i))
 		return parse_cond(p, i);
 	if (args)
-		return bad(p, i, strlen(s + i),
-			   "only \" if CONDITION\" may follow the arguments; "
-			   "put double quotes around a name that has parentheses");
+		return bad(
+			p, i, strlen(s + i),
+			"only \" if CONDITION\" may follow the arguments; "
+			"put double quotes around a name that has parentheses");
 	return bad(p, i, strlen(s + i),
 		   "only \" if CONDITION\" may follow a space; "
 		   "put double quotes around a name that has one");
@@ -226,7 +231,7 @@ static int parse_number(struct parser *p, int i, int end, u64 *value,
 	if (i == end)
 		return bad(p, at ? at - 1 : 0, 1, what);
 	for (*value = 0; i < end; i++) {
-		digit = isdigit((unsigned char)s[i]) ? s[i] - '0' :
+		digit = isdigit((unsigned char)s[i])  ? s[i] - '0' :
 			isxdigit((unsigned char)s[i]) ? (s[i] | 32) - 'a' + 10 :
 							99;
 		if (digit >= base)
@@ -262,7 +267,8 @@ static int parse_return(struct parser *p, int i, int end)
 	if (end - i != 7 || memcmp(p->text + i, "%return", 7))
 		return bad(p, i, end - i, "only %return may follow '%'");
 	if (spec->kind != DP_SPEC_PROBE && spec->kind != DP_SPEC_RETURN)
-		return bad(p, i, end - i, "%return goes with no KIND, p: or r: only");
+		return bad(p, i, end - i,
+			   "%return goes with no KIND, p: or r: only");
 	spec->kind = DP_SPEC_RETURN;
 	spec->offset_col = i;
 	return 0;
@@ -279,7 +285,8 @@ static int parse_suffix(struct parser *p, int i, int end)
 	if (p->text[i] == '%')
 		return parse_return(p, i, end);
 	if (p->text[i] != '+')
-		return bad(p, i, end - i, "only +OFFSET or %return may follow a name");
+		return bad(p, i, end - i,
+			   "only +OFFSET or %return may follow a name");
 	spec->offset_col = i;
 	spec->has_offset = true;
 	err = parse_number(p, i + 1, end, &spec->offset,
@@ -302,8 +309,9 @@ static int parse_symbol(struct parser *p, const struct part *part)
 		while (i < part->end && s[i] != '%' && s[i] != '+')
 			i++;
 	if (!part->quoted && isdigit((unsigned char)s[part->start]))
-		return bad(p, part->start, part->end - part->start,
-			   "a name does not start with a digit, and an address starts with 0x");
+		return bad(
+			p, part->start, part->end - part->start,
+			"a name does not start with a digit, and an address starts with 0x");
 	spec->name = part_name(p, part, i);
 	if (!spec->name)
 		return nomem(p);
@@ -321,8 +329,9 @@ static int parse_point(struct parser *p, const struct part *part)
 
 	spec->point_col = part->start;
 	if (part->end == part->start)
-		return bad(p, part->start ? part->start - 1 : 0, 1,
-			   "a function, +FILEOFFSET or 0xADDRESS is missing here");
+		return bad(
+			p, part->start ? part->start - 1 : 0, 1,
+			"a function, +FILEOFFSET or 0xADDRESS is missing here");
 	if (*s == '+') {
 		spec->form = DP_POINT_FILE_OFFSET;
 		return parse_number(p, part->start + 1, part->end, &spec->value,
@@ -359,8 +368,9 @@ static int set_module(struct parser *p, const struct part *part)
 	if (part) {
 		p->spec->module_col = part->start;
 		if (part->quoted && part->suffix != part->end)
-			return bad(p, part->suffix, part->end - part->suffix,
-				   "only ':' may follow the quoted name of a module");
+			return bad(
+				p, part->suffix, part->end - part->suffix,
+				"only ':' may follow the quoted name of a module");
 		p->spec->module = part_name(p, part, part->end);
 	} else {
 		p->spec->module = strdup("");
@@ -388,7 +398,8 @@ static int parse_location(struct parser *p)
 	int n = p->n, kind = -1, err;
 
 	if (n > 1 && !part->quoted)
-		kind = find_kind(p->text + part->start, part->end - part->start);
+		kind = find_kind(p->text + part->start,
+				 part->end - part->start);
 	if (kind >= 0) {
 		p->spec->kind = kind;
 		part++;
@@ -401,10 +412,11 @@ static int parse_location(struct parser *p)
 		return err ? err : parse_line(p, &part[n - 2]);
 	}
 	if (n > 2)
-		return bad(p, part[2].start - 1, 1,
-			   kind < 0 && n == 3 ?
-			   "three components, but the first is no KIND (p, r, j, usdt, hook)" :
-			   "too many ':' in this spec");
+		return bad(
+			p, part[2].start - 1, 1,
+			kind < 0 && n == 3 ?
+				"three components, but the first is no KIND (p, r, j, usdt, hook)" :
+				"too many ':' in this spec");
 	err = set_module(p, n == 2 ? part : NULL);
 	return err ? err : parse_point(p, &part[n - 1]);
 }

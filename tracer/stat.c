@@ -91,7 +91,8 @@ static void count(struct dp_session *s)
 			s->ending = DP_ENDING_DURATION;
 			return;
 		}
-		switch (dp_process_poll(s->proc, left < SLICE_MS ? (int)left : SLICE_MS)) {
+		switch (dp_process_poll(s->proc, left < SLICE_MS ? (int)left :
+								   SLICE_MS)) {
 		case DP_PROCESS_EXITED:
 			s->ending = *dp_process_execed(s->proc) ?
 					    DP_ENDING_EXEC :
@@ -111,8 +112,7 @@ static int outcome(struct dp_session *s, int *died_of)
 {
 	int status;
 
-	if (!dp_process_launched(s->proc) ||
-	    s->ending == DP_ENDING_INTERRUPT)
+	if (!dp_process_launched(s->proc) || s->ending == DP_ENDING_INTERRUPT)
 		return 0;
 	while (!interrupted &&
 	       dp_process_poll(s->proc, SLICE_MS) != DP_PROCESS_EXITED)

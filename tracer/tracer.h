@@ -12,19 +12,19 @@
 
 /** enum dp_spec_kind - the KIND of a spec; only 'p' can be armed so far */
 enum dp_spec_kind {
-	DP_SPEC_PROBE,		/* p (default) */
-	DP_SPEC_RETURN,		/* r, or func%return */
-	DP_SPEC_JPROBE,		/* j */
+	DP_SPEC_PROBE, /* p (default) */
+	DP_SPEC_RETURN, /* r, or func%return */
+	DP_SPEC_JPROBE, /* j */
 	DP_SPEC_USDT,
 	DP_SPEC_HOOK,
 };
 
 /** enum dp_point_form - how the POINT of a spec is written */
 enum dp_point_form {
-	DP_POINT_SYMBOL,	/* func, func+0x1c, globs */
-	DP_POINT_ADDRESS,	/* 0xADDR */
-	DP_POINT_FILE_OFFSET,	/* +FILEOFFSET */
-	DP_POINT_LINE,		/* file.c:42 */
+	DP_POINT_SYMBOL, /* func, func+0x1c, globs */
+	DP_POINT_ADDRESS, /* 0xADDR */
+	DP_POINT_FILE_OFFSET, /* +FILEOFFSET */
+	DP_POINT_LINE, /* file.c:42 */
 };
 
 /**
@@ -36,15 +36,15 @@ enum dp_point_form {
 struct dp_spec {
 	char *text;
 	enum dp_spec_kind kind;
-	char *module;		/* "" = main program */
-	char *name;		/* symbol or glob; source file for LINE */
+	char *module; /* "" = main program */
+	char *name; /* symbol or glob; source file for LINE */
 	enum dp_point_form form;
-	u64 value;		/* address, file offset or line */
-	u64 offset;		/* +off of a symbol */
+	u64 value; /* address, file offset or line */
+	u64 offset; /* +off of a symbol */
 	bool has_offset;
 	bool glob;
-	char *args;		/* text between the parentheses, or NULL */
-	char *cond;		/* text after "if", or NULL */
+	char *args; /* text between the parentheses, or NULL */
+	char *cond; /* text after "if", or NULL */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
@@ -76,11 +76,11 @@ struct dp_point {
 	u64 addr;
 	const struct dp_spec *spec;
 	/* parts of @name for `list` */
-	char *symbol;		/* may be "" */
-	u64 offset;		/* into symbol */
-	char *module;		/* basename of the module */
-	int refused;		/* negative errno if it cannot be probed */
-	char reason[160];	/* words for @refused */
+	char *symbol; /* may be "" */
+	u64 offset; /* into symbol */
+	char *module; /* basename of the module */
+	int refused; /* negative errno if it cannot be probed */
+	char reason[160]; /* words for @refused */
 };
 
 /**
@@ -110,9 +110,9 @@ void dp_points_free(struct dp_points *points);
 
 /** struct dp_tracer_options - what the command line asked for */
 struct dp_tracer_options {
-	pid_t pid;		/* 0: launch @argv */
+	pid_t pid; /* 0: launch @argv */
 	char *const *argv;
-	double duration;	/* seconds, 0: until the end */
+	double duration; /* seconds, 0: until the end */
 	bool json, quiet, verbose;
 	FILE *out;
 	const char *const *specs;

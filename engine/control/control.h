@@ -55,16 +55,16 @@ int dp_engine_add_hook(struct dp_engine *engine, u64 addr, u32 nr);
 
 /** struct dp_pool_need - a pool that has to be placed */
 struct dp_pool_need {
-	u64 low, high;		/* everything it must reach lies in between */
-	u64 size;		/* bytes, whole pages */
-	u64 file_offset;	/* in the memfd */
-	u64 addr;		/* set by dp_engine_place() or the caller */
+	u64 low, high; /* everything it must reach lies in between */
+	u64 size; /* bytes, whole pages */
+	u64 file_offset; /* in the memfd */
+	u64 addr; /* set by dp_engine_place() or the caller */
 };
 
 /** struct dp_layout_need - what has to be mapped */
 struct dp_layout_need {
-	u64 arena_size;		/* bytes, whole pages */
-	u64 file_size;		/* of the memfd */
+	u64 arena_size; /* bytes, whole pages */
+	u64 file_size; /* of the memfd */
 	u32 nr_pools;
 	struct dp_pool_need pools[DP_MAX_POOLS];
 };
@@ -81,7 +81,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *engine, u32 shards);
 /** struct dp_hole - unmapped addresses [start, end) */
 struct dp_hole {
 	u64 start, end;
-	bool above_heap;	/* begins where the heap would grow */
+	bool above_heap; /* begins where the heap would grow */
 };
 
 /**
@@ -97,10 +97,10 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 
 /** struct dp_mapping - where things are, in the tool and in the target */
 struct dp_mapping {
-	void *file;		/* the memfd in the tool: text, arena, pools */
-	u64 base;		/* address of the agent's text in the target */
-	u64 hook_entry;		/* address of dp_hook_entry in the target */
-	u32 owner;		/* the target's pid, in its own namespace */
+	void *file; /* the memfd in the tool: text, arena, pools */
+	u64 base; /* address of the agent's text in the target */
+	u64 hook_entry; /* address of dp_hook_entry in the target */
+	u32 owner; /* the target's pid, in its own namespace */
 	u32 tool;
 	u64 tool_start;
 };

@@ -41,9 +41,9 @@ struct dp_engine {
 	u32 nr_sites, cap_sites;
 	struct dp_probe *probes;
 	u32 nr_probes, cap_probes;
-	u32 *hash;		/* 1 + site index */
+	u32 *hash; /* 1 + site index */
 	u32 hash_mask;
-	u32 *order;		/* sites by address, from the layout on */
+	u32 *order; /* sites by address, from the layout on */
 	u32 shards;
 	struct dp_layout_need need;
 	struct dp_arena *arena;

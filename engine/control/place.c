@@ -75,8 +75,8 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 		    size_t n)
 {
 	struct dp_layout_need *need = &engine->need;
-	struct dp_hole *free_ = dp_port_alloc((n + need->nr_pools + 1) *
-					      sizeof(*free_));
+	struct dp_hole *free_ =
+		dp_port_alloc((n + need->nr_pools + 1) * sizeof(*free_));
 	int err = 0;
 	size_t i;
 

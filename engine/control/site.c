@@ -188,8 +188,9 @@ u64 dp_engine_site(const struct dp_engine *e, size_t i)
 
 u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
 {
-	return e->arena && probe < e->nr_probes ? dp_view_hits(&e->view, probe) :
-						  0;
+	return e->arena && probe < e->nr_probes ?
+		       dp_view_hits(&e->view, probe) :
+		       0;
 }
 
 /* Counting in trap mode has no way to miss: it needs no memory, no lock and no

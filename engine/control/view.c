@@ -16,8 +16,8 @@ static bool counters_fit(const struct dp_arena_control *c, u64 size)
 	return shards <= DP_MAX_SHARDS && !(shards & c->shard_mask) &&
 	       c->shard_stride % 8 == 0 &&
 	       c->shard_stride / 8 >= c->nr_probes &&
-	       fits(c->counter_off, shards, c->shard_stride ? c->shard_stride : 8,
-		    size);
+	       fits(c->counter_off, shards,
+		    c->shard_stride ? c->shard_stride : 8, size);
 }
 
 static bool site_sane(const struct dp_site_entry *s, u32 nr_probes)
@@ -66,8 +66,8 @@ u64 dp_view_hits(const struct dp_view *view, u32 probe)
 	u32 i;
 
 	for (i = 0; i <= c->shard_mask; i++) {
-		const u64 *hits = (const void *)(counters +
-						 (u64)i * c->shard_stride);
+		const u64 *hits =
+			(const void *)(counters + (u64)i * c->shard_stride);
 		sum += __atomic_load_n(&hits[probe], __ATOMIC_RELAXED);
 	}
 	return sum;

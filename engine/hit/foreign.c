@@ -30,8 +30,7 @@ void dp_action_set(const struct dp_kernel_sigaction *action,
 		   struct dp_kernel_sigaction *old)
 {
 	u32 stamp = __atomic_add_fetch(&dp_private.next, 1, __ATOMIC_RELAXED);
-	struct dp_action_slot *slot =
-		&dp_private.ring[stamp % DP_ACTION_RING];
+	struct dp_action_slot *slot = &dp_private.ring[stamp % DP_ACTION_RING];
 	u32 was;
 
 	__atomic_store_n(&slot->stamp, stamp, __ATOMIC_RELAXED);

@@ -23,9 +23,9 @@ extern struct dp_arena dp_arena;
 
 /** enum dp_who - whose thread is running this */
 enum dp_who {
-	DP_WHO_OWNER,		/* the probed process */
-	DP_WHO_SHARER,		/* a child in its memory: vfork, CLONE_VM */
-	DP_WHO_CHILD,		/* a fork child with memory of its own */
+	DP_WHO_OWNER, /* the probed process */
+	DP_WHO_SHARER, /* a child in its memory: vfork, CLONE_VM */
+	DP_WHO_CHILD, /* a fork child with memory of its own */
 };
 
 /** dp_hit_who() - tell them apart. Context: any. */

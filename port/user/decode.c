@@ -3,7 +3,7 @@
 #include "engine/insn/insn.h"
 #include <Zydis/Zydis.h>
 
-#define MODRM_DISP32 5		/* mod 0, rm 5: relative to rip in 64-bit code */
+#define MODRM_DISP32 5 /* mod 0, rm 5: relative to rip in 64-bit code */
 
 static const ZydisDecoder *decoder(void)
 {
@@ -31,8 +31,7 @@ static bool has_prefix(const ZydisDecodedInstruction *in, u8 value)
 	return false;
 }
 
-static bool legacy(const ZydisDecodedInstruction *in,
-		   ZydisOpcodeMap map)
+static bool legacy(const ZydisDecodedInstruction *in, ZydisOpcodeMap map)
 {
 	return in->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	       in->opcode_map == map;

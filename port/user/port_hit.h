@@ -14,8 +14,7 @@
 /* Selector whose limit holds the CPU number (the vdso's getcpu reads it too). */
 #define DP_GDT_CPU_SELECTOR 0x7b
 
-static inline long dp_syscall(long nr, u64 a, u64 b, u64 c, u64 d, u64 e,
-			      u64 f)
+static inline long dp_syscall(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
 	register u64 r10 __asm__("r10") = d;
 	register u64 r8 __asm__("r8") = e;

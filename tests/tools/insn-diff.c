@@ -89,15 +89,20 @@ static u64 shape_of(const ZydisDecodedInstruction *in)
 	MIX(in->avx.mask.mode);
 	MIX(in->avx.broadcast.mode);
 	for (i = 0; i < in->raw.prefix_count; i++)
-		MIX(in->raw.prefixes[i].value & 0xf0 ? in->raw.prefixes[i].value &
-							       ((in->raw.prefixes[i].value & 0xf0) == 0x40 ? 0xf8 : 0xff) :
-						       0);
+		MIX(in->raw.prefixes[i].value & 0xf0 ?
+			    in->raw.prefixes[i].value &
+				    ((in->raw.prefixes[i].value & 0xf0) ==
+						     0x40 ?
+					     0xf8 :
+					     0xff) :
+			    0);
 	if (in->attributes & ZYDIS_ATTRIB_HAS_MODRM) {
 		MIX(in->raw.modrm.mod + 8);
 		MIX(in->raw.modrm.rm == 4 ? 4 : in->raw.modrm.rm == 5 ? 5 : 0);
 		if (in->attributes & ZYDIS_ATTRIB_HAS_SIB)
 			MIX(16 + in->raw.sib.scale * 4 +
-			    (in->raw.sib.base == 4) + 2 * (in->raw.sib.index == 4));
+			    (in->raw.sib.base == 4) +
+			    2 * (in->raw.sib.index == 4));
 	}
 	return h ? h : 1;
 }
@@ -141,7 +146,7 @@ static bool unrepeatable(const ZydisDecodedInstruction *in)
 /* Writes to the harness's own thread block would be seen by the second run, and
  * a changed segment register is the end of it. */
 static bool hurts_harness(const ZydisDecodedInstruction *in,
-			   const ZydisDecodedOperand *ops)
+			  const ZydisDecodedOperand *ops)
 {
 	size_t i;
 
@@ -169,7 +174,8 @@ static void on_start(int sig, siginfo_t *info, void *context)
 	u64 features;
 
 	/* rip, flags and the general registers; not segments and the rest */
-	memcpy(uc->uc_mcontext.gregs, start.gpr, (REG_EFL + 1) * sizeof(greg_t));
+	memcpy(uc->uc_mcontext.gregs, start.gpr,
+	       (REG_EFL + 1) * sizeof(greg_t));
 	/* The whole vector state is the same every time but for xmm and ymm,
 	 * which are random. */
 	if (!size) {
@@ -199,10 +205,11 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 	siglongjmp(back, 1);
 }
 
-static void catch(int sig, void (*handler)(int, siginfo_t *, void *))
+static void catch (int sig, void (*handler)(int, siginfo_t *, void *))
 {
 	struct sigaction sa = { .sa_sigaction = handler,
-				.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+				.sa_flags = SA_SIGINFO | SA_ONSTACK |
+					    SA_NODEFER };
 
 	sigfillset(&sa.sa_mask);
 	sigaction(sig, &sa, NULL);
@@ -254,7 +261,8 @@ static void aim(const ZydisDecodedOperandMem *mem)
 	if (index >= 0 && index != base)
 		start.gpr[index] = 8;
 	if (base >= 0 && base != REG_RSP)
-		start.gpr[base] = (greg_t)(MIDDLE - disp - (index >= 0 ? 8 * mem->scale : 0));
+		start.gpr[base] = (greg_t)(MIDDLE - disp -
+					   (index >= 0 ? 8 * mem->scale : 0));
 	if (base >= 0 && base == index)
 		start.gpr[base] = (greg_t)((MIDDLE - disp) / (1 + mem->scale));
 }
@@ -269,7 +277,8 @@ static void make_state(const ZydisDecodedInstruction *in,
 	for (i = 0; i < sizeof(start.fp); i++)
 		start.fp[i] = (unsigned char)rnd();
 	for (i = 0; i <= REG_RCX; i++)
-		start.gpr[i] = (greg_t)(rnd() & 1 ? rnd() : MIDDLE + (rnd() & 0xff8));
+		start.gpr[i] =
+			(greg_t)(rnd() & 1 ? rnd() : MIDDLE + (rnd() & 0xff8));
 	start.gpr[REG_RCX] = (greg_t)(rnd() & 0x1f);
 	start.gpr[REG_RDI] = (greg_t)(MIDDLE + (rnd() & 0xff8));
 	start.gpr[REG_RSI] = (greg_t)(MIDDLE + (rnd() & 0xff8));
@@ -290,7 +299,8 @@ static void make_state(const ZydisDecodedInstruction *in,
 			if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 			    greg_of(ops[i].reg.value) >= 0 &&
 			    ops[i].reg.value != ZYDIS_REGISTER_RSP)
-				start.gpr[greg_of(ops[i].reg.value)] = BASE + 0x100;
+				start.gpr[greg_of(ops[i].reg.value)] =
+					BASE + 0x100;
 	}
 }
 
@@ -320,7 +330,8 @@ static bool same_state(const struct insn_facts *f)
 	if (!live)
 		return !memcmp(a->data, b->data, DATA_SIZE);
 	return !memcmp(a->data, b->data, live) &&
-	       !memcmp(a->data + (STACK - DATA) - 8, b->data + (STACK - DATA) - 8,
+	       !memcmp(a->data + (STACK - DATA) - 8,
+		       b->data + (STACK - DATA) - 8,
 		       DATA_SIZE - (STACK - DATA) + 8);
 }
 
@@ -341,9 +352,9 @@ static void report(const u8 *code, const struct insn_facts *f)
 	for (i = 0; i < f->len; i++)
 		printf(" %02x", code[i]);
 	printf(": signals %d %d, exits %llx %llx, flags %llx %llx\n",
-	       after[0].signal, after[1].signal,
-	       after[0].gpr[REG_RIP], after[1].gpr[REG_RIP],
-	       after[0].gpr[REG_EFL], after[1].gpr[REG_EFL]);
+	       after[0].signal, after[1].signal, after[0].gpr[REG_RIP],
+	       after[1].gpr[REG_RIP], after[0].gpr[REG_EFL],
+	       after[1].gpr[REG_EFL]);
 	bad++;
 }
 
@@ -457,20 +468,22 @@ int main(int argc, char **argv)
 	mmap((void *)DATA, DATA_SIZE, PROT_READ | PROT_WRITE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	sigaltstack(&ss, NULL);
-	catch(SIGUSR1, on_start);
+	catch (SIGUSR1, on_start);
 	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		catch(faults[i], on_stop);
+		catch (faults[i], on_stop);
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
 			 ZYDIS_STACK_WIDTH_64);
 	for (k = 1; k < argc; k++) {
 		unsigned long before = bad, had = shapes;
 
 		if (sweep_file(argv[k])) {
-			printf("ok %d - %s # SKIP it is not there\n", ++n, argv[k]);
+			printf("ok %d - %s # SKIP it is not there\n", ++n,
+			       argv[k]);
 			continue;
 		}
 		printf("%s %d - %lu new shapes of %s do the same from their copies\n",
-		       bad == before ? "ok" : "not ok", ++n, shapes - had, argv[k]);
+		       bad == before ? "ok" : "not ok", ++n, shapes - had,
+		       argv[k]);
 	}
 	printf("# %lu shapes: %lu executed (%lu ran through, %lu faulted alike), %lu refused, %lu not repeatable, %lu differ\n",
 	       shapes, executed, equal, faulted, refused, skipped, bad);

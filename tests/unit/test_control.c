@@ -25,8 +25,8 @@ enum { PUSH = 1, LEA = 2, CALL = 9, RET = 14, INT3 = 15, HLT = 16, HOOK = 17 };
 struct bytes {
 	struct dp_target target;
 	u8 text[sizeof(program)];
-	int fail_write;		/* the nth from now; 0 none */
-	u8 log[32];		/* offset of each write */
+	int fail_write; /* the nth from now; 0 none */
+	u8 log[32]; /* offset of each write */
 	size_t writes;
 };
 
@@ -75,8 +75,9 @@ static int build(struct dp_engine *e, void **file)
 {
 	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
 	struct dp_layout_need *need = dp_engine_layout(e, 2);
-	struct dp_mapping map = { .base = 0x70000000, .hook_entry = ENTRY,
-				  .owner = 1, .tool = 2 };
+	struct dp_mapping map = {
+		.base = 0x70000000, .hook_entry = ENTRY, .owner = 1, .tool = 2
+	};
 	int err;
 
 	if (!need)
@@ -124,7 +125,8 @@ static void adds_and_refuses(void **state)
 
 static void places_within_reach(void **state)
 {
-	struct dp_hole far[] = { { TEXT + (1ull << 32), TEXT + (2ull << 32), false } };
+	struct dp_hole far[] = { { TEXT + (1ull << 32), TEXT + (2ull << 32),
+				   false } };
 	struct dp_hole heap[] = { { 0x8000000, 0x8100000, false },
 				  { TEXT + 0x1000, TEXT + 0x70000000, true } };
 	struct dp_layout_need *need;
@@ -166,16 +168,21 @@ static void arms_and_disarms(void **state)
 	assert_int_equal(b.text[LEA], 0xcc);
 	assert_int_equal(b.text[CALL], 0xcc);
 	assert_int_equal(b.text[LEA + 1], program[LEA + 1]);
-	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size), 0);
+	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size),
+			 0);
 	assert_int_equal(dp_view_original(&view, view.sites[0].copy, &orig), 0);
 	assert_int_equal(orig, TEXT + PUSH);
-	assert_int_equal(dp_view_original(&view, view.sites[0].copy + 1, &orig), 0);
+	assert_int_equal(dp_view_original(&view, view.sites[0].copy + 1, &orig),
+			 0);
 	assert_int_equal(orig, TEXT + LEA);
-	assert_int_equal(dp_view_original(&view, view.sites[2].copy + 3, &orig), -EAGAIN);
+	assert_int_equal(dp_view_original(&view, view.sites[2].copy + 3, &orig),
+			 -EAGAIN);
 	assert_true(dp_view_owns(&view, view.sites[2].copy));
 	assert_false(dp_view_owns(&view, TEXT));
-	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_TRAP, NULL), 0);
-	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_JUMP, NULL), 0);
+	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_TRAP, NULL),
+			 0);
+	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_JUMP, NULL),
+			 0);
 	assert_memory_equal(b.text, program, sizeof(program));
 	dp_engine_destroy(e);
 	free(file);
@@ -212,12 +219,16 @@ static void finishes_half_written_jumps(void **state)
 		struct dp_arena *arena = dp_engine_arena(e);
 
 		reset(&b);
-		assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size), 0);
+		assert_int_equal(dp_view_open(&view, arena,
+					      arena->control.arena_size),
+				 0);
 		view.sites[3].armed = 1;
 		b.text[HOOK] = nth < 3 ? 0xcc : 0xe9;
 		if (nth > 1)
 			memcpy(b.text + HOOK + 1, view.sites[3].patch + 1, 4);
-		assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_JUMP, NULL), 0);
+		assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_JUMP,
+						NULL),
+				 0);
 		assert_memory_equal(b.text, program, sizeof(program));
 		dp_engine_destroy(e);
 		free(file);
@@ -236,8 +247,10 @@ static void leaves_foreign_bytes(void **state)
 	reset(&b);
 	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
 	b.text[LEA] = 0xeb;
-	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size), 0);
-	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_TRAP, &bad), -EBUSY);
+	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size),
+			 0);
+	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_TRAP, &bad),
+			 -EBUSY);
 	assert_int_equal(bad, TEXT + LEA);
 	assert_int_equal(b.text[LEA], 0xeb);
 	assert_int_equal(b.text[PUSH], program[PUSH]);
@@ -278,7 +291,8 @@ static void distrusts_arenas(void **state)
 			dp_view_original(&view, TEXT, &orig);
 		}
 	assert_true(refused > 20);
-	assert_int_equal(dp_view_open(&view, arena, sizeof(*arena) - 1), -EBADMSG);
+	assert_int_equal(dp_view_open(&view, arena, sizeof(*arena) - 1),
+			 -EBADMSG);
 	free(copy);
 	dp_engine_destroy(e);
 	free(file);

@@ -37,11 +37,15 @@ struct golden {
 static const struct golden goldens[] = {
 	{ "nop", "90", "90 e9fbff efff", 1, true },
 	{ "push", "55", "55 e9fbffefff", 1, true },
-	{ "mov imm64", "48b88877665544332211", "48b88877665544332211 e9fbffefff", 10, true },
+	{ "mov imm64", "48b88877665544332211",
+	  "48b88877665544332211 e9fbffefff", 10, true },
 	{ "lea rip", "488d0510000000", "488d051000f0ff e9fbffefff", 7, true },
-	{ "movb rip, imm8", "c6052000000007", "c6052000f0ff07 e9fbffefff", 7, true },
-	{ "vmovdqu rip", "c5fa6f0510000000", "c5fa6f051000f0ff e9fbffefff", 8, true },
-	{ "evex rip", "62f17e486f0510000000", "62f17e486f051000f0ff e9fbffefff", 10, true },
+	{ "movb rip, imm8", "c6052000000007", "c6052000f0ff07 e9fbffefff", 7,
+	  true },
+	{ "vmovdqu rip", "c5fa6f0510000000", "c5fa6f051000f0ff e9fbffefff", 8,
+	  true },
+	{ "evex rip", "62f17e486f0510000000", "62f17e486f051000f0ff e9fbffefff",
+	  10, true },
 	{ "jmp rel8", "eb10", "e90d00f0ff", 5, true },
 	{ "jmp rel32", "e910000000", "e91000f0ff", 5, true },
 	{ "je rel8", "7410", "0f840c00f0ff e9f7ffefff", 6, true },
@@ -49,14 +53,19 @@ static const struct golden goldens[] = {
 	{ "loop", "e210", "e202eb05e90900f0ff e9f4ffefff", 9, false },
 	{ "jrcxz", "e310", "e302eb05e90900f0ff e9f4ffefff", 9, false },
 	{ "jecxz", "67e310", "67e302eb05e90900f0ff e9f4ffefff", 10, false },
-	{ "call rel32", "e810000000", "6805104000 c744240400000000 e90300f0ff", 18, false },
-	{ "data16 rex call", "666648e810000000", "6808104000 c744240400000000 e90600f0ff", 18, false },
+	{ "call rel32", "e810000000", "6805104000 c744240400000000 e90300f0ff",
+	  18, false },
+	{ "data16 rex call", "666648e810000000",
+	  "6808104000 c744240400000000 e90600f0ff", 18, false },
 	{ "call *%rax", "ffd0",
-	  "fff0 ff3424 488d642408 c7042402104000 c744240400000000 ff6424f8", 29, false },
+	  "fff0 ff3424 488d642408 c7042402104000 c744240400000000 ff6424f8", 29,
+	  false },
 	{ "call *8(%rsp)", "ff542408",
-	  "ff742408 ff3424 488d642408 c7042404104000 c744240400000000 ff6424f8", 31, false },
+	  "ff742408 ff3424 488d642408 c7042404104000 c744240400000000 ff6424f8",
+	  31, false },
 	{ "call *rip", "ff1510000000",
-	  "ff351000f0ff ff3424 488d642408 c7042406104000 c744240400000000 ff6424f8", 33, false },
+	  "ff351000f0ff ff3424 488d642408 c7042406104000 c744240400000000 ff6424f8",
+	  33, false },
 	{ "ret", "c3", "c3", 1, true },
 	{ "ret imm16", "c21000", "c21000", 3, true },
 	{ "repz ret", "f3c3", "f3c3", 2, true },
@@ -83,8 +92,8 @@ static void relocates(void **state)
 		print_message("# %s\n", g->name);
 		assert_int_equal(dp_insn_facts(code, n, &f), 0);
 		assert_int_equal(f.len, n);
-		assert_int_equal(dp_insn_relocate(code, &f, FROM, TO, &copy,
-						  &why), 0);
+		assert_int_equal(
+			dp_insn_relocate(code, &f, FROM, TO, &copy, &why), 0);
 		assert_int_equal(copy.len, len);
 		assert_memory_equal(copy.code, wanted, len);
 		assert_int_equal(copy.body_len, g->body_len);
@@ -95,8 +104,9 @@ static void relocates(void **state)
 static void refuses(void **state)
 {
 	static const char *const refused[] = {
-		"f4", "0f0b", "0fb9c0", "cc", "cd80", "f1", "c7f810000000",
-		"67488d0510000000", "66e91000", "48cf", "ff18",
+		"f4",	    "0f0b", "0fb9c0",	    "cc",
+		"cd80",	    "f1",   "c7f810000000", "67488d0510000000",
+		"66e91000", "48cf", "ff18",
 	};
 	size_t i;
 
@@ -112,7 +122,8 @@ static void refuses(void **state)
 		assert_int_equal(dp_insn_facts(code, DP_INSN_MAX, &f), 0);
 		assert_int_equal(f.class, DP_INSN_REFUSED);
 		assert_int_equal(dp_insn_relocate(code, &f, FROM, TO, &copy,
-						  &why), -EINVAL);
+						  &why),
+				 -EINVAL);
 		assert_non_null(why);
 	}
 }
@@ -126,7 +137,8 @@ static void knows_its_reach(void **state)
 
 	assert_int_equal(dp_insn_facts(lea, sizeof(lea), &f), 0);
 	/* The jump back is five bytes behind and the nearer of the two. */
-	assert_int_equal(dp_insn_relocate(lea, &f, from, far - 5, &copy, NULL), 0);
+	assert_int_equal(dp_insn_relocate(lea, &f, from, far - 5, &copy, NULL),
+			 0);
 	assert_int_equal(dp_insn_relocate(lea, &f, from, far - 4, &copy, NULL),
 			 -ENOMEM);
 	assert_int_equal(dp_emit_jmp(out, from, from + 5 + 0x7fffffff), 5);

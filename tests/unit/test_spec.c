@@ -18,20 +18,30 @@ struct good {
 	enum dp_spec_kind kind;
 	enum dp_point_form form;
 	const char *module, *name;
-	u64 number;		/* offset of a symbol, value of other forms */
+	u64 number; /* offset of a symbol, value of other forms */
 	const char *args, *cond;
 };
 
-#define SYM(t, m, n, off) \
-	{ t, DP_SPEC_PROBE, DP_POINT_SYMBOL, m, n, off, NULL, NULL }
-#define ADDR(t, m, v) \
-	{ t, DP_SPEC_PROBE, DP_POINT_ADDRESS, m, NULL, v, NULL, NULL }
-#define FOFF(t, m, v) \
-	{ t, DP_SPEC_PROBE, DP_POINT_FILE_OFFSET, m, NULL, v, NULL, NULL }
-#define LINE(t, m, n, v) \
-	{ t, DP_SPEC_PROBE, DP_POINT_LINE, m, n, v, NULL, NULL }
-#define RET(t, m, n) \
-	{ t, DP_SPEC_RETURN, DP_POINT_SYMBOL, m, n, 0, NULL, NULL }
+#define SYM(t, m, n, off)                                                \
+	{                                                                \
+		t, DP_SPEC_PROBE, DP_POINT_SYMBOL, m, n, off, NULL, NULL \
+	}
+#define ADDR(t, m, v)                                                      \
+	{                                                                  \
+		t, DP_SPEC_PROBE, DP_POINT_ADDRESS, m, NULL, v, NULL, NULL \
+	}
+#define FOFF(t, m, v)                                                          \
+	{                                                                      \
+		t, DP_SPEC_PROBE, DP_POINT_FILE_OFFSET, m, NULL, v, NULL, NULL \
+	}
+#define LINE(t, m, n, v)                                             \
+	{                                                            \
+		t, DP_SPEC_PROBE, DP_POINT_LINE, m, n, v, NULL, NULL \
+	}
+#define RET(t, m, n)                                                    \
+	{                                                               \
+		t, DP_SPEC_RETURN, DP_POINT_SYMBOL, m, n, 0, NULL, NULL \
+	}
 
 static const struct good goods[] = {
 	SYM("main", "", "main", 0),
@@ -63,8 +73,8 @@ static const struct good goods[] = {
 	SYM("mallo*+4", "", "mallo*", 4),
 	SYM("f+0xffffffffffffffff", "", "f", UINT64_MAX),
 	SYM("memcpy@GLIBC_2.2.5", "", "memcpy@GLIBC_2.2.5", 0),
-	SYM("libc.so.6:memcpy@@GLIBC_2.14", "libc.so.6",
-	    "memcpy@@GLIBC_2.14", 0),
+	SYM("libc.so.6:memcpy@@GLIBC_2.14", "libc.so.6", "memcpy@@GLIBC_2.14",
+	    0),
 	SYM("ns::f", "", "ns::f", 0),
 	SYM("a::b::c+2", "", "a::b::c", 2),
 	SYM("lib.so:ns::f", "lib.so", "ns::f", 0),
@@ -104,7 +114,8 @@ static const struct good goods[] = {
 	RET("libc.so.6:malloc%return", "libc.so.6", "malloc"),
 	RET("r:r:f", "r", "f"),
 	RET("\"f(int)\"%return", "", "f(int)"),
-	{ "j:main", DP_SPEC_JPROBE, DP_POINT_SYMBOL, "", "main", 0, NULL, NULL },
+	{ "j:main", DP_SPEC_JPROBE, DP_POINT_SYMBOL, "", "main", 0, NULL,
+	  NULL },
 	{ "usdt:prov:name", DP_SPEC_USDT, 0, "", "prov:name", 0, NULL, NULL },
 	{ "usdt:lib.so:prov:name", DP_SPEC_USDT, 0, "lib.so", "prov:name", 0,
 	  NULL, NULL },
@@ -254,8 +265,8 @@ static void forms_for_later_are_named(void **state)
 
 	for (i = 0; i < COUNT(unsupported); i++) {
 		dp_diag_clear(&diag);
-		assert_int_equal(dp_spec_parse(unsupported[i].text, &spec,
-					       &diag), 0);
+		assert_int_equal(
+			dp_spec_parse(unsupported[i].text, &spec, &diag), 0);
 		assert_int_equal(dp_spec_supported(&spec, &diag), -EOPNOTSUPP);
 		check_wrong(&unsupported[i], &diag);
 		dp_spec_free(&spec);
@@ -265,8 +276,8 @@ static void forms_for_later_are_named(void **state)
 static void forms_for_now_are_supported(void **state)
 {
 	static const char *const texts[] = {
-		"main", "libc.so.6:mallo*", "main+0x4", "0x401000",
-		"libc.so.6:+0x1000", "\"f(int)\"",
+		"main",	    "libc.so.6:mallo*",	 "main+0x4",
+		"0x401000", "libc.so.6:+0x1000", "\"f(int)\"",
 	};
 	struct dp_spec spec;
 	size_t i;

@@ -35,7 +35,7 @@ struct victim {
 	struct dp_diag diag;
 };
 
-int sym_shadowed(int x);	/* that of sym_dup_a.c */
+int sym_shadowed(int x); /* that of sym_dup_a.c */
 
 static struct victim self;
 
@@ -200,9 +200,9 @@ static void roles_are_told_apart(void **state)
 static void names_are_the_linkers(void **state)
 {
 	static const char *const names[] = {
-		"malloc", "free", "printf", "getpid", "qsort", "pthread_create",
-		"memcpy", "memmove", "memset", "strlen", "strchr", "strcmp",
-		"_exit", "realpath", "dlopen",
+		"malloc",	  "free",   "printf",  "getpid",   "qsort",
+		"pthread_create", "memcpy", "memmove", "memset",   "strlen",
+		"strchr",	  "strcmp", "_exit",   "realpath", "dlopen",
 	};
 	void *libc = libc_handle();
 	size_t i;
@@ -220,7 +220,8 @@ static void ifuncs_are_resolved(void **state)
 	size_t i, n = 0, skipped;
 
 	assert_int_equal(dp_symbols_find(self.mods, LIBC, "*", &s, &skipped,
-					 &self.diag), 0);
+					 &self.diag),
+			 0);
 	assert_true(s.n > 1500);
 	for (i = 0; i < s.n; i++) {
 		if (i)
@@ -300,8 +301,8 @@ static void addresses_have_the_linkers_names(void **state)
 	size_t i, n = 0;
 	Dl_info info;
 
-	assert_int_equal(dp_symbols_find(self.mods, LIBC, "*", &s, NULL,
-					 &self.diag), 0);
+	assert_int_equal(
+		dp_symbols_find(self.mods, LIBC, "*", &s, NULL, &self.diag), 0);
 	for (i = 0; i < s.n; i++) {
 		assert_int_equal(dp_symbol_at(self.mods, s.v[i].addr, &at), 0);
 		assert_int_equal(at.addr, s.v[i].addr);
@@ -317,7 +318,8 @@ static void addresses_have_the_linkers_names(void **state)
 	assert_true(n > 1000);
 	dp_symbols_free(&s);
 	assert_int_equal(dp_symbol_at(self.mods, find_in(&self, LIBC, "malloc"),
-				      &at), 0);
+				      &at),
+			 0);
 	assert_string_equal(at.name, "malloc");
 	assert_true(at.global);
 	assert_int_equal(dp_symbol_at(self.mods, 16, &at), -ENOENT);
@@ -338,7 +340,8 @@ static void two_statics_are_ambiguous(void **state)
 	assert_non_null(plus);
 	offset = strtoull(plus + 2, NULL, 16);
 	assert_int_equal(dp_module_file_addr(self.mods, m, offset, &addr,
-					     &self.diag), 0);
+					     &self.diag),
+			 0);
 	assert_int_equal(dp_symbol_at(self.mods, addr, &at), 0);
 	assert_string_equal(at.name, "sym_twice");
 	assert_false(at.global);
@@ -359,7 +362,8 @@ static void pieces_are_found_by_name_only(void **state)
 
 	find_in(&self, "", "sym_piece.cold");
 	assert_int_equal(dp_symbols_find(self.mods, "", "sym_piece*", &s, NULL,
-					 &self.diag), 0);
+					 &self.diag),
+			 0);
 	assert_int_equal(s.n, 1);
 	assert_string_equal(s.v[0].name, "sym_piece");
 	dp_symbols_free(&s);
@@ -372,7 +376,8 @@ static void aliases_are_one(void **state)
 	assert_int_equal(find_in(&self, "", "sym_second_alias"),
 			 (u64)sym_first_alias);
 	assert_int_equal(dp_symbols_find(self.mods, NULL, "sym_*_alias", &s,
-					 NULL, &self.diag), 0);
+					 NULL, &self.diag),
+			 0);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].addr, (u64)sym_first_alias);
 	dp_symbols_free(&s);
@@ -459,7 +464,8 @@ static void sequences_are_read_from_memory(void **state)
 	assert_int_equal(r[0].end - r[0].start, sym_sequence_length);
 	free(r);
 	assert_int_equal(dp_module_rseq(self.mods, module_named(&self, LIBC),
-					&r, &n), 0);
+					&r, &n),
+			 0);
 	assert_int_equal(n, 0);
 	free(r);
 }
@@ -498,13 +504,13 @@ static void a_child_is_looked_up(void **state)
 	start(&v, "/bin/sh", argv);
 	assert_true(main_of(&v)->is_main);
 	assert_int_equal(find_in(&v, LIBC, "malloc") -
-			 module_named(&v, LIBC)->bias,
+				 module_named(&v, LIBC)->bias,
 			 find_in(&self, LIBC, "malloc") -
-			 module_named(&self, LIBC)->bias);
+				 module_named(&self, LIBC)->bias);
 	assert_int_equal(find_in(&v, LIBC, "memcpy") -
-			 module_named(&v, LIBC)->bias,
+				 module_named(&v, LIBC)->bias,
 			 find_in(&self, LIBC, "memcpy") -
-			 module_named(&self, LIBC)->bias);
+				 module_named(&self, LIBC)->bias);
 	drop(&v);
 }
 
@@ -541,8 +547,8 @@ static void stripped_functions_have_bounds(void **state)
 	assert_ptr_equal(module_named(&v, "python3"), main_of(&v));
 	find_in(&v, "", "PyObject_Call");
 	find_in(&v, "", "_start");
-	snprintf(command, sizeof(command),
-		 "readelf -wF %s 2>/dev/null", main_of(&v)->path);
+	snprintf(command, sizeof(command), "readelf -wF %s 2>/dev/null",
+		 main_of(&v)->path);
 	f = popen(command, "r");
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f))
@@ -573,8 +579,8 @@ static u64 own_offset(const void *function)
 {
 	u64 offset;
 
-	assert_int_equal(dp_module_addr_file(self.mods, (u64)function,
-					     &offset), 0);
+	assert_int_equal(dp_module_addr_file(self.mods, (u64)function, &offset),
+			 0);
 	return offset;
 }
 
@@ -637,7 +643,8 @@ static void sections_are_not_needed(void **state)
 	start_copy(&v, path);
 	assert_int_equal(dp_module_file_addr(v.mods, main_of(&v),
 					     own_offset(sym_call_a), &addr,
-					     &v.diag), 0);
+					     &v.diag),
+			 0);
 	assert_int_equal(dp_function_bounds(v.mods, addr + 1, &start, &end), 0);
 	assert_int_equal(start, addr);
 	assert_int_equal(fail_in(&v, "", "sym_call_a"), -ENOENT);

@@ -31,8 +31,8 @@ static void expect(pid_t pid, int wanted, const char *what)
 {
 	int status = -1;
 
-	if (pid < 0 || waitpid(pid, &status, 0) != pid ||
-	    !WIFEXITED(status) || WEXITSTATUS(status) != wanted) {
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) != wanted) {
 		printf("%s: status %x\n", what, status);
 		failures++;
 	}

@@ -35,7 +35,8 @@ __attribute__((noipa)) void harsh_tick(void)
 
 static int more(void)
 {
-	return !stop && (!limit || __atomic_load_n(&ticks, __ATOMIC_RELAXED) < limit);
+	return !stop &&
+	       (!limit || __atomic_load_n(&ticks, __ATOMIC_RELAXED) < limit);
 }
 
 static void on_term(int sig)
@@ -88,8 +89,7 @@ static void *stacks(void *arg)
 	ss.ss_flags = SS_DISABLE;
 	sigaltstack(&ss, NULL);
 	for (i = 0; i < ALTERNATE; i++)
-		if (memory[i] != CANARY ||
-		    memory[2 * ALTERNATE + i] != CANARY)
+		if (memory[i] != CANARY || memory[2 * ALTERNATE + i] != CANARY)
 			wrong = 1;
 	free(memory);
 	return NULL;

@@ -42,7 +42,7 @@ struct sleeper {
 static struct {
 	int word;
 	atomic_int released;
-} *shared;
+} * shared;
 static int semaphore, listener;
 static pid_t self;
 
@@ -169,7 +169,8 @@ static void release(struct sleeper *s, struct sockaddr_un *addr)
 	if (s->sleep == by_futex) {
 		shared->word = 1;
 		while (syscall(SYS_futex, &shared->word, FUTEX_WAKE, 1, NULL,
-			       NULL, 0) < 1 && !shared->released)
+			       NULL, 0) < 1 &&
+		       !shared->released)
 			continue;
 	} else if (s->sleep == by_semaphore) {
 		semop(semaphore, &up, 1);
@@ -184,8 +185,8 @@ static void release(struct sleeper *s, struct sockaddr_un *addr)
 static void listen_here(struct sockaddr_un *addr)
 {
 	addr->sun_family = AF_UNIX;
-	snprintf(addr->sun_path + 1, sizeof(addr->sun_path) - 1,
-		 "sleepers.%d", getpid());
+	snprintf(addr->sun_path + 1, sizeof(addr->sun_path) - 1, "sleepers.%d",
+		 getpid());
 	listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	bind(listener, (struct sockaddr *)addr, sizeof(*addr));
 	listen(listener, 1);

@@ -21,7 +21,7 @@ struct dp_mcontext {
 	u64 rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
 	u16 cs, gs, fs, ss;
 	u64 err, trapno, oldmask, cr2;
-	u64 fpstate;		/* address */
+	u64 fpstate; /* address */
 	u64 reserved[8];
 };
 

@@ -22,8 +22,8 @@
 struct out {
 	u8 *code;
 	unsigned int len;
-	u64 at;			/* address of code[0] in the target */
-	bool far;		/* something was out of reach */
+	u64 at; /* address of code[0] in the target */
+	bool far; /* something was out of reach */
 };
 
 static void put(struct out *o, const u8 *bytes, unsigned int n)
@@ -39,8 +39,8 @@ static void put32(struct out *o, u32 v)
 	put(o, b, sizeof(b));
 }
 
-#define PUT(o, ...) put(o, (const u8[]){ __VA_ARGS__ }, \
-			sizeof((const u8[]){ __VA_ARGS__ }))
+#define PUT(o, ...) \
+	put(o, (const u8[]){ __VA_ARGS__ }, sizeof((const u8[]){ __VA_ARGS__ }))
 
 /* The displacement from the end of four bytes written next to @target. */
 static void put_rel32(struct out *o, u64 target)
@@ -114,13 +114,13 @@ static void put_call_ind(struct out *o, const u8 *code,
 	/* ff /2 becomes ff /6, a push of the same operand. */
 	o->code[start + f->modrm_off] =
 		(u8)((code[f->modrm_off] & ~0x38) | 0x30);
-	PUT(o, 0xff, 0x34, 0x24);		/* push (%rsp) */
-	PUT(o, 0x48, 0x8d, 0x64, 0x24, 0x08);	/* lea 8(%rsp), %rsp */
-	PUT(o, 0xc7, 0x04, 0x24);		/* movl $next, (%rsp) */
+	PUT(o, 0xff, 0x34, 0x24); /* push (%rsp) */
+	PUT(o, 0x48, 0x8d, 0x64, 0x24, 0x08); /* lea 8(%rsp), %rsp */
+	PUT(o, 0xc7, 0x04, 0x24); /* movl $next, (%rsp) */
 	put32(o, (u32)next);
 	PUT(o, 0xc7, 0x44, 0x24, 0x04);
 	put32(o, (u32)(next >> 32));
-	PUT(o, 0xff, 0x64, 0x24, 0xf8);		/* jmp *-8(%rsp) */
+	PUT(o, 0xff, 0x64, 0x24, 0xf8); /* jmp *-8(%rsp) */
 }
 
 static bool falls_through(u8 class)
