@@ -30,6 +30,7 @@ for when in before after; do
 	is "and the probe's hits ($when)" "$got" "4002"
 
 	mkfifo "$dir/fifo.$when"
+	: >"$dir/out"
 	"$VICTIMS/own-trap" $when <"$dir/fifo.$when" >"$dir/out" &
 	victim=$!
 	pids+=($victim)
