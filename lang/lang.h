@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * lang: probe programs, from text to an image and back.
+ *
+ * The language is that of IBM's Dynamic Probes: a header of KEY = VALUE lines,
+ * then probes, each with keywords and the instructions of its handler. An image
+ * holds all code of a file in one array; each probe has its part of it.
+ *
+ * Context of every function: tool process, may allocate, thread-safe on
+ * different objects. Nothing is printed.
+ */
+#ifndef DP_LANG_H
+#define DP_LANG_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <dprobes/diag.h>
+#include "port_types.h"
+
+/** enum dp_modtype - what kind of module a program probes; DProbes' values */
+enum dp_modtype {
+	DP_MODTYPE_USER = 1,
+	DP_MODTYPE_KERNEL = 2,
+	DP_MODTYPE_KMOD = 4,
+};
+
+#define DP_VARS_MAX 256
+#define DP_LOG_MAX 1024
+#define DP_JMP_MAX 65535
+#define DP_CODE_MAX 65535
+#define DP_MAXHITS_DEFAULT 0x7fffffffu
+#define DP_STACK_DEFAULT 1024
+#define DP_STACK_SMALL 32
+
+/** struct dp_source_place - where something was written */
+struct dp_source_place {
+	u32 line;		/* from 1 */
+	u32 column, span;	/* bytes, column from 0 */
+};
+
+/**
+ * struct dp_lang_point - one probe of a file
+ * @symbol: name in "offset = name + 4", or NULL for a plain number
+ * @value: the number, or what is added to the symbol
+ * @absolute: "address =" rather than "offset ="
+ * @opcode: expected first byte, -1 if the file does not say
+ * @passcount: hits to let pass; @maxhits: executions after which it is disabled
+ * @start, @end: its code, [start, end) of the image's
+ * @at: the value of offset or address, for diagnostics; @opcode_at likewise
+ */
+struct dp_lang_point {
+	char *symbol;
+	s64 value;
+	bool absolute;
+	s32 opcode;
+	u16 major, minor;
+	u32 passcount, maxhits;
+	u16 group, type;
+	bool logonfault;
+	u32 start, end;
+	struct dp_source_place at, opcode_at;
+};
+
+/**
+ * struct dp_lang_program - one file, assembled
+ * @file: name for messages
+ * @text: the source, so that a place can be shown
+ * @name: of the module, without quotes
+ * @word: bytes of an element: 8, or 4 for images as DProbes made on the i386
+ * @stack: elements of the RPN stack, DP_STACK_DEFAULT or DP_STACK_SMALL
+ */
+struct dp_lang_program {
+	char *file;
+	char *text;
+	char *name;
+	struct dp_source_place name_at;
+	enum dp_modtype modtype;
+	u16 major;
+	u16 id;
+	u32 jmpmax, logmax, vars, gvars, stack;
+	u8 word;
+	struct dp_lang_point *points;
+	size_t nr_points;
+	u8 *code;
+	u32 code_len;
+};
+
+/**
+ * dp_lang_assemble() - make a program of its text
+ * @file: name for messages
+ * @text: @len bytes, need not end in NUL
+ * @word: 8; 4 encodes literals and jumps as on the i386
+ * @program: the result; free with dp_lang_free()
+ * @line: on an error that has a place, a malloc()ed copy of that source line
+ *        with tabs made spaces, to be shown over the caret of @diag; else NULL
+ * @diag: "FILE:LINE:COLUMN: sentence", columns from 1
+ *
+ * Return: 0; -EINVAL the text is wrong; -EOPNOTSUPP it uses what is not there
+ * yet, which the words name; -ENOMEM.
+ */
+int dp_lang_assemble(const char *file, const char *text, size_t len, u8 word,
+		     struct dp_lang_program **program, char **line,
+		     struct dp_diag *diag);
+
+/**
+ * dp_lang_complain() - point at a place of an assembled program
+ *
+ * For what is found out later: a symbol that does not exist, an opcode that does
+ * not match. Sets @diag to "FILE:LINE:COLUMN: " and @fmt, and @line as above.
+ * Return: @err.
+ */
+int dp_lang_complain(const struct dp_lang_program *program,
+		     struct dp_source_place at, int err, char **line,
+		     struct dp_diag *diag, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/**
+ * dp_lang_disassemble() - write a program so that it assembles to the same image
+ * @out: where to; written only
+ */
+void dp_lang_disassemble(const struct dp_lang_program *program, FILE *out);
+
+/** dp_lang_free() - free a program; NULL is fine */
+void dp_lang_free(struct dp_lang_program *program);
+
+#endif
