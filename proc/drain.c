@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 
 #define STACK_MAX (8u << 20)
 #define USER_CS 0x33
@@ -88,7 +89,8 @@ static bool pc_drained(const struct dp_view *view, struct dp_thread *t)
 	if (dp_view_original(view, t->regs.rip, &orig))
 		return false;
 	t->regs.rip = orig;
-	t->moved = true;
+	/* At once: the agent may be gone before this thread is released. */
+	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 	return true;
 }
 

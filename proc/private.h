@@ -35,7 +35,6 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status);
 /** struct dp_thread - one thread that we have stopped */
 struct dp_thread {
 	pid_t tid;
-	bool moved; /* @regs must be written back */
 	struct user_regs_struct regs;
 };
 

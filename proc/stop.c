@@ -288,12 +288,7 @@ void dp_stop_release(struct dp_process *proc)
 
 	if (proc->held)
 		return;
-	for (i = 0; i < proc->nr_threads; i++) {
-		struct dp_thread *t = &proc->threads[i];
-
-		if (t->moved)
-			ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
-		ptrace(PTRACE_DETACH, t->tid, 0, 0);
-	}
+	for (i = 0; i < proc->nr_threads; i++)
+		ptrace(PTRACE_DETACH, proc->threads[i].tid, 0, 0);
 	proc->nr_threads = 0;
 }
