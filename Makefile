@@ -20,8 +20,9 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -ffreestanding -nostdlib -mgeneral
 	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP
 
 CONTROL_SRC := $(wildcard lib/*.c engine/insn/*.c engine/insn/x86/*.c engine/control/*.c \
-	port/user/*.c sym/*.c proc/*.c tracer/*.c)
-HIT_SRC := $(wildcard engine/hit/*.c engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c)
+	port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c
+VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
+HIT_SRC := $(wildcard engine/hit/*.c engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
 
 CONTROL_OBJ := $(CONTROL_SRC:%.c=$(B)/%.o) $(B)/agent/image.o

@@ -26,12 +26,14 @@
 #define DP_LAYOUT_H
 
 #include "port_types.h"
+#include "engine/vm/vm.h"
+#include "engine/insn/faults.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 2
+#define DP_LAYOUT_VERSION 3
 
 #define DP_PAGE 4096u
-#define DP_AGENT_TEXT (4 * DP_PAGE)
+#define DP_AGENT_TEXT (8 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT
 #define DP_PRIVATE_OFFSET (DP_WIPE_OFFSET + DP_PAGE)
 #define DP_ARENA_OFFSET (DP_PRIVATE_OFFSET + DP_PAGE)
@@ -74,6 +76,9 @@ struct dp_kernel_sigaction {
  * @copy_len, @body_len: of the copy (see struct dp_copy)
  * @atomic: pc inside the copy is at its start or at its end, nowhere else
  * @mode: enum dp_mode
+ * @post: of the copy that ends in a breakpoint behind the instruction, 0 for none
+ * @post_body: offset of that breakpoint
+ * @faults: enum dp_insn_faults; with @operand, where an indirect branch reads
  * @armed: set before the first byte is written, cleared after the last one is
  *         back: whoever finds the process later knows what to look at
  * @returned: it was armed and is not any more. A debugger that met our
@@ -82,6 +87,8 @@ struct dp_kernel_sigaction {
 struct dp_site_entry {
 	u64 addr;
 	u64 copy;
+	u64 post;
+	struct dp_operand_ref operand;
 	u32 first_probe;
 	u8 orig[5];
 	u8 patch[5];
@@ -93,15 +100,136 @@ struct dp_site_entry {
 	u8 mode;
 	u8 armed;
 	u8 returned;
-	u8 pad[2];
+	u8 faults;
+	u8 post_len, post_body;
+	u8 pad[7];
 };
 
-/** struct dp_probe_entry - one probe of a site; control owns it */
+/**
+ * struct dp_probe_entry - one probe of a site; control owns it
+ * @next: 1 + index of the next probe at the site
+ * @program: 1 + index of the program it runs, 0 for none
+ * @start: offset in the program's code
+ * @maxhits: executions after which it is disabled
+ * @logonfault: its record counts even if the original instruction faults
+ */
 struct dp_probe_entry {
-	u32 next; /* 1 + index of the next probe at the site */
+	u32 next;
 	u32 site;
 	u32 enabled;
+	u32 program;
+	u32 start;
+	u32 maxhits;
+	u16 major, minor;
+	u8 logonfault;
+	u8 pad[3];
+};
+
+/** enum dp_status_bit - what a program has made of its probe */
+enum dp_status_bit {
+	DP_PROBE_REMOVED = 1,
+	DP_PROBE_SUSPENDED = 2,
+};
+
+/** enum dp_tally - what else became of hits and records, by probe */
+enum dp_tally {
+	DP_TALLY_PASSED, /* hits that passcount let pass */
+	DP_TALLY_DISABLED, /* hits after maxhits, remove, or suspend */
+	DP_TALLY_CONTEXT, /* hits missed for want of a context */
+	DP_TALLY_LOST, /* records for which the ring had no room */
+	DP_TALLY_DISCARDED, /* records whose original instruction faulted */
+	DP_TALLY_NR,
+};
+
+/**
+ * struct dp_probe_state - of a probe with a program; hit owns it
+ * @count: executions so far; starts at minus passcount
+ */
+struct dp_probe_state {
+	s64 count;
+	u32 status;
 	u32 pad;
+	u64 tally[DP_TALLY_NR];
+};
+
+#define DP_PROGRAM_NAME 48
+
+/** struct dp_program_entry - a verified program; control owns it */
+struct dp_program_entry {
+	u32 code_off, code_len;
+	u32 lv_off, nr_lv;
+	u32 jmpmax, logmax, stack_mask;
+	u32 pad;
+	char name[DP_PROGRAM_NAME];
+};
+
+#define DP_CONTEXTS 256
+#define DP_RING_BYTES (1u << 20) /* of each shard, about */
+
+/** enum dp_context_state */
+enum dp_context_state {
+	DP_CONTEXT_FREE,
+	DP_CONTEXT_RUNS,
+	DP_CONTEXT_PENDING, /* its record waits for the original instruction */
+};
+
+/**
+ * struct dp_context - what one hit of a probe with a program needs; hit owns it
+ * @serial: the same for all probes of one hit
+ * @sp: the program's stack pointer at the hit
+ */
+struct dp_context {
+	u32 state;
+	u32 tid;
+	u32 probe;
+	u32 site;
+	u64 serial;
+	u64 sp;
+	u64 ticks;
+	u64 pad;
+	struct dp_vm vm;
+};
+
+/** enum dp_record_flag */
+enum dp_record_flag {
+	DP_RECORD_TRUNCATED = 1, /* the log was too small */
+};
+
+/**
+ * struct dp_record - one hit's log as it travels
+ * @ticks: when the hit began, by dp_port_ticks()
+ * @exception: that ended the program, or 0; @parm is what it says
+ * @facility: n of "exit n", or 0
+ * @len: bytes of data behind it
+ */
+struct dp_record {
+	u64 ticks;
+	u32 probe;
+	u32 tid;
+	u32 cpu;
+	u16 major, minor;
+	u16 exception;
+	u16 len;
+	u8 facility;
+	u8 flags;
+	u16 pad;
+	u64 parm;
+};
+
+/**
+ * struct dp_slot - room for one record
+ * @turn: says whose it is. For the record number n of a ring of size s: n, a
+ *        writer may take it; n + 1, it is written; n + s, it is free again.
+ */
+struct dp_slot {
+	u64 turn;
+	struct dp_record record;
+};
+
+/** struct dp_ring - one shard: many writers, one reader; slots follow */
+struct dp_ring {
+	u64 next; /* number of the next record */
+	u64 pad[7];
 };
 
 /** struct dp_span - [start, start + size) in the target; control owns it */
@@ -124,6 +252,13 @@ struct dp_arena_control {
 	u32 site_off, nr_sites;
 	u32 probe_off, nr_probes;
 	u32 counter_off, shard_stride, shard_mask;
+	u32 state_off;
+	u32 program_off, nr_programs;
+	u32 code_off;
+	u32 gv_off, nr_gv;
+	u32 context_off, nr_contexts;
+	u32 ring_off, ring_stride, slot_size, slot_mask;
+	u32 tid_offset; /* of a thread's id, from its thread pointer */
 	u32 nr_pools;
 	u32 nr_texts;
 	u32 revertible; /* @texts held only page-cache pages before us */
@@ -134,6 +269,7 @@ struct dp_arena_control {
 /** struct dp_arena_hit - what hit says and control reads */
 struct dp_arena_hit {
 	u64 missed[DP_MISSED_NR];
+	u64 pending; /* contexts that are DP_CONTEXT_PENDING */
 	u64 foreign; /* traps passed on to the program */
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */
 	u32 exec_pending; /* in execve: @exec_path is being started */

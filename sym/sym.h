@@ -203,4 +203,12 @@ int dp_module_rseq(struct dp_modules *mods, const struct dp_module *m,
 int dp_module_dynsym(struct dp_modules *mods, const struct dp_module *m,
 		     const char *name, u64 *addr);
 
+/**
+ * dp_thread_tid_offset() - how far behind the thread pointer libc keeps the
+ * thread's id
+ * Return: bytes; 0 if the libc does not say.
+ * Source: glibc's nptl_db, _thread_db_pthread_tid.
+ */
+u32 dp_thread_tid_offset(struct dp_modules *mods);
+
 #endif

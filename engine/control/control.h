@@ -53,6 +53,56 @@ int dp_engine_add(struct dp_engine *engine, u64 addr, const u8 *code,
  */
 int dp_engine_add_hook(struct dp_engine *engine, u64 addr, u32 nr);
 
+/**
+ * struct dp_program_spec - a program as it is inserted
+ * @name: of what it probes, for whoever asks later
+ * @code: 8-byte words; @starts: where the handlers of its @nr_starts probes begin
+ * @nr_lv, @nr_gv: variables it uses, at most 256 each
+ * @jmpmax: jumps a hit, at most 65535; @logmax: bytes a record, at most DP_VM_LOG
+ * @stack: elements of the RPN stack: 1024 or 32
+ *
+ * What exceeds a limit is clamped.
+ */
+struct dp_program_spec {
+	const char *name;
+	const u8 *code;
+	u32 code_len;
+	const u32 *starts;
+	u32 nr_starts;
+	u32 nr_lv, nr_gv;
+	u32 jmpmax, logmax, stack;
+};
+
+/**
+ * dp_engine_add_program() - verify a program and take it in
+ * @program: number of the new program, from 0
+ * @offset: on failure, where in the code
+ * @why: on failure, a static phrase
+ *
+ * Before the layout. The code is copied.
+ * Return: 0; -EINVAL the verifier rejects it; -ENOMEM.
+ */
+int dp_engine_add_program(struct dp_engine *engine,
+			  const struct dp_program_spec *spec, u32 *program,
+			  u32 *offset, const char **why);
+
+/** struct dp_binding - how a probe runs a program; see struct dp_probe_entry */
+struct dp_binding {
+	u32 program;
+	u32 start;
+	u16 major, minor;
+	u32 passcount, maxhits;
+	bool logonfault;
+};
+
+/** dp_engine_bind() - have a probe run a program. Before the layout. */
+void dp_engine_bind(struct dp_engine *engine, u32 probe,
+		    const struct dp_binding *binding);
+
+/** dp_engine_set_tid_offset() - how far behind a thread's pointer its id is;
+ *  where that is not known, the kernel is asked. Before the build. */
+void dp_engine_set_tid_offset(struct dp_engine *engine, u32 offset);
+
 /** struct dp_pool_need - a pool that has to be placed */
 struct dp_pool_need {
 	u64 low, high; /* everything it must reach lies in between */
@@ -132,6 +182,45 @@ int dp_engine_arm(struct dp_engine *engine, struct dp_target *target, u64 *bad);
 
 /** dp_engine_hits() - hits of a probe so far; readable while it runs */
 u64 dp_engine_hits(const struct dp_engine *engine, u32 probe);
+/** dp_engine_tally() - what became of the hits and records of a probe */
+u64 dp_engine_tally(const struct dp_engine *engine, u32 probe,
+		    enum dp_tally what);
+
+/** struct dp_record_copy - a record, out of the target's reach */
+struct dp_record_copy {
+	struct dp_record head;
+	u8 data[DP_VM_LOG];
+};
+
+/**
+ * dp_engine_records() - take what is in the rings
+ * @take: called for each record, in the order of its ring
+ * @ended: nobody writes any more: what is half written is torn
+ *
+ * The target can write anything there; what does not make sense is dropped and
+ * counted as torn.
+ * Return: how many were taken.
+ */
+size_t dp_engine_records(struct dp_engine *engine,
+			 void (*take)(void *arg,
+				      const struct dp_record_copy *record),
+			 void *arg, bool ended);
+/** dp_engine_torn() - records that were dropped so far */
+u64 dp_engine_torn(const struct dp_engine *engine);
+
+/**
+ * dp_engine_settle() - discard records that will not be completed
+ * @alive: is a thread still there? NULL: none is
+ */
+void dp_engine_settle(struct dp_engine *engine,
+		      bool (*alive)(void *arg, u32 tid), void *arg);
+
+/** dp_engine_variable() - value of a variable; 0 past the end */
+u64 dp_engine_local(const struct dp_engine *engine, u32 program, u32 index);
+u64 dp_engine_global(const struct dp_engine *engine, u32 index);
+/** dp_engine_globals() - how many there are */
+u32 dp_engine_globals(const struct dp_engine *engine);
+
 u64 dp_engine_missed(const struct dp_engine *engine, u32 probe);
 const char *dp_engine_mode(const struct dp_engine *engine, u32 probe);
 const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);

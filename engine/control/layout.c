@@ -83,31 +83,21 @@ static int assign_pool(struct dp_engine *e, struct dp_site *s)
 		pool = &need->pools[need->nr_pools++];
 		pool->low = low;
 		pool->high = high;
-		pool->size = DP_COPY_MAX;
+		pool->size = 2 * DP_COPY_MAX;
 	}
 	pool->low = low < pool->low ? low : pool->low;
 	pool->high = high > pool->high ? high : pool->high;
 	pool->size += s->hook >= 0 ? DP_COPY_MAX : DP_COPY_MAX * 3 / 4;
+	if (s->records)
+		pool->size += DP_COPY_MAX;
 	s->pool = need->nr_pools - 1;
 	return 0;
-}
-
-static u64 arena_size(const struct dp_engine *e)
-{
-	u64 slots = 2;
-
-	while (slots < 2ull * e->nr_sites + 2)
-		slots *= 2;
-	return page_up(sizeof(struct dp_arena) +
-		       e->nr_sites * sizeof(struct dp_site_entry) +
-		       e->nr_probes * sizeof(struct dp_probe_entry) +
-		       slots * sizeof(u32) + 64 +
-		       (u64)e->shards * (e->nr_probes + 16) * sizeof(u64));
 }
 
 struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 {
 	struct dp_layout_need *need = &e->need;
+	struct dp_arena_control control;
 	u64 offset;
 	u32 i;
 
@@ -121,7 +111,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 	for (i = 0; i < e->nr_sites; i++)
 		if (assign_pool(e, &e->sites[e->order[i]]))
 			return NULL;
-	need->arena_size = arena_size(e);
+	need->arena_size = dp_tables_lay_out(e, &control);
 	offset = DP_FILE_ARENA_OFFSET + need->arena_size;
 	for (i = 0; i < need->nr_pools; i++) {
 		need->pools[i].size = page_up(need->pools[i].size);

@@ -70,6 +70,36 @@ static int make_copy(const struct dp_site *s, struct dp_site_entry *entry,
 	return 0;
 }
 
+/* The copy again, with a breakpoint between the instruction and the jump on. */
+static int make_post(const struct dp_site *s, struct dp_site_entry *entry,
+		     u8 *out)
+{
+	struct dp_copy copy;
+	int err = dp_insn_relocate(s->code, &s->facts, s->addr, entry->post,
+				   &copy, NULL);
+
+	if (err)
+		return err;
+	copy_bytes(out, copy.code, copy.body_len);
+	out[copy.body_len] = DP_BREAKPOINT;
+	entry->post_body = copy.body_len;
+	entry->post_len = copy.body_len + 1;
+	entry->post_len += (u8)dp_emit_jmp(out + entry->post_len,
+					   entry->post + entry->post_len,
+					   s->addr + s->facts.len);
+	return entry->post_len > copy.body_len + 1 ? 0 : -ENOMEM;
+}
+
+/* Only what falls through, and does so as one instruction, comes back. */
+static bool needs_post(const struct dp_site *s)
+{
+	u8 f = s->facts.faults;
+
+	return s->records && s->facts.class == DP_INSN_PLAIN &&
+	       (f == DP_FAULTS_OTHER || f == DP_FAULTS_PUSH ||
+		f == DP_FAULTS_POP);
+}
+
 /* A hook that shares its address with a probe is reached by the trap. */
 static int make_patch(const struct dp_site *s, struct dp_site_entry *entry)
 {
@@ -84,43 +114,46 @@ static int make_patch(const struct dp_site *s, struct dp_site_entry *entry)
 	return entry->patch_len ? 0 : -ENOMEM;
 }
 
+static void note_faults(const struct dp_site *s, struct dp_site_entry *entry)
+{
+	entry->faults = s->facts.faults;
+	entry->operand = s->facts.operand;
+	if (s->facts.rip_relative)
+		entry->operand.disp += (s64)(s->addr + s->facts.len);
+}
+
 static int plan_site(struct dp_engine *e, const struct dp_site *s,
 		     struct dp_site_entry *entry, const struct dp_mapping *map,
 		     struct cursor *cur)
 {
 	const struct dp_pool_need *pool = &e->need.pools[s->pool];
-	u32 used = cur->used[s->pool];
+	u32 *used = &cur->used[s->pool];
+	u8 *file = (u8 *)map->file + pool->file_offset;
 	int err;
 
-	if (used + DP_COPY_MAX > pool->size)
+	if (*used + 2 * DP_COPY_MAX > pool->size)
 		return -ENOMEM;
 	entry->addr = s->addr;
-	entry->copy = pool->addr + used;
+	entry->copy = pool->addr + *used;
 	entry->insn_len = s->facts.len;
 	entry->first_probe = s->first_probe;
-	err = make_copy(s, entry, map,
-			(u8 *)map->file + pool->file_offset + used);
-	if (!err)
-		err = make_patch(s, entry);
-	cur->used[s->pool] = used + entry->copy_len;
-	return err;
-}
-
-static u32 take(u32 *offset, u64 bytes)
-{
-	u32 at = *offset;
-
-	*offset += (u32)((bytes + 7) & ~7ull);
-	return at;
+	note_faults(s, entry);
+	err = make_copy(s, entry, map, file + *used);
+	*used += entry->copy_len;
+	if (!err && needs_post(s)) {
+		entry->post = pool->addr + *used;
+		err = make_post(s, entry, file + *used);
+		*used += entry->post_len;
+	}
+	return err ? err : make_patch(s, entry);
 }
 
 static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 {
 	struct dp_arena_control *c = &e->arena->control;
-	u32 offset = sizeof(struct dp_arena), slots = 2, i;
+	u32 i;
 
-	while (slots < 2 * e->nr_sites + 2)
-		slots *= 2;
+	dp_tables_lay_out(e, c);
 	c->version = DP_LAYOUT_VERSION;
 	c->head_size = sizeof(struct dp_arena);
 	c->arena_size = e->need.arena_size;
@@ -128,16 +161,7 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->owner = map->owner;
 	c->tool = map->tool;
 	c->tool_start = map->tool_start;
-	c->site_off = take(&offset, e->nr_sites * sizeof(struct dp_site_entry));
-	c->probe_off =
-		take(&offset, e->nr_probes * sizeof(struct dp_probe_entry));
-	c->hash_off = take(&offset, slots * sizeof(u32));
-	c->hash_mask = slots - 1;
-	/* Shards a cache line apart, whatever the number of probes. */
-	c->counter_off = (offset + 63) & ~63u;
-	c->shard_stride = (e->nr_probes * 8 + 63) & ~63u;
-	c->shard_mask = e->shards - 1;
-	c->nr_probes = e->nr_probes;
+	c->tid_offset = e->tid_offset;
 	c->nr_pools = e->need.nr_pools;
 	for (i = 0; i < e->need.nr_pools; i++) {
 		c->pools[i].start = e->need.pools[i].addr;
@@ -156,17 +180,82 @@ static void enter_hash(struct dp_arena *arena, u64 addr, u32 index)
 	slots[i] = index + 1;
 }
 
+static void fill_binding(struct dp_probe_entry *entry,
+			 struct dp_probe_state *state, const struct dp_probe *p)
+{
+	entry->enabled = 1;
+	if (!p->bound)
+		return;
+	entry->program = p->binding.program + 1;
+	entry->start = p->binding.start;
+	entry->maxhits = p->binding.maxhits;
+	entry->major = p->binding.major;
+	entry->minor = p->binding.minor;
+	entry->logonfault = p->binding.logonfault;
+	state->count = -(s64)p->binding.passcount;
+}
+
 static void fill_probes(struct dp_engine *e, const u32 *rank)
 {
+	const struct dp_arena_control *c = &e->arena->control;
 	struct dp_probe_entry *probes =
-		(void *)((char *)e->arena + e->arena->control.probe_off);
+		(void *)((char *)e->arena + c->probe_off);
+	struct dp_probe_state *states =
+		(void *)((char *)e->arena + c->state_off);
 	u32 i;
 
 	for (i = 0; i < e->nr_probes; i++) {
 		probes[i].next = e->probes[i].next;
 		probes[i].site = rank[e->probes[i].site];
-		probes[i].enabled = 1;
+		fill_binding(&probes[i], &states[i], &e->probes[i]);
 	}
+}
+
+static void fill_programs(struct dp_engine *e)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+	struct dp_program_entry *entries =
+		(void *)((char *)e->arena + c->program_off);
+	u32 code = c->code_off, lv = c->gv_off + c->nr_gv * 8, i;
+
+	for (i = 0; i < e->nr_programs; i++) {
+		const struct dp_program *p = &e->programs[i];
+
+		entries[i].code_off = code;
+		entries[i].code_len = p->spec.code_len;
+		entries[i].lv_off = lv;
+		entries[i].nr_lv = p->spec.nr_lv;
+		entries[i].jmpmax = p->spec.jmpmax;
+		entries[i].logmax = p->spec.logmax;
+		entries[i].stack_mask = p->spec.stack - 1;
+		copy_bytes((u8 *)entries[i].name, (const u8 *)p->name,
+			   DP_PROGRAM_NAME);
+		copy_bytes((u8 *)e->arena + code, p->code, p->spec.code_len);
+		code += p->spec.code_len;
+		lv += p->spec.nr_lv * 8;
+	}
+}
+
+static void fill_rings(struct dp_engine *e)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+	struct dp_reader *r = &e->reader;
+	u32 i, n;
+
+	*r = (struct dp_reader){ .ring_off = c->ring_off,
+				 .ring_stride = c->ring_stride,
+				 .slot_size = c->slot_size,
+				 .slot_mask = c->slot_mask,
+				 .rings = e->shards };
+	for (i = 0; e->nr_programs && i < e->shards; i++)
+		for (n = 0; n <= c->slot_mask; n++) {
+			struct dp_slot *slot =
+				(void *)((char *)e->arena + c->ring_off +
+					 (u64)i * c->ring_stride +
+					 sizeof(struct dp_ring) +
+					 (u64)n * c->slot_size);
+			slot->turn = n;
+		}
 }
 
 static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
@@ -186,6 +275,9 @@ static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
 			return err;
 		rank[e->order[i]] = i;
 		enter_hash(e->arena, s->addr, i);
+		if (entries[i].post)
+			enter_hash(e->arena,
+				   entries[i].post + entries[i].post_body, i);
 	}
 	return 0;
 }
@@ -204,6 +296,8 @@ int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)
 	err = fill_sites(e, map, rank);
 	if (!err) {
 		fill_probes(e, rank);
+		fill_programs(e);
+		fill_rings(e);
 		arena->control.magic = DP_LAYOUT_MAGIC;
 		__atomic_store_n(&arena->control.nr_sites, e->nr_sites,
 				 __ATOMIC_RELEASE);

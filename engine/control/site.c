@@ -15,6 +15,7 @@ void dp_engine_destroy(struct dp_engine *engine)
 		return;
 	dp_port_free(engine->sites);
 	dp_port_free(engine->probes);
+	dp_programs_free(engine);
 	dp_port_free(engine->hash);
 	dp_port_free(engine->order);
 	dp_port_free(engine);
@@ -62,7 +63,7 @@ static int hash_reserve(struct dp_engine *e)
 	return 0;
 }
 
-static int reserve(void **array, u32 used, u32 *cap, size_t each)
+int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each)
 {
 	u32 want = *cap ? *cap * 2 : 16;
 	void *bigger;
@@ -80,8 +81,8 @@ static int reserve(void **array, u32 used, u32 *cap, size_t each)
 static int new_site(struct dp_engine *e, const struct dp_site *site,
 		    struct dp_site **made)
 {
-	if (reserve((void **)&e->sites, e->nr_sites, &e->cap_sites,
-		    sizeof(*e->sites)) ||
+	if (dp_engine_reserve((void **)&e->sites, e->nr_sites, &e->cap_sites,
+			      sizeof(*e->sites)) ||
 	    hash_reserve(e))
 		return -ENOMEM;
 	e->sites[e->nr_sites] = *site;
@@ -112,6 +113,7 @@ static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
 	site->addr = addr;
 	site->hook = -1;
 	site->first_probe = site->last_probe = 0;
+	site->records = false;
 	for (i = 0; i < site->facts.len; i++)
 		site->code[i] = code[i];
 	return 0;
@@ -120,6 +122,7 @@ static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
 static void link_probe(struct dp_engine *e, struct dp_site *site, u32 probe)
 {
 	e->probes[probe].next = 0;
+	e->probes[probe].bound = false;
 	e->probes[probe].site = (u32)(site - e->sites);
 	if (site->last_probe)
 		e->probes[site->last_probe - 1].next = probe + 1;
@@ -133,8 +136,8 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 {
 	struct dp_site fresh, *site = dp_engine_find(e, addr);
 	const char *reason = "out of memory";
-	int err = reserve((void **)&e->probes, e->nr_probes, &e->cap_probes,
-			  sizeof(*e->probes));
+	int err = dp_engine_reserve((void **)&e->probes, e->nr_probes,
+				    &e->cap_probes, sizeof(*e->probes));
 
 	if (!err && !site) {
 		err = examine(&fresh, addr, code, size, &reason);
@@ -194,10 +197,18 @@ u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
 }
 
 /* Counting in trap mode has no way to miss: it needs no memory, no lock and no
- * free instance, and it cannot recurse. */
+ * free instance, and it cannot recurse. A program needs a context. */
 u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
 {
-	return 0;
+	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT);
+}
+
+u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
+{
+	return e->arena && probe < e->nr_probes ?
+		       __atomic_load_n(&e->view.states[probe].tally[what],
+				       __ATOMIC_RELAXED) :
+		       0;
 }
 
 const char *dp_engine_mode(const struct dp_engine *e, u32 probe)

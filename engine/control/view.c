@@ -25,7 +25,24 @@ static bool site_sane(const struct dp_site_entry *s, u32 nr_probes)
 	return s->mode <= DP_MODE_JUMP && s->first_probe <= nr_probes &&
 	       s->patch_len >= 1 && s->patch_len <= sizeof(s->patch) &&
 	       (s->mode != DP_MODE_TRAP || s->patch_len == 1) &&
-	       s->body_len <= s->copy_len;
+	       s->body_len <= s->copy_len && s->post_body <= s->post_len;
+}
+
+static bool program_sane(const struct dp_program_entry *p, u64 size)
+{
+	return fits(p->lv_off, p->nr_lv, sizeof(u64), size) &&
+	       !p->name[DP_PROGRAM_NAME - 1];
+}
+
+static bool programs_fit(const struct dp_arena_control *c, u64 size)
+{
+	return fits(c->state_off, c->nr_probes, sizeof(struct dp_probe_state),
+		    size) &&
+	       fits(c->program_off, c->nr_programs,
+		    sizeof(struct dp_program_entry), size) &&
+	       fits(c->gv_off, c->nr_gv, sizeof(u64), size) &&
+	       fits(c->context_off, c->nr_contexts, sizeof(struct dp_context),
+		    size);
 }
 
 int dp_view_open(struct dp_view *view, void *mem, size_t size)
@@ -42,11 +59,17 @@ int dp_view_open(struct dp_view *view, void *mem, size_t size)
 	size = c->arena_size;
 	if (!fits(c->site_off, c->nr_sites, sizeof(*view->sites), size) ||
 	    !fits(c->probe_off, c->nr_probes, sizeof(*view->probes), size) ||
-	    !counters_fit(c, size))
+	    !counters_fit(c, size) || !programs_fit(c, size))
 		return -EBADMSG;
 	view->arena = arena;
 	view->sites = (void *)((char *)mem + c->site_off);
 	view->probes = (void *)((char *)mem + c->probe_off);
+	view->states = (void *)((char *)mem + c->state_off);
+	view->programs = (void *)((char *)mem + c->program_off);
+	view->contexts = (void *)((char *)mem + c->context_off);
+	view->gv = (void *)((char *)mem + c->gv_off);
+	view->nr_programs = c->nr_programs;
+	view->nr_gv = c->nr_gv;
 	view->nr_sites = c->nr_sites;
 	view->nr_probes = c->nr_probes;
 	for (i = 0; i < view->nr_sites; i++)
@@ -54,6 +77,9 @@ int dp_view_open(struct dp_view *view, void *mem, size_t size)
 			return -EBADMSG;
 	for (i = 0; i < view->nr_probes; i++)
 		if (view->probes[i].site >= view->nr_sites)
+			return -EBADMSG;
+	for (i = 0; i < view->nr_programs; i++)
+		if (!program_sane(&view->programs[i], size))
 			return -EBADMSG;
 	return 0;
 }
@@ -91,6 +117,19 @@ bool dp_view_owns(const struct dp_view *view, u64 addr)
 	return false;
 }
 
+/* Which instruction of the program a pc inside one of its copies stands for. */
+static int original(const struct dp_site_entry *s, u64 offset, u8 body,
+		    u64 *orig)
+{
+	if (!offset)
+		*orig = s->addr;
+	else if (s->atomic && offset >= body)
+		*orig = s->addr + s->insn_len;
+	else
+		return -EAGAIN;
+	return 0;
+}
+
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 {
 	const struct dp_site_entry *s;
@@ -98,15 +137,10 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 
 	for (i = 0; i < view->nr_sites; i++) {
 		s = &view->sites[i];
-		if (!in_span(addr, s->copy, s->copy_len))
-			continue;
-		if (addr == s->copy)
-			*orig = s->addr;
-		else if (s->atomic && addr == s->copy + s->body_len)
-			*orig = s->addr + s->insn_len;
-		else
-			return -EAGAIN;
-		return 0;
+		if (in_span(addr, s->copy, s->copy_len))
+			return original(s, addr - s->copy, s->body_len, orig);
+		if (s->post && in_span(addr, s->post, s->post_len))
+			return original(s, addr - s->post, s->post_body, orig);
 	}
 	return -ENOENT;
 }

@@ -21,7 +21,11 @@ struct dp_view {
 	const struct dp_arena *arena;
 	struct dp_site_entry *sites;
 	const struct dp_probe_entry *probes;
-	u32 nr_sites, nr_probes;
+	struct dp_probe_state *states;
+	const struct dp_program_entry *programs;
+	struct dp_context *contexts;
+	u64 *gv;
+	u32 nr_sites, nr_probes, nr_programs, nr_gv;
 };
 
 /**

@@ -7,20 +7,30 @@ static void count(u32 probe)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	u64 shard = (u64)(dp_port_cpu() & c->shard_mask) * c->shard_stride;
-	u64 *hits = (u64 *)((char *)&dp_arena + c->counter_off + shard);
+	u64 *hits = dp_at(c->counter_off + shard);
 
 	/* The thread may have moved to another CPU since: the lock keeps the
 	 * shard exact, and it is this CPU's own line nearly always. */
 	__atomic_fetch_add(&hits[probe], 1, __ATOMIC_RELAXED);
 }
 
-void dp_dispatch_site(const struct dp_site_entry *site)
+u64 dp_dispatch_site(const struct dp_site_entry *site, struct dp_ucontext *uc)
 {
-	const struct dp_probe_entry *probes =
-		(const void *)((char *)&dp_arena + dp_arena.control.probe_off);
+	bool waits = false;
+	u64 serial = 0;
 	u32 i;
 
-	for (i = site->first_probe; i; i = probes[i - 1].next)
-		if (probes[i - 1].enabled)
-			count(i - 1);
+	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
+		const struct dp_probe_entry *probe = dp_probe(i - 1);
+
+		if (!probe->enabled)
+			continue;
+		count(i - 1);
+		if (!probe->program)
+			continue;
+		if (!serial)
+			serial = dp_port_ticks();
+		waits |= dp_program_run(i - 1, site, uc, serial);
+	}
+	return waits ? site->post : site->copy;
 }

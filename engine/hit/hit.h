@@ -51,10 +51,97 @@ bool dp_hit_leave(void);
  */
 u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
 
-/** dp_dispatch_site() - run the probes of a site for this thread */
-void dp_dispatch_site(const struct dp_site_entry *site);
+/**
+ * dp_dispatch_site() - run the probes of a site for this thread
+ * @uc: the thread as it was at the site, its pc there
+ *
+ * Return: where the thread goes on: the site's copy, or the one that comes back
+ * when the instruction has completed.
+ */
+u64 dp_dispatch_site(const struct dp_site_entry *site, struct dp_ucontext *uc);
 
-/** dp_site_lookup() - the site at an address, or NULL */
+/**
+ * dp_program_run() - run the program of a probe
+ * Return: true if its record waits for the original instruction.
+ */
+bool dp_program_run(u32 probe, const struct dp_site_entry *site,
+		    struct dp_ucontext *uc, u64 serial);
+
+/** dp_context_claim() - a free context, or NULL */
+struct dp_context *dp_context_claim(void);
+void dp_context_release(struct dp_context *ctx);
+
+/** enum dp_completes - will the original instruction complete? */
+enum dp_completes {
+	DP_COMPLETES,
+	DP_COMPLETES_NOT,
+	DP_COMPLETES_PERHAPS,
+};
+
+/** dp_completes() - before it is run, with the registers it will see */
+enum dp_completes dp_completes(const struct dp_site_entry *site,
+			       const struct dp_ucontext *uc);
+
+/**
+ * dp_stack_known() - what of the stack is there for certain
+ *
+ * The kernel has just written a signal frame below the stack pointer, unless
+ * there is an alternate stack: then the range is empty.
+ */
+void dp_stack_known(const struct dp_ucontext *uc, u64 *low, u64 *high);
+
+/** dp_log_commit() - hand a context's record to the reader, or count it lost */
+void dp_log_commit(struct dp_context *ctx);
+/** dp_log_discard() - count its record as discarded, and its execution as none */
+void dp_log_discard(struct dp_context *ctx);
+
+/** dp_pending_complete() - the original instruction of a hit has completed */
+void dp_pending_complete(const struct dp_site_entry *site);
+/** dp_pending_abandon() - discard the records of hits that this thread, being
+ *  where @uc says, will not come back to */
+void dp_pending_abandon(u32 tid, const struct dp_ucontext *uc);
+
+/** dp_hit_tid() - thread id, in the target's namespace */
+u32 dp_hit_tid(void);
+
+/* What lies behind struct dp_arena; the compiler is not to know that it does. */
+static inline void *dp_at(u64 offset)
+{
+	char *arena = (char *)&dp_arena;
+
+	__asm__("" : "+r"(arena));
+	return arena + offset;
+}
+
+static inline struct dp_probe_state *dp_probe_state(u32 probe)
+{
+	struct dp_probe_state *states = dp_at(dp_arena.control.state_off);
+
+	return &states[probe];
+}
+
+static inline const struct dp_probe_entry *dp_probe(u32 probe)
+{
+	const struct dp_probe_entry *probes = dp_at(dp_arena.control.probe_off);
+
+	return &probes[probe];
+}
+
+static inline u32 dp_site_index(const struct dp_site_entry *site)
+{
+	const struct dp_site_entry *sites = dp_at(dp_arena.control.site_off);
+
+	return (u32)(site - sites);
+}
+
+static inline void dp_tally(u32 probe, enum dp_tally what)
+{
+	__atomic_fetch_add(&dp_probe_state(probe)->tally[what], 1,
+			   __ATOMIC_RELAXED);
+}
+
+/** dp_site_lookup() - the site that has a breakpoint of ours at an address, be
+ *  it in the text or behind its second copy; or NULL */
 const struct dp_site_entry *dp_site_lookup(u64 addr);
 
 /**

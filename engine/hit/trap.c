@@ -3,9 +3,12 @@
  * trap: what a breakpoint of ours, or somebody else's, leads to.
  *
  *   int3 at a site ──► kernel ──► dp_trap_entry ──► dp_hit_trap
- *                                                     │ site? count, pc = copy
+ *                                                     │ site? dispatch, pc = copy
  *                                                     │ else dp_foreign_trap
  *   copy runs, jumps back behind the site ◄── sigreturn
+ *
+ * Where a record has to wait for the instruction, the pc goes to a second copy
+ * with a breakpoint behind the instruction; that trap commits the record.
  *
  * Nothing is single-stepped and the site keeps its breakpoint throughout, so no
  * other thread can run past it unseen. A site's record stays as long as the
@@ -15,23 +18,22 @@
 #include "engine/hit/hit.h"
 #include "port_hit.h"
 
-static const void *at(u32 offset)
-{
-	return (const char *)&dp_arena + offset;
-}
-
 const struct dp_site_entry *dp_site_lookup(u64 addr)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	const struct dp_site_entry *sites = at(c->site_off);
-	const u32 *slots = at(c->hash_off);
+	const struct dp_site_entry *sites = dp_at(c->site_off);
+	const u32 *slots = dp_at(c->hash_off);
 	u32 i = dp_site_hash(addr) & c->hash_mask;
 
 	if (!c->nr_sites)
 		return NULL;
-	for (; slots[i]; i = (i + 1) & c->hash_mask)
-		if (sites[slots[i] - 1].addr == addr)
-			return &sites[slots[i] - 1];
+	for (; slots[i]; i = (i + 1) & c->hash_mask) {
+		const struct dp_site_entry *s = &sites[slots[i] - 1];
+
+		if (s->addr == addr ||
+		    (s->post && s->post + s->post_body == addr))
+			return s;
+	}
 	return NULL;
 }
 
@@ -58,6 +60,37 @@ bool dp_hit_leave(void)
 	return true;
 }
 
+static void hit(const struct dp_site_entry *site, struct dp_ucontext *uc)
+{
+	uc->mc.rip = site->addr;
+	switch (dp_hit_who()) {
+	case DP_WHO_OWNER:
+		uc->mc.rip = dp_dispatch_site(site, uc);
+		break;
+	case DP_WHO_CHILD:
+		if (!dp_hit_leave())
+			uc->mc.rip = site->copy;
+		break;
+	case DP_WHO_SHARER:
+		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
+				   __ATOMIC_RELAXED);
+		uc->mc.rip = site->copy;
+		break;
+	}
+}
+
+/* The id as libc keeps it beside the thread pointer, where control has found
+ * out that it does. */
+u32 dp_hit_tid(void)
+{
+	u32 offset = dp_arena.control.tid_offset, tid;
+
+	if (!offset)
+		return dp_port_tid();
+	__asm__ volatile("movl %%fs:(%1), %0" : "=r"(tid) : "r"((u64)offset));
+	return tid;
+}
+
 u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	const struct dp_site_entry *site = NULL;
@@ -68,19 +101,9 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	if (!site)
 		return dp_foreign_trap(info, uc);
 
-	uc->mc.rip = site->copy;
-	switch (dp_hit_who()) {
-	case DP_WHO_OWNER:
-		dp_dispatch_site(site);
-		break;
-	case DP_WHO_CHILD:
-		if (dp_hit_leave())
-			uc->mc.rip = pc;
-		break;
-	case DP_WHO_SHARER:
-		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
-				   __ATOMIC_RELAXED);
-		break;
-	}
+	if (pc == site->addr)
+		hit(site, uc);
+	else if (dp_hit_who() == DP_WHO_OWNER)
+		dp_pending_complete(site);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #define DP_INSN_H
 
 #include "port_types.h"
+#include "engine/insn/faults.h"
 
 /* Longest instruction of x86-64 (Intel SDM vol. 2, 2.3.11). */
 #define DP_INSN_MAX 15
@@ -56,6 +57,9 @@ enum dp_insn_class {
  * @cc: condition code 0..15 for DP_INSN_JCC
  * @target: displacement from the *end* of the instruction for the direct
  *          branches, or to the memory operand for @rip_relative ones
+ * @faults: enum dp_insn_faults
+ * @operand: of an indirect branch; the displacement of a rip-relative one
+ *           counts from the end of the instruction
  * @refusal: for DP_INSN_REFUSED, a static phrase: "hlt is privileged"
  */
 struct insn_facts {
@@ -70,6 +74,8 @@ struct insn_facts {
 	u8 opcode_off;
 	u8 cc;
 	s64 target;
+	u8 faults;
+	struct dp_operand_ref operand;
 	const char *refusal;
 };
 

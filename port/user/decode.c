@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* decode: facts about an instruction, from Zydis. */
-#include "engine/insn/insn.h"
-#include <Zydis/Zydis.h>
+#include "port/user/decode.h"
 
 #define MODRM_DISP32 5 /* mod 0, rm 5: relative to rip in 64-bit code */
 
@@ -179,5 +178,6 @@ int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *f)
 	if (!f->opcode_off)
 		f->opcode_off = f->modrm_off ? f->modrm_off - 1 : f->len - 1;
 	classify(&in, f);
+	dp_decode_faults(code, &in, f);
 	return 0;
 }

@@ -11,6 +11,9 @@
 #define DP_SIG_SETMASK 2
 #define DP_SIGSET_BYTES 8
 #define DP_MADV_DONTNEED 4
+#define DP_MADV_POPULATE_WRITE 23
+#define DP_ARCH_GET_FS 0x1003
+#define DP_ARCH_GET_GS 0x1004
 /* Selector whose limit holds the CPU number (the vdso's getcpu reads it too). */
 #define DP_GDT_CPU_SELECTOR 0x7b
 
@@ -67,6 +70,66 @@ static inline int dp_port_copy_out(u64 to, const void *from, size_t len)
 	return dp_port_copy(__NR_process_vm_writev, (void *)from, to, len);
 }
 
+/* Two pieces, cut at a page, so that the first bad address is known exactly. */
+static inline u64 dp_port_read(void *to, u64 from, u64 len)
+{
+	u64 first = DP_PAGE - from % DP_PAGE;
+	struct dp_iovec local = { (u64)to, len };
+	struct dp_iovec remote[2];
+	long n;
+
+	if (first > len)
+		first = len;
+	remote[0].base = from;
+	remote[0].len = first;
+	remote[1].base = from + first;
+	remote[1].len = len - first;
+	n = dp_syscall(__NR_process_vm_readv, dp_port_pid(), (u64)&local, 1,
+		       (u64)remote, len > first ? 2 : 1, 0);
+	return n > 0 ? (u64)n : 0;
+}
+
+/* Asks for the page as a write would, and writes nothing. */
+static inline bool dp_port_writable(u64 addr, u64 len)
+{
+	u64 page = addr & ~(u64)(DP_PAGE - 1);
+
+	return !dp_syscall(__NR_madvise, page,
+			   ((addr + len - 1) | (DP_PAGE - 1)) + 1 - page,
+			   DP_MADV_POPULATE_WRITE, 0, 0, 0);
+}
+
+static inline u64 dp_port_base(u64 which)
+{
+	u64 base = 0;
+
+	dp_syscall(__NR_arch_prctl, which, (u64)&base, 0, 0, 0, 0);
+	return base;
+}
+
+static inline u64 dp_port_thread_pointer(void)
+{
+	return dp_port_base(DP_ARCH_GET_FS);
+}
+
+static inline u64 dp_port_gs_base(void)
+{
+	return dp_port_base(DP_ARCH_GET_GS);
+}
+
+static inline u64 dp_port_ticks(void)
+{
+	u32 low, high;
+
+	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (u64)high << 32 | low;
+}
+
+static inline u32 dp_port_tid(void)
+{
+	return (u32)dp_syscall(__NR_gettid, 0, 0, 0, 0, 0, 0);
+}
+
 static inline int dp_port_sigaction(const struct dp_kernel_sigaction *act)
 {
 	return (int)dp_syscall(__NR_rt_sigaction, DP_SIGTRAP, (u64)act, 0,
@@ -81,10 +144,8 @@ static inline void dp_port_sigmask(u64 mask)
 
 static inline void dp_port_requeue(int sig, const void *siginfo)
 {
-	u64 tid = (u64)dp_syscall(__NR_gettid, 0, 0, 0, 0, 0, 0);
-
-	dp_syscall(__NR_rt_tgsigqueueinfo, dp_port_pid(), tid, (u64)sig,
-		   (u64)siginfo, 0, 0);
+	dp_syscall(__NR_rt_tgsigqueueinfo, dp_port_pid(), dp_port_tid(),
+		   (u64)sig, (u64)siginfo, 0, 0);
 }
 
 static inline int dp_port_drop(u64 start, u64 size)

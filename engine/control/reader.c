@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * reader: the tool's end of the rings.
+ *
+ * A record is copied out before it is looked at, and the ring's geometry is the
+ * reader's own: whatever the target writes there, no byte outside is touched.
+ */
+#include "engine/control/internal.h"
+
+static struct dp_ring *ring_at(const struct dp_engine *e, u32 i)
+{
+	const struct dp_reader *r = &e->reader;
+
+	return (void *)((char *)e->arena + r->ring_off +
+			(u64)i * r->ring_stride);
+}
+
+static struct dp_slot *slot_at(const struct dp_engine *e, u32 ring, u64 number)
+{
+	const struct dp_reader *r = &e->reader;
+
+	return (void *)((char *)(ring_at(e, ring) + 1) +
+			(number & r->slot_mask) * r->slot_size);
+}
+
+static void copy(void *to, const void *from, u64 n)
+{
+	u8 *d = to;
+	const volatile u8 *s = from;
+
+	while (n--)
+		*d++ = *s++;
+}
+
+/* Return: false if the slot makes no sense. */
+static bool copy_record(const struct dp_engine *e, const struct dp_slot *slot,
+			struct dp_record_copy *to)
+{
+	copy(&to->head, &slot->record, sizeof(to->head));
+	if (to->head.probe >= e->nr_probes || to->head.len > sizeof(to->data) ||
+	    to->head.len > e->reader.slot_size - sizeof(*slot))
+		return false;
+	copy(to->data, slot + 1, to->head.len);
+	return true;
+}
+
+/* Only once nobody writes: numbers taken, and never handed over. */
+static bool skip_torn(struct dp_engine *e, u32 i)
+{
+	u64 next = __atomic_load_n(&ring_at(e, i)->next, __ATOMIC_ACQUIRE);
+
+	if (next - e->reader.next[i] - 1 > e->reader.slot_mask)
+		return false;
+	e->reader.torn++;
+	e->reader.next[i]++;
+	return true;
+}
+
+static size_t read_ring(struct dp_engine *e, u32 i,
+			void (*take)(void *, const struct dp_record_copy *),
+			void *arg, bool ended)
+{
+	struct dp_record_copy record;
+	size_t n = 0, most = 2 * ((size_t)e->reader.slot_mask + 1);
+
+	while (n < most) {
+		u64 number = e->reader.next[i];
+		struct dp_slot *slot = slot_at(e, i, number);
+		u64 turn = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);
+
+		if (turn != number + 1) {
+			if (ended && skip_torn(e, i))
+				continue;
+			break;
+		}
+		if (copy_record(e, slot, &record))
+			take(arg, &record);
+		else
+			e->reader.torn++;
+		n++;
+		e->reader.next[i]++;
+		__atomic_store_n(&slot->turn, number + e->reader.slot_mask + 1,
+				 __ATOMIC_RELEASE);
+	}
+	return n;
+}
+
+size_t dp_engine_records(struct dp_engine *e,
+			 void (*take)(void *, const struct dp_record_copy *),
+			 void *arg, bool ended)
+{
+	size_t n = 0;
+	u32 i;
+
+	if (!e->arena || !e->nr_programs)
+		return 0;
+	for (i = 0; i < e->reader.rings; i++)
+		n += read_ring(e, i, take, arg, ended);
+	return n;
+}
+
+u64 dp_engine_torn(const struct dp_engine *e)
+{
+	return e->reader.torn;
+}
+
+void dp_engine_settle(struct dp_engine *e, bool (*alive)(void *, u32),
+		      void *arg)
+{
+	u32 i;
+
+	for (i = 0; e->arena && e->nr_programs && i < DP_CONTEXTS; i++) {
+		struct dp_context *ctx = &e->view.contexts[i];
+		u32 is = DP_CONTEXT_PENDING, probe = ctx->probe;
+
+		if (__atomic_load_n(&ctx->state, __ATOMIC_ACQUIRE) != is ||
+		    probe >= e->nr_probes || (alive && alive(arg, ctx->tid)) ||
+		    !__atomic_compare_exchange_n(
+			    &ctx->state, &is, DP_CONTEXT_FREE, false,
+			    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		__atomic_fetch_sub(&e->arena->hit.pending, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(
+			&e->view.states[probe].tally[DP_TALLY_DISCARDED], 1,
+			__ATOMIC_RELAXED);
+	}
+}

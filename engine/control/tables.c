@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * tables: what stands where in the arena.
+ *
+ * Contexts and rings are there only where a probe runs a program.
+ */
+#include "engine/control/internal.h"
+
+#define LINE 64
+
+static u32 take(u64 *offset, u64 bytes, u64 align)
+{
+	u64 at = (*offset + align - 1) & ~(align - 1);
+
+	*offset = at + bytes;
+	return (u32)at;
+}
+
+static u32 power_above(u32 n)
+{
+	u32 p = 2;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static u32 longest_record(const struct dp_engine *e)
+{
+	u32 longest = 0, i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		if (e->programs[i].spec.logmax > longest)
+			longest = e->programs[i].spec.logmax;
+	return longest;
+}
+
+static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
+			  u64 *offset)
+{
+	u32 slot = (u32)sizeof(struct dp_slot) + longest_record(e), slots = 2;
+
+	c->slot_size = (slot + LINE - 1) & ~(u32)(LINE - 1);
+	while (slots * c->slot_size < DP_RING_BYTES)
+		slots *= 2;
+	c->slot_mask = slots - 1;
+	c->ring_stride = (u32)sizeof(struct dp_ring) + slots * c->slot_size;
+	c->ring_off = take(offset, (u64)e->shards * c->ring_stride, LINE);
+}
+
+static u64 code_size(const struct dp_engine *e)
+{
+	u64 size = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		size += e->programs[i].spec.code_len;
+	return size;
+}
+
+static u64 locals(const struct dp_engine *e)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		n += e->programs[i].spec.nr_lv;
+	return n;
+}
+
+/* Programs themselves: entries, variables, then the code of all of them. */
+static void lay_out_programs(const struct dp_engine *e,
+			     struct dp_arena_control *c, u64 *offset)
+{
+	c->nr_programs = e->nr_programs;
+	c->program_off = take(
+		offset, e->nr_programs * sizeof(struct dp_program_entry), 8);
+	c->nr_gv = dp_engine_globals(e);
+	c->gv_off = take(offset, (c->nr_gv + locals(e)) * sizeof(u64), LINE);
+	c->code_off = take(offset, code_size(e), 8);
+	c->nr_contexts = e->nr_programs ? DP_CONTEXTS : 0;
+	c->context_off =
+		take(offset, c->nr_contexts * sizeof(struct dp_context), LINE);
+	if (e->nr_programs)
+		lay_out_rings(e, c, offset);
+}
+
+u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
+{
+	u32 slots = power_above(4 * e->nr_sites + 2);
+	u64 offset = sizeof(struct dp_arena);
+
+	c->site_off =
+		take(&offset, e->nr_sites * sizeof(struct dp_site_entry), 8);
+	c->probe_off =
+		take(&offset, e->nr_probes * sizeof(struct dp_probe_entry), 8);
+	c->state_off =
+		take(&offset, e->nr_probes * sizeof(struct dp_probe_state), 8);
+	c->hash_off = take(&offset, slots * sizeof(u32), 8);
+	c->hash_mask = slots - 1;
+	/* Shards a cache line apart, whatever the number of probes. */
+	c->shard_stride = (e->nr_probes * 8 + LINE - 1) & ~(u32)(LINE - 1);
+	c->shard_mask = e->shards - 1;
+	c->counter_off = take(&offset, (u64)e->shards * c->shard_stride, LINE);
+	c->nr_probes = e->nr_probes;
+	lay_out_programs(e, c, &offset);
+	return (offset + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * context: the fixed pool of what hits with programs need.
+ *
+ * Claimed without a lock; a hit inside another takes another. Each CPU begins
+ * its search at a place of its own, which is nearly always free.
+ */
+#include "engine/hit/hit.h"
+#include "port_hit.h"
+
+#define APART 8
+
+static struct dp_context *contexts(void)
+{
+	return dp_at(dp_arena.control.context_off);
+}
+
+struct dp_context *dp_context_claim(void)
+{
+	u32 n = dp_arena.control.nr_contexts, from = dp_port_cpu() * APART, i;
+
+	for (i = 0; i < n; i++) {
+		struct dp_context *ctx = &contexts()[(from + i) % n];
+		u32 is = __atomic_load_n(&ctx->state, __ATOMIC_RELAXED);
+
+		if (is == DP_CONTEXT_FREE &&
+		    __atomic_compare_exchange_n(
+			    &ctx->state, &is, DP_CONTEXT_RUNS, false,
+			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return ctx;
+	}
+	return NULL;
+}
+
+void dp_context_release(struct dp_context *ctx)
+{
+	__atomic_store_n(&ctx->state, DP_CONTEXT_FREE, __ATOMIC_RELEASE);
+}
+
+/* Take a pending context out of the pool of those that wait. */
+static bool take(struct dp_context *ctx)
+{
+	u32 is = DP_CONTEXT_PENDING;
+
+	if (!__atomic_compare_exchange_n(&ctx->state, &is, DP_CONTEXT_RUNS,
+					 false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return false;
+	__atomic_fetch_sub(&dp_arena.hit.pending, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+static bool waits(const struct dp_context *ctx, u32 tid)
+{
+	return __atomic_load_n(&ctx->state, __ATOMIC_ACQUIRE) ==
+		       DP_CONTEXT_PENDING &&
+	       ctx->tid == tid;
+}
+
+/* Hits nest, through signal handlers: the innermost completes first. */
+static u64 latest(u32 tid, u32 site)
+{
+	u64 serial = 0;
+	u32 i;
+
+	for (i = 0; i < dp_arena.control.nr_contexts; i++) {
+		const struct dp_context *ctx = &contexts()[i];
+
+		if (waits(ctx, tid) && ctx->site == site &&
+		    ctx->serial > serial)
+			serial = ctx->serial;
+	}
+	return serial;
+}
+
+/* The records of one hit, in the order of its probes. */
+static struct dp_context *first_of(u32 tid, u64 serial)
+{
+	struct dp_context *first = NULL;
+	u32 i;
+
+	for (i = 0; i < dp_arena.control.nr_contexts; i++) {
+		struct dp_context *ctx = &contexts()[i];
+
+		if (waits(ctx, tid) && ctx->serial == serial &&
+		    (!first || ctx->probe < first->probe))
+			first = ctx;
+	}
+	return first;
+}
+
+void dp_pending_complete(const struct dp_site_entry *site)
+{
+	u32 tid = dp_hit_tid();
+	u64 serial = latest(tid, dp_site_index(site));
+	struct dp_context *ctx;
+
+	while (serial && (ctx = first_of(tid, serial)))
+		if (take(ctx))
+			dp_log_commit(ctx);
+}
+
+static bool on_alternate(const struct dp_ucontext *uc, u64 sp)
+{
+	return sp - uc->stack.sp < uc->stack.size;
+}
+
+/* A thread that has come up its stack past a hit does not go back into it. Of
+ * hits on another stack than this one nothing can be said. */
+void dp_pending_abandon(u32 tid, const struct dp_ucontext *uc)
+{
+	u64 sp = uc->mc.rsp;
+	u32 i;
+
+	for (i = 0; i < dp_arena.control.nr_contexts; i++) {
+		struct dp_context *ctx = &contexts()[i];
+
+		if (waits(ctx, tid) && ctx->sp <= sp &&
+		    on_alternate(uc, ctx->sp) == on_alternate(uc, sp) &&
+		    take(ctx))
+			dp_log_discard(ctx);
+	}
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * log: records on their way to the reader.
+ *
+ * One ring a CPU, of slots of one size. A writer takes a number, which is a
+ * slot, fills it, and hands it over by one store of the slot's turn; until then
+ * the reader does not look at it. Nobody waits for anybody: where the reader
+ * has not emptied the slot yet, the record is lost, and counted.
+ */
+#include "engine/hit/hit.h"
+#include "engine/arch/x86/bytes.h"
+#include "port_hit.h"
+
+static struct dp_slot *slot_at(struct dp_ring *ring, u64 number)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+
+	return (void *)((char *)(ring + 1) +
+			(number & c->slot_mask) * c->slot_size);
+}
+
+/* Return: a slot that is ours, or NULL when the ring is full. */
+static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
+{
+	u64 n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
+
+	for (;;) {
+		struct dp_slot *slot = slot_at(ring, n);
+		s64 ahead =
+			(s64)(__atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE) -
+			      n);
+
+		if (ahead < 0)
+			return NULL;
+		if (ahead > 0)
+			n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
+		else if (__atomic_compare_exchange_n(&ring->next, &n, n + 1,
+						     false, __ATOMIC_RELAXED,
+						     __ATOMIC_RELAXED)) {
+			*number = n;
+			return slot;
+		}
+	}
+}
+
+static void fill(struct dp_record *r, const struct dp_context *ctx, u32 cpu)
+{
+	const struct dp_vm *vm = &ctx->vm;
+
+	r->ticks = ctx->ticks;
+	r->probe = ctx->probe;
+	r->tid = ctx->tid;
+	r->cpu = cpu;
+	r->major = vm->major;
+	r->minor = vm->minor;
+	r->exception = vm->end == DP_VM_EXCEPTION ? vm->exception : 0;
+	r->len = (u16)vm->lp;
+	r->facility = vm->facility;
+	r->flags = vm->truncated ? DP_RECORD_TRUNCATED : 0;
+	r->pad = 0;
+	r->parm = vm->parm[0];
+	dp_bytes_copy(r + 1, vm->log, vm->lp);
+}
+
+void dp_log_commit(struct dp_context *ctx)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u32 cpu = dp_port_cpu();
+	struct dp_ring *ring = dp_at(c->ring_off + (u64)(cpu & c->shard_mask) *
+							   c->ring_stride);
+	struct dp_slot *slot;
+	u64 number;
+
+	slot = take_slot(ring, &number);
+	if (!slot) {
+		dp_tally(ctx->probe, DP_TALLY_LOST);
+	} else {
+		fill(&slot->record, ctx, cpu);
+		/* A full barrier: this thread's next record is stamped when
+		 * this one can be seen. */
+		__atomic_exchange_n(&slot->turn, number + 1, __ATOMIC_SEQ_CST);
+	}
+	dp_context_release(ctx);
+}
+
+void dp_log_discard(struct dp_context *ctx)
+{
+	dp_tally(ctx->probe, DP_TALLY_DISCARDED);
+	__atomic_fetch_sub(&dp_probe_state(ctx->probe)->count, 1,
+			   __ATOMIC_RELAXED);
+	dp_context_release(ctx);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * program: one hit of a probe that runs a program.
+ *
+ *   pass? over? ─► context ─► run ─► nothing logged ──────────────► free
+ *                                    instruction will complete ─► commit, free
+ *                                    will not ─────────────────► discard, free
+ *                                    perhaps ─► pending, until it has
+ */
+#include "engine/hit/hit.h"
+#include "port_hit.h"
+
+static const struct dp_program_entry *program_of(const struct dp_probe_entry *p)
+{
+	const struct dp_program_entry *programs =
+		dp_at(dp_arena.control.program_off);
+
+	return &programs[p->program - 1];
+}
+
+/* Count this execution, unless it is one too many or too early. */
+static bool admit(u32 probe)
+{
+	struct dp_probe_state *s = dp_probe_state(probe);
+	s64 max = dp_probe(probe)->maxhits, n;
+
+	n = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
+	do {
+		if (n >= max || __atomic_load_n(&s->status, __ATOMIC_RELAXED)) {
+			dp_tally(probe, DP_TALLY_DISABLED);
+			return false;
+		}
+	} while (!__atomic_compare_exchange_n(&s->count, &n, n + 1, false,
+					      __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	if (n >= 0)
+		return true;
+	dp_tally(probe, DP_TALLY_PASSED);
+	return false;
+}
+
+static void resume(struct dp_vm *vm, u16 minor)
+{
+	u32 program = dp_probe(vm->probe)->program, i;
+
+	for (i = 0; i < dp_arena.control.nr_probes; i++)
+		if (dp_probe(i)->program == program &&
+		    dp_probe(i)->minor == minor)
+			__atomic_fetch_and(&dp_probe_state(i)->status,
+					   ~DP_PROBE_SUSPENDED,
+					   __ATOMIC_RELAXED);
+}
+
+static void prepare(struct dp_vm *vm, u32 probe, struct dp_ucontext *uc)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+	const struct dp_program_entry *prog = program_of(p);
+
+	vm->code = dp_at(prog->code_off);
+	vm->pc = p->start;
+	vm->lv = dp_at(prog->lv_off);
+	vm->nr_lv = prog->nr_lv;
+	vm->gv = dp_at(dp_arena.control.gv_off);
+	vm->nr_gv = dp_arena.control.nr_gv;
+	vm->stack_mask = prog->stack_mask;
+	vm->jmpmax = prog->jmpmax;
+	vm->logmax = prog->logmax;
+	vm->regs = &uc->mc;
+	dp_stack_known(uc, &vm->safe_low, &vm->safe_high);
+	vm->resume = resume;
+	vm->probe = probe;
+	vm->major = p->major;
+	vm->minor = p->minor;
+}
+
+static void obey(u32 probe, u8 end)
+{
+	u32 bit = end == DP_VM_REMOVE  ? DP_PROBE_REMOVED :
+		  end == DP_VM_SUSPEND ? DP_PROBE_SUSPENDED :
+					 0;
+
+	if (bit)
+		__atomic_fetch_or(&dp_probe_state(probe)->status, bit,
+				  __ATOMIC_RELAXED);
+}
+
+static bool has_record(const struct dp_vm *vm)
+{
+	return vm->end != DP_VM_ABORT &&
+	       (vm->lp || vm->facility || vm->end == DP_VM_EXCEPTION);
+}
+
+/* Return: true if the record waits. */
+static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
+		   const struct dp_ucontext *uc)
+{
+	enum dp_completes completes = DP_COMPLETES;
+
+	if (!dp_probe(ctx->probe)->logonfault)
+		completes = dp_completes(site, uc);
+	switch (completes) {
+	case DP_COMPLETES:
+		dp_log_commit(ctx);
+		return false;
+	case DP_COMPLETES_NOT:
+		dp_log_discard(ctx);
+		return false;
+	case DP_COMPLETES_PERHAPS:
+		break;
+	}
+	__atomic_fetch_add(&dp_arena.hit.pending, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&ctx->state, DP_CONTEXT_PENDING, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool dp_program_run(u32 probe, const struct dp_site_entry *site,
+		    struct dp_ucontext *uc, u64 serial)
+{
+	struct dp_context *ctx;
+
+	if (!admit(probe))
+		return false;
+	ctx = dp_context_claim();
+	if (!ctx) {
+		dp_tally(probe, DP_TALLY_CONTEXT);
+		__atomic_fetch_sub(&dp_probe_state(probe)->count, 1,
+				   __ATOMIC_RELAXED);
+		return false;
+	}
+	ctx->tid = dp_hit_tid();
+	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
+		dp_pending_abandon(ctx->tid, uc);
+	ctx->probe = probe;
+	ctx->site = dp_site_index(site);
+	ctx->serial = serial;
+	ctx->sp = uc->mc.rsp;
+	ctx->ticks = serial;
+	prepare(&ctx->vm, probe, uc);
+	dp_vm_run(&ctx->vm);
+	obey(probe, ctx->vm.end);
+	if (has_record(&ctx->vm))
+		return settle(ctx, site, uc);
+	dp_context_release(ctx);
+	return false;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* data: literals, registers, memory, and what the thread is. */
+#include "engine/vm/machine.h"
+#include "engine/arch/x86/bytes.h"
+#include "port_hit.h"
+
+#define WORD_WIDTH 64
+
+u64 dp_vm_fetch(const struct dp_vm *vm, void *to, u64 from, u64 len)
+{
+	if (from >= vm->safe_low && from <= vm->safe_high &&
+	    len <= vm->safe_high - from) {
+		dp_bytes_copy(to, (const void *)from, len);
+		return len;
+	}
+	return dp_port_read(to, from, len);
+}
+
+static u64 special(const struct dp_vm *vm, u64 reg)
+{
+	switch (reg) {
+	case DP_REG_CS:
+		return vm->regs->cs;
+	case DP_REG_SS:
+		return vm->regs->ss;
+	case DP_REG_FS_BASE:
+		return dp_port_thread_pointer();
+	case DP_REG_GS_BASE:
+		return dp_port_gs_base();
+	default:
+		/* As in a stopped thread that is in no system call. */
+		return ~0ull;
+	}
+}
+
+static u64 get_register(const struct dp_vm *vm, u64 reg)
+{
+	switch (reg) {
+#define GET(number, name, field, half, writable) \
+	case number:                             \
+		return half ? (u32)vm->regs->field : vm->regs->field;
+		DP_REGS(GET)
+	default:
+		return special(vm, reg);
+	}
+}
+
+static void set_register(struct dp_vm *vm, u64 reg, u64 value)
+{
+	switch (reg) {
+#define SET(number, name, field, half, writable)                     \
+	case number:                                                 \
+		if (writable)                                        \
+			vm->regs->field = half ? (u32)value : value; \
+		break;
+		DP_REGS(SET)
+	}
+}
+
+static u32 size_of(u8 op, u8 first)
+{
+	return 1u << (op - first);
+}
+
+static void push_memory(struct dp_vm *vm, u32 size)
+{
+	u64 addr = dp_vm_pop(vm), value = 0;
+	u64 got = dp_vm_fetch(vm, &value, addr, size);
+
+	if (got < size)
+		dp_vm_raise(vm, DP_EX_INVALID_ADDR, addr + got, 0);
+	else
+		dp_vm_push(vm, value);
+}
+
+static void pop_memory(struct dp_vm *vm, u32 size)
+{
+	u64 value = dp_vm_pop(vm), addr = dp_vm_pop(vm);
+
+	if (dp_port_copy_out(addr, &value, size))
+		dp_vm_raise(vm, DP_EX_INVALID_ADDR, addr, 0);
+}
+
+/* 0 is good. */
+static void verify(struct dp_vm *vm, bool writable)
+{
+	u64 addr = dp_vm_pop(vm);
+	u8 byte;
+	bool good = writable ? dp_port_writable(addr, 1) :
+			       dp_port_read(&byte, addr, 1) == 1;
+
+	dp_vm_push(vm, !good);
+}
+
+static void push_fact(struct dp_vm *vm, u8 op)
+{
+	switch (op) {
+	case DP_OPCODE_PUSH_TASK:
+		dp_vm_push(vm, dp_port_thread_pointer());
+		break;
+	case DP_OPCODE_PUSH_PID:
+		dp_vm_push(vm, dp_port_pid());
+		break;
+	case DP_OPCODE_PUSH_PROCID:
+		dp_vm_push(vm, dp_port_cpu());
+		break;
+	default:
+		/* Negative: least significant byte first. */
+		dp_vm_push(vm, (u64)-WORD_WIDTH);
+		break;
+	}
+}
+
+void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg)
+{
+	switch (op) {
+	case DP_OPCODE_PUSH:
+		dp_vm_push(vm, arg);
+		break;
+	case DP_OPCODE_PUSH_R:
+	case DP_OPCODE_PUSH_U:
+		dp_vm_push(vm, get_register(vm, arg));
+		break;
+	case DP_OPCODE_POP_R:
+	case DP_OPCODE_POP_U:
+		set_register(vm, arg, dp_vm_pop(vm));
+		break;
+	case DP_OPCODE_PUSH_MEM_U8:
+	case DP_OPCODE_PUSH_MEM_U16:
+	case DP_OPCODE_PUSH_MEM_U32:
+	case DP_OPCODE_PUSH_MEM_U64:
+		push_memory(vm, size_of(op, DP_OPCODE_PUSH_MEM_U8));
+		break;
+	case DP_OPCODE_POP_MEM_U8:
+	case DP_OPCODE_POP_MEM_U16:
+	case DP_OPCODE_POP_MEM_U32:
+	case DP_OPCODE_POP_MEM_U64:
+		pop_memory(vm, size_of(op, DP_OPCODE_POP_MEM_U8));
+		break;
+	case DP_OPCODE_VFY_R:
+	case DP_OPCODE_VFY_RW:
+		verify(vm, op == DP_OPCODE_VFY_RW);
+		break;
+	default:
+		push_fact(vm, op);
+		break;
+	}
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* flow: jumps, calls, the ends of a program, and its exception handlers. */
+#include "engine/vm/machine.h"
+
+#define FACILITY_MAX 3
+
+/* Every jump that is taken counts, so that no loop is without end. */
+static bool may_jump(struct dp_vm *vm)
+{
+	if (vm->jumps < vm->jmpmax) {
+		vm->jumps++;
+		return true;
+	}
+	dp_vm_raise(vm, DP_EX_MAX_JMPS, vm->jmpmax, 0);
+	return false;
+}
+
+static void jump(struct dp_vm *vm, bool taken, u64 target)
+{
+	if (taken && may_jump(vm))
+		vm->pc = (u32)target;
+}
+
+static void loop(struct dp_vm *vm, u64 target)
+{
+	if (!may_jump(vm))
+		return;
+	dp_vm_poke(vm, vm->tos, dp_vm_peek(vm, vm->tos) - 1);
+	if (dp_vm_peek(vm, vm->tos))
+		vm->pc = (u32)target;
+}
+
+static void call(struct dp_vm *vm, u64 target)
+{
+	struct dp_vm_frame *f;
+
+	if (vm->depth == DP_VM_FRAMES - 1) {
+		dp_vm_raise(vm, DP_EX_CALL_STACK_OVERFLOW, vm->depth, 0);
+		return;
+	}
+	if (!may_jump(vm))
+		return;
+	f = &vm->frames[++vm->depth];
+	f->sbp = vm->sbp;
+	f->back = vm->pc;
+	f->handler = DP_VM_NO_HANDLER;
+	vm->pc = (u32)target;
+}
+
+static void ret(struct dp_vm *vm)
+{
+	if (!vm->depth) {
+		dp_vm_raise(vm, DP_EX_CALL_STACK_OVERFLOW, 0, 0);
+		return;
+	}
+	vm->pc = vm->frames[vm->depth].back;
+	vm->sbp = vm->frames[vm->depth].sbp;
+	vm->depth--;
+}
+
+static void exit_by(struct dp_vm *vm, u64 facility)
+{
+	if (!facility || facility > FACILITY_MAX) {
+		dp_vm_raise(vm, DP_EX_INVALID_OPERAND, DP_VM_OPERAND_FACILITY,
+			    facility);
+		return;
+	}
+	vm->facility = (u8)facility;
+	vm->end = DP_VM_EXIT;
+}
+
+static void end(struct dp_vm *vm, u8 op)
+{
+	switch (op) {
+	case DP_OPCODE_ABORT:
+		vm->end = DP_VM_ABORT;
+		break;
+	case DP_OPCODE_REMOVE:
+		vm->end = DP_VM_REMOVE;
+		break;
+	case DP_OPCODE_SUSPEND:
+		vm->end = DP_VM_SUSPEND;
+		break;
+	default:
+		vm->end = DP_VM_EXIT;
+		break;
+	}
+}
+
+static bool condition(u8 op, s64 top)
+{
+	switch (op) {
+	case DP_OPCODE_JLT:
+		return top < 0;
+	case DP_OPCODE_JLE:
+		return top <= 0;
+	case DP_OPCODE_JGT:
+		return top > 0;
+	case DP_OPCODE_JGE:
+		return top >= 0;
+	case DP_OPCODE_JZ:
+		return top == 0;
+	case DP_OPCODE_JNZ:
+		return top != 0;
+	default:
+		return true;
+	}
+}
+
+void dp_vm_flow(struct dp_vm *vm, u8 op, u64 arg)
+{
+	switch (op) {
+	case DP_OPCODE_NOP:
+		break;
+	case DP_OPCODE_LOOP:
+		loop(vm, arg);
+		break;
+	case DP_OPCODE_CALL:
+		call(vm, arg);
+		break;
+	case DP_OPCODE_RET:
+		ret(vm);
+		break;
+	case DP_OPCODE_EXIT_N:
+		exit_by(vm, arg);
+		break;
+	case DP_OPCODE_RESUME:
+		arg = dp_vm_pop(vm);
+		if (vm->resume)
+			vm->resume(vm, (u16)arg);
+		break;
+	case DP_OPCODE_ABORT:
+	case DP_OPCODE_REMOVE:
+	case DP_OPCODE_SUSPEND:
+	case DP_OPCODE_EXIT:
+		end(vm, op);
+		break;
+	default:
+		jump(vm, condition(op, (s64)dp_vm_peek(vm, vm->tos)), arg);
+		break;
+	}
+}
+
+void dp_vm_handler(struct dp_vm *vm, u8 op, u64 arg)
+{
+	struct dp_vm_frame *f = &vm->frames[vm->depth];
+
+	switch (op) {
+	case DP_OPCODE_SX:
+		f->handler = (u32)arg;
+		break;
+	case DP_OPCODE_UX:
+		f->handler = DP_VM_NO_HANDLER;
+		break;
+	case DP_OPCODE_RX:
+		vm->exception = (u16)dp_vm_peek(vm, vm->tos);
+		vm->parm[0] = dp_vm_peek(vm, vm->tos + 1);
+		vm->parm[1] = dp_vm_peek(vm, vm->tos + 2);
+		dp_vm_unwind(vm);
+		break;
+	case DP_OPCODE_PUSH_X:
+		dp_vm_push(vm, vm->parm[1]);
+		dp_vm_push(vm, vm->parm[0]);
+		dp_vm_push(vm, vm->exception);
+		break;
+	}
+}

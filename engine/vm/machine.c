@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * machine: one instruction after the other.
+ *
+ * The code is verified, so every operand is there, every jump meets an
+ * instruction and the last instruction is not run off.
+ */
+#include "engine/vm/machine.h"
+#include "engine/arch/x86/bytes.h"
+
+static const u8 operand_of[256] = {
+#define OPERAND(code, name, operand, ...) [code] = DP_OPERAND_##operand,
+	DP_OPS(OPERAND)
+};
+
+static const u8 unit_of[256] = {
+#define UNIT(code, name, operand, pops, pushes, ends, state, group, text) \
+	[code] = DP_UNIT_##group,
+	DP_OPS(UNIT)
+};
+
+static u64 take(struct dp_vm *vm, u32 bytes)
+{
+	u64 value = 0;
+
+	dp_bytes_copy(&value, vm->code + vm->pc, bytes);
+	vm->pc += bytes;
+	return value;
+}
+
+static u64 operand(struct dp_vm *vm, u8 op)
+{
+	switch (operand_of[op]) {
+	case DP_OPERAND_NONE:
+		return 0;
+	case DP_OPERAND_U8:
+		return take(vm, 1);
+	case DP_OPERAND_S16:
+		return (u64)(s64)(int16_t)take(vm, 2);
+	case DP_OPERAND_UL:
+		return take(vm, 8);
+	case DP_OPERAND_REL: {
+		u64 distance = take(vm, 8);
+
+		return vm->pc + distance;
+	}
+	default:
+		return take(vm, 2);
+	}
+}
+
+void dp_vm_unwind(struct dp_vm *vm)
+{
+	for (;;) {
+		struct dp_vm_frame *f = &vm->frames[vm->depth];
+
+		if (f->handler != DP_VM_NO_HANDLER) {
+			vm->pc = f->handler;
+			f->handler = DP_VM_NO_HANDLER;
+			return;
+		}
+		if (!vm->depth) {
+			vm->end = DP_VM_EXCEPTION;
+			return;
+		}
+		vm->sbp = f->sbp;
+		vm->depth--;
+	}
+}
+
+void dp_vm_raise(struct dp_vm *vm, u16 code, u64 p1, u64 p2)
+{
+	/* Those beyond the mask are ignored: execution goes on. */
+	if (!(code & DP_EX_MASK))
+		return;
+	vm->exception = code;
+	vm->parm[0] = p1;
+	vm->parm[1] = p2;
+	dp_vm_push(vm, p2);
+	dp_vm_push(vm, p1);
+	dp_vm_push(vm, code);
+	dp_vm_unwind(vm);
+}
+
+static void execute(struct dp_vm *vm)
+{
+	u32 at = vm->pc++;
+	u8 op = vm->code[at];
+	u64 arg = operand(vm, op);
+
+	switch (unit_of[op]) {
+	case DP_UNIT_FLOW:
+		dp_vm_flow(vm, op, arg);
+		break;
+	case DP_UNIT_LOG:
+		dp_vm_log(vm, op, arg);
+		break;
+	case DP_UNIT_LV:
+	case DP_UNIT_GV:
+		dp_vm_variable(vm, op, arg);
+		break;
+	case DP_UNIT_MATH:
+		dp_vm_math(vm, op, arg);
+		break;
+	case DP_UNIT_STACK:
+		dp_vm_stack(vm, op, arg);
+		break;
+	case DP_UNIT_REG:
+	case DP_UNIT_DATA:
+	case DP_UNIT_VFY:
+		dp_vm_data(vm, op, arg);
+		break;
+	case DP_UNIT_EX:
+		dp_vm_handler(vm, op, arg);
+		break;
+	default:
+		dp_vm_raise(vm, DP_EX_INVALID_OPCODE, op, at);
+		break;
+	}
+}
+
+static void begin(struct dp_vm *vm)
+{
+	vm->end = DP_VM_RUNS;
+	vm->facility = 0;
+	vm->truncated = false;
+	vm->lp = vm->plp = 0;
+	vm->exception = 0;
+	vm->parm[0] = vm->parm[1] = 0;
+	vm->tos = vm->sbp = 0;
+	vm->low = vm->stack_mask + 1;
+	vm->depth = vm->jumps = 0;
+	vm->budget = DP_VM_BUDGET;
+	vm->frames[0].sbp = 0;
+	vm->frames[0].handler = DP_VM_NO_HANDLER;
+}
+
+/* Clean for the next run, at the cost of what this one has used. */
+static void finish(struct dp_vm *vm)
+{
+	dp_words_zero(&vm->stack[vm->low], vm->stack_mask + 1 - vm->low);
+	if (vm->end == DP_VM_EXCEPTION && vm->exception == DP_EX_INVALID_ADDR &&
+	    !vm->pending)
+		dp_vm_log_fault(vm, vm->parm[0]);
+}
+
+void dp_vm_run(struct dp_vm *vm)
+{
+	begin(vm);
+	vm->pending = false;
+	while (vm->end == DP_VM_RUNS) {
+		if (!vm->budget--) {
+			/* Not to be handled: a handler could go on for ever. */
+			vm->exception = DP_EX_MAX_JMPS;
+			vm->parm[0] = DP_VM_BUDGET;
+			vm->parm[1] = 1;
+			vm->end = DP_VM_EXCEPTION;
+			break;
+		}
+		execute(vm);
+	}
+	finish(vm);
+}

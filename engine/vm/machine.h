@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* machine: what the instruction groups of the machine share. */
+#ifndef DP_VM_MACHINE_H
+#define DP_VM_MACHINE_H
+
+#include "engine/vm/ops.h"
+#include "engine/vm/regs.h"
+#include "engine/vm/vm.h"
+
+#pragma GCC visibility push(hidden)
+
+/** enum dp_unit - which function executes an instruction */
+enum dp_unit {
+	DP_UNIT_NONE,
+	DP_UNIT_FLOW,
+	DP_UNIT_LOG,
+	DP_UNIT_LV,
+	DP_UNIT_GV,
+	DP_UNIT_MATH,
+	DP_UNIT_STACK,
+	DP_UNIT_REG,
+	DP_UNIT_DATA,
+	DP_UNIT_VFY,
+	DP_UNIT_EX,
+	DP_UNIT_TRACE,
+	DP_UNIT_HEAP,
+	DP_UNIT_IO,
+	DP_UNIT_KERNEL,
+};
+
+/* Each executes one instruction; @arg is its operand, a jump's target. */
+void dp_vm_flow(struct dp_vm *vm, u8 op, u64 arg);
+void dp_vm_log(struct dp_vm *vm, u8 op, u64 arg);
+void dp_vm_variable(struct dp_vm *vm, u8 op, u64 arg);
+void dp_vm_math(struct dp_vm *vm, u8 op, u64 arg);
+void dp_vm_stack(struct dp_vm *vm, u8 op, u64 arg);
+void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg);
+void dp_vm_handler(struct dp_vm *vm, u8 op, u64 arg);
+
+/** dp_vm_raise() - an exception: push it, find its handler or end */
+void dp_vm_raise(struct dp_vm *vm, u16 code, u64 p1, u64 p2);
+/** dp_vm_unwind() - go to the innermost handler, or end */
+void dp_vm_unwind(struct dp_vm *vm);
+/** dp_vm_log_fault() - put a fault item into the log */
+void dp_vm_log_fault(struct dp_vm *vm, u64 addr);
+/**
+ * dp_vm_fetch() - read memory of the program
+ * Return: bytes that could be read before the first bad address.
+ */
+u64 dp_vm_fetch(const struct dp_vm *vm, void *to, u64 from, u64 len);
+
+#pragma GCC visibility pop
+
+static inline void dp_vm_poke(struct dp_vm *vm, u64 index, u64 value)
+{
+	u32 i = (u32)index & vm->stack_mask;
+
+	if (i < vm->low)
+		vm->low = i;
+	vm->stack[i] = value;
+}
+
+static inline u64 dp_vm_peek(const struct dp_vm *vm, u64 index)
+{
+	return vm->stack[(u32)index & vm->stack_mask];
+}
+
+static inline void dp_vm_push(struct dp_vm *vm, u64 value)
+{
+	vm->tos = (vm->tos - 1) & vm->stack_mask;
+	dp_vm_poke(vm, vm->tos, value);
+}
+
+static inline u64 dp_vm_pop(struct dp_vm *vm)
+{
+	u64 value = vm->stack[vm->tos];
+
+	vm->tos = (vm->tos + 1) & vm->stack_mask;
+	return value;
+}
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * verify: what may be run.
+ *
+ * One pass marks where instructions begin and checks their operands, a second
+ * one checks that every jump and every handler begins at such a place. Nothing
+ * else is needed: the stack wraps, and the machine counts jumps and
+ * instructions itself.
+ */
+#include "port.h"
+#include "engine/vm/ops.h"
+#include "engine/vm/regs.h"
+#include "engine/vm/vm.h"
+
+#define KNOWN 1
+#define LATER 2
+#define ENDS 4
+
+static const u8 operands[256] = {
+#define OPERAND(code, name, operand, ...) [code] = DP_OPERAND_##operand,
+	DP_OPS(OPERAND)
+};
+
+static const u8 flags[256] = {
+#define FLAGS(code, name, operand, pops, pushes, ends, state, group, text) \
+	[code] = KNOWN | (DP_OP_##state == DP_OP_LATER ? LATER : 0) |      \
+		 (ends ? ENDS : 0),
+	DP_OPS(FLAGS)
+};
+
+static const u8 sizes[] = {
+	[DP_OPERAND_NONE] = 0, [DP_OPERAND_U8] = 1,   [DP_OPERAND_U16] = 2,
+	[DP_OPERAND_S16] = 2,  [DP_OPERAND_UL] = 8,   [DP_OPERAND_REL] = 8,
+	[DP_OPERAND_REG] = 2,  [DP_OPERAND_REGW] = 2, [DP_OPERAND_LV] = 2,
+	[DP_OPERAND_GV] = 2,
+};
+
+static u64 value_at(const u8 *code, u32 size)
+{
+	u64 value = 0;
+	u32 i;
+
+	for (i = 0; i < size; i++)
+		value |= (u64)code[i] << (8 * i);
+	return value;
+}
+
+static bool readable_register(u64 number)
+{
+	switch (number) {
+#define REGISTER(number, ...) case number:
+#define SPECIAL(number, name) case number:
+		DP_REGS(REGISTER)
+		DP_SPECIAL_REGS(SPECIAL)
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool writable_register(u64 number)
+{
+	switch (number) {
+#define WRITABLE(number, name, field, half, writable) \
+	case number:                                  \
+		return writable;
+		DP_REGS(WRITABLE)
+	default:
+		return false;
+	}
+}
+
+static const char *check_operand(u8 kind, u64 value,
+				 const struct dp_vm_limits *limits)
+{
+	switch (kind) {
+	case DP_OPERAND_LV:
+		return value < limits->nr_lv ? NULL : "no such local variable";
+	case DP_OPERAND_GV:
+		return value < limits->nr_gv ? NULL : "no such global variable";
+	case DP_OPERAND_REG:
+		return readable_register(value) ? NULL : "no such register";
+	case DP_OPERAND_REGW:
+		return writable_register(value) ?
+			       NULL :
+			       "no register that can be written";
+	default:
+		return NULL;
+	}
+}
+
+static const char *check_at(const u8 *code, u32 len, u32 at,
+			    const struct dp_vm_limits *limits, u32 *next)
+{
+	u8 op = code[at], size = sizes[operands[op]];
+
+	if (!(flags[op] & KNOWN))
+		return "no such instruction";
+	if (flags[op] & LATER)
+		return "an instruction that is not there yet";
+	if (len - at - 1 < size)
+		return "the operand is cut off";
+	*next = at + 1 + size;
+	if (*next == len && !(flags[op] & ENDS))
+		return "the end of the code is run off";
+	return check_operand(operands[op], value_at(code + at + 1, size),
+			     limits);
+}
+
+static const char *check_jumps(const u8 *code, u32 len, const u8 *begins,
+			       u32 *offset)
+{
+	u32 at, next;
+
+	for (at = 0; at < len; at = next) {
+		u8 kind = operands[code[at]];
+		u64 target;
+
+		next = at + 1 + sizes[kind];
+		if (kind != DP_OPERAND_REL)
+			continue;
+		*offset = at;
+		target = next + value_at(code + at + 1, 8);
+		if (target >= len || !begins[target])
+			return "a jump that meets no instruction";
+	}
+	return NULL;
+}
+
+static const char *check(const u8 *code, u32 len,
+			 const struct dp_vm_limits *limits, const u32 *starts,
+			 u32 n, u8 *begins, u32 *offset)
+{
+	const char *why;
+	u32 at, next = 0, i;
+
+	for (at = 0; at < len; at = next) {
+		*offset = at;
+		begins[at] = 1;
+		why = check_at(code, len, at, limits, &next);
+		if (why)
+			return why;
+	}
+	for (i = 0; i < n; i++) {
+		*offset = starts[i];
+		if (starts[i] >= len || !begins[starts[i]])
+			return "a handler that begins at no instruction";
+	}
+	return check_jumps(code, len, begins, offset);
+}
+
+int dp_vm_verify(const u8 *code, u32 len, const struct dp_vm_limits *limits,
+		 const u32 *starts, u32 n, u32 *offset, const char **why)
+{
+	u8 *begins;
+
+	*offset = 0;
+	*why = "no code";
+	if (!len)
+		return -EINVAL;
+	begins = dp_port_alloc(len);
+	*why = "out of memory";
+	if (!begins)
+		return -ENOMEM;
+	*why = check(code, len, limits, starts, n, begins, offset);
+	dp_port_free(begins);
+	return *why ? -EINVAL : 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * vm: the machine that runs verified probe programs.
+ *
+ * Elements are 64 bits. The RPN stack is circular: indices wrap, a push onto a
+ * full stack overwrites the oldest element, a pop clears nothing. A program ends
+ * by an instruction that ends it, by an exception that nobody handles, or at
+ * its budget. It cannot fault the target: a bad address is an exception.
+ *
+ * Source: DProbes 5.0 semantics; design decisions where it left holes.
+ */
+#ifndef DP_VM_H
+#define DP_VM_H
+
+#include "port_types.h"
+#include "engine/arch/x86/sigframe.h"
+
+#define DP_VM_STACK 1024 /* elements; a program may ask for 32 */
+#define DP_VM_FRAMES 33 /* the handler's own and 32 nested calls */
+#define DP_VM_LOG 1024 /* bytes */
+#define DP_VM_BUDGET 65536 /* instructions a hit */
+#define DP_VM_NO_HANDLER 0xffffffffu
+
+/** enum dp_vm_exception - codes of DProbes; parameters in brackets */
+enum dp_vm_exception {
+	DP_EX_INVALID_ADDR = 0x0001, /* (address) */
+	DP_EX_SEG_FAULT = 0x0002,
+	DP_EX_MAX_JMPS = 0x0004, /* (jmpmax); (budget, 1) */
+	DP_EX_CALL_STACK_OVERFLOW = 0x0010, /* (32) too deep, (0) ret outside */
+	DP_EX_DIV_BY_ZERO = 0x0020,
+	DP_EX_INVALID_OPERAND = 0x0040, /* (enum dp_vm_operand_class, value) */
+	DP_EX_INVALID_OPCODE = 0x0080, /* (code byte, offset) */
+	DP_EX_LOG_OVERFLOW = 0x1000, /* (logmax) */
+};
+
+/* Raised by default, and never ignored. */
+#define DP_EX_MASK 0x0fff
+
+enum dp_vm_operand_class {
+	DP_VM_OPERAND_LV = 1,
+	DP_VM_OPERAND_GV = 2,
+	DP_VM_OPERAND_BIT = 3,
+	DP_VM_OPERAND_FACILITY = 4,
+	DP_VM_OPERAND_REG = 5,
+	DP_VM_OPERAND_LP = 6,
+};
+
+/** enum dp_vm_item - tokens of what is in a log */
+enum dp_vm_item {
+	DP_ITEM_RANGE = 0,
+	DP_ITEM_STRING = 1,
+	DP_ITEM_LV = 5,
+	DP_ITEM_GV = 6,
+	DP_ITEM_ELEMENTS = 7,
+	DP_ITEM_SEG_FAULT = 0xfe,
+	DP_ITEM_FAULT = 0xff,
+};
+#define DP_ITEM_PREFIX 3 /* token, u16 length */
+
+/** enum dp_vm_end - how a run ended */
+enum dp_vm_end {
+	DP_VM_RUNS,
+	DP_VM_EXIT,
+	DP_VM_ABORT,
+	DP_VM_REMOVE,
+	DP_VM_SUSPEND,
+	DP_VM_EXCEPTION,
+};
+
+struct dp_vm_frame {
+	u32 sbp;
+	u32 back; /* where the caller goes on */
+	u32 handler; /* DP_VM_NO_HANDLER: none */
+};
+
+/**
+ * struct dp_vm - one machine: what it runs, what came of it, and its insides
+ * @code: verified
+ * @lv, @gv: variables, shared with other machines; @nr_lv, @nr_gv how many
+ * @stack_mask: elements of the stack, less one
+ * @regs: of the probed thread; the general ones may be changed
+ * @safe_low, @safe_high: memory known to be readable
+ * @resume: reactivates the probe of this program with a minor code, or NULL
+ * @major, @minor: of the record; set before the run
+ * @log: @lp bytes of it are used
+ * @exception, @parm: the last exception
+ * @low: lowest element written; all below it and, between runs, all are zero
+ *
+ * Everything from @stack on is zero between runs.
+ */
+struct dp_vm {
+	const u8 *code;
+	u64 *lv, *gv;
+	u32 nr_lv, nr_gv;
+	u32 stack_mask, jmpmax, logmax;
+	u32 pc;
+	struct dp_mcontext *regs;
+	u64 safe_low, safe_high;
+	void (*resume)(struct dp_vm *vm, u16 minor);
+	u32 probe;
+
+	u16 major, minor;
+	u8 end, facility;
+	bool truncated, pending;
+	u32 lp, plp;
+	u16 exception;
+	u64 parm[2];
+
+	u32 tos, sbp, low;
+	u32 depth, jumps, budget;
+	struct dp_vm_frame frames[DP_VM_FRAMES];
+	u8 log[DP_VM_LOG];
+	u64 stack[DP_VM_STACK];
+};
+
+/**
+ * dp_vm_run() - run the program of @vm from @vm->pc
+ *
+ * Context: hit half; general registers only; async-signal-safe. The one system
+ * calls it makes are those of memory accesses and `push pid` and the like.
+ */
+void dp_vm_run(struct dp_vm *vm);
+
+/** struct dp_vm_limits - what a program was given */
+struct dp_vm_limits {
+	u32 nr_lv, nr_gv;
+};
+
+/**
+ * dp_vm_verify() - can this code be run?
+ * @code: of all probes of a program
+ * @starts: @n offsets where handlers begin
+ * @offset: on failure, where
+ * @why: on failure, a static phrase
+ *
+ * Refuses whatever could leave the code or the variables: unknown and
+ * unavailable instructions, operands cut off, jumps that do not meet an
+ * instruction, bad registers and variables, an end that is run off.
+ *
+ * Context: control half, may sleep. Return: 0; -EINVAL; -ENOMEM.
+ */
+int dp_vm_verify(const u8 *code, u32 len, const struct dp_vm_limits *limits,
+		 const u32 *starts, u32 n, u32 *offset, const char **why);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* decode: what the files of the decoder share. */
+#ifndef DP_PORT_DECODE_H
+#define DP_PORT_DECODE_H
+
+#include "engine/insn/insn.h"
+#include <Zydis/Zydis.h>
+
+/** dp_decode_faults() - fill in @facts->faults and @facts->operand */
+void dp_decode_faults(const u8 *code, const ZydisDecodedInstruction *in,
+		      struct insn_facts *facts);
+
+#endif
