@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * vm_programs: random programs that the verifier accepts, and a machine to run
+ * them on with its surroundings watched.
+ */
+#ifndef VM_PROGRAMS_H
+#define VM_PROGRAMS_H
+
+#include "engine/vm/ops.h"
+#include "engine/vm/regs.h"
+#include "engine/vm/vm.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define VM_VARS 4
+#define VM_GUARD 0x5ca1ab1e5ca1ab1eull
+
+struct vm_bench {
+	u64 before;
+	struct dp_vm vm;
+	u64 behind;
+	u64 lv_before, lv[VM_VARS], lv_behind;
+	u64 gv_before, gv[VM_VARS], gv_behind;
+	struct dp_mcontext regs;
+	char text[64];
+};
+
+static inline void vm_bench_init(struct vm_bench *b)
+{
+	memset(b, 0, sizeof(*b));
+	b->before = b->behind = b->lv_before = b->lv_behind = b->gv_before =
+		b->gv_behind = VM_GUARD;
+	b->vm.lv = b->lv;
+	b->vm.gv = b->gv;
+	b->vm.nr_lv = b->vm.nr_gv = VM_VARS;
+	b->vm.stack_mask = DP_VM_STACK - 1;
+	b->vm.jmpmax = 65535;
+	b->vm.logmax = DP_VM_LOG;
+	b->vm.regs = &b->regs;
+	strcpy(b->text, "some text that a program may log");
+}
+
+static inline bool vm_bench_intact(const struct vm_bench *b)
+{
+	u32 i;
+
+	for (i = 0; i < DP_VM_STACK; i++)
+		if (b->vm.stack[i])
+			return false;
+	return b->before == VM_GUARD && b->behind == VM_GUARD &&
+	       b->lv_before == VM_GUARD && b->lv_behind == VM_GUARD &&
+	       b->gv_before == VM_GUARD && b->gv_behind == VM_GUARD &&
+	       b->vm.lp <= b->vm.logmax && b->vm.end != DP_VM_RUNS;
+}
+
+static inline u64 vm_random(u64 *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+#define VM_OP_ROW(code, name, operand, pops, pushes, ends, state, ...) \
+	{ code, DP_OPERAND_##operand, DP_OP_##state },
+static const struct {
+	u8 code, operand, state;
+} vm_ops[] = { DP_OPS(VM_OP_ROW) };
+#define VM_NR_OPS (sizeof(vm_ops) / sizeof(vm_ops[0]))
+
+static const u16 vm_regs[] = {
+#define VM_REG_ROW(number, ...) number,
+	DP_REGS(VM_REG_ROW)
+};
+#define VM_NR_REGS (sizeof(vm_regs) / sizeof(vm_regs[0]))
+
+static inline u32 vm_put(u8 *code, u32 at, u64 value, u32 size)
+{
+	memcpy(code + at, &value, size);
+	return at + size;
+}
+
+/* Literals that lead somewhere: small, an address, or anything. */
+static inline u64 vm_literal(struct vm_bench *b, u64 *seed)
+{
+	u64 r = vm_random(seed);
+
+	switch (r & 3) {
+	case 0:
+		return r >> 8 & 0xff;
+	case 1:
+		return (u64)b->text + (r >> 8 & 63);
+	case 2:
+		return (u64)-(s64)(r >> 8 & 0xff);
+	default:
+		return r;
+	}
+}
+
+static inline bool vm_writes_memory(u8 code)
+{
+	return code >= DP_OPCODE_POP_MEM_U8 && code <= DP_OPCODE_POP_MEM_U64;
+}
+
+/**
+ * vm_generate() - a random program of about @n instructions
+ * @code: room for 11 * (@n + 1) bytes
+ * Programs write no memory: theirs is the harness's own.
+ * Return: its length.
+ */
+static inline u32 vm_generate(struct vm_bench *b, u8 *code, u32 n, u64 *seed)
+{
+	u32 begins[256], jumps[256], nr_jumps = 0, len = 0, i;
+
+	for (i = 0; i < n; i++) {
+		u32 k = (u32)(vm_random(seed) % VM_NR_OPS);
+		u16 reg = vm_regs[vm_random(seed) % VM_NR_REGS];
+
+		begins[i] = len;
+		if (vm_ops[k].state == DP_OP_LATER ||
+		    vm_writes_memory(vm_ops[k].code)) {
+			code[len++] = DP_OPCODE_NOP;
+			continue;
+		}
+		code[len++] = vm_ops[k].code;
+		switch (vm_ops[k].operand) {
+		case DP_OPERAND_NONE:
+			break;
+		case DP_OPERAND_U8:
+			len = vm_put(code, len, vm_random(seed) & 0x4f, 1);
+			break;
+		case DP_OPERAND_UL:
+			len = vm_put(code, len, vm_literal(b, seed), 8);
+			break;
+		case DP_OPERAND_REL:
+			jumps[nr_jumps++] = len;
+			len = vm_put(code, len, 0, 8);
+			break;
+		case DP_OPERAND_REG:
+			len = vm_put(code, len, reg, 2);
+			break;
+		case DP_OPERAND_REGW:
+			len = vm_put(code, len, 0x60, 2);
+			break;
+		case DP_OPERAND_LV:
+		case DP_OPERAND_GV:
+			len = vm_put(code, len, vm_random(seed) % VM_VARS, 2);
+			break;
+		default:
+			len = vm_put(code, len, vm_random(seed), 2);
+			break;
+		}
+	}
+	code[len++] = DP_OPCODE_EXIT;
+	for (i = 0; i < nr_jumps; i++) {
+		u64 to = begins[vm_random(seed) % n];
+
+		vm_put(code, jumps[i], to - (jumps[i] + 8), 8);
+	}
+	return len;
+}
+
+#endif
