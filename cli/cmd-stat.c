@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-stat: dprobes stat. */
 #include "cli/command.h"
-#include <errno.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 static const char help[] =
 	"Usage: dprobes stat [options] SPEC... (-p PID | -- CMD [ARGS])\n"
@@ -11,7 +8,9 @@ static const char help[] =
 	"\n"
 	"  SPEC              [MODULE:]POINT; MODULE is a soname, path, file name or\n"
 	"                    glob, empty for the program itself; POINT is func,\n"
-	"                    func+0x1c, a glob, 0xADDR or +FILEOFFSET\n"
+	"                    func+0x1c, a glob, 0xADDR or +FILEOFFSET; it may end in\n"
+	"                    \" if COND\": ==, !=, <, <=, >, >=, && and || on arg0 to arg5,\n"
+	"                    registers and numbers, and only such hits count\n"
 	"  -p, --pid PID     count in a running process\n"
 	"  -- CMD [ARGS]     start a command, counting before its first own code\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
@@ -28,28 +27,6 @@ static const char help[] =
 	"has SIGTRAP blocked or ignored. Arming is refused while any thread does so; one\n"
 	"that does so later and then meets a probe dies, and dprobes says at which.\n";
 
-/* Go the way the command went, without a core file of our own. */
-static void die_of(int sig)
-{
-	struct rlimit none = { 0, 0 };
-	sigset_t set;
-
-	setrlimit(RLIMIT_CORE, &none);
-	signal(sig, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, sig);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(sig);
-}
-
-static int launch_status(int err)
-{
-	if (err == -ENOENT)
-		return DP_EXIT_NO_COMMAND;
-	return err == -EACCES || err == -ENOEXEC ? DP_EXIT_NO_EXEC :
-						   DP_EXIT_FAILURE;
-}
-
 static int run(const struct dp_tracer_options *opt)
 {
 	const char *bad_spec = NULL;
@@ -62,14 +39,7 @@ static int run(const struct dp_tracer_options *opt)
 		return dp_usage_error("stat needs -p PID or -- CMD");
 	dp_diag_clear(&diag);
 	status = dp_tracer_stat(opt, &bad_spec, &sig, &diag);
-	if (sig)
-		die_of(sig);
-	if (status >= 0)
-		return status;
-	dp_complain(status, bad_spec, &diag);
-	if (bad_spec)
-		return DP_EXIT_USAGE;
-	return opt->argv ? launch_status(status) : DP_EXIT_FAILURE;
+	return dp_finish(opt, status, sig, bad_spec, &diag);
 }
 
 const struct dp_command dp_cmd_stat = {

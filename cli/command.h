@@ -28,7 +28,8 @@ struct dp_command {
 	int (*run)(const struct dp_tracer_options *opt);
 };
 
-extern const struct dp_command dp_cmd_stat, dp_cmd_list;
+extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
+	dp_cmd_list;
 
 /**
  * dp_options_parse() - options, specs and the command behind --
@@ -41,6 +42,15 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 
 /** dp_complain() - print a diagnostic with its caret. Return: exit status. */
 int dp_complain(int err, const char *bad_spec, const struct dp_diag *diag);
+
+/**
+ * dp_finish() - end as the command did, or complain
+ * @status: exit status, or a negative errno with words in @diag
+ * @sig: signal that the command died of, or 0: then this does not return
+ * Return: exit status.
+ */
+int dp_finish(const struct dp_tracer_options *opt, int status, int sig,
+	      const char *bad_spec, const struct dp_diag *diag);
 
 /** dp_usage_error() - one sentence and where to read on. Return: 2. */
 int dp_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -6,6 +6,7 @@
 
 static const struct dp_command *const commands[] = {
 	&dp_cmd_stat,
+	&dp_cmd_trace,
 	&dp_cmd_list,
 };
 

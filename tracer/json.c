@@ -17,3 +17,23 @@ void dp_json_string(FILE *out, const char *text)
 	}
 	putc('"', out);
 }
+
+void dp_json_bytes(FILE *out, const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+
+	putc('"', out);
+	while (len--)
+		fprintf(out, "%02x", *p++);
+	putc('"', out);
+}
+
+void dp_json_stamp(FILE *out, const struct dp_stamp *stamp, const char *probe)
+{
+	fprintf(out,
+		"\"time\":%.6f,\"pid\":%u,\"tid\":%u,\"comm\":", stamp->seconds,
+		stamp->pid, stamp->tid);
+	dp_json_string(out, stamp->comm);
+	fputs(",\"probe\":", out);
+	dp_json_string(out, probe);
+}

@@ -66,9 +66,10 @@ static void print_point(const struct dp_tracer_options *opt,
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag)
 {
+	static const struct dp_session_kind kind = { .arguments = true };
 	struct dp_session s;
 	size_t i, probeable = 0;
-	int err = dp_session_parse(&s, opt, bad_spec, diag);
+	int err = dp_session_parse(&s, opt, &kind, bad_spec, diag);
 
 	if (!err)
 		err = dp_session_open(&s, bad_spec, diag);

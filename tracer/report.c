@@ -20,8 +20,7 @@ static void count_json(const struct dp_session *s, size_t i)
 		dp_json_string(out, p->reason);
 	} else {
 		fprintf(out, ",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\"",
-			(unsigned long long)dp_engine_hits(s->engine,
-							   s->probes[i]),
+			(unsigned long long)dp_session_hits(s, i),
 			(unsigned long long)dp_engine_missed(s->engine,
 							     s->probes[i]),
 			dp_engine_mode(s->engine, s->probes[i]));
@@ -36,7 +35,7 @@ static void count_text(const struct dp_session *s, size_t i)
 	if (p->refused)
 		return;
 	fprintf(s->opt->out, "%12llu %8llu  %-4s  %s",
-		(unsigned long long)dp_engine_hits(s->engine, s->probes[i]),
+		(unsigned long long)dp_session_hits(s, i),
 		(unsigned long long)dp_engine_missed(s->engine, s->probes[i]),
 		dp_engine_mode(s->engine, s->probes[i]), p->name);
 	if (s->opt->verbose)
@@ -46,7 +45,7 @@ static void count_text(const struct dp_session *s, size_t i)
 	putc('\n', s->opt->out);
 }
 
-void dp_report_counts(const struct dp_session *s)
+void dp_report_counts(struct dp_session *s)
 {
 	size_t i;
 
@@ -155,23 +154,69 @@ static void tell_ending(const struct dp_session *s)
 	}
 }
 
-void dp_report_summary(const struct dp_session *s)
+/* The rest of the account: what programs made of hits and records. */
+static void tell_tallies(const struct dp_session *s)
 {
-	unsigned long long hits = 0, missed = 0;
-	size_t i, probes = 0;
+	static const char *const words[] = {
+		[DP_TALLY_PASSED] = "let pass",
+		[DP_TALLY_DISABLED] = "after the probe's end",
+		[DP_TALLY_CONTEXT] = "missed for want of a context",
+		[DP_TALLY_LOST] = "records lost",
+		[DP_TALLY_DISCARDED] = "records discarded",
+	};
+	unsigned long long n;
+	size_t i;
+	int t;
+
+	for (t = 0; t < DP_TALLY_NR; t++) {
+		for (n = i = 0; i < s->points.n; i++)
+			if (!s->points.v[i].refused)
+				n += dp_engine_tally(s->engine, s->probes[i],
+						     (enum dp_tally)t);
+		if (n)
+			fprintf(stderr, ", %llu %s", n, words[t]);
+	}
+	if (dp_engine_torn(s->engine))
+		fprintf(stderr, ", %llu records torn",
+			(unsigned long long)dp_engine_torn(s->engine));
+}
+
+static void tell_hits(const struct dp_session *s)
+{
+	unsigned long long hits = 0, missed = 0, held = 0;
+	bool conditions = false;
+	size_t i;
 
 	for (i = 0; i < s->points.n; i++) {
 		if (s->points.v[i].refused)
 			continue;
-		probes++;
+		conditions |= s->points.v[i].spec->cond != NULL;
+		held += dp_session_hits(s, i);
 		hits += dp_engine_hits(s->engine, s->probes[i]);
 		missed += dp_engine_missed(s->engine, s->probes[i]);
 	}
+	fprintf(stderr, "%llu hits", hits);
+	if (conditions && !s->records)
+		fprintf(stderr, " (%llu counted)", held);
+	fprintf(stderr, ", %llu missed", missed);
+	if (s->records)
+		fprintf(stderr, ", %llu records",
+			(unsigned long long)s->written);
+}
+
+void dp_report_summary(const struct dp_session *s)
+{
+	size_t sites = dp_engine_sites(s->engine), probes = 0, i;
+
+	for (i = 0; i < s->points.n; i++)
+		probes += !s->points.v[i].refused;
 	fprintf(stderr,
-		"dprobes: %zu probe%s at %zu site%s (%zu trap, 0 jump): %llu hits, %llu missed; ",
-		probes, probes == 1 ? "" : "s", dp_engine_sites(s->engine),
-		dp_engine_sites(s->engine) == 1 ? "" : "s",
-		dp_engine_sites(s->engine), hits, missed);
+		"dprobes: %zu probe%s at %zu site%s (%zu trap, 0 jump): ",
+		probes, probes == 1 ? "" : "s", sites, sites == 1 ? "" : "s",
+		sites);
+	tell_hits(s);
+	tell_tallies(s);
+	fputs("; ", stderr);
 	tell_ending(s);
 	putc('\n', stderr);
 }

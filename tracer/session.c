@@ -1,21 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* session: specs, target and points of one run, opened and closed in order. */
 #include "tracer/session.h"
-#include "engine/control/control.h"
+#include "tracer/expr.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What a spec says in ARGS and COND, looked at before anything is started. */
+static int check_expressions(const struct dp_session *s,
+			     const struct dp_spec *spec, struct dp_diag *diag)
+{
+	struct dp_trace_program program;
+	int err;
+
+	if (spec->args && !s->kind->arguments) {
+		err = dp_diag_set(
+			diag, -EINVAL,
+			"arguments (in parentheses) are for dprobes trace, which shows them");
+		dp_diag_caret(diag, spec->args_col,
+			      (int)strlen(spec->args) + 2);
+		return err;
+	}
+	err = dp_expr_trace(spec, &program, diag);
+	if (!err)
+		dp_expr_free(&program);
+	return err;
+}
+
 int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
-		     const char **bad_spec, struct dp_diag *diag)
+		     const struct dp_session_kind *kind, const char **bad_spec,
+		     struct dp_diag *diag)
 {
 	size_t i;
 	int err = 0;
 
 	memset(s, 0, sizeof(*s));
 	s->opt = opt;
+	s->kind = kind;
 	s->specs = calloc(opt->nr_specs + 1, sizeof(*s->specs));
 	if (!s->specs)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
@@ -25,10 +48,51 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 			s->nr_specs++;
 			err = dp_spec_supported(&s->specs[i], diag);
 		}
+		if (!err)
+			err = check_expressions(s, &s->specs[i], diag);
 		if (err)
 			*bad_spec = opt->specs[i];
 	}
 	return err;
+}
+
+int dp_session_bind(struct dp_session *s, size_t point,
+		    const struct dp_trace_program *program, u32 nr_lv,
+		    struct dp_diag *diag)
+{
+	u32 start = 0, offset;
+	const struct dp_program_spec spec = {
+		.name = s->points.v[point].module,
+		.code = program->code,
+		.code_len = program->len,
+		.starts = &start,
+		.nr_starts = 1,
+		.nr_lv = nr_lv,
+		.jmpmax = 2 * DP_TRACE_ITEMS + 1,
+		.logmax = program->logmax,
+		.stack = 32,
+	};
+	/* A line is shown for every hit, whatever becomes of it. */
+	struct dp_binding binding = { .maxhits = 0xffffffff,
+				      .logonfault = true };
+	const char *why;
+	int err = dp_engine_add_program(s->engine, &spec, &binding.program,
+					&offset, &why);
+
+	if (err)
+		return dp_diag_set(diag, err,
+				   "%s: %s at byte %u of its program",
+				   s->points.v[point].name, why, offset);
+	dp_engine_bind(s->engine, s->probes[point], &binding);
+	s->programs[point] = binding.program;
+	return 0;
+}
+
+u64 dp_session_hits(const struct dp_session *s, size_t point)
+{
+	if (s->points.v[point].spec->cond && !s->kind->record)
+		return dp_engine_local(s->engine, s->programs[point], 0);
+	return dp_engine_hits(s->engine, s->probes[point]);
 }
 
 static int resolve(struct dp_session *s, const char **bad_spec,
@@ -66,6 +130,7 @@ void dp_session_close(struct dp_session *s)
 	size_t i;
 
 	dp_process_close(s->proc);
+	dp_records_close(s);
 	dp_modules_close(s->mods);
 	dp_engine_destroy(s->engine);
 	dp_points_free(&s->points);
@@ -73,4 +138,6 @@ void dp_session_close(struct dp_session *s)
 		dp_spec_free(&s->specs[i]);
 	free(s->specs);
 	free(s->probes);
+	free(s->programs);
+	free(s->point_of);
 }

@@ -4,6 +4,9 @@
 #define DP_SESSION_H
 
 #include "tracer/tracer.h"
+#include "engine/control/control.h"
+
+#define DP_NO_PROGRAM 0xffffffffu
 
 /** enum dp_ending - what ended the counting */
 enum dp_ending {
@@ -13,12 +16,36 @@ enum dp_ending {
 	DP_ENDING_DURATION,
 };
 
+struct dp_session;
+struct dp_records;
+
+/**
+ * struct dp_session_kind - what a verb does with its probes
+ * @arguments: specs may name some
+ * @bind: give the probe of a point its program, if it has one
+ * @record: a record of a probe has come, in order of time
+ * @report: what remains to be told at the end
+ */
+struct dp_session_kind {
+	bool arguments;
+	int (*bind)(struct dp_session *s, size_t point, struct dp_diag *diag);
+	void (*record)(struct dp_session *s,
+		       const struct dp_record_copy *record);
+	void (*report)(struct dp_session *s);
+};
+
 /**
  * struct dp_session - everything is owned and given back by dp_session_close()
  * @probes: number of the engine's probe for each point, where not refused
+ * @own: what the verb adds
+ * @programs: number of the engine's program for each point, DP_NO_PROGRAM for
+ *            none
+ * @point_of: the point of each of the engine's probes
+ * @written: records that were printed
  */
 struct dp_session {
 	const struct dp_tracer_options *opt;
+	const struct dp_session_kind *kind;
 	struct dp_spec *specs;
 	size_t nr_specs;
 	struct dp_process *proc;
@@ -26,28 +53,74 @@ struct dp_session {
 	struct dp_engine *engine;
 	struct dp_points points;
 	u32 *probes;
+	u32 *programs;
+	size_t *point_of;
+	struct dp_records *records;
+	void *own;
+	u64 written;
 	enum dp_ending ending;
 };
 
 /** dp_session_parse() - the specs, before anything is started.
  *  Return: 0; -EINVAL or -EOPNOTSUPP with a caret under *@bad_spec. */
 int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
-		     const char **bad_spec, struct dp_diag *diag);
+		     const struct dp_session_kind *kind, const char **bad_spec,
+		     struct dp_diag *diag);
 
 /** dp_session_open() - the target and its points. A command that was launched
  *  for nothing is ended before it runs. Return: 0 or a negative errno. */
 int dp_session_open(struct dp_session *s, const char **bad_spec,
 		    struct dp_diag *diag);
 
+/**
+ * dp_session_run() - probe, watch until the end, report
+ * @died_of: signal that the launched command died of
+ * Return: exit status of the tool, or a negative errno.
+ */
+int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
+
 void dp_session_close(struct dp_session *s);
 
+struct dp_trace_program;
+/**
+ * dp_session_bind() - have the probe of a point run a program that we made
+ * @nr_lv: local variables that it has
+ */
+int dp_session_bind(struct dp_session *s, size_t point,
+		    const struct dp_trace_program *program, u32 nr_lv,
+		    struct dp_diag *diag);
+
+/** dp_session_hits() - hits of a point; where a condition counts, those for
+ *  which it held */
+u64 dp_session_hits(const struct dp_session *s, size_t point);
+
+/* record.c: records in the order of time */
+int dp_records_open(struct dp_session *s);
+/** dp_records_read() - hand on what has come; @ended: nothing more will.
+ *  Return: how many came. */
+size_t dp_records_read(struct dp_session *s, bool ended);
+void dp_records_close(struct dp_session *s);
+/** struct dp_stamp - what a record says besides its data, ready to print */
+struct dp_stamp {
+	char time[32]; /* of day, with microseconds */
+	double seconds; /* since the epoch */
+	u32 pid, tid;
+	const char *comm;
+};
+void dp_record_stamp(const struct dp_session *s,
+		     const struct dp_record_copy *record,
+		     struct dp_stamp *stamp);
+
 /* report.c */
-void dp_report_counts(const struct dp_session *s);
+void dp_report_counts(struct dp_session *s);
 void dp_report_summary(const struct dp_session *s);
 /** dp_report_refused() - tell about matches of globs that cannot be probed */
 void dp_report_refused(const struct dp_session *s);
 
 /* json.c */
 void dp_json_string(FILE *out, const char *text);
+void dp_json_bytes(FILE *out, const void *bytes, size_t len);
+/** dp_json_stamp() - "time", "pid", "tid", "comm", "probe", without braces */
+void dp_json_stamp(FILE *out, const struct dp_stamp *stamp, const char *probe);
 
 #endif

@@ -484,11 +484,5 @@ int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 		return missing(diag, spec->point_col,
 			       strcspn(spec->text + spec->point_col, " ("),
 			       "source lines (FILE:LINE)");
-	if (spec->args)
-		return missing(diag, spec->args_col, strlen(spec->args) + 2,
-			       "arguments (in parentheses)");
-	if (spec->cond)
-		return missing(diag, spec->cond_col, strlen(spec->cond),
-			       "conditions (if ...)");
 	return 0;
 }

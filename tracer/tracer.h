@@ -131,6 +131,10 @@ struct dp_tracer_options {
 int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		   int *died_of, struct dp_diag *diag);
 
+/** dp_tracer_trace() - print a line for every hit; else as dp_tracer_stat() */
+int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
+		    int *died_of, struct dp_diag *diag);
+
 /** dp_tracer_list() - print what specs would probe, one pasteable spec a line */
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* cmd-trace: dprobes trace. */
+#include "cli/command.h"
+
+static const char help[] =
+	"Usage: dprobes trace [options] SPEC... (-p PID | -- CMD [ARGS])\n"
+	"Print a line for every execution of an instruction: time, pid, tid, command name,\n"
+	"probe and values.\n"
+	"\n"
+	"  SPEC              [MODULE:]POINT[(VALUES)][ if COND]; MODULE and POINT as in\n"
+	"                    dprobes stat --help. VALUES: arg0 to arg5 or registers, each\n"
+	"                    with a type if you like: u8 to u64, s8 to s64, x8 to x64, str;\n"
+	"                    without VALUES arg0 to arg5. COND: ==, !=, <, <=, >, >=, && and\n"
+	"                    || on such values and numbers\n"
+	"  -p, --pid PID     trace a running process\n"
+	"  -- CMD [ARGS]     start a command, traced before its first own code\n"
+	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
+	"  -o, --output FILE write the lines to FILE\n"
+	"      --json        one JSON object a line: time pid tid comm probe args\n"
+	"  -q, --quiet       no summary\n"
+	"  -v, --verbose     tell of refused matches\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"Example: dprobes trace 'libc.so.6:open(arg0:str, arg1:x32)' -- cat /etc/hostname\n"
+	"With -- CMD the exit status is the command's own. Lines are in the order of time;\n"
+	"one that the ring had no room for is counted in the summary as lost.\n";
+
+static int run(const struct dp_tracer_options *opt)
+{
+	const char *bad_spec = NULL;
+	struct dp_diag diag;
+	int status, sig = 0;
+
+	if (!opt->nr_specs)
+		return dp_usage_error("trace needs a SPEC: what to trace");
+	if (!opt->pid && !opt->argv)
+		return dp_usage_error("trace needs -p PID or -- CMD");
+	dp_diag_clear(&diag);
+	status = dp_tracer_trace(opt, &bad_spec, &sig, &diag);
+	return dp_finish(opt, status, sig, bad_spec, &diag);
+}
+
+const struct dp_command dp_cmd_trace = {
+	.name = "trace",
+	.summary = "print a line for every execution, with arguments",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * record: records from the rings of all CPUs, in the order of time.
+ *
+ * A thread that changes CPU leaves its records in several rings. Each reading
+ * begins with a look at the clock: what is stamped earlier than that, and comes
+ * before something else that is, has been handed over by then, so it can be put
+ * in order and passed on; what is stamped later waits for the next reading.
+ */
+#include "tracer/session.h"
+#include "proc/proc.h"
+#include "port_hit.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define COMM_MAX 16
+#define COMMS 64
+/* How long the name of a thread is believed. */
+#define COMM_SECONDS 0.1
+
+struct held {
+	struct dp_record_copy *record;
+	u64 arrival;
+};
+
+struct comm {
+	u32 tid;
+	double asked;
+	char name[COMM_MAX + 1];
+};
+
+/* The two clocks, read together. */
+struct sample {
+	u64 ticks;
+	double real;
+};
+
+struct dp_records {
+	struct held *v;
+	size_t n, cap;
+	u64 arrivals;
+	u64 dropped; /* for want of memory */
+	struct sample first, last;
+	struct comm comms[COMMS];
+};
+
+static struct sample sample(void)
+{
+	struct timespec t;
+	struct sample s;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	s.ticks = dp_port_ticks();
+	s.real = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return s;
+}
+
+int dp_records_open(struct dp_session *s)
+{
+	s->records = calloc(1, sizeof(*s->records));
+	if (!s->records)
+		return -ENOMEM;
+	s->records->first = s->records->last = sample();
+	return 0;
+}
+
+void dp_records_close(struct dp_session *s)
+{
+	size_t i;
+
+	if (!s->records)
+		return;
+	for (i = 0; i < s->records->n; i++)
+		free(s->records->v[i].record);
+	free(s->records->v);
+	free(s->records);
+	s->records = NULL;
+}
+
+static void keep(void *arg, const struct dp_record_copy *record)
+{
+	struct dp_records *r = arg;
+	size_t size = offsetof(struct dp_record_copy, data) + record->head.len;
+	struct held *h;
+
+	if (r->n == r->cap) {
+		h = realloc(r->v, (r->cap * 2 + 256) * sizeof(*h));
+		if (!h) {
+			r->dropped++;
+			return;
+		}
+		r->v = h;
+		r->cap = r->cap * 2 + 256;
+	}
+	h = &r->v[r->n];
+	h->record = malloc(size);
+	if (!h->record) {
+		r->dropped++;
+		return;
+	}
+	memcpy(h->record, record, size);
+	h->arrival = r->arrivals++;
+	r->n++;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct held *x = a, *y = b;
+
+	if (x->record->head.ticks != y->record->head.ticks)
+		return x->record->head.ticks < y->record->head.ticks ? -1 : 1;
+	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
+}
+
+size_t dp_records_read(struct dp_session *s, bool ended)
+{
+	struct dp_records *r = s->records;
+	size_t came, i;
+	u64 horizon;
+
+	r->last = sample();
+	horizon = ended ? ~0ull : r->last.ticks;
+	came = dp_engine_records(s->engine, keep, r, ended);
+	if (!r->n)
+		return came;
+	qsort(r->v, r->n, sizeof(*r->v), by_time);
+	for (i = 0; i < r->n && r->v[i].record->head.ticks < horizon; i++) {
+		s->kind->record(s, r->v[i].record);
+		s->written++;
+		free(r->v[i].record);
+	}
+	memmove(r->v, r->v + i, (r->n - i) * sizeof(*r->v));
+	r->n -= i;
+	return came;
+}
+
+/* Both clocks run evenly; the longer we watch the better we know the ratio. */
+static double real_time(const struct dp_records *r, u64 ticks)
+{
+	double span = (double)(r->last.ticks - r->first.ticks);
+	double rate = span > 0 ? (r->last.real - r->first.real) / span : 0;
+
+	return r->last.real - (double)(s64)(r->last.ticks - ticks) * rate;
+}
+
+static void ask_comm(const struct dp_session *s, struct comm *c)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm",
+		 dp_process_pid(s->proc), c->tid);
+	f = fopen(path, "re");
+	if (!f && !c->name[0]) {
+		/* It has ended: what it was called is not to be had. */
+		const char *exe = strrchr(dp_process_exe(s->proc), '/');
+
+		snprintf(c->name, sizeof(c->name), "%.*s", COMM_MAX - 1,
+			 exe ? exe + 1 : "?");
+	}
+	if (!f)
+		return;
+	if (fgets(c->name, sizeof(c->name), f))
+		c->name[strcspn(c->name, "\n")] = '\0';
+	fclose(f);
+}
+
+static const char *comm_of(const struct dp_session *s, u32 tid)
+{
+	struct dp_records *r = s->records;
+	struct comm *c = &r->comms[tid % COMMS];
+
+	if (c->tid != tid) {
+		c->tid = tid;
+		c->name[0] = '\0';
+	}
+	if (!c->name[0] || r->last.real - c->asked > COMM_SECONDS) {
+		ask_comm(s, c);
+		c->asked = r->last.real;
+	}
+	return c->name;
+}
+
+void dp_record_stamp(const struct dp_session *s,
+		     const struct dp_record_copy *record,
+		     struct dp_stamp *stamp)
+{
+	double t = real_time(s->records, record->head.ticks);
+	time_t whole = (time_t)t;
+	struct tm tm;
+	size_t n;
+
+	localtime_r(&whole, &tm);
+	n = strftime(stamp->time, sizeof(stamp->time), "%H:%M:%S", &tm);
+	snprintf(stamp->time + n, sizeof(stamp->time) - n, ".%06u",
+		 (u32)((t - (double)whole) * 1e6) % 1000000);
+	stamp->seconds = t;
+	stamp->pid = (u32)dp_process_pid(s->proc);
+	stamp->tid = record->head.tid;
+	stamp->comm = comm_of(s, record->head.tid);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* trace: a line for every hit, with arguments. */
+#include "tracer/session.h"
+#include "tracer/expr.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One program for each spec; its points share it. */
+struct traced {
+	const struct dp_spec *spec;
+	struct dp_trace_program program;
+};
+
+/** struct cursor - a place in a record's data */
+struct cursor {
+	const u8 *at, *end;
+};
+
+static const struct dp_trace_program *program_for(struct dp_session *s,
+						  const struct dp_spec *spec,
+						  struct dp_diag *diag)
+{
+	struct traced *t = s->own;
+	size_t i = (size_t)(spec - s->specs);
+
+	if (!t[i].spec && !dp_expr_trace(spec, &t[i].program, diag))
+		t[i].spec = spec;
+	return t[i].spec ? &t[i].program : NULL;
+}
+
+static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
+{
+	const struct dp_trace_program *p =
+		program_for(s, s->points.v[point].spec, diag);
+
+	return p ? dp_session_bind(s, point, p, 0, diag) : -EINVAL;
+}
+
+/* Return: payload of the next item, NULL if none is there. */
+static const u8 *next_item(struct cursor *c, u8 *token, u32 *len)
+{
+	const u8 *payload;
+
+	if (c->end - c->at < DP_ITEM_PREFIX)
+		return NULL;
+	*token = c->at[0];
+	*len = c->at[1] | (u32)c->at[2] << 8;
+	if (*token == DP_ITEM_ELEMENTS)
+		*len *= 8;
+	payload = c->at + DP_ITEM_PREFIX;
+	if (*len > (u32)(c->end - payload))
+		return NULL;
+	c->at = payload + *len;
+	return payload;
+}
+
+static void quote(FILE *out, const u8 *text, u32 len)
+{
+	u32 i;
+
+	putc('"', out);
+	for (i = 0; i < len; i++) {
+		if (text[i] == '"' || text[i] == '\\')
+			fprintf(out, "\\%c", text[i]);
+		else if (text[i] == '\n')
+			fputs("\\n", out);
+		else if (text[i] == '\t')
+			fputs("\\t", out);
+		else if (text[i] < 0x20 || text[i] == 0x7f)
+			fprintf(out, "\\x%02x", text[i]);
+		else
+			putc(text[i], out);
+	}
+	putc('"', out);
+	if (len == DP_TRACE_STRING)
+		fputs("...", out);
+}
+
+static void print_value(FILE *out, const struct dp_trace_item *item, u8 token,
+			const u8 *payload, u32 len)
+{
+	unsigned long long value = 0;
+
+	if (token == DP_ITEM_STRING) {
+		quote(out, payload, len);
+		return;
+	}
+	if (len > sizeof(value))
+		len = sizeof(value);
+	memcpy(&value, payload, len);
+	if (token == DP_ITEM_FAULT)
+		fprintf(out, "<bad address 0x%llx>", value);
+	else if (item->show == DP_SHOW_UNSIGNED)
+		fprintf(out, "%llu", value);
+	else if (item->show == DP_SHOW_SIGNED)
+		fprintf(out, "%lld", (long long)value);
+	else
+		fprintf(out, "0x%llx", value);
+}
+
+static void print_args(FILE *out, const struct dp_trace_program *p,
+		       const struct dp_record_copy *r)
+{
+	struct cursor c = { r->data, r->data + r->head.len };
+	const u8 *payload;
+	size_t i;
+	u32 len;
+	u8 token;
+
+	for (i = 0; i < p->nr_items; i++) {
+		payload = next_item(&c, &token, &len);
+		if (!payload)
+			break;
+		fprintf(out, "%s%s=", i ? " " : "", p->items[i].name);
+		print_value(out, &p->items[i], token, payload, len);
+	}
+	if (i < p->nr_items)
+		fprintf(out, "%s<cut>", i ? " " : "");
+}
+
+static void args_text(const struct dp_trace_program *p,
+		      const struct dp_record_copy *r, char **text)
+{
+	size_t size;
+	FILE *f = open_memstream(text, &size);
+
+	if (!f) {
+		*text = NULL;
+		return;
+	}
+	print_args(f, p, r);
+	fclose(f);
+}
+
+static void record(struct dp_session *s, const struct dp_record_copy *r)
+{
+	const struct dp_point *p = &s->points.v[s->point_of[r->head.probe]];
+	const struct traced *t = s->own;
+	FILE *out = s->opt->out;
+	struct dp_stamp stamp;
+	char *args;
+
+	args_text(&t[p->spec - s->specs].program, r, &args);
+	dp_record_stamp(s, r, &stamp);
+	if (s->opt->json) {
+		putc('{', out);
+		dp_json_stamp(out, &stamp, p->name);
+		fputs(",\"args\":", out);
+		dp_json_string(out, args ? args : "");
+		fputs("}\n", out);
+	} else {
+		fprintf(out, "%s %u %u %s %s%s%s\n", stamp.time, stamp.pid,
+			stamp.tid, stamp.comm, p->name,
+			args && *args ? " " : "", args ? args : "");
+	}
+	free(args);
+}
+
+static void report(struct dp_session *s)
+{
+	fflush(s->opt->out);
+}
+
+int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
+		    int *died_of, struct dp_diag *diag)
+{
+	static const struct dp_session_kind kind = {
+		.arguments = true,
+		.bind = bind,
+		.record = record,
+		.report = report,
+	};
+	struct dp_session s;
+	struct traced *traced = calloc(opt->nr_specs + 1, sizeof(*traced));
+	size_t i;
+	int err;
+
+	if (!traced)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	err = dp_session_parse(&s, opt, &kind, bad_spec, diag);
+	s.own = traced;
+	if (!err)
+		err = dp_session_open(&s, bad_spec, diag);
+	if (!err)
+		err = dp_session_run(&s, died_of, diag);
+	dp_session_close(&s);
+	for (i = 0; i < opt->nr_specs; i++)
+		dp_expr_free(&traced[i].program);
+	free(traced);
+	return err;
+}

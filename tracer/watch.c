@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* watch: from armed probes to the end of them, for every verb. */
+#include "tracer/session.h"
+#include "proc/proc.h"
+#include "sym/sym.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A signal just before a wait begins is seen when this is over. */
+#define SLICE_MS 200
+/* How long the rings are left alone while records come, and while none do. */
+#define BUSY_MS 1
+#define IDLE_MS 10
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal }, old;
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	/* nohup means it. */
+	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
+{
+	struct dp_point *p = &s->points.v[i];
+	const char *why = "out of memory";
+	u8 code[16];
+	ssize_t n = pread(dp_process_mem(s->proc), code, sizeof(code),
+			  (off_t)p->addr);
+	int err = dp_engine_add(s->engine, p->addr, code, n > 0 ? (size_t)n : 0,
+				&s->probes[i], &why);
+
+	if (err && err != -ENOMEM && p->spec->glob) {
+		p->refused = err;
+		snprintf(p->reason, sizeof(p->reason), "%s", why);
+		return 0;
+	}
+	if (err)
+		return dp_diag_set(diag, err, "%s cannot be probed: %s",
+				   p->name, why);
+	s->point_of[s->probes[i]] = i;
+	return s->kind->bind ? s->kind->bind(s, i, diag) : 0;
+}
+
+static int add_probes(struct dp_session *s, struct dp_diag *diag)
+{
+	size_t i;
+	int err = dp_engine_create(&s->engine);
+
+	s->probes = calloc(s->points.n + 1, sizeof(*s->probes));
+	s->programs = calloc(s->points.n + 1, sizeof(*s->programs));
+	s->point_of = calloc(s->points.n + 1, sizeof(*s->point_of));
+	if (err || !s->probes || !s->programs || !s->point_of)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	for (i = 0; i < s->points.n; i++)
+		s->programs[i] = DP_NO_PROGRAM;
+	dp_engine_set_tid_offset(s->engine, dp_thread_tid_offset(s->mods));
+	for (i = 0; i < s->points.n && !err; i++)
+		if (!s->points.v[i].refused)
+			err = add_point(s, i, diag);
+	if (!err && !dp_engine_sites(s->engine))
+		err = dp_diag_set(diag, -EINVAL,
+				  "none of the matches can be probed");
+	if (!err && s->kind->record && dp_records_open(s))
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
+	return err;
+}
+
+/* Longest wait, in ms: records want to be read, an end wants to be kept. */
+static double slice(struct dp_session *s, double left)
+{
+	double most = SLICE_MS;
+
+	if (s->records)
+		most = dp_records_read(s, false) ? BUSY_MS : IDLE_MS;
+	return left < most ? left : most;
+}
+
+static void watch(struct dp_session *s)
+{
+	double end = s->opt->duration > 0 ? now() + s->opt->duration : 0;
+	double left = SLICE_MS;
+
+	for (;;) {
+		if (interrupted) {
+			s->ending = DP_ENDING_INTERRUPT;
+			return;
+		}
+		if (end)
+			left = (end - now()) * 1000 + 0.999;
+		if (left < 1) {
+			s->ending = DP_ENDING_DURATION;
+			return;
+		}
+		switch (dp_process_poll(s->proc, (int)slice(s, left))) {
+		case DP_PROCESS_EXITED:
+			s->ending = *dp_process_execed(s->proc) ?
+					    DP_ENDING_EXEC :
+					    DP_ENDING_EXIT;
+			return;
+		case DP_PROCESS_EXECED:
+			s->ending = DP_ENDING_EXEC;
+			return;
+		case DP_PROCESS_RUNS:
+			break;
+		}
+	}
+}
+
+/* A command is waited for whatever became of its probes, for its status. */
+static int outcome(struct dp_session *s, int *died_of)
+{
+	int status;
+
+	if (!dp_process_launched(s->proc) || s->ending == DP_ENDING_INTERRUPT)
+		return 0;
+	while (!interrupted &&
+	       dp_process_poll(s->proc, SLICE_MS) != DP_PROCESS_EXITED)
+		continue;
+	if (interrupted)
+		return 0;
+	dp_process_status(s->proc, &status);
+	if (WIFSIGNALED(status)) {
+		*died_of = WTERMSIG(status);
+		return 128 + *died_of;
+	}
+	return WEXITSTATUS(status);
+}
+
+/* What is left when nobody is in the agent any more. */
+static void last_records(struct dp_session *s, bool ended)
+{
+	if (!s->records)
+		return;
+	if (ended)
+		dp_engine_settle(s->engine, NULL, NULL);
+	while (dp_records_read(s, ended))
+		continue;
+	dp_records_read(s, true);
+}
+
+static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
+{
+	int status = 0, err;
+
+	catch_signals();
+	err = dp_process_install(s->proc, s->engine, diag);
+	if (err)
+		return err;
+	watch(s);
+	err = dp_process_detach(s->proc, diag);
+	last_records(s, !err);
+	if (s->ending == DP_ENDING_EXEC)
+		status = outcome(s, died_of);
+	s->kind->report(s);
+	if (!s->opt->quiet || dp_process_trap_death(s->proc))
+		dp_report_summary(s);
+	if (s->ending != DP_ENDING_EXEC)
+		status = outcome(s, died_of);
+	return err ? err : status;
+}
+
+int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
+{
+	int err;
+
+	dp_report_refused(s);
+	err = add_probes(s, diag);
+	if (err) {
+		dp_process_kill_launched(s->proc);
+		return err;
+	}
+	return probe(s, died_of, diag);
+}
