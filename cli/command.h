@@ -43,6 +43,9 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 /** dp_complain() - print a diagnostic with its caret. Return: exit status. */
 int dp_complain(int err, const char *bad_spec, const struct dp_diag *diag);
 
+/** dp_getvars() - dprobes --getvars. Return: exit status. */
+int dp_getvars(int argc, char **argv);
+
 /**
  * dp_finish() - end as the command did, or complain
  * @status: exit status, or a negative errno with words in @diag

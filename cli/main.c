@@ -7,6 +7,7 @@
 static const struct dp_command *const commands[] = {
 	&dp_cmd_stat,
 	&dp_cmd_trace,
+	&dp_cmd_run,
 	&dp_cmd_list,
 };
 
@@ -20,7 +21,8 @@ static void print_help(void)
 	     "Dynamic probes on running code.\n\nVerbs:");
 	for (i = 0; i < NR_COMMANDS; i++)
 		printf("  %-6s %s\n", commands[i]->name, commands[i]->summary);
-	puts("\n\"dprobes VERB --help\" tells more; so does dprobes(1).\n"
+	puts("\n  dprobes --getvars --all    variables of running probe programs (-g -a)\n"
+	     "\n\"dprobes VERB --help\" tells more; so does dprobes(1).\n"
 	     "-V, --version prints the version.\n\n"
 	     "Limit: a probe is a breakpoint, which kills a thread that has SIGTRAP blocked\n"
 	     "or ignored; arming is refused while any thread does so.");
@@ -70,6 +72,8 @@ int main(int argc, char **argv)
 		puts("dprobes " DP_VERSION);
 		return DP_EXIT_OK;
 	}
+	if (asks(argv[1], "-g", "--getvars"))
+		return flush(stdout, dp_getvars(argc - 1, argv + 1));
 	cmd = find(argv[1]);
 	if (!cmd)
 		return dp_usage_error("there is no verb \"%s\"", argv[1]);

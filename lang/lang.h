@@ -34,8 +34,8 @@ enum dp_modtype {
 
 /** struct dp_source_place - where something was written */
 struct dp_source_place {
-	u32 line;		/* from 1 */
-	u32 column, span;	/* bytes, column from 0 */
+	u32 line; /* from 1 */
+	u32 column, span; /* bytes, column from 0 */
 };
 
 /**

@@ -2,6 +2,7 @@
 /* inspect: the probes of a process, read from outside without touching it. */
 #include "proc/private.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,13 +26,17 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 			.disabled = !view->probes[i].enabled,
 			.optimized = s->mode == DP_MODE_JUMP,
 			.hits = dp_view_hits(view, i),
+			.missed = view->states[i].tally[DP_TALLY_CONTEXT],
 		};
 	}
 	return 0;
 }
 
-static int read_arena(const struct dp_process *proc, struct dp_armed **list,
-		      size_t *n, pid_t *tool)
+/* What is to be read out of an arena; @view may be kept no longer than that. */
+typedef int reader_fn(const struct dp_view *view, u64 addr, void *arg);
+
+static int read_arena(const struct dp_process *proc, reader_fn *reader,
+		      void *arg)
 {
 	struct dp_view view;
 	void *arena;
@@ -44,28 +49,19 @@ static int read_arena(const struct dp_process *proc, struct dp_armed **list,
 	err = dp_view_open(&view, arena, size);
 	if (!err && view.arena->control.owner != proc->ns_pid)
 		err = -ENOENT;
-	if (!err) {
-		const struct dp_arena_control *c = &view.arena->control;
-
-		*tool = dp_tool_start((pid_t)c->tool) == c->tool_start ?
-				(pid_t)c->tool :
-				0;
-		err = list_probes(&view, list, n);
-	}
+	if (!err)
+		err = reader(&view, addr, arg);
 	free(arena);
 	return err;
 }
 
-int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
-		       pid_t *tool, struct dp_diag *diag)
+static int inspect(pid_t pid, reader_fn *reader, void *arg,
+		   struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
 	struct dp_status st;
 	int err;
 
-	*list = NULL;
-	*n = 0;
-	*tool = 0;
 	if (!proc)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	proc->pid = pid;
@@ -75,7 +71,7 @@ int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
 		err = dp_process_open_mem(proc, diag);
 	if (!err) {
 		proc->ns_pid = st.ns_pid;
-		err = read_arena(proc, list, n, tool);
+		err = read_arena(proc, reader, arg);
 		if (err)
 			dp_diag_set(
 				diag, err,
@@ -84,6 +80,93 @@ int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
 					"what is mapped into process %d as dprobes is damaged",
 				pid);
 	}
+	dp_process_close(proc);
+	return err;
+}
+
+struct probes {
+	struct dp_armed *list;
+	size_t n;
+	pid_t tool;
+};
+
+static int read_probes(const struct dp_view *view, u64 addr, void *arg)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	struct probes *p = arg;
+
+	if (dp_tool_start((pid_t)c->tool) == c->tool_start)
+		p->tool = (pid_t)c->tool;
+	return list_probes(view, &p->list, &p->n);
+}
+
+int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
+		       pid_t *tool, struct dp_diag *diag)
+{
+	struct probes p = { 0 };
+	int err = inspect(pid, read_probes, &p, diag);
+
+	*list = p.list;
+	*n = p.n;
+	*tool = p.tool;
+	return err;
+}
+
+struct variables {
+	struct dp_variables *list;
+	size_t n;
+};
+
+static void copy_variables(struct dp_variables *to, const struct dp_view *view,
+			   const char *name, u64 addr, u32 offset, u32 n)
+{
+	snprintf(to->name, sizeof(to->name), "%s", name);
+	to->addr = addr + offset;
+	to->n = n < DP_VARIABLES_MAX ? n : DP_VARIABLES_MAX;
+	memcpy(to->values, (const char *)view->arena + offset,
+	       to->n * sizeof(u64));
+}
+
+static int read_variables(const struct dp_view *view, u64 addr, void *arg)
+{
+	struct variables *v = arg;
+	u32 i;
+
+	v->list = calloc(view->nr_programs + 1, sizeof(*v->list));
+	if (!v->list)
+		return -ENOMEM;
+	copy_variables(&v->list[v->n++], view, "", addr,
+		       view->arena->control.gv_off, view->nr_gv);
+	for (i = 0; i < view->nr_programs; i++)
+		copy_variables(&v->list[v->n++], view, view->programs[i].name,
+			       addr, view->programs[i].lv_off,
+			       view->programs[i].nr_lv);
+	return 0;
+}
+
+int dp_process_variables(pid_t pid, struct dp_variables **list, size_t *n,
+			 struct dp_diag *diag)
+{
+	struct variables v = { 0 };
+	int err = inspect(pid, read_variables, &v, diag);
+
+	*list = v.list;
+	*n = v.n;
+	return err;
+}
+
+int dp_process_zero(pid_t pid, u64 addr, u32 n)
+{
+	static const u64 zeros[DP_VARIABLES_MAX];
+	struct dp_process *proc = dp_process_new();
+	int err = proc ? 0 : -ENOMEM;
+
+	if (err || n > DP_VARIABLES_MAX)
+		return err ? err : -EINVAL;
+	proc->pid = pid;
+	err = dp_process_open_mem(proc, NULL);
+	if (!err)
+		err = dp_process_write(proc, addr, zeros, n * sizeof(u64));
 	dp_process_close(proc);
 	return err;
 }

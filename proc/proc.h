@@ -15,6 +15,9 @@
 #include <sys/types.h>
 #include <dprobes/diag.h>
 #include "port_types.h"
+#include "engine/layout.h"
+
+#define DP_VARIABLES_MAX 256
 
 struct dp_process;
 struct dp_engine;
@@ -143,5 +146,30 @@ struct dp_armed {
  */
 int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
 		       pid_t *tool, struct dp_diag *diag);
+
+/**
+ * struct dp_variables - variables of one program, or the global ones
+ * @name: of the module that the program probes; "" for the global ones
+ * @addr: of the first one in the target
+ * @values: as they were; @n of them
+ */
+struct dp_variables {
+	char name[DP_PROGRAM_NAME];
+	u64 addr;
+	u32 n;
+	u64 values[DP_VARIABLES_MAX];
+};
+
+/**
+ * dp_process_variables() - variables in a process that some tool probes
+ * @list: filled in, free()d by the caller; the global ones come first
+ * Return: as dp_process_inspect().
+ */
+int dp_process_variables(pid_t pid, struct dp_variables **list, size_t *n,
+			 struct dp_diag *diag);
+
+/** dp_process_zero() - set @n variables from @addr on to zero.
+ *  Return: 0 or a negative errno. */
+int dp_process_zero(pid_t pid, u64 addr, u32 n);
 
 #endif

@@ -43,6 +43,7 @@ struct dp_records {
 	u64 arrivals;
 	u64 dropped; /* for want of memory */
 	struct sample first, last;
+	struct comm main; /* so that it is known when the process has ended */
 	struct comm comms[COMMS];
 };
 
@@ -55,15 +56,6 @@ static struct sample sample(void)
 	s.ticks = dp_port_ticks();
 	s.real = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 	return s;
-}
-
-int dp_records_open(struct dp_session *s)
-{
-	s->records = calloc(1, sizeof(*s->records));
-	if (!s->records)
-		return -ENOMEM;
-	s->records->first = s->records->last = sample();
-	return 0;
 }
 
 void dp_records_close(struct dp_session *s)
@@ -153,13 +145,6 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm",
 		 dp_process_pid(s->proc), c->tid);
 	f = fopen(path, "re");
-	if (!f && !c->name[0]) {
-		/* It has ended: what it was called is not to be had. */
-		const char *exe = strrchr(dp_process_exe(s->proc), '/');
-
-		snprintf(c->name, sizeof(c->name), "%.*s", COMM_MAX - 1,
-			 exe ? exe + 1 : "?");
-	}
 	if (!f)
 		return;
 	if (fgets(c->name, sizeof(c->name), f))
@@ -180,7 +165,8 @@ static const char *comm_of(const struct dp_session *s, u32 tid)
 		ask_comm(s, c);
 		c->asked = r->last.real;
 	}
-	return c->name;
+	/* A thread that has ended is called what its process was. */
+	return c->name[0] ? c->name : r->main.name;
 }
 
 void dp_record_stamp(const struct dp_session *s,
@@ -200,4 +186,15 @@ void dp_record_stamp(const struct dp_session *s,
 	stamp->pid = (u32)dp_process_pid(s->proc);
 	stamp->tid = record->head.tid;
 	stamp->comm = comm_of(s, record->head.tid);
+}
+
+int dp_records_open(struct dp_session *s)
+{
+	s->records = calloc(1, sizeof(*s->records));
+	if (!s->records)
+		return -ENOMEM;
+	s->records->first = s->records->last = sample();
+	s->records->main.tid = (u32)dp_process_pid(s->proc);
+	ask_comm(s, &s->records->main);
+	return 0;
 }

@@ -2,6 +2,7 @@
 /* trace: a line for every hit, with arguments. */
 #include "tracer/session.h"
 #include "tracer/expr.h"
+#include "tracer/items.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,6 @@
 struct traced {
 	const struct dp_spec *spec;
 	struct dp_trace_program program;
-};
-
-/** struct cursor - a place in a record's data */
-struct cursor {
-	const u8 *at, *end;
 };
 
 static const struct dp_trace_program *program_for(struct dp_session *s,
@@ -35,24 +31,6 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 		program_for(s, s->points.v[point].spec, diag);
 
 	return p ? dp_session_bind(s, point, p, 0, diag) : -EINVAL;
-}
-
-/* Return: payload of the next item, NULL if none is there. */
-static const u8 *next_item(struct cursor *c, u8 *token, u32 *len)
-{
-	const u8 *payload;
-
-	if (c->end - c->at < DP_ITEM_PREFIX)
-		return NULL;
-	*token = c->at[0];
-	*len = c->at[1] | (u32)c->at[2] << 8;
-	if (*token == DP_ITEM_ELEMENTS)
-		*len *= 8;
-	payload = c->at + DP_ITEM_PREFIX;
-	if (*len > (u32)(c->end - payload))
-		return NULL;
-	c->at = payload + *len;
-	return payload;
 }
 
 static void quote(FILE *out, const u8 *text, u32 len)
@@ -77,23 +55,22 @@ static void quote(FILE *out, const u8 *text, u32 len)
 		fputs("...", out);
 }
 
-static void print_value(FILE *out, const struct dp_trace_item *item, u8 token,
-			const u8 *payload, u32 len)
+static void print_value(FILE *out, const struct dp_trace_item *shown,
+			const struct dp_item *item)
 {
 	unsigned long long value = 0;
 
-	if (token == DP_ITEM_STRING) {
-		quote(out, payload, len);
+	if (item->token == DP_ITEM_STRING) {
+		quote(out, item->payload, item->size);
 		return;
 	}
-	if (len > sizeof(value))
-		len = sizeof(value);
-	memcpy(&value, payload, len);
-	if (token == DP_ITEM_FAULT)
+	memcpy(&value, item->payload,
+	       item->size < sizeof(value) ? item->size : sizeof(value));
+	if (item->token == DP_ITEM_FAULT)
 		fprintf(out, "<bad address 0x%llx>", value);
-	else if (item->show == DP_SHOW_UNSIGNED)
+	else if (shown->show == DP_SHOW_UNSIGNED)
 		fprintf(out, "%llu", value);
-	else if (item->show == DP_SHOW_SIGNED)
+	else if (shown->show == DP_SHOW_SIGNED)
 		fprintf(out, "%lld", (long long)value);
 	else
 		fprintf(out, "0x%llx", value);
@@ -102,18 +79,13 @@ static void print_value(FILE *out, const struct dp_trace_item *item, u8 token,
 static void print_args(FILE *out, const struct dp_trace_program *p,
 		       const struct dp_record_copy *r)
 {
-	struct cursor c = { r->data, r->data + r->head.len };
-	const u8 *payload;
+	struct dp_item item;
+	u32 at = 0;
 	size_t i;
-	u32 len;
-	u8 token;
 
-	for (i = 0; i < p->nr_items; i++) {
-		payload = next_item(&c, &token, &len);
-		if (!payload)
-			break;
+	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
 		fprintf(out, "%s%s=", i ? " " : "", p->items[i].name);
-		print_value(out, &p->items[i], token, payload, len);
+		print_value(out, &p->items[i], &item);
 	}
 	if (i < p->nr_items)
 		fprintf(out, "%s<cut>", i ? " " : "");

@@ -135,6 +135,44 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 		    int *died_of, struct dp_diag *diag);
 
+/** struct dp_tracer_run_options - files of probe programs instead of specs */
+struct dp_tracer_run_options {
+	struct dp_tracer_options common;
+	const char *const *files;
+	size_t nr_files;
+};
+
+/**
+ * dp_tracer_run() - run probe programs and print their records
+ * @bad_line: on an error that has a place in a file, that line, over the caret
+ *            of @diag; free()d by the caller
+ * Otherwise as dp_tracer_stat().
+ */
+int dp_tracer_run(const struct dp_tracer_run_options *opt, char **bad_line,
+		  int *died_of, struct dp_diag *diag);
+
+/**
+ * struct dp_tracer_vars_options - which variables to show
+ * @pid: of this process, 0: of all
+ * @name: of programs for this module, NULL: of all
+ * @local, @global: neither: both
+ * @reset: make them zero instead
+ */
+struct dp_tracer_vars_options {
+	pid_t pid;
+	const char *name;
+	bool local, global, reset, json;
+	u32 first, last;
+	FILE *out;
+};
+
+/**
+ * dp_tracer_vars() - variables of the programs that any dprobes runs
+ * Return: 0, 1 when there are none, or a negative errno with words.
+ */
+int dp_tracer_vars(const struct dp_tracer_vars_options *opt,
+		   struct dp_diag *diag);
+
 /** dp_tracer_list() - print what specs would probe, one pasteable spec a line */
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* cmd-getvars: dprobes --getvars, as DProbes had it. */
+#include "cli/command.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+	"Usage: dprobes {-g | --getvars} {-a | --all | --name NAME} [options]\n"
+	"Show the variables of probe programs that are running, or make them zero.\n"
+	"\n"
+	"  -a, --all         of all programs\n"
+	"      --name NAME   of those that probe this module\n"
+	"  -p, --pid PID     in this process only\n"
+	"      --local       local variables only\n"
+	"      --global      global variables only\n"
+	"  -i, --index=I[-J] only those with these numbers\n"
+	"      --reset       make them zero instead\n"
+	"      --json        one JSON object a line: pid name space index value\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"The exit status is 1 when there are none.\n";
+
+enum { OPT_NAME = 256, OPT_LOCAL, OPT_GLOBAL, OPT_RESET, OPT_JSON };
+
+static const struct option options[] = {
+	{ "all", no_argument, NULL, 'a' },
+	{ "name", required_argument, NULL, OPT_NAME },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "local", no_argument, NULL, OPT_LOCAL },
+	{ "global", no_argument, NULL, OPT_GLOBAL },
+	{ "index", required_argument, NULL, 'i' },
+	{ "reset", no_argument, NULL, OPT_RESET },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int take_index(const char *text, struct dp_tracer_vars_options *opt)
+{
+	char *end;
+
+	/* "-i=2" is how the original is called. */
+	text += *text == '=';
+	opt->first = opt->last = (u32)strtoul(text, &end, 0);
+	if (end != text && *end == '-') {
+		text = end + 1;
+		opt->last = (u32)strtoul(text, &end, 0);
+	}
+	if (end == text || *end || opt->last < opt->first)
+		return dp_usage_error(
+			"\"%s\" is no index: a number, or two with a '-'",
+			text);
+	return 0;
+}
+
+static int take_pid(const char *text, struct dp_tracer_vars_options *opt)
+{
+	char *end;
+
+	opt->pid = (pid_t)strtol(text, &end, 10);
+	if (end == text || *end || opt->pid <= 0)
+		return dp_usage_error("\"%s\" is not a process id", text);
+	return 0;
+}
+
+static int take(int c, struct dp_tracer_vars_options *opt, bool *all)
+{
+	switch (c) {
+	case 'a':
+		*all = true;
+		return 0;
+	case OPT_NAME:
+		opt->name = optarg;
+		return 0;
+	case 'p':
+		return take_pid(optarg, opt);
+	case 'i':
+		return take_index(optarg, opt);
+	case OPT_LOCAL:
+		opt->local = true;
+		return 0;
+	case OPT_GLOBAL:
+		opt->global = true;
+		return 0;
+	case OPT_RESET:
+		opt->reset = true;
+		return 0;
+	case OPT_JSON:
+		opt->json = true;
+		return 0;
+	default:
+		return DP_EXIT_USAGE;
+	}
+}
+
+int dp_getvars(int argc, char **argv)
+{
+	struct dp_tracer_vars_options opt = { .last = ~0u, .out = stdout };
+	struct dp_diag diag;
+	bool all = false;
+	int c, err;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":ap:i:h", options, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			return DP_EXIT_OK;
+		}
+		if (c == ':' || c == '?')
+			return dp_usage_error("--getvars: %s %s",
+					      argv[optind - 1],
+					      c == ':' ? "needs a value" :
+							 "is no option of it");
+		err = take(c, &opt, &all);
+		if (err)
+			return err;
+	}
+	if (optind < argc)
+		return dp_usage_error("--getvars: what is \"%s\"?",
+				      argv[optind]);
+	if (all == (opt.name != NULL))
+		return dp_usage_error("--getvars needs --all or --name NAME");
+	dp_diag_clear(&diag);
+	err = dp_tracer_vars(&opt, &diag);
+	return err < 0 ? dp_complain(err, NULL, &diag) : err;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* cmd-run: dprobes run. */
+#include "cli/command.h"
+#include <stdlib.h>
+
+static const char help[] =
+	"Usage: dprobes run [options] FILE.dp... (-p PID | -- CMD [ARGS])\n"
+	"Run probe programs in a process and print the records that they log.\n"
+	"\n"
+	"  FILE.dp           programs in the language of dprobes.lang(7); their \"name =\"\n"
+	"                    is a module of the process\n"
+	"  -p, --pid PID     in a running process\n"
+	"  -- CMD [ARGS]     start a command, probed before its first own code\n"
+	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
+	"  -o, --output FILE write the records to FILE\n"
+	"      --json        one JSON object a line: time pid tid comm probe minor major\n"
+	"                    cpu data exception facility truncated\n"
+	"  -q, --quiet       no summary\n"
+	"  -v, --verbose     tell of refused matches\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"A record is printed when the probed instruction has completed. The summary accounts\n"
+	"for every hit and shows the programs' variables; \"dprobes --getvars --all\" shows\n"
+	"them while they run. With -- CMD the exit status is the command's own.\n";
+
+static int run(const struct dp_tracer_options *opt)
+{
+	struct dp_tracer_run_options o = { .common = *opt };
+	struct dp_diag diag;
+	char *bad_line;
+	int status, sig = 0;
+
+	o.files = opt->specs;
+	o.nr_files = opt->nr_specs;
+	if (!o.nr_files)
+		return dp_usage_error("run needs a FILE with a probe program");
+	if (!opt->pid && !opt->argv)
+		return dp_usage_error("run needs -p PID or -- CMD");
+	dp_diag_clear(&diag);
+	status = dp_tracer_run(&o, &bad_line, &sig, &diag);
+	status = dp_finish(opt, status, sig, bad_line, &diag);
+	free(bad_line);
+	return status;
+}
+
+const struct dp_command dp_cmd_run = {
+	.name = "run",
+	.summary = "run probe programs and print what they log",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* items: what a program logged, as text and as JSON. */
+#include "tracer/items.h"
+#include <string.h>
+
+#define ROW 16
+
+static const char *const facilities[] = {
+	NULL,
+	"the kernel debugger",
+	"a crash dump",
+	"a core dump",
+};
+
+bool dp_item_next(const struct dp_record_copy *record, u32 *at,
+		  struct dp_item *item)
+{
+	const u8 *p = record->data + *at;
+	u32 left = record->head.len - *at;
+
+	if (left < DP_ITEM_PREFIX)
+		return false;
+	item->token = p[0];
+	item->count = p[1] | (u32)p[2] << 8;
+	item->size = item->count;
+	if (item->token == DP_ITEM_ELEMENTS || item->token == DP_ITEM_LV ||
+	    item->token == DP_ITEM_GV)
+		item->size *= 8;
+	item->payload = p + DP_ITEM_PREFIX;
+	if (item->size > left - DP_ITEM_PREFIX)
+		return false;
+	*at += DP_ITEM_PREFIX + item->size;
+	return true;
+}
+
+static u64 element(const struct dp_item *item, u32 i)
+{
+	u64 value;
+
+	memcpy(&value, item->payload + 8 * i, 8);
+	return value;
+}
+
+static const char *exception_name(u16 code)
+{
+	switch (code) {
+	case DP_EX_INVALID_ADDR:
+		return "EX_INVALID_ADDR";
+	case DP_EX_SEG_FAULT:
+		return "EX_SEG_FAULT";
+	case DP_EX_MAX_JMPS:
+		return "EX_MAX_JMPS";
+	case DP_EX_CALL_STACK_OVERFLOW:
+		return "EX_CALL_STACK_OVERFLOW";
+	case DP_EX_DIV_BY_ZERO:
+		return "EX_DIV_BY_ZERO";
+	case DP_EX_INVALID_OPERAND:
+		return "EX_INVALID_OPERAND";
+	case DP_EX_INVALID_OPCODE:
+		return "EX_INVALID_OPCODE";
+	default:
+		return "an exception of its own";
+	}
+}
+
+/* 00000000  68 65 6c 6c 6f …  |hello| */
+static void dump(FILE *out, const u8 *bytes, u32 len)
+{
+	u32 row, i;
+
+	for (row = 0; row < len; row += ROW) {
+		fprintf(out, "    %08x ", row);
+		for (i = row; i < row + ROW; i++)
+			if (i < len)
+				fprintf(out, " %02x", bytes[i]);
+			else
+				fputs("   ", out);
+		fputs("  |", out);
+		for (i = row; i < row + ROW && i < len; i++)
+			putc(bytes[i] >= 0x20 && bytes[i] < 0x7f ? bytes[i] :
+								   '.',
+			     out);
+		fputs("|\n", out);
+	}
+}
+
+static void elements_text(FILE *out, const char *what,
+			  const struct dp_item *item)
+{
+	u32 i;
+
+	fprintf(out, "  %s", what);
+	for (i = 0; i < item->count; i++)
+		fprintf(out, " 0x%llx", (unsigned long long)element(item, i));
+	putc('\n', out);
+}
+
+static void item_text(FILE *out, const struct dp_item *item)
+{
+	switch (item->token) {
+	case DP_ITEM_ELEMENTS:
+		elements_text(out, "elements", item);
+		break;
+	case DP_ITEM_LV:
+		elements_text(out, "local variables", item);
+		break;
+	case DP_ITEM_GV:
+		elements_text(out, "global variables", item);
+		break;
+	case DP_ITEM_STRING:
+		fprintf(out, "  string, %u bytes\n", item->count);
+		dump(out, item->payload, item->size);
+		break;
+	case DP_ITEM_FAULT:
+		fprintf(out, "  bad address 0x%llx\n",
+			item->size == 8 ? (unsigned long long)element(item, 0) :
+					  0ull);
+		break;
+	default:
+		fprintf(out, "  memory, %u bytes\n", item->count);
+		dump(out, item->payload, item->size);
+		break;
+	}
+}
+
+/* What happened to the program, if it is not plain. */
+static void notes_text(FILE *out, const struct dp_record *r)
+{
+	if (r->exception)
+		fprintf(out, "  ended by %s (0x%llx)\n",
+			exception_name(r->exception),
+			(unsigned long long)r->parm);
+	if (r->flags & DP_RECORD_TRUNCATED)
+		fputs("  cut: the log is full (logmax)\n", out);
+	if (r->facility)
+		fprintf(out, "  exit %u: %s, which is not performed yet\n",
+			r->facility,
+			r->facility < sizeof(facilities) / sizeof(*facilities) ?
+				facilities[r->facility] :
+				"a facility");
+}
+
+void dp_items_text(FILE *out, const struct dp_stamp *stamp, const char *probe,
+		   const struct dp_record_copy *record)
+{
+	struct dp_item item;
+	u32 at = 0;
+
+	fprintf(out, "%s %u %u %s %s major=%u minor=%u\n", stamp->time,
+		stamp->pid, stamp->tid, stamp->comm, probe, record->head.major,
+		record->head.minor);
+	while (dp_item_next(record, &at, &item))
+		item_text(out, &item);
+	if (at < record->head.len) {
+		fprintf(out, "  %u bytes\n", record->head.len - at);
+		dump(out, record->data + at, record->head.len - at);
+	}
+	notes_text(out, &record->head);
+}
+
+void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
+		   const struct dp_record_copy *record)
+{
+	const struct dp_record *r = &record->head;
+
+	putc('{', out);
+	dp_json_stamp(out, stamp, probe);
+	fprintf(out,
+		",\"minor\":%u,\"major\":%u,\"cpu\":%u,\"data\":", r->minor,
+		r->major, r->cpu);
+	dp_json_bytes(out, record->data, r->len);
+	if (r->exception)
+		fprintf(out, ",\"exception\":\"%s\",\"parm\":\"0x%llx\"",
+			exception_name(r->exception),
+			(unsigned long long)r->parm);
+	if (r->facility)
+		fprintf(out, ",\"facility\":%u", r->facility);
+	fprintf(out, ",\"truncated\":%s}\n",
+		r->flags & DP_RECORD_TRUNCATED ? "true" : "false");
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* items: what a program logged, printed. */
+#ifndef DP_ITEMS_H
+#define DP_ITEMS_H
+
+#include "tracer/session.h"
+
+/** struct dp_item - one item of a log */
+struct dp_item {
+	u8 token; /* enum dp_vm_item */
+	u32 count; /* bytes or elements */
+	u32 size; /* bytes */
+	const u8 *payload;
+};
+
+/**
+ * dp_item_next() - take the next item off a log
+ * @at: offset, moved on
+ * Return: false at the end, or where the log makes no sense any more.
+ */
+bool dp_item_next(const struct dp_record_copy *record, u32 *at,
+		  struct dp_item *item);
+
+void dp_items_text(FILE *out, const struct dp_stamp *stamp, const char *probe,
+		   const struct dp_record_copy *record);
+void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
+		   const struct dp_record_copy *record);
+
+#endif

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* run: probe programs from files, in one process. */
+#include "tracer/session.h"
+#include "tracer/items.h"
+#include "lang/lang.h"
+#include "proc/proc.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX (16u << 20)
+
+/**
+ * struct file - one program and what became of it
+ * @first: its first spec; they are those of its points, in order
+ * @number: of the program in the engine, once @taken
+ */
+struct file {
+	struct dp_lang_program *program;
+	size_t first;
+	u32 number;
+	bool taken;
+};
+
+struct run {
+	const struct dp_tracer_run_options *opt;
+	struct file *files;
+	size_t nr_files;
+	char **specs;
+	size_t nr_specs;
+	char **bad_line;
+};
+
+static int read_file(const char *path, char **text, size_t *len,
+		     struct dp_diag *diag)
+{
+	FILE *f = fopen(path, "re");
+	size_t cap = 65536;
+
+	*text = NULL;
+	*len = 0;
+	if (!f)
+		return dp_diag_set(diag, -errno, "cannot read %s: %s", path,
+				   strerror(errno));
+	do {
+		char *bigger = realloc(*text, cap *= 2);
+
+		if (!bigger)
+			break;
+		*text = bigger;
+		*len += fread(*text + *len, 1, cap - *len, f);
+	} while (*len == cap && cap < FILE_MAX);
+	if (ferror(f) || !*text) {
+		fclose(f);
+		return dp_diag_set(diag, -EIO, "cannot read %s: %s", path,
+				   strerror(errno));
+	}
+	fclose(f);
+	return 0;
+}
+
+static int assemble(struct run *run, const char *path, struct file *file,
+		    struct dp_diag *diag)
+{
+	char *text;
+	size_t len;
+	int err = read_file(path, &text, &len, diag);
+
+	if (!err)
+		err = dp_lang_assemble(path, text, len, 8, &file->program,
+				       run->bad_line, diag);
+	free(text);
+	if (!err && file->program->modtype != DP_MODTYPE_USER)
+		err = dp_lang_complain(
+			file->program, file->program->name_at, -EOPNOTSUPP,
+			run->bad_line, diag,
+			"probes in the kernel and its modules are not there yet");
+	return err;
+}
+
+/* [MODULE:]POINT as the rest of the tool reads it. */
+static char *spec_of(const struct dp_lang_program *p,
+		     const struct dp_lang_point *pt)
+{
+	char *text = NULL;
+	int n;
+
+	if (pt->symbol && pt->value)
+		n = asprintf(&text, "\"%s\":%s+0x%llx", p->name, pt->symbol,
+			     (unsigned long long)pt->value);
+	else if (pt->symbol)
+		n = asprintf(&text, "\"%s\":%s", p->name, pt->symbol);
+	else
+		n = asprintf(&text, "\"%s\":%s0x%llx", p->name,
+			     pt->absolute ? "" : "+",
+			     (unsigned long long)pt->value);
+	return n < 0 ? NULL : text;
+}
+
+static int add_specs(struct run *run, struct file *file, struct dp_diag *diag)
+{
+	const struct dp_lang_program *p = file->program;
+	char **bigger = realloc(run->specs, (run->nr_specs + p->nr_points) *
+						    sizeof(*bigger));
+	size_t i;
+
+	if (!bigger)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	run->specs = bigger;
+	file->first = run->nr_specs;
+	for (i = 0; i < p->nr_points; i++) {
+		run->specs[run->nr_specs] = spec_of(p, &p->points[i]);
+		if (!run->specs[run->nr_specs])
+			return dp_diag_set(diag, -ENOMEM, "out of memory");
+		run->nr_specs++;
+	}
+	return 0;
+}
+
+static int load(struct run *run, struct dp_diag *diag)
+{
+	int err = 0;
+
+	run->files = calloc(run->opt->nr_files + 1, sizeof(*run->files));
+	if (!run->files)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	while (!err && run->nr_files < run->opt->nr_files) {
+		struct file *f = &run->files[run->nr_files];
+
+		err = assemble(run, run->opt->files[run->nr_files++], f, diag);
+		if (!err)
+			err = add_specs(run, f, diag);
+	}
+	return err;
+}
+
+/* The file and the point of it that a spec was made for. */
+static struct file *file_of(const struct run *run, size_t spec,
+			    const struct dp_lang_point **pt)
+{
+	size_t i = run->nr_files - 1;
+
+	while (run->files[i].first > spec)
+		i--;
+	*pt = &run->files[i].program->points[spec - run->files[i].first];
+	return &run->files[i];
+}
+
+/* Words about a spec are words about a line of a file. */
+static int at_source(struct run *run, size_t spec, int err,
+		     struct dp_diag *diag)
+{
+	const struct dp_lang_point *pt;
+	struct file *f = file_of(run, spec, &pt);
+	struct dp_diag words = *diag;
+
+	return dp_lang_complain(f->program, pt->at, err, run->bad_line, diag,
+				"%s", words.text);
+}
+
+static int take_program(struct dp_session *s, struct file *f,
+			struct dp_diag *diag)
+{
+	const struct dp_lang_program *p = f->program;
+	u32 *starts = calloc(p->nr_points, sizeof(*starts)), offset;
+	struct dp_program_spec spec = {
+		.name = p->name,
+		.code = p->code,
+		.code_len = p->code_len,
+		.starts = starts,
+		.nr_starts = (u32)p->nr_points,
+		.nr_lv = p->vars,
+		.nr_gv = p->gvars,
+		.jmpmax = p->jmpmax,
+		.logmax = p->logmax,
+		.stack = p->stack,
+	};
+	const char *why = "out of memory";
+	size_t i;
+	int err = starts ? 0 : -ENOMEM;
+
+	for (i = 0; !err && i < p->nr_points; i++)
+		starts[i] = p->points[i].start;
+	if (!err)
+		err = dp_engine_add_program(s->engine, &spec, &f->number,
+					    &offset, &why);
+	free(starts);
+	f->taken = !err;
+	return err ? dp_diag_set(diag, err, "%s cannot be run: %s", p->file,
+				 why) :
+		     0;
+}
+
+static int check_opcode(struct dp_session *s, const struct file *f,
+			const struct dp_lang_point *pt, size_t point,
+			struct dp_diag *diag)
+{
+	const struct run *run = s->own;
+	u8 byte = 0;
+
+	if (pt->opcode < 0)
+		return 0;
+	if (pread(dp_process_mem(s->proc), &byte, 1,
+		  (off_t)s->points.v[point].addr) == 1 &&
+	    byte == pt->opcode)
+		return 0;
+	return dp_lang_complain(
+		f->program, pt->opcode_at, -EINVAL, run->bad_line, diag,
+		"the opcode at %s is 0x%02x, not 0x%02x: the file was written for another version",
+		s->points.v[point].name, byte, (u32)pt->opcode);
+}
+
+static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
+{
+	struct run *run = s->own;
+	size_t spec = (size_t)(s->points.v[point].spec - s->specs);
+	const struct dp_lang_point *pt;
+	struct file *f = file_of(run, spec, &pt);
+	struct dp_binding b;
+	int err = check_opcode(s, f, pt, point, diag);
+
+	if (!err && !f->taken)
+		err = take_program(s, f, diag);
+	if (err)
+		return err;
+	b = (struct dp_binding){
+		.program = f->number,
+		.start = pt->start,
+		.major = pt->major,
+		.minor = pt->minor,
+		.passcount = pt->passcount,
+		.maxhits = pt->maxhits,
+		.logonfault = pt->logonfault,
+	};
+	dp_engine_bind(s->engine, s->probes[point], &b);
+	s->programs[point] = f->number;
+	return 0;
+}
+
+static void record(struct dp_session *s, const struct dp_record_copy *r)
+{
+	const struct dp_point *p = &s->points.v[s->point_of[r->head.probe]];
+	struct dp_stamp stamp;
+
+	dp_record_stamp(s, r, &stamp);
+	if (s->opt->json)
+		dp_items_json(s->opt->out, &stamp, p->name, r);
+	else
+		dp_items_text(s->opt->out, &stamp, p->name, r);
+}
+
+static void variable(FILE *out, const char *name, const char *space, u32 i,
+		     u64 value)
+{
+	fprintf(out, "dprobes: %s %s[%u] = 0x%llx (%lld)\n", name, space, i,
+		(unsigned long long)value, (long long)value);
+}
+
+/* With the summary, as it is talk rather than data. */
+static void report(struct dp_session *s)
+{
+	const struct run *run = s->own;
+	size_t f;
+	u32 i;
+
+	fflush(s->opt->out);
+	if (s->opt->quiet)
+		return;
+	for (f = 0; f < run->nr_files; f++)
+		for (i = 0;
+		     run->files[f].taken && i < run->files[f].program->vars;
+		     i++)
+			variable(stderr, run->files[f].program->name, "lv", i,
+				 dp_engine_local(s->engine,
+						 run->files[f].number, i));
+	for (i = 0; i < dp_engine_globals(s->engine); i++)
+		variable(stderr, "global", "gv", i,
+			 dp_engine_global(s->engine, i));
+}
+
+static const struct dp_session_kind kind = {
+	.bind = bind,
+	.record = record,
+	.report = report,
+};
+
+static int run_session(struct run *run, int *died_of, struct dp_diag *diag)
+{
+	struct dp_tracer_options opt = run->opt->common;
+	const char *bad_spec = NULL;
+	struct dp_session s;
+	size_t i = 0;
+	int err;
+
+	opt.specs = (const char *const *)run->specs;
+	opt.nr_specs = run->nr_specs;
+	err = dp_session_parse(&s, &opt, &kind, &bad_spec, diag);
+	s.own = run;
+	if (!err)
+		err = dp_session_open(&s, &bad_spec, diag);
+	while (bad_spec && i < run->nr_specs && run->specs[i] != bad_spec)
+		i++;
+	if (bad_spec && i < run->nr_specs)
+		err = at_source(run, i, err, diag);
+	if (!err)
+		err = dp_session_run(&s, died_of, diag);
+	dp_session_close(&s);
+	return err;
+}
+
+int dp_tracer_run(const struct dp_tracer_run_options *opt, char **bad_line,
+		  int *died_of, struct dp_diag *diag)
+{
+	struct run run = { .opt = opt, .bad_line = bad_line };
+	size_t i;
+	int err;
+
+	*bad_line = NULL;
+	err = load(&run, diag);
+	if (!err)
+		err = run_session(&run, died_of, diag);
+	for (i = 0; i < run.nr_files; i++)
+		dp_lang_free(run.files[i].program);
+	for (i = 0; i < run.nr_specs; i++)
+		free(run.specs[i]);
+	free(run.files);
+	free(run.specs);
+	return err;
+}
