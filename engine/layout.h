@@ -164,7 +164,9 @@ struct dp_program_entry {
 };
 
 #define DP_CONTEXTS 256
-#define DP_RING_BYTES (1u << 20) /* of each shard, about */
+/* Of all rings together, about, and the least of each. */
+#define DP_RING_BYTES (16u << 20)
+#define DP_RING_LEAST (1u << 20)
 
 /** enum dp_context_state */
 enum dp_context_state {
@@ -218,8 +220,10 @@ struct dp_record {
 
 /**
  * struct dp_slot - room for one record
- * @turn: says whose it is. For the record number n of a ring of size s: n, a
- *        writer may take it; n + 1, it is written; n + s, it is free again.
+ * @turn: says whose it is. Record number n of a ring of s slots goes into slot
+ *        n mod s, in its round n - n mod s: that number means that a writer may
+ *        take the slot, one more that it is written, s more that it is free
+ *        again. So all slots begin at zero.
  */
 struct dp_slot {
 	u64 turn;

@@ -236,26 +236,15 @@ static void fill_programs(struct dp_engine *e)
 	}
 }
 
-static void fill_rings(struct dp_engine *e)
+static void open_reader(struct dp_engine *e)
 {
 	const struct dp_arena_control *c = &e->arena->control;
-	struct dp_reader *r = &e->reader;
-	u32 i, n;
 
-	*r = (struct dp_reader){ .ring_off = c->ring_off,
-				 .ring_stride = c->ring_stride,
-				 .slot_size = c->slot_size,
-				 .slot_mask = c->slot_mask,
-				 .rings = e->shards };
-	for (i = 0; e->nr_programs && i < e->shards; i++)
-		for (n = 0; n <= c->slot_mask; n++) {
-			struct dp_slot *slot =
-				(void *)((char *)e->arena + c->ring_off +
-					 (u64)i * c->ring_stride +
-					 sizeof(struct dp_ring) +
-					 (u64)n * c->slot_size);
-			slot->turn = n;
-		}
+	e->reader = (struct dp_reader){ .ring_off = c->ring_off,
+					.ring_stride = c->ring_stride,
+					.slot_size = c->slot_size,
+					.slot_mask = c->slot_mask,
+					.rings = e->shards };
 }
 
 static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
@@ -297,7 +286,7 @@ int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)
 	if (!err) {
 		fill_probes(e, rank);
 		fill_programs(e);
-		fill_rings(e);
+		open_reader(e);
 		arena->control.magic = DP_LAYOUT_MAGIC;
 		__atomic_store_n(&arena->control.nr_sites, e->nr_sites,
 				 __ATOMIC_RELEASE);

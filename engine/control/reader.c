@@ -65,10 +65,11 @@ static size_t read_ring(struct dp_engine *e, u32 i,
 
 	while (n < most) {
 		u64 number = e->reader.next[i];
+		u64 round = number & ~(u64)e->reader.slot_mask;
 		struct dp_slot *slot = slot_at(e, i, number);
 		u64 turn = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);
 
-		if (turn != number + 1) {
+		if (turn != round + 1) {
 			if (ended && skip_torn(e, i))
 				continue;
 			break;
@@ -79,7 +80,7 @@ static size_t read_ring(struct dp_engine *e, u32 i,
 			e->reader.torn++;
 		n++;
 		e->reader.next[i]++;
-		__atomic_store_n(&slot->turn, number + e->reader.slot_mask + 1,
+		__atomic_store_n(&slot->turn, round + e->reader.slot_mask + 1,
 				 __ATOMIC_RELEASE);
 	}
 	return n;

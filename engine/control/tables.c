@@ -39,9 +39,12 @@ static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
 			  u64 *offset)
 {
 	u32 slot = (u32)sizeof(struct dp_slot) + longest_record(e), slots = 2;
+	u32 bytes = DP_RING_BYTES / e->shards;
 
 	c->slot_size = (slot + LINE - 1) & ~(u32)(LINE - 1);
-	while (slots * c->slot_size < DP_RING_BYTES)
+	if (bytes < DP_RING_LEAST)
+		bytes = DP_RING_LEAST;
+	while (slots * c->slot_size < bytes)
 		slots *= 2;
 	c->slot_mask = slots - 1;
 	c->ring_stride = (u32)sizeof(struct dp_ring) + slots * c->slot_size;

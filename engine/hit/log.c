@@ -19,6 +19,11 @@ static struct dp_slot *slot_at(struct dp_ring *ring, u64 number)
 			(number & c->slot_mask) * c->slot_size);
 }
 
+static u64 round_of(u64 number)
+{
+	return number & ~(u64)dp_arena.control.slot_mask;
+}
+
 /* Return: a slot that is ours, or NULL when the ring is full. */
 static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
 {
@@ -28,7 +33,7 @@ static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
 		struct dp_slot *slot = slot_at(ring, n);
 		s64 ahead =
 			(s64)(__atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE) -
-			      n);
+			      round_of(n));
 
 		if (ahead < 0)
 			return NULL;
@@ -78,7 +83,8 @@ void dp_log_commit(struct dp_context *ctx)
 		fill(&slot->record, ctx, cpu);
 		/* A full barrier: this thread's next record is stamped when
 		 * this one can be seen. */
-		__atomic_exchange_n(&slot->turn, number + 1, __ATOMIC_SEQ_CST);
+		__atomic_exchange_n(&slot->turn, round_of(number) + 1,
+				    __ATOMIC_SEQ_CST);
 	}
 	dp_context_release(ctx);
 }

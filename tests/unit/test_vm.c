@@ -12,10 +12,11 @@
 static struct vm_bench b;
 
 #define OP(name) DP_OPCODE_##name
-#define WORD(v)                                                       \
-	(u8)(v), (u8)((u64)(v) >> 8), (u8)((u64)(v) >> 16),           \
-		(u8)((u64)(v) >> 24), (u8)((u64)(v) >> 32),           \
-		(u8)((u64)(v) >> 40), (u8)((u64)(v) >> 48), (u8)((u64)(v) >> 56)
+#define WORD(v)                                             \
+	(u8)(v), (u8)((u64)(v) >> 8), (u8)((u64)(v) >> 16), \
+		(u8)((u64)(v) >> 24), (u8)((u64)(v) >> 32), \
+		(u8)((u64)(v) >> 40), (u8)((u64)(v) >> 48), \
+		(u8)((u64)(v) >> 56)
 #define PUSH(v) OP(PUSH), WORD(v)
 
 static void run(const u8 *code, u32 len)
@@ -32,10 +33,10 @@ static void run(const u8 *code, u32 len)
 	assert_true(vm_bench_intact(&b));
 }
 
-#define RUN(...)                                            \
-	do {                                                \
-		static const u8 code[] = { __VA_ARGS__ };   \
-		run(code, sizeof(code));                    \
+#define RUN(...)                                          \
+	do {                                              \
+		static const u8 code[] = { __VA_ARGS__ }; \
+		run(code, sizeof(code));                  \
 	} while (0)
 
 /* The elements that "log n" wrote, the top first. */
@@ -354,11 +355,10 @@ static int verify(const u8 *code, u32 len, u32 start)
 
 	return dp_vm_verify(code, len, &limits, &start, 1, &offset, &why);
 }
-#define REJECTED(...)                                             \
-	do {                                                      \
-		static const u8 code[] = { __VA_ARGS__ };         \
-		assert_int_equal(verify(code, sizeof(code), 0),   \
-				 -EINVAL);                        \
+#define REJECTED(...)                                                     \
+	do {                                                              \
+		static const u8 code[] = { __VA_ARGS__ };                 \
+		assert_int_equal(verify(code, sizeof(code), 0), -EINVAL); \
 	} while (0)
 
 static void the_verifier_rejects(void **state)
