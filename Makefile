@@ -102,7 +102,7 @@ $(B)/tests/victims/%: tests/victims/%.cc
 
 $(B)/tests/layers: tools/check-layers
 	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nif tools/check-layers $$(find cli tracer lib sym proc agent port engine include -name "*.[ch]"); then echo "ok 1 - every room includes what it may"; else echo "not ok 1 - every room includes what it may"; fi\necho 1..1\n' > $@
+	@printf '#!/bin/sh\nif tools/check-layers $$(find cli tracer lang lib sym proc agent port engine include -name "*.[ch]"); then echo "ok 1 - every room includes what it may"; else echo "not ok 1 - every room includes what it may"; fi\necho 1..1\n' > $@
 	@chmod +x $@
 
 $(B)/tests/hit-half: tools/check-hit $(B)/agent/agent.elf
@@ -133,8 +133,9 @@ FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 $(B)/fuzz/%: fuzz/%.c $(CONTROL_SRC)
 	@mkdir -p $(@D)
-	$(Q)clang -std=gnu11 -g -O1 $(INC) $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
-		port/user/decode.c port/user/memory.c lib/diag.c engine/insn/x86/relocate.c $(wildcard sym/*.c) $(LIBS)
+	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
+		$(wildcard port/user/*.c) lib/diag.c engine/insn/x86/relocate.c engine/vm/verify.c $(VM_SRC) \
+		$(wildcard sym/*.c lang/*.c) $(LIBS)
 
 fuzz: DEPS_EXTRA = clang libclang-rt-14-dev
 fuzz: deps

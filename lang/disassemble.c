@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* disassemble: a program as text that assembles to the same. */
+/* disassemble: a program as text that assembles to the same image. */
 #include "lang/private.h"
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * @marks: by offset, whether an instruction begins there and jumps go there
+ * @sound: offset of what cannot be code, or the length of all code
+ */
 struct listing {
 	const struct dp_lang_program *p;
 	FILE *out;
-	u8 *targets; /* by offset: something jumps here */
+	struct mark {
+		bool begins, target;
+		u32 label;
+	} * marks;
+	u32 sound;
 };
 
 static u64 value_at(const struct listing *l, u32 at, u32 size)
@@ -20,93 +28,103 @@ static u64 value_at(const struct listing *l, u32 at, u32 size)
 	return value;
 }
 
-static u64 target_of(const struct listing *l, u32 at, u8 word)
+/* Where the jump at @at goes: from the byte behind its operand. */
+static u64 target_of(const struct listing *l, u32 at)
 {
-	u64 distance = value_at(l, at, word);
+	u32 word = l->p->word;
+	u64 distance = value_at(l, at + 1, word);
 
 	if (word == 4)
-		distance = (u64)(s64)(s32)distance;
-	return at + word + distance;
+		distance = (s64)(s32)distance;
+	return at + 1 + word + distance;
 }
 
-/* Return: the instruction at an offset; NULL if the code is damaged there. */
-static const struct dp_op *op_at(const struct listing *l, u32 at, u32 *next)
+static bool operand_is_sound(const struct listing *l, u8 operand, u32 at)
 {
-	const struct dp_op *op = dp_op_by_code(l->p->code[at]);
+	u64 value = value_at(l, at, dp_lang_operand_size(operand, l->p->word));
 
-	if (!op || op->state != DP_OP_READY)
-		return NULL;
-	*next = at + 1 + dp_op_size(op, l->p->word);
-	return *next <= l->p->code_len ? op : NULL;
-}
-
-static void find_targets(struct listing *l)
-{
-	const struct dp_op *op;
-	u32 at, next;
-
-	for (at = 0; at < l->p->code_len; at = next) {
-		op = op_at(l, at, &next);
-		if (!op)
-			return;
-		if (op->operand == DP_OPERAND_REL) {
-			u64 target = target_of(l, at + 1, l->p->word);
-
-			if (target < l->p->code_len)
-				l->targets[target] = 1;
-		}
-	}
-}
-
-static void print_operand(const struct listing *l, const struct dp_op *op,
-			  u32 at)
-{
-	u32 size = dp_op_size(op, l->p->word);
-	u64 value = value_at(l, at, size);
-	const char *name;
-
-	switch (op->operand) {
-	case DP_OPERAND_REL:
-		fprintf(l->out, "L%llu",
-			(unsigned long long)target_of(l, at, l->p->word));
-		break;
+	switch (operand) {
 	case DP_OPERAND_REG:
 	case DP_OPERAND_REGW:
-		name = dp_reg_name(value);
-		fputs(name ? name : "?", l->out);
-		break;
-	case DP_OPERAND_S16:
-		fprintf(l->out, "%d", (int16_t)value);
-		break;
-	case DP_OPERAND_UL:
-		fprintf(l->out, "0x%llx", (unsigned long long)value);
-		break;
+		return dp_lang_reg_name(value);
+	case DP_OPERAND_LV:
+		return value < l->p->vars;
+	case DP_OPERAND_GV:
+		return value < l->p->gvars;
 	default:
-		fprintf(l->out, "%llu", (unsigned long long)value);
-		break;
+		return true;
 	}
 }
 
-static bool print_code(const struct listing *l, u32 at, u32 end)
+/* Bytes of the instruction at @at, or 0 if there is none. */
+static u32 size_at(const struct listing *l, u32 at, u32 end)
 {
-	const struct dp_op *op;
-	u32 next;
+	const struct dp_lang_op *op = dp_lang_op_at(l->p->code[at]);
+	u32 size;
 
-	for (; at < end; at = next) {
-		op = op_at(l, at, &next);
-		if (!op) {
-			fputs("// damaged\n", l->out);
+	if (!op)
+		return 0;
+	size = 1 + dp_lang_operand_size(op->operand, l->p->word);
+	if (size > end - at || !operand_is_sound(l, op->operand, at + 1))
+		return 0;
+	/* The assembler lets no handler run off its end. */
+	if (size == end - at && !op->ends)
+		return 0;
+	return size;
+}
+
+/* Return: whether all of it is instructions. */
+static bool mark_point(struct listing *l, const struct dp_lang_point *point)
+{
+	u32 at = l->sound, size;
+
+	if (point->start != at || point->end <= at ||
+	    point->end > l->p->code_len)
+		return false;
+	for (; at < point->end; at += size) {
+		l->sound = at;
+		size = size_at(l, at, point->end);
+		if (!size)
 			return false;
-		}
-		if (l->targets[at])
-			fprintf(l->out, "L%u:\n", at);
-		fprintf(l->out, "\t%.*s", (int)strcspn(op->text, "%"),
-			op->text);
-		if (op->operand != DP_OPERAND_NONE)
-			print_operand(l, op, at + 1);
-		putc('\n', l->out);
+		l->marks[at].begins = true;
 	}
+	l->sound = at;
 	return true;
+}
+
+static bool is_jump(const struct listing *l, u32 at)
+{
+	return l->marks[at].begins &&
+	       dp_lang_op_at(l->p->code[at])->operand == DP_OPERAND_REL;
+}
+
+static void mark_targets(struct listing *l)
+{
+	u64 target;
+	u32 at, label = 0;
+
+	for (at = 0; at < l->sound; at++) {
+		if (!is_jump(l, at))
+			continue;
+		target = target_of(l, at);
+		if (target < l->p->code_len && l->marks[target].begins)
+			l->marks[target].target = true;
+		else
+			l->sound = at;
+	}
+	for (at = 0; at < l->p->code_len; at++)
+		if (l->marks[at].target)
+			l->marks[at].label = label++;
+}
+
+static void mark(struct listing *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->p->nr_points; i++)
+		if (!mark_point(l, &l->p->points[i]))
+			break;
+	mark_targets(l);
 }
 
 static void print_header(const struct listing *l)
@@ -121,31 +139,101 @@ static void print_header(const struct listing *l)
 		fprintf(l->out, "major = %u\n", p->major);
 	if (p->id)
 		fprintf(l->out, "id = %u\n", p->id);
-	fprintf(l->out, "jmpmax = %u\nlogmax = %u\nvars = %u\ngvars = %u\n",
-		p->jmpmax, p->logmax, p->vars, p->gvars);
-	fprintf(l->out, "stack = %u\n", p->stack);
+	if (p->jmpmax != DP_JMP_MAX)
+		fprintf(l->out, "jmpmax = %u\n", p->jmpmax);
+	if (p->logmax != DP_LOG_MAX)
+		fprintf(l->out, "logmax = %u\n", p->logmax);
+	if (p->vars)
+		fprintf(l->out, "vars = %u\n", p->vars);
+	if (p->gvars)
+		fprintf(l->out, "gvars = %u\n", p->gvars);
+	if (p->stack != DP_STACK_DEFAULT)
+		fprintf(l->out, "stack = %u\n", p->stack);
 }
 
-static void print_point(const struct listing *l, const struct dp_lang_point *pt)
+static void print_place(const struct listing *l,
+			const struct dp_lang_point *point)
 {
-	fprintf(l->out, "\n%s = ", pt->absolute ? "address" : "offset");
-	if (!pt->symbol)
-		fprintf(l->out, "0x%llx\n", (unsigned long long)pt->value);
-	else if (pt->value)
-		fprintf(l->out, "%s %c %lld\n", pt->symbol,
-			pt->value < 0 ? '-' : '+',
-			pt->value < 0 ? -(long long)pt->value :
-					(long long)pt->value);
+	fprintf(l->out, "\n%s = ", point->absolute ? "address" : "offset");
+	if (!point->symbol)
+		fprintf(l->out, "0x%llx", (unsigned long long)point->value);
+	else if (point->value < 0)
+		fprintf(l->out, "%s - 0x%llx", point->symbol,
+			-(unsigned long long)point->value);
+	else if (point->value)
+		fprintf(l->out, "%s + 0x%llx", point->symbol,
+			(unsigned long long)point->value);
 	else
-		fprintf(l->out, "%s\n", pt->symbol);
-	if (pt->opcode >= 0)
-		fprintf(l->out, "opcode = 0x%02x\n", (unsigned int)pt->opcode);
-	if (pt->major != l->p->major)
-		fprintf(l->out, "major = %u\n", pt->major);
-	fprintf(l->out, "minor = %u\npass_count = %u\nmax_hits = %u\n",
-		pt->minor, pt->passcount, pt->maxhits);
-	fprintf(l->out, "group = %u\ntype = %u\nlogonfault = %s\n", pt->group,
-		pt->type, pt->logonfault ? "yes" : "no");
+		fputs(point->symbol, l->out);
+	fputc('\n', l->out);
+}
+
+static void print_point(const struct listing *l,
+			const struct dp_lang_point *point)
+{
+	print_place(l, point);
+	if (point->opcode >= 0)
+		fprintf(l->out, "opcode = 0x%02x\n", point->opcode);
+	if (point->minor)
+		fprintf(l->out, "minor = %u\n", point->minor);
+	if (point->major != l->p->major)
+		fprintf(l->out, "major = %u\n", point->major);
+	if (point->passcount)
+		fprintf(l->out, "passcount = %u\n", point->passcount);
+	if (point->maxhits != DP_MAXHITS_DEFAULT)
+		fprintf(l->out, "maxhits = %u\n", point->maxhits);
+	if (point->group)
+		fprintf(l->out, "group = %u\n", point->group);
+	if (point->type)
+		fprintf(l->out, "type = %u\n", point->type);
+	if (point->logonfault)
+		fputs("logonfault = yes\n", l->out);
+}
+
+static void print_operand(const struct listing *l, u32 at, u8 operand)
+{
+	u64 value =
+		value_at(l, at + 1, dp_lang_operand_size(operand, l->p->word));
+
+	switch (operand) {
+	case DP_OPERAND_NONE:
+		break;
+	case DP_OPERAND_REL:
+		fprintf(l->out, "L%u", l->marks[target_of(l, at)].label);
+		break;
+	case DP_OPERAND_REG:
+	case DP_OPERAND_REGW:
+		fputs(dp_lang_reg_name(value), l->out);
+		break;
+	case DP_OPERAND_S16:
+		fprintf(l->out, "%d", (int16_t)value);
+		break;
+	case DP_OPERAND_UL:
+		fprintf(l->out, value < 1024 ? "%llu" : "0x%llx",
+			(unsigned long long)value);
+		break;
+	default:
+		fprintf(l->out, "%u", (u32)value);
+	}
+}
+
+static void print_code(const struct listing *l,
+		       const struct dp_lang_point *point)
+{
+	const struct dp_lang_op *op;
+	u32 at;
+
+	for (at = point->start; at < point->end && at < l->sound; at++) {
+		if (!l->marks[at].begins)
+			continue;
+		if (l->marks[at].target)
+			fprintf(l->out, "L%u:\n", l->marks[at].label);
+		op = dp_lang_op_at(l->p->code[at]);
+		fprintf(l->out, "\t%.*s", (int)strcspn(op->text, "%"),
+			op->text);
+		print_operand(l, at, op->operand);
+		fputc('\n', l->out);
+	}
 }
 
 void dp_lang_disassemble(const struct dp_lang_program *program, FILE *out)
@@ -153,16 +241,20 @@ void dp_lang_disassemble(const struct dp_lang_program *program, FILE *out)
 	struct listing l = { .p = program, .out = out };
 	size_t i;
 
-	l.targets = calloc(1, program->code_len + 1);
-	if (!l.targets)
+	l.marks = calloc(program->code_len + 1, sizeof(*l.marks));
+	if (!l.marks) {
+		fputs("// no memory for a listing\n", out);
 		return;
-	find_targets(&l);
+	}
+	mark(&l);
 	print_header(&l);
 	for (i = 0; i < program->nr_points; i++) {
 		print_point(&l, &program->points[i]);
-		if (!print_code(&l, program->points[i].start,
-				program->points[i].end))
+		print_code(&l, &program->points[i]);
+		if (program->points[i].end > l.sound)
 			break;
 	}
-	free(l.targets);
+	if (l.sound != program->code_len)
+		fputs("// damaged\n", out);
+	free(l.marks);
 }

@@ -1,329 +1,406 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* keyword: KEY = VALUE, of the header and of probes. */
+/* keyword: KEY = VALUE, of the header and of each probe. */
 #include "lang/private.h"
-#include <errno.h>
-#include <stddef.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD_MAX 64
+#define NAME_MAX_LEN 24
 
-enum key_kind {
-	KEY_NUMBER,
-	KEY_EITHER, /* one of two numbers */
-	KEY_NAME,
-	KEY_MODTYPE,
-	KEY_OFFSET, /* opens a probe, as KEY_ADDRESS does */
-	KEY_ADDRESS,
-	KEY_YES_NO,
-	KEY_LATER,
+enum value_kind {
+	VALUE_NUMBER,
+	VALUE_NAME,
+	VALUE_MODTYPE,
+	VALUE_STACK,
+	VALUE_YESNO,
+	VALUE_OFFSET,
+	VALUE_ADDRESS,
 };
 
-enum key_owner { OF_HEADER = 1, OF_POINT = 2 };
-
-#define IN(f) offsetof(struct dp_lang_program, f)
-#define AT(f) offsetof(struct dp_lang_point, f)
-
-/**
- * struct key - one keyword
- * @size: bytes of the field it sets
- * @in_header, @in_point: where that field is
- */
-static const struct key {
+/* @offset, @size: the field of struct dp_lang_program or dp_lang_point */
+struct keyword {
 	const char *name;
-	u8 kind, owner, size;
+	enum value_kind kind;
+	u16 offset;
+	u8 size;
 	u32 min, max;
-	size_t in_header, in_point;
-} keys[] = {
-	{ .name = "name", .kind = KEY_NAME, .owner = OF_HEADER },
-	{ .name = "modtype", .kind = KEY_MODTYPE, .owner = OF_HEADER },
-	{ "major", KEY_NUMBER, OF_HEADER | OF_POINT, 2, 1, 65535, IN(major),
-	  AT(major) },
-	{ "id", KEY_NUMBER, OF_HEADER, 2, 0, 65535, IN(id), 0 },
-	{ "jmpmax", KEY_NUMBER, OF_HEADER, 4, 0, DP_JMP_MAX, IN(jmpmax), 0 },
-	{ "logmax", KEY_NUMBER, OF_HEADER, 4, 0, DP_LOG_MAX, IN(logmax), 0 },
-	{ "vars", KEY_NUMBER, OF_HEADER, 4, 0, DP_VARS_MAX, IN(vars), 0 },
-	{ "gvars", KEY_NUMBER, OF_HEADER, 4, 0, DP_VARS_MAX, IN(gvars), 0 },
-	{ "stack", KEY_EITHER, OF_HEADER, 4, DP_STACK_SMALL, DP_STACK_DEFAULT,
-	  IN(stack), 0 },
-	{ .name = "offset", .kind = KEY_OFFSET, .owner = OF_POINT },
-	{ .name = "address", .kind = KEY_ADDRESS, .owner = OF_POINT },
-	{ "opcode", KEY_NUMBER, OF_POINT, 4, 0, 255, 0, AT(opcode) },
-	{ "minor", KEY_NUMBER, OF_POINT, 2, 0, 65535, 0, AT(minor) },
-	{ "passcount", KEY_NUMBER, OF_POINT, 4, 0, DP_MAXHITS_DEFAULT, 0,
-	  AT(passcount) },
-	{ "maxhits", KEY_NUMBER, OF_POINT, 4, 0, DP_MAXHITS_DEFAULT, 0,
-	  AT(maxhits) },
-	{ "group", KEY_NUMBER, OF_POINT, 2, 0, 65535, 0, AT(group) },
-	{ "type", KEY_NUMBER, OF_POINT, 2, 0, 65535, 0, AT(type) },
-	{ "logonfault", KEY_YES_NO, OF_POINT, 1, 0, 1, 0, AT(logonfault) },
-	{ .name = "exlogmax", .kind = KEY_LATER },
-	{ .name = "heapmax", .kind = KEY_LATER },
-	{ .name = "autostacktrace", .kind = KEY_LATER },
-	{ .name = "exmask", .kind = KEY_LATER },
-	{ .name = "heap", .kind = KEY_LATER },
-	{ .name = "watch", .kind = KEY_LATER },
-	{ .name = "len", .kind = KEY_LATER },
 };
 
-#define NR_KEYS (sizeof(keys) / sizeof(keys[0]))
+#define FIELD(type, field) offsetof(type, field), sizeof(((type *)0)->field)
+#define HEADER(field) FIELD(struct dp_lang_program, field)
+#define POINT(field) FIELD(struct dp_lang_point, field)
 
-/* Underscores are optional. */
-static const struct key *find(const char *word)
+static const struct keyword header_keys[] = {
+	{ "name", VALUE_NAME, 0, 0, 0, 0 },
+	{ "modtype", VALUE_MODTYPE, 0, 0, 0, 0 },
+	{ "major", VALUE_NUMBER, HEADER(major), 1, 65535 },
+	{ "id", VALUE_NUMBER, HEADER(id), 0, 65535 },
+	{ "jmpmax", VALUE_NUMBER, HEADER(jmpmax), 0, DP_JMP_MAX },
+	{ "logmax", VALUE_NUMBER, HEADER(logmax), 0, DP_LOG_MAX },
+	{ "vars", VALUE_NUMBER, HEADER(vars), 0, DP_VARS_MAX },
+	{ "gvars", VALUE_NUMBER, HEADER(gvars), 0, DP_VARS_MAX },
+	{ "stack", VALUE_STACK, 0, 0, 0, 0 },
+	{ NULL, 0, 0, 0, 0, 0 },
+};
+
+static const struct keyword point_keys[] = {
+	{ "offset", VALUE_OFFSET, 0, 0, 0, 0 },
+	{ "address", VALUE_ADDRESS, 0, 0, 0, 0 },
+	{ "opcode", VALUE_NUMBER, POINT(opcode), 0, 255 },
+	{ "minor", VALUE_NUMBER, POINT(minor), 0, 65535 },
+	{ "major", VALUE_NUMBER, POINT(major), 1, 65535 },
+	{ "passcount", VALUE_NUMBER, POINT(passcount), 0, DP_MAXHITS_DEFAULT },
+	{ "maxhits", VALUE_NUMBER, POINT(maxhits), 0, DP_MAXHITS_DEFAULT },
+	{ "group", VALUE_NUMBER, POINT(group), 0, 65535 },
+	{ "type", VALUE_NUMBER, POINT(type), 0, 65535 },
+	{ "logonfault", VALUE_YESNO, 0, 0, 0, 0 },
+	{ NULL, 0, 0, 0, 0, 0 },
+};
+
+static const struct later {
+	const char *name, *what;
+} later_keys[] = {
+	{ "exlogmax", "stack traces (ex_logmax)" },
+	{ "heapmax", "byte heaps (heapmax)" },
+	{ "heap", "byte heaps (heap)" },
+	{ "autostacktrace", "stack traces (autostacktrace)" },
+	{ "exmask", "exception masks (ex_mask)" },
+	{ "watch", "watchpoints (watch)" },
+	{ "len", "watchpoints (len)" },
+	{ NULL, NULL },
+};
+
+/* Lower case, no underscores; what is too long becomes empty. */
+static void normalise(const struct dp_token *key, char name[NAME_MAX_LEN])
 {
-	char plain[WORD_MAX];
-	size_t n = 0, i;
+	u32 i, n = 0;
 
-	for (; *word; word++)
-		if (*word != '_')
-			plain[n++] = *word;
-	plain[n] = '\0';
-	for (i = 0; i < NR_KEYS; i++)
-		if (!strcmp(keys[i].name, plain))
-			return &keys[i];
+	for (i = 0; i < key->len && n < NAME_MAX_LEN - 1; i++)
+		if (key->s[i] != '_')
+			name[n++] = tolower((u8)key->s[i]);
+	name[i < key->len ? 0 : n] = '\0';
+}
+
+static const struct keyword *find(const struct keyword *keys, const char *name)
+{
+	for (; keys->name; keys++)
+		if (!strcmp(keys->name, name))
+			return keys;
 	return NULL;
 }
 
-static struct dp_lang_point *point(struct dp_assembler *a)
+static const char *find_near(const struct keyword *keys, const char *name)
 {
-	return &a->program->points[a->program->nr_points - 1];
+	for (; keys->name; keys++)
+		if (dp_lang_near(name, keys->name))
+			return keys->name;
+	return NULL;
 }
 
-static void store(struct dp_assembler *a, const struct key *k, u64 value)
+static struct dp_lang_point *last_point(const struct dp_lang_reader *r)
 {
-	char *to = a->program->nr_points ? (char *)point(a) + k->in_point :
-					   (char *)a->program + k->in_header;
-
-	memcpy(to, &value, k->size);
+	return &r->program->points[r->program->nr_points - 1];
 }
 
-static void check_number(struct dp_assembler *a, const struct key *k, u64 value,
-			 bool negative, struct dp_source_place at)
+static int store_number(struct dp_lang_reader *r, const struct keyword *k,
+			void *to)
 {
-	bool either = k->kind == KEY_EITHER;
+	struct dp_lang_number number;
+	u32 value;
+	u16 half;
+	int err = dp_lang_number(r, k->name, &number);
 
-	if (k->in_point == AT(major) && k->min == 1 && !value)
-		dp_lang_fail(a, at, -EINVAL,
-			     "major 0 is reserved for stack traces");
-	else if (negative || value < k->min || value > k->max ||
-		 (either && value != k->min && value != k->max))
-		dp_lang_fail(a, at, -EINVAL, "%s is %u %s %u", k->name, k->min,
-			     either ? "or" : "to", k->max);
+	if (err)
+		return err;
+	if (!number.value && k->min)
+		return dp_lang_bad(r, number.at,
+				   "major 0 is reserved for stack traces; "
+				   "take one from 1 to %u",
+				   k->max);
+	err = dp_lang_range(r, &number, k->name, k->min, k->max);
+	if (err)
+		return err;
+	value = number.value;
+	half = value;
+	if (k->size == sizeof(half))
+		memcpy((char *)to + k->offset, &half, sizeof(half));
 	else
-		store(a, k, value);
+		memcpy((char *)to + k->offset, &value, sizeof(value));
+	return 0;
 }
 
-static void take_number(struct dp_assembler *a, const struct key *k)
+static int store_name(struct dp_lang_reader *r)
 {
-	struct dp_source_place at = dp_lex_place(a, dp_lex_peek(a, 0));
-	bool negative;
-	u64 value;
+	struct dp_lang_program *p = r->program;
 
-	if (!dp_lex_number(a, &value, &negative, &at)) {
-		dp_lang_fail(a, at, -EINVAL, "%s wants a number", k->name);
-		return;
-	}
-	check_number(a, k, value, negative, at);
-	if (k->owner == OF_POINT && k->in_point == AT(opcode))
-		point(a)->opcode_at = at;
-	if (k->owner == OF_HEADER && k->in_header == IN(gvars))
-		a->gvars_given = true;
+	if (r->tok.kind != DP_TOKEN_NAME || !r->tok.len)
+		return dp_lang_bad(r, r->tok.at,
+				   "name is the path of a file or the name of "
+				   "a module, and is empty here");
+	p->name = strndup(r->tok.s, r->tok.len);
+	p->name_at = r->tok.at;
+	return p->name ? dp_lex_next(r) : dp_lang_nomem(r->diag);
 }
 
-static void take_name(struct dp_assembler *a)
+static int store_modtype(struct dp_lang_reader *r)
 {
-	const struct dp_token *t = dp_lex_peek(a, 0), *last = t;
-	u32 quote = t->kind == DP_TOKEN_QUOTED;
-	struct dp_source_place *at = &a->program->name_at;
-
-	*at = dp_lex_place(a, t);
-	if ((!quote && t->kind != DP_TOKEN_WORD) || t->len <= 2 * quote) {
-		dp_lang_fail(a, *at, -EINVAL,
-			     "name wants a path or the name of a module");
-		return;
-	}
-	a->next++;
-	/* Without quotes it goes on to the next blank: libc-2.31.so */
-	while (!quote && dp_lex_peek(a, 0)->kind != DP_TOKEN_END &&
-	       dp_lex_peek(a, 0)->start == last->start + last->len) {
-		last = dp_lex_peek(a, 0);
-		a->next++;
-	}
-	at->span = last->start + last->len - t->start;
-	a->program->name =
-		strndup(a->line + t->start + quote, at->span - 2 * quote);
-	if (!a->program->name)
-		dp_lang_fail(a, *at, -ENOMEM, "out of memory");
-}
-
-static void take_modtype(struct dp_assembler *a)
-{
-	static const struct {
-		const char *word;
-		enum dp_modtype type;
-	} types[] = { { "user", DP_MODTYPE_USER },
-		      { "kernel", DP_MODTYPE_KERNEL },
-		      { "kmod", DP_MODTYPE_KMOD } };
-	const struct dp_token *t = dp_lex_peek(a, 0);
-	char word[WORD_MAX];
-	size_t i;
-
-	dp_lex_copy(a, t, word, sizeof(word));
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (!strcmp(types[i].word, word))
-			a->program->modtype = types[i].type;
-	if (!a->program->modtype)
-		dp_lang_fail(a, dp_lex_place(a, t), -EINVAL,
-			     "modtype is user, kernel or kmod");
-	a->next++;
-}
-
-static void take_yes_no(struct dp_assembler *a, const struct key *k)
-{
-	const struct dp_token *t = dp_lex_peek(a, 0);
-	char word[WORD_MAX];
-
-	dp_lex_copy(a, t, word, sizeof(word));
-	if (strcmp(word, "yes") && strcmp(word, "no"))
-		dp_lang_fail(a, dp_lex_place(a, t), -EINVAL, "%s is yes or no",
-			     k->name);
+	if (r->tok.kind == DP_TOKEN_WORD && dp_lex_is(&r->tok, "user"))
+		r->program->modtype = DP_MODTYPE_USER;
+	else if (r->tok.kind == DP_TOKEN_WORD && dp_lex_is(&r->tok, "kernel"))
+		r->program->modtype = DP_MODTYPE_KERNEL;
+	else if (r->tok.kind == DP_TOKEN_WORD && dp_lex_is(&r->tok, "kmod"))
+		r->program->modtype = DP_MODTYPE_KMOD;
 	else
-		store(a, k, word[0] == 'y');
-	a->next++;
+		return dp_lang_bad(r, r->tok.at,
+				   "modtype is user, kernel or kmod");
+	return dp_lex_next(r);
 }
 
-/* What may be added to a symbol. */
-static void take_addend(struct dp_assembler *a, struct dp_lang_point *p)
+static int store_stack(struct dp_lang_reader *r)
 {
-	struct dp_source_place at;
+	struct dp_lang_number number;
+	int err = dp_lang_number(r, "stack", &number);
+
+	if (err)
+		return err;
+	if (number.negative || (number.value != DP_STACK_SMALL &&
+				number.value != DP_STACK_DEFAULT))
+		return dp_lang_bad(r, number.at, "stack is %u or %u",
+				   DP_STACK_SMALL, DP_STACK_DEFAULT);
+	r->program->stack = number.value;
+	return 0;
+}
+
+static int store_yesno(struct dp_lang_reader *r)
+{
+	bool yes = r->tok.kind == DP_TOKEN_WORD && dp_lex_is(&r->tok, "yes");
+
+	if (!yes && (r->tok.kind != DP_TOKEN_WORD || !dp_lex_is(&r->tok, "no")))
+		return dp_lang_bad(r, r->tok.at, "logonfault is yes or no");
+	last_point(r)->logonfault = yes;
+	return dp_lex_next(r);
+}
+
+/* SYMBOL [(+|-) NUMBER] */
+static int store_symbol(struct dp_lang_reader *r, struct dp_lang_point *point)
+{
+	struct dp_lang_number number = { 0 };
 	bool negative;
-	u64 value;
+	int err;
 
-	if (dp_lex_peek(a, 0)->kind != '-' && !dp_lex_accept(a, '+'))
-		return;
-	at = dp_lex_place(a, dp_lex_peek(a, 0));
-	if (!dp_lex_number(a, &value, &negative, &at))
-		dp_lang_fail(a, at, -EINVAL, "a number is missing here");
-	else
-		p->value = (s64)value;
-	p->at.span = at.column + at.span - p->at.column;
+	point->symbol = strndup(r->tok.s, r->tok.len);
+	if (!point->symbol)
+		return dp_lang_nomem(r->diag);
+	err = dp_lex_next(r);
+	if (err || (r->tok.kind != '+' && r->tok.kind != '-'))
+		return err;
+	negative = r->tok.kind == '-';
+	err = dp_lex_next(r);
+	if (!err)
+		err = dp_lang_number(r, "what is added to a symbol", &number);
+	if (!err)
+		err = dp_lang_range(r, &number, "what is added to a symbol", 0,
+				    INT64_MAX);
+	point->value = negative ? -(s64)number.value : (s64)number.value;
+	point->at = dp_lang_join(point->at, number.at);
+	return err;
 }
 
-static void take_place(struct dp_assembler *a, const struct key *k)
+static int store_place(struct dp_lang_reader *r, const char *what)
 {
-	const struct dp_token *t = dp_lex_peek(a, 0);
-	struct dp_lang_point *p = point(a);
-	bool negative;
-	u64 value;
+	struct dp_lang_point *point = last_point(r);
+	struct dp_lang_number number = { 0 };
+	int err;
 
-	p->absolute = k->kind == KEY_ADDRESS;
-	p->at = dp_lex_place(a, t);
-	if (t->kind == DP_TOKEN_WORD) {
-		p->symbol = strndup(a->line + t->start, t->len);
-		if (!p->symbol)
-			dp_lang_fail(a, p->at, -ENOMEM, "out of memory");
-		a->next++;
-		take_addend(a, p);
-	} else if (dp_lex_number(a, &value, &negative, &p->at) && !negative) {
-		p->value = (s64)value;
-	} else {
-		dp_lang_fail(a, p->at, -EINVAL, "%s wants a number or a symbol",
-			     k->name);
-	}
+	point->at = r->tok.at;
+	if (r->tok.kind == DP_TOKEN_WORD)
+		return store_symbol(r, point);
+	if (r->tok.kind != DP_TOKEN_NUMBER && r->tok.kind != '-')
+		return dp_lang_bad(r, r->tok.at,
+				   "%s is a number, SYMBOL or SYMBOL + NUMBER",
+				   what);
+	err = dp_lang_number(r, what, &number);
+	if (!err)
+		err = dp_lang_range(r, &number, what, 0, UINT64_MAX);
+	point->value = number.value;
+	point->at = number.at;
+	return err;
 }
 
-static bool open_point(struct dp_assembler *a, const struct dp_token *t)
+static int check_header(struct dp_lang_reader *r, const struct dp_token *key)
 {
-	struct dp_lang_program *p = a->program;
+	if (!r->program->name)
+		return dp_lang_bad(
+			r, key->at,
+			"the header has no name; add \"name = FILE\" "
+			"before this line");
+	if (!r->program->modtype)
+		return dp_lang_bad(r, key->at,
+				   "the header has no modtype; add \"modtype = "
+				   "user\" before this line");
+	return 0;
+}
 
-	if (p->nr_points && !a->coded)
-		return dp_lang_fail(
-			a, dp_lex_place(a, t), -EINVAL,
-			"a probe has one place, and the one before has no instructions");
-	dp_point_end(a);
-	if (a->err || !dp_lang_grow(a, &p->points, p->nr_points, &a->points_cap,
-				    sizeof(*p->points)))
-		return false;
+/* The value is not read yet. */
+static int open_point(struct dp_lang_reader *r, const struct dp_token *key,
+		      bool absolute)
+{
+	struct dp_lang_program *p = r->program;
+	void *points;
+	int err;
+
+	if (p->nr_points && !r->in_code)
+		return dp_lang_bad(r, key->at,
+				   "a probe has one place; instructions come "
+				   "between two of them");
+	err = p->nr_points ? dp_lang_point_close(r, key->at) :
+			     check_header(r, key);
+	if (err)
+		return err;
+	points = dp_lang_grow(p->points, p->nr_points, sizeof(*p->points));
+	if (!points)
+		return dp_lang_nomem(r->diag);
+	p->points = points;
 	p->points[p->nr_points++] = (struct dp_lang_point){
-		.opcode = -1, .major = p->major, .start = p->code_len
+		.absolute = absolute,
+		.opcode = -1,
+		.major = p->major,
+		.maxhits = DP_MAXHITS_DEFAULT,
+		.start = p->code_len,
 	};
-	a->coded = false;
-	a->seen = 0;
-	return true;
+	r->point_seen = 0;
+	r->in_code = false;
+	/* A handler without an instruction is an exit. */
+	r->open_end = true;
+	return 0;
 }
 
-static bool allowed(struct dp_assembler *a, const struct key *k,
-		    const struct dp_token *t)
+static int store(struct dp_lang_reader *r, const struct keyword *k, void *to)
 {
-	struct dp_source_place at = dp_lex_place(a, t);
-	bool in_point = a->program->nr_points;
-	u64 bit = 1ull << (k - keys);
+	struct dp_source_place at = r->tok.at;
 
-	if (k->kind == KEY_LATER)
-		return dp_lang_fail(a, at, -EOPNOTSUPP, "%.*s is not there yet",
-				    (int)t->len, a->line + t->start);
-	if (k->kind == KEY_OFFSET || k->kind == KEY_ADDRESS)
-		return open_point(a, t);
-	if (a->coded)
-		return dp_lang_fail(
-			a, at, -EINVAL,
-			"keywords stand before the instructions of their probe");
-	if (in_point && !(k->owner & OF_POINT))
-		return dp_lang_fail(
-			a, at, -EINVAL,
-			"%s belongs into the header, before the first probe",
-			k->name);
-	if (!in_point && !(k->owner & OF_HEADER))
-		return dp_lang_fail(
-			a, at, -EINVAL,
-			"%s belongs to a probe: \"offset =\" comes first",
-			k->name);
-	if (a->seen & bit)
-		return dp_lang_fail(a, at, -EINVAL, "%s is given twice",
-				    k->name);
-	a->seen |= bit;
-	return true;
-}
-
-static void take_value(struct dp_assembler *a, const struct key *k)
-{
 	switch (k->kind) {
-	case KEY_NUMBER:
-	case KEY_EITHER:
-		take_number(a, k);
-		break;
-	case KEY_NAME:
-		take_name(a);
-		break;
-	case KEY_MODTYPE:
-		take_modtype(a);
-		break;
-	case KEY_YES_NO:
-		take_yes_no(a, k);
-		break;
+	case VALUE_NAME:
+		return store_name(r);
+	case VALUE_MODTYPE:
+		return store_modtype(r);
+	case VALUE_STACK:
+		return store_stack(r);
+	case VALUE_YESNO:
+		return store_yesno(r);
+	case VALUE_OFFSET:
+	case VALUE_ADDRESS:
+		return store_place(r, k->name);
 	default:
-		take_place(a, k);
 		break;
 	}
+	if (!strcmp(k->name, "opcode"))
+		last_point(r)->opcode_at = at;
+	return store_number(r, k, to);
 }
 
-void dp_keyword_line(struct dp_assembler *a)
+static int read_value(struct dp_lang_reader *r, const struct keyword *k,
+		      void *to)
 {
-	const struct dp_token *t = dp_lex_peek(a, 0);
-	char word[WORD_MAX];
-	const struct key *k;
+	int err = k->kind == VALUE_NAME ? dp_lex_name(r) : dp_lex_next(r);
 
-	dp_lex_copy(a, t, word, sizeof(word));
-	k = find(word);
-	if (!k) {
-		dp_lang_fail(a, dp_lex_place(a, t), -EINVAL,
-			     "there is no keyword \"%s\"", word);
-		return;
+	if (!err)
+		err = store(r, k, to);
+	if (!err && r->tok.kind != DP_TOKEN_END)
+		return dp_lang_bad(r, r->tok.at,
+				   "nothing follows the value of %s; "
+				   "remove this",
+				   k->name);
+	return err;
+}
+
+static int check_once(struct dp_lang_reader *r, const struct dp_token *key,
+		      u32 *seen, u32 bit)
+{
+	if (*seen & (1u << bit))
+		return dp_lang_bad(r, key->at,
+				   "%.*s is given twice; remove one of them",
+				   DP_TOKEN_SHOWN(key));
+	*seen |= 1u << bit;
+	return 0;
+}
+
+static int header_key(struct dp_lang_reader *r, const struct dp_token *key,
+		      const struct keyword *k)
+{
+	int err = check_once(r, key, &r->header_seen, k - header_keys);
+
+	if (!strcmp(k->name, "gvars"))
+		r->gvars_given = true;
+	return err ? err : read_value(r, k, r->program);
+}
+
+static int point_key(struct dp_lang_reader *r, const struct dp_token *key,
+		     const struct keyword *k)
+{
+	int err;
+
+	if (k->kind == VALUE_OFFSET || k->kind == VALUE_ADDRESS) {
+		err = open_point(r, key, k->kind == VALUE_ADDRESS);
+	} else if (!r->program->nr_points) {
+		return dp_lang_bad(r, key->at,
+				   "%s belongs to a probe; \"offset = SYMBOL\" "
+				   "comes before it",
+				   k->name);
+	} else if (r->in_code) {
+		return dp_lang_bad(r, key->at,
+				   "%s comes before the instructions of its "
+				   "probe; move it up",
+				   k->name);
+	} else {
+		err = check_once(r, key, &r->point_seen, k - point_keys);
 	}
-	if (!allowed(a, k, t))
-		return;
-	a->next += 2;
-	take_value(a, k);
-	if (!a->err)
-		dp_lex_end(a);
+	return err ? err : read_value(r, k, last_point(r));
+}
+
+static int unknown(struct dp_lang_reader *r, const struct dp_token *key,
+		   const char *name)
+{
+	const struct keyword *k;
+	const char *near = find_near(header_keys, name);
+	int err = dp_lang_bad(r, key->at, "there is no keyword \"%.*s\"",
+			      DP_TOKEN_SHOWN(key));
+
+	if (!near)
+		near = find_near(point_keys, name);
+	if (near) {
+		dp_diag_add(r->diag, "; did you mean \"%s\"?", near);
+		return err;
+	}
+	dp_diag_add(r->diag, "; the header has");
+	for (k = header_keys; k->name; k++)
+		dp_diag_add(r->diag, " %s", k->name);
+	dp_diag_add(r->diag, ", and a probe");
+	for (k = point_keys; k->name; k++)
+		dp_diag_add(r->diag, " %s", k->name);
+	return err;
+}
+
+int dp_lang_keyword(struct dp_lang_reader *r, const struct dp_token *key)
+{
+	char name[NAME_MAX_LEN];
+	const struct keyword *header, *point;
+	const struct later *later;
+
+	normalise(key, name);
+	for (later = later_keys; later->name; later++)
+		if (!strcmp(later->name, name))
+			return dp_lang_later(r, key->at, "%s are not there yet",
+					     later->what);
+	header = find(header_keys, name);
+	point = find(point_keys, name);
+	if (header && !r->program->nr_points)
+		return header_key(r, key, header);
+	if (point)
+		return point_key(r, key, point);
+	if (!header)
+		return unknown(r, key, name);
+	return dp_lang_bad(r, key->at,
+			   "%s belongs in the header, before the first probe",
+			   header->name);
 }

@@ -1,77 +1,119 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* label: names for places in the code; known in the whole file. */
+/* label: places in the code that have a name, and the jumps that go there. */
 #include "lang/private.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The label of that name, made if there is none. -1 without memory. */
-static long find(struct dp_assembler *a, const struct dp_token *t)
+static int add(struct dp_lang_reader *r, struct dp_lang_labels *labels,
+	       const struct dp_token *name, u32 offset)
 {
-	const char *name = a->line + t->start;
-	struct dp_label *l;
-	size_t i;
+	void *v = dp_lang_grow(labels->v, labels->n, sizeof(*labels->v));
 
-	for (i = 0; i < a->nr_labels; i++)
-		if (strlen(a->labels[i].name) == t->len &&
-		    !memcmp(a->labels[i].name, name, t->len))
-			return (long)i;
-	if (!dp_lang_grow(a, &a->labels, a->nr_labels, &a->labels_cap,
-			  sizeof(*a->labels)))
-		return -1;
-	l = &a->labels[a->nr_labels];
-	*l = (struct dp_label){ .name = strndup(name, t->len),
-				.used = dp_lex_place(a, t) };
-	if (!l->name) {
-		dp_lang_fail(a, l->used, -ENOMEM, "out of memory");
-		return -1;
-	}
-	return (long)a->nr_labels++;
+	if (!v)
+		return dp_lang_nomem(r->diag);
+	labels->v = v;
+	labels->v[labels->n++] = (struct dp_lang_label){
+		.s = name->s,
+		.len = name->len,
+		.offset = offset,
+		.at = name->at,
+	};
+	return 0;
 }
 
-void dp_label_define(struct dp_assembler *a, const struct dp_token *t)
+int dp_lang_label_add(struct dp_lang_reader *r, const struct dp_token *name)
 {
-	long i = find(a, t);
-
-	if (i < 0)
-		return;
-	if (a->labels[i].known)
-		dp_lang_fail(a, dp_lex_place(a, t), -EINVAL,
-			     "label \"%s\" is defined twice",
-			     a->labels[i].name);
-	a->labels[i].known = true;
-	a->labels[i].offset = a->program->code_len;
-	/* Somebody may jump here, behind an instruction that ends. */
-	a->ended = false;
+	return add(r, &r->labels, name, r->program->code_len);
 }
 
-void dp_label_use(struct dp_assembler *a, const struct dp_token *t, u32 at)
+/* Its operand follows the code byte that is about to be put down. */
+int dp_lang_label_use(struct dp_lang_reader *r, const struct dp_token *name)
 {
-	long i = find(a, t);
-
-	if (i < 0 || !dp_lang_grow(a, &a->jumps, a->nr_jumps, &a->jumps_cap,
-				   sizeof(*a->jumps)))
-		return;
-	a->jumps[a->nr_jumps++] = (struct dp_jump){ at, (size_t)i };
+	return add(r, &r->uses, name, r->program->code_len + 1);
 }
 
-void dp_label_resolve(struct dp_assembler *a)
+void dp_lang_label_free(struct dp_lang_reader *r)
 {
-	u8 word = a->program->word;
-	size_t i, k;
+	free(r->labels.v);
+	free(r->uses.v);
+}
 
-	for (i = 0; i < a->nr_jumps && !a->err; i++) {
-		const struct dp_jump *j = &a->jumps[i];
-		const struct dp_label *l = &a->labels[j->label];
-		u64 distance = (u64)l->offset - (j->at + word);
+static int compare_names(const void *a, const void *b)
+{
+	const struct dp_lang_label *x = a, *y = b;
 
-		if (!l->known) {
-			dp_lang_fail(a, l->used, -EINVAL,
-				     "there is no label \"%s\" in this file",
-				     l->name);
-			return;
+	if (x->len != y->len)
+		return x->len < y->len ? -1 : 1;
+	return memcmp(x->s, y->s, x->len);
+}
+
+/* Names are where the text has them, so the earlier one is the smaller. */
+static int compare(const void *a, const void *b)
+{
+	const struct dp_lang_label *x = a, *y = b;
+	int by_name = compare_names(a, b);
+
+	return by_name ? by_name : (x->s > y->s) - (x->s < y->s);
+}
+
+static int check_twice(struct dp_lang_reader *r)
+{
+	const struct dp_lang_label *v = r->labels.v, *twice = NULL;
+	size_t i, at = 0;
+
+	for (i = 1; i < r->labels.n; i++)
+		if (!compare_names(&v[i - 1], &v[i]) &&
+		    (!twice || v[i].s < twice->s)) {
+			twice = &v[i];
+			at = i;
 		}
-		for (k = 0; k < word; k++)
-			a->program->code[j->at + k] = (u8)(distance >> (8 * k));
+	if (!twice)
+		return 0;
+	return dp_lang_bad(r, twice->at,
+			   "the label %.*s is in line %u already; "
+			   "rename one of them",
+			   DP_TOKEN_SHOWN(twice), v[at - 1].at.line);
+}
+
+static const struct dp_lang_label *find(const struct dp_lang_reader *r,
+					const struct dp_lang_label *use)
+{
+	if (!r->labels.n)
+		return NULL;
+	return bsearch(use, r->labels.v, r->labels.n, sizeof(*use),
+		       compare_names);
+}
+
+static void put_jump(struct dp_lang_program *p, u32 at, u32 target)
+{
+	s64 distance = (s64)target - at - p->word;
+	u32 i;
+
+	for (i = 0; i < p->word; i++)
+		p->code[at + i] = (u64)distance >> (8 * i);
+}
+
+int dp_lang_label_resolve(struct dp_lang_reader *r)
+{
+	const struct dp_lang_label *use, *label;
+	size_t i;
+	int err;
+
+	if (r->labels.n)
+		qsort(r->labels.v, r->labels.n, sizeof(*r->labels.v), compare);
+	err = check_twice(r);
+	if (err)
+		return err;
+	for (i = 0; i < r->uses.n; i++) {
+		use = &r->uses.v[i];
+		label = find(r, use);
+		if (!label)
+			return dp_lang_bad(r, use->at,
+					   "there is no label \"%.*s\" in this "
+					   "file; add \"%.*s:\"",
+					   DP_TOKEN_SHOWN(use),
+					   DP_TOKEN_SHOWN(use));
+		put_jump(r->program, use->offset, label->offset);
 	}
+	return 0;
 }

@@ -1,284 +1,265 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* lex: the tokens of one line. */
+/* lex: text as words, numbers and punctuation. */
 #include "lang/private.h"
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
+#include <strings.h>
 
-static bool is_first(char c)
+bool dp_lex_is(const struct dp_token *tok, const char *word)
 {
-	return isalpha((unsigned char)c) || c == '_' || c == '.' || c == '/';
+	return strlen(word) == tok->len && !strncasecmp(tok->s, word, tok->len);
 }
 
-static bool is_more(char c)
+static bool starts(const struct dp_lang_reader *r, const char *with)
 {
-	return is_first(c) || isdigit((unsigned char)c) || c == '@' || c == '$';
+	size_t len = strlen(with);
+
+	return (size_t)(r->end - r->pos) >= len && !memcmp(r->pos, with, len);
 }
 
-struct dp_source_place dp_lex_place(const struct dp_assembler *a,
-				    const struct dp_token *t)
+static bool is_word(char c)
 {
-	return (struct dp_source_place){ a->number, t->start,
-					 t->len ? t->len : 1 };
+	return isalnum((u8)c) || (c && strchr("_.@$", c));
 }
 
-static struct dp_token *add(struct dp_assembler *a, int kind, u32 start)
+/* Bytes of the blank here; pages show programs with U+00A0 for some of them. */
+static u32 blank(const struct dp_lang_reader *r)
 {
-	struct dp_token *t = &a->tokens[a->nr_tokens];
-	struct dp_source_place here = { a->number, start, 1 };
+	if (r->pos == r->end)
+		return 0;
+	if (starts(r, "\xc2\xa0"))
+		return 2;
+	return *r->pos != '\n' && isspace((u8)*r->pos);
+}
 
-	if (a->nr_tokens == DP_TOKENS_MAX) {
-		dp_lang_fail(
-			a, here, -EINVAL,
-			"this line is too long: one instruction or one KEY = VALUE a line");
-		return NULL;
+static struct dp_source_place here(const struct dp_lang_reader *r, u32 span)
+{
+	return (struct dp_source_place){ r->line, r->pos - r->bol, span };
+}
+
+bool dp_lex_newline(struct dp_lang_reader *r)
+{
+	if (r->pos == r->end)
+		return false;
+	r->bol = ++r->pos;
+	r->line++;
+	return true;
+}
+
+static int skip_comment(struct dp_lang_reader *r)
+{
+	struct dp_source_place at = here(r, 2);
+
+	for (r->pos += 2; r->pos != r->end; r->pos++) {
+		if (starts(r, "*/")) {
+			r->pos += 2;
+			return 0;
+		}
+		if (*r->pos == '\n') {
+			r->bol = r->pos + 1;
+			r->line++;
+		}
 	}
-	*t = (struct dp_token){ .kind = kind, .start = start, .len = 1 };
-	a->nr_tokens++;
-	return t;
+	return dp_lang_bad(r, at, "this comment is not closed; add */");
 }
 
-static int digit(char c)
+static int skip_blanks(struct dp_lang_reader *r)
 {
-	if (isdigit((unsigned char)c))
-		return c - '0';
-	if (isxdigit((unsigned char)c))
-		return tolower((unsigned char)c) - 'a' + 10;
-	return 99;
-}
+	u32 n;
+	int err;
 
-static u32 lex_number(struct dp_assembler *a, u32 i)
-{
-	struct dp_token *t = add(a, DP_TOKEN_NUMBER, i);
-	const char *s = a->line;
-	u32 base = 10, end = i;
-
-	if (!t)
-		return i;
-	while (end < a->len && isalnum((unsigned char)s[end]))
-		end++;
-	t->len = end - i;
-	if (s[i] == '0' && t->len > 1) {
-		base = tolower((unsigned char)s[i + 1]) == 'x' ? 16 : 8;
-		i += base == 16 ? 2 : 1;
-		if (i == end)
-			dp_lang_fail(a, dp_lex_place(a, t), -EINVAL,
-				     "there are no digits in this number");
-	}
-	for (; i < end && !a->err; i++) {
-		if (digit(s[i]) >= (int)base)
-			dp_lang_fail(a, dp_lex_place(a, t), -EINVAL,
-				     "this is neither a number nor a name");
-		else if (__builtin_mul_overflow(t->value, (u64)base,
-						&t->value) ||
-			 __builtin_add_overflow(t->value, (u64)digit(s[i]),
-						&t->value))
-			dp_lang_fail(a, dp_lex_place(a, t), -EINVAL,
-				     "this number has more than 64 bits");
-	}
-	return end;
-}
-
-static char unescape(char c)
-{
-	static const char from[] = "nt0\\'", to[] = "\n\t\0\\'";
-	const char *p = c ? strchr(from, c) : NULL;
-
-	return p ? to[p - from] : c;
-}
-
-static u32 lex_character(struct dp_assembler *a, u32 i)
-{
-	struct dp_token *t = add(a, DP_TOKEN_NUMBER, i);
-	const char *s = a->line;
-	u32 start = i++;
-	char c;
-
-	if (!t)
-		return start;
-	if (i + 1 < a->len && s[i] == '\\')
-		c = unescape(s[++i]);
-	else
-		c = i < a->len ? s[i] : '\0';
-	if (i + 1 >= a->len || s[i + 1] != '\'') {
-		dp_lang_fail(
-			a, dp_lex_place(a, t), -EINVAL,
-			"a character constant is one character between quotes: 'a'");
-		return a->len;
-	}
-	t->value = (u64)(unsigned char)c;
-	t->len = i + 2 - start;
-	return i + 2;
-}
-
-static u32 lex_quoted(struct dp_assembler *a, u32 i)
-{
-	struct dp_token *t = add(a, DP_TOKEN_QUOTED, i);
-	u32 end = i + 1;
-
-	if (!t)
-		return i;
-	while (end < a->len && a->line[end] != '"')
-		end++;
-	if (end >= a->len)
-		dp_lang_fail(a, dp_lex_place(a, t), -EINVAL,
-			     "this quote is not closed");
-	t->len = end + 1 - i;
-	return end + 1;
-}
-
-static u32 lex_word(struct dp_assembler *a, u32 i)
-{
-	struct dp_token *t = add(a, DP_TOKEN_WORD, i);
-	u32 end = i;
-
-	if (!t)
-		return i;
-	while (end < a->len && is_more(a->line[end]))
-		end++;
-	t->len = end - i;
-	return end;
-}
-
-static u32 lex_other(struct dp_assembler *a, u32 i)
-{
-	struct dp_source_place here = { a->number, i, 1 };
-	char c = a->line[i];
-
-	if (strchr(":=,+-", c) && c) {
-		add(a, c, i);
-		return i + 1;
-	}
-	if (c == '#')
-		dp_lang_fail(
-			a, here, -EOPNOTSUPP,
-			"preprocessor lines (#define, #include ...) are not there yet");
-	else if (c == '%')
-		dp_lang_fail(a, here, -EOPNOTSUPP,
-			     "substitutions (%%KEY%%) are not there yet");
-	else if (c == ';')
-		dp_lang_fail(a, here, -EINVAL,
-			     "';' is no comment here: comments begin with //");
-	else
-		dp_lang_fail(
-			a, here, -EINVAL,
-			"this character has no meaning in a probe program");
-	return i + 1;
-}
-
-/* Text that comes out of a document has no-break spaces (U+00A0) in it. */
-static void blank_spaces(struct dp_assembler *a)
-{
-	char *p = a->line;
-
-	while ((p = strstr(p, "\xc2\xa0")))
-		p[0] = p[1] = ' ';
-}
-
-/* Comments become blanks, so that columns stay what they are. */
-static void blank_comments(struct dp_assembler *a)
-{
-	bool quoted = false;
-	u32 i;
-
-	for (i = 0; i < a->len; i++) {
-		char *s = a->line + i;
-		bool two = i + 1 < a->len;
-
-		if (a->in_comment) {
-			if (two && s[0] == '*' && s[1] == '/') {
-				a->in_comment = false;
-				s[1] = ' ';
-			}
-			s[0] = ' ';
-		} else if (*s == '"') {
-			quoted = !quoted;
-		} else if (!quoted && two && s[0] == '/' && s[1] == '/') {
-			memset(s, ' ', a->len - i);
-		} else if (!quoted && two && s[0] == '/' && s[1] == '*') {
-			a->in_comment = true;
-			s[0] = s[1] = ' ';
+	for (;;) {
+		n = blank(r);
+		if (n) {
+			r->pos += n;
+		} else if (starts(r, "//")) {
+			while (r->pos != r->end && *r->pos != '\n')
+				r->pos++;
+		} else if (starts(r, "/*")) {
+			err = skip_comment(r);
+			if (err)
+				return err;
+		} else {
+			return 0;
 		}
 	}
 }
 
-void dp_lex_line(struct dp_assembler *a)
+/* Bytes of "%name%" at @s, or 0. */
+static u32 substitution(const char *s, const char *end)
 {
-	u32 i = 0;
+	const char *p = s + 1;
 
-	a->nr_tokens = a->next = 0;
-	blank_spaces(a);
-	blank_comments(a);
-	while (i < a->len && !a->err) {
-		char c = a->line[i];
+	if (*s != '%')
+		return 0;
+	while (p != end && is_word(*p))
+		p++;
+	return p != end && *p == '%' && p > s + 1 ? p + 1 - s : 0;
+}
 
-		if (isspace((unsigned char)c))
-			i++;
-		else if (isdigit((unsigned char)c))
-			i = lex_number(a, i);
-		else if (c == '\'')
-			i = lex_character(a, i);
-		else if (c == '"')
-			i = lex_quoted(a, i);
-		else if (is_first(c))
-			i = lex_word(a, i);
-		else
-			i = lex_other(a, i);
+static int later_substitution(struct dp_lang_reader *r, u32 len)
+{
+	return dp_lang_later(r, here(r, len),
+			     "substitutions (%%name%%) are not there yet; "
+			     "write the value itself");
+}
+
+static int stray(struct dp_lang_reader *r)
+{
+	u32 len = substitution(r->pos, r->end);
+	char c = *r->pos;
+
+	if (len)
+		return later_substitution(r, len);
+	if (c == ';' || c == '#')
+		return dp_lang_bad(r, here(r, 1),
+				   "'%c' begins no comment; use //", c);
+	if (isprint((u8)c))
+		return dp_lang_bad(r, here(r, 1),
+				   "'%c' has no meaning here; remove it", c);
+	return dp_lang_bad(r, here(r, 1),
+			   "the byte 0x%02x has no meaning here; remove it",
+			   (u8)c);
+}
+
+static int take(struct dp_lang_reader *r, int kind, u32 len)
+{
+	r->tok.kind = kind;
+	r->tok.s = r->pos;
+	r->tok.len = len;
+	r->tok.at = here(r, len);
+	r->pos += len;
+	return 0;
+}
+
+static int take_word(struct dp_lang_reader *r, int kind)
+{
+	const char *p = r->pos;
+
+	while (p != r->end && is_word(*p))
+		p++;
+	return take(r, kind, p - r->pos);
+}
+
+static int take_character(struct dp_lang_reader *r)
+{
+	static const char names[] = "nt0\\'", values[] = "\n\t\0\\'";
+	const char *p = r->pos, *name;
+	bool escape = r->end - p > 1 && p[1] == '\\';
+	u32 len = escape ? 4 : 3;
+
+	if (r->end - p < (int)len || p[len - 1] != '\'' ||
+	    !isprint((u8)p[len - 2]) || (!escape && p[1] == '\''))
+		return dp_lang_bad(r, here(r, 1),
+				   "a character is one between quotes: 'c', "
+				   "'\\n', '\\t', '\\0', '\\\\' or '\\''");
+	r->tok.value = (u8)p[1];
+	if (escape) {
+		name = strchr(names, p[2]);
+		if (!name)
+			return dp_lang_bad(r, here(r, 4),
+					   "there is no '\\%c'; there are "
+					   "'\\n', '\\t', '\\0', '\\\\' "
+					   "and '\\''",
+					   p[2]);
+		r->tok.value = values[name - names];
 	}
-	a->tokens[a->nr_tokens] =
-		(struct dp_token){ .kind = DP_TOKEN_END, .start = a->len };
+	return take(r, DP_TOKEN_NUMBER, len);
 }
 
-const struct dp_token *dp_lex_peek(const struct dp_assembler *a, u32 ahead)
+static int check_name(struct dp_lang_reader *r, const char *s, u32 len)
 {
-	u32 i = a->next + ahead;
+	u32 i, subst;
 
-	return &a->tokens[i < a->nr_tokens ? i : a->nr_tokens];
+	for (i = 0; i < len; i++) {
+		r->pos = s + i;
+		if (iscntrl((u8)s[i]))
+			return dp_lang_bad(r, here(r, 1),
+					   "a name has no control characters; "
+					   "remove this byte 0x%02x",
+					   (u8)s[i]);
+		subst = substitution(s + i, s + len);
+		if (subst)
+			return later_substitution(r, subst);
+		/* Only the next '%' can begin one: do not look twice. */
+		if (s[i] == '%')
+			while (i + 1 < len && is_word(s[i + 1]))
+				i++;
+	}
+	return 0;
 }
 
-bool dp_lex_accept(struct dp_assembler *a, int kind)
+static int take_quoted(struct dp_lang_reader *r)
 {
-	if (dp_lex_peek(a, 0)->kind != kind)
-		return false;
-	a->next++;
-	return true;
+	const char *s = r->pos + 1, *p = s;
+	struct dp_source_place at = here(r, 1);
+	int err;
+
+	while (p != r->end && *p != '"' && *p != '\n')
+		p++;
+	if (p == r->end || *p == '\n')
+		return dp_lang_bad(r, at, "this quote is not closed; add '\"'");
+	err = check_name(r, s, p - s);
+	if (err)
+		return err;
+	r->pos = s;
+	take(r, DP_TOKEN_NAME, p - s);
+	at.span = p - s + 2;
+	r->tok.at = at;
+	r->pos = p + 1;
+	return 0;
 }
 
-void dp_lex_copy(const struct dp_assembler *a, const struct dp_token *t,
-		 char *to, size_t size)
+static int take_bare(struct dp_lang_reader *r)
 {
-	size_t i;
+	const char *s = r->pos, *end;
+	int err;
 
-	for (i = 0; i < t->len && i < size - 1; i++)
-		to[i] = (char)tolower((unsigned char)a->line[t->start + i]);
-	to[i] = '\0';
+	while (r->pos != r->end && *r->pos != '\n' && !blank(r)) {
+		if (starts(r, "//") || starts(r, "/*"))
+			return dp_lang_bad(r, here(r, 2),
+					   "put a blank before a comment, or "
+					   "double quotes around this name");
+		if (*r->pos == '"')
+			return dp_lang_bad(r, here(r, 1),
+					   "a name has no quotes inside; "
+					   "remove this one");
+		r->pos++;
+	}
+	end = r->pos;
+	err = check_name(r, s, end - s);
+	r->pos = err ? r->pos : s;
+	return err ? err : take(r, DP_TOKEN_NAME, end - s);
 }
 
-bool dp_lex_number(struct dp_assembler *a, u64 *value, bool *negative,
-		   struct dp_source_place *place)
+int dp_lex_name(struct dp_lang_reader *r)
 {
-	const struct dp_token *t = dp_lex_peek(a, 0);
-	u32 sign = t->kind == '-';
+	int err = skip_blanks(r);
 
-	t = dp_lex_peek(a, sign);
-	if (t->kind != DP_TOKEN_NUMBER)
-		return false;
-	*place = dp_lex_place(a, dp_lex_peek(a, 0));
-	place->span = t->start + t->len - place->column;
-	*negative = sign;
-	*value = sign ? -t->value : t->value;
-	if (sign && t->value > 1ull << 63)
-		dp_lang_fail(a, *place, -EINVAL,
-			     "this number has more than 64 bits");
-	a->next += sign + 1;
-	return true;
+	if (err)
+		return err;
+	return starts(r, "\"") ? take_quoted(r) : take_bare(r);
 }
 
-void dp_lex_end(struct dp_assembler *a)
+int dp_lex_next(struct dp_lang_reader *r)
 {
-	const struct dp_token *t = dp_lex_peek(a, 0);
+	int err = skip_blanks(r);
 
-	if (t->kind != DP_TOKEN_END)
-		dp_lang_fail(a, dp_lex_place(a, t), -EINVAL,
-			     "nothing more may stand on this line");
+	if (err)
+		return err;
+	if (r->pos == r->end || *r->pos == '\n')
+		return take(r, DP_TOKEN_END, 0);
+	if (isdigit((u8)*r->pos)) {
+		take_word(r, DP_TOKEN_NUMBER);
+		return dp_lang_number_value(r, &r->tok);
+	}
+	if (is_word(*r->pos))
+		return take_word(r, DP_TOKEN_WORD);
+	if (*r->pos == '\'')
+		return take_character(r);
+	if (*r->pos == '"')
+		return take_quoted(r);
+	if (strchr("=,:+-", *r->pos))
+		return take(r, *r->pos, 1);
+	return stray(r);
 }

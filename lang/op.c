@@ -1,42 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* op: instructions and registers by name and by number. */
-#include "engine/vm/regs.h"
+/* op: instructions by the shape they are written in, and by their code. */
 #include "lang/private.h"
-#include <stdio.h>
 #include <string.h>
 
-static const struct dp_op ops[] = {
-#define ROW(code, name, operand, pops, pushes, ends, state, group, text) \
-	{ code,		 DP_OPERAND_##operand, ends,                     \
-	  DP_OP_##state, DP_GROUP_##group,     text },
-	DP_OPS(ROW)
+static const struct dp_lang_op ops[] = {
+#define OP(code, name, operand, pops, pushes, ends, state, group, text) \
+	{ code, DP_OPERAND_##operand, DP_OP_##state,                    \
+	  ends, DP_GROUP_##group,     text },
+	DP_OPS(OP)
 };
 
 #define NR_OPS (sizeof(ops) / sizeof(ops[0]))
 
-static const struct {
-	u16 number;
-	bool writable;
-	const char *name;
-} regs[] = {
-#define REG(number, name, field, half, writable) { number, writable, #name },
-#define SPECIAL(number, name) { number, false, #name },
-	DP_REGS(REG) DP_SPECIAL_REGS(SPECIAL)
+/* Other spellings; @bits is what a size letter promises of the literal. */
+static const struct alias {
+	const char *shape, *means;
+	u32 bits;
+} aliases[] = {
+	{ "push b,%", "push %", 8 },
+	{ "push w,%", "push %", 16 },
+	{ "push d,%", "push %", 32 },
+	{ "push q,%", "push %", 64 },
+	{ "pop %", "ros %", 0 },
+	{ "not", "neg", 0 },
+	{ "rem", "remove", 0 },
+	{ "log ascii", "log str", 0 },
+	{ "callk", "call_kmod", 0 },
+	{ "push mem,b", "push mem,u8", 0 },
+	{ "push mem,w", "push mem,u16", 0 },
+	{ "push mem,d", "push mem,u32", 0 },
+	{ "push mem,q", "push mem,u64", 0 },
+	{ "pop mem,b", "pop mem,u8", 0 },
+	{ "pop mem,w", "pop mem,u16", 0 },
+	{ "pop mem,d", "pop mem,u32", 0 },
+	{ "pop mem,q", "pop mem,u64", 0 },
+	{ "push io,b", "push io,u8", 0 },
+	{ "push io,w", "push io,u16", 0 },
+	{ "push io,d", "push io,u32", 0 },
+	{ "pop io,b", "pop io,u8", 0 },
+	{ "pop io,w", "pop io,u16", 0 },
+	{ "pop io,d", "pop io,u32", 0 },
 };
 
-#define NR_REGS (sizeof(regs) / sizeof(regs[0]))
+#define NR_ALIASES (sizeof(aliases) / sizeof(aliases[0]))
 
-const struct dp_op *dp_op_find(const char *text)
+static const struct dp_lang_op *find(const char *shape)
 {
 	size_t i;
 
 	for (i = 0; i < NR_OPS; i++)
-		if (!strcmp(ops[i].text, text))
+		if (!strcmp(ops[i].text, shape))
 			return &ops[i];
 	return NULL;
 }
 
-const struct dp_op *dp_op_by_code(u8 code)
+const struct dp_lang_op *dp_lang_op_find(const char *shape, u32 *bits)
+{
+	const struct dp_lang_op *op = find(shape);
+	size_t i;
+
+	*bits = 0;
+	for (i = 0; !op && i < NR_ALIASES; i++)
+		if (!strcmp(aliases[i].shape, shape)) {
+			*bits = aliases[i].bits;
+			op = find(aliases[i].means);
+		}
+	return op;
+}
+
+const struct dp_lang_op *dp_lang_op_at(u8 code)
 {
 	size_t i;
 
@@ -46,9 +78,22 @@ const struct dp_op *dp_op_by_code(u8 code)
 	return NULL;
 }
 
-u32 dp_op_size(const struct dp_op *op, u8 word)
+const struct dp_lang_op *dp_lang_op_shape(size_t i, const char **shape)
 {
-	switch (op->operand) {
+	if (i < NR_OPS) {
+		*shape = ops[i].text;
+		return &ops[i];
+	}
+	i -= NR_OPS;
+	if (i >= NR_ALIASES)
+		return NULL;
+	*shape = aliases[i].shape;
+	return find(aliases[i].means);
+}
+
+u32 dp_lang_operand_size(u8 operand, u8 word)
+{
+	switch (operand) {
 	case DP_OPERAND_NONE:
 		return 0;
 	case DP_OPERAND_U8:
@@ -59,58 +104,4 @@ u32 dp_op_size(const struct dp_op *op, u8 word)
 	default:
 		return 2;
 	}
-}
-
-static const char *operand_word(u8 operand)
-{
-	switch (operand) {
-	case DP_OPERAND_REL:
-		return "LABEL";
-	case DP_OPERAND_REG:
-	case DP_OPERAND_REGW:
-		return "REGISTER";
-	default:
-		return "N";
-	}
-}
-
-void dp_op_forms(const char *mnemonic, char *to, size_t size)
-{
-	size_t len = strlen(mnemonic), used = 0, i;
-
-	*to = '\0';
-	for (i = 0; i < NR_OPS && used < size; i++) {
-		const char *text = ops[i].text;
-		size_t head = strcspn(text, "%");
-
-		if (strncmp(text, mnemonic, len) ||
-		    (text[len] && text[len] != ' '))
-			continue;
-		used += (size_t)snprintf(
-			to + used, size - used, "%s\"%.*s%s\"",
-			used ? ", " : "", (int)head, text,
-			text[head] ? operand_word(ops[i].operand) : "");
-	}
-}
-
-int dp_reg_number(const char *name, bool *writable)
-{
-	size_t i;
-
-	for (i = 0; i < NR_REGS; i++)
-		if (!strcmp(regs[i].name, name)) {
-			*writable = regs[i].writable;
-			return regs[i].number;
-		}
-	return -1;
-}
-
-const char *dp_reg_name(u64 number)
-{
-	size_t i;
-
-	for (i = 0; i < NR_REGS; i++)
-		if (regs[i].number == number)
-			return regs[i].name;
-	return NULL;
 }

@@ -1,127 +1,175 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* private: what the files of the language share. */
+/*
+ * lang/private: what the files of this room share.
+ *
+ * Text runs one way: lex makes tokens of it, parse makes lines of those,
+ * keyword and instruction make a program of the lines, label puts in the jumps.
+ * Whatever goes wrong is said by dp_lang_complain(), once, and every caller
+ * only hands the error on.
+ */
 #ifndef DP_LANG_PRIVATE_H
 #define DP_LANG_PRIVATE_H
 
-#include "engine/vm/ops.h"
+#include <errno.h>
 #include "lang/lang.h"
+#include "engine/vm/ops.h"
 
-#define DP_TOKENS_MAX 64
-#define DP_TEXT_MAX (1u << 20)
+#define DP_LANG_TEXT_MAX (1u << 20)
+#define DP_LANG_OPERANDS_MAX 4
 
-/** enum dp_token_kind - words of a line; punctuation is its own character */
+/* Punctuation is a token of its own character. */
 enum dp_token_kind {
-	DP_TOKEN_END,
+	DP_TOKEN_END = 256, /* of the line or of the text */
 	DP_TOKEN_WORD,
 	DP_TOKEN_NUMBER,
-	DP_TOKEN_QUOTED,
+	DP_TOKEN_NAME, /* the value of name, without its quotes */
 };
 
 struct dp_token {
 	int kind;
-	u32 start, len; /* in the line */
-	u64 value; /* of a number */
+	const char *s; /* into the text */
+	u32 len;
+	u64 value;
+	struct dp_source_place at;
 };
 
-/** struct dp_label - a name for a place in the code */
-struct dp_label {
-	char *name;
+/* For "%.*s": a word of the text, which may be of any length. */
+#define DP_TOKEN_SHOWN(t) ((t)->len < 40 ? (int)(t)->len : 40), (t)->s
+
+struct dp_lang_number {
+	u64 value; /* without its sign */
+	bool negative;
+	struct dp_source_place at;
+};
+
+/* A place that jumps name; or, in uses, an operand that names one. */
+struct dp_lang_label {
+	const char *s;
+	u32 len;
 	u32 offset;
-	bool known;
-	struct dp_source_place used; /* first, while it is not known */
+	struct dp_source_place at;
 };
 
-/** struct dp_jump - an operand that waits for its label */
-struct dp_jump {
-	u32 at; /* of the operand */
-	size_t label;
+struct dp_lang_labels {
+	struct dp_lang_label *v;
+	size_t n;
 };
 
 /**
- * struct dp_assembler - one run
- * @line: text of the current line, comments made blanks; @len bytes
- * @seen: keywords that this header or point has had, by index
- * @coded: the current point has instructions
- * @ended: control does not come to the end of its code
+ * struct dp_lang_reader - one file on its way to a program
+ * @pos, @end: what is left of the text; @bol: where line @line begins
+ * @tok: the token last read
+ * @in_code: the probe that is open has an instruction or a label
+ * @open_end: control could reach the end of its code
+ * @gvars_given: the header says how many global variables there are
+ * @header_seen, @point_seen: keywords so far, bits
  */
-struct dp_assembler {
+struct dp_lang_reader {
 	struct dp_lang_program *program;
-	char *line;
-	u32 len, number;
-	struct dp_token tokens[DP_TOKENS_MAX + 1];
-	u32 nr_tokens, next;
-	bool in_comment;
-	u64 seen;
-	bool coded, ended;
-	u32 code_cap;
-	size_t points_cap;
-	bool gvars_given;
-	struct dp_label *labels;
-	size_t nr_labels, labels_cap;
-	struct dp_jump *jumps;
-	size_t nr_jumps, jumps_cap;
-	int err;
-	char **bad_line;
+	const char *pos, *end, *bol;
+	u32 line;
+	struct dp_token tok;
+	bool in_code, open_end, gvars_given;
+	u32 header_seen, point_seen;
+	struct dp_lang_labels labels, uses;
+	char **source_line;
 	struct dp_diag *diag;
 };
 
-/** struct dp_op - one row of the table of instructions */
-struct dp_op {
-	u8 code, operand, ends, state;
-	const char *group;
-	const char *text;
+/* Both are expressions: the error. */
+#define dp_lang_bad(r, at, ...)                                       \
+	dp_lang_complain((r)->program, at, -EINVAL, (r)->source_line, \
+			 (r)->diag, __VA_ARGS__)
+#define dp_lang_later(r, at, ...)                                         \
+	dp_lang_complain((r)->program, at, -EOPNOTSUPP, (r)->source_line, \
+			 (r)->diag, __VA_ARGS__)
+
+/* program.c */
+int dp_lang_nomem(struct dp_diag *diag);
+int dp_lang_new(const char *file, const char *text, size_t len, u8 word,
+		struct dp_lang_program **program);
+/* Room for one more than @n. Return: the array to use from now on, or NULL. */
+void *dp_lang_grow(void *array, size_t n, size_t size);
+struct dp_source_place dp_lang_join(struct dp_source_place from,
+				    struct dp_source_place to);
+
+/* lex.c */
+int dp_lex_next(struct dp_lang_reader *r);
+int dp_lex_name(struct dp_lang_reader *r);
+bool dp_lex_newline(struct dp_lang_reader *r);
+bool dp_lex_is(const struct dp_token *tok, const char *word);
+
+/* number.c: @what is the thing that has to be a number, for messages. */
+int dp_lang_number_value(struct dp_lang_reader *r, struct dp_token *tok);
+int dp_lang_number(struct dp_lang_reader *r, const char *what,
+		   struct dp_lang_number *number);
+int dp_lang_range(struct dp_lang_reader *r, const struct dp_lang_number *number,
+		  const char *what, s64 min, u64 max);
+
+/* keyword.c */
+int dp_lang_keyword(struct dp_lang_reader *r, const struct dp_token *key);
+
+/* op.c: the table of instructions, by shape and by code. */
+struct dp_lang_op {
+	u8 code, operand, state;
+	bool ends;
+	const char *group, *text;
 };
 
-/** dp_op_find() - by its text; NULL if there is none */
-const struct dp_op *dp_op_find(const char *text);
-/** dp_op_by_code() - by its code; NULL if there is none */
-const struct dp_op *dp_op_by_code(u8 code);
-/** dp_op_size() - bytes of its operand */
-u32 dp_op_size(const struct dp_op *op, u8 word);
-/** dp_op_forms() - the operands that a mnemonic takes, "lv,N  gv,N  …" */
-void dp_op_forms(const char *mnemonic, char *to, size_t size);
-/** dp_reg_number() - by name; -1 if there is none. @writable: may it be popped? */
-int dp_reg_number(const char *name, bool *writable);
-/** dp_reg_name() - NULL if there is none */
-const char *dp_reg_name(u64 number);
+/* @bits: of the literal, where the spelling says so, else 0 */
+const struct dp_lang_op *dp_lang_op_find(const char *shape, u32 *bits);
+const struct dp_lang_op *dp_lang_op_at(u8 code);
+u32 dp_lang_operand_size(u8 operand, u8 word);
+/* All spellings in turn; NULL at the end. */
+const struct dp_lang_op *dp_lang_op_shape(size_t i, const char **shape);
 
-/** dp_lex_line() - the tokens of the current line */
-void dp_lex_line(struct dp_assembler *a);
-/** dp_lex_peek() - the token @ahead of the next one */
-const struct dp_token *dp_lex_peek(const struct dp_assembler *a, u32 ahead);
-/** dp_lex_accept() - take the next token if it is of that kind */
-bool dp_lex_accept(struct dp_assembler *a, int kind);
-/** dp_lex_copy() - lower-case copy of a word, cut at @size */
-void dp_lex_copy(const struct dp_assembler *a, const struct dp_token *t,
-		 char *to, size_t size);
-/** dp_lex_number() - a number with an optional sign; false if none is there */
-bool dp_lex_number(struct dp_assembler *a, u64 *value, bool *negative,
-		   struct dp_source_place *place);
-/** dp_lex_place() - where a token is */
-struct dp_source_place dp_lex_place(const struct dp_assembler *a,
-				    const struct dp_token *t);
-/** dp_lex_end() - nothing may follow */
-void dp_lex_end(struct dp_assembler *a);
+/* reg.c */
+int dp_lang_reg_find(const struct dp_token *name, bool *writable);
+const char *dp_lang_reg_name(u16 number);
+void dp_lang_reg_list(struct dp_diag *diag, bool writable);
 
-/** dp_lang_fail() - the first error counts. Return: false. */
-bool dp_lang_fail(struct dp_assembler *a, struct dp_source_place at, int err,
-		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* near.c */
+bool dp_lang_near(const char *a, const char *b);
 
-/** dp_keyword_line() - KEY = VALUE */
-void dp_keyword_line(struct dp_assembler *a);
-/** dp_instruction_line() - one instruction */
-void dp_instruction_line(struct dp_assembler *a);
-/** dp_point_end() - close the code of the current point */
-void dp_point_end(struct dp_assembler *a);
-/** dp_label_define() - here is a label */
-void dp_label_define(struct dp_assembler *a, const struct dp_token *t);
-/** dp_label_use() - the operand at @at is a jump to a label */
-void dp_label_use(struct dp_assembler *a, const struct dp_token *t, u32 at);
-/** dp_label_resolve() - at the end of the file */
-void dp_label_resolve(struct dp_assembler *a);
+/* label.c */
+int dp_lang_label_add(struct dp_lang_reader *r, const struct dp_token *name);
+int dp_lang_label_use(struct dp_lang_reader *r, const struct dp_token *name);
+int dp_lang_label_resolve(struct dp_lang_reader *r);
+void dp_lang_label_free(struct dp_lang_reader *r);
 
-/** dp_lang_grow() - room for one more element. Return: false without memory. */
-bool dp_lang_grow(struct dp_assembler *a, void *array, size_t n, size_t *cap,
-		  size_t each);
+struct dp_lang_operand {
+	bool word;
+	struct dp_token name;
+	struct dp_lang_number number;
+};
+
+struct dp_lang_instruction {
+	struct dp_token mnemonic;
+	struct dp_lang_operand operand[DP_LANG_OPERANDS_MAX];
+	u32 n;
+};
+
+/* instruction.c */
+int dp_lang_instruction_encode(struct dp_lang_reader *r,
+			       const struct dp_lang_instruction *insn);
+
+/* shape.c: @immediate takes the last word for an operand, as in "jmp L". */
+#define DP_LANG_SHAPE_MAX 64
+
+void dp_lang_shape(const struct dp_lang_instruction *insn, bool immediate,
+		   char shape[DP_LANG_SHAPE_MAX]);
+/* Says why @insn is no instruction. Return: the error. */
+int dp_lang_shape_wrong(struct dp_lang_reader *r,
+			const struct dp_lang_instruction *insn);
+int dp_lang_shape_later(struct dp_lang_reader *r, struct dp_source_place at,
+			const struct dp_lang_op *op);
+
+/* assemble.c */
+int dp_lang_emit(struct dp_lang_reader *r, struct dp_source_place at,
+		 const struct dp_lang_op *op, u64 value);
+int dp_lang_point_close(struct dp_lang_reader *r, struct dp_source_place at);
+
+/* parse.c */
+int dp_lang_parse(struct dp_lang_reader *r);
 
 #endif

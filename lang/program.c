@@ -1,67 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* program: an assembled file, and pointing into its text. */
+/* program: what a file became, and how to point at a place in it. */
 #include "lang/private.h"
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TAB 8
-#define SHOWN_MAX 4096
 
-static const char *line_start(const char *text, u32 number)
+int dp_lang_nomem(struct dp_diag *diag)
 {
-	while (--number && (text = strchr(text, '\n')))
-		text++;
-	return text;
+	return dp_diag_set(diag, -ENOMEM, "no memory for a program");
 }
 
-/* Tabs made blanks. @column is that of the source on the way in, that of the
- * copy on the way out. */
-static char *copy_line(const char *from, u32 *column)
+void *dp_lang_grow(void *array, size_t n, size_t size)
 {
-	size_t len = strcspn(from, "\n"), at = 0, i;
-	char *to;
-	u32 caret = 0;
-
-	if (len > SHOWN_MAX)
-		len = SHOWN_MAX;
-	to = malloc(len * TAB + 1);
-	for (i = 0; to && i < len; i++) {
-		if (i == *column)
-			caret = (u32)at;
-		if (from[i] == '\t')
-			do
-				to[at++] = ' ';
-			while (at % TAB);
-		else
-			to[at++] = (unsigned char)from[i] < 0x20 ? ' ' :
-								   from[i];
-	}
-	if (!to)
-		return NULL;
-	to[at] = '\0';
-	*column = *column < len ? caret : (u32)at;
-	return to;
+	if (n & (n - 1))
+		return array;
+	return reallocarray(array, n ? 2 * n : 1, size);
 }
 
-int dp_lang_complain(const struct dp_lang_program *program,
-		     struct dp_source_place at, int err, char **line,
-		     struct dp_diag *diag, const char *fmt, ...)
+struct dp_source_place dp_lang_join(struct dp_source_place from,
+				    struct dp_source_place to)
 {
-	const char *from = line_start(program->text, at.line ? at.line : 1);
-	char words[DP_DIAG_MAX];
-	u32 column = at.column;
-	va_list ap;
+	if (from.line == to.line)
+		from.span = to.column + to.span - from.column;
+	return from;
+}
 
-	va_start(ap, fmt);
-	vsnprintf(words, sizeof(words), fmt, ap);
-	va_end(ap);
-	dp_diag_set(diag, err, "%s:%u:%u: %s", program->file, at.line,
-		    at.column + 1, words);
-	*line = from ? copy_line(from, &column) : NULL;
-	dp_diag_caret(diag, (int)column, (int)at.span);
-	return err;
+int dp_lang_new(const char *file, const char *text, size_t len, u8 word,
+		struct dp_lang_program **program)
+{
+	struct dp_lang_program *p = calloc(1, sizeof(*p));
+
+	*program = p;
+	if (!p)
+		return -ENOMEM;
+	p->word = word;
+	p->jmpmax = DP_JMP_MAX;
+	p->logmax = DP_LOG_MAX;
+	p->stack = DP_STACK_DEFAULT;
+	p->file = strdup(file);
+	p->code = malloc(DP_CODE_MAX);
+	p->text = malloc(len + 1);
+	if (!p->file || !p->code || !p->text)
+		return -ENOMEM;
+	if (len)
+		memcpy(p->text, text, len);
+	p->text[len] = '\0';
+	return 0;
 }
 
 void dp_lang_free(struct dp_lang_program *program)
@@ -73,9 +59,88 @@ void dp_lang_free(struct dp_lang_program *program)
 	for (i = 0; i < program->nr_points; i++)
 		free(program->points[i].symbol);
 	free(program->points);
-	free(program->code);
-	free(program->name);
-	free(program->text);
 	free(program->file);
+	free(program->text);
+	free(program->name);
+	free(program->code);
 	free(program);
+}
+
+static const char *find_line(const char *text, u32 line)
+{
+	const char *newline;
+
+	for (; line > 1; line--) {
+		newline = strchr(text, '\n');
+		if (!newline)
+			break;
+		text = newline + 1;
+	}
+	return text;
+}
+
+/* A terminal gets no control characters, whatever the file has. */
+static char shown(char c)
+{
+	if (c == '\r')
+		return ' ';
+	return (u8)c < ' ' || c == 0x7f ? '?' : c;
+}
+
+static size_t show_byte(char c, char *out, size_t at)
+{
+	if (c != '\t') {
+		out[at++] = shown(c);
+		return at;
+	}
+	do
+		out[at++] = ' ';
+	while (at % TAB);
+	return at;
+}
+
+/* A line with tabs made spaces; @at comes along. */
+static char *show_line(const char *s, struct dp_source_place *at)
+{
+	size_t len = strcspn(s, "\n"), i, o = 0, from = 0, to = 0;
+	char *out = malloc(len * TAB + 1);
+
+	if (!out)
+		return NULL;
+	for (i = 0; i < len; i++) {
+		if (i == at->column)
+			from = o;
+		o = show_byte(s[i], out, o);
+		if (i + 1 == (size_t)at->column + at->span)
+			to = o;
+	}
+	out[o] = '\0';
+	if (at->column >= len)
+		from = o;
+	if (!to)
+		to = o;
+	at->column = from;
+	at->span = to > from ? to - from : 1;
+	return out;
+}
+
+int dp_lang_complain(const struct dp_lang_program *program,
+		     struct dp_source_place at, int err, char **line,
+		     struct dp_diag *diag, const char *fmt, ...)
+{
+	const char *s = find_line(program->text, at.line);
+	char words[DP_DIAG_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	dp_diag_set(diag, err, "%s:%u:%u: %s", program->file, at.line,
+		    at.column + 1, words);
+	if (!line)
+		return err;
+	*line = show_line(s, &at);
+	if (*line)
+		dp_diag_caret(diag, at.column, at.span);
+	return err;
 }

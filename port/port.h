@@ -40,6 +40,9 @@ void *dp_port_alloc(size_t size);
  */
 void *dp_port_resize(void *mem, size_t size);
 
+/** dp_port_clock() - dp_port_ticks(), for the control half */
+u64 dp_port_clock(void);
+
 /** dp_port_free() - give memory back; NULL is fine */
 void dp_port_free(void *mem);
 

@@ -9,7 +9,6 @@
  */
 #include "tracer/session.h"
 #include "proc/proc.h"
-#include "port_hit.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +52,7 @@ static struct sample sample(void)
 	struct sample s;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	s.ticks = dp_port_ticks();
+	s.ticks = dp_engine_ticks();
 	s.real = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 	return s;
 }

@@ -205,6 +205,8 @@ size_t dp_engine_records(struct dp_engine *engine,
 			 void (*take)(void *arg,
 				      const struct dp_record_copy *record),
 			 void *arg, bool ended);
+/** dp_engine_ticks() - the clock that records are stamped with, now */
+u64 dp_engine_ticks(void);
 /** dp_engine_torn() - records that were dropped so far */
 u64 dp_engine_torn(const struct dp_engine *engine);
 

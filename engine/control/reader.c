@@ -100,6 +100,11 @@ size_t dp_engine_records(struct dp_engine *e,
 	return n;
 }
 
+u64 dp_engine_ticks(void)
+{
+	return dp_port_clock();
+}
+
 u64 dp_engine_torn(const struct dp_engine *e)
 {
 	return e->reader.torn;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* reg: names of registers, and their numbers. */
+#include "lang/private.h"
+#include "engine/vm/regs.h"
+
+static const struct reg {
+	u16 number;
+	bool writable;
+	const char *name;
+} regs[] = {
+#define REG(number, name, field, half, writable) { number, writable, #name },
+#define SPECIAL(number, name) { number, false, #name },
+	DP_REGS(REG) DP_SPECIAL_REGS(SPECIAL)
+};
+
+#define NR_REGS (sizeof(regs) / sizeof(regs[0]))
+
+int dp_lang_reg_find(const struct dp_token *name, bool *writable)
+{
+	size_t i;
+
+	for (i = 0; i < NR_REGS; i++)
+		if (dp_lex_is(name, regs[i].name)) {
+			*writable = regs[i].writable;
+			return regs[i].number;
+		}
+	return -ENOENT;
+}
+
+const char *dp_lang_reg_name(u16 number)
+{
+	size_t i;
+
+	for (i = 0; i < NR_REGS; i++)
+		if (regs[i].number == number)
+			return regs[i].name;
+	return NULL;
+}
+
+void dp_lang_reg_list(struct dp_diag *diag, bool writable)
+{
+	size_t i;
+
+	for (i = 0; i < NR_REGS; i++)
+		if (regs[i].writable || !writable)
+			dp_diag_add(diag, " %s", regs[i].name);
+}
