@@ -75,7 +75,7 @@ $(B)/tests/unit/test_control: tests/unit/test_control.c $(B)/libcore.a $(wildcar
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The machine, built as any program, so that the sanitizers see it.
-$(B)/tests/unit/test_vm: tests/unit/test_vm.c $(VM_SRC) $(B)/libcore.a
+$(B)/tests/unit/test_vm $(B)/tests/unit/test_expr: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 

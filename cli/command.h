@@ -7,6 +7,9 @@
 
 #define DP_VERSION "0.1.0"
 
+/* More than the longest record takes. */
+#define DP_OUTPUT_BUFFER 65536
+
 enum {
 	DP_EXIT_OK = 0,
 	DP_EXIT_FAILURE = 1,

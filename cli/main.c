@@ -61,7 +61,8 @@ int main(int argc, char **argv)
 	bool done = false;
 	int err;
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* What belongs together is written at once, and flushed as it comes. */
+	setvbuf(stdout, NULL, _IOFBF, DP_OUTPUT_BUFFER);
 	if (argc < 2)
 		return dp_usage_error("which verb?");
 	if (asks(argv[1], "-h", "--help") || !strcmp(argv[1], "help")) {

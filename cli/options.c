@@ -59,8 +59,10 @@ static int parse_duration(const char *text, double *seconds)
 static int open_output(const char *path, struct dp_tracer_options *opt)
 {
 	opt->out = fopen(path, "we");
-	if (opt->out)
+	if (opt->out) {
+		setvbuf(opt->out, NULL, _IOFBF, DP_OUTPUT_BUFFER);
 		return 0;
+	}
 	fprintf(stderr, "dprobes: cannot write %s: %s\n", path,
 		strerror(errno));
 	return DP_EXIT_FAILURE;

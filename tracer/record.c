@@ -119,6 +119,8 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 	qsort(r->v, r->n, sizeof(*r->v), by_time);
 	for (i = 0; i < r->n && r->v[i].record->head.ticks < horizon; i++) {
 		s->kind->record(s, r->v[i].record);
+		/* One write a record: whoever reads never sees half of one. */
+		fflush(s->opt->out);
 		s->written++;
 		free(r->v[i].record);
 	}

@@ -148,6 +148,9 @@ static void tell_ending(const struct dp_session *s)
 	case DP_ENDING_INTERRUPT:
 		fputs("interrupted", stderr);
 		break;
+	case DP_ENDING_OUTPUT:
+		fputs("the output cannot be written", stderr);
+		break;
 	case DP_ENDING_DURATION:
 		fputs("--duration is over", stderr);
 		break;

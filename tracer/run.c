@@ -41,7 +41,7 @@ static int read_file(const char *path, char **text, size_t *len,
 	*text = NULL;
 	*len = 0;
 	if (!f)
-		return dp_diag_set(diag, -errno, "cannot read %s: %s", path,
+		return dp_diag_set(diag, -EIO, "cannot read %s: %s", path,
 				   strerror(errno));
 	do {
 		char *bigger = realloc(*text, cap *= 2);

@@ -14,6 +14,7 @@ enum dp_ending {
 	DP_ENDING_EXEC, /* it replaced its image */
 	DP_ENDING_INTERRUPT, /* ^C */
 	DP_ENDING_DURATION,
+	DP_ENDING_OUTPUT, /* nobody reads what we write */
 };
 
 struct dp_session;

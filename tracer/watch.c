@@ -28,6 +28,9 @@ static void catch_signals(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal }, old;
 
+	/* A reader that goes away is an error of the output, which ends the
+	 * run in good order. */
+	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	/* nohup means it. */
@@ -109,6 +112,10 @@ static void watch(struct dp_session *s)
 			s->ending = DP_ENDING_INTERRUPT;
 			return;
 		}
+		if (ferror(s->opt->out)) {
+			s->ending = DP_ENDING_OUTPUT;
+			return;
+		}
 		if (end)
 			left = (end - now()) * 1000 + 0.999;
 		if (left < 1) {
@@ -135,7 +142,8 @@ static int outcome(struct dp_session *s, int *died_of)
 {
 	int status;
 
-	if (!dp_process_launched(s->proc) || s->ending == DP_ENDING_INTERRUPT)
+	if (!dp_process_launched(s->proc) ||
+	    s->ending == DP_ENDING_INTERRUPT || s->ending == DP_ENDING_OUTPUT)
 		return 0;
 	while (!interrupted &&
 	       dp_process_poll(s->proc, SLICE_MS) != DP_PROCESS_EXITED)

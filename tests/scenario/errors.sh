@@ -125,10 +125,32 @@ is "an IFUNC means its implementation" "$(awk 'NR > 1 { printf "%s ", $1 }' "$di
 # Specs
 refuses "malformed spec" 2 'an offset is a number' '            ^' stat 'libc.so.6:f+zz' "${touch_it[@]}"
 refuses "return probes" 2 'return probes \(r:, %return\) are not there yet' '^' stat r:main "${touch_it[@]}"
-refuses "conditions" 2 'conditions \(if ...\) are not there yet' '     ^~' stat 'f if di' "${touch_it[@]}"
-refuses "arguments" 2 'arguments .* are not there yet' ' ^~~' stat 'f(a)' "${touch_it[@]}"
+refuses "arguments of a count" 2 'arguments .* are for dprobes trace' ' ^~~' stat 'f(a)' "${touch_it[@]}"
+refuses "a value that is none" 2 'a value is arg0 to arg5 or a register' '  ^~' trace 'f(di)' "${touch_it[@]}"
+refuses "a type that is none" 2 'a type is u8 to u64' '       ^~~' trace 'f(arg0:u12)' "${touch_it[@]}"
+refuses "no comparison" 2 'a comparison .* is missing here' '         ^' stat 'f if arg0' "${touch_it[@]}"
+refuses "an assignment" 2 'equality is "=="' '         ^' stat 'f if rdi = 3' "${touch_it[@]}"
+refuses "a parenthesis that is open" 2 "a '\)' is missing here" '               ^' stat 'f if (arg0 == 1' "${touch_it[@]}"
+refuses "too much behind a condition" 2 'only && and || may follow' '               ^' stat 'f if (arg0==1) 2' "${touch_it[@]}"
+refuses "strings are not compared" 2 'comparing strings is not there yet' '            ^' stat 'f if rdi == "a"' "${touch_it[@]}"
+refuses "values without a comma" 2 'values are separated by commas' '       ^~~~' trace 'f(arg0 arg1)' "${touch_it[@]}"
 refuses "source lines" 2 'source lines .* are not there yet' '^~~~~' stat 'a.c:3' "${touch_it[@]}"
 refuses "the kernel" 2 'kernel.* are not there yet' '^~~~~~' stat 'kernel:do_exit' "${touch_it[@]}"
+
+# Probe programs
+printf 'name = libc.so.6\nmodtype = user\noffset = mallok\nnop\n' >"$dir/a.dp"
+refuses "a program's symbol" 2 'a.dp:3:10: no function "mallok" in libc.so.6' '         ^~~~~~' run "$dir/a.dp" "${touch_it[@]}"
+printf 'name = libq.so.9\nmodtype = user\noffset = malloc\nnop\n' >"$dir/a.dp"
+refuses "a program's module" 2 'a.dp:3:10: no module "libq.so.9"' '         ^~~~~~' run "$dir/a.dp" "${touch_it[@]}"
+printf 'name = bzImage\nmodtype = kernel\noffset = do_fork\nnop\n' >"$dir/a.dp"
+refuses "a program for the kernel" 2 'a.dp:1:8: probes in the kernel' '       ^~~~~~~' run "$dir/a.dp" "${touch_it[@]}"
+printf 'name = libc.so.6\nmodtype = user\noffset = malloc\n\tpush r,xyz\n' >"$dir/a.dp"
+refuses "a program that is wrong" 2 'a.dp:4:9: there is no register "xyz"' '               ^~~' run "$dir/a.dp" "${touch_it[@]}"
+refuses "a program that is not there" 1 'cannot read .*/none.dp: No such file' '' run "$dir/none.dp" "${touch_it[@]}"
+refuses "no program" 2 'run needs a FILE' '' run "${touch_it[@]}"
+refuses "getvars of nothing in particular" 2 'needs --all or --name' '' --getvars
+refuses "getvars with a bad index" 2 'is no index' '' -g -a --index=x
+refuses "getvars of a process that is not probed" 1 'is not probed' '' -g -a -p $$
 
 # Processes
 sleep 0 &

@@ -193,8 +193,6 @@ static const struct wrong unsupported[] = {
 	{ "kernel:do_exit", "kernel", 0, 6 },
 	{ "main.c:42", "source lines", 0, 9 },
 	{ "prog:main.c:42", "source lines", 5, 9 },
-	{ "f(a)", "arguments", 1, 3 },
-	{ "f if a", "conditions", 5, 1 },
 };
 
 static void check_good(const struct good *g)

@@ -444,5 +444,6 @@ int main(void)
 		TEST(random_programs_stay_inside),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("vm", tests, NULL, NULL);
 }

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# A line for every hit: arguments, conditions, order, and what strace sees.
+. tests/scenario/lib.sh
+
+run() { # ARGS...: sets $out $err $status
+	"$DPROBES" "$@" >"$dir/stdout" 2>"$dir/stderr"
+	status=$?
+	out=$(cat "$dir/stdout") err=$(cat "$dir/stderr")
+}
+
+echo secret >"$dir/a file"
+run trace -o "$dir/lines" 'libc.so.6:open(arg0:str) if arg1 == 0' -- cat "$dir/a file"
+is "the command's own output and status" "$status $out" "0 secret"
+if command -v strace >/dev/null; then
+	seen=$(strace -e trace=open,openat cat "$dir/a file" 2>&1 >/dev/null | sed -n 's/.*AT_FDCWD, \("[^"]*a file"\), O_RDONLY).*/\1/p')
+else
+	seen="\"$dir/a file\""
+fi
+is "the path that strace prints" "$(sed -n 's/.*arg0=//p' "$dir/lines")" "$seen"
+like "time, pid, tid, name, probe" "$(cat "$dir/lines")" \
+	'^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} ([0-9]+) \1 cat libc\.so\.6:open arg0="/'
+
+run trace --json -o "$dir/lines" 'libc.so.6:open(arg0:str, arg1:x32) if arg1 == 0' -- cat "$dir/a file"
+like "JSON" "$(cat "$dir/lines")" \
+	'^\{"time":[0-9]+\.[0-9]{6},"pid":[0-9]+,"tid":[0-9]+,"comm":"cat","probe":"libc.so.6:open","args":"arg0=\\"/.*/a file\\" arg1=0x0"\}$'
+
+run trace 'logger_tick(arg1:u32) if arg1 >= 7 && arg1 != 8' -- "$VICTIMS/logger" threads 1 10
+is "a condition" "$(sed -n 's/.*arg1=//p' "$dir/stdout" | tr '\n' ' ')" "7 9 "
+like "the account" "$err" ': 10 hits, 0 missed, 2 records; logger exited with status 0$'
+run trace logger_call -- "$VICTIMS/logger" stack
+like "six arguments when none are named" "$out" ' logger:logger_call arg0=0x29 arg1=0x[0-9a-f]+ arg2=.* arg3=.* arg4=.* arg5=0x[0-9a-f]+$'
+run trace 'logger_deep()' -- "$VICTIMS/logger" stack
+like "none when that is asked for" "$out" ' logger logger:logger_deep$'
+run trace 'logger_deep(rdi:s8, edi, rip, arg0:str)' -- "$VICTIMS/logger" stack
+like "types, registers, and a pointer that leads nowhere" "$out" 'rdi=41 edi=0x29 rip=0x[0-9a-f]+ arg0=0x29$'
+run trace 'logger_deep+4(rax)' -- "$VICTIMS/logger" stack
+like "inside a function" "$out" ' logger:logger_deep\+0x4 rax=0x2a$'
+run trace 'logger_*(rdi) if rdi == 41' -- "$VICTIMS/logger" stack
+is "a glob, in the order of time" "$(grep -o 'logger:[a-z_]*' "$dir/stdout" | tr '\n' ' ')" "logger:logger_call logger:logger_deep "
+run stat -o "$dir/counts" 'logger_tick if arg1 < 3' logger_tick -- "$VICTIMS/logger" threads 2 10
+is "stat with a condition, beside one without" "$(awk 'NR > 1 { print $1 }' "$dir/counts" | tr '\n' ' ')" "6 20 "
+like "its summary" "$err" '40 hits \(26 counted\), 0 missed'
+
+# What the kernel counts is what is traced.
+if "$TOOLS/uprobe-count" -o "$dir/counts" "/bin/true:0x0" -- /bin/true 2>/dev/null ||
+	[ $? -ne 77 ]; then
+	libc=/lib/x86_64-linux-gnu/libc.so.6
+	offset=$("$TOOLS/spec-offset" libc.so.6:malloc -- /bin/true | cut -d: -f2)
+	"$TOOLS/uprobe-count" -o "$dir/counts" "$(readlink -f $libc):$offset" -- /usr/bin/sort /etc/services >/dev/null
+	run trace -o "$dir/lines" 'libc.so.6:malloc(arg0:u64)' -- /usr/bin/sort /etc/services
+	is "as many lines as the kernel's uprobe has hits" "$(wc -l <"$dir/lines")" "$(cut -d' ' -f1 "$dir/counts")"
+else
+	skip "as many lines as the kernel's uprobe has hits" "the kernel's uprobe PMU is not to be had"
+fi
+
+# A running process, until told to stop
+start "$VICTIMS/logger" forever 2
+"$DPROBES" trace --duration 50ms 'logger_tick(arg0, arg1) if arg1:u8 == 0' -p "$victim" >"$dir/stdout" 2>"$dir/stderr"
+like "a running process" "$? $(tail -n 1 "$dir/stdout")" '^0 .* logger logger:logger_tick arg0=0x[01] arg1=0x[0-9a-f]*00$'
+"$DPROBES" trace 'logger_tick(arg1) if arg0 == 0' -p "$victim" 2>"$dir/stderr" | head -3 >"$dir/stdout"
+is "a reader that goes away" "$(wc -l <"$dir/stdout")" 3
+poll 10 sh -c "! '$DPROBES' list -p $victim | grep -q ."
+is "ends the probes" "$("$DPROBES" list -p "$victim")" ""
+kill -TERM "$victim"
+wait "$victim"
+is "the process ends well" "$?" 0
+plan

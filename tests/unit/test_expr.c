@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* test_expr: conditions and arguments of specs, compiled and run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include "tracer/expr.h"
+#include "vm_programs.h"
+
+static struct vm_bench b;
+
+static void run(const struct dp_trace_program *p)
+{
+	struct dp_vm_limits limits = { VM_VARS, 0 };
+	u32 start = 0, offset;
+	const char *why;
+
+	if (dp_vm_verify(p->code, p->len, &limits, &start, 1, &offset, &why))
+		fail_msg("%s at %u", why, offset);
+	b.vm.code = p->code;
+	b.vm.pc = 0;
+	b.vm.stack_mask = 31;
+	b.vm.jmpmax = 2 * DP_TRACE_ITEMS + 1;
+	dp_vm_run(&b.vm);
+	assert_true(vm_bench_intact(&b));
+}
+
+static bool holds(const char *cond)
+{
+	struct dp_trace_program p;
+	struct dp_spec spec;
+	struct dp_diag diag;
+	char text[256];
+
+	snprintf(text, sizeof(text), "f if %s", cond);
+	dp_diag_clear(&diag);
+	if (dp_spec_parse(text, &spec, &diag) ||
+	    dp_expr_count(&spec, &p, &diag))
+		fail_msg("%s: %s", text, diag.text);
+	b.lv[0] = 0;
+	run(&p);
+	assert_int_equal(b.vm.end, b.lv[0] ? DP_VM_EXIT : DP_VM_ABORT);
+	dp_expr_free(&p);
+	dp_spec_free(&spec);
+	return b.lv[0];
+}
+
+static int setup(void **state)
+{
+	vm_bench_init(&b);
+	return 0;
+}
+
+static const u64 values[] = { 0,
+			      1,
+			      2,
+			      0x7f,
+			      0x80,
+			      0xffffffff,
+			      0x80000000,
+			      0x7fffffffffffffff,
+			      0x8000000000000000,
+			      0xfffffffffffffffe,
+			      0xffffffffffffffff };
+#define NR (sizeof(values) / sizeof(values[0]))
+
+/* Against the compiler's own comparisons. */
+static void all_comparisons_of_two_registers(void **state)
+{
+	size_t i, k;
+
+	for (i = 0; i < NR * NR; i++) {
+		u64 x = values[i / NR], y = values[i % NR];
+
+		b.regs.rdi = x;
+		b.regs.rsi = y;
+		assert_int_equal(holds("arg0 == arg1"), x == y);
+		assert_int_equal(holds("rdi != rsi"), x != y);
+		assert_int_equal(holds("arg0 < arg1"), x < y);
+		assert_int_equal(holds("arg0<=arg1"), x <= y);
+		assert_int_equal(holds("arg0 > arg1"), x > y);
+		assert_int_equal(holds("arg0 >= arg1"), x >= y);
+		assert_int_equal(holds("arg0:s64 < arg1"), (s64)x < (s64)y);
+		assert_int_equal(holds("arg0 <= arg1:s64"), (s64)x <= (s64)y);
+		assert_int_equal(holds("arg0:s64 > arg1:s64"), (s64)x > (s64)y);
+		assert_int_equal(holds("arg0:s64 >= arg1"), (s64)x >= (s64)y);
+		assert_int_equal(holds("arg0:u8 < arg1:u16"), (u8)x < (u16)y);
+		assert_int_equal(holds("arg0:s8 < arg1:s32"),
+				 (signed char)x < (s32)y);
+		for (k = 0; k < 2; k++)
+			assert_int_equal(holds(k ? "edi == esi" :
+						   "arg0:x32 == arg1:x32"),
+					 (u32)x == (u32)y);
+	}
+}
+
+static void numbers_and_signs(void **state)
+{
+	b.regs.rdi = (u64)-5;
+	b.regs.rdx = 'x';
+	assert_true(holds("arg0 < 0x10 || arg0 == -5"));
+	assert_true(holds("arg0 < -4"));
+	assert_false(holds("arg0 < 4"));
+	assert_true(holds("arg0:s32 == -5"));
+	assert_true(holds("arg2 == 'x'"));
+	assert_true(holds("010 == 8"));
+	assert_true(holds("18446744073709551615 == -1"));
+}
+
+static void and_or_and_parentheses(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		bool x = i & 1, y = i & 2, z = i & 4;
+
+		b.regs.rdi = x;
+		b.regs.rsi = y;
+		b.regs.rdx = z;
+		assert_int_equal(holds("rdi == 1 || rsi == 1 && rdx == 1"),
+				 x || (y && z));
+		assert_int_equal(holds("(rdi == 1 || rsi == 1) && rdx == 1"),
+				 (x || y) && z);
+		assert_int_equal(holds("((rdi!=0)&&(rsi!=0))||((rdx!=0))"),
+				 (x && y) || z);
+	}
+}
+
+static void hostile_text_is_refused(void **state)
+{
+	static const char *const bad[] = { "arg6 == 1",
+					   "arg0 ==",
+					   "== 1",
+					   "(",
+					   "()",
+					   "arg0 == 1 &&",
+					   "arg0 == 1 & arg1 == 2",
+					   "arg0 == 99999999999999999999",
+					   "arg0 == 0x",
+					   "arg0:str == 1",
+					   "arg0 == \"x",
+					   "foo > 1" };
+	char deep[400];
+	struct dp_trace_program p;
+	struct dp_spec spec = { .text = (char *)"" };
+	struct dp_diag diag;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		spec.cond = (char *)bad[i];
+		if (!dp_expr_count(&spec, &p, &diag))
+			fail_msg("\"%s\" is taken", bad[i]);
+	}
+	memset(deep, '(', sizeof(deep) - 1);
+	deep[sizeof(deep) - 1] = '\0';
+	spec.cond = deep;
+	assert_int_equal(dp_expr_count(&spec, &p, &diag), -EINVAL);
+}
+
+static void values_are_logged_in_order(void **state)
+{
+	struct dp_trace_program p;
+	struct dp_spec spec;
+	u64 v;
+
+	b.regs.rdi = (u64)b.text;
+	b.regs.rsi = 0xfffffff0;
+	b.regs.rdx = 1;
+	assert_int_equal(dp_spec_parse("f(arg0:str, arg1:s32, arg2:str)", &spec,
+				       NULL),
+			 0);
+	assert_int_equal(dp_expr_trace(&spec, &p, NULL), 0);
+	assert_int_equal(p.nr_items, 3);
+	b.vm.logmax = p.logmax;
+	run(&p);
+	assert_int_equal(b.vm.end, DP_VM_EXIT);
+	assert_int_equal(b.vm.log[0], DP_ITEM_STRING);
+	assert_int_equal(b.vm.log[1], strlen(b.text));
+	assert_memory_equal(b.vm.log + 3, b.text, strlen(b.text));
+	memcpy(&v, b.vm.log + 3 + strlen(b.text) + 3, 8);
+	assert_int_equal(v, (u64)-16);
+	/* A pointer that leads nowhere is a number. */
+	assert_int_equal(b.vm.log[3 + strlen(b.text) + 11], DP_ITEM_ELEMENTS);
+	assert_false(b.vm.truncated);
+	dp_expr_free(&p);
+	dp_spec_free(&spec);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(f) cmocka_unit_test_setup(f, setup)
+		TEST(all_comparisons_of_two_registers),
+		TEST(numbers_and_signs),
+		TEST(and_or_and_parentheses),
+		TEST(hostile_text_is_refused),
+		TEST(values_are_logged_in_order),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("expr", tests, NULL, NULL);
+}
