@@ -47,6 +47,11 @@ double bench_now(void);
 int bench_trap(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_attach(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_stopped(struct bench_run *run, const struct bench *bench, double *ms);
+int bench_program(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_record(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_reader(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_rings(struct bench_run *run, const struct bench *bench,
+		double *bytes);
 int bench_detach(struct bench_run *run, const struct bench *bench, double *ms);
 
 /* uprobe.c: the kernel's */

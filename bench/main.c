@@ -20,6 +20,10 @@
 static const struct bench benches[] = {
 	{ "call", "ns", true, bench_plain, BENCH_PUSH },
 	{ "trap", "ns", true, bench_trap, BENCH_PUSH },
+	{ "program", "ns", true, bench_program, BENCH_PUSH },
+	{ "record", "ns", true, bench_record, BENCH_PUSH },
+	{ "record_read", "ns", true, bench_reader, BENCH_PUSH },
+	{ "ring_bytes", "B", true, bench_rings, BENCH_PUSH },
 	{ "attach_first", "ms", true, bench_attach, BENCH_PUSH },
 	{ "attach_stopped", "ms", true, bench_stopped, BENCH_PUSH },
 	{ "detach", "ms", true, bench_detach, BENCH_PUSH },

@@ -3,6 +3,8 @@
 #include "bench/bench.h"
 #include "engine/control/control.h"
 #include "proc/proc.h"
+#include "sym/sym.h"
+#include "tracer/expr.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -26,8 +28,57 @@ static void detach(struct attached *a)
 	dp_engine_destroy(a->engine);
 }
 
-static int attach(struct bench_run *run, const struct bench *b,
-		  struct attached *a)
+/* What "dprobes stat SPEC" and "dprobes trace SPEC" make of a condition and of
+ * arguments. */
+static int bind(struct attached *a, const char *text, bool trace)
+{
+	struct dp_trace_program p;
+	struct dp_spec spec;
+	u32 start = 0, offset;
+	struct dp_binding binding = { .maxhits = ~0u, .logonfault = true };
+	const char *why;
+	int err = dp_spec_parse(text, &spec, NULL);
+
+	tell_tid_offset(a);
+	if (!err)
+		err = trace ? dp_expr_trace(&spec, &p, NULL) :
+			      dp_expr_count(&spec, &p, NULL);
+	if (!err) {
+		struct dp_program_spec program = { .name = "bench",
+						   .code = p.code,
+						   .code_len = p.len,
+						   .starts = &start,
+						   .nr_starts = 1,
+						   .nr_lv = 1,
+						   .jmpmax = 32,
+						   .logmax = p.logmax,
+						   .stack = 32 };
+
+		err = dp_engine_add_program(a->engine, &program,
+					    &binding.program, &offset, &why);
+		dp_expr_free(&p);
+	}
+	if (!err)
+		dp_engine_bind(a->engine, a->probe, &binding);
+	dp_spec_free(&spec);
+	return err;
+}
+
+/* As the tool does: the hit half need not ask the kernel. */
+static void tell_tid_offset(struct attached *a)
+{
+	struct dp_modules *mods;
+
+	if (dp_modules_open(dp_process_pid(a->proc), dp_process_mem(a->proc),
+			    &mods, NULL))
+		return;
+	dp_engine_set_tid_offset(a->engine, dp_thread_tid_offset(mods));
+	dp_modules_close(mods);
+}
+
+/* @spec: of the program that the probe runs, NULL for none */
+static int attach_with(struct bench_run *run, const struct bench *b,
+		       const char *spec, bool trace, struct attached *a)
 {
 	u64 addr = run->shared->addr[b->function];
 	struct dp_diag diag;
@@ -42,10 +93,91 @@ static int attach(struct bench_run *run, const struct bench *b,
 		    sizeof(code) ||
 	    dp_engine_add(a->engine, addr, code, sizeof(code), &a->probe,
 			  &why) ||
+	    (spec && bind(a, spec, trace)) ||
 	    dp_process_install(a->proc, a->engine, &diag)) {
 		detach(a);
 		return fail(run, diag.text);
 	}
+	return 0;
+}
+
+static int attach(struct bench_run *run, const struct bench *b,
+		  struct attached *a)
+{
+	return attach_with(run, b, NULL, false, a);
+}
+
+/* Added cost of a hit whose probe runs a program. */
+static int with_program(struct bench_run *run, const struct bench *b,
+			const char *spec, bool trace, struct attached *a,
+			double *ns)
+{
+	double plain = bench_calls(run, b->function, CALLS);
+
+	if (attach_with(run, b, spec, trace, a))
+		return -1;
+	*ns = bench_calls(run, b->function, CALLS) - plain;
+	return 0;
+}
+
+int bench_program(struct bench_run *run, const struct bench *b, double *ns)
+{
+	struct attached a;
+
+	if (with_program(run, b, "f if rdi != 12345 && rsi != 678", false, &a,
+			 ns))
+		return -1;
+	if (dp_engine_local(a.engine, 0, 0) != CALLS) {
+		detach(&a);
+		return fail(run, "the program has not counted the calls");
+	}
+	detach(&a);
+	return 0;
+}
+
+static void count_record(void *arg, const struct dp_record_copy *record)
+{
+	++*(unsigned long *)arg;
+}
+
+int bench_record(struct bench_run *run, const struct bench *b, double *ns)
+{
+	unsigned long n = 0;
+	struct attached a;
+
+	if (with_program(run, b, "f(rdi)", true, &a, ns))
+		return -1;
+	dp_engine_records(a.engine, count_record, &n, false);
+	detach(&a);
+	return n == CALLS ? 0 : fail(run, "the records are not the calls");
+}
+
+/* What it takes to get one out of the ring. */
+int bench_reader(struct bench_run *run, const struct bench *b, double *ns)
+{
+	unsigned long n = 0;
+	struct attached a;
+	double begin;
+
+	if (with_program(run, b, "f(rdi)", true, &a, ns))
+		return -1;
+	begin = bench_now();
+	dp_engine_records(a.engine, count_record, &n, false);
+	*ns = (bench_now() - begin) * 1e6 / (double)n;
+	detach(&a);
+	return 0;
+}
+
+int bench_rings(struct bench_run *run, const struct bench *b, double *bytes)
+{
+	const struct dp_arena_control *c;
+	struct attached a;
+
+	if (attach_with(run, b, "f(rdi)", true, &a))
+		return -1;
+	c = &dp_engine_arena(a.engine)->control;
+	*bytes = (double)c->ring_stride * (c->shard_mask + 1);
+	detach(&a);
 	return 0;
 }
 

@@ -21,9 +21,8 @@ static const u8 unit_of[256] = {
 
 static u64 take(struct dp_vm *vm, u32 bytes)
 {
-	u64 value = 0;
+	u64 value = dp_bytes_load(vm->code + vm->pc, bytes);
 
-	dp_bytes_copy(&value, vm->code + vm->pc, bytes);
 	vm->pc += bytes;
 	return value;
 }
