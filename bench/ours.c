@@ -28,6 +28,18 @@ static void detach(struct attached *a)
 	dp_engine_destroy(a->engine);
 }
 
+/* As the tool does: the hit half need not ask the kernel. */
+static void tell_tid_offset(struct attached *a)
+{
+	struct dp_modules *mods;
+
+	if (dp_modules_open(dp_process_pid(a->proc), dp_process_mem(a->proc),
+			    &mods, NULL))
+		return;
+	dp_engine_set_tid_offset(a->engine, dp_thread_tid_offset(mods));
+	dp_modules_close(mods);
+}
+
 /* What "dprobes stat SPEC" and "dprobes trace SPEC" make of a condition and of
  * arguments. */
 static int bind(struct attached *a, const char *text, bool trace)
@@ -62,18 +74,6 @@ static int bind(struct attached *a, const char *text, bool trace)
 		dp_engine_bind(a->engine, a->probe, &binding);
 	dp_spec_free(&spec);
 	return err;
-}
-
-/* As the tool does: the hit half need not ask the kernel. */
-static void tell_tid_offset(struct attached *a)
-{
-	struct dp_modules *mods;
-
-	if (dp_modules_open(dp_process_pid(a->proc), dp_process_mem(a->proc),
-			    &mods, NULL))
-		return;
-	dp_engine_set_tid_offset(a->engine, dp_thread_tid_offset(mods));
-	dp_modules_close(mods);
 }
 
 /* @spec: of the program that the probe runs, NULL for none */
