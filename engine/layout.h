@@ -164,6 +164,7 @@ struct dp_program_entry {
 };
 
 #define DP_CONTEXTS 256
+#define DP_CONTEXT_STACK 192 /* words */
 /* Of all rings together, about, and the least of each. */
 #define DP_RING_BYTES (16u << 20)
 #define DP_RING_LEAST (1u << 20)
@@ -179,6 +180,8 @@ enum dp_context_state {
  * struct dp_context - what one hit of a probe with a program needs; hit owns it
  * @serial: the same for all probes of one hit
  * @sp: the program's stack pointer at the hit
+ * @waits: what came of it: the record waits
+ * @stack: for the work itself, so that little of the thread's own is used
  */
 struct dp_context {
 	u32 state;
@@ -188,7 +191,10 @@ struct dp_context {
 	u64 serial;
 	u64 sp;
 	u64 ticks;
-	u64 pad;
+	u64 uc; /* the signal frame, while it runs */
+	u32 waits;
+	u32 pad[3];
+	u64 stack[DP_CONTEXT_STACK];
 	struct dp_vm vm;
 };
 

@@ -37,6 +37,12 @@ void dp_context_release(struct dp_context *ctx)
 	__atomic_store_n(&ctx->state, DP_CONTEXT_FREE, __ATOMIC_RELEASE);
 }
 
+void dp_context_suspend(struct dp_context *ctx)
+{
+	__atomic_fetch_add(&dp_arena.hit.pending, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&ctx->state, DP_CONTEXT_PENDING, __ATOMIC_RELEASE);
+}
+
 /* Take a pending context out of the pool of those that wait. */
 static bool take(struct dp_context *ctx)
 {
@@ -96,8 +102,10 @@ void dp_pending_complete(const struct dp_site_entry *site)
 	struct dp_context *ctx;
 
 	while (serial && (ctx = first_of(tid, serial)))
-		if (take(ctx))
+		if (take(ctx)) {
 			dp_log_commit(ctx);
+			dp_context_release(ctx);
+		}
 }
 
 static bool on_alternate(const struct dp_ucontext *uc, u64 sp)
@@ -117,7 +125,9 @@ void dp_pending_abandon(u32 tid, const struct dp_ucontext *uc)
 
 		if (waits(ctx, tid) && ctx->sp <= sp &&
 		    on_alternate(uc, ctx->sp) == on_alternate(uc, sp) &&
-		    take(ctx))
+		    take(ctx)) {
 			dp_log_discard(ctx);
+			dp_context_release(ctx);
+		}
 	}
 }

@@ -70,6 +70,8 @@ bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 /** dp_context_claim() - a free context, or NULL */
 struct dp_context *dp_context_claim(void);
 void dp_context_release(struct dp_context *ctx);
+/** dp_context_suspend() - its record waits for the original instruction */
+void dp_context_suspend(struct dp_context *ctx);
 
 /** enum dp_completes - will the original instruction complete? */
 enum dp_completes {
@@ -173,6 +175,9 @@ int dp_hook_before(struct dp_hook_regs *regs);
 
 /** dp_hook_after() - it has returned, with @regs->ret */
 void dp_hook_after(struct dp_hook_regs *regs);
+
+/* entry.S: see there */
+void dp_call_on(void *arg, void (*function)(void *arg), void *top);
 
 /* entry.S: SIGTRAP's handler and the code it returns to */
 extern const char dp_trap_entry[], dp_trap_restorer[];

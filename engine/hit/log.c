@@ -86,7 +86,6 @@ void dp_log_commit(struct dp_context *ctx)
 		__atomic_exchange_n(&slot->turn, round_of(number) + 1,
 				    __ATOMIC_SEQ_CST);
 	}
-	dp_context_release(ctx);
 }
 
 void dp_log_discard(struct dp_context *ctx)
@@ -94,5 +93,4 @@ void dp_log_discard(struct dp_context *ctx)
 	dp_tally(ctx->probe, DP_TALLY_DISCARDED);
 	__atomic_fetch_sub(&dp_probe_state(ctx->probe)->count, 1,
 			   __ATOMIC_RELAXED);
-	dp_context_release(ctx);
 }

@@ -108,9 +108,23 @@ static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
 	case DP_COMPLETES_PERHAPS:
 		break;
 	}
-	__atomic_fetch_add(&dp_arena.hit.pending, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&ctx->state, DP_CONTEXT_PENDING, __ATOMIC_RELEASE);
 	return true;
+}
+
+/* On the context's own stack. */
+static void run(void *arg)
+{
+	struct dp_context *ctx = arg;
+	struct dp_ucontext *uc = (void *)ctx->uc;
+	const struct dp_site_entry *sites = dp_at(dp_arena.control.site_off);
+
+	ctx->tid = dp_hit_tid();
+	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
+		dp_pending_abandon(ctx->tid, uc);
+	prepare(&ctx->vm, ctx->probe, uc);
+	dp_vm_run(&ctx->vm);
+	obey(ctx->probe, ctx->vm.end);
+	ctx->waits = has_record(&ctx->vm) && settle(ctx, &sites[ctx->site], uc);
 }
 
 bool dp_program_run(u32 probe, const struct dp_site_entry *site,
@@ -127,19 +141,15 @@ bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 				   __ATOMIC_RELAXED);
 		return false;
 	}
-	ctx->tid = dp_hit_tid();
-	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
-		dp_pending_abandon(ctx->tid, uc);
 	ctx->probe = probe;
 	ctx->site = dp_site_index(site);
-	ctx->serial = serial;
+	ctx->serial = ctx->ticks = serial;
 	ctx->sp = uc->mc.rsp;
-	ctx->ticks = serial;
-	prepare(&ctx->vm, probe, uc);
-	dp_vm_run(&ctx->vm);
-	obey(probe, ctx->vm.end);
-	if (has_record(&ctx->vm))
-		return settle(ctx, site, uc);
-	dp_context_release(ctx);
-	return false;
+	ctx->uc = (u64)uc;
+	dp_call_on(ctx, run, &ctx->stack[DP_CONTEXT_STACK]);
+	if (ctx->waits)
+		dp_context_suspend(ctx);
+	else
+		dp_context_release(ctx);
+	return ctx->waits;
 }

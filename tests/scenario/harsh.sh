@@ -26,4 +26,31 @@ for mode in stacks threads; do
 	wait "$victim"
 	like "$mode: it is right after the attaches" "$? $(tail -n 1 "$dir/out")" '^0 right'
 done
+
+# Programs there: what is not recorded is counted as missed, with its cause.
+cat >"$dir/tick.dp" <<'END'
+name = harsh
+modtype = user
+logmax = 64
+vars = 1
+offset = harsh_tick
+	inc lv,0
+	push 24
+	push r,rsp
+	log mrf
+END
+for mode in stacks threads; do
+	"$DPROBES" run --json -o "$dir/records" "$dir/tick.dp" -- "$VICTIMS/harsh" $mode "$times" >"$dir/out" 2>"$dir/err"
+	status=$?
+	like "$mode, with a program: it is right" "$status $(tail -n 1 "$dir/out")" '^0 right'
+	ticks=$(tail -n 1 "$dir/out" | cut -d' ' -f2)
+	count() { sed -n "s/.* \([0-9]*\) $1.*/\1/p" "$dir/err" | tail -n 1; }
+	lost=$(count 'records lost') missed=$(count 'missed for want') discarded=$(count 'records discarded')
+	is "$mode, with a program: every hit is accounted for" \
+		"$(($(wc -l <"$dir/records") + ${lost:-0} + ${missed:-0} + ${discarded:-0}))" "$ticks"
+done
+# In malloc, called from a signal handler and from everywhere
+"$DPROBES" trace -q -o "$dir/lines" 'libc.so.6:malloc(arg0:u64)' 'libc.so.6:_int_malloc' 'libc.so.6:free(arg0)' -- "$VICTIMS/busy" 4 400 >"$dir/out" 2>"$dir/err" ||
+	"$DPROBES" trace -q -o "$dir/lines" 'libc.so.6:malloc(arg0:u64)' 'libc.so.6:free(arg0)' -- "$VICTIMS/busy" 4 400 >"$dir/out" 2>"$dir/err"
+is "inside malloc" "$? $(tail -n 1 "$dir/out")" "0 right"
 plan

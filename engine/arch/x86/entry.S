@@ -35,6 +35,22 @@ dp_trap_restorer:
 	mov	$15, %rax
 	syscall
 
+/*
+ * dp_call_on(arg, function, top): call function(arg) on another stack, which
+ * ends at top, and come back to this one.
+ */
+	.globl	dp_call_on
+	.hidden	dp_call_on
+	.balign 16
+dp_call_on:
+	push	%rbp
+	mov	%rsp, %rbp
+	mov	%rdx, %rsp
+	call	*%rsi
+	mov	%rbp, %rsp
+	pop	%rbp
+	ret
+
 /* For the tool's remote calls: one system call, then home by the stack. */
 	.globl	dp_remote_syscall
 	.hidden	dp_remote_syscall
