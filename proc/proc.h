@@ -93,6 +93,13 @@ enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms);
  */
 bool dp_process_status(const struct dp_process *proc, int *status);
 
+/**
+ * dp_process_has_thread() - is a thread still there?
+ * @tid: in the process's own namespace
+ * Return: true also where that cannot be told.
+ */
+bool dp_process_has_thread(const struct dp_process *proc, u32 tid);
+
 /** dp_process_execed() - what it executed ("" if it did not): path */
 const char *dp_process_execed(const struct dp_process *proc);
 

@@ -184,6 +184,17 @@ bool dp_process_status(const struct dp_process *proc, int *status)
 	return proc->status_known;
 }
 
+bool dp_process_has_thread(const struct dp_process *proc, u32 tid)
+{
+	char path[64];
+
+	/* In a namespace of its own it goes by other numbers. */
+	if (proc->ns_pid != (u32)proc->pid)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/task/%u", proc->pid, tid);
+	return !access(path, F_OK);
+}
+
 const char *dp_process_execed(const struct dp_process *proc)
 {
 	return proc->execed;

@@ -16,6 +16,7 @@
 /* How long the rings are left alone while records come, and while none do. */
 #define BUSY_MS 1
 #define IDLE_MS 10
+#define SETTLE_SECONDS 1
 
 static volatile sig_atomic_t interrupted;
 
@@ -92,6 +93,22 @@ static int add_probes(struct dp_session *s, struct dp_diag *diag)
 	return err;
 }
 
+static bool has_thread(void *arg, u32 tid)
+{
+	return dp_process_has_thread(arg, tid);
+}
+
+/* Threads end while their records wait: what those hold is given back. */
+static void settle(struct dp_session *s, double *last)
+{
+	double t = now();
+
+	if (t - *last < SETTLE_SECONDS)
+		return;
+	*last = t;
+	dp_engine_settle(s->engine, has_thread, s->proc);
+}
+
 /* Longest wait, in ms: records want to be read, an end wants to be kept. */
 static double slice(struct dp_session *s, double left)
 {
@@ -105,9 +122,11 @@ static double slice(struct dp_session *s, double left)
 static void watch(struct dp_session *s)
 {
 	double end = s->opt->duration > 0 ? now() + s->opt->duration : 0;
-	double left = SLICE_MS;
+	double left = SLICE_MS, settled = now();
 
 	for (;;) {
+		if (s->records)
+			settle(s, &settled);
 		if (interrupted) {
 			s->ending = DP_ENDING_INTERRUPT;
 			return;
@@ -142,8 +161,8 @@ static int outcome(struct dp_session *s, int *died_of)
 {
 	int status;
 
-	if (!dp_process_launched(s->proc) ||
-	    s->ending == DP_ENDING_INTERRUPT || s->ending == DP_ENDING_OUTPUT)
+	if (!dp_process_launched(s->proc) || s->ending == DP_ENDING_INTERRUPT ||
+	    s->ending == DP_ENDING_OUTPUT)
 		return 0;
 	while (!interrupted &&
 	       dp_process_poll(s->proc, SLICE_MS) != DP_PROCESS_EXITED)

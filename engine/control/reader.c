@@ -115,7 +115,10 @@ void dp_engine_settle(struct dp_engine *e, bool (*alive)(void *, u32),
 {
 	u32 i;
 
-	for (i = 0; e->arena && e->nr_programs && i < DP_CONTEXTS; i++) {
+	if (!e->arena || !e->nr_programs ||
+	    !__atomic_load_n(&e->arena->hit.pending, __ATOMIC_RELAXED))
+		return;
+	for (i = 0; i < DP_CONTEXTS; i++) {
 		struct dp_context *ctx = &e->view.contexts[i];
 		u32 is = DP_CONTEXT_PENDING, probe = ctx->probe;
 

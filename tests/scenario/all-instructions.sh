@@ -6,11 +6,13 @@ export PYTHONHASHSEED=0 LC_ALL=C
 executed=0
 
 # all NAME MODULE AT_LEAST CMD...: the output is that of an unprobed run
+# logged NAME…: the same with a record for each instruction, when it has completed
+logged() { how=-l all "$@"; }
 all() {
 	local name=$1 module=$2 least=$3 wanted got status armed
 	shift 3
 	wanted=$("$@" 2>/dev/null | cksum)
-	got=$(timeout 250 "$TOOLS/arm-all" -m "$module" -- "$@" 2>"$dir/err" | cksum; exit "${PIPESTATUS[0]}")
+	got=$(timeout 250 "$TOOLS/arm-all" ${how:-} -m "$module" -- "$@" 2>"$dir/err" | cksum; exit "${PIPESTATUS[0]}")
 	status=$?
 	armed=$(tail -n 1 "$dir/err" | awk '{ print $1 }')
 	if [ "$status" -eq 0 ] && [ "$got" = "$wanted" ] && [ "${armed:-0}" -ge "$least" ]; then
@@ -26,6 +28,10 @@ all "the text of python3" 'python3*' 300000 /usr/bin/python3 -I -S -c 'print(sum
 all "libsqlite3" 'libsqlite3*' 100000 sqlite3 :memory: 'select count(*), max(1), upper("a")'
 all "git" git 100000 git --version
 all "libstdc++ with exceptions" 'libstdc++*' 100000 "$VICTIMS/thrower"
+logged "libc, with records" libc.so.6 300000 /usr/bin/sort /etc/services
+logged "libc, with records, under a self-checking program" libc.so.6 300000 "$VICTIMS/busy" 1 4
+logged "libstdc++ with exceptions, with records" 'libstdc++*' 100000 "$VICTIMS/thrower"
+logged "git, with records" git 100000 git --version
 if [ "$executed" -ge 20000 ]; then ok "$executed distinct instructions were executed from their copies"
 else not_ok "only $executed distinct instructions were executed from their copies"; fi
 plan

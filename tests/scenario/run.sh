@@ -35,6 +35,9 @@ like "but the account" "$err" ': 20 hits, 0 missed, 0 records, 20 records discar
 run load die
 is "an instruction that the process dies of" "$status $n" "139 0"
 like "and the account of that" "$err" ': 1 hits, 0 missed, 0 records, 1 records discarded; logger was killed by SIGSEGV'
+run load leave 300
+is "threads that end while their record waits" "$status $out" "0 left"
+like "are cleared away" "$err" ': 300 hits, 0 missed, 0 records, 300 records discarded; '
 program loadanyway logger_load $'push r,rdi\nlog 1' 'logonfault = yes'
 run loadanyway jump 20
 is "logonfault: the record counts" "$n" 20

@@ -6,6 +6,7 @@
  * forever N         the same until SIGTERM
  * restart TIMES     logger_load() faults; the handler mends it and returns
  * jump TIMES        logger_load() faults; the handler jumps out
+ * leave TIMES       threads that fault in logger_load() and end in the handler
  * die               logger_load() faults, and nobody is there
  * nested TIMES      logger_load() faults; the handler calls it, with good memory
  * stack             logger_call() with a known stack
@@ -57,6 +58,8 @@ static void on_fault(int sig)
 
 	if (!strcmp(mode, "jump"))
 		siglongjmp(out, 1);
+	if (!strcmp(mode, "leave"))
+		pthread_exit(NULL);
 	if (!strcmp(mode, "nested") && logger_load(&good) != 7)
 		_exit(3);
 	mprotect(page, 4096, PROT_READ);
@@ -82,6 +85,29 @@ static int threads(int n)
 		pthread_create(&ids[i], NULL, ticker, (void *)i);
 	for (i = 0; i < n; i++)
 		pthread_join(ids[i], NULL);
+	return 0;
+}
+
+static void *leaver(void *arg)
+{
+	return (void *)logger_load(page);
+}
+
+/* More of them than there are places for hits, and then some time. */
+static int leave(void)
+{
+	pthread_t id;
+	long i;
+
+	signal(SIGSEGV, on_fault);
+	mprotect(page, 4096, PROT_NONE);
+	for (i = 0; i < times; i++) {
+		pthread_create(&id, NULL, leaver, NULL);
+		pthread_join(id, NULL);
+		if (i % 100 == 99)
+			sleep(2);
+	}
+	puts("left");
 	return 0;
 }
 
@@ -118,5 +144,5 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	times = argc > 2 ? atol(argv[2]) : 0;
-	return faults();
+	return strcmp(mode, "leave") ? faults() : leave();
 }
