@@ -158,6 +158,7 @@ bench: deps
 install: all
 	install -D -m 755 $(B)/dprobes $(DESTDIR)$(PREFIX)/bin/dprobes
 	install -D -m 644 man/dprobes.1 $(DESTDIR)$(PREFIX)/share/man/man1/dprobes.1
+	install -D -m 644 man/dprobes.lang.7 $(DESTDIR)$(PREFIX)/share/man/man7/dprobes.lang.7
 	install -D -m 644 tools/completion/dprobes.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dprobes
 
 # What a build and its tests need from Debian; nothing when it is there already.

@@ -28,7 +28,7 @@ _dprobes() {
 	verb=${COMP_WORDS[1]}
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "stat list --help --version" -- "$cur"))
+		COMPREPLY=($(compgen -W "stat trace run list --getvars --help --version" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -61,10 +61,22 @@ _dprobes() {
 	case $cur in
 	-*)
 		i="--pid --output --json --verbose --help --version --"
-		[ "$verb" = stat ] && i="$i --quiet --duration"
+		case $verb in
+		stat | trace | run)
+			i="$i --quiet --duration"
+			;;
+		-g | --getvars)
+			i="--all --name --pid --local --global --index --reset --json --help"
+			;;
+		esac
 		COMPREPLY=($(compgen -W "$i" -- "$cur"))
 		;;
-	*:*)
+	*)
+		if [ "$verb" = run ]; then
+			COMPREPLY=($(compgen -f -X '!*.dp' -- "$cur") $(compgen -d -- "$cur"))
+			return
+		fi
+		[[ $cur == *:* ]] || return
 		_dprobes_specs "$cur"
 		if declare -F __ltrim_colon_completions >/dev/null; then
 			__ltrim_colon_completions "$cur"
