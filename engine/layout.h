@@ -30,7 +30,7 @@
 #include "engine/insn/faults.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 3
+#define DP_LAYOUT_VERSION 4
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (8 * DP_PAGE)
@@ -207,6 +207,7 @@ enum dp_record_flag {
  * struct dp_record - one hit's log as it travels
  * @ticks: when the hit began, by dp_port_ticks()
  * @exception: that ended the program, or 0; @parm is what it says
+ *             (see enum dp_vm_exception)
  * @facility: n of "exit n", or 0
  * @len: bytes of data behind it
  */
@@ -221,7 +222,7 @@ struct dp_record {
 	u8 facility;
 	u8 flags;
 	u16 pad;
-	u64 parm;
+	u64 parm[2];
 };
 
 /**

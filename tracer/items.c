@@ -123,13 +123,24 @@ static void item_text(FILE *out, const struct dp_item *item)
 	}
 }
 
+static bool two_parms(const struct dp_record *r)
+{
+	return r->exception == DP_EX_INVALID_OPERAND ||
+	       r->exception == DP_EX_INVALID_OPCODE || r->parm[1];
+}
+
 /* What happened to the program, if it is not plain. */
 static void notes_text(FILE *out, const struct dp_record *r)
 {
-	if (r->exception)
+	if (r->exception && two_parms(r))
+		fprintf(out, "  ended by %s (0x%llx, 0x%llx)\n",
+			exception_name(r->exception),
+			(unsigned long long)r->parm[0],
+			(unsigned long long)r->parm[1]);
+	else if (r->exception)
 		fprintf(out, "  ended by %s (0x%llx)\n",
 			exception_name(r->exception),
-			(unsigned long long)r->parm);
+			(unsigned long long)r->parm[0]);
 	if (r->flags & DP_RECORD_TRUNCATED)
 		fputs("  cut: the log is full (logmax)\n", out);
 	if (r->facility)
@@ -170,9 +181,11 @@ void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
 		r->major, r->cpu);
 	dp_json_bytes(out, record->data, r->len);
 	if (r->exception)
-		fprintf(out, ",\"exception\":\"%s\",\"parm\":\"0x%llx\"",
+		fprintf(out,
+			",\"exception\":\"%s\",\"parm\":\"0x%llx\",\"parm2\":\"0x%llx\"",
 			exception_name(r->exception),
-			(unsigned long long)r->parm);
+			(unsigned long long)r->parm[0],
+			(unsigned long long)r->parm[1]);
 	if (r->facility)
 		fprintf(out, ",\"facility\":%u", r->facility);
 	fprintf(out, ",\"truncated\":%s}\n",

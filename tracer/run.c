@@ -86,7 +86,10 @@ static char *spec_of(const struct dp_lang_program *p,
 	char *text = NULL;
 	int n;
 
-	if (pt->symbol && pt->value)
+	if (pt->symbol && (s64)pt->value < 0)
+		n = asprintf(&text, "\"%s\":%s-0x%llx", p->name, pt->symbol,
+			     0ull - (unsigned long long)pt->value);
+	else if (pt->symbol && pt->value)
 		n = asprintf(&text, "\"%s\":%s+0x%llx", p->name, pt->symbol,
 			     (unsigned long long)pt->value);
 	else if (pt->symbol)

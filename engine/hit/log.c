@@ -63,7 +63,8 @@ static void fill(struct dp_record *r, const struct dp_context *ctx, u32 cpu)
 	r->facility = vm->facility;
 	r->flags = vm->truncated ? DP_RECORD_TRUNCATED : 0;
 	r->pad = 0;
-	r->parm = vm->parm[0];
+	r->parm[0] = vm->parm[0];
+	r->parm[1] = vm->parm[1];
 	dp_bytes_copy(r + 1, vm->log, vm->lp);
 }
 

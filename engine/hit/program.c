@@ -87,7 +87,8 @@ static void obey(u32 probe, u8 end)
 static bool has_record(const struct dp_vm *vm)
 {
 	return vm->end != DP_VM_ABORT &&
-	       (vm->lp || vm->facility || vm->end == DP_VM_EXCEPTION);
+	       (vm->lp || vm->truncated || vm->facility ||
+		vm->end == DP_VM_EXCEPTION);
 }
 
 /* Return: true if the record waits. */

@@ -64,10 +64,13 @@ is "memory in hex and ASCII" "$(sed -n 4p "$dir/stdout")" \
 program bad logger_deep $'push r,rdi\nlog 1\npush 0\npush mem,u32\nlog 1\nexit'
 run bad stack
 like "an exception commits what was logged, fault item last, and marks it" "$status $out $(cat "$dir/stdout")" \
-	'^0 42.*"data":"0701002900000000000000ff08000000000000000000","exception":"EX_INVALID_ADDR","parm":"0x0","truncated":false\}$|"data":"0701002900000000000000ff08000000000000000000"'
+	'^0 42.*"data":"0701002900000000000000ff08000000000000000000","exception":"EX_INVALID_ADDR","parm":"0x0","parm2":"0x0","truncated":false\}$|"data":"0701002900000000000000ff08000000000000000000"'
 program zero logger_deep $'push 1\npush 0\ndiv\nexit'
 run zero stack
 like "an exception with an empty log makes a record" "$n $(cat "$dir/stdout")" '"data":"","exception":"EX_DIV_BY_ZERO"'
+program cut logger_deep $'push 1\nlog 1\nexit' '' 'logmax = 2'
+run cut stack
+like "what does not fit in the log at all is still a record" "$n $(grep '^{' "$dir/stdout")" '^1 .*"data":"","truncated":true'
 program aborted logger_deep $'push 1\nlog 1\nabort'
 run aborted stack
 is "abort discards" "$n $out" "0 42"
