@@ -142,17 +142,32 @@ fuzz: deps
 	$(Q)$(MAKE) --no-print-directory $(FUZZ)
 	$(Q)for f in $(FUZZ); do mkdir -p $$f.corpus; $$f -max_total_time=$(FUZZ_SECONDS) $$f.corpus || exit 1; done
 
-# Costs, ours and the peers', interleaved in one run.
+# Costs, ours and the peers', interleaved in one run. A peer's debugger puts its
+# jumps near low addresses only, so the twins are no PIE.
 $(B)/bench/victim: bench/victim.c bench/victim.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g $(WARN) -I. -D_GNU_SOURCE -o $@ $<
 
-BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out bench/victim.c,$(wildcard bench/*.c)))
+$(B)/bench/twins: bench/twins.c bench/twins.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -I. -D_GNU_SOURCE -fno-pie -no-pie -o $@ $<
+
+$(B)/bench/twins-lttng: bench/twins_lttng.c bench/twins_lttng.h bench/twins.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -I. -D_GNU_SOURCE -o $@ $< -llttng-ust -ldl
+
+BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out bench/victim.c bench/twins%.c,$(wildcard bench/*.c)))
 $(B)/bench/bench: $(BENCH_OBJ) $(B)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BENCH_OBJ) $(B)/libcore.a $(LIBS)
 
+BENCH_PEERS := $(B)/bench/twins \
+	$(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),$(B)/bench/twins-lttng)
+bench-peers: $(BENCH_PEERS)
+
+bench: DEPS_OPTIONAL = $(if $(filter core,$(BENCH)),,gdb gdbserver uftrace lttng-tools liblttng-ust-dev)
 bench: deps
 	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench
+	$(Q)$(if $(filter core,$(BENCH)),,$(MAKE) -sk --no-print-directory bench-peers || true)
 	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
 
 install: all
@@ -162,14 +177,16 @@ install: all
 	install -D -m 644 tools/completion/dprobes.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dprobes
 
 # What a build and its tests need from Debian; nothing when it is there already.
+# A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
 DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev \
 	git python3 sqlite3 xz-utils procps util-linux
 deps:
 	$(Q)tools/install-deps $(DEPS) $(DEPS_EXTRA)
+	$(Q)$(if $(DEPS_OPTIONAL),tools/install-deps --optional $(DEPS_OPTIONAL))
 
 clean:
 	rm -rf $(B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all bench tests check check-unit deps clean demo install fuzz stress
+.PHONY: all bench bench-peers tests check check-unit deps clean demo install fuzz stress

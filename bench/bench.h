@@ -16,11 +16,19 @@
 
 #define BENCH_ROUNDS 15
 
-/** struct bench_run - one victim and what is being done to it */
+/**
+ * struct bench_run - one victim and what is being done to it
+ * @victim: its path, of which @folder characters are the folder with its '/'
+ * @absent: why the current bench cannot be measured
+ * @note: what its figure is, where the name does not say it; "" for nothing
+ */
 struct bench_run {
 	pid_t pid;
 	struct bench_shared *shared;
-	char absent[160]; /* why the current bench cannot be measured */
+	const char *victim;
+	int folder;
+	char absent[160];
+	char note[160];
 };
 
 /**
@@ -54,8 +62,13 @@ int bench_rings(struct bench_run *run, const struct bench *bench,
 		double *bytes);
 int bench_detach(struct bench_run *run, const struct bench *bench, double *ms);
 
-/* uprobe.c: the kernel's */
+/* peer_*.c: the others' */
 int bench_uprobe(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_uretprobe(struct bench_run *run, const struct bench *bench,
+		    double *ns);
+int bench_gdb(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_uftrace(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_lttng(struct bench_run *run, const struct bench *bench, double *ns);
 
 /** bench_plain() - the unprobed call itself */
 int bench_plain(struct bench_run *run, const struct bench *bench, double *ns);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * bench: one JSON object a line: {"bench":NAME,"unit":U,"value":V,"min":…,"max":…},
- * value being the median of interleaved rounds. bench [core] VICTIM.
+ * value being the median of interleaved rounds, and "note" what was measured;
+ * {"bench":NAME,"absent":REASON} if it was not. bench [core] VICTIM.
  */
 #include "bench/bench.h"
 #include <fcntl.h>
@@ -30,6 +31,10 @@ static const struct bench benches[] = {
 	{ "uprobe_push", "ns", false, bench_uprobe, BENCH_PUSH },
 	{ "uprobe_nop5", "ns", false, bench_uprobe, BENCH_NOP5 },
 	{ "uprobe_endbr64", "ns", false, bench_uprobe, BENCH_ENDBR64 },
+	{ "uretprobe", "ns", false, bench_uretprobe, BENCH_PUSH },
+	{ "gdb_ftrace", "ns", false, bench_gdb, BENCH_NOP5 },
+	{ "uftrace", "ns", false, bench_uftrace, BENCH_NOP5 },
+	{ "lttng_ust", "ns", false, bench_lttng, BENCH_NOP5 },
 };
 
 #define NR_BENCHES (sizeof(benches) / sizeof(benches[0]))
@@ -38,6 +43,7 @@ struct series {
 	double v[BENCH_ROUNDS];
 	int n;
 	char absent[160];
+	char note[160];
 };
 
 double bench_now(void)
@@ -74,8 +80,11 @@ int bench_plain(struct bench_run *run, const struct bench *b, double *ns)
 static void start(struct bench_run *run, const char *victim)
 {
 	int fd = memfd_create("bench", 0);
+	const char *base = strrchr(victim, '/');
 	cpu_set_t set;
 
+	run->victim = victim;
+	run->folder = base ? (int)(base - victim) + 1 : 0;
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
 	sched_setaffinity(0, sizeof(set), &set);
@@ -101,16 +110,51 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Text of other tools, made fit for a JSON string. */
+static void print_text(const char *key, const char *text)
+{
+	printf(",\"%s\":\"", key);
+	for (; *text; text++)
+		putchar(*text == '"' || *text == '\\' ||
+					(unsigned char)*text < ' ' ?
+				'\'' :
+				*text);
+	putchar('"');
+}
+
 static void print(const struct bench *b, struct series *s)
 {
-	printf("{\"bench\":\"%s\",\"unit\":\"%s\",", b->name, b->unit);
+	printf("{\"bench\":\"%s\"", b->name);
 	if (!s->n) {
-		printf("\"absent\":\"%s\"}\n", s->absent);
+		print_text("absent", s->absent);
+		puts("}");
 		return;
 	}
 	qsort(s->v, (size_t)s->n, sizeof(s->v[0]), by_value);
-	printf("\"value\":%.2f,\"min\":%.2f,\"max\":%.2f}\n", s->v[s->n / 2],
-	       s->v[0], s->v[s->n - 1]);
+	printf(",\"unit\":\"%s\",\"value\":%.2f,\"min\":%.2f,\"max\":%.2f",
+	       b->unit, s->v[s->n / 2], s->v[0], s->v[s->n - 1]);
+	if (*s->note)
+		print_text("note", s->note);
+	puts("}");
+}
+
+static void measure(struct bench_run *run, const struct bench *b,
+		    struct series *s)
+{
+	*run->note = '\0';
+	if (b->measure(run, b, &s->v[s->n])) {
+		memcpy(s->absent, run->absent, sizeof(s->absent));
+		return;
+	}
+	memcpy(s->note, run->note, sizeof(s->note));
+	s->n++;
+}
+
+/* A peer that was not there twice is not asked for again. */
+static bool wanted(const struct bench *b, const struct series *s, int round,
+		   bool core)
+{
+	return b->core || (!core && (round < 2 || s->n));
 }
 
 int main(int argc, char **argv)
@@ -127,17 +171,9 @@ int main(int argc, char **argv)
 	}
 	start(&run, argv[argc - 1]);
 	for (round = 0; round < BENCH_ROUNDS; round++)
-		for (i = 0; i < NR_BENCHES; i++) {
-			struct series *s = &series[i];
-
-			if (core && !benches[i].core)
-				continue;
-			if (!benches[i].measure(&run, &benches[i], &s->v[s->n]))
-				s->n++;
-			else
-				memcpy(s->absent, run.absent,
-				       sizeof(s->absent));
-		}
+		for (i = 0; i < NR_BENCHES; i++)
+			if (wanted(&benches[i], &series[i], round, core))
+				measure(&run, &benches[i], &series[i]);
 	for (i = 0; i < NR_BENCHES; i++)
 		if (!core || benches[i].core)
 			print(&benches[i], &series[i]);

@@ -20,7 +20,8 @@ enum bench_function {
  * @addr: of the functions, set once by the victim
  * @ready: the victim has begun
  * @asked: the driver's request number; @function and @calls belong to it
- * @answered: the last request that is done; @ns is what its calls took
+ * @answered: the last request that is done; @ns is what its calls take, from the
+ *	median of some parts
  * @gap_ns: longest time that the idle victim did not run; the driver clears it
  */
 struct bench_shared {
