@@ -29,7 +29,11 @@
 #include <unistd.h>
 
 #define SEEDS 64
-#define DATA 4096
+#define DATA 12288
+/* It starts with the values of the seed; checkpoints of this size follow. */
+#define SEEDED 4096
+#define CHECKPOINT 768
+#define CHECKPOINTS 7
 #define ABOVE 256
 #define RED_ZONE 128
 #define STACK_SIZE 65536
@@ -188,8 +192,13 @@ __asm__(".macro strings at\n"
 	" mov %rdi, data+\\at+48(%rip)\n"
 	".endm\n");
 
-/* All registers to data+AT: none has an address then. */
+/*
+ * All general registers, the red zone, x87 and SSE state and flags to data+AT.
+ * No register has an address then. The flags are alive all the while.
+ */
 __asm__(".macro checkpoint at\n"
+	" cmp %r9, %r8\n"
+	" push -8(%rsp)\n pop data+\\at+120(%rip)\n"
 	" mov %rax, data+\\at(%rip)\n mov %rcx, data+\\at+8(%rip)\n"
 	" mov %rdx, data+\\at+16(%rip)\n mov %rbx, data+\\at+24(%rip)\n"
 	" mov %rbp, data+\\at+32(%rip)\n mov %rsi, data+\\at+40(%rip)\n"
@@ -198,6 +207,11 @@ __asm__(".macro checkpoint at\n"
 	" mov %r11, data+\\at+80(%rip)\n mov %r12, data+\\at+88(%rip)\n"
 	" mov %r13, data+\\at+96(%rip)\n mov %r14, data+\\at+104(%rip)\n"
 	" mov %r15, data+\\at+112(%rip)\n"
+	" .irp i,16,24,32,40,48,56,64,72,80,88,96,104,112,120,128\n"
+	" push -\\i(%rsp)\n pop data+\\at+256-\\i(%rip)\n"
+	" .endr\n"
+	" fxsave64 data+\\at+256(%rip)\n"
+	" pushf\n pop data+\\at+248(%rip)\n"
 	".endm\n");
 
 /*
@@ -233,7 +247,7 @@ __asm__(".text\n"
 	" stc\n adc $0, %r9d\n clc\n sbb %r10, %r10\n"
 	" add data+328(%rip), %r10\n"
 	" add %al, %al\n pushf\n pop data+24(%rip)\n"
-	" checkpoint 3328\n"
+	" checkpoint 4096\n"
 	/* Lengths of 1 to 15, flags alive across them. */
 	" cmp %r9, %r8\n"
 	" nop\n .byte 0x66, 0x90\n nopl (%rax)\n nopl 64(%rax)\n"
@@ -280,7 +294,7 @@ __asm__(".text\n"
 	" lea data+3072(%rip), %rbx\n mov %r8b, %al\n xlat\n xor %ebx, %ebx\n"
 	" add %al, %bl\n"
 	" pushf\n pop data+48(%rip)\n"
-	" checkpoint 3456\n"
+	" checkpoint 4864\n"
 	/* The red zone. */
 	" mov %rax, -128(%rsp)\n mov %r8d, -120(%rsp)\n movb $0x5a, -113(%rsp)\n"
 	" add -128(%rsp), %rcx\n sub %r9, -112(%rsp)\n xadd %r10, -104(%rsp)\n"
@@ -368,7 +382,7 @@ __asm__(".text\n"
 	"3: sub $24, %rsp\n mov %r8, -8(%rsp)\n cmp -8(%rsp), %r8\n"
 	" setne -9(%rsp)\n add $24, %rsp\n .byte 0xf3, 0xc3\n"
 	"4: lea 256(%rsp), %rsp\n xor %ecx, %ecx\n xor %edx, %edx\n"
-	" checkpoint 3584\n"
+	" checkpoint 5632\n"
 	/* Strings: DF as it came, set and clear. */
 	" strings 80\n"
 	" std\n"
@@ -388,19 +402,21 @@ __asm__(".text\n"
 	" mov %fs:0, %rax\n sub %fs:0, %rax\n adc %rax, %r8\n"
 	" mov %ss, %eax\n add %eax, %edx\n"
 	" mov $0x1fff, %eax\n syscall\n xor %ecx, %ecx\n add %rax, %r11\n"
+	" checkpoint 6400\n"
 	/* x87. */
 	" fnstsw %ax\n mov %ax, data+1672(%rip)\n fnstcw data+1674(%rip)\n"
 	" fincstp\n fincstp\n ffree %st(0)\n ffree %st(7)\n ffree %st(6)\n"
 	" fldl data+1536(%rip)\n fldpi\n fmull data+1544(%rip)\n fadd %st, %st(1)\n"
 	" fxch %st(1)\n fdivrl data+1552(%rip)\n fsubs data+1600(%rip)\n"
-	" fabs\n fsqrt\n fcomi %st(1), %st\n fcmovnbe %st(1), %st\n setp %bl\n"
+	" fabs\n fsqrt\n pushf\n pop data+3328(%rip)\n fcomi %st(1), %st\n fcmovnbe %st(1), %st\n setp %bl\n"
 	" adc $0, %r9\n fchs\n frndint\n fildl data+1640(%rip)\n fldl2e\n"
-	" fscale\n fxam\n fnstsw %ax\n and $0x4500, %eax\n add %rax, %r10\n"
+	" fscale\n fxam\n fnstsw %ax\n pushf\n pop data+3336(%rip)\n and $0x4500, %eax\n add %rax, %r10\n"
 	" fstpt data+1680(%rip)\n fistpll data+1696(%rip)\n fsts -100(%rsp)\n"
 	" faddp %st, %st(1)\n fldcw data+1648(%rip)\n fistps data+1704(%rip)\n"
 	" fldt data+1680(%rip)\n fmul %st(0), %st\n fstl data+1712(%rip)\n"
 	" fldcw data+1674(%rip)\n fwait\n fdecstp\n ftst\n"
-	" fucomi %st(2), %st\n sbb %r10, %r11\n"
+	" pushf\n pop data+3344(%rip)\n fucomi %st(2), %st\n sbb %r10, %r11\n"
+	" checkpoint 7168\n"
 	/* SSE. */
 	" movups data+2050(%rip), %xmm4\n movaps data+2064(%rip), %xmm5\n"
 	" addps %xmm5, %xmm0\n mulpd %xmm4, %xmm1\n paddq %xmm2, %xmm3\n"
@@ -415,15 +431,18 @@ __asm__(".text\n"
 	" stmxcsr data+1728(%rip)\n movq %xmm7, %rdx\n movd %r9d, %xmm2\n"
 	" divss data+1604(%rip), %xmm12\n ldmxcsr data+1732(%rip)\n"
 	" mulss %xmm10, %xmm12\n"
-	" cmpl $1, level(%rip)\n .byte 0x0f, 0x82\n .long .Lend - . - 4\n"
-	" checkpoint 3712\n"
+	" pushf\n pop data+3352(%rip)\n cmpl $1, level(%rip)\n .byte 0x0f, 0x82\n .long .Lend - . - 4\n"
 	/* AVX2, and what came with it for general registers. */
+	" checkpoint 7936\n"
+	" .irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+	" vmovdqu %ymm\\i, data+9472+32*\\i(%rip)\n"
+	" .endr\n"
 	" vaddps data+2112(%rip), %ymm1, %ymm2\n vpaddq %ymm3, %ymm4, %ymm4\n"
 	" vpermq $0x4e, %ymm4, %ymm5\n vperm2i128 $0x21, %ymm5, %ymm6, %ymm7\n"
 	" vpbroadcastd data+2148(%rip), %ymm8\n vinserti128 $1, %xmm8, %ymm9, %ymm9\n"
 	" vpmaskmovd %ymm8, %ymm7, data+2176(%rip)\n"
 	" vfmadd231pd data+2208(%rip), %ymm10, %ymm11\n vpmovmskb %ymm11, %eax\n"
-	" vtestps %ymm12, %ymm13\n adc %rax, %r8\n vptest %ymm1, %ymm2\n"
+	" pushf\n pop data+3360(%rip)\n vtestps %ymm12, %ymm13\n adc %rax, %r8\n vptest %ymm1, %ymm2\n"
 	" sbb %r8, %r9\n vpxor %ymm14, %ymm13, %ymm14\n"
 	" vpcmpeqd %ymm15, %ymm15, %ymm15\n vpsrld $26, %ymm9, %ymm0\n"
 	" lea data+2304(%rip), %rsi\n vpgatherdd %ymm15, (%rsi,%ymm0,4), %ymm3\n"
@@ -436,25 +455,34 @@ __asm__(".text\n"
 	" crc32q data+2280(%rip), %r15\n blsr %r9, %r9\n add %r13, %r14\n"
 	" testb $1, data+4000(%rip)\n jz 1f\n vzeroupper\n"
 	"1: cmpl $2, level(%rip)\n .byte 0x0f, 0x82\n .long .Lend - . - 4\n"
-	" checkpoint 3840\n"
 	/* AVX-512. */
+	" checkpoint 8704\n"
+	" .irp i,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+	" vmovdqu64 %zmm\\i, data+9984+64*\\i(%rip)\n"
+	" .endr\n"
+	" .irp i,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+	" vmovdqu64 %zmm\\i, data+9984+64*\\i(%rip)\n"
+	" .endr\n"
+	" .irp i,0,1,2,3,4,5,6,7\n"
+	" kmovq %k\\i, data+12032+8*\\i(%rip)\n"
+	" .endr\n"
 	" vpaddd %zmm1, %zmm16, %zmm17{%k1}\n vpaddq data+2304(%rip), %zmm2, %zmm18{%k2}{z}\n"
 	" vaddps data+2308(%rip){1to16}, %zmm19, %zmm19\n"
 	" vmulpd {rz-sae}, %zmm3, %zmm20, %zmm20\n"
 	" vpternlogd $0x96, %zmm4, %zmm21, %zmm22\n vpermt2d %zmm5, %zmm22, %zmm23\n"
 	" vpcmpgtd %zmm6, %zmm24, %k3{%k4}\n kaddq %k3, %k5, %k6\n"
-	" kortestq %k6, %k3\n adc %r8, %r9\n kshiftrq $3, %k5, %k5\n"
+	" pushf\n pop data+3368(%rip)\n kortestq %k6, %k3\n adc %r8, %r9\n kshiftrq $3, %k5, %k5\n"
 	" kmovq %k5, %rax\n kmovd %r9d, %k4\n kmovw %k4, data+2432(%rip)\n"
 	" ktestd %k3, %k4\n sbb %r9, %r10\n kxorq %k1, %k2, %k1\n"
 	" vpcompressd %zmm25, data+2436(%rip){%k3}\n vpexpandd data+2308(%rip), %zmm26{%k4}\n"
 	" vplzcntd %zmm27, %zmm27\n vpconflictd %zmm28, %zmm29\n"
 	" vpsrld $27, %zmm30, %zmm31\n kxnorw %k7, %k7, %k7\n"
 	" lea data+2624(%rip), %rbx\n vpscatterdd %zmm17, (%rbx,%zmm31,4){%k7}\n"
-	" kmovq %k6, %k7\n vpgatherdd (%rbx,%zmm31,4), %zmm30{%k7}\n xor %ebx, %ebx\n"
+	" kmovq %k6, %k7\n vpgatherdd (%rbx,%zmm31,4), %zmm30{%k7}\n mov $0, %ebx\n"
 	" vpmovm2b %k6, %zmm16\n vpmovb2m %zmm21, %k0\n kunpckwd %k1, %k2, %k7\n"
 	" vblendmps %zmm22, %zmm23, %zmm24{%k1}\n vcvtps2udq %zmm19, %zmm28\n"
 	" vmovdqu8 %zmm20, data+2753(%rip){%k2}\n vmovups %zmm18, -128(%rsp){%k1}\n"
-	" adcx %r8, %r9\n adox %r9, %r10\n adcx data+2288(%rip), %r11\n"
+	" pushf\n pop data+3376(%rip)\n adcx %r8, %r9\n adox %r9, %r10\n adcx data+2288(%rip), %r11\n"
 	" adox %r11, %r12\n vmovdqu64 %xmm29, -64(%rsp)\n valignd $3, %ymm24, %ymm25, %ymm25\n"
 	".Lend:\n"
 	/* MMX now and then, which has an effect on the x87 tags. */
@@ -560,7 +588,8 @@ static void make_data(void)
 	float f;
 	int i;
 
-	fill(data, sizeof(data));
+	fill(data, SEEDED);
+	memset(data + SEEDED, 0, DATA - SEEDED);
 	for (i = 0; i < 8; i++) {
 		d = plain();
 		memcpy(data + 1536 + 8 * i, &d, sizeof(d));
@@ -620,14 +649,22 @@ static void mix_vectors(uint64_t *digest)
 	}
 }
 
+/* Where the last x87 instruction was is no part of what it did. */
+static void mask_x87(unsigned char *fx)
+{
+	memset(fx + 6, 0, 18);
+	memset(fx + 28, 0, 4);
+}
+
 static uint64_t digest_state(const unsigned char *rsp)
 {
 	uint64_t digest = FNV_BASIS;
+	int i;
 
 	after.gpr[RSP] -= (uint64_t)rsp;
-	/* Where the last x87 instruction was is no part of what it did. */
-	memset(after.fx + 6, 0, 18);
-	memset(after.fx + 28, 0, 4);
+	mask_x87(after.fx);
+	for (i = 0; i < CHECKPOINTS; i++)
+		mask_x87(data + SEEDED + i * CHECKPOINT + 256);
 	mix(&digest, "gpr", after.gpr, sizeof(after.gpr));
 	mix(&digest, "flags", &after.flags, sizeof(after.flags));
 	mix(&digest, "fxsave", after.fx, 416);
