@@ -387,8 +387,9 @@ static void run_true(long n)
 	if (posix_spawn(&pid, "/bin/true", NULL, &attr, argv, environ))
 		pid = -1;
 	posix_spawnattr_destroy(&attr);
-	check(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0,
-	      "posix_spawn()", n);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		printf("posix_spawn(): status %x\n", status);
+	check(!status, "posix_spawn()", n);
 }
 
 static void spawn_round(long n)
