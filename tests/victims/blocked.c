@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * blocked: probed code where a breakpoint would be fatal or be seen:
+ * blocked MODE [ROUNDS]. 0: until SIGTERM.
+ *
+ * mask          all signals are blocked
+ * pending       the same with a SIGTRAP pending, delivered once at the end
+ * ignore        SIGTRAP is ignored
+ * clearsighand  children of clone3(CLONE_CLEAR_SIGHAND), half of them with all
+ *               signals blocked
+ * handler       SIGTRAPs of its own by int3, raise() and sigqueue(), with actions
+ *               of all kinds, whose handler is where work() is called too
+ * strict        the same, and the handler looks whether SIGTRAP is blocked in it
+ * spawn         posix_spawn(), system() and threads, in which libc blocks all
+ *
+ * Every round calls work() and malloc(), and looks that masks, actions and
+ * pending signals are what the program made them. Says "running", and at the end
+ * one line that is the same for every right run of as many rounds.
+ */
+#include <errno.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* Set by libc, and seen in what the kernel gives back. */
+#define SA_RESTORER 0x04000000
+#define ANSWER 0x1234567890abcdefl
+
+struct mode {
+	const char *name;
+	void (*begin)(void);
+	void (*round)(long n);
+	void (*end)(void);
+};
+
+extern char **environ;
+extern char blocked_after_int3[];
+long work(long n);
+
+static volatile int failures;
+static volatile long traps, wanted_traps;
+static sigset_t usual, full;
+
+static void check(int good, const char *what, long n)
+{
+	if (good || failures++)
+		return;
+	printf("wrong: %s in round %ld\n", what, n);
+	fflush(stdout);
+}
+
+/* The sum of the squares below n, with branches, a call and memory. */
+static __attribute__((noinline)) long square(long n)
+{
+	return n * n;
+}
+
+__attribute__((noinline)) long work(long n)
+{
+	long sums[8] = { 0 }, i, sum = 0;
+
+	__asm__ volatile("" ::: "memory");
+	for (i = 0; i < n; i++)
+		sums[i & 7] += i & 1 ? square(i) : i * i;
+	for (i = 0; i < 8; i++)
+		sum += sums[i];
+	return sum;
+}
+
+static int work_is_right(long n)
+{
+	n &= 31;
+	return work(n) == (n - 1) * n * (2 * n - 1) / 6;
+}
+
+static int libc_is_right(long n)
+{
+	size_t len = (size_t)(n & 1023) + 1;
+	char *text = malloc(len + 1);
+	int right;
+
+	memset(text, 'x', len);
+	text[len] = 0;
+	right = strlen(text) == len;
+	text = realloc(text, 2 * len + 1);
+	memmove(text + len, text, len + 1);
+	right = right && strlen(text) == 2 * len && !strchr(text, 'y');
+	free(text);
+	return right;
+}
+
+static void do_work(long n)
+{
+	check(work_is_right(n), "work()", n);
+	check(libc_is_right(n), "libc", n);
+}
+
+/* Among the signals that a mask can have. */
+static int same_set(const sigset_t *a, const sigset_t *b, int but)
+{
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++)
+		if (sig != but && sigismember(a, sig) != sigismember(b, sig))
+			return 0;
+	return 1;
+}
+
+static int mask_is(const sigset_t *wanted, int but)
+{
+	sigset_t now;
+
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	return same_set(&now, wanted, but);
+}
+
+static int is_pending(int sig)
+{
+	sigset_t now;
+
+	sigpending(&now);
+	return sigismember(&now, sig);
+}
+
+static void nothing(void)
+{
+}
+
+/* Neither SIGKILL, SIGSTOP nor what libc keeps to itself can be blocked. */
+static void block_all(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	sigprocmask(SIG_BLOCK, NULL, &full);
+}
+
+static void mask_round(long n)
+{
+	do_work(n);
+	check(mask_is(&full, 0), "mask", n);
+	check(!is_pending(SIGTRAP), "a SIGTRAP is pending", n);
+}
+
+static void mask_end(void)
+{
+	sigprocmask(SIG_SETMASK, &usual, NULL);
+	do_work(0);
+}
+
+static void count_trap(int sig)
+{
+	traps++;
+}
+
+static void pending_begin(void)
+{
+	signal(SIGTRAP, count_trap);
+	block_all();
+	raise(SIGTRAP);
+	wanted_traps = 1;
+}
+
+static void pending_round(long n)
+{
+	do_work(n);
+	check(mask_is(&full, 0), "mask", n);
+	check(is_pending(SIGTRAP), "no SIGTRAP is pending", n);
+	check(!traps, "a SIGTRAP was delivered", n);
+}
+
+static void ignore_begin(void)
+{
+	signal(SIGTRAP, SIG_IGN);
+}
+
+static void ignore_round(long n)
+{
+	struct sigaction now;
+	int status = -1;
+	pid_t pid;
+
+	do_work(n);
+	raise(SIGTRAP);
+	check(!sigaction(SIGTRAP, NULL, &now) && now.sa_handler == SIG_IGN,
+	      "what sigaction says", n);
+	if (n % 64)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		raise(SIGTRAP);
+		_exit(work_is_right(n) && libc_is_right(n) ? 5 : 6);
+	}
+	waitpid(pid, &status, 0);
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 5, "a fork child", n);
+}
+
+static void on_usr1(int sig)
+{
+}
+
+static void clearsighand_begin(void)
+{
+	signal(SIGUSR1, on_usr1);
+}
+
+static void cleared_child(long n, const sigset_t *mask)
+{
+	struct sigaction now;
+
+	/* First of all, before any call of the kernel. */
+	if (!work_is_right(n))
+		_exit(99);
+	if (sigaction(SIGUSR1, NULL, &now) || now.sa_handler != SIG_DFL)
+		_exit(100);
+	if (sigaction(SIGTRAP, NULL, &now) || now.sa_handler != SIG_DFL)
+		_exit(101);
+	if (!mask_is(mask, 0))
+		_exit(102);
+	if (!work_is_right(n))
+		_exit(103);
+	_exit(libc_is_right(n) ? (int)(n & 63) : 104);
+}
+
+static void clearsighand_round(long n)
+{
+	struct clone_args args = { .flags = CLONE_CLEAR_SIGHAND,
+				   .exit_signal = SIGCHLD };
+	int status = -1;
+	pid_t pid;
+
+	if (n & 1)
+		block_all();
+	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (pid == 0)
+		cleared_child(n, n & 1 ? &full : &usual);
+	sigprocmask(SIG_SETMASK, &usual, NULL);
+	check(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+		      WEXITSTATUS(status) == (n & 63),
+	      "a child", n);
+	do_work(n);
+}
+
+static struct sigaction action;
+static sigset_t in_handler;
+static volatile int depth, strict, nests;
+
+/* What rax becomes is the handler's answer. */
+static __attribute__((noinline)) long breakpoint(void)
+{
+	long answer = 0;
+
+	__asm__ volatile("int3\n.globl blocked_after_int3\nblocked_after_int3:"
+			 : "+a"(answer)
+			 :
+			 : "memory");
+	return answer;
+}
+
+static void on_own_trap(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	long n = traps++;
+
+	depth++;
+	check(mask_is(&in_handler, strict ? 0 : SIGTRAP), "mask in the handler",
+	      n);
+	check(same_set(&uc->uc_sigmask, &usual, 0) || depth > 1,
+	      "mask in the frame", n);
+	if (info->si_code == SI_QUEUE)
+		check(info->si_value.sival_int == 77, "si_value", n);
+	else
+		check(info->si_code == SI_KERNEL || info->si_code == SI_TKILL,
+		      "si_code", n);
+	if (info->si_code == SI_KERNEL) {
+		check(uc->uc_mcontext.gregs[REG_RIP] ==
+			      (greg_t)blocked_after_int3,
+		      "pc in the frame", n);
+		uc->uc_mcontext.gregs[REG_RAX] = ANSWER;
+	}
+	do_work(n);
+	if (depth == 1 && nests)
+		check(breakpoint() == ANSWER, "int3 in the handler", n);
+	depth--;
+}
+
+static void handler_begin(void)
+{
+	static char memory[65536];
+	stack_t ss = { .ss_sp = memory, .ss_size = sizeof(memory) };
+
+	sigaltstack(&ss, NULL);
+}
+
+static void strict_begin(void)
+{
+	strict = 1;
+	handler_begin();
+}
+
+static void set_action(long n)
+{
+	int sig, all = n & 8;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = on_own_trap;
+	action.sa_flags = SA_SIGINFO;
+	if (n & 1)
+		action.sa_flags |= SA_NODEFER;
+	if (n & 2)
+		action.sa_flags |= SA_ONSTACK;
+	if (n & 4)
+		action.sa_flags |= SA_RESTART;
+	if (all)
+		sigfillset(&action.sa_mask);
+	else
+		sigaddset(&action.sa_mask, SIGUSR1);
+	/* A mask of everything includes SIGTRAP, whatever SA_NODEFER says. */
+	in_handler = usual;
+	for (sig = 1; sig < NSIG; sig++)
+		if (sigismember(&action.sa_mask, sig) == 1 && sig != SIGKILL &&
+		    sig != SIGSTOP)
+			sigaddset(&in_handler, sig);
+	if (!(action.sa_flags & SA_NODEFER))
+		sigaddset(&in_handler, SIGTRAP);
+	nests = !sigismember(&in_handler, SIGTRAP);
+	sigaction(SIGTRAP, &action, NULL);
+}
+
+static void handler_round(long n)
+{
+	union sigval value = { .sival_int = 77 };
+	struct sigaction now;
+	long before = traps;
+	sigset_t kept;
+
+	set_action(n);
+	do_work(n);
+	check(breakpoint() == ANSWER, "what int3 returned", n);
+	raise(SIGTRAP);
+	sigqueue(getpid(), SIGTRAP, value);
+	check(traps - before == (nests ? 6 : 3), "number of traps", n);
+	kept = action.sa_mask;
+	sigdelset(&kept, SIGKILL);
+	sigdelset(&kept, SIGSTOP);
+	check(!sigaction(SIGTRAP, NULL, &now) &&
+		      now.sa_sigaction == on_own_trap &&
+		      (now.sa_flags & ~SA_RESTORER) == action.sa_flags &&
+		      same_set(&now.sa_mask, &kept, 0),
+	      "what sigaction says", n);
+	wanted_traps += nests ? 6 : 3;
+}
+
+static void *thread(void *arg)
+{
+	do_work((long)arg);
+	return arg;
+}
+
+static void run_true(long n)
+{
+	char *argv[] = { "true", NULL };
+	posix_spawnattr_t attr;
+	sigset_t all, none;
+	int status = -1;
+	pid_t pid;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, n & 1 ? POSIX_SPAWN_SETSIGDEF |
+							POSIX_SPAWN_SETSIGMASK :
+						0);
+	if (posix_spawn(&pid, "/bin/true", NULL, &attr, argv, environ))
+		pid = -1;
+	posix_spawnattr_destroy(&attr);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		printf("posix_spawn(): status %x\n", status);
+	check(!status, "posix_spawn()", n);
+}
+
+static void spawn_round(long n)
+{
+	pthread_t threads[3];
+	void *back;
+	long i;
+
+	for (i = 0; i < 3; i++)
+		check(!pthread_create(&threads[i], NULL, thread,
+				      (void *)(n + i)),
+		      "pthread_create()", n);
+	run_true(n);
+	if (n % 16 == 0)
+		check(WEXITSTATUS(system("exit 7")) == 7, "system()", n);
+	do_work(n);
+	for (i = 0; i < 3; i++)
+		check(!pthread_join(threads[i], &back) &&
+			      back == (void *)(n + i),
+		      "pthread_join()", n);
+	check(mask_is(&usual, 0), "mask", n);
+}
+
+static const struct mode modes[] = {
+	{ "mask", block_all, mask_round, mask_end },
+	{ "pending", pending_begin, pending_round, mask_end },
+	{ "ignore", ignore_begin, ignore_round, nothing },
+	{ "clearsighand", clearsighand_begin, clearsighand_round, nothing },
+	{ "handler", handler_begin, handler_round, nothing },
+	{ "strict", strict_begin, handler_round, nothing },
+	{ "spawn", nothing, spawn_round, nothing },
+};
+
+/* SIGTERM stays blocked and is looked for. */
+static void run(const struct mode *mode, long rounds)
+{
+	sigset_t term;
+	long n;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	sigprocmask(SIG_BLOCK, NULL, &usual);
+	puts("running");
+	fflush(stdout);
+	mode->begin();
+	for (n = 0; !failures && !is_pending(SIGTERM); n++) {
+		if (rounds && n >= rounds)
+			break;
+		mode->round(n);
+	}
+	mode->end();
+	check(traps == wanted_traps, "number of traps at the end", n);
+	if (failures)
+		return;
+	if (rounds)
+		printf("right: %s, %ld rounds, %ld traps\n", mode->name, n,
+		       traps);
+	else
+		printf("right: %s\n", mode->name);
+}
+
+int main(int argc, char **argv)
+{
+	long rounds = argc > 2 ? atol(argv[2]) : 100;
+	size_t i;
+
+	for (i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(argv[1], modes[i].name)) {
+			run(&modes[i], rounds);
+			return failures != 0;
+		}
+	fputs("blocked: no such mode\n", stderr);
+	return 2;
+}
