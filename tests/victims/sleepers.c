@@ -40,8 +40,7 @@ struct sleeper {
 };
 
 static struct {
-	int word;
-	atomic_int released;
+	atomic_int word;
 } * shared;
 static int semaphore, listener;
 static pid_t self;
@@ -113,7 +112,12 @@ static long by_select(int fd)
 
 static long by_futex(int fd)
 {
-	return syscall(SYS_futex, &shared->word, FUTEX_WAIT, 0, NULL, NULL, 0);
+	long ret = syscall(SYS_futex, &shared->word, FUTEX_WAIT, 0, NULL, NULL,
+			   0);
+
+	/* One that is on its way back into the call when the word changes finds
+	 * it changed, as after any stop. */
+	return ret && errno == EAGAIN && shared->word ? 0 : ret;
 }
 
 static long by_read(int fd)
@@ -168,10 +172,7 @@ static void release(struct sleeper *s, struct sockaddr_un *addr)
 	(void)!write(s->pipe[1], "x", 1);
 	if (s->sleep == by_futex) {
 		shared->word = 1;
-		while (syscall(SYS_futex, &shared->word, FUTEX_WAKE, 1, NULL,
-			       NULL, 0) < 1 &&
-		       !shared->released)
-			continue;
+		syscall(SYS_futex, &shared->word, FUTEX_WAKE, 1, NULL, NULL, 0);
 	} else if (s->sleep == by_semaphore) {
 		semop(semaphore, &up, 1);
 	} else if (s->sleep == by_sigtimedwait) {
@@ -228,7 +229,6 @@ static int one(struct sleeper *s, struct sockaddr_un *addr, int alone)
 		_exit(0);
 	}
 	run(s);
-	shared->released = 1;
 	if (!alone)
 		pthread_join(waker, NULL);
 	else
