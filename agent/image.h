@@ -14,5 +14,6 @@ extern const u32 dp_agent_trap_entry;
 extern const u32 dp_agent_trap_restorer;
 extern const u32 dp_agent_remote_syscall;
 extern const u32 dp_agent_hook_entry;
+extern const u32 dp_agent_detour_entry;
 
 #endif

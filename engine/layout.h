@@ -6,6 +6,7 @@
  *            │ agent text      r-x  │ DP_AGENT_TEXT bytes, from the memfd
  *            ├──────────────────────┤
  *            │ wipe page       rw-p │ struct dp_wipe; zero in a fork child
+ *            │ table           rw-p │ the CPUs' counters; zero there too
  *            ├──────────────────────┤
  *            │ private page    rw-p │ struct dp_private; a child has its own
  *            ├──────────────────────┤
@@ -30,19 +31,22 @@
 #include "engine/insn/faults.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 4
+#define DP_LAYOUT_VERSION 5
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (8 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT
-#define DP_PRIVATE_OFFSET (DP_WIPE_OFFSET + DP_PAGE)
+#define DP_TABLE_OFFSET (DP_WIPE_OFFSET + DP_PAGE)
+/* An address for each value of 16 bits; hardly any of it is ever touched. */
+#define DP_TABLE_WORDS 65536
+#define DP_PRIVATE_OFFSET (DP_TABLE_OFFSET + DP_TABLE_WORDS * 8)
 #define DP_ARENA_OFFSET (DP_PRIVATE_OFFSET + DP_PAGE)
 /* The memfd is laid out as the region is; it has a hole for the private pages. */
 #define DP_FILE_ARENA_OFFSET DP_ARENA_OFFSET
 
-#define DP_MAX_POOLS 16
+#define DP_MAX_POOLS 256
 #define DP_MAX_TEXTS 64
-#define DP_MAX_SHARDS 64
+#define DP_MAX_SHARDS 1024
 
 /** enum dp_missed - why a hit was not handled */
 enum dp_missed {
@@ -64,6 +68,32 @@ struct dp_kernel_sigaction {
 	u64 mask;
 };
 
+#define DP_JUMP_INSNS 5
+
+/**
+ * struct dp_jump - where a site's jump goes, and what is there
+ * @base: address of the detour, @len bytes
+ * @landing: address of the jump that leads to it, where the site's own has to
+ *           go somewhere else first; 0: there is none
+ * @start: offset in the detour where the jump enters it
+ * @at: offset in the detour of each instruction of the region, with what is
+ *      told before it; behind the last one that of the way back
+ * @insn: of the instruction itself
+ * @offset: of each instruction from the site's address
+ * @nr: instructions; @size: their bytes in the text
+ * @atomic: a bit an instruction: in the detour it is one instruction, too
+ * @traps: a bit a byte of the patch: it is a breakpoint
+ */
+struct dp_jump {
+	u64 base, landing;
+	u16 len, start;
+	u16 at[DP_JUMP_INSNS + 1];
+	u16 insn[DP_JUMP_INSNS];
+	u8 offset[DP_JUMP_INSNS];
+	u8 nr, size, atomic, traps;
+	u8 pad;
+};
+
 /**
  * struct dp_site_entry - one probed address; control owns it
  * @addr: of the original instruction
@@ -78,6 +108,11 @@ struct dp_kernel_sigaction {
  * @mode: enum dp_mode
  * @post: of the copy that ends in a breakpoint behind the instruction, 0 for none
  * @post_body: offset of that breakpoint
+ * @jump: for DP_MODE_JUMP; the @copy of such a site is in its detour. One that
+ *        has none of its own (@jump.nr is 0) is covered by another's
+ * @tells: its detour tells when the instruction has completed
+ * @hook: a system call of libc that passes through the agent, not a probe;
+ *        @number is which
  * @faults: enum dp_insn_faults; with @operand, where an indirect branch reads
  * @armed: set before the first byte is written, cleared after the last one is
  *         back: whoever finds the process later knows what to look at
@@ -102,7 +137,10 @@ struct dp_site_entry {
 	u8 returned;
 	u8 faults;
 	u8 post_len, post_body;
-	u8 pad[7];
+	u8 hook, tells;
+	u8 pad;
+	u32 number;
+	struct dp_jump jump;
 };
 
 /**
@@ -191,7 +229,7 @@ struct dp_context {
 	u64 serial;
 	u64 sp;
 	u64 ticks;
-	u64 uc; /* the signal frame, while it runs */
+	u64 hit; /* struct dp_hit, while it runs */
 	u32 waits;
 	u32 pad[3];
 	u64 stack[DP_CONTEXT_STACK];
@@ -262,6 +300,8 @@ struct dp_arena_control {
 	u32 hash_off, hash_mask; /* u32 slots: 1 + site index, 0 free */
 	u32 site_off, nr_sites;
 	u32 probe_off, nr_probes;
+	/* Shards that are counted in without a lock, by one CPU each, then as
+	 * many that are counted in with one. */
 	u32 counter_off, shard_stride, shard_mask;
 	u32 state_off;
 	u32 program_off, nr_programs;
@@ -270,6 +310,7 @@ struct dp_arena_control {
 	u32 context_off, nr_contexts;
 	u32 ring_off, ring_stride, slot_size, slot_mask;
 	u32 tid_offset; /* of a thread's id, from its thread pointer */
+	u32 counts_alone; /* detours do, where the table says where */
 	u32 nr_pools;
 	u32 nr_texts;
 	u32 revertible; /* @texts held only page-cache pages before us */
@@ -281,7 +322,10 @@ struct dp_arena_control {
 struct dp_arena_hit {
 	u64 missed[DP_MISSED_NR];
 	u64 pending; /* contexts that are DP_CONTEXT_PENDING */
+	u64 strays; /* arrivals in the middle of a region */
 	u64 foreign; /* traps passed on to the program */
+	u32 sharers; /* others may be running in our memory: ask */
+	u32 pad;
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */
 	u32 exec_pending; /* in execve: @exec_path is being started */
 	char exec_path[256];
@@ -315,6 +359,10 @@ struct dp_private {
 		struct dp_kernel_sigaction action;
 	} ring[DP_ACTION_RING];
 };
+
+/* What a detour tells the agent: a site's index, and with this bit, that its
+ * instruction has completed. */
+#define DP_TELL_AFTER 0x80000000u
 
 /** dp_site_hash() - where the search for an address begins */
 static inline u32 dp_site_hash(u64 addr)

@@ -15,6 +15,7 @@
  *   dp_port_read()      read program memory up to the first bad address
  *   dp_port_writable()  could it be written? Writes nothing
  *   dp_port_thread_pointer(), dp_port_gs_base()  of this thread
+ *   dp_port_altstack()  this thread's alternate signal stack
  *   dp_port_tid()       thread id in the target's own namespace
  *   dp_port_ticks()     the clock that all CPUs share, in its own unit
  *   dp_port_sigaction() set the SIGTRAP action, bypassing our own hook

@@ -6,8 +6,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-static const u32 hooked[DP_NR_HOOKS] = { SYS_rt_sigaction, SYS_execve,
-					 SYS_execveat };
+/* What would end us, what ends us, and what lets others into our memory. */
+static const u32 hooked[] = { SYS_rt_sigaction, SYS_execve, SYS_execveat,
+			      SYS_vfork,	SYS_clone,  SYS_clone3 };
 
 static const struct dp_map *libc_text(const struct dp_maps *maps)
 {
@@ -31,21 +32,22 @@ static u64 find(const struct dp_map *map, const u8 *text, const void *bytes,
 	return hit ? map->start + (u64)(hit - text) : 0;
 }
 
-/* "mov $nr, %eax; syscall", if there is exactly one. */
-static u64 find_call(const struct dp_map *map, const u8 *text, u32 nr)
+/* Wherever "mov $nr, %eax; syscall" stands. */
+static void find_calls(struct dp_process *proc, const struct dp_map *map,
+		       const u8 *text, u32 nr)
 {
 	u8 code[7] = { 0xb8, 0, 0, 0, 0, 0x0f, 0x05 };
-	size_t size = map->end - map->start;
-	const u8 *hit, *rest;
+	const u8 *end = text + (map->end - map->start), *hit = text;
 
 	memcpy(code + 1, &nr, 4);
-	hit = memmem(text, size, code, sizeof(code));
-	if (!hit)
-		return 0;
-	rest = hit + 1;
-	if (memmem(rest, size - (size_t)(rest - text), code, sizeof(code)))
-		return 0;
-	return map->start + (u64)(hit - text);
+	while ((hit = memmem(hit, (size_t)(end - hit), code, sizeof(code))) &&
+	       proc->nr_hooks < DP_HOOKS_MAX) {
+		struct dp_hooked *h = &proc->hooks[proc->nr_hooks++];
+
+		h->addr = map->start + (u64)(hit - text);
+		h->nr = nr;
+		hit += sizeof(code);
+	}
 }
 
 static void search(struct dp_process *proc, const struct dp_map *map,
@@ -58,8 +60,9 @@ static void search(struct dp_process *proc, const struct dp_map *map,
 
 	proc->syscall_ret = find(map, text, syscall_ret, sizeof(syscall_ret));
 	proc->restorer = find(map, text, restorer, sizeof(restorer));
-	for (i = 0; i < DP_NR_HOOKS; i++)
-		proc->hooks[i] = find_call(map, text, hooked[i]);
+	proc->nr_hooks = 0;
+	for (i = 0; i < sizeof(hooked) / sizeof(hooked[0]); i++)
+		find_calls(proc, map, text, hooked[i]);
 }
 
 int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)

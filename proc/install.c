@@ -30,11 +30,6 @@
 #define MADV_WIPEONFORK 18
 #endif
 #define USER_END 0x7ffffffff000ull
-#define HOOK_NUMBERS                                       \
-	{                                                  \
-		SYS_rt_sigaction, SYS_execve, SYS_execveat \
-	}
-
 static u32 counter_shards(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -135,13 +130,15 @@ static long map_region(struct dp_process *proc, struct dp_remote *rem, long fd,
 		return ret;
 	dp_step("install: text");
 	ret = dp_remote_call(rem, SYS_mmap, proc->base + DP_WIPE_OFFSET,
-			     2 * DP_PAGE, PROT_READ | PROT_WRITE,
+			     DP_ARENA_OFFSET - DP_WIPE_OFFSET,
+			     PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~0ull, 0);
 	if (failed(ret))
 		return ret;
 	dp_step("install: private");
 	ret = dp_remote_call(rem, SYS_madvise, proc->base + DP_WIPE_OFFSET,
-			     DP_PAGE, MADV_WIPEONFORK, 0, 0, 0);
+			     DP_PRIVATE_OFFSET - DP_WIPE_OFFSET,
+			     MADV_WIPEONFORK, 0, 0, 0);
 	return failed(ret) ? ret : 0;
 }
 
@@ -196,12 +193,16 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 		   struct dp_diag *diag)
 {
 	struct dp_hole *holes = NULL;
+	u32 signature;
+	s32 offset;
 	size_t n;
-	int err = dp_stop_all(proc, diag);
+	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
 	dp_step("install: stopped");
+	if (dp_rseq_common(proc, &offset, &signature))
+		dp_engine_set_rseq(proc->engine, offset, signature);
 	err = find_holes(proc, &holes, &n);
 	if (!err)
 		err = dp_engine_place(proc->engine, holes, n);
@@ -217,12 +218,25 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 	return err;
 }
 
+/* From here on detours can count by themselves. */
+static int fill_table(struct dp_process *proc)
+{
+	u64 words[DP_MAX_SHARDS];
+	u32 n;
+
+	if (!dp_engine_table(proc->engine, words, &n))
+		return 0;
+	return dp_process_write(proc, proc->base + DP_TABLE_OFFSET, words,
+				n * sizeof(*words));
+}
+
 static int build(struct dp_process *proc, struct dp_diag *diag)
 {
 	struct dp_mapping map = {
 		.file = proc->file,
 		.base = proc->base,
 		.hook_entry = proc->base + dp_agent_hook_entry,
+		.detour_entry = proc->base + dp_agent_detour_entry,
 		.owner = proc->ns_pid,
 		.tool = (u32)getpid(),
 		.tool_start = dp_tool_start(getpid()),
@@ -236,6 +250,8 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 	dp_texts_note(proc);
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
 			       sizeof(proc->ns_pid));
+	if (!err)
+		err = fill_table(proc);
 	dp_step("install: built");
 	return err;
 }
@@ -266,7 +282,7 @@ static int go_live(struct dp_process *proc, struct dp_diag *diag)
 	int err = dp_check_sigtrap(proc, diag);
 
 	if (!err)
-		err = dp_stop_all(proc, diag);
+		err = dp_stop_alone(proc, diag);
 	if (err)
 		return err;
 	err = dp_remote_begin(proc, &rem, diag);
@@ -288,8 +304,12 @@ static int go_live(struct dp_process *proc, struct dp_diag *diag)
 static int arm(struct dp_process *proc, struct dp_diag *diag)
 {
 	u64 bad = 0;
-	int err = dp_engine_arm(proc->engine, &proc->target, &bad);
+	int err = dp_sync_begin(proc, diag);
 
+	if (err)
+		return err;
+	err = dp_engine_arm(proc->engine, &proc->target, &bad);
+	dp_sync_end(proc);
 	dp_step("install: armed");
 	if (!err)
 		return 0;
@@ -301,17 +321,21 @@ static int arm(struct dp_process *proc, struct dp_diag *diag)
 		(unsigned long long)bad, proc->pid);
 }
 
+static bool makes_process(u32 nr)
+{
+	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
+}
+
 static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		   struct dp_diag *diag)
 {
-	static const u32 nr[DP_NR_HOOKS] = HOOK_NUMBERS;
 	int err = 0;
 	size_t i;
 
-	for (i = 0; i < DP_NR_HOOKS && !err; i++)
-		if (proc->hooks[i])
-			err = dp_engine_add_hook(proc->engine, proc->hooks[i],
-						 nr[i]);
+	for (i = 0; i < proc->nr_hooks && !err; i++)
+		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
+					 proc->hooks[i].nr,
+					 makes_process(proc->hooks[i].nr));
 	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());
 	if (*need)
 		return 0;

@@ -128,15 +128,15 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		     struct dp_diag *diag)
 {
 	u64 bad = 0;
-	int err = dp_stop_all(proc, diag);
+	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
 	dp_step("leave: stopped");
 	if (again && dp_view_presume(view))
-		err = dp_view_disarm(view, &proc->target, DP_MODE_TRAP, &bad);
+		err = dp_view_disarm(view, &proc->target, false, &bad);
 	if (!err)
-		err = dp_view_disarm(view, &proc->target, DP_MODE_JUMP, &bad);
+		err = dp_view_disarm(view, &proc->target, true, &bad);
 	if (err)
 		foreign_bytes(proc, err, bad, diag);
 	else if (!dp_drained(proc, view))
@@ -155,7 +155,11 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 	bool again = dp_view_presume(view);
 	u64 bad = 0;
 
-	err = dp_view_disarm(view, &proc->target, DP_MODE_TRAP, &bad);
+	err = dp_sync_begin(proc, diag);
+	if (err)
+		return err;
+	err = dp_view_disarm(view, &proc->target, false, &bad);
+	dp_sync_end(proc);
 	dp_step("leave: disarmed");
 	if (err)
 		return foreign_bytes(proc, err, bad, diag);

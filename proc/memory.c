@@ -40,9 +40,13 @@ static int target_write(struct dp_target *target, u64 addr, const void *from,
 	return dp_process_write(process_of(target), addr, from, len);
 }
 
-/* No @sync: one-byte patches need none, and longer ones are written while the
- * threads are stopped; coming back from the stop synchronises them. */
+static int target_sync(struct dp_target *target)
+{
+	return dp_sync(process_of(target));
+}
+
 const struct dp_target_ops dp_process_target_ops = {
 	.read = target_read,
 	.write = target_write,
+	.sync = target_sync,
 };

@@ -38,7 +38,12 @@ struct dp_thread {
 	struct user_regs_struct regs;
 };
 
-#define DP_NR_HOOKS 3
+/** struct dp_hooked - a system call of libc that passes through the agent */
+struct dp_hooked {
+	u64 addr; /* of its "mov $nr, %eax; syscall" */
+	u32 nr;
+};
+#define DP_HOOKS_MAX 64
 
 /** struct dp_process - see proc.h */
 struct dp_process {
@@ -53,9 +58,11 @@ struct dp_process {
 	char exe[PATH_MAX], execed[PATH_MAX];
 	/* code of libc that remote calls and hooks use; 0 if not there */
 	u64 syscall_ret, restorer;
-	u64 hooks[DP_NR_HOOKS];
+	struct dp_hooked hooks[DP_HOOKS_MAX];
+	size_t nr_hooks;
 	struct dp_thread *threads; /* the stopped ones */
 	size_t nr_threads, cap_threads;
+	struct dp_remote *sync; /* while text is being written */
 	struct dp_engine *engine;
 	void *file; /* the shared memory, mapped here */
 	u64 file_size;
@@ -65,6 +72,11 @@ struct dp_process {
 /* stop.c: every thread that runs, held for a moment */
 int dp_stop_all(struct dp_process *proc, struct dp_diag *diag);
 void dp_stop_release(struct dp_process *proc);
+/** dp_stop_alone() - all of them, at a moment when no vfork child runs in their
+ *  memory. Return: as dp_stop_all(). */
+int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
+/** dp_stop_one() - one thread only, whichever is best at it */
+int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_asleep() - a thread that is left asleep because waking it would
  *  show; with its stack pointer and pc */
 bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
@@ -81,6 +93,15 @@ long dp_remote_call(struct dp_remote *remote, long nr, u64 a, u64 b, u64 c,
 /** dp_remote_scratch() - address of 64 bytes in the target, for arguments */
 u64 dp_remote_scratch(const struct dp_remote *remote);
 void dp_remote_end(struct dp_remote *remote);
+
+/* sync.c */
+/** dp_sync_begin() - hold a thread that can make everybody see new text */
+int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag);
+int dp_sync(struct dp_process *proc);
+void dp_sync_end(struct dp_process *proc);
+/** dp_rseq_common() - where the struct rseq of every stopped thread is, from its
+ *  thread pointer. Return: false if one has none, or they differ. */
+bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature);
 
 /* memory.c */
 int dp_process_read(const struct dp_process *proc, u64 addr, void *to,

@@ -111,7 +111,7 @@ static int stray_fd(const struct dp_process *proc)
 static int sweep(struct dp_process *proc, struct dp_diag *diag)
 {
 	struct dp_remote *rem;
-	int err = dp_stop_all(proc, diag), fd;
+	int err = dp_stop_alone(proc, diag), fd;
 
 	if (err)
 		return err;

@@ -175,7 +175,9 @@ static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
 	return add_thread(proc, tid) ? 0 : -ENOMEM;
 }
 
-static int seize_new(struct dp_process *proc, bool wake, size_t *fresh)
+/* @one: no more than one */
+static int seize_new(struct dp_process *proc, bool wake, bool one,
+		     size_t *fresh)
 {
 	pid_t *tids;
 	size_t n, i;
@@ -184,7 +186,7 @@ static int seize_new(struct dp_process *proc, bool wake, size_t *fresh)
 	*fresh = 0;
 	if (err)
 		return err;
-	for (i = 0; i < n && !err && !(wake && *fresh); i++)
+	for (i = 0; i < n && !err && !(one && *fresh); i++)
 		if (!holds(proc, tids[i]) && wanted(proc->pid, tids[i], wake))
 			err = seize(proc, tids[i], fresh);
 	free(tids);
@@ -245,25 +247,15 @@ static int stop_rounds(struct dp_process *proc, bool wake)
 
 	do {
 		had = proc->nr_threads;
-		err = seize_new(proc, wake && !had, &fresh);
+		err = seize_new(proc, wake && !had, wake, &fresh);
 		if (wait_new(proc, had, deadline) && !err)
 			err = -EAGAIN;
 	} while (!err && fresh && now_ns() < deadline);
 	return err;
 }
 
-int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
+static int no_stop(const struct dp_process *proc, int err, struct dp_diag *diag)
 {
-	int err;
-
-	if (proc->held)
-		return 0;
-	err = stop_rounds(proc, false);
-	if (!err && !proc->nr_threads)
-		err = stop_rounds(proc, true);
-	if (!err)
-		return 0;
-	dp_stop_release(proc);
 	if (err == -EAGAIN)
 		dp_diag_set(
 			diag, err,
@@ -280,6 +272,84 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 		dp_diag_set(diag, err, "cannot stop process %d: %s", proc->pid,
 			    strerror(-err));
 	return err;
+}
+
+int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err;
+
+	if (proc->held)
+		return 0;
+	err = stop_rounds(proc, false);
+	if (!err && !proc->nr_threads)
+		err = stop_rounds(proc, true);
+	if (!err)
+		return 0;
+	dp_stop_release(proc);
+	return no_stop(proc, err, diag);
+}
+
+/* A thread that waits in vfork or posix_spawn: somebody else, with signals and
+ * signal actions of his own, runs in its memory until then. */
+static bool is_shared(const struct dp_process *proc)
+{
+	bool shared = false;
+	pid_t *tids;
+	size_t n, i;
+	u64 sp, pc;
+	long nr;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && !shared; i++)
+		shared = !holds(proc, tids[i]) &&
+			 call_of(proc->pid, tids[i], &nr, &sp, &pc) &&
+			 vforks(nr);
+	free(tids);
+	return shared;
+}
+
+int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
+{
+	long long deadline = now_ns() + STOP_DEADLINE_NS;
+	struct timespec nap = { 0, 200000 };
+	int err;
+
+	do {
+		err = dp_stop_all(proc, diag);
+		if (err || proc->held || !is_shared(proc))
+			return err;
+		dp_stop_release(proc);
+		nanosleep(&nap, NULL);
+	} while (now_ns() < deadline);
+	return dp_diag_set(
+		diag, -EAGAIN,
+		"process %d has another process running in its memory (vfork), which has not come to its exec; try again",
+		proc->pid);
+}
+
+int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
+{
+	long long deadline = now_ns() + STOP_DEADLINE_NS;
+	struct timespec nap = { 0, 200000 };
+	bool wake = false;
+	size_t fresh = 1;
+	int err = 0;
+
+	/* One that ends meanwhile is no one; when none is left to stop, one has
+	 * to be woken. */
+	while (!err && !proc->nr_threads && now_ns() < deadline) {
+		wake |= !fresh;
+		err = seize_new(proc, wake, true, &fresh);
+		if (wait_new(proc, 0, deadline) && !err)
+			err = -EAGAIN;
+		if (!err && wake && !fresh)
+			nanosleep(&nap, NULL);
+	}
+	if (!err && proc->nr_threads)
+		return 0;
+	dp_stop_release(proc);
+	return no_stop(proc, err ? err : -EAGAIN, diag);
 }
 
 void dp_stop_release(struct dp_process *proc)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* points: the addresses that a spec stands for, checked as far as looking goes. */
 #include "tracer/tracer.h"
-#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include <ctype.h>
@@ -195,6 +195,33 @@ static int check_rseq(struct resolver *r, struct dp_point *p,
 	return 0;
 }
 
+/* As far as its function goes, and over the padding behind it that belongs to
+ * nobody; not into a restartable sequence. */
+static void measure_room(struct resolver *r, struct dp_point *p)
+{
+	u8 code[DP_REGION_MAX];
+	size_t size = read_code(r, p->addr, code, sizeof(code)), i;
+	struct insn_facts f;
+	u64 start, end, s, e;
+
+	p->room = 0;
+	if (dp_function_bounds(r->mods, p->addr, &start, &end))
+		return;
+	p->room = end - p->addr;
+	p->start = start;
+	p->end = end;
+	while (p->room < size && dp_function_bounds(r->mods, end, &s, &e) &&
+	       !dp_insn_facts(code + p->room, size - p->room, &f) &&
+	       dp_insn_is_nop(code + p->room, f.len)) {
+		p->room += f.len;
+		end += f.len;
+	}
+	for (i = 0; i < r->nr_rseq; i++)
+		if (r->rseq[i].start > p->addr &&
+		    r->rseq[i].start - p->addr < p->room)
+			p->room = r->rseq[i].start - p->addr;
+}
+
 /* mov $15, %rax; syscall */
 static int check_restorer(struct resolver *r, struct dp_point *p)
 {
@@ -228,6 +255,8 @@ static int check(struct resolver *r, struct dp_point *p)
 		err = check_rseq(r, p, m);
 	if (!err)
 		err = check_restorer(r, p);
+	if (!err)
+		measure_room(r, p);
 	return err;
 }
 

@@ -209,14 +209,15 @@ static void tell_hits(const struct dp_session *s)
 
 void dp_report_summary(const struct dp_session *s)
 {
-	size_t sites = dp_engine_sites(s->engine), probes = 0, i;
+	size_t sites = dp_engine_sites(s->engine);
+	size_t jumps = dp_engine_jumps(s->engine), probes = 0, i;
 
 	for (i = 0; i < s->points.n; i++)
 		probes += !s->points.v[i].refused;
 	fprintf(stderr,
-		"dprobes: %zu probe%s at %zu site%s (%zu trap, 0 jump): ",
+		"dprobes: %zu probe%s at %zu site%s (%zu trap, %zu jump): ",
 		probes, probes == 1 ? "" : "s", sites, sites == 1 ? "" : "s",
-		sites);
+		sites - jumps, jumps);
 	tell_hits(s);
 	tell_tallies(s);
 	fputs("; ", stderr);

@@ -29,16 +29,40 @@ static int check_expressions(const struct dp_session *s,
 	return err;
 }
 
+/* For tests, and for whoever doubts: how jumps are written. */
+static int choose_arming(struct dp_session *s, struct dp_diag *diag)
+{
+	static const char *const names[] = { [DP_ARM_INTERIOR] = "interior",
+					     [DP_ARM_QUIESCE] = "quiesce",
+					     [DP_ARM_TRAP] = "trap" };
+	const char *name = getenv("DPROBES_ARM");
+	size_t i;
+
+	s->arming = DP_ARM_DEFAULT;
+	if (!name || !*name)
+		return 0;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i])) {
+			s->arming = (enum dp_arming)i;
+			return 0;
+		}
+	return dp_diag_set(
+		diag, -EINVAL,
+		"DPROBES_ARM is \"%s\"; it can be interior, quiesce or trap",
+		name);
+}
+
 int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 		     const struct dp_session_kind *kind, const char **bad_spec,
 		     struct dp_diag *diag)
 {
 	size_t i;
-	int err = 0;
+	int err;
 
 	memset(s, 0, sizeof(*s));
 	s->opt = opt;
 	s->kind = kind;
+	err = choose_arming(s, diag);
 	s->specs = calloc(opt->nr_specs + 1, sizeof(*s->specs));
 	if (!s->specs)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
@@ -140,4 +164,5 @@ void dp_session_close(struct dp_session *s)
 	free(s->probes);
 	free(s->programs);
 	free(s->point_of);
+	free(s->ground);
 }

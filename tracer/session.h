@@ -45,6 +45,11 @@ struct dp_session_kind {
  * @written: records that were printed
  */
 struct dp_session {
+	enum dp_arming arming;
+	/* the function that was read last */
+	u8 *ground;
+	u64 ground_start;
+	size_t ground_size;
 	const struct dp_tracer_options *opt;
 	const struct dp_session_kind *kind;
 	struct dp_spec *specs;

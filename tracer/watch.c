@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch: from armed probes to the end of them, for every verb. */
 #include "tracer/session.h"
+#include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include <errno.h>
@@ -39,6 +40,9 @@ static void catch_signals(void)
 		sigaction(SIGHUP, &sa, NULL);
 }
 
+/* The longest function that is looked at whole. */
+#define FUNCTION_MAX (16u << 20)
+
 static double now(void)
 {
 	struct timespec t;
@@ -47,11 +51,39 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* The function of a point, and what a region may need behind it. Points come in
+ * order, so the last one is often the same. */
+static bool read_ground(struct dp_session *s, const struct dp_point *p,
+			struct dp_ground *g)
+{
+	size_t want = p->end - p->start + DP_REGION_MAX;
+	ssize_t n;
+
+	if (!p->room || want > FUNCTION_MAX)
+		return false;
+	if (s->ground_start != p->start) {
+		free(s->ground);
+		s->ground = malloc(want);
+		n = s->ground ? pread(dp_process_mem(s->proc), s->ground, want,
+				      (off_t)p->start) :
+				-1;
+		s->ground_start = p->start;
+		s->ground_size = n > 0 ? (size_t)n : 0;
+	}
+	*g = (struct dp_ground){ .start = p->start,
+				 .code = s->ground,
+				 .size = s->ground_size,
+				 .function = p->end - p->start,
+				 .room = p->room };
+	return g->size >= g->function;
+}
+
 static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 {
 	struct dp_point *p = &s->points.v[i];
 	const char *why = "out of memory";
-	u8 code[16];
+	struct dp_ground ground;
+	u8 code[DP_REGION_MAX];
 	ssize_t n = pread(dp_process_mem(s->proc), code, sizeof(code),
 			  (off_t)p->addr);
 	int err = dp_engine_add(s->engine, p->addr, code, n > 0 ? (size_t)n : 0,
@@ -65,6 +97,8 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	if (err)
 		return dp_diag_set(diag, err, "%s cannot be probed: %s",
 				   p->name, why);
+	if (read_ground(s, p, &ground))
+		dp_engine_allow_jump(s->engine, s->probes[i], &ground);
 	s->point_of[s->probes[i]] = i;
 	return s->kind->bind ? s->kind->bind(s, i, diag) : 0;
 }
@@ -81,6 +115,7 @@ static int add_probes(struct dp_session *s, struct dp_diag *diag)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	for (i = 0; i < s->points.n; i++)
 		s->programs[i] = DP_NO_PROGRAM;
+	dp_engine_set_arming(s->engine, s->arming);
 	dp_engine_set_tid_offset(s->engine, dp_thread_tid_offset(s->mods));
 	for (i = 0; i < s->points.n && !err; i++)
 		if (!s->points.v[i].refused)

@@ -3,34 +3,30 @@
 #include "engine/control/internal.h"
 #include "engine/control/strategy.h"
 
-static int arm_mode(struct dp_engine *e, struct dp_target *target,
-		    enum dp_mode mode, u64 *bad)
-{
-	u32 i;
-
-	for (i = 0; i < e->view.nr_sites; i++) {
-		struct dp_site_entry *s = &e->view.sites[i];
-		int err;
-
-		if (s->mode != mode)
-			continue;
-		err = dp_strategy_of(s)->arm(target, s);
-		if (!err)
-			continue;
-		if (bad)
-			*bad = s->addr;
-		dp_view_disarm(&e->view, target, mode, NULL);
-		return err;
-	}
-	return 0;
-}
-
 int dp_engine_arm_hooks(struct dp_engine *e, struct dp_target *target)
 {
-	return arm_mode(e, target, DP_MODE_JUMP, NULL);
+	struct dp_sites sites = { e->view.sites, e->view.nr_sites };
+	int err = dp_strategy_hook.arm(target, &sites, NULL);
+
+	if (err)
+		dp_strategy_hook.disarm(target, &sites, NULL);
+	return err;
+}
+
+static const struct dp_strategy *jumps_by(const struct dp_engine *e)
+{
+	return e->arming == DP_ARM_QUIESCE ? &dp_strategy_quiesce :
+					     &dp_strategy_interior;
 }
 
 int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
-	return arm_mode(e, target, DP_MODE_TRAP, bad);
+	struct dp_sites sites = { e->view.sites, e->view.nr_sites };
+	int err = jumps_by(e)->arm(target, &sites, bad);
+
+	if (!err)
+		err = dp_strategy_trap.arm(target, &sites, bad);
+	if (err)
+		dp_view_disarm(&e->view, target, false, NULL);
+	return err;
 }

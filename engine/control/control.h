@@ -41,17 +41,66 @@ void dp_engine_destroy(struct dp_engine *engine);
 int dp_engine_add(struct dp_engine *engine, u64 addr, const u8 *code,
 		  size_t size, u32 *probe, const char **why);
 
+/** enum dp_arming - how jumps get into text */
+enum dp_arming {
+	DP_ARM_INTERIOR, /* breakpoints stay inside; nobody is stopped */
+	DP_ARM_QUIESCE, /* everybody is stopped for a moment */
+	DP_ARM_TRAP, /* no jumps at all */
+};
+
+/** dp_engine_set_arming() - before the layout; else it is the default */
+void dp_engine_set_arming(struct dp_engine *engine, enum dp_arming arming);
+#define DP_ARM_DEFAULT DP_ARM_INTERIOR
+
+/**
+ * struct dp_ground - the function around a probe
+ * @start: its address
+ * @code: its bytes, and some behind it: @size in all, @function of them its own
+ * @room: bytes from the probe's address on that a jump may displace: to the end
+ *        of the function, and over padding behind it
+ */
+struct dp_ground {
+	u64 start;
+	const u8 *code;
+	size_t size, function;
+	size_t room;
+};
+
+/**
+ * dp_engine_allow_jump() - the probe may be a jump, if its ground allows it
+ *
+ * Without it the probe is a breakpoint. Before the layout.
+ */
+void dp_engine_allow_jump(struct dp_engine *engine, u32 probe,
+			  const struct dp_ground *ground);
+
+/** dp_engine_forbid_jump() - a probe shall be a breakpoint, because of @why */
+void dp_engine_forbid_jump(struct dp_engine *engine, u32 probe,
+			   const char *why);
+
+/**
+ * dp_engine_set_rseq() - every thread has a struct rseq registered
+ * @offset: of it from the thread pointer
+ * @signature: that it was registered with
+ *
+ * Then detours count by themselves. Before the build.
+ */
+void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
+
 /**
  * dp_engine_add_hook() - watch a system call of libc
  * @addr: address of its "mov $nr, %eax; syscall" (7 bytes)
  * @nr: number of the call
+ * @watched: it is made where it stands, between two calls of the agent, because
+ *           it may return twice on one stack; else the agent makes it
  *
- * The call then passes through the agent (engine/hit/hook.c). A probe at @addr
+ * The call then passes through the agent (engine/hit/hook.c, watch.c). A probe at @addr
  * and the hook live together; a probe on the syscall instruction itself wins
  * over the hook, which is then left out.
  * Return: 0, -ENOMEM.
  */
-int dp_engine_add_hook(struct dp_engine *engine, u64 addr, u32 nr);
+int dp_engine_add_hook(struct dp_engine *engine, u64 addr, u32 nr,
+		       bool watched);
 
 /**
  * struct dp_program_spec - a program as it is inserted
@@ -150,6 +199,7 @@ struct dp_mapping {
 	void *file; /* the memfd in the tool: text, arena, pools */
 	u64 base; /* address of the agent's text in the target */
 	u64 hook_entry; /* address of dp_hook_entry in the target */
+	u64 detour_entry; /* and of dp_detour_entry */
 	u32 owner; /* the target's pid, in its own namespace */
 	u32 tool;
 	u64 tool_start;
@@ -162,6 +212,14 @@ struct dp_mapping {
  * Return: 0; -ENOMEM a copy does not reach what it refers to.
  */
 int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
+
+/**
+ * dp_engine_table() - what belongs at DP_TABLE_OFFSET
+ * @words: addresses of the counters of each CPU in turn; DP_MAX_SHARDS at most
+ * @n: how many
+ * Return: false if detours do not count by themselves.
+ */
+bool dp_engine_table(const struct dp_engine *engine, u64 *words, u32 *n);
 
 /** dp_engine_arena() - the shared memory in the tool; NULL before the build */
 struct dp_arena *dp_engine_arena(const struct dp_engine *engine);
@@ -224,10 +282,13 @@ u64 dp_engine_global(const struct dp_engine *engine, u32 index);
 u32 dp_engine_globals(const struct dp_engine *engine);
 
 u64 dp_engine_missed(const struct dp_engine *engine, u32 probe);
+/** dp_engine_mode() - "jump" or "trap"; dp_engine_reason() why not "jump" */
 const char *dp_engine_mode(const struct dp_engine *engine, u32 probe);
 const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);
 /** dp_engine_sites() - addresses probed, hooks not counted */
 size_t dp_engine_sites(const struct dp_engine *engine);
+/** dp_engine_jumps() - those of them that are armed with a jump */
+size_t dp_engine_jumps(const struct dp_engine *engine);
 /** dp_engine_site() - address of the i-th site, hooks included; 0 past the end */
 u64 dp_engine_site(const struct dp_engine *engine, size_t i);
 

@@ -47,17 +47,29 @@ static int sort_sites(struct dp_engine *e)
 	return 0;
 }
 
-/* What the copy of a site has to reach. */
+static void widen(const struct insn_facts *f, u64 addr, u64 *low, u64 *high)
+{
+	u64 next = addr + f->len, target = next;
+
+	if (f->rip_relative || f->class == DP_INSN_JMP ||
+	    f->class == DP_INSN_JCC || f->class == DP_INSN_LOOP ||
+	    f->class == DP_INSN_CALL)
+		target = next + (u64)f->target;
+	*low = target < *low ? target : *low;
+	*high = target > *high ? target : *high;
+	*high = next > *high ? next : *high;
+}
+
+/* What the copies of a site have to reach. */
 static void site_span(const struct dp_site *s, u64 *low, u64 *high)
 {
-	u64 next = s->addr + s->facts.len, target = next;
+	int i;
 
-	if (s->facts.rip_relative || s->facts.class == DP_INSN_JMP ||
-	    s->facts.class == DP_INSN_JCC || s->facts.class == DP_INSN_LOOP ||
-	    s->facts.class == DP_INSN_CALL)
-		target = next + (u64)s->facts.target;
-	*low = s->addr < target ? s->addr : target;
-	*high = next > target ? next : target;
+	*low = *high = s->addr;
+	widen(&s->facts, s->addr, low, high);
+	for (i = 0; i < s->region.nr; i++)
+		widen(&s->region.facts[i], s->addr + s->region.at[i], low,
+		      high);
 }
 
 static bool joins(const struct dp_pool_need *pool, u64 low, u64 high)
@@ -83,13 +95,14 @@ static int assign_pool(struct dp_engine *e, struct dp_site *s)
 		pool = &need->pools[need->nr_pools++];
 		pool->low = low;
 		pool->high = high;
-		pool->size = 2 * DP_COPY_MAX;
+		pool->size = DP_ENTRY_STUB + 2 * DP_DETOUR_MAX;
 	}
 	pool->low = low < pool->low ? low : pool->low;
 	pool->high = high > pool->high ? high : pool->high;
 	pool->size += s->hook >= 0 ? DP_COPY_MAX : DP_COPY_MAX * 3 / 4;
 	if (s->records)
 		pool->size += DP_COPY_MAX;
+	pool->size += dp_jump_room(e, s);
 	s->pool = need->nr_pools - 1;
 	return 0;
 }
@@ -108,6 +121,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 	need->nr_pools = 0;
 	if (sort_sites(e))
 		return NULL;
+	dp_jumps_choose(e);
 	for (i = 0; i < e->nr_sites; i++)
 		if (assign_pool(e, &e->sites[e->order[i]]))
 			return NULL;

@@ -93,6 +93,8 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 		if (!err)
 			n = carve(free_, n, pool->addr, pool->size);
 	}
+	if (!err)
+		err = dp_landings_place(engine, free_, n);
 	dp_port_free(free_);
 	return err;
 }

@@ -6,10 +6,11 @@
 #include "engine/control/internal.h"
 #include "engine/control/strategy.h"
 
-/* Where the next copy goes, pool by pool. */
+/* Where the next copy goes in a pool. */
 struct cursor {
 	u8 *file;
-	u32 used[DP_MAX_POOLS];
+	u64 addr, size;
+	u32 used;
 };
 
 static void put32(u8 *to, u32 v)
@@ -91,7 +92,7 @@ static int make_post(const struct dp_site *s, struct dp_site_entry *entry,
 }
 
 /* Only what falls through, and does so as one instruction, comes back. */
-static bool needs_post(const struct dp_site *s)
+bool dp_site_needs_post(const struct dp_site *s)
 {
 	u8 f = s->facts.faults;
 
@@ -103,14 +104,36 @@ static bool needs_post(const struct dp_site *s)
 /* A hook that shares its address with a probe is reached by the trap. */
 static int make_patch(const struct dp_site *s, struct dp_site_entry *entry)
 {
-	copy_bytes(entry->orig, s->code, sizeof(entry->orig));
 	entry->patch[0] = DP_BREAKPOINT;
 	entry->patch_len = 1;
 	entry->mode = DP_MODE_TRAP;
 	if (s->hook < 0 || s->first_probe)
 		return 0;
 	entry->mode = DP_MODE_JUMP;
+	entry->hook = 1;
+	entry->number = (u32)s->hook;
 	entry->patch_len = (u8)dp_emit_jmp(entry->patch, s->addr, entry->copy);
+	return entry->patch_len ? 0 : -ENOMEM;
+}
+
+/* A jump straight to the detour, or to its landing and on from there. */
+static int make_jump(const struct dp_engine *e, const struct dp_mapping *map,
+		     const struct dp_site *s, struct dp_site_entry *entry)
+{
+	u64 detour = entry->jump.base + entry->jump.start;
+	u64 to = s->landing ? s->landing : detour;
+	u32 i;
+
+	entry->patch_len = (u8)dp_emit_jmp(entry->patch, s->addr, to);
+	for (i = 0; s->landing && i < e->need.nr_pools; i++) {
+		const struct dp_pool_need *p = &e->need.pools[i];
+
+		if (s->landing - p->addr < p->size &&
+		    !dp_emit_jmp((u8 *)map->file + p->file_offset +
+					 (s->landing - p->addr),
+				 s->landing, detour))
+			return -ENOMEM;
+	}
 	return entry->patch_len ? 0 : -ENOMEM;
 }
 
@@ -122,30 +145,77 @@ static void note_faults(const struct dp_site *s, struct dp_site_entry *entry)
 		entry->operand.disp += (s64)(s->addr + s->facts.len);
 }
 
-static int plan_site(struct dp_engine *e, const struct dp_site *s,
+/* A system call between two calls of the agent. */
+static int plan_watched(const struct dp_engine *e, u32 i,
+			struct dp_site_entry *entry, struct cursor *cur)
+{
+	const struct dp_site *s = dp_order_site(e, i);
+	u32 used = (cur->used + DP_DETOUR_ALIGN - 1) &
+		   ~(u32)(DP_DETOUR_ALIGN - 1);
+	int err = dp_jump_plan(e, i, entry, cur->addr + used, cur->file + used,
+			       e->need.pools[s->pool].addr);
+
+	cur->used = used + entry->jump.len;
+	entry->copy = entry->jump.base + entry->jump.start;
+	return err ? err : make_patch(s, entry);
+}
+
+static int plan_trap(const struct dp_engine *e, u32 i,
 		     struct dp_site_entry *entry, const struct dp_mapping *map,
 		     struct cursor *cur)
 {
-	const struct dp_pool_need *pool = &e->need.pools[s->pool];
-	u32 *used = &cur->used[s->pool];
-	u8 *file = (u8 *)map->file + pool->file_offset;
+	const struct dp_site *s = dp_order_site(e, i);
 	int err;
 
-	if (*used + 2 * DP_COPY_MAX > pool->size)
-		return -ENOMEM;
-	entry->addr = s->addr;
-	entry->copy = pool->addr + *used;
-	entry->insn_len = s->facts.len;
-	entry->first_probe = s->first_probe;
-	note_faults(s, entry);
-	err = make_copy(s, entry, map, file + *used);
-	*used += entry->copy_len;
-	if (!err && needs_post(s)) {
-		entry->post = pool->addr + *used;
-		err = make_post(s, entry, file + *used);
-		*used += entry->post_len;
+	if (s->watched)
+		return plan_watched(e, i, entry, cur);
+	entry->copy = cur->addr + cur->used;
+	err = make_copy(s, entry, map, cur->file + cur->used);
+	cur->used += entry->copy_len;
+	if (!err && dp_site_needs_post(s)) {
+		entry->post = cur->addr + cur->used;
+		err = make_post(s, entry, cur->file + cur->used);
+		cur->used += entry->post_len;
 	}
 	return err ? err : make_patch(s, entry);
+}
+
+/* The @i-th site in order; one that another's jump covers has been planned with
+ * that. */
+static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
+		     const struct dp_mapping *map, struct cursor *cur)
+{
+	const struct dp_site *s = dp_order_site(e, i);
+	u32 used = (cur->used + DP_DETOUR_ALIGN - 1) &
+		   ~(u32)(DP_DETOUR_ALIGN - 1);
+	int err;
+
+	entry->mode = DP_MODE_JUMP;
+	if (s->leader)
+		return 0;
+	err = dp_jump_plan(e, i, entry, cur->addr + used, cur->file + used,
+			   e->need.pools[s->pool].addr);
+	cur->used = used + entry->jump.len;
+	return err ? err : make_jump(e, map, s, entry);
+}
+
+static int plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
+		     const struct dp_mapping *map, struct cursor *cursors)
+{
+	const struct dp_site *s = dp_order_site(e, i);
+	struct cursor *cur = &cursors[s->pool];
+
+	if (cur->used + 2 * DP_COPY_MAX + DP_DETOUR_ALIGN + DP_DETOUR_MAX >
+	    cur->size)
+		return -ENOMEM;
+	entry->addr = s->addr;
+	entry->insn_len = s->facts.len;
+	entry->first_probe = s->first_probe;
+	copy_bytes(entry->orig, s->code, sizeof(entry->orig));
+	note_faults(s, entry);
+	if (s->mode == DP_MODE_JUMP)
+		return plan_jump(e, i, entry, map, cur);
+	return plan_trap(e, i, entry, map, cur);
 }
 
 static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
@@ -163,6 +233,7 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->tool_start = map->tool_start;
 	c->tid_offset = e->tid_offset;
 	c->nr_pools = e->need.nr_pools;
+	c->counts_alone = e->rseq_usable;
 	for (i = 0; i < e->need.nr_pools; i++) {
 		c->pools[i].start = e->need.pools[i].addr;
 		c->pools[i].size = e->need.pools[i].size;
@@ -247,28 +318,77 @@ static void open_reader(struct dp_engine *e)
 					.rings = e->shards };
 }
 
+static void enter_site(struct dp_arena *arena,
+		       const struct dp_site_entry *entry, u32 i)
+{
+	enter_hash(arena, entry->addr, i);
+	if (entry->post)
+		enter_hash(arena, entry->post + entry->post_body, i);
+}
+
+/* The breakpoints in the middle of its jump. */
+static void enter_traps(struct dp_arena *arena,
+			const struct dp_site_entry *entry, u32 i)
+{
+	int b;
+
+	for (b = 1; b < DP_JUMP_SIZE; b++)
+		if (entry->jump.traps >> b & 1)
+			enter_hash(arena, entry->addr + (u64)b, i);
+}
+
+static void open_pools(struct dp_engine *e, const struct dp_mapping *map,
+		       struct cursor *cursors)
+{
+	u32 i;
+
+	for (i = 0; i < e->need.nr_pools; i++) {
+		const struct dp_pool_need *p = &e->need.pools[i];
+
+		cursors[i].file = (u8 *)map->file + p->file_offset;
+		cursors[i].addr = p->addr;
+		cursors[i].size = p->size;
+		cursors[i].used = DP_ENTRY_STUB;
+		/* Pages of landings have none: they come after the pools. */
+		if (i < e->nr_code_pools)
+			dp_detour_entry_stub(cursors[i].file,
+					     map->detour_entry);
+	}
+}
+
 static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
 		      u32 *rank)
 {
 	struct dp_site_entry *entries =
 		(void *)((char *)e->arena + e->arena->control.site_off);
-	struct cursor cur = { map->file, { 0 } };
+	struct cursor *cursors = dp_port_alloc(DP_MAX_POOLS * sizeof(*cursors));
+	int err = cursors ? 0 : -ENOMEM;
 	u32 i;
-	int err;
 
-	for (i = 0; i < e->nr_sites; i++) {
-		const struct dp_site *s = &e->sites[e->order[i]];
-
-		err = plan_site(e, s, &entries[i], map, &cur);
-		if (err)
-			return err;
+	if (!err)
+		open_pools(e, map, cursors);
+	for (i = 0; !err && i < e->nr_sites; i++) {
+		err = plan_site(e, i, &entries[i], map, cursors);
 		rank[e->order[i]] = i;
-		enter_hash(e->arena, s->addr, i);
-		if (entries[i].post)
-			enter_hash(e->arena,
-				   entries[i].post + entries[i].post_body, i);
 	}
-	return 0;
+	/* A breakpoint inside a jump may be a site of its own, which is found
+	 * first because it is entered first. */
+	for (i = 0; !err && i < e->nr_sites; i++)
+		enter_site(e->arena, &entries[i], i);
+	for (i = 0; !err && i < e->nr_sites; i++)
+		enter_traps(e->arena, &entries[i], i);
+	dp_port_free(cursors);
+	return err;
+}
+
+bool dp_engine_table(const struct dp_engine *e, u64 *words, u32 *n)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+	u64 counters = c->base + DP_ARENA_OFFSET + c->counter_off;
+
+	for (*n = 0; *n < e->shards; ++*n)
+		words[*n] = counters + (u64)*n * c->shard_stride;
+	return e->rseq_usable;
 }
 
 int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)

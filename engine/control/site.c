@@ -97,6 +97,7 @@ static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
 	size_t i;
 	int err;
 
+	*site = (struct dp_site){ .addr = addr, .hook = -1 };
 	if (size && code[0] == DP_BREAKPOINT) {
 		*why = "a breakpoint is already there";
 		return -EBUSY;
@@ -110,12 +111,11 @@ static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
 		*why = site->facts.refusal;
 		return -EINVAL;
 	}
-	site->addr = addr;
-	site->hook = -1;
-	site->first_probe = site->last_probe = 0;
-	site->records = false;
-	for (i = 0; i < site->facts.len; i++)
-		site->code[i] = code[i];
+	site->size = site->facts.len;
+	site->why = "nothing is known of the code behind it";
+	/* A breakpoint's entry notes five bytes; those behind it are not ours. */
+	for (i = 0; i < DP_REGION_MAX; i++)
+		site->code[i] = i < size ? code[i] : 0;
 	return 0;
 }
 
@@ -154,7 +154,22 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	return 0;
 }
 
-int dp_engine_add_hook(struct dp_engine *e, u64 addr, u32 nr)
+/* The number and the call: what a watched one displaces. */
+static void copy_call(struct dp_site *s, const u8 *code)
+{
+	size_t i;
+
+	for (i = 0; i < DP_HOOK_CALL; i++)
+		s->code[i] = code[i];
+	s->region = (struct dp_region){ .len = DP_HOOK_CALL, .nr = 2 };
+	s->region.at[1] = DP_JUMP_SIZE;
+	for (i = 0; i < 2; i++)
+		dp_insn_facts(code + s->region.at[i],
+			      DP_HOOK_CALL - s->region.at[i],
+			      &s->region.facts[i]);
+}
+
+int dp_engine_add_hook(struct dp_engine *e, u64 addr, u32 nr, bool watched)
 {
 	u8 code[] = { 0xb8, (u8)nr, (u8)(nr >> 8), 0, 0, 0x0f, 0x05 };
 	struct dp_site fresh, *site = dp_engine_find(e, addr);
@@ -171,7 +186,20 @@ int dp_engine_add_hook(struct dp_engine *e, u64 addr, u32 nr)
 			return err;
 	}
 	site->hook = (s32)nr;
+	site->watched = watched;
+	copy_call(site, code);
 	return 0;
+}
+
+size_t dp_engine_jumps(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		n += e->sites[i].first_probe &&
+		     e->sites[i].mode == DP_MODE_JUMP;
+	return n;
 }
 
 size_t dp_engine_sites(const struct dp_engine *e)
@@ -196,8 +224,8 @@ u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
 		       0;
 }
 
-/* Counting in trap mode has no way to miss: it needs no memory, no lock and no
- * free instance, and it cannot recurse. A program needs a context. */
+/* Counting has no way to miss: it needs no memory, no lock and no free instance,
+ * and it cannot recurse. A program needs a context. */
 u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
 {
 	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT);
@@ -213,12 +241,15 @@ u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
 
 const char *dp_engine_mode(const struct dp_engine *e, u32 probe)
 {
-	return "trap";
+	return e->sites[e->probes[probe].site].mode == DP_MODE_JUMP ? "jump" :
+								      "trap";
 }
 
 const char *dp_engine_reason(const struct dp_engine *e, u32 probe)
 {
-	return "breakpoint: jump mode is not there yet";
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	return s->mode == DP_MODE_JUMP ? "" : s->why;
 }
 
 struct dp_arena *dp_engine_arena(const struct dp_engine *e)

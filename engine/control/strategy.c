@@ -1,96 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * strategy: writing into text that others may be executing.
+ * strategy: writing single instructions of text that others may be executing.
  *
  * trap  one byte, so there is nothing in between.
- * insn  a jump over one instruction of five bytes: breakpoint first, then the
- *       four bytes behind it, then the first one; synchronised in between. A
- *       thread is before or behind that instruction, never inside; one that
- *       meets the breakpoint is sent where the jump goes.
+ * hook  a jump over one instruction of five bytes, while nobody runs: a thread
+ *       is before or behind that instruction, never inside. Breakpoint first and
+ *       first byte last all the same: the tool may be ended in between.
  */
 #include "engine/control/strategy.h"
 
-static bool same(const u8 *a, const u8 *b, size_t n)
+bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
 {
 	while (n && *a == *b)
 		a++, b++, n--;
 	return !n;
 }
 
-static int expect(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
+int dp_text_expect(struct dp_target *target, u64 addr, const u8 *bytes,
+		   size_t n)
 {
 	u8 now[sizeof(((struct dp_site_entry *)0)->orig)];
 	int err = target->ops->read(target, addr, now, n);
 
 	if (err)
 		return err;
-	return same(now, bytes, n) ? 0 : -EBUSY;
+	return dp_bytes_same(now, bytes, n) ? 0 : -EBUSY;
 }
 
-static int sync(struct dp_target *target)
+int dp_text_sync(struct dp_target *target)
 {
 	return target->ops->sync ? target->ops->sync(target) : 0;
 }
 
-static int trap_arm(struct dp_target *target, struct dp_site_entry *site)
-{
-	int err = expect(target, site->addr, site->orig, 1);
-
-	if (err)
-		return err;
-	site->armed = 1;
-	err = target->ops->write(target, site->addr, site->patch, 1);
-	if (err)
-		site->armed = 0;
-	return err;
-}
-
-static int trap_disarm(struct dp_target *target, struct dp_site_entry *site)
-{
-	int err = expect(target, site->addr, site->patch, 1);
-
-	/* The tool that armed it may have been ended before it wrote. */
-	if (err == -EBUSY && !expect(target, site->addr, site->orig, 1))
-		err = 0;
-	else if (!err)
-		err = target->ops->write(target, site->addr, site->orig, 1);
-	if (!err) {
-		site->armed = 0;
-		site->returned = 1;
-	}
-	return err;
-}
-
-/* Replace @n bytes at @addr behind a breakpoint. */
-static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
-{
-	static const u8 breakpoint = DP_BREAKPOINT;
-	int err = target->ops->write(target, addr, &breakpoint, 1);
-
-	if (!err)
-		err = sync(target);
-	if (!err)
-		err = target->ops->write(target, addr + 1, bytes + 1, n - 1);
-	if (!err)
-		err = sync(target);
-	if (!err)
-		err = target->ops->write(target, addr, bytes, 1);
-	return err;
-}
-
-static int insn_arm(struct dp_target *target, struct dp_site_entry *site)
-{
-	int err = expect(target, site->addr, site->orig, site->patch_len);
-
-	if (err)
-		return err;
-	site->armed = 1;
-	return poke(target, site->addr, site->patch, site->patch_len);
-}
-
-/* Halfway in or halfway out, by a tool that was ended: each byte is the
- * original's, the patch's, or the breakpoint. */
-static bool ours(const u8 *now, const struct dp_site_entry *site)
+bool dp_text_ours(const struct dp_site_entry *site, const u8 *now)
 {
 	size_t i;
 
@@ -101,28 +43,143 @@ static bool ours(const u8 *now, const struct dp_site_entry *site)
 	return true;
 }
 
-static int insn_disarm(struct dp_target *target, struct dp_site_entry *site)
+/* One site after the other: what both strategies here do. */
+static int each(struct dp_target *target, const struct dp_sites *sites,
+		const struct dp_strategy *strategy,
+		int (*act)(struct dp_target *target,
+			   struct dp_site_entry *site),
+		bool armed, u64 *bad)
+{
+	int first = 0, err;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = &sites->v[i];
+
+		if (!strategy->mine(s) || !s->armed != !armed)
+			continue;
+		err = act(target, s);
+		if (!err)
+			continue;
+		if (!first) {
+			first = err;
+			if (bad)
+				*bad = s->addr;
+		}
+		if (!armed)
+			break;
+	}
+	return first;
+}
+
+static bool trap_mine(const struct dp_site_entry *s)
+{
+	return s->mode == DP_MODE_TRAP;
+}
+
+static int trap_put(struct dp_target *target, struct dp_site_entry *site)
+{
+	int err = dp_text_expect(target, site->addr, site->orig, 1);
+
+	if (err)
+		return err;
+	site->armed = 1;
+	err = target->ops->write(target, site->addr, site->patch, 1);
+	if (err)
+		site->armed = 0;
+	return err;
+}
+
+static int trap_take(struct dp_target *target, struct dp_site_entry *site)
+{
+	int err = dp_text_expect(target, site->addr, site->patch, 1);
+
+	/* The tool that armed it may have been ended before it wrote. */
+	if (err == -EBUSY && !dp_text_expect(target, site->addr, site->orig, 1))
+		err = 0;
+	else if (!err)
+		err = target->ops->write(target, site->addr, site->orig, 1);
+	if (!err) {
+		site->armed = 0;
+		site->returned = 1;
+	}
+	return err;
+}
+
+static int trap_arm(struct dp_target *target, const struct dp_sites *sites,
+		    u64 *bad)
+{
+	return each(target, sites, &dp_strategy_trap, trap_put, false, bad);
+}
+
+static int trap_disarm(struct dp_target *target, const struct dp_sites *sites,
+		       u64 *bad)
+{
+	return each(target, sites, &dp_strategy_trap, trap_take, true, bad);
+}
+
+static bool hook_mine(const struct dp_site_entry *s)
+{
+	return s->hook;
+}
+
+/* Replace @n bytes at @addr behind a breakpoint. */
+static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
+{
+	static const u8 breakpoint = DP_BREAKPOINT;
+	int err = target->ops->write(target, addr, &breakpoint, 1);
+
+	if (!err)
+		err = dp_text_sync(target);
+	if (!err)
+		err = target->ops->write(target, addr + 1, bytes + 1, n - 1);
+	if (!err)
+		err = dp_text_sync(target);
+	if (!err)
+		err = target->ops->write(target, addr, bytes, 1);
+	return err;
+}
+
+static int hook_put(struct dp_target *target, struct dp_site_entry *site)
+{
+	int err =
+		dp_text_expect(target, site->addr, site->orig, site->patch_len);
+
+	if (err)
+		return err;
+	site->armed = 1;
+	return poke(target, site->addr, site->patch, site->patch_len);
+}
+
+static int hook_take(struct dp_target *target, struct dp_site_entry *site)
 {
 	u8 now[sizeof(site->orig)];
 	int err = target->ops->read(target, site->addr, now, site->patch_len);
 
 	if (err)
 		return err;
-	if (!ours(now, site))
+	if (!dp_text_ours(site, now))
 		return -EBUSY;
-	if (!same(now, site->orig, site->patch_len))
+	if (!dp_bytes_same(now, site->orig, site->patch_len))
 		err = poke(target, site->addr, site->orig, site->patch_len);
 	if (!err)
 		site->armed = 0;
 	return err;
 }
 
-static const struct dp_strategy strategies[] = {
-	[DP_MODE_TRAP] = { "trap", trap_arm, trap_disarm },
-	[DP_MODE_JUMP] = { "insn", insn_arm, insn_disarm },
-};
-
-const struct dp_strategy *dp_strategy_of(const struct dp_site_entry *site)
+static int hook_arm(struct dp_target *target, const struct dp_sites *sites,
+		    u64 *bad)
 {
-	return &strategies[site->mode];
+	return each(target, sites, &dp_strategy_hook, hook_put, false, bad);
 }
+
+static int hook_disarm(struct dp_target *target, const struct dp_sites *sites,
+		       u64 *bad)
+{
+	return each(target, sites, &dp_strategy_hook, hook_take, true, bad);
+}
+
+const struct dp_strategy dp_strategy_trap = { "trap", trap_mine, trap_arm,
+					      trap_disarm, false };
+const struct dp_strategy dp_strategy_hook = { "hook", hook_mine, hook_arm,
+					      hook_disarm, true };

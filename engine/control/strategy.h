@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * strategy: how the bytes of a site get into live text and out again.
+ * strategy: how the bytes of sites get into live text and out again.
  *
  * A plan (struct dp_site_entry with its patch) is complete before a strategy
  * sees it, and the hit half already knows the site.
@@ -11,24 +11,50 @@
 #include "engine/layout.h"
 #include "engine/control/target.h"
 
+/** struct dp_sites - some table of sites; a strategy picks its own */
+struct dp_sites {
+	struct dp_site_entry *v;
+	u32 n;
+};
+
 /**
  * struct dp_strategy - one way of arming
  * @name: as DPROBES_ARM and listings spell it
- * @arm: write the patch. Threads may be running in the text.
+ * @mine: is this site armed this way?
+ * @arm: write the patches. Threads may be running in the text, unless @stopped
  * @disarm: write the original bytes back
+ * @stopped: has to be called while nobody runs
  *
- * Both verify first that the text holds what they expect: -EBUSY if somebody
- * else has written there.
+ * Both work on batches and verify first that the text holds what they expect:
+ * -EBUSY if somebody else has written there, with the address in *@bad. @arm
+ * ends at the first failure, @disarm goes on past it and leaves that site as it
+ * is.
  */
 struct dp_strategy {
 	const char *name;
-	int (*arm)(struct dp_target *target, struct dp_site_entry *site);
-	int (*disarm)(struct dp_target *target, struct dp_site_entry *site);
+	bool (*mine)(const struct dp_site_entry *site);
+	int (*arm)(struct dp_target *target, const struct dp_sites *sites,
+		   u64 *bad);
+	int (*disarm)(struct dp_target *target, const struct dp_sites *sites,
+		      u64 *bad);
+	bool stopped;
 };
 
-/** dp_strategy_of() - the strategy for a site's mode */
-const struct dp_strategy *dp_strategy_of(const struct dp_site_entry *site);
+/* strategy.c */
+extern const struct dp_strategy dp_strategy_trap, dp_strategy_hook;
+/* interior.c */
+extern const struct dp_strategy dp_strategy_interior, dp_strategy_quiesce;
 
 #define DP_BREAKPOINT 0xcc
+
+/* What the strategies share. */
+bool dp_bytes_same(const u8 *a, const u8 *b, size_t n);
+/** dp_text_expect() - Return: 0; -EBUSY other bytes are at @addr; an error */
+int dp_text_expect(struct dp_target *target, u64 addr, const u8 *bytes,
+		   size_t n);
+int dp_text_sync(struct dp_target *target);
+/** dp_text_ours() - is each byte the original's, the patch's, or a breakpoint
+ *  where one can be on the way from one to the other? */
+bool dp_text_ours(const struct dp_site_entry *site, const u8 *now);
 
 #endif

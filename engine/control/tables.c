@@ -90,7 +90,7 @@ static void lay_out_programs(const struct dp_engine *e,
 
 u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 {
-	u32 slots = power_above(4 * e->nr_sites + 2);
+	u32 slots = power_above(10 * e->nr_sites + 2);
 	u64 offset = sizeof(struct dp_arena);
 
 	c->site_off =
@@ -104,7 +104,8 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 	/* Shards a cache line apart, whatever the number of probes. */
 	c->shard_stride = (e->nr_probes * 8 + LINE - 1) & ~(u32)(LINE - 1);
 	c->shard_mask = e->shards - 1;
-	c->counter_off = take(&offset, (u64)e->shards * c->shard_stride, LINE);
+	c->counter_off =
+		take(&offset, 2 * (u64)e->shards * c->shard_stride, LINE);
 	c->nr_probes = e->nr_probes;
 	lay_out_programs(e, c, &offset);
 	return (offset + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);

@@ -16,15 +16,22 @@ static bool counters_fit(const struct dp_arena_control *c, u64 size)
 	return shards <= DP_MAX_SHARDS && !(shards & c->shard_mask) &&
 	       c->shard_stride % 8 == 0 &&
 	       c->shard_stride / 8 >= c->nr_probes &&
-	       fits(c->counter_off, shards,
+	       fits(c->counter_off, 2 * shards,
 		    c->shard_stride ? c->shard_stride : 8, size);
+}
+
+static bool patch_sane(const struct dp_site_entry *s)
+{
+	if (s->mode == DP_MODE_TRAP)
+		return s->patch_len == 1;
+	/* A jump; or none, where another's covers it. */
+	return s->patch_len == sizeof(s->patch) || !s->patch_len;
 }
 
 static bool site_sane(const struct dp_site_entry *s, u32 nr_probes)
 {
 	return s->mode <= DP_MODE_JUMP && s->first_probe <= nr_probes &&
-	       s->patch_len >= 1 && s->patch_len <= sizeof(s->patch) &&
-	       (s->mode != DP_MODE_TRAP || s->patch_len == 1) &&
+	       patch_sane(s) && s->jump.nr <= DP_JUMP_INSNS &&
 	       s->body_len <= s->copy_len && s->post_body <= s->post_len;
 }
 
@@ -91,7 +98,7 @@ u64 dp_view_hits(const struct dp_view *view, u32 probe)
 	u64 sum = 0;
 	u32 i;
 
-	for (i = 0; i <= c->shard_mask; i++) {
+	for (i = 0; i < 2 * (c->shard_mask + 1); i++) {
 		const u64 *hits =
 			(const void *)(counters + (u64)i * c->shard_stride);
 		sum += __atomic_load_n(&hits[probe], __ATOMIC_RELAXED);
@@ -130,6 +137,25 @@ static int original(const struct dp_site_entry *s, u64 offset, u8 body,
 	return 0;
 }
 
+/* The same for a detour. */
+static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
+{
+	const struct dp_jump *j = &s->jump;
+	int i;
+
+	if (offset == j->start || offset == j->insn[0]) {
+		*orig = s->addr;
+		return 0;
+	}
+	for (i = 1; i < j->nr; i++)
+		if (offset == j->at[i] || offset == j->insn[i]) {
+			*orig = s->addr + j->offset[i];
+			return 0;
+		}
+	*orig = s->addr + j->size;
+	return offset == j->at[j->nr] ? 0 : -EAGAIN;
+}
+
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 {
 	const struct dp_site_entry *s;
@@ -137,6 +163,12 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 
 	for (i = 0; i < view->nr_sites; i++) {
 		s = &view->sites[i];
+		if (s->jump.landing && s->jump.landing == addr) {
+			*orig = s->addr;
+			return 0;
+		}
+		if (in_span(addr, s->jump.base, s->jump.len))
+			return before_jump(s, addr - s->jump.base, orig);
 		if (in_span(addr, s->copy, s->copy_len))
 			return original(s, addr - s->copy, s->body_len, orig);
 		if (s->post && in_span(addr, s->post, s->post_len))
@@ -145,25 +177,17 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 	return -ENOENT;
 }
 
-int dp_view_disarm(struct dp_view *view, struct dp_target *target,
-		   enum dp_mode mode, u64 *bad)
+int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
+		   u64 *bad)
 {
-	int first = 0;
-	u32 i;
+	struct dp_sites sites = { view->sites, view->nr_sites };
+	int traps, jumps;
 
-	for (i = view->nr_sites; i-- > 0;) {
-		struct dp_site_entry *s = &view->sites[i];
-		int err = 0;
-
-		if (s->armed && s->mode == mode)
-			err = dp_strategy_of(s)->disarm(target, s);
-		if (err && !first) {
-			first = err;
-			if (bad)
-				*bad = s->addr;
-		}
-	}
-	return first;
+	if (hooks)
+		return dp_strategy_hook.disarm(target, &sites, bad);
+	traps = dp_strategy_trap.disarm(target, &sites, bad);
+	jumps = dp_strategy_interior.disarm(target, &sites, traps ? NULL : bad);
+	return traps ? traps : jumps;
 }
 
 bool dp_view_presume(struct dp_view *view)

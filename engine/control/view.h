@@ -52,14 +52,15 @@ bool dp_view_owns(const struct dp_view *view, u64 addr);
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig);
 
 /**
- * dp_view_disarm() - put the original bytes back at every armed site of a mode
+ * dp_view_disarm() - put the original bytes back at every armed site
+ * @hooks: of the agent's own hooks, while nobody runs; else of probes
  * @bad: address of a site whose bytes somebody else has changed, or NULL
  *
  * Such a site is left as it is. Goes on past failures.
  * Return: 0; -EBUSY for foreign bytes; a write error.
  */
-int dp_view_disarm(struct dp_view *view, struct dp_target *target,
-		   enum dp_mode mode, u64 *bad);
+int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
+		   u64 *bad);
 
 /**
  * dp_view_presume() - take sites for armed that an earlier tool disarmed

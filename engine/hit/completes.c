@@ -9,39 +9,22 @@
 #include "engine/hit/hit.h"
 #include "port_hit.h"
 
-#define RED_ZONE 128
-#define FRAME_MAX 16384
 #define WORD 8
 #define CANONICAL_BITS 47
 
-void dp_stack_known(const struct dp_ucontext *uc, u64 *low, u64 *high)
+static bool is_known(const struct dp_hit *hit, u64 addr)
 {
-	u64 sp = uc->mc.rsp, top = sp - RED_ZONE - 1, frame = (u64)uc;
-
-	*low = *high = 0;
-	if (frame >= sp || sp - frame > FRAME_MAX ||
-	    (top ^ sp) & ~(u64)(DP_PAGE - 1))
-		return;
-	*low = sp - RED_ZONE;
-	*high = (sp | (DP_PAGE - 1)) + 1;
+	return addr >= hit->low && addr + WORD <= hit->high;
 }
 
-static bool is_known(const struct dp_ucontext *uc, u64 addr)
+static bool can_push(const struct dp_hit *hit)
 {
-	u64 low, high;
+	u64 addr = hit->regs->rsp - WORD;
 
-	dp_stack_known(uc, &low, &high);
-	return addr >= low && addr + WORD <= high;
+	return is_known(hit, addr) || dp_port_writable(addr, WORD);
 }
 
-static bool can_push(const struct dp_ucontext *uc)
-{
-	u64 addr = uc->mc.rsp - WORD;
-
-	return is_known(uc, addr) || dp_port_writable(addr, WORD);
-}
-
-static bool can_read(const struct dp_ucontext *uc, u64 addr, u64 *value)
+static bool can_read(u64 addr, u64 *value)
 {
 	return dp_port_read(value, addr, WORD) == WORD;
 }
@@ -79,18 +62,18 @@ static u64 gpr(const struct dp_mcontext *m, u8 number)
 }
 
 static bool branch_ok(const struct dp_site_entry *site,
-		      const struct dp_ucontext *uc)
+		      const struct dp_hit *hit)
 {
 	const struct dp_operand_ref *o = &site->operand;
-	u64 target = gpr(&uc->mc, o->base), addr;
+	u64 target = gpr(hit->regs, o->base), addr;
 
 	if (!o->memory)
 		return is_address(target);
-	addr = target + gpr(&uc->mc, o->index) * o->scale + (u64)o->disp;
+	addr = target + gpr(hit->regs, o->index) * o->scale + (u64)o->disp;
 	if (o->segment)
 		addr += o->segment == DP_SEG_FS ? dp_port_thread_pointer() :
 						  dp_port_gs_base();
-	return can_read(uc, addr, &target) && is_address(target);
+	return can_read(addr, &target) && is_address(target);
 }
 
 static enum dp_completes answer(bool yes)
@@ -99,7 +82,7 @@ static enum dp_completes answer(bool yes)
 }
 
 enum dp_completes dp_completes(const struct dp_site_entry *site,
-			       const struct dp_ucontext *uc)
+			       const struct dp_hit *hit)
 {
 	u64 value;
 
@@ -107,22 +90,23 @@ enum dp_completes dp_completes(const struct dp_site_entry *site,
 	case DP_FAULTS_NEVER:
 		return DP_COMPLETES;
 	case DP_FAULTS_PUSH:
-		return can_push(uc) ? DP_COMPLETES : DP_COMPLETES_PERHAPS;
+		return can_push(hit) ? DP_COMPLETES : DP_COMPLETES_PERHAPS;
 	case DP_FAULTS_POP:
-		return is_known(uc, uc->mc.rsp) ||
-				       can_read(uc, uc->mc.rsp, &value) ?
+		return is_known(hit, hit->regs->rsp) ||
+				       can_read(hit->regs->rsp, &value) ?
 			       DP_COMPLETES :
 			       DP_COMPLETES_PERHAPS;
 	case DP_FAULTS_CALL:
-		return answer(can_push(uc));
+		return answer(can_push(hit));
 	case DP_FAULTS_RET:
-		return answer(can_read(uc, uc->mc.rsp, &value) &&
+		return answer(can_read(hit->regs->rsp, &value) &&
 			      is_address(value));
 	case DP_FAULTS_BRANCH:
-		return answer(branch_ok(site, uc));
+		return answer(branch_ok(site, hit));
 	case DP_FAULTS_BRANCH_CALL:
-		return answer(branch_ok(site, uc) && can_push(uc));
+		return answer(branch_ok(site, hit) && can_push(hit));
 	default:
-		return site->post ? DP_COMPLETES_PERHAPS : DP_COMPLETES;
+		return site->post || site->tells ? DP_COMPLETES_PERHAPS :
+						   DP_COMPLETES;
 	}
 }

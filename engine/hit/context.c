@@ -108,23 +108,26 @@ void dp_pending_complete(const struct dp_site_entry *site)
 		}
 }
 
-static bool on_alternate(const struct dp_ucontext *uc, u64 sp)
+static bool on_alternate(const struct dp_hit *alt, u64 sp)
 {
-	return sp - uc->stack.sp < uc->stack.size;
+	return sp - alt->alt_sp < alt->alt_size;
 }
 
 /* A thread that has come up its stack past a hit does not go back into it. Of
  * hits on another stack than this one nothing can be said. */
-void dp_pending_abandon(u32 tid, const struct dp_ucontext *uc)
+void dp_pending_abandon(u32 tid, const struct dp_hit *hit)
 {
-	u64 sp = uc->mc.rsp;
+	struct dp_hit alt = *hit;
+	u64 sp = hit->regs->rsp;
 	u32 i;
 
+	if (alt.alt_size == DP_ALT_UNKNOWN)
+		dp_port_altstack(&alt.alt_sp, &alt.alt_size);
 	for (i = 0; i < dp_arena.control.nr_contexts; i++) {
 		struct dp_context *ctx = &contexts()[i];
 
 		if (waits(ctx, tid) && ctx->sp <= sp &&
-		    on_alternate(uc, ctx->sp) == on_alternate(uc, sp) &&
+		    on_alternate(&alt, ctx->sp) == on_alternate(&alt, sp) &&
 		    take(ctx)) {
 			dp_log_discard(ctx);
 			dp_context_release(ctx);

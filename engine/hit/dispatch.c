@@ -6,15 +6,18 @@
 static void count(u32 probe)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	u64 shard = (u64)(dp_port_cpu() & c->shard_mask) * c->shard_stride;
+	u64 nr = (dp_port_cpu() & c->shard_mask) + c->shard_mask + 1;
+	u64 shard = nr * c->shard_stride;
 	u64 *hits = dp_at(c->counter_off + shard);
 
 	/* The thread may have moved to another CPU since: the lock keeps the
-	 * shard exact, and it is this CPU's own line nearly always. */
+	 * shard exact, and it is this CPU's own line nearly always. Detours
+	 * count without a lock, so theirs are others. */
 	__atomic_fetch_add(&hits[probe], 1, __ATOMIC_RELAXED);
 }
 
-u64 dp_dispatch_site(const struct dp_site_entry *site, struct dp_ucontext *uc)
+bool dp_dispatch_site(const struct dp_site_entry *site,
+		      const struct dp_hit *hit)
 {
 	bool waits = false;
 	u64 serial = 0;
@@ -30,7 +33,7 @@ u64 dp_dispatch_site(const struct dp_site_entry *site, struct dp_ucontext *uc)
 			continue;
 		if (!serial)
 			serial = dp_port_ticks();
-		waits |= dp_program_run(i - 1, site, uc, serial);
+		waits |= dp_program_run(i - 1, site, hit, serial);
 	}
-	return waits ? site->post : site->copy;
+	return waits;
 }

@@ -18,6 +18,7 @@
 
 /* Placed by the link script at their distances from the text (layout.h). */
 extern struct dp_wipe dp_wipe;
+extern u64 dp_table[DP_TABLE_WORDS];
 extern struct dp_private dp_private;
 extern struct dp_arena dp_arena;
 
@@ -30,6 +31,10 @@ enum dp_who {
 
 /** dp_hit_who() - tell them apart. Context: any. */
 enum dp_who dp_hit_who(void);
+
+/** dp_hit_is_owners() - the same without asking the kernel, where it is known
+ *  that nobody else runs in our memory */
+bool dp_hit_is_owners(void);
 
 /**
  * dp_hit_leave() - in a fork child, take all patches out of its text
@@ -52,20 +57,75 @@ bool dp_hit_leave(void);
 u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
 
 /**
- * dp_dispatch_site() - run the probes of a site for this thread
- * @uc: the thread as it was at the site, its pc there
- *
- * Return: where the thread goes on: the site's copy, or the one that comes back
- * when the instruction has completed.
+ * struct dp_hit - a thread at a site
+ * @regs: its registers, the pc at the site; of what is behind the segment
+ *        registers nothing is there
+ * @low, @high: what of its stack is there for certain
+ * @alt_sp, @alt_size: its alternate stack; DP_ALT_UNKNOWN: nobody has asked
  */
-u64 dp_dispatch_site(const struct dp_site_entry *site, struct dp_ucontext *uc);
+struct dp_hit {
+	struct dp_mcontext *regs;
+	u64 low, high;
+	u64 alt_sp, alt_size;
+};
+
+#define DP_ALT_UNKNOWN (~0ull)
+
+#define DP_RED_ZONE 128
+
+/* Something has just been written below the red zone, so that the page of the
+ * stack pointer is there if that was on the same one. */
+static inline void dp_hit_know_stack(struct dp_hit *hit)
+{
+	u64 sp = hit->regs->rsp, written = sp - DP_RED_ZONE - 1;
+
+	if ((written ^ sp) & ~(u64)(DP_PAGE - 1))
+		return;
+	hit->low = sp - DP_RED_ZONE;
+	hit->high = (sp | (DP_PAGE - 1)) + 1;
+}
+
+/** dp_hit_of_signal() - from what a signal handler gets
+ *
+ * The kernel has just written a signal frame below the stack pointer, unless
+ * there is an alternate stack: then nothing of the stack is certain.
+ */
+void dp_hit_of_signal(struct dp_hit *hit, struct dp_ucontext *uc);
+
+/**
+ * struct dp_detour_frame - what entry.S makes of a call from a detour
+ * @regs: as far as they go
+ * @back: into the detour; @number what it told
+ */
+struct dp_detour_frame {
+	u64 regs[19];
+	u64 back;
+	u32 number, pad;
+};
+
+/** dp_detour_hit() - a detour tells of its site. Context: as the thread. */
+void dp_detour_hit(struct dp_detour_frame *frame);
+
+/**
+ * dp_watch() - a call that makes a process or thread is about to be made
+ * @after: or has returned
+ */
+void dp_watch(const struct dp_site_entry *site, const struct dp_mcontext *regs,
+	      bool after);
+
+/**
+ * dp_dispatch_site() - run the probes of a site for this thread
+ * Return: does a record wait for the instruction to complete?
+ */
+bool dp_dispatch_site(const struct dp_site_entry *site,
+		      const struct dp_hit *hit);
 
 /**
  * dp_program_run() - run the program of a probe
  * Return: true if its record waits for the original instruction.
  */
 bool dp_program_run(u32 probe, const struct dp_site_entry *site,
-		    struct dp_ucontext *uc, u64 serial);
+		    const struct dp_hit *hit, u64 serial);
 
 /** dp_context_claim() - a free context, or NULL */
 struct dp_context *dp_context_claim(void);
@@ -82,15 +142,7 @@ enum dp_completes {
 
 /** dp_completes() - before it is run, with the registers it will see */
 enum dp_completes dp_completes(const struct dp_site_entry *site,
-			       const struct dp_ucontext *uc);
-
-/**
- * dp_stack_known() - what of the stack is there for certain
- *
- * The kernel has just written a signal frame below the stack pointer, unless
- * there is an alternate stack: then the range is empty.
- */
-void dp_stack_known(const struct dp_ucontext *uc, u64 *low, u64 *high);
+			       const struct dp_hit *hit);
 
 /** dp_log_commit() - hand a context's record to the reader, or count it lost */
 void dp_log_commit(struct dp_context *ctx);
@@ -100,8 +152,8 @@ void dp_log_discard(struct dp_context *ctx);
 /** dp_pending_complete() - the original instruction of a hit has completed */
 void dp_pending_complete(const struct dp_site_entry *site);
 /** dp_pending_abandon() - discard the records of hits that this thread, being
- *  where @uc says, will not come back to */
-void dp_pending_abandon(u32 tid, const struct dp_ucontext *uc);
+ *  where @hit says, will not come back to */
+void dp_pending_abandon(u32 tid, const struct dp_hit *hit);
 
 /** dp_hit_tid() - thread id, in the target's namespace */
 u32 dp_hit_tid(void);
@@ -177,6 +229,7 @@ int dp_hook_before(struct dp_hook_regs *regs);
 void dp_hook_after(struct dp_hook_regs *regs);
 
 /* entry.S: see there */
+extern const char dp_detour_entry[];
 void dp_call_on(void *arg, void (*function)(void *arg), void *top);
 
 /* entry.S: SIGTRAP's handler and the code it returns to */

@@ -51,7 +51,7 @@ static void resume(struct dp_vm *vm, u16 minor)
 					   __ATOMIC_RELAXED);
 }
 
-static void prepare(struct dp_vm *vm, u32 probe, struct dp_ucontext *uc)
+static void prepare(struct dp_vm *vm, u32 probe, const struct dp_hit *hit)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
 	const struct dp_program_entry *prog = program_of(p);
@@ -65,8 +65,9 @@ static void prepare(struct dp_vm *vm, u32 probe, struct dp_ucontext *uc)
 	vm->stack_mask = prog->stack_mask;
 	vm->jmpmax = prog->jmpmax;
 	vm->logmax = prog->logmax;
-	vm->regs = &uc->mc;
-	dp_stack_known(uc, &vm->safe_low, &vm->safe_high);
+	vm->regs = hit->regs;
+	vm->safe_low = hit->low;
+	vm->safe_high = hit->high;
 	vm->resume = resume;
 	vm->probe = probe;
 	vm->major = p->major;
@@ -93,12 +94,12 @@ static bool has_record(const struct dp_vm *vm)
 
 /* Return: true if the record waits. */
 static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
-		   const struct dp_ucontext *uc)
+		   const struct dp_hit *hit)
 {
 	enum dp_completes completes = DP_COMPLETES;
 
 	if (!dp_probe(ctx->probe)->logonfault)
-		completes = dp_completes(site, uc);
+		completes = dp_completes(site, hit);
 	switch (completes) {
 	case DP_COMPLETES:
 		dp_log_commit(ctx);
@@ -116,20 +117,21 @@ static bool settle(struct dp_context *ctx, const struct dp_site_entry *site,
 static void run(void *arg)
 {
 	struct dp_context *ctx = arg;
-	struct dp_ucontext *uc = (void *)ctx->uc;
+	const struct dp_hit *hit = (const void *)ctx->hit;
 	const struct dp_site_entry *sites = dp_at(dp_arena.control.site_off);
 
 	ctx->tid = dp_hit_tid();
 	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
-		dp_pending_abandon(ctx->tid, uc);
-	prepare(&ctx->vm, ctx->probe, uc);
+		dp_pending_abandon(ctx->tid, hit);
+	prepare(&ctx->vm, ctx->probe, hit);
 	dp_vm_run(&ctx->vm);
 	obey(ctx->probe, ctx->vm.end);
-	ctx->waits = has_record(&ctx->vm) && settle(ctx, &sites[ctx->site], uc);
+	ctx->waits = has_record(&ctx->vm) &&
+		     settle(ctx, &sites[ctx->site], hit);
 }
 
 bool dp_program_run(u32 probe, const struct dp_site_entry *site,
-		    struct dp_ucontext *uc, u64 serial)
+		    const struct dp_hit *hit, u64 serial)
 {
 	struct dp_context *ctx;
 
@@ -145,8 +147,8 @@ bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 	ctx->probe = probe;
 	ctx->site = dp_site_index(site);
 	ctx->serial = ctx->ticks = serial;
-	ctx->sp = uc->mc.rsp;
-	ctx->uc = (u64)uc;
+	ctx->sp = hit->regs->rsp;
+	ctx->hit = (u64)hit;
 	dp_call_on(ctx, run, &ctx->stack[DP_CONTEXT_STACK]);
 	if (ctx->waits)
 		dp_context_suspend(ctx);

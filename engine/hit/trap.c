@@ -18,11 +18,28 @@
 #include "engine/hit/hit.h"
 #include "port_hit.h"
 
+#define FRAME_MAX 16384
+
+/* Which instruction of a site's region stands behind a breakpoint in its jump? */
+static int jump_boundary(const struct dp_site_entry *s, u64 addr)
+{
+	u64 offset = addr - s->addr;
+	int i;
+
+	if (offset >= sizeof(s->patch) || !(s->jump.traps >> offset & 1))
+		return -1;
+	for (i = 1; i < s->jump.nr; i++)
+		if (s->jump.offset[i] == offset)
+			return i;
+	return -1;
+}
+
 const struct dp_site_entry *dp_site_lookup(u64 addr)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	const struct dp_site_entry *sites = dp_at(c->site_off);
 	const u32 *slots = dp_at(c->hash_off);
+	const struct dp_site_entry *around = NULL;
 	u32 i = dp_site_hash(addr) & c->hash_mask;
 
 	if (!c->nr_sites)
@@ -33,8 +50,11 @@ const struct dp_site_entry *dp_site_lookup(u64 addr)
 		if (s->addr == addr ||
 		    (s->post && s->post + s->post_body == addr))
 			return s;
+		/* A site of its own would go before this. */
+		if (jump_boundary(s, addr) >= 0)
+			around = s;
 	}
-	return NULL;
+	return around;
 }
 
 enum dp_who dp_hit_who(void)
@@ -42,6 +62,12 @@ enum dp_who dp_hit_who(void)
 	if (!dp_wipe.owner)
 		return DP_WHO_CHILD;
 	return dp_wipe.owner == dp_port_pid() ? DP_WHO_OWNER : DP_WHO_SHARER;
+}
+
+bool dp_hit_is_owners(void)
+{
+	return !__atomic_load_n(&dp_arena.hit.sharers, __ATOMIC_RELAXED) ||
+	       dp_hit_who() == DP_WHO_OWNER;
 }
 
 bool dp_hit_leave(void)
@@ -62,10 +88,15 @@ bool dp_hit_leave(void)
 
 static void hit(const struct dp_site_entry *site, struct dp_ucontext *uc)
 {
+	struct dp_hit hit;
+
 	uc->mc.rip = site->addr;
 	switch (dp_hit_who()) {
 	case DP_WHO_OWNER:
-		uc->mc.rip = dp_dispatch_site(site, uc);
+		dp_hit_of_signal(&hit, uc);
+		uc->mc.rip = dp_dispatch_site(site, &hit) && site->post ?
+				     site->post :
+				     site->copy;
 		break;
 	case DP_WHO_CHILD:
 		if (!dp_hit_leave())
@@ -77,6 +108,33 @@ static void hit(const struct dp_site_entry *site, struct dp_ucontext *uc)
 		uc->mc.rip = site->copy;
 		break;
 	}
+}
+
+/* Somebody has come to the middle of what a jump replaces: back from where he
+ * was when it was written, or by a branch. */
+static void stray(const struct dp_site_entry *site, int insn,
+		  struct dp_ucontext *uc)
+{
+	uc->mc.rip--;
+	if (!dp_wipe.owner) {
+		if (dp_hit_leave())
+			return;
+	} else {
+		__atomic_fetch_add(&dp_arena.hit.strays, 1, __ATOMIC_RELAXED);
+	}
+	uc->mc.rip = site->jump.base + site->jump.at[insn];
+}
+
+void dp_hit_of_signal(struct dp_hit *hit, struct dp_ucontext *uc)
+{
+	u64 sp = uc->mc.rsp, frame = (u64)uc;
+
+	hit->regs = &uc->mc;
+	hit->low = hit->high = 0;
+	hit->alt_sp = uc->stack.sp;
+	hit->alt_size = uc->stack.size;
+	if (frame < sp && sp - frame <= FRAME_MAX)
+		dp_hit_know_stack(hit);
 }
 
 /* The id as libc keeps it beside the thread pointer, where control has found
@@ -95,14 +153,18 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	const struct dp_site_entry *site = NULL;
 	u64 pc = uc->mc.rip - 1;
+	int boundary;
 
 	if (info->code == DP_SI_KERNEL)
 		site = dp_site_lookup(pc);
 	if (!site)
 		return dp_foreign_trap(info, uc);
 
+	boundary = jump_boundary(site, pc);
 	if (pc == site->addr)
 		hit(site, uc);
+	else if (boundary > 0)
+		stray(site, boundary, uc);
 	else if (dp_hit_who() == DP_WHO_OWNER)
 		dp_pending_complete(site);
 	return 0;

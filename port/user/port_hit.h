@@ -117,6 +117,22 @@ static inline u64 dp_port_gs_base(void)
 	return dp_port_base(DP_ARCH_GET_GS);
 }
 
+struct dp_port_stack {
+	u64 sp;
+	s32 flags, pad;
+	u64 size;
+};
+
+/* A thread without one has a size of zero. */
+static inline void dp_port_altstack(u64 *sp, u64 *size)
+{
+	struct dp_port_stack stack = { 0 };
+
+	dp_syscall(__NR_sigaltstack, 0, (u64)&stack, 0, 0, 0, 0);
+	*sp = stack.sp;
+	*size = stack.size;
+}
+
 static inline u64 dp_port_ticks(void)
 {
 	u32 low, high;

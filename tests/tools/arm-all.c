@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * arm-all: a probe on every instruction of a library: arm-all [-l] [-m MODULE]
- * [-x NAME,...] -- CMD. Functions named by -x are left out. Prints one line to
- * stderr: "N armed, N executed, N hits"; exits as CMD does.
+ * arm-all: a probe on every instruction of a library: arm-all [-l] [-e]
+ * [-j STRATEGY] [-n N] [-m MODULE] [-x NAME,...] -- CMD. Functions named by -x are
+ * left out. Prints one line to stderr: "N armed, N executed, N hits, N jumps";
+ * exits as CMD does.
+ *
+ * -j: jumps where possible, in this way (interior, quiesce); else breakpoints.
+ * -e: only the first instruction of each function.
+ * -n: only one in N instructions, by chance, the same ones every time.
+ * -v: why the others are breakpoints.
  *
  * -l: every probe runs a program that logs, so that records wait for their
  * instructions. Records, lost and discarded ones have to add up to the hits.
  */
 #include "engine/control/control.h"
-#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
 #include "engine/vm/ops.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
@@ -24,6 +30,7 @@ static struct dp_modules *mods;
 static struct dp_engine *engine;
 static struct dp_process *proc;
 static u32 probes;
+static u64 addresses[2000000];
 static size_t refused, no_code;
 
 static bool left_out(u64 addr, const char *names)
@@ -41,7 +48,10 @@ static bool left_out(u64 addr, const char *names)
 	return false;
 }
 
-static bool logs;
+static bool logs, entries, verbose;
+static unsigned int one_in = 1;
+static enum dp_arming arming = DP_ARM_TRAP;
+static unsigned short chance[3] = { 1, 2, 3 };
 static u32 program;
 static unsigned long long records;
 
@@ -71,26 +81,60 @@ static void count_record(void *arg, const struct dp_record_copy *record)
 	records++;
 }
 
-static void cover(u64 start, u64 end)
+/* Bytes of nop behind a function that belong to no other. */
+static size_t padding(u64 end)
 {
 	struct insn_facts f;
 	u8 code[DP_INSN_MAX];
+	size_t n = 0;
+	u64 s, e;
+
+	while (n < DP_INSN_MAX && dp_function_bounds(mods, end + n, &s, &e) &&
+	       pread(dp_process_mem(proc), code, sizeof(code),
+		     (off_t)(end + n)) == sizeof(code) &&
+	       !dp_insn_facts(code, sizeof(code), &f) &&
+	       dp_insn_is_nop(code, f.len))
+		n += f.len;
+	return n;
+}
+
+static u8 *function;
+
+static void cover(u64 start, u64 end)
+{
+	struct dp_ground ground = { .start = start, .function = end - start };
+	u64 at = start, limit = end + padding(end);
+	struct insn_facts f;
 	const char *why;
 	u32 probe;
 	ssize_t n;
 
-	for (; start < end; start += f.len) {
-		n = pread(dp_process_mem(proc), code, sizeof(code),
-			  (off_t)start);
-		if (n <= 0 || dp_insn_facts(code, (size_t)n, &f)) {
+	function = realloc(function, ground.function + DP_REGION_MAX);
+	n = pread(dp_process_mem(proc), function,
+		  ground.function + DP_REGION_MAX, (off_t)start);
+	ground.code = function;
+	ground.size = n > 0 ? (size_t)n : 0;
+	for (; at < end && (at == start || !entries); at += f.len) {
+		const u8 *code = function + (at - start);
+		size_t size = ground.size - (at - start);
+
+		if (ground.size < ground.function ||
+		    dp_insn_facts(code, size, &f)) {
 			no_code++;
 			return;
 		}
-		if (dp_engine_add(engine, start, code, (size_t)n, &probe, &why))
+		if ((unsigned int)nrand48(chance) % one_in)
+			continue;
+		if (dp_engine_add(engine, at, code, size, &probe, &why)) {
 			refused++;
-		else
-			probes = probe + 1;
-		if (logs && probes == probe + 1)
+			continue;
+		}
+		probes = probe + 1;
+		addresses[probe] = at;
+		ground.room = limit - at;
+		if (arming != DP_ARM_TRAP)
+			dp_engine_allow_jump(engine, probe, &ground);
+		if (logs)
 			dp_engine_bind(engine, probe,
 				       &(struct dp_binding){ .program = program,
 							     .maxhits = ~0u });
@@ -132,6 +176,16 @@ static bool account(unsigned long long hits)
 	return sum == hits;
 }
 
+static void name_site(u32 probe, unsigned long long hits)
+{
+	struct dp_symbol sym;
+
+	if (!dp_symbol_at(mods, addresses[probe], &sym))
+		fprintf(stderr, "%s+0x%llx %s %llu\n", sym.name,
+			(unsigned long long)(addresses[probe] - sym.addr),
+			dp_engine_mode(engine, probe), hits);
+}
+
 static int finish(void)
 {
 	unsigned long long hits = 0, executed = 0, n;
@@ -146,12 +200,19 @@ static int finish(void)
 		n = dp_engine_hits(engine, i);
 		hits += n;
 		executed += n != 0;
+		if (n && verbose)
+			name_site(i, n);
 	}
 	dp_process_status(proc, &status);
 	if (logs && !account(hits))
 		return 124;
-	fprintf(stderr, "%zu armed, %llu executed, %llu hits\n",
-		dp_engine_sites(engine), executed, hits);
+	for (i = 0; verbose && i < probes; i++)
+		if (*dp_engine_reason(engine, i))
+			fprintf(stderr, "trap: %s\n",
+				dp_engine_reason(engine, i));
+	fprintf(stderr, "%zu armed, %llu executed, %llu hits, %zu jumps\n",
+		dp_engine_sites(engine), executed, hits,
+		dp_engine_jumps(engine));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -163,12 +224,18 @@ int main(int argc, char **argv)
 	size_t n;
 	int c, err;
 
-	while ((c = getopt(argc, argv, "+lm:x:")) != -1) {
-		if (c == 'l')
-			logs = true;
+	while ((c = getopt(argc, argv, "+levj:n:m:x:")) != -1) {
+		logs |= c == 'l';
+		entries |= c == 'e';
+		verbose |= c == 'v';
+		if (c == 'j')
+			arming = *optarg == 'q' ? DP_ARM_QUIESCE :
+						  DP_ARM_INTERIOR;
+		else if (c == 'n')
+			one_in = (unsigned int)atoi(optarg);
 		else if (c == 'm')
 			module = optarg;
-		else
+		else if (c == 'x')
 			names = optarg;
 	}
 	err = dp_process_launch(argv + optind, &proc, &diag);
@@ -178,6 +245,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = dp_modules_match(mods, module, list, &n, &diag);
 	if (!err && !dp_engine_create(&engine) && !(logs && add_program())) {
+		dp_engine_set_arming(engine, arming);
 		cover_module(list[0], names);
 		err = dp_process_install(proc, engine, &diag);
 	}

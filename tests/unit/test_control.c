@@ -101,7 +101,7 @@ static struct dp_engine *three_sites(void **file)
 	assert_int_equal(add(e, CALL, &p), 0);
 	assert_int_equal(add(e, PUSH, &p), 0);
 	assert_int_equal(p, 3);
-	assert_int_equal(dp_engine_add_hook(e, TEXT + HOOK, 13), 0);
+	assert_int_equal(dp_engine_add_hook(e, TEXT + HOOK, 13, false), 0);
 	assert_int_equal(dp_engine_sites(e), 3);
 	assert_int_equal(build(e, file), 0);
 	return e;
@@ -179,9 +179,9 @@ static void arms_and_disarms(void **state)
 			 -EAGAIN);
 	assert_true(dp_view_owns(&view, view.sites[2].copy));
 	assert_false(dp_view_owns(&view, TEXT));
-	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_TRAP, NULL),
+	assert_int_equal(dp_view_disarm(&view, &b.target, false, NULL),
 			 0);
-	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_JUMP, NULL),
+	assert_int_equal(dp_view_disarm(&view, &b.target, true, NULL),
 			 0);
 	assert_memory_equal(b.text, program, sizeof(program));
 	dp_engine_destroy(e);
@@ -226,7 +226,7 @@ static void finishes_half_written_jumps(void **state)
 		b.text[HOOK] = nth < 3 ? 0xcc : 0xe9;
 		if (nth > 1)
 			memcpy(b.text + HOOK + 1, view.sites[3].patch + 1, 4);
-		assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_JUMP,
+		assert_int_equal(dp_view_disarm(&view, &b.target, true,
 						NULL),
 				 0);
 		assert_memory_equal(b.text, program, sizeof(program));
@@ -249,7 +249,7 @@ static void leaves_foreign_bytes(void **state)
 	b.text[LEA] = 0xeb;
 	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size),
 			 0);
-	assert_int_equal(dp_view_disarm(&view, &b.target, DP_MODE_TRAP, &bad),
+	assert_int_equal(dp_view_disarm(&view, &b.target, false, &bad),
 			 -EBUSY);
 	assert_int_equal(bad, TEXT + LEA);
 	assert_int_equal(b.text[LEA], 0xeb);
@@ -308,7 +308,7 @@ static int whole_run(void)
 	for (i = 0; i < 20 && !err; i++)
 		err = add(e, i % 2 ? PUSH : LEA, &p);
 	if (!err)
-		err = dp_engine_add_hook(e, TEXT + HOOK, 13);
+		err = dp_engine_add_hook(e, TEXT + HOOK, 13, false);
 	if (!err)
 		err = build(e, &file);
 	dp_engine_destroy(e);

@@ -51,6 +51,77 @@ dp_call_on:
 	pop	%rbp
 	ret
 
+/*
+ * A detour tells of its site: the number on the stack, above it the red zone,
+ * below it the way back. struct dp_detour_frame is built on the stack. Any
+ * register of it may be changed.
+ *
+ * Flags come back by add and sahf, which cost less than popf; where DF or
+ * something rarer is set, by popf.
+ */
+	.globl	dp_detour_entry
+	.hidden	dp_detour_entry
+	.balign 16
+dp_detour_entry:
+	push	$0x33
+	movw	$0x2b, 6(%rsp)
+	pushfq
+	push	%rax			/* rip and rsp: for dp_detour_hit() */
+	push	%rax
+	push	%rcx
+	push	%rax
+	push	%rdx
+	push	%rbx
+	push	%rbp
+	push	%rsi
+	push	%rdi
+	push	%r15
+	push	%r14
+	push	%r13
+	push	%r12
+	push	%r11
+	push	%r10
+	push	%r9
+	push	%r8
+	mov	%rsp, %rdi
+	testl	$0x400, 17*8(%rsp)
+	jnz	2f
+1:	call	dp_detour_hit
+	pop	%r8
+	pop	%r9
+	pop	%r10
+	pop	%r11
+	pop	%r12
+	pop	%r13
+	pop	%r14
+	pop	%r15
+	pop	%rdi
+	pop	%rsi
+	pop	%rbp
+	pop	%rbx
+	pop	%rdx
+	mov	4*8(%rsp), %ecx
+	test	$0x40400, %ecx		/* AC, DF */
+	jnz	3f
+	mov	%ecx, %eax
+	shr	$11, %eax
+	and	$1, %eax
+	add	$0x7f, %al		/* OF */
+	mov	%cl, %ah
+	sahf				/* SF ZF AF PF CF */
+	mov	(%rsp), %rax
+	mov	8(%rsp), %rcx
+	lea	6*8(%rsp), %rsp
+	ret
+2:	cld
+	jmp	1b
+3:	mov	(%rsp), %rax
+	mov	8(%rsp), %rcx
+	lea	4*8(%rsp), %rsp
+	popfq
+	lea	8(%rsp), %rsp
+	ret
+
 /* For the tool's remote calls: one system call, then home by the stack. */
 	.globl	dp_remote_syscall
 	.hidden	dp_remote_syscall

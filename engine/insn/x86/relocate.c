@@ -17,94 +17,53 @@
  * frame begins there, and nothing the caller keeps lies below its own stack
  * pointer at a call.
  */
-#include "engine/insn/insn.h"
-
-struct out {
-	u8 *code;
-	unsigned int len;
-	u64 at; /* address of code[0] in the target */
-	bool far; /* something was out of reach */
-};
-
-static void put(struct out *o, const u8 *bytes, unsigned int n)
-{
-	while (n--)
-		o->code[o->len++] = *bytes++;
-}
-
-static void put32(struct out *o, u32 v)
-{
-	u8 b[4] = { (u8)v, (u8)(v >> 8), (u8)(v >> 16), (u8)(v >> 24) };
-
-	put(o, b, sizeof(b));
-}
-
-#define PUT(o, ...) \
-	put(o, (const u8[]){ __VA_ARGS__ }, sizeof((const u8[]){ __VA_ARGS__ }))
-
-/* The displacement from the end of four bytes written next to @target. */
-static void put_rel32(struct out *o, u64 target)
-{
-	s64 rel = (s64)(target - (o->at + o->len + 4));
-
-	if (rel != (s32)rel)
-		o->far = true;
-	put32(o, (u32)rel);
-}
-
-static void put_jmp(struct out *o, u64 target)
-{
-	PUT(o, 0xe9);
-	put_rel32(o, target);
-}
+#include "engine/insn/region.h"
+#include "engine/insn/x86/emit.h"
 
 unsigned int dp_emit_jmp(u8 *code, u64 at, u64 target)
 {
-	struct out o = { code, 0, at, false };
-	s64 rel = (s64)(target - (at + 5));
+	struct dp_out o = { code, 0, at, false };
 
-	if (rel != (s32)rel)
-		return 0;
-	put_jmp(&o, target);
-	return o.len;
+	dp_put_jmp(&o, target);
+	return o.far ? 0 : o.len;
 }
 
 /* The instruction itself, with a rip-relative operand re-aimed. */
-static void put_insn(struct out *o, const u8 *code, const struct insn_facts *f,
-		     u64 from)
+static void put_insn(struct dp_out *o, const u8 *code,
+		     const struct insn_facts *f, u64 from)
 {
 	unsigned int start = o->len;
 	u64 operand = from + f->len + (u64)f->target;
 	s64 disp = (s64)(operand - (o->at + start + f->len));
 
-	put(o, code, f->len);
+	dp_put(o, code, f->len);
 	if (!f->rip_relative)
 		return;
 	if (disp != (s32)disp)
 		o->far = true;
 	o->len = start + f->disp_off;
-	put32(o, (u32)disp);
+	dp_put32(o, (u32)disp);
 	o->len = start + f->len;
 }
 
-static void put_loop(struct out *o, const u8 *code, const struct insn_facts *f,
-		     u64 target)
+static void put_loop(struct dp_out *o, const u8 *code,
+		     const struct insn_facts *f, u64 target)
 {
-	put(o, code, f->len - 1u);
-	PUT(o, 0x02, 0xeb, 0x05);
-	put_jmp(o, target);
+	dp_put(o, code, f->len - 1u);
+	DP_PUT(o, 0x02, 0xeb, 0x05);
+	dp_put_jmp(o, target);
 }
 
-static void put_call(struct out *o, u64 next, u64 target)
+static void put_call(struct dp_out *o, u64 next, u64 target)
 {
-	PUT(o, 0x68);
-	put32(o, (u32)next);
-	PUT(o, 0xc7, 0x44, 0x24, 0x04);
-	put32(o, (u32)(next >> 32));
-	put_jmp(o, target);
+	DP_PUT(o, 0x68);
+	dp_put32(o, (u32)next);
+	DP_PUT(o, 0xc7, 0x44, 0x24, 0x04);
+	dp_put32(o, (u32)(next >> 32));
+	dp_put_jmp(o, target);
 }
 
-static void put_call_ind(struct out *o, const u8 *code,
+static void put_call_ind(struct dp_out *o, const u8 *code,
 			 const struct insn_facts *f, u64 from)
 {
 	unsigned int start = o->len;
@@ -114,33 +73,27 @@ static void put_call_ind(struct out *o, const u8 *code,
 	/* ff /2 becomes ff /6, a push of the same operand. */
 	o->code[start + f->modrm_off] =
 		(u8)((code[f->modrm_off] & ~0x38) | 0x30);
-	PUT(o, 0xff, 0x34, 0x24); /* push (%rsp) */
-	PUT(o, 0x48, 0x8d, 0x64, 0x24, 0x08); /* lea 8(%rsp), %rsp */
-	PUT(o, 0xc7, 0x04, 0x24); /* movl $next, (%rsp) */
-	put32(o, (u32)next);
-	PUT(o, 0xc7, 0x44, 0x24, 0x04);
-	put32(o, (u32)(next >> 32));
-	PUT(o, 0xff, 0x64, 0x24, 0xf8); /* jmp *-8(%rsp) */
+	DP_PUT(o, 0xff, 0x34, 0x24); /* push (%rsp) */
+	DP_PUT(o, 0x48, 0x8d, 0x64, 0x24, 0x08); /* lea 8(%rsp), %rsp */
+	DP_PUT(o, 0xc7, 0x04, 0x24); /* movl $next, (%rsp) */
+	dp_put32(o, (u32)next);
+	DP_PUT(o, 0xc7, 0x44, 0x24, 0x04);
+	dp_put32(o, (u32)(next >> 32));
+	DP_PUT(o, 0xff, 0x64, 0x24, 0xf8); /* jmp *-8(%rsp) */
 }
 
-static bool falls_through(u8 class)
-{
-	return class == DP_INSN_PLAIN || class == DP_INSN_JCC ||
-	       class == DP_INSN_LOOP || class == DP_INSN_SYSCALL;
-}
-
-static void put_body(struct out *o, const u8 *code, const struct insn_facts *f,
-		     u64 from)
+static void put_body(struct dp_out *o, const u8 *code,
+		     const struct insn_facts *f, u64 from)
 {
 	u64 next = from + f->len, target = next + (u64)f->target;
 
 	switch (f->class) {
 	case DP_INSN_JMP:
-		put_jmp(o, target);
+		dp_put_jmp(o, target);
 		break;
 	case DP_INSN_JCC:
-		PUT(o, 0x0f, (u8)(0x80 | f->cc));
-		put_rel32(o, target);
+		DP_PUT(o, 0x0f, (u8)(0x80 | f->cc));
+		dp_put_rel32(o, target);
 		break;
 	case DP_INSN_LOOP:
 		put_loop(o, code, f, target);
@@ -167,14 +120,14 @@ static int fail(const char **why, const char *reason, int err)
 int dp_insn_relocate(const u8 *code, const struct insn_facts *f, u64 from,
 		     u64 to, struct dp_copy *copy, const char **why)
 {
-	struct out o = { copy->code, 0, to, false };
+	struct dp_out o = { copy->code, 0, to, false };
 
 	if (f->class == DP_INSN_REFUSED)
 		return fail(why, f->refusal, -EINVAL);
 	put_body(&o, code, f, from);
 	copy->body_len = (u8)o.len;
-	if (falls_through(f->class))
-		put_jmp(&o, from + f->len);
+	if (dp_insn_falls_through(f->class))
+		dp_put_jmp(&o, from + f->len);
 	if (o.far)
 		return fail(why, "what it refers to is out of reach", -ENOMEM);
 	copy->len = (u8)o.len;

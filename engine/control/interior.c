@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * interior: a jump of five bytes over several instructions, in running text.
+ *
+ * A thread may stand before any of these instructions, anywhere between two of
+ * ours writes, for as long as it likes. So each of them but the first begins
+ * with a breakpoint from the first write to the last, and in the jump, whose
+ * displacement is chosen for it (landing.c):
+ *
+ *     55  48 89 e5  41 54     push; mov; push
+ *     cc  cc 89 e5  cc 54     1: breakpoints
+ *     cc  cc 12 34  cc 54     2: the rest of the displacement
+ *     e9  cc 12 34  cc 54     3: the jump
+ *
+ * After each step every CPU is made to forget what it has fetched. A thread that
+ * meets a breakpoint is sent to the copy of its instruction. The way back is the
+ * same in reverse. Nobody is stopped.
+ *
+ * quiesce writes it all at once while nobody runs, wherever the jump leads; who
+ * stood inside has been moved to the copy by then.
+ */
+#include "engine/control/strategy.h"
+
+#define SIZE 5
+/* @armed while a site is on its way out */
+#define LEAVING 2
+
+static bool is_jump(const struct dp_site_entry *s)
+{
+	return s->mode == DP_MODE_JUMP && !s->hook && s->patch_len == SIZE;
+}
+
+/* Sites inside another's jump come and go with it. */
+static void set_covered(const struct dp_sites *sites, u8 armed)
+{
+	u32 i;
+
+	for (i = 0; i < sites->n; i++)
+		if (sites->v[i].mode == DP_MODE_JUMP && !sites->v[i].patch_len)
+			sites->v[i].armed = armed;
+}
+
+/* The original with breakpoints at the start of every instruction. */
+static void broken(const struct dp_site_entry *s, u8 *bytes)
+{
+	int i;
+
+	for (i = 0; i < SIZE; i++)
+		bytes[i] = !i || s->jump.traps >> i & 1 ? DP_BREAKPOINT :
+							  s->orig[i];
+}
+
+static int put_breakpoints(struct dp_target *target, struct dp_site_entry *s)
+{
+	u8 bytes[SIZE];
+	size_t n = SIZE;
+
+	broken(s, bytes);
+	while (bytes[n - 1] == s->orig[n - 1])
+		n--;
+	return target->ops->write(target, s->addr, bytes, n);
+}
+
+/* From whatever is there: only the first byte. */
+static int put_breakpoint(struct dp_target *target, struct dp_site_entry *s)
+{
+	static const u8 breakpoint = DP_BREAKPOINT;
+
+	return target->ops->write(target, s->addr, &breakpoint, 1);
+}
+
+static int put_tail(struct dp_target *target, struct dp_site_entry *s)
+{
+	return target->ops->write(target, s->addr + 1, s->patch + 1, SIZE - 1);
+}
+
+static int put_head(struct dp_target *target, struct dp_site_entry *s)
+{
+	return target->ops->write(target, s->addr, s->patch, 1);
+}
+
+static int take_tail(struct dp_target *target, struct dp_site_entry *s)
+{
+	u8 bytes[SIZE];
+
+	broken(s, bytes);
+	return target->ops->write(target, s->addr + 1, bytes + 1, SIZE - 1);
+}
+
+static int take_breakpoints(struct dp_target *target, struct dp_site_entry *s)
+{
+	return target->ops->write(target, s->addr + 1, s->orig + 1, SIZE - 1);
+}
+
+static int take_head(struct dp_target *target, struct dp_site_entry *s)
+{
+	int err = target->ops->write(target, s->addr, s->orig, 1);
+
+	if (!err)
+		s->armed = 0;
+	return err;
+}
+
+/* One step of all sites that are in a state, and everybody sees it. */
+static int step(struct dp_target *target, const struct dp_sites *sites,
+		u8 state,
+		int (*act)(struct dp_target *target, struct dp_site_entry *s),
+		u64 *bad)
+{
+	bool any = false;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < sites->n && !err; i++) {
+		struct dp_site_entry *s = &sites->v[i];
+
+		if (!is_jump(s) || s->armed != state)
+			continue;
+		any = true;
+		err = act(target, s);
+		if (err && bad)
+			*bad = s->addr;
+	}
+	return err || !any ? err : dp_text_sync(target);
+}
+
+/* Nothing is written before all of them are seen to be as they were. */
+static int expect_all(struct dp_target *target, const struct dp_sites *sites,
+		      u64 *bad)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < sites->n && !err; i++) {
+		struct dp_site_entry *s = &sites->v[i];
+
+		if (!is_jump(s) || s->armed)
+			continue;
+		err = dp_text_expect(target, s->addr, s->orig, SIZE);
+		if (err && bad)
+			*bad = s->addr;
+	}
+	return err;
+}
+
+static int begin(struct dp_target *target, struct dp_site_entry *s)
+{
+	s->armed = 1;
+	return put_breakpoints(target, s);
+}
+
+static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
+			u64 *bad)
+{
+	int err = expect_all(target, sites, bad);
+
+	if (!err)
+		err = step(target, sites, 0, begin, bad);
+	if (!err)
+		err = step(target, sites, 1, put_tail, bad);
+	if (!err)
+		err = step(target, sites, 1, put_head, bad);
+	if (!err)
+		set_covered(sites, 1);
+	return err;
+}
+
+/* Which sites are to leave, but for those that somebody else has written to. */
+static int choose(struct dp_target *target, const struct dp_sites *sites,
+		  u64 *bad)
+{
+	int first = 0, err;
+	u8 now[SIZE];
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = &sites->v[i];
+
+		if (!is_jump(s) || !s->armed)
+			continue;
+		err = target->ops->read(target, s->addr, now, SIZE);
+		if (!err && !dp_text_ours(s, now))
+			err = -EBUSY;
+		s->armed = err ? 1 : LEAVING;
+		if (!err && dp_bytes_same(now, s->orig, SIZE))
+			s->armed = 0;
+		if (err && !first) {
+			first = err;
+			if (bad)
+				*bad = s->addr;
+		}
+	}
+	return first;
+}
+
+static int interior_disarm(struct dp_target *target,
+			   const struct dp_sites *sites, u64 *bad)
+{
+	static int (*const steps[])(struct dp_target *,
+				    struct dp_site_entry *) = {
+		put_breakpoint, take_tail, take_breakpoints, take_head
+	};
+	int first = choose(target, sites, bad), err = 0;
+	size_t i;
+
+	set_covered(sites, 0);
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]) && !err; i++)
+		err = step(target, sites, LEAVING, steps[i],
+			   first ? NULL : bad);
+	return first ? first : err;
+}
+
+static int put_all(struct dp_target *target, struct dp_site_entry *s)
+{
+	s->armed = 1;
+	return target->ops->write(target, s->addr, s->patch, SIZE);
+}
+
+static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,
+		       u64 *bad)
+{
+	int err = expect_all(target, sites, bad);
+
+	if (!err)
+		err = step(target, sites, 0, put_all, bad);
+	if (!err)
+		set_covered(sites, 1);
+	return err;
+}
+
+const struct dp_strategy dp_strategy_interior = { "interior", is_jump,
+						  interior_arm, interior_disarm,
+						  false };
+
+/* Nobody is inside five bytes that are one instruction, so the way out is the
+ * same. */
+const struct dp_strategy dp_strategy_quiesce = { "quiesce", is_jump,
+						 quiesce_arm, interior_disarm,
+						 true };

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * jump: which sites are armed with a jump, and what it leads to.
+ *
+ * A jump covers five bytes. A site within these belongs to the jump of the one
+ * before it: its probes are told from the same detour, ahead of its own
+ * instruction, and its own first byte is a breakpoint inside the jump for
+ * whoever branches there.
+ */
+#include "engine/control/internal.h"
+
+#define OVERLAP "overlap: another probe or the agent needs the same bytes"
+
+void dp_engine_set_arming(struct dp_engine *e, enum dp_arming arming)
+{
+	e->arming = arming;
+}
+
+void dp_engine_set_rseq(struct dp_engine *e, s32 offset, u32 signature)
+{
+	e->rseq.offset = offset;
+	e->rseq.signature = signature;
+	e->rseq_usable = true;
+}
+
+void dp_engine_forbid_jump(struct dp_engine *e, u32 probe, const char *why)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	s->region.nr = 0;
+	s->why = why;
+}
+
+void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
+			  const struct dp_ground *g)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+	size_t at = s->addr - g->start, i;
+	const u8 *code = g->code + at;
+	const char *why;
+
+	if (s->region.nr || at >= g->function)
+		return;
+	if (dp_region_decode(code, g->size - at, g->room, &s->region,
+			     &s->why)) {
+		s->region.nr = 0;
+		return;
+	}
+	why = dp_region_entered(&s->region, s->addr, g->code, g->function,
+				g->start);
+	if (why) {
+		s->region.nr = 0;
+		s->why = why;
+		return;
+	}
+	for (i = s->facts.len; i < s->region.len; i++)
+		s->code[i] = code[i];
+	s->size = s->region.len;
+}
+
+/* The instruction of a region that begins at @addr, or -1. */
+static int insn_at(const struct dp_site *s, u64 addr)
+{
+	int i;
+
+	for (i = 0; i < s->region.nr; i++)
+		if (s->addr + s->region.at[i] == addr)
+			return i;
+	return -1;
+}
+
+void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why)
+{
+	u32 leader = i + 1;
+
+	do {
+		dp_order_site(e, i)->mode = DP_MODE_TRAP;
+		dp_order_site(e, i)->leader = 0;
+		dp_order_site(e, i)->why = why;
+		i++;
+	} while (i < e->nr_sites && dp_order_site(e, i)->leader == leader);
+}
+
+static bool meets_hook(const struct dp_engine *e, u32 i)
+{
+	const struct dp_site *s = dp_order_site(e, i), *other;
+	u32 j;
+
+	if (i) {
+		other = dp_order_site(e, i - 1);
+		if (other->hook >= 0 && other->addr + DP_HOOK_CALL > s->addr)
+			return true;
+	}
+	for (j = i + 1; j < e->nr_sites; j++) {
+		other = dp_order_site(e, j);
+		if (other->addr >= s->addr + s->region.len)
+			break;
+		if (other->hook >= 0)
+			return true;
+	}
+	return false;
+}
+
+static void note_traps(struct dp_site *s)
+{
+	int i;
+
+	s->traps = 0;
+	for (i = 1; i < s->region.nr; i++)
+		s->traps |= (u8)(1u << s->region.at[i]);
+}
+
+/* A site inside the jump of the @lead-th one. Return: false if that cannot be,
+ * and the other has given up. */
+static bool join(struct dp_engine *e, u32 lead, struct dp_site *s)
+{
+	if (s->hook < 0 && insn_at(dp_order_site(e, lead), s->addr) > 0) {
+		s->mode = DP_MODE_JUMP;
+		s->leader = lead + 1;
+		return true;
+	}
+	dp_jump_give_up(e, lead, OVERLAP);
+	return false;
+}
+
+void dp_jumps_choose(struct dp_engine *e)
+{
+	u32 i, lead = 0; /* 1 + place in the order */
+
+	for (i = 0; i < e->nr_sites; i++) {
+		struct dp_site *s = dp_order_site(e, i);
+
+		s->mode = DP_MODE_TRAP;
+		s->leader = 0;
+		s->landing = 0;
+		if (lead &&
+		    s->addr < dp_order_site(e, lead - 1)->addr + DP_JUMP_SIZE &&
+		    join(e, lead - 1, s))
+			continue;
+		lead = 0;
+		if (s->hook >= 0)
+			continue;
+		if (e->arming == DP_ARM_TRAP)
+			s->why = "breakpoints were asked for";
+		else if (s->region.nr && meets_hook(e, i))
+			s->why = OVERLAP;
+		else if (s->region.nr) {
+			s->mode = DP_MODE_JUMP;
+			note_traps(s);
+			lead = i + 1;
+		}
+	}
+}
+
+u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
+{
+	return DP_DETOUR_MAX / 4 + s->region.nr * DP_DETOUR_MAX / 8 +
+	       DP_DETOUR_ALIGN;
+}
+
+static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
+{
+	return e->rseq_usable && !s->records && !s->watched &&
+	       s->first_probe == s->last_probe;
+}
+
+static void fill_jump(struct dp_site_entry *entry, const struct dp_site *s,
+		      const struct dp_detour *d, u64 at)
+{
+	struct dp_jump *j = &entry->jump;
+	int i;
+
+	j->base = at;
+	j->landing = s->landing;
+	j->len = d->len;
+	j->start = d->start;
+	j->nr = s->region.nr;
+	j->size = s->region.len;
+	j->atomic = d->atomic;
+	j->traps = s->traps;
+	for (i = 0; i < j->nr; i++) {
+		j->at[i] = d->at[i];
+		j->insn[i] = d->insn[i];
+		j->offset[i] = s->region.at[i];
+	}
+	j->at[i] = d->at[i];
+}
+
+/* What the agent is told of the site and of those that its jump covers. */
+static void spell(const struct dp_engine *e, u32 i, struct dp_detour_spec *spec)
+{
+	const struct dp_site *s = dp_order_site(e, i), *member = s;
+	u32 m = i;
+	int k = 0;
+
+	if (s->watched) {
+		spec->before[0] = i + 1;
+		spec->after[1] = (i | DP_TELL_AFTER) + 1;
+		return;
+	}
+	do {
+		spec->before[k] = m + 1;
+		if (dp_site_needs_post(member))
+			spec->after[k] = (m | DP_TELL_AFTER) + 1;
+		if (++m == e->nr_sites)
+			break;
+		member = dp_order_site(e, m);
+		k = insn_at(s, member->addr);
+	} while (member->leader == i + 1);
+}
+
+static void fill_members(const struct dp_engine *e, u32 i,
+			 struct dp_site_entry *entry, const struct dp_detour *d,
+			 u64 at)
+{
+	const struct dp_site *s = dp_order_site(e, i);
+	u32 m;
+
+	for (m = i; m < e->nr_sites; m++, entry++) {
+		const struct dp_site *member = dp_order_site(e, m);
+
+		if (m > i && member->leader != i + 1)
+			break;
+		entry->copy = at + d->insn[insn_at(s, member->addr)];
+		entry->tells = dp_site_needs_post(member);
+	}
+}
+
+int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
+		 u64 at, u8 *out, u64 stub)
+{
+	const struct dp_site *s = dp_order_site(e, i);
+	struct dp_detour_spec spec = { .from = s->addr,
+				       .at = at,
+				       .entry = stub,
+				       .code = s->code,
+				       .region = &s->region };
+	struct dp_detour d;
+	u16 n;
+	int err;
+
+	spell(e, i, &spec);
+	if (counts_alone(e, s)) {
+		spec.rseq = &e->rseq;
+		spec.table = e->arena->control.base + DP_TABLE_OFFSET;
+		spec.counter = (s->first_probe - 1) * (u32)sizeof(u64);
+	}
+	err = dp_detour_make(&spec, &d);
+	if (err)
+		return err;
+	for (n = 0; n < d.len; n++)
+		out[n] = d.code[n];
+	fill_jump(entry, s, &d, at);
+	fill_members(e, i, entry, &d, at);
+	return 0;
+}

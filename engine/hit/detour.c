@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * detour: hits of sites that are armed with a jump.
+ *
+ * No signal, no system call: the thread itself calls, on its own stack, and goes
+ * on in the detour.
+ */
+#include "engine/hit/hit.h"
+#include "port_hit.h"
+
+static const struct dp_site_entry *site_at(u32 index)
+{
+	const struct dp_site_entry *sites = dp_at(dp_arena.control.site_off);
+
+	return &sites[index];
+}
+
+static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
+{
+	struct dp_hit hit = { .regs = (void *)frame->regs,
+			      .alt_size = DP_ALT_UNKNOWN };
+
+	hit.regs->rip = site->addr;
+	hit.regs->rsp = (u64)(frame + 1) + DP_RED_ZONE;
+	dp_hit_know_stack(&hit);
+	dp_dispatch_site(site, &hit);
+}
+
+void dp_detour_hit(struct dp_detour_frame *frame)
+{
+	const struct dp_site_entry *site =
+		site_at(frame->number & ~DP_TELL_AFTER);
+
+	if (!dp_wipe.owner)
+		dp_hit_leave();
+	else if (site->hook)
+		dp_watch(site, (void *)frame->regs,
+			 frame->number & DP_TELL_AFTER);
+	else if (!dp_hit_is_owners())
+		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
+				   __ATOMIC_RELAXED);
+	else if (!(frame->number & DP_TELL_AFTER))
+		hit(frame, site);
+	else if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
+		dp_pending_complete(site);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* region: which instructions a jump replaces, and whether it may. */
+#include "engine/insn/region.h"
+
+static int fail(const char **why, const char *reason)
+{
+	*why = reason;
+	return -EINVAL;
+}
+
+static int add(struct dp_region *r, const struct insn_facts *f, size_t room,
+	       const char **why)
+{
+	if (f->class == DP_INSN_REFUSED)
+		return fail(why, f->refusal);
+	if (f->class == DP_INSN_SYSCALL)
+		return fail(
+			why,
+			"a system call is among the bytes that a jump needs");
+	if (r->len + f->len > room)
+		return fail(why, "its function has no room for a jump");
+	r->at[r->nr] = r->len;
+	r->facts[r->nr++] = *f;
+	r->len += f->len;
+	return 0;
+}
+
+static bool calls(u8 class)
+{
+	return class == DP_INSN_CALL || class == DP_INSN_CALL_IND;
+}
+
+int dp_region_decode(const u8 *code, size_t size, size_t room,
+		     struct dp_region *r, const char **why)
+{
+	struct insn_facts f;
+	int err = 0, i;
+
+	*r = (struct dp_region){ 0 };
+	while (!err && r->len < DP_JUMP_SIZE) {
+		if (r->len >= size ||
+		    dp_insn_facts(code + r->len, size - r->len, &f))
+			return fail(why,
+				    "the bytes behind it are no instructions");
+		err = add(r, &f, room, why);
+	}
+	for (i = 0; i + 1 < r->nr; i++)
+		r->returns |= calls(r->facts[i].class);
+	return err;
+}
+
+static bool has_target(u8 class)
+{
+	return class == DP_INSN_JMP || class == DP_INSN_JCC ||
+	       class == DP_INSN_LOOP || class == DP_INSN_CALL;
+}
+
+static bool in_the_middle(const struct dp_region *r, u64 offset)
+{
+	int i;
+
+	if (offset >= r->len)
+		return false;
+	for (i = 0; i < r->nr; i++)
+		if (r->at[i] == offset)
+			return false;
+	return true;
+}
+
+const char *dp_region_entered(const struct dp_region *r, u64 addr,
+			      const u8 *code, size_t size, u64 start)
+{
+	struct insn_facts f;
+	size_t at;
+
+	for (at = 0; at < size; at += f.len) {
+		if (dp_insn_facts(code + at, size - at, &f))
+			return "bytes of its function are no instructions";
+		if (has_target(f.class) &&
+		    in_the_middle(r, start + at + f.len + (u64)f.target - addr))
+			return "a branch goes into the middle of an instruction that a jump would replace";
+	}
+	return NULL;
+}
+
+bool dp_insn_is_nop(const u8 *code, size_t len)
+{
+	while (len > 1 && (*code == 0x66 || *code == 0x2e)) {
+		code++;
+		len--;
+	}
+	return *code == 0x90 || (len > 2 && code[0] == 0x0f && code[1] == 0x1f);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * region: the instructions that a jump of five bytes replaces, wholly or in
+ * part.
+ */
+#ifndef DP_REGION_H
+#define DP_REGION_H
+
+#include "engine/insn/insn.h"
+
+#define DP_JUMP_SIZE 5
+#define DP_REGION_INSNS 5
+/* Four bytes, and one instruction that begins with the fifth. */
+#define DP_REGION_MAX (DP_JUMP_SIZE - 1 + DP_INSN_MAX)
+
+/**
+ * struct dp_region - at least five bytes of whole instructions
+ * @len: bytes
+ * @nr: instructions
+ * @at: offset of each
+ * @returns: one that is not the last is a call, so that its callee returns
+ *           into the middle
+ */
+struct dp_region {
+	u8 len, nr;
+	bool returns;
+	u8 at[DP_REGION_INSNS];
+	struct insn_facts facts[DP_REGION_INSNS];
+};
+
+/**
+ * dp_region_decode() - find the instructions of a region
+ * @code: bytes from the first one on
+ * @size: how many may be read
+ * @room: how many may belong to the region
+ * @region: filled in on success
+ * @why: on failure, a static phrase
+ *
+ * Context: control half. Pure but for the decoder.
+ * Return: 0; -EINVAL there is none: @why.
+ */
+int dp_region_decode(const u8 *code, size_t size, size_t room,
+		     struct dp_region *region, const char **why);
+
+/**
+ * dp_region_entered() - does a branch go into the middle of an instruction?
+ * @region, @addr: what is asked about, and where it is
+ * @code, @size, @start: the function around it, and where that is
+ *
+ * Some code jumps behind a lock prefix. Where the function cannot be decoded to
+ * its end, nobody knows.
+ * Return: NULL if there is no such branch; else a static phrase.
+ */
+const char *dp_region_entered(const struct dp_region *region, u64 addr,
+			      const u8 *code, size_t size, u64 start);
+
+/** dp_insn_is_nop() - nop, with any prefix, in any of its forms */
+bool dp_insn_is_nop(const u8 *code, size_t len);
+
+/** dp_insn_falls_through() - can what follows it in memory be next? */
+static inline bool dp_insn_falls_through(u8 class)
+{
+	return class == DP_INSN_PLAIN || class == DP_INSN_JCC ||
+	       class == DP_INSN_LOOP || class == DP_INSN_SYSCALL;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* emit: machine code, byte by byte, for an address that is known. */
+#ifndef DP_INSN_X86_EMIT_H
+#define DP_INSN_X86_EMIT_H
+
+#include "engine/insn/insn.h"
+
+/**
+ * struct dp_out - code that is being written
+ * @code: where to; @len: bytes so far
+ * @at: address of @code[0] in the target
+ * @far: something was out of reach
+ */
+struct dp_out {
+	u8 *code;
+	unsigned int len;
+	u64 at;
+	bool far;
+};
+
+static inline void dp_put(struct dp_out *o, const u8 *bytes, unsigned int n)
+{
+	while (n--)
+		o->code[o->len++] = *bytes++;
+}
+
+static inline void dp_put32(struct dp_out *o, u32 v)
+{
+	u8 b[4] = { (u8)v, (u8)(v >> 8), (u8)(v >> 16), (u8)(v >> 24) };
+
+	dp_put(o, b, sizeof(b));
+}
+
+#define DP_PUT(o, ...)                         \
+	dp_put(o, (const u8[]){ __VA_ARGS__ }, \
+	       sizeof((const u8[]){ __VA_ARGS__ }))
+
+/* The displacement from the end of four bytes written next to @target. */
+static inline void dp_put_rel32(struct dp_out *o, u64 target)
+{
+	s64 rel = (s64)(target - (o->at + o->len + 4));
+
+	if (rel != (s32)rel)
+		o->far = true;
+	dp_put32(o, (u32)rel);
+}
+
+static inline void dp_put_jmp(struct dp_out *o, u64 target)
+{
+	DP_PUT(o, 0xe9);
+	dp_put_rel32(o, target);
+}
+
+#endif
