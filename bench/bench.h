@@ -52,6 +52,7 @@ double bench_calls(struct bench_run *run, enum bench_function function,
 double bench_now(void);
 
 /* ours.c */
+int bench_counter(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_trap(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_attach(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_stopped(struct bench_run *run, const struct bench *bench, double *ms);

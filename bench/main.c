@@ -20,6 +20,7 @@
 
 static const struct bench benches[] = {
 	{ "call", "ns", true, bench_plain, BENCH_PUSH },
+	{ "counter", "ns", true, bench_counter, BENCH_PUSH },
 	{ "trap", "ns", true, bench_trap, BENCH_PUSH },
 	{ "program", "ns", true, bench_program, BENCH_PUSH },
 	{ "record", "ns", true, bench_record, BENCH_PUSH },

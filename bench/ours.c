@@ -2,13 +2,19 @@
 /* ours: what dprobes itself costs: a hit, an attach, a detach. */
 #include "bench/bench.h"
 #include "engine/control/control.h"
+#include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/expr.h"
 #include <stdio.h>
 #include <unistd.h>
 
+/* By breakpoint; by jump; and as many as a ring takes. */
 #define CALLS 3000
+#define MANY_CALLS 1000000
+#define RECORDS 20000
+/* The victim's functions are aligned to this. */
+#define FUNCTION 64
 
 struct attached {
 	struct dp_process *proc;
@@ -76,14 +82,24 @@ static int bind(struct attached *a, const char *text, bool trace)
 	return err;
 }
 
+static int undone(struct bench_run *run, struct attached *a,
+		  const struct dp_diag *diag)
+{
+	detach(a);
+	return fail(run, diag->text);
+}
+
 /* @spec: of the program that the probe runs, NULL for none */
 static int attach_with(struct bench_run *run, const struct bench *b,
-		       const char *spec, bool trace, struct attached *a)
+		       const char *spec, bool trace, enum dp_arming arming,
+		       struct attached *a)
 {
 	u64 addr = run->shared->addr[b->function];
 	struct dp_diag diag;
 	const char *why;
-	u8 code[16];
+	u8 code[FUNCTION + DP_REGION_MAX];
+	struct dp_ground ground = { addr, code, sizeof(code), FUNCTION,
+				    FUNCTION };
 
 	*a = (struct attached){ 0 };
 	dp_diag_clear(&diag);
@@ -93,10 +109,15 @@ static int attach_with(struct bench_run *run, const struct bench *b,
 		    sizeof(code) ||
 	    dp_engine_add(a->engine, addr, code, sizeof(code), &a->probe,
 			  &why) ||
-	    (spec && bind(a, spec, trace)) ||
-	    dp_process_install(a->proc, a->engine, &diag)) {
+	    (spec && bind(a, spec, trace)))
+		return undone(run, a, &diag);
+	dp_engine_set_arming(a->engine, arming);
+	dp_engine_allow_jump(a->engine, a->probe, &ground);
+	if (dp_process_install(a->proc, a->engine, &diag))
+		return undone(run, a, &diag);
+	if (arming != DP_ARM_TRAP && !dp_engine_jumps(a->engine)) {
 		detach(a);
-		return fail(run, diag.text);
+		return fail(run, "the probe is no jump");
 	}
 	return 0;
 }
@@ -104,30 +125,53 @@ static int attach_with(struct bench_run *run, const struct bench *b,
 static int attach(struct bench_run *run, const struct bench *b,
 		  struct attached *a)
 {
-	return attach_with(run, b, NULL, false, a);
+	return attach_with(run, b, NULL, false, DP_ARM_DEFAULT, a);
 }
 
 /* Added cost of a hit whose probe runs a program. */
 static int with_program(struct bench_run *run, const struct bench *b,
-			const char *spec, bool trace, struct attached *a,
-			double *ns)
+			const char *spec, bool trace, u64 calls,
+			struct attached *a, double *ns)
 {
-	double plain = bench_calls(run, b->function, CALLS);
+	double plain = bench_calls(run, b->function, calls);
 
-	if (attach_with(run, b, spec, trace, a))
+	if (attach_with(run, b, spec, trace, DP_ARM_DEFAULT, a))
 		return -1;
-	*ns = bench_calls(run, b->function, CALLS) - plain;
+	*ns = bench_calls(run, b->function, calls) - plain;
 	return 0;
+}
+
+/* The same with a count alone. */
+static int count(struct bench_run *run, const struct bench *b,
+		 enum dp_arming arming, u64 calls, double *ns)
+{
+	double plain = bench_calls(run, b->function, calls);
+	struct attached a;
+
+	if (attach_with(run, b, NULL, false, arming, &a))
+		return -1;
+	*ns = bench_calls(run, b->function, calls) - plain;
+	if (dp_engine_hits(a.engine, a.probe) != calls) {
+		detach(&a);
+		return fail(run, "the hits are not the calls");
+	}
+	detach(&a);
+	return 0;
+}
+
+int bench_counter(struct bench_run *run, const struct bench *b, double *ns)
+{
+	return count(run, b, DP_ARM_DEFAULT, MANY_CALLS, ns);
 }
 
 int bench_program(struct bench_run *run, const struct bench *b, double *ns)
 {
 	struct attached a;
 
-	if (with_program(run, b, "f if rdi != 12345 && rsi != 678", false, &a,
-			 ns))
+	if (with_program(run, b, "f if rdi != 12345 && rsi != 678", false,
+			 MANY_CALLS, &a, ns))
 		return -1;
-	if (dp_engine_local(a.engine, 0, 0) != CALLS) {
+	if (dp_engine_local(a.engine, 0, 0) != MANY_CALLS) {
 		detach(&a);
 		return fail(run, "the program has not counted the calls");
 	}
@@ -145,11 +189,11 @@ int bench_record(struct bench_run *run, const struct bench *b, double *ns)
 	unsigned long n = 0;
 	struct attached a;
 
-	if (with_program(run, b, "f(rdi)", true, &a, ns))
+	if (with_program(run, b, "f(rdi)", true, RECORDS, &a, ns))
 		return -1;
 	dp_engine_records(a.engine, count_record, &n, false);
 	detach(&a);
-	return n == CALLS ? 0 : fail(run, "the records are not the calls");
+	return n == RECORDS ? 0 : fail(run, "the records are not the calls");
 }
 
 /* What it takes to get one out of the ring. */
@@ -159,7 +203,7 @@ int bench_reader(struct bench_run *run, const struct bench *b, double *ns)
 	struct attached a;
 	double begin;
 
-	if (with_program(run, b, "f(rdi)", true, &a, ns))
+	if (with_program(run, b, "f(rdi)", true, RECORDS, &a, ns))
 		return -1;
 	begin = bench_now();
 	dp_engine_records(a.engine, count_record, &n, false);
@@ -173,7 +217,7 @@ int bench_rings(struct bench_run *run, const struct bench *b, double *bytes)
 	const struct dp_arena_control *c;
 	struct attached a;
 
-	if (attach_with(run, b, "f(rdi)", true, &a))
+	if (attach_with(run, b, "f(rdi)", true, DP_ARM_DEFAULT, &a))
 		return -1;
 	c = &dp_engine_arena(a.engine)->control;
 	*bytes = (double)c->ring_stride * (c->shard_mask + 1);
@@ -183,18 +227,7 @@ int bench_rings(struct bench_run *run, const struct bench *b, double *bytes)
 
 int bench_trap(struct bench_run *run, const struct bench *b, double *ns)
 {
-	double plain = bench_calls(run, b->function, CALLS);
-	struct attached a;
-
-	if (attach(run, b, &a))
-		return -1;
-	*ns = bench_calls(run, b->function, CALLS) - plain;
-	if (dp_engine_hits(a.engine, a.probe) != CALLS) {
-		detach(&a);
-		return fail(run, "the hits are not the calls");
-	}
-	detach(&a);
-	return 0;
+	return count(run, b, DP_ARM_TRAP, CALLS, ns);
 }
 
 int bench_attach(struct bench_run *run, const struct bench *b, double *ms)
