@@ -8,7 +8,7 @@
  *            │ wipe page       rw-p │ struct dp_wipe; zero in a fork child
  *            │ table           rw-p │ the CPUs' counters; zero there too
  *            ├──────────────────────┤
- *            │ private page    rw-p │ struct dp_private; a child has its own
+ *            │ private pages   rw-p │ struct dp_private; a child has its own
  *            ├──────────────────────┤
  *            │ arena           rw-s │ struct dp_arena, then the tables, from
  *            │                      │ the memfd: the tool maps it too
@@ -31,7 +31,7 @@
 #include "engine/insn/faults.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 5
+#define DP_LAYOUT_VERSION 6
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (8 * DP_PAGE)
@@ -40,7 +40,8 @@
 /* An address for each value of 16 bits; hardly any of it is ever touched. */
 #define DP_TABLE_WORDS 65536
 #define DP_PRIVATE_OFFSET (DP_TABLE_OFFSET + DP_TABLE_WORDS * 8)
-#define DP_ARENA_OFFSET (DP_PRIVATE_OFFSET + DP_PAGE)
+#define DP_PRIVATE_SIZE (32 * DP_PAGE)
+#define DP_ARENA_OFFSET (DP_PRIVATE_OFFSET + DP_PRIVATE_SIZE)
 /* The memfd is laid out as the region is; it has a hole for the private pages. */
 #define DP_FILE_ARENA_OFFSET DP_ARENA_OFFSET
 
@@ -325,7 +326,7 @@ struct dp_arena_hit {
 	u64 strays; /* arrivals in the middle of a region */
 	u64 foreign; /* traps passed on to the program */
 	u32 sharers; /* others may be running in our memory: ask */
-	u32 pad;
+	u32 unmasked; /* SIGTRAP had to be blocked for want of room */
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */
 	u32 exec_pending; /* in execve: @exec_path is being started */
 	char exec_path[256];
@@ -345,12 +346,37 @@ struct dp_wipe {
  * ring comes round. */
 #define DP_ACTION_RING 32
 
+/* Of one thread: its thread pointer, which is a multiple of 16, and these bits. */
+#define DP_MASK_BLOCKED 1ull /* SIGTRAP, as far as the program knows */
+#define DP_MASK_HELD 2ull /* one has come meanwhile: see dp_private.held */
+#define DP_MASK_SHARER 4ull /* a vfork child's, who has its parent's pointer */
+#define DP_MASK_BITS 15ull
+#define DP_MASKS 8192
+#define DP_MASK_PROBES 256
+#define DP_HELD 32
+
+/** dp_mask_slot() - where the search for a thread pointer begins */
+static inline u32 dp_mask_slot(u64 pointer)
+{
+	return (u32)((pointer * 0x9e3779b97f4a7c15ull) >> 32) % DP_MASKS;
+}
+
 /**
  * struct dp_private - state that a fork child takes along and then owns
  * @current: stamp of the program's SIGTRAP action, at ring[stamp % RING]
  * @next: the last stamp that was taken
+ * @in_masks: a bit a signal: the program's action for it blocks SIGTRAP
+ * @masks: threads that block SIGTRAP, or once did: a hash table. SIGTRAP is
+ *         never really blocked.
+ * @held: signals that wait for their thread to unblock SIGTRAP
  */
 struct dp_private {
+	u64 in_masks;
+	u64 masks[DP_MASKS];
+	struct dp_held {
+		u64 thread; /* 0: free */
+		u64 info[16];
+	} held[DP_HELD];
 	u32 current;
 	u32 next;
 	struct dp_action_slot {

@@ -7,8 +7,10 @@
 #include <sys/syscall.h>
 
 /* What would end us, what ends us, and what lets others into our memory. */
-static const u32 hooked[] = { SYS_rt_sigaction, SYS_execve, SYS_execveat,
-			      SYS_vfork,	SYS_clone,  SYS_clone3 };
+static const u32 hooked[] = { SYS_rt_sigaction, SYS_rt_sigprocmask,
+			      SYS_execve,	SYS_execveat,
+			      SYS_vfork,	SYS_clone,
+			      SYS_clone3,	SYS_exit };
 
 static const struct dp_map *libc_text(const struct dp_maps *maps)
 {
@@ -32,21 +34,45 @@ static u64 find(const struct dp_map *map, const u8 *text, const void *bytes,
 	return hit ? map->start + (u64)(hit - text) : 0;
 }
 
-/* Wherever "mov $nr, %eax; syscall" stands. */
+/* From "mov $nr, %eax" straight on to "syscall"? */
+static bool leads_to_call(const u8 *code, size_t size)
+{
+	struct insn_facts f;
+	size_t at = 0;
+	int n;
+
+	for (n = 0; n < DP_REGION_INSNS; n++, at += f.len) {
+		if (at >= DP_REGION_MAX ||
+		    dp_insn_facts(code + at, size - at, &f))
+			return false;
+		if (f.class == DP_INSN_SYSCALL)
+			return n > 0;
+		if (f.class != DP_INSN_PLAIN)
+			return false;
+	}
+	return false;
+}
+
 static void find_calls(struct dp_process *proc, const struct dp_map *map,
 		       const u8 *text, u32 nr)
 {
-	u8 code[7] = { 0xb8, 0, 0, 0, 0, 0x0f, 0x05 };
-	const u8 *end = text + (map->end - map->start), *hit = text;
+	u8 code[5] = { 0xb8 };
+	const u8 *end = text + (map->end - map->start) - DP_REGION_MAX;
+	const u8 *hit;
 
 	memcpy(code + 1, &nr, 4);
-	while ((hit = memmem(hit, (size_t)(end - hit), code, sizeof(code))) &&
-	       proc->nr_hooks < DP_HOOKS_MAX) {
-		struct dp_hooked *h = &proc->hooks[proc->nr_hooks++];
+	for (hit = text; hit < end; hit++) {
+		struct dp_hooked *h = &proc->hooks[proc->nr_hooks];
 
+		hit = memmem(hit, (size_t)(end - hit), code, sizeof(code));
+		if (!hit || proc->nr_hooks == DP_HOOKS_MAX)
+			return;
+		if (!leads_to_call(hit, DP_REGION_MAX))
+			continue;
 		h->addr = map->start + (u64)(hit - text);
 		h->nr = nr;
-		hit += sizeof(code);
+		memcpy(h->code, hit, sizeof(h->code));
+		proc->nr_hooks++;
 	}
 }
 

@@ -334,7 +334,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 
 	for (i = 0; i < proc->nr_hooks && !err; i++)
 		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
-					 proc->hooks[i].nr,
+					 proc->hooks[i].code, proc->hooks[i].nr,
 					 makes_process(proc->hooks[i].nr));
 	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());
 	if (*need)

@@ -8,6 +8,7 @@
 #include <sys/user.h>
 #include "engine/control/control.h"
 #include "engine/control/view.h"
+#include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 
@@ -40,10 +41,11 @@ struct dp_thread {
 
 /** struct dp_hooked - a system call of libc that passes through the agent */
 struct dp_hooked {
-	u64 addr; /* of its "mov $nr, %eax; syscall" */
+	u64 addr; /* of its "mov $nr, %eax … syscall" */
+	u8 code[DP_REGION_MAX];
 	u32 nr;
 };
-#define DP_HOOKS_MAX 64
+#define DP_HOOKS_MAX 128
 
 /** struct dp_process - see proc.h */
 struct dp_process {

@@ -89,18 +89,19 @@ void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
 
 /**
  * dp_engine_add_hook() - watch a system call of libc
- * @addr: address of its "mov $nr, %eax; syscall" (7 bytes)
+ * @addr: address of its "mov $nr, %eax", which leads straight to "syscall"
+ * @code: DP_REGION_MAX bytes from there
  * @nr: number of the call
  * @watched: it is made where it stands, between two calls of the agent, because
  *           it may return twice on one stack; else the agent makes it
  *
  * The call then passes through the agent (engine/hit/hook.c, watch.c). A probe at @addr
- * and the hook live together; a probe on the syscall instruction itself wins
- * over the hook, which is then left out.
+ * and the hook live together; a probe behind it, up to the syscall instruction,
+ * wins over the hook, which is then left out.
  * Return: 0, -ENOMEM.
  */
-int dp_engine_add_hook(struct dp_engine *engine, u64 addr, u32 nr,
-		       bool watched);
+int dp_engine_add_hook(struct dp_engine *engine, u64 addr, const u8 *code,
+		       u32 nr, bool watched);
 
 /**
  * struct dp_program_spec - a program as it is inserted

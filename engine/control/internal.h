@@ -13,8 +13,6 @@
  * the length of a pool's worst neighbour. */
 #define DP_REACH ((1ull << 31) - (64ull << 20))
 
-/* mov $nr, %eax; syscall */
-#define DP_HOOK_CALL 7
 /* Bytes of the detour of a hooked system call. */
 #define DP_HOOK_DETOUR 36
 

@@ -88,7 +88,8 @@ static bool meets_hook(const struct dp_engine *e, u32 i)
 
 	if (i) {
 		other = dp_order_site(e, i - 1);
-		if (other->hook >= 0 && other->addr + DP_HOOK_CALL > s->addr)
+		if (other->hook >= 0 &&
+		    other->addr + other->region.len > s->addr)
 			return true;
 	}
 	for (j = i + 1; j < e->nr_sites; j++) {

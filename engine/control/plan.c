@@ -47,6 +47,30 @@ static u8 hook_detour(u8 *out, u32 nr, u64 back, u64 entry)
 	return sizeof(code) + 8;
 }
 
+/* What stands between the number and the call, then the call by the agent. */
+static int make_hook(const struct dp_site *s, struct dp_site_entry *entry,
+		     const struct dp_mapping *map, u8 *out)
+{
+	const struct dp_region *r = &s->region;
+	struct dp_copy copy;
+	u8 len = 0;
+	int i, err;
+
+	for (i = 1; i + 1 < r->nr; i++) {
+		err = dp_insn_relocate(s->code + r->at[i], &r->facts[i],
+				       s->addr + r->at[i], entry->copy + len,
+				       &copy, NULL);
+		if (err)
+			return err;
+		copy_bytes(out + len, copy.code, copy.body_len);
+		len += copy.body_len;
+	}
+	len += hook_detour(out + len, (u32)s->hook, s->addr + r->len,
+			   map->hook_entry);
+	entry->copy_len = entry->body_len = len;
+	return 0;
+}
+
 static int make_copy(const struct dp_site *s, struct dp_site_entry *entry,
 		     const struct dp_mapping *map, u8 *out)
 {
@@ -54,12 +78,8 @@ static int make_copy(const struct dp_site *s, struct dp_site_entry *entry,
 	const char *why;
 	int err;
 
-	if (s->hook >= 0) {
-		entry->copy_len = hook_detour(out, (u32)s->hook, s->addr + 7,
-					      map->hook_entry);
-		entry->body_len = entry->copy_len;
-		return 0;
-	}
+	if (s->hook >= 0)
+		return make_hook(s, entry, map, out);
 	err = dp_insn_relocate(s->code, &s->facts, s->addr, entry->copy, &copy,
 			       &why);
 	if (err)

@@ -154,32 +154,37 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	return 0;
 }
 
-/* The number and the call: what a watched one displaces. */
-static void copy_call(struct dp_site *s, const u8 *code)
+/* From the number to the call: what a hook displaces. */
+static void take_call(struct dp_site *s, const u8 *code)
 {
-	size_t i;
+	struct dp_region *r = &s->region;
+	struct insn_facts f;
+	u8 i;
 
-	for (i = 0; i < DP_HOOK_CALL; i++)
+	*r = (struct dp_region){ 0 };
+	do {
+		dp_insn_facts(code + r->len, DP_REGION_MAX - r->len, &f);
+		r->at[r->nr] = r->len;
+		r->facts[r->nr++] = f;
+		r->len += f.len;
+	} while (f.class != DP_INSN_SYSCALL && r->nr < DP_REGION_INSNS);
+	for (i = 0; i < r->len; i++)
 		s->code[i] = code[i];
-	s->region = (struct dp_region){ .len = DP_HOOK_CALL, .nr = 2 };
-	s->region.at[1] = DP_JUMP_SIZE;
-	for (i = 0; i < 2; i++)
-		dp_insn_facts(code + s->region.at[i],
-			      DP_HOOK_CALL - s->region.at[i],
-			      &s->region.facts[i]);
 }
 
-int dp_engine_add_hook(struct dp_engine *e, u64 addr, u32 nr, bool watched)
+int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
+		       bool watched)
 {
-	u8 code[] = { 0xb8, (u8)nr, (u8)(nr >> 8), 0, 0, 0x0f, 0x05 };
-	struct dp_site fresh, *site = dp_engine_find(e, addr);
+	struct dp_site fresh = { 0 }, *site = dp_engine_find(e, addr);
 	const char *why;
-	int err;
+	int err, i;
 
-	if (dp_engine_find(e, addr + 5))
-		return 0;
+	take_call(&fresh, code);
+	for (i = 1; i < fresh.region.nr; i++)
+		if (dp_engine_find(e, addr + fresh.region.at[i]))
+			return 0;
 	if (!site) {
-		err = examine(&fresh, addr, code, sizeof(code), &why);
+		err = examine(&fresh, addr, code, DP_REGION_MAX, &why);
 		if (!err)
 			err = new_site(e, &fresh, &site);
 		if (err)
@@ -187,7 +192,7 @@ int dp_engine_add_hook(struct dp_engine *e, u64 addr, u32 nr, bool watched)
 	}
 	site->hook = (s32)nr;
 	site->watched = watched;
-	copy_call(site, code);
+	take_call(site, code);
 	return 0;
 }
 

@@ -64,6 +64,16 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	u64 mask = uc->sigmask;
 	bool forced = info->code > 0;
 
+	/* One that was sent waits while it is blocked; one that the program's own
+	 * instruction makes would kill it then. */
+	if (dp_mask_blocks()) {
+		if (!forced && dp_mask_hold(info))
+			return 0;
+		if (forced) {
+			die(info, uc);
+			return 0;
+		}
+	}
 	if (dp_hit_who() == DP_WHO_OWNER)
 		__atomic_fetch_add(&dp_arena.hit.foreign, 1, __ATOMIC_RELAXED);
 	dp_action_get(&action);

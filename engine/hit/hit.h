@@ -228,6 +228,26 @@ int dp_hook_before(struct dp_hook_regs *regs);
 /** dp_hook_after() - it has returned, with @regs->ret */
 void dp_hook_after(struct dp_hook_regs *regs);
 
+/* mask.c: signal masks as the program believes them to be */
+/** dp_mask_thread() - the thread pointer, by which a thread is known */
+u64 dp_mask_thread(void);
+/** dp_mask_blocks() - does this thread believe that it has SIGTRAP blocked? */
+bool dp_mask_blocks(void);
+/** dp_mask_hold() - keep a signal until this thread unblocks SIGTRAP.
+ *  Return: false if there is no room. */
+bool dp_mask_hold(const struct dp_siginfo *info);
+/** dp_mask_procmask() - make rt_sigprocmask(2) for the program. Return: its result */
+s64 dp_mask_procmask(u64 how, u64 set, u64 old);
+/** dp_mask_sigaction() - make rt_sigaction(2), of another signal than SIGTRAP */
+s64 dp_mask_sigaction(u64 sig, u64 from, u64 to);
+/** dp_mask_inherit() - a thread is about to be made that begins with our mask */
+void dp_mask_inherit(u64 thread);
+/** dp_mask_forget() - this thread is about to end */
+void dp_mask_forget(void);
+/** dp_mask_real() - block SIGTRAP really, or not any more: for what comes after
+ *  an exec */
+void dp_mask_real(bool real);
+
 /* entry.S: see there */
 extern const char dp_detour_entry[];
 void dp_call_on(void *arg, void (*function)(void *arg), void *top);

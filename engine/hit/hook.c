@@ -38,8 +38,13 @@ static int hook_sigaction(struct dp_hook_regs *regs)
 {
 	enum dp_who who;
 
-	if (regs->args[0] != DP_SIGTRAP || regs->args[3] != DP_SIGSET_BYTES)
+	if (regs->args[3] != DP_SIGSET_BYTES)
 		return 0;
+	if (regs->args[0] != DP_SIGTRAP) {
+		regs->ret = (u64)dp_mask_sigaction(regs->args[0], regs->args[1],
+						   regs->args[2]);
+		return 1;
+	}
 	who = dp_hit_who();
 	if (who == DP_WHO_CHILD && dp_hit_leave())
 		return 0;
@@ -63,6 +68,9 @@ static void hook_exec(const struct dp_hook_regs *regs)
 {
 	struct dp_kernel_sigaction action;
 
+	/* A mask stays across exec. */
+	if (dp_mask_blocks())
+		dp_mask_real(true);
 	if (dp_hit_who() != DP_WHO_OWNER)
 		return;
 	/* Handlers become SIG_DFL across exec but SIG_IGN stays, so it has to
@@ -90,6 +98,7 @@ static void undo_exec(void)
 		.mask = DP_TRAP_MASK,
 	};
 
+	dp_mask_real(false);
 	if (dp_hit_who() != DP_WHO_OWNER)
 		return;
 	dp_arena.hit.exec_pending = 0;
@@ -98,16 +107,33 @@ static void undo_exec(void)
 		dp_port_sigaction(&ours);
 }
 
+static int hook_procmask(struct dp_hook_regs *regs)
+{
+	if (regs->args[3] != DP_SIGSET_BYTES)
+		return 0;
+	regs->ret = (u64)dp_mask_procmask(regs->args[0], regs->args[1],
+					  regs->args[2]);
+	return 1;
+}
+
 int dp_hook_before(struct dp_hook_regs *regs)
 {
-	if (regs->nr == __NR_rt_sigaction)
+	switch (regs->nr) {
+	case __NR_rt_sigaction:
 		return hook_sigaction(regs);
-	hook_exec(regs);
-	return 0;
+	case __NR_rt_sigprocmask:
+		return hook_procmask(regs);
+	case __NR_exit:
+		dp_mask_forget();
+		return 0;
+	default:
+		hook_exec(regs);
+		return 0;
+	}
 }
 
 void dp_hook_after(struct dp_hook_regs *regs)
 {
-	if (regs->nr != __NR_rt_sigaction)
+	if (regs->nr == __NR_execve || regs->nr == __NR_execveat)
 		undo_exec();
 }

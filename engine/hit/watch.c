@@ -13,6 +13,8 @@
 #define CLONE_VM 0x100ull
 #define CLONE_VFORK 0x4000ull
 #define CLONE_THREAD 0x10000ull
+#define CLONE_SETTLS 0x80000ull
+#define CLONE_ARGS_TLS 7 /* word of struct clone_args */
 
 /* What clone(2) was asked for, from its registers. */
 static u64 flags_of(const struct dp_site_entry *site,
@@ -29,6 +31,18 @@ static u64 flags_of(const struct dp_site_entry *site,
 		dp_port_read(&flags, regs->rdi, sizeof(flags));
 		return flags;
 	}
+}
+
+/* The new thread's thread pointer. */
+static u64 tls_of(const struct dp_site_entry *site,
+		  const struct dp_mcontext *regs)
+{
+	u64 args[CLONE_ARGS_TLS + 1] = { 0 };
+
+	if (site->number == __NR_clone)
+		return regs->r8;
+	dp_port_read(args, regs->rdi, sizeof(args));
+	return args[CLONE_ARGS_TLS];
 }
 
 static void fill_table(bool empty)
@@ -67,6 +81,8 @@ void dp_watch(const struct dp_site_entry *site, const struct dp_mcontext *regs,
 {
 	u64 flags = flags_of(site, regs);
 
+	if (flags & CLONE_SETTLS && !after)
+		dp_mask_inherit(tls_of(site, regs));
 	if (!(flags & CLONE_VM) || flags & CLONE_THREAD)
 		return;
 	if (!after)

@@ -19,6 +19,7 @@ static const u8 program[] = {
 	0x90, 0x55, 0x48, 0x8d, 0x05, 0x10, 0,	  0,	0,    0xe8, 0x10,
 	0,    0,    0,	  0xc3, 0xcc, 0xf4, 0xb8, 0x0d, 0,    0,    0,
 	0x0f, 0x05, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
 };
 enum { PUSH = 1, LEA = 2, CALL = 9, RET = 14, INT3 = 15, HLT = 16, HOOK = 17 };
 
@@ -101,7 +102,7 @@ static struct dp_engine *three_sites(void **file)
 	assert_int_equal(add(e, CALL, &p), 0);
 	assert_int_equal(add(e, PUSH, &p), 0);
 	assert_int_equal(p, 3);
-	assert_int_equal(dp_engine_add_hook(e, TEXT + HOOK, 13, false), 0);
+	assert_int_equal(dp_engine_add_hook(e, TEXT + HOOK, program + HOOK, 13, false), 0);
 	assert_int_equal(dp_engine_sites(e), 3);
 	assert_int_equal(build(e, file), 0);
 	return e;
@@ -308,7 +309,7 @@ static int whole_run(void)
 	for (i = 0; i < 20 && !err; i++)
 		err = add(e, i % 2 ? PUSH : LEA, &p);
 	if (!err)
-		err = dp_engine_add_hook(e, TEXT + HOOK, 13, false);
+		err = dp_engine_add_hook(e, TEXT + HOOK, program + HOOK, 13, false);
 	if (!err)
 		err = build(e, &file);
 	dp_engine_destroy(e);

@@ -72,7 +72,19 @@ struct count {
 
 static void aim(struct dp_out *o, unsigned int displacement)
 {
-	o->code[displacement] = (u8)(o->len - (displacement + 1));
+	unsigned int far = o->len - (displacement + 1);
+
+	o->code[displacement] = (u8)far;
+	o->far |= far > 127;
+}
+
+/* The thread has to forget the descriptor before it leaves: the kernel looks at
+ * it whenever it likes, and some day it is gone. */
+static void put_forget(struct dp_out *o, const struct dp_detour_spec *s)
+{
+	DP_PUT(o, 0x64, 0x48, 0xc7, 0x04, 0x25); /* movq $0, %fs:rseq_cs */
+	dp_put32(o, (u32)s->rseq->offset + RSEQ_CS);
+	dp_put32(o, 0);
 }
 
 /* What counting needs besides: where it cannot count, and where it begins anew.
@@ -81,6 +93,7 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct count *c)
 {
 	c->slow = o->len;
+	put_forget(o, s);
 	restore(o);
 	move_stack(o, SAVED);
 	call_agent(o, s->entry, s->before[0] - 1);
@@ -121,6 +134,7 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 	DP_PUT(o, 0x48, 0x89, 0x81); /* mov %rax, counter(%rcx) */
 	dp_put32(o, s->counter);
 	c->committed = o->len;
+	put_forget(o, s);
 	restore(o);
 	move_stack(o, RED_ZONE + SAVED);
 	aim(o, c->to_insn);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * mask: signal masks as the program believes them to be.
+ *
+ * A breakpoint kills a process whose thread has SIGTRAP blocked. So it never is:
+ * what the program does to the masks of its threads passes through here, the
+ * kernel is told all of it but SIGTRAP, and the program is told what it would
+ * have been told. A SIGTRAP of the program's own that meets a thread which
+ * believes it to be blocked is held until that thread unblocks it.
+ *
+ * A thread is known by its thread pointer, which a fork child keeps.
+ */
+#include "engine/hit/hit.h"
+#include "engine/arch/x86/bytes.h"
+#include "port_hit.h"
+
+#define TRAP DP_SIGMASK(DP_SIGTRAP)
+#define SIG_BLOCK 0
+#define SIG_UNBLOCK 1
+
+u64 dp_mask_thread(void)
+{
+	u64 pointer;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+static u64 *find(u64 thread, u64 sharer, bool make)
+{
+	u32 i = dp_mask_slot(thread), n;
+	u64 word;
+
+	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
+		u64 *slot = &dp_private.masks[i];
+
+		word = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+		if ((word & ~(DP_MASK_BLOCKED | DP_MASK_HELD)) ==
+		    (thread | sharer))
+			return slot;
+		/* Who has no bit set does not need his place. */
+		if (make && !(word & (DP_MASK_BLOCKED | DP_MASK_HELD)) &&
+		    __atomic_compare_exchange_n(slot, &word, thread | sharer,
+						false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			return slot;
+		if (!word && !make)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* Return: false if there is no room. */
+static bool change(u64 thread, u64 sharer, u64 set, u64 clear)
+{
+	u64 *slot, word;
+
+	do {
+		slot = find(thread, sharer, set != 0);
+		if (!slot)
+			return !set;
+		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
+		if ((word & ~(DP_MASK_BLOCKED | DP_MASK_HELD)) !=
+		    (thread | sharer))
+			continue;
+	} while (!__atomic_compare_exchange_n(
+		slot, &word, (word & ~clear) | set, false, __ATOMIC_ACQ_REL,
+		__ATOMIC_RELAXED));
+	return true;
+}
+
+static u64 bits_of(u64 thread, u64 sharer)
+{
+	u64 *slot = find(thread, sharer, false);
+
+	/* A vfork child begins with what its parent has. */
+	if (!slot && sharer)
+		slot = find(thread, 0, false);
+	return slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) & DP_MASK_BITS :
+		      0;
+}
+
+static u64 sharer_bit(void)
+{
+	return dp_hit_who() == DP_WHO_SHARER ? DP_MASK_SHARER : 0;
+}
+
+bool dp_mask_blocks(void)
+{
+	return bits_of(dp_mask_thread(), sharer_bit()) & DP_MASK_BLOCKED;
+}
+
+/* Let a signal that was held come, now that it may. */
+static void release(u64 thread)
+{
+	u32 i;
+
+	for (i = 0; i < DP_HELD; i++) {
+		struct dp_held *h = &dp_private.held[i];
+
+		if (__atomic_load_n(&h->thread, __ATOMIC_ACQUIRE) != thread)
+			continue;
+		dp_port_requeue(DP_SIGTRAP, h->info);
+		__atomic_store_n(&h->thread, 0, __ATOMIC_RELEASE);
+	}
+}
+
+static bool set_blocked(bool blocked)
+{
+	u64 thread = dp_mask_thread(), sharer = sharer_bit();
+	u64 had = bits_of(thread, sharer);
+
+	if (blocked)
+		return change(thread, sharer, DP_MASK_BLOCKED, 0);
+	if (sharer && !find(thread, sharer, false))
+		return !(had & DP_MASK_BLOCKED) ||
+		       (change(thread, sharer, DP_MASK_HELD, 0) &&
+			change(thread, sharer, 0, DP_MASK_HELD));
+	change(thread, sharer, 0, DP_MASK_BLOCKED | DP_MASK_HELD);
+	if (had & DP_MASK_HELD && !sharer)
+		release(thread);
+	return true;
+}
+
+bool dp_mask_hold(const struct dp_siginfo *info)
+{
+	u64 thread = dp_mask_thread(), none;
+	u32 i;
+
+	for (i = 0; i < DP_HELD; i++) {
+		struct dp_held *h = &dp_private.held[i];
+
+		none = 0;
+		/* As long as it is not complete it is nobody's. */
+		if (!__atomic_compare_exchange_n(&h->thread, &none, 1, false,
+						 __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+			continue;
+		dp_bytes_copy(h->info, info, sizeof(h->info));
+		__atomic_store_n(&h->thread, thread, __ATOMIC_RELEASE);
+		return change(thread, 0, DP_MASK_HELD, 0);
+	}
+	return false;
+}
+
+/* Masks live on the stack nearly always: there a load cannot fail. */
+static bool on_stack(u64 addr, u64 size)
+{
+	u64 sp = (u64)__builtin_frame_address(0);
+
+	return addr >= sp && ((addr + size - 1) ^ sp) < DP_PAGE;
+}
+
+static int get(u64 *mask, u64 from)
+{
+	if (!on_stack(from, sizeof(*mask)))
+		return dp_port_copy_in(mask, from, sizeof(*mask));
+	dp_bytes_copy(mask, (const void *)from, sizeof(*mask));
+	return 0;
+}
+
+static int put(u64 to, const u64 *mask)
+{
+	if (!on_stack(to, sizeof(*mask)))
+		return dp_port_copy_out(to, mask, sizeof(*mask));
+	dp_bytes_copy((void *)to, mask, sizeof(*mask));
+	return 0;
+}
+
+/* What becomes of SIGTRAP by rt_sigprocmask(how, mask). */
+static bool blocked_by(u64 how, u64 mask, bool was)
+{
+	switch (how) {
+	case SIG_BLOCK:
+		return was || mask & TRAP;
+	case SIG_UNBLOCK:
+		return was && !(mask & TRAP);
+	default:
+		return mask & TRAP;
+	}
+}
+
+s64 dp_mask_procmask(u64 how, u64 set, u64 old)
+{
+	bool was = dp_mask_blocks(), will = was;
+	u64 mask, before;
+	s64 ret;
+
+	if (set && get(&mask, set))
+		return -EFAULT;
+	if (set && how <= DP_SIG_SETMASK)
+		will = blocked_by(how, mask, was);
+	/* Room first: where there is none it has to be blocked after all. */
+	if (will && !was && !set_blocked(true)) {
+		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
+		will = false;
+	} else if (set && how != SIG_UNBLOCK) {
+		mask &= ~TRAP;
+	}
+	ret = dp_syscall(__NR_rt_sigprocmask, how, set ? (u64)&mask : 0,
+			 (u64)&before, DP_SIGSET_BYTES, 0, 0);
+	if (ret)
+		return ret;
+	if (was && !will)
+		set_blocked(false);
+	if (was)
+		before |= TRAP;
+	return old && put(old, &before) ? -EFAULT : 0;
+}
+
+void dp_mask_inherit(u64 thread)
+{
+	if (dp_mask_blocks())
+		change(thread, 0, DP_MASK_BLOCKED, DP_MASK_HELD);
+	else
+		change(thread, 0, 0, DP_MASK_BLOCKED | DP_MASK_HELD);
+}
+
+void dp_mask_forget(void)
+{
+	u64 thread = dp_mask_thread();
+
+	change(thread, sharer_bit(), 0, DP_MASK_BLOCKED | DP_MASK_HELD);
+}
+
+void dp_mask_real(bool real)
+{
+	u64 mask = TRAP;
+
+	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK,
+		   (u64)&mask, 0, DP_SIGSET_BYTES, 0, 0);
+}
+
+/* The same for the mask of an action. */
+s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
+{
+	struct dp_kernel_sigaction act, old;
+	u64 bit = DP_SIGMASK(sig), had;
+	s64 ret;
+
+	if (from && dp_port_copy_in(&act, from, sizeof(act)))
+		return -EFAULT;
+	had = __atomic_load_n(&dp_private.in_masks, __ATOMIC_RELAXED) & bit;
+	bit = from && act.mask & TRAP ? bit : 0;
+	if (from)
+		act.mask &= ~TRAP;
+	ret = dp_syscall(__NR_rt_sigaction, sig, from ? (u64)&act : 0,
+			 (u64)&old, DP_SIGSET_BYTES, 0, 0);
+	if (ret)
+		return ret;
+	/* A vfork child has actions of its own in our memory. */
+	if (from && dp_hit_who() != DP_WHO_SHARER) {
+		__atomic_fetch_and(&dp_private.in_masks, ~DP_SIGMASK(sig),
+				   __ATOMIC_RELAXED);
+		__atomic_fetch_or(&dp_private.in_masks, bit, __ATOMIC_RELAXED);
+	}
+	if (had)
+		old.mask |= TRAP;
+	return to && dp_port_copy_out(to, &old, sizeof(old)) ? -EFAULT : 0;
+}
