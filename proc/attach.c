@@ -40,8 +40,6 @@ int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 		err = dp_gadgets_find(proc, diag);
 	if (!err)
 		err = dp_recover(proc, diag);
-	if (!err)
-		err = dp_check_sigtrap(proc, diag);
 	if (err) {
 		dp_process_close(proc);
 		return err;

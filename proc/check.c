@@ -7,11 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-/* Threads block every signal for moments while they are made or end. */
-#define SIGTRAP_LOOKS 100
 #define SCRIPT_DEPTH 4
 
 static int read_interp(int fd, const Elf64_Ehdr *eh, char *interp, size_t size)
@@ -156,44 +153,4 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 			"process %d runs with a shadow stack; it cannot be probed yet",
 			proc->pid);
 	return check_file(path, proc->exe, 0, diag);
-}
-
-static bool deaf(pid_t pid, pid_t tid)
-{
-	struct dp_status st;
-
-	return !dp_status_read(pid, tid, &st) && st.state != 'Z' &&
-	       ((st.blocked | st.ignored) & DP_SIGTRAP_BIT);
-}
-
-/* libc blocks all signals for moments, where it makes or ends a thread: a
- * thread counts as deaf when it stays so while it can run. */
-static bool stays_deaf(const struct dp_process *proc, pid_t tid, int *looks)
-{
-	struct timespec nap = { 0, 1000000 };
-
-	for (; deaf(proc->pid, tid); ++*looks) {
-		if (*looks >= SIGTRAP_LOOKS || proc->nr_threads)
-			return true;
-		nanosleep(&nap, NULL);
-	}
-	return false;
-}
-
-int dp_check_sigtrap(struct dp_process *proc, struct dp_diag *diag)
-{
-	int looks = 0, err = 0;
-	pid_t *tids;
-	size_t n, i;
-
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return 0;
-	for (i = 0; i < n && !err; i++)
-		if (stays_deaf(proc, tids[i], &looks))
-			err = dp_diag_set(
-				diag, -EOPNOTSUPP,
-				"thread %d of process %d blocks or ignores SIGTRAP: a breakpoint would kill the process, so nothing was armed",
-				tids[i], proc->pid);
-	free(tids);
-	return err;
 }

@@ -7,10 +7,11 @@
 #include <sys/syscall.h>
 
 /* What would end us, what ends us, and what lets others into our memory. */
-static const u32 hooked[] = { SYS_rt_sigaction, SYS_rt_sigprocmask,
-			      SYS_execve,	SYS_execveat,
-			      SYS_vfork,	SYS_clone,
-			      SYS_clone3,	SYS_exit };
+static const u32 hooked[] = {
+	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask,
+	SYS_execve,	  SYS_execveat,	     SYS_vfork,
+	SYS_clone,	  SYS_clone3,	     SYS_exit
+};
 
 static const struct dp_map *libc_text(const struct dp_maps *maps)
 {
@@ -34,21 +35,32 @@ static u64 find(const struct dp_map *map, const u8 *text, const void *bytes,
 	return hit ? map->start + (u64)(hit - text) : 0;
 }
 
-/* From "mov $nr, %eax" straight on to "syscall"? */
-static bool leads_to_call(const u8 *code, size_t size)
+/* A lea or mov between the number and the call gives the same a second time. */
+static bool repeatable(u8 opcode)
+{
+	return opcode == 0x8d || opcode == 0xc7 || opcode == 0x89 ||
+	       opcode == 0x8b || (opcode & 0xf8) == 0xb8;
+}
+
+/* From "mov $nr, %eax" straight on to behind "syscall"? */
+static bool leads_to_call(struct dp_hooked *h, const u8 *code)
 {
 	struct insn_facts f;
-	size_t at = 0;
 	int n;
 
-	for (n = 0; n < DP_REGION_INSNS; n++, at += f.len) {
-		if (at >= DP_REGION_MAX ||
-		    dp_insn_facts(code + at, size - at, &f))
+	h->len = 0;
+	h->again = true;
+	for (n = 0; n < DP_REGION_INSNS && h->len < DP_REGION_MAX; n++) {
+		if (dp_insn_facts(code + h->len, DP_REGION_MAX - h->len, &f))
 			return false;
+		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_SYSCALL)
+			return false;
+		if (f.class == DP_INSN_PLAIN &&
+		    !repeatable(code[h->len + f.opcode_off]))
+			h->again = false;
+		h->len += f.len;
 		if (f.class == DP_INSN_SYSCALL)
-			return n > 0;
-		if (f.class != DP_INSN_PLAIN)
-			return false;
+			return true;
 	}
 	return false;
 }
@@ -67,7 +79,7 @@ static void find_calls(struct dp_process *proc, const struct dp_map *map,
 		hit = memmem(hit, (size_t)(end - hit), code, sizeof(code));
 		if (!hit || proc->nr_hooks == DP_HOOKS_MAX)
 			return;
-		if (!leads_to_call(hit, DP_REGION_MAX))
+		if (!leads_to_call(h, hit))
 			continue;
 		h->addr = map->start + (u64)(hit - text);
 		h->nr = nr;

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@
 #define MADV_WIPEONFORK 18
 #endif
 #define USER_END 0x7ffffffff000ull
+#define REWIND_TRIES 100
 static u32 counter_shards(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -276,20 +278,66 @@ static int take_action(struct dp_process *proc, struct dp_remote *rem)
 				   0, 0);
 }
 
+/* Threads between the beginning of a call that will be hooked and the call itself
+ * go back to the beginning. Return: 0; -EAGAIN one cannot. */
+static int rewind_calls(struct dp_process *proc)
+{
+	size_t i, k;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		for (k = 0; k < proc->nr_hooks; k++) {
+			struct user_regs_struct *r = &proc->threads[i].regs;
+			const struct dp_hooked *h = &proc->hooks[k];
+
+			if (r->rip <= h->addr || r->rip >= h->addr + h->len)
+				continue;
+			if (!h->again)
+				return -EAGAIN;
+			r->rip = h->addr;
+			ptrace(PTRACE_SETREGS, proc->threads[i].tid, 0, r);
+		}
+	return 0;
+}
+
+/* Everybody, at a moment when nobody is in the middle of what will change. */
+static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err, tries = 0;
+
+	do {
+		err = dp_stop_alone(proc, diag);
+		if (!err)
+			err = dp_stop_more(proc, true, diag);
+		if (err)
+			return err;
+		err = rewind_calls(proc);
+		if (err)
+			dp_stop_release(proc);
+	} while (err && ++tries < REWIND_TRIES);
+	return err ? dp_diag_set(
+			     diag, err,
+			     "process %d is always in a system call; try again",
+			     proc->pid) :
+		     0;
+}
+
 static int go_live(struct dp_process *proc, struct dp_diag *diag)
 {
 	struct dp_remote *rem;
-	int err = dp_check_sigtrap(proc, diag);
+	int err = stop_outside(proc, diag);
 
-	if (!err)
-		err = dp_stop_alone(proc, diag);
 	if (err)
 		return err;
 	err = dp_remote_begin(proc, &rem, diag);
 	if (!err) {
 		err = take_action(proc, rem);
 		dp_step("install: action");
+		if (!err)
+			err = dp_masks_take_actions(proc, rem);
 		dp_remote_end(rem);
+		if (!err)
+			err = dp_masks_take(proc);
+		dp_step("install: masks");
 		if (!err)
 			err = dp_engine_arm_hooks(proc->engine, &proc->target);
 		dp_step("install: hooks");

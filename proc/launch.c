@@ -215,8 +215,6 @@ static int take_hold(struct dp_process *proc, struct dp_diag *diag)
 		err = dp_gadgets_find(proc, diag);
 	if (!err)
 		err = hold(proc, diag);
-	if (!err)
-		err = dp_check_sigtrap(proc, diag);
 	return err;
 }
 

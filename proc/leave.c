@@ -66,19 +66,21 @@ static int return_action(struct dp_process *proc, struct dp_remote *rem,
 {
 	u64 at = base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
 	struct dp_kernel_sigaction now;
-	struct dp_private priv;
 	u64 theirs;
+	u32 current;
 	long ret =
 		dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, 0, at, 8, 0, 0);
 
 	if (ret || dp_process_read(proc, at, &now, sizeof(now)) ||
-	    dp_process_read(proc, base + DP_PRIVATE_OFFSET, &priv,
-			    sizeof(priv)))
+	    dp_process_read(proc,
+			    base + DP_PRIVATE_OFFSET +
+				    offsetof(struct dp_private, current),
+			    &current, sizeof(current)))
 		return ret ? (int)ret : -EIO;
 	if (now.handler != base + dp_agent_trap_entry)
 		return 0;
 	theirs = base + DP_PRIVATE_OFFSET + offsetof(struct dp_private, ring) +
-		 priv.current % DP_ACTION_RING * sizeof(priv.ring[0]) +
+		 current % DP_ACTION_RING * sizeof(struct dp_action_slot) +
 		 offsetof(struct dp_action_slot, action);
 	return (int)dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, theirs, 0, 8,
 				   0, 0);
@@ -100,11 +102,16 @@ static int take_out(struct dp_process *proc, const struct dp_view *view,
 		    struct dp_diag *diag)
 {
 	struct dp_remote *rem;
-	int err = dp_remote_begin(proc, &rem, diag);
+	int err;
 
+	dp_masks_return(proc, view->arena->control.base);
+	dp_step("leave: masks");
+	err = dp_remote_begin(proc, &rem, diag);
 	if (err)
 		return err;
-	err = return_action(proc, rem, view->arena->control.base);
+	err = dp_masks_return_actions(proc, rem, view->arena->control.base);
+	if (!err)
+		err = return_action(proc, rem, view->arena->control.base);
 	dp_step("leave: action");
 	if (!err) {
 		drop_copies(proc, rem, &view->arena->control);
@@ -123,6 +130,11 @@ static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 		(unsigned long long)bad, proc->pid);
 }
 
+static bool in_agent(const void *view, u64 pc)
+{
+	return dp_view_owns(view, pc);
+}
+
 /* One look at everybody. Return: 0 out, -EAGAIN not yet. */
 static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		     struct dp_diag *diag)
@@ -135,13 +147,18 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	dp_step("leave: stopped");
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);
-	if (!err)
-		err = dp_view_disarm(view, &proc->target, true, &bad);
-	if (err)
-		foreign_bytes(proc, err, bad, diag);
-	else if (!dp_drained(proc, view))
+	dp_stop_run_out(proc, in_agent, view);
+	/* The hooks stay until nobody is inside: what the program believes of
+	 * its masks and what they are is made the same in one moment. */
+	if (!err && !dp_drained(proc, view))
 		err = -EAGAIN;
-	else
+	else if (!err)
+		err = dp_view_disarm(view, &proc->target, true, &bad);
+	if (err && err != -EAGAIN)
+		foreign_bytes(proc, err, bad, diag);
+	if (!err && dp_masks_absent(proc, view->arena->control.base))
+		err = dp_stop_more(proc, false, diag);
+	if (!err)
 		err = take_out(proc, view, diag);
 	dp_stop_release(proc);
 	return err;

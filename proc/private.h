@@ -44,6 +44,8 @@ struct dp_hooked {
 	u64 addr; /* of its "mov $nr, %eax … syscall" */
 	u8 code[DP_REGION_MAX];
 	u32 nr;
+	u32 len; /* to behind the call */
+	bool again; /* what stands before the call may be executed twice */
 };
 #define DP_HOOKS_MAX 128
 
@@ -77,6 +79,17 @@ void dp_stop_release(struct dp_process *proc);
 /** dp_stop_alone() - all of them, at a moment when no vfork child runs in their
  *  memory. Return: as dp_stop_all(). */
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
+/** dp_stop_more() - those too that were left asleep; @deaf: only such as block
+ *  SIGTRAP. Return: 0 or a negative errno; then nobody is stopped any more. */
+int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
+/**
+ * dp_stop_run_out() - let stopped threads run on to where they are not inside
+ * something any more, the others being held
+ *
+ * As far as that goes in a moment.
+ */
+void dp_stop_run_out(struct dp_process *proc,
+		     bool (*inside)(const void *arg, u64 pc), const void *arg);
 /** dp_stop_one() - one thread only, whichever is best at it */
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_asleep() - a thread that is left asleep because waking it would
@@ -105,6 +118,19 @@ void dp_sync_end(struct dp_process *proc);
  *  thread pointer. Return: false if one has none, or they differ. */
 bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature);
 
+/* masks.c */
+/** dp_masks_take() - SIGTRAP out of the masks of all stopped threads */
+int dp_masks_take(struct dp_process *proc);
+/** dp_masks_return() - and back, for those that believe it to be blocked */
+void dp_masks_return(struct dp_process *proc, u64 base);
+/** dp_masks_absent() - does a thread that is not stopped believe that? */
+bool dp_masks_absent(const struct dp_process *proc, u64 base);
+/** dp_masks_take_actions(), dp_masks_return_actions() - the same for the masks of
+ *  signal actions */
+int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *remote);
+int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *remote,
+			    u64 base);
+
 /* memory.c */
 int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
 		    size_t len);
@@ -118,7 +144,6 @@ int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);
 /* check.c */
 int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
-int dp_check_sigtrap(struct dp_process *proc, struct dp_diag *diag);
 
 /* texts.c: mappings whose patched pages can go back to the page cache */
 void dp_texts_note(struct dp_process *proc);

@@ -11,6 +11,7 @@
  */
 #include "proc/private.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@
 #include <unistd.h>
 
 #define STOP_DEADLINE_NS 5000000000ll
+/* Threads are not held for much longer than this. */
+#define RUN_OUT_NS 2000000ll
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* signal(7), "Interruption of system calls … by stop signals", and the calls
@@ -326,6 +329,71 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		diag, -EAGAIN,
 		"process %d has another process running in its memory (vfork), which has not come to its exec; try again",
 		proc->pid);
+}
+
+static bool is_deaf(pid_t pid, pid_t tid)
+{
+	struct dp_status st;
+
+	return !dp_status_read(pid, tid, &st) && st.blocked & DP_SIGTRAP_BIT;
+}
+
+int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
+{
+	size_t had = proc->nr_threads, fresh = 0, n, i;
+	pid_t *tids;
+	int err;
+
+	if (proc->held)
+		return 0;
+	err = dp_tasks_list(proc->pid, &tids, &n);
+	if (err)
+		return no_stop(proc, err, diag);
+	for (i = 0; i < n && !err; i++)
+		if (!holds(proc, tids[i]) && wanted(proc->pid, tids[i], true) &&
+		    (!deaf || is_deaf(proc->pid, tids[i])))
+			err = seize(proc, tids[i], &fresh);
+	free(tids);
+	if (wait_new(proc, had, now_ns() + STOP_DEADLINE_NS) && !err)
+		err = -EAGAIN;
+	if (!err)
+		return 0;
+	dp_stop_release(proc);
+	return no_stop(proc, err, diag);
+}
+
+/* Let one thread run for a moment, the others held. Return: 0 stopped again. */
+static int run_on(struct dp_process *proc, struct dp_thread *t,
+		  long long deadline)
+{
+	struct timespec moment = { 0, 20000 };
+
+	if (ptrace(PTRACE_CONT, t->tid, 0, 0))
+		return -ESRCH;
+	nanosleep(&moment, NULL);
+	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+	if (wait_stop(proc, t->tid, deadline) <= 0 ||
+	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+		return -ESRCH;
+	resume_call(proc, t);
+	return 0;
+}
+
+void dp_stop_run_out(struct dp_process *proc,
+		     bool (*inside)(const void *arg, u64 pc), const void *arg)
+{
+	long long deadline = now_ns() + RUN_OUT_NS;
+	size_t i = 0;
+
+	if (proc->held)
+		return;
+	while (i < proc->nr_threads && now_ns() < deadline) {
+		if (!inside(arg, proc->threads[i].regs.rip))
+			i++;
+		else if (run_on(proc, &proc->threads[i],
+				now_ns() + STOP_DEADLINE_NS))
+			drop_thread(proc, i);
+	}
 }
 
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)

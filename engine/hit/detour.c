@@ -32,7 +32,7 @@ void dp_detour_hit(struct dp_detour_frame *frame)
 		site_at(frame->number & ~DP_TELL_AFTER);
 
 	if (!dp_wipe.owner)
-		dp_hit_leave();
+		dp_hit_leave(NULL);
 	else if (site->hook)
 		dp_watch(site, (void *)frame->regs,
 			 frame->number & DP_TELL_AFTER);

@@ -39,11 +39,13 @@ bool dp_hit_is_owners(void);
 /**
  * dp_hit_leave() - in a fork child, take all patches out of its text
  *
- * Gives the patched pages back to the page cache and the SIGTRAP action back
- * to the program. Only where control found that nobody else had changed them.
+ * Gives the patched pages back to the page cache, and the program its SIGTRAP
+ * action and its signal masks. Only where control found that nobody else had
+ * changed the pages.
+ * @mask: where the thread's mask is that will be in force, NULL: it is already
  * Return: true if the child's text is the program's own again.
  */
-bool dp_hit_leave(void);
+bool dp_hit_leave(u64 *mask);
 
 /**
  * dp_hit_trap() - SIGTRAP arrived
@@ -240,10 +242,14 @@ bool dp_mask_hold(const struct dp_siginfo *info);
 s64 dp_mask_procmask(u64 how, u64 set, u64 old);
 /** dp_mask_sigaction() - make rt_sigaction(2), of another signal than SIGTRAP */
 s64 dp_mask_sigaction(u64 sig, u64 from, u64 to);
+/** dp_mask_pending() - make rt_sigpending(2) */
+s64 dp_mask_pending(u64 set, u64 size);
 /** dp_mask_inherit() - a thread is about to be made that begins with our mask */
 void dp_mask_inherit(u64 thread);
 /** dp_mask_forget() - this thread is about to end */
 void dp_mask_forget(void);
+/** dp_mask_give_back() - make the kernel's masks what the program believes */
+void dp_mask_give_back(u64 *mask);
 /** dp_mask_real() - block SIGTRAP really, or not any more: for what comes after
  *  an exec */
 void dp_mask_real(bool real);

@@ -46,7 +46,7 @@ static int hook_sigaction(struct dp_hook_regs *regs)
 		return 1;
 	}
 	who = dp_hit_who();
-	if (who == DP_WHO_CHILD && dp_hit_leave())
+	if (who == DP_WHO_CHILD && dp_hit_leave(NULL))
 		return 0;
 	regs->ret = (u64)answer_sigaction(regs, who != DP_WHO_SHARER);
 	return 1;
@@ -116,6 +116,12 @@ static int hook_procmask(struct dp_hook_regs *regs)
 	return 1;
 }
 
+static int hook_pending(struct dp_hook_regs *regs)
+{
+	regs->ret = (u64)dp_mask_pending(regs->args[0], regs->args[1]);
+	return 1;
+}
+
 int dp_hook_before(struct dp_hook_regs *regs)
 {
 	switch (regs->nr) {
@@ -123,6 +129,8 @@ int dp_hook_before(struct dp_hook_regs *regs)
 		return hook_sigaction(regs);
 	case __NR_rt_sigprocmask:
 		return hook_procmask(regs);
+	case __NR_rt_sigpending:
+		return hook_pending(regs);
 	case __NR_exit:
 		dp_mask_forget();
 		return 0;

@@ -208,6 +208,20 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 	return old && put(old, &before) ? -EFAULT : 0;
 }
 
+s64 dp_mask_pending(u64 set, u64 size)
+{
+	u64 mask;
+	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
+
+	if (ret || size != DP_SIGSET_BYTES ||
+	    !(bits_of(dp_mask_thread(), sharer_bit()) & DP_MASK_HELD))
+		return ret;
+	if (get(&mask, set))
+		return -EFAULT;
+	mask |= TRAP;
+	return put(set, &mask) ? -EFAULT : 0;
+}
+
 void dp_mask_inherit(u64 thread)
 {
 	if (dp_mask_blocks())
@@ -257,4 +271,31 @@ s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
 	if (had)
 		old.mask |= TRAP;
 	return to && dp_port_copy_out(to, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+static void give_back_action(u32 sig)
+{
+	struct dp_kernel_sigaction act;
+
+	if (dp_syscall(__NR_rt_sigaction, sig, 0, (u64)&act, DP_SIGSET_BYTES, 0,
+		       0))
+		return;
+	act.mask |= TRAP;
+	dp_syscall(__NR_rt_sigaction, sig, (u64)&act, 0, DP_SIGSET_BYTES, 0, 0);
+}
+
+void dp_mask_give_back(u64 *mask)
+{
+	u64 in = dp_private.in_masks;
+	u32 sig;
+
+	for (sig = 1; in; sig++, in >>= 1)
+		if (in & 1)
+			give_back_action(sig);
+	if (!dp_mask_blocks())
+		return;
+	if (mask)
+		*mask |= TRAP;
+	else
+		dp_mask_real(true);
 }

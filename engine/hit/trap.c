@@ -70,7 +70,7 @@ bool dp_hit_is_owners(void)
 	       dp_hit_who() == DP_WHO_OWNER;
 }
 
-bool dp_hit_leave(void)
+bool dp_hit_leave(u64 *mask)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	struct dp_kernel_sigaction action;
@@ -83,6 +83,7 @@ bool dp_hit_leave(void)
 			return false;
 	dp_action_get(&action);
 	dp_port_sigaction(&action);
+	dp_mask_give_back(mask);
 	return true;
 }
 
@@ -99,7 +100,7 @@ static void hit(const struct dp_site_entry *site, struct dp_ucontext *uc)
 				     site->copy;
 		break;
 	case DP_WHO_CHILD:
-		if (!dp_hit_leave())
+		if (!dp_hit_leave(&uc->sigmask))
 			uc->mc.rip = site->copy;
 		break;
 	case DP_WHO_SHARER:
@@ -117,7 +118,7 @@ static void stray(const struct dp_site_entry *site, int insn,
 {
 	uc->mc.rip--;
 	if (!dp_wipe.owner) {
-		if (dp_hit_leave())
+		if (dp_hit_leave(&uc->sigmask))
 			return;
 	} else {
 		__atomic_fetch_add(&dp_arena.hit.strays, 1, __ATOMIC_RELAXED);
