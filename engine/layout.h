@@ -352,6 +352,7 @@ struct dp_wipe {
 #define DP_MASK_SHARER 4ull /* a vfork child's, who has its parent's pointer */
 #define DP_MASK_BITS 15ull
 #define DP_MASKS 8192
+#define DP_CLONES 64
 #define DP_MASK_PROBES 256
 #define DP_HELD 32
 
@@ -369,6 +370,7 @@ static inline u32 dp_mask_slot(u64 pointer)
  * @masks: threads that block SIGTRAP, or once did: a hash table. SIGTRAP is
  *         never really blocked.
  * @held: signals that wait for their thread to unblock SIGTRAP
+ * @clones: threads that are making a process, and how: flags of clone(2)
  */
 struct dp_private {
 	u64 in_masks;
@@ -377,6 +379,10 @@ struct dp_private {
 		u64 thread; /* 0: free */
 		u64 info[16];
 	} held[DP_HELD];
+	struct dp_clone {
+		u64 thread; /* 0: free */
+		u64 flags;
+	} clones[DP_CLONES];
 	u32 current;
 	u32 next;
 	struct dp_action_slot {
@@ -386,9 +392,14 @@ struct dp_private {
 	} ring[DP_ACTION_RING];
 };
 
+/* Number of a hooked call that is only known when it is made */
+#define DP_ANY_CALL 0xffffffffu
+
 /* What a detour tells the agent: a site's index, and with this bit, that its
  * instruction has completed. */
 #define DP_TELL_AFTER 0x80000000u
+/* Bytes of it behind the call: an lea that takes the number off the stack */
+#define DP_TELL_TAIL 8
 
 /** dp_site_hash() - where the search for an address begins */
 static inline u32 dp_site_hash(u64 addr)

@@ -88,6 +88,23 @@ static void find_calls(struct dp_process *proc, const struct dp_map *map,
 	}
 }
 
+/* syscall(3), which gets the number in a register: "mov 8(%rsp), %r9; syscall". */
+static void find_any_call(struct dp_process *proc, const struct dp_map *map,
+			  const u8 *text)
+{
+	static const u8 code[] = { 0x4c, 0x8b, 0x4c, 0x24, 0x08, 0x0f, 0x05 };
+	struct dp_hooked *h = &proc->hooks[proc->nr_hooks];
+
+	h->addr = find(map, text, code, sizeof(code));
+	if (!h->addr || proc->nr_hooks == DP_HOOKS_MAX)
+		return;
+	h->nr = DP_ANY_CALL;
+	h->len = sizeof(code);
+	h->again = true;
+	memcpy(h->code, text + (h->addr - map->start), sizeof(h->code));
+	proc->nr_hooks++;
+}
+
 static void search(struct dp_process *proc, const struct dp_map *map,
 		   const u8 *text)
 {
@@ -101,6 +118,7 @@ static void search(struct dp_process *proc, const struct dp_map *map,
 	proc->nr_hooks = 0;
 	for (i = 0; i < sizeof(hooked) / sizeof(hooked[0]); i++)
 		find_calls(proc, map, text, hooked[i]);
+	find_any_call(proc, map, text);
 }
 
 int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)

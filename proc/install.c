@@ -371,7 +371,8 @@ static int arm(struct dp_process *proc, struct dp_diag *diag)
 
 static bool makes_process(u32 nr)
 {
-	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
+	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 ||
+	       nr == DP_ANY_CALL;
 }
 
 static int prepare(struct dp_process *proc, struct dp_layout_need **need,

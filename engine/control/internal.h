@@ -32,7 +32,7 @@ struct dp_site {
 	u64 addr;
 	u8 code[DP_REGION_MAX + 1];
 	struct insn_facts facts;
-	s32 hook;
+	s64 hook;
 	u32 pool;
 	u32 first_probe, last_probe;
 	bool records; /* a probe here runs a program */

@@ -190,7 +190,7 @@ int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
 		if (err)
 			return err;
 	}
-	site->hook = (s32)nr;
+	site->hook = nr;
 	site->watched = watched;
 	take_call(site, code);
 	return 0;

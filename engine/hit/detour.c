@@ -26,16 +26,25 @@ static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
 	dp_dispatch_site(site, &hit);
 }
 
+/* An answered call is passed over: behind what is told after it. */
+static void watch(struct dp_detour_frame *frame,
+		  const struct dp_site_entry *site)
+{
+	const struct dp_jump *j = &site->jump;
+
+	if (dp_watch(site, (void *)frame->regs, frame->number & DP_TELL_AFTER))
+		frame->back = j->base + j->at[j->nr] - DP_TELL_TAIL;
+}
+
 void dp_detour_hit(struct dp_detour_frame *frame)
 {
 	const struct dp_site_entry *site =
 		site_at(frame->number & ~DP_TELL_AFTER);
 
-	if (!dp_wipe.owner)
+	if (site->hook)
+		watch(frame, site);
+	else if (!dp_wipe.owner)
 		dp_hit_leave(NULL);
-	else if (site->hook)
-		dp_watch(site, (void *)frame->regs,
-			 frame->number & DP_TELL_AFTER);
 	else if (!dp_hit_is_owners())
 		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
 				   __ATOMIC_RELAXED);

@@ -109,11 +109,15 @@ struct dp_detour_frame {
 void dp_detour_hit(struct dp_detour_frame *frame);
 
 /**
- * dp_watch() - a call that makes a process or thread is about to be made
+ * dp_watch() - a system call is about to be made where it stands
  * @after: or has returned
+ * Return: true if it was answered here instead, with its result in @regs->rax.
  */
-void dp_watch(const struct dp_site_entry *site, const struct dp_mcontext *regs,
+bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
 	      bool after);
+
+/** dp_hook_take_trap() - put our SIGTRAP action in force, for this process */
+void dp_hook_take_trap(void);
 
 /**
  * dp_dispatch_site() - run the probes of a site for this thread

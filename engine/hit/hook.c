@@ -89,14 +89,21 @@ static u64 address_of(const char *code)
 	return (u64)code;
 }
 
-static void undo_exec(void)
+void dp_hook_take_trap(void)
 {
-	struct dp_kernel_sigaction action, ours = {
+	const struct dp_kernel_sigaction ours = {
 		.handler = address_of(dp_trap_entry),
 		.flags = DP_TRAP_FLAGS,
 		.restorer = address_of(dp_trap_restorer),
 		.mask = DP_TRAP_MASK,
 	};
+
+	dp_port_sigaction(&ours);
+}
+
+static void undo_exec(void)
+{
+	struct dp_kernel_sigaction action;
 
 	dp_mask_real(false);
 	if (dp_hit_who() != DP_WHO_OWNER)
@@ -104,7 +111,7 @@ static void undo_exec(void)
 	dp_arena.hit.exec_pending = 0;
 	dp_action_get(&action);
 	if (action.handler == DP_SIG_IGN)
-		dp_port_sigaction(&ours);
+		dp_hook_take_trap();
 }
 
 static int hook_procmask(struct dp_hook_regs *regs)
@@ -134,8 +141,11 @@ int dp_hook_before(struct dp_hook_regs *regs)
 	case __NR_exit:
 		dp_mask_forget();
 		return 0;
-	default:
+	case __NR_execve:
+	case __NR_execveat:
 		hook_exec(regs);
+		return 0;
+	default:
 		return 0;
 	}
 }

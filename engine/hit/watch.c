@@ -14,35 +14,73 @@
 #define CLONE_VFORK 0x4000ull
 #define CLONE_THREAD 0x10000ull
 #define CLONE_SETTLS 0x80000ull
+#define CLONE_CLEAR_SIGHAND 0x100000000ull
 #define CLONE_ARGS_TLS 7 /* word of struct clone_args */
 
-/* What clone(2) was asked for, from its registers. */
-static u64 flags_of(const struct dp_site_entry *site,
-		    const struct dp_mcontext *regs)
+/* What a call that makes a process or thread is asked for; 0: it makes none. */
+static u64 flags_of(u64 nr, const struct dp_mcontext *regs)
 {
 	u64 flags = 0;
 
-	switch (site->number) {
+	switch (nr) {
 	case __NR_vfork:
 		return CLONE_VM | CLONE_VFORK;
 	case __NR_clone:
 		return regs->rdi;
-	default: /* clone3: the first word of its argument */
+	case __NR_clone3: /* the first word of its argument */
 		dp_port_read(&flags, regs->rdi, sizeof(flags));
 		return flags;
+	default:
+		return 0;
 	}
 }
 
 /* The new thread's thread pointer. */
-static u64 tls_of(const struct dp_site_entry *site,
-		  const struct dp_mcontext *regs)
+static u64 tls_of(u64 nr, const struct dp_mcontext *regs)
 {
 	u64 args[CLONE_ARGS_TLS + 1] = { 0 };
 
-	if (site->number == __NR_clone)
+	if (nr == __NR_clone)
 		return regs->r8;
 	dp_port_read(args, regs->rdi, sizeof(args));
 	return args[CLONE_ARGS_TLS];
+}
+
+/* What is asked for is remembered: registers do not tell when it has been. */
+static void remember(u64 flags)
+{
+	u64 none;
+	u32 i;
+
+	for (i = 0; i < DP_CLONES; i++) {
+		struct dp_clone *c = &dp_private.clones[i];
+
+		none = 0;
+		if (!__atomic_compare_exchange_n(
+			    &c->thread, &none, dp_mask_thread(), false,
+			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		c->flags = flags;
+		return;
+	}
+}
+
+static u64 recall(bool forget)
+{
+	u64 thread = dp_mask_thread(), flags;
+	u32 i;
+
+	for (i = 0; i < DP_CLONES; i++) {
+		struct dp_clone *c = &dp_private.clones[i];
+
+		if (__atomic_load_n(&c->thread, __ATOMIC_RELAXED) != thread)
+			continue;
+		flags = c->flags;
+		if (forget)
+			__atomic_store_n(&c->thread, 0, __ATOMIC_RELEASE);
+		return flags;
+	}
+	return 0;
 }
 
 static void fill_table(bool empty)
@@ -76,19 +114,64 @@ static void leave(void)
 		fill_table(true);
 }
 
-void dp_watch(const struct dp_site_entry *site, const struct dp_mcontext *regs,
-	      bool after)
+static void before(u64 nr, const struct dp_mcontext *regs)
 {
-	u64 flags = flags_of(site, regs);
+	u64 flags = flags_of(nr, regs);
 
-	if (flags & CLONE_SETTLS && !after)
-		dp_mask_inherit(tls_of(site, regs));
-	if (!(flags & CLONE_VM) || flags & CLONE_THREAD)
+	if (flags & CLONE_SETTLS)
+		dp_mask_inherit(tls_of(nr, regs));
+	/* A thread of this process is no stranger. */
+	if (!flags || flags & CLONE_THREAD)
 		return;
-	if (!after)
+	remember(flags);
+	if (flags & CLONE_VM)
 		enter();
-	else if (!regs->rax)
-		return; /* the child */
-	else if (flags & CLONE_VFORK || (s64)regs->rax < 0)
+}
+
+/* A child whose signal actions are all gone, and so is ours. */
+static void cleared(bool shares)
+{
+	static const struct dp_kernel_sigaction dfl;
+
+	if (!shares) {
+		dp_action_set(&dfl, NULL);
+		dp_private.in_masks = 0;
+		if (dp_hit_leave(NULL))
+			return;
+	}
+	dp_hook_take_trap();
+}
+
+static void after(const struct dp_mcontext *regs)
+{
+	bool child = !regs->rax;
+	u64 flags = recall(!child || !dp_wipe.owner);
+
+	if (child && flags & CLONE_CLEAR_SIGHAND)
+		cleared(flags & CLONE_VM);
+	else if (child && !dp_wipe.owner)
+		dp_hit_leave(NULL);
+	else if (!child && flags & CLONE_VM &&
+		 (flags & CLONE_VFORK || (s64)regs->rax < 0))
 		leave();
+}
+
+bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
+	      bool has_returned)
+{
+	u64 nr = site->number == DP_ANY_CALL ? regs->rax : site->number;
+	struct dp_hook_regs call = { .nr = nr,
+				     .args = { regs->rdi, regs->rsi, regs->rdx,
+					       regs->r10, regs->r8 } };
+
+	if (has_returned) {
+		after(regs);
+		return false;
+	}
+	before(nr, regs);
+	/* Others only pass where a number is not known before. */
+	if (site->number != DP_ANY_CALL || !dp_hook_before(&call))
+		return false;
+	regs->rax = call.ret;
+	return true;
 }
