@@ -26,7 +26,7 @@
 #include "sym/code.h"
 
 #define LOOK_BACK 8
-#define INSIDE_MAX 64 /* own addresses that a function takes */
+#define OWN_MAX 256
 
 #define REX_B 1
 #define REX_R 4
@@ -39,8 +39,8 @@ struct flow {
 	const u8 *code; /* of the piece */
 	u32 last[LOOK_BACK]; /* offsets of the instructions before */
 	u32 n_last;
-	u64 inside[INSIDE_MAX];
-	u32 n_inside;
+	u64 own[OWN_MAX]; /* addresses that it takes of itself */
+	u32 n_own;
 	size_t first_ref;
 	bool falls; /* through the instruction before */
 	int err;
@@ -204,6 +204,21 @@ static void note_data(struct flow *w, u64 addr)
 		s->ref[s->n_ref++] = r;
 }
 
+/* What a table of offsets may count from. */
+static void note_own(struct flow *w, u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < w->n_own; i++) {
+		if (w->own[i] == addr)
+			return;
+	}
+	if (w->n_own < OWN_MAX)
+		w->own[w->n_own++] = addr;
+	else
+		w->piece->flags |= DP_PIECE_LOST;
+}
+
 /* The code takes this address: of code, or of a table. */
 static void note_address(struct flow *w, u64 addr)
 {
@@ -213,13 +228,9 @@ static void note_address(struct flow *w, u64 addr)
 	}
 	dp_text_mark(w->s->map, addr);
 	if (in_piece(w->piece, addr)) {
-		if (addr == w->piece->start)
-			return;
-		w->piece->flags |= DP_PIECE_INSIDE;
-		if (w->n_inside < INSIDE_MAX)
-			w->inside[w->n_inside++] = addr;
-		else
-			w->piece->flags |= DP_PIECE_LOST;
+		if (addr != w->piece->start)
+			w->piece->flags |= DP_PIECE_INSIDE;
+		note_own(w, addr);
 	} else if (!dp_pieces_find(w->s->map, addr)) {
 		note_data(w, addr);
 	}
@@ -336,8 +347,10 @@ static int follow_one(struct dp_survey *s, struct dp_piece *p)
 	}
 	if (w.falls)
 		dp_text_mark(s->map, dp_piece_end(p));
-	for (i = 0; (p->flags & DP_PIECE_COMPUTED) && i < w.n_inside; i++)
-		dp_tables_pair(s, p, w.inside[i], w.first_ref);
+	if (!(p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN)))
+		return w.err;
+	for (i = 0; i < w.n_own; i++)
+		dp_tables_pair(s, p, w.own[i], w.first_ref);
 	return w.err;
 }
 

@@ -328,20 +328,22 @@ static bool is_behind_call(const struct stepper *s,
 	return false;
 }
 
-/* Control went from one address to another; @f is about the first. */
+/*
+ * Control went from one address to another; @f is about the first. It never
+ * gets into padding.
+ */
 static void check_step(struct stepper *s, u64 from, u64 to,
 		       const struct insn_facts *f)
 {
-	struct dp_code_map *map;
+	struct dp_code_map *map = stepper_map(s, to);
+	bool padding = map && dp_code_map_padding(map, to, to + 1);
 
-	if (to == from + f->len || to == from)
-		return;
-	map = stepper_map(s, to);
-	if (!map)
+	if (!map || ((to == from + f->len || to == from) && !padding))
 		return;
 	s->arrivals++;
-	if (is_target(map, to) || dp_code_map_unresolved(map, to) ||
-	    is_behind_call(s, map, to))
+	if (!padding &&
+	    (is_target(map, to) || dp_code_map_unresolved(map, to) ||
+	     is_behind_call(s, map, to)))
 		return;
 	if (!s->wrong++)
 		print_message("# 0x%llx in %s, from 0x%llx\n",
