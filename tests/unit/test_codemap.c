@@ -15,13 +15,16 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -351,10 +354,22 @@ static void check_step(struct stepper *s, u64 from, u64 to,
 			      (unsigned long long)from);
 }
 
+static u64 peek(pid_t pid, size_t reg)
+{
+	return ptrace(PTRACE_PEEKUSER, pid, reg, NULL);
+}
+
 static u64 pc_of(pid_t pid)
 {
-	return ptrace(PTRACE_PEEKUSER, pid,
-		      offsetof(struct user_regs_struct, rip), NULL);
+	return peek(pid, offsetof(struct user_regs_struct, rip));
+}
+
+/* A signal's end leads to wherever the signal came. */
+static bool is_sigreturn(pid_t pid, const struct insn_facts *f)
+{
+	return f->class == DP_INSN_SYSCALL &&
+	       peek(pid, offsetof(struct user_regs_struct, rax)) ==
+		       SYS_rt_sigreturn;
 }
 
 static void step_all(struct stepper *s, u64 limit)
@@ -363,6 +378,7 @@ static void step_all(struct stepper *s, u64 limit)
 	u64 from, to = pc_of(s->pid);
 	u8 code[DP_INSN_MAX];
 	int status, sig = 0;
+	bool back;
 
 	for (; s->steps < limit; s->steps++) {
 		from = to;
@@ -370,6 +386,7 @@ static void step_all(struct stepper *s, u64 limit)
 		if (pread(s->mem, code, sizeof(code), from) <= 0 ||
 		    dp_insn_facts(code, sizeof(code), &f))
 			memset(&f, 0, sizeof(f));
+		back = is_sigreturn(s->pid, &f);
 		ptrace(PTRACE_SINGLESTEP, s->pid, NULL, sig);
 		if (waitpid(s->pid, &status, 0) != s->pid ||
 		    !WIFSTOPPED(status))
@@ -378,7 +395,7 @@ static void step_all(struct stepper *s, u64 limit)
 		to = pc_of(s->pid);
 		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8))
 			stepper_look(s);
-		else
+		else if (!back)
 			check_step(s, from, to, &f);
 	}
 	kill(s->pid, SIGKILL);
@@ -539,6 +556,48 @@ static void damaged_files_do_no_harm(void **state)
 	free(image);
 }
 
+extern void __asan_init(void) __attribute__((weak));
+
+/* In a child: what drawing a map comes to with little memory to be had. */
+static int draw_within(const char *path, u64 room)
+{
+	struct file f = { 0 };
+	struct rlimit limit;
+	FILE *p = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
+	int err;
+
+	if (!p || fscanf(p, "%lu", &pages) != 1)
+		return 3;
+	fclose(p);
+	limit.rlim_cur = limit.rlim_max = pages * 4096 + room;
+	err = setrlimit(RLIMIT_AS, &limit);
+	if (!err)
+		err = dp_elf_open_fd(&f.elf, open(path, O_RDONLY));
+	if (!err)
+		err = draw(&f);
+	return err == -ENOMEM ? 1 : !err ? 0 : 2;
+}
+
+static void memory_may_run_out(void **state)
+{
+	size_t n = 0;
+	int status;
+	pid_t pid;
+
+	if (__asan_init || access(LIBSTDCXX, R_OK))
+		skip();
+	do {
+		pid = fork();
+		if (!pid)
+			_exit(draw_within(LIBSTDCXX, n << 17));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+		n++;
+	} while (status);
+	assert_true(n > 4);
+}
+
 static void the_file_has_to_be_there(void **state)
 {
 	struct dp_module m = *dp_module_at(mods, (u64)codemap_asm);
@@ -579,11 +638,14 @@ int main(int argc, char **argv)
 		cmocka_unit_test(arrivals_of_a_run),
 		cmocka_unit_test(arrivals_of_a_program),
 		cmocka_unit_test(damaged_files_do_no_harm),
+		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(the_file_has_to_be_there),
 	};
 
 	if (argc > 2 && !strcmp(argv[1], "--step"))
 		return step_command(argv + 2);
+	/* Nothing large is kept for later, so that memory can run out. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 16);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("codemap", tests, open_self,
 					   close_self);
