@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "sym/private.h"
+#include "sym/code.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -43,6 +43,26 @@ static void read_symbols(const struct dp_elf *elf, const struct dp_dynsym *ds)
 	dp_symtab_free(&tab);
 }
 
+static void read_code(const struct dp_elf *elf, const struct dp_fdes *fdes,
+		      const struct dp_dynsym *ds)
+{
+	struct dp_symtab tab = { 0 };
+	struct dp_code_map *map;
+	u64 start = 0, end;
+
+	dp_symtab_add_symtab(&tab, elf, elf);
+	if (!dp_survey_run(elf, fdes, &tab, ds, 0, &map)) {
+		if (!dp_code_map_target(map, 0, ~0ull, &start))
+			abort();
+		if (!dp_code_map_function(map, elf->eh.e_entry, &start, &end) &&
+		    (start > elf->eh.e_entry || end <= elf->eh.e_entry ||
+		     dp_code_map_padding(map, start, end)))
+			abort();
+		dp_code_map_close(map);
+	}
+	dp_symtab_free(&tab);
+}
+
 static void read_rest(const struct dp_elf *elf, const struct dp_dynsym *ds)
 {
 	struct dp_relocs rel;
@@ -61,6 +81,7 @@ static void read_rest(const struct dp_elf *elf, const struct dp_dynsym *ds)
 	}
 	if (!dp_fdes_load(&fdes, elf)) {
 		dp_fdes_find(&fdes, elf->eh.e_entry);
+		read_code(elf, &fdes, ds);
 		dp_fdes_free(&fdes);
 	}
 }

@@ -28,6 +28,10 @@ static u64 *field(struct dp_dynamic *dyn, s64 tag)
 		return &dyn->jmprel;
 	case DT_PLTRELSZ:
 		return &dyn->pltrelsz;
+	case DT_RELR:
+		return &dyn->relr;
+	case DT_RELRSZ:
+		return &dyn->relrsz;
 	case DT_VERSYM:
 		return &dyn->versym;
 	case DT_VERDEF:

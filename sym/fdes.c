@@ -10,113 +10,57 @@
 #include <string.h>
 #include "sym/private.h"
 
-#define ABSPTR 0x00
-#define UDATA2 0x02
-#define UDATA4 0x03
-#define UDATA8 0x04
-#define SDATA2 0x0a
-#define SDATA4 0x0b
-#define SDATA8 0x0c
-#define FORMAT 0x0f
-#define PCREL 0x10
-#define APPLY 0x70
-#define INDIRECT 0x80
-
-/* A cursor over bytes that the file's author chose. */
-struct cursor {
-	const u8 *p, *end;
-	bool bad;
-};
-
 struct frames {
 	const u8 *data;
 	u64 len;
 	u64 vaddr; /* of data[0] */
-	u64 cie; /* the CIE that @enc was read from */
-	u8 enc;
+	u64 cie; /* the CIE that the rest was read from */
+	u8 enc; /* how its FDEs write pointers, */
+	u8 lsda_enc; /* and where their landing pads are told */
+	bool sized; /* they have augmentation data */
+	bool signal;
 	bool have_cie;
 };
 
-static u64 take(struct cursor *c, size_t n)
+/* What is unknown behind 'R' does not matter: the FDEs tell its size. */
+static void read_augmentation(struct dp_cursor *c, const char *aug,
+			      struct frames *f)
 {
-	u64 v = 0;
-
-	if ((size_t)(c->end - c->p) < n) {
-		c->bad = true;
-		return 0;
-	}
-	memcpy(&v, c->p, n);
-	c->p += n;
-	return v;
-}
-
-static u64 take_uleb(struct cursor *c)
-{
-	unsigned int shift = 0;
-	u64 v = 0;
-	u8 byte;
-
-	do {
-		byte = take(c, 1);
-		if (shift < 64)
-			v |= (u64)(byte & 0x7f) << shift;
-		shift += 7;
-	} while ((byte & 0x80) && !c->bad);
-	return v;
-}
-
-static u64 take_pointer(struct cursor *c, u8 enc)
-{
-	switch (enc & FORMAT) {
-	case ABSPTR:
-	case UDATA8:
-	case SDATA8:
-		return take(c, 8);
-	case UDATA2:
-		return take(c, 2);
-	case UDATA4:
-		return take(c, 4);
-	case SDATA2:
-		return (s64)(int16_t)take(c, 2);
-	case SDATA4:
-		return (s64)(s32)take(c, 4);
-	}
-	c->bad = true;
-	return 0;
-}
-
-/* Finds 'R' in the augmentation: how the FDEs of this CIE write pointers. */
-static void read_augmentation(struct cursor *c, const char *aug, u8 *enc)
-{
+	bool have_enc = false;
 	u8 personality;
 
 	for (; *aug && !c->bad; aug++) {
 		switch (*aug) {
 		case 'z':
-			take_uleb(c);
+			dp_cursor_uleb(c);
+			f->sized = true;
 			break;
 		case 'L':
-			take(c, 1);
+			f->lsda_enc = dp_cursor_take(c, 1);
 			break;
 		case 'P':
-			personality = take(c, 1);
-			take_pointer(c, personality);
+			personality = dp_cursor_take(c, 1);
+			dp_cursor_pointer(c, personality);
 			break;
 		case 'R':
-			*enc = take(c, 1);
-			return;
+			f->enc = dp_cursor_take(c, 1);
+			have_enc = true;
+			break;
 		case 'S':
+			f->signal = true;
+			break;
 		case 'B':
 			break;
 		default:
-			c->bad = true;
+			c->bad = !have_enc;
+			return;
 		}
 	}
 }
 
 static bool read_cie(struct frames *f, u64 at)
 {
-	struct cursor c = { f->data + at, f->data + f->len, false };
+	struct dp_cursor c = { f->data + at, f->data + f->len, false };
 	const char *aug;
 	u64 len;
 	u8 version;
@@ -124,48 +68,72 @@ static bool read_cie(struct frames *f, u64 at)
 	if (f->have_cie && f->cie == at)
 		return true;
 	f->have_cie = false;
-	len = take(&c, 4);
+	len = dp_cursor_take(&c, 4);
 	if (c.bad || len < 8 || len > (u64)(c.end - c.p))
 		return false;
 	c.end = c.p + len;
-	if (take(&c, 4) != 0)
+	if (dp_cursor_take(&c, 4) != 0)
 		return false;
-	version = take(&c, 1);
+	version = dp_cursor_take(&c, 1);
 	aug = (const char *)c.p;
 	if (!memchr(aug, 0, c.end - c.p))
 		return false;
 	c.p += strlen(aug) + 1;
-	take_uleb(&c);
-	take_uleb(&c);
+	dp_cursor_uleb(&c);
+	dp_cursor_uleb(&c);
 	if (version == 1)
-		take(&c, 1);
+		dp_cursor_take(&c, 1);
 	else
-		take_uleb(&c);
-	f->enc = ABSPTR;
-	read_augmentation(&c, aug, &f->enc);
+		dp_cursor_uleb(&c);
+	f->enc = DP_EH_ABSPTR;
+	f->lsda_enc = DP_EH_OMIT;
+	f->sized = false;
+	f->signal = false;
+	read_augmentation(&c, aug, f);
 	f->cie = at;
 	f->have_cie = !c.bad;
 	return f->have_cie;
 }
 
-static bool read_fde(struct frames *f, struct cursor *c, u64 cie,
+/* An LSDA that cannot be read is one that cannot be found. */
+static u64 read_lsda(const struct frames *f, struct dp_cursor *c)
+{
+	u64 at, lsda;
+
+	if (!f->sized || f->lsda_enc == DP_EH_OMIT)
+		return 0;
+	dp_cursor_uleb(c);
+	at = f->vaddr + (c->p - f->data);
+	lsda = dp_cursor_pointer(c, f->lsda_enc);
+	if (c->bad || (f->lsda_enc & DP_EH_INDIRECT))
+		return DP_LSDA_BAD;
+	if (!lsda)
+		return 0;
+	if ((f->lsda_enc & DP_EH_APPLY) == DP_EH_PCREL)
+		return lsda + at;
+	return f->lsda_enc & DP_EH_APPLY ? DP_LSDA_BAD : lsda;
+}
+
+static bool read_fde(struct frames *f, struct dp_cursor *c, u64 cie,
 		     struct dp_fde *fde)
 {
 	u64 at, start, len;
 
-	if (!read_cie(f, cie) || (f->enc & INDIRECT))
+	if (!read_cie(f, cie) || (f->enc & DP_EH_INDIRECT))
 		return false;
 	at = f->vaddr + (c->p - f->data);
-	start = take_pointer(c, f->enc);
-	if ((f->enc & APPLY) == PCREL)
+	start = dp_cursor_pointer(c, f->enc);
+	if ((f->enc & DP_EH_APPLY) == DP_EH_PCREL)
 		start += at;
-	else if (f->enc & APPLY)
+	else if (f->enc & DP_EH_APPLY)
 		return false;
-	len = take_pointer(c, f->enc & (FORMAT & ~8));
+	len = dp_cursor_pointer(c, f->enc & (DP_EH_FORMAT & ~8));
 	if (c->bad || !len || start + len < start)
 		return false;
 	fde->start = start;
 	fde->end = start + len;
+	fde->lsda = read_lsda(f, c);
+	fde->signal = f->signal;
 	return true;
 }
 
@@ -188,20 +156,20 @@ static int add(struct dp_fdes *fdes, const struct dp_fde *fde)
 
 static int walk(struct dp_fdes *fdes, struct frames *f)
 {
-	struct cursor all = { f->data, f->data + f->len, false }, c;
+	struct dp_cursor all = { f->data, f->data + f->len, false }, c;
 	struct dp_fde fde;
 	u64 len, id, back;
 	int err;
 
 	while (all.end - all.p >= 8) {
-		len = take(&all, 4);
+		len = dp_cursor_take(&all, 4);
 		if (!len)
 			break;
 		if (len < 4 || len > (u64)(all.end - all.p))
 			break;
-		c = (struct cursor){ all.p, all.p + len, false };
+		c = (struct dp_cursor){ all.p, all.p + len, false };
 		back = all.p - f->data;
-		id = take(&c, 4);
+		id = dp_cursor_take(&c, 4);
 		if (id && id <= back && read_fde(f, &c, back - id, &fde)) {
 			err = add(fdes, &fde);
 			if (err)
@@ -217,14 +185,15 @@ static int locate_by_header(const struct dp_elf *elf, u64 *off, u64 *len,
 			    u64 *vaddr)
 {
 	const Elf64_Phdr *ph = dp_elf_segment(elf, PT_GNU_EH_FRAME);
-	struct cursor c;
+	struct dp_cursor c;
 	u8 head[12];
 
 	if (!ph || dp_elf_read(elf, ph->p_offset, head, sizeof(head)) ||
-	    head[0] != 1 || (head[1] & (INDIRECT | APPLY)) != PCREL)
+	    head[0] != 1 ||
+	    (head[1] & (DP_EH_INDIRECT | DP_EH_APPLY)) != DP_EH_PCREL)
 		return -ENOENT;
-	c = (struct cursor){ head + 4, head + sizeof(head), false };
-	*vaddr = ph->p_vaddr + 4 + take_pointer(&c, head[1]);
+	c = (struct dp_cursor){ head + 4, head + sizeof(head), false };
+	*vaddr = ph->p_vaddr + 4 + dp_cursor_pointer(&c, head[1]);
 	return c.bad ? -ENOENT : dp_elf_offset(elf, *vaddr, off, len);
 }
 

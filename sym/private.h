@@ -4,7 +4,7 @@
  *
  * Data runs one way: elf (bytes of one file) -> dynamic, versions, dynsym,
  * symtab, relocs, fdes (tables of one file) -> module (one file in a process)
- * -> find, symbol, bounds (answers). The first two layers know nothing of
+ * -> find, symbol, bounds, codemap (answers). The first two layers know nothing of
  * processes, so that a fuzzer can feed them bytes.
  */
 #ifndef DP_SYM_PRIVATE_H
@@ -56,6 +56,7 @@ size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
 struct dp_dynamic {
 	u64 symtab, strtab, strsz, hash, soname;
 	u64 rela, relasz, jmprel, pltrelsz;
+	u64 relr, relrsz;
 	u64 versym, verdef, verneed;
 };
 
@@ -157,9 +158,45 @@ int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini);
 int dp_debugfile_open(const struct dp_elf *elf, const char *root,
 		      const char *path, struct dp_elf *debug);
 
-/** struct dp_fde - code that one frame description covers, as in the file */
+/** struct dp_cursor - a reader of unwind tables, whose bytes may be anything */
+struct dp_cursor {
+	const u8 *p, *end;
+	bool bad;
+};
+
+/* How those tables write a pointer (LSB, DWARF exception header encoding). */
+#define DP_EH_ABSPTR 0x00
+#define DP_EH_ULEB 0x01
+#define DP_EH_UDATA2 0x02
+#define DP_EH_UDATA4 0x03
+#define DP_EH_UDATA8 0x04
+#define DP_EH_SLEB 0x09
+#define DP_EH_SDATA2 0x0a
+#define DP_EH_SDATA4 0x0b
+#define DP_EH_SDATA8 0x0c
+#define DP_EH_FORMAT 0x0f
+#define DP_EH_PCREL 0x10
+#define DP_EH_APPLY 0x70
+#define DP_EH_INDIRECT 0x80
+#define DP_EH_OMIT 0xff
+
+u64 dp_cursor_take(struct dp_cursor *c, size_t n);
+u64 dp_cursor_uleb(struct dp_cursor *c);
+u64 dp_cursor_pointer(struct dp_cursor *c, u8 enc);
+
+#define DP_LSDA_BAD (~0ull)
+
+/**
+ * struct dp_fde - code that one frame description covers, as in the file
+ * @lsda: its exception table, 0 if it has none, DP_LSDA_BAD if it has one that
+ *        cannot be found
+ * @signal: of a signal's return code: begins one byte before it, so that an
+ *          unwinder which looks up the address of a call finds it
+ */
 struct dp_fde {
 	u64 start, end;
+	u64 lsda;
+	bool signal;
 };
 
 struct dp_fdes {

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * code: what the files that draw a code map share among themselves.
+ *
+ * Addresses are those of the file. Order of work: text (bytes, empty bitmaps)
+ * -> pieces (where functions are) -> flow (decode them), gaps (what lies
+ * between), tables, pointers, lsda (further ways in) -> gaps again (padding).
+ */
+#ifndef DP_SYM_CODE_H
+#define DP_SYM_CODE_H
+
+#include "sym/codemap.h"
+#include "sym/private.h"
+
+#define DP_TEXT_MAX 16
+
+/**
+ * struct dp_text - one executable segment
+ * @code: its bytes, only while the map is drawn
+ * @target: a bit for each byte: control may arrive here
+ * @insn: a bit for each byte: an instruction begins here
+ */
+struct dp_text {
+	u64 start, end;
+	u8 *code;
+	u64 *target, *insn;
+};
+
+/* What a piece has, and what that means. */
+enum dp_piece_flag {
+	DP_PIECE_FDE = 1, /* known by its frame description, not by a name */
+	DP_PIECE_COMPUTED = 2, /* jumps to an address that it computes */
+	DP_PIECE_UNKNOWN = 4, /* jumps to a register, set who knows where */
+	DP_PIECE_INSIDE = 8, /* takes an address of its own inside */
+	DP_PIECE_TABLE = 16, /* refers to a table of offsets from itself */
+	DP_PIECE_PAIR = 32, /* the same, of offsets from its own inside */
+	DP_PIECE_JUMP = 64, /* targets of a jump are not known */
+	DP_PIECE_LOST = 128, /* not understood for another reason */
+};
+
+/** struct dp_piece - a function, or what one description knows of it */
+struct dp_piece {
+	u64 start;
+	u32 len;
+	u8 flags;
+};
+
+struct dp_code_map {
+	u64 bias;
+	struct dp_text text[DP_TEXT_MAX];
+	size_t n_text;
+	struct dp_piece *piece; /* ascending, without overlap */
+	size_t n_piece, room_piece;
+	struct dp_range *padding; /* ascending */
+	size_t n_padding, room_padding;
+};
+
+/** struct dp_ref - a piece takes the address of something that is not code */
+struct dp_ref {
+	u64 addr;
+	u32 piece;
+};
+
+/** struct dp_edge - a piece jumps into the middle of another */
+struct dp_edge {
+	u32 from, to;
+};
+
+/** struct dp_window - the part of the file's image that was last looked at */
+struct dp_window {
+	const struct dp_elf *elf;
+	u64 start;
+	size_t len;
+	u8 bytes[16384];
+};
+
+/**
+ * struct dp_survey - what is gathered while a map is drawn
+ * @absolute: the program is not relocated: code may hold addresses in 32 bits,
+ *            and data holds them without a relocation that tells
+ * @go: made by Go, whose functions are resumed at calls: recover() goes on at
+ *      that of runtime.deferreturn, a new goroutine returns to the one in
+ *      runtime.goexit
+ */
+struct dp_survey {
+	struct dp_code_map *map;
+	const struct dp_elf *elf;
+	const struct dp_fdes *fdes;
+	const struct dp_symtab *symtab;
+	const struct dp_dynsym *dynsym;
+	bool absolute, go;
+	u64 data_start, data_end;
+	struct dp_ref *ref;
+	size_t n_ref, room_ref;
+	struct dp_edge *edge;
+	size_t n_edge, room_edge;
+	u64 budget; /* entries that may still be read from tables */
+	struct dp_window window;
+};
+
+/*
+ * Draw a map of @elf; the tables may be empty, the map is the caller's. Knows
+ * nothing of processes.
+ */
+int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
+		  const struct dp_symtab *symtab,
+		  const struct dp_dynsym *dynsym, u64 bias,
+		  struct dp_code_map **map);
+
+/* *v: room for one more element. */
+int dp_grow(void *v, size_t n, size_t *room, size_t size);
+
+/* Up to @want <= 64 bytes at an address of the file; *got: how many. */
+const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got);
+bool dp_window_s32(struct dp_window *w, u64 addr, s32 *v);
+
+int dp_text_load(struct dp_survey *s);
+void dp_text_drop_code(struct dp_code_map *map);
+struct dp_text *dp_text_find(const struct dp_code_map *map, u64 addr);
+void dp_text_mark(struct dp_code_map *map, u64 addr);
+void dp_text_mark_insn(struct dp_text *t, u64 addr);
+bool dp_text_is_insn(const struct dp_text *t, u64 addr);
+/* The first target in [start, end), or @end. */
+u64 dp_text_next(const struct dp_text *t, u64 start, u64 end);
+
+int dp_pieces_load(struct dp_survey *s);
+struct dp_piece *dp_pieces_find(const struct dp_code_map *map, u64 addr);
+static inline u64 dp_piece_end(const struct dp_piece *p)
+{
+	return p->start + p->len;
+}
+
+int dp_flow_follow(struct dp_survey *s);
+
+void dp_gaps_scan(struct dp_survey *s);
+/* Every byte of [start, end) is taken for the start of an instruction. */
+void dp_gaps_scan_bytes(struct dp_survey *s, const struct dp_text *t, u64 start,
+			u64 end);
+int dp_gaps_find_padding(struct dp_survey *s);
+
+/* Tables of offsets from @base, which lies in @piece: its refs from @ref on. */
+void dp_tables_pair(struct dp_survey *s, struct dp_piece *piece, u64 base,
+		    size_t ref);
+void dp_tables_read(struct dp_survey *s);
+
+int dp_pointers_mark(struct dp_survey *s);
+void dp_lsda_mark(struct dp_survey *s);
+
+#endif
