@@ -115,6 +115,7 @@ struct dp_jump {
  * @hook: a system call of libc that passes through the agent, not a probe;
  *        @number is which
  * @faults: enum dp_insn_faults; with @operand, where an indirect branch reads
+ * @wanted: it is to be armed
  * @armed: set before the first byte is written, cleared after the last one is
  *         back: whoever finds the process later knows what to look at
  * @returned: it was armed and is not any more. A debugger that met our
@@ -139,7 +140,7 @@ struct dp_site_entry {
 	u8 faults;
 	u8 post_len, post_body;
 	u8 hook, tells;
-	u8 pad;
+	u8 wanted;
 	u32 number;
 	struct dp_jump jump;
 };

@@ -36,21 +36,21 @@ static bool is_frame(const struct dp_process *proc, u64 frame)
 	       !memcmp(code, restorer_code, sizeof(code));
 }
 
-static bool frame_drained(const struct dp_process *proc,
-			  const struct dp_view *view, u64 at, u64 pc)
+static bool frame_moved(const struct dp_process *proc,
+			const struct dp_moves *moves, u64 at, u64 pc)
 {
-	u64 orig;
+	u64 to;
 
 	if (!is_frame(proc, at - offsetof(struct dp_sigframe, uc.mc.rip)))
 		return true;
-	if (dp_view_original(view, pc, &orig))
+	if (!moves->to(moves->arg, pc, &to))
 		return false;
-	return !dp_process_write(proc, at, &orig, sizeof(orig));
+	return !dp_process_write(proc, at, &to, sizeof(to));
 }
 
-static bool stack_drained(const struct dp_process *proc,
-			  const struct dp_view *view,
-			  const struct dp_maps *maps, u64 sp)
+static bool stack_moved(const struct dp_process *proc,
+			const struct dp_moves *moves,
+			const struct dp_maps *maps, u64 sp)
 {
 	const struct dp_map *m = dp_maps_find(maps, sp);
 	bool clean = true;
@@ -66,8 +66,8 @@ static bool stack_drained(const struct dp_process *proc,
 		return false;
 	}
 	for (i = 0; clean && i < size / 8; i++)
-		if (dp_view_owns(view, words[i]))
-			clean = frame_drained(proc, view, sp + i * 8, words[i]);
+		if (moves->from(moves->arg, words[i]))
+			clean = frame_moved(proc, moves, sp + i * 8, words[i]);
 	free(words);
 	return clean;
 }
@@ -80,34 +80,18 @@ static bool signal_coming(const struct dp_process *proc, pid_t tid)
 	       (st.pending & ~st.blocked & DP_SIGTRAP_BIT);
 }
 
-static bool pc_drained(const struct dp_view *view, struct dp_thread *t)
+static bool pc_moved(const struct dp_moves *moves, struct dp_thread *t)
 {
-	u64 orig;
+	u64 to;
 
-	if (!dp_view_owns(view, t->regs.rip))
+	if (!moves->from(moves->arg, t->regs.rip))
 		return true;
-	if (dp_view_original(view, t->regs.rip, &orig))
+	if (!moves->to(moves->arg, t->regs.rip, &to))
 		return false;
-	t->regs.rip = orig;
-	/* At once: the agent may be gone before this thread is released. */
+	t->regs.rip = to;
+	/* At once: what it points to may be gone before it is released. */
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 	return true;
-}
-
-static bool stopped_drained(struct dp_process *proc, const struct dp_view *view,
-			    const struct dp_maps *maps)
-{
-	bool clean = true;
-	size_t i;
-
-	for (i = 0; i < proc->nr_threads; i++) {
-		struct dp_thread *t = &proc->threads[i];
-
-		if (!pc_drained(view, t) || signal_coming(proc, t->tid) ||
-		    !stack_drained(proc, view, maps, t->regs.rsp))
-			clean = false;
-	}
-	return clean;
 }
 
 static bool is_stopped(const struct dp_process *proc, pid_t tid)
@@ -121,9 +105,9 @@ static bool is_stopped(const struct dp_process *proc, pid_t tid)
 }
 
 /* Those that were left asleep: seen from outside. */
-static bool asleep_drained(const struct dp_process *proc,
-			   const struct dp_view *view,
-			   const struct dp_maps *maps)
+static bool asleep_moved(const struct dp_process *proc,
+			 const struct dp_moves *moves,
+			 const struct dp_maps *maps)
 {
 	bool clean = true;
 	pid_t *tids;
@@ -136,8 +120,8 @@ static bool asleep_drained(const struct dp_process *proc,
 		if (is_stopped(proc, tids[i]))
 			continue;
 		if (dp_stop_asleep(proc->pid, tids[i], &sp, &pc))
-			clean = !dp_view_owns(view, pc) &&
-				stack_drained(proc, view, maps, sp);
+			clean = !moves->from(moves->arg, pc) &&
+				stack_moved(proc, moves, maps, sp);
 		else
 			clean = false;
 	}
@@ -145,15 +129,43 @@ static bool asleep_drained(const struct dp_process *proc,
 	return clean;
 }
 
-bool dp_drained(struct dp_process *proc, const struct dp_view *view)
+bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 {
 	struct dp_maps maps;
-	bool clean;
+	bool clean = true;
+	size_t i;
 
 	if (dp_maps_read(proc->pid, &maps))
 		return false;
-	clean = stopped_drained(proc, view, &maps) &&
-		(proc->held || asleep_drained(proc, view, &maps));
+	for (i = 0; i < proc->nr_threads; i++) {
+		struct dp_thread *t = &proc->threads[i];
+
+		if (!pc_moved(moves, t) ||
+		    !stack_moved(proc, moves, &maps, t->regs.rsp))
+			clean = false;
+	}
+	clean = clean && (proc->held || asleep_moved(proc, moves, &maps));
 	dp_maps_free(&maps);
 	return clean;
+}
+
+static bool in_agent(const void *view, u64 pc)
+{
+	return dp_view_owns(view, pc);
+}
+
+static bool to_original(const void *view, u64 pc, u64 *to)
+{
+	return !dp_view_original(view, pc, to);
+}
+
+bool dp_drained(struct dp_process *proc, const struct dp_view *view)
+{
+	const struct dp_moves moves = { view, in_agent, to_original };
+	bool clean = true;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		clean = clean && !signal_coming(proc, proc->threads[i].tid);
+	return dp_threads_move(proc, &moves) && clean;
 }

@@ -349,24 +349,72 @@ static int go_live(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
-static int arm(struct dp_process *proc, struct dp_diag *diag)
+/* dp_engine_arm() or dp_engine_apply() */
+typedef int write_fn(struct dp_engine *engine, struct dp_target *target,
+		     u64 *bad);
+
+static bool is_inside(const void *engine, u64 pc)
 {
-	u64 bad = 0;
+	u64 to;
+
+	return dp_engine_inside(engine, pc, &to);
+}
+
+static bool to_copy(const void *engine, u64 pc, u64 *to)
+{
+	return dp_engine_inside(engine, pc, to);
+}
+
+/* Nobody runs, and nobody is inside what a jump replaces. */
+static int arm_quiet(struct dp_process *proc, write_fn *write, u64 *bad,
+		     struct dp_diag *diag)
+{
+	const struct dp_moves moves = { proc->engine, is_inside, to_copy };
+	int err = dp_stop_alone(proc, diag);
+
+	if (err)
+		return err;
+	if (dp_threads_move(proc, &moves))
+		err = write(proc->engine, &proc->target, bad);
+	else
+		err = -EAGAIN;
+	dp_stop_release(proc);
+	return err;
+}
+
+static int arm_running(struct dp_process *proc, write_fn *write, u64 *bad,
+		       struct dp_diag *diag)
+{
 	int err = dp_sync_begin(proc, diag);
 
 	if (err)
 		return err;
-	err = dp_engine_arm(proc->engine, &proc->target, &bad);
+	err = write(proc->engine, &proc->target, bad);
 	dp_sync_end(proc);
-	dp_step("install: armed");
-	if (!err)
-		return 0;
+	return err;
+}
+
+static int write_text(struct dp_process *proc, write_fn *write,
+		      struct dp_diag *diag)
+{
+	u64 bad = 0;
+	int err = dp_engine_is_quiesced(proc->engine) ?
+			  arm_quiet(proc, write, &bad, diag) :
+			  arm_running(proc, write, &bad, diag);
+
+	if (!err || !bad)
+		return err;
 	return dp_diag_set(
 		diag, err,
 		err == -EBUSY ?
 			"the code at 0x%llx of process %d has been changed by someone else" :
 			"cannot write to the code at 0x%llx of process %d",
 		(unsigned long long)bad, proc->pid);
+}
+
+int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
+{
+	return write_text(proc, dp_engine_apply, diag);
 }
 
 static bool makes_process(u32 nr)
@@ -416,7 +464,8 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	if (!err)
 		err = go_live(proc, diag);
 	if (!err)
-		err = arm(proc, diag);
+		err = write_text(proc, dp_engine_arm, diag);
+	dp_step("install: armed");
 	proc->installed = !err;
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);

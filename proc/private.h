@@ -155,6 +155,21 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 /** dp_unmap() - the agent and all its pools, whatever there is of them */
 int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
 
+/**
+ * struct dp_moves - which threads have to be somewhere else, and where
+ * @from: is this a pc that must not stay?
+ * @to: what it becomes. Return: false if it has to run on by itself
+ */
+struct dp_moves {
+	const void *arg;
+	bool (*from)(const void *arg, u64 pc);
+	bool (*to)(const void *arg, u64 pc, u64 *to);
+};
+
+/** dp_threads_move() - move pcs, in registers and in signal frames.
+ *  Return: true if nobody is left who would have to. */
+bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
+
 /* drain.c: is any thread still in, or on its way into, agent code? */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
 

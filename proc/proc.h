@@ -67,6 +67,12 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		       struct dp_diag *diag);
 
 /**
+ * dp_process_apply() - arm and disarm what dp_engine_want() has said since
+ * Return: 0 or a negative errno with words.
+ */
+int dp_process_apply(struct dp_process *proc, struct dp_diag *diag);
+
+/**
  * enum dp_process_state - what became of the process
  * @DP_PROCESS_RUNS: it runs, probed (or not installed yet)
  * @DP_PROCESS_EXECED: it has replaced itself; the probes are gone with the old

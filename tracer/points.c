@@ -222,18 +222,14 @@ static void measure_room(struct resolver *r, struct dp_point *p)
 			p->room = r->rseq[i].start - p->addr;
 }
 
-/* mov $15, %rax; syscall */
 static int check_restorer(struct resolver *r, struct dp_point *p)
 {
-	static const u8 restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0,
-				       0,    0,	   0x0f, 0x05 };
-	u8 code[sizeof(restorer)];
+	u8 code[DP_INSN_MAX];
 	unsigned int back;
 
 	for (back = 0; back <= 7; back += 7)
-		if (read_code(r, p->addr - back, code, sizeof(code)) ==
-			    sizeof(code) &&
-		    !memcmp(code, restorer, sizeof(code)))
+		if (dp_insn_is_restorer(code, read_code(r, p->addr - back, code,
+							sizeof(code))))
 			return refuse(
 				p, -EINVAL,
 				"signal return code is recognised by its bytes");

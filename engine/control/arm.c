@@ -3,20 +3,83 @@
 #include "engine/control/internal.h"
 #include "engine/control/strategy.h"
 
+static const struct dp_strategy *jumps_by(const struct dp_engine *e)
+{
+	return e->arming == DP_ARM_QUIESCE ? &dp_strategy_quiesce :
+					     &dp_strategy_interior;
+}
+
 int dp_engine_arm_hooks(struct dp_engine *e, struct dp_target *target)
 {
 	struct dp_sites sites = { e->view.sites, e->view.nr_sites };
 	int err = dp_strategy_hook.arm(target, &sites, NULL);
 
 	if (err)
-		dp_strategy_hook.disarm(target, &sites, NULL);
+		dp_view_disarm(&e->view, target, true, NULL);
 	return err;
 }
 
-static const struct dp_strategy *jumps_by(const struct dp_engine *e)
+void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 {
-	return e->arming == DP_ARM_QUIESCE ? &dp_strategy_quiesce :
-					     &dp_strategy_interior;
+	u32 site = e->view.probes[probe].site;
+
+	/* One inside the jump of another goes by that one. */
+	if (e->view.sites[site].patch_len)
+		e->view.sites[site].wanted = wanted;
+}
+
+int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
+{
+	struct dp_sites sites = { e->view.sites, e->view.nr_sites };
+	int err = dp_strategy_interior.disarm(target, &sites, bad);
+
+	if (!err)
+		err = dp_strategy_trap.disarm(target, &sites, bad);
+	if (!err)
+		err = jumps_by(e)->arm(target, &sites, bad);
+	if (!err)
+		err = dp_strategy_trap.arm(target, &sites, bad);
+	return err;
+}
+
+bool dp_engine_is_quiesced(const struct dp_engine *e)
+{
+	return jumps_by(e)->stopped && dp_engine_jumps(e);
+}
+
+static const struct dp_site_entry *entry_at(const struct dp_engine *e, u64 addr)
+{
+	u32 low = 0, high = e->view.nr_sites, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (e->view.sites[mid].addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < e->view.nr_sites && e->view.sites[low].addr == addr ?
+		       &e->view.sites[low] :
+		       NULL;
+}
+
+bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
+{
+	const struct dp_site_entry *s;
+	u64 back;
+	int i;
+
+	for (back = 1; back < DP_JUMP_SIZE; back++) {
+		s = entry_at(e, addr - back);
+		if (!s || s->mode != DP_MODE_JUMP || s->hook)
+			continue;
+		for (i = 1; i < s->jump.nr; i++)
+			if (s->jump.offset[i] == back) {
+				*to = s->jump.base + s->jump.at[i];
+				return true;
+			}
+	}
+	return false;
 }
 
 int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)

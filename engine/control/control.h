@@ -239,6 +239,26 @@ int dp_engine_arm_hooks(struct dp_engine *engine, struct dp_target *target);
  */
 int dp_engine_arm(struct dp_engine *engine, struct dp_target *target, u64 *bad);
 
+/** dp_engine_want() - is the site of a probe to be armed? All are at first. */
+void dp_engine_want(struct dp_engine *engine, u32 probe, bool wanted);
+
+/**
+ * dp_engine_apply() - arm the sites that are wanted, disarm the others
+ *
+ * In one batch, after the first dp_engine_arm().
+ * Return: as dp_engine_arm(), but what is done stays done.
+ */
+int dp_engine_apply(struct dp_engine *engine, struct dp_target *target,
+		    u64 *bad);
+
+/** dp_engine_is_quiesced() - is dp_engine_arm() to be called while nobody runs? */
+bool dp_engine_is_quiesced(const struct dp_engine *engine);
+/**
+ * dp_engine_inside() - is an address inside what a jump will replace?
+ * @to: where a thread that is there goes on instead
+ */
+bool dp_engine_inside(const struct dp_engine *engine, u64 addr, u64 *to);
+
 /** dp_engine_hits() - hits of a probe so far; readable while it runs */
 u64 dp_engine_hits(const struct dp_engine *engine, u32 probe);
 /** dp_engine_tally() - what became of the hits and records of a probe */

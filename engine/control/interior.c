@@ -22,22 +22,30 @@
 #include "engine/control/strategy.h"
 
 #define SIZE 5
-/* @armed while a site is on its way out */
+/* @armed of a site that is there, on its way out, and on its way in */
+#define THERE 1
 #define LEAVING 2
+#define COMING 3
 
 static bool is_jump(const struct dp_site_entry *s)
 {
 	return s->mode == DP_MODE_JUMP && !s->hook && s->patch_len == SIZE;
 }
 
-/* Sites inside another's jump come and go with it. */
-static void set_covered(const struct dp_sites *sites, u8 armed)
+/* Sites inside another's jump come and go with it: they follow it in the table. */
+static void cover(const struct dp_sites *sites)
 {
+	u8 armed = 0;
 	u32 i;
 
-	for (i = 0; i < sites->n; i++)
-		if (sites->v[i].mode == DP_MODE_JUMP && !sites->v[i].patch_len)
-			sites->v[i].armed = armed;
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = &sites->v[i];
+
+		if (is_jump(s))
+			armed = s->armed;
+		else if (s->mode == DP_MODE_JUMP && !s->patch_len)
+			s->armed = armed;
+	}
 }
 
 /* The original with breakpoints at the start of every instruction. */
@@ -76,7 +84,11 @@ static int put_tail(struct dp_target *target, struct dp_site_entry *s)
 
 static int put_head(struct dp_target *target, struct dp_site_entry *s)
 {
-	return target->ops->write(target, s->addr, s->patch, 1);
+	int err = target->ops->write(target, s->addr, s->patch, 1);
+
+	if (!err)
+		s->armed = THERE;
+	return err;
 }
 
 static int take_tail(struct dp_target *target, struct dp_site_entry *s)
@@ -114,7 +126,8 @@ static int step(struct dp_target *target, const struct dp_sites *sites,
 	for (i = 0; i < sites->n && !err; i++) {
 		struct dp_site_entry *s = &sites->v[i];
 
-		if (!is_jump(s) || s->armed != state)
+		if (!is_jump(s) || s->armed != state ||
+		    s->wanted == (state == LEAVING))
 			continue;
 		any = true;
 		err = act(target, s);
@@ -134,7 +147,7 @@ static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 	for (i = 0; i < sites->n && !err; i++) {
 		struct dp_site_entry *s = &sites->v[i];
 
-		if (!is_jump(s) || s->armed)
+		if (!is_jump(s) || s->armed || !s->wanted)
 			continue;
 		err = dp_text_expect(target, s->addr, s->orig, SIZE);
 		if (err && bad)
@@ -145,7 +158,7 @@ static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 
 static int begin(struct dp_target *target, struct dp_site_entry *s)
 {
-	s->armed = 1;
+	s->armed = COMING;
 	return put_breakpoints(target, s);
 }
 
@@ -157,11 +170,11 @@ static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
 	if (!err)
 		err = step(target, sites, 0, begin, bad);
 	if (!err)
-		err = step(target, sites, 1, put_tail, bad);
+		err = step(target, sites, COMING, put_tail, bad);
 	if (!err)
-		err = step(target, sites, 1, put_head, bad);
+		err = step(target, sites, COMING, put_head, bad);
 	if (!err)
-		set_covered(sites, 1);
+		cover(sites);
 	return err;
 }
 
@@ -176,12 +189,12 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = &sites->v[i];
 
-		if (!is_jump(s) || !s->armed)
+		if (!is_jump(s) || !s->armed || s->wanted)
 			continue;
 		err = target->ops->read(target, s->addr, now, SIZE);
 		if (!err && !dp_text_ours(s, now))
 			err = -EBUSY;
-		s->armed = err ? 1 : LEAVING;
+		s->armed = err ? THERE : LEAVING;
 		if (!err && dp_bytes_same(now, s->orig, SIZE))
 			s->armed = 0;
 		if (err && !first) {
@@ -203,16 +216,16 @@ static int interior_disarm(struct dp_target *target,
 	int first = choose(target, sites, bad), err = 0;
 	size_t i;
 
-	set_covered(sites, 0);
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]) && !err; i++)
 		err = step(target, sites, LEAVING, steps[i],
 			   first ? NULL : bad);
+	cover(sites);
 	return first ? first : err;
 }
 
 static int put_all(struct dp_target *target, struct dp_site_entry *s)
 {
-	s->armed = 1;
+	s->armed = THERE;
 	return target->ops->write(target, s->addr, s->patch, SIZE);
 }
 
@@ -224,7 +237,7 @@ static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,
 	if (!err)
 		err = step(target, sites, 0, put_all, bad);
 	if (!err)
-		set_covered(sites, 1);
+		cover(sites);
 	return err;
 }
 

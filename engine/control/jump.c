@@ -102,11 +102,13 @@ static bool meets_hook(const struct dp_engine *e, u32 i)
 	return false;
 }
 
-static void note_traps(struct dp_site *s)
+static void note_traps(const struct dp_engine *e, struct dp_site *s)
 {
 	int i;
 
 	s->traps = 0;
+	if (e->arming == DP_ARM_QUIESCE)
+		return;
 	for (i = 1; i < s->region.nr; i++)
 		s->traps |= (u8)(1u << s->region.at[i]);
 }
@@ -145,9 +147,13 @@ void dp_jumps_choose(struct dp_engine *e)
 			s->why = "breakpoints were asked for";
 		else if (s->region.nr && meets_hook(e, i))
 			s->why = OVERLAP;
+		else if (s->region.nr && s->region.returns &&
+			 e->arming == DP_ARM_QUIESCE)
+			s->why =
+				"a call returns into the bytes that a jump needs";
 		else if (s->region.nr) {
 			s->mode = DP_MODE_JUMP;
-			note_traps(s);
+			note_traps(e, s);
 			lead = i + 1;
 		}
 	}

@@ -229,6 +229,7 @@ static int plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	    cur->size)
 		return -ENOMEM;
 	entry->addr = s->addr;
+	entry->wanted = 1;
 	entry->insn_len = s->facts.len;
 	entry->first_probe = s->first_probe;
 	copy_bytes(entry->orig, s->code, sizeof(entry->orig));

@@ -56,7 +56,8 @@ static int each(struct dp_target *target, const struct dp_sites *sites,
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = &sites->v[i];
 
-		if (!strategy->mine(s) || !s->armed != !armed)
+		if (!strategy->mine(s) || !s->armed != !armed ||
+		    s->wanted == armed)
 			continue;
 		err = act(target, s);
 		if (!err)

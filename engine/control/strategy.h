@@ -21,8 +21,9 @@ struct dp_sites {
  * struct dp_strategy - one way of arming
  * @name: as DPROBES_ARM and listings spell it
  * @mine: is this site armed this way?
- * @arm: write the patches. Threads may be running in the text, unless @stopped
- * @disarm: write the original bytes back
+ * @arm: write the patches of sites that are wanted. Threads may be running in the
+ *       text, unless @stopped
+ * @disarm: write the original bytes of those back that are not
  * @stopped: has to be called while nobody runs
  *
  * Both work on batches and verify first that the text holds what they expect:

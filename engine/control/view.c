@@ -182,7 +182,11 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 {
 	struct dp_sites sites = { view->sites, view->nr_sites };
 	int traps, jumps;
+	u32 i;
 
+	for (i = 0; i < view->nr_sites; i++)
+		if (!view->sites[i].hook == !hooks)
+			view->sites[i].wanted = 0;
 	if (hooks)
 		return dp_strategy_hook.disarm(target, &sites, bad);
 	traps = dp_strategy_trap.disarm(target, &sites, bad);

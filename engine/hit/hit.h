@@ -116,6 +116,9 @@ void dp_detour_hit(struct dp_detour_frame *frame);
 bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
 	      bool after);
 
+/** dp_hook_undo_exec() - an exec has failed */
+void dp_hook_undo_exec(void);
+
 /** dp_hook_take_trap() - put our SIGTRAP action in force, for this process */
 void dp_hook_take_trap(void);
 

@@ -101,7 +101,7 @@ void dp_hook_take_trap(void)
 	dp_port_sigaction(&ours);
 }
 
-static void undo_exec(void)
+void dp_hook_undo_exec(void)
 {
 	struct dp_kernel_sigaction action;
 
@@ -153,5 +153,5 @@ int dp_hook_before(struct dp_hook_regs *regs)
 void dp_hook_after(struct dp_hook_regs *regs)
 {
 	if (regs->nr == __NR_execve || regs->nr == __NR_execveat)
-		undo_exec();
+		dp_hook_undo_exec();
 }

@@ -15,6 +15,7 @@
 #define CLONE_THREAD 0x10000ull
 #define CLONE_SETTLS 0x80000ull
 #define CLONE_CLEAR_SIGHAND 0x100000000ull
+#define EXECUTES (1ull << 63) /* no flag of clone(2) */
 #define CLONE_ARGS_TLS 7 /* word of struct clone_args */
 
 /* What a call that makes a process or thread is asked for; 0: it makes none. */
@@ -118,6 +119,8 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 {
 	u64 flags = flags_of(nr, regs);
 
+	if (nr == __NR_execve || nr == __NR_execveat)
+		remember(EXECUTES);
 	if (flags & CLONE_SETTLS)
 		dp_mask_inherit(tls_of(nr, regs));
 	/* A thread of this process is no stranger. */
@@ -147,7 +150,9 @@ static void after(const struct dp_mcontext *regs)
 	bool child = !regs->rax;
 	u64 flags = recall(!child || !dp_wipe.owner);
 
-	if (child && flags & CLONE_CLEAR_SIGHAND)
+	if (flags & EXECUTES)
+		dp_hook_undo_exec();
+	else if (child && flags & CLONE_CLEAR_SIGHAND)
 		cleared(flags & CLONE_VM);
 	else if (child && !dp_wipe.owner)
 		dp_hit_leave(NULL);

@@ -30,6 +30,20 @@ static bool calls(u8 class)
 	return class == DP_INSN_CALL || class == DP_INSN_CALL_IND;
 }
 
+bool dp_insn_is_restorer(const u8 *code, size_t size)
+{
+	static const u8 restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0,
+				       0,    0,	   0x0f, 0x05 };
+	size_t i;
+
+	if (size < sizeof(restorer))
+		return false;
+	for (i = 0; i < sizeof(restorer); i++)
+		if (code[i] != restorer[i])
+			return false;
+	return true;
+}
+
 int dp_region_decode(const u8 *code, size_t size, size_t room,
 		     struct dp_region *r, const char **why)
 {
@@ -46,6 +60,11 @@ int dp_region_decode(const u8 *code, size_t size, size_t room,
 	}
 	for (i = 0; i + 1 < r->nr; i++)
 		r->returns |= calls(r->facts[i].class);
+	/* Its frame description begins a byte early, in the middle of a nop. */
+	for (i = 0; !err && i < r->len; i++)
+		if (dp_insn_is_restorer(code + i, size - (size_t)i))
+			err = fail(why,
+				   "signal return code is recognised by its bytes");
 	return err;
 }
 

@@ -54,6 +54,10 @@ int dp_region_decode(const u8 *code, size_t size, size_t room,
 const char *dp_region_entered(const struct dp_region *region, u64 addr,
 			      const u8 *code, size_t size, u64 start);
 
+/** dp_insn_is_restorer() - "mov $15, %rax; syscall", by which unwinders and we
+ *  know signal return code */
+bool dp_insn_is_restorer(const u8 *code, size_t size);
+
 /** dp_insn_is_nop() - nop, with any prefix, in any of its forms */
 bool dp_insn_is_nop(const u8 *code, size_t len);
 

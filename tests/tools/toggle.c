@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * toggle: probes on and off under a running program, the busiest ones most:
+ * toggle [-j STRATEGY] [-n SITES] [-t TOGGLES] [-b BATCH] [-m MODULE] [-B] -- CMD
+ *
+ * SITES instructions of a module, all function entries first and then others by
+ * chance, are armed and from then on toggled in batches, three of four times
+ * among the twenty that are hit most. The command is ended by SIGTERM when all
+ * toggles are done, and has to have found its results right. Prints "N sites, N
+ * jumps, N toggles, N hits, N strays"; exits as CMD does.
+ *
+ * -B breaks the protocol on purpose: jumps lead anywhere, without breakpoints
+ * inside, and nobody is stopped or synchronised. Then CMD must not survive.
+ */
+#include "engine/control/control.h"
+#include "engine/insn/region.h"
+#include "proc/proc.h"
+#include "sym/sym.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HOT 20
+#define LOOKS 50
+
+static struct dp_modules *mods;
+static struct dp_engine *engine;
+static struct dp_process *proc;
+static u32 probes;
+static u32 hot[HOT];
+static unsigned short chance[3] = { 3, 2, 1 };
+static u8 *function;
+
+static u64 any(u64 n)
+{
+	return (u64)nrand48(chance) % n;
+}
+
+static void add(const struct dp_ground *ground, u64 addr)
+{
+	const u8 *code = ground->code + (addr - ground->start);
+	const char *why;
+	u32 probe;
+
+	/* As the command refuses them. */
+	if (dp_insn_is_restorer(code, ground->start + ground->size - addr))
+		return;
+	if (dp_engine_add(engine, addr, code,
+			  ground->size - (addr - ground->start), &probe, &why))
+		return;
+	probes = probe + 1;
+	dp_engine_allow_jump(engine, probe, ground);
+}
+
+/* The entry of a function, or instructions in it by chance. */
+static void cover(u64 start, u64 end, bool entry, unsigned int one_in)
+{
+	struct dp_ground ground = { .start = start, .function = end - start };
+	struct insn_facts f;
+	u64 at;
+	ssize_t n;
+
+	function = realloc(function, ground.function + DP_REGION_MAX);
+	n = pread(dp_process_mem(proc), function,
+		  ground.function + DP_REGION_MAX, (off_t)start);
+	if (n < (ssize_t)ground.function)
+		return;
+	ground.code = function;
+	ground.size = (size_t)n;
+	for (at = start; at < end; at += f.len) {
+		if (dp_insn_facts(function + (at - start),
+				  ground.size - (at - start), &f))
+			return;
+		ground.room = end - at;
+		if (entry ? at == start : at > start && !any(one_in))
+			add(&ground, at);
+	}
+}
+
+static void cover_module(const struct dp_module *m, bool entries,
+			 unsigned int one_in, u32 limit)
+{
+	u64 at = m->text_start, start, end;
+
+	while (at < m->text_end && probes < limit) {
+		if (dp_function_bounds(mods, at, &start, &end) || end <= at) {
+			at++;
+			continue;
+		}
+		if (start >= at)
+			cover(start, end, entries, one_in);
+		at = end;
+	}
+}
+
+static void find_hot(void)
+{
+	u32 i, k;
+
+	for (i = 0; i < probes; i++)
+		for (k = 0; k < HOT; k++)
+			if (dp_engine_hits(engine, i) >
+			    dp_engine_hits(engine, hot[k])) {
+				memmove(hot + k + 1, hot + k,
+					(HOT - 1 - k) * sizeof(*hot));
+				hot[k] = i;
+				break;
+			}
+}
+
+static bool toggle_all(unsigned long toggles, unsigned int batch)
+{
+	u8 *on = malloc(probes);
+	struct dp_diag diag;
+	unsigned long done = 0;
+	unsigned int i;
+	u32 probe;
+
+	memset(on, 1, probes);
+	while (done < toggles) {
+		if (done / batch % LOOKS == 0)
+			find_hot();
+		for (i = 0; i < batch; i++) {
+			probe = any(4) ? hot[any(HOT)] : (u32)any(probes);
+			on[probe] ^= 1;
+			dp_engine_want(engine, probe, on[probe]);
+		}
+		done += batch;
+		if (dp_process_poll(proc, 0) == DP_PROCESS_EXITED)
+			break;
+		if (dp_process_apply(proc, &diag)) {
+			fprintf(stderr, "toggle: %s\n", diag.text);
+			break;
+		}
+	}
+	free(on);
+	return done >= toggles;
+}
+
+static int finish(unsigned long toggles)
+{
+	const struct dp_arena_hit *hit = &dp_engine_arena(engine)->hit;
+	unsigned long long hits = 0, strays = hit->strays;
+	size_t sites = dp_engine_sites(engine), jumps = dp_engine_jumps(engine);
+	struct dp_diag diag;
+	int status;
+	u32 i;
+
+	for (i = 0; i < probes; i++)
+		hits += dp_engine_hits(engine, i);
+	dp_diag_clear(&diag);
+	if (dp_process_detach(proc, &diag))
+		fprintf(stderr, "toggle: %s\n", diag.text);
+	kill(dp_process_pid(proc), SIGTERM);
+	while (dp_process_poll(proc, 1000) != DP_PROCESS_EXITED)
+		continue;
+	dp_process_status(proc, &status);
+	fprintf(stderr,
+		"%zu sites, %zu jumps, %lu toggles, %llu hits, %llu strays\n",
+		sites, jumps, toggles, hits, strays);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long toggles = 20000, sites = 9000;
+	enum dp_arming arming = DP_ARM_INTERIOR;
+	const struct dp_module *list[64];
+	const char *module = "libc.so.6";
+	unsigned int batch = 100;
+	struct dp_diag diag;
+	size_t n;
+	int c, err;
+
+	while ((c = getopt(argc, argv, "+j:n:t:b:m:")) != -1) {
+		if (c == 'j')
+			arming = *optarg == 'q' ? DP_ARM_QUIESCE :
+				 *optarg == 't' ? DP_ARM_TRAP :
+						  DP_ARM_INTERIOR;
+		else if (c == 'n')
+			sites = strtoul(optarg, NULL, 0);
+		else if (c == 't')
+			toggles = strtoul(optarg, NULL, 0);
+		else if (c == 'b')
+			batch = (unsigned int)strtoul(optarg, NULL, 0);
+		else
+			module = optarg;
+	}
+	err = dp_process_launch(argv + optind, &proc, &diag);
+	if (!err)
+		err = dp_modules_open(dp_process_pid(proc),
+				      dp_process_mem(proc), &mods, &diag);
+	if (!err)
+		err = dp_modules_match(mods, module, list, &n, &diag);
+	if (!err && !dp_engine_create(&engine)) {
+		dp_engine_set_arming(engine, arming);
+		cover_module(list[0], true, 0, (u32)sites);
+		cover_module(list[0], false, 50, (u32)sites);
+		err = dp_process_install(proc, engine, &diag);
+	}
+	if (err) {
+		fprintf(stderr, "toggle: %s\n", diag.text);
+		return 125;
+	}
+	usleep(200000);
+	if (!toggle_all(toggles, batch))
+		fprintf(stderr, "toggle: the program has ended early\n");
+	return finish(toggles);
+}
