@@ -69,6 +69,10 @@ struct dp_kernel_sigaction {
 	u64 mask;
 };
 
+/* @hook of a site: no probe; the agent makes the call, or watches it */
+#define DP_HOOK_MADE 1
+#define DP_HOOK_WATCHED 2
+
 #define DP_JUMP_INSNS 5
 
 /**
@@ -347,11 +351,14 @@ struct dp_wipe {
  * ring comes round. */
 #define DP_ACTION_RING 32
 
-/* Of one thread: its thread pointer, which is a multiple of 16, and these bits. */
+/* Of one thread: its thread pointer, which is a multiple of 64, and these bits. */
 #define DP_MASK_BLOCKED 1ull /* SIGTRAP, as far as the program knows */
 #define DP_MASK_HELD 2ull /* one has come meanwhile: see dp_private.held */
-#define DP_MASK_SHARER 4ull /* a vfork child's, who has its parent's pointer */
-#define DP_MASK_BITS 15ull
+#define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
+#define DP_MASK_DEFAULT 8ull /* or SIG_DFL */
+#define DP_MASK_SHARER 32ull /* a vfork child's, who has its parent's pointer */
+#define DP_MASK_STATE 31ull
+#define DP_MASK_BITS 63ull
 #define DP_MASKS 8192
 #define DP_CLONES 64
 #define DP_MASK_PROBES 256

@@ -24,7 +24,7 @@ void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 	u32 site = e->view.probes[probe].site;
 
 	/* One inside the jump of another goes by that one. */
-	if (e->view.sites[site].patch_len)
+	if (e->view.sites[site].patch_len && !e->view.sites[site].hook)
 		e->view.sites[site].wanted = wanted;
 }
 
@@ -85,8 +85,12 @@ bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
 int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
 	struct dp_sites sites = { e->view.sites, e->view.nr_sites };
-	int err = jumps_by(e)->arm(target, &sites, bad);
+	int err;
+	u32 i;
 
+	for (i = 0; i < sites.n; i++)
+		sites.v[i].wanted = 1;
+	err = jumps_by(e)->arm(target, &sites, bad);
 	if (!err)
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	if (err)

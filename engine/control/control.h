@@ -95,9 +95,8 @@ void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
  * @watched: it is made where it stands, between two calls of the agent, because
  *           it may return twice on one stack; else the agent makes it
  *
- * The call then passes through the agent (engine/hit/hook.c, watch.c). A probe at @addr
- * and the hook live together; a probe behind it, up to the syscall instruction,
- * wins over the hook, which is then left out.
+ * The call then passes through the agent (engine/hit/hook.c, watch.c). Probes on any of
+ * these instructions are told from the hook's detour.
  * Return: 0, -ENOMEM.
  */
 int dp_engine_add_hook(struct dp_engine *engine, u64 addr, const u8 *code,

@@ -41,9 +41,11 @@ static void cover(const struct dp_sites *sites)
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = &sites->v[i];
 
-		if (is_jump(s))
+		if (s->mode != DP_MODE_JUMP)
+			continue;
+		if (s->patch_len)
 			armed = s->armed;
-		else if (s->mode == DP_MODE_JUMP && !s->patch_len)
+		else
 			s->armed = armed;
 	}
 }

@@ -13,9 +13,6 @@
  * the length of a pool's worst neighbour. */
 #define DP_REACH ((1ull << 31) - (64ull << 20))
 
-/* Bytes of the detour of a hooked system call. */
-#define DP_HOOK_DETOUR 36
-
 /**
  * struct dp_site - one probed address
  * @code: original bytes, @facts.len of them
@@ -109,10 +106,11 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s);
  * dp_jump_plan() - make the detour of the @i-th site in order
  * @entry: of the site; those it covers follow
  * @at, @out: address of the detour, and where to write it
- * @stub: address of the stub that leads to the agent
+ * @stub: address of the stub that leads to the agent; @hook_entry of what makes
+ *        hooked calls
  */
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 u64 at, u8 *out, u64 stub);
+		 u64 at, u8 *out, u64 stub, u64 hook_entry);
 
 /* plan.c */
 /** dp_site_needs_post() - has a record to wait for the instruction? */

@@ -107,10 +107,17 @@ static void note_traps(const struct dp_engine *e, struct dp_site *s)
 	int i;
 
 	s->traps = 0;
-	if (e->arming == DP_ARM_QUIESCE)
+	/* A hook replaces one instruction, and is written while nobody runs. */
+	if (e->arming == DP_ARM_QUIESCE || s->hook >= 0)
 		return;
 	for (i = 1; i < s->region.nr; i++)
 		s->traps |= (u8)(1u << s->region.at[i]);
+}
+
+/* Bytes within which a site belongs to the jump of this one. */
+static u64 reach(const struct dp_site *s)
+{
+	return s->hook < 0 ? DP_JUMP_SIZE : s->region.len;
 }
 
 /* A site inside the jump of the @lead-th one. Return: false if that cannot be,
@@ -126,6 +133,25 @@ static bool join(struct dp_engine *e, u32 lead, struct dp_site *s)
 	return false;
 }
 
+/* Can this site begin a jump? */
+static bool leads(const struct dp_engine *e, u32 i)
+{
+	struct dp_site *s = dp_order_site(e, i);
+
+	if (s->hook >= 0)
+		return true;
+	if (e->arming == DP_ARM_TRAP)
+		s->why = "breakpoints were asked for";
+	else if (s->region.nr && meets_hook(e, i))
+		s->why = OVERLAP;
+	else if (s->region.nr && s->region.returns &&
+		 e->arming == DP_ARM_QUIESCE)
+		s->why = "a call returns into the bytes that a jump needs";
+	else
+		return s->region.nr != 0;
+	return false;
+}
+
 void dp_jumps_choose(struct dp_engine *e)
 {
 	u32 i, lead = 0; /* 1 + place in the order */
@@ -137,25 +163,16 @@ void dp_jumps_choose(struct dp_engine *e)
 		s->leader = 0;
 		s->landing = 0;
 		if (lead &&
-		    s->addr < dp_order_site(e, lead - 1)->addr + DP_JUMP_SIZE &&
+		    s->addr - dp_order_site(e, lead - 1)->addr <
+			    reach(dp_order_site(e, lead - 1)) &&
 		    join(e, lead - 1, s))
 			continue;
 		lead = 0;
-		if (s->hook >= 0)
+		if (!leads(e, i))
 			continue;
-		if (e->arming == DP_ARM_TRAP)
-			s->why = "breakpoints were asked for";
-		else if (s->region.nr && meets_hook(e, i))
-			s->why = OVERLAP;
-		else if (s->region.nr && s->region.returns &&
-			 e->arming == DP_ARM_QUIESCE)
-			s->why =
-				"a call returns into the bytes that a jump needs";
-		else if (s->region.nr) {
-			s->mode = DP_MODE_JUMP;
-			note_traps(e, s);
-			lead = i + 1;
-		}
+		s->mode = DP_MODE_JUMP;
+		note_traps(e, s);
+		lead = i + 1;
 	}
 }
 
@@ -167,7 +184,7 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
-	return e->rseq_usable && !s->records && !s->watched &&
+	return e->rseq_usable && !s->records && s->hook < 0 &&
 	       s->first_probe == s->last_probe;
 }
 
@@ -193,27 +210,29 @@ static void fill_jump(struct dp_site_entry *entry, const struct dp_site *s,
 	j->at[i] = d->at[i];
 }
 
+static bool covers(const struct dp_engine *e, u32 i, u32 m)
+{
+	return m == i ||
+	       (m < e->nr_sites && dp_order_site(e, m)->leader == i + 1);
+}
+
 /* What the agent is told of the site and of those that its jump covers. */
 static void spell(const struct dp_engine *e, u32 i, struct dp_detour_spec *spec)
 {
-	const struct dp_site *s = dp_order_site(e, i), *member = s;
-	u32 m = i;
-	int k = 0;
+	const struct dp_site *s = dp_order_site(e, i), *member;
+	u32 m;
+	int k;
 
-	if (s->watched) {
-		spec->before[0] = i + 1;
-		spec->after[1] = (i | DP_TELL_AFTER) + 1;
-		return;
-	}
-	do {
-		spec->before[k] = m + 1;
-		if (dp_site_needs_post(member))
-			spec->after[k] = (m | DP_TELL_AFTER) + 1;
-		if (++m == e->nr_sites)
-			break;
+	for (m = i; covers(e, i, m); m++) {
 		member = dp_order_site(e, m);
 		k = insn_at(s, member->addr);
-	} while (member->leader == i + 1);
+		if (member->first_probe || s->watched)
+			spec->before[k] = m + 1;
+		if (dp_site_needs_post(member))
+			spec->after[k] = (m | DP_TELL_AFTER) + 1;
+	}
+	if (s->watched)
+		spec->after[s->region.nr - 1] = (i | DP_TELL_AFTER) + 1;
 }
 
 static void fill_members(const struct dp_engine *e, u32 i,
@@ -223,18 +242,16 @@ static void fill_members(const struct dp_engine *e, u32 i,
 	const struct dp_site *s = dp_order_site(e, i);
 	u32 m;
 
-	for (m = i; m < e->nr_sites; m++, entry++) {
+	for (m = i; covers(e, i, m); m++, entry++) {
 		const struct dp_site *member = dp_order_site(e, m);
 
-		if (m > i && member->leader != i + 1)
-			break;
 		entry->copy = at + d->insn[insn_at(s, member->addr)];
 		entry->tells = dp_site_needs_post(member);
 	}
 }
 
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 u64 at, u8 *out, u64 stub)
+		 u64 at, u8 *out, u64 stub, u64 hook_entry)
 {
 	const struct dp_site *s = dp_order_site(e, i);
 	struct dp_detour_spec spec = { .from = s->addr,
@@ -247,6 +264,10 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	int err;
 
 	spell(e, i, &spec);
+	if (s->hook >= 0 && !s->watched) {
+		spec.hook_entry = hook_entry;
+		spec.hook = (u32)s->hook;
+	}
 	if (counts_alone(e, s)) {
 		spec.rseq = &e->rseq;
 		spec.table = e->arena->control.base + DP_TABLE_OFFSET;

@@ -13,73 +13,19 @@ struct cursor {
 	u32 used;
 };
 
-static void put32(u8 *to, u32 v)
-{
-	to[0] = (u8)v;
-	to[1] = (u8)(v >> 8);
-	to[2] = (u8)(v >> 16);
-	to[3] = (u8)(v >> 24);
-}
-
 static void copy_bytes(u8 *to, const u8 *from, size_t n)
 {
 	while (n--)
 		*to++ = *from++;
 }
 
-/*
- * lea -128(%rsp), %rsp; push $back; movl $back >> 32, 4(%rsp); mov $nr, %eax;
- * jmp *0(%rip); .quad dp_hook_entry
- */
-static u8 hook_detour(u8 *out, u32 nr, u64 back, u64 entry)
-{
-	static const u8 code[] = { 0x48, 0x8d, 0x64, 0x24, 0x80, 0x68, 0, 0,
-				   0,	 0,    0xc7, 0x44, 0x24, 0x04, 0, 0,
-				   0,	 0,    0xb8, 0,	   0,	 0,    0, 0xff,
-				   0x25, 0,    0,    0,	   0 };
-
-	copy_bytes(out, code, sizeof(code));
-	put32(out + 6, (u32)back);
-	put32(out + 14, (u32)(back >> 32));
-	put32(out + 19, nr);
-	put32(out + sizeof(code), (u32)entry);
-	put32(out + sizeof(code) + 4, (u32)(entry >> 32));
-	return sizeof(code) + 8;
-}
-
-/* What stands between the number and the call, then the call by the agent. */
-static int make_hook(const struct dp_site *s, struct dp_site_entry *entry,
-		     const struct dp_mapping *map, u8 *out)
-{
-	const struct dp_region *r = &s->region;
-	struct dp_copy copy;
-	u8 len = 0;
-	int i, err;
-
-	for (i = 1; i + 1 < r->nr; i++) {
-		err = dp_insn_relocate(s->code + r->at[i], &r->facts[i],
-				       s->addr + r->at[i], entry->copy + len,
-				       &copy, NULL);
-		if (err)
-			return err;
-		copy_bytes(out + len, copy.code, copy.body_len);
-		len += copy.body_len;
-	}
-	len += hook_detour(out + len, (u32)s->hook, s->addr + r->len,
-			   map->hook_entry);
-	entry->copy_len = entry->body_len = len;
-	return 0;
-}
-
 static int make_copy(const struct dp_site *s, struct dp_site_entry *entry,
-		     const struct dp_mapping *map, u8 *out)
+		     u8 *out)
 {
 	struct dp_copy copy;
 	const char *why;
 	int err;
 
-	if (s->hook >= 0)
-		return make_hook(s, entry, map, out);
 	err = dp_insn_relocate(s->code, &s->facts, s->addr, entry->copy, &copy,
 			       &why);
 	if (err)
@@ -121,21 +67,6 @@ bool dp_site_needs_post(const struct dp_site *s)
 		f == DP_FAULTS_POP);
 }
 
-/* A hook that shares its address with a probe is reached by the trap. */
-static int make_patch(const struct dp_site *s, struct dp_site_entry *entry)
-{
-	entry->patch[0] = DP_BREAKPOINT;
-	entry->patch_len = 1;
-	entry->mode = DP_MODE_TRAP;
-	if (s->hook < 0 || s->first_probe)
-		return 0;
-	entry->mode = DP_MODE_JUMP;
-	entry->hook = 1;
-	entry->number = (u32)s->hook;
-	entry->patch_len = (u8)dp_emit_jmp(entry->patch, s->addr, entry->copy);
-	return entry->patch_len ? 0 : -ENOMEM;
-}
-
 /* A jump straight to the detour, or to its landing and on from there. */
 static int make_jump(const struct dp_engine *e, const struct dp_mapping *map,
 		     const struct dp_site *s, struct dp_site_entry *entry)
@@ -165,39 +96,23 @@ static void note_faults(const struct dp_site *s, struct dp_site_entry *entry)
 		entry->operand.disp += (s64)(s->addr + s->facts.len);
 }
 
-/* A system call between two calls of the agent. */
-static int plan_watched(const struct dp_engine *e, u32 i,
-			struct dp_site_entry *entry, struct cursor *cur)
-{
-	const struct dp_site *s = dp_order_site(e, i);
-	u32 used = (cur->used + DP_DETOUR_ALIGN - 1) &
-		   ~(u32)(DP_DETOUR_ALIGN - 1);
-	int err = dp_jump_plan(e, i, entry, cur->addr + used, cur->file + used,
-			       e->need.pools[s->pool].addr);
-
-	cur->used = used + entry->jump.len;
-	entry->copy = entry->jump.base + entry->jump.start;
-	return err ? err : make_patch(s, entry);
-}
-
-static int plan_trap(const struct dp_engine *e, u32 i,
-		     struct dp_site_entry *entry, const struct dp_mapping *map,
+static int plan_trap(const struct dp_site *s, struct dp_site_entry *entry,
 		     struct cursor *cur)
 {
-	const struct dp_site *s = dp_order_site(e, i);
 	int err;
 
-	if (s->watched)
-		return plan_watched(e, i, entry, cur);
 	entry->copy = cur->addr + cur->used;
-	err = make_copy(s, entry, map, cur->file + cur->used);
+	err = make_copy(s, entry, cur->file + cur->used);
 	cur->used += entry->copy_len;
 	if (!err && dp_site_needs_post(s)) {
 		entry->post = cur->addr + cur->used;
 		err = make_post(s, entry, cur->file + cur->used);
 		cur->used += entry->post_len;
 	}
-	return err ? err : make_patch(s, entry);
+	entry->mode = DP_MODE_TRAP;
+	entry->patch[0] = DP_BREAKPOINT;
+	entry->patch_len = 1;
+	return err;
 }
 
 /* The @i-th site in order; one that another's jump covers has been planned with
@@ -213,8 +128,12 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	entry->mode = DP_MODE_JUMP;
 	if (s->leader)
 		return 0;
+	if (s->hook >= 0) {
+		entry->hook = s->watched ? DP_HOOK_WATCHED : DP_HOOK_MADE;
+		entry->number = (u32)s->hook;
+	}
 	err = dp_jump_plan(e, i, entry, cur->addr + used, cur->file + used,
-			   e->need.pools[s->pool].addr);
+			   e->need.pools[s->pool].addr, map->hook_entry);
 	cur->used = used + entry->jump.len;
 	return err ? err : make_jump(e, map, s, entry);
 }
@@ -236,7 +155,7 @@ static int plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	note_faults(s, entry);
 	if (s->mode == DP_MODE_JUMP)
 		return plan_jump(e, i, entry, map, cur);
-	return plan_trap(e, i, entry, map, cur);
+	return plan_trap(s, entry, cur);
 }
 
 static void lay_out(struct dp_engine *e, const struct dp_mapping *map)

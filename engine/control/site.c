@@ -175,14 +175,10 @@ static void take_call(struct dp_site *s, const u8 *code)
 int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
 		       bool watched)
 {
-	struct dp_site fresh = { 0 }, *site = dp_engine_find(e, addr);
+	struct dp_site fresh, *site = dp_engine_find(e, addr);
 	const char *why;
-	int err, i;
+	int err;
 
-	take_call(&fresh, code);
-	for (i = 1; i < fresh.region.nr; i++)
-		if (dp_engine_find(e, addr + fresh.region.at[i]))
-			return 0;
 	if (!site) {
 		err = examine(&fresh, addr, code, DP_REGION_MAX, &why);
 		if (!err)

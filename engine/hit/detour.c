@@ -32,6 +32,9 @@ static void watch(struct dp_detour_frame *frame,
 {
 	const struct dp_jump *j = &site->jump;
 
+	if (site->first_probe && !(frame->number & DP_TELL_AFTER) &&
+	    dp_wipe.owner && dp_hit_is_owners())
+		hit(frame, site);
 	if (dp_watch(site, (void *)frame->regs, frame->number & DP_TELL_AFTER))
 		frame->back = j->base + j->at[j->nr] - DP_TELL_TAIL;
 }
@@ -41,7 +44,7 @@ void dp_detour_hit(struct dp_detour_frame *frame)
 	const struct dp_site_entry *site =
 		site_at(frame->number & ~DP_TELL_AFTER);
 
-	if (site->hook)
+	if (site->hook == DP_HOOK_WATCHED)
 		watch(frame, site);
 	else if (!dp_wipe.owner)
 		dp_hit_leave(NULL);

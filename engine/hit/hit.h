@@ -251,6 +251,12 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old);
 s64 dp_mask_sigaction(u64 sig, u64 from, u64 to);
 /** dp_mask_pending() - make rt_sigpending(2) */
 s64 dp_mask_pending(u64 set, u64 size);
+/** dp_mask_lend() - a child is about to run with our thread pointer */
+void dp_mask_lend(void);
+/** dp_mask_set_trap() - such a child has set its SIGTRAP action */
+void dp_mask_set_trap(u64 handler);
+/** dp_mask_ignores_trap() - is SIGTRAP to be ignored after an exec? */
+bool dp_mask_ignores_trap(void);
 /** dp_mask_inherit() - a thread is about to be made that begins with our mask */
 void dp_mask_inherit(u64 thread);
 /** dp_mask_forget() - this thread is about to end */

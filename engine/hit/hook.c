@@ -24,10 +24,10 @@ static s64 answer_sigaction(const struct dp_hook_regs *regs, bool ours)
 	else if (ours)
 		dp_action_set(&act, &old);
 	else {
-		/* A vfork child has signal actions of its own in our memory:
-		 * remembering there would change its parent's. */
+		/* A vfork child has signal actions of its own in our memory,
+		 * which it needs for what it executes. */
 		dp_action_get(&old);
-		dp_port_sigaction(&act);
+		dp_mask_set_trap(act.handler);
 	}
 	if (to && dp_port_copy_out(to, &old, sizeof(old)))
 		return -EFAULT;
@@ -66,18 +66,18 @@ static void note_exec(u64 path)
 
 static void hook_exec(const struct dp_hook_regs *regs)
 {
-	struct dp_kernel_sigaction action;
+	static const struct dp_kernel_sigaction ignore = { .handler =
+								   DP_SIG_IGN };
 
 	/* A mask stays across exec. */
 	if (dp_mask_blocks())
 		dp_mask_real(true);
-	if (dp_hit_who() != DP_WHO_OWNER)
-		return;
 	/* Handlers become SIG_DFL across exec but SIG_IGN stays, so it has to
 	 * be in force by then. */
-	dp_action_get(&action);
-	if (action.handler == DP_SIG_IGN)
-		dp_port_sigaction(&action);
+	if (dp_mask_ignores_trap())
+		dp_port_sigaction(&ignore);
+	if (dp_hit_who() != DP_WHO_OWNER)
+		return;
 	note_exec(regs->args[regs->nr == __NR_execveat]);
 }
 
@@ -103,15 +103,11 @@ void dp_hook_take_trap(void)
 
 void dp_hook_undo_exec(void)
 {
-	struct dp_kernel_sigaction action;
-
 	dp_mask_real(false);
-	if (dp_hit_who() != DP_WHO_OWNER)
-		return;
-	dp_arena.hit.exec_pending = 0;
-	dp_action_get(&action);
-	if (action.handler == DP_SIG_IGN)
+	if (dp_mask_ignores_trap())
 		dp_hook_take_trap();
+	if (dp_hit_who() == DP_WHO_OWNER)
+		dp_arena.hit.exec_pending = 0;
 }
 
 static int hook_procmask(struct dp_hook_regs *regs)

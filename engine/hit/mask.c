@@ -26,7 +26,23 @@ u64 dp_mask_thread(void)
 	return pointer;
 }
 
-static u64 *find(u64 thread, u64 sharer, bool make)
+static u64 *find(u64 thread, u64 sharer)
+{
+	u32 i = dp_mask_slot(thread), n;
+	u64 word;
+
+	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
+		word = __atomic_load_n(&dp_private.masks[i], __ATOMIC_ACQUIRE);
+		if ((word & ~DP_MASK_STATE) == (thread | sharer))
+			return &dp_private.masks[i];
+		if (!word)
+			break;
+	}
+	return NULL;
+}
+
+/* Who has no state does not need his place. */
+static u64 *make(u64 thread, u64 sharer)
 {
 	u32 i = dp_mask_slot(thread), n;
 	u64 word;
@@ -34,18 +50,12 @@ static u64 *find(u64 thread, u64 sharer, bool make)
 	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
 		u64 *slot = &dp_private.masks[i];
 
-		word = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-		if ((word & ~(DP_MASK_BLOCKED | DP_MASK_HELD)) ==
-		    (thread | sharer))
-			return slot;
-		/* Who has no bit set does not need his place. */
-		if (make && !(word & (DP_MASK_BLOCKED | DP_MASK_HELD)) &&
+		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
+		if (!(word & DP_MASK_STATE) &&
 		    __atomic_compare_exchange_n(slot, &word, thread | sharer,
 						false, __ATOMIC_ACQ_REL,
 						__ATOMIC_RELAXED))
 			return slot;
-		if (!word && !make)
-			return NULL;
 	}
 	return NULL;
 }
@@ -56,12 +66,15 @@ static bool change(u64 thread, u64 sharer, u64 set, u64 clear)
 	u64 *slot, word;
 
 	do {
-		slot = find(thread, sharer, set != 0);
+		slot = find(thread, sharer);
+		if (!slot && !set)
+			return true;
 		if (!slot)
-			return !set;
+			slot = make(thread, sharer);
+		if (!slot)
+			return false;
 		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
-		if ((word & ~(DP_MASK_BLOCKED | DP_MASK_HELD)) !=
-		    (thread | sharer))
+		if ((word & ~DP_MASK_STATE) != (thread | sharer))
 			continue;
 	} while (!__atomic_compare_exchange_n(
 		slot, &word, (word & ~clear) | set, false, __ATOMIC_ACQ_REL,
@@ -71,11 +84,8 @@ static bool change(u64 thread, u64 sharer, u64 set, u64 clear)
 
 static u64 bits_of(u64 thread, u64 sharer)
 {
-	u64 *slot = find(thread, sharer, false);
+	u64 *slot = find(thread, sharer);
 
-	/* A vfork child begins with what its parent has. */
-	if (!slot && sharer)
-		slot = find(thread, 0, false);
 	return slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) & DP_MASK_BITS :
 		      0;
 }
@@ -112,14 +122,36 @@ static bool set_blocked(bool blocked)
 
 	if (blocked)
 		return change(thread, sharer, DP_MASK_BLOCKED, 0);
-	if (sharer && !find(thread, sharer, false))
-		return !(had & DP_MASK_BLOCKED) ||
-		       (change(thread, sharer, DP_MASK_HELD, 0) &&
-			change(thread, sharer, 0, DP_MASK_HELD));
 	change(thread, sharer, 0, DP_MASK_BLOCKED | DP_MASK_HELD);
 	if (had & DP_MASK_HELD && !sharer)
 		release(thread);
 	return true;
+}
+
+void dp_mask_lend(void)
+{
+	u64 thread = dp_mask_thread();
+
+	change(thread, DP_MASK_SHARER,
+	       bits_of(thread, 0) & DP_MASK_BLOCKED ? DP_MASK_BLOCKED : 0,
+	       DP_MASK_STATE);
+}
+
+void dp_mask_set_trap(u64 handler)
+{
+	change(dp_mask_thread(), DP_MASK_SHARER,
+	       handler == DP_SIG_IGN ? DP_MASK_IGNORES : DP_MASK_DEFAULT,
+	       DP_MASK_IGNORES | DP_MASK_DEFAULT);
+}
+
+bool dp_mask_ignores_trap(void)
+{
+	struct dp_kernel_sigaction action;
+	u64 bits = bits_of(dp_mask_thread(), sharer_bit());
+
+	dp_action_get(&action);
+	return bits & DP_MASK_IGNORES ||
+	       (action.handler == DP_SIG_IGN && !(bits & DP_MASK_DEFAULT));
 }
 
 bool dp_mask_hold(const struct dp_siginfo *info)
@@ -225,16 +257,16 @@ s64 dp_mask_pending(u64 set, u64 size)
 void dp_mask_inherit(u64 thread)
 {
 	if (dp_mask_blocks())
-		change(thread, 0, DP_MASK_BLOCKED, DP_MASK_HELD);
+		change(thread, 0, DP_MASK_BLOCKED, DP_MASK_STATE);
 	else
-		change(thread, 0, 0, DP_MASK_BLOCKED | DP_MASK_HELD);
+		change(thread, 0, 0, DP_MASK_STATE);
 }
 
 void dp_mask_forget(void)
 {
 	u64 thread = dp_mask_thread();
 
-	change(thread, sharer_bit(), 0, DP_MASK_BLOCKED | DP_MASK_HELD);
+	change(thread, sharer_bit(), 0, DP_MASK_STATE);
 }
 
 void dp_mask_real(bool real)

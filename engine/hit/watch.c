@@ -127,8 +127,11 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 	if (!flags || flags & CLONE_THREAD)
 		return;
 	remember(flags);
-	if (flags & CLONE_VM)
-		enter();
+	if (!(flags & CLONE_VM))
+		return;
+	if (!(flags & CLONE_SETTLS))
+		dp_mask_lend();
+	enter();
 }
 
 /* A child whose signal actions are all gone, and so is ours. */

@@ -145,6 +145,7 @@ static int finish(unsigned long toggles)
 	const struct dp_arena_hit *hit = &dp_engine_arena(engine)->hit;
 	unsigned long long hits = 0, strays = hit->strays;
 	size_t sites = dp_engine_sites(engine), jumps = dp_engine_jumps(engine);
+	fprintf(stderr, "unmasked %u foreign %llu own %u sharers %u\n", hit->unmasked, (unsigned long long)hit->foreign, hit->own_death, hit->sharers);
 	struct dp_diag diag;
 	int status;
 	u32 i;

@@ -161,6 +161,23 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 	put_descriptor(&head, &c);
 }
 
+/* The agent makes the call, and goes back behind it:
+ * lea -128(%rsp), %rsp; push $back; movl $back >> 32, 4(%rsp); mov $nr, %eax;
+ * jmp *0(%rip); .quad dp_hook_entry */
+static void put_hook(struct dp_out *o, const struct dp_detour_spec *s)
+{
+	u64 back = s->from + s->region->len;
+
+	DP_PUT(o, 0x48, 0x8d, 0x64, 0x24, 0x80, 0x68);
+	dp_put32(o, (u32)back);
+	DP_PUT(o, 0xc7, 0x44, 0x24, 0x04);
+	dp_put32(o, (u32)(back >> 32));
+	DP_PUT(o, 0xb8);
+	dp_put32(o, s->hook);
+	DP_PUT(o, 0xff, 0x25, 0, 0, 0, 0);
+	put64(o, s->hook_entry);
+}
+
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct dp_detour *d)
 {
@@ -173,6 +190,10 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		if (i || !s->rseq)
 			tell(o, s->entry, s->before[i]);
 		d->insn[i] = (u16)o->len;
+		if (s->hook_entry && i + 1 == r->nr) {
+			put_hook(o, s);
+			continue;
+		}
 		err = dp_insn_relocate(s->code + r->at[i], &r->facts[i],
 				       s->from + r->at[i], here(o), &copy,
 				       NULL);
@@ -183,7 +204,7 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 		tell(o, s->entry, s->after[i]);
 	}
 	d->at[i] = (u16)o->len;
-	if (dp_insn_falls_through(r->facts[i - 1].class))
+	if (!s->hook_entry && dp_insn_falls_through(r->facts[i - 1].class))
 		dp_put_jmp(o, s->from + r->len);
 	return 0;
 }
