@@ -23,9 +23,11 @@ static const char help[] =
 	"With -- CMD the exit status is the command's own. Child processes run on\n"
 	"correctly and are not counted.\n"
 	"\n"
-	"Limit: probes are breakpoints (mode \"trap\"). A breakpoint kills a thread that\n"
-	"has SIGTRAP blocked or ignored. Arming is refused while any thread does so; one\n"
-	"that does so later and then meets a probe dies, and dprobes says at which.\n";
+	"A probe is a jump to generated code (mode \"jump\") or, where that cannot be, a\n"
+	"breakpoint (mode \"trap\", about 1000 times as slow); -v says why.\n"
+	"\n"
+	"Limit: a breakpoint kills a thread that has SIGTRAP blocked by a system call of\n"
+	"its own rather than through libc. dprobes says so when it happens.\n";
 
 static int run(const struct dp_tracer_options *opt)
 {

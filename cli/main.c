@@ -23,9 +23,7 @@ static void print_help(void)
 		printf("  %-6s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\n  dprobes --getvars --all    variables of running probe programs (-g -a)\n"
 	     "\n\"dprobes VERB --help\" tells more; so does dprobes(1).\n"
-	     "-V, --version prints the version.\n\n"
-	     "Limit: a probe is a breakpoint, which kills a thread that has SIGTRAP blocked\n"
-	     "or ignored; arming is refused while any thread does so.");
+	     "-V, --version prints the version.");
 }
 
 static const struct dp_command *find(const char *name)

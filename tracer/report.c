@@ -179,6 +179,9 @@ static void tell_tallies(const struct dp_session *s)
 		if (n)
 			fprintf(stderr, ", %llu %s", n, words[t]);
 	}
+	n = dp_engine_strays(s->engine);
+	if (n)
+		fprintf(stderr, ", %llu traps in the middle of a jump", n);
 	if (dp_engine_torn(s->engine))
 		fprintf(stderr, ", %llu records torn",
 			(unsigned long long)dp_engine_torn(s->engine));

@@ -46,6 +46,9 @@ struct dp_session_kind {
  */
 struct dp_session {
 	enum dp_arming arming;
+	/* of the module that was looked at last */
+	struct dp_code_map *map;
+	const struct dp_module *map_of;
 	/* the function that was read last */
 	u8 *ground;
 	u64 ground_start;

@@ -3,7 +3,7 @@
 #include "tracer/session.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
-#include "sym/sym.h"
+#include "sym/codemap.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -78,10 +78,34 @@ static bool read_ground(struct dp_session *s, const struct dp_point *p,
 	return g->size >= g->function;
 }
 
+/* By quiesce nothing is left inside a jump that would send anybody on, so it has
+ * to be known that nobody comes there. */
+static const char *arrivals(struct dp_session *s, const struct dp_point *p)
+{
+	const struct dp_module *m = dp_module_at(s->mods, p->addr);
+
+	if (s->arming != DP_ARM_QUIESCE)
+		return NULL;
+	if (s->map_of != m) {
+		dp_code_map_close(s->map);
+		s->map = NULL;
+		s->map_of = m;
+		if (m && dp_code_map_open(s->mods, m, &s->map, NULL))
+			s->map = NULL;
+	}
+	if (!s->map)
+		return "its module's code cannot be mapped out";
+	if (dp_code_map_unresolved(s->map, p->addr))
+		return "its function has branches whose targets are not known";
+	if (dp_code_map_target(s->map, p->addr, p->addr + DP_JUMP_SIZE, NULL))
+		return "branches arrive in the bytes that a jump needs";
+	return NULL;
+}
+
 static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 {
 	struct dp_point *p = &s->points.v[i];
-	const char *why = "out of memory";
+	const char *why = "out of memory", *slow;
 	struct dp_ground ground;
 	u8 code[DP_REGION_MAX];
 	ssize_t n = pread(dp_process_mem(s->proc), code, sizeof(code),
@@ -97,7 +121,10 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	if (err)
 		return dp_diag_set(diag, err, "%s cannot be probed: %s",
 				   p->name, why);
-	if (read_ground(s, p, &ground))
+	slow = arrivals(s, p);
+	if (slow)
+		dp_engine_forbid_jump(s->engine, s->probes[i], slow);
+	else if (read_ground(s, p, &ground))
 		dp_engine_allow_jump(s->engine, s->probes[i], &ground);
 	s->point_of[s->probes[i]] = i;
 	return s->kind->bind ? s->kind->bind(s, i, diag) : 0;

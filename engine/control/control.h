@@ -250,6 +250,10 @@ void dp_engine_want(struct dp_engine *engine, u32 probe, bool wanted);
 int dp_engine_apply(struct dp_engine *engine, struct dp_target *target,
 		    u64 *bad);
 
+/** dp_engine_strays() - how often somebody came to the middle of a jump: each
+ *  time costs a trap */
+u64 dp_engine_strays(const struct dp_engine *engine);
+
 /** dp_engine_is_quiesced() - is dp_engine_arm() to be called while nobody runs? */
 bool dp_engine_is_quiesced(const struct dp_engine *engine);
 /**

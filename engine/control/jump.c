@@ -176,6 +176,13 @@ void dp_jumps_choose(struct dp_engine *e)
 	}
 }
 
+u64 dp_engine_strays(const struct dp_engine *e)
+{
+	return e->arena ? __atomic_load_n(&e->arena->hit.strays,
+					  __ATOMIC_RELAXED) :
+			  0;
+}
+
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 {
 	return DP_DETOUR_MAX / 4 + s->region.nr * DP_DETOUR_MAX / 8 +

@@ -7,7 +7,9 @@ executed=0
 
 # all NAME MODULE AT_LEAST CMD...: the output is that of an unprobed run
 # logged NAME…: the same with a record for each instruction, when it has completed
-logged() { how=-l all "$@"; }
+logged() { how="${how:-} -l" all "$@"; }
+# jumped HOW…: the same in jump mode
+jumped() { how="-j $1" "${@:2}"; }
 all() {
 	local name=$1 module=$2 least=$3 wanted got status armed
 	shift 3
@@ -32,6 +34,11 @@ logged "libc, with records" libc.so.6 300000 /usr/bin/sort /etc/services
 logged "libc, with records, under a self-checking program" libc.so.6 300000 "$VICTIMS/busy" 1 4
 logged "libstdc++ with exceptions, with records" 'libstdc++*' 100000 "$VICTIMS/thrower"
 logged "git, with records" git 100000 git --version
+jumped interior all "libc under a self-checking program, by jumps" libc.so.6 300000 "$VICTIMS/busy" 1 20
+jumped interior all "libstdc++ with exceptions, by jumps" 'libstdc++*' 100000 "$VICTIMS/thrower"
+jumped interior all "libsqlite3, by jumps" 'libsqlite3*' 100000 sqlite3 :memory: 'select count(*), max(1), upper("a")'
+jumped interior logged "git, by jumps, with records" git 100000 git --version
+jumped interior logged "libc, by jumps, with records" libc.so.6 300000 /usr/bin/sort /etc/services
 if [ "$executed" -ge 20000 ]; then ok "$executed distinct instructions were executed from their copies"
 else not_ok "only $executed distinct instructions were executed from their copies"; fi
 plan

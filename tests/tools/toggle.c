@@ -9,13 +9,13 @@
  * toggles are done, and has to have found its results right. Prints "N sites, N
  * jumps, N toggles, N hits, N strays"; exits as CMD does.
  *
- * -B breaks the protocol on purpose: jumps lead anywhere, without breakpoints
- * inside, and nobody is stopped or synchronised. Then CMD must not survive.
+ * -B breaks the protocol on purpose: jumps without breakpoints inside are written
+ * while everybody runs. Then CMD must not survive.
  */
 #include "engine/control/control.h"
 #include "engine/insn/region.h"
-#include "proc/proc.h"
-#include "sym/sym.h"
+#include "proc/private.h"
+#include "sym/codemap.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +32,8 @@ static struct dp_process *proc;
 static u32 probes;
 static u32 hot[HOT];
 static unsigned short chance[3] = { 3, 2, 1 };
+static struct dp_code_map *map;
+static bool broken;
 static u8 *function;
 
 static u64 any(u64 n)
@@ -52,7 +54,11 @@ static void add(const struct dp_ground *ground, u64 addr)
 			  ground->size - (addr - ground->start), &probe, &why))
 		return;
 	probes = probe + 1;
-	dp_engine_allow_jump(engine, probe, ground);
+	if (map && (dp_code_map_target(map, addr, addr + DP_JUMP_SIZE, NULL) ||
+		    dp_code_map_unresolved(map, addr)))
+		dp_engine_forbid_jump(engine, probe, "somebody arrives there");
+	else
+		dp_engine_allow_jump(engine, probe, ground);
 }
 
 /* The entry of a function, or instructions in it by chance. */
@@ -131,7 +137,9 @@ static bool toggle_all(unsigned long toggles, unsigned int batch)
 		done += batch;
 		if (dp_process_poll(proc, 0) == DP_PROCESS_EXITED)
 			break;
-		if (dp_process_apply(proc, &diag)) {
+		if (broken)
+			dp_engine_apply(engine, &proc->target, NULL);
+		else if (dp_process_apply(proc, &diag)) {
 			fprintf(stderr, "toggle: %s\n", diag.text);
 			break;
 		}
@@ -140,13 +148,24 @@ static bool toggle_all(unsigned long toggles, unsigned int batch)
 	return done >= toggles;
 }
 
-static int finish(unsigned long toggles)
+static u8 *read_text(const struct dp_module *m)
+{
+	size_t size = m->text_end - m->text_start;
+	u8 *text = malloc(size);
+
+	return pread(dp_process_mem(proc), text, size, (off_t)m->text_start) ==
+			       (ssize_t)size ?
+		       text :
+		       NULL;
+}
+
+static int finish(unsigned long toggles, const struct dp_module *m, u8 *before)
 {
 	const struct dp_arena_hit *hit = &dp_engine_arena(engine)->hit;
 	unsigned long long hits = 0, strays = hit->strays;
 	size_t sites = dp_engine_sites(engine), jumps = dp_engine_jumps(engine);
-	fprintf(stderr, "unmasked %u foreign %llu own %u sharers %u\n", hit->unmasked, (unsigned long long)hit->foreign, hit->own_death, hit->sharers);
 	struct dp_diag diag;
+	u8 *after;
 	int status;
 	u32 i;
 
@@ -155,6 +174,11 @@ static int finish(unsigned long toggles)
 	dp_diag_clear(&diag);
 	if (dp_process_detach(proc, &diag))
 		fprintf(stderr, "toggle: %s\n", diag.text);
+	after = read_text(m);
+	if (after && memcmp(before, after, m->text_end - m->text_start)) {
+		fprintf(stderr, "toggle: the text is not what it was\n");
+		kill(dp_process_pid(proc), SIGKILL);
+	}
 	kill(dp_process_pid(proc), SIGTERM);
 	while (dp_process_poll(proc, 1000) != DP_PROCESS_EXITED)
 		continue;
@@ -171,12 +195,14 @@ int main(int argc, char **argv)
 	enum dp_arming arming = DP_ARM_INTERIOR;
 	const struct dp_module *list[64];
 	const char *module = "libc.so.6";
+	u8 *text = NULL;
 	unsigned int batch = 100;
 	struct dp_diag diag;
 	size_t n;
 	int c, err;
 
-	while ((c = getopt(argc, argv, "+j:n:t:b:m:")) != -1) {
+	while ((c = getopt(argc, argv, "+Bj:n:t:b:m:")) != -1) {
+		broken |= c == 'B';
 		if (c == 'j')
 			arming = *optarg == 'q' ? DP_ARM_QUIESCE :
 				 *optarg == 't' ? DP_ARM_TRAP :
@@ -187,15 +213,21 @@ int main(int argc, char **argv)
 			toggles = strtoul(optarg, NULL, 0);
 		else if (c == 'b')
 			batch = (unsigned int)strtoul(optarg, NULL, 0);
-		else
+		else if (c == 'm')
 			module = optarg;
 	}
+	if (broken)
+		arming = DP_ARM_QUIESCE;
 	err = dp_process_launch(argv + optind, &proc, &diag);
 	if (!err)
 		err = dp_modules_open(dp_process_pid(proc),
 				      dp_process_mem(proc), &mods, &diag);
 	if (!err)
 		err = dp_modules_match(mods, module, list, &n, &diag);
+	if (!err)
+		text = read_text(list[0]);
+	if (!err && arming == DP_ARM_QUIESCE)
+		err = dp_code_map_open(mods, list[0], &map, &diag);
 	if (!err && !dp_engine_create(&engine)) {
 		dp_engine_set_arming(engine, arming);
 		cover_module(list[0], true, 0, (u32)sites);
@@ -209,5 +241,5 @@ int main(int argc, char **argv)
 	usleep(200000);
 	if (!toggle_all(toggles, batch))
 		fprintf(stderr, "toggle: the program has ended early\n");
-	return finish(toggles);
+	return finish(toggles, list[0], text);
 }

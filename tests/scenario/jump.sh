@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Jumps of five bytes, written into code that other threads are executing.
+. tests/scenario/lib.sh
+toggles=${TOGGLES:-10000}
+ulimit -c 0
+
+# entries NAME MODULE AT_LEAST CMD...: of 10,000 function entries so many can be jumps
+entries() {
+	local name=$1 module=$2 least=$3 armed jumps
+	shift 3
+	read -r armed jumps < <(timeout 100 "$TOOLS/arm-all" -e -j interior -m "$module" -- "$@" 2>&1 >/dev/null </dev/null |
+		awk '/armed/ { print $1, $(NF - 1) }')
+	if [ "${armed:-0}" -gt 0 ] && [ $((jumps * 10000 / armed)) -ge "$least" ]; then
+		ok "$name: $jumps of $armed function entries"
+	else not_ok "$name: ${jumps:-0} of ${armed:-0} function entries"; fi
+}
+entries "git" git 10000 git --version
+entries "libsqlite3" 'libsqlite3*' 10000 sqlite3 :memory: 'select 1'
+entries "libstdc++" 'libstdc++*' 10000 "$VICTIMS/thrower"
+entries "libc" libc.so.6 9980 "$VICTIMS/busy" 1 1
+
+# toggled STRATEGY CMD...: while probes come and go the program finds its results right
+toggled() {
+	local how=$1
+	shift
+	timeout 250 "$TOOLS/toggle" -j "$how" -t "$toggles" -- "$@" >"$dir/out" 2>"$dir/err"
+	like "$how, $toggles toggles under ${*##*/}" "$? $(tail -n 1 "$dir/err")" \
+		"^0 9[0-9]* sites, [1-9].* $toggles toggles, [1-9][0-9]{4}"
+}
+for how in interior quiesce trap; do
+	toggled $how "$VICTIMS/storm" -t 4
+	toggled $how "$VICTIMS/storm" -t 4 -b
+	toggled $how "$VICTIMS/storm" -t 4 -c -f
+	toggled $how "$VICTIMS/storm" -t 4 -b -c -f
+done
+
+# The proof proves something: without breakpoints, and without a stop, it does not go well.
+for ((i = 0; i < 8; i++)); do
+	timeout 250 "$TOOLS/toggle" -B -t 100000 -- "$VICTIMS/storm" -t 8 >"$dir/out" 2>"$dir/err"
+	status=$?
+	[ $status -eq 0 ] || break
+done
+if [ $status -ne 0 ]; then ok "a broken protocol breaks the program (status $status, run $((i + 1)))"
+else not_ok "a broken protocol breaks the program"; fi
+
+# Whoever comes to the middle of a jump is sent on, and it is told.
+cat >"$dir/middle.c" <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+long work(long n);
+/* A loop whose head lies in the first five bytes of the function. */
+__asm__(".text\n.globl work\n.type work, @function\nwork: xor %eax, %eax\n"
+	"1: add %rdi, %rax\n dec %rdi\n jnz 1b\n ret\n.size work, . - work\n");
+int main(int argc, char **argv)
+{
+	printf("%ld\n", work(atol(argv[1])));
+}
+EOF
+gcc -O1 -o "$dir/middle" "$dir/middle.c"
+out=$("$DPROBES" stat -v work -- "$dir/middle" 1000 2>"$dir/err")
+like "a branch into the middle of a jump" "$out" '500500'
+like "the probe is a jump, and counts once" "$out" ' 1 +0  jump  middle:work'
+like "the summary says what it costs" "$(cat "$dir/err")" ', 999 traps in the middle of a jump; '
+out=$(DPROBES_ARM=quiesce "$DPROBES" stat -v work -- "$dir/middle" 1000 2>"$dir/err")
+like "by quiesce it is a breakpoint" "$out" ' 1 +0  trap  middle:work .*branches'
+like "DPROBES_ARM" "$(DPROBES_ARM=magic "$DPROBES" stat work -- "$dir/middle" 1 2>&1)" 'interior, quiesce or trap'
+plan
