@@ -31,7 +31,7 @@
 #include "engine/insn/faults.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 6
+#define DP_LAYOUT_VERSION 7
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (8 * DP_PAGE)
@@ -316,6 +316,7 @@ struct dp_arena_control {
 	u32 context_off, nr_contexts;
 	u32 ring_off, ring_stride, slot_size, slot_mask;
 	u32 tid_offset; /* of a thread's id, from its thread pointer */
+	u32 nr_caught; /* signals; see dp_caught() */
 	u32 counts_alone; /* detours do, where the table says where */
 	u32 nr_pools;
 	u32 nr_texts;
@@ -331,7 +332,7 @@ struct dp_arena_hit {
 	u64 strays; /* arrivals in the middle of a region */
 	u64 foreign; /* traps passed on to the program */
 	u32 sharers; /* others may be running in our memory: ask */
-	u32 unmasked; /* SIGTRAP had to be blocked for want of room */
+	u32 unmasked; /* one had to be blocked for want of room */
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */
 	u32 exec_pending; /* in execve: @exec_path is being started */
 	char exec_path[256];
@@ -351,9 +352,28 @@ struct dp_wipe {
  * ring comes round. */
 #define DP_ACTION_RING 32
 
+/*
+ * Signals that the breakpoints of jumps raise: SIGTRAP; and SIGILL, where a
+ * breakpoint has to be another instruction than int3 (landing.c).
+ */
+#define DP_CAUGHT 2
+static inline u32 dp_caught(u32 k)
+{
+	return k ? 4 : 5;
+}
+
+static inline u64 dp_caught_mask(u32 n)
+{
+	u64 mask = 0;
+
+	while (n-- > 0)
+		mask |= 1ull << (dp_caught(n) - 1);
+	return mask;
+}
+
 /* Of one thread: its thread pointer, which is a multiple of 64, and these bits. */
-#define DP_MASK_BLOCKED 1ull /* SIGTRAP, as far as the program knows */
-#define DP_MASK_HELD 2ull /* one has come meanwhile: see dp_private.held */
+#define DP_MASK_BLOCKED 3ull /* a bit a caught signal, as the program knows it */
+#define DP_MASK_HELD 16ull /* one has come meanwhile: see dp_private.held */
 #define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
 #define DP_MASK_DEFAULT 8ull /* or SIG_DFL */
 #define DP_MASK_SHARER 32ull /* a vfork child's, who has its parent's pointer */
@@ -372,16 +392,17 @@ static inline u32 dp_mask_slot(u64 pointer)
 
 /**
  * struct dp_private - state that a fork child takes along and then owns
- * @current: stamp of the program's SIGTRAP action, at ring[stamp % RING]
- * @next: the last stamp that was taken
- * @in_masks: a bit a signal: the program's action for it blocks SIGTRAP
- * @masks: threads that block SIGTRAP, or once did: a hash table. SIGTRAP is
- *         never really blocked.
- * @held: signals that wait for their thread to unblock SIGTRAP
+ * @in_masks: for each caught signal a bit a signal: the program's action for
+ *            that one blocks it
+ * @masks: threads that block a caught signal, or once did: a hash table. None is
+ *         ever really blocked.
+ * @held: signals that wait for their thread to unblock them
+ * @actions: the program's own for the caught signals. @current is the stamp of
+ *           the one in force, at ring[stamp % RING]; @next the last one taken
  * @clones: threads that are making a process, and how: flags of clone(2)
  */
 struct dp_private {
-	u64 in_masks;
+	u64 in_masks[DP_CAUGHT];
 	u64 masks[DP_MASKS];
 	struct dp_held {
 		u64 thread; /* 0: free */
@@ -391,13 +412,15 @@ struct dp_private {
 		u64 thread; /* 0: free */
 		u64 flags;
 	} clones[DP_CLONES];
-	u32 current;
-	u32 next;
-	struct dp_action_slot {
-		u32 stamp;
-		u32 pad;
-		struct dp_kernel_sigaction action;
-	} ring[DP_ACTION_RING];
+	struct dp_actions {
+		u32 current;
+		u32 next;
+		struct dp_action_slot {
+			u32 stamp;
+			u32 pad;
+			struct dp_kernel_sigaction action;
+		} ring[DP_ACTION_RING];
+	} actions[DP_CAUGHT];
 };
 
 /* Number of a hooked call that is only known when it is made */

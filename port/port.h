@@ -18,7 +18,7 @@
  *   dp_port_altstack()  this thread's alternate signal stack
  *   dp_port_tid()       thread id in the target's own namespace
  *   dp_port_ticks()     the clock that all CPUs share, in its own unit
- *   dp_port_sigaction() set the SIGTRAP action, bypassing our own hook
+ *   dp_port_sigaction() set a signal's action, bypassing our own hook
  *   dp_port_sigmask()   set the thread's signal mask
  *   dp_port_requeue()   queue a signal with its siginfo to this thread
  *   dp_port_drop()      give private copies of text pages back

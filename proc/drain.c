@@ -72,12 +72,14 @@ static bool stack_moved(const struct dp_process *proc,
 	return clean;
 }
 
-static bool signal_coming(const struct dp_process *proc, pid_t tid)
+static bool signal_coming(const struct dp_process *proc,
+			  const struct dp_view *view, pid_t tid)
 {
+	u64 caught = dp_caught_mask(view->arena->control.nr_caught);
 	struct dp_status st;
 
 	return !dp_status_read(proc->pid, tid, &st) &&
-	       (st.pending & ~st.blocked & DP_SIGTRAP_BIT);
+	       (st.pending & ~st.blocked & caught);
 }
 
 static bool pc_moved(const struct dp_moves *moves, struct dp_thread *t)
@@ -166,6 +168,7 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads; i++)
-		clean = clean && !signal_coming(proc, proc->threads[i].tid);
+		clean = clean &&
+			!signal_coming(proc, view, proc->threads[i].tid);
 	return dp_threads_move(proc, &moves) && clean;
 }

@@ -258,7 +258,7 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
-/* Our action in, the program's into the place where the hit half finds it. */
+/* Our actions in, the program's into the place where the hit half finds them. */
 static int take_action(struct dp_process *proc, struct dp_remote *rem)
 {
 	struct dp_kernel_sigaction ours = {
@@ -269,13 +269,16 @@ static int take_action(struct dp_process *proc, struct dp_remote *rem)
 	};
 	u64 at = proc->base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
 	u64 old = proc->base + DP_PRIVATE_OFFSET +
-		  offsetof(struct dp_private, ring[0].action);
+		  offsetof(struct dp_private, actions[0].ring[0].action);
 	int err = dp_process_write(proc, at, &ours, sizeof(ours));
+	u32 k;
 
-	if (err)
-		return err;
-	return (int)dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, at, old, 8,
-				   0, 0);
+	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
+		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
+					  at,
+					  old + k * sizeof(struct dp_actions),
+					  8, 0, 0);
+	return err;
 }
 
 /* Threads between the beginning of a call that will be hooked and the call itself

@@ -62,28 +62,41 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 
 /* Give the program its own action back, unless it has it already. */
 static int return_action(struct dp_process *proc, struct dp_remote *rem,
-			 u64 base)
+			 u64 base, u32 k)
 {
 	u64 at = base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
+	u64 mine = base + DP_PRIVATE_OFFSET +
+		   offsetof(struct dp_private, actions) +
+		   k * sizeof(struct dp_actions);
 	struct dp_kernel_sigaction now;
-	u64 theirs;
 	u32 current;
-	long ret =
-		dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, 0, at, 8, 0, 0);
+	long ret = dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k), 0, at, 8,
+				  0, 0);
 
 	if (ret || dp_process_read(proc, at, &now, sizeof(now)) ||
-	    dp_process_read(proc,
-			    base + DP_PRIVATE_OFFSET +
-				    offsetof(struct dp_private, current),
+	    dp_process_read(proc, mine + offsetof(struct dp_actions, current),
 			    &current, sizeof(current)))
 		return ret ? (int)ret : -EIO;
 	if (now.handler != base + dp_agent_trap_entry)
 		return 0;
-	theirs = base + DP_PRIVATE_OFFSET + offsetof(struct dp_private, ring) +
-		 current % DP_ACTION_RING * sizeof(struct dp_action_slot) +
-		 offsetof(struct dp_action_slot, action);
-	return (int)dp_remote_call(rem, SYS_rt_sigaction, SIGTRAP, theirs, 0, 8,
-				   0, 0);
+	return (int)dp_remote_call(
+		rem, SYS_rt_sigaction, dp_caught(k),
+		mine + offsetof(struct dp_actions, ring) +
+			current % DP_ACTION_RING *
+				sizeof(struct dp_action_slot) +
+			offsetof(struct dp_action_slot, action),
+		0, 8, 0, 0);
+}
+
+static int return_actions(struct dp_process *proc, struct dp_remote *rem,
+			  const struct dp_arena_control *c)
+{
+	int err = 0;
+	u32 k;
+
+	for (k = 0; !err && k < c->nr_caught; k++)
+		err = return_action(proc, rem, c->base, k);
+	return err;
 }
 
 static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
@@ -109,9 +122,9 @@ static int take_out(struct dp_process *proc, const struct dp_view *view,
 	err = dp_remote_begin(proc, &rem, diag);
 	if (err)
 		return err;
-	err = dp_masks_return_actions(proc, rem, view->arena->control.base);
+	err = dp_masks_return_actions(proc, rem, &view->arena->control);
 	if (!err)
-		err = return_action(proc, rem, view->arena->control.base);
+		err = return_actions(proc, rem, &view->arena->control);
 	dp_step("leave: action");
 	if (!err) {
 		drop_copies(proc, rem, &view->arena->control);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * masks: SIGTRAP out of the signal masks of a process, and back into them.
+ * masks: caught signals out of the signal masks of a process, and back into them.
  *
- * From the moment that our signal action is in force until it is gone again, no
- * thread has SIGTRAP really blocked (engine/hit/mask.c). What threads and signal
+ * From the moment that our signal actions are in force until they are gone again,
+ * no thread has one of these really blocked (engine/hit/mask.c). What threads and signal
  * actions had of it when we came is entered into the tables of the hit half;
  * what these say when we go is made true.
  */
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
+#define HELD_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, held))
 #define IN_MASKS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_masks))
 #define NR_SIGNALS 64
 
@@ -48,32 +49,50 @@ static u64 *read_words(const struct dp_process *proc, u64 base)
 	return words;
 }
 
-/* Return: 1 it had SIGTRAP blocked, 0 not, or a negative errno. */
-static int unblock(const struct dp_thread *t)
+static u64 caught_by(const struct dp_process *proc)
+{
+	return dp_caught_mask(dp_engine_caught(proc->engine));
+}
+
+static u64 bits_for(u64 mask)
+{
+	u64 bits = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (mask >> (dp_caught(k) - 1) & 1)
+			bits |= 1ull << k;
+	return bits;
+}
+
+/* Return: 0 or a negative errno; @bits say what was blocked. */
+static int unblock(const struct dp_thread *t, u64 caught, u64 *bits)
 {
 	u64 mask;
 
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
 		return -errno;
-	if (!(mask & DP_SIGTRAP_BIT))
+	*bits = bits_for(mask & caught);
+	if (!*bits)
 		return 0;
-	mask &= ~DP_SIGTRAP_BIT;
-	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 1;
+	mask &= ~caught;
+	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 0;
 }
 
 int dp_masks_take(struct dp_process *proc)
 {
 	u64 *words = read_words(proc, proc->base), *word;
-	int err = words ? 0 : -ENOMEM, had;
+	int err = words ? 0 : -ENOMEM;
+	u64 bits = 0;
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads && !err; i++) {
 		word = find(words, proc->threads[i].regs.fs_base, true);
-		had = word ? unblock(&proc->threads[i]) : -ENOMEM;
-		if (had > 0)
-			*word = proc->threads[i].regs.fs_base | DP_MASK_BLOCKED;
-		else
-			err = had;
+		err = word ? unblock(&proc->threads[i], caught_by(proc),
+				     &bits) :
+			     -ENOMEM;
+		if (!err && bits)
+			*word = proc->threads[i].regs.fs_base | bits;
 	}
 	/* Of threads that have blocked it already, even after an error. */
 	if (words &&
@@ -85,28 +104,45 @@ int dp_masks_take(struct dp_process *proc)
 	return err;
 }
 
-static void block(struct dp_process *proc, const struct dp_thread *t, u64 word)
+/* Signals that were held for a thread wait for it as if they had just come. */
+static void send_held(const struct dp_process *proc, const struct dp_held *held,
+		      const struct dp_thread *t)
+{
+	int i;
+
+	for (i = 0; i < DP_HELD; i++)
+		if (held[i].thread == t->regs.fs_base)
+			syscall(SYS_tgkill, proc->pid, t->tid,
+				(int)held[i].info[0]);
+}
+
+static void block(const struct dp_thread *t, u64 word)
 {
 	u64 mask;
+	u32 k;
 
-	if (word & DP_MASK_BLOCKED &&
-	    !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask)) {
-		mask |= DP_SIGTRAP_BIT;
-		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
-	}
-	if (word & DP_MASK_HELD)
-		syscall(SYS_tgkill, proc->pid, t->tid, SIGTRAP);
+	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
+		return;
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (word >> k & 1)
+			mask |= 1ull << (dp_caught(k) - 1);
+	ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
 }
 
 void dp_masks_return(struct dp_process *proc, u64 base)
 {
 	u64 *words = read_words(proc, base), *word;
+	struct dp_held held[DP_HELD];
 	size_t i;
 
+	if (dp_process_read(proc, base + HELD_AT, held, sizeof(held)))
+		memset(held, 0, sizeof(held));
 	for (i = 0; words && i < proc->nr_threads; i++) {
 		word = find(words, proc->threads[i].regs.fs_base, false);
-		if (word)
-			block(proc, &proc->threads[i], *word);
+		if (!word)
+			continue;
+		block(&proc->threads[i], *word);
+		send_held(proc, held, &proc->threads[i]);
 	}
 	free(words);
 }
@@ -128,11 +164,12 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 	return absent;
 }
 
-/* Change SIGTRAP in the masks of the actions for a set of signals.
+/* Change one caught signal in the masks of the actions for a set of signals.
  * @changed: the set of those in which it was the other way */
 static int change_actions(struct dp_process *proc, struct dp_remote *rem,
-			  u64 at, u64 signals, bool add, u64 *changed)
+			  u64 at, u32 k, u64 signals, bool add, u64 *changed)
 {
+	u64 caught = 1ull << (dp_caught(k) - 1);
 	struct dp_kernel_sigaction act;
 	long ret = 0;
 	int sig;
@@ -141,14 +178,14 @@ static int change_actions(struct dp_process *proc, struct dp_remote *rem,
 	for (sig = 1; sig <= NR_SIGNALS && !ret; sig++) {
 		u64 bit = 1ull << (sig - 1);
 
-		if (!(signals & bit) || sig == SIGTRAP)
+		if (!(signals & bit))
 			continue;
 		ret = dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, 0, at, 8,
 				     0, 0);
 		if (ret || dp_process_read(proc, at, &act, sizeof(act)) ||
-		    !(act.mask & DP_SIGTRAP_BIT) != add)
+		    !(act.mask & caught) != add)
 			continue;
-		act.mask ^= DP_SIGTRAP_BIT;
+		act.mask ^= caught;
 		if (dp_process_write(proc, at, &act, sizeof(act)))
 			return -EFAULT;
 		ret = dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, at, 0, 8,
@@ -165,15 +202,19 @@ static u64 scratch(u64 base)
 
 int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 {
+	u64 changed[DP_CAUGHT] = { 0 }, others;
 	struct dp_status st;
-	u64 changed;
-	int err;
+	int err = 0;
+	u32 k;
 
 	if (dp_status_read(proc->pid, proc->pid, &st))
 		return -ESRCH;
-	err = change_actions(proc, rem, scratch(proc->base), st.caught, false,
-			     &changed);
-	if (dp_process_write(proc, proc->base + IN_MASKS_AT, &changed,
+	/* Those of the caught signals are ours already. */
+	others = st.caught & ~caught_by(proc);
+	for (k = 0; k < dp_engine_caught(proc->engine) && !err; k++)
+		err = change_actions(proc, rem, scratch(proc->base), k, others,
+				     false, &changed[k]);
+	if (dp_process_write(proc, proc->base + IN_MASKS_AT, changed,
 			     sizeof(changed)) &&
 	    !err)
 		err = -EFAULT;
@@ -181,13 +222,17 @@ int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 }
 
 int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *rem,
-			    u64 base)
+			    const struct dp_arena_control *c)
 {
-	u64 signals, changed;
+	u64 signals[DP_CAUGHT], changed;
+	int err = 0;
+	u32 k;
 
-	if (dp_process_read(proc, base + IN_MASKS_AT, &signals,
+	if (dp_process_read(proc, c->base + IN_MASKS_AT, signals,
 			    sizeof(signals)))
 		return -EFAULT;
-	return change_actions(proc, rem, scratch(base), signals, true,
-			      &changed);
+	for (k = 0; k < c->nr_caught && !err; k++)
+		err = change_actions(proc, rem, scratch(c->base), k, signals[k],
+				     true, &changed);
+	return err;
 }

@@ -129,7 +129,7 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base);
  *  signal actions */
 int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *remote);
 int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *remote,
-			    u64 base);
+			    const struct dp_arena_control *control);
 
 /* memory.c */
 int dp_process_read(const struct dp_process *proc, u64 addr, void *to,

@@ -335,7 +335,8 @@ static bool is_deaf(pid_t pid, pid_t tid)
 {
 	struct dp_status st;
 
-	return !dp_status_read(pid, tid, &st) && st.blocked & DP_SIGTRAP_BIT;
+	return !dp_status_read(pid, tid, &st) &&
+	       st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)

@@ -221,6 +221,10 @@ int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
  */
 bool dp_engine_table(const struct dp_engine *engine, u64 *words, u32 *n);
 
+/** dp_engine_caught() - how many signals the hit half has to catch: the first
+ *  so many of dp_caught(). After the build. */
+u32 dp_engine_caught(const struct dp_engine *engine);
+
 /** dp_engine_arena() - the shared memory in the tool; NULL before the build */
 struct dp_arena *dp_engine_arena(const struct dp_engine *engine);
 

@@ -50,14 +50,15 @@ static void cover(const struct dp_sites *sites)
 	}
 }
 
-/* The original with breakpoints at the start of every instruction. */
+/* The original with breakpoints at the start of every instruction; in the middle
+ * those of the jump. */
 static void broken(const struct dp_site_entry *s, u8 *bytes)
 {
 	int i;
 
-	for (i = 0; i < SIZE; i++)
-		bytes[i] = !i || s->jump.traps >> i & 1 ? DP_BREAKPOINT :
-							  s->orig[i];
+	bytes[0] = DP_BREAKPOINT;
+	for (i = 1; i < SIZE; i++)
+		bytes[i] = s->jump.traps >> i & 1 ? s->patch[i] : s->orig[i];
 }
 
 static int put_breakpoints(struct dp_target *target, struct dp_site_entry *s)

@@ -22,6 +22,7 @@
  * @why: then, and whenever @mode is DP_MODE_TRAP, the reason
  * @leader: 1 + place in the order of the site whose jump covers this one
  * @traps: a bit a byte of the jump that has to be a breakpoint
+ * @last: which one the fifth byte is, if it has to be one
  * @landing: address where the jump goes first, 0: straight to the detour
  * @first_probe, @last_probe: 1 + index, 0 for none
  */
@@ -34,7 +35,7 @@ struct dp_site {
 	u32 first_probe, last_probe;
 	bool records; /* a probe here runs a program */
 	bool watched; /* the hooked call is made where it stands */
-	u8 mode, traps, size;
+	u8 mode, traps, last, size;
 	u32 leader;
 	u64 landing;
 	const char *why;
@@ -79,6 +80,7 @@ struct dp_engine {
 	enum dp_arming arming;
 	struct dp_rseq rseq;
 	bool rseq_usable;
+	u32 nr_caught; /* see dp_caught() */
 	u32 nr_code_pools; /* the first ones; the others hold landings */
 	struct dp_layout_need need;
 	struct dp_arena *arena;

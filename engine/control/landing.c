@@ -45,7 +45,9 @@ static struct pattern pattern_of(const struct dp_site *s)
 	for (b = 1; b < DP_JUMP_SIZE; b++)
 		if (s->traps >> b & 1) {
 			p.mask |= 0xffu << 8 * (b - 1);
-			p.value |= (u32)DP_BREAKPOINT << 8 * (b - 1);
+			p.value |= (u32)(b == DP_JUMP_SIZE - 1 ? s->last :
+								 DP_BREAKPOINT)
+				   << 8 * (b - 1);
 		}
 	p.value ^= 0x80000000u & p.mask;
 	return p;
@@ -159,21 +161,21 @@ static struct window window_of(const struct dp_pool_need *pool, u64 from,
 static u64 try_hole(struct landings *l, const struct dp_hole *hole,
 		    const struct window *w, u64 from, const struct pattern *p)
 {
-	u64 zero = from - 0x80000000ull, u;
-	u64 start = above(hole->start, w->start);
-	u64 end = below(hole->end, w->end), low, high;
+	/* Of the lowest displacement; below address 0 for a program down there. */
+	s64 zero = (s64)from - 0x80000000ll;
+	s64 start = (s64)above(hole->start, w->start);
+	s64 end = (s64)below(hole->end, w->end) - DP_JUMP_SIZE;
+	u64 low = start > zero ? (u64)(start - zero) : 0, u;
 	int tries;
 
-	if (end < start + DP_JUMP_SIZE || end - DP_JUMP_SIZE < zero)
+	if (end < start || end < zero)
 		return 0;
-	low = (s64)(start - zero) > 0 ? start - zero : 0;
-	high = end - DP_JUMP_SIZE - zero;
 	for (tries = 0; tries < TRIES; tries++) {
 		u = next_match(low, p);
-		if (u >> 32 || u > high)
+		if (u >> 32 || (s64)u > end - zero)
 			return 0;
-		if (is_free(l, zero + u))
-			return zero + u;
+		if (is_free(l, (u64)zero + u))
+			return (u64)zero + u;
 		low = u + 1;
 	}
 	return 0;
@@ -224,14 +226,43 @@ static bool place_within(struct landings *l, struct dp_site *s,
 }
 
 /* Near by if that is possible, so that landings are close together. */
-static bool place_one(struct landings *l, const struct dp_engine *e,
-		      struct dp_site *s)
+static bool place_with(struct landings *l, const struct dp_engine *e,
+		       struct dp_site *s)
 {
 	const struct dp_pool_need *pool = &e->need.pools[s->pool];
 	struct window near = window_of(pool, s->addr, NEAR);
 	struct window far = window_of(pool, s->addr, DP_REACH);
 
 	return place_within(l, s, &near) || place_within(l, s, &far);
+}
+
+/*
+ * The fifth byte of a jump is the high one of its displacement: an int3 there
+ * means some 800 MB down, where there is nothing for a program at a low address.
+ * These instructions raise SIGILL and mean up. Measured on AMD; Intel SDM vol. 2,
+ * table A-2: invalid in 64-bit mode.
+ */
+static const u8 upward[] = { 0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f,
+			     0x27, 0x2f, 0x37, 0x3f, 0x60, 0x61 };
+
+static bool place_one(struct landings *l, struct dp_engine *e,
+		      struct dp_site *s)
+{
+	size_t i = sizeof(upward);
+
+	s->last = DP_BREAKPOINT;
+	if (place_with(l, e, s))
+		return true;
+	if (!(s->traps >> (DP_JUMP_SIZE - 1) & 1))
+		return false;
+	while (i-- > 0) {
+		s->last = upward[i];
+		if (!place_with(l, e, s))
+			continue;
+		e->nr_caught = DP_CAUGHT;
+		return true;
+	}
+	return false;
 }
 
 static void sort_pages(u64 *v, u32 n)
@@ -308,6 +339,7 @@ int dp_landings_place(struct dp_engine *e, const struct dp_hole *holes,
 	u32 i;
 
 	e->nr_code_pools = e->need.nr_pools;
+	e->nr_caught = 1;
 	for (i = 0; i < e->nr_sites && !err; i++) {
 		struct dp_site *s = dp_order_site(e, i);
 

@@ -173,6 +173,7 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->tool_start = map->tool_start;
 	c->tid_offset = e->tid_offset;
 	c->nr_pools = e->need.nr_pools;
+	c->nr_caught = e->nr_caught;
 	c->counts_alone = e->rseq_usable;
 	for (i = 0; i < e->need.nr_pools; i++) {
 		c->pools[i].start = e->need.pools[i].addr;
@@ -319,6 +320,11 @@ static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
 		enter_traps(e->arena, &entries[i], i);
 	dp_port_free(cursors);
 	return err;
+}
+
+u32 dp_engine_caught(const struct dp_engine *e)
+{
+	return e->nr_caught;
 }
 
 bool dp_engine_table(const struct dp_engine *e, u64 *words, u32 *n)

@@ -61,7 +61,7 @@ int dp_view_open(struct dp_view *view, void *mem, size_t size)
 	if (size < sizeof(*arena) || c->magic != DP_LAYOUT_MAGIC ||
 	    c->version != DP_LAYOUT_VERSION || c->head_size != sizeof(*arena) ||
 	    c->arena_size > size || c->nr_pools > DP_MAX_POOLS ||
-	    c->nr_texts > DP_MAX_TEXTS)
+	    c->nr_texts > DP_MAX_TEXTS || c->nr_caught > DP_CAUGHT)
 		return -EBADMSG;
 	size = c->arena_size;
 	if (!fits(c->site_off, c->nr_sites, sizeof(*view->sites), size) ||

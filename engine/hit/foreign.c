@@ -10,14 +10,24 @@
 #include "engine/hit/hit.h"
 #include "port_hit.h"
 
-void dp_action_get(struct dp_kernel_sigaction *action)
+u32 dp_caught_index(u64 sig)
 {
+	u32 k = 0;
+
+	while (k < dp_arena.control.nr_caught && dp_caught(k) != sig)
+		k++;
+	return k < dp_arena.control.nr_caught ? k : DP_CAUGHT;
+}
+
+void dp_action_get(u32 k, struct dp_kernel_sigaction *action)
+{
+	const struct dp_actions *mine = &dp_private.actions[k];
 	const struct dp_action_slot *slot;
 	u32 stamp;
 
 	do {
-		stamp = __atomic_load_n(&dp_private.current, __ATOMIC_ACQUIRE);
-		slot = &dp_private.ring[stamp % DP_ACTION_RING];
+		stamp = __atomic_load_n(&mine->current, __ATOMIC_ACQUIRE);
+		slot = &mine->ring[stamp % DP_ACTION_RING];
 		action->handler = slot->action.handler;
 		action->flags = slot->action.flags;
 		action->restorer = slot->action.restorer;
@@ -26,11 +36,12 @@ void dp_action_get(struct dp_kernel_sigaction *action)
 	} while (__atomic_load_n(&slot->stamp, __ATOMIC_RELAXED) != stamp);
 }
 
-void dp_action_set(const struct dp_kernel_sigaction *action,
+void dp_action_set(u32 k, const struct dp_kernel_sigaction *action,
 		   struct dp_kernel_sigaction *old)
 {
-	u32 stamp = __atomic_add_fetch(&dp_private.next, 1, __ATOMIC_RELAXED);
-	struct dp_action_slot *slot = &dp_private.ring[stamp % DP_ACTION_RING];
+	struct dp_actions *mine = &dp_private.actions[k];
+	u32 stamp = __atomic_add_fetch(&mine->next, 1, __ATOMIC_RELAXED);
+	struct dp_action_slot *slot = &mine->ring[stamp % DP_ACTION_RING];
 	u32 was;
 
 	__atomic_store_n(&slot->stamp, stamp, __ATOMIC_RELAXED);
@@ -39,9 +50,9 @@ void dp_action_set(const struct dp_kernel_sigaction *action,
 	slot->action.flags = action->flags;
 	slot->action.restorer = action->restorer;
 	slot->action.mask = action->mask;
-	was = __atomic_exchange_n(&dp_private.current, stamp, __ATOMIC_ACQ_REL);
+	was = __atomic_exchange_n(&mine->current, stamp, __ATOMIC_ACQ_REL);
 	if (old)
-		*old = dp_private.ring[was % DP_ACTION_RING].action;
+		*old = mine->ring[was % DP_ACTION_RING].action;
 }
 
 static void die(struct dp_siginfo *info, struct dp_ucontext *uc)
@@ -50,23 +61,24 @@ static void die(struct dp_siginfo *info, struct dp_ucontext *uc)
 
 	if (dp_hit_who() == DP_WHO_OWNER)
 		dp_arena.hit.own_death = 1;
-	dp_port_sigaction(&dfl);
+	dp_port_sigaction((u32)info->signo, &dfl);
 	/* Blocked until sigreturn, so that a core file shows the program where
 	 * it was and not us. */
 	dp_port_sigmask(~0ull);
-	uc->sigmask &= ~DP_SIGMASK(DP_SIGTRAP);
-	dp_port_requeue(DP_SIGTRAP, info);
+	uc->sigmask &= ~DP_SIGMASK(info->signo);
+	dp_port_requeue(info->signo, info);
 }
 
 u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct dp_kernel_sigaction action, once = { 0 };
+	u32 k = dp_caught_index((u64)info->signo);
 	u64 mask = uc->sigmask;
 	bool forced = info->code > 0;
 
 	/* One that was sent waits while it is blocked; one that the program's own
 	 * instruction makes would kill it then. */
-	if (dp_mask_blocks()) {
+	if (dp_mask_blocked() & DP_SIGMASK(info->signo)) {
 		if (!forced && dp_mask_hold(info))
 			return 0;
 		if (forced) {
@@ -76,7 +88,7 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	}
 	if (dp_hit_who() == DP_WHO_OWNER)
 		__atomic_fetch_add(&dp_arena.hit.foreign, 1, __ATOMIC_RELAXED);
-	dp_action_get(&action);
+	dp_action_get(k, &action);
 	if (action.handler == DP_SIG_IGN && !forced)
 		return 0;
 	if (action.handler == DP_SIG_DFL || action.handler == DP_SIG_IGN) {
@@ -84,10 +96,10 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 		return 0;
 	}
 	if (action.flags & DP_SA_RESETHAND)
-		dp_action_set(&once, NULL);
-	/* SIGTRAP itself stays open, whatever the action says: a probe in the
+		dp_action_set(k, &once, NULL);
+	/* What we catch stays open, whatever the action says: a probe in the
 	 * handler would otherwise kill the process. */
-	dp_port_sigmask((mask | action.mask) & ~DP_SIGMASK(DP_SIGTRAP));
+	dp_port_sigmask((mask | action.mask) & ~dp_mask_caught());
 	*((u64 *)uc - 1) = action.restorer;
 	return action.handler;
 }

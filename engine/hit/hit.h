@@ -119,8 +119,8 @@ bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
 /** dp_hook_undo_exec() - an exec has failed */
 void dp_hook_undo_exec(void);
 
-/** dp_hook_take_trap() - put our SIGTRAP action in force, for this process */
-void dp_hook_take_trap(void);
+/** dp_hook_take_actions() - put our actions in force, for this process */
+void dp_hook_take_actions(void);
 
 /**
  * dp_dispatch_site() - run the probes of a site for this thread
@@ -214,11 +214,14 @@ const struct dp_site_entry *dp_site_lookup(u64 addr);
  */
 u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
 
-/** dp_action_get() - copy of the program's SIGTRAP action */
-void dp_action_get(struct dp_kernel_sigaction *action);
+/** dp_caught_index() - which caught signal is it? DP_CAUGHT: none */
+u32 dp_caught_index(u64 sig);
+
+/** dp_action_get() - copy of the program's action for the k-th caught signal */
+void dp_action_get(u32 k, struct dp_kernel_sigaction *action);
 
 /** dp_action_set() - replace it; @old, if not NULL, gets what it was */
-void dp_action_set(const struct dp_kernel_sigaction *action,
+void dp_action_set(u32 k, const struct dp_kernel_sigaction *action,
 		   struct dp_kernel_sigaction *old);
 
 /** struct dp_hook_regs - registers of a hooked system call, as saved by entry.S */
@@ -240,14 +243,16 @@ void dp_hook_after(struct dp_hook_regs *regs);
 /* mask.c: signal masks as the program believes them to be */
 /** dp_mask_thread() - the thread pointer, by which a thread is known */
 u64 dp_mask_thread(void);
-/** dp_mask_blocks() - does this thread believe that it has SIGTRAP blocked? */
-bool dp_mask_blocks(void);
-/** dp_mask_hold() - keep a signal until this thread unblocks SIGTRAP.
+/** dp_mask_caught() - the caught signals */
+u64 dp_mask_caught(void);
+/** dp_mask_blocked() - caught signals that this thread believes to be blocked */
+u64 dp_mask_blocked(void);
+/** dp_mask_hold() - keep a signal until this thread unblocks it.
  *  Return: false if there is no room. */
 bool dp_mask_hold(const struct dp_siginfo *info);
 /** dp_mask_procmask() - make rt_sigprocmask(2) for the program. Return: its result */
 s64 dp_mask_procmask(u64 how, u64 set, u64 old);
-/** dp_mask_sigaction() - make rt_sigaction(2), of another signal than SIGTRAP */
+/** dp_mask_sigaction() - make rt_sigaction(2), of another signal than a caught one */
 s64 dp_mask_sigaction(u64 sig, u64 from, u64 to);
 /** dp_mask_pending() - make rt_sigpending(2) */
 s64 dp_mask_pending(u64 set, u64 size);
@@ -255,16 +260,16 @@ s64 dp_mask_pending(u64 set, u64 size);
 void dp_mask_lend(void);
 /** dp_mask_set_trap() - such a child has set its SIGTRAP action */
 void dp_mask_set_trap(u64 handler);
-/** dp_mask_ignores_trap() - is SIGTRAP to be ignored after an exec? */
-bool dp_mask_ignores_trap(void);
+/** dp_mask_ignores() - is the k-th caught signal to be ignored after an exec? */
+bool dp_mask_ignores(u32 k);
 /** dp_mask_inherit() - a thread is about to be made that begins with our mask */
 void dp_mask_inherit(u64 thread);
 /** dp_mask_forget() - this thread is about to end */
 void dp_mask_forget(void);
 /** dp_mask_give_back() - make the kernel's masks what the program believes */
 void dp_mask_give_back(u64 *mask);
-/** dp_mask_real() - block SIGTRAP really, or not any more: for what comes after
- *  an exec */
+/** dp_mask_real() - block really what is believed to be, or not any more: for
+ *  what comes after an exec */
 void dp_mask_real(bool real);
 
 /* entry.S: see there */

@@ -2,7 +2,7 @@
 /*
  * hook: the few system calls of libc that would end us or that end us.
  *
- * rt_sigaction(SIGTRAP) would replace our action: it is answered from the
+ * rt_sigaction of a caught signal would replace our action: it is answered from the
  * program's remembered one. execve takes the whole image away: what it starts
  * is noted, so that the tool can say what ended the probes.
  */
@@ -11,7 +11,7 @@
 
 #define NEVER_MASKED (DP_SIGMASK(9) | DP_SIGMASK(19))
 
-static s64 answer_sigaction(const struct dp_hook_regs *regs, bool ours)
+static s64 answer_sigaction(u32 k, const struct dp_hook_regs *regs, bool ours)
 {
 	struct dp_kernel_sigaction act, old;
 	u64 from = regs->args[1], to = regs->args[2];
@@ -20,14 +20,15 @@ static s64 answer_sigaction(const struct dp_hook_regs *regs, bool ours)
 		return -EFAULT;
 	act.mask &= ~NEVER_MASKED;
 	if (!from)
-		dp_action_get(&old);
+		dp_action_get(k, &old);
 	else if (ours)
-		dp_action_set(&act, &old);
+		dp_action_set(k, &act, &old);
 	else {
 		/* A vfork child has signal actions of its own in our memory,
 		 * which it needs for what it executes. */
-		dp_action_get(&old);
-		dp_mask_set_trap(act.handler);
+		dp_action_get(k, &old);
+		if (!k)
+			dp_mask_set_trap(act.handler);
 	}
 	if (to && dp_port_copy_out(to, &old, sizeof(old)))
 		return -EFAULT;
@@ -36,11 +37,12 @@ static s64 answer_sigaction(const struct dp_hook_regs *regs, bool ours)
 
 static int hook_sigaction(struct dp_hook_regs *regs)
 {
+	u32 k = dp_caught_index(regs->args[0]);
 	enum dp_who who;
 
 	if (regs->args[3] != DP_SIGSET_BYTES)
 		return 0;
-	if (regs->args[0] != DP_SIGTRAP) {
+	if (k == DP_CAUGHT) {
 		regs->ret = (u64)dp_mask_sigaction(regs->args[0], regs->args[1],
 						   regs->args[2]);
 		return 1;
@@ -48,7 +50,7 @@ static int hook_sigaction(struct dp_hook_regs *regs)
 	who = dp_hit_who();
 	if (who == DP_WHO_CHILD && dp_hit_leave(NULL))
 		return 0;
-	regs->ret = (u64)answer_sigaction(regs, who != DP_WHO_SHARER);
+	regs->ret = (u64)answer_sigaction(k, regs, who != DP_WHO_SHARER);
 	return 1;
 }
 
@@ -69,13 +71,15 @@ static void hook_exec(const struct dp_hook_regs *regs)
 	static const struct dp_kernel_sigaction ignore = { .handler =
 								   DP_SIG_IGN };
 
+	u32 k;
+
 	/* A mask stays across exec. */
-	if (dp_mask_blocks())
-		dp_mask_real(true);
+	dp_mask_real(true);
 	/* Handlers become SIG_DFL across exec but SIG_IGN stays, so it has to
 	 * be in force by then. */
-	if (dp_mask_ignores_trap())
-		dp_port_sigaction(&ignore);
+	for (k = 0; k < dp_arena.control.nr_caught; k++)
+		if (dp_mask_ignores(k))
+			dp_port_sigaction(dp_caught(k), &ignore);
 	if (dp_hit_who() != DP_WHO_OWNER)
 		return;
 	note_exec(regs->args[regs->nr == __NR_execveat]);
@@ -89,7 +93,7 @@ static u64 address_of(const char *code)
 	return (u64)code;
 }
 
-void dp_hook_take_trap(void)
+void dp_hook_take_actions(void)
 {
 	const struct dp_kernel_sigaction ours = {
 		.handler = address_of(dp_trap_entry),
@@ -98,14 +102,16 @@ void dp_hook_take_trap(void)
 		.mask = DP_TRAP_MASK,
 	};
 
-	dp_port_sigaction(&ours);
+	u32 k;
+
+	for (k = 0; k < dp_arena.control.nr_caught; k++)
+		dp_port_sigaction(dp_caught(k), &ours);
 }
 
 void dp_hook_undo_exec(void)
 {
 	dp_mask_real(false);
-	if (dp_mask_ignores_trap())
-		dp_hook_take_trap();
+	dp_hook_take_actions();
 	if (dp_hit_who() == DP_WHO_OWNER)
 		dp_arena.hit.exec_pending = 0;
 }

@@ -2,11 +2,12 @@
 /*
  * mask: signal masks as the program believes them to be.
  *
- * A breakpoint kills a process whose thread has SIGTRAP blocked. So it never is:
- * what the program does to the masks of its threads passes through here, the
- * kernel is told all of it but SIGTRAP, and the program is told what it would
- * have been told. A SIGTRAP of the program's own that meets a thread which
- * believes it to be blocked is held until that thread unblocks it.
+ * A breakpoint kills a process whose thread has SIGTRAP blocked (or SIGILL, for
+ * breakpoints of that kind). So it never is: what the program does to the masks
+ * of its threads passes through here, the kernel is told all of it but the
+ * signals that we catch, and the program is told what it would have been told. A
+ * caught signal of the program's own that meets a thread which believes it to be
+ * blocked is held until that thread unblocks it.
  *
  * A thread is known by its thread pointer, which a fork child keeps.
  */
@@ -14,9 +15,9 @@
 #include "engine/arch/x86/bytes.h"
 #include "port_hit.h"
 
-#define TRAP DP_SIGMASK(DP_SIGTRAP)
 #define SIG_BLOCK 0
 #define SIG_UNBLOCK 1
+#define NR_SIGNALS 64
 
 u64 dp_mask_thread(void)
 {
@@ -95,36 +96,72 @@ static u64 sharer_bit(void)
 	return dp_hit_who() == DP_WHO_SHARER ? DP_MASK_SHARER : 0;
 }
 
-bool dp_mask_blocks(void)
+u64 dp_mask_caught(void)
 {
-	return bits_of(dp_mask_thread(), sharer_bit()) & DP_MASK_BLOCKED;
+	return dp_caught_mask(dp_arena.control.nr_caught);
 }
 
-/* Let a signal that was held come, now that it may. */
-static void release(u64 thread)
+/* A thread's bits as a mask, and back. */
+static u64 mask_of(u64 bits)
 {
+	u64 mask = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (bits >> k & 1)
+			mask |= DP_SIGMASK(dp_caught(k));
+	return mask;
+}
+
+static u64 bits_for(u64 mask)
+{
+	u64 bits = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (mask & DP_SIGMASK(dp_caught(k)))
+			bits |= 1ull << k;
+	return bits;
+}
+
+u64 dp_mask_blocked(void)
+{
+	return mask_of(bits_of(dp_mask_thread(), sharer_bit()));
+}
+
+/* Let signals that were held come, now that they may. Return: are there others? */
+static bool release(u64 thread, u64 mask)
+{
+	bool others = false;
 	u32 i;
 
 	for (i = 0; i < DP_HELD; i++) {
 		struct dp_held *h = &dp_private.held[i];
+		u32 sig = (u32)h->info[0];
 
 		if (__atomic_load_n(&h->thread, __ATOMIC_ACQUIRE) != thread)
 			continue;
-		dp_port_requeue(DP_SIGTRAP, h->info);
+		if (!(DP_SIGMASK(sig) & mask)) {
+			others = true;
+			continue;
+		}
+		dp_port_requeue((int)sig, h->info);
 		__atomic_store_n(&h->thread, 0, __ATOMIC_RELEASE);
 	}
+	return others;
 }
 
-static bool set_blocked(bool blocked)
+/* Return: false if there is no room. */
+static bool set_blocked(u64 mask)
 {
 	u64 thread = dp_mask_thread(), sharer = sharer_bit();
 	u64 had = bits_of(thread, sharer);
 
-	if (blocked)
-		return change(thread, sharer, DP_MASK_BLOCKED, 0);
-	change(thread, sharer, 0, DP_MASK_BLOCKED | DP_MASK_HELD);
-	if (had & DP_MASK_HELD && !sharer)
-		release(thread);
+	if (!change(thread, sharer, bits_for(mask), DP_MASK_BLOCKED))
+		return false;
+	if (had & DP_MASK_HELD && !sharer &&
+	    !release(thread, mask_of(had) & ~mask))
+		change(thread, sharer, 0, DP_MASK_HELD);
 	return true;
 }
 
@@ -132,8 +169,7 @@ void dp_mask_lend(void)
 {
 	u64 thread = dp_mask_thread();
 
-	change(thread, DP_MASK_SHARER,
-	       bits_of(thread, 0) & DP_MASK_BLOCKED ? DP_MASK_BLOCKED : 0,
+	change(thread, DP_MASK_SHARER, bits_of(thread, 0) & DP_MASK_BLOCKED,
 	       DP_MASK_STATE);
 }
 
@@ -144,12 +180,12 @@ void dp_mask_set_trap(u64 handler)
 	       DP_MASK_IGNORES | DP_MASK_DEFAULT);
 }
 
-bool dp_mask_ignores_trap(void)
+bool dp_mask_ignores(u32 k)
 {
+	u64 bits = k ? 0 : bits_of(dp_mask_thread(), sharer_bit());
 	struct dp_kernel_sigaction action;
-	u64 bits = bits_of(dp_mask_thread(), sharer_bit());
 
-	dp_action_get(&action);
+	dp_action_get(k, &action);
 	return bits & DP_MASK_IGNORES ||
 	       (action.handler == DP_SIG_IGN && !(bits & DP_MASK_DEFAULT));
 }
@@ -199,67 +235,67 @@ static int put(u64 to, const u64 *mask)
 	return 0;
 }
 
-/* What becomes of SIGTRAP by rt_sigprocmask(how, mask). */
-static bool blocked_by(u64 how, u64 mask, bool was)
+/* What becomes of a set of blocked signals by rt_sigprocmask(how, mask). */
+static u64 blocked_by(u64 how, u64 mask, u64 was)
 {
 	switch (how) {
 	case SIG_BLOCK:
-		return was || mask & TRAP;
+		return was | mask;
 	case SIG_UNBLOCK:
-		return was && !(mask & TRAP);
+		return was & ~mask;
 	default:
-		return mask & TRAP;
+		return mask;
 	}
 }
 
 s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 {
-	bool was = dp_mask_blocks(), will = was;
-	u64 mask, before;
+	u64 caught = dp_mask_caught(), was = dp_mask_blocked(), will = was;
+	u64 mask = 0, before;
 	s64 ret;
 
 	if (set && get(&mask, set))
 		return -EFAULT;
 	if (set && how <= DP_SIG_SETMASK)
-		will = blocked_by(how, mask, was);
+		will = blocked_by(how, mask, was) & caught;
 	/* Room first: where there is none it has to be blocked after all. */
-	if (will && !was && !set_blocked(true)) {
+	if (will & ~was && !set_blocked(was | will)) {
 		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
-		will = false;
-	} else if (set && how != SIG_UNBLOCK) {
-		mask &= ~TRAP;
+		will = was;
+	} else if (how != SIG_UNBLOCK) {
+		mask &= ~caught;
 	}
 	ret = dp_syscall(__NR_rt_sigprocmask, how, set ? (u64)&mask : 0,
 			 (u64)&before, DP_SIGSET_BYTES, 0, 0);
 	if (ret)
 		return ret;
-	if (was && !will)
-		set_blocked(false);
-	if (was)
-		before |= TRAP;
+	if (was & ~will)
+		set_blocked(will);
+	before |= was;
 	return old && put(old, &before) ? -EFAULT : 0;
 }
 
 s64 dp_mask_pending(u64 set, u64 size)
 {
-	u64 mask;
+	u64 thread = dp_mask_thread(), mask;
 	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
+	u32 i;
 
 	if (ret || size != DP_SIGSET_BYTES ||
-	    !(bits_of(dp_mask_thread(), sharer_bit()) & DP_MASK_HELD))
+	    !(bits_of(thread, sharer_bit()) & DP_MASK_HELD))
 		return ret;
 	if (get(&mask, set))
 		return -EFAULT;
-	mask |= TRAP;
+	for (i = 0; i < DP_HELD; i++)
+		if (__atomic_load_n(&dp_private.held[i].thread,
+				    __ATOMIC_ACQUIRE) == thread)
+			mask |= DP_SIGMASK((u32)dp_private.held[i].info[0]);
 	return put(set, &mask) ? -EFAULT : 0;
 }
 
 void dp_mask_inherit(u64 thread)
 {
-	if (dp_mask_blocks())
-		change(thread, 0, DP_MASK_BLOCKED, DP_MASK_STATE);
-	else
-		change(thread, 0, 0, DP_MASK_STATE);
+	change(thread, 0, bits_for(dp_mask_blocked()), DP_MASK_STATE);
 }
 
 void dp_mask_forget(void)
@@ -271,63 +307,81 @@ void dp_mask_forget(void)
 
 void dp_mask_real(bool real)
 {
-	u64 mask = TRAP;
+	u64 mask = real ? dp_mask_blocked() : dp_mask_caught();
 
 	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK,
 		   (u64)&mask, 0, DP_SIGSET_BYTES, 0, 0);
 }
 
+/* Caught signals in the mask of the program's action for @sig. */
+static u64 in_masks(u64 sig)
+{
+	u64 mask = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (__atomic_load_n(&dp_private.in_masks[k], __ATOMIC_RELAXED) &
+		    DP_SIGMASK(sig))
+			mask |= DP_SIGMASK(dp_caught(k));
+	return mask;
+}
+
+static void set_in_masks(u64 sig, u64 mask)
+{
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (mask & DP_SIGMASK(dp_caught(k)))
+			__atomic_fetch_or(&dp_private.in_masks[k],
+					  DP_SIGMASK(sig), __ATOMIC_RELAXED);
+		else
+			__atomic_fetch_and(&dp_private.in_masks[k],
+					   ~DP_SIGMASK(sig), __ATOMIC_RELAXED);
+}
+
 /* The same for the mask of an action. */
 s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
 {
+	u64 caught = dp_mask_caught(), had = in_masks(sig), will;
 	struct dp_kernel_sigaction act, old;
-	u64 bit = DP_SIGMASK(sig), had;
 	s64 ret;
 
 	if (from && dp_port_copy_in(&act, from, sizeof(act)))
 		return -EFAULT;
-	had = __atomic_load_n(&dp_private.in_masks, __ATOMIC_RELAXED) & bit;
-	bit = from && act.mask & TRAP ? bit : 0;
+	will = from ? act.mask & caught : 0;
 	if (from)
-		act.mask &= ~TRAP;
+		act.mask &= ~caught;
 	ret = dp_syscall(__NR_rt_sigaction, sig, from ? (u64)&act : 0,
 			 (u64)&old, DP_SIGSET_BYTES, 0, 0);
 	if (ret)
 		return ret;
 	/* A vfork child has actions of its own in our memory. */
-	if (from && dp_hit_who() != DP_WHO_SHARER) {
-		__atomic_fetch_and(&dp_private.in_masks, ~DP_SIGMASK(sig),
-				   __ATOMIC_RELAXED);
-		__atomic_fetch_or(&dp_private.in_masks, bit, __ATOMIC_RELAXED);
-	}
-	if (had)
-		old.mask |= TRAP;
+	if (from && dp_hit_who() != DP_WHO_SHARER)
+		set_in_masks(sig, will);
+	old.mask |= had;
 	return to && dp_port_copy_out(to, &old, sizeof(old)) ? -EFAULT : 0;
 }
 
 static void give_back_action(u32 sig)
 {
 	struct dp_kernel_sigaction act;
+	u64 mask = in_masks(sig);
 
-	if (dp_syscall(__NR_rt_sigaction, sig, 0, (u64)&act, DP_SIGSET_BYTES, 0,
-		       0))
+	if (!mask || dp_syscall(__NR_rt_sigaction, sig, 0, (u64)&act,
+				DP_SIGSET_BYTES, 0, 0))
 		return;
-	act.mask |= TRAP;
+	act.mask |= mask;
 	dp_syscall(__NR_rt_sigaction, sig, (u64)&act, 0, DP_SIGSET_BYTES, 0, 0);
 }
 
 void dp_mask_give_back(u64 *mask)
 {
-	u64 in = dp_private.in_masks;
 	u32 sig;
 
-	for (sig = 1; in; sig++, in >>= 1)
-		if (in & 1)
-			give_back_action(sig);
-	if (!dp_mask_blocks())
-		return;
+	for (sig = 1; sig <= NR_SIGNALS; sig++)
+		give_back_action(sig);
 	if (mask)
-		*mask |= TRAP;
+		*mask |= dp_mask_blocked();
 	else
 		dp_mask_real(true);
 }

@@ -74,15 +74,17 @@ bool dp_hit_leave(u64 *mask)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	struct dp_kernel_sigaction action;
-	u32 i;
+	u32 i, k;
 
 	if (!c->revertible)
 		return false;
 	for (i = 0; i < c->nr_texts; i++)
 		if (dp_port_drop(c->texts[i].start, c->texts[i].size))
 			return false;
-	dp_action_get(&action);
-	dp_port_sigaction(&action);
+	for (k = 0; k < c->nr_caught; k++) {
+		dp_action_get(k, &action);
+		dp_port_sigaction(dp_caught(k), &action);
+	}
 	dp_mask_give_back(mask);
 	return true;
 }
@@ -116,7 +118,7 @@ static void hit(const struct dp_site_entry *site, struct dp_ucontext *uc)
 static void stray(const struct dp_site_entry *site, int insn,
 		  struct dp_ucontext *uc)
 {
-	uc->mc.rip--;
+	uc->mc.rip = site->addr + site->jump.offset[insn];
 	if (!dp_wipe.owner) {
 		if (dp_hit_leave(&uc->sigmask))
 			return;
@@ -153,12 +155,14 @@ u32 dp_hit_tid(void)
 u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	const struct dp_site_entry *site = NULL;
-	u64 pc = uc->mc.rip - 1;
+	bool int3 = info->signo == DP_SIGTRAP;
+	u64 pc = uc->mc.rip - int3;
 	int boundary;
 
-	if (info->code == DP_SI_KERNEL)
+	if (info->code == (int3 ? DP_SI_KERNEL : DP_ILL_ILLOPN))
 		site = dp_site_lookup(pc);
-	if (!site)
+	/* Another instruction that raises SIGILL stands only inside jumps. */
+	if (!site || (!int3 && jump_boundary(site, pc) <= 0))
 		return dp_foreign_trap(info, uc);
 
 	boundary = jump_boundary(site, pc);

@@ -138,14 +138,17 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 static void cleared(bool shares)
 {
 	static const struct dp_kernel_sigaction dfl;
+	u32 k;
 
 	if (!shares) {
-		dp_action_set(&dfl, NULL);
-		dp_private.in_masks = 0;
+		for (k = 0; k < DP_CAUGHT; k++) {
+			dp_action_set(k, &dfl, NULL);
+			dp_private.in_masks[k] = 0;
+		}
 		if (dp_hit_leave(NULL))
 			return;
 	}
-	dp_hook_take_trap();
+	dp_hook_take_actions();
 }
 
 static void after(const struct dp_mcontext *regs)

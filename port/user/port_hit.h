@@ -146,9 +146,10 @@ static inline u32 dp_port_tid(void)
 	return (u32)dp_syscall(__NR_gettid, 0, 0, 0, 0, 0, 0);
 }
 
-static inline int dp_port_sigaction(const struct dp_kernel_sigaction *act)
+static inline int dp_port_sigaction(u32 sig,
+				    const struct dp_kernel_sigaction *act)
 {
-	return (int)dp_syscall(__NR_rt_sigaction, DP_SIGTRAP, (u64)act, 0,
+	return (int)dp_syscall(__NR_rt_sigaction, sig, (u64)act, 0,
 			       DP_SIGSET_BYTES, 0, 0);
 }
 

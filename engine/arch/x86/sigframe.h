@@ -51,6 +51,7 @@ struct dp_sigframe {
 };
 
 #define DP_SI_KERNEL 0x80
+#define DP_ILL_ILLOPN 2
 
 #define DP_SIG_DFL 0
 #define DP_SIG_IGN 1
@@ -61,10 +62,10 @@ struct dp_sigframe {
 #define DP_SA_RESETHAND 0x80000000ull
 #define DP_SIGMASK(sig) (1ull << ((sig)-1))
 
-/* Our own action: on the alternate stack if there is one, nested traps allowed,
+/* Our own actions: on the alternate stack if there is one, nested traps allowed,
  * and nothing else in between. */
 #define DP_TRAP_FLAGS \
 	(DP_SA_SIGINFO | DP_SA_NODEFER | DP_SA_ONSTACK | DP_SA_RESTORER)
-#define DP_TRAP_MASK (~DP_SIGMASK(5))
+#define DP_TRAP_MASK (~(DP_SIGMASK(5) | DP_SIGMASK(4)))
 
 #endif
