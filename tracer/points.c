@@ -195,33 +195,6 @@ static int check_rseq(struct resolver *r, struct dp_point *p,
 	return 0;
 }
 
-/* As far as its function goes, and over the padding behind it that belongs to
- * nobody; not into a restartable sequence. */
-static void measure_room(struct resolver *r, struct dp_point *p)
-{
-	u8 code[DP_REGION_MAX];
-	size_t size = read_code(r, p->addr, code, sizeof(code)), i;
-	struct insn_facts f;
-	u64 start, end, s, e;
-
-	p->room = 0;
-	if (dp_function_bounds(r->mods, p->addr, &start, &end))
-		return;
-	p->room = end - p->addr;
-	p->start = start;
-	p->end = end;
-	while (p->room < size && dp_function_bounds(r->mods, end, &s, &e) &&
-	       !dp_insn_facts(code + p->room, size - p->room, &f) &&
-	       dp_insn_is_nop(code + p->room, f.len)) {
-		p->room += f.len;
-		end += f.len;
-	}
-	for (i = 0; i < r->nr_rseq; i++)
-		if (r->rseq[i].start > p->addr &&
-		    r->rseq[i].start - p->addr < p->room)
-			p->room = r->rseq[i].start - p->addr;
-}
-
 static int check_restorer(struct resolver *r, struct dp_point *p)
 {
 	u8 code[DP_INSN_MAX];
@@ -251,8 +224,6 @@ static int check(struct resolver *r, struct dp_point *p)
 		err = check_rseq(r, p, m);
 	if (!err)
 		err = check_restorer(r, p);
-	if (!err)
-		measure_room(r, p);
 	return err;
 }
 

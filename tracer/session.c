@@ -3,7 +3,7 @@
 #include "tracer/session.h"
 #include "tracer/expr.h"
 #include "proc/proc.h"
-#include "sym/codemap.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +164,5 @@ void dp_session_close(struct dp_session *s)
 	free(s->probes);
 	free(s->programs);
 	free(s->point_of);
-	free(s->ground);
-	dp_code_map_close(s->map);
+	dp_grounds_close(&s->grounds);
 }

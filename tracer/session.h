@@ -4,6 +4,7 @@
 #define DP_SESSION_H
 
 #include "tracer/tracer.h"
+#include "tracer/ground.h"
 #include "engine/control/control.h"
 
 #define DP_NO_PROGRAM 0xffffffffu
@@ -46,13 +47,7 @@ struct dp_session_kind {
  */
 struct dp_session {
 	enum dp_arming arming;
-	/* of the module that was looked at last */
-	struct dp_code_map *map;
-	const struct dp_module *map_of;
-	/* the function that was read last */
-	u8 *ground;
-	u64 ground_start;
-	size_t ground_size;
+	struct dp_grounds grounds;
 	const struct dp_tracer_options *opt;
 	const struct dp_session_kind *kind;
 	struct dp_spec *specs;

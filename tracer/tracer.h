@@ -79,8 +79,6 @@ struct dp_point {
 	char *symbol; /* may be "" */
 	u64 offset; /* into symbol */
 	char *module; /* basename of the module */
-	u64 start, end; /* of its function */
-	size_t room; /* bytes from @addr on that a jump may displace */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */
 };

@@ -3,7 +3,7 @@
 #include "tracer/session.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
-#include "sym/codemap.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -40,9 +40,6 @@ static void catch_signals(void)
 		sigaction(SIGHUP, &sa, NULL);
 }
 
-/* The longest function that is looked at whole. */
-#define FUNCTION_MAX (16u << 20)
-
 static double now(void)
 {
 	struct timespec t;
@@ -51,62 +48,10 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The function of a point, and what a region may need behind it. Points come in
- * order, so the last one is often the same. */
-static bool read_ground(struct dp_session *s, const struct dp_point *p,
-			struct dp_ground *g)
-{
-	size_t want = p->end - p->start + DP_REGION_MAX;
-	ssize_t n;
-
-	if (!p->room || want > FUNCTION_MAX)
-		return false;
-	if (s->ground_start != p->start) {
-		free(s->ground);
-		s->ground = malloc(want);
-		n = s->ground ? pread(dp_process_mem(s->proc), s->ground, want,
-				      (off_t)p->start) :
-				-1;
-		s->ground_start = p->start;
-		s->ground_size = n > 0 ? (size_t)n : 0;
-	}
-	*g = (struct dp_ground){ .start = p->start,
-				 .code = s->ground,
-				 .size = s->ground_size,
-				 .function = p->end - p->start,
-				 .room = p->room };
-	return g->size >= g->function;
-}
-
-/* By quiesce nothing is left inside a jump that would send anybody on, so it has
- * to be known that nobody comes there. */
-static const char *arrivals(struct dp_session *s, const struct dp_point *p)
-{
-	const struct dp_module *m = dp_module_at(s->mods, p->addr);
-
-	if (s->arming != DP_ARM_QUIESCE)
-		return NULL;
-	if (s->map_of != m) {
-		dp_code_map_close(s->map);
-		s->map = NULL;
-		s->map_of = m;
-		if (m && dp_code_map_open(s->mods, m, &s->map, NULL))
-			s->map = NULL;
-	}
-	if (!s->map)
-		return "its module's code cannot be mapped out";
-	if (dp_code_map_unresolved(s->map, p->addr))
-		return "its function has branches whose targets are not known";
-	if (dp_code_map_target(s->map, p->addr, p->addr + DP_JUMP_SIZE, NULL))
-		return "branches arrive in the bytes that a jump needs";
-	return NULL;
-}
-
 static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 {
 	struct dp_point *p = &s->points.v[i];
-	const char *why = "out of memory", *slow;
-	struct dp_ground ground;
+	const char *why = "out of memory";
 	u8 code[DP_REGION_MAX];
 	ssize_t n = pread(dp_process_mem(s->proc), code, sizeof(code),
 			  (off_t)p->addr);
@@ -121,11 +66,7 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	if (err)
 		return dp_diag_set(diag, err, "%s cannot be probed: %s",
 				   p->name, why);
-	slow = arrivals(s, p);
-	if (slow)
-		dp_engine_forbid_jump(s->engine, s->probes[i], slow);
-	else if (read_ground(s, p, &ground))
-		dp_engine_allow_jump(s->engine, s->probes[i], &ground);
+	dp_ground_allow(&s->grounds, s->engine, s->probes[i], p->addr);
 	s->point_of[s->probes[i]] = i;
 	return s->kind->bind ? s->kind->bind(s, i, diag) : 0;
 }
@@ -142,6 +83,9 @@ static int add_probes(struct dp_session *s, struct dp_diag *diag)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	for (i = 0; i < s->points.n; i++)
 		s->programs[i] = DP_NO_PROGRAM;
+	s->grounds = (struct dp_grounds){ .mods = s->mods,
+					  .mem = dp_process_mem(s->proc),
+					  .arming = s->arming };
 	dp_engine_set_arming(s->engine, s->arming);
 	dp_engine_set_tid_offset(s->engine, dp_thread_tid_offset(s->mods));
 	for (i = 0; i < s->points.n && !err; i++)

@@ -18,6 +18,7 @@
 #include "engine/vm/ops.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include "tracer/ground.h"
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -81,59 +82,37 @@ static void count_record(void *arg, const struct dp_record_copy *record)
 	records++;
 }
 
-/* Bytes of nop behind a function that belong to no other. */
-static size_t padding(u64 end)
-{
-	struct insn_facts f;
-	u8 code[DP_INSN_MAX];
-	size_t n = 0;
-	u64 s, e;
-
-	while (n < DP_INSN_MAX && dp_function_bounds(mods, end + n, &s, &e) &&
-	       pread(dp_process_mem(proc), code, sizeof(code),
-		     (off_t)(end + n)) == sizeof(code) &&
-	       !dp_insn_facts(code, sizeof(code), &f) &&
-	       dp_insn_is_nop(code, f.len))
-		n += f.len;
-	return n;
-}
-
 static u8 *function;
+static struct dp_grounds grounds;
 
 static void cover(u64 start, u64 end)
 {
-	struct dp_ground ground = { .start = start, .function = end - start };
-	u64 at = start, limit = end + padding(end);
 	struct insn_facts f;
 	const char *why;
+	u64 at = start;
 	u32 probe;
 	ssize_t n;
 
-	function = realloc(function, ground.function + DP_REGION_MAX);
-	n = pread(dp_process_mem(proc), function,
-		  ground.function + DP_REGION_MAX, (off_t)start);
-	ground.code = function;
-	ground.size = n > 0 ? (size_t)n : 0;
+	function = realloc(function, end - start);
+	n = pread(dp_process_mem(proc), function, end - start, (off_t)start);
 	for (; at < end && (at == start || !entries); at += f.len) {
 		const u8 *code = function + (at - start);
-		size_t size = ground.size - (at - start);
 
-		if (ground.size < ground.function ||
-		    dp_insn_facts(code, size, &f)) {
+		if (n != (ssize_t)(end - start) ||
+		    dp_insn_facts(code, end - at, &f)) {
 			no_code++;
 			return;
 		}
 		if ((unsigned int)nrand48(chance) % one_in)
 			continue;
-		if (dp_engine_add(engine, at, code, size, &probe, &why)) {
+		if (dp_engine_add(engine, at, code, end - at, &probe, &why)) {
 			refused++;
 			continue;
 		}
 		probes = probe + 1;
 		addresses[probe] = at;
-		ground.room = limit - at;
 		if (arming != DP_ARM_TRAP)
-			dp_engine_allow_jump(engine, probe, &ground);
+			dp_ground_allow(&grounds, engine, probe, at);
 		if (logs)
 			dp_engine_bind(engine, probe,
 				       &(struct dp_binding){ .program = program,
@@ -246,6 +225,9 @@ int main(int argc, char **argv)
 		err = dp_modules_match(mods, module, list, &n, &diag);
 	if (!err && !dp_engine_create(&engine) && !(logs && add_program())) {
 		dp_engine_set_arming(engine, arming);
+		grounds = (struct dp_grounds){ .mods = mods,
+					       .mem = dp_process_mem(proc),
+					       .arming = arming };
 		cover_module(list[0], names);
 		err = dp_process_install(proc, engine, &diag);
 	}

@@ -15,7 +15,7 @@
 #include "engine/control/control.h"
 #include "engine/insn/region.h"
 #include "proc/private.h"
-#include "sym/codemap.h"
+#include "tracer/ground.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static struct dp_process *proc;
 static u32 probes;
 static u32 hot[HOT];
 static unsigned short chance[3] = { 3, 2, 1 };
-static struct dp_code_map *map;
+static struct dp_grounds grounds;
 static bool broken;
 static u8 *function;
 
@@ -41,48 +41,34 @@ static u64 any(u64 n)
 	return (u64)nrand48(chance) % n;
 }
 
-static void add(const struct dp_ground *ground, u64 addr)
+static void add(u64 addr, const u8 *code, size_t size)
 {
-	const u8 *code = ground->code + (addr - ground->start);
 	const char *why;
 	u32 probe;
 
 	/* As the command refuses them. */
-	if (dp_insn_is_restorer(code, ground->start + ground->size - addr))
-		return;
-	if (dp_engine_add(engine, addr, code,
-			  ground->size - (addr - ground->start), &probe, &why))
+	if (dp_insn_is_restorer(code, size) ||
+	    dp_engine_add(engine, addr, code, size, &probe, &why))
 		return;
 	probes = probe + 1;
-	if (map && (dp_code_map_target(map, addr, addr + DP_JUMP_SIZE, NULL) ||
-		    dp_code_map_unresolved(map, addr)))
-		dp_engine_forbid_jump(engine, probe, "somebody arrives there");
-	else
-		dp_engine_allow_jump(engine, probe, ground);
+	dp_ground_allow(&grounds, engine, probe, addr);
 }
 
 /* The entry of a function, or instructions in it by chance. */
 static void cover(u64 start, u64 end, bool entry, unsigned int one_in)
 {
-	struct dp_ground ground = { .start = start, .function = end - start };
 	struct insn_facts f;
 	u64 at;
-	ssize_t n;
 
-	function = realloc(function, ground.function + DP_REGION_MAX);
-	n = pread(dp_process_mem(proc), function,
-		  ground.function + DP_REGION_MAX, (off_t)start);
-	if (n < (ssize_t)ground.function)
+	function = realloc(function, end - start);
+	if (pread(dp_process_mem(proc), function, end - start, (off_t)start) !=
+	    (ssize_t)(end - start))
 		return;
-	ground.code = function;
-	ground.size = (size_t)n;
 	for (at = start; at < end; at += f.len) {
-		if (dp_insn_facts(function + (at - start),
-				  ground.size - (at - start), &f))
+		if (dp_insn_facts(function + (at - start), end - at, &f))
 			return;
-		ground.room = end - at;
 		if (entry ? at == start : at > start && !any(one_in))
-			add(&ground, at);
+			add(at, function + (at - start), end - at);
 	}
 }
 
@@ -226,10 +212,11 @@ int main(int argc, char **argv)
 		err = dp_modules_match(mods, module, list, &n, &diag);
 	if (!err)
 		text = read_text(list[0]);
-	if (!err && arming == DP_ARM_QUIESCE)
-		err = dp_code_map_open(mods, list[0], &map, &diag);
 	if (!err && !dp_engine_create(&engine)) {
 		dp_engine_set_arming(engine, arming);
+		grounds = (struct dp_grounds){ .mods = mods,
+					       .mem = dp_process_mem(proc),
+					       .arming = arming };
 		cover_module(list[0], true, 0, (u32)sites);
 		cover_module(list[0], false, 50, (u32)sites);
 		err = dp_process_install(proc, engine, &diag);

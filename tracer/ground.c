@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* ground: how far a jump may reach, and who may come to the middle of it. */
+#include "tracer/ground.h"
+#include "engine/insn/region.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The longest function that is looked at whole. */
+#define FUNCTION_MAX (16u << 20)
+
+static void read_rseq(struct dp_grounds *g, u64 addr)
+{
+	const struct dp_module *m = dp_module_at(g->mods, addr);
+
+	if (m == g->module)
+		return;
+	free(g->rseq);
+	g->rseq = NULL;
+	g->nr_rseq = 0;
+	g->module = m;
+	if (m && dp_module_rseq(g->mods, m, &g->rseq, &g->nr_rseq))
+		g->nr_rseq = 0;
+}
+
+static bool read_function(struct dp_grounds *g, u64 start, u64 end)
+{
+	size_t want = end - start + 2 * DP_REGION_MAX;
+	ssize_t n;
+
+	if (g->code && g->start == start && g->end == end)
+		return g->size >= end - start;
+	free(g->code);
+	g->code = want <= FUNCTION_MAX ? malloc(want) : NULL;
+	n = g->code ? pread(g->mem, g->code, want, (off_t)start) : -1;
+	g->size = n > 0 ? (size_t)n : 0;
+	g->start = start;
+	g->end = end;
+	return g->size >= end - start;
+}
+
+/* Bytes of nop from @at on that belong to no function. */
+static u64 padding(struct dp_grounds *g, u64 at, u64 enough)
+{
+	u64 from = at, start, end;
+	struct insn_facts f;
+
+	while (at < enough && at - g->start < g->size &&
+	       dp_function_bounds(g->mods, at, &start, &end)) {
+		const u8 *code = g->code + (at - g->start);
+
+		if (dp_insn_facts(code, g->size - (at - g->start), &f) ||
+		    !dp_insn_is_nop(code, f.len))
+			break;
+		at += f.len;
+	}
+	return at - from;
+}
+
+/* Not into a restartable sequence. */
+static u64 before_rseq(const struct dp_grounds *g, u64 addr, u64 limit)
+{
+	size_t i;
+
+	for (i = 0; i < g->nr_rseq; i++)
+		if (g->rseq[i].start > addr && g->rseq[i].start < limit)
+			limit = g->rseq[i].start;
+	return limit;
+}
+
+/* Where somebody branches to, quiesce cannot put a jump. */
+static const char *arrivals(struct dp_grounds *g, u64 addr)
+{
+	if (g->arming != DP_ARM_QUIESCE)
+		return NULL;
+	if (g->mapped != g->module) {
+		dp_code_map_close(g->map);
+		g->map = NULL;
+		g->mapped = g->module;
+		if (g->module &&
+		    dp_code_map_open(g->mods, g->module, &g->map, NULL))
+			g->map = NULL;
+	}
+	if (!g->map)
+		return "its module's code cannot be mapped out";
+	if (dp_code_map_unresolved(g->map, addr))
+		return "its function has branches whose targets are not known";
+	if (dp_code_map_target(g->map, addr, addr + DP_JUMP_SIZE, NULL))
+		return "branches arrive in the bytes that a jump needs";
+	return NULL;
+}
+
+void dp_ground_allow(struct dp_grounds *g, struct dp_engine *engine, u32 probe,
+		     u64 addr)
+{
+	u64 start, end, limit, next_start, next_end;
+	struct dp_ground ground;
+	const char *why;
+
+	read_rseq(g, addr);
+	why = arrivals(g, addr);
+	if (!why && (dp_function_bounds(g->mods, addr, &start, &end) ||
+		     !read_function(g, start, end)))
+		why = "nothing is known of the function around it";
+	if (why) {
+		dp_engine_forbid_jump(engine, probe, why);
+		return;
+	}
+	limit = end + padding(g, end, addr + DP_REGION_MAX);
+	/* Its instructions inside the jump are breakpoints for whoever comes. */
+	if (limit - addr < DP_JUMP_SIZE && g->arming == DP_ARM_INTERIOR &&
+	    limit == end &&
+	    !dp_function_bounds(g->mods, end, &next_start, &next_end) &&
+	    next_start == end && read_function(g, start, next_end))
+		limit = end = next_end;
+	ground = (struct dp_ground){ .start = start,
+				     .code = g->code,
+				     .size = g->size,
+				     .function = end - start,
+				     .room = before_rseq(g, addr, limit) -
+					     addr };
+	dp_engine_allow_jump(engine, probe, &ground);
+}
+
+void dp_grounds_close(struct dp_grounds *g)
+{
+	free(g->code);
+	free(g->rseq);
+	dp_code_map_close(g->map);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* ground: what a jump has to know of the code around a probe. */
+#ifndef DP_TRACER_GROUND_H
+#define DP_TRACER_GROUND_H
+
+#include "engine/control/control.h"
+#include "sym/codemap.h"
+
+/**
+ * struct dp_grounds - a reader; what it read last is kept
+ * @mods, @mem: the process
+ * @arming: how jumps will be written. By quiesce nothing is left inside a jump
+ *          that would send anybody on, so it has to be known that nobody comes
+ *          there; by interior a region may reach into the next function.
+ */
+struct dp_grounds {
+	struct dp_modules *mods;
+	int mem;
+	enum dp_arming arming;
+	/* the function that was read last, and where its module's restartable
+	 * sequences are */
+	u64 start, end;
+	u8 *code;
+	size_t size;
+	const struct dp_module *module;
+	struct dp_range *rseq;
+	size_t nr_rseq;
+	const struct dp_module *mapped;
+	struct dp_code_map *map;
+};
+
+/** dp_ground_allow() - let a probe at @addr be a jump if the code allows it, or
+ *  note why not */
+void dp_ground_allow(struct dp_grounds *grounds, struct dp_engine *engine,
+		     u32 probe, u64 addr);
+
+/** dp_grounds_close() - free what it has read */
+void dp_grounds_close(struct dp_grounds *grounds);
+
+#endif
