@@ -161,6 +161,23 @@ static bool to_original(const void *view, u64 pc, u64 *to)
 	return !dp_view_original(view, pc, to);
 }
 
+bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
+{
+	bool inside = false;
+	pid_t *tids;
+	size_t n, i;
+	u64 sp, pc;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && !inside; i++)
+		inside = !is_stopped(proc, tids[i]) &&
+			 dp_stop_asleep(proc->pid, tids[i], &sp, &pc) &&
+			 dp_view_owns(view, pc);
+	free(tids);
+	return inside;
+}
+
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 {
 	const struct dp_moves moves = { view, in_agent, to_original };

@@ -160,7 +160,10 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	dp_step("leave: stopped");
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);
-	dp_stop_run_out(proc, in_agent, view);
+	if (!err && dp_sleeps_inside(proc, view))
+		err = dp_stop_more(proc, false, diag);
+	if (!err)
+		dp_stop_run_out(proc, in_agent, view);
 	/* The hooks stay until nobody is inside: what the program believes of
 	 * its masks and what they are is made the same in one moment. */
 	if (!err && !dp_drained(proc, view))

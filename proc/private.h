@@ -171,6 +171,9 @@ struct dp_moves {
 bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
 
 /* drain.c: is any thread still in, or on its way into, agent code? */
+/** dp_sleeps_inside() - is a thread that was left asleep in a call of ours? */
+bool dp_sleeps_inside(const struct dp_process *proc,
+		      const struct dp_view *view);
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
 
 #define DP_MEMFD_PATH "/memfd:dprobes"

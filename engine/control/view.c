@@ -3,6 +3,8 @@
 #include "engine/control/view.h"
 #include "engine/control/strategy.h"
 
+#define SYSCALL_SIZE 2
+
 static bool fits(u64 offset, u64 count, u64 each, u64 size)
 {
 	return offset >= sizeof(struct dp_arena) && offset % 8 == 0 &&
@@ -145,6 +147,12 @@ static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
 
 	if (offset == j->start || offset == j->insn[0]) {
 		*orig = s->addr;
+		return 0;
+	}
+	/* In a watched call, or just back from it: as behind the original. */
+	if (s->hook == DP_HOOK_WATCHED &&
+	    offset == (u64)j->insn[j->nr - 1] + SYSCALL_SIZE) {
+		*orig = s->addr + j->size;
 		return 0;
 	}
 	for (i = 1; i < j->nr; i++)
