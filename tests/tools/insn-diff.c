@@ -43,6 +43,7 @@
 #define XFEATURES 472
 #define XSTATE_SIZE 480
 #define XSAVE_HEADER 512
+#define XSAVE_USED (XSAVE_HEADER + 8) /* behind the bits of what is used */
 #define YMM 576
 #define XMM_AND_YMM 7
 
@@ -317,12 +318,14 @@ static bool same_state(const struct insn_facts *f)
 		return false;
 	if (a->signal != b->signal || a->fp_size != b->fp_size)
 		return false;
-	/* The x87 instruction pointer is the copy's. */
+	/* The x87 instruction pointer is the copy's; and which components the
+	 * processor calls unused although they are written, all of them zero,
+	 * is its own affair (SDM vol. 1, 13.6): a preempted run may differ. */
 	if (memcmp(a->fp, b->fp, 8) ||
 	    memcmp(a->fp + 16, b->fp + 16, 464 - 16) ||
-	    (a->fp_size > XSAVE_HEADER &&
-	     memcmp(a->fp + XSAVE_HEADER, b->fp + XSAVE_HEADER,
-		    a->fp_size - XSAVE_HEADER)))
+	    (a->fp_size > XSAVE_USED &&
+	     memcmp(a->fp + XSAVE_USED, b->fp + XSAVE_USED,
+		    a->fp_size - XSAVE_USED)))
 		return false;
 	/* What a call leaves below the stack pointer is dead. */
 	if (f->class == DP_INSN_CALL || f->class == DP_INSN_CALL_IND)
