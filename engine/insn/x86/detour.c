@@ -16,7 +16,6 @@
 #include "engine/insn/x86/emit.h"
 
 #define RED_ZONE 128
-#define SAVED 16 /* rax, rcx */
 #define RSEQ_CPU_ID 4
 #define RSEQ_CS 8
 #define RSEQ_DESCRIPTOR 32
@@ -35,6 +34,10 @@ static void put64(struct dp_out *o, u64 v)
 /* lea @by(%rsp), %rsp */
 static void move_stack(struct dp_out *o, s32 by)
 {
+	if (by == -RED_ZONE) { /* fits in a byte */
+		DP_PUT(o, 0x48, 0x8d, 0x64, 0x24, 0x80);
+		return;
+	}
 	DP_PUT(o, 0x48, 0x8d, 0xa4, 0x24);
 	dp_put32(o, (u32)by);
 }
@@ -57,10 +60,16 @@ static void tell(struct dp_out *o, u64 entry, u32 number)
 	call_agent(o, entry, number - 1);
 }
 
+static void save(struct dp_out *o)
+{
+	move_stack(o, -RED_ZONE);
+	DP_PUT(o, 0x50, 0x51); /* push %rax; push %rcx */
+}
+
+/* But for the red zone. */
 static void restore(struct dp_out *o)
 {
-	DP_PUT(o, 0x48, 0x8b, 0x04, 0x24); /* mov (%rsp), %rax */
-	DP_PUT(o, 0x48, 0x8b, 0x4c, 0x24, 0x08); /* mov 8(%rsp), %rcx */
+	DP_PUT(o, 0x59, 0x58); /* pop %rcx; pop %rax */
 }
 
 /* Offsets in a counting detour; of jumps with one byte of displacement, that of
@@ -95,7 +104,6 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 	c->slow = o->len;
 	put_forget(o, s);
 	restore(o);
-	move_stack(o, SAVED);
 	call_agent(o, s->entry, s->before[0] - 1);
 	DP_PUT(o, 0xeb, 0);
 	c->to_insn = o->len - 1;
@@ -111,9 +119,7 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 {
 	u32 area = (u32)s->rseq->offset;
 
-	move_stack(o, -(RED_ZONE + SAVED));
-	DP_PUT(o, 0x48, 0x89, 0x04, 0x24); /* mov %rax, (%rsp) */
-	DP_PUT(o, 0x48, 0x89, 0x4c, 0x24, 0x08); /* mov %rcx, 8(%rsp) */
+	save(o);
 	c->restart = o->len;
 	aim(o, c->to_restart);
 	DP_PUT(o, 0x48, 0x8d, 0x05); /* lea descriptor(%rip), %rax */
@@ -136,7 +142,7 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 	c->committed = o->len;
 	put_forget(o, s);
 	restore(o);
-	move_stack(o, RED_ZONE + SAVED);
+	move_stack(o, RED_ZONE);
 	aim(o, c->to_insn);
 }
 
