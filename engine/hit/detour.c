@@ -18,7 +18,8 @@ static const struct dp_site_entry *site_at(u32 index)
 static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
 {
 	struct dp_hit hit = { .regs = (void *)frame->regs,
-			      .alt_size = DP_ALT_UNKNOWN };
+			      .alt_size = DP_ALT_UNKNOWN,
+			      .signals = true };
 
 	hit.regs->rip = site->addr;
 	hit.regs->rsp = (u64)(frame + 1) + DP_RED_ZONE;

@@ -149,7 +149,11 @@ bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 	ctx->serial = ctx->ticks = serial;
 	ctx->sp = hit->regs->rsp;
 	ctx->hit = (u64)hit;
-	dp_call_on(ctx, run, &ctx->stack[DP_CONTEXT_STACK]);
+	/* Where signals can come, their frames must not go there. */
+	if (hit->signals)
+		run(ctx);
+	else
+		dp_call_on(ctx, run, &ctx->stack[DP_CONTEXT_STACK]);
 	if (ctx->waits)
 		dp_context_suspend(ctx);
 	else
