@@ -32,6 +32,7 @@
 #endif
 #define USER_END 0x7ffffffff000ull
 #define REWIND_TRIES 100
+#define QUIET_TRIES 200
 static u32 counter_shards(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -373,16 +374,25 @@ static int arm_quiet(struct dp_process *proc, write_fn *write, u64 *bad,
 		     struct dp_diag *diag)
 {
 	const struct dp_moves moves = { proc->engine, is_inside, to_copy };
-	int err = dp_stop_alone(proc, diag);
+	int err, tries;
 
-	if (err)
-		return err;
-	if (dp_threads_move(proc, &moves))
-		err = write(proc->engine, &proc->target, bad);
-	else
-		err = -EAGAIN;
-	dp_stop_release(proc);
-	return err;
+	/* One that was just being made, or woke up, is asleep or stopped the
+	 * next time. */
+	for (tries = 0; tries < QUIET_TRIES; tries++) {
+		err = dp_stop_alone(proc, diag);
+		if (err)
+			return err;
+		if (dp_threads_move(proc, &moves)) {
+			err = write(proc->engine, &proc->target, bad);
+			dp_stop_release(proc);
+			return err;
+		}
+		dp_stop_release(proc);
+	}
+	return dp_diag_set(
+		diag, -EAGAIN,
+		"a thread of process %d is where a jump has to be written and cannot be moved; try again, or without DPROBES_ARM=quiesce",
+		proc->pid);
 }
 
 static int arm_running(struct dp_process *proc, write_fn *write, u64 *bad,

@@ -22,6 +22,8 @@
 #define HELD_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, held))
 #define IN_MASKS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_masks))
 #define NR_SIGNALS 64
+#define STACK_MAX (8u << 20)
+#define USER_CS 0x33
 
 static u64 *find(u64 *words, u64 thread, bool make)
 {
@@ -65,15 +67,57 @@ static u64 bits_for(u64 mask)
 	return bits;
 }
 
-/* Return: 0 or a negative errno; @bits say what was blocked. */
-static int unblock(const struct dp_thread *t, u64 caught, u64 *bits)
+/*
+ * Masks that a thread gets back when its signal handlers return: in the frames
+ * on its stack, the innermost first. @set goes in, @clear out of each.
+ * Return: is there a frame? @first is what was in the innermost one.
+ */
+static bool change_frames(const struct dp_process *proc,
+			  const struct dp_thread *t, const struct dp_maps *maps,
+			  u64 set, u64 clear, u64 *first)
 {
-	u64 mask;
+	u64 sp = t->regs.rsp & ~7ull, size, at, i, *words;
+	const struct dp_map *m = dp_maps_find(maps, sp);
+	struct dp_sigframe frame;
+	bool found = false;
+
+	size = m && m->end - sp < STACK_MAX ? m->end - sp : STACK_MAX;
+	words = m ? malloc(size) : NULL;
+	if (!words || dp_process_read(proc, sp, words, size)) {
+		free(words);
+		return false;
+	}
+	for (i = 0; i < size / 8; i++) {
+		at = sp + i * 8;
+		if (words[i] != proc->restorer ||
+		    dp_process_read(proc, at, &frame, sizeof(frame)) ||
+		    frame.uc.mc.cs != USER_CS)
+			continue;
+		if (!found)
+			*first = frame.uc.sigmask;
+		found = true;
+		frame.uc.sigmask = (frame.uc.sigmask & ~clear) | set;
+		dp_process_write(proc,
+				 at + offsetof(struct dp_sigframe, uc.sigmask),
+				 &frame.uc.sigmask, sizeof(frame.uc.sigmask));
+	}
+	free(words);
+	return found;
+}
+
+/* In a handler, what counts is what was blocked before: its return brings that
+ * back. Return: 0 or a negative errno; @bits say what was blocked. */
+static int unblock(const struct dp_process *proc, const struct dp_thread *t,
+		   const struct dp_maps *maps, u64 *bits)
+{
+	u64 caught = caught_by(proc), mask, before;
 
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
 		return -errno;
-	*bits = bits_for(mask & caught);
-	if (!*bits)
+	before = mask;
+	change_frames(proc, t, maps, 0, caught, &before);
+	*bits = bits_for(before & caught);
+	if (!(mask & caught))
 		return 0;
 	mask &= ~caught;
 	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 0;
@@ -82,14 +126,14 @@ static int unblock(const struct dp_thread *t, u64 caught, u64 *bits)
 int dp_masks_take(struct dp_process *proc)
 {
 	u64 *words = read_words(proc, proc->base), *word;
-	int err = words ? 0 : -ENOMEM;
+	struct dp_maps maps = { 0 };
+	int err = words ? dp_maps_read(proc->pid, &maps) : -ENOMEM;
 	u64 bits = 0;
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads && !err; i++) {
 		word = find(words, proc->threads[i].regs.fs_base, true);
-		err = word ? unblock(&proc->threads[i], caught_by(proc),
-				     &bits) :
+		err = word ? unblock(proc, &proc->threads[i], &maps, &bits) :
 			     -ENOMEM;
 		if (!err && bits)
 			*word = proc->threads[i].regs.fs_base | bits;
@@ -100,6 +144,7 @@ int dp_masks_take(struct dp_process *proc)
 			     DP_MASKS * sizeof(*words)) &&
 	    !err)
 		err = -EFAULT;
+	dp_maps_free(&maps);
 	free(words);
 	return err;
 }
@@ -116,34 +161,41 @@ static void send_held(const struct dp_process *proc, const struct dp_held *held,
 				(int)held[i].info[0]);
 }
 
-static void block(const struct dp_thread *t, u64 word)
+static void block(const struct dp_process *proc, const struct dp_thread *t,
+		  const struct dp_maps *maps, u64 word)
 {
-	u64 mask;
+	u64 mask, add = 0, first;
 	u32 k;
 
-	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
-		return;
 	for (k = 0; k < DP_CAUGHT; k++)
 		if (word >> k & 1)
-			mask |= 1ull << (dp_caught(k) - 1);
+			add |= 1ull << (dp_caught(k) - 1);
+	if (!add || ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
+		return;
+	mask |= add;
 	ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
+	change_frames(proc, t, maps, add, 0, &first);
 }
 
 void dp_masks_return(struct dp_process *proc, u64 base)
 {
 	u64 *words = read_words(proc, base), *word;
 	struct dp_held held[DP_HELD];
+	struct dp_maps maps = { 0 };
 	size_t i;
 
+	if (dp_maps_read(proc->pid, &maps))
+		maps.n = 0;
 	if (dp_process_read(proc, base + HELD_AT, held, sizeof(held)))
 		memset(held, 0, sizeof(held));
 	for (i = 0; words && i < proc->nr_threads; i++) {
 		word = find(words, proc->threads[i].regs.fs_base, false);
 		if (!word)
 			continue;
-		block(&proc->threads[i], *word);
+		block(proc, &proc->threads[i], &maps, *word);
 		send_held(proc, held, &proc->threads[i]);
 	}
+	dp_maps_free(&maps);
 	free(words);
 }
 

@@ -35,7 +35,7 @@ int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag)
 	if (!err && dp_remote_begin(proc, &proc->sync, NULL)) {
 		/* That one cannot; among all of them there may be one. */
 		dp_stop_release(proc);
-		err = dp_stop_all(proc, diag);
+		err = dp_stop_alone(proc, diag);
 		if (!err)
 			err = dp_remote_begin(proc, &proc->sync, diag);
 		if (err)
