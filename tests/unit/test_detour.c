@@ -1,0 +1,882 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * detour: generated code, run. What it does to registers, flags, stack, red zone
+ * and memory is compared with what the code does that it stands for.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/rseq.h>
+#include <ucontext.h>
+#include "engine/insn/detour.h"
+#include "engine/layout.h"
+#include "hex.h"
+
+#define SIGNATURE 0x53053053
+#define CPUS 65536
+#define COUNTER 24 /* offset of the one that is counted in */
+#define RED_ZONE 128
+#define CC 0xcc
+
+/* One mapping, so that all is near. */
+#define AREA 0x10000
+enum {
+	TEXT = 0, /* the code that is probed */
+	PAD_NEAR = 0x50, /* ways out: see put_pad() */
+	FUNCTION = 0x70, /* lea 1(%rax), %rax; ret */
+	PAD_FAR = 0x80, /* and others, PAD_SIZE apart */
+	STUB = 0x1000,
+	DETOUR = 0x2000,
+	DATA = 0x3000,
+	EXIT = 0x3800, /* which pad it was */
+};
+#define PAD_SIZE 0x20
+#define STACK_WORDS 32 /* each the address of another pad */
+
+/* In the order of their numbers. */
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
+
+struct machine {
+	u64 r[16], flags;
+};
+
+extern struct machine machine_in, machine_out;
+extern u64 machine_go, nr_told;
+extern u32 told[32];
+void machine_run(void); /* from machine_in, at machine_go */
+void machine_leave(void); /* is where that ends */
+void machine_told(void); /* in place of the agent: notes the number */
+
+__asm__(".pushsection .bss\n"
+	".balign 16\n"
+	".globl machine_in, machine_out, machine_go, nr_told, told\n"
+	".hidden machine_in, machine_out, machine_go, nr_told, told\n"
+	"machine_in: .skip 136\n"
+	"machine_out: .skip 136\n"
+	"machine_go: .skip 8\n"
+	"nr_told: .skip 8\n"
+	"told: .skip 128\n"
+	"host_sp: .skip 8\n"
+	".popsection\n"
+	".pushsection .text\n"
+	".globl machine_run, machine_leave, machine_told\n"
+	".hidden machine_run, machine_leave, machine_told\n"
+	"machine_run:\n"
+	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
+	"mov %rsp, host_sp(%rip)\n"
+	"pushq machine_in+128(%rip)\n"
+	"popfq\n"
+	"mov machine_in(%rip), %rax; mov machine_in+8(%rip), %rcx\n"
+	"mov machine_in+16(%rip), %rdx; mov machine_in+24(%rip), %rbx\n"
+	"mov machine_in+32(%rip), %rsp; mov machine_in+40(%rip), %rbp\n"
+	"mov machine_in+48(%rip), %rsi; mov machine_in+56(%rip), %rdi\n"
+	"mov machine_in+64(%rip), %r8; mov machine_in+72(%rip), %r9\n"
+	"mov machine_in+80(%rip), %r10; mov machine_in+88(%rip), %r11\n"
+	"mov machine_in+96(%rip), %r12; mov machine_in+104(%rip), %r13\n"
+	"mov machine_in+112(%rip), %r14; mov machine_in+120(%rip), %r15\n"
+	"jmp *machine_go(%rip)\n"
+	"machine_leave:\n"
+	"mov %rax, machine_out(%rip); mov %rcx, machine_out+8(%rip)\n"
+	"mov %rdx, machine_out+16(%rip); mov %rbx, machine_out+24(%rip)\n"
+	"mov %rsp, machine_out+32(%rip); mov %rbp, machine_out+40(%rip)\n"
+	"mov %rsi, machine_out+48(%rip); mov %rdi, machine_out+56(%rip)\n"
+	"mov %r8, machine_out+64(%rip); mov %r9, machine_out+72(%rip)\n"
+	"mov %r10, machine_out+80(%rip); mov %r11, machine_out+88(%rip)\n"
+	"mov %r12, machine_out+96(%rip); mov %r13, machine_out+104(%rip)\n"
+	"mov %r14, machine_out+112(%rip); mov %r15, machine_out+120(%rip)\n"
+	"mov host_sp(%rip), %rsp\n"
+	"pushfq\n"
+	"popq machine_out+128(%rip)\n"
+	"cld\n"
+	"pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
+	"ret\n"
+	"machine_told:\n"
+	"pushfq; push %rax; push %rcx; push %rdx\n"
+	"mov 40(%rsp), %eax\n"
+	"mov nr_told(%rip), %ecx\n"
+	"and $31, %ecx\n"
+	"lea told(%rip), %rdx\n"
+	"mov %eax, (%rdx,%rcx,4)\n"
+	"incl nr_told(%rip)\n"
+	"pop %rdx; pop %rcx; pop %rax; popfq\n"
+	"ret\n"
+	".popsection\n");
+
+/* @aim: offset of a displacement of @size bytes, if any, which ends the
+ * instruction but for @behind bytes and shall refer to @to */
+struct code {
+	const char *name, *text;
+	u8 aim, size, behind;
+	u16 to;
+};
+
+static const struct code codes[] = {
+	{ "prologue", "55 4889e5 4154", 0, 0, 0, 0 },
+	{ "five nops", "9090909090", 0, 0, 0, 0 },
+	{ "one nop", "0f1f440000", 0, 0, 0, 0 },
+	{ "sub", "4883e801 90", 0, 0, 0, 0 },
+	{ "add, adc", "4801d8 4811d8", 0, 0, 0, 0 },
+	{ "setc, sbb", "0f92c0 19d2", 0, 0, 0, 0 },
+	{ "inc keeps carry", "48ffc0 10e4", 0, 0, 0, 0 },
+	{ "to the red zone", "4889442480", 0, 0, 0, 0 },
+	{ "from the red zone", "488b4424f8", 0, 0, 0, 0 },
+	{ "pushf, popf", "9c 9d 909090", 0, 0, 0, 0 },
+	{ "pushf", "90 9c 909090", 0, 0, 0, 0 },
+	{ "lahf, sahf", "9f f5 9e 9090", 0, 0, 0, 0 },
+	{ "std", "fd 90 909090", 0, 0, 0, 0 },
+	{ "push, pop rsp", "54 5c 909090", 0, 0, 0, 0 },
+	{ "mov imm32", "48c7c500000000 90", 0, 0, 0, 0 },
+	{ "sub rsp", "4881ec00010000", 0, 0, 0, 0 },
+	{ "mov imm64", "48b88877665544332211", 0, 0, 0, 0 },
+	{ "xchg", "4893 4891 90", 0, 0, 0, 0 },
+	{ "lea rip", "488d0500000000", 3, 4, 0, DATA + 8 },
+	{ "load rip", "488b0500000000", 3, 4, 0, DATA + 8 },
+	{ "add rip, imm8", "4883050000000005", 3, 4, 1, DATA + 16 },
+	{ "mov rip, imm32", "c7050000000044332211", 2, 4, 4, DATA + 16 },
+	{ "inc rip, behind nops", "90909090 48ff0500000000", 7, 4, 0, DATA },
+	{ "sse rip", "90 f30f6f0500000000", 5, 4, 0, DATA },
+	{ "jmp short", "909090 eb00", 4, 1, 0, PAD_NEAR },
+	{ "jmp near", "e900000000", 1, 4, 0, PAD_FAR },
+	{ "jmp *rbx", "909090 ffe3", 0, 0, 0, 0 },
+	{ "jmp *mem", "ff642408 90", 0, 0, 0, 0 },
+	{ "jmp *rip", "ff2500000000", 2, 4, 0, DATA + 24 },
+	{ "ret", "90909090 c3", 0, 0, 0, 0 },
+	{ "ret imm", "9090 c21000", 0, 0, 0, 0 },
+	{ "call", "e800000000", 1, 4, 0, FUNCTION },
+	{ "add, call", "4801d8 e800000000", 4, 4, 0, FUNCTION },
+	{ "call away", "90 e800000000", 2, 4, 0, PAD_FAR },
+	{ "call *rbx", "ffd3 4889c3", 0, 0, 0, 0 },
+	{ "last call *rbx", "909090 ffd3", 0, 0, 0, 0 },
+	{ "call *mem", "9090 ff542410", 0, 0, 0, 0 },
+	{ "call *rip", "ff1500000000", 2, 4, 0, DATA + 32 },
+	{ "loop", "e200 4889c3", 1, 1, 0, PAD_NEAR },
+	{ "loope", "e100 4889c3", 1, 1, 0, PAD_NEAR },
+	{ "loopne", "909090 e000", 4, 1, 0, PAD_NEAR },
+	{ "jrcxz", "e300 4889c3", 1, 1, 0, PAD_NEAR },
+	{ "jecxz", "67e300 4889c3", 2, 1, 0, PAD_NEAR },
+	{ "longest", "90909090 6666666666662e0f1f840000000000", 0, 0, 0, 0 },
+};
+
+/* What a detour is to do besides. */
+enum kind { COUNTS, CANNOT_COUNT, BEFORE, ALL, COUNTS_ALL, KINDS };
+
+/* What a run came to. */
+struct outcome {
+	struct machine m;
+	u64 exit, counted, nr_told;
+	u32 told[32];
+	u8 stack[2 * RED_ZONE + 256]; /* from twice a red zone below */
+	u8 data[64];
+};
+
+static u8 *area;
+static u8 stack[32768] __attribute__((aligned(64)));
+#define STACK_POINTER (stack + 24576)
+/* The CPUs' addresses of counters, and these. */
+static u64 *table, *counters;
+#define COUNTERS_STRIDE 8 /* words */
+
+static u64 at(unsigned int offset)
+{
+	return (u64)(uintptr_t)(area + offset);
+}
+
+/* movl $number, exit(%rip); jmp machine_leave */
+static void put_pad(unsigned int offset, u32 number)
+{
+	u32 rel = EXIT - (offset + 10);
+
+	area[offset] = 0xc7;
+	area[offset + 1] = 0x05;
+	memcpy(area + offset + 2, &rel, 4);
+	memcpy(area + offset + 6, &number, 4);
+	dp_detour_entry_stub(area + offset + 10, (u64)(uintptr_t)machine_leave);
+}
+
+static size_t put_code(const struct code *c)
+{
+	static const u8 function[] = { 0x48, 0x8d, 0x40, 0x01, 0xc3 };
+	size_t n = hex(c->text, area + TEXT);
+	u32 rel = c->to - (c->aim + c->size + c->behind), i;
+
+	memcpy(area + c->aim, &rel, c->size);
+	put_pad(TEXT + (unsigned int)n, 1);
+	put_pad(PAD_NEAR, 2);
+	for (i = 0; i < STACK_WORDS; i++)
+		put_pad(PAD_FAR + i * PAD_SIZE, 3 + i);
+	memcpy(area + FUNCTION, function, sizeof(function));
+	dp_detour_entry_stub(area + STUB, (u64)(uintptr_t)machine_told);
+	return n;
+}
+
+static void put_data(void)
+{
+	u64 word[8] = { 0x1111,
+			0x2222,
+			0x7fffffffffffffff,
+			at(PAD_NEAR),
+			at(PAD_FAR),
+			5,
+			6,
+			7 };
+
+	memcpy(area + DATA, word, sizeof(word));
+	memset(area + EXIT, 0, 8);
+}
+
+static u64 counted(void)
+{
+	u64 sum = 0;
+	size_t cpu;
+
+	for (cpu = 0; cpu < CPUS; cpu++)
+		if (table[cpu])
+			sum += counters[cpu % CPU_SETSIZE * COUNTERS_STRIDE +
+					COUNTER / 8];
+	return sum;
+}
+
+static void count_from_zero(bool usable)
+{
+	size_t cpu;
+
+	memset(counters, 0, CPU_SETSIZE * COUNTERS_STRIDE * sizeof(*counters));
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		table[cpu] = usable ? (u64)(uintptr_t)(counters +
+						       cpu * COUNTERS_STRIDE) :
+				      0;
+}
+
+static u64 rseq_cs(void)
+{
+	u64 cs;
+
+	__asm__ volatile("movq %%fs:(%1), %0"
+			 : "=r"(cs)
+			 : "r"((s64)__rseq_offset + 8));
+	return cs;
+}
+
+static void run(const struct machine *from, struct outcome *o)
+{
+	size_t i;
+
+	memset(o, 0, sizeof(*o));
+	memset(stack, 0x5a, sizeof(stack));
+	for (i = 0; i < STACK_WORDS; i++)
+		((u64 *)(void *)STACK_POINTER)[i] = at(PAD_FAR) + i * PAD_SIZE;
+	put_data();
+	nr_told = 0;
+	memset(told, 0, sizeof(told));
+	machine_in = *from;
+	machine_go = at(TEXT);
+	machine_run();
+	o->m = machine_out;
+	memcpy(&o->exit, area + EXIT, sizeof(o->exit));
+	o->nr_told = nr_told;
+	memcpy(o->told, told, sizeof(told));
+	memcpy(o->stack, STACK_POINTER - 2 * RED_ZONE, sizeof(o->stack));
+	memcpy(o->data, area + DATA, sizeof(o->data));
+}
+
+static const struct dp_rseq *own_rseq(void)
+{
+	static struct dp_rseq rseq = { .signature = SIGNATURE };
+
+	rseq.offset = (s32)__rseq_offset;
+	return &rseq;
+}
+
+/* Numbers that differ, and do not fit in a byte. */
+static u32 number(int insn, bool after)
+{
+	return (u32)(0x12300 + insn) | (after ? DP_TELL_AFTER : 0);
+}
+
+static void spell(struct dp_detour_spec *s, const struct dp_region *r,
+		  const u8 *code, enum kind kind)
+{
+	int i;
+
+	*s = (struct dp_detour_spec){ .from = at(TEXT),
+				      .at = at(DETOUR),
+				      .entry = at(STUB),
+				      .code = code,
+				      .region = r };
+	s->before[0] = 1 + number(0, false);
+	if (kind != BEFORE && kind != ALL) {
+		s->rseq = own_rseq();
+		s->table = (u64)(uintptr_t)table;
+		s->counter = COUNTER;
+	}
+	if (kind != ALL && kind != COUNTS_ALL)
+		return;
+	for (i = 0; i < r->nr; i++) {
+		s->before[i] = 1 + number(i, false);
+		if (dp_insn_falls_through(r->facts[i].class))
+			s->after[i] = 1 + number(i, true);
+	}
+}
+
+static void put_detour(const struct dp_detour_spec *s, struct dp_detour *d)
+{
+	assert_int_equal(dp_detour_make(s, d), 0);
+	memcpy(area + DETOUR, d->code, d->len);
+	assert_int_equal(dp_emit_jmp(area + TEXT, s->from, s->at + d->start),
+			 5);
+}
+
+/* A run of the code itself goes before it: does it leave at @insn? */
+static bool leaves(const struct dp_region *r, int insn, const struct outcome *o)
+{
+	return r->facts[insn].class != DP_INSN_PLAIN && o->exit != 1;
+}
+
+static void expect_told(const struct dp_detour_spec *s, enum kind kind,
+			const struct outcome *plain, const struct outcome *o)
+{
+	bool alone = kind == COUNTS || kind == COUNTS_ALL;
+	u64 n = 0;
+	int i;
+
+	for (i = 0; i < s->region->nr; i++) {
+		if (s->before[i] && (i || !alone))
+			assert_int_equal(o->told[n++], s->before[i] - 1);
+		if (leaves(s->region, i, plain))
+			break;
+		if (s->after[i])
+			assert_int_equal(o->told[n++], s->after[i] - 1);
+	}
+	assert_int_equal(o->nr_told, n);
+	assert_int_equal(o->counted, alone);
+}
+
+static bool calls(const struct dp_region *r)
+{
+	int i;
+
+	for (i = 0; i < r->nr; i++)
+		if (r->facts[i].class == DP_INSN_CALL ||
+		    r->facts[i].class == DP_INSN_CALL_IND)
+			return true;
+	return false;
+}
+
+/* The stack from the red zone up; what is below a call's frame is nobody's. */
+static void expect_same(const struct dp_region *r, const struct outcome *plain,
+			const struct outcome *o)
+{
+	size_t from = RED_ZONE;
+
+	if (calls(r))
+		from = 2 * RED_ZONE -
+		       ((u64)(uintptr_t)STACK_POINTER - plain->m.r[RSP]);
+	assert_int_equal(o->exit, plain->exit);
+	assert_memory_equal(&o->m, &plain->m, sizeof(o->m));
+	assert_memory_equal(o->stack + from, plain->stack + from,
+			    sizeof(o->stack) - from);
+	assert_memory_equal(o->data, plain->data, sizeof(o->data));
+}
+
+static void compare(const struct machine *from, size_t n, enum kind kind)
+{
+	struct dp_detour_spec spec;
+	struct outcome plain, probed;
+	struct dp_region region;
+	u8 code[DP_REGION_MAX];
+	struct dp_detour d;
+	const char *why;
+
+	memcpy(code, area + TEXT, n);
+	assert_int_equal(dp_region_decode(code, n, n, &region, &why), 0);
+	run(from, &plain);
+	assert_in_range(plain.exit, 1, 3 + STACK_WORDS);
+	spell(&spec, &region, code, kind);
+	put_detour(&spec, &d);
+	count_from_zero(kind != CANNOT_COUNT);
+	run(from, &probed);
+	probed.counted = counted();
+	memcpy(area + TEXT, code, n);
+	expect_same(&region, &plain, &probed);
+	expect_told(&spec, kind, &plain, &probed);
+	if (spec.rseq)
+		assert_int_equal(rseq_cs(), 0);
+}
+
+static u64 flags_of(unsigned int combination)
+{
+	static const u64 flag[] = { 0x1, 0x4, 0x10, 0x40, 0x80, 0x800 };
+	u64 flags = 0x202;
+	int i;
+
+	for (i = 0; i < 6; i++)
+		if (combination >> i & 1)
+			flags |= flag[i];
+	return flags;
+}
+
+static void start_of(struct machine *m, u64 rcx, u64 flags)
+{
+	int i;
+
+	for (i = 0; i < 16; i++)
+		m->r[i] = 0x1111111111111111ull * (u64)(i + 1) - 3;
+	m->r[RCX] = rcx;
+	m->r[RBX] = at(PAD_NEAR);
+	m->r[RSP] = (u64)(uintptr_t)STACK_POINTER;
+	m->flags = flags;
+}
+
+static bool counts(enum kind kind)
+{
+	return kind != BEFORE && kind != ALL;
+}
+
+/* With each combination of flags, and with what loop and jrcxz look at. */
+static void compare_all(size_t n, enum kind kind)
+{
+	unsigned int flags;
+	struct machine m;
+	u64 rcx;
+
+	for (rcx = 0; rcx < 3; rcx++)
+		for (flags = 0; flags < 64; flags++) {
+			start_of(&m, rcx, flags_of(flags));
+			compare(&m, n, kind);
+		}
+}
+
+static void changes_nothing(void **state)
+{
+	enum kind kind;
+	size_t i;
+
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		for (kind = 0; kind < KINDS; kind++) {
+			if (counts(kind) && !__rseq_size)
+				continue;
+			print_message("# %s, %d\n", codes[i].name, kind);
+			compare_all(put_code(&codes[i]), kind);
+		}
+}
+
+static void takes_every_condition(void **state)
+{
+	char text[2][32];
+	struct code c = { .name = "jcc", .to = PAD_NEAR };
+	enum kind kind;
+	int cc;
+
+	for (cc = 0; cc < 16; cc++)
+		for (kind = BEFORE; kind <= ALL; kind++) {
+			snprintf(text[0], 32, "7%x00 4889c3", cc);
+			snprintf(text[1], 32, "0f8%x00000000", cc);
+			c.text = text[0];
+			c.aim = c.size = 1;
+			compare_all(put_code(&c), kind);
+			c.text = text[1];
+			c.aim = 2;
+			c.size = 4;
+			compare_all(put_code(&c), kind);
+		}
+}
+
+/* An interrupted count begins anew. */
+
+static u8 *trap_at, trap_byte;
+static int traps_seen, sent_back;
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	greg_t *pc = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+
+	traps_seen++;
+	*trap_at = trap_byte;
+	if (*pc == (greg_t)(uintptr_t)trap_at + 1)
+		--*pc;
+	else
+		sent_back++;
+}
+
+static void trap_on(bool on)
+{
+	static u8 alternate[65536];
+	stack_t ss = { .ss_sp = alternate, .ss_size = sizeof(alternate) };
+	struct sigaction sa = { .sa_sigaction = on_trap,
+				.sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+	if (!on)
+		sa = (struct sigaction){ .sa_handler = SIG_DFL };
+	assert_int_equal(sigaltstack(&ss, NULL), 0);
+	assert_int_equal(sigaction(SIGTRAP, &sa, NULL), 0);
+}
+
+struct sequence {
+	u64 zero, first, len, abort;
+};
+
+/* Is a thread that is interrupted there, an instruction begun, sent back? */
+static bool restarts(const struct sequence *s, u64 pc)
+{
+	return pc - s->first < s->len;
+}
+
+static void interrupt_at(const struct dp_detour_spec *s, unsigned int offset,
+			 const struct machine *m, const struct outcome *plain)
+{
+	struct sequence seq;
+	struct outcome o;
+
+	memcpy(&seq, area + DETOUR, sizeof(seq));
+	trap_at = area + DETOUR + offset;
+	trap_byte = *trap_at;
+	traps_seen = sent_back = 0;
+	*trap_at = CC;
+	count_from_zero(true);
+	run(m, &o);
+	*trap_at = trap_byte;
+	o.counted = counted();
+	assert_int_equal(traps_seen, 1);
+	assert_int_equal(sent_back, restarts(&seq, s->at + offset));
+	assert_int_equal(o.counted, 1);
+	expect_same(s->region, plain, &o);
+	expect_told(s, COUNTS_ALL, plain, &o);
+	assert_int_equal(rseq_cs(), 0);
+}
+
+static int interrupt_everywhere(const struct dp_detour_spec *s,
+				const struct dp_detour *d,
+				const struct machine *m,
+				const struct outcome *plain)
+{
+	struct insn_facts f;
+	unsigned int offset;
+	int n = 0;
+
+	for (offset = d->start; offset < d->len; offset += f.len, n++) {
+		assert_int_equal(dp_insn_facts(d->code + offset,
+					       d->len - offset, &f),
+				 0);
+		interrupt_at(s, offset, m, plain);
+	}
+	return n;
+}
+
+static void counts_once_when_interrupted(void **state)
+{
+	static const struct code add = { .name = "add, adc",
+					 .text = "4801d8 4811d8" };
+	struct dp_detour_spec spec;
+	struct outcome plain;
+	struct dp_region region;
+	u8 code[DP_REGION_MAX];
+	struct dp_detour d;
+	struct machine m;
+	const char *why;
+	size_t n;
+
+	if (!__rseq_size)
+		skip();
+	n = put_code(&add);
+	memcpy(code, area + TEXT, n);
+	assert_int_equal(dp_region_decode(code, n, n, &region, &why), 0);
+	start_of(&m, 1, flags_of(63));
+	run(&m, &plain);
+	spell(&spec, &region, code, COUNTS_ALL);
+	put_detour(&spec, &d);
+	trap_on(true);
+	assert_true(interrupt_everywhere(&spec, &d, &m, &plain) > 20);
+	trap_on(false);
+}
+
+/* Many threads. */
+
+#define TIMES 5000000
+
+struct worker {
+	pthread_t thread;
+	int cpu;
+	bool done;
+};
+
+static void pin(pthread_t thread, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	pthread_setaffinity_np(thread, sizeof(set), &set);
+}
+
+static void *work(void *arg)
+{
+	void (*loop)(u64) = (void (*)(u64))(uintptr_t)at(TEXT);
+	struct worker *w = arg;
+
+	pin(pthread_self(), w->cpu);
+	loop(TIMES);
+	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void on_usr1(int sig)
+{
+}
+
+static bool busy(const struct worker *w)
+{
+	return !__atomic_load_n(&w[0].done, __ATOMIC_ACQUIRE) ||
+	       !__atomic_load_n(&w[1].done, __ATOMIC_ACQUIRE);
+}
+
+/* While they count they are signalled, and moved where asked for. */
+static void count_in_two(const int *cpu, bool move)
+{
+	struct worker w[2] = { { .cpu = cpu[0] }, { .cpu = cpu[1] } };
+	unsigned int n, i;
+
+	count_from_zero(true);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(
+			pthread_create(&w[i].thread, NULL, work, &w[i]), 0);
+	for (n = 0; busy(w); n++) {
+		pthread_kill(w[n % 2].thread, SIGUSR1);
+		if (move)
+			pin(w[n % 2].thread, cpu[n / 2 % 2]);
+		sched_yield();
+	}
+	for (i = 0; i < 2; i++)
+		pthread_join(w[i].thread, NULL);
+	assert_int_equal(counted(), 2 * TIMES);
+	assert_int_equal(nr_told, 0);
+}
+
+/* Two of the CPUs that there are for us. Return: how many there are. */
+static int two_cpus(int *cpu)
+{
+	cpu_set_t set;
+	int i, n = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	for (i = 0; i < CPU_SETSIZE && n < 2; i++)
+		if (CPU_ISSET(i, &set))
+			cpu[n++] = i;
+	return n;
+}
+
+static void counts_exactly(void **state)
+{
+	/* nopl; dec %rdi; jnz back; ret */
+	static const struct code loop = { .name = "loop",
+					  .text = "0f1f440000 48ffcf 75f6 c3" };
+	struct dp_detour_spec spec;
+	struct dp_region region;
+	u8 code[DP_REGION_MAX];
+	struct dp_detour d;
+	const char *why;
+	int cpu[2], n;
+
+	n = two_cpus(cpu);
+	if (!__rseq_size)
+		skip();
+	put_code(&loop);
+	memcpy(code, area + TEXT, sizeof(code));
+	assert_int_equal(dp_region_decode(code, sizeof(code), 5, &region, &why),
+			 0);
+	spell(&spec, &region, code, COUNTS);
+	put_detour(&spec, &d);
+	nr_told = 0;
+	signal(SIGUSR1, on_usr1);
+	count_in_two((const int[]){ cpu[0], cpu[0] }, false);
+	if (n > 1) {
+		count_in_two(cpu, false);
+		count_in_two(cpu, true);
+	}
+	signal(SIGUSR1, SIG_DFL);
+}
+
+/* Layouts of all regions that these make. */
+
+static const char *const makings[] = {
+	"90", /* the shortest */
+	"55",
+	"ffd0",
+	"e204",
+	"7404",
+	"eb04",
+	"c3",
+	"67e304",
+	"8b4508",
+	"ff542410",
+	"e800000000",
+	"488d0500000000",
+	"66c7050000000011 22", /* a word to a rip-relative address */
+	"65656565656541 ff94c000000000", /* a call of 14 bytes */
+	"6565656565656541 ff94c000000000", /* and of 15 */
+	"6666666666662e0f1f840000000000",
+};
+#define MAKINGS (sizeof(makings) / sizeof(makings[0]))
+
+static void expect_descriptor(const struct dp_detour_spec *s,
+			      const struct dp_detour *d)
+{
+	struct sequence seq;
+	u32 signature;
+
+	memcpy(&seq, d->code, sizeof(seq));
+	assert_int_equal(seq.zero, 0);
+	assert_true(seq.abort - s->at > sizeof(seq) &&
+		    seq.abort - s->at < d->start);
+	assert_true(seq.first - s->at > d->start);
+	assert_true(seq.first + seq.len - s->at < d->at[0]);
+	assert_false(restarts(&seq, seq.abort));
+	memcpy(&signature, d->code + (seq.abort - s->at) - 4, 4);
+	assert_int_equal(signature, SIGNATURE);
+	/* What is told of the first is told on the way there. */
+	assert_int_equal(d->at[0], d->insn[0]);
+}
+
+static void expect_layout(const struct dp_detour_spec *s,
+			  const struct dp_detour *d)
+{
+	const struct dp_region *r = s->region;
+	struct insn_facts f;
+	int i;
+
+	assert_true(d->len <= DP_DETOUR_MAX);
+	assert_int_equal(s->at % DP_DETOUR_ALIGN, 0);
+	if (s->rseq)
+		expect_descriptor(s, d);
+	else
+		assert_int_equal(d->start, 0);
+	assert_true(d->start <= d->at[0]);
+	for (i = 0; i < r->nr; i++) {
+		assert_true(d->at[i] <= d->insn[i]);
+		assert_true(d->insn[i] < d->at[i + 1]);
+		assert_int_equal(dp_insn_facts(d->code + d->insn[i],
+					       d->len - d->insn[i], &f),
+				 0);
+		/* One instruction, and what is told behind it. */
+		if (d->atomic >> i & 1 && !s->after[i])
+			assert_int_equal(d->insn[i] + f.len, d->at[i + 1]);
+	}
+	if (!dp_insn_falls_through(r->facts[i - 1].class)) {
+		assert_int_equal(d->at[i], d->len);
+		return;
+	}
+	assert_int_equal(d->at[i] + 5, d->len);
+	assert_int_equal(d->code[d->at[i]], 0xe9);
+}
+
+struct extremes {
+	unsigned int regions, longest;
+};
+
+static void lay_out(const u8 *code, size_t n, struct extremes *x)
+{
+	struct dp_detour_spec spec;
+	struct dp_region region;
+	struct dp_detour d;
+	const char *why;
+	enum kind kind;
+	int i;
+
+	assert_int_equal(dp_region_decode(code, n, n, &region, &why), 0);
+	for (kind = 0; kind < KINDS; kind++) {
+		spell(&spec, &region, code, kind);
+		/* The worst, whether control asks for it or not. */
+		for (i = 0; kind == COUNTS_ALL && i < region.nr; i++)
+			spec.after[i] = 1 + number(i, true);
+		assert_int_equal(dp_detour_make(&spec, &d), 0);
+		expect_layout(&spec, &d);
+		if (d.len > x->longest)
+			x->longest = d.len;
+	}
+	x->regions++;
+}
+
+static void extend(u8 *code, size_t n, struct extremes *x)
+{
+	size_t i;
+
+	if (n >= DP_JUMP_SIZE) {
+		lay_out(code, n, x);
+		return;
+	}
+	for (i = 0; i < MAKINGS; i++)
+		extend(code, n + hex(makings[i], code + n), x);
+}
+
+static void keeps_its_layout(void **state)
+{
+	struct extremes x = { 0, 0 };
+	u8 code[2 * DP_REGION_MAX];
+
+	extend(code, 0, &x);
+	print_message("# %u regions, at most %u bytes\n", x.regions, x.longest);
+	assert_true(x.regions > 1000);
+	assert_true(x.longest > 300);
+}
+
+/* Something of it is too far away. */
+static void knows_its_reach(void **state)
+{
+	static const u8 nops[] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	struct dp_detour_spec s;
+	struct dp_region region;
+	struct dp_detour d;
+	const char *why;
+	enum kind kind;
+
+	assert_int_equal(dp_region_decode(nops, 5, 5, &region, &why), 0);
+	for (kind = 0; kind < KINDS; kind++) {
+		spell(&s, &region, nops, kind);
+		assert_int_equal(dp_detour_make(&s, &d), 0);
+		s.entry = s.at + (1ull << 31) + DP_DETOUR_MAX;
+		assert_int_equal(dp_detour_make(&s, &d), -ENOMEM);
+		spell(&s, &region, nops, kind);
+		s.from = s.at - (1ull << 31) - DP_DETOUR_MAX;
+		assert_int_equal(dp_detour_make(&s, &d), -ENOMEM);
+	}
+	region.facts[2].class = DP_INSN_REFUSED;
+	spell(&s, &region, nops, BEFORE);
+	assert_int_equal(dp_detour_make(&s, &d), -EINVAL);
+}
+
+static void *map(size_t size, int prot)
+{
+	void *mem = mmap(NULL, size, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return mem == MAP_FAILED ? NULL : mem;
+}
+
+static int set_up(void **state)
+{
+	area = map(AREA, PROT_READ | PROT_WRITE | PROT_EXEC);
+	table = map(CPUS * sizeof(*table), PROT_READ | PROT_WRITE);
+	counters = map(CPU_SETSIZE * COUNTERS_STRIDE * sizeof(*counters),
+		       PROT_READ | PROT_WRITE);
+	return area && table && counters ? 0 : -1;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(changes_nothing),
+		cmocka_unit_test(takes_every_condition),
+		cmocka_unit_test(counts_once_when_interrupted),
+		cmocka_unit_test(counts_exactly),
+		cmocka_unit_test(keeps_its_layout),
+		cmocka_unit_test(knows_its_reach),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, set_up, NULL);
+}
