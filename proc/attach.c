@@ -40,6 +40,9 @@ int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 		err = dp_gadgets_find(proc, diag);
 	if (!err)
 		err = dp_recover(proc, diag);
+	/* An earlier tool's hooks stood where ours will. */
+	if (!err)
+		err = dp_gadgets_find(proc, diag);
 	if (err) {
 		dp_process_close(proc);
 		return err;

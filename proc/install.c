@@ -4,7 +4,7 @@
  *
  *   stop ─ memfd, region, pools ─ go on        nothing refers to them
  *   copies and tables, through our own mapping
- *   stop ─ SIGTRAP action, hooks ─ go on       the handler knows every site
+ *   stop ─ hooks, actions, masks ─ go on        the handler knows every site
  *   breakpoints, one byte each                  nobody has to stop
  *
  * At every moment between two steps the target would run on correctly if we
@@ -259,8 +259,22 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
-/* Our actions in, the program's into the place where the hit half finds them. */
-static int take_action(struct dp_process *proc, struct dp_remote *rem)
+/* What the program's actions are, into the place where the hit half finds them. */
+static int note_actions(struct dp_process *proc, struct dp_remote *rem)
+{
+	u64 to = proc->base + DP_PRIVATE_OFFSET +
+		 offsetof(struct dp_private, actions[0].ring[0].action);
+	int err = 0;
+	u32 k;
+
+	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
+		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
+					  0, to + k * sizeof(struct dp_actions),
+					  8, 0, 0);
+	return err;
+}
+
+static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 {
 	struct dp_kernel_sigaction ours = {
 		.handler = proc->base + dp_agent_trap_entry,
@@ -269,16 +283,12 @@ static int take_action(struct dp_process *proc, struct dp_remote *rem)
 		.mask = DP_TRAP_MASK,
 	};
 	u64 at = proc->base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
-	u64 old = proc->base + DP_PRIVATE_OFFSET +
-		  offsetof(struct dp_private, actions[0].ring[0].action);
 	int err = dp_process_write(proc, at, &ours, sizeof(ours));
 	u32 k;
 
 	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
 		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
-					  at,
-					  old + k * sizeof(struct dp_actions),
-					  8, 0, 0);
+					  at, 0, 8, 0, 0);
 	return err;
 }
 
@@ -325,6 +335,25 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 		     0;
 }
 
+/*
+ * The hooks go first: with them what the kernel has and what the tables say add
+ * up, so that it does not matter where in between a tool ends.
+ */
+static int switch_over(struct dp_process *proc, struct dp_remote *rem)
+{
+	int err = note_actions(proc, rem);
+
+	if (!err)
+		err = dp_engine_arm_hooks(proc->engine, &proc->target);
+	dp_step("install: hooks");
+	if (!err)
+		err = take_actions(proc, rem);
+	dp_step("install: action");
+	if (!err)
+		err = dp_masks_take_actions(proc, rem);
+	return err;
+}
+
 static int go_live(struct dp_process *proc, struct dp_diag *diag)
 {
 	struct dp_remote *rem;
@@ -334,17 +363,11 @@ static int go_live(struct dp_process *proc, struct dp_diag *diag)
 		return err;
 	err = dp_remote_begin(proc, &rem, diag);
 	if (!err) {
-		err = take_action(proc, rem);
-		dp_step("install: action");
-		if (!err)
-			err = dp_masks_take_actions(proc, rem);
+		err = switch_over(proc, rem);
 		dp_remote_end(rem);
 		if (!err)
 			err = dp_masks_take(proc);
 		dp_step("install: masks");
-		if (!err)
-			err = dp_engine_arm_hooks(proc->engine, &proc->target);
-		dp_step("install: hooks");
 		if (err)
 			dp_diag_set(diag, err, "cannot prepare process %d: %s",
 				    proc->pid, strerror(-err));

@@ -62,7 +62,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 
 /* Give the program its own action back, unless it has it already. */
 static int return_action(struct dp_process *proc, struct dp_remote *rem,
-			 u64 base, u32 k)
+			 u64 base, u32 k, bool hooked)
 {
 	u64 at = base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
 	u64 mine = base + DP_PRIVATE_OFFSET +
@@ -77,7 +77,9 @@ static int return_action(struct dp_process *proc, struct dp_remote *rem,
 	    dp_process_read(proc, mine + offsetof(struct dp_actions, current),
 			    &current, sizeof(current)))
 		return ret ? (int)ret : -EIO;
-	if (now.handler != base + dp_agent_trap_entry)
+	/* Where it is not ours and what the program does is not seen, it is the
+	 * program's already. */
+	if (now.handler != base + dp_agent_trap_entry && !hooked)
 		return 0;
 	return (int)dp_remote_call(
 		rem, SYS_rt_sigaction, dp_caught(k),
@@ -88,14 +90,25 @@ static int return_action(struct dp_process *proc, struct dp_remote *rem,
 		0, 8, 0, 0);
 }
 
-static int return_actions(struct dp_process *proc, struct dp_remote *rem,
-			  const struct dp_arena_control *c)
+static bool hooks_armed(const struct dp_view *view)
 {
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++)
+		if (view->sites[i].hook && view->sites[i].armed)
+			return true;
+	return false;
+}
+
+static int return_actions(struct dp_process *proc, struct dp_remote *rem,
+			  const struct dp_view *view)
+{
+	const struct dp_arena_control *c = &view->arena->control;
 	int err = 0;
 	u32 k;
 
 	for (k = 0; !err && k < c->nr_caught; k++)
-		err = return_action(proc, rem, c->base, k);
+		err = return_action(proc, rem, c->base, k, hooks_armed(view));
 	return err;
 }
 
@@ -111,10 +124,21 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 				       0);
 }
 
-static int take_out(struct dp_process *proc, const struct dp_view *view,
+static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
+			 struct dp_diag *diag)
+{
+	return dp_diag_set(
+		diag, err == -EBUSY ? -EIO : err,
+		"the code at 0x%llx of process %d was changed by someone else while it was probed; it is left as it is, and the agent stays, inert",
+		(unsigned long long)bad, proc->pid);
+}
+
+/* The hooks go last, for the reason for which they came first. */
+static int take_out(struct dp_process *proc, struct dp_view *view,
 		    struct dp_diag *diag)
 {
 	struct dp_remote *rem;
+	u64 bad = 0;
 	int err;
 
 	dp_masks_return(proc, view->arena->control.base);
@@ -124,23 +148,17 @@ static int take_out(struct dp_process *proc, const struct dp_view *view,
 		return err;
 	err = dp_masks_return_actions(proc, rem, &view->arena->control);
 	if (!err)
-		err = return_actions(proc, rem, &view->arena->control);
+		err = return_actions(proc, rem, view);
 	dp_step("leave: action");
+	if (!err && dp_view_disarm(view, &proc->target, true, &bad))
+		err = foreign_bytes(proc, -EBUSY, bad, diag);
+	dp_step("leave: hooks");
 	if (!err) {
 		drop_copies(proc, rem, &view->arena->control);
 		err = dp_unmap(proc, rem);
 	}
 	dp_remote_end(rem);
 	return err;
-}
-
-static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
-			 struct dp_diag *diag)
-{
-	return dp_diag_set(
-		diag, err == -EBUSY ? -EIO : err,
-		"the code at 0x%llx of process %d was changed by someone else while it was probed; it is left as it is, and the agent stays, inert",
-		(unsigned long long)bad, proc->pid);
 }
 
 static bool in_agent(const void *view, u64 pc)
@@ -160,18 +178,17 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	dp_step("leave: stopped");
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);
-	if (!err && dp_sleeps_inside(proc, view))
-		err = dp_stop_more(proc, false, diag);
+	if (!err && dp_sleeps_inside(proc, view) &&
+	    dp_stop_more(proc, false, diag))
+		return -EAGAIN;
 	if (!err)
 		dp_stop_run_out(proc, in_agent, view);
 	/* The hooks stay until nobody is inside: what the program believes of
 	 * its masks and what they are is made the same in one moment. */
-	if (!err && !dp_drained(proc, view))
-		err = -EAGAIN;
-	else if (!err)
-		err = dp_view_disarm(view, &proc->target, true, &bad);
-	if (err && err != -EAGAIN)
+	if (err)
 		foreign_bytes(proc, err, bad, diag);
+	else if (!dp_drained(proc, view))
+		err = -EAGAIN;
 	if (!err && dp_masks_absent(proc, view->arena->control.base))
 		err = dp_stop_more(proc, false, diag);
 	if (!err)

@@ -194,7 +194,12 @@ void dp_masks_return(struct dp_process *proc, u64 base)
 			continue;
 		block(proc, &proc->threads[i], &maps, *word);
 		send_held(proc, held, &proc->threads[i]);
+		*word &= ~DP_MASK_STATE;
 	}
+	/* It is true now: nobody is to do it again. */
+	if (words)
+		dp_process_write(proc, base + WORDS_AT, words,
+				 DP_MASKS * sizeof(*words));
 	dp_maps_free(&maps);
 	free(words);
 }
