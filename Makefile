@@ -70,9 +70,9 @@ TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/s
 SCENARIO := $(filter-out tests/scenario/lib.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
-$(B)/tests/unit/test_control: tests/unit/test_control.c $(B)/libcore.a $(wildcard port/fake/*.c)
+$(B)/tests/unit/test_control $(B)/tests/unit/test_jump: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard port/fake/*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The machine, built as any program, so that the sanitizers see it.
 $(B)/tests/unit/test_vm $(B)/tests/unit/test_expr: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
