@@ -514,6 +514,35 @@ static void wants_room_for_all_of_a_landing(void **state)
 	}
 }
 
+/* The jump reaches these, but from there none reaches the detour. */
+static void lands_in_reach_of_its_detour(void **state)
+{
+	static const struct {
+		u64 landing, pool; /* displacement and distance */
+	} far[] = { { 0xffffffffccccccccull, 0x70000000 },
+		    { 0x60cccccc, -0x60000000ull } };
+	struct world w;
+	u32 i, room;
+
+	for (i = 0; i < 2; i++)
+		for (room = 0; room < 2; room++) {
+			u64 at = HIGH + DP_JUMP_SIZE + far[i].landing;
+			u64 pool = HIGH + (room ? 0x100000 : far[i].pool);
+			struct dp_hole holes[] = {
+				{ at, at + DP_JUMP_SIZE, false },
+				{ pool, pool + 0x2000, false },
+			};
+
+			begin(&w, HIGH, DP_ARM_INTERIOR);
+			assert_int_equal(add(&w, 15 * SLOT, true), 0);
+			holes[0].start += 15 * SLOT;
+			holes[0].end += 15 * SLOT;
+			assert_int_equal(build_in(&w, holes, 2), 0);
+			assert_int_equal(dp_engine_jumps(w.e), room);
+			end(&w);
+		}
+}
+
 static int whole_run(void)
 {
 	struct world w;
@@ -782,6 +811,7 @@ static void toggle_around_hook(struct world *w)
 	assert_int_equal(w->t.now[CALL], DP_BREAKPOINT);
 	for (i = 0; i < 5; i++)
 		dp_engine_want(w->e, w->probe[i], false);
+	assert_int_equal(site_of(w, NUMBER)->wanted, 1);
 	assert_int_equal(dp_engine_apply(w->e, &w->t.target, NULL), 0);
 	assert_int_equal(w->t.now[CALL], w->t.orig[CALL]);
 	/* The hook stays, whatever becomes of its probes. */
@@ -843,7 +873,7 @@ static void prepare(struct world *w, u64 base, enum dp_arming arming)
 	assert_int_equal(add(w, 26 * SLOT, true), 0);
 	assert_int_equal(add(w, 7 * SLOT, false), 0);
 	assert_int_equal(build(w), 0);
-	assert_int_equal(dp_engine_jumps(w->e), 6);
+	assert_int_equal(dp_engine_jumps(w->e), arming == DP_ARM_TRAP ? 0 : 6);
 }
 
 static void expect_armed(const struct world *w)
@@ -1000,6 +1030,27 @@ static void rolls_back_failed_writes(void **state)
 		w.t.fail_at = nth + 1;
 		assert_int_equal(dp_engine_arm(w.e, &w.t.target, &bad), -EIO);
 		assert_non_null(entry_of(&w, bad));
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		assert_int_equal(w.t.broken, 0);
+		end(&w);
+	}
+}
+
+static void disarms_at_the_second_try(void **state)
+{
+	u32 nth;
+
+	for (nth = 0; nth < 21; nth++) {
+		struct world w;
+
+		prepare(&w, HIGH, DP_ARM_INTERIOR);
+		assert_int_equal(dp_engine_arm(w.e, &w.t.target, NULL), 0);
+		w.t.fail_at = nth + 1;
+		assert_int_equal(dp_view_disarm(&w.view, &w.t.target, false,
+						NULL),
+				 -EIO);
+		assert_int_equal(
+			dp_view_disarm(&w.view, &w.t.target, false, NULL), 0);
 		assert_memory_equal(w.t.now, w.t.orig, SIZE);
 		assert_int_equal(w.t.broken, 0);
 		end(&w);
@@ -1209,6 +1260,7 @@ int main(void)
 		cmocka_unit_test(lands_above_low_addresses),
 		cmocka_unit_test(traps_where_nothing_is_free),
 		cmocka_unit_test(wants_room_for_all_of_a_landing),
+		cmocka_unit_test(lands_in_reach_of_its_detour),
 		cmocka_unit_test(survives_every_failed_allocation),
 		cmocka_unit_test(groups_sites_in_any_order),
 		cmocka_unit_test(groups_five_in_all_orders),
@@ -1218,6 +1270,7 @@ int main(void)
 		cmocka_unit_test(recovers_from_every_kill),
 		cmocka_unit_test(recovers_from_kills_while_recovering),
 		cmocka_unit_test(rolls_back_failed_writes),
+		cmocka_unit_test(disarms_at_the_second_try),
 		cmocka_unit_test(refuses_foreign_bytes),
 		cmocka_unit_test(leaves_foreign_bytes),
 		cmocka_unit_test(toggles_every_subset),
