@@ -130,7 +130,7 @@ static int step(struct dp_target *target, const struct dp_sites *sites,
 		struct dp_site_entry *s = &sites->v[i];
 
 		if (!is_jump(s) || s->armed != state ||
-		    s->wanted == (state == LEAVING))
+		    (state != LEAVING && !s->wanted))
 			continue;
 		any = true;
 		err = act(target, s);
@@ -181,7 +181,8 @@ static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
 	return err;
 }
 
-/* Which sites are to leave, but for those that somebody else has written to. */
+/* Which sites are to leave, but for those that somebody else has written to.
+ * Where an earlier call failed half-way the way begins anew, from the original. */
 static int choose(struct dp_target *target, const struct dp_sites *sites,
 		  u64 *bad)
 {
@@ -192,7 +193,8 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = &sites->v[i];
 
-		if (!is_jump(s) || !s->armed || s->wanted)
+		if (!is_jump(s) || !s->armed ||
+		    (s->wanted && s->armed == THERE))
 			continue;
 		err = target->ops->read(target, s->addr, now, SIZE);
 		if (!err && !dp_text_ours(s, now))
@@ -228,8 +230,13 @@ static int interior_disarm(struct dp_target *target,
 
 static int put_all(struct dp_target *target, struct dp_site_entry *s)
 {
-	s->armed = THERE;
-	return target->ops->write(target, s->addr, s->patch, SIZE);
+	int err;
+
+	s->armed = COMING;
+	err = target->ops->write(target, s->addr, s->patch, SIZE);
+	if (!err)
+		s->armed = THERE;
+	return err;
 }
 
 static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,

@@ -1057,6 +1057,46 @@ static void disarms_at_the_second_try(void **state)
 	}
 }
 
+static void want_all(struct world *w, bool wanted)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_probes; i++)
+		dp_engine_want(w->e, w->probe[i], wanted);
+}
+
+static void fail_then_apply(enum dp_arming arming, bool in, u32 nth, bool to)
+{
+	struct world w;
+
+	prepare(&w, HIGH, arming);
+	assert_int_equal(dp_engine_arm(w.e, &w.t.target, NULL), 0);
+	want_all(&w, in);
+	assert_int_equal(dp_engine_apply(w.e, &w.t.target, NULL), 0);
+	want_all(&w, !in);
+	w.t.fail_at = nth;
+	dp_engine_apply(w.e, &w.t.target, NULL);
+	w.t.fail_at = 0;
+	want_all(&w, to);
+	assert_int_equal(dp_engine_apply(w.e, &w.t.target, NULL), 0);
+	expect_armed(&w);
+	assert_int_equal(w.t.broken, 0);
+	end(&w);
+}
+
+/* What a failure leaves half-way, the next call brings where it belongs. */
+static void applies_at_the_second_try(void **state)
+{
+	u32 arming, to, nth;
+
+	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_TRAP; arming++)
+		for (to = 0; to < 2; to++)
+			for (nth = 1; nth <= 21; nth++) {
+				fail_then_apply(arming, false, nth, to);
+				fail_then_apply(arming, true, nth, to);
+			}
+}
+
 /* None of these is ours, or there. */
 #define FOREIGN 0xf1
 
@@ -1271,6 +1311,7 @@ int main(void)
 		cmocka_unit_test(recovers_from_kills_while_recovering),
 		cmocka_unit_test(rolls_back_failed_writes),
 		cmocka_unit_test(disarms_at_the_second_try),
+		cmocka_unit_test(applies_at_the_second_try),
 		cmocka_unit_test(refuses_foreign_bytes),
 		cmocka_unit_test(leaves_foreign_bytes),
 		cmocka_unit_test(toggles_every_subset),
