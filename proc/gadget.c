@@ -65,21 +65,32 @@ static bool leads_to_call(struct dp_hooked *h, const u8 *code)
 	return false;
 }
 
-static void find_calls(struct dp_process *proc, const struct dp_map *map,
-		       const u8 *text, u32 nr)
+static bool is_hooked(u32 nr)
 {
-	u8 code[5] = { 0xb8 };
+	size_t i;
+
+	for (i = 0; i < sizeof(hooked) / sizeof(hooked[0]); i++)
+		if (hooked[i] == nr)
+			return true;
+	return false;
+}
+
+/* In one pass over the text. */
+static void find_calls(struct dp_process *proc, const struct dp_map *map,
+		       const u8 *text)
+{
 	const u8 *end = text + (map->end - map->start) - DP_REGION_MAX;
 	const u8 *hit;
+	u32 nr;
 
-	memcpy(code + 1, &nr, 4);
 	for (hit = text; hit < end; hit++) {
 		struct dp_hooked *h = &proc->hooks[proc->nr_hooks];
 
-		hit = memmem(hit, (size_t)(end - hit), code, sizeof(code));
+		hit = memchr(hit, 0xb8, (size_t)(end - hit));
 		if (!hit || proc->nr_hooks == DP_HOOKS_MAX)
 			return;
-		if (!leads_to_call(h, hit))
+		memcpy(&nr, hit + 1, sizeof(nr));
+		if (!is_hooked(nr) || !leads_to_call(h, hit))
 			continue;
 		h->addr = map->start + (u64)(hit - text);
 		h->nr = nr;
@@ -111,13 +122,11 @@ static void search(struct dp_process *proc, const struct dp_map *map,
 	static const u8 syscall_ret[] = { 0x0f, 0x05, 0xc3 };
 	static const u8 restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0,
 				       0,    0,	   0x0f, 0x05 };
-	size_t i;
 
 	proc->syscall_ret = find(map, text, syscall_ret, sizeof(syscall_ret));
 	proc->restorer = find(map, text, restorer, sizeof(restorer));
 	proc->nr_hooks = 0;
-	for (i = 0; i < sizeof(hooked) / sizeof(hooked[0]); i++)
-		find_calls(proc, map, text, hooked[i]);
+	find_calls(proc, map, text);
 	find_any_call(proc, map, text);
 }
 
