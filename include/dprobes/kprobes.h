@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Kprobes for one's own process: the kernel's interface, in user space.
+ *
+ * A probe sits on an instruction; its handlers run in whichever thread comes
+ * there, as part of that thread. Registering is thread-safe and may sleep.
+ *
+ * Handlers. They run concurrently on several threads, on a stack of the library's
+ * own (DP_HANDLER_STACK bytes), and must not block for long, throw, or leave by
+ * longjmp. They may use vector and floating-point registers, and errno: all
+ * are as before when the program goes on. A probe that is hit while the same
+ * thread is in a handler does not run its handlers; its nmissed counts instead.
+ *
+ * Errors. Every function that can fail returns 0 or a negative errno; why it
+ * failed is said in words by dp_last_diag().
+ *
+ * Source of everything here, unless it says otherwise: Linux,
+ * Documentation/trace/kprobes.rst and include/linux/kprobes.h.
+ */
+#ifndef DPROBES_KPROBES_H
+#define DPROBES_KPROBES_H
+
+#include <stddef.h>
+#include <dprobes/diag.h>
+#include <dprobes/regs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef unsigned char kprobe_opcode_t;
+
+struct kprobe;
+struct kretprobe;
+struct kretprobe_instance;
+struct task_struct;
+
+/**
+ * typedef kprobe_pre_handler_t - called before the probed instruction
+ *
+ * Context: the thread that hit; async-signal-safe functions only, and whatever
+ * the probed code does not hold a lock of.
+ * Return: 0; non-zero: the instruction is not executed, no post_handler is
+ * called, and the thread goes on at @regs->ip, which the handler has set.
+ */
+typedef int (*kprobe_pre_handler_t)(struct kprobe *p, struct pt_regs *regs);
+
+/** typedef kprobe_post_handler_t - called after the probed instruction; @flags
+ *  is always 0. Context: as above. */
+typedef void (*kprobe_post_handler_t)(struct kprobe *p, struct pt_regs *regs,
+				      unsigned long flags);
+
+/**
+ * typedef kprobe_fault_handler_t - called when a handler, or the probed
+ * instruction, has faulted
+ * @trapnr: the processor's number: 0 divide error, 6 invalid opcode, 13 general
+ *          protection, 14 page fault, …
+ *
+ * Return: 1, it is dealt with: the thread goes on as @regs say; 0, it is not.
+ * Then a fault of the instruction is the program's own, as if there were no
+ * probe, and one in a handler ends that handler and disables the probe.
+ */
+typedef int (*kprobe_fault_handler_t)(struct kprobe *p, struct pt_regs *regs,
+				      int trapnr);
+
+/** typedef kprobe_break_handler_t - never called; a probe that has one is not
+ *  optimised */
+typedef int (*kprobe_break_handler_t)(struct kprobe *p, struct pt_regs *regs);
+
+#define KPROBE_FLAG_GONE 1 /* the code it was on is no longer there */
+#define KPROBE_FLAG_DISABLED 2 /* registered, but not armed */
+#define KPROBE_FLAG_OPTIMIZED 4 /* armed with a jump */
+#define KPROBE_FLAG_FTRACE 8 /* never in user space */
+
+/**
+ * struct kprobe - one probe; the caller's, until it is unregistered
+ * @nmissed: hits whose handlers did not run
+ * @addr: where; or NULL, with @symbol_name. Set by registering.
+ * @symbol_name: a function, looked up in the main program and then in the
+ *               libraries in load order, exported names before static ones;
+ *               "MODULE:NAME" looks in one module only
+ * @offset: bytes, added to either
+ * @flags: KPROBE_FLAG_DISABLED may be set before registering; otherwise the
+ *         library's
+ *
+ * Everything that is not used is 0. Fields other than @nmissed are not changed
+ * while the probe is registered.
+ */
+struct kprobe {
+	unsigned long nmissed;
+	kprobe_opcode_t *addr;
+	const char *symbol_name;
+	unsigned int offset;
+	kprobe_pre_handler_t pre_handler;
+	kprobe_post_handler_t post_handler;
+	kprobe_fault_handler_t fault_handler;
+	kprobe_break_handler_t break_handler;
+	unsigned int flags;
+	kprobe_opcode_t opcode; /* first byte of the probed instruction */
+	void *dp_private[4]; /* the library's */
+};
+
+/**
+ * register_kprobe() - put a probe on an instruction
+ *
+ * When it returns the probe is armed, unless it is disabled.
+ * Context: may sleep; not in a handler.
+ * Return: 0; -EINVAL the address may not be probed (the library itself, a
+ * NOKPROBE_SYMBOL, an instruction that cannot run elsewhere), @addr and
+ * @symbol_name are both set or both missing, the probe is registered already, or
+ * a name means several functions; -EILSEQ no instruction begins there; -ENOENT
+ * no such symbol; -EBUSY somebody else's breakpoint is there; -EFAULT nothing is
+ * mapped there; -ENOMEM; -EAGAIN called in a handler; -EPERM, -EOPNOTSUPP the
+ * process cannot be prepared (see dp_last_diag()).
+ */
+int register_kprobe(struct kprobe *p);
+
+/**
+ * unregister_kprobe() - take it away
+ *
+ * When it returns none of its handlers runs any more, unless it was called from
+ * one. @p->addr of a probe that was not registered becomes NULL.
+ * Context: may sleep; from a handler it does not wait for other handlers.
+ */
+void unregister_kprobe(struct kprobe *p);
+
+/**
+ * register_kprobes() - several at once, much faster than one by one
+ *
+ * Return: 0, or as register_kprobe() for the first that fails; then none of them
+ * is registered. -EINVAL if @num is not positive or an entry is NULL.
+ */
+int register_kprobes(struct kprobe **kps, int num);
+void unregister_kprobes(struct kprobe **kps, int num);
+
+/** disable_kprobe() - keep it registered, but do not run its handlers.
+ *  Return: 0; -EINVAL it is not registered. */
+int disable_kprobe(struct kprobe *p);
+/** enable_kprobe() - Return: 0; -EINVAL it is not registered, or gone. */
+int enable_kprobe(struct kprobe *p);
+
+/** get_kprobe() - the first probe that is registered at @addr, or NULL */
+struct kprobe *get_kprobe(void *addr);
+
+/* --- return probes --- */
+
+/**
+ * typedef kretprobe_handler_t - called when a probed function returns, or, as
+ * entry_handler, when it is entered
+ *
+ * Return: of an entry_handler non-zero: this call is not followed; otherwise
+ * ignored.
+ */
+typedef int (*kretprobe_handler_t)(struct kretprobe_instance *ri,
+				   struct pt_regs *regs);
+
+/**
+ * struct kretprobe - a probe on the return of a function
+ * @kp: says which function: @kp.addr or @kp.symbol_name. Its handlers are the
+ *      library's.
+ * @maxactive: calls that can be followed at once. 0 or less becomes
+ *             max(10, 2 * CPUs) when it is registered.
+ * @nmissed: calls that could not be followed for want of an instance
+ * @data_size: bytes of @data that every instance has
+ */
+struct kretprobe {
+	struct kprobe kp;
+	kretprobe_handler_t handler;
+	kretprobe_handler_t entry_handler;
+	int maxactive;
+	int nmissed;
+	size_t data_size;
+	void *dp_private[4];
+};
+
+/**
+ * struct kretprobe_instance - one call that is being followed
+ * @rp: its probe
+ * @ret_addr: where the call returns to
+ * @task: the thread, as current
+ * @data: the probe's own, zero at first, the same in both handlers
+ */
+struct kretprobe_instance {
+	struct kretprobe *rp;
+	kprobe_opcode_t *ret_addr;
+	struct task_struct *task;
+	void *dp_private[5];
+#ifdef __cplusplus
+	char data[1];
+#else
+	char data[];
+#endif
+};
+
+/** get_kretprobe() - the probe of an instance */
+static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
+{
+	return ri->rp;
+}
+
+/** register_kretprobe() - Return: as register_kprobe(); -EINVAL also where a
+ *  function has no return address, or looks at it. */
+int register_kretprobe(struct kretprobe *rp);
+void unregister_kretprobe(struct kretprobe *rp);
+int register_kretprobes(struct kretprobe **rps, int num);
+void unregister_kretprobes(struct kretprobe **rps, int num);
+int disable_kretprobe(struct kretprobe *rp);
+int enable_kretprobe(struct kretprobe *rp);
+
+/* --- jprobes: the newest manual has dropped them. A kprobe's pre_handler sees
+ * the same arguments in its regs. --- */
+
+#define MAX_STACK_SIZE 64
+
+/**
+ * struct jprobe - a handler with the signature of the probed function
+ * @kp: says which function; it must be its first instruction
+ * @entry: called in the function's place, with its arguments; ends with
+ *         jprobe_return(). It sees a copy of the first MAX_STACK_SIZE bytes of
+ *         the arguments on the stack: what it does to them is undone.
+ */
+struct jprobe {
+	struct kprobe kp;
+	void *entry;
+	void *dp_private[2];
+};
+
+int register_jprobe(struct jprobe *jp);
+void unregister_jprobe(struct jprobe *jp);
+int register_jprobes(struct jprobe **jps, int num);
+void unregister_jprobes(struct jprobe **jps, int num);
+int disable_jprobe(struct jprobe *jp);
+int enable_jprobe(struct jprobe *jp);
+
+/** jprobe_return() - from a jprobe's handler into the probed function. Does not
+ *  return. Context: a jprobe's handler only. */
+void jprobe_return(void) __attribute__((noreturn));
+
+/* --- what must not be probed --- */
+
+/**
+ * NOKPROBE_SYMBOL() - a function that is not to be probed
+ *
+ * At file scope, behind its definition. Probing any of its instructions is then
+ * -EINVAL.
+ */
+#define NOKPROBE_SYMBOL(function)                                            \
+	static const void *const dp_nokprobe_##function                      \
+		__attribute__((used, section("dp_nokprobe"))) =              \
+			(const void *)(function)
+#define nokprobe_inline inline __attribute__((always_inline))
+
+/* --- ours --- */
+
+#define DP_HANDLER_STACK 16384
+
+/**
+ * DP_HANDLER_GPR - a handler that uses general registers only
+ *
+ * In front of its definition. The compiler refuses vector and floating-point
+ * code in it; functions that it calls have to be declared so, too. Nothing but
+ * general registers is then saved around it, which makes a hit much cheaper.
+ */
+#define DP_HANDLER_GPR                                   \
+	__attribute__((target("general-regs-only"), noinline, \
+		       section("dp_gpr_text")))
+
+/** dp_last_diag() - why the calling thread's last call failed; valid until its
+ *  next one */
+const struct dp_diag *dp_last_diag(void);
+
+/**
+ * dp_set_report() - be told of what happens outside any call: "kretprobe BUG!",
+ * a handler that faulted
+ * @report: gets one line without newline. NULL: nobody. Context: task; it is
+ *          called at the next call of the library, never in a handler.
+ */
+void dp_set_report(void (*report)(const char *line));
+
+/** dp_kprobes_enabled() - the "enabled" knob: 0 disarms all probes, 1 arms those
+ *  that are not disabled, -1 only asks. Return: what it is now; an errno. */
+int dp_kprobes_enabled(int on);
+
+/** dp_kprobes_optimization() - the "kprobes-optimization" knob, likewise */
+int dp_kprobes_optimization(int on);
+
+/**
+ * dp_kprobe_hits() - hits of a registered probe whose handlers ran, or would have
+ * if it had any
+ */
+unsigned long dp_kprobe_hits(const struct kprobe *p);
+
+/**
+ * dp_kprobes_list() - every registered probe, in the format of the kernel's
+ * kprobes/list
+ * @line: called for each, without newline
+ * Return: how many, or a negative errno.
+ */
+int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg);
+
+/** dp_kprobes_blacklist() - what may not be probed, a line each: "0xSTART-0xEND
+ *  NAME: REASON" */
+int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg);
+
+/* Tells the library where the two sections above are in this module. */
+extern const char __start_dp_gpr_text[]
+	__attribute__((weak, visibility("hidden")));
+extern const char __stop_dp_gpr_text[]
+	__attribute__((weak, visibility("hidden")));
+extern const void *const __start_dp_nokprobe[]
+	__attribute__((weak, visibility("hidden")));
+extern const void *const __stop_dp_nokprobe[]
+	__attribute__((weak, visibility("hidden")));
+
+void dp_module_note(const void *gpr_start, const void *gpr_stop,
+		    const void *const *nokprobe_start,
+		    const void *const *nokprobe_stop);
+
+#ifndef DP_NO_MODULE_NOTE
+static void __attribute__((constructor, used)) dp_module_constructor(void)
+{
+	dp_module_note(__start_dp_gpr_text, __stop_dp_gpr_text,
+		       __start_dp_nokprobe, __stop_dp_nokprobe);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
