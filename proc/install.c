@@ -280,7 +280,7 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 		.handler = proc->base + dp_agent_trap_entry,
 		.flags = DP_TRAP_FLAGS,
 		.restorer = proc->base + dp_agent_trap_restorer,
-		.mask = DP_TRAP_MASK,
+		.mask = DP_TRAP_MASK(dp_engine_caught(proc->engine)),
 	};
 	u64 at = proc->base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
 	int err = dp_process_write(proc, at, &ours, sizeof(ours));

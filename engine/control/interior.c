@@ -22,10 +22,6 @@
 #include "engine/control/strategy.h"
 
 #define SIZE 5
-/* @armed of a site that is there, on its way out, and on its way in */
-#define THERE 1
-#define LEAVING 2
-#define COMING 3
 
 static bool is_jump(const struct dp_site_entry *s)
 {
@@ -90,7 +86,7 @@ static int put_head(struct dp_target *target, struct dp_site_entry *s)
 	int err = target->ops->write(target, s->addr, s->patch, 1);
 
 	if (!err)
-		s->armed = THERE;
+		s->armed = DP_SITE_THERE;
 	return err;
 }
 
@@ -130,7 +126,7 @@ static int step(struct dp_target *target, const struct dp_sites *sites,
 		struct dp_site_entry *s = &sites->v[i];
 
 		if (!is_jump(s) || s->armed != state ||
-		    (state != LEAVING && !s->wanted))
+		    (state != DP_SITE_LEAVING && !s->wanted))
 			continue;
 		any = true;
 		err = act(target, s);
@@ -161,7 +157,7 @@ static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 
 static int begin(struct dp_target *target, struct dp_site_entry *s)
 {
-	s->armed = COMING;
+	s->armed = DP_SITE_COMING;
 	return put_breakpoints(target, s);
 }
 
@@ -173,9 +169,9 @@ static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
 	if (!err)
 		err = step(target, sites, 0, begin, bad);
 	if (!err)
-		err = step(target, sites, COMING, put_tail, bad);
+		err = step(target, sites, DP_SITE_COMING, put_tail, bad);
 	if (!err)
-		err = step(target, sites, COMING, put_head, bad);
+		err = step(target, sites, DP_SITE_COMING, put_head, bad);
 	if (!err)
 		cover(sites);
 	return err;
@@ -194,12 +190,12 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 		struct dp_site_entry *s = &sites->v[i];
 
 		if (!is_jump(s) || !s->armed ||
-		    (s->wanted && s->armed == THERE))
+		    (s->wanted && s->armed == DP_SITE_THERE))
 			continue;
 		err = target->ops->read(target, s->addr, now, SIZE);
 		if (!err && !dp_text_ours(s, now))
 			err = -EBUSY;
-		s->armed = err ? THERE : LEAVING;
+		s->armed = err ? DP_SITE_THERE : DP_SITE_LEAVING;
 		if (!err && dp_bytes_same(now, s->orig, SIZE))
 			s->armed = 0;
 		if (err && !first) {
@@ -222,7 +218,7 @@ static int interior_disarm(struct dp_target *target,
 	size_t i;
 
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]) && !err; i++)
-		err = step(target, sites, LEAVING, steps[i],
+		err = step(target, sites, DP_SITE_LEAVING, steps[i],
 			   first ? NULL : bad);
 	cover(sites);
 	return first ? first : err;
@@ -232,10 +228,10 @@ static int put_all(struct dp_target *target, struct dp_site_entry *s)
 {
 	int err;
 
-	s->armed = COMING;
+	s->armed = DP_SITE_COMING;
 	err = target->ops->write(target, s->addr, s->patch, SIZE);
 	if (!err)
-		s->armed = THERE;
+		s->armed = DP_SITE_THERE;
 	return err;
 }
 

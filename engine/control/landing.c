@@ -259,7 +259,7 @@ static bool place_one(struct landings *l, struct dp_engine *e,
 		s->last = upward[i];
 		if (!place_with(l, e, s))
 			continue;
-		e->nr_caught = DP_CAUGHT;
+		e->nr_caught = DP_CAUGHT_JUMPS;
 		return true;
 	}
 	return false;

@@ -460,7 +460,7 @@ static void lands_above_low_addresses(void **state)
 	add_all(&w);
 	assert_int_equal(build_in(&w, &hole, 1), 0);
 	assert_int_equal(dp_engine_jumps(w.e), SLOTS);
-	assert_int_equal(dp_engine_caught(w.e), DP_CAUGHT);
+	assert_int_equal(dp_engine_caught(w.e), DP_CAUGHT_JUMPS);
 	assert_int_equal(expect_landings(&w, &hole, 1), SLOTS * 15 / 16);
 	end(&w);
 }
