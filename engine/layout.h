@@ -46,7 +46,7 @@
 /* The memfd is laid out as the region is; it has a hole for the private pages. */
 #define DP_FILE_ARENA_OFFSET DP_ARENA_OFFSET
 
-#define DP_MAX_POOLS 256
+#define DP_MAX_POOLS 1024
 #define DP_MAX_TEXTS 64
 #define DP_MAX_SHARDS 1024
 

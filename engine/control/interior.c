@@ -34,7 +34,7 @@ static void cover(const struct dp_sites *sites)
 	u8 armed = 0;
 	u32 i;
 
-	for (i = 0; i < sites->n; i++) {
+	for (i = 0; !sites->which && i < sites->n; i++) {
 		struct dp_site_entry *s = &sites->v[i];
 
 		if (s->mode != DP_MODE_JUMP)
@@ -105,11 +105,26 @@ static int take_breakpoints(struct dp_target *target, struct dp_site_entry *s)
 
 static int take_head(struct dp_target *target, struct dp_site_entry *s)
 {
-	int err = target->ops->write(target, s->addr, s->orig, 1);
+	int err = 0;
 
+	if (s->wanted == DP_WANT_TRAP) {
+		s->armed = DP_SITE_TRAPPED;
+		return 0;
+	}
+	err = target->ops->write(target, s->addr, s->orig, 1);
 	if (!err)
-		s->armed = 0;
+		s->armed = DP_SITE_OFF;
 	return err;
+}
+
+/* Is it on its way? One that begins may have its breakpoint already. */
+static bool is_in(const struct dp_site_entry *s, u8 state)
+{
+	if (state == DP_SITE_OFF)
+		return s->wanted == DP_WANT_PLAN &&
+		       (s->armed == DP_SITE_OFF || s->armed == DP_SITE_TRAPPED);
+	return s->armed == state &&
+	       (state == DP_SITE_LEAVING || s->wanted == DP_WANT_PLAN);
 }
 
 /* One step of all sites that are in a state, and everybody sees it. */
@@ -123,10 +138,9 @@ static int step(struct dp_target *target, const struct dp_sites *sites,
 	u32 i;
 
 	for (i = 0; i < sites->n && !err; i++) {
-		struct dp_site_entry *s = &sites->v[i];
+		struct dp_site_entry *s = dp_sites_at(sites, i);
 
-		if (!is_jump(s) || s->armed != state ||
-		    (state != DP_SITE_LEAVING && !s->wanted))
+		if (!is_jump(s) || !is_in(s, state))
 			continue;
 		any = true;
 		err = act(target, s);
@@ -140,15 +154,19 @@ static int step(struct dp_target *target, const struct dp_sites *sites,
 static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 		      u64 *bad)
 {
-	int err = 0;
+	u8 bytes[SIZE];
+	int err = 0, k;
 	u32 i;
 
 	for (i = 0; i < sites->n && !err; i++) {
-		struct dp_site_entry *s = &sites->v[i];
+		struct dp_site_entry *s = dp_sites_at(sites, i);
 
-		if (!is_jump(s) || s->armed || !s->wanted)
+		if (!is_jump(s) || !is_in(s, DP_SITE_OFF))
 			continue;
-		err = dp_text_expect(target, s->addr, s->orig, SIZE);
+		for (k = 1; k < SIZE; k++)
+			bytes[k] = s->orig[k];
+		bytes[0] = s->armed ? DP_BREAKPOINT : s->orig[0];
+		err = dp_text_expect(target, s->addr, bytes, SIZE);
 		if (err && bad)
 			*bad = s->addr;
 	}
@@ -167,7 +185,7 @@ static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
 	int err = expect_all(target, sites, bad);
 
 	if (!err)
-		err = step(target, sites, 0, begin, bad);
+		err = step(target, sites, DP_SITE_OFF, begin, bad);
 	if (!err)
 		err = step(target, sites, DP_SITE_COMING, put_tail, bad);
 	if (!err)
@@ -187,17 +205,18 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 	u32 i;
 
 	for (i = 0; i < sites->n; i++) {
-		struct dp_site_entry *s = &sites->v[i];
+		struct dp_site_entry *s = dp_sites_at(sites, i);
 
 		if (!is_jump(s) || !s->armed ||
-		    (s->wanted && s->armed == DP_SITE_THERE))
+		    (s->wanted == DP_WANT_PLAN && s->armed == DP_SITE_THERE) ||
+		    (s->wanted && s->armed == DP_SITE_TRAPPED))
 			continue;
 		err = target->ops->read(target, s->addr, now, SIZE);
 		if (!err && !dp_text_ours(s, now))
 			err = -EBUSY;
 		s->armed = err ? DP_SITE_THERE : DP_SITE_LEAVING;
 		if (!err && dp_bytes_same(now, s->orig, SIZE))
-			s->armed = 0;
+			s->armed = DP_SITE_OFF;
 		if (err && !first) {
 			first = err;
 			if (bad)
@@ -241,7 +260,7 @@ static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,
 	int err = expect_all(target, sites, bad);
 
 	if (!err)
-		err = step(target, sites, 0, put_all, bad);
+		err = step(target, sites, DP_SITE_OFF, put_all, bad);
 	if (!err)
 		cover(sites);
 	return err;

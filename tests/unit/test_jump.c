@@ -303,8 +303,8 @@ static int build_in(struct world *w, const struct dp_hole *holes, size_t n)
 static int build(struct world *w)
 {
 	const struct dp_hole holes[] = {
-		{ w->t.base - 0x50000000, w->t.base - 0x10000000, false },
-		{ w->t.base + 0x100000, w->t.base + 0x10000000, false },
+		{ w->t.base - 0x50000000, w->t.base - 0x10000000, false, false },
+		{ w->t.base + 0x100000, w->t.base + 0x10000000, false, false },
 	};
 
 	return build_in(w, holes, 2);
