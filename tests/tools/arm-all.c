@@ -18,7 +18,7 @@
 #include "engine/vm/ops.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
-#include "tracer/ground.h"
+#include "proc/ground.h"
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "engine/control/control.h"
 #include "engine/insn/region.h"
 #include "proc/private.h"
-#include "tracer/ground.h"
+#include "proc/ground.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
