@@ -8,14 +8,13 @@
 
 /**
  * struct dp_grounds - a reader; what it read last is kept
- * @mods, @mem: the process
+ * @mods: the process
  * @arming: how jumps will be written. By quiesce nothing is left inside a jump
  *          that would send anybody on, so it has to be known that nobody comes
  *          there; by interior a region may reach into the next function.
  */
 struct dp_grounds {
 	struct dp_modules *mods;
-	int mem;
 	enum dp_arming arming;
 	/* the function that was read last, and where its module's restartable
 	 * sequences are */

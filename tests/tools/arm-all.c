@@ -226,7 +226,6 @@ int main(int argc, char **argv)
 	if (!err && !dp_engine_create(&engine) && !(logs && add_program())) {
 		dp_engine_set_arming(engine, arming);
 		grounds = (struct dp_grounds){ .mods = mods,
-					       .mem = dp_process_mem(proc),
 					       .arming = arming };
 		cover_module(list[0], names);
 		err = dp_process_install(proc, engine, &diag);
