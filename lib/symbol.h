@@ -13,7 +13,7 @@
  * dynamic linker is taken but dl_iterate_phdr()'s own, so that the caller may sit
  * in a constructor that dlopen() runs. Writes nothing, sends no signal; keeps no
  * descriptor, and those it opens for a moment are close-on-exec. errno is not
- * preserved.
+ * preserved. Takes about 14 KB of stack.
  */
 #ifndef DP_LIB_SYMBOL_H
 #define DP_LIB_SYMBOL_H

@@ -626,7 +626,7 @@ static void offer_names(const struct dp_mod *mod, bool all,
 static void say_nameless(const struct dp_mod *mod, bool all,
 			 struct dp_diag *diag)
 {
-	if (mod->missing)
+	if (mod->missing && !mod->symtab.n)
 		dp_diag_add(diag, "; %s has no names to look up: %s",
 			    mod->pub.path,
 			    mod->missing == -EACCES ?

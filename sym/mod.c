@@ -210,6 +210,11 @@ void dp_module_adopt(const struct dp_module *to, const struct dp_module *from)
 {
 	struct dp_mod *mod = dp_mod_of(to);
 
+	/* The file may have been deleted since. */
+	if (!mod->soname) {
+		mod->pub.soname = mod->soname = dp_mod_of(from)->soname;
+		dp_mod_of(from)->soname = NULL;
+	}
 	if (!mod->have_dynsym && !mod->have_symtab && !mod->have_fdes &&
 	    !mod->have_relocs)
 		move_tables(mod, dp_mod_of(from));

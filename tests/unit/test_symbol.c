@@ -397,6 +397,31 @@ static void survives_deleted_files(void **state)
 	assert_non_null(m);
 	expect("setenv", address(RTLD_DEFAULT, "setenv"));
 	dlclose(lib);
+	assert_int_equal(dp_symbol_map_refresh(map, &diag), 1);
+}
+
+/* What was read before the file was deleted stays known. */
+static void remembers_deleted_files(void **state)
+{
+	char from[PATH_MAX + 64], to[PATH_MAX + 64], cmd[3 * PATH_MAX];
+	void *lib, *two;
+
+	library(from, sizeof(from), "symbol_one");
+	snprintf(to, sizeof(to), "%s/symbol-deleted-%d.so", dir, getpid());
+	snprintf(cmd, sizeof(cmd), "cp '%s' '%s'", from, to);
+	assert_int_equal(system(cmd), 0);
+	lib = dlopen(to, RTLD_NOW);
+	assert_non_null(lib);
+	assert_int_equal(dp_symbol_map_refresh(map, &diag), 1);
+	expect("symbol_only_one", address(lib, "symbol_only_one"));
+	unlink(to);
+	two = load("symbol_two");
+	assert_int_equal(dp_symbol_map_refresh(map, &diag), 1);
+	expect("symbol_only_one", address(lib, "symbol_only_one"));
+	expect("libsymbol_one.so:symbol_both", address(lib, "symbol_both"));
+	dlclose(two);
+	dlclose(lib);
+	assert_int_equal(dp_symbol_map_refresh(map, &diag), 1);
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -558,6 +583,7 @@ int main(void)
 		cmocka_unit_test(keeps_no_descriptor),
 		cmocka_unit_test(survives_want_of_descriptors),
 		cmocka_unit_test(survives_deleted_files),
+		cmocka_unit_test(remembers_deleted_files),
 		cmocka_unit_test(works_in_threads),
 		cmocka_unit_test(works_without_the_first_thread),
 		cmocka_unit_test(agrees_with_itself),
