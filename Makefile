@@ -83,6 +83,12 @@ $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/uni
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard tests/unit/fixtures/$*_*.c) $(B)/libcore.a $(LIBS) -lcmocka
 
+# Libraries that a unit test loads: tests/unit/fixtures/so/X_*.c, for test_X.
+$(B)/tests/unit/lib%.so: tests/unit/fixtures/so/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
+$(B)/tests/unit/test_symbol: | $(B)/tests/unit/libsymbol_one.so $(B)/tests/unit/libsymbol_two.so
+
 $(B)/tests/tools/%: tests/tools/%.c $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libcore.a $(LIBS)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ground: how far a jump may reach, and who may come to the middle of it. */
-#include "tracer/ground.h"
+#include "proc/ground.h"
 #include "engine/insn/region.h"
 #include <stdlib.h>
-#include <unistd.h>
 
 /* The longest function that is looked at whole. */
 #define FUNCTION_MAX (16u << 20)
@@ -31,7 +30,7 @@ static bool read_function(struct dp_grounds *g, u64 start, u64 end)
 		return g->size >= end - start;
 	free(g->code);
 	g->code = want <= FUNCTION_MAX ? malloc(want) : NULL;
-	n = g->code ? pread(g->mem, g->code, want, (off_t)start) : -1;
+	n = g->code ? dp_modules_read(g->mods, start, g->code, want) : -1;
 	g->size = n > 0 ? (size_t)n : 0;
 	g->start = start;
 	g->end = end;

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* ground: what a jump has to know of the code around a probe. */
-#ifndef DP_TRACER_GROUND_H
-#define DP_TRACER_GROUND_H
+#ifndef DP_PROC_GROUND_H
+#define DP_PROC_GROUND_H
 
 #include "engine/control/control.h"
 #include "sym/codemap.h"
 
 /**
  * struct dp_grounds - a reader; what it read last is kept
- * @mods, @mem: the process
+ * @mods: the process
  * @arming: how jumps will be written. By quiesce nothing is left inside a jump
  *          that would send anybody on, so it has to be known that nobody comes
  *          there; by interior a region may reach into the next function.
  */
 struct dp_grounds {
 	struct dp_modules *mods;
-	int mem;
 	enum dp_arming arming;
 	/* the function that was read last, and where its module's restartable
 	 * sequences are */
