@@ -263,6 +263,7 @@ struct dp_instance {
  */
 #define DP_STACK_SIZE (16 * DP_PAGE)
 #define DP_STACKS 4096
+#define DP_OWNER_COMES 0x80000000u /* it is being prepared */
 /* 32 registers of 64 bytes, eight of eight, and what vectors.S has besides */
 #define DP_VECTORS_SIZE 2304
 

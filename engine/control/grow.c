@@ -27,6 +27,7 @@ void dp_grow_free(struct dp_growth *g)
 		return;
 	dp_landings_free(g->landings);
 	dp_port_free(g->holes);
+	dp_port_free(g->touched);
 	dp_port_free(g);
 }
 

@@ -22,6 +22,7 @@ struct dp_growth {
 	u32 nr_planned; /* sites */
 	u32 free_probe; /* 1 + index, linked by next */
 	bool disarmed, unoptimized; /* the knobs */
+	u32 *touched, nr_touched; /* sites of the last batch */
 };
 
 int dp_grow_begin(struct dp_engine *engine, const struct dp_live_setup *setup);

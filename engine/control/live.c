@@ -358,7 +358,9 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	for (i = 0; i < b->n; i++)
 		e->sites[b->v[i]].marked = false;
-	dp_port_free(b->v);
+	dp_port_free(e->growth->touched);
+	e->growth->touched = b->v;
+	e->growth->nr_touched = b->n;
 	return err;
 }
 
@@ -441,6 +443,55 @@ int dp_live_knobs(struct dp_engine *e, struct dp_target *target, bool armed,
 	for (i = 0; i < e->nr_sites; i++)
 		mark(e, &b, &e->sites[i]);
 	return apply(e, target, &b, NULL);
+}
+
+void dp_live_touched(const struct dp_engine *e,
+		     void (*tell)(void *arg, u32 probe), void *arg)
+{
+	u32 i, p;
+
+	for (i = 0; i < e->growth->nr_touched; i++)
+		for (p = e->sites[e->growth->touched[i]].first_probe; p;
+		     p = e->probes[p - 1].next)
+			tell(arg, p - 1);
+}
+
+bool dp_live_first(const struct dp_engine *e, u64 addr, u32 *probe)
+{
+	const struct dp_site *s = dp_engine_find(e, addr);
+
+	if (s && s->first_probe)
+		*probe = s->first_probe - 1;
+	return s && s->first_probe;
+}
+
+bool dp_live_next(const struct dp_engine *e, u32 *probe)
+{
+	u32 next = e->probes[*probe].next;
+
+	if (next)
+		*probe = next - 1;
+	return next;
+}
+
+void dp_live_originals(const struct dp_engine *e, u64 addr, u8 *code,
+		       size_t size)
+{
+	const struct dp_site *s;
+	const struct dp_site_entry *entry;
+	u64 at;
+	u32 k, n;
+
+	for (at = addr - (DP_JUMP_SIZE - 1); at != addr + size; at++) {
+		s = dp_engine_find(e, at);
+		if (!s || !s->planned)
+			continue;
+		entry = entry_of(e, (u32)(s - e->sites));
+		n = entry->armed ? entry->patch_len : 0;
+		for (k = 0; k < n; k++)
+			if (at + k - addr < size)
+				code[at + k - addr] = entry->orig[k];
+	}
 }
 
 bool dp_live_optimized(const struct dp_engine *e, u32 probe)

@@ -101,6 +101,16 @@ int dp_live_enable(struct dp_engine *engine, struct dp_target *target,
 int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 		  bool armed, bool jumps);
 
+/** dp_live_touched() - the probes at sites that the last call looked at */
+void dp_live_touched(const struct dp_engine *engine,
+		     void (*tell)(void *arg, u32 probe), void *arg);
+/** dp_live_first() - the first probe at an address. Return: false: there is none. */
+bool dp_live_first(const struct dp_engine *engine, u64 addr, u32 *probe);
+/** dp_live_next() - and those after it */
+bool dp_live_next(const struct dp_engine *engine, u32 *probe);
+/** dp_live_originals() - put the original bytes into code that was read at @addr */
+void dp_live_originals(const struct dp_engine *engine, u64 addr, u8 *code,
+		       size_t size);
 /** dp_live_optimized() - is it a jump now? */
 bool dp_live_optimized(const struct dp_engine *engine, u32 probe);
 /** dp_live_addr() - of a probe; 0: there is none */

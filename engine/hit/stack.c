@@ -41,11 +41,12 @@ static bool take(u32 i, u32 tid)
 {
 	u32 was = __atomic_load_n(&owners()[i], __ATOMIC_RELAXED);
 
-	if (was == tid)
-		return true; /* left by one before us with our id */
-	if (was && dp_port_thread_lives(was))
+	/* One with our own id was somebody before us. */
+	if (was && (was & ~DP_OWNER_COMES) != tid &&
+	    dp_port_thread_lives(was & ~DP_OWNER_COMES))
 		return false;
-	return __atomic_compare_exchange_n(&owners()[i], &was, tid, false,
+	return __atomic_compare_exchange_n(&owners()[i], &was,
+					   tid | DP_OWNER_COMES, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
@@ -66,6 +67,11 @@ static struct dp_stack *claim(u32 tid)
 			if (dp_port_unlock(base_of(i) + DP_PAGE,
 					   DP_STACK_SIZE - DP_PAGE))
 				return NULL;
+			dp_return_drop(stack);
+			stack->tid = tid;
+			stack->busy = stack->jumped = stack->alt_off = 0;
+			stack->instances = 0;
+			__atomic_store_n(&owners()[i], tid, __ATOMIC_RELEASE);
 			return stack;
 		}
 	return NULL;
@@ -88,10 +94,6 @@ struct dp_stack *dp_stack_mine(void)
 	stack = claim(tid);
 	if (!stack)
 		return NULL;
-	dp_return_drop(stack);
-	stack->tid = tid;
-	stack->busy = stack->jumped = stack->alt_off = 0;
-	stack->instances = 0;
 	dp_port_altstack(&stack->alt_sp, &stack->alt_size);
 	*mine = (u64)stack;
 	return stack;
