@@ -214,8 +214,9 @@ static u32 vectors(void)
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") &&
 	    __builtin_cpu_supports("avx512bw"))
-		return 2;
-	return __builtin_cpu_supports("avx") ? 1 : 0;
+		return DP_SAVE_ALL_AVX512;
+	return __builtin_cpu_supports("avx") ? DP_SAVE_ALL_AVX :
+					       DP_SAVE_ALL_SSE;
 }
 
 static s32 from_thread_pointer(const void *variable)

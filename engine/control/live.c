@@ -196,6 +196,28 @@ static int plan(struct dp_engine *e, u32 i)
 	return 0;
 }
 
+/* One pre_handler, and nothing else to do? */
+static u64 fast(const struct dp_engine *e, u32 i)
+{
+	u32 p, only = 0;
+
+	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
+		const struct dp_probe *probe = &e->probes[p - 1];
+
+		if (!probe->linked)
+			continue;
+		if (only || !probe->enabled ||
+		    probe->handlers.kind != DP_KIND_KPROBE ||
+		    !probe->handlers.pre || e->view.states[p - 1].status)
+			return 0;
+		only = p;
+	}
+	return only ? e->arena->control.base + DP_ARENA_OFFSET +
+			      e->arena->control.probe_off +
+			      (only - 1) * sizeof(struct dp_probe_entry) :
+		      0;
+}
+
 /* The hit half follows these while we change them: one word at a time. */
 static void mirror(struct dp_engine *e, u32 i)
 {
@@ -211,6 +233,7 @@ static void mirror(struct dp_engine *e, u32 i)
 	}
 	if (*link)
 		__atomic_store_n(link, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->fast, fast(e, i), __ATOMIC_RELEASE);
 }
 
 static void fill_probe(struct dp_engine *e, u32 probe)
@@ -222,7 +245,8 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 	*p = (struct dp_probe_entry){ .site = e->probes[probe].site,
 				      .enabled = e->probes[probe].enabled,
 				      .kind = h->kind,
-				      .gpr = h->gpr,
+				      .pre_needs = h->pre_needs,
+				      .post_needs = h->post_needs,
 				      .user = h->user,
 				      .pre = h->pre,
 				      .post = h->post,
@@ -426,6 +450,7 @@ int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 	for (i = 0; i < n; i++) {
 		e->probes[probes[i]].enabled = enabled;
 		probe_entry(e, probes[i])->enabled = enabled;
+		mirror(e, e->probes[probes[i]].site);
 	}
 	return apply_around(e, target, probes, n, NULL);
 }

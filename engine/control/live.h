@@ -54,7 +54,7 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  *          needs it; @why says so
  */
 struct dp_handlers {
-	u8 kind, gpr;
+	u8 kind, pre_needs, post_needs;
 	bool single;
 	const char *why;
 	u64 user, pre, post, fault, nmissed, follow;
