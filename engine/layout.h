@@ -31,6 +31,7 @@
 #include "engine/insn/class.h"
 #include "engine/insn/faults.h"
 #include "engine/insn/state.h"
+#include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
 #define DP_LAYOUT_VERSION 8
@@ -141,6 +142,7 @@ struct dp_jump {
  * @single_len, @single_body: of it
  * @fast: address of its one struct dp_probe_entry, if all there is to do at a hit by
  *        a jump is to call that one's pre_handler; else 0
+ * @gate: not 0: its detour calls; else it only counts
  * @x87: the code around it uses the x87 or MMX registers, for all that is known
  * @calls: its probes are handlers in C
  * @wanted: whether, and how, it is to be armed: DP_WANT_*
@@ -177,6 +179,7 @@ struct dp_site_entry {
 	u64 target;
 	struct dp_jump jump;
 	u64 fast;
+	u64 gate;
 };
 
 /** enum dp_kind - what a probe does when it is hit */
@@ -459,6 +462,8 @@ struct dp_arena_control {
 	u32 tid_offset; /* of a thread's id, from its thread pointer */
 	u32 nr_caught; /* signals; see dp_caught() */
 	u32 counts_alone; /* detours do, where the table says where */
+	s32 rseq_offset; /* then, of struct rseq from the thread pointer */
+	u32 rseq_signature;
 	u32 resident; /* the process probes itself */
 	u32 max_sites, max_probes; /* for which there is room */
 	s32 self_offset; /* of the address of its struct dp_stack, from fs */
@@ -593,12 +598,6 @@ struct dp_private {
 
 /* Number of a hooked call that is only known when it is made */
 #define DP_ANY_CALL 0xffffffffu
-
-/* What a detour tells the agent: a site's index, and with this bit, that its
- * instruction has completed. */
-#define DP_TELL_AFTER 0x80000000u
-/* Bytes of it behind the call: an lea that takes the number off the stack */
-#define DP_TELL_TAIL 8
 
 /** dp_site_hash() - where the search for an address begins */
 static inline u32 dp_site_hash(u64 addr)

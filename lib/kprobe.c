@@ -116,7 +116,7 @@ unsigned long dp_kprobe_hits(const struct kprobe *p)
 	if (dp_self_begin(false))
 		return 0;
 	if (dp_probe_index(p, &index))
-		hits = dp_engine_hits(dp_self.engine, index);
+		hits = dp_live_hits(dp_self.engine, index);
 	dp_self_end();
 	return hits;
 }

@@ -81,6 +81,9 @@ int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 	e->arena = arena;
 	e->max_sites = arena->control.max_sites;
 	e->nr_caught = arena->control.nr_caught;
+	if (arena->control.counts_alone)
+		dp_engine_set_rseq(e, arena->control.rseq_offset,
+				   arena->control.rseq_signature);
 	adopt_pools(e);
 	for (i = 0; i < e->view.nr_sites && !err; i++)
 		err = adopt_hook(e, i);
@@ -218,6 +221,19 @@ static u64 fast(const struct dp_engine *e, u32 i)
 		      0;
 }
 
+static bool has_handlers(const struct dp_engine *e, u32 i)
+{
+	u32 p;
+
+	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
+		const struct dp_handlers *h = &e->probes[p - 1].handlers;
+
+		if (h->kind != DP_KIND_KPROBE || h->pre || h->post)
+			return true;
+	}
+	return false;
+}
+
 /* The hit half follows these while we change them: one word at a time. */
 static void mirror(struct dp_engine *e, u32 i)
 {
@@ -234,6 +250,7 @@ static void mirror(struct dp_engine *e, u32 i)
 	if (*link)
 		__atomic_store_n(link, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&entry->fast, fast(e, i), __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->gate, has_handlers(e, i), __ATOMIC_RELEASE);
 }
 
 static void fill_probe(struct dp_engine *e, u32 probe)
@@ -268,6 +285,8 @@ static int link_in(struct dp_engine *e, u32 probe)
 	fill_probe(e, probe);
 	entry_of(e, i)->calls = 1;
 	e->probes[probe].linked = true;
+	e->probes[probe].hits = 0;
+	e->probes[probe].since = dp_view_hits(&e->view, i);
 	mirror(e, i);
 	return 0;
 }
@@ -442,12 +461,40 @@ void dp_live_forget(struct dp_engine *e, u32 probe)
 	give_probe(e, probe);
 }
 
+static u64 missed(const struct dp_engine *e, u32 probe)
+{
+	const u64 *tally = e->view.states[probe].tally;
+
+	return __atomic_load_n(&tally[DP_TALLY_RECURSED], __ATOMIC_RELAXED) +
+	       __atomic_load_n(&tally[DP_TALLY_CONTEXT], __ATOMIC_RELAXED);
+}
+
+/* Sites are counted, so a probe has what came while it was enabled. */
+static void note_hits(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe *p = &e->probes[probe];
+	u64 now = dp_view_hits(&e->view, p->site);
+
+	if (p->enabled)
+		p->hits += now - p->since;
+	p->since = now;
+}
+
+u64 dp_live_hits(struct dp_engine *e, u32 probe)
+{
+	u64 lost = missed(e, probe);
+
+	note_hits(e, probe);
+	return e->probes[probe].hits > lost ? e->probes[probe].hits - lost : 0;
+}
+
 int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 		   const u32 *probes, u32 n, bool enabled)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++) {
+		note_hits(e, probes[i]);
 		e->probes[probes[i]].enabled = enabled;
 		probe_entry(e, probes[i])->enabled = enabled;
 		mirror(e, e->probes[probes[i]].site);

@@ -101,6 +101,8 @@ int dp_live_enable(struct dp_engine *engine, struct dp_target *target,
 int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 		  bool armed, bool jumps);
 
+/** dp_live_hits() - hits of a probe, missed ones not among them */
+u64 dp_live_hits(struct dp_engine *engine, u32 probe);
 /** dp_live_touched() - the probes at sites that the last call looked at */
 void dp_live_touched(const struct dp_engine *engine,
 		     void (*tell)(void *arg, u32 probe), void *arg);

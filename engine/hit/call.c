@@ -25,6 +25,7 @@ AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
 AT(DP_O_SHARERS, struct dp_arena, hit.sharers);
 AT(DP_O_SITE_ADDR, struct dp_site_entry, addr);
 AT(DP_O_SITE_X87, struct dp_site_entry, x87);
+AT(DP_O_COUNTS_ALONE, struct dp_arena_control, counts_alone);
 AT(DP_O_SITE_FAST, struct dp_site_entry, fast);
 AT(DP_O_PROBE_NEEDS, struct dp_probe_entry, pre_needs);
 AT(DP_O_PROBE_USER, struct dp_probe_entry, user);
@@ -132,13 +133,14 @@ u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 	return value;
 }
 
-static void count(u32 probe)
+/* Sites are counted here, not probes. */
+static void count(const struct dp_site_entry *site)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	u64 nr = (dp_port_cpu() & c->shard_mask) + c->shard_mask + 1;
 	u64 *hits = dp_at(c->counter_off + nr * c->shard_stride);
 
-	__atomic_fetch_add(&hits[probe], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&hits[dp_site_index(site)], 1, __ATOMIC_RELAXED);
 }
 
 /* Return: true if the others are not to be called, because ip has changed. */
@@ -146,7 +148,6 @@ static bool before(struct call *call, u32 probe)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
 
-	count(probe);
 	switch (p->kind) {
 	case DP_KIND_RETURN:
 		dp_return_enter(probe, call->regs, call->stack);
@@ -272,12 +273,17 @@ static bool is_mine(void)
 
 u64 dp_call_detour(struct dp_call_frame *frame)
 {
-	const struct dp_site_entry *site = dp_site_at(frame->number);
+	bool uncounted = frame->number & DP_TELL_UNCOUNTED ||
+			 !dp_arena.control.counts_alone;
+	const struct dp_site_entry *site =
+		dp_site_at(frame->number &= ~DP_TELL_UNCOUNTED);
 	struct call call = { .site = site, .regs = &frame->regs };
 	u64 sp = (u64)(frame + 1) + DP_RED_ZONE;
 
 	if (!is_mine())
 		return 0;
+	if (uncounted)
+		count(site);
 	frame->regs.sp = sp;
 	frame->regs.ip = site->addr;
 	if (!enter(&call, sp))
@@ -309,6 +315,7 @@ void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 	struct call call = { .site = site };
 	u64 sp = mc->rsp;
 
+	count(site);
 	if (!enter(&call, sp))
 		return;
 	load(&call, mc, site->addr);
@@ -339,6 +346,7 @@ void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
 {
 	struct call call = { .site = site, .signal = true };
 
+	count(site);
 	if (!enter(&call, uc->mc.rsp)) {
 		uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
 		return;

@@ -250,6 +250,8 @@ dp_call_entry:
 	save_gprs
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	DP_O_NUMBER(%rsp), %edx
+	bt	$30, %edx		/* DP_TELL_UNCOUNTED */
+	jc	5f
 	imul	$DP_O_SITE_SIZE, SITE
 	mov	%fs:(SELF), SELF
 	mov	dp_arena+DP_O_SITE_OFF(%rip), %ecx
@@ -262,6 +264,8 @@ dp_call_entry:
 	jnz	4f
 1:	test	SELF, SELF
 	jz	5f
+	cmpl	$0, dp_arena+DP_O_COUNTS_ALONE(%rip)
+	je	5f
 	cmpl	$0, dp_wipe(%rip)
 	je	5f
 	cmpl	$0, dp_arena+DP_O_SHARERS(%rip)
@@ -320,6 +324,7 @@ dp_call_entry:
 	jmp	1b
 6:	movl	$0, DP_O_STACK_BUSY(SELF)
 5:	mov	%rsp, %rdi
+	cld
 	call	dp_call_detour
 	test	%eax, %eax
 	jz	3b

@@ -4,14 +4,15 @@
 #define DP_ARCH_OFFSETS_H
 
 /* struct dp_arena_control */
-#define DP_O_SELF_OFFSET 156
+#define DP_O_SELF_OFFSET 164
+#define DP_O_COUNTS_ALONE 140
 #define DP_O_SITE_OFF 56
-#define DP_O_ERRNO_OFFSET 160
-#define DP_O_VECTORS 164
+#define DP_O_ERRNO_OFFSET 168
+#define DP_O_VECTORS 172
 /* struct dp_arena */
-#define DP_O_SHARERS 17648
+#define DP_O_SHARERS 17656
 /* struct dp_site_entry */
-#define DP_O_SITE_SIZE 160
+#define DP_O_SITE_SIZE 168
 #define DP_O_SITE_ADDR 0
 #define DP_O_SITE_FAST 152
 #define DP_O_SITE_X87 73
