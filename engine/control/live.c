@@ -374,6 +374,56 @@ static void set_copy(struct dp_site_entry *s, bool whole)
 	__atomic_store_n(&s->copy, copy, __ATOMIC_RELEASE);
 }
 
+static bool is_later(const struct dp_engine *e, u32 a, u32 b)
+{
+	return e->sites[a].addr > e->sites[b].addr;
+}
+
+static void sort_by_address(const struct dp_engine *e, u32 *v, u32 n)
+{
+	u32 gap, i, j, x;
+
+	for (gap = n / 2; gap; gap /= 2)
+		for (i = gap; i < n; i++) {
+			x = v[i];
+			for (j = i; j >= gap && is_later(e, v[j - gap], x);
+			     j -= gap)
+				v[j] = v[j - gap];
+			v[j] = x;
+		}
+}
+
+/* Somebody else has to stop us for that. */
+static int arm_stopped(struct dp_engine *e, const struct dp_sites *sites)
+{
+	const struct dp_growth *g = e->growth;
+	u32 *which = dp_port_alloc((sites->n + 1) * sizeof(*which)), n = 0, i;
+	int err = 0;
+
+	if (!which)
+		return -ENOMEM;
+	for (i = 0; i < sites->n; i++) {
+		const struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (s->mode == DP_MODE_JUMP && s->wanted == DP_WANT_PLAN &&
+		    s->armed != DP_SITE_THERE)
+			which[n++] = sites->which[i];
+	}
+	sort_by_address(e, which, n);
+	if (n)
+		err = g->setup.ops->stopped(g->setup.arg, which, n);
+	dp_port_free(which);
+	return err;
+}
+
+static int arm_jumps(struct dp_engine *e, struct dp_target *target,
+		     const struct dp_sites *sites, u64 *bad)
+{
+	if (e->arming == DP_ARM_QUIESCE)
+		return arm_stopped(e, sites);
+	return dp_strategy_interior.arm(target, sites, bad);
+}
+
 /* To what the sites shall be. What fails stays as it is. */
 static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		 u64 *bad)
@@ -396,7 +446,7 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 				    s->wanted == DP_WANT_PLAN);
 	}
 	if (!err)
-		err = dp_strategy_interior.arm(target, &sites, bad);
+		err = arm_jumps(e, target, &sites, bad);
 	if (!err)
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	for (i = 0; i < b->n; i++)

@@ -24,10 +24,13 @@
  *       for writing. Return: 0; -EEXIST something is there; -ENOMEM.
  * @holes: where nothing is mapped; freed with dp_port_free(). Return: 0 or an
  *         errno. There must be room for DP_MAX_POOLS more.
+ * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread
+ *           runs and none is in the middle. @which: in the order of addresses
  */
 struct dp_growth_ops {
 	int (*map)(void *arg, u64 addr, u64 size, u8 **ours);
 	int (*holes)(void *arg, struct dp_hole **holes, size_t *n);
+	int (*stopped)(void *arg, const u32 *which, u32 n);
 };
 
 /**
