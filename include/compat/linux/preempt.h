@@ -22,6 +22,7 @@
 #define in_task() 1
 #define in_atomic() 0
 #define irqs_disabled() 0
+#define need_resched() 0
 #define local_irq_disable() barrier()
 #define local_irq_enable() barrier()
 #define local_irq_save(flags) \
