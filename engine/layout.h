@@ -226,7 +226,7 @@ struct dp_probe_entry {
 };
 
 /* What vectors.S can save: enum dp_insn_state, and for the last of these */
-#define DP_SAVE_ALL_SSE 3
+#define DP_SAVE_ALL_SSE (3 | DP_STATE_XMM16)
 #define DP_SAVE_ALL_AVX 4
 #define DP_SAVE_ALL_AVX512 5
 
