@@ -233,15 +233,21 @@ BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out bench/victim.c bench/twins%.c,
 $(B)/bench/bench: $(BENCH_OBJ) $(B)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BENCH_OBJ) $(B)/libcore.a $(LIBS)
 
+$(B)/bench/self/self: bench/self/main.c bench/self/many.S $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ bench/self/main.c bench/self/many.S \
+		-L$(B) -ldprobes -Wl,-rpath,'$$ORIGIN/../..'
+
 BENCH_PEERS := $(B)/bench/twins \
 	$(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),$(B)/bench/twins-lttng)
 bench-peers: $(BENCH_PEERS)
 
 bench: DEPS_OPTIONAL = $(if $(filter core,$(BENCH)),,gdb gdbserver uftrace lttng-tools liblttng-ust-dev)
 bench: deps
-	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench
+	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench $(B)/bench/self/self
 	$(Q)$(if $(filter core,$(BENCH)),,$(MAKE) -sk --no-print-directory bench-peers || true)
 	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
+	$(Q)$(B)/bench/self/self
 
 # What modules are built with, and how pkg-config says it.
 install-modules:

@@ -91,7 +91,7 @@ static int set_up(struct dp_arena *arena)
 	c->self_offset = from_thread_pointer(&stack);
 	c->errno_offset = from_thread_pointer(&errno);
 	c->vectors = vectors();
-	c->task = (u64)dp_compat_get_current;
+	c->task = (u64)dp_task_known;
 	return 0;
 }
 
