@@ -201,6 +201,9 @@ int dp_self_begin(bool make)
 		err = -ENOMEM;
 	if (!err)
 		err = dp_text_open(&dp_self.text);
+	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
+					__ATOMIC_ACQ_REL))
+		dp_probes_sweep();
 	if (err)
 		dp_self_end();
 	return err;

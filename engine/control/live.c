@@ -249,7 +249,10 @@ static void mirror(struct dp_engine *e, u32 i)
 	}
 	if (*link)
 		__atomic_store_n(link, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&entry->fast, fast(e, i), __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->fast, fast(e, i), __ATOMIC_SEQ_CST);
+	/* One that has been switched off meanwhile has looked before. */
+	if (!fast(e, i))
+		__atomic_store_n(&entry->fast, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&entry->gate, has_handlers(e, i), __ATOMIC_RELEASE);
 }
 
@@ -504,6 +507,36 @@ int dp_live_remove(struct dp_engine *e, struct dp_target *target,
 {
 	take_out(e, probes, n);
 	return apply_around(e, target, probes, n, NULL);
+}
+
+const struct dp_handlers *dp_live_handlers(const struct dp_engine *e, u32 probe)
+{
+	return &e->probes[probe].handlers;
+}
+
+/* Only what never moves is looked at here. */
+bool dp_live_switch_off(struct dp_engine *e, u32 probe, u64 user)
+{
+	const struct dp_probe_entry *p = probe_entry(e, probe);
+	struct dp_probe_state *state = &e->view.states[probe];
+
+	if (p->user != user ||
+	    __atomic_fetch_or(&state->status, DP_PROBE_REMOVED,
+			      __ATOMIC_SEQ_CST) &
+		    DP_PROBE_REMOVED)
+		return false;
+	__atomic_store_n(&entry_of(e, p->site)->fast, 0, __ATOMIC_SEQ_CST);
+	if (p->follow)
+		__atomic_store_n(&((struct dp_follow *)p->follow)->handler, 0,
+				 __ATOMIC_RELEASE);
+	return true;
+}
+
+bool dp_live_is_off(const struct dp_engine *e, u32 probe)
+{
+	return __atomic_load_n(&e->view.states[probe].status,
+			       __ATOMIC_ACQUIRE) &
+	       DP_PROBE_REMOVED;
 }
 
 void dp_live_forget(struct dp_engine *e, u32 probe)

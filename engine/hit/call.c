@@ -62,7 +62,7 @@ static bool is_on(u32 probe)
 	return dp_probe(probe)->enabled &&
 	       !(__atomic_load_n(&dp_probe_state(probe)->status,
 				 __ATOMIC_RELAXED) &
-		 DP_PROBE_FAULTED);
+		 (DP_PROBE_FAULTED | DP_PROBE_REMOVED));
 }
 
 static void miss(const struct dp_site_entry *site, enum dp_tally why)

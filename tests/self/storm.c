@@ -5,6 +5,7 @@
  *
  * TOGGLES: changes a run; ONLY: the name of one run; SEED.
  */
+int workload(int argc, char **argv);
 #define main workload
 #include "tests/victims/storm.c"
 #undef main
