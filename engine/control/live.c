@@ -144,6 +144,23 @@ static void give_probe(struct dp_engine *e, u32 probe)
 	e->growth->free_probe = probe + 1;
 }
 
+/* So that taking probes away never wants for memory. */
+static int reserve_batch(struct dp_engine *e)
+{
+	u32 want = e->nr_sites + 2; /* each once */
+	struct dp_growth *g = e->growth;
+	u32 *bigger;
+
+	if (want <= g->cap_touched)
+		return 0;
+	bigger = dp_port_resize(g->touched, 2 * want * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	g->touched = bigger;
+	g->cap_touched = 2 * want;
+	return 0;
+}
+
 int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		const struct dp_handlers *h, bool enabled, bool x87, u32 *probe,
 		const char **why)
@@ -152,8 +169,12 @@ int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	int err;
 
 	*why = "there are too many probes";
-	if (e->nr_sites == e->max_sites)
+	if (e->nr_sites == e->max_sites && !dp_engine_find(e, addr))
 		return -ENOMEM;
+	*why = "out of memory";
+	if (reserve_batch(e))
+		return -ENOMEM;
+	*why = "there are too many probes";
 	retire(e, addr, code);
 	if (inside_hook(e, addr)) {
 		*why = HOOKED;
@@ -356,18 +377,14 @@ static void mark_around(struct dp_engine *e, struct batch *b, u32 i)
 		mark(e, b, dp_engine_find(e, addr - d));
 }
 
-static int batch_of(struct dp_engine *e, struct batch *b, const u32 *probes,
-		    u32 n)
+static struct batch batch_of(struct dp_engine *e, const u32 *probes, u32 n)
 {
+	struct batch b = { e->growth->touched, 0 };
 	u32 i;
 
-	b->n = 0;
-	b->v = dp_port_alloc(((u64)n * DP_JUMP_SIZE + 1) * sizeof(*b->v));
-	if (!b->v)
-		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		mark_around(e, b, e->probes[probes[i]].site);
-	return 0;
+		mark_around(e, &b, e->probes[probes[i]].site);
+	return b;
 }
 
 static void set_copy(struct dp_site_entry *s, bool whole)
@@ -454,8 +471,6 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	for (i = 0; i < b->n; i++)
 		e->sites[b->v[i]].marked = false;
-	dp_port_free(e->growth->touched);
-	e->growth->touched = b->v;
 	e->growth->nr_touched = b->n;
 	return err;
 }
@@ -463,10 +478,9 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 static int apply_around(struct dp_engine *e, struct dp_target *target,
 			const u32 *probes, u32 n, u64 *bad)
 {
-	struct batch b;
-	int err = batch_of(e, &b, probes, n);
+	struct batch b = batch_of(e, probes, n);
 
-	return err ? err : apply(e, target, &b, bad);
+	return apply(e, target, &b, bad);
 }
 
 static void take_out(struct dp_engine *e, const u32 *probes, u32 n)
@@ -588,11 +602,9 @@ int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 int dp_live_knobs(struct dp_engine *e, struct dp_target *target, bool armed,
 		  bool jumps)
 {
-	struct batch b = { dp_port_alloc((e->nr_sites + 1) * sizeof(u32)), 0 };
+	struct batch b = { e->growth->touched, 0 };
 	u32 i;
 
-	if (!b.v)
-		return -ENOMEM;
 	e->growth->disarmed = !armed;
 	e->growth->unoptimized = !jumps;
 	for (i = 0; i < e->nr_sites; i++)

@@ -37,7 +37,7 @@ static bool by_trap(void)
 	return how && !strcmp(how, "trap");
 }
 
-static long runs;
+static volatile long runs;
 
 static int just_count(struct kprobe *p, struct pt_regs *regs)
 {
