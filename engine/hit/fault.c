@@ -76,6 +76,7 @@ static void ask(void *arg)
 	f->stack->busy = 1;
 	f->stack->sp = f->regs->sp;
 	f->stack->regs = (u64)f->regs;
+	f->stack->hits++;
 	f->stack->faulting = (u64)f->stack;
 	for (i = f->site->first_probe; i && !f->dealt_with;
 	     i = dp_probe(i - 1)->next) {
