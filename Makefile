@@ -121,6 +121,8 @@ UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*
 VICTIM := $(patsubst tests/victims/%.c,$(B)/tests/victims/%,$(wildcard tests/victims/*.c)) \
 	$(patsubst tests/victims/%.cc,$(B)/tests/victims/%,$(wildcard tests/victims/*.cc))
 TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c,$(wildcard tests/tools/*.c)))
+SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) \
+	$(patsubst tests/self/%.cc,$(B)/tests/self/%,$(wildcard tests/self/*.cc))
 SCENARIO := $(filter-out tests/scenario/lib.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
@@ -167,6 +169,21 @@ $(B)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -pthread -o $@ $<
 
+# Programs that probe themselves; libraries that they load: tests/self/so/*.c.
+SELF_FLAGS = -O2 -g -pthread $(WARN) -Iinclude -I. -D_GNU_SOURCE $(SANFLAGS)
+SELF_LIBS = -L$(B) -l:libdprobes.so.1 '-Wl,-rpath,$$ORIGIN/../..' -lZydis -lm -ldl
+$(B)/tests/self/%: tests/self/%.c $(B)/libdprobes.so.1 tests/self/self.h tests/victims/storm.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SELF_FLAGS) -o $@ $< $(SELF_LIBS)
+
+$(B)/tests/self/%: tests/self/%.cc $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(filter-out -Wmissing-prototypes -Wstrict-prototypes,$(SELF_FLAGS)) -o $@ $< $(SELF_LIBS)
+
+$(B)/tests/self/lib%.so: tests/self/so/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
+
 $(B)/tests/layers: tools/check-layers
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nif tools/check-layers $$(find cli tracer lang lib sym proc agent port engine include examples/modules -name "*.[ch]"); then echo "ok 1 - every room includes what it may"; else echo "not ok 1 - every room includes what it may"; fi\necho 1..1\n' > $@
@@ -182,11 +199,11 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all $(UNIT) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
+tests: all $(UNIT) $(SELF) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SCENARIO)
+	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO)
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
@@ -200,7 +217,7 @@ demo: deps
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 TEST_TIMEOUT=3600 tests/run \
-		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh)
+		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh) $(SELF)
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))

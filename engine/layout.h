@@ -292,7 +292,9 @@ struct dp_instance {
  * @regs: address of the registers that it got
  * @guard: stack pointer with which the handler can be given up
  * @instances: address of the innermost call that is followed
- * @alt_sp, @alt_size: the thread's alternate signal stack
+ * @faulting: while a fault_handler runs, a stack pointer above it
+ * @alt_sp, @alt_size: the thread's alternate signal stack; @alt_off: we have hidden
+ *                     it from the kernel
  * @x87: the registers of that kind are saved, too
  */
 struct dp_stack {
@@ -306,7 +308,8 @@ struct dp_stack {
 	u64 instances;
 	u64 alt_sp, alt_size;
 	u64 site;
-	u64 pad[4];
+	u64 faulting;
+	u64 pad[3];
 	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
 	u64 trapped[21]; /* the registers of a hit by a breakpoint */
 	u64 faulted[21]; /* those of a fault in a handler */

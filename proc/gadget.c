@@ -10,7 +10,8 @@
 static const u32 hooked[] = {
 	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask,
 	SYS_execve,	  SYS_execveat,	     SYS_vfork,
-	SYS_clone,	  SYS_clone3,	     SYS_exit
+	SYS_clone,	  SYS_clone3,	     SYS_exit,
+	SYS_sigaltstack
 };
 
 static const struct dp_map *libc_text(const struct dp_maps *maps)
