@@ -163,7 +163,7 @@ $(B)/tests/dprobes-steps: tests/tools/steps.c $(CLI_OBJ) $(B)/libcore.a
 
 $(B)/tests/victims/%: tests/victims/%.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g -pthread $(WARN) -D_GNU_SOURCE -o $@ $< -lm
+	$(Q)$(CC) -O2 -g -pthread -fexceptions $(WARN) -D_GNU_SOURCE -o $@ $< -lm
 
 $(B)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D)
