@@ -11,7 +11,7 @@ INC := -Iinclude -Iport/user -Iport -I. -Iengine
 OPT ?= -O2 -g
 DEFS := -D_GNU_SOURCE
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(INC) $(DEFS) $(SANFLAGS) -fvisibility=hidden -MMD -MP $(CFLAGS)
+ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(INC) $(DEFS) $(SANFLAGS) -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
 LIBS := -lZydis -llzma
 
 # The hit half: freestanding, general registers only, position independent.
@@ -19,17 +19,19 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -ffreestanding -nostdlib -mgeneral
 	-fPIE -fvisibility=hidden -fno-stack-protector -fno-asynchronous-unwind-tables \
 	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP
 
-CONTROL_SRC := $(wildcard lib/*.c engine/insn/*.c engine/insn/x86/*.c engine/control/*.c \
-	port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c
+CONTROL_SRC := $(wildcard engine/insn/*.c engine/insn/x86/*.c engine/control/*.c \
+	port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/symbol.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
 HIT_SRC := $(wildcard engine/hit/*.c engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
+LIB_SRC := $(filter-out lib/diag.c lib/symbol.c,$(wildcard lib/*.c))
 
 CONTROL_OBJ := $(CONTROL_SRC:%.c=$(B)/%.o) $(B)/agent/image.o
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/lib/helper/image.o
 HIT_OBJ := $(patsubst %.S,$(B)/hit/%.o,$(patsubst %.c,$(B)/hit/%.o,$(HIT_SRC)))
 
-all: $(B)/dprobes
+all: $(B)/dprobes $(B)/libdprobes.so.1 $(B)/libdprobes.a
 
 # The agent: linked once, carried as data.
 $(B)/agent/agent.elf: $(HIT_OBJ) agent/agent.ld
@@ -46,6 +48,22 @@ $(B)/agent/image.o: $(B)/agent/image.c
 
 $(B)/dprobes: $(CLI_OBJ) $(B)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(CLI_OBJ) $(B)/libcore.a $(LIBS)
+
+# The library, and the program that it carries to prepare its process.
+$(B)/lib/helper/helper: $(B)/lib/helper/main.o $(B)/libcore.a
+	$(Q)$(CC) $(ALL_CFLAGS) -s -o $@ $^ $(LIBS)
+
+$(B)/lib/helper/image.o: lib/helper/image.S $(B)/lib/helper/helper
+	$(Q)$(CC) -fPIC -DDP_HELPER_FILE='"$(B)/lib/helper/helper"' -c -o $@ $<
+
+$(B)/libdprobes.so.1: $(LIB_OBJ) $(B)/libcore.a lib/dprobes.map
+	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libdprobes.so.1 -Wl,--version-script,lib/dprobes.map \
+		-Wl,-z,defs -Wl,-z,nodelete -o $@ $(LIB_OBJ) $(B)/libcore.a $(LIBS)
+	$(Q)ln -sf libdprobes.so.1 $(B)/libdprobes.so
+
+$(B)/libdprobes.a: $(LIB_OBJ) $(B)/libcore.a
+	$(Q)rm -f $@ && printf 'create $@\naddlib $(B)/libcore.a\n%s\nsave\nend\n' \
+		"$$(for o in $(LIB_OBJ); do echo addmod $$o; done)" | ar -M
 
 $(B)/libcore.a: $(CONTROL_OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $(CONTROL_OBJ)
@@ -82,6 +100,12 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_expr: $(B)/tests/unit/test_%: tests
 $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/unit/fixtures/$$*_*.c)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(wildcard tests/unit/fixtures/$*_*.c) $(B)/libcore.a $(LIBS) -lcmocka
+
+# Libraries that a unit test loads: tests/unit/fixtures/so/X_*.c, for test_X.
+$(B)/tests/unit/lib%.so: tests/unit/fixtures/so/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
+$(B)/tests/unit/test_symbol: | $(B)/tests/unit/libsymbol_one.so $(B)/tests/unit/libsymbol_two.so
 
 $(B)/tests/tools/%: tests/tools/%.c $(B)/libcore.a
 	@mkdir -p $(@D)

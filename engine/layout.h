@@ -28,13 +28,14 @@
 
 #include "port_types.h"
 #include "engine/vm/vm.h"
+#include "engine/insn/class.h"
 #include "engine/insn/faults.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 7
+#define DP_LAYOUT_VERSION 8
 
 #define DP_PAGE 4096u
-#define DP_AGENT_TEXT (8 * DP_PAGE)
+#define DP_AGENT_TEXT (16 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT
 #define DP_TABLE_OFFSET (DP_WIPE_OFFSET + DP_PAGE)
 /* An address for each value of 16 bits; hardly any of it is ever touched. */
@@ -45,7 +46,7 @@
 /* The memfd is laid out as the region is; it has a hole for the private pages. */
 #define DP_FILE_ARENA_OFFSET DP_ARENA_OFFSET
 
-#define DP_MAX_POOLS 256
+#define DP_MAX_POOLS 1024
 #define DP_MAX_TEXTS 64
 #define DP_MAX_SHARDS 1024
 
@@ -72,6 +73,19 @@ struct dp_kernel_sigaction {
 /* @hook of a site: no probe; the agent makes the call, or watches it */
 #define DP_HOOK_MADE 1
 #define DP_HOOK_WATCHED 2
+
+/* @armed of a site whose jump is there, on its way out, on its way in; of one
+ * that could be a jump and is a breakpoint */
+#define DP_SITE_OFF 0
+#define DP_SITE_THERE 1
+#define DP_SITE_LEAVING 2
+#define DP_SITE_COMING 3
+#define DP_SITE_TRAPPED 4
+
+/* @wanted: not at all, however it is planned, and as a breakpoint only */
+#define DP_WANT_OFF 0
+#define DP_WANT_PLAN 1
+#define DP_WANT_TRAP 2
 
 #define DP_JUMP_INSNS 5
 
@@ -119,9 +133,16 @@ struct dp_jump {
  * @hook: a system call of libc that passes through the agent, not a probe;
  *        @number is which
  * @faults: enum dp_insn_faults; with @operand, where an indirect branch reads
- * @wanted: it is to be armed
- * @armed: set before the first byte is written, cleared after the last one is
- *         back: whoever finds the process later knows what to look at
+ * @class, @cc, @target: of a branch: enum dp_insn_class, its condition, and where
+ *                       a direct one goes
+ * @single: the copy of the instruction alone, for a site that may be either: see
+ *          engine/control/live.c. @copy is then this one or that in the detour
+ * @single_len, @single_body: of it
+ * @x87: the code around it uses the x87 or MMX registers, for all that is known
+ * @calls: its probes are handlers in C
+ * @wanted: whether, and how, it is to be armed: DP_WANT_*
+ * @armed: DP_SITE_*: set before the first byte is written, cleared after the last
+ *         one is back: whoever finds the process later knows what to look at
  * @returned: it was armed and is not any more. A debugger that met our
  *            breakpoint may put it back when it goes.
  */
@@ -145,8 +166,21 @@ struct dp_site_entry {
 	u8 post_len, post_body;
 	u8 hook, tells;
 	u8 wanted;
+	u8 class, cc;
+	u8 single_len, single_body;
+	u8 single_atomic, x87, calls;
 	u32 number;
+	u64 single;
+	u64 target;
 	struct dp_jump jump;
+};
+
+/** enum dp_kind - what a probe does when it is hit */
+enum dp_kind {
+	DP_KIND_PLAIN, /* counts; runs its program, if it has one */
+	DP_KIND_KPROBE, /* calls handlers in C */
+	DP_KIND_RETURN, /* follows the call */
+	DP_KIND_JPROBE, /* goes to another function first */
 };
 
 /**
@@ -156,6 +190,12 @@ struct dp_site_entry {
  * @start: offset in the program's code
  * @maxhits: executions after which it is disabled
  * @logonfault: its record counts even if the original instruction faults
+ * @kind: enum dp_kind; the rest is for handlers in C, by address
+ * @gpr: bits DP_GPR_*: handlers that use general registers only
+ * @user: what handlers get as their first argument
+ * @pre, @post, @fault: handlers, 0 for none
+ * @nmissed: where hits that ran no handler are counted
+ * @follow: struct dp_follow of a return probe
  */
 struct dp_probe_entry {
 	u32 next;
@@ -166,13 +206,105 @@ struct dp_probe_entry {
 	u32 maxhits;
 	u16 major, minor;
 	u8 logonfault;
-	u8 pad[3];
+	u8 kind;
+	u8 gpr;
+	u8 pad;
+	u64 user;
+	u64 pre, post, fault;
+	u64 nmissed;
+	u64 follow;
+};
+
+#define DP_GPR_PRE 1
+#define DP_GPR_POST 2
+
+/**
+ * struct dp_follow - a return probe's pool of instances; in the library's memory
+ * @user: the struct kretprobe; @handler, @entry: its handlers, 0 for none
+ * @nmissed: where calls without an instance are counted, an int
+ * @pool: address of the first instance; they are @stride bytes apart
+ * @probe: index of its probe
+ * @data_size: bytes behind each
+ * @free: 1 + index of the first free one, and above it a stamp; hit owns it
+ * @away: instances in use
+ * @returned: followed to their end; @abandoned: left by longjmp or with a thread
+ */
+struct dp_follow {
+	u64 user;
+	u64 handler, entry;
+	u64 nmissed;
+	u64 pool;
+	u32 stride, nr;
+	u32 data_size;
+	u32 probe;
+	u8 gpr, pad[7];
+	u64 free;
+	u64 away, returned, abandoned;
+};
+
+/**
+ * struct dp_instance - one call that is followed; begins as the library's struct
+ * kretprobe_instance does
+ * @slot: address of the return address on the stack
+ * @next: address of the thread's next instance, the one of an outer call
+ * @follow: address of its struct dp_follow
+ * @index: of it; @next_free: 1 + index
+ */
+struct dp_instance {
+	u64 user, ret_addr, task;
+	u64 slot, next, follow;
+	u32 index, next_free;
+	u64 pad;
+};
+
+/*
+ * Handlers run on stacks of their own, one a thread, at @stack_base; the highest
+ * bytes of each are its struct dp_stack, the lowest page is never mapped.
+ */
+#define DP_STACK_SIZE (16 * DP_PAGE)
+#define DP_STACKS 4096
+#define DP_OWNER_COMES 0x80000000u /* it is being prepared */
+/* 32 registers of 64 bytes, eight of eight, and what vectors.S has besides */
+#define DP_VECTORS_SIZE 2304
+
+/**
+ * struct dp_stack - what a thread does in handlers; hit owns it
+ * @tid: whose it is
+ * @busy: a handler runs
+ * @jumped: a jprobe's, on the program's own stack
+ * @hits: how often one has
+ * @sp: the program's stack pointer meanwhile
+ * @probe: 1 + index of the probe whose handler it is
+ * @regs: address of the registers that it got
+ * @guard: stack pointer with which the handler can be given up
+ * @instances: address of the innermost call that is followed
+ * @alt_sp, @alt_size: the thread's alternate signal stack
+ * @x87: the registers of that kind are saved, too
+ */
+struct dp_stack {
+	u32 tid;
+	u32 busy, jumped, alt_off;
+	u64 hits;
+	u64 sp;
+	u32 probe, x87;
+	u64 regs;
+	u64 guard;
+	u64 instances;
+	u64 alt_sp, alt_size;
+	u64 site;
+	u64 pad[4];
+	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
+	u64 trapped[21]; /* the registers of a hit by a breakpoint */
+	u64 faulted[21]; /* those of a fault in a handler */
+	u64 saved[21]; /* a jprobe's registers, and where they go on */
+	u64 words[8]; /* the arguments on the stack */
 };
 
 /** enum dp_status_bit - what a program has made of its probe */
 enum dp_status_bit {
 	DP_PROBE_REMOVED = 1,
 	DP_PROBE_SUSPENDED = 2,
+	DP_PROBE_FAULTED = 4, /* one of its handlers has */
 };
 
 /** enum dp_tally - what else became of hits and records, by probe */
@@ -182,6 +314,8 @@ enum dp_tally {
 	DP_TALLY_CONTEXT, /* hits missed for want of a context */
 	DP_TALLY_LOST, /* records for which the ring had no room */
 	DP_TALLY_DISCARDED, /* records whose original instruction faulted */
+	DP_TALLY_RECURSED, /* hits inside a handler */
+	DP_TALLY_FAULTED, /* handlers that were given up */
 	DP_TALLY_NR,
 };
 
@@ -318,6 +452,15 @@ struct dp_arena_control {
 	u32 tid_offset; /* of a thread's id, from its thread pointer */
 	u32 nr_caught; /* signals; see dp_caught() */
 	u32 counts_alone; /* detours do, where the table says where */
+	u32 resident; /* the process probes itself */
+	u32 max_sites, max_probes; /* for which there is room */
+	s32 self_offset; /* of the address of its struct dp_stack, from fs */
+	s32 errno_offset; /* of errno, from fs; 0: not known */
+	u32 vectors; /* 0 SSE, 1 AVX, 2 AVX-512 */
+	u64 stack_base; /* of DP_STACKS stacks */
+	u32 owner_off; /* whose they are: u32 thread ids */
+	u32 stack_size; /* sizeof(struct dp_stack) */
+	u64 task; /* address of u64 (*)(void): the thread as handlers see it */
 	u32 nr_pools;
 	u32 nr_texts;
 	u32 revertible; /* @texts held only page-cache pages before us */
@@ -354,25 +497,43 @@ struct dp_wipe {
 
 /*
  * Signals that the breakpoints of jumps raise: SIGTRAP; and SIGILL, where a
- * breakpoint has to be another instruction than int3 (landing.c).
+ * breakpoint has to be another instruction than int3 (landing.c). These are kept
+ * out of the masks of threads, too.
  */
-#define DP_CAUGHT 2
+#define DP_CAUGHT_JUMPS 2
+/* Where handlers in C run, their faults, too, and those of copies. */
+#define DP_CAUGHT 5
 static inline u32 dp_caught(u32 k)
 {
-	return k ? 4 : 5;
+	/* SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE; no table, for the sake of
+	 * code that must not have data. */
+	return (u32)(0x87b45ull >> 4 * k) & 15;
 }
 
+/** dp_caught_mask() - of the first @n caught signals, those that are kept out of
+ *  masks */
 static inline u64 dp_caught_mask(u32 n)
 {
 	u64 mask = 0;
 
+	n = n > DP_CAUGHT_JUMPS ? DP_CAUGHT_JUMPS : n;
 	while (n-- > 0)
 		mask |= 1ull << (dp_caught(n) - 1);
 	return mask;
 }
 
+/** dp_caught_set() - all of the first @n as a signal set */
+static inline u64 dp_caught_set(u32 n)
+{
+	u64 set = 0;
+
+	while (n-- > 0)
+		set |= 1ull << (dp_caught(n) - 1);
+	return set;
+}
+
 /* Of one thread: its thread pointer, which is a multiple of 64, and these bits. */
-#define DP_MASK_BLOCKED 3ull /* a bit a caught signal, as the program knows it */
+#define DP_MASK_BLOCKED 3ull /* a bit a signal of DP_CAUGHT_JUMPS, as the program knows it */
 #define DP_MASK_HELD 16ull /* one has come meanwhile: see dp_private.held */
 #define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
 #define DP_MASK_DEFAULT 8ull /* or SIG_DFL */
@@ -402,7 +563,7 @@ static inline u32 dp_mask_slot(u64 pointer)
  * @clones: threads that are making a process, and how: flags of clone(2)
  */
 struct dp_private {
-	u64 in_masks[DP_CAUGHT];
+	u64 in_masks[DP_CAUGHT_JUMPS];
 	u64 masks[DP_MASKS];
 	struct dp_held {
 		u64 thread; /* 0: free */

@@ -15,7 +15,10 @@
  *   dp_port_read()      read program memory up to the first bad address
  *   dp_port_writable()  could it be written? Writes nothing
  *   dp_port_thread_pointer(), dp_port_gs_base()  of this thread
- *   dp_port_altstack()  this thread's alternate signal stack
+ *   dp_port_altstack(), dp_port_set_altstack()  this thread's alternate signal
+ *                       stack
+ *   dp_port_thread_lives()  is a thread of this process still there?
+ *   dp_port_unlock()    make reserved memory usable
  *   dp_port_tid()       thread id in the target's own namespace
  *   dp_port_ticks()     the clock that all CPUs share, in its own unit
  *   dp_port_sigaction() set a signal's action, bypassing our own hook

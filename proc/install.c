@@ -241,10 +241,13 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 		.hook_entry = proc->base + dp_agent_hook_entry,
 		.detour_entry = proc->base + dp_agent_detour_entry,
 		.owner = proc->ns_pid,
-		.tool = (u32)getpid(),
-		.tool_start = dp_tool_start(getpid()),
 	};
-	int err = dp_engine_build(proc->engine, &map);
+	pid_t tool = proc->resident ? proc->pid : getpid();
+	int err;
+
+	map.tool = (u32)tool;
+	map.tool_start = dp_tool_start(tool);
+	err = dp_engine_build(proc->engine, &map);
 
 	if (err)
 		return dp_diag_set(
@@ -280,7 +283,7 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 		.handler = proc->base + dp_agent_trap_entry,
 		.flags = DP_TRAP_FLAGS,
 		.restorer = proc->base + dp_agent_trap_restorer,
-		.mask = DP_TRAP_MASK,
+		.mask = DP_TRAP_MASK(dp_engine_caught(proc->engine)),
 	};
 	u64 at = proc->base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
 	int err = dp_process_write(proc, at, &ours, sizeof(ours));

@@ -68,6 +68,7 @@ struct dp_process {
 	size_t nr_threads, cap_threads;
 	struct dp_remote *sync; /* while text is being written */
 	struct dp_engine *engine;
+	bool resident; /* the agent is to stay, and be its own */
 	void *file; /* the shared memory, mapped here */
 	u64 file_size;
 	u64 base; /* of the agent in the target, 0: none */

@@ -4,7 +4,7 @@
  *
  * Life of a dp_process: launch or attach (nothing touched yet) → map (agent,
  * arena and pools are in, nothing armed) → armed and disarmed by the engine
- * through dp_process_target() → detach. Between the calls no tracer is attached
+ * through @target → detach. Between the calls no tracer is attached
  * and every thread runs at full speed.
  *
  * Context of every function: tool process, one thread at a time per object.
@@ -65,6 +65,18 @@ bool dp_process_launched(const struct dp_process *proc);
  */
 int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		       struct dp_diag *diag);
+
+/**
+ * dp_process_reside() - prepare a process to probe itself
+ * @max_sites: addresses that it will probe at most, in all
+ * @base: address of the agent in it
+ *
+ * Maps the agent and an arena with room, and arms its hooks. All of it stays, and
+ * is the process's own from then on: engine/control/live.h.
+ * Return: as dp_process_attach() and dp_process_install().
+ */
+int dp_process_reside(pid_t pid, u32 max_sites, u64 *base,
+		      struct dp_diag *diag);
 
 /**
  * dp_process_apply() - arm and disarm what dp_engine_want() has said since

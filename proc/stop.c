@@ -336,7 +336,7 @@ static bool is_deaf(pid_t pid, pid_t tid)
 	struct dp_status st;
 
 	return !dp_status_read(pid, tid, &st) &&
-	       st.blocked & dp_caught_mask(DP_CAUGHT);
+	       st.blocked & dp_caught_mask(DP_CAUGHT_JUMPS);
 }
 
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)

@@ -128,7 +128,7 @@ int dp_code_map_open(struct dp_modules *mods, const struct dp_module *m,
 				   "the code of %s cannot be looked at: "
 				   "the file cannot be read, or was deleted or "
 				   "replaced after process %d mapped it",
-				   m->path, (int)mods->pid);
+				   m->path, dp_mods_pid(mods));
 	case -EOPNOTSUPP:
 		return dp_diag_set(diag, err,
 				   "the code of %s cannot be looked at: "

@@ -15,25 +15,56 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include "sym/private.h"
 
 #define HEAD_LEN 4096
 
+/*
+ * In one's own process no descriptor is kept: a program that closes all it
+ * finds would give ours to another file. The process's own id means nothing
+ * here once the first thread has ended.
+ */
+ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
+			size_t len)
+{
+	struct iovec to = { buf, len }, from = { (void *)addr, len };
+	ssize_t got;
+
+	if (mods->pid)
+		got = pread(mods->mem, buf, len, (off_t)addr);
+	else
+		got = process_vm_readv(gettid(), &to, 1, &from, 1, 0);
+	return got < 0 ? -errno : got;
+}
+
 int dp_mem_read(const struct dp_modules *mods, u64 addr, void *buf, size_t len)
 {
-	ssize_t got = pread(mods->mem, buf, len, addr);
+	ssize_t got = dp_modules_read(mods, addr, buf, len);
 
 	if (got < 0)
-		return -errno;
+		return (int)got;
 	return (size_t)got == len ? 0 : -EFAULT;
+}
+
+/* /proc/self is empty once the first thread has ended; the calling one lives. */
+void dp_file_proc(char *buf, size_t len, pid_t pid, const char *file)
+{
+	if (pid)
+		snprintf(buf, len, "/proc/%d/%s", (int)pid, file);
+	else
+		snprintf(buf, len, "/proc/thread-self/%s", file);
 }
 
 int dp_file_root(const struct dp_modules *mods, char *buf, size_t len)
 {
 	int fd;
 
-	snprintf(buf, len, "/proc/%d/root", (int)mods->pid);
+	*buf = '\0';
+	if (!mods->pid)
+		return 0;
+	dp_file_proc(buf, len, mods->pid, "root");
 	fd = open(buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
 		*buf = '\0';
@@ -80,13 +111,14 @@ static bool same_head(const struct dp_modules *mods, int fd,
 static int open_mapped(const struct dp_modules *mods, const struct dp_map *map,
 		       struct stat *st)
 {
-	char path[96];
+	char path[96], of[16] = "self";
 
 	if (!map)
 		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx",
-		 (int)mods->pid, (unsigned long long)map->start,
-		 (unsigned long long)map->end);
+	if (mods->pid)
+		snprintf(of, sizeof(of), "%d", (int)mods->pid);
+	snprintf(path, sizeof(path), "/proc/%s/map_files/%llx-%llx", of,
+		 (unsigned long long)map->start, (unsigned long long)map->end);
 	return open_regular(path, st);
 }
 
@@ -120,7 +152,9 @@ int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
 		return named;
 	if (named >= 0)
 		close(named);
-	return named == -EACCES ? -EACCES : -ESTALE;
+	if (dp_is_shortage(named) || named == -EACCES)
+		return named;
+	return dp_is_shortage(mapped) ? mapped : -ESTALE;
 }
 
 int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,

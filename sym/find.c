@@ -419,7 +419,7 @@ static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
 				   "%s has no names to look up: "
 				   "the file was deleted or replaced after "
 				   "process %d mapped it",
-				   mod->pub.path, (int)mods->pid);
+				   mod->pub.path, dp_mods_pid(mods));
 	other = find_elsewhere(mods, w);
 	if (other && other != mod)
 		return dp_diag_set(diag, -ENOENT,
@@ -547,4 +547,112 @@ int dp_symbols_find(struct dp_modules *mods, const char *module,
 	free(list);
 	free(w.copy);
 	return err;
+}
+
+static int say_addresses(const struct dp_mod *mod, const struct want *w,
+			 const struct choice *c, struct dp_diag *diag)
+{
+	const struct dp_sym *sym;
+	size_t i;
+
+	dp_diag_set(diag, -EINVAL,
+		    "\"%s\" in %s is the name of %zu functions; use the "
+		    "address of one of them:",
+		    w->text, dp_mod_name(mod), c->n);
+	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
+		sym = c->v[i];
+		dp_diag_add(diag, "\n  0x%llx",
+			    (unsigned long long)(sym->value + mod->pub.bias));
+		if (sym->version)
+			dp_diag_add(diag, "  %s@%s", w->plain, sym->version);
+		if (sym->file)
+			dp_diag_add(diag, "  (%s)", sym->file);
+	}
+	if (i < c->n)
+		dp_diag_add(diag, "\n  ... and %zu more", c->n - i);
+	return -EINVAL;
+}
+
+static int function(struct dp_modules *mods, struct dp_mod *mod,
+		    const struct want *w, bool exported, struct choice *c,
+		    struct dp_symbol *out, struct dp_diag *diag)
+{
+	enum dp_ifunc_place place;
+	int err = choose(mods, mod, w, c);
+
+	if (err)
+		return err;
+	if (!c->n || (exported && c->v[0]->rank != DP_RANK_EXPORT))
+		return -ENOENT;
+	if (c->n > 1)
+		return say_addresses(mod, w, c, diag);
+	if (c->v[0]->type != STT_GNU_IFUNC) {
+		describe(mod, c->v[0], out);
+		return 0;
+	}
+	err = describe_ifunc(mods, mod, c->v[0], out, &place);
+	return err == -EOPNOTSUPP ? say_ifunc(mods, w, out->addr, place, diag) :
+				    err;
+}
+
+int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
+		       const char *name, bool exported, struct dp_symbol *sym,
+		       struct dp_diag *diag)
+{
+	struct choice c = { 0 };
+	struct want w;
+	int err = want_parse(&w, name);
+
+	if (!err)
+		err = function(mods, dp_mod_of(m), &w, exported, &c, sym, diag);
+	free(c.v);
+	free(w.copy);
+	return err;
+}
+
+static void offer_names(const struct dp_mod *mod, bool all,
+			struct dp_near *near)
+{
+	const struct dp_sym *sym;
+	size_t i;
+
+	for (i = 0; i < mod->symtab.n; i++) {
+		sym = &mod->symtab.v[i];
+		if (all || sym->rank == DP_RANK_EXPORT)
+			dp_near_offer(near, sym->name);
+	}
+}
+
+static void say_nameless(const struct dp_mod *mod, bool all,
+			 struct dp_diag *diag)
+{
+	if (mod->missing && !mod->symtab.n)
+		dp_diag_add(diag, "; %s has no names to look up: %s",
+			    mod->pub.path,
+			    mod->missing == -EACCES ?
+				    "permission denied" :
+				    "its file was deleted or replaced");
+	else if (all && !mod->symtab.full)
+		dp_diag_add(diag,
+			    "; %s is stripped: only its exported functions "
+			    "have names",
+			    dp_mod_name(mod));
+}
+
+void dp_modules_say_near(struct dp_modules *mods,
+			 const struct dp_module *const *list, size_t n,
+			 const char *name, struct dp_diag *diag)
+{
+	struct dp_near near = { .want = name };
+	size_t i;
+
+	if (!diag)
+		return;
+	for (i = 0; i < n; i++) {
+		if (!dp_mod_load_symtab(mods, dp_mod_of(list[i])))
+			offer_names(dp_mod_of(list[i]), !i, &near);
+	}
+	dp_near_say(&near, diag);
+	for (i = 0; i < n; i++)
+		say_nameless(dp_mod_of(list[i]), !i, diag);
 }

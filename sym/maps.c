@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "sym/sym.h"
+#include "sym/private.h"
 
 #define DELETED " (deleted)"
 
@@ -132,7 +132,7 @@ int dp_maps_read(pid_t pid, struct dp_maps *maps)
 	int fd, err;
 
 	memset(maps, 0, sizeof(*maps));
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	dp_file_proc(name, sizeof(name), pid, "maps");
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;

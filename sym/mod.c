@@ -15,7 +15,7 @@ const char *dp_mod_name(const struct dp_mod *mod)
 /* What is wrong with a file only means that it has nothing to tell. */
 static int soften(int err)
 {
-	return err == -ENOMEM ? err : 0;
+	return dp_is_shortage(err) ? err : 0;
 }
 
 static int open_file(struct dp_modules *mods, struct dp_mod *mod,
@@ -26,7 +26,7 @@ static int open_file(struct dp_modules *mods, struct dp_mod *mod,
 	if (mod->missing)
 		return mod->missing;
 	err = dp_file_open_elf(mods, mod, elf);
-	if (err && err != -ENOMEM)
+	if (err && !dp_is_shortage(err))
 		mod->missing = err;
 	return err;
 }
@@ -186,4 +186,36 @@ int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod)
 		return err;
 	err = add_chosen(mods, mod);
 	return err ? err : dp_symtab_sort(&mod->symtab);
+}
+
+static void move_tables(struct dp_mod *to, struct dp_mod *from)
+{
+	to->have_dynsym = from->have_dynsym;
+	to->have_symtab = from->have_symtab;
+	to->have_fdes = from->have_fdes;
+	to->have_relocs = from->have_relocs;
+	to->dynsym = from->dynsym;
+	to->symtab = from->symtab;
+	to->fdes = from->fdes;
+	to->relocs = from->relocs;
+	from->have_dynsym = from->have_symtab = false;
+	from->have_fdes = from->have_relocs = false;
+	memset(&from->dynsym, 0, sizeof(from->dynsym));
+	memset(&from->symtab, 0, sizeof(from->symtab));
+	memset(&from->fdes, 0, sizeof(from->fdes));
+	memset(&from->relocs, 0, sizeof(from->relocs));
+}
+
+void dp_module_adopt(const struct dp_module *to, const struct dp_module *from)
+{
+	struct dp_mod *mod = dp_mod_of(to);
+
+	/* The file may have been deleted since. */
+	if (!mod->soname) {
+		mod->pub.soname = mod->soname = dp_mod_of(from)->soname;
+		dp_mod_of(from)->soname = NULL;
+	}
+	if (!mod->have_dynsym && !mod->have_symtab && !mod->have_fdes &&
+	    !mod->have_relocs)
+		move_tables(mod, dp_mod_of(from));
 }

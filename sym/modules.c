@@ -109,6 +109,8 @@ static int read_shape(const struct dp_modules *mods, struct dp_mod *mod)
 {
 	int fd = dp_file_open(mods, mod->text, mod->head), err;
 
+	if (dp_is_shortage(fd))
+		return fd;
 	if (fd < 0) {
 		mod->missing = fd;
 		err = shape_from_memory(mods, mod);
@@ -201,7 +203,7 @@ static int add_map(struct dp_modules *mods, size_t i)
 	}
 	err = mod_new(mods, map, &mod);
 	if (err)
-		return err == -ENOMEM ? err : 0;
+		return dp_is_shortage(err) ? err : 0;
 	bigger = realloc(mods->v, (mods->n + 1) * sizeof(*bigger));
 	if (!bigger) {
 		mod_free(mod);
@@ -230,7 +232,7 @@ static size_t auxv_read(pid_t pid, Elf64_auxv_t *v)
 	ssize_t n;
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/auxv", (int)pid);
+	dp_file_proc(name, sizeof(name), pid, "auxv");
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
@@ -246,7 +248,7 @@ static struct dp_mod *find_exe(const struct dp_modules *mods)
 	char name[64];
 	size_t i;
 
-	snprintf(name, sizeof(name), "/proc/%d/exe", (int)mods->pid);
+	dp_file_proc(name, sizeof(name), mods->pid, "exe");
 	if (stat(name, &st))
 		return NULL;
 	for (i = 0; i < mods->n; i++) {
@@ -315,6 +317,11 @@ static int find_modules(struct dp_modules *mods)
 
 static int say_open(int err, pid_t pid, struct dp_diag *diag)
 {
+	if (!pid)
+		return dp_diag_set(diag, err == -ESRCH ? -EOPNOTSUPP : err,
+				   "cannot read this process's mappings in "
+				   "/proc: %s",
+				   strerror(-err));
 	if (err == -ESRCH)
 		return dp_diag_set(diag, err, "no process %d", (int)pid);
 	return dp_diag_set(diag, err,
@@ -414,7 +421,11 @@ static bool is_command(const struct dp_modules *mods, const char *pattern)
 	ssize_t n;
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/comm", (int)mods->pid);
+	/* A thread may have a name of its own: ask for the program's. */
+	if (mods->pid)
+		dp_file_proc(name, sizeof(name), mods->pid, "comm");
+	else
+		strcpy(name, "/proc/self/comm");
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -432,7 +443,7 @@ static int say_unknown(const struct dp_modules *mods, const char *pattern,
 
 	dp_diag_set(diag, -ENOENT,
 		    "no module \"%s\" in process %d; it has: ", pattern,
-		    (int)mods->pid);
+		    dp_mods_pid(mods));
 	for (i = 0; i < mods->n && shown < 12; i++)
 		dp_diag_add(diag, "%s%s", shown++ ? ", " : "",
 			    dp_mod_name(mods->v[i]));
@@ -461,7 +472,7 @@ int dp_modules_match(struct dp_modules *mods, const char *pattern,
 		return dp_diag_set(diag, -ENOENT,
 				   "cannot tell which file is "
 				   "the main program of process %d; name it",
-				   (int)mods->pid);
+				   dp_mods_pid(mods));
 	list[(*n)++] = &mods->main->pub;
 	return 0;
 }

@@ -11,6 +11,8 @@
 #define DP_SYM_PRIVATE_H
 
 #include <elf.h>
+#include <errno.h>
+#include <unistd.h>
 #include "sym/sym.h"
 
 /**
@@ -270,9 +272,25 @@ int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
 		 const struct dp_map *head);
 int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
 		     struct dp_elf *elf);
+/* Empty, and 0, for one's own process. */
 int dp_file_root(const struct dp_modules *mods, char *buf, size_t len);
+/* The path of a file in /proc/PID; 0 is the calling thread. */
+void dp_file_proc(char *buf, size_t len, pid_t pid, const char *file);
 
-/* Fill in the parts of a module; a damaged file has empty tables. -ENOMEM. */
+/* How messages call the process. */
+static inline int dp_mods_pid(const struct dp_modules *mods)
+{
+	return mods->pid ? mods->pid : getpid();
+}
+
+/* May pass, and says nothing about a file. */
+static inline bool dp_is_shortage(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
+
+/* Fill in the parts of a module; a damaged file has empty tables. -ENOMEM,
+ * -EMFILE, -ENFILE. */
 int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod);

@@ -37,7 +37,7 @@ struct dp_maps {
 
 /**
  * dp_maps_read() - read a process's mappings
- * @pid: process (or thread) id
+ * @pid: process (or thread) id, 0 for one's own process
  * @maps: filled in; free with dp_maps_free()
  * Return: 0; -ESRCH no such process (or a zombie); -EPERM/-EACCES; -ENOMEM.
  */
@@ -70,15 +70,21 @@ struct dp_module {
 
 /**
  * dp_modules_open() - find the modules of a process
- * @pid: process (or thread) id
+ * @pid: process (or thread) id; 0 for one's own process, which works from any
+ *       thread, after the first one has ended, and in any pid namespace
  * @mem: descriptor of /proc/PID/mem opened for reading; stays the caller's and
- *       must outlive the object
+ *       must outlive the object. Not used for one's own process.
  * @mods: the new object, to be closed with dp_modules_close()
  * Return: 0 or a negative errno with words in @diag.
  */
 int dp_modules_open(pid_t pid, int mem, struct dp_modules **mods,
 		    struct dp_diag *diag);
 void dp_modules_close(struct dp_modules *mods);
+
+/** dp_modules_read() - read the process's memory. Return: bytes, fewer than @len
+ *  where it ends; a negative errno. */
+ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
+			size_t len);
 
 size_t dp_modules_count(const struct dp_modules *mods);
 const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i);
@@ -148,6 +154,40 @@ void dp_symbols_free(struct dp_symbols *list);
 int dp_modules_match(struct dp_modules *mods, const char *pattern,
 		     const struct dp_module **list, size_t *n,
 		     struct dp_diag *diag);
+
+/**
+ * dp_module_function() - one function by its exact name
+ * @m: the module to look in
+ * @name: no glob; may carry "@VERSION"/"@@VERSION"
+ * @exported: only a default version that it exports
+ * @sym: filled in; the size of an IFUNC's implementation is 0
+ *
+ * The cheap form of dp_symbols_find(), for many names: a hash probe.
+ * Return: 0; -ENOENT without words in @diag; -EINVAL ambiguous, the addresses are
+ * in @diag; -EOPNOTSUPP an IFUNC without one known implementation; -ENOMEM,
+ * -EMFILE, -ENFILE.
+ */
+int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
+		       const char *name, bool exported, struct dp_symbol *sym,
+		       struct dp_diag *diag);
+
+/**
+ * dp_modules_say_near() - append to @diag the functions whose names are most like
+ * @name, and which of the modules have few or no names
+ * @list, @n: the modules; of the first all names count, of others those they
+ *            export
+ */
+void dp_modules_say_near(struct dp_modules *mods,
+			 const struct dp_module *const *list, size_t n,
+			 const char *name, struct dp_diag *diag);
+
+/**
+ * dp_module_adopt() - take over what has been read of a module's file
+ * @to: a module of a new snapshot
+ * @from: the same module, loaded once and for all, in an older snapshot, which
+ *        is good for dp_modules_close() only from then on
+ */
+void dp_module_adopt(const struct dp_module *to, const struct dp_module *from);
 
 /**
  * dp_symbol_at() - name an address

@@ -84,7 +84,6 @@ static int add_probes(struct dp_session *s, struct dp_diag *diag)
 	for (i = 0; i < s->points.n; i++)
 		s->programs[i] = DP_NO_PROGRAM;
 	s->grounds = (struct dp_grounds){ .mods = s->mods,
-					  .mem = dp_process_mem(s->proc),
 					  .arming = s->arming };
 	dp_engine_set_arming(s->engine, s->arming);
 	dp_engine_set_tid_offset(s->engine, dp_thread_tid_offset(s->mods));

@@ -181,6 +181,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *engine, u32 shards);
 struct dp_hole {
 	u64 start, end;
 	bool above_heap; /* begins where the heap would grow */
+	bool ours; /* mapped by us, and only for landings */
 };
 
 /**
@@ -220,6 +221,14 @@ int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
  * Return: false if detours do not count by themselves.
  */
 bool dp_engine_table(const struct dp_engine *engine, u64 *words, u32 *n);
+
+/**
+ * dp_engine_reside() - the engine is for a process that probes itself
+ * @max_sites: addresses that it will probe at most, in all
+ *
+ * Before the layout. It is built with its hooks alone, and grows later: live.h.
+ */
+void dp_engine_reside(struct dp_engine *engine, u32 max_sites);
 
 /** dp_engine_caught() - how many signals the hit half has to catch: the first
  *  so many of dp_caught(). After the build. */
@@ -303,7 +312,7 @@ u64 dp_engine_torn(const struct dp_engine *engine);
 void dp_engine_settle(struct dp_engine *engine,
 		      bool (*alive)(void *arg, u32 tid), void *arg);
 
-/** dp_engine_variable() - value of a variable; 0 past the end */
+/** dp_engine_local() - value of a variable; 0 past the end */
 u64 dp_engine_local(const struct dp_engine *engine, u32 program, u32 index);
 u64 dp_engine_global(const struct dp_engine *engine, u32 index);
 /** dp_engine_globals() - how many there are */

@@ -22,10 +22,6 @@
 #include "engine/control/strategy.h"
 
 #define SIZE 5
-/* @armed of a site that is there, on its way out, and on its way in */
-#define THERE 1
-#define LEAVING 2
-#define COMING 3
 
 static bool is_jump(const struct dp_site_entry *s)
 {
@@ -38,7 +34,7 @@ static void cover(const struct dp_sites *sites)
 	u8 armed = 0;
 	u32 i;
 
-	for (i = 0; i < sites->n; i++) {
+	for (i = 0; !sites->which && i < sites->n; i++) {
 		struct dp_site_entry *s = &sites->v[i];
 
 		if (s->mode != DP_MODE_JUMP)
@@ -90,7 +86,7 @@ static int put_head(struct dp_target *target, struct dp_site_entry *s)
 	int err = target->ops->write(target, s->addr, s->patch, 1);
 
 	if (!err)
-		s->armed = THERE;
+		s->armed = DP_SITE_THERE;
 	return err;
 }
 
@@ -109,11 +105,26 @@ static int take_breakpoints(struct dp_target *target, struct dp_site_entry *s)
 
 static int take_head(struct dp_target *target, struct dp_site_entry *s)
 {
-	int err = target->ops->write(target, s->addr, s->orig, 1);
+	int err = 0;
 
+	if (s->wanted == DP_WANT_TRAP) {
+		s->armed = DP_SITE_TRAPPED;
+		return 0;
+	}
+	err = target->ops->write(target, s->addr, s->orig, 1);
 	if (!err)
-		s->armed = 0;
+		s->armed = DP_SITE_OFF;
 	return err;
+}
+
+/* Is it on its way? One that begins may have its breakpoint already. */
+static bool is_in(const struct dp_site_entry *s, u8 state)
+{
+	if (state == DP_SITE_OFF)
+		return s->wanted == DP_WANT_PLAN &&
+		       (s->armed == DP_SITE_OFF || s->armed == DP_SITE_TRAPPED);
+	return s->armed == state &&
+	       (state == DP_SITE_LEAVING || s->wanted == DP_WANT_PLAN);
 }
 
 /* One step of all sites that are in a state, and everybody sees it. */
@@ -127,10 +138,9 @@ static int step(struct dp_target *target, const struct dp_sites *sites,
 	u32 i;
 
 	for (i = 0; i < sites->n && !err; i++) {
-		struct dp_site_entry *s = &sites->v[i];
+		struct dp_site_entry *s = dp_sites_at(sites, i);
 
-		if (!is_jump(s) || s->armed != state ||
-		    (state != LEAVING && !s->wanted))
+		if (!is_jump(s) || !is_in(s, state))
 			continue;
 		any = true;
 		err = act(target, s);
@@ -144,15 +154,19 @@ static int step(struct dp_target *target, const struct dp_sites *sites,
 static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 		      u64 *bad)
 {
-	int err = 0;
+	u8 bytes[SIZE];
+	int err = 0, k;
 	u32 i;
 
 	for (i = 0; i < sites->n && !err; i++) {
-		struct dp_site_entry *s = &sites->v[i];
+		struct dp_site_entry *s = dp_sites_at(sites, i);
 
-		if (!is_jump(s) || s->armed || !s->wanted)
+		if (!is_jump(s) || !is_in(s, DP_SITE_OFF))
 			continue;
-		err = dp_text_expect(target, s->addr, s->orig, SIZE);
+		for (k = 1; k < SIZE; k++)
+			bytes[k] = s->orig[k];
+		bytes[0] = s->armed ? DP_BREAKPOINT : s->orig[0];
+		err = dp_text_expect(target, s->addr, bytes, SIZE);
 		if (err && bad)
 			*bad = s->addr;
 	}
@@ -161,7 +175,7 @@ static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 
 static int begin(struct dp_target *target, struct dp_site_entry *s)
 {
-	s->armed = COMING;
+	s->armed = DP_SITE_COMING;
 	return put_breakpoints(target, s);
 }
 
@@ -171,11 +185,11 @@ static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
 	int err = expect_all(target, sites, bad);
 
 	if (!err)
-		err = step(target, sites, 0, begin, bad);
+		err = step(target, sites, DP_SITE_OFF, begin, bad);
 	if (!err)
-		err = step(target, sites, COMING, put_tail, bad);
+		err = step(target, sites, DP_SITE_COMING, put_tail, bad);
 	if (!err)
-		err = step(target, sites, COMING, put_head, bad);
+		err = step(target, sites, DP_SITE_COMING, put_head, bad);
 	if (!err)
 		cover(sites);
 	return err;
@@ -191,17 +205,18 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 	u32 i;
 
 	for (i = 0; i < sites->n; i++) {
-		struct dp_site_entry *s = &sites->v[i];
+		struct dp_site_entry *s = dp_sites_at(sites, i);
 
 		if (!is_jump(s) || !s->armed ||
-		    (s->wanted && s->armed == THERE))
+		    (s->wanted == DP_WANT_PLAN && s->armed == DP_SITE_THERE) ||
+		    (s->wanted && s->armed == DP_SITE_TRAPPED))
 			continue;
 		err = target->ops->read(target, s->addr, now, SIZE);
 		if (!err && !dp_text_ours(s, now))
 			err = -EBUSY;
-		s->armed = err ? THERE : LEAVING;
+		s->armed = err ? DP_SITE_THERE : DP_SITE_LEAVING;
 		if (!err && dp_bytes_same(now, s->orig, SIZE))
-			s->armed = 0;
+			s->armed = DP_SITE_OFF;
 		if (err && !first) {
 			first = err;
 			if (bad)
@@ -222,7 +237,7 @@ static int interior_disarm(struct dp_target *target,
 	size_t i;
 
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]) && !err; i++)
-		err = step(target, sites, LEAVING, steps[i],
+		err = step(target, sites, DP_SITE_LEAVING, steps[i],
 			   first ? NULL : bad);
 	cover(sites);
 	return first ? first : err;
@@ -232,10 +247,10 @@ static int put_all(struct dp_target *target, struct dp_site_entry *s)
 {
 	int err;
 
-	s->armed = COMING;
+	s->armed = DP_SITE_COMING;
 	err = target->ops->write(target, s->addr, s->patch, SIZE);
 	if (!err)
-		s->armed = THERE;
+		s->armed = DP_SITE_THERE;
 	return err;
 }
 
@@ -245,7 +260,7 @@ static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,
 	int err = expect_all(target, sites, bad);
 
 	if (!err)
-		err = step(target, sites, 0, put_all, bad);
+		err = step(target, sites, DP_SITE_OFF, put_all, bad);
 	if (!err)
 		cover(sites);
 	return err;

@@ -5,6 +5,7 @@
 
 #include "port.h"
 #include "engine/control/control.h"
+#include "engine/control/live.h"
 #include "engine/control/view.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/region.h"
@@ -35,6 +36,7 @@ struct dp_site {
 	u32 first_probe, last_probe;
 	bool records; /* a probe here runs a program */
 	bool watched; /* the hooked call is made where it stands */
+	bool planned, x87, marked; /* see live.c */
 	u8 mode, traps, last, size;
 	u32 leader;
 	u64 landing;
@@ -42,11 +44,15 @@ struct dp_site {
 	struct dp_region region;
 };
 
+/* @handlers, @enabled, @linked: of a resident engine; the last says that the hit
+ * half knows it */
 struct dp_probe {
 	u32 next;
 	u32 site;
 	bool bound;
 	struct dp_binding binding;
+	struct dp_handlers handlers;
+	bool enabled, linked;
 };
 
 /** struct dp_program - a verified program; @code is the engine's own */
@@ -85,15 +91,28 @@ struct dp_engine {
 	struct dp_layout_need need;
 	struct dp_arena *arena;
 	struct dp_view view;
+	u32 max_sites; /* of a resident one; 0: it is none */
+	struct dp_growth *growth; /* grow.c */
 };
+
+/* site.c */
+/** dp_site_take() - the site at an address, made if there is none. Return: as
+ *  dp_engine_add(). */
+int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
+		 struct dp_site **site, const char **why);
+/** dp_site_link() - a probe joins those of a site, as the last one */
+void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe);
+/** dp_site_unlink() - and leaves them */
+void dp_site_unlink(struct dp_engine *e, u32 probe);
 
 /** dp_engine_reserve() - room for one more element of an array */
 int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each);
 
-/** dp_order_site() - the @i-th site in the order of addresses */
+/** dp_order_site() - the @i-th site in the order of addresses; of a resident
+ *  engine, in that of their coming */
 static inline struct dp_site *dp_order_site(const struct dp_engine *e, u32 i)
 {
-	return &e->sites[e->order[i]];
+	return &e->sites[e->order ? e->order[i] : i];
 }
 
 /* jump.c */
@@ -118,7 +137,41 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 /** dp_site_needs_post() - has a record to wait for the instruction? */
 bool dp_site_needs_post(const struct dp_site *s);
 
+/** dp_hash_enter() - the hit half finds entry @index at @addr */
+void dp_hash_enter(struct dp_arena *arena, u64 addr, u32 index);
+/** dp_entry_begin() - what an entry says of its instruction */
+void dp_entry_begin(const struct dp_site *s, struct dp_site_entry *entry);
+/** dp_entry_post() - write its copy that ends in a breakpoint, at @entry->post */
+int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry,
+		  u8 *out);
+/** dp_hash_traps() - and at the breakpoints in the middle of its jump */
+void dp_hash_traps(struct dp_arena *arena, const struct dp_site_entry *entry,
+		   u32 index);
+
+/* layout.c */
+/** dp_site_span() - what the copies of a site have to reach */
+void dp_site_span(const struct dp_site *s, u64 *low, u64 *high);
+
+/* place.c */
+/** dp_place_one() - choose an address for a pool. Return: 0 or -ENOMEM. */
+int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
+		 size_t n, bool spare_heap);
+/** dp_holes_carve() - what is mapped is no hole. There is room for one more.
+ *  Return: how many there are now. */
+size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size);
+
+/* grow.c */
+/** dp_grow_free() - forget what has grown */
+void dp_grow_free(struct dp_growth *growth);
+
 /* landing.c */
+struct dp_landings;
+/** dp_landing_find() - an address for one site's jump: @s->landing, @s->last.
+ *  @l: begins as NULL; the holes are those at the time.
+ *  Return: 0; -ENOMEM; 1 there is none. */
+int dp_landing_find(struct dp_landings **l, struct dp_engine *e,
+		    struct dp_site *s, const struct dp_hole *holes, size_t n);
+void dp_landings_free(struct dp_landings *l);
 /** dp_landings_place() - find addresses for jumps that contain breakpoints */
 int dp_landings_place(struct dp_engine *e, const struct dp_hole *holes,
 		      size_t n);

@@ -191,7 +191,7 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
-	return e->rseq_usable && !s->records && s->hook < 0 &&
+	return e->rseq_usable && !s->records && s->hook < 0 && !e->max_sites &&
 	       s->first_probe == s->last_probe;
 }
 
@@ -233,7 +233,8 @@ static void spell(const struct dp_engine *e, u32 i, struct dp_detour_spec *spec)
 	for (m = i; covers(e, i, m); m++) {
 		member = dp_order_site(e, m);
 		k = insn_at(s, member->addr);
-		if (member->first_probe || s->watched)
+		/* Somebody may come later where the engine is resident. */
+		if (member->first_probe || s->watched || e->max_sites)
 			spec->before[k] = m + 1;
 		if (dp_site_needs_post(member))
 			spec->after[k] = (m | DP_TELL_AFTER) + 1;

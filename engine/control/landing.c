@@ -25,7 +25,7 @@ struct page {
 	u64 used[DP_PAGE / 64]; /* a bit a byte */
 };
 
-struct landings {
+struct dp_landings {
 	const struct dp_hole *holes;
 	size_t nr_holes;
 	struct page *pages; /* a hash table */
@@ -71,7 +71,7 @@ static u64 next_match(u64 from, const struct pattern *p)
 	return (up & ~mask & ~low) | p->value;
 }
 
-static struct page *find_page(struct landings *l, u64 addr, bool make)
+static struct page *find_page(struct dp_landings *l, u64 addr, bool make)
 {
 	u32 i = dp_site_hash(addr) & l->mask;
 
@@ -86,9 +86,9 @@ static struct page *find_page(struct landings *l, u64 addr, bool make)
 }
 
 /* At most half full. */
-static int reserve(struct landings *l)
+static int reserve(struct dp_landings *l)
 {
-	struct landings bigger = *l;
+	struct dp_landings bigger = *l;
 	u32 i, slots = l->pages ? (l->mask + 1) * 2 : 64;
 
 	/* A landing takes two pages at most. */
@@ -108,7 +108,7 @@ static int reserve(struct landings *l)
 	return 0;
 }
 
-static bool is_free(struct landings *l, u64 addr)
+static bool is_free(struct dp_landings *l, u64 addr)
 {
 	const struct page *p;
 	u64 a;
@@ -121,7 +121,7 @@ static bool is_free(struct landings *l, u64 addr)
 	return true;
 }
 
-static void claim(struct landings *l, u64 addr)
+static void claim(struct dp_landings *l, u64 addr)
 {
 	u64 a;
 
@@ -158,7 +158,7 @@ static struct window window_of(const struct dp_pool_need *pool, u64 from,
 }
 
 /* Return: an address in the hole that the jump at @from - 5 can lead to, or 0. */
-static u64 try_hole(struct landings *l, const struct dp_hole *hole,
+static u64 try_hole(struct dp_landings *l, const struct dp_hole *hole,
 		    const struct window *w, u64 from, const struct pattern *p)
 {
 	/* Of the lowest displacement; below address 0 for a program down there. */
@@ -189,7 +189,7 @@ static u64 distance(const struct dp_hole *hole, u64 addr)
 }
 
 /* The nearest hole that has not been tried; @after the distance of the last. */
-static const struct dp_hole *next_hole(const struct landings *l, u64 addr,
+static const struct dp_hole *next_hole(const struct dp_landings *l, u64 addr,
 				       const struct dp_hole *last)
 {
 	const struct dp_hole *best = NULL;
@@ -208,7 +208,7 @@ static const struct dp_hole *next_hole(const struct landings *l, u64 addr,
 	return best && distance(best, addr) < 1ull << 31 ? best : NULL;
 }
 
-static bool place_within(struct landings *l, struct dp_site *s,
+static bool place_within(struct dp_landings *l, struct dp_site *s,
 			 const struct window *w)
 {
 	struct pattern p = pattern_of(s);
@@ -226,7 +226,7 @@ static bool place_within(struct landings *l, struct dp_site *s,
 }
 
 /* Near by if that is possible, so that landings are close together. */
-static bool place_with(struct landings *l, const struct dp_engine *e,
+static bool place_with(struct dp_landings *l, const struct dp_engine *e,
 		       struct dp_site *s)
 {
 	const struct dp_pool_need *pool = &e->need.pools[s->pool];
@@ -245,7 +245,7 @@ static bool place_with(struct landings *l, const struct dp_engine *e,
 static const u8 upward[] = { 0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f,
 			     0x27, 0x2f, 0x37, 0x3f, 0x60, 0x61 };
 
-static bool place_one(struct landings *l, struct dp_engine *e,
+static bool place_one(struct dp_landings *l, struct dp_engine *e,
 		      struct dp_site *s)
 {
 	size_t i = sizeof(upward);
@@ -259,7 +259,8 @@ static bool place_one(struct landings *l, struct dp_engine *e,
 		s->last = upward[i];
 		if (!place_with(l, e, s))
 			continue;
-		e->nr_caught = DP_CAUGHT;
+		if (e->nr_caught < DP_CAUGHT_JUMPS)
+			e->nr_caught = DP_CAUGHT_JUMPS;
 		return true;
 	}
 	return false;
@@ -279,7 +280,7 @@ static void sort_pages(u64 *v, u32 n)
 		}
 }
 
-static bool same_hole(const struct landings *l, u64 a, u64 b)
+static bool same_hole(const struct dp_landings *l, u64 a, u64 b)
 {
 	size_t i;
 
@@ -307,7 +308,7 @@ static int add_span(struct dp_layout_need *need, u64 start, u64 end)
 
 /* Pages that lie near each other are mapped together: what is in between is
  * never touched, and takes no memory. */
-static int map_pages(struct dp_engine *e, const struct landings *l)
+static int map_pages(struct dp_engine *e, const struct dp_landings *l)
 {
 	u64 *v = dp_port_alloc((l->nr_pages + 1) * sizeof(*v)), start;
 	u32 n = 0, i;
@@ -331,15 +332,36 @@ static int map_pages(struct dp_engine *e, const struct landings *l)
 	return err;
 }
 
+int dp_landing_find(struct dp_landings **l, struct dp_engine *e,
+		    struct dp_site *s, const struct dp_hole *holes, size_t n)
+{
+	if (!*l)
+		*l = dp_port_alloc(sizeof(**l));
+	if (!*l)
+		return -ENOMEM;
+	(*l)->holes = holes;
+	(*l)->nr_holes = n;
+	if (reserve(*l))
+		return -ENOMEM;
+	return place_one(*l, e, s) ? 0 : 1;
+}
+
+void dp_landings_free(struct dp_landings *l)
+{
+	if (l)
+		dp_port_free(l->pages);
+	dp_port_free(l);
+}
+
 int dp_landings_place(struct dp_engine *e, const struct dp_hole *holes,
 		      size_t n)
 {
-	struct landings l = { .holes = holes, .nr_holes = n };
+	struct dp_landings l = { .holes = holes, .nr_holes = n };
 	int err = 0;
 	u32 i;
 
 	e->nr_code_pools = e->need.nr_pools;
-	e->nr_caught = 1;
+	e->nr_caught = e->max_sites ? DP_CAUGHT : 1;
 	for (i = 0; i < e->nr_sites && !err; i++) {
 		struct dp_site *s = dp_order_site(e, i);
 

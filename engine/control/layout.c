@@ -60,8 +60,7 @@ static void widen(const struct insn_facts *f, u64 addr, u64 *low, u64 *high)
 	*high = next > *high ? next : *high;
 }
 
-/* What the copies of a site have to reach. */
-static void site_span(const struct dp_site *s, u64 *low, u64 *high)
+void dp_site_span(const struct dp_site *s, u64 *low, u64 *high)
 {
 	int i;
 
@@ -87,7 +86,7 @@ static int assign_pool(struct dp_engine *e, struct dp_site *s)
 	struct dp_pool_need *pool;
 	u64 low, high;
 
-	site_span(s, &low, &high);
+	dp_site_span(s, &low, &high);
 	pool = need->nr_pools ? &need->pools[need->nr_pools - 1] : NULL;
 	if (!pool || !joins(pool, low, high)) {
 		if (need->nr_pools == DP_MAX_POOLS)
@@ -116,7 +115,10 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 
 	e->shards = shards > DP_MAX_SHARDS ? DP_MAX_SHARDS : shards;
 	while (e->shards > 1 &&
-	       (u64)e->shards * e->nr_probes * sizeof(u64) > COUNTERS_MAX)
+	       (u64)e->shards *
+			       (e->max_sites ? e->max_sites : e->nr_probes) *
+			       sizeof(u64) >
+		       COUNTERS_MAX)
 		e->shards /= 2;
 	need->nr_pools = 0;
 	if (sort_sites(e))

@@ -38,15 +38,15 @@ static u64 fit(const struct dp_pool_need *need, const struct dp_hole *hole,
 	return hi <= need->low ? hi - need->size : lo;
 }
 
-static int place_one(struct dp_pool_need *need, const struct dp_hole *holes,
-		     size_t n, bool spare_heap)
+int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
+		 size_t n, bool spare_heap)
 {
 	u64 addr;
 	size_t i;
 
 	need->addr = 0;
 	for (i = 0; i < n; i++) {
-		addr = fit(need, &holes[i], spare_heap);
+		addr = holes[i].ours ? 0 : fit(need, &holes[i], spare_heap);
 		if (addr && (!need->addr ||
 			     distance(need, addr) < distance(need, need->addr)))
 			need->addr = addr;
@@ -55,7 +55,7 @@ static int place_one(struct dp_pool_need *need, const struct dp_hole *holes,
 }
 
 /* Take what a pool occupies out of the holes that the others see. */
-static size_t carve(struct dp_hole *holes, size_t n, u64 addr, u64 size)
+size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size)
 {
 	size_t i;
 
@@ -87,11 +87,11 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 	for (i = 0; i < need->nr_pools && !err; i++) {
 		struct dp_pool_need *pool = &need->pools[i];
 
-		err = place_one(pool, free_, n, true);
+		err = dp_place_one(pool, free_, n, true);
 		if (err)
-			err = place_one(pool, free_, n, false);
+			err = dp_place_one(pool, free_, n, false);
 		if (!err)
-			n = carve(free_, n, pool->addr, pool->size);
+			n = dp_holes_carve(free_, n, pool->addr, pool->size);
 	}
 	if (!err)
 		err = dp_landings_place(engine, free_, n);

@@ -38,7 +38,7 @@ static int make_copy(const struct dp_site *s, struct dp_site_entry *entry,
 }
 
 /* The copy again, with a breakpoint between the instruction and the jump on. */
-static int make_post(const struct dp_site *s, struct dp_site_entry *entry,
+int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry,
 		     u8 *out)
 {
 	struct dp_copy copy;
@@ -106,7 +106,7 @@ static int plan_trap(const struct dp_site *s, struct dp_site_entry *entry,
 	cur->used += entry->copy_len;
 	if (!err && dp_site_needs_post(s)) {
 		entry->post = cur->addr + cur->used;
-		err = make_post(s, entry, cur->file + cur->used);
+		err = dp_entry_post(s, entry, cur->file + cur->used);
 		cur->used += entry->post_len;
 	}
 	entry->mode = DP_MODE_TRAP;
@@ -138,6 +138,17 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	return err ? err : make_jump(e, map, s, entry);
 }
 
+void dp_entry_begin(const struct dp_site *s, struct dp_site_entry *entry)
+{
+	entry->addr = s->addr;
+	entry->insn_len = s->facts.len;
+	entry->class = s->facts.class;
+	entry->cc = s->facts.cc;
+	entry->target = s->addr + s->facts.len + (u64)s->facts.target;
+	copy_bytes(entry->orig, s->code, sizeof(entry->orig));
+	note_faults(s, entry);
+}
+
 static int plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		     const struct dp_mapping *map, struct cursor *cursors)
 {
@@ -147,12 +158,9 @@ static int plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	if (cur->used + 2 * DP_COPY_MAX + DP_DETOUR_ALIGN + DP_DETOUR_MAX >
 	    cur->size)
 		return -ENOMEM;
-	entry->addr = s->addr;
-	entry->wanted = 1;
-	entry->insn_len = s->facts.len;
+	dp_entry_begin(s, entry);
+	entry->wanted = DP_WANT_PLAN;
 	entry->first_probe = s->first_probe;
-	copy_bytes(entry->orig, s->code, sizeof(entry->orig));
-	note_faults(s, entry);
 	if (s->mode == DP_MODE_JUMP)
 		return plan_jump(e, i, entry, map, cur);
 	return plan_trap(s, entry, cur);
@@ -175,13 +183,14 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->nr_pools = e->need.nr_pools;
 	c->nr_caught = e->nr_caught;
 	c->counts_alone = e->rseq_usable;
+	c->resident = e->max_sites != 0;
 	for (i = 0; i < e->need.nr_pools; i++) {
 		c->pools[i].start = e->need.pools[i].addr;
 		c->pools[i].size = e->need.pools[i].size;
 	}
 }
 
-static void enter_hash(struct dp_arena *arena, u64 addr, u32 index)
+void dp_hash_enter(struct dp_arena *arena, u64 addr, u32 index)
 {
 	const struct dp_arena_control *c = &arena->control;
 	u32 *slots = (void *)((char *)arena + c->hash_off);
@@ -262,20 +271,20 @@ static void open_reader(struct dp_engine *e)
 static void enter_site(struct dp_arena *arena,
 		       const struct dp_site_entry *entry, u32 i)
 {
-	enter_hash(arena, entry->addr, i);
+	dp_hash_enter(arena, entry->addr, i);
 	if (entry->post)
-		enter_hash(arena, entry->post + entry->post_body, i);
+		dp_hash_enter(arena, entry->post + entry->post_body, i);
 }
 
 /* The breakpoints in the middle of its jump. */
-static void enter_traps(struct dp_arena *arena,
-			const struct dp_site_entry *entry, u32 i)
+void dp_hash_traps(struct dp_arena *arena, const struct dp_site_entry *entry,
+		   u32 i)
 {
 	int b;
 
 	for (b = 1; b < DP_JUMP_SIZE; b++)
 		if (entry->jump.traps >> b & 1)
-			enter_hash(arena, entry->addr + (u64)b, i);
+			dp_hash_enter(arena, entry->addr + (u64)b, i);
 }
 
 static void open_pools(struct dp_engine *e, const struct dp_mapping *map,
@@ -317,7 +326,7 @@ static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
 	for (i = 0; !err && i < e->nr_sites; i++)
 		enter_site(e->arena, &entries[i], i);
 	for (i = 0; !err && i < e->nr_sites; i++)
-		enter_traps(e->arena, &entries[i], i);
+		dp_hash_traps(e->arena, &entries[i], i);
 	dp_port_free(cursors);
 	return err;
 }

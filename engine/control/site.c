@@ -18,6 +18,7 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_programs_free(engine);
 	dp_port_free(engine->hash);
 	dp_port_free(engine->order);
+	dp_grow_free(engine->growth);
 	dp_port_free(engine);
 }
 
@@ -119,7 +120,7 @@ static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
 	return 0;
 }
 
-static void link_probe(struct dp_engine *e, struct dp_site *site, u32 probe)
+void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
 {
 	e->probes[probe].next = 0;
 	e->probes[probe].bound = false;
@@ -131,25 +132,54 @@ static void link_probe(struct dp_engine *e, struct dp_site *site, u32 probe)
 	site->last_probe = probe + 1;
 }
 
+void dp_site_unlink(struct dp_engine *e, u32 probe)
+{
+	struct dp_site *site = &e->sites[e->probes[probe].site];
+	u32 *link = &site->first_probe, last = 0;
+
+	while (*link && *link != probe + 1) {
+		last = *link;
+		link = &e->probes[last - 1].next;
+	}
+	if (*link)
+		*link = e->probes[probe].next;
+	if (site->last_probe == probe + 1)
+		site->last_probe = last;
+}
+
+int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
+		 struct dp_site **site, const char **why)
+{
+	struct dp_site fresh;
+	int err;
+
+	*site = dp_engine_find(e, addr);
+	if (*site)
+		return 0;
+	err = examine(&fresh, addr, code, size, why);
+	if (!err) {
+		*why = "out of memory";
+		err = new_site(e, &fresh, site);
+	}
+	return err;
+}
+
 int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		  u32 *probe, const char **why)
 {
-	struct dp_site fresh, *site = dp_engine_find(e, addr);
+	struct dp_site *site;
 	const char *reason = "out of memory";
 	int err = dp_engine_reserve((void **)&e->probes, e->nr_probes,
 				    &e->cap_probes, sizeof(*e->probes));
 
-	if (!err && !site) {
-		err = examine(&fresh, addr, code, size, &reason);
-		if (!err)
-			err = new_site(e, &fresh, &site);
-	}
+	if (!err)
+		err = dp_site_take(e, addr, code, size, &site, &reason);
 	if (err) {
 		if (why)
 			*why = reason;
 		return err;
 	}
-	link_probe(e, site, e->nr_probes);
+	dp_site_link(e, site, e->nr_probes);
 	*probe = e->nr_probes++;
 	return 0;
 }
@@ -190,6 +220,11 @@ int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
 	site->watched = watched;
 	take_call(site, code);
 	return 0;
+}
+
+void dp_engine_reside(struct dp_engine *e, u32 max_sites)
+{
+	e->max_sites = max_sites;
 }
 
 size_t dp_engine_jumps(const struct dp_engine *e)

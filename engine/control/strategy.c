@@ -54,10 +54,10 @@ static int each(struct dp_target *target, const struct dp_sites *sites,
 	u32 i;
 
 	for (i = 0; i < sites->n; i++) {
-		struct dp_site_entry *s = &sites->v[i];
+		struct dp_site_entry *s = dp_sites_at(sites, i);
 
 		if (!strategy->mine(s) || !s->armed != !armed ||
-		    s->wanted == armed)
+		    !s->wanted != armed)
 			continue;
 		err = act(target, s);
 		if (!err)
@@ -73,21 +73,29 @@ static int each(struct dp_target *target, const struct dp_sites *sites,
 	return first;
 }
 
-static bool trap_mine(const struct dp_site_entry *s)
+static bool is_trap(const struct dp_site_entry *s)
 {
 	return s->mode == DP_MODE_TRAP;
 }
 
+/* Breakpoints; and sites that could be jumps, but shall not be, on their way
+ * in. */
+static bool trap_mine(const struct dp_site_entry *s)
+{
+	return is_trap(s) || (s->wanted == DP_WANT_TRAP && !s->hook);
+}
+
 static int trap_put(struct dp_target *target, struct dp_site_entry *site)
 {
+	static const u8 breakpoint = DP_BREAKPOINT;
 	int err = dp_text_expect(target, site->addr, site->orig, 1);
 
 	if (err)
 		return err;
-	site->armed = 1;
-	err = target->ops->write(target, site->addr, site->patch, 1);
+	site->armed = is_trap(site) ? DP_SITE_THERE : DP_SITE_TRAPPED;
+	err = target->ops->write(target, site->addr, &breakpoint, 1);
 	if (err)
-		site->armed = 0;
+		site->armed = DP_SITE_OFF;
 	return err;
 }
 

@@ -11,11 +11,19 @@
 #include "engine/layout.h"
 #include "engine/control/target.h"
 
-/** struct dp_sites - some table of sites; a strategy picks its own */
+/** struct dp_sites - some sites; a strategy picks its own
+ * @which: numbers of @n of @v, or NULL: the first @n, all of the table
+ */
 struct dp_sites {
 	struct dp_site_entry *v;
 	u32 n;
+	const u32 *which;
 };
+
+static inline struct dp_site_entry *dp_sites_at(const struct dp_sites *s, u32 i)
+{
+	return &s->v[s->which ? s->which[i] : i];
+}
 
 /**
  * struct dp_strategy - one way of arming

@@ -90,23 +90,26 @@ static void lay_out_programs(const struct dp_engine *e,
 
 u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 {
-	u32 slots = power_above(10 * e->nr_sites + 2);
+	u32 sites = e->max_sites ? e->max_sites : e->nr_sites;
+	u32 probes = e->max_sites ? e->max_sites : e->nr_probes;
+	u32 slots = power_above((e->max_sites ? 6 : 10) * sites + 2);
 	u64 offset = sizeof(struct dp_arena);
 
-	c->site_off =
-		take(&offset, e->nr_sites * sizeof(struct dp_site_entry), 8);
-	c->probe_off =
-		take(&offset, e->nr_probes * sizeof(struct dp_probe_entry), 8);
-	c->state_off =
-		take(&offset, e->nr_probes * sizeof(struct dp_probe_state), 8);
+	c->max_sites = sites;
+	c->max_probes = probes;
+	c->site_off = take(&offset, sites * sizeof(struct dp_site_entry), 8);
+	c->probe_off = take(&offset, probes * sizeof(struct dp_probe_entry), 8);
+	c->state_off = take(&offset, probes * sizeof(struct dp_probe_state), 8);
 	c->hash_off = take(&offset, slots * sizeof(u32), 8);
 	c->hash_mask = slots - 1;
 	/* Shards a cache line apart, whatever the number of probes. */
-	c->shard_stride = (e->nr_probes * 8 + LINE - 1) & ~(u32)(LINE - 1);
+	c->shard_stride = (probes * 8 + LINE - 1) & ~(u32)(LINE - 1);
 	c->shard_mask = e->shards - 1;
 	c->counter_off =
 		take(&offset, 2 * (u64)e->shards * c->shard_stride, LINE);
-	c->nr_probes = e->nr_probes;
+	c->nr_probes = probes;
+	if (e->max_sites)
+		c->owner_off = take(&offset, DP_STACKS * sizeof(u32), LINE);
 	lay_out_programs(e, c, &offset);
 	return (offset + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
 }

@@ -188,7 +188,7 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 		   u64 *bad)
 {
-	struct dp_sites sites = { view->sites, view->nr_sites };
+	struct dp_sites sites = { view->sites, view->nr_sites, NULL };
 	int traps, jumps;
 	u32 i;
 

@@ -5,15 +5,8 @@
  * No signal, no system call: the thread itself calls, on its own stack, and goes
  * on in the detour.
  */
-#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port_hit.h"
-
-static const struct dp_site_entry *site_at(u32 index)
-{
-	const struct dp_site_entry *sites = dp_at(dp_arena.control.site_off);
-
-	return &sites[index];
-}
 
 static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
 {
@@ -23,6 +16,10 @@ static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
 
 	hit.regs->rip = site->addr;
 	hit.regs->rsp = (u64)(frame + 1) + DP_RED_ZONE;
+	if (site->calls) {
+		dp_call_mcontext(site, hit.regs);
+		return;
+	}
 	dp_hit_know_stack(&hit);
 	dp_dispatch_site(site, &hit);
 }
@@ -43,7 +40,7 @@ static void watch(struct dp_detour_frame *frame,
 void dp_detour_hit(struct dp_detour_frame *frame)
 {
 	const struct dp_site_entry *site =
-		site_at(frame->number & ~DP_TELL_AFTER);
+		dp_site_at(frame->number & ~DP_TELL_AFTER);
 
 	if (site->hook == DP_HOOK_WATCHED)
 		watch(frame, site);

@@ -99,7 +99,7 @@ void dp_hook_take_actions(void)
 		.handler = address_of(dp_trap_entry),
 		.flags = DP_TRAP_FLAGS,
 		.restorer = address_of(dp_trap_restorer),
-		.mask = DP_TRAP_MASK,
+		.mask = DP_TRAP_MASK(dp_arena.control.nr_caught),
 	};
 
 	u32 k;

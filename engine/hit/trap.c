@@ -15,7 +15,7 @@
  * agent does: a thread that trapped just before the byte went back is still
  * recognised.
  */
-#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port_hit.h"
 
 #define FRAME_MAX 16384
@@ -96,6 +96,10 @@ static void hit(const struct dp_site_entry *site, struct dp_ucontext *uc)
 	uc->mc.rip = site->addr;
 	switch (dp_hit_who()) {
 	case DP_WHO_OWNER:
+		if (site->calls) {
+			dp_call_trap(site, uc);
+			break;
+		}
 		dp_hit_of_signal(&hit, uc);
 		uc->mc.rip = dp_dispatch_site(site, &hit) && site->post ?
 				     site->post :
@@ -153,6 +157,13 @@ u32 dp_hit_tid(void)
 	return tid;
 }
 
+static u64 not_ours(struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	if (dp_arena.control.resident && dp_call_fault(info, uc))
+		return 0;
+	return dp_foreign_trap(info, uc);
+}
+
 u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	const struct dp_site_entry *site = NULL;
@@ -160,18 +171,23 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	u64 pc = uc->mc.rip - int3;
 	int boundary;
 
-	if (info->code == (int3 ? DP_SI_KERNEL : DP_ILL_ILLOPN))
+	if ((int3 && info->code == DP_SI_KERNEL) ||
+	    (info->signo == DP_SIGILL && info->code == DP_ILL_ILLOPN))
 		site = dp_site_lookup(pc);
 	/* Another instruction that raises SIGILL stands only inside jumps. */
 	if (!site || (!int3 && jump_boundary(site, pc) <= 0))
-		return dp_foreign_trap(info, uc);
+		return not_ours(info, uc);
 
 	boundary = jump_boundary(site, pc);
 	if (pc == site->addr)
 		hit(site, uc);
 	else if (boundary > 0)
 		stray(site, boundary, uc);
-	else if (dp_hit_who() == DP_WHO_OWNER)
+	else if (dp_hit_who() != DP_WHO_OWNER)
+		uc->mc.rip = site->addr + site->insn_len;
+	else if (site->calls)
+		dp_call_after(site, uc);
+	else
 		dp_pending_complete(site);
 	return 0;
 }

@@ -143,7 +143,8 @@ static void cleared(bool shares)
 	if (!shares) {
 		for (k = 0; k < DP_CAUGHT; k++) {
 			dp_action_set(k, &dfl, NULL);
-			dp_private.in_masks[k] = 0;
+			if (k < DP_CAUGHT_JUMPS)
+				dp_private.in_masks[k] = 0;
 		}
 		if (dp_hit_leave(NULL))
 			return;

@@ -9,6 +9,7 @@
 #define DP_INSN_H
 
 #include "port_types.h"
+#include "engine/insn/class.h"
 #include "engine/insn/faults.h"
 
 /* Longest instruction of x86-64 (Intel SDM vol. 2, 2.3.11). */
@@ -16,32 +17,6 @@
 
 /* Room that any relocated instruction fits in, its jump onward included. */
 #define DP_COPY_MAX 64
-
-/**
- * enum dp_insn_class - what an instruction does with the instruction pointer
- * @DP_INSN_PLAIN: falls through to the next instruction, whatever its address
- * @DP_INSN_JMP: direct jump (rel8/rel32); @target is where
- * @DP_INSN_JCC: direct conditional jump
- * @DP_INSN_LOOP: loop, loope, loopne, jrcxz, jecxz: rel8 only
- * @DP_INSN_CALL: direct call
- * @DP_INSN_JMP_IND: near indirect jump
- * @DP_INSN_CALL_IND: near indirect call
- * @DP_INSN_RET: near return, with or without immediate
- * @DP_INSN_SYSCALL: syscall: falls through, may sleep, clobbers rcx and r11
- * @DP_INSN_REFUSED: cannot run anywhere but in place; @refusal says why
- */
-enum dp_insn_class {
-	DP_INSN_PLAIN,
-	DP_INSN_JMP,
-	DP_INSN_JCC,
-	DP_INSN_LOOP,
-	DP_INSN_CALL,
-	DP_INSN_JMP_IND,
-	DP_INSN_CALL_IND,
-	DP_INSN_RET,
-	DP_INSN_SYSCALL,
-	DP_INSN_REFUSED,
-};
 
 /**
  * struct insn_facts - what a decoder found out about one instruction

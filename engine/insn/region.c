@@ -102,6 +102,25 @@ const char *dp_region_entered(const struct dp_region *r, u64 addr,
 	return NULL;
 }
 
+/* 0f 60…7f and d1…ff without a prefix are MMX; d8…df are x87 (Intel SDM vol. 2,
+ * tables A-3, A-6). */
+bool dp_insn_is_x87(const u8 *code, const struct insn_facts *f)
+{
+	u8 opcode = code[f->opcode_off];
+	u8 i;
+
+	if ((opcode & 0xf8) == 0xd8 && (!f->opcode_off ||
+					code[f->opcode_off - 1] != 0x0f))
+		return true;
+	if (!f->opcode_off || code[f->opcode_off - 1] != 0x0f ||
+	    ((opcode & 0xe0) != 0x60 && opcode < 0xd1))
+		return false;
+	for (i = 0; i + 1 < f->opcode_off; i++)
+		if (code[i] == 0x66 || code[i] == 0xf2 || code[i] == 0xf3)
+			return false;
+	return true;
+}
+
 bool dp_insn_is_nop(const u8 *code, size_t len)
 {
 	while (len > 1 && (*code == 0x66 || *code == 0x2e)) {

@@ -58,6 +58,10 @@ const char *dp_region_entered(const struct dp_region *region, u64 addr,
  *  know signal return code */
 bool dp_insn_is_restorer(const u8 *code, size_t size);
 
+/** dp_insn_is_x87() - may it use an x87 or MMX register? Says so of some others,
+ *  too. */
+bool dp_insn_is_x87(const u8 *code, const struct insn_facts *facts);
+
 /** dp_insn_is_nop() - nop, with any prefix, in any of its forms */
 bool dp_insn_is_nop(const u8 *code, size_t len);
 

@@ -7,6 +7,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 #define DP_DIAG_MAX 1024
 
 /**
@@ -53,6 +55,8 @@ void dp_diag_add(struct dp_diag *diag, const char *fmt, ...)
  * @span: bytes to underline; less than 1 counts as 1
  */
 void dp_diag_caret(struct dp_diag *diag, int column, int span);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 typedef unsigned char kprobe_opcode_t;
 
 struct kprobe;
@@ -315,6 +317,8 @@ extern const void *const __stop_dp_nokprobe[]
 void dp_module_note(const void *gpr_start, const void *gpr_stop,
 		    const void *const *nokprobe_start,
 		    const void *const *nokprobe_stop);
+
+#pragma GCC visibility pop
 
 #ifndef DP_NO_MODULE_NOTE
 static void __attribute__((constructor, used)) dp_module_constructor(void)

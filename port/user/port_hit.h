@@ -8,10 +8,13 @@
 #include <asm/unistd.h>
 
 #define DP_SIGTRAP 5
+#define DP_SIGILL 4
 #define DP_SIG_SETMASK 2
 #define DP_SIGSET_BYTES 8
 #define DP_MADV_DONTNEED 4
 #define DP_MADV_POPULATE_WRITE 23
+#define DP_SS_DISABLE 2
+#define DP_PROT_RW 3
 #define DP_ARCH_GET_FS 0x1003
 #define DP_ARCH_GET_GS 0x1004
 /* Selector whose limit holds the CPU number (the vdso's getcpu reads it too). */
@@ -131,6 +134,25 @@ static inline void dp_port_altstack(u64 *sp, u64 *size)
 	dp_syscall(__NR_sigaltstack, 0, (u64)&stack, 0, 0, 0, 0);
 	*sp = stack.sp;
 	*size = stack.size;
+}
+
+/* Of a size of zero: none. */
+static inline void dp_port_set_altstack(u64 sp, u64 size)
+{
+	struct dp_port_stack stack = { sp, size ? 0 : DP_SS_DISABLE, 0, size };
+
+	dp_syscall(__NR_sigaltstack, (u64)&stack, 0, 0, 0, 0, 0);
+}
+
+static inline bool dp_port_thread_lives(u32 tid)
+{
+	return !dp_syscall(__NR_tgkill, dp_port_pid(), tid, 0, 0, 0, 0);
+}
+
+/* Let what has been reserved be used. */
+static inline int dp_port_unlock(u64 addr, u64 size)
+{
+	return (int)dp_syscall(__NR_mprotect, addr, size, DP_PROT_RW, 0, 0, 0);
 }
 
 static inline u64 dp_port_ticks(void)

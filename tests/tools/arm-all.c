@@ -18,7 +18,7 @@
 #include "engine/vm/ops.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
-#include "tracer/ground.h"
+#include "proc/ground.h"
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -226,7 +226,6 @@ int main(int argc, char **argv)
 	if (!err && !dp_engine_create(&engine) && !(logs && add_program())) {
 		dp_engine_set_arming(engine, arming);
 		grounds = (struct dp_grounds){ .mods = mods,
-					       .mem = dp_process_mem(proc),
 					       .arming = arming };
 		cover_module(list[0], names);
 		err = dp_process_install(proc, engine, &diag);

@@ -15,7 +15,7 @@
 #include "engine/control/control.h"
 #include "engine/insn/region.h"
 #include "proc/private.h"
-#include "tracer/ground.h"
+#include "proc/ground.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +215,6 @@ int main(int argc, char **argv)
 	if (!err && !dp_engine_create(&engine)) {
 		dp_engine_set_arming(engine, arming);
 		grounds = (struct dp_grounds){ .mods = mods,
-					       .mem = dp_process_mem(proc),
 					       .arming = arming };
 		cover_module(list[0], true, 0, (u32)sites);
 		cover_module(list[0], false, 50, (u32)sites);

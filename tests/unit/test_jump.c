@@ -303,8 +303,8 @@ static int build_in(struct world *w, const struct dp_hole *holes, size_t n)
 static int build(struct world *w)
 {
 	const struct dp_hole holes[] = {
-		{ w->t.base - 0x50000000, w->t.base - 0x10000000, false },
-		{ w->t.base + 0x100000, w->t.base + 0x10000000, false },
+		{ w->t.base - 0x50000000, w->t.base - 0x10000000, false, false },
+		{ w->t.base + 0x100000, w->t.base + 0x10000000, false, false },
 	};
 
 	return build_in(w, holes, 2);
@@ -428,13 +428,13 @@ static void add_all(struct world *w)
 static void lands_where_it_may(void **state)
 {
 	const struct dp_hole holes[] = {
-		{ HIGH - 0x70000000, HIGH - 0x60000000, false },
-		{ HIGH - 0x35000000, HIGH - 0x33c00000, false },
-		{ HIGH - 0x33a00000, HIGH - 0x33000000, false },
-		{ HIGH - 0x20000, HIGH - 0x10000, false },
-		{ HIGH + 0x100000, HIGH + 0x400000, false },
-		{ HIGH + 0x500000, HIGH + 0x501000, false },
-		{ HIGH + 0x510000, HIGH + 0x50000000, false },
+		{ HIGH - 0x70000000, HIGH - 0x60000000, false, false },
+		{ HIGH - 0x35000000, HIGH - 0x33c00000, false, false },
+		{ HIGH - 0x33a00000, HIGH - 0x33000000, false, false },
+		{ HIGH - 0x20000, HIGH - 0x10000, false, false },
+		{ HIGH + 0x100000, HIGH + 0x400000, false, false },
+		{ HIGH + 0x500000, HIGH + 0x501000, false, false },
+		{ HIGH + 0x510000, HIGH + 0x50000000, false, false },
 	};
 	size_t n = sizeof(holes) / sizeof(holes[0]), i;
 	struct world w;
@@ -460,7 +460,7 @@ static void lands_above_low_addresses(void **state)
 	add_all(&w);
 	assert_int_equal(build_in(&w, &hole, 1), 0);
 	assert_int_equal(dp_engine_jumps(w.e), SLOTS);
-	assert_int_equal(dp_engine_caught(w.e), DP_CAUGHT);
+	assert_int_equal(dp_engine_caught(w.e), DP_CAUGHT_JUMPS);
 	assert_int_equal(expect_landings(&w, &hole, 1), SLOTS * 15 / 16);
 	end(&w);
 }
@@ -468,7 +468,7 @@ static void lands_above_low_addresses(void **state)
 static void traps_where_nothing_is_free(void **state)
 {
 	/* Enough for the detours. */
-	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false };
+	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false, false };
 	struct world w;
 	u32 i;
 
@@ -495,8 +495,8 @@ static void traps_where_nothing_is_free(void **state)
 static void wants_room_for_all_of_a_landing(void **state)
 {
 	struct dp_hole holes[] = {
-		{ HIGH - 0x50000000, HIGH - 0x50000000, false },
-		{ HIGH + 0x100000, HIGH + 0x200000, false },
+		{ HIGH - 0x50000000, HIGH - 0x50000000, false, false },
+		{ HIGH + 0x100000, HIGH + 0x200000, false, false },
 	};
 	u64 only = HIGH + DP_JUMP_SIZE - 0x80000000ull + 0x4ccccccc, room;
 	struct world w;

@@ -181,4 +181,172 @@ dp_hook_entry:
 	mov	56(%rsp), %r9
 	ret
 
+/*
+ * A detour calls the handlers of its site: the number on the stack, as above.
+ * struct dp_call_frame is built on the stack. What it holds of ip, cs, flags, sp
+ * and ss is what iretq takes, for the rare thread that goes on elsewhere.
+ */
+	.macro	save_gprs
+	push	%rdi
+	push	%rsi
+	push	%rdx
+	push	%rcx
+	push	%rax
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%rbx
+	push	%rbp
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	.endm
+
+	/* All but rax and rcx. */
+	.macro	load_gprs
+	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%rbp
+	pop	%rbx
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	lea	16(%rsp), %rsp
+	pop	%rdx
+	pop	%rsi
+	pop	%rdi
+	.endm
+
+	.globl	dp_call_entry
+	.hidden	dp_call_entry
+	.balign 16
+dp_call_entry:
+	push	$0x2b			/* ss */
+	push	%rax			/* sp */
+	pushfq
+	push	$0x33			/* cs */
+	push	%rax			/* ip */
+	push	$-1			/* orig_ax */
+	save_gprs
+	mov	%rsp, %rdi
+	testl	$0x400, 18*8(%rsp)
+	jnz	2f
+1:	call	dp_call_detour
+	test	%eax, %eax
+	jnz	dp_load_here
+	load_gprs
+	mov	3*8(%rsp), %ecx		/* flags */
+	test	$0x40400, %ecx
+	jnz	3f
+	mov	%ecx, %eax
+	shr	$11, %eax
+	and	$1, %eax
+	add	$0x7f, %al
+	mov	%cl, %ah
+	sahf
+	mov	-5*8(%rsp), %rax
+	mov	-4*8(%rsp), %rcx
+	lea	6*8(%rsp), %rsp
+	ret
+2:	cld
+	jmp	1b
+3:	mov	-5*8(%rsp), %rax
+	mov	-4*8(%rsp), %rcx
+	lea	3*8(%rsp), %rsp
+	popfq
+	lea	16(%rsp), %rsp
+	ret
+
+/* All registers from where rsp points: struct dp_regs. */
+dp_load_here:
+	load_gprs
+	mov	-5*8(%rsp), %rax
+	mov	-4*8(%rsp), %rcx
+	lea	8(%rsp), %rsp
+	iretq
+
+/*
+ * dp_guard(handler, a, b, c, guard): call a handler so that it can be given up:
+ * a thread whose stack pointer is set to *guard goes on at dp_guard_up.
+ */
+	.globl	dp_guard
+	.hidden	dp_guard
+	.balign 16
+dp_guard:
+	push	%rbp
+	push	%rbx
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	sub	$8, %rsp
+	mov	%rsp, (%r8)
+	mov	%rdi, %rax
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	mov	%rcx, %rdx
+	call	*%rax
+	xor	%edx, %edx
+1:	cld
+	add	$8, %rsp
+	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%rbx
+	pop	%rbp
+	ret
+	.globl	dp_guard_up
+	.hidden	dp_guard_up
+dp_guard_up:
+	mov	$1, %edx
+	jmp	1b
+
+/*
+ * A followed call returns here. The red zone of nobody is below: the one that is
+ * gone has none any more, and its caller has made a call. Of the flags a return
+ * preserves nothing.
+ */
+	.globl	dp_return_trampoline
+	.hidden	dp_return_trampoline
+	.balign 16
+dp_return_trampoline:
+	push	%rax			/* back */
+	push	$0x2b
+	push	%rax
+	pushfq
+	push	$0x33
+	push	%rax
+	push	$-1
+	save_gprs
+	mov	%rsp, %rdi
+	cld
+	call	dp_return_hit
+	load_gprs
+	mov	-5*8(%rsp), %rax
+	mov	-4*8(%rsp), %rcx
+	lea	3*8(%rsp), %rsp
+	popfq
+	lea	16(%rsp), %rsp
+	ret
+
+/* jprobe_return() comes here. */
+	.globl	dp_jprobe_return
+	.hidden	dp_jprobe_return
+	.balign 16
+dp_jprobe_return:
+	cld
+	and	$-16, %rsp
+	call	dp_jprobe_leave
+	test	%rax, %rax
+	jz	1f
+	mov	%rax, %rsp
+	jmp	dp_load_here
+1:	ud2
+
 	.section .note.GNU-stack, "", @progbits

@@ -66,6 +66,7 @@ struct dp_sigframe {
  * and nothing else in between. */
 #define DP_TRAP_FLAGS \
 	(DP_SA_SIGINFO | DP_SA_NODEFER | DP_SA_ONSTACK | DP_SA_RESTORER)
-#define DP_TRAP_MASK (~(DP_SIGMASK(5) | DP_SIGMASK(4)))
+#define DP_TRAP_MASK(caught) \
+	(~(DP_SIGMASK(5) | DP_SIGMASK(4) | dp_caught_set(caught)))
 
 #endif

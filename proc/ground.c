@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ground: how far a jump may reach, and who may come to the middle of it. */
-#include "tracer/ground.h"
+#include "proc/ground.h"
 #include "engine/insn/region.h"
 #include <stdlib.h>
-#include <unistd.h>
 
 /* The longest function that is looked at whole. */
 #define FUNCTION_MAX (16u << 20)
@@ -31,8 +30,10 @@ static bool read_function(struct dp_grounds *g, u64 start, u64 end)
 		return g->size >= end - start;
 	free(g->code);
 	g->code = want <= FUNCTION_MAX ? malloc(want) : NULL;
-	n = g->code ? pread(g->mem, g->code, want, (off_t)start) : -1;
+	n = g->code ? dp_modules_read(g->mods, start, g->code, want) : -1;
 	g->size = n > 0 ? (size_t)n : 0;
+	if (g->mend && g->size)
+		g->mend(g->arg, start, g->code, g->size);
 	g->start = start;
 	g->end = end;
 	return g->size >= end - start;
@@ -119,6 +120,24 @@ void dp_ground_allow(struct dp_grounds *g, struct dp_engine *engine, u32 probe,
 				     .room = before_rseq(g, addr, limit) -
 					     addr };
 	dp_engine_allow_jump(engine, probe, &ground);
+}
+
+bool dp_ground_x87(struct dp_grounds *g, u64 addr)
+{
+	u64 start, end;
+	struct insn_facts f;
+	size_t at;
+
+	if (dp_function_bounds(g->mods, addr, &start, &end) ||
+	    !read_function(g, start, end))
+		return true;
+	if (addr == start)
+		return false;
+	for (at = 0; at < end - start; at += f.len)
+		if (dp_insn_facts(g->code + at, g->size - at, &f) ||
+		    dp_insn_is_x87(g->code + at, &f))
+			return true;
+	return false;
 }
 
 void dp_grounds_close(struct dp_grounds *g)

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * live: probes that come and go.
+ *
+ * What bytes stand at a site follows from its probes, its neighbours and the
+ * knobs (want()):
+ *
+ *   off       no probe that is enabled, or all are switched off
+ *   jump      it can be one, all its probes bear it, optimising is on, and no
+ *             other site is within its five bytes
+ *   trap      everything else
+ *
+ * All ways between the three pass through the breakpoint, so a hit is never
+ * missed. From jump to trap and from off to jump, a thread that meets the
+ * breakpoint goes on in the detour's copies of all the bytes that the jump
+ * replaces (@copy), because these are not what they were; only when they are
+ * again does @copy become that of the one instruction.
+ */
+#include "engine/control/grow.h"
+#include "engine/control/strategy.h"
+
+#define HOOKED "it belongs to a system call that the library watches"
+#define NOTHING "it has not been registered"
+
+static struct dp_site_entry *entry_of(const struct dp_engine *e, u32 i)
+{
+	return &e->view.sites[i];
+}
+
+static struct dp_probe_entry *probe_entry(const struct dp_engine *e, u32 probe)
+{
+	return (struct dp_probe_entry *)&e->view.probes[probe];
+}
+
+/* The hooks that are there already. */
+static int adopt_hook(struct dp_engine *e, u32 i)
+{
+	const struct dp_site_entry *entry = entry_of(e, i);
+	struct dp_site *s;
+	const char *why;
+	u8 code[DP_REGION_MAX + 1] = { 0x90 };
+	int err = dp_site_take(e, entry->addr, code, 1, &s, &why);
+	int k;
+
+	if (err)
+		return err;
+	s->hook = entry->number;
+	s->planned = true;
+	s->mode = DP_MODE_JUMP;
+	s->region.nr = entry->jump.nr;
+	s->region.len = entry->jump.size;
+	for (k = 0; k < entry->jump.nr; k++)
+		s->region.at[k] = entry->jump.offset[k];
+	return 0;
+}
+
+static void adopt_pools(struct dp_engine *e)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+	u32 i;
+
+	e->need.nr_pools = c->nr_pools;
+	for (i = 0; i < c->nr_pools; i++) {
+		e->need.pools[i].addr = c->pools[i].start;
+		e->need.pools[i].size = c->pools[i].size;
+	}
+}
+
+int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
+		    const struct dp_live_setup *setup)
+{
+	int err = dp_view_open(&e->view, arena, arena->control.arena_size);
+	u32 i;
+
+	if (!err && !arena->control.resident)
+		err = -EBADMSG;
+	if (!err)
+		err = dp_grow_begin(e, setup);
+	if (err)
+		return err;
+	e->arena = arena;
+	e->max_sites = arena->control.max_sites;
+	e->nr_caught = arena->control.nr_caught;
+	adopt_pools(e);
+	for (i = 0; i < e->view.nr_sites && !err; i++)
+		err = adopt_hook(e, i);
+	return err;
+}
+
+static bool inside_hook(const struct dp_engine *e, u64 addr)
+{
+	const struct dp_site *s;
+	u64 d;
+
+	for (d = 1; d < DP_REGION_MAX; d++) {
+		s = dp_engine_find(e, addr - d);
+		if (s && s->hook >= 0 && s->region.len > d)
+			return true;
+	}
+	return false;
+}
+
+/* The code at a site that nobody uses may have been replaced: its library went,
+ * and another came. */
+static void retire(struct dp_engine *e, u64 addr, const u8 *code)
+{
+	struct dp_site *s = dp_engine_find(e, addr);
+	struct dp_site_entry *entry;
+
+	if (!s || s->first_probe || s->hook >= 0 ||
+	    dp_bytes_same(s->code, code, s->size))
+		return;
+	entry = entry_of(e, (u32)(s - e->sites));
+	s->addr = 0;
+	entry->addr = 0;
+	entry->jump.traps = 0;
+	entry->armed = DP_SITE_OFF;
+	entry->wanted = DP_WANT_OFF;
+}
+
+static int take_probe(struct dp_engine *e, u32 *probe)
+{
+	struct dp_growth *g = e->growth;
+
+	if (g->free_probe) {
+		*probe = g->free_probe - 1;
+		g->free_probe = e->probes[*probe].next;
+		return 0;
+	}
+	if (e->nr_probes == e->max_sites ||
+	    dp_engine_reserve((void **)&e->probes, e->nr_probes, &e->cap_probes,
+			      sizeof(*e->probes)))
+		return -ENOMEM;
+	*probe = e->nr_probes++;
+	return 0;
+}
+
+static void give_probe(struct dp_engine *e, u32 probe)
+{
+	e->probes[probe].next = e->growth->free_probe;
+	e->growth->free_probe = probe + 1;
+}
+
+int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
+		const struct dp_handlers *h, bool enabled, bool x87, u32 *probe,
+		const char **why)
+{
+	struct dp_site *s;
+	int err;
+
+	*why = "there are too many probes";
+	if (e->nr_sites == e->max_sites)
+		return -ENOMEM;
+	retire(e, addr, code);
+	if (inside_hook(e, addr)) {
+		*why = HOOKED;
+		return -EINVAL;
+	}
+	err = dp_site_take(e, addr, code, size, &s, why);
+	if (!err)
+		err = take_probe(e, probe);
+	if (err)
+		return err;
+	if (!s->planned)
+		s->x87 = x87;
+	e->probes[*probe] = (struct dp_probe){ .handlers = *h,
+					       .enabled = enabled };
+	dp_site_link(e, s, *probe);
+	return 0;
+}
+
+bool dp_live_is_new(const struct dp_engine *e, u32 probe)
+{
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	return !s->planned && !s->region.nr && s->hook < 0;
+}
+
+static int plan(struct dp_engine *e, u32 i)
+{
+	struct dp_site *s = &e->sites[i];
+	struct dp_arena_control *c = &e->arena->control;
+	int err;
+
+	if (s->planned)
+		return 0;
+	err = dp_grow_site(e, i);
+	if (err)
+		return err;
+	s->planned = true;
+	s->mode = entry_of(e, i)->mode;
+	if (e->view.nr_sites < i + 1) {
+		e->view.nr_sites = i + 1;
+		__atomic_store_n(&c->nr_sites, i + 1, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+/* The hit half follows these while we change them: one word at a time. */
+static void mirror(struct dp_engine *e, u32 i)
+{
+	struct dp_site_entry *entry = entry_of(e, i);
+	u32 p, *link = &entry->first_probe;
+
+	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
+		if (!e->probes[p - 1].linked)
+			continue;
+		if (*link != p)
+			__atomic_store_n(link, p, __ATOMIC_RELEASE);
+		link = &probe_entry(e, p - 1)->next;
+	}
+	if (*link)
+		__atomic_store_n(link, 0, __ATOMIC_RELEASE);
+}
+
+static void fill_probe(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe_entry *p = probe_entry(e, probe);
+	struct dp_probe_state *state = &e->view.states[probe];
+	const struct dp_handlers *h = &e->probes[probe].handlers;
+
+	*p = (struct dp_probe_entry){ .site = e->probes[probe].site,
+				      .enabled = e->probes[probe].enabled,
+				      .kind = h->kind,
+				      .gpr = h->gpr,
+				      .user = h->user,
+				      .pre = h->pre,
+				      .post = h->post,
+				      .fault = h->fault,
+				      .nmissed = h->nmissed,
+				      .follow = h->follow };
+	*state = (struct dp_probe_state){ 0 };
+}
+
+static int link_in(struct dp_engine *e, u32 probe)
+{
+	u32 i = e->probes[probe].site;
+	int err = plan(e, i);
+
+	if (!err && e->probes[probe].handlers.post)
+		err = dp_grow_post(e, i);
+	if (err)
+		return err;
+	fill_probe(e, probe);
+	entry_of(e, i)->calls = 1;
+	e->probes[probe].linked = true;
+	mirror(e, i);
+	return 0;
+}
+
+static bool in_use(const struct dp_site *s)
+{
+	return s && (s->first_probe || s->hook >= 0);
+}
+
+static bool is_overlapped(const struct dp_engine *e, const struct dp_site *s)
+{
+	u64 d;
+
+	for (d = 1; d < DP_JUMP_SIZE; d++)
+		if (in_use(dp_engine_find(e, s->addr + d)))
+			return true;
+	return false;
+}
+
+static u8 want(const struct dp_engine *e, struct dp_site *s)
+{
+	bool enabled = false;
+	u32 p;
+
+	s->why = NULL;
+	for (p = s->first_probe; p; p = e->probes[p - 1].next) {
+		const struct dp_probe *probe = &e->probes[p - 1];
+
+		if (!probe->linked)
+			continue;
+		enabled |= probe->enabled;
+		if (probe->handlers.single)
+			s->why = probe->handlers.why;
+	}
+	if (!enabled || e->growth->disarmed)
+		return DP_WANT_OFF;
+	if (!s->why && e->growth->unoptimized)
+		s->why = "optimising is switched off";
+	if (!s->why && s->mode == DP_MODE_JUMP && is_overlapped(e, s))
+		s->why = "overlap: another probe needs the same bytes";
+	return s->why && s->mode == DP_MODE_JUMP ? DP_WANT_TRAP : DP_WANT_PLAN;
+}
+
+/* Sites, each once. */
+struct batch {
+	u32 *v, n;
+};
+
+static void mark(struct dp_engine *e, struct batch *b, struct dp_site *s)
+{
+	if (!s || s->marked || !s->planned || s->hook >= 0)
+		return;
+	s->marked = true;
+	b->v[b->n++] = (u32)(s - e->sites);
+}
+
+/* A site, and those whose five bytes it is in. */
+static void mark_around(struct dp_engine *e, struct batch *b, u32 i)
+{
+	u64 addr = e->sites[i].addr, d;
+
+	mark(e, b, &e->sites[i]);
+	for (d = 1; d < DP_JUMP_SIZE; d++)
+		mark(e, b, dp_engine_find(e, addr - d));
+}
+
+static int batch_of(struct dp_engine *e, struct batch *b, const u32 *probes,
+		    u32 n)
+{
+	u32 i;
+
+	b->n = 0;
+	b->v = dp_port_alloc(((u64)n * DP_JUMP_SIZE + 1) * sizeof(*b->v));
+	if (!b->v)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		mark_around(e, b, e->probes[probes[i]].site);
+	return 0;
+}
+
+static void set_copy(struct dp_site_entry *s, bool whole)
+{
+	u64 copy = whole ? s->jump.base + s->jump.insn[0] : s->single;
+
+	__atomic_store_n(&s->copy, copy, __ATOMIC_RELEASE);
+}
+
+/* To what the sites shall be. What fails stays as it is. */
+static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
+		 u64 *bad)
+{
+	struct dp_sites sites = { e->view.sites, b->n, b->v };
+	int err, later;
+	u32 i;
+
+	for (i = 0; i < b->n; i++)
+		entry_of(e, b->v[i])->wanted = want(e, &e->sites[b->v[i]]);
+	err = dp_strategy_interior.disarm(target, &sites, bad);
+	later = dp_strategy_trap.disarm(target, &sites, err ? NULL : bad);
+	err = err ? err : later;
+	if (!err)
+		err = dp_text_sync(target);
+	for (i = 0; i < b->n; i++) {
+		struct dp_site_entry *s = entry_of(e, b->v[i]);
+
+		set_copy(s, s->mode == DP_MODE_JUMP &&
+				    s->wanted == DP_WANT_PLAN);
+	}
+	if (!err)
+		err = dp_strategy_interior.arm(target, &sites, bad);
+	if (!err)
+		err = dp_strategy_trap.arm(target, &sites, bad);
+	for (i = 0; i < b->n; i++)
+		e->sites[b->v[i]].marked = false;
+	dp_port_free(e->growth->touched);
+	e->growth->touched = b->v;
+	e->growth->nr_touched = b->n;
+	return err;
+}
+
+static int apply_around(struct dp_engine *e, struct dp_target *target,
+			const u32 *probes, u32 n, u64 *bad)
+{
+	struct batch b;
+	int err = batch_of(e, &b, probes, n);
+
+	return err ? err : apply(e, target, &b, bad);
+}
+
+static void take_out(struct dp_engine *e, const u32 *probes, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		struct dp_probe *p = &e->probes[probes[i]];
+
+		dp_site_unlink(e, probes[i]);
+		if (p->linked)
+			mirror(e, p->site);
+		p->linked = false;
+	}
+}
+
+int dp_live_commit(struct dp_engine *e, struct dp_target *target,
+		   const u32 *probes, u32 n, u32 *bad)
+{
+	u64 addr = 0;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < n && !err; i++) {
+		err = link_in(e, probes[i]);
+		*bad = i;
+	}
+	if (!err)
+		err = apply_around(e, target, probes, n, &addr);
+	for (i = 0; addr && i < n; i++)
+		if (e->sites[e->probes[probes[i]].site].addr == addr)
+			*bad = i;
+	return err;
+}
+
+int dp_live_remove(struct dp_engine *e, struct dp_target *target,
+		   const u32 *probes, u32 n)
+{
+	take_out(e, probes, n);
+	return apply_around(e, target, probes, n, NULL);
+}
+
+void dp_live_forget(struct dp_engine *e, u32 probe)
+{
+	give_probe(e, probe);
+}
+
+int dp_live_enable(struct dp_engine *e, struct dp_target *target,
+		   const u32 *probes, u32 n, bool enabled)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		e->probes[probes[i]].enabled = enabled;
+		probe_entry(e, probes[i])->enabled = enabled;
+	}
+	return apply_around(e, target, probes, n, NULL);
+}
+
+int dp_live_knobs(struct dp_engine *e, struct dp_target *target, bool armed,
+		  bool jumps)
+{
+	struct batch b = { dp_port_alloc((e->nr_sites + 1) * sizeof(u32)), 0 };
+	u32 i;
+
+	if (!b.v)
+		return -ENOMEM;
+	e->growth->disarmed = !armed;
+	e->growth->unoptimized = !jumps;
+	for (i = 0; i < e->nr_sites; i++)
+		mark(e, &b, &e->sites[i]);
+	return apply(e, target, &b, NULL);
+}
+
+void dp_live_touched(const struct dp_engine *e,
+		     void (*tell)(void *arg, u32 probe), void *arg)
+{
+	u32 i, p;
+
+	for (i = 0; i < e->growth->nr_touched; i++)
+		for (p = e->sites[e->growth->touched[i]].first_probe; p;
+		     p = e->probes[p - 1].next)
+			tell(arg, p - 1);
+}
+
+bool dp_live_first(const struct dp_engine *e, u64 addr, u32 *probe)
+{
+	const struct dp_site *s = dp_engine_find(e, addr);
+
+	if (s && s->first_probe)
+		*probe = s->first_probe - 1;
+	return s && s->first_probe;
+}
+
+bool dp_live_next(const struct dp_engine *e, u32 *probe)
+{
+	u32 next = e->probes[*probe].next;
+
+	if (next)
+		*probe = next - 1;
+	return next;
+}
+
+void dp_live_originals(const struct dp_engine *e, u64 addr, u8 *code,
+		       size_t size)
+{
+	const struct dp_site *s;
+	const struct dp_site_entry *entry;
+	u64 at;
+	u32 k, n;
+
+	for (at = addr - (DP_JUMP_SIZE - 1); at != addr + size; at++) {
+		s = dp_engine_find(e, at);
+		if (!s || !s->planned)
+			continue;
+		entry = entry_of(e, (u32)(s - e->sites));
+		n = entry->armed ? entry->patch_len : 0;
+		for (k = 0; k < n; k++)
+			if (at + k - addr < size)
+				code[at + k - addr] = entry->orig[k];
+	}
+}
+
+bool dp_live_optimized(const struct dp_engine *e, u32 probe)
+{
+	const struct dp_site_entry *s = entry_of(e, e->probes[probe].site);
+
+	return s->mode == DP_MODE_JUMP && s->armed == DP_SITE_THERE;
+}
+
+u64 dp_live_addr(const struct dp_engine *e, u32 probe)
+{
+	return e->sites[e->probes[probe].site].addr;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * live: an engine whose probes come and go while it is armed.
+ *
+ * For a process that probes itself. The arena has been mapped, with the hooks in
+ * it armed, by somebody who could stop its threads. From then on:
+ *
+ *   adopt ─► add… ─► commit ─► … ─► remove ─► forget
+ *                      │ enable, knobs
+ *
+ * Nothing is ever moved or freed in the arena: a site whose last probe has gone
+ * keeps its place and its copies for the next one.
+ *
+ * Context of every function: control half, may sleep, one thread at a time.
+ */
+#ifndef DP_LIVE_H
+#define DP_LIVE_H
+
+#include "engine/control/control.h"
+
+/**
+ * struct dp_growth_ops - memory of the process
+ * @map: map @size bytes at @addr for execution, where nothing is, and @ours
+ *       for writing. Return: 0; -EEXIST something is there; -ENOMEM.
+ * @holes: where nothing is mapped; freed with dp_port_free(). Return: 0 or an
+ *         errno. There must be room for DP_MAX_POOLS more.
+ */
+struct dp_growth_ops {
+	int (*map)(void *arg, u64 addr, u64 size, u8 **ours);
+	int (*holes)(void *arg, struct dp_hole **holes, size_t *n);
+};
+
+/**
+ * struct dp_live_setup - what control has to know
+ * @call_entry, @detour_entry: addresses of the agent's entries
+ */
+struct dp_live_setup {
+	const struct dp_growth_ops *ops;
+	void *arg;
+	u64 call_entry, detour_entry;
+};
+
+/**
+ * dp_engine_adopt() - take over an arena with hooks
+ * @arena: of the process itself; stays there
+ * Return: 0; -EBADMSG; -ENOMEM.
+ */
+int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
+		    const struct dp_live_setup *setup);
+
+/**
+ * struct dp_handlers - what a probe calls: see struct dp_probe_entry
+ * @single: it has to be a breakpoint on one instruction, as an after-handler
+ *          needs it; @why says so
+ */
+struct dp_handlers {
+	u8 kind, gpr;
+	bool single;
+	const char *why;
+	u64 user, pre, post, fault, nmissed, follow;
+};
+
+/**
+ * dp_live_add() - a probe, not armed yet
+ * @x87: may the code around it be using x87 or MMX registers?
+ * Return: as dp_engine_add(); -EINVAL also inside a hooked call; -ENOMEM also if
+ * there are too many.
+ */
+int dp_live_add(struct dp_engine *engine, u64 addr, const u8 *code, size_t size,
+		const struct dp_handlers *handlers, bool enabled, bool x87,
+		u32 *probe, const char **why);
+
+/** dp_live_is_new() - has the probe's site no plan yet, so that
+ *  dp_engine_allow_jump() is still to be called? */
+bool dp_live_is_new(const struct dp_engine *engine, u32 probe);
+
+/**
+ * dp_live_commit() - plan and arm probes that were added
+ * @bad: index in @probes of the one that failed
+ *
+ * On failure none of them is armed, and they are still to be removed.
+ * Return: 0; -ENOMEM no room in reach; -EBUSY the text is not what it was; a write
+ * error.
+ */
+int dp_live_commit(struct dp_engine *engine, struct dp_target *target,
+		   const u32 *probes, u32 n, u32 *bad);
+
+/** dp_live_remove() - disarm; handlers that run already may still do so.
+ *  Return: 0; -EBUSY somebody else has changed the text: it stays as it is. */
+int dp_live_remove(struct dp_engine *engine, struct dp_target *target,
+		   const u32 *probes, u32 n);
+
+/** dp_live_forget() - when no handler of it runs any more */
+void dp_live_forget(struct dp_engine *engine, u32 probe);
+
+/** dp_live_enable() - Return: as dp_live_commit(). */
+int dp_live_enable(struct dp_engine *engine, struct dp_target *target,
+		   const u32 *probes, u32 n, bool enabled);
+
+/** dp_live_knobs() - all probes at once: armed at all, and as jumps */
+int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
+		  bool armed, bool jumps);
+
+/** dp_live_touched() - the probes at sites that the last call looked at */
+void dp_live_touched(const struct dp_engine *engine,
+		     void (*tell)(void *arg, u32 probe), void *arg);
+/** dp_live_first() - the first probe at an address. Return: false: there is none. */
+bool dp_live_first(const struct dp_engine *engine, u64 addr, u32 *probe);
+/** dp_live_next() - and those after it */
+bool dp_live_next(const struct dp_engine *engine, u32 *probe);
+/** dp_live_originals() - put the original bytes into code that was read at @addr */
+void dp_live_originals(const struct dp_engine *engine, u64 addr, u8 *code,
+		       size_t size);
+/** dp_live_optimized() - is it a jump now? */
+bool dp_live_optimized(const struct dp_engine *engine, u32 probe);
+/** dp_live_addr() - of a probe; 0: there is none */
+u64 dp_live_addr(const struct dp_engine *engine, u32 probe);
+
+#endif

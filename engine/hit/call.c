@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * call: one hit of a site whose probes are handlers in C.
+ *
+ *   detour ─► dp_call_detour ─┐                    ┌─► the detour's copies
+ *   int3 ───► dp_call_trap ───┴─► pre_handlers ────┼─► copy
+ *                                 on dp_stack      ├─► copy that ends in a
+ *                                                  │   breakpoint ─► post_handlers
+ *                                                  ├─► simulated ─► post_handlers
+ *                                                  └─► where a pre_handler says
+ *
+ * A handler that faults is left through dp_guard(); its probe is not called
+ * again.
+ */
+#include "engine/hit/call.h"
+#include "port_hit.h"
+
+/* What a hit is about, while it is on the other stack. */
+struct call {
+	const struct dp_site_entry *site;
+	struct dp_regs *regs;
+	struct dp_stack *stack;
+	bool signal; /* the kernel has saved everything */
+	bool after; /* post_handlers */
+	bool obeyed; /* a pre_handler has changed ip */
+	bool post; /* somebody wants to be called afterwards */
+};
+
+static bool is_on(u32 probe)
+{
+	return dp_probe(probe)->enabled &&
+	       !(__atomic_load_n(&dp_probe_state(probe)->status,
+				 __ATOMIC_RELAXED) &
+		 DP_PROBE_FAULTED);
+}
+
+static void miss(const struct dp_site_entry *site, enum dp_tally why)
+{
+	u32 i;
+
+	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
+		const struct dp_probe_entry *p = dp_probe(i - 1);
+
+		if (!is_on(i - 1) || !p->nmissed)
+			continue;
+		__atomic_fetch_add((u64 *)p->nmissed, 1, __ATOMIC_RELAXED);
+		dp_tally(i - 1, why);
+	}
+}
+
+static s32 *errno_of(void)
+{
+	u64 pointer;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
+	return (s32 *)(pointer + (u64)(s64)dp_arena.control.errno_offset);
+}
+
+static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a, u64 b)
+{
+	struct dp_given given;
+	u64 before = stack->guard;
+	u32 outer = stack->probe;
+
+	stack->probe = probe + 1;
+	given = dp_guard(handler, a, b, 0, &stack->guard);
+	stack->guard = before;
+	stack->probe = outer;
+	if (!given.up)
+		return given.value;
+	__atomic_fetch_or(&dp_probe_state(probe)->status, DP_PROBE_FAULTED,
+			  __ATOMIC_RELAXED);
+	dp_tally(probe, DP_TALLY_FAULTED);
+	return 0;
+}
+
+u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
+		    u64 b, bool gpr)
+{
+	u64 level = dp_arena.control.vectors, x87 = stack->x87, value;
+	bool knows_errno = dp_arena.control.errno_offset;
+	s32 error;
+
+	if (gpr)
+		return guarded(stack, probe, handler, a, b);
+	error = knows_errno ? *errno_of() : 0;
+	dp_vectors_save(stack->vectors, level, x87);
+	value = guarded(stack, probe, handler, a, b);
+	dp_vectors_restore(stack->vectors, level, x87);
+	if (knows_errno)
+		*errno_of() = error;
+	return value;
+}
+
+static void count(u32 probe)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u64 nr = (dp_port_cpu() & c->shard_mask) + c->shard_mask + 1;
+	u64 *hits = dp_at(c->counter_off + nr * c->shard_stride);
+
+	__atomic_fetch_add(&hits[probe], 1, __ATOMIC_RELAXED);
+}
+
+/* Return: true if the others are not to be called, because ip has changed. */
+static bool before(struct call *call, u32 probe)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+
+	count(probe);
+	switch (p->kind) {
+	case DP_KIND_RETURN:
+		dp_return_enter(probe, call->regs, call->stack);
+		return false;
+	case DP_KIND_JPROBE:
+		dp_jprobe_enter(probe, call->site, call->regs, call->stack);
+		return true;
+	default:
+		call->post |= p->post != 0;
+		return p->pre &&
+		       (u32)dp_call_handler(call->stack, probe, p->pre,
+					    p->user, (u64)call->regs,
+					    p->gpr & DP_GPR_PRE);
+	}
+}
+
+static void each_before(struct call *call)
+{
+	u64 addr = call->site->addr;
+	u32 i;
+
+	for (i = call->site->first_probe; i && !call->obeyed;
+	     i = dp_probe(i - 1)->next) {
+		if (!is_on(i - 1))
+			continue;
+		call->regs->ip = addr + 1;
+		call->obeyed = before(call, i - 1);
+	}
+	if (!call->obeyed)
+		call->regs->ip = addr;
+}
+
+static void each_after(struct call *call)
+{
+	u32 i;
+
+	for (i = call->site->first_probe; i; i = dp_probe(i - 1)->next) {
+		const struct dp_probe_entry *p = dp_probe(i - 1);
+
+		if (p->kind == DP_KIND_KPROBE && p->post && is_on(i - 1))
+			dp_call_handler(call->stack, i - 1, p->post, p->user,
+					(u64)call->regs,
+					p->gpr & DP_GPR_POST);
+	}
+}
+
+/* A signal that comes while we are on our own stack would be put where the
+ * interrupted handler's frame is, were the alternate stack still known. */
+static bool hide_alternate(struct dp_stack *stack)
+{
+	if (stack->alt_off || stack->sp - stack->alt_sp >= stack->alt_size)
+		return false;
+	stack->alt_off = 1;
+	dp_port_set_altstack(0, 0);
+	return true;
+}
+
+static void show_alternate(struct dp_stack *stack)
+{
+	dp_port_set_altstack(stack->alt_sp, stack->alt_size);
+	stack->alt_off = 0;
+}
+
+/* On the thread's own handler stack. */
+static void run(void *arg)
+{
+	struct call *call = arg;
+	struct dp_stack *stack = call->stack;
+	bool hidden;
+
+	stack->busy = 1;
+	stack->jumped = 0;
+	stack->sp = call->regs->sp;
+	stack->regs = (u64)call->regs;
+	stack->site = (u64)call->site;
+	stack->x87 = call->site->x87 && !call->signal;
+	stack->hits++;
+	__asm__ volatile("" : : : "memory");
+	hidden = hide_alternate(stack);
+	if (call->after)
+		each_after(call);
+	else
+		each_before(call);
+	if (!call->signal && hidden)
+		show_alternate(stack);
+	stack->alt_off = 0;
+	__asm__ volatile("" : : : "memory");
+	if (!stack->jumped)
+		stack->busy = 0;
+}
+
+/* Return: false if no handler may run. */
+static bool enter(struct call *call, u64 sp)
+{
+	call->stack = dp_stack_mine();
+	if (!call->stack) {
+		miss(call->site, DP_TALLY_CONTEXT);
+		return false;
+	}
+	if (dp_stack_nested(call->stack, sp)) {
+		miss(call->site, DP_TALLY_RECURSED);
+		return false;
+	}
+	return true;
+}
+
+static void go(struct call *call)
+{
+	dp_call_on(call, run, call->stack);
+}
+
+static bool is_mine(void)
+{
+	if (!dp_wipe.owner)
+		dp_hit_leave(NULL);
+	else if (!dp_hit_is_owners())
+		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
+				   __ATOMIC_RELAXED);
+	else
+		return true;
+	return false;
+}
+
+u64 dp_call_detour(struct dp_call_frame *frame)
+{
+	const struct dp_site_entry *site = dp_site_at(frame->number);
+	struct call call = { .site = site, .regs = &frame->regs };
+	u64 sp = (u64)(frame + 1) + DP_RED_ZONE;
+
+	if (!is_mine())
+		return 0;
+	frame->regs.sp = sp;
+	frame->regs.ip = site->addr;
+	if (!enter(&call, sp))
+		return 0;
+	go(&call);
+	if (!call.obeyed && frame->regs.sp == sp)
+		return 0;
+	if (!call.obeyed)
+		frame->regs.ip = site->copy;
+	return 1;
+}
+
+static void load(struct call *call, const struct dp_mcontext *mc, u64 ip)
+{
+	call->regs = (void *)call->stack->trapped;
+	dp_regs_from(call->regs, mc);
+	call->regs->ip = ip;
+}
+
+void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
+{
+	struct call call = { .site = site };
+	u64 sp = mc->rsp;
+
+	if (!enter(&call, sp))
+		return;
+	load(&call, mc, site->addr);
+	go(&call);
+	dp_regs_to(call.regs, mc);
+	mc->rsp = sp;
+}
+
+/* Where the thread goes on when its pre_handlers have been called. */
+static void go_on(struct call *call, struct dp_ucontext *uc)
+{
+	const struct dp_site_entry *site = call->site;
+
+	uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+	if (call->obeyed) {
+		uc->mc.rip = call->regs->ip;
+	} else if (call->post && dp_simulate(site, call->regs)) {
+		call->after = true;
+		go(call);
+		uc->mc.rip = call->regs->ip;
+	} else if (call->post && site->post) {
+		uc->mc.rip = site->post;
+	}
+	dp_regs_to(call->regs, &uc->mc);
+}
+
+void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
+{
+	struct call call = { .site = site, .signal = true };
+
+	if (!enter(&call, uc->mc.rsp)) {
+		uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+		return;
+	}
+	load(&call, &uc->mc, site->addr);
+	go(&call);
+	go_on(&call, uc);
+}
+
+void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc)
+{
+	struct call call = { .site = site, .signal = true, .after = true };
+
+	uc->mc.rip = site->addr + site->insn_len;
+	if (!enter(&call, uc->mc.rsp))
+		return;
+	load(&call, &uc->mc, uc->mc.rip);
+	go(&call);
+	dp_regs_to(call.regs, &uc->mc);
+	uc->mc.rip = call.regs->ip;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * call: handlers in C, where a process probes itself.
+ *
+ * A thread runs them on a stack of its own (struct dp_stack), so that the probed
+ * code's need not be deep, and a hit inside a handler is told by its stack
+ * pointer.
+ */
+#ifndef DP_CALL_H
+#define DP_CALL_H
+
+#include "engine/hit/hit.h"
+#include "engine/arch/x86/ptregs.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * struct dp_call_frame - what entry.S makes of a call from a detour
+ * @regs: all of them; sp and ip for dp_call_detour() to fill in
+ * @back: into the detour; @number of the site
+ */
+struct dp_call_frame {
+	struct dp_regs regs;
+	u64 back;
+	u32 number, pad;
+};
+
+/**
+ * dp_call_detour() - a detour calls the handlers of its site
+ * Return: 0, the thread goes on in the detour; 1, all registers are taken from
+ * @frame->regs, ip and sp too.
+ */
+u64 dp_call_detour(struct dp_call_frame *frame);
+
+/** dp_call_trap() - a breakpoint does. Leaves in @uc where the thread goes on. */
+void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc);
+
+/** dp_call_mcontext() - a hook's detour does: ip stays */
+void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
+
+/** dp_call_after() - a probed instruction has completed: post_handlers */
+void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc);
+
+/**
+ * dp_call_fault() - a signal that the processor has raised
+ * Return: true if it was a handler's or a probed instruction's, and is dealt
+ * with in @uc. Otherwise @uc says where in the program it was.
+ */
+bool dp_call_fault(const struct dp_siginfo *info, struct dp_ucontext *uc);
+
+/**
+ * struct dp_returned - what entry.S makes of a return to dp_return_trampoline
+ * @back: where it goes on, for dp_return_hit() to fill in
+ */
+struct dp_returned {
+	struct dp_regs regs;
+	u64 back;
+};
+
+void dp_return_hit(struct dp_returned *frame);
+
+/** dp_return_enter() - a function with a return probe is entered */
+void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack);
+
+/** dp_return_drop() - the calls of a thread that has ended */
+void dp_return_drop(struct dp_stack *stack);
+
+/** dp_jprobe_enter() - leave for the jprobe's handler: changes @regs */
+void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
+		     struct dp_regs *regs, struct dp_stack *stack);
+
+/** dp_jprobe_leave() - it is done. Return: registers to go on with. */
+struct dp_regs *dp_jprobe_leave(void);
+
+/**
+ * dp_simulate() - execute a branch in registers, as the processor would
+ * Return: false if it is none, or faults: then nothing is changed.
+ */
+bool dp_simulate(const struct dp_site_entry *site, struct dp_regs *regs);
+
+/* stack.c: threads and their stacks */
+/** dp_stack_mine() - of this thread, or NULL when there are no more */
+struct dp_stack *dp_stack_mine(void);
+/** dp_stack_known() - the same, if it has one already */
+struct dp_stack *dp_stack_known(void);
+/** dp_stack_low() - its lowest address */
+u64 dp_stack_low(const struct dp_stack *stack);
+/** dp_stack_nested() - is a thread whose stack pointer is @sp in a handler? */
+bool dp_stack_nested(const struct dp_stack *stack, u64 sp);
+
+/** struct dp_given - a handler's result; @up: it was given up */
+struct dp_given {
+	u64 value, up;
+};
+
+/* entry.S, vectors.S */
+struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard);
+extern const char dp_guard_up[], dp_return_trampoline[];
+void dp_vectors_save(u8 *area, u64 level, u64 x87);
+void dp_vectors_restore(const u8 *area, u64 level, u64 x87);
+
+static inline const struct dp_site_entry *dp_site_at(u32 index)
+{
+	const struct dp_site_entry *sites = dp_at(dp_arena.control.site_off);
+
+	return &sites[index];
+}
+
+/** dp_call_handler() - call one, with what it may change saved around it;
+ *  @gpr: nothing need be. Return: 0 also if it faulted. */
+u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
+		    u64 b, bool gpr);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fault: what the processor raises in a handler, or in the copy of a probed
+ * instruction.
+ *
+ * The program is to see its own instruction where the copy's failed, so the pc
+ * goes back there before anybody looks.
+ */
+#include "engine/hit/call.h"
+#include "port_hit.h"
+
+struct fault {
+	struct dp_stack *stack;
+	struct dp_regs *regs;
+	const struct dp_site_entry *site;
+	u64 trap;
+	bool dealt_with;
+};
+
+static bool in(u64 addr, u64 start, u64 size)
+{
+	return addr - start < size;
+}
+
+static bool in_pools(u64 pc)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u32 i;
+
+	for (i = 0; i < c->nr_pools; i++)
+		if (in(pc, c->pools[i].start, c->pools[i].size))
+			return true;
+	return false;
+}
+
+/* Which instruction of the region is a pc in the detour in? */
+static u64 behind_jump(const struct dp_site_entry *s, u64 offset)
+{
+	const struct dp_jump *j = &s->jump;
+	int i = 0;
+
+	while (i + 1 < j->nr && offset >= j->at[i + 1])
+		i++;
+	return s->addr + j->offset[i];
+}
+
+/* The program's own address for a pc in a copy, and whose it is. */
+static const struct dp_site_entry *copied(u64 pc, u64 *addr)
+{
+	u32 i;
+
+	for (i = 0; in_pools(pc) && i < dp_arena.control.nr_sites; i++) {
+		const struct dp_site_entry *s = dp_site_at(i);
+
+		*addr = s->addr;
+		if (s->jump.nr && in(pc, s->jump.base, s->jump.len)) {
+			*addr = behind_jump(s, pc - s->jump.base);
+			return s;
+		}
+		if (in(pc, s->single, s->single_len) ||
+		    in(pc, s->copy, s->copy_len) ||
+		    (s->post && in(pc, s->post, s->post_len)))
+			return s;
+	}
+	return NULL;
+}
+
+/* On the handler stack: ask the probes of the site. */
+static void ask(void *arg)
+{
+	struct fault *f = arg;
+	u32 i;
+
+	f->stack->busy = 1;
+	f->stack->sp = f->regs->sp;
+	f->stack->regs = (u64)f->regs;
+	for (i = f->site->first_probe; i && !f->dealt_with;
+	     i = dp_probe(i - 1)->next) {
+		const struct dp_probe_entry *p = dp_probe(i - 1);
+
+		if (!p->fault || !p->enabled)
+			continue;
+		f->dealt_with = (u32)dp_guard(p->fault, p->user, (u64)f->regs,
+					      f->trap, &f->stack->guard)
+					.value;
+	}
+	f->stack->busy = 0;
+}
+
+/* A copy has faulted. */
+static bool in_copy(struct fault *f, struct dp_ucontext *uc)
+{
+	u64 pc = uc->mc.rip, addr;
+
+	f->site = copied(pc, &addr);
+	if (!f->site)
+		return false;
+	uc->mc.rip = addr;
+	f->stack = f->site->calls && addr == f->site->addr ? dp_stack_mine() :
+							     NULL;
+	if (!f->stack || dp_stack_nested(f->stack, uc->mc.rsp) ||
+	    dp_hit_who() != DP_WHO_OWNER)
+		return false;
+	f->regs = (void *)f->stack->trapped;
+	dp_regs_from(f->regs, &uc->mc);
+	dp_call_on(f, ask, f->stack);
+	if (!f->dealt_with)
+		return false;
+	dp_regs_to(f->regs, &uc->mc);
+	/* Not through the probe again. */
+	uc->mc.rip = f->regs->ip == addr ? pc : f->regs->ip;
+	return true;
+}
+
+/* A handler has: it may mend it itself, or is given up. */
+static bool in_handler(struct fault *f, struct dp_ucontext *uc)
+{
+	const struct dp_probe_entry *p = dp_probe(f->stack->probe - 1);
+	u64 guard = f->stack->guard;
+	struct dp_regs *regs = (void *)f->stack->faulted;
+	struct dp_given given = { 0 };
+
+	if (p->fault) {
+		dp_regs_from(regs, &uc->mc);
+		given = dp_guard(p->fault, p->user, (u64)regs, f->trap,
+				 &f->stack->guard);
+		f->stack->guard = guard;
+	}
+	if (!given.up && (u32)given.value) {
+		dp_regs_to(regs, &uc->mc);
+		uc->mc.rip = regs->ip;
+		return true;
+	}
+	uc->mc.rip = (u64)dp_guard_up;
+	uc->mc.rsp = guard;
+	return true;
+}
+
+bool dp_call_fault(const struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	struct fault f = { .trap = uc->mc.trapno };
+
+	if (info->code <= 0 || !dp_wipe.owner)
+		return false;
+	if (in_copy(&f, uc))
+		return true;
+	f.stack = dp_stack_known();
+	if (f.site || !f.stack || !f.stack->guard || !f.stack->probe ||
+	    !in(uc->mc.rsp, dp_stack_low(f.stack), DP_STACK_SIZE - DP_PAGE))
+		return false;
+	return in_handler(&f, uc);
+}

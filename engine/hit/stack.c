@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * stack: where the handlers of a thread run.
+ *
+ * A thread takes a stack at its first hit and keeps it; its address stands in
+ * the library's thread-local storage, so that taking it again is one load. The
+ * stack of a thread that has ended goes to the next one that looks for one.
+ */
+#include "engine/hit/call.h"
+#include "port_hit.h"
+
+static u64 *self(void)
+{
+	u64 pointer;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
+	return (u64 *)(pointer + (u64)(s64)dp_arena.control.self_offset);
+}
+
+static u32 *owners(void)
+{
+	return dp_at(dp_arena.control.owner_off);
+}
+
+static u64 base_of(u32 i)
+{
+	return dp_arena.control.stack_base + (u64)i * DP_STACK_SIZE;
+}
+
+static struct dp_stack *stack_at(u32 i)
+{
+	return (void *)(base_of(i) + DP_STACK_SIZE - sizeof(struct dp_stack));
+}
+
+u64 dp_stack_low(const struct dp_stack *stack)
+{
+	return (u64)stack + sizeof(*stack) - DP_STACK_SIZE + DP_PAGE;
+}
+
+static bool take(u32 i, u32 tid)
+{
+	u32 was = __atomic_load_n(&owners()[i], __ATOMIC_RELAXED);
+
+	/* One with our own id was somebody before us. */
+	if (was && (was & ~DP_OWNER_COMES) != tid &&
+	    dp_port_thread_lives(was & ~DP_OWNER_COMES))
+		return false;
+	return __atomic_compare_exchange_n(&owners()[i], &was,
+					   tid | DP_OWNER_COMES, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* Unused ones first: then nobody need be asked whether he still lives. */
+static struct dp_stack *claim(u32 tid)
+{
+	struct dp_stack *stack;
+	u32 i, pass;
+
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < DP_STACKS; i++) {
+			if (!pass &&
+			    __atomic_load_n(&owners()[i], __ATOMIC_RELAXED))
+				continue;
+			if (!take(i, tid))
+				continue;
+			stack = stack_at(i);
+			if (dp_port_unlock(base_of(i) + DP_PAGE,
+					   DP_STACK_SIZE - DP_PAGE))
+				return NULL;
+			dp_return_drop(stack);
+			stack->tid = tid;
+			stack->busy = stack->jumped = stack->alt_off = 0;
+			stack->instances = 0;
+			__atomic_store_n(&owners()[i], tid, __ATOMIC_RELEASE);
+			return stack;
+		}
+	return NULL;
+}
+
+struct dp_stack *dp_stack_known(void)
+{
+	return (void *)*self();
+}
+
+struct dp_stack *dp_stack_mine(void)
+{
+	u64 *mine = self();
+	struct dp_stack *stack = (void *)*mine;
+	u32 tid;
+
+	if (stack)
+		return stack;
+	tid = dp_port_tid();
+	stack = claim(tid);
+	if (!stack)
+		return NULL;
+	dp_port_altstack(&stack->alt_sp, &stack->alt_size);
+	*mine = (u64)stack;
+	return stack;
+}
+
+static bool on_alternate(const struct dp_stack *stack, u64 sp)
+{
+	return sp - stack->alt_sp < stack->alt_size;
+}
+
+/*
+ * In a handler the stack pointer is on its stack, also in a signal handler that
+ * interrupts it; unless that one runs on the alternate stack, or the handler is
+ * a jprobe's. Anybody else has left the handler by siglongjmp.
+ */
+bool dp_stack_nested(const struct dp_stack *stack, u64 sp)
+{
+	if (sp - dp_stack_low(stack) < DP_STACK_SIZE - DP_PAGE)
+		return true;
+	if (!stack->busy)
+		return false;
+	if (stack->jumped)
+		return sp <= stack->sp;
+	return on_alternate(stack, sp) && !on_alternate(stack, stack->sp);
+}

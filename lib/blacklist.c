@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * blacklist: what may not be probed.
+ *
+ * The library itself, what it has mapped, and what modules have declared with
+ * NOKPROBE_SYMBOL(). Functions that handlers or the library call may be: a hit
+ * inside a handler is told, and does nothing.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "agent/image.h"
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODULES_MAX 256
+
+/** struct note - what a module has said of itself */
+struct note {
+	const char *gpr_start, *gpr_stop;
+	const void *const *start, *const *stop;
+};
+
+static struct note notes[MODULES_MAX];
+static size_t nr_notes;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void dp_module_note(const void *gpr_start, const void *gpr_stop,
+		    const void *const *start, const void *const *stop)
+{
+	size_t i;
+
+	if (!gpr_start && !start)
+		return;
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < nr_notes; i++)
+		if (notes[i].gpr_start == gpr_start && notes[i].start == start)
+			break;
+	if (i < MODULES_MAX) {
+		notes[i] = (struct note){ gpr_start, gpr_stop, start, stop };
+		if (i == nr_notes)
+			nr_notes++;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+bool dp_is_gpr(const void *handler)
+{
+	const char *at = handler;
+	bool is = false;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < nr_notes && !is; i++)
+		is = at >= notes[i].gpr_start && at < notes[i].gpr_stop;
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
+/* A module that has been unloaded since is not to be looked into. */
+static bool is_loaded(const struct note *n)
+{
+	u64 at = (u64)(n->start ? (const void *)n->start : n->gpr_start);
+	struct dp_modules *mods = dp_symbol_map_modules(dp_self.symbols);
+	size_t i;
+
+	for (i = 0; i < dp_modules_count(mods); i++) {
+		const struct dp_module *m = dp_modules_get(mods, i);
+
+		if (at >= m->bias && at - m->text_end < (1ull << 30))
+			return true;
+	}
+	return false;
+}
+
+/** struct range - [start, end) that may not be probed */
+struct range {
+	u64 start, end;
+	const char *name, *why;
+};
+
+typedef bool visit_fn(const struct range *range, void *arg);
+
+static bool visit_functions(const struct note *n, visit_fn *visit, void *arg)
+{
+	const void *const *f;
+	const char *module;
+	struct range r;
+	u64 offset;
+
+	for (f = n->start; f && f < n->stop; f++) {
+		r.start = (u64)*f;
+		r.why = "it is declared with NOKPROBE_SYMBOL()";
+		if (dp_symbol_map_name(dp_self.symbols, r.start, &r.name,
+				       &offset, &module))
+			r.name = "?";
+		if (!dp_symbol_map_function(dp_self.symbols, (u64)*f, &r.start,
+					    &r.end)) {
+			r.start = (u64)*f;
+			r.end = r.start + 1;
+		}
+		if (visit(&r, arg))
+			return true;
+	}
+	return false;
+}
+
+struct own {
+	u64 start, end;
+};
+
+static int find_own(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct own *own = arg;
+	int i;
+
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		u64 start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
+		    (u64)find_own - start >= p->p_memsz)
+			continue;
+		own->start = start;
+		own->end = start + p->p_memsz;
+		return 1;
+	}
+	return 0;
+}
+
+extern const char __executable_start[] __attribute__((weak));
+
+/* Linked statically, it shares its mapping with the program, and only the agent
+ * can be told. */
+static void find_library(struct range *r)
+{
+	static struct own own;
+
+	if (!own.end)
+		dl_iterate_phdr(find_own, &own);
+	r->start = own.start;
+	r->end = own.end;
+	r->name = "libdprobes";
+	r->why = "it is the library's own code";
+}
+
+static bool is_program(const struct range *r)
+{
+	const struct dp_module *m = dp_module_at(
+		dp_symbol_map_modules(dp_self.symbols), r->start);
+
+	return m && m->is_main;
+}
+
+static bool visit_all(visit_fn *visit, void *arg)
+{
+	const struct dp_arena_control *c =
+		dp_self.arena ? &dp_self.arena->control : NULL;
+	struct range r;
+	size_t i;
+	u32 k;
+
+	find_library(&r);
+	if (!is_program(&r) && visit(&r, arg))
+		return true;
+	r = (struct range){ dp_self.base, dp_self.base + DP_AGENT_TEXT,
+			    "agent", "it is the engine's own code" };
+	if (dp_self.base && visit(&r, arg))
+		return true;
+	for (k = 0; c && k < c->nr_pools; k++) {
+		r = (struct range){ c->pools[k].start,
+				    c->pools[k].start + c->pools[k].size,
+				    "copies", "it is generated code" };
+		if (visit(&r, arg))
+			return true;
+	}
+	for (i = 0; i < nr_notes; i++)
+		if (is_loaded(&notes[i]) &&
+		    visit_functions(&notes[i], visit, arg))
+			return true;
+	return false;
+}
+
+struct search {
+	u64 addr;
+	const char *why;
+};
+
+static bool holds(const struct range *r, void *arg)
+{
+	struct search *s = arg;
+
+	if (s->addr < r->start || s->addr >= r->end)
+		return false;
+	s->why = r->why;
+	return true;
+}
+
+const char *dp_blacklisted(u64 addr)
+{
+	struct search s = { .addr = addr };
+
+	visit_all(holds, &s);
+	return s.why;
+}
+
+struct listing {
+	void (*line)(void *arg, const char *text);
+	void *arg;
+	int n;
+};
+
+static bool list(const struct range *r, void *arg)
+{
+	struct listing *l = arg;
+	char text[256];
+
+	snprintf(text, sizeof(text), "0x%016llx-0x%016llx\t%s: %s",
+		 (unsigned long long)r->start, (unsigned long long)r->end,
+		 r->name ? r->name : "?", r->why);
+	l->line(l->arg, text);
+	l->n++;
+	return false;
+}
+
+int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
+{
+	struct listing l = { line, arg, 0 };
+	int err = dp_self_begin(true);
+
+	if (err)
+		return err;
+	visit_all(list, &l);
+	dp_self_end();
+	return l.n;
+}

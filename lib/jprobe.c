@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* jprobe: a handler that is called as the probed function itself would be. */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "agent/image.h"
+#include <errno.h>
+#include <stdlib.h>
+
+_Static_assert(sizeof(((struct dp_stack *)0)->words) == MAX_STACK_SIZE,
+	       "as many bytes are copied as is promised");
+
+static int describe(struct dp_request *r, struct jprobe *jp)
+{
+	if (!jp->entry)
+		return dp_diag_set(dp_last(), -EINVAL,
+				   "the jprobe has no entry");
+	if (jp->kp.offset)
+		return dp_diag_set(
+			dp_last(), -EINVAL,
+			"a jprobe belongs to the first instruction of a function, and offset is %u",
+			jp->kp.offset);
+	jp->kp.nmissed = 0;
+	*r = (struct dp_request){
+		.p = &jp->kp,
+		.kind = 'j',
+		.entry = true,
+		.handlers = { .kind = DP_KIND_JPROBE,
+			      .single = true,
+			      .why = "it has a jprobe",
+			      .user = (u64)jp,
+			      .pre = (u64)jp->entry,
+			      .fault = (u64)jp->kp.fault_handler,
+			      .nmissed = (u64)&jp->kp.nmissed },
+	};
+	return 0;
+}
+
+int register_jprobes(struct jprobe **jps, int num)
+{
+	struct dp_request *requests;
+	int err, i;
+
+	if (!jps || num <= 0)
+		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+	for (i = 0; i < num; i++)
+		if (!jps[i])
+			return dp_diag_set(dp_last(), -EINVAL,
+					   "probe %d is NULL", i);
+	err = dp_self_begin(true);
+	if (err)
+		return err;
+	requests = calloc((size_t)num, sizeof(*requests));
+	err = requests ? 0 : -ENOMEM;
+	for (i = 0; i < num && !err; i++)
+		err = describe(&requests[i], jps[i]);
+	if (!err)
+		err = dp_probes_register(requests, (u32)num);
+	free(requests);
+	dp_self_end();
+	return err;
+}
+
+int register_jprobe(struct jprobe *jp)
+{
+	return register_jprobes(jp ? &jp : NULL, 1);
+}
+
+void unregister_jprobes(struct jprobe **jps, int num)
+{
+	struct kprobe **kps;
+	int i;
+
+	if (!jps || num <= 0)
+		return;
+	kps = calloc((size_t)num, sizeof(*kps));
+	for (i = 0; kps && i < num; i++)
+		kps[i] = jps[i] ? &jps[i]->kp : NULL;
+	unregister_kprobes(kps, num);
+	free(kps);
+}
+
+void unregister_jprobe(struct jprobe *jp)
+{
+	if (jp)
+		unregister_jprobes(&jp, 1);
+}
+
+int disable_jprobe(struct jprobe *jp)
+{
+	return dp_probe_enable(jp ? &jp->kp : NULL, false);
+}
+
+int enable_jprobe(struct jprobe *jp)
+{
+	return dp_probe_enable(jp ? &jp->kp : NULL, true);
+}
+
+void jprobe_return(void)
+{
+	void (*leave)(void) __attribute__((noreturn));
+
+	leave = (void *)(dp_self.base + dp_agent_jprobe_return);
+	leave();
+}

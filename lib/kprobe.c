@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* kprobe: handlers before and after an instruction. */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include <errno.h>
+#include <stdlib.h>
+
+static void describe(struct dp_request *r, struct kprobe *p)
+{
+	*r = (struct dp_request){
+		.p = p,
+		.kind = 'k',
+		.handlers = {
+			.kind = DP_KIND_KPROBE,
+			.gpr = (u8)((dp_is_gpr((void *)p->pre_handler) ?
+					     DP_GPR_PRE :
+					     0) |
+				    (dp_is_gpr((void *)p->post_handler) ?
+					     DP_GPR_POST :
+					     0)),
+			.single = p->post_handler || p->break_handler,
+			.why = p->post_handler ? "it has a post_handler" :
+						 "it has a break_handler",
+			.user = (u64)p,
+			.pre = (u64)p->pre_handler,
+			.post = (u64)p->post_handler,
+			.fault = (u64)p->fault_handler,
+			.nmissed = (u64)&p->nmissed,
+		},
+	};
+	p->nmissed = 0;
+}
+
+static int check(struct kprobe **kps, int num)
+{
+	int i;
+
+	if (!kps || num <= 0)
+		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+	for (i = 0; i < num; i++)
+		if (!kps[i])
+			return dp_diag_set(dp_last(), -EINVAL,
+					   "probe %d is NULL", i);
+	return 0;
+}
+
+int register_kprobes(struct kprobe **kps, int num)
+{
+	struct dp_request *requests;
+	int err = check(kps, num), i;
+
+	if (!err)
+		err = dp_self_begin(true);
+	if (err)
+		return err;
+	requests = calloc((size_t)num, sizeof(*requests));
+	for (i = 0; requests && i < num; i++)
+		describe(&requests[i], kps[i]);
+	err = requests ? dp_probes_register(requests, (u32)num) :
+			 dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	free(requests);
+	dp_self_end();
+	return err;
+}
+
+int register_kprobe(struct kprobe *p)
+{
+	return register_kprobes(&p, 1);
+}
+
+void unregister_kprobes(struct kprobe **kps, int num)
+{
+	int i;
+
+	if (!kps || num <= 0)
+		return;
+	if (!dp_self_begin(false)) {
+		dp_probes_unregister(kps, (u32)num);
+		dp_self_end();
+		return;
+	}
+	for (i = 0; i < num; i++)
+		if (kps[i])
+			kps[i]->addr = NULL;
+}
+
+void unregister_kprobe(struct kprobe *p)
+{
+	unregister_kprobes(&p, 1);
+}
+
+int disable_kprobe(struct kprobe *p)
+{
+	return dp_probe_enable(p, false);
+}
+
+int enable_kprobe(struct kprobe *p)
+{
+	return dp_probe_enable(p, true);
+}
+
+struct kprobe *get_kprobe(void *addr)
+{
+	struct kprobe *p = NULL;
+	u32 i;
+
+	if (dp_self_begin(false))
+		return NULL;
+	if (dp_live_first(dp_self.engine, (u64)addr, &i))
+		p = dp_self.users[i].p;
+	dp_self_end();
+	return p;
+}
+
+unsigned long dp_kprobe_hits(const struct kprobe *p)
+{
+	unsigned long hits = 0;
+	u32 index;
+
+	if (dp_self_begin(false))
+		return 0;
+	if (dp_probe_index(p, &index))
+		hits = dp_engine_hits(dp_self.engine, index);
+	dp_self_end();
+	return hits;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * kretprobe: calls followed to their return.
+ *
+ * The instances are made when the probe is registered, and never later. Those
+ * that are still away when it is unregistered, because a call has not returned,
+ * keep the pool alive; it is freed at a later call of the library.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LEAST_INSTANCES 10
+#define MOST_INSTANCES (1 << 20)
+#define ALIGN 16
+
+_Static_assert(sizeof(struct dp_instance) ==
+		       offsetof(struct kretprobe_instance, data),
+	       "the engine's instance begins as the public one");
+_Static_assert(offsetof(struct dp_instance, ret_addr) ==
+		       offsetof(struct kretprobe_instance, ret_addr),
+	       "the engine's instance begins as the public one");
+_Static_assert(offsetof(struct dp_instance, task) ==
+		       offsetof(struct kretprobe_instance, task),
+	       "the engine's instance begins as the public one");
+
+/* Pools that some call may still come back to. */
+struct pool {
+	struct dp_follow follow;
+	struct pool *next;
+};
+static struct pool *left;
+
+/* Functions that return more often than they are called, on another stack, or
+ * to somewhere else; or that look at where they were called from. */
+static const char *const never[] = {
+	"setjmp",	"_setjmp",	"__sigsetjmp",	   "sigsetjmp",
+	"getcontext",	"swapcontext",	"setcontext",	   "makecontext",
+	"longjmp",	"_longjmp",	"siglongjmp",	   "__longjmp_chk",
+	"vfork",	"__vfork",	"clone",	   "__clone",
+	"clone3",	"__clone3",	"dlopen",	   "dlsym",
+	"dlvsym",	"dlmopen",	"dladdr",	   "mcount",
+	"_mcount",	"__fentry__",	"_start",	   "__restore_rt",
+	"_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_ForcedUnwind",
+	"_Unwind_Resume_or_Rethrow", "_Unwind_Backtrace", "__start_context",
+	"_dl_runtime_resolve_xsave", "_dl_runtime_resolve_xsavec",
+	"_dl_runtime_resolve_fxsave", "_dl_tlsdesc_return",
+	"_dl_tlsdesc_undefweak", "_dl_tlsdesc_dynamic", "start_thread",
+};
+
+static int may_be_followed(struct kretprobe *rp)
+{
+	const char *name = NULL, *module;
+	struct dp_symbol sym;
+	u64 addr = (u64)rp->kp.addr, offset = 0;
+	size_t i;
+
+	if (rp->kp.symbol_name &&
+	    dp_symbol_map_resolve(dp_self.symbols, rp->kp.symbol_name, &sym,
+				  NULL))
+		return 0; /* registering says so, and why */
+	if (rp->kp.symbol_name)
+		addr = sym.addr;
+	if (rp->kp.offset)
+		return dp_diag_set(
+			dp_last(), -EINVAL,
+			"a return probe belongs to the beginning of a function, and offset is %u",
+			rp->kp.offset);
+	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
+	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		if ((name && !offset && !strcmp(name, never[i])) ||
+		    (rp->kp.symbol_name &&
+		     !strcmp(rp->kp.symbol_name, never[i])))
+			return dp_diag_set(
+				dp_last(), -EINVAL,
+				"%s cannot have a return probe: it does not return as other functions do, or looks at its return address",
+				never[i]);
+	return 0;
+}
+
+static void free_left(void)
+{
+	struct pool **link = &left, *p;
+
+	while ((p = *link)) {
+		if (__atomic_load_n(&p->follow.away, __ATOMIC_ACQUIRE)) {
+			link = &p->next;
+			continue;
+		}
+		*link = p->next;
+		free((void *)p->follow.pool);
+		free(p);
+	}
+}
+
+static int default_active(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int twice = cpus > 0 && cpus < MOST_INSTANCES ? 2 * (int)cpus : 2;
+
+	return twice > LEAST_INSTANCES ? twice : LEAST_INSTANCES;
+}
+
+static struct pool *make_pool(struct kretprobe *rp)
+{
+	struct pool *p = calloc(1, sizeof(*p));
+	u64 stride = (sizeof(struct dp_instance) + rp->data_size + ALIGN - 1) &
+		     ~(u64)(ALIGN - 1);
+	u32 i, n = (u32)rp->maxactive;
+	char *mem = p ? calloc(n, stride) : NULL;
+
+	if (!mem) {
+		free(p);
+		return NULL;
+	}
+	p->follow = (struct dp_follow){
+		.user = (u64)rp,
+		.handler = (u64)rp->handler,
+		.entry = (u64)rp->entry_handler,
+		.nmissed = (u64)&rp->nmissed,
+		.pool = (u64)mem,
+		.stride = (u32)stride,
+		.nr = n,
+		.data_size = (u32)rp->data_size,
+		.gpr = (u8)((dp_is_gpr((void *)rp->handler) ? DP_GPR_PRE : 0) |
+			    (dp_is_gpr((void *)rp->entry_handler) ?
+				     DP_GPR_POST :
+				     0)),
+		.free = n ? 1 : 0,
+	};
+	for (i = 0; i < n; i++) {
+		struct dp_instance *ri = (void *)(mem + i * stride);
+
+		ri->index = i;
+		ri->next_free = i + 1 < n ? i + 2 : 0;
+	}
+	return p;
+}
+
+static int describe(struct dp_request *r, struct kretprobe *rp)
+{
+	struct pool *pool;
+	int err = may_be_followed(rp);
+
+	if (err)
+		return err;
+	if (rp->maxactive <= 0)
+		rp->maxactive = default_active();
+	if (rp->maxactive > MOST_INSTANCES || rp->data_size > (1u << 20))
+		return dp_diag_set(dp_last(), -EINVAL,
+				   "maxactive is %d and data_size %zu",
+				   rp->maxactive, rp->data_size);
+	pool = make_pool(rp);
+	if (!pool)
+		return dp_diag_set(dp_last(), -ENOMEM,
+				   "there is no memory for %d instances",
+				   rp->maxactive);
+	rp->nmissed = 0;
+	rp->kp.nmissed = 0;
+	rp->dp_private[0] = pool;
+	*r = (struct dp_request){
+		.p = &rp->kp,
+		.kind = 'r',
+		.entry = true,
+		.handlers = { .kind = DP_KIND_RETURN,
+			      .user = (u64)rp,
+			      .nmissed = (u64)&rp->kp.nmissed,
+			      .follow = (u64)&pool->follow },
+	};
+	return 0;
+}
+
+static void drop_pool(struct kretprobe *rp)
+{
+	struct pool *p = rp->dp_private[0];
+
+	rp->dp_private[0] = NULL;
+	if (!p)
+		return;
+	__atomic_store_n(&p->follow.handler, 0, __ATOMIC_RELEASE);
+	p->next = left;
+	left = p;
+	free_left();
+}
+
+static int check(struct kretprobe **rps, int num)
+{
+	u32 index;
+	int i;
+
+	if (!rps || num <= 0)
+		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+	for (i = 0; i < num; i++)
+		if (!rps[i])
+			return dp_diag_set(dp_last(), -EINVAL,
+					   "probe %d is NULL", i);
+	for (i = 0; i < num; i++)
+		if (dp_probe_index(&rps[i]->kp, &index))
+			return dp_diag_set(dp_last(), -EINVAL,
+					   "the probe is registered already");
+	return 0;
+}
+
+static int register_all(struct kretprobe **rps, int num)
+{
+	struct dp_request *requests = calloc((size_t)num, sizeof(*requests));
+	int err = requests ? 0 : -ENOMEM, i, made;
+	u32 index;
+
+	for (made = 0; made < num && !err; made++)
+		err = describe(&requests[made], rps[made]);
+	if (err)
+		made--;
+	if (!err)
+		err = dp_probes_register(requests, (u32)num);
+	for (i = 0; err && i < made; i++)
+		drop_pool(rps[i]);
+	for (i = 0; !err && i < num; i++)
+		if (dp_probe_index(&rps[i]->kp, &index))
+			((struct pool *)rps[i]->dp_private[0])->follow.probe =
+				index;
+	free(requests);
+	return err;
+}
+
+int register_kretprobes(struct kretprobe **rps, int num)
+{
+	int err = dp_self_begin(true);
+
+	if (err)
+		return err;
+	free_left();
+	err = check(rps, num);
+	if (!err)
+		err = register_all(rps, num);
+	dp_self_end();
+	return err;
+}
+
+int register_kretprobe(struct kretprobe *rp)
+{
+	return register_kretprobes(rp ? &rp : NULL, 1);
+}
+
+void unregister_kretprobes(struct kretprobe **rps, int num)
+{
+	struct kprobe **kps;
+	bool *had;
+	u32 index;
+	int i;
+
+	if (!rps || num <= 0)
+		return;
+	if (dp_self_begin(false)) {
+		for (i = 0; i < num; i++)
+			if (rps[i])
+				rps[i]->kp.addr = NULL;
+		return;
+	}
+	kps = calloc((size_t)num, sizeof(*kps));
+	had = calloc((size_t)num, sizeof(*had));
+	for (i = 0; kps && had && i < num; i++) {
+		kps[i] = rps[i] ? &rps[i]->kp : NULL;
+		had[i] = rps[i] && dp_probe_index(kps[i], &index);
+	}
+	if (kps && had)
+		dp_probes_unregister(kps, (u32)num);
+	for (i = 0; had && i < num; i++)
+		if (had[i])
+			drop_pool(rps[i]);
+	free(kps);
+	free(had);
+	dp_self_end();
+}
+
+void unregister_kretprobe(struct kretprobe *rp)
+{
+	if (rp)
+		unregister_kretprobes(&rp, 1);
+}
+
+int disable_kretprobe(struct kretprobe *rp)
+{
+	return dp_probe_enable(rp ? &rp->kp : NULL, false);
+}
+
+int enable_kretprobe(struct kretprobe *rp)
+{
+	return dp_probe_enable(rp ? &rp->kp : NULL, true);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* list: all probes in the kernel's format, and the knobs over all of them. */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A library that has gone has taken its probes along. */
+static void notice_gone(void)
+{
+	u32 i;
+
+	for (i = 0; i < dp_self.nr_users; i++) {
+		struct dp_user *u = &dp_self.users[i];
+
+		if (u->p && !u->gone &&
+		    dp_symbol_map_loaded(dp_self.symbols, (u64)u->p->addr,
+					 u->since) == DP_LOADED_GONE)
+			u->gone = true;
+	}
+}
+
+static void show(u32 i, char *text, size_t size)
+{
+	const struct dp_user *u = &dp_self.users[i];
+	const char *name = NULL, *module = NULL;
+	u64 addr = dp_live_addr(dp_self.engine, i), offset = 0;
+
+	if (!u->gone)
+		dp_symbol_map_name(dp_self.symbols, addr, &name, &offset,
+				   &module);
+	snprintf(text, size, "%016llx  %c  %s+0x%llx  %s %s%s%s",
+		 (unsigned long long)addr, u->kind, name ? name : "",
+		 (unsigned long long)offset, module ? module : " ",
+		 u->gone ? "[GONE]" : "",
+		 u->disabled && !u->gone ? "[DISABLED]" : "",
+		 dp_live_optimized(dp_self.engine, i) ? "[OPTIMIZED]" : "");
+}
+
+int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
+{
+	char text[512];
+	int n = 0, err = dp_self_begin(false);
+	u32 i;
+
+	if (err)
+		return err == -ESRCH ? 0 : err;
+	notice_gone();
+	for (i = 0; i < dp_self.nr_users; i++) {
+		if (!dp_self.users[i].p)
+			continue;
+		show(i, text, sizeof(text));
+		line(arg, text);
+		n++;
+	}
+	dp_self_end();
+	return n;
+}
+
+static int turn(bool *off, int on)
+{
+	int err, was = !*off;
+
+	if (on >= 0 && was != !!on) {
+		*off = !on;
+		err = dp_live_knobs(dp_self.engine, &dp_self.text.target,
+				    !dp_self.disarmed, !dp_self.unoptimized);
+		dp_flags_refresh();
+		if (err)
+			return err;
+	}
+	return !*off;
+}
+
+int dp_kprobes_enabled(int on)
+{
+	int err = dp_self_begin(true), is;
+
+	if (err)
+		return err;
+	is = turn(&dp_self.disarmed, on);
+	dp_self_end();
+	return is;
+}
+
+int dp_kprobes_optimization(int on)
+{
+	int err = dp_self_begin(true), is;
+
+	if (err)
+		return err;
+	is = turn(&dp_self.unoptimized, on);
+	dp_self_end();
+	return is;
+}

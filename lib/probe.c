@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * probe: what probes of all kinds have in common.
+ *
+ *   where? ─► may it? ─► which code? ─► engine ─► armed
+ *
+ * A batch is armed at once or not at all. What the caller's structure says of
+ * itself is never believed: it is registered if the table says so.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "engine/control/strategy.h"
+#include "engine/insn/insn.h"
+#include "proc/ground.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_MAX 32
+
+static u64 index_word(const struct kprobe *p)
+{
+	return (u64)p->dp_private[0];
+}
+
+bool dp_probe_index(const struct kprobe *p, u32 *index)
+{
+	u64 word;
+
+	if (!p || !dp_self.engine)
+		return false;
+	word = index_word(p);
+	if (!word || word > dp_self.nr_users ||
+	    dp_self.users[word - 1].p != p)
+		return false;
+	*index = (u32)(word - 1);
+	return true;
+}
+
+bool dp_probe_at(u64 addr, char kind)
+{
+	u32 i;
+	bool more;
+
+	for (more = dp_live_first(dp_self.engine, addr, &i); more;
+	     more = dp_live_next(dp_self.engine, &i))
+		if (dp_self.users[i].p && dp_self.users[i].kind == kind)
+			return true;
+	return false;
+}
+
+static int resolve(const struct kprobe *p, u64 *addr)
+{
+	struct dp_symbol sym;
+	int err;
+
+	if (p->addr && p->symbol_name)
+		return dp_diag_set(
+			dp_last(), -EINVAL,
+			"addr and symbol_name (%s) are both set; one of them says where",
+			p->symbol_name);
+	if (!p->addr && !p->symbol_name)
+		return dp_diag_set(dp_last(), -EINVAL,
+				   "neither addr nor symbol_name is set");
+	*addr = (u64)p->addr + p->offset;
+	if (!p->symbol_name)
+		return 0;
+	err = dp_symbol_map_resolve(dp_self.symbols, p->symbol_name, &sym,
+				    dp_last());
+	*addr = sym.addr + p->offset;
+	return err;
+}
+
+static int begins_function(u64 addr)
+{
+	u64 start, end;
+
+	if (dp_symbol_map_function(dp_self.symbols, addr, &start, &end) &&
+	    start != addr)
+		return dp_diag_set(
+			dp_last(), -EINVAL,
+			"0x%llx is not the first instruction of a function",
+			(unsigned long long)addr);
+	return 0;
+}
+
+static bool is_executable(u64 addr)
+{
+	const struct dp_map *m;
+	struct dp_maps maps;
+	bool is;
+
+	if (dp_module_at(dp_symbol_map_modules(dp_self.symbols), addr))
+		return true;
+	if (dp_maps_read(0, &maps))
+		return true;
+	m = dp_maps_find(&maps, addr);
+	is = m && m->perms[2] == 'x';
+	dp_maps_free(&maps);
+	return is;
+}
+
+static int may_be_probed(u64 addr)
+{
+	const char *why = dp_blacklisted(addr);
+
+	if (why)
+		return dp_diag_set(dp_last(), -EINVAL,
+				   "0x%llx may not be probed: %s",
+				   (unsigned long long)addr, why);
+	return 0;
+}
+
+/* Its bytes as they are without probes. Return: how many; -EFAULT. */
+static int read_code(u64 addr, u8 *code)
+{
+	struct dp_target *target = &dp_self.text.target;
+	size_t n = CODE_MAX;
+
+	while (n && target->ops->read(target, addr, code, n))
+		n--;
+	if (!n)
+		return dp_diag_set(dp_last(), -EFAULT,
+				   "nothing is mapped at 0x%llx",
+				   (unsigned long long)addr);
+	dp_self_mend(dp_self.engine, addr, code, n);
+	if (!is_executable(addr))
+		return dp_diag_set(dp_last(), -EINVAL,
+				   "what is at 0x%llx is no code",
+				   (unsigned long long)addr);
+	return (int)n;
+}
+
+void dp_self_mend(void *engine, u64 addr, u8 *code, size_t size)
+{
+	dp_live_originals(engine, addr, code, size);
+}
+
+static int enter_user(u32 index, const struct dp_request *r, bool disabled)
+{
+	u32 want = dp_self.cap_users ? dp_self.cap_users * 2 : 64;
+	struct dp_user *bigger;
+
+	while (want <= index)
+		want *= 2;
+	if (index >= dp_self.cap_users) {
+		bigger = realloc(dp_self.users, want * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		dp_self.users = bigger;
+		dp_self.cap_users = want;
+	}
+	while (dp_self.nr_users <= index)
+		dp_self.users[dp_self.nr_users++] = (struct dp_user){ NULL };
+	dp_self.users[index] = (struct dp_user){
+		.p = r->p,
+		.since = dp_symbol_map_generation(dp_self.symbols),
+		.kind = r->kind,
+		.disabled = disabled,
+	};
+	return 0;
+}
+
+static void allow(struct dp_grounds *g, u32 probe, u64 addr)
+{
+	if (!dp_live_is_new(dp_self.engine, probe))
+		return;
+	if (dp_self.arming == DP_ARM_TRAP)
+		dp_engine_forbid_jump(dp_self.engine, probe,
+				      "breakpoints were asked for");
+	else
+		dp_ground_allow(g, dp_self.engine, probe, addr);
+}
+
+static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
+{
+	bool disabled = r->p->flags & KPROBE_FLAG_DISABLED;
+	const char *why = "";
+	u8 code[CODE_MAX];
+	u64 addr = 0;
+	int err = resolve(r->p, &addr), n;
+
+	if (!err && r->entry)
+		err = begins_function(addr);
+	if (!err)
+		err = may_be_probed(addr);
+	if (!err && r->kind == 'j' && dp_probe_at(addr, 'j'))
+		err = dp_diag_set(dp_last(), -EEXIST,
+				  "there is a jprobe on that function already");
+	if (err)
+		return err;
+	n = read_code(addr, code);
+	if (n < 0)
+		return n;
+	err = dp_live_add(dp_self.engine, addr, code, (size_t)n, &r->handlers,
+			  !disabled, dp_ground_x87(g, addr), index, &why);
+	if (err)
+		return dp_diag_set(dp_last(), err,
+				   "0x%llx cannot be probed: %s",
+				   (unsigned long long)addr, why);
+	allow(g, *index, addr);
+	r->p->opcode = code[0];
+	return 0;
+}
+
+static void leave(u32 index)
+{
+	struct kprobe *p = dp_self.users[index].p;
+
+	if (p)
+		p->dp_private[0] = NULL;
+	dp_self.users[index].p = NULL;
+}
+
+/* None of them becomes a probe. */
+static void undo(const u32 *indexes, u32 n)
+{
+	u32 i;
+
+	dp_live_remove(dp_self.engine, &dp_self.text.target, indexes, n);
+	dp_self_settle();
+	for (i = 0; i < n; i++) {
+		if (indexes[i] < dp_self.nr_users)
+			leave(indexes[i]);
+		dp_live_forget(dp_self.engine, indexes[i]);
+	}
+}
+
+static int arm(const u32 *indexes, u32 n)
+{
+	u32 bad = 0;
+	int err = dp_live_commit(dp_self.engine, &dp_self.text.target, indexes,
+				 n, &bad);
+
+	if (!err)
+		return 0;
+	return dp_diag_set(
+		dp_last(), err, "0x%llx cannot be probed: %s",
+		(unsigned long long)dp_live_addr(dp_self.engine, indexes[bad]),
+		err == -EBUSY  ? "somebody else has changed the code there" :
+		err == -ENOMEM ? "there is no memory near it" :
+				 "its code cannot be written to");
+}
+
+static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
+{
+	struct dp_grounds g = {
+		.mods = dp_symbol_map_modules(dp_self.symbols),
+		.arming = DP_ARM_INTERIOR,
+		.mend = dp_self_mend,
+		.arg = dp_self.engine,
+	};
+	int err = 0;
+	u32 had;
+
+	for (*done = 0; *done < n && !err; (*done)++) {
+		struct dp_request *r = &requests[*done];
+
+		if (dp_probe_index(r->p, &had)) {
+			err = dp_diag_set(dp_last(), -EINVAL,
+					  "the probe is registered already");
+			break;
+		}
+		err = add(r, &g, &indexes[*done]);
+		if (err)
+			break;
+		err = enter_user(indexes[*done], r,
+				 r->p->flags & KPROBE_FLAG_DISABLED);
+		r->p->dp_private[0] = (void *)(u64)(indexes[*done] + 1);
+	}
+	dp_grounds_close(&g);
+	return err;
+}
+
+/* What the caller finds in his structures. */
+static void tell(const struct dp_request *requests, const u32 *indexes, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		requests[i].p->addr = (kprobe_opcode_t *)dp_live_addr(
+			dp_self.engine, indexes[i]);
+}
+
+int dp_probes_register(struct dp_request *requests, u32 n)
+{
+	u32 *indexes = calloc(n, sizeof(*indexes)), done;
+	int err;
+
+	if (!indexes)
+		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	err = add_all(requests, indexes, n, &done);
+	if (!err)
+		err = arm(indexes, n);
+	if (err && done)
+		undo(indexes, done);
+	if (!err)
+		tell(requests, indexes, n);
+	dp_flags_refresh();
+	free(indexes);
+	return err;
+}
+
+void dp_probes_unregister(struct kprobe *const *probes, u32 n)
+{
+	u32 *indexes = calloc(n, sizeof(*indexes)), found = 0, i, index;
+
+	for (i = 0; i < n; i++) {
+		if (!probes[i])
+			continue;
+		if (indexes && dp_probe_index(probes[i], &index)) {
+			leave(index);
+			indexes[found++] = index;
+		} else {
+			probes[i]->addr = NULL;
+		}
+	}
+	if (found) {
+		dp_live_remove(dp_self.engine, &dp_self.text.target, indexes,
+			       found);
+		dp_self_settle();
+	}
+	for (i = 0; i < found; i++)
+		dp_live_forget(dp_self.engine, indexes[i]);
+	dp_flags_refresh();
+	free(indexes);
+}
+
+int dp_probe_enable(struct kprobe *p, bool enabled)
+{
+	u32 index;
+	int err = dp_self_begin(false);
+
+	if (err == -ESRCH)
+		err = -EINVAL;
+	if (err)
+		return err;
+	if (!dp_probe_index(p, &index) || dp_self.users[index].gone) {
+		err = dp_diag_set(dp_last(), -EINVAL,
+				  "the probe is not registered, or is gone");
+	} else {
+		err = dp_live_enable(dp_self.engine, &dp_self.text.target,
+				     &index, 1, enabled);
+		dp_self.users[index].disabled = !enabled;
+		if (!enabled)
+			dp_self_settle();
+	}
+	dp_flags_refresh();
+	dp_self_end();
+	return err;
+}
+
+static void refresh(void *arg, u32 i)
+{
+	const struct dp_user *u = &dp_self.users[i];
+
+	if (i >= dp_self.nr_users || !u->p)
+		return;
+	u->p->flags = (u->gone ? KPROBE_FLAG_GONE : 0) |
+		      (u->disabled ? KPROBE_FLAG_DISABLED : 0) |
+		      (dp_live_optimized(dp_self.engine, i) ?
+			       KPROBE_FLAG_OPTIMIZED :
+			       0);
+}
+
+void dp_flags_refresh(void)
+{
+	dp_live_touched(dp_self.engine, refresh, NULL);
+}

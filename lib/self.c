@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * self: the engine of this process.
+ *
+ * A helper stops all threads for a moment, maps the agent and hooks what libc does
+ * with signals; afterwards nobody but ourselves is needed. A fork child has
+ * neither probes nor an engine, and may make one of its own.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "agent/image.h"
+#include "lib/helper/helper.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HELPER_STACK 65536
+#define NAP_NS 50000
+#define NAPS_BEFORE_LOOK 200
+
+struct dp_self dp_self;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pid_t owner; /* of the lock's process: a child begins anew */
+static __thread struct dp_diag last;
+static __thread int saved_errno, saved_cancel;
+/* The hit half finds it by its distance from the thread pointer. */
+static __thread u64 stack __attribute__((tls_model("initial-exec")));
+
+struct dp_diag *dp_last(void)
+{
+	return &last;
+}
+
+const struct dp_diag *dp_last_diag(void)
+{
+	return &last;
+}
+
+struct dp_stack *dp_self_stack(void)
+{
+	return (struct dp_stack *)stack;
+}
+
+bool dp_self_in_handler(void)
+{
+	const struct dp_stack *mine = dp_self_stack();
+	u64 here = (u64)__builtin_frame_address(0);
+
+	if (!mine || !mine->busy)
+		return false;
+	return mine->jumped ||
+	       here - ((u64)mine + sizeof(*mine) - DP_STACK_SIZE) <
+		       DP_STACK_SIZE;
+}
+
+/* The image in a file without a name, which exec can be told of. */
+static int helper_file(void)
+{
+	size_t size = (size_t)(dp_helper_end - dp_helper_start), done = 0;
+	int fd = (int)syscall(SYS_memfd_create, "dprobes-helper",
+			      1 /* MFD_CLOEXEC */);
+
+	while (fd >= 0 && done < size) {
+		ssize_t n = write(fd, dp_helper_start + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			close(fd);
+			return -EIO;
+		}
+		done += (size_t)n;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+struct launch {
+	int file, orders, answer;
+	sigset_t mask;
+};
+
+/* The child, in our memory until it executes; it may only make system calls. */
+static int become(void *arg)
+{
+	static char *const argv[] = { (char *)"dprobes-helper", NULL };
+	static char *const envp[] = { NULL };
+	const struct launch *l = arg;
+
+	/* Not onto each other, should they be 0 or 1 already. */
+	int orders = fcntl(l->orders, F_DUPFD, 3);
+	int answer = fcntl(l->answer, F_DUPFD, 3);
+
+	if (dup2(orders, DP_HELPER_ORDERS) < 0 ||
+	    dup2(answer, DP_HELPER_ANSWER) < 0)
+		_exit(126);
+	close(orders);
+	close(answer);
+	syscall(SYS_execveat, l->file, "", argv, envp, AT_EMPTY_PATH);
+	_exit(127);
+}
+
+/* No signal when it ends, and no plain wait() sees it: the program has nothing
+ * to do with it. */
+static pid_t launch(struct launch *l)
+{
+	char *mem = mmap(NULL, HELPER_STACK, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	sigset_t all;
+	pid_t pid;
+
+	if (mem == MAP_FAILED)
+		return -ENOMEM;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &l->mask);
+	pid = clone(become, mem + HELPER_STACK, CLONE_VM | CLONE_VFORK, l);
+	if (pid < 0)
+		pid = -errno;
+	pthread_sigmask(SIG_SETMASK, &l->mask, NULL);
+	munmap(mem, HELPER_STACK);
+	return pid;
+}
+
+static int say(int fd, const void *what, size_t n)
+{
+	ssize_t done;
+
+	do
+		done = write(fd, what, n);
+	while (done < 0 && errno == EINTR);
+	return done == (ssize_t)n ? 0 : -EPIPE;
+}
+
+static int hear(int fd, void *what, size_t n)
+{
+	char *at = what;
+
+	while (n) {
+		ssize_t done = read(fd, at, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -EPIPE;
+		at += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int talk(pid_t pid, int orders, int answers,
+		struct dp_helper_answer *answer)
+{
+	struct dp_helper_order order = { .pid = getpid(),
+					 .max_sites = DP_SELF_SITES };
+
+	/* Where only ancestors may trace, it is let by name. */
+	prctl(PR_SET_PTRACER, pid, 0, 0, 0);
+	if (say(orders, &order, sizeof(order)) ||
+	    hear(answers, answer, sizeof(*answer)))
+		return dp_diag_set(
+			&last, -EPERM,
+			"the helper that prepares this process could not be run, or was ended");
+	if (answer->err)
+		return dp_diag_set(&last, answer->err, "%s", answer->diag.text);
+	return 0;
+}
+
+static int run_helper(struct dp_helper_answer *answer)
+{
+	int orders[2] = { -1, -1 }, answers[2] = { -1, -1 }, err = -EMFILE;
+	struct launch l = { .file = helper_file() };
+	pid_t pid = -1;
+
+	if (l.file >= 0 && !pipe2(orders, O_CLOEXEC) &&
+	    !pipe2(answers, O_CLOEXEC)) {
+		l.orders = orders[0];
+		l.answer = answers[1];
+		pid = launch(&l);
+		close(answers[1]);
+		answers[1] = -1;
+		err = pid < 0 ? pid : talk(pid, orders[1], answers[0], answer);
+	}
+	if (pid < 0)
+		dp_diag_set(&last, err,
+			    "the helper that prepares this process cannot be started: %s",
+			    strerror(-err));
+	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+		continue;
+	close(orders[0]);
+	close(orders[1]);
+	close(answers[0]);
+	if (answers[1] >= 0)
+		close(answers[1]);
+	if (l.file >= 0)
+		close(l.file);
+	return err;
+}
+
+static u32 vectors(void)
+{
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx512f") &&
+	    __builtin_cpu_supports("avx512bw"))
+		return 2;
+	return __builtin_cpu_supports("avx") ? 1 : 0;
+}
+
+static s32 from_thread_pointer(const void *variable)
+{
+	u64 pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return (s32)((s64)((u64)variable - pointer));
+}
+
+/* What only the process itself knows. */
+static int set_up(struct dp_arena *arena)
+{
+	struct dp_arena_control *c = &arena->control;
+
+	c->stack_base = dp_stacks_reserve();
+	if (!c->stack_base)
+		return -ENOMEM;
+	c->stack_size = sizeof(struct dp_stack);
+	c->self_offset = from_thread_pointer(&stack);
+	c->errno_offset = from_thread_pointer(&errno);
+	c->vectors = vectors();
+	return 0;
+}
+
+static enum dp_arming arming(void)
+{
+	const char *name = getenv("DPROBES_ARM");
+
+	return name && !strcmp(name, "trap") ? DP_ARM_TRAP : DP_ARM_INTERIOR;
+}
+
+static int adopt(u64 base)
+{
+	struct dp_live_setup setup = {
+		.ops = &dp_space_ops,
+		.arg = &dp_self.space,
+		.call_entry = base + dp_agent_call_entry,
+		.detour_entry = base + dp_agent_detour_entry,
+	};
+	struct dp_arena *arena = (void *)(base + DP_ARENA_OFFSET);
+	int err = dp_engine_create(&dp_self.engine);
+
+	if (!err)
+		err = dp_space_open(&dp_self.space);
+	if (!err)
+		err = dp_engine_adopt(dp_self.engine, arena, &setup);
+	if (!err)
+		err = set_up(arena);
+	if (err)
+		return dp_diag_set(&last, err,
+				   "this process has no memory for probes");
+	dp_self.arena = arena;
+	dp_self.base = base;
+	dp_self.arming = arming();
+	return 0;
+}
+
+static int make_engine(void)
+{
+	struct dp_helper_answer answer = { 0 };
+	int err = dp_self.symbols ? 0 :
+				    dp_symbol_map_open(&dp_self.symbols, &last);
+
+	if (!err)
+		err = run_helper(&answer);
+	return err ? err : adopt(answer.base);
+}
+
+/* What a parent had is none of ours, and was never armed here. */
+static void begin_anew(void)
+{
+	stack = 0;
+	free(dp_self.users);
+	dp_engine_destroy(dp_self.engine);
+	if (dp_self.space.ours)
+		munmap(dp_self.space.ours, dp_self.space.size);
+	dp_self = (struct dp_self){ .symbols = dp_self.symbols };
+	owner = getpid();
+}
+
+int dp_self_begin(bool make)
+{
+	int err = 0, error = errno, cancel;
+
+	if (dp_self_in_handler())
+		return dp_diag_set(&last, -EAGAIN,
+				   "probes cannot be changed from a handler");
+	dp_diag_clear(&last);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&lock);
+	saved_errno = error;
+	saved_cancel = cancel;
+	if (owner != getpid())
+		begin_anew();
+	if (!dp_self.engine)
+		err = make ? make_engine() : -ESRCH;
+	if (!err && dp_symbol_map_refresh(dp_self.symbols, &last) < 0)
+		err = -ENOMEM;
+	if (!err)
+		err = dp_text_open(&dp_self.text);
+	if (err)
+		dp_self_end();
+	return err;
+}
+
+void dp_self_end(void)
+{
+	int error = saved_errno, cancel = saved_cancel;
+
+	if (dp_self.text.mem > 0)
+		dp_text_close(&dp_self.text);
+	pthread_mutex_unlock(&lock);
+	errno = error;
+	pthread_setcancelstate(cancel, NULL);
+}
+
+static void lock_before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void unlock_after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void __attribute__((constructor)) watch_forks(void)
+{
+	owner = getpid();
+	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
+}
+
+static const struct dp_stack *stack_at(u32 i)
+{
+	return (void *)(dp_self.arena->control.stack_base +
+			(u64)(i + 1) * DP_STACK_SIZE -
+			sizeof(struct dp_stack));
+}
+
+/* A thread that has left its handler by siglongjmp, or has ended in one, will
+ * never say so. Of one that sleeps the kernel knows the stack pointer. */
+static bool has_left(const struct dp_stack *s)
+{
+	unsigned long long sp = 0;
+	char path[64], text[256];
+	ssize_t n = -1;
+	char *field;
+	int fd, i;
+
+	if (syscall(SYS_tgkill, getpid(), s->tid, 0))
+		return true;
+	snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", s->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (!strncmp(text, "running", 7))
+		return false;
+	/* The last but one. */
+	field = strrchr(text, ' ');
+	for (i = 0; field && i < 1; i++) {
+		*field = '\0';
+		field = strrchr(text, ' ');
+	}
+	if (field)
+		sp = strtoull(field + 1, NULL, 16);
+	return sp && !s->jumped &&
+	       sp - ((u64)s + sizeof(*s) - DP_STACK_SIZE) >= DP_STACK_SIZE &&
+	       sp - s->alt_sp >= s->alt_size;
+}
+
+static void wait_for(const struct dp_stack *s)
+{
+	const struct timespec nap = { 0, NAP_NS };
+	u64 hits = __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE);
+	u32 naps;
+
+	for (naps = 1; __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) &&
+		       __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE) == hits;
+	     naps++) {
+		if (!(naps % NAPS_BEFORE_LOOK) && has_left(s))
+			return;
+		nanosleep(&nap, NULL);
+	}
+}
+
+static bool is_taken(u32 by)
+{
+	return by && !(by & DP_OWNER_COMES);
+}
+
+void dp_self_settle(void)
+{
+	const u32 *owners = (void *)((char *)dp_self.arena +
+				     dp_self.arena->control.owner_off);
+	u32 i;
+
+	/* Who does not see what we have changed is seen to be busy. */
+	dp_self.text.target.ops->sync(&dp_self.text.target);
+	for (i = 0; i < DP_STACKS; i++)
+		if (is_taken(__atomic_load_n(&owners[i], __ATOMIC_ACQUIRE)) &&
+		    stack_at(i) != dp_self_stack())
+			wait_for(stack_at(i));
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * self: the engine of this process, of which there is one.
+ *
+ * It is made by the first probe and stays. Every call into the library is made
+ * between dp_self_begin() and dp_self_end(), which hold its lock.
+ */
+#ifndef DP_SELF_H
+#define DP_SELF_H
+
+#include <dprobes/kprobes.h>
+#include "engine/control/live.h"
+#include "lib/symbol.h"
+#include "lib/text.h"
+
+#define DP_SELF_SITES (1u << 17)
+
+/** struct dp_user - the probe that has an index of the engine; @p is NULL for none
+ *  @since: generation of the symbol map when it was registered
+ *  @gone: its code is no longer there
+ */
+struct dp_user {
+	struct kprobe *p;
+	u64 since;
+	char kind; /* as lists show it: k, r, j */
+	bool disabled, gone;
+};
+
+struct dp_self {
+	struct dp_engine *engine;
+	struct dp_arena *arena;
+	u64 base; /* of the agent */
+	struct dp_symbol_map *symbols;
+	struct dp_space space;
+	struct dp_text text;
+	struct dp_user *users; /* by index of the probe */
+	u32 nr_users, cap_users;
+	bool disarmed, unoptimized;
+	enum dp_arming arming;
+};
+
+extern struct dp_self dp_self __attribute__((visibility("hidden")));
+
+/** dp_last() - where the calling thread's diagnostic goes */
+struct dp_diag *dp_last(void);
+
+/**
+ * dp_self_begin() - enter
+ * @make: there has to be an engine
+ * Return: 0; -EAGAIN in a handler; with @make also why there is no engine;
+ * -ESRCH without it, if there is none.
+ */
+int dp_self_begin(bool make);
+void dp_self_end(void);
+
+/** dp_self_in_handler() - is the calling thread in one? */
+bool dp_self_in_handler(void);
+/** dp_self_stack() - the calling thread's, or NULL */
+struct dp_stack *dp_self_stack(void);
+
+/** dp_self_settle() - wait until no handler runs that began before; but for the
+ *  calling thread's own */
+void dp_self_settle(void);
+
+/** dp_self_mend() - original bytes into code that was read */
+void dp_self_mend(void *engine, u64 addr, u8 *code, size_t size);
+
+/* probe.c: what all kinds of probe have in common */
+/** struct dp_request - one probe to be registered */
+struct dp_request {
+	struct kprobe *p;
+	struct dp_handlers handlers;
+	char kind;
+	bool entry; /* only at the beginning of a function */
+};
+
+/** dp_probes_register() - all or none. Return: as register_kprobe(). */
+int dp_probes_register(struct dp_request *requests, u32 n);
+/** dp_probes_unregister() - those that are registered; the others' addr is
+ *  cleared. @wait: until their handlers have ended */
+void dp_probes_unregister(struct kprobe *const *probes, u32 n);
+int dp_probe_enable(struct kprobe *p, bool enabled);
+/** dp_probe_index() - Return: false if it is not registered. */
+bool dp_probe_index(const struct kprobe *p, u32 *index);
+/** dp_flags_refresh() - what the callers' structures say of their state */
+void dp_flags_refresh(void);
+/** dp_probe_at() - is there one of a kind at the address? */
+bool dp_probe_at(u64 addr, char kind);
+
+/* blacklist.c */
+/** dp_blacklisted() - may this address not be probed? Return: why, or NULL. */
+const char *dp_blacklisted(u64 addr);
+/** dp_is_gpr() - was this handler declared DP_HANDLER_GPR? */
+bool dp_is_gpr(const void *handler);
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * text: one's own code and address space.
+ *
+ * Nothing is ever writable and executable at once. No descriptor is kept: a
+ * program that closes all it finds would give our number to another file.
+ */
+#include "lib/text.h"
+#include "port.h"
+#include "sym/sym.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+#define USER_END 0x7ffffffff000ull
+/* Of code and landings; untouched pages take nothing. */
+#define SPACE_SIZE (16ull << 30)
+
+static struct dp_text *text_of(struct dp_target *target)
+{
+	return (struct dp_text *)target;
+}
+
+static int text_read(struct dp_target *target, u64 addr, void *to, size_t len)
+{
+	ssize_t n = pread(text_of(target)->mem, to, len, (off_t)addr);
+
+	if (n == (ssize_t)len)
+		return 0;
+	return n < 0 && errno != EIO ? -errno : -EFAULT;
+}
+
+static int text_write(struct dp_target *target, u64 addr, const void *from,
+		      size_t len)
+{
+	ssize_t n = pwrite(text_of(target)->mem, from, len, (off_t)addr);
+
+	if (n == (ssize_t)len)
+		return 0;
+	return n < 0 && errno != EIO ? -errno : -EFAULT;
+}
+
+static int text_sync(struct dp_target *target)
+{
+	int cmd = MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE;
+
+	if (!syscall(SYS_membarrier, cmd, 0, 0))
+		return 0;
+	/* The first time, and in a fork child. */
+	if (errno == EPERM &&
+	    !syscall(SYS_membarrier,
+		     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0,
+		     0) &&
+	    !syscall(SYS_membarrier, cmd, 0, 0))
+		return 0;
+	return -errno;
+}
+
+static const struct dp_target_ops ops = { text_read, text_write, text_sync };
+
+int dp_text_open(struct dp_text *text)
+{
+	text->target.ops = &ops;
+	text->mem = open("/proc/thread-self/mem", O_RDWR | O_CLOEXEC);
+	return text->mem < 0 ? -errno : 0;
+}
+
+void dp_text_close(struct dp_text *text)
+{
+	close(text->mem);
+	text->mem = -1;
+}
+
+int dp_space_open(struct dp_space *space)
+{
+	int fd = (int)syscall(SYS_memfd_create, "dprobes", 1 /* MFD_CLOEXEC */);
+	void *mem = MAP_FAILED;
+
+	if (fd < 0)
+		return -ENOMEM;
+	if (!ftruncate(fd, SPACE_SIZE))
+		mem = mmap(NULL, SPACE_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_NORESERVE, fd, 0);
+	close(fd);
+	if (mem == MAP_FAILED)
+		return -ENOMEM;
+	madvise(mem, SPACE_SIZE, MADV_DONTDUMP);
+	*space = (struct dp_space){ .ours = mem, .size = SPACE_SIZE };
+	return 0;
+}
+
+/* Another mapping of the same pages, where nothing was: first the place is taken,
+ * then they are put there. */
+static int space_map(void *arg, u64 addr, u64 size, u8 **ours)
+{
+	struct dp_space *space = arg;
+	u8 *from = space->ours + space->used;
+	void *to = (void *)addr;
+
+	if (space->used + size > space->size)
+		return -ENOMEM;
+	if (mmap(to, size, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		 0) != to)
+		return errno == EEXIST ? -EEXIST : -ENOMEM;
+	if (mremap(from, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to ||
+	    mprotect(to, size, PROT_READ | PROT_EXEC)) {
+		munmap(to, size);
+		return -ENOMEM;
+	}
+	*ours = from;
+	space->used += size;
+	return 0;
+}
+
+static int space_holes(void *arg, struct dp_hole **out, size_t *n)
+{
+	struct dp_maps maps;
+	struct dp_hole *holes;
+	u64 end = 0;
+	size_t i;
+	int err = dp_maps_read(0, &maps);
+
+	if (err)
+		return err;
+	*n = 0;
+	holes = dp_port_alloc((maps.n + 1 + 2 * DP_MAX_POOLS) * sizeof(*holes));
+	for (i = 0; holes && i <= maps.n; i++) {
+		u64 start = i < maps.n ? maps.v[i].start : USER_END;
+
+		/* A page is left free on either side: guard areas. */
+		if (start > end + 2 * DP_PAGE && start <= USER_END)
+			holes[(*n)++] = (struct dp_hole){
+				.start = end + DP_PAGE,
+				.end = start - DP_PAGE,
+				.above_heap = i && !strcmp(maps.v[i - 1].path,
+							   "[heap]"),
+			};
+		end = i < maps.n ? maps.v[i].end : end;
+	}
+	dp_maps_free(&maps);
+	*out = holes;
+	return holes ? 0 : -ENOMEM;
+}
+
+const struct dp_growth_ops dp_space_ops = { space_map, space_holes };
+
+u64 dp_stacks_reserve(void)
+{
+	void *mem = mmap(NULL, (u64)DP_STACKS * DP_STACK_SIZE, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return mem == MAP_FAILED ? 0 : (u64)mem;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* text: one's own code and address space, as the engine wants to change them. */
+#ifndef DP_LIB_TEXT_H
+#define DP_LIB_TEXT_H
+
+#include "engine/control/live.h"
+
+/** struct dp_text - open while text is being read or written */
+struct dp_text {
+	struct dp_target target; /* first */
+	int mem;
+};
+
+/** dp_text_open() - Return: 0; -EACCES and others: there is no /proc/self/mem */
+int dp_text_open(struct dp_text *text);
+void dp_text_close(struct dp_text *text);
+
+/** struct dp_space - memory that code is put into: a file, all of it mapped for
+ *  writing, from which pieces are mapped for execution */
+struct dp_space {
+	u8 *ours;
+	u64 size, used;
+};
+
+/** dp_space_open() - Return: 0 or -ENOMEM. */
+int dp_space_open(struct dp_space *space);
+
+extern const struct dp_growth_ops dp_space_ops;
+
+/** dp_stacks_reserve() - address space for handlers' stacks. Return: 0: none. */
+u64 dp_stacks_reserve(void);
+
+#endif
