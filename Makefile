@@ -134,7 +134,46 @@ $(B)/tests/hit-half: tools/check-hit $(B)/agent/agent.elf
 	@printf '#!/bin/sh\nexec tools/check-hit $(B)/agent/agent.elf $(HIT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all $(UNIT) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half
+# The Kprobes manual, row by row, in every way of arming.
+CONFORM := $(patsubst tests/conform/%.c,$(B)/tests/conform/%,$(wildcard tests/conform/test_*.c)) \
+	$(B)/tests/conform/test_cxx
+CONFORM_PARTS := $(addprefix $(B)/tests/conform/,conform.o victims.o victims-asm.o twins.o)
+CONFORM_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(DEFS) -Iinclude -pthread -MMD -MP $(CFLAGS)
+CONFORM_LIBS = -L$(B) -Wl,-rpath,'$$ORIGIN/../..' -l:libdprobes.so.1 -lm
+.SECONDARY: $(CONFORM_PARTS)
+CONFORM_RUNS := $(addprefix $(B)/tests/conform/run-,trap-1 trap-8 interior-1 interior-8 \
+	interior-1-toggled interior-8-toggled)
+
+$(B)/tests/conform/%.o: tests/conform/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CONFORM_CFLAGS) -c -o $@ $<
+
+$(B)/tests/conform/%-asm.o: tests/conform/%.S
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CONFORM_CFLAGS) -c -o $@ $<
+
+$(B)/tests/conform/libconform-%.so: tests/conform/%.c $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CONFORM_CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $< \
+		$(if $(filter module,$*),$(CONFORM_LIBS))
+
+$(B)/tests/conform/test_cxx: tests/conform/test_cxx.cc $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Iinclude -MMD -MP -o $@ $< $(CONFORM_LIBS)
+
+$(B)/tests/conform/test_%: tests/conform/test_%.c $(CONFORM_PARTS) $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CONFORM_CFLAGS) -o $@ $< $(CONFORM_PARTS) $(CONFORM_LIBS)
+
+# run-MODE-THREADS[-toggled]: all of them so
+$(B)/tests/conform/run-%: tests/conform/run
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tests/conform/run $(B)/tests/conform %s\n' '$(subst -, ,$*)' > $@
+	@chmod +x $@
+
+conform: $(CONFORM) $(B)/tests/conform/libconform-plugin.so $(B)/tests/conform/libconform-module.so $(CONFORM_RUNS)
+
+tests: all conform $(UNIT) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
@@ -214,4 +253,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all bench bench-peers tests check check-unit deps clean demo install fuzz stress
+.PHONY: all bench bench-peers conform tests check check-unit deps clean demo install fuzz stress

@@ -71,6 +71,19 @@ static unsigned int length_of(const struct fault *f)
 	return (char *)*f->next - (char *)*f->at;
 }
 
+/* An instruction whose use is to fault may be refused: doc/differences.md. */
+static bool is_refused(const struct fault *f, struct kprobe *kp)
+{
+	if (f->trapnr != TRAP_OPCODE || register_kprobe(kp) != -EINVAL) {
+		unregister_kprobe(kp);
+		kp->addr = *f->at;
+		return false;
+	}
+	check(strstr(dp_last_diag()->text, "ud2"));
+	seen_trap = TRAP_OPCODE;
+	return true;
+}
+
 /* How long the instruction is that skip_by() goes on behind. */
 static unsigned int skipped;
 
@@ -92,6 +105,8 @@ static void one_fault(const struct fault *f, bool post)
 
 	counts = (struct conform_counts){ 0 };
 	skipped = length_of(f);
+	if (is_refused(f, &kp))
+		return;
 	must(register_kprobe(&kp));
 	check_eq(f->run(f->a, f->b), 42);
 	check_eq(counts.pre, 1);
@@ -219,6 +234,8 @@ static void own_fault(const struct fault *f, struct kprobe *kp)
 	check_eq(f->run(f->a, f->b), 42);
 	address = own_address;
 	code = own_code;
+	if (is_refused(f, kp))
+		return;
 	must(register_kprobe(kp));
 	own_pc = own_address = own_code = own_signal = 0;
 	check_eq(f->run(f->a, f->b), 42);
@@ -241,7 +258,7 @@ static void own_faults(bool post, kprobe_fault_handler_t fault_handler)
 
 		own_fault(&faults[i], &kp);
 	}
-	check_eq(counts.pre, COUNT(faults));
+	check(counts.pre >= COUNT(faults) - 1);
 	check_eq(counts.post, 0);
 }
 
@@ -261,7 +278,7 @@ TEST(row_118_the_same_when_fault_handler_returns_zero)
 {
 	catch_faults(own_skip);
 	own_faults(false, leave_it);
-	check_eq(counts.fault, COUNT(faults));
+	check_eq(counts.fault, counts.pre);
 }
 
 TEST(row_118_the_program_sets_its_handler_behind_the_probe)
@@ -312,8 +329,11 @@ TEST(row_118_faults_elsewhere_are_not_ours)
 	check_eq(v_load(BAD, 0), 42);
 	check_eq(own_pc, (unsigned long)v_load_at);
 	check_eq(counts.fault, 0);
+	catch_faults(own_handler);
 	raise(SIGSEGV);
 	check_eq(own_count, 2);
+	check_eq(own_code, SI_TKILL);
+	check_eq(counts.fault, 0);
 	unregister_kprobe(&kp);
 }
 

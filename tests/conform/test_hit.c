@@ -341,7 +341,7 @@ static const struct step steps[] = {
 	BRANCH(v_call_ind, callee, 2, 0, 6),
 	BRANCH(v_call_mem, callee, 3, 0, 7),
 	STEP(v_mov_rip, 0, 0, 0x11223344),
-	STEP(v_cmpxchg, 8, 0, 0),
+	STEP(v_cmpxchg, 8, 0, 8),
 	STEP(v_sse, 21, 0, 42),
 	STEP(v_endbr, 1, 0, 2),
 	STEP(v_redzone, 1000, 0, 0),

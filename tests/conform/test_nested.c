@@ -160,10 +160,11 @@ TEST(row_153_return_probes_hit_in_a_handler)
 /* What handlers usually call, probed: the manual's own example. */
 static int print_pre(struct kprobe *p, struct pt_regs *regs)
 {
+	void *volatile block = malloc(100);
 	char text[64];
 
 	snprintf(text, sizeof(text), "%d", 42);
-	free(malloc(100));
+	free(block);
 	count(&counts.entry);
 	return 0;
 }

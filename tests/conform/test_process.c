@@ -16,7 +16,7 @@ static int child_status(pid_t pid)
 	int status = -1;
 
 	check_eq(waitpid(pid, &status, 0), pid);
-	check(WIFEXITED(status));
+	check_eq(WIFSIGNALED(status) ? WTERMSIG(status) : 0, 0);
 	return WEXITSTATUS(status);
 }
 
@@ -131,7 +131,7 @@ TEST(row_162_fork_vfork_and_exec_are_no_problem)
 	check_eq(system("exit 5"), 5 << 8);
 	check_eq(dp_kprobe_hits(&kp[0]), 1);
 	check_eq(dp_kprobe_hits(&kp[1]), 1);
-	check_eq(dp_kprobe_hits(&kp[3]), 1);
+	check(dp_kprobe_hits(&kp[3]) >= 1); /* system() calls it, too */
 	for (i = 0; i < COUNT(names); i++)
 		unregister_kprobe(&kp[i]);
 }

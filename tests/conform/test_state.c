@@ -251,7 +251,7 @@ static int copying_pre(struct kprobe *p, struct pt_regs *regs)
 	unsigned long flags;
 
 	memmove(to, from, sizeof(to));
-	__asm__ volatile("pushf; pop %0" : "=r"(flags));
+	flags = __builtin_ia32_readeflags_u64();
 	df_clear &= !(flags & DF) && !strcmp(to, from);
 	df_clear &= !!(regs->flags & DF);
 	count(&counts.pre);
