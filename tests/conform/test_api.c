@@ -67,16 +67,19 @@ TEST(row_101_each_kind_has_its_calls)
 					     disable_kretprobe };
 	int (*jumper[])(struct jprobe *) = { register_jprobe, enable_jprobe,
 					     disable_jprobe };
-	void (*off[])(struct kprobe *) = { unregister_kprobe };
+	void (*off)(struct kprobe *) = unregister_kprobe;
+	void (*off_ret)(struct kretprobe *) = unregister_kretprobe;
+	void (*off_jumper)(struct jprobe *) = unregister_jprobe;
 	int (*many)(struct kprobe **, int) = register_kprobes;
 	int (*many_ret)(struct kretprobe **, int) = register_kretprobes;
 	int (*many_jumpers)(struct jprobe **, int) = register_jprobes;
 	void (*many_off)(struct kprobe **, int) = unregister_kprobes;
+	void (*many_off_ret)(struct kretprobe **, int) = unregister_kretprobes;
+	void (*many_off_jumpers)(struct jprobe **, int) = unregister_jprobes;
 
-	check(one[0] && ret[0] && jumper[0] && off[0] && many && many_ret &&
-	      many_jumpers && many_off);
-	check(unregister_kretprobe && unregister_jprobe &&
-	      unregister_kretprobes && unregister_jprobes);
+	check(one[0] && ret[0] && jumper[0] && off && off_ret && off_jumper);
+	check(many && many_ret && many_jumpers);
+	check(many_off && many_off_ret && many_off_jumpers);
 }
 
 TEST(row_103_a_probe_as_modules_write_it)

@@ -365,6 +365,32 @@ TEST(row_118_without_a_handler_of_its_own_the_program_dies_of_it)
 	check_eq(WTERMSIG(status), SIGFPE);
 }
 
+/* A handler that goes on inside the bytes of a jump, as code does that the
+ * compiler has given a table of where to go on after a fault. */
+static void own_retry(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	own_handler(sig, info, context);
+	uc->uc_mcontext.gregs[REG_RSI] = 1;
+	uc->uc_mcontext.gregs[REG_RIP] = (unsigned long)v_div + 3;
+}
+
+TEST(row_059_a_fault_that_leads_back_into_a_region)
+{
+	struct kprobe kp = probe_at(v_div);
+	int i;
+
+	catch_faults(own_retry);
+	must(register_kprobe(&kp));
+	for (i = 0; i < 20; i++)
+		check_eq(v_div(9, 0), 10);
+	check_eq(own_count, 20);
+	check_eq(own_pc, (unsigned long)v_div_at);
+	check_eq(counts.pre, 20);
+	unregister_kprobe(&kp);
+}
+
 /* A page that the program's handler maps when it is touched. */
 static char *lazy;
 

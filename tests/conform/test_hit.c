@@ -63,7 +63,7 @@ TEST(row_010_pre_handler_gets_its_probe_and_all_registers)
 	check_eq(seen.ss, ss);
 }
 
-TEST(row_010_registers_are_as_before_behind_the_probe)
+TEST(row_010_062_registers_are_as_before_behind_the_probe)
 {
 	unsigned long in[17], out[17];
 	struct kprobe kp = { .addr = v_regs_at, .pre_handler = see_pre,
@@ -384,7 +384,7 @@ TEST(row_014_post_handler_after_exactly_one_instruction)
 	}
 }
 
-TEST(row_012_every_instruction_does_from_its_copy_what_it_does_in_place)
+TEST(row_012_063_every_instruction_does_from_its_copy_what_it_does_in_place)
 {
 	unsigned int i;
 

@@ -94,6 +94,40 @@ static __attribute__((noinline)) void leave_from_below(void)
 	room[1] = room[0];
 }
 
+static void *back_in_handler, *back_in_function;
+
+static long j_back(void (*back)(long), long arg)
+{
+	back_in_handler = __builtin_return_address(0);
+	jprobe_return();
+	return 0;
+}
+
+static void note_back(long arg)
+{
+}
+
+static int pre_back(struct kprobe *p, struct pt_regs *regs)
+{
+	back_in_function = *(void **)regs->sp;
+	return 0;
+}
+
+TEST(row_026_the_handler_sees_the_functions_stack)
+{
+	struct jprobe jp = jprobe_of(c_call_back, j_back);
+	struct kprobe kp = { .addr = (void *)c_call_back,
+			     .pre_handler = pre_back };
+
+	must(register_kprobe(&kp));
+	must(register_jprobe(&jp));
+	check_eq(c_call_back(note_back, 1), 2);
+	check(back_in_handler);
+	check(back_in_handler == back_in_function);
+	unregister_jprobe(&jp);
+	unregister_kprobe(&kp);
+}
+
 static long deep_six(long a, long b, long c, long d, long e, long f)
 {
 	leave_from_below();

@@ -32,7 +32,7 @@ static void optimized_is(int line, struct kprobe *kp, bool wanted)
 
 /* --- optimisation --- */
 
-TEST_STILL(row_053_breakpoints_become_jumps)
+TEST_STILL(row_053_087_breakpoints_become_jumps)
 {
 	struct kprobe kp = probe_at(v_mov_at);
 	int i;
@@ -48,7 +48,7 @@ TEST_STILL(row_053_breakpoints_become_jumps)
 }
 
 /* Not only those whose first instruction has room for a jump. */
-TEST_STILL(row_056_what_cannot_be_optimised_is_still_probed)
+TEST_STILL(row_056_082_what_cannot_be_optimised_is_still_probed)
 {
 	void *at[] = { (void *)c_plain, (void *)c_recurse, (void *)v_into,
 		       (void *)v_tiny, (void *)v_ret_only, (void *)v_switch,
@@ -80,6 +80,16 @@ TEST_STILL(row_022_a_break_handler_suppresses_optimisation)
 	check_optimized(&kp, false);
 	v_mov(0, 0);
 	check_eq(counts.pre, 1);
+	unregister_kprobe(&kp);
+}
+
+TEST_STILL(row_023_switching_it_off_suppresses_optimisation)
+{
+	struct kprobe kp = probe_at(v_mov_at);
+
+	check_eq(dp_kprobes_optimization(0), 0);
+	must(register_kprobe(&kp));
+	check_optimized(&kp, false);
 	unregister_kprobe(&kp);
 }
 
@@ -188,7 +198,7 @@ TEST_STILL(row_066_another_probe_in_the_region)
 	unregister_kprobe(&first);
 }
 
-TEST_STILL(row_057_a_region_does_not_reach_into_the_next_function)
+TEST_STILL(row_057_081_a_region_does_not_reach_into_the_next_function)
 {
 	struct kprobe kp = probe_at(v_tiny);
 	struct conform_text next = text_of(v_tiny2);
@@ -209,7 +219,7 @@ static void loop_into(int index)
 		check_eq(v_into(i, 0), i);
 }
 
-TEST(row_060_branches_into_the_region_work)
+TEST(row_060_080_branches_into_the_region_work)
 {
 	struct kprobe kp = probe_at(v_into);
 
@@ -238,7 +248,7 @@ TEST(row_058_functions_with_indirect_jumps_work)
 }
 
 /* A relocated call, branch and address in the region. */
-TEST(row_061_instructions_of_the_region_work_from_their_copies)
+TEST(row_061_078_079_instructions_of_the_region_work_from_their_copies)
 {
 	struct kprobe kp[] = { probe_at(v_call), probe_at(v_jcc),
 			       probe_at(v_lea_rip), probe_at(v_loop),
@@ -573,6 +583,16 @@ TEST(row_189_disabled_probes_are_marked)
 	matches(list_line(c_plain, 0), "c_plain\\+0x0   *\\[DISABLED\\]$");
 	must(enable_kprobe(&kp));
 	check(!listed(c_plain, "[DISABLED]"));
+	unregister_kprobe(&kp);
+}
+
+TEST(row_191_no_probe_is_ever_marked_ftrace)
+{
+	struct kprobe kp = probe_at(c_plain);
+
+	must(register_kprobe(&kp));
+	check(!listed(c_plain, "[FTRACE]"));
+	check(!(kp.flags & KPROBE_FLAG_FTRACE));
 	unregister_kprobe(&kp);
 }
 

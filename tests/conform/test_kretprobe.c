@@ -5,6 +5,7 @@
 #include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <ucontext.h>
 
 #define MAGIC 0x5eedul
 
@@ -43,7 +44,7 @@ static struct kretprobe seeing(void *function)
 				   .handler = see_return };
 }
 
-TEST(row_005_a_return_probe_fires_when_the_function_returns)
+TEST(row_005_125_a_return_probe_fires_when_the_function_returns)
 {
 	struct kretprobe rp = retprobe_at(c_plain);
 
@@ -85,6 +86,26 @@ TEST(row_126_ret_addr_is_the_return_address)
 	must(register_kretprobe(&rp));
 	v_caller(1, 0);
 	check_eq(seen_ret_addr, (unsigned long)v_caller_back);
+	unregister_kretprobe(&rp);
+}
+
+static void look_inside(long arg)
+{
+	seen_ret_addr = (unsigned long)seen_at_entry->ret_addr;
+}
+
+TEST(row_036_while_the_function_runs_the_instance_has_the_address)
+{
+	struct kretprobe rp = seeing(c_call_back);
+	unsigned long inside;
+
+	must(register_kretprobe(&rp));
+	check_eq(c_call_back(look_inside, 1), 2);
+	inside = seen_ret_addr;
+	check_eq(c_call_back((void (*)(long))c_void, 1), 2);
+	check(inside);
+	check(seen_ret_addr);
+	check(seen_at_entry == seen_at_return);
 	unregister_kretprobe(&rp);
 }
 
@@ -801,5 +822,75 @@ TEST(row_162_threads_that_end_inside_give_their_instances_back)
 	check_eq(rp.nmissed, 0);
 	check_eq(c_call_back(leave_thread, 0), 1);
 	check_eq(counts.ret, 1);
+	unregister_kretprobe(&rp);
+}
+
+/* --- functions that come back on another stack --- */
+
+static ucontext_t here, there;
+static int switches;
+
+static void coroutine(void)
+{
+	for (;;) {
+		switches++;
+		swapcontext(&there, &here);
+	}
+}
+
+/* What the scheduler's switch is to the kernel: refused, or right. */
+TEST(row_163_functions_that_return_on_another_stack)
+{
+	struct kretprobe rp = { .kp.symbol_name = "swapcontext",
+				.handler = count_ret };
+	int i, rc = register_kretprobe(&rp);
+	static char stack[65536];
+
+	check(rc == 0 || rc == -EINVAL);
+	check(!getcontext(&there));
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	makecontext(&there, coroutine, 0);
+	for (i = 0; i < ROUNDS; i++)
+		check(!swapcontext(&here, &there));
+	check_eq(switches, ROUNDS);
+	if (!rc)
+		unregister_kretprobe(&rp);
+}
+
+static void switch_there(long arg)
+{
+	check(!swapcontext(&here, &there));
+}
+
+static void switch_back(long arg)
+{
+	switches++;
+	check(!swapcontext(&there, &here));
+}
+
+static void followed_coroutine(void)
+{
+	for (;;)
+		c_call_back(switch_back, 7);
+}
+
+/* Followed calls on two stacks, left and entered in turn. */
+TEST(row_163_followed_calls_on_several_stacks)
+{
+	struct kretprobe rp = retprobe_at(c_call_back);
+	static char stack[65536];
+	int i;
+
+	must(register_kretprobe(&rp));
+	check(!getcontext(&there));
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	makecontext(&there, followed_coroutine, 0);
+	for (i = 0; i < ROUNDS; i++)
+		check_eq(c_call_back(switch_there, i), i + 1);
+	check_eq(switches, ROUNDS);
+	/* All have returned but the last one of the coroutine. */
+	check_eq(counts.ret + rp.nmissed, 2 * ROUNDS - 1);
 	unregister_kretprobe(&rp);
 }

@@ -140,7 +140,7 @@ TEST(row_108_flag_disabled_registers_without_arming)
 	check(text_same(&text));
 }
 
-TEST(row_109_symbol_name_is_resolved)
+TEST(row_099_109_symbol_name_is_resolved)
 {
 	struct kprobe kp = { .symbol_name = "c_plain",
 			     .pre_handler = count_pre };
