@@ -506,6 +506,7 @@ TEST(row_050_every_instance_has_data_of_the_size_asked_for)
 	check_eq(data_addr % sizeof(long), 0);
 	c_plain(1, 1);
 	c_plain(1, 1);
+	check(data_zero);
 	unregister_kretprobe(&rp);
 }
 

@@ -316,6 +316,54 @@ TEST(row_132_a_handler_may_unregister_another_probe)
 	unregister_kprobe(&kp);
 }
 
+/* The library allocates, too, and a handler runs in the middle of its call. */
+TEST(row_132_a_handler_hit_by_the_librarys_own_call_may_unregister)
+{
+	static const char *const names[] = { "malloc", "calloc", "realloc",
+					     "free", "getpid" };
+	struct kprobe kp[COUNT(names)], other = probe_at(c_plain);
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < COUNT(names); i++) {
+		kp[i] = (struct kprobe){ .symbol_name = names[i],
+					 .pre_handler = unregister_itself };
+		must(register_kprobe(&kp[i]));
+		rc = register_kprobe(&other);
+		check(rc == 0 || rc == -EAGAIN);
+		unregister_kprobe(&other);
+		other.addr = (void *)c_plain;
+		unregister_kprobe(&kp[i]);
+		check_eq(list_length(), 0);
+	}
+}
+
+static int ask_library(struct kprobe *p, struct pt_regs *regs)
+{
+	count(&counts.entry);
+	dp_kprobe_hits(p);
+	get_kprobe(p->addr);
+	dp_kprobes_enabled(-1);
+	return 0;
+}
+
+TEST(row_132_a_handler_hit_by_the_librarys_own_call_may_ask)
+{
+	static const char *const names[] = { "malloc", "calloc", "realloc",
+					     "free", "getpid" };
+	struct kprobe kp[COUNT(names)], other = probe_at(c_plain);
+	unsigned int i;
+
+	for (i = 0; i < COUNT(names); i++) {
+		kp[i] = (struct kprobe){ .symbol_name = names[i],
+					 .pre_handler = ask_library };
+		must(register_kprobe(&kp[i]));
+		must(register_kprobe(&other));
+		unregister_kprobe(&other);
+		unregister_kprobe(&kp[i]);
+	}
+}
+
 static int disable_itself(struct kprobe *p, struct pt_regs *regs)
 {
 	count(&counts.pre);

@@ -359,6 +359,62 @@ static unsigned long kernel_mask(void)
 	return mask;
 }
 
+/* What is blocked while a handler runs. */
+static unsigned long mask_in_pre, mask_in_post, mask_in_ret;
+
+static int mask_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	mask_in_pre = kernel_mask();
+	return 0;
+}
+
+static void mask_post(struct kprobe *p, struct pt_regs *regs,
+		      unsigned long flags)
+{
+	mask_in_post = kernel_mask();
+}
+
+static int mask_ret(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	mask_in_ret = kernel_mask();
+	return 0;
+}
+
+#define BIT_OF(sig) (1ul << ((sig) - 1))
+#define ASYNCHRONOUS                                                       \
+	(BIT_OF(SIGUSR1) | BIT_OF(SIGTERM) | BIT_OF(SIGINT) | BIT_OF(SIGALRM))
+#define SYNCHRONOUS \
+	(BIT_OF(SIGSEGV) | BIT_OF(SIGBUS) | BIT_OF(SIGFPE) | BIT_OF(SIGILL))
+
+/* Behind a breakpoint signals wait; behind a jump they come as ever. Those of
+ * faults are never blocked, or a handler's fault would kill. */
+TEST_STILL(row_157_which_signals_are_blocked_in_handlers)
+{
+	struct kprobe kp = { .addr = v_mov_at, .pre_handler = mask_pre };
+	struct kretprobe rp = { .kp.addr = (void *)c_plain,
+				.handler = mask_ret };
+	unsigned long before = kernel_mask(), in_trap;
+
+	must(register_kprobe(&kp));
+	must(register_kretprobe(&rp));
+	v_mov(0, 0);
+	c_plain(1, 1);
+	check_eq(mask_in_ret & (ASYNCHRONOUS | SYNCHRONOUS), 0);
+	in_trap = jumps() ? before : before | ASYNCHRONOUS;
+	check_eq(mask_in_pre & ASYNCHRONOUS, in_trap & ASYNCHRONOUS);
+	check_eq(mask_in_pre & SYNCHRONOUS, 0);
+	unregister_kprobe(&kp);
+	kp.post_handler = mask_post;
+	must(register_kprobe(&kp));
+	v_mov(0, 0);
+	check_eq(mask_in_pre & ASYNCHRONOUS, ASYNCHRONOUS);
+	check_eq(mask_in_post & ASYNCHRONOUS, ASYNCHRONOUS);
+	check_eq((mask_in_pre | mask_in_post) & SYNCHRONOUS, 0);
+	unregister_kprobe(&kp);
+	unregister_kretprobe(&rp);
+	check_eq(kernel_mask(), before);
+}
+
 static void mask_test(int index)
 {
 	unsigned long before;
