@@ -72,6 +72,37 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# What probe modules call. All but what loads them runs in handlers: general
+# registers only, and no call of libc, not even one that the compiler thinks of.
+COMPAT_SRC := $(wildcard lib/compat/*.c)
+COMPAT_OBJ := $(COMPAT_SRC:%.c=$(B)/%.o)
+COMPAT_FREE := $(filter-out %/module.o %/check.o,$(COMPAT_OBJ))
+COMPAT_INC := -Iinclude/compat
+COMPAT_CFLAGS := -ffreestanding -fasynchronous-unwind-tables -mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
+	$(if $(SAN),,-Wframe-larger-than=2048)
+COMPAT_NAMES := $(foreach f,memcpy memmove memset memcmp,--redefine-sym $(f)=dp_compat_$(f))
+
+$(COMPAT_FREE): $(B)/lib/compat/%.o: lib/compat/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) $(COMPAT_CFLAGS) -c -o $@ $<
+	$(Q)objcopy $(COMPAT_NAMES) $@
+
+$(B)/lib/compat/%.o: lib/compat/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) -fvisibility=default -c -o $@ $<
+
+# The one command that makes a module, as it is before there is an installation.
+MODULE_CFLAGS := -Iinclude/compat -Iinclude -fvisibility=hidden
+EXAMPLE_MODULE := $(patsubst examples/modules/%.c,$(B)/examples/modules/%.so,$(wildcard examples/modules/*.c))
+$(B)/examples/modules/%.so: examples/modules/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -fPIC -O2 -Wall $(MODULE_CFLAGS) -MMD -MP -MF $(@:.so=.d) -o $@ $<
+
+$(B)/tests/modules/%.so: tests/modules/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -fPIC -O2 -Wall $(MODULE_CFLAGS) -MMD -MP -MF $(@:.so=.d) -o $@ $<
+modules: $(EXAMPLE_MODULE)
+
 $(B)/hit/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HIT_CFLAGS) -c -o $@ $<
@@ -96,6 +127,13 @@ $(B)/tests/unit/test_control $(B)/tests/unit/test_jump: $(B)/tests/unit/test_%: 
 $(B)/tests/unit/test_vm $(B)/tests/unit/test_expr: $(B)/tests/unit/test_%: tests/unit/test_%.c $(VM_SRC) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
+
+# It loads modules, which find what they call in it.
+TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))
+$(B)/tests/unit/test_compat: tests/unit/test_compat.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o $(TEST_MODULE) $(EXAMPLE_MODULE)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) -DDP_MODULES='"$(B)/tests/modules/"' -fvisibility=default -rdynamic \
+		-o $@ $< tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o -lcmocka
 
 $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/unit/fixtures/$$*_*.c)
 	@mkdir -p $(@D)
@@ -126,7 +164,7 @@ $(B)/tests/victims/%: tests/victims/%.cc
 
 $(B)/tests/layers: tools/check-layers
 	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nif tools/check-layers $$(find cli tracer lang lib sym proc agent port engine include -name "*.[ch]"); then echo "ok 1 - every room includes what it may"; else echo "not ok 1 - every room includes what it may"; fi\necho 1..1\n' > $@
+	@printf '#!/bin/sh\nif tools/check-layers $$(find cli tracer lang lib sym proc agent port engine include examples/modules -name "*.[ch]"); then echo "ok 1 - every room includes what it may"; else echo "not ok 1 - every room includes what it may"; fi\necho 1..1\n' > $@
 	@chmod +x $@
 
 $(B)/tests/hit-half: tools/check-hit $(B)/agent/agent.elf
@@ -142,7 +180,7 @@ CONFORM_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(DEFS) -Iinclude -pthread -MMD -MP $
 CONFORM_LIBS = -L$(B) -Wl,-rpath,'$$ORIGIN/../..' -l:libdprobes.so.1 -lm
 .SECONDARY: $(CONFORM_PARTS)
 CONFORM_RUNS := $(addprefix $(B)/tests/conform/run-,trap-1 trap-8 interior-1 interior-8 \
-	interior-1-toggled interior-8-toggled)
+	interior-1-toggled interior-8-toggled) $(addprefix $(B)/tests/conform/about-,coverage examples exports)
 
 $(B)/tests/conform/%.o: tests/conform/%.c
 	@mkdir -p $(@D)
@@ -171,13 +209,24 @@ $(B)/tests/conform/run-%: tests/conform/run
 	@printf '#!/bin/sh\nexec tests/conform/run $(B)/tests/conform %s\n' '$(subst -, ,$*)' > $@
 	@chmod +x $@
 
+# What is not about arming: examples of the manual pages, rows, names.
+$(B)/tests/conform/about-%: tests/conform/%
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nCC="%s" exec tests/conform/%s $(B)\n' '$(CC)' '$*' > $@
+	@chmod +x $@
+
 conform: $(CONFORM) $(B)/tests/conform/libconform-plugin.so $(B)/tests/conform/libconform-module.so $(CONFORM_RUNS)
 
-tests: all conform $(UNIT) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half
+$(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
+	@chmod +x $@
+
+tests: all conform $(UNIT) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(UNIT) $(SCENARIO)
+	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SCENARIO) $(CONFORM_RUNS)
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
@@ -234,10 +283,18 @@ bench: deps
 	$(Q)$(if $(filter core,$(BENCH)),,$(MAKE) -sk --no-print-directory bench-peers || true)
 	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
 
+# What modules are built with, and how pkg-config says it.
+install-modules:
+	cd include/compat && find . -type f -name '*.h' -exec install -D -m 644 {} $(abspath $(DESTDIR))$(PREFIX)/include/dprobes/compat/{} \;
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|' lib/compat/dprobes-module.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/dprobes-module.pc
+	sed 's|@PREFIX@|$(PREFIX)|' lib/dprobes.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/dprobes.pc
+
 install: all
 	install -D -m 755 $(B)/dprobes $(DESTDIR)$(PREFIX)/bin/dprobes
 	install -D -m 644 man/dprobes.1 $(DESTDIR)$(PREFIX)/share/man/man1/dprobes.1
-	install -D -m 644 man/dprobes.lang.7 $(DESTDIR)$(PREFIX)/share/man/man7/dprobes.lang.7
+	for s in 3 7; do for p in man/*.$$s; do \
+		install -D -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$$s/$${p#man/}; done; done
 	install -D -m 644 tools/completion/dprobes.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dprobes
 
 # What a build and its tests need from Debian; nothing when it is there already.
@@ -253,4 +310,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all bench bench-peers conform tests check check-unit deps clean demo install fuzz stress
+.PHONY: all modules install-modules bench bench-peers conform tests check check-unit deps clean demo install fuzz stress

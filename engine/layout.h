@@ -30,6 +30,8 @@
 #include "engine/vm/vm.h"
 #include "engine/insn/class.h"
 #include "engine/insn/faults.h"
+#include "engine/insn/state.h"
+#include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
 #define DP_LAYOUT_VERSION 8
@@ -138,6 +140,9 @@ struct dp_jump {
  * @single: the copy of the instruction alone, for a site that may be either: see
  *          engine/control/live.c. @copy is then this one or that in the detour
  * @single_len, @single_body: of it
+ * @fast: address of its one struct dp_probe_entry, if all there is to do at a hit by
+ *        a jump is to call that one's pre_handler; else 0
+ * @gate: not 0: its detour calls; else it only counts
  * @x87: the code around it uses the x87 or MMX registers, for all that is known
  * @calls: its probes are handlers in C
  * @wanted: whether, and how, it is to be armed: DP_WANT_*
@@ -173,6 +178,8 @@ struct dp_site_entry {
 	u64 single;
 	u64 target;
 	struct dp_jump jump;
+	u64 fast;
+	u64 gate;
 };
 
 /** enum dp_kind - what a probe does when it is hit */
@@ -191,7 +198,7 @@ enum dp_kind {
  * @maxhits: executions after which it is disabled
  * @logonfault: its record counts even if the original instruction faults
  * @kind: enum dp_kind; the rest is for handlers in C, by address
- * @gpr: bits DP_GPR_*: handlers that use general registers only
+ * @pre_needs, @post_needs: enum dp_insn_state: what has to be saved around them
  * @user: what handlers get as their first argument
  * @pre, @post, @fault: handlers, 0 for none
  * @nmissed: where hits that ran no handler are counted
@@ -207,20 +214,22 @@ struct dp_probe_entry {
 	u16 major, minor;
 	u8 logonfault;
 	u8 kind;
-	u8 gpr;
-	u8 pad;
+	u8 pre_needs, post_needs;
 	u64 user;
 	u64 pre, post, fault;
 	u64 nmissed;
 	u64 follow;
 };
 
-#define DP_GPR_PRE 1
-#define DP_GPR_POST 2
+/* What vectors.S can save: enum dp_insn_state, and for the last of these */
+#define DP_SAVE_ALL_SSE 3
+#define DP_SAVE_ALL_AVX 4
+#define DP_SAVE_ALL_AVX512 5
 
 /**
  * struct dp_follow - a return probe's pool of instances; in the library's memory
- * @user: the struct kretprobe; @handler, @entry: its handlers, 0 for none
+ * @user: the struct kretprobe; @handler, @entry: its handlers, 0 for none, and
+ *        what they need
  * @nmissed: where calls without an instance are counted, an int
  * @pool: address of the first instance; they are @stride bytes apart
  * @probe: index of its probe
@@ -237,7 +246,8 @@ struct dp_follow {
 	u32 stride, nr;
 	u32 data_size;
 	u32 probe;
-	u8 gpr, pad[7];
+	u8 handler_needs, entry_needs;
+	u8 pad[6];
 	u64 free;
 	u64 away, returned, abandoned;
 };
@@ -452,11 +462,13 @@ struct dp_arena_control {
 	u32 tid_offset; /* of a thread's id, from its thread pointer */
 	u32 nr_caught; /* signals; see dp_caught() */
 	u32 counts_alone; /* detours do, where the table says where */
+	s32 rseq_offset; /* then, of struct rseq from the thread pointer */
+	u32 rseq_signature;
 	u32 resident; /* the process probes itself */
 	u32 max_sites, max_probes; /* for which there is room */
 	s32 self_offset; /* of the address of its struct dp_stack, from fs */
 	s32 errno_offset; /* of errno, from fs; 0: not known */
-	u32 vectors; /* 0 SSE, 1 AVX, 2 AVX-512 */
+	u32 vectors; /* DP_SAVE_*: all of them, on this machine */
 	u64 stack_base; /* of DP_STACKS stacks */
 	u32 owner_off; /* whose they are: u32 thread ids */
 	u32 stack_size; /* sizeof(struct dp_stack) */
@@ -586,12 +598,6 @@ struct dp_private {
 
 /* Number of a hooked call that is only known when it is made */
 #define DP_ANY_CALL 0xffffffffu
-
-/* What a detour tells the agent: a site's index, and with this bit, that its
- * instruction has completed. */
-#define DP_TELL_AFTER 0x80000000u
-/* Bytes of it behind the call: an lea that takes the number off the stack */
-#define DP_TELL_TAIL 8
 
 /** dp_site_hash() - where the search for an address begins */
 static inline u32 dp_site_hash(u64 addr)

@@ -12,12 +12,8 @@ static void describe(struct dp_request *r, struct kprobe *p)
 		.kind = 'k',
 		.handlers = {
 			.kind = DP_KIND_KPROBE,
-			.gpr = (u8)((dp_is_gpr((void *)p->pre_handler) ?
-					     DP_GPR_PRE :
-					     0) |
-				    (dp_is_gpr((void *)p->post_handler) ?
-					     DP_GPR_POST :
-					     0)),
+			.pre_needs = dp_handler_needs((void *)p->pre_handler),
+			.post_needs = dp_handler_needs((void *)p->post_handler),
 			.single = p->post_handler || p->break_handler,
 			.why = p->post_handler ? "it has a post_handler" :
 						 "it has a break_handler",
@@ -120,7 +116,7 @@ unsigned long dp_kprobe_hits(const struct kprobe *p)
 	if (dp_self_begin(false))
 		return 0;
 	if (dp_probe_index(p, &index))
-		hits = dp_engine_hits(dp_self.engine, index);
+		hits = dp_live_hits(dp_self.engine, index);
 	dp_self_end();
 	return hits;
 }

@@ -126,10 +126,8 @@ static struct pool *make_pool(struct kretprobe *rp)
 		.stride = (u32)stride,
 		.nr = n,
 		.data_size = (u32)rp->data_size,
-		.gpr = (u8)((dp_is_gpr((void *)rp->handler) ? DP_GPR_PRE : 0) |
-			    (dp_is_gpr((void *)rp->entry_handler) ?
-				     DP_GPR_POST :
-				     0)),
+		.handler_needs = dp_handler_needs((void *)rp->handler),
+		.entry_needs = dp_handler_needs((void *)rp->entry_handler),
 		.free = n ? 1 : 0,
 	};
 	for (i = 0; i < n; i++) {

@@ -246,7 +246,7 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 {
 	struct dp_grounds g = {
 		.mods = dp_symbol_map_modules(dp_self.symbols),
-		.arming = DP_ARM_INTERIOR,
+		.arming = dp_self.arming,
 		.mend = dp_self_mend,
 		.arg = dp_self.engine,
 	};

@@ -12,21 +12,15 @@
 #include "lib/helper/helper.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define HELPER_STACK 65536
 #define NAP_NS 50000
 #define NAPS_BEFORE_LOOK 200
 
@@ -66,156 +60,14 @@ bool dp_self_in_handler(void)
 		       DP_STACK_SIZE;
 }
 
-/* The image in a file without a name, which exec can be told of. */
-static int helper_file(void)
-{
-	size_t size = (size_t)(dp_helper_end - dp_helper_start), done = 0;
-	int fd = (int)syscall(SYS_memfd_create, "dprobes-helper",
-			      1 /* MFD_CLOEXEC */);
-
-	while (fd >= 0 && done < size) {
-		ssize_t n = write(fd, dp_helper_start + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			close(fd);
-			return -EIO;
-		}
-		done += (size_t)n;
-	}
-	return fd < 0 ? -errno : fd;
-}
-
-struct launch {
-	int file, orders, answer;
-	sigset_t mask;
-};
-
-/* The child, in our memory until it executes; it may only make system calls. */
-static int become(void *arg)
-{
-	static char *const argv[] = { (char *)"dprobes-helper", NULL };
-	static char *const envp[] = { NULL };
-	const struct launch *l = arg;
-
-	/* Not onto each other, should they be 0 or 1 already. */
-	int orders = fcntl(l->orders, F_DUPFD, 3);
-	int answer = fcntl(l->answer, F_DUPFD, 3);
-
-	if (dup2(orders, DP_HELPER_ORDERS) < 0 ||
-	    dup2(answer, DP_HELPER_ANSWER) < 0)
-		_exit(126);
-	close(orders);
-	close(answer);
-	syscall(SYS_execveat, l->file, "", argv, envp, AT_EMPTY_PATH);
-	_exit(127);
-}
-
-/* No signal when it ends, and no plain wait() sees it: the program has nothing
- * to do with it. */
-static pid_t launch(struct launch *l)
-{
-	char *mem = mmap(NULL, HELPER_STACK, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	sigset_t all;
-	pid_t pid;
-
-	if (mem == MAP_FAILED)
-		return -ENOMEM;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &l->mask);
-	pid = clone(become, mem + HELPER_STACK, CLONE_VM | CLONE_VFORK, l);
-	if (pid < 0)
-		pid = -errno;
-	pthread_sigmask(SIG_SETMASK, &l->mask, NULL);
-	munmap(mem, HELPER_STACK);
-	return pid;
-}
-
-static int say(int fd, const void *what, size_t n)
-{
-	ssize_t done;
-
-	do
-		done = write(fd, what, n);
-	while (done < 0 && errno == EINTR);
-	return done == (ssize_t)n ? 0 : -EPIPE;
-}
-
-static int hear(int fd, void *what, size_t n)
-{
-	char *at = what;
-
-	while (n) {
-		ssize_t done = read(fd, at, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -EPIPE;
-		at += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-static int talk(pid_t pid, int orders, int answers,
-		struct dp_helper_answer *answer)
-{
-	struct dp_helper_order order = { .pid = getpid(),
-					 .max_sites = DP_SELF_SITES };
-
-	/* Where only ancestors may trace, it is let by name. */
-	prctl(PR_SET_PTRACER, pid, 0, 0, 0);
-	if (say(orders, &order, sizeof(order)) ||
-	    hear(answers, answer, sizeof(*answer)))
-		return dp_diag_set(
-			&last, -EPERM,
-			"the helper that prepares this process could not be run, or was ended");
-	if (answer->err)
-		return dp_diag_set(&last, answer->err, "%s", answer->diag.text);
-	return 0;
-}
-
-static int run_helper(struct dp_helper_answer *answer)
-{
-	int orders[2] = { -1, -1 }, answers[2] = { -1, -1 }, err = -EMFILE;
-	struct launch l = { .file = helper_file() };
-	pid_t pid = -1;
-
-	if (l.file >= 0 && !pipe2(orders, O_CLOEXEC) &&
-	    !pipe2(answers, O_CLOEXEC)) {
-		l.orders = orders[0];
-		l.answer = answers[1];
-		pid = launch(&l);
-		close(answers[1]);
-		answers[1] = -1;
-		err = pid < 0 ? pid : talk(pid, orders[1], answers[0], answer);
-	}
-	if (pid < 0)
-		dp_diag_set(&last, err,
-			    "the helper that prepares this process cannot be started: %s",
-			    strerror(-err));
-	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
-		continue;
-	close(orders[0]);
-	close(orders[1]);
-	close(answers[0]);
-	if (answers[1] >= 0)
-		close(answers[1]);
-	if (l.file >= 0)
-		close(l.file);
-	return err;
-}
-
 static u32 vectors(void)
 {
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") &&
 	    __builtin_cpu_supports("avx512bw"))
-		return 2;
-	return __builtin_cpu_supports("avx") ? 1 : 0;
+		return DP_SAVE_ALL_AVX512;
+	return __builtin_cpu_supports("avx") ? DP_SAVE_ALL_AVX :
+					       DP_SAVE_ALL_SSE;
 }
 
 static s32 from_thread_pointer(const void *variable)
@@ -245,20 +97,50 @@ static enum dp_arming arming(void)
 {
 	const char *name = getenv("DPROBES_ARM");
 
-	return name && !strcmp(name, "trap") ? DP_ARM_TRAP : DP_ARM_INTERIOR;
+	if (name && !strcmp(name, "trap"))
+		return DP_ARM_TRAP;
+	return name && !strcmp(name, "quiesce") ? DP_ARM_QUIESCE :
+						  DP_ARM_INTERIOR;
 }
+
+static int grow_map(void *arg, u64 addr, u64 size, u8 **ours)
+{
+	return dp_space_map(&dp_self.space, addr, size, ours);
+}
+
+static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
+{
+	return dp_space_holes(holes, n);
+}
+
+static int grow_stopped(void *arg, const u32 *which, u32 n)
+{
+	const struct dp_helper_order order = { .pid = getpid(),
+					       .verb = DP_HELPER_QUIESCE,
+					       .n = n,
+					       .arena = (u64)dp_self.arena };
+	struct dp_helper_answer answer = { 0 };
+
+	return dp_helper_run(&order, which, &answer, &last);
+}
+
+static const struct dp_growth_ops growth_ops = { grow_map, grow_holes,
+						 grow_stopped };
 
 static int adopt(u64 base)
 {
 	struct dp_live_setup setup = {
-		.ops = &dp_space_ops,
-		.arg = &dp_self.space,
+		.ops = &growth_ops,
+		.arg = &dp_self,
 		.call_entry = base + dp_agent_call_entry,
 		.detour_entry = base + dp_agent_detour_entry,
 	};
 	struct dp_arena *arena = (void *)(base + DP_ARENA_OFFSET);
 	int err = dp_engine_create(&dp_self.engine);
 
+	dp_self.arming = arming();
+	if (!err)
+		dp_engine_set_arming(dp_self.engine, dp_self.arming);
 	if (!err)
 		err = dp_space_open(&dp_self.space);
 	if (!err)
@@ -270,18 +152,20 @@ static int adopt(u64 base)
 				   "this process has no memory for probes");
 	dp_self.arena = arena;
 	dp_self.base = base;
-	dp_self.arming = arming();
 	return 0;
 }
 
 static int make_engine(void)
 {
+	const struct dp_helper_order order = { .pid = getpid(),
+					       .verb = DP_HELPER_RESIDE,
+					       .n = DP_SELF_SITES };
 	struct dp_helper_answer answer = { 0 };
 	int err = dp_self.symbols ? 0 :
 				    dp_symbol_map_open(&dp_self.symbols, &last);
 
 	if (!err)
-		err = run_helper(&answer);
+		err = dp_helper_run(&order, NULL, &answer, &last);
 	return err ? err : adopt(answer.base);
 }
 

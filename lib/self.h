@@ -87,6 +87,11 @@ void dp_flags_refresh(void);
 /** dp_probe_at() - is there one of a kind at the address? */
 bool dp_probe_at(u64 addr, char kind);
 
+/* handler.c */
+/** dp_handler_needs() - what has to be saved around a handler: enum
+ *  dp_insn_state */
+u8 dp_handler_needs(const void *handler);
+
 /* blacklist.c */
 /** dp_blacklisted() - may this address not be probed? Return: why, or NULL. */
 const char *dp_blacklisted(u64 addr);

@@ -98,9 +98,8 @@ int dp_space_open(struct dp_space *space)
 
 /* Another mapping of the same pages, where nothing was: first the place is taken,
  * then they are put there. */
-static int space_map(void *arg, u64 addr, u64 size, u8 **ours)
+int dp_space_map(struct dp_space *space, u64 addr, u64 size, u8 **ours)
 {
-	struct dp_space *space = arg;
 	u8 *from = space->ours + space->used;
 	void *to = (void *)addr;
 
@@ -120,7 +119,7 @@ static int space_map(void *arg, u64 addr, u64 size, u8 **ours)
 	return 0;
 }
 
-static int space_holes(void *arg, struct dp_hole **out, size_t *n)
+int dp_space_holes(struct dp_hole **out, size_t *n)
 {
 	struct dp_maps maps;
 	struct dp_hole *holes;
@@ -149,8 +148,6 @@ static int space_holes(void *arg, struct dp_hole **out, size_t *n)
 	*out = holes;
 	return holes ? 0 : -ENOMEM;
 }
-
-const struct dp_growth_ops dp_space_ops = { space_map, space_holes };
 
 u64 dp_stacks_reserve(void)
 {

@@ -25,7 +25,7 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 			.kind = 'k',
 			.disabled = !view->probes[i].enabled,
 			.optimized = s->mode == DP_MODE_JUMP,
-			.hits = dp_view_hits(view, i),
+			.hits = dp_view_hits(view, dp_view_counter(view, i)),
 			.missed = view->states[i].tally[DP_TALLY_CONTEXT],
 		};
 	}

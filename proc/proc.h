@@ -79,6 +79,18 @@ int dp_process_reside(pid_t pid, u32 max_sites, u64 *base,
 		      struct dp_diag *diag);
 
 /**
+ * dp_process_quiesce() - write jumps into a process that probes itself, while
+ * nobody runs
+ * @arena: address of its arena
+ * @which: numbers of the @n sites, in the order of their addresses
+ * @bad: on failure the address concerned, or 0
+ * Return: 0 or a negative errno with words; -EAGAIN somebody was always in the
+ * way.
+ */
+int dp_process_quiesce(pid_t pid, u64 arena, const u32 *which, u32 n, u64 *bad,
+		       struct dp_diag *diag);
+
+/**
  * dp_process_apply() - arm and disarm what dp_engine_want() has said since
  * Return: 0 or a negative errno with words.
  */

@@ -47,30 +47,31 @@ bool dp_engine_is_quiesced(const struct dp_engine *e)
 	return jumps_by(e)->stopped && dp_engine_jumps(e);
 }
 
-static const struct dp_site_entry *entry_at(const struct dp_engine *e, u64 addr)
+static const struct dp_site_entry *entry_at(const struct dp_sites *sites,
+					    u64 addr)
 {
-	u32 low = 0, high = e->view.nr_sites, mid;
+	u32 low = 0, high = sites->n, mid;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (e->view.sites[mid].addr < addr)
+		if (dp_sites_at(sites, mid)->addr < addr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low < e->view.nr_sites && e->view.sites[low].addr == addr ?
-		       &e->view.sites[low] :
+	return low < sites->n && dp_sites_at(sites, low)->addr == addr ?
+		       dp_sites_at(sites, low) :
 		       NULL;
 }
 
-bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
+bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 {
 	const struct dp_site_entry *s;
 	u64 back;
 	int i;
 
 	for (back = 1; back < DP_JUMP_SIZE; back++) {
-		s = entry_at(e, addr - back);
+		s = entry_at(sites, addr - back);
 		if (!s || s->mode != DP_MODE_JUMP || s->hook)
 			continue;
 		for (i = 1; i < s->jump.nr; i++)
@@ -80,6 +81,13 @@ bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
 			}
 	}
 	return false;
+}
+
+bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
+{
+	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL };
+
+	return dp_sites_inside(&sites, addr, to);
 }
 
 int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)

@@ -241,7 +241,7 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 	int err, b;
 
 	s->traps = 0;
-	for (b = 1; b < s->region.nr; b++)
+	for (b = 1; b < s->region.nr && e->arming != DP_ARM_QUIESCE; b++)
 		s->traps |= (u8)(1u << s->region.at[b]);
 	s->landing = 0;
 	consume(e, s, 0, DP_DETOUR_ALIGN);
@@ -331,6 +331,10 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 	entry->mode = DP_MODE_TRAP;
 	entry->patch[0] = DP_BREAKPOINT;
 	entry->patch_len = 1;
+	if (s->region.returns && e->arming == DP_ARM_QUIESCE) {
+		s->region.nr = 0;
+		s->why = "a call returns into the bytes that a jump needs";
+	}
 	if (!err && s->region.nr)
 		err = plan_jump(e, i, entry);
 	if (err)

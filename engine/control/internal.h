@@ -45,7 +45,7 @@ struct dp_site {
 };
 
 /* @handlers, @enabled, @linked: of a resident engine; the last says that the hit
- * half knows it */
+ * half knows it. A site is counted under its own number there. */
 struct dp_probe {
 	u32 next;
 	u32 site;
@@ -53,6 +53,7 @@ struct dp_probe {
 	struct dp_binding binding;
 	struct dp_handlers handlers;
 	bool enabled, linked;
+	u64 hits, since; /* so far; and its site's, then */
 };
 
 /** struct dp_program - a verified program; @code is the engine's own */

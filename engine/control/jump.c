@@ -191,8 +191,8 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
-	return e->rseq_usable && !s->records && s->hook < 0 && !e->max_sites &&
-	       s->first_probe == s->last_probe;
+	return e->rseq_usable && !s->records && s->hook < 0 &&
+	       (e->max_sites || s->first_probe == s->last_probe);
 }
 
 static void fill_jump(struct dp_site_entry *entry, const struct dp_site *s,
@@ -279,8 +279,13 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	if (counts_alone(e, s)) {
 		spec.rseq = &e->rseq;
 		spec.table = e->arena->control.base + DP_TABLE_OFFSET;
-		spec.counter = (s->first_probe - 1) * (u32)sizeof(u64);
+		spec.counter = (e->max_sites ? i : s->first_probe - 1) *
+			       (u32)sizeof(u64);
 	}
+	if (e->max_sites)
+		spec.gate = e->arena->control.base + DP_ARENA_OFFSET +
+			    e->arena->control.site_off + i * sizeof(*entry) +
+			    __builtin_offsetof(struct dp_site_entry, gate);
 	err = dp_detour_make(&spec, &d);
 	if (err)
 		return err;

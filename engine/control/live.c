@@ -81,6 +81,9 @@ int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 	e->arena = arena;
 	e->max_sites = arena->control.max_sites;
 	e->nr_caught = arena->control.nr_caught;
+	if (arena->control.counts_alone)
+		dp_engine_set_rseq(e, arena->control.rseq_offset,
+				   arena->control.rseq_signature);
 	adopt_pools(e);
 	for (i = 0; i < e->view.nr_sites && !err; i++)
 		err = adopt_hook(e, i);
@@ -196,6 +199,41 @@ static int plan(struct dp_engine *e, u32 i)
 	return 0;
 }
 
+/* One pre_handler, and nothing else to do? */
+static u64 fast(const struct dp_engine *e, u32 i)
+{
+	u32 p, only = 0;
+
+	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
+		const struct dp_probe *probe = &e->probes[p - 1];
+
+		if (!probe->linked)
+			continue;
+		if (only || !probe->enabled ||
+		    probe->handlers.kind != DP_KIND_KPROBE ||
+		    !probe->handlers.pre || e->view.states[p - 1].status)
+			return 0;
+		only = p;
+	}
+	return only ? e->arena->control.base + DP_ARENA_OFFSET +
+			      e->arena->control.probe_off +
+			      (only - 1) * sizeof(struct dp_probe_entry) :
+		      0;
+}
+
+static bool has_handlers(const struct dp_engine *e, u32 i)
+{
+	u32 p;
+
+	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
+		const struct dp_handlers *h = &e->probes[p - 1].handlers;
+
+		if (h->kind != DP_KIND_KPROBE || h->pre || h->post)
+			return true;
+	}
+	return false;
+}
+
 /* The hit half follows these while we change them: one word at a time. */
 static void mirror(struct dp_engine *e, u32 i)
 {
@@ -211,6 +249,8 @@ static void mirror(struct dp_engine *e, u32 i)
 	}
 	if (*link)
 		__atomic_store_n(link, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->fast, fast(e, i), __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->gate, has_handlers(e, i), __ATOMIC_RELEASE);
 }
 
 static void fill_probe(struct dp_engine *e, u32 probe)
@@ -222,7 +262,8 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 	*p = (struct dp_probe_entry){ .site = e->probes[probe].site,
 				      .enabled = e->probes[probe].enabled,
 				      .kind = h->kind,
-				      .gpr = h->gpr,
+				      .pre_needs = h->pre_needs,
+				      .post_needs = h->post_needs,
 				      .user = h->user,
 				      .pre = h->pre,
 				      .post = h->post,
@@ -244,6 +285,8 @@ static int link_in(struct dp_engine *e, u32 probe)
 	fill_probe(e, probe);
 	entry_of(e, i)->calls = 1;
 	e->probes[probe].linked = true;
+	e->probes[probe].hits = 0;
+	e->probes[probe].since = dp_view_hits(&e->view, i);
 	mirror(e, i);
 	return 0;
 }
@@ -331,6 +374,56 @@ static void set_copy(struct dp_site_entry *s, bool whole)
 	__atomic_store_n(&s->copy, copy, __ATOMIC_RELEASE);
 }
 
+static bool is_later(const struct dp_engine *e, u32 a, u32 b)
+{
+	return e->sites[a].addr > e->sites[b].addr;
+}
+
+static void sort_by_address(const struct dp_engine *e, u32 *v, u32 n)
+{
+	u32 gap, i, j, x;
+
+	for (gap = n / 2; gap; gap /= 2)
+		for (i = gap; i < n; i++) {
+			x = v[i];
+			for (j = i; j >= gap && is_later(e, v[j - gap], x);
+			     j -= gap)
+				v[j] = v[j - gap];
+			v[j] = x;
+		}
+}
+
+/* Somebody else has to stop us for that. */
+static int arm_stopped(struct dp_engine *e, const struct dp_sites *sites)
+{
+	const struct dp_growth *g = e->growth;
+	u32 *which = dp_port_alloc((sites->n + 1) * sizeof(*which)), n = 0, i;
+	int err = 0;
+
+	if (!which)
+		return -ENOMEM;
+	for (i = 0; i < sites->n; i++) {
+		const struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (s->mode == DP_MODE_JUMP && s->wanted == DP_WANT_PLAN &&
+		    s->armed != DP_SITE_THERE)
+			which[n++] = sites->which[i];
+	}
+	sort_by_address(e, which, n);
+	if (n)
+		err = g->setup.ops->stopped(g->setup.arg, which, n);
+	dp_port_free(which);
+	return err;
+}
+
+static int arm_jumps(struct dp_engine *e, struct dp_target *target,
+		     const struct dp_sites *sites, u64 *bad)
+{
+	if (e->arming == DP_ARM_QUIESCE)
+		return arm_stopped(e, sites);
+	return dp_strategy_interior.arm(target, sites, bad);
+}
+
 /* To what the sites shall be. What fails stays as it is. */
 static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		 u64 *bad)
@@ -353,7 +446,7 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 				    s->wanted == DP_WANT_PLAN);
 	}
 	if (!err)
-		err = dp_strategy_interior.arm(target, &sites, bad);
+		err = arm_jumps(e, target, &sites, bad);
 	if (!err)
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	for (i = 0; i < b->n; i++)
@@ -418,14 +511,43 @@ void dp_live_forget(struct dp_engine *e, u32 probe)
 	give_probe(e, probe);
 }
 
+static u64 missed(const struct dp_engine *e, u32 probe)
+{
+	const u64 *tally = e->view.states[probe].tally;
+
+	return __atomic_load_n(&tally[DP_TALLY_RECURSED], __ATOMIC_RELAXED) +
+	       __atomic_load_n(&tally[DP_TALLY_CONTEXT], __ATOMIC_RELAXED);
+}
+
+/* Sites are counted, so a probe has what came while it was enabled. */
+static void note_hits(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe *p = &e->probes[probe];
+	u64 now = dp_view_hits(&e->view, p->site);
+
+	if (p->enabled)
+		p->hits += now - p->since;
+	p->since = now;
+}
+
+u64 dp_live_hits(struct dp_engine *e, u32 probe)
+{
+	u64 lost = missed(e, probe);
+
+	note_hits(e, probe);
+	return e->probes[probe].hits > lost ? e->probes[probe].hits - lost : 0;
+}
+
 int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 		   const u32 *probes, u32 n, bool enabled)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++) {
+		note_hits(e, probes[i]);
 		e->probes[probes[i]].enabled = enabled;
 		probe_entry(e, probes[i])->enabled = enabled;
+		mirror(e, e->probes[probes[i]].site);
 	}
 	return apply_around(e, target, probes, n, NULL);
 }

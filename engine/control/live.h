@@ -24,10 +24,13 @@
  *       for writing. Return: 0; -EEXIST something is there; -ENOMEM.
  * @holes: where nothing is mapped; freed with dp_port_free(). Return: 0 or an
  *         errno. There must be room for DP_MAX_POOLS more.
+ * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread
+ *           runs and none is in the middle. @which: in the order of addresses
  */
 struct dp_growth_ops {
 	int (*map)(void *arg, u64 addr, u64 size, u8 **ours);
 	int (*holes)(void *arg, struct dp_hole **holes, size_t *n);
+	int (*stopped)(void *arg, const u32 *which, u32 n);
 };
 
 /**
@@ -54,7 +57,7 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  *          needs it; @why says so
  */
 struct dp_handlers {
-	u8 kind, gpr;
+	u8 kind, pre_needs, post_needs;
 	bool single;
 	const char *why;
 	u64 user, pre, post, fault, nmissed, follow;
@@ -101,6 +104,8 @@ int dp_live_enable(struct dp_engine *engine, struct dp_target *target,
 int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 		  bool armed, bool jumps);
 
+/** dp_live_hits() - hits of a probe, missed ones not among them */
+u64 dp_live_hits(struct dp_engine *engine, u32 probe);
 /** dp_live_touched() - the probes at sites that the last call looked at */
 void dp_live_touched(const struct dp_engine *engine,
 		     void (*tell)(void *arg, u32 probe), void *arg);

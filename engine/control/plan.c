@@ -183,6 +183,8 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->nr_pools = e->need.nr_pools;
 	c->nr_caught = e->nr_caught;
 	c->counts_alone = e->rseq_usable;
+	c->rseq_offset = e->rseq.offset;
+	c->rseq_signature = e->rseq.signature;
 	c->resident = e->max_sites != 0;
 	for (i = 0; i < e->need.nr_pools; i++) {
 		c->pools[i].start = e->need.pools[i].addr;

@@ -54,6 +54,13 @@ extern const struct dp_strategy dp_strategy_trap, dp_strategy_hook;
 /* interior.c */
 extern const struct dp_strategy dp_strategy_interior, dp_strategy_quiesce;
 
+/**
+ * dp_sites_inside() - is an address in the middle of what a jump replaces?
+ * @sites: in the order of their addresses
+ * @to: where a thread that is there goes on instead
+ */
+bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to);
+
 #define DP_BREAKPOINT 0xcc
 
 /* What the strategies share. */

@@ -108,6 +108,11 @@ u64 dp_view_hits(const struct dp_view *view, u32 probe)
 	return sum;
 }
 
+u32 dp_view_counter(const struct dp_view *view, u32 probe)
+{
+	return view->arena->control.resident ? view->probes[probe].site : probe;
+}
+
 static bool in_span(u64 addr, u64 start, u64 size)
 {
 	return addr >= start && addr - start < size;

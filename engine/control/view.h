@@ -36,8 +36,11 @@ struct dp_view {
  */
 int dp_view_open(struct dp_view *view, void *mem, size_t size);
 
-/** dp_view_hits() - sum of a probe's counters */
-u64 dp_view_hits(const struct dp_view *view, u32 probe);
+/** dp_view_hits() - sum of a counter over all CPUs */
+u64 dp_view_hits(const struct dp_view *view, u32 counter);
+/** dp_view_counter() - where a probe is counted: under its own number, or, where a
+ *  process probes itself, with the others at its site */
+u32 dp_view_counter(const struct dp_view *view, u32 probe);
 
 /** dp_view_owns() - is @addr in the agent's text or in a pool? */
 bool dp_view_owns(const struct dp_view *view, u64 addr);

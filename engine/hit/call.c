@@ -13,7 +13,38 @@
  * again.
  */
 #include "engine/hit/call.h"
+#include "engine/arch/x86/offsets.h"
 #include "port_hit.h"
+
+#define AT(offset, type, field) \
+	_Static_assert((offset) == __builtin_offsetof(type, field), #field)
+AT(DP_O_SELF_OFFSET, struct dp_arena_control, self_offset);
+AT(DP_O_SITE_OFF, struct dp_arena_control, site_off);
+AT(DP_O_VECTORS, struct dp_arena_control, vectors);
+AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
+AT(DP_O_SHARERS, struct dp_arena, hit.sharers);
+AT(DP_O_SITE_ADDR, struct dp_site_entry, addr);
+AT(DP_O_SITE_X87, struct dp_site_entry, x87);
+AT(DP_O_COUNTS_ALONE, struct dp_arena_control, counts_alone);
+AT(DP_O_SITE_FAST, struct dp_site_entry, fast);
+AT(DP_O_PROBE_NEEDS, struct dp_probe_entry, pre_needs);
+AT(DP_O_PROBE_USER, struct dp_probe_entry, user);
+AT(DP_O_PROBE_PRE, struct dp_probe_entry, pre);
+AT(DP_O_STACK_BUSY, struct dp_stack, busy);
+AT(DP_O_STACK_HITS, struct dp_stack, hits);
+AT(DP_O_STACK_SP, struct dp_stack, sp);
+AT(DP_O_STACK_REGS, struct dp_stack, regs);
+AT(DP_O_STACK_ALT_SP, struct dp_stack, alt_sp);
+AT(DP_O_STACK_ALT_SIZE, struct dp_stack, alt_size);
+AT(DP_O_STACK_VECTORS, struct dp_stack, vectors);
+AT(DP_O_REGS_IP, struct dp_call_frame, regs.ip);
+AT(DP_O_REGS_FLAGS, struct dp_call_frame, regs.flags);
+AT(DP_O_REGS_SP, struct dp_call_frame, regs.sp);
+AT(DP_O_NUMBER, struct dp_call_frame, number);
+_Static_assert(DP_O_FRAME_SIZE == sizeof(struct dp_call_frame), "frame");
+_Static_assert(DP_O_SITE_SIZE == sizeof(struct dp_site_entry), "site");
+_Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");
+_Static_assert(DP_O_STACK_SIZE == sizeof(struct dp_stack), "stack");
 
 /* What a hit is about, while it is on the other stack. */
 struct call {
@@ -56,6 +87,17 @@ static s32 *errno_of(void)
 	return (s32 *)(pointer + (u64)(s64)dp_arena.control.errno_offset);
 }
 
+void dp_call_give_up(u32 probe)
+{
+	const struct dp_site_entry *site = dp_site_at(dp_probe(probe)->site);
+
+	__atomic_fetch_or(&dp_probe_state(probe)->status, DP_PROBE_FAULTED,
+			  __ATOMIC_RELAXED);
+	/* From now on somebody looks. */
+	__atomic_store_n((u64 *)&site->fast, 0, __ATOMIC_RELAXED);
+	dp_tally(probe, DP_TALLY_FAULTED);
+}
+
 static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a, u64 b)
 {
 	struct dp_given given;
@@ -68,20 +110,19 @@ static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a, u64 b)
 	stack->probe = outer;
 	if (!given.up)
 		return given.value;
-	__atomic_fetch_or(&dp_probe_state(probe)->status, DP_PROBE_FAULTED,
-			  __ATOMIC_RELAXED);
-	dp_tally(probe, DP_TALLY_FAULTED);
+	dp_call_give_up(probe);
 	return 0;
 }
 
 u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
-		    u64 b, bool gpr)
+		    u64 b, u8 needs)
 {
-	u64 level = dp_arena.control.vectors, x87 = stack->x87, value;
+	u64 level = needs < DP_STATE_ALL ? needs : dp_arena.control.vectors;
+	u64 x87 = stack->x87, value;
 	bool knows_errno = dp_arena.control.errno_offset;
 	s32 error;
 
-	if (gpr)
+	if (!needs)
 		return guarded(stack, probe, handler, a, b);
 	error = knows_errno ? *errno_of() : 0;
 	dp_vectors_save(stack->vectors, level, x87);
@@ -92,13 +133,14 @@ u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 	return value;
 }
 
-static void count(u32 probe)
+/* Sites are counted here, not probes. */
+static void count(const struct dp_site_entry *site)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	u64 nr = (dp_port_cpu() & c->shard_mask) + c->shard_mask + 1;
 	u64 *hits = dp_at(c->counter_off + nr * c->shard_stride);
 
-	__atomic_fetch_add(&hits[probe], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&hits[dp_site_index(site)], 1, __ATOMIC_RELAXED);
 }
 
 /* Return: true if the others are not to be called, because ip has changed. */
@@ -106,7 +148,6 @@ static bool before(struct call *call, u32 probe)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
 
-	count(probe);
 	switch (p->kind) {
 	case DP_KIND_RETURN:
 		dp_return_enter(probe, call->regs, call->stack);
@@ -119,7 +160,7 @@ static bool before(struct call *call, u32 probe)
 		return p->pre &&
 		       (u32)dp_call_handler(call->stack, probe, p->pre,
 					    p->user, (u64)call->regs,
-					    p->gpr & DP_GPR_PRE);
+					    p->pre_needs);
 	}
 }
 
@@ -149,7 +190,7 @@ static void each_after(struct call *call)
 		if (p->kind == DP_KIND_KPROBE && p->post && is_on(i - 1))
 			dp_call_handler(call->stack, i - 1, p->post, p->user,
 					(u64)call->regs,
-					p->gpr & DP_GPR_POST);
+					p->post_needs);
 	}
 }
 
@@ -232,12 +273,17 @@ static bool is_mine(void)
 
 u64 dp_call_detour(struct dp_call_frame *frame)
 {
-	const struct dp_site_entry *site = dp_site_at(frame->number);
+	bool uncounted = frame->number & DP_TELL_UNCOUNTED ||
+			 !dp_arena.control.counts_alone;
+	const struct dp_site_entry *site =
+		dp_site_at(frame->number &= ~DP_TELL_UNCOUNTED);
 	struct call call = { .site = site, .regs = &frame->regs };
 	u64 sp = (u64)(frame + 1) + DP_RED_ZONE;
 
 	if (!is_mine())
 		return 0;
+	if (uncounted)
+		count(site);
 	frame->regs.sp = sp;
 	frame->regs.ip = site->addr;
 	if (!enter(&call, sp))
@@ -246,7 +292,7 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 	if (!call.obeyed && frame->regs.sp == sp)
 		return 0;
 	if (!call.obeyed)
-		frame->regs.ip = site->copy;
+		dp_call_resume(frame);
 	return 1;
 }
 
@@ -257,11 +303,19 @@ static void load(struct call *call, const struct dp_mcontext *mc, u64 ip)
 	call->regs->ip = ip;
 }
 
+void dp_call_resume(struct dp_call_frame *frame)
+{
+	const struct dp_site_entry *site = dp_site_at(frame->number);
+
+	frame->regs.ip = site->jump.base + site->jump.insn[0];
+}
+
 void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 {
 	struct call call = { .site = site };
 	u64 sp = mc->rsp;
 
+	count(site);
 	if (!enter(&call, sp))
 		return;
 	load(&call, mc, site->addr);
@@ -292,6 +346,7 @@ void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
 {
 	struct call call = { .site = site, .signal = true };
 
+	count(site);
 	if (!enter(&call, uc->mc.rsp)) {
 		uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
 		return;

@@ -32,6 +32,10 @@ struct dp_call_frame {
  */
 u64 dp_call_detour(struct dp_call_frame *frame);
 
+/** dp_call_resume() - it goes on there, but with the stack pointer in @frame->regs:
+ *  sets their ip */
+void dp_call_resume(struct dp_call_frame *frame);
+
 /** dp_call_trap() - a breakpoint does. Leaves in @uc where the thread goes on. */
 void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc);
 
@@ -95,7 +99,7 @@ struct dp_given {
 
 /* entry.S, vectors.S */
 struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard);
-extern const char dp_guard_up[], dp_return_trampoline[];
+extern const char dp_guard_up[], dp_call_fast_up[], dp_return_trampoline[];
 void dp_vectors_save(u8 *area, u64 level, u64 x87);
 void dp_vectors_restore(const u8 *area, u64 level, u64 x87);
 
@@ -106,10 +110,13 @@ static inline const struct dp_site_entry *dp_site_at(u32 index)
 	return &sites[index];
 }
 
+/** dp_call_give_up() - a probe's handler has faulted: it is not called any more */
+void dp_call_give_up(u32 probe);
+
 /** dp_call_handler() - call one, with what it may change saved around it;
- *  @gpr: nothing need be. Return: 0 also if it faulted. */
+ *  @needs: enum dp_insn_state. Return: 0 also if it faulted. */
 u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
-		    u64 b, bool gpr);
+		    u64 b, u8 needs);
 
 #pragma GCC visibility pop
 

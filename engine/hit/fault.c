@@ -7,6 +7,7 @@
  * goes back there before anybody looks.
  */
 #include "engine/hit/call.h"
+#include "engine/arch/x86/offsets.h"
 #include "port_hit.h"
 
 struct fault {
@@ -15,6 +16,7 @@ struct fault {
 	const struct dp_site_entry *site;
 	u64 trap;
 	bool dealt_with;
+	bool fast;
 };
 
 static bool in(u64 addr, u64 start, u64 size)
@@ -131,9 +133,34 @@ static bool in_handler(struct fault *f, struct dp_ucontext *uc)
 		uc->mc.rip = regs->ip;
 		return true;
 	}
+	if (f->fast) {
+		dp_call_give_up(f->stack->probe - 1);
+		uc->mc.rip = (u64)dp_call_fast_up;
+		uc->mc.rbx = f->stack->regs;
+		uc->mc.r12 = (u64)f->stack;
+		return true;
+	}
 	uc->mc.rip = (u64)dp_guard_up;
 	uc->mc.rsp = guard;
 	return true;
+}
+
+/* A handler that entry.S has called; it knows of one probe only. */
+static bool in_fast(struct fault *f, struct dp_ucontext *uc)
+{
+	struct dp_call_frame *frame = (void *)f->stack->regs;
+	const struct dp_site_entry *site = dp_site_at(frame->number);
+	u32 probe = site->first_probe;
+	const struct dp_probe_entry *p = (void *)site->fast;
+
+	if (p)
+		probe = (u32)(p - dp_probe(0)) + 1;
+	if (probe) {
+		f->stack->probe = probe;
+		f->stack->guard = 0;
+		f->fast = true;
+	}
+	return probe && in_handler(f, uc);
 }
 
 bool dp_call_fault(const struct dp_siginfo *info, struct dp_ucontext *uc)
@@ -145,8 +172,10 @@ bool dp_call_fault(const struct dp_siginfo *info, struct dp_ucontext *uc)
 	if (in_copy(&f, uc))
 		return true;
 	f.stack = dp_stack_known();
-	if (f.site || !f.stack || !f.stack->guard || !f.stack->probe ||
+	if (f.site || !f.stack || !f.stack->busy ||
 	    !in(uc->mc.rsp, dp_stack_low(f.stack), DP_STACK_SIZE - DP_PAGE))
 		return false;
-	return in_handler(&f, uc);
+	if (f.stack->busy == DP_BUSY_FAST)
+		return in_fast(&f, uc);
+	return f.stack->guard && f.stack->probe && in_handler(&f, uc);
 }

@@ -129,7 +129,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 	clear(ri, f->data_size);
 	if (f->entry &&
 	    (u32)dp_call_handler(stack, probe, f->entry, (u64)ri, (u64)regs,
-				 f->gpr & DP_GPR_POST)) {
+				 f->entry_needs)) {
 		give(ri);
 		return;
 	}
@@ -172,7 +172,7 @@ static void run(void *arg)
 		if (f->handler)
 			dp_call_handler(l->stack, f->probe, f->handler,
 					(u64)ri, (u64)l->regs,
-					f->gpr & DP_GPR_PRE);
+					f->handler_needs);
 		__atomic_fetch_add(&f->returned, 1, __ATOMIC_RELAXED);
 		give(ri);
 	} while (l->back == (u64)dp_return_trampoline);

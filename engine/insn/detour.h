@@ -43,6 +43,8 @@ struct dp_rseq {
  * @table: address of the CPUs' addresses of counters, 65,536 of them, 0 where
  *         there is none
  * @counter: offset of the counter from these
+ * @gate: address of a word. If it is not 0, the agent is told after counting, too;
+ *        and if counting is not possible, with DP_TELL_UNCOUNTED
  * @hook_entry: address of the agent's dp_hook_entry, which makes the system call
  *              number @hook in place of the last instruction; 0: none
  */
@@ -54,6 +56,7 @@ struct dp_detour_spec {
 	const struct dp_rseq *rseq;
 	u64 table;
 	u32 counter;
+	u64 gate;
 	u64 hook_entry;
 	u32 hook;
 };

@@ -11,6 +11,7 @@
 #include "port_types.h"
 #include "engine/insn/class.h"
 #include "engine/insn/faults.h"
+#include "engine/insn/state.h"
 
 /* Longest instruction of x86-64 (Intel SDM vol. 2, 2.3.11). */
 #define DP_INSN_MAX 15
@@ -65,6 +66,10 @@ struct insn_facts {
  * Return: 0; -EILSEQ when the bytes are no instruction of this machine.
  */
 int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *facts);
+
+/** dp_insn_state() - which registers an instruction can change (implemented by the
+ *  port). DP_STATE_ALL also where that is not known. Context: as dp_insn_facts(). */
+enum dp_insn_state dp_insn_state(const u8 *code, size_t size);
 
 /**
  * struct dp_copy - one relocated instruction

@@ -264,7 +264,7 @@ void jprobe_return(void) __attribute__((noreturn));
  * general registers is then saved around it, which makes a hit much cheaper.
  */
 #define DP_HANDLER_GPR                                   \
-	__attribute__((target("general-regs-only"), noinline, \
+	__attribute__((target("general-regs-only"), __noinline__, \
 		       section("dp_gpr_text")))
 
 /** dp_last_diag() - why the calling thread's last call failed; valid until its

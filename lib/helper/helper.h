@@ -14,10 +14,17 @@
 #define DP_HELPER_ORDERS 0 /* descriptors of the helper */
 #define DP_HELPER_ANSWER 1
 
+enum dp_helper_verb {
+	DP_HELPER_RESIDE, /* dp_process_reside() */
+	DP_HELPER_QUIESCE, /* dp_process_quiesce(); @n numbers follow */
+};
+
 /** struct dp_helper_order - what it is to do */
 struct dp_helper_order {
-	s32 pid; /* of the process, as the helper sees it; 0: its parent */
-	u32 max_sites;
+	s32 pid; /* of the process */
+	u32 verb;
+	u32 n; /* sites: at most, or which */
+	u64 arena;
 };
 
 /** struct dp_helper_answer - what came of it */
@@ -26,6 +33,15 @@ struct dp_helper_answer {
 	u64 base;
 	struct dp_diag diag;
 };
+
+/**
+ * dp_helper_run() - run it once
+ * @which: the numbers that follow the order, or NULL
+ * Context: may sleep; takes no lock.
+ * Return: what it answers, with words in @diag; -EPERM it could not be run.
+ */
+int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
+		  struct dp_helper_answer *answer, struct dp_diag *diag);
 
 /* The program's image. */
 extern const char dp_helper_start[] __attribute__((visibility("hidden")));

@@ -3,6 +3,7 @@
 #include "lib/helper/helper.h"
 #include "proc/proc.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static int transfer(ssize_t (*act)(int fd, void *buf, size_t n), int fd,
@@ -28,6 +29,21 @@ static ssize_t put(int fd, void *buf, size_t n)
 	return write(fd, buf, n);
 }
 
+static void quiesce(const struct dp_helper_order *order,
+		    struct dp_helper_answer *answer)
+{
+	u32 *which = calloc(order->n + 1, sizeof(*which));
+	u64 bad;
+
+	answer->err = -ENOMEM;
+	if (which && !transfer(read, DP_HELPER_ORDERS, which,
+			       order->n * sizeof(*which)))
+		answer->err = dp_process_quiesce(order->pid, order->arena,
+						 which, order->n, &bad,
+						 &answer->diag);
+	free(which);
+}
+
 int main(void)
 {
 	struct dp_helper_order order;
@@ -35,8 +51,10 @@ int main(void)
 
 	if (transfer(read, DP_HELPER_ORDERS, &order, sizeof(order)))
 		return 1;
-	answer.err = dp_process_reside(order.pid ? order.pid : getppid(),
-				       order.max_sites, &answer.base,
-				       &answer.diag);
+	if (order.verb == DP_HELPER_QUIESCE)
+		quiesce(&order, &answer);
+	else
+		answer.err = dp_process_reside(order.pid, order.n, &answer.base,
+					       &answer.diag);
 	return transfer(put, DP_HELPER_ANSWER, &answer, sizeof(answer)) != 0;
 }

@@ -74,7 +74,7 @@ static int add(struct dp_engine *e, unsigned int offset, u32 *probe)
 /* Everything up to the build; the "memfd" is *@file. */
 static int build(struct dp_engine *e, void **file)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
 	struct dp_layout_need *need = dp_engine_layout(e, 2);
 	struct dp_mapping map = {
 		.base = 0x70000000, .hook_entry = ENTRY, .owner = 1, .tool = 2
@@ -127,9 +127,9 @@ static void adds_and_refuses(void **state)
 static void places_within_reach(void **state)
 {
 	struct dp_hole far[] = { { TEXT + (1ull << 32), TEXT + (2ull << 32),
-				   false } };
-	struct dp_hole heap[] = { { 0x8000000, 0x8100000, false },
-				  { TEXT + 0x1000, TEXT + 0x70000000, true } };
+				   false, false } };
+	struct dp_hole heap[] = { { 0x8000000, 0x8100000, false, false },
+				  { TEXT + 0x1000, TEXT + 0x70000000, true, false } };
 	struct dp_layout_need *need;
 	struct dp_engine *e;
 	u32 p;

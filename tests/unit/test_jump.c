@@ -453,7 +453,7 @@ static void lands_where_it_may(void **state)
 /* There is nothing some 800 MB below: other bytes trap, and mean up. */
 static void lands_above_low_addresses(void **state)
 {
-	const struct dp_hole hole = { LOW + 0x100000, LOW + 0x7c000000, false };
+	const struct dp_hole hole = { LOW + 0x100000, LOW + 0x7c000000, false, false };
 	struct world w;
 
 	begin(&w, LOW, DP_ARM_INTERIOR);
@@ -529,8 +529,8 @@ static void lands_in_reach_of_its_detour(void **state)
 			u64 at = HIGH + DP_JUMP_SIZE + far[i].landing;
 			u64 pool = HIGH + (room ? 0x100000 : far[i].pool);
 			struct dp_hole holes[] = {
-				{ at, at + DP_JUMP_SIZE, false },
-				{ pool, pool + 0x2000, false },
+				{ at, at + DP_JUMP_SIZE, false, false },
+				{ pool, pool + 0x2000, false, false },
 			};
 
 			begin(&w, HIGH, DP_ARM_INTERIOR);

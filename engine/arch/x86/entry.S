@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* entry: where the kernel and our patches enter the hit half. */
+#include "engine/arch/x86/offsets.h"
+
+#define DP_STATE_ALL_ 3 /* enum dp_insn_state */
+#define DP_USER_CS 0x33
+#define DP_USER_SS 0x2b
+#define DP_RED_ZONE 128
 
 	.text
 
@@ -222,27 +228,88 @@ dp_hook_entry:
 	pop	%rdi
 	.endm
 
+/*
+ * Where there is one pre_handler and nothing else to do, it is called from here;
+ * dp_call_detour() does the rest. Both take a hit inside a handler for what it
+ * is: @busy is set before the stack is changed, so whoever is on the program's
+ * stack and finds it set has interrupted this code, or left a handler for good.
+ */
+#define SELF %rax
+#define SITE %rdx
+#define SP %rcx
 	.globl	dp_call_entry
 	.hidden	dp_call_entry
-	.balign 16
+	.balign 64
 dp_call_entry:
-	push	$0x2b			/* ss */
+	push	$DP_USER_SS
 	push	%rax			/* sp */
 	pushfq
-	push	$0x33			/* cs */
+	push	$DP_USER_CS
 	push	%rax			/* ip */
 	push	$-1			/* orig_ax */
 	save_gprs
-	mov	%rsp, %rdi
-	testl	$0x400, 18*8(%rsp)
-	jnz	2f
-1:	call	dp_call_detour
+	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
+	mov	DP_O_NUMBER(%rsp), %edx
+	bt	$30, %edx		/* DP_TELL_UNCOUNTED */
+	jc	5f
+	imul	$DP_O_SITE_SIZE, SITE
+	mov	%fs:(SELF), SELF
+	mov	dp_arena+DP_O_SITE_OFF(%rip), %ecx
+	lea	dp_arena(%rip), %rsi
+	add	%rcx, SITE
+	add	%rsi, SITE
+	lea	DP_O_FRAME_SIZE+DP_RED_ZONE(%rsp), SP
+	mov	SP, DP_O_REGS_SP(%rsp)
+	testl	$0x400, DP_O_REGS_FLAGS(%rsp)
+	jnz	4f
+1:	test	SELF, SELF
+	jz	5f
+	cmpl	$0, dp_arena+DP_O_COUNTS_ALONE(%rip)
+	je	5f
+	cmpl	$0, dp_wipe(%rip)
+	je	5f
+	cmpl	$0, dp_arena+DP_O_SHARERS(%rip)
+	jne	5f
+	cmpl	$0, DP_O_STACK_BUSY(SELF)
+	jne	5f
+	mov	SP, %rsi
+	sub	SELF, %rsi		/* on our own stack? */
+	cmp	$-DP_STACK_BYTES, %rsi
+	jae	5f
+	mov	SP, %rsi
+	sub	DP_O_STACK_ALT_SP(SELF), %rsi
+	cmp	DP_O_STACK_ALT_SIZE(SELF), %rsi
+	jb	5f
+	movl	$DP_BUSY_FAST, DP_O_STACK_BUSY(SELF)
+	mov	DP_O_SITE_FAST(SITE), %rdi
+	test	%rdi, %rdi
+	jz	6f
+	mov	SP, DP_O_STACK_SP(SELF)
+	mov	%rsp, DP_O_STACK_REGS(SELF)
+	incq	DP_O_STACK_HITS(SELF)
+	mov	DP_O_SITE_ADDR(SITE), %rsi
+	inc	%rsi
+	mov	%rsi, DP_O_REGS_IP(%rsp)
+	mov	%rsp, %rbx
+	mov	SELF, %r12
+	mov	SELF, %rsp
+	mov	%rbx, %rsi
+	cmpb	$0, DP_O_PROBE_NEEDS(%rdi)
+	jne	7f
+	mov	DP_O_PROBE_PRE(%rdi), %rax
+	mov	DP_O_PROBE_USER(%rdi), %rdi
+	call	*%rax
+2:	mov	%rbx, %rsp
+	movl	$0, DP_O_STACK_BUSY(%r12)
 	test	%eax, %eax
 	jnz	dp_load_here
-	load_gprs
+	mov	DP_O_REGS_SP(%rsp), %rcx
+	cmp	DP_O_STACK_SP(%r12), %rcx
+	jne	9f
+3:	load_gprs
 	mov	3*8(%rsp), %ecx		/* flags */
 	test	$0x40400, %ecx
-	jnz	3f
+	jnz	8f
 	mov	%ecx, %eax
 	shr	$11, %eax
 	and	$1, %eax
@@ -253,14 +320,60 @@ dp_call_entry:
 	mov	-4*8(%rsp), %rcx
 	lea	6*8(%rsp), %rsp
 	ret
-2:	cld
+4:	cld
 	jmp	1b
-3:	mov	-5*8(%rsp), %rax
+6:	movl	$0, DP_O_STACK_BUSY(SELF)
+5:	mov	%rsp, %rdi
+	cld
+	call	dp_call_detour
+	test	%eax, %eax
+	jz	3b
+	jmp	dp_load_here
+	/* A handler that may use anything. */
+7:	mov	%rdi, %r13
+	movslq	dp_arena+DP_O_ERRNO_OFFSET(%rip), %rcx
+	mov	%fs:(%rcx), %r15d
+	lea	DP_O_STACK_VECTORS(%r12), %rdi
+	movzbl	DP_O_PROBE_NEEDS(%r13), %esi
+	movzbl	DP_O_SITE_X87(SITE), %edx
+	cmp	$DP_STATE_ALL_, %esi
+	jne	1f
+	mov	dp_arena+DP_O_VECTORS(%rip), %esi
+1:	push	%rsi
+	push	%rdx
+	call	dp_vectors_save
+	mov	DP_O_PROBE_PRE(%r13), %rax
+	mov	DP_O_PROBE_USER(%r13), %rdi
+	mov	%rbx, %rsi
+	call	*%rax
+	mov	%eax, %r13d
+	lea	DP_O_STACK_VECTORS(%r12), %rdi
+	pop	%rdx
+	pop	%rsi
+	call	dp_vectors_restore
+	movslq	dp_arena+DP_O_ERRNO_OFFSET(%rip), %rcx
+	mov	%r15d, %fs:(%rcx)
+	mov	%r13d, %eax
+	jmp	2b
+8:	mov	-5*8(%rsp), %rax
 	mov	-4*8(%rsp), %rcx
 	lea	3*8(%rsp), %rsp
 	popfq
 	lea	16(%rsp), %rsp
 	ret
+	/* It goes on in the detour, with another stack pointer. */
+9:	mov	%rsp, %rdi
+	call	dp_call_resume
+	jmp	dp_load_here
+
+/* A handler called from there has been given up: rbx is its frame, r12 the
+ * thread's struct dp_stack. */
+	.globl	dp_call_fast_up
+	.hidden	dp_call_fast_up
+dp_call_fast_up:
+	cld
+	xor	%eax, %eax
+	jmp	2b
 
 /* All registers from where rsp points: struct dp_regs. */
 dp_load_here:

@@ -22,12 +22,13 @@
 
 	.text
 
-/* dp_vectors_save(area, level, x87) */
+/* dp_vectors_save(area, what, x87); what is enum dp_insn_state but for the last,
+ * or DP_SAVE_ALL_* */
 	.globl	dp_vectors_save
 	.hidden	dp_vectors_save
 	.balign 16
 dp_vectors_save:
-	cmp	$1, %esi
+	cmp	$4, %esi
 	jb	2f
 	je	1f
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
@@ -46,6 +47,12 @@ dp_vectors_save:
 2:	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	movdqa	%xmm\n, 16*\n(%rdi)
 	.endr
+	cmp	$2, %esi
+	ja	3f
+	jb	6f
+	stmxcsr	MXCSR(%rdi)
+	ldmxcsr	mxcsr_default(%rip)
+6:	ret
 3:	stmxcsr	MXCSR(%rdi)
 	ldmxcsr	mxcsr_default(%rip)
 	test	%edx, %edx
@@ -66,11 +73,14 @@ mxcsr_default:
 fcw_default:
 	.word	0x37f
 
-/* dp_vectors_restore(area, level, x87) */
+/* dp_vectors_restore(area, what, x87) */
 	.globl	dp_vectors_restore
 	.hidden	dp_vectors_restore
 	.balign 16
 dp_vectors_restore:
+	cmp	$2, %esi
+	je	6f
+	jb	2f
 	test	%edx, %edx
 	jnz	4f
 	cmpw	$0x37f, FCW(%rdi)
@@ -79,7 +89,7 @@ dp_vectors_restore:
 	cmp	FSW(%rdi), %ax
 	jne	5f
 6:	ldmxcsr	MXCSR(%rdi)
-	cmp	$1, %esi
+	cmp	$4, %esi
 	jb	2f
 	je	1f
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7

@@ -14,6 +14,7 @@
  */
 #include "engine/insn/detour.h"
 #include "engine/insn/x86/emit.h"
+#include "engine/insn/tell.h"
 
 #define RED_ZONE 128
 #define RSEQ_CPU_ID 4
@@ -96,6 +97,23 @@ static void put_forget(struct dp_out *o, const struct dp_detour_spec *s)
 	dp_put32(o, 0);
 }
 
+/* The first instruction is farther than a byte says where a call comes between. */
+static void put_to_insn(struct dp_out *o, struct count *c)
+{
+	DP_PUT(o, 0xe9);
+	dp_put32(o, 0);
+	c->to_insn = o->len - 4;
+}
+
+static void aim_far(struct dp_out *o, unsigned int displacement)
+{
+	unsigned int end = o->len;
+
+	o->len = displacement;
+	dp_put32(o, end - (displacement + 4));
+	o->len = end;
+}
+
 /* What counting needs besides: where it cannot count, and where it begins anew.
  * It stands before the rest, which falls through. */
 static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
@@ -104,14 +122,33 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 	c->slow = o->len;
 	put_forget(o, s);
 	restore(o);
-	call_agent(o, s->entry, s->before[0] - 1);
-	DP_PUT(o, 0xeb, 0);
-	c->to_insn = o->len - 1;
+	call_agent(o, s->entry,
+		   (s->before[0] - 1) | (s->gate ? DP_TELL_UNCOUNTED : 0));
+	put_to_insn(o, c);
 	DP_PUT(o, 0x0f, 0xb9, 0x3d); /* ud1: the signature is its operand */
 	dp_put32(o, s->rseq->signature);
 	c->abort = o->len;
 	DP_PUT(o, 0xeb, 0);
 	c->to_restart = o->len - 1;
+}
+
+/* mov $gate, %rcx; mov (%rcx), %rcx; jrcxz over; tell */
+static void put_gate(struct dp_out *o, const struct dp_detour_spec *s)
+{
+	unsigned int to_over, to_end;
+
+	DP_PUT(o, 0x48, 0xb9);
+	put64(o, s->gate);
+	DP_PUT(o, 0x48, 0x8b, 0x09, 0xe3, 0);
+	to_over = o->len - 1;
+	restore(o);
+	call_agent(o, s->entry, s->before[0] - 1);
+	DP_PUT(o, 0xeb, 0);
+	to_end = o->len - 1;
+	aim(o, to_over);
+	restore(o);
+	move_stack(o, RED_ZONE);
+	aim(o, to_end);
 }
 
 static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
@@ -141,9 +178,13 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 	dp_put32(o, s->counter);
 	c->committed = o->len;
 	put_forget(o, s);
-	restore(o);
-	move_stack(o, RED_ZONE);
-	aim(o, c->to_insn);
+	if (s->gate) {
+		put_gate(o, s);
+	} else {
+		restore(o);
+		move_stack(o, RED_ZONE);
+	}
+	aim_far(o, c->to_insn);
 }
 
 static void put_descriptor(struct dp_out *o, const struct count *c)

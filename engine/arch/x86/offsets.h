@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* offsets: of fields, for entry.S. engine/hit/call.c checks them. */
+#ifndef DP_ARCH_OFFSETS_H
+#define DP_ARCH_OFFSETS_H
+
+/* struct dp_arena_control */
+#define DP_O_SELF_OFFSET 164
+#define DP_O_COUNTS_ALONE 140
+#define DP_O_SITE_OFF 56
+#define DP_O_ERRNO_OFFSET 168
+#define DP_O_VECTORS 172
+/* struct dp_arena */
+#define DP_O_SHARERS 17656
+/* struct dp_site_entry */
+#define DP_O_SITE_SIZE 168
+#define DP_O_SITE_ADDR 0
+#define DP_O_SITE_FAST 152
+#define DP_O_SITE_X87 73
+/* struct dp_probe_entry */
+#define DP_O_PROBE_NEEDS 30
+#define DP_O_PROBE_USER 32
+#define DP_O_PROBE_PRE 40
+/* struct dp_stack */
+#define DP_O_STACK_BUSY 4
+#define DP_O_STACK_HITS 16
+#define DP_O_STACK_SP 24
+#define DP_O_STACK_REGS 40
+#define DP_O_STACK_ALT_SP 64
+#define DP_O_STACK_ALT_SIZE 72
+#define DP_O_STACK_VECTORS 128
+#define DP_O_STACK_SIZE 3008
+/* struct dp_regs, with what is behind it in struct dp_call_frame */
+#define DP_O_REGS_IP 128
+#define DP_O_REGS_FLAGS 144
+#define DP_O_REGS_SP 152
+#define DP_O_REGS_SIZE 168
+#define DP_O_NUMBER 176
+#define DP_O_FRAME_SIZE 184
+
+#define DP_BUSY_FAST 2
+#define DP_STACK_BYTES 0x10000 /* DP_STACK_SIZE */
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* state: which registers code uses, or a handler may change. */
+#ifndef DP_INSN_STATE_H
+#define DP_INSN_STATE_H
+
+/**
+ * enum dp_insn_state - each contains those before it
+ * @DP_STATE_GENERAL: general registers and flags
+ * @DP_STATE_SSE: xmm0 to xmm15, moved about
+ * @DP_STATE_SSE_MATH: and MXCSR
+ * @DP_STATE_ALL: all vector registers, x87
+ */
+enum dp_insn_state {
+	DP_STATE_GENERAL,
+	DP_STATE_SSE,
+	DP_STATE_SSE_MATH,
+	DP_STATE_ALL,
+};
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* tell: what a detour tells the agent. */
+#ifndef DP_INSN_TELL_H
+#define DP_INSN_TELL_H
+
+/* A site's index, and with this bit, that its instruction has completed. */
+#define DP_TELL_AFTER 0x80000000u
+/* Or with this one, that the hit has not been counted. */
+#define DP_TELL_UNCOUNTED 0x40000000u
+/* Bytes of it behind the call: an lea that takes the number off the stack */
+#define DP_TELL_TAIL 8
+
+#endif

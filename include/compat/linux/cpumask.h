@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* See <linux/smp.h>. */
+#ifndef DP_LINUX_CPUMASK_H
+#define DP_LINUX_CPUMASK_H
+
+#include <linux/smp.h>
+
+#endif

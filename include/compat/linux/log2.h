@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* See <linux/bitops.h>. */
+#ifndef DP_LINUX_LOG2_H
+#define DP_LINUX_LOG2_H
+
+#include <linux/bitops.h>
+
+#endif

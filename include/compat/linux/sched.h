@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The current thread. */
+#ifndef DP_LINUX_SCHED_H
+#define DP_LINUX_SCHED_H
+
+#include <linux/types.h>
+#include <linux/compiler.h>
+#include <linux/smp.h>
+#include <linux/preempt.h>
+#include <linux/cred.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+
+/* The system's <linux/sched.h> is for clone(2); its flags are wanted, too. */
+#include_next <linux/sched.h>
+
+#define TASK_COMM_LEN 16
+#define TASK_RUNNING 0
+#define TASK_INTERRUPTIBLE 1
+#define TASK_UNINTERRUPTIBLE 2
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
+
+struct mm_struct;
+
+/* What the kernel's functions on open files take in place of a string. */
+struct filename {
+	const char *name;
+	const char *uptr;
+	int refcnt;
+};
+
+/**
+ * struct task_struct - a thread
+ * @pid: its number (gettid())
+ * @tgid: its process's number (getpid())
+ * @flags: 0; it is never a kernel thread
+ * @mm: not NULL
+ * @comm: its name at the time of asking
+ * @parent, @real_parent: the process that made its process, as it was when this
+ *                        thread was first asked for
+ *
+ * It lives as long as the thread.
+ */
+struct task_struct {
+	volatile long state;
+	unsigned int flags;
+	int prio;
+	pid_t pid;
+	pid_t tgid;
+	struct mm_struct *mm;
+	struct mm_struct *active_mm;
+	struct task_struct *real_parent;
+	struct task_struct *parent;
+	struct task_struct *group_leader;
+	char comm[TASK_COMM_LEN];
+};
+
+/** get_current() - Context: any; async-signal-safe. Two system calls at the first
+ *  use in a thread, one for the name afterwards. */
+struct task_struct *get_current(void) DP_COMPAT(get_current) __pure;
+#define current get_current()
+
+static inline pid_t task_pid_nr(const struct task_struct *task)
+{
+	return task->pid;
+}
+
+static inline pid_t task_tgid_nr(const struct task_struct *task)
+{
+	return task->tgid;
+}
+
+#define task_pid_vnr(task) task_pid_nr(task)
+#define task_tgid_vnr(task) task_tgid_nr(task)
+#define task_ppid_nr(task) ((task)->real_parent->tgid)
+#define task_cpu(task) ((void)(task), raw_smp_processor_id())
+#define thread_group_leader(task) ((task)->pid == (task)->tgid)
+#define get_task_comm(buf, task)                                    \
+	({                                                          \
+		_Static_assert(sizeof(buf) == TASK_COMM_LEN, "size"); \
+		strscpy(buf, (task)->comm, sizeof(buf));            \
+		buf;                                                \
+	})
+ssize_t strscpy(char *to, const char *from, size_t size) DP_COMPAT(strscpy);
+
+void schedule(void) DP_COMPAT(yield);
+void yield(void) DP_COMPAT(yield);
+void dp_compat_nsleep(unsigned long ns);
+#define schedule_timeout(j) (dp_compat_nsleep((j) * (1000000000UL / HZ)), 0L)
+#define schedule_timeout_interruptible(j) schedule_timeout(j)
+#define schedule_timeout_uninterruptible(j) schedule_timeout(j)
+#define set_current_state(s) ((void)(s))
+#define __set_current_state(s) ((void)(s))
+#define signal_pending(task) ((void)(task), 0)
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* alias: functions that stand for those which a module names. */
+#include "lib/compat/compat.h"
+
+struct dp_compat_hooks dp_compat_hooks;
+
+/* Entries are added in front and stay: a handler may be reading them. */
+struct alias {
+	struct alias *next;
+	char *name;
+	char *target;
+};
+
+static struct alias *aliases;
+
+const char *dp_compat_alias(const char *name)
+{
+	struct alias *alias = __atomic_load_n(&aliases, __ATOMIC_ACQUIRE);
+
+	for (; alias; alias = alias->next)
+		if (!strcmp(alias->name, name))
+			return alias->target;
+	return name;
+}
+
+int dp_compat_alias_add(const char *name, size_t len, const char *target)
+{
+	struct alias *alias;
+
+	if (!len || !*target)
+		return -EINVAL;
+	alias = kzalloc(sizeof(*alias), GFP_KERNEL);
+	if (!alias)
+		return -ENOMEM;
+	alias->name = kstrndup(name, len, GFP_KERNEL);
+	alias->target = kstrdup(target, GFP_KERNEL);
+	if (!alias->name || !alias->target) {
+		kfree(alias->name);
+		kfree(alias->target);
+		kfree(alias);
+		return -ENOMEM;
+	}
+	alias->next = __atomic_load_n(&aliases, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&aliases, &alias->next, alias, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		continue;
+	return 0;
+}

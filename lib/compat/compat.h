@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * compat: what kernel probe modules call, made for a process.
+ *
+ * All of this but module.c runs in handlers: inside malloc, in a signal handler,
+ * on a stack of 16 KB, in code that holds libc's locks. So it calls no function
+ * of libc, takes no lock that a handler could meet half-way, uses general
+ * registers only and asks the kernel directly. tools/check-compat looks at the
+ * objects' undefined names.
+ */
+#ifndef DP_LIB_COMPAT_COMPAT_H
+#define DP_LIB_COMPAT_COMPAT_H
+
+/* Of what modules have of their own, the library has none. */
+#define DP_COMPAT_LIBRARY
+
+/* What the headers declare is what the library exports. */
+#pragma GCC visibility push(default)
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include <linux/ctype.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <linux/sched.h>
+#include <linux/cred.h>
+#include <linux/uaccess.h>
+#include <linux/atomic.h>
+#include <linux/ktime.h>
+#include <linux/delay.h>
+#include <linux/kallsyms.h>
+#include <linux/stacktrace.h>
+#include <linux/spinlock.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/random.h>
+#include <linux/moduleparam.h>
+#include <linux/ptrace.h>
+#include "lib/compat/hooks.h"
+#pragma GCC visibility pop
+#include <asm/unistd.h>
+
+#define DP_SYS_ERROR(result) ((unsigned long)(result) >= -4095ul)
+
+static inline long dp_sys6(long nr, long a, long b, long c, long d, long e,
+			   long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
+			   "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+#define dp_sys3(nr, a, b, c) \
+	dp_sys6(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+
+/** dp_map() - fresh zeros. Return: NULL if there are none. */
+static inline void *dp_map(size_t size, int flags)
+{
+	/* PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS */
+	long p = dp_sys6(__NR_mmap, 0, (long)size, 3, 0x22 | flags, -1, 0);
+
+	return DP_SYS_ERROR(p) ? NULL : (void *)p;
+}
+
+static inline void dp_unmap(void *p, size_t size)
+{
+	dp_sys3(__NR_munmap, p, size, 0);
+}
+
+#define DP_MAP_NORESERVE 0x4000
+
+/** dp_file_read() - the beginning of a file. @size: of @buf; one byte is kept for
+ *  a NUL. Return: how many bytes, or an errno. */
+long dp_file_read(const char *path, char *buf, size_t size);
+
+/** dp_symbol_print() - what %pS, or without @offset %ps, makes of @addr.
+ *  Return: its length. */
+int dp_symbol_print(char *buf, size_t size, unsigned long addr, bool offset);
+
+#endif

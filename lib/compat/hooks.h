@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* hooks: where the text of modules goes, and what compat asks of the library. */
+#ifndef DP_LIB_COMPAT_HOOKS_H
+#define DP_LIB_COMPAT_HOOKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pt_regs;
+
+/**
+ * dp_printk_set() - where printk's lines go
+ * @sink: gets a line without its newline, NUL-terminated, and its level, 0 to 7.
+ *        It runs where printk was called, in handlers too, on several threads at
+ *        once. NULL: one write(2) a line to file descriptor 2, without level.
+ * @arg: handed to @sink
+ *
+ * Context: task. A call of the old sink may still be on its way when it returns.
+ * Return: 0; -ENOMEM.
+ */
+int dp_printk_set(void (*sink)(int level, const char *text, size_t len,
+			       void *arg),
+		  void *arg);
+
+/**
+ * struct dp_compat_hooks - what only the library knows; NULL where it does not
+ * @lookup: the address of a function by name, as register_kprobe() finds it; 0:
+ *          there is none. Context: task or handler, as @lookup can.
+ * @hit_regs: the registers at the probe whose handler the calling thread is in,
+ *            or NULL. Context: any.
+ * @leave: for stack traces: if *@ip is in code that the library has made (a
+ *         return probe's stub, say), set *@ip and *@sp as they will be when that
+ *         code has returned, and say true. Context: any.
+ */
+struct dp_compat_hooks {
+	unsigned long (*lookup)(const char *name);
+	const struct pt_regs *(*hit_regs)(void);
+	bool (*leave)(unsigned long *ip, unsigned long *sp);
+};
+
+extern struct dp_compat_hooks dp_compat_hooks;
+
+/**
+ * dp_compat_alias() - the function that stands for another
+ * @name: as a probe names it
+ * Return: what dp_compat_load() was told to take for it, or @name. The library's
+ * lookup by name calls it first. Context: any.
+ */
+const char *dp_compat_alias(const char *name);
+/** dp_compat_alias_add() - "do_fork" stands for "fork" from now on. Copies both.
+ *  Return: 0; -EINVAL empty names; -ENOMEM. Context: any. */
+int dp_compat_alias_add(const char *name, size_t len, const char *target);
+
+#endif

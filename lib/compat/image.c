@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* image: the ELF files that are mapped in this process. */
+#include "lib/compat/compat.h"
+#include "lib/compat/image.h"
+#include <elf.h>
+
+/* --- lines of /proc/self/maps --- */
+
+struct reader {
+	long fd;
+	size_t at, n;
+	char buf[512];
+};
+
+static int next_char(struct reader *reader)
+{
+	long n;
+
+	if (reader->at == reader->n) {
+		do {
+			n = dp_sys3(__NR_read, reader->fd, reader->buf,
+				    sizeof(reader->buf));
+		} while (n == -EINTR);
+		if (n <= 0)
+			return -1;
+		reader->n = (size_t)n;
+		reader->at = 0;
+	}
+	return (u8)reader->buf[reader->at++];
+}
+
+static bool next_line(struct reader *reader, char *line, size_t size)
+{
+	size_t n = 0;
+	int c;
+
+	while ((c = next_char(reader)) >= 0 && c != '\n')
+		if (n + 1 < size)
+			line[n++] = (char)c;
+	line[n] = '\0';
+	return c >= 0;
+}
+
+/* "start-end perms offset major:minor inode   path" */
+static void parse_line(const char *line, struct dp_mapping *m)
+{
+	unsigned long major;
+	char *s;
+
+	m->start = simple_strtoul(line, &s, 16);
+	m->end = simple_strtoul(s + 1, &s, 16);
+	s = skip_spaces(s);
+	m->exec = strnlen(s, 3) == 3 && s[2] == 'x';
+	s += strcspn(s, " ");
+	m->offset = simple_strtoul(skip_spaces(s), &s, 16);
+	major = simple_strtoul(skip_spaces(s), &s, 16);
+	m->dev = major << 20 | simple_strtoul(s + (*s == ':'), &s, 16);
+	m->ino = simple_strtoul(skip_spaces(s), &s, 10);
+	strscpy(m->path, skip_spaces(s), sizeof(m->path));
+}
+
+bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg), void *arg)
+{
+	struct reader reader = { 0 };
+	struct dp_mapping m;
+	char line[384];
+	bool found = false;
+
+	reader.fd = dp_sys6(__NR_openat, -100, (long)"/proc/self/maps", 0x80000,
+			    0, 0, 0);
+	if (reader.fd < 0)
+		return false;
+	while (!found && next_line(&reader, line, sizeof(line))) {
+		parse_line(line, &m);
+		found = each(&m, arg);
+	}
+	dp_sys3(__NR_close, reader.fd, 0, 0);
+	return found;
+}
+
+/* --- files --- */
+
+enum { FREE, BUSY, READY, BAD };
+
+#define DP_IMAGES 256
+
+static struct dp_image images[DP_IMAGES];
+
+/* Of struct stat, what is looked at. */
+struct status {
+	unsigned long dev, ino;
+	unsigned long skip[4];
+	long size;
+	unsigned long rest[20];
+};
+
+static unsigned long short_dev(unsigned long dev)
+{
+	unsigned long major = (dev >> 8 & 0xfff) | (dev >> 32 & ~0xffful);
+	unsigned long minor = (dev & 0xff) | (dev >> 12 & 0xffffff00);
+
+	return major << 20 | minor;
+}
+
+static bool load(struct dp_image *image, const struct dp_mapping *m)
+{
+	long fd = dp_sys6(__NR_openat, -100, (long)m->path, 0x80000, 0, 0, 0);
+	struct status status;
+	long p = -1;
+
+	if (fd < 0)
+		return false;
+	/* Some file systems show one device here and another there. */
+	if (!dp_sys3(__NR_fstat, fd, &status, 0) && status.ino == m->ino &&
+	    (short_dev(status.dev) == m->dev || m->dev >> 20 == 0) &&
+	    status.size > (long)sizeof(Elf64_Ehdr)) {
+		/* PROT_READ, MAP_PRIVATE */
+		p = dp_sys6(__NR_mmap, 0, status.size, 1, 2, fd, 0);
+		image->size = (size_t)status.size;
+	}
+	dp_sys3(__NR_close, fd, 0, 0);
+	if (DP_SYS_ERROR(p))
+		return false;
+	image->file = (const char *)p;
+	return !memcmp(image->file, ELFMAG, SELFMAG) &&
+	       image->file[EI_CLASS] == ELFCLASS64;
+}
+
+const struct dp_image *dp_image_get(const struct dp_mapping *m)
+{
+	struct dp_image *image = images;
+	int state, free = FREE;
+
+	if (m->path[0] != '/')
+		return NULL;
+	for (; image < images + DP_IMAGES; image++) {
+		state = __atomic_load_n(&image->state, __ATOMIC_ACQUIRE);
+		if (state == FREE &&
+		    __atomic_compare_exchange_n(&image->state, &free, BUSY, false,
+						__ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
+			break;
+		free = FREE;
+		/* Somebody, or we ourselves further out, may be loading it: then
+		 * it is loaded twice. */
+		if (state >= READY && image->dev == m->dev &&
+		    image->ino == m->ino)
+			return state == READY ? image : NULL;
+	}
+	if (image == images + DP_IMAGES)
+		return NULL;
+	image->dev = m->dev;
+	image->ino = m->ino;
+	state = load(image, m) ? READY : BAD;
+	__atomic_store_n(&image->state, state, __ATOMIC_RELEASE);
+	return state == READY ? image : NULL;
+}
+
+/* A part of the file, if it is there. */
+static const void *part(const struct dp_image *image, u64 offset, u64 size)
+{
+	if (offset > image->size || size > image->size - offset)
+		return NULL;
+	return image->file + offset;
+}
+
+static const Elf64_Phdr *segment(const struct dp_image *image, int i)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image->file;
+
+	if (i >= header->e_phnum || header->e_phentsize != sizeof(Elf64_Phdr))
+		return NULL;
+	return part(image, header->e_phoff + (u64)i * sizeof(Elf64_Phdr),
+		    sizeof(Elf64_Phdr));
+}
+
+bool dp_image_bias(const struct dp_image *image, const struct dp_mapping *m,
+		   unsigned long *bias)
+{
+	const Elf64_Phdr *p;
+	int i;
+
+	for (i = 0; (p = segment(image, i)); i++) {
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) != !m->exec ||
+		    m->offset + 4095 < p->p_offset ||
+		    m->offset >= p->p_offset + p->p_filesz)
+			continue;
+		*bias = m->start - (m->offset - p->p_offset + p->p_vaddr);
+		return true;
+	}
+	return false;
+}
+
+const char *dp_image_at(const struct dp_image *image, unsigned long vaddr,
+			const char **end)
+{
+	const Elf64_Phdr *p;
+	const char *bytes;
+	int i;
+
+	for (i = 0; (p = segment(image, i)); i++) {
+		if (p->p_type != PT_LOAD || vaddr < p->p_vaddr ||
+		    vaddr - p->p_vaddr >= p->p_filesz)
+			continue;
+		bytes = part(image, p->p_offset, p->p_filesz);
+		if (!bytes)
+			return NULL;
+		*end = bytes + p->p_filesz;
+		return bytes + (vaddr - p->p_vaddr);
+	}
+	return NULL;
+}
+
+unsigned long dp_image_eh_frame(const struct dp_image *image)
+{
+	const Elf64_Phdr *p;
+	int i;
+
+	for (i = 0; (p = segment(image, i)); i++)
+		if (p->p_type == PT_GNU_EH_FRAME)
+			return p->p_vaddr;
+	return 0;
+}
+
+/* --- symbols --- */
+
+struct table {
+	const Elf64_Sym *v;
+	size_t n;
+	const char *strings;
+	size_t strings_size;
+};
+
+static const Elf64_Shdr *section(const struct dp_image *image, u64 i)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image->file;
+
+	if (i >= header->e_shnum || header->e_shentsize != sizeof(Elf64_Shdr))
+		return NULL;
+	return part(image, header->e_shoff + i * sizeof(Elf64_Shdr),
+		    sizeof(Elf64_Shdr));
+}
+
+/* The table of all symbols, or of the exported ones. */
+static bool find_table(const struct dp_image *image, u32 type,
+		       struct table *table)
+{
+	const Elf64_Shdr *s, *strings;
+	u64 i;
+
+	for (i = 0; (s = section(image, i)); i++) {
+		if (s->sh_type != type)
+			continue;
+		strings = section(image, s->sh_link);
+		if (!strings)
+			return false;
+		table->n = s->sh_size / sizeof(Elf64_Sym);
+		table->v = part(image, s->sh_offset, s->sh_size);
+		table->strings_size = strings->sh_size;
+		table->strings = part(image, strings->sh_offset, strings->sh_size);
+		return table->v && table->strings && table->strings_size &&
+		       !table->strings[table->strings_size - 1];
+	}
+	return false;
+}
+
+static const char *name_of(const struct table *table, const Elf64_Sym *symbol)
+{
+	return symbol->st_name < table->strings_size ?
+		       table->strings + symbol->st_name :
+		       "";
+}
+
+static bool names_code_or_data(const Elf64_Sym *symbol)
+{
+	int type = ELF64_ST_TYPE(symbol->st_info);
+
+	return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE &&
+	       (type == STT_FUNC || type == STT_OBJECT || type == STT_GNU_IFUNC);
+}
+
+/* Of several with one address: global before weak before local. */
+static int rank(const Elf64_Sym *symbol)
+{
+	int bind = ELF64_ST_BIND(symbol->st_info);
+
+	return bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
+}
+
+static const Elf64_Sym *covering(const struct table *table, unsigned long addr)
+{
+	const Elf64_Sym *symbol = table->v, *best = NULL;
+
+	for (; symbol < table->v + table->n; symbol++) {
+		if (addr < symbol->st_value ||
+		    addr - symbol->st_value >= symbol->st_size ||
+		    !names_code_or_data(symbol))
+			continue;
+		if (!best || symbol->st_value > best->st_value ||
+		    (symbol->st_value == best->st_value &&
+		     rank(symbol) > rank(best)))
+			best = symbol;
+	}
+	return best;
+}
+
+/* --- by address --- */
+
+struct by_address {
+	unsigned long addr;
+	struct dp_symbol *symbol;
+};
+
+static void fill_symbol(const struct dp_image *image, unsigned long addr,
+			struct dp_symbol *symbol)
+{
+	static const u32 types[] = { SHT_SYMTAB, SHT_DYNSYM };
+	const Elf64_Sym *found;
+	struct table table;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		if (!find_table(image, types[i], &table))
+			continue;
+		found = covering(&table, addr);
+		if (!found)
+			continue;
+		symbol->offset = addr - found->st_value;
+		symbol->size = found->st_size;
+		strscpy(symbol->name, name_of(&table, found),
+			sizeof(symbol->name));
+		return;
+	}
+}
+
+/* The kernel has mapped the main program where this says. */
+static bool is_main(const struct dp_mapping *m)
+{
+	struct status own;
+
+	return !dp_sys3(__NR_stat, "/proc/self/exe", &own, 0) &&
+	       own.ino == m->ino;
+}
+
+static bool at_address(const struct dp_mapping *m, void *arg)
+{
+	struct by_address *by = arg;
+	const struct dp_image *image;
+	unsigned long bias;
+
+	if (by->addr < m->start || by->addr >= m->end)
+		return false;
+	by->symbol->name[0] = '\0';
+	by->symbol->offset = by->symbol->size = 0;
+	strscpy(by->symbol->object, is_main(m) ? "" : kbasename(m->path),
+		sizeof(by->symbol->object));
+	image = dp_image_get(m);
+	if (image && dp_image_bias(image, m, &bias))
+		fill_symbol(image, by->addr - bias, by->symbol);
+	return true;
+}
+
+bool dp_image_symbol(unsigned long addr, struct dp_symbol *symbol)
+{
+	struct by_address by = { .addr = addr, .symbol = symbol };
+
+	return dp_mappings(at_address, &by);
+}
+
+/* --- by name --- */
+
+struct by_name {
+	const char *module;
+	size_t module_len;
+	const char *name;
+	u32 type;
+	unsigned long addr;
+};
+
+static bool is_module(const char *path, const char *module, size_t len)
+{
+	const char *base = kbasename(path);
+
+	return !strncmp(base, module, len) && !isalnum(base[len]);
+}
+
+static bool has_name(const struct dp_mapping *m, void *arg)
+{
+	struct by_name *by = arg;
+	const struct dp_image *image;
+	struct table table;
+	unsigned long bias;
+	size_t i;
+
+	if (!m->exec || (by->module &&
+			 !is_module(m->path, by->module, by->module_len)))
+		return false;
+	image = dp_image_get(m);
+	if (!image || !dp_image_bias(image, m, &bias) ||
+	    !find_table(image, by->type, &table))
+		return false;
+	for (i = 0; i < table.n; i++) {
+		if (ELF64_ST_TYPE(table.v[i].st_info) == STT_GNU_IFUNC ||
+		    !names_code_or_data(&table.v[i]) ||
+		    strcmp(name_of(&table, &table.v[i]), by->name))
+			continue;
+		by->addr = bias + table.v[i].st_value;
+		return true;
+	}
+	return false;
+}
+
+unsigned long dp_image_lookup(const char *module, size_t module_len,
+			      const char *name)
+{
+	struct by_name by = { module, module_len, name, SHT_DYNSYM, 0 };
+
+	if (dp_mappings(has_name, &by))
+		return by.addr;
+	by.type = SHT_SYMTAB;
+	return dp_mappings(has_name, &by) ? by.addr : 0;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* kallsyms: names of addresses and addresses of names. */
+#include "lib/compat/compat.h"
+#include "lib/compat/image.h"
+
+unsigned long kallsyms_lookup_name(const char *name)
+{
+	const char *colon;
+
+	name = dp_compat_alias(name);
+	if (dp_compat_hooks.lookup)
+		return dp_compat_hooks.lookup(name);
+	colon = strchr(name, ':');
+	if (!colon)
+		return dp_image_lookup(NULL, 0, name);
+	return dp_image_lookup(name, (size_t)(colon - name), colon + 1);
+}
+
+int dp_symbol_print(char *buf, size_t size, unsigned long addr, bool offset)
+{
+	struct dp_symbol symbol;
+	int n;
+
+	if (!dp_image_symbol(addr, &symbol) || !symbol.name[0])
+		return scnprintf(buf, size, "0x%lx", addr);
+	n = scnprintf(buf, size, "%s", symbol.name);
+	if (offset)
+		n += scnprintf(buf + n, size - (size_t)n, "+0x%lx/0x%lx",
+			       symbol.offset, symbol.size);
+	if (symbol.object[0])
+		n += scnprintf(buf + n, size - (size_t)n, " [%s]",
+			       symbol.object);
+	return n;
+}
+
+int sprint_symbol(char *buffer, unsigned long addr)
+{
+	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, true);
+}
+
+int sprint_symbol_no_offset(char *buffer, unsigned long addr)
+{
+	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, false);
+}
+
+/* Names of objects are few, and callers keep them. */
+static char *keep(const char *object)
+{
+	static char kept[128][64];
+	size_t i;
+	char none;
+
+	for (i = 0; i < ARRAY_SIZE(kept); i++) {
+		if (!strcmp(kept[i] + 1, object) && kept[i][0])
+			return kept[i] + 1;
+		none = 0;
+		if (__atomic_compare_exchange_n(&kept[i][0], &none, 1, false,
+						__ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE)) {
+			strscpy(kept[i] + 1, object, sizeof(kept[i]) - 1);
+			return kept[i] + 1;
+		}
+	}
+	return kept[0] + 1;
+}
+
+const char *kallsyms_lookup(unsigned long addr, unsigned long *size,
+			    unsigned long *offset, char **modname, char *namebuf)
+{
+	struct dp_symbol symbol;
+
+	if (!dp_image_symbol(addr, &symbol) || !symbol.name[0])
+		return NULL;
+	if (size)
+		*size = symbol.size;
+	if (offset)
+		*offset = symbol.offset;
+	if (modname)
+		*modname = symbol.object[0] ? keep(symbol.object) : NULL;
+	if (namebuf)
+		strscpy(namebuf, symbol.name, KSYM_NAME_LEN);
+	return namebuf ? namebuf : "";
+}
+
+int lookup_symbol_name(unsigned long addr, char *name)
+{
+	return kallsyms_lookup(addr, NULL, NULL, NULL, name) ? 0 : -ERANGE;
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* module: probe modules are loaded into this process and out of it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/compat/hooks.h"
+#include "lib/compat/module.h"
+
+/* Guards the list, and lets one load or unload happen at a time. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct dp_compat_loaded *list;
+
+/* Where this library is, whether it is a shared one or part of the program. */
+static void *own_base(Dl_info *info)
+{
+	return dladdr((void *)dp_compat_load, info) ? info->dli_fbase : NULL;
+}
+
+static int is_ours(const char *name)
+{
+	Dl_info own, other;
+	void *addr = dlsym(RTLD_DEFAULT, name);
+
+	return addr && dladdr(addr, &other) && own_base(&own) == other.dli_fbase;
+}
+
+/* A library that was loaded for somebody alone is shown to all, so that modules
+ * find it. */
+static void show_ourselves(void)
+{
+	Dl_info own;
+	void *handle;
+
+	if (!own_base(&own) || !own.dli_fname || dlsym(RTLD_DEFAULT, "dp_compat_printk"))
+		return;
+	handle = dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+	if (handle)
+		dlclose(handle);
+}
+
+static char *name_of(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	char *name = strdup(base ? base + 1 : path), *dot;
+
+	if (!name)
+		return NULL;
+	dot = strchr(name, '.');
+	if (dot && dot != name)
+		*dot = '\0';
+	return name;
+}
+
+static int find_param(const struct dp_compat_module *module, const char *text,
+		      size_t len, const struct dp_compat_param **out)
+{
+	const struct dp_compat_param *const *p;
+	size_t i;
+
+	for (p = module->params; p != module->params_end; p++) {
+		/* As in the kernel, - and _ are the same. */
+		for (i = 0; i < len && (*p)->name[i]; i++)
+			if ((text[i] == '-' ? '_' : text[i]) !=
+			    ((*p)->name[i] == '-' ? '_' : (*p)->name[i]))
+				break;
+		if (i == len && !(*p)->name[i]) {
+			*out = *p;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static int unknown_param(const struct dp_compat_module *module, const char *text,
+			 size_t len, struct dp_diag *diag)
+{
+	const struct dp_compat_param *const *p = module->params;
+
+	dp_diag_set(diag, -ENOENT, "the module has no parameter %.*s", (int)len,
+		    text);
+	if (p == module->params_end)
+		dp_diag_add(diag, ": it has none");
+	for (; p != module->params_end; p++)
+		dp_diag_add(diag, "%s%s", p == module->params ? ": it has " : ", ",
+			    (*p)->name);
+	return -ENOENT;
+}
+
+static int set_param(const struct dp_compat_module *module, const char *text,
+		     struct dp_diag *diag)
+{
+	const char *equals = strchr(text, '=');
+	size_t len = equals ? (size_t)(equals - text) : strlen(text), n;
+	const struct dp_compat_param *param;
+	char *value;
+	int err;
+
+	if (find_param(module, text, len, &param))
+		return unknown_param(module, text, len, diag);
+	if (!equals)
+		return dp_compat_param_set(param, NULL, module->module, diag);
+	value = strdup(equals + 1);
+	if (!value)
+		return dp_diag_set(diag, -ENOMEM, "no memory for a parameter");
+	n = strlen(value);
+	/* Quotes that the shell has left are not part of the value. */
+	if (n >= 2 && value[0] == '"' && value[n - 1] == '"') {
+		value[n - 1] = '\0';
+		memmove(value, value + 1, n - 1);
+	}
+	err = dp_compat_param_set(param, value, module->module, diag);
+	free(value);
+	return err;
+}
+
+static int add_alias(const char *text, struct dp_diag *diag)
+{
+	const char *equals = strchr(text, '=');
+	int err = equals ? dp_compat_alias_add(text, (size_t)(equals - text),
+					       equals + 1) :
+			   -EINVAL;
+
+	if (err == -EINVAL)
+		return dp_diag_set(diag, err,
+				   "\"%s\" is not an alias: write NAME=FUNCTION",
+				   text);
+	return err ? dp_diag_set(diag, err, "no memory for an alias") : 0;
+}
+
+static int open_module(struct dp_compat_loaded *loaded, struct dp_diag *diag)
+{
+	const char *path = loaded->path;
+	int err;
+
+	show_ourselves();
+	err = dp_compat_check(path, is_ours, diag);
+	if (err)
+		return err;
+	loaded->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!loaded->handle)
+		return dp_diag_set(diag, -ENOEXEC, "%s", dlerror());
+	loaded->module = dlsym(loaded->handle, "dp_compat_module");
+	if (!loaded->module)
+		return dp_diag_set(diag, -ENOEXEC,
+				   "%s is not a probe module: it does not include <linux/module.h>",
+				   path);
+	if (loaded->module->abi != DP_COMPAT_ABI ||
+	    loaded->module->size < sizeof(struct dp_compat_module))
+		return dp_diag_set(diag, -ENOEXEC,
+				   "%s was built for version %u of the module interface, this is %u: build it again",
+				   path, loaded->module->abi, DP_COMPAT_ABI);
+	return 0;
+}
+
+static int start(struct dp_compat_loaded *loaded, const char *const *params,
+		 size_t nparams, struct dp_diag *diag)
+{
+	struct module *module = loaded->module->module;
+	size_t i;
+	int err;
+
+	snprintf(module->name, sizeof(module->name), "%s", loaded->name);
+	for (i = 0; i < nparams; i++) {
+		err = set_param(loaded->module, params[i], diag);
+		if (err)
+			return err;
+	}
+	module->state = MODULE_STATE_COMING;
+	err = loaded->module->init ? loaded->module->init() : 0;
+	if (err < 0)
+		return dp_diag_set(diag, err, "the init of %s returned %d (%s)",
+				   loaded->path, err, strerror(-err));
+	module->state = MODULE_STATE_LIVE;
+	return 0;
+}
+
+static void drop(struct dp_compat_loaded *loaded)
+{
+	if (loaded->handle)
+		dlclose(loaded->handle);
+	free(loaded->name);
+	free(loaded->path);
+	free(loaded);
+}
+
+static int load_locked(struct dp_compat_loaded *loaded, const char *const *params,
+		       size_t nparams, struct dp_diag *diag)
+{
+	struct dp_compat_loaded *other;
+	int err;
+
+	for (other = list; other; other = other->next)
+		if (!strcmp(other->name, loaded->name))
+			return dp_diag_set(diag, -EEXIST,
+					   "a module %s is loaded already",
+					   loaded->name);
+	err = open_module(loaded, diag);
+	if (err)
+		return err;
+	err = start(loaded, params, nparams, diag);
+	if (err)
+		return err;
+	loaded->next = list;
+	list = loaded;
+	return 0;
+}
+
+int dp_compat_load(const char *path, const char *const *params, size_t nparams,
+		   const char *const *aliases, size_t naliases,
+		   struct dp_compat_loaded **out, struct dp_diag *diag)
+{
+	struct dp_compat_loaded *loaded;
+	size_t i;
+	int err;
+
+	for (i = 0; i < naliases; i++) {
+		err = add_alias(aliases[i], diag);
+		if (err)
+			return err;
+	}
+	loaded = calloc(1, sizeof(*loaded));
+	if (loaded) {
+		loaded->name = name_of(path);
+		/* dlopen() looks for names without a slash elsewhere. */
+		if (asprintf(&loaded->path, "%s%s", strchr(path, '/') ? "" : "./",
+			     path) < 0)
+			loaded->path = NULL;
+	}
+	if (!loaded || !loaded->name || !loaded->path) {
+		if (loaded)
+			drop(loaded);
+		return dp_diag_set(diag, -ENOMEM, "no memory for a module");
+	}
+	pthread_mutex_lock(&lock);
+	err = load_locked(loaded, params, nparams, diag);
+	pthread_mutex_unlock(&lock);
+	if (err) {
+		drop(loaded);
+		return err;
+	}
+	*out = loaded;
+	return 0;
+}
+
+static int unload_locked(struct dp_compat_loaded *loaded, struct dp_diag *diag)
+{
+	struct module *module = loaded->module->module;
+	struct dp_compat_loaded **link = &list;
+
+	if (__atomic_load_n(&module->refcnt.counter, __ATOMIC_ACQUIRE) > 0)
+		return dp_diag_set(diag, -EBUSY, "%s is in use", loaded->name);
+	if (loaded->module->init && !loaded->module->exit)
+		return dp_diag_set(diag, -EBUSY,
+				   "%s has no exit function, so it stays",
+				   loaded->name);
+	while (*link != loaded)
+		link = &(*link)->next;
+	*link = loaded->next;
+	module->state = MODULE_STATE_GOING;
+	if (loaded->module->exit)
+		loaded->module->exit();
+	return 0;
+}
+
+int dp_compat_unload(struct dp_compat_loaded *loaded, struct dp_diag *diag)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = unload_locked(loaded, diag);
+	pthread_mutex_unlock(&lock);
+	if (!err)
+		drop(loaded);
+	return err;
+}
+
+struct dp_compat_loaded *dp_compat_find(const char *name)
+{
+	struct dp_compat_loaded *loaded;
+
+	pthread_mutex_lock(&lock);
+	for (loaded = list; loaded; loaded = loaded->next)
+		if (!strcmp(loaded->name, name))
+			break;
+	pthread_mutex_unlock(&lock);
+	return loaded;
+}
+
+struct dp_compat_loaded *dp_compat_modules(void)
+{
+	return list;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* param: texts become values of a module's parameters. */
+#include "lib/compat/compat.h"
+#include "lib/compat/module.h"
+
+/* The size of a variable decides; its name says only what texts it takes. */
+static int set_signed(void *addr, u32 size, const char *value)
+{
+	long long n;
+	int err = kstrtoll(value, 0, &n);
+
+	if (err)
+		return err;
+	if (size < 8 && (n >= 1ll << (size * 8 - 1) || n < -(1ll << (size * 8 - 1))))
+		return -ERANGE;
+	memcpy(addr, &n, size);
+	return 0;
+}
+
+static int set_unsigned(void *addr, u32 size, const char *value)
+{
+	unsigned long long n;
+	int err = kstrtoull(value, 0, &n);
+
+	if (err)
+		return err;
+	if (size < 8 && n >> (size * 8))
+		return -ERANGE;
+	memcpy(addr, &n, size);
+	return 0;
+}
+
+static int set_hex(void *addr, u32 size, const char *value)
+{
+	unsigned long long n;
+	int err = kstrtoull(value, 16, &n);
+
+	if (err)
+		return err;
+	if (size < 8 && n >> (size * 8))
+		return -ERANGE;
+	memcpy(addr, &n, size);
+	return 0;
+}
+
+static int set_truth(void *addr, u32 size, const char *value, bool invert)
+{
+	u64 n;
+	bool truth = true;
+	int err = value ? kstrtobool(value, &truth) : 0;
+
+	if (err)
+		return err;
+	n = truth != invert;
+	memcpy(addr, &n, size);
+	return 0;
+}
+
+/* What it held before may be a constant of the module, so it is not freed. */
+static int set_charp(char **addr, const char *value)
+{
+	char *copy = kstrdup(value, GFP_KERNEL);
+
+	if (!copy)
+		return -ENOMEM;
+	*addr = copy;
+	return 0;
+}
+
+static int set_string(char *addr, u32 size, const char *value)
+{
+	return strscpy(addr, value, size) < 0 ? -ENOSPC : 0;
+}
+
+static int set_one(const struct dp_compat_param *param, char *addr,
+		   const char *value)
+{
+	static const char *const numbers[] = { "short", "int", "long" };
+	static const char *const naturals[] = { "byte",	 "ushort", "uint",
+						"ulong", "ullong" };
+	const char *type = param->type;
+	size_t i;
+
+	if (!strcmp(type, "bool") || !strcmp(type, "bool_enable_only"))
+		return set_truth(addr, param->size, value, false);
+	if (!strcmp(type, "invbool"))
+		return set_truth(addr, param->size, value, true);
+	if (!value)
+		return -EINVAL;
+	if (!strcmp(type, "charp"))
+		return set_charp((char **)addr, value);
+	if (!strcmp(type, "string"))
+		return set_string(addr, param->size, value);
+	if (!strcmp(type, "hexint"))
+		return set_hex(addr, param->size, value);
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (!strcmp(type, numbers[i]))
+			return set_signed(addr, param->size, value);
+	for (i = 0; i < ARRAY_SIZE(naturals); i++)
+		if (!strcmp(type, naturals[i]))
+			return set_unsigned(addr, param->size, value);
+	return -EINVAL;
+}
+
+static int set_array(const struct dp_compat_param *param, const char *value)
+{
+	char *copy = kstrdup(value ? value : "", GFP_KERNEL), *rest = copy, *item;
+	unsigned int n = 0;
+	int err = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	while (!err && (item = strsep(&rest, ","))) {
+		err = n == param->max ? -EINVAL :
+					set_one(param,
+						(char *)param->addr +
+							(size_t)n * param->size,
+						item);
+		n++;
+	}
+	kfree(copy);
+	if (!err && param->num)
+		*param->num = n;
+	return err;
+}
+
+static int set_by_ops(const struct dp_compat_param *param, const char *value,
+		      struct module *mod)
+{
+	struct kernel_param kp = {
+		.name = param->name,
+		.mod = mod,
+		.ops = param->ops,
+		.perm = (u16)param->perm,
+		.arg = param->addr,
+	};
+
+	if (!param->ops || !param->ops->set)
+		return -EPERM;
+	return param->ops->set(value, &kp);
+}
+
+int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
+			struct module *mod, struct dp_diag *diag)
+{
+	int err;
+
+	if (!strcmp(param->type, "ops"))
+		err = set_by_ops(param, value, mod);
+	else if (param->max)
+		err = set_array(param, value);
+	else
+		err = set_one(param, param->addr, value);
+	if (err == -ENOSPC)
+		return dp_diag_set(diag, err,
+				   "the value of parameter %s is too long: it has room for %u characters",
+				   param->name, param->size - 1);
+	if (err)
+		return dp_diag_set(diag, err,
+				   "parameter %s cannot be %s%s%s: it is %s%s%s",
+				   param->name, value ? "\"" : "without a value",
+				   value ? value : "", value ? "\"" : "",
+				   param->max ? "an array of " : "of type ",
+				   param->type,
+				   err == -ERANGE ? ", and that is out of its range" :
+						    "");
+	return 0;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* percpu: copies of variables, one a processor. */
+#include "lib/compat/compat.h"
+
+/* Copies begin in lines of their own. */
+static size_t stride_of(const char *start, const char *stop)
+{
+	return ALIGN((size_t)(stop - start), 64);
+}
+
+/* The copies of a module's section, made once; of two at once, one gives up. */
+static char *make_copies(char *start, char *stop, void **copies)
+{
+	size_t size = (size_t)(stop - start), stride = stride_of(start, stop);
+	size_t total = stride * NR_CPUS;
+	char *fresh = dp_map(total, DP_MAP_NORESERVE);
+	void *none = NULL;
+	unsigned int cpu;
+
+	/* Without memory there is one copy for all, which is as good but slow. */
+	if (!fresh)
+		return NULL;
+	for (cpu = 0; cpu < num_possible_cpus(); cpu++)
+		memcpy(fresh + stride * cpu, start, size);
+	if (__atomic_compare_exchange_n(copies, &none, fresh, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return fresh;
+	dp_unmap(fresh, total);
+	return none;
+}
+
+void *dp_compat_percpu(const volatile void *p, unsigned int cpu, char *start,
+		       char *stop, void **copies)
+{
+	char *at = (char *)p, *base;
+
+	if (at < start || at >= stop)
+		return at + (size_t)cpu * DP_PERCPU_STRIDE;
+	base = __atomic_load_n(copies, __ATOMIC_ACQUIRE);
+	if (!base)
+		base = make_copies(start, stop, copies);
+	if (!base)
+		return at;
+	return base + stride_of(start, stop) * cpu + (at - start);
+}
+
+/*
+ * Allocated ones: the first processor's part of one region is cut into units of
+ * 64 bytes, a bit for each. The first unit of an allocation is a header.
+ */
+#define DP_UNIT 64
+#define DP_UNITS (DP_PERCPU_STRIDE / DP_UNIT)
+
+static char *region;
+static u8 taken[DP_UNITS];
+
+static char *the_region(void)
+{
+	char *now = __atomic_load_n(&region, __ATOMIC_ACQUIRE), *none = NULL;
+	size_t size = (size_t)DP_PERCPU_STRIDE * NR_CPUS;
+
+	if (now)
+		return now;
+	now = dp_map(size, DP_MAP_NORESERVE);
+	if (!now)
+		return NULL;
+	if (__atomic_compare_exchange_n(&region, &none, now, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return now;
+	dp_unmap(now, size);
+	return none;
+}
+
+/* Return: whether all of [@from, @from + @n) was free and is ours now. */
+static bool take(size_t from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!__atomic_exchange_n(&taken[from + i], 1, __ATOMIC_ACQUIRE))
+			continue;
+		while (i--)
+			__atomic_store_n(&taken[from + i], 0, __ATOMIC_RELEASE);
+		return false;
+	}
+	return true;
+}
+
+void *__alloc_percpu(size_t size, size_t align)
+{
+	size_t i, n = 1 + DIV_ROUND_UP(size, DP_UNIT);
+	char *base = the_region(), *at;
+	unsigned int cpu;
+
+	if (!base || align > DP_UNIT || size > DP_PERCPU_STRIDE)
+		return NULL;
+	for (i = 0; i + n <= DP_UNITS; i++) {
+		if (!take(i, n))
+			continue;
+		at = base + i * DP_UNIT;
+		*(size_t *)at = n;
+		at += DP_UNIT;
+		for (cpu = 0; cpu < num_possible_cpus(); cpu++)
+			memset(at + (size_t)cpu * DP_PERCPU_STRIDE, 0, size);
+		return at;
+	}
+	return NULL;
+}
+
+void free_percpu(void *p)
+{
+	size_t i, n, from;
+
+	if (!p)
+		return;
+	n = *(size_t *)((char *)p - DP_UNIT);
+	from = (size_t)((char *)p - region) / DP_UNIT - 1;
+	for (i = 0; i < n; i++)
+		__atomic_store_n(&taken[from + i], 0, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* scan: sscanf. */
+#include "lib/compat/compat.h"
+
+struct scan {
+	const char *s;
+	const char *f; /* the conversion, from its letter on */
+	int width; /* 0: none given */
+	int length; /* bytes of the integer it is stored in */
+	bool skip;
+};
+
+static void store(struct scan *scan, va_list *args, u64 value)
+{
+	void *to;
+
+	if (scan->skip)
+		return;
+	to = va_arg(*args, void *);
+	memcpy(to, &value, (size_t)scan->length);
+}
+
+/* A copy bounds the digits by the width; no number is longer than this. */
+static bool scan_number(struct scan *scan, va_list *args, unsigned int base,
+			bool negative_too)
+{
+	char text[68], *end, *begin = text;
+	long long value;
+	size_t n;
+
+	scan->s = skip_spaces(scan->s);
+	n = strnlen(scan->s, sizeof(text) - 1);
+	if (scan->width && n > (size_t)scan->width)
+		n = (size_t)scan->width;
+	memcpy(text, scan->s, n);
+	text[n] = '\0';
+	if (*begin == '+')
+		begin++;
+	if (*begin == '-' && !negative_too)
+		return false;
+	value = simple_strtoll(begin, &end, base);
+	if (end == begin || end[-1] == '-')
+		return false;
+	scan->s += end - text;
+	store(scan, args, (u64)value);
+	return true;
+}
+
+static bool in_set(const char *set, const char *end, char c)
+{
+	bool invert = *set == '^';
+
+	for (set += invert; set < end; set++) {
+		if (set + 2 < end && set[1] == '-') {
+			if (c >= set[0] && c <= set[2])
+				return !invert;
+			set += 2;
+		} else if (*set == c) {
+			return !invert;
+		}
+	}
+	return invert;
+}
+
+/* Characters up to the width, or, without @set, up to a space. */
+static bool scan_text(struct scan *scan, va_list *args, const char *set,
+		      const char *set_end)
+{
+	int max = scan->width ? scan->width : INT_MAX, n = 0;
+	char *to = scan->skip ? NULL : va_arg(*args, char *);
+
+	if (!set)
+		scan->s = skip_spaces(scan->s);
+	while (n < max && *scan->s &&
+	       (set ? in_set(set, set_end, *scan->s) : !isspace(*scan->s))) {
+		if (to)
+			to[n] = *scan->s;
+		scan->s++;
+		n++;
+	}
+	if (to)
+		to[n] = '\0';
+	return n > 0;
+}
+
+static bool scan_chars(struct scan *scan, va_list *args)
+{
+	char *to = scan->skip ? NULL : va_arg(*args, char *);
+	int n = scan->width ? scan->width : 1;
+
+	for (; n; n--, scan->s++) {
+		if (!*scan->s)
+			return false;
+		if (to)
+			*to++ = *scan->s;
+	}
+	return true;
+}
+
+static void parse(struct scan *scan)
+{
+	const char *f = scan->f;
+
+	scan->skip = *f == '*';
+	f += scan->skip;
+	scan->width = 0;
+	for (; isdigit(*f); f++)
+		if (scan->width < 100000)
+			scan->width = scan->width * 10 + (*f - '0');
+	scan->length = 4;
+	if (f[0] == 'h') {
+		scan->length = f[1] == 'h' ? 1 : 2;
+		f += f[1] == 'h' ? 2 : 1;
+	} else if (*f && memchr("lLqzjt", *f, 6)) {
+		scan->length = 8;
+		f += f[0] == 'l' && f[1] == 'l' ? 2 : 1;
+	}
+	scan->f = f;
+}
+
+static const char *set_end(const char *f)
+{
+	f += *f == '^';
+	f += *f == ']';
+	while (*f && *f != ']')
+		f++;
+	return f;
+}
+
+/* Return: it fits. scan->f is behind the conversion. */
+static bool convert(struct scan *scan, va_list *args)
+{
+	const char *set;
+
+	switch (*scan->f++) {
+	case 'd':
+		return scan_number(scan, args, 10, true);
+	case 'i':
+		return scan_number(scan, args, 0, true);
+	case 'u':
+		return scan_number(scan, args, 10, false);
+	case 'x':
+	case 'X':
+	case 'p':
+		return scan_number(scan, args, 16, false);
+	case 'o':
+		return scan_number(scan, args, 8, false);
+	case 's':
+		return scan_text(scan, args, NULL, NULL);
+	case 'c':
+		return scan_chars(scan, args);
+	case '[':
+		set = scan->f;
+		scan->f = set_end(set);
+		if (!*scan->f)
+			return false;
+		return scan_text(scan, args, set, scan->f++);
+	default:
+		return false;
+	}
+}
+
+int dp_compat_vsscanf(const char *s, const char *fmt, va_list args)
+{
+	struct scan scan = { .s = s, .f = fmt };
+	va_list ap;
+	int n = 0;
+
+	va_copy(ap, args);
+	while (*scan.f) {
+		if (isspace(*scan.f)) {
+			scan.s = skip_spaces(scan.s);
+			scan.f++;
+		} else if (scan.f[0] != '%' || scan.f[1] == '%') {
+			scan.f += *scan.f == '%';
+			if (*scan.f != *scan.s)
+				break;
+			scan.f++;
+			scan.s++;
+		} else {
+			scan.f++;
+			parse(&scan);
+			if (*scan.f == 'n') {
+				scan.f++;
+				store(&scan, &ap, (u64)(scan.s - s));
+				continue;
+			}
+			if (!convert(&scan, &ap))
+				break;
+			n += !scan.skip;
+		}
+	}
+	va_end(ap);
+	return n;
+}
+
+int dp_compat_sscanf(const char *s, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = dp_compat_vsscanf(s, fmt, args);
+	va_end(args);
+	return n;
+}

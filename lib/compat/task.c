@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* task: the current thread, and the processors. */
+#include "lib/compat/compat.h"
+
+/*
+ * Each thread has its task_struct in storage of its own, together with its
+ * parent's. They are filled at the first use, and again in a fork child: there the
+ * word of the generation is zero, because its page is wiped at a fork, and the
+ * next generation's number is put there.
+ */
+struct own {
+	u32 generation; /* when this was filled; 0: never */
+	struct task_struct task;
+	struct task_struct parent;
+};
+
+static __thread struct own own __attribute__((tls_model("initial-exec")));
+
+/* There is nothing to be known of it; modules ask only whether it is there. */
+static int mm;
+
+#define DP_MADV_WIPEONFORK 18
+
+/* Return: a word that becomes 0 in a fork child; NULL: there is no memory for one,
+ * and nothing is remembered. */
+static u32 *generation_word(void)
+{
+	static u32 *word;
+	u32 *now = __atomic_load_n(&word, __ATOMIC_ACQUIRE), *none = NULL;
+
+	if (!now) {
+		now = dp_map(4096, 0);
+		if (!now)
+			return NULL;
+		if (dp_sys3(__NR_madvise, now, 4096, DP_MADV_WIPEONFORK)) {
+			dp_unmap(now, 4096);
+			return NULL;
+		}
+		if (!__atomic_compare_exchange_n(&word, &none, now, false,
+						 __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE)) {
+			dp_unmap(now, 4096);
+			now = none;
+		}
+	}
+	return now;
+}
+
+/* Return: a number that nobody in this process had before its fork; 0: unknown. */
+static u32 generation(void)
+{
+	static u32 newest;
+	u32 *word = generation_word(), none = 0, now;
+
+	if (!word)
+		return 0;
+	now = __atomic_load_n(word, __ATOMIC_RELAXED);
+	if (now)
+		return now;
+	now = __atomic_add_fetch(&newest, 1, __ATOMIC_RELAXED);
+	if (__atomic_compare_exchange_n(word, &none, now, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED))
+		return now;
+	return none;
+}
+
+long dp_file_read(const char *path, char *buf, size_t size)
+{
+	/* O_RDONLY | O_CLOEXEC */
+	long fd = dp_sys6(__NR_openat, -100, (long)path, 0x80000, 0, 0, 0);
+	size_t at = 0;
+	long n = 0;
+
+	if (fd < 0)
+		return fd;
+	while (at + 1 < size &&
+	       (n = dp_sys3(__NR_read, fd, buf + at, size - 1 - at)) > 0)
+		at += (size_t)n;
+	dp_sys3(__NR_close, fd, 0, 0);
+	buf[at] = '\0';
+	return n < 0 ? n : (long)at;
+}
+
+static void fill_parent(struct task_struct *parent)
+{
+	char path[32];
+	long n;
+
+	parent->pid = parent->tgid = (pid_t)dp_sys3(__NR_getppid, 0, 0, 0);
+	parent->mm = parent->active_mm = (struct mm_struct *)&mm;
+	parent->parent = parent->real_parent = parent;
+	parent->group_leader = parent;
+	snprintf(path, sizeof(path), "/proc/%d/comm", parent->pid);
+	n = dp_file_read(path, parent->comm, sizeof(parent->comm));
+	if (n > 0 && parent->comm[n - 1] == '\n')
+		parent->comm[n - 1] = '\0';
+}
+
+static void fill(struct own *me)
+{
+	struct task_struct *task = &me->task;
+
+	task->pid = (pid_t)dp_sys3(__NR_gettid, 0, 0, 0);
+	task->tgid = (pid_t)dp_sys3(__NR_getpid, 0, 0, 0);
+	task->mm = task->active_mm = (struct mm_struct *)&mm;
+	task->parent = task->real_parent = &me->parent;
+	task->group_leader = task;
+	fill_parent(&me->parent);
+}
+
+/* This is called as a pure function: to its callers it changes nothing. */
+struct task_struct *get_current(void)
+{
+	u32 now = generation();
+
+	if (!now || own.generation != now) {
+		fill(&own);
+		own.generation = now;
+	}
+	/* Names change, and nobody tells. PR_GET_NAME */
+	dp_sys3(__NR_prctl, 16, own.task.comm, 0);
+	return &own.task;
+}
+
+uid_t dp_compat_uid(void)
+{
+	return (uid_t)dp_sys3(__NR_getuid, 0, 0, 0);
+}
+
+uid_t dp_compat_euid(void)
+{
+	return (uid_t)dp_sys3(__NR_geteuid, 0, 0, 0);
+}
+
+gid_t dp_compat_gid(void)
+{
+	return (gid_t)dp_sys3(__NR_getgid, 0, 0, 0);
+}
+
+gid_t dp_compat_egid(void)
+{
+	return (gid_t)dp_sys3(__NR_getegid, 0, 0, 0);
+}
+
+void schedule(void)
+{
+	dp_sys3(__NR_sched_yield, 0, 0, 0);
+}
+
+/* --- processors --- */
+
+unsigned int smp_processor_id(void)
+{
+	unsigned int cpu = 0;
+
+	dp_sys3(__NR_getcpu, &cpu, NULL, NULL);
+	return cpu % NR_CPUS;
+}
+
+/* "0-3,8-11": Return: how many; *@last: the highest. */
+static unsigned int count_list(const char *s, unsigned int *last)
+{
+	unsigned int n = 0, from, to;
+	char *end;
+
+	while (isdigit(*s)) {
+		from = to = (unsigned int)simple_strtoul(s, &end, 10);
+		if (*end == '-')
+			to = (unsigned int)simple_strtoul(end + 1, &end, 10);
+		n += to - from + 1;
+		*last = to;
+		s = *end == ',' ? end + 1 : end;
+	}
+	return n;
+}
+
+unsigned int num_online_cpus(void)
+{
+	unsigned int n, last = 0;
+	char list[256];
+
+	if (dp_file_read("/sys/devices/system/cpu/online", list, sizeof(list)) <=
+	    0)
+		return num_possible_cpus();
+	n = count_list(list, &last);
+	return n ? n : 1;
+}
+
+/* Numbers, not processors: gaps count. They do not change. */
+unsigned int num_possible_cpus(void)
+{
+	static unsigned int known;
+	unsigned int last = NR_CPUS - 1;
+	char list[256];
+
+	if (!READ_ONCE(known)) {
+		if (dp_file_read("/sys/devices/system/cpu/possible", list,
+				 sizeof(list)) > 0)
+			count_list(list, &last);
+		WRITE_ONCE(known, min_t(unsigned int, last + 1, NR_CPUS));
+	}
+	return known;
+}
+
+void get_random_bytes(void *buf, int n)
+{
+	long got, at = 0;
+
+	while (at < n) {
+		got = dp_sys3(__NR_getrandom, (char *)buf + at, n - at, 0);
+		if (got > 0)
+			at += got;
+		else if (got != -EINTR)
+			break;
+	}
+}

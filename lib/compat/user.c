@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* user: copies to and from memory that may not be there. */
+#include "lib/compat/compat.h"
+
+struct range {
+	void *base;
+	size_t size;
+};
+
+/* By the kernel, on ourselves. Return: how many bytes were copied. */
+static size_t transfer(long nr, void *ours, const void *theirs, size_t n)
+{
+	struct range local = { ours, n }, remote = { (void *)theirs, n };
+	long pid = dp_sys3(__NR_getpid, 0, 0, 0);
+	long done = dp_sys6(nr, pid, (long)&local, 1, (long)&remote, 1, 0);
+
+	return done < 0 ? 0 : (size_t)done;
+}
+
+static size_t fetch(void *to, const void *from, size_t n)
+{
+	return transfer(__NR_process_vm_readv, to, from, n);
+}
+
+unsigned long copy_from_user(void *to, const void *from, unsigned long n)
+{
+	size_t done = fetch(to, from, n);
+
+	memset((char *)to + done, 0, n - done);
+	return n - done;
+}
+
+unsigned long copy_to_user(void *to, const void *from, unsigned long n)
+{
+	return n - transfer(__NR_process_vm_writev, (void *)from, to, n);
+}
+
+long copy_from_kernel_nofault(void *to, const void *from, size_t n)
+{
+	return fetch(to, from, n) == n ? 0 : -EFAULT;
+}
+
+long copy_to_kernel_nofault(void *to, const void *from, size_t n)
+{
+	return copy_to_user(to, from, n) ? -EFAULT : 0;
+}
+
+unsigned long clear_user(void *to, unsigned long n)
+{
+	char zeros[256];
+	unsigned long part;
+
+	memset(zeros, 0, sizeof(zeros));
+	for (; n; n -= part, to = (char *)to + part) {
+		part = min_t(unsigned long, n, sizeof(zeros));
+		if (copy_to_user(to, zeros, part))
+			break;
+	}
+	return n;
+}
+
+/* How much can be read without crossing into the next page, which may be bad. */
+static size_t to_page_end(const char *p, size_t n)
+{
+	return min_t(size_t, n, 4096 - (unsigned long)p % 4096);
+}
+
+long strncpy_from_user(char *to, const char *from, long n)
+{
+	size_t at = 0, part, len;
+
+	while (at < (size_t)n) {
+		part = to_page_end(from + at, (size_t)n - at);
+		if (fetch(to + at, from + at, part) != part)
+			return -EFAULT;
+		len = strnlen(to + at, part);
+		at += len;
+		if (len < part)
+			break;
+	}
+	return (long)at;
+}
+
+long strncpy_from_kernel_nofault(char *to, const void *from, long n)
+{
+	long len;
+
+	if (n <= 0)
+		return 0;
+	len = strncpy_from_user(to, from, n);
+	if (len < 0) {
+		to[0] = '\0';
+		return len;
+	}
+	if (len == n)
+		to[--len] = '\0';
+	return len + 1;
+}
+
+long strnlen_user(const char *s, long n)
+{
+	char text[256];
+	size_t at = 0, part, len;
+
+	while (at < (size_t)n) {
+		part = to_page_end(s + at, min_t(size_t, (size_t)n - at,
+						 sizeof(text)));
+		if (fetch(text, s + at, part) != part)
+			return 0;
+		len = strnlen(text, part);
+		at += len;
+		if (len < part)
+			return (long)at + 1;
+	}
+	return n + 1;
+}

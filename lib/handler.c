@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * handler: what has to be saved around a handler.
+ *
+ * Most handlers touch a counter or a table; to save all vector registers around
+ * one costs several times what it does itself. So its code is looked through when
+ * it is registered, with all that it calls. Where that leads to somewhere
+ * unknown, through a pointer or the PLT, everything is saved.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "engine/insn/insn.h"
+#include <string.h>
+
+#define INSNS_MAX 1024
+#define SEEN_SLOTS 4096 /* a power of two */
+#define WINDOW 512
+#define CACHE 64
+
+/** struct walk - through code
+ * @seen: addresses that have been looked at: a hash table
+ * @todo: addresses that are still to be
+ * @code: what was read last, @size bytes from @from
+ */
+struct walk {
+	u64 seen[SEEN_SLOTS];
+	u64 todo[INSNS_MAX];
+	u32 nr_seen, nr_todo;
+	u64 from;
+	size_t size;
+	u8 code[WINDOW];
+	enum dp_insn_state state;
+};
+
+static struct {
+	u64 handler, generation;
+	enum dp_insn_state state;
+} cache[CACHE];
+
+static void give_up(struct walk *w)
+{
+	w->state = DP_STATE_ALL;
+	w->nr_todo = 0;
+}
+
+static void want(struct walk *w, u64 addr)
+{
+	if (w->nr_todo == INSNS_MAX)
+		give_up(w);
+	else
+		w->todo[w->nr_todo++] = addr;
+}
+
+/* Return: false if it has been looked at already. */
+static bool see(struct walk *w, u64 addr)
+{
+	u32 i = dp_site_hash(addr) % SEEN_SLOTS;
+
+	for (; w->seen[i]; i = (i + 1) % SEEN_SLOTS)
+		if (w->seen[i] == addr)
+			return false;
+	w->seen[i] = addr;
+	if (++w->nr_seen > INSNS_MAX)
+		give_up(w);
+	return w->nr_seen <= INSNS_MAX;
+}
+
+/* Return: bytes that are there, unpatched. */
+static size_t look(struct walk *w, u64 addr, const u8 **code)
+{
+	struct dp_target *target = &dp_self.text.target;
+	size_t n;
+
+	if (addr < w->from || addr + DP_INSN_MAX > w->from + w->size) {
+		w->from = addr;
+		for (n = WINDOW; n; n /= 2)
+			if (!target->ops->read(target, addr, w->code, n))
+				break;
+		w->size = n;
+		dp_live_originals(dp_self.engine, addr, w->code, n);
+	}
+	*code = w->code + (addr - w->from);
+	return w->size - (addr - w->from);
+}
+
+static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
+{
+	u64 next = addr + f->len;
+
+	switch (f->class) {
+	case DP_INSN_JCC:
+	case DP_INSN_LOOP:
+	case DP_INSN_CALL:
+		want(w, next);
+		want(w, next + (u64)f->target);
+		break;
+	case DP_INSN_JMP:
+		want(w, next + (u64)f->target);
+		break;
+	case DP_INSN_PLAIN:
+	case DP_INSN_SYSCALL:
+		want(w, next);
+		break;
+	case DP_INSN_RET:
+		break;
+	default:
+		give_up(w);
+		break;
+	}
+}
+
+static void step(struct walk *w, u64 addr)
+{
+	enum dp_insn_state state;
+	struct insn_facts f;
+	const u8 *code;
+	size_t n;
+
+	if (!see(w, addr))
+		return;
+	n = look(w, addr, &code);
+	if (!n || dp_insn_facts(code, n, &f)) {
+		give_up(w);
+		return;
+	}
+	/* ud2, where the compiler knows that nobody comes. */
+	if (f.class == DP_INSN_REFUSED && code[0] == 0x0f && code[1] == 0x0b)
+		return;
+	state = dp_insn_state(code, n);
+	if (state > w->state)
+		w->state = state;
+	if (w->state < DP_STATE_ALL)
+		follow(w, addr, &f);
+	else
+		give_up(w);
+}
+
+static enum dp_insn_state examine(u64 handler)
+{
+	static struct walk w;
+
+	memset(&w, 0, sizeof(w));
+	want(&w, handler);
+	while (w.nr_todo)
+		step(&w, w.todo[--w.nr_todo]);
+	return w.state;
+}
+
+u8 dp_handler_needs(const void *handler)
+{
+	u64 addr = (u64)handler;
+	u64 generation = dp_symbol_map_generation(dp_self.symbols);
+	u32 i = dp_site_hash(addr) % CACHE;
+
+	if (!handler || dp_is_gpr(handler))
+		return DP_STATE_GENERAL;
+	if (cache[i].handler != addr || cache[i].generation != generation) {
+		cache[i].handler = addr;
+		cache[i].generation = generation;
+		cache[i].state = examine(addr);
+	}
+	return (u8)cache[i].state;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* helper: start the helper, tell it what to do, and hear what came of it. */
+#include "lib/helper/helper.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HELPER_STACK 65536
+
+struct talk {
+	const struct dp_helper_order *order;
+	const u32 *which;
+	struct dp_helper_answer *answer;
+	struct dp_diag *diag;
+};
+
+/* The image in a file without a name, which exec can be told of. */
+static int helper_file(void)
+{
+	size_t size = (size_t)(dp_helper_end - dp_helper_start), done = 0;
+	int fd = (int)syscall(SYS_memfd_create, "dprobes-helper",
+			      1 /* MFD_CLOEXEC */);
+
+	while (fd >= 0 && done < size) {
+		ssize_t n = write(fd, dp_helper_start + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			close(fd);
+			return -EIO;
+		}
+		done += (size_t)n;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+struct launch {
+	int file, orders, answer;
+	sigset_t mask;
+};
+
+/* The child, in our memory until it executes; it may only make system calls. */
+static int become(void *arg)
+{
+	static char *const argv[] = { (char *)"dprobes-helper", NULL };
+	static char *const envp[] = { NULL };
+	const struct launch *l = arg;
+
+	/* Not onto each other, should they be 0 or 1 already. */
+	int orders = fcntl(l->orders, F_DUPFD, 3);
+	int answer = fcntl(l->answer, F_DUPFD, 3);
+
+	if (dup2(orders, DP_HELPER_ORDERS) < 0 ||
+	    dup2(answer, DP_HELPER_ANSWER) < 0)
+		_exit(126);
+	close(orders);
+	close(answer);
+	syscall(SYS_execveat, l->file, "", argv, envp, AT_EMPTY_PATH);
+	_exit(127);
+}
+
+/* No signal when it ends, and no plain wait() sees it: the program has nothing
+ * to do with it. */
+static pid_t launch(struct launch *l)
+{
+	char *mem = mmap(NULL, HELPER_STACK, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	sigset_t all;
+	pid_t pid;
+
+	if (mem == MAP_FAILED)
+		return -ENOMEM;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &l->mask);
+	pid = clone(become, mem + HELPER_STACK, CLONE_VM | CLONE_VFORK, l);
+	if (pid < 0)
+		pid = -errno;
+	pthread_sigmask(SIG_SETMASK, &l->mask, NULL);
+	munmap(mem, HELPER_STACK);
+	return pid;
+}
+
+/* Without SIGPIPE, should it have ended: a pipe of ours that is full for ever is
+ * the lesser evil, and cannot be. */
+static int say(int fd, const void *what, size_t n)
+{
+	const char *at = what;
+
+	while (n) {
+		ssize_t done = write(fd, at, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -EPIPE;
+		at += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int hear(int fd, void *what, size_t n)
+{
+	char *at = what;
+
+	while (n) {
+		ssize_t done = read(fd, at, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -EPIPE;
+		at += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int talk(pid_t pid, const struct talk *t, int orders, int answers)
+{
+	/* Where only ancestors may trace, it is let by name. */
+	prctl(PR_SET_PTRACER, pid, 0, 0, 0);
+	if (say(orders, t->order, sizeof(*t->order)) ||
+	    (t->which && say(orders, t->which,
+			     t->order->n * sizeof(*t->which))) ||
+	    hear(answers, t->answer, sizeof(*t->answer)))
+		return dp_diag_set(
+			t->diag, -EPERM,
+			"the helper that prepares this process could not be run, or was ended");
+	if (t->answer->err)
+		return dp_diag_set(t->diag, t->answer->err, "%s",
+				   t->answer->diag.text);
+	return 0;
+}
+
+int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
+		  struct dp_helper_answer *answer, struct dp_diag *diag)
+{
+	const struct talk t = { order, which, answer, diag };
+	int orders[2] = { -1, -1 }, answers[2] = { -1, -1 }, err = -EMFILE;
+	struct launch l = { .file = helper_file() };
+	pid_t pid = -1;
+
+	if (l.file >= 0 && !pipe2(orders, O_CLOEXEC) &&
+	    !pipe2(answers, O_CLOEXEC)) {
+		l.orders = orders[0];
+		l.answer = answers[1];
+		pid = launch(&l);
+		close(answers[1]);
+		answers[1] = -1;
+		err = pid < 0 ? pid : talk(pid, &t, orders[1], answers[0]);
+	}
+	if (pid < 0)
+		dp_diag_set(diag, err,
+			    "the helper that prepares this process cannot be started: %s",
+			    strerror(-err));
+	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+		continue;
+	close(orders[0]);
+	close(orders[1]);
+	close(answers[0]);
+	if (answers[1] >= 0)
+		close(answers[1]);
+	if (l.file >= 0)
+		close(l.file);
+	return err;
+}
