@@ -119,6 +119,9 @@ const char *list_line(const void *addr, char kind);
 bool listed(const void *addr, const char *tag);
 int list_length(void);
 
+/* reports_to() - dp_set_report(), where there is one */
+void reports_to(void (*report)(const char *line));
+
 /* What stood at an address before anything was registered. */
 struct conform_text {
 	const unsigned char *addr;

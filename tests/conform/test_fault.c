@@ -540,7 +540,7 @@ static void handler_ends(struct kprobe *kp, unsigned long *calls)
 {
 	int i;
 
-	dp_set_report(keep_report);
+	reports_to(keep_report);
 	*calls = 0;
 	reports[0] = 0;
 	must(register_kprobe(kp));

@@ -733,7 +733,7 @@ TEST(row_160_calls_that_are_left_by_longjmp)
 	volatile int i;
 	jmp_buf env;
 
-	dp_set_report(keep_report);
+	reports_to(keep_report);
 	rp.maxactive = 2;
 	must(register_kretprobe(&rp));
 	for (i = 0; i < ROUNDS; i++)
