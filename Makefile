@@ -28,10 +28,20 @@ LIB_SRC := $(filter-out lib/diag.c lib/symbol.c,$(wildcard lib/*.c))
 
 CONTROL_OBJ := $(CONTROL_SRC:%.c=$(B)/%.o) $(B)/agent/image.o
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(B)/lib/helper/image.o
+LIB_OBJ = $(LIB_SRC:%.c=$(B)/%.o) $(B)/lib/helper/image.o $(COMPAT_OBJ)
 HIT_OBJ := $(patsubst %.S,$(B)/hit/%.o,$(patsubst %.c,$(B)/hit/%.o,$(HIT_SRC)))
 
-all: $(B)/dprobes $(B)/libdprobes.so.1 $(B)/libdprobes.a
+# What probe modules call. All but what loads them runs in handlers: general
+# registers only, and no call of libc, not even one that the compiler thinks of.
+COMPAT_SRC := $(wildcard lib/compat/*.c)
+COMPAT_OBJ := $(COMPAT_SRC:%.c=$(B)/%.o)
+COMPAT_FREE := $(filter-out %/module.o %/check.o,$(COMPAT_OBJ))
+COMPAT_INC := -Iinclude/compat
+COMPAT_CFLAGS := -ffreestanding -fasynchronous-unwind-tables -mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
+	$(if $(SAN),,-Wframe-larger-than=2048)
+COMPAT_NAMES := $(foreach f,memcpy memmove memset memcmp,--redefine-sym $(f)=dp_compat_$(f))
+
+all: $(B)/dprobes $(B)/libdprobes.so.1 $(B)/libdprobes.a modules
 
 # The agent: linked once, carried as data.
 $(B)/agent/agent.elf: $(HIT_OBJ) agent/agent.ld
@@ -56,8 +66,13 @@ $(B)/lib/helper/helper: $(B)/lib/helper/main.o $(B)/libcore.a
 $(B)/lib/helper/image.o: lib/helper/image.S $(B)/lib/helper/helper
 	$(Q)$(CC) -fPIC -DDP_HELPER_FILE='"$(B)/lib/helper/helper"' -c -o $@ $<
 
-$(B)/libdprobes.so.1: $(LIB_OBJ) $(B)/libcore.a lib/dprobes.map
-	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libdprobes.so.1 -Wl,--version-script,lib/dprobes.map \
+$(B)/lib/dprobes.map: lib/dprobes.map lib/compat/compat.map.in
+	@mkdir -p $(@D)
+	$(Q){ sed '/^local:/,$$d' lib/dprobes.map; sed -n 's/^dp_.*/\t&;/p' lib/compat/compat.map.in; \
+		sed -n '/^local:/,$$p' lib/dprobes.map; } > $@
+
+$(B)/libdprobes.so.1: $(LIB_OBJ) $(B)/libcore.a $(B)/lib/dprobes.map
+	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libdprobes.so.1 -Wl,--version-script,$(B)/lib/dprobes.map \
 		-Wl,-z,defs -Wl,-z,nodelete -o $@ $(LIB_OBJ) $(B)/libcore.a $(LIBS)
 	$(Q)ln -sf libdprobes.so.1 $(B)/libdprobes.so
 
@@ -71,16 +86,6 @@ $(B)/libcore.a: $(CONTROL_OBJ)
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
-
-# What probe modules call. All but what loads them runs in handlers: general
-# registers only, and no call of libc, not even one that the compiler thinks of.
-COMPAT_SRC := $(wildcard lib/compat/*.c)
-COMPAT_OBJ := $(COMPAT_SRC:%.c=$(B)/%.o)
-COMPAT_FREE := $(filter-out %/module.o %/check.o,$(COMPAT_OBJ))
-COMPAT_INC := -Iinclude/compat
-COMPAT_CFLAGS := -ffreestanding -fasynchronous-unwind-tables -mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
-	$(if $(SAN),,-Wframe-larger-than=2048)
-COMPAT_NAMES := $(foreach f,memcpy memmove memset memcmp,--redefine-sym $(f)=dp_compat_$(f))
 
 $(COMPAT_FREE): $(B)/lib/compat/%.o: lib/compat/%.c
 	@mkdir -p $(@D)

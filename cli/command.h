@@ -32,7 +32,7 @@ struct dp_command {
 };
 
 extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
-	dp_cmd_list;
+	dp_cmd_list, dp_cmd_insmod;
 
 /**
  * dp_options_parse() - options, specs and the command behind --

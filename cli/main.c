@@ -9,6 +9,7 @@ static const struct dp_command *const commands[] = {
 	&dp_cmd_trace,
 	&dp_cmd_run,
 	&dp_cmd_list,
+	&dp_cmd_insmod,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

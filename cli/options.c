@@ -12,6 +12,7 @@ static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "pid", required_argument, NULL, 'p' },
+	{ "alias", required_argument, NULL, 'a' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -68,6 +69,24 @@ static int open_output(const char *path, struct dp_tracer_options *opt)
 	return DP_EXIT_FAILURE;
 }
 
+static int add_alias(const struct dp_command *cmd, const char *alias,
+		     struct dp_tracer_options *opt)
+{
+	const char **more;
+
+	if (cmd != &dp_cmd_insmod)
+		return dp_usage_error("--alias is for dprobes insmod");
+	if (!strchr(alias, '='))
+		return dp_usage_error("\"%s\" is no alias: NAME=FUNCTION",
+				      alias);
+	more = realloc(opt->aliases, (opt->nr_aliases + 1) * sizeof(*more));
+	if (!more)
+		return DP_EXIT_FAILURE;
+	more[opt->nr_aliases++] = alias;
+	opt->aliases = more;
+	return 0;
+}
+
 static int take(const struct dp_command *cmd, int c,
 		struct dp_tracer_options *opt, bool *done)
 {
@@ -81,6 +100,8 @@ static int take(const struct dp_command *cmd, int c,
 		if (opt->out != stdout)
 			return dp_usage_error("-o is given twice");
 		return open_output(optarg, opt);
+	case 'a':
+		return add_alias(cmd, optarg, opt);
 	case OPT_DURATION:
 		return parse_duration(optarg, &opt->duration);
 	case OPT_JSON:
@@ -138,7 +159,7 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	opt->out = stdout;
 	opterr = 0;
 	/* "-": specs come as option 1, in order, whatever POSIXLY_CORRECT says */
-	while ((c = getopt_long(words, argv, "-:p:o:qvhV", long_options,
+	while ((c = getopt_long(words, argv, "-:p:o:a:qvhV", long_options,
 				NULL)) != -1) {
 		if (c == 1)
 			argv[nr++] = optarg;

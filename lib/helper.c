@@ -3,6 +3,7 @@
 #include "lib/helper/helper.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -25,7 +26,7 @@ struct talk {
 static int helper_file(void)
 {
 	size_t size = (size_t)(dp_helper_end - dp_helper_start), done = 0;
-	int fd = (int)syscall(SYS_memfd_create, "dprobes-helper",
+	int fd = (int)syscall(SYS_memfd_create, "helper of dprobes",
 			      1 /* MFD_CLOEXEC */);
 
 	while (fd >= 0 && done < size) {
@@ -42,15 +43,20 @@ static int helper_file(void)
 	return fd < 0 ? -errno : fd;
 }
 
+/**
+ * struct launch - shared with two children, which run in our memory
+ * @helper: its process id, when it is known
+ */
 struct launch {
 	int file, orders, answer;
-	sigset_t mask;
+	s32 helper;
+	char *memory;
 };
 
-/* The child, in our memory until it executes; it may only make system calls. */
+/* The helper to be; until it executes it may only make system calls. */
 static int become(void *arg)
 {
-	static char *const argv[] = { (char *)"dprobes-helper", NULL };
+	static char *const argv[] = { (char *)"helper of dprobes", NULL };
 	static char *const envp[] = { NULL };
 	const struct launch *l = arg;
 
@@ -67,24 +73,41 @@ static int become(void *arg)
 	_exit(127);
 }
 
+/* The helper's parent. A process that executes sends its parent SIGCHLD when it
+ * ends, and this one does not execute. */
+static int wait_for_helper(void *arg)
+{
+	struct launch *l = arg;
+	pid_t pid = clone(become, l->memory + HELPER_STACK,
+			  CLONE_VM | CLONE_VFORK | SIGCHLD, l);
+
+	__atomic_store_n(&l->helper, pid, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &l->helper, FUTEX_WAKE, 1, NULL, NULL, 0);
+	while (pid > 0 && syscall(SYS_wait4, pid, NULL, 0, NULL) == -1 &&
+	       errno == EINTR)
+		continue;
+	_exit(0);
+}
+
 /* No signal when it ends, and no plain wait() sees it: the program has nothing
- * to do with it. */
+ * to do with it. @l->helper gets the helper's id. */
 static pid_t launch(struct launch *l)
 {
-	char *mem = mmap(NULL, HELPER_STACK, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	sigset_t all;
+	sigset_t all, mask;
 	pid_t pid;
 
-	if (mem == MAP_FAILED)
+	l->memory = mmap(NULL, 2 * HELPER_STACK, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (l->memory == MAP_FAILED)
 		return -ENOMEM;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &l->mask);
-	pid = clone(become, mem + HELPER_STACK, CLONE_VM | CLONE_VFORK, l);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	pid = clone(wait_for_helper, l->memory + 2 * HELPER_STACK, CLONE_VM, l);
 	if (pid < 0)
 		pid = -errno;
-	pthread_sigmask(SIG_SETMASK, &l->mask, NULL);
-	munmap(mem, HELPER_STACK);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	while (pid > 0 && !__atomic_load_n(&l->helper, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &l->helper, FUTEX_WAIT, 0, NULL, NULL, 0);
 	return pid;
 }
 
@@ -141,6 +164,16 @@ static int talk(pid_t pid, const struct talk *t, int orders, int answers)
 	return 0;
 }
 
+static void close_all(int a, int b, int c, int d, int e)
+{
+	const int fds[] = { a, b, c, d, e };
+	size_t i;
+
+	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
 int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 		  struct dp_helper_answer *answer, struct dp_diag *diag)
 {
@@ -156,20 +189,19 @@ int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 		pid = launch(&l);
 		close(answers[1]);
 		answers[1] = -1;
-		err = pid < 0 ? pid : talk(pid, &t, orders[1], answers[0]);
+		err = pid < 0 ? pid :
+				talk(l.helper, &t, orders[1], answers[0]);
 	}
 	if (pid < 0)
 		dp_diag_set(diag, err,
 			    "the helper that prepares this process cannot be started: %s",
 			    strerror(-err));
+	close(orders[1]);
+	orders[1] = -1;
 	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		continue;
-	close(orders[0]);
-	close(orders[1]);
-	close(answers[0]);
-	if (answers[1] >= 0)
-		close(answers[1]);
-	if (l.file >= 0)
-		close(l.file);
+	if (l.memory && l.memory != MAP_FAILED)
+		munmap(l.memory, 2 * HELPER_STACK);
+	close_all(orders[0], orders[1], answers[0], answers[1], l.file);
 	return err;
 }

@@ -8,6 +8,7 @@
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
+#include "lib/modules.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -60,7 +61,8 @@ static int may_be_followed(struct kretprobe *rp)
 	size_t i;
 
 	if (rp->kp.symbol_name &&
-	    dp_symbol_map_resolve(dp_self.symbols, rp->kp.symbol_name, &sym,
+	    dp_symbol_map_resolve(dp_self.symbols,
+				  dp_compat_alias(rp->kp.symbol_name), &sym,
 				  NULL))
 		return 0; /* registering says so, and why */
 	if (rp->kp.symbol_name)

@@ -9,6 +9,7 @@
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
+#include "lib/modules.h"
 #include "engine/control/strategy.h"
 #include "engine/insn/insn.h"
 #include "proc/ground.h"
@@ -65,7 +66,8 @@ static int resolve(const struct kprobe *p, u64 *addr)
 	*addr = (u64)p->addr + p->offset;
 	if (!p->symbol_name)
 		return 0;
-	err = dp_symbol_map_resolve(dp_self.symbols, p->symbol_name, &sym,
+	err = dp_symbol_map_resolve(dp_self.symbols,
+				    dp_compat_alias(p->symbol_name), &sym,
 				    dp_last());
 	*addr = sym.addr + p->offset;
 	return err;

@@ -8,6 +8,7 @@
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
+#include "lib/modules.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
 #include <errno.h>
@@ -90,6 +91,7 @@ static int set_up(struct dp_arena *arena)
 	c->self_offset = from_thread_pointer(&stack);
 	c->errno_offset = from_thread_pointer(&errno);
 	c->vectors = vectors();
+	c->task = (u64)dp_compat_get_current;
 	return 0;
 }
 
@@ -161,11 +163,8 @@ static int make_engine(void)
 					       .verb = DP_HELPER_RESIDE,
 					       .n = DP_SELF_SITES };
 	struct dp_helper_answer answer = { 0 };
-	int err = dp_self.symbols ? 0 :
-				    dp_symbol_map_open(&dp_self.symbols, &last);
+	int err = dp_helper_run(&order, NULL, &answer, &last);
 
-	if (!err)
-		err = dp_helper_run(&order, NULL, &answer, &last);
 	return err ? err : adopt(answer.base);
 }
 
@@ -181,7 +180,8 @@ static void begin_anew(void)
 	owner = getpid();
 }
 
-int dp_self_begin(bool make)
+/* The lock, and names and addresses as they are now. */
+int dp_self_begin_names(void)
 {
 	int err = 0, error = errno, cancel;
 
@@ -195,10 +195,23 @@ int dp_self_begin(bool make)
 	saved_cancel = cancel;
 	if (owner != getpid())
 		begin_anew();
+	if (!dp_self.symbols)
+		err = dp_symbol_map_open(&dp_self.symbols, &last);
+	else if (dp_symbol_map_refresh(dp_self.symbols, &last) < 0)
+		err = -ENOMEM;
+	if (err)
+		dp_self_end();
+	return err;
+}
+
+int dp_self_begin(bool make)
+{
+	int err = dp_self_begin_names();
+
+	if (err)
+		return err;
 	if (!dp_self.engine)
 		err = make ? make_engine() : -ESRCH;
-	if (!err && dp_symbol_map_refresh(dp_self.symbols, &last) < 0)
-		err = -ENOMEM;
 	if (!err)
 		err = dp_text_open(&dp_self.text);
 	if (err)

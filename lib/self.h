@@ -52,6 +52,9 @@ struct dp_diag *dp_last(void);
  */
 int dp_self_begin(bool make);
 void dp_self_end(void);
+/** dp_self_begin_names() - enter with names and addresses only, no engine.
+ *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
+int dp_self_begin_names(void);
 
 /** dp_self_in_handler() - is the calling thread in one? */
 bool dp_self_in_handler(void);

@@ -117,6 +117,8 @@ struct dp_tracer_options {
 	FILE *out;
 	const char *const *specs;
 	size_t nr_specs;
+	const char **aliases; /* of insmod: "name=function" */
+	size_t nr_aliases;
 };
 
 /**
@@ -176,6 +178,16 @@ int dp_tracer_vars(const struct dp_tracer_vars_options *opt,
 /** dp_tracer_list() - print what specs would probe, one pasteable spec a line */
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag);
+
+/**
+ * dp_tracer_insmod() - run @argv with a probe module in it
+ *
+ * The first spec is the module, the others are its parameters.
+ * @sig: signal that the command died of, or 0
+ * Return: exit status of the command; a negative errno if the module was refused.
+ */
+int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
+		     struct dp_diag *diag);
 
 /** dp_tracer_list_armed() - kprobes/list of @pid, or of every process (0) */
 int dp_tracer_list_armed(const struct dp_tracer_options *opt,

@@ -169,7 +169,8 @@ static void run(void *arg)
 		l->back = ri->ret_addr;
 		l->regs->ip = l->back;
 		l->stack->instances = ri->next;
-		if (f->handler)
+		/* A fork child goes back as if there had been no probe. */
+		if (f->handler && dp_wipe.owner)
 			dp_call_handler(l->stack, f->probe, f->handler,
 					(u64)ri, (u64)l->regs,
 					f->handler_needs);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lib/compat/module.h"
+#include <dprobes-module.h>
 
 struct file {
 	const char *bytes;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "lib/compat/hooks.h"
 #include "lib/compat/module.h"
+#include <dprobes-module.h>
 
 /* Guards the list, and lets one load or unload happen at a time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -5,7 +5,10 @@
 
 #include <stddef.h>
 #include <dprobes/diag.h>
-#include <dprobes-module.h>
+
+struct dp_compat_module;
+struct dp_compat_param;
+struct module;
 
 /**
  * struct dp_compat_loaded - a module in this process

@@ -2,6 +2,7 @@
 /* param: texts become values of a module's parameters. */
 #include "lib/compat/compat.h"
 #include "lib/compat/module.h"
+#include <dprobes-module.h>
 
 /* The size of a variable decides; its name says only what texts it takes. */
 static int set_signed(void *addr, u32 size, const char *value)

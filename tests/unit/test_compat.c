@@ -36,6 +36,7 @@
 #include <linux/uaccess.h>
 #include "lib/compat/hooks.h"
 #include "lib/compat/module.h"
+#include <dprobes-module.h>
 #include "lib/compat/pool.h"
 
 int oracle_vsnprintf(char *buf, size_t size, const char *fmt, va_list args);

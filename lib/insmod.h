@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * insmod: what the tool and a process that it starts with modules share.
+ *
+ * The tool names a file in DP_INSMOD_ENV, a line each:
+ *
+ *     /proc/TOOL/fd/N      struct dp_insmod
+ *     preload              what LD_PRELOAD was
+ *     module
+ *     parameters, and @alias=function
+ *
+ * The library, which the tool preloads, reads it, takes it out of the environment,
+ * loads the module, and writes the module's messages into the file.
+ */
+#ifndef DP_INSMOD_H
+#define DP_INSMOD_H
+
+#include <dprobes/diag.h>
+#include "port_types.h"
+
+#define DP_INSMOD_ENV "DPROBES_INSMOD"
+#define DP_INSMOD_LINES 2048 /* a power of two */
+#define DP_INSMOD_TEXT 1012
+#define DP_INSMOD_REFUSED 125 /* exit status of a process whose module is */
+
+/** enum dp_insmod_state - how far it has come */
+enum dp_insmod_state {
+	DP_INSMOD_WAITS,
+	DP_INSMOD_LOADED,
+	DP_INSMOD_FAILED, /* @diag says why */
+};
+
+/**
+ * struct dp_insmod_line - one message
+ * @turn: number n of a line goes into place n mod DP_INSMOD_LINES, in the round
+ *        n - n mod DP_INSMOD_LINES: that number means that a writer may take it,
+ *        one more that it is written
+ */
+struct dp_insmod_line {
+	u64 turn;
+	u16 len;
+	u8 level, pad;
+	char text[DP_INSMOD_TEXT];
+};
+
+/** struct dp_insmod - shared; begins as zeros, but for @turn of the lines, which
+ *  the tool sets */
+struct dp_insmod {
+	u32 state;
+	s32 err;
+	u64 next; /* number of the next line */
+	u64 lost; /* lines for which there was no place */
+	struct dp_diag diag;
+	struct dp_insmod_line lines[DP_INSMOD_LINES];
+};
+
+#endif

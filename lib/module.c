@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * module: probe modules in this process: what they ask of the library, and the one
+ * that the tool has started us with.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "agent/image.h"
+#include "lib/insmod.h"
+#include "lib/modules.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define WORDS_MAX 256
+
+/** struct order - the tool's, taken apart */
+struct order {
+	char *text;
+	const char *file, *preload, *module;
+	const char *params[WORDS_MAX], *aliases[WORDS_MAX];
+	size_t nr_params, nr_aliases;
+};
+
+static unsigned long lookup(const char *name)
+{
+	struct dp_symbol sym;
+	unsigned long addr = 0;
+
+	if (dp_self_begin_names())
+		return 0;
+	if (!dp_symbol_map_resolve(dp_self.symbols, name, &sym, NULL))
+		addr = sym.addr;
+	dp_self_end();
+	return addr;
+}
+
+static const struct pt_regs *hit_regs(void)
+{
+	const struct dp_stack *stack = dp_self_stack();
+
+	if (!stack || !stack->busy)
+		return NULL;
+	return (const struct pt_regs *)(stack->jumped ? (u64)stack->saved :
+							stack->regs);
+}
+
+/* A followed call's frame has our address where the program's was. */
+static bool leave(unsigned long *ip, unsigned long *sp)
+{
+	const struct dp_stack *stack = dp_self_stack();
+	const struct dp_instance *ri;
+
+	if (!stack || *ip != dp_self.base + dp_agent_return_trampoline)
+		return false;
+	for (ri = (void *)stack->instances; ri; ri = (void *)ri->next)
+		if (ri->slot == *sp - sizeof(u64)) {
+			*ip = ri->ret_addr;
+			return true;
+		}
+	return false;
+}
+
+/* The handler of several probes of one call: the last has the address. */
+static bool leave_all(unsigned long *ip, unsigned long *sp)
+{
+	bool left = false;
+
+	while (leave(ip, sp))
+		left = true;
+	return left;
+}
+
+static void write_line(struct dp_insmod_line *line, int level, const char *text,
+		       size_t len)
+{
+	size_t i;
+
+	line->len = (u16)(len < DP_INSMOD_TEXT ? len : DP_INSMOD_TEXT);
+	line->level = (u8)level;
+	for (i = 0; i < line->len; i++) {
+		line->text[i] = text[i];
+		__asm__ volatile("" : : : "memory");
+	}
+}
+
+/* In any handler: no libc, no lock. */
+static void log_line(int level, const char *text, size_t len, void *arg)
+{
+	struct dp_insmod *shared = arg;
+	u64 n = __atomic_load_n(&shared->next, __ATOMIC_RELAXED);
+	struct dp_insmod_line *line;
+
+	do {
+		line = &shared->lines[n % DP_INSMOD_LINES];
+		if (__atomic_load_n(&line->turn, __ATOMIC_ACQUIRE) != n) {
+			__atomic_fetch_add(&shared->lost, 1, __ATOMIC_RELAXED);
+			return;
+		}
+	} while (!__atomic_compare_exchange_n(&shared->next, &n, n + 1, false,
+					      __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	write_line(line, level, text, len);
+	__atomic_store_n(&line->turn, n + 1, __ATOMIC_RELEASE);
+}
+
+static char *next_word(char **rest)
+{
+	return *rest ? strsep(rest, "\n") : NULL;
+}
+
+static int take_apart(struct order *o, const char *text)
+{
+	char *rest, *word;
+
+	*o = (struct order){ .text = strdup(text) };
+	rest = o->text;
+	if (!rest)
+		return -ENOMEM;
+	o->file = next_word(&rest);
+	o->preload = next_word(&rest);
+	o->module = next_word(&rest);
+	while ((word = next_word(&rest))) {
+		if (*word == '@' && o->nr_aliases < WORDS_MAX)
+			o->aliases[o->nr_aliases++] = word + 1;
+		else if (*word && o->nr_params < WORDS_MAX)
+			o->params[o->nr_params++] = word;
+	}
+	return o->module ? 0 : -EINVAL;
+}
+
+static struct dp_insmod *map_shared(const char *file)
+{
+	int fd = open(file, O_RDWR | O_CLOEXEC);
+	void *mem = MAP_FAILED;
+
+	if (fd >= 0) {
+		mem = mmap(NULL, sizeof(struct dp_insmod),
+			   PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		close(fd);
+	}
+	return mem == MAP_FAILED ? NULL : mem;
+}
+
+/* The program is to find the environment that its user gave it. */
+static void clean_environment(const struct order *o)
+{
+	unsetenv(DP_INSMOD_ENV);
+	if (*o->preload)
+		setenv("LD_PRELOAD", o->preload, 1);
+	else
+		unsetenv("LD_PRELOAD");
+}
+
+static void obey(const struct order *o, struct dp_insmod *shared)
+{
+	struct dp_compat_loaded *loaded;
+
+	dp_printk_set(log_line, shared);
+	shared->err = dp_compat_load(o->module, o->params, o->nr_params,
+				     o->aliases, o->nr_aliases, &loaded,
+				     &shared->diag);
+	__atomic_store_n(&shared->state,
+			 shared->err ? DP_INSMOD_FAILED : DP_INSMOD_LOADED,
+			 __ATOMIC_RELEASE);
+	if (shared->err)
+		_exit(DP_INSMOD_REFUSED);
+}
+
+static pid_t loader; /* our process, if the tool has started it with a module */
+
+static void __attribute__((constructor)) begin(void)
+{
+	const char *text = getenv(DP_INSMOD_ENV);
+	struct dp_insmod *shared;
+	struct order o;
+
+	dp_compat_hooks.lookup = lookup;
+	dp_compat_hooks.hit_regs = hit_regs;
+	dp_compat_hooks.leave = leave_all;
+	if (!text || take_apart(&o, text))
+		return;
+	clean_environment(&o);
+	shared = map_shared(o.file);
+	if (shared) {
+		loader = getpid();
+		obey(&o, shared);
+	}
+	free(o.text);
+}
+
+/* The modules that came with the process go with it, so that they can say what
+ * they have seen. */
+static void __attribute__((destructor)) end(void)
+{
+	struct dp_compat_loaded *m, *next;
+
+	for (m = loader == getpid() ? dp_compat_modules() : NULL; m; m = next) {
+		next = m->next;
+		dp_compat_unload(m, NULL);
+	}
+}

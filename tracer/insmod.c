@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * insmod: start a command with a probe module in it, and show what that says.
+ *
+ * The library is preloaded and does the work (lib/module.c). Here its messages are
+ * read, from memory that both have, and the command is waited for.
+ */
+#include "tracer/tracer.h"
+#include "lib/insmod.h"
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIBRARY "libdprobes.so.1"
+#define NAP_NS 10000000
+
+struct run {
+	const struct dp_tracer_options *opt;
+	struct dp_insmod *shared;
+	int fd;
+	u64 next; /* number of the line that is read next */
+	pid_t pid;
+	int status;
+};
+
+static int make_shared(struct run *r)
+{
+	u32 i;
+
+	r->fd = (int)syscall(SYS_memfd_create, "insmod of dprobes",
+			     1 /* MFD_CLOEXEC */);
+	if (r->fd < 0 || ftruncate(r->fd, sizeof(*r->shared)))
+		return -errno;
+	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED, r->fd, 0);
+	if (r->shared == MAP_FAILED)
+		return -ENOMEM;
+	for (i = 0; i < DP_INSMOD_LINES; i++)
+		r->shared->lines[i].turn = i;
+	return 0;
+}
+
+/* Beside us, as it is built, or where it is installed. */
+static const char *library(char *path, size_t size)
+{
+	char exe[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (n <= 0)
+		return LIBRARY;
+	exe[n] = '\0';
+	slash = strrchr(exe, '/');
+	*slash = '\0';
+	snprintf(path, size, "%s/" LIBRARY, exe);
+	if (!access(path, R_OK))
+		return path;
+	snprintf(path, size, "%s/../lib/" LIBRARY, exe);
+	return access(path, R_OK) ? LIBRARY : path;
+}
+
+/* What the library is told. Return: malloc()ed, or NULL. */
+static char *order_text(const struct run *r)
+{
+	const char *had = getenv("LD_PRELOAD");
+	const struct dp_tracer_options *opt = r->opt;
+	char module[PATH_MAX], *text = NULL;
+	size_t size, i;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	/* The command may have another directory. */
+	fprintf(f, "/proc/%d/fd/%d\n%s\n%s", getppid(), r->fd, had ? had : "",
+		realpath(opt->specs[0], module) ? module : opt->specs[0]);
+	for (i = 1; i < opt->nr_specs; i++)
+		fprintf(f, "\n%s", opt->specs[i]);
+	for (i = 0; i < opt->nr_aliases; i++)
+		fprintf(f, "\n@%s", opt->aliases[i]);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void __attribute__((noreturn)) become(const struct run *r)
+{
+	const char *had = getenv("LD_PRELOAD");
+	char path[PATH_MAX + 64], *preload, *order = order_text(r);
+
+	if (!order ||
+	    asprintf(&preload, "%s%s%s", library(path, sizeof(path)),
+		     had && *had ? ":" : "", had ? had : "") < 0)
+		_exit(126);
+	setenv("LD_PRELOAD", preload, 1);
+	setenv(DP_INSMOD_ENV, order, 1);
+	execvp(r->opt->argv[0], r->opt->argv);
+	fprintf(stderr, "dprobes: %s: %s\n", r->opt->argv[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static void show(struct run *r)
+{
+	FILE *out = r->opt->out ? r->opt->out : stdout;
+
+	for (;;) {
+		struct dp_insmod_line *l =
+			&r->shared->lines[r->next % DP_INSMOD_LINES];
+
+		if (__atomic_load_n(&l->turn, __ATOMIC_ACQUIRE) != r->next + 1)
+			break;
+		fprintf(out, "<%u>%.*s\n", l->level & 7u,
+			l->len < DP_INSMOD_TEXT ? l->len : DP_INSMOD_TEXT,
+			l->text);
+		__atomic_store_n(&l->turn, r->next + DP_INSMOD_LINES,
+				 __ATOMIC_RELEASE);
+		r->next++;
+	}
+	fflush(out);
+}
+
+static void wait_for(struct run *r)
+{
+	const struct timespec nap = { 0, NAP_NS };
+	pid_t ended;
+
+	do {
+		ended = waitpid(r->pid, &r->status, WNOHANG);
+		show(r);
+		if (!ended)
+			nanosleep(&nap, NULL);
+	} while (!ended || (ended < 0 && errno == EINTR));
+}
+
+static int outcome(const struct run *r, struct dp_diag *diag)
+{
+	if (r->shared->state == DP_INSMOD_FAILED)
+		return dp_diag_set(diag, r->shared->err, "%s",
+				   r->shared->diag.text);
+	if (r->shared->state == DP_INSMOD_WAITS &&
+	    !(WIFEXITED(r->status) && WEXITSTATUS(r->status) >= 126))
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s does not load libraries that are preloaded (is it static, or set-user-id?), so the module was not loaded",
+			r->opt->argv[0]);
+	if (r->shared->lost)
+		fprintf(stderr,
+			"dprobes: %llu lines of the module were lost; they came too fast\n",
+			(unsigned long long)r->shared->lost);
+	return 0;
+}
+
+int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
+		     struct dp_diag *diag)
+{
+	struct run r = { .opt = opt };
+	int err = make_shared(&r);
+
+	if (err)
+		return dp_diag_set(diag, err, "out of memory");
+	fflush(NULL);
+	r.pid = fork();
+	if (r.pid < 0)
+		return dp_diag_set(diag, -errno, "cannot start %s: %s",
+				   opt->argv[0], strerror(errno));
+	if (!r.pid)
+		become(&r);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	wait_for(&r);
+	err = outcome(&r, diag);
+	if (err)
+		return err;
+	*sig = WIFSIGNALED(r.status) ? WTERMSIG(r.status) : 0;
+	return WIFEXITED(r.status) ? WEXITSTATUS(r.status) : 128 + *sig;
+}
