@@ -181,7 +181,7 @@ $(B)/tests/hit-half: tools/check-hit $(B)/agent/agent.elf
 CONFORM := $(patsubst tests/conform/%.c,$(B)/tests/conform/%,$(wildcard tests/conform/test_*.c)) \
 	$(B)/tests/conform/test_cxx
 CONFORM_PARTS := $(addprefix $(B)/tests/conform/,conform.o victims.o victims-asm.o twins.o)
-CONFORM_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(DEFS) -Iinclude -pthread -MMD -MP $(CFLAGS)
+CONFORM_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(DEFS) $(SANFLAGS) -Iinclude -pthread -MMD -MP $(CFLAGS)
 CONFORM_LIBS = -L$(B) -Wl,-rpath,'$$ORIGIN/../..' -l:libdprobes.so.1 -lm
 .SECONDARY: $(CONFORM_PARTS)
 CONFORM_RUNS := $(addprefix $(B)/tests/conform/run-,trap-1 trap-8 interior-1 interior-8 \
@@ -202,7 +202,7 @@ $(B)/tests/conform/libconform-%.so: tests/conform/%.c $(B)/libdprobes.so.1
 
 $(B)/tests/conform/test_cxx: tests/conform/test_cxx.cc $(B)/libdprobes.so.1
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Iinclude -MMD -MP -o $@ $< $(CONFORM_LIBS)
+	$(Q)$(CXX) -std=c++11 -O2 -g -Wall -Wextra -Wno-unused-parameter $(SANFLAGS) -Iinclude -MMD -MP -o $@ $< $(CONFORM_LIBS)
 
 $(B)/tests/conform/test_%: tests/conform/test_%.c $(CONFORM_PARTS) $(B)/libdprobes.so.1
 	@mkdir -p $(@D)

@@ -504,6 +504,58 @@ TEST(row_106_a_fault_in_post_handler_calls_fault_handler)
 	check_eq(counts.post, ROUNDS);
 }
 
+/* In a thread that blocks the signals of faults, where the kernel would kill. */
+static void block_faults(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGSEGV);
+	sigaddset(&set, SIGFPE);
+	sigaddset(&set, SIGBUS);
+	sigaddset(&set, SIGILL);
+	sigprocmask(how, &set, NULL);
+}
+
+TEST(row_106_a_fault_in_a_handler_of_a_thread_that_blocks_it)
+{
+	struct kprobe kp = { .addr = v_mov_at, .pre_handler = pre_load,
+			     .fault_handler = skip_bad_load };
+
+	block_faults(SIG_BLOCK);
+	handler_goes_on(&kp);
+	kp.post_handler = count_post;
+	counts = (struct conform_counts){ 0 };
+	handler_goes_on(&kp);
+	check_eq(counts.post, ROUNDS);
+}
+
+TEST(row_106_a_fault_of_the_instruction_in_a_thread_that_blocks_it)
+{
+	struct kprobe kp = { .addr = v_load_at, .fault_handler = mend_it };
+
+	block_faults(SIG_BLOCK);
+	must(register_kprobe(&kp));
+	check_eq(v_load(BAD, 0), 42);
+	check_eq(counts.fault, 1);
+	unregister_kprobe(&kp);
+}
+
+/* With an alternate stack, on which both the trap and the fault would be put. */
+TEST(row_106_a_fault_in_a_handler_of_a_thread_with_an_alternate_stack)
+{
+	static char stack[65536];
+	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	struct kprobe kp = { .addr = v_mov_at, .pre_handler = pre_load,
+			     .post_handler = count_post,
+			     .fault_handler = skip_bad_load };
+
+	check(!sigaltstack(&ss, NULL));
+	handler_goes_on(&kp);
+	check_eq(counts.pre, ROUNDS);
+	check_eq(counts.post, ROUNDS);
+}
+
 TEST(row_117_trapnr_of_faults_in_handlers)
 {
 	static const kprobe_pre_handler_t handlers[] = { pre_load, pre_divide,

@@ -464,6 +464,63 @@ TEST(row_145_also_on_an_alternate_stack)
 	unregister_kprobe(&inside);
 }
 
+/* A thread that has an alternate stack and is not on it: the frame of the trap
+ * is there, and a nested trap must not be put over it. */
+static void own_alternate_stack(int index)
+{
+	static char stacks[64][65536];
+	stack_t ss = { .ss_sp = stacks[index], .ss_size = sizeof(stacks[0]) };
+
+	check(!sigaltstack(&ss, NULL));
+	call_plain(index);
+}
+
+TEST(row_153_nested_hits_of_a_thread_with_an_alternate_stack)
+{
+	unsigned long wanted = (unsigned long)ROUNDS * conform_threads();
+	struct kprobe kp = { .addr = (void *)c_plain,
+			     .pre_handler = call_other,
+			     .post_handler = call_other_after };
+	struct kprobe inner = probe_at(c_other);
+
+	inner.post_handler = count_post;
+	must(register_kprobe(&kp));
+	must(register_kprobe(&inner));
+	in_threads(own_alternate_stack);
+	check_eq(counts.entry, 2 * wanted);
+	check_eq(inner.nmissed, 2 * wanted);
+	check_eq(counts.pre, 0);
+	unregister_kprobe(&kp);
+	unregister_kprobe(&inner);
+}
+
+/* The stack comes after the thread's first hit. */
+static void later_alternate_stack(int index)
+{
+	call_plain(index);
+	own_alternate_stack(index);
+	raise_often(index);
+}
+
+TEST(row_153_an_alternate_stack_that_comes_later)
+{
+	unsigned long wanted = (unsigned long)ROUNDS * conform_threads();
+	struct kprobe kp = { .addr = (void *)c_plain,
+			     .pre_handler = call_other,
+			     .post_handler = call_other_after };
+	struct kprobe inner = probe_at(c_other);
+
+	inner.post_handler = count_post;
+	catch(SIGUSR1, probed_handler, SA_ONSTACK);
+	must(register_kprobe(&kp));
+	must(register_kprobe(&inner));
+	in_threads(later_alternate_stack);
+	check_eq(counts.entry, 6 * wanted);
+	check_eq(inner.nmissed, 6 * wanted);
+	unregister_kprobe(&kp);
+	unregister_kprobe(&inner);
+}
+
 /* A signal while a handler runs: it is handled there, and what it hits is
  * missed; or behind the probe, and what it hits is handled. */
 static int raising_pre(struct kprobe *p, struct pt_regs *regs)

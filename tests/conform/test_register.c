@@ -176,6 +176,21 @@ TEST(row_109_functions_of_libraries_are_found_by_name)
 	unregister_kprobe(&kp);
 }
 
+/* A name that stands for a choice of functions means the one chosen. */
+TEST(row_109_an_indirect_function_is_the_one_in_use)
+{
+	struct kprobe kp = { .symbol_name = "strlen" };
+	size_t (*volatile length)(const char *) = strlen;
+	int i;
+
+	must(register_kprobe(&kp));
+	check(kp.addr == (void *)length);
+	for (i = 0; i < 10; i++)
+		check_eq(length("twelve chars"), 12);
+	check(dp_kprobe_hits(&kp) >= 10);
+	unregister_kprobe(&kp);
+}
+
 TEST(row_109_the_main_program_comes_first)
 {
 	struct kprobe kp = { .symbol_name = "c_shared_name" };
@@ -463,6 +478,13 @@ TEST(row_134_arrays_need_a_number_and_entries)
 	check_eq(register_kretprobes(rps, 0), -EINVAL);
 	check_eq(register_jprobes(jps, 1), -EINVAL);
 	check_eq(register_jprobes(jps, -5), -EINVAL);
+	check_eq(register_kretprobe(NULL), -EINVAL);
+	check_eq(enable_kprobe(NULL), -EINVAL);
+	check_eq(dp_kprobe_hits(NULL), 0);
+	unregister_kprobe(NULL);
+	unregister_kretprobe(NULL);
+	unregister_jprobe(NULL);
+	unregister_kprobes(NULL, 1);
 	unregister_kprobes(kps, 0);
 	unregister_kprobes(kps, -1);
 	check(kp.addr == (void *)c_plain);

@@ -336,6 +336,107 @@ TEST(row_154_handlers_run_at_the_same_time_on_several_threads)
 	unregister_kprobe(&kp);
 }
 
+/* A handler that takes its time is waited for. */
+static unsigned int sleeping;
+
+static int slow_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	__atomic_store_n(&sleeping, 1, __ATOMIC_SEQ_CST);
+	usleep(50000);
+	__atomic_store_n(&sleeping, 2, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static void wait_until(unsigned int *what, unsigned int value)
+{
+	while (__atomic_load_n(what, __ATOMIC_SEQ_CST) < value)
+		usleep(100);
+}
+
+TEST(row_132_unregister_waits_for_a_handler_that_runs)
+{
+	struct kprobe kp = { .addr = (void *)c_plain, .pre_handler = slow_pre };
+	pthread_t thread;
+
+	must(register_kprobe(&kp));
+	check(!pthread_create(&thread, NULL, meet, NULL));
+	wait_until(&sleeping, 1);
+	unregister_kprobe(&kp);
+	check_eq(__atomic_load_n(&sleeping, __ATOMIC_SEQ_CST), 2);
+	pthread_join(thread, NULL);
+}
+
+/* But not for a call that is followed, which may take for ever. */
+static unsigned int released;
+
+static void wait_inside(long arg)
+{
+	__atomic_store_n(&sleeping, 1, __ATOMIC_SEQ_CST);
+	wait_until(&released, 1);
+}
+
+static void *call_and_wait(void *arg)
+{
+	check_eq(c_call_back(wait_inside, 5), 6);
+	return NULL;
+}
+
+TEST(row_132_unregister_does_not_wait_for_calls_that_are_followed)
+{
+	static struct kretprobe rp;
+	pthread_t thread;
+
+	rp = retprobe_at(c_call_back);
+	must(register_kretprobe(&rp));
+	check(!pthread_create(&thread, NULL, call_and_wait, NULL));
+	wait_until(&sleeping, 1);
+	unregister_kretprobe(&rp);
+	__atomic_store_n(&released, 1, __ATOMIC_SEQ_CST);
+	pthread_join(thread, NULL);
+	check_eq(counts.ret, 0);
+}
+
+/* More threads at once than the library may have room for: what is not handled
+ * is counted. */
+#define MANY 700
+
+static pthread_barrier_t all;
+
+static void *one_of_many(void *arg)
+{
+	pthread_barrier_wait(&all);
+	check_eq(c_plain(1, 1), 4);
+	check_eq(c_recurse(2), 3);
+	pthread_barrier_wait(&all);
+	return NULL;
+}
+
+TEST(row_154_more_threads_than_there_is_room_for)
+{
+	struct kprobe kp = probe_at(c_plain);
+	struct kretprobe rp = retprobe_at(c_recurse);
+	static pthread_t threads[MANY];
+	pthread_attr_t attr;
+	int i;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	pthread_barrier_init(&all, NULL, MANY);
+	kp.post_handler = count_post;
+	rp.maxactive = 3 * MANY;
+	must(register_kprobe(&kp));
+	must(register_kretprobe(&rp));
+	for (i = 0; i < MANY; i++)
+		check(!pthread_create(&threads[i], &attr, one_of_many, NULL));
+	for (i = 0; i < MANY; i++)
+		pthread_join(threads[i], NULL);
+	check_eq(counts.pre + kp.nmissed, MANY);
+	check_eq(counts.post, counts.pre);
+	check_eq(counts.ret + rp.nmissed + rp.kp.nmissed, 3 * MANY);
+	unregister_kprobe(&kp);
+	unregister_kretprobe(&rp);
+}
+
 /* More threads than most things are sized for, one after the other and at once. */
 static void *short_lived(void *arg)
 {

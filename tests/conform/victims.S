@@ -315,6 +315,7 @@ next v_rep
 end v_rep
 
 function v_pushf
+	xor	%eax, %eax
 	stc
 at v_pushf
 	pushf
