@@ -51,6 +51,8 @@
 #define DP_MAX_POOLS 1024
 #define DP_MAX_TEXTS 64
 #define DP_MAX_SHARDS 1024
+#define DP_REASONS 32
+#define DP_REASON_SIZE 128
 
 /** enum dp_missed - why a hit was not handled */
 enum dp_missed {
@@ -142,6 +144,7 @@ struct dp_jump {
  * @single_len, @single_body: of it
  * @fast: address of its one struct dp_probe_entry, if all there is to do at a hit by
  *        a jump is to call that one's pre_handler; else 0
+ * @reason: 1 + number of the phrase that says why it is a breakpoint, 0: none
  * @gate: not 0: its detour calls; else it only counts
  * @x87: the code around it uses the x87 or MMX registers, for all that is known
  * @calls: its probes are handlers in C
@@ -174,6 +177,7 @@ struct dp_site_entry {
 	u8 class, cc;
 	u8 single_len, single_body;
 	u8 single_atomic, x87, calls;
+	u8 reason;
 	u32 number;
 	u64 single;
 	u64 target;
@@ -222,7 +226,7 @@ struct dp_probe_entry {
 };
 
 /* What vectors.S can save: enum dp_insn_state, and for the last of these */
-#define DP_SAVE_ALL_SSE 3
+#define DP_SAVE_ALL_SSE (3 | DP_STATE_XMM16)
 #define DP_SAVE_ALL_AVX 4
 #define DP_SAVE_ALL_AVX512 5
 
@@ -473,6 +477,7 @@ struct dp_arena_control {
 	u32 owner_off; /* whose they are: u32 thread ids */
 	u32 stack_size; /* sizeof(struct dp_stack) */
 	u64 task; /* address of u64 (*)(void): the thread as handlers see it */
+	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;
 	u32 revertible; /* @texts held only page-cache pages before us */

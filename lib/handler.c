@@ -30,11 +30,12 @@ struct walk {
 	size_t size;
 	u8 code[WINDOW];
 	enum dp_insn_state state;
+	u8 xmms;
 };
 
 static struct {
 	u64 handler, generation;
-	enum dp_insn_state state;
+	u8 needs;
 } cache[CACHE];
 
 static void give_up(struct walk *w)
@@ -114,6 +115,7 @@ static void step(struct walk *w, u64 addr)
 	enum dp_insn_state state;
 	struct insn_facts f;
 	const u8 *code;
+	u8 xmms;
 	size_t n;
 
 	if (!see(w, addr))
@@ -126,7 +128,9 @@ static void step(struct walk *w, u64 addr)
 	/* ud2, where the compiler knows that nobody comes. */
 	if (f.class == DP_INSN_REFUSED && code[0] == 0x0f && code[1] == 0x0b)
 		return;
-	state = dp_insn_state(code, n);
+	state = dp_insn_state(code, n, &xmms);
+	if (xmms > w->xmms)
+		w->xmms = xmms;
 	if (state > w->state)
 		w->state = state;
 	if (w->state < DP_STATE_ALL)
@@ -135,7 +139,7 @@ static void step(struct walk *w, u64 addr)
 		give_up(w);
 }
 
-static enum dp_insn_state examine(u64 handler)
+static u8 examine(u64 handler)
 {
 	static struct walk w;
 
@@ -143,7 +147,11 @@ static enum dp_insn_state examine(u64 handler)
 	want(&w, handler);
 	while (w.nr_todo)
 		step(&w, w.todo[--w.nr_todo]);
-	return w.state;
+	if (w.state == DP_STATE_GENERAL || w.state == DP_STATE_ALL)
+		return (u8)w.state;
+	return (u8)(w.state | (w.xmms > 8 ? DP_STATE_XMM16 :
+			       w.xmms > 4 ? DP_STATE_XMM8 :
+					    0));
 }
 
 u8 dp_handler_needs(const void *handler)
@@ -157,7 +165,7 @@ u8 dp_handler_needs(const void *handler)
 	if (cache[i].handler != addr || cache[i].generation != generation) {
 		cache[i].handler = addr;
 		cache[i].generation = generation;
-		cache[i].state = examine(addr);
+		cache[i].needs = examine(addr);
 	}
-	return (u8)cache[i].state;
+	return cache[i].needs;
 }

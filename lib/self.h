@@ -92,7 +92,7 @@ bool dp_probe_at(u64 addr, char kind);
 
 /* handler.c */
 /** dp_handler_needs() - what has to be saved around a handler: enum
- *  dp_insn_state */
+ *  dp_insn_state, and how many xmm registers */
 u8 dp_handler_needs(const void *handler);
 
 /* blacklist.c */

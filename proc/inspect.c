@@ -6,6 +6,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+static char kind_of(const struct dp_probe_entry *p)
+{
+	return p->kind == DP_KIND_RETURN ? 'r' :
+	       p->kind == DP_KIND_JPROBE ? 'j' :
+					   'k';
+}
+
+static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
+{
+	const struct dp_probe_entry *p = &view->probes[i];
+	const struct dp_site_entry *s = &view->sites[p->site];
+	const u64 *tally = view->states[i].tally;
+
+	*out = (struct dp_armed){
+		.addr = s->addr,
+		.kind = kind_of(p),
+		.disabled = !p->enabled,
+		.optimized = s->mode == DP_MODE_JUMP &&
+			     s->armed == DP_SITE_THERE,
+		.hits = dp_view_hits(view, dp_view_counter(view, i)),
+		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED],
+	};
+	dp_view_reason(view, s, out->reason);
+}
+
+/* In a process that probes itself, probes come and go: those that are there are
+ * in the lists of their sites. */
+static void list_linked(const struct dp_view *view, struct dp_armed *list,
+			size_t *n)
+{
+	u32 i, p;
+
+	for (i = 0; i < view->nr_sites; i++)
+		for (p = view->sites[i].first_probe;
+		     p && p <= view->nr_probes && *n < view->nr_probes;
+		     p = view->probes[p - 1].next)
+			describe(view, p - 1, &list[(*n)++]);
+}
+
 static int list_probes(const struct dp_view *view, struct dp_armed **list,
 		       size_t *n)
 {
@@ -14,21 +53,13 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 	*list = calloc(view->nr_probes + 1, sizeof(**list));
 	if (!*list)
 		return -ENOMEM;
-	for (i = 0; i < view->nr_probes; i++) {
-		const struct dp_site_entry *s =
-			&view->sites[view->probes[i].site];
-
-		if (!s->armed)
-			continue;
-		(*list)[(*n)++] = (struct dp_armed){
-			.addr = s->addr,
-			.kind = 'k',
-			.disabled = !view->probes[i].enabled,
-			.optimized = s->mode == DP_MODE_JUMP,
-			.hits = dp_view_hits(view, dp_view_counter(view, i)),
-			.missed = view->states[i].tally[DP_TALLY_CONTEXT],
-		};
+	if (view->arena->control.resident) {
+		list_linked(view, *list, n);
+		return 0;
 	}
+	for (i = 0; i < view->nr_probes; i++)
+		if (view->sites[view->probes[i].site].armed)
+			describe(view, i, &(*list)[(*n)++]);
 	return 0;
 }
 

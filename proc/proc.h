@@ -165,9 +165,10 @@ void dp_process_kill_launched(struct dp_process *proc);
  */
 struct dp_armed {
 	u64 addr;
-	char kind; /* 'k' */
+	char kind; /* 'k', 'r', 'j' */
 	bool disabled;
 	bool optimized; /* jump mode */
+	char reason[DP_REASON_SIZE]; /* why not, if it is known */
 	u64 hits, missed;
 };
 

@@ -38,6 +38,55 @@ u64 dp_tool_start(pid_t pid)
 	return start;
 }
 
+static int read_part(const struct dp_process *proc, u64 addr, char *arena,
+		     size_t size, u64 offset, u64 bytes)
+{
+	if (offset > size || bytes > size - offset)
+		return -EBADMSG;
+	return bytes ? dp_process_read(proc, addr + offset, arena + offset,
+				       bytes) :
+		       0;
+}
+
+/* Of a process that probes itself, which has room for very many probes: what is
+ * not used yet would come into being by being read. */
+static int read_used(const struct dp_process *proc, u64 addr, char *arena,
+		     size_t size)
+{
+	const struct dp_arena_control c = ((struct dp_arena *)arena)->control;
+	u32 shards = 2 * (c.shard_mask + 1), i;
+	int err;
+
+	err = read_part(proc, addr, arena, size, c.site_off,
+			(u64)c.nr_sites * sizeof(struct dp_site_entry));
+	if (!err)
+		err = read_part(proc, addr, arena, size, c.probe_off,
+				(u64)c.nr_probes *
+					sizeof(struct dp_probe_entry));
+	if (!err)
+		err = read_part(proc, addr, arena, size, c.state_off,
+				(u64)c.nr_probes *
+					sizeof(struct dp_probe_state));
+	for (i = 0; !err && i < shards && i < 2 * DP_MAX_SHARDS; i++)
+		err = read_part(proc, addr, arena, size,
+				c.counter_off + (u64)i * c.shard_stride,
+				(u64)c.nr_sites * sizeof(u64));
+	return err;
+}
+
+static int read_arena(const struct dp_process *proc, u64 addr, char *arena,
+		      size_t size)
+{
+	int err = read_part(proc, addr, arena, size, 0,
+			    sizeof(struct dp_arena));
+
+	if (err)
+		return err;
+	if (((struct dp_arena *)arena)->control.resident)
+		return read_used(proc, addr, arena, size);
+	return dp_process_read(proc, addr, arena, size);
+}
+
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 		  u64 *addr)
 {
@@ -58,9 +107,8 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 	if (!err) {
 		*addr = found->start;
 		*size = found->end - found->start;
-		*arena = malloc(*size);
-		err = *arena ? dp_process_read(proc, *addr, *arena, *size) :
-			       -ENOMEM;
+		*arena = calloc(1, *size);
+		err = *arena ? read_arena(proc, *addr, *arena, *size) : -ENOMEM;
 		if (err)
 			free(*arena);
 	}
@@ -144,6 +192,12 @@ static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 
 	if (err || view.arena->control.base != addr - DP_ARENA_OFFSET)
 		return 0;
+	if (view.arena->control.resident &&
+	    view.arena->control.owner == proc->ns_pid)
+		return dp_diag_set(
+			diag, -EBUSY,
+			"process %d probes itself, with libdprobes; dprobes can list its probes, but not add to them yet",
+			proc->pid);
 	if (tool_lives(proc, &view.arena->control))
 		return dp_diag_set(
 			diag, -EBUSY,

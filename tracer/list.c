@@ -20,8 +20,6 @@ struct row {
 	u64 offset, hits, missed;
 };
 
-#define TRAP_REASON "breakpoint: jump mode is not there yet"
-
 static void row_json(FILE *out, const struct row *r)
 {
 	fprintf(out, "{\"addr\":\"0x%llx\",\"kind\":\"%c\",\"symbol\":",
@@ -40,9 +38,24 @@ static void row_json(FILE *out, const struct row *r)
 	fputs("}\n", out);
 }
 
-static void print_point(const struct dp_tracer_options *opt,
-			const struct dp_point *p)
+/* How it would be armed. */
+static void foretell(const struct dp_session *s, size_t i, struct row *r)
 {
+	r->mode = "trap";
+	r->reason = "";
+	if (s->points.v[i].refused) {
+		r->mode = "refused";
+		r->reason = s->points.v[i].reason;
+	} else if (s->engine) {
+		r->mode = dp_engine_mode(s->engine, s->probes[i]);
+		r->reason = dp_engine_reason(s->engine, s->probes[i]);
+	}
+}
+
+static void print_point(const struct dp_session *s, size_t i)
+{
+	const struct dp_tracer_options *opt = s->opt;
+	const struct dp_point *p = &s->points.v[i];
 	struct row r = {
 		.name = p->name,
 		.addr = p->addr,
@@ -50,11 +63,10 @@ static void print_point(const struct dp_tracer_options *opt,
 		.symbol = p->symbol,
 		.module = p->module,
 		.offset = p->offset,
-		.mode = p->refused ? "refused" : "trap",
-		.reason = p->refused ? p->reason : TRAP_REASON,
 		.flags = "",
 	};
 
+	foretell(s, i, &r);
 	if (opt->json)
 		row_json(opt->out, &r);
 	else if (!p->refused && opt->verbose)
@@ -73,9 +85,13 @@ int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 
 	if (!err)
 		err = dp_session_open(&s, bad_spec, diag);
+	/* A glob of which nothing can be probed is no error here. */
+	if (!err && (opt->verbose || opt->json) &&
+	    !dp_session_add_probes(&s, NULL))
+		dp_engine_layout(s.engine, 1);
 	for (i = 0; i < s.points.n && !err; i++) {
 		probeable += !s.points.v[i].refused;
-		print_point(opt, &s.points.v[i]);
+		print_point(&s, i);
 	}
 	if (!err) {
 		dp_report_refused(&s);
@@ -121,7 +137,7 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 		.symbol = "",
 		.module = "",
 		.mode = a->optimized ? "jump" : "trap",
-		.reason = a->optimized ? "" : TRAP_REASON,
+		.reason = a->optimized ? "" : a->reason,
 		.flags = a->disabled  ? "[DISABLED]" :
 			 a->optimized ? "[OPTIMIZED]" :
 					"",

@@ -83,6 +83,9 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
  */
 int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 
+/** dp_session_add_probes() - an engine with a probe at each point that can have one;
+ *  none is planned yet. Return: 0 or a negative errno with words. */
+int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag);
 void dp_session_close(struct dp_session *s);
 
 struct dp_trace_program;

@@ -71,7 +71,7 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	return s->kind->bind ? s->kind->bind(s, i, diag) : 0;
 }
 
-static int add_probes(struct dp_session *s, struct dp_diag *diag)
+int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 {
 	size_t i;
 	int err = dp_engine_create(&s->engine);
@@ -220,7 +220,7 @@ int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	int err;
 
 	dp_report_refused(s);
-	err = add_probes(s, diag);
+	err = dp_session_add_probes(s, diag);
 	if (err) {
 		dp_process_kill_launched(s->proc);
 		return err;

@@ -140,6 +140,9 @@ bool dp_site_needs_post(const struct dp_site *s);
 
 /** dp_hash_enter() - the hit half finds entry @index at @addr */
 void dp_hash_enter(struct dp_arena *arena, u64 addr, u32 index);
+/** dp_entry_why() - note in an entry why it is a breakpoint; NULL: it is none */
+void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
+		  const char *why);
 /** dp_entry_begin() - what an entry says of its instruction */
 void dp_entry_begin(const struct dp_site *s, struct dp_site_entry *entry);
 /** dp_entry_post() - write its copy that ends in a breakpoint, at @entry->post */

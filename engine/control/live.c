@@ -135,6 +135,9 @@ static int take_probe(struct dp_engine *e, u32 *probe)
 			      sizeof(*e->probes)))
 		return -ENOMEM;
 	*probe = e->nr_probes++;
+	e->view.nr_probes = e->nr_probes;
+	__atomic_store_n(&e->arena->control.nr_probes, e->nr_probes,
+			 __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -311,14 +314,18 @@ static u8 want(const struct dp_engine *e, struct dp_site *s)
 	bool enabled = false;
 	u32 p;
 
-	s->why = NULL;
+	/* One that cannot be a jump has its reason for good. */
+	if (s->mode == DP_MODE_TRAP)
+		s->why = s->why ? s->why : "breakpoints were asked for";
+	else
+		s->why = NULL;
 	for (p = s->first_probe; p; p = e->probes[p - 1].next) {
 		const struct dp_probe *probe = &e->probes[p - 1];
 
 		if (!probe->linked)
 			continue;
 		enabled |= probe->enabled;
-		if (probe->handlers.single)
+		if (probe->handlers.single && s->mode == DP_MODE_JUMP)
 			s->why = probe->handlers.why;
 	}
 	if (!enabled || e->growth->disarmed)
@@ -432,8 +439,13 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 	int err, later;
 	u32 i;
 
-	for (i = 0; i < b->n; i++)
-		entry_of(e, b->v[i])->wanted = want(e, &e->sites[b->v[i]]);
+	for (i = 0; i < b->n; i++) {
+		struct dp_site *s = &e->sites[b->v[i]];
+		struct dp_site_entry *entry = entry_of(e, b->v[i]);
+
+		entry->wanted = want(e, s);
+		dp_entry_why(e->arena, entry, s->why);
+	}
 	err = dp_strategy_interior.disarm(target, &sites, bad);
 	later = dp_strategy_trap.disarm(target, &sites, err ? NULL : bad);
 	err = err ? err : later;

@@ -38,6 +38,29 @@ static int make_copy(const struct dp_site *s, struct dp_site_entry *entry,
 }
 
 /* The copy again, with a breakpoint between the instruction and the jump on. */
+/* The phrases are few, and stand in the arena once each. */
+void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
+		  const char *why)
+{
+	char (*reasons)[DP_REASON_SIZE] = arena->control.reasons;
+	u8 i;
+	u32 k;
+
+	entry->reason = 0;
+	for (i = 0; why && i < DP_REASONS; i++) {
+		for (k = 0; k < DP_REASON_SIZE - 1 && reasons[i][k] == why[k] &&
+			    why[k];
+		     k++)
+			continue;
+		if (reasons[i][k] && reasons[i][0])
+			continue;
+		for (k = 0; k < DP_REASON_SIZE - 1 && why[k]; k++)
+			reasons[i][k] = why[k];
+		entry->reason = i + 1;
+		return;
+	}
+}
+
 int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry,
 		     u8 *out)
 {
@@ -321,6 +344,10 @@ static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
 		open_pools(e, map, cursors);
 	for (i = 0; !err && i < e->nr_sites; i++) {
 		err = plan_site(e, i, &entries[i], map, cursors);
+		dp_entry_why(e->arena, &entries[i],
+			     entries[i].mode == DP_MODE_TRAP ?
+				     dp_order_site(e, i)->why :
+				     NULL);
 		rank[e->order[i]] = i;
 	}
 	/* A breakpoint inside a jump may be a site of its own, which is found

@@ -107,7 +107,8 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 	c->shard_mask = e->shards - 1;
 	c->counter_off =
 		take(&offset, 2 * (u64)e->shards * c->shard_stride, LINE);
-	c->nr_probes = probes;
+	/* A resident one says as it grows. */
+	c->nr_probes = e->max_sites ? 0 : probes;
 	if (e->max_sites)
 		c->owner_off = take(&offset, DP_STACKS * sizeof(u32), LINE);
 	lay_out_programs(e, c, &offset);

@@ -113,6 +113,19 @@ u32 dp_view_counter(const struct dp_view *view, u32 probe)
 	return view->arena->control.resident ? view->probes[probe].site : probe;
 }
 
+void dp_view_reason(const struct dp_view *view, const struct dp_site_entry *s,
+		    char *text)
+{
+	u32 k = 0;
+
+	if (s->reason && s->reason <= DP_REASONS)
+		for (; k < DP_REASON_SIZE - 1 &&
+		       view->arena->control.reasons[s->reason - 1][k];
+		     k++)
+			text[k] = view->arena->control.reasons[s->reason - 1][k];
+	text[k] = '\0';
+}
+
 static bool in_span(u64 addr, u64 start, u64 size)
 {
 	return addr >= start && addr - start < size;

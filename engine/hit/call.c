@@ -117,7 +117,7 @@ static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a, u64 b)
 u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 		    u64 b, u8 needs)
 {
-	u64 level = needs < DP_STATE_ALL ? needs : dp_arena.control.vectors;
+	u64 level = needs != DP_STATE_ALL ? needs : dp_arena.control.vectors;
 	u64 x87 = stack->x87, value;
 	bool knows_errno = dp_arena.control.errno_offset;
 	s32 error;

@@ -67,9 +67,14 @@ struct insn_facts {
  */
 int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *facts);
 
-/** dp_insn_state() - which registers an instruction can change (implemented by the
- *  port). DP_STATE_ALL also where that is not known. Context: as dp_insn_facts(). */
-enum dp_insn_state dp_insn_state(const u8 *code, size_t size);
+/**
+ * dp_insn_state() - which registers an instruction can change (implemented by the
+ * port)
+ * @xmms: how many of the xmm registers, from xmm0 on
+ *
+ * Context: as dp_insn_facts(). Return: DP_STATE_ALL also where that is not known.
+ */
+enum dp_insn_state dp_insn_state(const u8 *code, size_t size, u8 *xmms);
 
 /**
  * struct dp_copy - one relocated instruction

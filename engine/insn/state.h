@@ -17,4 +17,9 @@ enum dp_insn_state {
 	DP_STATE_ALL,
 };
 
+/* Where that is not all: how many of the xmm registers from xmm0 on: four, eight,
+ * or sixteen. */
+#define DP_STATE_XMM8 8
+#define DP_STATE_XMM16 16
+
 #endif

@@ -51,12 +51,16 @@ static bool only_moves(const ZydisDecodedInstruction *in)
 }
 
 static enum dp_insn_state of_operand(const ZydisDecodedInstruction *in,
-				     const ZydisDecodedOperand *op)
+				     const ZydisDecodedOperand *op, u8 *xmms)
 {
+	u8 nr;
+
 	if (op->type != ZYDIS_OPERAND_TYPE_REGISTER)
 		return DP_STATE_GENERAL;
 	switch (ZydisRegisterGetClass(op->reg.value)) {
 	case ZYDIS_REGCLASS_XMM:
+		nr = (u8)(ZydisRegisterGetId(op->reg.value) + 1);
+		*xmms = nr > *xmms ? nr : *xmms;
 		return only_moves(in) ? DP_STATE_SSE : DP_STATE_SSE_MATH;
 	case ZYDIS_REGCLASS_X87:
 	case ZYDIS_REGCLASS_MMX:
@@ -70,13 +74,14 @@ static enum dp_insn_state of_operand(const ZydisDecodedInstruction *in,
 	}
 }
 
-enum dp_insn_state dp_insn_state(const u8 *code, size_t size)
+enum dp_insn_state dp_insn_state(const u8 *code, size_t size, u8 *xmms)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	enum dp_insn_state state = DP_STATE_GENERAL, one;
 	ZydisDecodedInstruction in;
 	u8 i;
 
+	*xmms = 0;
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code, size, &in,
 						 ops)))
 		return DP_STATE_ALL;
@@ -85,7 +90,7 @@ enum dp_insn_state dp_insn_state(const u8 *code, size_t size)
 	if (sweeping(&in))
 		return DP_STATE_ALL;
 	for (i = 0; i < in.operand_count; i++) {
-		one = of_operand(&in, &ops[i]);
+		one = of_operand(&in, &ops[i], xmms);
 		state = one > state ? one : state;
 	}
 	return state;

@@ -10,7 +10,7 @@
 #define DP_O_ERRNO_OFFSET 168
 #define DP_O_VECTORS 172
 /* struct dp_arena */
-#define DP_O_SHARERS 17656
+#define DP_O_SHARERS 21752
 /* struct dp_site_entry */
 #define DP_O_SITE_SIZE 168
 #define DP_O_SITE_ADDR 0

@@ -19,6 +19,9 @@
 #define FENV 2120
 #define FREGS 2160
 #define FENV_SW 4
+/* DP_STATE_XMM8, DP_STATE_XMM16 */
+#define XMM16 16
+#define ALL_XMM (8 | XMM16)
 
 	.text
 
@@ -28,7 +31,9 @@
 	.hidden	dp_vectors_save
 	.balign 16
 dp_vectors_save:
-	cmp	$4, %esi
+	mov	%esi, %eax
+	and	$7, %eax
+	cmp	$4, %eax
 	jb	2f
 	je	1f
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
@@ -44,10 +49,20 @@ dp_vectors_save:
 	.endr
 	vzeroupper
 	jmp	3f
-2:	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+2:	.irp	n, 0, 1, 2, 3
 	movdqa	%xmm\n, 16*\n(%rdi)
 	.endr
-	cmp	$2, %esi
+	test	$ALL_XMM, %esi
+	jz	7f
+	.irp	n, 4, 5, 6, 7
+	movdqa	%xmm\n, 16*\n(%rdi)
+	.endr
+	test	$XMM16, %esi
+	jz	7f
+	.irp	n, 8, 9, 10, 11, 12, 13, 14, 15
+	movdqa	%xmm\n, 16*\n(%rdi)
+	.endr
+7:	cmp	$2, %eax
 	ja	3f
 	jb	6f
 	stmxcsr	MXCSR(%rdi)
@@ -78,7 +93,9 @@ fcw_default:
 	.hidden	dp_vectors_restore
 	.balign 16
 dp_vectors_restore:
-	cmp	$2, %esi
+	mov	%esi, %ecx
+	and	$7, %ecx
+	cmp	$2, %ecx
 	je	6f
 	jb	2f
 	test	%edx, %edx
@@ -89,7 +106,7 @@ dp_vectors_restore:
 	cmp	FSW(%rdi), %ax
 	jne	5f
 6:	ldmxcsr	MXCSR(%rdi)
-	cmp	$4, %esi
+	cmp	$4, %ecx
 	jb	2f
 	je	1f
 	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
@@ -103,10 +120,20 @@ dp_vectors_restore:
 	vmovdqa	32*\n(%rdi), %ymm\n
 	.endr
 	ret
-2:	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+2:	.irp	n, 0, 1, 2, 3
 	movdqa	16*\n(%rdi), %xmm\n
 	.endr
-	ret
+	test	$ALL_XMM, %esi
+	jz	7f
+	.irp	n, 4, 5, 6, 7
+	movdqa	16*\n(%rdi), %xmm\n
+	.endr
+	test	$XMM16, %esi
+	jz	7f
+	.irp	n, 8, 9, 10, 11, 12, 13, 14, 15
+	movdqa	16*\n(%rdi), %xmm\n
+	.endr
+7:	ret
 4:	frstor	FREGS(%rdi)
 	jmp	6b
 5:	fnstenv	FENV(%rdi)
