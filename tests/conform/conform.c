@@ -323,8 +323,8 @@ static int run_all(const char *pattern)
 	for (i = 0; i < n; i++) {
 		status = wait_for(start_self(tests[i]->name));
 		report(i + 1, tests[i]->name, status);
-		bad += status && !(WIFEXITED(status) &&
-				   WEXITSTATUS(status) == SKIPPED);
+		bad += status &&
+		       !(WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED);
 	}
 	return bad != 0;
 }

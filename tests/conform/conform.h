@@ -34,12 +34,12 @@ struct conform_test {
 #define CONFORM_STILL 1 /* looks at the optimisation itself: nobody toggles */
 #define CONFORM_HELPER 2 /* no test: a part of one that needs a process */
 
-#define CONFORM_TEST(fn, f)                                         \
-	static void fn(void);                                       \
+#define CONFORM_TEST(fn, f)                                             \
+	static void fn(void);                                           \
 	static const struct conform_test conform_##fn = { #fn, fn, f }; \
-	static const struct conform_test *const conform_at_##fn     \
-		__attribute__((used, section("conform_tests"))) =   \
-			&conform_##fn;                              \
+	static const struct conform_test *const conform_at_##fn         \
+		__attribute__((used, section("conform_tests"))) =       \
+			&conform_##fn;                                  \
 	static void fn(void)
 #define TEST(fn) CONFORM_TEST(fn, 0)
 #define TEST_STILL(fn) CONFORM_TEST(fn, CONFORM_STILL)
@@ -54,13 +54,12 @@ void conform_eq(const char *file, int line, const char *what, long long got,
 		long long wanted);
 void conform_ok(const char *file, int line, const char *what, int rc);
 
-#define check(cond)                                                     \
-	do {                                                            \
-		if (!(cond))                                            \
-			conform_fail(__FILE__, __LINE__, "not so: %s",  \
-				     #cond);                            \
+#define check(cond)                                                            \
+	do {                                                                   \
+		if (!(cond))                                                   \
+			conform_fail(__FILE__, __LINE__, "not so: %s", #cond); \
 	} while (0)
-#define check_eq(got, wanted)                                            \
+#define check_eq(got, wanted)                                  \
 	conform_eq(__FILE__, __LINE__, #got, (long long)(got), \
 		   (long long)(wanted))
 /* A call of the library that has to succeed; its own words if it does not. */

@@ -22,11 +22,14 @@ static_assert(SAME_TYPE(FIELD(struct kretprobe, kp), struct kprobe), "");
 static_assert(SAME_TYPE(FIELD(struct jprobe, kp), struct kprobe), "");
 static_assert(SAME_TYPE(FIELD(struct jprobe, entry), void *), "");
 static_assert(SAME_TYPE(FIELD(struct kretprobe_instance, rp),
-			struct kretprobe *), "");
+			struct kretprobe *),
+	      "");
 static_assert(SAME_TYPE(FIELD(struct kretprobe_instance, ret_addr),
-			kprobe_opcode_t *), "");
+			kprobe_opcode_t *),
+	      "");
 static_assert(SAME_TYPE(FIELD(struct kretprobe_instance, task),
-			struct task_struct *), "");
+			struct task_struct *),
+	      "");
 static_assert(offsetof(struct kretprobe, kp) == 0, "");
 static_assert(offsetof(struct jprobe, kp) == 0, "");
 static_assert(KPROBE_FLAG_GONE == 1, "");
@@ -91,12 +94,27 @@ TEST(row_103_a_probe_as_modules_write_it)
 
 TEST(row_104_pt_regs_has_the_kernels_fields)
 {
-	struct pt_regs regs = { .di = 1, .si = 2, .dx = 3, .cx = 4,
-				.r8 = 5, .r9 = 6, .ax = 7, .sp = 8,
-				.bp = 9, .ip = 10, .flags = 11, .bx = 12,
-				.r10 = 13, .r11 = 14, .r12 = 15, .r13 = 16,
-				.r14 = 17, .r15 = 18, .orig_ax = 19,
-				.cs = 20, .ss = 21 };
+	struct pt_regs regs = { .di = 1,
+				.si = 2,
+				.dx = 3,
+				.cx = 4,
+				.r8 = 5,
+				.r9 = 6,
+				.ax = 7,
+				.sp = 8,
+				.bp = 9,
+				.ip = 10,
+				.flags = 11,
+				.bx = 12,
+				.r10 = 13,
+				.r11 = 14,
+				.r12 = 15,
+				.r13 = 16,
+				.r14 = 17,
+				.r15 = 18,
+				.orig_ax = 19,
+				.cs = 20,
+				.ss = 21 };
 
 	check_eq(sizeof(regs), 21 * sizeof(long));
 	/* The layout that debuggers know, short of the segments' bases. */

@@ -39,7 +39,8 @@ TEST(row_002_what_cannot_be_trapped_is_refused)
 {
 	static void *const functions[] = {
 		register_kprobe, unregister_kprobes, register_kretprobe,
-		register_jprobe, jprobe_return, dp_kprobes_list, dp_last_diag,
+		register_jprobe, jprobe_return,	     dp_kprobes_list,
+		dp_last_diag,
 	};
 	unsigned int i;
 
@@ -106,7 +107,8 @@ TEST(row_085_its_neighbour_is_not)
 
 TEST(row_085_a_batch_with_one_of_them_is_taken_back)
 {
-	struct kprobe good = probe_at(c_plain), bad = { .addr = (void *)secret };
+	struct kprobe good = probe_at(c_plain),
+		      bad = { .addr = (void *)secret };
 	struct kprobe *kps[] = { &good, &bad };
 
 	check_eq(register_kprobes(kps, 2), -EINVAL);
@@ -130,13 +132,27 @@ static int print_pre(struct kprobe *p, struct pt_regs *regs)
 TEST(row_086_probing_what_the_library_uses_does_not_recurse)
 {
 	static const char *const names[] = {
-		"memcpy",      "memset",	 "strlen",
-		"malloc",      "free",		 "calloc",
-		"mmap",	       "mprotect",	 "sigaction",
-		"sigprocmask", "pthread_sigmask", "syscall",
-		"getpid",      "sched_yield",	 "pthread_mutex_lock",
-		"pthread_mutex_unlock", "write", "snprintf",
-		"vsnprintf",   "__tls_get_addr", "dl_iterate_phdr",
+		"memcpy",
+		"memset",
+		"strlen",
+		"malloc",
+		"free",
+		"calloc",
+		"mmap",
+		"mprotect",
+		"sigaction",
+		"sigprocmask",
+		"pthread_sigmask",
+		"syscall",
+		"getpid",
+		"sched_yield",
+		"pthread_mutex_lock",
+		"pthread_mutex_unlock",
+		"write",
+		"snprintf",
+		"vsnprintf",
+		"__tls_get_addr",
+		"dl_iterate_phdr",
 	};
 	struct kprobe kp[COUNT(names)];
 	struct kprobe mine = { .addr = (void *)c_plain,

@@ -53,9 +53,9 @@ struct fault {
 	int trapnr, signal;
 };
 
-#define FAULT(v, a, b, trapnr, signal)                      \
-	{                                                   \
-		#v, v, &v##_at, &v##_next, a, b, trapnr, signal \
+#define FAULT(v, a, b, trapnr, signal)                          \
+	{                                                       \
+#v, v, &v##_at, &v##_next, a, b, trapnr, signal \
 	}
 
 static const struct fault faults[] = {
@@ -142,7 +142,8 @@ TEST(row_117_trapnr_is_the_processors_number)
 
 TEST(row_118_one_goes_on_with_the_registers_that_it_left)
 {
-	struct kprobe kp = { .addr = v_load_at, .pre_handler = count_pre,
+	struct kprobe kp = { .addr = v_load_at,
+			     .pre_handler = count_pre,
 			     .fault_handler = mend_it };
 	struct kprobe div = { .addr = v_div_at, .fault_handler = mend_it };
 
@@ -347,7 +348,8 @@ HELPER(die_in_probed_load)
 
 HELPER(die_in_probed_division)
 {
-	struct kprobe kp = { .addr = v_div_at, .post_handler = count_post,
+	struct kprobe kp = { .addr = v_div_at,
+			     .post_handler = count_post,
 			     .fault_handler = leave_it };
 
 	must(register_kprobe(&kp));
@@ -402,7 +404,8 @@ static void map_lazily(int sig, siginfo_t *info, void *context)
 
 TEST(row_118_a_program_that_maps_pages_as_they_are_touched)
 {
-	struct kprobe kp = { .addr = v_load_at, .pre_handler = count_pre,
+	struct kprobe kp = { .addr = v_load_at,
+			     .pre_handler = count_pre,
 			     .post_handler = count_post };
 
 	lazy = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -488,7 +491,8 @@ static void handler_goes_on(struct kprobe *kp)
 
 TEST(row_106_a_fault_in_pre_handler_calls_fault_handler)
 {
-	struct kprobe kp = { .addr = v_mov_at, .pre_handler = pre_load,
+	struct kprobe kp = { .addr = v_mov_at,
+			     .pre_handler = pre_load,
 			     .fault_handler = skip_bad_load };
 
 	handler_goes_on(&kp);
@@ -497,7 +501,8 @@ TEST(row_106_a_fault_in_pre_handler_calls_fault_handler)
 
 TEST(row_106_a_fault_in_post_handler_calls_fault_handler)
 {
-	struct kprobe kp = { .addr = v_mov_at, .post_handler = post_load,
+	struct kprobe kp = { .addr = v_mov_at,
+			     .post_handler = post_load,
 			     .fault_handler = mend_bad_load };
 
 	handler_goes_on(&kp);
@@ -519,7 +524,8 @@ static void block_faults(int how)
 
 TEST(row_106_a_fault_in_a_handler_of_a_thread_that_blocks_it)
 {
-	struct kprobe kp = { .addr = v_mov_at, .pre_handler = pre_load,
+	struct kprobe kp = { .addr = v_mov_at,
+			     .pre_handler = pre_load,
 			     .fault_handler = skip_bad_load };
 
 	block_faults(SIG_BLOCK);
@@ -546,7 +552,8 @@ TEST(row_106_a_fault_in_a_handler_of_a_thread_with_an_alternate_stack)
 {
 	static char stack[65536];
 	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	struct kprobe kp = { .addr = v_mov_at, .pre_handler = pre_load,
+	struct kprobe kp = { .addr = v_mov_at,
+			     .pre_handler = pre_load,
 			     .post_handler = count_post,
 			     .fault_handler = skip_bad_load };
 
@@ -624,7 +631,8 @@ TEST(row_118_a_faulting_pre_handler_disables_its_probe)
 
 TEST(row_118_a_faulting_post_handler_disables_its_probe)
 {
-	struct kprobe kp = { .addr = v_mov_at, .post_handler = post_load,
+	struct kprobe kp = { .addr = v_mov_at,
+			     .post_handler = post_load,
 			     .fault_handler = leave_it };
 
 	handler_ends(&kp, &counts.post);
@@ -640,7 +648,8 @@ static int faulting_fault(struct kprobe *p, struct pt_regs *regs, int trapnr)
 
 TEST(row_118_a_fault_handler_that_faults_is_not_called_for_it)
 {
-	struct kprobe kp = { .addr = v_mov_at, .pre_handler = pre_load,
+	struct kprobe kp = { .addr = v_mov_at,
+			     .pre_handler = pre_load,
 			     .fault_handler = faulting_fault };
 
 	handler_ends(&kp, &counts.pre);

@@ -17,7 +17,8 @@ static int see_pre(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
-static void see_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+static void see_post(struct kprobe *p, struct pt_regs *regs,
+		     unsigned long flags)
 {
 	seen_after = *regs;
 	seen_probe = p;
@@ -66,7 +67,8 @@ TEST(row_010_pre_handler_gets_its_probe_and_all_registers)
 TEST(row_010_062_registers_are_as_before_behind_the_probe)
 {
 	unsigned long in[17], out[17];
-	struct kprobe kp = { .addr = v_regs_at, .pre_handler = see_pre,
+	struct kprobe kp = { .addr = v_regs_at,
+			     .pre_handler = see_pre,
 			     .post_handler = see_post };
 	int i, round;
 
@@ -307,13 +309,13 @@ struct step {
 	unsigned long a, b, result;
 };
 
-#define STEP(v, a, b, result)                              \
-	{                                                  \
-		#v, v, &v##_at, &v##_next, a, b, result \
+#define STEP(v, a, b, result)                           \
+	{                                               \
+#v, v, &v##_at, &v##_next, a, b, result \
 	}
-#define BRANCH(v, to, a, b, result)           \
-	{                                     \
-		#v, v, &v##_at, &to, a, b, result \
+#define BRANCH(v, to, a, b, result)               \
+	{                                         \
+#v, v, &v##_at, &to, a, b, result \
 	}
 
 static void *const callee = v_callee;
@@ -379,8 +381,7 @@ TEST(row_014_post_handler_after_exactly_one_instruction)
 		step_once(&steps[i], &kp);
 		step_once(&steps[i], &kp);
 		unregister_kprobe(&kp);
-		check_eq(steps[i].run(steps[i].a, steps[i].b),
-			 steps[i].result);
+		check_eq(steps[i].run(steps[i].a, steps[i].b), steps[i].result);
 	}
 }
 
@@ -393,8 +394,7 @@ TEST(row_012_063_every_instruction_does_from_its_copy_what_it_does_in_place)
 
 		must(register_kprobe(&kp));
 		counts.pre = 0;
-		check_eq(steps[i].run(steps[i].a, steps[i].b),
-			 steps[i].result);
+		check_eq(steps[i].run(steps[i].a, steps[i].b), steps[i].result);
 		check_eq(counts.pre, 1);
 		unregister_kprobe(&kp);
 	}
@@ -402,7 +402,8 @@ TEST(row_012_063_every_instruction_does_from_its_copy_what_it_does_in_place)
 
 static struct kprobe stepping(void *at)
 {
-	return (struct kprobe){ .addr = at, .pre_handler = see_pre,
+	return (struct kprobe){ .addr = at,
+				.pre_handler = see_pre,
 				.post_handler = see_post };
 }
 
@@ -565,7 +566,8 @@ static int note_pre(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
-static void note_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+static void note_post(struct kprobe *p, struct pt_regs *regs,
+		      unsigned long flags)
 {
 	order[ordered++] = 'A' + (p - in_order);
 }
@@ -600,8 +602,8 @@ static void hammer_chain(int index)
 TEST(row_003_every_instruction_of_a_function_at_once)
 {
 	static void *const *const at[CHAIN] = {
-		&v_chain_0, &v_chain_1, &v_chain_2, &v_chain_3,
-		&v_chain_4, &v_chain_5, &v_chain_6, &v_chain_7,
+		&v_chain_0, &v_chain_1, &v_chain_2,  &v_chain_3,
+		&v_chain_4, &v_chain_5, &v_chain_6,  &v_chain_7,
 		&v_chain_8, &v_chain_9, &v_chain_10, &v_chain_11,
 	};
 	struct conform_text text = text_of(v_chain);

@@ -148,12 +148,13 @@ TEST(row_027_jprobe_return_restores_registers_and_stack)
 
 /* --- arguments on the stack --- */
 
-#define SEE_STACK                                                       \
-	do {                                                            \
-		long args[] = { a, b, c, d, e, f, s0, s1,               \
-				s2, s3, s4, s5, s6, s7 };               \
-		memcpy(seen, args, sizeof(args));                       \
-		count(&entered);                                        \
+#define SEE_STACK                                                        \
+	do {                                                             \
+		long args[] = {                                          \
+			a, b, c, d, e, f, s0, s1, s2, s3, s4, s5, s6, s7 \
+		};                                                       \
+		memcpy(seen, args, sizeof(args));                        \
+		count(&entered);                                         \
 	} while (0)
 
 /* Where an argument lies on the stack, not in a register that holds it. */
@@ -224,8 +225,8 @@ TEST(row_028_what_the_handler_does_to_arguments_is_undone)
 TEST(row_029_max_stack_size_bytes_are_copied)
 {
 	struct jprobe jp = jprobe_of(c_stack72, j_stack72);
-	long plain = c_stack72(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-			       15);
+	long plain =
+		c_stack72(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 
 	check_eq(MAX_STACK_SIZE, 64);
 	must(register_jprobe(&jp));
@@ -366,8 +367,8 @@ TEST(row_120_only_at_a_functions_first_instruction)
 {
 	struct jprobe jp = jprobe_of(v_push_next, j_six);
 	struct jprobe named = { .kp.symbol_name = "v_push",
-				.kp.offset = (char *)v_push_next -
-					     (char *)v_push,
+				.kp.offset =
+					(char *)v_push_next - (char *)v_push,
 				.entry = (void *)j_six };
 
 	check_eq(register_jprobe(&jp), -EINVAL);
@@ -391,7 +392,8 @@ TEST(row_123_a_jprobe_needs_an_entry)
 
 TEST(row_143_no_two_jprobes_on_one_function)
 {
-	struct jprobe a = jprobe_of(c_six, j_six), b = jprobe_of(c_six, deep_six);
+	struct jprobe a = jprobe_of(c_six, j_six),
+		      b = jprobe_of(c_six, deep_six);
 
 	must(register_jprobe(&a));
 	check_eq(register_jprobe(&b), -EEXIST);
@@ -431,7 +433,8 @@ TEST(row_142_a_jprobe_beside_other_probes)
 
 TEST(row_134_jprobes_in_arrays)
 {
-	struct jprobe a = jprobe_of(c_six, j_six), b = jprobe_of(c_pair, j_pair);
+	struct jprobe a = jprobe_of(c_six, j_six),
+		      b = jprobe_of(c_pair, j_pair);
 	struct jprobe none = { .kp.symbol_name = "no_such_function",
 			       .entry = (void *)j_six };
 	struct jprobe *jps[] = { &a, &b, &none };

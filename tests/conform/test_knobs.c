@@ -50,9 +50,10 @@ TEST_STILL(row_053_087_breakpoints_become_jumps)
 /* Not only those whose first instruction has room for a jump. */
 TEST_STILL(row_056_082_what_cannot_be_optimised_is_still_probed)
 {
-	void *at[] = { (void *)c_plain, (void *)c_recurse, (void *)v_into,
-		       (void *)v_tiny, (void *)v_ret_only, (void *)v_switch,
-		       v_syscall_at, (void *)c_static_caller };
+	void *at[] = { (void *)c_plain,	   (void *)c_recurse,
+		       (void *)v_into,	   (void *)v_tiny,
+		       (void *)v_ret_only, (void *)v_switch,
+		       v_syscall_at,	   (void *)c_static_caller };
 	struct kprobe kp[COUNT(at)];
 	unsigned int i;
 
@@ -250,9 +251,9 @@ TEST(row_058_functions_with_indirect_jumps_work)
 /* A relocated call, branch and address in the region. */
 TEST(row_061_078_079_instructions_of_the_region_work_from_their_copies)
 {
-	struct kprobe kp[] = { probe_at(v_call), probe_at(v_jcc),
+	struct kprobe kp[] = { probe_at(v_call),    probe_at(v_jcc),
 			       probe_at(v_lea_rip), probe_at(v_loop),
-			       probe_at(v_jrcxz), probe_at(v_call_mem) };
+			       probe_at(v_jrcxz),   probe_at(v_call_mem) };
 	unsigned int i;
 
 	for (i = 0; i < COUNT(kp); i++)
@@ -607,8 +608,7 @@ TEST_STILL(row_190_optimised_probes_are_marked_and_only_they)
 	for (i = 0; i < COUNT(kp); i++)
 		check_eq(optimized(kp[i].addr), byte_at(kp[i].addr) == 0xe9);
 	if (jumps())
-		matches(list_line(v_mov, 0),
-			"v_mov\\+0x0   *\\[OPTIMIZED\\]$");
+		matches(list_line(v_mov, 0), "v_mov\\+0x0   *\\[OPTIMIZED\\]$");
 	check_eq(dp_kprobes_enabled(0), 0);
 	for (i = 0; i < COUNT(kp); i++)
 		check(!optimized(kp[i].addr));

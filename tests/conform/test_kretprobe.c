@@ -457,8 +457,8 @@ static void match_much(int index)
 	long i;
 
 	for (i = 0; i < 50; i++)
-		check_eq(c_recurse(i % 7 + index), (i % 7 + index) *
-						   (i % 7 + index + 1) / 2);
+		check_eq(c_recurse(i % 7 + index),
+			 (i % 7 + index) * (i % 7 + index + 1) / 2);
 }
 
 TEST(row_049_entry_and_return_are_matched_under_recursion_and_threads)
@@ -586,11 +586,13 @@ static void returns_right(int index)
 
 TEST(row_124_functions_of_every_convention_return_right)
 {
-	void *at[] = { (void *)c_big, (void *)c_pair, (void *)c_doubles,
-		       (void *)c_long_double, (void *)c_complex,
-		       (void *)c_long_complex, (void *)c_int128,
-		       (void *)c_varargs, (void *)c_ms, (void *)c_ms_double,
-		       (void *)c_stack72, (void *)c_frame, (void *)c_void };
+	void *at[] = { (void *)c_big,	  (void *)c_pair,
+		       (void *)c_doubles, (void *)c_long_double,
+		       (void *)c_complex, (void *)c_long_complex,
+		       (void *)c_int128,  (void *)c_varargs,
+		       (void *)c_ms,	  (void *)c_ms_double,
+		       (void *)c_stack72, (void *)c_frame,
+		       (void *)c_void };
 	struct kretprobe rp[COUNT(at)];
 	unsigned int i;
 

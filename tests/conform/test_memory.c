@@ -99,7 +99,7 @@ static long j_plain(long a, long b)
 static void prepare(void)
 {
 	static void *const at[] = { c_plain, c_other, c_third, v_mov,
-				    v_call, v_into, v_tiny, c_recurse };
+				    v_call,  v_into,  v_tiny,  c_recurse };
 	unsigned int i;
 
 	for (i = 0; i < COUNT(kp); i++) {

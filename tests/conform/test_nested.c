@@ -171,7 +171,8 @@ static int print_pre(struct kprobe *p, struct pt_regs *regs)
 
 TEST(row_152_handlers_that_call_probed_library_functions)
 {
-	struct kprobe kp = { .addr = (void *)c_plain, .pre_handler = print_pre };
+	struct kprobe kp = { .addr = (void *)c_plain,
+			     .pre_handler = print_pre };
 	struct kprobe inner[] = { { .symbol_name = "malloc" },
 				  { .symbol_name = "free" },
 				  { .symbol_name = "snprintf" } };
@@ -395,7 +396,7 @@ static void probed_handler(int sig)
 	c_plain(1, 1);
 }
 
-static void catch(int sig, void (*handler)(int), int flags)
+static void catch (int sig, void (*handler)(int), int flags)
 {
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = flags };
 
@@ -419,7 +420,7 @@ TEST(row_145_signal_handlers_can_be_probed)
 
 	rp.maxactive = conform_threads();
 	inside.post_handler = count_post;
-	catch(SIGUSR1, probed_handler, 0);
+	catch (SIGUSR1, probed_handler, 0);
 	must(register_kprobe(&kp));
 	must(register_kprobe(&inside));
 	must(register_kretprobe(&rp));
@@ -454,7 +455,7 @@ TEST(row_145_also_on_an_alternate_stack)
 		      inside = probe_at(c_plain);
 
 	inside.post_handler = count_post;
-	catch(SIGUSR1, probed_handler, SA_ONSTACK);
+	catch (SIGUSR1, probed_handler, SA_ONSTACK);
 	must(register_kprobe(&kp));
 	must(register_kprobe(&inside));
 	in_threads(on_alternate_stack);
@@ -511,7 +512,7 @@ TEST(row_153_an_alternate_stack_that_comes_later)
 	struct kprobe inner = probe_at(c_other);
 
 	inner.post_handler = count_post;
-	catch(SIGUSR1, probed_handler, SA_ONSTACK);
+	catch (SIGUSR1, probed_handler, SA_ONSTACK);
 	must(register_kprobe(&kp));
 	must(register_kprobe(&inner));
 	in_threads(later_alternate_stack);
@@ -545,7 +546,7 @@ TEST(row_153_a_signal_that_interrupts_a_handler)
 			     .pre_handler = raising_pre };
 	struct kprobe inside = probe_at(c_plain);
 
-	catch(SIGUSR1, probed_handler, 0);
+	catch (SIGUSR1, probed_handler, 0);
 	must(register_kprobe(&kp));
 	must(register_kprobe(&inside));
 	in_threads(call_other_often);
@@ -585,7 +586,7 @@ static void jumps_out(int flags)
 	struct kprobe inside = probe_at(c_plain),
 		      third = { .addr = (void *)c_third };
 
-	catch(SIGUSR1, jumping_handler, flags);
+	catch (SIGUSR1, jumping_handler, flags);
 	must(register_kprobe(&kp));
 	must(register_kprobe(&inside));
 	must(register_kprobe(&third));
@@ -626,7 +627,7 @@ TEST(row_153_siglongjmp_from_the_alternate_stack)
 			     .pre_handler = raising_pre };
 	struct kprobe third = { .addr = (void *)c_third };
 
-	catch(SIGUSR1, jumping_handler, SA_ONSTACK);
+	catch (SIGUSR1, jumping_handler, SA_ONSTACK);
 	must(register_kprobe(&kp));
 	must(register_kprobe(&third));
 	in_threads(jump_on_alternate);
@@ -669,8 +670,8 @@ TEST(row_153_siglongjmp_leaves_the_alternate_stack_in_force)
 			     .pre_handler = raising_pre };
 	struct kprobe third = { .addr = (void *)c_third };
 
-	catch(SIGUSR1, jumping_handler, 0);
-	catch(SIGUSR2, outer_handler, SA_ONSTACK);
+	catch (SIGUSR1, jumping_handler, 0);
+	catch (SIGUSR2, outer_handler, SA_ONSTACK);
 	must(register_kprobe(&kp));
 	must(register_kprobe(&third));
 	in_threads(nest_on_alternate);
@@ -713,7 +714,7 @@ TEST(row_145_a_timer_that_interrupts_probed_code_anywhere)
 
 	rp.maxactive = 4 * 64;
 	kp[1].post_handler = count_post;
-	catch(SIGUSR1, tick_handler, SA_RESTART);
+	catch (SIGUSR1, tick_handler, SA_RESTART);
 	for (i = 0; i < COUNT(kp); i++)
 		must(register_kprobe(&kp[i]));
 	must(register_kretprobe(&rp));
@@ -742,7 +743,7 @@ TEST(row_011_a_programs_own_breakpoints_stay_its_own)
 	struct kprobe kp = probe_at(c_plain);
 	struct sigaction sa;
 
-	catch(SIGTRAP, own_trap, 0);
+	catch (SIGTRAP, own_trap, 0);
 	kp.post_handler = count_post;
 	must(register_kprobe(&kp));
 	c_plain(1, 1);
@@ -753,12 +754,12 @@ TEST(row_011_a_programs_own_breakpoints_stay_its_own)
 	check_eq(counts.pre, 2);
 	check(!sigaction(SIGTRAP, NULL, &sa));
 	check(sa.sa_handler == own_trap);
-	catch(SIGTRAP, SIG_IGN, 0);
+	catch (SIGTRAP, SIG_IGN, 0);
 	raise(SIGTRAP);
 	c_plain(1, 1);
 	check_eq(counts.pre, 3);
 	check_eq(counts.post, 3);
-	catch(SIGTRAP, own_trap, 0);
+	catch (SIGTRAP, own_trap, 0);
 	unregister_kprobe(&kp);
 	__asm__ volatile("int3");
 	check_eq(signals, 3);

@@ -205,7 +205,8 @@ TEST(row_109_the_main_program_comes_first)
 
 TEST(row_109_a_module_narrows_the_search)
 {
-	struct kprobe kp = { .symbol_name = "libconform-plugin.so:c_shared_name" };
+	struct kprobe kp = { .symbol_name =
+				     "libconform-plugin.so:c_shared_name" };
 	struct kprobe wrong = { .symbol_name = "libconform-plugin.so:c_plain" };
 	struct kprobe none = { .symbol_name = "no-such-module.so:c_plain" };
 	void *plugin = dlopen(getenv("CONFORM_PLUGIN"), RTLD_NOW);
@@ -241,8 +242,9 @@ TEST(row_109_an_unknown_name_is_enoent)
 
 TEST(row_109_names_that_are_no_names)
 {
-	static const char *const names[] = { "", ":", "libc.so.6:", ":c_plain:",
-					     "c_plain+", " " };
+	static const char *const names[] = {
+		"", ":", "libc.so.6:", ":c_plain:", "c_plain+", " "
+	};
 	unsigned int i;
 
 	for (i = 0; i < COUNT(names); i++) {
@@ -316,8 +318,8 @@ TEST(row_112_the_middle_of_an_instruction_is_eilseq)
 
 TEST(row_113_bad_addresses_are_refused)
 {
-	void *hole = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
+	void *hole =
+		mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct kprobe unmapped = { .addr = hole };
 	struct kprobe wild[] = {
 		{ .addr = (void *)1 },
@@ -492,8 +494,10 @@ TEST(row_134_arrays_need_a_number_and_entries)
 
 TEST(row_135_an_error_takes_back_all_up_to_the_bad_probe)
 {
-	struct kprobe kp[4] = { probe_at(c_plain), probe_at(c_other),
-				{ .symbol_name = NOWHERE }, probe_at(c_third) };
+	struct kprobe kp[4] = { probe_at(c_plain),
+				probe_at(c_other),
+				{ .symbol_name = NOWHERE },
+				probe_at(c_third) };
 	struct kprobe *kps[4] = { &kp[0], &kp[1], &kp[2], &kp[3] };
 	struct conform_text text[3] = { text_of(c_plain), text_of(c_other),
 					text_of(c_third) };

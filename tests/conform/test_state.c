@@ -20,8 +20,10 @@ static __attribute__((noinline)) void clobber_x87(void)
 	a = a / b * 7 + b;
 	fesetround(FE_UPWARD);
 	feraiseexcept(FE_ALL_EXCEPT);
-	__asm__ volatile("fldpi; fldpi; fstp %%st(0); fstp %%st(0)" : : :
-			 "st", "st(1)");
+	__asm__ volatile("fldpi; fldpi; fstp %%st(0); fstp %%st(0)"
+			 :
+			 :
+			 : "st", "st(1)");
 }
 
 static void clobber_all(void)
@@ -380,8 +382,8 @@ static int mask_ret(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-#define BIT_OF(sig) (1ul << ((sig) - 1))
-#define ASYNCHRONOUS                                                       \
+#define BIT_OF(sig) (1ul << ((sig)-1))
+#define ASYNCHRONOUS \
 	(BIT_OF(SIGUSR1) | BIT_OF(SIGTERM) | BIT_OF(SIGINT) | BIT_OF(SIGALRM))
 #define SYNCHRONOUS \
 	(BIT_OF(SIGSEGV) | BIT_OF(SIGBUS) | BIT_OF(SIGFPE) | BIT_OF(SIGILL))
@@ -465,7 +467,8 @@ TEST(row_157_a_thread_that_blocks_every_signal_can_be_probed)
 /* The same where it was blocked before the library was asked for anything. */
 TEST(row_157_signals_blocked_before_the_first_probe)
 {
-	struct kprobe kp = { .addr = (void *)c_plain, .pre_handler = count_pre,
+	struct kprobe kp = { .addr = (void *)c_plain,
+			     .pre_handler = count_pre,
 			     .post_handler = count_post };
 	sigset_t set, now;
 

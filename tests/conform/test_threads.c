@@ -98,8 +98,7 @@ static void own_post_cycle(void)
 {
 	static struct owned o;
 
-	o.kp = (struct kprobe){ .addr = v_jcc_at,
-				.post_handler = owned_post };
+	o.kp = (struct kprobe){ .addr = v_jcc_at, .post_handler = owned_post };
 	__atomic_store_n(&o.alive, true, __ATOMIC_RELEASE);
 	must(register_kprobe(&o.kp));
 	usleep(200);
@@ -172,8 +171,8 @@ TEST(row_132_jprobes_come_and_go_under_load)
 static void overlap_cycle(void)
 {
 	static void *const *const at[CHAIN] = {
-		&v_chain_0, &v_chain_1, &v_chain_2, &v_chain_3,
-		&v_chain_4, &v_chain_5, &v_chain_6, &v_chain_7,
+		&v_chain_0, &v_chain_1, &v_chain_2,  &v_chain_3,
+		&v_chain_4, &v_chain_5, &v_chain_6,  &v_chain_7,
 		&v_chain_8, &v_chain_9, &v_chain_10, &v_chain_11,
 	};
 	static struct kprobe kp[CHAIN];
@@ -200,8 +199,8 @@ TEST(row_077_no_thread_goes_on_in_the_middle_of_a_jump)
 
 static void shapes_cycle(void)
 {
-	void *at[] = { (void *)v_into, v_into_loop, v_jcc_at, v_call_at,
-		       (void *)c_recurse, (void *)c_stack64 };
+	void *at[] = { (void *)v_into, v_into_loop,	  v_jcc_at,
+		       v_call_at,      (void *)c_recurse, (void *)c_stack64 };
 	struct kprobe kp[COUNT(at)], *kps[COUNT(at)];
 	unsigned int i;
 
@@ -307,7 +306,8 @@ static int wait_for_company(struct kprobe *p, struct pt_regs *regs)
 	long i;
 
 	__atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST);
-	for (i = 0; i < 200000000 && !__atomic_load_n(&together, __ATOMIC_SEQ_CST);
+	for (i = 0;
+	     i < 200000000 && !__atomic_load_n(&together, __ATOMIC_SEQ_CST);
 	     i++)
 		if (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) >= 2)
 			__atomic_store_n(&together, true, __ATOMIC_SEQ_CST);

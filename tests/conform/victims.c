@@ -98,7 +98,8 @@ VICTIM_CODE double c_doubles(double a, float b, double c, double d, double e,
 			     double f, double g, double h, double i)
 {
 	KEEP();
-	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i;
+	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h +
+	       9 * i;
 }
 
 VICTIM_CODE long double c_long_double(long double a, long double b)

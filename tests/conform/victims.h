@@ -14,8 +14,8 @@
 typedef unsigned long victim_t(unsigned long a, unsigned long b);
 
 /* NAME(a, b), its probed instruction and the one behind that */
-#define VICTIM(name)              \
-	extern void *const name##_at; \
+#define VICTIM(name)                    \
+	extern void *const name##_at;   \
 	extern void *const name##_next; \
 	victim_t name
 
@@ -52,9 +52,13 @@ VICTIM(v_bad_load);
 VICTIM(v_redzone);
 VICTIM(v_df);
 
-extern void *const v_jcc_taken, *const v_jcc_near_taken, *const v_jmp_taken,
-	*const v_loop_taken, *const v_jrcxz_taken, *const v_jmp_ind_taken,
-	*const v_jmp_mem_taken;
+extern void *const v_jcc_taken,
+	*const v_jcc_near_taken,
+		*const v_jmp_taken,
+			*const v_loop_taken,
+				*const v_jrcxz_taken,
+					*const v_jmp_ind_taken,
+						*const v_jmp_mem_taken;
 extern const unsigned long v_data;
 extern unsigned long v_syscall_rcx;
 victim_t v_callee, v_tiny, v_tiny2, v_switch, v_chain, v_elsewhere;
@@ -64,16 +68,23 @@ extern void *const v_into_at, *const v_into_loop;
 victim_t v_into;
 
 #define CHAIN 12
-extern void *const v_chain_0, *const v_chain_1, *const v_chain_2,
-	*const v_chain_3, *const v_chain_4, *const v_chain_5, *const v_chain_6,
-	*const v_chain_7, *const v_chain_8, *const v_chain_9,
-	*const v_chain_10, *const v_chain_11;
+extern void *const v_chain_0,
+	*const v_chain_1,
+		*const v_chain_2,
+			*const v_chain_3,
+				*const v_chain_4,
+					*const v_chain_5,
+						*const v_chain_6,
+							*const v_chain_7,
+								*const v_chain_8,
+									*const v_chain_9,
+										*const v_chain_10,
+											*const v_chain_11;
 
 extern void *const v_regs_at, *const v_regs_next;
 void v_regs(const unsigned long *in, unsigned long *out);
 
-extern void *const v_xmm_at, *const v_ymm_at, *const v_zmm_at,
-	*const v_x87_at;
+extern void *const v_xmm_at, *const v_ymm_at, *const v_zmm_at, *const v_x87_at;
 void v_xmm(const void *in, void *out);
 void v_ymm(const void *in, void *out);
 void v_zmm(const void *in, void *out);
@@ -120,10 +131,10 @@ struct pair {
 struct big c_big(struct big in, long add);
 struct pair c_pair(struct pair in);
 long c_varargs(int n, ...);
-long __attribute__((ms_abi)) c_ms(long a, long b, long c, long d, long e,
-				  long f);
-double __attribute__((ms_abi)) c_ms_double(double a, long b, double c, long d,
-					   double e);
+long __attribute__((ms_abi))
+c_ms(long a, long b, long c, long d, long e, long f);
+double __attribute__((ms_abi))
+c_ms_double(double a, long b, double c, long d, double e);
 
 /* Calls @back with @arg in the middle. */
 long c_call_back(void (*back)(long), long arg);
