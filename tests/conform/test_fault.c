@@ -381,8 +381,12 @@ static void own_retry(int sig, siginfo_t *info, void *context)
 TEST(row_059_a_fault_that_leads_back_into_a_region)
 {
 	struct kprobe kp = probe_at(v_div);
+	const char *arm = getenv("DPROBES_ARM");
 	int i;
 
+	/* Nobody can know of such a way, and its jumps have nothing inside. */
+	if (arm && !strcmp(arm, "quiesce"))
+		conform_skip("quiesce has no breakpoints inside its jumps");
 	catch_faults(own_retry);
 	must(register_kprobe(&kp));
 	for (i = 0; i < 20; i++)
