@@ -121,6 +121,8 @@ UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*
 VICTIM := $(patsubst tests/victims/%.c,$(B)/tests/victims/%,$(wildcard tests/victims/*.c)) \
 	$(patsubst tests/victims/%.cc,$(B)/tests/victims/%,$(wildcard tests/victims/*.cc))
 TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c,$(wildcard tests/tools/*.c)))
+SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) \
+	$(patsubst tests/self/%.cc,$(B)/tests/self/%,$(wildcard tests/self/*.cc))
 SCENARIO := $(filter-out tests/scenario/lib.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
@@ -161,11 +163,26 @@ $(B)/tests/dprobes-steps: tests/tools/steps.c $(CLI_OBJ) $(B)/libcore.a
 
 $(B)/tests/victims/%: tests/victims/%.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g -pthread $(WARN) -D_GNU_SOURCE -o $@ $< -lm
+	$(Q)$(CC) -O2 -g -pthread -fexceptions $(WARN) -D_GNU_SOURCE -o $@ $< -lm
 
 $(B)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -pthread -o $@ $<
+
+# Programs that probe themselves; libraries that they load: tests/self/so/*.c.
+SELF_FLAGS = -O2 -g -pthread $(WARN) -Iinclude -I. -D_GNU_SOURCE $(SANFLAGS)
+SELF_LIBS = -L$(B) -l:libdprobes.so.1 '-Wl,-rpath,$$ORIGIN/../..' -lZydis -lm -ldl
+$(B)/tests/self/%: tests/self/%.c $(B)/libdprobes.so.1 tests/self/self.h tests/victims/storm.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SELF_FLAGS) -o $@ $< $(SELF_LIBS)
+
+$(B)/tests/self/%: tests/self/%.cc $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(filter-out -Wmissing-prototypes -Wstrict-prototypes,$(SELF_FLAGS)) -o $@ $< $(SELF_LIBS)
+
+$(B)/tests/self/lib%.so: tests/self/so/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
 
 $(B)/tests/layers: tools/check-layers
 	@mkdir -p $(@D)
@@ -227,11 +244,11 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all conform $(UNIT) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SCENARIO) $(CONFORM_RUNS)
+	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO) $(CONFORM_RUNS)
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
@@ -245,7 +262,7 @@ demo: deps
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 TEST_TIMEOUT=3600 tests/run \
-		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh)
+		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh) $(SELF)
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
@@ -278,15 +295,21 @@ BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out bench/victim.c bench/twins%.c,
 $(B)/bench/bench: $(BENCH_OBJ) $(B)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BENCH_OBJ) $(B)/libcore.a $(LIBS)
 
+$(B)/bench/self/self: bench/self/main.c bench/self/many.S $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ bench/self/main.c bench/self/many.S \
+		-L$(B) -ldprobes -Wl,-rpath,'$$ORIGIN/../..'
+
 BENCH_PEERS := $(B)/bench/twins \
 	$(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),$(B)/bench/twins-lttng)
 bench-peers: $(BENCH_PEERS)
 
 bench: DEPS_OPTIONAL = $(if $(filter core,$(BENCH)),,gdb gdbserver uftrace lttng-tools liblttng-ust-dev)
 bench: deps
-	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench
+	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench $(B)/bench/self/self
 	$(Q)$(if $(filter core,$(BENCH)),,$(MAKE) -sk --no-print-directory bench-peers || true)
 	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
+	$(Q)$(B)/bench/self/self
 
 # What modules are built with, and how pkg-config says it.
 install-modules:

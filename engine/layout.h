@@ -292,7 +292,9 @@ struct dp_instance {
  * @regs: address of the registers that it got
  * @guard: stack pointer with which the handler can be given up
  * @instances: address of the innermost call that is followed
- * @alt_sp, @alt_size: the thread's alternate signal stack
+ * @faulting: while a fault_handler runs, a stack pointer above it
+ * @alt_sp, @alt_size: the thread's alternate signal stack; @alt_off: we have hidden
+ *                     it from the kernel
  * @x87: the registers of that kind are saved, too
  */
 struct dp_stack {
@@ -306,7 +308,8 @@ struct dp_stack {
 	u64 instances;
 	u64 alt_sp, alt_size;
 	u64 site;
-	u64 pad[4];
+	u64 faulting;
+	u64 pad[3];
 	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
 	u64 trapped[21]; /* the registers of a hit by a breakpoint */
 	u64 faulted[21]; /* those of a fault in a handler */
@@ -550,7 +553,8 @@ static inline u64 dp_caught_set(u32 n)
 }
 
 /* Of one thread: its thread pointer, which is a multiple of 64, and these bits. */
-#define DP_MASK_BLOCKED 3ull /* a bit a signal of DP_CAUGHT_JUMPS, as the program knows it */
+#define DP_MASK_BLOCKED \
+	3ull /* a bit a signal of DP_CAUGHT_JUMPS, as the program knows it */
 #define DP_MASK_HELD 16ull /* one has come meanwhile: see dp_private.held */
 #define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
 #define DP_MASK_DEFAULT 8ull /* or SIG_DFL */
@@ -561,12 +565,41 @@ static inline u64 dp_caught_set(u32 n)
 #define DP_CLONES 64
 #define DP_MASK_PROBES 256
 #define DP_HELD 32
+#define DP_SLEEPS 256
 
 /** dp_mask_slot() - where the search for a thread pointer begins */
 static inline u32 dp_mask_slot(u64 pointer)
 {
 	return (u32)((pointer * 0x9e3779b97f4a7c15ull) >> 32) % DP_MASKS;
 }
+
+/**
+ * struct dp_sleep - a call that sleeps under a mask of its own; hit owns it
+ * @thread: whose it is, and DP_MASK_SHARER; 0: free
+ * @mask: what the kernel gets, which has no caught signal; @pair: the same in
+ *        the form of pselect6(2)
+ * @given: what the program gave. The register that has it has the address of
+ *         @mask or @pair as long as the call lasts, by which it is known again
+ * @was: caught signals that the program believes to be blocked outside the call
+ * @real: if @closed, the thread's mask; it has all signals blocked then, but for
+ *        the time of the call
+ * @sp: stack pointer of the call
+ * @call: address of the instruction that sets its number
+ * @detour, @detour_len: where that is made instead
+ * @back: where it returns to; @behind: the same in the program's text
+ * @serial: counts calls
+ */
+struct dp_sleep {
+	u64 thread;
+	u64 mask;
+	u64 pair[2];
+	u64 given;
+	u64 was, real;
+	u64 sp;
+	u64 call, detour, back, behind;
+	u64 serial;
+	u32 nr, closed, detour_len, pad;
+};
 
 /**
  * struct dp_private - state that a fork child takes along and then owns
@@ -578,6 +611,7 @@ static inline u32 dp_mask_slot(u64 pointer)
  * @actions: the program's own for the caught signals. @current is the stamp of
  *           the one in force, at ring[stamp % RING]; @next the last one taken
  * @clones: threads that are making a process, and how: flags of clone(2)
+ * @sleeps: calls with a mask of their own; @serial of the last one
  */
 struct dp_private {
 	u64 in_masks[DP_CAUGHT_JUMPS];
@@ -599,10 +633,34 @@ struct dp_private {
 			struct dp_kernel_sigaction action;
 		} ring[DP_ACTION_RING];
 	} actions[DP_CAUGHT];
+	u64 serial;
+	struct dp_sleep sleeps[DP_SLEEPS];
 };
 
 /* Number of a hooked call that is only known when it is made */
 #define DP_ANY_CALL 0xffffffffu
+
+/*
+ * A call that sleeps under a mask of its own is made where it stands. It is
+ * hooked at the instruction that sets its number and at the one that it returns
+ * to: the number with these bits, and from the first one to the second so many
+ * bytes.
+ */
+#define DP_CALL_ENTERS 0x40000000u
+#define DP_CALL_RETURNS 0x20000000u
+#define DP_CALL_NUMBER 0xffffu
+#define DP_CALL_LENGTH_SHIFT 16
+static inline u32 dp_call_length(u32 number)
+{
+	return number >> DP_CALL_LENGTH_SHIFT & 0xff;
+}
+
+/** dp_call_sleeps() - is it such a place? */
+static inline bool dp_call_sleeps(u32 number)
+{
+	return number != DP_ANY_CALL &&
+	       number & (DP_CALL_ENTERS | DP_CALL_RETURNS);
+}
 
 /** dp_site_hash() - where the search for an address begins */
 static inline u32 dp_site_hash(u64 addr)

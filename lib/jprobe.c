@@ -9,6 +9,9 @@
 _Static_assert(sizeof(((struct dp_stack *)0)->words) == MAX_STACK_SIZE,
 	       "as many bytes are copied as is promised");
 
+_Static_assert(!__builtin_offsetof(struct jprobe, kp),
+	       "a list of one kind is a list of the other");
+
 static int describe(struct dp_request *r, struct jprobe *jp)
 {
 	if (!jp->entry)
@@ -19,7 +22,6 @@ static int describe(struct dp_request *r, struct jprobe *jp)
 			dp_last(), -EINVAL,
 			"a jprobe belongs to the first instruction of a function, and offset is %u",
 			jp->kp.offset);
-	jp->kp.nmissed = 0;
 	*r = (struct dp_request){
 		.p = &jp->kp,
 		.kind = 'j',
@@ -67,16 +69,8 @@ int register_jprobe(struct jprobe *jp)
 
 void unregister_jprobes(struct jprobe **jps, int num)
 {
-	struct kprobe **kps;
-	int i;
-
-	if (!jps || num <= 0)
-		return;
-	kps = calloc((size_t)num, sizeof(*kps));
-	for (i = 0; kps && i < num; i++)
-		kps[i] = jps[i] ? &jps[i]->kp : NULL;
-	unregister_kprobes(kps, num);
-	free(kps);
+	/* A struct jprobe begins with its struct kprobe. */
+	unregister_kprobes((struct kprobe **)jps, num);
 }
 
 void unregister_jprobe(struct jprobe *jp)

@@ -24,7 +24,6 @@ static void describe(struct dp_request *r, struct kprobe *p)
 			.nmissed = (u64)&p->nmissed,
 		},
 	};
-	p->nmissed = 0;
 }
 
 static int check(struct kprobe **kps, int num)
@@ -70,6 +69,12 @@ void unregister_kprobes(struct kprobe **kps, int num)
 
 	if (!kps || num <= 0)
 		return;
+	if (dp_self_in_handler()) {
+		for (i = 0; i < num; i++)
+			if (kps[i])
+				dp_probe_switch_off(kps[i]);
+		return;
+	}
 	if (!dp_self_begin(false)) {
 		dp_probes_unregister(kps, (u32)num);
 		dp_self_end();

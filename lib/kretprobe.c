@@ -29,6 +29,9 @@ _Static_assert(offsetof(struct dp_instance, task) ==
 		       offsetof(struct kretprobe_instance, task),
 	       "the engine's instance begins as the public one");
 
+_Static_assert(!offsetof(struct kretprobe, kp),
+	       "a list of one kind is a list of the other");
+
 /* Pools that some call may still come back to. */
 struct pool {
 	struct dp_follow follow;
@@ -144,7 +147,13 @@ static struct pool *make_pool(struct kretprobe *rp)
 static int describe(struct dp_request *r, struct kretprobe *rp)
 {
 	struct pool *pool;
-	int err = may_be_followed(rp);
+	u32 index;
+	int err;
+
+	if (dp_probe_index(&rp->kp, &index))
+		return dp_diag_set(dp_last(), -EINVAL,
+				   "the probe is registered already");
+	err = may_be_followed(rp);
 
 	if (err)
 		return err;
@@ -160,8 +169,6 @@ static int describe(struct dp_request *r, struct kretprobe *rp)
 				   "there is no memory for %d instances",
 				   rp->maxactive);
 	rp->nmissed = 0;
-	rp->kp.nmissed = 0;
-	rp->dp_private[0] = pool;
 	*r = (struct dp_request){
 		.p = &rp->kp,
 		.kind = 'r',
@@ -174,22 +181,16 @@ static int describe(struct dp_request *r, struct kretprobe *rp)
 	return 0;
 }
 
-static void drop_pool(struct kretprobe *rp)
+void dp_pool_leave(u64 follow)
 {
-	struct pool *p = rp->dp_private[0];
+	struct pool *p = (struct pool *)follow;
 
-	rp->dp_private[0] = NULL;
-	if (!p)
-		return;
-	__atomic_store_n(&p->follow.handler, 0, __ATOMIC_RELEASE);
 	p->next = left;
 	left = p;
-	free_left();
 }
 
 static int check(struct kretprobe **rps, int num)
 {
-	u32 index;
 	int i;
 
 	if (!rps || num <= 0)
@@ -198,31 +199,24 @@ static int check(struct kretprobe **rps, int num)
 		if (!rps[i])
 			return dp_diag_set(dp_last(), -EINVAL,
 					   "probe %d is NULL", i);
-	for (i = 0; i < num; i++)
-		if (dp_probe_index(&rps[i]->kp, &index))
-			return dp_diag_set(dp_last(), -EINVAL,
-					   "the probe is registered already");
 	return 0;
 }
 
 static int register_all(struct kretprobe **rps, int num)
 {
 	struct dp_request *requests = calloc((size_t)num, sizeof(*requests));
-	int err = requests ? 0 : -ENOMEM, i, made;
-	u32 index;
+	int err = 0, i;
 
-	for (made = 0; made < num && !err; made++)
-		err = describe(&requests[made], rps[made]);
-	if (err)
-		made--;
+	if (!requests)
+		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	for (i = 0; i < num && !err; i++)
+		err = describe(&requests[i], rps[i]);
 	if (!err)
 		err = dp_probes_register(requests, (u32)num);
-	for (i = 0; err && i < made; i++)
-		drop_pool(rps[i]);
-	for (i = 0; !err && i < num; i++)
-		if (dp_probe_index(&rps[i]->kp, &index))
-			((struct pool *)rps[i]->dp_private[0])->follow.probe =
-				index;
+	for (i = 0; err && i < num; i++)
+		if (requests[i].handlers.follow)
+			dp_pool_leave(requests[i].handlers.follow);
+	free_left();
 	free(requests);
 	return err;
 }
@@ -248,33 +242,8 @@ int register_kretprobe(struct kretprobe *rp)
 
 void unregister_kretprobes(struct kretprobe **rps, int num)
 {
-	struct kprobe **kps;
-	bool *had;
-	u32 index;
-	int i;
-
-	if (!rps || num <= 0)
-		return;
-	if (dp_self_begin(false)) {
-		for (i = 0; i < num; i++)
-			if (rps[i])
-				rps[i]->kp.addr = NULL;
-		return;
-	}
-	kps = calloc((size_t)num, sizeof(*kps));
-	had = calloc((size_t)num, sizeof(*had));
-	for (i = 0; kps && had && i < num; i++) {
-		kps[i] = rps[i] ? &rps[i]->kp : NULL;
-		had[i] = rps[i] && dp_probe_index(kps[i], &index);
-	}
-	if (kps && had)
-		dp_probes_unregister(kps, (u32)num);
-	for (i = 0; had && i < num; i++)
-		if (had[i])
-			drop_pool(rps[i]);
-	free(kps);
-	free(had);
-	dp_self_end();
+	/* A struct kretprobe begins with its struct kprobe. */
+	unregister_kprobes((struct kprobe **)rps, num);
 }
 
 void unregister_kretprobe(struct kretprobe *rp)

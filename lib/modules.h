@@ -6,7 +6,4 @@
 #include "lib/compat/hooks.h"
 #include "lib/compat/module.h"
 
-/** dp_compat_get_current() - the calling thread, as handlers see it. Context: any. */
-struct task_struct *dp_compat_get_current(void);
-
 #endif

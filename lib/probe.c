@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define CODE_MAX 32
+#define FEW 64
 
 static u64 index_word(const struct kprobe *p)
 {
@@ -163,6 +164,19 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 	return 0;
 }
 
+/* What is found there when it is first hit. */
+static void introduce(struct dp_request *r, u32 index, u64 addr, u8 opcode)
+{
+	struct dp_follow *follow = (void *)r->handlers.follow;
+
+	r->had_addr = r->p->addr;
+	r->p->nmissed = 0;
+	r->p->opcode = opcode;
+	r->p->addr = (kprobe_opcode_t *)addr;
+	if (follow)
+		follow->probe = index;
+}
+
 static void allow(struct dp_grounds *g, u32 probe, u64 addr)
 {
 	if (!dp_live_is_new(dp_self.engine, probe))
@@ -201,7 +215,7 @@ static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
 				   "0x%llx cannot be probed: %s",
 				   (unsigned long long)addr, why);
 	allow(g, *index, addr);
-	r->p->opcode = code[0];
+	introduce(r, *index, addr, code[0]);
 	return 0;
 }
 
@@ -274,14 +288,13 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 	return err;
 }
 
-/* What the caller finds in his structures. */
-static void tell(const struct dp_request *requests, const u32 *indexes, u32 n)
+/* The last one may not have come as far as that. */
+static void restore(const struct dp_request *requests, u32 n)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		requests[i].p->addr = (kprobe_opcode_t *)dp_live_addr(
-			dp_self.engine, indexes[i]);
+		requests[i].p->addr = requests[i].had_addr;
 }
 
 int dp_probes_register(struct dp_request *requests, u32 n)
@@ -296,36 +309,105 @@ int dp_probes_register(struct dp_request *requests, u32 n)
 		err = arm(indexes, n);
 	if (err && done)
 		undo(indexes, done);
-	if (!err)
-		tell(requests, indexes, n);
+	if (err)
+		restore(requests, done);
 	dp_flags_refresh();
 	free(indexes);
 	return err;
 }
 
-void dp_probes_unregister(struct kprobe *const *probes, u32 n)
+/* Return handlers do not run any more from now on, and entry handlers not when
+ * everybody is out. */
+static void silence(u32 index)
 {
-	u32 *indexes = calloc(n, sizeof(*indexes)), found = 0, i, index;
+	struct dp_follow *f =
+		(void *)dp_live_handlers(dp_self.engine, index)->follow;
+
+	if (f)
+		__atomic_store_n(&f->handler, 0, __ATOMIC_RELEASE);
+}
+
+static void remove_all(const u32 *indexes, u32 n)
+{
+	u64 follow;
+	u32 i;
+
+	dp_live_remove(dp_self.engine, &dp_self.text.target, indexes, n);
+	dp_self_settle();
+	for (i = 0; i < n; i++) {
+		follow = dp_live_handlers(dp_self.engine, indexes[i])->follow;
+		if (follow)
+			dp_pool_leave(follow);
+		dp_live_forget(dp_self.engine, indexes[i]);
+	}
+}
+
+static u32 take_leave(struct kprobe *const *probes, u32 n, u32 *indexes)
+{
+	u32 found = 0, i, index;
 
 	for (i = 0; i < n; i++) {
 		if (!probes[i])
 			continue;
-		if (indexes && dp_probe_index(probes[i], &index)) {
+		if (dp_probe_index(probes[i], &index)) {
+			silence(index);
 			leave(index);
 			indexes[found++] = index;
 		} else {
 			probes[i]->addr = NULL;
 		}
 	}
-	if (found) {
-		dp_live_remove(dp_self.engine, &dp_self.text.target, indexes,
-			       found);
-		dp_self_settle();
+	return found;
+}
+
+/* Where there is no memory, it is done in parts. */
+void dp_probes_unregister(struct kprobe *const *probes, u32 n)
+{
+	u32 few[FEW], *indexes = n > FEW ? calloc(n, sizeof(*indexes)) : few;
+	u32 found;
+
+	if (!indexes) {
+		dp_probes_unregister(probes, n / 2);
+		dp_probes_unregister(probes + n / 2, n - n / 2);
+		return;
 	}
-	for (i = 0; i < found; i++)
-		dp_live_forget(dp_self.engine, indexes[i]);
+	found = take_leave(probes, n, indexes);
+	if (found)
+		remove_all(indexes, found);
 	dp_flags_refresh();
-	free(indexes);
+	if (indexes != few)
+		free(indexes);
+}
+
+/* Nothing but what is safe in any handler. */
+void dp_probe_switch_off(struct kprobe *p)
+{
+	u64 word = index_word(p);
+
+	if (!dp_self.arena || !word || word > dp_self.arena->control.max_probes ||
+	    !dp_live_switch_off(dp_self.engine, (u32)(word - 1), (u64)p)) {
+		p->addr = NULL;
+		return;
+	}
+	p->dp_private[0] = NULL;
+	__atomic_store_n(&dp_self.switched_off, true, __ATOMIC_RELEASE);
+}
+
+void dp_probes_sweep(void)
+{
+	u32 few[FEW], n, i;
+
+	do {
+		for (n = i = 0; i < dp_self.nr_users && n < FEW; i++) {
+			if (!dp_self.users[i].p ||
+			    !dp_live_is_off(dp_self.engine, i))
+				continue;
+			dp_self.users[i].p = NULL;
+			few[n++] = i;
+		}
+		if (n)
+			remove_all(few, n);
+	} while (n == FEW);
 }
 
 int dp_probe_enable(struct kprobe *p, bool enabled)
@@ -356,7 +438,7 @@ static void refresh(void *arg, u32 i)
 {
 	const struct dp_user *u = &dp_self.users[i];
 
-	if (i >= dp_self.nr_users || !u->p)
+	if (i >= dp_self.nr_users || !u->p || dp_live_is_off(dp_self.engine, i))
 		return;
 	u->p->flags = (u->gone ? KPROBE_FLAG_GONE : 0) |
 		      (u->disabled ? KPROBE_FLAG_DISABLED : 0) |

@@ -24,6 +24,8 @@
 
 #define NAP_NS 50000
 #define NAPS_BEFORE_LOOK 200
+/* Up its stack, out of a jprobe's handler */
+#define JPROBE_AWAY (8u << 20)
 
 struct dp_self dp_self;
 
@@ -91,7 +93,7 @@ static int set_up(struct dp_arena *arena)
 	c->self_offset = from_thread_pointer(&stack);
 	c->errno_offset = from_thread_pointer(&errno);
 	c->vectors = vectors();
-	c->task = (u64)dp_compat_get_current;
+	c->task = (u64)dp_task_known;
 	return 0;
 }
 
@@ -214,6 +216,9 @@ int dp_self_begin(bool make)
 		err = make ? make_engine() : -ESRCH;
 	if (!err)
 		err = dp_text_open(&dp_self.text);
+	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
+					__ATOMIC_ACQ_REL))
+		dp_probes_sweep();
 	if (err)
 		dp_self_end();
 	return err;
@@ -253,19 +258,14 @@ static const struct dp_stack *stack_at(u32 i)
 			sizeof(struct dp_stack));
 }
 
-/* A thread that has left its handler by siglongjmp, or has ended in one, will
- * never say so. Of one that sleeps the kernel knows the stack pointer. */
-static bool has_left(const struct dp_stack *s)
+/* Where a thread is that sleeps. Return: false if it does not. */
+static bool ask_kernel(u32 tid, u64 *sp, u64 *pc)
 {
-	unsigned long long sp = 0;
-	char path[64], text[256];
+	char path[64], text[256], *field;
 	ssize_t n = -1;
-	char *field;
-	int fd, i;
+	int fd;
 
-	if (syscall(SYS_tgkill, getpid(), s->tid, 0))
-		return true;
-	snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", s->tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		n = read(fd, text, sizeof(text) - 1);
@@ -274,35 +274,87 @@ static bool has_left(const struct dp_stack *s)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	if (!strncmp(text, "running", 7))
-		return false;
-	/* The last but one. */
 	field = strrchr(text, ' ');
-	for (i = 0; field && i < 1; i++) {
-		*field = '\0';
-		field = strrchr(text, ' ');
-	}
-	if (field)
-		sp = strtoull(field + 1, NULL, 16);
-	return sp && !s->jumped &&
-	       sp - ((u64)s + sizeof(*s) - DP_STACK_SIZE) >= DP_STACK_SIZE &&
+	if (!field)
+		return false;
+	*pc = strtoull(field + 1, NULL, 16);
+	*field = '\0';
+	field = strrchr(text, ' ');
+	*sp = field ? strtoull(field + 1, NULL, 16) : 0;
+	return *sp;
+}
+
+/* Where any thread is: somebody has to stop it for that. */
+static bool ask_helper(u32 tid, u64 *sp, u64 *pc)
+{
+	const struct dp_helper_order order = { .pid = getpid(),
+					       .verb = DP_HELPER_LOOK,
+					       .n = tid };
+	struct dp_helper_answer answer = { 0 };
+	struct dp_diag diag;
+
+	if (dp_helper_run(&order, NULL, &answer, &diag))
+		return false;
+	*sp = answer.base;
+	*pc = answer.pc;
+	return true;
+}
+
+static bool in_engine(u64 pc)
+{
+	const struct dp_arena_control *c = &dp_self.arena->control;
+	u32 i;
+
+	for (i = 0; i < c->nr_pools; i++)
+		if (pc - c->pools[i].start < c->pools[i].size)
+			return true;
+	return pc - dp_self.base < DP_AGENT_TEXT;
+}
+
+/* A thread that has left its handler by siglongjmp, or has ended in one, will
+ * never say so. On its way in it is not there yet. */
+static bool has_left(const struct dp_stack *s)
+{
+	u64 sp, pc;
+
+	if (syscall(SYS_tgkill, getpid(), s->tid, 0))
+		return true;
+	if ((!ask_kernel(s->tid, &sp, &pc) && !ask_helper(s->tid, &sp, &pc)) ||
+	    in_engine(pc))
+		return false;
+	if (s->jumped)
+		return sp - s->sp - 1 < JPROBE_AWAY;
+	return sp - ((u64)s + sizeof(*s) - DP_STACK_SIZE) >= DP_STACK_SIZE &&
 	       sp - s->alt_sp >= s->alt_size;
 }
 
-static void wait_for(const struct dp_stack *s)
+/* Looking costs more each time, and finds nothing where a handler is just slow.
+ * Who has left has done so until his next hit: @left_at is one more than his
+ * hits then. */
+static void wait_for(const struct dp_stack *s, u64 *left_at)
 {
 	const struct timespec nap = { 0, NAP_NS };
 	u64 hits = __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE);
-	u32 naps;
+	u32 naps, look = 1;
 
+	if (*left_at == hits + 1)
+		return;
 	for (naps = 1; __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) &&
 		       __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE) == hits;
 	     naps++) {
-		if (!(naps % NAPS_BEFORE_LOOK) && has_left(s))
-			return;
+		if (naps == look) {
+			if (syscall(SYS_tgkill, getpid(), s->tid, 0) ||
+			    (look > 1 && has_left(s))) {
+				*left_at = hits + 1;
+				return;
+			}
+			look = look > 1 ? look * 2 : NAPS_BEFORE_LOOK;
+		}
 		nanosleep(&nap, NULL);
 	}
 }
+
+static u64 left_at[DP_STACKS];
 
 static bool is_taken(u32 by)
 {
@@ -320,5 +372,5 @@ void dp_self_settle(void)
 	for (i = 0; i < DP_STACKS; i++)
 		if (is_taken(__atomic_load_n(&owners[i], __ATOMIC_ACQUIRE)) &&
 		    stack_at(i) != dp_self_stack())
-			wait_for(stack_at(i));
+			wait_for(stack_at(i), &left_at[i]);
 }

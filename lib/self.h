@@ -35,6 +35,7 @@ struct dp_self {
 	struct dp_text text;
 	struct dp_user *users; /* by index of the probe */
 	u32 nr_users, cap_users;
+	bool switched_off; /* some probe has been, and is to be removed */
 	bool disarmed, unoptimized;
 	enum dp_arming arming;
 };
@@ -75,6 +76,7 @@ struct dp_request {
 	struct dp_handlers handlers;
 	char kind;
 	bool entry; /* only at the beginning of a function */
+	kprobe_opcode_t *had_addr; /* what the caller had set */
 };
 
 /** dp_probes_register() - all or none. Return: as register_kprobe(). */
@@ -82,6 +84,11 @@ int dp_probes_register(struct dp_request *requests, u32 n);
 /** dp_probes_unregister() - those that are registered; the others' addr is
  *  cleared. @wait: until their handlers have ended */
 void dp_probes_unregister(struct kprobe *const *probes, u32 n);
+/** dp_probe_switch_off() - unregister, from a handler. The structure is not used
+ *  any more when it returns; dp_probes_sweep() does the rest at the next call.
+ *  Context: any. */
+void dp_probe_switch_off(struct kprobe *p);
+void dp_probes_sweep(void);
 int dp_probe_enable(struct kprobe *p, bool enabled);
 /** dp_probe_index() - Return: false if it is not registered. */
 bool dp_probe_index(const struct kprobe *p, u32 *index);
@@ -94,6 +101,10 @@ bool dp_probe_at(u64 addr, char kind);
 /** dp_handler_needs() - what has to be saved around a handler: enum
  *  dp_insn_state, and how many xmm registers */
 u8 dp_handler_needs(const void *handler);
+
+/* kretprobe.c */
+/** dp_pool_leave() - of a struct dp_follow: nobody enters any more */
+void dp_pool_leave(u64 follow);
 
 /* blacklist.c */
 /** dp_blacklisted() - may this address not be probed? Return: why, or NULL. */

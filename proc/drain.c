@@ -16,9 +16,6 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-#define STACK_MAX (8u << 20)
-#define USER_CS 0x33
-
 static const u8 restorer_code[] = {
 	0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05
 };
@@ -31,7 +28,7 @@ static bool is_frame(const struct dp_process *proc, u64 frame)
 
 	return !dp_process_read(proc, frame, &f,
 				offsetof(struct dp_sigframe, info)) &&
-	       f.uc.mc.cs == USER_CS &&
+	       f.uc.mc.cs == DP_USER_CS &&
 	       !dp_process_read(proc, f.restorer, code, sizeof(code)) &&
 	       !memcmp(code, restorer_code, sizeof(code));
 }
@@ -52,23 +49,18 @@ static bool stack_moved(const struct dp_process *proc,
 			const struct dp_moves *moves,
 			const struct dp_maps *maps, u64 sp)
 {
-	const struct dp_map *m = dp_maps_find(maps, sp);
+	struct dp_words stack;
 	bool clean = true;
-	u64 *words, size, i;
+	size_t i;
+	int err = dp_words_read(proc, maps, sp, &stack);
 
-	sp &= ~7ull;
-	if (!m)
-		return true;
-	size = m->end - sp < STACK_MAX ? m->end - sp : STACK_MAX;
-	words = malloc(size);
-	if (!words || dp_process_read(proc, sp, words, size)) {
-		free(words);
-		return false;
-	}
-	for (i = 0; clean && i < size / 8; i++)
-		if (moves->from(moves->arg, words[i]))
-			clean = frame_moved(proc, moves, sp + i * 8, words[i]);
-	free(words);
+	if (err)
+		return err == -ENOENT;
+	for (i = 0; clean && i < stack.n; i++)
+		if (moves->from(moves->arg, stack.v[i]))
+			clean = frame_moved(proc, moves, stack.at + i * 8,
+					    stack.v[i]);
+	free(stack.v);
 	return clean;
 }
 
@@ -79,7 +71,7 @@ static bool signal_coming(const struct dp_process *proc,
 	struct dp_status st;
 
 	return !dp_status_read(proc->pid, tid, &st) &&
-	       (st.pending & ~st.blocked & caught);
+	       ((st.pending | st.shared_pending) & ~st.blocked & caught);
 }
 
 static bool pc_moved(const struct dp_moves *moves, struct dp_thread *t)

@@ -296,7 +296,7 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 }
 
 /* Threads between the beginning of a call that will be hooked and the call itself
- * go back to the beginning. Return: 0; -EAGAIN one cannot. */
+ * go back to the beginning; but see masks.c. Return: 0; -EAGAIN one cannot. */
 static int rewind_calls(struct dp_process *proc)
 {
 	size_t i, k;
@@ -306,7 +306,8 @@ static int rewind_calls(struct dp_process *proc)
 			struct user_regs_struct *r = &proc->threads[i].regs;
 			const struct dp_hooked *h = &proc->hooks[k];
 
-			if (r->rip <= h->addr || r->rip >= h->addr + h->len)
+			if (r->rip <= h->addr || r->rip >= h->addr + h->len ||
+			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr))
 				continue;
 			if (!h->again)
 				return -EAGAIN;
@@ -456,10 +457,11 @@ int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
 	return write_text(proc, dp_engine_apply, diag);
 }
 
-static bool makes_process(u32 nr)
+/* Made where they stand: they return twice, or sleep. */
+static bool is_watched(u32 nr)
 {
 	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 ||
-	       nr == DP_ANY_CALL;
+	       nr == DP_ANY_CALL || dp_call_sleeps(nr);
 }
 
 static int prepare(struct dp_process *proc, struct dp_layout_need **need,
@@ -471,7 +473,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 	for (i = 0; i < proc->nr_hooks && !err; i++)
 		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
 					 proc->hooks[i].code, proc->hooks[i].nr,
-					 makes_process(proc->hooks[i].nr));
+					 is_watched(proc->hooks[i].nr));
 	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());
 	if (*need)
 		return 0;

@@ -189,10 +189,14 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		foreign_bytes(proc, err, bad, diag);
 	else if (!dp_drained(proc, view))
 		err = -EAGAIN;
-	if (!err && dp_masks_absent(proc, view->arena->control.base))
-		err = dp_stop_more(proc, false, diag);
+	if (!err && dp_masks_absent(proc, view->arena->control.base)) {
+		if (dp_stop_more(proc, false, diag))
+			return -EAGAIN;
+		err = dp_drained(proc, view) ? 0 : -EAGAIN;
+	}
 	if (!err)
 		err = take_out(proc, view, diag);
+	dp_masks_settle(proc);
 	dp_stop_release(proc);
 	return err;
 }

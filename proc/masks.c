@@ -16,14 +16,15 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
 #define HELD_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, held))
 #define IN_MASKS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_masks))
 #define NR_SIGNALS 64
-#define STACK_MAX (8u << 20)
-#define USER_CS 0x33
+#define SETTLE_TRIES 200
+#define SETTLE_NAP_NS 50000
 
 static u64 *find(u64 *words, u64 thread, bool make)
 {
@@ -73,76 +74,153 @@ static u64 bits_for(u64 mask)
 	return bits;
 }
 
-/*
- * Masks that a thread gets back when its signal handlers return: in the frames
- * on its stack, the innermost first. @set goes in, @clear out of each.
- * Return: is there a frame? @first is what was in the innermost one.
- */
-static bool change_frames(const struct dp_process *proc,
-			  const struct dp_thread *t, const struct dp_maps *maps,
-			  u64 set, u64 clear, u64 *first)
+static struct dp_caller caller_of(struct dp_thread *t)
 {
-	u64 sp = t->regs.rsp & ~7ull, size, at, i, *words;
-	const struct dp_map *m = dp_maps_find(maps, sp);
-	struct dp_sigframe frame;
-	bool found = false;
+	struct user_regs_struct *r = &t->regs;
 
-	size = m && m->end - sp < STACK_MAX ? m->end - sp : STACK_MAX;
-	words = m ? malloc(size) : NULL;
-	if (!words || dp_process_read(proc, sp, words, size)) {
-		free(words);
-		return false;
-	}
-	for (i = 0; i < size / 8; i++) {
-		at = sp + i * 8;
-		if (words[i] != proc->restorer ||
-		    dp_process_read(proc, at, &frame, sizeof(frame)) ||
-		    frame.uc.mc.cs != USER_CS)
+	return (struct dp_caller){ .thread = r->fs_base,
+				   .call = (s64)r->orig_rax,
+				   .pc = (u64 *)&r->rip,
+				   .sp = (u64 *)&r->rsp,
+				   .rax = (u64 *)&r->rax,
+				   .rdi = (u64 *)&r->rdi,
+				   .r8 = (u64 *)&r->r8,
+				   .r9 = (u64 *)&r->r9,
+				   .r10 = (u64 *)&r->r10 };
+}
+
+static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
+{
+	return (struct dp_caller){ .thread = thread,
+				   .handled = true,
+				   .pc = &mc->rip,
+				   .sp = &mc->rsp,
+				   .rax = &mc->rax,
+				   .rdi = &mc->rdi,
+				   .r8 = &mc->r8,
+				   .r9 = &mc->r9,
+				   .r10 = &mc->r10 };
+}
+
+/**
+ * struct masking - what becomes of the masks of a thread, from the inside out
+ * @proc, @sleeps, @thread: whose they are
+ * @caught: signals that it is about
+ * @believed: those that the program believes to be blocked
+ * @real: if @closed, the mask for which another stands
+ */
+struct masking {
+	struct dp_process *proc;
+	struct dp_sleeps *sleeps;
+	struct dp_thread *thread;
+	u64 caught;
+	u64 believed;
+	u64 real;
+	bool closed;
+};
+
+/* What is to be done with a signal frame. */
+typedef int frame_fn(struct masking *m, struct dp_sigframe *frame,
+		     bool innermost);
+
+/* From the innermost one outwards. Return: 0 or what @act did. */
+static int each_frame(struct masking *m, const struct dp_maps *maps,
+		      frame_fn *act)
+{
+	struct dp_sigframe f;
+	struct dp_words stack;
+	bool innermost = true;
+	size_t i;
+	int err = 0;
+
+	if (dp_words_read(m->proc, maps, m->thread->regs.rsp, &stack))
+		return 0;
+	for (i = 0; i < stack.n && !err; i++) {
+		u64 at = stack.at + i * 8;
+
+		if (stack.v[i] != m->proc->restorer ||
+		    dp_process_read(m->proc, at, &f, sizeof(f)) ||
+		    f.uc.mc.cs != DP_USER_CS)
 			continue;
-		if (!found)
-			*first = frame.uc.sigmask;
-		found = true;
-		frame.uc.sigmask = (frame.uc.sigmask & ~clear) | set;
-		dp_process_write(proc,
-				 at + offsetof(struct dp_sigframe, uc.sigmask),
-				 &frame.uc.sigmask, sizeof(frame.uc.sigmask));
+		err = act(m, &f, innermost);
+		dp_process_write(m->proc, at, &f,
+				 offsetof(struct dp_sigframe, info));
+		innermost = false;
 	}
-	free(words);
-	return found;
+	free(stack.v);
+	return err;
 }
 
 /* In a handler, what counts is what was blocked before: its return brings that
- * back. Return: 0 or a negative errno; @bits say what was blocked. */
-static int unblock(const struct dp_process *proc, const struct dp_thread *t,
-		   const struct dp_maps *maps, u64 *bits)
+ * back. Of one that runs in a call with a mask of its own, we see the return. */
+static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
-	u64 caught = caught_by(proc), mask, before;
+	struct dp_caller c = caller_in(&f->uc.mc, m->thread->regs.fs_base);
+	u64 mask = f->uc.sigmask, inside;
+	int got = dp_sleeps_take(m->proc, m->sleeps, &c, mask & m->caught, mask,
+				 &inside);
+
+	if (innermost && got <= 0)
+		m->believed = mask & m->caught;
+	f->uc.sigmask &= ~m->caught;
+	return got < 0 ? got : 0;
+}
+
+/* Return: 0 or a negative errno; @m->believed is what was blocked. */
+static int unblock(struct masking *m, const struct dp_maps *maps)
+{
+	struct dp_thread *t = m->thread;
+	struct dp_caller c = caller_of(t);
+	u64 mask, pc = t->regs.rip;
+	int err;
 
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
 		return -errno;
-	before = mask;
-	change_frames(proc, t, maps, 0, caught, &before);
-	*bits = bits_for(before & caught);
-	if (!(mask & caught))
-		return 0;
-	mask &= ~caught;
+	m->believed = mask & m->caught;
+	err = each_frame(m, maps, take_frame);
+	if (err)
+		return err;
+	err = dp_sleeps_take(m->proc, m->sleeps, &c, m->believed, mask,
+			     &m->believed);
+	if (err < 0)
+		return err;
+	if (err)
+		t->regs.orig_rax = (unsigned long long)-1;
+	if ((err || t->regs.rip != pc) &&
+	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
+		return -errno;
+	/* In a call with a mask of its own that one is in force as yet: not from
+	 * here on. */
+	mask = err ? ~0ull : mask & ~m->caught;
 	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 0;
+}
+
+static int take_thread(struct masking *m, const struct dp_maps *maps,
+		       u64 *words)
+{
+	u64 thread = m->thread->regs.fs_base;
+	u64 *word = find(words, thread, true);
+	int err = word ? unblock(m, maps) : -ENOMEM;
+
+	if (!err && m->believed)
+		*word = thread | bits_for(m->believed);
+	return err;
 }
 
 int dp_masks_take(struct dp_process *proc)
 {
-	u64 *words = read_words(proc, proc->base), *word;
+	struct masking m = { .proc = proc, .caught = caught_by(proc) };
+	u64 *words = read_words(proc, proc->base);
 	struct dp_maps maps = { 0 };
-	int err = words ? dp_maps_read(proc->pid, &maps) : -ENOMEM;
-	u64 bits = 0;
+	int err = dp_maps_read(proc->pid, &maps);
 	size_t i;
 
+	m.sleeps = dp_sleeps_read(proc, proc->base);
+	if (!err && (!words || !m.sleeps))
+		err = -ENOMEM;
 	for (i = 0; i < proc->nr_threads && !err; i++) {
-		word = find(words, proc->threads[i].regs.fs_base, true);
-		err = word ? unblock(proc, &proc->threads[i], &maps, &bits) :
-			     -ENOMEM;
-		if (!err && bits)
-			*word = proc->threads[i].regs.fs_base | bits;
+		m.thread = &proc->threads[i];
+		err = take_thread(&m, &maps, words);
 	}
 	/* Of threads that have blocked it already, even after an error. */
 	if (words &&
@@ -151,41 +229,161 @@ int dp_masks_take(struct dp_process *proc)
 	    !err)
 		err = -EFAULT;
 	dp_maps_free(&maps);
+	free(m.sleeps);
 	free(words);
 	return err;
 }
 
-/* Signals that were held for a thread wait for it as if they had just come. */
-static void send_held(const struct dp_process *proc, const struct dp_held *held,
-		      const struct dp_thread *t)
+/* Signals that were held for a thread, as a set. */
+static u64 held_for(const struct dp_held *held, u64 thread)
 {
+	u64 signals = 0;
 	int i;
 
 	for (i = 0; i < DP_HELD; i++)
-		if (held[i].thread == t->regs.fs_base)
-			syscall(SYS_tgkill, proc->pid, t->tid,
-				(int)held[i].info[0]);
+		if (held[i].thread == thread)
+			signals |= 1ull << ((u32)held[i].info[0] - 1);
+	return signals;
 }
 
-static void block(const struct dp_process *proc, const struct dp_thread *t,
-		  const struct dp_maps *maps, u64 word)
+static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 {
-	u64 mask, add = 0, first;
+	int sig;
+
+	for (sig = 1; sig <= NR_SIGNALS; sig++)
+		if (signals >> (sig - 1) & 1)
+			syscall(SYS_tgkill, proc->pid, tid, sig);
+}
+
+/*
+ * Signals that were held for a thread wait for it as if they had just come. In a
+ * call @s whose own mask blocks what its usual one does not, that is so once it
+ * is asleep again: see dp_masks_settle().
+ */
+static void send_held(struct dp_process *proc, const struct dp_thread *t,
+		      u64 signals, const struct dp_sleep *s, u64 inside)
+{
+	u64 late = s ? inside & ~s->was : 0;
+
+	if (late && proc->nr_sleepers < DP_SLEEPERS_MAX)
+		proc->sleepers[proc->nr_sleepers++] =
+			(struct dp_sleeper){ t->tid, late, signals & late };
+	else
+		late = 0;
+	send_signals(proc, t->tid, signals & ~late);
+}
+
+static bool sleeps_again(const struct dp_process *proc,
+			 const struct dp_sleeper *s)
+{
+	struct dp_status st;
+
+	return dp_status_read(proc->pid, s->tid, &st) ||
+	       (st.blocked & s->mask) == s->mask;
+}
+
+void dp_masks_settle(struct dp_process *proc)
+{
+	struct timespec nap = { 0, SETTLE_NAP_NS };
+	int tries;
+
+	while (proc->nr_sleepers > 0) {
+		const struct dp_sleeper *s =
+			&proc->sleepers[--proc->nr_sleepers];
+
+		dp_stop_release_one(proc, s->tid);
+		for (tries = 0; tries < SETTLE_TRIES && !sleeps_again(proc, s);
+		     tries++)
+			nanosleep(&nap, NULL);
+		send_signals(proc, s->tid, s->signals);
+	}
+}
+
+static u64 mask_for(u64 word)
+{
+	u64 mask = 0;
 	u32 k;
 
 	for (k = 0; k < DP_CAUGHT_JUMPS; k++)
 		if (word >> k & 1)
-			add |= 1ull << (dp_caught(k) - 1);
-	if (!add || ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
+			mask |= 1ull << (dp_caught(k) - 1);
+	return mask;
+}
+
+/* Out of a call with a mask of its own, if one is there. */
+static const struct dp_sleep *leave_sleep(struct masking *m,
+					  const struct dp_caller *c)
+{
+	const struct dp_sleep *s = dp_sleeps_leave(m->sleeps, c);
+
+	if (!s)
+		return NULL;
+	m->believed = s->was;
+	m->closed = s->closed;
+	m->real = s->real;
+	return s;
+}
+
+static u64 masked(struct masking *m, u64 mask)
+{
+	if (m->closed)
+		mask = m->real;
+	m->closed = false;
+	return mask | m->believed;
+}
+
+static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
+{
+	struct dp_caller c = caller_in(&f->uc.mc, m->thread->regs.fs_base);
+
+	leave_sleep(m, &c);
+	f->uc.sigmask = masked(m, f->uc.sigmask);
+	return 0;
+}
+
+/* Return: the call with a mask of its own that the thread is in, or NULL. */
+static const struct dp_sleep *block(struct masking *m,
+				    const struct dp_maps *maps)
+{
+	struct dp_thread *t = m->thread;
+	struct dp_caller c = caller_of(t);
+	const struct dp_sleep *s = leave_sleep(m, &c);
+	u64 mask;
+
+	if (s)
+		ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
+	/* The call's own, which is ours, is in force no more from here on. */
+	if ((s || m->believed) &&
+	    !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask)) {
+		mask = masked(m, mask);
+		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
+	}
+	each_frame(m, maps, give_frame);
+	return s;
+}
+
+static void return_thread(struct masking *m, const struct dp_maps *maps,
+			  u64 *words, const struct dp_held *held)
+{
+	u64 thread = m->thread->regs.fs_base;
+	u64 *word = find(words, thread, false);
+	u64 inside = word ? mask_for(*word) : 0;
+
+	if (!word && !dp_sleeps_has(m->sleeps, thread))
 		return;
-	mask |= add;
-	ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
-	change_frames(proc, t, maps, add, 0, &first);
+	m->believed = inside;
+	m->closed = false;
+	send_held(m->proc, m->thread, held_for(held, thread), block(m, maps),
+		  inside);
+	if (word)
+		*word &= ~DP_MASK_STATE;
 }
 
 void dp_masks_return(struct dp_process *proc, u64 base)
 {
-	u64 *words = read_words(proc, base), *word;
+	struct masking m = { .proc = proc,
+			     .sleeps = dp_sleeps_read(proc, base) };
+	u64 *words = read_words(proc, base);
 	struct dp_held held[DP_HELD];
 	struct dp_maps maps = { 0 };
 	size_t i;
@@ -194,26 +392,26 @@ void dp_masks_return(struct dp_process *proc, u64 base)
 		maps.n = 0;
 	if (dp_process_read(proc, base + HELD_AT, held, sizeof(held)))
 		memset(held, 0, sizeof(held));
-	for (i = 0; words && i < proc->nr_threads; i++) {
-		word = find(words, proc->threads[i].regs.fs_base, false);
-		if (!word)
-			continue;
-		block(proc, &proc->threads[i], &maps, *word);
-		send_held(proc, held, &proc->threads[i]);
-		*word &= ~DP_MASK_STATE;
+	for (i = 0; words && m.sleeps && i < proc->nr_threads; i++) {
+		m.thread = &proc->threads[i];
+		return_thread(&m, &maps, words, held);
 	}
 	/* It is true now: nobody is to do it again. */
 	if (words)
 		dp_process_write(proc, base + WORDS_AT, words,
 				 DP_MASKS * sizeof(*words));
+	if (m.sleeps)
+		dp_sleeps_clear(proc, m.sleeps);
 	dp_maps_free(&maps);
+	free(m.sleeps);
 	free(words);
 }
 
 bool dp_masks_absent(const struct dp_process *proc, u64 base)
 {
+	struct dp_sleeps *sleeps = dp_sleeps_read(proc, base);
 	u64 *words = read_words(proc, base), *word;
-	bool absent = false;
+	bool absent = sleeps && dp_sleeps_absent(proc, sleeps);
 	size_t i;
 
 	for (i = 0; words && i < proc->nr_threads; i++) {
@@ -223,6 +421,7 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 	}
 	for (i = 0; words && i < DP_MASKS; i++)
 		absent |= (words[i] & DP_MASK_BLOCKED) != 0;
+	free(sleeps);
 	free(words);
 	return absent;
 }

@@ -49,6 +49,14 @@ struct dp_hooked {
 };
 #define DP_HOOKS_MAX 128
 
+/** struct dp_sleeper - a thread that goes back to sleep, under a signal mask of its
+ *  own which has @mask; then it is to get @signals */
+struct dp_sleeper {
+	pid_t tid;
+	u64 mask, signals;
+};
+#define DP_SLEEPERS_MAX 64
+
 /** struct dp_process - see proc.h */
 struct dp_process {
 	struct dp_target target; /* first: the engine's handle on it */
@@ -64,6 +72,8 @@ struct dp_process {
 	u64 syscall_ret, restorer;
 	struct dp_hooked hooks[DP_HOOKS_MAX];
 	size_t nr_hooks;
+	struct dp_sleeper sleepers[DP_SLEEPERS_MAX]; /* to be let go first */
+	size_t nr_sleepers;
 	struct dp_thread *threads; /* the stopped ones */
 	size_t nr_threads, cap_threads;
 	struct dp_remote *sync; /* while text is being written */
@@ -77,6 +87,8 @@ struct dp_process {
 /* stop.c: every thread that runs, held for a moment */
 int dp_stop_all(struct dp_process *proc, struct dp_diag *diag);
 void dp_stop_release(struct dp_process *proc);
+/** dp_stop_release_one() - let one go before the others */
+void dp_stop_release_one(struct dp_process *proc, pid_t tid);
 /** dp_stop_alone() - all of them, at a moment when no vfork child runs in their
  *  memory. Return: as dp_stop_all(). */
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
@@ -96,7 +108,7 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_asleep() - a thread that is left asleep because waking it would
  *  show; with its stack pointer and pc */
 bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
-/** dp_tasks_next() - walk /proc/PID/task; NULL dir ends */
+/** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */
 int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n);
 
 /* remote.c: system calls in the target's name */
@@ -124,13 +136,60 @@ bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature);
 int dp_masks_take(struct dp_process *proc);
 /** dp_masks_return() - and back, for those that believe it to be blocked */
 void dp_masks_return(struct dp_process *proc, u64 base);
-/** dp_masks_absent() - does a thread that is not stopped believe that? */
+/**
+ * dp_masks_settle() - let those go first who go back to sleep
+ *
+ * The kernel has their usual mask in force until then. The others are held, so
+ * that no signal of theirs comes meanwhile.
+ */
+void dp_masks_settle(struct dp_process *proc);
+/** dp_masks_absent() - does a thread that is not stopped believe that, or sleep
+ *  under a mask that is ours? */
 bool dp_masks_absent(const struct dp_process *proc, u64 base);
 /** dp_masks_take_actions(), dp_masks_return_actions() - the same for the masks of
  *  signal actions */
 int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *remote);
 int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *remote,
 			    const struct dp_arena_control *control);
+
+/**
+ * struct dp_caller - where the registers of a thread are, or those in a signal
+ *                    frame
+ * @thread: its thread pointer
+ * @call: the system call that it is in
+ * @handled: it is in a handler now: they are in a frame
+ */
+struct dp_caller {
+	u64 thread;
+	s64 call;
+	bool handled;
+	u64 *pc, *sp, *rax, *rdi, *r8, *r9, *r10;
+};
+
+/* sleeps.c: calls that sleep under a signal mask of their own */
+struct dp_sleeps;
+/** dp_sleeps_read() - the table of the agent at @base; free() it. NULL: failed */
+struct dp_sleeps *dp_sleeps_read(const struct dp_process *proc, u64 base);
+void dp_sleeps_clear(const struct dp_process *proc, struct dp_sleeps *sleeps);
+bool dp_sleeps_has(const struct dp_sleeps *sleeps, u64 thread);
+/** dp_sleeps_absent() - is there one of a thread that is not stopped? Forgets the
+ *  others. */
+bool dp_sleeps_absent(const struct dp_process *proc, struct dp_sleeps *sleeps);
+/**
+ * dp_sleeps_take() - enter one that somebody is in
+ * @caller: its registers, which change: it is to make the call (again) with all
+ *          signals blocked; but for one in a handler
+ * @was, @real: what it believes to be blocked outside, and what is
+ * @inside: what it believes from now on
+ * Return: 1; 0 it is in none, or none that matters; a negative errno.
+ */
+int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
+		   const struct dp_caller *caller, u64 was, u64 real,
+		   u64 *inside);
+/** dp_sleeps_leave() - put back the register that one has changed.
+ *  Return: the call, or NULL if it is in none. */
+const struct dp_sleep *dp_sleeps_leave(const struct dp_sleeps *sleeps,
+				       const struct dp_caller *caller);
 
 /* memory.c */
 int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
@@ -149,6 +208,24 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 /* texts.c: mappings whose patched pages can go back to the page cache */
 void dp_texts_note(struct dp_process *proc);
 bool dp_texts_clean(const struct dp_process *proc, const struct dp_span *text);
+
+/**
+ * struct dp_words - a copy of a thread's stack from its stack pointer up
+ * @v: @n words, of which the first is at @at; free()d by the caller
+ */
+struct dp_words {
+	u64 at;
+	u64 *v;
+	size_t n;
+};
+
+/* words.c */
+/** dp_words_read() - Return: 0; -ENOENT @sp is on no stack; -EFAULT; -ENOMEM */
+int dp_words_read(const struct dp_process *proc, const struct dp_maps *maps,
+		  u64 sp, struct dp_words *words);
+
+/* What cs is in a signal frame of 64-bit code */
+#define DP_USER_CS 0x33
 
 /* leave.c: taking an agent out, ours or one that a dead tool left */
 int dp_leave(struct dp_process *proc, struct dp_view *view,

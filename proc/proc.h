@@ -3,8 +3,8 @@
  * proc: another process, from finding it to leaving it without a trace.
  *
  * Life of a dp_process: launch or attach (nothing touched yet) → map (agent,
- * arena and pools are in, nothing armed) → armed and disarmed by the engine
- * through @target → detach. Between the calls no tracer is attached
+ * arena and pools are in, nothing armed) → armed, and changed by
+ * dp_process_apply() → detach. Between the calls no tracer is attached
  * and every thread runs at full speed.
  *
  * Context of every function: tool process, one thread at a time per object.

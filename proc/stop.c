@@ -64,10 +64,16 @@ static bool vforks(long nr)
 	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
 }
 
-static bool call_of(pid_t pid, pid_t tid, long *nr, u64 *sp, u64 *pc)
+/* A system call that a thread is asleep in */
+struct call {
+	long nr;
+	unsigned long long args[6], sp, pc;
+};
+
+static bool read_call(pid_t pid, pid_t tid, struct call *c)
 {
 	char path[64], line[256] = "";
-	unsigned long long rsp, rip;
+	unsigned long long *a = c->args;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
@@ -77,21 +83,57 @@ static bool call_of(pid_t pid, pid_t tid, long *nr, u64 *sp, u64 *pc)
 	if (!fgets(line, sizeof(line), f))
 		line[0] = '\0';
 	fclose(f);
-	if (sscanf(line, "%ld %*x %*x %*x %*x %*x %*x %llx %llx", nr, &rsp,
-		   &rip) != 3)
+	return sscanf(line, "%ld %llx %llx %llx %llx %llx %llx %llx %llx",
+		      &c->nr, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &c->sp,
+		      &c->pc) == 9;
+}
+
+/* Under a signal mask of its own? */
+static bool has_own_mask(const struct call *c)
+{
+	switch (c->nr) {
+	case SYS_rt_sigsuspend:
+		return true;
+	case SYS_ppoll:
+		return c->args[3];
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+		return c->args[4];
+	case SYS_pselect6:
+	case SYS_io_pgetevents:
+		return c->args[5];
+	default:
 		return false;
-	*sp = rsp;
-	*pc = rip;
+	}
+}
+
+static bool call_of(pid_t pid, pid_t tid, long *nr, u64 *sp, u64 *pc)
+{
+	struct call c;
+
+	if (!read_call(pid, tid, &c))
+		return false;
+	*nr = c.nr;
+	*sp = c.sp;
+	*pc = c.pc;
 	return true;
 }
 
-/* A vfork parent sleeps where no stop reaches it, until its child is gone. */
+/*
+ * A vfork parent sleeps where no stop reaches it, until its child is gone. A call
+ * with a signal mask of its own is restarted, but before that such signals come
+ * as it has blocked.
+ */
 bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
 {
-	long nr;
+	struct call c;
 
-	return call_of(pid, tid, &nr, sp, pc) &&
-	       (in_list(nr, NEVER_RESTARTED) || vforks(nr));
+	if (!read_call(pid, tid, &c))
+		return false;
+	*sp = c.sp;
+	*pc = c.pc;
+	return in_list(c.nr, NEVER_RESTARTED) || vforks(c.nr) ||
+	       has_own_mask(&c);
 }
 
 /* @wake: as a last resort, one that is asleep but can be woken */
@@ -210,12 +252,27 @@ static bool signal_waits(const struct dp_process *proc, pid_t tid)
 	return (st.pending | st.shared_pending) & ~st.blocked & ~st.ignored;
 }
 
+/* A call's own signal mask stays in force until a signal is delivered, or none is
+ * found. One that is open only there would come before the call, and not end it. */
+static void end_own_mask(const struct dp_thread *t)
+{
+	u64 mask;
+
+	if ((long)t->regs.orig_rax != SYS_epoll_pwait &&
+	    (long)t->regs.orig_rax != SYS_epoll_pwait2)
+		return;
+	if (!ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
+		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
+}
+
 /* A call with a timeout starts afresh: how long it has waited is not known. */
 static void resume_call(const struct dp_process *proc, struct dp_thread *t)
 {
 	if ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
-	    !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted)) ||
-	    signal_waits(proc, t->tid))
+	    !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted)))
+		return;
+	end_own_mask(t);
+	if (signal_waits(proc, t->tid))
 		return;
 	t->regs.rip -= 2;
 	t->regs.rax = t->regs.orig_rax;
@@ -331,10 +388,14 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		proc->pid);
 }
 
+/* One that sleeps under a mask of its own has another that does not show. */
 static bool is_deaf(pid_t pid, pid_t tid)
 {
 	struct dp_status st;
+	struct call c;
 
+	if (read_call(pid, tid, &c) && has_own_mask(&c))
+		return true;
 	return !dp_status_read(pid, tid, &st) &&
 	       st.blocked & dp_caught_mask(DP_CAUGHT_JUMPS);
 }
@@ -419,6 +480,18 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 		return 0;
 	dp_stop_release(proc);
 	return no_stop(proc, err ? err : -EAGAIN, diag);
+}
+
+void dp_stop_release_one(struct dp_process *proc, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (proc->threads[i].tid == tid) {
+			ptrace(PTRACE_DETACH, tid, 0, 0);
+			drop_thread(proc, i);
+			return;
+		}
 }
 
 void dp_stop_release(struct dp_process *proc)

@@ -23,6 +23,7 @@ struct dp_growth {
 	u32 free_probe; /* 1 + index, linked by next */
 	bool disarmed, unoptimized; /* the knobs */
 	u32 *touched, nr_touched; /* sites of the last batch */
+	u32 cap_touched; /* room for every batch that there can be */
 };
 
 int dp_grow_begin(struct dp_engine *engine, const struct dp_live_setup *setup);

@@ -195,13 +195,44 @@ static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
 	return err;
 }
 
+/* A breakpoint where a jump could be, and other sites may be in the bytes behind
+ * it: these are none of its business. */
+static int untrap(struct dp_target *target, struct dp_site_entry *s)
+{
+	static const u8 breakpoint = DP_BREAKPOINT;
+	int err = dp_text_expect(target, s->addr, &breakpoint, 1);
+
+	if (err == -EBUSY && !dp_text_expect(target, s->addr, s->orig, 1))
+		err = 0;
+	else if (!err)
+		err = target->ops->write(target, s->addr, s->orig, 1);
+	if (!err)
+		s->armed = DP_SITE_OFF;
+	return err;
+}
+
+static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
+{
+	u8 now[SIZE];
+	int err;
+
+	if (s->armed == DP_SITE_TRAPPED)
+		return untrap(target, s);
+	err = target->ops->read(target, s->addr, now, SIZE);
+	if (!err && !dp_text_ours(s, now))
+		err = -EBUSY;
+	s->armed = err ? DP_SITE_THERE : DP_SITE_LEAVING;
+	if (!err && dp_bytes_same(now, s->orig, SIZE))
+		s->armed = DP_SITE_OFF;
+	return err;
+}
+
 /* Which sites are to leave, but for those that somebody else has written to.
  * Where an earlier call failed half-way the way begins anew, from the original. */
 static int choose(struct dp_target *target, const struct dp_sites *sites,
 		  u64 *bad)
 {
 	int first = 0, err;
-	u8 now[SIZE];
 	u32 i;
 
 	for (i = 0; i < sites->n; i++) {
@@ -211,12 +242,7 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 		    (s->wanted == DP_WANT_PLAN && s->armed == DP_SITE_THERE) ||
 		    (s->wanted && s->armed == DP_SITE_TRAPPED))
 			continue;
-		err = target->ops->read(target, s->addr, now, SIZE);
-		if (!err && !dp_text_ours(s, now))
-			err = -EBUSY;
-		s->armed = err ? DP_SITE_THERE : DP_SITE_LEAVING;
-		if (!err && dp_bytes_same(now, s->orig, SIZE))
-			s->armed = DP_SITE_OFF;
+		err = begin_leaving(target, s);
 		if (err && !first) {
 			first = err;
 			if (bad)

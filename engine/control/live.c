@@ -147,6 +147,23 @@ static void give_probe(struct dp_engine *e, u32 probe)
 	e->growth->free_probe = probe + 1;
 }
 
+/* So that taking probes away never wants for memory. */
+static int reserve_batch(struct dp_engine *e)
+{
+	u32 want = e->nr_sites + 2; /* each once */
+	struct dp_growth *g = e->growth;
+	u32 *bigger;
+
+	if (want <= g->cap_touched)
+		return 0;
+	bigger = dp_port_resize(g->touched, 2 * want * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	g->touched = bigger;
+	g->cap_touched = 2 * want;
+	return 0;
+}
+
 int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		const struct dp_handlers *h, bool enabled, bool x87, u32 *probe,
 		const char **why)
@@ -155,8 +172,12 @@ int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	int err;
 
 	*why = "there are too many probes";
-	if (e->nr_sites == e->max_sites)
+	if (e->nr_sites == e->max_sites && !dp_engine_find(e, addr))
 		return -ENOMEM;
+	*why = "out of memory";
+	if (reserve_batch(e))
+		return -ENOMEM;
+	*why = "there are too many probes";
 	retire(e, addr, code);
 	if (inside_hook(e, addr)) {
 		*why = HOOKED;
@@ -252,7 +273,10 @@ static void mirror(struct dp_engine *e, u32 i)
 	}
 	if (*link)
 		__atomic_store_n(link, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&entry->fast, fast(e, i), __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->fast, fast(e, i), __ATOMIC_SEQ_CST);
+	/* One that has been switched off meanwhile has looked before. */
+	if (!fast(e, i))
+		__atomic_store_n(&entry->fast, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&entry->gate, has_handlers(e, i), __ATOMIC_RELEASE);
 }
 
@@ -360,18 +384,14 @@ static void mark_around(struct dp_engine *e, struct batch *b, u32 i)
 		mark(e, b, dp_engine_find(e, addr - d));
 }
 
-static int batch_of(struct dp_engine *e, struct batch *b, const u32 *probes,
-		    u32 n)
+static struct batch batch_of(struct dp_engine *e, const u32 *probes, u32 n)
 {
+	struct batch b = { e->growth->touched, 0 };
 	u32 i;
 
-	b->n = 0;
-	b->v = dp_port_alloc(((u64)n * DP_JUMP_SIZE + 1) * sizeof(*b->v));
-	if (!b->v)
-		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		mark_around(e, b, e->probes[probes[i]].site);
-	return 0;
+		mark_around(e, &b, e->probes[probes[i]].site);
+	return b;
 }
 
 static void set_copy(struct dp_site_entry *s, bool whole)
@@ -463,8 +483,6 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	for (i = 0; i < b->n; i++)
 		e->sites[b->v[i]].marked = false;
-	dp_port_free(e->growth->touched);
-	e->growth->touched = b->v;
 	e->growth->nr_touched = b->n;
 	return err;
 }
@@ -472,10 +490,9 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 static int apply_around(struct dp_engine *e, struct dp_target *target,
 			const u32 *probes, u32 n, u64 *bad)
 {
-	struct batch b;
-	int err = batch_of(e, &b, probes, n);
+	struct batch b = batch_of(e, probes, n);
 
-	return err ? err : apply(e, target, &b, bad);
+	return apply(e, target, &b, bad);
 }
 
 static void take_out(struct dp_engine *e, const u32 *probes, u32 n)
@@ -516,6 +533,36 @@ int dp_live_remove(struct dp_engine *e, struct dp_target *target,
 {
 	take_out(e, probes, n);
 	return apply_around(e, target, probes, n, NULL);
+}
+
+const struct dp_handlers *dp_live_handlers(const struct dp_engine *e, u32 probe)
+{
+	return &e->probes[probe].handlers;
+}
+
+/* Only what never moves is looked at here. */
+bool dp_live_switch_off(struct dp_engine *e, u32 probe, u64 user)
+{
+	const struct dp_probe_entry *p = probe_entry(e, probe);
+	struct dp_probe_state *state = &e->view.states[probe];
+
+	if (p->user != user ||
+	    __atomic_fetch_or(&state->status, DP_PROBE_REMOVED,
+			      __ATOMIC_SEQ_CST) &
+		    DP_PROBE_REMOVED)
+		return false;
+	__atomic_store_n(&entry_of(e, p->site)->fast, 0, __ATOMIC_SEQ_CST);
+	if (p->follow)
+		__atomic_store_n(&((struct dp_follow *)p->follow)->handler, 0,
+				 __ATOMIC_RELEASE);
+	return true;
+}
+
+bool dp_live_is_off(const struct dp_engine *e, u32 probe)
+{
+	return __atomic_load_n(&e->view.states[probe].status,
+			       __ATOMIC_ACQUIRE) &
+	       DP_PROBE_REMOVED;
 }
 
 void dp_live_forget(struct dp_engine *e, u32 probe)
@@ -567,11 +614,9 @@ int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 int dp_live_knobs(struct dp_engine *e, struct dp_target *target, bool armed,
 		  bool jumps)
 {
-	struct batch b = { dp_port_alloc((e->nr_sites + 1) * sizeof(u32)), 0 };
+	struct batch b = { e->growth->touched, 0 };
 	u32 i;
 
-	if (!b.v)
-		return -ENOMEM;
 	e->growth->disarmed = !armed;
 	e->growth->unoptimized = !jumps;
 	for (i = 0; i < e->nr_sites; i++)

@@ -93,6 +93,21 @@ int dp_live_commit(struct dp_engine *engine, struct dp_target *target,
 int dp_live_remove(struct dp_engine *engine, struct dp_target *target,
 		   const u32 *probes, u32 n);
 
+/** dp_live_handlers() - what dp_live_add() was told; until dp_live_forget() */
+const struct dp_handlers *dp_live_handlers(const struct dp_engine *engine,
+					   u32 probe);
+
+/**
+ * dp_live_switch_off() - its handlers are not called any more
+ * @user: what its handlers get, to make sure that it is meant
+ *
+ * It is still to be removed.
+ * Context: any, also while another thread is in one of these functions.
+ * Return: false: it is another's, or off already.
+ */
+bool dp_live_switch_off(struct dp_engine *engine, u32 probe, u64 user);
+bool dp_live_is_off(const struct dp_engine *engine, u32 probe);
+
 /** dp_live_forget() - when no handler of it runs any more */
 void dp_live_forget(struct dp_engine *engine, u32 probe);
 

@@ -184,7 +184,8 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	return 0;
 }
 
-/* From the number to the call: what a hook displaces. */
+/* From the number to the call: what a hook displaces. Of a call that sleeps, one
+ * instruction. */
 static void take_call(struct dp_site *s, const u8 *code)
 {
 	struct dp_region *r = &s->region;
@@ -197,7 +198,8 @@ static void take_call(struct dp_site *s, const u8 *code)
 		r->at[r->nr] = r->len;
 		r->facts[r->nr++] = f;
 		r->len += f.len;
-	} while (f.class != DP_INSN_SYSCALL && r->nr < DP_REGION_INSNS);
+	} while (f.class != DP_INSN_SYSCALL && r->nr < DP_REGION_INSNS &&
+		 !dp_call_sleeps((u32)s->hook));
 	for (i = 0; i < r->len; i++)
 		s->code[i] = code[i];
 }

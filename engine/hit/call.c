@@ -52,6 +52,7 @@ struct call {
 	struct dp_regs *regs;
 	struct dp_stack *stack;
 	bool signal; /* the kernel has saved everything */
+	bool on_alt; /* its frame is on the alternate stack */
 	bool after; /* post_handlers */
 	bool obeyed; /* a pre_handler has changed ip */
 	bool post; /* somebody wants to be called afterwards */
@@ -62,7 +63,7 @@ static bool is_on(u32 probe)
 	return dp_probe(probe)->enabled &&
 	       !(__atomic_load_n(&dp_probe_state(probe)->status,
 				 __ATOMIC_RELAXED) &
-		 DP_PROBE_FAULTED);
+		 (DP_PROBE_FAULTED | DP_PROBE_REMOVED));
 }
 
 static void miss(const struct dp_site_entry *site, enum dp_tally why)
@@ -194,11 +195,17 @@ static void each_after(struct call *call)
 	}
 }
 
-/* A signal that comes while we are on our own stack would be put where the
- * interrupted handler's frame is, were the alternate stack still known. */
-static bool hide_alternate(struct dp_stack *stack)
+static bool on_alternate(const struct dp_stack *stack, u64 addr)
 {
-	if (stack->alt_off || stack->sp - stack->alt_sp >= stack->alt_size)
+	return addr - stack->alt_sp < stack->alt_size;
+}
+
+/* A signal that comes while we are on our own stack would be put where the
+ * interrupted handler's frame is, or the kernel's of this hit, were the alternate
+ * stack still known. */
+static bool hide_alternate(struct dp_stack *stack, bool in_use)
+{
+	if (!in_use && !on_alternate(stack, stack->sp))
 		return false;
 	stack->alt_off = 1;
 	dp_port_set_altstack(0, 0);
@@ -225,15 +232,16 @@ static void run(void *arg)
 	stack->site = (u64)call->site;
 	stack->x87 = call->site->x87 && !call->signal;
 	stack->hits++;
+	stack->faulting = 0;
 	__asm__ volatile("" : : : "memory");
-	hidden = hide_alternate(stack);
+	hidden = hide_alternate(stack, call->on_alt);
 	if (call->after)
 		each_after(call);
 	else
 		each_before(call);
-	if (!call->signal && hidden)
+	/* Also where the kernel would: we may come here a second time. */
+	if (hidden)
 		show_alternate(stack);
-	stack->alt_off = 0;
 	__asm__ volatile("" : : : "memory");
 	if (!stack->jumped)
 		stack->busy = 0;
@@ -251,6 +259,28 @@ static bool enter(struct call *call, u64 sp)
 		miss(call->site, DP_TALLY_RECURSED);
 		return false;
 	}
+	/* Who left a handler has left it hidden. */
+	if (call->stack->alt_off)
+		show_alternate(call->stack);
+	return true;
+}
+
+/* The kernel will put back what it knew when the signal came. */
+static bool enter_signal(struct call *call, struct dp_ucontext *uc)
+{
+	struct dp_stack *stack = dp_stack_known();
+	bool off = stack && stack->alt_off;
+
+	call->signal = true;
+	dp_stack_alternate(uc);
+	if (!enter(call, uc->mc.rsp))
+		return false;
+	if (off) {
+		uc->stack.sp = stack->alt_sp;
+		uc->stack.size = stack->alt_size;
+		uc->stack.flags = 0;
+	}
+	call->on_alt = on_alternate(call->stack, (u64)uc);
 	return true;
 }
 
@@ -344,10 +374,10 @@ static void go_on(struct call *call, struct dp_ucontext *uc)
 
 void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
 {
-	struct call call = { .site = site, .signal = true };
+	struct call call = { .site = site };
 
 	count(site);
-	if (!enter(&call, uc->mc.rsp)) {
+	if (!enter_signal(&call, uc)) {
 		uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
 		return;
 	}
@@ -358,10 +388,10 @@ void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
 
 void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc)
 {
-	struct call call = { .site = site, .signal = true, .after = true };
+	struct call call = { .site = site, .after = true };
 
 	uc->mc.rip = site->addr + site->insn_len;
-	if (!enter(&call, uc->mc.rsp))
+	if (!enter_signal(&call, uc))
 		return;
 	load(&call, &uc->mc, uc->mc.rip);
 	go(&call);

@@ -89,6 +89,10 @@ struct dp_stack *dp_stack_mine(void);
 struct dp_stack *dp_stack_known(void);
 /** dp_stack_low() - its lowest address */
 u64 dp_stack_low(const struct dp_stack *stack);
+/** dp_stack_alternate() - the kernel tells of this thread's alternate stack */
+void dp_stack_alternate(const struct dp_ucontext *uc);
+/** dp_stack_ask_alternate() - it may have changed: ask the kernel */
+void dp_stack_ask_alternate(void);
 /** dp_stack_nested() - is a thread whose stack pointer is @sp in a handler? */
 bool dp_stack_nested(const struct dp_stack *stack, u64 sp);
 

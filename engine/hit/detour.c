@@ -8,14 +8,23 @@
 #include "engine/hit/call.h"
 #include "port_hit.h"
 
+/* Its pc and stack pointer are not in the frame. */
+static struct dp_mcontext *regs_of(struct dp_detour_frame *frame,
+				   const struct dp_site_entry *site)
+{
+	struct dp_mcontext *regs = (void *)frame->regs;
+
+	regs->rip = site->addr;
+	regs->rsp = (u64)(frame + 1) + DP_RED_ZONE;
+	return regs;
+}
+
 static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
 {
-	struct dp_hit hit = { .regs = (void *)frame->regs,
+	struct dp_hit hit = { .regs = regs_of(frame, site),
 			      .alt_size = DP_ALT_UNKNOWN,
 			      .signals = true };
 
-	hit.regs->rip = site->addr;
-	hit.regs->rsp = (u64)(frame + 1) + DP_RED_ZONE;
 	if (site->calls) {
 		dp_call_mcontext(site, hit.regs);
 		return;
@@ -33,7 +42,7 @@ static void watch(struct dp_detour_frame *frame,
 	if (site->first_probe && !(frame->number & DP_TELL_AFTER) &&
 	    dp_wipe.owner && dp_hit_is_owners())
 		hit(frame, site);
-	if (dp_watch(site, (void *)frame->regs, frame->number & DP_TELL_AFTER))
+	if (dp_watch(site, regs_of(frame, site), frame->number & DP_TELL_AFTER))
 		frame->back = j->base + j->at[j->nr] - DP_TELL_TAIL;
 }
 

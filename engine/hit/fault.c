@@ -76,6 +76,8 @@ static void ask(void *arg)
 	f->stack->busy = 1;
 	f->stack->sp = f->regs->sp;
 	f->stack->regs = (u64)f->regs;
+	f->stack->hits++;
+	f->stack->faulting = (u64)f->stack;
 	for (i = f->site->first_probe; i && !f->dealt_with;
 	     i = dp_probe(i - 1)->next) {
 		const struct dp_probe_entry *p = dp_probe(i - 1);
@@ -86,7 +88,21 @@ static void ask(void *arg)
 					      f->trap, &f->stack->guard)
 					.value;
 	}
+	f->stack->faulting = 0;
 	f->stack->busy = 0;
+}
+
+/* Where this signal's frame is nobody else is to put his. */
+static void ask_hidden(struct fault *f, const struct dp_ucontext *uc)
+{
+	u64 sp = uc->stack.sp, size = uc->stack.size;
+	bool in_use = !(uc->stack.flags & DP_SS_DISABLE) && in((u64)uc, sp, size);
+
+	if (in_use)
+		dp_port_set_altstack(0, 0);
+	dp_call_on(f, ask, f->stack);
+	if (in_use)
+		dp_port_set_altstack(sp, size);
 }
 
 /* A copy has faulted. */
@@ -105,7 +121,7 @@ static bool in_copy(struct fault *f, struct dp_ucontext *uc)
 		return false;
 	f->regs = (void *)f->stack->trapped;
 	dp_regs_from(f->regs, &uc->mc);
-	dp_call_on(f, ask, f->stack);
+	ask_hidden(f, uc);
 	if (!f->dealt_with)
 		return false;
 	dp_regs_to(f->regs, &uc->mc);
@@ -124,8 +140,10 @@ static bool in_handler(struct fault *f, struct dp_ucontext *uc)
 
 	if (p->fault) {
 		dp_regs_from(regs, &uc->mc);
+		f->stack->faulting = (u64)__builtin_frame_address(0);
 		given = dp_guard(p->fault, p->user, (u64)regs, f->trap,
 				 &f->stack->guard);
+		f->stack->faulting = 0;
 		f->stack->guard = guard;
 	}
 	if (!given.up && (u32)given.value) {
@@ -163,12 +181,25 @@ static bool in_fast(struct fault *f, struct dp_ucontext *uc)
 	return probe && in_handler(f, uc);
 }
 
+/* It deals with no fault of its own. */
+static bool in_fault_handler(const struct dp_stack *stack, u64 sp)
+{
+	return stack->faulting && stack->busy &&
+	       stack->faulting - sp < DP_STACK_SIZE;
+}
+
 bool dp_call_fault(const struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct fault f = { .trap = uc->mc.trapno };
 
 	if (info->code <= 0 || !dp_wipe.owner)
 		return false;
+	f.stack = dp_stack_known();
+	if (f.stack && in_fault_handler(f.stack, uc->mc.rsp)) {
+		uc->mc.rip = (u64)dp_guard_up;
+		uc->mc.rsp = f.stack->guard;
+		return true;
+	}
 	if (in_copy(&f, uc))
 		return true;
 	f.stack = dp_stack_known();

@@ -69,28 +69,49 @@ static void die(struct dp_siginfo *info, struct dp_ucontext *uc)
 	dp_port_requeue(info->signo, info);
 }
 
+/* The mask in force when the signal came: in a call with a mask of its own it is
+ * not the one that the thread goes back to. */
+static u64 interrupted_mask(struct dp_ucontext *uc)
+{
+	struct dp_sleep *s = dp_sleep_of(&uc->mc);
+
+	if (!s)
+		return uc->sigmask;
+	if (s->closed)
+		uc->sigmask = s->real;
+	s->closed = 0;
+	return s->mask;
+}
+
 u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct dp_kernel_sigaction action, once = { 0 };
 	u32 k = dp_caught_index((u64)info->signo);
-	u64 mask = uc->sigmask;
 	bool forced = info->code > 0;
+	u64 mask;
 
 	/* One that was sent waits while it is blocked; one that the program's own
 	 * instruction makes would kill it then. */
 	if (dp_mask_blocked() & DP_SIGMASK(info->signo)) {
-		if (!forced && dp_mask_hold(info))
+		if (!forced && dp_mask_hold(info)) {
+			dp_sleep_again(uc);
 			return 0;
+		}
 		if (forced) {
 			die(info, uc);
 			return 0;
 		}
+	} else if (!forced && dp_sleep_delay(info, uc)) {
+		return 0;
 	}
 	if (dp_hit_who() == DP_WHO_OWNER)
 		__atomic_fetch_add(&dp_arena.hit.foreign, 1, __ATOMIC_RELAXED);
 	dp_action_get(k, &action);
-	if (action.handler == DP_SIG_IGN && !forced)
+	if (action.handler == DP_SIG_IGN && !forced) {
+		dp_sleep_again(uc);
 		return 0;
+	}
+	mask = interrupted_mask(uc);
 	if (action.handler == DP_SIG_DFL || action.handler == DP_SIG_IGN) {
 		die(info, uc);
 		return 0;

@@ -268,11 +268,42 @@ bool dp_mask_ignores(u32 k);
 void dp_mask_inherit(u64 thread);
 /** dp_mask_forget() - this thread is about to end */
 void dp_mask_forget(void);
+/** dp_mask_believe() - what this thread believes from now on; lets held signals
+ *  come that it opens. Return: false if there is no room. */
+bool dp_mask_believe(u64 mask);
+/** dp_mask_holds() - are any held for it? */
+bool dp_mask_holds(void);
+/** dp_mask_get() - a mask of the program's. Return: 0, -EFAULT. */
+int dp_mask_get(u64 *mask, u64 from);
 /** dp_mask_give_back() - make the kernel's masks what the program believes */
 void dp_mask_give_back(u64 *mask);
 /** dp_mask_real() - block really what is believed to be, or not any more: for
  *  what comes after an exec */
 void dp_mask_real(bool real);
+
+/* sleep.c: calls that sleep under a mask of their own */
+/**
+ * dp_sleep_enter() - one is about to be made
+ * @site: of the hook before it; @nr: its number
+ * @regs: as they are then; that which has the mask may change
+ */
+void dp_sleep_enter(const struct dp_site_entry *site, u64 nr,
+		    struct dp_mcontext *regs);
+/** dp_sleep_return() - one may just have returned */
+void dp_sleep_return(struct dp_mcontext *regs);
+/** dp_sleep_of() - the call that a signal has interrupted or kept from going to
+ *  sleep; or NULL */
+struct dp_sleep *dp_sleep_of(struct dp_mcontext *regs);
+/**
+ * dp_sleep_delay() - a signal comes between the beginning of a call that opens it
+ * and the call itself
+ * Return: true if it waits for the call.
+ */
+bool dp_sleep_delay(const struct dp_siginfo *info, struct dp_ucontext *uc);
+/** dp_sleep_again() - what has interrupted a call was nothing to it */
+void dp_sleep_again(struct dp_ucontext *uc);
+/** dp_sleep_forget() - there is no such thread any more, or none yet */
+void dp_sleep_forget(u64 thread);
 
 /* entry.S: see there */
 extern const char dp_detour_entry[];

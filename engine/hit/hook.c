@@ -6,7 +6,7 @@
  * program's remembered one. execve takes the whole image away: what it starts
  * is noted, so that the tool can say what ended the probes.
  */
-#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port_hit.h"
 
 #define NEVER_MASKED (DP_SIGMASK(9) | DP_SIGMASK(19))
@@ -156,4 +156,6 @@ void dp_hook_after(struct dp_hook_regs *regs)
 {
 	if (regs->nr == __NR_execve || regs->nr == __NR_execveat)
 		dp_hook_undo_exec();
+	if (regs->nr == __NR_sigaltstack && dp_arena.control.resident)
+		dp_stack_ask_alternate();
 }

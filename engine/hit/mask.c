@@ -151,8 +151,7 @@ static bool release(u64 thread, u64 mask)
 	return others;
 }
 
-/* Return: false if there is no room. */
-static bool set_blocked(u64 mask)
+bool dp_mask_believe(u64 mask)
 {
 	u64 thread = dp_mask_thread(), sharer = sharer_bit();
 	u64 had = bits_of(thread, sharer);
@@ -163,6 +162,11 @@ static bool set_blocked(u64 mask)
 	    !release(thread, mask_of(had) & ~mask))
 		change(thread, sharer, 0, DP_MASK_HELD);
 	return true;
+}
+
+bool dp_mask_holds(void)
+{
+	return bits_of(dp_mask_thread(), sharer_bit()) & DP_MASK_HELD;
 }
 
 void dp_mask_lend(void)
@@ -190,11 +194,26 @@ bool dp_mask_ignores(u32 k)
 	       (action.handler == DP_SIG_IGN && !(bits & DP_MASK_DEFAULT));
 }
 
+/* The kernel keeps one of a kind, too, the first. */
+static bool is_held(u64 thread, u32 sig)
+{
+	u32 i;
+
+	for (i = 0; i < DP_HELD; i++)
+		if (__atomic_load_n(&dp_private.held[i].thread,
+				    __ATOMIC_ACQUIRE) == thread &&
+		    (u32)dp_private.held[i].info[0] == sig)
+			return true;
+	return false;
+}
+
 bool dp_mask_hold(const struct dp_siginfo *info)
 {
 	u64 thread = dp_mask_thread(), none;
 	u32 i;
 
+	if (is_held(thread, (u32)info->signo))
+		return true;
 	for (i = 0; i < DP_HELD; i++) {
 		struct dp_held *h = &dp_private.held[i];
 
@@ -219,7 +238,7 @@ static bool on_stack(u64 addr, u64 size)
 	return addr >= sp && ((addr + size - 1) ^ sp) < DP_PAGE;
 }
 
-static int get(u64 *mask, u64 from)
+int dp_mask_get(u64 *mask, u64 from)
 {
 	if (!on_stack(from, sizeof(*mask)))
 		return dp_port_copy_in(mask, from, sizeof(*mask));
@@ -254,12 +273,12 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 	u64 mask = 0, before;
 	s64 ret;
 
-	if (set && get(&mask, set))
+	if (set && dp_mask_get(&mask, set))
 		return -EFAULT;
 	if (set && how <= DP_SIG_SETMASK)
 		will = blocked_by(how, mask, was) & caught;
 	/* Room first: where there is none it has to be blocked after all. */
-	if (will & ~was && !set_blocked(was | will)) {
+	if (will & ~was && !dp_mask_believe(was | will)) {
 		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
 		will = was;
 	} else if (how != SIG_UNBLOCK) {
@@ -270,7 +289,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 	if (ret)
 		return ret;
 	if (was & ~will)
-		set_blocked(will);
+		dp_mask_believe(will);
 	before |= was;
 	return old && put(old, &before) ? -EFAULT : 0;
 }
@@ -284,7 +303,7 @@ s64 dp_mask_pending(u64 set, u64 size)
 	if (ret || size != DP_SIGSET_BYTES ||
 	    !(bits_of(thread, sharer_bit()) & DP_MASK_HELD))
 		return ret;
-	if (get(&mask, set))
+	if (dp_mask_get(&mask, set))
 		return -EFAULT;
 	for (i = 0; i < DP_HELD; i++)
 		if (__atomic_load_n(&dp_private.held[i].thread,
@@ -295,14 +314,16 @@ s64 dp_mask_pending(u64 set, u64 size)
 
 void dp_mask_inherit(u64 thread)
 {
+	dp_sleep_forget(thread);
 	change(thread, 0, bits_for(dp_mask_blocked()), DP_MASK_STATE);
 }
 
 void dp_mask_forget(void)
 {
-	u64 thread = dp_mask_thread();
+	u64 thread = dp_mask_thread(), sharer = sharer_bit();
 
-	change(thread, sharer_bit(), 0, DP_MASK_STATE);
+	dp_sleep_forget(thread | sharer);
+	change(thread, sharer, 0, DP_MASK_STATE);
 }
 
 void dp_mask_real(bool real)

@@ -9,6 +9,12 @@
 #include "engine/hit/call.h"
 #include "port_hit.h"
 
+/* Of a signal frame, from its stack_t on: how much of it is looked at, where the
+ * stack pointer is in there, and how far it can be from the top of the stack. */
+#define FRAME_BYTES (19 * 8)
+#define FRAME_SP 18
+#define FRAME_MAX 16384
+
 static u64 *self(void)
 {
 	u64 pointer;
@@ -104,6 +110,45 @@ static bool on_alternate(const struct dp_stack *stack, u64 sp)
 	return sp - stack->alt_sp < stack->alt_size;
 }
 
+/* The kernel has put a frame at the top of the alternate stack, with what is known
+ * of that stack in it, and the stack pointer where it interrupted the thread: was
+ * it in a handler? */
+static bool interrupts(const struct dp_stack *stack)
+{
+	u64 top = (stack->alt_sp + stack->alt_size) & ~7ull, at;
+	const u64 *word;
+
+	for (at = top - FRAME_BYTES; at >= stack->alt_sp && top - at < FRAME_MAX;
+	     at -= 8) {
+		word = (const u64 *)at;
+		if (word[0] == stack->alt_sp && word[2] == stack->alt_size)
+			return word[FRAME_SP] - dp_stack_low(stack) <
+			       DP_STACK_SIZE - DP_PAGE;
+	}
+	return true;
+}
+
+void dp_stack_ask_alternate(void)
+{
+	struct dp_stack *stack;
+
+	if (!dp_wipe.owner || !dp_hit_is_owners())
+		return;
+	stack = dp_stack_known();
+	if (stack && !stack->alt_off)
+		dp_port_altstack(&stack->alt_sp, &stack->alt_size);
+}
+
+void dp_stack_alternate(const struct dp_ucontext *uc)
+{
+	struct dp_stack *stack = dp_stack_known();
+
+	if (!stack || stack->alt_off)
+		return;
+	stack->alt_sp = uc->stack.sp;
+	stack->alt_size = uc->stack.flags & DP_SS_DISABLE ? 0 : uc->stack.size;
+}
+
 /*
  * In a handler the stack pointer is on its stack, also in a signal handler that
  * interrupts it; unless that one runs on the alternate stack, or the handler is
@@ -117,5 +162,6 @@ bool dp_stack_nested(const struct dp_stack *stack, u64 sp)
 		return false;
 	if (stack->jumped)
 		return sp <= stack->sp;
-	return on_alternate(stack, sp) && !on_alternate(stack, stack->sp);
+	return on_alternate(stack, sp) && !on_alternate(stack, stack->sp) &&
+	       interrupts(stack);
 }

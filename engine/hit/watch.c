@@ -168,22 +168,45 @@ static void after(const struct dp_mcontext *regs)
 		leave();
 }
 
-bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
-	      bool has_returned)
+/* Before its hook's instruction a place where calls return, behind it one where
+ * they begin. */
+static bool passes(const struct dp_site_entry *site, struct dp_mcontext *regs,
+		   bool after)
 {
-	u64 nr = site->number == DP_ANY_CALL ? regs->rax : site->number;
-	struct dp_hook_regs call = { .nr = nr,
+	if (site->number & DP_CALL_RETURNS && !after)
+		dp_sleep_return(regs);
+	else if (site->number & DP_CALL_ENTERS && after)
+		dp_sleep_enter(site, site->number & DP_CALL_NUMBER, regs);
+	return false;
+}
+
+/* Where a number is not known before, others pass, too. */
+static bool answers(const struct dp_site_entry *site, struct dp_mcontext *regs)
+{
+	struct dp_hook_regs call = { .nr = regs->rax,
 				     .args = { regs->rdi, regs->rsi, regs->rdx,
 					       regs->r10, regs->r8 } };
 
-	if (has_returned) {
-		after(regs);
-		return false;
-	}
-	before(nr, regs);
-	/* Others only pass where a number is not known before. */
-	if (site->number != DP_ANY_CALL || !dp_hook_before(&call))
+	dp_sleep_enter(site, call.nr, regs);
+	if (!dp_hook_before(&call))
 		return false;
 	regs->rax = call.ret;
 	return true;
+}
+
+bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
+	      bool has_returned)
+{
+	bool any = site->number == DP_ANY_CALL;
+
+	if (dp_call_sleeps(site->number))
+		return passes(site, regs, has_returned);
+	if (has_returned) {
+		if (any)
+			dp_sleep_return(regs);
+		after(regs);
+		return false;
+	}
+	before(any ? regs->rax : site->number, regs);
+	return any && answers(site, regs);
 }

@@ -40,6 +40,11 @@ struct dp_compat_hooks {
 
 extern struct dp_compat_hooks dp_compat_hooks;
 
+struct task_struct;
+/** dp_task_known() - current, but with the name that it had when it was first asked
+ *  for: without a system call. Context: any. */
+struct task_struct *dp_task_known(void);
+
 /**
  * dp_compat_alias() - the function that stands for another
  * @name: as a probe names it

@@ -108,18 +108,32 @@ static void fill(struct own *me)
 	fill_parent(&me->parent);
 }
 
-/* This is called as a pure function: to its callers it changes nothing. */
-struct task_struct *get_current(void)
+/* PR_GET_NAME */
+static void fill_name(struct own *me)
+{
+	dp_sys3(__NR_prctl, 16, me->task.comm, 0);
+}
+
+struct task_struct *dp_task_known(void)
 {
 	u32 now = generation();
 
 	if (!now || own.generation != now) {
 		fill(&own);
+		fill_name(&own);
 		own.generation = now;
 	}
-	/* Names change, and nobody tells. PR_GET_NAME */
-	dp_sys3(__NR_prctl, 16, own.task.comm, 0);
 	return &own.task;
+}
+
+/* This is called as a pure function: to its callers it changes nothing. */
+struct task_struct *get_current(void)
+{
+	struct task_struct *task = dp_task_known();
+
+	/* Names change, and nobody tells. */
+	fill_name(&own);
+	return task;
 }
 
 uid_t dp_compat_uid(void)

@@ -17,6 +17,7 @@
 enum dp_helper_verb {
 	DP_HELPER_RESIDE, /* dp_process_reside() */
 	DP_HELPER_QUIESCE, /* dp_process_quiesce(); @n numbers follow */
+	DP_HELPER_LOOK, /* where is thread @n? */
 };
 
 /** struct dp_helper_order - what it is to do */
@@ -30,7 +31,8 @@ struct dp_helper_order {
 /** struct dp_helper_answer - what came of it */
 struct dp_helper_answer {
 	s32 err;
-	u64 base;
+	u64 base; /* of the agent; or a thread's stack pointer */
+	u64 pc;
 	struct dp_diag diag;
 };
 

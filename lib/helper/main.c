@@ -4,6 +4,9 @@
 #include "proc/proc.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int transfer(ssize_t (*act)(int fd, void *buf, size_t n), int fd,
@@ -44,6 +47,28 @@ static void quiesce(const struct dp_helper_order *order,
 	free(which);
 }
 
+/* It is stopped for a moment, by no signal. */
+static int look(pid_t tid, struct dp_helper_answer *answer)
+{
+	struct user_regs_struct regs;
+	int status, err = -ESRCH;
+
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
+		return -errno;
+	if (!ptrace(PTRACE_INTERRUPT, tid, 0, 0) &&
+	    waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status) &&
+	    !ptrace(PTRACE_GETREGS, tid, 0, &regs)) {
+		answer->base = regs.rsp;
+		answer->pc = regs.rip;
+		err = 0;
+		/* Should a signal have stopped it, it is to get it. */
+		if (status >> 16 != PTRACE_EVENT_STOP)
+			ptrace(PTRACE_DETACH, tid, 0, WSTOPSIG(status));
+	}
+	ptrace(PTRACE_DETACH, tid, 0, 0);
+	return err;
+}
+
 int main(void)
 {
 	struct dp_helper_order order;
@@ -53,6 +78,8 @@ int main(void)
 		return 1;
 	if (order.verb == DP_HELPER_QUIESCE)
 		quiesce(&order, &answer);
+	else if (order.verb == DP_HELPER_LOOK)
+		answer.err = look((pid_t)order.n, &answer);
 	else
 		answer.err = dp_process_reside(order.pid, order.n, &answer.base,
 					       &answer.diag);

@@ -12,6 +12,12 @@
  *               of all kinds, whose handler is where work() is called too
  * strict        the same, and the handler looks whether SIGTRAP is blocked in it
  * spawn         posix_spawn(), system() and threads, in which libc blocks all
+ * sleep         SIGUSR1 comes in calls whose own mask blocks everything else;
+ *               in some of them, so does a SIGTRAP
+ * open          the other way about: SIGTRAP is blocked but in such calls
+ * cancel        threads are cancelled in such calls
+ * asleep        SIGUSR1 from outside wakes it in such calls, all of one kind:
+ *               blocked asleep ROUNDS KIND; it says so each time
  *
  * Every round calls work() and malloc(), and looks that masks, actions and
  * pending signals are what the program made them. Says "running", and at the end
@@ -19,6 +25,7 @@
  */
 #include <errno.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,6 +34,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -413,7 +422,328 @@ static void spawn_round(long n)
 	check(mask_is(&usual, 0), "mask", n);
 }
 
+static int epoll, ready[2];
+
+static int call_sigsuspend(const sigset_t *mask)
+{
+	return sigsuspend(mask);
+}
+
+/* The others wait for a byte that comes only where it is wanted. */
+static int call_ppoll(const sigset_t *mask)
+{
+	struct pollfd fd = { .fd = ready[0], .events = POLLIN };
+
+	return ppoll(&fd, 1, NULL, mask);
+}
+
+static int call_pselect(const sigset_t *mask)
+{
+	fd_set fds;
+
+	FD_ZERO(&fds);
+	FD_SET(ready[0], &fds);
+	return pselect(ready[0] + 1, &fds, NULL, NULL, NULL, mask);
+}
+
+static int call_epoll_pwait(const sigset_t *mask)
+{
+	struct epoll_event event;
+
+	return epoll_pwait(epoll, &event, 1, -1, mask);
+}
+
+static int call_epoll_pwait2(const sigset_t *mask)
+{
+	struct epoll_event event;
+
+	return epoll_pwait2(epoll, &event, 1, NULL, mask);
+}
+
+static int call_raw_ppoll(const sigset_t *mask)
+{
+	struct pollfd fd = { .fd = ready[0], .events = POLLIN };
+
+	return (int)syscall(SYS_ppoll, &fd, 1, NULL, mask, 8);
+}
+
+static int call_raw_pselect(const sigset_t *mask)
+{
+	struct {
+		const sigset_t *mask;
+		size_t size;
+	} pair = { mask, 8 };
+	fd_set fds;
+
+	FD_ZERO(&fds);
+	FD_SET(ready[0], &fds);
+	return (int)syscall(SYS_pselect6, ready[0] + 1, &fds, NULL, NULL, NULL,
+			    &pair);
+}
+
+static int (*const calls[])(const sigset_t *mask) = {
+	call_sigsuspend,   call_ppoll,	   call_pselect,     call_epoll_pwait,
+	call_epoll_pwait2, call_raw_ppoll, call_raw_pselect,
+};
+#define NR_CALLS ((long)(sizeof(calls) / sizeof(calls[0])))
+
+static sigset_t inside, inside_handler;
+static volatile long wakes, asleep;
+/* Of syscall(3) nobody can tell later which call it was in. */
+static volatile int is_raw, until_told;
+static volatile int with_trap, wake_with;
+enum { RAISED = 1, SENT = 2 };
+static pthread_t sleeper;
+
+/* Where the thread under test is about to sleep, this one wakes it. */
+static void *waker(void *arg)
+{
+	long seen = 0, n, i;
+
+	for (;;) {
+		n = __atomic_load_n(&asleep, __ATOMIC_ACQUIRE);
+		if (n == seen) {
+			sched_yield();
+			continue;
+		}
+		seen = n;
+		if (n & 1)
+			usleep((useconds_t)(n * 37 % 300));
+		for (i = 0; i < n * 7919 % 4096; i++)
+			__asm__ volatile("pause");
+		if (with_trap == SENT)
+			pthread_kill(sleeper, SIGTRAP);
+		pthread_kill(sleeper, wake_with);
+	}
+	return arg;
+}
+
+static void on_wake(int sig)
+{
+	int i;
+
+	wakes++;
+	for (i = 0; i < 20; i++)
+		do_work(wakes + i);
+	if (is_raw && until_told)
+		return;
+	check(mask_is(&inside_handler, 0), "mask in the handler", wakes);
+	if (with_trap == RAISED)
+		raise(SIGTRAP);
+	/* One that was sent may have come before the call. */
+	if (with_trap)
+		check(is_pending(SIGTRAP) == (traps == wanted_traps),
+		      "a SIGTRAP in the handler", wakes);
+	if (with_trap == RAISED)
+		check(traps == wanted_traps, "a SIGTRAP came too early", wakes);
+}
+
+static void on_trap_inside(int sig, siginfo_t *info, void *context)
+{
+	const ucontext_t *uc = context;
+
+	traps++;
+	do_work(traps);
+	if (is_raw && until_told)
+		return;
+	check(mask_is(&inside_handler, SIGTRAP), "mask in the handler", traps);
+	check(same_set(&uc->uc_sigmask, &usual, SIGTRAP), "mask in the frame",
+	      traps);
+}
+
+static void sleeps_begin(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct sigaction act = { .sa_handler = on_wake };
+	pthread_t thread;
+
+	sigaction(SIGUSR1, &act, NULL);
+	sigaddset(&usual, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &usual, NULL);
+	epoll = epoll_create1(0);
+	if (pipe(ready) || epoll_ctl(epoll, EPOLL_CTL_ADD, ready[0], &event))
+		check(0, "pipe", 0);
+	sleeper = pthread_self();
+	block_all();
+	pthread_create(&thread, NULL, waker, NULL);
+	sigprocmask(SIG_SETMASK, &usual, NULL);
+}
+
+static void sleep_begin(void)
+{
+	signal(SIGTRAP, count_trap);
+	sleeps_begin();
+	wake_with = SIGUSR1;
+	inside_handler = full;
+	inside = full;
+	sigdelset(&inside, SIGUSR1);
+}
+
+static void sleep_round(long n)
+{
+	long before = wakes;
+	int ret;
+
+	with_trap = n % 5 ? (int)(n % 3) : RAISED;
+	is_raw = n % NR_CALLS >= NR_CALLS - 2;
+	if (is_raw && until_told && with_trap == RAISED)
+		with_trap = 0;
+	if (n % 5 == 0)
+		raise(SIGUSR1);
+	else
+		__atomic_store_n(&asleep, n + 1, __ATOMIC_RELEASE);
+	ret = calls[n % NR_CALLS](&inside);
+	check(ret == -1 && errno == EINTR, "what the call returned", n);
+	check(wakes == before + 1, "number of wakes", n);
+	wanted_traps += with_trap != 0;
+	check(traps == wanted_traps, "number of traps", n);
+	check(mask_is(&usual, 0), "mask", n);
+	do_work(n);
+}
+
+static long kind;
+
+static void asleep_begin(void)
+{
+	struct sigaction act = { .sa_handler = on_wake };
+	struct epoll_event event = { .events = EPOLLIN };
+
+	sigaction(SIGUSR1, &act, NULL);
+	sigaddset(&usual, SIGUSR1);
+	block_all();
+	sigprocmask(SIG_SETMASK, &usual, NULL);
+	inside_handler = full;
+	inside = full;
+	sigdelset(&inside, SIGUSR1);
+	epoll = epoll_create1(0);
+	check(!pipe(ready) &&
+		      !epoll_ctl(epoll, EPOLL_CTL_ADD, ready[0], &event),
+	      "pipe", 0);
+	is_raw = kind >= NR_CALLS - 2;
+}
+
+static void asleep_round(long n)
+{
+	int ret = calls[kind % NR_CALLS](&inside);
+
+	check(ret == -1 && errno == EINTR, "what the call returned", n);
+	check(wakes == n + 1, "number of wakes", n);
+	check(mask_is(&usual, 0), "mask", n);
+	do_work(n);
+	printf("awake %ld\n", wakes);
+	fflush(stdout);
+}
+
+static void open_begin(void)
+{
+	struct sigaction act = { .sa_sigaction = on_trap_inside,
+				 .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGTRAP, &act, NULL);
+	sigaddset(&usual, SIGTRAP);
+	sleeps_begin();
+	sigemptyset(&inside);
+	sigaddset(&inside, SIGTERM);
+}
+
+/* Something to return at once goes before a signal. */
+static void open_ready(long n)
+{
+	char c = 'x';
+	int which = 1 + (int)(n % (NR_CALLS - 1));
+
+	check(write(ready[1], &c, 1) == 1, "write()", n);
+	raise(SIGTRAP);
+	check(calls[which](&inside) == 1, "what the call returned", n);
+	check(read(ready[0], &c, 1) == 1, "read()", n);
+	check(traps == wanted_traps, "a SIGTRAP came too early", n);
+	check(is_pending(SIGTRAP), "no SIGTRAP is pending", n);
+	check(mask_is(&usual, 0), "mask", n);
+}
+
+static void open_round(long n)
+{
+	int ret;
+
+	is_raw = n % NR_CALLS >= NR_CALLS - 2;
+	inside_handler = inside;
+	wake_with = n % 3 == 1 ? SIGUSR1 : SIGTRAP;
+	if (wake_with == SIGUSR1)
+		sigaddset(&inside_handler, SIGUSR1);
+	if (n % 6 == 0)
+		open_ready(n);
+	else if (n % 3 == 0)
+		raise(SIGTRAP);
+	else
+		__atomic_store_n(&asleep, n + 1, __ATOMIC_RELEASE);
+	ret = calls[n % NR_CALLS](&inside);
+	check(ret == -1 && errno == EINTR, "what the call returned", n);
+	wanted_traps += wake_with == SIGTRAP;
+	check(traps == wanted_traps, "number of traps", n);
+	check(!is_pending(SIGTRAP), "a SIGTRAP is pending", n);
+	check(mask_is(&usual, 0), "mask", n);
+	do_work(n);
+}
+
+static volatile long cleanups;
+
+static void on_cancel(void *arg)
+{
+	do_work((long)arg);
+	cleanups++;
+}
+
+static __attribute__((noinline)) long cancelled(long n)
+{
+	sigset_t mask = full;
+
+	pthread_cleanup_push(on_cancel, (void *)n);
+	__atomic_store_n(&asleep, n + 1, __ATOMIC_RELEASE);
+	for (;;)
+		calls[n % (NR_CALLS - 2)](&mask);
+	pthread_cleanup_pop(0);
+	return n;
+}
+
+static void *cancelled_thread(void *arg)
+{
+	return (void *)cancelled((long)arg);
+}
+
+static void cancel_begin(void)
+{
+	block_all();
+	sigprocmask(SIG_SETMASK, &usual, NULL);
+	epoll = epoll_create1(0);
+	check(!pipe(ready), "pipe()", 0);
+}
+
+static void cancel_round(long n)
+{
+	long before = cleanups, i;
+	pthread_t thread;
+	void *back;
+
+	check(!pthread_create(&thread, NULL, cancelled_thread, (void *)n),
+	      "pthread_create()", n);
+	while (__atomic_load_n(&asleep, __ATOMIC_ACQUIRE) != n + 1)
+		sched_yield();
+	for (i = 0; n & 1 && i < n * 7919 % 4096; i++)
+		__asm__ volatile("pause");
+	if (!(n & 1))
+		usleep(100);
+	pthread_cancel(thread);
+	check(!pthread_join(thread, &back) && back == PTHREAD_CANCELED,
+	      "pthread_join()", n);
+	check(cleanups == before + 1, "cleanup", n);
+	do_work(n);
+}
+
 static const struct mode modes[] = {
+	{ "sleep", sleep_begin, sleep_round, nothing },
+	{ "open", open_begin, open_round, nothing },
+	{ "asleep", asleep_begin, asleep_round, nothing },
+	{ "cancel", cancel_begin, cancel_round, nothing },
 	{ "mask", block_all, mask_round, mask_end },
 	{ "pending", pending_begin, pending_round, mask_end },
 	{ "ignore", ignore_begin, ignore_round, nothing },
@@ -429,6 +759,7 @@ static void run(const struct mode *mode, long rounds)
 	sigset_t term;
 	long n;
 
+	until_told = !rounds;
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, NULL);
@@ -457,6 +788,7 @@ int main(int argc, char **argv)
 	long rounds = argc > 2 ? atol(argv[2]) : 100;
 	size_t i;
 
+	kind = argc > 3 ? atol(argv[3]) : 0;
 	for (i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (!strcmp(argv[1], modes[i].name)) {
 			run(&modes[i], rounds);

@@ -63,10 +63,13 @@ struct dp_sigframe {
 #define DP_SIGMASK(sig) (1ull << ((sig)-1))
 
 /* Our own actions: on the alternate stack if there is one, nested traps allowed,
- * and nothing else in between. */
+ * and nothing else in between; but where handlers in C run, one may be in a call
+ * that another thread cancels, and libc then waits for this signal of its own. */
+#define DP_SIGCANCEL 32
 #define DP_TRAP_FLAGS \
 	(DP_SA_SIGINFO | DP_SA_NODEFER | DP_SA_ONSTACK | DP_SA_RESTORER)
 #define DP_TRAP_MASK(caught) \
-	(~(DP_SIGMASK(5) | DP_SIGMASK(4) | dp_caught_set(caught)))
+	(~(DP_SIGMASK(5) | DP_SIGMASK(4) | dp_caught_set(caught) | \
+	   ((caught) == DP_CAUGHT ? DP_SIGMASK(DP_SIGCANCEL) : 0)))
 
 #endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * many: tens of thousands of probes at once, and one at a time; and for how much
+ * memory.
+ *
+ * FUNCTIONS: how many, at most 50000; CYCLES: probes that come and go again.
+ */
+#include "tests/self/self.h"
+
+#define MOST 50000
+
+/* Of three kinds, with a symbol and unwind information each. */
+__asm__(".text\n"
+	".macro one\n"
+	".balign 16\n"
+	".type many_\\@, @function\n"
+	"many_\\@:\n"
+	".cfi_startproc\n"
+	".if \\@ % 3 == 0\n"
+	"push %rbp\n mov %rsp, %rbp\n lea 3(%rdi), %eax\n pop %rbp\n ret\n"
+	".elseif \\@ % 3 == 1\n"
+	"endbr64\n lea 3(%rdi), %eax\n ret\n"
+	".else\n"
+	"sub $24, %rsp\n mov %rdi, 8(%rsp)\n mov 8(%rsp), %rax\n"
+	"add $3, %rax\n add $24, %rsp\n ret\n"
+	".endif\n"
+	".cfi_endproc\n"
+	".size many_\\@, .-many_\\@\n"
+	".endm\n"
+	".globl many_text\n"
+	".balign 32\n"
+	"many_text:\n"
+	".rept 50000\n one\n .endr\n"
+	"many_end:\n"
+	".text\n");
+
+extern char many_text[];
+static struct kprobe probes[MOST];
+static struct kprobe *list[MOST];
+static unsigned char *at[MOST];
+static long n, hits;
+
+static DP_HANDLER_GPR int count(struct kprobe *p, struct pt_regs *regs)
+{
+	hits++;
+	return 0;
+}
+
+/* Each begins where the one before it ends, on a multiple of 16. */
+static void find(void)
+{
+	static const unsigned char first[3][4] = {
+		{ 0x55, 0x48, 0x89, 0xe5 },
+		{ 0xf3, 0x0f, 0x1e, 0xfa },
+		{ 0x48, 0x83, 0xec, 0x18 },
+	};
+	unsigned char *p = (void *)many_text;
+	long i;
+
+	for (i = 0; i < MOST; i++) {
+		while (memcmp(p, first[0], 4) && memcmp(p, first[1], 4) &&
+		       memcmp(p, first[2], 4))
+			p += 16;
+		at[i] = p;
+		p += 16;
+	}
+}
+
+static void prepare(void)
+{
+	long i;
+
+	for (i = 0; i < n; i++) {
+		probes[i] = (struct kprobe){ .addr = at[i],
+					     .pre_handler = count };
+		list[i] = &probes[i];
+	}
+}
+
+static long call_all(void)
+{
+	long i, right = 0;
+
+	hits = 0;
+	for (i = 0; i < n; i++)
+		right += ((int (*)(long))at[i])(i) == (int)i + 3;
+	return right;
+}
+
+static long resident(void)
+{
+	char line[128];
+	FILE *f = fopen("/proc/self/smaps_rollup", "r");
+	long kb = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Pss: %ld", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+static void batch(struct text *text)
+{
+	double began;
+	long had = resident();
+
+	prepare();
+	began = seconds();
+	is(register_kprobes(list, (int)n), 0, "all at once");
+	printf("# %ld on: %.0f ms\n", n, (seconds() - began) * 1e3);
+	printf("# memory: %ld B a probe\n", (resident() - had) * 1024 / n);
+	is(call_all(), n, "every function is right");
+	is(hits, n, "and every probe was hit");
+	began = seconds();
+	unregister_kprobes(list, (int)n);
+	printf("# %ld off: %.0f ms\n", n, (seconds() - began) * 1e3);
+	is(text_differs(text), 0, "the text is as it was");
+	prepare();
+	began = seconds();
+	is(register_kprobes(list, (int)n), 0, "all at once, again");
+	printf("# %ld on again: %.0f ms\n", n, (seconds() - began) * 1e3);
+	began = seconds();
+	dp_kprobes_enabled(0);
+	dp_kprobes_enabled(1);
+	dp_kprobes_optimization(0);
+	dp_kprobes_optimization(1);
+	printf("# knobs: %.0f ms\n", (seconds() - began) * 1e3);
+	unregister_kprobes(list, (int)n);
+}
+
+static void singly(struct text *text)
+{
+	double began;
+	long i, bad = 0;
+
+	prepare();
+	began = seconds();
+	for (i = 0; i < n; i++)
+		bad += register_kprobe(list[i]) != 0;
+	printf("# %ld on one at a time: %.0f ms\n", n,
+	       (seconds() - began) * 1e3);
+	is(bad, 0, "one at a time");
+	is(call_all(), n, "every function is right");
+	is(hits, n, "and every probe was hit");
+	began = seconds();
+	for (i = 0; i < n; i++)
+		unregister_kprobe(list[i]);
+	printf("# %ld off one at a time: %.0f ms\n", n,
+	       (seconds() - began) * 1e3);
+	is(text_differs(text), 0, "the text is as it was");
+}
+
+/* Again and again: what is kept of a place is kept once. */
+static void come_and_go(void)
+{
+	struct kprobe p = { .addr = at[0], .pre_handler = count };
+	struct kretprobe r = { .kp.addr = at[1], .maxactive = 20,
+			       .data_size = 100 };
+	long cycles = amount("CYCLES", 3000) * 10, i, before = 0, bad = 0;
+
+	for (i = 0; i < cycles; i++) {
+		bad += register_kprobe(&p) || register_kretprobe(&r);
+		unregister_kprobe(&p);
+		unregister_kretprobe(&r);
+		if (i == cycles / 10)
+			before = resident();
+	}
+	printf("# %ld cycles: %ld kB more\n", cycles, resident() - before);
+	is(bad, 0, "probes come and go");
+	ok(resident() - before < 512, "and no memory is lost");
+}
+
+int main(void)
+{
+	struct text text = text_of("/proc/self/exe");
+
+	n = amount("FUNCTIONS", 50000);
+	if (n > MOST)
+		n = MOST;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	find();
+	batch(&text);
+	singly(&text);
+	come_and_go();
+	return plan();
+}
