@@ -194,16 +194,61 @@ $(B)/tests/hit-half: tools/check-hit $(B)/agent/agent.elf
 	@printf '#!/bin/sh\nexec tools/check-hit $(B)/agent/agent.elf $(HIT_OBJ)\n' > $@
 	@chmod +x $@
 
+# The Kprobes manual, row by row, in every way of arming.
+CONFORM := $(patsubst tests/conform/%.c,$(B)/tests/conform/%,$(wildcard tests/conform/test_*.c)) \
+	$(B)/tests/conform/test_cxx
+CONFORM_PARTS := $(addprefix $(B)/tests/conform/,conform.o victims.o victims-asm.o twins.o)
+CONFORM_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(DEFS) $(SANFLAGS) -Iinclude -pthread -MMD -MP $(CFLAGS)
+CONFORM_LIBS = -L$(B) -Wl,-rpath,'$$ORIGIN/../..' -l:libdprobes.so.1 -lm
+.SECONDARY: $(CONFORM_PARTS)
+CONFORM_RUNS := $(addprefix $(B)/tests/conform/run-,trap-1 trap-8 interior-1 interior-8 quiesce-1 \
+	interior-1-toggled interior-8-toggled) $(addprefix $(B)/tests/conform/about-,coverage examples exports)
+
+$(B)/tests/conform/%.o: tests/conform/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CONFORM_CFLAGS) -c -o $@ $<
+
+$(B)/tests/conform/%-asm.o: tests/conform/%.S
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CONFORM_CFLAGS) -c -o $@ $<
+
+$(B)/tests/conform/libconform-%.so: tests/conform/%.c $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CONFORM_CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $< \
+		$(if $(filter module,$*),$(CONFORM_LIBS))
+
+$(B)/tests/conform/test_cxx: tests/conform/test_cxx.cc $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++11 -O2 -g -Wall -Wextra -Wno-unused-parameter $(SANFLAGS) -Iinclude -MMD -MP -o $@ $< $(CONFORM_LIBS)
+
+$(B)/tests/conform/test_%: tests/conform/test_%.c $(CONFORM_PARTS) $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CONFORM_CFLAGS) -o $@ $< $(CONFORM_PARTS) $(CONFORM_LIBS)
+
+# run-MODE-THREADS[-toggled]: all of them so
+$(B)/tests/conform/run-%: tests/conform/run
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tests/conform/run $(B)/tests/conform %s\n' '$(subst -, ,$*)' > $@
+	@chmod +x $@
+
+# What is not about arming: examples of the manual pages, rows, names.
+$(B)/tests/conform/about-%: tests/conform/%
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nCC="%s" exec tests/conform/%s $(B)\n' '$(CC)' '$*' > $@
+	@chmod +x $@
+
+conform: $(CONFORM) $(B)/tests/conform/libconform-plugin.so $(B)/tests/conform/libconform-module.so $(CONFORM_RUNS)
+
 $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all $(UNIT) $(SELF) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO)
+	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO) $(CONFORM_RUNS)
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
@@ -276,7 +321,8 @@ install-modules:
 install: all
 	install -D -m 755 $(B)/dprobes $(DESTDIR)$(PREFIX)/bin/dprobes
 	install -D -m 644 man/dprobes.1 $(DESTDIR)$(PREFIX)/share/man/man1/dprobes.1
-	install -D -m 644 man/dprobes.lang.7 $(DESTDIR)$(PREFIX)/share/man/man7/dprobes.lang.7
+	for s in 3 7; do for p in man/*.$$s; do \
+		install -D -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$$s/$${p#man/}; done; done
 	install -D -m 644 tools/completion/dprobes.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dprobes
 
 # What a build and its tests need from Debian; nothing when it is there already.
@@ -292,4 +338,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-modules bench bench-peers tests check check-unit deps clean demo install fuzz stress
+.PHONY: all modules install-modules bench bench-peers conform tests check check-unit deps clean demo install fuzz stress
