@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t owner; /* of the lock's process: a child begins anew */
 static __thread struct dp_diag last;
 static __thread int saved_errno, saved_cancel;
+static __thread sigset_t saved_mask;
 /* The hit half finds it by its distance from the thread pointer. */
 static __thread u64 stack __attribute__((tls_model("initial-exec")));
 
@@ -171,6 +173,9 @@ static int make_engine(void)
 	return err ? err : adopt(answer.base);
 }
 
+/* Of each stack: see wait_for() */
+static u64 left_at[DP_STACKS];
+
 /* What a parent had is none of ours, and was never armed here. */
 static void begin_anew(void)
 {
@@ -180,29 +185,81 @@ static void begin_anew(void)
 	if (dp_self.space.ours)
 		munmap(dp_self.space.ours, dp_self.space.size);
 	dp_self = (struct dp_self){ .symbols = dp_self.symbols };
+	memset(left_at, 0, sizeof(left_at));
 	owner = getpid();
+}
+
+/* A signal handler that comes to us again, or leaves by siglongjmp, would find the
+ * lock taken for ever. What the processor raises in a handler has to come. */
+static void take_lock(void)
+{
+	sigset_t most, mask;
+
+	sigfillset(&most);
+	sigdelset(&most, SIGSEGV);
+	sigdelset(&most, SIGBUS);
+	sigdelset(&most, SIGFPE);
+	sigdelset(&most, SIGILL);
+	sigdelset(&most, SIGTRAP);
+	pthread_sigmask(SIG_BLOCK, &most, &mask);
+	pthread_mutex_lock(&lock);
+	saved_mask = mask;
+}
+
+static void drop_lock(void)
+{
+	sigset_t mask = saved_mask;
+
+	pthread_mutex_unlock(&lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+/* A vfork child, whose changes would be its parent's. */
+static bool is_borrowed(void)
+{
+	const struct dp_wipe *wipe = (void *)(dp_self.base + DP_WIPE_OFFSET);
+
+	return dp_self.base && wipe->owner && wipe->owner != (u32)getpid();
+}
+
+static int open_text(void)
+{
+	int err = dp_text_open(&dp_self.text);
+
+	if (err)
+		dp_diag_set(&last, err, "/proc/thread-self/mem cannot be opened: %s",
+			    strerror(-err));
+	return err;
 }
 
 int dp_self_begin(bool make)
 {
-	int err = 0, error = errno, cancel;
+	int err = 0, error = errno, cancel, changed = 0;
 
 	if (dp_self_in_handler())
 		return dp_diag_set(&last, -EAGAIN,
 				   "probes cannot be changed from a handler");
+	if (is_borrowed())
+		return dp_diag_set(
+			&last, -EAGAIN,
+			"a vfork child cannot change the probes of its parent");
 	dp_diag_clear(&last);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	pthread_mutex_lock(&lock);
+	take_lock();
 	saved_errno = error;
 	saved_cancel = cancel;
 	if (owner != getpid())
 		begin_anew();
 	if (!dp_self.engine)
 		err = make ? make_engine() : -ESRCH;
-	if (!err && dp_symbol_map_refresh(dp_self.symbols, &last) < 0)
-		err = -ENOMEM;
 	if (!err)
-		err = dp_text_open(&dp_self.text);
+		changed = dp_symbol_map_refresh(dp_self.symbols, &last);
+	if (changed < 0)
+		err = changed;
+	if (!err)
+		err = open_text();
+	if (!err && changed)
+		dp_probes_notice_gone();
 	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
 					__ATOMIC_ACQ_REL))
 		dp_probes_sweep();
@@ -217,25 +274,46 @@ void dp_self_end(void)
 
 	if (dp_self.text.mem > 0)
 		dp_text_close(&dp_self.text);
-	pthread_mutex_unlock(&lock);
+	drop_lock();
 	errno = error;
 	pthread_setcancelstate(cancel, NULL);
 }
 
 static void lock_before_fork(void)
 {
-	pthread_mutex_lock(&lock);
+	take_lock();
 }
 
 static void unlock_after_fork(void)
 {
-	pthread_mutex_unlock(&lock);
+	drop_lock();
+}
+
+/* Calls that are followed in the parent return here to where they came from. Only
+ * this thread has come along. */
+static void unlock_in_child(void)
+{
+	struct dp_stack *mine = dp_self_stack();
+	u64 trampoline = dp_self.base + dp_agent_return_trampoline, now;
+	struct dp_instance *ri;
+
+	if (mine && dp_self.base && !dp_text_open(&dp_self.text)) {
+		for (ri = (void *)mine->instances; ri; ri = (void *)ri->next)
+			if (!dp_self.text.target.ops->read(&dp_self.text.target,
+							   ri->slot, &now,
+							   sizeof(now)) &&
+			    now == trampoline)
+				*(u64 *)ri->slot = ri->ret_addr;
+		mine->instances = 0;
+		dp_text_close(&dp_self.text);
+	}
+	drop_lock();
 }
 
 static void __attribute__((constructor)) watch_forks(void)
 {
 	owner = getpid();
-	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
+	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_in_child);
 }
 
 static const struct dp_stack *stack_at(u32 i)
@@ -340,8 +418,6 @@ static void wait_for(const struct dp_stack *s, u64 *left_at)
 		nanosleep(&nap, NULL);
 	}
 }
-
-static u64 left_at[DP_STACKS];
 
 static bool is_taken(u32 by)
 {
