@@ -184,6 +184,8 @@ $(B)/tests/self/lib%.so: tests/self/so/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
 
+$(B)/tests/self/processes: | $(B)/tests/self/libself_one.so $(B)/tests/self/libself_two.so
+
 $(B)/tests/layers: tools/check-layers
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nif tools/check-layers $$(find cli tracer lang lib sym proc agent port engine include examples/modules -name "*.[ch]"); then echo "ok 1 - every room includes what it may"; else echo "not ok 1 - every room includes what it may"; fi\necho 1..1\n' > $@

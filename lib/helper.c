@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* helper: start the helper, tell it what to do, and hear what came of it. */
 #include "lib/helper/helper.h"
+#include "lib/text.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -26,8 +27,8 @@ struct talk {
 static int helper_file(void)
 {
 	size_t size = (size_t)(dp_helper_end - dp_helper_start), done = 0;
-	int fd = (int)syscall(SYS_memfd_create, "helper of dprobes",
-			      1 /* MFD_CLOEXEC */);
+	int fd = dp_fd_raise((int)syscall(SYS_memfd_create, "helper of dprobes",
+					  1 /* MFD_CLOEXEC */));
 
 	while (fd >= 0 && done < size) {
 		ssize_t n = write(fd, dp_helper_start + done, size - done);
@@ -40,7 +41,40 @@ static int helper_file(void)
 		}
 		done += (size_t)n;
 	}
-	return fd < 0 ? -errno : fd;
+	return fd;
+}
+
+static int make_pipe(int ends[2])
+{
+	int i;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	for (i = 0; i < 2; i++)
+		ends[i] = dp_fd_raise(ends[i]);
+	return ends[0] < 0 ? ends[0] : ends[1] < 0 ? ends[1] : 0;
+}
+
+static void close_all(const int *fds, int n)
+{
+	while (n-- > 0)
+		if (fds[n] >= 0)
+			close(fds[n]);
+}
+
+/* Does Yama let only ancestors trace, and whom they name? */
+static bool is_to_be_named(void)
+{
+	int fd = open("/proc/sys/kernel/yama/ptrace_scope",
+		      O_RDONLY | O_CLOEXEC);
+	char scope = '0';
+
+	if (fd < 0)
+		return false;
+	if (read(fd, &scope, 1) != 1)
+		scope = '0';
+	close(fd);
+	return scope == '1';
 }
 
 /**
@@ -149,8 +183,8 @@ static int hear(int fd, void *what, size_t n)
 
 static int talk(pid_t pid, const struct talk *t, int orders, int answers)
 {
-	/* Where only ancestors may trace, it is let by name. */
-	prctl(PR_SET_PTRACER, pid, 0, 0, 0);
+	if (is_to_be_named())
+		prctl(PR_SET_PTRACER, pid, 0, 0, 0);
 	if (say(orders, t->order, sizeof(*t->order)) ||
 	    (t->which && say(orders, t->which,
 			     t->order->n * sizeof(*t->which))) ||
@@ -178,12 +212,14 @@ int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 		  struct dp_helper_answer *answer, struct dp_diag *diag)
 {
 	const struct talk t = { order, which, answer, diag };
-	int orders[2] = { -1, -1 }, answers[2] = { -1, -1 }, err = -EMFILE;
-	struct launch l = { .file = helper_file() };
+	int fds[5] = { -1, -1, -1, -1, -1 }, *orders = fds, *answers = fds + 2;
+	struct launch l = { .file = fds[4] = helper_file() };
+	int err = l.file < 0 ? l.file : make_pipe(orders);
 	pid_t pid = -1;
 
-	if (l.file >= 0 && !pipe2(orders, O_CLOEXEC) &&
-	    !pipe2(answers, O_CLOEXEC)) {
+	if (!err)
+		err = make_pipe(answers);
+	if (!err) {
 		l.orders = orders[0];
 		l.answer = answers[1];
 		pid = launch(&l);
@@ -202,6 +238,8 @@ int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 		continue;
 	if (l.memory && l.memory != MAP_FAILED)
 		munmap(l.memory, 2 * HELPER_STACK);
-	close_all(orders[0], orders[1], answers[0], answers[1], l.file);
+	if (pid > 0 && is_to_be_named())
+		prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+	close_all(fds, 5);
 	return err;
 }

@@ -6,26 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A library that has gone has taken its probes along. */
-static void notice_gone(void)
-{
-	u32 i;
-
-	for (i = 0; i < dp_self.nr_users; i++) {
-		struct dp_user *u = &dp_self.users[i];
-
-		if (u->p && !u->gone &&
-		    dp_symbol_map_loaded(dp_self.symbols, (u64)u->p->addr,
-					 u->since) == DP_LOADED_GONE)
-			u->gone = true;
-	}
-}
-
 static void show(u32 i, char *text, size_t size)
 {
 	const struct dp_user *u = &dp_self.users[i];
 	const char *name = NULL, *module = NULL;
-	u64 addr = dp_live_addr(dp_self.engine, i), offset = 0;
+	u64 addr = u->addr, offset = 0;
 
 	if (!u->gone)
 		dp_symbol_map_name(dp_self.symbols, addr, &name, &offset,
@@ -35,7 +20,9 @@ static void show(u32 i, char *text, size_t size)
 		 (unsigned long long)offset, module ? module : " ",
 		 u->gone ? "[GONE]" : "",
 		 u->disabled && !u->gone ? "[DISABLED]" : "",
-		 dp_live_optimized(dp_self.engine, i) ? "[OPTIMIZED]" : "");
+		 !u->gone && dp_live_optimized(dp_self.engine, i) ?
+			 "[OPTIMIZED]" :
+			 "");
 }
 
 int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
@@ -46,7 +33,6 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 
 	if (err)
 		return err == -ESRCH ? 0 : err;
-	notice_gone();
 	for (i = 0; i < dp_self.nr_users; i++) {
 		if (!dp_self.users[i].p)
 			continue;

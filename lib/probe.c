@@ -158,9 +158,14 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 	dp_self.users[index] = (struct dp_user){
 		.p = r->p,
 		.since = dp_symbol_map_generation(dp_self.symbols),
+		.addr = dp_live_addr(dp_self.engine, index),
 		.kind = r->kind,
 		.disabled = disabled,
 	};
+	dp_self.users[index].loaded =
+		dp_symbol_map_loaded(dp_self.symbols, dp_self.users[index].addr,
+				     dp_self.users[index].since) ==
+		DP_LOADED_SAME;
 	return 0;
 }
 
@@ -419,19 +424,59 @@ int dp_probe_enable(struct kprobe *p, bool enabled)
 		err = -EINVAL;
 	if (err)
 		return err;
-	if (!dp_probe_index(p, &index) || dp_self.users[index].gone) {
+	if (!dp_probe_index(p, &index) ||
+	    (dp_self.users[index].gone && enabled)) {
 		err = dp_diag_set(dp_last(), -EINVAL,
 				  "the probe is not registered, or is gone");
+	} else if (dp_self.users[index].gone) {
+		dp_self.users[index].disabled = true;
+		p->flags |= KPROBE_FLAG_DISABLED;
 	} else {
 		err = dp_live_enable(dp_self.engine, &dp_self.text.target,
 				     &index, 1, enabled);
-		dp_self.users[index].disabled = !enabled;
+		dp_self.users[index].disabled = !enabled || err;
 		if (!enabled)
 			dp_self_settle();
 	}
 	dp_flags_refresh();
 	dp_self_end();
 	return err;
+}
+
+/* Loaded again at the same place, a library has none of our bytes. */
+static bool has_gone(u32 i)
+{
+	struct dp_user *u = &dp_self.users[i];
+
+	switch (dp_symbol_map_loaded(dp_self.symbols, u->addr, u->since)) {
+	case DP_LOADED_SAME:
+		return false;
+	case DP_LOADED_MAYBE:
+		u->since = dp_symbol_map_generation(dp_self.symbols);
+		return !dp_live_intact(dp_self.engine, &dp_self.text.target, i);
+	default:
+		return true;
+	}
+}
+
+void dp_probes_notice_gone(void)
+{
+	u32 i;
+
+	for (i = 0; i < dp_self.nr_users; i++) {
+		struct dp_user *u = &dp_self.users[i];
+
+		if (!u->p || u->gone || !u->loaded ||
+		    dp_live_is_off(dp_self.engine, i) || !has_gone(i))
+			continue;
+		u->gone = true;
+		u->p->flags = KPROBE_FLAG_GONE |
+			      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
+	}
+	/* Only now, when nobody has to be told from his bytes any more. */
+	for (i = 0; i < dp_self.nr_users; i++)
+		if (dp_self.users[i].p && dp_self.users[i].gone)
+			dp_live_abandon(dp_self.engine, i);
 }
 
 static void refresh(void *arg, u32 i)

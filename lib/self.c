@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t owner; /* of the lock's process: a child begins anew */
 static __thread struct dp_diag last;
 static __thread int saved_errno, saved_cancel;
+static __thread sigset_t saved_mask;
 /* The hit half finds it by its distance from the thread pointer. */
 static __thread u64 stack __attribute__((tls_model("initial-exec")));
 
@@ -170,6 +172,9 @@ static int make_engine(void)
 	return err ? err : adopt(answer.base);
 }
 
+/* Of each stack: see wait_for() */
+static u64 left_at[DP_STACKS];
+
 /* What a parent had is none of ours, and was never armed here. */
 static void begin_anew(void)
 {
@@ -179,6 +184,7 @@ static void begin_anew(void)
 	if (dp_self.space.ours)
 		munmap(dp_self.space.ours, dp_self.space.size);
 	dp_self = (struct dp_self){ .symbols = dp_self.symbols };
+	memset(left_at, 0, sizeof(left_at));
 	owner = getpid();
 }
 
@@ -195,17 +201,64 @@ static void say_self(bool self)
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
+/* A signal handler that comes to us again, or leaves by siglongjmp, would find the
+ * lock taken for ever. What the processor raises in a handler has to come. */
+static void take_lock(void)
+{
+	sigset_t most, mask;
+
+	sigfillset(&most);
+	sigdelset(&most, SIGSEGV);
+	sigdelset(&most, SIGBUS);
+	sigdelset(&most, SIGFPE);
+	sigdelset(&most, SIGILL);
+	sigdelset(&most, SIGTRAP);
+	pthread_sigmask(SIG_BLOCK, &most, &mask);
+	pthread_mutex_lock(&lock);
+	saved_mask = mask;
+}
+
+static void drop_lock(void)
+{
+	sigset_t mask = saved_mask;
+
+	pthread_mutex_unlock(&lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+/* A vfork child, whose changes would be its parent's. */
+static bool is_borrowed(void)
+{
+	const struct dp_wipe *wipe = (void *)(dp_self.base + DP_WIPE_OFFSET);
+
+	return dp_self.base && wipe->owner && wipe->owner != (u32)getpid();
+}
+
+static int open_text(void)
+{
+	int err = dp_text_open(&dp_self.text);
+
+	if (err)
+		dp_diag_set(&last, err, "/proc/thread-self/mem cannot be opened: %s",
+			    strerror(-err));
+	return err;
+}
+
 /* The lock, and names and addresses as they are now. */
 int dp_self_begin_names(void)
 {
-	int err = 0, error = errno, cancel;
+	int err = 0, error = errno, cancel, changed = 0;
 
 	if (dp_self_in_handler())
 		return dp_diag_set(&last, -EAGAIN,
 				   "probes cannot be changed from a handler");
+	if (is_borrowed())
+		return dp_diag_set(
+			&last, -EAGAIN,
+			"a vfork child cannot change the probes of its parent");
 	dp_diag_clear(&last);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	pthread_mutex_lock(&lock);
+	take_lock();
 	saved_errno = error;
 	saved_cancel = cancel;
 	if (owner != getpid())
@@ -213,8 +266,11 @@ int dp_self_begin_names(void)
 	say_self(true);
 	if (!dp_self.symbols)
 		err = dp_symbol_map_open(&dp_self.symbols, &last);
-	else if (dp_symbol_map_refresh(dp_self.symbols, &last) < 0)
-		err = -ENOMEM;
+	else
+		changed = dp_symbol_map_refresh(dp_self.symbols, &last);
+	if (changed < 0)
+		err = changed;
+	dp_self.changed |= changed > 0;
 	if (err)
 		dp_self_end();
 	return err;
@@ -229,7 +285,10 @@ int dp_self_begin(bool make)
 	if (!dp_self.engine)
 		err = make ? make_engine() : -ESRCH;
 	if (!err)
-		err = dp_text_open(&dp_self.text);
+		err = open_text();
+	if (!err && dp_self.changed)
+		dp_probes_notice_gone();
+	dp_self.changed = dp_self.changed && err;
 	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
 					__ATOMIC_ACQ_REL))
 		dp_probes_sweep();
@@ -246,7 +305,7 @@ void dp_self_end(void)
 	say_self(false);
 	if (dp_self.text.mem > 0)
 		dp_text_close(&dp_self.text);
-	pthread_mutex_unlock(&lock);
+	drop_lock();
 	dp_report_deliver();
 	errno = error;
 	pthread_setcancelstate(cancel, NULL);
@@ -254,18 +313,39 @@ void dp_self_end(void)
 
 static void lock_before_fork(void)
 {
-	pthread_mutex_lock(&lock);
+	take_lock();
 }
 
 static void unlock_after_fork(void)
 {
-	pthread_mutex_unlock(&lock);
+	drop_lock();
+}
+
+/* Calls that are followed in the parent return here to where they came from. Only
+ * this thread has come along. */
+static void unlock_in_child(void)
+{
+	struct dp_stack *mine = dp_self_stack();
+	u64 trampoline = dp_self.base + dp_agent_return_trampoline, now;
+	struct dp_instance *ri;
+
+	if (mine && dp_self.base && !dp_text_open(&dp_self.text)) {
+		for (ri = (void *)mine->instances; ri; ri = (void *)ri->next)
+			if (!dp_self.text.target.ops->read(&dp_self.text.target,
+							   ri->slot, &now,
+							   sizeof(now)) &&
+			    now == trampoline)
+				*(u64 *)ri->slot = ri->ret_addr;
+		mine->instances = 0;
+		dp_text_close(&dp_self.text);
+	}
+	drop_lock();
 }
 
 static void __attribute__((constructor)) watch_forks(void)
 {
 	owner = getpid();
-	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
+	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_in_child);
 }
 
 static const struct dp_stack *stack_at(u32 i)
@@ -370,8 +450,6 @@ static void wait_for(const struct dp_stack *s, u64 *left_at)
 		nanosleep(&nap, NULL);
 	}
 }
-
-static u64 left_at[DP_STACKS];
 
 static bool is_taken(u32 by)
 {

@@ -22,9 +22,11 @@
 struct dp_user {
 	struct kprobe *p;
 	u64 since;
+	u64 addr;
 	char kind; /* as lists show it: k, r, j */
 	bool disabled, gone;
 	bool told; /* that its handler has faulted */
+	bool loaded; /* a module's code, which can go */
 };
 
 struct dp_self {
@@ -38,6 +40,7 @@ struct dp_self {
 	u32 nr_users, cap_users;
 	bool switched_off; /* some probe has been, and is to be removed */
 	bool disarmed, unoptimized;
+	bool changed; /* libraries have come or gone */
 	enum dp_arming arming;
 };
 
@@ -90,6 +93,8 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n);
  *  Context: any. */
 void dp_probe_switch_off(struct kprobe *p);
 void dp_probes_sweep(void);
+/** dp_probes_notice_gone() - something has been unloaded: what has it taken along? */
+void dp_probes_notice_gone(void);
 int dp_probe_enable(struct kprobe *p, bool enabled);
 /** dp_probe_index() - Return: false if it is not registered. */
 bool dp_probe_index(const struct kprobe *p, u32 *index);

@@ -65,11 +65,26 @@ static int text_sync(struct dp_target *target)
 
 static const struct dp_target_ops ops = { text_read, text_write, text_sync };
 
+int dp_fd_raise(int fd)
+{
+	int other, error = errno;
+
+	if (fd < 0)
+		return -error;
+	if (fd > STDERR_FILENO)
+		return fd;
+	other = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	close(fd);
+	return other < 0 ? -error : other;
+}
+
 int dp_text_open(struct dp_text *text)
 {
 	text->target.ops = &ops;
-	text->mem = open("/proc/thread-self/mem", O_RDWR | O_CLOEXEC);
-	return text->mem < 0 ? -errno : 0;
+	text->mem = dp_fd_raise(
+		open("/proc/thread-self/mem", O_RDWR | O_CLOEXEC));
+	return text->mem < 0 ? text->mem : 0;
 }
 
 void dp_text_close(struct dp_text *text)

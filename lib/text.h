@@ -5,6 +5,13 @@
 
 #include "engine/control/live.h"
 
+/**
+ * dp_fd_raise() - away from where the program writes its output
+ * @fd: from open() or the like
+ * Return: another descriptor, or an errno.
+ */
+int dp_fd_raise(int fd);
+
 /** struct dp_text - open while text is being read or written */
 struct dp_text {
 	struct dp_target target; /* first */

@@ -30,6 +30,7 @@ struct dp_landings {
 	size_t nr_holes;
 	struct page *pages; /* a hash table */
 	u32 mask, nr_pages;
+	u64 hint[1 << (DP_JUMP_SIZE - 1)]; /* the last one of each pattern */
 };
 
 /* A displacement plus 2^31: bits @mask of it have to be @value. */
@@ -159,11 +160,12 @@ static struct window window_of(const struct dp_pool_need *pool, u64 from,
 
 /* Return: an address in the hole that the jump at @from - 5 can lead to, or 0. */
 static u64 try_hole(struct dp_landings *l, const struct dp_hole *hole,
-		    const struct window *w, u64 from, const struct pattern *p)
+		    const struct window *w, u64 from, u64 begin,
+		    const struct pattern *p)
 {
 	/* Of the lowest displacement; below address 0 for a program down there. */
 	s64 zero = (s64)from - 0x80000000ll;
-	s64 start = (s64)above(hole->start, w->start);
+	s64 start = (s64)above(above(hole->start, w->start), begin);
 	s64 end = (s64)below(hole->end, w->end) - DP_JUMP_SIZE;
 	u64 low = start > zero ? (u64)(start - zero) : 0, u;
 	int tries;
@@ -213,13 +215,19 @@ static bool place_within(struct dp_landings *l, struct dp_site *s,
 {
 	struct pattern p = pattern_of(s);
 	u64 from = s->addr + DP_JUMP_SIZE;
+	u64 *hint = &l->hint[s->traps >> 1];
 	const struct dp_hole *h = NULL;
 
 	while ((h = next_hole(l, from, h))) {
-		s->landing = try_hole(l, h, w, from, &p);
+		s->landing = 0;
+		if (*hint >= h->start && *hint < h->end)
+			s->landing = try_hole(l, h, w, from, *hint, &p);
+		if (!s->landing)
+			s->landing = try_hole(l, h, w, from, 0, &p);
 		if (!s->landing)
 			continue;
 		claim(l, s->landing);
+		*hint = s->landing;
 		return true;
 	}
 	return false;

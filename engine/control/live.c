@@ -103,22 +103,28 @@ static bool inside_hook(const struct dp_engine *e, u64 addr)
 	return false;
 }
 
-/* The code at a site that nobody uses may have been replaced: its library went,
- * and another came. */
-static void retire(struct dp_engine *e, u64 addr, const u8 *code)
+/* Nobody comes to this site any more, and it is found at no address. */
+static void bury(struct dp_engine *e, struct dp_site *s)
 {
-	struct dp_site *s = dp_engine_find(e, addr);
-	struct dp_site_entry *entry;
+	struct dp_site_entry *entry = entry_of(e, (u32)(s - e->sites));
 
-	if (!s || s->first_probe || s->hook >= 0 ||
-	    dp_bytes_same(s->code, code, s->size))
-		return;
-	entry = entry_of(e, (u32)(s - e->sites));
 	s->addr = 0;
 	entry->addr = 0;
 	entry->jump.traps = 0;
 	entry->armed = DP_SITE_OFF;
 	entry->wanted = DP_WANT_OFF;
+}
+
+/* The code at a site that nobody uses may have been replaced: its library went,
+ * and another came. */
+static void retire(struct dp_engine *e, u64 addr, const u8 *code)
+{
+	struct dp_site *s = dp_engine_find(e, addr);
+
+	if (!s || s->first_probe || s->hook >= 0 ||
+	    dp_bytes_same(s->code, code, s->size))
+		return;
+	bury(e, s);
 }
 
 static int take_probe(struct dp_engine *e, u32 *probe)
@@ -628,6 +634,35 @@ int dp_live_knobs(struct dp_engine *e, struct dp_target *target, bool armed,
 bool dp_live_faulted(const struct dp_engine *e, u32 probe)
 {
 	return e->view.states[probe].status & DP_PROBE_FAULTED;
+}
+
+bool dp_live_intact(const struct dp_engine *e, struct dp_target *target,
+		    u32 probe)
+{
+	const struct dp_site_entry *s = entry_of(e, e->probes[probe].site);
+	u8 now[DP_JUMP_SIZE];
+
+	if (!s->addr || target->ops->read(target, s->addr, now, s->patch_len))
+		return false;
+	switch (s->armed) {
+	case DP_SITE_OFF:
+		return dp_bytes_same(now, s->orig, s->patch_len);
+	case DP_SITE_THERE:
+		return dp_bytes_same(now, s->patch, s->patch_len);
+	default:
+		return now[0] == DP_BREAKPOINT;
+	}
+}
+
+void dp_live_abandon(struct dp_engine *e, u32 probe)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	if (!e->probes[probe].linked)
+		return;
+	take_out(e, &probe, 1);
+	if (!s->first_probe)
+		bury(e, s);
 }
 
 void dp_live_touched(const struct dp_engine *e,

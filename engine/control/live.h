@@ -123,6 +123,13 @@ int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 u64 dp_live_hits(struct dp_engine *engine, u32 probe);
 /** dp_live_faulted() - has one of its handlers? */
 bool dp_live_faulted(const struct dp_engine *engine, u32 probe);
+/** dp_live_intact() - is a probe's code there as this engine has left it? */
+bool dp_live_intact(const struct dp_engine *engine, struct dp_target *target,
+		    u32 probe);
+/** dp_live_abandon() - a probe's code is no longer there: whatever is, is not
+ *  touched. The probe is still to be removed. */
+void dp_live_abandon(struct dp_engine *engine, u32 probe);
+
 /** dp_live_touched() - the probes at sites that the last call looked at */
 void dp_live_touched(const struct dp_engine *engine,
 		     void (*tell)(void *arg, u32 probe), void *arg);

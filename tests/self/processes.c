@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * processes: a process that probes itself and what becomes of it: fork, exec,
+ * libraries that go, few descriptors, no /proc, other people's waits.
+ */
+#include "tests/self/self.h"
+#include <dlfcn.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+extern char **environ;
+
+__attribute__((noinline, noclone, noipa)) static long first(long a)
+{
+	__asm__ volatile("" : "+r"(a));
+	return a * 3 + 1;
+}
+
+static volatile long runs;
+
+static int just_count(struct kprobe *p, struct pt_regs *regs)
+{
+	__atomic_fetch_add(&runs, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static volatile long handled;
+
+static int returns(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	__atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* --- fork --- */
+
+static volatile int stop_all;
+static struct kprobe toggled[5];
+static const char *const toggled_names[] = { "malloc", "memcpy", "write",
+					     "fork", "_Fork" };
+
+static void *toggles(void *arg)
+{
+	unsigned int seed = 5;
+	int i, k;
+
+	for (i = 0; !stop_all; i++) {
+		k = (int)(draw(&seed) % 5);
+		toggled[k] = (struct kprobe){ .symbol_name = toggled_names[k],
+					      .pre_handler = just_count };
+		register_kprobe(&toggled[k]);
+		k = (int)(draw(&seed) % 5);
+		unregister_kprobe(&toggled[k]);
+	}
+	return NULL;
+}
+
+static void *works(void *arg)
+{
+	char a[500], b[500] = "x";
+
+	while (!stop_all) {
+		free(malloc(100));
+		memcpy(a, b, sizeof(a));
+	}
+	return NULL;
+}
+
+static int child_probes(struct text *text, int deep)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	long before = runs;
+	pid_t pid;
+	int status;
+
+	EXPECT(!register_kprobe(&p));
+	EXPECT(first(1) == 4 && runs == before + 1);
+	if (deep) {
+		pid = fork();
+		if (!pid)
+			_exit(child_probes(text, deep - 1));
+		EXPECT(waitpid(pid, &status, 0) == pid && !status);
+	}
+	EXPECT(first(1) == 4 && runs == before + 2);
+	unregister_kprobe(&p);
+	return 0;
+}
+
+static int forks(void *arg)
+{
+	struct text text = text_of("/proc/self/exe"), libc;
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	struct kretprobe r = { .kp.symbol_name = "fork", .handler = returns };
+	pthread_t threads[3];
+	pid_t pid;
+	int i, status;
+
+	libc = text_of("libc.so.6");
+	EXPECT(!register_kprobe(&p) && !register_kretprobe(&r));
+	pthread_create(&threads[0], NULL, toggles, NULL);
+	pthread_create(&threads[1], NULL, works, NULL);
+	pthread_create(&threads[2], NULL, works, NULL);
+	for (i = 0; i < amount("FORKS", 60); i++) {
+		pid = fork();
+		if (!pid) {
+			alarm(20);
+			/* It is clean, and has no probe. */
+			if (text_differs(&text) || text_differs(&libc))
+				_exit(10);
+			if (handled > i || first(1) != 4)
+				_exit(11);
+			if (i % 3 == 0)
+				_exit(child_probes(&text, 2));
+			if (i % 3 == 1)
+				execl("/bin/true", "true", NULL);
+			_exit(0);
+		}
+		EXPECT(waitpid(pid, &status, 0) == pid);
+		if (status)
+			printf("# fork %d: status %x\n", i, status);
+		EXPECT(!status);
+		EXPECT(handled == i + 1);
+	}
+	stop_all = 1;
+	for (i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+/* A followed call that returns in a child which has an engine of its own. */
+__attribute__((noinline, noclone, noipa)) static long forks_inside(long a)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	pid_t pid = a == 1 ? (pid_t)syscall(SYS_fork) : fork();
+
+	if (!pid && a == 2 && (register_kprobe(&p) || first(1) != 4 || !runs))
+		_exit(12);
+	return pid;
+}
+
+static int followed(void *arg)
+{
+	struct kretprobe r = { .kp.addr = (void *)forks_inside,
+			       .handler = returns };
+	struct kretprobe s = r;
+	int status;
+	long a;
+	pid_t pid;
+
+	EXPECT(!register_kretprobe(&r) && !register_kretprobe(&s));
+	for (a = 0; a < 3; a++) {
+		pid = (pid_t)forks_inside(a);
+		if (!pid)
+			_exit(handled != 2 * a);
+		EXPECT(waitpid(pid, &status, 0) == pid);
+		if (status)
+			printf("# %ld: status %x\n", a, status);
+		EXPECT(!status && handled == 2 * a + 2);
+	}
+	return 0;
+}
+
+static int spawns(void *arg)
+{
+	char *args[] = { "true", NULL };
+	pthread_t threads[2];
+	int i, status;
+	pid_t pid;
+
+	pthread_create(&threads[0], NULL, toggles, NULL);
+	pthread_create(&threads[1], NULL, works, NULL);
+	for (i = 0; i < amount("FORKS", 60); i++) {
+		EXPECT(!posix_spawn(&pid, "/bin/true", NULL, NULL, args,
+				    environ));
+		EXPECT(waitpid(pid, &status, 0) == pid && !status);
+		EXPECT(!system("exit 0"));
+		pid = vfork();
+		if (!pid) {
+			execl("/bin/true", "true", NULL);
+			_exit(1);
+		}
+		EXPECT(waitpid(pid, &status, 0) == pid && !status);
+	}
+	stop_all = 1;
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static void *executes(void *arg)
+{
+	usleep(20000);
+	execl("/bin/true", "true", NULL);
+	return NULL;
+}
+
+static int exec_in_thread(void *arg)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, executes, NULL);
+	toggles(NULL);
+	return 1;
+}
+
+static int vfork_child(void *arg)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	struct kprobe q = { .addr = (void *)first };
+	volatile int err = 0;
+	int status;
+	pid_t pid;
+
+	EXPECT(!register_kprobe(&p));
+	pid = vfork();
+	if (!pid) {
+		err = register_kprobe(&q);
+		first(1);
+		_exit(0);
+	}
+	EXPECT(waitpid(pid, &status, 0) == pid && !status);
+	EXPECT(err == -EAGAIN && !runs);
+	EXPECT(first(1) == 4 && runs == 1);
+	unregister_kprobe(&p);
+	return 0;
+}
+
+/* --- libraries --- */
+
+static char one[600], two[600];
+
+static void collect(void *arg, const char *text)
+{
+	strncat(arg, text, 2000);
+	strcat(arg, "\n");
+}
+
+static int libraries(void *arg)
+{
+	long (*f)(long), (*g)(long);
+	char list[8192];
+	void *so, *at, *same = NULL;
+	int i, again = 0;
+
+	for (i = 0; i < 40; i++) {
+		struct kprobe p = { .pre_handler = just_count };
+		struct kprobe q = { .pre_handler = just_count };
+		struct kretprobe r = { .handler = returns };
+
+		so = dlopen(one, RTLD_NOW);
+		EXPECT(so);
+		f = (long (*)(long))dlsym(so, "so_first");
+		g = (long (*)(long))dlsym(so, "so_second");
+		again += (void *)f == same;
+		same = (void *)f;
+		p.addr = (void *)f;
+		q.addr = (void *)g;
+		r.kp.addr = (void *)g;
+		EXPECT(!register_kprobe(&p) && !register_kprobe(&q) &&
+		       !register_kretprobe(&r));
+		runs = handled = 0;
+		EXPECT(f(1) == 4 && g(1) == 9 && runs == 3 && handled == 1);
+		dlclose(so);
+		list[0] = '\0';
+		if (i % 4 < 2) {
+			EXPECT(dp_kprobes_list(collect, list) == 3);
+			EXPECT(strstr(list, "[GONE]"));
+			EXPECT(p.flags == KPROBE_FLAG_GONE);
+		}
+		/* Something else is there now, or the same again. */
+		at = (void *)((unsigned long)f & -4096ul);
+		if (i % 2) {
+			so = dlopen(i % 4 == 1 ? two : one, RTLD_NOW);
+			f = (long (*)(long))dlsym(so, "so_first");
+			EXPECT(f(1) == (i % 4 == 1 ? -3 : 4) && runs == 3);
+		} else {
+			at = mmap(at, 4096, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+				  0);
+			memset(at, 0xcc, 4096);
+			so = NULL;
+		}
+		EXPECT(enable_kprobe(&p) == -EINVAL);
+		if (i % 8 == 5) {
+			struct kprobe n = { .addr = (void *)f,
+					    .pre_handler = just_count };
+
+			EXPECT(!register_kprobe(&n));
+			EXPECT(f(1) == -3 && runs == 4);
+			unregister_kprobe(&n);
+		}
+		unregister_kprobe(&p);
+		unregister_kprobe(&q);
+		unregister_kretprobe(&r);
+		if (so) {
+			runs = 0;
+			EXPECT(f(1) == (i % 4 == 1 ? -3 : 4) && !runs);
+			dlclose(so);
+		} else {
+			int k;
+
+			for (k = 0; k < 4096; k++)
+				EXPECT(((unsigned char *)at)[k] == 0xcc);
+			munmap(at, 4096);
+		}
+	}
+	printf("# the same place %d times\n", again);
+	return 0;
+}
+
+/* --- the surroundings --- */
+
+static int works_still(void)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+
+	runs = 0;
+	EXPECT(!register_kprobe(&p));
+	EXPECT(first(1) == 4 && runs == 1);
+	unregister_kprobe(&p);
+	return 0;
+}
+
+static int closed(void *arg)
+{
+	int out = fcntl(1, F_DUPFD_CLOEXEC, 100), i;
+
+	for (i = 0; i < (arg ? 1024 : 3); i++)
+		if (i != out)
+			close(i);
+	i = works_still();
+	/* Nothing of ours is left where the program's would be. */
+	if (!i && open("/dev/null", O_RDWR) != 0)
+		i = 5;
+	dup2(out, 1);
+	if (arg)
+		return i;
+	return i;
+}
+
+static int no_descriptors(void *arg)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	struct rlimit limit = { 3, 64 };
+	int err;
+
+	if (arg)
+		EXPECT(!works_still());
+	setrlimit(RLIMIT_NOFILE, &limit);
+	err = register_kprobe(&p);
+	EXPECT(err == -EMFILE && dp_last_diag()->text[0]);
+	EXPECT(first(1) == 4);
+	limit.rlim_cur = 64;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return works_still();
+}
+
+static int little_memory(void *arg)
+{
+	struct rlimit limit = { 2ul << 30, 2ul << 30 };
+
+	setrlimit(RLIMIT_AS, &limit);
+	return works_still();
+}
+
+static int file_size(void *arg)
+{
+	struct rlimit limit = { 1 << 20, 1 << 20 };
+
+	setrlimit(RLIMIT_FSIZE, &limit);
+	return works_still();
+}
+
+static int locked(void *arg)
+{
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return 0;
+	return works_still();
+}
+
+static int no_proc(void *arg)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	int err;
+
+	if (chroot("/var/empty") && chroot("/tmp"))
+		return 0;
+	err = register_kprobe(&p);
+	EXPECT(err < 0 && err != -ENOMEM && dp_last_diag()->text[0]);
+	printf("# %d %s\n", err, dp_last_diag()->text);
+	EXPECT(first(1) == 4);
+	return 0;
+}
+
+static int not_dumpable(void *arg)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	int err;
+
+	if (setuid(65534))
+		return 0;
+	prctl(PR_SET_DUMPABLE, 0);
+	err = register_kprobe(&p);
+	EXPECT(err < 0 && dp_last_diag()->text[0]);
+	printf("# %d %s\n", err, dp_last_diag()->text);
+	prctl(PR_SET_DUMPABLE, 1);
+	return works_still();
+}
+
+static volatile int chld;
+
+static void on_chld(int sig)
+{
+	chld++;
+}
+
+static void *waits(void *arg)
+{
+	while (!stop_all) {
+		if (waitpid(-1, NULL, 0) > 0)
+			chld++;
+		usleep(100);
+	}
+	return NULL;
+}
+
+static int waiters(void *arg)
+{
+	pthread_t thread;
+	int err;
+
+	signal(SIGCHLD, on_chld);
+	pthread_create(&thread, NULL, waits, NULL);
+	err = works_still();
+	stop_all = 1;
+	pthread_join(thread, NULL);
+	EXPECT(!chld);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	char *slash;
+
+	if (readlink("/proc/self/exe", one, 500) < 0)
+		return 1;
+	slash = strrchr(one, '/');
+	snprintf(two, sizeof(two), "%.*s/libself_two.so", (int)(slash - one),
+		 one);
+	strcpy(slash, "/libself_one.so");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	ok_child(forks, NULL, 100, "forks while probes come and go");
+	ok_child(followed, NULL, 20, "followed calls return in children");
+	ok_child(spawns, NULL, 100, "spawned and vfork children");
+	ok_child(exec_in_thread, NULL, 20, "a thread executes");
+	ok_child(vfork_child, NULL, 20, "a vfork child changes nothing");
+	ok_child(libraries, NULL, 60, "libraries that go");
+	ok_child(closed, NULL, 20, "no standard descriptors");
+	ok_child(closed, argv, 20, "no descriptors at all");
+	ok_child(no_descriptors, NULL, 20, "no more descriptors");
+	ok_child(no_descriptors, argv, 20, "… later");
+	ok_child(little_memory, NULL, 20, "a limit of address space");
+	ok_child(file_size, NULL, 20, "a limit of file sizes");
+	ok_child(locked, NULL, 20, "all memory is locked");
+	ok_child(no_proc, NULL, 20, "no /proc");
+	ok_child(not_dumpable, NULL, 20, "a process that may not be traced");
+	ok_child(waiters, NULL, 20, "waits of others");
+	return plan();
+}
