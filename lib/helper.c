@@ -198,16 +198,6 @@ static int talk(pid_t pid, const struct talk *t, int orders, int answers)
 	return 0;
 }
 
-static void close_all(int a, int b, int c, int d, int e)
-{
-	const int fds[] = { a, b, c, d, e };
-	size_t i;
-
-	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-}
-
 int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 		  struct dp_helper_answer *answer, struct dp_diag *diag)
 {
