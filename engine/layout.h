@@ -277,6 +277,9 @@ struct dp_instance {
  */
 #define DP_STACK_SIZE (16 * DP_PAGE)
 #define DP_STACKS 4096
+#define DP_BUSY_HANDLER 1
+#define DP_BUSY_FAST 2 /* called by entry.S */
+#define DP_BUSY_SELF 3 /* none, but the thread is in the library */
 #define DP_OWNER_COMES 0x80000000u /* it is being prepared */
 /* 32 registers of 64 bytes, eight of eight, and what vectors.S has besides */
 #define DP_VECTORS_SIZE 2304
@@ -284,7 +287,7 @@ struct dp_instance {
 /**
  * struct dp_stack - what a thread does in handlers; hit owns it
  * @tid: whose it is
- * @busy: a handler runs
+ * @busy: a handler runs: DP_BUSY_*
  * @jumped: a jprobe's, on the program's own stack
  * @hits: how often one has
  * @sp: the program's stack pointer meanwhile
@@ -333,6 +336,7 @@ enum dp_tally {
 	DP_TALLY_DISCARDED, /* records whose original instruction faulted */
 	DP_TALLY_RECURSED, /* hits inside a handler */
 	DP_TALLY_FAULTED, /* handlers that were given up */
+	DP_TALLY_SELF, /* hits of the library's own calls */
 	DP_TALLY_NR,
 };
 
@@ -494,6 +498,7 @@ struct dp_arena_hit {
 	u64 pending; /* contexts that are DP_CONTEXT_PENDING */
 	u64 strays; /* arrivals in the middle of a region */
 	u64 foreign; /* traps passed on to the program */
+	u32 news; /* something has happened that wants to be told */
 	u32 sharers; /* others may be running in our memory: ask */
 	u32 unmasked; /* one had to be blocked for want of room */
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */

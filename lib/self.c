@@ -56,7 +56,7 @@ bool dp_self_in_handler(void)
 	const struct dp_stack *mine = dp_self_stack();
 	u64 here = (u64)__builtin_frame_address(0);
 
-	if (!mine || !mine->busy)
+	if (!mine || !mine->busy || mine->busy == DP_BUSY_SELF)
 		return false;
 	return mine->jumped ||
 	       here - ((u64)mine + sizeof(*mine) - DP_STACK_SIZE) <
@@ -182,6 +182,19 @@ static void begin_anew(void)
 	owner = getpid();
 }
 
+/* What the library calls itself is none of the program's hits. Only the thread
+ * that has the lock says so, for nobody waits for that one. */
+static void say_self(bool self)
+{
+	struct dp_stack *mine = dp_self_stack();
+	u32 from = self ? 0 : DP_BUSY_SELF;
+
+	if (mine && dp_self.engine)
+		__atomic_compare_exchange_n(&mine->busy, &from,
+					    self ? DP_BUSY_SELF : 0, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
 /* The lock, and names and addresses as they are now. */
 int dp_self_begin_names(void)
 {
@@ -197,6 +210,7 @@ int dp_self_begin_names(void)
 	saved_cancel = cancel;
 	if (owner != getpid())
 		begin_anew();
+	say_self(true);
 	if (!dp_self.symbols)
 		err = dp_symbol_map_open(&dp_self.symbols, &last);
 	else if (dp_symbol_map_refresh(dp_self.symbols, &last) < 0)
@@ -228,9 +242,12 @@ void dp_self_end(void)
 {
 	int error = saved_errno, cancel = saved_cancel;
 
+	dp_report_collect();
+	say_self(false);
 	if (dp_self.text.mem > 0)
 		dp_text_close(&dp_self.text);
 	pthread_mutex_unlock(&lock);
+	dp_report_deliver();
 	errno = error;
 	pthread_setcancelstate(cancel, NULL);
 }

@@ -24,6 +24,7 @@ struct dp_user {
 	u64 since;
 	char kind; /* as lists show it: k, r, j */
 	bool disabled, gone;
+	bool told; /* that its handler has faulted */
 };
 
 struct dp_self {
@@ -96,6 +97,12 @@ bool dp_probe_index(const struct kprobe *p, u32 *index);
 void dp_flags_refresh(void);
 /** dp_probe_at() - is there one of a kind at the address? */
 bool dp_probe_at(u64 addr, char kind);
+
+/* report.c */
+/** dp_report_collect() - under the lock: put what has happened into words */
+void dp_report_collect(void);
+/** dp_report_deliver() - without it: tell the program */
+void dp_report_deliver(void);
 
 /* handler.c */
 /** dp_handler_needs() - what has to be saved around a handler: enum

@@ -575,7 +575,8 @@ static u64 missed(const struct dp_engine *e, u32 probe)
 	const u64 *tally = e->view.states[probe].tally;
 
 	return __atomic_load_n(&tally[DP_TALLY_RECURSED], __ATOMIC_RELAXED) +
-	       __atomic_load_n(&tally[DP_TALLY_CONTEXT], __ATOMIC_RELAXED);
+	       __atomic_load_n(&tally[DP_TALLY_CONTEXT], __ATOMIC_RELAXED) +
+	       __atomic_load_n(&tally[DP_TALLY_SELF], __ATOMIC_RELAXED);
 }
 
 /* Sites are counted, so a probe has what came while it was enabled. */
@@ -622,6 +623,11 @@ int dp_live_knobs(struct dp_engine *e, struct dp_target *target, bool armed,
 	for (i = 0; i < e->nr_sites; i++)
 		mark(e, &b, &e->sites[i]);
 	return apply(e, target, &b, NULL);
+}
+
+bool dp_live_faulted(const struct dp_engine *e, u32 probe)
+{
+	return e->view.states[probe].status & DP_PROBE_FAULTED;
 }
 
 void dp_live_touched(const struct dp_engine *e,

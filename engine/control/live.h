@@ -121,6 +121,8 @@ int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 
 /** dp_live_hits() - hits of a probe, missed ones not among them */
 u64 dp_live_hits(struct dp_engine *engine, u32 probe);
+/** dp_live_faulted() - has one of its handlers? */
+bool dp_live_faulted(const struct dp_engine *engine, u32 probe);
 /** dp_live_touched() - the probes at sites that the last call looked at */
 void dp_live_touched(const struct dp_engine *engine,
 		     void (*tell)(void *arg, u32 probe), void *arg);

@@ -43,6 +43,7 @@ AT(DP_O_REGS_SP, struct dp_call_frame, regs.sp);
 AT(DP_O_NUMBER, struct dp_call_frame, number);
 _Static_assert(DP_O_FRAME_SIZE == sizeof(struct dp_call_frame), "frame");
 _Static_assert(DP_O_SITE_SIZE == sizeof(struct dp_site_entry), "site");
+_Static_assert(DP_O_BUSY_FAST == DP_BUSY_FAST, "busy");
 _Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");
 _Static_assert(DP_O_STACK_SIZE == sizeof(struct dp_stack), "stack");
 
@@ -75,8 +76,10 @@ static void miss(const struct dp_site_entry *site, enum dp_tally why)
 
 		if (!is_on(i - 1) || !p->nmissed)
 			continue;
-		__atomic_fetch_add((u64 *)p->nmissed, 1, __ATOMIC_RELAXED);
 		dp_tally(i - 1, why);
+		if (why != DP_TALLY_SELF)
+			__atomic_fetch_add((u64 *)p->nmissed, 1,
+					   __ATOMIC_RELAXED);
 	}
 }
 
@@ -97,6 +100,7 @@ void dp_call_give_up(u32 probe)
 	/* From now on somebody looks. */
 	__atomic_store_n((u64 *)&site->fast, 0, __ATOMIC_RELAXED);
 	dp_tally(probe, DP_TALLY_FAULTED);
+	__atomic_fetch_add(&dp_arena.hit.news, 1, __ATOMIC_RELEASE);
 }
 
 static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a, u64 b)
@@ -225,7 +229,7 @@ static void run(void *arg)
 	struct dp_stack *stack = call->stack;
 	bool hidden;
 
-	stack->busy = 1;
+	stack->busy = DP_BUSY_HANDLER;
 	stack->jumped = 0;
 	stack->sp = call->regs->sp;
 	stack->regs = (u64)call->regs;
@@ -256,7 +260,9 @@ static bool enter(struct call *call, u64 sp)
 		return false;
 	}
 	if (dp_stack_nested(call->stack, sp)) {
-		miss(call->site, DP_TALLY_RECURSED);
+		miss(call->site, call->stack->busy == DP_BUSY_SELF ?
+					 DP_TALLY_SELF :
+					 DP_TALLY_RECURSED);
 		return false;
 	}
 	/* Who left a handler has left it hidden. */

@@ -73,7 +73,7 @@ static void ask(void *arg)
 	struct fault *f = arg;
 	u32 i;
 
-	f->stack->busy = 1;
+	f->stack->busy = DP_BUSY_HANDLER;
 	f->stack->sp = f->regs->sp;
 	f->stack->regs = (u64)f->regs;
 	f->stack->hits++;

@@ -151,7 +151,7 @@ static void run(void *arg)
 	struct leaving *l = arg;
 	struct dp_instance *ri;
 
-	l->stack->busy = 1;
+	l->stack->busy = DP_BUSY_HANDLER;
 	l->stack->jumped = 0;
 	l->stack->sp = l->regs->sp;
 	l->stack->regs = (u64)l->regs;

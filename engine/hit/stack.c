@@ -160,6 +160,8 @@ bool dp_stack_nested(const struct dp_stack *stack, u64 sp)
 		return true;
 	if (!stack->busy)
 		return false;
+	if (stack->busy == DP_BUSY_SELF)
+		return true;
 	if (stack->jumped)
 		return sp <= stack->sp;
 	return on_alternate(stack, sp) && !on_alternate(stack, stack->sp) &&

@@ -280,7 +280,7 @@ dp_call_entry:
 	sub	DP_O_STACK_ALT_SP(SELF), %rsi
 	cmp	DP_O_STACK_ALT_SIZE(SELF), %rsi
 	jb	5f
-	movl	$DP_BUSY_FAST, DP_O_STACK_BUSY(SELF)
+	movl	$DP_O_BUSY_FAST, DP_O_STACK_BUSY(SELF)
 	mov	DP_O_SITE_FAST(SITE), %rdi
 	test	%rdi, %rdi
 	jz	6f

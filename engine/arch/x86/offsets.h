@@ -10,7 +10,7 @@
 #define DP_O_ERRNO_OFFSET 168
 #define DP_O_VECTORS 172
 /* struct dp_arena */
-#define DP_O_SHARERS 21752
+#define DP_O_SHARERS 21756
 /* struct dp_site_entry */
 #define DP_O_SITE_SIZE 168
 #define DP_O_SITE_ADDR 0
@@ -37,7 +37,7 @@
 #define DP_O_NUMBER 176
 #define DP_O_FRAME_SIZE 184
 
-#define DP_BUSY_FAST 2
+#define DP_O_BUSY_FAST 2
 #define DP_STACK_BYTES 0x10000 /* DP_STACK_SIZE */
 
 #endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * report: what has happened outside any call, told at the next one.
+ *
+ * The hit half counts that there is news; here it is found out which.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include <pthread.h>
+#include <stdio.h>
+
+#define LINES 16
+#define LINE_MAX 200
+
+static void (*report)(const char *line);
+static char lines[LINES][LINE_MAX];
+static size_t nr_lines;
+static u32 known; /* news */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void dp_set_report(void (*to)(const char *line))
+{
+	pthread_mutex_lock(&lock);
+	report = to;
+	pthread_mutex_unlock(&lock);
+}
+
+static void say_faulted(u32 i)
+{
+	const struct dp_user *u = &dp_self.users[i];
+	const char *name = NULL, *module = NULL;
+	u64 addr = dp_live_addr(dp_self.engine, i), offset = 0;
+
+	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
+	snprintf(lines[nr_lines++], LINE_MAX,
+		 "a handler of the %s at %s+0x%llx has faulted, and is not called any more",
+		 u->kind == 'r' ? "return probe" :
+		 u->kind == 'j' ? "jprobe" :
+				  "kprobe",
+		 name ? name : "?", (unsigned long long)offset);
+}
+
+void dp_report_collect(void)
+{
+	u32 now, i;
+
+	if (!dp_self.engine)
+		return;
+	now = __atomic_load_n(&dp_self.arena->hit.news, __ATOMIC_ACQUIRE);
+	if (now == known)
+		return;
+	known = now;
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < dp_self.nr_users && nr_lines < LINES; i++)
+		if (dp_self.users[i].p && !dp_self.users[i].told &&
+		    dp_live_faulted(dp_self.engine, i)) {
+			dp_self.users[i].told = true;
+			say_faulted(i);
+		}
+	pthread_mutex_unlock(&lock);
+}
+
+void dp_report_deliver(void)
+{
+	char line[LINE_MAX];
+	void (*to)(const char *line);
+
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		to = nr_lines ? report : NULL;
+		if (nr_lines)
+			snprintf(line, sizeof(line), "%s", lines[--nr_lines]);
+		else
+			*line = '\0';
+		pthread_mutex_unlock(&lock);
+		if (!*line)
+			return;
+		if (to)
+			to(line);
+	}
+}
