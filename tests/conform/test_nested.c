@@ -291,6 +291,7 @@ TEST(row_132_a_handler_may_unregister_its_own_probe)
 		check_eq(v_mov(0, 0), 7);
 	}
 	check_eq(counts.post, 20);
+	check_eq(list_length(), 0);
 	check(text_same(&text));
 }
 
