@@ -522,8 +522,7 @@ struct dp_wipe {
 
 /*
  * Signals that the breakpoints of jumps raise: SIGTRAP; and SIGILL, where a
- * breakpoint has to be another instruction than int3 (landing.c). These are kept
- * out of the masks of threads, too.
+ * breakpoint has to be another instruction than int3 (landing.c).
  */
 #define DP_CAUGHT_JUMPS 2
 /* Where handlers in C run, their faults, too, and those of copies. */
@@ -535,42 +534,39 @@ static inline u32 dp_caught(u32 k)
 	return (u32)(0x87b45ull >> 4 * k) & 15;
 }
 
-/** dp_caught_mask() - of the first @n caught signals, those that are kept out of
- *  masks */
+/** dp_caught_mask() - the first @n of them as a signal set */
 static inline u64 dp_caught_mask(u32 n)
 {
 	u64 mask = 0;
 
-	n = n > DP_CAUGHT_JUMPS ? DP_CAUGHT_JUMPS : n;
 	while (n-- > 0)
 		mask |= 1ull << (dp_caught(n) - 1);
 	return mask;
 }
 
-/** dp_caught_set() - all of the first @n as a signal set */
-static inline u64 dp_caught_set(u32 n)
-{
-	u64 set = 0;
-
-	while (n-- > 0)
-		set |= 1ull << (dp_caught(n) - 1);
-	return set;
-}
-
-/* Of one thread: its thread pointer, which is a multiple of 64, and these bits. */
+/* Of one thread: its thread pointer, which is a multiple of 64 and has 47 bits, and
+ * these. */
+#define DP_MASK_FAULTS (7ull << 48)
 #define DP_MASK_BLOCKED \
-	3ull /* a bit a signal of DP_CAUGHT_JUMPS, as the program knows it */
+	(3ull | DP_MASK_FAULTS) /* a bit a caught signal, as the program knows it */
 #define DP_MASK_HELD 16ull /* one has come meanwhile: see dp_private.held */
 #define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
 #define DP_MASK_DEFAULT 8ull /* or SIG_DFL */
 #define DP_MASK_SHARER 32ull /* a vfork child's, who has its parent's pointer */
-#define DP_MASK_STATE 31ull
-#define DP_MASK_BITS 63ull
+#define DP_MASK_STATE (31ull | DP_MASK_FAULTS)
+#define DP_MASK_BITS (63ull | DP_MASK_FAULTS)
 #define DP_MASKS 8192
 #define DP_CLONES 64
 #define DP_MASK_PROBES 256
 #define DP_HELD 32
 #define DP_SLEEPS 256
+
+/** dp_mask_bit() - the @k-th caught signal is believed to be blocked */
+static inline u64 dp_mask_bit(u32 k)
+{
+	return k < DP_CAUGHT_JUMPS ? 1ull << k :
+				     1ull << (48 + k - DP_CAUGHT_JUMPS);
+}
 
 /** dp_mask_slot() - where the search for a thread pointer begins */
 static inline u32 dp_mask_slot(u64 pointer)
@@ -619,7 +615,7 @@ struct dp_sleep {
  * @sleeps: calls with a mask of their own; @serial of the last one
  */
 struct dp_private {
-	u64 in_masks[DP_CAUGHT_JUMPS];
+	u64 in_masks[DP_CAUGHT];
 	u64 masks[DP_MASKS];
 	struct dp_held {
 		u64 thread; /* 0: free */

@@ -44,19 +44,20 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 	return n;
 }
 
+/* What fails is as it was, as far as that goes. */
 static int turn(bool *off, int on)
 {
-	int err, was = !*off;
+	int err;
 
-	if (on >= 0 && was != !!on) {
-		*off = !on;
-		err = dp_live_knobs(dp_self.engine, &dp_self.text.target,
-				    !dp_self.disarmed, !dp_self.unoptimized);
-		dp_flags_refresh();
-		if (err)
-			return err;
-	}
-	return !*off;
+	if (on < 0 || *off == !on)
+		return !*off;
+	*off = !on;
+	err = dp_live_knobs(dp_self.engine, &dp_self.text.target,
+			    !dp_self.disarmed, !dp_self.unoptimized);
+	if (err)
+		*off = on;
+	dp_flags_refresh();
+	return err ? err : !*off;
 }
 
 int dp_kprobes_enabled(int on)

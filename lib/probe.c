@@ -13,6 +13,7 @@
 #include "engine/control/strategy.h"
 #include "engine/insn/insn.h"
 #include "proc/ground.h"
+#include "proc/proc.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,6 +206,10 @@ static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
 		err = begins_function(addr);
 	if (!err)
 		err = may_be_probed(addr);
+	if (!err && !dp_ground_begins(g, addr))
+		err = dp_diag_set(dp_last(), -EILSEQ,
+				  "no instruction begins at 0x%llx",
+				  (unsigned long long)addr);
 	if (!err && r->kind == 'j' && dp_probe_at(addr, 'j'))
 		err = dp_diag_set(dp_last(), -EEXIST,
 				  "there is a jprobe on that function already");
@@ -213,6 +218,7 @@ static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
 	n = read_code(addr, code);
 	if (n < 0)
 		return n;
+	dp_texts_add(&dp_self.arena->control, addr);
 	err = dp_live_add(dp_self.engine, addr, code, (size_t)n, &r->handlers,
 			  !disabled, dp_ground_x87(g, addr), index, &why);
 	if (err)
@@ -228,8 +234,10 @@ static void leave(u32 index)
 {
 	struct kprobe *p = dp_self.users[index].p;
 
-	if (p)
+	if (p) {
 		p->dp_private[0] = NULL;
+		p->flags &= ~(unsigned int)KPROBE_FLAG_OPTIMIZED;
+	}
 	dp_self.users[index].p = NULL;
 }
 

@@ -40,24 +40,28 @@ static void say_faulted(u32 i)
 		 name ? name : "?", (unsigned long long)offset);
 }
 
+/* A probe whose handler has faulted is disabled from then on. */
 void dp_report_collect(void)
 {
 	u32 now, i;
 
-	if (!dp_self.engine)
-		return;
 	now = __atomic_load_n(&dp_self.arena->hit.news, __ATOMIC_ACQUIRE);
 	if (now == known)
 		return;
 	known = now;
-	pthread_mutex_lock(&lock);
-	for (i = 0; i < dp_self.nr_users && nr_lines < LINES; i++)
-		if (dp_self.users[i].p && !dp_self.users[i].told &&
-		    dp_live_faulted(dp_self.engine, i)) {
-			dp_self.users[i].told = true;
+	for (i = 0; i < dp_self.nr_users; i++) {
+		if (!dp_self.users[i].p || dp_self.users[i].disabled ||
+		    !dp_live_faulted(dp_self.engine, i))
+			continue;
+		pthread_mutex_lock(&lock);
+		if (nr_lines < LINES)
 			say_faulted(i);
-		}
-	pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&lock);
+		dp_self.users[i].disabled = true;
+		dp_live_enable(dp_self.engine, &dp_self.text.target, &i, 1,
+			       false);
+		dp_flags_refresh();
+	}
 }
 
 void dp_report_deliver(void)

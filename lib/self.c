@@ -88,7 +88,8 @@ static int set_up(struct dp_arena *arena)
 {
 	struct dp_arena_control *c = &arena->control;
 
-	c->stack_base = dp_stacks_reserve();
+	if (!c->stack_base)
+		c->stack_base = dp_stacks_reserve();
 	if (!c->stack_base)
 		return -ENOMEM;
 	c->stack_size = sizeof(struct dp_stack);
@@ -133,6 +134,12 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 static const struct dp_growth_ops growth_ops = { grow_map, grow_holes,
 						 grow_stopped };
 
+static int no_memory(int err)
+{
+	return dp_diag_set(&last, err,
+			   "this process has no memory for probes");
+}
+
 static int adopt(u64 base)
 {
 	struct dp_live_setup setup = {
@@ -142,22 +149,25 @@ static int adopt(u64 base)
 		.detour_entry = base + dp_agent_detour_entry,
 	};
 	struct dp_arena *arena = (void *)(base + DP_ARENA_OFFSET);
-	int err = dp_engine_create(&dp_self.engine);
+	struct dp_engine *engine;
+	int err = dp_engine_create(&engine);
 
+	if (err)
+		return no_memory(err);
 	dp_self.arming = arming();
-	if (!err)
-		dp_engine_set_arming(dp_self.engine, dp_self.arming);
-	if (!err)
+	dp_engine_set_arming(engine, dp_self.arming);
+	if (!dp_self.space.ours)
 		err = dp_space_open(&dp_self.space);
 	if (!err)
-		err = dp_engine_adopt(dp_self.engine, arena, &setup);
+		err = dp_engine_adopt(engine, arena, &setup);
 	if (!err)
 		err = set_up(arena);
-	if (err)
-		return dp_diag_set(&last, err,
-				   "this process has no memory for probes");
+	if (err) {
+		dp_engine_destroy(engine);
+		return no_memory(err);
+	}
 	dp_self.arena = arena;
-	dp_self.base = base;
+	dp_self.engine = engine;
 	return 0;
 }
 
@@ -167,9 +177,14 @@ static int make_engine(void)
 					       .verb = DP_HELPER_RESIDE,
 					       .n = DP_SELF_SITES };
 	struct dp_helper_answer answer = { 0 };
-	int err = dp_helper_run(&order, NULL, &answer, &last);
+	int err = 0;
 
-	return err ? err : adopt(answer.base);
+	/* What the helper has made stays, should the rest fail. */
+	if (!dp_self.base) {
+		err = dp_helper_run(&order, NULL, &answer, &last);
+		dp_self.base = err ? 0 : answer.base;
+	}
+	return err ? err : adopt(dp_self.base);
 }
 
 /* Of each stack: see wait_for() */
@@ -292,6 +307,8 @@ int dp_self_begin(bool make)
 	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
 					__ATOMIC_ACQ_REL))
 		dp_probes_sweep();
+	if (!err)
+		dp_report_collect();
 	if (err)
 		dp_self_end();
 	return err;
@@ -301,7 +318,6 @@ void dp_self_end(void)
 {
 	int error = saved_errno, cancel = saved_cancel;
 
-	dp_report_collect();
 	say_self(false);
 	if (dp_self.text.mem > 0)
 		dp_text_close(&dp_self.text);

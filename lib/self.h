@@ -25,7 +25,6 @@ struct dp_user {
 	u64 addr;
 	char kind; /* as lists show it: k, r, j */
 	bool disabled, gone;
-	bool told; /* that its handler has faulted */
 	bool loaded; /* a module's code, which can go */
 };
 

@@ -122,6 +122,23 @@ void dp_ground_allow(struct dp_grounds *g, struct dp_engine *engine, u32 probe,
 	dp_engine_allow_jump(engine, probe, &ground);
 }
 
+bool dp_ground_begins(struct dp_grounds *g, u64 addr)
+{
+	u64 start, end;
+	struct insn_facts f;
+	size_t at = 0;
+
+	if (dp_function_bounds(g->mods, addr, &start, &end) || addr == start ||
+	    !read_function(g, start, end))
+		return true;
+	while (at < addr - start) {
+		if (dp_insn_facts(g->code + at, g->size - at, &f))
+			return true;
+		at += f.len;
+	}
+	return at == addr - start;
+}
+
 bool dp_ground_x87(struct dp_grounds *g, u64 addr)
 {
 	u64 start, end;

@@ -37,6 +37,10 @@ struct dp_grounds {
 void dp_ground_allow(struct dp_grounds *grounds, struct dp_engine *engine,
 		     u32 probe, u64 addr);
 
+/** dp_ground_begins() - does an instruction begin at @addr? True also where that is
+ *  not known. */
+bool dp_ground_begins(struct dp_grounds *grounds, u64 addr);
+
 /** dp_ground_x87() - may the code at @addr find values in x87 or MMX registers?
  *  At the beginning of a function there are none. */
 bool dp_ground_x87(struct dp_grounds *grounds, u64 addr);

@@ -52,12 +52,6 @@ static u64 *read_words(const struct dp_process *proc, u64 base)
 	return words;
 }
 
-/* How many of them are kept out of masks. */
-static u32 kept(u32 caught)
-{
-	return caught < DP_CAUGHT_JUMPS ? caught : DP_CAUGHT_JUMPS;
-}
-
 static u64 caught_by(const struct dp_process *proc)
 {
 	return dp_caught_mask(dp_engine_caught(proc->engine));
@@ -68,9 +62,9 @@ static u64 bits_for(u64 mask)
 	u64 bits = 0;
 	u32 k;
 
-	for (k = 0; k < DP_CAUGHT_JUMPS; k++)
+	for (k = 0; k < DP_CAUGHT; k++)
 		if (mask >> (dp_caught(k) - 1) & 1)
-			bits |= 1ull << k;
+			bits |= dp_mask_bit(k);
 	return bits;
 }
 
@@ -304,8 +298,8 @@ static u64 mask_for(u64 word)
 	u64 mask = 0;
 	u32 k;
 
-	for (k = 0; k < DP_CAUGHT_JUMPS; k++)
-		if (word >> k & 1)
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (word & dp_mask_bit(k))
 			mask |= 1ull << (dp_caught(k) - 1);
 	return mask;
 }
@@ -464,7 +458,7 @@ static u64 scratch(u64 base)
 
 int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 {
-	u64 changed[DP_CAUGHT_JUMPS] = { 0 }, others;
+	u64 changed[DP_CAUGHT] = { 0 }, others;
 	struct dp_status st;
 	int err = 0;
 	u32 k;
@@ -472,8 +466,8 @@ int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 	if (dp_status_read(proc->pid, proc->pid, &st))
 		return -ESRCH;
 	/* Those of the caught signals are ours already. */
-	others = st.caught & ~dp_caught_set(dp_engine_caught(proc->engine));
-	for (k = 0; k < kept(dp_engine_caught(proc->engine)) && !err; k++)
+	others = st.caught & ~dp_caught_mask(dp_engine_caught(proc->engine));
+	for (k = 0; k < dp_engine_caught(proc->engine) && !err; k++)
 		err = change_actions(proc, rem, scratch(proc->base), k, others,
 				     false, &changed[k]);
 	if (dp_process_write(proc, proc->base + IN_MASKS_AT, changed,
@@ -486,14 +480,14 @@ int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *rem,
 			    const struct dp_arena_control *c)
 {
-	u64 signals[DP_CAUGHT_JUMPS], changed;
+	u64 signals[DP_CAUGHT], changed;
 	int err = 0;
 	u32 k;
 
 	if (dp_process_read(proc, c->base + IN_MASKS_AT, signals,
 			    sizeof(signals)))
 		return -EFAULT;
-	for (k = 0; k < kept(c->nr_caught) && !err; k++)
+	for (k = 0; k < c->nr_caught && !err; k++)
 		err = change_actions(proc, rem, scratch(c->base), k, signals[k],
 				     true, &changed);
 	return err;

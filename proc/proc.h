@@ -79,6 +79,14 @@ int dp_process_reside(pid_t pid, u32 max_sites, u64 *base,
 		      struct dp_diag *diag);
 
 /**
+ * dp_texts_add() - code at @addr of our own process is about to be probed
+ *
+ * A fork child gives what is noted back to the page cache; where that would take
+ * somebody else's changes along, it has to live with the probes.
+ */
+void dp_texts_add(struct dp_arena_control *control, u64 addr);
+
+/**
  * dp_process_quiesce() - write jumps into a process that probes itself, while
  * nobody runs
  * @arena: address of its arena

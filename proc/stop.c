@@ -397,7 +397,7 @@ static bool is_deaf(pid_t pid, pid_t tid)
 	if (read_call(pid, tid, &c) && has_own_mask(&c))
 		return true;
 	return !dp_status_read(pid, tid, &st) &&
-	       st.blocked & dp_caught_mask(DP_CAUGHT_JUMPS);
+	       st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)

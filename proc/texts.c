@@ -24,14 +24,18 @@ static bool private_page(u64 entry)
 	       ((entry & PM_PRESENT) && !(entry & PM_FILE));
 }
 
-static u64 *read_pagemap(const struct dp_process *proc, u64 start, u64 size)
+/* @pid: 0: our own. */
+static u64 *read_pagemap(pid_t pid, u64 start, u64 size)
 {
 	size_t bytes = size / DP_PAGE * 8;
 	u64 *map = malloc(bytes);
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", proc->pid);
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	else
+		snprintf(path, sizeof(path), "/proc/thread-self/pagemap");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (!map || fd < 0 ||
 	    pread(fd, map, bytes, (off_t)(start / DP_PAGE * 8)) !=
@@ -44,9 +48,9 @@ static u64 *read_pagemap(const struct dp_process *proc, u64 start, u64 size)
 	return map;
 }
 
-static bool untouched(const struct dp_process *proc, const struct dp_map *m)
+static bool untouched(pid_t pid, const struct dp_map *m)
 {
-	u64 *map = read_pagemap(proc, m->start, m->end - m->start);
+	u64 *map = read_pagemap(pid, m->start, m->end - m->start);
 	size_t i, n = (m->end - m->start) / DP_PAGE;
 	bool clean = map && m->inode && m->perms[3] == 'p';
 
@@ -84,7 +88,7 @@ void dp_texts_note(struct dp_process *proc)
 
 		if (m->perms[2] != 'x' || !has_site(proc->engine, m))
 			continue;
-		if (c->nr_texts == DP_MAX_TEXTS || !untouched(proc, m)) {
+		if (c->nr_texts == DP_MAX_TEXTS || !untouched(proc->pid, m)) {
 			c->revertible = 0;
 			break;
 		}
@@ -92,6 +96,36 @@ void dp_texts_note(struct dp_process *proc)
 		c->texts[c->nr_texts++].size = m->end - m->start;
 	}
 	dp_maps_free(&maps);
+}
+
+static bool is_noted(const struct dp_arena_control *c, u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < c->nr_texts; i++)
+		if (addr - c->texts[i].start < c->texts[i].size)
+			return true;
+	return false;
+}
+
+void dp_texts_add(struct dp_arena_control *c, u64 addr)
+{
+	const struct dp_map *m;
+	struct dp_maps maps;
+
+	if (!c->revertible || is_noted(c, addr))
+		return;
+	m = dp_maps_read(0, &maps) ? NULL : dp_maps_find(&maps, addr);
+	if (!m || c->nr_texts == DP_MAX_TEXTS || !untouched(0, m)) {
+		c->revertible = 0;
+	} else {
+		c->texts[c->nr_texts].start = m->start;
+		c->texts[c->nr_texts].size = m->end - m->start;
+		__atomic_store_n(&c->nr_texts, c->nr_texts + 1,
+				 __ATOMIC_RELEASE);
+	}
+	if (m)
+		dp_maps_free(&maps);
 }
 
 static bool same_as_file(const struct dp_process *proc, int fd, u64 addr,
@@ -131,7 +165,7 @@ bool dp_texts_clean(const struct dp_process *proc, const struct dp_span *text)
 	if (dp_maps_read(proc->pid, &maps))
 		return false;
 	m = dp_maps_find(&maps, text->start);
-	map = read_pagemap(proc, text->start, text->size);
+	map = read_pagemap(proc->pid, text->start, text->size);
 	if (m && map && m->start == text->start &&
 	    m->end == text->start + text->size) {
 		fd = open_mapped(proc, m);

@@ -103,6 +103,9 @@ int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		 struct dp_site **site, const char **why);
 /** dp_site_link() - a probe joins those of a site, as the last one */
 void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe);
+/** dp_site_link_before_last() - ahead of the last one, which there is */
+void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
+			      u32 probe);
 /** dp_site_unlink() - and leaves them */
 void dp_site_unlink(struct dp_engine *e, u32 probe);
 

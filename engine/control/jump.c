@@ -282,6 +282,7 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		spec.counter = (e->max_sites ? i : s->first_probe - 1) *
 			       (u32)sizeof(u64);
 	}
+	spec.self = e->arena->control.self_offset;
 	if (e->max_sites)
 		spec.gate = e->arena->control.base + DP_ARENA_OFFSET +
 			    e->arena->control.site_off + i * sizeof(*entry) +

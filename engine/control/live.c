@@ -190,6 +190,10 @@ int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		return -EINVAL;
 	}
 	err = dp_site_take(e, addr, code, size, &s, why);
+	if (!err && s->hook >= 0 && h->kind == DP_KIND_JPROBE) {
+		*why = HOOKED;
+		err = -EINVAL;
+	}
 	if (!err)
 		err = take_probe(e, probe);
 	if (err)
@@ -198,7 +202,12 @@ int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		s->x87 = x87;
 	e->probes[*probe] = (struct dp_probe){ .handlers = *h,
 					       .enabled = enabled };
-	dp_site_link(e, s, *probe);
+	/* A jprobe goes elsewhere, so it is the last. */
+	if (s->last_probe && h->kind != DP_KIND_JPROBE &&
+	    e->probes[s->last_probe - 1].handlers.kind == DP_KIND_JPROBE)
+		dp_site_link_before_last(e, s, *probe);
+	else
+		dp_site_link(e, s, *probe);
 	return 0;
 }
 
@@ -604,6 +613,13 @@ u64 dp_live_hits(struct dp_engine *e, u32 probe)
 	return e->probes[probe].hits > lost ? e->probes[probe].hits - lost : 0;
 }
 
+/* Handlers that have faulted are called again. */
+static void forgive(struct dp_engine *e, u32 probe)
+{
+	__atomic_fetch_and(&e->view.states[probe].status, ~DP_PROBE_FAULTED,
+			   __ATOMIC_RELEASE);
+}
+
 int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 		   const u32 *probes, u32 n, bool enabled)
 {
@@ -611,6 +627,8 @@ int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 
 	for (i = 0; i < n; i++) {
 		note_hits(e, probes[i]);
+		if (enabled)
+			forgive(e, probes[i]);
 		e->probes[probes[i]].enabled = enabled;
 		probe_entry(e, probes[i])->enabled = enabled;
 		mirror(e, e->probes[probes[i]].site);

@@ -132,6 +132,18 @@ void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
 	site->last_probe = probe + 1;
 }
 
+void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
+			      u32 probe)
+{
+	u32 last = site->last_probe, *link = &site->first_probe;
+
+	while (*link != last)
+		link = &e->probes[*link - 1].next;
+	e->probes[probe].site = (u32)(site - e->sites);
+	e->probes[probe].next = last;
+	*link = probe + 1;
+}
+
 void dp_site_unlink(struct dp_engine *e, u32 probe)
 {
 	struct dp_site *site = &e->sites[e->probes[probe].site];

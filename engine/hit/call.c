@@ -43,6 +43,8 @@ AT(DP_O_REGS_SP, struct dp_call_frame, regs.sp);
 AT(DP_O_NUMBER, struct dp_call_frame, number);
 _Static_assert(DP_O_FRAME_SIZE == sizeof(struct dp_call_frame), "frame");
 _Static_assert(DP_O_SITE_SIZE == sizeof(struct dp_site_entry), "site");
+_Static_assert(DP_DETOUR_BUSY == __builtin_offsetof(struct dp_stack, busy),
+	       "busy");
 _Static_assert(DP_O_BUSY_FAST == DP_BUSY_FAST, "busy");
 _Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");
 _Static_assert(DP_O_STACK_SIZE == sizeof(struct dp_stack), "stack");
@@ -52,6 +54,7 @@ struct call {
 	const struct dp_site_entry *site;
 	struct dp_regs *regs;
 	struct dp_stack *stack;
+	const struct dp_ucontext *uc; /* of a signal */
 	bool signal; /* the kernel has saved everything */
 	bool on_alt; /* its frame is on the alternate stack */
 	bool after; /* post_handlers */
@@ -158,7 +161,8 @@ static bool before(struct call *call, u32 probe)
 		dp_return_enter(probe, call->regs, call->stack);
 		return false;
 	case DP_KIND_JPROBE:
-		dp_jprobe_enter(probe, call->site, call->regs, call->stack);
+		dp_jprobe_enter(probe, call->site, call->regs, call->stack,
+				call->uc);
 		return true;
 	default:
 		call->post |= p->post != 0;
@@ -278,6 +282,7 @@ static bool enter_signal(struct call *call, struct dp_ucontext *uc)
 	bool off = stack && stack->alt_off;
 
 	call->signal = true;
+	call->uc = uc;
 	dp_stack_alternate(uc);
 	if (!enter(call, uc->mc.rsp))
 		return false;
@@ -400,6 +405,8 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc)
 	if (!enter_signal(&call, uc))
 		return;
 	load(&call, &uc->mc, uc->mc.rip);
+	if (site->class == DP_INSN_SYSCALL)
+		call.regs->cx = uc->mc.rip;
 	go(&call);
 	dp_regs_to(call.regs, &uc->mc);
 	uc->mc.rip = call.regs->ip;

@@ -50,7 +50,7 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc);
  * Return: true if it was a handler's or a probed instruction's, and is dealt
  * with in @uc. Otherwise @uc says where in the program it was.
  */
-bool dp_call_fault(const struct dp_siginfo *info, struct dp_ucontext *uc);
+bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc);
 
 /**
  * struct dp_returned - what entry.S makes of a return to dp_return_trampoline
@@ -71,10 +71,12 @@ void dp_return_drop(struct dp_stack *stack);
 
 /** dp_jprobe_enter() - leave for the jprobe's handler: changes @regs */
 void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
-		     struct dp_regs *regs, struct dp_stack *stack);
+		     struct dp_regs *regs, struct dp_stack *stack,
+		     const struct dp_ucontext *uc);
 
-/** dp_jprobe_leave() - it is done. Return: registers to go on with. */
-struct dp_regs *dp_jprobe_leave(void);
+/** dp_jprobe_leave() - it is done, and has come to dp_jprobe_return.
+ *  Return: false if no jprobe's handler runs. */
+bool dp_jprobe_leave(struct dp_ucontext *uc);
 
 /**
  * dp_simulate() - execute a branch in registers, as the processor would
@@ -85,6 +87,8 @@ bool dp_simulate(const struct dp_site_entry *site, struct dp_regs *regs);
 /* stack.c: threads and their stacks */
 /** dp_stack_mine() - of this thread, or NULL when there are no more */
 struct dp_stack *dp_stack_mine(void);
+/** dp_stack_leave() - this thread is about to end */
+void dp_stack_leave(void);
 /** dp_stack_known() - the same, if it has one already */
 struct dp_stack *dp_stack_known(void);
 /** dp_stack_low() - its lowest address */
@@ -103,7 +107,8 @@ struct dp_given {
 
 /* entry.S, vectors.S */
 struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard);
-extern const char dp_guard_up[], dp_call_fast_up[], dp_return_trampoline[];
+extern const char dp_guard_up[], dp_call_fast_up[], dp_return_trampoline[],
+	dp_jprobe_return[];
 void dp_vectors_save(u8 *area, u64 level, u64 x87);
 void dp_vectors_restore(const u8 *area, u64 level, u64 x87);
 

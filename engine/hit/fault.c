@@ -188,9 +188,18 @@ static bool in_fault_handler(const struct dp_stack *stack, u64 sp)
 	       stack->faulting - sp < DP_STACK_SIZE;
 }
 
-bool dp_call_fault(const struct dp_siginfo *info, struct dp_ucontext *uc)
+/* Some of these say in their siginfo where it was, too. */
+static void say_where(struct dp_siginfo *info, u64 from, u64 to)
+{
+	if ((info->signo == DP_SIGILL || info->signo == DP_SIGFPE) &&
+	    info->fields[0] == from)
+		info->fields[0] = to;
+}
+
+bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct fault f = { .trap = uc->mc.trapno };
+	u64 pc = uc->mc.rip;
 
 	if (info->code <= 0 || !dp_wipe.owner)
 		return false;
@@ -202,6 +211,8 @@ bool dp_call_fault(const struct dp_siginfo *info, struct dp_ucontext *uc)
 	}
 	if (in_copy(&f, uc))
 		return true;
+	if (f.site)
+		say_where(info, pc, uc->mc.rip);
 	f.stack = dp_stack_known();
 	if (f.site || !f.stack || !f.stack->busy ||
 	    !in(uc->mc.rsp, dp_stack_low(f.stack), DP_STACK_SIZE - DP_PAGE))

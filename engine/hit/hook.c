@@ -141,6 +141,8 @@ int dp_hook_before(struct dp_hook_regs *regs)
 	case __NR_rt_sigpending:
 		return hook_pending(regs);
 	case __NR_exit:
+		if (dp_arena.control.resident)
+			dp_stack_leave();
 		dp_mask_forget();
 		return 0;
 	case __NR_execve:

@@ -3,12 +3,54 @@
  * jprobe: a handler that is called as the probed function itself would be.
  *
  * It runs on the program's own stack, where its arguments are; what is there of
- * them is put back when it is done, and the function begins.
+ * them is put back when it is done, all registers get their values again, and the
+ * function begins. That is done by breakpoints on both sides: the kernel keeps
+ * what the vector registers held in the signal's frame.
  */
 #include "engine/hit/call.h"
+#include "engine/arch/x86/bytes.h"
+
+/* Of what fpstate points to (struct _xstate): the software's bytes. */
+#define XSTATE_LEGACY 512
+#define XSTATE_SOFTWARE 464
+#define XSTATE_MAGIC 0x46505853
+#define XSTATE_MOST 16384
+
+/* The lowest part of the handler stack, which nobody uses meanwhile. */
+static u64 *kept(const struct dp_stack *stack)
+{
+	return (u64 *)dp_stack_low(stack);
+}
+
+static u64 size_of(u64 fpstate)
+{
+	const u32 *software = (const u32 *)(fpstate + XSTATE_SOFTWARE);
+
+	if (software[0] != XSTATE_MAGIC || software[1] > XSTATE_MOST)
+		return XSTATE_LEGACY;
+	return software[1];
+}
+
+static void keep_vectors(struct dp_stack *stack, u64 fpstate)
+{
+	u64 *to = kept(stack);
+
+	to[0] = fpstate ? size_of(fpstate) : 0;
+	if (to[0])
+		dp_bytes_copy(to + 1, (const void *)fpstate, to[0]);
+}
+
+static void give_vectors(const struct dp_stack *stack, u64 fpstate)
+{
+	const u64 *from = kept(stack);
+
+	if (from[0] && fpstate && size_of(fpstate) == from[0])
+		dp_bytes_copy((void *)fpstate, from + 1, from[0]);
+}
 
 void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
-		     struct dp_regs *regs, struct dp_stack *stack)
+		     struct dp_regs *regs, struct dp_stack *stack,
+		     const struct dp_ucontext *uc)
 {
 	const u64 *from = (const u64 *)regs->sp;
 	u32 i;
@@ -16,29 +58,32 @@ void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
 	*(struct dp_regs *)stack->saved = *regs;
 	for (i = 0; i < sizeof(stack->words) / sizeof(stack->words[0]); i++)
 		stack->words[i] = from[i];
+	keep_vectors(stack, uc->mc.fpstate);
 	stack->probe = probe + 1;
 	stack->site = (u64)site;
 	stack->jumped = 1;
 	regs->ip = dp_probe(probe)->pre;
 }
 
-struct dp_regs *dp_jprobe_leave(void)
+bool dp_jprobe_leave(struct dp_ucontext *uc)
 {
-	struct dp_stack *stack = dp_stack_mine();
+	struct dp_stack *stack = dp_stack_known();
 	const struct dp_site_entry *site;
 	struct dp_regs *regs;
 	u64 *to;
 	u32 i;
 
 	if (!stack || !stack->jumped)
-		return NULL;
+		return false;
 	regs = (struct dp_regs *)stack->saved;
 	site = (const void *)stack->site;
 	to = (u64 *)regs->sp;
 	for (i = 0; i < sizeof(stack->words) / sizeof(stack->words[0]); i++)
 		to[i] = stack->words[i];
-	regs->ip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+	dp_regs_to(regs, &uc->mc);
+	uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+	give_vectors(stack, uc->mc.fpstate);
 	stack->jumped = 0;
 	stack->busy = 0;
-	return regs;
+	return true;
 }

@@ -107,8 +107,8 @@ static u64 mask_of(u64 bits)
 	u64 mask = 0;
 	u32 k;
 
-	for (k = 0; k < DP_CAUGHT_JUMPS; k++)
-		if (bits >> k & 1)
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (bits & dp_mask_bit(k))
 			mask |= DP_SIGMASK(dp_caught(k));
 	return mask;
 }
@@ -118,9 +118,9 @@ static u64 bits_for(u64 mask)
 	u64 bits = 0;
 	u32 k;
 
-	for (k = 0; k < DP_CAUGHT_JUMPS; k++)
+	for (k = 0; k < DP_CAUGHT; k++)
 		if (mask & DP_SIGMASK(dp_caught(k)))
-			bits |= 1ull << k;
+			bits |= dp_mask_bit(k);
 	return bits;
 }
 
@@ -340,7 +340,7 @@ static u64 in_masks(u64 sig)
 	u64 mask = 0;
 	u32 k;
 
-	for (k = 0; k < DP_CAUGHT_JUMPS; k++)
+	for (k = 0; k < DP_CAUGHT; k++)
 		if (__atomic_load_n(&dp_private.in_masks[k], __ATOMIC_RELAXED) &
 		    DP_SIGMASK(sig))
 			mask |= DP_SIGMASK(dp_caught(k));
@@ -351,7 +351,7 @@ static void set_in_masks(u64 sig, u64 mask)
 {
 	u32 k;
 
-	for (k = 0; k < DP_CAUGHT_JUMPS; k++)
+	for (k = 0; k < DP_CAUGHT; k++)
 		if (mask & DP_SIGMASK(dp_caught(k)))
 			__atomic_fetch_or(&dp_private.in_masks[k],
 					  DP_SIGMASK(sig), __ATOMIC_RELAXED);

@@ -3,15 +3,17 @@
  * retprobe: calls that are followed to their return.
  *
  * At the entry an instance takes the return address, and the trampoline's goes
- * on the stack in its place. A thread's instances form a list, the innermost
- * first. One whose return address is not the trampoline any more, on a part of
- * the stack that the thread has left, belongs to a call that ended in another
- * way.
+ * on the stack in its place. A thread's instances form a list, the newest first;
+ * a return finds its own by the place on the stack, for a thread may go from one
+ * stack to another and back. One whose place holds something else by now
+ * belongs to a call that ended in another way.
  */
 #include "engine/hit/call.h"
 #include "port_hit.h"
 
 #define INDEX 0xffffffffull
+/* Of calls that were left by longjmp, looked at before a new one. */
+#define STEPS 64
 
 static struct dp_follow *follow_of(const struct dp_instance *ri)
 {
@@ -62,22 +64,59 @@ static void abandon(struct dp_instance *ri)
 	give(ri);
 }
 
-static bool is_stale(const struct dp_instance *ri, u64 sp)
+static struct dp_instance *instance(u64 addr)
 {
-	return ri->slot < sp ||
-	       (ri->slot == sp && *(u64 *)sp != (u64)dp_return_trampoline);
+	return (void *)addr;
 }
 
-/* Calls that this thread has left without a return. */
-static void drop_stale(struct dp_stack *stack, u64 sp)
+/* Is its call still to return? Asked of the kernel: its stack may be gone. */
+static bool is_replaced(const struct dp_instance *ri)
 {
-	struct dp_instance *ri = (void *)stack->instances;
+	u64 now;
 
-	while (ri && is_stale(ri, sp) &&
-	       sp - ri->slot < (8ull << 20)) {
-		stack->instances = ri->next;
+	return dp_port_read(&now, ri->slot, sizeof(now)) == sizeof(now) &&
+	       now == (u64)dp_return_trampoline;
+}
+
+/*
+ * A call is about to be made from @sp: one that was at the very same place is
+ * over, unless it is this one, which another probe follows already. The list is
+ * in the order of the calls; what is farther down belongs to outer ones, unless
+ * the thread has more than one stack.
+ */
+static void drop_same(struct dp_stack *stack, u64 sp)
+{
+	u64 *link = &stack->instances;
+	u32 steps = 0;
+
+	if (*(u64 *)sp == (u64)dp_return_trampoline)
+		return;
+	while (*link && instance(*link)->slot <= sp && ++steps < STEPS) {
+		struct dp_instance *ri = instance(*link);
+
+		if (ri->slot != sp) {
+			link = &ri->next;
+			continue;
+		}
+		*link = ri->next;
 		abandon(ri);
-		ri = (void *)stack->instances;
+	}
+}
+
+/* Instances are short: those of calls that this thread has left otherwise. */
+static void drop_left(struct dp_stack *stack)
+{
+	u64 *link = &stack->instances;
+
+	while (*link) {
+		struct dp_instance *ri = instance(*link);
+
+		if (is_replaced(ri)) {
+			link = &ri->next;
+			continue;
+		}
+		*link = ri->next;
+		abandon(ri);
 	}
 }
 
@@ -115,8 +154,12 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 	u64 *slot = (u64 *)regs->sp;
 	struct dp_instance *ri;
 
-	drop_stale(stack, regs->sp);
+	drop_same(stack, regs->sp);
 	ri = take(f);
+	if (!ri) {
+		drop_left(stack);
+		ri = take(f);
+	}
 	if (!ri) {
 		__atomic_fetch_add((u32 *)f->nmissed, 1, __ATOMIC_RELAXED);
 		return;
@@ -144,6 +187,32 @@ struct leaving {
 	u64 slot, back;
 };
 
+/* Taken out of the list: the newest of those at the place that has returned. */
+static struct dp_instance *find(struct dp_stack *stack, u64 slot)
+{
+	u64 *link = &stack->instances;
+	struct dp_instance *ri;
+
+	while (*link && instance(*link)->slot != slot)
+		link = &instance(*link)->next;
+	ri = instance(*link);
+	if (ri)
+		*link = ri->next;
+	return ri;
+}
+
+static void finish(struct leaving *l, struct dp_instance *ri)
+{
+	const struct dp_follow *f = follow_of(ri);
+
+	/* A fork child goes back as if there had been no probe. */
+	if (f->handler && dp_wipe.owner)
+		dp_call_handler(l->stack, f->probe, f->handler, (u64)ri,
+				(u64)l->regs, f->handler_needs);
+	__atomic_fetch_add(&follow_of(ri)->returned, 1, __ATOMIC_RELAXED);
+	give(ri);
+}
+
 /* Every probe of the function that has returned, the last one that was entered
  * first; the first one has the true address. */
 static void run(void *arg)
@@ -160,22 +229,12 @@ static void run(void *arg)
 	l->stack->x87 = 0;
 	l->stack->hits++;
 	do {
-		struct dp_follow *f;
-
-		ri = (void *)l->stack->instances;
-		if (!ri || ri->slot != l->slot)
+		ri = find(l->stack, l->slot);
+		if (!ri)
 			break;
-		f = follow_of(ri);
 		l->back = ri->ret_addr;
 		l->regs->ip = l->back;
-		l->stack->instances = ri->next;
-		/* A fork child goes back as if there had been no probe. */
-		if (f->handler && dp_wipe.owner)
-			dp_call_handler(l->stack, f->probe, f->handler,
-					(u64)ri, (u64)l->regs,
-					f->handler_needs);
-		__atomic_fetch_add(&f->returned, 1, __ATOMIC_RELAXED);
-		give(ri);
+		finish(l, ri);
 	} while (l->back == (u64)dp_return_trampoline);
 	l->stack->busy = 0;
 }
@@ -188,13 +247,6 @@ void dp_return_hit(struct dp_returned *frame)
 			     .slot = sp - 8 };
 
 	frame->regs.sp = sp;
-	while (l.stack->instances &&
-	       ((struct dp_instance *)l.stack->instances)->slot < l.slot) {
-		struct dp_instance *ri = (void *)l.stack->instances;
-
-		l.stack->instances = ri->next;
-		abandon(ri);
-	}
-	dp_call_on(&l, run, (void *)((u64)l.stack & ~63ull));
+	dp_call_on(&l, run, l.stack);
 	frame->back = l.back;
 }

@@ -83,6 +83,19 @@ static struct dp_stack *claim(u32 tid)
 	return NULL;
 }
 
+void dp_stack_leave(void)
+{
+	struct dp_stack *stack = dp_stack_known();
+
+	if (!stack || !dp_wipe.owner || !dp_hit_is_owners())
+		return;
+	dp_return_drop(stack);
+	*self() = 0;
+	__atomic_store_n(&owners()[((u64)stack - dp_arena.control.stack_base) /
+				   DP_STACK_SIZE],
+			 0, __ATOMIC_RELEASE);
+}
+
 struct dp_stack *dp_stack_known(void)
 {
 	return (void *)*self();

@@ -157,9 +157,19 @@ u32 dp_hit_tid(void)
 	return tid;
 }
 
+static bool deals_with(struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	if (!dp_arena.control.resident)
+		return false;
+	if (info->signo == DP_SIGTRAP)
+		return uc->mc.rip == (u64)dp_jprobe_return + 1 &&
+		       dp_jprobe_leave(uc);
+	return dp_call_fault(info, uc);
+}
+
 static u64 not_ours(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
-	if (dp_arena.control.resident && dp_call_fault(info, uc))
+	if (deals_with(info, uc))
 		return 0;
 	return dp_foreign_trap(info, uc);
 }

@@ -143,8 +143,7 @@ static void cleared(bool shares)
 	if (!shares) {
 		for (k = 0; k < DP_CAUGHT; k++) {
 			dp_action_set(k, &dfl, NULL);
-			if (k < DP_CAUGHT_JUMPS)
-				dp_private.in_masks[k] = 0;
+			dp_private.in_masks[k] = 0;
 		}
 		if (dp_hit_leave(NULL))
 			return;

@@ -44,6 +44,8 @@ struct dp_rseq {
  *         there is none
  * @counter: offset of the counter from these
  * @gate: address of a word. If it is not 0, the agent is told after counting, too;
+ *        and if the thread is in a handler: its struct dp_stack, whose address is at
+ *        @self from the thread pointer, says so at DP_DETOUR_BUSY
  *        and if counting is not possible, with DP_TELL_UNCOUNTED
  * @hook_entry: address of the agent's dp_hook_entry, which makes the system call
  *              number @hook in place of the last instruction; 0: none
@@ -57,6 +59,7 @@ struct dp_detour_spec {
 	u64 table;
 	u32 counter;
 	u64 gate;
+	s32 self;
 	u64 hook_entry;
 	u32 hook;
 };

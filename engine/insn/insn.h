@@ -80,9 +80,10 @@ enum dp_insn_state dp_insn_state(const u8 *code, size_t size, u8 *xmms);
  * struct dp_copy - one relocated instruction
  * @code: bytes that do at their address what the original does at its own
  * @len: bytes used, the jump onward included
- * @body_len: offset of that jump; equal to @len when there is none (an
- *            unconditional transfer never gets there). A thread whose pc is at
- *            @body_len has completed the original instruction.
+ * @body_len: offset of that jump, and of what a system call needs besides; equal
+ *            to @len when there is none (an unconditional transfer never gets
+ *            there). A thread whose pc is at @body_len has completed the original
+ *            instruction.
  * @atomic: true if nothing but the first @body_len bytes, one instruction,
  *          stands between entry and exit: a pc inside is either at the start
  *          (not executed yet) or at @body_len (done)

@@ -9,5 +9,7 @@
 #define DP_TELL_UNCOUNTED 0x40000000u
 /* Bytes of it behind the call: an lea that takes the number off the stack */
 #define DP_TELL_TAIL 8
+/* Offset in struct dp_stack of what says that the thread is in a handler */
+#define DP_DETOUR_BUSY 4
 
 #endif

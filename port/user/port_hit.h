@@ -9,6 +9,7 @@
 
 #define DP_SIGTRAP 5
 #define DP_SIGILL 4
+#define DP_SIGFPE 8
 #define DP_SIG_SETMASK 2
 #define DP_SIGSET_BYTES 8
 #define DP_MADV_DONTNEED 4

@@ -448,18 +448,12 @@ dp_return_trampoline:
 	lea	16(%rsp), %rsp
 	ret
 
-/* jprobe_return() comes here. */
+/* jprobe_return() comes here, and dp_hit_trap() knows the place. */
 	.globl	dp_jprobe_return
 	.hidden	dp_jprobe_return
 	.balign 16
 dp_jprobe_return:
-	cld
-	and	$-16, %rsp
-	call	dp_jprobe_leave
-	test	%rax, %rax
-	jz	1f
-	mov	%rax, %rsp
-	jmp	dp_load_here
-1:	ud2
+	int3
+	ud2
 
 	.section .note.GNU-stack, "", @progbits

@@ -132,20 +132,32 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 	c->to_restart = o->len - 1;
 }
 
-/* mov $gate, %rcx; mov (%rcx), %rcx; jrcxz over; tell */
+/* mov $gate, %rcx; mov (%rcx), %rcx; jrcxz 1f; jmp tell;
+ * 1: mov %fs:self, %rcx; jrcxz over; mov busy(%rcx), %ecx; jrcxz over; tell: … */
 static void put_gate(struct dp_out *o, const struct dp_detour_spec *s)
 {
-	unsigned int to_over, to_end;
+	unsigned int to_self, to_tell, to_over, to_idle, to_end;
 
 	DP_PUT(o, 0x48, 0xb9);
 	put64(o, s->gate);
 	DP_PUT(o, 0x48, 0x8b, 0x09, 0xe3, 0);
+	to_self = o->len - 1;
+	DP_PUT(o, 0xeb, 0);
+	to_tell = o->len - 1;
+	aim(o, to_self);
+	DP_PUT(o, 0x64, 0x48, 0x8b, 0x0c, 0x25);
+	dp_put32(o, (u32)s->self);
+	DP_PUT(o, 0xe3, 0);
 	to_over = o->len - 1;
+	DP_PUT(o, 0x8b, 0x49, DP_DETOUR_BUSY, 0xe3, 0);
+	to_idle = o->len - 1;
+	aim(o, to_tell);
 	restore(o);
 	call_agent(o, s->entry, s->before[0] - 1);
 	DP_PUT(o, 0xeb, 0);
 	to_end = o->len - 1;
 	aim(o, to_over);
+	aim(o, to_idle);
 	restore(o);
 	move_stack(o, RED_ZONE);
 	aim(o, to_end);
