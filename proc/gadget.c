@@ -174,6 +174,25 @@ static void find_any_call(struct dp_process *proc, const struct dp_map *map,
 			 DP_CALL_RETURNS, CMP_LEN);
 }
 
+/* How a thread ends, in a loop: xor %edi, %edi; mov %edx, %eax; syscall. The number
+ * has been put into edx before. */
+static void find_ends(struct dp_process *proc, const struct dp_map *map,
+		      const u8 *text)
+{
+	static const u8 code[] = { 0x31, 0xff, 0x89, 0xd0, 0x0f, 0x05 };
+	size_t left = map->end - map->start - DP_REGION_MAX;
+	const u8 *at = text;
+
+	while ((at = memmem(at, left - (size_t)(at - text), code,
+			    sizeof(code)))) {
+		if (proc->nr_hooks == DP_HOOKS_MAX)
+			return;
+		add_hook(proc, map->start + (u64)(at - text), at, SYS_exit,
+			 sizeof(code));
+		at += sizeof(code);
+	}
+}
+
 static void search(struct dp_process *proc, const struct dp_map *map,
 		   const u8 *text)
 {
@@ -186,6 +205,7 @@ static void search(struct dp_process *proc, const struct dp_map *map,
 	proc->nr_hooks = 0;
 	find_calls(proc, map, text);
 	find_any_call(proc, map, text);
+	find_ends(proc, map, text);
 }
 
 int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)

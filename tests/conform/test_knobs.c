@@ -199,17 +199,22 @@ TEST_STILL(row_066_another_probe_in_the_region)
 	unregister_kprobe(&first);
 }
 
-TEST_STILL(row_057_081_a_region_does_not_reach_into_the_next_function)
+/* What a jump displaces of the next function begins with breakpoints there, so
+ * whoever comes in by its own name is sent on; see doc/differences.md. */
+TEST_STILL(row_057_081_a_region_may_not_be_entered_from_the_next_function)
 {
 	struct kprobe kp = probe_at(v_tiny);
 	struct conform_text next = text_of(v_tiny2);
+	int i;
 
 	must(register_kprobe(&kp));
-	check(text_same(&next));
-	check_eq(v_tiny(0, 0), 0);
-	check_eq(v_tiny2(0, 0), 22);
-	check_eq(counts.pre, 1);
+	for (i = 0; i < 100; i++) {
+		check_eq(v_tiny(0, 0), 0);
+		check_eq(v_tiny2(0, 0), 22);
+	}
+	check_eq(counts.pre, 100);
 	unregister_kprobe(&kp);
+	check(text_same(&next));
 }
 
 static void loop_into(int index)
