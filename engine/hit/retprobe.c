@@ -139,6 +139,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 }
 
 struct leaving {
+	bool silent; /* a child's: nobody is told */
 	struct dp_regs *regs;
 	struct dp_stack *stack;
 	u64 slot, back;
@@ -169,7 +170,7 @@ static void run(void *arg)
 		l->back = ri->ret_addr;
 		l->regs->ip = l->back;
 		l->stack->instances = ri->next;
-		if (f->handler)
+		if (f->handler && !l->silent)
 			dp_call_handler(l->stack, f->probe, f->handler,
 					(u64)ri, (u64)l->regs,
 					f->handler_needs);
@@ -184,7 +185,8 @@ void dp_return_hit(struct dp_returned *frame)
 	u64 sp = (u64)(frame + 1);
 	struct leaving l = { .regs = &frame->regs,
 			     .stack = dp_stack_mine(),
-			     .slot = sp - 8 };
+			     .slot = sp - 8,
+			     .silent = !dp_wipe.owner };
 
 	frame->regs.sp = sp;
 	while (l.stack->instances &&
