@@ -120,6 +120,28 @@ static long raw_clone(long flags, char *top, void (*function)(struct launch *),
 	return ret;
 }
 
+/* What the program has open is to be closed when it closes it. Before Linux 5.9
+ * there is no such call. */
+static void keep_only(int a, int b, int c)
+{
+	int low = a < b ? a : b, high = a < b ? b : a, middle = c;
+
+	if (c < low) {
+		middle = low;
+		low = c;
+	} else if (c > high) {
+		middle = high;
+		high = c;
+	}
+	if (low)
+		raw(SYS_close_range, 0, low - 1, 0, 0, 0);
+	if (middle > low + 1)
+		raw(SYS_close_range, low + 1, middle - 1, 0, 0, 0);
+	if (high > middle + 1)
+		raw(SYS_close_range, middle + 1, high - 1, 0, 0, 0);
+	raw(SYS_close_range, high + 1, ~0u, 0, 0, 0);
+}
+
 static void become(struct launch *l)
 {
 	static char *const argv[] = { (char *)"dprobes-helper", NULL };
@@ -138,6 +160,7 @@ static void stand_between(struct launch *l)
 
 	raw(SYS_close, l->tell, 0, 0, 0, 0);
 	raw(SYS_close, l->hear, 0, 0, 0, 0);
+	keep_only(l->orders, l->answer, l->file);
 	pid = (s32)raw_clone(CLONE_VM | CLONE_VFORK | SIGCHLD,
 			     l->stack + HELPER_STACK / 2, become, l);
 	raw(SYS_close, l->orders, 0, 0, 0, 0);
