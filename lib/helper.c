@@ -4,7 +4,6 @@
 #include "lib/text.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -77,71 +76,117 @@ static bool is_to_be_named(void)
 	return scope == '1';
 }
 
-/**
- * struct launch - shared with two children, which run in our memory
- * @helper: its process id, when it is known
- */
 struct launch {
 	int file, orders, answer;
-	s32 helper;
-	char *memory;
+	int tell, hear; /* our ends */
+	char *stack;
 };
 
-/* The helper to be; until it executes it may only make system calls. */
-static int become(void *arg)
+/* By no function of libc: that may be probed, and these are not our threads. */
+static long raw(long nr, long a, long b, long c, long d, long e)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+
+	__asm__ volatile("syscall"
+			 : "+a"(nr)
+			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+			 : "rcx", "r11", "memory");
+	return nr;
+}
+
+/* A child in our memory that calls a function on a stack of its own. */
+static long raw_clone(long flags, char *top, void (*function)(struct launch *),
+		      struct launch *l)
+{
+	register void *call __asm__("r12") = (void *)function;
+	register struct launch *arg __asm__("r13") = l;
+	register long r10 __asm__("r10") = 0;
+	register long r8 __asm__("r8") = 0;
+	long ret = SYS_clone;
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %%r13, %%rdi\n\t"
+			 "call *%%r12\n\t"
+			 "hlt\n"
+			 "1:"
+			 : "+a"(ret)
+			 : "D"(flags), "S"(top), "d"(0), "r"(r10), "r"(r8),
+			   "r"(call), "r"(arg)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+/* What the program has open is to be closed when it closes it. Before Linux 5.9
+ * there is no such call. */
+static void keep_only(int a, int b, int c)
+{
+	int low = a < b ? a : b, high = a < b ? b : a, middle = c;
+
+	if (c < low) {
+		middle = low;
+		low = c;
+	} else if (c > high) {
+		middle = high;
+		high = c;
+	}
+	if (low)
+		raw(SYS_close_range, 0, low - 1, 0, 0, 0);
+	if (middle > low + 1)
+		raw(SYS_close_range, low + 1, middle - 1, 0, 0, 0);
+	if (high > middle + 1)
+		raw(SYS_close_range, middle + 1, high - 1, 0, 0, 0);
+	raw(SYS_close_range, high + 1, ~0u, 0, 0, 0);
+}
+
+static void become(struct launch *l)
 {
 	static char *const argv[] = { (char *)"helper of dprobes", NULL };
 	static char *const envp[] = { NULL };
-	const struct launch *l = arg;
 
-	/* Not onto each other, should they be 0 or 1 already. */
-	int orders = fcntl(l->orders, F_DUPFD, 3);
-	int answer = fcntl(l->answer, F_DUPFD, 3);
-
-	if (dup2(orders, DP_HELPER_ORDERS) < 0 ||
-	    dup2(answer, DP_HELPER_ANSWER) < 0)
-		_exit(126);
-	close(orders);
-	close(answer);
-	syscall(SYS_execveat, l->file, "", argv, envp, AT_EMPTY_PATH);
-	_exit(127);
+	if (raw(SYS_dup2, l->orders, DP_HELPER_ORDERS, 0, 0, 0) >= 0 &&
+	    raw(SYS_dup2, l->answer, DP_HELPER_ANSWER, 0, 0, 0) >= 0)
+		raw(SYS_execveat, l->file, (long)"", (long)argv, (long)envp,
+		    AT_EMPTY_PATH);
+	raw(SYS_exit_group, 127, 0, 0, 0, 0);
 }
 
-/* The helper's parent. A process that executes sends its parent SIGCHLD when it
- * ends, and this one does not execute. */
-static int wait_for_helper(void *arg)
+static void stand_between(struct launch *l)
 {
-	struct launch *l = arg;
-	pid_t pid = clone(become, l->memory + HELPER_STACK,
-			  CLONE_VM | CLONE_VFORK | SIGCHLD, l);
+	s32 pid;
 
-	__atomic_store_n(&l->helper, pid, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &l->helper, FUTEX_WAKE, 1, NULL, NULL, 0);
-	while (pid > 0 && syscall(SYS_wait4, pid, NULL, 0, NULL) == -1 &&
-	       errno == EINTR)
-		continue;
-	_exit(0);
+	raw(SYS_close, l->tell, 0, 0, 0, 0);
+	raw(SYS_close, l->hear, 0, 0, 0, 0);
+	keep_only(l->orders, l->answer, l->file);
+	pid = (s32)raw_clone(CLONE_VM | CLONE_VFORK | SIGCHLD,
+			     l->stack + HELPER_STACK / 2, become, l);
+	raw(SYS_close, l->orders, 0, 0, 0, 0);
+	raw(SYS_write, l->answer, (long)&pid, sizeof(pid), 0, 0);
+	if (pid > 0)
+		raw(SYS_wait4, pid, 0, __WALL, 0, 0);
+	raw(SYS_exit_group, 0, 0, 0, 0, 0);
 }
 
-/* No signal when it ends, and no plain wait() sees it: the program has nothing
- * to do with it. @l->helper gets the helper's id. */
+/* By exec a process becomes one that sends SIGCHLD and that any wait() sees. So
+ * somebody who does not execute is put between, and the program has nothing to do
+ * with either. */
 static pid_t launch(struct launch *l)
 {
 	sigset_t all, mask;
 	pid_t pid;
 
-	l->memory = mmap(NULL, 2 * HELPER_STACK, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	if (l->memory == MAP_FAILED)
+	l->stack = mmap(NULL, HELPER_STACK, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (l->stack == MAP_FAILED)
 		return -ENOMEM;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	pid = clone(wait_for_helper, l->memory + 2 * HELPER_STACK, CLONE_VM, l);
-	if (pid < 0)
-		pid = -errno;
+	pid = (pid_t)raw_clone(CLONE_VM, l->stack + HELPER_STACK, stand_between,
+			       l);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	while (pid > 0 && !__atomic_load_n(&l->helper, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, &l->helper, FUTEX_WAIT, 0, NULL, NULL, 0);
 	return pid;
 }
 
@@ -181,8 +226,14 @@ static int hear(int fd, void *what, size_t n)
 	return 0;
 }
 
-static int talk(pid_t pid, const struct talk *t, int orders, int answers)
+static int talk(const struct talk *t, int orders, int answers)
 {
+	s32 pid;
+
+	if (hear(answers, &pid, sizeof(pid)) || pid < 0)
+		return dp_diag_set(
+			t->diag, -EPERM,
+			"the helper that prepares this process cannot be started");
 	if (is_to_be_named())
 		prctl(PR_SET_PTRACER, pid, 0, 0, 0);
 	if (say(orders, t->order, sizeof(*t->order)) ||
@@ -212,22 +263,24 @@ int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 	if (!err) {
 		l.orders = orders[0];
 		l.answer = answers[1];
+		l.tell = orders[1];
+		l.hear = answers[0];
 		pid = launch(&l);
 		close(answers[1]);
 		answers[1] = -1;
-		err = pid < 0 ? pid :
-				talk(l.helper, &t, orders[1], answers[0]);
+		err = pid < 0 ? pid : talk(&t, orders[1], answers[0]);
 	}
 	if (pid < 0)
 		dp_diag_set(diag, err,
 			    "the helper that prepares this process cannot be started: %s",
 			    strerror(-err));
+	/* Should it still wait for an order. */
 	close(orders[1]);
 	orders[1] = -1;
 	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		continue;
-	if (l.memory && l.memory != MAP_FAILED)
-		munmap(l.memory, 2 * HELPER_STACK);
+	if (l.stack && l.stack != MAP_FAILED)
+		munmap(l.stack, HELPER_STACK);
 	if (pid > 0 && is_to_be_named())
 		prctl(PR_SET_PTRACER, 0, 0, 0, 0);
 	close_all(fds, 5);

@@ -190,9 +190,38 @@ static int make_engine(void)
 /* Of each stack: see wait_for() */
 static u64 left_at[DP_STACKS];
 
-/* What a parent had is none of ours, and was never armed here. */
+static void restore_return(const struct dp_instance *ri)
+{
+	u64 trampoline = dp_self.base + dp_agent_return_trampoline, now;
+	struct dp_target *target = &dp_self.text.target;
+
+	if (!target->ops->read(target, ri->slot, &now, sizeof(now)) &&
+	    now == trampoline)
+		*(u64 *)ri->slot = ri->ret_addr;
+}
+
+/* In a fork child, where only this thread has come along: its calls return to where
+ * they came from, and the code is the program's own. */
+static void leave_parent(void)
+{
+	struct dp_stack *mine = dp_self_stack();
+	const struct dp_instance *ri;
+
+	if (!dp_self.engine || !dp_self.arena || dp_text_open(&dp_self.text))
+		return;
+	for (ri = mine ? (void *)mine->instances : NULL; ri;
+	     ri = (void *)ri->next)
+		restore_return(ri);
+	if (mine)
+		mine->instances = 0;
+	dp_live_leave(dp_self.engine, &dp_self.text.target);
+	dp_text_close(&dp_self.text);
+}
+
+/* What a parent had is none of ours. */
 static void begin_anew(void)
 {
+	leave_parent();
 	stack = 0;
 	free(dp_self.users);
 	dp_engine_destroy(dp_self.engine);
@@ -337,24 +366,9 @@ static void unlock_after_fork(void)
 	drop_lock();
 }
 
-/* Calls that are followed in the parent return here to where they came from. Only
- * this thread has come along. */
 static void unlock_in_child(void)
 {
-	struct dp_stack *mine = dp_self_stack();
-	u64 trampoline = dp_self.base + dp_agent_return_trampoline, now;
-	struct dp_instance *ri;
-
-	if (mine && dp_self.base && !dp_text_open(&dp_self.text)) {
-		for (ri = (void *)mine->instances; ri; ri = (void *)ri->next)
-			if (!dp_self.text.target.ops->read(&dp_self.text.target,
-							   ri->slot, &now,
-							   sizeof(now)) &&
-			    now == trampoline)
-				*(u64 *)ri->slot = ri->ret_addr;
-		mine->instances = 0;
-		dp_text_close(&dp_self.text);
-	}
+	leave_parent();
 	drop_lock();
 }
 

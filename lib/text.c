@@ -22,6 +22,7 @@
 #define USER_END 0x7ffffffff000ull
 /* Of code and landings; untouched pages take nothing. */
 #define SPACE_SIZE (16ull << 30)
+#define SPACE_LEAST (64ull << 20)
 
 static struct dp_text *text_of(struct dp_target *target)
 {
@@ -96,18 +97,27 @@ void dp_text_close(struct dp_text *text)
 int dp_space_open(struct dp_space *space)
 {
 	int fd = (int)syscall(SYS_memfd_create, "dprobes", 1 /* MFD_CLOEXEC */);
+	u64 size = SPACE_SIZE;
 	void *mem = MAP_FAILED;
 
 	if (fd < 0)
 		return -ENOMEM;
-	if (!ftruncate(fd, SPACE_SIZE))
-		mem = mmap(NULL, SPACE_SIZE, PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_NORESERVE, fd, 0);
+	/* Where mlockall() is in force it would be filled at once. */
+	while (!ftruncate(fd, (off_t)size) &&
+	       (mem = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE,
+			   fd, 0)) == MAP_FAILED &&
+	       size > SPACE_LEAST)
+		size /= 4;
 	close(fd);
 	if (mem == MAP_FAILED)
 		return -ENOMEM;
-	madvise(mem, SPACE_SIZE, MADV_DONTDUMP);
-	*space = (struct dp_space){ .ours = mem, .size = SPACE_SIZE };
+	munlock(mem, size);
+	if (mprotect(mem, size, PROT_READ | PROT_WRITE)) {
+		munmap(mem, size);
+		return -ENOMEM;
+	}
+	madvise(mem, size, MADV_DONTDUMP);
+	*space = (struct dp_space){ .ours = mem, .size = size };
 	return 0;
 }
 
@@ -169,5 +179,8 @@ u64 dp_stacks_reserve(void)
 	void *mem = mmap(NULL, (u64)DP_STACKS * DP_STACK_SIZE, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return mem == MAP_FAILED ? 0 : (u64)mem;
+	if (mem == MAP_FAILED)
+		return 0;
+	munlock(mem, (u64)DP_STACKS * DP_STACK_SIZE);
+	return (u64)mem;
 }

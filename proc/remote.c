@@ -18,6 +18,7 @@
 #include "proc/step.h"
 #include <elf.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,12 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define RED_ZONE 128
+#define NAP_NS 20000
+#define YIELDS 500
+#define REAP_EVERY 50
 #define SCRATCH 64
 #define XSTATE_MAX 16384
 #define FXSAVE_BYTES 512
@@ -239,6 +244,38 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	return 0;
 }
 
+/* Threads that have been killed under us. */
+static void reap_others(const struct dp_remote *rem)
+{
+	size_t i;
+	int status;
+
+	for (i = 0; i < rem->proc->nr_threads; i++)
+		if (rem->proc->threads[i].tid != rem->thread->tid)
+			waitpid(rem->proc->threads[i].tid, &status,
+				__WALL | WNOHANG);
+}
+
+/* Should another thread execute or all be killed, the first thread's end is not told
+ * before those of all others have been taken notice of, and that by us. */
+static int wait_here(const struct dp_remote *rem, int *status)
+{
+	const struct timespec nap = { 0, NAP_NS };
+	pid_t tid = rem->thread->tid, got;
+	u32 n;
+
+	for (n = 1; !(got = waitpid(tid, status, __WALL | WNOHANG)); n++) {
+		if (n < YIELDS) {
+			sched_yield();
+			continue;
+		}
+		if (n % REAP_EVERY == 0)
+			reap_others(rem);
+		nanosleep(&nap, NULL);
+	}
+	return got < 0 ? -ESRCH : 0;
+}
+
 /* Let it run to the next entry or exit of a system call. */
 static int to_syscall(struct dp_remote *rem)
 {
@@ -247,7 +284,7 @@ static int to_syscall(struct dp_remote *rem)
 
 	do {
 		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) ||
-		    waitpid(tid, &status, __WALL) < 0)
+		    wait_here(rem, &status))
 			return -ESRCH;
 		if (!WIFSTOPPED(status)) {
 			if (rem->proc->launched && tid == rem->proc->pid) {

@@ -683,6 +683,27 @@ void dp_live_abandon(struct dp_engine *e, u32 probe)
 		bury(e, s);
 }
 
+void dp_live_leave(const struct dp_engine *e, struct dp_target *target)
+{
+	u8 now[DP_JUMP_SIZE];
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++) {
+		const struct dp_site_entry *s = entry_of(e, i);
+		u8 n = s->patch_len;
+
+		/* Which of them was armed when we were made nobody knows any
+		 * more; but what belongs there. */
+		if (!e->sites[i].planned || e->sites[i].hook >= 0 || !s->addr ||
+		    target->ops->read(target, s->addr, now, n) ||
+		    dp_bytes_same(now, s->orig, n))
+			continue;
+		if (now[0] == s->orig[0] || now[0] == s->patch[0] ||
+		    now[0] == DP_BREAKPOINT)
+			target->ops->write(target, s->addr, s->orig, n);
+	}
+}
+
 void dp_live_touched(const struct dp_engine *e,
 		     void (*tell)(void *arg, u32 probe), void *arg)
 {

@@ -130,6 +130,10 @@ bool dp_live_intact(const struct dp_engine *engine, struct dp_target *target,
  *  touched. The probe is still to be removed. */
 void dp_live_abandon(struct dp_engine *engine, u32 probe);
 
+/** dp_live_leave() - in a fork child: take every patch out of its text. The tables
+ *  are its parent's, and stay as they are. */
+void dp_live_leave(const struct dp_engine *engine, struct dp_target *target);
+
 /** dp_live_touched() - the probes at sites that the last call looked at */
 void dp_live_touched(const struct dp_engine *engine,
 		     void (*tell)(void *arg, u32 probe), void *arg);

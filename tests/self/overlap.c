@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * overlap: probes at every instruction of small functions, within five bytes of
+ * each other, in every order of coming and going.
+ *
+ * STEPS: random ones.
+ */
+#include "tests/self/self.h"
+
+/* Instructions of 1 to 4 bytes; dense_at: their offsets. */
+__asm__(".text\n.balign 64\n"
+	".globl dense\n.type dense, @function\n"
+	"dense:\n.cfi_startproc\n"
+	"push %rbp\n mov %rsp, %rbp\n push %rbx\n xor %eax, %eax\n nop\n"
+	"lea 3(%rdi), %rax\n pop %rbx\n nop\n nop\n add %rdi, %rax\n"
+	"xchg %rax, %rcx\n xchg %rax, %rcx\n leave\n ret\n"
+	".cfi_endproc\n.size dense, .-dense\n"
+	".balign 16\n");
+long dense(long a);
+
+static const int dense_at[] = { 0, 1, 4, 5, 7, 8, 12, 13, 14, 15, 18, 20, 22 };
+#define SITES (sizeof(dense_at) / sizeof(dense_at[0]))
+
+static struct kprobe probes[SITES];
+static volatile long counts[SITES];
+static volatile long calls, stop_all;
+
+static DP_HANDLER_GPR int count(struct kprobe *p, struct pt_regs *regs)
+{
+	__atomic_fetch_add(&counts[p - probes], 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static void set(size_t i)
+{
+	probes[i] = (struct kprobe){
+		.addr = (kprobe_opcode_t *)dense + dense_at[i],
+		.pre_handler = count,
+	};
+}
+
+enum state { AWAY, ON, OFF };
+static enum state states[SITES];
+
+/* Call it once, and see who counts. */
+static int check(void)
+{
+	long before[SITES];
+	unsigned long hits[SITES];
+	size_t i;
+
+	for (i = 0; i < SITES; i++) {
+		before[i] = counts[i];
+		hits[i] = dp_kprobe_hits(&probes[i]);
+	}
+	EXPECT(dense(5) == 13);
+	for (i = 0; i < SITES; i++) {
+		if (counts[i] - before[i] != (states[i] == ON) ||
+		    (states[i] == ON &&
+		     dp_kprobe_hits(&probes[i]) != hits[i] + 1)) {
+			printf("# +%d, %d: %ld, %lu\n", dense_at[i], states[i],
+			       counts[i] - before[i],
+			       dp_kprobe_hits(&probes[i]) - hits[i]);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int change(size_t i, enum state to)
+{
+	if (states[i] == AWAY && to != AWAY) {
+		set(i);
+		probes[i].flags = to == OFF ? KPROBE_FLAG_DISABLED : 0;
+		EXPECT(!register_kprobe(&probes[i]));
+	} else if (to == AWAY && states[i] != AWAY) {
+		unregister_kprobe(&probes[i]);
+	} else if (to != states[i]) {
+		EXPECT(!(to == ON ? enable_kprobe(&probes[i]) :
+				    disable_kprobe(&probes[i])));
+	}
+	states[i] = to;
+	return 0;
+}
+
+/* All walks of so many steps over the states of three neighbours. */
+static int walk(size_t from, int steps)
+{
+	enum state was[3], to;
+	size_t i;
+
+	if (!steps)
+		return 0;
+	for (i = 0; i < 3; i++)
+		for (to = AWAY; to <= OFF; to++) {
+			was[i] = states[from + i];
+			if (to == was[i])
+				continue;
+			if (change(from + i, to) || check() ||
+			    walk(from, steps - 1) ||
+			    change(from + i, was[i]) || check())
+				return 1;
+		}
+	return 0;
+}
+
+static int exhaustive(void *arg)
+{
+	struct text text = text_of("/proc/self/exe");
+	size_t from;
+
+	text_note(&text);
+	for (from = 0; from < 7; from++)
+		if (walk(from, 4))
+			return 1;
+	EXPECT(!text_differs(&text));
+	return 0;
+}
+
+static void *calls_it(void *arg)
+{
+	while (!stop_all)
+		if (dense(7) != 17)
+			abort();
+		else
+			calls++;
+	return NULL;
+}
+
+static int at_random(void *arg)
+{
+	struct text text = text_of("/proc/self/exe");
+	long steps = amount("TOGGLES", 3000), i;
+	unsigned int seed = 3;
+	pthread_t thread;
+	bool load = arg;
+	size_t k;
+
+	text_note(&text);
+	if (load)
+		pthread_create(&thread, NULL, calls_it, NULL);
+	for (i = 0; i < steps; i++) {
+		if (change(draw(&seed) % SITES, draw(&seed) % 3))
+			return 1;
+		if (!load && check())
+			return 1;
+		if (i % 64 == 63) {
+			dp_kprobes_optimization((int)(draw(&seed) % 2));
+			dp_kprobes_enabled(0);
+			EXPECT(dense(5) == 13);
+			dp_kprobes_enabled(1);
+		}
+	}
+	if (load) {
+		stop_all = 1;
+		pthread_join(thread, NULL);
+		EXPECT(calls > 1000);
+		if (check())
+			return 1;
+	}
+	for (k = 0; k < SITES; k++)
+		if (change(k, AWAY))
+			return 1;
+	EXPECT(!text_differs(&text));
+	return 0;
+}
+
+int main(void)
+{
+	ok_child(exhaustive, NULL, 250, "every walk of three neighbours");
+	ok_child(at_random, NULL, 250, "all instructions, at random");
+	ok_child(at_random, states, 250, "… while another thread runs there");
+	return plan();
+}
