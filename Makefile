@@ -283,7 +283,7 @@ fuzz: deps
 # jumps near low addresses only, so the twins are no PIE.
 $(B)/bench/victim: bench/victim.c bench/victim.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g $(WARN) -I. -D_GNU_SOURCE -o $@ $<
+	$(Q)$(CC) -O2 -g -pthread $(WARN) -I. -D_GNU_SOURCE -o $@ $<
 
 $(B)/bench/twins: bench/twins.c bench/twins.h
 	@mkdir -p $(@D)

@@ -48,6 +48,10 @@ struct bench {
 double bench_calls(struct bench_run *run, enum bench_function function,
 		   uint64_t calls);
 
+/** bench_two() - the same of two threads at once, on a CPU each, ours too */
+double bench_two(struct bench_run *run, enum bench_function function,
+		 uint64_t calls);
+
 /** bench_now() - milliseconds, monotonic */
 double bench_now(void);
 
@@ -62,6 +66,14 @@ int bench_reader(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_rings(struct bench_run *run, const struct bench *bench,
 		double *bytes);
 int bench_detach(struct bench_run *run, const struct bench *bench, double *ms);
+
+int bench_counter_two(struct bench_run *run, const struct bench *bench,
+		      double *ns);
+
+/* many.c: ours, of many probes at once */
+int bench_on(struct bench_run *run, const struct bench *bench, double *ms);
+int bench_off(struct bench_run *run, const struct bench *bench, double *ms);
+int bench_site(struct bench_run *run, const struct bench *bench, double *bytes);
 
 /* peer_*.c: the others' */
 int bench_uprobe(struct bench_run *run, const struct bench *bench, double *ns);

@@ -21,6 +21,7 @@
 static const struct bench benches[] = {
 	{ "call", "ns", true, bench_plain, BENCH_PUSH },
 	{ "counter", "ns", true, bench_counter, BENCH_PUSH },
+	{ "counter_2threads", "ns", true, bench_counter_two, BENCH_PUSH },
 	{ "trap", "ns", true, bench_trap, BENCH_PUSH },
 	{ "program", "ns", true, bench_program, BENCH_PUSH },
 	{ "record", "ns", true, bench_record, BENCH_PUSH },
@@ -29,6 +30,9 @@ static const struct bench benches[] = {
 	{ "attach_first", "ms", true, bench_attach, BENCH_PUSH },
 	{ "attach_stopped", "ms", true, bench_stopped, BENCH_PUSH },
 	{ "detach", "ms", true, bench_detach, BENCH_PUSH },
+	{ "on_10k_pid", "ms", true, bench_on, BENCH_PUSH },
+	{ "off_10k_pid", "ms", true, bench_off, BENCH_PUSH },
+	{ "site_bytes", "B", true, bench_site, BENCH_PUSH },
 	{ "uprobe_push", "ns", false, bench_uprobe, BENCH_PUSH },
 	{ "uprobe_nop5", "ns", false, bench_uprobe, BENCH_NOP5 },
 	{ "uprobe_endbr64", "ns", false, bench_uprobe, BENCH_ENDBR64 },
@@ -55,21 +59,38 @@ double bench_now(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-double bench_calls(struct bench_run *run, enum bench_function function,
-		   uint64_t calls)
+static double ask(struct bench_run *run, enum bench_function function,
+		  uint64_t calls, uint32_t threads)
 {
+	const struct timespec nap = { 0, 1000000 };
 	struct bench_shared *s = run->shared;
 	uint32_t number = s->asked + 1;
 
 	s->function = function;
 	s->calls = calls;
+	s->threads = threads;
 	__atomic_store_n(&s->asked, number, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&s->answered, __ATOMIC_ACQUIRE) != number)
+	while (__atomic_load_n(&s->answered, __ATOMIC_ACQUIRE) != number) {
 		if (waitpid(run->pid, NULL, WNOHANG) == run->pid) {
 			fputs("bench: the victim has ended\n", stderr);
 			exit(1);
 		}
+		if (threads > 1)
+			nanosleep(&nap, NULL);
+	}
 	return (double)s->ns / (double)calls;
+}
+
+double bench_calls(struct bench_run *run, enum bench_function function,
+		   uint64_t calls)
+{
+	return ask(run, function, calls, 1);
+}
+
+double bench_two(struct bench_run *run, enum bench_function function,
+		 uint64_t calls)
+{
+	return ask(run, function, calls, 2);
 }
 
 int bench_plain(struct bench_run *run, const struct bench *b, double *ns)

@@ -141,17 +141,21 @@ static int with_program(struct bench_run *run, const struct bench *b,
 	return 0;
 }
 
-/* The same with a count alone. */
+typedef double calls_fn(struct bench_run *run, enum bench_function function,
+			uint64_t calls);
+
+/* The same with a count alone, of @threads that make so many calls each. */
 static int count(struct bench_run *run, const struct bench *b,
-		 enum dp_arming arming, u64 calls, double *ns)
+		 enum dp_arming arming, calls_fn *make, u64 threads, u64 calls,
+		 double *ns)
 {
-	double plain = bench_calls(run, b->function, calls);
+	double plain = make(run, b->function, calls);
 	struct attached a;
 
 	if (attach_with(run, b, NULL, false, arming, &a))
 		return -1;
-	*ns = bench_calls(run, b->function, calls) - plain;
-	if (dp_engine_hits(a.engine, a.probe) != calls) {
+	*ns = make(run, b->function, calls) - plain;
+	if (dp_engine_hits(a.engine, a.probe) != threads * calls) {
 		detach(&a);
 		return fail(run, "the hits are not the calls");
 	}
@@ -161,7 +165,12 @@ static int count(struct bench_run *run, const struct bench *b,
 
 int bench_counter(struct bench_run *run, const struct bench *b, double *ns)
 {
-	return count(run, b, DP_ARM_DEFAULT, MANY_CALLS, ns);
+	return count(run, b, DP_ARM_DEFAULT, bench_calls, 1, MANY_CALLS, ns);
+}
+
+int bench_counter_two(struct bench_run *run, const struct bench *b, double *ns)
+{
+	return count(run, b, DP_ARM_DEFAULT, bench_two, 2, MANY_CALLS, ns);
 }
 
 int bench_program(struct bench_run *run, const struct bench *b, double *ns)
@@ -227,7 +236,7 @@ int bench_rings(struct bench_run *run, const struct bench *b, double *bytes)
 
 int bench_trap(struct bench_run *run, const struct bench *b, double *ns)
 {
-	return count(run, b, DP_ARM_TRAP, CALLS, ns);
+	return count(run, b, DP_ARM_TRAP, bench_calls, 1, CALLS, ns);
 }
 
 int bench_attach(struct bench_run *run, const struct bench *b, double *ms)

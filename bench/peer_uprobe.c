@@ -5,6 +5,7 @@
  */
 #include "bench/bench.h"
 #include "bench/peer_bpf.h"
+#include "bench/pmu.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -24,23 +25,10 @@ struct place {
 	bool on_return;
 };
 
-static int pmu_type(void)
-{
-	FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
-	int type = -1;
-
-	if (f) {
-		if (fscanf(f, "%d", &type) != 1)
-			type = -1;
-		fclose(f);
-	}
-	return type;
-}
-
 static int open_perf(const struct place *p)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
-	int type = pmu_type();
+	int type = pmu_uprobe_type();
 
 	if (type < 0) {
 		errno = ENODEV;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* victim: calls a function as often as it is told, and says how long it took. */
 #include "bench/victim.h"
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -9,10 +10,13 @@
 #include <time.h>
 
 #define PARTS 10
+#define STRING_OF(x) #x
+#define STRING(x) STRING_OF(x)
 
 void bench_push(void);
 void bench_nop5(void);
 void bench_endbr64(void);
+void bench_many(void);
 
 __asm__(".text\n"
 	".balign 64\n.globl bench_push\n.type bench_push, @function\n"
@@ -23,7 +27,13 @@ __asm__(".text\n"
 	".size bench_nop5, . - bench_nop5\n"
 	".balign 64\n.globl bench_endbr64\n.type bench_endbr64, @function\n"
 	"bench_endbr64: endbr64\n push %rbp\n pop %rbp\n ret\n"
-	".size bench_endbr64, . - bench_endbr64\n");
+	".size bench_endbr64, . - bench_endbr64\n"
+	".balign 64\n.globl bench_many\nbench_many:\n"
+	".rept " STRING(
+		BENCH_MANY) "\n"
+			    "push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n"
+			    ".balign " STRING(
+				    BENCH_MANY_STEP) ", 0xcc\n.endr\n");
 
 static uint64_t now(void)
 {
@@ -67,10 +77,42 @@ static uint64_t time_calls(void (*f)(void), uint64_t calls)
 	return ns[PARTS / 2] * PARTS;
 }
 
+static void (*const functions[])(void) = { bench_push, bench_nop5,
+					   bench_endbr64 };
+
+struct second {
+	struct bench_shared *shared;
+	uint64_t ns;
+	int ready;
+};
+
+static void *second_thread(void *arg)
+{
+	struct second *s = arg;
+
+	pin(0);
+	__atomic_store_n(&s->ready, 1, __ATOMIC_RELEASE);
+	s->ns = time_calls(functions[s->shared->function], s->shared->calls);
+	return NULL;
+}
+
+static uint64_t time_two(struct bench_shared *s)
+{
+	struct second second = { .shared = s };
+	pthread_t thread;
+	uint64_t ns;
+
+	if (pthread_create(&thread, NULL, second_thread, &second))
+		exit(1);
+	while (!__atomic_load_n(&second.ready, __ATOMIC_ACQUIRE))
+		continue;
+	ns = time_calls(functions[s->function], s->calls);
+	pthread_join(thread, NULL);
+	return (ns + second.ns) / 2;
+}
+
 int main(void)
 {
-	static void (*const functions[])(void) = { bench_push, bench_nop5,
-						   bench_endbr64 };
 	struct bench_shared *s = mmap(0, 4096, PROT_READ | PROT_WRITE,
 				      MAP_SHARED, BENCH_SHARED_FD, 0);
 	uint64_t last, t;
@@ -82,6 +124,7 @@ int main(void)
 	pin(1);
 	for (f = 0; f < BENCH_FUNCTIONS; f++)
 		s->addr[f] = (uint64_t)functions[f];
+	s->many = (uint64_t)bench_many;
 	__atomic_store_n(&s->ready, 1, __ATOMIC_RELEASE);
 	for (last = now();; last = t) {
 		uint32_t asked = __atomic_load_n(&s->asked, __ATOMIC_ACQUIRE);
@@ -91,7 +134,9 @@ int main(void)
 			s->gap_ns = t - last;
 		if (asked == s->answered)
 			continue;
-		s->ns = time_calls(functions[s->function], s->calls);
+		s->ns = s->threads > 1 ?
+				time_two(s) :
+				time_calls(functions[s->function], s->calls);
 		__atomic_store_n(&s->answered, asked, __ATOMIC_RELEASE);
 		t = now();
 	}

@@ -13,22 +13,27 @@ enum bench_function {
 	BENCH_FUNCTIONS,
 };
 
+/* Functions that are the same as BENCH_PUSH, one behind the other */
+#define BENCH_MANY 10000
+#define BENCH_MANY_STEP 64
+
 #define BENCH_SHARED_FD 3
 
 /**
  * struct bench_shared - a page that both map
- * @addr: of the functions, set once by the victim
+ * @addr: of the functions, set once by the victim; @many: of the first of many
  * @ready: the victim has begun
- * @asked: the driver's request number; @function and @calls belong to it
+ * @asked: the driver's request number; @function and @calls belong to it, and @threads,
+ *	which make so many calls each, on a CPU of their own, at once
  * @answered: the last request that is done; @ns is what its calls take, from the
- *	median of some parts
+ *	median of some parts; of two threads, the mean
  * @gap_ns: longest time that the idle victim did not run; the driver clears it
  */
 struct bench_shared {
-	uint64_t addr[BENCH_FUNCTIONS];
+	uint64_t addr[BENCH_FUNCTIONS], many;
 	uint32_t ready;
 	uint32_t asked, answered;
-	uint32_t function;
+	uint32_t function, threads;
 	uint64_t calls;
 	uint64_t ns;
 	uint64_t gap_ns;

@@ -38,11 +38,12 @@ int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 		err = dp_check_process(proc, diag);
 	if (!err)
 		err = dp_gadgets_find(proc, diag);
-	if (!err)
+	/* An earlier tool's hooks stand where ours will. */
+	if (!err && dp_recover_needed(proc)) {
 		err = dp_recover(proc, diag);
-	/* An earlier tool's hooks stood where ours will. */
-	if (!err)
-		err = dp_gadgets_find(proc, diag);
+		if (!err)
+			err = dp_gadgets_find(proc, diag);
+	}
 	if (err) {
 		dp_process_close(proc);
 		return err;

@@ -257,6 +257,8 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view);
 #define DP_MEMFD_PATH "/memfd:dprobes"
 
 /* recover.c */
+/** dp_recover_needed() - is anything of ours in there? */
+bool dp_recover_needed(const struct dp_process *proc);
 int dp_recover(struct dp_process *proc, struct dp_diag *diag);
 /** dp_arena_load() - copy of the arena found in a process. Return: 0; -ENOENT. */
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,

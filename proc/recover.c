@@ -155,6 +155,11 @@ static int stray_fd(const struct dp_process *proc)
 	return fd;
 }
 
+bool dp_recover_needed(const struct dp_process *proc)
+{
+	return any_mapping(proc) || stray_fd(proc) >= 0;
+}
+
 /* Remains that never came to be armed. */
 static int sweep(struct dp_process *proc, struct dp_diag *diag)
 {
@@ -219,7 +224,7 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag)
 	} else if (err == -ENOENT) {
 		err = 0;
 	}
-	if (!err && (any_mapping(proc) || stray_fd(proc) >= 0))
+	if (!err && dp_recover_needed(proc))
 		err = sweep(proc, diag);
 	return err;
 }

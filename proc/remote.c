@@ -154,8 +154,9 @@ static int prepare_stack(struct dp_remote *rem)
 	return err;
 }
 
-/* A thread in a restartable sequence must be the one to leave it. */
-static bool in_rseq(const struct dp_process *proc, const struct dp_thread *t)
+/* Where a thread goes that is taken out of a restartable sequence (rseq); 0: it is
+ * in none. */
+static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
 {
 	struct __ptrace_rseq_configuration conf = { 0 };
 	struct {
@@ -169,14 +170,14 @@ static bool in_rseq(const struct dp_process *proc, const struct dp_thread *t)
 	    !conf.rseq_abi_pointer ||
 	    dp_process_read(proc, conf.rseq_abi_pointer + 8, &addr, 8) ||
 	    !addr || dp_process_read(proc, addr, &cs, sizeof(cs)))
-		return false;
-	return t->regs.rip - cs.start < cs.len;
+		return 0;
+	return t->regs.rip - cs.start < cs.len ? cs.abort : 0;
 }
 
 /* How much would be seen if this thread ran our calls: less is better. */
 static int unfitness(const struct dp_process *proc, const struct dp_thread *t)
 {
-	if (in_rseq(proc, t))
+	if (rseq_abort(proc, t))
 		return 3;
 	if ((long)t->regs.orig_rax < 0)
 		return 0;
@@ -186,7 +187,7 @@ static int unfitness(const struct dp_process *proc, const struct dp_thread *t)
 static struct dp_thread *choose(struct dp_process *proc)
 {
 	struct dp_thread *best = NULL;
-	int least = 3, bad;
+	int least = 4, bad;
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads; i++) {
@@ -197,6 +198,15 @@ static struct dp_thread *choose(struct dp_process *proc)
 		}
 	}
 	return best;
+}
+
+/* What the kernel does when it takes the CPU away. */
+static void leave_rseq(const struct dp_process *proc, struct dp_thread *t)
+{
+	u64 to = rseq_abort(proc, t);
+
+	if (to)
+		t->regs.rip = to;
 }
 
 static void forget(struct dp_remote *rem)
@@ -220,6 +230,8 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	}
 	if (!err && ptrace(PTRACE_GETSIGMASK, rem->thread->tid, 8, &rem->mask))
 		err = -errno;
+	if (!err)
+		leave_rseq(proc, rem->thread);
 	if (!err)
 		err = prepare_stack(rem);
 	if (err) {

@@ -157,6 +157,12 @@ static void tell_ending(const struct dp_session *s)
 	}
 }
 
+/* ", 3 records lost" */
+static void tell_records(unsigned long long n, const char *what)
+{
+	fprintf(stderr, ", %llu record%s%s", n, n == 1 ? "" : "s", what);
+}
+
 /* The rest of the account: what programs made of hits and records. */
 static void tell_tallies(const struct dp_session *s)
 {
@@ -164,8 +170,8 @@ static void tell_tallies(const struct dp_session *s)
 		[DP_TALLY_PASSED] = "let pass",
 		[DP_TALLY_DISABLED] = "after the probe's end",
 		[DP_TALLY_CONTEXT] = "missed for want of a context",
-		[DP_TALLY_LOST] = "records lost",
-		[DP_TALLY_DISCARDED] = "records discarded",
+		[DP_TALLY_LOST] = " lost",
+		[DP_TALLY_DISCARDED] = " discarded",
 	};
 	unsigned long long n;
 	size_t i;
@@ -176,15 +182,16 @@ static void tell_tallies(const struct dp_session *s)
 			if (!s->points.v[i].refused)
 				n += dp_engine_tally(s->engine, s->probes[i],
 						     (enum dp_tally)t);
-		if (n)
+		if (n && (t == DP_TALLY_LOST || t == DP_TALLY_DISCARDED))
+			tell_records(n, words[t]);
+		else if (n)
 			fprintf(stderr, ", %llu %s", n, words[t]);
 	}
 	n = dp_engine_strays(s->engine);
 	if (n)
 		fprintf(stderr, ", %llu traps in the middle of a jump", n);
 	if (dp_engine_torn(s->engine))
-		fprintf(stderr, ", %llu records torn",
-			(unsigned long long)dp_engine_torn(s->engine));
+		tell_records(dp_engine_torn(s->engine), " torn");
 }
 
 static void tell_hits(const struct dp_session *s)
@@ -201,13 +208,12 @@ static void tell_hits(const struct dp_session *s)
 		hits += dp_engine_hits(s->engine, s->probes[i]);
 		missed += dp_engine_missed(s->engine, s->probes[i]);
 	}
-	fprintf(stderr, "%llu hits", hits);
+	fprintf(stderr, "%llu hit%s", hits, hits == 1 ? "" : "s");
 	if (conditions && !s->records)
 		fprintf(stderr, " (%llu counted)", held);
 	fprintf(stderr, ", %llu missed", missed);
 	if (s->records)
-		fprintf(stderr, ", %llu records",
-			(unsigned long long)s->written);
+		tell_records(s->written, "");
 }
 
 void dp_report_summary(const struct dp_session *s)

@@ -5,20 +5,30 @@
 toggles=${TOGGLES:-10000}
 ulimit -c 0
 
-# entries NAME MODULE AT_LEAST CMD...: of 10,000 function entries so many can be jumps
-entries() {
-	local name=$1 module=$2 least=$3 armed jumps
-	shift 3
-	read -r armed jumps < <(timeout 100 "$TOOLS/arm-all" -e -j interior -m "$module" -- "$@" 2>&1 >/dev/null </dev/null |
+# reach WHAT AT_LEAST OPTION... -- CMD...: of 10,000 so many can be jumps
+reach() {
+	local what=$1 least=$2 armed=0 jumps=0 share
+	shift 2
+	read -r armed jumps < <(timeout 100 "$TOOLS/arm-all" "$@" 2>&1 >/dev/null </dev/null |
 		awk '/armed/ { print $1, $(NF - 1) }')
-	if [ "${armed:-0}" -gt 0 ] && [ $((jumps * 10000 / armed)) -ge "$least" ]; then
-		ok "$name: $jumps of $armed function entries"
-	else not_ok "$name: ${jumps:-0} of ${armed:-0} function entries"; fi
+	share=$((armed ? jumps * 10000 / armed : 0))
+	printf -v what '%s: %d of %d are jumps, %d.%02d %%' "$what" "$jumps" "$armed" $((share / 100)) $((share % 100))
+	if [ "$share" -ge "$least" ]; then ok "$what"; else not_ok "$what"; fi
+}
+# entries NAME MODULE AT_LEAST CMD...
+entries() {
+	local name=$1 module=$2 least=$3
+	shift 3
+	reach "$name, function entries" "$least" -e -j interior -m "$module" -- "$@"
 }
 entries "git" git 10000 git --version
 entries "libsqlite3" 'libsqlite3*' 10000 sqlite3 :memory: 'select 1'
 entries "libstdc++" 'libstdc++*' 10000 "$VICTIMS/thrower"
 entries "libc" libc.so.6 9980 "$VICTIMS/busy" 1 1
+if command -v node >/dev/null; then entries "node" node 9990 node -e 0
+else skip "node, function entries" "node is not there"; fi
+# One in 16 of libc's instructions: about 20,000
+reach "libc, instructions by chance" 9900 -n 16 -j interior -- "$VICTIMS/busy" 1 1
 
 # toggled STRATEGY CMD...: while probes come and go the program finds its results right
 toggled() {

@@ -58,5 +58,18 @@ start() {
 	poll 10 test -s "$dir/out"
 }
 
+# cycles NAME N SPEC...: attach to the victim and detach again, N times; end it
+cycles() {
+	local name=$1 n=$2 bad=0 i
+	shift 2
+	for ((i = 0; i < n; i++)); do
+		"$DPROBES" stat -q -o "$dir/counts" --duration 20ms "$@" -p "$victim" 2>"$dir/err" ||
+			{ bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
+	done
+	is "$name: attached and detached" "$bad" 0
+	kill -TERM "$victim"
+	wait "$victim"
+}
+
 hits() { awk -v n="$2" '$NF == n { print $1 }' "$1"; }
 maps_of() { cat "/proc/$1/maps"; }

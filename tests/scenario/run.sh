@@ -34,7 +34,7 @@ is "and no record" "$n" 0
 like "but the account" "$err" ': 20 hits, 0 missed, 0 records, 20 records discarded; '
 run load die
 is "an instruction that the process dies of" "$status $n" "139 0"
-like "and the account of that" "$err" ': 1 hits, 0 missed, 0 records, 1 records discarded; logger was killed by SIGSEGV'
+like "and the account of that" "$err" ': 1 hit, 0 missed, 0 records, 1 record discarded; logger was killed by SIGSEGV'
 run load leave 300
 is "threads that end while their record waits" "$status $out" "0 left"
 like "are cleared away" "$err" ': 300 hits, 0 missed, 0 records, 300 records discarded; '
@@ -101,7 +101,7 @@ like "the account of the others" "$err" ': 10 hits, 0 missed, 3 records, 2 let p
 program removed logger_tick $'push r,rsi\nlog 1\nremove'
 run removed threads 1 10
 is "remove: one record" "$n" 1
-like "remove: the account" "$err" ': 10 hits, 0 missed, 1 records, 9 after the probe.s end; '
+like "remove: the account" "$err" ': 10 hits, 0 missed, 1 record, 9 after the probe.s end; '
 cat >"$dir/resumed.dp" <<'END'
 name = logger
 modtype = user

@@ -20,14 +20,7 @@ done
 for options in "" "-c -f"; do
 	# shellcheck disable=SC2086
 	start "$VICTIMS/storm" $options
-	bad=0
-	for ((i = 0; i < ${CYCLES:-20}; i++)); do
-		"$DPROBES" stat -q -o "$dir/counts" --duration 20ms "${specs[@]}" -p "$victim" 2>"$dir/err" ||
-			{ bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
-	done
-	is "storm $options: attached and detached" "$bad" 0
-	kill -TERM "$victim"
-	wait "$victim"
+	cycles "storm $options" "${CYCLES:-20}" "${specs[@]}"
 	like "storm $options: it is right after that" "$? $(tail -n 1 "$dir/out")" '^0 ok [0-9]+$'
 done
 plan

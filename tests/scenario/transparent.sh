@@ -38,6 +38,9 @@ if [[ $wanted != *"level 2"* ]]; then skip "nearly all of them are passed" "no A
 elif [ "$(wc -w <<<"$missed")" -le 12 ]; then ok "nearly all of them are passed"
 else not_ok "nearly all of them are passed" "$missed"; fi
 same "${#specs[@]} probes and alarms" "${#specs[@]}" -a
+for how in trap quiesce; do
+	DPROBES_ARM=$how same "${#specs[@]} probes and alarms, $how" "${#specs[@]}" -a
+done
 
 # One at a time of a few: each alone between originals
 bad=0
@@ -51,14 +54,9 @@ got=$(timeout 100 "$TOOLS/arm-all" -m transparent -- "$transparent" "$rounds" 2>
 is "all of the program: what it prints" "$got" "$wanted"
 
 # Attached and detached while it runs; every seed's first results hold for all its rounds.
-start "$transparent" -a 0
-bad=0
-for ((i = 0; i < ${CYCLES:-10}; i++)); do
-	"$DPROBES" stat -q -o "$dir/counts" --duration 20ms "${specs[@]}" -p "$victim" 2>"$dir/err" ||
-		{ bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
+for how in interior trap quiesce; do
+	start "$transparent" -a 0
+	DPROBES_ARM=$how cycles "$how" "${CYCLES:-10}" "${specs[@]}"
+	is "$how: it is right after that" "$? $(tail -n 1 "$dir/out")" "0 right"
 done
-is "attached and detached" "$bad" 0
-kill -TERM "$victim"
-wait "$victim"
-is "it is right after that" "$? $(tail -n 1 "$dir/out")" "0 right"
 plan

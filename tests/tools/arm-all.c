@@ -13,12 +13,9 @@
  * -l: every probe runs a program that logs, so that records wait for their
  * instructions. Records, lost and discarded ones have to add up to the hits.
  */
-#include "engine/control/control.h"
 #include "engine/insn/region.h"
 #include "engine/vm/ops.h"
-#include "proc/proc.h"
-#include "sym/sym.h"
-#include "proc/ground.h"
+#include "tests/tools/module.h"
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -27,9 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct dp_modules *mods;
-static struct dp_engine *engine;
-static struct dp_process *proc;
+static struct target t;
 static u32 probes;
 static u64 addresses[2000000];
 static size_t refused, no_code;
@@ -39,7 +34,7 @@ static bool left_out(u64 addr, const char *names)
 	char list[4096], *save, *name;
 	struct dp_symbol sym;
 
-	if (dp_symbol_at(mods, addr, &sym))
+	if (dp_symbol_at(t.mods, addr, &sym))
 		return false;
 	snprintf(list, sizeof(list), "%s", names);
 	for (name = strtok_r(list, ",", &save); name;
@@ -74,7 +69,7 @@ static int add_program(void)
 	const char *why;
 	u32 offset;
 
-	return dp_engine_add_program(engine, &spec, &program, &offset, &why);
+	return dp_engine_add_program(t.engine, &spec, &program, &offset, &why);
 }
 
 static void count_record(void *arg, const struct dp_record_copy *record)
@@ -83,7 +78,6 @@ static void count_record(void *arg, const struct dp_record_copy *record)
 }
 
 static u8 *function;
-static struct dp_grounds grounds;
 
 static void cover(u64 start, u64 end)
 {
@@ -94,7 +88,7 @@ static void cover(u64 start, u64 end)
 	ssize_t n;
 
 	function = realloc(function, end - start);
-	n = pread(dp_process_mem(proc), function, end - start, (off_t)start);
+	n = pread(dp_process_mem(t.proc), function, end - start, (off_t)start);
 	for (; at < end && (at == start || !entries); at += f.len) {
 		const u8 *code = function + (at - start);
 
@@ -105,16 +99,16 @@ static void cover(u64 start, u64 end)
 		}
 		if ((unsigned int)nrand48(chance) % one_in)
 			continue;
-		if (dp_engine_add(engine, at, code, end - at, &probe, &why)) {
+		if (dp_engine_add(t.engine, at, code, end - at, &probe, &why)) {
 			refused++;
 			continue;
 		}
 		probes = probe + 1;
 		addresses[probe] = at;
 		if (arming != DP_ARM_TRAP)
-			dp_ground_allow(&grounds, engine, probe, at);
+			dp_ground_allow(&t.grounds, t.engine, probe, at);
 		if (logs)
-			dp_engine_bind(engine, probe,
+			dp_engine_bind(t.engine, probe,
 				       &(struct dp_binding){ .program = program,
 							     .maxhits = ~0u });
 	}
@@ -125,7 +119,7 @@ static void cover_module(const struct dp_module *m, const char *names)
 	u64 at = m->text_start, start, end;
 
 	while (at < m->text_end) {
-		if (dp_function_bounds(mods, at, &start, &end) || end <= at) {
+		if (dp_function_bounds(t.mods, at, &start, &end) || end <= at) {
 			at++;
 			continue;
 		}
@@ -137,17 +131,17 @@ static void cover_module(const struct dp_module *m, const char *names)
 
 static bool account(unsigned long long hits)
 {
-	unsigned long long sum = records + dp_engine_torn(engine),
+	unsigned long long sum = records + dp_engine_torn(t.engine),
 			   tally[DP_TALLY_NR] = { 0 };
 	u32 i;
-	int t;
+	int k;
 
 	for (i = 0; i < probes; i++)
-		for (t = 0; t < DP_TALLY_NR; t++)
-			tally[t] +=
-				dp_engine_tally(engine, i, (enum dp_tally)t);
-	for (t = 0; t < DP_TALLY_NR; t++)
-		sum += tally[t];
+		for (k = 0; k < DP_TALLY_NR; k++)
+			tally[k] +=
+				dp_engine_tally(t.engine, i, (enum dp_tally)k);
+	for (k = 0; k < DP_TALLY_NR; k++)
+		sum += tally[k];
 	fprintf(stderr,
 		"%llu records, %llu lost, %llu discarded, %llu without a context\n",
 		records, tally[DP_TALLY_LOST], tally[DP_TALLY_DISCARDED],
@@ -159,10 +153,10 @@ static void name_site(u32 probe, unsigned long long hits)
 {
 	struct dp_symbol sym;
 
-	if (!dp_symbol_at(mods, addresses[probe], &sym))
+	if (!dp_symbol_at(t.mods, addresses[probe], &sym))
 		fprintf(stderr, "%s+0x%llx %s %llu\n", sym.name,
 			(unsigned long long)(addresses[probe] - sym.addr),
-			dp_engine_mode(engine, probe), hits);
+			dp_engine_mode(t.engine, probe), hits);
 }
 
 static int finish(void)
@@ -171,36 +165,34 @@ static int finish(void)
 	int status;
 	u32 i;
 
-	while (dp_process_poll(proc, logs ? 1 : 1000) != DP_PROCESS_EXITED)
-		dp_engine_records(engine, count_record, NULL, false);
-	dp_engine_settle(engine, NULL, NULL);
-	dp_engine_records(engine, count_record, NULL, true);
+	while (dp_process_poll(t.proc, logs ? 1 : 1000) != DP_PROCESS_EXITED)
+		dp_engine_records(t.engine, count_record, NULL, false);
+	dp_engine_settle(t.engine, NULL, NULL);
+	dp_engine_records(t.engine, count_record, NULL, true);
 	for (i = 0; i < probes; i++) {
-		n = dp_engine_hits(engine, i);
+		n = dp_engine_hits(t.engine, i);
 		hits += n;
 		executed += n != 0;
 		if (n && verbose)
 			name_site(i, n);
 	}
-	dp_process_status(proc, &status);
+	dp_process_status(t.proc, &status);
 	if (logs && !account(hits))
 		return 124;
 	for (i = 0; verbose && i < probes; i++)
-		if (*dp_engine_reason(engine, i))
+		if (*dp_engine_reason(t.engine, i))
 			fprintf(stderr, "trap: %s\n",
-				dp_engine_reason(engine, i));
+				dp_engine_reason(t.engine, i));
 	fprintf(stderr, "%zu armed, %llu executed, %llu hits, %zu jumps\n",
-		dp_engine_sites(engine), executed, hits,
-		dp_engine_jumps(engine));
+		dp_engine_sites(t.engine), executed, hits,
+		dp_engine_jumps(t.engine));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int main(int argc, char **argv)
 {
 	const char *module = "libc.so.6", *names = "";
-	const struct dp_module *list[64];
 	struct dp_diag diag;
-	size_t n;
 	int c, err;
 
 	while ((c = getopt(argc, argv, "+levj:n:m:x:")) != -1) {
@@ -217,18 +209,13 @@ int main(int argc, char **argv)
 		else if (c == 'x')
 			names = optarg;
 	}
-	err = dp_process_launch(argv + optind, &proc, &diag);
-	if (!err)
-		err = dp_modules_open(dp_process_pid(proc),
-				      dp_process_mem(proc), &mods, &diag);
-	if (!err)
-		err = dp_modules_match(mods, module, list, &n, &diag);
-	if (!err && !dp_engine_create(&engine) && !(logs && add_program())) {
-		dp_engine_set_arming(engine, arming);
-		grounds = (struct dp_grounds){ .mods = mods,
-					       .arming = arming };
-		cover_module(list[0], names);
-		err = dp_process_install(proc, engine, &diag);
+	dp_diag_clear(&diag);
+	err = launch_target(&t, argv + optind, module, arming, &diag);
+	if (!err && logs)
+		err = add_program();
+	if (!err) {
+		cover_module(t.module, names);
+		err = dp_process_install(t.proc, t.engine, &diag);
 	}
 	if (err) {
 		fprintf(stderr, "arm-all: %s\n", diag.text);

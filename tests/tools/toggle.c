@@ -12,10 +12,9 @@
  * -B breaks the protocol on purpose: jumps without breakpoints inside are written
  * while everybody runs. Then CMD must not survive.
  */
-#include "engine/control/control.h"
 #include "engine/insn/region.h"
 #include "proc/private.h"
-#include "proc/ground.h"
+#include "tests/tools/module.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,13 +25,10 @@
 #define HOT 20
 #define LOOKS 50
 
-static struct dp_modules *mods;
-static struct dp_engine *engine;
-static struct dp_process *proc;
+static struct target t;
 static u32 probes;
 static u32 hot[HOT];
 static unsigned short chance[3] = { 3, 2, 1 };
-static struct dp_grounds grounds;
 static bool broken;
 static u8 *function;
 
@@ -48,10 +44,10 @@ static void add(u64 addr, const u8 *code, size_t size)
 
 	/* As the command refuses them. */
 	if (dp_insn_is_restorer(code, size) ||
-	    dp_engine_add(engine, addr, code, size, &probe, &why))
+	    dp_engine_add(t.engine, addr, code, size, &probe, &why))
 		return;
 	probes = probe + 1;
-	dp_ground_allow(&grounds, engine, probe, addr);
+	dp_ground_allow(&t.grounds, t.engine, probe, addr);
 }
 
 /* The entry of a function, or instructions in it by chance. */
@@ -61,8 +57,8 @@ static void cover(u64 start, u64 end, bool entry, unsigned int one_in)
 	u64 at;
 
 	function = realloc(function, end - start);
-	if (pread(dp_process_mem(proc), function, end - start, (off_t)start) !=
-	    (ssize_t)(end - start))
+	if (pread(dp_process_mem(t.proc), function, end - start,
+		  (off_t)start) != (ssize_t)(end - start))
 		return;
 	for (at = start; at < end; at += f.len) {
 		if (dp_insn_facts(function + (at - start), end - at, &f))
@@ -78,7 +74,7 @@ static void cover_module(const struct dp_module *m, bool entries,
 	u64 at = m->text_start, start, end;
 
 	while (at < m->text_end && probes < limit) {
-		if (dp_function_bounds(mods, at, &start, &end) || end <= at) {
+		if (dp_function_bounds(t.mods, at, &start, &end) || end <= at) {
 			at++;
 			continue;
 		}
@@ -94,8 +90,8 @@ static void find_hot(void)
 
 	for (i = 0; i < probes; i++)
 		for (k = 0; k < HOT; k++)
-			if (dp_engine_hits(engine, i) >
-			    dp_engine_hits(engine, hot[k])) {
+			if (dp_engine_hits(t.engine, i) >
+			    dp_engine_hits(t.engine, hot[k])) {
 				memmove(hot + k + 1, hot + k,
 					(HOT - 1 - k) * sizeof(*hot));
 				hot[k] = i;
@@ -118,14 +114,14 @@ static bool toggle_all(unsigned long toggles, unsigned int batch)
 		for (i = 0; i < batch; i++) {
 			probe = any(4) ? hot[any(HOT)] : (u32)any(probes);
 			on[probe] ^= 1;
-			dp_engine_want(engine, probe, on[probe]);
+			dp_engine_want(t.engine, probe, on[probe]);
 		}
 		done += batch;
-		if (dp_process_poll(proc, 0) == DP_PROCESS_EXITED)
+		if (dp_process_poll(t.proc, 0) == DP_PROCESS_EXITED)
 			break;
 		if (broken)
-			dp_engine_apply(engine, &proc->target, NULL);
-		else if (dp_process_apply(proc, &diag)) {
+			dp_engine_apply(t.engine, &t.proc->target, NULL);
+		else if (dp_process_apply(t.proc, &diag)) {
 			fprintf(stderr, "toggle: %s\n", diag.text);
 			break;
 		}
@@ -139,36 +135,37 @@ static u8 *read_text(const struct dp_module *m)
 	size_t size = m->text_end - m->text_start;
 	u8 *text = malloc(size);
 
-	return pread(dp_process_mem(proc), text, size, (off_t)m->text_start) ==
-			       (ssize_t)size ?
+	return pread(dp_process_mem(t.proc), text, size,
+		     (off_t)m->text_start) == (ssize_t)size ?
 		       text :
 		       NULL;
 }
 
 static int finish(unsigned long toggles, const struct dp_module *m, u8 *before)
 {
-	const struct dp_arena_hit *hit = &dp_engine_arena(engine)->hit;
+	const struct dp_arena_hit *hit = &dp_engine_arena(t.engine)->hit;
 	unsigned long long hits = 0, strays = hit->strays;
-	size_t sites = dp_engine_sites(engine), jumps = dp_engine_jumps(engine);
+	size_t sites = dp_engine_sites(t.engine),
+	       jumps = dp_engine_jumps(t.engine);
 	struct dp_diag diag;
 	u8 *after;
 	int status;
 	u32 i;
 
 	for (i = 0; i < probes; i++)
-		hits += dp_engine_hits(engine, i);
+		hits += dp_engine_hits(t.engine, i);
 	dp_diag_clear(&diag);
-	if (dp_process_detach(proc, &diag))
+	if (dp_process_detach(t.proc, &diag))
 		fprintf(stderr, "toggle: %s\n", diag.text);
 	after = read_text(m);
 	if (after && memcmp(before, after, m->text_end - m->text_start)) {
 		fprintf(stderr, "toggle: the text is not what it was\n");
-		kill(dp_process_pid(proc), SIGKILL);
+		kill(dp_process_pid(t.proc), SIGKILL);
 	}
-	kill(dp_process_pid(proc), SIGTERM);
-	while (dp_process_poll(proc, 1000) != DP_PROCESS_EXITED)
+	kill(dp_process_pid(t.proc), SIGTERM);
+	while (dp_process_poll(t.proc, 1000) != DP_PROCESS_EXITED)
 		continue;
-	dp_process_status(proc, &status);
+	dp_process_status(t.proc, &status);
 	fprintf(stderr,
 		"%zu sites, %zu jumps, %lu toggles, %llu hits, %llu strays\n",
 		sites, jumps, toggles, hits, strays);
@@ -179,12 +176,10 @@ int main(int argc, char **argv)
 {
 	unsigned long toggles = 20000, sites = 9000;
 	enum dp_arming arming = DP_ARM_INTERIOR;
-	const struct dp_module *list[64];
 	const char *module = "libc.so.6";
 	u8 *text = NULL;
 	unsigned int batch = 100;
 	struct dp_diag diag;
-	size_t n;
 	int c, err;
 
 	while ((c = getopt(argc, argv, "+Bj:n:t:b:m:")) != -1) {
@@ -204,21 +199,13 @@ int main(int argc, char **argv)
 	}
 	if (broken)
 		arming = DP_ARM_QUIESCE;
-	err = dp_process_launch(argv + optind, &proc, &diag);
-	if (!err)
-		err = dp_modules_open(dp_process_pid(proc),
-				      dp_process_mem(proc), &mods, &diag);
-	if (!err)
-		err = dp_modules_match(mods, module, list, &n, &diag);
-	if (!err)
-		text = read_text(list[0]);
-	if (!err && !dp_engine_create(&engine)) {
-		dp_engine_set_arming(engine, arming);
-		grounds = (struct dp_grounds){ .mods = mods,
-					       .arming = arming };
-		cover_module(list[0], true, 0, (u32)sites);
-		cover_module(list[0], false, 50, (u32)sites);
-		err = dp_process_install(proc, engine, &diag);
+	dp_diag_clear(&diag);
+	err = launch_target(&t, argv + optind, module, arming, &diag);
+	if (!err) {
+		text = read_text(t.module);
+		cover_module(t.module, true, 0, (u32)sites);
+		cover_module(t.module, false, 50, (u32)sites);
+		err = dp_process_install(t.proc, t.engine, &diag);
 	}
 	if (err) {
 		fprintf(stderr, "toggle: %s\n", diag.text);
@@ -227,5 +214,5 @@ int main(int argc, char **argv)
 	usleep(200000);
 	if (!toggle_all(toggles, batch))
 		fprintf(stderr, "toggle: the program has ended early\n");
-	return finish(toggles, list[0], text);
+	return finish(toggles, t.module, text);
 }

@@ -6,6 +6,7 @@
  * child that waits, follow its threads but not its child processes, and start
  * at its exec. Prints "COUNT FILE:OFFSET" lines; exits as CMD does.
  */
+#include "bench/pmu.h"
 #include <linux/perf_event.h>
 #include <errno.h>
 #include <stdint.h>
@@ -17,19 +18,6 @@
 #include <unistd.h>
 
 #define MAX_EVENTS 64
-
-static int pmu_type(void)
-{
-	FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "r");
-	int type = -1;
-
-	if (f) {
-		if (fscanf(f, "%d", &type) != 1)
-			type = -1;
-		fclose(f);
-	}
-	return type;
-}
 
 static int open_event(int type, char *spec, pid_t pid)
 {
@@ -79,7 +67,8 @@ static pid_t start(char **argv, int *go)
 int main(int argc, char **argv)
 {
 	const char *out = NULL;
-	int fds[MAX_EVENTS], n = 0, i, type = pmu_type(), go = -1, status;
+	int fds[MAX_EVENTS], n = 0, i, type = pmu_uprobe_type(), go = -1,
+			     status;
 	char **specs;
 	uint64_t count;
 	pid_t pid;

@@ -10,6 +10,7 @@
 #include "engine/control/control.h"
 #include "engine/control/view.h"
 #include "port/fake/fake.h"
+#include "starve.h"
 
 #define TEXT 0x10000000ull
 #define ENTRY 0x20000000ull
@@ -319,19 +320,9 @@ static int whole_run(void)
 
 static void survives_every_failed_allocation(void **state)
 {
-	unsigned int nth;
-	int err;
+	unsigned int nth = starve(whole_run);
 
-	for (nth = 1; nth < 100; nth++) {
-		dp_fake_fail_alloc(nth);
-		err = whole_run();
-		dp_fake_fail_alloc(0);
-		assert_int_equal(dp_fake_live(), 0);
-		if (!err)
-			break;
-		assert_int_equal(err, -ENOMEM);
-	}
-	assert_true(nth > 6 && nth < 100);
+	assert_true(nth > 6 && nth < STARVE_MAX);
 }
 
 int main(void)

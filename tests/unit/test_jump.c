@@ -13,6 +13,7 @@
 #include "engine/control/internal.h"
 #include "engine/control/strategy.h"
 #include "port/fake/fake.h"
+#include "starve.h"
 #include "hex.h"
 
 #define HIGH 0x7f0000000000ull
@@ -566,19 +567,9 @@ static int whole_run(void)
 
 static void survives_every_failed_allocation(void **state)
 {
-	unsigned int nth;
-	int err;
+	unsigned int nth = starve(whole_run);
 
-	for (nth = 1; nth < 100; nth++) {
-		dp_fake_fail_alloc(nth);
-		err = whole_run();
-		dp_fake_fail_alloc(0);
-		assert_int_equal(dp_fake_live(), 0);
-		if (!err)
-			break;
-		assert_int_equal(err, -ENOMEM);
-	}
-	assert_true(nth > 12 && nth < 100);
+	assert_true(nth > 12 && nth < STARVE_MAX);
 }
 
 /* Sites closer than five bytes. */

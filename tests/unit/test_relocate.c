@@ -8,24 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/insn/insn.h"
+#include "hex.h"
 
 #define FROM 0x401000ull
 #define TO 0x501000ull
 #define MAX 32
-
-/* Bytes as hexadecimal text, blanks allowed. */
-static size_t bytes(const char *text, u8 *out)
-{
-	unsigned int byte;
-	size_t n = 0;
-	int used;
-
-	while (sscanf(text, " %2x%n", &byte, &used) == 1) {
-		out[n++] = (u8)byte;
-		text += used;
-	}
-	return n;
-}
 
 struct golden {
 	const char *name, *code, *copy;
@@ -84,7 +71,7 @@ static void relocates(void **state)
 	for (i = 0; i < sizeof(goldens) / sizeof(goldens[0]); i++) {
 		const struct golden *g = &goldens[i];
 		u8 code[MAX], wanted[DP_COPY_MAX];
-		size_t n = bytes(g->code, code), len = bytes(g->copy, wanted);
+		size_t n = hex(g->code, code), len = hex(g->copy, wanted);
 		struct insn_facts f;
 		struct dp_copy copy;
 		const char *why = "";
@@ -112,7 +99,7 @@ static void refuses(void **state)
 
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		u8 code[MAX];
-		size_t n = bytes(refused[i], code);
+		size_t n = hex(refused[i], code);
 		struct insn_facts f;
 		struct dp_copy copy;
 		const char *why = NULL;

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Other tools at a process whose probes are armed as jumps: debuggers, tracers, profilers.
+. tests/scenario/lib.sh
+have() {
+	command -v "$1" >/dev/null && return
+	shift
+	for name; do skip "$name" "it is not there"; done
+	return 1
+}
+bytes() { dd if="/proc/$victim/mem" bs=1 skip=$((0x$addr)) count=16 2>/dev/null | od -An -tx1 | tr -d ' \n'; }
+armed() { [ "$(bytes)" != "$before" ]; }
+count() { awk 'NR == 2 { print $1 }' "$dir/counts"; }
+
+# begin HOW OPTION...: a victim that is probed where it spends its time
+begin() {
+	local arm=$1
+	shift
+	start "$VICTIMS/storm" -t 2 "$@"
+	addr=$("$DPROBES" list --json libc.so.6:strtod -p "$victim" | sed -n 's/.*"addr":"0x\([0-9a-f]*\)".*/\1/p')
+	before=$(bytes)
+	DPROBES_ARM=$arm "$DPROBES" stat -o "$dir/counts" libc.so.6:strtod libc.so.6:malloc libc.so.6:fork \
+		-p "$victim" >"$dir/summary" 2>&1 &
+	tool=$!
+	pids+=("$tool")
+	poll 10 armed
+}
+# finish NAME: the tool ends, then the program
+finish() {
+	kill -INT "$tool"
+	wait "$tool"
+	is "$1: the tool ends well" "$?" 0
+	like "$1: hits" "$(count)" '^[1-9][0-9]*$'
+	is "$1: the text is what it was" "$(bytes)" "$before"
+	kill -TERM "$victim"
+	wait "$victim"
+	like "$1: the program is right" "$? $(tail -n 1 "$dir/out")" '^0 ok [1-9]'
+}
+
+for how in interior quiesce; do
+	if have gdb "gdb, $how"; then
+		begin $how -c -f
+		timeout 60 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
+			-ex "break *0x$addr" -ex continue -ex continue -ex 'info registers rip' -ex delete \
+			-ex "tbreak *0x$addr" -ex continue -ex 'stepi 30' -ex bt -ex detach >"$dir/gdb" 2>&1
+		is "gdb, $how: its breakpoints are hit" "$(grep -cE '^(Thread.* hit )?(Temporary b|B)reakpoint [12],' "$dir/gdb")" 3
+		finish "gdb, $how"
+
+		# It comes and goes while a breakpoint of its own is there, and the tool goes first.
+		begin $how -c -f
+		timeout 60 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
+			-ex "break *0x$addr" -ex continue -ex "shell kill -INT $tool" -ex 'shell sleep 0.5' \
+			-ex continue -ex delete -ex detach >"$dir/gdb" 2>&1
+		wait "$tool"
+		like "gdb outlives the tool, $how" "$? $(tail -n 1 "$dir/summary")" '^1 dprobes: .*being traced by someone else'
+		"$DPROBES" stat -q -o "$dir/counts" --duration 100ms libc.so.6:strtod -p "$victim" 2>"$dir/err"
+		like "gdb outlives the tool, $how: the next one" "$? $(count)" '^0 [1-9]'
+		is "gdb outlives the tool, $how: the text is what it was" "$(bytes)" "$before"
+		kill -TERM "$victim"
+		wait "$victim"
+		like "gdb outlives the tool, $how: the program is right" "$? $(tail -n 1 "$dir/out")" '^0 ok [1-9]'
+	fi
+	if have strace "strace, $how"; then
+		# With children as well strace does not end by itself, whoever else is there.
+		begin $how -c
+		for i in 1 2 3; do timeout -k 5 -s INT 0.4 strace -f -qq -o "$dir/strace" -p "$victim" 2>/dev/null; done
+		like "strace, $how: it sees calls" "$(wc -l <"$dir/strace")" '^[1-9][0-9]+'
+		finish "strace, $how"
+	fi
+	if have perf "perf, $how"; then
+		begin $how -c -f
+		if timeout 20 perf record -q -e cpu-clock -g -F 2000 -o "$dir/perf" -p "$victim" -- sleep 0.5 >"$dir/perf.out" 2>&1; then
+			like "perf, $how: samples" "$(perf script -i "$dir/perf" 2>/dev/null | grep -c cpu-clock)" '^[1-9]'
+		else
+			skip "perf, $how: samples" "it may not record"
+		fi
+		finish "perf, $how"
+	fi
+done
+plan
