@@ -34,7 +34,8 @@ static int run(const struct dp_tracer_options *opt)
 	if (!opt->argv)
 		return dp_usage_error("insmod needs -- CMD");
 	ret = dp_tracer_insmod(opt, &sig, &diag);
-	return dp_finish(opt, ret, sig, NULL, &diag);
+	return ret < 0 ? dp_complain(ret, NULL, &diag) :
+			 dp_finish(opt, ret, sig, NULL, &diag);
 }
 
 const struct dp_command dp_cmd_insmod = {

@@ -10,6 +10,7 @@
 #include "lib/modules.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -145,14 +146,30 @@ static struct dp_insmod *map_shared(const char *file)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-/* The program is to find the environment that its user gave it. */
+static bool is_variable(const char *entry, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(entry, name, n) && entry[n] == '=';
+}
+
+/* The program is to find the environment that its user gave it, and some have an
+ * unsetenv() of their own, which does something else. */
 static void clean_environment(const struct order *o)
 {
-	unsetenv(DP_INSMOD_ENV);
-	if (*o->preload)
-		setenv("LD_PRELOAD", o->preload, 1);
-	else
-		unsetenv("LD_PRELOAD");
+	char **from, **to, *preload = NULL;
+
+	if (*o->preload && asprintf(&preload, "LD_PRELOAD=%s", o->preload) < 0)
+		preload = NULL;
+	for (from = to = environ; *from; from++) {
+		if (is_variable(*from, DP_INSMOD_ENV))
+			continue;
+		if (!is_variable(*from, "LD_PRELOAD"))
+			*to++ = *from;
+		else if (preload)
+			*to++ = preload;
+	}
+	*to = NULL;
 }
 
 static void obey(const struct order *o, struct dp_insmod *shared)
@@ -160,6 +177,8 @@ static void obey(const struct order *o, struct dp_insmod *shared)
 	struct dp_compat_loaded *loaded;
 
 	dp_printk_set(log_line, shared);
+	if (readlink("/proc/self/exe", shared->exe, sizeof(shared->exe) - 1) < 0)
+		shared->exe[0] = '\0';
 	shared->err = dp_compat_load(o->module, o->params, o->nr_params,
 				     o->aliases, o->nr_aliases, &loaded,
 				     &shared->diag);
@@ -170,7 +189,9 @@ static void obey(const struct order *o, struct dp_insmod *shared)
 		_exit(DP_INSMOD_REFUSED);
 }
 
-static pid_t loader; /* our process, if the tool has started it with a module */
+/* Our process, if the tool has started it with a module, and what it shares. */
+static pid_t loader;
+static struct dp_insmod *told;
 
 static void __attribute__((constructor)) begin(void)
 {
@@ -187,6 +208,7 @@ static void __attribute__((constructor)) begin(void)
 	shared = map_shared(o.file);
 	if (shared) {
 		loader = getpid();
+		told = shared;
 		obey(&o, shared);
 	}
 	free(o.text);
@@ -198,8 +220,11 @@ static void __attribute__((destructor)) end(void)
 {
 	struct dp_compat_loaded *m, *next;
 
-	for (m = loader == getpid() ? dp_compat_modules() : NULL; m; m = next) {
+	if (loader != getpid())
+		return;
+	for (m = dp_compat_modules(); m; m = next) {
 		next = m->next;
 		dp_compat_unload(m, NULL);
 	}
+	__atomic_store_n(&told->state, DP_INSMOD_ENDED, __ATOMIC_RELEASE);
 }
