@@ -190,14 +190,19 @@ static void clean_environment(const struct order *o)
 
 void dp_module_log(void)
 {
-	dp_printk_set(log_line, loader == getpid() ? told : NULL);
+	static pid_t logs; /* a child is another */
+
+	if (logs == getpid())
+		return;
+	logs = getpid();
+	dp_printk_set(log_line, loader == logs ? told : NULL);
 }
 
 static void obey(const struct order *o, struct dp_insmod *shared)
 {
 	struct dp_compat_loaded *loaded;
 
-	dp_printk_set(log_line, shared);
+	dp_module_log();
 	if (readlink("/proc/self/exe", shared->exe, sizeof(shared->exe) - 1) < 0)
 		shared->exe[0] = '\0';
 	shared->err = dp_compat_load(o->what.module, o->what.params,

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 static struct dp_service *service;
+static bool in_handler; /* the thread that carries out the order */
 
 /*
  * dp_service_entry(number): called on a stack that is somebody else's, and not
@@ -59,6 +60,8 @@ u64 dp_service_claim(u64 number)
 					 number << 32 | DP_SERVICE_RUNS, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return 0;
+	/* It is told by the stack, so not on ours. */
+	in_handler = dp_self_in_handler();
 	return (u64)service->stack + DP_SERVICE_STACK;
 }
 
@@ -76,8 +79,7 @@ static int load(void)
 
 	if (err)
 		return dp_diag_set(&service->diag, err, "the order is damaged");
-	if (!dp_compat_modules())
-		dp_module_log();
+	dp_module_log();
 	return dp_compat_load(o.module, o.params, o.nr_params, o.aliases,
 			      o.nr_aliases, &loaded, &service->diag);
 }
@@ -96,7 +98,7 @@ static int unload(void)
 /* The thread may hold our locks itself, so that waiting could be for ever. */
 static bool is_busy(void)
 {
-	return dp_self_in_handler() || dp_self_busy() || dp_compat_busy();
+	return in_handler || dp_self_busy() || dp_compat_busy();
 }
 
 void dp_service_work(void)

@@ -325,7 +325,7 @@ static int ask(struct client *c, u32 verb, const char *text,
 	if (refused)
 		dp_diag_set(
 			diag, err,
-			"process %d is changing its own probes all the time; try again",
+			"process %d is busy with probes: it is changing them, or the thread that could be asked is in a handler; try again",
 			c->pid);
 	show_lines(c);
 	return err;

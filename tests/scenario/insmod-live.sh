@@ -197,6 +197,27 @@ preloaded "$VICTIMS/live" handler
 tool insmod "$modules/probe.so" -p "$victim"
 like "the only thread sleeps in a signal handler" "$status $err" '^1 dprobes: process [0-9]+ has no thread that sleeps where'
 ends "in a signal handler"
+cat >"$dir/slow.c" <<'END'
+#include <stdio.h>
+#include <unistd.h>
+#include <dprobes/kprobes.h>
+__attribute__((noipa)) int probed(int n) { return n + 1; }
+static int on_hit(struct kprobe *p, struct pt_regs *regs) { puts("in"); fflush(stdout); sleep(4); return 0; }
+int main(void)
+{
+	struct kprobe kp = { .symbol_name = "probed", .pre_handler = on_hit };
+	if (register_kprobe(&kp))
+		return 1;
+	printf("%d\n", probed(1));
+	return 0;
+}
+END
+cc -Iinclude -o "$dir/slow" "$dir/slow.c" -Lbuild -ldprobes -Wl,-rpath,"$PWD/build" || exit 1
+start "$dir/slow"
+tool insmod "$modules/probe.so" symbol=malloc -p "$victim"
+like "the only thread sleeps in a handler of its own" "$status $err" '^1 dprobes: process [0-9]+ is busy with probes: '
+wait "$victim"
+is "and comes out of it" "$? $(tail -1 "$dir/out")" "0 2"
 tool insmod "$modules/probe.so" -p 999999999
 like "no such process" "$status $err" '^1 dprobes: no process 999999999'
 preloaded "$VICTIMS/live" sleep
