@@ -305,7 +305,7 @@ void dp_remote_send(struct dp_remote *rem, u64 entry, u64 arg)
 {
 	struct user_regs_struct r = rem->home;
 	pid_t tid = rem->thread->tid;
-	u64 mask = ~dp_caught_set(DP_CAUGHT);
+	u64 mask = ~dp_caught_mask(DP_CAUGHT);
 
 	r.rip = entry;
 	r.rsp = rem->sp;

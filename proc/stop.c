@@ -497,6 +497,16 @@ static const short idle_calls[] = {
 	SYS_nanosleep,
 };
 
+/* A thread that comes home from us has the mask again that it came with: what
+ * probes raise must not be in that. */
+static bool blocks_ours(pid_t pid, pid_t tid)
+{
+	struct dp_status st;
+
+	return dp_status_read(pid, tid, &st) ||
+	       st.blocked & dp_caught_mask(DP_CAUGHT);
+}
+
 /* Return: its place in the list, or a negative number. */
 static int idleness(pid_t pid, pid_t tid, const struct dp_map *text)
 {
@@ -504,7 +514,7 @@ static int idleness(pid_t pid, pid_t tid, const struct dp_map *text)
 	size_t i;
 
 	if (!read_call(pid, tid, &c) || has_own_mask(&c) ||
-	    c.pc < text->start || c.pc >= text->end)
+	    c.pc < text->start || c.pc >= text->end || blocks_ours(pid, tid))
 		return -1;
 	for (i = 0; i < ARRAY_SIZE(idle_calls); i++)
 		if (idle_calls[i] == c.nr)

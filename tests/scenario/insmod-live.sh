@@ -197,6 +197,14 @@ preloaded "$VICTIMS/live" handler
 tool insmod "$modules/probe.so" -p "$victim"
 like "the only thread sleeps in a signal handler" "$status $err" '^1 dprobes: process [0-9]+ has no thread that sleeps where'
 ends "in a signal handler"
+preloaded "$VICTIMS/live" deaf
+tool insmod "$modules/probe.so" -p "$victim"
+like "the only thread blocks the signals of probes" "$status $err" '^1 dprobes: process [0-9]+ has no thread that sleeps where'
+ends "deaf"
+preloaded "$VICTIMS/live" deaf 1
+tool insmod "$modules/probe.so" -p "$victim"
+like "or the others do not sleep" "$status $err" '^1 dprobes: process [0-9]+ has no thread that sleeps where'
+ends "deaf, and another"
 cat >"$dir/slow.c" <<'END'
 #include <stdio.h>
 #include <unistd.h>

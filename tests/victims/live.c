@@ -4,7 +4,7 @@
  *
  * sleep: the first thread sleeps again and again, the others call victim_function;
  * spin: all of them do; handler: the first one sleeps in a signal handler; fork:
- * it sleeps, and so does its child. On SIGTERM it says whether all went well.
+ * it sleeps, and so does its child; deaf: it sleeps with all signals blocked. On SIGTERM it says whether all went well.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -78,6 +78,7 @@ int main(int argc, char **argv)
 	int n = argc > 2 ? atoi(argv[2]) : 0, status = 0;
 	pthread_t threads[64];
 	pid_t child = 0;
+	sigset_t all;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	signal(SIGTERM, end);
@@ -88,6 +89,11 @@ int main(int argc, char **argv)
 		child = divide();
 	else
 		puts("ready");
+	if (!strcmp(argv[1], "deaf")) {
+		sigfillset(&all);
+		sigdelset(&all, SIGTERM);
+		sigprocmask(SIG_BLOCK, &all, NULL);
+	}
 	if (!strcmp(argv[1], "handler"))
 		raise(SIGUSR1);
 	if (!strcmp(argv[1], "spin"))
