@@ -313,24 +313,29 @@ bench: deps
 	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
 	$(Q)$(B)/bench/self/self
 
-# What modules are built with, and how pkg-config says it.
-install-modules:
-	cd include/compat && find . -type f -name '*.h' -exec install -D -m 644 {} $(abspath $(DESTDIR))$(PREFIX)/include/dprobes/compat/{} \;
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed 's|@PREFIX@|$(PREFIX)|' lib/compat/dprobes-module.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/dprobes-module.pc
-	sed 's|@PREFIX@|$(PREFIX)|' lib/dprobes.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/dprobes.pc
+# The headers that modules and programs are built with, and how pkg-config says it.
+TO := $(DESTDIR)$(PREFIX)
+install-headers:
+	cd include/compat && find . -type f -name '*.h' -exec \
+		install -D -m 644 {} $(abspath $(TO))/include/dprobes/compat/{} \;
+	install -d $(TO)/include/dprobes $(TO)/lib/pkgconfig
+	install -m 644 include/dprobes/*.h $(TO)/include/dprobes
+	sed 's|@PREFIX@|$(PREFIX)|' lib/compat/dprobes-module.pc.in > $(TO)/lib/pkgconfig/dprobes-module.pc
+	sed 's|@PREFIX@|$(PREFIX)|' lib/dprobes.pc.in > $(TO)/lib/pkgconfig/dprobes.pc
 
-install: all
-	install -D -m 755 $(B)/dprobes $(DESTDIR)$(PREFIX)/bin/dprobes
-	install -D -m 644 man/dprobes.1 $(DESTDIR)$(PREFIX)/share/man/man1/dprobes.1
-	for s in 3 7; do for p in man/*.$$s; do \
-		install -D -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$$s/$${p#man/}; done; done
-	install -D -m 644 tools/completion/dprobes.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dprobes
+install: all install-headers
+	install -D -m 755 $(B)/dprobes $(TO)/bin/dprobes
+	install -D -m 755 $(B)/libdprobes.so.1 $(TO)/lib/libdprobes.so.1
+	ln -sf libdprobes.so.1 $(TO)/lib/libdprobes.so
+	install -m 644 $(B)/libdprobes.a $(TO)/lib/libdprobes.a
+	for s in 1 3 7; do for p in man/*.$$s; do \
+		install -D -m 644 $$p $(TO)/share/man/man$$s/$${p#man/} || exit 1; done; done
+	install -D -m 644 tools/completion/dprobes.bash $(TO)/share/bash-completion/completions/dprobes
 
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
 DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev \
-	git python3 sqlite3 xz-utils procps util-linux
+	git pkg-config python3 sqlite3 xz-utils procps util-linux
 deps:
 	$(Q)tools/install-deps $(DEPS) $(DEPS_EXTRA)
 	$(Q)$(if $(DEPS_OPTIONAL),tools/install-deps --optional $(DEPS_OPTIONAL))
@@ -340,4 +345,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-modules bench bench-peers conform tests check check-unit deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests check check-unit deps clean demo install fuzz stress

@@ -5,12 +5,16 @@
 
 static const char help[] =
 	"Usage: dprobes insmod [options] MODULE.so [NAME=VALUE...] -- CMD [ARGS]\n"
+	"       dprobes insmod [options] MODULE.so [NAME=VALUE...] -p PID\n"
 	"Starts a command with a probe module in it: a kernel module that uses kprobes,\n"
 	"jprobes or return probes, built as a shared object. Its messages go to standard\n"
 	"output, each with its level. When the command ends, the module's exit is run.\n"
+	"With -p it is loaded into a process that uses libdprobes already, and stays there:\n"
+	"what its init says is shown, and later messages are for dprobes dmesg.\n"
 	"\n"
 	"  -a, --alias NAME=FUNCTION\n"
 	"                    where the module names NAME, take FUNCTION (do_fork=fork)\n"
+	"  -p, --pid PID     load it into this process\n"
 	"  -o, --output FILE write its messages to FILE\n"
 	"  -h, --help        this text\n"
 	"\n"
@@ -28,13 +32,15 @@ static int run(const struct dp_tracer_options *opt)
 	dp_diag_clear(&diag);
 	if (!opt->nr_specs)
 		return dp_usage_error("insmod needs a module");
-	if (opt->pid)
-		return dp_usage_error(
-			"insmod -p is not there yet: start the command with -- CMD");
-	if (!opt->argv)
-		return dp_usage_error("insmod needs -- CMD");
+	if (!opt->argv && !opt->pid)
+		return dp_usage_error("insmod needs -- CMD or -p PID");
+	if (opt->pid) {
+		ret = dp_tracer_insmod_pid(opt, &diag);
+		return ret ? dp_complain(ret, NULL, &diag) : DP_EXIT_OK;
+	}
 	ret = dp_tracer_insmod(opt, &sig, &diag);
-	return dp_finish(opt, ret, sig, NULL, &diag);
+	return ret < 0 ? dp_complain(ret, NULL, &diag) :
+			 dp_finish(opt, ret, sig, NULL, &diag);
 }
 
 const struct dp_command dp_cmd_insmod = {

@@ -10,6 +10,9 @@ static const struct dp_command *const commands[] = {
 	&dp_cmd_run,
 	&dp_cmd_list,
 	&dp_cmd_insmod,
+	&dp_cmd_lsmod,
+	&dp_cmd_rmmod,
+	&dp_cmd_dmesg,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -28,6 +28,8 @@ enum dp_insmod_state {
 	DP_INSMOD_WAITS,
 	DP_INSMOD_LOADED,
 	DP_INSMOD_FAILED, /* @diag says why */
+	DP_INSMOD_ENDED, /* its exit was called at the end of the command */
+	DP_INSMOD_NO_COMMAND, /* it could not be executed; by the tool's child */
 };
 
 /**
@@ -50,6 +52,7 @@ struct dp_insmod {
 	s32 err;
 	u64 next; /* number of the next line */
 	u64 lost; /* lines for which there was no place */
+	char exe[4096]; /* the program that it is loaded in */
 	struct dp_diag diag;
 	struct dp_insmod_line lines[DP_INSMOD_LINES];
 };

@@ -10,20 +10,22 @@
 #include "lib/modules.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WORDS_MAX 256
-
 /** struct order - the tool's, taken apart */
 struct order {
 	char *text;
-	const char *file, *preload, *module;
-	const char *params[WORDS_MAX], *aliases[WORDS_MAX];
-	size_t nr_params, nr_aliases;
+	const char *file, *preload;
+	struct dp_module_order what;
 };
+
+/* Our process, if the tool has started it with a module, and what it shares. */
+static pid_t loader;
+static struct dp_insmod *told;
 
 static unsigned long lookup(const char *name)
 {
@@ -87,10 +89,10 @@ static void write_line(struct dp_insmod_line *line, int level, const char *text,
 	}
 }
 
-/* In any handler: no libc, no lock. */
-static void log_line(int level, const char *text, size_t len, void *arg)
+/* To the tool that has started us. */
+static void send_line(struct dp_insmod *shared, int level, const char *text,
+		      size_t len)
 {
-	struct dp_insmod *shared = arg;
 	u64 n = __atomic_load_n(&shared->next, __ATOMIC_RELAXED);
 	struct dp_insmod_line *line;
 
@@ -107,14 +109,36 @@ static void log_line(int level, const char *text, size_t len, void *arg)
 	__atomic_store_n(&line->turn, n + 1, __ATOMIC_RELEASE);
 }
 
+/* In any handler: no libc, no lock. */
+static void log_line(int level, const char *text, size_t len, void *arg)
+{
+	if (arg)
+		send_line(arg, level, text, len);
+	dp_service_log(level, text, len);
+}
+
 static char *next_word(char **rest)
 {
 	return *rest ? strsep(rest, "\n") : NULL;
 }
 
+int dp_module_order_parse(struct dp_module_order *o, char *text)
+{
+	char *rest = text, *word;
+
+	*o = (struct dp_module_order){ .module = next_word(&rest) };
+	while ((word = next_word(&rest))) {
+		if (*word == '@' && o->nr_aliases < DP_MODULE_WORDS)
+			o->aliases[o->nr_aliases++] = word + 1;
+		else if (*word && o->nr_params < DP_MODULE_WORDS)
+			o->params[o->nr_params++] = word;
+	}
+	return o->module && *o->module ? 0 : -EINVAL;
+}
+
 static int take_apart(struct order *o, const char *text)
 {
-	char *rest, *word;
+	char *rest;
 
 	*o = (struct order){ .text = strdup(text) };
 	rest = o->text;
@@ -122,14 +146,7 @@ static int take_apart(struct order *o, const char *text)
 		return -ENOMEM;
 	o->file = next_word(&rest);
 	o->preload = next_word(&rest);
-	o->module = next_word(&rest);
-	while ((word = next_word(&rest))) {
-		if (*word == '@' && o->nr_aliases < WORDS_MAX)
-			o->aliases[o->nr_aliases++] = word + 1;
-		else if (*word && o->nr_params < WORDS_MAX)
-			o->params[o->nr_params++] = word;
-	}
-	return o->module ? 0 : -EINVAL;
+	return rest ? dp_module_order_parse(&o->what, rest) : -EINVAL;
 }
 
 static struct dp_insmod *map_shared(const char *file)
@@ -145,23 +162,52 @@ static struct dp_insmod *map_shared(const char *file)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-/* The program is to find the environment that its user gave it. */
+static bool is_variable(const char *entry, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(entry, name, n) && entry[n] == '=';
+}
+
+/* The program is to find the environment that its user gave it, and some have an
+ * unsetenv() of their own, which does something else. */
 static void clean_environment(const struct order *o)
 {
-	unsetenv(DP_INSMOD_ENV);
-	if (*o->preload)
-		setenv("LD_PRELOAD", o->preload, 1);
-	else
-		unsetenv("LD_PRELOAD");
+	char **from, **to, *preload = NULL;
+
+	if (*o->preload && asprintf(&preload, "LD_PRELOAD=%s", o->preload) < 0)
+		preload = NULL;
+	for (from = to = environ; *from; from++) {
+		if (is_variable(*from, DP_INSMOD_ENV))
+			continue;
+		if (!is_variable(*from, "LD_PRELOAD"))
+			*to++ = *from;
+		else if (preload)
+			*to++ = preload;
+	}
+	*to = NULL;
+}
+
+void dp_module_log(void)
+{
+	static pid_t logs; /* a child is another */
+
+	if (logs == getpid())
+		return;
+	logs = getpid();
+	dp_printk_set(log_line, loader == logs ? told : NULL);
 }
 
 static void obey(const struct order *o, struct dp_insmod *shared)
 {
 	struct dp_compat_loaded *loaded;
 
-	dp_printk_set(log_line, shared);
-	shared->err = dp_compat_load(o->module, o->params, o->nr_params,
-				     o->aliases, o->nr_aliases, &loaded,
+	dp_module_log();
+	if (readlink("/proc/self/exe", shared->exe, sizeof(shared->exe) - 1) < 0)
+		shared->exe[0] = '\0';
+	shared->err = dp_compat_load(o->what.module, o->what.params,
+				     o->what.nr_params, o->what.aliases,
+				     o->what.nr_aliases, &loaded,
 				     &shared->diag);
 	__atomic_store_n(&shared->state,
 			 shared->err ? DP_INSMOD_FAILED : DP_INSMOD_LOADED,
@@ -170,7 +216,49 @@ static void obey(const struct order *o, struct dp_insmod *shared)
 		_exit(DP_INSMOD_REFUSED);
 }
 
-static pid_t loader; /* our process, if the tool has started it with a module */
+#define SWEPT_AT_ONCE 64
+
+static bool is_within(const void *what, const char *start, size_t size)
+{
+	return (u64)what - (u64)start < size;
+}
+
+static bool belongs(const struct dp_user *u, const char *start, size_t size)
+{
+	const struct kretprobe *rp = (const void *)u->p;
+	const struct jprobe *jp = (const void *)u->p;
+
+	if (!u->p)
+		return false;
+	return is_within(u->p, start, size) ||
+	       is_within(u->p->pre_handler, start, size) ||
+	       is_within(u->p->post_handler, start, size) ||
+	       is_within(u->p->fault_handler, start, size) ||
+	       (u->kind == 'r' && (is_within(rp->handler, start, size) ||
+				   is_within(rp->entry_handler, start, size))) ||
+	       (u->kind == 'j' && is_within(jp->entry, start, size));
+}
+
+/* All kinds of probe begin with their struct kprobe. */
+static unsigned int sweep(const char *start, size_t size)
+{
+	struct kprobe *found[SWEPT_AT_ONCE];
+	unsigned int n, all = 0;
+	u32 i;
+
+	do {
+		if (dp_self_begin(false))
+			return all;
+		for (i = n = 0; i < dp_self.nr_users && n < SWEPT_AT_ONCE; i++)
+			if (belongs(&dp_self.users[i], start, size))
+				found[n++] = dp_self.users[i].p;
+		dp_self_end();
+		if (n)
+			unregister_kprobes(found, (int)n);
+		all += n;
+	} while (n == SWEPT_AT_ONCE);
+	return all;
+}
 
 static void __attribute__((constructor)) begin(void)
 {
@@ -181,12 +269,16 @@ static void __attribute__((constructor)) begin(void)
 	dp_compat_hooks.lookup = lookup;
 	dp_compat_hooks.hit_regs = hit_regs;
 	dp_compat_hooks.leave = leave_all;
+	dp_compat_hooks.sweep = sweep;
+	dp_compat_hooks.changed = dp_service_modules;
+	dp_service_open();
 	if (!text || take_apart(&o, text))
 		return;
 	clean_environment(&o);
 	shared = map_shared(o.file);
 	if (shared) {
 		loader = getpid();
+		told = shared;
 		obey(&o, shared);
 	}
 	free(o.text);
@@ -198,8 +290,11 @@ static void __attribute__((destructor)) end(void)
 {
 	struct dp_compat_loaded *m, *next;
 
-	for (m = loader == getpid() ? dp_compat_modules() : NULL; m; m = next) {
+	if (loader != getpid())
+		return;
+	for (m = dp_compat_modules(); m; m = next) {
 		next = m->next;
 		dp_compat_unload(m, NULL);
 	}
+	__atomic_store_n(&told->state, DP_INSMOD_ENDED, __ATOMIC_RELEASE);
 }

@@ -356,6 +356,14 @@ void dp_self_end(void)
 	pthread_setcancelstate(cancel, NULL);
 }
 
+bool dp_self_busy(void)
+{
+	if (pthread_mutex_trylock(&lock))
+		return true;
+	pthread_mutex_unlock(&lock);
+	return false;
+}
+
 static void lock_before_fork(void)
 {
 	take_lock();

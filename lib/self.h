@@ -60,6 +60,9 @@ void dp_self_end(void);
  *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
 int dp_self_begin_names(void);
 
+/** dp_self_busy() - is somebody between them, maybe the calling thread? */
+bool dp_self_busy(void);
+
 /** dp_self_in_handler() - is the calling thread in one? */
 bool dp_self_in_handler(void);
 /** dp_self_stack() - the calling thread's, or NULL */

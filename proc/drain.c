@@ -64,6 +64,22 @@ static bool stack_moved(const struct dp_process *proc,
 	return clean;
 }
 
+bool dp_in_signal_handler(const struct dp_process *proc,
+			  const struct dp_maps *maps, u64 sp)
+{
+	struct dp_words stack;
+	bool in = false;
+	size_t i;
+
+	if (dp_words_read(proc, maps, sp, &stack))
+		return true;
+	for (i = 0; !in && i < stack.n; i++)
+		in = stack.v[i] == proc->restorer &&
+		     is_frame(proc, stack.at + i * 8);
+	free(stack.v);
+	return in;
+}
+
 static bool signal_coming(const struct dp_process *proc,
 			  const struct dp_view *view, pid_t tid)
 {

@@ -105,6 +105,14 @@ void dp_stop_run_out(struct dp_process *proc,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg);
 /** dp_stop_one() - one thread only, whichever is best at it */
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
+/**
+ * dp_stop_idle() - one thread that is asleep in a call of libc in which it holds no
+ * lock
+ * @text: libc's
+ * Return: 0; -EAGAIN there is none just now; as dp_stop_all(), with words.
+ */
+int dp_stop_idle(struct dp_process *proc, const struct dp_map *text,
+		 struct dp_diag *diag);
 /** dp_stop_asleep() - a thread that is left asleep because waking it would
  *  show; with its stack pointer and pc */
 bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
@@ -121,6 +129,14 @@ long dp_remote_call(struct dp_remote *remote, long nr, u64 a, u64 b, u64 c,
 /** dp_remote_scratch() - address of 64 bytes in the target, for arguments */
 u64 dp_remote_scratch(const struct dp_remote *remote);
 void dp_remote_end(struct dp_remote *remote);
+/**
+ * dp_remote_send() - instead of that: let it call a function, and go home from
+ * there by itself
+ * @entry: of the function; its argument is @arg, its stack ours, and not aligned
+ *
+ * Signals are blocked until it is home, but for those that a probe can raise.
+ */
+void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
 
 /* sync.c */
 /** dp_sync_begin() - hold a thread that can make everybody see new text */
@@ -253,6 +269,10 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
 bool dp_sleeps_inside(const struct dp_process *proc,
 		      const struct dp_view *view);
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
+/** dp_in_signal_handler() - is one running on the stack that @sp is on? Return:
+ *  true also where that cannot be told. */
+bool dp_in_signal_handler(const struct dp_process *proc,
+			  const struct dp_maps *maps, u64 sp);
 
 #define DP_MEMFD_PATH "/memfd:dprobes"
 

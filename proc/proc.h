@@ -169,6 +169,20 @@ void dp_process_close(struct dp_process *proc);
 void dp_process_kill_launched(struct dp_process *proc);
 
 /**
+ * dp_process_call() - have a process call a function of its own
+ * @entry: address of the function: it gets @arg, runs on the stack of a thread
+ *         of the program below what that one uses, which it need not find
+ *         aligned, and returns
+ *
+ * A thread is borrowed that sleeps in a system call of libc, so that it most
+ * likely holds no lock. It is let go at once, and afterwards goes back into its
+ * call by itself, whatever becomes of us; a timeout of that starts afresh.
+ * Return: 0, it is on its way; -EAGAIN no thread sleeps so; -ESRCH, -EPERM,
+ * -EBUSY traced by somebody else, -EOPNOTSUPP.
+ */
+int dp_process_call(pid_t pid, u64 entry, u64 arg, struct dp_diag *diag);
+
+/**
  * struct dp_armed - one armed probe of some process, as seen from outside
  */
 struct dp_armed {

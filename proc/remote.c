@@ -349,3 +349,22 @@ void dp_remote_end(struct dp_remote *rem)
 	}
 	forget(rem);
 }
+
+void dp_remote_send(struct dp_remote *rem, u64 entry, u64 arg)
+{
+	struct user_regs_struct r = rem->home;
+	pid_t tid = rem->thread->tid;
+	u64 mask = ~dp_caught_mask(DP_CAUGHT);
+
+	r.rip = entry;
+	r.rsp = rem->sp;
+	r.rdi = arg;
+	r.eflags &= ~0x400ull; /* DF */
+	r.orig_rax = (unsigned long long)-1;
+	ptrace(PTRACE_SETSIGMASK, tid, 8, &mask);
+	dp_step("send: mask");
+	ptrace(PTRACE_SETREGS, tid, 0, &r);
+	dp_step("send: registers");
+	rem->thread->regs = r;
+	forget(rem);
+}

@@ -28,6 +28,7 @@ struct run {
 	u64 next; /* number of the line that is read next */
 	pid_t pid;
 	int status;
+	char execed[PATH_MAX]; /* what took the place of the program */
 };
 
 static int make_shared(struct run *r)
@@ -102,6 +103,7 @@ static void __attribute__((noreturn)) become(const struct run *r)
 	setenv("LD_PRELOAD", preload, 1);
 	setenv(DP_INSMOD_ENV, order, 1);
 	execvp(r->opt->argv[0], r->opt->argv);
+	r->shared->state = DP_INSMOD_NO_COMMAND;
 	fprintf(stderr, "dprobes: %s: %s\n", r->opt->argv[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
@@ -126,6 +128,23 @@ static void show(struct run *r)
 	fflush(out);
 }
 
+/* Another program has none of our library in it, nor the module. */
+static void watch_exec(struct run *r)
+{
+	char link[64], now[PATH_MAX];
+	ssize_t n;
+
+	if (r->shared->state != DP_INSMOD_LOADED || r->execed[0])
+		return;
+	snprintf(link, sizeof(link), "/proc/%d/exe", r->pid);
+	n = readlink(link, now, sizeof(now) - 1);
+	if (n <= 0)
+		return;
+	now[n] = '\0';
+	if (r->shared->exe[0] && strncmp(r->shared->exe, now, sizeof(r->shared->exe)))
+		strcpy(r->execed, now);
+}
+
 static void wait_for(struct run *r)
 {
 	const struct timespec nap = { 0, NAP_NS };
@@ -134,27 +153,46 @@ static void wait_for(struct run *r)
 	do {
 		ended = waitpid(r->pid, &r->status, WNOHANG);
 		show(r);
+		watch_exec(r);
 		if (!ended)
 			nanosleep(&nap, NULL);
 	} while (!ended || (ended < 0 && errno == EINTR));
 }
 
-static int outcome(const struct run *r, struct dp_diag *diag)
+/* What the user could not know otherwise. */
+static void tell(const struct run *r)
 {
-	if (r->shared->state == DP_INSMOD_FAILED)
-		return dp_diag_set(diag, r->shared->err, "%s",
-				   r->shared->diag.text);
-	if (r->shared->state == DP_INSMOD_WAITS &&
-	    !(WIFEXITED(r->status) && WEXITSTATUS(r->status) >= 126))
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"%s does not load libraries that are preloaded (is it static, or set-user-id?), so the module was not loaded",
-			r->opt->argv[0]);
 	if (r->shared->lost)
 		fprintf(stderr,
 			"dprobes: %llu lines of the module were lost; they came too fast\n",
 			(unsigned long long)r->shared->lost);
-	return 0;
+	if (r->shared->state != DP_INSMOD_LOADED || WIFSIGNALED(r->status))
+		return;
+	if (r->execed[0])
+		fprintf(stderr,
+			"dprobes: exec of %s ended the module, and its exit was not called\n",
+			r->execed);
+	else
+		fprintf(stderr,
+			"dprobes: the module's exit was not called: %s ended with _exit, or has executed another program\n",
+			r->opt->argv[0]);
+}
+
+static int outcome(const struct run *r, struct dp_diag *diag)
+{
+	switch (r->shared->state) {
+	case DP_INSMOD_FAILED:
+		return dp_diag_set(diag, r->shared->err, "%s",
+				   r->shared->diag.text);
+	case DP_INSMOD_WAITS:
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s does not load libraries that are preloaded (is it static, or set-user-id?), so it ran without the module",
+			r->opt->argv[0]);
+	default:
+		tell(r);
+		return 0;
+	}
 }
 
 int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,

@@ -119,6 +119,7 @@ struct dp_tracer_options {
 	size_t nr_specs;
 	const char **aliases; /* of insmod: "name=function" */
 	size_t nr_aliases;
+	bool follow; /* dmesg: wait for more */
 };
 
 /**
@@ -188,6 +189,23 @@ int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
  */
 int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
 		     struct dp_diag *diag);
+
+/**
+ * dp_tracer_insmod_pid() - load a module into process @pid, which uses libdprobes
+ *
+ * What its init says is written to @out.
+ * Return: 0; a negative errno with words: -EOPNOTSUPP it does not use libdprobes;
+ * -EAGAIN no thread of it can be asked just now; as dp_compat_load().
+ */
+int dp_tracer_insmod_pid(const struct dp_tracer_options *opt,
+			 struct dp_diag *diag);
+/** dp_tracer_rmmod() - unload the module that the first spec names; likewise */
+int dp_tracer_rmmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
+/** dp_tracer_lsmod() - modules of @pid, or of all processes (0); reads only */
+int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
+/** dp_tracer_dmesg() - the last lines of @pid's modules; with @follow also those
+ *  that come, until ^C, @duration or its end; reads only */
+int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag);
 
 /** dp_tracer_list_armed() - kprobes/list of @pid, or of every process (0) */
 int dp_tracer_list_armed(const struct dp_tracer_options *opt,

@@ -130,27 +130,36 @@ static bool in_copy(struct fault *f, struct dp_ucontext *uc)
 	return true;
 }
 
-/* A handler has: it may mend it itself, or is given up. */
-static bool in_handler(struct fault *f, struct dp_ucontext *uc)
+/* A handler has: it may mend that itself. */
+static bool mended(struct fault *f, struct dp_ucontext *uc)
 {
 	const struct dp_probe_entry *p = dp_probe(f->stack->probe - 1);
 	u64 guard = f->stack->guard;
 	struct dp_regs *regs = (void *)f->stack->faulted;
-	struct dp_given given = { 0 };
+	struct dp_given given;
 
-	if (p->fault) {
-		dp_regs_from(regs, &uc->mc);
-		f->stack->faulting = (u64)__builtin_frame_address(0);
-		given = dp_guard(p->fault, p->user, (u64)regs, f->trap,
-				 &f->stack->guard);
-		f->stack->faulting = 0;
-		f->stack->guard = guard;
-	}
-	if (!given.up && (u32)given.value) {
-		dp_regs_to(regs, &uc->mc);
-		uc->mc.rip = regs->ip;
+	if (!p->fault)
+		return false;
+	dp_regs_from(regs, &uc->mc);
+	f->stack->faulting = (u64)__builtin_frame_address(0);
+	given = dp_guard(p->fault, p->user, (u64)regs, f->trap,
+			 &f->stack->guard);
+	f->stack->faulting = 0;
+	f->stack->guard = guard;
+	if (given.up || !(u32)given.value)
+		return false;
+	dp_regs_to(regs, &uc->mc);
+	uc->mc.rip = regs->ip;
+	return true;
+}
+
+/* Or it is given up. */
+static bool in_handler(struct fault *f, struct dp_ucontext *uc)
+{
+	u64 guard = f->stack->guard;
+
+	if (mended(f, uc))
 		return true;
-	}
 	if (f->fast) {
 		dp_call_give_up(f->stack->probe - 1);
 		uc->mc.rip = (u64)dp_call_fast_up;
@@ -196,6 +205,22 @@ static void say_where(struct dp_siginfo *info, u64 from, u64 to)
 		info->fields[0] = to;
 }
 
+/* Is it a jprobe's handler, which has the program's stack? */
+static bool in_jumped(const struct dp_stack *stack, u64 sp)
+{
+	return stack->jumped && stack->probe && sp <= stack->sp &&
+	       stack->sp - sp < DP_STACK_SIZE;
+}
+
+/* It ends here, as if it had said jprobe_return(). */
+static bool leave_jumped(struct fault *f, struct dp_ucontext *uc)
+{
+	if (mended(f, uc))
+		return true;
+	dp_call_give_up(f->stack->probe - 1);
+	return dp_jprobe_leave(uc);
+}
+
 bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct fault f = { .trap = uc->mc.trapno };
@@ -214,6 +239,8 @@ bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
 	if (f.site)
 		say_where(info, pc, uc->mc.rip);
 	f.stack = dp_stack_known();
+	if (!f.site && f.stack && in_jumped(f.stack, uc->mc.rsp))
+		return leave_jumped(&f, uc);
 	if (f.site || !f.stack || !f.stack->busy ||
 	    !in(uc->mc.rsp, dp_stack_low(f.stack), DP_STACK_SIZE - DP_PAGE))
 		return false;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 struct pt_regs;
+struct dp_compat_loaded;
 
 /**
  * dp_printk_set() - where printk's lines go
@@ -31,11 +32,17 @@ int dp_printk_set(void (*sink)(int level, const char *text, size_t len,
  * @leave: for stack traces: if *@ip is in code that the library has made (a
  *         return probe's stub, say), set *@ip and *@sp as they will be when that
  *         code has returned, and say true. Context: any.
+ * @sweep: take away all probes that are, or whose handlers are, in the @size bytes
+ *         from @start on, and wait for these handlers. Return: how many there
+ *         were. Context: task.
+ * @changed: a module has come or gone; these are left. Context: task.
  */
 struct dp_compat_hooks {
 	unsigned long (*lookup)(const char *name);
 	const struct pt_regs *(*hit_regs)(void);
 	bool (*leave)(unsigned long *ip, unsigned long *sp);
+	unsigned int (*sweep)(const char *start, size_t size);
+	void (*changed)(const struct dp_compat_loaded *list);
 };
 
 extern struct dp_compat_hooks dp_compat_hooks;

@@ -2,6 +2,7 @@
 /* module: probe modules are loaded into this process and out of it. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "lib/compat/hooks.h"
 #include "lib/compat/module.h"
 #include <dprobes-module.h>
+#include <linux/printk.h>
 
 /* Guards the list, and lets one load or unload happen at a time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -131,6 +133,24 @@ static int add_alias(const char *text, struct dp_diag *diag)
 	return err ? dp_diag_set(diag, err, "no memory for an alias") : 0;
 }
 
+/* Fills in where its image is. */
+static int measure(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct dp_compat_loaded *loaded = arg;
+	ElfW(Addr) here = (ElfW(Addr))loaded->module, end = 0;
+	int i;
+
+	for (i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD)
+			end = info->dlpi_phdr[i].p_vaddr +
+			      info->dlpi_phdr[i].p_memsz;
+	if (here - info->dlpi_addr >= end)
+		return 0;
+	loaded->start = (const char *)info->dlpi_addr;
+	loaded->size = end;
+	return 1;
+}
+
 static int open_module(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 {
 	const char *path = loaded->path;
@@ -153,6 +173,7 @@ static int open_module(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 		return dp_diag_set(diag, -ENOEXEC,
 				   "%s was built for version %u of the module interface, this is %u: build it again",
 				   path, loaded->module->abi, DP_COMPAT_ABI);
+	dl_iterate_phdr(measure, loaded);
 	return 0;
 }
 
@@ -178,6 +199,24 @@ static int start(struct dp_compat_loaded *loaded, const char *const *params,
 	return 0;
 }
 
+/* Nobody is to come into its code when it is gone. */
+static void sweep(const struct dp_compat_loaded *loaded)
+{
+	unsigned int n = 0;
+
+	if (dp_compat_hooks.sweep && loaded->start)
+		n = dp_compat_hooks.sweep(loaded->start, loaded->size);
+	if (n)
+		printk(KERN_WARNING "%s: left %u probes registered; they are gone now\n",
+		       loaded->name, n);
+}
+
+static void tell(void)
+{
+	if (dp_compat_hooks.changed)
+		dp_compat_hooks.changed(list);
+}
+
 static void drop(struct dp_compat_loaded *loaded)
 {
 	if (loaded->handle)
@@ -196,16 +235,21 @@ static int load_locked(struct dp_compat_loaded *loaded, const char *const *param
 	for (other = list; other; other = other->next)
 		if (!strcmp(other->name, loaded->name))
 			return dp_diag_set(diag, -EEXIST,
-					   "a module %s is loaded already",
+					   other->forked ?
+						   "a module %s was loaded when this process was forked; unload that first" :
+						   "a module %s is loaded already",
 					   loaded->name);
 	err = open_module(loaded, diag);
 	if (err)
 		return err;
 	err = start(loaded, params, nparams, diag);
-	if (err)
+	if (err) {
+		sweep(loaded);
 		return err;
+	}
 	loaded->next = list;
 	list = loaded;
+	tell();
 	return 0;
 }
 
@@ -263,6 +307,8 @@ static int unload_locked(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 	module->state = MODULE_STATE_GOING;
 	if (loaded->module->exit)
 		loaded->module->exit();
+	sweep(loaded);
+	tell();
 	return 0;
 }
 
@@ -293,4 +339,27 @@ struct dp_compat_loaded *dp_compat_find(const char *name)
 struct dp_compat_loaded *dp_compat_modules(void)
 {
 	return list;
+}
+
+int dp_compat_refs(const struct dp_compat_loaded *loaded)
+{
+	return __atomic_load_n(&loaded->module->module->refcnt.counter,
+			       __ATOMIC_RELAXED);
+}
+
+int dp_compat_busy(void)
+{
+	if (pthread_mutex_trylock(&lock))
+		return 1;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+void dp_compat_forked(void)
+{
+	struct dp_compat_loaded *loaded;
+
+	for (loaded = list; loaded; loaded = loaded->next)
+		loaded->forked = 1;
+	tell();
 }

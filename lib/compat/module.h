@@ -15,6 +15,8 @@ struct module;
  * @name: its file's name without directory and suffix
  * @path: as it was given
  * @module: its descriptor
+ * @start, @size: of its image
+ * @forked: it was loaded in a parent process, where its probes are
  */
 struct dp_compat_loaded {
 	struct dp_compat_loaded *next;
@@ -22,6 +24,9 @@ struct dp_compat_loaded {
 	char *path;
 	void *handle;
 	const struct dp_compat_module *module;
+	const char *start;
+	size_t size;
+	int forked;
 };
 
 /**
@@ -49,11 +54,18 @@ int dp_compat_load(const char *path, const char *const *params, size_t nparams,
 /**
  * dp_compat_unload() - run its exit and take it out
  *
- * Probes that its exit leaves behind are the caller's to look for before.
+ * Probes that its exit leaves behind are taken away: see dp_compat_hooks.
  * Context: task; may sleep. Return: 0; -EBUSY it is in use, or has an init but no
  * exit.
  */
 int dp_compat_unload(struct dp_compat_loaded *loaded, struct dp_diag *diag);
+
+/** dp_compat_refs() - how often it is in use */
+int dp_compat_refs(const struct dp_compat_loaded *loaded);
+/** dp_compat_busy() - is one being loaded or unloaded, maybe by this thread? */
+int dp_compat_busy(void);
+/** dp_compat_forked() - in a fork child: what there is came with it */
+void dp_compat_forked(void);
 
 /** dp_compat_find() - a loaded module by name, or NULL */
 struct dp_compat_loaded *dp_compat_find(const char *name);

@@ -28,7 +28,7 @@ _dprobes() {
 	verb=${COMP_WORDS[1]}
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "stat trace run list --getvars --help --version" -- "$cur"))
+		COMPREPLY=($(compgen -W "stat trace run list insmod rmmod lsmod dmesg --getvars --help --version" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -62,6 +62,18 @@ _dprobes() {
 	-*)
 		i="--pid --output --json --verbose --help --version --"
 		case $verb in
+		insmod)
+			i="--pid --output --alias --help --"
+			;;
+		rmmod)
+			i="--pid --output --help"
+			;;
+		lsmod)
+			i="--pid --output --verbose --help"
+			;;
+		dmesg)
+			i="--pid --output --follow --duration --help"
+			;;
 		stat | trace | run)
 			i="$i --quiet --duration"
 			;;
@@ -76,6 +88,21 @@ _dprobes() {
 			COMPREPLY=($(compgen -f -X '!*.dp' -- "$cur") $(compgen -d -- "$cur"))
 			return
 		fi
+		case $verb in
+		insmod)
+			COMPREPLY=($(compgen -f -X '!*.so' -- "$cur") $(compgen -d -- "$cur"))
+			return
+			;;
+		rmmod)
+			while read -r _ i _; do
+				[[ $i != "$cur"* || $i == MODULE ]] || COMPREPLY+=("$i")
+			done < <(dprobes lsmod 2>/dev/null)
+			return
+			;;
+		lsmod | dmesg)
+			return
+			;;
+		esac
 		[[ $cur == *:* ]] || return
 		_dprobes_specs "$cur"
 		if declare -F __ltrim_colon_completions >/dev/null; then

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * service: what the tool may ask of this process, and how its threads come to do it.
+ *
+ * A thread that is asked was asleep in a system call. It has no room to speak of on
+ * its own stack, so the work is done on one of ours.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "lib/modules.h"
+#include "lib/service.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct dp_service *service;
+static bool in_handler; /* the thread that carries out the order */
+
+/*
+ * dp_service_entry(number): called on a stack that is somebody else's, and not
+ * aligned. Nothing need be preserved. When the order is done the stack is free
+ * for the next one, so that is said from here.
+ */
+__asm__(".text\n"
+	".globl dp_service_entry\n"
+	".hidden dp_service_entry\n"
+	".type dp_service_entry, @function\n"
+	"dp_service_entry:\n"
+	"	mov %rsp, %rbx\n"
+	"	mov %rdi, %r12\n"
+	"	and $-16, %rsp\n"
+	"	call dp_service_claim\n"
+	"	test %rax, %rax\n"
+	"	jz 1f\n"
+	"	mov %rsp, %r13\n"
+	"	mov %rax, %rsp\n"
+	"	call dp_service_work\n"
+	"	mov %r13, %rsp\n"
+	"	mov %r12, %rdi\n"
+	"	call dp_service_done\n"
+	"1:	mov %rbx, %rsp\n"
+	"	ret\n"
+	".size dp_service_entry, . - dp_service_entry\n");
+
+void dp_service_entry(u64 number) __attribute__((visibility("hidden")));
+u64 dp_service_claim(u64 number) __attribute__((visibility("hidden")));
+void dp_service_work(void) __attribute__((visibility("hidden")));
+void dp_service_done(u64 number) __attribute__((visibility("hidden")));
+
+/* Return: the stack to work on; 0: another was meant. */
+u64 dp_service_claim(u64 number)
+{
+	u64 asked = number << 32 | DP_SERVICE_ASKED;
+
+	if (!__atomic_compare_exchange_n(&service->state, &asked,
+					 number << 32 | DP_SERVICE_RUNS, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return 0;
+	/* It is told by the stack, so not on ours. */
+	in_handler = dp_self_in_handler();
+	return (u64)service->stack + DP_SERVICE_STACK;
+}
+
+void dp_service_done(u64 number)
+{
+	__atomic_store_n(&service->state, number << 32 | DP_SERVICE_DONE,
+			 __ATOMIC_RELEASE);
+}
+
+static int load(void)
+{
+	struct dp_module_order o;
+	struct dp_compat_loaded *loaded;
+	int err = dp_module_order_parse(&o, service->order);
+
+	if (err)
+		return dp_diag_set(&service->diag, err, "the order is damaged");
+	dp_module_log();
+	return dp_compat_load(o.module, o.params, o.nr_params, o.aliases,
+			      o.nr_aliases, &loaded, &service->diag);
+}
+
+static int unload(void)
+{
+	struct dp_compat_loaded *loaded = dp_compat_find(service->order);
+
+	if (!loaded)
+		return dp_diag_set(&service->diag, -ENOENT,
+				   "no module %.64s is loaded in it",
+				   service->order);
+	return dp_compat_unload(loaded, &service->diag);
+}
+
+/* The thread may hold our locks itself, so that waiting could be for ever. */
+static bool is_busy(void)
+{
+	return in_handler || dp_self_busy() || dp_compat_busy();
+}
+
+void dp_service_work(void)
+{
+	int error = errno, cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	service->order[DP_SERVICE_ORDER - 1] = '\0';
+	dp_diag_clear(&service->diag);
+	service->refused = is_busy();
+	if (service->refused)
+		service->err = -EAGAIN;
+	else
+		service->err = service->verb == DP_SERVICE_LOAD ? load() :
+								  unload();
+	pthread_setcancelstate(cancel, NULL);
+	errno = error;
+}
+
+/* In any handler: no libc, no lock. The oldest line makes room. */
+void dp_service_log(int level, const char *text, size_t len)
+{
+	u64 n, seq;
+	struct dp_service_line *line;
+	size_t i;
+
+	if (!service)
+		return;
+	n = __atomic_fetch_add(&service->next, 1, __ATOMIC_RELAXED);
+	line = &service->lines[n % DP_SERVICE_LINES];
+	seq = __atomic_load_n(&line->seq, __ATOMIC_RELAXED);
+	/* Somebody has been at it for a whole round, or has overtaken us. */
+	if (seq & 1 || seq > 2 * n ||
+	    !__atomic_compare_exchange_n(&line->seq, &seq, 2 * n + 1, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		__atomic_fetch_add(&service->lost, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	line->len = (u16)(len < DP_SERVICE_TEXT ? len : DP_SERVICE_TEXT);
+	line->level = (u8)level;
+	for (i = 0; i < line->len; i++) {
+		line->text[i] = text[i];
+		__asm__ volatile("" : : : "memory");
+	}
+	__atomic_store_n(&line->seq, 2 * n + 2, __ATOMIC_RELEASE);
+}
+
+static void begin_change(void)
+{
+	__atomic_store_n(&service->changes, service->changes + 1,
+			 __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void end_change(void)
+{
+	__atomic_store_n(&service->changes, service->changes + 1,
+			 __ATOMIC_RELEASE);
+}
+
+void dp_service_modules(const struct dp_compat_loaded *list)
+{
+	u32 n = 0;
+
+	if (!service)
+		return;
+	begin_change();
+	for (; list && n < DP_SERVICE_MODULES; list = list->next) {
+		struct dp_service_module *m = &service->modules[n++];
+
+		snprintf(m->name, sizeof(m->name), "%s", list->name);
+		snprintf(m->path, sizeof(m->path), "%s", list->path);
+		m->size = list->size;
+		m->refs = dp_compat_refs(list);
+		m->forked = list->forked;
+	}
+	service->nr_modules = n;
+	end_change();
+}
+
+/* The child's copy: nothing is asked of it yet, and it has no probes. */
+static void in_child(void)
+{
+	service->owner = (u32)getpid();
+	service->state = DP_SERVICE_IDLE;
+	dp_compat_forked();
+}
+
+void dp_service_open(void)
+{
+	int fd = (int)syscall(SYS_memfd_create, "libdprobes", 1 /* MFD_CLOEXEC */);
+	void *mem = MAP_FAILED;
+
+	if (fd < 0)
+		return;
+	if (!ftruncate(fd, sizeof(*service)))
+		mem = mmap(NULL, sizeof(*service), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	close(fd);
+	if (mem == MAP_FAILED)
+		return;
+	service = mem;
+	mprotect(service->guard, sizeof(service->guard), PROT_NONE);
+	service->version = DP_SERVICE_VERSION;
+	service->owner = (u32)getpid();
+	service->entry = (u64)dp_service_entry;
+	pthread_atfork(NULL, NULL, in_child);
+	__atomic_store_n(&service->magic, DP_SERVICE_MAGIC, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * service: what the tool may ask of a process that uses libdprobes.
+ *
+ * A private mapping with a name, so that the tool finds it in /proc/PID/maps and a
+ * fork child has its own. The tool reads what it likes. To have something done it
+ * writes an order, and has a thread of the process call @entry with the order's
+ * number. One tool at a time: it holds flock(2) on /proc/PID.
+ *
+ *     IDLE ─► ASKED ─► RUNS ─► DONE ─► IDLE      a number in the upper half,
+ *     tool    tool    library library  tool      the state in the lower
+ *
+ * Who comes with a number that is not the one asked for goes away again, so a
+ * tool may die at any point.
+ */
+#ifndef DP_SERVICE_H
+#define DP_SERVICE_H
+
+#include <dprobes/diag.h>
+#include "port_types.h"
+
+#define DP_SERVICE_PATH "/memfd:libdprobes"
+#define DP_SERVICE_MAGIC 0x31656369767265ffull
+#define DP_SERVICE_VERSION 1
+#define DP_SERVICE_ORDER 16384
+#define DP_SERVICE_MODULES 64
+#define DP_SERVICE_LINES 512 /* a power of two */
+#define DP_SERVICE_TEXT 1008
+#define DP_SERVICE_STACK (512u << 10)
+#define DP_SERVICE_PAGE 4096u
+
+enum dp_service_state {
+	DP_SERVICE_IDLE,
+	DP_SERVICE_ASKED,
+	DP_SERVICE_RUNS,
+	DP_SERVICE_DONE,
+};
+
+enum dp_service_verb {
+	DP_SERVICE_LOAD, /* words: module, parameters, @alias=function */
+	DP_SERVICE_UNLOAD, /* words: name */
+};
+
+/** struct dp_service_module - one that is loaded
+ *  @forked: in a parent; its probes are not here */
+struct dp_service_module {
+	char name[64];
+	char path[256];
+	u64 size;
+	s32 refs;
+	u32 forked;
+};
+
+/** struct dp_service_line - of the modules' messages; @seq of line n is 2n + 2 when
+ *  it is written, 2n + 1 until then */
+struct dp_service_line {
+	u64 seq;
+	u16 len;
+	u8 level, pad[5];
+	char text[DP_SERVICE_TEXT];
+};
+
+struct dp_service {
+	u64 magic;
+	u32 version;
+	u32 owner; /* process id, in its own namespace */
+	u64 entry;
+	u64 state;
+	u32 verb;
+	s32 err;
+	u32 refused; /* nothing has been done, and it is worth asking again */
+	u32 order_len;
+	struct dp_diag diag;
+	char order[DP_SERVICE_ORDER]; /* words, a line each */
+	u32 changes; /* of @modules; odd while one is made */
+	u32 nr_modules;
+	struct dp_service_module modules[DP_SERVICE_MODULES];
+	u64 next; /* line */
+	u64 lost;
+	struct dp_service_line lines[DP_SERVICE_LINES];
+	u8 guard[DP_SERVICE_PAGE] __attribute__((aligned(4096)));
+	u8 stack[DP_SERVICE_STACK];
+};
+
+#endif

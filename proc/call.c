@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * call: a function of the target's own, called by a thread of it, for us.
+ *
+ * The thread is not held while it runs: the function may need others to be stopped,
+ * and we may die. It goes home through the signal frame that remote.c has put
+ * on its stack.
+ */
+#include "proc/private.h"
+#include <errno.h>
+#include <time.h>
+
+#define PATIENCE_NS 2000000000ll
+#define NAP_NS 5000000
+
+static long long now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static int check(const struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_status st;
+
+	if (dp_status_read(proc->pid, proc->pid, &st))
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   proc->pid);
+	if (st.seccomp)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d runs under a seccomp filter, which may end it for what we would make it do",
+			proc->pid);
+	if (st.state == 'T')
+		return dp_diag_set(
+			diag, -EAGAIN,
+			"process %d is stopped; let it go on (kill -CONT %d) and try again",
+			proc->pid, proc->pid);
+	return 0;
+}
+
+/* Return: -EAGAIN nobody is asleep where he can be asked. */
+static int send(struct dp_process *proc, const struct dp_maps *maps, u64 entry,
+		u64 arg, struct dp_diag *diag)
+{
+	const struct dp_map *text = dp_maps_find(maps, proc->syscall_ret);
+	struct dp_remote *remote;
+	int err = text ? dp_stop_idle(proc, text, diag) : -EAGAIN;
+
+	if (err)
+		return err;
+	err = -EAGAIN;
+	if (!dp_in_signal_handler(proc, maps, proc->threads[0].regs.rsp))
+		err = dp_remote_begin(proc, &remote, diag);
+	if (!err)
+		dp_remote_send(remote, entry, arg);
+	dp_stop_release(proc);
+	return err;
+}
+
+static int try(struct dp_process *proc, u64 entry, u64 arg,
+	       struct dp_diag *diag)
+{
+	const struct timespec nap = { 0, NAP_NS };
+	long long deadline = now_ns() + PATIENCE_NS;
+	struct dp_maps maps;
+	int err = dp_maps_read(proc->pid, &maps);
+
+	if (err)
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   proc->pid);
+	for (;;) {
+		err = send(proc, &maps, entry, arg, diag);
+		if (err != -EAGAIN || now_ns() > deadline)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	dp_maps_free(&maps);
+	if (err == -EAGAIN)
+		dp_diag_set(
+			diag, err,
+			"process %d has no thread that sleeps where it could be interrupted safely; try again when it has less to do",
+			proc->pid);
+	return err;
+}
+
+int dp_process_call(pid_t pid, u64 entry, u64 arg, struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	int err;
+
+	if (!proc)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->pid = pid;
+	err = dp_process_open_mem(proc, diag);
+	if (!err)
+		err = check(proc, diag);
+	if (!err)
+		err = dp_gadgets_find(proc, diag);
+	if (!err)
+		err = try(proc, entry, arg, diag);
+	dp_process_close(proc);
+	return err;
+}

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * service: modules of a process that uses libdprobes already.
+ *
+ * lib/service.h says how it is asked. What comes out of the process is not
+ * believed.
+ */
+#include "tracer/tracer.h"
+#include "lib/service.h"
+#include "proc/proc.h"
+#include "sym/sym.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAP_NS 2000000
+#define ASKED_NS 100000000
+#define FOLLOW_NS 50000000
+#define DEADLINE_NS 10000000000ll
+#define PATIENCE_NS 3000000000ll
+#define LOCK_NS 5000000000ll
+
+/** struct client - our side
+ *  @addr: of the struct dp_service in the process */
+struct client {
+	pid_t pid;
+	int lock;
+	u64 addr;
+	u64 line; /* that is shown next */
+	FILE *out;
+};
+
+static long long now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static void nap(long ns)
+{
+	const struct timespec t = { 0, ns };
+
+	nanosleep(&t, NULL);
+}
+
+static int get(const struct client *c, size_t offset, void *to, size_t n)
+{
+	struct iovec here = { to, n }, there = { (void *)(c->addr + offset), n };
+
+	return process_vm_readv(c->pid, &here, 1, &there, 1, 0) == (ssize_t)n ?
+		       0 :
+		       -ESRCH;
+}
+
+static int put(const struct client *c, size_t offset, const void *from, size_t n)
+{
+	struct iovec here = { (void *)from, n };
+	struct iovec there = { (void *)(c->addr + offset), n };
+
+	return process_vm_writev(c->pid, &here, 1, &there, 1, 0) == (ssize_t)n ?
+		       0 :
+		       -ESRCH;
+}
+
+#define GET(c, field, to) \
+	get(c, offsetof(struct dp_service, field), to, sizeof(*(to)))
+#define PUT(c, field, from) \
+	put(c, offsetof(struct dp_service, field), from, sizeof(*(from)))
+
+static u64 find_mapping(pid_t pid)
+{
+	struct dp_maps maps;
+	u64 addr = 0;
+	size_t i;
+
+	if (dp_maps_read(pid, &maps))
+		return 0;
+	for (i = 0; i < maps.n && !addr; i++)
+		if (!strncmp(maps.v[i].path, DP_SERVICE_PATH,
+			     strlen(DP_SERVICE_PATH)))
+			addr = maps.v[i].start;
+	dp_maps_free(&maps);
+	return addr;
+}
+
+/* Its id as it knows itself. */
+static u32 own_pid(pid_t pid)
+{
+	char path[64], line[256];
+	u32 id = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NSpid:", 6)) {
+			const char *last = strrchr(line, '\t');
+
+			id = last ? (u32)strtoul(last + 1, NULL, 10) : 0;
+		}
+	if (f)
+		fclose(f);
+	return id;
+}
+
+static int open_client(struct client *c, pid_t pid, FILE *out,
+		       struct dp_diag *diag)
+{
+	u64 magic = 0;
+	u32 version = 0, owner = 0;
+
+	*c = (struct client){ .pid = pid, .lock = -1, .out = out };
+	if (kill(pid, 0) && errno == ESRCH)
+		return dp_diag_set(diag, -ESRCH, "no process %d", pid);
+	c->addr = find_mapping(pid);
+	if (!c->addr)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d does not use libdprobes.so (or may not be looked at); start it with dprobes insmod MOD.so -- CMD, or with LD_PRELOAD=libdprobes.so.1",
+			pid);
+	if (GET(c, magic, &magic))
+		return dp_diag_set(diag, -EPERM,
+				   "no permission to read process %d", pid);
+	GET(c, version, &version);
+	GET(c, owner, &owner);
+	if (magic != DP_SERVICE_MAGIC || version != DP_SERVICE_VERSION)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d uses another version of libdprobes than this tool",
+			pid);
+	if (owner != own_pid(pid))
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d was made of one that uses libdprobes, but not by fork; modules cannot be loaded into it",
+			pid);
+	return 0;
+}
+
+static void close_client(struct client *c)
+{
+	if (c->lock >= 0)
+		close(c->lock);
+}
+
+/* One tool at a time. */
+static int take_lock(struct client *c, struct dp_diag *diag)
+{
+	long long deadline = now_ns() + LOCK_NS;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", c->pid);
+	c->lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (c->lock >= 0 && flock(c->lock, LOCK_EX | LOCK_NB)) {
+		if (now_ns() > deadline)
+			return dp_diag_set(
+				diag, -EBUSY,
+				"another dprobes is at work in process %d",
+				c->pid);
+		nap(NAP_NS);
+	}
+	return c->lock < 0 ? dp_diag_set(diag, -ESRCH, "process %d has ended",
+					 c->pid) :
+			     0;
+}
+
+/* A line of the modules', if it is still there. Return: 0; -ENOENT it is not;
+ * -EAGAIN it is being written. */
+static int get_line(const struct client *c, u64 n, struct dp_service_line *line)
+{
+	size_t at = offsetof(struct dp_service, lines) +
+		    n % DP_SERVICE_LINES * sizeof(*line);
+	u64 seq;
+
+	if (get(c, at, line, sizeof(*line)) || get(c, at, &seq, sizeof(seq)))
+		return -ESRCH;
+	if (line->seq == seq && seq == 2 * n + 2)
+		return 0;
+	return seq > 2 * n + 2 ? -ENOENT : -EAGAIN;
+}
+
+static void show_lines(struct client *c)
+{
+	struct dp_service_line line;
+	u64 next = c->line, gone = 0;
+	int err;
+
+	GET(c, next, &next);
+	if (next > c->line + DP_SERVICE_LINES) {
+		gone = next - c->line - DP_SERVICE_LINES;
+		c->line += gone;
+	}
+	for (; c->line < next; c->line++) {
+		err = get_line(c, c->line, &line);
+		if (err == -EAGAIN && c->line + 1 >= next)
+			break;
+		if (err) {
+			gone++;
+			continue;
+		}
+		fprintf(c->out, "<%u>%.*s\n", line.level & 7u,
+			line.len < DP_SERVICE_TEXT ? line.len : DP_SERVICE_TEXT,
+			line.text);
+	}
+	fflush(c->out);
+	if (gone)
+		fprintf(stderr, "dprobes: %llu lines were lost; they came too fast, or are too old\n",
+			(unsigned long long)gone);
+}
+
+/* What an order has made of the state. Return: 0 done; -EAGAIN not yet. */
+static int wait_done(struct client *c, u32 number, struct dp_diag *diag)
+{
+	long long deadline = now_ns() + DEADLINE_NS;
+	u64 state;
+
+	do {
+		if (GET(c, state, &state))
+			return dp_diag_set(diag, -ESRCH,
+					   "process %d has ended", c->pid);
+		if (state == ((u64)number << 32 | DP_SERVICE_DONE))
+			return 0;
+		show_lines(c);
+		nap(NAP_NS);
+	} while (now_ns() < deadline);
+	return dp_diag_set(
+		diag, -EAGAIN,
+		"process %d has not finished with the module in %lld s, and goes on; dprobes lsmod -p %d will show what came of it",
+		c->pid, DEADLINE_NS / 1000000000ll, c->pid);
+}
+
+/* An order that a dead tool has not sent off is nobody's; if it has, whoever is on
+ * his way with it will have begun when we have waited. */
+static int find_idle(const struct client *c, u64 *state, struct dp_diag *diag)
+{
+	int err = GET(c, state, state);
+
+	if (!err && (u32)*state == DP_SERVICE_ASKED) {
+		nap(ASKED_NS);
+		err = GET(c, state, state);
+	}
+	if (err)
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   c->pid);
+	if ((u32)*state == DP_SERVICE_RUNS)
+		return dp_diag_set(
+			diag, -EBUSY,
+			"process %d is still at work for another dprobes: a module's init or exit does not end",
+			c->pid);
+	return 0;
+}
+
+static int answer(const struct client *c, u32 *refused, struct dp_diag *diag)
+{
+	struct dp_diag theirs;
+	s32 err = -ESRCH;
+
+	if (GET(c, err, &err) || GET(c, refused, refused) ||
+	    GET(c, diag, &theirs))
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   c->pid);
+	theirs.text[sizeof(theirs.text) - 1] = '\0';
+	if (!err)
+		return 0;
+	return dp_diag_set(diag, err < 0 && err > -4096 ? err : -EIO, "%s",
+			   *refused ? "the library is busy" : theirs.text);
+}
+
+static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
+		    struct dp_diag *diag)
+{
+	u64 state, idle;
+	u32 number, len = (u32)strlen(text) + 1;
+	int err = find_idle(c, &state, diag);
+
+	if (err)
+		return err;
+	number = (u32)(state >> 32) + 1;
+	state = (u64)number << 32 | DP_SERVICE_ASKED;
+	idle = (u64)number << 32 | DP_SERVICE_IDLE;
+	/* While nobody is asked, and last that somebody may be. */
+	if (PUT(c, state, &idle) || PUT(c, verb, &verb) ||
+	    put(c, offsetof(struct dp_service, order), text, len) ||
+	    PUT(c, state, &state))
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   c->pid);
+	GET(c, entry, &state);
+	err = dp_process_call(c->pid, state, number, diag);
+	if (!err)
+		err = wait_done(c, number, diag);
+	if (err)
+		return err;
+	err = answer(c, refused, diag);
+	PUT(c, state, &idle);
+	return err;
+}
+
+static int ask(struct client *c, u32 verb, const char *text,
+	       struct dp_diag *diag)
+{
+	long long deadline = now_ns() + PATIENCE_NS;
+	u32 refused;
+	int err = take_lock(c, diag);
+
+	if (err)
+		return err;
+	GET(c, next, &c->line);
+	do {
+		refused = 0;
+		err = ask_once(c, verb, text, &refused, diag);
+		if (refused)
+			nap(NAP_NS);
+	} while (refused && now_ns() < deadline);
+	if (refused)
+		dp_diag_set(
+			diag, err,
+			"process %d is busy with probes: it is changing them, or the thread that could be asked is in a handler; try again",
+			c->pid);
+	show_lines(c);
+	return err;
+}
+
+/* Module, parameters and aliases, a line each. Return: malloc()ed, or NULL */
+static char *order_text(const struct dp_tracer_options *opt)
+{
+	char module[PATH_MAX], *text = NULL;
+	size_t size, i;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	fputs(realpath(opt->specs[0], module) ? module : opt->specs[0], f);
+	for (i = 1; i < opt->nr_specs; i++)
+		fprintf(f, "\n%s", opt->specs[i]);
+	for (i = 0; i < opt->nr_aliases; i++)
+		fprintf(f, "\n@%s", opt->aliases[i]);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int order(const struct dp_tracer_options *opt, u32 verb, const char *text,
+		 struct dp_diag *diag)
+{
+	struct client c;
+	int err;
+
+	if (!text)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	if (strlen(text) >= DP_SERVICE_ORDER)
+		return dp_diag_set(diag, -EINVAL,
+				   "the parameters are too long");
+	err = open_client(&c, opt->pid, opt->out, diag);
+	if (!err)
+		err = ask(&c, verb, text, diag);
+	close_client(&c);
+	return err;
+}
+
+int dp_tracer_insmod_pid(const struct dp_tracer_options *opt,
+			 struct dp_diag *diag)
+{
+	char *text = order_text(opt);
+	int err = order(opt, DP_SERVICE_LOAD, text, diag);
+
+	free(text);
+	return err;
+}
+
+int dp_tracer_rmmod(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	return order(opt, DP_SERVICE_UNLOAD, opt->specs[0], diag);
+}
+
+/* All of them as they were at one moment. */
+static int get_modules(const struct client *c, struct dp_service_module *list,
+		       u32 *n)
+{
+	u32 before, after = 1;
+	int tries;
+
+	for (tries = 0; tries < 1000; tries++) {
+		if (GET(c, changes, &before) || GET(c, nr_modules, n) ||
+		    get(c, offsetof(struct dp_service, modules), list,
+			DP_SERVICE_MODULES * sizeof(*list)) ||
+		    GET(c, changes, &after))
+			return -ESRCH;
+		if (before == after && !(before & 1))
+			return *n > DP_SERVICE_MODULES ? -EBADMSG : 0;
+		nap(NAP_NS);
+	}
+	return -EAGAIN;
+}
+
+static void show_text(FILE *out, const char *text, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size && text[i]; i++)
+		fputc(isprint((unsigned char)text[i]) ? text[i] : '?', out);
+}
+
+static int show_modules(const struct client *c, bool verbose)
+{
+	struct dp_service_module *list =
+		calloc(DP_SERVICE_MODULES, sizeof(*list));
+	u32 n = 0, i;
+	int err = list ? get_modules(c, list, &n) : -ENOMEM;
+
+	for (i = 0; !err && i < n; i++) {
+		fprintf(c->out, "%-7d ", c->pid);
+		show_text(c->out, list[i].name, sizeof(list[i].name));
+		fprintf(c->out, " %llu %d %s", (unsigned long long)list[i].size,
+			list[i].refs, list[i].forked ? "Forked" : "Live");
+		if (verbose) {
+			fputc(' ', c->out);
+			show_text(c->out, list[i].path, sizeof(list[i].path));
+		}
+		fputc('\n', c->out);
+	}
+	free(list);
+	return err;
+}
+
+static void show_all(const struct dp_tracer_options *opt)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	struct client c;
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && !open_client(&c, pid, opt->out, NULL))
+			show_modules(&c, opt->verbose);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	struct client c;
+	int err = 0;
+
+	if (opt->pid)
+		err = open_client(&c, opt->pid, opt->out, diag);
+	if (err)
+		return err;
+	fprintf(opt->out, "PID     MODULE SIZE USED STATE%s\n",
+		opt->verbose ? " FILE" : "");
+	if (!opt->pid)
+		show_all(opt);
+	else if (show_modules(&c, opt->verbose))
+		return dp_diag_set(diag, -EAGAIN,
+				   "the modules of process %d cannot be read",
+				   opt->pid);
+	return 0;
+}
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	stopped = 1;
+}
+
+int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	long long end = now_ns() + (long long)(opt->duration * 1e9);
+	struct client c;
+	u64 next = 0;
+	int err = open_client(&c, opt->pid, opt->out, diag);
+
+	if (err)
+		return err;
+	GET(&c, next, &next);
+	c.line = next > DP_SERVICE_LINES ? next - DP_SERVICE_LINES : 0;
+	show_lines(&c);
+	signal(SIGINT, stop);
+	signal(SIGTERM, stop);
+	while (opt->follow && !stopped && (!opt->duration || now_ns() < end) &&
+	       !GET(&c, next, &next)) {
+		show_lines(&c);
+		nap(FOLLOW_NS);
+	}
+	return 0;
+}
