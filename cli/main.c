@@ -12,6 +12,8 @@ static const struct dp_command *const commands[] = {
 	&dp_cmd_insmod,
 	&dp_cmd_lsmod,
 	&dp_cmd_rmmod,
+	&dp_cmd_enabled,
+	&dp_cmd_sysctl,
 	&dp_cmd_dmesg,
 };
 

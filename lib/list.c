@@ -2,6 +2,7 @@
 /* list: all probes in the kernel's format, and the knobs over all of them. */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
+#include "lib/modules.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,37 +48,45 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 /* What fails is as it was, as far as that goes. */
 static int turn(bool *off, int on)
 {
-	int err;
+	int err = 0;
 
 	if (on < 0 || *off == !on)
 		return !*off;
 	*off = !on;
-	err = dp_live_knobs(dp_self.engine, &dp_self.text.target,
-			    !dp_self.disarmed, !dp_self.unoptimized);
-	if (err)
+	if (dp_self.engine) {
+		err = dp_live_knobs(dp_self.engine, &dp_self.text.target,
+				    !dp_self.disarmed, !dp_self.unoptimized);
+		dp_flags_refresh();
+	}
+	if (err) {
 		*off = on;
-	dp_flags_refresh();
+		dp_live_set_knobs(dp_self.engine, !dp_self.disarmed,
+				  !dp_self.unoptimized);
+	}
+	dp_service_knobs(!dp_self.disarmed, !dp_self.unoptimized);
 	return err ? err : !*off;
+}
+
+/* Before the first probe, too. */
+static int turn_one(bool *off, int on)
+{
+	int ret = dp_self_begin(false);
+
+	if (ret == -ESRCH)
+		ret = dp_self_begin_names();
+	if (ret)
+		return ret;
+	ret = turn(off, on);
+	dp_self_end();
+	return ret;
 }
 
 int dp_kprobes_enabled(int on)
 {
-	int err = dp_self_begin(true), is;
-
-	if (err)
-		return err;
-	is = turn(&dp_self.disarmed, on);
-	dp_self_end();
-	return is;
+	return turn_one(&dp_self.disarmed, on);
 }
 
 int dp_kprobes_optimization(int on)
 {
-	int err = dp_self_begin(true), is;
-
-	if (err)
-		return err;
-	is = turn(&dp_self.unoptimized, on);
-	dp_self_end();
-	return is;
+	return turn_one(&dp_self.unoptimized, on);
 }

@@ -27,6 +27,8 @@ void dp_module_log(void);
 void dp_service_open(void);
 /** dp_service_log() - a message of a module. Context: any. */
 void dp_service_log(int level, const char *text, size_t len);
+/** dp_service_knobs() - likewise. Context: as above. */
+void dp_service_knobs(bool enabled, bool optimization);
 /** dp_service_modules() - let the tool know. Context: task, one at a time. */
 void dp_service_modules(const struct dp_compat_loaded *list);
 

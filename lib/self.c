@@ -166,6 +166,7 @@ static int adopt(u64 base)
 		dp_engine_destroy(engine);
 		return no_memory(err);
 	}
+	dp_live_set_knobs(engine, !dp_self.disarmed, !dp_self.unoptimized);
 	dp_self.arena = arena;
 	dp_self.engine = engine;
 	return 0;

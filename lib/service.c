@@ -95,6 +95,33 @@ static int unload(void)
 	return dp_compat_unload(loaded, &service->diag);
 }
 
+static int turn(void)
+{
+	unsigned int knob = DP_KNOBS;
+	int on = 0;
+
+	if (sscanf(service->order, "%u %d", &knob, &on) != 2 || knob >= DP_KNOBS)
+		return dp_diag_set(&service->diag, -EINVAL,
+				   "the order is damaged");
+	on = knob == DP_KNOB_ENABLED ? dp_kprobes_enabled(on) :
+				       dp_kprobes_optimization(on);
+	return on < 0 ? dp_diag_set(&service->diag, on, "%s",
+				    dp_last_diag()->text) :
+			0;
+}
+
+static int carry_out(void)
+{
+	switch (service->verb) {
+	case DP_SERVICE_LOAD:
+		return load();
+	case DP_SERVICE_UNLOAD:
+		return unload();
+	default:
+		return turn();
+	}
+}
+
 /* The thread may hold our locks itself, so that waiting could be for ever. */
 static bool is_busy(void)
 {
@@ -112,8 +139,7 @@ void dp_service_work(void)
 	if (service->refused)
 		service->err = -EAGAIN;
 	else
-		service->err = service->verb == DP_SERVICE_LOAD ? load() :
-								  unload();
+		service->err = carry_out();
 	pthread_setcancelstate(cancel, NULL);
 	errno = error;
 }
@@ -179,11 +205,20 @@ void dp_service_modules(const struct dp_compat_loaded *list)
 	end_change();
 }
 
+void dp_service_knobs(bool enabled, bool optimization)
+{
+	if (!service)
+		return;
+	service->knobs[DP_KNOB_ENABLED] = enabled;
+	service->knobs[DP_KNOB_OPTIMIZATION] = optimization;
+}
+
 /* The child's copy: nothing is asked of it yet, and it has no probes. */
 static void in_child(void)
 {
 	service->owner = (u32)getpid();
 	service->state = DP_SERVICE_IDLE;
+	dp_service_knobs(true, true);
 	dp_compat_forked();
 }
 
@@ -202,6 +237,7 @@ void dp_service_open(void)
 		return;
 	service = mem;
 	mprotect(service->guard, sizeof(service->guard), PROT_NONE);
+	dp_service_knobs(true, true);
 	service->version = DP_SERVICE_VERSION;
 	service->owner = (u32)getpid();
 	service->entry = (u64)dp_service_entry;

@@ -21,7 +21,7 @@
 
 #define DP_SERVICE_PATH "/memfd:libdprobes"
 #define DP_SERVICE_MAGIC 0x31656369767265ffull
-#define DP_SERVICE_VERSION 1
+#define DP_SERVICE_VERSION 2
 #define DP_SERVICE_ORDER 16384
 #define DP_SERVICE_MODULES 64
 #define DP_SERVICE_LINES 512 /* a power of two */
@@ -39,6 +39,14 @@ enum dp_service_state {
 enum dp_service_verb {
 	DP_SERVICE_LOAD, /* words: module, parameters, @alias=function */
 	DP_SERVICE_UNLOAD, /* words: name */
+	DP_SERVICE_TURN, /* words: number of a knob, 0 or 1 */
+};
+
+/** enum dp_service_knob - over all probes of the process; 1 at first */
+enum dp_service_knob {
+	DP_KNOB_ENABLED,
+	DP_KNOB_OPTIMIZATION,
+	DP_KNOBS,
 };
 
 /** struct dp_service_module - one that is loaded
@@ -75,6 +83,7 @@ struct dp_service {
 	u32 changes; /* of @modules; odd while one is made */
 	u32 nr_modules;
 	struct dp_service_module modules[DP_SERVICE_MODULES];
+	u32 knobs[DP_KNOBS];
 	u64 next; /* line */
 	u64 lost;
 	struct dp_service_line lines[DP_SERVICE_LINES];

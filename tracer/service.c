@@ -434,20 +434,35 @@ static int show_modules(const struct client *c, bool verbose)
 	return err;
 }
 
-static void show_all(const struct dp_tracer_options *opt)
+/* Every process that uses the library and that we may look at. */
+static int each(const struct dp_tracer_options *opt,
+		int (*act)(struct client *c, void *arg), void *arg)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
 	struct client c;
+	int first = 0, err;
 
 	while (dir && (entry = readdir(dir))) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (pid > 0 && !open_client(&c, pid, opt->out, NULL))
-			show_modules(&c, opt->verbose);
+		if (pid <= 0 || open_client(&c, pid, opt->out, NULL))
+			continue;
+		err = act(&c, arg);
+		first = first ? first : err;
+		close_client(&c);
 	}
 	if (dir)
 		closedir(dir);
+	return first;
+}
+
+static int show_one(struct client *c, void *arg)
+{
+	const struct dp_tracer_options *opt = arg;
+
+	show_modules(c, opt->verbose);
+	return 0;
 }
 
 int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag)
@@ -462,7 +477,7 @@ int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag)
 	fprintf(opt->out, "PID     MODULE SIZE USED STATE%s\n",
 		opt->verbose ? " FILE" : "");
 	if (!opt->pid)
-		show_all(opt);
+		each(opt, show_one, (void *)opt);
 	else if (show_modules(&c, opt->verbose))
 		return dp_diag_set(diag, -EAGAIN,
 				   "the modules of process %d cannot be read",
@@ -497,4 +512,55 @@ int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag)
 		nap(FOLLOW_NS);
 	}
 	return 0;
+}
+
+struct turning {
+	enum dp_service_knob knob;
+	int value; /* -1: only shown */
+	const char *name;
+	bool all;
+	struct dp_diag *diag;
+};
+
+static int turn_one(struct client *c, void *arg)
+{
+	const struct turning *t = arg;
+	char text[32];
+	u32 knobs[DP_KNOBS];
+	int err = 0;
+
+	snprintf(text, sizeof(text), "%d %d", t->knob, t->value);
+	if (t->value >= 0)
+		err = ask(c, DP_SERVICE_TURN, text, t->diag);
+	if (err)
+		return err;
+	if (GET(c, knobs, &knobs))
+		return 0;
+	if (t->all)
+		fprintf(c->out, "%d ", c->pid);
+	if (*t->name)
+		fprintf(c->out, "%s = ", t->name);
+	fprintf(c->out, "%u\n", knobs[t->knob] != 0);
+	return 0;
+}
+
+int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
+		   int value, const char *name, struct dp_diag *diag)
+{
+	struct turning t = { .knob = optimization ? DP_KNOB_OPTIMIZATION :
+						    DP_KNOB_ENABLED,
+			     .value = value,
+			     .name = name,
+			     .all = !opt->pid,
+			     .diag = diag };
+	struct client c;
+	int err;
+
+	if (!opt->pid)
+		return each(opt, turn_one, &t);
+	err = open_client(&c, opt->pid, opt->out, diag);
+	if (!err)
+		err = turn_one(&c, &t);
+	close_client(&c);
+	return err;
 }

@@ -199,6 +199,17 @@ int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
  */
 int dp_tracer_insmod_pid(const struct dp_tracer_options *opt,
 			 struct dp_diag *diag);
+/**
+ * dp_tracer_knob() - show or turn a knob over all probes of a process that uses
+ * libdprobes, or, without a pid, of every such process
+ * @optimization: kprobes-optimization; else enabled
+ * @value: 0, 1, or -1: only show it
+ * @name: shown before the value, with " = "; "" for none
+ * Return: 0 or a negative errno with words.
+ */
+int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
+		   int value, const char *name, struct dp_diag *diag);
+
 /** dp_tracer_rmmod() - unload the module that the first spec names; likewise */
 int dp_tracer_rmmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
 /** dp_tracer_lsmod() - modules of @pid, or of all processes (0); reads only */

@@ -636,14 +636,19 @@ int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 	return apply_around(e, target, probes, n, NULL);
 }
 
+void dp_live_set_knobs(struct dp_engine *e, bool armed, bool jumps)
+{
+	e->growth->disarmed = !armed;
+	e->growth->unoptimized = !jumps;
+}
+
 int dp_live_knobs(struct dp_engine *e, struct dp_target *target, bool armed,
 		  bool jumps)
 {
 	struct batch b = { e->growth->touched, 0 };
 	u32 i;
 
-	e->growth->disarmed = !armed;
-	e->growth->unoptimized = !jumps;
+	dp_live_set_knobs(e, armed, jumps);
 	for (i = 0; i < e->nr_sites; i++)
 		mark(e, &b, &e->sites[i]);
 	return apply(e, target, &b, NULL);

@@ -144,6 +144,9 @@ bool dp_live_next(const struct dp_engine *engine, u32 *probe);
 /** dp_live_originals() - put the original bytes into code that was read at @addr */
 void dp_live_originals(const struct dp_engine *engine, u64 addr, u8 *code,
 		       size_t size);
+/** dp_live_set_knobs() - the same, while there are no probes */
+void dp_live_set_knobs(struct dp_engine *engine, bool armed, bool jumps);
+
 /** dp_live_optimized() - is it a jump now? */
 bool dp_live_optimized(const struct dp_engine *engine, u32 probe);
 /** dp_live_addr() - of a probe; 0: there is none */
