@@ -28,7 +28,7 @@ _dprobes() {
 	verb=${COMP_WORDS[1]}
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "stat trace run list insmod rmmod lsmod dmesg --getvars --help --version" -- "$cur"))
+		COMPREPLY=($(compgen -W "stat trace run list insmod rmmod lsmod dmesg enabled sysctl --getvars --help --version" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -65,7 +65,7 @@ _dprobes() {
 		insmod)
 			i="--pid --output --alias --help --"
 			;;
-		rmmod)
+		rmmod | enabled | sysctl)
 			i="--pid --output --help"
 			;;
 		lsmod)
@@ -97,6 +97,14 @@ _dprobes() {
 			while read -r _ i _; do
 				[[ $i != "$cur"* || $i == MODULE ]] || COMPREPLY+=("$i")
 			done < <(dprobes lsmod 2>/dev/null)
+			return
+			;;
+		enabled)
+			COMPREPLY=($(compgen -W "0 1" -- "$cur"))
+			return
+			;;
+		sysctl)
+			COMPREPLY=($(compgen -W "debug.kprobes_optimization" -- "$cur"))
 			return
 			;;
 		lsmod | dmesg)
