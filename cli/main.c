@@ -26,7 +26,7 @@ static void print_help(void)
 	puts("Usage: dprobes VERB [options] [SPEC...] [-p PID | -- CMD [ARGS]]\n"
 	     "Dynamic probes on running code.\n\nVerbs:");
 	for (i = 0; i < NR_COMMANDS; i++)
-		printf("  %-6s %s\n", commands[i]->name, commands[i]->summary);
+		printf("  %-7s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\n  dprobes --getvars --all    variables of running probe programs (-g -a)\n"
 	     "\n\"dprobes VERB --help\" tells more; so does dprobes(1).\n"
 	     "-V, --version prints the version.");
