@@ -36,7 +36,7 @@ struct dp_site {
 	u32 first_probe, last_probe;
 	bool records; /* a probe here runs a program */
 	bool watched; /* the hooked call is made where it stands */
-	bool planned, x87, marked; /* see live.c */
+	bool planned, x87, marked, was_jump; /* see live.c */
 	u8 mode, traps, last, size;
 	u32 leader;
 	u64 landing;

@@ -338,12 +338,24 @@ static bool in_use(const struct dp_site *s)
 	return s && (s->first_probe || s->hook >= 0);
 }
 
+/* Somebody may still be in a copy of it that leads back to between two of the
+ * five bytes: where no breakpoint is inside a jump, that must not be one. */
+static bool leads_inside(const struct dp_engine *e, u64 addr, u64 d)
+{
+	const struct dp_site *after = dp_engine_find(e, addr + d);
+	const struct dp_site *before = dp_engine_find(e, addr - d);
+
+	return (after && after->planned) || (before && before->was_jump);
+}
+
 static bool is_overlapped(const struct dp_engine *e, const struct dp_site *s)
 {
 	u64 d;
 
 	for (d = 1; d < DP_JUMP_SIZE; d++)
-		if (in_use(dp_engine_find(e, s->addr + d)))
+		if (in_use(dp_engine_find(e, s->addr + d)) ||
+		    (e->arming == DP_ARM_QUIESCE &&
+		     leads_inside(e, s->addr, d)))
 			return true;
 	return false;
 }
@@ -480,6 +492,8 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 
 		entry->wanted = want(e, s);
 		dp_entry_why(e->arena, entry, s->why);
+		s->was_jump |= s->mode == DP_MODE_JUMP &&
+			       entry->wanted == DP_WANT_PLAN;
 	}
 	err = dp_strategy_interior.disarm(target, &sites, bad);
 	later = dp_strategy_trap.disarm(target, &sites, err ? NULL : bad);

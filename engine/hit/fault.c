@@ -71,6 +71,7 @@ static const struct dp_site_entry *copied(u64 pc, u64 *addr)
 static void ask(void *arg)
 {
 	struct fault *f = arg;
+	struct dp_given given;
 	u32 i;
 
 	f->stack->busy = DP_BUSY_HANDLER;
@@ -84,9 +85,9 @@ static void ask(void *arg)
 
 		if (!p->fault || !p->enabled)
 			continue;
-		f->dealt_with = (u32)dp_guard(p->fault, p->user, (u64)f->regs,
-					      f->trap, &f->stack->guard)
-					.value;
+		given = dp_guard(p->fault, p->user, (u64)f->regs, f->trap,
+				 &f->stack->guard);
+		f->dealt_with = !given.up && (u32)given.value;
 	}
 	f->stack->faulting = 0;
 	f->stack->busy = 0;

@@ -5,10 +5,15 @@
  *
  * TOGGLES: changes a run; ONLY: the name of one run; SEED.
  */
+#include <stdio.h>
+
 int workload(int argc, char **argv);
+/* Its own "ok" is no test. */
+#define printf(...) printf("# " __VA_ARGS__)
 #define main workload
 #include "tests/victims/storm.c"
 #undef main
+#undef printf
 #define seconds test_seconds
 #include "tests/self/self.h"
 #undef seconds

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* faults: of probed instructions, of handlers, of fault_handlers. */
+#include "tests/self/self.h"
+
+__asm__(".text\n.balign 16\n"
+	".type loads, @function\nloads:\n.cfi_startproc\n"
+	"loads_at: mov (%rdi), %rax\n nop\n nop\n nop\n ret\n"
+	".cfi_endproc\n.size loads, .-loads\n"
+	".balign 16\n.type divides, @function\ndivides:\n.cfi_startproc\n"
+	"mov %rdi, %rax\n cqo\n"
+	"divides_at: idiv %rsi\n nop\n nop\n ret\n"
+	".cfi_endproc\n.size divides, .-divides\n");
+long loads(const long *p);
+long divides(long a, long b);
+long eats_stack(long n);
+extern char loads_at[], divides_at[];
+static volatile long *volatile nowhere = (long *)24;
+
+static volatile long runs, faults, traps;
+static long there = 77;
+static sigjmp_buf out;
+static void *volatile seen;
+static volatile int how;
+
+enum { REPAIR = 1, JUMP };
+
+static void on_fault(int sig, siginfo_t *info, void *uc_)
+{
+	ucontext_t *uc = uc_;
+
+	faults++;
+	seen = (void *)uc->uc_mcontext.gregs[REG_RIP];
+	if (how == JUMP)
+		siglongjmp(out, 1);
+	if (sig == SIGFPE)
+		uc->uc_mcontext.gregs[REG_RSI] = 1;
+	else
+		uc->uc_mcontext.gregs[REG_RDI] = (long)&there;
+}
+
+static void take(void)
+{
+	struct sigaction act = { .sa_sigaction = on_fault,
+				 .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGSEGV, &act, NULL);
+	sigaction(SIGFPE, &act, NULL);
+	sigaction(SIGBUS, &act, NULL);
+	sigaction(SIGILL, &act, NULL);
+}
+
+static int just_count(struct kprobe *p, struct pt_regs *regs)
+{
+	runs++;
+	return 0;
+}
+
+static void after(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+/* @arg: with a post_handler */
+static int program(void *arg)
+{
+	struct kprobe a = { .addr = (void *)loads_at,
+			    .pre_handler = just_count,
+			    .post_handler = arg ? after : NULL };
+	struct kprobe b = { .addr = (void *)divides_at,
+			    .pre_handler = just_count,
+			    .post_handler = arg ? after : NULL };
+	int i;
+
+	take();
+	EXPECT(!register_kprobe(&a) && !register_kprobe(&b));
+	for (i = 0; i < 100; i++) {
+		how = REPAIR;
+		seen = NULL;
+		EXPECT(loads((long *)16) == 77 && seen == loads_at);
+		EXPECT(divides(40 + i, 0) == 40 + i && seen == divides_at);
+		EXPECT(loads((long *)(0x1234ull << 48)) == 77);
+		how = JUMP;
+		seen = NULL;
+		if (!sigsetjmp(out, 1))
+			loads((long *)16);
+		EXPECT(seen == loads_at);
+	}
+	EXPECT(faults == 400);
+	EXPECT(loads(&there) == 77 && divides(12, 4) == 3);
+	unregister_kprobe(&a);
+	unregister_kprobe(&b);
+	return 0;
+}
+
+static int mends(struct kprobe *p, struct pt_regs *regs, int trapnr)
+{
+	traps = trapnr;
+	regs->di = (unsigned long)&there;
+	return 1;
+}
+
+static int declines(struct kprobe *p, struct pt_regs *regs, int trapnr)
+{
+	traps = trapnr;
+	return 0;
+}
+
+static int crashes(struct kprobe *p, struct pt_regs *regs, int trapnr)
+{
+	traps = trapnr;
+	return (int)*nowhere;
+}
+
+static int fault_handlers(void *arg)
+{
+	struct kprobe a = { .addr = (void *)loads_at,
+			    .pre_handler = just_count,
+			    .fault_handler = mends };
+
+	take();
+	how = REPAIR;
+	EXPECT(!register_kprobe(&a));
+	EXPECT(loads((long *)16) == 77 && traps == 14 && !faults);
+	unregister_kprobe(&a);
+	a.fault_handler = declines;
+	EXPECT(!register_kprobe(&a));
+	EXPECT(loads((long *)16) == 77 && faults == 1 && seen == loads_at);
+	unregister_kprobe(&a);
+	a.fault_handler = crashes;
+	EXPECT(!register_kprobe(&a));
+	EXPECT(loads((long *)16) == 77 && faults == 2 && seen == loads_at);
+	EXPECT(loads(&there) == 77);
+	unregister_kprobe(&a);
+	return 0;
+}
+
+static int bad_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	runs++;
+	return (int)*nowhere;
+}
+
+static void bad_post(struct kprobe *p, struct pt_regs *regs, unsigned long f)
+{
+	runs++;
+	*nowhere = 1;
+}
+
+static DP_HANDLER_GPR int bad_gpr(struct kprobe *p, struct pt_regs *regs)
+{
+	runs++;
+	return (int)*nowhere;
+}
+
+static int given_up(struct kprobe *a)
+{
+	runs = traps = 0;
+	EXPECT(!register_kprobe(a));
+	errno = 55;
+	EXPECT(loads(&there) == 77 && runs == 1 && errno == 55);
+	EXPECT(loads(&there) == 77 && runs == 1);
+	EXPECT(!a->fault_handler || traps == 14);
+	unregister_kprobe(a);
+	a->flags = 0;
+	return 0;
+}
+
+static char alt[65536];
+
+/* @arg: with an alternate stack */
+static int handlers(void *arg)
+{
+	stack_t ss = { .ss_sp = alt, .ss_size = sizeof(alt) };
+	kprobe_fault_handler_t f[] = { NULL, declines, crashes };
+	int i;
+
+	if (arg)
+		sigaltstack(&ss, NULL);
+	for (i = 0; i < 3; i++) {
+		struct kprobe a = { .addr = (void *)loads_at,
+				    .pre_handler = bad_pre,
+				    .fault_handler = f[i] };
+
+		if (given_up(&a))
+			return 1;
+		a.pre_handler = bad_gpr;
+		if (given_up(&a))
+			return 1;
+		a.pre_handler = NULL;
+		a.post_handler = bad_post;
+		if (given_up(&a))
+			return 1;
+	}
+	return 0;
+}
+
+static int overflow(void *arg)
+{
+	struct kprobe a = { .addr = (void *)loads_at,
+			    .pre_handler = just_count };
+	struct kprobe b = { .symbol_name = "eats_stack",
+			    .pre_handler = just_count };
+	struct sigaction act = { .sa_sigaction = on_fault,
+				 .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	stack_t ss = { .ss_sp = alt, .ss_size = sizeof(alt) };
+	int i;
+
+	sigaltstack(&ss, NULL);
+	sigaction(SIGSEGV, &act, NULL);
+	how = JUMP;
+	EXPECT(!register_kprobe(&a) && !register_kprobe(&b));
+	for (i = 0; i < 10; i++)
+		if (!sigsetjmp(out, 1))
+			eats_stack(1l << 40);
+	EXPECT(faults == 10);
+	runs = 0;
+	EXPECT(loads(&there) == 77 && runs == 1);
+	return 0;
+}
+
+long __attribute__((noipa)) eats_stack(long n)
+{
+	volatile char room[300];
+
+	room[0] = (char)n;
+	return n ? eats_stack(n - 1) + room[0] : 0;
+}
+
+int main(void)
+{
+	ok_child(program, NULL, 20, "the program's own faults");
+	ok_child(program, alt, 20, "… with a post_handler");
+	ok_child(fault_handlers, NULL, 20, "fault_handlers");
+	ok_child(handlers, NULL, 20, "handlers that fault");
+	ok_child(handlers, alt, 20, "… with an alternate stack");
+	ok_child(overflow, NULL, 60, "the stack is too small");
+	return plan();
+}
