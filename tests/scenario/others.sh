@@ -12,7 +12,8 @@ bytes() { dd if="/proc/$victim/mem" bs=1 skip=$((0x$addr)) count=16 2>/dev/null 
 armed() { [ "$(bytes)" != "$before" ]; }
 count() { awk 'NR == 2 { print $1 }' "$dir/counts"; }
 
-# begin HOW OPTION...: a victim that is probed where it spends its time
+# begin HOW OPTION...: a victim that is probed where it spends its time. Under a tracer its signals are
+# blocked (-b): now and then strace alone lets one come late.
 begin() {
 	local arm=$1
 	shift
@@ -39,7 +40,7 @@ finish() {
 
 for how in interior quiesce; do
 	if have gdb "gdb, $how"; then
-		begin $how -c -f
+		begin $how -b -c -f
 		timeout 60 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
 			-ex "break *0x$addr" -ex continue -ex continue -ex 'info registers rip' -ex delete \
 			-ex "tbreak *0x$addr" -ex continue -ex 'stepi 30' -ex bt -ex detach >"$dir/gdb" 2>&1
@@ -47,7 +48,7 @@ for how in interior quiesce; do
 		finish "gdb, $how"
 
 		# It comes and goes while a breakpoint of its own is there, and the tool goes first.
-		begin $how -c -f
+		begin $how -b -c -f
 		timeout 60 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
 			-ex "break *0x$addr" -ex continue -ex "shell kill -INT $tool" -ex 'shell sleep 0.5' \
 			-ex continue -ex delete -ex detach >"$dir/gdb" 2>&1
@@ -61,8 +62,8 @@ for how in interior quiesce; do
 		like "gdb outlives the tool, $how: the program is right" "$? $(tail -n 1 "$dir/out")" '^0 ok [1-9]'
 	fi
 	if have strace "strace, $how"; then
-		# With children as well strace does not end by itself, whoever else is there.
-		begin $how -c
+		# Where there are children strace does not end by itself, whoever else is there.
+		begin $how -b -c
 		for i in 1 2 3; do timeout -k 5 -s INT 0.4 strace -f -qq -o "$dir/strace" -p "$victim" 2>/dev/null; done
 		like "strace, $how: it sees calls" "$(wc -l <"$dir/strace")" '^[1-9][0-9]+'
 		finish "strace, $how"
