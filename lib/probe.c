@@ -155,7 +155,7 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 		dp_self.cap_users = want;
 	}
 	while (dp_self.nr_users <= index)
-		dp_self.users[dp_self.nr_users++] = (struct dp_user){ NULL };
+		dp_self.users[dp_self.nr_users++] = (struct dp_user){ .p = NULL };
 	dp_self.users[index] = (struct dp_user){
 		.p = r->p,
 		.since = dp_symbol_map_generation(dp_self.symbols),
