@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -224,9 +225,14 @@ static void in_child(void)
 
 void dp_service_open(void)
 {
-	int fd = (int)syscall(SYS_memfd_create, "libdprobes", 1 /* MFD_CLOEXEC */);
 	void *mem = MAP_FAILED;
+	struct rlimit limit;
+	int fd;
 
+	/* To be larger than that is answered with a signal. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur < sizeof(*service))
+		return;
+	fd = (int)syscall(SYS_memfd_create, "libdprobes", 1 /* MFD_CLOEXEC */);
 	if (fd < 0)
 		return;
 	if (!ftruncate(fd, sizeof(*service)))

@@ -226,6 +226,8 @@ tool insmod "$modules/probe.so" symbol=malloc -p "$victim"
 like "the only thread sleeps in a handler of its own" "$status $err" '^1 dprobes: process [0-9]+ is busy with probes: '
 wait "$victim"
 is "and comes out of it" "$? $(tail -1 "$dir/out")" "0 2"
+got=$(ulimit -f 1; LD_PRELOAD=$library "$VICTIMS/calls" 1 20 2>&1)
+is "where files may not be large the library is there without this" "$? $got" "0 590"
 tool insmod "$modules/probe.so" -p 999999999
 like "no such process" "$status $err" '^1 dprobes: no process 999999999'
 preloaded "$VICTIMS/live" sleep
