@@ -55,7 +55,7 @@ void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
 	const u64 *from = (const u64 *)regs->sp;
 	u32 i;
 
-	*(struct dp_regs *)stack->saved = *regs;
+	dp_bytes_copy(stack->saved, regs, sizeof(*regs));
 	for (i = 0; i < sizeof(stack->words) / sizeof(stack->words[0]); i++)
 		stack->words[i] = from[i];
 	keep_vectors(stack, uc->mc.fpstate);

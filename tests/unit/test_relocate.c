@@ -61,7 +61,7 @@ static const struct golden goldens[] = {
 	{ "jmp *rip", "ff2510000000", "ff251000f0ff", 6, true },
 	{ "bnd jmp *rip", "f2ff2510000000", "f2ff251000f0ff", 7, true },
 	{ "mov to debug register", "0f2305", "0f2305 e9fbffefff", 3, true },
-	{ "syscall", "0f05", "0f05 e9fbffefff", 2, true },
+	{ "syscall", "0f05", "0f05 48b90210400000000000 e9f1ffefff", 2, true },
 };
 
 static void relocates(void **state)
