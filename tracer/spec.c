@@ -427,9 +427,12 @@ int dp_spec_parse(const char *text, struct dp_spec *spec, struct dp_diag *diag)
 	int err, i;
 
 	memset(spec, 0, sizeof(*spec));
-	spec->text = strdup(text);
+	spec->text = dp_list_line_spec(text);
+	if (!spec->text)
+		spec->text = strdup(text);
 	if (!spec->text)
 		return nomem(&p);
+	p.text = text = spec->text;
 	i = skip_space(text, 0);
 	if (!text[i]) {
 		err = bad(&p, 0, 1, "this spec is empty");

@@ -48,8 +48,15 @@ struct dp_spec {
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
+/** dp_list_line_spec() - the spec that a line of kprobes/list means, malloc()ed;
+ *  NULL: it is no such line */
+char *dp_list_line_spec(const char *text);
+
 /**
  * dp_spec_parse() - take a spec apart
+ *
+ * A whole line of "dprobes list" is one, too; columns are then those of the spec
+ * that it means.
  * Return: 0; -EINVAL malformed, with a caret in @diag; -ENOMEM.
  */
 int dp_spec_parse(const char *text, struct dp_spec *spec, struct dp_diag *diag);

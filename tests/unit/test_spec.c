@@ -315,6 +315,35 @@ static void reserved_module_names(void **state)
 	assert_false(dp_spec_reserved(""));
 }
 
+static void takes_a_line_of_the_list(void **state)
+{
+	static const struct {
+		const char *line, *spec;
+	} good[] = {
+		{ "00007f093a3a4930  k  malloc+0x0  libc.so.6 [DISABLED]",
+		  "libc.so.6:malloc+0x0" },
+		{ "000055ef42305340  k  main+0x1c    [OPTIMIZED]", "main+0x1c" },
+		{ "000055ef42305340  r  f+0x0    ", "r:f+0x0" },
+		{ "000055ef42305340  j  f+0x0  libm.so.6 ", "j:libm.so.6:f+0x0" },
+		{ "000055ef42305340  k  0x55ef42305340 [DISABLED]",
+		  "0x55ef42305340" },
+	};
+	static const char *const other[] = {
+		"malloc", "000055ef42305340", "000055ef42305340  x  f+0x0",
+		"55ef42305340  k  f+0x0", "000055ef42305340  k",
+	};
+	struct dp_spec spec;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(dp_spec_parse(good[i].line, &spec, NULL), 0);
+		assert_string_equal(spec.text, good[i].spec);
+		dp_spec_free(&spec);
+	}
+	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		assert_null(dp_list_line_spec(other[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +352,7 @@ int main(void)
 		cmocka_unit_test(forms_for_later_are_named),
 		cmocka_unit_test(forms_for_now_are_supported),
 		cmocka_unit_test(any_prefix_of_a_spec_is_safe),
+		cmocka_unit_test(takes_a_line_of_the_list),
 		cmocka_unit_test(reserved_module_names),
 	};
 

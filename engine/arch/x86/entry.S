@@ -230,9 +230,10 @@ dp_hook_entry:
 
 /*
  * Where there is one pre_handler and nothing else to do, it is called from here;
- * dp_call_detour() does the rest. Both take a hit inside a handler for what it
- * is: @busy is set before the stack is changed, so whoever is on the program's
- * stack and finds it set has interrupted this code, or left a handler for good.
+ * dp_call_detour() does the rest. @busy is set and cleared on the handlers' stack
+ * only, where the stack pointer says that a hit is inside a handler; so whoever is
+ * on the program's and finds it set has left a handler for good. It is set before
+ * it is looked up what to call: who takes that away waits for it.
  */
 #define SELF %rax
 #define SITE %rdx
@@ -280,27 +281,27 @@ dp_call_entry:
 	sub	DP_O_STACK_ALT_SP(SELF), %rsi
 	cmp	DP_O_STACK_ALT_SIZE(SELF), %rsi
 	jb	5f
-	movl	$DP_O_BUSY_FAST, DP_O_STACK_BUSY(SELF)
-	mov	DP_O_SITE_FAST(SITE), %rdi
-	test	%rdi, %rdi
-	jz	6f
-	mov	SP, DP_O_STACK_SP(SELF)
-	mov	%rsp, DP_O_STACK_REGS(SELF)
-	incq	DP_O_STACK_HITS(SELF)
-	mov	DP_O_SITE_ADDR(SITE), %rsi
-	inc	%rsi
-	mov	%rsi, DP_O_REGS_IP(%rsp)
 	mov	%rsp, %rbx
 	mov	SELF, %r12
 	mov	SELF, %rsp
+	movl	$DP_O_BUSY_FAST, DP_O_STACK_BUSY(%r12)
+	mov	DP_O_SITE_FAST(SITE), %rdi
+	test	%rdi, %rdi
+	jz	6f
+	mov	SP, DP_O_STACK_SP(%r12)
+	mov	%rbx, DP_O_STACK_REGS(%r12)
+	incq	DP_O_STACK_HITS(%r12)
+	mov	DP_O_SITE_ADDR(SITE), %rsi
+	inc	%rsi
+	mov	%rsi, DP_O_REGS_IP(%rbx)
 	mov	%rbx, %rsi
 	cmpb	$0, DP_O_PROBE_NEEDS(%rdi)
 	jne	7f
 	mov	DP_O_PROBE_PRE(%rdi), %rax
 	mov	DP_O_PROBE_USER(%rdi), %rdi
 	call	*%rax
-2:	mov	%rbx, %rsp
-	movl	$0, DP_O_STACK_BUSY(%r12)
+2:	movl	$0, DP_O_STACK_BUSY(%r12)
+	mov	%rbx, %rsp
 	test	%eax, %eax
 	jnz	dp_load_here
 	mov	DP_O_REGS_SP(%rsp), %rcx
@@ -322,7 +323,8 @@ dp_call_entry:
 	ret
 4:	cld
 	jmp	1b
-6:	movl	$0, DP_O_STACK_BUSY(SELF)
+6:	movl	$0, DP_O_STACK_BUSY(%r12)
+	mov	%rbx, %rsp
 5:	mov	%rsp, %rdi
 	cld
 	call	dp_call_detour

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * listline: a line of kprobes/list as a spec.
+ *
+ *     00007f093a3a4930  k  malloc+0x0  libc.so.6 [DISABLED]
+ *     ADDR              KIND FUNC+OFFSET MODULE  flags
+ *
+ * The name is taken rather than the address, which another process has elsewhere.
+ */
+#include "tracer/tracer.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGITS 16
+#define WORD_MAX 512
+
+static bool is_address(const char *text)
+{
+	size_t n = strspn(text, "0123456789abcdef");
+
+	return n == DIGITS && text[n] == ' ';
+}
+
+static char kind_of(const char *word)
+{
+	return strlen(word) == 1 && strchr("krj", *word) ? *word : '\0';
+}
+
+char *dp_list_line_spec(const char *text)
+{
+	char kind[2], symbol[WORD_MAX], module[WORD_MAX] = "", *spec;
+	int words;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	if (!is_address(text))
+		return NULL;
+	words = sscanf(text, "%*x %1s %511s %511s", kind, symbol, module);
+	if (words < 2 || !kind_of(kind))
+		return NULL;
+	if (*module == '[')
+		*module = '\0';
+	if (asprintf(&spec, "%s%s%s%s",
+		     *kind == 'r' ? "r:" :
+		     *kind == 'j' ? "j:" :
+				    "",
+		     module, *module ? ":" : "", symbol) < 0)
+		return NULL;
+	return spec;
+}
