@@ -190,56 +190,20 @@ static pid_t launch(struct launch *l)
 	return pid;
 }
 
-/* Without SIGPIPE, should it have ended: a pipe of ours that is full for ever is
- * the lesser evil, and cannot be. */
-static int say(int fd, const void *what, size_t n)
-{
-	const char *at = what;
-
-	while (n) {
-		ssize_t done = write(fd, at, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -EPIPE;
-		at += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-static int hear(int fd, void *what, size_t n)
-{
-	char *at = what;
-
-	while (n) {
-		ssize_t done = read(fd, at, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -EPIPE;
-		at += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
 static int talk(const struct talk *t, int orders, int answers)
 {
 	s32 pid;
 
-	if (hear(answers, &pid, sizeof(pid)) || pid < 0)
+	if (dp_helper_get(answers, &pid, sizeof(pid)) || pid < 0)
 		return dp_diag_set(
 			t->diag, -EPERM,
 			"the helper that prepares this process cannot be started");
 	if (is_to_be_named())
 		prctl(PR_SET_PTRACER, pid, 0, 0, 0);
-	if (say(orders, t->order, sizeof(*t->order)) ||
-	    (t->which && say(orders, t->which,
+	if (dp_helper_put(orders, t->order, sizeof(*t->order)) ||
+	    (t->which && dp_helper_put(orders, t->which,
 			     t->order->n * sizeof(*t->which))) ||
-	    hear(answers, t->answer, sizeof(*t->answer)))
+	    dp_helper_get(answers, t->answer, sizeof(*t->answer)))
 		return dp_diag_set(
 			t->diag, -EPERM,
 			"the helper that prepares this process could not be run, or was ended");

@@ -11,6 +11,7 @@
 #include "lib/modules.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
+#include "proc/proc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -117,7 +118,7 @@ static int grow_map(void *arg, u64 addr, u64 size, u8 **ours)
 
 static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
 {
-	return dp_space_holes(holes, n);
+	return dp_holes_find(0, 2 * DP_MAX_POOLS, holes, n);
 }
 
 static int grow_stopped(void *arg, const u32 *which, u32 n)

@@ -19,7 +19,6 @@
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
-#define USER_END 0x7ffffffff000ull
 /* Of code and landings; untouched pages take nothing. */
 #define SPACE_SIZE (16ull << 30)
 #define SPACE_LEAST (64ull << 20)
@@ -142,36 +141,6 @@ int dp_space_map(struct dp_space *space, u64 addr, u64 size, u8 **ours)
 	*ours = from;
 	space->used += size;
 	return 0;
-}
-
-int dp_space_holes(struct dp_hole **out, size_t *n)
-{
-	struct dp_maps maps;
-	struct dp_hole *holes;
-	u64 end = 0;
-	size_t i;
-	int err = dp_maps_read(0, &maps);
-
-	if (err)
-		return err;
-	*n = 0;
-	holes = dp_port_alloc((maps.n + 1 + 2 * DP_MAX_POOLS) * sizeof(*holes));
-	for (i = 0; holes && i <= maps.n; i++) {
-		u64 start = i < maps.n ? maps.v[i].start : USER_END;
-
-		/* A page is left free on either side: guard areas. */
-		if (start > end + 2 * DP_PAGE && start <= USER_END)
-			holes[(*n)++] = (struct dp_hole){
-				.start = end + DP_PAGE,
-				.end = start - DP_PAGE,
-				.above_heap = i && !strcmp(maps.v[i - 1].path,
-							   "[heap]"),
-			};
-		end = i < maps.n ? maps.v[i].end : end;
-	}
-	dp_maps_free(&maps);
-	*out = holes;
-	return holes ? 0 : -ENOMEM;
 }
 
 u64 dp_stacks_reserve(void)

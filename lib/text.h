@@ -32,9 +32,8 @@ struct dp_space {
 /** dp_space_open() - Return: 0 or -ENOMEM. */
 int dp_space_open(struct dp_space *space);
 
-/** dp_space_map(), dp_space_holes() - as struct dp_growth_ops wants them */
+/** dp_space_map() - as struct dp_growth_ops wants it */
 int dp_space_map(struct dp_space *space, u64 addr, u64 size, u8 **ours);
-int dp_space_holes(struct dp_hole **holes, size_t *n);
 
 /** dp_stacks_reserve() - address space for handlers' stacks. Return: 0: none. */
 u64 dp_stacks_reserve(void);

@@ -10,6 +10,7 @@
  * At every moment between two steps the target would run on correctly if we
  * were gone, and the next tool can clean up (recover.c).
  */
+#include "port.h"
 #include "proc/private.h"
 #include "agent/image.h"
 #include "engine/arch/x86/sigframe.h"
@@ -30,7 +31,6 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-#define USER_END 0x7ffffffff000ull
 #define REWIND_TRIES 100
 #define QUIET_TRIES 200
 static u32 counter_shards(void)
@@ -41,35 +41,6 @@ static u32 counter_shards(void)
 	while (shards < DP_MAX_SHARDS && (long)shards < cpus)
 		shards *= 2;
 	return shards;
-}
-
-/* Where nothing is mapped, as place.c wants it. */
-static int find_holes(const struct dp_process *proc, struct dp_hole **holes,
-		      size_t *n)
-{
-	struct dp_maps maps;
-	u64 end = 0;
-	size_t i;
-	int err = dp_maps_read(proc->pid, &maps);
-
-	if (err)
-		return err;
-	*n = 0;
-	*holes = calloc(maps.n + 1, sizeof(**holes));
-	for (i = 0; *holes && i <= maps.n; i++) {
-		u64 start = i < maps.n ? maps.v[i].start : USER_END;
-
-		/* A page is left free on either side: guard areas. */
-		if (start > end + 2 * DP_PAGE && start <= USER_END) {
-			(*holes)[*n].start = end + DP_PAGE;
-			(*holes)[*n].end = start - DP_PAGE;
-			(*holes)[(*n)++].above_heap =
-				i && !strcmp(maps.v[i - 1].path, "[heap]");
-		}
-		end = i < maps.n ? maps.v[i].end : end;
-	}
-	dp_maps_free(&maps);
-	return *holes ? 0 : -ENOMEM;
 }
 
 static bool failed(long ret)
@@ -206,10 +177,10 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 	dp_step("install: stopped");
 	if (dp_rseq_common(proc, &offset, &signature))
 		dp_engine_set_rseq(proc->engine, offset, signature);
-	err = find_holes(proc, &holes, &n);
+	err = dp_holes_find(proc->pid, 0, &holes, &n);
 	if (!err)
 		err = dp_engine_place(proc->engine, holes, n);
-	free(holes);
+	dp_port_free(holes);
 	if (err)
 		dp_diag_set(
 			diag, err,

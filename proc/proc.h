@@ -15,6 +15,7 @@
 #include <sys/types.h>
 #include <dprobes/diag.h>
 #include "port_types.h"
+#include "engine/control/control.h"
 #include "engine/layout.h"
 
 #define DP_VARIABLES_MAX 256
@@ -77,6 +78,15 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
  */
 int dp_process_reside(pid_t pid, u32 max_sites, u64 *base,
 		      struct dp_diag *diag);
+
+/**
+ * dp_holes_find() - where nothing is mapped
+ * @pid: 0: in our own process
+ * @more: there is to be room for so many besides
+ * @holes: ascending; freed with dp_port_free()
+ * Return: 0; as dp_maps_read(); -ENOMEM.
+ */
+int dp_holes_find(pid_t pid, size_t more, struct dp_hole **holes, size_t *n);
 
 /**
  * dp_texts_add() - code at @addr of our own process is about to be probed

@@ -8,6 +8,8 @@
 #ifndef DP_HELPER_H
 #define DP_HELPER_H
 
+#include <errno.h>
+#include <unistd.h>
 #include <dprobes/diag.h>
 #include "port_types.h"
 
@@ -35,6 +37,41 @@ struct dp_helper_answer {
 	u64 pc;
 	struct dp_diag diag;
 };
+
+/** dp_helper_put(), dp_helper_get() - all of it. Return: 0; -EPIPE. */
+static inline int dp_helper_put(int fd, const void *from, size_t n)
+{
+	const char *at = from;
+
+	while (n) {
+		ssize_t done = write(fd, at, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -EPIPE;
+		at += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static inline int dp_helper_get(int fd, void *to, size_t n)
+{
+	char *at = to;
+
+	while (n) {
+		ssize_t done = read(fd, at, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -EPIPE;
+		at += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
 
 /**
  * dp_helper_run() - run it once

@@ -9,29 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int transfer(ssize_t (*act)(int fd, void *buf, size_t n), int fd,
-		    void *buf, size_t n)
-{
-	char *at = buf;
-
-	while (n) {
-		ssize_t done = act(fd, at, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -EPIPE;
-		at += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-static ssize_t put(int fd, void *buf, size_t n)
-{
-	return write(fd, buf, n);
-}
-
 static void quiesce(const struct dp_helper_order *order,
 		    struct dp_helper_answer *answer)
 {
@@ -39,7 +16,7 @@ static void quiesce(const struct dp_helper_order *order,
 	u64 bad;
 
 	answer->err = -ENOMEM;
-	if (which && !transfer(read, DP_HELPER_ORDERS, which,
+	if (which && !dp_helper_get(DP_HELPER_ORDERS, which,
 			       order->n * sizeof(*which)))
 		answer->err = dp_process_quiesce(order->pid, order->arena,
 						 which, order->n, &bad,
@@ -74,7 +51,7 @@ int main(void)
 	struct dp_helper_order order;
 	struct dp_helper_answer answer = { 0 };
 
-	if (transfer(read, DP_HELPER_ORDERS, &order, sizeof(order)))
+	if (dp_helper_get(DP_HELPER_ORDERS, &order, sizeof(order)))
 		return 1;
 	if (order.verb == DP_HELPER_QUIESCE)
 		quiesce(&order, &answer);
@@ -83,5 +60,5 @@ int main(void)
 	else
 		answer.err = dp_process_reside(order.pid, order.n, &answer.base,
 					       &answer.diag);
-	return transfer(put, DP_HELPER_ANSWER, &answer, sizeof(answer)) != 0;
+	return dp_helper_put(DP_HELPER_ANSWER, &answer, sizeof(answer)) != 0;
 }
