@@ -288,18 +288,22 @@ static int rewind_calls(struct dp_process *proc)
 	return 0;
 }
 
-/* Everybody, at a moment when nobody is in the middle of what will change. */
+/* Everybody, at a moment when nobody is in the middle of what will change. Those
+ * last who have to be woken: let go again, one with a mask of his own gets signals
+ * that it blocks. */
 static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err, tries = 0;
 
 	do {
 		err = dp_stop_alone(proc, diag);
-		if (!err)
-			err = dp_stop_more(proc, true, diag);
 		if (err)
 			return err;
 		err = rewind_calls(proc);
+		if (!err && dp_stop_more(proc, true, diag))
+			return -EAGAIN;
+		if (!err)
+			err = rewind_calls(proc);
 		if (err)
 			dp_stop_release(proc);
 	} while (err && ++tries < REWIND_TRIES);

@@ -23,7 +23,7 @@
 #define HELD_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, held))
 #define IN_MASKS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_masks))
 #define NR_SIGNALS 64
-#define SETTLE_TRIES 200
+#define SETTLE_TRIES 2000
 #define SETTLE_NAP_NS 50000
 
 static u64 *find(u64 *words, u64 thread, bool make)
@@ -249,6 +249,14 @@ static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 			syscall(SYS_tgkill, proc->pid, tid, sig);
 }
 
+/* Behind the call it is over, unless it was our stop that ended it. */
+static bool will_sleep(const struct dp_thread *t, const struct dp_sleep *s)
+{
+	return t->regs.rip < s->behind ||
+	       ((long)t->regs.orig_rax == (long)s->nr &&
+		(long)t->regs.rax == -DP_ERESTARTNOHAND);
+}
+
 /*
  * Signals that were held for a thread wait for it as if they had just come. In a
  * call @s whose own mask blocks what its usual one does not, that is so once it
@@ -257,7 +265,7 @@ static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 static void send_held(struct dp_process *proc, const struct dp_thread *t,
 		      u64 signals, const struct dp_sleep *s, u64 inside)
 {
-	u64 late = s ? inside & ~s->was : 0;
+	u64 late = s && will_sleep(t, s) ? inside & ~s->was : 0;
 
 	if (late && proc->nr_sleepers < DP_SLEEPERS_MAX)
 		proc->sleepers[proc->nr_sleepers++] =
@@ -267,13 +275,15 @@ static void send_held(struct dp_process *proc, const struct dp_thread *t,
 	send_signals(proc, t->tid, signals & ~late);
 }
 
+/* Or does it sleep elsewhere by now, or has it ended? */
 static bool sleeps_again(const struct dp_process *proc,
 			 const struct dp_sleeper *s)
 {
 	struct dp_status st;
 
 	return dp_status_read(proc->pid, s->tid, &st) ||
-	       (st.blocked & s->mask) == s->mask;
+	       (st.blocked & s->mask) == s->mask || st.state == 'S' ||
+	       st.state == 'D';
 }
 
 void dp_masks_settle(struct dp_process *proc)
@@ -399,6 +409,25 @@ void dp_masks_return(struct dp_process *proc, u64 base)
 	dp_maps_free(&maps);
 	free(m.sleeps);
 	free(words);
+}
+
+bool dp_masks_waking(const struct dp_process *proc, u64 base)
+{
+	struct dp_sleeps *sleeps = dp_sleeps_read(proc, base);
+	bool waking = false;
+	struct dp_status st;
+	size_t i;
+
+	for (i = 0; sleeps && i < proc->nr_threads && !waking; i++) {
+		struct dp_thread t = proc->threads[i];
+		struct dp_caller c = caller_of(&t);
+		const struct dp_sleep *s = dp_sleeps_leave(sleeps, &c);
+
+		waking = s && !dp_status_read(proc->pid, t.tid, &st) &&
+			 (st.pending | st.shared_pending) & ~s->mask;
+	}
+	free(sleeps);
+	return waking;
 }
 
 bool dp_masks_absent(const struct dp_process *proc, u64 base)

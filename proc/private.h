@@ -159,6 +159,9 @@ void dp_masks_return(struct dp_process *proc, u64 base);
  * that no signal of theirs comes meanwhile.
  */
 void dp_masks_settle(struct dp_process *proc);
+/** dp_masks_waking() - is a stopped thread, in a call with a mask of its own, about
+ *  to get a signal that the call's mask lets through? */
+bool dp_masks_waking(const struct dp_process *proc, u64 base);
 /** dp_masks_absent() - does a thread that is not stopped believe that, or sleep
  *  under a mask that is ours? */
 bool dp_masks_absent(const struct dp_process *proc, u64 base);
@@ -181,6 +184,10 @@ struct dp_caller {
 	bool handled;
 	u64 *pc, *sp, *rax, *rdi, *r8, *r9, *r10;
 };
+
+/* What sends a call back into its sleep, unless a signal is delivered: an error of
+ * the kernel's own (linux/errno.h). */
+#define DP_ERESTARTNOHAND 514
 
 /* sleeps.c: calls that sleep under a signal mask of their own */
 struct dp_sleeps;

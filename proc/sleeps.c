@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* An error that sends a call back into its sleep, unless a signal is delivered */
-#define ERESTARTNOHAND 514
 #define SLEEPS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, sleeps))
 
 struct dp_sleeps {
@@ -118,7 +116,7 @@ static s64 number_of(const struct dp_hooked *h, const struct dp_caller *c)
 	/* A signal frame does not tell. */
 	if (c->handled)
 		return ret == -EINTR && !any ? (s64)number : -1;
-	return ret == -EINTR || ret == -ERESTARTNOHAND ? c->call : -1;
+	return ret == -EINTR || ret == -DP_ERESTARTNOHAND ? c->call : -1;
 }
 
 static u64 *mask_register(s64 nr, const struct dp_caller *c)

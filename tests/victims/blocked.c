@@ -15,7 +15,7 @@
  * sleep         SIGUSR1 comes in calls whose own mask blocks everything else;
  *               in some of them, so does a SIGTRAP
  * open          the other way about: SIGTRAP is blocked but in such calls
- * cancel        threads are cancelled in such calls
+ * cancel        threads are cancelled asleep in such calls
  * asleep        SIGUSR1 from outside wakes it in such calls, all of one kind:
  *               blocked asleep ROUNDS KIND; it says so each time
  *
@@ -485,6 +485,7 @@ static int (*const calls[])(const sigset_t *mask) = {
 	call_sigsuspend,   call_ppoll,	   call_pselect,     call_epoll_pwait,
 	call_epoll_pwait2, call_raw_ppoll, call_raw_pselect,
 };
+#define NR_RAW 2
 #define NR_CALLS ((long)(sizeof(calls) / sizeof(calls[0])))
 
 static sigset_t inside, inside_handler;
@@ -585,8 +586,9 @@ static void sleep_round(long n)
 	int ret;
 
 	with_trap = n % 5 ? (int)(n % 3) : RAISED;
-	is_raw = n % NR_CALLS >= NR_CALLS - 2;
-	if (is_raw && until_told && with_trap == RAISED)
+	is_raw = n % NR_CALLS >= NR_CALLS - NR_RAW;
+	/* Any stop, whoever makes it, lets a signal come that only the call blocks. */
+	if (until_told && (is_raw || with_trap == SENT))
 		with_trap = 0;
 	if (n % 5 == 0)
 		raise(SIGUSR1);
@@ -619,7 +621,7 @@ static void asleep_begin(void)
 	check(!pipe(ready) &&
 		      !epoll_ctl(epoll, EPOLL_CTL_ADD, ready[0], &event),
 	      "pipe", 0);
-	is_raw = kind >= NR_CALLS - 2;
+	is_raw = kind >= NR_CALLS - NR_RAW;
 }
 
 static void asleep_round(long n)
@@ -665,7 +667,7 @@ static void open_round(long n)
 {
 	int ret;
 
-	is_raw = n % NR_CALLS >= NR_CALLS - 2;
+	is_raw = n % NR_CALLS >= NR_CALLS - NR_RAW;
 	inside_handler = inside;
 	wake_with = n % 3 == 1 ? SIGUSR1 : SIGTRAP;
 	if (wake_with == SIGUSR1)
@@ -686,6 +688,7 @@ static void open_round(long n)
 }
 
 static volatile long cleanups;
+static volatile pid_t cancelled_tid;
 
 static void on_cancel(void *arg)
 {
@@ -697,10 +700,11 @@ static __attribute__((noinline)) long cancelled(long n)
 {
 	sigset_t mask = full;
 
+	cancelled_tid = gettid();
 	pthread_cleanup_push(on_cancel, (void *)n);
 	__atomic_store_n(&asleep, n + 1, __ATOMIC_RELEASE);
 	for (;;)
-		calls[n % (NR_CALLS - 2)](&mask);
+		calls[n % (NR_CALLS - NR_RAW)](&mask);
 	pthread_cleanup_pop(0);
 	return n;
 }
@@ -718,20 +722,34 @@ static void cancel_begin(void)
 	check(!pipe(ready), "pipe()", 0);
 }
 
+/* Is it asleep in the call? */
+static int sleeps(pid_t tid)
+{
+	char path[64], state = 'R';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	f = fopen(path, "re");
+	if (f) {
+		if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = 'R';
+		fclose(f);
+	}
+	return state == 'S';
+}
+
 static void cancel_round(long n)
 {
-	long before = cleanups, i;
+	long before = cleanups;
 	pthread_t thread;
 	void *back;
 
+	cancelled_tid = 0;
 	check(!pthread_create(&thread, NULL, cancelled_thread, (void *)n),
 	      "pthread_create()", n);
-	while (__atomic_load_n(&asleep, __ATOMIC_ACQUIRE) != n + 1)
+	while (__atomic_load_n(&asleep, __ATOMIC_ACQUIRE) != n + 1 ||
+	       !sleeps(cancelled_tid))
 		sched_yield();
-	for (i = 0; n & 1 && i < n * 7919 % 4096; i++)
-		__asm__ volatile("pause");
-	if (!(n & 1))
-		usleep(100);
 	pthread_cancel(thread);
 	check(!pthread_join(thread, &back) && back == PTHREAD_CANCELED,
 	      "pthread_join()", n);
