@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What trace and conditions are made of has no number. */
 static char kind_of(const struct dp_probe_entry *p)
 {
+	if (p->program && (p->major || p->minor))
+		return 'd';
 	return p->kind == DP_KIND_RETURN ? 'r' :
 	       p->kind == DP_KIND_JPROBE ? 'j' :
 					   'k';

@@ -197,7 +197,7 @@ int dp_process_call(pid_t pid, u64 entry, u64 arg, struct dp_diag *diag);
  */
 struct dp_armed {
 	u64 addr;
-	char kind; /* 'k', 'r', 'j' */
+	char kind; /* 'k', 'r', 'j', 'd' of a program */
 	bool disabled;
 	bool optimized; /* jump mode */
 	char reason[DP_REASON_SIZE]; /* why not, if it is known */

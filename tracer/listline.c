@@ -25,7 +25,7 @@ static bool is_address(const char *text)
 
 static char kind_of(const char *word)
 {
-	return strlen(word) == 1 && strchr("krj", *word) ? *word : '\0';
+	return strlen(word) == 1 && strchr("krjd", *word) ? *word : '\0';
 }
 
 char *dp_list_line_spec(const char *text)

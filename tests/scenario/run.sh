@@ -194,4 +194,16 @@ is "no program runs, no variables" "$("$DPROBES" -g -a; echo $?)" 1
 kill -TERM "$victim"
 wait "$victim"
 is "the target's end" "$?" 0
+# The list of armed probes has a kind for them.
+start "$VICTIMS/busy" 1
+"$DPROBES" run -q -o /dev/null examples/malloc.dp -p "$victim" 2>"$dir/err" &
+tool=$!
+pids+=("$tool")
+listed() { "$DPROBES" list -p "$victim" | grep -q '  d  malloc+0x0  libc.so.6 '; }
+if poll 10 listed; then ok "a program's probe is listed as d"
+else not_ok "a program's probe is listed as d" "$("$DPROBES" list -p "$victim")"; fi
+kill -INT "$tool"
+wait "$tool"
+kill -TERM "$victim"
+wait "$victim"
 plan
