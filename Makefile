@@ -28,7 +28,7 @@ LIB_SRC := $(filter-out lib/diag.c lib/symbol.c,$(wildcard lib/*.c))
 
 CONTROL_OBJ := $(CONTROL_SRC:%.c=$(B)/%.o) $(B)/agent/image.o
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
-LIB_OBJ = $(LIB_SRC:%.c=$(B)/%.o) $(B)/lib/helper/image.o $(COMPAT_OBJ)
+LIB_OBJ = $(LIB_SRC:%.c=$(B)/%.o) $(B)/lib/x86/stubs.o $(B)/lib/helper/image.o $(COMPAT_OBJ)
 HIT_OBJ := $(patsubst %.S,$(B)/hit/%.o,$(patsubst %.c,$(B)/hit/%.o,$(HIT_SRC)))
 
 # What probe modules call. All but what loads them runs in handlers: general
@@ -65,6 +65,10 @@ $(B)/lib/helper/helper: $(B)/lib/helper/main.o $(B)/libcore.a
 
 $(B)/lib/helper/image.o: lib/helper/image.S $(B)/lib/helper/helper
 	$(Q)$(CC) -fPIC -DDP_HELPER_FILE='"$(B)/lib/helper/helper"' -c -o $@ $<
+
+$(B)/lib/x86/%.o: lib/x86/%.S
+	@mkdir -p $(@D)
+	$(Q)$(CC) -fPIC $(INC) -c -o $@ $<
 
 $(B)/lib/dprobes.map: lib/dprobes.map lib/compat/compat.map.in
 	@mkdir -p $(@D)

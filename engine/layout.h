@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 8
+#define DP_LAYOUT_VERSION 9
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (16 * DP_PAGE)
@@ -238,9 +238,8 @@ struct dp_probe_entry {
  * @pool: address of the first instance; they are @stride bytes apart
  * @probe: index of its probe
  * @data_size: bytes behind each
- * @free: 1 + index of the first free one, and above it a stamp; hit owns it
- * @away: instances in use
- * @returned: followed to their end; @abandoned: left by longjmp or with a thread
+ * @unwind: the handler is called for calls that an exception ends, too
+ * @away: instances in use, kept only where there are more than DP_FOLLOW_SCAN
  */
 struct dp_follow {
 	u64 user;
@@ -251,24 +250,97 @@ struct dp_follow {
 	u32 data_size;
 	u32 probe;
 	u8 handler_needs, entry_needs;
-	u8 pad[6];
-	u64 free;
-	u64 away, returned, abandoned;
+	u8 unwind;
+	u8 pad[5];
+	u64 away;
+};
+
+/* So many are looked through for a free one; a count comes before more. */
+#define DP_FOLLOW_SCAN 1024
+
+/** enum dp_call_end - how a followed call has ended */
+enum dp_call_end {
+	DP_CALL_RETURNED,
+	DP_CALL_UNWOUND, /* by an exception, or the end of its thread */
+	DP_CALL_ABANDONED, /* by longjmp, or with its thread */
+	DP_CALL_ENDS,
 };
 
 /**
  * struct dp_instance - one call that is followed; begins as the library's struct
  * kretprobe_instance does
- * @slot: address of the return address on the stack
- * @next: address of the thread's next instance, the one of an outer call
+ * @frame: address of its struct dp_frame
+ * @next: address of the frame's next instance, of a probe that was hit before
  * @follow: address of its struct dp_follow
- * @index: of it; @next_free: 1 + index
+ * @used: somebody has it; @ending: enum dp_call_end, while its handler runs
+ * @entered, @ended: calls that it has followed, and how they ended. Who has the
+ *                   instance counts; the sums are those of the probe.
  */
 struct dp_instance {
 	u64 user, ret_addr, task;
-	u64 slot, next, follow;
-	u32 index, next_free;
-	u64 pad;
+	u64 frame, next, follow;
+	u32 used, ending;
+	u64 entered, ended[DP_CALL_ENDS];
+};
+
+/*
+ * A followed call returns to a stub, and only from the stub's address is it known
+ * which call it was: by us, and by those who unwind the stack. A stub:
+ *
+ *	call *frame.cont(%rip); push $number; jmp dp_return_entry
+ *
+ * The first word of each page of them says how far its frames are from there. See
+ * lib/x86/stubs.S for what unwinders are told.
+ */
+#define DP_STUB_SIZE 16
+#define DP_STUB_BACK 6 /* what the call of a stub returns to */
+#define DP_STUBS_A_PAGE (DP_PAGE / DP_STUB_SIZE) /* the first is none */
+
+/** enum dp_frame_state */
+enum dp_frame_state {
+	DP_FRAME_FREE,
+	DP_FRAME_LIVE,
+	DP_FRAME_OVER, /* another thread than the one that has it returned */
+	DP_FRAME_LEFT, /* its call was left; a return all the same goes home */
+};
+
+/**
+ * struct dp_frame - a return address that is a stub's; in the library's memory
+ * @ret_addr: the program's own. Unwinders find it here: it is the first.
+ * @cont: where the stub's call goes
+ * @slot: address of the return address on the stack
+ * @next: address of the thread's next frame, the one of an outer call
+ * @instances: address of the innermost one that waits for the return
+ * @stack: address of the struct dp_stack in whose list it is
+ * @user: of one of its probes, for reports
+ * @state: enum dp_frame_state; @next_free: number of another one
+ */
+struct dp_frame {
+	u64 ret_addr;
+	u64 cont;
+	u64 slot;
+	u64 next;
+	u64 instances;
+	u64 stack;
+	u64 user;
+	u32 state, next_free;
+};
+
+/**
+ * struct dp_frames - all of them; in the library's memory
+ * @stubs: address of the first; @table: of the first frame. Number n of one
+ *         belongs to number n of the other.
+ * @nr: how many there are by now; @fresh: number of the first that nobody has had
+ * @free, @left: number of the first such one, and above it a stamp
+ * @late: returns of calls that had been taken for left; @late_user, @late_addr: of
+ *        the last one
+ */
+struct dp_frames {
+	u64 stubs, table;
+	u64 nr, fresh;
+	u64 free, left;
+	u64 late;
+	u64 late_user, late_addr;
 };
 
 /*
@@ -283,6 +355,8 @@ struct dp_instance {
 #define DP_OWNER_COMES 0x80000000u /* it is being prepared */
 /* 32 registers of 64 bytes, eight of eight, and what vectors.S has besides */
 #define DP_VECTORS_SIZE 2304
+#define DP_HINTS 32
+#define DP_SPARE_FRAMES 4
 
 /**
  * struct dp_stack - what a thread does in handlers; hit owns it
@@ -294,7 +368,9 @@ struct dp_instance {
  * @probe: 1 + index of the probe whose handler it is
  * @regs: address of the registers that it got
  * @guard: stack pointer with which the handler can be given up
- * @instances: address of the innermost call that is followed
+ * @frames: address of the innermost call's that is followed
+ * @spare: number of a free frame, the thread's own list of them; @nr_spare
+ * @hints: where to look for a free instance first
  * @faulting: while a fault_handler runs, a stack pointer above it
  * @alt_sp, @alt_size: the thread's alternate signal stack; @alt_off: we have hidden
  *                     it from the kernel
@@ -308,7 +384,7 @@ struct dp_stack {
 	u32 probe, x87;
 	u64 regs;
 	u64 guard;
-	u64 instances;
+	u64 frames;
 	u64 alt_sp, alt_size;
 	u64 site;
 	u64 faulting;
@@ -318,6 +394,8 @@ struct dp_stack {
 	u64 faulted[21]; /* those of a fault in a handler */
 	u64 saved[21]; /* a jprobe's registers, and where they go on */
 	u64 words[8]; /* the arguments on the stack */
+	u32 spare, nr_spare;
+	u32 hints[DP_HINTS];
 };
 
 /** enum dp_status_bit - what a program has made of its probe */
@@ -484,6 +562,7 @@ struct dp_arena_control {
 	u32 owner_off; /* whose they are: u32 thread ids */
 	u32 stack_size; /* sizeof(struct dp_stack) */
 	u64 task; /* address of u64 (*)(void): the thread as handlers see it */
+	u64 frames; /* address of struct dp_frames */
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;

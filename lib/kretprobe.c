@@ -7,6 +7,7 @@
  * keep the pool alive; it is freed at a later call of the library.
  */
 #define DP_NO_MODULE_NOTE
+#include "lib/frames.h"
 #include "lib/self.h"
 #include "lib/modules.h"
 #include <errno.h>
@@ -16,8 +17,8 @@
 #include <unistd.h>
 
 #define LEAST_INSTANCES 10
-#define MOST_INSTANCES (1 << 20)
-#define ALIGN 16
+#define MOST_INSTANCES ((int)DP_FRAMES_MOST)
+#define ALIGN 64 /* threads have an instance each */
 
 _Static_assert(sizeof(struct dp_instance) ==
 		       offsetof(struct kretprobe_instance, data),
@@ -56,6 +57,11 @@ static const char *const never[] = {
 	"_dl_tlsdesc_undefweak", "_dl_tlsdesc_dynamic", "start_thread",
 };
 
+static struct dp_instance *instance_at(const struct dp_follow *f, u32 i)
+{
+	return (void *)(f->pool + (u64)i * f->stride);
+}
+
 static int may_be_followed(struct kretprobe *rp)
 {
 	const char *name = NULL, *module;
@@ -87,18 +93,36 @@ static int may_be_followed(struct kretprobe *rp)
 	return 0;
 }
 
+static bool is_used(const struct dp_follow *f)
+{
+	u32 i;
+
+	if (__atomic_load_n(&f->away, __ATOMIC_ACQUIRE))
+		return true;
+	for (i = 0; i < f->nr; i++)
+		if (__atomic_load_n(&instance_at(f, i)->used, __ATOMIC_ACQUIRE))
+			return true;
+	return false;
+}
+
+static void free_pool(struct pool *p)
+{
+	dp_frames_release(p->follow.nr);
+	free((void *)p->follow.pool);
+	free(p);
+}
+
 static void free_left(void)
 {
 	struct pool **link = &left, *p;
 
 	while ((p = *link)) {
-		if (__atomic_load_n(&p->follow.away, __ATOMIC_ACQUIRE)) {
+		if (is_used(&p->follow)) {
 			link = &p->next;
 			continue;
 		}
 		*link = p->next;
-		free((void *)p->follow.pool);
-		free(p);
+		free_pool(p);
 	}
 }
 
@@ -115,13 +139,15 @@ static struct pool *make_pool(struct kretprobe *rp)
 	struct pool *p = calloc(1, sizeof(*p));
 	u64 stride = (sizeof(struct dp_instance) + rp->data_size + ALIGN - 1) &
 		     ~(u64)(ALIGN - 1);
-	u32 i, n = (u32)rp->maxactive;
-	char *mem = p ? calloc(n, stride) : NULL;
+	u32 n = (u32)rp->maxactive;
+	char *mem = p ? aligned_alloc(ALIGN, n * stride) : NULL;
 
-	if (!mem) {
+	if (!mem || dp_frames_reserve(n, dp_self.base)) {
+		free(mem);
 		free(p);
 		return NULL;
 	}
+	memset(mem, 0, n * stride);
 	p->follow = (struct dp_follow){
 		.user = (u64)rp,
 		.handler = (u64)rp->handler,
@@ -133,14 +159,8 @@ static struct pool *make_pool(struct kretprobe *rp)
 		.data_size = (u32)rp->data_size,
 		.handler_needs = dp_handler_needs((void *)rp->handler),
 		.entry_needs = dp_handler_needs((void *)rp->entry_handler),
-		.free = n ? 1 : 0,
+		.unwind = !!(rp->kp.flags & KPROBE_FLAG_UNWIND),
 	};
-	for (i = 0; i < n; i++) {
-		struct dp_instance *ri = (void *)(mem + i * stride);
-
-		ri->index = i;
-		ri->next_free = i + 1 < n ? i + 2 : 0;
-	}
 	return p;
 }
 

@@ -5,6 +5,7 @@
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
+#include "lib/frames.h"
 #include "agent/image.h"
 #include "lib/insmod.h"
 #include "lib/modules.h"
@@ -50,30 +51,15 @@ static const struct pt_regs *hit_regs(void)
 							stack->regs);
 }
 
-/* A followed call's frame has our address where the program's was. */
+/* A followed call's frame has a stub's address where the program's was. */
 static bool leave(unsigned long *ip, unsigned long *sp)
 {
-	const struct dp_stack *stack = dp_self_stack();
-	const struct dp_instance *ri;
+	const struct dp_frame *f = dp_frame_of(*ip);
 
-	if (!stack || *ip != dp_self.base + dp_agent_return_trampoline)
+	if (!f)
 		return false;
-	for (ri = (void *)stack->instances; ri; ri = (void *)ri->next)
-		if (ri->slot == *sp - sizeof(u64)) {
-			*ip = ri->ret_addr;
-			return true;
-		}
-	return false;
-}
-
-/* The handler of several probes of one call: the last has the address. */
-static bool leave_all(unsigned long *ip, unsigned long *sp)
-{
-	bool left = false;
-
-	while (leave(ip, sp))
-		left = true;
-	return left;
+	*ip = f->ret_addr;
+	return true;
 }
 
 static void write_line(struct dp_insmod_line *line, int level, const char *text,
@@ -268,7 +254,7 @@ static void __attribute__((constructor)) begin(void)
 
 	dp_compat_hooks.lookup = lookup;
 	dp_compat_hooks.hit_regs = hit_regs;
-	dp_compat_hooks.leave = leave_all;
+	dp_compat_hooks.leave = leave;
 	dp_compat_hooks.sweep = sweep;
 	dp_compat_hooks.changed = dp_service_modules;
 	dp_service_open();

@@ -8,6 +8,7 @@
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
+#include "lib/frames.h"
 #include "lib/modules.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
@@ -98,6 +99,7 @@ static int set_up(struct dp_arena *arena)
 	c->errno_offset = from_thread_pointer(&errno);
 	c->vectors = vectors();
 	c->task = (u64)dp_task_known;
+	c->frames = (u64)dp_frames();
 	return 0;
 }
 
@@ -192,30 +194,22 @@ static int make_engine(void)
 /* Of each stack: see wait_for() */
 static u64 left_at[DP_STACKS];
 
-static void restore_return(const struct dp_instance *ri)
-{
-	u64 trampoline = dp_self.base + dp_agent_return_trampoline, now;
-	struct dp_target *target = &dp_self.text.target;
-
-	if (!target->ops->read(target, ri->slot, &now, sizeof(now)) &&
-	    now == trampoline)
-		*(u64 *)ri->slot = ri->ret_addr;
-}
-
 /* In a fork child, where only this thread has come along: its calls return to where
  * they came from, and the code is the program's own. */
 static void leave_parent(void)
 {
 	struct dp_stack *mine = dp_self_stack();
-	const struct dp_instance *ri;
+	struct dp_frame *f;
 
 	if (!dp_self.engine || !dp_self.arena || dp_text_open(&dp_self.text))
 		return;
-	for (ri = mine ? (void *)mine->instances : NULL; ri;
-	     ri = (void *)ri->next)
-		restore_return(ri);
+	for (f = mine ? (void *)mine->frames : NULL; f; f = (void *)f->next) {
+		if (dp_frame_is_there(f))
+			*(u64 *)f->slot = f->ret_addr;
+		dp_frame_leave(f);
+	}
 	if (mine)
-		mine->instances = 0;
+		mine->frames = 0;
 	dp_live_leave(dp_self.engine, &dp_self.text.target);
 	dp_text_close(&dp_self.text);
 }

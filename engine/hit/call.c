@@ -37,6 +37,7 @@ AT(DP_O_STACK_REGS, struct dp_stack, regs);
 AT(DP_O_STACK_ALT_SP, struct dp_stack, alt_sp);
 AT(DP_O_STACK_ALT_SIZE, struct dp_stack, alt_size);
 AT(DP_O_STACK_VECTORS, struct dp_stack, vectors);
+AT(DP_O_REGS_ORIG_AX, struct dp_call_frame, regs.orig_ax);
 AT(DP_O_REGS_IP, struct dp_call_frame, regs.ip);
 AT(DP_O_REGS_FLAGS, struct dp_call_frame, regs.flags);
 AT(DP_O_REGS_SP, struct dp_call_frame, regs.sp);

@@ -53,15 +53,20 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc);
 bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc);
 
 /**
- * struct dp_returned - what entry.S makes of a return to dp_return_trampoline
- * @back: where it goes on, for dp_return_hit() to fill in
+ * struct dp_returned - what entry.S makes of a return to a stub
+ * @back: the number of its frame; where the thread goes on is left there
  */
 struct dp_returned {
 	struct dp_regs regs;
 	u64 back;
 };
 
-void dp_return_hit(struct dp_returned *frame);
+/** dp_return_hit() - a followed call has returned */
+void dp_return_hit(struct dp_returned *at);
+
+/** dp_return_unwound() - an exception passes. Return: where to go on with it, as
+ *  if called from @at->back. */
+u64 dp_return_unwound(struct dp_returned *at);
 
 /** dp_return_enter() - a function with a return probe is entered */
 void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack);
@@ -107,8 +112,7 @@ struct dp_given {
 
 /* entry.S, vectors.S */
 struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard);
-extern const char dp_guard_up[], dp_call_fast_up[], dp_return_trampoline[],
-	dp_jprobe_return[];
+extern const char dp_guard_up[], dp_call_fast_up[], dp_jprobe_return[];
 void dp_vectors_save(u8 *area, u64 level, u64 x87);
 void dp_vectors_restore(const u8 *area, u64 level, u64 x87);
 

@@ -73,6 +73,7 @@ typedef int (*kprobe_break_handler_t)(struct kprobe *p, struct pt_regs *regs);
 #define KPROBE_FLAG_DISABLED 2 /* registered, but not armed */
 #define KPROBE_FLAG_OPTIMIZED 4 /* armed with a jump */
 #define KPROBE_FLAG_FTRACE 8 /* never in user space */
+#define KPROBE_FLAG_UNWIND 0x100 /* of a return probe: see there; ours */
 
 /**
  * struct kprobe - one probe; the caller's, until it is unregistered
@@ -186,7 +187,7 @@ struct kretprobe_instance {
 	struct kretprobe *rp;
 	kprobe_opcode_t *ret_addr;
 	struct task_struct *task;
-	void *dp_private[5];
+	void *dp_private[8];
 #ifdef __cplusplus
 	char data[1];
 #else

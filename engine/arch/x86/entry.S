@@ -423,32 +423,61 @@ dp_guard_up:
 	jmp	1b
 
 /*
- * A followed call returns here. The red zone of nobody is below: the one that is
- * gone has none any more, and its caller has made a call. Of the flags a return
- * preserves nothing.
+ * A followed call has returned to a stub, which has put the number of its frame
+ * where the return address was. The red zone of nobody is below: the function is
+ * gone, and its caller has made a call. Of the flags a return preserves nothing.
  */
-	.globl	dp_return_trampoline
-	.hidden	dp_return_trampoline
-	.balign 16
-dp_return_trampoline:
-	push	%rax			/* back */
-	push	$0x2b
-	push	%rax
+	.macro	save_returned
+	push	$DP_USER_SS
+	push	%rax			/* sp */
 	pushfq
-	push	$0x33
-	push	%rax
-	push	$-1
+	push	$DP_USER_CS
+	push	%rax			/* ip */
+	push	$-1			/* orig_ax */
 	save_gprs
 	mov	%rsp, %rdi
 	cld
+	.endm
+
+	.globl	dp_return_entry
+	.hidden	dp_return_entry
+	.balign 64
+dp_return_entry:
+	save_returned
 	call	dp_return_hit
 	load_gprs
+	mov	3*8(%rsp), %ecx		/* flags */
+	test	$0x40400, %ecx
+	jnz	1f
+	mov	%ecx, %eax
+	shr	$11, %eax
+	and	$1, %eax
+	add	$0x7f, %al
+	mov	%cl, %ah
+	sahf
 	mov	-5*8(%rsp), %rax
+	mov	-4*8(%rsp), %rcx
+	lea	6*8(%rsp), %rsp
+	ret
+1:	mov	-5*8(%rsp), %rax
 	mov	-4*8(%rsp), %rcx
 	lea	3*8(%rsp), %rsp
 	popfq
 	lea	16(%rsp), %rsp
 	ret
+
+/* An exception passes: as above, rax the exception. Goes on with it as the
+ * function's caller would. */
+	.globl	dp_unwound_entry
+	.hidden	dp_unwound_entry
+	.balign 16
+dp_unwound_entry:
+	save_returned
+	call	dp_return_unwound
+	mov	%rax, DP_O_REGS_ORIG_AX(%rsp)
+	load_gprs
+	lea	6*8(%rsp), %rsp
+	jmp	*DP_O_REGS_ORIG_AX-DP_O_REGS_SIZE(%rsp)
 
 /* jprobe_return() comes here, and dp_hit_trap() knows the place. */
 	.globl	dp_jprobe_return

@@ -10,7 +10,7 @@
 #define DP_O_ERRNO_OFFSET 168
 #define DP_O_VECTORS 172
 /* struct dp_arena */
-#define DP_O_SHARERS 21756
+#define DP_O_SHARERS 21764
 /* struct dp_site_entry */
 #define DP_O_SITE_SIZE 168
 #define DP_O_SITE_ADDR 0
@@ -28,8 +28,9 @@
 #define DP_O_STACK_ALT_SP 64
 #define DP_O_STACK_ALT_SIZE 72
 #define DP_O_STACK_VECTORS 128
-#define DP_O_STACK_SIZE 3008
+#define DP_O_STACK_SIZE 3136
 /* struct dp_regs, with what is behind it in struct dp_call_frame */
+#define DP_O_REGS_ORIG_AX 120
 #define DP_O_REGS_IP 128
 #define DP_O_REGS_FLAGS 144
 #define DP_O_REGS_SP 152

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * frames: stubs are written here, and exceptions that pass through them are taken
+ * over.
+ *
+ *	throw ─► unwinder ─► (stub) dp_frame_personality() ─► dp_frame_pad
+ *	      ─► dp_return_unwound() in the agent ─► the unwinder's _Unwind_Resume,
+ *	         as if the caller of the followed function had called it
+ *
+ * There may be several unwinders in a process, and what one has made another must
+ * not be given; so each is asked by its own functions.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/frames.h"
+#include "lib/self.h"
+#include "agent/image.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#define STUB_BYTES 0x400000u /* lib/x86/stubs.S says so, too */
+#define STUBS (STUB_BYTES / DP_STUB_SIZE)
+#define BLOCK_PAGES 32u
+#define BLOCK (BLOCK_PAGES * DP_STUBS_A_PAGE)
+/* What the threads may keep for themselves */
+#define KEPT (DP_STACKS * DP_SPARE_FRAMES)
+
+_Static_assert(sizeof(struct dp_frame) == 64, "stubs.S shifts by six");
+
+#pragma GCC visibility push(hidden)
+extern u8 dp_stub_room[STUB_BYTES];
+extern struct dp_frame dp_frame_room[STUBS];
+extern const char dp_stub_common[], dp_frame_pad[];
+u64 dp_stub_returned, dp_stub_unwound;
+_Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
+					 _Unwind_Exception_Class class,
+					 struct _Unwind_Exception *exception,
+					 struct _Unwind_Context *context);
+#pragma GCC visibility pop
+
+static struct dp_frames frames;
+static u64 wanted; /* by all return probes */
+
+struct dp_frames *dp_frames(void)
+{
+	return &frames;
+}
+
+static void put32(u8 *at, u32 v)
+{
+	memcpy(at, &v, sizeof(v));
+}
+
+/* One stub, for number @i; @at is where it is written, not where it will be. */
+static void write_stub(u8 *at, u32 i)
+{
+	const u8 *there = &dp_stub_room[(u64)i * DP_STUB_SIZE];
+
+	at[0] = 0xff; /* call *cont(%rip) */
+	at[1] = 0x15;
+	put32(at + 2, (u32)((u64)&dp_frame_room[i].cont - (u64)(there + 6)));
+	at[6] = 0x68; /* push $i */
+	put32(at + 7, i);
+	at[11] = 0xe9; /* jmp dp_stub_common */
+	put32(at + 12, (u32)((u64)dp_stub_common - (u64)(there + 16)));
+}
+
+static void write_page(u8 *page, u32 first)
+{
+	u64 distance = (u64)&dp_frame_room[first] -
+		       (u64)&dp_stub_room[(u64)first * DP_STUB_SIZE];
+	u32 i;
+
+	memcpy(page, &distance, sizeof(distance));
+	for (i = 1; i < DP_STUBS_A_PAGE; i++)
+		write_stub(page + i * DP_STUB_SIZE, first + i);
+}
+
+static int write_all(int fd, u32 first)
+{
+	u8 page[DP_PAGE] = { 0 };
+	u32 i;
+
+	for (i = 0; i < BLOCK_PAGES; i++) {
+		write_page(page, first + i * DP_STUBS_A_PAGE);
+		if (write(fd, page, sizeof(page)) != sizeof(page))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Pages that never were writable where they are executed. */
+static int map_block(u32 first)
+{
+	void *at = &dp_stub_room[(u64)first * DP_STUB_SIZE];
+	int fd = memfd_create("return stubs", MFD_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, first);
+	if (!err && mmap(at, BLOCK_PAGES * DP_PAGE, PROT_READ | PROT_EXEC,
+			 MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int dp_frames_reserve(u64 n, u64 base)
+{
+	u64 most = STUBS / DP_STUBS_A_PAGE * (DP_STUBS_A_PAGE - 1), usable;
+	int err = 0;
+
+	dp_stub_returned = base + dp_agent_return_entry;
+	dp_stub_unwound = base + dp_agent_unwound_entry;
+	frames.stubs = (u64)dp_stub_room;
+	frames.table = (u64)dp_frame_room;
+	for (;;) {
+		usable = frames.nr / DP_STUBS_A_PAGE * (DP_STUBS_A_PAGE - 1);
+		if (usable >= most || usable >= wanted + n + KEPT)
+			break;
+		err = map_block((u32)frames.nr);
+		if (err)
+			return err;
+		__atomic_store_n(&frames.nr, frames.nr + BLOCK, __ATOMIC_RELEASE);
+	}
+	wanted += n;
+	return 0;
+}
+
+void dp_frames_release(u64 n)
+{
+	wanted -= n;
+}
+
+struct dp_frame *dp_frame_of(u64 pc)
+{
+	u64 at = pc - frames.stubs - DP_STUB_BACK;
+
+	if (at >= frames.nr * DP_STUB_SIZE || at % DP_STUB_SIZE)
+		return NULL;
+	return &dp_frame_room[at / DP_STUB_SIZE];
+}
+
+void dp_frame_leave(struct dp_frame *f)
+{
+	f->state = DP_FRAME_LEFT;
+	f->next_free = (u32)frames.left;
+	frames.left = (frames.left & ~0xffffffffull) + (1ull << 32) +
+		      (u64)(f - dp_frame_room);
+}
+
+bool dp_frame_is_there(const struct dp_frame *f)
+{
+	u64 now = 0;
+	struct iovec to = { &now, sizeof(now) };
+	struct iovec from = { (void *)f->slot, sizeof(now) };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(now) &&
+	       dp_frame_of(now) == f;
+}
+
+/* --- exceptions --- */
+
+/** struct unwinder - one, and where it calls us from */
+struct unwinder {
+	const void *caller;
+	_Unwind_Ptr (*get_ip)(struct _Unwind_Context *);
+	void (*set_ip)(struct _Unwind_Context *, _Unwind_Ptr);
+	void (*set_gr)(struct _Unwind_Context *, int, _Unwind_Word);
+	void (*resume)(struct _Unwind_Exception *);
+};
+
+/* Written once each; a place is taken by its number. */
+#define UNWINDERS 32
+static struct unwinder unwinders[UNWINDERS];
+static u32 nr_unwinders, nr_ready;
+
+static void *of_same(void *handle, const char *name, const void *base)
+{
+	Dl_info info;
+	void *at = dlsym(handle, name);
+
+	return at && dladdr(at, &info) && info.dli_fbase == base ? at : NULL;
+}
+
+/* Its functions, from the module that called. That stays loaded from then on. */
+static bool look_up(struct unwinder *u, const void *caller)
+{
+	Dl_info info;
+	struct link_map *map;
+	void *handle;
+
+	if (!dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP))
+		return false;
+	handle = dlopen(map->l_name[0] ? map->l_name : NULL,
+			RTLD_LAZY | RTLD_NOLOAD);
+	if (!handle)
+		return false;
+	u->get_ip = of_same(handle, "_Unwind_GetIP", info.dli_fbase);
+	u->set_ip = of_same(handle, "_Unwind_SetIP", info.dli_fbase);
+	u->set_gr = of_same(handle, "_Unwind_SetGR", info.dli_fbase);
+	u->resume = of_same(handle, "_Unwind_Resume", info.dli_fbase);
+	u->caller = caller;
+	return u->get_ip && u->set_ip && u->set_gr && u->resume;
+}
+
+/* Threads that come here at the same time may each write one down. */
+static void remember(const struct unwinder *u)
+{
+	u32 i = __atomic_fetch_add(&nr_unwinders, 1, __ATOMIC_RELAXED), ready = i;
+
+	if (i >= UNWINDERS)
+		return;
+	unwinders[i] = *u;
+	while (!__atomic_compare_exchange_n(&nr_ready, &ready, i + 1, true,
+					    __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		ready = i;
+}
+
+static bool find_unwinder(struct unwinder *u, const void *caller)
+{
+	u32 i, n = __atomic_load_n(&nr_ready, __ATOMIC_ACQUIRE);
+
+	for (i = 0; i < n; i++)
+		if (unwinders[i].caller == caller) {
+			*u = unwinders[i];
+			return true;
+		}
+	if (!look_up(u, caller))
+		return false;
+	remember(u);
+	return true;
+}
+
+/*
+ * While an unwinder searches, a stub has nothing to say; when it cleans up, the
+ * call has ended. One whose functions cannot be found goes on by itself: then it is
+ * found later that the call was left.
+ */
+_Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
+					 _Unwind_Exception_Class class,
+					 struct _Unwind_Exception *exception,
+					 struct _Unwind_Context *context)
+{
+	const void *caller = __builtin_return_address(0);
+	struct unwinder u;
+	struct dp_frame *f;
+
+	if (version != 1)
+		return _URC_FATAL_PHASE1_ERROR;
+	if (!(actions & _UA_CLEANUP_PHASE) || !find_unwinder(&u, caller))
+		return _URC_CONTINUE_UNWIND;
+	f = dp_frame_of(u.get_ip(context));
+	if (!f)
+		return _URC_CONTINUE_UNWIND;
+	f->cont = (u64)u.resume;
+	u.set_gr(context, __builtin_eh_return_data_regno(0), (u64)exception);
+	u.set_gr(context, __builtin_eh_return_data_regno(1),
+		 (u64)(f - dp_frame_room));
+	u.set_ip(context, (_Unwind_Ptr)dp_frame_pad);
+	return _URC_INSTALL_CONTEXT;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * stubs: room for the stubs that followed calls return to, and what unwinders are
+ * told of them.
+ *
+ * The room is part of the module, so that whoever unwinds finds it as he finds all
+ * code: libgcc and the others through the dynamic linker's tables, debuggers in the
+ * file. lib/frames.c puts pages there.
+ */
+#define STUBS 0x400000		/* DP_STUB_BYTES */
+#define FRAMES 0x1000000	/* 64 bytes a stub */
+
+	.bss
+	.balign 4096
+	.globl	dp_stub_room
+	.hidden	dp_stub_room
+	.type	dp_stub_room, @function
+	.size	dp_stub_room, STUBS
+/*
+ * A stub's caller is where the stack pointer is already: the return has taken the
+ * stub's address off, and the true one is the first word of the frame. With
+ *
+ *	page = pc & ~0xfff	frames = page + *(u64 *)page
+ *
+ * it is at frames + (pc & 0xfff) / 16 * 64. Its place, not its value: some
+ * unwinders write there.
+ */
+	.cfi_startproc simple
+	.cfi_personality 0x1b, dp_frame_personality
+	.cfi_def_cfa rsp, 0
+	.cfi_escape 0x10, 16, 21 /* DW_CFA_expression, of the return address */
+	.cfi_escape 0x80, 0 /* DW_OP_breg16: pc */
+	.cfi_escape 0x0a, 0xff, 0x0f, 0x20, 0x1a /* const2u 0xfff; not; and */
+	.cfi_escape 0x12, 0x06, 0x22 /* dup; deref; plus */
+	.cfi_escape 0x80, 0, 0x0a, 0xff, 0x0f, 0x1a /* breg16; const2u 0xfff; and */
+	.cfi_escape 0x34, 0x25, 0x36, 0x24, 0x22 /* lit4; shr; lit6; shl; plus */
+dp_stub_room:
+	.skip	STUBS
+	.cfi_endproc
+
+	.balign 4096
+	.globl	dp_frame_room
+	.hidden	dp_frame_room
+	.type	dp_frame_room, @object
+	.size	dp_frame_room, FRAMES
+dp_frame_room:
+	.skip	FRAMES
+
+	.text
+/* All stubs jump here. */
+	.globl	dp_stub_common
+	.hidden	dp_stub_common
+	.type	dp_stub_common, @function
+dp_stub_common:
+	jmp	*dp_stub_returned(%rip)
+	.size	dp_stub_common, .-dp_stub_common
+
+/*
+ * An exception passes: rax is its address, rdx the number of the frame, and the
+ * stack is as it is behind the call that is followed.
+ */
+	.globl	dp_frame_pad
+	.hidden	dp_frame_pad
+	.type	dp_frame_pad, @function
+dp_frame_pad:
+	endbr64
+	push	%rdx
+	jmp	*dp_stub_unwound(%rip)
+	.size	dp_frame_pad, .-dp_frame_pad
+
+	.section .note.GNU-stack, "", @progbits
