@@ -263,6 +263,7 @@ enum dp_call_end {
 	DP_CALL_RETURNED,
 	DP_CALL_UNWOUND, /* by an exception, or the end of its thread */
 	DP_CALL_ABANDONED, /* by longjmp, or with its thread */
+	DP_CALL_VETOED, /* by the entry handler, before it was followed */
 	DP_CALL_ENDS,
 };
 

@@ -281,3 +281,58 @@ int enable_kretprobe(struct kretprobe *rp)
 {
 	return dp_probe_enable(rp ? &rp->kp : NULL, true);
 }
+
+int dp_kretprobe_unwound(const struct kretprobe_instance *ri)
+{
+	const struct dp_instance *mine = (const void *)ri;
+
+	return mine->ending == DP_CALL_UNWOUND;
+}
+
+/* An instance whose call was left is given back when its thread meets it again;
+ * until then the stack tells. */
+static bool was_left(const struct dp_instance *ri)
+{
+	const struct dp_frame *f = (void *)ri->frame;
+
+	return !dp_frame_is_there(f);
+}
+
+static void add_up(const struct dp_instance *ri, struct dp_kretprobe_account *a)
+{
+	a->entries += ri->entered;
+	a->returned += ri->ended[DP_CALL_RETURNED];
+	a->unwound += ri->ended[DP_CALL_UNWOUND];
+	a->abandoned += ri->ended[DP_CALL_ABANDONED];
+	a->vetoed += ri->ended[DP_CALL_VETOED];
+	/* Not before its entry handler has agreed. */
+	if (!__atomic_load_n(&ri->used, __ATOMIC_ACQUIRE) || !ri->frame)
+		return;
+	if (was_left(ri))
+		a->abandoned++;
+	else
+		a->inside++;
+}
+
+int dp_kretprobe_account(const struct kretprobe *rp,
+			 struct dp_kretprobe_account *account)
+{
+	const struct dp_follow *f;
+	u32 index, i;
+	int err = dp_self_begin(false);
+
+	if (err)
+		return err == -ESRCH ? -EINVAL : err;
+	*account = (struct dp_kretprobe_account){ .late = dp_frames()->late };
+	if (!rp || !dp_probe_index(&rp->kp, &index)) {
+		err = dp_diag_set(dp_last(), -EINVAL,
+				  "the probe is not registered");
+	} else {
+		f = (void *)dp_live_handlers(dp_self.engine, index)->follow;
+		account->missed = (unsigned int)rp->nmissed;
+		for (i = 0; i < f->nr; i++)
+			add_up(instance_at(f, i), account);
+	}
+	dp_self_end();
+	return err;
+}

@@ -478,7 +478,8 @@ void dp_probes_notice_gone(void)
 		    dp_live_is_off(dp_self.engine, i) || !has_gone(i))
 			continue;
 		u->gone = true;
-		u->p->flags = KPROBE_FLAG_GONE |
+		u->p->flags = (u->p->flags & KPROBE_FLAG_UNWIND) |
+			      KPROBE_FLAG_GONE |
 			      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
 	}
 	/* Only now, when nobody has to be told from his bytes any more. */
@@ -493,7 +494,8 @@ static void refresh(void *arg, u32 i)
 
 	if (i >= dp_self.nr_users || !u->p || dp_live_is_off(dp_self.engine, i))
 		return;
-	u->p->flags = (u->gone ? KPROBE_FLAG_GONE : 0) |
+	u->p->flags = (u->p->flags & KPROBE_FLAG_UNWIND) |
+		      (u->gone ? KPROBE_FLAG_GONE : 0) |
 		      (u->disabled ? KPROBE_FLAG_DISABLED : 0) |
 		      (dp_live_optimized(dp_self.engine, i) ?
 			       KPROBE_FLAG_OPTIMIZED :

@@ -5,6 +5,7 @@
  * The hit half counts that there is news; here it is found out which.
  */
 #define DP_NO_MODULE_NOTE
+#include "lib/frames.h"
 #include "lib/self.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -40,6 +41,25 @@ static void say_faulted(u32 i)
 		 name ? name : "?", (unsigned long long)offset);
 }
 
+/* A call that had been given up has returned all the same. Said once: whoever
+ * copies stacks does it all the time. */
+static void say_late(void)
+{
+	const struct dp_frames *frames = dp_frames();
+	static bool said;
+
+	if (said || !__atomic_load_n(&frames->late, __ATOMIC_ACQUIRE))
+		return;
+	said = true;
+	pthread_mutex_lock(&lock);
+	if (nr_lines < LINES)
+		snprintf(lines[nr_lines++], LINE_MAX,
+			 "kretprobe BUG!: Processing kretprobe %016llx @ %016llx",
+			 (unsigned long long)frames->late_user,
+			 (unsigned long long)frames->late_addr);
+	pthread_mutex_unlock(&lock);
+}
+
 /* A probe whose handler has faulted is disabled from then on. */
 void dp_report_collect(void)
 {
@@ -49,6 +69,7 @@ void dp_report_collect(void)
 	if (now == known)
 		return;
 	known = now;
+	say_late();
 	for (i = 0; i < dp_self.nr_users; i++) {
 		if (!dp_self.users[i].p || dp_self.users[i].disabled ||
 		    !dp_live_faulted(dp_self.engine, i))

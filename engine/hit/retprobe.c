@@ -331,6 +331,7 @@ static void fill(struct dp_instance *ri, const struct dp_follow *f, u64 back)
 	ri->follow = (u64)f;
 	ri->task = task();
 	ri->ret_addr = back;
+	ri->frame = 0;
 	ri->ending = DP_CALL_RETURNED;
 	clear(ri, f->data_size);
 }
@@ -381,7 +382,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 				 (u64)regs, follow->entry_needs)) {
 		if (new)
 			give_frame(stack, new);
-		give(stack, ri);
+		end(stack, ri, DP_CALL_VETOED);
 		return;
 	}
 	if (new)

@@ -73,7 +73,7 @@ typedef int (*kprobe_break_handler_t)(struct kprobe *p, struct pt_regs *regs);
 #define KPROBE_FLAG_DISABLED 2 /* registered, but not armed */
 #define KPROBE_FLAG_OPTIMIZED 4 /* armed with a jump */
 #define KPROBE_FLAG_FTRACE 8 /* never in user space */
-#define KPROBE_FLAG_UNWIND 0x100 /* of a return probe: see there; ours */
+#define KPROBE_FLAG_UNWIND 0x100 /* see struct kretprobe; the caller's */
 
 /**
  * struct kprobe - one probe; the caller's, until it is unregistered
@@ -160,9 +160,11 @@ typedef int (*kretprobe_handler_t)(struct kretprobe_instance *ri,
 /**
  * struct kretprobe - a probe on the return of a function
  * @kp: says which function: @kp.addr or @kp.symbol_name. Its handlers are the
- *      library's.
- * @maxactive: calls that can be followed at once. 0 or less becomes
- *             max(10, 2 * CPUs) when it is registered.
+ *      library's. KPROBE_FLAG_UNWIND in @kp.flags: @handler is called for calls that
+ *      an exception ends, or the end of their thread, too; see
+ *      dp_kretprobe_unwound()
+ * @maxactive: calls that can be followed at once, at most 131,072. 0 or less
+ *             becomes max(10, 2 * CPUs) when it is registered.
  * @nmissed: calls that could not be followed for want of an instance
  * @data_size: bytes of @data that every instance has
  */
@@ -187,7 +189,7 @@ struct kretprobe_instance {
 	struct kretprobe *rp;
 	kprobe_opcode_t *ret_addr;
 	struct task_struct *task;
-	void *dp_private[8];
+	void *dp_private[9];
 #ifdef __cplusplus
 	char data[1];
 #else
@@ -209,6 +211,44 @@ int register_kretprobes(struct kretprobe **rps, int num);
 void unregister_kretprobes(struct kretprobe **rps, int num);
 int disable_kretprobe(struct kretprobe *rp);
 int enable_kretprobe(struct kretprobe *rp);
+
+/**
+ * dp_kretprobe_unwound() - has the call not returned, but an exception ended it?
+ *
+ * The registers that the handler sees are then those with which the exception
+ * leaves the function: there is no return value, and changing them has no effect.
+ * Context: the handler of a probe with KPROBE_FLAG_UNWIND. Source: ours.
+ */
+int dp_kretprobe_unwound(const struct kretprobe_instance *ri);
+
+/**
+ * struct dp_kretprobe_account - what became of a function's calls
+ * @entries: calls that were followed: the sum of the next four
+ * @returned: have returned
+ * @unwound: ended by an exception, pthread_exit() or a cancellation
+ * @abandoned: left by longjmp, or with a thread that ended otherwise
+ * @inside: not ended yet
+ * @missed: not followed, for want of an instance
+ * @vetoed: not followed, because the entry_handler has said so
+ * @late: of all probes together: returns of calls that had been counted as
+ *        abandoned. Something has copied a stack away and back.
+ */
+struct dp_kretprobe_account {
+	unsigned long entries;
+	unsigned long returned, unwound, abandoned, inside;
+	unsigned long missed, vetoed, late;
+};
+
+/**
+ * dp_kretprobe_account() - of a probe since it was registered
+ *
+ * While calls begin and end the figures are of different moments.
+ * Context: may sleep; not in a handler.
+ * Return: 0; -EINVAL it is not registered; -EAGAIN called in a handler.
+ * Source: ours.
+ */
+int dp_kretprobe_account(const struct kretprobe *rp,
+			 struct dp_kretprobe_account *account);
 
 /* --- jprobes: the newest manual has dropped them. A kprobe's pre_handler sees
  * the same arguments in its regs. --- */
