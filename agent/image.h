@@ -16,6 +16,7 @@ extern const u32 dp_agent_remote_syscall;
 extern const u32 dp_agent_hook_entry;
 extern const u32 dp_agent_detour_entry;
 extern const u32 dp_agent_call_entry;
+extern const u32 dp_agent_follow_entry;
 extern const u32 dp_agent_jprobe_return;
 extern const u32 dp_agent_return_entry;
 extern const u32 dp_agent_unwound_entry;

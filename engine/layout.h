@@ -273,6 +273,7 @@ enum dp_call_end {
  * @frame: address of its struct dp_frame
  * @next: address of the frame's next instance, of a probe that was hit before
  * @follow: address of its struct dp_follow
+ * @index: of it in its pool
  * @used: somebody has it; @ending: enum dp_call_end, while its handler runs
  * @entered, @ended: calls that it has followed, and how they ended. Who has the
  *                   instance counts; the sums are those of the probe.
@@ -280,7 +281,8 @@ enum dp_call_end {
 struct dp_instance {
 	u64 user, ret_addr, task;
 	u64 frame, next, follow;
-	u32 used, ending;
+	u32 index;
+	u16 used, ending;
 	u64 entered, ended[DP_CALL_ENDS];
 };
 
@@ -288,13 +290,17 @@ struct dp_instance {
  * A followed call returns to a stub, and only from the stub's address is it known
  * which call it was: by us, and by those who unwind the stack. A stub:
  *
- *	call *frame.cont(%rip); push $number; jmp dp_return_entry
+ *	lea 152(%rsp), %rsp; call *frame.cont(%rip); push $number
+ *	jmp dp_return_entry
+ *
+ * The first instruction is for a detour that goes on there. It has left the stack so
+ * that the call puts its address where the return address was.
  *
  * The first word of each page of them says how far its frames are from there. See
  * lib/x86/stubs.S for what unwinders are told.
  */
-#define DP_STUB_SIZE 16
-#define DP_STUB_BACK 6 /* what the call of a stub returns to */
+#define DP_STUB_SIZE 32
+#define DP_STUB_BACK 14 /* what the call of a stub returns to */
 #define DP_STUBS_A_PAGE (DP_PAGE / DP_STUB_SIZE) /* the first is none */
 
 /** enum dp_frame_state */

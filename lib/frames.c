@@ -14,6 +14,7 @@
 #include "lib/frames.h"
 #include "lib/self.h"
 #include "agent/image.h"
+#include "engine/insn/detour.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -23,9 +24,9 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#define STUB_BYTES 0x400000u /* lib/x86/stubs.S says so, too */
+#define STUB_BYTES 0x800000u /* lib/x86/stubs.S says so, too */
 #define STUBS (STUB_BYTES / DP_STUB_SIZE)
-#define BLOCK_PAGES 32u
+#define BLOCK_PAGES 64u
 #define BLOCK (BLOCK_PAGES * DP_STUBS_A_PAGE)
 /* What the threads may keep for themselves */
 #define KEPT (DP_STACKS * DP_SPARE_FRAMES)
@@ -61,13 +62,15 @@ static void write_stub(u8 *at, u32 i)
 {
 	const u8 *there = &dp_stub_room[(u64)i * DP_STUB_SIZE];
 
-	at[0] = 0xff; /* call *cont(%rip) */
-	at[1] = 0x15;
-	put32(at + 2, (u32)((u64)&dp_frame_room[i].cont - (u64)(there + 6)));
-	at[6] = 0x68; /* push $i */
-	put32(at + 7, i);
-	at[11] = 0xe9; /* jmp dp_stub_common */
-	put32(at + 12, (u32)((u64)dp_stub_common - (u64)(there + 16)));
+	put32(at, 0x24a48d48); /* lea 152(%rsp), %rsp */
+	put32(at + 4, DP_FOLLOW_DEPTH + 8);
+	at[8] = 0xff; /* call *cont(%rip) */
+	at[9] = 0x15;
+	put32(at + 10, (u32)((u64)&dp_frame_room[i].cont - (u64)(there + 14)));
+	at[14] = 0x68; /* push $i */
+	put32(at + 15, i);
+	at[19] = 0xe9; /* jmp dp_stub_common */
+	put32(at + 20, (u32)((u64)dp_stub_common - (u64)(there + 24)));
 }
 
 static void write_page(u8 *page, u32 first)

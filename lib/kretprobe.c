@@ -139,7 +139,7 @@ static struct pool *make_pool(struct kretprobe *rp)
 	struct pool *p = calloc(1, sizeof(*p));
 	u64 stride = (sizeof(struct dp_instance) + rp->data_size + ALIGN - 1) &
 		     ~(u64)(ALIGN - 1);
-	u32 n = (u32)rp->maxactive;
+	u32 i, n = (u32)rp->maxactive;
 	char *mem = p ? aligned_alloc(ALIGN, n * stride) : NULL;
 
 	if (!mem || dp_frames_reserve(n, dp_self.base)) {
@@ -148,6 +148,8 @@ static struct pool *make_pool(struct kretprobe *rp)
 		return NULL;
 	}
 	memset(mem, 0, n * stride);
+	for (i = 0; i < n; i++)
+		((struct dp_instance *)(mem + i * stride))->index = i;
 	p->follow = (struct dp_follow){
 		.user = (u64)rp,
 		.handler = (u64)rp->handler,

@@ -150,6 +150,7 @@ static int adopt(u64 base)
 		.arg = &dp_self,
 		.call_entry = base + dp_agent_call_entry,
 		.detour_entry = base + dp_agent_detour_entry,
+		.follow_entry = base + dp_agent_follow_entry,
 	};
 	struct dp_arena *arena = (void *)(base + DP_ARENA_OFFSET);
 	struct dp_engine *engine;

@@ -109,7 +109,8 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 	ours = g->pools[e->need.nr_pools - 1].ours;
 	dp_detour_entry_stub(ours, g->setup.detour_entry);
 	dp_detour_entry_stub(ours + DP_ENTRY_STUB, g->setup.call_entry);
-	g->pools[e->need.nr_pools - 1].used = 2 * DP_ENTRY_STUB;
+	dp_detour_entry_stub(ours + 2 * DP_ENTRY_STUB, g->setup.follow_entry);
+	g->pools[e->need.nr_pools - 1].used = 3 * DP_ENTRY_STUB;
 	return 0;
 }
 

@@ -258,6 +258,17 @@ static void fill_members(const struct dp_engine *e, u32 i,
 	}
 }
 
+/* Is one of its probes a return probe? */
+static bool has_returns(const struct dp_engine *e, const struct dp_site *s)
+{
+	u32 p;
+
+	for (p = s->first_probe; p; p = e->probes[p - 1].next)
+		if (e->probes[p - 1].handlers.kind == DP_KIND_RETURN)
+			return true;
+	return false;
+}
+
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		 u64 at, u8 *out, u64 stub, u64 hook_entry)
 {
@@ -283,6 +294,8 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 			       (u32)sizeof(u64);
 	}
 	spec.self = e->arena->control.self_offset;
+	if (spec.rseq && e->max_sites && has_returns(e, s))
+		spec.follow = stub + DP_ENTRY_STUB;
 	if (e->max_sites)
 		spec.gate = e->arena->control.base + DP_ARENA_OFFSET +
 			    e->arena->control.site_off + i * sizeof(*entry) +

@@ -35,12 +35,12 @@ struct dp_growth_ops {
 
 /**
  * struct dp_live_setup - what control has to know
- * @call_entry, @detour_entry: addresses of the agent's entries
+ * @call_entry, @detour_entry, @follow_entry: addresses of the agent's entries
  */
 struct dp_live_setup {
 	const struct dp_growth_ops *ops;
 	void *arg;
-	u64 call_entry, detour_entry;
+	u64 call_entry, detour_entry, follow_entry;
 };
 
 /**

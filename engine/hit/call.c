@@ -61,6 +61,8 @@ struct call {
 	bool after; /* post_handlers */
 	bool obeyed; /* a pre_handler has changed ip */
 	bool post; /* somebody wants to be called afterwards */
+	u64 *target; /* where the thread goes on, if that can be said */
+	struct dp_frame *begun; /* of the call that begins here */
 };
 
 static bool is_on(u32 probe)
@@ -159,9 +161,12 @@ static bool before(struct call *call, u32 probe)
 
 	switch (p->kind) {
 	case DP_KIND_RETURN:
-		dp_return_enter(probe, call->regs, call->stack);
+		dp_return_enter(probe, call->regs, call->stack, &call->begun);
 		return false;
 	case DP_KIND_JPROBE:
+		/* What it keeps of the stack is put back later. */
+		if (call->begun)
+			dp_return_divert(call->begun);
 		dp_jprobe_enter(probe, call->site, call->regs, call->stack,
 				call->uc);
 		return true;
@@ -188,6 +193,19 @@ static void each_before(struct call *call)
 	}
 	if (!call->obeyed)
 		call->regs->ip = addr;
+}
+
+/* From now on the call that begins here is followed. */
+static void follow(struct call *call)
+{
+	const struct dp_jump *j = &call->site->jump;
+
+	if (call->target && !call->obeyed &&
+	    call->regs->sp == call->begun->slot)
+		*call->target = dp_return_through(call->begun,
+						  j->base + j->insn[0]);
+	else
+		dp_return_divert(call->begun);
 }
 
 static void each_after(struct call *call)
@@ -248,6 +266,8 @@ static void run(void *arg)
 		each_after(call);
 	else
 		each_before(call);
+	if (call->begun)
+		follow(call);
 	/* Also where the kernel would: we may come here a second time. */
 	if (hidden)
 		show_alternate(stack);
@@ -317,10 +337,14 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 {
 	bool uncounted = frame->number & DP_TELL_UNCOUNTED ||
 			 !dp_arena.control.counts_alone;
+	u64 *target = frame->number & DP_TELL_FOLLOWED ? (u64 *)(frame + 1) :
+							 NULL;
 	const struct dp_site_entry *site =
-		dp_site_at(frame->number &= ~DP_TELL_UNCOUNTED);
-	struct call call = { .site = site, .regs = &frame->regs };
-	u64 sp = (u64)(frame + 1) + DP_RED_ZONE;
+		dp_site_at(frame->number &= DP_TELL_INDEX);
+	struct call call = { .site = site,
+			     .regs = &frame->regs,
+			     .target = target };
+	u64 sp = (u64)((u64 *)(frame + 1) + !!target) + DP_RED_ZONE;
 
 	if (!is_mine())
 		return 0;

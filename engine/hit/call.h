@@ -14,8 +14,12 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Of the number that a detour tells */
+#define DP_TELL_INDEX (DP_TELL_FOLLOWED - 1)
+
 /**
- * struct dp_call_frame - what entry.S makes of a call from a detour
+ * struct dp_call_frame - what entry.S makes of a call from a detour; with
+ * DP_TELL_FOLLOWED there is one more word above it, where the thread goes on
  * @regs: all of them; sp and ip for dp_call_detour() to fill in
  * @back: into the detour; @number of the site
  */
@@ -68,8 +72,18 @@ void dp_return_hit(struct dp_returned *at);
  *  if called from @at->back. */
 u64 dp_return_unwound(struct dp_returned *at);
 
-/** dp_return_enter() - a function with a return probe is entered */
-void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack);
+/**
+ * dp_return_enter() - a function with a return probe is entered
+ * @begun: the frame of this very call, if it has one that its return address does
+ *         not tell of yet; set where one begins. See the next two.
+ */
+void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
+		     struct dp_frame **begun);
+/** dp_return_divert() - the call returns to the frame's stub from now on */
+void dp_return_divert(const struct dp_frame *frame);
+/** dp_return_through() - where to go on so that it does: the stub calls @cont.
+ *  Then returns are predicted right. */
+u64 dp_return_through(struct dp_frame *frame, u64 cont);
 
 /** dp_return_drop() - the calls of a thread that has ended */
 void dp_return_drop(struct dp_stack *stack);

@@ -147,7 +147,7 @@ static u32 *hint(struct dp_stack *stack, const struct dp_follow *f)
 
 static bool claim(struct dp_instance *ri)
 {
-	u32 no = 0;
+	u16 no = 0;
 
 	return !__atomic_load_n(&ri->used, __ATOMIC_RELAXED) &&
 	       __atomic_compare_exchange_n(&ri->used, &no, 1, false,
@@ -190,7 +190,7 @@ static void give(struct dp_stack *stack, struct dp_instance *ri)
 	bool large = f->nr > DP_FOLLOW_SCAN;
 
 	if (stack)
-		*hint(stack, f) = (u32)(((u64)ri - f->pool) / f->stride);
+		*hint(stack, f) = ri->index;
 	__atomic_store_n(&ri->used, 0, __ATOMIC_RELEASE);
 	if (large)
 		__atomic_fetch_sub(&f->away, 1, __ATOMIC_RELEASE);
@@ -346,7 +346,17 @@ static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 	f->next = stack->frames;
 	__atomic_store_n(&f->state, DP_FRAME_LIVE, __ATOMIC_RELEASE);
 	stack->frames = (u64)f;
-	*(u64 *)sp = stub_of(f) + DP_STUB_BACK;
+}
+
+void dp_return_divert(const struct dp_frame *f)
+{
+	*(u64 *)f->slot = stub_of(f) + DP_STUB_BACK;
+}
+
+u64 dp_return_through(struct dp_frame *f, u64 cont)
+{
+	f->cont = cont;
+	return stub_of(f);
 }
 
 static void join(struct dp_frame *f, struct dp_instance *ri)
@@ -358,13 +368,16 @@ static void join(struct dp_frame *f, struct dp_instance *ri)
 	f->instances = (u64)ri;
 }
 
-void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
+void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
+		     struct dp_frame **begun)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
 	struct dp_follow *follow = (void *)p->follow;
-	struct dp_frame *f = frame_of(regs->sp), *new = NULL;
+	struct dp_frame *f = *begun, *new = NULL;
 	struct dp_instance *ri;
 
+	if (!f)
+		f = frame_of(regs->sp);
 	if (!f)
 		drop_same(stack, regs->sp);
 	ri = take_any(follow, stack);
@@ -385,9 +398,11 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 		end(stack, ri, DP_CALL_VETOED);
 		return;
 	}
-	if (new)
+	if (new) {
 		begin_frame(stack, new, regs->sp);
-	join(f ? f : new, ri);
+		f = *begun = new;
+	}
+	join(f, ri);
 }
 
 struct ending {

@@ -47,6 +47,9 @@ struct dp_rseq {
  *        and if the thread is in a handler: its struct dp_stack, whose address is at
  *        @self from the thread pointer, says so at DP_DETOUR_BUSY
  *        and if counting is not possible, with DP_TELL_UNCOUNTED
+ * @follow: address of code that jumps to the agent's dp_follow_entry, which is told
+ *          of the first instruction with DP_TELL_FOLLOWED, and may change where the
+ *          thread goes on; 0: none. Only with @rseq and @gate
  * @hook_entry: address of the agent's dp_hook_entry, which makes the system call
  *              number @hook in place of the last instruction; 0: none
  */
@@ -60,6 +63,7 @@ struct dp_detour_spec {
 	u32 counter;
 	u64 gate;
 	s32 self;
+	u64 follow;
 	u64 hook_entry;
 	u32 hook;
 };
@@ -88,6 +92,10 @@ struct dp_detour {
  * instruction cannot be relocated.
  */
 int dp_detour_make(const struct dp_detour_spec *spec, struct dp_detour *detour);
+
+/* How far above the stack pointer with which the agent lets a thread go on, by
+ * @follow, the thread's own is. */
+#define DP_FOLLOW_DEPTH 144
 
 /** dp_detour_entry_stub() - "jmp *0(%rip); .quad @target". Return: its bytes */
 unsigned int dp_detour_entry_stub(u8 *code, u64 target);

@@ -7,6 +7,8 @@
 #define DP_TELL_AFTER 0x80000000u
 /* Or with this one, that the hit has not been counted. */
 #define DP_TELL_UNCOUNTED 0x40000000u
+/* Or with this one, that it goes on where the word above says. */
+#define DP_TELL_FOLLOWED 0x20000000u
 /* Bytes of it behind the call: an lea that takes the number off the stack */
 #define DP_TELL_TAIL 8
 /* Offset in struct dp_stack of what says that the thread is in a handler */

@@ -7,7 +7,7 @@
  * code: libgcc and the others through the dynamic linker's tables, debuggers in the
  * file. lib/frames.c puts pages there.
  */
-#define STUBS 0x400000		/* DP_STUB_BYTES */
+#define STUBS 0x800000		/* DP_STUB_BYTES */
 #define FRAMES 0x1000000	/* 64 bytes a stub */
 
 	.bss
@@ -22,7 +22,7 @@
  *
  *	page = pc & ~0xfff	frames = page + *(u64 *)page
  *
- * it is at frames + (pc & 0xfff) / 16 * 64. Its place, not its value: some
+ * it is at frames + (pc & 0xfff) / 32 * 64. Its place, not its value: some
  * unwinders write there.
  */
 	.cfi_startproc simple
@@ -33,7 +33,7 @@
 	.cfi_escape 0x0a, 0xff, 0x0f, 0x20, 0x1a /* const2u 0xfff; not; and */
 	.cfi_escape 0x12, 0x06, 0x22 /* dup; deref; plus */
 	.cfi_escape 0x80, 0, 0x0a, 0xff, 0x0f, 0x1a /* breg16; const2u 0xfff; and */
-	.cfi_escape 0x34, 0x25, 0x36, 0x24, 0x22 /* lit4; shr; lit6; shl; plus */
+	.cfi_escape 0x35, 0x25, 0x36, 0x24, 0x22 /* lit5; shr; lit6; shl; plus */
 dp_stub_room:
 	.skip	STUBS
 	.cfi_endproc

@@ -368,6 +368,23 @@ dp_call_entry:
 	call	dp_call_resume
 	jmp	dp_load_here
 
+/*
+ * The detour of a function that is followed calls: the number on the stack, and
+ * above it where it goes on.
+ */
+	.globl	dp_follow_entry
+	.hidden	dp_follow_entry
+	.balign 64
+dp_follow_entry:
+	push	$DP_USER_SS
+	push	%rax			/* sp */
+	pushfq
+	push	$DP_USER_CS
+	push	%rax			/* ip */
+	push	$-1			/* orig_ax */
+	save_gprs
+	jmp	5b
+
 /* A handler called from there has been given up: rbx is its frame, r12 the
  * thread's struct dp_stack. */
 	.globl	dp_call_fast_up

@@ -53,6 +53,35 @@ static void call_agent(struct dp_out *o, u64 entry, u32 number)
 	move_stack(o, RED_ZONE + 8);
 }
 
+/* Behind the descriptor. */
+#define FOLLOW_TARGET RSEQ_DESCRIPTOR
+#define FOLLOW_HEAD (RSEQ_DESCRIPTOR + 8)
+
+/* push target(%rip); push $number; call entry; jmp *8(%rsp)
+ * target: lea 144(%rsp), %rsp */
+static void call_follow(struct dp_out *o, const struct dp_detour_spec *s,
+			u32 number)
+{
+	DP_PUT(o, 0xff, 0x35);
+	dp_put_rel32(o, o->at + FOLLOW_TARGET);
+	DP_PUT(o, 0x68);
+	dp_put32(o, number | DP_TELL_FOLLOWED);
+	DP_PUT(o, 0xe8);
+	dp_put_rel32(o, s->follow);
+	DP_PUT(o, 0xff, 0x64, 0x24, 0x08);
+}
+
+/* The first instruction's number goes to whoever wants to know. */
+static void call_first(struct dp_out *o, const struct dp_detour_spec *s, u32 more)
+{
+	u32 number = (s->before[0] - 1) | more;
+
+	if (s->follow)
+		call_follow(o, s, number);
+	else
+		call_agent(o, s->entry, number);
+}
+
 static void tell(struct dp_out *o, u64 entry, u32 number)
 {
 	if (!number)
@@ -78,6 +107,7 @@ static void restore(struct dp_out *o)
 struct count {
 	unsigned int slow, to_insn, abort, to_restart;
 	unsigned int restart, first, committed;
+	unsigned int target; /* where a followed call goes on otherwise */
 };
 
 static void aim(struct dp_out *o, unsigned int displacement)
@@ -122,8 +152,7 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 	c->slow = o->len;
 	put_forget(o, s);
 	restore(o);
-	call_agent(o, s->entry,
-		   (s->before[0] - 1) | (s->gate ? DP_TELL_UNCOUNTED : 0));
+	call_first(o, s, s->gate ? DP_TELL_UNCOUNTED : 0);
 	put_to_insn(o, c);
 	DP_PUT(o, 0x0f, 0xb9, 0x3d); /* ud1: the signature is its operand */
 	dp_put32(o, s->rseq->signature);
@@ -134,7 +163,8 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 
 /* mov $gate, %rcx; mov (%rcx), %rcx; jrcxz 1f; jmp tell;
  * 1: mov %fs:self, %rcx; jrcxz over; mov busy(%rcx), %ecx; jrcxz over; tell: … */
-static void put_gate(struct dp_out *o, const struct dp_detour_spec *s)
+static void put_gate(struct dp_out *o, const struct dp_detour_spec *s,
+		     struct count *c)
 {
 	unsigned int to_self, to_tell, to_over, to_idle, to_end;
 
@@ -153,7 +183,11 @@ static void put_gate(struct dp_out *o, const struct dp_detour_spec *s)
 	to_idle = o->len - 1;
 	aim(o, to_tell);
 	restore(o);
-	call_agent(o, s->entry, s->before[0] - 1);
+	call_first(o, s, 0);
+	if (s->follow) {
+		c->target = o->len;
+		move_stack(o, DP_FOLLOW_DEPTH);
+	}
 	DP_PUT(o, 0xeb, 0);
 	to_end = o->len - 1;
 	aim(o, to_over);
@@ -191,7 +225,7 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 	c->committed = o->len;
 	put_forget(o, s);
 	if (s->gate) {
-		put_gate(o, s);
+		put_gate(o, s, c);
 	} else {
 		restore(o);
 		move_stack(o, RED_ZONE);
@@ -211,13 +245,15 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 			 struct dp_detour *d)
 {
 	struct dp_out head = *o;
-	struct count c;
+	struct count c = { 0 };
 
-	o->len = RSEQ_DESCRIPTOR;
+	o->len = s->follow ? FOLLOW_HEAD : RSEQ_DESCRIPTOR;
 	put_slow(o, s, &c);
 	d->start = (u16)o->len;
 	put_count(o, s, &c);
 	put_descriptor(&head, &c);
+	if (s->follow)
+		put64(&head, o->at + c.target);
 }
 
 /* The agent makes the call, and goes back behind it:
