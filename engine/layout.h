@@ -395,7 +395,8 @@ struct dp_stack {
 	u64 alt_sp, alt_size;
 	u64 site;
 	u64 faulting;
-	u64 pad[3];
+	u64 after; /* it runs after an instruction */
+	u64 pad[2];
 	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
 	u64 trapped[21]; /* the registers of a hit by a breakpoint */
 	u64 faulted[21]; /* those of a fault in a handler */
@@ -570,6 +571,9 @@ struct dp_arena_control {
 	u32 stack_size; /* sizeof(struct dp_stack) */
 	u64 task; /* address of u64 (*)(void): the thread as handlers see it */
 	u64 frames; /* address of struct dp_frames */
+	/* Addresses of code that calls the handler in rax so that the stack can
+	 * be unwound from there; before an instruction, and after one */
+	u64 handler_before, handler_after;
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;

@@ -32,6 +32,10 @@ struct dp_frame *dp_frame_of(u64 pc);
  *  Context: any; asks the kernel. */
 bool dp_frame_is_there(const struct dp_frame *f);
 
+/* stubs.S: see struct dp_arena_control */
+extern const char dp_handler_before[] __attribute__((visibility("hidden")));
+extern const char dp_handler_after[] __attribute__((visibility("hidden")));
+
 /** dp_frame_leave() - it is in no list any more, and its slot is the program's own
  *  again. Context: nobody else is in the process. */
 void dp_frame_leave(struct dp_frame *f);

@@ -100,6 +100,8 @@ static int set_up(struct dp_arena *arena)
 	c->vectors = vectors();
 	c->task = (u64)dp_task_known;
 	c->frames = (u64)dp_frames();
+	c->handler_before = (u64)dp_handler_before;
+	c->handler_after = (u64)dp_handler_after;
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 AT(DP_O_SELF_OFFSET, struct dp_arena_control, self_offset);
 AT(DP_O_SITE_OFF, struct dp_arena_control, site_off);
 AT(DP_O_VECTORS, struct dp_arena_control, vectors);
+AT(DP_O_HANDLER_BEFORE, struct dp_arena_control, handler_before);
 AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
 AT(DP_O_SHARERS, struct dp_arena, hit.sharers);
 AT(DP_O_SITE_ADDR, struct dp_site_entry, addr);
@@ -109,14 +110,15 @@ void dp_call_give_up(u32 probe)
 	__atomic_fetch_add(&dp_arena.hit.news, 1, __ATOMIC_RELEASE);
 }
 
-static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a, u64 b)
+static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
+		   u64 b, u64 via)
 {
 	struct dp_given given;
 	u64 before = stack->guard;
 	u32 outer = stack->probe;
 
 	stack->probe = probe + 1;
-	given = dp_guard(handler, a, b, 0, &stack->guard);
+	given = dp_guard(handler, a, b, 0, &stack->guard, via);
 	stack->guard = before;
 	stack->probe = outer;
 	if (!given.up)
@@ -133,11 +135,14 @@ u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 	bool knows_errno = dp_arena.control.errno_offset;
 	s32 error;
 
+	/* Nothing that needs so little looks at the stack. */
 	if (!needs)
-		return guarded(stack, probe, handler, a, b);
+		return guarded(stack, probe, handler, a, b, 0);
 	error = knows_errno ? *errno_of() : 0;
 	dp_vectors_save(stack->vectors, level, x87);
-	value = guarded(stack, probe, handler, a, b);
+	value = guarded(stack, probe, handler, a, b,
+			stack->after ? dp_arena.control.handler_after :
+				       dp_arena.control.handler_before);
 	dp_vectors_restore(stack->vectors, level, x87);
 	if (knows_errno)
 		*errno_of() = error;
@@ -260,6 +265,7 @@ static void run(void *arg)
 	stack->x87 = call->site->x87 && !call->signal;
 	stack->hits++;
 	stack->faulting = 0;
+	stack->after = call->after;
 	__asm__ volatile("" : : : "memory");
 	hidden = hide_alternate(stack, call->on_alt);
 	if (call->after)

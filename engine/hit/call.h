@@ -125,7 +125,8 @@ struct dp_given {
 };
 
 /* entry.S, vectors.S */
-struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard);
+/** dp_guard() - @via: of code that calls it, or 0 */
+struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard, u64 via);
 extern const char dp_guard_up[], dp_call_fast_up[], dp_jprobe_return[];
 void dp_vectors_save(u8 *area, u64 level, u64 x87);
 void dp_vectors_restore(const u8 *area, u64 level, u64 x87);

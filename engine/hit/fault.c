@@ -86,7 +86,7 @@ static void ask(void *arg)
 		if (!p->fault || !p->enabled)
 			continue;
 		given = dp_guard(p->fault, p->user, (u64)f->regs, f->trap,
-				 &f->stack->guard);
+				 &f->stack->guard, 0);
 		f->dealt_with = !given.up && (u32)given.value;
 	}
 	f->stack->faulting = 0;
@@ -144,7 +144,7 @@ static bool mended(struct fault *f, struct dp_ucontext *uc)
 	dp_regs_from(regs, &uc->mc);
 	f->stack->faulting = (u64)__builtin_frame_address(0);
 	given = dp_guard(p->fault, p->user, (u64)regs, f->trap,
-			 &f->stack->guard);
+			 &f->stack->guard, 0);
 	f->stack->faulting = 0;
 	f->stack->guard = guard;
 	if (given.up || !(u32)given.value)

@@ -482,6 +482,7 @@ static void run(void *arg)
 	stack->site = 0;
 	/* A result may be in there, and leaves enough room. */
 	stack->x87 = 0;
+	stack->after = 0;
 	stack->hits++;
 	__asm__ volatile("" : : : "memory");
 	if (leave_frame(stack, e->frame))

@@ -68,4 +68,62 @@ dp_frame_pad:
 	jmp	*dp_stub_unwound(%rip)
 	.size	dp_frame_pad, .-dp_frame_pad
 
+/*
+ * Handlers that may want to look at the stack are called from here: rax is the
+ * handler, rsi what it gets as its registers. Unwinders find that the probed code has
+ * called us, with these registers; it is like a signal's frame, because the stack is
+ * another. A handler that comes before an instruction has the address behind its
+ * breakpoint in them, so that one less is the instruction's; and a return handler has
+ * that behind a call.
+ */
+	/* of register \number, in struct pt_regs */
+	.macro	register_at number, offset
+	.if	\offset < 64
+	.cfi_escape 0x10, \number, 2, 0x73, \offset /* expression: breg3 (rbx) */
+	.else
+	.cfi_escape 0x10, \number, 3, 0x73, \offset % 128 + 128, \offset / 128
+	.endif
+	.endm
+
+	.macro	handler_frame name, less
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+\name:
+	.cfi_startproc simple
+	.cfi_signal_frame
+	.cfi_escape 0x0f, 4, 0x73, 152 % 128 + 128, 152 / 128, 0x06 /* CFA: sp */
+	.cfi_escape 0x10, 16, 2, 0x77, 0 /* return address: at rsp */
+	register_at 0, 80
+	register_at 1, 96
+	register_at 2, 88
+	register_at 3, 40
+	register_at 4, 104
+	register_at 5, 112
+	register_at 6, 32
+	register_at 8, 72
+	register_at 9, 64
+	register_at 10, 56
+	register_at 11, 48
+	register_at 12, 24
+	register_at 13, 16
+	register_at 14, 8
+	register_at 15, 0
+	push	%rbx
+	sub	$8, %rsp
+	mov	128(%rsi), %rcx
+	sub	$\less, %rcx
+	push	%rcx
+	mov	%rsi, %rbx
+	call	*%rax
+	add	$16, %rsp
+	pop	%rbx
+	ret
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	handler_frame dp_handler_before, 1
+	handler_frame dp_handler_after, 0
+
 	.section .note.GNU-stack, "", @progbits

@@ -347,7 +347,7 @@ dp_call_entry:
 	mov	DP_O_PROBE_PRE(%r13), %rax
 	mov	DP_O_PROBE_USER(%r13), %rdi
 	mov	%rbx, %rsi
-	call	*%rax
+	call	*dp_arena+DP_O_HANDLER_BEFORE(%rip)
 	mov	%eax, %r13d
 	lea	DP_O_STACK_VECTORS(%r12), %rdi
 	pop	%rdx
@@ -403,7 +403,7 @@ dp_load_here:
 	iretq
 
 /*
- * dp_guard(handler, a, b, c, guard): call a handler so that it can be given up:
+ * dp_guard(handler, a, b, c, guard, via): call a handler so that it can be given up:
  * a thread whose stack pointer is set to *guard goes on at dp_guard_up.
  */
 	.globl	dp_guard
@@ -422,7 +422,9 @@ dp_guard:
 	mov	%rsi, %rdi
 	mov	%rdx, %rsi
 	mov	%rcx, %rdx
-	call	*%rax
+	test	%r9, %r9
+	cmovz	%rax, %r9
+	call	*%r9
 	xor	%edx, %edx
 1:	cld
 	add	$8, %rsp

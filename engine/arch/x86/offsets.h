@@ -9,8 +9,9 @@
 #define DP_O_SITE_OFF 56
 #define DP_O_ERRNO_OFFSET 168
 #define DP_O_VECTORS 172
+#define DP_O_HANDLER_BEFORE 208
 /* struct dp_arena */
-#define DP_O_SHARERS 21764
+#define DP_O_SHARERS 21780
 /* struct dp_site_entry */
 #define DP_O_SITE_SIZE 168
 #define DP_O_SITE_ADDR 0
