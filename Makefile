@@ -301,10 +301,14 @@ BENCH_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out bench/victim.c bench/twins%.c,
 $(B)/bench/bench: $(BENCH_OBJ) $(B)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(BENCH_OBJ) $(B)/libcore.a $(LIBS)
 
-$(B)/bench/self/self: bench/self/main.c bench/self/many.S $(B)/libdprobes.so.1
+$(B)/bench/self/throw.o: bench/self/throw.cc bench/self/throw.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ bench/self/main.c bench/self/many.S \
-		-L$(B) -ldprobes -Wl,-rpath,'$$ORIGIN/../..'
+	$(Q)$(CXX) -O2 -g -I. -c -o $@ $<
+
+$(B)/bench/self/self: bench/self/main.c bench/self/many.S $(B)/bench/self/throw.o $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -I. -D_GNU_SOURCE -o $@ bench/self/main.c bench/self/many.S \
+		$(B)/bench/self/throw.o -L$(B) -ldprobes -lstdc++ -Wl,-rpath,'$$ORIGIN/../..'
 
 BENCH_PEERS := $(B)/bench/twins \
 	$(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),$(B)/bench/twins-lttng)

@@ -6,6 +6,7 @@
  * Every round measures everything once, the same call without a probe as well.
  */
 #include <dprobes/kprobes.h>
+#include "bench/self/throw.h"
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -66,6 +67,31 @@ static int returned(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
+static int entered(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	count += regs->di;
+	return 0;
+}
+
+static unsigned long long ticks, slowest;
+
+/* How long a call takes, by the processor's clock. */
+static int DP_HANDLER_GPR started(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	*(unsigned long long *)ri->data = __builtin_ia32_rdtsc();
+	return 0;
+}
+
+static int DP_HANDLER_GPR stopped(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	unsigned long long took = __builtin_ia32_rdtsc() -
+				  *(unsigned long long *)ri->data;
+
+	ticks += took;
+	slowest = took > slowest ? took : slowest;
+	return 0;
+}
+
 static int twin(int a, int b)
 {
 	count++;
@@ -107,6 +133,7 @@ struct cost {
 	kprobe_pre_handler_t pre;
 	kprobe_post_handler_t post;
 	bool k, r, j;
+	kretprobe_handler_t entry, ret;
 };
 
 static const struct cost costs[] = {
@@ -114,7 +141,8 @@ static const struct cost costs[] = {
 	{ .name = "handler", .note = "general registers only, full pt_regs", .optimized = true, .pre = gpr, .k = true },
 	{ .name = "handler_vector", .note = "floating point in the handler", .optimized = true, .pre = ordinary, .k = true },
 	{ .name = "handler_all", .note = "calls through a pointer: all vector state, x87", .optimized = true, .pre = through_pointer, .k = true },
-	{ .name = "pair", .note = "entry and return", .optimized = true, .r = true },
+	{ .name = "pair", .note = "entry and return, a handler each", .optimized = true, .r = true, .entry = entered },
+	{ .name = "pair_timed", .note = "latency of the call: two timestamps", .optimized = true, .r = true, .entry = started, .ret = stopped },
 	{ .name = "self_trap", .note = "breakpoint", .pre = gpr, .k = true },
 	{ .name = "k", .note = "kprobe with a post_handler", .optimized = true, .pre = gpr, .post = post, .k = true },
 	{ .name = "b", .note = "kprobe by breakpoint", .pre = gpr, .k = true },
@@ -135,7 +163,9 @@ static double measure(const struct cost *c)
 			    .pre_handler = c->pre,
 			    .post_handler = c->post };
 	struct kretprobe r = { .kp.addr = (kprobe_opcode_t *)bench_function,
-			       .handler = returned };
+			       .entry_handler = c->entry,
+			       .handler = c->ret ? c->ret : returned,
+			       .data_size = sizeof(unsigned long long) };
 	struct jprobe j = { .kp.addr = (kprobe_opcode_t *)bench_function,
 			    .entry = (void *)twin };
 	bool slow = !c->optimized || c->post || c->j;
@@ -162,6 +192,27 @@ static double measure(const struct cost *c)
 		unregister_kretprobe(&r);
 	dp_kprobes_optimization(1);
 	return cost - call_cost(CALLS);
+}
+
+#define THROWS 5000
+
+/* Return probes on all functions that an exception passes. */
+static void throw_once(double *bare, double *probed)
+{
+	struct kretprobe r[] = {
+		{ .kp.symbol_name = "bench_throw1", .handler = returned },
+		{ .kp.symbol_name = "bench_throw2", .handler = returned },
+		{ .kp.symbol_name = "bench_throw3", .handler = returned },
+	};
+	struct kretprobe *all[] = { &r[0], &r[1], &r[2] };
+	int err;
+
+	*bare = bench_throw_cost(THROWS);
+	err = register_kretprobes(all, 3);
+	if (err)
+		die("throw", err);
+	*probed = bench_throw_cost(THROWS);
+	unregister_kretprobes(all, 3);
 }
 
 static struct kprobe probes[MANY], *list[MANY];
@@ -258,6 +309,21 @@ static void print_many(void)
 	print("off_50k_single", "ms", v[5], 1, "and off again");
 }
 
+static void print_throw(void)
+{
+	double v[3][ROUNDS];
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		throw_once(&v[0][i], &v[1][i]);
+		v[2][i] = v[1][i] / v[0][i];
+	}
+	print("throw", "ns", v[0], ROUNDS, "through three functions, no probe");
+	print("throw_probed", "ns", v[1], ROUNDS,
+	      "and with a return probe on each");
+	print("ratio_throw", "1", v[2], ROUNDS, "of the two");
+}
+
 static double value_of(const double *values, const char *name)
 {
 	int i;
@@ -326,6 +392,7 @@ int main(void)
 	for (i = 0; i < NR_COSTS; i++)
 		medians[i] = print(costs[i].name, "ns", v[i], ROUNDS,
 				   costs[i].note);
+	print_throw();
 	print_many();
 	print_table(medians);
 	return 0;
