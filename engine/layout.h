@@ -377,6 +377,7 @@ struct dp_frames {
  * @guard: stack pointer with which the handler can be given up
  * @frames: address of the innermost call's that is followed
  * @spare: number of a free frame, the thread's own list of them; @nr_spare
+ * @patience: calls to be missed before it is looked again for frames that were left
  * @hints: where to look for a free instance first
  * @faulting: while a fault_handler runs, a stack pointer above it
  * @alt_sp, @alt_size: the thread's alternate signal stack; @alt_off: we have hidden
@@ -403,6 +404,7 @@ struct dp_stack {
 	u64 saved[21]; /* a jprobe's registers, and where they go on */
 	u64 words[8]; /* the arguments on the stack */
 	u32 spare, nr_spare;
+	u32 patience, unused;
 	u32 hints[DP_HINTS];
 };
 

@@ -82,6 +82,11 @@ static int may_be_followed(struct kretprobe *rp)
 			"a return probe belongs to the beginning of a function, and offset is %u",
 			rp->kp.offset);
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
+	/* Entered by a jump: no return address is where it would be. */
+	if (name && !offset && strstr(name, ".cold"))
+		return dp_diag_set(
+			dp_last(), -EINVAL,
+			"%s is a part of a function, and nobody calls it", name);
 	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
 		if ((name && !offset && !strcmp(name, never[i])) ||
 		    (rp->kp.symbol_name &&

@@ -22,7 +22,8 @@
  *   dp_port_tid()       thread id in the target's own namespace
  *   dp_port_ticks()     the clock that all CPUs share, in its own unit
  *   dp_port_sigaction() set a signal's action, bypassing our own hook
- *   dp_port_sigmask()   set the thread's signal mask
+ *   dp_port_sigmask()   set the thread's signal mask; dp_port_swap_sigmask() tells
+ *                       what it was
  *   dp_port_requeue()   queue a signal with its siginfo to this thread
  *   dp_port_drop()      give private copies of text pages back
  */

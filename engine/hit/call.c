@@ -32,6 +32,7 @@ AT(DP_O_PROBE_NEEDS, struct dp_probe_entry, pre_needs);
 AT(DP_O_PROBE_USER, struct dp_probe_entry, user);
 AT(DP_O_PROBE_PRE, struct dp_probe_entry, pre);
 AT(DP_O_STACK_BUSY, struct dp_stack, busy);
+AT(DP_O_STACK_JUMPED, struct dp_stack, jumped);
 AT(DP_O_STACK_HITS, struct dp_stack, hits);
 AT(DP_O_STACK_SP, struct dp_stack, sp);
 AT(DP_O_STACK_REGS, struct dp_stack, regs);
@@ -48,6 +49,7 @@ _Static_assert(DP_O_SITE_SIZE == sizeof(struct dp_site_entry), "site");
 _Static_assert(DP_DETOUR_BUSY == __builtin_offsetof(struct dp_stack, busy),
 	       "busy");
 _Static_assert(DP_O_BUSY_FAST == DP_BUSY_FAST, "busy");
+_Static_assert(DP_O_BUSY_HANDLER == DP_BUSY_HANDLER, "busy");
 _Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");
 _Static_assert(DP_O_STACK_SIZE == sizeof(struct dp_stack), "stack");
 
@@ -205,12 +207,12 @@ static void follow(struct call *call)
 {
 	const struct dp_jump *j = &call->site->jump;
 
+	/* Also where the stub will: a signal may come before that. */
+	dp_return_divert(call->begun);
 	if (call->target && !call->obeyed &&
 	    call->regs->sp == call->begun->slot)
 		*call->target = dp_return_through(call->begun,
 						  j->base + j->insn[0]);
-	else
-		dp_return_divert(call->begun);
 }
 
 static void each_after(struct call *call)
@@ -235,7 +237,7 @@ static bool on_alternate(const struct dp_stack *stack, u64 addr)
 /* A signal that comes while we are on our own stack would be put where the
  * interrupted handler's frame is, or the kernel's of this hit, were the alternate
  * stack still known. */
-static bool hide_alternate(struct dp_stack *stack, bool in_use)
+bool dp_call_hide_alternate(struct dp_stack *stack, bool in_use)
 {
 	if (!in_use && !on_alternate(stack, stack->sp))
 		return false;
@@ -244,21 +246,19 @@ static bool hide_alternate(struct dp_stack *stack, bool in_use)
 	return true;
 }
 
-static void show_alternate(struct dp_stack *stack)
+void dp_call_show_alternate(struct dp_stack *stack)
 {
 	dp_port_set_altstack(stack->alt_sp, stack->alt_size);
 	stack->alt_off = 0;
 }
 
 /* On the thread's own handler stack. */
-static void run(void *arg)
+static u32 run(void *arg)
 {
 	struct call *call = arg;
 	struct dp_stack *stack = call->stack;
 	bool hidden;
 
-	stack->busy = DP_BUSY_HANDLER;
-	stack->jumped = 0;
 	stack->sp = call->regs->sp;
 	stack->regs = (u64)call->regs;
 	stack->site = (u64)call->site;
@@ -267,7 +267,7 @@ static void run(void *arg)
 	stack->faulting = 0;
 	stack->after = call->after;
 	__asm__ volatile("" : : : "memory");
-	hidden = hide_alternate(stack, call->on_alt);
+	hidden = dp_call_hide_alternate(stack, call->on_alt);
 	if (call->after)
 		each_after(call);
 	else
@@ -276,10 +276,9 @@ static void run(void *arg)
 		follow(call);
 	/* Also where the kernel would: we may come here a second time. */
 	if (hidden)
-		show_alternate(stack);
+		dp_call_show_alternate(stack);
 	__asm__ volatile("" : : : "memory");
-	if (!stack->jumped)
-		stack->busy = 0;
+	return stack->jumped ? DP_BUSY_HANDLER : 0;
 }
 
 /* Return: false if no handler may run. */
@@ -298,7 +297,7 @@ static bool enter(struct call *call, u64 sp)
 	}
 	/* Who left a handler has left it hidden. */
 	if (call->stack->alt_off)
-		show_alternate(call->stack);
+		dp_call_show_alternate(call->stack);
 	return true;
 }
 
@@ -322,9 +321,30 @@ static bool enter_signal(struct call *call, struct dp_ucontext *uc)
 	return true;
 }
 
+/*
+ * From the alternate stack to ours and back: in between the kernel may not put a
+ * signal there, and only on ours it can be told so.
+ */
+void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
+		  u32 (*function)(void *))
+{
+	bool shut = on_alternate(stack, sp);
+	u64 mask = 0;
+
+	if (shut)
+		mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
+	dp_call_busy(arg, function, stack);
+	if (shut)
+		dp_port_sigmask(mask);
+}
+
 static void go(struct call *call)
 {
-	dp_call_on(call, run, call->stack);
+	/* In a signal's frame they wait already. */
+	if (call->signal)
+		dp_call_busy(call, run, call->stack);
+	else
+		dp_call_away(call->stack, call->regs->sp, call, run);
 }
 
 static bool is_mine(void)

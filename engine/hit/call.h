@@ -125,6 +125,9 @@ struct dp_given {
 };
 
 /* entry.S, vectors.S */
+/** dp_call_busy() - call @function(@arg) on a thread's own stack. Return: from there,
+ *  what @busy is to be */
+void dp_call_busy(void *arg, u32 (*function)(void *), struct dp_stack *stack);
 /** dp_guard() - @via: of code that calls it, or 0 */
 struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard, u64 via);
 extern const char dp_guard_up[], dp_call_fast_up[], dp_jprobe_return[];
@@ -137,6 +140,17 @@ static inline const struct dp_site_entry *dp_site_at(u32 index)
 
 	return &sites[index];
 }
+
+/** dp_call_away() - call @function(@arg) on a thread's own stack. Its stack pointer
+ *  was @sp. Signals wait if that is on its alternate stack. */
+void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
+		  u32 (*function)(void *));
+
+/** dp_call_hide_alternate() - the kernel is not to put a signal's frame on the
+ *  alternate stack, because the thread has left that for ours; @in_use: or has a
+ *  frame there. Return: true if it has to be shown again. */
+bool dp_call_hide_alternate(struct dp_stack *stack, bool in_use);
+void dp_call_show_alternate(struct dp_stack *stack);
 
 /** dp_call_give_up() - a probe's handler has faulted: it is not called any more */
 void dp_call_give_up(u32 probe);

@@ -68,13 +68,12 @@ static const struct dp_site_entry *copied(u64 pc, u64 *addr)
 }
 
 /* On the handler stack: ask the probes of the site. */
-static void ask(void *arg)
+static u32 ask(void *arg)
 {
 	struct fault *f = arg;
 	struct dp_given given;
 	u32 i;
 
-	f->stack->busy = DP_BUSY_HANDLER;
 	f->stack->sp = f->regs->sp;
 	f->stack->regs = (u64)f->regs;
 	f->stack->hits++;
@@ -90,7 +89,7 @@ static void ask(void *arg)
 		f->dealt_with = !given.up && (u32)given.value;
 	}
 	f->stack->faulting = 0;
-	f->stack->busy = 0;
+	return 0;
 }
 
 /* Where this signal's frame is nobody else is to put his. */
@@ -101,7 +100,7 @@ static void ask_hidden(struct fault *f, const struct dp_ucontext *uc)
 
 	if (in_use)
 		dp_port_set_altstack(0, 0);
-	dp_call_on(f, ask, f->stack);
+	dp_call_busy(f, ask, f->stack);
 	if (in_use)
 		dp_port_set_altstack(sp, size);
 }

@@ -25,6 +25,8 @@
 #define INDEX 0xffffffffull
 /* Of calls that were left by longjmp, looked at before a new one. */
 #define STEPS 64
+/* Looking at one takes a system call. */
+#define PATIENCE 16
 
 static struct dp_frames *frames(void)
 {
@@ -222,13 +224,14 @@ static void abandon(struct dp_stack *stack, struct dp_frame *f)
 	push(&frames()->left, f);
 }
 
-/* Is its call still to return? Asked of the kernel: its stack may be gone. */
+/* Is its call still to return? Asked of the kernel: its stack may be gone. On its
+ * way from the stub to us its number is there. */
 static bool is_there(const struct dp_frame *f)
 {
 	u64 now;
 
 	return dp_port_read(&now, f->slot, sizeof(now)) == sizeof(now) &&
-	       now == stub_of(f) + DP_STUB_BACK;
+	       (now == stub_of(f) + DP_STUB_BACK || now == number_of(f));
 }
 
 /*
@@ -253,21 +256,36 @@ static void drop_same(struct dp_stack *stack, u64 sp)
 	}
 }
 
-/* Instances are short: those of calls that this thread has left otherwise. */
-static void drop_left(struct dp_stack *stack)
+/*
+ * Instances are short: those of calls that this thread has left otherwise. Where
+ * there were none, as in a deep recursion, it is not looked again before so many
+ * calls have been missed that looking costs them next to nothing.
+ * Return: false if there were none.
+ */
+static bool drop_left(struct dp_stack *stack)
 {
 	u64 *link = &stack->frames;
+	u32 looked = 0, dropped = 0;
 
+	if (stack->patience) {
+		stack->patience--;
+		return false;
+	}
 	while (*link) {
 		struct dp_frame *f = frame(*link);
 
+		looked++;
 		if (is_there(f)) {
 			link = &f->next;
 			continue;
 		}
 		*link = f->next;
 		abandon(stack, f);
+		dropped++;
 	}
+	if (!dropped)
+		stack->patience = PATIENCE * looked;
+	return dropped;
 }
 
 void dp_return_drop(struct dp_stack *stack)
@@ -314,9 +332,8 @@ static struct dp_instance *take_any(struct dp_follow *f, struct dp_stack *stack)
 {
 	struct dp_instance *ri = take(f, stack);
 
-	if (ri || !stack->frames)
+	if (ri || !stack->frames || !drop_left(stack))
 		return ri;
-	drop_left(stack);
 	return take(f, stack);
 }
 
@@ -469,14 +486,13 @@ static void finish_all(struct ending *e, u64 instances)
 }
 
 /* On the handler stack, where no hit is handled that a signal brings. */
-static void run(void *arg)
+static u32 run(void *arg)
 {
 	struct ending *e = arg;
 	struct dp_stack *stack = e->stack;
 	u64 instances = e->frame->instances;
+	bool hidden;
 
-	stack->busy = DP_BUSY_HANDLER;
-	stack->jumped = 0;
 	stack->sp = e->regs->sp;
 	stack->regs = (u64)e->regs;
 	stack->site = 0;
@@ -485,12 +501,14 @@ static void run(void *arg)
 	stack->after = 0;
 	stack->hits++;
 	__asm__ volatile("" : : : "memory");
+	hidden = dp_call_hide_alternate(stack, false);
 	if (leave_frame(stack, e->frame))
 		finish_all(e, instances);
 	else
 		late(e->frame);
-	__asm__ volatile("" : : : "memory");
-	stack->busy = 0;
+	if (hidden)
+		dp_call_show_alternate(stack);
+	return 0;
 }
 
 /* There is no room for this thread's handlers. */
@@ -525,7 +543,7 @@ static void end_call(struct dp_returned *at, enum dp_call_end how)
 		return;
 	e.stack = dp_stack_mine();
 	if (e.stack)
-		dp_call_on(&e, run, e.stack);
+		dp_call_away(e.stack, at->regs.sp, &e, run);
 	else
 		end_unseen(&e);
 }

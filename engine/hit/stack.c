@@ -137,7 +137,8 @@ static bool interrupts(const struct dp_stack *stack)
 			return word[FRAME_SP] - dp_stack_low(stack) <
 			       DP_STACK_SIZE - DP_PAGE;
 	}
-	return true;
+	/* It is something else than a signal's handler that runs there. */
+	return !on_alternate(stack, stack->sp);
 }
 
 void dp_stack_ask_alternate(void)
@@ -176,6 +177,5 @@ bool dp_stack_nested(const struct dp_stack *stack, u64 sp)
 		return true;
 	if (stack->jumped)
 		return sp <= stack->sp;
-	return on_alternate(stack, sp) && !on_alternate(stack, stack->sp) &&
-	       interrupts(stack);
+	return on_alternate(stack, sp) && interrupts(stack);
 }

@@ -176,6 +176,16 @@ static inline int dp_port_sigaction(u32 sig,
 			       DP_SIGSET_BYTES, 0, 0);
 }
 
+/** dp_port_swap_sigmask() - set the thread's mask. Return: what it was */
+static inline u64 dp_port_swap_sigmask(u64 mask)
+{
+	u64 was = 0;
+
+	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&mask, (u64)&was,
+		   DP_SIGSET_BYTES, 0, 0);
+	return was;
+}
+
 static inline void dp_port_sigmask(u64 mask)
 {
 	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&mask, 0,

@@ -58,6 +58,30 @@ dp_call_on:
 	ret
 
 /*
+ * dp_call_busy(arg, function, stack): the same on a thread's own stack, which is
+ * busy as long as there is anything on it: a signal's handler may come between any
+ * two instructions, on the alternate stack, and is told by that not to use this one.
+ * What the function returns is @busy afterwards.
+ */
+	.globl	dp_call_busy
+	.hidden	dp_call_busy
+	.balign 16
+dp_call_busy:
+	push	%rbp
+	push	%rbx
+	mov	%rsp, %rbp
+	mov	%rdx, %rbx
+	mov	%rdx, %rsp
+	movl	$0, DP_O_STACK_JUMPED(%rbx)
+	movl	$DP_O_BUSY_HANDLER, DP_O_STACK_BUSY(%rbx)
+	call	*%rsi
+	mov	%eax, DP_O_STACK_BUSY(%rbx)
+	mov	%rbp, %rsp
+	pop	%rbx
+	pop	%rbp
+	ret
+
+/*
  * A detour tells of its site: the number on the stack, above it the red zone,
  * below it the way back. struct dp_detour_frame is built on the stack. Any
  * register of it may be changed.

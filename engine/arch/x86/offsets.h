@@ -23,13 +23,14 @@
 #define DP_O_PROBE_PRE 40
 /* struct dp_stack */
 #define DP_O_STACK_BUSY 4
+#define DP_O_STACK_JUMPED 8
 #define DP_O_STACK_HITS 16
 #define DP_O_STACK_SP 24
 #define DP_O_STACK_REGS 40
 #define DP_O_STACK_ALT_SP 64
 #define DP_O_STACK_ALT_SIZE 72
 #define DP_O_STACK_VECTORS 128
-#define DP_O_STACK_SIZE 3136
+#define DP_O_STACK_SIZE 3200
 /* struct dp_regs, with what is behind it in struct dp_call_frame */
 #define DP_O_REGS_ORIG_AX 120
 #define DP_O_REGS_IP 128
@@ -39,6 +40,7 @@
 #define DP_O_NUMBER 176
 #define DP_O_FRAME_SIZE 184
 
+#define DP_O_BUSY_HANDLER 1
 #define DP_O_BUSY_FAST 2
 #define DP_STACK_BYTES 0x10000 /* DP_STACK_SIZE */
 
