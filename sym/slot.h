@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * frame: where the return address is, at each instruction of a piece of code.
+ *
+ * Told by .eh_frame, or found out from the code where nothing is told. Addresses are
+ * those of the file.
+ */
+#ifndef DP_SYM_SLOT_H
+#define DP_SYM_SLOT_H
+
+#include "sym/code.h"
+
+/** struct dp_exits - what it takes to look at the functions of a module */
+struct dp_exits {
+	const struct dp_code_map *map;
+	u8 *code[DP_TEXT_MAX]; /* of each segment of the map */
+	struct dp_fdes fdes;
+	struct dp_eh frames;
+	struct dp_relocs stubs; /* of these, the PLTs only */
+	struct dp_rows rows, other; /* of the piece, of one asked for besides */
+};
+
+/* The same as dp_exits_open(), of a file. */
+int dp_exits_load(const struct dp_elf *elf, const struct dp_code_map *map,
+		  struct dp_exits **exits);
+
+/** struct dp_slots - of one piece, good until the next one is asked for */
+struct dp_slots {
+	const struct dp_rows *rows;
+};
+
+/* -EILSEQ: not known; -ENOMEM. */
+int dp_slots_of(struct dp_exits *ex, const struct dp_piece *p,
+		struct dp_slots *frame);
+/* The stack pointer is at the return address. */
+bool dp_slots_are_home(const struct dp_slots *frame, u64 addr);
+
+const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_piece *p);
+/* Do calls arrive at @addr? It is known by name, or as an address. */
+bool dp_is_entry(struct dp_exits *ex, u64 addr);
+/* The first such address in [start, end), or @end. */
+u64 dp_next_entry(struct dp_exits *ex, u64 start, u64 end);
+/* Is the stack there as behind a call? Where nothing is told, it may be. */
+bool dp_starts_home(struct dp_exits *ex, u64 addr);
+/* In a procedure linkage table? */
+bool dp_is_stub(const struct dp_exits *ex, u64 addr);
+
+#endif

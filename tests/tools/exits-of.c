@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * exits-of: what is known of the exits of a file's functions: exits-of FILE
+ * [NAME]. Prints how many functions are refused, and why, and those that read their
+ * return address; with a name, the exits of that one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "sym/exits.h"
+#include "sym/slot.h"
+
+static struct dp_elf elf;
+static struct dp_fdes fdes;
+static struct dp_symtab symtab;
+static struct dp_dynsym dynsym;
+static struct dp_code_map *map;
+static struct dp_exits *exits;
+
+static int load(const char *path)
+{
+	struct dp_elf debug;
+	int err = dp_elf_open_fd(&elf, open(path, O_RDONLY | O_CLOEXEC));
+
+	if (err)
+		return err;
+	dp_dynsym_load(&dynsym, &elf);
+	dp_symtab_add_dynsym(&symtab, &dynsym, &elf);
+	dp_symtab_add_symtab(&symtab, &elf, &elf);
+	if (!symtab.full && !dp_debugfile_open(&elf, "", path, &debug))
+		dp_symtab_add_symtab(&symtab, &debug, &elf);
+	dp_fdes_load(&fdes, &elf);
+	err = dp_survey_run(&elf, &fdes, &symtab, &dynsym, 0, &map);
+	if (!err)
+		err = dp_symtab_sort(&symtab);
+	return err ? err : dp_exits_load(&elf, map, &exits);
+}
+
+static bool is_function(const struct dp_sym *s)
+{
+	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) && s->value &&
+	       !dp_sym_is_cold(s);
+}
+
+static void show(const struct dp_sym *s)
+{
+	struct dp_exit_list list;
+	const char *why;
+	size_t i;
+	u64 at = 0;
+	int err = dp_exits_find(exits, s->value, &list, &why);
+
+	if (err)
+		printf("%s: %s: %s\n", s->name, strerror(-err), why);
+	for (i = 0; i < list.n; i++)
+		printf("%s 0x%llx %s%s%s\n", s->name,
+		       (unsigned long long)list.v[i].addr,
+		       list.v[i].kind == DP_EXIT_RET ? "ret" : "tail",
+		       list.v[i].conditional ? " conditional" : "",
+		       list.v[i].shared ? " shared" : "");
+	if (dp_reads_return_address(exits, s->value, &at) > 0)
+		printf("%s reads its return address at 0x%llx\n", s->name,
+		       (unsigned long long)at);
+	dp_exits_free(&list);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static size_t functions, refused, empty, shared, rets, tails, reads;
+
+static void count(const struct dp_sym *s)
+{
+	struct dp_exit_list list;
+	const char *why;
+	size_t i;
+	u64 at = 0;
+
+	functions++;
+	if (dp_exits_find(exits, s->value, &list, &why)) {
+		refused++;
+		printf("refused %s: %s\n", s->name, why);
+	} else if (!list.n) {
+		empty++;
+	}
+	for (i = 0; i < list.n; i++) {
+		rets += list.v[i].kind == DP_EXIT_RET;
+		tails += list.v[i].kind == DP_EXIT_TAIL;
+	}
+	if (list.n)
+		shared += list.v[0].shared;
+	if (dp_reads_return_address(exits, s->value, &at) > 0) {
+		reads++;
+		printf("reads %s at 0x%llx\n", s->name, (unsigned long long)at);
+	}
+	dp_exits_free(&list);
+}
+
+int main(int argc, char **argv)
+{
+	double begin = now(), middle;
+	size_t i;
+	int err;
+
+	if (argc < 2)
+		return 2;
+	err = load(argv[1]);
+	if (err) {
+		fprintf(stderr, "%s: %s\n", argv[1], strerror(-err));
+		return 1;
+	}
+	middle = now();
+	for (i = 0; i < symtab.n_order; i++) {
+		const struct dp_sym *s = &symtab.v[symtab.order[i]];
+
+		if (!is_function(s))
+			continue;
+		if (argc == 2)
+			count(s);
+		else if (!strcmp(s->name, argv[2]))
+			show(s);
+	}
+	if (argc == 2)
+		printf("%zu functions, %zu refused, %zu without exit, %zu shared; %zu rets, %zu tail jumps; "
+		       "%zu read their return address; map %.2f s, questions %.2f s\n",
+		       functions, refused, empty, shared, rets, tails, reads,
+		       middle - begin, now() - middle);
+	return 0;
+}
