@@ -186,6 +186,8 @@ struct dp_past {
 /* NOT_HERE: it was not set by these. @code of @len bytes is the function. */
 enum dp_source dp_past_source(const struct dp_past *past, const u8 *code,
 			      u32 len, u8 reg);
+/* Is there one that loads an offset of a table: movslq (r,r,4),r? */
+bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len);
 static inline void dp_past_add(struct dp_past *past, u32 at)
 {
 	past->at[past->n++ % DP_LOOK_BACK] = at;
@@ -196,6 +198,7 @@ void dp_gaps_scan(struct dp_survey *s);
 void dp_gaps_scan_bytes(struct dp_survey *s, const struct dp_text *t, u64 start,
 			u64 end);
 int dp_gaps_find_padding(struct dp_survey *s);
+bool dp_gaps_is_nops(const u8 *code, u64 len);
 
 /* Tables of offsets from @base, which lies in @piece: its refs from @ref on. */
 void dp_tables_pair(struct dp_survey *s, struct dp_piece *piece, u64 base,

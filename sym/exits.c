@@ -157,6 +157,21 @@ static bool is_inner(const struct dp_code_map *map, u64 at)
 	return lo < map->n_inner && map->inner[lo] == at;
 }
 
+/*
+ * A switch loads an offset and adds what it counts from, or assembly computes how
+ * many steps to leave out. A loader adds where a module lies, and calls by tail.
+ */
+static void see_computed(struct way_out *w, const struct place *p)
+{
+	u8 own = DP_PIECE_INSIDE | DP_PIECE_TABLE | DP_PIECE_PAIR;
+
+	if (!(p->piece->flags & own))
+		add_found(w, p, DP_EXIT_TAIL, 0);
+	else if (!(p->piece->flags & DP_PIECE_INSIDE) &&
+		 !dp_past_has_offset(&p->past, p->code, p->piece->len))
+		refuse(w, "an indirect jump may be a switch or a tail call");
+}
+
 /* jmp *%reg, with the stack as at the entry. */
 static void see_register(struct way_out *w, const struct place *p)
 {
@@ -165,10 +180,8 @@ static void see_register(struct way_out *w, const struct place *p)
 
 	from = dp_past_source(&p->past, p->code, p->piece->len,
 			      p->f.operand.base);
-	if (from == DP_SOURCE_COMPUTED && !(flags & DP_PIECE_JUMP))
-		return;
 	if (from == DP_SOURCE_COMPUTED)
-		refuse(w, "it jumps to an address that it computes");
+		see_computed(w, p);
 	else if (flags & DP_PIECE_INSIDE ||
 		 (from == DP_SOURCE_NOT_HERE &&
 		  flags & (DP_PIECE_TABLE | DP_PIECE_PAIR)))
@@ -194,10 +207,18 @@ static void see_indirect(struct way_out *w, const struct place *p)
 		add_found(w, p, DP_EXIT_TAIL, 0);
 }
 
+static bool is_far_ret(const struct place *p)
+{
+	const u8 *code = p->code + (p->at - p->piece->start);
+	u8 op = code[p->f.opcode_off];
+
+	return !p->f.modrm_off && (op == FAR_RET || op == FAR_RET_IMM) &&
+	       (!p->f.opcode_off ||
+		(p->f.opcode_off == 1 && (code[0] & 0xf0) == 0x40));
+}
+
 static void see(struct way_out *w, const struct place *p)
 {
-	u8 op = p->code[p->at - p->piece->start + p->f.opcode_off];
-
 	switch (p->f.class) {
 	case DP_INSN_RET:
 		see_ret(w, p);
@@ -211,15 +232,14 @@ static void see(struct way_out *w, const struct place *p)
 		see_indirect(w, p);
 		break;
 	case DP_INSN_PLAIN:
-		if (!p->f.modrm_off && (op == FAR_RET || op == FAR_RET_IMM) &&
-		    p->f.len <= 3 && p->f.opcode_off <= 1)
+		if (is_far_ret(p))
 			refuse(w, "it returns to another segment");
 		break;
 	}
 }
 
-/* A compiler ends a function in a call that never returns; exit(2) does not
- * either. */
+/* A compiler ends a function in a call that never returns; rt_sigreturn(2) does
+ * not either. */
 static bool falls_through(u8 class)
 {
 	return class != DP_INSN_JMP && class != DP_INSN_JMP_IND &&
@@ -235,9 +255,7 @@ static void see_end(struct way_out *w, const struct dp_piece *p)
 
 	if (next == w->map->piece + w->map->n_piece)
 		next = NULL;
-	if (next && (next->start == end ||
-		     dp_code_map_padding(w->map, end + w->map->bias,
-					 next->start + w->map->bias)))
+	if (next && dp_exits_nops(w->ex, end, next->start))
 		add_part(w, next);
 	else
 		refuse(w, "it runs on into what is no function");

@@ -29,6 +29,8 @@
 #define INNER_MAX 65536 /* entries of one table */
 #define STRANGE_MAX 32 /* of them in a row that lead out of the function */
 
+#define MOVSLQ 0x63
+
 #define REX_B 1
 #define REX_R 4
 #define REX_W 8
@@ -155,6 +157,25 @@ enum dp_source dp_past_source(const struct dp_past *past, const u8 *code,
 			return from;
 	}
 	return DP_SOURCE_NOT_HERE;
+}
+
+bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len)
+{
+	struct insn_facts f;
+	struct regs r;
+	u32 i, at;
+
+	for (i = 1; i <= DP_LOOK_BACK && i <= past->n; i++) {
+		at = past->at[(past->n - i) % DP_LOOK_BACK];
+		if (dp_insn_facts(code + at, len - at, &f) ||
+		    !falls_through(f.class))
+			break;
+		r = regs_of(code + at, &f);
+		if (f.modrm_off && r.op == MOVSLQ && r.mod != 3 &&
+		    is_one_byte(code + at, &f))
+			return true;
+	}
+	return false;
 }
 
 /*

@@ -82,6 +82,18 @@ static bool is_nop(const u8 *code, const struct insn_facts *f)
 	return op == 0x1f && f->opcode_off && code[f->opcode_off - 1] == 0x0f;
 }
 
+bool dp_gaps_is_nops(const u8 *code, u64 len)
+{
+	struct insn_facts f;
+	u64 at;
+
+	for (at = 0; at < len; at += f.len)
+		if (dp_insn_facts(code + at, len - at, &f) ||
+		    !is_nop(code + at, &f))
+			return false;
+	return true;
+}
+
 /* Length of the padding that starts at @p. */
 static u64 padding_at(const u8 *p, u64 n, bool zeros)
 {

@@ -42,6 +42,8 @@ bool dp_is_entry(struct dp_exits *ex, u64 addr);
 u64 dp_next_entry(struct dp_exits *ex, u64 start, u64 end);
 /* Is the stack there as behind a call? Where nothing is told, it may be. */
 bool dp_starts_home(struct dp_exits *ex, u64 addr);
+/* Does control fall through all of [start, end)? */
+bool dp_exits_nops(const struct dp_exits *ex, u64 start, u64 end);
 /* In a procedure linkage table? */
 bool dp_is_stub(const struct dp_exits *ex, u64 addr);
 

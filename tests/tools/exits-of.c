@@ -77,7 +77,7 @@ static double now(void)
 
 static size_t functions, refused, empty, shared, rets, tails, reads;
 
-static void count(const struct dp_sym *s)
+static void count(u64 value, const char *name)
 {
 	struct dp_exit_list list;
 	const char *why;
@@ -85,9 +85,9 @@ static void count(const struct dp_sym *s)
 	u64 at = 0;
 
 	functions++;
-	if (dp_exits_find(exits, s->value, &list, &why)) {
+	if (dp_exits_find(exits, value, &list, &why)) {
 		refused++;
-		printf("refused %s: %s\n", s->name, why);
+		printf("refused %s: %s\n", name, why);
 	} else if (!list.n) {
 		empty++;
 	}
@@ -97,11 +97,31 @@ static void count(const struct dp_sym *s)
 	}
 	if (list.n)
 		shared += list.v[0].shared;
-	if (dp_reads_return_address(exits, s->value, &at) > 0) {
+	if (dp_reads_return_address(exits, value, &at) > 0) {
 		reads++;
-		printf("reads %s at 0x%llx\n", s->name, (unsigned long long)at);
+		printf("reads %s at 0x%llx\n", name, (unsigned long long)at);
 	}
 	dp_exits_free(&list);
+}
+
+/* What is called, or pointed to, and has no name. */
+static void count_nameless(void)
+{
+	const struct dp_piece *p;
+	const struct dp_sym *s;
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < map->n_piece; i++) {
+		p = &map->piece[i];
+		s = dp_symtab_at(&symtab, p->start);
+		if ((s && s->value == p->start) || dp_is_stub(exits, p->start) ||
+		    !dp_is_entry(exits, p->start))
+			continue;
+		snprintf(name, sizeof(name), "0x%llx",
+			 (unsigned long long)p->start);
+		count(p->start, name);
+	}
 }
 
 int main(int argc, char **argv)
@@ -124,10 +144,12 @@ int main(int argc, char **argv)
 		if (!is_function(s))
 			continue;
 		if (argc == 2)
-			count(s);
+			count(s->value, s->name);
 		else if (!strcmp(s->name, argv[2]))
 			show(s);
 	}
+	if (argc == 2)
+		count_nameless();
 	if (argc == 2)
 		printf("%zu functions, %zu refused, %zu without exit, %zu shared; %zu rets, %zu tail jumps; "
 		       "%zu read their return address; map %.2f s, questions %.2f s\n",
