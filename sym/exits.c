@@ -26,8 +26,6 @@
 #include "sym/exits.h"
 #include "sym/slot.h"
 
-#define PARTS_MAX 64
-
 #define FAR_RET_IMM 0xca
 #define FAR_RET 0xcb
 #define NOTRACK 0x3e
@@ -43,7 +41,7 @@ struct way_out {
 	struct dp_exits *ex;
 	const struct dp_code_map *map;
 	u64 entry;
-	u32 part[PARTS_MAX]; /* pieces */
+	u32 part[DP_PARTS_MAX]; /* pieces */
 	u32 n_part;
 	struct found *found;
 	size_t n_found, room_found;
@@ -83,7 +81,7 @@ static void add_part(struct way_out *w, const struct dp_piece *p)
 {
 	if (has_part(w, p))
 		return;
-	if (w->n_part == PARTS_MAX)
+	if (w->n_part == DP_PARTS_MAX)
 		refuse(w, "it has more parts than any function");
 	else
 		w->part[w->n_part++] = (u32)(p - w->map->piece);
@@ -386,29 +384,47 @@ static void follow(struct way_out *w)
 	}
 }
 
+static void begin(struct way_out *w, struct dp_exits *exits, u64 entry)
+{
+	const struct dp_piece *p = dp_pieces_find(exits->map, entry);
+
+	*w = (struct way_out){ .ex = exits, .map = exits->map, .entry = entry };
+	if (!p) {
+		w->err = -ENOENT;
+		w->why = "no function is there";
+		return;
+	}
+	add_part(w, p);
+	if (!dp_starts_home(exits, entry))
+		refuse(w, "it is not entered there by a call");
+}
+
 int dp_exits_find(struct dp_exits *exits, u64 entry, struct dp_exit_list *list,
 		  const char **why)
 {
-	struct way_out w = { .ex = exits, .map = exits->map };
-	const struct dp_piece *p;
+	struct way_out w;
 
 	*list = (struct dp_exit_list){ 0 };
-	w.entry = entry - w.map->bias;
-	w.why = "no function is there";
-	p = dp_pieces_find(w.map, w.entry);
-	if (!p) {
-		*why = w.why;
-		return -ENOENT;
-	}
-	if (!dp_starts_home(exits, w.entry))
-		refuse(&w, "it is not entered there by a call");
-	add_part(&w, p);
+	begin(&w, exits, entry - exits->map->bias);
 	follow(&w);
 	if (!w.err)
 		w.err = hand_over(&w, list);
 	free(w.found);
-	*why = w.why;
+	*why = w.err == -ENOMEM ? "out of memory" : w.why;
 	return w.err;
+}
+
+int dp_exits_parts(struct dp_exits *exits, u64 entry, u32 part[DP_PARTS_MAX],
+		   u32 *n)
+{
+	struct way_out w;
+
+	begin(&w, exits, entry);
+	follow(&w);
+	free(w.found);
+	memcpy(part, w.part, w.n_part * sizeof(*part));
+	*n = w.n_part;
+	return w.err == -EOPNOTSUPP ? 0 : w.err;
 }
 
 void dp_exits_free(struct dp_exit_list *list)

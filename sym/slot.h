@@ -35,6 +35,12 @@ int dp_slots_of(struct dp_exits *ex, const struct dp_piece *p,
 /* The stack pointer is at the return address. */
 bool dp_slots_are_home(const struct dp_slots *frame, u64 addr);
 
+#define DP_PARTS_MAX 64
+
+/* The pieces of the function at @entry, its own first; those that were found where
+ * its exits are not known. -ENOENT, -ENOMEM. */
+int dp_exits_parts(struct dp_exits *ex, u64 entry, u32 part[DP_PARTS_MAX],
+		   u32 *n);
 const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_piece *p);
 /* Do calls arrive at @addr? It is known by name, or as an address. */
 bool dp_is_entry(struct dp_exits *ex, u64 addr);

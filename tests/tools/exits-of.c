@@ -95,8 +95,10 @@ static void count(u64 value, const char *name)
 		rets += list.v[i].kind == DP_EXIT_RET;
 		tails += list.v[i].kind == DP_EXIT_TAIL;
 	}
-	if (list.n)
-		shared += list.v[0].shared;
+	if (list.n && list.v[0].shared) {
+		shared++;
+		printf("shared %s\n", name);
+	}
 	if (dp_reads_return_address(exits, value, &at) > 0) {
 		reads++;
 		printf("reads %s at 0x%llx\n", name, (unsigned long long)at);
