@@ -60,7 +60,8 @@ struct dp_ways {
 
 /**
  * struct dp_code_map
- * @jump: direct jumps out of pieces, ascending by @to; @from is the instruction
+ * @jump: direct jumps out of pieces, and falls out of their ends, ascending by
+ *        @to; @from is somewhere in the piece
  * @hidden: what no instruction tells: landing pads, entries of jump tables that
  *          lead out of the function; ascending by @from, the piece's start
  * @inner: indirect jumps by tables of whole addresses, ascending

@@ -396,6 +396,18 @@ static bool walk(struct flow *w)
 	return true;
 }
 
+/* On through whatever lies between into the next function. */
+static void note_fall(struct flow *w)
+{
+	struct dp_code_map *map = w->s->map;
+	const struct dp_piece *next = w->piece + 1;
+
+	dp_text_mark_jump(map, dp_piece_end(w->piece));
+	if (!w->err && next < map->piece + map->n_piece)
+		w->err = dp_ways_add(&map->jump, dp_piece_end(w->piece) - 1,
+				     next->start);
+}
+
 static int follow_one(struct dp_survey *s, struct dp_piece *p)
 {
 	struct flow w = { .s = s, .piece = p, .first_ref = s->n_ref };
@@ -409,7 +421,7 @@ static int follow_one(struct dp_survey *s, struct dp_piece *p)
 		w.falls = true;
 	}
 	if (w.falls)
-		dp_text_mark_jump(s->map, dp_piece_end(p));
+		note_fall(&w);
 	if (!(p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN)))
 		return w.err;
 	for (i = 0; i < w.n_own; i++)

@@ -27,7 +27,276 @@
 #include "engine/insn/insn.h"
 #include "sym/exits.h"
 #include "sym/slot.h"
+#include "fixtures/exits_fixtures.h"
 #include "fixtures/exits_stepper.h"
+
+static struct dp_modules *mods;
+static struct dp_code_map *map;
+static struct dp_exits *own;
+static int mem;
+
+static int open_self(void **state)
+{
+	const struct dp_module *m;
+
+	mem = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(dp_modules_open(getpid(), mem, &mods, NULL), 0);
+	m = dp_module_at(mods, (u64)exits_cases[0].entry);
+	assert_non_null(m);
+	assert_int_equal(dp_code_map_open(mods, m, &map, NULL), 0);
+	assert_int_equal(dp_exits_open(mods, m, map, &own, NULL), 0);
+	return 0;
+}
+
+static int close_self(void **state)
+{
+	dp_exits_close(own);
+	dp_code_map_close(map);
+	dp_modules_close(mods);
+	close(mem);
+	return 0;
+}
+
+static char letter_of(const struct dp_exit *e)
+{
+	return e->kind == DP_EXIT_RET ? 'r' : e->conditional ? 'c' : 't';
+}
+
+/* Return: 1 if it is not as it should be, and says so. */
+static int check_case(const struct exits_case *c)
+{
+	struct dp_exit_list list;
+	char is[512] = "", should[512] = "";
+	const char *why;
+	size_t i, n = 0;
+	int err = dp_exits_find(own, (u64)c->entry, &list, &why);
+
+	for (i = 0; i < list.n; i++)
+		n += snprintf(is + n, sizeof(is) - n, "%c+%d%s ",
+			      letter_of(&list.v[i]),
+			      (int)(list.v[i].addr - (u64)c->entry),
+			      list.v[i].shared ? "s" : "");
+	for (i = n = 0; c->kinds[i]; i++)
+		n += snprintf(should + n, sizeof(should) - n, "%c+%d%s ",
+			      c->kinds[i], c->at[i], c->shared ? "s" : "");
+	dp_exits_free(&list);
+	if (err == (*c->why ? -EOPNOTSUPP : 0) && !strcmp(is, should) &&
+	    (!err || strstr(why, c->why)))
+		return 0;
+	print_message("# %s: %s, should be %s; %d: %s\n", c->name, is, should,
+		      err, err ? why : "");
+	return 1;
+}
+
+static void assembly_has_its_exits(void **state)
+{
+	unsigned int i, wrong = 0;
+
+	for (i = 0; i < nr_exits_cases; i++)
+		wrong += check_case(&exits_cases[i]);
+	assert_int_equal(wrong, 0);
+}
+
+static void lengths_are_those_of_the_instructions(void **state)
+{
+	struct dp_exit_list list;
+	const char *why;
+
+	assert_int_equal(dp_exits_find(own, (u64)exits_cases[0].entry, &list,
+				       &why),
+			 0);
+	assert_int_equal(list.n, 4);
+	assert_int_equal(list.v[0].len, 1);
+	assert_int_equal(list.v[1].len, 2);
+	assert_int_equal(list.v[2].len, 3);
+	assert_int_equal(list.v[3].len, 2);
+	dp_exits_free(&list);
+}
+
+static void there_has_to_be_a_function(void **state)
+{
+	struct dp_exit_list list;
+	const char *why = NULL;
+
+	assert_int_equal(dp_exits_find(own, 16, &list, &why), -ENOENT);
+	assert_non_null(why);
+	assert_int_equal(list.n, 0);
+	assert_int_equal(dp_reads_return_address(own, 16, NULL), -ENOENT);
+}
+
+static void the_return_address_is_seen_to_be_read(void **state)
+{
+	const struct reads_case *c;
+	unsigned int i, wrong = 0;
+	int reads, is;
+	u64 at;
+
+	for (i = 0; i < nr_reads_cases; i++) {
+		c = &reads_cases[i];
+		reads = dp_reads_return_address(own, (u64)c->entry, &at);
+		is = reads == 1 ? (int)(at - (u64)c->entry) : -1;
+		if (reads >= 0 && is == c->at)
+			continue;
+		wrong++;
+		print_message("# %s: %d at %d, should be %d\n", c->name, reads,
+			      is, c->at);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+/* A file without a process. */
+struct file {
+	struct dp_elf elf;
+	struct dp_fdes fdes;
+	struct dp_symtab symtab;
+	struct dp_dynsym dynsym;
+	struct dp_code_map *map;
+	struct dp_exits *exits;
+	u64 *known; /* exits of all functions, ascending */
+	size_t n_known, room_known;
+	size_t functions, refused;
+};
+
+static void open_file(struct file *f, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		skip();
+	assert_int_equal(dp_elf_open_fd(&f->elf, fd), 0);
+	dp_dynsym_load(&f->dynsym, &f->elf);
+	dp_symtab_add_dynsym(&f->symtab, &f->dynsym, &f->elf);
+	dp_symtab_add_symtab(&f->symtab, &f->elf, &f->elf);
+	dp_fdes_load(&f->fdes, &f->elf);
+	assert_int_equal(dp_survey_run(&f->elf, &f->fdes, &f->symtab,
+				       &f->dynsym, 0, &f->map),
+			 0);
+	assert_int_equal(dp_exits_load(&f->elf, f->map, &f->exits), 0);
+}
+
+static void close_file(struct file *f)
+{
+	free(f->known);
+	dp_exits_close(f->exits);
+	dp_code_map_close(f->map);
+	dp_symtab_free(&f->symtab);
+	dp_dynsym_free(&f->dynsym);
+	dp_fdes_free(&f->fdes);
+	dp_elf_close(&f->elf);
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+	const u64 *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void ask_all(struct file *f)
+{
+	struct dp_exit_list list;
+	const struct dp_piece *p;
+	const char *why;
+	size_t i, j;
+
+	for (i = 0; i < f->map->n_piece; i++) {
+		p = &f->map->piece[i];
+		if (!dp_is_entry(f->exits, p->start) ||
+		    dp_is_stub(f->exits, p->start))
+			continue;
+		f->functions++;
+		if (dp_exits_find(f->exits, p->start, &list, &why))
+			f->refused++;
+		for (j = 0; j < list.n; j++) {
+			assert_int_equal(dp_grow(&f->known, f->n_known,
+						 &f->room_known, sizeof(u64)),
+					 0);
+			f->known[f->n_known++] = list.v[j].addr;
+		}
+		dp_exits_free(&list);
+	}
+	if (f->n_known)
+		qsort(f->known, f->n_known, sizeof(u64), by_number);
+}
+
+/* "  401136:\tret", with any prefixes. Return: the address, or 0. */
+static u64 ret_of(const char *line)
+{
+	const char *tab = strchr(line, '\t'), *ret;
+	char *rest;
+	u64 addr = strtoull(line, &rest, 16);
+
+	if (!tab || *rest != ':')
+		return 0;
+	ret = strstr(tab, "ret");
+	return ret && (ret[-1] == ' ' || ret[-1] == '\t') &&
+			       strchr("q \n", ret[3]) ?
+		       addr :
+		       0;
+}
+
+/* Every ret in a function that calls may get to belongs to some function. */
+static void check_rets(const char *path, unsigned int per_mille)
+{
+	struct file f = { 0 };
+	char command[512], line[1024];
+	size_t rets = 0, others = 0;
+	FILE *p;
+	u64 at;
+
+	open_file(&f, path);
+	ask_all(&f);
+	snprintf(command, sizeof(command),
+		 "objdump -d --no-show-raw-insn %s 2>/dev/null", path);
+	p = popen(command, "r");
+	assert_non_null(p);
+	while (fgets(line, sizeof(line), p)) {
+		at = ret_of(line);
+		if (!at || !dp_fdes_find(&f.fdes, at))
+			continue;
+		rets++;
+		if (!bsearch(&at, f.known, f.n_known, sizeof(at), by_number) &&
+		    !others++)
+			print_message("# of none: 0x%llx\n",
+				      (unsigned long long)at);
+	}
+	pclose(p);
+	print_message("# %zu functions, %zu refused; %zu rets, %zu of none\n",
+		      f.functions, f.refused, rets, others);
+	if (rets) {
+		assert_true(f.functions > 100);
+		assert_true(f.refused * 1000 <= f.functions * per_mille);
+		assert_true(others * 1000 <= rets * per_mille);
+	}
+	close_file(&f);
+	if (!rets)
+		skip();
+}
+
+static void rets_of_libc(void **state)
+{
+	check_rets("/lib/x86_64-linux-gnu/libc.so.6", 20);
+}
+
+static void rets_of_libstdcxx(void **state)
+{
+	check_rets("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", 5);
+}
+
+static void rets_of_python(void **state)
+{
+	check_rets("/usr/bin/python3", 5);
+}
+
+static void rets_of_git(void **state)
+{
+	check_rets("/usr/bin/git", 5);
+}
+
+static void rets_of_sqlite(void **state)
+{
+	check_rets("/usr/lib/x86_64-linux-gnu/libsqlite3.so.0", 5);
+}
 
 static void run_command(char **argv)
 {
@@ -61,11 +330,21 @@ static void a_program_leaves_by_its_exits(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(assembly_has_its_exits),
+		cmocka_unit_test(lengths_are_those_of_the_instructions),
+		cmocka_unit_test(there_has_to_be_a_function),
+		cmocka_unit_test(the_return_address_is_seen_to_be_read),
+		cmocka_unit_test(rets_of_libc),
+		cmocka_unit_test(rets_of_libstdcxx),
+		cmocka_unit_test(rets_of_python),
+		cmocka_unit_test(rets_of_git),
+		cmocka_unit_test(rets_of_sqlite),
 		cmocka_unit_test(a_program_leaves_by_its_exits),
 	};
 
 	if (argc > 2 && !strcmp(argv[1], "--step"))
 		return step_command(argv + 2);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("exits", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("exits", tests, open_self,
+					   close_self);
 }
