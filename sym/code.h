@@ -176,7 +176,7 @@ enum dp_source {
 	DP_SOURCE_COMPUTED,
 };
 
-#define DP_LOOK_BACK 8
+#define DP_LOOK_BACK 16
 
 /** struct dp_past - the last instructions of a function, by their offsets */
 struct dp_past {
