@@ -15,7 +15,9 @@
 
 #define WORD 8
 #define NO_BASE 0xff
+#define NO_REG 0xfe
 #define RSP 4 /* as instructions number registers */
+#define RBP 5
 
 #define REX_B 1
 #define REX_X 2
@@ -28,6 +30,7 @@ struct place {
 	u8 rex, op;
 	u8 reg; /* the register that the slot is known by, */
 	s64 slot; /* and how far from it */
+	bool copied; /* to where a frame that is aligned anew has it */
 };
 
 /** struct memory - an operand of the form disp(base) */
@@ -113,12 +116,28 @@ static bool does_nothing(const struct place *p)
 	return p->op == 0x83 && (reg_of(p) & 7) <= 1 && !immediate(p);
 }
 
-static bool names_slot(const struct place *p)
+/*
+ * push -8(%r10), where %r10 points behind the return address: a stack that is
+ * aligned anew gets a copy for those who walk frames. The function itself would
+ * look at that one.
+ */
+static bool copies(struct place *p)
+{
+	if (p->op != 0xff || (reg_of(p) & 7) != 6 || p->reg == RSP ||
+	    p->reg == RBP)
+		return false;
+	p->copied = true;
+	return true;
+}
+
+static bool names_slot(struct place *p)
 {
 	struct memory m = memory_of(p);
+	bool is_slot = m.base == p->reg && m.disp == p->slot;
+	bool is_copy = p->copied && m.base == RBP && m.disp == WORD;
 
-	return m.base == p->reg && m.disp == p->slot && !does_nothing(p) &&
-	       !is_way_out(p);
+	return (is_slot || is_copy) && !does_nothing(p) && !is_way_out(p) &&
+	       !copies(p);
 }
 
 static bool takes_slot(const struct place *p)
@@ -164,16 +183,18 @@ static u64 scan(struct dp_exits *ex, const struct dp_piece *piece,
 	const u8 *code = dp_exits_code(ex, piece);
 	u64 at = piece->start, end = dp_piece_end(piece);
 	const struct dp_row *row;
-	struct place p;
+	struct place p = { .copied = false };
 
 	for (; at < end; at += p.f.len) {
 		p.code = code + (at - piece->start);
 		if (dp_insn_facts(p.code, end - at, &p.f))
 			return 0;
 		row = dp_rows_at(frame->rows, at);
-		if (!row || row->reg == DP_ROW_NO_REG || !row->ra)
+		if (!row || (row->reg == DP_ROW_NO_REG && !p.copied) ||
+		    !row->ra)
 			continue;
-		p.reg = number_of(row->reg);
+		p.reg = row->reg == DP_ROW_NO_REG ? NO_REG :
+						    number_of(row->reg);
 		p.slot = row->cfa - WORD;
 		if (reads(&p))
 			return at;
