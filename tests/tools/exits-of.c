@@ -5,39 +5,13 @@
  * return address; with a name, the exits of that one.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "sym/exits.h"
-#include "sym/slot.h"
+#include "tests/unit/exits_file.h"
 
-static struct dp_elf elf;
-static struct dp_fdes fdes;
-static struct dp_symtab symtab;
-static struct dp_dynsym dynsym;
-static struct dp_code_map *map;
-static struct dp_exits *exits;
-
-static int load(const char *path)
-{
-	struct dp_elf debug;
-	int err = dp_elf_open_fd(&elf, open(path, O_RDONLY | O_CLOEXEC));
-
-	if (err)
-		return err;
-	dp_dynsym_load(&dynsym, &elf);
-	dp_symtab_add_dynsym(&symtab, &dynsym, &elf);
-	dp_symtab_add_symtab(&symtab, &elf, &elf);
-	if (!symtab.full && !dp_debugfile_open(&elf, "", path, &debug))
-		dp_symtab_add_symtab(&symtab, &debug, &elf);
-	dp_fdes_load(&fdes, &elf);
-	err = dp_survey_run(&elf, &fdes, &symtab, &dynsym, 0, &map);
-	if (!err)
-		err = dp_symtab_sort(&symtab);
-	return err ? err : dp_exits_load(&elf, map, &exits);
-}
+static struct exits_file f;
 
 static bool is_function(const struct dp_sym *s)
 {
@@ -51,7 +25,7 @@ static void show(const struct dp_sym *s)
 	const char *why;
 	size_t i;
 	u64 at = 0;
-	int err = dp_exits_find(exits, s->value, &list, &why);
+	int err = dp_exits_find(f.exits, s->value, &list, &why);
 
 	if (err)
 		printf("%s: %s: %s\n", s->name, strerror(-err), why);
@@ -61,7 +35,7 @@ static void show(const struct dp_sym *s)
 		       list.v[i].kind == DP_EXIT_RET ? "ret" : "tail",
 		       list.v[i].conditional ? " conditional" : "",
 		       list.v[i].shared ? " shared" : "");
-	if (dp_reads_return_address(exits, s->value, &at) > 0)
+	if (dp_reads_return_address(f.exits, s->value, &at) > 0)
 		printf("%s reads its return address at 0x%llx\n", s->name,
 		       (unsigned long long)at);
 	dp_exits_free(&list);
@@ -85,7 +59,7 @@ static void count(u64 value, const char *name)
 	u64 at = 0;
 
 	functions++;
-	if (dp_exits_find(exits, value, &list, &why)) {
+	if (dp_exits_find(f.exits, value, &list, &why)) {
 		refused++;
 		printf("refused %s: %s\n", name, why);
 	} else if (!list.n) {
@@ -99,7 +73,7 @@ static void count(u64 value, const char *name)
 		shared++;
 		printf("shared %s\n", name);
 	}
-	if (dp_reads_return_address(exits, value, &at) > 0) {
+	if (dp_reads_return_address(f.exits, value, &at) > 0) {
 		reads++;
 		printf("reads %s at 0x%llx\n", name, (unsigned long long)at);
 	}
@@ -114,11 +88,11 @@ static void count_nameless(void)
 	char name[32];
 	size_t i;
 
-	for (i = 0; i < map->n_piece; i++) {
-		p = &map->piece[i];
-		s = dp_symtab_at(&symtab, p->start);
-		if ((s && s->value == p->start) || dp_is_stub(exits, p->start) ||
-		    !dp_is_entry(exits, p->start))
+	for (i = 0; i < f.map->n_piece; i++) {
+		p = &f.map->piece[i];
+		s = dp_symtab_at(&f.symtab, p->start);
+		if ((s && s->value == p->start) || dp_is_stub(f.exits, p->start) ||
+		    !dp_is_entry(f.exits, p->start))
 			continue;
 		snprintf(name, sizeof(name), "0x%llx",
 			 (unsigned long long)p->start);
@@ -134,14 +108,14 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 2;
-	err = load(argv[1]);
+	err = exits_file_open(&f, argv[1]);
 	if (err) {
 		fprintf(stderr, "%s: %s\n", argv[1], strerror(-err));
 		return 1;
 	}
 	middle = now();
-	for (i = 0; i < symtab.n_order; i++) {
-		const struct dp_sym *s = &symtab.v[symtab.order[i]];
+	for (i = 0; i < f.symtab.n_order; i++) {
+		const struct dp_sym *s = &f.symtab.v[f.symtab.order[i]];
 
 		if (!is_function(s))
 			continue;

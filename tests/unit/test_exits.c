@@ -27,6 +27,7 @@
 #include "engine/insn/insn.h"
 #include "sym/exits.h"
 #include "sym/slot.h"
+#include "exits_file.h"
 #include "fixtures/exits_fixtures.h"
 #include "fixtures/exits_stepper.h"
 
@@ -144,46 +145,13 @@ static void the_return_address_is_seen_to_be_read(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* A file without a process. */
-struct file {
-	struct dp_elf elf;
-	struct dp_fdes fdes;
-	struct dp_symtab symtab;
-	struct dp_dynsym dynsym;
-	struct dp_code_map *map;
-	struct dp_exits *exits;
-	u64 *known; /* exits of all functions, ascending */
+/* A file, and the exits of all of its functions, ascending. */
+struct survey {
+	struct exits_file file;
+	u64 *known;
 	size_t n_known, room_known;
 	size_t functions, refused;
 };
-
-static void open_file(struct file *f, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		skip();
-	assert_int_equal(dp_elf_open_fd(&f->elf, fd), 0);
-	dp_dynsym_load(&f->dynsym, &f->elf);
-	dp_symtab_add_dynsym(&f->symtab, &f->dynsym, &f->elf);
-	dp_symtab_add_symtab(&f->symtab, &f->elf, &f->elf);
-	dp_fdes_load(&f->fdes, &f->elf);
-	assert_int_equal(dp_survey_run(&f->elf, &f->fdes, &f->symtab,
-				       &f->dynsym, 0, &f->map),
-			 0);
-	assert_int_equal(dp_exits_load(&f->elf, f->map, &f->exits), 0);
-}
-
-static void close_file(struct file *f)
-{
-	free(f->known);
-	dp_exits_close(f->exits);
-	dp_code_map_close(f->map);
-	dp_symtab_free(&f->symtab);
-	dp_dynsym_free(&f->dynsym);
-	dp_fdes_free(&f->fdes);
-	dp_elf_close(&f->elf);
-}
 
 static int by_number(const void *pa, const void *pb)
 {
@@ -192,8 +160,9 @@ static int by_number(const void *pa, const void *pb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static void ask_all(struct file *f)
+static void ask_all(struct survey *s)
 {
+	struct exits_file *f = &s->file;
 	struct dp_exit_list list;
 	const struct dp_piece *p;
 	const char *why;
@@ -205,19 +174,19 @@ static void ask_all(struct file *f)
 		if (!dp_starts_home(f->exits, p->start) ||
 		    dp_is_stub(f->exits, p->start))
 			continue;
-		f->functions++;
+		s->functions++;
 		if (dp_exits_find(f->exits, p->start, &list, &why))
-			f->refused++;
+			s->refused++;
 		for (j = 0; j < list.n; j++) {
-			assert_int_equal(dp_grow(&f->known, f->n_known,
-						 &f->room_known, sizeof(u64)),
+			assert_int_equal(dp_grow(&s->known, s->n_known,
+						 &s->room_known, sizeof(u64)),
 					 0);
-			f->known[f->n_known++] = list.v[j].addr;
+			s->known[s->n_known++] = list.v[j].addr;
 		}
 		dp_exits_free(&list);
 	}
-	if (f->n_known)
-		qsort(f->known, f->n_known, sizeof(u64), by_number);
+	if (s->n_known)
+		qsort(s->known, s->n_known, sizeof(u64), by_number);
 }
 
 /* "  401136:\tret", with any prefixes. Return: the address, or 0. */
@@ -239,37 +208,39 @@ static u64 ret_of(const char *line)
 /* Every ret in a function that calls may get to belongs to some function. */
 static void check_rets(const char *path, unsigned int per_mille)
 {
-	struct file f = { 0 };
+	struct survey s = { 0 };
 	char command[512], line[1024];
 	size_t rets = 0, others = 0;
 	FILE *p;
 	u64 at;
 
-	open_file(&f, path);
-	ask_all(&f);
+	if (exits_file_open(&s.file, path))
+		skip();
+	ask_all(&s);
 	snprintf(command, sizeof(command),
 		 "objdump -d --no-show-raw-insn %s 2>/dev/null", path);
 	p = popen(command, "r");
 	assert_non_null(p);
 	while (fgets(line, sizeof(line), p)) {
 		at = ret_of(line);
-		if (!at || !dp_fdes_find(&f.fdes, at))
+		if (!at || !dp_fdes_find(&s.file.fdes, at))
 			continue;
 		rets++;
-		if (!bsearch(&at, f.known, f.n_known, sizeof(at), by_number) &&
+		if (!bsearch(&at, s.known, s.n_known, sizeof(at), by_number) &&
 		    !others++)
 			print_message("# of none: 0x%llx\n",
 				      (unsigned long long)at);
 	}
 	pclose(p);
 	print_message("# %zu functions, %zu refused; %zu rets, %zu of none\n",
-		      f.functions, f.refused, rets, others);
+		      s.functions, s.refused, rets, others);
 	if (rets) {
-		assert_true(f.functions > 100);
-		assert_true(f.refused * 1000 <= f.functions * per_mille);
+		assert_true(s.functions > 100);
+		assert_true(s.refused * 1000 <= s.functions * per_mille);
 		assert_true(others * 1000 <= rets * per_mille);
 	}
-	close_file(&f);
+	free(s.known);
+	exits_file_close(&s.file);
 	if (!rets)
 		skip();
 }
