@@ -24,6 +24,7 @@
 #include <string.h>
 #include "engine/insn/insn.h"
 #include "sym/code.h"
+#include "sym/opcode.h"
 
 #define OWN_MAX 256
 #define INNER_MAX 65536 /* entries of one table */
@@ -32,8 +33,6 @@
 #define MOVSLQ 0x63
 
 #define REX_B 1
-#define REX_R 4
-#define REX_W 8
 
 struct flow {
 	struct dp_survey *s;
@@ -48,39 +47,12 @@ struct flow {
 	int err;
 };
 
-struct regs {
-	u8 op, rex, mod, reg, rm;
-};
-
 static bool in_piece(const struct dp_piece *p, u64 addr)
 {
 	return addr - p->start < p->len;
 }
 
-static struct regs regs_of(const u8 *code, const struct insn_facts *f)
-{
-	u8 before = f->opcode_off ? code[f->opcode_off - 1] : 0;
-	struct regs r = { .op = code[f->opcode_off] };
-	u8 modrm = f->modrm_off ? code[f->modrm_off] : 0;
-
-	if ((before & 0xf0) == 0x40)
-		r.rex = before & 0xf;
-	r.mod = modrm >> 6;
-	r.reg = (modrm >> 3 & 7) | (r.rex & REX_R ? 8 : 0);
-	r.rm = (modrm & 7) | (r.rex & REX_B ? 8 : 0);
-	return r;
-}
-
-/* Of the one-byte opcodes only: another map says NOT_HERE at worst. */
-static bool is_one_byte(const u8 *code, const struct insn_facts *f)
-{
-	u8 before = f->opcode_off ? code[f->opcode_off - 1] : 0;
-
-	return before != 0x0f && code[0] != 0xc4 && code[0] != 0xc5 &&
-	       code[0] != 0x62;
-}
-
-static enum dp_source source_with_modrm(const struct regs *r, bool rip_relative,
+static enum dp_source source_with_modrm(const struct dp_opcode *r, bool rip_relative,
 				     u8 *reg)
 {
 	bool to_rm = r->mod == 3 && r->rm == *reg, to_reg = r->reg == *reg;
@@ -90,7 +62,7 @@ static enum dp_source source_with_modrm(const struct regs *r, bool rip_relative,
 		if (!to_reg)
 			return DP_SOURCE_NOT_HERE;
 		if (r->mod != 3)
-			return r->rex & REX_W ? DP_SOURCE_WHOLE : DP_SOURCE_COMPUTED;
+			return r->rex & DP_REX_W ? DP_SOURCE_WHOLE : DP_SOURCE_COMPUTED;
 		*reg = r->rm;
 		return DP_SOURCE_NOT_HERE;
 	case 0x89: /* mov r, r/m */
@@ -120,10 +92,10 @@ static enum dp_source source_with_modrm(const struct regs *r, bool rip_relative,
 static enum dp_source source_of(const u8 *code, const struct insn_facts *f,
 			     u8 *reg)
 {
-	struct regs r = regs_of(code, f);
+	struct dp_opcode r = dp_opcode_of(code, f);
 	u8 in_opcode = (r.op & 7) | (r.rex & REX_B ? 8 : 0);
 
-	if (!is_one_byte(code, f))
+	if (r.map != DP_MAP_ONE)
 		return DP_SOURCE_NOT_HERE;
 	if (f->modrm_off)
 		return source_with_modrm(&r, f->rip_relative, reg);
@@ -162,7 +134,7 @@ enum dp_source dp_past_source(const struct dp_past *past, const u8 *code,
 bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len)
 {
 	struct insn_facts f;
-	struct regs r;
+	struct dp_opcode r;
 	u32 i, at;
 
 	for (i = 1; i <= DP_LOOK_BACK && i <= past->n; i++) {
@@ -170,9 +142,9 @@ bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len)
 		if (dp_insn_facts(code + at, len - at, &f) ||
 		    !falls_through(f.class))
 			break;
-		r = regs_of(code + at, &f);
-		if (f.modrm_off && r.op == MOVSLQ && r.mod != 3 &&
-		    is_one_byte(code + at, &f))
+		r = dp_opcode_of(code + at, &f);
+		if (r.has_modrm && r.op == MOVSLQ && r.mod != 3 &&
+		    r.map == DP_MAP_ONE)
 			return true;
 	}
 	return false;
