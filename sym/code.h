@@ -210,12 +210,14 @@ int dp_pointers_mark(struct dp_survey *s);
 int dp_lsda_mark(struct dp_survey *s);
 
 #define DP_ROW_NO_REG 0xff
+#define DP_ROW_LOST 0xfe
 
 /**
  * struct dp_row - where the CFA is, from an address on
  * @start: in addresses of the file
  * @cfa: the CFA is register @reg plus this
- * @reg: by DWARF's numbers, or DP_ROW_NO_REG: it is found in another way
+ * @reg: by DWARF's numbers, or DP_ROW_NO_REG: it is found in another way, or
+ *       DP_ROW_LOST: it is not known
  * @ra: the return address is right below it
  */
 struct dp_row {
@@ -234,6 +236,8 @@ struct dp_rows {
 /* -EILSEQ: not understood. */
 int dp_rows_read(struct dp_rows *rows, struct dp_eh *frames,
 		 const struct dp_fde *fde);
+/* The same without a description. */
+int dp_rows_derive(struct dp_rows *rows, const u8 *code, u32 len, u64 start);
 /* NULL: @addr is before the first. */
 const struct dp_row *dp_rows_at(const struct dp_rows *rows, u64 addr);
 void dp_rows_free(struct dp_rows *rows);

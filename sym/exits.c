@@ -236,6 +236,18 @@ static void see(struct way_out *w, const struct place *p)
 	}
 }
 
+/* Does it matter where the stack pointer is? */
+static bool may_leave(const struct way_out *w, const struct place *p)
+{
+	u64 to = p->at + p->f.len + p->f.target;
+	bool direct = p->f.class == DP_INSN_JMP || p->f.class == DP_INSN_JCC ||
+		      p->f.class == DP_INSN_LOOP;
+
+	return p->f.class == DP_INSN_RET || p->f.class == DP_INSN_JMP_IND ||
+	       (direct && (to == w->entry ||
+			   to - p->piece->start >= p->piece->len));
+}
+
 /* A compiler ends a function in a call that never returns; rt_sigreturn(2) does
  * not either. */
 static bool falls_through(u8 class)
@@ -264,6 +276,7 @@ static void look_through(struct way_out *w, const struct dp_piece *piece)
 	struct place p = { .piece = piece, .at = piece->start };
 	struct dp_slots frame;
 	u64 end = dp_piece_end(piece);
+	bool falls = true;
 
 	p.code = dp_exits_code(w->ex, piece);
 	w->err = dp_slots_of(w->ex, piece, &frame);
@@ -278,10 +291,15 @@ static void look_through(struct way_out *w, const struct dp_piece *piece)
 			return;
 		}
 		p.home = dp_slots_are_home(&frame, p.at);
-		see(w, &p);
+		if (may_leave(w, &p) && !dp_slots_are_known(&frame, p.at))
+			refuse(w, "where it has its stack is not known");
+		else
+			see(w, &p);
 		dp_past_add(&p.past, (u32)(p.at - piece->start));
+		if (!dp_gaps_is_nops(p.code + (p.at - piece->start), p.f.len))
+			falls = falls_through(p.f.class);
 	}
-	if (!w->err && falls_through(p.f.class))
+	if (!w->err && falls)
 		see_end(w, piece);
 }
 

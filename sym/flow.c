@@ -343,7 +343,7 @@ static void note(struct flow *w, u64 at, const u8 *code,
 		break;
 	}
 	if (w->s->go && f->class == DP_INSN_CALL)
-		dp_text_mark(w->s->map, at);
+		dp_text_mark_jump(w->s->map, at);
 	if (w->s->absolute)
 		note_absolute(w, code, f);
 }

@@ -98,8 +98,8 @@ static u64 scan(struct dp_exits *ex, const struct dp_piece *piece,
 			return 0;
 		p.o = dp_opcode_of(code + (at - piece->start), &f);
 		row = dp_rows_at(frame->rows, at);
-		if (!row || (row->reg == DP_ROW_NO_REG && !p.copied) ||
-		    !row->ra)
+		if (!row || !row->ra || row->reg == DP_ROW_LOST ||
+		    (row->reg == DP_ROW_NO_REG && !p.copied))
 			continue;
 		p.reg = row->reg == DP_ROW_NO_REG ? NO_REG :
 						    number_of(row->reg);

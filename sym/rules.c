@@ -98,7 +98,7 @@ static void skip_block(struct dp_cursor *c)
 
 static void def_cfa(struct machine *m, u64 reg, s64 offset)
 {
-	m->now.reg = reg < DP_ROW_NO_REG ? (u8)reg : DP_ROW_NO_REG;
+	m->now.reg = reg < DP_ROW_LOST ? (u8)reg : DP_ROW_NO_REG;
 	m->now.cfa = offset;
 }
 

@@ -13,6 +13,13 @@ static bool is_home(const struct dp_row *row)
 	return row && row->reg == REG_RSP && row->cfa == HOME && row->ra;
 }
 
+const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_piece *p)
+{
+	const struct dp_text *t = dp_text_find(ex->map, p->start);
+
+	return ex->code[t - ex->map->text] + (p->start - t->start);
+}
+
 static int read_rows(struct dp_exits *ex, const struct dp_piece *p,
 		     struct dp_rows *rows)
 {
@@ -21,7 +28,8 @@ static int read_rows(struct dp_exits *ex, const struct dp_piece *p,
 	if (p->flags & DP_PIECE_FDE)
 		fde = dp_fdes_find(&ex->fdes, p->start);
 	if (!fde)
-		return -EILSEQ;
+		return dp_rows_derive(rows, dp_exits_code(ex, p), p->len,
+				      p->start);
 	return dp_rows_read(rows, &ex->frames, fde);
 }
 
@@ -37,11 +45,11 @@ bool dp_slots_are_home(const struct dp_slots *frame, u64 addr)
 	return is_home(dp_rows_at(frame->rows, addr));
 }
 
-const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_piece *p)
+bool dp_slots_are_known(const struct dp_slots *frame, u64 addr)
 {
-	const struct dp_text *t = dp_text_find(ex->map, p->start);
+	const struct dp_row *row = dp_rows_at(frame->rows, addr);
 
-	return ex->code[t - ex->map->text] + (p->start - t->start);
+	return row && row->reg != DP_ROW_LOST;
 }
 
 bool dp_exits_nops(const struct dp_exits *ex, u64 start, u64 end)

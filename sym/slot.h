@@ -34,6 +34,8 @@ int dp_slots_of(struct dp_exits *ex, const struct dp_piece *p,
 		struct dp_slots *frame);
 /* The stack pointer is at the return address. */
 bool dp_slots_are_home(const struct dp_slots *frame, u64 addr);
+/* It is known whether it is. */
+bool dp_slots_are_known(const struct dp_slots *frame, u64 addr);
 
 #define DP_PARTS_MAX 64
 
