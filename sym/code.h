@@ -199,6 +199,8 @@ void dp_gaps_scan(struct dp_survey *s);
 void dp_gaps_scan_bytes(struct dp_survey *s, const struct dp_text *t, u64 start,
 			u64 end);
 int dp_gaps_find_padding(struct dp_survey *s);
+struct insn_facts;
+bool dp_gaps_is_nop(const u8 *code, const struct insn_facts *f);
 bool dp_gaps_is_nops(const u8 *code, u64 len);
 
 /* Tables of offsets from @base, which lies in @piece: its refs from @ref on. */

@@ -291,7 +291,7 @@ static int pass(struct walk *w, struct dp_rows *rows, u64 start)
 		o = dp_opcode_of(w->code + at, &f);
 		apply(&w->now, &o);
 		depart(w, at, &f);
-		if (!dp_gaps_is_nops(w->code + at, f.len))
+		if (!dp_gaps_is_nop(w->code + at, &f))
 			w->after_call = f.class == DP_INSN_CALL ||
 					f.class == DP_INSN_CALL_IND;
 	}

@@ -296,7 +296,7 @@ static void look_through(struct way_out *w, const struct dp_piece *piece)
 		else
 			see(w, &p);
 		dp_past_add(&p.past, (u32)(p.at - piece->start));
-		if (!dp_gaps_is_nops(p.code + (p.at - piece->start), p.f.len))
+		if (!dp_gaps_is_nop(p.code + (p.at - piece->start), &p.f))
 			falls = falls_through(p.f.class);
 	}
 	if (!w->err && falls)

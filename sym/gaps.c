@@ -71,7 +71,7 @@ void dp_gaps_scan_bytes(struct dp_survey *s, const struct dp_text *t, u64 start,
 	}
 }
 
-static bool is_nop(const u8 *code, const struct insn_facts *f)
+bool dp_gaps_is_nop(const u8 *code, const struct insn_facts *f)
 {
 	u8 op = code[f->opcode_off];
 
@@ -89,7 +89,7 @@ bool dp_gaps_is_nops(const u8 *code, u64 len)
 
 	for (at = 0; at < len; at += f.len)
 		if (dp_insn_facts(code + at, len - at, &f) ||
-		    !is_nop(code + at, &f))
+		    !dp_gaps_is_nop(code + at, &f))
 			return false;
 	return true;
 }
@@ -101,7 +101,7 @@ static u64 padding_at(const u8 *p, u64 n, bool zeros)
 
 	if (*p == INT3 || (zeros && !*p))
 		return 1;
-	if (dp_insn_facts(p, n, &f) || !is_nop(p, &f))
+	if (dp_insn_facts(p, n, &f) || !dp_gaps_is_nop(p, &f))
 		return 0;
 	return f.len;
 }
