@@ -133,8 +133,8 @@ static u8 written(const struct dp_opcode *o)
 
 	if (o->op < 0x40)
 		return o->op >= 0x38 || !(o->op & 1) ? DP_NO_BASE :
-		       o->op & 2			     ? o->reg :
-							       rm;
+		       o->op & 2		     ? o->reg :
+						       rm;
 	switch (o->op) {
 	case 0x63:
 	case 0x69:
@@ -258,8 +258,7 @@ static int note(struct dp_rows *rows, u64 addr, const struct depth *d)
 {
 	struct dp_row row = { .start = addr,
 			      .cfa = d->rsp,
-			      .reg = d->sort == KNOWN ? DWARF_RSP :
-							DP_ROW_LOST,
+			      .reg = d->sort == KNOWN ? DWARF_RSP : DP_ROW_LOST,
 			      .ra = true };
 	struct dp_row *last = rows->n ? &rows->v[rows->n - 1] : NULL;
 	int err;

@@ -244,8 +244,8 @@ static bool may_leave(const struct way_out *w, const struct place *p)
 		      p->f.class == DP_INSN_LOOP;
 
 	return p->f.class == DP_INSN_RET || p->f.class == DP_INSN_JMP_IND ||
-	       (direct && (to == w->entry ||
-			   to - p->piece->start >= p->piece->len));
+	       (direct &&
+		(to == w->entry || to - p->piece->start >= p->piece->len));
 }
 
 /* A compiler ends a function in a call that never returns; rt_sigreturn(2) does
@@ -340,8 +340,8 @@ static bool is_shared(const struct way_out *w, const struct dp_piece *p)
 	u64 end = dp_piece_end(p), at;
 	size_t i;
 
-	for (i = dp_ways_to(jump, p->start);
-	     i < jump->n && jump->v[i].to < end; i++)
+	for (i = dp_ways_to(jump, p->start); i < jump->n && jump->v[i].to < end;
+	     i++)
 		if (jump->v[i].to != w->entry &&
 		    !has_part(w, dp_pieces_find(w->map, jump->v[i].from)))
 			return true;
@@ -392,7 +392,8 @@ static void follow(struct way_out *w)
 	for (i = 0; i < w->n_part && !w->err; i++) {
 		p = &w->map->piece[w->part[i]];
 		if ((p->flags & DP_PIECE_LOST) && (p->flags & DP_PIECE_FDE))
-			refuse(w, "its landing pads are not known, or it cannot be decoded");
+			refuse(w,
+			       "its landing pads are not known, or it cannot be decoded");
 		if (!w->err)
 			look_through(w, p);
 		if (!w->err)

@@ -10,7 +10,6 @@
 #include <string.h>
 #include "sym/private.h"
 
-
 /* What is unknown behind 'R' does not matter: the FDEs tell its size. */
 static void read_augmentation(struct dp_cursor *c, const char *aug,
 			      struct dp_eh *f)

@@ -52,8 +52,8 @@ static bool in_piece(const struct dp_piece *p, u64 addr)
 	return addr - p->start < p->len;
 }
 
-static enum dp_source source_with_modrm(const struct dp_opcode *r, bool rip_relative,
-				     u8 *reg)
+static enum dp_source source_with_modrm(const struct dp_opcode *r,
+					bool rip_relative, u8 *reg)
 {
 	bool to_rm = r->mod == 3 && r->rm == *reg, to_reg = r->reg == *reg;
 
@@ -62,7 +62,8 @@ static enum dp_source source_with_modrm(const struct dp_opcode *r, bool rip_rela
 		if (!to_reg)
 			return DP_SOURCE_NOT_HERE;
 		if (r->mod != 3)
-			return r->rex & DP_REX_W ? DP_SOURCE_WHOLE : DP_SOURCE_COMPUTED;
+			return r->rex & DP_REX_W ? DP_SOURCE_WHOLE :
+						   DP_SOURCE_COMPUTED;
 		*reg = r->rm;
 		return DP_SOURCE_NOT_HERE;
 	case 0x89: /* mov r, r/m */
@@ -90,7 +91,7 @@ static enum dp_source source_with_modrm(const struct dp_opcode *r, bool rip_rela
 }
 
 static enum dp_source source_of(const u8 *code, const struct insn_facts *f,
-			     u8 *reg)
+				u8 *reg)
 {
 	struct dp_opcode r = dp_opcode_of(code, f);
 	u8 in_opcode = (r.op & 7) | (r.rex & REX_B ? 8 : 0);

@@ -3,7 +3,8 @@
 #include <string.h>
 #include "sym/never.h"
 
-#define BEGINS "it begins a process or a thread, and there is nobody to return to"
+#define BEGINS \
+	"it begins a process or a thread, and there is nobody to return to"
 #define SIGNAL "it ends a signal's handler, and there is nobody to return to"
 #define TWICE "it returns more than once"
 #define SHARES "the process that it makes returns from it on the same stack"
@@ -11,7 +12,8 @@
 #define BINDS "it is entered with more on the stack than the return address"
 #define CALLER "it asks its return address who calls it"
 #define FRAMES "it begins to walk the stack at its own return address"
-#define REGISTERS "its callers expect even those registers unchanged that calls may change"
+#define REGISTERS \
+	"its callers expect even those registers unchanged that calls may change"
 
 static const struct dp_never list[] = {
 	{ "_start", DP_RETURN_SITE, BEGINS },

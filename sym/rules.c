@@ -235,8 +235,7 @@ static bool run(struct machine *m, struct dp_cursor c)
 			advance(m, op & OP_OPERAND);
 			continue;
 		case OP_OFFSET:
-			set_offset(m, op & OP_OPERAND,
-				   (s64)dp_cursor_uleb(&c));
+			set_offset(m, op & OP_OPERAND, (s64)dp_cursor_uleb(&c));
 			continue;
 		case OP_RESTORE:
 			set_ra(m, op & OP_OPERAND, m->first.ra);

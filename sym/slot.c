@@ -56,10 +56,10 @@ bool dp_exits_nops(const struct dp_exits *ex, u64 start, u64 end)
 {
 	const struct dp_text *t = dp_text_find(ex->map, start);
 
-	return start == end ||
-	       (t && end <= t->end &&
-		dp_gaps_is_nops(ex->code[t - ex->map->text] + (start - t->start),
-				end - start));
+	return start == end || (t && end <= t->end &&
+				dp_gaps_is_nops(ex->code[t - ex->map->text] +
+							(start - t->start),
+						end - start));
 }
 
 bool dp_starts_home(struct dp_exits *ex, u64 addr)

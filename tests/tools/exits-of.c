@@ -91,7 +91,8 @@ static void count_nameless(void)
 	for (i = 0; i < f.map->n_piece; i++) {
 		p = &f.map->piece[i];
 		s = dp_symtab_at(&f.symtab, p->start);
-		if ((s && s->value == p->start) || dp_is_stub(f.exits, p->start) ||
+		if ((s && s->value == p->start) ||
+		    dp_is_stub(f.exits, p->start) ||
 		    !dp_is_entry(f.exits, p->start))
 			continue;
 		snprintf(name, sizeof(name), "0x%llx",

@@ -104,9 +104,8 @@ static void lengths_are_those_of_the_instructions(void **state)
 	struct dp_exit_list list;
 	const char *why;
 
-	assert_int_equal(dp_exits_find(own, (u64)exits_cases[0].entry, &list,
-				       &why),
-			 0);
+	assert_int_equal(
+		dp_exits_find(own, (u64)exits_cases[0].entry, &list, &why), 0);
 	assert_int_equal(list.n, 4);
 	assert_int_equal(list.v[0].len, 1);
 	assert_int_equal(list.v[1].len, 2);

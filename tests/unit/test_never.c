@@ -38,7 +38,8 @@ struct row {
 
 static const struct row rows[] = {
 	{ "_start", true, NO_EXITS, "no return address, says its description" },
-	{ "_dl_start_user", true, NO_EXITS, "a label in what has no return address" },
+	{ "_dl_start_user", true, NO_EXITS,
+	  "a label in what has no return address" },
 	{ "start_thread", true, NOTHING, "code like any other" },
 	{ "__start_context", true, READS, "takes from the stack what it runs" },
 	{ "__restore_rt", true, NO_EXITS, "is described as a signal's frame" },
@@ -61,7 +62,8 @@ static const struct row rows[] = {
 	{ "clone3", true, NOTHING, "the child has another stack" },
 	{ "__clone3", true, NOTHING, "the child has another stack" },
 	{ "setcontext", true, NOTHING, "pushes the address that it was given" },
-	{ "__setcontext", true, NOTHING, "pushes the address that it was given" },
+	{ "__setcontext", true, NOTHING,
+	  "pushes the address that it was given" },
 	{ "swapcontext", true, READS, "keeps it" },
 	{ "__swapcontext", true, READS, "keeps it" },
 	{ "jump_fcontext", true, ABSENT, "of boost" },
@@ -156,24 +158,24 @@ static void every_entry_has_its_row(void **state)
 		r = row_of(list[i].name);
 		if (!r)
 			fail_msg("no row for %s", list[i].name);
-		assert_string_equal(
-			dp_never_followed(r->name, DP_RETURN_STUB),
-			list[i].why);
+		assert_string_equal(dp_never_followed(r->name, DP_RETURN_STUB),
+				    list[i].why);
 		if (r->site)
-			assert_string_equal(
-				dp_never_followed(r->name, DP_RETURN_SITE),
-				list[i].why);
+			assert_string_equal(dp_never_followed(r->name,
+							      DP_RETURN_SITE),
+					    list[i].why);
 		else
-			assert_null(
-				dp_never_followed(r->name, DP_RETURN_SITE));
+			assert_null(dp_never_followed(r->name, DP_RETURN_SITE));
 	}
 }
 
 static void others_may_be_followed(void **state)
 {
-	static const char *const names[] = { "malloc",	"longjmp", "makecontext",
-					     "dladdr",	"fork",	   "__cxa_throw",
-					     "_Unwind_GetIP", "", "dlopen2" };
+	static const char *const names[] = { "malloc",	      "longjmp",
+					     "makecontext",   "dladdr",
+					     "fork",	      "__cxa_throw",
+					     "_Unwind_GetIP", "",
+					     "dlopen2" };
 	size_t i;
 
 	assert_null(dp_never_followed(NULL, DP_RETURN_STUB));
