@@ -31,16 +31,11 @@ static inline void exits_file_name(struct exits_file *f, const char *path)
 	dp_elf_close(&debug);
 }
 
-/* Return: 0 or a negative errno. Zeroed before. */
-static inline int exits_file_open(struct exits_file *f, const char *path)
+/* Of a reader that is open. */
+static inline int exits_file_read(struct exits_file *f, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	int err;
 
-	if (fd < 0)
-		return -ENOENT;
-	err = dp_elf_open_fd(&f->elf, fd);
-	if (err)
-		return err;
 	exits_file_name(f, path);
 	dp_fdes_load(&f->fdes, &f->elf);
 	err = dp_symtab_index(&f->symtab);
@@ -50,6 +45,17 @@ static inline int exits_file_open(struct exits_file *f, const char *path)
 		err = dp_survey_run(&f->elf, &f->fdes, &f->symtab, &f->dynsym,
 				    0, &f->map);
 	return err ? err : dp_exits_load(&f->elf, f->map, &f->exits);
+}
+
+/* Return: 0 or a negative errno. Zeroed before. */
+static inline int exits_file_open(struct exits_file *f, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -ENOENT;
+	err = dp_elf_open_fd(&f->elf, fd);
+	return err ? err : exits_file_read(f, path);
 }
 
 static inline void exits_file_close(struct exits_file *f)

@@ -270,6 +270,66 @@ static void rets_of_sqlite(void **state)
 	check_rets("/usr/lib/x86_64-linux-gnu/libsqlite3.so.0", 2);
 }
 
+static u8 *read_file(const char *path, size_t *size)
+{
+	FILE *p = fopen(path, "r");
+	u8 *bytes;
+
+	assert_non_null(p);
+	fseek(p, 0, SEEK_END);
+	*size = (size_t)ftell(p);
+	rewind(p);
+	bytes = malloc(*size);
+	assert_non_null(bytes);
+	assert_int_equal(fread(bytes, 1, *size, p), *size);
+	fclose(p);
+	return bytes;
+}
+
+/* Return: how many questions were answered. */
+static size_t try_image(const u8 *image, size_t size)
+{
+	struct survey s = { 0 };
+	u8 *copy = malloc(size);
+	size_t i;
+
+	assert_non_null(copy);
+	memcpy(copy, image, size);
+	if (dp_elf_open_image(&s.file.elf, copy, size))
+		return 0;
+	if (!exits_file_read(&s.file, "")) {
+		ask_all(&s);
+		for (i = 0; i < s.file.map->n_piece; i++)
+			dp_reads_return_address(
+				s.file.exits, s.file.map->piece[i].start, NULL);
+	}
+	free(s.known);
+	exits_file_close(&s.file);
+	return s.functions;
+}
+
+/* Any damage is survived: to descriptions of frames, to code, to all else. */
+static void damaged_files_do_no_harm(void **state)
+{
+	unsigned short seed[3] = { 4, 5, 6 };
+	size_t size, i, j, asked = 0;
+	u8 *image, *broken;
+
+	image = read_file("/bin/true", &size);
+	broken = malloc(size);
+	assert_non_null(broken);
+	for (i = 0; i < 200; i++) {
+		memcpy(broken, image, size);
+		for (j = 0; j < 1 + i; j++)
+			broken[(size_t)nrand48(seed) % size] =
+				(u8)nrand48(seed);
+		asked += try_image(broken, size);
+	}
+	assert_true(asked > 1000);
+	free(broken);
+	free(image);
+}
+
 static void run_command(char **argv)
 {
 	execvp(argv[0], argv);
@@ -314,6 +374,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rets_of_python),
 		cmocka_unit_test(rets_of_git),
 		cmocka_unit_test(rets_of_sqlite),
+		cmocka_unit_test(damaged_files_do_no_harm),
 		cmocka_unit_test(a_program_leaves_by_its_exits),
 	};
 
