@@ -238,8 +238,10 @@ struct dp_rows {
 /* -EILSEQ: not understood. */
 int dp_rows_read(struct dp_rows *rows, struct dp_eh *frames,
 		 const struct dp_fde *fde);
-/* The same without a description. */
-int dp_rows_derive(struct dp_rows *rows, const u8 *code, u32 len, u64 start);
+/* The same without a description. @first: the CFA is the stack pointer plus this
+ * where the code begins. */
+int dp_rows_derive(struct dp_rows *rows, const u8 *code, u32 len, u64 start,
+		   s32 first);
 /* NULL: @addr is before the first. */
 const struct dp_row *dp_rows_at(const struct dp_rows *rows, u64 addr);
 void dp_rows_free(struct dp_rows *rows);

@@ -32,6 +32,7 @@ struct walk {
 	struct depth *at; /* on arrival, by offset, where a jump arrives */
 	struct depth cases; /* where an indirect jump arrives */
 	struct depth now;
+	s32 first; /* on arrival at the beginning */
 	bool after_call; /* and nothing since but nops */
 	bool changed;
 };
@@ -279,7 +280,7 @@ static int pass(struct walk *w, struct dp_rows *rows, u64 start)
 	u32 at;
 	int err = 0;
 
-	w->now = (struct depth){ .sort = KNOWN, .rsp = WORD };
+	w->now = (struct depth){ .sort = KNOWN, .rsp = w->first };
 	w->after_call = false;
 	for (at = 0; at < w->len && !err; at += f.len) {
 		if (dp_insn_facts(w->code + at, w->len - at, &f))
@@ -297,9 +298,10 @@ static int pass(struct walk *w, struct dp_rows *rows, u64 start)
 	return err;
 }
 
-int dp_rows_derive(struct dp_rows *rows, const u8 *code, u32 len, u64 start)
+int dp_rows_derive(struct dp_rows *rows, const u8 *code, u32 len, u64 start,
+		   s32 first)
 {
-	struct walk w = { .code = code, .len = len };
+	struct walk w = { .code = code, .len = len, .first = first };
 	int err = 0, i;
 
 	rows->n = 0;

@@ -92,4 +92,15 @@ void dp_exits_free(struct dp_exit_list *list);
  */
 int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at);
 
+/**
+ * dp_entry_reads_return_address() - the same without a map of the module
+ * @entry: where a function is entered
+ *
+ * Quick, for single functions: looks at the code that one frame description
+ * is about, and at no cold part.
+ * Return: 1, 0, -ENOMEM as above; -ENOENT no description begins there, or the file
+ * is not to be had; -EOPNOTSUPP the description or the code is not understood.
+ */
+int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry);
+
 #endif

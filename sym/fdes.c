@@ -260,6 +260,51 @@ int dp_eh_load(struct dp_eh *f, const struct dp_elf *elf)
 	return err;
 }
 
+/* Read a record: its length word and what follows. */
+static int copy_record(struct dp_eh *f, const struct dp_elf *elf, u64 off,
+		       u64 end, u64 at)
+{
+	u8 *data = (u8 *)f->data;
+	u32 len = 0;
+
+	if (at > end || end - at < 8 || dp_elf_read(elf, off + at, &len, 4) ||
+	    len < 4 || len > end - at - 4)
+		return -EILSEQ;
+	data = realloc(data, f->len + 4 + len);
+	if (!data)
+		return -ENOMEM;
+	f->data = data;
+	if (dp_elf_read(elf, off + at, data + f->len, 4 + (u64)len))
+		return -EILSEQ;
+	f->len += 4 + (u64)len;
+	return 0;
+}
+
+int dp_eh_load_one(struct dp_eh *f, const struct dp_elf *elf,
+		       struct dp_fde *fde)
+{
+	u64 off, len, vaddr, at = fde->at;
+	u32 id = 0;
+	int err;
+
+	memset(f, 0, sizeof(*f));
+	err = locate(elf, &off, &len, &vaddr);
+	if (!err && (dp_elf_read(elf, off + at + 4, &id, 4) || id > at + 4))
+		err = -EILSEQ;
+	if (!err)
+		err = copy_record(f, elf, off, len, at + 4 - id);
+	fde->at = f->len;
+	if (!err)
+		err = copy_record(f, elf, off, len, at);
+	if (err) {
+		dp_eh_free(f);
+		return err;
+	}
+	id = (u32)fde->at + 4; /* back to the CIE, at the beginning */
+	memcpy((u8 *)f->data + fde->at + 4, &id, 4);
+	return 0;
+}
+
 void dp_eh_free(struct dp_eh *f)
 {
 	free((void *)f->data);

@@ -8,6 +8,7 @@
  * address, and one that moves the stack pointer past them takes it away.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include "sym/exits.h"
 #include "sym/slot.h"
 #include "sym/opcode.h"
@@ -83,21 +84,25 @@ static u8 number_of(u8 dwarf)
 	return dwarf < sizeof(numbers) ? numbers[dwarf] : dwarf;
 }
 
+/** struct span - code that one description is about */
+struct span {
+	const u8 *code;
+	u64 start, end;
+};
+
 /* Return: the address of an instruction that does, or 0. */
-static u64 scan(struct dp_exits *ex, const struct dp_piece *piece,
-		const struct dp_slots *frame)
+static u64 scan(const struct span *s, const struct dp_rows *rows)
 {
-	const u8 *code = dp_exits_code(ex, piece);
-	u64 at = piece->start, end = dp_piece_end(piece);
 	struct place p = { .copied = false };
 	const struct dp_row *row;
 	struct insn_facts f;
+	u64 at;
 
-	for (; at < end; at += f.len) {
-		if (dp_insn_facts(code + (at - piece->start), end - at, &f))
+	for (at = s->start; at < s->end; at += f.len) {
+		if (dp_insn_facts(s->code + (at - s->start), s->end - at, &f))
 			return 0;
-		p.o = dp_opcode_of(code + (at - piece->start), &f);
-		row = dp_rows_at(frame->rows, at);
+		p.o = dp_opcode_of(s->code + (at - s->start), &f);
+		row = dp_rows_at(rows, at);
 		if (!row || !row->ra || row->reg == DP_ROW_LOST ||
 		    (row->reg == DP_ROW_NO_REG && !p.copied))
 			continue;
@@ -110,22 +115,104 @@ static u64 scan(struct dp_exits *ex, const struct dp_piece *piece,
 	return 0;
 }
 
+/*
+ * Assembly may push registers and not describe it: then its pops seem to take the
+ * return address. Where the code itself tells something else, it is believed.
+ */
+static int check(const struct span *s, const struct dp_rows *rows,
+		 struct dp_rows *derived, u64 *found)
+{
+	const struct dp_row *first = dp_rows_at(rows, s->start), *said, *is;
+	int err;
+
+	*found = scan(s, rows);
+	if (!*found || !first || number_of(first->reg) != DP_RSP)
+		return 0;
+	err = dp_rows_derive(derived, s->code, (u32)(s->end - s->start),
+			     s->start, (s32)first->cfa);
+	if (err)
+		return err == -EILSEQ ? 0 : err;
+	said = dp_rows_at(rows, *found);
+	is = dp_rows_at(derived, *found);
+	if (said->reg == first->reg && is->reg == first->reg &&
+	    said->cfa != is->cfa)
+		*found = scan(s, derived);
+	return 0;
+}
+
 int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at)
 {
 	const struct dp_code_map *map = exits->map;
 	u32 part[DP_PARTS_MAX], n, i;
+	const struct dp_piece *p;
 	struct dp_slots frame;
+	struct span s;
 	u64 found = 0;
 	int err = dp_exits_parts(exits, entry - map->bias, part, &n);
 
 	for (i = 0; i < n && !found && !err; i++) {
-		err = dp_slots_of(exits, &map->piece[part[i]], &frame);
+		p = &map->piece[part[i]];
+		s = (struct span){ dp_exits_code(exits, p), p->start,
+				   dp_piece_end(p) };
+		err = dp_slots_of(exits, p, &frame);
 		if (!err)
-			found = scan(exits, &map->piece[part[i]], &frame);
+			err = check(&s, frame.rows, &exits->other, &found);
 	}
 	if (!found)
 		return err == -EILSEQ ? -EOPNOTSUPP : err;
 	if (at)
 		*at = found + map->bias;
 	return 1;
+}
+
+static int read_span(const struct dp_elf *elf, struct dp_fde *fde, u64 *at)
+{
+	struct dp_rows rows = { 0 }, derived = { 0 };
+	struct span s = { .start = fde->start, .end = fde->end };
+	struct dp_eh frames;
+	u64 off, avail;
+	void *code = NULL;
+	int err = dp_eh_load_one(&frames, elf, fde);
+
+	if (err)
+		return err;
+	err = dp_rows_read(&rows, &frames, fde);
+	if (!err)
+		err = dp_elf_offset(elf, s.start, &off, &avail);
+	if (!err)
+		err = s.end - s.start > avail ?
+			      -EILSEQ :
+			      dp_elf_load(elf, off, s.end - s.start, &code);
+	s.code = code;
+	if (!err)
+		err = check(&s, &rows, &derived, at);
+	free(code);
+	dp_rows_free(&rows);
+	dp_rows_free(&derived);
+	dp_eh_free(&frames);
+	return err;
+}
+
+int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry)
+{
+	const struct dp_module *m = dp_module_at(mods, entry);
+	struct dp_mod *mod = m ? dp_mod_of(m) : NULL;
+	const struct dp_fde *fde;
+	struct dp_fde copy;
+	struct dp_elf elf;
+	u64 at = 0;
+	int err;
+
+	if (!mod || dp_mod_load_fdes(mods, mod))
+		return -ENOENT;
+	fde = dp_fdes_find(&mod->fdes, entry - m->bias);
+	if (!fde || fde->start != entry - m->bias ||
+	    dp_file_open_elf(mods, mod, &elf))
+		return -ENOENT;
+	copy = *fde;
+	err = read_span(&elf, &copy, &at);
+	dp_elf_close(&elf);
+	if (err)
+		return err == -ENOMEM ? err : -EOPNOTSUPP;
+	return at != 0;
 }

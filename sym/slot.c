@@ -29,7 +29,7 @@ static int read_rows(struct dp_exits *ex, const struct dp_piece *p,
 		fde = dp_fdes_find(&ex->fdes, p->start);
 	if (!fde)
 		return dp_rows_derive(rows, dp_exits_code(ex, p), p->len,
-				      p->start);
+				      p->start, HOME);
 	return dp_rows_read(rows, &ex->frames, fde);
 }
 

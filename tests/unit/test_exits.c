@@ -125,6 +125,16 @@ static void there_has_to_be_a_function(void **state)
 	assert_int_equal(dp_reads_return_address(own, 16, NULL), -ENOENT);
 }
 
+/* The quick way comes to the same, but for cold parts and what is not described. */
+static bool is_quick(const struct reads_case *c)
+{
+	int reads = dp_entry_reads_return_address(mods, (u64)c->entry);
+
+	if (strstr(c->name, "told"))
+		return reads == -ENOENT;
+	return reads == (c->at >= 0 && !strstr(c->name, "cold"));
+}
+
 static void the_return_address_is_seen_to_be_read(void **state)
 {
 	const struct reads_case *c;
@@ -136,7 +146,7 @@ static void the_return_address_is_seen_to_be_read(void **state)
 		c = &reads_cases[i];
 		reads = dp_reads_return_address(own, (u64)c->entry, &at);
 		is = reads == 1 ? (int)(at - (u64)c->entry) : -1;
-		if (reads >= 0 && is == c->at)
+		if (reads >= 0 && is == c->at && is_quick(c))
 			continue;
 		wrong++;
 		print_message("# %s: %d at %d, should be %d\n", c->name, reads,

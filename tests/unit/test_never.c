@@ -109,12 +109,6 @@ static const struct row rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* Functions that look there, and may be followed by a stub. */
-static const char *const harmless[] = {
-	"__mpn_addmul_1", /* pushes registers, which nothing describes: it only */
-	"__mpn_submul_1", /* seems to */
-};
-
 static const char *const paths[] = { LIBGCC, LIBC, LINKER };
 static struct exits_file files[3];
 
@@ -225,16 +219,6 @@ static void code_shows_what_the_rows_say(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-static bool is_harmless(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
-		if (!strcmp(harmless[i], name))
-			return true;
-	return false;
-}
-
 /* Aliases count: any of its names may be the one that is listed. */
 static bool is_listed(struct exits_file *f, u64 value)
 {
@@ -242,8 +226,7 @@ static bool is_listed(struct exits_file *f, u64 value)
 
 	for (i = 0; i < f->symtab.n; i++)
 		if (f->symtab.v[i].value == value &&
-		    (dp_never_followed(f->symtab.v[i].name, DP_RETURN_STUB) ||
-		     is_harmless(f->symtab.v[i].name)))
+		    dp_never_followed(f->symtab.v[i].name, DP_RETURN_STUB))
 			return true;
 	return false;
 }
