@@ -14,6 +14,7 @@
 #include "sym/opcode.h"
 
 #define WORD 8
+#define LEA 0x8d
 #define NO_REG 0xfe
 
 /** struct place - an instruction, and where the return address is */
@@ -35,7 +36,7 @@ static bool does_nothing(const struct dp_opcode *o)
 /* To leave, a function points its stack pointer there. */
 static bool is_way_out(const struct dp_opcode *o)
 {
-	return o->map == DP_MAP_ONE && o->op == 0x8d && o->reg == DP_RSP;
+	return o->map == DP_MAP_ONE && o->op == LEA && o->reg == DP_RSP;
 }
 
 /*
@@ -84,6 +85,13 @@ static u8 number_of(u8 dwarf)
 	return dwarf < sizeof(numbers) ? numbers[dwarf] : dwarf;
 }
 
+/* lea (%rsp),%r11, where %r11 is what the frame is known by from then on. */
+static bool moves_frame(const struct dp_opcode *o, const struct dp_row *next)
+{
+	return o->map == DP_MAP_ONE && o->op == LEA && next &&
+	       next->reg < DP_ROW_LOST && number_of(next->reg) == o->reg;
+}
+
 /** struct span - code that one description is about */
 struct span {
 	const u8 *code;
@@ -109,7 +117,8 @@ static u64 scan(const struct span *s, const struct dp_rows *rows)
 		p.reg = row->reg == DP_ROW_NO_REG ? NO_REG :
 						    number_of(row->reg);
 		p.slot = row->cfa - WORD;
-		if (names_slot(&p) || takes_slot(&p))
+		if ((names_slot(&p) || takes_slot(&p)) &&
+		    !moves_frame(&p.o, dp_rows_at(rows, at + f.len)))
 			return at;
 	}
 	return 0;
