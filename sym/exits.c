@@ -274,12 +274,12 @@ static void see_end(struct way_out *w, const struct dp_piece *p)
 static void look_through(struct way_out *w, const struct dp_piece *piece)
 {
 	struct place p = { .piece = piece, .at = piece->start };
-	struct dp_slots frame;
+	struct dp_slots slots;
 	u64 end = dp_piece_end(piece);
 	bool falls = true;
 
 	p.code = dp_exits_code(w->ex, piece);
-	w->err = dp_slots_of(w->ex, piece, &frame);
+	w->err = dp_slots_of(w->ex, piece, &slots);
 	if (w->err == -EILSEQ) {
 		w->err = 0;
 		refuse(w, "where it has its stack is not known");
@@ -290,8 +290,8 @@ static void look_through(struct way_out *w, const struct dp_piece *piece)
 			refuse(w, "it cannot be decoded");
 			return;
 		}
-		p.home = dp_slots_are_home(&frame, p.at);
-		if (may_leave(w, &p) && !dp_slots_are_known(&frame, p.at))
+		p.home = dp_slots_are_home(&slots, p.at);
+		if (may_leave(w, &p) && !dp_slots_are_known(&slots, p.at))
 			refuse(w, "where it has its stack is not known");
 		else
 			see(w, &p);

@@ -142,7 +142,7 @@ static bool skip_augmentation(const struct dp_eh *f, struct dp_cursor *c)
 }
 
 bool dp_eh_rules(struct dp_eh *f, const struct dp_fde *fde,
-		     struct dp_cursor *rules)
+		 struct dp_cursor *rules)
 {
 	struct dp_cursor c = { f->data, f->data + f->len, false };
 	u64 len, id;
@@ -281,7 +281,7 @@ static int copy_record(struct dp_eh *f, const struct dp_elf *elf, u64 off,
 }
 
 int dp_eh_load_one(struct dp_eh *f, const struct dp_elf *elf,
-		       struct dp_fde *fde)
+		   struct dp_fde *fde)
 {
 	u64 off, len, vaddr, at = fde->at;
 	u32 id = 0;

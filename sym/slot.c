@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* frame: where the return address is, and where functions are entered. */
+/* slot: where the return address is, and where functions are entered. */
 #include <errno.h>
 #include <stdlib.h>
 #include "sym/exits.h"
@@ -34,20 +34,20 @@ static int read_rows(struct dp_exits *ex, const struct dp_piece *p,
 }
 
 int dp_slots_of(struct dp_exits *ex, const struct dp_piece *p,
-		struct dp_slots *frame)
+		struct dp_slots *slots)
 {
-	frame->rows = &ex->rows;
+	slots->rows = &ex->rows;
 	return read_rows(ex, p, &ex->rows);
 }
 
-bool dp_slots_are_home(const struct dp_slots *frame, u64 addr)
+bool dp_slots_are_home(const struct dp_slots *slots, u64 addr)
 {
-	return is_home(dp_rows_at(frame->rows, addr));
+	return is_home(dp_rows_at(slots->rows, addr));
 }
 
-bool dp_slots_are_known(const struct dp_slots *frame, u64 addr)
+bool dp_slots_are_known(const struct dp_slots *slots, u64 addr)
 {
-	const struct dp_row *row = dp_rows_at(frame->rows, addr);
+	const struct dp_row *row = dp_rows_at(slots->rows, addr);
 
 	return row && row->reg != DP_ROW_LOST;
 }
@@ -117,7 +117,7 @@ static int load_code(struct dp_exits *ex, const struct dp_elf *elf)
 	return 0;
 }
 
-/* A file may have no frame descriptions, or damaged ones. */
+/* A file may have no slots descriptions, or damaged ones. */
 static int load_frames(struct dp_exits *ex, const struct dp_elf *elf)
 {
 	int err = dp_fdes_load(&ex->fdes, elf);

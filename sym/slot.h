@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * frame: where the return address is, at each instruction of a piece of code.
+ * slot: where the return address is, at each instruction of a piece of code.
  *
  * Told by .eh_frame, or found out from the code where nothing is told. Addresses are
  * those of the file.
@@ -31,11 +31,11 @@ struct dp_slots {
 
 /* -EILSEQ: not known; -ENOMEM. */
 int dp_slots_of(struct dp_exits *ex, const struct dp_piece *p,
-		struct dp_slots *frame);
+		struct dp_slots *slots);
 /* The stack pointer is at the return address. */
-bool dp_slots_are_home(const struct dp_slots *frame, u64 addr);
+bool dp_slots_are_home(const struct dp_slots *slots, u64 addr);
 /* It is known whether it is. */
-bool dp_slots_are_known(const struct dp_slots *frame, u64 addr);
+bool dp_slots_are_known(const struct dp_slots *slots, u64 addr);
 
 #define DP_PARTS_MAX 64
 
