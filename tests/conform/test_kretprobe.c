@@ -842,6 +842,16 @@ static void coroutine(void)
 	}
 }
 
+static void make_there(void (*run)(void))
+{
+	static char stack[65536];
+
+	check(!getcontext(&there));
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	makecontext(&there, run, 0);
+}
+
 /* What the scheduler's switch is to the kernel: refused, or right. */
 static bool is_here(const void *addr)
 {
@@ -877,7 +887,6 @@ TEST(row_160_functions_that_do_not_return_may_be_followed)
 					     "__longjmp_chk", "makecontext",
 					     "dladdr" };
 	struct kretprobe rp[COUNT(names)];
-	static char stack[65536];
 	volatile unsigned int i;
 	sigjmp_buf env;
 	Dl_info info;
@@ -891,10 +900,7 @@ TEST(row_160_functions_that_do_not_return_may_be_followed)
 		if (!sigsetjmp(env, i & 1))
 			i & 2 ? siglongjmp(env, 1) : longjmp(env, 1);
 	check_eq(counts.ret, 0);
-	check(!getcontext(&there));
-	there.uc_stack.ss_sp = stack;
-	there.uc_stack.ss_size = sizeof(stack);
-	makecontext(&there, coroutine, 0);
+	make_there(coroutine);
 	for (i = 0; i < ROUNDS; i++)
 		check(!swapcontext(&here, &there));
 	check_eq(switches, ROUNDS);
@@ -913,13 +919,9 @@ TEST(row_163_functions_that_return_on_another_stack)
 	struct kretprobe rp = { .kp.symbol_name = "swapcontext",
 				.handler = count_ret };
 	int i, rc = register_kretprobe(&rp);
-	static char stack[65536];
 
 	check(rc == 0 || rc == -EINVAL);
-	check(!getcontext(&there));
-	there.uc_stack.ss_sp = stack;
-	there.uc_stack.ss_size = sizeof(stack);
-	makecontext(&there, coroutine, 0);
+	make_there(coroutine);
 	for (i = 0; i < ROUNDS; i++)
 		check(!swapcontext(&here, &there));
 	check_eq(switches, ROUNDS);
@@ -948,14 +950,10 @@ static void followed_coroutine(void)
 TEST(row_163_followed_calls_on_several_stacks)
 {
 	struct kretprobe rp = retprobe_at(c_call_back);
-	static char stack[65536];
 	int i;
 
 	must(register_kretprobe(&rp));
-	check(!getcontext(&there));
-	there.uc_stack.ss_sp = stack;
-	there.uc_stack.ss_size = sizeof(stack);
-	makecontext(&there, followed_coroutine, 0);
+	make_there(followed_coroutine);
 	for (i = 0; i < ROUNDS; i++)
 		check_eq(c_call_back(switch_there, i), i + 1);
 	check_eq(switches, ROUNDS);
