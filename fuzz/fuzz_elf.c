@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "sym/code.h"
+#include "sym/exits.h"
+#include "sym/slot.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -43,6 +44,39 @@ static void read_symbols(const struct dp_elf *elf, const struct dp_dynsym *ds)
 	dp_symtab_free(&tab);
 }
 
+static void ask(struct dp_exits *exits, const struct dp_code_map *map,
+		u64 entry)
+{
+	struct dp_exit_list list;
+	const char *why = NULL;
+	u64 at = 0, start, end;
+	size_t i;
+
+	if (dp_exits_find(exits, entry, &list, &why) && (list.n || !why))
+		abort();
+	for (i = 0; i < list.n; i++)
+		if (!dp_code_map_boundary(map, list.v[i].addr) ||
+		    (i && list.v[i].addr <= list.v[i - 1].addr))
+			abort();
+	dp_exits_free(&list);
+	if (dp_reads_return_address(exits, entry, &at) == 1 &&
+	    dp_code_map_function(map, at, &start, &end))
+		abort();
+}
+
+static void read_exits(const struct dp_elf *elf, const struct dp_code_map *map)
+{
+	struct dp_exits *exits;
+	size_t i;
+
+	if (dp_exits_load(elf, map, &exits))
+		return;
+	ask(exits, map, elf->eh.e_entry);
+	for (i = 0; i < map->n_piece && i < 64; i++)
+		ask(exits, map, map->piece[i].start);
+	dp_exits_close(exits);
+}
+
 static void read_code(const struct dp_elf *elf, const struct dp_fdes *fdes,
 		      const struct dp_dynsym *ds)
 {
@@ -58,6 +92,7 @@ static void read_code(const struct dp_elf *elf, const struct dp_fdes *fdes,
 		    (start > elf->eh.e_entry || end <= elf->eh.e_entry ||
 		     dp_code_map_padding(map, start, end)))
 			abort();
+		read_exits(elf, map);
 		dp_code_map_close(map);
 	}
 	dp_symtab_free(&tab);

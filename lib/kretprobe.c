@@ -10,6 +10,8 @@
 #include "lib/frames.h"
 #include "lib/self.h"
 #include "lib/modules.h"
+#include "sym/exits.h"
+#include "sym/never.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -40,34 +42,45 @@ struct pool {
 };
 static struct pool *left;
 
-/* Functions that return more often than they are called, on another stack, or
- * to somewhere else; or that look at where they were called from. */
-static const char *const never[] = {
-	"setjmp",	"_setjmp",	"__sigsetjmp",	   "sigsetjmp",
-	"getcontext",	"swapcontext",	"setcontext",	   "makecontext",
-	"longjmp",	"_longjmp",	"siglongjmp",	   "__longjmp_chk",
-	"vfork",	"__vfork",	"clone",	   "__clone",
-	"clone3",	"__clone3",	"dlopen",	   "dlsym",
-	"dlvsym",	"dlmopen",	"dladdr",	   "mcount",
-	"_mcount",	"__fentry__",	"_start",	   "__restore_rt",
-	"_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_ForcedUnwind",
-	"_Unwind_Resume_or_Rethrow", "_Unwind_Backtrace", "__start_context",
-	"_dl_runtime_resolve_xsave", "_dl_runtime_resolve_xsavec",
-	"_dl_runtime_resolve_fxsave", "_dl_tlsdesc_return",
-	"_dl_tlsdesc_undefweak", "_dl_tlsdesc_dynamic", "start_thread",
-};
-
 static struct dp_instance *instance_at(const struct dp_follow *f, u32 i)
 {
 	return (void *)(f->pool + (u64)i * f->stride);
 }
 
+/* Why its return address may not be replaced, or NULL. */
+static const char *objection(const struct kretprobe *rp, u64 addr,
+			     const char **name)
+{
+	const char *why, *module;
+	u64 offset = 0;
+
+	*name = NULL;
+	if (dp_symbol_map_name(dp_self.symbols, addr, name, &offset, &module) ||
+	    offset)
+		*name = NULL;
+	why = dp_never_followed(*name, DP_RETURN_STUB);
+	if (!why && rp->kp.symbol_name) {
+		*name = rp->kp.symbol_name;
+		why = dp_never_followed(*name, DP_RETURN_STUB);
+	}
+	if (why)
+		return why;
+	switch (dp_entry_reads_return_address(
+		dp_symbol_map_modules(dp_self.symbols), addr)) {
+	case DP_ENTRY_IS_NONE:
+		return "it is a part of a function, and nobody calls it";
+	case 1:
+		return "its code looks at its return address";
+	default:
+		return NULL;
+	}
+}
+
 static int may_be_followed(struct kretprobe *rp)
 {
-	const char *name = NULL, *module;
 	struct dp_symbol sym;
-	u64 addr = (u64)rp->kp.addr, offset = 0;
-	size_t i;
+	u64 addr = (u64)rp->kp.addr;
+	const char *name, *why;
 
 	if (rp->kp.symbol_name &&
 	    dp_symbol_map_resolve(dp_self.symbols,
@@ -81,21 +94,12 @@ static int may_be_followed(struct kretprobe *rp)
 			dp_last(), -EINVAL,
 			"a return probe belongs to the beginning of a function, and offset is %u",
 			rp->kp.offset);
-	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
-	/* Entered by a jump: no return address is where it would be. */
-	if (name && !offset && strstr(name, ".cold"))
-		return dp_diag_set(
-			dp_last(), -EINVAL,
-			"%s is a part of a function, and nobody calls it", name);
-	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-		if ((name && !offset && !strcmp(name, never[i])) ||
-		    (rp->kp.symbol_name &&
-		     !strcmp(rp->kp.symbol_name, never[i])))
-			return dp_diag_set(
-				dp_last(), -EINVAL,
-				"%s cannot have a return probe: it does not return as other functions do, or looks at its return address",
-				never[i]);
-	return 0;
+	why = objection(rp, addr, &name);
+	if (!why)
+		return 0;
+	return dp_diag_set(dp_last(), -EINVAL,
+			   "%s cannot have a return probe: %s",
+			   name ? name : "the function", why);
 }
 
 static bool is_used(const struct dp_follow *f)

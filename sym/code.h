@@ -19,11 +19,13 @@
  * @code: its bytes, only while the map is drawn
  * @target: a bit for each byte: control may arrive here
  * @insn: a bit for each byte: an instruction begins here
+ * @named: a bit for each byte: known by more than jumps and frame descriptions:
+ *         it is called, has a name, or its address stands somewhere
  */
 struct dp_text {
 	u64 start, end;
 	u8 *code;
-	u64 *target, *insn;
+	u64 *target, *insn, *named;
 };
 
 /* What a piece has, and what that means. */
@@ -45,6 +47,25 @@ struct dp_piece {
 	u8 flags;
 };
 
+/** struct dp_way - from one piece into another */
+struct dp_way {
+	u64 from, to;
+};
+
+/** struct dp_ways - any number of them */
+struct dp_ways {
+	struct dp_way *v;
+	size_t n, room;
+};
+
+/**
+ * struct dp_code_map
+ * @jump: direct jumps out of pieces, and falls out of their ends, ascending by
+ *        @to; @from is somewhere in the piece
+ * @hidden: what no instruction tells: landing pads, entries of jump tables that
+ *          lead out of the function; ascending by @from, the piece's start
+ * @inner: indirect jumps by tables of whole addresses, ascending
+ */
 struct dp_code_map {
 	u64 bias;
 	struct dp_text text[DP_TEXT_MAX];
@@ -53,6 +74,9 @@ struct dp_code_map {
 	size_t n_piece, room_piece;
 	struct dp_range *padding; /* ascending */
 	size_t n_padding, room_padding;
+	struct dp_ways jump, hidden;
+	u64 *inner;
+	size_t n_inner, room_inner;
 };
 
 /** struct dp_ref - a piece takes the address of something that is not code */
@@ -112,16 +136,21 @@ int dp_grow(void *v, size_t n, size_t *room, size_t size);
 
 /* Up to @want <= 64 bytes at an address of the file; *got: how many. */
 const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got);
+bool dp_window_u64(struct dp_window *w, u64 addr, u64 *v);
 bool dp_window_s32(struct dp_window *w, u64 addr, s32 *v);
 
 int dp_text_load(struct dp_survey *s);
 void dp_text_drop_code(struct dp_code_map *map);
 struct dp_text *dp_text_find(const struct dp_code_map *map, u64 addr);
+/* Control may arrive at @addr by a jump within a function, or by any way. */
+void dp_text_mark_jump(struct dp_code_map *map, u64 addr);
 void dp_text_mark(struct dp_code_map *map, u64 addr);
 void dp_text_mark_insn(struct dp_text *t, u64 addr);
 bool dp_text_is_insn(const struct dp_text *t, u64 addr);
+bool dp_text_is_named(const struct dp_code_map *map, u64 addr);
 /* The first target in [start, end), or @end. */
 u64 dp_text_next(const struct dp_text *t, u64 start, u64 end);
+u64 dp_text_next_named(const struct dp_text *t, u64 start, u64 end);
 
 int dp_pieces_load(struct dp_survey *s);
 struct dp_piece *dp_pieces_find(const struct dp_code_map *map, u64 addr);
@@ -130,20 +159,91 @@ static inline u64 dp_piece_end(const struct dp_piece *p)
 	return p->start + p->len;
 }
 
+int dp_ways_add(struct dp_ways *ways, u64 from, u64 to);
+/* From one piece to another that nothing else leads into from outside. */
+int dp_ways_hide(struct dp_code_map *map, const struct dp_piece *from, u64 to);
+void dp_ways_sort(struct dp_code_map *map);
+/* The first of @jump with to >= @addr; of @hidden with from >= @addr. */
+size_t dp_ways_to(const struct dp_ways *ways, u64 addr);
+size_t dp_ways_from(const struct dp_ways *ways, u64 addr);
+
 int dp_flow_follow(struct dp_survey *s);
+
+/* Where did a register get its value from? */
+enum dp_source {
+	DP_SOURCE_NOT_HERE, /* not set by this instruction */
+	DP_SOURCE_WHOLE, /* a whole address */
+	DP_SOURCE_COMPUTED,
+};
+
+#define DP_LOOK_BACK 16
+
+/** struct dp_past - the last instructions of a function, by their offsets */
+struct dp_past {
+	u32 at[DP_LOOK_BACK];
+	u32 n;
+};
+
+/* NOT_HERE: it was not set by these. @code of @len bytes is the function. */
+enum dp_source dp_past_source(const struct dp_past *past, const u8 *code,
+			      u32 len, u8 reg);
+/* Is there one that loads an offset of a table: movslq (r,r,4),r? */
+bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len);
+static inline void dp_past_add(struct dp_past *past, u32 at)
+{
+	past->at[past->n++ % DP_LOOK_BACK] = at;
+}
 
 void dp_gaps_scan(struct dp_survey *s);
 /* Every byte of [start, end) is taken for the start of an instruction. */
 void dp_gaps_scan_bytes(struct dp_survey *s, const struct dp_text *t, u64 start,
 			u64 end);
 int dp_gaps_find_padding(struct dp_survey *s);
+struct insn_facts;
+bool dp_gaps_is_nop(const u8 *code, const struct insn_facts *f);
+bool dp_gaps_is_nops(const u8 *code, u64 len);
 
 /* Tables of offsets from @base, which lies in @piece: its refs from @ref on. */
 void dp_tables_pair(struct dp_survey *s, struct dp_piece *piece, u64 base,
 		    size_t ref);
-void dp_tables_read(struct dp_survey *s);
+int dp_tables_read(struct dp_survey *s);
 
 int dp_pointers_mark(struct dp_survey *s);
-void dp_lsda_mark(struct dp_survey *s);
+int dp_lsda_mark(struct dp_survey *s);
+
+#define DP_ROW_NO_REG 0xff
+#define DP_ROW_LOST 0xfe
+
+/**
+ * struct dp_row - where the CFA is, from an address on
+ * @start: in addresses of the file
+ * @cfa: the CFA is register @reg plus this
+ * @reg: by DWARF's numbers, or DP_ROW_NO_REG: it is found in another way, or
+ *       DP_ROW_LOST: it is not known
+ * @ra: the return address is right below it
+ */
+struct dp_row {
+	u64 start;
+	s64 cfa;
+	u8 reg;
+	bool ra;
+};
+
+/** struct dp_rows - of one frame description, ascending */
+struct dp_rows {
+	struct dp_row *v;
+	size_t n, room;
+};
+
+/* -EILSEQ: not understood. */
+int dp_rows_read(struct dp_rows *rows, struct dp_eh *frames,
+		 const struct dp_fde *fde);
+/* The same without a description. @first: the CFA is the stack pointer plus this
+ * where the code begins. */
+int dp_rows_derive(struct dp_rows *rows, const u8 *code, u32 len, u64 start,
+		   s32 first);
+/* NULL: @addr is before the first. */
+const struct dp_row *dp_rows_at(const struct dp_rows *rows, u64 addr);
+void dp_rows_free(struct dp_rows *rows);
 
 #endif

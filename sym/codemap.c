@@ -56,9 +56,11 @@ static int draw(struct dp_survey *s)
 	if (err)
 		return err;
 	dp_gaps_scan(s);
-	dp_tables_read(s);
-	dp_lsda_mark(s);
-	return dp_gaps_find_padding(s);
+	err = dp_tables_read(s);
+	if (!err)
+		err = dp_lsda_mark(s);
+	dp_ways_sort(s->map);
+	return err ? err : dp_gaps_find_padding(s);
 }
 
 int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
@@ -148,9 +150,13 @@ void dp_code_map_close(struct dp_code_map *map)
 		free(map->text[i].code);
 		free(map->text[i].target);
 		free(map->text[i].insn);
+		free(map->text[i].named);
 	}
 	free(map->piece);
 	free(map->padding);
+	free(map->jump.v);
+	free(map->hidden.v);
+	free(map->inner);
 	free(map);
 }
 

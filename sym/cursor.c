@@ -43,6 +43,11 @@ u64 dp_cursor_uleb(struct dp_cursor *c)
 	return take_leb(c, false);
 }
 
+s64 dp_cursor_sleb(struct dp_cursor *c)
+{
+	return (s64)take_leb(c, true);
+}
+
 u64 dp_cursor_pointer(struct dp_cursor *c, u8 enc)
 {
 	switch (enc & DP_EH_FORMAT) {

@@ -10,29 +10,22 @@
 #include <string.h>
 #include "sym/private.h"
 
-struct frames {
-	const u8 *data;
-	u64 len;
-	u64 vaddr; /* of data[0] */
-	u64 cie; /* the CIE that the rest was read from */
-	u8 enc; /* how its FDEs write pointers, */
-	u8 lsda_enc; /* and where their landing pads are told */
-	bool sized; /* they have augmentation data */
-	bool signal;
-	bool have_cie;
-};
-
 /* What is unknown behind 'R' does not matter: the FDEs tell its size. */
 static void read_augmentation(struct dp_cursor *c, const char *aug,
-			      struct frames *f)
+			      struct dp_eh *f)
 {
 	bool have_enc = false;
 	u8 personality;
+	u64 rest;
 
 	for (; *aug && !c->bad; aug++) {
 		switch (*aug) {
 		case 'z':
-			dp_cursor_uleb(c);
+			rest = dp_cursor_uleb(c);
+			if (rest > (u64)(c->end - c->p))
+				c->bad = true;
+			else
+				f->initial.p = c->p + rest;
 			f->sized = true;
 			break;
 		case 'L':
@@ -58,7 +51,7 @@ static void read_augmentation(struct dp_cursor *c, const char *aug,
 	}
 }
 
-static bool read_cie(struct frames *f, u64 at)
+static bool read_cie(struct dp_eh *f, u64 at)
 {
 	struct dp_cursor c = { f->data + at, f->data + f->len, false };
 	const char *aug;
@@ -79,24 +72,24 @@ static bool read_cie(struct frames *f, u64 at)
 	if (!memchr(aug, 0, c.end - c.p))
 		return false;
 	c.p += strlen(aug) + 1;
-	dp_cursor_uleb(&c);
-	dp_cursor_uleb(&c);
-	if (version == 1)
-		dp_cursor_take(&c, 1);
-	else
-		dp_cursor_uleb(&c);
+	f->code_align = dp_cursor_uleb(&c);
+	f->data_align = dp_cursor_sleb(&c);
+	f->ra = version == 1 ? dp_cursor_take(&c, 1) : dp_cursor_uleb(&c);
 	f->enc = DP_EH_ABSPTR;
 	f->lsda_enc = DP_EH_OMIT;
 	f->sized = false;
 	f->signal = false;
+	f->initial = (struct dp_cursor){ NULL, c.end, false };
 	read_augmentation(&c, aug, f);
+	if (!f->sized)
+		f->initial.p = c.p;
 	f->cie = at;
 	f->have_cie = !c.bad;
 	return f->have_cie;
 }
 
 /* An LSDA that cannot be read is one that cannot be found. */
-static u64 read_lsda(const struct frames *f, struct dp_cursor *c)
+static u64 read_lsda(const struct dp_eh *f, struct dp_cursor *c)
 {
 	u64 at, lsda;
 
@@ -114,7 +107,7 @@ static u64 read_lsda(const struct frames *f, struct dp_cursor *c)
 	return f->lsda_enc & DP_EH_APPLY ? DP_LSDA_BAD : lsda;
 }
 
-static bool read_fde(struct frames *f, struct dp_cursor *c, u64 cie,
+static bool read_fde(struct dp_eh *f, struct dp_cursor *c, u64 cie,
 		     struct dp_fde *fde)
 {
 	u64 at, start, len;
@@ -137,6 +130,41 @@ static bool read_fde(struct frames *f, struct dp_cursor *c, u64 cie,
 	return true;
 }
 
+/* Behind the pointers: as much augmentation data as it says, then rules. */
+static bool skip_augmentation(const struct dp_eh *f, struct dp_cursor *c)
+{
+	u64 n = f->sized ? dp_cursor_uleb(c) : 0;
+
+	if (c->bad || n > (u64)(c->end - c->p))
+		return false;
+	c->p += n;
+	return true;
+}
+
+bool dp_eh_rules(struct dp_eh *f, const struct dp_fde *fde,
+		 struct dp_cursor *rules)
+{
+	struct dp_cursor c = { f->data, f->data + f->len, false };
+	u64 len, id;
+
+	if (fde->at > f->len)
+		return false;
+	c.p += fde->at;
+	len = dp_cursor_take(&c, 4);
+	if (c.bad || len < 4 || len > (u64)(c.end - c.p))
+		return false;
+	c.end = c.p + len;
+	id = dp_cursor_take(&c, 4);
+	if (!id || id > fde->at + 4 || !read_cie(f, fde->at + 4 - id))
+		return false;
+	dp_cursor_pointer(&c, f->enc);
+	dp_cursor_pointer(&c, f->enc & (DP_EH_FORMAT & ~8));
+	if (c.bad || !skip_augmentation(f, &c))
+		return false;
+	*rules = c;
+	return true;
+}
+
 static int add(struct dp_fdes *fdes, const struct dp_fde *fde)
 {
 	struct dp_fde *bigger;
@@ -154,7 +182,7 @@ static int add(struct dp_fdes *fdes, const struct dp_fde *fde)
 	return 0;
 }
 
-static int walk(struct dp_fdes *fdes, struct frames *f)
+static int walk(struct dp_fdes *fdes, struct dp_eh *f)
 {
 	struct dp_cursor all = { f->data, f->data + f->len, false }, c;
 	struct dp_fde fde;
@@ -171,6 +199,7 @@ static int walk(struct dp_fdes *fdes, struct frames *f)
 		back = all.p - f->data;
 		id = dp_cursor_take(&c, 4);
 		if (id && id <= back && read_fde(f, &c, back - id, &fde)) {
+			fde.at = back - 4;
 			err = add(fdes, &fde);
 			if (err)
 				return err;
@@ -216,22 +245,83 @@ static int compare(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf)
+int dp_eh_load(struct dp_eh *f, const struct dp_elf *elf)
 {
-	struct frames f = { 0 };
 	u64 off;
 	void *data;
 	int err;
 
-	memset(fdes, 0, sizeof(*fdes));
-	err = locate(elf, &off, &f.len, &f.vaddr);
+	memset(f, 0, sizeof(*f));
+	err = locate(elf, &off, &f->len, &f->vaddr);
 	if (!err)
-		err = dp_elf_load(elf, off, f.len, &data);
+		err = dp_elf_load(elf, off, f->len, &data);
+	if (!err)
+		f->data = data;
+	return err;
+}
+
+/* Read a record: its length word and what follows. */
+static int copy_record(struct dp_eh *f, const struct dp_elf *elf, u64 off,
+		       u64 end, u64 at)
+{
+	u8 *data = (u8 *)f->data;
+	u32 len = 0;
+
+	if (at > end || end - at < 8 || dp_elf_read(elf, off + at, &len, 4) ||
+	    len < 4 || len > end - at - 4)
+		return -EILSEQ;
+	data = realloc(data, f->len + 4 + len);
+	if (!data)
+		return -ENOMEM;
+	f->data = data;
+	if (dp_elf_read(elf, off + at, data + f->len, 4 + (u64)len))
+		return -EILSEQ;
+	f->len += 4 + (u64)len;
+	return 0;
+}
+
+int dp_eh_load_one(struct dp_eh *f, const struct dp_elf *elf,
+		   struct dp_fde *fde)
+{
+	u64 off, len, vaddr, at = fde->at;
+	u32 id = 0;
+	int err;
+
+	memset(f, 0, sizeof(*f));
+	err = locate(elf, &off, &len, &vaddr);
+	if (!err && (dp_elf_read(elf, off + at + 4, &id, 4) || id > at + 4))
+		err = -EILSEQ;
+	if (!err)
+		err = copy_record(f, elf, off, len, at + 4 - id);
+	fde->at = f->len;
+	if (!err)
+		err = copy_record(f, elf, off, len, at);
+	if (err) {
+		dp_eh_free(f);
+		return err;
+	}
+	id = (u32)fde->at + 4; /* back to the CIE, at the beginning */
+	memcpy((u8 *)f->data + fde->at + 4, &id, 4);
+	return 0;
+}
+
+void dp_eh_free(struct dp_eh *f)
+{
+	free((void *)f->data);
+	memset(f, 0, sizeof(*f));
+}
+
+int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf)
+{
+	struct dp_eh f;
+	int err;
+
+	memset(fdes, 0, sizeof(*fdes));
+	err = dp_eh_load(&f, elf);
 	if (err)
 		return err;
-	f.data = data;
 	err = walk(fdes, &f);
-	free(data);
+	dp_eh_free(&f);
 	if (err)
 		dp_fdes_free(fdes);
 	else if (fdes->n)

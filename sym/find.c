@@ -297,20 +297,10 @@ static void sort_unique(struct dp_symbols *out)
 	out->n = n;
 }
 
-/* "f.cold" is a piece of f that is jumped to: it cannot be called. */
-static bool is_piece(const struct dp_sym *sym)
-{
-	const char *cold = strstr(sym->name, ".cold");
-
-	return cold && cold != sym->name &&
-	       (!cold[5] ||
-		(cold[5] == '.' && cold[6] >= '0' && cold[6] <= '9'));
-}
-
 static bool is_in_glob(const struct want *w, const struct dp_sym *sym)
 {
 	return !sym->chosen && sym->rank != DP_RANK_LABEL && fits(w, sym) &&
-	       !fnmatch(w->plain, sym->name, 0) && !is_piece(sym);
+	       !fnmatch(w->plain, sym->name, 0) && !dp_sym_is_cold(sym);
 }
 
 static int find_glob(struct dp_modules *mods, struct dp_mod *mod,

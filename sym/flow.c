@@ -24,21 +24,22 @@
 #include <string.h>
 #include "engine/insn/insn.h"
 #include "sym/code.h"
+#include "sym/opcode.h"
 
-#define LOOK_BACK 8
 #define OWN_MAX 256
+#define INNER_MAX 65536 /* entries of one table */
+#define STRANGE_MAX 32 /* of them in a row that lead out of the function */
+
+#define MOVSLQ 0x63
 
 #define REX_B 1
-#define REX_R 4
-#define REX_W 8
 
 struct flow {
 	struct dp_survey *s;
 	struct dp_text *text;
 	struct dp_piece *piece;
 	const u8 *code; /* of the piece */
-	u32 last[LOOK_BACK]; /* offsets of the instructions before */
-	u32 n_last;
+	struct dp_past past;
 	u64 own[OWN_MAX]; /* addresses that it takes of itself */
 	u32 n_own;
 	size_t first_ref;
@@ -46,97 +47,64 @@ struct flow {
 	int err;
 };
 
-/* Where did a register get its value from? */
-enum source {
-	NOT_HERE, /* not set by this instruction */
-	WHOLE, /* a whole address */
-	COMPUTED,
-};
-
-struct regs {
-	u8 op, rex, mod, reg, rm;
-};
-
 static bool in_piece(const struct dp_piece *p, u64 addr)
 {
 	return addr - p->start < p->len;
 }
 
-static struct regs regs_of(const u8 *code, const struct insn_facts *f)
-{
-	u8 before = f->opcode_off ? code[f->opcode_off - 1] : 0;
-	struct regs r = { .op = code[f->opcode_off] };
-	u8 modrm = f->modrm_off ? code[f->modrm_off] : 0;
-
-	if ((before & 0xf0) == 0x40)
-		r.rex = before & 0xf;
-	r.mod = modrm >> 6;
-	r.reg = (modrm >> 3 & 7) | (r.rex & REX_R ? 8 : 0);
-	r.rm = (modrm & 7) | (r.rex & REX_B ? 8 : 0);
-	return r;
-}
-
-/* Of the one-byte opcodes only: another map says NOT_HERE at worst. */
-static bool is_one_byte(const u8 *code, const struct insn_facts *f)
-{
-	u8 before = f->opcode_off ? code[f->opcode_off - 1] : 0;
-
-	return before != 0x0f && code[0] != 0xc4 && code[0] != 0xc5 &&
-	       code[0] != 0x62;
-}
-
-static enum source source_with_modrm(const struct regs *r, bool rip_relative,
-				     u8 *reg)
+static enum dp_source source_with_modrm(const struct dp_opcode *r,
+					bool rip_relative, u8 *reg)
 {
 	bool to_rm = r->mod == 3 && r->rm == *reg, to_reg = r->reg == *reg;
 
 	switch (r->op) {
 	case 0x8b: /* mov r/m, r */
 		if (!to_reg)
-			return NOT_HERE;
+			return DP_SOURCE_NOT_HERE;
 		if (r->mod != 3)
-			return r->rex & REX_W ? WHOLE : COMPUTED;
+			return r->rex & DP_REX_W ? DP_SOURCE_WHOLE :
+						   DP_SOURCE_COMPUTED;
 		*reg = r->rm;
-		return NOT_HERE;
+		return DP_SOURCE_NOT_HERE;
 	case 0x89: /* mov r, r/m */
 		if (to_rm)
 			*reg = r->reg;
-		return NOT_HERE;
+		return DP_SOURCE_NOT_HERE;
 	case 0x8d: /* lea */
 		if (!to_reg)
-			return NOT_HERE;
-		return rip_relative ? WHOLE : COMPUTED;
+			return DP_SOURCE_NOT_HERE;
+		return rip_relative ? DP_SOURCE_WHOLE : DP_SOURCE_COMPUTED;
 	case 0x01: /* add, sub r, r/m */
 	case 0x29:
-		return to_rm ? COMPUTED : NOT_HERE;
+		return to_rm ? DP_SOURCE_COMPUTED : DP_SOURCE_NOT_HERE;
 	case 0x81: /* add, sub imm, r/m */
 	case 0x83:
 		if ((r->reg & 7) != 0 && (r->reg & 7) != 5)
-			return NOT_HERE;
-		return to_rm ? COMPUTED : NOT_HERE;
+			return DP_SOURCE_NOT_HERE;
+		return to_rm ? DP_SOURCE_COMPUTED : DP_SOURCE_NOT_HERE;
 	case 0x03: /* add, sub r/m, r; movslq */
 	case 0x2b:
 	case 0x63:
-		return to_reg ? COMPUTED : NOT_HERE;
+		return to_reg ? DP_SOURCE_COMPUTED : DP_SOURCE_NOT_HERE;
 	}
-	return NOT_HERE;
+	return DP_SOURCE_NOT_HERE;
 }
 
-static enum source source_of(const u8 *code, const struct insn_facts *f,
-			     u8 *reg)
+static enum dp_source source_of(const u8 *code, const struct insn_facts *f,
+				u8 *reg)
 {
-	struct regs r = regs_of(code, f);
+	struct dp_opcode r = dp_opcode_of(code, f);
 	u8 in_opcode = (r.op & 7) | (r.rex & REX_B ? 8 : 0);
 
-	if (!is_one_byte(code, f))
-		return NOT_HERE;
+	if (r.map != DP_MAP_ONE)
+		return DP_SOURCE_NOT_HERE;
 	if (f->modrm_off)
 		return source_with_modrm(&r, f->rip_relative, reg);
 	/* pop, mov imm */
 	if (((r.op & 0xf8) == 0x58 || (r.op & 0xf8) == 0xb8) &&
 	    in_opcode == *reg)
-		return WHOLE;
-	return NOT_HERE;
+		return DP_SOURCE_WHOLE;
+	return DP_SOURCE_NOT_HERE;
 }
 
 static bool falls_through(u8 class)
@@ -145,43 +113,107 @@ static bool falls_through(u8 class)
 	       class != DP_INSN_RET && class != DP_INSN_REFUSED;
 }
 
-static enum dp_piece_flag look_back(const struct flow *w, u8 reg)
+enum dp_source dp_past_source(const struct dp_past *past, const u8 *code,
+			      u32 len, u8 reg)
 {
 	struct insn_facts f;
-	enum source from;
-	const u8 *code;
-	u32 i;
+	enum dp_source from;
+	u32 i, at;
 
-	for (i = 1; i <= LOOK_BACK && i <= w->n_last; i++) {
-		code = w->code + w->last[(w->n_last - i) % LOOK_BACK];
-		if (dp_insn_facts(code, w->code + w->piece->len - code, &f) ||
+	for (i = 1; i <= DP_LOOK_BACK && i <= past->n; i++) {
+		at = past->at[(past->n - i) % DP_LOOK_BACK];
+		if (dp_insn_facts(code + at, len - at, &f) ||
 		    !falls_through(f.class))
 			break;
-		from = source_of(code, &f, &reg);
-		if (from != NOT_HERE)
-			return from == WHOLE ? 0 : DP_PIECE_COMPUTED;
+		from = source_of(code + at, &f, &reg);
+		if (from != DP_SOURCE_NOT_HERE)
+			return from;
 	}
-	return DP_PIECE_UNKNOWN;
+	return DP_SOURCE_NOT_HERE;
 }
 
-static void note_indirect(struct flow *w, const struct insn_facts *f)
+bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len)
 {
-	if (f->faults != DP_FAULTS_BRANCH) /* with 32-bit addresses, say */
-		w->piece->flags |= DP_PIECE_COMPUTED;
-	else if (!f->operand.memory)
-		w->piece->flags |= look_back(w, f->operand.base);
+	struct insn_facts f;
+	struct dp_opcode r;
+	u32 i, at;
+
+	for (i = 1; i <= DP_LOOK_BACK && i <= past->n; i++) {
+		at = past->at[(past->n - i) % DP_LOOK_BACK];
+		if (dp_insn_facts(code + at, len - at, &f) ||
+		    !falls_through(f.class))
+			break;
+		r = dp_opcode_of(code + at, &f);
+		if (r.has_modrm && r.op == MOVSLQ && r.mod != 3 &&
+		    r.map == DP_MAP_ONE)
+			return true;
+	}
+	return false;
 }
 
-static void note_branch(struct flow *w, u64 to, bool is_call)
+/*
+ * jmp *table(,%rax,8), in a program at a fixed address: a switch if the first
+ * entry leads into the function itself. Handlers elsewhere are called by tail.
+ * The table has no length; others may stand behind it.
+ */
+static void note_table(struct flow *w, u64 at, s32 table)
+{
+	struct dp_code_map *map = w->s->map;
+	u32 i, strange = 0;
+	u64 to;
+
+	for (i = 0; i < INNER_MAX && strange < STRANGE_MAX && !w->err; i++) {
+		if (!dp_window_u64(&w->s->window, (u64)table + 8 * i, &to) ||
+		    !dp_pieces_find(map, to))
+			break;
+		if (in_piece(w->piece, to))
+			strange = 0;
+		else if (!i)
+			return;
+		else if (++strange)
+			w->err = dp_ways_add(&map->hidden, w->piece->start, to);
+	}
+	if (!i || w->err)
+		return;
+	w->err = dp_grow(&map->inner, map->n_inner, &map->room_inner,
+			 sizeof(*map->inner));
+	if (!w->err)
+		map->inner[map->n_inner++] = at;
+}
+
+static void note_indirect(struct flow *w, u64 at, const struct insn_facts *f)
+{
+	const struct dp_operand_ref *to = &f->operand;
+	enum dp_source from;
+
+	if (f->faults != DP_FAULTS_BRANCH) { /* with 32-bit addresses, say */
+		w->piece->flags |= DP_PIECE_COMPUTED;
+	} else if (!to->memory) {
+		from = dp_past_source(&w->past, w->code, w->piece->len,
+				      to->base);
+		if (from != DP_SOURCE_WHOLE)
+			w->piece->flags |= from == DP_SOURCE_COMPUTED ?
+						   DP_PIECE_COMPUTED :
+						   DP_PIECE_UNKNOWN;
+	} else if (to->base == DP_NO_REG && to->index != DP_NO_REG) {
+		note_table(w, at, to->disp);
+	}
+}
+
+static void note_branch(struct flow *w, u64 at, u64 to, bool is_call)
 {
 	struct dp_survey *s = w->s;
 	struct dp_piece *p;
 
-	dp_text_mark(s->map, to);
+	if (is_call)
+		dp_text_mark(s->map, to);
+	else
+		dp_text_mark_jump(s->map, to);
 	if (is_call || in_piece(w->piece, to))
 		return;
+	w->err = dp_ways_add(&s->map->jump, at, to);
 	p = dp_pieces_find(s->map, to);
-	if (!p || p->start == to)
+	if (w->err || !p || p->start == to)
 		return;
 	w->err = dp_grow(&s->edge, s->n_edge, &s->room_edge, sizeof(*s->edge));
 	if (!w->err)
@@ -226,7 +258,11 @@ static void note_address(struct flow *w, u64 addr)
 		note_data(w, addr);
 		return;
 	}
-	dp_text_mark(w->s->map, addr);
+	/* Of its own inside it is a label, not a function. */
+	if (in_piece(w->piece, addr) && addr != w->piece->start)
+		dp_text_mark_jump(w->s->map, addr);
+	else
+		dp_text_mark(w->s->map, addr);
 	if (in_piece(w->piece, addr)) {
 		if (addr != w->piece->start)
 			w->piece->flags |= DP_PIECE_INSIDE;
@@ -284,8 +320,8 @@ static void note_plain(struct flow *w, u64 at, const u8 *code,
 		dp_text_mark(w->s->map, to); /* data between functions */
 	else if (f->class == DP_INSN_REFUSED && f->imm_size)
 		dp_text_mark(w->s->map, to); /* xbegin, odd branches */
-	if (is_endbr(code, f))
-		dp_text_mark(w->s->map, at);
+	if (is_endbr(code, f) && at != w->piece->start)
+		dp_text_mark_jump(w->s->map, at);
 }
 
 static void note(struct flow *w, u64 at, const u8 *code,
@@ -296,11 +332,11 @@ static void note(struct flow *w, u64 at, const u8 *code,
 	case DP_INSN_JCC:
 	case DP_INSN_LOOP:
 	case DP_INSN_CALL:
-		note_branch(w, at + f->len + f->target,
+		note_branch(w, at, at + f->len + f->target,
 			    f->class == DP_INSN_CALL);
 		break;
 	case DP_INSN_JMP_IND:
-		note_indirect(w, f);
+		note_indirect(w, at, f);
 		break;
 	case DP_INSN_PLAIN:
 	case DP_INSN_REFUSED:
@@ -308,7 +344,7 @@ static void note(struct flow *w, u64 at, const u8 *code,
 		break;
 	}
 	if (w->s->go && f->class == DP_INSN_CALL)
-		dp_text_mark(w->s->map, at);
+		dp_text_mark_jump(w->s->map, at);
 	if (w->s->absolute)
 		note_absolute(w, code, f);
 }
@@ -325,12 +361,24 @@ static bool walk(struct flow *w)
 			return false;
 		dp_text_mark_insn(w->text, start + at);
 		note(w, start + at, w->code + at, &f);
-		w->last[w->n_last++ % LOOK_BACK] = at;
+		dp_past_add(&w->past, at);
 		/* A compiler ends a function in a call that never returns. */
 		w->falls = falls_through(f.class) && f.class != DP_INSN_CALL &&
 			   f.class != DP_INSN_CALL_IND;
 	}
 	return true;
+}
+
+/* On through whatever lies between into the next function. */
+static void note_fall(struct flow *w)
+{
+	struct dp_code_map *map = w->s->map;
+	const struct dp_piece *next = w->piece + 1;
+
+	dp_text_mark_jump(map, dp_piece_end(w->piece));
+	if (!w->err && next < map->piece + map->n_piece)
+		w->err = dp_ways_add(&map->jump, dp_piece_end(w->piece) - 1,
+				     next->start);
 }
 
 static int follow_one(struct dp_survey *s, struct dp_piece *p)
@@ -346,7 +394,7 @@ static int follow_one(struct dp_survey *s, struct dp_piece *p)
 		w.falls = true;
 	}
 	if (w.falls)
-		dp_text_mark(s->map, dp_piece_end(p));
+		note_fall(&w);
 	if (!(p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN)))
 		return w.err;
 	for (i = 0; i < w.n_own; i++)

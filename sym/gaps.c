@@ -71,7 +71,7 @@ void dp_gaps_scan_bytes(struct dp_survey *s, const struct dp_text *t, u64 start,
 	}
 }
 
-static bool is_nop(const u8 *code, const struct insn_facts *f)
+bool dp_gaps_is_nop(const u8 *code, const struct insn_facts *f)
 {
 	u8 op = code[f->opcode_off];
 
@@ -82,6 +82,18 @@ static bool is_nop(const u8 *code, const struct insn_facts *f)
 	return op == 0x1f && f->opcode_off && code[f->opcode_off - 1] == 0x0f;
 }
 
+bool dp_gaps_is_nops(const u8 *code, u64 len)
+{
+	struct insn_facts f;
+	u64 at;
+
+	for (at = 0; at < len; at += f.len)
+		if (dp_insn_facts(code + at, len - at, &f) ||
+		    !dp_gaps_is_nop(code + at, &f))
+			return false;
+	return true;
+}
+
 /* Length of the padding that starts at @p. */
 static u64 padding_at(const u8 *p, u64 n, bool zeros)
 {
@@ -89,7 +101,7 @@ static u64 padding_at(const u8 *p, u64 n, bool zeros)
 
 	if (*p == INT3 || (zeros && !*p))
 		return 1;
-	if (dp_insn_facts(p, n, &f) || !is_nop(p, &f))
+	if (dp_insn_facts(p, n, &f) || !dp_gaps_is_nop(p, &f))
 		return 0;
 	return f.len;
 }

@@ -61,13 +61,22 @@ static bool read_header(struct dp_survey *s, const struct dp_fde *fde,
 	return pads->end >= pads->at;
 }
 
-static bool mark_pads(struct dp_survey *s, struct pads *pads)
+static int mark_pad(struct dp_survey *s, const struct dp_fde *fde, u64 pad)
+{
+	const struct dp_piece *p = dp_pieces_find(s->map, fde->start);
+
+	dp_text_mark_jump(s->map, pad);
+	return p ? dp_ways_hide(s->map, p, pad) : 0;
+}
+
+static bool mark_pads(struct dp_survey *s, const struct dp_fde *fde,
+		      struct pads *pads, int *err)
 {
 	struct dp_cursor c;
 	const u8 *start;
 	u64 pad;
 
-	while (pads->at < pads->end) {
+	while (pads->at < pads->end && !*err) {
 		c = cursor_at(s, pads->at);
 		start = c.p;
 		if (c.bad)
@@ -79,28 +88,30 @@ static bool mark_pads(struct dp_survey *s, struct pads *pads)
 		if (c.bad)
 			return false;
 		if (pad)
-			dp_text_mark(s->map, pads->base + pad);
+			*err = mark_pad(s, fde, pads->base + pad);
 		pads->at += c.p - start;
 	}
 	return true;
 }
 
-void dp_lsda_mark(struct dp_survey *s)
+int dp_lsda_mark(struct dp_survey *s)
 {
 	const struct dp_fde *fde;
 	struct dp_piece *p;
 	struct pads pads;
 	size_t i;
+	int err = 0;
 
-	for (i = 0; i < s->fdes->n; i++) {
+	for (i = 0; i < s->fdes->n && !err; i++) {
 		fde = &s->fdes->v[i];
 		if (!fde->lsda)
 			continue;
 		if (fde->lsda != DP_LSDA_BAD && read_header(s, fde, &pads) &&
-		    mark_pads(s, &pads))
+		    mark_pads(s, fde, &pads, &err))
 			continue;
 		p = dp_pieces_find(s->map, fde->start);
 		if (p)
 			p->flags |= DP_PIECE_LOST;
 	}
+	return err;
 }

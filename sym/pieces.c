@@ -58,7 +58,7 @@ static int add_fdes(struct dp_survey *s)
 	for (i = 0; i < s->fdes->n; i++) {
 		fde = &s->fdes->v[i];
 		start = fde->start + fde->signal;
-		dp_text_mark(s->map, start);
+		dp_text_mark_jump(s->map, start);
 		if (fde->end <= done)
 			continue;
 		err = add(s->map, start > done ? start : done, fde->end,
@@ -151,7 +151,10 @@ static int add_symbols(struct dp_survey *s)
 	for (i = 0; i < tab->n; i++) {
 		start = tab->v[i].value;
 		end = start + tab->v[i].size;
-		dp_text_mark(s->map, start);
+		if (dp_sym_is_cold(&tab->v[i]))
+			dp_text_mark_jump(s->map, start);
+		else
+			dp_text_mark(s->map, start);
 		if (end > start)
 			v[n++] = (struct dp_range){ start, end };
 	}
@@ -197,7 +200,7 @@ int dp_pieces_load(struct dp_survey *s)
 	if (map->n_piece)
 		qsort(map->piece, map->n_piece, sizeof(*map->piece), by_start);
 	for (i = 0; i < map->n_piece; i++)
-		dp_text_mark(map, map->piece[i].start);
+		dp_text_mark_jump(map, map->piece[i].start);
 	find_foreign(map);
 	return 0;
 }

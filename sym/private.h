@@ -135,6 +135,9 @@ struct dp_symtab {
 	bool full;
 };
 
+/* "f.cold" is a piece of f that is jumped to: it cannot be called. */
+bool dp_sym_is_cold(const struct dp_sym *sym);
+
 u32 dp_name_hash(const char *name);
 /* @text: the module's own file: its segments say what is executable. */
 int dp_symtab_add_dynsym(struct dp_symtab *tab, const struct dp_dynsym *ds,
@@ -184,12 +187,14 @@ struct dp_cursor {
 
 u64 dp_cursor_take(struct dp_cursor *c, size_t n);
 u64 dp_cursor_uleb(struct dp_cursor *c);
+s64 dp_cursor_sleb(struct dp_cursor *c);
 u64 dp_cursor_pointer(struct dp_cursor *c, u8 enc);
 
 #define DP_LSDA_BAD (~0ull)
 
 /**
  * struct dp_fde - code that one frame description covers, as in the file
+ * @at: where the description is in .eh_frame
  * @lsda: its exception table, 0 if it has none, DP_LSDA_BAD if it has one that
  *        cannot be found
  * @signal: of a signal's return code: begins one byte before it, so that an
@@ -198,13 +203,45 @@ u64 dp_cursor_pointer(struct dp_cursor *c, u8 enc);
 struct dp_fde {
 	u64 start, end;
 	u64 lsda;
-	bool signal;
+	u64 at : 63;
+	u64 signal : 1;
 };
 
 struct dp_fdes {
 	struct dp_fde *v; /* ascending */
 	size_t n, room;
 };
+
+/**
+ * struct dp_eh - .eh_frame, and the CIE in it that was read last
+ * @vaddr: address of @data[0]
+ * @enc, @lsda_enc: how its FDEs write pointers, and where their landing pads are
+ *                  told
+ * @sized: they have augmentation data
+ * @initial: its rules, which each of its FDEs begins with
+ */
+struct dp_eh {
+	const u8 *data;
+	u64 len;
+	u64 vaddr;
+	u64 cie;
+	struct dp_cursor initial;
+	u64 code_align;
+	s64 data_align;
+	u64 ra;
+	u8 enc, lsda_enc;
+	bool sized, signal, have_cie;
+};
+
+/* -ENOENT: the file has none. */
+int dp_eh_load(struct dp_eh *f, const struct dp_elf *elf);
+/* One FDE and its CIE only; @fde->at becomes its place among the two. */
+int dp_eh_load_one(struct dp_eh *f, const struct dp_elf *elf,
+		       struct dp_fde *fde);
+void dp_eh_free(struct dp_eh *f);
+/* The rules of an FDE in the same file; its CIE becomes the one read last. */
+bool dp_eh_rules(struct dp_eh *f, const struct dp_fde *fde,
+		     struct dp_cursor *rules);
 
 int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf);
 const struct dp_fde *dp_fdes_find(const struct dp_fdes *fdes, u64 value);
@@ -230,6 +267,8 @@ struct dp_relocs {
 
 int dp_relocs_load(struct dp_relocs *rel, const struct dp_elf *elf,
 		   const struct dp_dynsym *ds);
+/* The sections of stubs alone. */
+void dp_relocs_find_plts(struct dp_relocs *rel, const struct dp_elf *elf);
 bool dp_relocs_in_plt(const struct dp_relocs *rel, u64 value);
 void dp_relocs_free(struct dp_relocs *rel);
 

@@ -104,7 +104,7 @@ static int add_sections(struct dp_relocs *rel, const struct dp_elf *elf,
 	return err;
 }
 
-static void find_plts(struct dp_relocs *rel, const struct dp_elf *elf)
+void dp_relocs_find_plts(struct dp_relocs *rel, const struct dp_elf *elf)
 {
 	const Elf64_Shdr *sh;
 	const char *name;
@@ -127,7 +127,7 @@ int dp_relocs_load(struct dp_relocs *rel, const struct dp_elf *elf,
 	int err;
 
 	memset(rel, 0, sizeof(*rel));
-	find_plts(rel, elf);
+	dp_relocs_find_plts(rel, elf);
 	if (dp_dynamic_read(elf, &dyn)) {
 		err = add_sections(rel, elf, ds);
 	} else {

@@ -49,7 +49,7 @@ static void pair_table(struct dp_survey *s, struct dp_piece *piece, u64 base,
 			return;
 		if (!dp_text_is_insn(t, to))
 			continue;
-		dp_text_mark(s->map, to);
+		dp_text_mark_jump(s->map, to);
 		if (!i)
 			piece->flags |= DP_PIECE_PAIR;
 	}
@@ -105,16 +105,34 @@ static void claim(struct dp_survey *s, u64 table, u64 to)
 		p->flags |= DP_PIECE_TABLE;
 }
 
-static void read_table(struct dp_survey *s, u64 table, u64 limit)
+/* The functions that refer to the table may go there: refs [@from, @until). */
+static int hide(struct dp_survey *s, size_t from, size_t until, u64 to)
 {
-	u64 i, to;
+	const struct dp_piece *p;
+	int err = 0;
 
-	for (i = 0; table + 4 * i < limit; i++) {
+	for (; from < until && !err; from++) {
+		p = &s->map->piece[s->ref[from].piece];
+		if (p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN))
+			err = dp_ways_hide(s->map, p, to);
+	}
+	return err;
+}
+
+static int read_table(struct dp_survey *s, size_t ref, size_t next)
+{
+	u64 limit = next < s->n_ref ? s->ref[next].addr : ~0ull;
+	u64 table = s->ref[ref].addr, i, to;
+	int err = 0;
+
+	for (i = 0; table + 4 * i < limit && !err; i++) {
 		if (!leads(s, table, i, &to))
 			break;
-		dp_text_mark(s->map, to);
+		dp_text_mark_jump(s->map, to);
 		claim(s, table, to);
+		err = hide(s, ref, next, to);
 	}
+	return err;
 }
 
 /*
@@ -154,22 +172,23 @@ static void spread(struct dp_survey *s)
 	}
 }
 
-void dp_tables_read(struct dp_survey *s)
+int dp_tables_read(struct dp_survey *s)
 {
 	size_t i, next;
+	int err = 0;
 
 	keep_tables(s);
-	for (i = 0; i < s->n_ref; i = next) {
+	for (i = 0; i < s->n_ref && !err; i = next) {
 		for (next = i + 1; next < s->n_ref; next++) {
 			if (s->ref[next].addr != s->ref[i].addr)
 				break;
 		}
-		read_table(s, s->ref[i].addr,
-			   next < s->n_ref ? s->ref[next].addr : ~0ull);
+		err = read_table(s, i, next);
 	}
 	for (i = 0; i < s->map->n_piece; i++) {
 		if (!is_resolved(s->map->piece[i].flags))
 			s->map->piece[i].flags |= DP_PIECE_JUMP;
 	}
 	spread(s);
+	return err;
 }

@@ -23,33 +23,57 @@ struct dp_text *dp_text_find(const struct dp_code_map *map, u64 addr)
 	return NULL;
 }
 
-void dp_text_mark(struct dp_code_map *map, u64 addr)
+static void set(u64 *bits, u64 i)
+{
+	bits[i / WORD] |= 1ull << (i % WORD);
+}
+
+static bool is_set(const u64 *bits, u64 i)
+{
+	return bits[i / WORD] >> (i % WORD) & 1;
+}
+
+void dp_text_mark_jump(struct dp_code_map *map, u64 addr)
 {
 	struct dp_text *t = dp_text_find(map, addr);
 
 	if (t)
-		t->target[(addr - t->start) / WORD] |=
-			1ull << ((addr - t->start) % WORD);
+		set(t->target, addr - t->start);
+}
+
+void dp_text_mark(struct dp_code_map *map, u64 addr)
+{
+	struct dp_text *t = dp_text_find(map, addr);
+
+	if (!t)
+		return;
+	set(t->target, addr - t->start);
+	set(t->named, addr - t->start);
 }
 
 void dp_text_mark_insn(struct dp_text *t, u64 addr)
 {
-	t->insn[(addr - t->start) / WORD] |= 1ull << ((addr - t->start) % WORD);
+	set(t->insn, addr - t->start);
 }
 
 bool dp_text_is_insn(const struct dp_text *t, u64 addr)
 {
-	u64 i = addr - t->start;
-
-	return holds(t, addr) && (t->insn[i / WORD] >> (i % WORD) & 1);
+	return holds(t, addr) && is_set(t->insn, addr - t->start);
 }
 
-u64 dp_text_next(const struct dp_text *t, u64 start, u64 end)
+bool dp_text_is_named(const struct dp_code_map *map, u64 addr)
+{
+	const struct dp_text *t = dp_text_find(map, addr);
+
+	return t && is_set(t->named, addr - t->start);
+}
+
+static u64 next(const struct dp_text *t, const u64 *bits, u64 start, u64 end)
 {
 	u64 i = start - t->start, n = end - t->start, word;
 
 	while (i < n) {
-		word = t->target[i / WORD] >> (i % WORD);
+		word = bits[i / WORD] >> (i % WORD);
 		if (word) {
 			i += __builtin_ctzll(word);
 			break;
@@ -57,6 +81,16 @@ u64 dp_text_next(const struct dp_text *t, u64 start, u64 end)
 		i = (i / WORD + 1) * WORD;
 	}
 	return i < n ? t->start + i : end;
+}
+
+u64 dp_text_next(const struct dp_text *t, u64 start, u64 end)
+{
+	return next(t, t->target, start, end);
+}
+
+u64 dp_text_next_named(const struct dp_text *t, u64 start, u64 end)
+{
+	return next(t, t->named, start, end);
 }
 
 static int load_one(struct dp_survey *s, const Elf64_Phdr *ph, u64 *total)
@@ -81,7 +115,8 @@ static int load_one(struct dp_survey *s, const Elf64_Phdr *ph, u64 *total)
 	t->code = code;
 	t->target = calloc(words, sizeof(*t->target));
 	t->insn = calloc(words, sizeof(*t->insn));
-	return t->target && t->insn ? 0 : -ENOMEM;
+	t->named = calloc(words, sizeof(*t->named));
+	return t->target && t->insn && t->named ? 0 : -ENOMEM;
 }
 
 static bool overlaps(const struct dp_code_map *map, const Elf64_Phdr *ph)

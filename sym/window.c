@@ -47,3 +47,14 @@ bool dp_window_s32(struct dp_window *w, u64 addr, s32 *v)
 	memcpy(v, p, sizeof(*v));
 	return true;
 }
+
+bool dp_window_u64(struct dp_window *w, u64 addr, u64 *v)
+{
+	size_t got = 0;
+	const u8 *p = dp_window_at(w, addr, sizeof(*v), &got);
+
+	if (!p || got < sizeof(*v))
+		return false;
+	memcpy(v, p, sizeof(*v));
+	return true;
+}

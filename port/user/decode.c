@@ -148,6 +148,17 @@ static void classify(const ZydisDecodedInstruction *in, struct insn_facts *f)
 		f->class = DP_INSN_REFUSED;
 }
 
+/* The first of ModRM, displacement and immediate comes right behind it. */
+static u8 opcode_offset(const struct insn_facts *f)
+{
+	u8 next = f->modrm_off ? f->modrm_off :
+		  f->disp_off  ? f->disp_off :
+		  f->imm_off   ? f->imm_off :
+				 f->len;
+
+	return next - 1;
+}
+
 int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *f)
 {
 	ZydisDecodedInstruction in;
@@ -163,7 +174,6 @@ int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *f)
 		f->rip_relative = in.raw.modrm.mod == 0 &&
 				  in.raw.modrm.rm == MODRM_DISP32 &&
 				  in.raw.disp.size == 32;
-		f->opcode_off = in.raw.modrm.offset - 1;
 	}
 	if (in.raw.disp.size) {
 		f->disp_off = in.raw.disp.offset;
@@ -172,11 +182,8 @@ int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *f)
 	if (in.raw.imm[0].size) {
 		f->imm_off = in.raw.imm[0].offset;
 		f->imm_size = in.raw.imm[0].size / 8;
-		if (!f->modrm_off)
-			f->opcode_off = in.raw.imm[0].offset - 1;
 	}
-	if (!f->opcode_off)
-		f->opcode_off = f->modrm_off ? f->modrm_off - 1 : f->len - 1;
+	f->opcode_off = opcode_offset(f);
 	classify(&in, f);
 	dp_decode_faults(code, &in, f);
 	return 0;

@@ -2,6 +2,7 @@
 /* kretprobe: calls that are followed to their return. */
 #include "conform.h"
 #include "victims.h"
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -841,19 +842,86 @@ static void coroutine(void)
 	}
 }
 
+static void make_there(void (*run)(void))
+{
+	static char stack[65536];
+
+	check(!getcontext(&there));
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	makecontext(&there, run, 0);
+}
+
 /* What the scheduler's switch is to the kernel: refused, or right. */
+static bool is_here(const void *addr)
+{
+	Dl_info info, own;
+
+	return dladdr(addr, &info) && dladdr((void *)&counts, &own) &&
+	       info.dli_fbase == own.dli_fbase;
+}
+
+/* By name, or because the code says so. */
+TEST(row_161_functions_that_look_at_their_caller)
+{
+	static const char *const names[] = { "dlopen", "dlsym",
+					     "dlvsym", "dl_iterate_phdr",
+					     "mcount", "c_look_back" };
+	struct kretprobe rp;
+	unsigned int i;
+
+	for (i = 0; i < COUNT(names); i++) {
+		rp = retprobe_at(NULL);
+		rp.kp.symbol_name = names[i];
+		check_eq(register_kretprobe(&rp), -EINVAL);
+	}
+	rp = retprobe_at(c_look_back);
+	check_eq(register_kretprobe(&rp), -EINVAL);
+	check(is_here(c_look_back()));
+}
+
+/* They never come back, or have to do with what does, and can be followed. */
+TEST(row_160_functions_that_do_not_return_may_be_followed)
+{
+	static const char *const names[] = { "longjmp", "siglongjmp",
+					     "__longjmp_chk", "makecontext",
+					     "dladdr" };
+	struct kretprobe rp[COUNT(names)];
+	volatile unsigned int i;
+	sigjmp_buf env;
+	Dl_info info;
+
+	for (i = 0; i < COUNT(names); i++) {
+		rp[i] = retprobe_at(NULL);
+		rp[i].kp.symbol_name = names[i];
+		must(register_kretprobe(&rp[i]));
+	}
+	for (i = 0; i < ROUNDS; i++)
+		if (!sigsetjmp(env, i & 1))
+			i & 2 ? siglongjmp(env, 1) : longjmp(env, 1);
+	check_eq(counts.ret, 0);
+	make_there(coroutine);
+	for (i = 0; i < ROUNDS; i++)
+		check(!swapcontext(&here, &there));
+	check_eq(switches, ROUNDS);
+	check_eq(counts.ret, 1);
+	check(dladdr((void *)c_plain, &info) && info.dli_fbase);
+	check_eq(counts.ret, 2);
+	for (i = 0; i < COUNT(names); i++)
+		unregister_kretprobe(&rp[i]);
+	for (i = 0; i < ROUNDS; i++)
+		if (!sigsetjmp(env, 1))
+			siglongjmp(env, 1);
+}
+
 TEST(row_163_functions_that_return_on_another_stack)
 {
 	struct kretprobe rp = { .kp.symbol_name = "swapcontext",
 				.handler = count_ret };
 	int i, rc = register_kretprobe(&rp);
-	static char stack[65536];
 
 	check(rc == 0 || rc == -EINVAL);
-	check(!getcontext(&there));
-	there.uc_stack.ss_sp = stack;
-	there.uc_stack.ss_size = sizeof(stack);
-	makecontext(&there, coroutine, 0);
+	make_there(coroutine);
 	for (i = 0; i < ROUNDS; i++)
 		check(!swapcontext(&here, &there));
 	check_eq(switches, ROUNDS);
@@ -882,14 +950,10 @@ static void followed_coroutine(void)
 TEST(row_163_followed_calls_on_several_stacks)
 {
 	struct kretprobe rp = retprobe_at(c_call_back);
-	static char stack[65536];
 	int i;
 
 	must(register_kretprobe(&rp));
-	check(!getcontext(&there));
-	there.uc_stack.ss_sp = stack;
-	there.uc_stack.ss_size = sizeof(stack);
-	makecontext(&there, followed_coroutine, 0);
+	make_there(followed_coroutine);
 	for (i = 0; i < ROUNDS; i++)
 		check_eq(c_call_back(switch_there, i), i + 1);
 	check_eq(switches, ROUNDS);

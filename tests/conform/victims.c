@@ -182,6 +182,12 @@ VICTIM_CODE void c_jump_out(jmp_buf env)
 	longjmp(env, 1);
 }
 
+VICTIM_CODE const void *c_look_back(void)
+{
+	KEEP();
+	return __builtin_return_address(0);
+}
+
 VICTIM_CODE void c_void(void)
 {
 	KEEP();

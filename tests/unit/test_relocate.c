@@ -146,6 +146,40 @@ static void wants_whole_instructions(void **state)
 	assert_int_equal(dp_insn_facts(junk, sizeof(junk), &f), -EILSEQ);
 }
 
+static void opcodes_are_found(void **state)
+{
+	static const struct {
+		const char *code;
+		int at;
+	} cases[] = {
+		{ "90", 0 },
+		{ "4154", 1 },
+		{ "745c", 0 },
+		{ "0f8410000000", 1 },
+		{ "eb5f", 0 },
+		{ "b858585858", 0 },
+		{ "41b858585858", 1 },
+		{ "4883ec18", 1 },
+		{ "0fb6c0", 1 },
+		{ "660f3a0fc108", 3 },
+		{ "c20800", 0 },
+		{ "48a15858585858585858", 1 },
+		{ "488b842458585858", 1 },
+		{ "6a58", 0 },
+	};
+	struct insn_facts f;
+	u8 code[16];
+	size_t i, n;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		n = hex(cases[i].code, code);
+		assert_int_equal(dp_insn_facts(code, n, &f), 0);
+		assert_int_equal(f.len, n);
+		if (f.opcode_off != cases[i].at)
+			fail_msg("%s: %d", cases[i].code, f.opcode_off);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -153,6 +187,7 @@ int main(void)
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(knows_its_reach),
 		cmocka_unit_test(wants_whole_instructions),
+		cmocka_unit_test(opcodes_are_found),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_exits: by which instructions functions are left.
+ *
+ * Oracles: assembly that knows its labels; objdump, for the rets of whole files;
+ * and programs that run one instruction at a time: whenever the stack pointer
+ * passes a return address, the function that it belongs to was left by one of the
+ * exits that are listed for it.
+ *
+ * test_exits --step CMD ARGS checks a run of any program, the first $STEPS
+ * instructions of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "engine/insn/insn.h"
+#include "sym/exits.h"
+#include "sym/slot.h"
+#include "exits_file.h"
+#include "fixtures/exits_fixtures.h"
+#include "fixtures/exits_stepper.h"
+
+static struct dp_modules *mods;
+static struct dp_code_map *map;
+static struct dp_exits *own;
+static int mem;
+
+static int open_self(void **state)
+{
+	const struct dp_module *m;
+
+	mem = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(dp_modules_open(getpid(), mem, &mods, NULL), 0);
+	m = dp_module_at(mods, (u64)exits_cases[0].entry);
+	assert_non_null(m);
+	assert_int_equal(dp_code_map_open(mods, m, &map, NULL), 0);
+	assert_int_equal(dp_exits_open(mods, m, map, &own, NULL), 0);
+	return 0;
+}
+
+static int close_self(void **state)
+{
+	dp_exits_close(own);
+	dp_code_map_close(map);
+	dp_modules_close(mods);
+	close(mem);
+	return 0;
+}
+
+static char letter_of(const struct dp_exit *e)
+{
+	return e->kind == DP_EXIT_RET ? 'r' : e->conditional ? 'c' : 't';
+}
+
+/* Return: 1 if it is not as it should be, and says so. */
+static int check_case(const struct exits_case *c)
+{
+	struct dp_exit_list list;
+	char is[512] = "", should[512] = "";
+	const char *why;
+	size_t i, n = 0;
+	int err = dp_exits_find(own, (u64)c->entry, &list, &why);
+
+	for (i = 0; i < list.n; i++)
+		n += snprintf(is + n, sizeof(is) - n, "%c+%d%s ",
+			      letter_of(&list.v[i]),
+			      (int)(list.v[i].addr - (u64)c->entry),
+			      list.v[i].shared ? "s" : "");
+	for (i = n = 0; c->kinds[i]; i++)
+		n += snprintf(should + n, sizeof(should) - n, "%c+%d%s ",
+			      c->kinds[i], c->at[i], c->shared ? "s" : "");
+	dp_exits_free(&list);
+	if (err == (*c->why ? -EOPNOTSUPP : 0) && !strcmp(is, should) &&
+	    (!err || strstr(why, c->why)))
+		return 0;
+	print_message("# %s: %s, should be %s; %d: %s\n", c->name, is, should,
+		      err, err ? why : "");
+	return 1;
+}
+
+static void assembly_has_its_exits(void **state)
+{
+	unsigned int i, wrong = 0;
+
+	for (i = 0; i < nr_exits_cases; i++)
+		wrong += check_case(&exits_cases[i]);
+	assert_int_equal(wrong, 0);
+}
+
+static void lengths_are_those_of_the_instructions(void **state)
+{
+	struct dp_exit_list list;
+	const char *why;
+
+	assert_int_equal(
+		dp_exits_find(own, (u64)exits_cases[0].entry, &list, &why), 0);
+	assert_int_equal(list.n, 4);
+	assert_int_equal(list.v[0].len, 1);
+	assert_int_equal(list.v[1].len, 2);
+	assert_int_equal(list.v[2].len, 3);
+	assert_int_equal(list.v[3].len, 2);
+	dp_exits_free(&list);
+}
+
+static void there_has_to_be_a_function(void **state)
+{
+	struct dp_exit_list list;
+	const char *why = NULL;
+
+	assert_int_equal(dp_exits_find(own, 16, &list, &why), -ENOENT);
+	assert_non_null(why);
+	assert_int_equal(list.n, 0);
+	assert_int_equal(dp_reads_return_address(own, 16, NULL), -ENOENT);
+}
+
+/* The quick way comes to the same, but for cold parts and what is not described. */
+static bool is_quick(const struct reads_case *c)
+{
+	int reads = dp_entry_reads_return_address(mods, (u64)c->entry);
+
+	if (strstr(c->name, "told"))
+		return reads == -ENOENT;
+	return reads == (c->at >= 0 && !strstr(c->name, "cold"));
+}
+
+static void the_return_address_is_seen_to_be_read(void **state)
+{
+	const struct reads_case *c;
+	unsigned int i, wrong = 0;
+	int reads, is;
+	u64 at;
+
+	for (i = 0; i < nr_reads_cases; i++) {
+		c = &reads_cases[i];
+		reads = dp_reads_return_address(own, (u64)c->entry, &at);
+		is = reads == 1 ? (int)(at - (u64)c->entry) : -1;
+		if (reads >= 0 && is == c->at && is_quick(c))
+			continue;
+		wrong++;
+		print_message("# %s: %d at %d, should be %d\n", c->name, reads,
+			      is, c->at);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+/* A file, and the exits of all of its functions, ascending. */
+struct survey {
+	struct exits_file file;
+	u64 *known;
+	size_t n_known, room_known;
+	size_t functions, refused;
+};
+
+static int by_number(const void *pa, const void *pb)
+{
+	const u64 *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void ask_all(struct survey *s)
+{
+	struct exits_file *f = &s->file;
+	struct dp_exit_list list;
+	const struct dp_piece *p;
+	const char *why;
+	size_t i, j;
+
+	for (i = 0; i < f->map->n_piece; i++) {
+		p = &f->map->piece[i];
+		/* What nothing refers to is a function, too. */
+		if (!dp_starts_home(f->exits, p->start) ||
+		    dp_is_stub(f->exits, p->start))
+			continue;
+		s->functions++;
+		if (dp_exits_find(f->exits, p->start, &list, &why))
+			s->refused++;
+		for (j = 0; j < list.n; j++) {
+			assert_int_equal(dp_grow(&s->known, s->n_known,
+						 &s->room_known, sizeof(u64)),
+					 0);
+			s->known[s->n_known++] = list.v[j].addr;
+		}
+		dp_exits_free(&list);
+	}
+	if (s->n_known)
+		qsort(s->known, s->n_known, sizeof(u64), by_number);
+}
+
+/* "  401136:\tret", with any prefixes. Return: the address, or 0. */
+static u64 ret_of(const char *line)
+{
+	const char *tab = strchr(line, '\t'), *ret;
+	char *rest;
+	u64 addr = strtoull(line, &rest, 16);
+
+	if (!tab || *rest != ':')
+		return 0;
+	ret = strstr(tab, "ret");
+	return ret && (ret[-1] == ' ' || ret[-1] == '\t') &&
+			       strchr("q \n", ret[3]) ?
+		       addr :
+		       0;
+}
+
+/* Every ret in a function that calls may get to belongs to some function. */
+static void check_rets(const char *path, unsigned int per_mille)
+{
+	struct survey s = { 0 };
+	char command[512], line[1024];
+	size_t rets = 0, others = 0;
+	FILE *p;
+	u64 at;
+
+	if (exits_file_open(&s.file, path))
+		skip();
+	ask_all(&s);
+	snprintf(command, sizeof(command),
+		 "objdump -d --no-show-raw-insn %s 2>/dev/null", path);
+	p = popen(command, "r");
+	assert_non_null(p);
+	while (fgets(line, sizeof(line), p)) {
+		at = ret_of(line);
+		if (!at || !dp_fdes_find(&s.file.fdes, at))
+			continue;
+		rets++;
+		if (!bsearch(&at, s.known, s.n_known, sizeof(at), by_number) &&
+		    !others++)
+			print_message("# of none: 0x%llx\n",
+				      (unsigned long long)at);
+	}
+	pclose(p);
+	print_message("# %zu functions, %zu refused; %zu rets, %zu of none\n",
+		      s.functions, s.refused, rets, others);
+	if (rets) {
+		assert_true(s.functions > 100);
+		assert_true(s.refused * 1000 <= s.functions * per_mille);
+		assert_true(others * 1000 <= rets * per_mille);
+	}
+	free(s.known);
+	exits_file_close(&s.file);
+	if (!rets)
+		skip();
+}
+
+static void rets_of_libc(void **state)
+{
+	check_rets("/lib/x86_64-linux-gnu/libc.so.6", 2);
+}
+
+static void rets_of_libstdcxx(void **state)
+{
+	check_rets("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", 2);
+}
+
+static void rets_of_python(void **state)
+{
+	check_rets("/usr/bin/python3", 2);
+}
+
+static void rets_of_git(void **state)
+{
+	check_rets("/usr/bin/git", 2);
+}
+
+static void rets_of_sqlite(void **state)
+{
+	check_rets("/usr/lib/x86_64-linux-gnu/libsqlite3.so.0", 2);
+}
+
+static u8 *read_file(const char *path, size_t *size)
+{
+	FILE *p = fopen(path, "r");
+	u8 *bytes;
+
+	assert_non_null(p);
+	fseek(p, 0, SEEK_END);
+	*size = (size_t)ftell(p);
+	rewind(p);
+	bytes = malloc(*size);
+	assert_non_null(bytes);
+	assert_int_equal(fread(bytes, 1, *size, p), *size);
+	fclose(p);
+	return bytes;
+}
+
+/* Return: how many questions were answered. */
+static size_t try_image(const u8 *image, size_t size)
+{
+	struct survey s = { 0 };
+	u8 *copy = malloc(size);
+	size_t i;
+
+	assert_non_null(copy);
+	memcpy(copy, image, size);
+	if (dp_elf_open_image(&s.file.elf, copy, size))
+		return 0;
+	if (!exits_file_read(&s.file, "")) {
+		ask_all(&s);
+		for (i = 0; i < s.file.map->n_piece; i++)
+			dp_reads_return_address(
+				s.file.exits, s.file.map->piece[i].start, NULL);
+	}
+	free(s.known);
+	exits_file_close(&s.file);
+	return s.functions;
+}
+
+/* Any damage is survived: to descriptions of frames, to code, to all else. */
+static void damaged_files_do_no_harm(void **state)
+{
+	unsigned short seed[3] = { 4, 5, 6 };
+	size_t size, i, j, asked = 0;
+	u8 *image, *broken;
+
+	image = read_file("/bin/true", &size);
+	broken = malloc(size);
+	assert_non_null(broken);
+	for (i = 0; i < 200; i++) {
+		memcpy(broken, image, size);
+		for (j = 0; j < 1 + i; j++)
+			broken[(size_t)nrand48(seed) % size] =
+				(u8)nrand48(seed);
+		asked += try_image(broken, size);
+	}
+	assert_true(asked > 1000);
+	free(broken);
+	free(image);
+}
+
+static void run_command(char **argv)
+{
+	execvp(argv[0], argv);
+}
+
+static int step_command(char **argv)
+{
+	struct exits_stepper *s = exits_stepper_start(run_command, argv);
+	const char *limit = getenv("STEPS");
+	u64 wrong;
+
+	wrong = exits_stepper_run(s, limit ? strtoull(limit, NULL, 0) : ~0ull);
+
+	exits_stepper_say(s);
+	exits_stepper_end(s);
+	return wrong != 0;
+}
+
+static void a_program_leaves_by_its_exits(void **state)
+{
+	char *argv[] = { "sqlite3", ":memory:", "select 6*7", NULL };
+	struct exits_stepper *s;
+
+	if (access("/usr/bin/sqlite3", X_OK))
+		skip();
+	s = exits_stepper_start(run_command, argv);
+	assert_int_equal(exits_stepper_run(s, 300000), 0);
+	assert_true(exits_stepper_left(s) > 1000);
+	exits_stepper_say(s);
+	exits_stepper_end(s);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(assembly_has_its_exits),
+		cmocka_unit_test(lengths_are_those_of_the_instructions),
+		cmocka_unit_test(there_has_to_be_a_function),
+		cmocka_unit_test(the_return_address_is_seen_to_be_read),
+		cmocka_unit_test(rets_of_libc),
+		cmocka_unit_test(rets_of_libstdcxx),
+		cmocka_unit_test(rets_of_python),
+		cmocka_unit_test(rets_of_git),
+		cmocka_unit_test(rets_of_sqlite),
+		cmocka_unit_test(damaged_files_do_no_harm),
+		cmocka_unit_test(a_program_leaves_by_its_exits),
+	};
+
+	if (argc > 2 && !strcmp(argv[1], "--step"))
+		return step_command(argv + 2);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("exits", tests, open_self,
+					   close_self);
+}
