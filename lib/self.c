@@ -319,6 +319,22 @@ int dp_self_begin_names(void)
 	return err;
 }
 
+/* What the engine has to know, and to do, before anything else. */
+static int catch_up(void)
+{
+	int err = open_text();
+
+	if (!err && dp_self.changed)
+		dp_probes_notice_gone();
+	dp_self.changed = dp_self.changed && err;
+	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
+					__ATOMIC_ACQ_REL))
+		dp_probes_sweep();
+	if (!err)
+		dp_report_collect();
+	return err;
+}
+
 int dp_self_begin(bool make)
 {
 	int err = dp_self_begin_names();
@@ -328,15 +344,19 @@ int dp_self_begin(bool make)
 	if (!dp_self.engine)
 		err = make ? make_engine() : -ESRCH;
 	if (!err)
-		err = open_text();
-	if (!err && dp_self.changed)
-		dp_probes_notice_gone();
-	dp_self.changed = dp_self.changed && err;
-	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
-					__ATOMIC_ACQ_REL))
-		dp_probes_sweep();
-	if (!err)
-		dp_report_collect();
+		err = catch_up();
+	if (err)
+		dp_self_end();
+	return err;
+}
+
+int dp_self_begin_any(void)
+{
+	int err = dp_self_begin_names();
+
+	if (err || !dp_self.engine)
+		return err;
+	err = catch_up();
 	if (err)
 		dp_self_end();
 	return err;

@@ -55,6 +55,9 @@ struct dp_diag *dp_last(void);
  * -ESRCH without it, if there is none.
  */
 int dp_self_begin(bool make);
+/** dp_self_begin_any() - enter, whether there is an engine or not. Return: 0;
+ *  -EAGAIN in a handler; as dp_symbol_map_open(). */
+int dp_self_begin_any(void);
 void dp_self_end(void);
 /** dp_self_begin_names() - enter with names and addresses only, no engine.
  *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
