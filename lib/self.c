@@ -136,8 +136,23 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 	return dp_helper_run(&order, which, &answer, &last);
 }
 
+/* Whatever comes or goes until we hold them is seen first. */
+static int grow_hold(void *arg, int (*work)(void *what), void *what)
+{
+	int changed, ret;
+
+	while (!dp_symbol_map_hold(dp_self.symbols, work, what, &ret)) {
+		changed = dp_symbol_map_refresh(dp_self.symbols, &last);
+		if (changed < 0)
+			return changed;
+		dp_self.changed = true;
+		dp_probes_notice_gone();
+	}
+	return ret;
+}
+
 static const struct dp_growth_ops growth_ops = { grow_map, grow_holes,
-						 grow_stopped };
+						 grow_stopped, grow_hold };
 
 static int no_memory(int err)
 {
@@ -324,9 +339,8 @@ static int catch_up(void)
 {
 	int err = open_text();
 
-	if (!err && dp_self.changed)
+	if (!err)
 		dp_probes_notice_gone();
-	dp_self.changed = dp_self.changed && err;
 	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
 					__ATOMIC_ACQ_REL))
 		dp_probes_sweep();

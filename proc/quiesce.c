@@ -103,7 +103,7 @@ int dp_process_quiesce(pid_t pid, u64 arena, const u32 *which, u32 n, u64 *bad,
 		       struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
-	struct table t = { .sites = { NULL, n, which } };
+	struct table t = { .sites = { NULL, n, which, false } };
 	int err;
 
 	if (!proc)
