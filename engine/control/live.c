@@ -448,11 +448,29 @@ static void sort_by_address(const struct dp_engine *e, u32 *v, u32 n)
 		}
 }
 
+/* Threads could not be brought out of the way: breakpoints do as well, until the
+ * next call. */
+static int stay_traps(struct dp_engine *e, const u32 *which, u32 n)
+{
+	static const char *const why = "threads are in the way of a jump";
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		struct dp_site_entry *s = entry_of(e, which[i]);
+
+		e->sites[which[i]].why = why;
+		dp_entry_why(e->arena, s, why);
+		s->wanted = DP_WANT_TRAP;
+	}
+	return 0;
+}
+
 /* Somebody else has to stop us for that. */
 static int arm_stopped(struct dp_engine *e, const struct dp_sites *sites)
 {
 	const struct dp_growth *g = e->growth;
 	u32 *which = g->touched + sites->n, n = 0, i;
+	int err;
 
 	for (i = 0; i < sites->n; i++) {
 		const struct dp_site_entry *s = dp_sites_at(sites, i);
@@ -462,7 +480,8 @@ static int arm_stopped(struct dp_engine *e, const struct dp_sites *sites)
 			which[n++] = sites->which[i];
 	}
 	sort_by_address(e, which, n);
-	return n ? g->setup.ops->stopped(g->setup.arg, which, n) : 0;
+	err = n ? g->setup.ops->stopped(g->setup.arg, which, n) : 0;
+	return err == -EAGAIN ? stay_traps(e, which, n) : err;
 }
 
 static int arm_jumps(struct dp_engine *e, struct dp_target *target,
