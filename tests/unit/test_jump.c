@@ -275,9 +275,13 @@ static int add(struct world *w, u32 at, bool jump)
 			       .size = SIZE - slot,
 			       .function = SLOT,
 			       .room = SLOT - at % SLOT };
+	u64 branches[SLOT];
 	int err = dp_engine_add(w->e, w->t.base + at, w->t.orig + at, SIZE - at,
 				probe, NULL);
 
+	g.entries.v = branches;
+	dp_entries_find(&g.entries, g.code, SLOT, g.start);
+	assert_true(g.entries.n < 2); /* in order */
 	if (!err && jump)
 		dp_engine_allow_jump(w->e, *probe, &g);
 	w->nr_probes += !err;
