@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define TRIES 20
+#define TRIES 8
 #define NAP_NS 200000
 
 /** struct span - a copy that leads back into the jump of site @i */
