@@ -188,7 +188,7 @@ $(B)/tests/self/lib%.so: tests/self/so/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
 
-$(B)/tests/self/processes: | $(B)/tests/self/libself_one.so $(B)/tests/self/libself_two.so
+$(B)/tests/self/processes $(B)/tests/self/gone: | $(B)/tests/self/libself_one.so $(B)/tests/self/libself_two.so
 
 $(B)/tests/layers: tools/check-layers
 	@mkdir -p $(@D)
@@ -207,7 +207,7 @@ CONFORM_PARTS := $(addprefix $(B)/tests/conform/,conform.o victims.o victims-asm
 CONFORM_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(DEFS) $(SANFLAGS) -Iinclude -pthread -MMD -MP $(CFLAGS)
 CONFORM_LIBS = -L$(B) -Wl,-rpath,'$$ORIGIN/../..' -l:libdprobes.so.1 -lm
 .SECONDARY: $(CONFORM_PARTS)
-CONFORM_RUNS := $(addprefix $(B)/tests/conform/run-,trap-1 trap-8 interior-1 interior-8 quiesce-1 \
+CONFORM_RUNS := $(addprefix $(B)/tests/conform/run-,trap-1 trap-8 interior-1 interior-8 quiesce-1 quiesce-8 \
 	interior-1-toggled interior-8-toggled) $(addprefix $(B)/tests/conform/about-,coverage examples exports)
 
 $(B)/tests/conform/%.o: tests/conform/%.c

@@ -85,6 +85,8 @@ struct dp_kernel_sigaction {
 #define DP_SITE_LEAVING 2
 #define DP_SITE_COMING 3
 #define DP_SITE_TRAPPED 4
+/* Nothing is mapped there any more: control has just found that out */
+#define DP_SITE_GONE 5
 
 /* @wanted: not at all, however it is planned, and as a breakpoint only */
 #define DP_WANT_OFF 0
@@ -106,6 +108,7 @@ struct dp_kernel_sigaction {
  * @nr: instructions; @size: their bytes in the text
  * @atomic: a bit an instruction: in the detour it is one instruction, too
  * @traps: a bit a byte of the patch: it is a breakpoint
+ * @stray: the code that it replaces can go at any time, and nobody says so
  */
 struct dp_jump {
 	u64 base, landing;
@@ -114,7 +117,7 @@ struct dp_jump {
 	u16 insn[DP_JUMP_INSNS];
 	u8 offset[DP_JUMP_INSNS];
 	u8 nr, size, atomic, traps;
-	u8 pad;
+	u8 stray;
 };
 
 /**

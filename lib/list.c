@@ -70,10 +70,8 @@ static int turn(bool *off, int on)
 /* Before the first probe, too. */
 static int turn_one(bool *off, int on)
 {
-	int ret = dp_self_begin(false);
+	int ret = dp_self_begin_any();
 
-	if (ret == -ESRCH)
-		ret = dp_self_begin_names();
 	if (ret)
 		return ret;
 	ret = turn(off, on);

@@ -88,20 +88,54 @@ static int begins_function(u64 addr)
 	return 0;
 }
 
-static bool is_executable(u64 addr)
+/* Return: false: nothing is mapped there. */
+static bool origin_of(const struct dp_maps *maps, u64 addr,
+		      struct dp_origin *origin)
+{
+	const struct dp_map *m = dp_maps_find(maps, addr);
+
+	*origin = (struct dp_origin){ 0 };
+	if (m && m->inode)
+		*origin = (struct dp_origin){
+			.inode = m->inode,
+			.offset = addr - m->start + m->offset,
+			.dev_major = m->dev_major,
+			.dev_minor = m->dev_minor,
+		};
+	return m;
+}
+
+static bool same_origin(const struct dp_origin *a, const struct dp_origin *b)
+{
+	return a->inode == b->inode && a->offset == b->offset &&
+	       a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
+}
+
+/* Is it code? What the linker has loaded is seen when it goes; of other code is
+ * noted what it is. */
+static int look_at(struct dp_request *r, u64 addr)
 {
 	const struct dp_map *m;
 	struct dp_maps maps;
 	bool is;
+	int err;
 
-	if (dp_module_at(dp_symbol_map_modules(dp_self.symbols), addr))
-		return true;
-	if (dp_maps_read(0, &maps))
-		return true;
+	r->stray = !dp_symbol_map_linked(dp_self.symbols, addr);
+	if (!r->stray)
+		return 0;
+	err = dp_maps_read(0, &maps);
+	if (err)
+		return dp_diag_set(dp_last(), err,
+				   "what is mapped at 0x%llx cannot be told",
+				   (unsigned long long)addr);
 	m = dp_maps_find(&maps, addr);
 	is = m && m->perms[2] == 'x';
+	origin_of(&maps, addr, &r->origin);
 	dp_maps_free(&maps);
-	return is;
+	return is ? 0 :
+		    dp_diag_set(dp_last(), -EINVAL,
+				"what is at 0x%llx is no code",
+				(unsigned long long)addr);
 }
 
 static int may_be_probed(u64 addr)
@@ -128,10 +162,6 @@ static int read_code(u64 addr, u8 *code)
 				   "nothing is mapped at 0x%llx",
 				   (unsigned long long)addr);
 	dp_self_mend(dp_self.engine, addr, code, n);
-	if (!is_executable(addr))
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "what is at 0x%llx is no code",
-				   (unsigned long long)addr);
 	return (int)n;
 }
 
@@ -162,11 +192,10 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 		.addr = dp_live_addr(dp_self.engine, index),
 		.kind = r->kind,
 		.disabled = disabled,
+		.stray = r->stray,
+		.origin = r->origin,
 	};
-	dp_self.users[index].loaded =
-		dp_symbol_map_loaded(dp_self.symbols, dp_self.users[index].addr,
-				     dp_self.users[index].since) ==
-		DP_LOADED_SAME;
+	dp_self.strays |= r->stray;
 	return 0;
 }
 
@@ -197,6 +226,7 @@ static void allow(struct dp_grounds *g, u32 probe, u64 addr)
 static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
 {
 	bool disabled = r->p->flags & KPROBE_FLAG_DISABLED;
+	struct dp_found found = { 0 };
 	const char *why = "";
 	u8 code[CODE_MAX];
 	u64 addr = 0;
@@ -218,9 +248,16 @@ static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
 	n = read_code(addr, code);
 	if (n < 0)
 		return n;
+	err = look_at(r, addr);
+	if (err)
+		return err;
 	dp_texts_add(&dp_self.arena->control, addr);
-	err = dp_live_add(dp_self.engine, addr, code, (size_t)n, &r->handlers,
-			  !disabled, dp_ground_x87(g, addr), index, &why);
+	found.code = code;
+	found.size = (size_t)n;
+	found.x87 = dp_ground_x87(g, addr);
+	found.stray = r->stray;
+	err = dp_live_add(dp_self.engine, addr, &found, &r->handlers, !disabled,
+			  index, &why);
 	if (err)
 		return dp_diag_set(dp_last(), err,
 				   "0x%llx cannot be probed: %s",
@@ -263,12 +300,13 @@ static int arm(const u32 *indexes, u32 n)
 
 	if (!err)
 		return 0;
-	return dp_diag_set(
-		dp_last(), err, "0x%llx cannot be probed: %s",
-		(unsigned long long)dp_live_addr(dp_self.engine, indexes[bad]),
-		err == -EBUSY  ? "somebody else has changed the code there" :
-		err == -ENOMEM ? "there is no memory near it" :
-				 "its code cannot be written to");
+	return dp_diag_set(dp_last(), err, "0x%llx cannot be probed: %s",
+			   (unsigned long long)dp_self.users[indexes[bad]].addr,
+			   err == -EBUSY ?
+				   "somebody else has changed the code there" :
+			   err == -EFAULT ? "the code there has gone" :
+			   err == -ENOMEM ? "there is no memory near it" :
+					    "its code cannot be written to");
 }
 
 static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
@@ -445,6 +483,9 @@ int dp_probe_enable(struct kprobe *p, bool enabled)
 		dp_self.users[index].disabled = !enabled || err;
 		if (!enabled)
 			dp_self_settle();
+		else if (!err && dp_live_gone(dp_self.engine, index))
+			err = dp_diag_set(dp_last(), -EINVAL,
+					  "the probe's code has just gone");
 	}
 	dp_flags_refresh();
 	dp_self_end();
@@ -467,25 +508,104 @@ static bool has_gone(u32 i)
 	}
 }
 
-void dp_probes_notice_gone(void)
+static bool may_go(const struct dp_user *u, u32 i)
+{
+	return u->p && !u->gone && !dp_live_is_off(dp_self.engine, i);
+}
+
+static void say_gone(struct dp_user *u)
+{
+	u->gone = true;
+	u->p->flags = (u->p->flags & KPROBE_FLAG_UNWIND) | KPROBE_FLAG_GONE |
+		      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
+}
+
+/* The engine has found it out. */
+static void say_lost(void)
+{
+	u32 i;
+
+	if (!dp_live_lost(dp_self.engine))
+		return;
+	for (i = 0; i < dp_self.nr_users; i++)
+		if (may_go(&dp_self.users[i], i) &&
+		    dp_live_gone(dp_self.engine, i))
+			say_gone(&dp_self.users[i]);
+}
+
+/* Only then, when nobody has to be told from his bytes any more. */
+static void abandon_gone(void)
+{
+	u32 i;
+
+	for (i = 0; i < dp_self.nr_users; i++)
+		if (dp_self.users[i].p && dp_self.users[i].gone)
+			dp_live_abandon(dp_self.engine, i);
+}
+
+static void notice_unloaded(void)
 {
 	u32 i;
 
 	for (i = 0; i < dp_self.nr_users; i++) {
 		struct dp_user *u = &dp_self.users[i];
 
-		if (!u->p || u->gone || !u->loaded ||
-		    dp_live_is_off(dp_self.engine, i) || !has_gone(i))
-			continue;
-		u->gone = true;
-		u->p->flags = (u->p->flags & KPROBE_FLAG_UNWIND) |
-			      KPROBE_FLAG_GONE |
-			      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
+		if (may_go(u, i) && !u->stray && has_gone(i))
+			say_gone(u);
 	}
-	/* Only now, when nobody has to be told from his bytes any more. */
-	for (i = 0; i < dp_self.nr_users; i++)
-		if (dp_self.users[i].p && dp_self.users[i].gone)
-			dp_live_abandon(dp_self.engine, i);
+}
+
+/* Something else is mapped there, or nothing. */
+static void notice_unmapped(const struct dp_maps *maps)
+{
+	struct dp_origin origin;
+	u32 i;
+
+	for (i = 0; i < dp_self.nr_users; i++) {
+		struct dp_user *u = &dp_self.users[i];
+
+		if (may_go(u, i) && u->stray &&
+		    (!origin_of(maps, u->addr, &origin) ||
+		     !same_origin(&u->origin, &origin)))
+			say_gone(u);
+	}
+}
+
+/* And where it is as before, is it the same code? */
+static void notice_replaced(void)
+{
+	bool strays = false;
+	u32 i;
+
+	for (i = 0; i < dp_self.nr_users; i++) {
+		const struct dp_user *u = &dp_self.users[i];
+
+		if (!may_go(u, i) || !u->stray)
+			continue;
+		strays = true;
+		dp_live_check(dp_self.engine, &dp_self.text.target, i);
+	}
+	dp_self.strays = strays;
+}
+
+void dp_probes_notice_gone(void)
+{
+	struct dp_maps maps;
+	bool strays = dp_self.strays && !dp_maps_read(0, &maps);
+
+	if (!dp_self.changed && !strays)
+		return;
+	if (dp_self.changed)
+		notice_unloaded();
+	if (strays)
+		notice_unmapped(&maps);
+	abandon_gone();
+	if (strays) {
+		notice_replaced();
+		dp_maps_free(&maps);
+		say_lost();
+	}
+	dp_self.changed = false;
 }
 
 static void refresh(void *arg, u32 i)
@@ -504,5 +624,6 @@ static void refresh(void *arg, u32 i)
 
 void dp_flags_refresh(void)
 {
+	say_lost();
 	dp_live_touched(dp_self.engine, refresh, NULL);
 }

@@ -136,8 +136,23 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 	return dp_helper_run(&order, which, &answer, &last);
 }
 
+/* Whatever comes or goes until we hold them is seen first. */
+static int grow_hold(void *arg, int (*work)(void *what), void *what)
+{
+	int changed, ret;
+
+	while (!dp_symbol_map_hold(dp_self.symbols, work, what, &ret)) {
+		changed = dp_symbol_map_refresh(dp_self.symbols, &last);
+		if (changed < 0)
+			return changed;
+		dp_self.changed = true;
+		dp_probes_notice_gone();
+	}
+	return ret;
+}
+
 static const struct dp_growth_ops growth_ops = { grow_map, grow_holes,
-						 grow_stopped };
+						 grow_stopped, grow_hold };
 
 static int no_memory(int err)
 {
@@ -319,6 +334,21 @@ int dp_self_begin_names(void)
 	return err;
 }
 
+/* What the engine has to know, and to do, before anything else. */
+static int catch_up(void)
+{
+	int err = open_text();
+
+	if (!err)
+		dp_probes_notice_gone();
+	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
+					__ATOMIC_ACQ_REL))
+		dp_probes_sweep();
+	if (!err)
+		dp_report_collect();
+	return err;
+}
+
 int dp_self_begin(bool make)
 {
 	int err = dp_self_begin_names();
@@ -328,15 +358,19 @@ int dp_self_begin(bool make)
 	if (!dp_self.engine)
 		err = make ? make_engine() : -ESRCH;
 	if (!err)
-		err = open_text();
-	if (!err && dp_self.changed)
-		dp_probes_notice_gone();
-	dp_self.changed = dp_self.changed && err;
-	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
-					__ATOMIC_ACQ_REL))
-		dp_probes_sweep();
-	if (!err)
-		dp_report_collect();
+		err = catch_up();
+	if (err)
+		dp_self_end();
+	return err;
+}
+
+int dp_self_begin_any(void)
+{
+	int err = dp_self_begin_names();
+
+	if (err || !dp_self.engine)
+		return err;
+	err = catch_up();
 	if (err)
 		dp_self_end();
 	return err;

@@ -15,17 +15,25 @@
 
 #define DP_SELF_SITES (1u << 17)
 
+/** struct dp_origin - what is mapped at an address; all zero: no file */
+struct dp_origin {
+	u64 inode, offset; /* of the address in the file */
+	u32 dev_major, dev_minor;
+};
+
 /** struct dp_user - the probe that has an index of the engine; @p is NULL for none
  *  @since: generation of the symbol map when it was registered
  *  @gone: its code is no longer there
+ *  @stray: the dynamic linker has not loaded its code, so nobody says so when it
+ *          goes; @origin is what it was then
  */
 struct dp_user {
 	struct kprobe *p;
 	u64 since;
 	u64 addr;
 	char kind; /* as lists show it: k, r, j */
-	bool disabled, gone;
-	bool loaded; /* a module's code, which can go */
+	bool disabled, gone, stray;
+	struct dp_origin origin;
 };
 
 struct dp_self {
@@ -40,6 +48,7 @@ struct dp_self {
 	bool switched_off; /* some probe has been, and is to be removed */
 	bool disarmed, unoptimized;
 	bool changed; /* libraries have come or gone */
+	bool strays; /* some probe is in code that may go unseen */
 	enum dp_arming arming;
 };
 
@@ -55,6 +64,9 @@ struct dp_diag *dp_last(void);
  * -ESRCH without it, if there is none.
  */
 int dp_self_begin(bool make);
+/** dp_self_begin_any() - enter, whether there is an engine or not. Return: 0;
+ *  -EAGAIN in a handler; as dp_symbol_map_open(). */
+int dp_self_begin_any(void);
 void dp_self_end(void);
 /** dp_self_begin_names() - enter with names and addresses only, no engine.
  *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
@@ -82,6 +94,8 @@ struct dp_request {
 	struct dp_handlers handlers;
 	char kind;
 	bool entry; /* only at the beginning of a function */
+	bool stray; /* as in struct dp_user */
+	struct dp_origin origin;
 	kprobe_opcode_t *had_addr; /* what the caller had set */
 };
 
@@ -95,7 +109,7 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n);
  *  Context: any. */
 void dp_probe_switch_off(struct kprobe *p);
 void dp_probes_sweep(void);
-/** dp_probes_notice_gone() - something has been unloaded: what has it taken along? */
+/** dp_probes_notice_gone() - whose code is no longer there? */
 void dp_probes_notice_gone(void);
 int dp_probe_enable(struct kprobe *p, bool enabled);
 /** dp_probe_index() - Return: false if it is not registered. */

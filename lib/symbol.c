@@ -504,6 +504,47 @@ struct dp_modules *dp_symbol_map_modules(struct dp_symbol_map *map)
 	return map->mods;
 }
 
+bool dp_symbol_map_linked(const struct dp_symbol_map *map, u64 addr)
+{
+	const struct dp_module *m = dp_module_at(map->mods, addr);
+	size_t i;
+
+	for (i = 0; m && i < map->n; i++)
+		if (map->v[i].module == m)
+			return map->v[i].linked;
+	return false;
+}
+
+/** struct held - what is to be done under the linker's lock */
+struct held {
+	const struct dp_symbol_map *map;
+	int (*work)(void *what);
+	void *what;
+	bool done;
+	int ret;
+};
+
+static int do_held(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct held *h = arg;
+
+	h->done = info->dlpi_adds == h->map->adds &&
+		  info->dlpi_subs == h->map->subs;
+	if (h->done)
+		h->ret = h->work(h->what);
+	return 1;
+}
+
+bool dp_symbol_map_hold(const struct dp_symbol_map *map,
+			int (*work)(void *what), void *what, int *ret)
+{
+	struct held h = { .map = map, .work = work, .what = what };
+
+	dl_iterate_phdr(do_held, &h);
+	*ret = h.ret;
+	return h.done;
+}
+
 u64 dp_symbol_map_generation(const struct dp_symbol_map *map)
 {
 	return map->generation;

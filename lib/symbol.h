@@ -91,6 +91,20 @@ bool dp_symbol_map_function(struct dp_symbol_map *map, u64 addr, u64 *start,
 /** dp_symbol_map_modules() - for those who look at code */
 struct dp_modules *dp_symbol_map_modules(struct dp_symbol_map *map);
 
+/** dp_symbol_map_linked() - is an address in what the dynamic linker has loaded, so
+ *  that a refresh tells when it goes? */
+bool dp_symbol_map_linked(const struct dp_symbol_map *map, u64 addr);
+
+/**
+ * dp_symbol_map_hold() - do something while no library can be unloaded
+ * @work: must not allocate, nor wait for other threads: it has the linker's lock
+ * @ret: what it returns
+ * Return: true; false: libraries have come or gone since the last refresh, and
+ * @work has not been called.
+ */
+bool dp_symbol_map_hold(const struct dp_symbol_map *map,
+			int (*work)(void *what), void *what, int *ret);
+
 /** dp_symbol_map_generation() - grows with every refresh that returns 1; never 0 */
 u64 dp_symbol_map_generation(const struct dp_symbol_map *map);
 

@@ -11,6 +11,7 @@
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,24 +22,42 @@ static const u8 restorer_code[] = {
 };
 
 /* A signal frame around a saved pc? Half of it is before the pc. */
-static bool is_frame(const struct dp_process *proc, u64 frame)
+static bool read_frame(const struct dp_process *proc, u64 frame,
+		       struct dp_sigframe *f)
 {
 	u8 code[sizeof(restorer_code)];
-	struct dp_sigframe f;
 
-	return !dp_process_read(proc, frame, &f,
+	return !dp_process_read(proc, frame, f,
 				offsetof(struct dp_sigframe, info)) &&
-	       f.uc.mc.cs == DP_USER_CS &&
-	       !dp_process_read(proc, f.restorer, code, sizeof(code)) &&
+	       f->uc.mc.cs == DP_USER_CS &&
+	       !dp_process_read(proc, f->restorer, code, sizeof(code)) &&
 	       !memcmp(code, restorer_code, sizeof(code));
 }
 
-static bool frame_moved(const struct dp_process *proc,
-			const struct dp_moves *moves, u64 at, u64 pc)
+static bool is_frame(const struct dp_process *proc, u64 frame)
 {
+	struct dp_sigframe f;
+
+	return read_frame(proc, frame, &f);
+}
+
+static bool is_agents(const struct dp_moves *moves, u64 addr)
+{
+	return moves->trapped && addr - moves->agent < DP_AGENT_TEXT;
+}
+
+/* @live: where the thread is itself */
+static bool frame_moved(const struct dp_process *proc,
+			const struct dp_moves *moves, u64 at, u64 pc, u64 live)
+{
+	struct dp_sigframe f;
 	u64 to;
 
-	if (!is_frame(proc, at - offsetof(struct dp_sigframe, uc.mc.rip)))
+	if (!read_frame(proc, at - offsetof(struct dp_sigframe, uc.mc.rip), &f))
+		return true;
+	if (is_agents(moves, f.restorer) && is_agents(moves, live))
+		return false;
+	if (is_agents(moves, f.restorer) && moves->trapped(moves->arg, pc))
 		return true;
 	if (!moves->to(moves->arg, pc, &to))
 		return false;
@@ -47,7 +66,7 @@ static bool frame_moved(const struct dp_process *proc,
 
 static bool stack_moved(const struct dp_process *proc,
 			const struct dp_moves *moves,
-			const struct dp_maps *maps, u64 sp)
+			const struct dp_maps *maps, u64 sp, u64 pc)
 {
 	struct dp_words stack;
 	bool clean = true;
@@ -59,7 +78,7 @@ static bool stack_moved(const struct dp_process *proc,
 	for (i = 0; clean && i < stack.n; i++)
 		if (moves->from(moves->arg, stack.v[i]))
 			clean = frame_moved(proc, moves, stack.at + i * 8,
-					    stack.v[i]);
+					    stack.v[i], pc);
 	free(stack.v);
 	return clean;
 }
@@ -90,11 +109,24 @@ static bool signal_coming(const struct dp_process *proc,
 	       ((st.pending | st.shared_pending) & ~st.blocked & caught);
 }
 
-static bool pc_moved(const struct dp_moves *moves, struct dp_thread *t)
+/* The frame that it is about to get says where the breakpoint was. */
+static bool has_trapped(const struct dp_process *proc,
+			const struct dp_moves *moves, const struct dp_thread *t)
+{
+	struct dp_status st;
+
+	return moves->trapped && moves->trapped(moves->arg, t->regs.rip) &&
+	       !dp_status_read(proc->pid, t->tid, &st) &&
+	       st.pending >> (SIGTRAP - 1) & 1;
+}
+
+static bool pc_moved(const struct dp_process *proc,
+		     const struct dp_moves *moves, struct dp_thread *t)
 {
 	u64 to;
 
-	if (!moves->from(moves->arg, t->regs.rip))
+	if (!moves->from(moves->arg, t->regs.rip) ||
+	    has_trapped(proc, moves, t))
 		return true;
 	if (!moves->to(moves->arg, t->regs.rip, &to))
 		return false;
@@ -131,7 +163,7 @@ static bool asleep_moved(const struct dp_process *proc,
 			continue;
 		if (dp_stop_asleep(proc->pid, tids[i], &sp, &pc))
 			clean = !moves->from(moves->arg, pc) &&
-				stack_moved(proc, moves, maps, sp);
+				stack_moved(proc, moves, maps, sp, pc);
 		else
 			clean = false;
 	}
@@ -150,8 +182,8 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 	for (i = 0; i < proc->nr_threads; i++) {
 		struct dp_thread *t = &proc->threads[i];
 
-		if (!pc_moved(moves, t) ||
-		    !stack_moved(proc, moves, &maps, t->regs.rsp))
+		if (!pc_moved(proc, moves, t) ||
+		    !stack_moved(proc, moves, &maps, t->regs.rsp, t->regs.rip))
 			clean = false;
 	}
 	clean = clean && (proc->held || asleep_moved(proc, moves, &maps));
@@ -188,7 +220,9 @@ bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
 
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 {
-	const struct dp_moves moves = { view, in_agent, to_original };
+	const struct dp_moves moves = { .arg = view,
+					.from = in_agent,
+					.to = to_original };
 	bool clean = true;
 	size_t i;
 

@@ -28,6 +28,7 @@ static bool read_function(struct dp_grounds *g, u64 start, u64 end)
 
 	if (g->code && g->start == start && g->end == end)
 		return g->size >= end - start;
+	g->branched = 0;
 	free(g->code);
 	g->code = want <= FUNCTION_MAX ? malloc(want) : NULL;
 	n = g->code ? dp_modules_read(g->mods, start, g->code, want) : -1;
@@ -55,6 +56,31 @@ static u64 padding(struct dp_grounds *g, u64 at, u64 enough)
 		at += f.len;
 	}
 	return at - from;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A function is decoded once, not for each of its probes. */
+static bool find_entries(struct dp_grounds *g, u64 end)
+{
+	size_t size = end - g->start;
+
+	if (g->branched == end)
+		return true;
+	free(g->entries.v);
+	g->branched = 0;
+	g->entries.v = malloc((size / 2 + 1) * sizeof(u64));
+	if (!g->entries.v)
+		return false;
+	dp_entries_find(&g->entries, g->code, size, g->start);
+	qsort(g->entries.v, g->entries.n, sizeof(u64), ascending);
+	g->branched = end;
+	return true;
 }
 
 /* Not into a restartable sequence. */
@@ -113,10 +139,15 @@ void dp_ground_allow(struct dp_grounds *g, struct dp_engine *engine, u32 probe,
 	    !dp_function_bounds(g->mods, end, &next_start, &next_end) &&
 	    next_start == end && read_function(g, start, next_end))
 		limit = end = next_end;
+	if (!find_entries(g, end)) {
+		dp_engine_forbid_jump(engine, probe, "out of memory");
+		return;
+	}
 	ground = (struct dp_ground){ .start = start,
 				     .code = g->code,
 				     .size = g->size,
 				     .function = end - start,
+				     .entries = g->entries,
 				     .room = before_rseq(g, addr, limit) -
 					     addr };
 	dp_engine_allow_jump(engine, probe, &ground);
@@ -160,6 +191,7 @@ bool dp_ground_x87(struct dp_grounds *g, u64 addr)
 void dp_grounds_close(struct dp_grounds *g)
 {
 	free(g->code);
+	free(g->entries.v);
 	free(g->rseq);
 	dp_code_map_close(g->map);
 }

@@ -23,6 +23,9 @@ struct dp_grounds {
 	u64 start, end;
 	u8 *code;
 	size_t size;
+	/* of the code from @start to @branched; 0: not looked for yet */
+	struct dp_entries entries;
+	u64 branched;
 	const struct dp_module *module;
 	struct dp_range *rseq;
 	size_t nr_rseq;

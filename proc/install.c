@@ -375,7 +375,9 @@ static bool to_copy(const void *engine, u64 pc, u64 *to)
 static int arm_quiet(struct dp_process *proc, write_fn *write, u64 *bad,
 		     struct dp_diag *diag)
 {
-	const struct dp_moves moves = { proc->engine, is_inside, to_copy };
+	const struct dp_moves moves = { .arg = proc->engine,
+					.from = is_inside,
+					.to = to_copy };
 	int err, tries;
 
 	/* One that was just being made, or woke up, is asleep or stopped the

@@ -260,11 +260,18 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
  * struct dp_moves - which threads have to be somewhere else, and where
  * @from: is this a pc that must not stay?
  * @to: what it becomes. Return: false if it has to run on by itself
+ * @trapped: is this what the kernel says of one that has met a breakpoint of ours?
+ *           While its signal is on the way or being handled it stays. NULL: it is
+ *           as any other
+ * @agent: address of the agent, with @trapped: who is there may be changing the
+ *         frame of its signal
  */
 struct dp_moves {
 	const void *arg;
 	bool (*from)(const void *arg, u64 pc);
 	bool (*to)(const void *arg, u64 pc, u64 *to);
+	bool (*trapped)(const void *arg, u64 pc);
+	u64 agent;
 };
 
 /** dp_threads_move() - move pcs, in registers and in signal frames.

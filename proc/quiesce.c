@@ -5,6 +5,11 @@
  *
  * Its table of sites is copied here, changed, and what has changed is copied
  * back: nobody else touches it, for the thread that asked for this waits.
+ *
+ * A site that has been a breakpoint has copies of its one instruction which lead
+ * back to behind it, and that is now in the middle of the jump. Who is in such a
+ * copy goes on in the detour; who is on his way into one, or out of it through an
+ * after-handler, has to run on first.
  */
 #include "proc/private.h"
 #include "engine/control/strategy.h"
@@ -13,27 +18,86 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define TRIES 200
+#define TRIES 8
 #define NAP_NS 200000
+
+/** struct span - a copy that leads back into the jump of site @i */
+struct span {
+	u64 start;
+	u32 size, i;
+};
 
 struct table {
 	struct dp_sites sites;
 	u64 addr;
+	struct dp_arena_control control;
+	struct span *spans;
+	size_t nr_spans;
 };
+
+static int by_start(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void add_span(struct table *t, u64 start, u32 size, u32 i)
+{
+	if (start && size)
+		t->spans[t->nr_spans++] = (struct span){ start, size, i };
+}
+
+static void find_spans(struct table *t)
+{
+	const struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < t->sites.n; i++) {
+		s = dp_sites_at(&t->sites, i);
+		if (s->jump.nr < 2)
+			continue;
+		add_span(t, s->single, s->single_len, i);
+		add_span(t, s->post, s->post_len, i);
+	}
+	qsort(t->spans, t->nr_spans, sizeof(*t->spans), by_start);
+}
+
+/* A pc may also be behind a breakpoint that ends a copy. */
+static const struct span *span_at(const struct table *t, u64 pc)
+{
+	size_t low = 0, high = t->nr_spans, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (t->spans[mid].start <= pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && pc - t->spans[low - 1].start < t->spans[low - 1].size ?
+		       &t->spans[low - 1] :
+		       NULL;
+}
 
 static int load(struct dp_process *proc, u64 arena, struct table *t)
 {
-	struct dp_arena_control c;
-	int err = dp_process_read(proc, arena, &c, sizeof(c));
+	struct dp_arena_control *c = &t->control;
+	int err = dp_process_read(proc, arena, c, sizeof(*c));
 	size_t size;
 
 	if (err)
 		return err;
-	size = (size_t)c.nr_sites * sizeof(*t->sites.v);
-	t->addr = arena + c.site_off;
+	size = (size_t)c->nr_sites * sizeof(*t->sites.v);
+	t->addr = arena + c->site_off;
 	t->sites.v = malloc(size);
-	return t->sites.v ? dp_process_read(proc, t->addr, t->sites.v, size) :
-			    -ENOMEM;
+	t->spans = malloc((2 * (size_t)t->sites.n + 1) * sizeof(*t->spans));
+	if (!t->sites.v || !t->spans)
+		return -ENOMEM;
+	err = dp_process_read(proc, t->addr, t->sites.v, size);
+	if (!err)
+		find_spans(t);
+	return err;
 }
 
 static int store(struct dp_process *proc, const struct table *t)
@@ -50,29 +114,126 @@ static int store(struct dp_process *proc, const struct table *t)
 	return err;
 }
 
-static bool is_inside(const void *sites, u64 pc)
+static bool has_trapped(const void *arg, u64 pc)
 {
-	u64 to;
+	const struct table *t = arg;
+	u32 low = 0, high = t->sites.n, mid;
 
-	return dp_sites_inside(sites, pc, &to);
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (dp_sites_at(&t->sites, mid)->addr + 1 < pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < t->sites.n && dp_sites_at(&t->sites, low)->addr + 1 == pc;
 }
 
-static bool to_copy(const void *sites, u64 pc, u64 *to)
+static bool is_inside(const void *arg, u64 pc)
 {
-	return dp_sites_inside(sites, pc, to);
+	const struct table *t = arg;
+	u64 to;
+
+	return dp_sites_inside(&t->sites, pc, &to) || span_at(t, pc) ||
+	       has_trapped(t, pc);
+}
+
+/* Before the instruction in its single copy, or behind it. */
+static bool to_copy(const void *arg, u64 pc, u64 *to)
+{
+	const struct table *t = arg;
+	const struct span *span = span_at(t, pc);
+	const struct dp_site_entry *s;
+
+	if (!span)
+		return dp_sites_inside(&t->sites, pc, to);
+	s = dp_sites_at(&t->sites, span->i);
+	if (span->start != s->single)
+		return false;
+	*to = s->jump.base +
+	      (pc == s->single ? s->jump.insn[0] : s->jump.at[1]);
+	return pc == s->single || pc == s->single + s->single_body;
+}
+
+/* Its after-handlers return to behind the instruction. */
+static bool is_handled(const struct table *t, u64 site)
+{
+	const struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < t->sites.n; i++) {
+		s = dp_sites_at(&t->sites, i);
+		if (t->addr + (u64)(s - t->sites.v) * sizeof(*s) == site)
+			return s->post && s->jump.nr > 1;
+	}
+	return false;
+}
+
+static bool any_after(const struct table *t)
+{
+	u32 i;
+
+	for (i = 0; i < t->sites.n; i++)
+		if (dp_sites_at(&t->sites, i)->post)
+			return true;
+	return false;
+}
+
+/* On the way to a handler or from it, of a hit that nobody tells. */
+static bool on_the_way(const struct dp_process *proc, const struct table *t)
+{
+	const struct dp_arena_control *c = &t->control;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (proc->threads[i].regs.rip - c->base < DP_AGENT_TEXT &&
+		    proc->threads[i].regs.rsp - c->stack_base <
+			    (u64)DP_STACKS * DP_STACK_SIZE)
+			return true;
+	return false;
+}
+
+static bool in_handler(struct dp_process *proc, const struct table *t,
+		       u64 arena)
+{
+	const struct dp_arena_control *c = &t->control;
+	static u32 owners[DP_STACKS];
+	struct dp_stack stack;
+	u32 i;
+
+	if (!any_after(t))
+		return false;
+	if (on_the_way(proc, t))
+		return true;
+	if (dp_process_read(proc, arena + c->owner_off, owners, sizeof(owners)))
+		return true;
+	for (i = 0; i < DP_STACKS; i++) {
+		if (!owners[i] || owners[i] & DP_OWNER_COMES)
+			continue;
+		if (dp_process_read(proc,
+				    c->stack_base +
+					    (u64)(i + 1) * DP_STACK_SIZE -
+					    sizeof(stack),
+				    &stack, offsetof(struct dp_stack, vectors)))
+			continue;
+		if (stack.busy && is_handled(t, stack.site))
+			return true;
+	}
+	return false;
 }
 
 /* Return: -EAGAIN while somebody is inside. */
-static int try_write(struct dp_process *proc, struct table *t, u64 *bad,
-		     struct dp_diag *diag)
+static int try_write(struct dp_process *proc, struct table *t, u64 arena,
+		     u64 *bad, struct dp_diag *diag)
 {
-	const struct dp_moves moves = { &t->sites, is_inside, to_copy };
+	const struct dp_moves moves = { t, is_inside, to_copy, has_trapped,
+					t->control.base };
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)
 		return err;
 	err = -EAGAIN;
-	if (dp_threads_move(proc, &moves)) {
+	if (!in_handler(proc, t, arena) && dp_threads_move(proc, &moves)) {
 		err = dp_strategy_quiesce.arm(&proc->target, &t->sites, bad);
 		if (!err)
 			err = store(proc, t);
@@ -81,8 +242,8 @@ static int try_write(struct dp_process *proc, struct table *t, u64 *bad,
 	return err;
 }
 
-static int write_all(struct dp_process *proc, struct table *t, u64 *bad,
-		     struct dp_diag *diag)
+static int write_all(struct dp_process *proc, struct table *t, u64 arena,
+		     u64 *bad, struct dp_diag *diag)
 {
 	const struct timespec nap = { 0, NAP_NS };
 	int err = -EAGAIN, tries;
@@ -90,7 +251,7 @@ static int write_all(struct dp_process *proc, struct table *t, u64 *bad,
 	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
 		if (tries)
 			nanosleep(&nap, NULL);
-		err = try_write(proc, t, bad, diag);
+		err = try_write(proc, t, arena, bad, diag);
 	}
 	if (err == -EAGAIN)
 		dp_diag_set(
@@ -103,7 +264,7 @@ int dp_process_quiesce(pid_t pid, u64 arena, const u32 *which, u32 n, u64 *bad,
 		       struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
-	struct table t = { .sites = { NULL, n, which } };
+	struct table t = { .sites = { NULL, n, which, false } };
 	int err;
 
 	if (!proc)
@@ -113,7 +274,8 @@ int dp_process_quiesce(pid_t pid, u64 arena, const u32 *which, u32 n, u64 *bad,
 	if (!err)
 		err = load(proc, arena, &t);
 	if (!err)
-		err = write_all(proc, &t, bad, diag);
+		err = write_all(proc, &t, arena, bad, diag);
+	free(t.spans);
 	free(t.sites.v);
 	dp_process_close(proc);
 	return err;

@@ -11,7 +11,8 @@ static const struct dp_strategy *jumps_by(const struct dp_engine *e)
 
 int dp_engine_arm_hooks(struct dp_engine *e, struct dp_target *target)
 {
-	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL };
+	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+				  false };
 	int err = dp_strategy_hook.arm(target, &sites, NULL);
 
 	if (err)
@@ -30,7 +31,8 @@ void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 
 int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
-	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL };
+	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+				  false };
 	int err = dp_strategy_interior.disarm(target, &sites, bad);
 
 	if (!err)
@@ -85,14 +87,16 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 
 bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
 {
-	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL };
+	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+					false };
 
 	return dp_sites_inside(&sites, addr, to);
 }
 
 int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
-	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL };
+	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+				  false };
 	int err;
 	u32 i;
 

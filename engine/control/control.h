@@ -15,6 +15,7 @@
 #define DP_CONTROL_H
 
 #include "port_types.h"
+#include "engine/insn/region.h"
 #include "engine/layout.h"
 #include "engine/control/target.h"
 
@@ -58,12 +59,14 @@ void dp_engine_set_arming(struct dp_engine *engine, enum dp_arming arming);
  * @code: its bytes, and some behind it: @size in all, @function of them its own
  * @room: bytes from the probe's address on that a jump may displace: to the end
  *        of the function, and over padding behind it
+ * @entries: where its branches go
  */
 struct dp_ground {
 	u64 start;
 	const u8 *code;
 	size_t size, function;
 	size_t room;
+	struct dp_entries entries;
 };
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* grow: what grow.c does for live.c. */
+/* grow: what grow.c and gone.c do for live.c. */
 #ifndef DP_GROW_H
 #define DP_GROW_H
 
@@ -23,7 +23,8 @@ struct dp_growth {
 	u32 free_probe; /* 1 + index, linked by next */
 	bool disarmed, unoptimized; /* the knobs */
 	u32 *touched, nr_touched; /* sites of the last batch */
-	u32 cap_touched; /* room for every batch that there can be */
+	u32 cap_touched; /* room for two of every batch that there can be */
+	bool lost; /* some probe's code has gone */
 };
 
 int dp_grow_begin(struct dp_engine *engine, const struct dp_live_setup *setup);
@@ -33,5 +34,9 @@ int dp_grow_site(struct dp_engine *engine, u32 i);
 /** dp_grow_post() - make sure that it has a copy that ends in a breakpoint, if it
  *  can have one */
 int dp_grow_post(struct dp_engine *engine, u32 i);
+
+/** dp_site_is_gone() - is the code of the @i-th site no longer there? */
+bool dp_site_is_gone(const struct dp_engine *engine, struct dp_target *target,
+		     u32 i);
 
 #endif

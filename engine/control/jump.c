@@ -46,8 +46,7 @@ void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
 		s->region.nr = 0;
 		return;
 	}
-	why = dp_region_entered(&s->region, s->addr, g->code, g->function,
-				g->start);
+	why = dp_region_entered(&s->region, s->addr, &g->entries);
 	if (why) {
 		s->region.nr = 0;
 		s->why = why;

@@ -160,7 +160,7 @@ static int reserve_batch(struct dp_engine *e)
 	struct dp_growth *g = e->growth;
 	u32 *bigger;
 
-	if (want <= g->cap_touched)
+	if (2 * want <= g->cap_touched)
 		return 0;
 	bigger = dp_port_resize(g->touched, 2 * want * sizeof(*bigger));
 	if (!bigger)
@@ -170,8 +170,8 @@ static int reserve_batch(struct dp_engine *e)
 	return 0;
 }
 
-int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
-		const struct dp_handlers *h, bool enabled, bool x87, u32 *probe,
+int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
+		const struct dp_handlers *h, bool enabled, u32 *probe,
 		const char **why)
 {
 	struct dp_site *s;
@@ -184,12 +184,12 @@ int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	if (reserve_batch(e))
 		return -ENOMEM;
 	*why = "there are too many probes";
-	retire(e, addr, code);
+	retire(e, addr, found->code);
 	if (inside_hook(e, addr)) {
 		*why = HOOKED;
 		return -EINVAL;
 	}
-	err = dp_site_take(e, addr, code, size, &s, why);
+	err = dp_site_take(e, addr, found->code, found->size, &s, why);
 	if (!err && s->hook >= 0 && h->kind == DP_KIND_JPROBE) {
 		*why = HOOKED;
 		err = -EINVAL;
@@ -199,7 +199,8 @@ int dp_live_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	if (err)
 		return err;
 	if (!s->planned)
-		s->x87 = x87;
+		s->x87 = found->x87;
+	s->stray = found->stray;
 	e->probes[*probe] = (struct dp_probe){ .handlers = *h,
 					       .enabled = enabled };
 	/* A jprobe goes elsewhere, so it is the last. */
@@ -447,27 +448,40 @@ static void sort_by_address(const struct dp_engine *e, u32 *v, u32 n)
 		}
 }
 
+/* Threads could not be brought out of the way: breakpoints do as well, until the
+ * next call. */
+static int stay_traps(struct dp_engine *e, const u32 *which, u32 n)
+{
+	static const char *const why = "threads are in the way of a jump";
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		struct dp_site_entry *s = entry_of(e, which[i]);
+
+		e->sites[which[i]].why = why;
+		dp_entry_why(e->arena, s, why);
+		s->wanted = DP_WANT_TRAP;
+	}
+	return 0;
+}
+
 /* Somebody else has to stop us for that. */
 static int arm_stopped(struct dp_engine *e, const struct dp_sites *sites)
 {
 	const struct dp_growth *g = e->growth;
-	u32 *which = dp_port_alloc((sites->n + 1) * sizeof(*which)), n = 0, i;
-	int err = 0;
+	u32 *which = g->touched + sites->n, n = 0, i;
+	int err;
 
-	if (!which)
-		return -ENOMEM;
 	for (i = 0; i < sites->n; i++) {
 		const struct dp_site_entry *s = dp_sites_at(sites, i);
 
 		if (s->mode == DP_MODE_JUMP && s->wanted == DP_WANT_PLAN &&
-		    s->armed != DP_SITE_THERE)
+		    s->armed != DP_SITE_THERE && s->armed != DP_SITE_GONE)
 			which[n++] = sites->which[i];
 	}
 	sort_by_address(e, which, n);
-	if (n)
-		err = g->setup.ops->stopped(g->setup.arg, which, n);
-	dp_port_free(which);
-	return err;
+	err = n ? g->setup.ops->stopped(g->setup.arg, which, n) : 0;
+	return err == -EAGAIN ? stay_traps(e, which, n) : err;
 }
 
 static int arm_jumps(struct dp_engine *e, struct dp_target *target,
@@ -478,12 +492,8 @@ static int arm_jumps(struct dp_engine *e, struct dp_target *target,
 	return dp_strategy_interior.arm(target, sites, bad);
 }
 
-/* To what the sites shall be. What fails stays as it is. */
-static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
-		 u64 *bad)
+static void decide(struct dp_engine *e, const struct batch *b)
 {
-	struct dp_sites sites = { e->view.sites, b->n, b->v };
-	int err, later;
 	u32 i;
 
 	for (i = 0; i < b->n; i++) {
@@ -491,10 +501,34 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		struct dp_site_entry *entry = entry_of(e, b->v[i]);
 
 		entry->wanted = want(e, s);
+		entry->jump.stray = s->stray;
 		dp_entry_why(e->arena, entry, s->why);
 		s->was_jump |= s->mode == DP_MODE_JUMP &&
 			       entry->wanted == DP_WANT_PLAN;
 	}
+}
+
+/** struct pass - over a batch; @bad: address where it failed, or NULL */
+struct pass {
+	struct dp_engine *e;
+	struct dp_target *target;
+	const struct batch *b;
+	u64 *bad;
+};
+
+/* To what the sites shall be. What fails stays as it is. */
+static int write_batch(void *what)
+{
+	const struct pass *p = what;
+	struct dp_engine *e = p->e;
+	struct dp_target *target = p->target;
+	const struct batch *b = p->b;
+	struct dp_sites sites = { e->view.sites, b->n, b->v, true };
+	u64 *bad = p->bad;
+	int err, later;
+	u32 i;
+
+	decide(e, b);
 	err = dp_strategy_interior.disarm(target, &sites, bad);
 	later = dp_strategy_trap.disarm(target, &sites, err ? NULL : bad);
 	err = err ? err : later;
@@ -510,6 +544,68 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		err = arm_jumps(e, target, &sites, bad);
 	if (!err)
 		err = dp_strategy_trap.arm(target, &sites, bad);
+	return err;
+}
+
+static void take_out(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe *p = &e->probes[probe];
+
+	dp_site_unlink(e, probe);
+	if (p->linked)
+		mirror(e, p->site);
+	p->linked = false;
+}
+
+/* With all its probes. */
+static void drop(struct dp_engine *e, u32 i)
+{
+	while (e->sites[i].first_probe)
+		take_out(e, e->sites[i].first_probe - 1);
+	bury(e, &e->sites[i]);
+	e->growth->lost = true;
+}
+
+/* First all are looked at: the bytes of one are told from what is armed around
+ * it. Return: whether there were any. */
+static bool drop_gone(struct dp_engine *e, struct dp_target *target,
+		      const struct batch *b)
+{
+	u32 *gone = b->v + b->n, n = 0, i;
+
+	for (i = 0; i < b->n; i++)
+		if (dp_site_is_gone(e, target, b->v[i]))
+			gone[n++] = b->v[i];
+	for (i = 0; i < n; i++)
+		drop(e, gone[i]);
+	return n;
+}
+
+static bool met_gone(const struct dp_engine *e, const struct batch *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->n; i++)
+		if (entry_of(e, b->v[i])->armed == DP_SITE_GONE)
+			return true;
+	return false;
+}
+
+/* Where it fails, that may be because code has gone: then it is done for the
+ * others. */
+static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
+		 u64 *bad)
+{
+	const struct dp_live_setup *setup = &e->growth->setup;
+	struct pass pass = { e, target, b, bad };
+	bool again = true;
+	int err = 0;
+	u32 i;
+
+	while (again) {
+		err = setup->ops->hold(setup->arg, write_batch, &pass);
+		again = (err || met_gone(e, b)) && drop_gone(e, target, b);
+	}
 	for (i = 0; i < b->n; i++)
 		e->sites[b->v[i]].marked = false;
 	e->growth->nr_touched = b->n;
@@ -522,20 +618,6 @@ static int apply_around(struct dp_engine *e, struct dp_target *target,
 	struct batch b = batch_of(e, probes, n);
 
 	return apply(e, target, &b, bad);
-}
-
-static void take_out(struct dp_engine *e, const u32 *probes, u32 n)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		struct dp_probe *p = &e->probes[probes[i]];
-
-		dp_site_unlink(e, probes[i]);
-		if (p->linked)
-			mirror(e, p->site);
-		p->linked = false;
-	}
 }
 
 int dp_live_commit(struct dp_engine *e, struct dp_target *target,
@@ -552,15 +634,23 @@ int dp_live_commit(struct dp_engine *e, struct dp_target *target,
 	if (!err)
 		err = apply_around(e, target, probes, n, &addr);
 	for (i = 0; addr && i < n; i++)
-		if (e->sites[e->probes[probes[i]].site].addr == addr)
+		if (dp_live_addr(e, probes[i]) == addr)
 			*bad = i;
+	for (i = 0; !err && i < n; i++)
+		if (dp_live_gone(e, probes[i])) {
+			*bad = i;
+			err = -EFAULT;
+		}
 	return err;
 }
 
 int dp_live_remove(struct dp_engine *e, struct dp_target *target,
 		   const u32 *probes, u32 n)
 {
-	take_out(e, probes, n);
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		take_out(e, probes[i]);
 	return apply_around(e, target, probes, n, NULL);
 }
 
@@ -697,30 +787,78 @@ void dp_live_abandon(struct dp_engine *e, u32 probe)
 
 	if (!e->probes[probe].linked)
 		return;
-	take_out(e, &probe, 1);
+	take_out(e, probe);
 	if (!s->first_probe)
 		bury(e, s);
 }
 
-void dp_live_leave(const struct dp_engine *e, struct dp_target *target)
+void dp_live_check(struct dp_engine *e, struct dp_target *target, u32 probe)
+{
+	u32 i = e->probes[probe].site;
+
+	if (dp_site_is_gone(e, target, i))
+		drop(e, i);
+}
+
+bool dp_live_gone(const struct dp_engine *e, u32 probe)
+{
+	return !dp_live_addr(e, probe);
+}
+
+bool dp_live_lost(struct dp_engine *e)
+{
+	bool lost = e->growth->lost;
+
+	e->growth->lost = false;
+	return lost;
+}
+
+/* Are these bytes a patch, or on the way to it, and those of breakpoints inside? */
+static bool is_patch(const struct dp_site_entry *s, const u8 *now,
+		     bool on_its_way)
+{
+	u8 i;
+
+	if (!on_its_way)
+		return dp_bytes_same(now, s->patch, s->patch_len);
+	for (i = 0; i < s->patch_len; i++)
+		if (now[i] != s->orig[i] && now[i] != s->patch[i] &&
+		    now[i] != DP_BREAKPOINT)
+			return false;
+	return true;
+}
+
+/* Return: whether there are others. */
+static bool take_back(const struct dp_engine *e, struct dp_target *target,
+		      bool on_its_way)
 {
 	u8 now[DP_JUMP_SIZE];
+	bool others = false;
 	u32 i;
 
 	for (i = 0; i < e->nr_sites; i++) {
 		const struct dp_site_entry *s = entry_of(e, i);
 		u8 n = s->patch_len;
 
-		/* Which of them was armed when we were made nobody knows any
-		 * more; but what belongs there. */
 		if (!e->sites[i].planned || e->sites[i].hook >= 0 || !s->addr ||
 		    target->ops->read(target, s->addr, now, n) ||
 		    dp_bytes_same(now, s->orig, n))
 			continue;
-		if (now[0] == s->orig[0] || now[0] == s->patch[0] ||
-		    now[0] == DP_BREAKPOINT)
+		if (is_patch(s, now, on_its_way))
 			target->ops->write(target, s->addr, s->orig, n);
+		else
+			others = true;
 	}
+	return others;
+}
+
+/* Which of them was armed when we were made nobody knows any more; but what
+ * belongs there, unless other code has come to that place. Jumps may begin inside
+ * the bytes of another site, so they go first, and those on their way next. */
+void dp_live_leave(const struct dp_engine *e, struct dp_target *target)
+{
+	if (take_back(e, target, false) && take_back(e, target, true))
+		take_back(e, target, true);
 }
 
 void dp_live_touched(const struct dp_engine *e,

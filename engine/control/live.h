@@ -26,11 +26,15 @@
  *         errno. There must be room for DP_MAX_POOLS more.
  * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread
  *           runs and none is in the middle. @which: in the order of addresses
+ * @hold: call @work, which writes text, while no library can be unloaded; of those
+ *        that were unloaded before, the probes have been abandoned. @work
+ *        allocates nothing. Return: what @work does, or an errno
  */
 struct dp_growth_ops {
 	int (*map)(void *arg, u64 addr, u64 size, u8 **ours);
 	int (*holes)(void *arg, struct dp_hole **holes, size_t *n);
 	int (*stopped)(void *arg, const u32 *which, u32 n);
+	int (*hold)(void *arg, int (*work)(void *what), void *what);
 };
 
 /**
@@ -64,14 +68,26 @@ struct dp_handlers {
 };
 
 /**
- * dp_live_add() - a probe, not armed yet
+ * struct dp_found - what is at an address
+ * @code, @size: bytes as they are without probes
  * @x87: may the code around it be using x87 or MMX registers?
+ * @stray: nobody says so when it is unmapped
+ */
+struct dp_found {
+	const u8 *code;
+	size_t size;
+	bool x87, stray;
+};
+
+/**
+ * dp_live_add() - a probe, not armed yet
  * Return: as dp_engine_add(); -EINVAL also inside a hooked call; -ENOMEM also if
  * there are too many.
  */
-int dp_live_add(struct dp_engine *engine, u64 addr, const u8 *code, size_t size,
-		const struct dp_handlers *handlers, bool enabled, bool x87,
-		u32 *probe, const char **why);
+int dp_live_add(struct dp_engine *engine, u64 addr,
+		const struct dp_found *found,
+		const struct dp_handlers *handlers, bool enabled, u32 *probe,
+		const char **why);
 
 /** dp_live_is_new() - has the probe's site no plan yet, so that
  *  dp_engine_allow_jump() is still to be called? */
@@ -82,8 +98,8 @@ bool dp_live_is_new(const struct dp_engine *engine, u32 probe);
  * @bad: index in @probes of the one that failed
  *
  * On failure none of them is armed, and they are still to be removed.
- * Return: 0; -ENOMEM no room in reach; -EBUSY the text is not what it was; a write
- * error.
+ * Return: 0; -ENOMEM no room in reach; -EBUSY the text is not what it was; -EFAULT
+ * it has gone; a write error.
  */
 int dp_live_commit(struct dp_engine *engine, struct dp_target *target,
 		   const u32 *probes, u32 n, u32 *bad);
@@ -129,6 +145,14 @@ bool dp_live_intact(const struct dp_engine *engine, struct dp_target *target,
 /** dp_live_abandon() - a probe's code is no longer there: whatever is, is not
  *  touched. The probe is still to be removed. */
 void dp_live_abandon(struct dp_engine *engine, u32 probe);
+/** dp_live_check() - abandon a probe if its code has gone. It is stray. */
+void dp_live_check(struct dp_engine *engine, struct dp_target *target,
+		   u32 probe);
+/** dp_live_gone() - has it been abandoned? Every function here that writes text
+ *  finds that out of probes that it meets. */
+bool dp_live_gone(const struct dp_engine *engine, u32 probe);
+/** dp_live_lost() - has any, since this was last asked? */
+bool dp_live_lost(struct dp_engine *engine);
 
 /** dp_live_leave() - in a fork child: take every patch out of its text. The tables
  *  are its parent's, and stay as they are. */

@@ -32,6 +32,15 @@ int dp_text_sync(struct dp_target *target)
 	return target->ops->sync ? target->ops->sync(target) : 0;
 }
 
+bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
+		   int err)
+{
+	if (err != -EFAULT || !sites->may_go)
+		return false;
+	site->armed = DP_SITE_GONE;
+	return true;
+}
+
 bool dp_text_ours(const struct dp_site_entry *site, const u8 *now)
 {
 	size_t i;
@@ -57,10 +66,10 @@ static int each(struct dp_target *target, const struct dp_sites *sites,
 		struct dp_site_entry *s = dp_sites_at(sites, i);
 
 		if (!strategy->mine(s) || !s->armed != !armed ||
-		    !s->wanted != armed)
+		    !s->wanted != armed || s->armed == DP_SITE_GONE)
 			continue;
 		err = act(target, s);
-		if (!err)
+		if (!err || dp_sites_lose(sites, s, err))
 			continue;
 		if (!first) {
 			first = err;

@@ -13,11 +13,14 @@
 
 /** struct dp_sites - some sites; a strategy picks its own
  * @which: numbers of @n of @v, or NULL: the first @n, all of the table
+ * @may_go: one whose text is not mapped any more becomes DP_SITE_GONE, and is no
+ *          failure
  */
 struct dp_sites {
 	struct dp_site_entry *v;
 	u32 n;
 	const u32 *which;
+	bool may_go;
 };
 
 static inline struct dp_site_entry *dp_sites_at(const struct dp_sites *s, u32 i)
@@ -69,6 +72,9 @@ bool dp_bytes_same(const u8 *a, const u8 *b, size_t n);
 int dp_text_expect(struct dp_target *target, u64 addr, const u8 *bytes,
 		   size_t n);
 int dp_text_sync(struct dp_target *target);
+/** dp_sites_lose() - has @err come of text that has gone, and may that be? */
+bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
+		   int err);
 /** dp_text_ours() - is each byte the original's, the patch's, or a breakpoint
  *  where one can be on the way from one to the other? */
 bool dp_text_ours(const struct dp_site_entry *site, const u8 *now);

@@ -206,7 +206,7 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 		   u64 *bad)
 {
-	struct dp_sites sites = { view->sites, view->nr_sites, NULL };
+	struct dp_sites sites = { view->sites, view->nr_sites, NULL, false };
 	int traps, jumps;
 	u32 i;
 

@@ -416,19 +416,23 @@ void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 	mc->rsp = sp;
 }
 
-/* Where the thread goes on when its pre_handlers have been called. */
+/* Where the thread goes on when its pre_handlers have been called. While a jump
+ * stands there, or may, no way leads back to behind the one instruction: an
+ * after-handler whose probe is just being registered waits for the next hit. */
 static void go_on(struct call *call, struct dp_ucontext *uc)
 {
 	const struct dp_site_entry *site = call->site;
+	u64 copy = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+	bool post = call->post && copy == site->single;
 
-	uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+	uc->mc.rip = copy;
 	if (call->obeyed) {
 		uc->mc.rip = call->regs->ip;
-	} else if (call->post && dp_simulate(site, call->regs)) {
+	} else if (post && dp_simulate(site, call->regs)) {
 		call->after = true;
 		go(call);
 		uc->mc.rip = call->regs->ip;
-	} else if (call->post && site->post) {
+	} else if (post && site->post) {
 		uc->mc.rip = site->post;
 	}
 	dp_regs_to(call->regs, &uc->mc);

@@ -86,20 +86,40 @@ static bool in_the_middle(const struct dp_region *r, u64 offset)
 	return true;
 }
 
-const char *dp_region_entered(const struct dp_region *r, u64 addr,
-			      const u8 *code, size_t size, u64 start)
+void dp_entries_find(struct dp_entries *e, const u8 *code, size_t size,
+		     u64 start)
 {
 	struct insn_facts f;
 	size_t at;
+	u64 to;
 
-	for (at = 0; at < size; at += f.len) {
-		if (dp_insn_facts(code + at, size - at, &f))
-			return "bytes of its function are no instructions";
-		if (has_target(f.class) &&
-		    in_the_middle(r, start + at + f.len + (u64)f.target - addr))
-			return "a branch goes into the middle of an instruction that a jump would replace";
+	e->n = 0;
+	e->cut = false;
+	for (at = 0; at < size && !e->cut; at += f.len) {
+		e->cut = dp_insn_facts(code + at, size - at, &f);
+		to = start + at + f.len + (u64)f.target;
+		if (!e->cut && has_target(f.class) &&
+		    to - start < size + DP_REGION_MAX)
+			e->v[e->n++] = to;
 	}
-	return NULL;
+}
+
+const char *dp_region_entered(const struct dp_region *r, u64 addr,
+			      const struct dp_entries *e)
+{
+	size_t low = 0, high = e->n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (e->v[mid] < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < e->n && e->v[low] - addr < r->len; low++)
+		if (in_the_middle(r, e->v[low] - addr))
+			return "a branch goes into the middle of an instruction that a jump would replace";
+	return e->cut ? "bytes of its function are no instructions" : NULL;
 }
 
 /* 0f 60…7f and d1…ff without a prefix are MMX; d8…df are x87 (Intel SDM vol. 2,

@@ -43,16 +43,35 @@ int dp_region_decode(const u8 *code, size_t size, size_t room,
 		     struct dp_region *region, const char **why);
 
 /**
+ * struct dp_entries - where the direct branches of a function go in it
+ * @v: @n addresses, ascending
+ * @cut: it cannot be decoded to its end, so there may be more
+ */
+struct dp_entries {
+	u64 *v;
+	size_t n;
+	bool cut;
+};
+
+/**
+ * dp_entries_find() - look through a function
+ * @code, @size, @start: its bytes, and where it is
+ * @entries: @v has room for @size / 2; filled in, not in order yet
+ */
+void dp_entries_find(struct dp_entries *entries, const u8 *code, size_t size,
+		     u64 start);
+
+/**
  * dp_region_entered() - does a branch go into the middle of an instruction?
  * @region, @addr: what is asked about, and where it is
- * @code, @size, @start: the function around it, and where that is
+ * @entries: of the function around it
  *
  * Some code jumps behind a lock prefix. Where the function cannot be decoded to
  * its end, nobody knows.
  * Return: NULL if there is no such branch; else a static phrase.
  */
 const char *dp_region_entered(const struct dp_region *region, u64 addr,
-			      const u8 *code, size_t size, u64 start);
+			      const struct dp_entries *entries);
 
 /** dp_insn_is_restorer() - "mov $15, %rax; syscall", by which unwinders and we
  *  know signal return code */

@@ -406,6 +406,39 @@ TEST_STILL(row_198_no_hit_is_missed_while_it_is_switched)
 
 /* --- the "enabled" knob --- */
 
+static bool asking;
+
+static void *ask(void *arg)
+{
+	int rc = 0;
+
+	while (rc >= 0 && __atomic_load_n(&asking, __ATOMIC_RELAXED))
+		rc = arg ? dp_kprobes_enabled(1) : dp_kprobes_optimization(!rc);
+	return (void *)(long)(rc < 0 ? rc : 0);
+}
+
+/* Before there is anything to be turned, and while it comes. */
+TEST_STILL(row_195_the_knobs_while_the_first_probe_comes)
+{
+	struct kprobe kp = probe_at(c_plain);
+	pthread_t threads[8];
+	unsigned long i;
+	void *rc;
+
+	asking = true;
+	for (i = 0; i < COUNT(threads); i++)
+		check(!pthread_create(&threads[i], NULL, ask, (void *)(i & 1)));
+	must(register_kprobe(&kp));
+	__atomic_store_n(&asking, false, __ATOMIC_RELAXED);
+	for (i = 0; i < COUNT(threads); i++) {
+		pthread_join(threads[i], &rc);
+		check_eq((long)rc, 0);
+	}
+	check_eq(c_plain(1, 1), 4);
+	check_eq(counts.pre, 1);
+	unregister_kprobe(&kp);
+}
+
 TEST(row_192_all_probes_are_on_by_default)
 {
 	check_eq(dp_kprobes_enabled(-1), 1);

@@ -44,6 +44,11 @@ struct text {
 	bool mortal, dead;
 	u32 left, torn;
 	u32 fail_at; /* the nth write from now fails; 0: none */
+	/* After so many reads and writes a slot goes, or, before a read, something
+	 * else comes to its place: of a look and the write that follows it nobody
+	 * can make one. */
+	u32 go_at, slot;
+	bool goes, gone, replaced;
 	const void *arena;
 	void *snapshot;
 	size_t arena_size;
@@ -136,15 +141,35 @@ static bool may_write(const struct text *t, const struct watch *w,
 	return true;
 }
 
+/* Bytes that nobody of ours has written. */
+#define FOREIGN 0xf1
+
+static bool is_gone(struct text *t, u64 addr)
+{
+	if (t->goes && !t->go_at--) {
+		t->gone = true;
+		if (t->replaced)
+			memset(t->now + t->slot * SLOT, FOREIGN, SLOT);
+	}
+	return t->gone && !t->replaced && (addr - t->base) / SLOT == t->slot;
+}
+
+static bool is_watched(const struct text *t, const struct watch *w)
+{
+	return !t->stopped && !(t->gone && w->at / SLOT == t->slot);
+}
+
 static void look_before(struct text *t, u64 at, const u8 *from, size_t len)
 {
 	u8 new[SLOT];
 	u32 i;
 
-	for (i = 0; i < t->nr_watches && !t->stopped; i++) {
+	for (i = 0; i < t->nr_watches; i++) {
 		const struct watch *w = &t->watch[i];
 		u64 b;
 
+		if (!is_watched(t, w))
+			continue;
 		memcpy(new, t->now + w->at, DP_JUMP_SIZE);
 		for (b = 0; b < DP_JUMP_SIZE; b++)
 			if (w->at + b - at < len)
@@ -157,8 +182,9 @@ static void look_after(struct text *t)
 {
 	u32 i;
 
-	for (i = 0; i < t->nr_watches && !t->stopped; i++)
-		t->broken += !arrives(t, &t->watch[i]);
+	for (i = 0; i < t->nr_watches; i++)
+		t->broken += is_watched(t, &t->watch[i]) &&
+			     !arrives(t, &t->watch[i]);
 }
 
 static int read_text(struct dp_target *target, u64 addr, void *to, size_t len)
@@ -167,6 +193,8 @@ static int read_text(struct dp_target *target, u64 addr, void *to, size_t len)
 
 	if (t->dead)
 		return -EIO;
+	if (is_gone(t, addr))
+		return -EFAULT;
 	memcpy(to, t->now + (addr - t->base), len);
 	return 0;
 }
@@ -179,6 +207,8 @@ static int write_text(struct dp_target *target, u64 addr, const void *from,
 
 	if (t->dead || (t->fail_at && !--t->fail_at))
 		return -EIO;
+	if (!t->replaced && is_gone(t, addr))
+		return -EFAULT;
 	t->dead = t->mortal && !t->left--;
 	if (t->dead)
 		len = t->torn < len ? t->torn : len;
@@ -245,9 +275,13 @@ static int add(struct world *w, u32 at, bool jump)
 			       .size = SIZE - slot,
 			       .function = SLOT,
 			       .room = SLOT - at % SLOT };
+	u64 branches[SLOT];
 	int err = dp_engine_add(w->e, w->t.base + at, w->t.orig + at, SIZE - at,
 				probe, NULL);
 
+	g.entries.v = branches;
+	dp_entries_find(&g.entries, g.code, SLOT, g.start);
+	assert_true(g.entries.n < 2); /* in order */
 	if (!err && jump)
 		dp_engine_allow_jump(w->e, *probe, &g);
 	w->nr_probes += !err;
@@ -1088,9 +1122,97 @@ static void applies_at_the_second_try(void **state)
 			}
 }
 
-/* None of these is ours, or there. */
-#define FOREIGN 0xf1
+static int write_all(struct world *w, u8 wanted)
+{
+	struct dp_sites sites = { (struct dp_site_entry *)w->view.sites,
+				  w->view.nr_sites, NULL, true };
+	struct dp_target *target = &w->t.target;
+	int err;
+	u32 i;
 
+	for (i = 0; i < sites.n; i++) {
+		sites.v[i].wanted = wanted;
+		sites.v[i].jump.stray = w->t.replaced;
+	}
+	err = dp_strategy_interior.disarm(target, &sites, NULL);
+	if (!err)
+		err = dp_strategy_trap.disarm(target, &sites, NULL);
+	if (!err)
+		err = dp_strategy_interior.arm(target, &sites, NULL);
+	if (!err)
+		err = dp_strategy_trap.arm(target, &sites, NULL);
+	return err;
+}
+
+/* Return: whether it was found out; it may have gone when all was written there. */
+static bool expect_others(const struct world *w, bool wanted)
+{
+	const struct text *t = &w->t;
+	bool found = false;
+	u32 i;
+
+	for (i = 0; i < w->view.nr_sites; i++) {
+		const struct dp_site_entry *s = &w->view.sites[i];
+		u64 at = s->addr - t->base;
+
+		if (at / SLOT == t->slot)
+			found |= s->armed == DP_SITE_GONE;
+		else
+			assert_memory_equal(t->now + at,
+					    wanted ? s->patch : s->orig,
+					    s->patch_len);
+	}
+	return found;
+}
+
+/* Return: whether it was gone before all was done. Where something else comes
+ * there, a call may fail instead. */
+static bool goes(u32 slot, u32 go_at, bool in, bool replaced, u32 *found)
+{
+	struct world w;
+	bool gone;
+	u32 i;
+	int err;
+
+	prepare(&w, HIGH, DP_ARM_INTERIOR);
+	assert_int_equal(write_all(&w, !in), 0);
+	w.t.slot = slot;
+	w.t.go_at = go_at;
+	w.t.replaced = replaced;
+	w.t.goes = true;
+	err = write_all(&w, in);
+	gone = w.t.gone;
+	if (!replaced)
+		assert_int_equal(err, 0);
+	else if (err)
+		assert_int_equal(err, -EBUSY);
+	for (i = 0; gone && replaced && i < SLOT; i++)
+		assert_int_equal(w.t.now[slot * SLOT + i], FOREIGN);
+	if (!err)
+		*found += expect_others(&w, in);
+	assert_int_equal(w.t.broken, 0);
+	end(&w);
+	return gone;
+}
+
+/* Code that is unmapped or replaced half-way: the others are written, and it is
+ * not. */
+static void goes_on_without(void **state)
+{
+	static const u32 slots[] = { 0, 5, 7, 26 };
+	u32 i, n, how, found;
+
+	for (how = 0; how < 4; how++)
+		for (i = 0; i < 4; i++) {
+			n = found = 0;
+			while (goes(slots[i], n, how & 1, how & 2, &found))
+				n++;
+			assert_true(n > 10);
+			assert_true(found > 1 || how & 2);
+		}
+}
+
+/* None of these is ours, or there. */
 static void refuses_foreign_bytes(void **state)
 {
 	u32 arming, b;
@@ -1303,6 +1425,7 @@ int main(void)
 		cmocka_unit_test(rolls_back_failed_writes),
 		cmocka_unit_test(disarms_at_the_second_try),
 		cmocka_unit_test(applies_at_the_second_try),
+		cmocka_unit_test(goes_on_without),
 		cmocka_unit_test(refuses_foreign_bytes),
 		cmocka_unit_test(leaves_foreign_bytes),
 		cmocka_unit_test(toggles_every_subset),
