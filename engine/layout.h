@@ -268,6 +268,7 @@ enum dp_call_end {
 	DP_CALL_ABANDONED, /* by longjmp, or with its thread */
 	DP_CALL_VETOED, /* by the entry handler, before it was followed */
 	DP_CALL_ENDS,
+	DP_CALL_JUMPED = DP_CALL_ENDS, /* to another function; not counted apart */
 };
 
 /**

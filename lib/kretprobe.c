@@ -10,6 +10,7 @@
 #include "lib/frames.h"
 #include "lib/self.h"
 #include "lib/modules.h"
+#include "lib/retsite.h"
 #include "sym/exits.h"
 #include "sym/never.h"
 #include <errno.h>
@@ -39,6 +40,7 @@ _Static_assert(!offsetof(struct kretprobe, kp),
 struct pool {
 	struct dp_follow follow;
 	struct pool *next;
+	struct dp_sites *sites; /* of a probe that leaves return addresses alone */
 };
 static struct pool *left;
 
@@ -51,6 +53,9 @@ static struct dp_instance *instance_at(const struct dp_follow *f, u32 i)
 static const char *objection(const struct kretprobe *rp, u64 addr,
 			     const char **name)
 {
+	enum dp_return_way way = rp->kp.flags & KPROBE_FLAG_RET_SITES ?
+					 DP_RETURN_SITE :
+					 DP_RETURN_STUB;
 	const char *why, *module;
 	u64 offset = 0;
 
@@ -58,10 +63,10 @@ static const char *objection(const struct kretprobe *rp, u64 addr,
 	if (dp_symbol_map_name(dp_self.symbols, addr, name, &offset, &module) ||
 	    offset)
 		*name = NULL;
-	why = dp_never_followed(*name, DP_RETURN_STUB);
+	why = dp_never_followed(*name, way);
 	if (!why && rp->kp.symbol_name) {
 		*name = rp->kp.symbol_name;
-		why = dp_never_followed(*name, DP_RETURN_STUB);
+		why = dp_never_followed(*name, way);
 	}
 	if (why)
 		return why;
@@ -70,13 +75,16 @@ static const char *objection(const struct kretprobe *rp, u64 addr,
 	case DP_ENTRY_IS_NONE:
 		return "it is a part of a function, and nobody calls it";
 	case 1:
-		return "its code looks at its return address";
+		return way == DP_RETURN_STUB ?
+			       "its code looks at its return address" :
+			       NULL;
 	default:
 		return NULL;
 	}
 }
 
-static int may_be_followed(struct kretprobe *rp)
+/* @at: where the function is, if that is known */
+static int may_be_followed(struct kretprobe *rp, u64 *at)
 {
 	struct dp_symbol sym;
 	u64 addr = (u64)rp->kp.addr;
@@ -94,6 +102,7 @@ static int may_be_followed(struct kretprobe *rp)
 			dp_last(), -EINVAL,
 			"a return probe belongs to the beginning of a function, and offset is %u",
 			rp->kp.offset);
+	*at = addr;
 	why = objection(rp, addr, &name);
 	if (!why)
 		return 0;
@@ -102,10 +111,14 @@ static int may_be_followed(struct kretprobe *rp)
 			   name ? name : "the function", why);
 }
 
-static bool is_used(const struct dp_follow *f)
+/* Nobody comes back to a probe whose exits are gone. */
+static bool is_used(const struct pool *p)
 {
+	const struct dp_follow *f = &p->follow;
 	u32 i;
 
+	if (p->sites)
+		return false;
 	if (__atomic_load_n(&f->away, __ATOMIC_ACQUIRE))
 		return true;
 	for (i = 0; i < f->nr; i++)
@@ -116,7 +129,10 @@ static bool is_used(const struct dp_follow *f)
 
 static void free_pool(struct pool *p)
 {
-	dp_frames_release(p->follow.nr);
+	if (p->sites)
+		dp_sites_free(p->sites);
+	else
+		dp_frames_release(p->follow.nr);
 	free((void *)p->follow.pool);
 	free(p);
 }
@@ -126,7 +142,7 @@ static void free_left(void)
 	struct pool **link = &left, *p;
 
 	while ((p = *link)) {
-		if (is_used(&p->follow)) {
+		if (is_used(p)) {
 			link = &p->next;
 			continue;
 		}
@@ -151,7 +167,8 @@ static struct pool *make_pool(struct kretprobe *rp)
 	u32 i, n = (u32)rp->maxactive;
 	char *mem = p ? aligned_alloc(ALIGN, n * stride) : NULL;
 
-	if (!mem || dp_frames_reserve(n, dp_self.base)) {
+	if (!mem || (!(rp->kp.flags & KPROBE_FLAG_RET_SITES) &&
+		     dp_frames_reserve(n, dp_self.base))) {
 		free(mem);
 		free(p);
 		return NULL;
@@ -175,17 +192,17 @@ static struct pool *make_pool(struct kretprobe *rp)
 	return p;
 }
 
-static int describe(struct dp_request *r, struct kretprobe *rp)
+static int prepare(struct kretprobe *rp, struct dp_site_finder *finder,
+		   struct pool **pool)
 {
-	struct pool *pool;
+	u64 addr = 0;
 	u32 index;
 	int err;
 
 	if (dp_probe_index(&rp->kp, &index))
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "the probe is registered already");
-	err = may_be_followed(rp);
-
+	err = may_be_followed(rp, &addr);
 	if (err)
 		return err;
 	if (rp->maxactive <= 0)
@@ -194,12 +211,32 @@ static int describe(struct dp_request *r, struct kretprobe *rp)
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "maxactive is %d and data_size %zu",
 				   rp->maxactive, rp->data_size);
-	pool = make_pool(rp);
-	if (!pool)
+	*pool = make_pool(rp);
+	if (!*pool)
 		return dp_diag_set(dp_last(), -ENOMEM,
 				   "there is no memory for %d instances",
 				   rp->maxactive);
 	rp->nmissed = 0;
+	/* What cannot be named cannot be registered: that says so. */
+	if (!(rp->kp.flags & KPROBE_FLAG_RET_SITES) || !addr)
+		return 0;
+	return dp_sites_make(finder, rp, &(*pool)->follow, addr,
+			     &(*pool)->sites);
+}
+
+static u32 requests_of(const struct pool *p)
+{
+	return p->sites ? dp_sites_count(p->sites) : 1;
+}
+
+static void describe(struct dp_request *r, struct kretprobe *rp,
+		     struct pool *pool)
+{
+	if (pool->sites) {
+		dp_sites_describe(pool->sites, r);
+		r->handlers.follow = (u64)&pool->follow;
+		return;
+	}
 	*r = (struct dp_request){
 		.p = &rp->kp,
 		.kind = 'r',
@@ -209,7 +246,6 @@ static int describe(struct dp_request *r, struct kretprobe *rp)
 			      .nmissed = (u64)&rp->kp.nmissed,
 			      .follow = (u64)&pool->follow },
 	};
-	return 0;
 }
 
 void dp_pool_leave(u64 follow)
@@ -233,22 +269,45 @@ static int check(struct kretprobe **rps, int num)
 	return 0;
 }
 
-static int register_all(struct kretprobe **rps, int num)
+static int register_prepared(struct kretprobe **rps, struct pool **pools,
+			     int num)
 {
-	struct dp_request *requests = calloc((size_t)num, sizeof(*requests));
-	int err = 0, i;
+	struct dp_request *requests;
+	u32 n = 0, at = 0;
+	int err, i;
 
+	for (i = 0; i < num; i++)
+		n += requests_of(pools[i]);
+	requests = calloc(n, sizeof(*requests));
 	if (!requests)
 		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
-	for (i = 0; i < num && !err; i++)
-		err = describe(&requests[i], rps[i]);
-	if (!err)
-		err = dp_probes_register(requests, (u32)num);
-	for (i = 0; err && i < num; i++)
-		if (requests[i].handlers.follow)
-			dp_pool_leave(requests[i].handlers.follow);
-	free_left();
+	for (i = 0; i < num; i++) {
+		describe(&requests[at], rps[i], pools[i]);
+		at += requests_of(pools[i]);
+	}
+	err = dp_probes_register(requests, n);
 	free(requests);
+	return err;
+}
+
+static int register_all(struct kretprobe **rps, int num)
+{
+	struct pool **pools = calloc((size_t)num, sizeof(*pools));
+	struct dp_site_finder finder = { 0 };
+	int err = 0, i;
+
+	if (!pools)
+		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	for (i = 0; i < num && !err; i++)
+		err = prepare(rps[i], &finder, &pools[i]);
+	dp_site_finder_close(&finder);
+	if (!err)
+		err = register_prepared(rps, pools, num);
+	for (i = 0; err && i < num; i++)
+		if (pools[i])
+			dp_pool_leave((u64)&pools[i]->follow);
+	free_left();
+	free(pools);
 	return err;
 }
 
@@ -283,14 +342,32 @@ void unregister_kretprobe(struct kretprobe *rp)
 		unregister_kretprobes(&rp, 1);
 }
 
+static int turn(struct kretprobe *rp, bool enabled)
+{
+	struct dp_sites *sites = rp ? dp_sites_of(rp) : NULL;
+	int err = dp_probe_enable(rp ? &rp->kp : NULL, enabled);
+	u32 i;
+
+	for (i = 1; !err && sites && i < dp_sites_count(sites); i++)
+		err = dp_probe_enable(dp_sites_kprobes(sites)[i], enabled);
+	return err;
+}
+
 int disable_kretprobe(struct kretprobe *rp)
 {
-	return dp_probe_enable(rp ? &rp->kp : NULL, false);
+	return turn(rp, false);
 }
 
 int enable_kretprobe(struct kretprobe *rp)
 {
-	return dp_probe_enable(rp ? &rp->kp : NULL, true);
+	return turn(rp, true);
+}
+
+int dp_kretprobe_jumped(const struct kretprobe_instance *ri)
+{
+	const struct dp_instance *mine = (const void *)ri;
+
+	return mine->ending == DP_CALL_JUMPED;
 }
 
 int dp_kretprobe_unwound(const struct kretprobe_instance *ri)
@@ -302,14 +379,14 @@ int dp_kretprobe_unwound(const struct kretprobe_instance *ri)
 
 /* An instance whose call was left is given back when its thread meets it again;
  * until then the stack tells. */
-static bool was_left(const struct dp_instance *ri)
+static bool was_left(const struct pool *p, const struct dp_instance *ri)
 {
-	const struct dp_frame *f = (void *)ri->frame;
-
-	return !dp_frame_is_there(f);
+	return p->sites ? dp_site_was_left(ri) :
+			  !dp_frame_is_there((void *)ri->frame);
 }
 
-static void add_up(const struct dp_instance *ri, struct dp_kretprobe_account *a)
+static void add_up(const struct pool *p, const struct dp_instance *ri,
+		   struct dp_kretprobe_account *a)
 {
 	a->entries += ri->entered;
 	a->returned += ri->ended[DP_CALL_RETURNED];
@@ -319,7 +396,7 @@ static void add_up(const struct dp_instance *ri, struct dp_kretprobe_account *a)
 	/* Not before its entry handler has agreed. */
 	if (!__atomic_load_n(&ri->used, __ATOMIC_ACQUIRE) || !ri->frame)
 		return;
-	if (was_left(ri))
+	if (was_left(p, ri))
 		a->abandoned++;
 	else
 		a->inside++;
@@ -342,7 +419,8 @@ int dp_kretprobe_account(const struct kretprobe *rp,
 		f = (void *)dp_live_handlers(dp_self.engine, index)->follow;
 		account->missed = (unsigned int)rp->nmissed;
 		for (i = 0; i < f->nr; i++)
-			add_up(instance_at(f, i), account);
+			add_up((const struct pool *)f, instance_at(f, i),
+			       account);
 	}
 	dp_self_end();
 	return err;

@@ -35,7 +35,7 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 	if (err)
 		return err == -ESRCH ? 0 : err;
 	for (i = 0; i < dp_self.nr_users; i++) {
-		if (!dp_self.users[i].p)
+		if (!dp_self.users[i].p || dp_self.users[i].hidden)
 			continue;
 		show(i, text, sizeof(text));
 		line(arg, text);

@@ -9,6 +9,7 @@
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
+#include "lib/retsite.h"
 #include "lib/modules.h"
 #include "engine/control/strategy.h"
 #include "engine/insn/insn.h"
@@ -192,6 +193,7 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 		.addr = dp_live_addr(dp_self.engine, index),
 		.kind = r->kind,
 		.disabled = disabled,
+		.hidden = r->hidden,
 		.stray = r->stray,
 		.origin = r->origin,
 	};
@@ -411,6 +413,31 @@ static u32 take_leave(struct kprobe *const *probes, u32 n, u32 *indexes)
 	return found;
 }
 
+/* What a return probe has on the exits of its function, or NULL. */
+static struct dp_sites *sites_of(struct kprobe *p)
+{
+	u32 index;
+
+	if (!p || !dp_probe_index(p, &index) ||
+	    dp_self.users[index].kind != 'r' || dp_self.users[index].hidden)
+		return NULL;
+	return dp_sites_of((struct kretprobe *)p);
+}
+
+/* Before their entries: nobody is followed then who could not end. */
+static void unregister_exits(struct kprobe *const *probes, u32 n)
+{
+	struct dp_sites *sites;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		sites = sites_of(probes[i]);
+		if (sites && dp_sites_count(sites) > 1)
+			dp_probes_unregister(dp_sites_kprobes(sites) + 1,
+					     dp_sites_count(sites) - 1);
+	}
+}
+
 /* Where there is no memory, it is done in parts. */
 void dp_probes_unregister(struct kprobe *const *probes, u32 n)
 {
@@ -422,12 +449,26 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n)
 		dp_probes_unregister(probes + n / 2, n - n / 2);
 		return;
 	}
+	unregister_exits(probes, n);
 	found = take_leave(probes, n, indexes);
 	if (found)
 		remove_all(indexes, found);
 	dp_flags_refresh();
 	if (indexes != few)
 		free(indexes);
+}
+
+static void switch_exits_off(struct kprobe *p, u64 word)
+{
+	const struct dp_user *u = &dp_self.users[word - 1];
+	struct dp_sites *sites;
+	u32 i;
+
+	sites = u->kind == 'r' && !u->hidden ?
+			dp_sites_of((struct kretprobe *)p) :
+			NULL;
+	for (i = 1; sites && i < dp_sites_count(sites); i++)
+		dp_probe_switch_off(dp_sites_kprobes(sites)[i]);
 }
 
 /* Nothing but what is safe in any handler. */
@@ -440,6 +481,7 @@ void dp_probe_switch_off(struct kprobe *p)
 		p->addr = NULL;
 		return;
 	}
+	switch_exits_off(p, word);
 	p->dp_private[0] = NULL;
 	__atomic_store_n(&dp_self.switched_off, true, __ATOMIC_RELEASE);
 }
@@ -516,7 +558,7 @@ static bool may_go(const struct dp_user *u, u32 i)
 static void say_gone(struct dp_user *u)
 {
 	u->gone = true;
-	u->p->flags = (u->p->flags & KPROBE_FLAG_UNWIND) | KPROBE_FLAG_GONE |
+	u->p->flags = (u->p->flags & DP_FLAGS_KEPT) | KPROBE_FLAG_GONE |
 		      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
 }
 
@@ -614,7 +656,7 @@ static void refresh(void *arg, u32 i)
 
 	if (i >= dp_self.nr_users || !u->p || dp_live_is_off(dp_self.engine, i))
 		return;
-	u->p->flags = (u->p->flags & KPROBE_FLAG_UNWIND) |
+	u->p->flags = (u->p->flags & DP_FLAGS_KEPT) |
 		      (u->gone ? KPROBE_FLAG_GONE : 0) |
 		      (u->disabled ? KPROBE_FLAG_DISABLED : 0) |
 		      (dp_live_optimized(dp_self.engine, i) ?

@@ -13,6 +13,8 @@
 #include "lib/symbol.h"
 #include "lib/text.h"
 
+/* Of a structure's flags, what the library leaves as it is */
+#define DP_FLAGS_KEPT (KPROBE_FLAG_UNWIND | KPROBE_FLAG_RET_SITES)
 #define DP_SELF_SITES (1u << 17)
 
 /** struct dp_origin - what is mapped at an address; all zero: no file */
@@ -34,6 +36,7 @@ struct dp_user {
 	char kind; /* as lists show it: k, r, j */
 	bool disabled, gone, stray;
 	struct dp_origin origin;
+	bool hidden; /* see struct dp_request */
 };
 
 struct dp_self {
@@ -94,6 +97,7 @@ struct dp_request {
 	struct dp_handlers handlers;
 	char kind;
 	bool entry; /* only at the beginning of a function */
+	bool hidden; /* part of another one, and in no list */
 	bool stray; /* as in struct dp_user */
 	struct dp_origin origin;
 	kprobe_opcode_t *had_addr; /* what the caller had set */

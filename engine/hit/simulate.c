@@ -8,47 +8,10 @@
  * Source: Intel SDM vol. 2, Jcc, LOOP, CALL, RET, JMP.
  */
 #include "engine/hit/call.h"
+#include "engine/arch/x86/flags.h"
 #include "port_hit.h"
 
-#define CF 0x1
-#define PF 0x4
-#define ZF 0x40
-#define SF 0x80
-#define OF 0x800
 #define WORD 8
-
-static bool condition(u8 cc, u64 flags)
-{
-	bool less = !(flags & SF) != !(flags & OF), is;
-
-	switch (cc >> 1) {
-	case 0:
-		is = flags & OF;
-		break;
-	case 1:
-		is = flags & CF;
-		break;
-	case 2:
-		is = flags & ZF;
-		break;
-	case 3:
-		is = flags & (CF | ZF);
-		break;
-	case 4:
-		is = flags & SF;
-		break;
-	case 5:
-		is = flags & PF;
-		break;
-	case 6:
-		is = less;
-		break;
-	default:
-		is = less || flags & ZF;
-		break;
-	}
-	return is != (cc & 1);
-}
 
 static bool is_prefix(u8 byte)
 {
@@ -71,9 +34,9 @@ static bool loop(const struct dp_site_entry *s, struct dp_regs *r)
 	cx = narrow ? (u32)(r->cx - 1) : r->cx - 1;
 	r->cx = cx;
 	if (s->orig[i] == 0xe0)
-		return cx && !(r->flags & ZF);
+		return cx && !(r->flags & DP_ZF);
 	if (s->orig[i] == 0xe1)
-		return cx && r->flags & ZF;
+		return cx && r->flags & DP_ZF;
 	return cx;
 }
 
@@ -140,7 +103,7 @@ bool dp_simulate(const struct dp_site_entry *s, struct dp_regs *r)
 		r->ip = s->target;
 		return true;
 	case DP_INSN_JCC:
-		r->ip = condition(s->cc, r->flags) ? s->target : next;
+		r->ip = dp_condition(s->cc, r->flags) ? s->target : next;
 		return true;
 	case DP_INSN_LOOP:
 		r->ip = loop(s, r) ? s->target : next;

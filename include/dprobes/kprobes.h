@@ -74,6 +74,7 @@ typedef int (*kprobe_break_handler_t)(struct kprobe *p, struct pt_regs *regs);
 #define KPROBE_FLAG_OPTIMIZED 4 /* armed with a jump */
 #define KPROBE_FLAG_FTRACE 8 /* never in user space */
 #define KPROBE_FLAG_UNWIND 0x100 /* see struct kretprobe; the caller's */
+#define KPROBE_FLAG_RET_SITES 0x200 /* the same */
 
 /**
  * struct kprobe - one probe; the caller's, until it is unregistered
@@ -162,7 +163,9 @@ typedef int (*kretprobe_handler_t)(struct kretprobe_instance *ri,
  * @kp: says which function: @kp.addr or @kp.symbol_name. Its handlers are the
  *      library's. KPROBE_FLAG_UNWIND in @kp.flags: @handler is called for calls that
  *      an exception ends, or the end of their thread, too; see
- *      dp_kretprobe_unwound()
+ *      dp_kretprobe_unwound(). KPROBE_FLAG_RET_SITES: the return address on the
+ *      stack is left alone; instead there is a probe on each instruction by which the
+ *      function is left. Calls that an exception ends count as abandoned then
  * @maxactive: calls that can be followed at once, at most 131,072. 0 or less
  *             becomes max(10, 2 * CPUs) when it is registered.
  * @nmissed: calls that could not be followed for want of an instance
@@ -204,7 +207,8 @@ static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
 }
 
 /** register_kretprobe() - Return: as register_kprobe(); -EINVAL also where a
- *  function has no return address, or looks at it. */
+ *  function has no return address, or looks at it; with KPROBE_FLAG_RET_SITES
+ *  -EOPNOTSUPP where it is left is not known. */
 int register_kretprobe(struct kretprobe *rp);
 void unregister_kretprobe(struct kretprobe *rp);
 int register_kretprobes(struct kretprobe **rps, int num);
@@ -220,6 +224,15 @@ int enable_kretprobe(struct kretprobe *rp);
  * Context: the handler of a probe with KPROBE_FLAG_UNWIND. Source: ours.
  */
 int dp_kretprobe_unwound(const struct kretprobe_instance *ri);
+
+/**
+ * dp_kretprobe_jumped() - has the function not returned, but jumped to another one,
+ * which will return in its place?
+ *
+ * There is no return value yet.
+ * Context: the handler of a probe with KPROBE_FLAG_RET_SITES. Source: ours.
+ */
+int dp_kretprobe_jumped(const struct kretprobe_instance *ri);
 
 /**
  * struct dp_kretprobe_account - what became of a function's calls

@@ -961,3 +961,184 @@ TEST(row_163_followed_calls_on_several_stacks)
 	check_eq(counts.ret + rp.nmissed, 2 * ROUNDS - 1);
 	unregister_kretprobe(&rp);
 }
+
+/* --- what the kernel's manual knows nothing of --- */
+
+static int ends_returned, ends_unwound, ends_jumped;
+
+static int how_it_ended(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (dp_kretprobe_unwound(ri))
+		ends_unwound++;
+	else if (dp_kretprobe_jumped(ri))
+		ends_jumped++;
+	else
+		ends_returned++;
+	return 0;
+}
+
+static void forget_ends(void)
+{
+	ends_returned = ends_unwound = ends_jumped = 0;
+}
+
+static struct dp_kretprobe_account account_of(const struct kretprobe *rp)
+{
+	struct dp_kretprobe_account a;
+
+	must(dp_kretprobe_account(rp, &a));
+	check_eq(a.entries, a.returned + a.unwound + a.abandoned + a.inside);
+	return a;
+}
+
+static void exit_in_threads(int n)
+{
+	pthread_t thread;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		check(!pthread_create(&thread, NULL, exiting, NULL));
+		pthread_join(thread, NULL);
+	}
+}
+
+TEST(row_160_calls_that_the_end_of_a_thread_unwinds)
+{
+	struct kretprobe rp = { .kp.addr = (kprobe_opcode_t *)c_call_back,
+				.kp.flags = KPROBE_FLAG_UNWIND,
+				.handler = how_it_ended };
+	struct dp_kretprobe_account a;
+
+	forget_ends();
+	must(register_kretprobe(&rp));
+	check(rp.kp.flags & KPROBE_FLAG_UNWIND);
+	exit_in_threads(5);
+	check_eq(c_call_back(leave_thread, 0), 1);
+	a = account_of(&rp);
+	check_eq(a.entries, 6);
+	check_eq(a.unwound, 5);
+	check_eq(a.returned, 1);
+	check_eq(ends_unwound, 5);
+	check_eq(ends_returned, 1);
+	unregister_kretprobe(&rp);
+	check_eq(dp_kretprobe_account(&rp, &a), -EINVAL);
+	/* Without the flag they are only counted. */
+	rp = retprobe_at(c_call_back);
+	must(register_kretprobe(&rp));
+	exit_in_threads(3);
+	check_eq(counts.ret, 0);
+	check_eq(account_of(&rp).unwound, 3);
+	unregister_kretprobe(&rp);
+}
+
+TEST(row_160_an_account_of_calls_that_are_left)
+{
+	struct kretprobe rp = retprobe_at(c_jump_out);
+	volatile int i;
+	jmp_buf env;
+
+	must(register_kretprobe(&rp));
+	for (i = 0; i < ROUNDS; i++)
+		if (!setjmp(env))
+			c_jump_out(env);
+	check_eq(account_of(&rp).entries, ROUNDS);
+	check_eq(account_of(&rp).abandoned, ROUNDS);
+	check_eq(account_of(&rp).inside, 0);
+	unregister_kretprobe(&rp);
+}
+
+static struct kretprobe site_probe_at(void *addr)
+{
+	forget_ends();
+	return (struct kretprobe){ .kp.addr = addr,
+				   .kp.flags = KPROBE_FLAG_RET_SITES,
+				   .handler = how_it_ended };
+}
+
+TEST(row_033_or_the_return_address_is_left_alone)
+{
+	struct kretprobe rp = site_probe_at(c_tail);
+	long i;
+
+	must(register_kretprobe(&rp));
+	check_eq(list_length(), 1);
+	for (i = 0; i < ROUNDS; i++) {
+		check_eq(c_tail(-1 - i, 0), -2 - 2 * i);
+		check_eq(c_tail(i, 1), 3 * (i + 1) + 1);
+	}
+	check_eq(ends_returned, ROUNDS);
+	check_eq(ends_jumped, ROUNDS);
+	check_eq(account_of(&rp).returned, 2 * ROUNDS);
+	check_eq(rp.nmissed, 0);
+	must(disable_kretprobe(&rp));
+	check_eq(c_tail(-1, 0), -2);
+	must(enable_kretprobe(&rp));
+	check_eq(c_tail(-1, 0), -2);
+	check_eq(account_of(&rp).entries, 2 * ROUNDS + 1);
+	unregister_kretprobe(&rp);
+	check_eq(list_length(), 0);
+	check_eq(c_tail(4, 1), 16);
+	check_eq(ends_returned, ROUNDS + 1);
+}
+
+TEST(row_043_too_few_instances_with_the_return_address_left_alone)
+{
+	struct kretprobe rp = site_probe_at(c_jump_out);
+	volatile int i;
+	jmp_buf env;
+
+	rp.maxactive = 1;
+	must(register_kretprobe(&rp));
+	for (i = 0; i < ROUNDS; i++)
+		if (!setjmp(env))
+			c_jump_out(env);
+	check_eq(account_of(&rp).abandoned, ROUNDS);
+	check_eq(rp.nmissed, 0);
+	unregister_kretprobe(&rp);
+}
+
+static struct kretprobe goes_itself;
+
+static int go_itself(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	ends_returned++;
+	unregister_kretprobe(&goes_itself);
+	return 0;
+}
+
+TEST(row_132_one_with_the_return_address_left_alone_goes_in_its_handler)
+{
+	goes_itself = site_probe_at(c_plain);
+	goes_itself.handler = go_itself;
+	must(register_kretprobe(&goes_itself));
+	check_eq(c_plain(1, 1), 4);
+	check_eq(c_plain(1, 2), 5);
+	check_eq(ends_returned, 1);
+	/* The next call of the library takes it away. */
+	check_eq(dp_kprobes_enabled(-1), 1);
+	check_eq(list_length(), 0);
+	goes_itself = site_probe_at(c_plain);
+	must(register_kretprobe(&goes_itself));
+	check_eq(c_plain(1, 3), 6);
+	check_eq(ends_returned, 1);
+	unregister_kretprobe(&goes_itself);
+}
+
+/* Who looks at his return address can be followed that way. */
+TEST(row_161_what_only_the_other_way_can_follow)
+{
+	struct kretprobe rp = { .kp.symbol_name = "dlsym",
+				.handler = how_it_ended };
+	int rc = register_kretprobe(&rp);
+
+	check_eq(rc, -EINVAL);
+	forget_ends();
+	rp.kp.flags = KPROBE_FLAG_RET_SITES;
+	must(register_kretprobe(&rp));
+	check(dlsym(RTLD_DEFAULT, "malloc") == (void *)malloc);
+	check_eq(ends_returned + ends_jumped, 1);
+	unregister_kretprobe(&rp);
+	rp.kp.symbol_name = "vfork";
+	rp.kp.addr = NULL;
+	check_eq(register_kretprobe(&rp), -EINVAL);
+}

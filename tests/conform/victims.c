@@ -176,6 +176,15 @@ VICTIM_CODE long c_call_back(void (*back)(long), long arg)
 	return arg + 1;
 }
 
+/* Leaves by a jump to c_plain(), or returns. */
+VICTIM_CODE long c_tail(long a, long b)
+{
+	KEEP();
+	if (a < 0)
+		return 2 * a;
+	return c_plain(a + 1, b);
+}
+
 VICTIM_CODE void c_jump_out(jmp_buf env)
 {
 	KEEP();

@@ -138,6 +138,7 @@ c_ms_double(double a, long b, double c, long d, double e);
 
 /* Calls @back with @arg in the middle. */
 long c_call_back(void (*back)(long), long arg);
+long c_tail(long a, long b);
 void c_jump_out(jmp_buf env);
 const void *c_look_back(void);
 void c_void(void);

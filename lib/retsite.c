@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * retsite: return probes that leave the return address alone.
+ *
+ * An instance is known by its slot, the place of the return address: there the stack
+ * pointer stands at the entry and again at each exit, whatever the thread. A call
+ * that was left otherwise is noticed when another one is made at the same place, or
+ * when instances are short and the place holds something else.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/retsite.h"
+#include "lib/modules.h"
+#include "sym/exits.h"
+#include "engine/arch/x86/flags.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* @used of an instance: it is being filled, or its call is followed */
+#define FILLED 1
+#define FOLLOWED 2
+
+/** struct exit - one; its handler gets the kprobe */
+struct exit {
+	struct kprobe kp;
+	struct dp_sites *sites;
+	bool tail, conditional;
+	u8 cc; /* then, its condition */
+};
+
+struct dp_sites {
+	struct kretprobe *rp;
+	struct dp_follow *follow;
+	u32 nr_exits;
+	struct kprobe **all;
+	struct exit exits[];
+};
+
+static struct dp_instance *instance(const struct dp_follow *f, u32 i)
+{
+	return (void *)(f->pool + (u64)i * f->stride);
+}
+
+/* Where its return address is. Frames are of the other kind. */
+static u64 slot_of(const struct dp_instance *ri)
+{
+	return ri->frame;
+}
+
+/* Not through libc: its wrappers may be probed. */
+bool dp_site_was_left(const struct dp_instance *ri)
+{
+	u64 now = 0;
+	struct iovec to = { &now, sizeof(now) };
+	struct iovec from = { (void *)slot_of(ri), sizeof(now) };
+
+	return syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &from, 1L,
+		       0L) != sizeof(now) ||
+	       now != ri->ret_addr;
+}
+
+static bool is_followed(const struct dp_instance *ri)
+{
+	return __atomic_load_n(&ri->used, __ATOMIC_ACQUIRE) == FOLLOWED;
+}
+
+static void end(struct dp_instance *ri, enum dp_call_end how)
+{
+	ri->ended[how]++;
+	__atomic_store_n(&ri->used, 0, __ATOMIC_RELEASE);
+}
+
+static struct dp_instance *at_slot(const struct dp_follow *f, u64 slot)
+{
+	u32 i;
+
+	for (i = 0; i < f->nr; i++) {
+		struct dp_instance *ri = instance(f, i);
+
+		if (is_followed(ri) && slot_of(ri) == slot)
+			return ri;
+	}
+	return NULL;
+}
+
+static struct dp_instance *take(const struct dp_follow *f)
+{
+	u32 i;
+
+	for (i = 0; i < f->nr; i++) {
+		struct dp_instance *ri = instance(f, i);
+		u16 no = 0;
+
+		if (__atomic_compare_exchange_n(&ri->used, &no, FILLED, false,
+						__ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return ri;
+	}
+	return NULL;
+}
+
+/* Of all threads: who takes one back has it alone. */
+static void drop_left(const struct dp_follow *f)
+{
+	u32 i;
+
+	for (i = 0; i < f->nr; i++) {
+		struct dp_instance *ri = instance(f, i);
+		u16 followed = FOLLOWED;
+
+		if (is_followed(ri) && dp_site_was_left(ri) &&
+		    __atomic_compare_exchange_n(&ri->used, &followed, FILLED,
+						false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			end(ri, DP_CALL_ABANDONED);
+	}
+}
+
+static struct dp_instance *take_for(const struct dp_follow *f, u64 slot)
+{
+	struct dp_instance *ri = at_slot(f, slot);
+
+	if (ri)
+		end(ri, DP_CALL_ABANDONED);
+	ri = take(f);
+	if (!ri) {
+		drop_left(f);
+		ri = take(f);
+	}
+	return ri;
+}
+
+static kretprobe_handler_t handler(u64 addr)
+{
+	return (kretprobe_handler_t)addr;
+}
+
+static int on_entry(struct kprobe *p, struct pt_regs *regs)
+{
+	const struct dp_sites *sites = dp_sites_of((struct kretprobe *)p);
+	const struct dp_follow *f = sites->follow;
+	struct dp_instance *ri = take_for(f, regs->sp);
+
+	if (!ri) {
+		__atomic_fetch_add(&sites->rp->nmissed, 1, __ATOMIC_RELAXED);
+		return 0;
+	}
+	ri->user = f->user;
+	ri->task = (u64)dp_task_known();
+	ri->frame = regs->sp;
+	ri->ret_addr = *(u64 *)regs->sp;
+	ri->ending = DP_CALL_RETURNED;
+	memset(ri + 1, 0, f->data_size);
+	if (f->entry && handler(f->entry)((void *)ri, regs)) {
+		end(ri, DP_CALL_VETOED);
+		return 0;
+	}
+	ri->entered++;
+	__atomic_store_n(&ri->used, FOLLOWED, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* The handler sees the registers of the return, and what it makes of them is in
+ * force, but for where it goes. */
+static void call_handler(const struct dp_follow *f, struct dp_instance *ri,
+			 struct pt_regs *regs)
+{
+	u64 to = __atomic_load_n(&f->handler, __ATOMIC_ACQUIRE);
+	unsigned long ip = regs->ip, sp = regs->sp;
+
+	if (!to)
+		return;
+	regs->ip = ri->ret_addr;
+	regs->sp += sizeof(u64);
+	handler(to)((void *)ri, regs);
+	regs->ip = ip;
+	regs->sp = sp;
+}
+
+static int on_exit_site(struct kprobe *p, struct pt_regs *regs)
+{
+	const struct exit *e = (const struct exit *)p;
+	const struct dp_follow *f = e->sites->follow;
+	struct dp_instance *ri;
+
+	if (e->conditional && !dp_condition(e->cc, regs->flags))
+		return 0;
+	/* None is there of a call that was entered before, or not followed. */
+	ri = at_slot(f, regs->sp);
+	if (!ri)
+		return 0;
+	ri->ending = e->tail ? DP_CALL_JUMPED : DP_CALL_RETURNED;
+	call_handler(f, ri, regs);
+	end(ri, DP_CALL_RETURNED);
+	return 0;
+}
+
+/* --- control --- */
+
+static int open_module(struct dp_site_finder *finder, const struct dp_module *m)
+{
+	struct dp_modules *mods = dp_symbol_map_modules(dp_self.symbols);
+	int err;
+
+	if (finder->exits && finder->module == m)
+		return 0;
+	dp_site_finder_close(finder);
+	err = dp_code_map_open(mods, m, &finder->map, dp_last());
+	if (!err)
+		err = dp_exits_open(mods, m, finder->map, &finder->exits,
+				    dp_last());
+	if (err)
+		dp_site_finder_close(finder);
+	finder->module = m;
+	return err;
+}
+
+void dp_site_finder_close(struct dp_site_finder *finder)
+{
+	if (finder->exits)
+		dp_exits_close(finder->exits);
+	if (finder->map)
+		dp_code_map_close(finder->map);
+	*finder = (struct dp_site_finder){ 0 };
+}
+
+#define CODE_MAX 16
+
+/* The condition of a branch. Return: false: it is another kind of branch. */
+static bool read_condition(u64 addr, u8 len, u8 *cc)
+{
+	u8 code[CODE_MAX];
+	u32 i;
+
+	memcpy(code, (const void *)addr, len);
+	dp_self_mend(dp_self.engine, addr, code, len);
+	for (i = 0; i + 1 < len; i++) {
+		*cc = code[i] & 15;
+		if ((code[i] & 0xf0) == 0x70)
+			return true;
+		if (code[i] == 0x0f) {
+			*cc = code[i + 1] & 15;
+			return (code[i + 1] & 0xf0) == 0x80;
+		}
+	}
+	return false;
+}
+
+static int fill_exit(struct exit *e, struct dp_sites *sites,
+		     const struct dp_exit *exit)
+{
+	*e = (struct exit){ .kp.addr = (kprobe_opcode_t *)exit->addr,
+			    .kp.pre_handler = on_exit_site,
+			    .kp.flags = sites->rp->kp.flags &
+					KPROBE_FLAG_DISABLED,
+			    .sites = sites,
+			    .tail = exit->kind == DP_EXIT_TAIL,
+			    .conditional = exit->conditional };
+	if (e->conditional && !read_condition(exit->addr, exit->len, &e->cc))
+		return dp_diag_set(
+			dp_last(), -EOPNOTSUPP,
+			"the function is left by a branch at 0x%llx that counts",
+			(unsigned long long)exit->addr);
+	return 0;
+}
+
+static int fill(struct dp_sites *sites, const struct dp_exit_list *list)
+{
+	int err = 0;
+	u32 i;
+
+	sites->all[0] = &sites->rp->kp;
+	for (i = 0; i < list->n && !err; i++) {
+		err = fill_exit(&sites->exits[i], sites, &list->v[i]);
+		sites->all[i + 1] = &sites->exits[i].kp;
+	}
+	return err;
+}
+
+static int make(struct kretprobe *rp, struct dp_follow *follow,
+		const struct dp_exit_list *list, struct dp_sites **to)
+{
+	struct dp_sites *sites =
+		calloc(1, sizeof(*sites) + list->n * sizeof(sites->exits[0]));
+	int err;
+
+	if (sites)
+		sites->all = calloc(list->n + 1, sizeof(sites->all[0]));
+	if (!sites || !sites->all) {
+		free(sites);
+		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	}
+	sites->rp = rp;
+	sites->follow = follow;
+	sites->nr_exits = (u32)list->n;
+	err = fill(sites, list);
+	if (err)
+		dp_sites_free(sites);
+	else
+		*to = sites;
+	return err;
+}
+
+int dp_sites_make(struct dp_site_finder *finder, struct kretprobe *rp,
+		  struct dp_follow *follow, u64 addr, struct dp_sites **sites)
+{
+	const struct dp_module *m = dp_module_at(
+		dp_symbol_map_modules(dp_self.symbols), addr);
+	struct dp_exit_list list = { 0 };
+	const char *why = "it belongs to no file";
+	int err = m ? open_module(finder, m) : -EOPNOTSUPP;
+
+	if (!err)
+		err = dp_exits_find(finder->exits, addr, &list, &why);
+	if (err)
+		return dp_diag_set(dp_last(), err == -ENOENT ? -EINVAL : err,
+				   "where the function at 0x%llx is left is not known: %s",
+				   (unsigned long long)addr, why);
+	err = make(rp, follow, &list, sites);
+	dp_exits_free(&list);
+	return err;
+}
+
+void dp_sites_free(struct dp_sites *sites)
+{
+	free(sites->all);
+	free(sites);
+}
+
+u32 dp_sites_count(const struct dp_sites *sites)
+{
+	return sites->nr_exits + 1;
+}
+
+static struct dp_request request(struct kprobe *p, u64 user,
+				 kprobe_pre_handler_t pre, bool entry)
+{
+	return (struct dp_request){
+		.p = p,
+		.kind = 'r',
+		.entry = entry,
+		.hidden = !entry,
+		.handlers = { .kind = DP_KIND_KPROBE,
+			      .pre_needs = dp_handler_needs((void *)pre),
+			      .user = user,
+			      .pre = (u64)pre,
+			      .nmissed = (u64)&p->nmissed },
+	};
+}
+
+void dp_sites_describe(struct dp_sites *sites, struct dp_request *requests)
+{
+	u32 i;
+
+	sites->rp->dp_private[0] = sites;
+	requests[0] = request(&sites->rp->kp, (u64)sites->rp, on_entry, true);
+	for (i = 0; i < sites->nr_exits; i++)
+		requests[i + 1] = request(&sites->exits[i].kp,
+					  (u64)&sites->exits[i], on_exit_site,
+					  false);
+}
+
+struct kprobe **dp_sites_kprobes(struct dp_sites *sites)
+{
+	return sites->all;
+}
+
+struct dp_sites *dp_sites_of(const struct kretprobe *rp)
+{
+	return rp->kp.flags & KPROBE_FLAG_RET_SITES ? rp->dp_private[0] : NULL;
+}
