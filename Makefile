@@ -124,7 +124,9 @@ $(B)/hit/%.o: %.S
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 VICTIM := $(patsubst tests/victims/%.c,$(B)/tests/victims/%,$(wildcard tests/victims/*.c)) \
 	$(patsubst tests/victims/%.cc,$(B)/tests/victims/%,$(wildcard tests/victims/*.cc))
-TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c,$(wildcard tests/tools/*.c)))
+TORTURE_NAMES := $(patsubst tests/victims/torture/%,%,$(basename $(wildcard tests/victims/torture/*.c tests/victims/torture/*.cc)))
+TORTURE := $(foreach o,O0 O2,$(TORTURE_NAMES:%=$(B)/tests/victims/torture/%-$o))
+TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c tests/tools/follow-all.c,$(wildcard tests/tools/*.c)))
 SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) \
 	$(patsubst tests/self/%.cc,$(B)/tests/self/%,$(wildcard tests/self/*.cc))
 SCENARIO := $(filter-out tests/scenario/lib.sh,$(wildcard tests/scenario/*.sh))
@@ -172,6 +174,27 @@ $(B)/tests/victims/%: tests/victims/%.c
 $(B)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -pthread -o $@ $<
+
+# One for each way out of a function, plainly compiled and optimised. They go
+# through their exported names to say who called them.
+TORTURE_FLAGS := -g -pthread -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -rdynamic
+$(B)/tests/victims/torture/backtraces-%: TORTURE_LIBS := -lgcc_s -lunwind
+define torture
+$$(B)/tests/victims/torture/%-$(1): tests/victims/torture/%.c tests/victims/torture/torture.h
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) -$(1) -fexceptions -Wno-infinite-recursion $$(TORTURE_FLAGS) -o $$@ $$< $$(TORTURE_LIBS)
+
+$$(B)/tests/victims/torture/%-$(1): tests/victims/torture/%.cc tests/victims/torture/torture.h
+	@mkdir -p $$(@D)
+	$$(Q)$$(CXX) -$(1) -Wno-infinite-recursion -Wno-terminate $$(TORTURE_FLAGS) -o $$@ $$<
+endef
+$(foreach o,O0 O2,$(eval $(call torture,$o)))
+
+# Preloaded into a program, it follows all that the program calls.
+$(B)/tests/follow-all.so: tests/tools/follow-all.c $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude $(DEFS) -fPIC -fvisibility=hidden -shared -o $@ $< \
+		-L$(B) -l:libdprobes.so.1 '-Wl,-rpath,$$ORIGIN/..'
 
 # Programs that probe themselves; libraries that they load: tests/self/so/*.c.
 SELF_FLAGS = -O2 -g -pthread $(WARN) -Iinclude -I. -D_GNU_SOURCE $(SANFLAGS)
@@ -250,7 +273,7 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all conform $(UNIT) $(SELF) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
@@ -342,7 +365,7 @@ install: all install-headers
 
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
-DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev \
+DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev libunwind-dev \
 	git pkg-config python3 sqlite3 xz-utils procps util-linux
 deps:
 	$(Q)tools/install-deps $(DEPS) $(DEPS_EXTRA)

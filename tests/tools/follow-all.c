@@ -292,7 +292,7 @@ static void account(struct followed *f, struct sums *s, FILE *out)
 					 a.inside &&
 		    a.entries == f->entries && a.returned == f->returned &&
 		    a.unwound == f->unwound && !f->damaged &&
-		    a.missed == f->rp.kp.nmissed + (unsigned)f->rp.nmissed;
+		    a.missed == (unsigned long)f->rp.nmissed;
 
 	s->entries += a.entries;
 	s->returned += a.returned;
@@ -301,15 +301,15 @@ static void account(struct followed *f, struct sums *s, FILE *out)
 	s->inside += a.inside;
 	s->missed += a.missed;
 	s->vetoed += a.vetoed;
-	s->late += a.late;
+	s->late = a.late;
 	s->wrong += !good;
 	if (!good)
 		fprintf(out,
-			"# %s: %d: %lu entries, %lu returned, %lu unwound, %lu abandoned, %lu inside, %lu missed; seen: %lu entries, %lu returned, %lu unwound, %lu damaged, %lu + %d missed\n",
+			"# %s: %d: %lu entries, %lu returned, %lu unwound, %lu abandoned, %lu inside, %lu missed; seen: %lu entries, %lu returned, %lu unwound, %lu damaged, %d missed, %lu in handlers\n",
 			f->name, err, a.entries, a.returned, a.unwound,
 			a.abandoned, a.inside, a.missed, f->entries,
-			f->returned, f->unwound, f->damaged, f->rp.kp.nmissed,
-			f->rp.nmissed);
+			f->returned, f->unwound, f->damaged, f->rp.nmissed,
+			f->rp.kp.nmissed);
 }
 #else
 /* There is no account: what is seen is all there is, and it is not enough. */
@@ -317,7 +317,7 @@ static void account(struct followed *f, struct sums *s, FILE *out)
 {
 	s->entries += f->entries;
 	s->returned += f->returned;
-	s->missed += f->rp.kp.nmissed + (unsigned)f->rp.nmissed;
+	s->missed += (unsigned long)f->rp.nmissed;
 	s->wrong++;
 }
 #endif

@@ -3,7 +3,7 @@
 #include "torture.h"
 
 #ifdef __OPTIMIZE__
-#define ROUNDS 3000000
+#define ROUNDS 300000
 #else
 #define ROUNDS 20000
 #endif
