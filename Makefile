@@ -199,11 +199,11 @@ $(B)/tests/follow-all.so: tests/tools/follow-all.c $(B)/libdprobes.so.1
 # Programs that probe themselves; libraries that they load: tests/self/so/*.c.
 SELF_FLAGS = -O2 -g -pthread $(WARN) -Iinclude -I. -D_GNU_SOURCE $(SANFLAGS)
 SELF_LIBS = -L$(B) -l:libdprobes.so.1 '-Wl,-rpath,$$ORIGIN/../..' -lZydis -lm -ldl
-$(B)/tests/self/%: tests/self/%.c $(B)/libdprobes.so.1 tests/self/self.h tests/victims/storm.c
+$(B)/tests/self/%: tests/self/%.c $(B)/libdprobes.so.1 tests/self/self.h tests/self/tap.h tests/victims/storm.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SELF_FLAGS) -o $@ $< $(SELF_LIBS)
 
-$(B)/tests/self/%: tests/self/%.cc $(B)/libdprobes.so.1
+$(B)/tests/self/%: tests/self/%.cc $(B)/libdprobes.so.1 tests/self/tap.h
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(filter-out -Wmissing-prototypes -Wstrict-prototypes,$(SELF_FLAGS)) -o $@ $< $(SELF_LIBS)
 
@@ -290,7 +290,7 @@ demo: deps
 # Long forms of what check does briefly.
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 TEST_TIMEOUT=3600 tests/run \
+	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 TEST_TIMEOUT=3600 tests/run \
 		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh) $(SELF)
 
 FUZZ_SECONDS ?= 600

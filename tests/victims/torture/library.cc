@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-static const int times = 50;
+static const int times = 10;
 
 struct shape {
 	virtual ~shape() = default;

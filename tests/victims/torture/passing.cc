@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-static const int threads = 8, times = 200;
+static const int threads = 8, times = 50;
 
 static APART int nest(int depth, int i)
 {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-static const int times = 300;
+static const int times = 60;
 static int alive, destroyed;
 
 struct object {
