@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check, bench [BENCH=core], fuzz, stress, install, clean.
+# Targets: all (default), demo, check, check-victims, bench [BENCH=core], fuzz, stress, install, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -279,6 +279,12 @@ check: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO) $(CONFORM_RUNS)
 
+# Programs that check does without, and what it skips where they are not.
+check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite
+check-victims: deps
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)tests/run tests/scenario/return-victims.sh
+
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
 	$(Q)tests/run $(UNIT)
@@ -376,4 +382,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests check check-unit deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-victims deps clean demo install fuzz stress
