@@ -11,7 +11,7 @@ ulimit -c 0
 # talk DIR CMD...: what it says in $dir/input's presence, and its status, without its timings
 talk() {
 	mkdir -p "$1"
-	timeout -k 5 "$limit" "${@:2}" >"$1/raw" 2>&1 <"$dir/input"
+	{ timeout -k 5 "$limit" "${@:2}" >"$1/raw" 2>&1 <"$dir/input"; } 2>/dev/null
 	echo "status $?" >>"$1/raw"
 	sed -E 's/ in [0-9.]+s$//' "$1/raw" >"$1/said"
 }
@@ -78,7 +78,7 @@ same "a million exceptions" "" 1000000 "$VICTIMS/millions" "${TIMES:-1000000}"
 
 script
 same "python" "" 100000 /usr/bin/python3 -I "$dir/script.py"
-suite=(test_json test_re test_generators test_exceptions test_contextlib test_threading test_struct test_long)
+suite=(test_json test_generators test_exceptions test_contextlib test_struct test_long)
 if /usr/bin/python3 -I -c 'import test.test_long' 2>/dev/null; then
 	same "python's own tests" "" 100000 /usr/bin/python3 -I -m unittest -q "${suite[@]/#/test.}"
 else

@@ -22,7 +22,8 @@ cases() {
 # run DIR CMD...: its output into DIR, its status
 run() {
 	mkdir -p "$1"
-	timeout -k 5 "$limit" "${@:2}" >"$1/out" 2>"$1/err" </dev/null
+	# The shell's own words about signals
+	{ timeout -k 5 "$limit" "${@:2}" >"$1/out" 2>"$1/err" </dev/null; } 2>/dev/null
 	echo $? >"$1/status"
 }
 
@@ -65,11 +66,11 @@ broken=() compared=0
 # For comparison: what the kernel's own return probes do to it
 kernel() {
 	local status
-	limit=10 run "$dir/kernel" "$TOOLS/uretprobe-run" "$@"
+	limit=20 run "$dir/kernel" "$TOOLS/uretprobe-run" "$@"
 	status=$(<"$dir/kernel/status")
 	[ "$status" != 77 ] || return
 	compared=$((compared + 1))
-	[ -z "$(differs "$dir/kernel")" ] || broken+=("${*##*/}")
+	[ -z "$(differs "$dir/kernel")" ] || broken+=("$name${args:+ $args}")
 }
 
 while read -r status exits name args; do
@@ -84,5 +85,5 @@ while read -r status exits name args; do
 		[ $how = O0 ] || kernel "$@"
 	done
 done < <(cases)
-echo "# the kernel's own return probes break ${#broken[@]} of $compared: ${broken[*]}"
+echo "# the kernel's own return probes break ${#broken[@]} of $compared: $(printf '%s, ' "${broken[@]}")"
 plan

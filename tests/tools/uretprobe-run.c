@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * uretprobe-run: a command with the kernel's own return probe on every function of
- * its program: uretprobe-run PROGRAM ARGS. Exits as the program does, with 128 and
- * the signal if one ends it; with 77 if there are no such probes.
+ * its program but _start, which would break it for sure: uretprobe-run PROGRAM ARGS.
+ * Ends as the program does; with 77 if there are no such probes.
  */
 #include "bench/pmu.h"
 #include "proc/proc.h"
@@ -26,8 +26,9 @@ static void note(struct functions *f, struct dp_modules *mods,
 
 	f->offset = calloc(list->n, sizeof(*f->offset));
 	for (i = 0; i < list->n; i++)
-		f->n += !dp_module_addr_file(mods, list->v[i].addr,
-					     &f->offset[f->n]);
+		if (strcmp(list->v[i].name, "_start"))
+			f->n += !dp_module_addr_file(mods, list->v[i].addr,
+						     &f->offset[f->n]);
 	snprintf(f->path, sizeof(f->path), "%s", list->v[0].module->path);
 }
 
@@ -86,7 +87,9 @@ static int run(char **argv, const struct functions *f)
 	status = held_end(pid, go);
 	if (!n)
 		return 77;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (WIFSIGNALED(status))
+		raise(WTERMSIG(status));
+	return WEXITSTATUS(status);
 }
 
 int main(int argc, char **argv)
