@@ -66,7 +66,7 @@ broken=() compared=0
 # For comparison: what the kernel's own return probes do to it
 kernel() {
 	local status
-	limit=20 run "$dir/kernel" "$TOOLS/uretprobe-run" "$@"
+	limit=10 run "$dir/kernel" "$TOOLS/uretprobe-run" "$@"
 	status=$(<"$dir/kernel/status")
 	[ "$status" != 77 ] || return
 	compared=$((compared + 1))
