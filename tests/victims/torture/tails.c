@@ -3,7 +3,7 @@
 #include "torture.h"
 
 #ifdef __OPTIMIZE__
-#define ROUNDS 300000
+#define ROUNDS 100000
 #else
 #define ROUNDS 20000
 #endif
