@@ -316,6 +316,36 @@ static void round_of(int active, const char *what, bool exact, long entries)
 	unregister_kretprobes(list, FUNCTIONS);
 }
 
+static void *call_once(void *arg)
+{
+	worker *w = static_cast<worker *>(arg);
+
+	w->way = RETURNS;
+	once(w);
+	return nullptr;
+}
+
+/* What one thread has left must not be what another one is short of. */
+static void left_by_others()
+{
+	struct kretprobe *list[FUNCTIONS];
+	worker *w = &workers[0];
+	pthread_t id;
+	int i;
+
+	is(follow(10), 0, "ten instances");
+	w->way = LONGJMP;
+	for (i = 0; i < 1000; i++)
+		once(w);
+	pthread_create(&id, nullptr, call_once, w);
+	pthread_join(id, nullptr);
+	for (i = 0; i < FUNCTIONS; i++) {
+		is(probes[i].nmissed, 0, "calls left by another thread");
+		list[i] = &probes[i];
+	}
+	unregister_kretprobes(list, FUNCTIONS);
+}
+
 int main()
 {
 	long entries = amount("ENTRIES", 200000);
@@ -324,5 +354,6 @@ int main()
 	round_of(1000, "instances for all", true, entries);
 	round_of(3, "too few instances", false, entries / 10);
 	round_of(1000, "for all again", true, entries / 10);
+	left_by_others();
 	return plan();
 }
