@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check, bench [BENCH=core], fuzz, stress, install, clean.
+# Targets: all (default), demo, check, check-victims, bench [BENCH=core], fuzz, stress, install, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -124,7 +124,9 @@ $(B)/hit/%.o: %.S
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 VICTIM := $(patsubst tests/victims/%.c,$(B)/tests/victims/%,$(wildcard tests/victims/*.c)) \
 	$(patsubst tests/victims/%.cc,$(B)/tests/victims/%,$(wildcard tests/victims/*.cc))
-TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c,$(wildcard tests/tools/*.c)))
+TORTURE_NAMES := $(patsubst tests/victims/torture/%,%,$(basename $(wildcard tests/victims/torture/*.c tests/victims/torture/*.cc)))
+TORTURE := $(foreach o,O0 O2,$(TORTURE_NAMES:%=$(B)/tests/victims/torture/%-$o))
+TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c tests/tools/follow-all.c,$(wildcard tests/tools/*.c)))
 SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) \
 	$(patsubst tests/self/%.cc,$(B)/tests/self/%,$(wildcard tests/self/*.cc))
 SCENARIO := $(filter-out tests/scenario/lib.sh,$(wildcard tests/scenario/*.sh))
@@ -173,14 +175,35 @@ $(B)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -pthread -o $@ $<
 
+# One for each way out of a function, plainly compiled and optimised. They go
+# through their exported names to say who called them.
+TORTURE_FLAGS := -g -pthread -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -rdynamic
+$(B)/tests/victims/torture/backtraces-%: TORTURE_LIBS := -lgcc_s -lunwind
+define torture
+$$(B)/tests/victims/torture/%-$(1): tests/victims/torture/%.c tests/victims/torture/torture.h
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) -$(1) -fexceptions -Wno-infinite-recursion $$(TORTURE_FLAGS) -o $$@ $$< $$(TORTURE_LIBS)
+
+$$(B)/tests/victims/torture/%-$(1): tests/victims/torture/%.cc tests/victims/torture/torture.h
+	@mkdir -p $$(@D)
+	$$(Q)$$(CXX) -$(1) -Wno-infinite-recursion -Wno-terminate $$(TORTURE_FLAGS) -o $$@ $$<
+endef
+$(foreach o,O0 O2,$(eval $(call torture,$o)))
+
+# Preloaded into a program, it follows all that the program calls.
+$(B)/tests/follow-all.so: tests/tools/follow-all.c $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude $(DEFS) -fPIC -fvisibility=hidden -shared -o $@ $< \
+		-L$(B) -l:libdprobes.so.1 '-Wl,-rpath,$$ORIGIN/..'
+
 # Programs that probe themselves; libraries that they load: tests/self/so/*.c.
 SELF_FLAGS = -O2 -g -pthread $(WARN) -Iinclude -I. -D_GNU_SOURCE $(SANFLAGS)
 SELF_LIBS = -L$(B) -l:libdprobes.so.1 '-Wl,-rpath,$$ORIGIN/../..' -lZydis -lm -ldl
-$(B)/tests/self/%: tests/self/%.c $(B)/libdprobes.so.1 tests/self/self.h tests/victims/storm.c
+$(B)/tests/self/%: tests/self/%.c $(B)/libdprobes.so.1 tests/self/self.h tests/self/tap.h tests/victims/storm.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SELF_FLAGS) -o $@ $< $(SELF_LIBS)
 
-$(B)/tests/self/%: tests/self/%.cc $(B)/libdprobes.so.1
+$(B)/tests/self/%: tests/self/%.cc $(B)/libdprobes.so.1 tests/self/tap.h
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(filter-out -Wmissing-prototypes -Wstrict-prototypes,$(SELF_FLAGS)) -o $@ $< $(SELF_LIBS)
 
@@ -250,11 +273,17 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all conform $(UNIT) $(SELF) $(VICTIM) $(TOOL) $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO) $(CONFORM_RUNS)
+
+# Programs that check does without, and what it skips where they are not.
+check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite
+check-victims: deps
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)tests/run tests/scenario/return-victims.sh
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
@@ -267,7 +296,7 @@ demo: deps
 # Long forms of what check does briefly.
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 TEST_TIMEOUT=3600 tests/run \
+	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 TEST_TIMEOUT=3600 tests/run \
 		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh) $(SELF)
 
 FUZZ_SECONDS ?= 600
@@ -342,7 +371,7 @@ install: all install-headers
 
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
-DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev \
+DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev libunwind-dev \
 	git pkg-config python3 sqlite3 xz-utils procps util-linux
 deps:
 	$(Q)tools/install-deps $(DEPS) $(DEPS_EXTRA)
@@ -353,4 +382,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests check check-unit deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-victims deps clean demo install fuzz stress

@@ -78,7 +78,8 @@ static int resolve(const struct kprobe *p, u64 *addr)
 
 static int begins_function(u64 addr)
 {
-	u64 start, end;
+	const char *name = NULL, *module;
+	u64 start, end, offset = 0;
 
 	if (dp_symbol_map_function(dp_self.symbols, addr, &start, &end) &&
 	    start != addr)
@@ -86,6 +87,12 @@ static int begins_function(u64 addr)
 			dp_last(), -EINVAL,
 			"0x%llx is not the first instruction of a function",
 			(unsigned long long)addr);
+	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
+	if (name && !offset && dp_symbol_is_piece(name))
+		return dp_diag_set(
+			dp_last(), -EINVAL,
+			"%s is a piece of a function, which is jumped to: it has no return address",
+			name);
 	return 0;
 }
 

@@ -297,10 +297,20 @@ static void sort_unique(struct dp_symbols *out)
 	out->n = n;
 }
 
+bool dp_symbol_is_piece(const char *name)
+{
+	const char *cold = strstr(name, ".cold");
+
+	return cold && cold != name &&
+	       (!cold[5] ||
+		(cold[5] == '.' && cold[6] >= '0' && cold[6] <= '9'));
+}
+
 static bool is_in_glob(const struct want *w, const struct dp_sym *sym)
 {
 	return !sym->chosen && sym->rank != DP_RANK_LABEL && fits(w, sym) &&
-	       !fnmatch(w->plain, sym->name, 0) && !dp_sym_is_cold(sym);
+	       !fnmatch(w->plain, sym->name, 0) &&
+	       !dp_symbol_is_piece(sym->name);
 }
 
 static int find_glob(struct dp_modules *mods, struct dp_mod *mod,

@@ -151,7 +151,7 @@ static int add_symbols(struct dp_survey *s)
 	for (i = 0; i < tab->n; i++) {
 		start = tab->v[i].value;
 		end = start + tab->v[i].size;
-		if (dp_sym_is_cold(&tab->v[i]))
+		if (dp_symbol_is_piece(tab->v[i].name))
 			dp_text_mark_jump(s->map, start);
 		else
 			dp_text_mark(s->map, start);

@@ -135,8 +135,6 @@ struct dp_symtab {
 	bool full;
 };
 
-/* "f.cold" is a piece of f that is jumped to: it cannot be called. */
-bool dp_sym_is_cold(const struct dp_sym *sym);
 
 u32 dp_name_hash(const char *name);
 /* @text: the module's own file: its segments say what is executable. */

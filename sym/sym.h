@@ -145,6 +145,10 @@ int dp_symbols_find(struct dp_modules *mods, const char *module,
 		    struct dp_diag *diag);
 void dp_symbols_free(struct dp_symbols *list);
 
+/** dp_symbol_is_piece() - is @name that of a function's cold piece ("f.cold"), which
+ *  is jumped to and cannot be called? */
+bool dp_symbol_is_piece(const char *name);
+
 /**
  * dp_modules_match() - the modules that @pattern names (as in dp_symbols_find)
  * @list: at least dp_modules_count() entries of room

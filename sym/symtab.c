@@ -374,15 +374,6 @@ const struct dp_sym *dp_symtab_at(const struct dp_symtab *tab, u64 value)
 	return &tab->v[tab->order[lo - 1]];
 }
 
-bool dp_sym_is_cold(const struct dp_sym *sym)
-{
-	const char *cold = strstr(sym->name, ".cold");
-
-	return cold && cold != sym->name &&
-	       (!cold[5] ||
-		(cold[5] == '.' && cold[6] >= '0' && cold[6] <= '9'));
-}
-
 void dp_symtab_free(struct dp_symtab *tab)
 {
 	size_t i;

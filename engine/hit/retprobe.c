@@ -353,16 +353,22 @@ static void fill(struct dp_instance *ri, const struct dp_follow *f, u64 back)
 	clear(ri, f->data_size);
 }
 
-/* From here on it is known where the call at @sp returns to. */
+/* From here on it is known where the call at @sp returns to. Calls that were left and
+ * lay farther down stay in front, for those that will be made from there to find. */
 static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 {
+	u64 *link = &stack->frames;
+	u32 steps = 0;
+
 	f->ret_addr = *(u64 *)sp;
 	f->slot = sp;
 	f->instances = 0;
 	f->stack = (u64)stack;
-	f->next = stack->frames;
+	while (*link && frame(*link)->slot < sp && ++steps < STEPS)
+		link = &frame(*link)->next;
+	f->next = *link;
 	__atomic_store_n(&f->state, DP_FRAME_LIVE, __ATOMIC_RELEASE);
-	stack->frames = (u64)f;
+	*link = (u64)f;
 }
 
 void dp_return_divert(const struct dp_frame *f)

@@ -7,61 +7,23 @@
  * at its exec. Prints "COUNT FILE:OFFSET" lines; exits as CMD does.
  */
 #include "bench/pmu.h"
-#include <linux/perf_event.h>
-#include <errno.h>
-#include <stdint.h>
+#include "tests/tools/held.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define MAX_EVENTS 64
 
 static int open_event(int type, char *spec, pid_t pid)
 {
-	struct perf_event_attr attr = { 0 };
 	char *colon = strrchr(spec, ':');
 	int fd;
 
 	if (!colon)
 		return -1;
 	*colon = '\0';
-	attr.size = sizeof(attr);
-	attr.type = (uint32_t)type;
-	attr.config1 = (uint64_t)(uintptr_t)spec;
-	attr.config2 = strtoull(colon + 1, NULL, 0);
-	attr.disabled = 1;
-	attr.inherit = 1;
-	attr.inherit_thread = 1;
-	attr.enable_on_exec = 1;
-	fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1,
-			  PERF_FLAG_FD_CLOEXEC);
+	fd = held_probe(type, 0, spec, strtoull(colon + 1, NULL, 0), pid);
 	*colon = ':';
 	return fd;
-}
-
-static pid_t start(char **argv, int *go)
-{
-	int fds[2];
-	pid_t pid;
-	char byte;
-
-	if (pipe(fds))
-		return -1;
-	pid = fork();
-	if (pid == 0) {
-		close(fds[1]);
-		if (read(fds[0], &byte, 1) < 0)
-			_exit(126);
-		close(fds[0]);
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	close(fds[0]);
-	*go = fds[1];
-	return pid;
 }
 
 int main(int argc, char **argv)
@@ -85,7 +47,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, type < 0 ? "no uprobe PMU\n" : "usage\n");
 		return 77;
 	}
-	pid = start(argv + 1, &go);
+	pid = held_start(argv + 1, &go);
 	for (i = 0; i < n; i++) {
 		fds[i] = open_event(type, specs[i], pid);
 		if (fds[i] < 0) {
@@ -93,9 +55,7 @@ int main(int argc, char **argv)
 			return 77;
 		}
 	}
-	close(go);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
+	status = held_end(pid, go);
 	f = out ? fopen(out, "w") : stdout;
 	for (i = 0; f && i < n; i++) {
 		if (read(fds[i], &count, sizeof(count)) != sizeof(count))
