@@ -113,6 +113,27 @@ static int map_block(u32 first)
 	return err;
 }
 
+/*
+ * V8 asks where its runtime's functions return to, to find the code that it has
+ * made itself; for stubs it asks us, as it is meant to ask profilers.
+ */
+#define V8_RESOLVER "_ZN2v82V832SetReturnAddressLocationResolverEPFmmE"
+
+static u64 true_location(u64 slot)
+{
+	struct dp_frame *f = dp_frame_of(*(u64 *)slot);
+
+	return f ? (u64)&f->ret_addr : slot;
+}
+
+static void tell_v8(void)
+{
+	void (*set)(u64 (*)(u64)) = dlsym(RTLD_DEFAULT, V8_RESOLVER);
+
+	if (set)
+		set(true_location);
+}
+
 int dp_frames_reserve(u64 n, u64 base)
 {
 	u64 most = STUBS / DP_STUBS_A_PAGE * (DP_STUBS_A_PAGE - 1), usable;
@@ -120,6 +141,8 @@ int dp_frames_reserve(u64 n, u64 base)
 
 	dp_stub_returned = base + dp_agent_return_entry;
 	dp_stub_unwound = base + dp_agent_unwound_entry;
+	if (!frames.stubs)
+		tell_v8();
 	frames.stubs = (u64)dp_stub_room;
 	frames.table = (u64)dp_frame_room;
 	for (;;) {

@@ -35,6 +35,7 @@ struct dp_sites {
 	struct kretprobe *rp;
 	struct dp_follow *follow;
 	u32 nr_exits;
+	u32 patience; /* calls to be missed before it is looked again for those left */
 	struct kprobe **all;
 	struct exit exits[];
 };
@@ -102,11 +103,23 @@ static struct dp_instance *take(const struct dp_follow *f)
 	return NULL;
 }
 
-/* Of all threads: who takes one back has it alone. */
-static void drop_left(const struct dp_follow *f)
-{
-	u32 i;
+#define PATIENCE 16
 
+/* Of all threads: who takes one back has it alone. Looking takes a system call each, so
+ * not all of the calls of a deep recursion do it. */
+static bool drop_left(struct dp_sites *sites)
+{
+	const struct dp_follow *f = sites->follow;
+	u32 i, dropped = 0;
+
+	u32 patience = __atomic_load_n(&sites->patience, __ATOMIC_RELAXED);
+
+	if (patience) {
+		__atomic_compare_exchange_n(&sites->patience, &patience,
+					    patience - 1, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		return false;
+	}
 	for (i = 0; i < f->nr; i++) {
 		struct dp_instance *ri = instance(f, i);
 		u16 followed = FOLLOWED;
@@ -114,23 +127,26 @@ static void drop_left(const struct dp_follow *f)
 		if (is_followed(ri) && dp_site_was_left(ri) &&
 		    __atomic_compare_exchange_n(&ri->used, &followed, FILLED,
 						false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+						__ATOMIC_RELAXED)) {
 			end(ri, DP_CALL_ABANDONED);
+			dropped++;
+		}
 	}
+	if (!dropped)
+		__atomic_store_n(&sites->patience, PATIENCE * f->nr,
+				 __ATOMIC_RELAXED);
+	return dropped;
 }
 
-static struct dp_instance *take_for(const struct dp_follow *f, u64 slot)
+static struct dp_instance *take_for(struct dp_sites *sites, u64 slot)
 {
+	const struct dp_follow *f = sites->follow;
 	struct dp_instance *ri = at_slot(f, slot);
 
 	if (ri)
 		end(ri, DP_CALL_ABANDONED);
 	ri = take(f);
-	if (!ri) {
-		drop_left(f);
-		ri = take(f);
-	}
-	return ri;
+	return ri || !drop_left(sites) ? ri : take(f);
 }
 
 static kretprobe_handler_t handler(u64 addr)
@@ -140,9 +156,9 @@ static kretprobe_handler_t handler(u64 addr)
 
 static int on_entry(struct kprobe *p, struct pt_regs *regs)
 {
-	const struct dp_sites *sites = dp_sites_of((struct kretprobe *)p);
+	struct dp_sites *sites = dp_sites_of((struct kretprobe *)p);
 	const struct dp_follow *f = sites->follow;
-	struct dp_instance *ri = take_for(f, regs->sp);
+	struct dp_instance *ri = take_for(sites, regs->sp);
 
 	if (!ri) {
 		__atomic_fetch_add(&sites->rp->nmissed, 1, __ATOMIC_RELAXED);

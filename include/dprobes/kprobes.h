@@ -238,7 +238,8 @@ int dp_kretprobe_jumped(const struct kretprobe_instance *ri);
  * struct dp_kretprobe_account - what became of a function's calls
  * @entries: calls that were followed: the sum of the next four
  * @returned: have returned
- * @unwound: ended by an exception, pthread_exit() or a cancellation
+ * @unwound: ended by an exception, pthread_exit() or a cancellation; of a thread's
+ *           outermost function nobody is told, so it counts as abandoned
  * @abandoned: left by longjmp, or with a thread that ended otherwise
  * @inside: not ended yet
  * @missed: not followed, for want of an instance

@@ -82,6 +82,8 @@ while read -r status exits name args; do
 		for arm in interior trap; do
 			own "$name-$how${args:+ $args}" $arm "$exits" "$@"
 		done
+		# shellcheck disable=SC2097,SC2098
+		[ $how = O0 ] || FOLLOW_HOW=ret own "$name-$how${args:+ $args}, by its exits" interior "$exits" "$@"
 		[ $how = O0 ] || kernel "$@"
 	done
 done < <(cases)

@@ -16,7 +16,7 @@ static struct exits_file f;
 static bool is_function(const struct dp_sym *s)
 {
 	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) && s->value &&
-	       !dp_sym_is_cold(s);
+	       !dp_symbol_is_piece((s)->name);
 }
 
 static void show(const struct dp_sym *s)

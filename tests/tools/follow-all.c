@@ -7,6 +7,8 @@
  * FOLLOW_MODULE=NAME           in place of the program: the library whose path
  *                              has NAME in it
  * FOLLOW_ONLY=NAME,...         of these, only those
+ * FOLLOW_HOW=ret               by the exits of functions, not by their return
+ *                              address
  * FOLLOW_ACTIVE=N              calls of a function at once (100)
  * FOLLOW_REPORT=FILE           gets a line a process, at its exit, and a line for
  *                              every function whose account is wrong
@@ -52,6 +54,7 @@ static struct followed *all;
 static size_t nr, room, refused;
 static pid_t owner;
 static FILE *refusals;
+static unsigned int how; /* flags of all probes */
 
 static unsigned long mark_of(const struct kretprobe_instance *ri)
 {
@@ -78,11 +81,7 @@ static DP_HANDLER_GPR int entered(struct kretprobe_instance *ri,
 
 static DP_HANDLER_GPR bool is_unwound(const struct kretprobe_instance *ri)
 {
-#ifdef KPROBE_FLAG_UNWIND
 	return dp_kretprobe_unwound(ri);
-#else
-	return false;
-#endif
 }
 
 static DP_HANDLER_GPR int left(struct kretprobe_instance *ri,
@@ -231,9 +230,7 @@ static void prepare(struct followed *f, int active, bool wide)
 	f->rp.entry_handler = wide ? entered_wide : entered;
 	f->rp.maxactive = active;
 	f->rp.data_size = sizeof(unsigned long);
-#ifdef KPROBE_FLAG_UNWIND
-	f->rp.kp.flags = KPROBE_FLAG_UNWIND;
-#endif
+	f->rp.kp.flags = KPROBE_FLAG_UNWIND | how;
 }
 
 static void refuse(struct followed *f, int err)
@@ -282,7 +279,6 @@ struct sums {
 		missed, vetoed, late, damaged, wrong;
 };
 
-#ifdef KPROBE_FLAG_UNWIND
 static void account(struct followed *f, struct sums *s, FILE *out)
 {
 	struct dp_kretprobe_account a = { 0 };
@@ -311,16 +307,6 @@ static void account(struct followed *f, struct sums *s, FILE *out)
 			f->returned, f->unwound, f->damaged, f->rp.nmissed,
 			f->rp.kp.nmissed);
 }
-#else
-/* There is no account: what is seen is all there is, and it is not enough. */
-static void account(struct followed *f, struct sums *s, FILE *out)
-{
-	s->entries += f->entries;
-	s->returned += f->returned;
-	s->missed += (unsigned long)f->rp.nmissed;
-	s->wrong++;
-}
-#endif
 
 static void report(void)
 {
@@ -360,9 +346,11 @@ static void __attribute__((constructor)) begin(void)
 {
 	const char *active = getenv("FOLLOW_ACTIVE");
 	const char *path = getenv("FOLLOW_REFUSED");
+	const char *by = getenv("FOLLOW_HOW");
 	struct kretprobe **list;
 	size_t i;
 
+	how = by && !strcmp(by, "ret") ? KPROBE_FLAG_RET_SITES : 0;
 	find();
 	drop_doubles();
 	list = calloc(nr + 1, sizeof(*list));
