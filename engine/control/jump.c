@@ -190,7 +190,7 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
-	return e->rseq_usable && !s->records && s->hook < 0 &&
+	return e->rseq_usable && !s->records && !s->visits && s->hook < 0 &&
 	       (e->max_sites || s->first_probe == s->last_probe);
 }
 
