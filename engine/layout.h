@@ -510,6 +510,7 @@ enum dp_tally {
 	DP_TALLY_VISITS, /* entries that are not followed: the table was full */
 	DP_TALLY_ABANDONED, /* visits that were seen to have ended otherwise */
 	DP_TALLY_UNSEEN, /* returns of calls that were not followed */
+	DP_TALLY_UNMET, /* entries whose program did not want them followed */
 	DP_TALLY_DAMAGED, /* visits that made no sense when they ended */
 	DP_TALLY_NR,
 };

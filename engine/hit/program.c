@@ -134,6 +134,8 @@ static void run(void *arg)
 		if (ctx->vm.end != DP_VM_ABORT)
 			dp_visit_begin(ctx->probe, hit, ctx->vm.log,
 				       ctx->vm.lp);
+		else
+			dp_tally(ctx->probe, DP_TALLY_UNMET);
 		return;
 	}
 	ctx->waits = has_record(&ctx->vm) &&
