@@ -6,7 +6,7 @@
 void dp_hit_count(u32 probe)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	u64 nr = (dp_port_cpu() & c->shard_mask) + c->shard_mask + 1;
+	u64 nr = (dp_hit_cpu() & c->shard_mask) + c->shard_mask + 1;
 	u64 shard = nr * c->shard_stride;
 	u64 *hits = dp_at(c->counter_off + shard);
 

@@ -199,6 +199,8 @@ void dp_visit_end(u32 probe, const struct dp_site_entry *site,
 /** dp_branch_taken() - will a conditional branch be taken? */
 bool dp_branch_taken(const struct dp_site_entry *site, u64 flags, u64 cx);
 
+/** dp_hit_cpu() - where this thread is, or was a moment ago */
+u32 dp_hit_cpu(void);
 /** dp_hit_tid() - thread id, in the target's namespace */
 u32 dp_hit_tid(void);
 

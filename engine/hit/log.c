@@ -80,7 +80,7 @@ static void write(struct dp_record *to, const struct dp_record *head,
 void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	u32 cpu = dp_port_cpu();
+	u32 cpu = dp_hit_cpu();
 	struct dp_ring *ring = dp_at(c->ring_off + (u64)(cpu & c->shard_mask) *
 							   c->ring_stride);
 	struct dp_slot *slot;

@@ -38,13 +38,16 @@ static struct dp_visit *visit_at(const struct place *p)
 	return dp_at(c->visit_off + index * c->visit_stride);
 }
 
-static bool look(struct place *p, u64 key)
+static inline bool look(struct place *p, u64 key)
 {
 	const struct dp_visit_line *l = line_at(p->line);
+	u32 way;
 
-	for (p->way = 0; p->way < DP_VISIT_WAYS; p->way++)
-		if (__atomic_load_n(&l->key[p->way], __ATOMIC_RELAXED) == key)
+	for (way = 0; way < DP_VISIT_WAYS; way++)
+		if (__atomic_load_n(&l->key[way], __ATOMIC_RELAXED) == key) {
+			p->way = way;
 			return true;
+		}
 	return false;
 }
 
