@@ -57,16 +57,20 @@ static void list_verbose(const struct dp_session *s, size_t i,
 			 const struct row *r)
 {
 	const struct dp_point *p = &s->points.v[i];
-	size_t jumps = 0, k;
+	const char *reason = "", *why;
+	size_t traps = 0, k;
 
 	fprintf(s->opt->out, "%s  %s  %s", r->name, r->mode, r->reason);
-	for (k = 0; s->engine && k < p->nr_exits; k++)
-		jumps += *dp_engine_mode(s->engine,
-					 s->probes[i] + 1 + (u32)k) == 'j';
+	for (k = 0; s->engine && k < p->nr_exits; k++) {
+		why = dp_engine_reason(s->engine, s->probes[i] + 1 + (u32)k);
+		traps += *why != '\0';
+		reason = *why ? why : reason;
+	}
 	if (p->spec->kind == DP_SPEC_RETURN)
-		fprintf(s->opt->out, "%s%zu exits: %zu jump, %zu trap",
-			*r->reason ? "; " : "", p->nr_exits, jumps,
-			p->nr_exits - jumps);
+		fprintf(s->opt->out, "%s%zu exit%s: %zu jump, %zu trap%s%s",
+			*r->reason ? "; " : "", p->nr_exits,
+			p->nr_exits == 1 ? "" : "s", p->nr_exits - traps,
+			traps, *reason ? ": " : "", reason);
 	putc('\n', s->opt->out);
 }
 

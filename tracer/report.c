@@ -22,6 +22,7 @@ static void calls_json(const struct dp_session *s, size_t i)
 /* "97 returned, 1 tail, …": what there is none of is left out, but returns. */
 static void calls_text(FILE *out, const struct dp_call_counts *n)
 {
+	u64 known = n->missed + n->unmet;
 	const struct {
 		unsigned long long n;
 		const char *what;
@@ -32,7 +33,8 @@ static void calls_text(FILE *out, const struct dp_call_counts *n)
 		{ n->unmet, "not followed for their condition" },
 		{ n->damaged, "damaged" },
 		{ n->lost > 0 ? (u64)n->lost : 0, "cut off" },
-		{ n->unseen, "returns of calls that were not followed" },
+		{ n->unseen > known ? n->unseen - known : 0,
+		  "entered before" },
 	};
 	size_t i;
 
