@@ -2,13 +2,14 @@
 /*
  * uprobe-count: what the kernel's own uprobes count, as an oracle.
  *
- * uprobe-count -o OUT FILE:OFFSET... -- CMD ARGS. The events are opened on a
+ * uprobe-count -o OUT FILE:OFFSET[%return]... -- CMD ARGS. The events are opened on a
  * child that waits, follow its threads but not its child processes, and start
  * at its exec. Prints "COUNT FILE:OFFSET" lines; exits as CMD does.
  */
 #include "bench/pmu.h"
 #include <linux/perf_event.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static int open_event(int type, char *spec, pid_t pid)
 {
 	struct perf_event_attr attr = { 0 };
 	char *colon = strrchr(spec, ':');
+	bool returns = strstr(spec, "%return") != NULL;
 	int fd;
 
 	if (!colon)
@@ -32,6 +34,8 @@ static int open_event(int type, char *spec, pid_t pid)
 	attr.type = (uint32_t)type;
 	attr.config1 = (uint64_t)(uintptr_t)spec;
 	attr.config2 = strtoull(colon + 1, NULL, 0);
+	/* As the device's format/retprobe says. */
+	attr.config = returns;
 	attr.disabled = 1;
 	attr.inherit = 1;
 	attr.inherit_thread = 1;

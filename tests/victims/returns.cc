@@ -227,6 +227,7 @@ static void forks()
 	int in_child = 0, i, sum = 0;
 
 	for (i = 0; i < 20; i++) {
+		std::fflush(stdout);
 		int got = ret_forks(&in_child);
 
 		if (in_child) {
