@@ -3,6 +3,7 @@
 #include "tracer/exits.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
+#include "sym/never.h"
 #include "sym/sym.h"
 #include <ctype.h>
 #include <errno.h>
@@ -234,9 +235,12 @@ static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 static int check_exits(struct resolver *r, struct dp_point *p,
 		       const struct dp_module *m)
 {
+	const char *why = dp_never_followed(p->symbol, DP_RETURN_SITE);
 	size_t i;
 	int err;
 
+	if (why)
+		return refuse(p, -EINVAL, why);
 	if (*p->symbol && p->offset)
 		return refuse(p, -EINVAL,
 			      "a return probe belongs to the beginning of a function");
