@@ -12,8 +12,8 @@ static char kind_of(const struct dp_probe_entry *p)
 	if (p->program && (p->major || p->minor))
 		return 'd';
 	return p->kind == DP_KIND_RETURN || p->kind == DP_KIND_ENTER ? 'r' :
-	       p->kind == DP_KIND_JPROBE ? 'j' :
-					   'k';
+	       p->kind == DP_KIND_JPROBE			     ? 'j' :
+								       'k';
 }
 
 static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)

@@ -69,8 +69,8 @@ static void list_verbose(const struct dp_session *s, size_t i,
 	if (p->spec->kind == DP_SPEC_RETURN)
 		fprintf(s->opt->out, "%s%zu exit%s: %zu jump, %zu trap%s%s",
 			*r->reason ? "; " : "", p->nr_exits,
-			p->nr_exits == 1 ? "" : "s", p->nr_exits - traps,
-			traps, *reason ? ": " : "", reason);
+			p->nr_exits == 1 ? "" : "s", p->nr_exits - traps, traps,
+			*reason ? ": " : "", reason);
 	putc('\n', s->opt->out);
 }
 

@@ -242,8 +242,9 @@ static int check_exits(struct resolver *r, struct dp_point *p,
 	if (why)
 		return refuse(p, -EINVAL, why);
 	if (*p->symbol && p->offset)
-		return refuse(p, -EINVAL,
-			      "a return probe belongs to the beginning of a function");
+		return refuse(
+			p, -EINVAL,
+			"a return probe belongs to the beginning of a function");
 	if (!r->points->reader)
 		r->points->reader = calloc(1, sizeof(*r->points->reader));
 	if (!r->points->reader)

@@ -33,8 +33,7 @@ static void calls_text(FILE *out, const struct dp_call_counts *n)
 		{ n->unmet, "not followed for their condition" },
 		{ n->damaged, "damaged" },
 		{ n->lost > 0 ? (u64)n->lost : 0, "cut off" },
-		{ n->unseen > known ? n->unseen - known : 0,
-		  "entered before" },
+		{ n->unseen > known ? n->unseen - known : 0, "entered before" },
 	};
 	size_t i;
 
@@ -216,7 +215,8 @@ static void tell_tallies(const struct dp_session *s)
 		[DP_TALLY_CONTEXT] = "missed for want of a context",
 		[DP_TALLY_LOST] = " lost",
 		[DP_TALLY_DISCARDED] = " discarded",
-		[DP_TALLY_VISITS] = "missed for want of a free instance (maxactive)",
+		[DP_TALLY_VISITS] =
+			"missed for want of a free instance (maxactive)",
 	};
 	unsigned long long n;
 	size_t i;

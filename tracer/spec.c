@@ -475,8 +475,7 @@ int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 	int start = skip_space(spec->text, 0);
 
 	if (kinds[spec->kind])
-		return missing(diag, start,
-			       (int)strlen(kind_words[spec->kind]),
+		return missing(diag, start, (int)strlen(kind_words[spec->kind]),
 			       kinds[spec->kind]);
 	if (!strcmp(spec->module, "kernel"))
 		return missing(diag, spec->module_col, 6,

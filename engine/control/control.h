@@ -173,10 +173,6 @@ int dp_engine_add_exit(struct dp_engine *engine, u32 enter, u32 way, u64 addr,
 		       const u8 *code, size_t size, u32 *probe,
 		       const char **why);
 
-/** dp_engine_set_visits() - room for about so many visits at once, at most what
- *  it is by itself. Before the layout. */
-void dp_engine_set_visits(struct dp_engine *engine, u32 most);
-
 /** struct dp_account - what became of the calls of a function that were entered */
 struct dp_account {
 	u64 returned, tail, abandoned;

@@ -79,7 +79,6 @@ struct dp_reader {
 struct dp_visits {
 	u32 line_off, lines, visit_off, visit_stride;
 	u32 entries; /* probes that begin them */
-	u32 most; /* wanted; 0: as many as there can be */
 };
 
 struct dp_engine {

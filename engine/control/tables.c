@@ -43,8 +43,7 @@ static void lay_out_visits(const struct dp_engine *e,
 	c->line_mask = lines - 1;
 	c->line_off = take(offset, lines * sizeof(struct dp_visit_line), LINE);
 	c->visit_stride = stride;
-	c->visit_off =
-		take(offset, (u64)lines * DP_VISIT_WAYS * stride, LINE);
+	c->visit_off = take(offset, (u64)lines * DP_VISIT_WAYS * stride, LINE);
 }
 
 static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,

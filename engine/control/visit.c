@@ -30,11 +30,6 @@ int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
 	return 0;
 }
 
-void dp_engine_set_visits(struct dp_engine *e, u32 most)
-{
-	e->visits.most = most;
-}
-
 static u32 staged(const struct dp_engine *e)
 {
 	u32 i;
@@ -47,13 +42,9 @@ static u32 staged(const struct dp_engine *e)
 
 void dp_visits_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
 {
-	u32 most = e->visits.most;
-
 	*stride = ((u32)sizeof(struct dp_visit) + staged(e) + 7) & ~7u;
 	*lines = DP_VISIT_LINES;
-	while (*lines > 1 &&
-	       (*lines * DP_VISIT_WAYS * (u64)*stride > DP_VISIT_BYTES ||
-		(most && *lines * DP_VISIT_WAYS / 2 >= most)))
+	while (*lines * DP_VISIT_WAYS * (u64)*stride > DP_VISIT_BYTES)
 		*lines /= 2;
 }
 
@@ -125,8 +116,8 @@ size_t dp_engine_visits(const struct dp_engine *e,
 			u64 key = __atomic_load_n(&lines_of(e)[i].key[way],
 						  __ATOMIC_ACQUIRE);
 
-			if (!key || !copy_visit(e, i * DP_VISIT_WAYS + way, key,
-						&copy))
+			if (!key ||
+			    !copy_visit(e, i * DP_VISIT_WAYS + way, key, &copy))
 				continue;
 			take(arg, &copy);
 			n++;
@@ -137,8 +128,7 @@ size_t dp_engine_visits(const struct dp_engine *e,
 bool dp_engine_visits_still(const struct dp_engine *e,
 			    const struct dp_visit_copy *v)
 {
-	const struct dp_visit_line *l =
-		&lines_of(e)[v->index / DP_VISIT_WAYS];
+	const struct dp_visit_line *l = &lines_of(e)[v->index / DP_VISIT_WAYS];
 	u64 key = __atomic_load_n(&l->key[v->index % DP_VISIT_WAYS],
 				  __ATOMIC_ACQUIRE);
 

@@ -78,10 +78,9 @@ static bool take(struct place *p, u64 key)
 	while (look(p, 0)) {
 		u64 is = 0;
 
-		if (__atomic_compare_exchange_n(&line_at(p->line)->key[p->way],
-						&is, key, false,
-						__ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(
+			    &line_at(p->line)->key[p->way], &is, key, false,
+			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return true;
 	}
 	return false;

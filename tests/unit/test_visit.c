@@ -48,8 +48,7 @@ bool dp_branch_taken(const struct dp_site_entry *site, u64 flags, u64 cx)
 	return flags != 0;
 }
 
-void dp_log_put(struct dp_record *head, const struct dp_log_part *parts,
-		u32 nr)
+void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
 {
 	assert_int_equal(nr, 2);
 	assert_int_equal(parts[0].len + parts[1].len, head->len);
