@@ -91,8 +91,10 @@ static void look(void *arg, const struct dp_visit_copy *v)
 
 void dp_calls_look(struct dp_session *s)
 {
-	if (follows_any(s))
-		dp_engine_visits(s->engine, look, s);
+	if (!follows_any(s))
+		return;
+	dp_engine_admit(s->engine, false);
+	dp_engine_visits(s->engine, look, s);
 }
 
 static void tell_stale(struct dp_session *s, const struct dp_visit_copy *v)

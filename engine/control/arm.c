@@ -107,5 +107,7 @@ int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	if (err)
 		dp_view_disarm(&e->view, target, false, NULL);
+	else
+		dp_engine_admit(e, true);
 	return err;
 }

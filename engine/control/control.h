@@ -173,6 +173,15 @@ int dp_engine_add_exit(struct dp_engine *engine, u32 enter, u32 way, u64 addr,
 		       const u8 *code, size_t size, u32 *probe,
 		       const char **why);
 
+/**
+ * dp_engine_admit() - may visits begin?
+ *
+ * From the end of dp_engine_arm() on they may. It is taken back before the sites
+ * are disarmed: while only some of them are armed a visit could begin and its end
+ * not be seen.
+ */
+void dp_engine_admit(struct dp_engine *engine, bool may);
+
 /** struct dp_account - what became of the calls of a function that were entered */
 struct dp_account {
 	u64 returned, tail, abandoned;

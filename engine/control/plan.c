@@ -229,7 +229,7 @@ void dp_hash_enter(struct dp_arena *arena, u64 addr, u32 index)
 static void fill_binding(struct dp_probe_entry *entry,
 			 struct dp_probe_state *state, const struct dp_probe *p)
 {
-	entry->enabled = 1;
+	entry->enabled = p->kind != DP_KIND_ENTER; /* see dp_engine_admit() */
 	entry->kind = p->kind;
 	entry->group = p->group;
 	entry->way = p->way;

@@ -30,6 +30,16 @@ int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
 	return 0;
 }
 
+void dp_engine_admit(struct dp_engine *e, bool may)
+{
+	u32 i;
+
+	for (i = 0; e->arena && i < e->nr_probes; i++)
+		if (e->probes[i].kind == DP_KIND_ENTER)
+			__atomic_store_n((u32 *)&e->view.probes[i].enabled, may,
+					 __ATOMIC_RELEASE);
+}
+
 static u32 staged(const struct dp_engine *e)
 {
 	u32 i;

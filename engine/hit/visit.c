@@ -215,7 +215,7 @@ void dp_visit_end(u32 probe, const struct dp_site_entry *site,
 	    !dp_branch_taken(site, hit->regs->eflags, hit->regs->rcx))
 		return;
 	if (!dp_visit_fits(slot) || !find(&at, dp_visit_key(p->group, slot))) {
-		if (!shared)
+		if (!shared && dp_probe(p->group)->enabled)
 			dp_tally(p->group, DP_TALLY_UNSEEN);
 		return;
 	}

@@ -331,6 +331,7 @@ static void accounts_for_calls(void **state)
 	struct dp_arena *arena;
 	struct dp_engine *e;
 	struct dp_visit *v;
+	struct bytes b;
 	void *file;
 	u32 enter, exit;
 
@@ -350,6 +351,13 @@ static void accounts_for_calls(void **state)
 	assert_int_equal(probes[exit].kind, DP_KIND_EXIT);
 	assert_int_equal(probes[exit].group, enter);
 	assert_int_equal(probes[exit].way, DP_WAY_SHARED);
+	assert_true(probes[0].enabled && probes[exit].enabled);
+	assert_false(probes[enter].enabled);
+	reset(&b);
+	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
+	assert_true(probes[enter].enabled);
+	dp_engine_admit(e, false);
+	assert_false(probes[enter].enabled);
 
 	v = put_visit(arena, 9, dp_visit_key(enter, slot));
 	*v = (struct dp_visit){ .slot = slot, .ret = 77, .serial = 5,

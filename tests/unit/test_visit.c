@@ -68,6 +68,7 @@ static void make_function(u32 enter, u32 exit, u32 way)
 	probe_at(enter)->kind = DP_KIND_ENTER;
 	probe_at(exit)->kind = DP_KIND_EXIT;
 	probe_at(exit)->group = enter;
+	probe_at(enter)->enabled = 1;
 	probe_at(exit)->way = way;
 }
 
@@ -258,6 +259,10 @@ static void test_entered_before(void **state)
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
 	assert_int_equal(counted[PLAIN_EXIT], 0);
 	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
+	/* Not all exits were armed yet, or they are not any more. */
+	probe_at(PLAIN)->enabled = 0;
+	leave(PLAIN_EXIT, stack, 1);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
 }
 
 static void test_full(void **state)
