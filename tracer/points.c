@@ -250,8 +250,13 @@ static int check_exits(struct resolver *r, struct dp_point *p,
 	if (!r->points->reader)
 		return refuse(p, -ENOMEM, "out of memory");
 	err = dp_exit_reader_find(r->points->reader, r->mods, m, p);
-	for (i = 0; i < p->nr_exits && !err; i++)
+	for (i = 0; i < p->nr_exits && !err; i++) {
+		struct dp_point lead = { .addr = p->leads[i] };
+
 		err = check_exit(r, p, p->exits[i].addr);
+		if (p->leads[i] && check_exit(r, &lead, lead.addr))
+			p->leads[i] = 0;
+	}
 	return err;
 }
 
@@ -624,6 +629,7 @@ void dp_points_free(struct dp_points *points)
 		free(points->v[i].symbol);
 		free(points->v[i].module);
 		free(points->v[i].exits);
+		free(points->v[i].leads);
 	}
 	if (points->reader)
 		dp_exit_reader_close(points->reader);

@@ -92,6 +92,7 @@ struct dp_point {
 	char reason[160]; /* words for @refused */
 	/* of a return probe: where its function is left */
 	struct dp_exit *exits;
+	u64 *leads; /* of each where its jump had better begin, or 0 */
 	size_t nr_exits;
 };
 

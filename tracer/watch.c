@@ -57,9 +57,11 @@ static size_t read_code(const struct dp_session *s, u64 addr, u8 *code)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static int add_exit(struct dp_session *s, size_t i, const struct dp_exit *exit,
+static int add_exit(struct dp_session *s, size_t i, size_t k,
 		    struct dp_diag *diag)
 {
+	const struct dp_exit *exit = &s->points.v[i].exits[k];
+	u64 lead = s->points.v[i].leads[k];
 	u32 way = (exit->kind == DP_EXIT_TAIL ? DP_WAY_TAIL : 0) |
 		  (exit->conditional ? DP_WAY_TAKEN : 0) |
 		  (exit->shared ? DP_WAY_SHARED : 0);
@@ -76,6 +78,8 @@ static int add_exit(struct dp_session *s, size_t i, const struct dp_exit *exit,
 				   s->points.v[i].name,
 				   (unsigned long long)exit->addr, why);
 	dp_ground_allow(&s->grounds, s->engine, probe, exit->addr);
+	if (lead)
+		dp_engine_lead(s->engine, lead, code, read_code(s, lead, code));
 	s->point_of[probe] = i;
 	return 0;
 }
@@ -91,7 +95,7 @@ static int add_exits(struct dp_session *s, size_t i, struct dp_diag *diag)
 	if (err)
 		return dp_diag_set(diag, err, "too many functions to follow");
 	for (k = 0; k < p->nr_exits && !err; k++)
-		err = add_exit(s, i, &p->exits[k], diag);
+		err = add_exit(s, i, k, diag);
 	return err;
 }
 

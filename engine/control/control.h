@@ -77,6 +77,18 @@ struct dp_ground {
 void dp_engine_allow_jump(struct dp_engine *engine, u32 probe,
 			  const struct dp_ground *ground);
 
+/**
+ * dp_engine_lead() - have the jump of a probe begin before it
+ * @addr: of an instruction from which on everybody comes to the probe's, whose
+ *        end is DP_JUMP_SIZE bytes behind it
+ * @code: bytes found there; @size: how many
+ *
+ * For the end of a function, behind which others arrive: each of them would be
+ * sent on by a breakpoint. Where it cannot be, nothing changes. Before the layout.
+ */
+void dp_engine_lead(struct dp_engine *engine, u64 addr, const u8 *code,
+		    size_t size);
+
 /** dp_engine_forbid_jump() - a probe shall be a breakpoint, because of @why */
 void dp_engine_forbid_jump(struct dp_engine *engine, u32 probe,
 			   const char *why);
