@@ -93,8 +93,16 @@ void dp_calls_look(struct dp_session *s)
 {
 	if (!follows_any(s))
 		return;
-	dp_engine_admit(s->engine, false);
+	s->calls->n = 0;
 	dp_engine_visits(s->engine, look, s);
+}
+
+void dp_calls_stop(struct dp_session *s)
+{
+	dp_engine_admit(s->engine, false);
+	/* Its memory is gone, or another program's; what was seen is still so. */
+	if (s->ending != DP_ENDING_EXIT && s->ending != DP_ENDING_EXEC)
+		dp_calls_look(s);
 }
 
 static void tell_stale(struct dp_session *s, const struct dp_visit_copy *v)

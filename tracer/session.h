@@ -138,9 +138,11 @@ struct dp_call_counts {
 	s64 lost;
 };
 
-/** dp_calls_look() - follow no more calls, and see which are over without having
- *  come to an exit, while the probes are armed */
+/** dp_calls_look() - see which calls are over without having come to an exit, while
+ *  the probes are armed; what was seen before is forgotten */
 void dp_calls_look(struct dp_session *s);
+/** dp_calls_stop() - follow no more of them, and look once more */
+void dp_calls_stop(struct dp_session *s);
 /** dp_calls_close_books() - count those that have not ended; nobody is in the
  *  agent any more. What was left otherwise makes records. */
 void dp_calls_close_books(struct dp_session *s);

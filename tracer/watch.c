@@ -160,7 +160,8 @@ static bool has_thread(void *arg, u32 tid)
 	return dp_process_has_thread(arg, tid);
 }
 
-/* Threads end while their records wait: what those hold is given back. */
+/* Threads end while their records wait: what those hold is given back. And calls end
+ * by longjmp or an exception, which cannot be seen once the process has ended. */
 static void settle(struct dp_session *s, double *last)
 {
 	double t = now();
@@ -168,7 +169,9 @@ static void settle(struct dp_session *s, double *last)
 	if (t - *last < SETTLE_SECONDS)
 		return;
 	*last = t;
-	dp_engine_settle(s->engine, has_thread, s->proc);
+	if (s->records)
+		dp_engine_settle(s->engine, has_thread, s->proc);
+	dp_calls_look(s);
 }
 
 /* Longest wait, in ms: records want to be read, an end wants to be kept. */
@@ -187,8 +190,7 @@ static void watch(struct dp_session *s)
 	double left = SLICE_MS, settled = now();
 
 	for (;;) {
-		if (s->records)
-			settle(s, &settled);
+		settle(s, &settled);
 		if (interrupted) {
 			s->ending = DP_ENDING_INTERRUPT;
 			return;
@@ -260,7 +262,7 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	if (err)
 		return err;
 	watch(s);
-	dp_calls_look(s);
+	dp_calls_stop(s);
 	err = dp_process_detach(s->proc, diag);
 	last_records(s, !err);
 	dp_calls_close_books(s);

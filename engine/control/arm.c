@@ -102,8 +102,7 @@ int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 
 	/* One that only leads to another is no use as a breakpoint. */
 	for (i = 0; i < sites.n; i++)
-		sites.v[i].wanted = sites.v[i].first_probe ||
-				    sites.v[i].hook ||
+		sites.v[i].wanted = sites.v[i].first_probe || sites.v[i].hook ||
 				    sites.v[i].mode == DP_MODE_JUMP;
 	err = jumps_by(e)->arm(target, &sites, bad);
 	if (!err)

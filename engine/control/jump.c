@@ -65,8 +65,7 @@ void dp_engine_lead(struct dp_engine *e, u64 addr, const u8 *code, size_t size)
 
 	if (dp_engine_find(e, addr) ||
 	    dp_region_decode(code, size, DP_JUMP_SIZE, &region, &why) ||
-	    region.returns ||
-	    dp_site_take(e, addr, code, size, &s, &why))
+	    region.returns || dp_site_take(e, addr, code, size, &s, &why))
 		return;
 	s->region = region;
 	s->size = region.len;

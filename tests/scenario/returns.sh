@@ -148,6 +148,20 @@ exec 9>&-
 wait "$victim"
 is "the process" "$? $(tail -n 1 "$dir/out")" "0 sum $((65 + 66 + 67 + 68 + 69 + 70 + 71 + 72))"
 
+# What nobody notices but the tool
+exec 9<>"$dir/in"
+: >"$dir/out"
+"$DPROBES" trace -o "$dir/lines" 'r:ret_inner(arg0:u32)' 'r:ret_waits()' -- "$victim_prog" stale \
+	<"$dir/in" >"$dir/out" 2>"$dir/stderr" 9>&- &
+tracer=$!
+pids+=("$tracer")
+poll 10 grep -q waiting "$dir/out"
+kill -INT "$tracer"
+wait "$tracer"
+like "a call that was left long ago" "$(cat "$dir/stderr")" 'calls: 0 returned, 1 abandoned(, 1 still inside)?; interrupted$'
+like "and its line" "$(cat "$dir/lines")" ' returns r:returns:ret_inner arg0=1 = abandoned$'
+exec 9>&-
+
 # list
 run list 'r:ret_*' -- "$victim_prog"
 is "what is listed can be pasted" "$(while read -r spec; do

@@ -296,6 +296,23 @@ static void waits()
 	std::printf("sum %ld\n", sum);
 }
 
+__attribute__((noipa)) static void overwrite()
+{
+	volatile char stack[4096];
+
+	for (volatile char &c : stack)
+		c = 1;
+}
+
+/* A call that is over, and nothing of it on the stack any more. */
+static void stale()
+{
+	if (!setjmp(out))
+		ret_inner(1);
+	overwrite();
+	waits();
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "all";
@@ -321,6 +338,8 @@ int main(int argc, char **argv)
 			m.run(n);
 	if (!std::strcmp(mode, "waits"))
 		waits();
+	if (!std::strcmp(mode, "stale"))
+		stale();
 	if (all || !std::strcmp(mode, "last"))
 		ret_last();
 	return 0;
