@@ -141,6 +141,11 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_expr: $(B)/tests/unit/test_%: tests
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
+# The table of visits likewise, in an arena of the test's.
+$(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/hit/visit.c engine/hit/hit.h engine/layout.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_visit.c engine/hit/visit.c -lcmocka
+
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))
 $(B)/tests/unit/test_compat: tests/unit/test_compat.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o $(TEST_MODULE) $(EXAMPLE_MODULE)

@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 9
+#define DP_LAYOUT_VERSION 10
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (16 * DP_PAGE)
@@ -195,7 +195,16 @@ enum dp_kind {
 	DP_KIND_KPROBE, /* calls handlers in C */
 	DP_KIND_RETURN, /* follows the call */
 	DP_KIND_JPROBE, /* goes to another function first */
+	DP_KIND_ENTER, /* a visit begins */
+	DP_KIND_EXIT, /* one ends */
 };
+
+/* @way of a probe: how a function is left there */
+#define DP_WAY_TAIL 1 /* by a jump to another function, not by a return */
+#define DP_WAY_TAKEN 2 /* only if the branch is taken */
+#define DP_WAY_SHARED 4 /* calls come here that did not pass the entry */
+/* and of one at an entry: visits make records */
+#define DP_WAY_LOGS 8
 
 /**
  * struct dp_probe_entry - one probe of a site; control owns it
@@ -210,6 +219,7 @@ enum dp_kind {
  * @pre, @post, @fault: handlers, 0 for none
  * @nmissed: where hits that ran no handler are counted
  * @follow: struct dp_follow of a return probe
+ * @group: of DP_KIND_EXIT: the probe at its function's entry; @way: DP_WAY_*
  */
 struct dp_probe_entry {
 	u32 next;
@@ -226,6 +236,74 @@ struct dp_probe_entry {
 	u64 pre, post, fault;
 	u64 nmissed;
 	u64 follow;
+	u32 group, way;
+};
+
+/*
+ * A visit is one call of a function whose exits are probed: its return address is
+ * not touched, so it is known again by where that lies. A visit belongs to that
+ * slot, not to a thread. The table has lines of keys, a cache line each, and
+ * apart from it what is known of each visit. A key is in the line that it hashes
+ * to, or, where that had no room, in one of those behind it.
+ */
+#define DP_VISIT_WAYS 7
+#define DP_VISIT_REACH 8 /* lines in which a key can be */
+#define DP_VISIT_LINES 16384 /* at most */
+#define DP_VISIT_BYTES (16u << 20) /* of all visits, about, at most */
+#define DP_VISIT_SLOT_BITS 44
+/* Probes at entries have numbers below this. */
+#define DP_VISIT_GROUPS ((1u << (64 - DP_VISIT_SLOT_BITS)) - 1)
+
+/** struct dp_visit_line - @strayed: keys that belong here and are elsewhere */
+struct dp_visit_line {
+	u64 strayed;
+	u64 key[DP_VISIT_WAYS]; /* 0: free */
+};
+
+/**
+ * struct dp_visit - hit owns it; what its program logged at the entry follows
+ * @slot: address of the return address; 0: it is not complete, or over
+ * @ret: the return address; 0: it could not be read
+ * @ticks: when the function was entered, where visits make records
+ * @serial: counts the visits that were here
+ * @tid: who entered; @len: bytes that follow
+ */
+struct dp_visit {
+	u64 slot, ret, ticks, serial;
+	u32 tid, len;
+};
+
+/** dp_visit_key() - of a visit of the function at whose entry is probe @group */
+static inline u64 dp_visit_key(u32 group, u64 slot)
+{
+	return (u64)(group + 1) << DP_VISIT_SLOT_BITS | slot >> 3;
+}
+
+/** dp_visit_fits() - can a slot be part of a key? */
+static inline bool dp_visit_fits(u64 slot)
+{
+	return !(slot & 7) && !(slot >> (DP_VISIT_SLOT_BITS + 3));
+}
+
+static inline u32 dp_visit_hash(u64 key)
+{
+	return (u32)((key * 0x9e3779b97f4a7c15ull) >> 32);
+}
+
+/** enum dp_left - how a visit ended */
+enum dp_left {
+	DP_LEFT_RETURN,
+	DP_LEFT_TAIL, /* another function returns in its place */
+	DP_LEFT_ABANDONED, /* by longjmp, an exception, or with its stack */
+};
+
+/**
+ * struct dp_leaving - how the record of a visit begins
+ * @entered: ticks; @value: what was returned; @how: enum dp_left
+ */
+struct dp_leaving {
+	u64 entered, value;
+	u32 how, pad;
 };
 
 /* What vectors.S can save: enum dp_insn_state, and for the last of these */
@@ -429,6 +507,11 @@ enum dp_tally {
 	DP_TALLY_RECURSED, /* hits inside a handler */
 	DP_TALLY_FAULTED, /* handlers that were given up */
 	DP_TALLY_SELF, /* hits of the library's own calls */
+	DP_TALLY_VISITS, /* entries that are not followed: the table was full */
+	DP_TALLY_ABANDONED, /* visits that were seen to have ended otherwise */
+	DP_TALLY_UNSEEN, /* returns of calls that were not followed */
+	DP_TALLY_UNMET, /* entries whose program did not want them followed */
+	DP_TALLY_DAMAGED, /* visits that made no sense when they ended */
 	DP_TALLY_NR,
 };
 
@@ -580,6 +663,8 @@ struct dp_arena_control {
 	/* Addresses of code that calls the handler in rax so that the stack can
 	 * be unwound from there; before an instruction, and after one */
 	u64 handler_before, handler_after;
+	u32 line_off, line_mask; /* struct dp_visit_line */
+	u32 visit_off, visit_stride;
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;

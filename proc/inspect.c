@@ -11,9 +11,9 @@ static char kind_of(const struct dp_probe_entry *p)
 {
 	if (p->program && (p->major || p->minor))
 		return 'd';
-	return p->kind == DP_KIND_RETURN ? 'r' :
-	       p->kind == DP_KIND_JPROBE ? 'j' :
-					   'k';
+	return p->kind == DP_KIND_RETURN || p->kind == DP_KIND_ENTER ? 'r' :
+	       p->kind == DP_KIND_JPROBE			     ? 'j' :
+								       'k';
 }
 
 static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
@@ -29,7 +29,8 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 		.optimized = s->mode == DP_MODE_JUMP &&
 			     s->armed == DP_SITE_THERE,
 		.hits = dp_view_hits(view, dp_view_counter(view, i)),
-		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED],
+		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
+			  tally[DP_TALLY_VISITS],
 	};
 	dp_view_reason(view, s, out->reason);
 }
@@ -61,7 +62,8 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 		return 0;
 	}
 	for (i = 0; i < view->nr_probes; i++)
-		if (view->sites[view->probes[i].site].armed)
+		if (view->sites[view->probes[i].site].armed &&
+		    view->probes[i].kind != DP_KIND_EXIT)
 			describe(view, i, &(*list)[(*n)++]);
 	return 0;
 }

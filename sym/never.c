@@ -90,10 +90,16 @@ const struct dp_never *dp_never_list(size_t *n)
 	return list;
 }
 
+#define V8_BUILTIN "Builtins_"
+
 const char *dp_never_followed(const char *name, enum dp_return_way way)
 {
 	size_t i, n = sizeof(list) / sizeof(list[0]);
 
+	/* Generated, like those of scripts. */
+	if (name && way == DP_RETURN_STUB &&
+	    !strncmp(name, V8_BUILTIN, sizeof(V8_BUILTIN) - 1))
+		return "it is V8's own code, which moves its return address";
 	for (i = 0; name && i < n; i++)
 		if (list[i].way >= way && !strcmp(list[i].name, name))
 			return list[i].why;

@@ -52,6 +52,28 @@ static void foretell(const struct dp_session *s, size_t i, struct row *r)
 	}
 }
 
+/* A return probe also has its exits, which the engine put behind its entry. */
+static void list_verbose(const struct dp_session *s, size_t i,
+			 const struct row *r)
+{
+	const struct dp_point *p = &s->points.v[i];
+	const char *reason = "", *why;
+	size_t traps = 0, k;
+
+	fprintf(s->opt->out, "%s  %s  %s", r->name, r->mode, r->reason);
+	for (k = 0; s->engine && k < p->nr_exits; k++) {
+		why = dp_engine_reason(s->engine, s->probes[i] + 1 + (u32)k);
+		traps += *why != '\0';
+		reason = *why ? why : reason;
+	}
+	if (p->spec->kind == DP_SPEC_RETURN)
+		fprintf(s->opt->out, "%s%zu exit%s: %zu jump, %zu trap%s%s",
+			*r->reason ? "; " : "", p->nr_exits,
+			p->nr_exits == 1 ? "" : "s", p->nr_exits - traps, traps,
+			*reason ? ": " : "", reason);
+	putc('\n', s->opt->out);
+}
+
 static void print_point(const struct dp_session *s, size_t i)
 {
 	const struct dp_tracer_options *opt = s->opt;
@@ -59,7 +81,7 @@ static void print_point(const struct dp_session *s, size_t i)
 	struct row r = {
 		.name = p->name,
 		.addr = p->addr,
-		.kind = 'k',
+		.kind = p->spec->kind == DP_SPEC_RETURN ? 'r' : 'k',
 		.symbol = p->symbol,
 		.module = p->module,
 		.offset = p->offset,
@@ -70,7 +92,7 @@ static void print_point(const struct dp_session *s, size_t i)
 	if (opt->json)
 		row_json(opt->out, &r);
 	else if (!p->refused && opt->verbose)
-		fprintf(opt->out, "%s  %s  %s\n", r.name, r.mode, r.reason);
+		list_verbose(s, i, &r);
 	else if (!p->refused)
 		fprintf(opt->out, "%s\n", r.name);
 }

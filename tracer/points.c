@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* points: the addresses that a spec stands for, checked as far as looking goes. */
-#include "tracer/tracer.h"
+#include "tracer/exits.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
+#include "sym/never.h"
 #include "sym/sym.h"
 #include <ctype.h>
 #include <errno.h>
@@ -209,6 +210,56 @@ static int check_restorer(struct resolver *r, struct dp_point *p)
 	return 0;
 }
 
+/* The instruction of an exit, as that of a point of its own. */
+static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
+{
+	struct dp_point at = { .addr = addr };
+	const struct dp_module *m = dp_module_at(r->mods, addr);
+	int err;
+
+	if (!m)
+		return refuse(p, -EINVAL, "it is left outside its module");
+	err = check_insn(r, &at);
+	if (!err)
+		err = check_rseq(r, &at, m);
+	if (!err)
+		err = check_restorer(r, &at);
+	if (!err)
+		return 0;
+	p->refused = err;
+	snprintf(p->reason, sizeof(p->reason), "its exit at 0x%llx: %.100s",
+		 (unsigned long long)addr, at.reason);
+	return err;
+}
+
+static int check_exits(struct resolver *r, struct dp_point *p,
+		       const struct dp_module *m)
+{
+	const char *why = dp_never_followed(p->symbol, DP_RETURN_SITE);
+	size_t i;
+	int err;
+
+	if (why)
+		return refuse(p, -EINVAL, why);
+	if (*p->symbol && p->offset)
+		return refuse(
+			p, -EINVAL,
+			"a return probe belongs to the beginning of a function");
+	if (!r->points->reader)
+		r->points->reader = calloc(1, sizeof(*r->points->reader));
+	if (!r->points->reader)
+		return refuse(p, -ENOMEM, "out of memory");
+	err = dp_exit_reader_find(r->points->reader, r->mods, m, p);
+	for (i = 0; i < p->nr_exits && !err; i++) {
+		struct dp_point lead = { .addr = p->leads[i] };
+
+		err = check_exit(r, p, p->exits[i].addr);
+		if (p->leads[i] && check_exit(r, &lead, lead.addr))
+			p->leads[i] = 0;
+	}
+	return err;
+}
+
 static int check(struct resolver *r, struct dp_point *p)
 {
 	const struct dp_module *m = dp_module_at(r->mods, p->addr);
@@ -224,6 +275,8 @@ static int check(struct resolver *r, struct dp_point *p)
 		err = check_rseq(r, p, m);
 	if (!err)
 		err = check_restorer(r, p);
+	if (!err && r->spec->kind == DP_SPEC_RETURN)
+		err = check_exits(r, p, m);
 	return err;
 }
 
@@ -298,6 +351,7 @@ static int name_point(struct resolver *r, struct dp_point *p,
 	const char *module = module_name(r, at->m),
 		   *q = quote_for(module, "() ");
 	const char *sq = quote_for(at->named, "() +%");
+	const char *kind = r->spec->kind == DP_SPEC_RETURN ? "r:" : "";
 	u64 file_offset = 0;
 	int n;
 
@@ -308,14 +362,15 @@ static int name_point(struct resolver *r, struct dp_point *p,
 	p->module = strdup(at->m->base);
 	if (!*at->named || !is_plain(at->named)) {
 		dp_module_addr_file(r->mods, at->addr, &file_offset);
-		n = asprintf(&p->name, "%s%s%s:+0x%llx", q, module, q,
+		n = asprintf(&p->name, "%s%s%s%s:+0x%llx", kind, q, module, q,
 			     (unsigned long long)file_offset);
 	} else if (at->offset) {
-		n = asprintf(&p->name, "%s%s%s:%s%s%s+0x%llx", q, module, q, sq,
-			     at->named, sq, (unsigned long long)at->offset);
+		n = asprintf(&p->name, "%s%s%s%s:%s%s%s+0x%llx", kind, q,
+			     module, q, sq, at->named, sq,
+			     (unsigned long long)at->offset);
 	} else {
-		n = asprintf(&p->name, "%s%s%s:%s%s%s", q, module, q, sq,
-			     at->named, sq);
+		n = asprintf(&p->name, "%s%s%s%s:%s%s%s", kind, q, module, q,
+			     sq, at->named, sq);
 	}
 	if (n < 0)
 		p->name = NULL;
@@ -573,7 +628,12 @@ void dp_points_free(struct dp_points *points)
 		free(points->v[i].name);
 		free(points->v[i].symbol);
 		free(points->v[i].module);
+		free(points->v[i].exits);
+		free(points->v[i].leads);
 	}
+	if (points->reader)
+		dp_exit_reader_close(points->reader);
+	free(points->reader);
 	free(points->v);
 	*points = (struct dp_points){ 0 };
 }

@@ -138,6 +138,15 @@ static double real_time(const struct dp_records *r, u64 ticks)
 	return r->last.real - (double)(s64)(r->last.ticks - ticks) * rate;
 }
 
+u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to)
+{
+	const struct dp_records *r = s->records;
+	double span = (double)(r->last.ticks - r->first.ticks);
+	double rate = span > 0 ? (r->last.real - r->first.real) / span : 0;
+
+	return to > from ? (u64)((double)(to - from) * rate * 1e9 + 0.5) : 0;
+}
+
 static void ask_comm(const struct dp_session *s, struct comm *c)
 {
 	char path[64];

@@ -8,6 +8,41 @@
 
 #define NAMED_MAX 8
 
+static void calls_json(const struct dp_session *s, size_t i)
+{
+	struct dp_call_counts n;
+
+	dp_calls_get(s, i, &n);
+	fprintf(s->opt->out,
+		",\"returned\":%llu,\"tail\":%llu,\"abandoned\":%llu,\"inside\":%llu",
+		(unsigned long long)n.returned, (unsigned long long)n.tail,
+		(unsigned long long)n.abandoned, (unsigned long long)n.inside);
+}
+
+/* "97 returned, 1 tail, …": what there is none of is left out, but returns. */
+static void calls_text(FILE *out, const struct dp_call_counts *n)
+{
+	u64 known = n->missed + n->unmet;
+	const struct {
+		unsigned long long n;
+		const char *what;
+	} rest[] = {
+		{ n->tail, "tail" },
+		{ n->abandoned, "abandoned" },
+		{ n->inside, "still inside" },
+		{ n->unmet, "not followed for their condition" },
+		{ n->damaged, "damaged" },
+		{ n->lost > 0 ? (u64)n->lost : 0, "cut off" },
+		{ n->unseen > known ? n->unseen - known : 0, "entered before" },
+	};
+	size_t i;
+
+	fprintf(out, "%llu returned", (unsigned long long)n->returned);
+	for (i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
+		if (rest[i].n)
+			fprintf(out, ", %llu %s", rest[i].n, rest[i].what);
+}
+
 static void count_json(const struct dp_session *s, size_t i)
 {
 	const struct dp_point *p = &s->points.v[i];
@@ -24,6 +59,8 @@ static void count_json(const struct dp_session *s, size_t i)
 			(unsigned long long)dp_engine_missed(s->engine,
 							     s->probes[i]),
 			dp_engine_mode(s->engine, s->probes[i]));
+		if (p->spec->kind == DP_SPEC_RETURN)
+			calls_json(s, i);
 	}
 	fputs("}\n", out);
 }
@@ -31,6 +68,7 @@ static void count_json(const struct dp_session *s, size_t i)
 static void count_text(const struct dp_session *s, size_t i)
 {
 	const struct dp_point *p = &s->points.v[i];
+	struct dp_call_counts n;
 
 	if (p->refused)
 		return;
@@ -42,6 +80,11 @@ static void count_text(const struct dp_session *s, size_t i)
 		fprintf(s->opt->out, "  0x%llx  %s",
 			(unsigned long long)p->addr,
 			dp_engine_reason(s->engine, s->probes[i]));
+	if (s->opt->verbose && p->spec->kind == DP_SPEC_RETURN) {
+		dp_calls_get(s, i, &n);
+		fputs("  ", s->opt->out);
+		calls_text(s->opt->out, &n);
+	}
 	putc('\n', s->opt->out);
 }
 
@@ -166,12 +209,14 @@ static void tell_records(unsigned long long n, const char *what)
 /* The rest of the account: what programs made of hits and records. */
 static void tell_tallies(const struct dp_session *s)
 {
-	static const char *const words[] = {
+	static const char *const words[DP_TALLY_NR] = {
 		[DP_TALLY_PASSED] = "let pass",
 		[DP_TALLY_DISABLED] = "after the probe's end",
 		[DP_TALLY_CONTEXT] = "missed for want of a context",
 		[DP_TALLY_LOST] = " lost",
 		[DP_TALLY_DISCARDED] = " discarded",
+		[DP_TALLY_VISITS] =
+			"missed for want of a free instance (maxactive)",
 	};
 	unsigned long long n;
 	size_t i;
@@ -184,7 +229,7 @@ static void tell_tallies(const struct dp_session *s)
 						     (enum dp_tally)t);
 		if (n && (t == DP_TALLY_LOST || t == DP_TALLY_DISCARDED))
 			tell_records(n, words[t]);
-		else if (n)
+		else if (n && words[t])
 			fprintf(stderr, ", %llu %s", n, words[t]);
 	}
 	n = dp_engine_strays(s->engine);
@@ -220,6 +265,7 @@ void dp_report_summary(const struct dp_session *s)
 {
 	size_t sites = dp_engine_sites(s->engine);
 	size_t jumps = dp_engine_jumps(s->engine), probes = 0, i;
+	struct dp_call_counts n;
 
 	for (i = 0; i < s->points.n; i++)
 		probes += !s->points.v[i].refused;
@@ -229,6 +275,10 @@ void dp_report_summary(const struct dp_session *s)
 		sites - jumps, jumps);
 	tell_hits(s);
 	tell_tallies(s);
+	if (dp_calls_total(s, &n)) {
+		fputs("; calls: ", stderr);
+		calls_text(stderr, &n);
+	}
 	fputs("; ", stderr);
 	tell_ending(s);
 	putc('\n', stderr);

@@ -155,6 +155,7 @@ void dp_session_close(struct dp_session *s)
 
 	dp_process_close(s->proc);
 	dp_records_close(s);
+	dp_calls_free(s);
 	dp_modules_close(s->mods);
 	dp_engine_destroy(s->engine);
 	dp_points_free(&s->points);

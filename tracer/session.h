@@ -20,6 +20,7 @@ enum dp_ending {
 
 struct dp_session;
 struct dp_records;
+struct dp_calls;
 
 /**
  * struct dp_session_kind - what a verb does with its probes
@@ -60,6 +61,7 @@ struct dp_session {
 	u32 *programs;
 	size_t *point_of;
 	struct dp_records *records;
+	struct dp_calls *calls;
 	void *own;
 	u64 written;
 	enum dp_ending ending;
@@ -117,6 +119,40 @@ struct dp_stamp {
 void dp_record_stamp(const struct dp_session *s,
 		     const struct dp_record_copy *record,
 		     struct dp_stamp *stamp);
+
+/** dp_record_ns() - the time between two stamps, in ns */
+u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to);
+
+/* calls.c: the account of functions that are followed */
+/**
+ * struct dp_call_counts - what became of the calls of one function
+ * @entered: in all
+ * @inside: neither ended nor left otherwise, as far as can be seen
+ * @unmet: those for which the condition did not hold
+ * @unseen: returns of calls that were not followed
+ * @lost: entered, and nothing is known of them
+ */
+struct dp_call_counts {
+	u64 entered, returned, tail, abandoned, inside;
+	u64 missed, damaged, unmet, unseen;
+	s64 lost;
+};
+
+/** dp_calls_look() - see which calls are over without having come to an exit, while
+ *  the probes are armed; what was seen before is forgotten */
+void dp_calls_look(struct dp_session *s);
+/** dp_calls_stop() - follow no more of them, and look once more */
+void dp_calls_stop(struct dp_session *s);
+/** dp_calls_close_books() - count those that have not ended; nobody is in the
+ *  agent any more. What was left otherwise makes records. */
+void dp_calls_close_books(struct dp_session *s);
+void dp_calls_get(const struct dp_session *s, size_t point,
+		  struct dp_call_counts *counts);
+/** dp_calls_total() - of all. Return: false if none are followed. */
+bool dp_calls_total(const struct dp_session *s, struct dp_call_counts *total);
+/** dp_calls_complain() - tell of what cannot be */
+void dp_calls_complain(const struct dp_session *s);
+void dp_calls_free(struct dp_session *s);
 
 /* report.c */
 void dp_report_counts(struct dp_session *s);

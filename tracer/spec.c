@@ -468,17 +468,14 @@ static int missing(struct dp_diag *diag, int column, int span, const char *what)
 int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag)
 {
 	static const char *const kinds[] = {
-		[DP_SPEC_RETURN] = "return probes (r:, %return)",
 		[DP_SPEC_JPROBE] = "jprobes (j:)",
 		[DP_SPEC_USDT] = "static tracepoints (usdt:)",
 		[DP_SPEC_HOOK] = "hooks (hook:)",
 	};
-	bool suffix = spec->kind == DP_SPEC_RETURN && spec->offset_col;
 	int start = skip_space(spec->text, 0);
 
-	if (spec->kind != DP_SPEC_PROBE)
-		return missing(diag, suffix ? spec->offset_col : start,
-			       suffix ? 7 : (int)strlen(kind_words[spec->kind]),
+	if (kinds[spec->kind])
+		return missing(diag, start, (int)strlen(kind_words[spec->kind]),
 			       kinds[spec->kind]);
 	if (!strcmp(spec->module, "kernel"))
 		return missing(diag, spec->module_col, 6,

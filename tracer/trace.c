@@ -105,9 +105,52 @@ static void args_text(const struct dp_trace_program *p,
 	fclose(f);
 }
 
-static void record(struct dp_session *s, const struct dp_record_copy *r)
+/* The record of a call that was followed begins with how it ended. Return:
+ * false if it is too short for that. */
+static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
+{
+	if (r->head.len < sizeof(*leaving))
+		return false;
+	memcpy(leaving, r->data, sizeof(*leaving));
+	r->head.len -= sizeof(*leaving);
+	memmove(r->data, r->data + sizeof(*leaving), r->head.len);
+	return leaving->how <= DP_LEFT_ABANDONED;
+}
+
+/* " = 0x2a <0.000001234>", the time in seconds */
+static void print_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
+{
+	if (l->how == DP_LEFT_RETURN)
+		fprintf(out, " = 0x%llx", (unsigned long long)l->value);
+	else
+		fputs(l->how == DP_LEFT_TAIL ? " = tail" : " = abandoned", out);
+	if (l->how != DP_LEFT_ABANDONED)
+		fprintf(out, " <%llu.%09llu>",
+			(unsigned long long)ns / 1000000000,
+			(unsigned long long)ns % 1000000000);
+}
+
+static void json_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
+{
+	static const char *const words[] = {
+		[DP_LEFT_RETURN] = "return",
+		[DP_LEFT_TAIL] = "tail",
+		[DP_LEFT_ABANDONED] = "abandoned",
+	};
+
+	if (l->how == DP_LEFT_RETURN)
+		fprintf(out, ",\"ret\":\"0x%llx\"",
+			(unsigned long long)l->value);
+	if (l->how != DP_LEFT_ABANDONED)
+		fprintf(out, ",\"latency_ns\":%llu", (unsigned long long)ns);
+	fprintf(out, ",\"exit\":\"%s\"", words[l->how]);
+}
+
+static void print_record(struct dp_session *s, const struct dp_record_copy *r,
+			 const struct dp_leaving *leaving)
 {
 	const struct dp_point *p = &s->points.v[s->point_of[r->head.probe]];
+	u64 ns = leaving ? dp_record_ns(s, leaving->entered, r->head.ticks) : 0;
 	const struct traced *t = s->own;
 	FILE *out = s->opt->out;
 	struct dp_stamp stamp;
@@ -120,13 +163,33 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 		dp_json_stamp(out, &stamp, p->name);
 		fputs(",\"args\":", out);
 		dp_json_string(out, args ? args : "");
-		fputs("}\n", out);
+		if (leaving)
+			json_leaving(out, leaving, ns);
+		putc('}', out);
 	} else {
-		fprintf(out, "%s %u %u %s %s%s%s\n", stamp.time, stamp.pid,
+		fprintf(out, "%s %u %u %s %s%s%s", stamp.time, stamp.pid,
 			stamp.tid, stamp.comm, p->name,
 			args && *args ? " " : "", args ? args : "");
+		if (leaving)
+			print_leaving(out, leaving, ns);
 	}
+	putc('\n', out);
 	free(args);
+}
+
+static void record(struct dp_session *s, const struct dp_record_copy *r)
+{
+	const struct dp_point *p = &s->points.v[s->point_of[r->head.probe]];
+	struct dp_record_copy rest;
+	struct dp_leaving leaving;
+
+	if (p->spec->kind != DP_SPEC_RETURN) {
+		print_record(s, r, NULL);
+		return;
+	}
+	memcpy(&rest, r, offsetof(struct dp_record_copy, data) + r->head.len);
+	if (take_leaving(&rest, &leaving))
+		print_record(s, &rest, &leaving);
 }
 
 static void report(struct dp_session *s)

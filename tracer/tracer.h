@@ -10,7 +10,7 @@
 #include <dprobes/diag.h>
 #include "port_types.h"
 
-/** enum dp_spec_kind - the KIND of a spec; only 'p' can be armed so far */
+/** enum dp_spec_kind - the KIND of a spec; only 'p' and 'r' can be armed so far */
 enum dp_spec_kind {
 	DP_SPEC_PROBE, /* p (default) */
 	DP_SPEC_RETURN, /* r, or func%return */
@@ -73,6 +73,8 @@ bool dp_spec_reserved(const char *module);
 
 struct dp_process;
 struct dp_modules;
+struct dp_exit;
+struct dp_exit_reader;
 
 /**
  * struct dp_point - one address that a spec stands for
@@ -88,17 +90,23 @@ struct dp_point {
 	char *module; /* basename of the module */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */
+	/* of a return probe: where its function is left */
+	struct dp_exit *exits;
+	u64 *leads; /* of each where its jump had better begin, or 0 */
+	size_t nr_exits;
 };
 
 /**
  * struct dp_points - a list of them
  * @skipped: matches of globs that have no address, as IFUNCs whose
  *           implementation the process has not chosen
+ * @reader: of exits; owned
  */
 struct dp_points {
 	struct dp_point *v;
 	size_t n, cap;
 	size_t skipped;
+	struct dp_exit_reader *reader;
 };
 
 /**
@@ -106,7 +114,8 @@ struct dp_points {
  *
  * Checks everything that can be known without touching the process: that the
  * address is text, an instruction boundary, relocatable, no breakpoint, outside
- * restartable sequences. An exact spec fails with words and a caret; matches
+ * restartable sequences; the same of the exits of a function that is to be
+ * followed. An exact spec fails with words and a caret; matches
  * of a glob that cannot be probed are kept with @refused set.
  * Return: 0; -ENOENT, -EINVAL, -EILSEQ, -EBUSY, -EOPNOTSUPP, -ENOMEM.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch: from armed probes to the end of them, for every verb. */
 #include "tracer/session.h"
+#include "tracer/exits.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
@@ -48,15 +49,64 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static size_t read_code(const struct dp_session *s, u64 addr, u8 *code)
+{
+	ssize_t n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX,
+			  (off_t)addr);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+static int add_exit(struct dp_session *s, size_t i, size_t k,
+		    struct dp_diag *diag)
+{
+	const struct dp_exit *exit = &s->points.v[i].exits[k];
+	u64 lead = s->points.v[i].leads[k];
+	u32 way = (exit->kind == DP_EXIT_TAIL ? DP_WAY_TAIL : 0) |
+		  (exit->conditional ? DP_WAY_TAKEN : 0) |
+		  (exit->shared ? DP_WAY_SHARED : 0);
+	const char *why = "out of memory";
+	u8 code[DP_REGION_MAX];
+	size_t n = read_code(s, exit->addr, code);
+	u32 probe;
+	int err = dp_engine_add_exit(s->engine, s->probes[i], way, exit->addr,
+				     code, n, &probe, &why);
+
+	if (err)
+		return dp_diag_set(diag, err,
+				   "%s cannot be probed: its exit at 0x%llx: %s",
+				   s->points.v[i].name,
+				   (unsigned long long)exit->addr, why);
+	dp_ground_allow(&s->grounds, s->engine, probe, exit->addr);
+	if (lead)
+		dp_engine_lead(s->engine, lead, code, read_code(s, lead, code));
+	s->point_of[probe] = i;
+	return 0;
+}
+
+/* Of a function that is followed. */
+static int add_exits(struct dp_session *s, size_t i, struct dp_diag *diag)
+{
+	const struct dp_point *p = &s->points.v[i];
+	int err = dp_engine_follow(s->engine, s->probes[i],
+				   s->kind->record != NULL);
+	size_t k;
+
+	if (err)
+		return dp_diag_set(diag, err, "too many functions to follow");
+	for (k = 0; k < p->nr_exits && !err; k++)
+		err = add_exit(s, i, k, diag);
+	return err;
+}
+
 static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 {
 	struct dp_point *p = &s->points.v[i];
 	const char *why = "out of memory";
 	u8 code[DP_REGION_MAX];
-	ssize_t n = pread(dp_process_mem(s->proc), code, sizeof(code),
-			  (off_t)p->addr);
-	int err = dp_engine_add(s->engine, p->addr, code, n > 0 ? (size_t)n : 0,
-				&s->probes[i], &why);
+	size_t n = read_code(s, p->addr, code);
+	int err = dp_engine_add(s->engine, p->addr, code, n, &s->probes[i],
+				&why);
 
 	if (err && err != -ENOMEM && p->spec->glob) {
 		p->refused = err;
@@ -68,17 +118,24 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 				   p->name, why);
 	dp_ground_allow(&s->grounds, s->engine, s->probes[i], p->addr);
 	s->point_of[s->probes[i]] = i;
+	if (p->spec->kind == DP_SPEC_RETURN)
+		err = add_exits(s, i, diag);
+	if (err)
+		return err;
 	return s->kind->bind ? s->kind->bind(s, i, diag) : 0;
 }
 
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 {
-	size_t i;
+	size_t i, probes = 1;
 	int err = dp_engine_create(&s->engine);
+
+	for (i = 0; i < s->points.n; i++)
+		probes += 1 + s->points.v[i].nr_exits;
 
 	s->probes = calloc(s->points.n + 1, sizeof(*s->probes));
 	s->programs = calloc(s->points.n + 1, sizeof(*s->programs));
-	s->point_of = calloc(s->points.n + 1, sizeof(*s->point_of));
+	s->point_of = calloc(probes, sizeof(*s->point_of));
 	if (err || !s->probes || !s->programs || !s->point_of)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	for (i = 0; i < s->points.n; i++)
@@ -103,7 +160,8 @@ static bool has_thread(void *arg, u32 tid)
 	return dp_process_has_thread(arg, tid);
 }
 
-/* Threads end while their records wait: what those hold is given back. */
+/* Threads end while their records wait: what those hold is given back. And calls end
+ * by longjmp or an exception, which cannot be seen once the process has ended. */
 static void settle(struct dp_session *s, double *last)
 {
 	double t = now();
@@ -111,7 +169,9 @@ static void settle(struct dp_session *s, double *last)
 	if (t - *last < SETTLE_SECONDS)
 		return;
 	*last = t;
-	dp_engine_settle(s->engine, has_thread, s->proc);
+	if (s->records)
+		dp_engine_settle(s->engine, has_thread, s->proc);
+	dp_calls_look(s);
 }
 
 /* Longest wait, in ms: records want to be read, an end wants to be kept. */
@@ -130,8 +190,7 @@ static void watch(struct dp_session *s)
 	double left = SLICE_MS, settled = now();
 
 	for (;;) {
-		if (s->records)
-			settle(s, &settled);
+		settle(s, &settled);
 		if (interrupted) {
 			s->ending = DP_ENDING_INTERRUPT;
 			return;
@@ -203,11 +262,14 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	if (err)
 		return err;
 	watch(s);
+	dp_calls_stop(s);
 	err = dp_process_detach(s->proc, diag);
 	last_records(s, !err);
+	dp_calls_close_books(s);
 	if (s->ending == DP_ENDING_EXEC)
 		status = outcome(s, died_of);
 	s->kind->report(s);
+	dp_calls_complain(s);
 	if (!s->opt->quiet || dp_process_trap_death(s->proc))
 		dp_report_summary(s);
 	if (s->ending != DP_ENDING_EXEC)

@@ -100,12 +100,16 @@ int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 	int err;
 	u32 i;
 
+	/* One that only leads to another is no use as a breakpoint. */
 	for (i = 0; i < sites.n; i++)
-		sites.v[i].wanted = 1;
+		sites.v[i].wanted = sites.v[i].first_probe || sites.v[i].hook ||
+				    sites.v[i].mode == DP_MODE_JUMP;
 	err = jumps_by(e)->arm(target, &sites, bad);
 	if (!err)
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	if (err)
 		dp_view_disarm(&e->view, target, false, NULL);
+	else
+		dp_engine_admit(e, true);
 	return err;
 }

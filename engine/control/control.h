@@ -77,6 +77,18 @@ struct dp_ground {
 void dp_engine_allow_jump(struct dp_engine *engine, u32 probe,
 			  const struct dp_ground *ground);
 
+/**
+ * dp_engine_lead() - have the jump of a probe begin before it
+ * @addr: of an instruction from which on everybody comes to the probe's, whose
+ *        end is DP_JUMP_SIZE bytes behind it
+ * @code: bytes found there; @size: how many
+ *
+ * For the end of a function, behind which others arrive: each of them would be
+ * sent on by a breakpoint. Where it cannot be, nothing changes. Before the layout.
+ */
+void dp_engine_lead(struct dp_engine *engine, u64 addr, const u8 *code,
+		    size_t size);
+
 /** dp_engine_forbid_jump() - a probe shall be a breakpoint, because of @why */
 void dp_engine_forbid_jump(struct dp_engine *engine, u32 probe,
 			   const char *why);
@@ -150,6 +162,74 @@ struct dp_binding {
 /** dp_engine_bind() - have a probe run a program. Before the layout. */
 void dp_engine_bind(struct dp_engine *engine, u32 probe,
 		    const struct dp_binding *binding);
+
+/**
+ * dp_engine_follow() - a probe begins visits: calls of the function it is at the
+ * entry of
+ * @logs: a record is made when one ends: struct dp_leaving, and what the probe's
+ *        program has logged. Then some probe has to be bound to a program.
+ *
+ * Before dp_engine_bind() and the layout. Return: 0; -ENOMEM too many probes.
+ */
+int dp_engine_follow(struct dp_engine *engine, u32 probe, bool logs);
+
+/**
+ * dp_engine_add_exit() - visits end at an instruction
+ * @enter: the probe that begins them
+ * @way: DP_WAY_TAIL, DP_WAY_TAKEN, DP_WAY_SHARED
+ *
+ * At this instruction the stack pointer is what it was at the entry.
+ * Return: as dp_engine_add().
+ */
+int dp_engine_add_exit(struct dp_engine *engine, u32 enter, u32 way, u64 addr,
+		       const u8 *code, size_t size, u32 *probe,
+		       const char **why);
+
+/**
+ * dp_engine_admit() - may visits begin?
+ *
+ * From the end of dp_engine_arm() on they may. It is taken back before the sites
+ * are disarmed: while only some of them are armed a visit could begin and its end
+ * not be seen.
+ */
+void dp_engine_admit(struct dp_engine *engine, bool may);
+
+/** struct dp_account - what became of the calls of a function that were entered */
+struct dp_account {
+	u64 returned, tail, abandoned;
+	u64 missed, damaged;
+};
+
+/** dp_engine_account() - of the probe @enter */
+void dp_engine_account(const struct dp_engine *engine, u32 enter,
+		       struct dp_account *account);
+
+struct dp_record_copy;
+/**
+ * struct dp_visit_copy - a visit that has not ended
+ * @index: its place; @serial: and which one there
+ * @probe: at whose function
+ * @slot: where its return address is; @ret: which one that is, 0: not known
+ */
+struct dp_visit_copy {
+	u32 index, probe;
+	u64 serial, slot, ret;
+};
+
+/** dp_engine_visits() - those that are in the table; safe while the target runs.
+ *  Return: how many. */
+size_t dp_engine_visits(const struct dp_engine *engine,
+			void (*take)(void *arg,
+				     const struct dp_visit_copy *visit),
+			void *arg);
+/** dp_engine_visits_still() - has it not ended since? */
+bool dp_engine_visits_still(const struct dp_engine *engine,
+			    const struct dp_visit_copy *visit);
+/** dp_engine_visit_record() - the record of a visit that is found to be over:
+ *  DP_LEFT_ABANDONED, now */
+void dp_engine_visit_record(const struct dp_engine *engine,
+			    const struct dp_visit_copy *visit,
+			    struct dp_record_copy *record);
 
 /** dp_engine_set_tid_offset() - how far behind a thread's pointer its id is;
  *  where that is not known, the kernel is asked. Before the build. */
@@ -287,7 +367,7 @@ u64 dp_engine_tally(const struct dp_engine *engine, u32 probe,
 /** struct dp_record_copy - a record, out of the target's reach */
 struct dp_record_copy {
 	struct dp_record head;
-	u8 data[DP_VM_LOG];
+	u8 data[sizeof(struct dp_leaving) + DP_VM_LOG];
 };
 
 /**

@@ -34,7 +34,8 @@ struct dp_site {
 	s64 hook;
 	u32 pool;
 	u32 first_probe, last_probe;
-	bool records; /* a probe here runs a program */
+	bool records; /* a probe here runs a program before the instruction */
+	bool visits; /* one begins or ends here */
 	bool watched; /* the hooked call is made where it stands */
 	bool planned, x87, marked, was_jump; /* see live.c */
 	bool stray; /* code that can go at any time: see gone.c */
@@ -54,6 +55,8 @@ struct dp_probe {
 	struct dp_binding binding;
 	struct dp_handlers handlers;
 	bool enabled, linked;
+	u8 kind; /* DP_KIND_PLAIN, _ENTER, _EXIT */
+	u32 group, way;
 	u64 hits, since; /* so far; and its site's, then */
 };
 
@@ -72,6 +75,12 @@ struct dp_reader {
 	u64 torn;
 };
 
+/* The table of visits. The geometry is the engine's own, as that of the rings. */
+struct dp_visits {
+	u32 line_off, lines, visit_off, visit_stride;
+	u32 entries; /* probes that begin them */
+};
+
 struct dp_engine {
 	struct dp_site *sites;
 	u32 nr_sites, cap_sites;
@@ -84,6 +93,7 @@ struct dp_engine {
 	struct dp_program *programs;
 	u32 nr_programs, cap_programs;
 	struct dp_reader reader;
+	struct dp_visits visits;
 	u32 tid_offset;
 	enum dp_arming arming;
 	struct dp_rseq rseq;
@@ -185,7 +195,13 @@ int dp_landings_place(struct dp_engine *e, const struct dp_hole *holes,
 		      size_t n);
 
 /* program.c */
+/** dp_programs_longest() - bytes of the longest record of any */
+u32 dp_programs_longest(const struct dp_engine *engine);
 void dp_programs_free(struct dp_engine *engine);
+
+/* visit.c */
+/** dp_visits_measure() - lines of the table, and bytes a visit */
+void dp_visits_measure(const struct dp_engine *engine, u32 *lines, u32 *stride);
 
 /* tables.c: where everything in the arena is; the same sum for the layout and
  * for the plan */

@@ -57,6 +57,20 @@ void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
 	s->size = s->region.len;
 }
 
+void dp_engine_lead(struct dp_engine *e, u64 addr, const u8 *code, size_t size)
+{
+	struct dp_region region;
+	struct dp_site *s;
+	const char *why;
+
+	if (dp_engine_find(e, addr) ||
+	    dp_region_decode(code, size, DP_JUMP_SIZE, &region, &why) ||
+	    region.returns || dp_site_take(e, addr, code, size, &s, &why))
+		return;
+	s->region = region;
+	s->size = region.len;
+}
+
 /* The instruction of a region that begins at @addr, or -1. */
 static int insn_at(const struct dp_site *s, u64 addr)
 {
@@ -190,8 +204,9 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
-	return e->rseq_usable && !s->records && s->hook < 0 &&
-	       (e->max_sites || s->first_probe == s->last_probe);
+	return e->rseq_usable && !s->records && !s->visits && s->hook < 0 &&
+	       (e->max_sites ||
+		(s->first_probe && s->first_probe == s->last_probe));
 }
 
 static void fill_jump(struct dp_site_entry *entry, const struct dp_site *s,

@@ -229,7 +229,10 @@ void dp_hash_enter(struct dp_arena *arena, u64 addr, u32 index)
 static void fill_binding(struct dp_probe_entry *entry,
 			 struct dp_probe_state *state, const struct dp_probe *p)
 {
-	entry->enabled = 1;
+	entry->enabled = p->kind != DP_KIND_ENTER; /* see dp_engine_admit() */
+	entry->kind = p->kind;
+	entry->group = p->group;
+	entry->way = p->way;
 	if (!p->bound)
 		return;
 	entry->program = p->binding.program + 1;
@@ -291,6 +294,16 @@ static void open_reader(struct dp_engine *e)
 					.slot_size = c->slot_size,
 					.slot_mask = c->slot_mask,
 					.rings = e->shards };
+}
+
+static void note_visits(struct dp_engine *e)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+
+	e->visits.line_off = c->line_off;
+	e->visits.lines = e->visits.entries ? c->line_mask + 1 : 0;
+	e->visits.visit_off = c->visit_off;
+	e->visits.visit_stride = c->visit_stride;
 }
 
 static void enter_site(struct dp_arena *arena,
@@ -391,6 +404,7 @@ int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)
 		fill_probes(e, rank);
 		fill_programs(e);
 		open_reader(e);
+		note_visits(e);
 		arena->control.magic = DP_LAYOUT_MAGIC;
 		__atomic_store_n(&arena->control.nr_sites, e->nr_sites,
 				 __ATOMIC_RELEASE);

@@ -66,12 +66,24 @@ void dp_engine_bind(struct dp_engine *e, u32 probe,
 {
 	e->probes[probe].bound = true;
 	e->probes[probe].binding = *binding;
-	e->sites[e->probes[probe].site].records = true;
+	/* What a visit begins with has its record later. */
+	if (e->probes[probe].kind != DP_KIND_ENTER)
+		e->sites[e->probes[probe].site].records = true;
 }
 
 void dp_engine_set_tid_offset(struct dp_engine *e, u32 offset)
 {
 	e->tid_offset = offset;
+}
+
+u32 dp_programs_longest(const struct dp_engine *e)
+{
+	u32 longest = 0, i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		if (e->programs[i].spec.logmax > longest)
+			longest = e->programs[i].spec.logmax;
+	return longest;
 }
 
 void dp_programs_free(struct dp_engine *e)

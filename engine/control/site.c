@@ -124,6 +124,8 @@ void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
 {
 	e->probes[probe].next = 0;
 	e->probes[probe].bound = false;
+	e->probes[probe].kind = DP_KIND_PLAIN;
+	e->probes[probe].group = e->probes[probe].way = 0;
 	e->probes[probe].site = (u32)(site - e->sites);
 	if (site->last_probe)
 		e->probes[site->last_probe - 1].next = probe + 1;
@@ -275,10 +277,12 @@ u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
 }
 
 /* Counting has no way to miss: it needs no memory, no lock and no free instance,
- * and it cannot recurse. A program needs a context. */
+ * and it cannot recurse. A program needs a context, a call that is followed a
+ * visit. */
 u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
 {
-	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT);
+	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT) +
+	       dp_engine_tally(e, probe, DP_TALLY_VISITS);
 }
 
 u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)

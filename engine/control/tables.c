@@ -2,7 +2,8 @@
 /*
  * tables: what stands where in the arena.
  *
- * Contexts and rings are there only where a probe runs a program.
+ * Contexts and rings are there only where a probe runs a program, the table of
+ * visits where one begins them.
  */
 #include "engine/control/internal.h"
 
@@ -27,12 +28,22 @@ static u32 power_above(u32 n)
 
 static u32 longest_record(const struct dp_engine *e)
 {
-	u32 longest = 0, i;
+	return dp_programs_longest(e) +
+	       (e->visits.entries ? (u32)sizeof(struct dp_leaving) : 0);
+}
 
-	for (i = 0; i < e->nr_programs; i++)
-		if (e->programs[i].spec.logmax > longest)
-			longest = e->programs[i].spec.logmax;
-	return longest;
+static void lay_out_visits(const struct dp_engine *e,
+			   struct dp_arena_control *c, u64 *offset)
+{
+	u32 lines, stride;
+
+	if (!e->visits.entries)
+		return;
+	dp_visits_measure(e, &lines, &stride);
+	c->line_mask = lines - 1;
+	c->line_off = take(offset, lines * sizeof(struct dp_visit_line), LINE);
+	c->visit_stride = stride;
+	c->visit_off = take(offset, (u64)lines * DP_VISIT_WAYS * stride, LINE);
 }
 
 static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
@@ -112,5 +123,6 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 	if (e->max_sites)
 		c->owner_off = take(&offset, DP_STACKS * sizeof(u32), LINE);
 	lay_out_programs(e, c, &offset);
+	lay_out_visits(e, c, &offset);
 	return (offset + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
 }

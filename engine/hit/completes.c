@@ -9,24 +9,18 @@
 #include "engine/hit/hit.h"
 #include "port_hit.h"
 
-#define WORD 8
 #define CANONICAL_BITS 47
-
-static bool is_known(const struct dp_hit *hit, u64 addr)
-{
-	return addr >= hit->low && addr + WORD <= hit->high;
-}
 
 static bool can_push(const struct dp_hit *hit)
 {
-	u64 addr = hit->regs->rsp - WORD;
+	u64 addr = hit->regs->rsp - DP_WORD;
 
-	return is_known(hit, addr) || dp_port_writable(addr, WORD);
+	return dp_hit_knows(hit, addr) || dp_port_writable(addr, DP_WORD);
 }
 
 static bool can_read(u64 addr, u64 *value)
 {
-	return dp_port_read(value, addr, WORD) == WORD;
+	return dp_port_read(value, addr, DP_WORD) == DP_WORD;
 }
 
 static bool is_address(u64 value)
@@ -92,7 +86,7 @@ enum dp_completes dp_completes(const struct dp_site_entry *site,
 	case DP_FAULTS_PUSH:
 		return can_push(hit) ? DP_COMPLETES : DP_COMPLETES_PERHAPS;
 	case DP_FAULTS_POP:
-		return is_known(hit, hit->regs->rsp) ||
+		return dp_hit_knows(hit, hit->regs->rsp) ||
 				       can_read(hit->regs->rsp, &value) ?
 			       DP_COMPLETES :
 			       DP_COMPLETES_PERHAPS;

@@ -17,7 +17,7 @@ static struct dp_context *contexts(void)
 
 struct dp_context *dp_context_claim(void)
 {
-	u32 n = dp_arena.control.nr_contexts, from = dp_port_cpu() * APART, i;
+	u32 n = dp_arena.control.nr_contexts, from = dp_hit_cpu() * APART, i;
 
 	for (i = 0; i < n; i++) {
 		struct dp_context *ctx = &contexts()[(from + i) % n];

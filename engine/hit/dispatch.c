@@ -3,10 +3,10 @@
 #include "engine/hit/hit.h"
 #include "port_hit.h"
 
-static void count(u32 probe)
+void dp_hit_count(u32 probe)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	u64 nr = (dp_port_cpu() & c->shard_mask) + c->shard_mask + 1;
+	u64 nr = (dp_hit_cpu() & c->shard_mask) + c->shard_mask + 1;
 	u64 shard = nr * c->shard_stride;
 	u64 *hits = dp_at(c->counter_off + shard);
 
@@ -14,6 +14,22 @@ static void count(u32 probe)
 	 * shard exact, and it is this CPU's own line nearly always. Detours
 	 * count without a lock, so theirs are others. */
 	__atomic_fetch_add(&hits[probe], 1, __ATOMIC_RELAXED);
+}
+
+/* Return: true if there is a program still to be run. */
+static bool begin(const struct dp_probe_entry *p, u32 probe,
+		  const struct dp_site_entry *site, const struct dp_hit *hit)
+{
+	if (p->kind == DP_KIND_EXIT) {
+		dp_visit_end(probe, site, hit);
+		return false;
+	}
+	dp_hit_count(probe);
+	if (p->kind == DP_KIND_ENTER)
+		dp_visit_abandon(probe, hit);
+	if (p->kind == DP_KIND_ENTER && !p->program)
+		dp_visit_begin(probe, hit, NULL, 0);
+	return p->program;
 }
 
 bool dp_dispatch_site(const struct dp_site_entry *site,
@@ -26,10 +42,7 @@ bool dp_dispatch_site(const struct dp_site_entry *site,
 	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
 		const struct dp_probe_entry *probe = dp_probe(i - 1);
 
-		if (!probe->enabled)
-			continue;
-		count(i - 1);
-		if (!probe->program)
+		if (!probe->enabled || !begin(probe, i - 1, site, hit))
 			continue;
 		if (!serial)
 			serial = dp_port_ticks();

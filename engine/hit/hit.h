@@ -76,6 +76,13 @@ struct dp_hit {
 #define DP_ALT_UNKNOWN (~0ull)
 
 #define DP_RED_ZONE 128
+#define DP_WORD 8
+
+/** dp_hit_knows() - is the word at @addr there for certain? */
+static inline bool dp_hit_knows(const struct dp_hit *hit, u64 addr)
+{
+	return addr >= hit->low && addr + DP_WORD <= hit->high;
+}
 
 /* Something has just been written below the red zone, so that the page of the
  * stack pointer is there if that was on the same one. */
@@ -131,6 +138,9 @@ void dp_hook_take_actions(void);
 bool dp_dispatch_site(const struct dp_site_entry *site,
 		      const struct dp_hit *hit);
 
+/** dp_hit_count() - count a hit of a probe */
+void dp_hit_count(u32 probe);
+
 /**
  * dp_program_run() - run the program of a probe
  * Return: true if its record waits for the original instruction.
@@ -155,6 +165,14 @@ enum dp_completes {
 enum dp_completes dp_completes(const struct dp_site_entry *site,
 			       const struct dp_hit *hit);
 
+/** dp_log_put() - hand a record to the reader, or count it lost
+ *  @parts: what it consists of, @head->len bytes; only @head->cpu is filled in */
+struct dp_log_part {
+	const void *bytes;
+	u64 len;
+};
+void dp_log_put(struct dp_record *head, const struct dp_log_part *parts,
+		u32 nr);
 /** dp_log_commit() - hand a context's record to the reader, or count it lost */
 void dp_log_commit(struct dp_context *ctx);
 /** dp_log_discard() - count its record as discarded, and its execution as none */
@@ -166,6 +184,23 @@ void dp_pending_complete(const struct dp_site_entry *site);
  *  where @hit says, will not come back to */
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit);
 
+/* visit.c: calls of functions whose exits are probed */
+/** dp_visit_abandon() - a function is entered: if a visit is where this one will
+ *  be, that was left otherwise */
+void dp_visit_abandon(u32 probe, const struct dp_hit *hit);
+/** dp_visit_begin() - the call is followed from now on, if there is room
+ *  @log: what the exit's record shall have, @len bytes */
+void dp_visit_begin(u32 probe, const struct dp_hit *hit, const void *log,
+		    u32 len);
+/** dp_visit_end() - a function is about to be left by the instruction of @site */
+void dp_visit_end(u32 probe, const struct dp_site_entry *site,
+		  const struct dp_hit *hit);
+
+/** dp_branch_taken() - will a conditional branch be taken? */
+bool dp_branch_taken(const struct dp_site_entry *site, u64 flags, u64 cx);
+
+/** dp_hit_cpu() - where this thread is, or was a moment ago */
+u32 dp_hit_cpu(void);
 /** dp_hit_tid() - thread id, in the target's namespace */
 u32 dp_hit_tid(void);
 

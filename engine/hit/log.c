@@ -48,14 +48,13 @@ static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
 	}
 }
 
-static void fill(struct dp_record *r, const struct dp_context *ctx, u32 cpu)
+static void fill(struct dp_record *r, const struct dp_context *ctx)
 {
 	const struct dp_vm *vm = &ctx->vm;
 
 	r->ticks = ctx->ticks;
 	r->probe = ctx->probe;
 	r->tid = ctx->tid;
-	r->cpu = cpu;
 	r->major = vm->major;
 	r->minor = vm->minor;
 	r->exception = vm->end == DP_VM_EXCEPTION ? vm->exception : 0;
@@ -65,13 +64,23 @@ static void fill(struct dp_record *r, const struct dp_context *ctx, u32 cpu)
 	r->pad = 0;
 	r->parm[0] = vm->parm[0];
 	r->parm[1] = vm->parm[1];
-	dp_bytes_copy(r + 1, vm->log, vm->lp);
 }
 
-void dp_log_commit(struct dp_context *ctx)
+static void write(struct dp_record *to, const struct dp_record *head,
+		  const struct dp_log_part *parts, u32 nr)
+{
+	u8 *data = (u8 *)(to + 1);
+	u32 i;
+
+	*to = *head;
+	for (i = 0; i < nr; data += parts[i++].len)
+		dp_bytes_copy(data, parts[i].bytes, parts[i].len);
+}
+
+void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	u32 cpu = dp_port_cpu();
+	u32 cpu = dp_hit_cpu();
 	struct dp_ring *ring = dp_at(c->ring_off + (u64)(cpu & c->shard_mask) *
 							   c->ring_stride);
 	struct dp_slot *slot;
@@ -79,14 +88,24 @@ void dp_log_commit(struct dp_context *ctx)
 
 	slot = take_slot(ring, &number);
 	if (!slot) {
-		dp_tally(ctx->probe, DP_TALLY_LOST);
+		dp_tally(head->probe, DP_TALLY_LOST);
 	} else {
-		fill(&slot->record, ctx, cpu);
+		head->cpu = cpu;
+		write(&slot->record, head, parts, nr);
 		/* A full barrier: this thread's next record is stamped when
 		 * this one can be seen. */
 		__atomic_exchange_n(&slot->turn, round_of(number) + 1,
 				    __ATOMIC_SEQ_CST);
 	}
+}
+
+void dp_log_commit(struct dp_context *ctx)
+{
+	struct dp_log_part part = { ctx->vm.log, ctx->vm.lp };
+	struct dp_record head;
+
+	fill(&head, ctx);
+	dp_log_put(&head, &part, 1);
 }
 
 void dp_log_discard(struct dp_context *ctx)

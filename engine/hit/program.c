@@ -6,6 +6,9 @@
  *                                    instruction will complete ─► commit, free
  *                                    will not ─────────────────► discard, free
  *                                    perhaps ─► pending, until it has
+ *
+ * At the entry of a function whose calls are followed what was logged waits in
+ * the visit.
  */
 #include "engine/hit/hit.h"
 #include "port_hit.h"
@@ -126,6 +129,15 @@ static void run(void *arg)
 	prepare(&ctx->vm, ctx->probe, hit);
 	dp_vm_run(&ctx->vm);
 	obey(ctx->probe, ctx->vm.end);
+	if (dp_probe(ctx->probe)->kind == DP_KIND_ENTER) {
+		ctx->waits = 0;
+		if (ctx->vm.end != DP_VM_ABORT)
+			dp_visit_begin(ctx->probe, hit, ctx->vm.log,
+				       ctx->vm.lp);
+		else
+			dp_tally(ctx->probe, DP_TALLY_UNMET);
+		return;
+	}
 	ctx->waits = has_record(&ctx->vm) &&
 		     settle(ctx, &sites[ctx->site], hit);
 }

@@ -21,7 +21,7 @@ static bool is_prefix(u8 byte)
 }
 
 /* loopne, loope, loop, jrcxz: opcodes e0 to e3; the prefix 67 takes ecx. */
-static bool loop(const struct dp_site_entry *s, struct dp_regs *r)
+static bool loop(const struct dp_site_entry *s, u64 flags, u64 *counter)
 {
 	bool narrow = false;
 	u64 cx;
@@ -30,14 +30,21 @@ static bool loop(const struct dp_site_entry *s, struct dp_regs *r)
 	for (; i < sizeof(s->orig) - 1 && is_prefix(s->orig[i]); i++)
 		narrow |= s->orig[i] == 0x67;
 	if (s->orig[i] == 0xe3)
-		return narrow ? !(u32)r->cx : !r->cx;
-	cx = narrow ? (u32)(r->cx - 1) : r->cx - 1;
-	r->cx = cx;
+		return narrow ? !(u32)*counter : !*counter;
+	cx = narrow ? (u32)(*counter - 1) : *counter - 1;
+	*counter = cx;
 	if (s->orig[i] == 0xe0)
-		return cx && !(r->flags & DP_ZF);
+		return cx && !(flags & DP_ZF);
 	if (s->orig[i] == 0xe1)
-		return cx && r->flags & DP_ZF;
+		return cx && flags & DP_ZF;
 	return cx;
+}
+
+bool dp_branch_taken(const struct dp_site_entry *s, u64 flags, u64 cx)
+{
+	if (s->class == DP_INSN_JCC)
+		return dp_condition(s->cc, flags);
+	return s->class != DP_INSN_LOOP || loop(s, flags, &cx);
 }
 
 static bool operand(const struct dp_site_entry *s, struct dp_regs *r, u64 *to)
@@ -106,7 +113,7 @@ bool dp_simulate(const struct dp_site_entry *s, struct dp_regs *r)
 		r->ip = dp_condition(s->cc, r->flags) ? s->target : next;
 		return true;
 	case DP_INSN_LOOP:
-		r->ip = loop(s, r) ? s->target : next;
+		r->ip = loop(s, r->flags, &r->cx) ? s->target : next;
 		return true;
 	case DP_INSN_CALL:
 		if (!push(r, next))

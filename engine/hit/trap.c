@@ -157,6 +157,21 @@ u32 dp_hit_tid(void)
 	return tid;
 }
 
+/* As the kernel keeps it in the thread's struct rseq, which is quicker to read than
+ * a segment's limit, where every thread has one. */
+u32 dp_hit_cpu(void)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u32 cpu;
+
+	if (!c->counts_alone)
+		return dp_port_cpu();
+	__asm__ volatile("movl %%fs:(%1), %0"
+			 : "=r"(cpu)
+			 : "r"((s64)c->rseq_offset));
+	return cpu;
+}
+
 static bool deals_with(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	if (!dp_arena.control.resident)

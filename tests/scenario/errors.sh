@@ -124,7 +124,7 @@ is "an IFUNC means its implementation" "$(awk 'NR > 1 { printf "%s ", $1 }' "$di
 
 # Specs
 refuses "malformed spec" 2 'an offset is a number' '            ^' stat 'libc.so.6:f+zz' "${touch_it[@]}"
-refuses "return probes" 2 'return probes \(r:, %return\) are not there yet' '^' stat r:main "${touch_it[@]}"
+refuses "a return probe inside a function" 2 'a return probe has no offset' '             ^~' stat r:libc.so.6:f+1 "${touch_it[@]}"
 refuses "arguments of a count" 2 'arguments .* are for dprobes trace' ' ^~~' stat 'f(a)' "${touch_it[@]}"
 refuses "a value that is none" 2 'a value is arg0 to arg5 or a register' '  ^~' trace 'f(di)' "${touch_it[@]}"
 refuses "a type that is none" 2 'a type is u8 to u64' '       ^~~' trace 'f(arg0:u12)' "${touch_it[@]}"

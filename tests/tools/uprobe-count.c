@@ -2,12 +2,13 @@
 /*
  * uprobe-count: what the kernel's own uprobes count, as an oracle.
  *
- * uprobe-count -o OUT FILE:OFFSET... -- CMD ARGS. The events are opened on a
+ * uprobe-count -o OUT FILE:OFFSET[%return]... -- CMD ARGS. The events are opened on a
  * child that waits, follow its threads but not its child processes, and start
  * at its exec. Prints "COUNT FILE:OFFSET" lines; exits as CMD does.
  */
 #include "bench/pmu.h"
 #include "tests/tools/held.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,12 +17,14 @@
 static int open_event(int type, char *spec, pid_t pid)
 {
 	char *colon = strrchr(spec, ':');
+	bool returns = strstr(spec, "%return") != NULL;
 	int fd;
 
 	if (!colon)
 		return -1;
 	*colon = '\0';
-	fd = held_probe(type, 0, spec, strtoull(colon + 1, NULL, 0), pid);
+	/* As the device's format/retprobe says. */
+	fd = held_probe(type, returns, spec, strtoull(colon + 1, NULL, 0), pid);
 	*colon = ':';
 	return fd;
 }

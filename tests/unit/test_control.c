@@ -300,6 +300,92 @@ static void distrusts_arenas(void **state)
 	free(file);
 }
 
+static struct dp_visit_copy seen[4];
+static u32 nr_seen;
+
+static void see(void *arg, const struct dp_visit_copy *visit)
+{
+	assert_true(nr_seen < 4);
+	seen[nr_seen++] = *visit;
+}
+
+/* A visit as the hit half leaves it. */
+static struct dp_visit *put_visit(struct dp_arena *arena, u32 place, u64 key)
+{
+	const struct dp_arena_control *c = &arena->control;
+	struct dp_visit_line *lines =
+		(void *)((char *)arena + c->line_off);
+
+	lines[place / DP_VISIT_WAYS].key[place % DP_VISIT_WAYS] = key;
+	return (void *)((char *)arena + c->visit_off +
+			(u64)place * c->visit_stride);
+}
+
+/* Calls that are followed: what the hit half is told, and what is read of it. */
+static void accounts_for_calls(void **state)
+{
+	const u64 slot = 0x7ffff7ab8;
+	struct dp_record_copy record;
+	const struct dp_probe_entry *probes;
+	struct dp_account account;
+	struct dp_arena *arena;
+	struct dp_engine *e;
+	struct dp_visit *v;
+	struct bytes b;
+	void *file;
+	u32 enter, exit;
+
+	assert_int_equal(dp_engine_create(&e), 0);
+	assert_int_equal(add(e, LEA, &enter), 0);
+	assert_int_equal(add(e, PUSH, &enter), 0);
+	assert_int_equal(dp_engine_follow(e, enter, false), 0);
+	assert_int_equal(dp_engine_add_exit(e, enter, DP_WAY_SHARED, TEXT + RET,
+					    program + RET,
+					    sizeof(program) - RET, &exit, NULL),
+			 0);
+	assert_int_equal(build(e, &file), 0);
+	arena = dp_engine_arena(e);
+	probes = (void *)((char *)arena + arena->control.probe_off);
+	assert_int_equal(probes[0].kind, DP_KIND_PLAIN);
+	assert_int_equal(probes[enter].kind, DP_KIND_ENTER);
+	assert_int_equal(probes[exit].kind, DP_KIND_EXIT);
+	assert_int_equal(probes[exit].group, enter);
+	assert_int_equal(probes[exit].way, DP_WAY_SHARED);
+	assert_true(probes[0].enabled && probes[exit].enabled);
+	assert_false(probes[enter].enabled);
+	reset(&b);
+	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
+	assert_true(probes[enter].enabled);
+	dp_engine_admit(e, false);
+	assert_false(probes[enter].enabled);
+
+	v = put_visit(arena, 9, dp_visit_key(enter, slot));
+	*v = (struct dp_visit){ .slot = slot, .ret = 77, .serial = 5,
+				.tid = 6, .len = 0xffffffff };
+	put_visit(arena, 11, dp_visit_key(exit, slot));
+	put_visit(arena, 12, ~0ull);
+	nr_seen = 0;
+	assert_int_equal(dp_engine_visits(e, see, NULL), 1);
+	assert_int_equal(seen[0].index, 9);
+	assert_int_equal(seen[0].probe, enter);
+	assert_int_equal(seen[0].slot, slot);
+	assert_int_equal(seen[0].ret, 77);
+	assert_true(dp_engine_visits_still(e, seen));
+	dp_engine_visit_record(e, seen, &record);
+	assert_int_equal(record.head.len, sizeof(struct dp_leaving));
+	assert_int_equal(record.head.probe, enter);
+	v->serial++;
+	assert_false(dp_engine_visits_still(e, seen));
+	v->slot = 0; /* not complete */
+	dp_engine_visits(e, see, NULL);
+	assert_int_equal(seen[1].ret, 0);
+	dp_engine_account(e, enter, &account);
+	assert_int_equal(account.returned + account.tail + account.abandoned,
+			 0);
+	dp_engine_destroy(e);
+	free(file);
+}
+
 static int whole_run(void)
 {
 	struct dp_engine *e = NULL;
@@ -335,6 +421,7 @@ int main(void)
 		cmocka_unit_test(finishes_half_written_jumps),
 		cmocka_unit_test(leaves_foreign_bytes),
 		cmocka_unit_test(distrusts_arenas),
+		cmocka_unit_test(accounts_for_calls),
 		cmocka_unit_test(survives_every_failed_allocation),
 	};
 

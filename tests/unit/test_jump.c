@@ -1372,6 +1372,77 @@ static void minds_returns(void **state)
 	}
 }
 
+/* add $8, %rsp; ret: the jump begins at the add, which nobody probes. */
+static void begin_lead(struct world *w, enum dp_arming arming)
+{
+	begin(w, HIGH, arming);
+	hex("4883c408c3", w->t.orig + 10);
+	assert_int_equal(add(w, 14, true), 0);
+	dp_engine_lead(w->e, HIGH + 10, w->t.orig + 10, SLOT);
+}
+
+static void begins_before_a_probe(void **state)
+{
+	u32 arming;
+
+	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_QUIESCE; arming++) {
+		struct world w;
+
+		begin_lead(&w, arming);
+		assert_int_equal(build(&w), 0);
+		assert_int_equal(dp_engine_sites(w.e), 1);
+		assert_string_equal(dp_engine_mode(w.e, w.probe[0]), "jump");
+		assert_int_equal(site_of(&w, 10)->patch_len, DP_JUMP_SIZE);
+		assert_int_equal(site_of(&w, 10)->first_probe, 0);
+		assert_int_equal(site_of(&w, 14)->patch_len, 0);
+		assert_int_equal(dp_engine_arm(w.e, &w.t.target, NULL), 0);
+		assert_int_equal(w.t.now[10], JUMP);
+		/* Nothing behind it has changed. */
+		assert_memory_equal(w.t.now + 15, w.t.orig + 15, SIZE - 15);
+		assert_int_equal(dp_view_disarm(&w.view, &w.t.target, false,
+						NULL),
+				 0);
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		end(&w);
+	}
+}
+
+/* Where the jump cannot be, only the probe is a breakpoint. */
+static void begins_nowhere_else(void **state)
+{
+	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false, false };
+	struct world w;
+
+	begin_lead(&w, DP_ARM_INTERIOR);
+	assert_int_equal(build_in(&w, &hole, 1), 0);
+	assert_string_equal(dp_engine_mode(w.e, w.probe[0]), "trap");
+	assert_int_equal(dp_engine_arm(w.e, &w.t.target, NULL), 0);
+	assert_int_equal(w.t.now[10], w.t.orig[10]);
+	assert_int_equal(w.t.now[14], DP_BREAKPOINT);
+	assert_int_equal(dp_view_disarm(&w.view, &w.t.target, false, NULL), 0);
+	assert_memory_equal(w.t.now, w.t.orig, SIZE);
+	end(&w);
+}
+
+/* A call returns among its bytes; instructions that do not end with the probe's. */
+static void begins_at_the_probe(void **state)
+{
+	static const char *const codes[] = { "90ff5008c3", "90909048c7c001000000c3" };
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		struct world w;
+
+		begin(&w, HIGH, DP_ARM_INTERIOR);
+		hex(codes[i], w.t.orig + 10);
+		assert_int_equal(add(&w, 14, false), 0);
+		dp_engine_lead(w.e, HIGH + 10, w.t.orig + 10, SLOT);
+		assert_int_equal(build(&w), 0);
+		assert_null(site_of(&w, 10));
+		end(&w);
+	}
+}
+
 static void keeps_reasons(void **state)
 {
 	static const struct {
@@ -1432,6 +1503,9 @@ int main(void)
 		cmocka_unit_test(toggles_leaders_alone),
 		cmocka_unit_test(knows_who_is_inside),
 		cmocka_unit_test(minds_returns),
+		cmocka_unit_test(begins_before_a_probe),
+		cmocka_unit_test(begins_nowhere_else),
+		cmocka_unit_test(begins_at_the_probe),
 		cmocka_unit_test(keeps_reasons),
 	};
 

@@ -185,8 +185,7 @@ static const struct wrong {
 
 /* A spec that is for later, a word of the answer, and the caret's place. */
 static const struct wrong unsupported[] = {
-	{ "r:main", "return probes", 0, 1 },
-	{ "main%return", "return probes", 4, 7 },
+	{ "r:kernel:do_exit", "kernel", 2, 6 },
 	{ "j:main", "jprobes", 0, 1 },
 	{ "usdt:a:b", "usdt:", 0, 4 },
 	{ "hook:a", "hook", 0, 4 },

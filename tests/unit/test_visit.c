@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * visit: the hit half's table of calls that are followed, in an arena of the
+ * test's own. What it hands to the log is noted here.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/hit/hit.h"
+
+#define LINES 16
+#define STAGED 16
+#define PROBES 6
+#define ROOM (1u << 16)
+
+/* Functions, by the probe at their entry; each one's exit follows it. */
+enum { PLAIN, PLAIN_EXIT, LOGS, LOGS_EXIT, OTHER, SHARED_EXIT };
+
+__asm__(".pushsection .bss\n"
+	".balign 4096\n"
+	".globl dp_arena\n"
+	".hidden dp_arena\n"
+	"dp_arena: .skip 262144\n"
+	".popsection\n");
+
+static struct dp_leaving told;
+static struct dp_record told_head;
+static u8 told_log[64];
+static u32 nr_told, counted[PROBES];
+
+void dp_hit_count(u32 probe)
+{
+	__atomic_fetch_add(&counted[probe], 1, __ATOMIC_RELAXED);
+}
+
+u32 dp_hit_tid(void)
+{
+	return 42;
+}
+
+bool dp_branch_taken(const struct dp_site_entry *site, u64 flags, u64 cx)
+{
+	return flags != 0;
+}
+
+void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
+{
+	assert_int_equal(nr, 2);
+	assert_int_equal(parts[0].len + parts[1].len, head->len);
+	memcpy(&told, parts[0].bytes, sizeof(told));
+	memcpy(told_log, parts[1].bytes, parts[1].len);
+	told_head = *head;
+	nr_told++;
+}
+
+static struct dp_probe_entry *probe_at(u32 i)
+{
+	return (struct dp_probe_entry *)dp_probe(i);
+}
+
+static void make_function(u32 enter, u32 exit, u32 way)
+{
+	probe_at(enter)->kind = DP_KIND_ENTER;
+	probe_at(exit)->kind = DP_KIND_EXIT;
+	probe_at(exit)->group = enter;
+	probe_at(enter)->enabled = 1;
+	probe_at(exit)->way = way;
+}
+
+static int setup(void **state)
+{
+	struct dp_arena_control *c = &dp_arena.control;
+	u32 at = sizeof(struct dp_arena);
+
+	memset(&dp_arena, 0, sizeof(dp_arena));
+	memset(dp_at(at), 0, ROOM);
+	c->probe_off = at;
+	c->state_off = at += PROBES * sizeof(struct dp_probe_entry);
+	c->line_off = at += PROBES * sizeof(struct dp_probe_state);
+	c->line_mask = LINES - 1;
+	c->visit_off = at += LINES * sizeof(struct dp_visit_line);
+	c->visit_stride = sizeof(struct dp_visit) + STAGED;
+	make_function(PLAIN, PLAIN_EXIT, 0);
+	make_function(LOGS, LOGS_EXIT, 0);
+	make_function(OTHER, SHARED_EXIT, DP_WAY_SHARED);
+	probe_at(LOGS)->way = DP_WAY_LOGS;
+	memset(counted, 0, sizeof(counted));
+	nr_told = 0;
+	return 0;
+}
+
+static u64 tally(u32 probe, enum dp_tally what)
+{
+	return dp_probe_state(probe)->tally[what];
+}
+
+/* A thread whose return address is at @slot; the word there is readable. */
+static struct dp_hit at_slot(struct dp_mcontext *regs, u64 *slot)
+{
+	struct dp_hit hit = { .regs = regs };
+
+	memset(regs, 0, sizeof(*regs));
+	regs->rsp = (u64)slot;
+	hit.low = (u64)slot;
+	hit.high = (u64)(slot + 1);
+	return hit;
+}
+
+static void enter(u32 function, u64 *slot)
+{
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, slot);
+
+	dp_visit_abandon(function, &hit);
+	dp_visit_begin(function, &hit, "arguments", 9);
+}
+
+static void leave(u32 exit, u64 *slot, u64 value)
+{
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, slot);
+
+	regs.rax = value;
+	dp_visit_end(exit, NULL, &hit);
+}
+
+static u32 in_use(void)
+{
+	const struct dp_visit_line *lines = dp_at(dp_arena.control.line_off);
+	u32 n = 0, i, way;
+
+	for (i = 0; i < LINES; i++)
+		for (way = 0; way < DP_VISIT_WAYS; way++)
+			n += lines[i].key[way] != 0;
+	return n;
+}
+
+static u64 strayed(void)
+{
+	const struct dp_visit_line *lines = dp_at(dp_arena.control.line_off);
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < LINES; i++)
+		n += lines[i].strayed;
+	return n;
+}
+
+static void test_return(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	enter(LOGS, stack);
+	assert_int_equal(in_use(), 1);
+	leave(LOGS_EXIT, stack, 77);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(counted[LOGS_EXIT], 1);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told.how, DP_LEFT_RETURN);
+	assert_int_equal(told.value, 77);
+	assert_int_equal(told_head.probe, LOGS);
+	assert_int_equal(told_head.tid, 42);
+	assert_true(told_head.ticks > told.entered && told.entered);
+	assert_memory_equal(told_log, "arguments", 9);
+	assert_int_equal(tally(LOGS, DP_TALLY_UNSEEN), 0);
+}
+
+static void test_tail(void **state)
+{
+	u64 stack[1] = { 0 };
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	assert_int_equal(told.how, DP_LEFT_TAIL);
+	assert_int_equal(in_use(), 0);
+}
+
+static void test_branch(void **state)
+{
+	struct dp_mcontext regs;
+	u64 stack[1] = { 0 };
+	struct dp_hit hit;
+
+	probe_at(PLAIN_EXIT)->way = DP_WAY_TAIL | DP_WAY_TAKEN;
+	enter(PLAIN, stack);
+	leave(PLAIN_EXIT, stack, 0); /* no flags: not taken */
+	assert_int_equal(in_use(), 1);
+	assert_int_equal(counted[PLAIN_EXIT], 0);
+	hit = at_slot(&regs, stack);
+	regs.eflags = 1;
+	dp_visit_end(PLAIN_EXIT, NULL, &hit);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(counted[PLAIN_EXIT], 1);
+}
+
+/* Depth by depth, and two functions at one place on the stack: a tail call. */
+static void test_recursion(void **state)
+{
+	u64 stack[40] = { 0 };
+	int i;
+
+	for (i = 39; i >= 0; i--)
+		enter(PLAIN, &stack[i]);
+	enter(LOGS, &stack[0]);
+	assert_int_equal(in_use(), 41);
+	leave(LOGS_EXIT, &stack[0], 1);
+	for (i = 0; i < 40; i++)
+		leave(PLAIN_EXIT, &stack[i], 1);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(strayed(), 0);
+	assert_int_equal(counted[PLAIN_EXIT], 40);
+	assert_int_equal(counted[LOGS_EXIT], 1);
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
+}
+
+static void test_abandoned(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	enter(LOGS, stack);
+	enter(LOGS, stack);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told.how, DP_LEFT_ABANDONED);
+	assert_memory_equal(told_log, "arguments", 9);
+	assert_int_equal(in_use(), 1);
+	leave(LOGS_EXIT, stack, 1);
+	assert_int_equal(nr_told, 2);
+	assert_int_equal(told.how, DP_LEFT_RETURN);
+	assert_int_equal(in_use(), 0);
+}
+
+/* Interrupted for good before it was complete: the next one takes its place. */
+static void test_cut(void **state)
+{
+	struct dp_visit_line *lines = dp_at(dp_arena.control.line_off);
+	u64 stack[1] = { 0 }, key = dp_visit_key(LOGS, (u64)stack);
+
+	lines[dp_visit_hash(key) & (LINES - 1)].key[3] = key;
+	enter(LOGS, stack);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
+	assert_int_equal(nr_told, 0);
+	leave(LOGS_EXIT, stack, 1);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(in_use(), 0);
+}
+
+static void test_entered_before(void **state)
+{
+	u64 stack[1] = { 0 };
+
+	leave(PLAIN_EXIT, stack, 1);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
+	assert_int_equal(counted[PLAIN_EXIT], 0);
+	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
+	/* Not all exits were armed yet, or they are not any more. */
+	probe_at(PLAIN)->enabled = 0;
+	leave(PLAIN_EXIT, stack, 1);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
+}
+
+static void test_full(void **state)
+{
+	static u64 stack[4096];
+	u32 entered = LINES * DP_VISIT_WAYS + 50, i, missed, returned;
+
+	for (i = 0; i < entered; i++)
+		enter(PLAIN, &stack[i]);
+	missed = (u32)tally(PLAIN, DP_TALLY_VISITS);
+	/* Nearly all of the table is used before anything is missed. */
+	assert_in_range(missed, 50, 50 + LINES);
+	assert_int_equal(in_use(), entered - missed);
+	for (i = 0; i < entered; i++)
+		leave(PLAIN_EXIT, &stack[i], 1);
+	returned = counted[PLAIN_EXIT];
+	assert_int_equal(returned, entered - missed);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), missed);
+	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(strayed(), 0);
+}
+
+/* Another function's call comes to an exit at the place of one that was left
+ * otherwise. */
+static void test_shared(void **state)
+{
+	u64 stack[1] = { 0x1000 };
+
+	enter(OTHER, stack);
+	stack[0] = 0x2000;
+	leave(SHARED_EXIT, stack, 1);
+	assert_int_equal(in_use(), 1);
+	assert_int_equal(counted[SHARED_EXIT], 0);
+	stack[0] = 0x1000;
+	leave(SHARED_EXIT, stack, 1);
+	assert_int_equal(in_use(), 0);
+	leave(SHARED_EXIT, stack, 1);
+	assert_int_equal(counted[SHARED_EXIT], 1);
+	assert_int_equal(tally(OTHER, DP_TALLY_UNSEEN), 0);
+}
+
+static void test_damaged(void **state)
+{
+	struct dp_visit *visits = dp_at(dp_arena.control.visit_off);
+	u64 stack[1] = { 0 };
+
+	enter(LOGS, stack);
+	memset(visits, 0xff,
+	       LINES * DP_VISIT_WAYS * dp_arena.control.visit_stride);
+	leave(LOGS_EXIT, stack, 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_DAMAGED), 1);
+	assert_int_equal(nr_told, 0);
+	assert_int_equal(in_use(), 0);
+}
+
+/* An address that is no place on any stack of this machine. */
+static void test_odd_slot(void **state)
+{
+	u64 stack[2] = { 0 };
+
+	enter(PLAIN, (u64 *)((char *)stack + 3));
+	assert_int_equal(tally(PLAIN, DP_TALLY_VISITS), 1);
+	assert_int_equal(in_use(), 0);
+}
+
+struct runner {
+	u64 stack[64];
+	u32 entered;
+};
+
+static void *run(void *arg)
+{
+	struct runner *r = arg;
+	u32 round, depth, i;
+
+	for (round = 0; round < 20000; round++) {
+		depth = round % 12;
+		for (i = 0; i < depth; i++)
+			enter(PLAIN, &r->stack[i]);
+		r->entered += depth;
+		for (i = depth; i-- > 0;)
+			leave(PLAIN_EXIT, &r->stack[i], 1);
+	}
+	return NULL;
+}
+
+/* More than fit, at times: all are either missed or returned. */
+static void test_threads(void **state)
+{
+	struct runner *r = calloc(12, sizeof(*r));
+	pthread_t t[12];
+	u64 entered = 0;
+	int i;
+
+	assert_non_null(r);
+	for (i = 0; i < 12; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, run, &r[i]), 0);
+	for (i = 0; i < 12; i++) {
+		pthread_join(t[i], NULL);
+		entered += r[i].entered;
+	}
+	assert_int_equal(counted[PLAIN_EXIT] + tally(PLAIN, DP_TALLY_VISITS),
+			 entered);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN),
+			 tally(PLAIN, DP_TALLY_VISITS));
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(strayed(), 0);
+	free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_return, setup),
+		cmocka_unit_test_setup(test_tail, setup),
+		cmocka_unit_test_setup(test_branch, setup),
+		cmocka_unit_test_setup(test_recursion, setup),
+		cmocka_unit_test_setup(test_abandoned, setup),
+		cmocka_unit_test_setup(test_cut, setup),
+		cmocka_unit_test_setup(test_entered_before, setup),
+		cmocka_unit_test_setup(test_full, setup),
+		cmocka_unit_test_setup(test_shared, setup),
+		cmocka_unit_test_setup(test_damaged, setup),
+		cmocka_unit_test_setup(test_odd_slot, setup),
+		cmocka_unit_test_setup(test_threads, setup),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
