@@ -129,7 +129,7 @@ TORTURE := $(foreach o,O0 O2,$(TORTURE_NAMES:%=$(B)/tests/victims/torture/%-$o))
 TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c tests/tools/follow-all.c,$(wildcard tests/tools/*.c)))
 SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) \
 	$(patsubst tests/self/%.cc,$(B)/tests/self/%,$(wildcard tests/self/*.cc))
-SCENARIO := $(filter-out tests/scenario/lib.sh,$(wildcard tests/scenario/*.sh))
+SCENARIO := $(filter-out tests/scenario/lib%.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
 $(B)/tests/unit/test_control $(B)/tests/unit/test_jump: $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $(wildcard port/fake/*.c)
