@@ -135,7 +135,6 @@ struct dp_symtab {
 	bool full;
 };
 
-
 u32 dp_name_hash(const char *name);
 /* @text: the module's own file: its segments say what is executable. */
 int dp_symtab_add_dynsym(struct dp_symtab *tab, const struct dp_dynsym *ds,

@@ -252,6 +252,30 @@ dp_hook_entry:
 	pop	%rdi
 	.endm
 
+	/* Flags, rax and rcx, behind load_gprs; then to the address above them. Flags
+	 * by add and sahf where they are usual. */
+	.macro	go_back
+	mov	3*8(%rsp), %ecx
+	test	$0x40400, %ecx		/* AC, DF */
+	jnz	77f
+	mov	%ecx, %eax
+	shr	$11, %eax
+	and	$1, %eax
+	add	$0x7f, %al		/* OF */
+	mov	%cl, %ah
+	sahf
+	mov	-5*8(%rsp), %rax
+	mov	-4*8(%rsp), %rcx
+	lea	6*8(%rsp), %rsp
+	ret
+77:	mov	-5*8(%rsp), %rax
+	mov	-4*8(%rsp), %rcx
+	lea	3*8(%rsp), %rsp
+	popfq
+	lea	16(%rsp), %rsp
+	ret
+	.endm
+
 /*
  * Where there is one pre_handler and nothing else to do, it is called from here;
  * dp_call_detour() does the rest. @busy is set and cleared on the handlers' stack
@@ -332,19 +356,7 @@ dp_call_entry:
 	cmp	DP_O_STACK_SP(%r12), %rcx
 	jne	9f
 3:	load_gprs
-	mov	3*8(%rsp), %ecx		/* flags */
-	test	$0x40400, %ecx
-	jnz	8f
-	mov	%ecx, %eax
-	shr	$11, %eax
-	and	$1, %eax
-	add	$0x7f, %al
-	mov	%cl, %ah
-	sahf
-	mov	-5*8(%rsp), %rax
-	mov	-4*8(%rsp), %rcx
-	lea	6*8(%rsp), %rsp
-	ret
+	go_back
 4:	cld
 	jmp	1b
 6:	movl	$0, DP_O_STACK_BUSY(%r12)
@@ -381,12 +393,6 @@ dp_call_entry:
 	mov	%r15d, %fs:(%rcx)
 	mov	%r13d, %eax
 	jmp	2b
-8:	mov	-5*8(%rsp), %rax
-	mov	-4*8(%rsp), %rcx
-	lea	3*8(%rsp), %rsp
-	popfq
-	lea	16(%rsp), %rsp
-	ret
 	/* It goes on in the detour, with another stack pointer. */
 9:	mov	%rsp, %rdi
 	call	dp_call_resume
@@ -489,25 +495,7 @@ dp_return_entry:
 	save_returned
 	call	dp_return_hit
 	load_gprs
-	mov	3*8(%rsp), %ecx		/* flags */
-	test	$0x40400, %ecx
-	jnz	1f
-	mov	%ecx, %eax
-	shr	$11, %eax
-	and	$1, %eax
-	add	$0x7f, %al
-	mov	%cl, %ah
-	sahf
-	mov	-5*8(%rsp), %rax
-	mov	-4*8(%rsp), %rcx
-	lea	6*8(%rsp), %rsp
-	ret
-1:	mov	-5*8(%rsp), %rax
-	mov	-4*8(%rsp), %rcx
-	lea	3*8(%rsp), %rsp
-	popfq
-	lea	16(%rsp), %rsp
-	ret
+	go_back
 
 /* An exception passes: as above, rax the exception. Goes on with it as the
  * function's caller would. */
