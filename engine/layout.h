@@ -685,6 +685,8 @@ struct dp_arena_hit {
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */
 	u32 exec_pending; /* in execve: @exec_path is being started */
 	char exec_path[256];
+	u32 stacks; /* of DP_STACKS, one more than the last that anybody had */
+	u32 pad;
 };
 
 struct dp_arena {

@@ -531,11 +531,12 @@ void dp_self_settle(void)
 {
 	const u32 *owners = (void *)((char *)dp_self.arena +
 				     dp_self.arena->control.owner_off);
-	u32 i;
+	u32 i, n;
 
 	/* Who does not see what we have changed is seen to be busy. */
 	dp_self.text.target.ops->sync(&dp_self.text.target);
-	for (i = 0; i < DP_STACKS; i++)
+	n = __atomic_load_n(&dp_self.arena->hit.stacks, __ATOMIC_ACQUIRE);
+	for (i = 0; i < n && i < DP_STACKS; i++)
 		if (is_taken(__atomic_load_n(&owners[i], __ATOMIC_ACQUIRE)) &&
 		    stack_at(i) != dp_self_stack())
 			wait_for(stack_at(i), &left_at[i]);

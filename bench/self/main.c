@@ -29,6 +29,13 @@ static __attribute__((noinline)) int bench_function(int a, int b)
 	return 3 * a + b;
 }
 
+/* Another one, whose first probe is a return probe. */
+static __attribute__((noinline)) int bench_returns(int a, int b)
+{
+	__asm__ volatile("");
+	return 3 * a + b + 1;
+}
+
 static unsigned long count;
 static double sum = 1;
 static void (*volatile anything)(void);
@@ -116,6 +123,16 @@ static double call_cost(int calls)
 	return (now() - start) / calls;
 }
 
+static double returns_cost(int calls)
+{
+	double start = now();
+	int i;
+
+	for (i = 0; i < calls; i++)
+		bench_returns(i, 2);
+	return (now() - start) / calls;
+}
+
 static void die(const char *what, int err)
 {
 	fprintf(stderr, "self: %s: %d %s\n", what, err, dp_last_diag()->text);
@@ -162,7 +179,9 @@ static double measure(const struct cost *c)
 	struct kprobe k = { .addr = (kprobe_opcode_t *)bench_function,
 			    .pre_handler = c->pre,
 			    .post_handler = c->post };
-	struct kretprobe r = { .kp.addr = (kprobe_opcode_t *)bench_function,
+	bool alone = c->r && !c->k && !c->j;
+	double (*call)(int calls) = alone ? returns_cost : call_cost;
+	struct kretprobe r = { .kp.addr = (kprobe_opcode_t *)(alone ? bench_returns : bench_function),
 			       .entry_handler = c->entry,
 			       .handler = c->ret ? c->ret : returned,
 			       .data_size = sizeof(unsigned long long) };
@@ -182,8 +201,8 @@ static double measure(const struct cost *c)
 		err = register_jprobe(&j);
 	if (err)
 		die(c->name, err);
-	call_cost(10);
-	cost = call_cost(slow ? TRAP_CALLS : CALLS);
+	call(10);
+	cost = call(slow ? TRAP_CALLS : CALLS);
 	if (c->j)
 		unregister_jprobe(&j);
 	if (c->k)
@@ -191,7 +210,7 @@ static double measure(const struct cost *c)
 	if (c->r)
 		unregister_kretprobe(&r);
 	dp_kprobes_optimization(1);
-	return cost - call_cost(CALLS);
+	return cost - call(CALLS);
 }
 
 #define THROWS 5000

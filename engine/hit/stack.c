@@ -43,6 +43,18 @@ u64 dp_stack_low(const struct dp_stack *stack)
 	return (u64)stack + sizeof(*stack) - DP_STACK_SIZE + DP_PAGE;
 }
 
+/* Before it is anybody's: who waits for handlers looks so far. */
+static void note(u32 i)
+{
+	u32 *stacks = &dp_arena.hit.stacks;
+	u32 was = __atomic_load_n(stacks, __ATOMIC_RELAXED);
+
+	while (was < i + 1 &&
+	       !__atomic_compare_exchange_n(stacks, &was, i + 1, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		;
+}
+
 static bool take(u32 i, u32 tid)
 {
 	u32 was = __atomic_load_n(&owners()[i], __ATOMIC_RELAXED);
@@ -51,6 +63,7 @@ static bool take(u32 i, u32 tid)
 	if (was && (was & ~DP_OWNER_COMES) != tid &&
 	    dp_port_thread_lives(was & ~DP_OWNER_COMES))
 		return false;
+	note(i);
 	return __atomic_compare_exchange_n(&owners()[i], &was,
 					   tid | DP_OWNER_COMES, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
