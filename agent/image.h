@@ -20,5 +20,6 @@ extern const u32 dp_agent_follow_entry;
 extern const u32 dp_agent_jprobe_return;
 extern const u32 dp_agent_return_entry;
 extern const u32 dp_agent_unwound_entry;
+extern const u32 dp_agent_return_passed;
 
 #endif

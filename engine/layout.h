@@ -459,6 +459,7 @@ struct dp_frames {
  * @guard: stack pointer with which the handler can be given up
  * @frames: address of the innermost call's that is followed
  * @spare: number of a free frame, the thread's own list of them; @nr_spare
+ * @kept: number of a frame that an unwinder is still to look at, 0 for none
  * @patience: calls to be missed before it is looked again for frames that were left
  * @hints: where to look for a free instance first
  * @faulting: while a fault_handler runs, a stack pointer above it
@@ -486,7 +487,7 @@ struct dp_stack {
 	u64 saved[21]; /* a jprobe's registers, and where they go on */
 	u64 words[8]; /* the arguments on the stack */
 	u32 spare, nr_spare;
-	u32 patience, unused;
+	u32 patience, kept;
 	u32 hints[DP_HINTS];
 };
 

@@ -38,6 +38,7 @@ extern u8 dp_stub_room[STUB_BYTES];
 extern struct dp_frame dp_frame_room[STUBS];
 extern const char dp_stub_common[], dp_frame_pad[];
 u64 dp_stub_returned, dp_stub_unwound;
+static void (*passed)(u64 number);
 _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
 					 _Unwind_Exception_Class class,
 					 struct _Unwind_Exception *exception,
@@ -141,6 +142,7 @@ int dp_frames_reserve(u64 n, u64 base)
 
 	dp_stub_returned = base + dp_agent_return_entry;
 	dp_stub_unwound = base + dp_agent_unwound_entry;
+	passed = (void (*)(u64))(base + dp_agent_return_passed);
 	if (!frames.stubs)
 		tell_v8();
 	frames.stubs = (u64)dp_stub_room;
@@ -264,6 +266,17 @@ static bool find_unwinder(struct unwinder *u, const void *caller)
 	return true;
 }
 
+/* Does a probe's handler? */
+static bool wants_to_hear(const struct dp_frame *f)
+{
+	const struct dp_instance *ri = (void *)f->instances;
+
+	for (; ri; ri = (void *)ri->next)
+		if (((const struct dp_follow *)ri->follow)->unwind)
+			return true;
+	return false;
+}
+
 /*
  * While an unwinder searches, a stub has nothing to say; when it cleans up, the
  * call has ended. One whose functions cannot be found goes on by itself: then it is
@@ -285,6 +298,12 @@ _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
 	f = dp_frame_of(u.get_ip(context));
 	if (!f)
 		return _URC_CONTINUE_UNWIND;
+	/* To where it is caught the unwinder comes by the landing pad only: a stub
+	 * and its caller look the same to it. */
+	if (!(actions & _UA_HANDLER_FRAME) && !wants_to_hear(f)) {
+		passed((u64)(f - dp_frame_room));
+		return _URC_CONTINUE_UNWIND;
+	}
 	f->cont = (u64)u.resume;
 	u.set_gr(context, __builtin_eh_return_data_regno(0), (u64)exception);
 	u.set_gr(context, __builtin_eh_return_data_regno(1),

@@ -72,6 +72,10 @@ void dp_return_hit(struct dp_returned *at);
  *  if called from @at->back. */
 u64 dp_return_unwound(struct dp_returned *at);
 
+/** dp_return_passed() - one passes, and no handler wants to hear of it. Context: the
+ *  unwinder's personality, which goes on by itself. */
+void dp_return_passed(u64 number);
+
 /**
  * dp_return_enter() - a function with a return probe is entered
  * @begun: the frame of this very call, if it has one that its return address does

@@ -135,6 +135,15 @@ static void give_frame(struct dp_stack *stack, struct dp_frame *f)
 	stack->nr_spare++;
 }
 
+/* One that the unwinder is still to look at: until it has come to the next. */
+static void keep_frame(struct dp_stack *stack, struct dp_frame *f)
+{
+	if (stack->kept)
+		give_frame(stack, frame_at(stack->kept));
+	__atomic_store_n(&f->state, DP_FRAME_FREE, __ATOMIC_RELAXED);
+	stack->kept = number_of(f);
+}
+
 static struct dp_instance *instance_at(const struct dp_follow *f, u32 i)
 {
 	return (void *)(f->pool + (u64)i * f->stride);
@@ -433,6 +442,7 @@ struct ending {
 	struct dp_stack *stack;
 	struct dp_frame *frame;
 	enum dp_call_end how;
+	bool keeps; /* its frame is still looked at */
 };
 
 static void finish(struct ending *e, struct dp_instance *ri)
@@ -450,7 +460,7 @@ static void finish(struct ending *e, struct dp_instance *ri)
 
 /* Out of its list, if that is ours. Return: false if the call was taken for left
  * meanwhile. */
-static bool leave_frame(struct dp_stack *stack, struct dp_frame *f)
+static bool leave_frame(struct dp_stack *stack, struct dp_frame *f, bool keeps)
 {
 	u32 live = DP_FRAME_LIVE;
 	u64 *link;
@@ -467,7 +477,10 @@ static bool leave_frame(struct dp_stack *stack, struct dp_frame *f)
 			*link = f->next;
 			break;
 		}
-	give_frame(stack, f);
+	if (keeps)
+		keep_frame(stack, f);
+	else
+		give_frame(stack, f);
 	return true;
 }
 
@@ -508,7 +521,7 @@ static u32 run(void *arg)
 	stack->hits++;
 	__asm__ volatile("" : : : "memory");
 	hidden = dp_call_hide_alternate(stack, false);
-	if (leave_frame(stack, e->frame))
+	if (leave_frame(stack, e->frame, e->keeps))
 		finish_all(e, instances);
 	else
 		late(e->frame);
@@ -522,7 +535,7 @@ static void end_unseen(struct ending *e)
 {
 	u64 instances = e->frame->instances;
 
-	if (!leave_frame(NULL, e->frame)) {
+	if (!leave_frame(NULL, e->frame, false)) {
 		late(e->frame);
 		return;
 	}
@@ -535,23 +548,32 @@ static void end_unseen(struct ending *e)
 	}
 }
 
-/* The call of frame @at->back has ended. Leaves there where the thread goes on. */
-static void end_call(struct dp_returned *at, enum dp_call_end how)
+static void end_frame(struct dp_frame *f, struct dp_regs *regs,
+		      enum dp_call_end how, bool keeps)
 {
-	struct ending e = { .regs = &at->regs,
-			    .frame = frame_at(at->back),
-			    .how = how };
+	struct ending e = { .regs = regs,
+			    .frame = f,
+			    .how = how,
+			    .keeps = keeps };
 
-	at->regs.sp = (u64)(at + 1);
-	at->regs.ip = at->back = e.frame->ret_addr;
 	/* A child goes back as if there had been no probe. */
 	if (!dp_wipe.owner || !dp_hit_is_owners())
 		return;
 	e.stack = dp_stack_mine();
 	if (e.stack)
-		dp_call_away(e.stack, at->regs.sp, &e, run);
+		dp_call_away(e.stack, regs->sp, &e, run);
 	else
 		end_unseen(&e);
+}
+
+/* The call of frame @at->back has ended. Leaves there where the thread goes on. */
+static void end_call(struct dp_returned *at, enum dp_call_end how)
+{
+	struct dp_frame *f = frame_at(at->back);
+
+	at->regs.sp = (u64)(at + 1);
+	at->regs.ip = at->back = f->ret_addr;
+	end_frame(f, &at->regs, how, false);
 }
 
 void dp_return_hit(struct dp_returned *at)
@@ -568,4 +590,14 @@ u64 dp_return_unwound(struct dp_returned *at)
 	end_call(at, DP_CALL_UNWOUND);
 	at->regs.di = exception;
 	return resume;
+}
+
+/* The same where nobody wants to be called: from the unwinder, which goes on by
+ * itself. It still looks at the frame. */
+void dp_return_passed(u64 number)
+{
+	struct dp_frame *f = frame_at(number);
+	struct dp_regs regs = { .sp = f->slot + sizeof(u64) };
+
+	end_frame(f, &regs, DP_CALL_UNWOUND, true);
 }
