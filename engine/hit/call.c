@@ -171,9 +171,6 @@ static bool before(struct call *call, u32 probe)
 		dp_return_enter(probe, call->regs, call->stack, &call->begun);
 		return false;
 	case DP_KIND_JPROBE:
-		/* What it keeps of the stack is put back later. */
-		if (call->begun)
-			dp_return_divert(call->begun);
 		dp_jprobe_enter(probe, call->site, call->regs, call->stack,
 				call->uc);
 		return true;
@@ -202,13 +199,11 @@ static void each_before(struct call *call)
 		call->regs->ip = addr;
 }
 
-/* From now on the call that begins here is followed. */
+/* The call that begins here is followed: through its stub, if that can be. */
 static void follow(struct call *call)
 {
 	const struct dp_jump *j = &call->site->jump;
 
-	/* Also where the stub will: a signal may come before that. */
-	dp_return_divert(call->begun);
 	if (call->target && !call->obeyed &&
 	    call->regs->sp == call->begun->slot)
 		*call->target = dp_return_through(call->begun,

@@ -78,15 +78,12 @@ void dp_return_passed(u64 number);
 
 /**
  * dp_return_enter() - a function with a return probe is entered
- * @begun: the frame of this very call, if it has one that its return address does
- *         not tell of yet; set where one begins. See the next two.
+ * @begun: set to the frame of the call where it begins. See the next one.
  */
 void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 		     struct dp_frame **begun);
-/** dp_return_divert() - the call returns to the frame's stub from now on */
-void dp_return_divert(const struct dp_frame *frame);
-/** dp_return_through() - where to go on so that it does: the stub calls @cont.
- *  Then returns are predicted right. */
+/** dp_return_through() - where to go on so that the stub calls @cont: then returns are
+ *  predicted right */
 u64 dp_return_through(struct dp_frame *frame, u64 cont);
 
 /** dp_return_drop() - the calls of a thread that has ended */

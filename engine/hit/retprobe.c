@@ -378,11 +378,9 @@ static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 	f->next = *link;
 	__atomic_store_n(&f->state, DP_FRAME_LIVE, __ATOMIC_RELEASE);
 	*link = (u64)f;
-}
-
-void dp_return_divert(const struct dp_frame *f)
-{
-	*(u64 *)f->slot = stub_of(f) + DP_STUB_BACK;
+	/* Also where the stub will: other handlers of this hit may look at it, and
+	 * a signal may come before. */
+	*(u64 *)sp = stub_of(f) + DP_STUB_BACK;
 }
 
 u64 dp_return_through(struct dp_frame *f, u64 cont)
@@ -405,11 +403,9 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
 	struct dp_follow *follow = (void *)p->follow;
-	struct dp_frame *f = *begun, *new = NULL;
+	struct dp_frame *f = frame_of(regs->sp), *new = NULL;
 	struct dp_instance *ri;
 
-	if (!f)
-		f = frame_of(regs->sp);
 	if (!f)
 		drop_same(stack, regs->sp);
 	ri = take_any(follow, stack);

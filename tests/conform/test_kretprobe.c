@@ -962,6 +962,33 @@ TEST(row_163_followed_calls_on_several_stacks)
 	unregister_kretprobe(&rp);
 }
 
+/* Returns in the function's place: to where it would. */
+static int return_at_once(struct kprobe *p, struct pt_regs *regs)
+{
+	regs->ip = *(unsigned long *)regs->sp;
+	regs->sp += sizeof(long);
+	regs->ax = 42;
+	return 1;
+}
+
+TEST(row_036_a_followed_call_that_a_kprobe_returns_from)
+{
+	struct kretprobe rp = retprobe_at(c_plain);
+	struct kprobe p = { .addr = (kprobe_opcode_t *)c_plain,
+			    .pre_handler = return_at_once };
+	int i;
+
+	must(register_kretprobe(&rp));
+	must(register_kprobe(&p));
+	for (i = 0; i < ROUNDS; i++)
+		check_eq(c_plain(i, 1), 42);
+	check_eq(counts.ret, ROUNDS);
+	unregister_kprobe(&p);
+	check_eq(c_plain(1, 1), 4);
+	check_eq(counts.ret, ROUNDS + 1);
+	unregister_kretprobe(&rp);
+}
+
 /* --- what the kernel's manual knows nothing of --- */
 
 static int ends_returned, ends_unwound, ends_jumped;
