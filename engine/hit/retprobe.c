@@ -593,7 +593,11 @@ u64 dp_return_unwound(struct dp_returned *at)
 void dp_return_passed(u64 number)
 {
 	struct dp_frame *f = frame_at(number);
-	struct dp_regs regs = { .sp = f->slot + sizeof(u64) };
+	struct dp_stack *stack = dp_stack_mine();
+	struct dp_regs *regs = stack ? (void *)stack->trapped : NULL;
 
-	end_frame(f, &regs, DP_CALL_UNWOUND, true);
+	/* Nobody is shown any of them. */
+	if (regs)
+		regs->sp = f->slot + sizeof(u64);
+	end_frame(f, regs, DP_CALL_UNWOUND, true);
 }
