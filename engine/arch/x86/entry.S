@@ -234,6 +234,17 @@ dp_hook_entry:
 	push	%r15
 	.endm
 
+	/* struct dp_regs; what sp and ip are is not known yet. */
+	.macro	save_regs
+	push	$DP_USER_SS
+	push	%rax			/* sp */
+	pushfq
+	push	$DP_USER_CS
+	push	%rax			/* ip */
+	push	$-1			/* orig_ax */
+	save_gprs
+	.endm
+
 	/* All but rax and rcx. */
 	.macro	load_gprs
 	pop	%r15
@@ -290,13 +301,7 @@ dp_hook_entry:
 	.hidden	dp_call_entry
 	.balign 64
 dp_call_entry:
-	push	$DP_USER_SS
-	push	%rax			/* sp */
-	pushfq
-	push	$DP_USER_CS
-	push	%rax			/* ip */
-	push	$-1			/* orig_ax */
-	save_gprs
+	save_regs
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	DP_O_NUMBER(%rsp), %edx
 	bt	$30, %edx		/* DP_TELL_UNCOUNTED */
@@ -406,13 +411,7 @@ dp_call_entry:
 	.hidden	dp_follow_entry
 	.balign 64
 dp_follow_entry:
-	push	$DP_USER_SS
-	push	%rax			/* sp */
-	pushfq
-	push	$DP_USER_CS
-	push	%rax			/* ip */
-	push	$-1			/* orig_ax */
-	save_gprs
+	save_regs
 	jmp	5b
 
 /* A handler called from there has been given up: rbx is its frame, r12 the
@@ -477,13 +476,7 @@ dp_guard_up:
  * gone, and its caller has made a call. Of the flags a return preserves nothing.
  */
 	.macro	save_returned
-	push	$DP_USER_SS
-	push	%rax			/* sp */
-	pushfq
-	push	$DP_USER_CS
-	push	%rax			/* ip */
-	push	$-1			/* orig_ax */
-	save_gprs
+	save_regs
 	mov	%rsp, %rdi
 	cld
 	.endm
