@@ -154,11 +154,7 @@ u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 /* Sites are counted here, not probes. */
 static void count(const struct dp_site_entry *site)
 {
-	const struct dp_arena_control *c = &dp_arena.control;
-	u64 nr = (dp_port_cpu() & c->shard_mask) + c->shard_mask + 1;
-	u64 *hits = dp_at(c->counter_off + nr * c->shard_stride);
-
-	__atomic_fetch_add(&hits[dp_site_index(site)], 1, __ATOMIC_RELAXED);
+	dp_hit_count(dp_site_index(site));
 }
 
 /* Return: true if the others are not to be called, because ip has changed. */
