@@ -368,6 +368,12 @@ struct dp_instance {
 	u64 entered, ended[DP_CALL_ENDS];
 };
 
+static inline struct dp_instance *dp_instance_at(const struct dp_follow *f,
+						 u32 i)
+{
+	return (struct dp_instance *)(f->pool + (u64)i * f->stride);
+}
+
 /*
  * A followed call returns to a stub, and only from the stub's address is it known
  * which call it was: by us, and by those who unwind the stack. A stub:

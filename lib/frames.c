@@ -15,12 +15,12 @@
 #include "lib/self.h"
 #include "agent/image.h"
 #include "engine/insn/detour.h"
+#include "port_hit.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -184,11 +184,9 @@ void dp_frame_leave(struct dp_frame *f)
 
 bool dp_frame_is_there(const struct dp_frame *f)
 {
-	u64 now = 0;
-	struct iovec to = { &now, sizeof(now) };
-	struct iovec from = { (void *)f->slot, sizeof(now) };
+	u64 now;
 
-	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(now) &&
+	return dp_port_read(&now, f->slot, sizeof(now)) == sizeof(now) &&
 	       dp_frame_of(now) == f;
 }
 

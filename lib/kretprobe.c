@@ -40,14 +40,9 @@ _Static_assert(!offsetof(struct kretprobe, kp),
 struct pool {
 	struct dp_follow follow;
 	struct pool *next;
-	struct dp_sites *sites; /* of a probe that leaves return addresses alone */
+	struct dp_retsites *sites; /* of a probe that leaves return addresses alone */
 };
 static struct pool *left;
-
-static struct dp_instance *instance_at(const struct dp_follow *f, u32 i)
-{
-	return (void *)(f->pool + (u64)i * f->stride);
-}
 
 /* Why its return address may not be replaced, or NULL. */
 static const char *objection(const struct kretprobe *rp, u64 addr,
@@ -122,7 +117,7 @@ static bool is_used(const struct pool *p)
 	if (__atomic_load_n(&f->away, __ATOMIC_ACQUIRE))
 		return true;
 	for (i = 0; i < f->nr; i++)
-		if (__atomic_load_n(&instance_at(f, i)->used, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&dp_instance_at(f, i)->used, __ATOMIC_ACQUIRE))
 			return true;
 	return false;
 }
@@ -130,7 +125,7 @@ static bool is_used(const struct pool *p)
 static void free_pool(struct pool *p)
 {
 	if (p->sites)
-		dp_sites_free(p->sites);
+		dp_retsites_free(p->sites);
 	else
 		dp_frames_release(p->follow.nr);
 	free((void *)p->follow.pool);
@@ -159,12 +154,28 @@ static int default_active(void)
 	return twice > LEAST_INSTANCES ? twice : LEAST_INSTANCES;
 }
 
+/* What an instance says of its probe is so for good: also one that nobody has filled
+ * in yet can be given back. */
+static void make_instances(const struct dp_follow *f)
+{
+	u32 i;
+
+	memset((void *)f->pool, 0, (u64)f->nr * f->stride);
+	for (i = 0; i < f->nr; i++) {
+		struct dp_instance *ri = dp_instance_at(f, i);
+
+		ri->user = f->user;
+		ri->follow = (u64)f;
+		ri->index = i;
+	}
+}
+
 static struct pool *make_pool(struct kretprobe *rp)
 {
 	struct pool *p = calloc(1, sizeof(*p));
 	u64 stride = (sizeof(struct dp_instance) + rp->data_size + ALIGN - 1) &
 		     ~(u64)(ALIGN - 1);
-	u32 i, n = (u32)rp->maxactive;
+	u32 n = (u32)rp->maxactive;
 	char *mem = p ? aligned_alloc(ALIGN, n * stride) : NULL;
 
 	if (!mem || (!(rp->kp.flags & KPROBE_FLAG_RET_SITES) &&
@@ -173,9 +184,6 @@ static struct pool *make_pool(struct kretprobe *rp)
 		free(p);
 		return NULL;
 	}
-	memset(mem, 0, n * stride);
-	for (i = 0; i < n; i++)
-		((struct dp_instance *)(mem + i * stride))->index = i;
 	p->follow = (struct dp_follow){
 		.user = (u64)rp,
 		.handler = (u64)rp->handler,
@@ -189,10 +197,11 @@ static struct pool *make_pool(struct kretprobe *rp)
 		.entry_needs = dp_handler_needs((void *)rp->entry_handler),
 		.unwind = !!(rp->kp.flags & KPROBE_FLAG_UNWIND),
 	};
+	make_instances(&p->follow);
 	return p;
 }
 
-static int prepare(struct kretprobe *rp, struct dp_site_finder *finder,
+static int prepare(struct kretprobe *rp, struct dp_exit_reader *reader,
 		   struct pool **pool)
 {
 	u64 addr = 0;
@@ -220,20 +229,20 @@ static int prepare(struct kretprobe *rp, struct dp_site_finder *finder,
 	/* What cannot be named cannot be registered: that says so. */
 	if (!(rp->kp.flags & KPROBE_FLAG_RET_SITES) || !addr)
 		return 0;
-	return dp_sites_make(finder, rp, &(*pool)->follow, addr,
+	return dp_retsites_make(reader, rp, &(*pool)->follow, addr,
 			     &(*pool)->sites);
 }
 
 static u32 requests_of(const struct pool *p)
 {
-	return p->sites ? dp_sites_count(p->sites) : 1;
+	return p->sites ? dp_retsites_count(p->sites) : 1;
 }
 
 static void describe(struct dp_request *r, struct kretprobe *rp,
 		     struct pool *pool)
 {
 	if (pool->sites) {
-		dp_sites_describe(pool->sites, r);
+		dp_retsites_describe(pool->sites, r);
 		r->handlers.follow = (u64)&pool->follow;
 		return;
 	}
@@ -293,14 +302,14 @@ static int register_prepared(struct kretprobe **rps, struct pool **pools,
 static int register_all(struct kretprobe **rps, int num)
 {
 	struct pool **pools = calloc((size_t)num, sizeof(*pools));
-	struct dp_site_finder finder = { 0 };
+	struct dp_exit_reader reader = { 0 };
 	int err = 0, i;
 
 	if (!pools)
 		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
 	for (i = 0; i < num && !err; i++)
-		err = prepare(rps[i], &finder, &pools[i]);
-	dp_site_finder_close(&finder);
+		err = prepare(rps[i], &reader, &pools[i]);
+	dp_exit_reader_close(&reader);
 	if (!err)
 		err = register_prepared(rps, pools, num);
 	for (i = 0; err && i < num; i++)
@@ -330,8 +339,23 @@ int register_kretprobe(struct kretprobe *rp)
 	return register_kretprobes(rp ? &rp : NULL, 1);
 }
 
+/* In a handler, which knows nothing of them but what is in the probes themselves. */
+static void switch_exits_off(struct kretprobe *rp)
+{
+	struct dp_retsites *sites =
+		rp && rp->kp.dp_private[0] ? dp_retsites_of(rp) : NULL;
+	u32 i;
+
+	for (i = 1; sites && i < dp_retsites_count(sites); i++)
+		dp_probe_switch_off(dp_retsites_kprobes(sites)[i]);
+}
+
 void unregister_kretprobes(struct kretprobe **rps, int num)
 {
+	int i;
+
+	for (i = 0; rps && i < num && dp_self_in_handler(); i++)
+		switch_exits_off(rps[i]);
 	/* A struct kretprobe begins with its struct kprobe. */
 	unregister_kprobes((struct kprobe **)rps, num);
 }
@@ -344,12 +368,12 @@ void unregister_kretprobe(struct kretprobe *rp)
 
 static int turn(struct kretprobe *rp, bool enabled)
 {
-	struct dp_sites *sites = rp ? dp_sites_of(rp) : NULL;
+	struct dp_retsites *sites = rp ? dp_retsites_of(rp) : NULL;
 	int err = dp_probe_enable(rp ? &rp->kp : NULL, enabled);
 	u32 i;
 
-	for (i = 1; !err && sites && i < dp_sites_count(sites); i++)
-		err = dp_probe_enable(dp_sites_kprobes(sites)[i], enabled);
+	for (i = 1; !err && sites && i < dp_retsites_count(sites); i++)
+		err = dp_probe_enable(dp_retsites_kprobes(sites)[i], enabled);
 	return err;
 }
 
@@ -381,7 +405,7 @@ int dp_kretprobe_unwound(const struct kretprobe_instance *ri)
  * until then the stack tells. */
 static bool was_left(const struct pool *p, const struct dp_instance *ri)
 {
-	return p->sites ? dp_site_was_left(ri) :
+	return p->sites ? dp_retsites_was_left(ri) :
 			  !dp_frame_is_there((void *)ri->frame);
 }
 
@@ -419,7 +443,7 @@ int dp_kretprobe_account(const struct kretprobe *rp,
 		f = (void *)dp_live_handlers(dp_self.engine, index)->follow;
 		account->missed = (unsigned int)rp->nmissed;
 		for (i = 0; i < f->nr; i++)
-			add_up((const struct pool *)f, instance_at(f, i),
+			add_up((const struct pool *)f, dp_instance_at(f, i),
 			       account);
 	}
 	dp_self_end();

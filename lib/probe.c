@@ -421,27 +421,27 @@ static u32 take_leave(struct kprobe *const *probes, u32 n, u32 *indexes)
 }
 
 /* What a return probe has on the exits of its function, or NULL. */
-static struct dp_sites *sites_of(struct kprobe *p)
+static struct dp_retsites *sites_of(struct kprobe *p)
 {
 	u32 index;
 
 	if (!p || !dp_probe_index(p, &index) ||
 	    dp_self.users[index].kind != 'r' || dp_self.users[index].hidden)
 		return NULL;
-	return dp_sites_of((struct kretprobe *)p);
+	return dp_retsites_of((struct kretprobe *)p);
 }
 
 /* Before their entries: nobody is followed then who could not end. */
 static void unregister_exits(struct kprobe *const *probes, u32 n)
 {
-	struct dp_sites *sites;
+	struct dp_retsites *sites;
 	u32 i;
 
 	for (i = 0; i < n; i++) {
 		sites = sites_of(probes[i]);
-		if (sites && dp_sites_count(sites) > 1)
-			dp_probes_unregister(dp_sites_kprobes(sites) + 1,
-					     dp_sites_count(sites) - 1);
+		if (sites && dp_retsites_count(sites) > 1)
+			dp_probes_unregister(dp_retsites_kprobes(sites) + 1,
+					     dp_retsites_count(sites) - 1);
 	}
 }
 
@@ -465,19 +465,6 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n)
 		free(indexes);
 }
 
-static void switch_exits_off(struct kprobe *p, u64 word)
-{
-	const struct dp_user *u = &dp_self.users[word - 1];
-	struct dp_sites *sites;
-	u32 i;
-
-	sites = u->kind == 'r' && !u->hidden ?
-			dp_sites_of((struct kretprobe *)p) :
-			NULL;
-	for (i = 1; sites && i < dp_sites_count(sites); i++)
-		dp_probe_switch_off(dp_sites_kprobes(sites)[i]);
-}
-
 /* Nothing but what is safe in any handler. */
 void dp_probe_switch_off(struct kprobe *p)
 {
@@ -488,7 +475,6 @@ void dp_probe_switch_off(struct kprobe *p)
 		p->addr = NULL;
 		return;
 	}
-	switch_exits_off(p, word);
 	p->dp_private[0] = NULL;
 	__atomic_store_n(&dp_self.switched_off, true, __ATOMIC_RELEASE);
 }

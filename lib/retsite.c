@@ -12,12 +12,10 @@
 #include "lib/modules.h"
 #include "sym/exits.h"
 #include "engine/arch/x86/flags.h"
+#include "port_hit.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 /* @used of an instance: it is being filled, or its call is followed */
 #define FILLED 1
@@ -26,12 +24,12 @@
 /** struct exit - one; its handler gets the kprobe */
 struct exit {
 	struct kprobe kp;
-	struct dp_sites *sites;
+	struct dp_retsites *sites;
 	bool tail, conditional;
 	u8 cc; /* then, its condition */
 };
 
-struct dp_sites {
+struct dp_retsites {
 	struct kretprobe *rp;
 	struct dp_follow *follow;
 	u32 nr_exits;
@@ -40,26 +38,17 @@ struct dp_sites {
 	struct exit exits[];
 };
 
-static struct dp_instance *instance(const struct dp_follow *f, u32 i)
-{
-	return (void *)(f->pool + (u64)i * f->stride);
-}
-
 /* Where its return address is. Frames are of the other kind. */
 static u64 slot_of(const struct dp_instance *ri)
 {
 	return ri->frame;
 }
 
-/* Not through libc: its wrappers may be probed. */
-bool dp_site_was_left(const struct dp_instance *ri)
+bool dp_retsites_was_left(const struct dp_instance *ri)
 {
-	u64 now = 0;
-	struct iovec to = { &now, sizeof(now) };
-	struct iovec from = { (void *)slot_of(ri), sizeof(now) };
+	u64 now;
 
-	return syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, &from, 1L,
-		       0L) != sizeof(now) ||
+	return dp_port_read(&now, slot_of(ri), sizeof(now)) != sizeof(now) ||
 	       now != ri->ret_addr;
 }
 
@@ -79,7 +68,7 @@ static struct dp_instance *at_slot(const struct dp_follow *f, u64 slot)
 	u32 i;
 
 	for (i = 0; i < f->nr; i++) {
-		struct dp_instance *ri = instance(f, i);
+		struct dp_instance *ri = dp_instance_at(f, i);
 
 		if (is_followed(ri) && slot_of(ri) == slot)
 			return ri;
@@ -92,7 +81,7 @@ static struct dp_instance *take(const struct dp_follow *f)
 	u32 i;
 
 	for (i = 0; i < f->nr; i++) {
-		struct dp_instance *ri = instance(f, i);
+		struct dp_instance *ri = dp_instance_at(f, i);
 		u16 no = 0;
 
 		if (__atomic_compare_exchange_n(&ri->used, &no, FILLED, false,
@@ -107,12 +96,11 @@ static struct dp_instance *take(const struct dp_follow *f)
 
 /* Of all threads: who takes one back has it alone. Looking takes a system call each, so
  * not all of the calls of a deep recursion do it. */
-static bool drop_left(struct dp_sites *sites)
+static bool drop_left(struct dp_retsites *sites)
 {
 	const struct dp_follow *f = sites->follow;
-	u32 i, dropped = 0;
-
 	u32 patience = __atomic_load_n(&sites->patience, __ATOMIC_RELAXED);
+	u32 i, dropped = 0;
 
 	if (patience) {
 		__atomic_compare_exchange_n(&sites->patience, &patience,
@@ -121,10 +109,10 @@ static bool drop_left(struct dp_sites *sites)
 		return false;
 	}
 	for (i = 0; i < f->nr; i++) {
-		struct dp_instance *ri = instance(f, i);
+		struct dp_instance *ri = dp_instance_at(f, i);
 		u16 followed = FOLLOWED;
 
-		if (is_followed(ri) && dp_site_was_left(ri) &&
+		if (is_followed(ri) && dp_retsites_was_left(ri) &&
 		    __atomic_compare_exchange_n(&ri->used, &followed, FILLED,
 						false, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED)) {
@@ -138,7 +126,7 @@ static bool drop_left(struct dp_sites *sites)
 	return dropped;
 }
 
-static struct dp_instance *take_for(struct dp_sites *sites, u64 slot)
+static struct dp_instance *take_for(struct dp_retsites *sites, u64 slot)
 {
 	const struct dp_follow *f = sites->follow;
 	struct dp_instance *ri = at_slot(f, slot);
@@ -156,7 +144,7 @@ static kretprobe_handler_t handler(u64 addr)
 
 static int on_entry(struct kprobe *p, struct pt_regs *regs)
 {
-	struct dp_sites *sites = dp_sites_of((struct kretprobe *)p);
+	struct dp_retsites *sites = dp_retsites_of((struct kretprobe *)p);
 	const struct dp_follow *f = sites->follow;
 	struct dp_instance *ri = take_for(sites, regs->sp);
 
@@ -164,7 +152,6 @@ static int on_entry(struct kprobe *p, struct pt_regs *regs)
 		__atomic_fetch_add(&sites->rp->nmissed, 1, __ATOMIC_RELAXED);
 		return 0;
 	}
-	ri->user = f->user;
 	ri->task = (u64)dp_task_known();
 	ri->frame = regs->sp;
 	ri->ret_addr = *(u64 *)regs->sp;
@@ -216,33 +203,6 @@ static int on_exit_site(struct kprobe *p, struct pt_regs *regs)
 
 /* --- control --- */
 
-static int open_module(struct dp_site_finder *finder, const struct dp_module *m)
-{
-	struct dp_modules *mods = dp_symbol_map_modules(dp_self.symbols);
-	int err;
-
-	if (finder->exits && finder->module == m)
-		return 0;
-	dp_site_finder_close(finder);
-	err = dp_code_map_open(mods, m, &finder->map, dp_last());
-	if (!err)
-		err = dp_exits_open(mods, m, finder->map, &finder->exits,
-				    dp_last());
-	if (err)
-		dp_site_finder_close(finder);
-	finder->module = m;
-	return err;
-}
-
-void dp_site_finder_close(struct dp_site_finder *finder)
-{
-	if (finder->exits)
-		dp_exits_close(finder->exits);
-	if (finder->map)
-		dp_code_map_close(finder->map);
-	*finder = (struct dp_site_finder){ 0 };
-}
-
 #define CODE_MAX 16
 
 /* The condition of a branch. Return: false: it is another kind of branch. */
@@ -265,7 +225,7 @@ static bool read_condition(u64 addr, u8 len, u8 *cc)
 	return false;
 }
 
-static int fill_exit(struct exit *e, struct dp_sites *sites,
+static int fill_exit(struct exit *e, struct dp_retsites *sites,
 		     const struct dp_exit *exit)
 {
 	*e = (struct exit){ .kp.addr = (kprobe_opcode_t *)exit->addr,
@@ -283,7 +243,7 @@ static int fill_exit(struct exit *e, struct dp_sites *sites,
 	return 0;
 }
 
-static int fill(struct dp_sites *sites, const struct dp_exit_list *list)
+static int fill(struct dp_retsites *sites, const struct dp_exit_list *list)
 {
 	int err = 0;
 	u32 i;
@@ -297,9 +257,9 @@ static int fill(struct dp_sites *sites, const struct dp_exit_list *list)
 }
 
 static int make(struct kretprobe *rp, struct dp_follow *follow,
-		const struct dp_exit_list *list, struct dp_sites **to)
+		const struct dp_exit_list *list, struct dp_retsites **to)
 {
-	struct dp_sites *sites =
+	struct dp_retsites *sites =
 		calloc(1, sizeof(*sites) + list->n * sizeof(sites->exits[0]));
 	int err;
 
@@ -314,23 +274,26 @@ static int make(struct kretprobe *rp, struct dp_follow *follow,
 	sites->nr_exits = (u32)list->n;
 	err = fill(sites, list);
 	if (err)
-		dp_sites_free(sites);
+		dp_retsites_free(sites);
 	else
 		*to = sites;
 	return err;
 }
 
-int dp_sites_make(struct dp_site_finder *finder, struct kretprobe *rp,
-		  struct dp_follow *follow, u64 addr, struct dp_sites **sites)
+int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
+		  struct dp_follow *follow, u64 addr, struct dp_retsites **sites)
 {
 	const struct dp_module *m = dp_module_at(
 		dp_symbol_map_modules(dp_self.symbols), addr);
 	struct dp_exit_list list = { 0 };
 	const char *why = "it belongs to no file";
-	int err = m ? open_module(finder, m) : -EOPNOTSUPP;
+	int err = m ? dp_exit_reader_open(
+			      reader, dp_symbol_map_modules(dp_self.symbols),
+			      m, dp_last()) :
+		      -EOPNOTSUPP;
 
 	if (!err)
-		err = dp_exits_find(finder->exits, addr, &list, &why);
+		err = dp_exits_find(reader->exits, addr, &list, &why);
 	if (err)
 		return dp_diag_set(dp_last(), err == -ENOENT ? -EINVAL : err,
 				   "where the function at 0x%llx is left is not known: %s",
@@ -340,13 +303,13 @@ int dp_sites_make(struct dp_site_finder *finder, struct kretprobe *rp,
 	return err;
 }
 
-void dp_sites_free(struct dp_sites *sites)
+void dp_retsites_free(struct dp_retsites *sites)
 {
 	free(sites->all);
 	free(sites);
 }
 
-u32 dp_sites_count(const struct dp_sites *sites)
+u32 dp_retsites_count(const struct dp_retsites *sites)
 {
 	return sites->nr_exits + 1;
 }
@@ -367,7 +330,7 @@ static struct dp_request request(struct kprobe *p, u64 user,
 	};
 }
 
-void dp_sites_describe(struct dp_sites *sites, struct dp_request *requests)
+void dp_retsites_describe(struct dp_retsites *sites, struct dp_request *requests)
 {
 	u32 i;
 
@@ -379,12 +342,12 @@ void dp_sites_describe(struct dp_sites *sites, struct dp_request *requests)
 					  false);
 }
 
-struct kprobe **dp_sites_kprobes(struct dp_sites *sites)
+struct kprobe **dp_retsites_kprobes(struct dp_retsites *sites)
 {
 	return sites->all;
 }
 
-struct dp_sites *dp_sites_of(const struct kretprobe *rp)
+struct dp_retsites *dp_retsites_of(const struct kretprobe *rp)
 {
 	return rp->kp.flags & KPROBE_FLAG_RET_SITES ? rp->dp_private[0] : NULL;
 }

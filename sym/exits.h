@@ -66,6 +66,25 @@ int dp_exits_open(struct dp_modules *mods, const struct dp_module *m,
 void dp_exits_close(struct dp_exits *exits);
 
 /**
+ * struct dp_exit_reader - what has been read of a module, kept for the next question
+ * about it; begins as zeros
+ */
+struct dp_exit_reader {
+	const struct dp_module *module;
+	struct dp_code_map *map;
+	struct dp_exits *exits; /* NULL: nothing is known of @module */
+};
+
+/**
+ * dp_exit_reader_open() - have a module read
+ * Return: 0; otherwise as dp_code_map_open() and dp_exits_open(), the second time
+ * -EOPNOTSUPP without words.
+ */
+int dp_exit_reader_open(struct dp_exit_reader *reader, struct dp_modules *mods,
+			const struct dp_module *m, struct dp_diag *diag);
+void dp_exit_reader_close(struct dp_exit_reader *reader);
+
+/**
  * dp_exits_find() - all instructions by which the function at @entry is left
  * @entry: where it is entered
  * @list: filled in; free with dp_exits_free(). Empty, and no error, for a function

@@ -183,3 +183,30 @@ void dp_exits_close(struct dp_exits *ex)
 	dp_rows_free(&ex->other);
 	free(ex);
 }
+
+int dp_exit_reader_open(struct dp_exit_reader *r, struct dp_modules *mods,
+			const struct dp_module *m, struct dp_diag *diag)
+{
+	int err;
+
+	if (r->module == m)
+		return r->exits ? 0 : -EOPNOTSUPP;
+	dp_exit_reader_close(r);
+	r->module = m;
+	err = dp_code_map_open(mods, m, &r->map, diag);
+	if (err) {
+		r->map = NULL;
+		return err;
+	}
+	err = dp_exits_open(mods, m, r->map, &r->exits, diag);
+	if (err)
+		r->exits = NULL;
+	return err;
+}
+
+void dp_exit_reader_close(struct dp_exit_reader *r)
+{
+	dp_exits_close(r->exits);
+	dp_code_map_close(r->map);
+	*r = (struct dp_exit_reader){ .module = NULL };
+}

@@ -14,23 +14,6 @@ static int refuse(struct dp_point *p, int err, const char *why)
 	return err;
 }
 
-static int open_module(struct dp_exit_reader *r, struct dp_modules *mods,
-		       const struct dp_module *m)
-{
-	int err;
-
-	if (r->module == m)
-		return r->exits ? 0 : -EOPNOTSUPP;
-	dp_exit_reader_close(r);
-	r->module = m;
-	err = dp_code_map_open(mods, m, &r->map, NULL);
-	if (err)
-		r->map = NULL;
-	else if (dp_exits_open(mods, m, r->map, &r->exits, NULL))
-		r->exits = NULL;
-	return r->exits ? 0 : -EOPNOTSUPP;
-}
-
 /*
  * A jump at a ret takes bytes of what is behind it, and whoever arrives there
  * traps. It had better take those before it, if nobody arrives among them.
@@ -55,7 +38,7 @@ int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
 	struct dp_exit_list list = { 0 };
 	const char *why = "nothing is known of its code";
 	size_t i;
-	int err = open_module(r, mods, m);
+	int err = dp_exit_reader_open(r, mods, m, NULL);
 
 	if (!err)
 		err = dp_exits_find(r->exits, p->addr, &list, &why);
@@ -77,11 +60,4 @@ int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
 	for (i = 0; i < list.n; i++)
 		p->leads[i] = find_lead(r->map, &list.v[i]);
 	return 0;
-}
-
-void dp_exit_reader_close(struct dp_exit_reader *r)
-{
-	dp_exits_close(r->exits);
-	dp_code_map_close(r->map);
-	memset(r, 0, sizeof(*r));
 }

@@ -7,22 +7,11 @@
 #include "sym/exits.h"
 
 /**
- * struct dp_exit_reader - begins as zeros; what it read of a module is kept for
- * the next question
- */
-struct dp_exit_reader {
-	const struct dp_module *module;
-	struct dp_code_map *map;
-	struct dp_exits *exits;
-};
-
-/**
  * dp_exit_reader_find() - fill in @point->exits
  * @m: the module of the point
  * Return: 0; a negative errno with the reason in @point.
  */
 int dp_exit_reader_find(struct dp_exit_reader *reader, struct dp_modules *mods,
 			const struct dp_module *m, struct dp_point *point);
-void dp_exit_reader_close(struct dp_exit_reader *reader);
 
 #endif

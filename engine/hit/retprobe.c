@@ -144,11 +144,6 @@ static void keep_frame(struct dp_stack *stack, struct dp_frame *f)
 	stack->kept = number_of(f);
 }
 
-static struct dp_instance *instance_at(const struct dp_follow *f, u32 i)
-{
-	return (void *)(f->pool + (u64)i * f->stride);
-}
-
 /* A thread's calls return in turn: the next one free is likely to be where the
  * last one was, or behind it. */
 static u32 *hint(struct dp_stack *stack, const struct dp_follow *f)
@@ -172,7 +167,7 @@ static struct dp_instance *search(struct dp_follow *f, struct dp_stack *stack)
 	if (i >= f->nr)
 		i = 0;
 	for (left = f->nr; left; left--) {
-		struct dp_instance *ri = instance_at(f, i);
+		struct dp_instance *ri = dp_instance_at(f, i);
 
 		i = i + 1 == f->nr ? 0 : i + 1;
 		if (claim(ri)) {
@@ -353,8 +348,6 @@ static void miss(const struct dp_follow *f)
 
 static void fill(struct dp_instance *ri, const struct dp_follow *f, u64 back)
 {
-	ri->user = f->user;
-	ri->follow = (u64)f;
 	ri->task = task();
 	ri->ret_addr = back;
 	ri->frame = 0;
