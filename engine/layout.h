@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 10
+#define DP_LAYOUT_VERSION 11
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (16 * DP_PAGE)
@@ -109,6 +109,7 @@ struct dp_kernel_sigaction {
  * @atomic: a bit an instruction: in the detour it is one instruction, too
  * @traps: a bit a byte of the patch: it is a breakpoint
  * @stray: the code that it replaces can go at any time, and nobody says so
+ * @follows: a call that begins here can go on through a stub
  */
 struct dp_jump {
 	u64 base, landing;
@@ -117,7 +118,7 @@ struct dp_jump {
 	u16 insn[DP_JUMP_INSNS];
 	u8 offset[DP_JUMP_INSNS];
 	u8 nr, size, atomic, traps;
-	u8 stray;
+	u8 stray, follows;
 };
 
 /**
@@ -146,7 +147,7 @@ struct dp_jump {
  *          engine/control/live.c. @copy is then this one or that in the detour
  * @single_len, @single_body: of it
  * @fast: address of its one struct dp_probe_entry, if all there is to do at a hit by
- *        a jump is to call that one's pre_handler; else 0
+ *        a jump is to call that one's pre_handler, or to follow the call; else 0
  * @reason: 1 + number of the phrase that says why it is a breakpoint, 0: none
  * @gate: not 0: its detour calls; else it only counts
  * @x87: the code around it uses the x87 or MMX registers, for all that is known
@@ -320,7 +321,10 @@ struct dp_leaving {
  * @probe: index of its probe
  * @data_size: bytes behind each
  * @unwind: the handler is called for calls that an exception ends, too
- * @away: instances in use, kept only where there are more than DP_FOLLOW_SCAN
+ * @quick: its handlers touch general registers only, and there is not much to do for
+ *         each call
+ * @away: instances in use, or fewer; kept only where there are more than
+ *        DP_FOLLOW_SCAN
  */
 struct dp_follow {
 	u64 user;
@@ -331,9 +335,9 @@ struct dp_follow {
 	u32 data_size;
 	u32 probe;
 	u8 handler_needs, entry_needs;
-	u8 unwind;
-	u8 pad[5];
-	u64 away;
+	u8 unwind, quick;
+	u8 pad[4];
+	s64 away;
 };
 
 /* So many are looked through for a free one; a count comes before more. */
@@ -349,6 +353,9 @@ enum dp_call_end {
 	DP_CALL_JUMPED = DP_CALL_ENDS, /* to another function; not counted apart */
 };
 
+/* Of @used: the entry handler has not agreed yet */
+#define DP_INSTANCE_NEW 0x80000000u
+
 /**
  * struct dp_instance - one call that is followed; begins as the library's struct
  * kretprobe_instance does
@@ -356,15 +363,15 @@ enum dp_call_end {
  * @next: address of the frame's next instance, of a probe that was hit before
  * @follow: address of its struct dp_follow
  * @index: of it in its pool
- * @used: somebody has it; @ending: enum dp_call_end, while its handler runs
+ * @used: id of the thread that took it, 0: it is free; @ending: enum dp_call_end, while its handler runs
  * @entered, @ended: calls that it has followed, and how they ended. Who has the
  *                   instance counts; the sums are those of the probe.
  */
 struct dp_instance {
 	u64 user, ret_addr, task;
 	u64 frame, next, follow;
-	u32 index;
-	u16 used, ending;
+	u32 index, used;
+	u64 ending;
 	u64 entered, ended[DP_CALL_ENDS];
 };
 
@@ -447,6 +454,8 @@ struct dp_frames {
 #define DP_BUSY_HANDLER 1
 #define DP_BUSY_FAST 2 /* called by entry.S */
 #define DP_BUSY_SELF 3 /* none, but the thread is in the library */
+#define DP_BUSY_ENTER 4 /* of a return probe, called by entry.S */
+#define DP_BUSY_RETURN 5
 #define DP_OWNER_COMES 0x80000000u /* it is being prepared */
 /* 32 registers of 64 bytes, eight of eight, and what vectors.S has besides */
 #define DP_VECTORS_SIZE 2304
@@ -468,6 +477,10 @@ struct dp_frames {
  * @kept: number of a frame that an unwinder is still to look at, 0 for none
  * @patience: calls to be missed before it is looked again for frames that were left
  * @hints: where to look for a free instance first
+ * @instance: address of that of a call whose entry or return is being handled; @rest:
+ *            of the first of those that are still to be; @taken: number of their frame
+ * @counter: address of one of @instance's that is to be @sum
+ * @task: what the library says of the thread, 0: it was not asked yet
  * @faulting: while a fault_handler runs, a stack pointer above it
  * @alt_sp, @alt_size: the thread's alternate signal stack; @alt_off: we have hidden
  *                     it from the kernel
@@ -486,14 +499,15 @@ struct dp_stack {
 	u64 site;
 	u64 faulting;
 	u64 after; /* it runs after an instruction */
-	u64 pad[2];
+	u64 instance, rest, counter, sum;
+	u64 task;
 	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
 	u64 trapped[21]; /* the registers of a hit by a breakpoint */
 	u64 faulted[21]; /* those of a fault in a handler */
 	u64 saved[21]; /* a jprobe's registers, and where they go on */
 	u64 words[8]; /* the arguments on the stack */
 	u32 spare, nr_spare;
-	u32 patience, kept;
+	u32 patience, kept, taken, pad;
 	u32 hints[DP_HINTS];
 };
 

@@ -21,6 +21,7 @@
 
 #define LEAST_INSTANCES 10
 #define MOST_INSTANCES ((int)DP_FRAMES_MOST)
+#define QUICK_DATA 64 /* bytes to be cleared for each call, at most */
 #define ALIGN 64 /* threads have an instance each */
 
 _Static_assert(sizeof(struct dp_instance) ==
@@ -106,6 +107,15 @@ static int may_be_followed(struct kretprobe *rp, u64 *at)
 			   name ? name : "the function", why);
 }
 
+/* For a call? What is not that, when nobody is in a handler any more, was left in
+ * one. */
+static bool is_away(const struct dp_instance *ri)
+{
+	u32 used = __atomic_load_n(&ri->used, __ATOMIC_ACQUIRE);
+
+	return used && !(used & DP_INSTANCE_NEW);
+}
+
 /* Nobody comes back to a probe whose exits are gone. */
 static bool is_used(const struct pool *p)
 {
@@ -114,10 +124,10 @@ static bool is_used(const struct pool *p)
 
 	if (p->sites)
 		return false;
-	if (__atomic_load_n(&f->away, __ATOMIC_ACQUIRE))
+	if (dp_self_in_hand(f->pool, (u64)f->nr * f->stride))
 		return true;
 	for (i = 0; i < f->nr; i++)
-		if (__atomic_load_n(&dp_instance_at(f, i)->used, __ATOMIC_ACQUIRE))
+		if (is_away(dp_instance_at(f, i)))
 			return true;
 	return false;
 }
@@ -197,6 +207,8 @@ static struct pool *make_pool(struct kretprobe *rp)
 		.entry_needs = dp_handler_needs((void *)rp->entry_handler),
 		.unwind = !!(rp->kp.flags & KPROBE_FLAG_UNWIND),
 	};
+	p->follow.quick = !p->follow.handler_needs && !p->follow.entry_needs &&
+			  n <= DP_FOLLOW_SCAN && rp->data_size <= QUICK_DATA;
 	make_instances(&p->follow);
 	return p;
 }
@@ -252,6 +264,7 @@ static void describe(struct dp_request *r, struct kretprobe *rp,
 		.entry = true,
 		.handlers = { .kind = DP_KIND_RETURN,
 			      .user = (u64)rp,
+			      .fault = (u64)rp->kp.fault_handler,
 			      .nmissed = (u64)&rp->kp.nmissed,
 			      .follow = (u64)&pool->follow },
 	};
@@ -418,7 +431,7 @@ static void add_up(const struct pool *p, const struct dp_instance *ri,
 	a->abandoned += ri->ended[DP_CALL_ABANDONED];
 	a->vetoed += ri->ended[DP_CALL_VETOED];
 	/* Not before its entry handler has agreed. */
-	if (!__atomic_load_n(&ri->used, __ATOMIC_ACQUIRE) || !ri->frame)
+	if (!is_away(ri))
 		return;
 	if (was_left(p, ri))
 		a->abandoned++;

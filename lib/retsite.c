@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @used of an instance: it is being filled, or its call is followed */
-#define FILLED 1
-#define FOLLOWED 2
+/* @used of an instance whose call is followed. Before that it is of the thread that
+ * fills it; one that is found with one's own was left in the entry handler. */
+#define FOLLOWED 1
 
 /** struct exit - one; its handler gets the kprobe */
 struct exit {
@@ -78,15 +78,16 @@ static struct dp_instance *at_slot(const struct dp_follow *f, u64 slot)
 
 static struct dp_instance *take(const struct dp_follow *f)
 {
-	u32 i;
+	u32 i, me = dp_self_stack()->tid | DP_INSTANCE_NEW;
 
 	for (i = 0; i < f->nr; i++) {
 		struct dp_instance *ri = dp_instance_at(f, i);
-		u16 no = 0;
+		u32 was = 0;
 
-		if (__atomic_compare_exchange_n(&ri->used, &no, FILLED, false,
+		if (__atomic_compare_exchange_n(&ri->used, &was, me, false,
 						__ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+						__ATOMIC_RELAXED) ||
+		    was == me)
 			return ri;
 	}
 	return NULL;
@@ -100,7 +101,7 @@ static bool drop_left(struct dp_retsites *sites)
 {
 	const struct dp_follow *f = sites->follow;
 	u32 patience = __atomic_load_n(&sites->patience, __ATOMIC_RELAXED);
-	u32 i, dropped = 0;
+	u32 i, dropped = 0, me = dp_self_stack()->tid | DP_INSTANCE_NEW;
 
 	if (patience) {
 		__atomic_compare_exchange_n(&sites->patience, &patience,
@@ -110,10 +111,10 @@ static bool drop_left(struct dp_retsites *sites)
 	}
 	for (i = 0; i < f->nr; i++) {
 		struct dp_instance *ri = dp_instance_at(f, i);
-		u16 followed = FOLLOWED;
+		u32 followed = FOLLOWED;
 
 		if (is_followed(ri) && dp_retsites_was_left(ri) &&
-		    __atomic_compare_exchange_n(&ri->used, &followed, FILLED,
+		    __atomic_compare_exchange_n(&ri->used, &followed, me,
 						false, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED)) {
 			end(ri, DP_CALL_ABANDONED);
@@ -326,6 +327,7 @@ static struct dp_request request(struct kprobe *p, u64 user,
 			      .pre_needs = dp_handler_needs((void *)pre),
 			      .user = user,
 			      .pre = (u64)pre,
+			      .fault = (u64)p->fault_handler,
 			      .nmissed = (u64)&p->nmissed },
 	};
 }

@@ -527,17 +527,38 @@ static bool is_taken(u32 by)
 	return by && !(by & DP_OWNER_COMES);
 }
 
-void dp_self_settle(void)
+/* The first one from @i on that some thread has, or NULL. */
+static const struct dp_stack *taken_from(u32 *i)
 {
 	const u32 *owners = (void *)((char *)dp_self.arena +
 				     dp_self.arena->control.owner_off);
-	u32 i, n;
+	u32 n = __atomic_load_n(&dp_self.arena->hit.stacks, __ATOMIC_ACQUIRE);
+
+	for (; *i < n && *i < DP_STACKS; ++*i)
+		if (is_taken(__atomic_load_n(&owners[*i], __ATOMIC_ACQUIRE)))
+			return stack_at(*i);
+	return NULL;
+}
+
+bool dp_self_in_hand(u64 start, u64 size)
+{
+	const struct dp_stack *s;
+	u32 i;
+
+	for (i = 0; (s = taken_from(&i)); i++)
+		if (s->instance - start < size || s->rest - start < size)
+			return true;
+	return false;
+}
+
+void dp_self_settle(void)
+{
+	const struct dp_stack *s;
+	u32 i;
 
 	/* Who does not see what we have changed is seen to be busy. */
 	dp_self.text.target.ops->sync(&dp_self.text.target);
-	n = __atomic_load_n(&dp_self.arena->hit.stacks, __ATOMIC_ACQUIRE);
-	for (i = 0; i < n && i < DP_STACKS; i++)
-		if (is_taken(__atomic_load_n(&owners[i], __ATOMIC_ACQUIRE)) &&
-		    stack_at(i) != dp_self_stack())
-			wait_for(stack_at(i), &left_at[i]);
+	for (i = 0; (s = taken_from(&i)); i++)
+		if (s != dp_self_stack())
+			wait_for(s, &left_at[i]);
 }

@@ -83,6 +83,10 @@ bool dp_self_in_handler(void);
 /** dp_self_stack() - the calling thread's, or NULL */
 struct dp_stack *dp_self_stack(void);
 
+/** dp_self_in_hand() - does a thread still have something in hand of the memory there,
+ *  which it has left by siglongjmp? Nobody new may take anything from there. */
+bool dp_self_in_hand(u64 start, u64 size);
+
 /** dp_self_settle() - wait until no handler runs that began before; but for the
  *  calling thread's own */
 void dp_self_settle(void);

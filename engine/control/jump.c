@@ -320,6 +320,7 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	for (n = 0; n < d.len; n++)
 		out[n] = d.code[n];
 	fill_jump(entry, s, &d, at);
+	entry->jump.follows = spec.follow != 0;
 	fill_members(e, i, entry, &d, at);
 	return 0;
 }

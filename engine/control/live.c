@@ -239,7 +239,16 @@ static int plan(struct dp_engine *e, u32 i)
 	return 0;
 }
 
-/* One pre_handler, and nothing else to do? */
+/* Is it all by itself what there is to do at a hit by the detour that is there? */
+static bool may_be_fast(const struct dp_engine *e, u32 i,
+			const struct dp_handlers *h)
+{
+	if (h->kind == DP_KIND_RETURN)
+		return entry_of(e, i)->jump.follows;
+	return h->kind == DP_KIND_KPROBE && h->pre;
+}
+
+/* One probe, and nothing else to do? */
 static u64 fast(const struct dp_engine *e, u32 i)
 {
 	u32 p, only = 0;
@@ -250,8 +259,8 @@ static u64 fast(const struct dp_engine *e, u32 i)
 		if (!probe->linked)
 			continue;
 		if (only || !probe->enabled ||
-		    probe->handlers.kind != DP_KIND_KPROBE ||
-		    !probe->handlers.pre || e->view.states[p - 1].status)
+		    !may_be_fast(e, i, &probe->handlers) ||
+		    e->view.states[p - 1].status)
 			return 0;
 		only = p;
 	}

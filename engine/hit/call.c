@@ -50,6 +50,9 @@ _Static_assert(DP_DETOUR_BUSY == __builtin_offsetof(struct dp_stack, busy),
 	       "busy");
 _Static_assert(DP_O_BUSY_FAST == DP_BUSY_FAST, "busy");
 _Static_assert(DP_O_BUSY_HANDLER == DP_BUSY_HANDLER, "busy");
+_Static_assert(DP_O_BUSY_ENTER == DP_BUSY_ENTER, "busy");
+_Static_assert(DP_O_BUSY_RETURN == DP_BUSY_RETURN, "busy");
+_Static_assert(DP_O_TELL_INDEX == DP_TELL_INDEX, "number");
 _Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");
 _Static_assert(DP_O_STACK_SIZE == sizeof(struct dp_stack), "stack");
 
@@ -286,6 +289,7 @@ static bool enter(struct call *call, u64 sp)
 					 DP_TALLY_RECURSED);
 		return false;
 	}
+	dp_return_recover(call->stack);
 	/* Who left a handler has left it hidden. */
 	if (call->stack->alt_off)
 		dp_call_show_alternate(call->stack);

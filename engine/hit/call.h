@@ -86,6 +86,34 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
  *  predicted right */
 u64 dp_return_through(struct dp_frame *frame, u64 cont);
 
+/** dp_return_recover() - a handler of a return probe was left by siglongjmp: its call
+ *  is over, too */
+void dp_return_recover(struct dp_stack *stack);
+
+/** struct dp_quick - a call's instance, and its handler or 0, for entry.S to call */
+struct dp_quick {
+	u64 instance, handler;
+};
+
+/**
+ * dp_return_quick_enter() - the same as dp_return_enter() for calls that are like
+ * most
+ * Context: handler stack; @stack->sp and @stack->regs are set. What it begins ends with
+ * dp_return_quick_begin().
+ * Return: no instance: nothing has been done, and it is not such a call.
+ */
+struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *probe,
+				      struct dp_regs *regs,
+				      struct dp_stack *stack);
+/** dp_return_quick_begin() - the entry handler has been called; @veto: and refuses */
+void dp_return_quick_begin(u32 veto, struct dp_stack *stack);
+
+/** dp_return_quick_hit() - the same as dp_return_hit() for such a call, up to its
+ *  handler; dp_return_quick_end() - after it */
+struct dp_quick dp_return_quick_hit(struct dp_returned *at,
+				    struct dp_stack *stack);
+void dp_return_quick_end(struct dp_stack *stack);
+
 /** dp_return_drop() - the calls of a thread that has ended */
 void dp_return_drop(struct dp_stack *stack);
 

@@ -172,16 +172,25 @@ static bool in_handler(struct fault *f, struct dp_ucontext *uc)
 	return true;
 }
 
-/* A handler that entry.S has called; it knows of one probe only. */
+/* 1 + the number of the probe whose handler entry.S has called, 0: it has none. */
+static u32 fast_probe(const struct dp_stack *stack)
+{
+	const struct dp_instance *ri = (void *)stack->instance;
+	const struct dp_call_frame *frame = (void *)stack->regs;
+	const struct dp_site_entry *site;
+	const struct dp_probe_entry *p;
+
+	if (stack->busy != DP_BUSY_FAST)
+		return ri ? ((const struct dp_follow *)ri->follow)->probe + 1 : 0;
+	site = dp_site_at(frame->number);
+	p = (void *)site->fast;
+	return p ? (u32)(p - dp_probe(0)) + 1 : site->first_probe;
+}
+
 static bool in_fast(struct fault *f, struct dp_ucontext *uc)
 {
-	struct dp_call_frame *frame = (void *)f->stack->regs;
-	const struct dp_site_entry *site = dp_site_at(frame->number);
-	u32 probe = site->first_probe;
-	const struct dp_probe_entry *p = (void *)site->fast;
+	u32 probe = fast_probe(f->stack);
 
-	if (p)
-		probe = (u32)(p - dp_probe(0)) + 1;
 	if (probe) {
 		f->stack->probe = probe;
 		f->stack->guard = 0;
@@ -244,7 +253,7 @@ bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
 	if (f.site || !f.stack || !f.stack->busy ||
 	    !in(uc->mc.rsp, dp_stack_low(f.stack), DP_STACK_SIZE - DP_PAGE))
 		return false;
-	if (f.stack->busy == DP_BUSY_FAST)
+	if (f.stack->busy != DP_BUSY_HANDLER)
 		return in_fast(&f, uc);
 	return f.stack->guard && f.stack->probe && in_handler(&f, uc);
 }

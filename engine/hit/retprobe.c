@@ -20,33 +20,13 @@
  * again: whoever copies stacks away and back may still return through it.
  */
 #include "engine/hit/call.h"
+#include "engine/hit/stub.h"
 #include "port_hit.h"
 
-#define INDEX 0xffffffffull
 /* Of calls that were left by longjmp, looked at before a new one. */
 #define STEPS 64
 /* Looking at one takes a system call. */
 #define PATIENCE 16
-
-static struct dp_frames *frames(void)
-{
-	return (void *)dp_arena.control.frames;
-}
-
-static struct dp_frame *frame_at(u64 number)
-{
-	return &((struct dp_frame *)frames()->table)[number];
-}
-
-static u32 number_of(const struct dp_frame *f)
-{
-	return (u32)(f - frame_at(0));
-}
-
-static u64 stub_of(const struct dp_frame *f)
-{
-	return frames()->stubs + (u64)number_of(f) * DP_STUB_SIZE;
-}
 
 static struct dp_frame *frame(u64 addr)
 {
@@ -63,87 +43,6 @@ static struct dp_follow *follow_of(const struct dp_instance *ri)
 	return (void *)ri->follow;
 }
 
-/* A stamp above the number, so that a list which has changed meanwhile and looks
- * the same is told. */
-static struct dp_frame *pop(u64 *list)
-{
-	u64 was = __atomic_load_n(list, __ATOMIC_ACQUIRE), next;
-
-	do {
-		if (!(was & INDEX))
-			return NULL;
-		next = ((was & ~INDEX) + INDEX + 1) |
-		       frame_at((u32)was)->next_free;
-	} while (!__atomic_compare_exchange_n(list, &was, next, false,
-					      __ATOMIC_ACQ_REL,
-					      __ATOMIC_ACQUIRE));
-	return frame_at((u32)was);
-}
-
-static void push(u64 *list, struct dp_frame *f)
-{
-	u64 was = __atomic_load_n(list, __ATOMIC_ACQUIRE), next;
-
-	do {
-		f->next_free = (u32)was;
-		next = ((was & ~INDEX) + INDEX + 1) | number_of(f);
-	} while (!__atomic_compare_exchange_n(list, &was, next, false,
-					      __ATOMIC_ACQ_REL,
-					      __ATOMIC_ACQUIRE));
-}
-
-/* The first of each page of stubs is none. */
-static struct dp_frame *fresh(void)
-{
-	u64 n = __atomic_load_n(&frames()->fresh, __ATOMIC_RELAXED), number;
-
-	do {
-		number = n + !(n % DP_STUBS_A_PAGE);
-		if (number >= __atomic_load_n(&frames()->nr, __ATOMIC_ACQUIRE))
-			return NULL;
-	} while (!__atomic_compare_exchange_n(&frames()->fresh, &n, number + 1,
-					      false, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
-	return frame_at(number);
-}
-
-static struct dp_frame *take_frame(struct dp_stack *stack)
-{
-	struct dp_frame *f;
-
-	if (stack->nr_spare) {
-		f = frame_at(stack->spare);
-		stack->spare = f->next_free;
-		stack->nr_spare--;
-		return f;
-	}
-	f = pop(&frames()->free);
-	if (!f)
-		f = fresh();
-	return f ? f : pop(&frames()->left);
-}
-
-static void give_frame(struct dp_stack *stack, struct dp_frame *f)
-{
-	__atomic_store_n(&f->state, DP_FRAME_FREE, __ATOMIC_RELAXED);
-	if (stack->nr_spare >= DP_SPARE_FRAMES) {
-		push(&frames()->free, f);
-		return;
-	}
-	f->next_free = stack->spare;
-	stack->spare = number_of(f);
-	stack->nr_spare++;
-}
-
-/* One that the unwinder is still to look at: until it has come to the next. */
-static void keep_frame(struct dp_stack *stack, struct dp_frame *f)
-{
-	if (stack->kept)
-		give_frame(stack, frame_at(stack->kept));
-	__atomic_store_n(&f->state, DP_FRAME_FREE, __ATOMIC_RELAXED);
-	stack->kept = number_of(f);
-}
-
 /* A thread's calls return in turn: the next one free is likely to be where the
  * last one was, or behind it. */
 static u32 *hint(struct dp_stack *stack, const struct dp_follow *f)
@@ -151,12 +50,15 @@ static u32 *hint(struct dp_stack *stack, const struct dp_follow *f)
 	return &stack->hints[f->probe % DP_HINTS];
 }
 
-static bool claim(struct dp_instance *ri)
+/* One that we have already, and for no call, was left between two instructions. */
+static bool claim(struct dp_instance *ri, struct dp_stack *stack)
 {
-	u16 no = 0;
+	u32 mine = stack->tid | DP_INSTANCE_NEW;
+	u32 was = __atomic_load_n(&ri->used, __ATOMIC_RELAXED);
 
-	return !__atomic_load_n(&ri->used, __ATOMIC_RELAXED) &&
-	       __atomic_compare_exchange_n(&ri->used, &no, 1, false,
+	if (was)
+		return was == mine;
+	return __atomic_compare_exchange_n(&ri->used, &was, mine, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
@@ -170,7 +72,8 @@ static struct dp_instance *search(struct dp_follow *f, struct dp_stack *stack)
 		struct dp_instance *ri = dp_instance_at(f, i);
 
 		i = i + 1 == f->nr ? 0 : i + 1;
-		if (claim(ri)) {
+		if (claim(ri, stack)) {
+			stack->instance = (u64)ri;
 			*hint(stack, f) = i;
 			return ri;
 		}
@@ -180,52 +83,92 @@ static struct dp_instance *search(struct dp_follow *f, struct dp_stack *stack)
 
 static struct dp_instance *take(struct dp_follow *f, struct dp_stack *stack)
 {
+	struct dp_instance *ri;
+
 	if (f->nr <= DP_FOLLOW_SCAN)
 		return search(f, stack);
-	/* Who is let in here finds one. */
-	if (__atomic_fetch_add(&f->away, 1, __ATOMIC_ACQUIRE) < f->nr)
-		return search(f, stack);
-	__atomic_fetch_sub(&f->away, 1, __ATOMIC_RELAXED);
-	return NULL;
+	/* Who is let in here finds one, or nearly always. */
+	if (__atomic_load_n(&f->away, __ATOMIC_RELAXED) >= (s64)f->nr)
+		return NULL;
+	ri = search(f, stack);
+	if (ri)
+		__atomic_fetch_add(&f->away, 1, __ATOMIC_RELAXED);
+	return ri;
 }
 
 /* The pool may be freed when the last word is said. */
 static void give(struct dp_stack *stack, struct dp_instance *ri)
 {
 	struct dp_follow *f = follow_of(ri);
-	bool large = f->nr > DP_FOLLOW_SCAN;
 
 	if (stack)
 		*hint(stack, f) = ri->index;
+	if (f->nr > DP_FOLLOW_SCAN)
+		__atomic_fetch_sub(&f->away, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&ri->used, 0, __ATOMIC_RELEASE);
-	if (large)
-		__atomic_fetch_sub(&f->away, 1, __ATOMIC_RELEASE);
+}
+
+/* @counter of the instance that is in hand. As soon as @stack says so, it counts. */
+static void tally(struct dp_stack *stack, u64 *counter)
+{
+	stack->sum = *counter + 1;
+	dp_barrier();
+	stack->counter = (u64)counter;
+	dp_barrier();
+	*counter = stack->sum;
+}
+
+static void put_away(struct dp_stack *stack, struct dp_instance *ri)
+{
+	give(stack, ri);
+	dp_barrier();
+	stack->counter = 0;
+	stack->instance = 0;
 }
 
 static void end(struct dp_stack *stack, struct dp_instance *ri,
 		enum dp_call_end how)
 {
-	ri->ended[how]++;
-	give(stack, ri);
+	tally(stack, &ri->ended[how]);
+	put_away(stack, ri);
 }
 
-/* It is in no list any more. Somebody may return through it meanwhile, if it is
- * another thread's stack that he is on. */
-static void abandon(struct dp_stack *stack, struct dp_frame *f)
+/* The next one that is to be ended, of those in @stack->rest. Each is found by
+ * dp_return_recover(), whenever that comes. */
+static struct dp_instance *next_of(struct dp_stack *stack)
 {
-	u32 live = DP_FRAME_LIVE;
-	u64 next;
+	struct dp_instance *ri = instance(stack->rest);
 
+	stack->instance = (u64)ri;
+	if (!ri)
+		return NULL;
+	dp_barrier();
+	stack->rest = ri->next;
+	ri->used = stack->tid;
+	return ri;
+}
+
+/* The one that @link leads to. Somebody may return through it meanwhile, if it is
+ * another thread's stack that he is on. */
+static void abandon(struct dp_stack *stack, u64 *link)
+{
+	struct dp_frame *f = frame(*link);
+	u32 live = DP_FRAME_LIVE;
+	struct dp_instance *ri;
+
+	stack->taken = dp_stub_number(f);
+	dp_barrier();
+	*link = f->next;
 	if (!__atomic_compare_exchange_n(&f->state, &live, DP_FRAME_LEFT, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		give_frame(stack, f);
+		dp_stub_give(stack, f);
 		return;
 	}
-	for (u64 i = f->instances; i; i = next) {
-		next = instance(i)->next;
-		end(stack, instance(i), DP_CALL_ABANDONED);
-	}
-	push(&frames()->left, f);
+	stack->rest = f->instances;
+	while ((ri = next_of(stack)))
+		end(stack, ri, DP_CALL_ABANDONED);
+	stack->taken = 0;
+	dp_stub_leave(f);
 }
 
 /* Is its call still to return? Asked of the kernel: its stack may be gone. On its
@@ -235,7 +178,7 @@ static bool is_there(const struct dp_frame *f)
 	u64 now;
 
 	return dp_port_read(&now, f->slot, sizeof(now)) == sizeof(now) &&
-	       (now == stub_of(f) + DP_STUB_BACK || now == number_of(f));
+	       (now == dp_stub_of(f) + DP_STUB_BACK || now == dp_stub_number(f));
 }
 
 /*
@@ -255,8 +198,7 @@ static void drop_same(struct dp_stack *stack, u64 sp)
 			link = &f->next;
 			continue;
 		}
-		*link = f->next;
-		abandon(stack, f);
+		abandon(stack, link);
 	}
 }
 
@@ -283,8 +225,7 @@ static bool drop_left(struct dp_stack *stack)
 			link = &f->next;
 			continue;
 		}
-		*link = f->next;
-		abandon(stack, f);
+		abandon(stack, link);
 		dropped++;
 	}
 	if (!dropped)
@@ -294,26 +235,27 @@ static bool drop_left(struct dp_stack *stack)
 
 void dp_return_drop(struct dp_stack *stack)
 {
-	while (stack->frames) {
-		struct dp_frame *f = frame(stack->frames);
-
-		stack->frames = f->next;
-		abandon(stack, f);
-	}
+	dp_return_recover(stack);
+	while (stack->frames)
+		abandon(stack, &stack->frames);
 }
 
-static u64 task(void)
+/* It stays the same as long as the thread lives. */
+static u64 task(struct dp_stack *stack)
 {
 	u64 (*get)(void) = (void *)dp_arena.control.task;
 
-	return get ? get() : 0;
+	if (!stack->task && get)
+		stack->task = get();
+	return stack->task;
 }
 
+/* Instances are as far apart as whole words. */
 static void clear(struct dp_instance *ri, u32 size)
 {
-	u8 *data = (u8 *)(ri + 1);
+	u64 *data = (u64 *)(ri + 1), *end = data + (size + 7) / 8;
 
-	while (size--) {
+	while (data < end) {
 		*data++ = 0;
 		__asm__ volatile("" : : : "memory");
 	}
@@ -323,12 +265,13 @@ static void clear(struct dp_instance *ri, u32 size)
  * function, or of one that has jumped here. */
 static struct dp_frame *frame_of(u64 sp)
 {
-	u64 back = *(u64 *)sp - frames()->stubs - DP_STUB_BACK;
 	struct dp_frame *f;
+	u64 offset;
 
-	if (back >= frames()->nr * DP_STUB_SIZE || back % DP_STUB_SIZE)
+	if (!dp_stub_at(*(u64 *)sp, &offset) ||
+	    offset % DP_STUB_SIZE != DP_STUB_BACK)
 		return NULL;
-	f = frame_at(back / DP_STUB_SIZE);
+	f = dp_stub_frame(offset / DP_STUB_SIZE);
 	return f->state == DP_FRAME_LIVE && f->slot == sp ? f : NULL;
 }
 
@@ -346,13 +289,86 @@ static void miss(const struct dp_follow *f)
 	__atomic_fetch_add((u32 *)f->nmissed, 1, __ATOMIC_RELAXED);
 }
 
-static void fill(struct dp_instance *ri, const struct dp_follow *f, u64 back)
+static void fill(struct dp_instance *ri, struct dp_stack *stack,
+		 const struct dp_follow *f, u64 back)
 {
-	ri->task = task();
+	ri->task = task(stack);
 	ri->ret_addr = back;
-	ri->frame = 0;
-	ri->ending = DP_CALL_RETURNED;
+	ri->next = 0;
+	ri->ending = DP_CALL_ABANDONED;
 	clear(ri, f->data_size);
+}
+
+/* Is it one of those that wait for the return? */
+static bool waits(const struct dp_instance *ri)
+{
+	const struct dp_frame *f = frame(ri->frame);
+	u64 i;
+
+	if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != DP_FRAME_LIVE)
+		return false;
+	for (i = f->instances; i && i != (u64)ri; i = instance(i)->next)
+		;
+	return i;
+}
+
+static bool is_listed(const struct dp_stack *stack, const struct dp_frame *f)
+{
+	u64 at = stack->frames;
+
+	while (at && at != (u64)f)
+		at = frame(at)->next;
+	return at;
+}
+
+/* Up to joining the frame it is just given back. Behind that the call is over, unless
+ * it is still to return. */
+static void recover_one(struct dp_stack *stack, struct dp_instance *ri)
+{
+	if ((ri->used & ~DP_INSTANCE_NEW) != stack->tid)
+		return;
+	if (stack->counter)
+		*(u64 *)stack->counter = stack->sum;
+	if (stack->counter == (u64)&ri->entered)
+		ri->used = stack->tid;
+	else if (stack->counter || ri->used & DP_INSTANCE_NEW)
+		put_away(stack, ri);
+	if (ri->used == stack->tid && !waits(ri))
+		end(stack, ri, ri->ending);
+}
+
+static void recover_all(struct dp_stack *stack)
+{
+	struct dp_instance *ri = instance(stack->instance);
+
+	if (ri && stack->rest == (u64)ri)
+		stack->rest = ri->next;
+	if (ri)
+		recover_one(stack, ri);
+	stack->counter = 0;
+	while ((ri = next_of(stack)))
+		recover_one(stack, ri);
+}
+
+void dp_return_recover(struct dp_stack *stack)
+{
+	struct dp_frame *f = dp_stub_frame(stack->taken);
+	u32 live = DP_FRAME_LIVE;
+	bool listed;
+
+	if (!(stack->instance | stack->rest | stack->taken))
+		return;
+	listed = !stack->taken || is_listed(stack, f);
+	if (!listed && __atomic_compare_exchange_n(&f->state, &live,
+						   DP_FRAME_FREE, false,
+						   __ATOMIC_ACQ_REL,
+						   __ATOMIC_ACQUIRE))
+		stack->rest = f->instances;
+	recover_all(stack);
+	if (listed)
+		stack->taken = 0;
+	else
+		dp_stub_recover(stack);
 }
 
 /* From here on it is known where the call at @sp returns to. Calls that were left and
@@ -371,24 +387,33 @@ static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 	f->next = *link;
 	__atomic_store_n(&f->state, DP_FRAME_LIVE, __ATOMIC_RELEASE);
 	*link = (u64)f;
+	dp_barrier();
+	stack->taken = 0;
 	/* Also where the stub will: other handlers of this hit may look at it, and
 	 * a signal may come before. */
-	*(u64 *)sp = stub_of(f) + DP_STUB_BACK;
+	*(u64 *)sp = dp_stub_of(f) + DP_STUB_BACK;
 }
 
 u64 dp_return_through(struct dp_frame *f, u64 cont)
 {
 	f->cont = cont;
-	return stub_of(f);
+	return dp_stub_of(f);
 }
 
-static void join(struct dp_frame *f, struct dp_instance *ri)
+static void join(struct dp_stack *stack, struct dp_frame *f,
+		 struct dp_instance *ri)
 {
 	ri->frame = (u64)f;
 	ri->next = f->instances;
-	ri->entered++;
+	tally(stack, &ri->entered);
+	dp_barrier();
+	__atomic_store_n(&ri->used, stack->tid, __ATOMIC_RELEASE);
+	dp_barrier();
+	stack->counter = 0;
 	f->user = ri->user;
 	f->instances = (u64)ri;
+	dp_barrier();
+	stack->instance = 0;
 }
 
 void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
@@ -403,19 +428,19 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 		drop_same(stack, regs->sp);
 	ri = take_any(follow, stack);
 	if (ri && !f)
-		new = take_frame(stack);
+		new = dp_stub_take(stack);
 	if (!ri || !(f || new)) {
 		if (ri)
-			give(stack, ri);
+			put_away(stack, ri);
 		miss(follow);
 		return;
 	}
-	fill(ri, follow, f ? f->ret_addr : *(u64 *)regs->sp);
+	fill(ri, stack, follow, f ? f->ret_addr : *(u64 *)regs->sp);
 	if (follow->entry &&
 	    (u32)dp_call_handler(stack, probe, follow->entry, (u64)ri,
 				 (u64)regs, follow->entry_needs)) {
 		if (new)
-			give_frame(stack, new);
+			dp_stub_give(stack, new);
 		end(stack, ri, DP_CALL_VETOED);
 		return;
 	}
@@ -423,7 +448,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 		begin_frame(stack, new, regs->sp);
 		f = *begun = new;
 	}
-	join(f, ri);
+	join(stack, f, ri);
 }
 
 struct ending {
@@ -461,23 +486,28 @@ static bool leave_frame(struct dp_stack *stack, struct dp_frame *f, bool keeps)
 						   __ATOMIC_ACQUIRE);
 	if (f->state != DP_FRAME_LIVE)
 		return false;
+	stack->taken = dp_stub_number(f);
+	stack->rest = f->instances;
+	dp_barrier();
+	f->state = DP_FRAME_FREE;
+	dp_barrier();
 	for (link = &stack->frames; *link; link = &frame(*link)->next)
 		if (*link == (u64)f) {
 			*link = f->next;
 			break;
 		}
 	if (keeps)
-		keep_frame(stack, f);
+		dp_stub_keep(stack, f);
 	else
-		give_frame(stack, f);
+		dp_stub_give(stack, f);
 	return true;
 }
 
 static void late(const struct dp_frame *f)
 {
-	frames()->late_user = f->user;
-	frames()->late_addr = f->ret_addr;
-	__atomic_fetch_add(&frames()->late, 1, __ATOMIC_RELEASE);
+	dp_stubs()->late_user = f->user;
+	dp_stubs()->late_addr = f->ret_addr;
+	__atomic_fetch_add(&dp_stubs()->late, 1, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&dp_arena.hit.news, 1, __ATOMIC_RELEASE);
 }
 
@@ -485,12 +515,11 @@ static void late(const struct dp_frame *f)
  * first. */
 static void finish_all(struct ending *e, u64 instances)
 {
-	while (instances) {
-		struct dp_instance *ri = instance(instances);
+	struct dp_instance *ri;
 
-		instances = ri->next;
+	e->stack->rest = instances;
+	while ((ri = next_of(e->stack)))
 		finish(e, ri);
-	}
 }
 
 /* On the handler stack, where no hit is handled that a signal brings. */
@@ -533,7 +562,8 @@ static void end_unseen(struct ending *e)
 
 		instances = ri->next;
 		miss(follow_of(ri));
-		end(NULL, ri, e->how);
+		ri->ended[e->how]++;
+		give(NULL, ri);
 	}
 }
 
@@ -549,16 +579,18 @@ static void end_frame(struct dp_frame *f, struct dp_regs *regs,
 	if (!dp_wipe.owner || !dp_hit_is_owners())
 		return;
 	e.stack = dp_stack_mine();
-	if (e.stack)
-		dp_call_away(e.stack, regs->sp, &e, run);
-	else
+	if (!e.stack) {
 		end_unseen(&e);
+		return;
+	}
+	dp_return_recover(e.stack);
+	dp_call_away(e.stack, regs->sp, &e, run);
 }
 
 /* The call of frame @at->back has ended. Leaves there where the thread goes on. */
 static void end_call(struct dp_returned *at, enum dp_call_end how)
 {
-	struct dp_frame *f = frame_at(at->back);
+	struct dp_frame *f = dp_stub_frame(at->back);
 
 	at->regs.sp = (u64)(at + 1);
 	at->regs.ip = at->back = f->ret_addr;
@@ -574,7 +606,7 @@ void dp_return_hit(struct dp_returned *at)
  * exception, and the frame's @cont where to go on with it. */
 u64 dp_return_unwound(struct dp_returned *at)
 {
-	u64 resume = frame_at(at->back)->cont, exception = at->regs.ax;
+	u64 resume = dp_stub_frame(at->back)->cont, exception = at->regs.ax;
 
 	end_call(at, DP_CALL_UNWOUND);
 	at->regs.di = exception;
@@ -585,7 +617,7 @@ u64 dp_return_unwound(struct dp_returned *at)
  * itself. It still looks at the frame. */
 void dp_return_passed(u64 number)
 {
-	struct dp_frame *f = frame_at(number);
+	struct dp_frame *f = dp_stub_frame(number);
 	struct dp_stack *stack = dp_stack_mine();
 	struct dp_regs *regs = stack ? (void *)stack->trapped : NULL;
 
@@ -593,4 +625,82 @@ void dp_return_passed(u64 number)
 	if (regs)
 		regs->sp = f->slot + sizeof(u64);
 	end_frame(f, regs, DP_CALL_UNWOUND, true);
+}
+
+/* --- the usual call, for entry.S --- */
+
+/*
+ * One probe with plain handlers, a call that is made farther down than all others
+ * of the thread which are followed, from somebody who is not a stub; and a stub at
+ * hand. Everything else is for dp_return_enter().
+ */
+struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
+				      struct dp_regs *regs,
+				      struct dp_stack *stack)
+{
+	const struct dp_quick none = { 0, 0 };
+	struct dp_follow *f = (void *)p->follow;
+	u64 sp = regs->sp, offset;
+	struct dp_instance *ri;
+
+	if (p->kind != DP_KIND_RETURN || !f->quick || !stack->spare ||
+	    dp_stub_at(*(u64 *)sp, &offset) ||
+	    (stack->frames && frame(stack->frames)->slot <= sp))
+		return none;
+	ri = search(f, stack);
+	if (!ri)
+		return none;
+	fill(ri, stack, f, *(u64 *)sp);
+	return (struct dp_quick){ (u64)ri, f->entry };
+}
+
+void dp_return_quick_begin(u32 veto, struct dp_stack *stack)
+{
+	struct dp_call_frame *at = (void *)stack->regs;
+	const struct dp_jump *j = &dp_site_at(at->number)->jump;
+	struct dp_instance *ri = instance(stack->instance);
+	struct dp_frame *f;
+
+	if (veto) {
+		end(stack, ri, DP_CALL_VETOED);
+		return;
+	}
+	f = dp_stub_take_spare(stack);
+	begin_frame(stack, f, at->regs.sp);
+	join(stack, f, ri);
+	if (at->regs.sp == stack->sp)
+		*(u64 *)(at + 1) = dp_return_through(f, j->base + j->insn[0]);
+}
+
+/* The innermost of the thread's calls, and only one probe that waits for it. */
+struct dp_quick dp_return_quick_hit(struct dp_returned *at,
+				    struct dp_stack *stack)
+{
+	const struct dp_quick none = { 0, 0 };
+	struct dp_frame *f = dp_stub_frame(at->back);
+	struct dp_instance *ri = instance(f->instances);
+	struct dp_follow *follow;
+
+	if (stack->frames != (u64)f || f->state != DP_FRAME_LIVE || ri->next ||
+	    stack->nr_spare == DP_SPARE_FRAMES)
+		return none;
+	follow = follow_of(ri);
+	if (!follow->quick)
+		return none;
+	ri->ending = DP_CALL_RETURNED;
+	stack->instance = (u64)ri;
+	stack->taken = (u32)at->back;
+	dp_barrier();
+	f->state = DP_FRAME_FREE;
+	dp_barrier();
+	stack->frames = f->next;
+	at->regs.ip = at->back = ri->ret_addr;
+	dp_stub_give_spare(stack, f);
+	return (struct dp_quick){ (u64)ri, __atomic_load_n(&follow->handler,
+							   __ATOMIC_ACQUIRE) };
+}
+
+void dp_return_quick_end(struct dp_stack *stack)
+{
+	end(stack, instance(stack->instance), DP_CALL_RETURNED);
 }

@@ -89,6 +89,7 @@ static struct dp_stack *claim(u32 tid)
 			dp_return_drop(stack);
 			stack->tid = tid;
 			stack->busy = stack->jumped = stack->alt_off = 0;
+			stack->task = 0;
 			__atomic_store_n(&owners()[i], tid, __ATOMIC_RELEASE);
 			return stack;
 		}

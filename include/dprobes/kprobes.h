@@ -192,7 +192,7 @@ struct kretprobe_instance {
 	struct kretprobe *rp;
 	kprobe_opcode_t *ret_addr;
 	struct task_struct *task;
-	void *dp_private[9];
+	void *dp_private[10];
 #ifdef __cplusplus
 	char data[1];
 #else

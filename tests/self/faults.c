@@ -193,6 +193,65 @@ static int handlers(void *arg)
 	return 0;
 }
 
+static __attribute__((noipa)) long twice(long n)
+{
+	return 2 * n;
+}
+
+/* Not before calls go the short way. */
+#define WARM 100
+
+static int bad_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return ++runs == WARM ? (int)*nowhere : 0;
+}
+
+static int bad_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return bad_entry(ri, regs);
+}
+
+static int followed(struct kretprobe *rp, unsigned long entries)
+{
+	struct dp_kretprobe_account a = { 0 };
+	int i;
+
+	runs = traps = 0;
+	EXPECT(!register_kretprobe(rp));
+	for (i = 0; i < 2 * WARM; i++) {
+		errno = 55;
+		EXPECT(twice(i) == 2 * i && errno == 55);
+	}
+	EXPECT(runs == WARM && (!rp->kp.fault_handler || traps == 14));
+	EXPECT(!dp_kretprobe_account(rp, &a));
+	EXPECT(a.entries == entries && a.returned == entries && !a.inside);
+	unregister_kretprobe(rp);
+	return 0;
+}
+
+/* @arg: with an alternate stack */
+static int returns(void *arg)
+{
+	stack_t ss = { .ss_sp = alt, .ss_size = sizeof(alt) };
+	kprobe_fault_handler_t f[] = { NULL, declines, crashes };
+	int i;
+
+	if (arg)
+		sigaltstack(&ss, NULL);
+	for (i = 0; i < 3; i++) {
+		struct kretprobe a = { .kp.addr = (void *)twice,
+				       .kp.fault_handler = f[i],
+				       .entry_handler = bad_entry };
+		struct kretprobe b = { .kp.addr = (void *)twice,
+				       .kp.fault_handler = f[i],
+				       .handler = bad_return };
+
+		if (followed(&a, WARM) || followed(&b, WARM))
+			return 1;
+	}
+	return 0;
+}
+
 static int overflow(void *arg)
 {
 	struct kprobe a = { .addr = (void *)loads_at,
@@ -232,6 +291,8 @@ int main(void)
 	ok_child(fault_handlers, NULL, 20, "fault_handlers");
 	ok_child(handlers, NULL, 20, "handlers that fault");
 	ok_child(handlers, alt, 20, "… with an alternate stack");
+	ok_child(returns, NULL, 20, "handlers of return probes that fault");
+	ok_child(returns, alt, 20, "… with an alternate stack");
 	ok_child(overflow, NULL, 60, "the stack is too small");
 	return plan();
 }

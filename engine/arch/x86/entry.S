@@ -297,6 +297,42 @@ dp_hook_entry:
 #define SELF %rax
 #define SITE %rdx
 #define SP %rcx
+	/* To the thread's own stack, if nothing stands in the way: then rbx is the frame
+	 * and r12 that stack. */
+	.macro	go_fast slow, busy
+	test	SELF, SELF
+	jz	\slow
+	cmpl	$0, dp_wipe(%rip)
+	je	\slow
+	cmpl	$0, dp_arena+DP_O_SHARERS(%rip)
+	jne	\slow
+	cmpl	$0, DP_O_STACK_BUSY(SELF)
+	jne	\slow
+	mov	SP, %rsi
+	sub	SELF, %rsi		/* on our own stack? */
+	cmp	$-DP_STACK_BYTES, %rsi
+	jae	\slow
+	mov	SP, %rsi
+	sub	DP_O_STACK_ALT_SP(SELF), %rsi
+	cmp	DP_O_STACK_ALT_SIZE(SELF), %rsi
+	jb	\slow
+	mov	%rsp, %rbx
+	mov	SELF, %r12
+	mov	SELF, %rsp
+	movl	$\busy, DP_O_STACK_BUSY(%r12)
+	mov	SP, DP_O_STACK_SP(%r12)
+	mov	%rbx, DP_O_STACK_REGS(%r12)
+	.endm
+
+	/* Its number is in edx. */
+	.macro	find_site
+	imul	$DP_O_SITE_SIZE, SITE
+	mov	dp_arena+DP_O_SITE_OFF(%rip), %ecx
+	lea	dp_arena(%rip), %rsi
+	add	%rcx, SITE
+	add	%rsi, SITE
+	.endm
+
 	.globl	dp_call_entry
 	.hidden	dp_call_entry
 	.balign 64
@@ -306,43 +342,18 @@ dp_call_entry:
 	mov	DP_O_NUMBER(%rsp), %edx
 	bt	$30, %edx		/* DP_TELL_UNCOUNTED */
 	jc	5f
-	imul	$DP_O_SITE_SIZE, SITE
 	mov	%fs:(SELF), SELF
-	mov	dp_arena+DP_O_SITE_OFF(%rip), %ecx
-	lea	dp_arena(%rip), %rsi
-	add	%rcx, SITE
-	add	%rsi, SITE
+	find_site
 	lea	DP_O_FRAME_SIZE+DP_RED_ZONE(%rsp), SP
 	mov	SP, DP_O_REGS_SP(%rsp)
 	testl	$0x400, DP_O_REGS_FLAGS(%rsp)
 	jnz	4f
-1:	test	SELF, SELF
-	jz	5f
-	cmpl	$0, dp_arena+DP_O_COUNTS_ALONE(%rip)
+1:	cmpl	$0, dp_arena+DP_O_COUNTS_ALONE(%rip)
 	je	5f
-	cmpl	$0, dp_wipe(%rip)
-	je	5f
-	cmpl	$0, dp_arena+DP_O_SHARERS(%rip)
-	jne	5f
-	cmpl	$0, DP_O_STACK_BUSY(SELF)
-	jne	5f
-	mov	SP, %rsi
-	sub	SELF, %rsi		/* on our own stack? */
-	cmp	$-DP_STACK_BYTES, %rsi
-	jae	5f
-	mov	SP, %rsi
-	sub	DP_O_STACK_ALT_SP(SELF), %rsi
-	cmp	DP_O_STACK_ALT_SIZE(SELF), %rsi
-	jb	5f
-	mov	%rsp, %rbx
-	mov	SELF, %r12
-	mov	SELF, %rsp
-	movl	$DP_O_BUSY_FAST, DP_O_STACK_BUSY(%r12)
+	go_fast	5f, DP_O_BUSY_FAST
 	mov	DP_O_SITE_FAST(SITE), %rdi
 	test	%rdi, %rdi
 	jz	6f
-	mov	SP, DP_O_STACK_SP(%r12)
-	mov	%rbx, DP_O_STACK_REGS(%r12)
 	incq	DP_O_STACK_HITS(%r12)
 	mov	DP_O_SITE_ADDR(SITE), %rsi
 	inc	%rsi
@@ -412,7 +423,45 @@ dp_call_entry:
 	.balign 64
 dp_follow_entry:
 	save_regs
-	jmp	5b
+	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
+	mov	DP_O_NUMBER(%rsp), %edx
+	bt	$30, %edx		/* DP_TELL_UNCOUNTED */
+	jc	5b
+	and	$DP_O_TELL_INDEX, %edx
+	mov	%fs:(SELF), SELF
+	lea	DP_O_FRAME_SIZE+8+DP_RED_ZONE(%rsp), SP
+	mov	SP, DP_O_REGS_SP(%rsp)
+	cmpl	$0, dp_arena+DP_O_COUNTS_ALONE(%rip)
+	je	5b
+	testl	$0x400, DP_O_REGS_FLAGS(%rsp)
+	jnz	5b
+	go_fast	5b, DP_O_BUSY_ENTER
+	mov	%edx, %r13d
+	find_site
+	mov	DP_O_SITE_FAST(SITE), %rdi
+	test	%rdi, %rdi
+	jz	6b
+	mov	DP_O_SITE_ADDR(SITE), %rsi
+	inc	%rsi
+	mov	%rsi, DP_O_REGS_IP(%rbx)
+	mov	%rbx, %rsi
+	mov	%r12, %rdx
+	call	dp_return_quick_enter
+	test	%rax, %rax
+	jz	6b
+	mov	%r13d, DP_O_NUMBER(%rbx)
+	incq	DP_O_STACK_HITS(%r12)
+	mov	%rax, %rdi
+	mov	%rbx, %rsi
+	xor	%eax, %eax
+	test	%rdx, %rdx
+	jz	1f
+	call	*%rdx
+1:	mov	%eax, %edi
+	mov	%r12, %rsi
+	call	dp_return_quick_begin
+	xor	%eax, %eax
+	jmp	2b
 
 /* A handler called from there has been given up: rbx is its frame, r12 the
  * thread's struct dp_stack. */
@@ -421,6 +470,10 @@ dp_follow_entry:
 dp_call_fast_up:
 	cld
 	xor	%eax, %eax
+	cmpl	$DP_O_BUSY_ENTER, DP_O_STACK_BUSY(%r12)
+	je	1b
+	cmpl	$DP_O_BUSY_RETURN, DP_O_STACK_BUSY(%r12)
+	je	dp_return_fast_end
 	jmp	2b
 
 /* All registers from where rsp points: struct dp_regs. */
@@ -486,9 +539,33 @@ dp_guard_up:
 	.balign 64
 dp_return_entry:
 	save_returned
-	call	dp_return_hit
-	load_gprs
+	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
+	mov	%fs:(SELF), SELF
+	lea	DP_O_REGS_SIZE+8(%rsp), SP
+	mov	SP, DP_O_REGS_SP(%rsp)
+	go_fast	5f, DP_O_BUSY_RETURN
+	mov	%r12, %rsi
+	call	dp_return_quick_hit
+	test	%rax, %rax
+	jz	6f
+	incq	DP_O_STACK_HITS(%r12)
+	test	%rdx, %rdx
+	jz	dp_return_fast_end
+	mov	%rax, %rdi
+	mov	%rbx, %rsi
+	call	*%rdx
+dp_return_fast_end:
+	mov	%r12, %rdi
+	call	dp_return_quick_end
+	movl	$0, DP_O_STACK_BUSY(%r12)
+	mov	%rbx, %rsp
+1:	load_gprs
 	go_back
+6:	movl	$0, DP_O_STACK_BUSY(%r12)
+	mov	%rbx, %rsp
+5:	mov	%rsp, %rdi
+	call	dp_return_hit
+	jmp	1b
 
 /* An exception passes: as above, rax the exception. Goes on with it as the
  * function's caller would. */

@@ -29,8 +29,8 @@
 #define DP_O_STACK_REGS 40
 #define DP_O_STACK_ALT_SP 64
 #define DP_O_STACK_ALT_SIZE 72
-#define DP_O_STACK_VECTORS 128
-#define DP_O_STACK_SIZE 3200
+#define DP_O_STACK_VECTORS 192
+#define DP_O_STACK_SIZE 3264
 /* struct dp_regs, with what is behind it in struct dp_call_frame */
 #define DP_O_REGS_ORIG_AX 120
 #define DP_O_REGS_IP 128
@@ -42,6 +42,9 @@
 
 #define DP_O_BUSY_HANDLER 1
 #define DP_O_BUSY_FAST 2
+#define DP_O_BUSY_ENTER 4
+#define DP_O_BUSY_RETURN 5
+#define DP_O_TELL_INDEX 0x1fffffff /* DP_TELL_INDEX */
 #define DP_STACK_BYTES 0x10000 /* DP_STACK_SIZE */
 
 #endif
