@@ -433,14 +433,14 @@ struct dp_frame {
  * @stubs: address of the first; @table: of the first frame. Number n of one
  *         belongs to number n of the other.
  * @nr: how many there are by now; @fresh: number of the first that nobody has had
- * @free, @left: number of the first such one, and above it a stamp
+ * @free, @left, @orphans: number of the first such one, and above it a stamp
  * @late: returns of calls that had been taken for left; @late_user, @late_addr: of
  *        the last one
  */
 struct dp_frames {
 	u64 stubs, table;
 	u64 nr, fresh;
-	u64 free, left;
+	u64 free, left, orphans;
 	u64 late;
 	u64 late_user, late_addr;
 };
@@ -480,6 +480,8 @@ struct dp_frames {
  * @instance: address of that of a call whose entry or return is being handled; @rest:
  *            of the first of those that are still to be; @taken: number of their frame
  * @counter: address of one of @instance's that is to be @sum
+ * @orphans: number of the first that it is looking through
+ * @thread: its thread pointer
  * @task: what the library says of the thread, 0: it was not asked yet
  * @faulting: while a fault_handler runs, a stack pointer above it
  * @alt_sp, @alt_size: the thread's alternate signal stack; @alt_off: we have hidden
@@ -500,14 +502,14 @@ struct dp_stack {
 	u64 faulting;
 	u64 after; /* it runs after an instruction */
 	u64 instance, rest, counter, sum;
-	u64 task;
+	u64 task, thread;
 	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
 	u64 trapped[21]; /* the registers of a hit by a breakpoint */
 	u64 faulted[21]; /* those of a fault in a handler */
 	u64 saved[21]; /* a jprobe's registers, and where they go on */
 	u64 words[8]; /* the arguments on the stack */
 	u32 spare, nr_spare;
-	u32 patience, kept, taken, pad;
+	u32 patience, kept, taken, orphans;
 	u32 hints[DP_HINTS];
 };
 

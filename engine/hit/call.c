@@ -13,6 +13,7 @@
  * again.
  */
 #include "engine/hit/call.h"
+#include "engine/hit/left.h"
 #include "engine/arch/x86/offsets.h"
 #include "port_hit.h"
 
@@ -97,10 +98,8 @@ static void miss(const struct dp_site_entry *site, enum dp_tally why)
 
 static s32 *errno_of(void)
 {
-	u64 pointer;
-
-	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
-	return (s32 *)(pointer + (u64)(s64)dp_arena.control.errno_offset);
+	return (s32 *)(dp_hit_thread() +
+		       (u64)(s64)dp_arena.control.errno_offset);
 }
 
 void dp_call_give_up(u32 probe)
@@ -289,7 +288,7 @@ static bool enter(struct call *call, u64 sp)
 					 DP_TALLY_RECURSED);
 		return false;
 	}
-	dp_return_recover(call->stack);
+	dp_left_recover(call->stack);
 	/* Who left a handler has left it hidden. */
 	if (call->stack->alt_off)
 		dp_call_show_alternate(call->stack);

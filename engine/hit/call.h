@@ -86,10 +86,6 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
  *  predicted right */
 u64 dp_return_through(struct dp_frame *frame, u64 cont);
 
-/** dp_return_recover() - a handler of a return probe was left by siglongjmp: its call
- *  is over, too */
-void dp_return_recover(struct dp_stack *stack);
-
 /** struct dp_quick - a call's instance, and its handler or 0, for entry.S to call */
 struct dp_quick {
 	u64 instance, handler;
@@ -113,9 +109,6 @@ void dp_return_quick_begin(u32 veto, struct dp_stack *stack);
 struct dp_quick dp_return_quick_hit(struct dp_returned *at,
 				    struct dp_stack *stack);
 void dp_return_quick_end(struct dp_stack *stack);
-
-/** dp_return_drop() - the calls of a thread that has ended */
-void dp_return_drop(struct dp_stack *stack);
 
 /** dp_jprobe_enter() - leave for the jprobe's handler: changes @regs */
 void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,

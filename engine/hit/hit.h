@@ -32,6 +32,15 @@ enum dp_who {
 /** dp_hit_who() - tell them apart. Context: any. */
 enum dp_who dp_hit_who(void);
 
+/** dp_hit_thread() - the thread pointer: where its thread-local memory is told from */
+static inline u64 dp_hit_thread(void)
+{
+	u64 pointer;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
 /** dp_hit_is_owners() - the same without asking the kernel, where it is known
  *  that nobody else runs in our memory */
 bool dp_hit_is_owners(void);
@@ -278,8 +287,6 @@ int dp_hook_before(struct dp_hook_regs *regs);
 void dp_hook_after(struct dp_hook_regs *regs);
 
 /* mask.c: signal masks as the program believes them to be */
-/** dp_mask_thread() - the thread pointer, by which a thread is known */
-u64 dp_mask_thread(void);
 /** dp_mask_caught() - the caught signals */
 u64 dp_mask_caught(void);
 /** dp_mask_blocked() - caught signals that this thread believes to be blocked */

@@ -19,14 +19,6 @@
 #define SIG_UNBLOCK 1
 #define NR_SIGNALS 64
 
-u64 dp_mask_thread(void)
-{
-	u64 pointer;
-
-	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
-	return pointer;
-}
-
 static u64 *find(u64 thread, u64 sharer)
 {
 	u32 i = dp_mask_slot(thread), n;
@@ -126,7 +118,7 @@ static u64 bits_for(u64 mask)
 
 u64 dp_mask_blocked(void)
 {
-	return mask_of(bits_of(dp_mask_thread(), sharer_bit()));
+	return mask_of(bits_of(dp_hit_thread(), sharer_bit()));
 }
 
 /* Let signals that were held come, now that they may. Return: are there others? */
@@ -153,7 +145,7 @@ static bool release(u64 thread, u64 mask)
 
 bool dp_mask_believe(u64 mask)
 {
-	u64 thread = dp_mask_thread(), sharer = sharer_bit();
+	u64 thread = dp_hit_thread(), sharer = sharer_bit();
 	u64 had = bits_of(thread, sharer);
 
 	if (!change(thread, sharer, bits_for(mask), DP_MASK_BLOCKED))
@@ -166,12 +158,12 @@ bool dp_mask_believe(u64 mask)
 
 bool dp_mask_holds(void)
 {
-	return bits_of(dp_mask_thread(), sharer_bit()) & DP_MASK_HELD;
+	return bits_of(dp_hit_thread(), sharer_bit()) & DP_MASK_HELD;
 }
 
 void dp_mask_lend(void)
 {
-	u64 thread = dp_mask_thread();
+	u64 thread = dp_hit_thread();
 
 	change(thread, DP_MASK_SHARER, bits_of(thread, 0) & DP_MASK_BLOCKED,
 	       DP_MASK_STATE);
@@ -179,14 +171,14 @@ void dp_mask_lend(void)
 
 void dp_mask_set_trap(u64 handler)
 {
-	change(dp_mask_thread(), DP_MASK_SHARER,
+	change(dp_hit_thread(), DP_MASK_SHARER,
 	       handler == DP_SIG_IGN ? DP_MASK_IGNORES : DP_MASK_DEFAULT,
 	       DP_MASK_IGNORES | DP_MASK_DEFAULT);
 }
 
 bool dp_mask_ignores(u32 k)
 {
-	u64 bits = k ? 0 : bits_of(dp_mask_thread(), sharer_bit());
+	u64 bits = k ? 0 : bits_of(dp_hit_thread(), sharer_bit());
 	struct dp_kernel_sigaction action;
 
 	dp_action_get(k, &action);
@@ -209,7 +201,7 @@ static bool is_held(u64 thread, u32 sig)
 
 bool dp_mask_hold(const struct dp_siginfo *info)
 {
-	u64 thread = dp_mask_thread(), none;
+	u64 thread = dp_hit_thread(), none;
 	u32 i;
 
 	if (is_held(thread, (u32)info->signo))
@@ -296,7 +288,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 
 s64 dp_mask_pending(u64 set, u64 size)
 {
-	u64 thread = dp_mask_thread(), mask;
+	u64 thread = dp_hit_thread(), mask;
 	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
 	u32 i;
 
@@ -320,7 +312,7 @@ void dp_mask_inherit(u64 thread)
 
 void dp_mask_forget(void)
 {
-	u64 thread = dp_mask_thread(), sharer = sharer_bit();
+	u64 thread = dp_hit_thread(), sharer = sharer_bit();
 
 	dp_sleep_forget(thread | sharer);
 	change(thread, sharer, 0, DP_MASK_STATE);

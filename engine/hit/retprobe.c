@@ -14,231 +14,15 @@
  *
  *	FREE ─► LIVE ─► FREE	it has returned, or was unwound
  *	        LIVE ─► OVER ─► FREE	on another thread; the list's owner finds it
- *	        LIVE ─► LEFT	its slot holds something else, or its thread has ended
+ *	        LIVE ─► LEFT	its slot holds something else, or its thread has ended:
+ *				left.c
  *
  * A frame that is LEFT keeps the program's address, and is the last to be used
  * again: whoever copies stacks away and back may still return through it.
  */
 #include "engine/hit/call.h"
-#include "engine/hit/stub.h"
+#include "engine/hit/left.h"
 #include "port_hit.h"
-
-/* Of calls that were left by longjmp, looked at before a new one. */
-#define STEPS 64
-/* Looking at one takes a system call. */
-#define PATIENCE 16
-
-static struct dp_frame *frame(u64 addr)
-{
-	return (void *)addr;
-}
-
-static struct dp_instance *instance(u64 addr)
-{
-	return (void *)addr;
-}
-
-static struct dp_follow *follow_of(const struct dp_instance *ri)
-{
-	return (void *)ri->follow;
-}
-
-/* A thread's calls return in turn: the next one free is likely to be where the
- * last one was, or behind it. */
-static u32 *hint(struct dp_stack *stack, const struct dp_follow *f)
-{
-	return &stack->hints[f->probe % DP_HINTS];
-}
-
-/* One that we have already, and for no call, was left between two instructions. */
-static bool claim(struct dp_instance *ri, struct dp_stack *stack)
-{
-	u32 mine = stack->tid | DP_INSTANCE_NEW;
-	u32 was = __atomic_load_n(&ri->used, __ATOMIC_RELAXED);
-
-	if (was)
-		return was == mine;
-	return __atomic_compare_exchange_n(&ri->used, &was, mine, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-static struct dp_instance *search(struct dp_follow *f, struct dp_stack *stack)
-{
-	u32 i = *hint(stack, f), left;
-
-	if (i >= f->nr)
-		i = 0;
-	for (left = f->nr; left; left--) {
-		struct dp_instance *ri = dp_instance_at(f, i);
-
-		i = i + 1 == f->nr ? 0 : i + 1;
-		if (claim(ri, stack)) {
-			stack->instance = (u64)ri;
-			*hint(stack, f) = i;
-			return ri;
-		}
-	}
-	return NULL;
-}
-
-static struct dp_instance *take(struct dp_follow *f, struct dp_stack *stack)
-{
-	struct dp_instance *ri;
-
-	if (f->nr <= DP_FOLLOW_SCAN)
-		return search(f, stack);
-	/* Who is let in here finds one, or nearly always. */
-	if (__atomic_load_n(&f->away, __ATOMIC_RELAXED) >= (s64)f->nr)
-		return NULL;
-	ri = search(f, stack);
-	if (ri)
-		__atomic_fetch_add(&f->away, 1, __ATOMIC_RELAXED);
-	return ri;
-}
-
-/* The pool may be freed when the last word is said. */
-static void give(struct dp_stack *stack, struct dp_instance *ri)
-{
-	struct dp_follow *f = follow_of(ri);
-
-	if (stack)
-		*hint(stack, f) = ri->index;
-	if (f->nr > DP_FOLLOW_SCAN)
-		__atomic_fetch_sub(&f->away, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&ri->used, 0, __ATOMIC_RELEASE);
-}
-
-/* @counter of the instance that is in hand. As soon as @stack says so, it counts. */
-static void tally(struct dp_stack *stack, u64 *counter)
-{
-	stack->sum = *counter + 1;
-	dp_barrier();
-	stack->counter = (u64)counter;
-	dp_barrier();
-	*counter = stack->sum;
-}
-
-static void put_away(struct dp_stack *stack, struct dp_instance *ri)
-{
-	give(stack, ri);
-	dp_barrier();
-	stack->counter = 0;
-	stack->instance = 0;
-}
-
-static void end(struct dp_stack *stack, struct dp_instance *ri,
-		enum dp_call_end how)
-{
-	tally(stack, &ri->ended[how]);
-	put_away(stack, ri);
-}
-
-/* The next one that is to be ended, of those in @stack->rest. Each is found by
- * dp_return_recover(), whenever that comes. */
-static struct dp_instance *next_of(struct dp_stack *stack)
-{
-	struct dp_instance *ri = instance(stack->rest);
-
-	stack->instance = (u64)ri;
-	if (!ri)
-		return NULL;
-	dp_barrier();
-	stack->rest = ri->next;
-	ri->used = stack->tid;
-	return ri;
-}
-
-/* The one that @link leads to. Somebody may return through it meanwhile, if it is
- * another thread's stack that he is on. */
-static void abandon(struct dp_stack *stack, u64 *link)
-{
-	struct dp_frame *f = frame(*link);
-	u32 live = DP_FRAME_LIVE;
-	struct dp_instance *ri;
-
-	stack->taken = dp_stub_number(f);
-	dp_barrier();
-	*link = f->next;
-	if (!__atomic_compare_exchange_n(&f->state, &live, DP_FRAME_LEFT, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		dp_stub_give(stack, f);
-		return;
-	}
-	stack->rest = f->instances;
-	while ((ri = next_of(stack)))
-		end(stack, ri, DP_CALL_ABANDONED);
-	stack->taken = 0;
-	dp_stub_leave(f);
-}
-
-/* Is its call still to return? Asked of the kernel: its stack may be gone. On its
- * way from the stub to us its number is there. */
-static bool is_there(const struct dp_frame *f)
-{
-	u64 now;
-
-	return dp_port_read(&now, f->slot, sizeof(now)) == sizeof(now) &&
-	       (now == dp_stub_of(f) + DP_STUB_BACK || now == dp_stub_number(f));
-}
-
-/*
- * A call is about to be made from @sp: one that was at the very same place is
- * over. The list is in the order of the calls; what is farther down belongs to
- * outer ones, unless the thread has more than one stack.
- */
-static void drop_same(struct dp_stack *stack, u64 sp)
-{
-	u64 *link = &stack->frames;
-	u32 steps = 0;
-
-	while (*link && frame(*link)->slot <= sp && ++steps < STEPS) {
-		struct dp_frame *f = frame(*link);
-
-		if (f->slot != sp) {
-			link = &f->next;
-			continue;
-		}
-		abandon(stack, link);
-	}
-}
-
-/*
- * Instances are short: those of calls that this thread has left otherwise. Where
- * there were none, as in a deep recursion, it is not looked again before so many
- * calls have been missed that looking costs them next to nothing.
- * Return: false if there were none.
- */
-static bool drop_left(struct dp_stack *stack)
-{
-	u64 *link = &stack->frames;
-	u32 looked = 0, dropped = 0;
-
-	if (stack->patience) {
-		stack->patience--;
-		return false;
-	}
-	while (*link) {
-		struct dp_frame *f = frame(*link);
-
-		looked++;
-		if (is_there(f)) {
-			link = &f->next;
-			continue;
-		}
-		abandon(stack, link);
-		dropped++;
-	}
-	if (!dropped)
-		stack->patience = PATIENCE * looked;
-	return dropped;
-}
-
-void dp_return_drop(struct dp_stack *stack)
-{
-	dp_return_recover(stack);
-	while (stack->frames)
-		abandon(stack, &stack->frames);
-}
 
 /* It stays the same as long as the thread lives. */
 static u64 task(struct dp_stack *stack)
@@ -277,11 +61,11 @@ static struct dp_frame *frame_of(u64 sp)
 
 static struct dp_instance *take_any(struct dp_follow *f, struct dp_stack *stack)
 {
-	struct dp_instance *ri = take(f, stack);
+	struct dp_instance *ri = dp_instance_take(f, stack);
 
-	if (ri || !stack->frames || !drop_left(stack))
+	if (ri || !dp_left_any(stack))
 		return ri;
-	return take(f, stack);
+	return dp_instance_take(f, stack);
 }
 
 static void miss(const struct dp_follow *f)
@@ -299,78 +83,6 @@ static void fill(struct dp_instance *ri, struct dp_stack *stack,
 	clear(ri, f->data_size);
 }
 
-/* Is it one of those that wait for the return? */
-static bool waits(const struct dp_instance *ri)
-{
-	const struct dp_frame *f = frame(ri->frame);
-	u64 i;
-
-	if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != DP_FRAME_LIVE)
-		return false;
-	for (i = f->instances; i && i != (u64)ri; i = instance(i)->next)
-		;
-	return i;
-}
-
-static bool is_listed(const struct dp_stack *stack, const struct dp_frame *f)
-{
-	u64 at = stack->frames;
-
-	while (at && at != (u64)f)
-		at = frame(at)->next;
-	return at;
-}
-
-/* Up to joining the frame it is just given back. Behind that the call is over, unless
- * it is still to return. */
-static void recover_one(struct dp_stack *stack, struct dp_instance *ri)
-{
-	if ((ri->used & ~DP_INSTANCE_NEW) != stack->tid)
-		return;
-	if (stack->counter)
-		*(u64 *)stack->counter = stack->sum;
-	if (stack->counter == (u64)&ri->entered)
-		ri->used = stack->tid;
-	else if (stack->counter || ri->used & DP_INSTANCE_NEW)
-		put_away(stack, ri);
-	if (ri->used == stack->tid && !waits(ri))
-		end(stack, ri, ri->ending);
-}
-
-static void recover_all(struct dp_stack *stack)
-{
-	struct dp_instance *ri = instance(stack->instance);
-
-	if (ri && stack->rest == (u64)ri)
-		stack->rest = ri->next;
-	if (ri)
-		recover_one(stack, ri);
-	stack->counter = 0;
-	while ((ri = next_of(stack)))
-		recover_one(stack, ri);
-}
-
-void dp_return_recover(struct dp_stack *stack)
-{
-	struct dp_frame *f = dp_stub_frame(stack->taken);
-	u32 live = DP_FRAME_LIVE;
-	bool listed;
-
-	if (!(stack->instance | stack->rest | stack->taken))
-		return;
-	listed = !stack->taken || is_listed(stack, f);
-	if (!listed && __atomic_compare_exchange_n(&f->state, &live,
-						   DP_FRAME_FREE, false,
-						   __ATOMIC_ACQ_REL,
-						   __ATOMIC_ACQUIRE))
-		stack->rest = f->instances;
-	recover_all(stack);
-	if (listed)
-		stack->taken = 0;
-	else
-		dp_stub_recover(stack);
-}
-
 /* From here on it is known where the call at @sp returns to. Calls that were left and
  * lay farther down stay in front, for those that will be made from there to find. */
 static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
@@ -382,8 +94,8 @@ static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 	f->slot = sp;
 	f->instances = 0;
 	f->stack = (u64)stack;
-	while (*link && frame(*link)->slot < sp && ++steps < STEPS)
-		link = &frame(*link)->next;
+	while (*link && dp_left_frame(*link)->slot < sp && ++steps < DP_LEFT_STEPS)
+		link = &dp_left_frame(*link)->next;
 	f->next = *link;
 	__atomic_store_n(&f->state, DP_FRAME_LIVE, __ATOMIC_RELEASE);
 	*link = (u64)f;
@@ -405,7 +117,7 @@ static void join(struct dp_stack *stack, struct dp_frame *f,
 {
 	ri->frame = (u64)f;
 	ri->next = f->instances;
-	tally(stack, &ri->entered);
+	dp_instance_tally(stack, &ri->entered);
 	dp_barrier();
 	__atomic_store_n(&ri->used, stack->tid, __ATOMIC_RELEASE);
 	dp_barrier();
@@ -425,13 +137,13 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 	struct dp_instance *ri;
 
 	if (!f)
-		drop_same(stack, regs->sp);
+		dp_left_same(stack, regs->sp);
 	ri = take_any(follow, stack);
 	if (ri && !f)
 		new = dp_stub_take(stack);
 	if (!ri || !(f || new)) {
 		if (ri)
-			put_away(stack, ri);
+			dp_instance_put_away(stack, ri);
 		miss(follow);
 		return;
 	}
@@ -441,7 +153,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 				 (u64)regs, follow->entry_needs)) {
 		if (new)
 			dp_stub_give(stack, new);
-		end(stack, ri, DP_CALL_VETOED);
+		dp_instance_end(stack, ri, DP_CALL_VETOED);
 		return;
 	}
 	if (new) {
@@ -461,7 +173,7 @@ struct ending {
 
 static void finish(struct ending *e, struct dp_instance *ri)
 {
-	const struct dp_follow *f = follow_of(ri);
+	const struct dp_follow *f = dp_instance_follow(ri);
 	u64 handler = __atomic_load_n(&f->handler, __ATOMIC_ACQUIRE);
 
 	ri->ending = e->how;
@@ -469,7 +181,7 @@ static void finish(struct ending *e, struct dp_instance *ri)
 	if (handler && (e->how == DP_CALL_RETURNED || f->unwind))
 		dp_call_handler(e->stack, f->probe, handler, (u64)ri,
 				(u64)e->regs, f->handler_needs);
-	end(e->stack, ri, e->how);
+	dp_instance_end(e->stack, ri, e->how);
 }
 
 /* Out of its list, if that is ours. Return: false if the call was taken for left
@@ -491,7 +203,7 @@ static bool leave_frame(struct dp_stack *stack, struct dp_frame *f, bool keeps)
 	dp_barrier();
 	f->state = DP_FRAME_FREE;
 	dp_barrier();
-	for (link = &stack->frames; *link; link = &frame(*link)->next)
+	for (link = &stack->frames; *link; link = &dp_left_frame(*link)->next)
 		if (*link == (u64)f) {
 			*link = f->next;
 			break;
@@ -518,7 +230,7 @@ static void finish_all(struct ending *e, u64 instances)
 	struct dp_instance *ri;
 
 	e->stack->rest = instances;
-	while ((ri = next_of(e->stack)))
+	while ((ri = dp_instance_next(e->stack)))
 		finish(e, ri);
 }
 
@@ -558,12 +270,12 @@ static void end_unseen(struct ending *e)
 		return;
 	}
 	while (instances) {
-		struct dp_instance *ri = instance(instances);
+		struct dp_instance *ri = dp_instance_ptr(instances);
 
 		instances = ri->next;
-		miss(follow_of(ri));
+		miss(dp_instance_follow(ri));
 		ri->ended[e->how]++;
-		give(NULL, ri);
+		dp_instance_give(NULL, ri);
 	}
 }
 
@@ -583,7 +295,7 @@ static void end_frame(struct dp_frame *f, struct dp_regs *regs,
 		end_unseen(&e);
 		return;
 	}
-	dp_return_recover(e.stack);
+	dp_left_recover(e.stack);
 	dp_call_away(e.stack, regs->sp, &e, run);
 }
 
@@ -645,9 +357,9 @@ struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
 
 	if (p->kind != DP_KIND_RETURN || !f->quick || !stack->spare ||
 	    dp_stub_at(*(u64 *)sp, &offset) ||
-	    (stack->frames && frame(stack->frames)->slot <= sp))
+	    (stack->frames && dp_left_frame(stack->frames)->slot <= sp))
 		return none;
-	ri = search(f, stack);
+	ri = dp_instance_search(f, stack);
 	if (!ri)
 		return none;
 	fill(ri, stack, f, *(u64 *)sp);
@@ -658,11 +370,11 @@ void dp_return_quick_begin(u32 veto, struct dp_stack *stack)
 {
 	struct dp_call_frame *at = (void *)stack->regs;
 	const struct dp_jump *j = &dp_site_at(at->number)->jump;
-	struct dp_instance *ri = instance(stack->instance);
+	struct dp_instance *ri = dp_instance_ptr(stack->instance);
 	struct dp_frame *f;
 
 	if (veto) {
-		end(stack, ri, DP_CALL_VETOED);
+		dp_instance_end(stack, ri, DP_CALL_VETOED);
 		return;
 	}
 	f = dp_stub_take_spare(stack);
@@ -678,13 +390,13 @@ struct dp_quick dp_return_quick_hit(struct dp_returned *at,
 {
 	const struct dp_quick none = { 0, 0 };
 	struct dp_frame *f = dp_stub_frame(at->back);
-	struct dp_instance *ri = instance(f->instances);
+	struct dp_instance *ri = dp_instance_ptr(f->instances);
 	struct dp_follow *follow;
 
 	if (stack->frames != (u64)f || f->state != DP_FRAME_LIVE || ri->next ||
 	    stack->nr_spare == DP_SPARE_FRAMES)
 		return none;
-	follow = follow_of(ri);
+	follow = dp_instance_follow(ri);
 	if (!follow->quick)
 		return none;
 	ri->ending = DP_CALL_RETURNED;
@@ -702,5 +414,5 @@ struct dp_quick dp_return_quick_hit(struct dp_returned *at,
 
 void dp_return_quick_end(struct dp_stack *stack)
 {
-	end(stack, instance(stack->instance), DP_CALL_RETURNED);
+	dp_instance_end(stack, dp_instance_ptr(stack->instance), DP_CALL_RETURNED);
 }

@@ -7,6 +7,7 @@
  * stack of a thread that has ended goes to the next one that looks for one.
  */
 #include "engine/hit/call.h"
+#include "engine/hit/left.h"
 #include "port_hit.h"
 
 /* Of a signal frame, from its stack_t on: how much of it is looked at, where the
@@ -17,10 +18,8 @@
 
 static u64 *self(void)
 {
-	u64 pointer;
-
-	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
-	return (u64 *)(pointer + (u64)(s64)dp_arena.control.self_offset);
+	return (u64 *)(dp_hit_thread() +
+		       (u64)(s64)dp_arena.control.self_offset);
 }
 
 static u32 *owners(void)
@@ -86,10 +85,11 @@ static struct dp_stack *claim(u32 tid)
 			if (dp_port_unlock(base_of(i) + DP_PAGE,
 					   DP_STACK_SIZE - DP_PAGE))
 				return NULL;
-			dp_return_drop(stack);
+			dp_left_drop(stack);
 			stack->tid = tid;
 			stack->busy = stack->jumped = stack->alt_off = 0;
 			stack->task = 0;
+			stack->thread = dp_hit_thread();
 			__atomic_store_n(&owners()[i], tid, __ATOMIC_RELEASE);
 			return stack;
 		}
@@ -102,7 +102,7 @@ void dp_stack_leave(void)
 
 	if (!stack || !dp_wipe.owner || !dp_hit_is_owners())
 		return;
-	dp_return_drop(stack);
+	dp_left_drop(stack);
 	*self() = 0;
 	__atomic_store_n(&owners()[((u64)stack - dp_arena.control.stack_base) /
 				   DP_STACK_SIZE],

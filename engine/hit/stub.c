@@ -112,3 +112,21 @@ void dp_stub_leave(struct dp_frame *f)
 {
 	push(&dp_stubs()->left, f);
 }
+
+void dp_stub_orphan(struct dp_frame *f)
+{
+	push(&dp_stubs()->orphans, f);
+}
+
+u32 dp_stub_take_orphans(void)
+{
+	u64 *list = &dp_stubs()->orphans;
+	u64 was = __atomic_load_n(list, __ATOMIC_ACQUIRE);
+
+	while (was & INDEX &&
+	       !__atomic_compare_exchange_n(list, &was,
+					    (was & ~INDEX) + INDEX + 1, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		;
+	return (u32)was;
+}

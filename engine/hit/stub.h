@@ -79,6 +79,11 @@ void dp_stub_give(struct dp_stack *stack, struct dp_frame *f);
 /** dp_stub_keep() - the same of one that the unwinder is still to look at: until it has
  *  come to the next */
 void dp_stub_keep(struct dp_stack *stack, struct dp_frame *f);
+/** dp_stub_orphan() - nobody has it in his list, and somebody may return to it */
+void dp_stub_orphan(struct dp_frame *f);
+/** dp_stub_take_orphans() - all of them. Return: number of the first, 0 for none;
+ *  @next_free leads on. */
+u32 dp_stub_take_orphans(void);
 /** dp_stub_recover() - whoever was about to use or to give one was interrupted for good.
  *  Context: it is in no list of calls. */
 void dp_stub_recover(struct dp_stack *stack);

@@ -58,7 +58,7 @@ static void remember(u64 flags)
 
 		none = 0;
 		if (!__atomic_compare_exchange_n(
-			    &c->thread, &none, dp_mask_thread(), false,
+			    &c->thread, &none, dp_hit_thread(), false,
 			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
 		c->flags = flags;
@@ -68,7 +68,7 @@ static void remember(u64 flags)
 
 static u64 recall(bool forget)
 {
-	u64 thread = dp_mask_thread(), flags;
+	u64 thread = dp_hit_thread(), flags;
 	u32 i;
 
 	for (i = 0; i < DP_CLONES; i++) {
