@@ -118,7 +118,7 @@ unsigned long dp_kprobe_hits(const struct kprobe *p)
 	unsigned long hits = 0;
 	u32 index;
 
-	if (dp_self_begin(false))
+	if (dp_self_begin_look())
 		return 0;
 	if (dp_probe_index(p, &index))
 		hits = dp_live_hits(dp_self.engine, index);

@@ -444,7 +444,7 @@ int dp_kretprobe_account(const struct kretprobe *rp,
 {
 	const struct dp_follow *f;
 	u32 index, i;
-	int err = dp_self_begin(false);
+	int err = dp_self_begin_look();
 
 	if (err)
 		return err == -ESRCH ? -EINVAL : err;

@@ -364,6 +364,17 @@ int dp_self_begin(bool make)
 	return err;
 }
 
+int dp_self_begin_look(void)
+{
+	int err = dp_self_begin_names();
+
+	if (!err && !dp_self.engine) {
+		dp_self_end();
+		err = -ESRCH;
+	}
+	return err;
+}
+
 int dp_self_begin_any(void)
 {
 	int err = dp_self_begin_names();

@@ -70,6 +70,10 @@ int dp_self_begin(bool make);
 /** dp_self_begin_any() - enter, whether there is an engine or not. Return: 0;
  *  -EAGAIN in a handler; as dp_symbol_map_open(). */
 int dp_self_begin_any(void);
+/** dp_self_begin_look() - enter to read what is known: whether code has gone is not
+ *  looked at, which costs most of the others their time. Return: 0; -EAGAIN in a
+ *  handler; -ESRCH there is no engine. */
+int dp_self_begin_look(void);
 void dp_self_end(void);
 /** dp_self_begin_names() - enter with names and addresses only, no engine.
  *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
