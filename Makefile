@@ -309,13 +309,14 @@ FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 $(B)/fuzz/%: fuzz/%.c $(CONTROL_SRC)
 	@mkdir -p $(@D)
 	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
-		$(wildcard port/user/*.c) lib/diag.c engine/insn/x86/relocate.c engine/vm/verify.c $(VM_SRC) \
-		$(wildcard sym/*.c lang/*.c) $(LIBS)
+		$(wildcard port/user/*.c engine/insn/*.c engine/insn/x86/*.c engine/control/*.c) lib/diag.c \
+		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*.c lang/*.c) $(LIBS)
 
 fuzz: DEPS_EXTRA = clang libclang-rt-14-dev
 fuzz: deps
 	$(Q)$(MAKE) --no-print-directory $(FUZZ)
-	$(Q)for f in $(FUZZ); do mkdir -p $$f.corpus; $$f -max_total_time=$(FUZZ_SECONDS) $$f.corpus || exit 1; done
+	$(Q)for f in $(FUZZ); do mkdir -p $$f.corpus; $$f -max_total_time=$(FUZZ_SECONDS) \
+		$$(cat fuzz/$${f##*/}.args 2>/dev/null) $$f.corpus || exit 1; done
 
 # Costs, ours and the peers', interleaved in one run. A peer's debugger puts its
 # jumps near low addresses only, so the twins are no PIE.

@@ -22,10 +22,11 @@ int dp_engine_arm_hooks(struct dp_engine *e, struct dp_target *target)
 
 void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 {
-	u32 site = e->view.probes[probe].site;
+	u32 site = __atomic_load_n(&e->view.probes[probe].site,
+				   __ATOMIC_RELAXED);
 
 	/* One inside the jump of another goes by that one. */
-	if (e->view.sites[site].patch_len && !e->view.sites[site].hook)
+	if (site < e->view.nr_sites && e->view.sites[site].patch_len && !e->view.sites[site].hook)
 		e->view.sites[site].wanted = wanted;
 }
 
@@ -70,13 +71,14 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 {
 	const struct dp_site_entry *s;
 	u64 back;
-	int i;
+	int i, n;
 
 	for (back = 1; back < DP_JUMP_SIZE; back++) {
 		s = entry_at(sites, addr - back);
 		if (!s || s->mode != DP_MODE_JUMP || s->hook)
 			continue;
-		for (i = 1; i < s->jump.nr; i++)
+		n = dp_jump_insns(&s->jump);
+		for (i = 1; i < n; i++)
 			if (s->jump.offset[i] == back) {
 				*to = s->jump.base + s->jump.at[i];
 				return true;

@@ -65,6 +65,7 @@ struct dp_program {
 	struct dp_program_spec spec;
 	char name[DP_PROGRAM_NAME];
 	u8 *code;
+	u32 lv_off; /* in the arena */
 };
 
 /* A reader's place in one ring, and the geometry of all, which it does not

@@ -268,8 +268,9 @@ static void fill_programs(struct dp_engine *e)
 	u32 code = c->code_off, lv = c->gv_off + c->nr_gv * 8, i;
 
 	for (i = 0; i < e->nr_programs; i++) {
-		const struct dp_program *p = &e->programs[i];
+		struct dp_program *p = &e->programs[i];
 
+		p->lv_off = lv;
 		entries[i].code_off = code;
 		entries[i].code_len = p->spec.code_len;
 		entries[i].lv_off = lv;

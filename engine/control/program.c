@@ -102,7 +102,7 @@ u64 dp_engine_local(const struct dp_engine *e, u32 program, u32 index)
 	if (!e->arena || program >= e->nr_programs ||
 	    index >= e->programs[program].spec.nr_lv)
 		return 0;
-	lv = (void *)((char *)e->arena + e->view.programs[program].lv_off);
+	lv = (void *)((char *)e->arena + e->programs[program].lv_off);
 	return __atomic_load_n(&lv[index], __ATOMIC_RELAXED);
 }
 

@@ -120,7 +120,8 @@ void dp_engine_settle(struct dp_engine *e, bool (*alive)(void *, u32),
 		return;
 	for (i = 0; i < DP_CONTEXTS; i++) {
 		struct dp_context *ctx = &e->view.contexts[i];
-		u32 is = DP_CONTEXT_PENDING, probe = ctx->probe;
+		u32 is = DP_CONTEXT_PENDING;
+		u32 probe = __atomic_load_n(&ctx->probe, __ATOMIC_RELAXED);
 
 		if (__atomic_load_n(&ctx->state, __ATOMIC_ACQUIRE) != is ||
 		    probe >= e->nr_probes || (alive && alive(arg, ctx->tid)) ||

@@ -43,9 +43,9 @@ bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 
 bool dp_text_ours(const struct dp_site_entry *site, const u8 *now)
 {
-	size_t i;
+	size_t i, n = dp_site_patch_len(site);
 
-	for (i = 0; i < site->patch_len; i++)
+	for (i = 0; i < n; i++)
 		if (now[i] != site->orig[i] && now[i] != site->patch[i] &&
 		    (i || now[i] != DP_BREAKPOINT))
 			return false;
@@ -160,26 +160,26 @@ static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
 
 static int hook_put(struct dp_target *target, struct dp_site_entry *site)
 {
-	int err =
-		dp_text_expect(target, site->addr, site->orig, site->patch_len);
+	u8 n = dp_site_patch_len(site);
+	int err = dp_text_expect(target, site->addr, site->orig, n);
 
 	if (err)
 		return err;
 	site->armed = 1;
-	return poke(target, site->addr, site->patch, site->patch_len);
+	return poke(target, site->addr, site->patch, n);
 }
 
 static int hook_take(struct dp_target *target, struct dp_site_entry *site)
 {
-	u8 now[sizeof(site->orig)];
-	int err = target->ops->read(target, site->addr, now, site->patch_len);
+	u8 now[sizeof(site->orig)], n = dp_site_patch_len(site);
+	int err = target->ops->read(target, site->addr, now, n);
 
 	if (err)
 		return err;
 	if (!dp_text_ours(site, now))
 		return -EBUSY;
-	if (!dp_bytes_same(now, site->orig, site->patch_len))
-		err = poke(target, site->addr, site->orig, site->patch_len);
+	if (!dp_bytes_same(now, site->orig, n))
+		err = poke(target, site->addr, site->orig, n);
 	if (!err)
 		site->armed = 0;
 	return err;

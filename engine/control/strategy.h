@@ -72,6 +72,23 @@ bool dp_bytes_same(const u8 *a, const u8 *b, size_t n);
 int dp_text_expect(struct dp_target *target, u64 addr, const u8 *bytes,
 		   size_t n);
 int dp_text_sync(struct dp_target *target);
+/** dp_site_patch_len() - how many bytes are replaced; never more than there are, whatever
+ *  a target writes there meanwhile */
+static inline u8 dp_site_patch_len(const struct dp_site_entry *site)
+{
+	u8 n = __atomic_load_n(&site->patch_len, __ATOMIC_RELAXED);
+
+	return n <= sizeof(site->patch) ? n : sizeof(site->patch);
+}
+
+/** dp_jump_insns() - the same of the instructions that a jump replaces */
+static inline int dp_jump_insns(const struct dp_jump *jump)
+{
+	u8 n = __atomic_load_n(&jump->nr, __ATOMIC_RELAXED);
+
+	return n <= DP_JUMP_INSNS ? n : DP_JUMP_INSNS;
+}
+
 /** dp_sites_lose() - has @err come of text that has gone, and may that be? */
 bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 		   int err);

@@ -5,21 +5,54 @@
 
 #define SYSCALL_SIZE 2
 
+/* A target may write to it while it is looked at. */
+#define ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+
+/* Where tables are, and how long: as it was at one moment. */
+struct geometry {
+	u64 size;
+	u32 site_off, nr_sites, probe_off, nr_probes;
+	u32 counter_off, shard_stride, shard_mask;
+	u32 state_off, program_off, nr_programs;
+	u32 gv_off, nr_gv, context_off, nr_contexts;
+};
+
+static struct geometry geometry(const struct dp_arena_control *c)
+{
+	return (struct geometry){
+		.size = ONCE(c->arena_size),
+		.site_off = ONCE(c->site_off),
+		.nr_sites = ONCE(c->nr_sites),
+		.probe_off = ONCE(c->probe_off),
+		.nr_probes = ONCE(c->nr_probes),
+		.counter_off = ONCE(c->counter_off),
+		.shard_stride = ONCE(c->shard_stride),
+		.shard_mask = ONCE(c->shard_mask),
+		.state_off = ONCE(c->state_off),
+		.program_off = ONCE(c->program_off),
+		.nr_programs = ONCE(c->nr_programs),
+		.gv_off = ONCE(c->gv_off),
+		.nr_gv = ONCE(c->nr_gv),
+		.context_off = ONCE(c->context_off),
+		.nr_contexts = ONCE(c->nr_contexts),
+	};
+}
+
 static bool fits(u64 offset, u64 count, u64 each, u64 size)
 {
 	return offset >= sizeof(struct dp_arena) && offset % 8 == 0 &&
 	       offset <= size && count <= (size - offset) / each;
 }
 
-static bool counters_fit(const struct dp_arena_control *c, u64 size)
+static bool counters_fit(const struct geometry *g)
 {
-	u64 shards = (u64)c->shard_mask + 1;
+	u64 shards = (u64)g->shard_mask + 1;
 
-	return shards <= DP_MAX_SHARDS && !(shards & c->shard_mask) &&
-	       c->shard_stride % 8 == 0 &&
-	       c->shard_stride / 8 >= c->nr_probes &&
-	       fits(c->counter_off, 2 * shards,
-		    c->shard_stride ? c->shard_stride : 8, size);
+	return shards <= DP_MAX_SHARDS && !(shards & g->shard_mask) &&
+	       g->shard_stride % 8 == 0 &&
+	       g->shard_stride / 8 >= g->nr_probes &&
+	       fits(g->counter_off, 2 * shards,
+		    g->shard_stride ? g->shard_stride : 8, g->size);
 }
 
 static bool patch_sane(const struct dp_site_entry *s)
@@ -43,67 +76,89 @@ static bool program_sane(const struct dp_program_entry *p, u64 size)
 	       !p->name[DP_PROGRAM_NAME - 1];
 }
 
-static bool programs_fit(const struct dp_arena_control *c, u64 size)
+static bool programs_fit(const struct geometry *g)
 {
-	return fits(c->state_off, c->nr_probes, sizeof(struct dp_probe_state),
-		    size) &&
-	       fits(c->program_off, c->nr_programs,
-		    sizeof(struct dp_program_entry), size) &&
-	       fits(c->gv_off, c->nr_gv, sizeof(u64), size) &&
-	       fits(c->context_off, c->nr_contexts, sizeof(struct dp_context),
-		    size);
+	return fits(g->state_off, g->nr_probes, sizeof(struct dp_probe_state),
+		    g->size) &&
+	       fits(g->program_off, g->nr_programs,
+		    sizeof(struct dp_program_entry), g->size) &&
+	       fits(g->gv_off, g->nr_gv, sizeof(u64), g->size) &&
+	       fits(g->context_off, g->nr_contexts, sizeof(struct dp_context),
+		    g->size);
+}
+
+static bool head_sane(const struct dp_arena_control *c)
+{
+	return c->magic == DP_LAYOUT_MAGIC && c->version == DP_LAYOUT_VERSION &&
+	       c->head_size == sizeof(struct dp_arena) &&
+	       c->nr_pools <= DP_MAX_POOLS && c->nr_texts <= DP_MAX_TEXTS &&
+	       c->nr_caught <= DP_CAUGHT;
+}
+
+static void point(struct dp_view *view, char *mem, const struct geometry *g)
+{
+	*view = (struct dp_view){
+		.arena = (void *)mem,
+		.sites = (void *)(mem + g->site_off),
+		.probes = (void *)(mem + g->probe_off),
+		.states = (void *)(mem + g->state_off),
+		.programs = (void *)(mem + g->program_off),
+		.contexts = (void *)(mem + g->context_off),
+		.gv = (void *)(mem + g->gv_off),
+		.nr_sites = g->nr_sites,
+		.nr_probes = g->nr_probes,
+		.nr_programs = g->nr_programs,
+		.nr_gv = g->nr_gv,
+		.counters = mem + g->counter_off,
+		.shard_stride = g->shard_stride,
+		.nr_shards = 2 * (g->shard_mask + 1),
+	};
+}
+
+static bool tables_sane(const struct dp_view *view, u64 size)
+{
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++)
+		if (!site_sane(&view->sites[i], view->nr_probes))
+			return false;
+	for (i = 0; i < view->nr_probes; i++)
+		if (view->probes[i].site >= view->nr_sites)
+			return false;
+	for (i = 0; i < view->nr_programs; i++)
+		if (!program_sane(&view->programs[i], size))
+			return false;
+	return true;
 }
 
 int dp_view_open(struct dp_view *view, void *mem, size_t size)
 {
-	const struct dp_arena *arena = mem;
-	const struct dp_arena_control *c = &arena->control;
-	u32 i;
+	const struct dp_arena_control *c = &((struct dp_arena *)mem)->control;
+	struct geometry g;
 
-	if (size < sizeof(*arena) || c->magic != DP_LAYOUT_MAGIC ||
-	    c->version != DP_LAYOUT_VERSION || c->head_size != sizeof(*arena) ||
-	    c->arena_size > size || c->nr_pools > DP_MAX_POOLS ||
-	    c->nr_texts > DP_MAX_TEXTS || c->nr_caught > DP_CAUGHT)
+	if (size < sizeof(struct dp_arena) || !head_sane(c))
 		return -EBADMSG;
-	size = c->arena_size;
-	if (!fits(c->site_off, c->nr_sites, sizeof(*view->sites), size) ||
-	    !fits(c->probe_off, c->nr_probes, sizeof(*view->probes), size) ||
-	    !counters_fit(c, size) || !programs_fit(c, size))
+	g = geometry(c);
+	if (g.size > size ||
+	    !fits(g.site_off, g.nr_sites, sizeof(*view->sites), g.size) ||
+	    !fits(g.probe_off, g.nr_probes, sizeof(*view->probes), g.size) ||
+	    !counters_fit(&g) || !programs_fit(&g))
 		return -EBADMSG;
-	view->arena = arena;
-	view->sites = (void *)((char *)mem + c->site_off);
-	view->probes = (void *)((char *)mem + c->probe_off);
-	view->states = (void *)((char *)mem + c->state_off);
-	view->programs = (void *)((char *)mem + c->program_off);
-	view->contexts = (void *)((char *)mem + c->context_off);
-	view->gv = (void *)((char *)mem + c->gv_off);
-	view->nr_programs = c->nr_programs;
-	view->nr_gv = c->nr_gv;
-	view->nr_sites = c->nr_sites;
-	view->nr_probes = c->nr_probes;
-	for (i = 0; i < view->nr_sites; i++)
-		if (!site_sane(&view->sites[i], view->nr_probes))
-			return -EBADMSG;
-	for (i = 0; i < view->nr_probes; i++)
-		if (view->probes[i].site >= view->nr_sites)
-			return -EBADMSG;
-	for (i = 0; i < view->nr_programs; i++)
-		if (!program_sane(&view->programs[i], size))
-			return -EBADMSG;
-	return 0;
+	point(view, mem, &g);
+	return tables_sane(view, g.size) ? 0 : -EBADMSG;
 }
 
-u64 dp_view_hits(const struct dp_view *view, u32 probe)
+u64 dp_view_hits(const struct dp_view *view, u32 counter)
 {
-	const struct dp_arena_control *c = &view->arena->control;
-	const char *counters = (const char *)view->arena + c->counter_off;
 	u64 sum = 0;
 	u32 i;
 
-	for (i = 0; i < 2 * (c->shard_mask + 1); i++) {
+	if (counter >= view->shard_stride / sizeof(u64))
+		return 0;
+	for (i = 0; i < view->nr_shards; i++) {
 		const u64 *hits =
-			(const void *)(counters + (u64)i * c->shard_stride);
-		sum += __atomic_load_n(&hits[probe], __ATOMIC_RELAXED);
+			(const void *)(view->counters + i * view->shard_stride);
+		sum += __atomic_load_n(&hits[counter], __ATOMIC_RELAXED);
 	}
 	return sum;
 }
@@ -116,13 +171,14 @@ u32 dp_view_counter(const struct dp_view *view, u32 probe)
 void dp_view_reason(const struct dp_view *view, const struct dp_site_entry *s,
 		    char *text)
 {
-	u32 k = 0;
+	u32 k = 0, reason = ONCE(s->reason);
+	const char *from;
 
-	if (s->reason && s->reason <= DP_REASONS)
-		for (; k < DP_REASON_SIZE - 1 &&
-		       view->arena->control.reasons[s->reason - 1][k];
-		     k++)
-			text[k] = view->arena->control.reasons[s->reason - 1][k];
+	if (reason && reason <= DP_REASONS) {
+		from = view->arena->control.reasons[reason - 1];
+		for (; k < DP_REASON_SIZE - 1 && (text[k] = ONCE(from[k])); k++)
+			;
+	}
 	text[k] = '\0';
 }
 
@@ -134,11 +190,11 @@ static bool in_span(u64 addr, u64 start, u64 size)
 bool dp_view_owns(const struct dp_view *view, u64 addr)
 {
 	const struct dp_arena_control *c = &view->arena->control;
-	u32 i;
+	u32 i, n = ONCE(c->nr_pools);
 
 	if (in_span(addr, c->base, DP_AGENT_TEXT))
 		return true;
-	for (i = 0; i < c->nr_pools; i++)
+	for (i = 0; i < n && i < DP_MAX_POOLS; i++)
 		if (in_span(addr, c->pools[i].start, c->pools[i].size))
 			return true;
 	return false;
@@ -161,25 +217,25 @@ static int original(const struct dp_site_entry *s, u64 offset, u8 body,
 static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
 {
 	const struct dp_jump *j = &s->jump;
-	int i;
+	int i, n = dp_jump_insns(j);
 
 	if (offset == j->start || offset == j->insn[0]) {
 		*orig = s->addr;
 		return 0;
 	}
 	/* In a watched call, or just back from it: as behind the original. */
-	if (s->hook == DP_HOOK_WATCHED &&
-	    offset == (u64)j->insn[j->nr - 1] + SYSCALL_SIZE) {
+	if (s->hook == DP_HOOK_WATCHED && n &&
+	    offset == (u64)j->insn[n - 1] + SYSCALL_SIZE) {
 		*orig = s->addr + j->size;
 		return 0;
 	}
-	for (i = 1; i < j->nr; i++)
+	for (i = 1; i < n; i++)
 		if (offset == j->at[i] || offset == j->insn[i]) {
 			*orig = s->addr + j->offset[i];
 			return 0;
 		}
 	*orig = s->addr + j->size;
-	return offset == j->at[j->nr] ? 0 : -EAGAIN;
+	return offset == j->at[n] ? 0 : -EAGAIN;
 }
 
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)

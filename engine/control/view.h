@@ -4,7 +4,8 @@
  *
  * The one way to look into an arena that this run did not make, or that a
  * target has had a chance to write to. Every offset and count is checked once,
- * by dp_view_open(); after that the tables can be walked.
+ * by dp_view_open(); after that the tables can be walked. A target may go on writing to
+ * it: what says how large something is, is kept here or read once and bounded.
  */
 #ifndef DP_VIEW_H
 #define DP_VIEW_H
@@ -26,6 +27,9 @@ struct dp_view {
 	struct dp_context *contexts;
 	u64 *gv;
 	u32 nr_sites, nr_probes, nr_programs, nr_gv;
+	const char *counters;
+	u64 shard_stride;
+	u32 nr_shards;
 };
 
 /**

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fuzz_arena: a target that writes what it likes to the memory it shares with the tool,
+ * before the tool looks and whenever the tool reads or writes the target's text. The tool
+ * must stay within that memory, and come to an end.
+ *
+ * Input: edits, eight bytes each: where, what, and before which access to the text.
+ */
+#include "engine/control/control.h"
+#include "engine/control/strategy.h"
+#include "engine/control/view.h"
+#include "engine/vm/ops.h"
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+#define TEXT 0x10000000ull
+#define BASE 0x70000000ull
+#define ENTRY 0x20000000ull
+#define SITES 6
+#define TABLES 0x4000u /* bytes, of sites, probes and programs */
+
+/* push; lea rip; call; ret; nops; mov $13, %eax; syscall */
+static const u8 code[128] = {
+	0x55, 0x48, 0x8d, 0x05, 0x10, 0, 0, 0, 0xe8, 0x10, 0, 0, 0, 0xc3,
+	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xb8, 0x0d, 0, 0, 0, 0x0f, 0x05,
+};
+#define HOOK 20
+static const u8 places[SITES] = { 0, 1, 8, 13, 14, 15 };
+
+/** struct edit - what the target writes, and when */
+struct edit {
+	u32 offset;
+	u16 value;
+	u16 when;
+};
+
+static struct dp_engine *engine;
+static u8 *file, *template, *copy;
+static struct dp_arena *arena;
+static size_t arena_size;
+static const struct edit *edits;
+static size_t nr_edits, accesses;
+static u8 *edited;
+static u8 text[sizeof(code)];
+
+static void must(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* Most of what is there is room for records; what matters comes first. */
+static u32 place_of(const struct edit *e)
+{
+	u32 at = e->offset & 0x3fffffff;
+	const struct dp_arena_control *c = (void *)template;
+
+	switch (e->offset >> 30) {
+	case 0:
+		return at % (u32)arena_size & ~1u;
+	case 1:
+		return at % (u32)sizeof(*arena) & ~1u;
+	case 2:
+		return ((u32)sizeof(*arena) + at % TABLES) & ~1u;
+	default:
+		return (c->site_off +
+			at % (c->nr_sites * (u32)sizeof(struct dp_site_entry))) &
+		       ~1u;
+	}
+}
+
+static void apply(size_t when)
+{
+	size_t i;
+
+	for (i = 0; i < nr_edits; i++)
+		if (edits[i].when % 64 == when)
+			memcpy(edited + place_of(&edits[i]), &edits[i].value,
+			       sizeof(edits[i].value));
+}
+
+/* As it was made; behind the tables only what has been written to. */
+static void restore(u8 *to)
+{
+	size_t i;
+
+	for (i = 0; i < nr_edits; i++)
+		memcpy(to + place_of(&edits[i]), template + place_of(&edits[i]),
+		       sizeof(edits[i].value));
+	memcpy(to, template, sizeof(*arena) + TABLES);
+	edited = to;
+}
+
+static bool in_text(u64 addr, size_t len)
+{
+	return addr - TEXT < sizeof(text) && len <= sizeof(text) - (addr - TEXT);
+}
+
+static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
+{
+	apply(++accesses);
+	if (!in_text(addr, len)) {
+		memset(to, 0xcc, len);
+		return -EFAULT;
+	}
+	memcpy(to, text + (addr - TEXT), len);
+	return 0;
+}
+
+static int write_text(struct dp_target *t, u64 addr, const void *from,
+		      size_t len)
+{
+	static volatile u8 sum;
+	size_t i;
+
+	/* All of it is looked at, as the kernel would. */
+	for (i = 0; i < len; i++)
+		sum += ((const u8 *)from)[i];
+	apply(++accesses);
+	if (!in_text(addr, len))
+		return -EFAULT;
+	memcpy(text + (addr - TEXT), from, len);
+	return 0;
+}
+
+static const struct dp_target_ops ops = { .read = read_text,
+					  .write = write_text };
+
+static void add_program(void)
+{
+	static const u8 bytecode[] = { DP_OPCODE_EXIT };
+	static const u32 start;
+	const struct dp_program_spec spec = { .name = "fuzzed",
+					      .code = bytecode,
+					      .code_len = sizeof(bytecode),
+					      .starts = &start,
+					      .nr_starts = 1,
+					      .nr_lv = 3,
+					      .nr_gv = 2,
+					      .jmpmax = 10,
+					      .logmax = 64,
+					      .stack = 32 };
+	const struct dp_binding binding = { .start = 0 };
+	const char *why;
+	u32 program, offset;
+
+	must(!dp_engine_add_program(engine, &spec, &program, &offset, &why));
+	dp_engine_bind(engine, 0, &binding);
+}
+
+static void add_sites(void)
+{
+	const char *why;
+	u32 probe, i;
+
+	for (i = 0; i < SITES; i++)
+		must(!dp_engine_add(engine, TEXT + places[i], code + places[i],
+				    sizeof(code) - places[i], &probe, &why));
+	must(!dp_engine_add_hook(engine, TEXT + HOOK, code + HOOK, 13, false));
+	must(!dp_engine_follow(engine, 2, true));
+	must(!dp_engine_add_exit(engine, 2, 0, TEXT + 13, code + 13,
+				 sizeof(code) - 13, &probe, &why));
+}
+
+static void prepare(void)
+{
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_layout_need *need;
+	struct dp_mapping map = {
+		.base = BASE, .hook_entry = ENTRY, .owner = 1, .tool = 2
+	};
+
+	must(!dp_engine_create(&engine));
+	add_sites();
+	add_program();
+	need = dp_engine_layout(engine, 2);
+	must(need && !dp_engine_place(engine, &hole, 1));
+	map.file = file = calloc(1, need->file_size);
+	must(file && !dp_engine_build(engine, &map));
+	arena = dp_engine_arena(engine);
+	arena_size = arena->control.arena_size;
+	template = malloc(arena_size);
+	copy = malloc(arena_size);
+	must(template && copy);
+	memcpy(template, arena, arena_size);
+	memcpy(copy, arena, arena_size);
+}
+
+static void take_record(void *arg, const struct dp_record_copy *r)
+{
+	must(r->head.probe < SITES + 1 && r->head.len <= sizeof(r->data));
+}
+
+static void take_visit(void *arg, const struct dp_visit_copy *v)
+{
+	must(v->probe < SITES + 1);
+}
+
+/* What every command asks of a view, whether it is of the arena or of a copy. */
+static void look(struct dp_view *view)
+{
+	struct dp_target target = { &ops };
+	char reason[DP_REASON_SIZE];
+	u64 orig, bad;
+	u32 i;
+
+	for (i = 0; i < view->nr_probes; i++)
+		dp_view_hits(view, dp_view_counter(view, i));
+	for (i = 0; i < view->nr_sites; i++) {
+		dp_view_reason(view, &view->sites[i], reason);
+		must(strnlen(reason, sizeof(reason)) < sizeof(reason));
+		dp_view_owns(view, view->sites[i].copy);
+		dp_view_original(view, view->sites[i].jump.base +
+					       (i ? i * 3 : view->sites[i].jump.start),
+				 &orig);
+		dp_view_original(view, view->sites[i].copy, &orig);
+	}
+	dp_view_presume(view);
+	dp_view_disarm(view, &target, false, &bad);
+	dp_view_disarm(view, &target, true, &bad);
+}
+
+/* A process that an earlier tool has left: its memory is copied first. */
+static void recover(void)
+{
+	struct dp_view view;
+
+	restore(copy);
+	apply(0);
+	if (!dp_view_open(&view, copy, arena_size))
+		look(&view);
+	restore(copy);
+}
+
+/* One that this tool probes, and that goes on writing. */
+static void run(bool visits)
+{
+	struct dp_target target = { &ops };
+	struct dp_account account;
+	struct dp_view view;
+	u64 bad;
+	u32 i;
+
+	restore((u8 *)arena);
+	dp_engine_arm_hooks(engine, &target);
+	dp_engine_arm(engine, &target, &bad);
+	apply(0);
+	for (i = 0; i < SITES + 1; i++) {
+		dp_engine_hits(engine, i);
+		dp_engine_missed(engine, i);
+		dp_engine_account(engine, i, &account);
+		dp_engine_local(engine, 0, i);
+		dp_engine_global(engine, i);
+		dp_engine_want(engine, i, i & 1);
+	}
+	dp_engine_records(engine, take_record, NULL, false);
+	if (visits)
+		dp_engine_visits(engine, take_visit, NULL);
+	dp_engine_inside(engine, TEXT + 3, &bad);
+	dp_engine_apply(engine, &target, &bad);
+	dp_engine_admit(engine, false);
+	dp_engine_settle(engine, NULL, NULL);
+	dp_engine_records(engine, take_record, NULL, true);
+	if (!dp_view_open(&view, arena, arena_size))
+		look(&view);
+	restore((u8 *)arena);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct edit list[32];
+
+	if (!engine)
+		prepare();
+	nr_edits = size / sizeof(*edits);
+	if (nr_edits > sizeof(list) / sizeof(*list))
+		nr_edits = sizeof(list) / sizeof(*list);
+	memcpy(list, data, nr_edits * sizeof(*list));
+	edits = list;
+	accesses = 0;
+	memcpy(text, code, sizeof(text));
+	recover();
+	accesses = 0;
+	memcpy(text, code, sizeof(text));
+	/* There is room for so many that it takes its time. */
+	run(nr_edits && list[0].when % 8 == 1);
+	return 0;
+}
