@@ -87,6 +87,9 @@ struct dp_kernel_sigaction {
 #define DP_SITE_TRAPPED 4
 /* Nothing is mapped there any more: control has just found that out */
 #define DP_SITE_GONE 5
+/* Somebody's breakpoint is where the jump began: on its way out from behind it; out */
+#define DP_SITE_YIELDS 6
+#define DP_SITE_YIELDED 7
 
 /* @wanted: not at all, however it is planned, and as a breakpoint only */
 #define DP_WANT_OFF 0

@@ -63,7 +63,9 @@ static int text_sync(struct dp_target *target)
 	return -errno;
 }
 
-static const struct dp_target_ops ops = { text_read, text_write, text_sync };
+static const struct dp_target_ops ops = { .read = text_read,
+					  .write = text_write,
+					  .sync = text_sync };
 
 int dp_fd_raise(int fd)
 {

@@ -434,6 +434,21 @@ int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
 	return write_text(proc, dp_engine_apply, diag);
 }
 
+int dp_process_yield(struct dp_process *proc,
+		     void (*tell)(void *arg, u64 addr, bool away), void *arg)
+{
+	int err = 0;
+
+	if (!dp_engine_disturbed(proc->engine, &proc->target))
+		return 0;
+	err = dp_sync_begin(proc, NULL);
+	if (err)
+		return err;
+	err = dp_engine_yield(proc->engine, &proc->target, tell, arg);
+	dp_sync_end(proc);
+	return err;
+}
+
 /* Made where they stand: they return twice, or sleep. */
 static bool is_watched(u32 nr)
 {

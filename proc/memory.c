@@ -45,8 +45,19 @@ static int target_sync(struct dp_target *target)
 	return dp_sync(process_of(target));
 }
 
+/* By us is not by somebody else. */
+static bool target_traced(struct dp_target *target)
+{
+	const struct dp_process *proc = process_of(target);
+	struct dp_status st;
+
+	return dp_status_read(proc->pid, proc->pid, &st) ||
+	       (st.tracer && (pid_t)st.tracer != getpid());
+}
+
 const struct dp_target_ops dp_process_target_ops = {
 	.read = target_read,
 	.write = target_write,
 	.sync = target_sync,
+	.traced = target_traced,
 };

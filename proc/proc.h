@@ -114,6 +114,11 @@ int dp_process_quiesce(pid_t pid, u64 arena, const u32 *which, u32 n, u64 *bad,
  */
 int dp_process_apply(struct dp_process *proc, struct dp_diag *diag);
 
+/** dp_process_yield() - dp_engine_yield() of its sites, where they are disturbed. Only then
+ *  a thread is held meanwhile. */
+int dp_process_yield(struct dp_process *proc,
+		     void (*tell)(void *arg, u64 addr, bool away), void *arg);
+
 /**
  * enum dp_process_state - what became of the process
  * @DP_PROCESS_RUNS: it runs, probed (or not installed yet)

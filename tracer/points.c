@@ -164,7 +164,9 @@ static int check_insn(struct resolver *r, struct dp_point *p)
 
 	if (n && code[0] == BREAKPOINT &&
 	    (!read_file(r, p->addr, &was, 1) || was != BREAKPOINT))
-		return refuse(p, -EBUSY, "a breakpoint is already there");
+		return refuse(
+			p, -EBUSY,
+			"a breakpoint is already there, a debugger's or a kernel uprobe's: take that away first");
 	if (dp_insn_facts(code, n, &f))
 		return refuse(p, -EILSEQ, "not an instruction of this machine");
 	if (f.class == DP_INSN_REFUSED)

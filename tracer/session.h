@@ -90,6 +90,10 @@ int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag);
 void dp_session_close(struct dp_session *s);
 
+/** dp_yield_look() - give way to breakpoints of somebody else's, and come back where they
+ *  have gone; says so on stderr. @t: the time now, in seconds. Return: when next. */
+double dp_yield_look(struct dp_session *s, double t);
+
 struct dp_trace_program;
 /**
  * dp_session_bind() - have the probe of a point run a program that we made

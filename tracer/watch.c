@@ -187,10 +187,12 @@ static double slice(struct dp_session *s, double left)
 static void watch(struct dp_session *s)
 {
 	double end = s->opt->duration > 0 ? now() + s->opt->duration : 0;
-	double left = SLICE_MS, settled = now();
+	double left = SLICE_MS, settled = now(), look = 0;
 
 	for (;;) {
 		settle(s, &settled);
+		if (now() >= look)
+			look = dp_yield_look(s, now());
 		if (interrupted) {
 			s->ending = DP_ENDING_INTERRUPT;
 			return;

@@ -87,6 +87,36 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 	return false;
 }
 
+/* Where it takes everybody to be stopped, they stay away. */
+static bool comes_back(const struct dp_engine *e)
+{
+	return !dp_engine_is_quiesced(e);
+}
+
+bool dp_engine_disturbed(const struct dp_engine *e, struct dp_target *target)
+{
+	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+					false };
+
+	return dp_trap_lost(target, &sites) ||
+	       dp_interior_disturbed(target, &sites, false) ||
+	       (comes_back(e) && dp_interior_disturbed(target, &sites, true));
+}
+
+int dp_engine_yield(struct dp_engine *e, struct dp_target *target,
+		    void (*tell)(void *arg, u64 addr, bool away), void *arg)
+{
+	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+					false };
+	int err = dp_trap_return(target, &sites, tell, arg);
+
+	if (!err)
+		err = dp_interior_yield(target, &sites, tell, arg);
+	if (!err && comes_back(e))
+		err = dp_interior_return(target, &sites, tell, arg);
+	return err;
+}
+
 bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
 {
 	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,

@@ -346,6 +346,23 @@ void dp_engine_want(struct dp_engine *engine, u32 probe, bool wanted);
 int dp_engine_apply(struct dp_engine *engine, struct dp_target *target,
 		    u64 *bad);
 
+/**
+ * dp_engine_disturbed() - has somebody else put breakpoints where jumps of ours begin, or
+ * taken them away again?
+ *
+ * To be asked now and then: while a breakpoint of the kernel's stands there the process
+ * is right, and after that has gone it would not be. Threads run.
+ */
+bool dp_engine_disturbed(const struct dp_engine *engine,
+			 struct dp_target *target);
+/**
+ * dp_engine_yield() - give way to them, and come back
+ * @tell: called for each site that has given way, and for each that is armed again
+ * Return: 0; an error of writing.
+ */
+int dp_engine_yield(struct dp_engine *engine, struct dp_target *target,
+		    void (*tell)(void *arg, u64 addr, bool away), void *arg);
+
 /** dp_engine_strays() - how often somebody came to the middle of a jump: each
  *  time costs a trap */
 u64 dp_engine_strays(const struct dp_engine *engine);

@@ -16,6 +16,11 @@
  * meets a breakpoint is sent to the copy of its instruction. The way back is the
  * same in reverse. Nobody is stopped.
  *
+ * The kernel's uprobes put a breakpoint where the jump begins, and will put the file's
+ * byte there some day, which is no instruction with what we have behind it. So ours
+ * goes out from behind theirs, and comes back when theirs has gone. A debugger puts
+ * back what it has found, and is left alone.
+ *
  * quiesce writes it all at once while nobody runs, wherever the jump leads; who
  * stood inside has been moved to the copy by then.
  */
@@ -117,14 +122,20 @@ static int take_head(struct dp_target *target, struct dp_site_entry *s)
 	return err;
 }
 
+static int let_go(struct dp_target *target, struct dp_site_entry *s)
+{
+	s->armed = s->wanted ? DP_SITE_YIELDED : DP_SITE_OFF;
+	return 0;
+}
+
 /* Is it on its way? One that begins may have its breakpoint already. */
 static bool is_in(const struct dp_site_entry *s, u8 state)
 {
 	if (state == DP_SITE_OFF)
 		return s->wanted == DP_WANT_PLAN &&
 		       (s->armed == DP_SITE_OFF || s->armed == DP_SITE_TRAPPED);
-	return s->armed == state &&
-	       (state == DP_SITE_LEAVING || s->wanted == DP_WANT_PLAN);
+	return s->armed == state && (state != DP_SITE_COMING ||
+				     s->wanted == DP_WANT_PLAN);
 }
 
 /* From the first write to the last it begins with a breakpoint. Where something
@@ -238,6 +249,15 @@ static int untrap(struct dp_target *target, struct dp_site_entry *s)
 	return err;
 }
 
+/* A jump that is there does not begin with a breakpoint of ours. */
+static bool begins_with_anothers(struct dp_target *target,
+				 const struct dp_site_entry *s, const u8 *now)
+{
+	return s->armed == DP_SITE_THERE && now[0] == DP_BREAKPOINT &&
+	       dp_bytes_same(now + 1, s->patch + 1, SIZE - 1) &&
+	       target->ops->traced && !target->ops->traced(target);
+}
+
 static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
 {
 	u8 now[SIZE];
@@ -245,9 +265,17 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
 
 	if (s->armed == DP_SITE_TRAPPED)
 		return untrap(target, s);
+	if (s->armed == DP_SITE_YIELDED) {
+		s->armed = DP_SITE_OFF;
+		return 0;
+	}
 	err = target->ops->read(target, s->addr, now, SIZE);
 	if (!err && !dp_text_ours(s, now))
 		err = -EBUSY;
+	if (!err && begins_with_anothers(target, s, now)) {
+		s->armed = DP_SITE_YIELDS;
+		return 0;
+	}
 	s->armed = err ? DP_SITE_THERE : DP_SITE_LEAVING;
 	if (!err && dp_bytes_same(now, s->orig, SIZE))
 		s->armed = DP_SITE_OFF;
@@ -267,7 +295,8 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 
 		if (!is_jump(s) || !s->armed || s->armed == DP_SITE_GONE ||
 		    (s->wanted == DP_WANT_PLAN && s->armed == DP_SITE_THERE) ||
-		    (s->wanted && s->armed == DP_SITE_TRAPPED))
+		    (s->wanted && (s->armed == DP_SITE_TRAPPED ||
+				   s->armed == DP_SITE_YIELDED)))
 			continue;
 		err = begin_leaving(target, s);
 		if (dp_sites_lose(sites, s, err))
@@ -281,21 +310,103 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 	return first;
 }
 
+typedef int act_fn(struct dp_target *target, struct dp_site_entry *s);
+
+static int walk(struct dp_target *target, const struct dp_sites *sites, u8 state,
+		act_fn *const *steps, size_t n, u64 *bad)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < n && !err; i++)
+		err = step(target, sites, state, steps[i], bad);
+	return err;
+}
+
+static int go_from_behind(struct dp_target *target,
+			  const struct dp_sites *sites, u64 *bad)
+{
+	static act_fn *const steps[] = { take_tail, take_breakpoints, let_go };
+
+	return walk(target, sites, DP_SITE_YIELDS, steps, 3, bad);
+}
+
 static int interior_disarm(struct dp_target *target,
 			   const struct dp_sites *sites, u64 *bad)
 {
-	static int (*const steps[])(struct dp_target *,
-				    struct dp_site_entry *) = {
-		put_breakpoint, take_tail, take_breakpoints, take_head
-	};
-	int first = choose(target, sites, bad), err = 0;
-	size_t i;
+	static act_fn *const steps[] = { put_breakpoint, take_tail,
+					 take_breakpoints, take_head };
+	int first = choose(target, sites, bad), err;
 
-	for (i = 0; i < sizeof(steps) / sizeof(steps[0]) && !err; i++)
-		err = step(target, sites, DP_SITE_LEAVING, steps[i],
-			   first ? NULL : bad);
+	bad = first ? NULL : bad;
+	err = walk(target, sites, DP_SITE_LEAVING, steps, 4, bad);
+	if (!err)
+		err = go_from_behind(target, sites, bad);
 	cover(sites);
 	return first ? first : err;
+}
+
+/* Has it to give way, or to come back? */
+static bool is_disturbed(struct dp_target *target, const struct dp_site_entry *s,
+			 u8 state)
+{
+	u8 now[SIZE];
+
+	if (!is_jump(s) || s->armed != state ||
+	    target->ops->read(target, s->addr, now, SIZE))
+		return false;
+	return state == DP_SITE_YIELDED ? dp_bytes_same(now, s->orig, SIZE) :
+					  begins_with_anothers(target, s, now);
+}
+
+bool dp_interior_disturbed(struct dp_target *target, const struct dp_sites *sites,
+			   bool back)
+{
+	u32 i;
+
+	for (i = 0; i < sites->n; i++)
+		if (is_disturbed(target, dp_sites_at(sites, i),
+				 back ? DP_SITE_YIELDED : DP_SITE_THERE))
+			return true;
+	return false;
+}
+
+int dp_interior_yield(struct dp_target *target, const struct dp_sites *sites,
+		      dp_yield_fn *tell, void *arg)
+{
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (!is_disturbed(target, s, DP_SITE_THERE))
+			continue;
+		s->armed = DP_SITE_YIELDS;
+		tell(arg, s->addr, true);
+	}
+	return go_from_behind(target, sites, NULL);
+}
+
+int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
+		       dp_yield_fn *tell, void *arg)
+{
+	int first = 0, err;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = dp_sites_at(sites, i);
+		const struct dp_sites one = { s, 1, NULL, false };
+
+		if (!is_disturbed(target, s, DP_SITE_YIELDED))
+			continue;
+		s->armed = DP_SITE_OFF;
+		err = interior_arm(target, &one, NULL);
+		if (!err)
+			tell(arg, s->addr, false);
+		first = first ? first : err;
+	}
+	cover(sites);
+	return first;
 }
 
 static int put_all(struct dp_target *target, struct dp_site_entry *s)

@@ -100,7 +100,7 @@ static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
 
 	*site = (struct dp_site){ .addr = addr, .hook = -1 };
 	if (size && code[0] == DP_BREAKPOINT) {
-		*why = "a breakpoint is already there";
+		*why = "a breakpoint is already there, a debugger's or a kernel uprobe's: take that away first";
 		return -EBUSY;
 	}
 	err = dp_insn_facts(code, size, &site->facts);

@@ -124,6 +124,43 @@ static int trap_take(struct dp_target *target, struct dp_site_entry *site)
 	return err;
 }
 
+/* The kernel takes a breakpoint that is there for its own, and away as well. */
+static bool is_lost(struct dp_target *target, const struct dp_site_entry *s)
+{
+	return is_trap(s) && !s->hook && s->armed == DP_SITE_THERE &&
+	       !dp_text_expect(target, s->addr, s->orig, 1) &&
+	       target->ops->traced && !target->ops->traced(target);
+}
+
+bool dp_trap_lost(struct dp_target *target, const struct dp_sites *sites)
+{
+	u32 i;
+
+	for (i = 0; i < sites->n; i++)
+		if (is_lost(target, dp_sites_at(sites, i)))
+			return true;
+	return false;
+}
+
+int dp_trap_return(struct dp_target *target, const struct dp_sites *sites,
+		   dp_yield_fn *tell, void *arg)
+{
+	int first = 0, err;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (!is_lost(target, s))
+			continue;
+		err = trap_put(target, s);
+		if (!err)
+			tell(arg, s->addr, false);
+		first = first ? first : err;
+	}
+	return first;
+}
+
 static int trap_arm(struct dp_target *target, const struct dp_sites *sites,
 		    u64 *bad)
 {

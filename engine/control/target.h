@@ -14,12 +14,15 @@ struct dp_target;
  *         for more than one byte
  * @sync: return only when every thread of the target is sure to see what was
  *        written before; may be NULL where nobody runs meanwhile
+ * @traced: is it by somebody else, who may have set a breakpoint on what we had written,
+ *          and will write that back? NULL: it may be
  */
 struct dp_target_ops {
 	int (*read)(struct dp_target *target, u64 addr, void *to, size_t len);
 	int (*write)(struct dp_target *target, u64 addr, const void *from,
 		     size_t len);
 	int (*sync)(struct dp_target *target);
+	bool (*traced)(struct dp_target *target);
 };
 
 /** struct dp_target - embedded in whatever implements it */

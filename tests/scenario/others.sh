@@ -78,4 +78,70 @@ for how in interior quiesce; do
 		finish "perf, $how"
 	fi
 done
+
+# What the kernel's uprobes do to the text of a process that is probed: count NAME, uproot.
+mkfifo "$dir/end"
+kernel_counts() {
+	exec 9<>"$dir/end"
+	"$TOOLS/uprobe-count" -o "$dir/kernel" "$place" -p "$victim" <"$dir/end" 9>&- >"$dir/ready" 2>"$dir/err" &
+	kernel=$!
+	pids+=("$kernel")
+	poll 10 grep -q ready "$dir/ready"
+}
+kernel_ends() {
+	exec 9>&-
+	echo >"$dir/end"
+	wait "$kernel"
+	read -r seen _ <"$dir/kernel"
+}
+said() { grep -q "$1" "$dir/summary"; }
+uprobes() {
+	local how=$1
+	start "$VICTIMS/storm" -t 2 -f
+	addr=$("$DPROBES" list --json libc.so.6:strtod -p "$victim" | sed -n 's/.*"addr":"0x\([0-9a-f]*\)".*/\1/p')
+	before=$(bytes)
+	kernel_counts
+	"$DPROBES" stat --duration 1s libc.so.6:strtod -p "$victim" 2>"$dir/refused"
+	like "uprobes, $how: one that is there is respected" "$? $(head -n 1 "$dir/refused")" \
+		'^[12] dprobes: libc.so.6:strtod cannot be probed: .*breakpoint.*'
+	kernel_ends
+	like "uprobes, $how: and counts" "$seen" '^[1-9]'
+	kill -TERM "$victim"
+	wait "$victim"
+
+	begin "$how" -f
+	kernel_counts
+	[ "$how" = trap ] || poll 10 said 'somebody else has set a breakpoint'
+	sleep 0.3
+	kernel_ends
+	if [ "$how" = quiesce ]; then sleep 0.5; else poll 10 said 'has gone; it is probed again'; fi
+	like "uprobes, $how: one that comes and goes counts" "$seen" '^[1-9]'
+	[ "$how" = quiesce ] || is "uprobes, $how: ours is back" "$(armed && echo yes)" yes
+	finish "uprobes, $how, gone first"
+
+	begin "$how" -f
+	kernel_counts
+	[ "$how" = trap ] || poll 10 said 'somebody else has set a breakpoint'
+	kill -INT "$tool"
+	wait "$tool"
+	sleep 0.2
+	if [ "$how" = trap ]; then
+		kernel_ends
+	else
+		like "uprobes, $how, ours gone first: theirs is where it was" "$(bytes)" "^cc${before#??}"
+		kernel_ends
+		like "uprobes, $how, ours gone first: theirs counts" "$seen" '^[1-9]'
+	fi
+	is "uprobes, $how, ours gone first: the text is what it was" "$(bytes)" "$before"
+	kill -TERM "$victim"
+	wait "$victim"
+	like "uprobes, $how, ours gone first: the program is right" "$? $(tail -n 1 "$dir/out")" '^0 ok [1-9]'
+}
+place=$("$TOOLS/spec-offset" libc.so.6:strtod -- "$VICTIMS/storm" 2>/dev/null)
+"$TOOLS/uprobe-count" -o "$dir/kernel" "$place" -- true 2>/dev/null
+if [ $? -eq 77 ]; then
+	skip uprobes "the kernel's uprobes are not to be had"
+else
+	for how in interior quiesce trap; do uprobes $how; done
+fi
 plan

@@ -46,13 +46,13 @@ static inline int held_end(pid_t pid, int go)
 }
 
 /**
- * held_probe() - an event at @offset of a file, from the exec on, in all threads but
- * in no child
+ * held_probe() - an event at @offset of a file, in all threads but in no child
+ * @exec: from the exec on, not at once
  * @type: pmu_uprobe_type(); @config: 0, or what makes it a return probe
  * Return: a descriptor, or -1 and errno.
  */
 static inline int held_probe(int type, uint64_t config, const char *path,
-			     uint64_t offset, pid_t pid)
+			     uint64_t offset, pid_t pid, int exec)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -60,10 +60,10 @@ static inline int held_probe(int type, uint64_t config, const char *path,
 		.config = config,
 		.config1 = (uint64_t)(uintptr_t)path,
 		.config2 = offset,
-		.disabled = 1,
+		.disabled = exec != 0,
 		.inherit = 1,
 		.inherit_thread = 1,
-		.enable_on_exec = 1,
+		.enable_on_exec = exec != 0,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1,

@@ -81,7 +81,7 @@ static int run(char **argv, const struct functions *f)
 	setrlimit(RLIMIT_NOFILE, &most);
 	for (i = 0; i < f->n; i++)
 		n += held_probe(type, return_bit(), f->path, f->offset[i],
-				pid) >= 0;
+				pid, 1) >= 0;
 	if (!n)
 		kill(pid, SIGKILL);
 	status = held_end(pid, go);
