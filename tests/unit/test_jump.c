@@ -232,7 +232,9 @@ static int sync_text(struct dp_target *target)
 	return 0;
 }
 
-static const struct dp_target_ops ops = { read_text, write_text, sync_text };
+static const struct dp_target_ops ops = { .read = read_text,
+					  .write = write_text,
+					  .sync = sync_text };
 
 /* Instructions of each length, which begin where bits of a number are set. */
 static void put_slot(struct text *t, u32 slot, u32 starts)
