@@ -285,10 +285,10 @@ check: deps
 	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO) $(CONFORM_RUNS)
 
 # Programs that check does without, and what it skips where they are not.
-check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite
+check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools
 check-victims: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)tests/run tests/scenario/return-victims.sh
+	$(Q)CYCLES=$${CYCLES:-25} tests/run tests/scenario/return-victims.sh tests/scenario/soak.sh
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
@@ -302,7 +302,7 @@ demo: deps
 stress: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)CYCLES=1000 TIMES=1000000 TOGGLES=200000 ROUNDS=1000 ENTRIES=10000000 TEST_TIMEOUT=3600 tests/run \
-		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh) $(SELF)
+		$(addprefix tests/scenario/,attach-cycles.sh harsh.sh jump.sh storm.sh blocked.sh soak.sh) $(SELF)
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
