@@ -3,7 +3,7 @@
 # Servers under load, probed and left again CYCLES times each: no request is lost, no answer is wrong,
 # and their mappings, descriptors and memory are what they were.
 . tests/scenario/lib.sh
-n=${CYCLES:-10}
+n=${CYCLES:-5}
 code=tests/victims/soak
 ulimit -c 0
 
