@@ -201,14 +201,22 @@ enum dp_kind {
 	DP_KIND_JPROBE, /* goes to another function first */
 	DP_KIND_ENTER, /* a visit begins */
 	DP_KIND_EXIT, /* one ends */
+	DP_KIND_UNWIND, /* those on a part of the stack end */
 };
 
 /* @way of a probe: how a function is left there */
 #define DP_WAY_TAIL 1 /* by a jump to another function, not by a return */
 #define DP_WAY_TAKEN 2 /* only if the branch is taken */
 #define DP_WAY_SHARED 4 /* calls come here that did not pass the entry */
+#define DP_WAY_ONWARD 16 /* the exits of that other function are probed, too */
 /* and of one at an entry: visits make records */
 #define DP_WAY_LOGS 8
+/* and of DP_KIND_UNWIND: up to where the stack is about to be left */
+#define DP_WAY_UNTIL_CX 32 /* the word at rcx included */
+#define DP_WAY_UNTIL_DI 64 /* what is below rdi */
+
+/* @group of an exit that is probed only for those who come to it by a tail jump */
+#define DP_NO_GROUP 0xffffffffu
 
 /**
  * struct dp_probe_entry - one probe of a site; control owns it
@@ -247,13 +255,19 @@ struct dp_probe_entry {
  * A visit is one call of a function whose exits are probed: its return address is
  * not touched, so it is known again by where that lies. A visit belongs to that
  * slot, not to a thread. The table has lines of keys, a cache line each, and
- * apart from it what is known of each visit. A key is in the line that it hashes
- * to, or, where that had no room, in one of those behind it.
+ * apart from it what is known of each visit. A key is in the line that its slot
+ * hashes to, or, where that had no room, in one of those behind it.
+ *
+ * When a table fills up, control adds another one in memory of its own, several
+ * times as large. Visits begin in the newest one that has room, and end where they
+ * are.
  */
 #define DP_VISIT_WAYS 7
 #define DP_VISIT_REACH 8 /* lines in which a key can be */
 #define DP_VISIT_LINES 16384 /* at most */
 #define DP_VISIT_BYTES (16u << 20) /* of all visits, about, at most */
+#define DP_VISIT_TABLES 4
+#define DP_VISIT_GROWTH 4 /* each is so many times as large as the last one */
 #define DP_VISIT_SLOT_BITS 44
 /* Probes at entries have numbers below this. */
 #define DP_VISIT_GROUPS ((1u << (64 - DP_VISIT_SLOT_BITS)) - 1)
@@ -265,16 +279,29 @@ struct dp_visit_line {
 };
 
 /**
+ * struct dp_visit_table - control owns it
+ * @lines: address of the first struct dp_visit_line; @visits: of the first visit
+ */
+struct dp_visit_table {
+	u64 lines, visits;
+	u32 line_mask, pad;
+};
+
+/**
  * struct dp_visit - hit owns it; what its program logged at the entry follows
  * @slot: address of the return address; 0: it is not complete, or over
  * @ret: the return address; 0: it could not be read
  * @ticks: when the function was entered, where visits make records
  * @serial: counts the visits that were here
  * @tid: who entered; @len: bytes that follow
+ * @tailed: its function has jumped to another one, which returns in its place
+ * @ending: its end is being counted, or was
  */
 struct dp_visit {
 	u64 slot, ret, ticks, serial;
-	u32 tid, len;
+	u32 tid;
+	u16 len;
+	u8 tailed, ending;
 };
 
 /** dp_visit_key() - of a visit of the function at whose entry is probe @group */
@@ -289,16 +316,21 @@ static inline bool dp_visit_fits(u64 slot)
 	return !(slot & 7) && !(slot >> (DP_VISIT_SLOT_BITS + 3));
 }
 
+/* What of a key says which slot it is of */
+#define DP_VISIT_SLOT ((1ull << DP_VISIT_SLOT_BITS) - 1)
+
+/** dp_visit_hash() - by slot alone, so that it can be told who is at one */
 static inline u32 dp_visit_hash(u64 key)
 {
-	return (u32)((key * 0x9e3779b97f4a7c15ull) >> 32);
+	return (u32)(((key & DP_VISIT_SLOT) * 0x9e3779b97f4a7c15ull) >> 32);
 }
 
 /** enum dp_left - how a visit ended */
 enum dp_left {
 	DP_LEFT_RETURN,
 	DP_LEFT_TAIL, /* another function returns in its place */
-	DP_LEFT_ABANDONED, /* by longjmp, an exception, or with its stack */
+	DP_LEFT_ABANDONED, /* by longjmp, or with its stack */
+	DP_LEFT_UNWOUND, /* by an exception, or the end of its thread */
 };
 
 /**
@@ -538,6 +570,10 @@ enum dp_tally {
 	DP_TALLY_UNSEEN, /* returns of calls that were not followed */
 	DP_TALLY_UNMET, /* entries whose program did not want them followed */
 	DP_TALLY_DAMAGED, /* visits that made no sense when they ended */
+	DP_TALLY_UNWOUND, /* visits that were unwound */
+	DP_TALLY_RETURNED, /* that returned from where they had jumped to */
+	DP_TALLY_TAILED, /* that were lost sight of there, by another jump */
+	DP_TALLY_CUT, /* whose beginning or end was left by a signal's handler */
 	DP_TALLY_NR,
 };
 
@@ -593,7 +629,8 @@ struct dp_context {
 	u64 ticks;
 	u64 hit; /* struct dp_hit, while it runs */
 	u32 waits;
-	u32 pad[3];
+	u32 pad;
+	u64 visit; /* address of the struct dp_visit that begins; 0: none does */
 	u64 stack[DP_CONTEXT_STACK];
 	struct dp_vm vm;
 };
@@ -689,8 +726,10 @@ struct dp_arena_control {
 	/* Addresses of code that calls the handler in rax so that the stack can
 	 * be unwound from there; before an instruction, and after one */
 	u64 handler_before, handler_after;
-	u32 line_off, line_mask; /* struct dp_visit_line */
+	u32 line_off, line_mask; /* of the first table of visits */
 	u32 visit_off, visit_stride;
+	struct dp_visit_table visit_tables[DP_VISIT_TABLES];
+	u32 nr_visit_tables, visit_pad;
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;
@@ -713,6 +752,7 @@ struct dp_arena_hit {
 	char exec_path[256];
 	u32 stacks; /* of DP_STACKS, one more than the last that anybody had */
 	u32 pad;
+	u64 full; /* entries that are not followed for want of room */
 };
 
 struct dp_arena {

@@ -17,7 +17,6 @@
 #include "proc/step.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/memfd.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -48,40 +47,16 @@ static bool failed(long ret)
 	return ret < 0 && ret > -4096;
 }
 
-/* The shared memory, reached from both sides, without a name anywhere. */
+/* The shared memory, reached from both sides. */
 static long make_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
 {
-	static const char name[] = "dprobes";
-	char path[64];
-	long fd;
-	int ours, err;
+	long fd = dp_share_make(proc, rem, size, &proc->file);
 
-	err = dp_process_write(proc, dp_remote_scratch(rem), name,
-			       sizeof(name));
-	if (err)
-		return err;
-	fd = dp_remote_call(rem, SYS_memfd_create, dp_remote_scratch(rem),
-			    MFD_CLOEXEC, 0, 0, 0, 0);
 	if (failed(fd))
-		return fd;
-	dp_step("install: memfd");
-	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", proc->pid, fd);
-	ours = open(path, O_RDWR | O_CLOEXEC);
-	err = ours < 0 || ftruncate(ours, (off_t)size) ? -errno : 0;
-	if (!err) {
-		proc->file = mmap(NULL, size, PROT_READ | PROT_WRITE,
-				  MAP_SHARED, ours, 0);
+		proc->file = NULL;
+	else
 		proc->file_size = size;
-		if (proc->file == MAP_FAILED) {
-			proc->file = NULL;
-			err = -ENOMEM;
-		}
-	}
-	if (ours >= 0)
-		close(ours);
-	if (err)
-		dp_remote_call(rem, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
-	return err ? err : fd;
+	return fd;
 }
 
 static long map_region(struct dp_process *proc, struct dp_remote *rem, long fd,

@@ -57,6 +57,13 @@ struct dp_sleeper {
 };
 #define DP_SLEEPERS_MAX 64
 
+/** struct dp_share - memory of the target, mapped here */
+struct dp_share {
+	void *at;
+	u64 size;
+};
+#define DP_SHARES_MAX 8
+
 /** struct dp_process - see proc.h */
 struct dp_process {
 	struct dp_target target; /* first: the engine's handle on it */
@@ -82,6 +89,8 @@ struct dp_process {
 	void *file; /* the shared memory, mapped here */
 	u64 file_size;
 	u64 base; /* of the agent in the target, 0: none */
+	struct dp_share shares[DP_SHARES_MAX]; /* more of the kind */
+	size_t nr_shares;
 };
 
 /* stop.c: every thread that runs, held for a moment */
@@ -137,6 +146,17 @@ void dp_remote_end(struct dp_remote *remote);
  * Signals are blocked until it is home, but for those that a probe can raise.
  */
 void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
+
+/* share.c */
+/**
+ * dp_share_make() - memory without a name, of zeros, mapped here and not there yet
+ * @ours: where
+ * Return: a descriptor of the target's, or a negative errno.
+ */
+long dp_share_make(struct dp_process *proc, struct dp_remote *remote, u64 size,
+		   void **ours);
+/** dp_shares_forget() - unmap ours; what the target has dp_unmap() unmaps */
+void dp_shares_forget(struct dp_process *proc);
 
 /* sync.c */
 /** dp_sync_begin() - hold a thread that can make everybody see new text */

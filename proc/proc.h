@@ -120,6 +120,17 @@ int dp_process_yield(struct dp_process *proc,
 		     void (*tell)(void *arg, u64 addr, bool away), void *arg);
 
 /**
+ * dp_process_share() - map memory into a process, and here
+ * @size: bytes, whole pages; they are zeros
+ * @addr: where it is there; @ours: and here, until dp_process_close()
+ *
+ * It goes with the agent. One thread is stopped for a moment.
+ * Return: 0 or a negative errno with words; then nothing has changed.
+ */
+int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
+		     struct dp_diag *diag);
+
+/**
  * enum dp_process_state - what became of the process
  * @DP_PROCESS_RUNS: it runs, probed (or not installed yet)
  * @DP_PROCESS_EXECED: it has replaced itself; the probes are gone with the old

@@ -233,6 +233,7 @@ void dp_process_close(struct dp_process *proc)
 	}
 	if (proc->file)
 		munmap(proc->file, proc->file_size);
+	dp_shares_forget(proc);
 	if (proc->mem >= 0)
 		close(proc->mem);
 	if (proc->pidfd >= 0)

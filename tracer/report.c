@@ -14,9 +14,10 @@ static void calls_json(const struct dp_session *s, size_t i)
 
 	dp_calls_get(s, i, &n);
 	fprintf(s->opt->out,
-		",\"returned\":%llu,\"tail\":%llu,\"abandoned\":%llu,\"inside\":%llu",
+		",\"returned\":%llu,\"tail\":%llu,\"unwound\":%llu,\"abandoned\":%llu,\"inside\":%llu",
 		(unsigned long long)n.returned, (unsigned long long)n.tail,
-		(unsigned long long)n.abandoned, (unsigned long long)n.inside);
+		(unsigned long long)n.unwound, (unsigned long long)n.abandoned,
+		(unsigned long long)n.inside);
 }
 
 /* "97 returned, 1 tail, …": what there is none of is left out, but returns. */
@@ -28,6 +29,7 @@ static void calls_text(FILE *out, const struct dp_call_counts *n)
 		const char *what;
 	} rest[] = {
 		{ n->tail, "tail" },
+		{ n->unwound, "unwound" },
 		{ n->abandoned, "abandoned" },
 		{ n->inside, "still inside" },
 		{ n->unmet, "not followed for their condition" },

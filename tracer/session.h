@@ -134,17 +134,19 @@ u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to);
  * @inside: neither ended nor left otherwise, as far as can be seen
  * @unmet: those for which the condition did not hold
  * @unseen: returns of calls that were not followed
- * @lost: entered, and nothing is known of them
+ * @lost: entered, and nothing is known of them; @cut: this is why, at most
  */
 struct dp_call_counts {
-	u64 entered, returned, tail, abandoned, inside;
-	u64 missed, damaged, unmet, unseen;
+	u64 entered, returned, tail, unwound, abandoned, inside;
+	u64 missed, damaged, unmet, unseen, cut;
 	s64 lost;
 };
 
 /** dp_calls_look() - see which calls are over without having come to an exit, while
  *  the probes are armed; what was seen before is forgotten */
 void dp_calls_look(struct dp_session *s);
+/** dp_calls_grow() - make room for more of them, if it is time */
+void dp_calls_grow(struct dp_session *s);
 /** dp_calls_stop() - follow no more of them, and look once more */
 void dp_calls_stop(struct dp_session *s);
 /** dp_calls_close_books() - count those that have not ended; nobody is in the

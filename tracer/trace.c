@@ -114,8 +114,15 @@ static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
 	memcpy(leaving, r->data, sizeof(*leaving));
 	r->head.len -= sizeof(*leaving);
 	memmove(r->data, r->data + sizeof(*leaving), r->head.len);
-	return leaving->how <= DP_LEFT_ABANDONED;
+	return leaving->how <= DP_LEFT_UNWOUND;
 }
+
+static const char *const leavings[] = {
+	[DP_LEFT_RETURN] = "return",
+	[DP_LEFT_TAIL] = "tail",
+	[DP_LEFT_ABANDONED] = "abandoned",
+	[DP_LEFT_UNWOUND] = "unwound",
+};
 
 /* " = 0x2a <0.000001234>", the time in seconds */
 static void print_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
@@ -123,8 +130,8 @@ static void print_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
 	if (l->how == DP_LEFT_RETURN)
 		fprintf(out, " = 0x%llx", (unsigned long long)l->value);
 	else
-		fputs(l->how == DP_LEFT_TAIL ? " = tail" : " = abandoned", out);
-	if (l->how != DP_LEFT_ABANDONED)
+		fprintf(out, " = %s", leavings[l->how]);
+	if (l->how == DP_LEFT_RETURN || l->how == DP_LEFT_TAIL)
 		fprintf(out, " <%llu.%09llu>",
 			(unsigned long long)ns / 1000000000,
 			(unsigned long long)ns % 1000000000);
@@ -132,18 +139,13 @@ static void print_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
 
 static void json_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
 {
-	static const char *const words[] = {
-		[DP_LEFT_RETURN] = "return",
-		[DP_LEFT_TAIL] = "tail",
-		[DP_LEFT_ABANDONED] = "abandoned",
-	};
-
 	if (l->how == DP_LEFT_RETURN)
 		fprintf(out, ",\"ret\":\"0x%llx\"",
 			(unsigned long long)l->value);
+	/* When it was abandoned is not known. */
 	if (l->how != DP_LEFT_ABANDONED)
 		fprintf(out, ",\"latency_ns\":%llu", (unsigned long long)ns);
-	fprintf(out, ",\"exit\":\"%s\"", words[l->how]);
+	fprintf(out, ",\"exit\":\"%s\"", leavings[l->how]);
 }
 
 static void print_record(struct dp_session *s, const struct dp_record_copy *r,

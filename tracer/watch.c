@@ -19,6 +19,8 @@
 #define BUSY_MS 1
 #define IDLE_MS 10
 #define SETTLE_SECONDS 1
+/* How long the tables of calls that are followed are left alone. */
+#define GROW_MS 10
 
 static volatile sig_atomic_t interrupted;
 
@@ -174,11 +176,14 @@ static void settle(struct dp_session *s, double *last)
 	dp_calls_look(s);
 }
 
-/* Longest wait, in ms: records want to be read, an end wants to be kept. */
+/* Longest wait, in ms: records want to be read, tables to grow, an end to be kept. */
 static double slice(struct dp_session *s, double left)
 {
 	double most = SLICE_MS;
 
+	dp_calls_grow(s);
+	if (s->calls)
+		most = GROW_MS;
 	if (s->records)
 		most = dp_records_read(s, false) ? BUSY_MS : IDLE_MS;
 	return left < most ? left : most;

@@ -176,7 +176,8 @@ int dp_engine_follow(struct dp_engine *engine, u32 probe, bool logs);
 /**
  * dp_engine_add_exit() - visits end at an instruction
  * @enter: the probe that begins them
- * @way: DP_WAY_TAIL, DP_WAY_TAKEN, DP_WAY_SHARED
+ *         DP_NO_GROUP: none; calls that have jumped to this function end here
+ * @way: DP_WAY_TAIL, DP_WAY_TAKEN, DP_WAY_SHARED, DP_WAY_ONWARD
  *
  * At this instruction the stack pointer is what it was at the entry.
  * Return: as dp_engine_add().
@@ -184,6 +185,26 @@ int dp_engine_follow(struct dp_engine *engine, u32 probe, bool logs);
 int dp_engine_add_exit(struct dp_engine *engine, u32 enter, u32 way, u64 addr,
 		       const u8 *code, size_t size, u32 *probe,
 		       const char **why);
+
+/**
+ * dp_engine_add_unwind() - at an instruction a part of the stack is left, with the
+ * visits that are on it
+ * @way: DP_WAY_UNTIL_CX, DP_WAY_UNTIL_DI
+ * Return: as dp_engine_add().
+ */
+int dp_engine_add_unwind(struct dp_engine *engine, u32 way, u64 addr,
+			 const u8 *code, size_t size, u32 *probe);
+
+/**
+ * dp_engine_visits_want() - is it time for a further table of visits?
+ * Return: bytes that it takes, whole pages; 0: there is room, or there are as many
+ * as there can be.
+ */
+u64 dp_engine_visits_want(const struct dp_engine *engine);
+/** dp_engine_visits_grow() - here it is, all zeros: at @addr in the target, and at
+ *  @ours here, as long as the engine lives */
+void dp_engine_visits_grow(struct dp_engine *engine, u64 addr,
+			   const void *ours);
 
 /**
  * dp_engine_admit() - may visits begin?
@@ -194,10 +215,14 @@ int dp_engine_add_exit(struct dp_engine *engine, u32 enter, u32 way, u64 addr,
  */
 void dp_engine_admit(struct dp_engine *engine, bool may);
 
-/** struct dp_account - what became of the calls of a function that were entered */
+/**
+ * struct dp_account - what became of the calls of a function that were entered
+ * @cut: so many may be missing from the sum: a signal's handler left the agent for
+ *       good while they were being counted
+ */
 struct dp_account {
-	u64 returned, tail, abandoned;
-	u64 missed, damaged;
+	u64 returned, tail, unwound, abandoned;
+	u64 missed, damaged, cut;
 };
 
 /** dp_engine_account() - of the probe @enter */
@@ -210,13 +235,15 @@ struct dp_record_copy;
  * @index: its place; @serial: and which one there
  * @probe: at whose function
  * @slot: where its return address is; @ret: which one that is, 0: not known
+ * @whole: it is neither beginning nor ending
  */
 struct dp_visit_copy {
 	u32 index, probe;
 	u64 serial, slot, ret;
+	bool whole;
 };
 
-/** dp_engine_visits() - those that are in the table; safe while the target runs.
+/** dp_engine_visits() - those that are in the tables; safe while the target runs.
  *  Return: how many. */
 size_t dp_engine_visits(const struct dp_engine *engine,
 			void (*take)(void *arg,

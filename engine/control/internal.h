@@ -76,10 +76,17 @@ struct dp_reader {
 	u64 torn;
 };
 
-/* The table of visits. The geometry is the engine's own, as that of the rings. */
+/* The tables of visits. The geometry is the engine's own, as that of the rings.
+ * A visit is known by its place in all of them, one after the other. */
 struct dp_visits {
-	u32 line_off, lines, visit_off, visit_stride;
+	struct {
+		const struct dp_visit_line *line;
+		const char *visits;
+		u32 lines;
+	} table[DP_VISIT_TABLES];
+	u32 tables, visit_stride;
 	u32 entries; /* probes that begin them */
+	u64 full; /* what the hit half's count was when a table was added */
 };
 
 struct dp_engine {
@@ -203,6 +210,8 @@ void dp_programs_free(struct dp_engine *engine);
 /* visit.c */
 /** dp_visits_measure() - lines of the table, and bytes a visit */
 void dp_visits_measure(const struct dp_engine *engine, u32 *lines, u32 *stride);
+/** dp_visits_open() - the first table is in the arena */
+void dp_visits_open(struct dp_engine *engine);
 
 /* tables.c: where everything in the arena is; the same sum for the layout and
  * for the plan */

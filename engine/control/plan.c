@@ -297,16 +297,6 @@ static void open_reader(struct dp_engine *e)
 					.rings = e->shards };
 }
 
-static void note_visits(struct dp_engine *e)
-{
-	const struct dp_arena_control *c = &e->arena->control;
-
-	e->visits.line_off = c->line_off;
-	e->visits.lines = e->visits.entries ? c->line_mask + 1 : 0;
-	e->visits.visit_off = c->visit_off;
-	e->visits.visit_stride = c->visit_stride;
-}
-
 static void enter_site(struct dp_arena *arena,
 		       const struct dp_site_entry *entry, u32 i)
 {
@@ -405,7 +395,7 @@ int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)
 		fill_probes(e, rank);
 		fill_programs(e);
 		open_reader(e);
-		note_visits(e);
+		dp_visits_open(e);
 		arena->control.magic = DP_LAYOUT_MAGIC;
 		__atomic_store_n(&arena->control.nr_sites, e->nr_sites,
 				 __ATOMIC_RELEASE);

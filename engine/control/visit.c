@@ -2,6 +2,9 @@
 /* visit: calls that are followed from entry to exit: see engine/hit/visit.c. */
 #include "engine/control/internal.h"
 
+/* Lines that are looked at to tell how full a table is. */
+#define SAMPLE 1024
+
 int dp_engine_follow(struct dp_engine *e, u32 probe, bool logs)
 {
 	struct dp_probe *p = &e->probes[probe];
@@ -25,6 +28,19 @@ int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
 		return err;
 	e->probes[*probe].kind = DP_KIND_EXIT;
 	e->probes[*probe].group = enter;
+	e->probes[*probe].way = way;
+	e->sites[e->probes[*probe].site].visits = true;
+	return 0;
+}
+
+int dp_engine_add_unwind(struct dp_engine *e, u32 way, u64 addr, const u8 *code,
+			 size_t size, u32 *probe)
+{
+	int err = dp_engine_add(e, addr, code, size, probe, NULL);
+
+	if (err)
+		return err;
+	e->probes[*probe].kind = DP_KIND_UNWIND;
 	e->probes[*probe].way = way;
 	e->sites[e->probes[*probe].site].visits = true;
 	return 0;
@@ -64,9 +80,13 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 	u32 i;
 
 	*a = (struct dp_account){
+		.returned = dp_engine_tally(e, enter, DP_TALLY_RETURNED),
+		.tail = dp_engine_tally(e, enter, DP_TALLY_TAILED),
+		.unwound = dp_engine_tally(e, enter, DP_TALLY_UNWOUND),
 		.abandoned = dp_engine_tally(e, enter, DP_TALLY_ABANDONED),
 		.missed = dp_engine_missed(e, enter),
 		.damaged = dp_engine_tally(e, enter, DP_TALLY_DAMAGED),
+		.cut = dp_engine_tally(e, enter, DP_TALLY_CUT),
 	};
 	/* Its exits were added behind it. */
 	for (i = enter + 1; i < e->nr_probes; i++) {
@@ -81,22 +101,104 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 	}
 }
 
-static const struct dp_visit_line *lines_of(const struct dp_engine *e)
+void dp_visits_open(struct dp_engine *e)
 {
-	return (const void *)((const char *)e->arena + e->visits.line_off);
+	struct dp_arena_control *c = &e->arena->control;
+	struct dp_visits *v = &e->visits;
+	u64 base = c->base + DP_ARENA_OFFSET;
+
+	if (!v->entries)
+		return;
+	v->tables = 1;
+	v->visit_stride = c->visit_stride;
+	v->table[0].line = (void *)((char *)e->arena + c->line_off);
+	v->table[0].visits = (char *)e->arena + c->visit_off;
+	v->table[0].lines = c->line_mask + 1;
+	c->visit_tables[0].lines = base + c->line_off;
+	c->visit_tables[0].visits = base + c->visit_off;
+	c->visit_tables[0].line_mask = c->line_mask;
+	c->nr_visit_tables = 1;
 }
 
-static const struct dp_visit *visit_at(const struct dp_engine *e, u32 index)
+/* Of the newest one, as its first lines tell: the hash is even. */
+static bool is_half_full(const struct dp_engine *e)
 {
-	return (const void *)((const char *)e->arena + e->visits.visit_off +
-			      (u64)index * e->visits.visit_stride);
+	u32 newest = e->visits.tables - 1, i, way, used = 0;
+	const struct dp_visit_line *line = e->visits.table[newest].line;
+	u32 lines = e->visits.table[newest].lines;
+
+	if (lines > SAMPLE)
+		lines = SAMPLE;
+	for (i = 0; i < lines; i++)
+		for (way = 0; way < DP_VISIT_WAYS; way++)
+			used += __atomic_load_n(&line[i].key[way],
+						__ATOMIC_RELAXED) != 0;
+	return used * 2 >= lines * DP_VISIT_WAYS;
+}
+
+static u32 further_lines(const struct dp_engine *e)
+{
+	return e->visits.table[e->visits.tables - 1].lines * DP_VISIT_GROWTH;
+}
+
+u64 dp_engine_visits_want(const struct dp_engine *e)
+{
+	const struct dp_visits *v = &e->visits;
+	u64 size;
+
+	if (!e->arena || !v->tables || v->tables == DP_VISIT_TABLES)
+		return 0;
+	if (__atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED) == v->full &&
+	    !is_half_full(e))
+		return 0;
+	size = further_lines(e) * (sizeof(struct dp_visit_line) +
+				   DP_VISIT_WAYS * (u64)v->visit_stride);
+	return (size + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+}
+
+void dp_engine_visits_grow(struct dp_engine *e, u64 addr, const void *ours)
+{
+	struct dp_arena_control *c = &e->arena->control;
+	struct dp_visits *v = &e->visits;
+	u32 i = v->tables, lines = further_lines(e);
+	u64 keys = lines * sizeof(struct dp_visit_line);
+
+	v->table[i].line = ours;
+	v->table[i].visits = (const char *)ours + keys;
+	v->table[i].lines = lines;
+	v->full = __atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED);
+	c->visit_tables[i].lines = addr;
+	c->visit_tables[i].visits = addr + keys;
+	c->visit_tables[i].line_mask = lines - 1;
+	__atomic_store_n(&c->nr_visit_tables, ++v->tables, __ATOMIC_RELEASE);
+}
+
+/* Where a visit is of which the place in all tables is known. */
+struct spot {
+	const u64 *key;
+	const struct dp_visit *visit;
+};
+
+static struct spot spot_at(const struct dp_engine *e, u32 index)
+{
+	const struct dp_visits *v = &e->visits;
+	u32 t = 0;
+
+	while (t + 1 < v->tables &&
+	       index >= v->table[t].lines * DP_VISIT_WAYS)
+		index -= v->table[t++].lines * DP_VISIT_WAYS;
+	return (struct spot){
+		.key = &v->table[t].line[index / DP_VISIT_WAYS]
+				.key[index % DP_VISIT_WAYS],
+		.visit = (const void *)(v->table[t].visits +
+					(u64)index * v->visit_stride),
+	};
 }
 
 /* What the target may have written there is only believed if it is a key. */
 static bool copy_visit(const struct dp_engine *e, u32 index, u64 key,
-		       struct dp_visit_copy *copy)
+		       const struct dp_visit *v, struct dp_visit_copy *copy)
 {
-	const struct dp_visit *v = visit_at(e, index);
 	u64 group = (key >> DP_VISIT_SLOT_BITS) - 1;
 
 	if (group >= e->nr_probes || e->probes[group].kind != DP_KIND_ENTER)
@@ -104,11 +206,14 @@ static bool copy_visit(const struct dp_engine *e, u32 index, u64 key,
 	*copy = (struct dp_visit_copy){
 		.index = index,
 		.probe = (u32)group,
-		.slot = key << 3 & ((1ull << (DP_VISIT_SLOT_BITS + 3)) - 1),
+		.slot = (key & DP_VISIT_SLOT) << 3,
 		.serial = __atomic_load_n(&v->serial, __ATOMIC_RELAXED),
 	};
 	/* One that is not complete says nothing of its return address. */
-	if (__atomic_load_n(&v->slot, __ATOMIC_ACQUIRE) == copy->slot)
+	copy->whole = __atomic_load_n(&v->slot, __ATOMIC_ACQUIRE) ==
+			      copy->slot &&
+		      !v->ending;
+	if (copy->whole)
 		copy->ret = __atomic_load_n(&v->ret, __ATOMIC_RELAXED);
 	return true;
 }
@@ -117,17 +222,23 @@ size_t dp_engine_visits(const struct dp_engine *e,
 			void (*take)(void *, const struct dp_visit_copy *),
 			void *arg)
 {
+	const struct dp_visits *v = &e->visits;
 	struct dp_visit_copy copy;
+	u32 t, i, index = 0;
 	size_t n = 0;
-	u32 i, way;
 
-	for (i = 0; e->arena && i < e->visits.lines; i++)
-		for (way = 0; way < DP_VISIT_WAYS; way++) {
-			u64 key = __atomic_load_n(&lines_of(e)[i].key[way],
-						  __ATOMIC_ACQUIRE);
+	for (t = 0; e->arena && t < v->tables; t++)
+		for (i = 0; i < v->table[t].lines * DP_VISIT_WAYS;
+		     i++, index++) {
+			u64 key = __atomic_load_n(
+				&v->table[t].line[i / DP_VISIT_WAYS]
+					 .key[i % DP_VISIT_WAYS],
+				__ATOMIC_ACQUIRE);
+			const char *visit = v->table[t].visits +
+					    (u64)i * v->visit_stride;
 
-			if (!key ||
-			    !copy_visit(e, i * DP_VISIT_WAYS + way, key, &copy))
+			if (!key || !copy_visit(e, index, key,
+						(const void *)visit, &copy))
 				continue;
 			take(arg, &copy);
 			n++;
@@ -138,20 +249,19 @@ size_t dp_engine_visits(const struct dp_engine *e,
 bool dp_engine_visits_still(const struct dp_engine *e,
 			    const struct dp_visit_copy *v)
 {
-	const struct dp_visit_line *l = &lines_of(e)[v->index / DP_VISIT_WAYS];
-	u64 key = __atomic_load_n(&l->key[v->index % DP_VISIT_WAYS],
-				  __ATOMIC_ACQUIRE);
+	struct spot at = spot_at(e, v->index);
 
-	return key == dp_visit_key(v->probe, v->slot) &&
-	       __atomic_load_n(&visit_at(e, v->index)->serial,
-			       __ATOMIC_RELAXED) == v->serial;
+	return __atomic_load_n(at.key, __ATOMIC_ACQUIRE) ==
+		       dp_visit_key(v->probe, v->slot) &&
+	       __atomic_load_n(&at.visit->serial, __ATOMIC_RELAXED) ==
+		       v->serial;
 }
 
 void dp_engine_visit_record(const struct dp_engine *e,
 			    const struct dp_visit_copy *copy,
 			    struct dp_record_copy *record)
 {
-	const struct dp_visit *v = visit_at(e, copy->index);
+	const struct dp_visit *v = spot_at(e, copy->index).visit;
 	struct dp_leaving leaving = { .entered = v->ticks,
 				      .how = DP_LEFT_ABANDONED };
 	u32 most = e->visits.visit_stride - (u32)sizeof(*v), len = v->len, i;

@@ -15,25 +15,59 @@ static struct dp_context *contexts(void)
 	return dp_at(dp_arena.control.context_off);
 }
 
-struct dp_context *dp_context_claim(void)
+static bool on_alternate(const struct dp_hit *alt, u64 sp)
+{
+	return sp - alt->alt_sp < alt->alt_size;
+}
+
+/* A thread that is where its hit was, or above, has left that one by siglongjmp out
+ * of a signal's handler. */
+static bool is_left(const struct dp_context *ctx, u32 tid,
+		    const struct dp_hit *hit)
+{
+	u64 sp = hit->regs->rsp;
+	struct dp_hit alt = *hit;
+
+	if (ctx->tid != tid || ctx->sp > sp)
+		return false;
+	if (alt.alt_size == DP_ALT_UNKNOWN)
+		dp_port_altstack(&alt.alt_sp, &alt.alt_size);
+	return on_alternate(&alt, ctx->sp) == on_alternate(&alt, sp);
+}
+
+static bool take_over(struct dp_context *ctx, u32 tid, const struct dp_hit *hit)
+{
+	u32 is = __atomic_load_n(&ctx->state, __ATOMIC_RELAXED);
+
+	if (is == DP_CONTEXT_RUNS)
+		return is_left(ctx, tid, hit);
+	return is == DP_CONTEXT_FREE &&
+	       __atomic_compare_exchange_n(&ctx->state, &is, DP_CONTEXT_RUNS,
+					   false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+struct dp_context *dp_context_claim(const struct dp_hit *hit)
 {
 	u32 n = dp_arena.control.nr_contexts, from = dp_hit_cpu() * APART, i;
+	u32 tid = dp_hit_tid();
 
 	for (i = 0; i < n; i++) {
 		struct dp_context *ctx = &contexts()[(from + i) % n];
-		u32 is = __atomic_load_n(&ctx->state, __ATOMIC_RELAXED);
 
-		if (is == DP_CONTEXT_FREE &&
-		    __atomic_compare_exchange_n(
-			    &ctx->state, &is, DP_CONTEXT_RUNS, false,
-			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return ctx;
+		if (!take_over(ctx, tid, hit))
+			continue;
+		ctx->sp = hit->regs->rsp;
+		__atomic_store_n(&ctx->tid, tid, __ATOMIC_RELEASE);
+		return ctx;
 	}
 	return NULL;
 }
 
 void dp_context_release(struct dp_context *ctx)
 {
+	/* Whoever sees it run with his id knows that it is his. */
+	ctx->tid = 0;
 	__atomic_store_n(&ctx->state, DP_CONTEXT_FREE, __ATOMIC_RELEASE);
 }
 
@@ -52,6 +86,8 @@ static bool take(struct dp_context *ctx)
 					 false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))
 		return false;
+	/* A hit of a signal's handler, meanwhile, has not left it. */
+	ctx->sp = ~0ull;
 	__atomic_fetch_sub(&dp_arena.hit.pending, 1, __ATOMIC_RELAXED);
 	return true;
 }
@@ -106,11 +142,6 @@ void dp_pending_complete(const struct dp_site_entry *site)
 			dp_log_commit(ctx);
 			dp_context_release(ctx);
 		}
-}
-
-static bool on_alternate(const struct dp_hit *alt, u64 sp)
-{
-	return sp - alt->alt_sp < alt->alt_size;
 }
 
 /* A thread that has come up its stack past a hit does not go back into it. Of

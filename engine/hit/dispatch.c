@@ -20,16 +20,20 @@ void dp_hit_count(u32 probe)
 static bool begin(const struct dp_probe_entry *p, u32 probe,
 		  const struct dp_site_entry *site, const struct dp_hit *hit)
 {
-	if (p->kind == DP_KIND_EXIT) {
+	switch (p->kind) {
+	case DP_KIND_ENTER:
+		dp_visit_begin(probe, site, hit);
+		return false;
+	case DP_KIND_EXIT:
 		dp_visit_end(probe, site, hit);
 		return false;
+	case DP_KIND_UNWIND:
+		dp_visit_unwind(probe, hit);
+		return false;
+	default:
+		dp_hit_count(probe);
+		return p->program;
 	}
-	dp_hit_count(probe);
-	if (p->kind == DP_KIND_ENTER)
-		dp_visit_abandon(probe, hit);
-	if (p->kind == DP_KIND_ENTER && !p->program)
-		dp_visit_begin(probe, hit, NULL, 0);
-	return p->program;
 }
 
 bool dp_dispatch_site(const struct dp_site_entry *site,

@@ -156,9 +156,14 @@ void dp_hit_count(u32 probe);
  */
 bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 		    const struct dp_hit *hit, u64 serial);
+/** dp_program_enter() - the same at the entry of a function: it fills in the visit,
+ *  or leaves it incomplete if the call is not to be followed */
+void dp_program_enter(u32 probe, const struct dp_site_entry *site,
+		      const struct dp_hit *hit, struct dp_visit *visit);
 
-/** dp_context_claim() - a free context, or NULL */
-struct dp_context *dp_context_claim(void);
+/** dp_context_claim() - a context that is free, or has been left by this thread for
+ *  good, for a hit of it; or NULL */
+struct dp_context *dp_context_claim(const struct dp_hit *hit);
 void dp_context_release(struct dp_context *ctx);
 /** dp_context_suspend() - its record waits for the original instruction */
 void dp_context_suspend(struct dp_context *ctx);
@@ -194,16 +199,21 @@ void dp_pending_complete(const struct dp_site_entry *site);
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit);
 
 /* visit.c: calls of functions whose exits are probed */
-/** dp_visit_abandon() - a function is entered: if a visit is where this one will
- *  be, that was left otherwise */
-void dp_visit_abandon(u32 probe, const struct dp_hit *hit);
-/** dp_visit_begin() - the call is followed from now on, if there is room
+/** dp_visit_begin() - a function is entered: count it, and follow the call from
+ *  now on, if there is room and its program, if it has one, does not object. If a
+ *  visit is where this one will be, that was left otherwise. */
+void dp_visit_begin(u32 probe, const struct dp_site_entry *site,
+		    const struct dp_hit *hit);
+/** dp_visit_fill() - the call will be followed
  *  @log: what the exit's record shall have, @len bytes */
-void dp_visit_begin(u32 probe, const struct dp_hit *hit, const void *log,
-		    u32 len);
+void dp_visit_fill(struct dp_visit *visit, u32 probe, const struct dp_hit *hit,
+		   const void *log, u32 len);
 /** dp_visit_end() - a function is about to be left by the instruction of @site */
 void dp_visit_end(u32 probe, const struct dp_site_entry *site,
 		  const struct dp_hit *hit);
+/** dp_visit_unwind() - a part of the stack is about to be left by an unwinder, and
+ *  with it the calls that have their return addresses there */
+void dp_visit_unwind(u32 probe, const struct dp_hit *hit);
 
 /** dp_branch_taken() - will a conditional branch be taken? */
 bool dp_branch_taken(const struct dp_site_entry *site, u64 flags, u64 cx);

@@ -123,17 +123,16 @@ static void run(void *arg)
 	const struct dp_hit *hit = (const void *)ctx->hit;
 	const struct dp_site_entry *sites = dp_at(dp_arena.control.site_off);
 
-	ctx->tid = dp_hit_tid();
 	if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
 		dp_pending_abandon(ctx->tid, hit);
 	prepare(&ctx->vm, ctx->probe, hit);
 	dp_vm_run(&ctx->vm);
 	obey(ctx->probe, ctx->vm.end);
-	if (dp_probe(ctx->probe)->kind == DP_KIND_ENTER) {
+	if (ctx->visit) {
 		ctx->waits = 0;
 		if (ctx->vm.end != DP_VM_ABORT)
-			dp_visit_begin(ctx->probe, hit, ctx->vm.log,
-				       ctx->vm.lp);
+			dp_visit_fill((void *)ctx->visit, ctx->probe, hit,
+				      ctx->vm.log, ctx->vm.lp);
 		else
 			dp_tally(ctx->probe, DP_TALLY_UNMET);
 		return;
@@ -142,14 +141,15 @@ static void run(void *arg)
 		     settle(ctx, &sites[ctx->site], hit);
 }
 
-bool dp_program_run(u32 probe, const struct dp_site_entry *site,
-		    const struct dp_hit *hit, u64 serial)
+static bool execute(u32 probe, const struct dp_site_entry *site,
+		    const struct dp_hit *hit, u64 serial,
+		    struct dp_visit *visit)
 {
 	struct dp_context *ctx;
 
 	if (!admit(probe))
 		return false;
-	ctx = dp_context_claim();
+	ctx = dp_context_claim(hit);
 	if (!ctx) {
 		dp_tally(probe, DP_TALLY_CONTEXT);
 		__atomic_fetch_sub(&dp_probe_state(probe)->count, 1,
@@ -159,8 +159,8 @@ bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 	ctx->probe = probe;
 	ctx->site = dp_site_index(site);
 	ctx->serial = ctx->ticks = serial;
-	ctx->sp = hit->regs->rsp;
 	ctx->hit = (u64)hit;
+	ctx->visit = (u64)visit;
 	/* Where signals can come, their frames must not go there. */
 	if (hit->signals)
 		run(ctx);
@@ -171,4 +171,16 @@ bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 	else
 		dp_context_release(ctx);
 	return ctx->waits;
+}
+
+bool dp_program_run(u32 probe, const struct dp_site_entry *site,
+		    const struct dp_hit *hit, u64 serial)
+{
+	return execute(probe, site, hit, serial, NULL);
+}
+
+void dp_program_enter(u32 probe, const struct dp_site_entry *site,
+		      const struct dp_hit *hit, struct dp_visit *visit)
+{
+	execute(probe, site, hit, dp_port_ticks(), visit);
 }

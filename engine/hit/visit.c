@@ -3,14 +3,20 @@
  * visit: one call of a function, from its entry to one of its exits.
  *
  *   entry ─► a visit is there already? that was left otherwise: abandoned
- *         ─► program: arguments, condition ─► key into the table ─► in use
- *   exit  ─► key found ─► record ─► free
+ *         ─► key into the table ─► counted ─► program: arguments, condition
+ *         ─► complete
+ *   exit  ─► key found ─► ending ─► counted, record ─► free
+ *   tail jump to a function whose exits are probed ─► tailed: ends at one of those
+ *   unwinder ─► those between the old stack pointer and the new one: unwound
  *
  * At an exit the stack pointer is what it was at the entry, so function and
  * stack pointer are the key. Only whoever runs on that stack looks for it: of the
- * words in the table only free ones are contended for. A thread that is taken
- * away in the middle of this, by a signal handler that does not come back, leaves
- * a visit that the next one at its place replaces.
+ * words in the table only free ones are contended for.
+ *
+ * A thread may be taken away in the middle of this for good, by a signal handler
+ * that does not come back. What is counted is counted while the key is in the table
+ * and the visit is incomplete or ending: so whoever finds it later knows that one
+ * count is in doubt, and says so.
  *
  * Neither the return address nor anything else on the stack is changed.
  */
@@ -18,101 +24,152 @@
 #include "engine/arch/x86/bytes.h"
 #include "port_hit.h"
 
-/* Where a key is, and the line where it should be. */
+/* More of a stack than this is not looked through at once. */
+#define UNWIND_MOST (256ull << 20)
+/* Nothing below is the address of code. */
+#define LOWEST_CODE 0x10000ull
+
+/* A key's place, and the line where it should be; the way is one further on
+ * while it is looked for. */
 struct place {
-	u32 home, line, way;
+	const struct dp_visit_table *t;
+	u32 table, home, step, way;
 };
 
-static struct dp_visit_line *line_at(u32 i)
+static void in_table(struct place *p, u32 table, u64 key)
 {
-	struct dp_visit_line *lines = dp_at(dp_arena.control.line_off);
-
-	return &lines[i & dp_arena.control.line_mask];
+	p->table = table;
+	p->t = &dp_arena.control.visit_tables[table];
+	p->home = dp_visit_hash(key) & p->t->line_mask;
+	p->step = p->way = 0;
 }
 
-static struct dp_visit *visit_at(const struct place *p)
+/* The newest table. Return: false if there is none. */
+static bool start(struct place *p, u64 key)
 {
-	const struct dp_arena_control *c = &dp_arena.control;
-	u64 index = (u64)p->line * DP_VISIT_WAYS + p->way;
+	u32 nr = __atomic_load_n(&dp_arena.control.nr_visit_tables,
+				 __ATOMIC_ACQUIRE);
 
-	return dp_at(c->visit_off + index * c->visit_stride);
+	if (nr)
+		in_table(p, nr - 1, key);
+	return nr;
 }
 
-static inline bool look(struct place *p, u64 key)
+static u32 line_number(const struct place *p)
 {
-	const struct dp_visit_line *l = line_at(p->line);
-	u32 way;
-
-	for (way = 0; way < DP_VISIT_WAYS; way++)
-		if (__atomic_load_n(&l->key[way], __ATOMIC_RELAXED) == key) {
-			p->way = way;
-			return true;
-		}
-	return false;
+	return (p->home + p->step) & p->t->line_mask;
 }
 
-static void start(struct place *p, u64 key)
+static struct dp_visit_line *line_at(const struct place *p, u32 number)
 {
-	p->home = p->line = dp_visit_hash(key) & dp_arena.control.line_mask;
+	return (struct dp_visit_line *)p->t->lines + number;
 }
 
-static bool find(struct place *p, u64 key)
+static struct dp_visit_line *line_of(const struct place *p)
 {
-	u32 i;
-
-	start(p, key);
-	if (look(p, key))
-		return true;
-	if (!__atomic_load_n(&line_at(p->home)->strayed, __ATOMIC_RELAXED))
-		return false;
-	for (i = 1; i < DP_VISIT_REACH; i++) {
-		p->line = (p->home + i) & dp_arena.control.line_mask;
-		if (look(p, key))
-			return true;
-	}
-	return false;
+	return line_at(p, line_number(p));
 }
 
-static bool take(struct place *p, u64 key)
+/* Of the key that has just been found. */
+static u64 *key_of(const struct place *p)
 {
-	while (look(p, 0)) {
-		u64 is = 0;
+	return &line_of(p)->key[p->way - 1];
+}
 
-		if (__atomic_compare_exchange_n(
-			    &line_at(p->line)->key[p->way], &is, key, false,
-			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
+static struct dp_visit *visit_of(const struct place *p)
+{
+	u64 index = (u64)line_number(p) * DP_VISIT_WAYS + p->way - 1;
+
+	return (void *)(p->t->visits +
+			index * dp_arena.control.visit_stride);
 }
 
 static void stray(const struct place *p, u64 by)
 {
-	__atomic_fetch_add(&line_at(p->home)->strayed, by, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&line_at(p, p->home)->strayed, by,
+			   __ATOMIC_RELAXED);
 }
 
-static bool claim(struct place *p, u64 key)
+static bool further(struct place *p, u64 key)
 {
-	u32 i;
+	p->way = 0;
+	if ((p->step || __atomic_load_n(&line_at(p, p->home)->strayed,
+					__ATOMIC_RELAXED)) &&
+	    ++p->step < DP_VISIT_REACH)
+		return true;
+	if (!p->table)
+		return false;
+	in_table(p, p->table - 1, key);
+	return true;
+}
 
-	start(p, key);
+/* The next key of which the bits of @mask are those of @key. */
+static bool next(struct place *p, u64 key, u64 mask)
+{
+	do {
+		const struct dp_visit_line *l = line_of(p);
+
+		while (p->way < DP_VISIT_WAYS)
+			if (!((__atomic_load_n(&l->key[p->way++],
+					       __ATOMIC_RELAXED) ^
+			       key) &
+			      mask))
+				return true;
+	} while (further(p, key));
+	return false;
+}
+
+static bool find(struct place *p, u64 key)
+{
+	return start(p, key) && next(p, key, ~0ull);
+}
+
+static bool take(struct place *p, u64 key)
+{
+	struct dp_visit_line *l = line_of(p);
+
+	for (p->way = 0; p->way < DP_VISIT_WAYS;) {
+		u64 is = 0;
+
+		if (__atomic_compare_exchange_n(&l->key[p->way++], &is, key,
+						false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static bool claim_in(struct place *p, u64 key)
+{
 	if (take(p, key))
 		return true;
 	stray(p, 1);
-	for (i = 1; i < DP_VISIT_REACH; i++) {
-		p->line = (p->home + i) & dp_arena.control.line_mask;
+	while (++p->step < DP_VISIT_REACH)
 		if (take(p, key))
 			return true;
-	}
 	stray(p, -1ull);
 	return false;
 }
 
+static bool claim(struct place *p, u64 key)
+{
+	if (!start(p, key))
+		return false;
+	while (!claim_in(p, key)) {
+		if (!p->table)
+			return false;
+		in_table(p, p->table - 1, key);
+	}
+	return true;
+}
+
 static void release(const struct place *p)
 {
-	__atomic_store_n(&visit_at(p)->slot, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&line_at(p->line)->key[p->way], 0, __ATOMIC_RELEASE);
-	if (p->line != p->home)
+	struct dp_visit *v = visit_of(p);
+
+	__atomic_store_n(&v->slot, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(key_of(p), 0, __ATOMIC_RELEASE);
+	if (p->step)
 		stray(p, -1ull);
 }
 
@@ -131,57 +188,19 @@ static u32 most_logged(void)
 	return dp_arena.control.visit_stride - (u32)sizeof(struct dp_visit);
 }
 
-static void tell(u32 group, const struct dp_visit *v, u32 tid, u64 now,
-		 const struct dp_leaving *leaving)
+/* Apart from what needs no record: that is to take little of the stack. */
+__attribute__((noinline)) static void tell(u32 group, const struct dp_visit *v,
+					   u32 tid,
+					   const struct dp_leaving *leaving)
 {
 	struct dp_log_part parts[] = { { leaving, sizeof(*leaving) },
 				       { v + 1, v->len } };
-	struct dp_record head = { .ticks = now, .probe = group, .tid = tid };
+	struct dp_record head = { .ticks = dp_port_ticks(),
+				  .probe = group,
+				  .tid = tid };
 
 	head.len = (u16)(sizeof(*leaving) + v->len);
 	dp_log_put(&head, parts, 2);
-}
-
-void dp_visit_abandon(u32 probe, const struct dp_hit *hit)
-{
-	struct dp_leaving leaving = { .how = DP_LEFT_ABANDONED };
-	const struct dp_visit *v;
-	struct place p;
-
-	if (!dp_visit_fits(hit->regs->rsp) ||
-	    !find(&p, dp_visit_key(probe, hit->regs->rsp)))
-		return;
-	v = visit_at(&p);
-	dp_tally(probe, DP_TALLY_ABANDONED);
-	if (dp_probe(probe)->way & DP_WAY_LOGS && v->slot &&
-	    v->len <= most_logged()) {
-		leaving.entered = v->ticks;
-		tell(probe, v, v->tid, dp_port_ticks(), &leaving);
-	}
-	release(&p);
-}
-
-void dp_visit_begin(u32 probe, const struct dp_hit *hit, const void *log,
-		    u32 len)
-{
-	u64 slot = hit->regs->rsp;
-	struct dp_visit *v;
-	struct place p;
-
-	if (!dp_visit_fits(slot) || !claim(&p, dp_visit_key(probe, slot))) {
-		dp_tally(probe, DP_TALLY_VISITS);
-		return;
-	}
-	v = visit_at(&p);
-	v->serial++;
-	v->ret = return_address(hit);
-	v->len = len < most_logged() ? len : most_logged();
-	dp_bytes_copy(v + 1, log, v->len);
-	if (dp_probe(probe)->way & DP_WAY_LOGS) {
-		v->tid = dp_hit_tid();
-		v->ticks = dp_port_ticks();
-	}
-	__atomic_store_n(&v->slot, slot, __ATOMIC_RELEASE);
 }
 
 /* Return: false if it cannot have come about by what is done here. */
@@ -190,43 +209,226 @@ static bool is_sane(const struct dp_visit *v, u64 slot)
 	return v->slot == slot && v->len <= most_logged();
 }
 
-static void finish(const struct dp_probe_entry *p, const struct dp_visit *v,
-		   const struct dp_hit *hit)
+/* From here until its key is gone one count is in doubt. */
+static void begin_end(struct dp_visit *v)
 {
+	__atomic_store_n(&v->ending, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* One whose beginning or end was left for good, or that makes no sense, is given
+ * up. Return: it was none of these. */
+static bool is_whole(const struct place *at, u32 group, u64 slot)
+{
+	const struct dp_visit *v = visit_of(at);
+
+	if (is_sane(v, slot) && !v->ending)
+		return true;
+	dp_tally(group, !v->slot || is_sane(v, slot) ? DP_TALLY_CUT :
+						       DP_TALLY_DAMAGED);
+	release(at);
+	return false;
+}
+
+/* Other than at an exit of its own. */
+static void leave(const struct place *at, u32 group, enum dp_tally tally,
+		  struct dp_leaving *leaving, u32 tid)
+{
+	struct dp_visit *v = visit_of(at);
+
+	begin_end(v);
+	dp_tally(group, tally);
+	leaving->entered = v->ticks;
+	if (dp_probe(group)->way & DP_WAY_LOGS)
+		tell(group, v, tid ? tid : v->tid, leaving);
+	release(at);
+}
+
+static u32 group_of(u64 key)
+{
+	return (u32)(key >> DP_VISIT_SLOT_BITS) - 1;
+}
+
+static void abandon(u32 probe, const struct dp_hit *hit)
+{
+	struct dp_leaving leaving = { .how = DP_LEFT_ABANDONED };
+	u64 slot = hit->regs->rsp;
+	struct place p;
+
+	if (find(&p, dp_visit_key(probe, slot)) && is_whole(&p, probe, slot))
+		leave(&p, probe, DP_TALLY_ABANDONED, &leaving, 0);
+}
+
+void dp_visit_fill(struct dp_visit *v, u32 probe, const struct dp_hit *hit,
+		   const void *log, u32 len)
+{
+	v->serial++;
+	v->ret = return_address(hit);
+	v->len = (u16)(len < most_logged() ? len : most_logged());
+	v->tailed = v->ending = 0;
+	dp_bytes_copy(v + 1, log, v->len);
+	if (dp_probe(probe)->way & DP_WAY_LOGS) {
+		v->tid = dp_hit_tid();
+		v->ticks = dp_port_ticks();
+	}
+	__atomic_store_n(&v->slot, hit->regs->rsp, __ATOMIC_RELEASE);
+}
+
+void dp_visit_begin(u32 probe, const struct dp_site_entry *site,
+		    const struct dp_hit *hit)
+{
+	u64 slot = hit->regs->rsp;
+	struct dp_visit *v;
+	struct place p;
+	bool fits = dp_visit_fits(slot);
+
+	if (fits)
+		abandon(probe, hit);
+	if (!fits || !claim(&p, dp_visit_key(probe, slot))) {
+		dp_hit_count(probe);
+		dp_tally(probe, DP_TALLY_VISITS);
+		__atomic_fetch_add(&dp_arena.hit.full, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	dp_hit_count(probe);
+	v = visit_of(&p);
+	if (dp_probe(probe)->program)
+		dp_program_enter(probe, site, hit, v);
+	else
+		dp_visit_fill(v, probe, hit, NULL, 0);
+	/* It was not to be followed. */
+	if (!v->slot)
+		release(&p);
+}
+
+/* At an exit of the function itself. */
+static void finish(const struct place *at, u32 probe, const struct dp_hit *hit)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+	struct dp_visit *v = visit_of(at);
 	struct dp_leaving leaving = { .entered = v->ticks,
 				      .value = hit->regs->rax,
 				      .how = p->way & DP_WAY_TAIL ?
 						     DP_LEFT_TAIL :
 						     DP_LEFT_RETURN };
 
+	begin_end(v);
+	dp_hit_count(probe);
 	if (dp_probe(p->group)->way & DP_WAY_LOGS)
-		tell(p->group, v, dp_hit_tid(), dp_port_ticks(), &leaving);
+		tell(p->group, v, dp_hit_tid(), &leaving);
+	release(at);
+}
+
+/* At one of the function to which it has jumped, if it is still that call. */
+static void finish_tailed(const struct place *at, u32 group, u32 way,
+			  const struct dp_hit *hit)
+{
+	const struct dp_visit *v = visit_of(at);
+	bool tail = way & DP_WAY_TAIL;
+	struct dp_leaving leaving = { .value = hit->regs->rax,
+				      .how = tail ? DP_LEFT_TAIL :
+						    DP_LEFT_RETURN };
+
+	if (!v->tailed || way & DP_WAY_ONWARD ||
+	    return_address(hit) != v->ret)
+		return;
+	leave(at, group, tail ? DP_TALLY_TAILED : DP_TALLY_RETURNED, &leaving,
+	      dp_hit_tid());
+}
+
+/* Return: false if it is somebody else's call, at the place of one that was left
+ * otherwise. */
+static bool end_own(const struct place *at, u32 probe, const struct dp_hit *hit)
+{
+	u32 way = dp_probe(probe)->way;
+	struct dp_visit *v = visit_of(at);
+
+	if (way & DP_WAY_SHARED && return_address(hit) != v->ret)
+		return false;
+	if (!is_whole(at, dp_probe(probe)->group, hit->regs->rsp))
+		return true;
+	if (way & DP_WAY_ONWARD)
+		v->tailed = 1;
+	else
+		finish(at, probe, hit);
+	return true;
 }
 
 void dp_visit_end(u32 probe, const struct dp_site_entry *site,
 		  const struct dp_hit *hit)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
-	bool shared = p->way & DP_WAY_SHARED;
-	u64 slot = hit->regs->rsp;
+	u64 slot = hit->regs->rsp, key = dp_visit_key(0, slot);
+	bool met = p->way & DP_WAY_SHARED || p->group == DP_NO_GROUP;
 	struct place at;
 
 	if (p->way & DP_WAY_TAKEN &&
 	    !dp_branch_taken(site, hit->regs->eflags, hit->regs->rcx))
 		return;
-	if (!dp_visit_fits(slot) || !find(&at, dp_visit_key(p->group, slot))) {
-		if (!shared && dp_probe(p->group)->enabled)
-			dp_tally(p->group, DP_TALLY_UNSEEN);
+	if (dp_visit_fits(slot) && start(&at, key))
+		while (next(&at, key, DP_VISIT_SLOT)) {
+			u32 group = group_of(*key_of(&at));
+
+			if (group == p->group)
+				met |= end_own(&at, probe, hit);
+			else if (group < dp_arena.control.nr_probes)
+				finish_tailed(&at, group, p->way, hit);
+		}
+	if (!met && dp_probe(p->group)->enabled)
+		dp_tally(p->group, DP_TALLY_UNSEEN);
+}
+
+static bool on_alternate(const struct dp_hit *hit, u64 sp)
+{
+	return sp - hit->alt_sp < hit->alt_size;
+}
+
+/* The part of the stack that is about to be left: [*from, *to). Return: false if
+ * it is none, or leads to another stack. */
+static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
+{
+	struct dp_hit alt = *hit;
+
+	*from = (hit->regs->rsp + DP_WORD - 1) & ~(u64)(DP_WORD - 1);
+	*to = way & DP_WAY_UNTIL_DI ? hit->regs->rdi :
+				      hit->regs->rcx + DP_WORD;
+	if (*to <= *from || *to - *from > UNWIND_MOST ||
+	    !dp_visit_fits(*from) || !dp_visit_fits(*to & ~7ull))
+		return false;
+	if (alt.alt_size == DP_ALT_UNKNOWN)
+		dp_port_altstack(&alt.alt_sp, &alt.alt_size);
+	return on_alternate(&alt, *from) == on_alternate(&alt, *to - 1);
+}
+
+static void unwind_at(u64 slot, u64 ret)
+{
+	u64 key = dp_visit_key(0, slot);
+	struct dp_leaving leaving = { .how = DP_LEFT_UNWOUND };
+	struct place at;
+
+	if (!start(&at, key))
 		return;
+	while (next(&at, key, DP_VISIT_SLOT)) {
+		const struct dp_visit *v = visit_of(&at);
+		u32 group = group_of(*key_of(&at));
+
+		if (group < dp_arena.control.nr_probes && is_sane(v, slot) &&
+		    !v->ending && v->ret == ret)
+			leave(&at, group, DP_TALLY_UNWOUND, &leaving,
+			      dp_hit_tid());
 	}
-	/* Somebody else's call, at the place of one that was left otherwise. */
-	if (shared && return_address(hit) != visit_at(&at)->ret)
+}
+
+void dp_visit_unwind(u32 probe, const struct dp_hit *hit)
+{
+	u64 slot, to;
+
+	if (!part_left(dp_probe(probe)->way, hit, &slot, &to))
 		return;
-	if (is_sane(visit_at(&at), slot)) {
-		dp_hit_count(probe);
-		finish(p, visit_at(&at), hit);
-	} else {
-		dp_tally(p->group, DP_TALLY_DAMAGED);
+	for (; slot + DP_WORD <= to; slot += DP_WORD) {
+		u64 word = *(const volatile u64 *)slot;
+
+		if (word >= LOWEST_CODE && word - slot > UNWIND_MOST)
+			unwind_at(slot, word);
 	}
-	release(&at);
 }

@@ -361,7 +361,7 @@ static void accounts_for_calls(void **state)
 
 	v = put_visit(arena, 9, dp_visit_key(enter, slot));
 	*v = (struct dp_visit){ .slot = slot, .ret = 77, .serial = 5,
-				.tid = 6, .len = 0xffffffff };
+				.tid = 6, .len = 0xffff };
 	put_visit(arena, 11, dp_visit_key(exit, slot));
 	put_visit(arena, 12, ~0ull);
 	nr_seen = 0;
@@ -370,6 +370,7 @@ static void accounts_for_calls(void **state)
 	assert_int_equal(seen[0].probe, enter);
 	assert_int_equal(seen[0].slot, slot);
 	assert_int_equal(seen[0].ret, 77);
+	assert_true(seen[0].whole);
 	assert_true(dp_engine_visits_still(e, seen));
 	dp_engine_visit_record(e, seen, &record);
 	assert_int_equal(record.head.len, sizeof(struct dp_leaving));
@@ -379,10 +380,78 @@ static void accounts_for_calls(void **state)
 	v->slot = 0; /* not complete */
 	dp_engine_visits(e, see, NULL);
 	assert_int_equal(seen[1].ret, 0);
+	assert_false(seen[1].whole);
 	dp_engine_account(e, enter, &account);
 	assert_int_equal(account.returned + account.tail + account.abandoned,
 			 0);
 	dp_engine_destroy(e);
+	free(file);
+}
+
+/* A further table of visits, when the first fills up. */
+static void adds_tables(void **state)
+{
+	const u64 slot = 0x7ffff7ab8;
+	const struct dp_visit_table *t;
+	struct dp_visit_line *lines;
+	struct dp_arena *arena;
+	struct dp_engine *e;
+	struct dp_visit *v;
+	u32 enter, first, i;
+	void *file;
+	char *more;
+	u64 size;
+
+	assert_int_equal(dp_engine_create(&e), 0);
+	assert_int_equal(add(e, PUSH, &enter), 0);
+	assert_int_equal(dp_engine_follow(e, enter, false), 0);
+	assert_int_equal(dp_engine_visits_want(e), 0);
+	assert_int_equal(build(e, &file), 0);
+	arena = dp_engine_arena(e);
+	t = arena->control.visit_tables;
+	assert_int_equal(arena->control.nr_visit_tables, 1);
+	assert_int_equal(t[0].line_mask, DP_VISIT_LINES - 1);
+	assert_int_equal(dp_engine_visits_want(e), 0);
+	arena->hit.full++; /* somebody found no room */
+	size = dp_engine_visits_want(e);
+	assert_true(size > (u64)DP_VISIT_GROWTH * DP_VISIT_LINES *
+				   DP_VISIT_WAYS * sizeof(struct dp_visit));
+	more = calloc(1, size);
+	dp_engine_visits_grow(e, 0x10000000, more);
+	assert_int_equal(dp_engine_visits_want(e), 0);
+	assert_int_equal(arena->control.nr_visit_tables, 2);
+	assert_int_equal(t[1].lines, 0x10000000);
+	assert_int_equal(t[1].line_mask, DP_VISIT_GROWTH * DP_VISIT_LINES - 1);
+	assert_true(t[1].visits + (u64)DP_VISIT_GROWTH * DP_VISIT_LINES *
+					  DP_VISIT_WAYS *
+					  arena->control.visit_stride <=
+		    t[1].lines + size);
+	/* One in each */
+	lines = (void *)more;
+	first = DP_VISIT_LINES * DP_VISIT_WAYS;
+	put_visit(arena, first - 1, dp_visit_key(enter, slot));
+	lines[1].key[2] = dp_visit_key(enter, slot + 8);
+	v = (void *)(more + (t[1].visits - t[1].lines) +
+		     (DP_VISIT_WAYS + 2) * arena->control.visit_stride);
+	v->slot = slot + 8;
+	v->ret = 78;
+	nr_seen = 0;
+	assert_int_equal(dp_engine_visits(e, see, NULL), 2);
+	assert_int_equal(seen[0].index, first - 1);
+	assert_int_equal(seen[0].slot, slot);
+	assert_int_equal(seen[1].index, first + DP_VISIT_WAYS + 2);
+	assert_int_equal(seen[1].slot, slot + 8);
+	assert_int_equal(seen[1].ret, 78);
+	assert_true(dp_engine_visits_still(e, &seen[0]));
+	assert_true(dp_engine_visits_still(e, &seen[1]));
+	lines[1].key[2] = 0;
+	assert_false(dp_engine_visits_still(e, &seen[1]));
+	/* The newest one fills up. */
+	for (i = 0; i < 1024 * 4; i++)
+		lines[i / 4].key[i % 4] = 1;
+	assert_true(dp_engine_visits_want(e) > 3 * size);
+	dp_engine_destroy(e);
+	free(more);
 	free(file);
 }
 
@@ -422,6 +491,7 @@ int main(void)
 		cmocka_unit_test(leaves_foreign_bytes),
 		cmocka_unit_test(distrusts_arenas),
 		cmocka_unit_test(accounts_for_calls),
+		cmocka_unit_test(adds_tables),
 		cmocka_unit_test(survives_every_failed_allocation),
 	};
 

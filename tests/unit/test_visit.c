@@ -15,11 +15,21 @@
 
 #define LINES 16
 #define STAGED 16
-#define PROBES 6
 #define ROOM (1u << 16)
 
-/* Functions, by the probe at their entry; each one's exit follows it. */
-enum { PLAIN, PLAIN_EXIT, LOGS, LOGS_EXIT, OTHER, SHARED_EXIT };
+/* Functions, by the probe at their entry; each one's exit follows it. The last
+ * ones are an exit of none of them, and an unwinder. */
+enum {
+	PLAIN,
+	PLAIN_EXIT,
+	LOGS,
+	LOGS_EXIT,
+	OTHER,
+	SHARED_EXIT,
+	NOBODYS_EXIT,
+	UNWINDER,
+	PROBES
+};
 
 __asm__(".pushsection .bss\n"
 	".balign 4096\n"
@@ -58,6 +68,16 @@ void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
 	nr_told++;
 }
 
+/* What a program makes of a call: it is followed or not. */
+static bool unwanted;
+
+void dp_program_enter(u32 probe, const struct dp_site_entry *site,
+		      const struct dp_hit *hit, struct dp_visit *visit)
+{
+	if (!unwanted)
+		dp_visit_fill(visit, probe, hit, "arguments", 9);
+}
+
 static struct dp_probe_entry *probe_at(u32 i)
 {
 	return (struct dp_probe_entry *)dp_probe(i);
@@ -72,6 +92,21 @@ static void make_function(u32 enter, u32 exit, u32 way)
 	probe_at(exit)->way = way;
 }
 
+static void open_table(u32 i, u32 line_mask, u32 *at)
+{
+	struct dp_visit_table *t = &dp_arena.control.visit_tables[i];
+
+	t->lines = (u64)dp_at(*at);
+	t->line_mask = line_mask;
+	*at += (line_mask + 1) * sizeof(struct dp_visit_line);
+	t->visits = (u64)dp_at(*at);
+	*at += (line_mask + 1) * DP_VISIT_WAYS *
+	       (sizeof(struct dp_visit) + STAGED);
+	dp_arena.control.nr_visit_tables = i + 1;
+}
+
+static u32 table_end;
+
 static int setup(void **state)
 {
 	struct dp_arena_control *c = &dp_arena.control;
@@ -81,14 +116,21 @@ static int setup(void **state)
 	memset(dp_at(at), 0, ROOM);
 	c->probe_off = at;
 	c->state_off = at += PROBES * sizeof(struct dp_probe_entry);
-	c->line_off = at += PROBES * sizeof(struct dp_probe_state);
-	c->line_mask = LINES - 1;
-	c->visit_off = at += LINES * sizeof(struct dp_visit_line);
+	c->nr_probes = PROBES;
+	at += PROBES * sizeof(struct dp_probe_state);
 	c->visit_stride = sizeof(struct dp_visit) + STAGED;
+	open_table(0, LINES - 1, &at);
+	table_end = at;
 	make_function(PLAIN, PLAIN_EXIT, 0);
 	make_function(LOGS, LOGS_EXIT, 0);
 	make_function(OTHER, SHARED_EXIT, DP_WAY_SHARED);
 	probe_at(LOGS)->way = DP_WAY_LOGS;
+	probe_at(LOGS)->program = 1;
+	probe_at(NOBODYS_EXIT)->kind = DP_KIND_EXIT;
+	probe_at(NOBODYS_EXIT)->group = DP_NO_GROUP;
+	probe_at(UNWINDER)->kind = DP_KIND_UNWIND;
+	probe_at(UNWINDER)->way = DP_WAY_UNTIL_CX;
+	unwanted = false;
 	memset(counted, 0, sizeof(counted));
 	nr_told = 0;
 	return 0;
@@ -116,8 +158,7 @@ static void enter(u32 function, u64 *slot)
 	struct dp_mcontext regs;
 	struct dp_hit hit = at_slot(&regs, slot);
 
-	dp_visit_abandon(function, &hit);
-	dp_visit_begin(function, &hit, "arguments", 9);
+	dp_visit_begin(function, NULL, &hit);
 }
 
 static void leave(u32 exit, u64 *slot, u64 value)
@@ -129,25 +170,40 @@ static void leave(u32 exit, u64 *slot, u64 value)
 	dp_visit_end(exit, NULL, &hit);
 }
 
-static u32 in_use(void)
+static struct dp_visit_line *lines_of(u32 table)
 {
-	const struct dp_visit_line *lines = dp_at(dp_arena.control.line_off);
+	return (void *)dp_arena.control.visit_tables[table].lines;
+}
+
+static u32 in_table(u32 table)
+{
+	u32 lines = dp_arena.control.visit_tables[table].line_mask + 1;
 	u32 n = 0, i, way;
 
-	for (i = 0; i < LINES; i++)
+	for (i = 0; i < lines; i++)
 		for (way = 0; way < DP_VISIT_WAYS; way++)
-			n += lines[i].key[way] != 0;
+			n += lines_of(table)[i].key[way] != 0;
+	return n;
+}
+
+static u32 in_use(void)
+{
+	u32 n = 0, t;
+
+	for (t = 0; t < dp_arena.control.nr_visit_tables; t++)
+		n += in_table(t);
 	return n;
 }
 
 static u64 strayed(void)
 {
-	const struct dp_visit_line *lines = dp_at(dp_arena.control.line_off);
 	u64 n = 0;
-	u32 i;
+	u32 i, t;
 
-	for (i = 0; i < LINES; i++)
-		n += lines[i].strayed;
+	for (t = 0; t < dp_arena.control.nr_visit_tables; t++)
+		for (i = 0; i <= dp_arena.control.visit_tables[t].line_mask;
+		     i++)
+			n += lines_of(t)[i].strayed;
 	return n;
 }
 
@@ -239,16 +295,146 @@ static void test_abandoned(void **state)
 /* Interrupted for good before it was complete: the next one takes its place. */
 static void test_cut(void **state)
 {
-	struct dp_visit_line *lines = dp_at(dp_arena.control.line_off);
 	u64 stack[1] = { 0 }, key = dp_visit_key(LOGS, (u64)stack);
 
-	lines[dp_visit_hash(key) & (LINES - 1)].key[3] = key;
+	lines_of(0)[dp_visit_hash(key) & (LINES - 1)].key[3] = key;
 	enter(LOGS, stack);
-	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_CUT), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 0);
 	assert_int_equal(nr_told, 0);
 	leave(LOGS_EXIT, stack, 1);
 	assert_int_equal(nr_told, 1);
 	assert_int_equal(in_use(), 0);
+}
+
+/* Interrupted for good while its end was being counted: it does not end twice. */
+static void test_cut_at_end(void **state)
+{
+	struct dp_visit *visits =
+		(void *)dp_arena.control.visit_tables[0].visits;
+	u64 stack[1] = { 0 };
+	u32 i;
+
+	enter(LOGS, stack);
+	for (i = 0; i < LINES * DP_VISIT_WAYS; i++) {
+		struct dp_visit *v = (void *)((char *)visits +
+					      i * dp_arena.control.visit_stride);
+
+		v->ending = v->slot != 0;
+	}
+	enter(LOGS, stack);
+	assert_int_equal(tally(LOGS, DP_TALLY_CUT), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 0);
+	assert_int_equal(nr_told, 0);
+	leave(LOGS_EXIT, stack, 1);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(in_use(), 0);
+}
+
+static void test_unwanted(void **state)
+{
+	u64 stack[1] = { 0 };
+
+	unwanted = true;
+	enter(LOGS, stack);
+	assert_int_equal(counted[LOGS], 1);
+	assert_int_equal(in_use(), 0);
+}
+
+/* Jumps to another function, whose exits are probed, and which returns. */
+static void test_onward(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_ONWARD;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	assert_int_equal(in_use(), 1);
+	assert_int_equal(nr_told, 0);
+	enter(PLAIN, stack);
+	assert_int_equal(in_use(), 2);
+	leave(PLAIN_EXIT, stack, 6);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told.how, DP_LEFT_RETURN);
+	assert_int_equal(told.value, 6);
+	assert_int_equal(tally(LOGS, DP_TALLY_RETURNED), 1);
+	assert_int_equal(counted[PLAIN_EXIT], 1);
+	assert_int_equal(counted[LOGS_EXIT], 0);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 0);
+}
+
+/* The same where nobody follows that function for itself; and a call of it from
+ * elsewhere, at the place of one that was left otherwise. */
+static void test_onward_hidden(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_ONWARD;
+	enter(LOGS, stack);
+	leave(NOBODYS_EXIT, stack, 4); /* it has not jumped yet */
+	assert_int_equal(in_use(), 1);
+	leave(LOGS_EXIT, stack, 5);
+	stack[0] = 0x5678;
+	leave(NOBODYS_EXIT, stack, 6);
+	assert_int_equal(in_use(), 1);
+	stack[0] = 0x1234;
+	leave(NOBODYS_EXIT, stack, 7);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(told.value, 7);
+	assert_int_equal(nr_told, 1);
+}
+
+/* It jumps on, and nobody knows where to. */
+static void test_onward_lost(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_ONWARD;
+	probe_at(NOBODYS_EXIT)->way = DP_WAY_TAIL;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	leave(NOBODYS_EXIT, stack, 6);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(told.how, DP_LEFT_TAIL);
+	assert_int_equal(tally(LOGS, DP_TALLY_TAILED), 1);
+}
+
+/* The stack pointer is to be behind @until. */
+static void unwind(u64 *from, u64 *until)
+{
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, from);
+
+	regs.rcx = (u64)until;
+	dp_visit_unwind(UNWINDER, &hit);
+}
+
+static void test_unwound(void **state)
+{
+	u64 stack[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		stack[i] = 0x400000 + i;
+	enter(PLAIN, &stack[7]);
+	enter(LOGS, &stack[5]);
+	enter(PLAIN, &stack[4]);
+	enter(PLAIN, &stack[2]);
+	stack[2] = 0x400077; /* that one was left before */
+	unwind(&stack[1], &stack[5]);
+	assert_int_equal(in_use(), 2);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNWOUND), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_UNWOUND), 1);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told.how, DP_LEFT_UNWOUND);
+	assert_true(told_head.ticks > told.entered && told.entered);
+	leave(PLAIN_EXIT, &stack[7], 1);
+	assert_int_equal(counted[PLAIN_EXIT], 1);
+	/* To another stack, or nowhere: not known */
+	unwind(&stack[5], &stack[1]);
+	unwind(&stack[1], (u64 *)((u64)stack + (1ull << 35)));
+	assert_int_equal(in_use(), 1);
 }
 
 static void test_entered_before(void **state)
@@ -286,6 +472,37 @@ static void test_full(void **state)
 	assert_int_equal(strayed(), 0);
 }
 
+/* Another table is added, several times as large: calls end where they began. */
+static void test_growth(void **state)
+{
+	static u64 stack[4096];
+	u32 first = LINES * DP_VISIT_WAYS, entered = 4 * first, i, missed;
+
+	for (i = 0; i < first; i++)
+		enter(PLAIN, &stack[i]);
+	missed = (u32)tally(PLAIN, DP_TALLY_VISITS);
+	assert_int_equal(missed, dp_arena.hit.full);
+	open_table(1, 4 * LINES - 1, &table_end);
+	for (; i < entered; i++)
+		enter(PLAIN, &stack[i]);
+	assert_int_equal(tally(PLAIN, DP_TALLY_VISITS), missed);
+	assert_int_equal(in_table(0), first - missed);
+	assert_int_equal(in_table(1), entered - first);
+	/* The new one is full, too: there is room in the old one. */
+	for (i = 0; i < first; i++)
+		leave(PLAIN_EXIT, &stack[i], 1);
+	for (i = entered; i < entered + 3 * first / 2; i++)
+		enter(PLAIN, &stack[i]);
+	assert_in_range(in_table(0), first / 8, first);
+	for (i = first; i < entered + 3 * first / 2; i++)
+		leave(PLAIN_EXIT, &stack[i], 1);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(strayed(), 0);
+	assert_int_equal(counted[PLAIN_EXIT] + tally(PLAIN, DP_TALLY_VISITS),
+			 counted[PLAIN]);
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
+}
+
 /* Another function's call comes to an exit at the place of one that was left
  * otherwise. */
 static void test_shared(void **state)
@@ -307,7 +524,8 @@ static void test_shared(void **state)
 
 static void test_damaged(void **state)
 {
-	struct dp_visit *visits = dp_at(dp_arena.control.visit_off);
+	struct dp_visit *visits =
+		(void *)dp_arena.control.visit_tables[0].visits;
 	u64 stack[1] = { 0 };
 
 	enter(LOGS, stack);
@@ -384,6 +602,13 @@ int main(void)
 		cmocka_unit_test_setup(test_recursion, setup),
 		cmocka_unit_test_setup(test_abandoned, setup),
 		cmocka_unit_test_setup(test_cut, setup),
+		cmocka_unit_test_setup(test_cut_at_end, setup),
+		cmocka_unit_test_setup(test_unwanted, setup),
+		cmocka_unit_test_setup(test_onward, setup),
+		cmocka_unit_test_setup(test_onward_hidden, setup),
+		cmocka_unit_test_setup(test_onward_lost, setup),
+		cmocka_unit_test_setup(test_unwound, setup),
+		cmocka_unit_test_setup(test_growth, setup),
 		cmocka_unit_test_setup(test_entered_before, setup),
 		cmocka_unit_test_setup(test_full, setup),
 		cmocka_unit_test_setup(test_shared, setup),
