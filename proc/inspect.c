@@ -63,7 +63,8 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 	}
 	for (i = 0; i < view->nr_probes; i++)
 		if (view->sites[view->probes[i].site].armed &&
-		    view->probes[i].kind != DP_KIND_EXIT)
+		    view->probes[i].kind != DP_KIND_EXIT &&
+		    view->probes[i].kind != DP_KIND_UNWIND)
 			describe(view, i, &(*list)[(*n)++]);
 	return 0;
 }

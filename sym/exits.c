@@ -378,6 +378,8 @@ static int hand_over(const struct way_out *w, struct dp_exit_list *list)
 			continue;
 		list->v[list->n] = w->found[i].exit;
 		list->v[list->n].addr += w->map->bias;
+		if (w->found[i].to)
+			list->v[list->n].to = w->found[i].to + w->map->bias;
 		list->v[list->n++].shared = shared;
 	}
 	qsort(list->v, list->n, sizeof(*list->v), by_addr);

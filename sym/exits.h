@@ -34,9 +34,11 @@ enum dp_exit_kind {
  *          another entry: a hit that belongs to no call that was seen to
  *          enter is nothing to report. Where it is false every pass belongs to a
  *          call that passed the entry.
+ * @to: of a direct tail jump: where it goes, maybe to a stub of the linker's; else 0
  */
 struct dp_exit {
 	u64 addr;
+	u64 to;
 	u8 len;
 	u8 kind;
 	bool conditional;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* points: the addresses that a spec stands for, checked as far as looking goes. */
-#include "tracer/exits.h"
+#include "tracer/onward.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/never.h"
@@ -234,24 +234,17 @@ static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 	return err;
 }
 
-static int check_exits(struct resolver *r, struct dp_point *p,
-		       const struct dp_module *m)
+static int find_exits(struct resolver *r, struct dp_point *p,
+		      const struct dp_module *m)
 {
-	const char *why = dp_never_followed(p->symbol, DP_RETURN_SITE);
+	struct dp_onwards *onwards = dp_onwards_of(r->points);
 	size_t i;
 	int err;
 
-	if (why)
-		return refuse(p, -EINVAL, why);
-	if (*p->symbol && p->offset)
-		return refuse(
-			p, -EINVAL,
-			"a return probe belongs to the beginning of a function");
-	if (!r->points->reader)
-		r->points->reader = calloc(1, sizeof(*r->points->reader));
-	if (!r->points->reader)
+	if (!onwards)
 		return refuse(p, -ENOMEM, "out of memory");
-	err = dp_exit_reader_find(r->points->reader, r->mods, m, p);
+	err = dp_exit_reader_find(dp_onwards_reader(onwards, m), r->mods, m,
+				  p);
 	for (i = 0; i < p->nr_exits && !err; i++) {
 		struct dp_point lead = { .addr = p->leads[i] };
 
@@ -260,6 +253,32 @@ static int check_exits(struct resolver *r, struct dp_point *p,
 			p->leads[i] = 0;
 	}
 	return err;
+}
+
+/* Of a function that a followed one jumps to. */
+static void find_onward(void *arg, struct dp_point *p)
+{
+	struct resolver *r = arg;
+	const struct dp_module *m = dp_module_at(r->mods, p->addr);
+
+	if (!m)
+		refuse(p, -EINVAL, "it is not in the text of any module");
+	else
+		find_exits(r, p, m);
+}
+
+static int check_exits(struct resolver *r, struct dp_point *p,
+		       const struct dp_module *m)
+{
+	const char *why = dp_never_followed(p->symbol, DP_RETURN_SITE);
+
+	if (why)
+		return refuse(p, -EINVAL, why);
+	if (*p->symbol && p->offset)
+		return refuse(
+			p, -EINVAL,
+			"a return probe belongs to the beginning of a function");
+	return find_exits(r, p, m);
 }
 
 static int check(struct resolver *r, struct dp_point *p)
@@ -618,6 +637,9 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		err = resolve_offset(&r);
 	else
 		err = resolve_symbols(&r);
+	if (!err && spec->kind == DP_SPEC_RETURN &&
+	    dp_onwards_resolve(points, proc, find_onward, &r))
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	free(r.rseq);
 	return err;
 }
@@ -633,9 +655,7 @@ void dp_points_free(struct dp_points *points)
 		free(points->v[i].exits);
 		free(points->v[i].leads);
 	}
-	if (points->reader)
-		dp_exit_reader_close(points->reader);
-	free(points->reader);
+	dp_onwards_free(points);
 	free(points->v);
 	*points = (struct dp_points){ 0 };
 }

@@ -96,17 +96,19 @@ struct dp_point {
 	size_t nr_exits;
 };
 
+struct dp_onwards;
+
 /**
  * struct dp_points - a list of them
  * @skipped: matches of globs that have no address, as IFUNCs whose
  *           implementation the process has not chosen
- * @reader: of exits; owned
+ * @onwards: functions that followed ones jump to: see onward.h; owned
  */
 struct dp_points {
 	struct dp_point *v;
 	size_t n, cap;
 	size_t skipped;
-	struct dp_exit_reader *reader;
+	struct dp_onwards *onwards;
 };
 
 /**

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch: from armed probes to the end of them, for every verb. */
 #include "tracer/session.h"
-#include "tracer/exits.h"
+#include "tracer/onward.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include "sym/unwinds.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -59,45 +60,102 @@ static size_t read_code(const struct dp_session *s, u64 addr, u8 *code)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static int add_exit(struct dp_session *s, size_t i, size_t k,
-		    struct dp_diag *diag)
+static u32 way_of(const struct dp_session *s, const struct dp_exit *exit)
 {
-	const struct dp_exit *exit = &s->points.v[i].exits[k];
-	u64 lead = s->points.v[i].leads[k];
-	u32 way = (exit->kind == DP_EXIT_TAIL ? DP_WAY_TAIL : 0) |
-		  (exit->conditional ? DP_WAY_TAKEN : 0) |
+	u32 way = (exit->conditional ? DP_WAY_TAKEN : 0) |
 		  (exit->shared ? DP_WAY_SHARED : 0);
-	const char *why = "out of memory";
+
+	if (exit->kind != DP_EXIT_TAIL)
+		return way;
+	way |= DP_WAY_TAIL;
+	if (exit->to && dp_onwards_is_covered(&s->points, exit->to))
+		way |= DP_WAY_ONWARD;
+	return way;
+}
+
+/* @enter: the probe at the function's entry, or DP_NO_GROUP */
+static int add_exit(struct dp_session *s, const struct dp_point *p, u32 enter,
+		    size_t k, const char **why)
+{
+	const struct dp_exit *exit = &p->exits[k];
+	u64 lead = p->leads[k];
 	u8 code[DP_REGION_MAX];
 	size_t n = read_code(s, exit->addr, code);
 	u32 probe;
-	int err = dp_engine_add_exit(s->engine, s->probes[i], way, exit->addr,
-				     code, n, &probe, &why);
+	int err = dp_engine_add_exit(s->engine, enter, way_of(s, exit),
+				     exit->addr, code, n, &probe, why);
 
 	if (err)
-		return dp_diag_set(diag, err,
-				   "%s cannot be probed: its exit at 0x%llx: %s",
-				   s->points.v[i].name,
-				   (unsigned long long)exit->addr, why);
+		return err;
 	dp_ground_allow(&s->grounds, s->engine, probe, exit->addr);
 	if (lead)
 		dp_engine_lead(s->engine, lead, code, read_code(s, lead, code));
-	s->point_of[probe] = i;
+	if (enter != DP_NO_GROUP)
+		s->point_of[probe] = s->point_of[enter];
 	return 0;
+}
+
+/* Of functions that followed ones jump to: calls of these end there. */
+static int add_onwards(struct dp_session *s, struct dp_diag *diag)
+{
+	const struct dp_onwards *o = s->points.onwards;
+	const char *why;
+	size_t i, k;
+	int err = 0;
+
+	for (i = 0; o && i < o->n; i++)
+		for (k = 0; !o->v[i].refused && k < o->v[i].nr_exits; k++) {
+			err = add_exit(s, &o->v[i], DP_NO_GROUP, k, &why);
+			if (err)
+				return dp_diag_set(
+					diag, err,
+					"the exit at 0x%llx, which a followed function has by a tail jump, cannot be probed: %s",
+					(unsigned long long)o->v[i].exits[k].addr,
+					why);
+		}
+	return 0;
+}
+
+/* Where calls end without coming to an exit. What cannot be probed there leaves
+ * them abandoned. */
+static void add_unwinds(struct dp_session *s)
+{
+	struct dp_unwind list[DP_UNWINDS_MAX];
+	size_t n = dp_unwinds_find(s->mods, list), i;
+	u8 code[DP_REGION_MAX];
+	u32 probe;
+
+	for (i = 0; i < n; i++)
+		if (!dp_engine_add_unwind(s->engine,
+					  list[i].until == DP_UNWIND_CX ?
+						  DP_WAY_UNTIL_CX :
+						  DP_WAY_UNTIL_DI,
+					  list[i].addr, code,
+					  read_code(s, list[i].addr, code),
+					  &probe))
+			dp_ground_allow(&s->grounds, s->engine, probe,
+					list[i].addr);
 }
 
 /* Of a function that is followed. */
 static int add_exits(struct dp_session *s, size_t i, struct dp_diag *diag)
 {
 	const struct dp_point *p = &s->points.v[i];
+	const char *why = "out of memory";
 	int err = dp_engine_follow(s->engine, s->probes[i],
 				   s->kind->record != NULL);
 	size_t k;
 
 	if (err)
 		return dp_diag_set(diag, err, "too many functions to follow");
-	for (k = 0; k < p->nr_exits && !err; k++)
-		err = add_exit(s, i, k, diag);
+	for (k = 0; k < p->nr_exits && !err; k++) {
+		err = add_exit(s, p, s->probes[i], k, &why);
+		if (err)
+			dp_diag_set(diag, err,
+				    "%s cannot be probed: its exit at 0x%llx: %s",
+				    p->name,
+				    (unsigned long long)p->exits[k].addr, why);
+	}
 	return err;
 }
 
@@ -127,18 +185,28 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	return s->kind->bind ? s->kind->bind(s, i, diag) : 0;
 }
 
-int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
+static size_t most_probes(const struct dp_session *s)
 {
-	size_t i, probes = 1;
-	int err = dp_engine_create(&s->engine);
+	const struct dp_onwards *o = s->points.onwards;
+	size_t i, n = DP_UNWINDS_MAX;
 
 	for (i = 0; i < s->points.n; i++)
-		probes += 1 + s->points.v[i].nr_exits;
+		n += 1 + s->points.v[i].nr_exits;
+	for (i = 0; o && i < o->n; i++)
+		n += o->v[i].nr_exits;
+	return n;
+}
+
+int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
+{
+	size_t i, probes = most_probes(s);
+	int err = dp_engine_create(&s->engine);
 
 	s->probes = calloc(s->points.n + 1, sizeof(*s->probes));
 	s->programs = calloc(s->points.n + 1, sizeof(*s->programs));
 	s->point_of = calloc(probes, sizeof(*s->point_of));
-	if (err || !s->probes || !s->programs || !s->point_of)
+	if (err || !s->probes || !s->programs || !s->point_of ||
+	    dp_onwards_cover(&s->points))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	for (i = 0; i < s->points.n; i++)
 		s->programs[i] = DP_NO_PROGRAM;
@@ -149,6 +217,10 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	for (i = 0; i < s->points.n && !err; i++)
 		if (!s->points.v[i].refused)
 			err = add_point(s, i, diag);
+	if (!err && s->points.onwards) {
+		err = add_onwards(s, diag);
+		add_unwinds(s);
+	}
 	if (!err && !dp_engine_sites(s->engine))
 		err = dp_diag_set(diag, -EINVAL,
 				  "none of the matches can be probed");

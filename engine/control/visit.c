@@ -94,6 +94,8 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 
 		if (p->kind != DP_KIND_EXIT || p->group != enter)
 			break;
+		if (p->way & DP_WAY_ONWARD)
+			continue;
 		if (p->way & DP_WAY_TAIL)
 			a->tail += dp_engine_hits(e, i);
 		else

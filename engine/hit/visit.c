@@ -249,14 +249,24 @@ static u32 group_of(u64 key)
 	return (u32)(key >> DP_VISIT_SLOT_BITS) - 1;
 }
 
-static void abandon(u32 probe, const struct dp_hit *hit)
+/* The function is entered where a visit of it is. That was left otherwise; or it has
+ * jumped to another function, and that one back to its beginning. */
+static void replace(u32 probe, const struct dp_hit *hit)
 {
 	struct dp_leaving leaving = { .how = DP_LEFT_ABANDONED };
 	u64 slot = hit->regs->rsp;
+	const struct dp_visit *v;
 	struct place p;
 
-	if (find(&p, dp_visit_key(probe, slot)) && is_whole(&p, probe, slot))
+	if (!find(&p, dp_visit_key(probe, slot)) || !is_whole(&p, probe, slot))
+		return;
+	v = visit_of(&p);
+	if (!v->tailed || return_address(hit) != v->ret) {
 		leave(&p, probe, DP_TALLY_ABANDONED, &leaving, 0);
+	} else {
+		leaving.how = DP_LEFT_TAIL;
+		leave(&p, probe, DP_TALLY_TAILED, &leaving, dp_hit_tid());
+	}
 }
 
 void dp_visit_fill(struct dp_visit *v, u32 probe, const struct dp_hit *hit,
@@ -283,7 +293,7 @@ void dp_visit_begin(u32 probe, const struct dp_site_entry *site,
 	bool fits = dp_visit_fits(slot);
 
 	if (fits)
-		abandon(probe, hit);
+		replace(probe, hit);
 	if (!fits || !claim(&p, dp_visit_key(probe, slot))) {
 		dp_hit_count(probe);
 		dp_tally(probe, DP_TALLY_VISITS);
@@ -400,6 +410,8 @@ static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 	return on_alternate(&alt, *from) == on_alternate(&alt, *to - 1);
 }
 
+/* @ret: the return address that is there; 0: it has been replaced by where the
+ * unwinder will go on */
 static void unwind_at(u64 slot, u64 ret)
 {
 	u64 key = dp_visit_key(0, slot);
@@ -413,7 +425,7 @@ static void unwind_at(u64 slot, u64 ret)
 		u32 group = group_of(*key_of(&at));
 
 		if (group < dp_arena.control.nr_probes && is_sane(v, slot) &&
-		    !v->ending && v->ret == ret)
+		    !v->ending && (!ret || v->ret == ret))
 			leave(&at, group, DP_TALLY_UNWOUND, &leaving,
 			      dp_hit_tid());
 	}
@@ -421,10 +433,15 @@ static void unwind_at(u64 slot, u64 ret)
 
 void dp_visit_unwind(u32 probe, const struct dp_hit *hit)
 {
+	u32 way = dp_probe(probe)->way;
 	u64 slot, to;
 
-	if (!part_left(dp_probe(probe)->way, hit, &slot, &to))
+	if (!part_left(way, hit, &slot, &to))
 		return;
+	if (way & DP_WAY_UNTIL_CX) {
+		to -= DP_WORD;
+		unwind_at(to, 0);
+	}
 	for (; slot + DP_WORD <= to; slot += DP_WORD) {
 		u64 word = *(const volatile u64 *)slot;
 

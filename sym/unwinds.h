@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * unwinds: where unwinders leave a part of the stack for good.
+ *
+ * An exception, pthread_exit() and a cancellation end calls without coming to
+ * their exits. What does this is one instruction in each of a few functions:
+ * that which sets the stack pointer to a frame further up.
+ */
+#ifndef DP_UNWINDS_H
+#define DP_UNWINDS_H
+
+#include "sym/sym.h"
+
+/** enum dp_unwind_until - where the part that is left ends; it begins at the stack
+ *  pointer */
+enum dp_unwind_until {
+	DP_UNWIND_CX, /* behind the word at rcx */
+	DP_UNWIND_DI, /* at rdi */
+};
+
+struct dp_unwind {
+	u64 addr;
+	enum dp_unwind_until until;
+};
+
+#define DP_UNWINDS_MAX 32
+
+/**
+ * dp_unwinds_find() - those of all modules of a process
+ * @list: room for DP_UNWINDS_MAX
+ *
+ * Found are functions of libgcc by their names, wherever it was linked into, and
+ * the one place in glibc where a thread's end begins. An unwinder whose names are
+ * not there any more, or that is made otherwise, is not.
+ * Return: how many.
+ *
+ * Context: tool process; may sleep and allocate.
+ * Source: __builtin_eh_return() as GCC compiles it for x86-64; glibc's
+ * nptl/unwind.c, from 2.34 on.
+ */
+size_t dp_unwinds_find(struct dp_modules *mods, struct dp_unwind *list);
+
+#endif
