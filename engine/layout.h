@@ -272,9 +272,10 @@ struct dp_probe_entry {
 /* Probes at entries have numbers below this. */
 #define DP_VISIT_GROUPS ((1u << (64 - DP_VISIT_SLOT_BITS)) - 1)
 
-/** struct dp_visit_line - @strayed: keys that belong here and are elsewhere */
+/** struct dp_visit_line - @strayed: keys that belong here and are elsewhere; @tailed:
+ *  those that belong here and have tailed */
 struct dp_visit_line {
-	u64 strayed;
+	u32 strayed, tailed;
 	u64 key[DP_VISIT_WAYS]; /* 0: free */
 };
 
@@ -729,7 +730,8 @@ struct dp_arena_control {
 	u32 line_off, line_mask; /* of the first table of visits */
 	u32 visit_off, visit_stride;
 	struct dp_visit_table visit_tables[DP_VISIT_TABLES];
-	u32 nr_visit_tables, visit_pad;
+	u32 nr_visit_tables;
+	u32 onward; /* a probe is DP_WAY_ONWARD */
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;

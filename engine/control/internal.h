@@ -86,6 +86,7 @@ struct dp_visits {
 	} table[DP_VISIT_TABLES];
 	u32 tables, visit_stride;
 	u32 entries; /* probes that begin them */
+	bool onward; /* some exit is DP_WAY_ONWARD */
 	u64 full; /* what the hit half's count was when a table was added */
 };
 

@@ -30,6 +30,7 @@ int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
 	e->probes[*probe].group = enter;
 	e->probes[*probe].way = way;
 	e->sites[e->probes[*probe].site].visits = true;
+	e->visits.onward |= way & DP_WAY_ONWARD;
 	return 0;
 }
 
@@ -120,6 +121,7 @@ void dp_visits_open(struct dp_engine *e)
 	c->visit_tables[0].visits = base + c->visit_off;
 	c->visit_tables[0].line_mask = c->line_mask;
 	c->nr_visit_tables = 1;
+	c->onward = v->onward;
 }
 
 /* Of the newest one, as its first lines tell: the hash is even. */

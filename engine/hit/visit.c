@@ -84,10 +84,16 @@ static struct dp_visit *visit_of(const struct place *p)
 			index * dp_arena.control.visit_stride);
 }
 
-static void stray(const struct place *p, u64 by)
+/* Of keys that should be in a line: how many are elsewhere, and have tailed. */
+static void stray(const struct place *p, u32 by)
 {
 	__atomic_fetch_add(&line_at(p, p->home)->strayed, by,
 			   __ATOMIC_RELAXED);
+}
+
+static void tail(const struct place *p, u32 by)
+{
+	__atomic_fetch_add(&line_at(p, p->home)->tailed, by, __ATOMIC_RELAXED);
 }
 
 static bool further(struct place *p, u64 key)
@@ -147,7 +153,7 @@ static bool claim_in(struct place *p, u64 key)
 	while (++p->step < DP_VISIT_REACH)
 		if (take(p, key))
 			return true;
-	stray(p, -1ull);
+	stray(p, -1u);
 	return false;
 }
 
@@ -167,10 +173,14 @@ static void release(const struct place *p)
 {
 	struct dp_visit *v = visit_of(p);
 
+	bool tailed = v->tailed;
+
 	__atomic_store_n(&v->slot, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(key_of(p), 0, __ATOMIC_RELEASE);
 	if (p->step)
-		stray(p, -1ull);
+		stray(p, -1u);
+	if (tailed)
+		tail(p, -1u);
 }
 
 /* The return address, or 0 where that cannot be read. */
@@ -339,8 +349,7 @@ static void finish_tailed(const struct place *at, u32 group, u32 way,
 				      .how = tail ? DP_LEFT_TAIL :
 						    DP_LEFT_RETURN };
 
-	if (!v->tailed || way & DP_WAY_ONWARD ||
-	    return_address(hit) != v->ret)
+	if (!v->tailed || return_address(hit) != v->ret)
 		return;
 	leave(at, group, tail ? DP_TALLY_TAILED : DP_TALLY_RETURNED, &leaving,
 	      dp_hit_tid());
@@ -357,33 +366,62 @@ static bool end_own(const struct place *at, u32 probe, const struct dp_hit *hit)
 		return false;
 	if (!is_whole(at, dp_probe(probe)->group, hit->regs->rsp))
 		return true;
-	if (way & DP_WAY_ONWARD)
-		v->tailed = 1;
-	else
+	if (!(way & DP_WAY_ONWARD)) {
 		finish(at, probe, hit);
+	} else if (!v->tailed) {
+		tail(at, 1);
+		v->tailed = 1;
+	}
 	return true;
+}
+
+/* Others at this place may have jumped to the function that is left. */
+static void end_tailed(u64 key, u32 way, const struct dp_hit *hit)
+{
+	struct place at;
+	u32 group;
+
+	start(&at, key);
+	while (next(&at, key, DP_VISIT_SLOT)) {
+		group = group_of(*key_of(&at));
+		if (group < dp_arena.control.nr_probes)
+			finish_tailed(&at, group, way, hit);
+	}
+}
+
+static bool any_tailed(u64 key)
+{
+	struct place at;
+	bool any = false;
+
+	if (!dp_arena.control.onward || !start(&at, key))
+		return false;
+	for (;;) {
+		any |= __atomic_load_n(&line_at(&at, at.home)->tailed,
+				       __ATOMIC_RELAXED) != 0;
+		if (any || !at.table)
+			return any;
+		in_table(&at, at.table - 1, key);
+	}
 }
 
 void dp_visit_end(u32 probe, const struct dp_site_entry *site,
 		  const struct dp_hit *hit)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
-	u64 slot = hit->regs->rsp, key = dp_visit_key(0, slot);
-	bool met = p->way & DP_WAY_SHARED || p->group == DP_NO_GROUP;
+	bool own = p->group != DP_NO_GROUP;
+	bool met = !own || p->way & DP_WAY_SHARED;
+	u64 slot = hit->regs->rsp, key = dp_visit_key(p->group, slot);
+	bool fits = dp_visit_fits(slot);
 	struct place at;
 
 	if (p->way & DP_WAY_TAKEN &&
 	    !dp_branch_taken(site, hit->regs->eflags, hit->regs->rcx))
 		return;
-	if (dp_visit_fits(slot) && start(&at, key))
-		while (next(&at, key, DP_VISIT_SLOT)) {
-			u32 group = group_of(*key_of(&at));
-
-			if (group == p->group)
-				met |= end_own(&at, probe, hit);
-			else if (group < dp_arena.control.nr_probes)
-				finish_tailed(&at, group, p->way, hit);
-		}
+	if (fits && own && find(&at, key))
+		met |= end_own(&at, probe, hit);
+	if (fits && !(p->way & DP_WAY_ONWARD) && any_tailed(key))
+		end_tailed(key, p->way, hit);
 	if (!met && dp_probe(p->group)->enabled)
 		dp_tally(p->group, DP_TALLY_UNSEEN);
 }

@@ -8,24 +8,29 @@ victim_prog="$VICTIMS/returns"
 tracer=
 
 # account MODE...: the victim's own lines, and the same from its probes; what was
-# left by longjmp or an exception and not found out before the end counts as
-# inside, so these two are added up
+# left by longjmp and not found out before the end counts as inside, so these two
+# are added up
 account() {
 	"$victim_prog" "$@" >"$dir/bare"
 	"$DPROBES" stat --json -o "$dir/json" 'r:ret_*' -- "$victim_prog" "$@" \
 		>"$dir/probed" 2>"$dir/stderr"
 	status=$?
-	sed -n 's/.*r:returns:\([a-z_]*\)","hits":\([0-9]*\),.*"returned":\([0-9]*\),"tail":\([0-9]*\),"abandoned":\([0-9]*\),"inside":\([0-9]*\)}/\1 \2 \3 \4 \5 \6/p' \
-		"$dir/json" | awk '$2 { print $1, $2, $3, $4, $5 + $6 }' | sort >"$dir/seen"
-	awk '$2 { print $1, $2, $3, $4, $5 + $6 }' "$dir/bare" | sort >"$dir/own"
+	sed -n 's/.*r:returns:\([a-z_]*\)","hits":\([0-9]*\),.*"returned":\([0-9]*\),"tail":\([0-9]*\),"unwound":\([0-9]*\),"abandoned":\([0-9]*\),"inside":\([0-9]*\)}/\1 \2 \3 \4 \5 \6 \7/p' \
+		"$dir/json" | awk '$2 { print $1, $2, $3, $4, $5, $6 + $7 }' | sort >"$dir/seen"
+	awk '$2 { print $1, $2, $3, $4, $5, $6 + $7 }' "$dir/bare" | sort >"$dir/own"
 }
 
-for mode in values deep jumps throws threads coroutines tails forks signals last; do
+for mode in values deep jumps throws threads coroutines tails mutual chains elsewhere pointers \
+	forks signals last "quits 50"; do
+	# shellcheck disable=SC2086
 	account $mode
 	is "$mode: the program" "$status $(cat "$dir/probed")" "0 $(cat "$dir/bare")"
 	is "$mode: its calls" "$(cat "$dir/seen")" "$(cat "$dir/own")"
 	is "$mode: balances" "$(grep -cE 'balance|BUG|cut off' "$dir/stderr")" 0
 done
+LD_BIND_NOW=1 account elsewhere
+is "a tail call into a library: its calls" "$(cat "$dir/seen")" "$(cat "$dir/own")"
+like "which return" "$(cat "$dir/seen")" '^ret_elsewhere 1000 1000 0 0 0$'
 account threads 20000
 is "many calls in threads" "$(cat "$dir/seen")" "$(cat "$dir/own")"
 for arm in trap quiesce; do
@@ -51,9 +56,27 @@ is "values" "$(sed -n 's/.*r:returns:ret_value arg0=\([0-9]*\) = \(0x[0-9a-f]*\)
 run trace --json -o "$dir/lines" 'ret_tail%return(arg0:u64) if arg0 < 3' -- "$victim_prog" tails 10
 is "JSON, a tail, a condition" "$(sed 's/.*"args"/"args"/; s/"latency_ns":[0-9]*/"latency_ns":N/' "$dir/lines")" \
 	'"args":"arg0=0","ret":"0x7","latency_ns":N,"exit":"return"}
-"args":"arg0=1","latency_ns":N,"exit":"tail"}
-"args":"arg0=2","latency_ns":N,"exit":"tail"}'
-like "the account of a condition" "$err" 'calls: 1 returned, 2 tail, 7 not followed for their condition; '
+"args":"arg0=1","ret":"0x7","latency_ns":N,"exit":"return"}
+"args":"arg0=2","ret":"0xa","latency_ns":N,"exit":"return"}'
+like "the account of a condition" "$err" 'calls: 3 returned, 7 not followed for their condition; '
+run trace --json -o "$dir/lines" 'r:ret_pointer(arg0:u64)' -- "$victim_prog" pointers 1
+is "JSON, a tail to where nobody can tell" "$(sed 's/.*"args"/"args"/; s/"latency_ns":[0-9]*/"latency_ns":N/' "$dir/lines")" \
+	'"args":"arg0=3","latency_ns":N,"exit":"tail"}'
+run trace -o "$dir/lines" 'r:ret_even(arg0:u64)' 'r:ret_odd(arg0:u64)' -- "$victim_prog" mutual 1
+is "tails between followed functions" "$(sed -E 's/.*r:returns://; s/ <[0-9.]+>$//' "$dir/lines" | sort -t= -k2n | tr '\n' ';')" \
+	"ret_even arg0=0 = 0x11;ret_odd arg0=1 = 0x11;ret_even arg0=2 = tail;ret_odd arg0=3 = tail;ret_even arg0=4 = tail;ret_odd arg0=5 = tail;ret_even arg0=6 = tail;ret_odd arg0=7 = tail;ret_even arg0=8 = tail;ret_odd arg0=9 = tail;ret_even arg0=10 = tail;"
+run trace -o "$dir/lines" 'r:ret_between(arg0:u32)' -- "$victim_prog" throws 5
+is "what an exception passed" "$(sed -n 's/.*arg0=\(.* = [0x]*[a-z]*\).*/\1/p' "$dir/lines" | sed 's/ 0x.*/ returned/' | tr '\n' ' ')" \
+	"0 = unwound 1 = returned 2 = returned 3 = unwound 4 = returned "
+run trace --json -o "$dir/lines" 'r:ret_quits(arg0:u32)' -- "$victim_prog" quits 1
+is "JSON, pthread_exit" "$(sed 's/.*"args"/"args"/; s/"latency_ns":[0-9]*/"latency_ns":N/' "$dir/lines" | sort)" \
+	'"args":"arg0=0","latency_ns":N,"exit":"unwound"}
+"args":"arg0=1","latency_ns":N,"exit":"unwound"}
+"args":"arg0=2","latency_ns":N,"exit":"unwound"}
+"args":"arg0=3","latency_ns":N,"exit":"unwound"}'
+run stat r:ret_sleeps -- "$victim_prog" cancels 20
+like "threads that are cancelled" "$err" 'calls: 0 returned, [1-9][0-9]* unwound; '
+
 run trace -o "$dir/lines" 'r:ret_inner(arg0:u32)' -- "$victim_prog" jumps 6
 is "what was left by longjmp" "$(sed -n 's/.*arg0=\(.* = [0x]*[a-z]*\).*/\1/p' "$dir/lines" | sed 's/ 0x.*/ returned/' | tr '\n' ' ')" \
 	"0 = returned 1 = abandoned 2 = returned 3 = abandoned 4 = returned "
@@ -63,16 +86,51 @@ is "in the order of their ends" "$(grep -o 'ret_[a-z]*' "$dir/lines" | tr '\n' '
 run trace -q -o "$dir/lines" 'r:ret_*' -- "$victim_prog" all
 "$victim_prog" all >"$dir/bare"
 # What was left otherwise is noticed at the next call, so the last one never is.
-is "a line for every end" "$(for end in 0x tail abandoned; do grep -c " = $end" "$dir/lines"; done | tr '\n' ' ')" \
-	"$(awk '{ r += $3; t += $4; a += $5 ? $5 - 1 : 0 } END { print r, t, a, "" }' "$dir/bare")"
+is "a line for every end" "$(for end in 0x tail unwound abandoned; do grep -c " = $end" "$dir/lines"; done | tr '\n' ' ')" \
+	"$(awk '{ r += $3; t += $4; u += $5; a += $6 ? $6 - 1 : 0 } END { print r, t, u, a, "" }' "$dir/bare")"
 
-# More calls at once than there is room for
-run stat r:ret_deep -- "$victim_prog" deep 130000
-like "too deep: the program and its calls" "$status $out" '^0 ret_deep 130001 130001 0 0 0'
-missed=$(awk '/r:returns/ { print $2 }' "$dir/stdout")
-is "what is missed is counted" "$(awk '/r:returns/ { print $1, ($2 > 0) }' "$dir/stdout")" "130001 1"
-like "and why, and nothing else" "$err" \
-	"130001 hits, $missed missed, $missed missed for want of a free instance \(maxactive\); calls: $((130001 - missed)) returned; returns exited"
+# More calls at once than there is room for: what is missed is counted, and there is
+# room when they come again.
+mkfifo "$dir/rounds"
+exec 9<>"$dir/rounds"
+"$DPROBES" stat -o "$dir/counts" r:ret_deeper -- "$victim_prog" deeper 300000 \
+	<"$dir/rounds" >"$dir/out" 2>"$dir/stderr" 9>&- &
+tracer=$!
+pids+=("$tracer")
+rounds() { [ "$(grep -c '^round 1200004$' "$dir/out")" -ge "$1" ]; }
+deeper=
+missed() { "$DPROBES" list -v -p "$deeper" | sed -n 's/.* \([0-9]*\) missed$/\1/p'; }
+poll 30 rounds 1
+deeper=$(pgrep -P "$tracer")
+tables() { [ "$(grep -c ' rw-s 00000000 .*memfd:dprobes' "/proc/$deeper/maps")" -ge 2 ]; }
+printf x >&9
+poll 30 rounds 2
+is "tables are added" "$(poll 10 tables && echo yes)" yes
+before=$(missed)
+printf xx >&9
+poll 60 rounds 4
+is "then no call is missed" "$(missed)" "$before"
+exec 9>&-
+wait "$tracer"
+is "too deep: the program" "$? $(sort -u "$dir/out")" "0 round 1200004"
+is "its calls" "$(awk '/r:returns/ { print $1, $2 }' "$dir/counts")" "$((4 * 1200004)) $before"
+if [ "$before" -gt 0 ]; then
+	like "what was missed, and why, and nothing else" "$(cat "$dir/stderr")" \
+		"$((4 * 1200004)) hits, $before missed, $before missed for want of a free instance \(maxactive\); calls: $((4 * 1200004 - before)) returned; returns exited"
+else
+	like "nothing was missed" "$(cat "$dir/stderr")" \
+		"$((4 * 1200004)) hits, 0 missed; calls: $((4 * 1200004)) returned; returns exited"
+fi
+
+# A handler that leaves for good whatever it has interrupted
+run stat r:ret_short r:ret_nested -- "$victim_prog" leaves 5000
+is "left by siglongjmp: the program" "$status $(head -n 1 "$dir/stdout")" "0 left"
+is "left by siglongjmp: balances" "$(grep -cE 'balance|BUG|missed for' "$dir/stderr")" 0
+like "and what was cut off is said" "$err" 'returned, [0-9]+ abandoned, .*[0-9]+ cut off; returns exited'
+run stat 'r:ret_short if arg0 > 1' 'r:ret_nested if arg0 == 7' -- "$victim_prog" leaves 5000
+is "in a program of a probe: balances" "$status $(grep -cE 'balance|BUG|missed for' "$dir/stderr")" "0 0"
+run trace -o "$dir/lines" 'r:ret_short(arg0:u64)' -- "$victim_prog" leaves 1000
+is "while records are written: balances" "$status $(grep -cE 'balance|BUG|missed for' "$dir/stderr")" "0 0"
 
 # A running process: entered before the probes came, inside when they go
 mkfifo "$dir/in"

@@ -117,6 +117,7 @@ static int setup(void **state)
 	c->probe_off = at;
 	c->state_off = at += PROBES * sizeof(struct dp_probe_entry);
 	c->nr_probes = PROBES;
+	c->onward = 1;
 	at += PROBES * sizeof(struct dp_probe_state);
 	c->visit_stride = sizeof(struct dp_visit) + STAGED;
 	open_table(0, LINES - 1, &at);
@@ -203,7 +204,7 @@ static u64 strayed(void)
 	for (t = 0; t < dp_arena.control.nr_visit_tables; t++)
 		for (i = 0; i <= dp_arena.control.visit_tables[t].line_mask;
 		     i++)
-			n += lines_of(t)[i].strayed;
+			n += lines_of(t)[i].strayed + lines_of(t)[i].tailed;
 	return n;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -23,12 +24,13 @@ static void expect(bool is, const char *what)
 	std::exit(1);
 }
 
-static void tell(const char *name, int returned, int tail, int abandoned,
-		 int inside)
+/* @tail: it has jumped to where nobody could see from outside */
+static void tell(const char *name, int returned, int tail, int unwound,
+		 int abandoned, int inside)
 {
-	std::printf("%s %d %d %d %d %d\n", name,
-		    returned + tail + abandoned + inside, returned, tail,
-		    abandoned, inside);
+	std::printf("%s %d %d %d %d %d %d\n", name,
+		    returned + tail + unwound + abandoned + inside, returned,
+		    tail, unwound, abandoned, inside);
 }
 
 PROBED unsigned long ret_value(unsigned long i)
@@ -76,6 +78,57 @@ PROBED unsigned long ret_tail(unsigned long i)
 	return ret_value(i + 1);
 }
 
+PROBED unsigned long ret_odd(unsigned long n);
+
+PROBED unsigned long ret_even(unsigned long n)
+{
+	if (!n)
+		return 17;
+	return ret_odd(n - 1);
+}
+
+PROBED unsigned long ret_odd(unsigned long n)
+{
+	if (!n)
+		return 18;
+	return ret_even(n - 1);
+}
+
+/* Through a chain of functions of which only this one is followed by name */
+extern "C" __attribute__((noipa)) unsigned long chain_last(unsigned long i)
+{
+	return i % 3 ? i * 5 : 2;
+}
+
+extern "C" __attribute__((noipa)) unsigned long chain_middle(unsigned long i)
+{
+	if (i % 5 == 0)
+		return 1;
+	return chain_last(i + 1);
+}
+
+PROBED unsigned long ret_chain(unsigned long i)
+{
+	return chain_middle(i * 2);
+}
+
+static unsigned long chained(unsigned long i)
+{
+	return i * 2 % 5 ? (i * 2 + 1) % 3 ? (i * 2 + 1) * 5 : 2 : 1;
+}
+
+PROBED long ret_elsewhere(const char *text)
+{
+	return std::atol(text);
+}
+
+static unsigned long (*volatile anywhere)(unsigned long) = chain_last;
+
+PROBED unsigned long ret_pointer(unsigned long i)
+{
+	return anywhere(i);
+}
+
 PROBED int ret_forks(int *in_child)
 {
 	pid_t pid = fork();
@@ -104,13 +157,13 @@ static void values(int n)
 {
 	for (int i = 0; i < n; i++)
 		expect(ret_value(i) == 3ul * i + 1, "a value");
-	tell("ret_value", n, 0, 0, 0);
+	tell("ret_value", n, 0, 0, 0, 0);
 }
 
 static void deep(int n)
 {
 	expect(ret_deep(n) == (long)n * (n + 1) / 2, "a sum");
-	tell("ret_deep", n + 1, 0, 0, 0);
+	tell("ret_deep", n + 1, 0, 0, 0, 0);
 }
 
 static void jumps(int n)
@@ -123,8 +176,8 @@ static void jumps(int n)
 		else
 			expect(ret_outer(i) == i, "no jump");
 	expect(jumped == n / 2, "jumps");
-	tell("ret_inner", n - n / 2, 0, n / 2, 0);
-	tell("ret_outer", n - n / 2, 0, n / 2, 0);
+	tell("ret_inner", n - n / 2, 0, 0, n / 2, 0);
+	tell("ret_outer", n - n / 2, 0, 0, n / 2, 0);
 }
 
 static void throws(int n)
@@ -139,8 +192,8 @@ static void throws(int n)
 			caught++;
 		}
 	expect(caught == (n + 2) / 3, "throws");
-	tell("ret_thrower", n - caught, 0, caught, 0);
-	tell("ret_between", n - caught, 0, caught, 0);
+	tell("ret_thrower", n - caught, 0, caught, 0, 0);
+	tell("ret_between", n - caught, 0, caught, 0, 0);
 }
 
 static void *thread(void *arg)
@@ -162,8 +215,8 @@ static void threads(int n)
 		pthread_create(&p, NULL, thread, &n);
 	for (pthread_t p : t)
 		pthread_join(p, NULL);
-	tell("ret_value", 4 * n, 0, 0, 0);
-	tell("ret_deep", 16 * n, 0, 0, 0);
+	tell("ret_value", 4 * n, 0, 0, 0, 0);
+	tell("ret_deep", 16 * n, 0, 0, 0, 0);
 }
 
 static ucontext_t hub, routine[2];
@@ -211,15 +264,199 @@ static void coroutines()
 			resume((void *)(long)(i % 2));
 		}
 	expect(suspended == 2000 && steps == 999 * 3, "steps of coroutines");
-	tell("ret_coroutine", 1998, 0, 0, 2);
+	tell("ret_coroutine", 1998, 0, 0, 0, 2);
 }
 
 static void tails(int n)
 {
 	for (int i = 0; i < n; i++)
 		expect(ret_tail(i) == (i % 4 ? 3ul * i + 4 : 7), "a tail");
-	tell("ret_tail", (n + 3) / 4, n - (n + 3) / 4, 0, 0);
-	tell("ret_value", n - (n + 3) / 4, 0, 0, 0);
+	tell("ret_tail", n, 0, 0, 0, 0);
+	tell("ret_value", n - (n + 3) / 4, 0, 0, 0, 0);
+}
+
+/* Between followed functions, and back to the first of them */
+static void mutual(int n)
+{
+	for (int i = 0; i < n; i++)
+		expect(ret_even(10) == 17, "a mutual tail");
+	tell("ret_even", n, 5 * n, 0, 0, 0);
+	tell("ret_odd", n, 4 * n, 0, 0, 0);
+}
+
+static void chains(int n)
+{
+	for (int i = 0; i < n; i++)
+		expect(ret_chain(i) == chained(i), "a chain");
+	tell("ret_chain", n, 0, 0, 0, 0);
+}
+
+/* Seen to return if the linker had bound the name before. */
+static void elsewhere(int n)
+{
+	bool bound = std::getenv("LD_BIND_NOW");
+
+	for (int i = 0; i < n; i++)
+		expect(ret_elsewhere("-12") == -12, "a tail elsewhere");
+	tell("ret_elsewhere", bound ? n : 0, bound ? 0 : n, 0, 0, 0);
+}
+
+static void pointers(int n)
+{
+	for (int i = 0; i < n; i++)
+		expect(ret_pointer(3) == 2, "a pointer");
+	tell("ret_pointer", 0, n, 0, 0, 0);
+}
+
+/* How threads end */
+static bool destroyed;
+struct guard {
+	~guard()
+	{
+		destroyed = ret_value(2) == 7;
+	}
+};
+
+PROBED void ret_quits(int depth)
+{
+	guard g;
+
+	if (depth)
+		ret_quits(depth - 1);
+	else
+		pthread_exit(NULL);
+	__asm__("");
+}
+
+PROBED void ret_sleeps(int depth)
+{
+	guard g;
+
+	if (depth)
+		ret_sleeps(depth - 1);
+	else
+		for (;;)
+			pause();
+	__asm__("");
+}
+
+static void *quitter(void *)
+{
+	ret_quits(3);
+	return NULL;
+}
+
+static void *sleeper(void *)
+{
+	ret_sleeps(2);
+	return NULL;
+}
+
+static void quits(int n)
+{
+	pthread_t t;
+
+	for (int i = 0; i < n; i++) {
+		destroyed = false;
+		pthread_create(&t, NULL, quitter, NULL);
+		pthread_join(t, NULL);
+		expect(destroyed, "destructors of a thread that quits");
+	}
+	tell("ret_quits", 0, 0, 4 * n, 0, 0);
+	tell("ret_value", 4 * n, 0, 0, 0, 0);
+}
+
+static void cancels(int n)
+{
+	pthread_t t;
+
+	for (int i = 0; i < n; i++) {
+		destroyed = false;
+		pthread_create(&t, NULL, sleeper, NULL);
+		usleep(1000);
+		pthread_cancel(t);
+		pthread_join(t, NULL);
+		/* It may not have come so far. */
+	}
+}
+
+PROBED long ret_deeper(long n)
+{
+	volatile long mine = n;
+
+	return n ? ret_deeper(n - 1) + mine : 0;
+}
+
+static long deeper_depth;
+
+static void *deeper_thread(void *)
+{
+	expect(ret_deeper(deeper_depth) ==
+		       deeper_depth * (deeper_depth + 1) / 2,
+	       "a deeper sum");
+	return NULL;
+}
+
+/* Four threads at once, @n frames each; a line a round until the input ends */
+static void deeper(int n)
+{
+	pthread_attr_t attr;
+	pthread_t t[4];
+	char byte;
+
+	deeper_depth = n;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64u * (unsigned)n + (1u << 20));
+	do {
+		for (pthread_t &p : t)
+			if (pthread_create(&p, &attr, deeper_thread, NULL))
+				std::exit(1);
+		for (pthread_t p : t)
+			pthread_join(p, NULL);
+		std::printf("round %d\n", 4 * (n + 1));
+		std::fflush(stdout);
+	} while (read(0, &byte, 1) == 1);
+}
+
+/* A handler that leaves whatever it has interrupted, very often */
+static sigjmp_buf home;
+
+static void leave_for_good(int)
+{
+	siglongjmp(home, 1);
+}
+
+PROBED unsigned long ret_short(unsigned long i)
+{
+	return i ^ 5;
+}
+
+PROBED unsigned long ret_nested(unsigned long i)
+{
+	return ret_short(i) + ret_short(i + 1);
+}
+
+static void leaves(int n)
+{
+	struct itimerval often = { { 0, 50 }, { 0, 50 } };
+	struct itimerval never = {};
+	static volatile int left;
+	struct sigaction sa = {};
+
+	sa.sa_handler = leave_for_good;
+	sigaction(SIGALRM, &sa, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (left < n) {
+		if (sigsetjmp(home, 1)) {
+			left++;
+			continue;
+		}
+		for (unsigned long i = 0;; i++)
+			expect(ret_nested(i) == (i ^ 5) + ((i + 1) ^ 5),
+			       "what is nested");
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	std::printf("left\n");
 }
 
 static void forks()
@@ -239,10 +476,10 @@ static void forks()
 		sum += ret_vforks();
 	}
 	expect(sum == 20 * (4 + 10), "children");
-	tell("ret_forks", 20, 0, 0, 0);
-	tell("ret_vforks", 20, 0, 0, 0);
-	tell("ret_value", 0, 0, 0, 0);
-	tell("ret_deep", 0, 0, 0, 0);
+	tell("ret_forks", 20, 0, 0, 0, 0);
+	tell("ret_vforks", 20, 0, 0, 0, 0);
+	tell("ret_value", 0, 0, 0, 0, 0);
+	tell("ret_deep", 0, 0, 0, 0, 0);
 }
 
 static volatile int handled;
@@ -264,14 +501,14 @@ static void signals(int n)
 	for (int i = 0; i < n; i++)
 		expect(ret_raises(SIGUSR1) == SIGUSR1, "a signal");
 	expect(handled == n, "handlers");
-	tell("ret_raises", n, 0, 0, 0);
-	tell("ret_value", n, 0, 0, 0);
+	tell("ret_raises", n, 0, 0, 0, 0);
+	tell("ret_value", n, 0, 0, 0, 0);
 }
 
 /* The process ends inside. */
 PROBED void ret_last()
 {
-	tell("ret_last", 0, 0, 0, 1);
+	tell("ret_last", 0, 0, 0, 0, 1);
 	std::fflush(stdout);
 	std::exit(0);
 }
@@ -329,6 +566,10 @@ int main(int argc, char **argv)
 		{ "threads", threads },
 		{ "coroutines", [](int) { coroutines(); } },
 		{ "tails", tails },
+		{ "mutual", mutual },
+		{ "chains", chains },
+		{ "elsewhere", elsewhere },
+		{ "pointers", pointers },
 		{ "forks", [](int) { forks(); } },
 		{ "signals", signals },
 	};
@@ -340,6 +581,14 @@ int main(int argc, char **argv)
 		waits();
 	if (!std::strcmp(mode, "stale"))
 		stale();
+	if (!std::strcmp(mode, "quits"))
+		quits(n);
+	if (!std::strcmp(mode, "cancels"))
+		cancels(n);
+	if (!std::strcmp(mode, "deeper"))
+		deeper(n);
+	if (!std::strcmp(mode, "leaves"))
+		leaves(n);
 	if (all || !std::strcmp(mode, "last"))
 		ret_last();
 	return 0;
