@@ -320,10 +320,18 @@ static inline bool dp_visit_fits(u64 slot)
 /* What of a key says which slot it is of */
 #define DP_VISIT_SLOT ((1ull << DP_VISIT_SLOT_BITS) - 1)
 
+/* So much of a stack has its lines side by side, one for each two words of it. */
+#define DP_VISIT_NEAR 6
+#define DP_VISIT_NEAR_MASK ((1u << DP_VISIT_NEAR) - 1)
+
 /** dp_visit_hash() - by slot alone, so that it can be told who is at one */
 static inline u32 dp_visit_hash(u64 key)
 {
-	return (u32)(((key & DP_VISIT_SLOT) * 0x9e3779b97f4a7c15ull) >> 32);
+	u64 pair = (key & DP_VISIT_SLOT) >> 1;
+
+	return ((u32)(((pair >> DP_VISIT_NEAR) * 0x9e3779b97f4a7c15ull) >> 32)
+		<< DP_VISIT_NEAR) |
+	       ((u32)pair & DP_VISIT_NEAR_MASK);
 }
 
 /** enum dp_left - how a visit ended */
