@@ -58,6 +58,8 @@ double bench_now(void);
 /* ours.c */
 int bench_counter(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_trap(struct bench_run *run, const struct bench *bench, double *ns);
+int bench_pair_exits(struct bench_run *run, const struct bench *bench,
+		     double *ns);
 int bench_attach(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_stopped(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_program(struct bench_run *run, const struct bench *bench, double *ns);

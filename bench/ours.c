@@ -13,6 +13,8 @@
 #define CALLS 3000
 #define MANY_CALLS 1000000
 #define RECORDS 20000
+/* So few that a tenth of them takes less than another process's turn. */
+#define PAIRS 20000
 /* The victim's functions are aligned to this. */
 #define FUNCTION 64
 
@@ -89,17 +91,16 @@ static int undone(struct bench_run *run, struct attached *a,
 	return fail(run, diag->text);
 }
 
-/* @spec: of the program that the probe runs, NULL for none */
-static int attach_with(struct bench_run *run, const struct bench *b,
-		       const char *spec, bool trace, enum dp_arming arming,
-		       struct attached *a)
+/* A probe at the function, not installed yet. */
+static int begin(struct bench_run *run, const struct bench *b,
+		 struct attached *a)
 {
 	u64 addr = run->shared->addr[b->function];
 	struct dp_diag diag;
 	const char *why;
 	u8 code[FUNCTION + DP_REGION_MAX];
 	struct dp_ground ground = { addr, code, sizeof(code), FUNCTION,
-				    FUNCTION };
+				    FUNCTION, { 0 } };
 
 	*a = (struct attached){ 0 };
 	dp_diag_clear(&diag);
@@ -107,12 +108,19 @@ static int attach_with(struct bench_run *run, const struct bench *b,
 	    dp_engine_create(&a->engine) ||
 	    pread(dp_process_mem(a->proc), code, sizeof(code), (off_t)addr) !=
 		    sizeof(code) ||
-	    dp_engine_add(a->engine, addr, code, sizeof(code), &a->probe,
-			  &why) ||
-	    (spec && bind(a, spec, trace)))
+	    dp_engine_add(a->engine, addr, code, sizeof(code), &a->probe, &why))
 		return undone(run, a, &diag);
-	dp_engine_set_arming(a->engine, arming);
 	dp_engine_allow_jump(a->engine, a->probe, &ground);
+	return 0;
+}
+
+static int install(struct bench_run *run, struct attached *a,
+		   enum dp_arming arming)
+{
+	struct dp_diag diag;
+
+	dp_diag_clear(&diag);
+	dp_engine_set_arming(a->engine, arming);
 	if (dp_process_install(a->proc, a->engine, &diag))
 		return undone(run, a, &diag);
 	if (arming != DP_ARM_TRAP && !dp_engine_jumps(a->engine)) {
@@ -120,6 +128,20 @@ static int attach_with(struct bench_run *run, const struct bench *b,
 		return fail(run, "the probe is no jump");
 	}
 	return 0;
+}
+
+/* @spec: of the program that the probe runs, NULL for none */
+static int attach_with(struct bench_run *run, const struct bench *b,
+		       const char *spec, bool trace, enum dp_arming arming,
+		       struct attached *a)
+{
+	if (begin(run, b, a))
+		return -1;
+	if (spec && bind(a, spec, trace)) {
+		detach(a);
+		return fail(run, "its program cannot be made");
+	}
+	return install(run, a, arming);
 }
 
 static int attach(struct bench_run *run, const struct bench *b,
@@ -237,6 +259,57 @@ int bench_rings(struct bench_run *run, const struct bench *b, double *bytes)
 int bench_trap(struct bench_run *run, const struct bench *b, double *ns)
 {
 	return count(run, b, DP_ARM_TRAP, bench_calls, 1, CALLS, ns);
+}
+
+/* Entry and return of a function that is left by one ret, counted: a probe on each. */
+static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
+		    u32 *exit)
+{
+	u8 code[FUNCTION + DP_REGION_MAX];
+	struct dp_ground ground = { entry, code, sizeof(code), FUNCTION,
+				    FUNCTION, { 0 } };
+	struct insn_facts f;
+	u64 at = 0;
+
+	if (pread(dp_process_mem(a->proc), code, sizeof(code), (off_t)entry) !=
+	    sizeof(code))
+		return fail(run, "the victim cannot be read");
+	while (!dp_insn_facts(code + at, sizeof(code) - at, &f) &&
+	       f.class != DP_INSN_RET && at < FUNCTION)
+		at += f.len;
+	ground.room -= at;
+	if (dp_engine_follow(a->engine, a->probe, false) ||
+	    dp_engine_add_exit(a->engine, a->probe, 0, entry + at, code + at,
+			       sizeof(code) - at, exit, NULL))
+		return fail(run, "its exit cannot be probed");
+	dp_engine_allow_jump(a->engine, *exit, &ground);
+	return 0;
+}
+
+int bench_pair_exits(struct bench_run *run, const struct bench *b, double *ns)
+{
+	double plain = bench_calls(run, b->function, PAIRS);
+	struct attached a;
+	u32 exit;
+
+	if (begin(run, b, &a))
+		return -1;
+	if (add_exit(run, &a, run->shared->addr[b->function], &exit)) {
+		detach(&a);
+		return -1;
+	}
+	if (install(run, &a, DP_ARM_DEFAULT))
+		return -1;
+	*ns = bench_calls(run, b->function, PAIRS) - plain;
+	if (dp_engine_jumps(a.engine) != 2 ||
+	    dp_engine_hits(a.engine, exit) != PAIRS) {
+		detach(&a);
+		return fail(run, "the returns are not the calls, or no jumps");
+	}
+	snprintf(run->note, sizeof(run->note),
+		 "entry and return of another process, counted");
+	detach(&a);
+	return 0;
 }
 
 int bench_attach(struct bench_run *run, const struct bench *b, double *ms)

@@ -16,6 +16,26 @@ static char kind_of(const struct dp_probe_entry *p)
 								       'k';
 }
 
+/* They stand behind the probe at the entry. */
+static void describe_exits(const struct dp_view *view, u32 enter,
+			   struct dp_armed *out)
+{
+	const struct dp_probe_entry *p;
+	u32 i;
+
+	out->has_exits = view->probes[enter].kind == DP_KIND_ENTER;
+	for (i = enter + 1; out->has_exits && i < view->nr_probes; i++) {
+		p = &view->probes[i];
+		if (p->kind != DP_KIND_EXIT || p->group != enter)
+			return;
+		out->exits++;
+		out->exit_traps += view->sites[p->site].mode == DP_MODE_TRAP;
+		out->exit_tails += (p->way & DP_WAY_TAIL) != 0;
+		out->exit_lost += (p->way & (DP_WAY_TAIL | DP_WAY_ONWARD)) ==
+				  DP_WAY_TAIL;
+	}
+}
+
 static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 {
 	const struct dp_probe_entry *p = &view->probes[i];
@@ -32,6 +52,7 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
 			  tally[DP_TALLY_VISITS],
 	};
+	describe_exits(view, i, out);
 	dp_view_reason(view, s, out->reason);
 }
 

@@ -210,6 +210,10 @@ int dp_process_call(pid_t pid, u64 entry, u64 arg, struct dp_diag *diag);
 
 /**
  * struct dp_armed - one armed probe of some process, as seen from outside
+ * @has_exits: of a return probe that does not touch the return address: at so many
+ *             @exits of its function there are probes, @exit_traps of them
+ *             breakpoints; @exit_tails are jumps to other functions, @exit_lost of
+ *             them to where it is not known
  */
 struct dp_armed {
 	u64 addr;
@@ -218,6 +222,8 @@ struct dp_armed {
 	bool optimized; /* jump mode */
 	char reason[DP_REASON_SIZE]; /* why not, if it is known */
 	u64 hits, missed;
+	bool has_exits;
+	u32 exits, exit_traps, exit_tails, exit_lost;
 };
 
 /**

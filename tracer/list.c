@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* list: what specs would probe, and what is armed somewhere. */
 #include "tracer/session.h"
+#include "tracer/onward.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include <dirent.h>
@@ -18,6 +19,12 @@ struct row {
 	char kind;
 	const char *symbol, *module, *mode, *reason, *flags;
 	u64 offset, hits, missed;
+	struct exits {
+		bool known; /* of a return probe in another process */
+		size_t n, traps;
+		size_t tails, lost; /* jumps away, and those to where nobody knows */
+		const char *reason; /* why one of them is a trap, or "" */
+	} exits;
 };
 
 static void row_json(FILE *out, const struct row *r)
@@ -33,6 +40,11 @@ static void row_json(FILE *out, const struct row *r)
 	fprintf(out, ",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu",
 		r->flags, (unsigned long long)r->hits,
 		(unsigned long long)r->missed);
+	if (r->exits.known)
+		fprintf(out,
+			",\"exits\":%zu,\"exits_trap\":%zu,\"exits_tail\":%zu,\"exits_lost\":%zu",
+			r->exits.n, r->exits.traps, r->exits.tails,
+			r->exits.lost);
 	if (r->pid)
 		fprintf(out, ",\"pid\":%d", r->pid);
 	fputs("}\n", out);
@@ -52,26 +64,54 @@ static void foretell(const struct dp_session *s, size_t i, struct row *r)
 	}
 }
 
+/* "; 3 exits: 2 jump, 1 trap: REASON; 2 tail jumps, 1 to where nobody knows" */
+static void exits_text(FILE *out, const struct exits *x)
+{
+	if (!x->known)
+		return;
+	fprintf(out, "%zu exit%s: %zu jump, %zu trap%s%s", x->n,
+		x->n == 1 ? "" : "s", x->n - x->traps, x->traps,
+		*x->reason ? ": " : "", x->reason);
+	if (x->tails)
+		fprintf(out, "; %zu tail jump%s", x->tails,
+			x->tails == 1 ? "" : "s");
+	if (x->lost)
+		fprintf(out, ", %zu to where nobody knows", x->lost);
+}
+
 /* A return probe also has its exits, which the engine put behind its entry. */
-static void list_verbose(const struct dp_session *s, size_t i,
-			 const struct row *r)
+static void foretell_exits(const struct dp_session *s, size_t i,
+			   struct exits *x)
 {
 	const struct dp_point *p = &s->points.v[i];
-	const char *reason = "", *why;
-	size_t traps = 0, k;
+	const char *why;
+	size_t k;
 
-	fprintf(s->opt->out, "%s  %s  %s", r->name, r->mode, r->reason);
-	for (k = 0; s->engine && k < p->nr_exits; k++) {
+	*x = (struct exits){ .known = s->engine && !p->refused &&
+				      p->spec->kind == DP_SPEC_RETURN,
+			     .n = p->nr_exits,
+			     .reason = "" };
+	for (k = 0; x->known && k < p->nr_exits; k++) {
+		const struct dp_exit *exit = &p->exits[k];
+
 		why = dp_engine_reason(s->engine, s->probes[i] + 1 + (u32)k);
-		traps += *why != '\0';
-		reason = *why ? why : reason;
+		x->traps += *why != '\0';
+		x->reason = *why ? why : x->reason;
+		if (exit->kind != DP_EXIT_TAIL)
+			continue;
+		x->tails++;
+		x->lost += !exit->to ||
+			   !dp_onwards_is_covered(&s->points, exit->to);
 	}
-	if (p->spec->kind == DP_SPEC_RETURN)
-		fprintf(s->opt->out, "%s%zu exit%s: %zu jump, %zu trap%s%s",
-			*r->reason ? "; " : "", p->nr_exits,
-			p->nr_exits == 1 ? "" : "s", p->nr_exits - traps, traps,
-			*reason ? ": " : "", reason);
-	putc('\n', s->opt->out);
+}
+
+static void list_verbose(FILE *out, const struct row *r)
+{
+	fprintf(out, "%s  %s  %s", r->name, r->mode, r->reason);
+	if (r->exits.known && *r->reason)
+		fputs("; ", out);
+	exits_text(out, &r->exits);
+	putc('\n', out);
 }
 
 static void print_point(const struct dp_session *s, size_t i)
@@ -89,10 +129,11 @@ static void print_point(const struct dp_session *s, size_t i)
 	};
 
 	foretell(s, i, &r);
+	foretell_exits(s, i, &r.exits);
 	if (opt->json)
 		row_json(opt->out, &r);
 	else if (!p->refused && opt->verbose)
-		list_verbose(s, i, &r);
+		list_verbose(opt->out, &r);
 	else if (!p->refused)
 		fprintf(opt->out, "%s\n", r.name);
 }
@@ -145,6 +186,10 @@ static void print_armed(const struct dp_tracer_options *opt,
 		fprintf(opt->out, "  pid %d  %s  %s  %llu hits  %llu missed",
 			r->pid, r->mode, r->reason, (unsigned long long)r->hits,
 			(unsigned long long)r->missed);
+	if (opt->verbose && r->exits.known) {
+		fputs("  ", opt->out);
+		exits_text(opt->out, &r->exits);
+	}
 	putc('\n', opt->out);
 }
 
@@ -165,6 +210,12 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 					"",
 		.hits = a->hits,
 		.missed = a->missed,
+		.exits = { .known = a->has_exits,
+			   .n = a->exits,
+			   .traps = a->exit_traps,
+			   .tails = a->exit_tails,
+			   .lost = a->exit_lost,
+			   .reason = "" },
 	};
 	if (!mods || dp_symbol_at(mods, a->addr, &sym))
 		return;
