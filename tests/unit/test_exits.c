@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 #include "engine/insn/insn.h"
 #include "sym/exits.h"
 #include "sym/slot.h"
+#include "sym/unwinds.h"
 #include "exits_file.h"
 #include "fixtures/exits_fixtures.h"
 #include "fixtures/exits_stepper.h"
@@ -372,6 +374,40 @@ static void a_program_leaves_by_its_exits(void **state)
 	exits_stepper_end(s);
 }
 
+/* In libgcc, once it is there, and in libc: each at an instruction that sets the
+ * stack pointer, and at the beginning of a function. */
+static void unwinders_are_found(void **state)
+{
+	static const u8 moved[] = { 0x48, 0x89, 0xcc };
+	struct dp_unwind list[DP_UNWINDS_MAX];
+	struct dp_modules *now;
+	struct dp_symbol sym;
+	size_t n, i, moves = 0, ends = 0;
+	u64 start, end;
+
+	assert_non_null(dlopen("libgcc_s.so.1", RTLD_NOW));
+	assert_int_equal(dp_modules_open(getpid(), mem, &now, NULL), 0);
+	n = dp_unwinds_find(now, list);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(dp_function_bounds(now, list[i].addr, &start,
+						    &end),
+				 0);
+		if (list[i].until == DP_UNWIND_DI) {
+			assert_true(list[i].addr == start);
+			ends++;
+			continue;
+		}
+		assert_memory_equal((void *)list[i].addr, moved, sizeof(moved));
+		assert_int_equal(dp_symbol_at(now, list[i].addr, &sym), 0);
+		assert_int_equal(strncmp(sym.name, "_Unwind_", 8), 0);
+		moves++;
+	}
+	assert_true(moves >= 4);
+	/* glibc 2.34 and later */
+	assert_int_equal(ends, 1);
+	dp_modules_close(now);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +420,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rets_of_python),
 		cmocka_unit_test(rets_of_git),
 		cmocka_unit_test(rets_of_sqlite),
+		cmocka_unit_test(unwinders_are_found),
 		cmocka_unit_test(damaged_files_do_no_harm),
 		cmocka_unit_test(a_program_leaves_by_its_exits),
 	};
