@@ -15,29 +15,34 @@ static bool kernel_thread(pid_t pid)
 	return readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT;
 }
 
+int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
+{
+	struct dp_status st;
+	int err;
+
+	proc->pid = pid;
+	if (pid <= 0 || dp_status_read(pid, pid, &st))
+		return dp_diag_set(diag, -ESRCH, "no process %d", pid);
+	if (pid == getpid())
+		return dp_diag_set(diag, -EINVAL,
+				   "process %d is this dprobes itself", pid);
+	if (kernel_thread(pid))
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "process %d is a kernel thread", pid);
+	err = dp_process_open_mem(proc, diag);
+	if (!err)
+		err = dp_check_process(proc, diag);
+	return err ? err : dp_gadgets_find(proc, diag);
+}
+
 int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
-	struct dp_status st;
-	int err = 0;
+	int err;
 
 	if (!proc)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	proc->pid = pid;
-	if (pid <= 0 || dp_status_read(pid, pid, &st))
-		err = dp_diag_set(diag, -ESRCH, "no process %d", pid);
-	else if (pid == getpid())
-		err = dp_diag_set(diag, -EINVAL,
-				  "process %d is this dprobes itself", pid);
-	if (!err && kernel_thread(pid))
-		err = dp_diag_set(diag, -EOPNOTSUPP,
-				  "process %d is a kernel thread", pid);
-	if (!err)
-		err = dp_process_open_mem(proc, diag);
-	if (!err)
-		err = dp_check_process(proc, diag);
-	if (!err)
-		err = dp_gadgets_find(proc, diag);
+	err = dp_process_look(proc, pid, diag);
 	/* An earlier tool's hooks stand where ours will. */
 	if (!err && dp_recover_needed(proc)) {
 		err = dp_recover(proc, diag);

@@ -19,8 +19,10 @@ struct dp_status {
 	char state;
 	u32 tracer, ns_pid, seccomp;
 	u64 pending, shared_pending, blocked, ignored, caught;
-	bool shadow_stack;
+	bool shadow_stack, no_new_privs;
 	u32 uid;
+	u32 uids[3], gids[3]; /* real, effective, saved */
+	u64 cap_permitted, cap_effective;
 };
 
 /** dp_status_read() - of task @tid of @pid. Return: 0, -ESRCH. */
@@ -321,6 +323,9 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 u64 dp_tool_start(pid_t pid);
 
 struct dp_process *dp_process_new(void);
+/** dp_process_look() - what an attach looks at before it touches anything. Return:
+ *  as dp_process_attach(). */
+int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag);
 int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);
 
 #endif

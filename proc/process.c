@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* process: the object, and what became of the process behind it. */
 #include "proc/private.h"
+#include "proc/facts.h"
 #include "proc/step.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -30,24 +31,20 @@ struct dp_process *dp_process_new(void)
 
 static int no_permission(const struct dp_process *proc, struct dp_diag *diag)
 {
-	struct dp_status st = { 0 };
-	char scope[8] = "";
-	int fd = open("/proc/sys/kernel/yama/ptrace_scope",
-		      O_RDONLY | O_CLOEXEC);
+	struct dp_facts facts = { .n = 0 };
+	const char *before = ": ";
+	size_t i;
 
-	dp_status_read(proc->pid, proc->pid, &st);
-	dp_diag_set(
-		diag, -EPERM,
-		"no permission to probe process %d: it belongs to uid %u and you are uid %u; become that user or root, or get CAP_SYS_PTRACE",
-		proc->pid, st.uid, geteuid());
-	if (fd < 0)
-		return -EPERM;
-	if (read(fd, scope, sizeof(scope) - 1) > 0 && atoi(scope) > 0)
-		dp_diag_add(
-			diag,
-			"; Yama's kernel.yama.ptrace_scope is %d: set it to 0, start the program with -- CMD, or get CAP_SYS_PTRACE",
-			atoi(scope));
-	close(fd);
+	dp_facts_permission(&facts, proc->pid);
+	dp_diag_set(diag, -EPERM, "no permission to probe process %d",
+		    proc->pid);
+	for (i = 0; i < facts.n; i++) {
+		if (facts.v[i].state != DP_FACT_NO)
+			continue;
+		dp_diag_add(diag, "%s%s; %s", before, facts.v[i].text,
+			    facts.v[i].remedy);
+		before = "; ";
+	}
 	return -EPERM;
 }
 

@@ -8,6 +8,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+static void read_ids(const char *value, u32 ids[3])
+{
+	sscanf(value, "%u %u %u", &ids[0], &ids[1], &ids[2]);
+}
+
 static void read_field(struct dp_status *st, const char *key, const char *value)
 {
 	const char *last = strrchr(value, '\t');
@@ -19,7 +24,15 @@ static void read_field(struct dp_status *st, const char *key, const char *value)
 	else if (!strcmp(key, "NSpid"))
 		st->ns_pid = (u32)atoi(last ? last : value);
 	else if (!strcmp(key, "Uid"))
-		st->uid = (u32)atoi(value);
+		read_ids(value, st->uids);
+	else if (!strcmp(key, "Gid"))
+		read_ids(value, st->gids);
+	else if (!strcmp(key, "CapPrm"))
+		st->cap_permitted = strtoull(value, NULL, 16);
+	else if (!strcmp(key, "CapEff"))
+		st->cap_effective = strtoull(value, NULL, 16);
+	else if (!strcmp(key, "NoNewPrivs"))
+		st->no_new_privs = atoi(value);
 	else if (!strcmp(key, "Seccomp"))
 		st->seccomp = (u32)atoi(value);
 	else if (!strcmp(key, "SigPnd"))
@@ -55,6 +68,7 @@ int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st)
 		read_field(st, line, colon + 1);
 	}
 	fclose(f);
+	st->uid = st->uids[0];
 	return st->state ? 0 : -ESRCH;
 }
 

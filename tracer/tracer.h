@@ -194,6 +194,12 @@ struct dp_tracer_vars_options {
 int dp_tracer_vars(const struct dp_tracer_vars_options *opt,
 		   struct dp_diag *diag);
 
+/**
+ * dp_tracer_doctor() - print what stands in the way of probing @pid, or anything (0)
+ * Return: 0 if nothing does, else 1.
+ */
+int dp_tracer_doctor(const struct dp_tracer_options *opt);
+
 /** dp_tracer_list() - print what specs would probe, one pasteable spec a line */
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag);
