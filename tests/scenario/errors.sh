@@ -205,7 +205,7 @@ fi
 if cc -static -nostdlib -o "$dir/bare" "$dir/bare.c" 2>/dev/null; then
 	"$dir/bare" &
 	pids+=($!)
-	poll 5 test -e /proc/$!/exe
+	poll 5 sh -c "[ \$(readlink /proc/$!/exe) = '$dir/bare' ]"
 	refuses "a running static program" 1 "bare is statically linked" '' stat f -p $!
 	kill -KILL $!
 else

@@ -92,6 +92,7 @@ is "a line for every end" "$(for end in 0x tail unwound abandoned; do grep -c " 
 # More calls at once than there is room for: what is missed is counted, and there is
 # room when they come again.
 mkfifo "$dir/rounds"
+: >"$dir/out"
 exec 9<>"$dir/rounds"
 "$DPROBES" stat -o "$dir/counts" r:ret_deeper -- "$victim_prog" deeper 300000 \
 	<"$dir/rounds" >"$dir/out" 2>"$dir/stderr" 9>&- &
@@ -99,7 +100,7 @@ tracer=$!
 pids+=("$tracer")
 rounds() { [ "$(grep -c '^round 1200004$' "$dir/out")" -ge "$1" ]; }
 deeper=
-missed() { "$DPROBES" list -v -p "$deeper" | sed -n 's/.* \([0-9]*\) missed$/\1/p'; }
+missed() { "$DPROBES" list -v -p "$deeper" | sed -n 's/.* \([0-9]*\) missed .*/\1/p'; }
 poll 30 rounds 1
 deeper=$(pgrep -P "$tracer")
 tables() { [ "$(grep -c ' rw-s 00000000 .*memfd:dprobes' "/proc/$deeper/maps")" -ge 2 ]; }
@@ -147,6 +148,8 @@ follow() { # starts the tool, which follows ret_waits
 }
 follow
 like "the list of armed probes" "$("$DPROBES" list -p "$victim")" '^[0-9a-f]{16}  r  ret_waits\+0x0    \[OPTIMIZED\]$'
+like "and its exits" "$("$DPROBES" list -v -p "$victim")" ' 0 missed  1 exit: 1 jump, 0 trap$'
+like "in JSON, too" "$("$DPROBES" list --json -p "$victim")" '"exits":1,"exits_trap":0,"exits_tail":0,"exits_lost":0,"pid":'
 is "which has a line a function" "$("$DPROBES" list -p "$victim" | wc -l)" 1
 printf AB >&9
 poll 10 sh -c "[ \$(wc -l <'$dir/lines') -eq 1 ]"
@@ -226,7 +229,11 @@ is "what is listed can be pasted" "$(while read -r spec; do
 	"$DPROBES" list "$spec" -- "$victim_prog"
 done <"$dir/stdout")" "$out"
 run list -v 'ret_tail%return' -- "$victim_prog"
-is "modes" "$out" "r:returns:ret_tail  jump  2 exits: 2 jump, 0 trap"
+is "modes" "$out" "r:returns:ret_tail  jump  2 exits: 2 jump, 0 trap; 1 tail jump"
+run list -v 'r:ret_pointer' -- "$victim_prog"
+is "a jump to where nobody knows" "$out" "r:returns:ret_pointer  jump  1 exit: 1 jump, 0 trap; 1 tail jump, 1 to where nobody knows"
+run list --json 'r:ret_tail' -- "$victim_prog"
+like "exits in JSON" "$out" '"exits":2,"exits_trap":0,"exits_tail":1,"exits_lost":0}$'
 run list "0000000000000000  r  ret_tail+0x0   [OPTIMIZED]" -- "$victim_prog"
 is "a line of the list" "$out" "r:returns:ret_tail"
 
