@@ -37,7 +37,7 @@
 #define DP_LAYOUT_VERSION 11
 
 #define DP_PAGE 4096u
-#define DP_AGENT_TEXT (16 * DP_PAGE)
+#define DP_AGENT_TEXT (20 * DP_PAGE)
 #define DP_WIPE_OFFSET DP_AGENT_TEXT
 #define DP_TABLE_OFFSET (DP_WIPE_OFFSET + DP_PAGE)
 /* An address for each value of 16 bits; hardly any of it is ever touched. */

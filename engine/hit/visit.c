@@ -29,6 +29,10 @@
 /* Nothing below is the address of code. */
 #define LOWEST_CODE 0x10000ull
 
+/* Not to be inlined: so that little of the stack is taken by what is usual, and little
+ * room by what is used often. */
+#define APART __attribute__((noinline))
+
 /* A key's place, and the line where it should be; the way is one further on
  * while it is looked for. */
 struct place {
@@ -110,7 +114,7 @@ static bool further(struct place *p, u64 key)
 }
 
 /* The next key of which the bits of @mask are those of @key. */
-static bool next(struct place *p, u64 key, u64 mask)
+APART static bool next(struct place *p, u64 key, u64 mask)
 {
 	do {
 		const struct dp_visit_line *l = line_of(p);
@@ -169,7 +173,7 @@ static bool claim(struct place *p, u64 key)
 	return true;
 }
 
-static void release(const struct place *p)
+APART static void release(const struct place *p)
 {
 	struct dp_visit *v = visit_of(p);
 
@@ -198,10 +202,8 @@ static u32 most_logged(void)
 	return dp_arena.control.visit_stride - (u32)sizeof(struct dp_visit);
 }
 
-/* Apart from what needs no record: that is to take little of the stack. */
-__attribute__((noinline)) static void tell(u32 group, const struct dp_visit *v,
-					   u32 tid,
-					   const struct dp_leaving *leaving)
+APART static void tell(u32 group, const struct dp_visit *v, u32 tid,
+		       const struct dp_leaving *leaving)
 {
 	struct dp_log_part parts[] = { { leaving, sizeof(*leaving) },
 				       { v + 1, v->len } };
@@ -241,8 +243,8 @@ static bool is_whole(const struct place *at, u32 group, u64 slot)
 }
 
 /* Other than at an exit of its own. */
-static void leave(const struct place *at, u32 group, enum dp_tally tally,
-		  struct dp_leaving *leaving, u32 tid)
+APART static void leave(const struct place *at, u32 group, enum dp_tally tally,
+			struct dp_leaving *leaving, u32 tid)
 {
 	struct dp_visit *v = visit_of(at);
 
@@ -261,7 +263,7 @@ static u32 group_of(u64 key)
 
 /* The function is entered where a visit of it is. That was left otherwise; or it has
  * jumped to another function, and that one back to its beginning. */
-static void replace(u32 probe, const struct dp_hit *hit)
+APART static void replace(u32 probe, const struct dp_hit *hit)
 {
 	struct dp_leaving leaving = { .how = DP_LEFT_ABANDONED };
 	u64 slot = hit->regs->rsp;
@@ -322,7 +324,8 @@ void dp_visit_begin(u32 probe, const struct dp_site_entry *site,
 }
 
 /* At an exit of the function itself. */
-static void finish(const struct place *at, u32 probe, const struct dp_hit *hit)
+APART static void finish(const struct place *at, u32 probe,
+			 const struct dp_hit *hit)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
 	struct dp_visit *v = visit_of(at);
@@ -340,7 +343,7 @@ static void finish(const struct place *at, u32 probe, const struct dp_hit *hit)
 }
 
 /* At one of the function to which it has jumped, if it is still that call. */
-static void finish_tailed(const struct place *at, u32 group, u32 way,
+APART static void finish_tailed(const struct place *at, u32 group, u32 way,
 			  const struct dp_hit *hit)
 {
 	const struct dp_visit *v = visit_of(at);
@@ -357,7 +360,7 @@ static void finish_tailed(const struct place *at, u32 group, u32 way,
 
 /* Return: false if it is somebody else's call, at the place of one that was left
  * otherwise. */
-static bool end_own(const struct place *at, u32 probe, const struct dp_hit *hit)
+APART static bool end_own(const struct place *at, u32 probe, const struct dp_hit *hit)
 {
 	u32 way = dp_probe(probe)->way;
 	struct dp_visit *v = visit_of(at);
@@ -376,7 +379,7 @@ static bool end_own(const struct place *at, u32 probe, const struct dp_hit *hit)
 }
 
 /* Others at this place may have jumped to the function that is left. */
-static void end_tailed(u64 key, u32 way, const struct dp_hit *hit)
+APART static void end_tailed(u64 key, u32 way, const struct dp_hit *hit)
 {
 	struct place at;
 	u32 group;
@@ -450,7 +453,7 @@ static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 
 /* @ret: the return address that is there; 0: it has been replaced by where the
  * unwinder will go on */
-static void unwind_at(u64 slot, u64 ret)
+APART static void unwind_at(u64 slot, u64 ret)
 {
 	u64 key = dp_visit_key(0, slot);
 	struct dp_leaving leaving = { .how = DP_LEFT_UNWOUND };
