@@ -231,3 +231,30 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 			!signal_coming(proc, view, proc->threads[i].tid);
 	return dp_threads_move(proc, &moves) && clean;
 }
+
+static bool in_text(const void *proc, u64 pc)
+{
+	return pc - ((const struct dp_process *)proc)->base < DP_AGENT_TEXT;
+}
+
+static bool nowhere(const void *proc, u64 pc, u64 *to)
+{
+	return false;
+}
+
+int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
+		       void *arg)
+{
+	const struct dp_moves moves = { .arg = proc,
+					.from = in_text,
+					.to = nowhere };
+	int err = dp_stop_alone(proc, NULL);
+
+	if (err)
+		return err;
+	err = dp_threads_move(proc, &moves) ? 0 : -EAGAIN;
+	if (!err)
+		then(arg);
+	dp_stop_release(proc);
+	return err;
+}

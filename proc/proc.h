@@ -131,6 +131,14 @@ int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
 		     struct dp_diag *diag);
 
 /**
+ * dp_process_outside() - do something while no thread is in the agent
+ * @then: called while those that run are stopped, for a moment
+ * Return: 0; -EAGAIN somebody is there; a negative errno.
+ */
+int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
+		       void *arg);
+
+/**
  * enum dp_process_state - what became of the process
  * @DP_PROCESS_RUNS: it runs, probed (or not installed yet)
  * @DP_PROCESS_EXECED: it has replaced itself; the probes are gone with the old

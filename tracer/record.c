@@ -18,6 +18,8 @@
 #define COMMS 64
 /* How long the name of a thread is believed. */
 #define COMM_SECONDS 0.1
+/* How often threads are stopped for the sake of a ring, at most. */
+#define STUCK_SECONDS 0.005
 
 struct held {
 	struct dp_record_copy *record;
@@ -42,6 +44,7 @@ struct dp_records {
 	u64 arrivals;
 	u64 dropped; /* for want of memory */
 	struct sample first, last;
+	double tried; /* to free a ring that is stuck */
 	struct comm main; /* so that it is known when the process has ended */
 	struct comm comms[COMMS];
 };
@@ -105,6 +108,24 @@ static int by_time(const void *a, const void *b)
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
+static void settle(void *engine)
+{
+	dp_engine_records_settled(engine);
+}
+
+/* A signal's handler has left the agent for good in the middle of a record: nothing
+ * more comes through that ring until it is known that nobody will finish it. */
+static void free_stuck(struct dp_session *s)
+{
+	struct dp_records *r = s->records;
+
+	if (r->last.real - r->tried < STUCK_SECONDS ||
+	    !dp_engine_records_stuck(s->engine))
+		return;
+	r->tried = r->last.real;
+	dp_process_outside(s->proc, settle, s->engine);
+}
+
 size_t dp_records_read(struct dp_session *s, bool ended)
 {
 	struct dp_records *r = s->records;
@@ -113,6 +134,8 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 
 	r->last = sample();
 	horizon = ended ? ~0ull : r->last.ticks;
+	if (!ended)
+		free_stuck(s);
 	came = dp_engine_records(s->engine, keep, r, ended);
 	if (!r->n)
 		return came;

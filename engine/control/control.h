@@ -427,6 +427,12 @@ size_t dp_engine_records(struct dp_engine *engine,
 			 void (*take)(void *arg,
 				      const struct dp_record_copy *record),
 			 void *arg, bool ended);
+/** dp_engine_records_stuck() - does a ring wait for a record behind which a quarter of
+ *  it has been taken? Whoever began it may have been taken away for good. */
+bool dp_engine_records_stuck(const struct dp_engine *engine);
+/** dp_engine_records_settled() - nobody is writing just now: what is half written is
+ *  torn */
+void dp_engine_records_settled(struct dp_engine *engine);
 /** dp_engine_ticks() - the clock that records are stamped with, now */
 u64 dp_engine_ticks(void);
 /** dp_engine_torn() - records that were dropped so far */

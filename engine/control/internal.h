@@ -73,6 +73,7 @@ struct dp_program {
 struct dp_reader {
 	u32 ring_off, ring_stride, slot_size, slot_mask, rings;
 	u64 next[DP_MAX_SHARDS];
+	u64 settled[DP_MAX_SHARDS]; /* nobody writes what has a number below */
 	u64 torn;
 };
 

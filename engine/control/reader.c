@@ -44,15 +44,24 @@ static bool copy_record(const struct dp_engine *e, const struct dp_slot *slot,
 	return true;
 }
 
+/* Whoever writes it next may take the slot. */
+static void pass_on(struct dp_engine *e, u32 i, struct dp_slot *slot)
+{
+	u64 round = e->reader.next[i]++ & ~(u64)e->reader.slot_mask;
+
+	__atomic_store_n(&slot->turn, round + e->reader.slot_mask + 1,
+			 __ATOMIC_RELEASE);
+}
+
 /* Only once nobody writes: numbers taken, and never handed over. */
-static bool skip_torn(struct dp_engine *e, u32 i)
+static bool skip_torn(struct dp_engine *e, u32 i, struct dp_slot *slot)
 {
 	u64 next = __atomic_load_n(&ring_at(e, i)->next, __ATOMIC_ACQUIRE);
 
 	if (next - e->reader.next[i] - 1 > e->reader.slot_mask)
 		return false;
 	e->reader.torn++;
-	e->reader.next[i]++;
+	pass_on(e, i, slot);
 	return true;
 }
 
@@ -70,7 +79,8 @@ static size_t read_ring(struct dp_engine *e, u32 i,
 		u64 turn = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);
 
 		if (turn != round + 1) {
-			if (ended && skip_torn(e, i))
+			if ((ended || number < e->reader.settled[i]) &&
+			    skip_torn(e, i, slot))
 				continue;
 			break;
 		}
@@ -79,9 +89,7 @@ static size_t read_ring(struct dp_engine *e, u32 i,
 		else
 			e->reader.torn++;
 		n++;
-		e->reader.next[i]++;
-		__atomic_store_n(&slot->turn, round + e->reader.slot_mask + 1,
-				 __ATOMIC_RELEASE);
+		pass_on(e, i, slot);
 	}
 	return n;
 }
@@ -98,6 +106,37 @@ size_t dp_engine_records(struct dp_engine *e,
 	for (i = 0; i < e->reader.rings; i++)
 		n += read_ring(e, i, take, arg, ended);
 	return n;
+}
+
+static bool is_stuck(const struct dp_engine *e, u32 i)
+{
+	u64 number = e->reader.next[i];
+	u64 round = number & ~(u64)e->reader.slot_mask;
+
+	return __atomic_load_n(&slot_at(e, i, number)->turn,
+			       __ATOMIC_ACQUIRE) != round + 1 &&
+	       __atomic_load_n(&ring_at(e, i)->next, __ATOMIC_ACQUIRE) -
+			       number >
+		       e->reader.slot_mask / 4;
+}
+
+bool dp_engine_records_stuck(const struct dp_engine *e)
+{
+	u32 i;
+
+	for (i = 0; e->arena && e->nr_programs && i < e->reader.rings; i++)
+		if (is_stuck(e, i))
+			return true;
+	return false;
+}
+
+void dp_engine_records_settled(struct dp_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->reader.rings; i++)
+		e->reader.settled[i] = __atomic_load_n(&ring_at(e, i)->next,
+						       __ATOMIC_ACQUIRE);
 }
 
 u64 dp_engine_ticks(void)
