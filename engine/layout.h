@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 12
+#define DP_LAYOUT_VERSION 13
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -202,6 +202,7 @@ enum dp_kind {
 	DP_KIND_ENTER, /* a visit begins */
 	DP_KIND_EXIT, /* one ends */
 	DP_KIND_UNWIND, /* those on a part of the stack end */
+	DP_KIND_ASK, /* its handler runs in the tool */
 };
 
 /* @way of a probe: how a function is left there */
@@ -232,6 +233,7 @@ enum dp_kind {
  * @nmissed: where hits that ran no handler are counted
  * @follow: struct dp_follow of a return probe
  * @group: of DP_KIND_EXIT: the probe at its function's entry; @way: DP_WAY_*
+ * @deadline: of DP_KIND_ASK: ms for which a thread waits for its handler
  */
 struct dp_probe_entry {
 	u32 next;
@@ -249,6 +251,7 @@ struct dp_probe_entry {
 	u64 nmissed;
 	u64 follow;
 	u32 group, way;
+	u32 deadline, pad;
 };
 
 /*
@@ -583,6 +586,8 @@ enum dp_tally {
 	DP_TALLY_RETURNED, /* that returned from where they had jumped to */
 	DP_TALLY_TAILED, /* that were lost sight of there, by another jump */
 	DP_TALLY_CUT, /* whose beginning or end was left by a signal's handler */
+	DP_TALLY_UNANSWERED, /* handlers in the tool that took too long */
+	DP_TALLY_UNHEARD, /* hits while the tool was not there */
 	DP_TALLY_NR,
 };
 
@@ -689,6 +694,43 @@ struct dp_ring {
 	u64 pad[7];
 };
 
+/** enum dp_ask_state - whose turn it is */
+enum dp_ask_state {
+	DP_ASK_FREE,
+	DP_ASK_TAKEN, /* a thread fills it in, or reads what came */
+	DP_ASK_ASKED, /* the tool is to take it */
+	DP_ASK_RUNS, /* the handler does; the thread waits */
+	DP_ASK_ANSWERED, /* it is the thread's again */
+	DP_ASK_LEFT, /* the thread has gone on; the tool is to free it */
+};
+
+/**
+ * struct dp_ask - a thread that waits for a handler in the tool
+ * @state: enum dp_ask_state; whoever waits for it is woken
+ * @tid: of the thread, in the target's namespace; @probe: whose handler
+ * @regs: struct dp_regs. The handler changes them.
+ */
+struct dp_ask {
+	u32 state;
+	u32 tid, probe, pad;
+	u64 regs[21];
+	u64 more;
+};
+
+/**
+ * struct dp_asks - all of them
+ * @keeper: a robust futex (linux/futex.h) that a thread of the tool holds as long
+ *          as the tool answers
+ * @calls: counts what was asked; the tool waits for it to change
+ * @high: one more than the last that was ever used
+ */
+struct dp_asks {
+	u32 keeper, calls, high, pad;
+	u64 more[6];
+	struct dp_ask v[];
+};
+#define DP_ASKS 1024
+
 /** struct dp_span - [start, start + size) in the target; control owns it */
 struct dp_span {
 	u64 start;
@@ -735,6 +777,7 @@ struct dp_arena_control {
 	/* Addresses of code that calls the handler in rax so that the stack can
 	 * be unwound from there; before an instruction, and after one */
 	u64 handler_before, handler_after;
+	u32 ask_off, nr_asks; /* struct dp_asks; 0: nobody can be asked */
 	u32 line_off, line_mask; /* of the first table of visits */
 	u32 visit_off, visit_stride;
 	struct dp_visit_table visit_tables[DP_VISIT_TABLES];

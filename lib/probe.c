@@ -260,7 +260,7 @@ static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
 	err = look_at(r, addr);
 	if (err)
 		return err;
-	dp_texts_add(&dp_self.arena->control, addr);
+	dp_texts_add(&dp_self.arena->control, 0, addr);
 	found.code = code;
 	found.size = (size_t)n;
 	found.x87 = dp_ground_x87(g, addr);

@@ -105,7 +105,7 @@ static int set_up(struct dp_arena *arena)
 	return 0;
 }
 
-static enum dp_arming arming(void)
+enum dp_arming dp_self_arming(void)
 {
 	const char *name = getenv("DPROBES_ARM");
 
@@ -162,20 +162,21 @@ static int no_memory(int err)
 
 static int adopt(u64 base)
 {
+	struct dp_arena *arena = (void *)(base + DP_ARENA_OFFSET);
 	struct dp_live_setup setup = {
 		.ops = &growth_ops,
 		.arg = &dp_self,
 		.call_entry = base + dp_agent_call_entry,
 		.detour_entry = base + dp_agent_detour_entry,
 		.follow_entry = base + dp_agent_follow_entry,
+		.size = arena->control.arena_size,
 	};
-	struct dp_arena *arena = (void *)(base + DP_ARENA_OFFSET);
 	struct dp_engine *engine;
 	int err = dp_engine_create(&engine);
 
 	if (err)
 		return no_memory(err);
-	dp_self.arming = arming();
+	dp_self.arming = dp_self_arming();
 	dp_engine_set_arming(engine, dp_self.arming);
 	if (!dp_self.space.ours)
 		err = dp_space_open(&dp_self.space);

@@ -57,6 +57,9 @@ struct dp_self {
 
 extern struct dp_self dp_self __attribute__((visibility("hidden")));
 
+/** dp_self_arming() - as DPROBES_ARM says */
+enum dp_arming dp_self_arming(void);
+
 /** dp_last() - where the calling thread's diagnostic goes */
 struct dp_diag *dp_last(void);
 

@@ -23,7 +23,7 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	proc->pid = pid;
 	if (pid <= 0 || dp_status_read(pid, pid, &st))
 		return dp_diag_set(diag, -ESRCH, "no process %d", pid);
-	if (pid == getpid())
+	if (pid == dp_tool_of(proc))
 		return dp_diag_set(diag, -EINVAL,
 				   "process %d is this dprobes itself", pid);
 	if (kernel_thread(pid))
@@ -35,13 +35,15 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	return err ? err : dp_gadgets_find(proc, diag);
 }
 
-int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
+int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
+			 struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
 	int err;
 
 	if (!proc)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->tool = tool;
 	err = dp_process_look(proc, pid, diag);
 	/* An earlier tool's hooks stand where ours will. */
 	if (!err && dp_recover_needed(proc)) {
@@ -55,4 +57,9 @@ int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 	}
 	*out = proc;
 	return 0;
+}
+
+int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag)
+{
+	return dp_process_attach_as(pid, 0, proc, diag);
 }

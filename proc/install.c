@@ -167,6 +167,11 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 	return err;
 }
 
+pid_t dp_tool_of(const struct dp_process *proc)
+{
+	return proc->tool ? proc->tool : getpid();
+}
+
 /* From here on detours can count by themselves. */
 static int fill_table(struct dp_process *proc)
 {
@@ -188,7 +193,7 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 		.detour_entry = proc->base + dp_agent_detour_entry,
 		.owner = proc->ns_pid,
 	};
-	pid_t tool = proc->resident ? proc->pid : getpid();
+	pid_t tool = proc->resident ? proc->pid : dp_tool_of(proc);
 	int err;
 
 	map.tool = (u32)tool;

@@ -88,6 +88,8 @@ struct dp_process {
 	struct dp_remote *sync; /* while text is being written */
 	struct dp_engine *engine;
 	bool resident; /* the agent is to stay, and be its own */
+	pid_t tool; /* whose it is; 0: ours */
+	struct dp_lodged *lodged; /* lodge.c */
 	void *file; /* the shared memory, mapped here */
 	u64 file_size;
 	u64 base; /* of the agent in the target, 0: none */
@@ -235,6 +237,18 @@ int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
  *  Return: the call, or NULL if it is in none. */
 const struct dp_sleep *dp_sleeps_leave(const struct dp_sleeps *sleeps,
 				       const struct dp_caller *caller);
+
+/* install.c */
+/** dp_tool_of() - the process that is the tool */
+pid_t dp_tool_of(const struct dp_process *proc);
+
+/* attach.c */
+/** dp_process_attach_as() - in the name of another process, which is the tool */
+int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
+			 struct dp_diag *diag);
+
+/* lodge.c */
+void dp_lodge_free(struct dp_process *proc);
 
 /* memory.c */
 int dp_process_read(const struct dp_process *proc, u64 addr, void *to,

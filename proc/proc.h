@@ -80,6 +80,47 @@ int dp_process_reside(pid_t pid, u32 max_sites, u64 *base,
 		      struct dp_diag *diag);
 
 /**
+ * struct dp_lodging - how an agent is to be in another process
+ * @tool: process whose it is: ours, from which a child of it does this
+ * @max_sites: addresses that will be probed at most, in all
+ * @asks: threads that can wait for a handler at once
+ */
+struct dp_lodging {
+	pid_t tool;
+	u32 max_sites, asks;
+	enum dp_arming arming;
+};
+
+/**
+ * dp_process_lodge() - prepare a process for probes that come and go, whose handlers
+ * run in the tool
+ *
+ * As dp_process_reside(), but what is there stays the tool's until
+ * dp_process_detach(), or until the next one finds that the tool has gone.
+ * Return: as dp_process_attach() and dp_process_install().
+ */
+int dp_process_lodge(pid_t pid, const struct dp_lodging *how,
+		     struct dp_process **proc, struct dp_diag *diag);
+/** dp_lodge_engine() - its live engine; the object's own */
+struct dp_engine *dp_lodge_engine(const struct dp_process *proc);
+/** dp_lodge_base() - address of the agent in it */
+u64 dp_lodge_base(const struct dp_process *proc);
+/** dp_lodge_pidfd() - the object's own */
+int dp_lodge_pidfd(const struct dp_process *proc);
+/** dp_process_threads() - the ids of its threads; @tids is free()d by the caller */
+int dp_process_threads(pid_t pid, pid_t **tids, size_t *n);
+/** dp_lodge_ns_pid() - its process id in its own namespace */
+u32 dp_lodge_ns_pid(const struct dp_process *proc);
+/**
+ * dp_lodge_begin() - text is about to be changed by functions of live.h
+ * @target: for them
+ * Return: 0 or a negative errno with words. To be followed by dp_lodge_end().
+ */
+int dp_lodge_begin(struct dp_process *proc, struct dp_target **target,
+		   struct dp_diag *diag);
+void dp_lodge_end(struct dp_process *proc);
+
+/**
  * dp_holes_find() - where nothing is mapped
  * @pid: 0: in our own process
  * @more: there is to be room for so many besides
@@ -89,12 +130,13 @@ int dp_process_reside(pid_t pid, u32 max_sites, u64 *base,
 int dp_holes_find(pid_t pid, size_t more, struct dp_hole **holes, size_t *n);
 
 /**
- * dp_texts_add() - code at @addr of our own process is about to be probed
+ * dp_texts_add() - code at @addr is about to be probed
+ * @pid: 0: in our own process
  *
  * A fork child gives what is noted back to the page cache; where that would take
  * somebody else's changes along, it has to live with the probes.
  */
-void dp_texts_add(struct dp_arena_control *control, u64 addr);
+void dp_texts_add(struct dp_arena_control *control, pid_t pid, u64 addr);
 
 /**
  * dp_process_quiesce() - write jumps into a process that probes itself, while
@@ -195,6 +237,10 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag);
  * A launched command that was never installed is let go and runs on.
  */
 void dp_process_close(struct dp_process *proc);
+
+/** dp_process_abandon() - forget it, and leave what is in there: somebody else sees to
+ *  that, or it has been detached */
+void dp_process_abandon(struct dp_process *proc);
 
 /**
  * dp_process_kill_launched() - end a command that we launched and that has not

@@ -228,6 +228,12 @@ void dp_process_close(struct dp_process *proc)
 		proc->held = false;
 		dp_stop_release(proc);
 	}
+	dp_process_abandon(proc);
+}
+
+void dp_process_abandon(struct dp_process *proc)
+{
+	dp_lodge_free(proc);
 	if (proc->file)
 		munmap(proc->file, proc->file_size);
 	dp_shares_forget(proc);

@@ -185,7 +185,7 @@ static bool tool_lives(const struct dp_process *proc,
 		       const struct dp_arena_control *c)
 {
 	return c->owner == proc->ns_pid && c->tool &&
-	       (pid_t)c->tool != getpid() &&
+	       (pid_t)c->tool != dp_tool_of(proc) &&
 	       dp_tool_start((pid_t)c->tool) == c->tool_start;
 }
 
@@ -197,7 +197,7 @@ static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 
 	if (err || view.arena->control.base != addr - DP_ARENA_OFFSET)
 		return 0;
-	if (view.arena->control.resident &&
+	if (view.arena->control.resident && !view.arena->control.nr_asks &&
 	    view.arena->control.owner == proc->ns_pid)
 		return dp_diag_set(
 			diag, -EBUSY,

@@ -108,15 +108,15 @@ static bool is_noted(const struct dp_arena_control *c, u64 addr)
 	return false;
 }
 
-void dp_texts_add(struct dp_arena_control *c, u64 addr)
+void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
 {
 	const struct dp_map *m;
 	struct dp_maps maps;
 
 	if (!c->revertible || is_noted(c, addr))
 		return;
-	m = dp_maps_read(0, &maps) ? NULL : dp_maps_find(&maps, addr);
-	if (!m || c->nr_texts == DP_MAX_TEXTS || !untouched(0, m)) {
+	m = dp_maps_read(pid, &maps) ? NULL : dp_maps_find(&maps, addr);
+	if (!m || c->nr_texts == DP_MAX_TEXTS || !untouched(pid, m)) {
 		c->revertible = 0;
 	} else {
 		c->texts[c->nr_texts].start = m->start;

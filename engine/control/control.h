@@ -340,6 +340,14 @@ bool dp_engine_table(const struct dp_engine *engine, u64 *words, u32 *n);
  */
 void dp_engine_reside(struct dp_engine *engine, u32 max_sites);
 
+/**
+ * dp_engine_ask() - its probes' handlers run in the tool: DP_KIND_ASK
+ * @n: threads that can wait for one at once; others wait for these
+ *
+ * After dp_engine_reside(), which then means another process than our own.
+ */
+void dp_engine_ask(struct dp_engine *engine, u32 n);
+
 /** dp_engine_caught() - how many signals the hit half has to catch: the first
  *  so many of dp_caught(). After the build. */
 u32 dp_engine_caught(const struct dp_engine *engine);

@@ -311,7 +311,7 @@ int dp_grow_post(struct dp_engine *e, u32 i)
 		return err;
 	}
 	consume(e, s, entry->post_len, 1);
-	dp_hash_enter(e->arena, at + entry->post_body, i);
+	dp_hash_enter(e, at + entry->post_body, i);
 	return 0;
 }
 
@@ -344,8 +344,8 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 	entry->copy_len = entry->single_len;
 	entry->body_len = entry->single_body;
 	entry->atomic = entry->single_atomic;
-	dp_hash_enter(e->arena, s->addr, i);
+	dp_hash_enter(e, s->addr, i);
 	if (entry->mode == DP_MODE_JUMP)
-		dp_hash_traps(e->arena, entry, i);
+		dp_hash_traps(e, entry, i);
 	return 0;
 }

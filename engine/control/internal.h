@@ -98,6 +98,7 @@ struct dp_engine {
 	u32 nr_probes, cap_probes;
 	u32 *hash; /* 1 + site index */
 	u32 hash_mask;
+	u32 *slots, slots_mask; /* the hit half's */
 	u32 *order; /* sites by address, from the layout on */
 	u32 shards;
 	struct dp_program *programs;
@@ -114,6 +115,8 @@ struct dp_engine {
 	struct dp_arena *arena;
 	struct dp_view view;
 	u32 max_sites; /* of a resident one; 0: it is none */
+	u32 nr_asks; /* its handlers run in the tool, so many at once */
+	struct dp_asks *asks;
 	struct dp_growth *growth; /* grow.c */
 };
 
@@ -162,8 +165,11 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 /** dp_site_needs_post() - has a record to wait for the instruction? */
 bool dp_site_needs_post(const struct dp_site *s);
 
+/** dp_hash_find() - where the table is that the hit half looks in. Not asked again:
+ *  another process may write there. Return: 0; -EBADMSG. */
+int dp_hash_find(struct dp_engine *e, u64 arena_size);
 /** dp_hash_enter() - the hit half finds entry @index at @addr */
-void dp_hash_enter(struct dp_arena *arena, u64 addr, u32 index);
+void dp_hash_enter(const struct dp_engine *e, u64 addr, u32 index);
 /** dp_entry_why() - note in an entry why it is a breakpoint; NULL: it is none */
 void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
 		  const char *why);
@@ -173,7 +179,7 @@ void dp_entry_begin(const struct dp_site *s, struct dp_site_entry *entry);
 int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry,
 		  u8 *out);
 /** dp_hash_traps() - and at the breakpoints in the middle of its jump */
-void dp_hash_traps(struct dp_arena *arena, const struct dp_site_entry *entry,
+void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
 		   u32 index);
 
 /* layout.c */

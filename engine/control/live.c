@@ -66,10 +66,31 @@ static void adopt_pools(struct dp_engine *e)
 	}
 }
 
+static int find_asks(struct dp_engine *e, u64 size)
+{
+	const struct dp_arena_control *c = &e->arena->control;
+	u64 off = c->ask_off, n = c->nr_asks;
+
+	if (!n)
+		return 0;
+	if (off < sizeof(struct dp_arena) || off % sizeof(u64) ||
+	    off + sizeof(struct dp_asks) + n * sizeof(struct dp_ask) > size)
+		return -EBADMSG;
+	e->asks = (void *)((char *)e->arena + off);
+	e->nr_asks = (u32)n;
+	return 0;
+}
+
+struct dp_asks *dp_live_asks(const struct dp_engine *e, u32 *n)
+{
+	*n = e->nr_asks;
+	return e->asks;
+}
+
 int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 		    const struct dp_live_setup *setup)
 {
-	int err = dp_view_open(&e->view, arena, arena->control.arena_size);
+	int err = dp_view_open(&e->view, arena, setup->size);
 	u32 i;
 
 	if (!err && !arena->control.resident)
@@ -79,6 +100,11 @@ int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 	if (err)
 		return err;
 	e->arena = arena;
+	err = dp_hash_find(e, setup->size);
+	if (!err)
+		err = find_asks(e, setup->size);
+	if (err)
+		return err;
 	e->max_sites = arena->control.max_sites;
 	e->nr_caught = arena->control.nr_caught;
 	if (arena->control.counts_alone)
@@ -321,7 +347,8 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 				      .post = h->post,
 				      .fault = h->fault,
 				      .nmissed = h->nmissed,
-				      .follow = h->follow };
+				      .follow = h->follow,
+				      .deadline = h->deadline };
 	*state = (struct dp_probe_state){ 0 };
 }
 

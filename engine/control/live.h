@@ -2,8 +2,9 @@
 /*
  * live: an engine whose probes come and go while it is armed.
  *
- * For a process that probes itself. The arena has been mapped, with the hooks in
- * it armed, by somebody who could stop its threads. From then on:
+ * For a process that probes itself, or one that the Uprobes of another are in. The
+ * arena has been mapped, with the hooks in it armed, by somebody who could stop its
+ * threads. From then on:
  *
  *   adopt ─► add… ─► commit ─► … ─► remove ─► forget
  *                      │ enable, knobs
@@ -40,16 +41,18 @@ struct dp_growth_ops {
 /**
  * struct dp_live_setup - what control has to know
  * @call_entry, @detour_entry, @follow_entry: addresses of the agent's entries
+ * @size: bytes that the arena has
  */
 struct dp_live_setup {
 	const struct dp_growth_ops *ops;
 	void *arg;
 	u64 call_entry, detour_entry, follow_entry;
+	u64 size;
 };
 
 /**
  * dp_engine_adopt() - take over an arena with hooks
- * @arena: of the process itself; stays there
+ * @arena: of the process itself, or another's as it is mapped here; stays there
  * Return: 0; -EBADMSG; -ENOMEM.
  */
 int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
@@ -59,9 +62,11 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  * struct dp_handlers - what a probe calls: see struct dp_probe_entry
  * @single: it has to be a breakpoint on one instruction, as an after-handler
  *          needs it; @why says so
+ * @deadline: of DP_KIND_ASK, in ms
  */
 struct dp_handlers {
 	u8 kind, pre_needs, post_needs;
+	u32 deadline;
 	bool single;
 	const char *why;
 	u64 user, pre, post, fault, nmissed, follow;
@@ -88,6 +93,10 @@ int dp_live_add(struct dp_engine *engine, u64 addr,
 		const struct dp_found *found,
 		const struct dp_handlers *handlers, bool enabled, u32 *probe,
 		const char **why);
+
+/** dp_live_asks() - where threads of the process wait for handlers; @n of them.
+ *  NULL: it probes itself. The process can write there at any time. */
+struct dp_asks *dp_live_asks(const struct dp_engine *engine, u32 *n);
 
 /** dp_live_is_new() - has the probe's site no plan yet, so that
  *  dp_engine_allow_jump() is still to be called? */

@@ -215,15 +215,26 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	}
 }
 
-void dp_hash_enter(struct dp_arena *arena, u64 addr, u32 index)
+int dp_hash_find(struct dp_engine *e, u64 size)
 {
-	const struct dp_arena_control *c = &arena->control;
-	u32 *slots = (void *)((char *)arena + c->hash_off);
-	u32 i = dp_site_hash(addr) & c->hash_mask;
+	const struct dp_arena_control *c = &e->arena->control;
+	u64 off = c->hash_off, mask = c->hash_mask;
 
-	while (slots[i])
-		i = (i + 1) & c->hash_mask;
-	slots[i] = index + 1;
+	if (off < sizeof(struct dp_arena) || off % sizeof(u32) ||
+	    mask & (mask + 1) || off + (mask + 1) * sizeof(u32) > size)
+		return -EBADMSG;
+	e->slots = (void *)((char *)e->arena + off);
+	e->slots_mask = (u32)mask;
+	return 0;
+}
+
+void dp_hash_enter(const struct dp_engine *e, u64 addr, u32 index)
+{
+	u32 i = dp_site_hash(addr) & e->slots_mask, n = 0;
+
+	while (e->slots[i] && n++ < e->slots_mask)
+		i = (i + 1) & e->slots_mask;
+	e->slots[i] = index + 1;
 }
 
 static void fill_binding(struct dp_probe_entry *entry,
@@ -297,23 +308,23 @@ static void open_reader(struct dp_engine *e)
 					.rings = e->shards };
 }
 
-static void enter_site(struct dp_arena *arena,
+static void enter_site(const struct dp_engine *e,
 		       const struct dp_site_entry *entry, u32 i)
 {
-	dp_hash_enter(arena, entry->addr, i);
+	dp_hash_enter(e, entry->addr, i);
 	if (entry->post)
-		dp_hash_enter(arena, entry->post + entry->post_body, i);
+		dp_hash_enter(e, entry->post + entry->post_body, i);
 }
 
 /* The breakpoints in the middle of its jump. */
-void dp_hash_traps(struct dp_arena *arena, const struct dp_site_entry *entry,
+void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
 		   u32 i)
 {
 	int b;
 
 	for (b = 1; b < DP_JUMP_SIZE; b++)
 		if (entry->jump.traps >> b & 1)
-			dp_hash_enter(arena, entry->addr + (u64)b, i);
+			dp_hash_enter(e, entry->addr + (u64)b, i);
 }
 
 static void open_pools(struct dp_engine *e, const struct dp_mapping *map,
@@ -357,9 +368,9 @@ static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
 	/* A breakpoint inside a jump may be a site of its own, which is found
 	 * first because it is entered first. */
 	for (i = 0; !err && i < e->nr_sites; i++)
-		enter_site(e->arena, &entries[i], i);
+		enter_site(e, &entries[i], i);
 	for (i = 0; !err && i < e->nr_sites; i++)
-		dp_hash_traps(e->arena, &entries[i], i);
+		dp_hash_traps(e, &entries[i], i);
 	dp_port_free(cursors);
 	return err;
 }
@@ -390,7 +401,9 @@ int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)
 		return -ENOMEM;
 	e->arena = arena;
 	lay_out(e, map);
-	err = fill_sites(e, map, rank);
+	err = dp_hash_find(e, e->need.arena_size);
+	if (!err)
+		err = fill_sites(e, map, rank);
 	if (!err) {
 		fill_probes(e, rank);
 		fill_programs(e);

@@ -243,6 +243,11 @@ void dp_engine_reside(struct dp_engine *e, u32 max_sites)
 	e->max_sites = max_sites;
 }
 
+void dp_engine_ask(struct dp_engine *e, u32 n)
+{
+	e->nr_asks = n;
+}
+
 size_t dp_engine_jumps(const struct dp_engine *e)
 {
 	size_t n = 0;

@@ -62,6 +62,17 @@ static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
 	c->ring_off = take(offset, (u64)e->shards * c->ring_stride, LINE);
 }
 
+static void lay_out_asks(const struct dp_engine *e, struct dp_arena_control *c,
+			 u64 *offset)
+{
+	c->nr_asks = e->nr_asks;
+	if (e->nr_asks)
+		c->ask_off = take(offset,
+				  sizeof(struct dp_asks) +
+					  e->nr_asks * sizeof(struct dp_ask),
+				  LINE);
+}
+
 static u64 code_size(const struct dp_engine *e)
 {
 	u64 size = 0;
@@ -120,8 +131,9 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 		take(&offset, 2 * (u64)e->shards * c->shard_stride, LINE);
 	/* A resident one says as it grows. */
 	c->nr_probes = e->max_sites ? 0 : probes;
-	if (e->max_sites)
+	if (e->max_sites && !e->nr_asks)
 		c->owner_off = take(&offset, DP_STACKS * sizeof(u32), LINE);
+	lay_out_asks(e, c, &offset);
 	lay_out_programs(e, c, &offset);
 	lay_out_visits(e, c, &offset);
 	return (offset + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);

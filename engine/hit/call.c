@@ -372,6 +372,8 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 		count(site);
 	frame->regs.sp = sp;
 	frame->regs.ip = site->addr;
+	if (dp_arena.control.nr_asks)
+		return dp_ask_detour(site, frame);
 	if (!enter(&call, sp))
 		return 0;
 	go(&call);
@@ -402,6 +404,10 @@ void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 	u64 sp = mc->rsp;
 
 	count(site);
+	if (dp_arena.control.nr_asks) {
+		dp_ask_mcontext(site, mc);
+		return;
+	}
 	if (!enter(&call, sp))
 		return;
 	load(&call, mc, site->addr);
@@ -437,6 +443,10 @@ void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
 	struct call call = { .site = site };
 
 	count(site);
+	if (dp_arena.control.nr_asks) {
+		dp_ask_trap(site, uc);
+		return;
+	}
 	if (!enter_signal(&call, uc)) {
 		uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
 		return;

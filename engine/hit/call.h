@@ -141,6 +141,14 @@ void dp_stack_ask_alternate(void);
 /** dp_stack_nested() - is a thread whose stack pointer is @sp in a handler? */
 bool dp_stack_nested(const struct dp_stack *stack, u64 sp);
 
+/* ask.c: handlers that run in the tool; counted already */
+/** dp_ask_detour() - @frame has the registers. Return: as dp_call_detour() */
+u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame);
+/** dp_ask_mcontext() - as dp_call_mcontext() */
+void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
+/** dp_ask_trap() - as dp_call_trap() */
+void dp_ask_trap(const struct dp_site_entry *site, struct dp_ucontext *uc);
+
 /** struct dp_given - a handler's result; @up: it was given up */
 struct dp_given {
 	u64 value, up;

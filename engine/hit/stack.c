@@ -109,18 +109,19 @@ void dp_stack_leave(void)
 			 0, __ATOMIC_RELEASE);
 }
 
+/* Where handlers run in another process, nobody has any. */
 struct dp_stack *dp_stack_known(void)
 {
-	return (void *)*self();
+	return dp_arena.control.self_offset ? (void *)*self() : NULL;
 }
 
 struct dp_stack *dp_stack_mine(void)
 {
+	struct dp_stack *stack = dp_stack_known();
 	u64 *mine = self();
-	struct dp_stack *stack = (void *)*mine;
 	u32 tid;
 
-	if (stack)
+	if (stack || !dp_arena.control.self_offset)
 		return stack;
 	tid = dp_port_tid();
 	stack = claim(tid);

@@ -16,6 +16,11 @@
 #define DP_MADV_POPULATE_WRITE 23
 #define DP_SS_DISABLE 2
 #define DP_PROT_RW 3
+#define DP_CLOCK_MONOTONIC 1
+#define DP_FUTEX_WAIT 0
+#define DP_FUTEX_WAKE 1
+#define DP_FUTEX_OWNER 0x3fffffffu /* its thread */
+#define DP_FUTEX_DIED 0x40000000u
 #define DP_ARCH_GET_FS 0x1003
 #define DP_ARCH_GET_GS 0x1004
 /* Selector whose limit holds the CPU number (the vdso's getcpu reads it too). */
@@ -162,6 +167,31 @@ static inline u64 dp_port_ticks(void)
 
 	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
 	return (u64)high << 32 | low;
+}
+
+/** dp_port_now() - ms, of a clock that only goes forward */
+static inline u64 dp_port_now(void)
+{
+	s64 now[2] = { 0 };
+
+	dp_syscall(__NR_clock_gettime, DP_CLOCK_MONOTONIC, (u64)now, 0, 0, 0,
+		   0);
+	return (u64)now[0] * 1000 + (u64)now[1] / 1000000;
+}
+
+/** dp_port_wait() - until somebody wakes those who wait at @word, unless it is not
+ *  @is; for @ms at most. May end early. */
+static inline void dp_port_wait(u32 *word, u32 is, u64 ms)
+{
+	s64 timeout[2] = { (s64)(ms / 1000), (s64)(ms % 1000 * 1000000) };
+
+	dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAIT, is, (u64)timeout, 0,
+		   0);
+}
+
+static inline void dp_port_wake(u32 *word, u32 n)
+{
+	dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAKE, n, 0, 0, 0);
 }
 
 static inline u32 dp_port_tid(void)

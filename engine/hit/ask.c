@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * ask: a hit whose handler runs in the tool, which may take its time.
+ *
+ *   thread                                 tool
+ *   TAKEN  registers filled in
+ *   ASKED  ───────── calls ──────────────► RUNS  handler, with these registers
+ *   waits                                   │
+ *   ANSWERED ◄──────────────────────────────┘
+ *   registers from there; the next probe of the site, or on
+ *
+ * The thread waits for so long and no longer, and only as long as the tool is
+ * there: the kernel marks @keeper when that ends, however it ends. Meanwhile its
+ * signals wait, as for a thread that is stopped. Who goes on unanswered does so
+ * with the registers it had.
+ */
+#include "engine/hit/call.h"
+#include "port_hit.h"
+
+/* So often it is looked whether the tool is there still. */
+#define SLICE_MS 100
+#define CROWDED_MS 1
+
+static struct dp_asks *asks(void)
+{
+	return dp_at(dp_arena.control.ask_off);
+}
+
+static bool is_heard(void)
+{
+	u32 keeper = __atomic_load_n(&asks()->keeper, __ATOMIC_ACQUIRE);
+
+	return keeper & DP_FUTEX_OWNER && !(keeper & DP_FUTEX_DIED);
+}
+
+static bool move(struct dp_ask *ask, u32 from, u32 to)
+{
+	return __atomic_compare_exchange_n(&ask->state, &from, to, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* So far the tool looks. */
+static void note(u32 i)
+{
+	u32 *high = &asks()->high,
+	    was = __atomic_load_n(high, __ATOMIC_RELAXED);
+
+	while (was < i + 1 &&
+	       !__atomic_compare_exchange_n(high, &was, i + 1, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+static struct dp_ask *find_free(void)
+{
+	u32 n = dp_arena.control.nr_asks, i;
+
+	for (i = 0; i < n; i++) {
+		struct dp_ask *ask = &asks()->v[i];
+
+		if (__atomic_load_n(&ask->state, __ATOMIC_RELAXED) ==
+			    DP_ASK_FREE &&
+		    move(ask, DP_ASK_FREE, DP_ASK_TAKEN)) {
+			note(i);
+			return ask;
+		}
+	}
+	return NULL;
+}
+
+/* Where as many as there is room for wait already, this one does until one of
+ * them goes on. */
+static struct dp_ask *claim(u32 patience)
+{
+	u64 until = dp_port_now() + patience;
+	struct dp_ask *ask = find_free();
+
+	while (!ask && is_heard() && dp_port_now() < until) {
+		dp_port_wait(&asks()->v[0].state, asks()->v[0].state,
+			     CROWDED_MS);
+		ask = find_free();
+	}
+	return ask;
+}
+
+/* Nobody has taken it, or it is left to who has. Return: true if the answer has
+ * just come. */
+static bool give_up(struct dp_ask *ask)
+{
+	if (move(ask, DP_ASK_ASKED, DP_ASK_TAKEN))
+		return false;
+	return !move(ask, DP_ASK_RUNS, DP_ASK_LEFT);
+}
+
+static bool await(struct dp_ask *ask, u32 probe)
+{
+	u64 until = dp_port_now() + dp_probe(probe)->deadline, now;
+	u32 state;
+
+	for (;;) {
+		state = __atomic_load_n(&ask->state, __ATOMIC_ACQUIRE);
+		if (state == DP_ASK_ANSWERED)
+			return true;
+		now = dp_port_now();
+		if (now >= until || !is_heard())
+			break;
+		dp_port_wait(&ask->state, state,
+			     until - now < SLICE_MS ? until - now : SLICE_MS);
+	}
+	if (give_up(ask))
+		return true;
+	dp_tally(probe, now >= until ? DP_TALLY_UNANSWERED : DP_TALLY_UNHEARD);
+	return false;
+}
+
+/** struct asker - a thread that has hit: its registers are @regs or, of a signal,
+ *  @mc; @ip is where it goes on */
+struct asker {
+	struct dp_regs *regs;
+	struct dp_mcontext *mc;
+	u64 ip;
+};
+
+/* Word by word: there is no memcpy here for a compiler to call. */
+static void copy(u64 *to, const u64 *from, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		__asm__ volatile("");
+		to[i] = from[i];
+	}
+}
+
+#define GENERAL 15 /* those before orig_ax */
+
+static void show(const struct asker *a, struct dp_ask *ask)
+{
+	struct dp_regs *regs = (void *)ask->regs;
+
+	if (a->mc)
+		dp_regs_from(regs, a->mc);
+	else
+		copy(ask->regs, (u64 *)a->regs, sizeof(*regs) / sizeof(u64));
+	regs->ip = a->ip;
+}
+
+static void take(struct asker *a, const struct dp_ask *ask)
+{
+	const struct dp_regs *regs = (const void *)ask->regs;
+
+	a->ip = regs->ip;
+	if (a->mc) {
+		dp_regs_to(regs, a->mc);
+		return;
+	}
+	copy((u64 *)a->regs, ask->regs, GENERAL);
+	a->regs->flags = regs->flags;
+	a->regs->sp = regs->sp;
+}
+
+static void put(struct asker *a, struct dp_ask *ask, u32 probe)
+{
+	bool answered;
+
+	show(a, ask);
+	ask->tid = dp_hit_tid();
+	ask->probe = probe;
+	__atomic_store_n(&ask->state, DP_ASK_ASKED, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&asks()->calls, 1, __ATOMIC_RELEASE);
+	dp_port_wake(&asks()->calls, 1);
+	answered = await(ask, probe);
+	if (answered)
+		take(a, ask);
+	else if (__atomic_load_n(&ask->state, __ATOMIC_RELAXED) != DP_ASK_TAKEN)
+		return;
+	__atomic_store_n(&ask->state, DP_ASK_FREE, __ATOMIC_RELEASE);
+}
+
+static bool is_on(u32 probe)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+
+	return p->kind == DP_KIND_ASK && p->enabled &&
+	       !(__atomic_load_n(&dp_probe_state(probe)->status,
+				 __ATOMIC_RELAXED) &
+		 DP_PROBE_REMOVED);
+}
+
+static void each(const struct dp_site_entry *site, struct asker *a)
+{
+	struct dp_ask *ask;
+	u32 i;
+
+	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
+		if (!is_on(i - 1))
+			continue;
+		ask = claim(dp_probe(i - 1)->deadline);
+		if (ask)
+			put(a, ask, i - 1);
+		else
+			dp_tally(i - 1, is_heard() ? DP_TALLY_CONTEXT :
+						     DP_TALLY_UNHEARD);
+	}
+}
+
+u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
+{
+	struct asker a = { .regs = &frame->regs, .ip = site->addr };
+	u64 sp = frame->regs.sp, mask = dp_port_swap_sigmask(~0ull);
+
+	each(site, &a);
+	dp_port_sigmask(mask);
+	frame->regs.ip = a.ip;
+	if (a.ip == site->addr && frame->regs.sp == sp)
+		return 0;
+	if (a.ip == site->addr)
+		dp_call_resume(frame);
+	return 1;
+}
+
+void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
+{
+	struct asker a = { .mc = mc, .ip = site->addr };
+	u64 sp = mc->rsp, mask = dp_port_swap_sigmask(~0ull);
+
+	each(site, &a);
+	dp_port_sigmask(mask);
+	mc->rsp = sp;
+}
+
+/* The kernel puts the mask back with the registers. */
+void dp_ask_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
+{
+	struct asker a = { .mc = &uc->mc, .ip = site->addr };
+
+	dp_port_sigmask(~0ull);
+	each(site, &a);
+	uc->mc.rip = a.ip != site->addr ?
+			     a.ip :
+			     __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+}

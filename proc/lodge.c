@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * lodge: an agent in another process, whose probes come and go.
+ *
+ * As in a process that probes itself there is room for probes to come, and a live
+ * engine; but that is ours, and so is its memory, until we leave or are gone.
+ * Pools are mapped in there by remote calls, each a file of its own: a descriptor is
+ * nothing that could be left there.
+ */
+#include "port.h"
+#include "proc/private.h"
+#include "engine/control/live.h"
+#include "agent/image.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+/** struct dp_lodged - what there is besides the agent
+ *  @ours, @size: pools, as they are mapped here */
+struct dp_lodged {
+	struct dp_engine *engine;
+	struct dp_diag *diag; /* of the call that is being made */
+	void *ours[DP_MAX_POOLS];
+	u64 size[DP_MAX_POOLS];
+	u32 nr;
+};
+
+static long map_there(struct dp_process *proc, u64 addr, u64 size, long fd)
+{
+	long ret = dp_remote_call(proc->sync, SYS_mmap, addr, size,
+				  PROT_READ | PROT_EXEC,
+				  MAP_SHARED | MAP_FIXED_NOREPLACE, (u64)fd, 0);
+
+	dp_remote_call(proc->sync, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
+	return ret > 0 || ret < -4095 ? 0 : ret;
+}
+
+static int grow_map(void *arg, u64 addr, u64 size, u8 **ours)
+{
+	struct dp_process *proc = arg;
+	struct dp_lodged *l = proc->lodged;
+	void *mem;
+	long fd, ret;
+
+	if (!proc->sync || l->nr == DP_MAX_POOLS)
+		return -ENOMEM;
+	fd = dp_share_make(proc, proc->sync, size, &mem);
+	if (fd < 0)
+		return -ENOMEM;
+	ret = map_there(proc, addr, size, fd);
+	if (ret) {
+		munmap(mem, size);
+		return ret == -EEXIST ? -EEXIST : -ENOMEM;
+	}
+	l->ours[l->nr] = mem;
+	l->size[l->nr++] = size;
+	*ours = mem;
+	return 0;
+}
+
+static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
+{
+	const struct dp_process *proc = arg;
+
+	return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
+}
+
+/* Who stops all threads does it alone. */
+static int grow_stopped(void *arg, const u32 *which, u32 n)
+{
+	struct dp_process *proc = arg;
+	struct dp_diag *diag = proc->lodged->diag;
+	u64 bad = 0;
+	int err, later;
+
+	dp_sync_end(proc);
+	err = dp_process_quiesce(proc->pid, proc->base + DP_ARENA_OFFSET, which,
+				 n, &bad, diag);
+	later = dp_sync_begin(proc, diag);
+	return err ? err : later;
+}
+
+/* Nobody tells when a library goes: that is to be found out, each time. */
+static int grow_hold(void *arg, int (*work)(void *what), void *what)
+{
+	return work(what);
+}
+
+static const struct dp_growth_ops growth_ops = { grow_map, grow_holes,
+						 grow_stopped, grow_hold };
+
+static int adopt(struct dp_process *proc, enum dp_arming arming)
+{
+	struct dp_live_setup setup = {
+		.ops = &growth_ops,
+		.arg = proc,
+		/* The one without the short way for handlers of one's own. */
+		.call_entry = proc->base + dp_agent_follow_entry,
+		.detour_entry = proc->base + dp_agent_detour_entry,
+		.follow_entry = proc->base + dp_agent_follow_entry,
+		.size = proc->file_size - DP_FILE_ARENA_OFFSET,
+	};
+	struct dp_arena *arena =
+		(void *)((char *)proc->file + DP_FILE_ARENA_OFFSET);
+	struct dp_engine *engine, *built = proc->engine;
+	int err = dp_engine_create(&engine);
+
+	if (err)
+		return err;
+	dp_engine_set_arming(engine, arming);
+	err = dp_engine_adopt(engine, arena, &setup);
+	if (err) {
+		dp_engine_destroy(engine);
+		return err;
+	}
+	proc->engine = proc->lodged->engine = engine;
+	dp_engine_destroy(built);
+	return 0;
+}
+
+static int install(struct dp_process *proc, const struct dp_lodging *how,
+		   struct dp_diag *diag)
+{
+	struct dp_engine *engine;
+	int err;
+
+	proc->lodged = calloc(1, sizeof(*proc->lodged));
+	if (!proc->lodged || dp_engine_create(&engine))
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->lodged->engine = engine;
+	dp_engine_reside(engine, how->max_sites);
+	dp_engine_ask(engine, how->asks);
+	err = dp_process_install(proc, engine, diag);
+	if (!err && adopt(proc, how->arming))
+		err = dp_diag_set(
+			diag, -ENOMEM,
+			"there is no memory for the probes of process %d",
+			proc->pid);
+	return err;
+}
+
+int dp_process_lodge(pid_t pid, const struct dp_lodging *how,
+		     struct dp_process **proc, struct dp_diag *diag)
+{
+	int err = dp_process_attach_as(pid, how->tool, proc, diag);
+
+	if (err)
+		return err;
+	err = install(*proc, how, diag);
+	if (err) {
+		dp_process_close(*proc);
+		*proc = NULL;
+	}
+	return err;
+}
+
+struct dp_engine *dp_lodge_engine(const struct dp_process *proc)
+{
+	return proc->lodged->engine;
+}
+
+u64 dp_lodge_base(const struct dp_process *proc)
+{
+	return proc->base;
+}
+
+int dp_lodge_pidfd(const struct dp_process *proc)
+{
+	return proc->pidfd;
+}
+
+int dp_process_threads(pid_t pid, pid_t **tids, size_t *n)
+{
+	return dp_tasks_list(pid, tids, n);
+}
+
+u32 dp_lodge_ns_pid(const struct dp_process *proc)
+{
+	return proc->ns_pid;
+}
+
+int dp_lodge_begin(struct dp_process *proc, struct dp_target **target,
+		   struct dp_diag *diag)
+{
+	proc->lodged->diag = diag;
+	*target = &proc->target;
+	return dp_sync_begin(proc, diag);
+}
+
+void dp_lodge_end(struct dp_process *proc)
+{
+	dp_sync_end(proc);
+}
+
+void dp_lodge_free(struct dp_process *proc)
+{
+	struct dp_lodged *l = proc->lodged;
+
+	if (!l)
+		return;
+	while (l->nr-- > 0)
+		munmap(l->ours[l->nr], l->size[l->nr]);
+	dp_engine_destroy(l->engine);
+	free(l);
+	proc->lodged = NULL;
+}
