@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* helper: start the helper, tell it what to do, and hear what came of it. */
 #include "lib/helper/helper.h"
+#include "lib/raw.h"
 #include "lib/text.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -82,44 +83,6 @@ struct launch {
 	char *stack;
 };
 
-/* By no function of libc: that may be probed, and these are not our threads. */
-static long raw(long nr, long a, long b, long c, long d, long e)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-
-	__asm__ volatile("syscall"
-			 : "+a"(nr)
-			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
-			 : "rcx", "r11", "memory");
-	return nr;
-}
-
-/* A child in our memory that calls a function on a stack of its own. */
-static long raw_clone(long flags, char *top, void (*function)(struct launch *),
-		      struct launch *l)
-{
-	register void *call __asm__("r12") = (void *)function;
-	register struct launch *arg __asm__("r13") = l;
-	register long r10 __asm__("r10") = 0;
-	register long r8 __asm__("r8") = 0;
-	long ret = SYS_clone;
-
-	__asm__ volatile("syscall\n\t"
-			 "test %%rax, %%rax\n\t"
-			 "jnz 1f\n\t"
-			 "xor %%ebp, %%ebp\n\t"
-			 "mov %%r13, %%rdi\n\t"
-			 "call *%%r12\n\t"
-			 "hlt\n"
-			 "1:"
-			 : "+a"(ret)
-			 : "D"(flags), "S"(top), "d"(0), "r"(r10), "r"(r8),
-			   "r"(call), "r"(arg)
-			 : "rcx", "r11", "memory");
-	return ret;
-}
-
 /* What the program has open is to be closed when it closes it. Before Linux 5.9
  * there is no such call. */
 static void keep_only(int a, int b, int c)
@@ -134,40 +97,42 @@ static void keep_only(int a, int b, int c)
 		high = c;
 	}
 	if (low)
-		raw(SYS_close_range, 0, low - 1, 0, 0, 0);
+		dp_raw(SYS_close_range, 0, low - 1, 0, 0, 0);
 	if (middle > low + 1)
-		raw(SYS_close_range, low + 1, middle - 1, 0, 0, 0);
+		dp_raw(SYS_close_range, low + 1, middle - 1, 0, 0, 0);
 	if (high > middle + 1)
-		raw(SYS_close_range, middle + 1, high - 1, 0, 0, 0);
-	raw(SYS_close_range, high + 1, ~0u, 0, 0, 0);
+		dp_raw(SYS_close_range, middle + 1, high - 1, 0, 0, 0);
+	dp_raw(SYS_close_range, high + 1, ~0u, 0, 0, 0);
 }
 
-static void become(struct launch *l)
+static void become(void *arg)
 {
+	struct launch *l = arg;
 	static char *const argv[] = { (char *)"helper of dprobes", NULL };
 	static char *const envp[] = { NULL };
 
-	if (raw(SYS_dup2, l->orders, DP_HELPER_ORDERS, 0, 0, 0) >= 0 &&
-	    raw(SYS_dup2, l->answer, DP_HELPER_ANSWER, 0, 0, 0) >= 0)
-		raw(SYS_execveat, l->file, (long)"", (long)argv, (long)envp,
-		    AT_EMPTY_PATH);
-	raw(SYS_exit_group, 127, 0, 0, 0, 0);
+	if (dp_raw(SYS_dup2, l->orders, DP_HELPER_ORDERS, 0, 0, 0) >= 0 &&
+	    dp_raw(SYS_dup2, l->answer, DP_HELPER_ANSWER, 0, 0, 0) >= 0)
+		dp_raw(SYS_execveat, l->file, (long)"", (long)argv, (long)envp,
+		       AT_EMPTY_PATH);
+	dp_raw(SYS_exit_group, 127, 0, 0, 0, 0);
 }
 
-static void stand_between(struct launch *l)
+static void stand_between(void *arg)
 {
+	struct launch *l = arg;
 	s32 pid;
 
-	raw(SYS_close, l->tell, 0, 0, 0, 0);
-	raw(SYS_close, l->hear, 0, 0, 0, 0);
+	dp_raw(SYS_close, l->tell, 0, 0, 0, 0);
+	dp_raw(SYS_close, l->hear, 0, 0, 0, 0);
 	keep_only(l->orders, l->answer, l->file);
-	pid = (s32)raw_clone(CLONE_VM | CLONE_VFORK | SIGCHLD,
-			     l->stack + HELPER_STACK / 2, become, l);
-	raw(SYS_close, l->orders, 0, 0, 0, 0);
-	raw(SYS_write, l->answer, (long)&pid, sizeof(pid), 0, 0);
+	pid = (s32)dp_raw_clone(CLONE_VM | CLONE_VFORK | SIGCHLD,
+				l->stack + HELPER_STACK / 2, become, l);
+	dp_raw(SYS_close, l->orders, 0, 0, 0, 0);
+	dp_raw(SYS_write, l->answer, (long)&pid, sizeof(pid), 0, 0);
 	if (pid > 0)
-		raw(SYS_wait4, pid, 0, __WALL, 0, 0);
-	raw(SYS_exit_group, 0, 0, 0, 0, 0);
+		dp_raw(SYS_wait4, pid, 0, __WALL, 0, 0);
+	dp_raw(SYS_exit_group, 0, 0, 0, 0, 0);
 }
 
 /* By exec a process becomes one that sends SIGCHLD and that any wait() sees. So
@@ -184,8 +149,8 @@ static pid_t launch(struct launch *l)
 		return -ENOMEM;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	pid = (pid_t)raw_clone(CLONE_VM, l->stack + HELPER_STACK, stand_between,
-			       l);
+	pid = (pid_t)dp_raw_clone(CLONE_VM, l->stack + HELPER_STACK,
+				  stand_between, l);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return pid;
 }
@@ -202,7 +167,7 @@ static int talk(const struct talk *t, int orders, int answers)
 		prctl(PR_SET_PTRACER, pid, 0, 0, 0);
 	if (dp_helper_put(orders, t->order, sizeof(*t->order)) ||
 	    (t->which && dp_helper_put(orders, t->which,
-			     t->order->n * sizeof(*t->which))) ||
+				       t->order->n * sizeof(*t->which))) ||
 	    dp_helper_get(answers, t->answer, sizeof(*t->answer)))
 		return dp_diag_set(
 			t->diag, -EPERM,
@@ -235,9 +200,10 @@ int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 		err = pid < 0 ? pid : talk(&t, orders[1], answers[0]);
 	}
 	if (pid < 0)
-		dp_diag_set(diag, err,
-			    "the helper that prepares this process cannot be started: %s",
-			    strerror(-err));
+		dp_diag_set(
+			diag, err,
+			"the helper that prepares this process cannot be started: %s",
+			strerror(-err));
 	/* Should it still wait for an order. */
 	close(orders[1]);
 	orders[1] = -1;

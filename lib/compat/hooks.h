@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <dprobes/task.h>
+
 struct pt_regs;
 struct dp_compat_loaded;
 
@@ -47,7 +49,23 @@ struct dp_compat_hooks {
 
 extern struct dp_compat_hooks dp_compat_hooks;
 
-struct task_struct;
+/**
+ * struct dp_probed - the thread that a handler in task context is about
+ * @task: as current is to be; @named: its name has been looked up
+ * @mem: descriptor of its /proc/PID/mem, through which nothing of a later program
+ *       is seen; @there: an address that can be read as long as it is the same one
+ */
+struct dp_probed {
+	struct task_struct task;
+	bool named;
+	int mem;
+	unsigned long there;
+};
+
+/** dp_probed - while the calling thread runs such a handler; else NULL */
+extern __thread struct dp_probed *dp_probed
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 /** dp_task_known() - current, but with the name that it had when it was first asked
  *  for: without a system call. Context: any. */
 struct task_struct *dp_task_known(void);

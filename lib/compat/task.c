@@ -14,6 +14,7 @@ struct own {
 	struct task_struct parent;
 };
 
+__thread struct dp_probed *dp_probed __attribute__((tls_model("initial-exec")));
 static __thread struct own own __attribute__((tls_model("initial-exec")));
 
 /* There is nothing to be known of it; modules ask only whether it is there. */
@@ -114,6 +115,26 @@ static void fill_name(struct own *me)
 	dp_sys3(__NR_prctl, 16, me->task.comm, 0);
 }
 
+/* Whoever has it now, should it have ended. */
+static struct task_struct *probed_task(struct dp_probed *p)
+{
+	char path[64];
+	long n;
+
+	if (p->named)
+		return &p->task;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", p->task.tgid,
+		 p->task.pid);
+	n = dp_file_read(path, p->task.comm, sizeof(p->task.comm));
+	if (n > 0 && p->task.comm[n - 1] == '\n')
+		p->task.comm[n - 1] = '\0';
+	p->task.mm = p->task.active_mm = (struct mm_struct *)&mm;
+	p->task.parent = p->task.real_parent = &p->task;
+	p->task.group_leader = &p->task;
+	p->named = true;
+	return &p->task;
+}
+
 struct task_struct *dp_task_known(void)
 {
 	u32 now = generation();
@@ -129,8 +150,11 @@ struct task_struct *dp_task_known(void)
 /* This is called as a pure function: to its callers it changes nothing. */
 struct task_struct *get_current(void)
 {
-	struct task_struct *task = dp_task_known();
+	struct task_struct *task;
 
+	if (dp_probed)
+		return probed_task(dp_probed);
+	task = dp_task_known();
 	/* Names change, and nobody tells. */
 	fill_name(&own);
 	return task;

@@ -7,24 +7,50 @@ struct range {
 	size_t size;
 };
 
-/* By the kernel, on ourselves. Return: how many bytes were copied. */
-static size_t transfer(long nr, void *ours, const void *theirs, size_t n)
+/* By the kernel. Return: how many bytes were copied. */
+static size_t transfer(long nr, long pid, void *ours, const void *theirs,
+		       size_t n)
 {
 	struct range local = { ours, n }, remote = { (void *)theirs, n };
-	long pid = dp_sys3(__NR_getpid, 0, 0, 0);
 	long done = dp_sys6(nr, pid, (long)&local, 1, (long)&remote, 1, 0);
 
 	return done < 0 ? 0 : (size_t)done;
 }
 
-static size_t fetch(void *to, const void *from, size_t n)
+static long own(void)
 {
-	return transfer(__NR_process_vm_readv, to, from, n);
+	return dp_sys3(__NR_getpid, 0, 0, 0);
+}
+
+/* Whose memory a handler means; 0: it is not there any more. The descriptor sees no
+ * other program that has come in its place. */
+static long user(void)
+{
+	long word;
+
+	if (!dp_probed)
+		return own();
+	return dp_sys6(__NR_pread64, dp_probed->mem, (long)&word, sizeof(word),
+		       (long)dp_probed->there, 0, 0) == sizeof(word) ?
+		       dp_probed->task.tgid :
+		       0;
+}
+
+static size_t fetch(long pid, void *to, const void *from, size_t n)
+{
+	return pid ? transfer(__NR_process_vm_readv, pid, to, from, n) : 0;
+}
+
+static size_t store(long pid, void *to, const void *from, size_t n)
+{
+	return pid ? transfer(__NR_process_vm_writev, pid, (void *)from, to,
+			      n) :
+		     0;
 }
 
 unsigned long copy_from_user(void *to, const void *from, unsigned long n)
 {
-	size_t done = fetch(to, from, n);
+	size_t done = fetch(user(), to, from, n);
 
 	memset((char *)to + done, 0, n - done);
 	return n - done;
@@ -32,17 +58,17 @@ unsigned long copy_from_user(void *to, const void *from, unsigned long n)
 
 unsigned long copy_to_user(void *to, const void *from, unsigned long n)
 {
-	return n - transfer(__NR_process_vm_writev, (void *)from, to, n);
+	return n - store(user(), to, from, n);
 }
 
 long copy_from_kernel_nofault(void *to, const void *from, size_t n)
 {
-	return fetch(to, from, n) == n ? 0 : -EFAULT;
+	return fetch(own(), to, from, n) == n ? 0 : -EFAULT;
 }
 
 long copy_to_kernel_nofault(void *to, const void *from, size_t n)
 {
-	return copy_to_user(to, from, n) ? -EFAULT : 0;
+	return store(own(), to, from, n) == n ? 0 : -EFAULT;
 }
 
 unsigned long clear_user(void *to, unsigned long n)
@@ -65,13 +91,13 @@ static size_t to_page_end(const char *p, size_t n)
 	return min_t(size_t, n, 4096 - (unsigned long)p % 4096);
 }
 
-long strncpy_from_user(char *to, const char *from, long n)
+static long copy_string(long pid, char *to, const char *from, long n)
 {
 	size_t at = 0, part, len;
 
 	while (at < (size_t)n) {
 		part = to_page_end(from + at, (size_t)n - at);
-		if (fetch(to + at, from + at, part) != part)
+		if (fetch(pid, to + at, from + at, part) != part)
 			return -EFAULT;
 		len = strnlen(to + at, part);
 		at += len;
@@ -81,13 +107,18 @@ long strncpy_from_user(char *to, const char *from, long n)
 	return (long)at;
 }
 
+long strncpy_from_user(char *to, const char *from, long n)
+{
+	return copy_string(user(), to, from, n);
+}
+
 long strncpy_from_kernel_nofault(char *to, const void *from, long n)
 {
 	long len;
 
 	if (n <= 0)
 		return 0;
-	len = strncpy_from_user(to, from, n);
+	len = copy_string(own(), to, from, n);
 	if (len < 0) {
 		to[0] = '\0';
 		return len;
@@ -99,13 +130,14 @@ long strncpy_from_kernel_nofault(char *to, const void *from, long n)
 
 long strnlen_user(const char *s, long n)
 {
+	long pid = user();
 	char text[256];
 	size_t at = 0, part, len;
 
 	while (at < (size_t)n) {
 		part = to_page_end(s + at, min_t(size_t, (size_t)n - at,
 						 sizeof(text)));
-		if (fetch(text, s + at, part) != part)
+		if (fetch(pid, text, s + at, part) != part)
 			return 0;
 		len = strnlen(text, part);
 		at += len;

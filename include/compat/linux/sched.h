@@ -10,18 +10,16 @@
 #include <linux/cred.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <dprobes/task.h>
 
 /* The system's <linux/sched.h> is for clone(2); its flags are wanted, too. */
 #include_next <linux/sched.h>
 
-#define TASK_COMM_LEN 16
 #define TASK_RUNNING 0
 #define TASK_INTERRUPTIBLE 1
 #define TASK_UNINTERRUPTIBLE 2
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
-
-struct mm_struct;
 
 /* What the kernel's functions on open files take in place of a string. */
 struct filename {
@@ -29,37 +27,6 @@ struct filename {
 	const char *uptr;
 	int refcnt;
 };
-
-/**
- * struct task_struct - a thread
- * @pid: its number (gettid())
- * @tgid: its process's number (getpid())
- * @flags: 0; it is never a kernel thread
- * @mm: not NULL
- * @comm: its name at the time of asking
- * @parent, @real_parent: the process that made its process, as it was when this
- *                        thread was first asked for
- *
- * It lives as long as the thread.
- */
-struct task_struct {
-	volatile long state;
-	unsigned int flags;
-	int prio;
-	pid_t pid;
-	pid_t tgid;
-	struct mm_struct *mm;
-	struct mm_struct *active_mm;
-	struct task_struct *real_parent;
-	struct task_struct *parent;
-	struct task_struct *group_leader;
-	char comm[TASK_COMM_LEN];
-};
-
-/** get_current() - Context: any; async-signal-safe. Two system calls at the first
- *  use in a thread, one for the name afterwards. */
-struct task_struct *get_current(void) DP_COMPAT(get_current) __pure;
-#define current get_current()
 
 static inline pid_t task_pid_nr(const struct task_struct *task)
 {

@@ -6,18 +6,13 @@
 #include <linux/types.h>
 #include <linux/errno.h>
 #include <linux/compiler.h>
+#include <dprobes/task.h>
 
 /*
  * Memory of the program is read and written through the kernel, so a bad
  * address is an error, never a fault. Context: any; one system call each.
  */
 
-/** copy_from_user(), copy_to_user() - Return: how many bytes were not copied; what
- *  copy_from_user() could not read becomes 0. */
-unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
-	DP_COMPAT(copy_from_user);
-unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
-	DP_COMPAT(copy_to_user);
 /** clear_user() - Return: how many bytes are not 0 now */
 unsigned long clear_user(void __user *to, unsigned long n) DP_COMPAT(clear_user);
 /** strncpy_from_user() - Return: the length; @n if there was no NUL in them;
@@ -41,11 +36,13 @@ long strncpy_from_kernel_nofault(char *to, const void *from, long n)
 #define copy_from_user_inatomic copy_from_user
 #define __copy_from_user_inatomic copy_from_user
 #define __copy_to_user_inatomic copy_to_user
-#define copy_from_user_nofault copy_from_kernel_nofault
-#define copy_to_user_nofault copy_to_kernel_nofault
+#define copy_from_user_nofault(to, from, n) \
+	(copy_from_user(to, from, n) ? -EFAULT : 0)
+#define copy_to_user_nofault(to, from, n) \
+	(copy_to_user(to, from, n) ? -EFAULT : 0)
 #define probe_kernel_read copy_from_kernel_nofault
 #define probe_kernel_write copy_to_kernel_nofault
-#define probe_user_read copy_from_kernel_nofault
+#define probe_user_read copy_from_user_nofault
 #define strncpy_from_user_nofault strncpy_from_kernel_nofault
 #define strncpy_from_unsafe strncpy_from_kernel_nofault
 #define strlen_user(s) strnlen_user(s, 0x7fffffff)
@@ -54,7 +51,7 @@ long strncpy_from_kernel_nofault(char *to, const void *from, long n)
 #define get_user(x, ptr)                                                \
 	({                                                              \
 		__typeof__(*(ptr)) dp_value = (__typeof__(*(ptr)))0;    \
-		int dp_err = copy_from_kernel_nofault(                  \
+		int dp_err = copy_from_user_nofault(                    \
 			&dp_value, (const void *)(ptr), sizeof(dp_value)); \
 		(x) = dp_value;                                         \
 		dp_err;                                                 \
@@ -62,12 +59,19 @@ long strncpy_from_kernel_nofault(char *to, const void *from, long n)
 #define put_user(x, ptr)                                                \
 	({                                                              \
 		__typeof__(*(ptr)) dp_value = (x);                      \
-		(int)copy_to_kernel_nofault((void *)(ptr), &dp_value,   \
-					    sizeof(dp_value));          \
+		copy_to_user_nofault((void *)(ptr), &dp_value,          \
+				     sizeof(dp_value));                 \
+	})
+#define get_kernel_nofault(x, ptr)                                      \
+	({                                                              \
+		__typeof__(*(ptr)) dp_value = (__typeof__(*(ptr)))0;    \
+		int dp_err = (int)copy_from_kernel_nofault(             \
+			&dp_value, (const void *)(ptr), sizeof(dp_value)); \
+		(x) = dp_value;                                         \
+		dp_err;                                                 \
 	})
 #define __get_user get_user
 #define __put_user put_user
-#define get_kernel_nofault(val, ptr) get_user(val, ptr)
 
 /* With a direction in front, or without. */
 #define access_ok(...) 1

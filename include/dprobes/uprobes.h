@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Uprobes: probes on the instructions of other processes, or of one's own.
+ *
+ * A probe is an address in a process and a handler. Every thread of the process that
+ * comes to the address is a hit, also one that is created later. Any number of probes
+ * may be at one address, and any number of processes probed at once; nobody but the
+ * process in question sees a change, not even where it shares the library that is
+ * probed. Who may be probed is who may be ptraced.
+ *
+ * Handlers run in *task context*: in the process that has registered the probe, on a
+ * thread that the library has for this. The probed thread is held meanwhile, and its
+ * signals wait; its registers are in @regs, to be read and changed, and its memory is
+ * reached by copy_from_user() and copy_to_user(). current is the probed thread. A
+ * handler may block, as long as @deadline_ms says: then the thread goes on as if
+ * there were no probe, and what the handler does to @regs later has no effect.
+ * Handlers run at the same time for several threads; one that blocks holds only its
+ * own. A hit costs two changes of threads, some ten microseconds and more.
+ *
+ * Threads. As long as probes of another process are registered, the library has some
+ * threads of its own for that process: one that shows the probed threads that we are
+ * alive, and one more than there are handlers running. All signals are blocked in
+ * them. This is its only exception to having none: a handler that may block needs a
+ * thread that is not the probed program's.
+ *
+ * The end. If this process ends, however it does, held threads go on within 100 ms,
+ * and the probes have no effect any more; exit() takes them away. If the probed
+ * process ends or executes, its probes are unregistered by themselves, and
+ * unregistering them later does nothing. Its fork children have none. Two descriptors
+ * are open for each probed process; a program that closes what it has not opened must
+ * leave them alone. A fork child of the process that has registered probes has none
+ * of them.
+ *
+ * Source: Documentation/uprobes.txt by Keniston and Dronamraju, and ours.
+ */
+#ifndef DPROBES_UPROBES_H
+#define DPROBES_UPROBES_H
+
+#include <sys/types.h>
+#include <dprobes/diag.h>
+#include <dprobes/regs.h>
+#include <dprobes/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+struct uprobe;
+
+/**
+ * typedef uprobe_handler_t - called before the probed instruction
+ * @u: as it was given to register_uprobe()
+ * @regs: of the probed thread; @regs->ip is the probe's address. What is in them
+ *        when the handler returns is in force when the thread goes on: if ip has
+ *        changed it goes on there, and the instruction is not executed.
+ *
+ * Context: task, see above; may sleep, may call anything in this file.
+ */
+typedef void (*uprobe_handler_t)(struct uprobe *u, struct pt_regs *regs);
+
+#define DP_UPROBE_DEADLINE_MS 10000
+
+/**
+ * struct uprobe - one probe; the caller's, until it is unregistered
+ * @pid: process
+ * @vaddr: address of an instruction in it
+ * @handler: called at each hit
+ * @handler_in_interrupt: 1: it is to run in the probed thread itself. Not there yet.
+ * @deadline_ms: for so long a hit waits for its handler; 0: DP_UPROBE_DEADLINE_MS
+ *
+ * Everything that is not used is 0. The library keeps a copy: what is changed while
+ * it is registered has no effect.
+ */
+struct uprobe {
+	pid_t pid;
+	unsigned long vaddr;
+	uprobe_handler_t handler;
+	int handler_in_interrupt;
+	unsigned int deadline_ms;
+	void *dp_private[4];
+};
+
+/**
+ * register_uprobe() - put a probe on an instruction of a process
+ *
+ * When it returns 0 the probe is armed. The first one of a process stops its threads
+ * twice, for well under a millisecond each; the others stop one thread for a moment.
+ * Context: may sleep. From a handler of a uprobe, too.
+ * Return: 0; -EINVAL there is no handler, or the instruction cannot be probed;
+ * -EILSEQ no instruction begins there; -EEXIST @u is registered; -EBUSY somebody
+ * else's breakpoint is there, or another dprobes or a debugger has the process;
+ * -EFAULT nothing is mapped there; -ESRCH there is no such process; -EPERM;
+ * -EOPNOTSUPP this process cannot be probed (yet); -ENOMEM, -EAGAIN. Words are in
+ * dp_last_diag().
+ */
+int register_uprobe(struct uprobe *u);
+
+/**
+ * unregister_uprobe() - take it away
+ *
+ * When it returns no handler of it runs any more, unless it was called from a
+ * handler: from there it waits for nobody. With its last probe everything of ours
+ * leaves the process. One that is not registered, any more or at all, is left alone.
+ * Context: may sleep; also in a handler of a uprobe.
+ */
+void unregister_uprobe(struct uprobe *u);
+
+/** register_uprobes() - several at once, of any processes; all or none.
+ *  Return: 0, or as register_uprobe() for the first that fails. Source: ours. */
+int register_uprobes(struct uprobe **us, int num);
+void unregister_uprobes(struct uprobe **us, int num);
+
+/**
+ * struct dp_uprobe_account - what became of a probe's hits
+ * @hits: all of them
+ * @late: whose handler had not returned in time
+ * @missed: whose handler was not called: for want of room or threads
+ */
+struct dp_uprobe_account {
+	unsigned long hits, late, missed;
+};
+
+/** dp_uprobe_account() - Return: 0; -ENOENT it is not registered. Source: ours. */
+int dp_uprobe_account(const struct uprobe *u,
+		      struct dp_uprobe_account *account);
+
+/** dp_last_diag() - why the calling thread's last call failed; valid until its
+ *  next one */
+const struct dp_diag *dp_last_diag(void);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* raw: system calls by no function of libc: that may be probed, and those who make
+ * them need not be threads of ours. */
+#ifndef DP_LIB_RAW_H
+#define DP_LIB_RAW_H
+
+#include <sys/syscall.h>
+
+static inline long dp_raw(long nr, long a, long b, long c, long d, long e)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+
+	__asm__ volatile("syscall"
+			 : "+a"(nr)
+			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+			 : "rcx", "r11", "memory");
+	return nr;
+}
+
+/** dp_raw_clone() - a child in our memory that calls a function on a stack of its
+ *  own, which ends at @top. It does not return. */
+static inline long dp_raw_clone(long flags, char *top, void (*function)(void *),
+				void *argument)
+{
+	register void *call __asm__("r12") = (void *)function;
+	register void *arg __asm__("r13") = argument;
+	register long r10 __asm__("r10") = 0;
+	register long r8 __asm__("r8") = 0;
+	long ret = SYS_clone;
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %%r13, %%rdi\n\t"
+			 "call *%%r12\n\t"
+			 "hlt\n"
+			 "1:"
+			 : "+a"(ret)
+			 : "D"(flags), "S"(top), "d"(0), "r"(r10), "r"(r8),
+			   "r"(call), "r"(arg)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+#endif

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * uprobe: which probes of other processes are registered.
+ *
+ * A client has a reference of who registered it, and one of each handler that runs.
+ * The last one takes it out for good, and with the last client of a process goes what
+ * is in there.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/foreign.h"
+#include "lib/self.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUCKETS 1024
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sigset_t saved; /* of who has the lock */
+static struct dp_client *buckets[BUCKETS];
+
+/* A signal handler that comes here again would wait for itself. */
+void dp_foreign_lock(void)
+{
+	sigset_t all, mask;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	pthread_mutex_lock(&lock);
+	saved = mask;
+}
+
+bool dp_foreign_trylock(void)
+{
+	sigset_t all, mask;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	if (!pthread_mutex_trylock(&lock)) {
+		saved = mask;
+		return true;
+	}
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return false;
+}
+
+void dp_foreign_unlock(void)
+{
+	sigset_t mask = saved;
+
+	pthread_mutex_unlock(&lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+static struct dp_client **find(const struct uprobe *u)
+{
+	struct dp_client **c = &buckets[(u64)u / sizeof(*u) % BUCKETS];
+
+	while (*c && (*c)->u != u)
+		c = &(*c)->next;
+	return c;
+}
+
+static void enter(struct dp_client *c)
+{
+	struct dp_client **at = find(c->u);
+
+	c->next = *at;
+	*at = c;
+}
+
+static struct dp_client *take_out(const struct uprobe *u)
+{
+	struct dp_client **at = find(u), *c = *at;
+
+	if (c)
+		*at = c->next;
+	return c;
+}
+
+static int check(const struct uprobe *u, int i)
+{
+	if (!u)
+		return dp_diag_set(dp_last(), -EINVAL, "probe %d is NULL", i);
+	if (!u->handler)
+		return dp_diag_set(dp_last(), -EINVAL,
+				   "the probe has no handler");
+	if (u->handler_in_interrupt)
+		return dp_diag_set(
+			dp_last(), -EOPNOTSUPP,
+			"handlers that run in the probed thread (handler_in_interrupt) are not there yet; without it they run in this process");
+	if (u->pid == getpid())
+		return dp_diag_set(
+			dp_last(), -EOPNOTSUPP,
+			"process %d is this one; probe it with register_kprobe()",
+			u->pid);
+	if (*find(u))
+		return dp_diag_set(dp_last(), -EEXIST,
+				   "the probe is registered already");
+	return 0;
+}
+
+static struct dp_client *make(struct uprobe *u, struct dp_foreign *f)
+{
+	struct dp_client *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*c = (struct dp_client){
+		.u = u,
+		.handler = u->handler,
+		.deadline = u->deadline_ms ? u->deadline_ms :
+					     DP_UPROBE_DEADLINE_MS,
+		.at = f,
+		.addr = u->vaddr,
+		.refs = 1,
+	};
+	return c;
+}
+
+/* The first @n are of one process. */
+static int add(struct uprobe **us, struct dp_client **clients, u32 n)
+{
+	struct dp_foreign *f;
+	u32 i;
+	int err = dp_foreign_get(us[0]->pid, &f);
+
+	if (err)
+		return err;
+	for (i = 0; i < n; i++) {
+		clients[i] = make(us[i], f);
+		if (!clients[i])
+			err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	}
+	if (!err)
+		err = dp_foreign_add(f, clients, n);
+	for (i = 0; i < n; i++)
+		if (err)
+			free(clients[i]);
+		else
+			enter(clients[i]);
+	if (err)
+		dp_foreign_tidy(f);
+	return err;
+}
+
+static u32 of_one_process(struct uprobe **us, u32 n)
+{
+	u32 same = 1;
+
+	while (same < n && us[same]->pid == us[0]->pid)
+		same++;
+	return same;
+}
+
+/* Return: how many of them there are now. */
+static u32 remove_all(struct uprobe **us, u32 n, struct dp_client **clients)
+{
+	u32 found = 0, i, k;
+
+	for (i = 0; i < n; i++)
+		if (us[i] && (clients[found] = take_out(us[i])))
+			found++;
+	pthread_mutex_lock(&dp_foreign_state);
+	for (i = 0; i < found; i++)
+		clients[i]->off = true;
+	pthread_mutex_unlock(&dp_foreign_state);
+	for (i = 0; i < found; i = k) {
+		for (k = i + 1; k < found && clients[k]->at == clients[i]->at;)
+			k++;
+		dp_foreign_remove(clients[i]->at, clients + i, k - i);
+	}
+	return found;
+}
+
+/* With the lock held. */
+static void retire(struct dp_client *c)
+{
+	struct dp_foreign *f = c->at;
+
+	dp_foreign_retire(c);
+	free(c);
+	dp_foreign_tidy(f);
+}
+
+static bool release(struct dp_client *c)
+{
+	bool last;
+
+	pthread_mutex_lock(&dp_foreign_state);
+	last = !--c->refs;
+	pthread_cond_broadcast(&dp_foreign_changed);
+	pthread_mutex_unlock(&dp_foreign_state);
+	return last;
+}
+
+void dp_client_put(struct dp_client *c)
+{
+	if (!release(c))
+		return;
+	dp_foreign_lock();
+	retire(c);
+	dp_foreign_unlock();
+}
+
+static void wait_for_handlers(struct dp_client *c)
+{
+	pthread_mutex_lock(&dp_foreign_state);
+	while (c->refs > 1)
+		pthread_cond_wait(&dp_foreign_changed, &dp_foreign_state);
+	pthread_mutex_unlock(&dp_foreign_state);
+}
+
+static void finish(struct dp_client **clients, u32 n, bool wait)
+{
+	u32 i;
+
+	for (i = 0; i < n && wait; i++)
+		wait_for_handlers(clients[i]);
+	for (i = 0; i < n; i++)
+		dp_client_put(clients[i]);
+}
+
+void dp_clients_lose(struct dp_foreign *f)
+{
+	struct dp_client **at, *c;
+	u32 i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (at = &buckets[i]; (c = *at);) {
+			if (c->at != f) {
+				at = &c->next;
+				continue;
+			}
+			*at = c->next;
+			c->off = true;
+			if (release(c)) {
+				dp_foreign_retire(c);
+				free(c);
+			}
+		}
+}
+
+static int register_all(struct uprobe **us, u32 n, struct dp_client **clients)
+{
+	u32 done, same = 0, taken;
+	int err = 0;
+
+	for (done = 0; done < n && !err; done += err ? 0 : same) {
+		same = of_one_process(us + done, n - done);
+		err = add(us + done, clients, same);
+	}
+	if (!err)
+		return 0;
+	taken = remove_all(us, done, clients);
+	dp_foreign_unlock();
+	finish(clients, taken, !dp_serve_in_handler());
+	dp_foreign_lock();
+	return err;
+}
+
+int register_uprobes(struct uprobe **us, int num)
+{
+	struct dp_client **clients;
+	int err = 0, i;
+
+	if (!us || num <= 0)
+		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+	dp_diag_clear(dp_last());
+	clients = calloc((size_t)num, sizeof(*clients));
+	if (!clients)
+		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	dp_foreign_lock();
+	for (i = 0; i < num && !err; i++)
+		err = check(us[i], i);
+	if (!err)
+		err = register_all(us, (u32)num, clients);
+	dp_foreign_unlock();
+	free(clients);
+	return err;
+}
+
+int register_uprobe(struct uprobe *u)
+{
+	return register_uprobes(&u, 1);
+}
+
+void unregister_uprobes(struct uprobe **us, int num)
+{
+	struct dp_client **clients;
+	u32 n;
+
+	if (!us || num <= 0)
+		return;
+	clients = calloc((size_t)num, sizeof(*clients));
+	if (!clients) {
+		unregister_uprobes(us, num / 2);
+		unregister_uprobes(us + num / 2, num - num / 2);
+		return;
+	}
+	dp_foreign_lock();
+	n = remove_all(us, (u32)num, clients);
+	dp_foreign_unlock();
+	finish(clients, n, !dp_serve_in_handler());
+	free(clients);
+}
+
+void unregister_uprobe(struct uprobe *u)
+{
+	unregister_uprobes(&u, 1);
+}
+
+int dp_uprobe_account(const struct uprobe *u, struct dp_uprobe_account *account)
+{
+	struct dp_client *c;
+
+	dp_foreign_lock();
+	c = *find(u);
+	if (c)
+		dp_foreign_account(c, account);
+	dp_foreign_unlock();
+	return c ? 0 :
+		   dp_diag_set(dp_last(), -ENOENT,
+			       "the probe is not registered");
+}
+
+static void before_fork(void)
+{
+	dp_foreign_lock();
+	pthread_mutex_lock(&dp_foreign_state);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&dp_foreign_state);
+	dp_foreign_unlock();
+}
+
+/* Nothing that a parent probes is probed by its child, too. */
+static void in_child(void)
+{
+	pthread_mutex_unlock(&dp_foreign_state);
+	pthread_cond_init(&dp_foreign_changed, NULL);
+	memset(buckets, 0, sizeof(buckets));
+	dp_foreign_forget_all();
+	dp_foreign_unlock();
+}
+
+static void __attribute__((constructor)) watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+static void __attribute__((destructor)) leave(void)
+{
+	dp_foreign_lock();
+	dp_foreign_leave_all();
+	dp_foreign_unlock();
+}
