@@ -204,7 +204,7 @@ $(B)/tests/follow-all.so: tests/tools/follow-all.c $(B)/libdprobes.so.1
 # Programs that probe themselves; libraries that they load: tests/self/so/*.c.
 SELF_FLAGS = -O2 -g -pthread $(WARN) -Iinclude -I. -D_GNU_SOURCE $(SANFLAGS)
 SELF_LIBS = -L$(B) -l:libdprobes.so.1 '-Wl,-rpath,$$ORIGIN/../..' -lZydis -lm -ldl
-$(B)/tests/self/%: tests/self/%.c $(B)/libdprobes.so.1 tests/self/self.h tests/self/tap.h tests/victims/storm.c
+$(B)/tests/self/%: tests/self/%.c $(B)/libdprobes.so.1 $(wildcard tests/self/*.h) tests/victims/storm.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SELF_FLAGS) -o $@ $< $(SELF_LIBS)
 

@@ -84,6 +84,9 @@ static int check(const struct uprobe *u, int i)
 {
 	if (!u)
 		return dp_diag_set(dp_last(), -EINVAL, "probe %d is NULL", i);
+	if (*find(u))
+		return dp_diag_set(dp_last(), -EEXIST,
+				   "the probe is registered already");
 	if (!u->handler)
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "the probe has no handler");
@@ -96,9 +99,6 @@ static int check(const struct uprobe *u, int i)
 			dp_last(), -EOPNOTSUPP,
 			"process %d is this one; probe it with register_kprobe()",
 			u->pid);
-	if (*find(u))
-		return dp_diag_set(dp_last(), -EEXIST,
-				   "the probe is registered already");
 	return 0;
 }
 

@@ -1,0 +1,683 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* uprobes: probes in another process, whose handlers run in this one. */
+#include "tests/self/uprobes.h"
+
+static volatile long calls;
+static struct pt_regs seen;
+static struct task_struct task;
+
+static void watch(struct uprobe *u, struct pt_regs *regs)
+{
+	seen = *regs;
+	task = *current;
+	__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static struct uprobe probe_of(const struct victim *v, uprobe_handler_t handler)
+{
+	calls = 0;
+	return (struct uprobe){ .pid = v->pid,
+				.vaddr = v->twice,
+				.handler = handler };
+}
+
+/* --- what a handler sees --- */
+
+static void sees(void)
+{
+	struct dp_uprobe_account account;
+	unsigned char before[16], after[16];
+	struct victim v;
+	struct uprobe u;
+	long tid;
+
+	begin(&v);
+	u = probe_of(&v, watch);
+	bytes_at(v.pid, v.twice, before, sizeof(before));
+	is(register_uprobe(&u), 0, "a probe in another process is registered");
+	says(&v, "call", "42", "and shows nothing to the program");
+	is(calls, 1, "its handler has been called");
+	is((long)seen.di, 21, "with the registers of the thread");
+	is((long)seen.ip, (long)v.twice, "and the address of the probe");
+	ok(task.pid == v.pid && task.tgid == v.pid &&
+		   !strcmp(task.comm, "uprobed"),
+	   "current is the probed thread");
+	tid = atol(told(&v, "thread"));
+	ok(calls == 2 && task.pid == tid && task.tgid == v.pid,
+	   "also one that was created later");
+	is(dp_uprobe_account(&u, &account), 0, "the account is there");
+	ok(account.hits == 2 && !account.late && !account.missed,
+	   "and has all of them");
+	unregister_uprobe(&u);
+	says(&v, "call", "42", "unregistered, the program goes on");
+	is(calls, 2, "and no handler is called");
+	bytes_at(v.pid, v.twice, after, sizeof(after));
+	ok(!memcmp(before, after, sizeof(before)), "the code is as it was");
+	is(mappings(v.pid, "dprobes"), 0, "nothing of ours is in the process");
+	unregister_uprobe(&u);
+	ends_well(&v, "unregistering it again is nothing; the program ends");
+}
+
+/* --- what it can change --- */
+
+static void change_argument(struct uprobe *u, struct pt_regs *regs)
+{
+	regs->di = 50;
+}
+
+/* The function is not executed: as if it had returned 99. */
+static void change_way(struct uprobe *u, struct pt_regs *regs)
+{
+	unsigned long ret;
+
+	if (copy_from_user(&ret, (void *)regs->sp, sizeof(ret)))
+		return;
+	regs->ax = 99;
+	regs->sp += sizeof(ret);
+	regs->ip = ret;
+}
+
+static unsigned long places[2];
+static unsigned long not_copied[5];
+
+static void change_data(struct uprobe *u, struct pt_regs *regs)
+{
+	long number = 0;
+	char text[8];
+
+	not_copied[0] =
+		copy_from_user(&number, (void *)places[0], sizeof(number));
+	number++;
+	not_copied[1] =
+		copy_to_user((void *)places[0], &number, sizeof(number));
+	not_copied[2] = copy_from_user(text, (void *)8, sizeof(text));
+	not_copied[3] = copy_to_user((void *)8, text, sizeof(text));
+	not_copied[4] = copy_to_user((void *)places[1], text, sizeof(text));
+}
+
+static void changes(void)
+{
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	u = probe_of(&v, change_argument);
+	is(register_uprobe(&u), 0, "one that changes an argument");
+	says(&v, "call", "100", "does");
+	unregister_uprobe(&u);
+	u = probe_of(&v, change_way);
+	is(register_uprobe(&u), 0, "one that changes ip and sp");
+	says(&v, "call", "99", "does: the function is not executed");
+	unregister_uprobe(&u);
+	u = probe_of(&v, change_data);
+	places[0] = v.number;
+	places[1] = v.text;
+	is(register_uprobe(&u), 0, "one that changes data");
+	says(&v, "call", "42", "is called");
+	unregister_uprobe(&u);
+	says(&v, "number", "1001", "and the data are changed");
+	ok(!not_copied[0] && !not_copied[1], "everything was copied");
+	ok(not_copied[2] == 8 && not_copied[3] == 8,
+	   "from and to a bad address nothing");
+	is((long)not_copied[4], 8, "to what is only to be read nothing");
+	ends_well(&v, "the program ends as ever");
+}
+
+/* --- several threads --- */
+
+static int inside, most;
+static sem_t gate;
+
+static void meet(struct uprobe *u, struct pt_regs *regs)
+{
+	int n = __atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST), was;
+
+	for (was = most; was < n; was = most)
+		__atomic_compare_exchange_n(&most, &was, n, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	sem_wait(&gate);
+	__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static void open_gate(int n)
+{
+	while (n--)
+		sem_post(&gate);
+}
+
+static void together(void)
+{
+	int n = 60;
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	u = probe_of(&v, meet);
+	sem_init(&gate, 0, 0);
+	most = 0;
+	is(register_uprobe(&u), 0, "a handler that blocks");
+	told(&v, "once 60");
+	ok(SOON(inside == n), "runs for 60 threads at the same time");
+	open_gate(n);
+	tell(&v, "finish");
+	ok(!strcmp(heard(&v), "0 of 0 wrong"), "and all of them go on");
+	is(calls, n, "each was a call");
+	unregister_uprobe(&u);
+	ends_well(&v, "the program ends as ever");
+}
+
+static pid_t held;
+
+static void hold_first(struct uprobe *u, struct pt_regs *regs)
+{
+	pid_t none = 0;
+
+	if (__atomic_compare_exchange_n(&held, &none, current->pid, false,
+					__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		sem_wait(&gate);
+	__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static void only_its_own(void)
+{
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	u = probe_of(&v, hold_first);
+	sem_init(&gate, 0, 0);
+	held = 0;
+	is(register_uprobe(&u), 0, "a handler that blocks once");
+	told(&v, "spin 3");
+	ok(SOON(calls > 50), "holds its own thread, and the others go on");
+	open_gate(1);
+	ok(strstr(told(&v, "finish"), "0 of "), "and none computes wrongly");
+	unregister_uprobe(&u);
+	ends_well(&v, "the program ends as ever");
+}
+
+/* --- the deadline --- */
+
+static void too_long(struct uprobe *u, struct pt_regs *regs)
+{
+	regs->di = 1;
+	sem_wait(&gate);
+	regs->di = 2;
+	__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static void deadline(void)
+{
+	struct dp_uprobe_account account = { 0 };
+	struct victim v;
+	struct uprobe u;
+	long result = 0, ms = 0;
+
+	begin(&v);
+	u = probe_of(&v, too_long);
+	u.deadline_ms = 150;
+	sem_init(&gate, 0, 0);
+	is(register_uprobe(&u), 0, "a handler that takes longer than it may");
+	sscanf(told(&v, "time"), "%ld %ld", &result, &ms);
+	is(result, 42, "changes nothing");
+	ok(ms >= 149, "and held the thread as long as it was allowed to");
+	dp_uprobe_account(&u, &account);
+	ok(account.hits == 1 && account.late == 1, "which is counted");
+	open_gate(1);
+	ok(SOON(calls == 1), "it ends some time");
+	says(&v, "number", "1000", "after which nothing happens");
+	unregister_uprobe(&u);
+	ends_well(&v, "the program ends as ever");
+}
+
+/* --- registering --- */
+
+static void leave_at_second(struct uprobe *u, struct pt_regs *regs)
+{
+	if (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) == 2)
+		unregister_uprobe(u);
+}
+
+static void from_handler(void)
+{
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	u = probe_of(&v, leave_at_second);
+	is(register_uprobe(&u), 0, "one that unregisters itself");
+	told(&v, "call");
+	says(&v, "call", "42", "does, from its handler");
+	says(&v, "call", "42", "the program goes on");
+	is(calls, 2, "and it is not called any more");
+	ok(SOON(!mappings(v.pid, "dprobes")), "all of it leaves the process");
+	is(register_uprobe(&u), 0, "it can be registered again");
+	told(&v, "call");
+	is(calls, 3, "and is called");
+	unregister_uprobe(&u);
+	told(&v, "spin 4");
+	calls = 0;
+	is(register_uprobe(&u), 0, "while threads run into it");
+	ok(SOON(!mappings(v.pid, "dprobes")), "it unregisters itself, too");
+	ok(strstr(told(&v, "finish"), "0 of "), "and none computes wrongly");
+	ends_well(&v, "the program ends as ever");
+}
+
+static char order[8];
+static int ordered;
+
+static void note(struct uprobe *u, struct pt_regs *regs)
+{
+	order[ordered++ % 7] = (char)('0' + u->deadline_ms % 10);
+	regs->di += 1;
+}
+
+static void several(void)
+{
+	struct uprobe u[3], *us[3];
+	struct victim v;
+	int i;
+
+	begin(&v);
+	memset(order, 0, sizeof(order));
+	ordered = 0;
+	for (i = 0; i < 3; i++) {
+		u[i] = probe_of(&v, note);
+		u[i].deadline_ms = 5001 + (unsigned int)i;
+		us[i] = &u[i];
+	}
+	is(register_uprobes(us, 3), 0, "three probes at one address");
+	says(&v, "call", "48", "each sees what the one before has changed");
+	ok(!strcmp(order, "123"), "in the order of their coming");
+	is(register_uprobe(&u[1]), -EEXIST, "none can be registered twice");
+	unregister_uprobe(&u[1]);
+	says(&v, "call", "46", "one of them goes");
+	ok(!strcmp(order, "12313"), "and the others stay");
+	unregister_uprobes(us, 3);
+	says(&v, "call", "42", "none is left");
+	ends_well(&v, "the program ends as ever");
+}
+
+static void changed_fields(void)
+{
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	u = probe_of(&v, watch);
+	is(register_uprobe(&u), 0, "a probe whose fields change");
+	memset(&u, 0x5a, sizeof(u));
+	says(&v, "call", "42", "while it is registered");
+	is(calls, 1, "is what it was");
+	is(register_uprobe(&u), -EEXIST, "and registered");
+	unregister_uprobe(&u);
+	says(&v, "call", "42", "and can be unregistered");
+	is(calls, 1, "for good");
+	ends_well(&v, "the program ends as ever");
+}
+
+/* --- what is refused --- */
+
+static void poke(const struct victim *v, unsigned long addr, unsigned char byte)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", v->pid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (pwrite(fd, &byte, 1, (off_t)addr) != 1)
+		abort();
+	close(fd);
+}
+
+static void refused(struct victim *v, unsigned long addr, int err,
+		    const char *what)
+{
+	struct uprobe u = probe_of(v, watch);
+
+	u.vaddr = addr;
+	is(register_uprobe(&u), err, what);
+	ok(dp_last_diag()->text[0], "with words");
+	is(mappings(v->pid, "dprobes"), 0, "and nothing is left");
+}
+
+static int of_another_user(void *arg)
+{
+	struct uprobe u = { .pid = *(pid_t *)arg,
+			    .vaddr = 4096,
+			    .handler = watch };
+
+	if (setresuid(65534, 65534, 65534))
+		return 2;
+	return register_uprobe(&u) != -EPERM ||
+	       !strstr(dp_last_diag()->text, "permission");
+}
+
+static void refusals(void)
+{
+	unsigned char was;
+	struct uprobe u;
+	struct victim v;
+	pid_t root = 1;
+
+	begin(&v);
+	refused(&v, v.twice + 1, -EILSEQ, "not at an instruction");
+	refused(&v, v.number, -EINVAL, "not code");
+	refused(&v, 4096, -EFAULT, "nothing mapped");
+	bytes_at(v.pid, v.twice, &was, 1);
+	poke(&v, v.twice, 0xcc);
+	refused(&v, v.twice, -EBUSY, "a foreign breakpoint");
+	poke(&v, v.twice, was);
+	u = probe_of(&v, NULL);
+	is(register_uprobe(&u), -EINVAL, "no handler");
+	is(register_uprobe(NULL), -EINVAL, "no probe");
+	says(&v, "call", "42", "none of which the program has noticed");
+	if (!getuid())
+		ok_child(of_another_user, &v.pid, 10,
+			 "a process of another user is refused");
+	else {
+		u = (struct uprobe){ .pid = root,
+				     .vaddr = 1,
+				     .handler = watch };
+		is(register_uprobe(&u), -EPERM,
+		   "a process of another user is refused");
+	}
+	end(&v);
+	u = probe_of(&v, watch);
+	is(register_uprobe(&u), -ESRCH, "a process that has ended is refused");
+}
+
+/* --- only that process --- */
+
+static void one_of_two(void)
+{
+	unsigned char before[16], probed[16], other[16];
+	struct victim v, w;
+	struct uprobe u;
+
+	begin(&v);
+	begin(&w);
+	u = probe_of(&v, watch);
+	u.vaddr = v.getppid;
+	bytes_at(w.pid, w.getppid, before, sizeof(before));
+	is(register_uprobe(&u), 0,
+	   "a probe in a library that two processes have");
+	bytes_at(v.pid, v.getppid, probed, sizeof(probed));
+	bytes_at(w.pid, w.getppid, other, sizeof(other));
+	ok(memcmp(before, probed, sizeof(before)), "changes the code of one");
+	ok(!memcmp(before, other, sizeof(before)), "and not that of the other");
+	is(memcmp(before, (void *)getppid, sizeof(before)), 0,
+	   "nor our own, which is that of the file");
+	is(mappings(w.pid, "dprobes"), 0, "nothing is mapped there");
+	unregister_uprobe(&u);
+	ends_well(&v, "the one ends as ever");
+	ends_well(&w, "and the other");
+}
+
+/* --- the life of the process --- */
+
+static void children(void)
+{
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	u = probe_of(&v, change_argument);
+	is(register_uprobe(&u), 0, "a probe in a program that forks");
+	says(&v, "fork", "42", "is not in the child");
+	says(&v, "call", "100", "but still in the parent");
+	unregister_uprobe(&u);
+	ends_well(&v, "the program ends as ever");
+}
+
+static void executes(const char *how, uprobe_handler_t handler,
+		     const char *what)
+{
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	u = probe_of(&v, handler);
+	sem_init(&gate, 0, 0);
+	held = 0;
+	is(register_uprobe(&u), 0, what);
+	tell(&v, how);
+	ok(read_places(&v), "executes");
+	open_gate(1);
+	says(&v, "call", "42", "its successor is not probed");
+	ok(SOON(dp_uprobe_account(&u, &(struct dp_uprobe_account){ 0 })),
+	   "the probe has been unregistered by itself");
+	unregister_uprobe(&u);
+	u.vaddr = v.twice;
+	u.handler = watch;
+	calls = 0;
+	is(register_uprobe(&u), 0, "it can be registered in the successor");
+	says(&v, "call", "42", "where");
+	is(calls, 1, "it is called");
+	unregister_uprobe(&u);
+	ends_well(&v, "the program ends as ever");
+}
+
+static void end_while(bool handler, int sig, const char *what)
+{
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	u = probe_of(&v, handler ? hold_first : watch);
+	sem_init(&gate, 0, 0);
+	held = 0;
+	is(register_uprobe(&u), 0, what);
+	if (handler) {
+		tell(&v, "call");
+		ok(SOON(held), "while its handler runs");
+	}
+	if (sig)
+		kill(v.pid, sig);
+	else
+		tell(&v, "exit");
+	waitpid(v.pid, NULL, 0);
+	ok(SOON(dp_uprobe_account(&u, &(struct dp_uprobe_account){ 0 })),
+	   "the probe is unregistered by itself");
+	open_gate(1);
+	unregister_uprobe(&u);
+	if (handler)
+		ok(SOON(calls == 1), "and the handler comes to its end");
+	fclose(v.to);
+	fclose(v.from);
+}
+
+/* --- our own end --- */
+
+static int registers(void *arg)
+{
+	struct victim *v = arg;
+	struct uprobe u = probe_of(v, meet);
+
+	sem_init(&gate, 0, 0);
+	if (register_uprobe(&u))
+		return 1;
+	tell(v, "time");
+	if (!SOON(inside == 1))
+		return 2;
+	kill(getpid(), SIGKILL);
+	return 3;
+}
+
+static int leaves_behind(void *arg)
+{
+	static struct uprobe u;
+
+	u = probe_of(arg, change_argument);
+	if (register_uprobe(&u))
+		return 1;
+	exit(0); /* unlike _exit(), by which children of tests end */
+}
+
+static void our_end(void)
+{
+	struct victim v;
+	struct uprobe u;
+	long result = 0, ms = 0;
+	int status;
+
+	begin(&v);
+	status = in_child(registers, &v, 30);
+	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
+	   "who probes is killed while he holds a thread");
+	sscanf(heard(&v), "%ld %ld", &result, &ms);
+	is(result, 42, "the thread goes on");
+	ok(ms < DP_UPROBE_DEADLINE_MS / 2,
+	   "and has not waited for the deadline");
+	says(&v, "call", "42", "and nobody is held any more");
+	u = probe_of(&v, watch);
+	is(register_uprobe(&u), 0, "another one takes over");
+	says(&v, "call", "42", "and when the program goes on");
+	is(calls, 1, "he is called, and nobody else");
+	unregister_uprobe(&u);
+	is(mappings(v.pid, "dprobes"), 0, "nothing is left by either");
+	status = in_child(leaves_behind, &v, 30);
+	is(status, 0, "who probes ends without a word");
+	is(mappings(v.pid, "dprobes"), 0, "and leaves nothing");
+	says(&v, "call", "42", "the program goes on");
+	ends_well(&v, "and ends as ever");
+}
+
+/* Its own child, that is. */
+static int probes_nothing(void *arg)
+{
+	struct victim *v = arg;
+	struct uprobe u = probe_of(v, watch);
+
+	if (register_uprobe(&u) != -EBUSY)
+		return 1;
+	unregister_uprobe(&u);
+	return 0;
+}
+
+static void our_child(void)
+{
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	u = probe_of(&v, watch);
+	is(register_uprobe(&u), 0, "a probe of a process that forks");
+	is(in_child(probes_nothing, &v, 30), 0,
+	   "is not its child's, who cannot have the process as well");
+	says(&v, "call", "42", "the program goes on");
+	is(calls, 1, "and the handler is called");
+	unregister_uprobe(&u);
+	ends_well(&v, "the program ends as ever");
+}
+
+/* --- many --- */
+
+static void many(void)
+{
+	int n = (int)amount("PROCESSES", 100), i, good = 0;
+	struct victim *v = calloc((size_t)n, sizeof(*v));
+	struct uprobe *u = calloc((size_t)n, sizeof(*u));
+	double began;
+
+	for (i = 0; i < n; i++)
+		begin(&v[i]);
+	began = seconds();
+	for (i = 0; i < n; i++) {
+		u[i] = probe_of(&v[i], watch);
+		good += !register_uprobe(&u[i]);
+	}
+	printf("# %.1f ms each\n", (seconds() - began) * 1e3 / n);
+	is(good, n, "a hundred processes are probed at once");
+	calls = 0;
+	for (i = 0; i < n; i++)
+		tell(&v[i], "call");
+	for (i = good = 0; i < n; i++)
+		good += !strcmp(heard(&v[i]), "42");
+	is(good, n, "all of them go on");
+	is(calls, n, "and each was a hit");
+	for (i = 0; i < n; i++)
+		unregister_uprobe(&u[i]);
+	for (i = good = 0; i < n; i++)
+		good += WEXITSTATUS(end(&v[i])) == 7;
+	is(good, n, "all of them end as ever");
+	free(v);
+	free(u);
+}
+
+/* Threads run into a probe that comes and goes. */
+static void comes_and_goes(void)
+{
+	long n = amount("ROUNDS", 60), i, good = 0;
+	struct uprobe u, stays;
+	struct victim v;
+
+	begin(&v);
+	told(&v, "spin 3");
+	stays = probe_of(&v, watch);
+	stays.vaddr = v.getppid;
+	is(register_uprobe(&stays), 0, "one probe that stays");
+	u = probe_of(&v, watch);
+	for (i = 0; i < n; i++) {
+		good += !register_uprobe(&u);
+		usleep((useconds_t)(i % 5) * 200);
+		unregister_uprobe(&u);
+	}
+	is(good, n, "another one comes and goes while threads run there");
+	ok(calls > 0, "and is hit");
+	unregister_uprobe(&stays);
+	ok(strstr(told(&v, "finish"), "0 of "), "no thread computes wrongly");
+	is(mappings(v.pid, "dprobes"), 0, "nothing is left");
+	ends_well(&v, "the program ends as ever");
+}
+
+static long threads_of_ours(void)
+{
+	char line[128];
+	FILE *f = fopen("/proc/self/status", "r");
+	long n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "Threads: %ld", &n);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void rounds_of(const char *arming)
+{
+	if (arming)
+		setenv("DPROBES_ARM", arming, 1);
+	printf("# %s\n", arming ? arming : "default");
+	sees();
+	changes();
+	together();
+	only_its_own();
+	from_handler();
+	several();
+	children();
+	comes_and_goes();
+}
+
+int main(void)
+{
+	rounds_of(NULL);
+	deadline();
+	changed_fields();
+	refusals();
+	one_of_two();
+	executes("exec", watch, "a program that is probed");
+	executes("exec-later", hold_first,
+		 "a program with a thread that is held");
+	end_while(false, SIGKILL, "a program that is killed");
+	end_while(true, SIGKILL, "a program that is killed");
+	end_while(false, 0, "a program that ends");
+	our_end();
+	our_child();
+	many();
+	rounds_of("trap");
+	rounds_of("quiesce");
+	ok(SOON(threads_of_ours() == 1), "no thread of the library is left");
+	return plan();
+}

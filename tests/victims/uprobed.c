@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * uprobed: does what it is told on its standard input, a word a line, and says on
+ * its standard output what came of it.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS 400
+
+volatile long number = 1000; /* for a handler to change */
+static const char text[] = "text of a program";
+static pthread_t threads[THREADS];
+static volatile int stop;
+static long wrong, rounds;
+
+/* Its first instruction is as long as a jump; it returns at one place. */
+static long __attribute__((noinline, noclone)) twice(long x)
+{
+	__asm__ volatile("movabs $2, %%rax\n\t" : : : "rax");
+	return 2 * x;
+}
+
+static void *spin(void *arg)
+{
+	long i;
+
+	for (i = 1; !stop; i++) {
+		if (twice(i) != 2 * i)
+			__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&rounds, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void *once(void *arg)
+{
+	if (twice(5) != 10)
+		__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+	return (void *)syscall(SYS_gettid);
+}
+
+static void start(void *(*function)(void *), int n)
+{
+	int i;
+
+	stop = 0;
+	wrong = rounds = 0;
+	for (i = 0; i < n; i++)
+		pthread_create(&threads[i], NULL, function, NULL);
+	puts("started");
+}
+
+static void finish(int n)
+{
+	int i;
+
+	stop = 1;
+	for (i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+	printf("%ld of %ld wrong\n", wrong, rounds);
+}
+
+static void by_child(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit((int)twice(21));
+	waitpid(pid, &status, 0);
+	printf("%d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+static void *execute(void *arg)
+{
+	execl("/proc/self/exe", "uprobed", (char *)NULL);
+	return NULL;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int obey(const char *word)
+{
+	static int n;
+	pthread_t thread;
+	double began;
+	long got;
+
+	if (!strcmp(word, "call")) {
+		printf("%ld\n", twice(21));
+	} else if (!strcmp(word, "time")) {
+		began = now();
+		got = twice(21);
+		printf("%ld %.0f\n", got, now() - began);
+	} else if (!strcmp(word, "number")) {
+		printf("%ld\n", number);
+	} else if (!strncmp(word, "spin ", 5)) {
+		start(spin, n = atoi(word + 5));
+	} else if (!strncmp(word, "once ", 5)) {
+		start(once, n = atoi(word + 5));
+	} else if (!strcmp(word, "finish")) {
+		finish(n);
+	} else if (!strcmp(word, "thread")) {
+		pthread_create(&threads[0], NULL, once, NULL);
+		pthread_join(threads[0], (void **)&got);
+		printf("%ld\n", got);
+	} else if (!strcmp(word, "fork")) {
+		by_child();
+	} else if (!strcmp(word, "exec")) {
+		execute(NULL);
+	} else if (!strcmp(word, "exec-later")) {
+		/* From another thread, while this one is in the call. */
+		pthread_create(&thread, NULL, execute, NULL);
+		twice(1);
+		pause();
+	} else if (!strcmp(word, "exit")) {
+		return 0;
+	}
+	fflush(stdout);
+	return 1;
+}
+
+int main(void)
+{
+	char line[64];
+
+	printf("%p %p %p %p\n", (void *)twice, (void *)&number, (void *)text,
+	       (void *)getppid);
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!obey(line))
+			break;
+	}
+	return 7;
+}
