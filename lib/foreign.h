@@ -11,6 +11,7 @@
 
 #define DP_NO_CURRENT
 #include <dprobes/uprobes.h>
+#include <dprobes/kprobes.h>
 #include <pthread.h>
 #include "engine/control/live.h"
 #include "proc/proc.h"
@@ -19,15 +20,17 @@ struct dp_foreign;
 
 /**
  * struct dp_client - a registered uprobe, as it was then
+ * @kp: the probe itself, where it is in our own process
  * @u: the caller's, which is not looked into
  * @next: of those with the same hash of @u
- * @at: where it is
+ * @at: where it is; NULL: in our own process
  * @index: number of the engine's probe; @addr: its address
  * @refs: of who has registered it, and of each handler that runs
  * @off: its handler is not called any more
  * @linked: the engine has it among the probes of its site
  */
 struct dp_client {
+	struct kprobe kp; /* first */
 	struct uprobe *u;
 	uprobe_handler_t handler;
 	u32 deadline;
@@ -97,6 +100,9 @@ bool dp_foreign_trylock(void);
 void dp_foreign_unlock(void);
 /** dp_client_put() - a handler has returned */
 void dp_client_put(struct dp_client *c);
+/** dp_uprobes_sweep() - unregister those that are, or whose handlers are, in the @size
+ *  bytes from @start on. Return: how many there were. */
+u32 dp_uprobes_sweep(const char *start, size_t size);
 /** dp_clients_lose() - the process has gone: its probes are unregistered */
 void dp_clients_lose(struct dp_foreign *f);
 

@@ -5,6 +5,7 @@
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
+#include "lib/foreign.h"
 #include "lib/frames.h"
 #include "agent/image.h"
 #include "lib/insmod.h"
@@ -229,7 +230,7 @@ static bool belongs(const struct dp_user *u, const char *start, size_t size)
 static unsigned int sweep(const char *start, size_t size)
 {
 	struct kprobe *found[SWEPT_AT_ONCE];
-	unsigned int n, all = 0;
+	unsigned int n, all = dp_uprobes_sweep(start, size);
 	u32 i;
 
 	do {

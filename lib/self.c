@@ -249,7 +249,7 @@ static void begin_anew(void)
 
 /* What the library calls itself is none of the program's hits. Only the thread
  * that has the lock says so, for nobody waits for that one. */
-static void say_self(bool self)
+void dp_self_say(bool self)
 {
 	struct dp_stack *mine = dp_self_stack();
 	u32 from = self ? 0 : DP_BUSY_SELF;
@@ -322,7 +322,7 @@ int dp_self_begin_names(void)
 	saved_cancel = cancel;
 	if (owner != getpid())
 		begin_anew();
-	say_self(true);
+	dp_self_say(true);
 	if (!dp_self.symbols)
 		err = dp_symbol_map_open(&dp_self.symbols, &last);
 	else
@@ -392,7 +392,7 @@ void dp_self_end(void)
 {
 	int error = saved_errno, cancel = saved_cancel;
 
-	say_self(false);
+	dp_self_say(false);
 	if (dp_self.text.mem > 0)
 		dp_text_close(&dp_self.text);
 	drop_lock();

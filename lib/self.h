@@ -82,6 +82,10 @@ void dp_self_end(void);
  *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
 int dp_self_begin_names(void);
 
+/** dp_self_say() - the calling thread is in the library, or is not any more: its hits
+ *  are none of the program's */
+void dp_self_say(bool self);
+
 /** dp_self_busy() - is somebody between them, maybe the calling thread? */
 bool dp_self_busy(void);
 

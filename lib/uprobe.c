@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define BUCKETS 1024
+#define AT_ONCE 128
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sigset_t saved; /* of who has the lock */
@@ -30,6 +31,7 @@ void dp_foreign_lock(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	pthread_mutex_lock(&lock);
 	saved = mask;
+	dp_self_say(true);
 }
 
 bool dp_foreign_trylock(void)
@@ -40,6 +42,7 @@ bool dp_foreign_trylock(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	if (!pthread_mutex_trylock(&lock)) {
 		saved = mask;
+		dp_self_say(true);
 		return true;
 	}
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -50,6 +53,7 @@ void dp_foreign_unlock(void)
 {
 	sigset_t mask = saved;
 
+	dp_self_say(false);
 	pthread_mutex_unlock(&lock);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
@@ -90,15 +94,10 @@ static int check(const struct uprobe *u, int i)
 	if (!u->handler)
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "the probe has no handler");
-	if (u->handler_in_interrupt)
+	if (u->handler_in_interrupt && u->pid != getpid())
 		return dp_diag_set(
 			dp_last(), -EOPNOTSUPP,
 			"handlers that run in the probed thread (handler_in_interrupt) are not there yet; without it they run in this process");
-	if (u->pid == getpid())
-		return dp_diag_set(
-			dp_last(), -EOPNOTSUPP,
-			"process %d is this one; probe it with register_kprobe()",
-			u->pid);
 	return 0;
 }
 
@@ -120,12 +119,91 @@ static struct dp_client *make(struct uprobe *u, struct dp_foreign *f)
 	return c;
 }
 
+/* --- of our own process: a kprobe --- */
+
+static int hit_self(struct kprobe *p, struct pt_regs *regs)
+{
+	const struct dp_client *c = (const void *)p;
+	u64 addr = c->addr;
+
+	regs->ip = addr;
+	c->handler(c->u, regs);
+	return regs->ip != addr;
+}
+
+static void kprobes_of(struct dp_client **clients, u32 n, struct kprobe **kps)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		kps[i] = &clients[i]->kp;
+}
+
+static int add_self(struct dp_client **clients, u32 n)
+{
+	struct kprobe **kps = calloc(n, sizeof(*kps));
+	u32 i;
+	int err;
+
+	if (!kps)
+		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	kprobes_of(clients, n, kps);
+	for (i = 0; i < n; i++) {
+		kps[i]->addr = (kprobe_opcode_t *)clients[i]->addr;
+		kps[i]->pre_handler = hit_self;
+	}
+	err = register_kprobes(kps, (int)n);
+	dp_self_say(true);
+	free(kps);
+	return err;
+}
+
+/* What was unregistered in a handler of its own, where it could not be freed. */
+static struct dp_client *buried;
+
+static void bury(struct dp_client *c)
+{
+	dp_foreign_lock();
+	c->next = buried;
+	buried = c;
+	dp_foreign_unlock();
+}
+
+static void dig_up(void)
+{
+	struct dp_client *c, *next;
+
+	if (!buried || dp_self_in_handler())
+		return;
+	dp_foreign_lock();
+	c = buried;
+	buried = NULL;
+	dp_foreign_unlock();
+	for (; c; c = next) {
+		next = c->next;
+		/* Waits for its handlers. */
+		unregister_kprobe(&c->kp);
+		free(c);
+	}
+}
+
+static void finish_self(struct dp_client *c)
+{
+	bool in_handler = dp_self_in_handler();
+
+	unregister_kprobe(&c->kp);
+	if (in_handler)
+		bury(c);
+	else
+		free(c);
+}
+
 /* The first @n are of one process. */
 static int add(struct uprobe **us, struct dp_client **clients, u32 n)
 {
-	struct dp_foreign *f;
+	struct dp_foreign *f = NULL;
 	u32 i;
-	int err = dp_foreign_get(us[0]->pid, &f);
+	int err = us[0]->pid == getpid() ? 0 : dp_foreign_get(us[0]->pid, &f);
 
 	if (err)
 		return err;
@@ -135,13 +213,13 @@ static int add(struct uprobe **us, struct dp_client **clients, u32 n)
 			err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
 	}
 	if (!err)
-		err = dp_foreign_add(f, clients, n);
+		err = f ? dp_foreign_add(f, clients, n) : add_self(clients, n);
 	for (i = 0; i < n; i++)
 		if (err)
 			free(clients[i]);
 		else
 			enter(clients[i]);
-	if (err)
+	if (err && f)
 		dp_foreign_tidy(f);
 	return err;
 }
@@ -170,7 +248,8 @@ static u32 remove_all(struct uprobe **us, u32 n, struct dp_client **clients)
 	for (i = 0; i < found; i = k) {
 		for (k = i + 1; k < found && clients[k]->at == clients[i]->at;)
 			k++;
-		dp_foreign_remove(clients[i]->at, clients + i, k - i);
+		if (clients[i]->at)
+			dp_foreign_remove(clients[i]->at, clients + i, k - i);
 	}
 	return found;
 }
@@ -220,7 +299,10 @@ static void finish(struct dp_client **clients, u32 n, bool wait)
 	for (i = 0; i < n && wait; i++)
 		wait_for_handlers(clients[i]);
 	for (i = 0; i < n; i++)
-		dp_client_put(clients[i]);
+		if (clients[i]->at)
+			dp_client_put(clients[i]);
+		else
+			finish_self(clients[i]);
 }
 
 void dp_clients_lose(struct dp_foreign *f)
@@ -268,7 +350,12 @@ int register_uprobes(struct uprobe **us, int num)
 
 	if (!us || num <= 0)
 		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+	if (dp_self_in_handler())
+		return dp_diag_set(
+			dp_last(), -EAGAIN,
+			"probes cannot be added from a handler in this process");
 	dp_diag_clear(dp_last());
+	dig_up();
 	clients = calloc((size_t)num, sizeof(*clients));
 	if (!clients)
 		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
@@ -287,24 +374,20 @@ int register_uprobe(struct uprobe *u)
 	return register_uprobes(&u, 1);
 }
 
+/* Nothing is allocated: it may be a handler inside malloc(). */
 void unregister_uprobes(struct uprobe **us, int num)
 {
-	struct dp_client **clients;
-	u32 n;
+	struct dp_client *clients[AT_ONCE];
+	u32 n, part;
 
-	if (!us || num <= 0)
-		return;
-	clients = calloc((size_t)num, sizeof(*clients));
-	if (!clients) {
-		unregister_uprobes(us, num / 2);
-		unregister_uprobes(us + num / 2, num - num / 2);
-		return;
+	for (; us && num > 0; us += part, num -= (int)part) {
+		part = num < AT_ONCE ? (u32)num : AT_ONCE;
+		dp_foreign_lock();
+		n = remove_all(us, part, clients);
+		dp_foreign_unlock();
+		finish(clients, n, !dp_serve_in_handler());
 	}
-	dp_foreign_lock();
-	n = remove_all(us, (u32)num, clients);
-	dp_foreign_unlock();
-	finish(clients, n, !dp_serve_in_handler());
-	free(clients);
+	dig_up();
 }
 
 void unregister_uprobe(struct uprobe *u)
@@ -314,16 +397,53 @@ void unregister_uprobe(struct uprobe *u)
 
 int dp_uprobe_account(const struct uprobe *u, struct dp_uprobe_account *account)
 {
+	const struct kprobe *kp = NULL;
 	struct dp_client *c;
 
 	dp_foreign_lock();
 	c = *find(u);
-	if (c)
+	if (c && c->at)
 		dp_foreign_account(c, account);
+	if (c)
+		kp = c->at ? NULL : &c->kp;
 	dp_foreign_unlock();
+	if (kp)
+		*account = (struct dp_uprobe_account){
+			.hits = dp_kprobe_hits(kp) + kp->nmissed,
+			.missed = kp->nmissed,
+		};
 	return c ? 0 :
 		   dp_diag_set(dp_last(), -ENOENT,
 			       "the probe is not registered");
+}
+
+/* Those that belong to a module. */
+static u32 find_within(const char *start, size_t size, struct uprobe **us)
+{
+	struct dp_client *c;
+	u32 n = 0, i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (c = buckets[i]; c && n < AT_ONCE; c = c->next)
+			if ((u64)c->u - (u64)start < size ||
+			    (u64)c->handler - (u64)start < size)
+				us[n++] = c->u;
+	return n;
+}
+
+u32 dp_uprobes_sweep(const char *start, size_t size)
+{
+	struct uprobe *us[AT_ONCE];
+	u32 n, all = 0;
+
+	do {
+		dp_foreign_lock();
+		n = find_within(start, size, us);
+		dp_foreign_unlock();
+		unregister_uprobes(us, (int)n);
+		all += n;
+	} while (n == AT_ONCE);
+	return all;
 }
 
 static void before_fork(void)

@@ -317,6 +317,61 @@ static void changed_fields(void)
 	ends_well(&v, "the program ends as ever");
 }
 
+/* --- our own process --- */
+
+static long __attribute__((noinline, noclone)) thrice(long x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return 3 * x;
+}
+
+static void change_own(struct uprobe *u, struct pt_regs *regs)
+{
+	long number = 0;
+
+	if (regs->ip == u->vaddr && current->pid == getpid() &&
+	    !copy_from_user(&number, (void *)places[0], sizeof(number)))
+		regs->di = (unsigned long)number;
+	__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static void leave_own(struct uprobe *u, struct pt_regs *regs)
+{
+	calls++;
+	unregister_uprobe(u);
+}
+
+static int on_ourselves(void *arg)
+{
+	struct victim self = { .pid = getpid(),
+			       .twice = (unsigned long)thrice };
+	struct uprobe u = probe_of(&self, change_own), v = u;
+	struct dp_uprobe_account account;
+	long number = 5;
+
+	places[0] = (unsigned long)&number;
+	u.handler_in_interrupt = 1;
+	EXPECT(!register_uprobe(&u) && !register_uprobe(&v));
+	EXPECT(register_uprobe(&u) == -EEXIST);
+	EXPECT(thrice(1) == 15 && calls == 2);
+	EXPECT(!dp_uprobe_account(&u, &account) && account.hits == 1);
+	unregister_uprobe(&u);
+	EXPECT(thrice(1) == 15 && calls == 3);
+	unregister_uprobe(&v);
+	unregister_uprobe(&v);
+	EXPECT(thrice(1) == 3 && calls == 3);
+	EXPECT(dp_uprobe_account(&u, &account) == -ENOENT);
+	v = probe_of(&self, leave_own);
+	EXPECT(!register_uprobe(&v));
+	EXPECT(thrice(1) == 3 && thrice(1) == 3 && calls == 1);
+	EXPECT(!register_uprobe(&v) && thrice(1) == 3 && calls == 2);
+	EXPECT(!register_uprobe(&u));
+	unregister_uprobe(&u);
+	u.vaddr = 16;
+	EXPECT(register_uprobe(&u) < 0);
+	return 0;
+}
+
 /* --- what is refused --- */
 
 static void poke(const struct victim *v, unsigned long addr, unsigned char byte)
@@ -675,6 +730,7 @@ int main(void)
 	end_while(false, 0, "a program that ends");
 	our_end();
 	our_child();
+	ok_child(on_ourselves, NULL, 30, "probes in our own process");
 	many();
 	rounds_of("trap");
 	rounds_of("quiesce");

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Uprobes in probe modules, and the example.
+. tests/scenario/lib.sh
+
+module=${EXAMPLES:-build/examples/modules}/callers.so
+
+# A program that does what it is told.
+mkfifo "$dir/to" "$dir/from"
+"$VICTIMS/uprobed" <"$dir/to" >"$dir/from" &
+victim=$!
+pids+=("$victim")
+exec 8>"$dir/to" 9<"$dir/from"
+read -r twice _ <&9
+tell() { echo "$1" >&8; read -r answer <&9; }
+
+lines() { cat "$dir/lines" 2>/dev/null; }
+
+"$DPROBES" insmod -o "$dir/lines" "$module" pid=$victim vaddr="$twice" show=2 -- sleep 3 &
+insmod=$!
+poll 10 grep -q dprobes /proc/$victim/maps
+tell call
+is "a module probes another process, which does not notice" "$answer" 42
+tell call
+tell call
+wait $insmod
+is "the command's status" $? 0
+is "its handler sees the thread and its arguments" "$(lines | grep -Ec "<6>uprobed/$victim: $twice\(0x15\), from 0x[0-9a-f]{9,12}$")" 2
+is "and all hits are counted" "$(lines | tail -1)" "<6>3 hits"
+is "the module's exit has taken the probe away" "$(grep -c dprobes /proc/$victim/maps)" 0
+tell call
+is "and the program goes on" "$answer" 42
+
+"$DPROBES" insmod -o "$dir/lines" "$module" pid=$victim vaddr=0x10 -- touch "$dir/ran" 2>"$dir/err"
+is "a probe that is refused is the module's to say" "$? $(lines)" "1 <3>no probe at 0x10 of process $victim: -14"
+is "and the command has not run" "$(ls "$dir/ran" 2>/dev/null)" ""
+
+# In its own process: the kernel's way of a module that probes by pid
+cat >"$dir/itself.c" <<'END'
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/uprobes.h>
+static int hits, wrong;
+static void handler(struct uprobe *u, struct pt_regs *regs)
+{
+	hits++;
+	wrong += regs->ip != u->vaddr || current->tgid != u->pid;
+}
+static struct uprobe u = { .handler = handler };
+static int __init begin(void)
+{
+	u.pid = current->tgid;
+	u.vaddr = kallsyms_lookup_name("victim_function");
+	return register_uprobe(&u);
+}
+static void __exit end(void)
+{
+	unregister_uprobe(&u);
+	pr_info("%d hits, %d wrong\n", hits, wrong);
+}
+module_init(begin);
+module_exit(end);
+MODULE_LICENSE("Dual BSD/GPL");
+END
+${CC:-cc} -shared -fPIC -O2 -Wall -Iinclude/compat -Iinclude -fvisibility=hidden -o "$dir/itself.so" "$dir/itself.c"
+"$DPROBES" insmod -o "$dir/lines" "$dir/itself.so" -- "$VICTIMS/calls" 2 300 >"$dir/out"
+is "a module that probes its own process" "$(cat "$dir/out") $(lines)" "269700 <6>600 hits, 0 wrong"
+
+# The example, as it says
+${CC:-cc} -O2 -Wall -Iinclude -o "$dir/slow_motion" examples/slow_motion.c -Lbuild -l:libdprobes.so.1 \
+	"-Wl,-rpath,$PWD/build" 2>"$dir/err"
+is "the example is compiled without a word" "$?$(cat "$dir/err")" 0
+"$dir/slow_motion" $victim "$twice" 3 500 >"$dir/out" 2>&1 &
+example=$!
+poll 10 grep -q dprobes /proc/$victim/maps
+tell call
+is "and changes an argument of another process" "$answer" 1000
+wait $example
+is "counts, and shows" "$(cut -d, -f1 "$dir/out" | xargs)" "uprobed/$victim: (0x15 1 hits"
+"$dir/slow_motion" 999999999 0x1000 >"$dir/out" 2>&1
+like "says what is wrong" "$? $(cat "$dir/out")" '^1 slow_motion: no process 999999999'
+
+tell call
+is "the program has seen none of it" "$answer" 42
+exec 8>&-
+wait $victim
+is "and ends as ever" $? 7
+plan
