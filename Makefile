@@ -345,16 +345,22 @@ $(B)/bench/self/self: bench/self/main.c bench/self/many.S $(B)/bench/self/throw.
 	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -I. -D_GNU_SOURCE -o $@ bench/self/main.c bench/self/many.S \
 		$(B)/bench/self/throw.o -L$(B) -ldprobes -lstdc++ -Wl,-rpath,'$$ORIGIN/../..'
 
+$(B)/bench/self/uprobes: bench/self/uprobes.c bench/self/many.S $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ bench/self/uprobes.c bench/self/many.S \
+		-L$(B) -ldprobes -Wl,-rpath,'$$ORIGIN/../..'
+
 BENCH_PEERS := $(B)/bench/twins \
 	$(if $(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),$(B)/bench/twins-lttng)
 bench-peers: $(BENCH_PEERS)
 
 bench: DEPS_OPTIONAL = $(if $(filter core,$(BENCH)),,gdb gdbserver uftrace lttng-tools liblttng-ust-dev)
 bench: deps
-	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench $(B)/bench/self/self
+	$(Q)$(MAKE) -s --no-print-directory $(B)/bench/victim $(B)/bench/bench $(B)/bench/self/self $(B)/bench/self/uprobes
 	$(Q)$(if $(filter core,$(BENCH)),,$(MAKE) -sk --no-print-directory bench-peers || true)
 	$(Q)$(B)/bench/bench $(BENCH) $(B)/bench/victim
 	$(Q)$(B)/bench/self/self
+	$(Q)$(B)/bench/self/uprobes
 
 # The headers that modules and programs are built with, and how pkg-config says it.
 TO := $(DESTDIR)$(PREFIX)
