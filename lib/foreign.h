@@ -27,6 +27,8 @@ struct dp_foreign;
  * @index: number of the engine's probe; @addr: its address
  * @refs: of who has registered it, and of each handler that runs
  * @off: its handler is not called any more
+ * @gone: told when it is no client any more and no handler runs; with @u, which then
+ *        must not have gone before. NULL: nobody
  * @linked: the engine has it among the probes of its site
  */
 struct dp_client {
@@ -40,6 +42,7 @@ struct dp_client {
 	u32 index;
 	u32 refs;
 	bool off, linked;
+	void (*gone)(struct uprobe *u);
 };
 
 /**
@@ -86,7 +89,9 @@ void dp_foreign_tidy(struct dp_foreign *f);
 void dp_foreign_look(struct dp_foreign *f);
 /** dp_foreign_put() - a reference; the last one frees it. Context: any lock. */
 void dp_foreign_put(struct dp_foreign *f);
-/** dp_foreign_hits() - of a client */
+/** dp_foreign_read() - code of a process, without our probes. Return: 0; -EFAULT. */
+int dp_foreign_read(pid_t pid, u64 addr, u8 *code, size_t n);
+/** dp_foreign_account() - of a client */
 void dp_foreign_account(const struct dp_client *c,
 			struct dp_uprobe_account *account);
 /** dp_foreign_leave_all() - at the end of this process */
@@ -98,11 +103,17 @@ void dp_foreign_forget_all(void);
 void dp_foreign_lock(void);
 bool dp_foreign_trylock(void);
 void dp_foreign_unlock(void);
+/** dp_uprobes_add() - register_uprobes() for somebody who keeps more than that. @gone is
+ *  called for each in the end, with the lock held, after its process has ended, too. */
+int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u));
 /** dp_client_put() - a handler has returned */
 void dp_client_put(struct dp_client *c);
 /** dp_uprobes_sweep() - unregister those that are, or whose handlers are, in the @size
  *  bytes from @start on. Return: how many there were. */
 u32 dp_uprobes_sweep(const char *start, size_t size);
+/* uretprobe.c: the same for return probes; and in a fork child */
+u32 dp_uretprobes_sweep(const char *start, size_t size);
+void dp_uretprobes_forget(void);
 /** dp_clients_lose() - the process has gone: its probes are unregistered */
 void dp_clients_lose(struct dp_foreign *f);
 

@@ -206,14 +206,10 @@ static int on_exit_site(struct kprobe *p, struct pt_regs *regs)
 
 #define CODE_MAX 16
 
-/* The condition of a branch. Return: false: it is another kind of branch. */
-static bool read_condition(u64 addr, u8 len, u8 *cc)
+bool dp_condition_of(const u8 *code, u8 len, u8 *cc)
 {
-	u8 code[CODE_MAX];
 	u32 i;
 
-	memcpy(code, (const void *)addr, len);
-	dp_self_mend(dp_self.engine, addr, code, len);
 	for (i = 0; i + 1 < len; i++) {
 		*cc = code[i] & 15;
 		if ((code[i] & 0xf0) == 0x70)
@@ -224,6 +220,15 @@ static bool read_condition(u64 addr, u8 len, u8 *cc)
 		}
 	}
 	return false;
+}
+
+static bool read_condition(u64 addr, u8 len, u8 *cc)
+{
+	u8 code[CODE_MAX];
+
+	memcpy(code, (const void *)addr, len);
+	dp_self_mend(dp_self.engine, addr, code, len);
+	return dp_condition_of(code, len, cc);
 }
 
 static int fill_exit(struct exit *e, struct dp_retsites *sites,

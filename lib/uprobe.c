@@ -101,7 +101,8 @@ static int check(const struct uprobe *u, int i)
 	return 0;
 }
 
-static struct dp_client *make(struct uprobe *u, struct dp_foreign *f)
+static struct dp_client *make(struct uprobe *u, struct dp_foreign *f,
+			      void (*gone)(struct uprobe *u))
 {
 	struct dp_client *c = calloc(1, sizeof(*c));
 
@@ -115,6 +116,7 @@ static struct dp_client *make(struct uprobe *u, struct dp_foreign *f)
 		.at = f,
 		.addr = u->vaddr,
 		.refs = 1,
+		.gone = gone,
 	};
 	return c;
 }
@@ -199,7 +201,8 @@ static void finish_self(struct dp_client *c)
 }
 
 /* The first @n are of one process. */
-static int add(struct uprobe **us, struct dp_client **clients, u32 n)
+static int add(struct uprobe **us, struct dp_client **clients, u32 n,
+	       void (*gone)(struct uprobe *u))
 {
 	struct dp_foreign *f = NULL;
 	u32 i;
@@ -208,7 +211,7 @@ static int add(struct uprobe **us, struct dp_client **clients, u32 n)
 	if (err)
 		return err;
 	for (i = 0; i < n; i++) {
-		clients[i] = make(us[i], f);
+		clients[i] = make(us[i], f, gone);
 		if (!clients[i])
 			err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
 	}
@@ -254,13 +257,20 @@ static u32 remove_all(struct uprobe **us, u32 n, struct dp_client **clients)
 	return found;
 }
 
+static void discard(struct dp_client *c)
+{
+	dp_foreign_retire(c);
+	if (c->gone)
+		c->gone(c->u);
+	free(c);
+}
+
 /* With the lock held. */
 static void retire(struct dp_client *c)
 {
 	struct dp_foreign *f = c->at;
 
-	dp_foreign_retire(c);
-	free(c);
+	discard(c);
 	dp_foreign_tidy(f);
 }
 
@@ -318,21 +328,20 @@ void dp_clients_lose(struct dp_foreign *f)
 			}
 			*at = c->next;
 			c->off = true;
-			if (release(c)) {
-				dp_foreign_retire(c);
-				free(c);
-			}
+			if (release(c))
+				discard(c);
 		}
 }
 
-static int register_all(struct uprobe **us, u32 n, struct dp_client **clients)
+static int register_all(struct uprobe **us, u32 n, struct dp_client **clients,
+			void (*gone)(struct uprobe *u))
 {
 	u32 done, same = 0, taken;
 	int err = 0;
 
 	for (done = 0; done < n && !err; done += err ? 0 : same) {
 		same = of_one_process(us + done, n - done);
-		err = add(us + done, clients, same);
+		err = add(us + done, clients, same, gone);
 	}
 	if (!err)
 		return 0;
@@ -343,7 +352,7 @@ static int register_all(struct uprobe **us, u32 n, struct dp_client **clients)
 	return err;
 }
 
-int register_uprobes(struct uprobe **us, int num)
+int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u))
 {
 	struct dp_client **clients;
 	int err = 0, i;
@@ -363,10 +372,15 @@ int register_uprobes(struct uprobe **us, int num)
 	for (i = 0; i < num && !err; i++)
 		err = check(us[i], i);
 	if (!err)
-		err = register_all(us, (u32)num, clients);
+		err = register_all(us, (u32)num, clients, gone);
 	dp_foreign_unlock();
 	free(clients);
 	return err;
+}
+
+int register_uprobes(struct uprobe **us, int num)
+{
+	return dp_uprobes_add(us, num, NULL);
 }
 
 int register_uprobe(struct uprobe *u)
@@ -434,7 +448,7 @@ static u32 find_within(const char *start, size_t size, struct uprobe **us)
 u32 dp_uprobes_sweep(const char *start, size_t size)
 {
 	struct uprobe *us[AT_ONCE];
-	u32 n, all = 0;
+	u32 n, all = dp_uretprobes_sweep(start, size);
 
 	do {
 		dp_foreign_lock();
@@ -465,6 +479,7 @@ static void in_child(void)
 	pthread_cond_init(&dp_foreign_changed, NULL);
 	memset(buckets, 0, sizeof(buckets));
 	dp_foreign_forget_all();
+	dp_uretprobes_forget();
 	dp_foreign_unlock();
 }
 

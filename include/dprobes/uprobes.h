@@ -126,6 +126,68 @@ struct dp_uprobe_account {
 int dp_uprobe_account(const struct uprobe *u,
 		      struct dp_uprobe_account *account);
 
+/* --- return probes --- */
+
+struct uretprobe;
+
+/**
+ * struct uretprobe_instance - one call that is being followed
+ * @rp: its probe
+ * @ret_addr: where the call returns to
+ * @jumped: it does not return but jumps to another function, which will return in its
+ *          place: there is no return value yet
+ * @data: the probe's own, zero at first, the same in both handlers
+ */
+struct uretprobe_instance {
+	struct uretprobe *rp;
+	unsigned long ret_addr;
+	int jumped;
+	unsigned long data[4];
+	void *dp_private[4];
+};
+
+/**
+ * typedef uretprobe_handler_t - called when a probed function returns, or, as
+ * entry_handler, when it is entered
+ * @regs: of a return ip is where it returns to, and ax what; changing ip or sp has no
+ *        effect there
+ *
+ * Context: as uprobe_handler_t.
+ * Return: of an entry_handler non-zero: this call is not followed; otherwise ignored.
+ */
+typedef int (*uretprobe_handler_t)(struct uretprobe_instance *ri,
+				   struct pt_regs *regs);
+
+#define DP_URETPROBE_MAXACTIVE 4096
+
+/**
+ * struct uretprobe - a probe on the return of a function of another process
+ * @u: pid, vaddr, which is the function's first instruction, and deadline_ms. The rest
+ *     is not used.
+ * @handler, @entry_handler: one of them may be NULL
+ * @maxactive: calls that can be followed at once; 0: DP_URETPROBE_MAXACTIVE
+ * @nmissed: calls that could not
+ *
+ * The return address is left alone: there is a probe on the entry and on each
+ * instruction by which the function is left. A call that is left otherwise, by longjmp
+ * or an exception, is given up when another one is made in its place.
+ */
+struct uretprobe {
+	struct uprobe u;
+	uretprobe_handler_t handler;
+	uretprobe_handler_t entry_handler;
+	int maxactive;
+	unsigned long nmissed;
+	void *dp_private[2];
+};
+
+/** register_uretprobe() - Return: as register_uprobe(); -EINVAL also where no function
+ *  begins; -EOPNOTSUPP where it is left is not known, or the process is this one, for
+ *  which there is register_kretprobe(). */
+int register_uretprobe(struct uretprobe *rp);
+/** unregister_uretprobe() - as unregister_uprobe() */
+void unregister_uretprobe(struct uretprobe *rp);
+
 /** dp_last_diag() - why the calling thread's last call failed; valid until its
  *  next one */
 const struct dp_diag *dp_last_diag(void);

@@ -12,7 +12,7 @@
 struct victim {
 	pid_t pid;
 	FILE *to, *from;
-	unsigned long twice, number, text, getppid;
+	unsigned long twice, number, text, getppid, nest;
 };
 
 static char victim_path[600];
@@ -34,8 +34,8 @@ static bool __attribute__((unused)) read_places(struct victim *v)
 	char line[128] = "";
 
 	return fgets(line, sizeof(line), v->from) &&
-	       sscanf(line, "%lx %lx %lx %lx", &v->twice, &v->number, &v->text,
-		      &v->getppid) == 4;
+	       sscanf(line, "%lx %lx %lx %lx %lx", &v->twice, &v->number,
+		      &v->text, &v->getppid, &v->nest) == 5;
 }
 
 static void __attribute__((unused)) begin(struct victim *v)

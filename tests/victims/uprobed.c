@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,23 @@ static long __attribute__((noinline, noclone)) twice(long x)
 {
 	__asm__ volatile("movabs $2, %%rax\n\t" : : : "rax");
 	return 2 * x;
+}
+
+/* Calls itself, and is left in several ways. */
+static jmp_buf away;
+static long __attribute__((noinline, noclone)) nest(long depth)
+{
+	long more;
+
+	if (depth > 100)
+		return -1;
+	if (depth < 0)
+		longjmp(away, 1);
+	if (!depth)
+		return 0;
+	more = nest(depth - 1);
+	__asm__ volatile("" : "+r"(more));
+	return more + 1;
 }
 
 static void *spin(void *arg)
@@ -106,6 +124,8 @@ static int obey(const char *word)
 		began = now();
 		got = twice(21);
 		printf("%ld %.0f\n", got, now() - began);
+	} else if (!strncmp(word, "nest ", 5)) {
+		printf("%ld\n", setjmp(away) ? -2 : nest(atol(word + 5)));
 	} else if (!strcmp(word, "number")) {
 		printf("%ld\n", number);
 	} else if (!strncmp(word, "spin ", 5)) {
@@ -138,8 +158,8 @@ int main(void)
 {
 	char line[64];
 
-	printf("%p %p %p %p\n", (void *)twice, (void *)&number, (void *)text,
-	       (void *)getppid);
+	printf("%p %p %p %p %p\n", (void *)twice, (void *)&number, (void *)text,
+	       (void *)getppid, (void *)nest);
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
