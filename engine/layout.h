@@ -203,6 +203,7 @@ enum dp_kind {
 	DP_KIND_EXIT, /* one ends */
 	DP_KIND_UNWIND, /* those on a part of the stack end */
 	DP_KIND_ASK, /* its handler runs in the tool */
+	DP_KIND_THERE, /* it has been put here by the tool */
 };
 
 /* @way of a probe: how a function is left there */
@@ -731,6 +732,21 @@ struct dp_asks {
 };
 #define DP_ASKS 1024
 
+/**
+ * struct dp_there - a thread in a handler that the tool has put into the process;
+ * behind the structure the stack on which that runs
+ * @probe: 1 + index; 0: free
+ * @guard: stack pointer with which the handler can be given up
+ */
+struct dp_there {
+	u32 probe, pad;
+	u64 guard;
+	u64 regs[21];
+	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
+};
+#define DP_THERES 64
+#define DP_THERE_SIZE (5 * DP_PAGE)
+
 /** struct dp_span - [start, start + size) in the target; control owns it */
 struct dp_span {
 	u64 start;
@@ -778,6 +794,7 @@ struct dp_arena_control {
 	 * be unwound from there; before an instruction, and after one */
 	u64 handler_before, handler_after;
 	u32 ask_off, nr_asks; /* struct dp_asks; 0: nobody can be asked */
+	u64 there_base; /* address of DP_THERES struct dp_there; 0: none */
 	u32 line_off, line_mask; /* of the first table of visits */
 	u32 visit_off, visit_stride;
 	struct dp_visit_table visit_tables[DP_VISIT_TABLES];

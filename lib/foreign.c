@@ -9,6 +9,7 @@
 #include "lib/foreign.h"
 #include "lib/aside.h"
 #include "lib/self.h"
+#include "lib/there.h"
 #include "engine/insn/insn.h"
 #include "engine/control/strategy.h"
 #include "proc/ground.h"
@@ -163,16 +164,23 @@ static int enter(struct dp_foreign *f, struct dp_client *c)
 
 static int add_one(struct change *ch, struct dp_client *c)
 {
-	const struct dp_handlers handlers = { .kind = DP_KIND_ASK,
-					      .deadline = c->deadline,
-					      .user = (u64)c };
+	struct dp_handlers handlers = { .kind = DP_KIND_ASK,
+					.deadline = c->deadline,
+					.user = (u64)c };
 	struct dp_found found = { .stray = true };
 	const char *why = "";
 	u8 code[CODE_MAX];
 	int err = check(ch, c->addr);
 
+	if (!err && c->interrupt) {
+		handlers.kind = DP_KIND_THERE;
+		err = dp_there_put(c, &handlers.pre, &handlers.user,
+				   &handlers.pre_needs);
+	}
 	if (err)
 		return err;
+	c->user = handlers.user;
+	found.x87 = c->interrupt && dp_ground_x87(&ch->grounds, c->addr);
 	found.code = code;
 	found.size = read_code(ch, c->addr, code);
 	if (!found.size)
@@ -313,7 +321,7 @@ void dp_foreign_remove(struct dp_foreign *f, struct dp_client **clients, u32 n)
 
 	for (i = 0; i < n; i++) {
 		indexes[i] = clients[i]->index;
-		dp_live_switch_off(f->engine, indexes[i], (u64)clients[i]);
+		dp_live_switch_off(f->engine, indexes[i], clients[i]->user);
 	}
 	if (f->gone || dp_aside(remove_all, &ch) || ch.err)
 		return;
@@ -459,6 +467,7 @@ void dp_foreign_put(struct dp_foreign *f)
 	dp_process_abandon(f->proc);
 	if (f->stop >= 0)
 		close(f->stop);
+	dp_there_free(f);
 	free(f->clients);
 	free(f);
 }

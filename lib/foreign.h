@@ -25,8 +25,10 @@ struct dp_foreign;
  * @next: of those with the same hash of @u
  * @at: where it is; NULL: in our own process
  * @index: number of the engine's probe; @addr: its address
+ * @user: what the engine knows it by
  * @refs: of who has registered it, and of each handler that runs
  * @off: its handler is not called any more
+ * @interrupt: it runs in the process
  * @gone: told when it is no client any more and no handler runs; with @u, which then
  *        must not have gone before. NULL: nobody
  * @linked: the engine has it among the probes of its site
@@ -38,10 +40,10 @@ struct dp_client {
 	u32 deadline;
 	struct dp_client *next;
 	struct dp_foreign *at;
-	u64 addr;
+	u64 addr, user;
 	u32 index;
 	u32 refs;
-	bool off, linked;
+	bool off, linked, interrupt;
 	void (*gone)(struct uprobe *u);
 };
 
@@ -51,6 +53,8 @@ struct dp_client {
  * @live: how many there are, those included that are off and still run
  * @refs: of the list of all, and of each thread that serves it
  * @asks: in memory that the process can write; @nr_asks
+ * @objects: ours that are in there, with handlers; @theres: struct dp_there, as the
+ *           process writes them
  * @idle: threads that wait for something to do
  * @stop: an eventfd that ends its keeper
  * @ending: its threads are to end; @gone: it has ended, or executed
@@ -63,6 +67,8 @@ struct dp_foreign {
 	struct dp_client **clients;
 	u32 nr_clients;
 	u32 live, refs;
+	struct dp_object *objects;
+	u8 *theres;
 	struct dp_asks *asks;
 	u32 nr_asks;
 	u32 idle;

@@ -9,6 +9,7 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/self.h"
+#include "lib/there.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -94,10 +95,6 @@ static int check(const struct uprobe *u, int i)
 	if (!u->handler)
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "the probe has no handler");
-	if (u->handler_in_interrupt && u->pid != getpid())
-		return dp_diag_set(
-			dp_last(), -EOPNOTSUPP,
-			"handlers that run in the probed thread (handler_in_interrupt) are not there yet; without it they run in this process");
 	return 0;
 }
 
@@ -117,6 +114,7 @@ static struct dp_client *make(struct uprobe *u, struct dp_foreign *f,
 		.addr = u->vaddr,
 		.refs = 1,
 		.gone = gone,
+		.interrupt = u->handler_in_interrupt,
 	};
 	return c;
 }
@@ -307,7 +305,10 @@ static void finish(struct dp_client **clients, u32 n, bool wait)
 	u32 i;
 
 	for (i = 0; i < n && wait; i++)
-		wait_for_handlers(clients[i]);
+		if (clients[i]->interrupt && clients[i]->at)
+			dp_there_settle(clients[i]);
+		else
+			wait_for_handlers(clients[i]);
 	for (i = 0; i < n; i++)
 		if (clients[i]->at)
 			dp_client_put(clients[i]);
@@ -429,6 +430,20 @@ int dp_uprobe_account(const struct uprobe *u, struct dp_uprobe_account *account)
 	return c ? 0 :
 		   dp_diag_set(dp_last(), -ENOENT,
 			       "the probe is not registered");
+}
+
+void *dp_uprobe_there(const struct uprobe *u, const void *variable)
+{
+	struct dp_client *c;
+	void *there = NULL;
+
+	dp_foreign_lock();
+	c = *find(u);
+	if (c)
+		there = c->at ? dp_there_see(c->at, variable) :
+				(void *)variable;
+	dp_foreign_unlock();
+	return there;
 }
 
 /* Those that belong to a module. */

@@ -26,10 +26,49 @@
 struct dp_lodged {
 	struct dp_engine *engine;
 	struct dp_diag *diag; /* of the call that is being made */
-	void *ours[DP_MAX_POOLS];
+	void *ours[DP_MAX_POOLS]; /* of struct dp_layout_need, and others */
 	u64 size[DP_MAX_POOLS];
 	u32 nr;
 };
+
+/* Away from the offset by which an arena is known. */
+#define IMAGE_OFFSET (16ull << 20)
+
+static int keep(struct dp_lodged *l, void *mem, u64 size)
+{
+	if (l->nr == DP_MAX_POOLS)
+		return -ENOMEM;
+	l->ours[l->nr] = mem;
+	l->size[l->nr++] = size;
+	return 0;
+}
+
+int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there)
+{
+	u64 whole = IMAGE_OFFSET + size;
+	void *mem;
+	long fd = dp_share_memory(proc, proc->sync, whole, &mem), ret;
+
+	if (fd < 0)
+		return (int)fd;
+	ret = dp_remote_call(proc->sync, SYS_mmap, 0, size,
+			     PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd,
+			     IMAGE_OFFSET);
+	dp_remote_call(proc->sync, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
+	if ((ret < 0 && ret > -4096) || keep(proc->lodged, mem, whole)) {
+		munmap(mem, whole);
+		return -ENOMEM;
+	}
+	*ours = (u8 *)mem + IMAGE_OFFSET;
+	*there = (u64)ret;
+	return 0;
+}
+
+int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot)
+{
+	return (int)dp_remote_call(proc->sync, SYS_mprotect, addr, size,
+				   (u64)prot, 0, 0, 0);
+}
 
 static long map_there(struct dp_process *proc, u64 addr, u64 size, long fd)
 {
@@ -58,10 +97,8 @@ static int grow_map(void *arg, u64 addr, u64 size, u8 **ours)
 		munmap(mem, size);
 		return ret == -EEXIST ? -EEXIST : -ENOMEM;
 	}
-	l->ours[l->nr] = mem;
-	l->size[l->nr++] = size;
 	*ours = mem;
-	return 0;
+	return keep(l, mem, size);
 }
 
 static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)

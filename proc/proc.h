@@ -107,6 +107,16 @@ struct dp_engine *dp_lodge_engine(const struct dp_process *proc);
 u64 dp_lodge_base(const struct dp_process *proc);
 /** dp_lodge_pidfd() - the object's own */
 int dp_lodge_pidfd(const struct dp_process *proc);
+/**
+ * dp_lodge_map() - memory that both sides have, between dp_lodge_begin() and
+ * dp_lodge_end()
+ * @ours: where it is mapped here; the object's own
+ * @there: and in the process; for reading and writing, until dp_lodge_protect()
+ * Return: 0 or a negative errno.
+ */
+int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there);
+/** dp_lodge_protect() - mprotect(2) in the process. Return: 0 or a negative errno. */
+int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot);
 /** dp_process_threads() - the ids of its threads; @tids is free()d by the caller */
 int dp_process_threads(pid_t pid, pid_t **tids, size_t *n);
 /** dp_lodge_ns_pid() - its process id in its own namespace */

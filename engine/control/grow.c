@@ -87,6 +87,23 @@ static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
 	return 0;
 }
 
+/* A pool that nothing more fits in. */
+int dp_live_own(struct dp_engine *e, u64 addr, u64 size)
+{
+	struct dp_arena_control *c = &e->arena->control;
+	u32 i = e->need.nr_pools;
+
+	if (i == DP_MAX_POOLS)
+		return -ENOMEM;
+	e->growth->pools[i] = (struct dp_pool){ 0 };
+	e->need.pools[i] = (struct dp_pool_need){ .addr = addr, .size = size };
+	c->pools[i].start = addr;
+	c->pools[i].size = size;
+	e->need.nr_pools = i + 1;
+	__atomic_store_n(&c->nr_pools, i + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
 static int new_pool(struct dp_engine *e, u64 low, u64 high)
 {
 	struct dp_growth *g = e->growth;

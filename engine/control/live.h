@@ -98,6 +98,10 @@ int dp_live_add(struct dp_engine *engine, u64 addr,
  *  NULL: it probes itself. The process can write there at any time. */
 struct dp_asks *dp_live_asks(const struct dp_engine *engine, u32 *n);
 
+/** dp_live_own() - code that has been put into the process besides: who is there is
+ *  with us. Return: 0; -ENOMEM. */
+int dp_live_own(struct dp_engine *engine, u64 addr, u64 size);
+
 /** dp_live_is_new() - has the probe's site no plan yet, so that
  *  dp_engine_allow_jump() is still to be called? */
 bool dp_live_is_new(const struct dp_engine *engine, u32 probe);

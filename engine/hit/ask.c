@@ -134,27 +134,27 @@ static void copy(u64 *to, const u64 *from, u32 n)
 
 #define GENERAL 15 /* those before orig_ax */
 
-static void show(const struct asker *a, struct dp_ask *ask)
+static void show(const struct asker *a, u64 *to)
 {
-	struct dp_regs *regs = (void *)ask->regs;
+	struct dp_regs *regs = (void *)to;
 
 	if (a->mc)
 		dp_regs_from(regs, a->mc);
 	else
-		copy(ask->regs, (u64 *)a->regs, sizeof(*regs) / sizeof(u64));
+		copy(to, (u64 *)a->regs, sizeof(*regs) / sizeof(u64));
 	regs->ip = a->ip;
 }
 
-static void take(struct asker *a, const struct dp_ask *ask)
+static void take(struct asker *a, const u64 *from)
 {
-	const struct dp_regs *regs = (const void *)ask->regs;
+	const struct dp_regs *regs = (const void *)from;
 
 	a->ip = regs->ip;
 	if (a->mc) {
 		dp_regs_to(regs, a->mc);
 		return;
 	}
-	copy((u64 *)a->regs, ask->regs, GENERAL);
+	copy((u64 *)a->regs, from, GENERAL);
 	a->regs->flags = regs->flags;
 	a->regs->sp = regs->sp;
 }
@@ -163,7 +163,7 @@ static void put(struct asker *a, struct dp_ask *ask, u32 probe)
 {
 	bool answered;
 
-	show(a, ask);
+	show(a, ask->regs);
 	ask->tid = dp_hit_tid();
 	ask->probe = probe;
 	__atomic_store_n(&ask->state, DP_ASK_ASKED, __ATOMIC_RELEASE);
@@ -171,43 +171,75 @@ static void put(struct asker *a, struct dp_ask *ask, u32 probe)
 	dp_port_wake(&asks()->calls, 1);
 	answered = await(ask, probe);
 	if (answered)
-		take(a, ask);
+		take(a, ask->regs);
 	else if (__atomic_load_n(&ask->state, __ATOMIC_RELAXED) != DP_ASK_TAKEN)
 		return;
 	__atomic_store_n(&ask->state, DP_ASK_FREE, __ATOMIC_RELEASE);
 }
 
-static bool is_on(u32 probe)
-{
-	const struct dp_probe_entry *p = dp_probe(probe);
-
-	return p->kind == DP_KIND_ASK && p->enabled &&
-	       !(__atomic_load_n(&dp_probe_state(probe)->status,
-				 __ATOMIC_RELAXED) &
-		 DP_PROBE_REMOVED);
-}
-
-static void each(const struct dp_site_entry *site, struct asker *a)
+static void ask(u32 probe, struct asker *a)
 {
 	struct dp_ask *ask;
-	u32 i;
 
-	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
+	dp_port_sigmask(~0ull);
+	ask = claim(dp_probe(probe)->deadline);
+	if (ask)
+		put(a, ask, probe);
+	else
+		dp_tally(probe,
+			 is_heard() ? DP_TALLY_CONTEXT : DP_TALLY_UNHEARD);
+}
+
+/* Faults of the handler have to come. */
+static void call_there(u32 probe, struct asker *a, u64 x87)
+{
+	struct dp_there *there;
+
+	if (!is_heard()) {
+		dp_tally(probe, DP_TALLY_UNHEARD);
+		return;
+	}
+	dp_port_sigmask(~dp_caught_mask(DP_CAUGHT));
+	there = dp_there_begin(probe);
+	if (!there) {
+		dp_tally(probe, DP_TALLY_CONTEXT);
+		return;
+	}
+	show(a, there->regs);
+	dp_there_call(there, x87);
+	take(a, there->regs);
+	dp_there_end(there);
+}
+
+static bool is_on(u32 probe)
+{
+	return dp_probe(probe)->enabled &&
+	       !(__atomic_load_n(&dp_probe_state(probe)->status,
+				 __ATOMIC_RELAXED) &
+		 (DP_PROBE_REMOVED | DP_PROBE_FAULTED));
+}
+
+/* One that has gone may have made room for another meanwhile, elsewhere. */
+static void each(const struct dp_site_entry *site, struct asker *a)
+{
+	u32 index = dp_site_index(site), i;
+
+	for (i = site->first_probe; i && dp_probe(i - 1)->site == index;
+	     i = dp_probe(i - 1)->next) {
 		if (!is_on(i - 1))
 			continue;
-		ask = claim(dp_probe(i - 1)->deadline);
-		if (ask)
-			put(a, ask, i - 1);
-		else
-			dp_tally(i - 1, is_heard() ? DP_TALLY_CONTEXT :
-						     DP_TALLY_UNHEARD);
+		if (dp_probe(i - 1)->kind == DP_KIND_ASK)
+			ask(i - 1, a);
+		else if (dp_probe(i - 1)->kind == DP_KIND_THERE)
+			call_there(i - 1, a, site->x87);
 	}
 }
 
 u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
 {
 	struct asker a = { .regs = &frame->regs, .ip = site->addr };
-	u64 sp = frame->regs.sp, mask = dp_port_swap_sigmask(~0ull);
+	u64 sp = frame->regs.sp;
+	u64 mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
 
 	each(site, &a);
 	dp_port_sigmask(mask);
@@ -222,7 +254,8 @@ u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
 void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 {
 	struct asker a = { .mc = mc, .ip = site->addr };
-	u64 sp = mc->rsp, mask = dp_port_swap_sigmask(~0ull);
+	u64 sp = mc->rsp;
+	u64 mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
 
 	each(site, &a);
 	dp_port_sigmask(mask);
@@ -234,7 +267,6 @@ void dp_ask_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
 {
 	struct asker a = { .mc = &uc->mc, .ip = site->addr };
 
-	dp_port_sigmask(~0ull);
 	each(site, &a);
 	uc->mc.rip = a.ip != site->addr ?
 			     a.ip :

@@ -149,6 +149,17 @@ void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
 /** dp_ask_trap() - as dp_call_trap() */
 void dp_ask_trap(const struct dp_site_entry *site, struct dp_ucontext *uc);
 
+/* there.c: handlers that the tool has put into the process */
+/** dp_there_begin() - a stack for one, and room for its registers. Return: NULL: there
+ *  is none free, or the probe has been switched off. */
+struct dp_there *dp_there_begin(u32 probe);
+/** dp_there_call() - with @there->regs, as it may change them; @x87: such registers are
+ *  in use */
+void dp_there_call(struct dp_there *there, u64 x87);
+void dp_there_end(struct dp_there *there);
+/** dp_there_fault() - has the processor raised this in one? Then it is given up. */
+bool dp_there_fault(struct dp_ucontext *uc);
+
 /** struct dp_given - a handler's result; @up: it was given up */
 struct dp_given {
 	u64 value, up;

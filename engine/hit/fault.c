@@ -237,6 +237,8 @@ bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
 
 	if (info->code <= 0 || !dp_wipe.owner)
 		return false;
+	if (dp_there_fault(uc))
+		return true;
 	f.stack = dp_stack_known();
 	if (f.stack && in_fault_handler(f.stack, uc->mc.rsp)) {
 		uc->mc.rip = (u64)dp_guard_up;

@@ -17,6 +17,18 @@
  * Handlers run at the same time for several threads; one that blocks holds only its
  * own. A hit costs two changes of threads, some ten microseconds and more.
  *
+ * Or they run in *interrupt context* (@handler_in_interrupt): in the probed thread
+ * itself, which costs no change of threads. For that the object that the handler is in,
+ * a shared object or a program that is linked with -pie, is copied into the process, with
+ * its variables as they are then, and nothing that it needs of other objects. So the
+ * handler calls nothing but functions of its own object, and no kernel's names; the
+ * library looks through its code, and refuses what leads elsewhere. Addresses that are
+ * in variables other than by initialisation are those of this process. Its @u is the
+ * copy's. It runs on a stack of DP_HANDLER_STACK bytes, with vector state saved around
+ * it and signals blocked; it must not block, nor run for ever. One that faults is given
+ * up, and not called again. dp_uprobe_there() finds the copy's variables. For 64 threads
+ * at most one can run at the same time; hits of others are missed.
+ *
  * Threads. As long as probes of another process are registered, the library has some
  * threads of its own for that process: one that shows the probed threads that we are
  * alive, and one more than there are handlers running. All signals are blocked in
@@ -56,7 +68,7 @@ struct uprobe;
  *        when the handler returns is in force when the thread goes on: if ip has
  *        changed it goes on there, and the instruction is not executed.
  *
- * Context: task, see above; may sleep, may call anything in this file.
+ * Context: task: may sleep, may call anything in this file; or interrupt, see above.
  */
 typedef void (*uprobe_handler_t)(struct uprobe *u, struct pt_regs *regs);
 
@@ -67,7 +79,7 @@ typedef void (*uprobe_handler_t)(struct uprobe *u, struct pt_regs *regs);
  * @pid: process
  * @vaddr: address of an instruction in it
  * @handler: called at each hit
- * @handler_in_interrupt: 1: it is to run in the probed thread itself. Not there yet.
+ * @handler_in_interrupt: it is to run in the probed thread itself
  * @deadline_ms: for so long a hit waits for its handler; 0: DP_UPROBE_DEADLINE_MS
  *
  * Everything that is not used is 0. The library keeps a copy: what is changed while
@@ -92,7 +104,8 @@ struct uprobe {
  * -EILSEQ no instruction begins there; -EEXIST @u is registered; -EBUSY somebody
  * else's breakpoint is there, or another dprobes or a debugger has the process;
  * -EFAULT nothing is mapped there; -ESRCH there is no such process; -EPERM;
- * -EOPNOTSUPP this process cannot be probed (yet); -ENOMEM, -EAGAIN. Words are in
+ * -EOPNOTSUPP this process cannot be probed (yet), or the handler cannot run in it;
+ * -ENOMEM, -EAGAIN. Words are in
  * dp_last_diag().
  */
 int register_uprobe(struct uprobe *u);
@@ -125,6 +138,16 @@ struct dp_uprobe_account {
 /** dp_uprobe_account() - Return: 0; -ENOENT it is not registered. Source: ours. */
 int dp_uprobe_account(const struct uprobe *u,
 		      struct dp_uprobe_account *account);
+
+/**
+ * dp_uprobe_there() - a variable as handlers in interrupt context see it
+ * @variable: address of one of the object that the handler of @u is in
+ *
+ * Each process that is probed so has its own. What is there can be read and written, and
+ * is valid until @u is unregistered. In our own process it is the variable itself.
+ * Return: its address in this process; NULL: it is not there. Source: ours.
+ */
+void *dp_uprobe_there(const struct uprobe *u, const void *variable);
 
 /* --- return probes --- */
 

@@ -317,6 +317,163 @@ static void changed_fields(void)
 	ends_well(&v, "the program ends as ever");
 }
 
+/* --- handlers in the thread --- */
+
+static struct {
+	long hits, sum;
+	double half;
+} tally = { .hits = 100 };
+
+static long *const pointer = &tally.sum;
+
+static void __attribute__((noinline)) add(long n)
+{
+	*pointer += n;
+	tally.half += (double)n / 2;
+}
+
+static void in_thread(struct uprobe *u, struct pt_regs *regs)
+{
+	__atomic_fetch_add(&tally.hits, 1, __ATOMIC_RELAXED);
+	if (regs->ip == u->vaddr)
+		add((long)regs->di);
+	regs->di = regs->di == 21 ? 22 : regs->di;
+}
+
+static volatile long *volatile nowhere = (void *)8;
+
+static void crashes(struct uprobe *u, struct pt_regs *regs)
+{
+	tally.hits++;
+	*nowhere = 1;
+}
+
+static void spins(struct uprobe *u, struct pt_regs *regs)
+{
+	long i;
+
+	tally.hits++;
+	for (i = 0; i < 2000; i++)
+		__asm__ volatile("");
+}
+
+static void prints(struct uprobe *u, struct pt_regs *regs)
+{
+	puts("from far away");
+}
+
+static __thread long of_thread;
+
+static void thread_local(struct uprobe *u, struct pt_regs *regs)
+{
+	of_thread++;
+}
+
+static struct uprobe there;
+
+static void in_interrupt(void)
+{
+	struct uprobe u;
+	struct victim v;
+	long *hits;
+
+	begin(&v);
+	there = probe_of(&v, in_thread);
+	there.handler_in_interrupt = 1;
+	is(register_uprobe(&there), 0, "a handler that runs in the thread");
+	says(&v, "call", "44", "changes an argument");
+	hits = dp_uprobe_there(&there, &tally.hits);
+	ok(hits && *hits == 101 && tally.hits == 100,
+	   "its variables are there, as they were here");
+	ok(*(long *)dp_uprobe_there(&there, &tally.sum) == 21 &&
+		   *(double *)dp_uprobe_there(&there, &tally.half) == 10.5,
+	   "also by an address in a variable, and in floating point");
+	*hits = 7;
+	u = probe_of(&v, watch);
+	is(register_uprobe(&u), 0,
+	   "and one in task context at the same address");
+	says(&v, "call", "44", "are both called");
+	ok(*hits == 8 && calls == 1, "each once");
+	told(&v, "spin 3");
+	ok(SOON(*hits > 100), "by several threads at once");
+	ok(!strncmp(told(&v, "finish"), "3 of ", 5),
+	   "each of which it has changed once");
+	unregister_uprobe(&u);
+	unregister_uprobe(&there);
+	is(mappings(v.pid, "dprobes"), 0, "nothing is left");
+	ok(!dp_uprobe_there(&there, &tally.hits), "nor here");
+
+	u = probe_of(&v, crashes);
+	u.handler_in_interrupt = 1;
+	is(register_uprobe(&u), 0, "one that faults");
+	says(&v, "call", "42", "does no harm");
+	says(&v, "call", "42", "and is not called again");
+	is(*(long *)dp_uprobe_there(&u, &tally.hits), 101,
+	   "after the first time");
+	unregister_uprobe(&u);
+	u = probe_of(&v, prints);
+	u.handler_in_interrupt = 1;
+	is(register_uprobe(&u), -EOPNOTSUPP, "one that calls libc is refused");
+	ok(strstr(dp_last_diag()->text, "puts"), "by name");
+	u.handler = thread_local;
+	is(register_uprobe(&u), -EOPNOTSUPP,
+	   "and one with a variable a thread");
+	is(mappings(v.pid, "dprobes"), 0, "nothing is left");
+	ends_well(&v, "the program ends as ever");
+}
+
+static void interrupt_comes_and_goes(void)
+{
+	long n = amount("ROUNDS", 60), i, good = 0, hits = 0;
+	struct uprobe u;
+	struct victim v;
+
+	begin(&v);
+	told(&v, "spin 3");
+	u = probe_of(&v, spins);
+	u.handler_in_interrupt = 1;
+	tally.hits = 0;
+	for (i = 0; i < n; i++) {
+		good += !register_uprobe(&u);
+		usleep((useconds_t)(i % 5) * 200);
+		hits += *(long *)dp_uprobe_there(&u, &tally.hits);
+		unregister_uprobe(&u);
+	}
+	is(good, n, "one comes and goes while threads run there");
+	ok(hits > 0, "and is hit");
+	ok(strstr(told(&v, "finish"), "0 of "), "no thread computes wrongly");
+	is(mappings(v.pid, "dprobes"), 0, "nothing is left");
+	ends_well(&v, "the program ends as ever");
+	tally.hits = 100;
+}
+
+static int registers_there(void *arg)
+{
+	struct uprobe u = probe_of(arg, in_thread);
+
+	u.handler_in_interrupt = 1;
+	if (register_uprobe(&u))
+		return 1;
+	kill(getpid(), SIGKILL);
+	return 3;
+}
+
+static void interrupt_left(void)
+{
+	struct victim v;
+	struct uprobe u;
+
+	begin(&v);
+	in_child(registers_there, &v, 30);
+	says(&v, "call", "42",
+	     "a handler in the thread is not called when we are gone");
+	u = probe_of(&v, watch);
+	is(register_uprobe(&u), 0, "another one takes over");
+	unregister_uprobe(&u);
+	is(mappings(v.pid, "dprobes"), 0, "and nothing is left");
+	ends_well(&v, "the program ends as ever");
+}
+
 /* --- returns --- */
 
 static long returns, sum, entries, nested;
@@ -787,6 +944,8 @@ static void rounds_of(const char *arming)
 	only_its_own();
 	from_handler();
 	several();
+	in_interrupt();
+	interrupt_comes_and_goes();
 	returning();
 	children();
 	comes_and_goes();
@@ -806,6 +965,7 @@ int main(void)
 	end_while(true, SIGKILL, "a program that is killed");
 	end_while(false, 0, "a program that ends");
 	our_end();
+	interrupt_left();
 	returning_no_more();
 	our_child();
 	ok_child(on_ourselves, NULL, 30, "probes in our own process");

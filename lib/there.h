@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * there: the object of ours that a handler belongs to, put into another process.
+ *
+ * It is copied as it is here, with its variables, and its addresses made those of the
+ * place where it comes to be. Nothing that it needs of other objects comes along: a
+ * handler that leads there is refused. Its variables in the process are memory that we
+ * have, too.
+ */
+#ifndef DP_LIB_THERE_H
+#define DP_LIB_THERE_H
+
+#include "lib/foreign.h"
+
+/**
+ * struct dp_object - one of a process
+ * @base, @size: of the original
+ * @ours: the copy as we see it; @there: as the process does
+ * @users: uprobes that are behind it
+ */
+struct dp_object {
+	struct dp_object *next;
+	u64 base, size;
+	u8 *ours;
+	u64 there;
+	u32 users;
+};
+
+/**
+ * dp_there_put() - have a client's handler in its process
+ * @handler, @user: addresses there, of the handler and of its uprobe
+ * @needs: enum dp_insn_state
+ *
+ * Between dp_lodge_begin() and dp_lodge_end().
+ * Return: 0; -EOPNOTSUPP it cannot run there, with words; -ENOMEM.
+ */
+int dp_there_put(struct dp_client *c, u64 *handler, u64 *user, u8 *needs);
+
+/** dp_there_settle() - wait until a client's handler does not run any more */
+void dp_there_settle(const struct dp_client *c);
+/** dp_there_see() - a variable as handlers in the process see it; NULL: it is not
+ *  there */
+void *dp_there_see(const struct dp_foreign *f, const void *variable);
+void dp_there_free(struct dp_foreign *f);
+
+#endif
