@@ -71,6 +71,13 @@ static void handler(struct uprobe *u, struct pt_regs *regs)
 {
 }
 
+static unsigned long count;
+
+static void in_thread(struct uprobe *u, struct pt_regs *regs)
+{
+	count += regs->di;
+}
+
 static struct uprobe probes[MANY], *list[MANY];
 
 static void check(int err)
@@ -83,7 +90,7 @@ static void check(int err)
 
 /** struct round - costs; @v in the order of the names in main() */
 struct round {
-	double task, first, more, last, on, off;
+	double task, interrupt, first, more, last, on, off;
 };
 
 static void measure(pid_t pid, struct round *r)
@@ -106,6 +113,12 @@ static void measure(pid_t pid, struct round *r)
 	start = now();
 	unregister_uprobe(&u);
 	r->last = (now() - start) / 1e6;
+	u.handler = in_thread;
+	u.handler_in_interrupt = 1;
+	check(register_uprobe(&u));
+	call_cost();
+	r->interrupt = call_cost() - bare;
+	unregister_uprobe(&u);
 }
 
 static void many(pid_t pid, struct round *r)
@@ -170,6 +183,8 @@ int main(void)
 	}
 	PRINT("uprobe_task", "ns", task,
 	      "a hit whose handler runs in another process: there and back");
+	PRINT("uprobe_interrupt", "ns", interrupt,
+	      "a hit whose handler runs in the probed thread");
 	PRINT("uprobe_first", "ms", first, "the first probe in a process");
 	PRINT("uprobe_more", "ms", more, "another one");
 	PRINT("uprobe_last", "ms", last, "the last one goes, and all with it");

@@ -114,12 +114,23 @@ static bool await(struct dp_ask *ask, u32 probe)
 }
 
 /** struct asker - a thread that has hit: its registers are @regs or, of a signal,
- *  @mc; @ip is where it goes on */
+ *  @mc; @ip is where it goes on; @caught: of all signals
+ *  the caught ones are not blocked */
 struct asker {
 	struct dp_regs *regs;
 	struct dp_mcontext *mc;
 	u64 ip;
+	bool caught;
 };
+
+/* The first time, and where two kinds of probe follow each other. */
+static void block(struct asker *a, bool caught)
+{
+	if (a->caught == caught)
+		return;
+	a->caught = caught;
+	dp_port_sigmask(caught ? ~dp_caught_mask(DP_CAUGHT) : ~0ull);
+}
 
 /* Word by word: there is no memcpy here for a compiler to call. */
 static void copy(u64 *to, const u64 *from, u32 n)
@@ -181,7 +192,7 @@ static void ask(u32 probe, struct asker *a)
 {
 	struct dp_ask *ask;
 
-	dp_port_sigmask(~0ull);
+	block(a, false);
 	ask = claim(dp_probe(probe)->deadline);
 	if (ask)
 		put(a, ask, probe);
@@ -199,7 +210,7 @@ static void call_there(u32 probe, struct asker *a, u64 x87)
 		dp_tally(probe, DP_TALLY_UNHEARD);
 		return;
 	}
-	dp_port_sigmask(~dp_caught_mask(DP_CAUGHT));
+	block(a, true);
 	there = dp_there_begin(probe);
 	if (!there) {
 		dp_tally(probe, DP_TALLY_CONTEXT);
@@ -237,7 +248,9 @@ static void each(const struct dp_site_entry *site, struct asker *a)
 
 u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
 {
-	struct asker a = { .regs = &frame->regs, .ip = site->addr };
+	struct asker a = { .regs = &frame->regs,
+			   .ip = site->addr,
+			   .caught = true };
 	u64 sp = frame->regs.sp;
 	u64 mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
 
@@ -253,7 +266,7 @@ u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
 
 void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 {
-	struct asker a = { .mc = mc, .ip = site->addr };
+	struct asker a = { .mc = mc, .ip = site->addr, .caught = true };
 	u64 sp = mc->rsp;
 	u64 mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
 
@@ -265,7 +278,7 @@ void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 /* The kernel puts the mask back with the registers. */
 void dp_ask_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
 {
-	struct asker a = { .mc = &uc->mc, .ip = site->addr };
+	struct asker a = { .mc = &uc->mc, .ip = site->addr, .caught = true };
 
 	each(site, &a);
 	uc->mc.rip = a.ip != site->addr ?

@@ -719,6 +719,37 @@ static void children(void)
 	ends_well(&v, "the program ends as ever");
 }
 
+static void code_goes(void)
+{
+	struct uprobe u, w;
+	struct victim v;
+
+	begin(&v);
+	u = probe_of(&v, watch);
+	u.vaddr = strtoul(told(&v, "map 7"), NULL, 16);
+	is(register_uprobe(&u), 0, "a probe in code that is made at run time");
+	says(&v, "run", "7", "does nothing to it");
+	is(calls, 1, "and is hit");
+	says(&v, "unmap", "0", "the code goes");
+	unregister_uprobe(&u);
+	is(mappings(v.pid, "dprobes"), 0, "the probe after it");
+	told(&v, "map 8");
+	says(&v, "run", "8", "other code comes in its place");
+	is(register_uprobe(&u), 0, "which is probed");
+	told(&v, "map 9");
+	says(&v, "run", "9", "it is replaced by yet another");
+	w = probe_of(&v, watch);
+	is(register_uprobe(&w), 0, "that is noticed at the next call");
+	says(&v, "run", "9", "and nothing is written there");
+	says(&v, "call", "42", "the next one");
+	is(calls, 1, "is hit");
+	unregister_uprobe(&u);
+	unregister_uprobe(&w);
+	says(&v, "run", "9", "nor when it is unregistered");
+	is(mappings(v.pid, "dprobes"), 0, "nothing is left");
+	ends_well(&v, "the program ends as ever");
+}
+
 static void executes(const char *how, uprobe_handler_t handler,
 		     const char *what)
 {
@@ -948,6 +979,7 @@ static void rounds_of(const char *arming)
 	interrupt_comes_and_goes();
 	returning();
 	children();
+	code_goes();
 	comes_and_goes();
 }
 
