@@ -193,6 +193,14 @@ struct dp_site_entry {
 	u64 gate;
 };
 
+/** dp_few() - a count from shared memory: never more than there is room for */
+static inline u32 dp_few(const u32 *count, u32 room)
+{
+	u32 n = *(const volatile u32 *)count;
+
+	return n < room ? n : room;
+}
+
 /** enum dp_kind - what a probe does when it is hit */
 enum dp_kind {
 	DP_KIND_PLAIN, /* counts; runs its program, if it has one */

@@ -170,6 +170,7 @@ static int adopt(u64 base)
 		.detour_entry = base + dp_agent_detour_entry,
 		.follow_entry = base + dp_agent_follow_entry,
 		.size = arena->control.arena_size,
+		.max_sites = arena->control.max_sites,
 	};
 	struct dp_engine *engine;
 	int err = dp_engine_create(&engine);

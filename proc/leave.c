@@ -107,7 +107,7 @@ static int return_actions(struct dp_process *proc, struct dp_remote *rem,
 	int err = 0;
 	u32 k;
 
-	for (k = 0; !err && k < c->nr_caught; k++)
+	for (k = 0; !err && k < dp_few(&c->nr_caught, DP_CAUGHT); k++)
 		err = return_action(proc, rem, c->base, k, hooks_armed(view));
 	return err;
 }
@@ -117,7 +117,8 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 {
 	u32 i;
 
-	for (i = 0; c->revertible && i < c->nr_texts; i++)
+	for (i = 0; c->revertible && i < dp_few(&c->nr_texts, DP_MAX_TEXTS);
+	     i++)
 		if (dp_texts_clean(proc, &c->texts[i]))
 			dp_remote_call(rem, SYS_madvise, c->texts[i].start,
 				       c->texts[i].size, MADV_DONTNEED, 0, 0,

@@ -132,7 +132,7 @@ static int grow_hold(void *arg, int (*work)(void *what), void *what)
 static const struct dp_growth_ops growth_ops = { grow_map, grow_holes,
 						 grow_stopped, grow_hold };
 
-static int adopt(struct dp_process *proc, enum dp_arming arming)
+static int adopt(struct dp_process *proc, const struct dp_lodging *how)
 {
 	struct dp_live_setup setup = {
 		.ops = &growth_ops,
@@ -142,6 +142,7 @@ static int adopt(struct dp_process *proc, enum dp_arming arming)
 		.detour_entry = proc->base + dp_agent_detour_entry,
 		.follow_entry = proc->base + dp_agent_follow_entry,
 		.size = proc->file_size - DP_FILE_ARENA_OFFSET,
+		.max_sites = how->max_sites,
 	};
 	struct dp_arena *arena =
 		(void *)((char *)proc->file + DP_FILE_ARENA_OFFSET);
@@ -150,7 +151,7 @@ static int adopt(struct dp_process *proc, enum dp_arming arming)
 
 	if (err)
 		return err;
-	dp_engine_set_arming(engine, arming);
+	dp_engine_set_arming(engine, how->arming);
 	err = dp_engine_adopt(engine, arena, &setup);
 	if (err) {
 		dp_engine_destroy(engine);
@@ -174,7 +175,7 @@ static int install(struct dp_process *proc, const struct dp_lodging *how,
 	dp_engine_reside(engine, how->max_sites);
 	dp_engine_ask(engine, how->asks);
 	err = dp_process_install(proc, engine, diag);
-	if (!err && adopt(proc, how->arming))
+	if (!err && adopt(proc, how))
 		err = dp_diag_set(
 			diag, -ENOMEM,
 			"there is no memory for the probes of process %d",

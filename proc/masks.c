@@ -516,7 +516,7 @@ int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *rem,
 	if (dp_process_read(proc, c->base + IN_MASKS_AT, signals,
 			    sizeof(signals)))
 		return -EFAULT;
-	for (k = 0; k < c->nr_caught && !err; k++)
+	for (k = 0; k < dp_few(&c->nr_caught, DP_CAUGHT) && !err; k++)
 		err = change_actions(proc, rem, scratch(c->base), k, signals[k],
 				     true, &changed);
 	return err;

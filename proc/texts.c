@@ -102,7 +102,7 @@ static bool is_noted(const struct dp_arena_control *c, u64 addr)
 {
 	u32 i;
 
-	for (i = 0; i < c->nr_texts; i++)
+	for (i = 0; i < dp_few(&c->nr_texts, DP_MAX_TEXTS); i++)
 		if (addr - c->texts[i].start < c->texts[i].size)
 			return true;
 	return false;
@@ -110,19 +110,19 @@ static bool is_noted(const struct dp_arena_control *c, u64 addr)
 
 void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
 {
+	u32 n = dp_few(&c->nr_texts, DP_MAX_TEXTS);
 	const struct dp_map *m;
 	struct dp_maps maps;
 
 	if (!c->revertible || is_noted(c, addr))
 		return;
 	m = dp_maps_read(pid, &maps) ? NULL : dp_maps_find(&maps, addr);
-	if (!m || c->nr_texts == DP_MAX_TEXTS || !untouched(pid, m)) {
+	if (!m || n == DP_MAX_TEXTS || !untouched(pid, m)) {
 		c->revertible = 0;
 	} else {
-		c->texts[c->nr_texts].start = m->start;
-		c->texts[c->nr_texts].size = m->end - m->start;
-		__atomic_store_n(&c->nr_texts, c->nr_texts + 1,
-				 __ATOMIC_RELEASE);
+		c->texts[n].start = m->start;
+		c->texts[n].size = m->end - m->start;
+		__atomic_store_n(&c->nr_texts, n + 1, __ATOMIC_RELEASE);
 	}
 	if (m)
 		dp_maps_free(&maps);

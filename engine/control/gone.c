@@ -54,9 +54,9 @@ static bool is_replaced(const struct dp_engine *e, u32 i, const u8 *now,
 	dp_live_originals(e, s->addr, mended, n);
 	if (now[0] == DP_BREAKPOINT)
 		return !is_familiar(s, now, mended, n);
-	return entry->armed ?
-		       !dp_bytes_same(now, entry->patch, entry->patch_len) :
-		       !dp_bytes_same(mended, s->code, s->size);
+	return entry->armed ? !dp_bytes_same(now, entry->patch,
+					     dp_site_patch_len(entry)) :
+			      !dp_bytes_same(mended, s->code, s->size);
 }
 
 bool dp_site_is_gone(const struct dp_engine *e, struct dp_target *target, u32 i)
@@ -71,7 +71,7 @@ bool dp_site_is_gone(const struct dp_engine *e, struct dp_target *target, u32 i)
 	if (entry->armed == DP_SITE_GONE)
 		return true;
 	n = read_known(target, s->addr, now);
-	if (n < s->size || n < entry->patch_len)
+	if (n < s->size || n < dp_site_patch_len(entry))
 		return true;
 	return s->stray && is_replaced(e, i, now, n);
 }

@@ -47,9 +47,9 @@ static int adopt_hook(struct dp_engine *e, u32 i)
 	s->hook = entry->number;
 	s->planned = true;
 	s->mode = DP_MODE_JUMP;
-	s->region.nr = entry->jump.nr;
+	s->region.nr = dp_jump_insns(&entry->jump);
 	s->region.len = entry->jump.size;
-	for (k = 0; k < entry->jump.nr; k++)
+	for (k = 0; k < s->region.nr; k++)
 		s->region.at[k] = entry->jump.offset[k];
 	return 0;
 }
@@ -59,11 +59,25 @@ static void adopt_pools(struct dp_engine *e)
 	const struct dp_arena_control *c = &e->arena->control;
 	u32 i;
 
-	e->need.nr_pools = c->nr_pools;
-	for (i = 0; i < c->nr_pools; i++) {
+	e->need.nr_pools = dp_few(&c->nr_pools, DP_MAX_POOLS);
+	for (i = 0; i < e->need.nr_pools; i++) {
 		e->need.pools[i].addr = c->pools[i].start;
 		e->need.pools[i].size = c->pools[i].size;
 	}
+}
+
+/* Not only what is there by now, which has been looked at, but all that there will be. */
+static bool has_room(const struct dp_engine *e, const struct dp_live_setup *s)
+{
+	const char *start = (const char *)e->arena;
+	u64 site = (u64)((const char *)e->view.sites - start);
+	u64 probe = (u64)((const char *)e->view.probes - start);
+	u64 state = (u64)((const char *)e->view.states - start);
+
+	return site + s->max_sites * sizeof(struct dp_site_entry) <= s->size &&
+	       probe + s->max_sites * sizeof(struct dp_probe_entry) <=
+		       s->size &&
+	       state + s->max_sites * sizeof(struct dp_probe_state) <= s->size;
 }
 
 static int find_asks(struct dp_engine *e, u64 size)
@@ -100,13 +114,13 @@ int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 	if (err)
 		return err;
 	e->arena = arena;
-	err = dp_hash_find(e, setup->size);
+	err = has_room(e, setup) ? dp_hash_find(e, setup->size) : -EBADMSG;
 	if (!err)
 		err = find_asks(e, setup->size);
 	if (err)
 		return err;
-	e->max_sites = arena->control.max_sites;
-	e->nr_caught = arena->control.nr_caught;
+	e->max_sites = setup->max_sites;
+	e->nr_caught = dp_few(&arena->control.nr_caught, DP_CAUGHT);
 	if (arena->control.counts_alone)
 		dp_engine_set_rseq(e, arena->control.rseq_offset,
 				   arena->control.rseq_signature);
@@ -227,8 +241,8 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	if (!s->planned)
 		s->x87 = found->x87;
 	s->stray = found->stray;
-	e->probes[*probe] = (struct dp_probe){ .handlers = *h,
-					       .enabled = enabled };
+	e->probes[*probe] =
+		(struct dp_probe){ .handlers = *h, .enabled = enabled };
 	/* A jprobe goes elsewhere, so it is the last. */
 	if (s->last_probe && h->kind != DP_KIND_JPROBE &&
 	    e->probes[s->last_probe - 1].handlers.kind == DP_KIND_JPROBE)
@@ -291,8 +305,8 @@ static u64 fast(const struct dp_engine *e, u32 i)
 		only = p;
 	}
 	return only ? e->arena->control.base + DP_ARENA_OFFSET +
-			      e->arena->control.probe_off +
-			      (only - 1) * sizeof(struct dp_probe_entry) :
+			       e->arena->control.probe_off +
+			       (only - 1) * sizeof(struct dp_probe_entry) :
 		      0;
 }
 
@@ -573,8 +587,8 @@ static int write_batch(void *what)
 	for (i = 0; i < b->n; i++) {
 		struct dp_site_entry *s = entry_of(e, b->v[i]);
 
-		set_copy(s, s->mode == DP_MODE_JUMP &&
-				    s->wanted == DP_WANT_PLAN);
+		set_copy(s,
+			 s->mode == DP_MODE_JUMP && s->wanted == DP_WANT_PLAN);
 	}
 	if (!err)
 		err = arm_jumps(e, target, &sites, bad);
@@ -805,13 +819,14 @@ bool dp_live_intact(const struct dp_engine *e, struct dp_target *target,
 	const struct dp_site_entry *s = entry_of(e, e->probes[probe].site);
 	u8 now[DP_JUMP_SIZE];
 
-	if (!s->addr || target->ops->read(target, s->addr, now, s->patch_len))
+	if (!s->addr ||
+	    target->ops->read(target, s->addr, now, dp_site_patch_len(s)))
 		return false;
 	switch (s->armed) {
 	case DP_SITE_OFF:
-		return dp_bytes_same(now, s->orig, s->patch_len);
+		return dp_bytes_same(now, s->orig, dp_site_patch_len(s));
 	case DP_SITE_THERE:
-		return dp_bytes_same(now, s->patch, s->patch_len);
+		return dp_bytes_same(now, s->patch, dp_site_patch_len(s));
 	default:
 		return now[0] == DP_BREAKPOINT;
 	}
@@ -856,8 +871,8 @@ static bool is_patch(const struct dp_site_entry *s, const u8 *now,
 	u8 i;
 
 	if (!on_its_way)
-		return dp_bytes_same(now, s->patch, s->patch_len);
-	for (i = 0; i < s->patch_len; i++)
+		return dp_bytes_same(now, s->patch, dp_site_patch_len(s));
+	for (i = 0; i < dp_site_patch_len(s); i++)
 		if (now[i] != s->orig[i] && now[i] != s->patch[i] &&
 		    now[i] != DP_BREAKPOINT)
 			return false;
@@ -874,7 +889,7 @@ static bool take_back(const struct dp_engine *e, struct dp_target *target,
 
 	for (i = 0; i < e->nr_sites; i++) {
 		const struct dp_site_entry *s = entry_of(e, i);
-		u8 n = s->patch_len;
+		u8 n = dp_site_patch_len(s);
 
 		if (!e->sites[i].planned || e->sites[i].hook >= 0 || !s->addr ||
 		    target->ops->read(target, s->addr, now, n) ||
@@ -939,7 +954,7 @@ void dp_live_originals(const struct dp_engine *e, u64 addr, u8 *code,
 		if (!s || !s->planned)
 			continue;
 		entry = entry_of(e, (u32)(s - e->sites));
-		n = entry->armed ? entry->patch_len : 0;
+		n = entry->armed ? dp_site_patch_len(entry) : 0;
 		for (k = 0; k < n; k++)
 			if (at + k - addr < size)
 				code[at + k - addr] = entry->orig[k];

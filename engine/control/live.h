@@ -41,13 +41,14 @@ struct dp_growth_ops {
 /**
  * struct dp_live_setup - what control has to know
  * @call_entry, @detour_entry, @follow_entry: addresses of the agent's entries
- * @size: bytes that the arena has
+ * @size: bytes that the arena has; @max_sites: that it was laid out for
  */
 struct dp_live_setup {
 	const struct dp_growth_ops *ops;
 	void *arg;
 	u64 call_entry, detour_entry, follow_entry;
 	u64 size;
+	u32 max_sites;
 };
 
 /**

@@ -863,6 +863,51 @@ static void our_end(void)
 	ends_well(&v, "and ends as ever");
 }
 
+/* Until it is killed. */
+static int registers_for_ever(void *arg)
+{
+	struct victim *v = arg;
+	struct uprobe u = probe_of(v, watch), w = u;
+
+	w.vaddr = v->getppid;
+	for (;;) {
+		register_uprobe(&u);
+		register_uprobe(&w);
+		unregister_uprobe(&u);
+		unregister_uprobe(&w);
+	}
+	return 0;
+}
+
+static void killed_at_any_moment(void)
+{
+	int n = (int)amount("KILLS", 25), i, good = 0;
+	unsigned int state = 1;
+	struct uprobe u;
+	struct victim v;
+	pid_t pid;
+
+	begin(&v);
+	told(&v, "spin 2");
+	for (i = 0; i < n; i++) {
+		fflush(stdout);
+		pid = fork();
+		if (!pid)
+			_exit(registers_for_ever(&v));
+		usleep(2000 + draw(&state) % 30000);
+		kill(pid, SIGKILL);
+		good += waitpid(pid, NULL, 0) == pid && !kill(v.pid, 0);
+	}
+	is(good, n, "who probes is killed at any moment");
+	u = probe_of(&v, watch);
+	is(register_uprobe(&u), 0, "the next one takes over");
+	ok(SOON(calls), "and is called");
+	unregister_uprobe(&u);
+	ok(strstr(told(&v, "finish"), "0 of "), "no thread computes wrongly");
+	is(mappings(v.pid, "dprobes"), 0, "nothing is left");
+	ends_well(&v, "the program ends as ever");
+}
+
 /* Its own child, that is. */
 static int probes_nothing(void *arg)
 {
@@ -997,6 +1042,7 @@ int main(void)
 	end_while(true, SIGKILL, "a program that is killed");
 	end_while(false, 0, "a program that ends");
 	our_end();
+	killed_at_any_moment();
 	interrupt_left();
 	returning_no_more();
 	our_child();
