@@ -552,11 +552,13 @@ static void returning_no_more(void)
 
 /* --- our own process --- */
 
-static long __attribute__((noinline, noclone)) thrice(long x)
+static long __attribute__((noinline)) thrice_by(long x)
 {
 	__asm__ volatile("" : "+r"(x));
 	return 3 * x;
 }
+
+static long (*volatile thrice)(long x) = thrice_by;
 
 static void change_own(struct uprobe *u, struct pt_regs *regs)
 {
@@ -577,7 +579,7 @@ static void leave_own(struct uprobe *u, struct pt_regs *regs)
 static int on_ourselves(void *arg)
 {
 	struct victim self = { .pid = getpid(),
-			       .twice = (unsigned long)thrice };
+			       .twice = (unsigned long)thrice_by };
 	struct uprobe u = probe_of(&self, change_own), v = u;
 	struct dp_uprobe_account account;
 	long number = 5;
