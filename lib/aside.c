@@ -19,16 +19,19 @@ struct errand {
 	void (*work)(void *arg);
 	void *arg;
 	pid_t parent;
+	bool done;
 };
 
 static void run(void *arg)
 {
-	const struct errand *e = arg;
+	struct errand *e = arg;
 
 	/* Not beyond our end: the next one would meet it at work. */
 	dp_raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (dp_raw(SYS_getppid, 0, 0, 0, 0, 0) == e->parent)
+	if (dp_raw(SYS_getppid, 0, 0, 0, 0, 0) == e->parent) {
 		e->work(e->arg);
+		e->done = true;
+	}
 	dp_raw(SYS_exit, 0, 0, 0, 0, 0);
 }
 
@@ -42,7 +45,7 @@ static void say_sharer(u32 n)
 
 int dp_aside(void (*work)(void *arg), void *arg)
 {
-	struct errand e = { work, arg, getpid() };
+	struct errand e = { work, arg, getpid(), false };
 	sigset_t all, mask;
 	long pid;
 	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
@@ -60,5 +63,5 @@ int dp_aside(void (*work)(void *arg), void *arg)
 		continue;
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	munmap(stack, STACK_SIZE);
-	return pid < 0 ? (int)pid : 0;
+	return pid < 0 ? (int)pid : e.done ? 0 : -EINTR;
 }

@@ -10,7 +10,8 @@
  * that is somebody who has no handler and waits for nobody else. The calling thread
  * sleeps meanwhile, so @work runs in its place, and may use all that it may, locks
  * included; but its process id is another.
- * Context: may sleep. Return: 0; -ENOMEM, -EAGAIN: it was not called.
+ * Context: may sleep. Return: 0; -ENOMEM, -EAGAIN: it was not called; -EINTR
+ * somebody has killed the child.
  */
 int dp_aside(void (*work)(void *arg), void *arg);
 

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PAGE 4096ull
 #define SIZE_MAX_ (64ull << 20)
@@ -330,21 +333,33 @@ static int examine(const struct source *s, u8 *needs)
 
 /* --- the copy --- */
 
-static void copy_segments(const struct source *s, u8 *to)
+/* By the kernel: between variables there may be what nobody is to read. */
+static int copy_raw(u8 *to, u64 from, u64 n)
 {
-	int i;
+	const struct iovec local = { to, n }, remote = { (void *)from, n };
 
-	for (i = 0; i < s->nr_phdr; i++) {
+	return syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1,
+		       0) == (long)n ?
+		       0 :
+		       -EFAULT;
+}
+
+static int copy_segments(const struct source *s, u8 *to)
+{
+	int i, err = 0;
+
+	for (i = 0; i < s->nr_phdr && !err; i++) {
 		const ElfW(Phdr) *p = &s->phdr[i];
 		u64 start = s->bias + p->p_vaddr;
 
 		if (p->p_type == PT_LOAD && p->p_flags & PF_R)
-			memcpy(to + (start - s->base), (const void *)start,
-			       p->p_memsz);
+			err = copy_raw(to + (start - s->base), start,
+				       p->p_memsz);
 	}
 	if (dp_self.engine)
 		dp_live_originals(dp_self.engine, s->base, to,
 				  s->end - s->base);
+	return err;
 }
 
 static void relocate(const struct source *s, u8 *to, u64 there)
@@ -432,10 +447,11 @@ static struct dp_object *put(struct dp_foreign *f, const struct source *s)
 		      -ENOMEM;
 
 	if (!err) {
-		copy_segments(s, o->ours);
+		err = copy_segments(s, o->ours);
 		relocate(s, o->ours, o->there);
-		err = protect(s, f->proc, o->there);
 	}
+	if (!err)
+		err = protect(s, f->proc, o->there);
 	if (!err)
 		err = dp_live_own(f->engine, o->there, size);
 	if (err) {

@@ -163,11 +163,12 @@ static void find_any_call(struct dp_process *proc, const struct dp_map *map,
 {
 	static const u8 code[] = { 0x4c, 0x8b, 0x4c, 0x24, 0x08, 0x0f, 0x05 };
 	u64 addr = find(map, text, code, sizeof(code));
-	const u8 *at = text + (addr - map->start);
+	const u8 *at;
 
 	if (!addr || map->end - addr < sizeof(code) + DP_REGION_MAX ||
 	    proc->nr_hooks + 2 > DP_HOOKS_MAX)
 		return;
+	at = text + (addr - map->start);
 	add_hook(proc, addr, at, DP_ANY_CALL, sizeof(code));
 	if (is_cmp(at + sizeof(code)))
 		add_hook(proc, addr + sizeof(code), at + sizeof(code),

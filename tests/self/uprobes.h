@@ -12,7 +12,7 @@
 struct victim {
 	pid_t pid;
 	FILE *to, *from;
-	unsigned long twice, number, text, getppid, nest;
+	unsigned long twice, number, text, getppid, nest, signals;
 };
 
 static char victim_path[600];
@@ -31,11 +31,11 @@ static void find_victim(void)
 
 static bool __attribute__((unused)) read_places(struct victim *v)
 {
-	char line[128] = "";
+	char line[160] = "";
 
 	return fgets(line, sizeof(line), v->from) &&
-	       sscanf(line, "%lx %lx %lx %lx %lx", &v->twice, &v->number,
-		      &v->text, &v->getppid, &v->nest) == 5;
+	       sscanf(line, "%lx %lx %lx %lx %lx %lx", &v->twice, &v->number,
+		      &v->text, &v->getppid, &v->nest, &v->signals) == 6;
 }
 
 static void __attribute__((unused)) begin(struct victim *v)
@@ -149,12 +149,13 @@ bytes_at(pid_t pid, unsigned long addr, void *to, size_t n)
 }
 
 /* Wait for something that is about to be. */
-#define SOON(what)                                                \
-	({                                                        \
-		int soon_;                                        \
-		for (soon_ = 0; soon_ < 2000 && !(what); soon_++) \
-			usleep(5000);                             \
-		(what);                                           \
+#define SOON(what)                                          \
+	({                                                  \
+		bool soon_;                                 \
+		int naps_ = 0;                              \
+		while (!(soon_ = (what)) && naps_++ < 2000) \
+			usleep(5000);                       \
+		soon_;                                      \
 	})
 
 #endif

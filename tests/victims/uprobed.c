@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,12 @@ static const char text[] = "text of a program";
 static pthread_t threads[THREADS];
 static volatile int stop;
 static long wrong, rounds;
+static volatile long signals;
+
+static void on_signal(int sig)
+{
+	signals++;
+}
 
 /* Its first instruction is as long as a jump; it returns at one place. */
 static long __attribute__((noinline)) twice(long x)
@@ -182,8 +189,9 @@ int main(void)
 {
 	char line[64];
 
-	printf("%p %p %p %p %p\n", (void *)twice, (void *)&number, (void *)text,
-	       (void *)getppid, (void *)nest);
+	signal(SIGUSR1, on_signal);
+	printf("%p %p %p %p %p %p\n", (void *)twice, (void *)&number,
+	       (void *)text, (void *)getppid, (void *)nest, (void *)&signals);
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
