@@ -516,7 +516,7 @@ static void in_interrupt(void)
 
 static void interrupt_comes_and_goes(void)
 {
-	long n = amount("ROUNDS", 60), i, good = 0, hits = 0;
+	long n = amount("ROUNDS", 25), i, good = 0, hits = 0;
 	struct uprobe u;
 	struct victim v;
 
@@ -975,7 +975,7 @@ static int registers_for_ever(void *arg)
 
 static void killed_at_any_moment(void)
 {
-	int n = (int)amount("KILLS", 25), i, good = 0;
+	int n = (int)amount("KILLS", 12), i, good = 0;
 	unsigned int state = 1;
 	struct uprobe u;
 	struct victim v;
@@ -1068,7 +1068,7 @@ static void many(void)
 /* Threads run into a probe that comes and goes. */
 static void comes_and_goes(void)
 {
-	long n = amount("ROUNDS", 60), i, good = 0;
+	long n = amount("ROUNDS", 25), i, good = 0;
 	struct uprobe u, stays;
 	struct victim v;
 
