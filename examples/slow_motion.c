@@ -46,6 +46,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "slow_motion: %s\n", dp_last_diag()->text);
 		return 1;
 	}
+	printf("process %d is probed\n", probe.pid);
+	fflush(stdout);
 	sleep(argc > 3 ? (unsigned int)atoi(argv[3]) : 10);
 	unregister_uprobe(&probe);
 	printf("%lu hits\n", hits);

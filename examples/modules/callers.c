@@ -53,6 +53,8 @@ static int __init callers_init(void)
 	if (err)
 		pr_err("no probe at %#lx of process %d: %d\n", vaddr, probe.pid,
 		       err);
+	else
+		pr_info("waiting at %#lx of process %d\n", vaddr, probe.pid);
 	return err;
 }
 

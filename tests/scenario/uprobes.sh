@@ -6,7 +6,7 @@
 module=${EXAMPLES:-build/examples/modules}/callers.so
 
 # A program that does what it is told.
-mkfifo "$dir/to" "$dir/from"
+mkfifo "$dir/to" "$dir/from" "$dir/go"
 "$VICTIMS/uprobed" <"$dir/to" >"$dir/from" &
 victim=$!
 pids+=("$victim")
@@ -16,13 +16,14 @@ tell() { echo "$1" >&8; read -r answer <&9; }
 
 lines() { cat "$dir/lines" 2>/dev/null; }
 
-"$DPROBES" insmod -o "$dir/lines" "$module" pid=$victim vaddr="$twice" show=2 -- sleep 3 &
+"$DPROBES" insmod -o "$dir/lines" "$module" pid=$victim vaddr="$twice" show=2 -- cat "$dir/go" &
 insmod=$!
-poll 10 grep -q dprobes /proc/$victim/maps
+poll 20 grep -qs waiting "$dir/lines"
 tell call
 is "a module probes another process, which does not notice" "$answer" 42
 tell call
 tell call
+: >"$dir/go"
 wait $insmod
 is "the command's status" $? 0
 is "its handler sees the thread and its arguments" "$(lines | grep -Ec "<6>uprobed/$victim: $twice\(0x15\), from 0x[0-9a-f]{9,12}$")" 2
@@ -70,13 +71,13 @@ is "a module that probes its own process" "$(cat "$dir/out") $(lines)" "269700 <
 ${CC:-cc} -O2 -Wall -Iinclude -o "$dir/slow_motion" examples/slow_motion.c -Lbuild -l:libdprobes.so.1 \
 	"-Wl,-rpath,$PWD/build" 2>"$dir/err"
 is "the example is compiled without a word" "$?$(cat "$dir/err")" 0
-"$dir/slow_motion" $victim "$twice" 3 500 >"$dir/out" 2>&1 &
+"$dir/slow_motion" $victim "$twice" 5 500 >"$dir/out" 2>&1 &
 example=$!
-poll 10 grep -q dprobes /proc/$victim/maps
+poll 20 grep -q 'is probed' "$dir/out"
 tell call
 is "and changes an argument of another process" "$answer" 1000
 wait $example
-is "counts, and shows" "$(cut -d, -f1 "$dir/out" | xargs)" "uprobed/$victim: (0x15 1 hits"
+is "counts, and shows" "$(cut -d, -f1 "$dir/out" | xargs)" "process $victim is probed uprobed/$victim: (0x15 1 hits"
 "$dir/slow_motion" 999999999 0x1000 >"$dir/out" 2>&1
 like "says what is wrong" "$? $(cat "$dir/out")" '^1 slow_motion: no process 999999999'
 
