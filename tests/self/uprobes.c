@@ -35,6 +35,8 @@ static void sees(void)
 	u = probe_of(&v, watch);
 	bytes_at(v.pid, v.twice, before, sizeof(before));
 	is(register_uprobe(&u), 0, "a probe in another process is registered");
+	says(&v, "vectors", "kept", "and touches no vector register");
+	calls = 0;
 	says(&v, "call", "42", "and shows nothing to the program");
 	is(calls, 1, "its handler has been called");
 	is((long)seen.di, 21, "with the registers of the thread");
@@ -46,7 +48,7 @@ static void sees(void)
 	ok(calls == 2 && task.pid == tid && task.tgid == v.pid,
 	   "also one that was created later");
 	is(dp_uprobe_account(&u, &account), 0, "the account is there");
-	ok(account.hits == 2 && !account.late && !account.missed,
+	ok(account.hits == 3 && !account.late && !account.missed,
 	   "and has all of them");
 	unregister_uprobe(&u);
 	says(&v, "call", "42", "unregistered, the program goes on");
@@ -480,6 +482,7 @@ static void in_interrupt(void)
 	ok(*(long *)dp_uprobe_there(&there, &tally.sum) == 21 &&
 		   *(double *)dp_uprobe_there(&there, &tally.half) == 10.5,
 	   "also by an address in a variable, and in floating point");
+	says(&v, "vectors", "kept", "its floating point is nobody's business");
 	*hits = 7;
 	u = probe_of(&v, watch);
 	is(register_uprobe(&u), 0,

@@ -57,6 +57,35 @@ static long __attribute__((noinline)) nest(long depth)
 	return more + 1;
 }
 
+/* A function that touches no vector register, but for its probe. */
+static int keeps_vectors(void)
+{
+	double in[16], out[16] = { 0 };
+	register double *from __asm__("rbx") = in;
+	register double *to __asm__("r12") = out;
+	register long (*f)(long) __asm__("r13") = call;
+	int i;
+
+	for (i = 0; i < 16; i++)
+		in[i] = i * 1.25 + 7;
+	__asm__ volatile(
+		".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n\t"
+		"movsd 8*\\n(%%rbx), %%xmm\\n\n\t"
+		".endr\n\t"
+		"mov $5, %%edi\n\t"
+		"call *%%r13\n\t"
+		".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n\t"
+		"movsd %%xmm\\n, 8*\\n(%%r12)\n\t"
+		".endr"
+		:
+		: "r"(from), "r"(to), "r"(f)
+		: "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11",
+		  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6",
+		  "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+		  "xmm14", "xmm15", "cc", "memory");
+	return !memcmp(in, out, sizeof(in));
+}
+
 static void *spin(void *arg)
 {
 	long i;
@@ -150,6 +179,8 @@ static int obey(const char *word)
 		printf("%ld %.0f\n", got, now() - began);
 	} else if (!strncmp(word, "nest ", 5)) {
 		printf("%ld\n", setjmp(away) ? -2 : nest(atol(word + 5)));
+	} else if (!strcmp(word, "vectors")) {
+		printf("%s\n", keeps_vectors() ? "kept" : "lost");
 	} else if (!strcmp(word, "number")) {
 		printf("%ld\n", number);
 	} else if (!strncmp(word, "spin ", 5)) {
