@@ -8,6 +8,7 @@
  * unknown, through a pointer or the PLT, everything is saved.
  */
 #define DP_NO_MODULE_NOTE
+#include "lib/leads.h"
 #include "lib/self.h"
 #include "engine/insn/insn.h"
 #include <string.h>
@@ -86,28 +87,15 @@ static size_t look(struct walk *w, u64 addr, const u8 **code)
 
 static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
 {
-	u64 next = addr + f->len;
+	u64 to[2];
+	u32 n = dp_leads(addr + f->len, f, to), i;
 
-	switch (f->class) {
-	case DP_INSN_JCC:
-	case DP_INSN_LOOP:
-	case DP_INSN_CALL:
-		want(w, next);
-		want(w, next + (u64)f->target);
-		break;
-	case DP_INSN_JMP:
-		want(w, next + (u64)f->target);
-		break;
-	case DP_INSN_PLAIN:
-	case DP_INSN_SYSCALL:
-		want(w, next);
-		break;
-	case DP_INSN_RET:
-		break;
-	default:
+	if (f->class == DP_INSN_CALL_IND || (!n && f->class != DP_INSN_RET)) {
 		give_up(w);
-		break;
+		return;
 	}
+	for (i = 0; i < n; i++)
+		want(w, to[i]);
 }
 
 static void step(struct walk *w, u64 addr)

@@ -67,7 +67,7 @@ bool dp_self_in_handler(void)
 		       DP_STACK_SIZE;
 }
 
-static u32 vectors(void)
+u32 dp_self_vectors(void)
 {
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") &&
@@ -97,7 +97,7 @@ static int set_up(struct dp_arena *arena)
 	c->stack_size = sizeof(struct dp_stack);
 	c->self_offset = from_thread_pointer(&stack);
 	c->errno_offset = from_thread_pointer(&errno);
-	c->vectors = vectors();
+	c->vectors = dp_self_vectors();
 	c->task = (u64)dp_task_known;
 	c->frames = (u64)dp_frames();
 	c->handler_before = (u64)dp_handler_before;

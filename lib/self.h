@@ -57,6 +57,8 @@ struct dp_self {
 
 extern struct dp_self dp_self __attribute__((visibility("hidden")));
 
+/** dp_self_vectors() - DP_SAVE_*: all vector registers of this machine */
+u32 dp_self_vectors(void);
 /** dp_self_arming() - as DPROBES_ARM says */
 enum dp_arming dp_self_arming(void);
 

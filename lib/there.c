@@ -2,6 +2,7 @@
 /* there: an object of ours in another process. */
 #define DP_NO_MODULE_NOTE
 #include "lib/there.h"
+#include "lib/leads.h"
 #include "lib/self.h"
 #include "engine/insn/insn.h"
 #include <errno.h>
@@ -266,33 +267,14 @@ static void check_segment(struct walk *w, const u8 *code,
 
 static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
 {
-	u64 next = addr + f->len;
+	u64 next = addr + f->len, to[2];
+	u32 n = dp_leads(next, f, to), i;
 
 	check_operand(w, next, f);
-	switch (f->class) {
-	case DP_INSN_JCC:
-	case DP_INSN_LOOP:
-	case DP_INSN_CALL:
-		want(w, next);
-		want(w, next + (u64)f->target);
-		break;
-	case DP_INSN_JMP:
-		want(w, next + (u64)f->target);
-		break;
-	case DP_INSN_PLAIN:
-	case DP_INSN_SYSCALL:
-		want(w, next);
-		break;
-	case DP_INSN_CALL_IND:
-		want(w, next);
+	if (f->class == DP_INSN_CALL_IND || f->class == DP_INSN_JMP_IND)
 		w->needs = DP_STATE_ALL;
-		break;
-	case DP_INSN_JMP_IND:
-		w->needs = DP_STATE_ALL;
-		break;
-	default:
-		break;
-	}
+	for (i = 0; i < n; i++)
+		want(w, to[i]);
 }
 
 static void step(struct walk *w, u64 addr)
@@ -403,16 +385,6 @@ static int protect(const struct source *s, struct dp_process *proc, u64 there)
 	return err;
 }
 
-static u8 vectors(void)
-{
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f") &&
-	    __builtin_cpu_supports("avx512bw"))
-		return DP_SAVE_ALL_AVX512;
-	return __builtin_cpu_supports("avx") ? DP_SAVE_ALL_AVX :
-					       DP_SAVE_ALL_SSE;
-}
-
 static int map_stacks(struct dp_foreign *f)
 {
 	struct dp_arena_control *c = &dp_engine_arena(f->engine)->control;
@@ -425,7 +397,7 @@ static int map_stacks(struct dp_foreign *f)
 			   &there);
 	if (err)
 		return err;
-	c->vectors = vectors();
+	c->vectors = dp_self_vectors();
 	__atomic_store_n(&c->there_base, there, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -41,11 +41,12 @@ cat >"$dir/itself.c" <<'END'
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/uprobes.h>
-static int hits, wrong;
+static atomic_t hits, wrong;
 static void handler(struct uprobe *u, struct pt_regs *regs)
 {
-	hits++;
-	wrong += regs->ip != u->vaddr || current->tgid != u->pid;
+	atomic_inc(&hits);
+	if (regs->ip != u->vaddr || current->tgid != u->pid)
+		atomic_inc(&wrong);
 }
 static struct uprobe u = { .handler = handler };
 static int __init begin(void)
@@ -57,7 +58,7 @@ static int __init begin(void)
 static void __exit end(void)
 {
 	unregister_uprobe(&u);
-	pr_info("%d hits, %d wrong\n", hits, wrong);
+	pr_info("%d hits, %d wrong\n", atomic_read(&hits), atomic_read(&wrong));
 }
 module_init(begin);
 module_exit(end);
