@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Uprobes in probe modules, and the example.
+# Uprobes in probe modules, and the example. [rows 201, 216, 240]
 . tests/scenario/lib.sh
 
 module=${EXAMPLES:-build/examples/modules}/callers.so

@@ -23,6 +23,7 @@ static struct uprobe probe_of(const struct victim *v, uprobe_handler_t handler)
 
 /* --- what a handler sees --- */
 
+/* [rows 200, 204, 208, 213, 214, 217, 219, 220, 223] */
 static void sees(void)
 {
 	struct dp_uprobe_account account;
@@ -97,6 +98,7 @@ static void change_data(struct uprobe *u, struct pt_regs *regs)
 	not_copied[4] = copy_to_user((void *)places[1], text, sizeof(text));
 }
 
+/* [rows 236, 237] */
 static void changes(void)
 {
 	struct victim v;
@@ -148,6 +150,7 @@ static void open_gate(int n)
 		sem_post(&gate);
 }
 
+/* [rows 207, 210, 211, 212] */
 static void together(void)
 {
 	int n = 60;
@@ -181,6 +184,7 @@ static void hold_first(struct uprobe *u, struct pt_regs *regs)
 	__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
 }
 
+/* [row 206] */
 static void only_its_own(void)
 {
 	struct victim v;
@@ -330,6 +334,7 @@ static void leave_at_second(struct uprobe *u, struct pt_regs *regs)
 		unregister_uprobe(u);
 }
 
+/* [rows 221, 222] */
 static void from_handler(void)
 {
 	struct victim v;
@@ -364,6 +369,7 @@ static void note(struct uprobe *u, struct pt_regs *regs)
 	regs->di += 1;
 }
 
+/* [row 242] */
 static void several(void)
 {
 	struct uprobe u[3], *us[3];
@@ -390,6 +396,7 @@ static void several(void)
 	ends_well(&v, "the program ends as ever");
 }
 
+/* [rows 224, 225] */
 static void changed_fields(void)
 {
 	struct victim v;
@@ -465,6 +472,7 @@ static void thread_local(struct uprobe *u, struct pt_regs *regs)
 
 static struct uprobe there;
 
+/* [rows 205, 218] */
 static void in_interrupt(void)
 {
 	struct uprobe u;
@@ -590,6 +598,7 @@ static int returned(struct uretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
+/* [row 244] */
 static void returning(void)
 {
 	struct uretprobe rp = { .handler = returned, .entry_handler = entered };
@@ -739,6 +748,7 @@ static int of_another_user(void *arg)
 	       !strstr(dp_last_diag()->text, "permission");
 }
 
+/* [rows 233, 234] */
 static void refusals(void)
 {
 	unsigned char was;
@@ -775,6 +785,7 @@ static void refusals(void)
 
 /* --- only that process --- */
 
+/* [row 203] */
 static void one_of_two(void)
 {
 	unsigned char before[16], probed[16], other[16];
@@ -802,6 +813,7 @@ static void one_of_two(void)
 
 /* --- the life of the process --- */
 
+/* [rows 209, 232] */
 static void children(void)
 {
 	struct victim v;
@@ -813,9 +825,20 @@ static void children(void)
 	says(&v, "fork", "42", "is not in the child");
 	says(&v, "call", "100", "but still in the parent");
 	unregister_uprobe(&u);
+	u = probe_of(&v, hold_first);
+	sem_init(&gate, 0, 0);
+	held = 0;
+	is(register_uprobe(&u), 0, "one that holds a thread");
+	told(&v, "once 1");
+	ok(SOON(held), "while another one");
+	says(&v, "fork", "42", "forks");
+	open_gate(1);
+	says(&v, "finish", "0 of 0 wrong", "the one goes on in the parent");
+	unregister_uprobe(&u);
 	ends_well(&v, "the program ends as ever");
 }
 
+/* [rows 199, 231] */
 static void code_goes(void)
 {
 	struct uprobe u, w;
@@ -847,6 +870,7 @@ static void code_goes(void)
 	ends_well(&v, "the program ends as ever");
 }
 
+/* [rows 209, 229, 230] */
 static void executes(const char *how, uprobe_handler_t handler,
 		     const char *what)
 {
@@ -875,6 +899,7 @@ static void executes(const char *how, uprobe_handler_t handler,
 	ends_well(&v, "the program ends as ever");
 }
 
+/* [rows 209, 229, 230] */
 static void end_while(bool handler, int sig, const char *what)
 {
 	struct victim v;
@@ -1036,6 +1061,7 @@ static void our_child(void)
 
 /* --- many --- */
 
+/* [row 228] */
 static void many(void)
 {
 	int n = (int)amount("PROCESSES", 100), i, good = 0;
@@ -1068,7 +1094,7 @@ static void many(void)
 	free(u);
 }
 
-/* Threads run into a probe that comes and goes. */
+/* Threads run into a probe that comes and goes. [rows 202, 221] */
 static void comes_and_goes(void)
 {
 	long n = amount("ROUNDS", 25), i, good = 0;
