@@ -47,7 +47,7 @@ int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there)
 {
 	u64 whole = IMAGE_OFFSET + size;
 	void *mem;
-	long fd = dp_share_memory(proc, proc->sync, whole, &mem), ret;
+	long fd = dp_share_make(proc, proc->sync, whole, &mem), ret;
 
 	if (fd < 0)
 		return (int)fd;
