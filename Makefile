@@ -285,10 +285,10 @@ check: deps
 	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO) $(CONFORM_RUNS)
 
 # Programs that check does without, and what it skips where they are not.
-check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools
+check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools libglib2.0-tests
 check-victims: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=$${CYCLES:-25} tests/run tests/scenario/return-victims.sh tests/scenario/soak.sh
+	$(Q)CYCLES=$${CYCLES:-25} tests/run $(addprefix tests/scenario/,return-victims.sh soak.sh suites.sh)
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
