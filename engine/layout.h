@@ -744,6 +744,7 @@ struct dp_arena_control {
 	u32 nr_pools;
 	u32 nr_texts;
 	u32 revertible; /* @texts held only page-cache pages before us */
+	u32 fsgsbase; /* thread pointers can be read by an instruction */
 	struct dp_span pools[DP_MAX_POOLS];
 	struct dp_span texts[DP_MAX_TEXTS];
 };
@@ -803,8 +804,7 @@ static inline u64 dp_caught_mask(u32 n)
 	return mask;
 }
 
-/* Of one thread: its thread pointer, which is a multiple of 64 and has 47 bits, and
- * these. */
+/* Of one thread: what it is known by, dp_thread_id(), and these. */
 #define DP_MASK_FAULTS (7ull << 48)
 #define DP_MASK_BLOCKED \
 	(3ull | DP_MASK_FAULTS) /* a bit a caught signal, as the program knows it */
@@ -819,6 +819,27 @@ static inline u64 dp_caught_mask(u32 n)
 #define DP_MASK_PROBES 256
 #define DP_HELD 32
 #define DP_SLEEPS 256
+
+/**
+ * dp_thread_id() - what a thread is known by
+ * @pointer: its thread pointer, 47 bits; 0: there is no libc that has set it
+ * @tid: its id, which counts then
+ *
+ * Leaves free the bits of DP_MASK_BITS, and the highest one.
+ */
+#define DP_THREAD_BARE (1ull << 46)
+static inline u64 dp_thread_id(u64 pointer, u32 tid)
+{
+	if (!pointer)
+		return DP_THREAD_BARE | (u64)tid << 6;
+	return (pointer & ~63ull) | (pointer & 63) << 57;
+}
+
+/** dp_thread_is_bare() - is it one without a thread pointer? */
+static inline bool dp_thread_is_bare(u64 id)
+{
+	return (id ^ DP_THREAD_BARE) < 1ull << 32;
+}
 
 /** dp_mask_bit() - the @k-th caught signal is believed to be blocked */
 static inline u64 dp_mask_bit(u32 k)
@@ -883,6 +904,7 @@ struct dp_private {
 	struct dp_clone {
 		u64 thread; /* 0: free */
 		u64 flags;
+		u64 sp; /* with which the child begins */
 	} clones[DP_CLONES];
 	struct dp_actions {
 		u32 current;

@@ -11,33 +11,22 @@
 
 #define SCRIPT_DEPTH 4
 
-static int read_interp(int fd, const Elf64_Ehdr *eh, char *interp, size_t size)
+/* Its program headers, which say what is to be mapped. */
+static bool has_segments(int fd, const Elf64_Ehdr *eh)
 {
 	Elf64_Phdr ph;
 	unsigned int i;
-	ssize_t n;
 
-	interp[0] = '\0';
-	for (i = 0; i < eh->e_phnum; i++) {
+	for (i = 0; i < eh->e_phnum; i++)
 		if (pread(fd, &ph, sizeof(ph),
 			  (off_t)(eh->e_phoff + i * sizeof(ph))) != sizeof(ph))
-			return -ENOEXEC;
-		if (ph.p_type != PT_INTERP)
-			continue;
-		n = pread(fd, interp,
-			  ph.p_filesz < size ? ph.p_filesz : size - 1,
-			  (off_t)ph.p_offset);
-		interp[n > 0 ? n : 0] = '\0';
-	}
-	return 0;
+			return false;
+	return eh->e_phnum > 0;
 }
 
 static int check_elf(int fd, const Elf64_Ehdr *eh, const char *shown,
 		     struct dp_diag *diag)
 {
-	char interp[PATH_MAX];
-	const char *base;
-
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
@@ -48,24 +37,11 @@ static int check_elf(int fd, const Elf64_Ehdr *eh, const char *shown,
 			diag, -EOPNOTSUPP,
 			"%s is a program for another machine; only x86-64 programs can be probed",
 			shown);
-	if (eh->e_phentsize != sizeof(Elf64_Phdr) ||
-	    read_interp(fd, eh, interp, sizeof(interp)))
+	if (eh->e_phentsize != sizeof(Elf64_Phdr) || !has_segments(fd, eh))
 		return dp_diag_set(
 			diag, -ENOEXEC,
 			"%s is not a program: its ELF headers are damaged",
 			shown);
-	base = strrchr(interp, '/');
-	base = base ? base + 1 : interp;
-	if (!*base)
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"%s is statically linked; only dynamically linked programs can be probed yet",
-			shown);
-	if (strncmp(base, "ld-linux-x86-64", 15))
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"%s runs on another libc (%s); only glibc programs can be probed yet",
-			shown, base);
 	return 0;
 }
 

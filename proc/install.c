@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -30,6 +31,7 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+#define HWCAP2_FSGSBASE 2 /* asm/hwcap2.h */
 #define REWIND_TRIES 100
 #define QUIET_TRIES 200
 static u32 counter_shards(void)
@@ -187,6 +189,7 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 		.hook_entry = proc->base + dp_agent_hook_entry,
 		.detour_entry = proc->base + dp_agent_detour_entry,
 		.owner = proc->ns_pid,
+		.fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE,
 	};
 	pid_t tool = proc->resident ? proc->pid : getpid();
 	int err;
@@ -427,7 +430,7 @@ int dp_process_yield(struct dp_process *proc,
 /* Made where they stand: they return twice, or sleep. */
 static bool is_watched(u32 nr)
 {
-	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 ||
+	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 ||
 	       nr == DP_ANY_CALL || dp_call_sleeps(nr);
 }
 

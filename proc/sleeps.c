@@ -55,11 +55,13 @@ bool dp_sleeps_absent(const struct dp_process *proc, struct dp_sleeps *sleeps)
 	bool absent = false;
 	size_t i, k;
 
-	for (i = 0; i < proc->nr_threads; i++)
+	for (i = 0; i < proc->nr_threads; i++) {
+		u64 thread = dp_thread_known(proc, &proc->threads[i]);
+
 		for (k = 0; k < DP_SLEEPS; k++)
-			if (sleeps->v[k].thread ==
-			    proc->threads[i].regs.fs_base)
+			if (sleeps->v[k].thread == thread)
 				sleeps->v[k].thread = 0;
+	}
 	for (k = 0; k < DP_SLEEPS; k++)
 		absent |= sleeps->v[k].thread != 0;
 	return absent;

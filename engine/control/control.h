@@ -313,6 +313,7 @@ struct dp_mapping {
 	u64 detour_entry; /* and of dp_detour_entry */
 	u32 owner; /* the target's pid, in its own namespace */
 	u32 tool;
+	bool fsgsbase; /* rdfsbase can be used */
 	u64 tool_start;
 };
 

@@ -149,6 +149,10 @@ int dp_hook_before(struct dp_hook_regs *regs)
 	case __NR_execveat:
 		hook_exec(regs);
 		return 0;
+	case __NR_arch_prctl:
+		if (regs->args[0] == DP_ARCH_SET_FS)
+			dp_mask_inherit(dp_thread_id(regs->args[1], 0));
+		return 0;
 	default:
 		return 0;
 	}

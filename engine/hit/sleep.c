@@ -31,7 +31,7 @@
 
 static u64 owner(void)
 {
-	return dp_hit_thread() |
+	return dp_mask_thread() |
 	       (dp_hit_who() == DP_WHO_SHARER ? DP_MASK_SHARER : 0);
 }
 

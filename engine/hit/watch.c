@@ -10,13 +10,17 @@
 #include "engine/hit/hit.h"
 #include "port_hit.h"
 
+#define SIGCHLD 17ull
 #define CLONE_VM 0x100ull
 #define CLONE_VFORK 0x4000ull
 #define CLONE_THREAD 0x10000ull
 #define CLONE_SETTLS 0x80000ull
 #define CLONE_CLEAR_SIGHAND 0x100000000ull
 #define EXECUTES (1ull << 63) /* no flag of clone(2) */
-#define CLONE_ARGS_TLS 7 /* word of struct clone_args */
+/* Words of struct clone_args */
+#define CLONE_ARGS_STACK 5
+#define CLONE_ARGS_STACK_SIZE 6
+#define CLONE_ARGS_TLS 7
 
 /* What a call that makes a process or thread is asked for; 0: it makes none. */
 static u64 flags_of(u64 nr, const struct dp_mcontext *regs)
@@ -24,6 +28,8 @@ static u64 flags_of(u64 nr, const struct dp_mcontext *regs)
 	u64 flags = 0;
 
 	switch (nr) {
+	case __NR_fork:
+		return SIGCHLD;
 	case __NR_vfork:
 		return CLONE_VM | CLONE_VFORK;
 	case __NR_clone:
@@ -47,8 +53,22 @@ static u64 tls_of(u64 nr, const struct dp_mcontext *regs)
 	return args[CLONE_ARGS_TLS];
 }
 
+/* The stack pointer that it begins with. */
+static u64 stack_of(u64 nr, const struct dp_mcontext *regs)
+{
+	u64 args[CLONE_ARGS_TLS + 1] = { 0 }, sp = 0;
+
+	if (nr == __NR_clone) {
+		sp = regs->rsi;
+	} else if (nr == __NR_clone3) {
+		dp_port_read(args, regs->rdi, sizeof(args));
+		sp = args[CLONE_ARGS_STACK] + args[CLONE_ARGS_STACK_SIZE];
+	}
+	return sp ? sp : regs->rsp;
+}
+
 /* What is asked for is remembered: registers do not tell when it has been. */
-static void remember(u64 flags)
+static void remember(u64 flags, u64 sp)
 {
 	u64 none;
 	u32 i;
@@ -58,17 +78,18 @@ static void remember(u64 flags)
 
 		none = 0;
 		if (!__atomic_compare_exchange_n(
-			    &c->thread, &none, dp_hit_thread(), false,
+			    &c->thread, &none, dp_mask_thread(), false,
 			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
 		c->flags = flags;
+		c->sp = sp;
 		return;
 	}
 }
 
 static u64 recall(bool forget)
 {
-	u64 thread = dp_hit_thread(), flags;
+	u64 thread = dp_mask_thread(), flags;
 	u32 i;
 
 	for (i = 0; i < DP_CLONES; i++) {
@@ -82,6 +103,26 @@ static u64 recall(bool forget)
 		return flags;
 	}
 	return 0;
+}
+
+/* A child whose parent has no thread pointer is told by its stack: that its
+ * parent asked for it, and what that one believes. */
+static void adopt(u64 sp)
+{
+	u32 i;
+
+	for (i = 0; i < DP_CLONES; i++) {
+		struct dp_clone *c = &dp_private.clones[i];
+		u64 parent = __atomic_load_n(&c->thread, __ATOMIC_ACQUIRE);
+
+		if (!dp_thread_is_bare(parent) || c->sp != sp ||
+		    c->flags & CLONE_SETTLS ||
+		    (c->flags & CLONE_VM && !(c->flags & CLONE_THREAD)))
+			continue;
+		dp_mask_succeed(parent);
+		c->thread = c->flags & CLONE_THREAD ? 0 : dp_mask_thread();
+		return;
+	}
 }
 
 static void fill_table(bool empty)
@@ -120,14 +161,16 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 	u64 flags = flags_of(nr, regs);
 
 	if (nr == __NR_execve || nr == __NR_execveat)
-		remember(EXECUTES);
+		remember(EXECUTES, 0);
 	if (flags & CLONE_SETTLS)
-		dp_mask_inherit(tls_of(nr, regs));
+		dp_mask_inherit(dp_thread_id(tls_of(nr, regs), 0));
 	/* A thread of this process is no stranger. */
-	if (!flags || flags & CLONE_THREAD)
+	if (!flags || (flags & CLONE_THREAD &&
+		       (flags & CLONE_SETTLS ||
+			!dp_thread_is_bare(dp_mask_thread()))))
 		return;
-	remember(flags);
-	if (!(flags & CLONE_VM))
+	remember(flags, stack_of(nr, regs));
+	if (!(flags & CLONE_VM) || flags & CLONE_THREAD)
 		return;
 	if (!(flags & CLONE_SETTLS))
 		dp_mask_lend();
@@ -154,8 +197,13 @@ static void cleared(bool shares)
 static void after(const struct dp_mcontext *regs)
 {
 	bool child = !regs->rax;
-	u64 flags = recall(!child || !dp_wipe.owner);
+	u64 flags;
 
+	if (child)
+		adopt(regs->rsp);
+	flags = recall(!child || !dp_wipe.owner);
+	if (flags & CLONE_THREAD) /* it could not be made */
+		return;
 	if (flags & EXECUTES)
 		dp_hook_undo_exec();
 	else if (child && flags & CLONE_CLEAR_SIGHAND)

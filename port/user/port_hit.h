@@ -16,6 +16,7 @@
 #define DP_MADV_POPULATE_WRITE 23
 #define DP_SS_DISABLE 2
 #define DP_PROT_RW 3
+#define DP_ARCH_SET_FS 0x1002
 #define DP_ARCH_GET_FS 0x1003
 #define DP_ARCH_GET_GS 0x1004
 /* Selector whose limit holds the CPU number (the vdso's getcpu reads it too). */
