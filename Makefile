@@ -189,6 +189,12 @@ KIND_static := $(CC) -static
 KIND_static-pie := $(CC) -static-pie -fPIE
 KIND_musl := musl-gcc -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
 KIND_musl-static := $(KIND_musl) -static
+
+# And one without any.
+$(B)/tests/victims/bare/bare: tests/victims/bare/bare.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -static -nostdlib -ffreestanding -fno-stack-protector $(WARN) -o $@ $<
+
 define kind
 $$(B)/tests/victims/$(1)/%: tests/victims/%.c
 	@mkdir -p $$(@D)
@@ -294,7 +300,7 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests

@@ -869,6 +869,7 @@ static inline u32 dp_mask_slot(u64 pointer)
  * @detour, @detour_len: where that is made instead
  * @back: where it returns to; @behind: the same in the program's text
  * @serial: counts calls
+ * @stacked: what was given is on the stack, too
  */
 struct dp_sleep {
 	u64 thread;
@@ -879,7 +880,7 @@ struct dp_sleep {
 	u64 sp;
 	u64 call, detour, back, behind;
 	u64 serial;
-	u32 nr, closed, detour_len, pad;
+	u32 nr, closed, detour_len, stacked;
 };
 
 /**
@@ -905,6 +906,7 @@ struct dp_private {
 		u64 thread; /* 0: free */
 		u64 flags;
 		u64 sp; /* with which the child begins */
+		u64 believed; /* to be blocked */
 	} clones[DP_CLONES];
 	struct dp_actions {
 		u32 current;
@@ -921,6 +923,14 @@ struct dp_private {
 
 /* Number of a hooked call that is only known when it is made */
 #define DP_ANY_CALL 0xffffffffu
+/* The same, and it is asked for no sooner than all its arguments are in registers; of
+ * the other one the last is still on the stack. */
+#define DP_PLAIN_CALL 0xfffffffeu
+/** dp_call_is_any() - is it one of these? */
+static inline bool dp_call_is_any(u32 number)
+{
+	return number == DP_ANY_CALL || number == DP_PLAIN_CALL;
+}
 
 /*
  * A call that sleeps under a mask of its own is made where it stands. It is
@@ -940,7 +950,7 @@ static inline u32 dp_call_length(u32 number)
 /** dp_call_sleeps() - is it such a place? */
 static inline bool dp_call_sleeps(u32 number)
 {
-	return number != DP_ANY_CALL &&
+	return !dp_call_is_any(number) &&
 	       number & (DP_CALL_ENTERS | DP_CALL_RETURNS);
 }
 

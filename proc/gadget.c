@@ -112,15 +112,27 @@ static int search_in(struct dp_process *proc, const struct dp_span *span,
 	return err;
 }
 
-/* Zeros behind the end of the code, to the end of its last page. */
+static void fill_loan(u8 *code)
+{
+	memcpy(code, syscall_ret, sizeof(syscall_ret));
+	memcpy(code + sizeof(syscall_ret), restorer_wide,
+	       sizeof(restorer_wide));
+}
+
+/* Zeros behind the end of the code, to the end of its last page; or what a tool that
+ * was killed has not taken back. */
 static bool has_room(const struct dp_process *proc, const struct dp_map *m)
 {
 	static const u8 nothing[2 * LOAN];
-	u8 end[2 * LOAN];
+	u8 end[2 * LOAN], loan[LOAN];
 
-	return m->perms[2] == 'x' &&
-	       !dp_process_read(proc, m->end - sizeof(end), end, sizeof(end)) &&
-	       !memcmp(end, nothing, sizeof(end));
+	if (m->perms[2] != 'x' ||
+	    dp_process_read(proc, m->end - sizeof(end), end, sizeof(end)))
+		return false;
+	fill_loan(loan);
+	return !memcmp(end, nothing, LOAN) &&
+	       (!memcmp(end + LOAN, nothing, LOAN) ||
+		!memcmp(end + LOAN, loan, LOAN));
 }
 
 static void make_room(struct dp_process *proc, const struct dp_maps *maps)
@@ -146,7 +158,7 @@ static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 	for (i = 0; i < maps->n && !(proc->syscall_ret && proc->restorer); i++) {
 		const struct dp_map *m = &maps->v[i];
 
-		if (m->perms[2] == 'x' && m->path[0])
+		if (m->perms[2] == 'x' && m->path[0] == '/')
 			search_in(proc,
 				  &(struct dp_span){ m->start,
 						     m->end - m->start },
@@ -162,9 +174,7 @@ int dp_gadgets_borrow(const struct dp_process *proc)
 
 	if (!proc->borrowed)
 		return 0;
-	memcpy(code, syscall_ret, sizeof(syscall_ret));
-	memcpy(code + sizeof(syscall_ret), restorer_wide,
-	       sizeof(restorer_wide));
+	fill_loan(code);
 	return dp_process_write(proc, proc->syscall_ret, code, sizeof(code));
 }
 

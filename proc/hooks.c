@@ -24,7 +24,7 @@ static const u32 sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
 				SYS_epoll_pwait, SYS_epoll_pwait2 };
 
 /* A lea or mov between the number and the call gives the same a second time. */
-static bool repeatable(u8 opcode)
+bool dp_hooks_repeatable(u8 opcode)
 {
 	return opcode == 0x8d || opcode == 0xc7 || opcode == 0x89 ||
 	       opcode == 0x8b || (opcode & 0xf8) == 0xb8;
@@ -44,7 +44,7 @@ static bool leads_to_call(const u8 *code, u32 *len, bool *again)
 		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_SYSCALL)
 			return false;
 		if (f.class == DP_INSN_PLAIN &&
-		    !repeatable(code[*len + f.opcode_off]))
+		    !dp_hooks_repeatable(code[*len + f.opcode_off]))
 			*again = false;
 		*len += f.len;
 		if (f.class == DP_INSN_SYSCALL)
@@ -63,11 +63,18 @@ static bool is_among(const u32 *numbers, size_t n, u32 nr)
 	return false;
 }
 
-static void add_hook(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
-		     u32 len)
+bool dp_hooks_wanted(u32 nr)
+{
+	return is_among(hooked, ARRAY_SIZE(hooked), nr) ||
+	       is_among(sleeping, ARRAY_SIZE(sleeping), nr);
+}
+
+void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
+		  u32 len, bool again)
 {
 	struct dp_hooked *h = &proc->hooks[proc->nr_hooks++];
 
+	h->again = again;
 	h->addr = addr;
 	h->nr = nr;
 	h->len = len;
@@ -97,17 +104,20 @@ static void add_sleep(struct dp_process *proc, u64 addr, const u8 *code,
 	if (len != 7 && (len != 11 || nr == SYS_rt_sigsuspend ||
 			 memcmp(code + 5, reload, sizeof(reload))))
 		return;
-	add_hook(proc, addr, code,
-		 nr | DP_CALL_ENTERS | len << DP_CALL_LENGTH_SHIFT, len);
-	add_hook(proc, addr + len, code + len, nr | DP_CALL_RETURNS, CMP_LEN);
+	dp_hooks_add(proc, addr, code,
+		     nr | DP_CALL_ENTERS | len << DP_CALL_LENGTH_SHIFT, len,
+		     false);
+	dp_hooks_add(proc, addr + len, code + len, nr | DP_CALL_RETURNS,
+		     CMP_LEN, false);
 }
 
-/* Where a thread ends it may have given back its stack before: "syscall" is among
- * the instructions just before. */
-static bool has_no_stack(const u8 *code, size_t before)
+/* Where a thread ends it may have given back its stack before: of libcs it is known
+ * where; in musl "syscall" is among the instructions just before. */
+static bool has_stack(const struct dp_process *proc, const u8 *code,
+		      size_t before)
 {
-	return before >= 5 && (!memcmp(code - 5, "\x0f\x05", 2) ||
-			       !memcmp(code - 4, "\x0f\x05", 2));
+	return proc->libc && before >= 5 && memcmp(code - 5, "\x0f\x05", 2) &&
+	       memcmp(code - 4, "\x0f\x05", 2);
 }
 
 /* Is what looks like "mov $nr, %eax" the rest of a mov to r8? */
@@ -133,10 +143,9 @@ static void add_call(struct dp_process *proc, const struct dp_span *span,
 	} else if (is_among(hooked, ARRAY_SIZE(hooked), nr) &&
 		   leads_to_call(code, &len, &again) &&
 		   !is_other_register(code, before)) {
-		if (nr == SYS_exit && (proc->go || has_no_stack(code, before)))
+		if (nr == SYS_exit && !has_stack(proc, code, before))
 			return;
-		add_hook(proc, addr, code, nr, len);
-		proc->hooks[proc->nr_hooks - 1].again = again;
+		dp_hooks_add(proc, addr, code, nr, len, again);
 	}
 }
 
@@ -178,37 +187,64 @@ static const struct shape shapes[] = {
 	  SYS_clone },
 };
 
+#define OF_GLIBC (&shapes[0]) /* if that is linked */
+#define OF_GLIBC_TOO (&shapes[1])
+#define OF_MUSL (&shapes[3])
+
+static const u8 *next_shape(const struct dp_span *span, const u8 *text,
+			    const u8 *at, const struct shape *s)
+{
+	const u8 *end = text + span->size - 2 * DP_REGION_MAX;
+
+	while ((at = memmem(at, (size_t)(end - at), s->code, s->len)) &&
+	       memcmp(at + s->len, s->next, s->next_len))
+		at++;
+	return at;
+}
+
 static void add_shape(struct dp_process *proc, u64 addr, const u8 *at,
 		      const struct shape *s)
 {
-	if (proc->nr_hooks + 2 > DP_HOOKS_MAX ||
-	    memcmp(at + s->len, s->next, s->next_len))
+	if (proc->nr_hooks + 2 > DP_HOOKS_MAX)
 		return;
-	add_hook(proc, addr, at, s->nr, s->len);
+	dp_hooks_add(proc, addr, at, s->nr, s->len, false);
 	if (s->nr == DP_ANY_CALL && is_cmp(at + s->len))
-		add_hook(proc, addr + s->len, at + s->len, DP_CALL_RETURNS,
-			 CMP_LEN);
+		dp_hooks_add(proc, addr + s->len, at + s->len, DP_CALL_RETURNS,
+			     CMP_LEN, false);
 }
 
 static void find_shape(struct dp_process *proc, const struct dp_span *span,
 		       const u8 *text, const struct shape *s)
 {
-	const u8 *at = text, *end = text + span->size - 2 * DP_REGION_MAX;
+	const u8 *at = text;
 
-	while ((at = memmem(at, (size_t)(end - at), s->code, s->len))) {
+	while ((at = next_shape(span, text, at, s))) {
 		add_shape(proc, span->start + (u64)(at - text), at, s);
 		at += s->len;
 	}
 }
 
+static bool has_shape(const struct dp_span *span, const u8 *text,
+		      const struct shape *s)
+{
+	return next_shape(span, text, text, s);
+}
+
 void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
 		   const u8 *text)
 {
+	bool glibc, musl;
 	size_t i;
 
 	if (span->size < 4 * DP_REGION_MAX)
 		return;
+	glibc = has_shape(span, text, OF_GLIBC) ||
+		has_shape(span, text, OF_GLIBC_TOO);
+	musl = has_shape(span, text, OF_MUSL);
+	proc->libc = glibc || musl;
 	find_calls(proc, span, text);
-	for (i = 0; i < ARRAY_SIZE(shapes) && !proc->go; i++)
+	for (i = 0; i < ARRAY_SIZE(shapes) && proc->libc; i++)
 		find_shape(proc, span, text, &shapes[i]);
+	if (!glibc && !proc->go)
+		dp_numbers_find(proc, span, text);
 }

@@ -256,7 +256,9 @@ static int rewind_calls(struct dp_process *proc)
 			const struct dp_hooked *h = &proc->hooks[k];
 
 			if (r->rip <= h->addr || r->rip >= h->addr + h->len ||
-			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr))
+			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr) ||
+			    (h->nr == DP_PLAIN_CALL &&
+			     r->rip >= h->addr + DP_JUMP_SIZE))
 				continue;
 			if (!h->again)
 				return -EAGAIN;
@@ -431,7 +433,7 @@ int dp_process_yield(struct dp_process *proc,
 static bool is_watched(u32 nr)
 {
 	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 ||
-	       nr == DP_ANY_CALL || dp_call_sleeps(nr);
+	       dp_call_is_any(nr) || dp_call_sleeps(nr);
 }
 
 static int prepare(struct dp_process *proc, struct dp_layout_need **need,

@@ -80,7 +80,7 @@ struct dp_process {
 	int status;
 	u32 ns_pid;
 	char exe[PATH_MAX], execed[PATH_MAX];
-	bool go;
+	bool go, libc; /* @libc: one was known by its code, in the last text */
 	struct dp_span texts[DP_TEXTS_MAX];
 	size_t nr_texts;
 	/* Code that remote calls use; @borrowed: written for the time of such calls
@@ -273,6 +273,21 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 /** dp_hooks_find() - system calls in a piece of text that pass through the agent */
 void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
 		   const u8 *text);
+
+/** dp_hooks_add() - one more; @len bytes of whole instructions */
+void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
+		  u32 len, bool again);
+/** dp_hooks_wanted() - is it one of those calls? */
+bool dp_hooks_wanted(u32 nr);
+/** dp_hooks_repeatable() - does an instruction with this opcode give the same a second
+ *  time? */
+bool dp_hooks_repeatable(u8 opcode);
+
+/* numbers.c */
+/** dp_numbers_find() - system calls whose number is not known from the code before
+ *  them, where the function around them is */
+void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
+		     const u8 *text);
 
 /* gadget.c */
 int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);

@@ -98,7 +98,7 @@ static const struct dp_hooked *hook_around(const struct dp_process *proc,
 		const struct dp_hooked *h = &proc->hooks[i];
 
 		if (pc > h->addr && pc <= h->addr + h->len &&
-		    (h->nr == DP_ANY_CALL ||
+		    (dp_call_is_any(h->nr) ||
 		     (dp_call_sleeps(h->nr) && h->nr & DP_CALL_ENTERS)))
 			return h;
 	}
@@ -110,7 +110,7 @@ static const struct dp_hooked *hook_around(const struct dp_process *proc,
 static s64 number_of(const struct dp_hooked *h, const struct dp_caller *c)
 {
 	s64 ret = (s64)*c->rax;
-	bool any = h->nr == DP_ANY_CALL;
+	bool any = dp_call_is_any(h->nr);
 	u64 number = h->nr & DP_CALL_NUMBER;
 
 	if (*c->pc != h->addr + h->len)

@@ -248,13 +248,17 @@ static void spell(const struct dp_engine *e, u32 i, struct dp_detour_spec *spec)
 		member = dp_order_site(e, m);
 		k = insn_at(s, member->addr);
 		/* Somebody may come later where the engine is resident. */
-		if (member->first_probe || s->watched || e->max_sites)
+		if (member->first_probe ||
+		    (s->watched && (u32)s->hook != DP_PLAIN_CALL) ||
+		    e->max_sites)
 			spec->before[k] = m + 1;
 		if (dp_site_needs_post(member))
 			spec->after[k] = (m | DP_TELL_AFTER) + 1;
 	}
 	if (s->watched)
 		spec->after[s->region.nr - 1] = (i | DP_TELL_AFTER) + 1;
+	if ((u32)s->hook == DP_PLAIN_CALL)
+		spec->call = (i | DP_TELL_CALLS) + 1;
 }
 
 static void fill_members(const struct dp_engine *e, u32 i,

@@ -320,9 +320,9 @@ void dp_mask_set_trap(u64 handler);
 bool dp_mask_ignores(u32 k);
 /** dp_mask_inherit() - a thread is about to be made that begins with our mask */
 void dp_mask_inherit(u64 thread);
-/** dp_mask_succeed() - this thread has just been made by another, and has no
- *  pointer of its own that the other could have told */
-void dp_mask_succeed(u64 thread);
+/** dp_mask_begin() - this thread has just been made, with this mask, by one that
+ *  could not tell what it would be known by */
+void dp_mask_begin(u64 mask);
 /** dp_mask_forget() - this thread is about to end */
 void dp_mask_forget(void);
 /** dp_mask_believe() - what this thread believes from now on; lets held signals

@@ -322,13 +322,9 @@ void dp_mask_inherit(u64 thread)
 	change(thread, 0, bits_for(dp_mask_blocked()), DP_MASK_STATE);
 }
 
-void dp_mask_succeed(u64 thread)
+void dp_mask_begin(u64 mask)
 {
-	u64 me = dp_mask_thread();
-
-	if (me != thread)
-		change(me, 0, bits_of(thread, 0) & DP_MASK_BLOCKED,
-		       DP_MASK_STATE);
+	change(dp_mask_thread(), 0, bits_for(mask), DP_MASK_STATE);
 }
 
 void dp_mask_forget(void)

@@ -83,11 +83,13 @@ static void remember(u64 flags, u64 sp)
 			continue;
 		c->flags = flags;
 		c->sp = sp;
+		c->believed = dp_mask_blocked();
 		return;
 	}
 }
 
-static u64 recall(bool forget)
+/* A new thread forgets by itself; unless it could not be made. */
+static u64 recall(bool forget, bool failed)
 {
 	u64 thread = dp_mask_thread(), flags;
 	u32 i;
@@ -98,6 +100,8 @@ static u64 recall(bool forget)
 		if (__atomic_load_n(&c->thread, __ATOMIC_RELAXED) != thread)
 			continue;
 		flags = c->flags;
+		if (flags & CLONE_THREAD && !failed)
+			continue;
 		if (forget)
 			__atomic_store_n(&c->thread, 0, __ATOMIC_RELEASE);
 		return flags;
@@ -106,7 +110,7 @@ static u64 recall(bool forget)
 }
 
 /* A child whose parent has no thread pointer is told by its stack: that its
- * parent asked for it, and what that one believes. */
+ * parent asked for it, and what that one believed. */
 static void adopt(u64 sp)
 {
 	u32 i;
@@ -119,8 +123,10 @@ static void adopt(u64 sp)
 		    c->flags & CLONE_SETTLS ||
 		    (c->flags & CLONE_VM && !(c->flags & CLONE_THREAD)))
 			continue;
-		dp_mask_succeed(parent);
-		c->thread = c->flags & CLONE_THREAD ? 0 : dp_mask_thread();
+		dp_mask_begin(c->believed);
+		__atomic_store_n(&c->thread,
+				 c->flags & CLONE_THREAD ? 0 : dp_mask_thread(),
+				 __ATOMIC_RELEASE);
 		return;
 	}
 }
@@ -201,7 +207,7 @@ static void after(const struct dp_mcontext *regs)
 
 	if (child)
 		adopt(regs->rsp);
-	flags = recall(!child || !dp_wipe.owner);
+	flags = recall(!child || !dp_wipe.owner, (s64)regs->rax < 0);
 	if (flags & CLONE_THREAD) /* it could not be made */
 		return;
 	if (flags & EXECUTES)
@@ -244,7 +250,7 @@ static bool answers(const struct dp_site_entry *site, struct dp_mcontext *regs)
 bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
 	      bool has_returned)
 {
-	bool any = site->number == DP_ANY_CALL;
+	bool any = dp_call_is_any(site->number);
 
 	if (dp_call_sleeps(site->number))
 		return passes(site, regs, has_returned);
