@@ -745,6 +745,7 @@ struct dp_arena_control {
 	u32 nr_texts;
 	u32 revertible; /* @texts held only page-cache pages before us */
 	u32 fsgsbase; /* thread pointers can be read by an instruction */
+	u32 small_stacks; /* system calls are made where there is hardly any room */
 	struct dp_span pools[DP_MAX_POOLS];
 	struct dp_span texts[DP_MAX_TEXTS];
 };
@@ -819,6 +820,8 @@ static inline u64 dp_caught_mask(u32 n)
 #define DP_MASK_PROBES 256
 #define DP_HELD 32
 #define DP_SLEEPS 256
+#define DP_HOOK_STACKS 16
+#define DP_HOOK_STACK_WORDS 126
 
 /**
  * dp_thread_id() - what a thread is known by
@@ -894,6 +897,7 @@ struct dp_sleep {
  *           the one in force, at ring[stamp % RING]; @next the last one taken
  * @clones: threads that are making a process, and how: flags of clone(2)
  * @sleeps: calls with a mask of their own; @serial of the last one
+ * @stacks: for the work of hooks, where the program's own are small
  */
 struct dp_private {
 	u64 in_masks[DP_CAUGHT];
@@ -919,6 +923,10 @@ struct dp_private {
 	} actions[DP_CAUGHT];
 	u64 serial;
 	struct dp_sleep sleeps[DP_SLEEPS];
+	struct dp_hook_stack {
+		u64 busy, pad;
+		u64 words[DP_HOOK_STACK_WORDS];
+	} stacks[DP_HOOK_STACKS];
 };
 
 /* Number of a hooked call that is only known when it is made */

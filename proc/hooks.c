@@ -128,7 +128,7 @@ static bool is_other_register(const u8 *code, size_t before)
 
 /* What begins at @code, if it is one of the calls. */
 static void add_call(struct dp_process *proc, const struct dp_span *span,
-		     const u8 *text, const u8 *code)
+		     const u8 *text, const u8 *code, bool in_go)
 {
 	size_t before = (size_t)(code - text);
 	u64 addr = span->start + before;
@@ -145,13 +145,16 @@ static void add_call(struct dp_process *proc, const struct dp_span *span,
 		   !is_other_register(code, before)) {
 		if (nr == SYS_exit && !has_stack(proc, code, before))
 			return;
+		/* Its runtime's calls; for the others there is no room. */
+		if (in_go && nr != SYS_rt_sigprocmask && nr != SYS_rt_sigaction)
+			return;
 		dp_hooks_add(proc, addr, code, nr, len, again);
 	}
 }
 
 /* In one pass over the text. */
 static void find_calls(struct dp_process *proc, const struct dp_span *span,
-		       const u8 *text)
+		       const u8 *text, bool in_go)
 {
 	const u8 *end = text + span->size - DP_REGION_MAX;
 	const u8 *hit;
@@ -160,7 +163,7 @@ static void find_calls(struct dp_process *proc, const struct dp_span *span,
 		hit = memchr(hit, 0xb8, (size_t)(end - hit));
 		if (!hit || proc->nr_hooks == DP_HOOKS_MAX)
 			return;
-		add_call(proc, span, text, hit);
+		add_call(proc, span, text, hit, in_go);
 	}
 }
 
@@ -242,7 +245,7 @@ void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
 		has_shape(span, text, OF_GLIBC_TOO);
 	musl = has_shape(span, text, OF_MUSL);
 	proc->libc = glibc || musl;
-	find_calls(proc, span, text);
+	find_calls(proc, span, text, proc->go && !proc->libc);
 	for (i = 0; i < ARRAY_SIZE(shapes) && proc->libc; i++)
 		find_shape(proc, span, text, &shapes[i]);
 	if (!glibc && !proc->go)

@@ -189,6 +189,7 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 		.hook_entry = proc->base + dp_agent_hook_entry,
 		.detour_entry = proc->base + dp_agent_detour_entry,
 		.owner = proc->ns_pid,
+		.small_stacks = proc->go,
 		.fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE,
 	};
 	pid_t tool = proc->resident ? proc->pid : getpid();

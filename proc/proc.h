@@ -56,6 +56,9 @@ int dp_process_mem(const struct dp_process *proc);
 const char *dp_process_exe(const struct dp_process *proc);
 bool dp_process_launched(const struct dp_process *proc);
 
+/** dp_process_no_jumps() - why its probes are all breakpoints; NULL: they are not */
+const char *dp_process_no_jumps(const struct dp_process *proc);
+
 /**
  * dp_process_install() - map the agent and arm every site of an engine
  * @engine: holds the sites, all added, none planned

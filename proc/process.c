@@ -91,6 +91,12 @@ bool dp_process_launched(const struct dp_process *proc)
 	return proc->launched;
 }
 
+const char *dp_process_no_jumps(const struct dp_process *proc)
+{
+	return proc->go ? "a goroutine's stack may have no room for a jump's work" :
+			  NULL;
+}
+
 static const struct dp_arena_hit *hit_side(const struct dp_process *proc)
 {
 	const struct dp_arena *arena =

@@ -211,7 +211,9 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	for (i = 0; i < s->points.n; i++)
 		s->programs[i] = DP_NO_PROGRAM;
 	s->grounds = (struct dp_grounds){ .mods = s->mods,
-					  .arming = s->arming };
+					  .arming = s->arming,
+					  .never = dp_process_no_jumps(
+						  s->proc) };
 	dp_engine_set_arming(s->engine, s->arming);
 	dp_engine_set_tid_offset(s->engine, dp_thread_tid_offset(s->mods));
 	for (i = 0; i < s->points.n && !err; i++)

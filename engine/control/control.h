@@ -314,6 +314,7 @@ struct dp_mapping {
 	u32 owner; /* the target's pid, in its own namespace */
 	u32 tool;
 	bool fsgsbase; /* rdfsbase can be used */
+	bool small_stacks; /* there is hardly any room where calls are made */
 	u64 tool_start;
 };
 
