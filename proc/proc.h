@@ -50,6 +50,8 @@ int dp_process_attach(pid_t pid, struct dp_process **proc,
 		      struct dp_diag *diag);
 
 pid_t dp_process_pid(const struct dp_process *proc);
+/** dp_process_inside() - its id in its own namespace */
+u32 dp_process_inside(const struct dp_process *proc);
 /** dp_process_mem() - descriptor of its /proc/PID/mem; the object's own */
 int dp_process_mem(const struct dp_process *proc);
 /** dp_process_exe() - path of its program, as it was when we took hold */
@@ -169,11 +171,11 @@ enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms);
 bool dp_process_status(const struct dp_process *proc, int *status);
 
 /**
- * dp_process_has_thread() - is a thread still there?
+ * dp_process_thread() - the id by which we know a thread
  * @tid: in the process's own namespace
- * Return: true also where that cannot be told.
+ * Return: 0 if it is not there any more.
  */
-bool dp_process_has_thread(const struct dp_process *proc, u32 tid);
+u32 dp_process_thread(const struct dp_process *proc, u32 tid);
 
 /** dp_process_execed() - what it executed ("" if it did not): path */
 const char *dp_process_execed(const struct dp_process *proc);

@@ -233,7 +233,7 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 
 static bool has_thread(void *arg, u32 tid)
 {
-	return dp_process_has_thread(arg, tid);
+	return dp_process_thread(arg, tid);
 }
 
 /* Threads end while their records wait: what those hold is given back. And calls end
