@@ -342,10 +342,10 @@ static int wait_here(const struct dp_remote *rem, int *status)
 static int to_syscall(struct dp_remote *rem)
 {
 	pid_t tid = rem->thread->tid;
-	int status;
+	int status, sig = 0;
 
 	do {
-		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) ||
+		if (ptrace(PTRACE_SYSCALL, tid, 0, sig) ||
 		    wait_here(rem, &status))
 			return -ESRCH;
 		if (!WIFSTOPPED(status)) {
@@ -355,7 +355,10 @@ static int to_syscall(struct dp_remote *rem)
 			}
 			return -ESRCH;
 		}
-	} while (WSTOPSIG(status) != (SIGTRAP | 0x80));
+		/* A SIGSTOP, which cannot be blocked: the stop is to be in force
+		 * when this thread is let go. */
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
+	} while (sig != (SIGTRAP | 0x80));
 	return 0;
 }
 

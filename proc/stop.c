@@ -197,8 +197,10 @@ static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
 			}
 			return 0;
 		}
-		if (status >> 16 == PTRACE_EVENT_STOP)
+		if (status >> 16 == PTRACE_EVENT_STOP) {
+			proc->halted |= WSTOPSIG(status) != SIGTRAP;
 			return 1;
+		}
 		/* A signal of its own was on the way: it goes first. */
 		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
 	}
@@ -340,6 +342,7 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 
 	if (proc->held)
 		return 0;
+	proc->halted = false;
 	err = stop_rounds(proc, false);
 	if (!err && !proc->nr_threads)
 		err = stop_rounds(proc, true);
@@ -429,16 +432,33 @@ static int run_on(struct dp_process *proc, struct dp_thread *t,
 		  long long deadline)
 {
 	struct timespec moment = { 0, 20000 };
+	int got, tries = 0;
 
-	if (ptrace(PTRACE_CONT, t->tid, 0, 0))
-		return -ESRCH;
-	nanosleep(&moment, NULL);
-	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
-	if (wait_stop(proc, t->tid, deadline) <= 0 ||
-	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+	/* One that SIGSTOP has stopped has another stop to come: it was
+	 * interrupted as well. */
+	do {
+		if (ptrace(PTRACE_CONT, t->tid, 0, 0))
+			return -ESRCH;
+		nanosleep(&moment, NULL);
+		got = wait_stop(proc, t->tid, 0);
+	} while (got == 1 && ++tries < 4);
+	if (got < 0) {
+		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+		got = wait_stop(proc, t->tid, deadline);
+	}
+	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	resume_call(proc, t);
 	return 0;
+}
+
+/* In a stopped process a signal that a probe has raised waits for SIGCONT. */
+static bool has_trapped(const struct dp_process *proc, pid_t tid)
+{
+	struct dp_status st;
+
+	return proc->halted && !dp_status_read(proc->pid, tid, &st) &&
+	       st.pending & ~st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
 void dp_stop_run_out(struct dp_process *proc,
@@ -450,7 +470,8 @@ void dp_stop_run_out(struct dp_process *proc,
 	if (proc->held)
 		return;
 	while (i < proc->nr_threads && now_ns() < deadline) {
-		if (!inside(arg, proc->threads[i].regs.rip))
+		if (!inside(arg, proc->threads[i].regs.rip) &&
+		    !has_trapped(proc, proc->threads[i].tid))
 			i++;
 		else if (run_on(proc, &proc->threads[i],
 				now_ns() + STOP_DEADLINE_NS))
