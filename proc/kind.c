@@ -121,8 +121,8 @@ static void find_parts(const struct dp_process *proc,
 		p->glibc |= maps->v[i].perms[2] == 'x' && is_glibc(&maps->v[i]);
 }
 
-/* Its libc is still to come, if it has one: the linker has not said yet that
- * everything is in place. */
+/* In the middle of an exec it has no vector yet; or its libc is still to come, if it
+ * has one: the linker has not said yet that everything is in place. */
 static bool is_starting(const struct dp_process *proc, const struct parts *p)
 {
 	struct dp_modules *mods;
@@ -130,6 +130,8 @@ static bool is_starting(const struct dp_process *proc, const struct parts *p)
 	u32 state = 1;
 	size_t i;
 
+	if (!dp_auxv_get(proc->pid, AT_ENTRY))
+		return true;
 	if (p->glibc || !p->linker || !is_glibcs_linker(p->linker) ||
 	    proc->held || dp_modules_open(proc->pid, proc->mem, &mods, NULL))
 		return false;
@@ -163,7 +165,7 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 		if (tries == START_TRIES)
 			return dp_diag_set(
 				diag, -EAGAIN,
-				"process %d is still being started by its dynamic linker; try again when it runs",
+				"process %d is still being started; try again when it runs",
 				proc->pid);
 		nanosleep(&nap, NULL);
 	}

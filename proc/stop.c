@@ -11,6 +11,7 @@
  */
 #include "proc/private.h"
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -372,6 +373,13 @@ static bool is_shared(const struct dp_process *proc)
 	return shared;
 }
 
+static bool has_ended(const struct dp_process *proc)
+{
+	struct pollfd p = { proc->pidfd, POLLIN, 0 };
+
+	return poll(&p, 1, 0) > 0;
+}
+
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 {
 	long long deadline = now_ns() + STOP_DEADLINE_NS;
@@ -380,8 +388,12 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 
 	do {
 		err = dp_stop_all(proc, diag);
-		if (err || proc->held || !is_shared(proc))
+		if (err || proc->held ||
+		    (proc->nr_threads && !is_shared(proc)))
 			return err;
+		/* Of one thread in vfork that has come out of it by now. */
+		if (!proc->nr_threads && has_ended(proc))
+			return no_stop(proc, -ESRCH, diag);
 		dp_stop_release(proc);
 		nanosleep(&nap, NULL);
 	} while (now_ns() < deadline);
