@@ -745,6 +745,7 @@ struct dp_arena_control {
 	u32 nr_texts;
 	u32 revertible; /* @texts held only page-cache pages before us */
 	u32 fsgsbase; /* thread pointers can be read by an instruction */
+	u32 silent; /* a filter forbids the hit half all system calls */
 	u32 small_stacks; /* system calls are made where there is hardly any room */
 	struct dp_span pools[DP_MAX_POOLS];
 	struct dp_span texts[DP_MAX_TEXTS];

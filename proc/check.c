@@ -4,9 +4,12 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SCRIPT_DEPTH 4
@@ -97,6 +100,53 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
 	return check_file(path, shown, SCRIPT_DEPTH, diag);
 }
 
+/* Of any of its threads. */
+static bool is_filtered(struct dp_process *proc)
+{
+	bool filtered = false;
+	struct dp_status st;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && !filtered; i++)
+		filtered = !dp_status_read(proc->pid, tids[i], &st) &&
+			   st.seccomp;
+	free(tids);
+	proc->timeless = filtered && st.seccomp == 1; /* its strict mode */
+	return filtered;
+}
+
+/* Tried on a child of ours. */
+static bool can_suspend_filters(void)
+{
+	pid_t child = fork();
+	bool can;
+
+	if (child == 0)
+		for (;;)
+			pause();
+	can = child > 0 && !ptrace(PTRACE_SEIZE, child, 0,
+				   PTRACE_O_SUSPEND_SECCOMP);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, __WALL);
+	}
+	return can;
+}
+
+static int check_filter(struct dp_process *proc, struct dp_diag *diag)
+{
+	proc->filtered = is_filtered(proc);
+	if (!proc->filtered || can_suspend_filters())
+		return 0;
+	return dp_diag_set(
+		diag, -EPERM,
+		"process %d runs under a seccomp filter, which could kill it for what a probe needs; to suspend that for a moment dprobes has to be run with CAP_SYS_ADMIN and under no filter itself",
+		proc->pid);
+}
+
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 {
 	char path[64], exe[PATH_MAX];
@@ -118,15 +168,12 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 			diag, -EBUSY,
 			"process %d is being traced by process %u; end that first",
 			proc->pid, st.tracer);
-	if (st.seccomp)
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"process %d runs under a seccomp filter, which could kill it at the first trap; it cannot be probed yet",
-			proc->pid);
 	if (st.shadow_stack)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
 			"process %d runs with a shadow stack; it cannot be probed yet",
 			proc->pid);
+	if (check_filter(proc, diag))
+		return -EPERM;
 	return check_file(path, proc->exe, 0, diag);
 }

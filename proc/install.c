@@ -204,6 +204,8 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 			diag, err,
 			"the copies of the probed instructions cannot be placed within their reach");
 	dp_texts_note(proc);
+	if (proc->filtered) /* a child must not give its text back either */
+		dp_engine_arena(proc->engine)->control.revertible = 0;
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
 			       sizeof(proc->ns_pid));
 	if (!err)
@@ -402,6 +404,11 @@ static int write_text(struct dp_process *proc, write_fn *write,
 
 	if (!err || !bad)
 		return err;
+	if (err == -EOPNOTSUPP)
+		return dp_diag_set(
+			diag, err,
+			"the probe at 0x%llx of process %d would have to be a breakpoint, because of another one, and its seccomp filter allows none; leave one of them out",
+			(unsigned long long)bad, proc->pid);
 	return dp_diag_set(
 		diag, err,
 		err == -EBUSY ?
@@ -443,7 +450,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 	int err = 0;
 	size_t i;
 
-	for (i = 0; i < proc->nr_hooks && !err; i++)
+	for (i = 0; i < proc->nr_hooks && !proc->filtered && !err; i++)
 		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
 					 proc->hooks[i].code, proc->hooks[i].nr,
 					 is_watched(proc->hooks[i].nr));
@@ -475,7 +482,8 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		err = map_all(proc, need, diag);
 	if (!err)
 		err = build(proc, diag);
-	if (!err)
+	/* Under a filter nothing raises signals. */
+	if (!err && !proc->filtered)
 		err = go_live(proc, diag);
 	if (!err)
 		err = write_text(proc, dp_engine_arm, diag);

@@ -237,7 +237,7 @@ static int start(struct dp_process *proc, const char *path, char *const argv[])
 /* From here on the end of the tool must not end the command. */
 static int hold(struct dp_process *proc, struct dp_diag *diag)
 {
-	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, PTRACE_O_TRACESYSGOOD);
+	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc));
 	proc->threads = calloc(1, sizeof(*proc->threads));
 	if (!proc->threads)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");

@@ -98,6 +98,8 @@ struct dp_process {
 	size_t nr_threads, cap_threads;
 	struct dp_remote *sync; /* while text is being written */
 	struct dp_engine *engine;
+	bool filtered; /* under seccomp */
+	bool timeless; /* it must not read the time stamp counter */
 	bool halted; /* it is stopped, by SIGSTOP, as it was found */
 	bool resident; /* the agent is to stay, and be its own */
 	void *file; /* the shared memory, mapped here */
@@ -301,6 +303,9 @@ bool dp_restorer_known(const struct dp_process *proc, u64 addr);
  *  handler; 0: @code, of which there are @size bytes, is no such code */
 size_t dp_restorer_length(const u8 *code, size_t size);
 #define DP_RESTORER_MAX 9
+
+/** dp_trace_options() - to trace its threads with */
+u64 dp_trace_options(const struct dp_process *proc);
 
 /* check.c */
 int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);

@@ -58,6 +58,14 @@ int dp_process_mem(const struct dp_process *proc);
 const char *dp_process_exe(const struct dp_process *proc);
 bool dp_process_launched(const struct dp_process *proc);
 
+/** dp_process_filtered() - does it run under seccomp? Its probes are all jumps then,
+ *  and make no system call. */
+bool dp_process_filtered(const struct dp_process *proc);
+
+/** dp_process_timeless() - is it forbidden to read the clock that records are stamped
+ *  with? */
+bool dp_process_timeless(const struct dp_process *proc);
+
 /** dp_process_no_jumps() - why its probes are all breakpoints; NULL: they are not */
 const char *dp_process_no_jumps(const struct dp_process *proc);
 

@@ -96,6 +96,16 @@ bool dp_process_launched(const struct dp_process *proc)
 	return proc->launched;
 }
 
+bool dp_process_filtered(const struct dp_process *proc)
+{
+	return proc->filtered;
+}
+
+bool dp_process_timeless(const struct dp_process *proc)
+{
+	return proc->timeless;
+}
+
 const char *dp_process_no_jumps(const struct dp_process *proc)
 {
 	return proc->go ? "a goroutine's stack may have no room for a jump's work" :

@@ -25,6 +25,7 @@
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
+#define ERESTART_RESTARTBLOCK 516 /* linux/errno.h */
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* signal(7), "Interruption of system calls … by stop signals", and the calls
@@ -207,11 +208,17 @@ static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
 	}
 }
 
+u64 dp_trace_options(const struct dp_process *proc)
+{
+	return PTRACE_O_TRACESYSGOOD |
+	       (proc->filtered ? PTRACE_O_SUSPEND_SECCOMP : 0);
+}
+
 static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
 {
 	struct dp_status st;
 
-	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD)) {
+	if (ptrace(PTRACE_SEIZE, tid, 0, dp_trace_options(proc))) {
 		/* One that is just ending is no concern of ours. */
 		if (errno == EPERM && !dp_status_read(proc->pid, tid, &st) &&
 		    st.state != 'Z' && st.state != 'X')
@@ -268,14 +275,25 @@ static void end_own_mask(const struct dp_thread *t)
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
 }
 
+/* The filter may not know restart_syscall, by which the kernel would go on. */
+static bool restarts_otherwise(const struct dp_process *proc,
+			       const struct dp_thread *t)
+{
+	return proc->filtered && (long)t->regs.orig_rax >= 0 &&
+	       (long)t->regs.rax == -ERESTART_RESTARTBLOCK;
+}
+
 /* A call with a timeout starts afresh: how long it has waited is not known. */
 static void resume_call(const struct dp_process *proc, struct dp_thread *t)
 {
-	if ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
-	    !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted)))
+	bool again = restarts_otherwise(proc, t);
+
+	if (!again &&
+	    ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
+	    !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted))))
 		return;
 	end_own_mask(t);
-	if (signal_waits(proc, t->tid))
+	if (!again && signal_waits(proc, t->tid))
 		return;
 	t->regs.rip -= 2;
 	t->regs.rax = t->regs.orig_rax;

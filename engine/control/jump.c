@@ -57,6 +57,25 @@ void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
 	s->size = s->region.len;
 }
 
+void dp_engine_set_silent(struct dp_engine *e)
+{
+	e->silent = true;
+	e->arming = DP_ARM_QUIESCE;
+}
+
+bool dp_engine_may_jump(const struct dp_engine *e, u32 probe, const char **why)
+{
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	*why = s->why;
+	return s->region.nr && !s->region.returns;
+}
+
+void dp_engine_drop(struct dp_engine *e, u32 probe)
+{
+	dp_site_unlink(e, probe);
+}
+
 void dp_engine_lead(struct dp_engine *e, u64 addr, const u8 *code, size_t size)
 {
 	struct dp_region region;
