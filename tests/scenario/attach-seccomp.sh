@@ -47,7 +47,7 @@ for mode in none sigreturn strict; do
 	is "$mode: $cycles cycles of attach and detach, with hits" "$bad" 0
 	"$DPROBES" stat -o "$dir/counts" --duration 50ms r:victim_function -p "$victim" 2>"$dir/err"
 	like "$mode: returns, all by jumps" "$? $(cat "$dir/err")" '^0 .*\(0 trap, [0-9] jump\): [1-9]'
-	"$DPROBES" stat -o "$dir/counts" --duration 20ms '*' -p "$victim" 2>"$dir/err"
+	"$DPROBES" stat -o "$dir/counts" --duration 100ms '*' -p "$victim" 2>"$dir/err"
 	like "$mode: a glob leaves out what would be a breakpoint" "$? $(cat "$dir/err" | tr '\n' ' ')" \
 		'^0 dprobes: [0-9]+ of [0-9]+ matches cannot be probed.*\(0 trap, [0-9]+ jump\): [1-9]'
 	refused "$mode: a function without room for a jump" 'short_function cannot be probed: .*seccomp filter allows no breakpoint' \
