@@ -24,7 +24,7 @@ static const u32 sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
 				SYS_epoll_pwait, SYS_epoll_pwait2 };
 
 /* A lea or mov between the number and the call gives the same a second time. */
-bool dp_hooks_repeatable(u8 opcode)
+static bool repeatable(u8 opcode)
 {
 	return opcode == 0x8d || opcode == 0xc7 || opcode == 0x89 ||
 	       opcode == 0x8b || (opcode & 0xf8) == 0xb8;
@@ -44,7 +44,7 @@ static bool leads_to_call(const u8 *code, u32 *len, bool *again)
 		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_SYSCALL)
 			return false;
 		if (f.class == DP_INSN_PLAIN &&
-		    !dp_hooks_repeatable(code[*len + f.opcode_off]))
+		    !repeatable(code[*len + f.opcode_off]))
 			*again = false;
 		*len += f.len;
 		if (f.class == DP_INSN_SYSCALL)

@@ -247,6 +247,14 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 	return err;
 }
 
+/* At the call itself, with a number that is of no interest? */
+static bool is_dull_call(const struct dp_hooked *h,
+			 const struct user_regs_struct *r)
+{
+	return h->nr == DP_PLAIN_CALL && r->rip == h->addr + h->len - 2 &&
+	       !dp_hooks_wanted((u32)r->rax);
+}
+
 /* Threads between the beginning of a call that will be hooked and the call itself
  * go back to the beginning; but see masks.c. Return: 0; -EAGAIN one cannot. */
 static int rewind_calls(struct dp_process *proc)
@@ -260,8 +268,7 @@ static int rewind_calls(struct dp_process *proc)
 
 			if (r->rip <= h->addr || r->rip >= h->addr + h->len ||
 			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr) ||
-			    (h->nr == DP_PLAIN_CALL &&
-			     r->rip >= h->addr + DP_JUMP_SIZE))
+			    is_dull_call(h, r))
 				continue;
 			if (!h->again)
 				return -EAGAIN;

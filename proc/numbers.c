@@ -93,7 +93,6 @@ static void hook(struct dp_process *proc, const struct around *f, size_t call)
 {
 	size_t at[BACK] = { 0 };
 	int n = lead_up(f, call, at), i = 0;
-	bool again = true;
 
 	if (!n || is_dull(f, at, n) || ends_handler(f, call))
 		return;
@@ -102,17 +101,8 @@ static void hook(struct dp_process *proc, const struct around *f, size_t call)
 	if (i >= n || i + 2 > DP_REGION_INSNS || is_entered(f, at[i]) ||
 	    proc->nr_hooks == DP_HOOKS_MAX)
 		return;
-	n = i;
-	for (i = 0; i <= n; i++) {
-		struct insn_facts facts;
-
-		if (dp_insn_facts(f->code + at[i], f->size - at[i], &facts))
-			return;
-		again &= dp_hooks_repeatable(
-			f->code[at[i] + facts.opcode_off]);
-	}
-	dp_hooks_add(proc, f->start + at[n], f->code + at[n], DP_PLAIN_CALL,
-		     (u32)(call + 2 - at[n]), again);
+	dp_hooks_add(proc, f->start + at[i], f->code + at[i], DP_PLAIN_CALL,
+		     (u32)(call + 2 - at[i]), false);
 }
 
 static bool is_hooked(const struct dp_process *proc, u64 addr)

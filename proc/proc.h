@@ -31,7 +31,7 @@ struct dp_engine;
  *
  * On success the process is stopped under ptrace with every library mapped and
  * relocated and no constructor run yet. A command that cannot be handled
- * (static, another libc, 32-bit, another machine) is refused before it runs.
+ * (32-bit, another machine) is refused before it runs.
  * Return: 0; -ENOENT no such command; -EACCES not executable; -ENOEXEC not a
  * program; -EOPNOTSUPP cannot be handled yet; -EPERM; -ENOMEM.
  */
@@ -43,8 +43,8 @@ int dp_process_launch(char *const argv[], struct dp_process **proc,
  *
  * Return: 0; -ESRCH no such process; -EPERM (words say what would help);
  * -EBUSY already traced or probed by another tool; -EOPNOTSUPP cannot be
- * handled yet (static, other libc, 32-bit, seccomp, shadow stack, a thread that
- * blocks or ignores SIGTRAP); -ENOMEM.
+ * handled (32-bit, shadow stack, already under way to its end); -EAGAIN it is
+ * just starting and does not get on; -ENOMEM.
  */
 int dp_process_attach(pid_t pid, struct dp_process **proc,
 		      struct dp_diag *diag);

@@ -193,7 +193,7 @@ int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
 	if (!reg || !read_mask(proc, nr, *reg, &mask) ||
 	    !((mask & caught) | was)) {
 		/* One that is not in it yet is to pass the hook. */
-		if (h && *c->pc != h->addr + h->len)
+		if (h && h->nr != DP_PLAIN_CALL && *c->pc != h->addr + h->len)
 			*c->pc = h->addr;
 		return 0;
 	}

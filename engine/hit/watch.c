@@ -42,28 +42,31 @@ static u64 flags_of(u64 nr, const struct dp_mcontext *regs)
 	}
 }
 
+static u64 argument_of_clone3(const struct dp_mcontext *regs, u32 word)
+{
+	u64 value = 0;
+
+	dp_port_read(&value, regs->rdi + word * sizeof(value), sizeof(value));
+	return value;
+}
+
 /* The new thread's thread pointer. */
 static u64 tls_of(u64 nr, const struct dp_mcontext *regs)
 {
-	u64 args[CLONE_ARGS_TLS + 1] = { 0 };
-
-	if (nr == __NR_clone)
-		return regs->r8;
-	dp_port_read(args, regs->rdi, sizeof(args));
-	return args[CLONE_ARGS_TLS];
+	return nr == __NR_clone ? regs->r8 :
+				  argument_of_clone3(regs, CLONE_ARGS_TLS);
 }
 
 /* The stack pointer that it begins with. */
 static u64 stack_of(u64 nr, const struct dp_mcontext *regs)
 {
-	u64 args[CLONE_ARGS_TLS + 1] = { 0 }, sp = 0;
+	u64 sp = 0;
 
-	if (nr == __NR_clone) {
+	if (nr == __NR_clone)
 		sp = regs->rsi;
-	} else if (nr == __NR_clone3) {
-		dp_port_read(args, regs->rdi, sizeof(args));
-		sp = args[CLONE_ARGS_STACK] + args[CLONE_ARGS_STACK_SIZE];
-	}
+	else if (nr == __NR_clone3)
+		sp = argument_of_clone3(regs, CLONE_ARGS_STACK) +
+		     argument_of_clone3(regs, CLONE_ARGS_STACK_SIZE);
 	return sp ? sp : regs->rsp;
 }
 
