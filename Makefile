@@ -310,7 +310,7 @@ check: deps
 check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools
 check-victims: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=$${CYCLES:-25} tests/run tests/scenario/return-victims.sh tests/scenario/soak.sh
+	$(Q)CYCLES=$${CYCLES:-25} tests/run tests/scenario/return-victims.sh tests/scenario/attach-go.sh tests/scenario/soak.sh
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)

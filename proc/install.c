@@ -434,7 +434,9 @@ int dp_process_yield(struct dp_process *proc,
 {
 	int err = 0;
 
-	if (!dp_engine_disturbed(proc->engine, &proc->target))
+	/* Under a filter there may be no breakpoint on the way. */
+	if (proc->filtered ||
+	    !dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
 	err = dp_sync_begin(proc, NULL);
 	if (err)
