@@ -127,8 +127,8 @@ static bool can_suspend_filters(void)
 	if (child == 0)
 		for (;;)
 			pause();
-	can = child > 0 && !ptrace(PTRACE_SEIZE, child, 0,
-				   PTRACE_O_SUSPEND_SECCOMP);
+	can = child > 0 &&
+	      !ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP);
 	if (child > 0) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL, __WALL);

@@ -15,7 +15,9 @@
 
 static const u8 syscall_ret[] = { 0x0f, 0x05, 0xc3 };
 /* mov $15, %rax; syscall, with either kind of mov */
-static const u8 restorer_wide[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+static const u8 restorer_wide[] = {
+	0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05
+};
 static const u8 restorer_short[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
 #define LOAN (sizeof(syscall_ret) + sizeof(restorer_wide))
@@ -76,11 +78,11 @@ static void find_remote(struct dp_process *proc, const struct dp_span *span,
 			const u8 *text)
 {
 	if (!proc->syscall_ret)
-		proc->syscall_ret = find(span, text, syscall_ret,
-					 sizeof(syscall_ret));
+		proc->syscall_ret =
+			find(span, text, syscall_ret, sizeof(syscall_ret));
 	if (!proc->restorer)
-		proc->restorer = find(span, text, restorer_wide,
-				      sizeof(restorer_wide));
+		proc->restorer =
+			find(span, text, restorer_wide, sizeof(restorer_wide));
 }
 
 static void search(struct dp_process *proc, const struct dp_span *span,
@@ -155,7 +157,8 @@ static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 {
 	size_t i;
 
-	for (i = 0; i < maps->n && !(proc->syscall_ret && proc->restorer); i++) {
+	for (i = 0; i < maps->n && !(proc->syscall_ret && proc->restorer);
+	     i++) {
 		const struct dp_map *m = &maps->v[i];
 
 		if (m->perms[2] == 'x' && m->path[0] == '/')

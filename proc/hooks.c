@@ -13,10 +13,9 @@
 
 /* What would end us, what ends us, and what lets others into our memory. */
 static const u32 hooked[] = {
-	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask,
-	SYS_execve,	  SYS_execveat,	     SYS_fork,
-	SYS_vfork,	  SYS_clone,	     SYS_clone3,
-	SYS_exit,	  SYS_sigaltstack,   SYS_arch_prctl
+	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_execve,
+	SYS_execveat,	  SYS_fork,	     SYS_vfork,		 SYS_clone,
+	SYS_clone3,	  SYS_exit,	     SYS_sigaltstack,	 SYS_arch_prctl
 };
 
 /* What has a signal mask of its own. */
@@ -186,8 +185,7 @@ static const struct shape shapes[] = {
 	{ "\x31\xff\x89\xd0\x0f\x05", "", 6, 0, SYS_exit },
 	{ "\x48\x89\xd0\x0f\x05", "\xeb\xf9", 5, 2, SYS_exit },
 	/* musl's clone: sub $8, %rsi; mov %rcx, (%rsi); syscall; test %eax, %eax */
-	{ "\x48\x83\xee\x08\x48\x89\x0e\x0f\x05", "\x85\xc0", 9, 2,
-	  SYS_clone },
+	{ "\x48\x83\xee\x08\x48\x89\x0e\x0f\x05", "\x85\xc0", 9, 2, SYS_clone },
 };
 
 #define OF_GLIBC (&shapes[0]) /* if that is linked */

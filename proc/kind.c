@@ -57,9 +57,8 @@ static bool is_glibcs_linker(const struct dp_map *m)
 
 static bool same_file(const struct dp_map *a, const struct dp_map *b)
 {
-	return a && b && a->inode == b->inode &&
-	       a->dev_major == b->dev_major && a->dev_minor == b->dev_minor &&
-	       !strcmp(a->path, b->path);
+	return a && b && a->inode == b->inode && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
 }
 
 /* A name among those of its sections. */
@@ -182,9 +181,8 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 		    (same_file(m, p.exe) && !is_glibcs_linker(m) &&
 		     (!p.linker || proc->go ||
 		      (!p.glibc && is_glibcs_linker(p.linker)))))
-			proc->texts[proc->nr_texts++] = (struct dp_span){
-				m->start, m->end - m->start
-			};
+			proc->texts[proc->nr_texts++] =
+				(struct dp_span){ m->start, m->end - m->start };
 	}
 	return 0;
 }

@@ -160,8 +160,8 @@ static bool find_notice(struct dp_process *proc, struct notice *n,
 		if (dp_modules_get(mods, i)->is_linker)
 			linker = dp_modules_get(mods, i);
 	n->pointer = false;
-	if (linker && !dp_module_dynsym(mods, linker, "_dl_debug_state",
-					&n->function)) {
+	if (linker &&
+	    !dp_module_dynsym(mods, linker, "_dl_debug_state", &n->function)) {
 		found = !dp_module_dynsym(mods, linker, "_r_debug", &n->record);
 		n->pointer = !found;
 		if (!found) /* musl */

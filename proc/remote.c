@@ -152,9 +152,8 @@ static u64 find_room(const struct dp_remote *rem, u64 need)
 
 	if (dp_maps_read(rem->proc->pid, &maps))
 		return 0;
-	if (!rem->proc->go && 
-	    is_whole_stack(&maps, dp_maps_find(&maps, sp), sp,
-			   need + RED_ZONE))
+	if (!rem->proc->go &&
+	    is_whole_stack(&maps, dp_maps_find(&maps, sp), sp, need + RED_ZONE))
 		top = sp - RED_ZONE;
 	for (i = 0; i < maps.n && !top; i++) {
 		const struct dp_map *m = &maps.v[i];

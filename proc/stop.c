@@ -290,7 +290,7 @@ static void resume_call(const struct dp_process *proc, struct dp_thread *t)
 
 	if (!again &&
 	    ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
-	    !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted))))
+	     !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted))))
 		return;
 	end_own_mask(t);
 	if (!again && signal_waits(proc, t->tid))
@@ -406,8 +406,7 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 
 	do {
 		err = dp_stop_all(proc, diag);
-		if (err || proc->held ||
-		    (proc->nr_threads && !is_shared(proc)))
+		if (err || proc->held || (proc->nr_threads && !is_shared(proc)))
 			return err;
 		/* Of one thread in vfork that has come out of it by now. */
 		if (!proc->nr_threads && has_ended(proc))

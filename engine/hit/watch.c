@@ -174,9 +174,9 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 	if (flags & CLONE_SETTLS)
 		dp_mask_inherit(dp_thread_id(tls_of(nr, regs), 0));
 	/* A thread of this process is no stranger. */
-	if (!flags || (flags & CLONE_THREAD &&
-		       (flags & CLONE_SETTLS ||
-			!dp_thread_is_bare(dp_mask_thread()))))
+	if (!flags ||
+	    (flags & CLONE_THREAD &&
+	     (flags & CLONE_SETTLS || !dp_thread_is_bare(dp_mask_thread()))))
 		return;
 	remember(flags, stack_of(nr, regs));
 	if (!(flags & CLONE_VM) || flags & CLONE_THREAD)
