@@ -119,7 +119,7 @@ static bool is_filtered(struct dp_process *proc)
 }
 
 /* Tried on a child of ours. */
-static bool can_suspend_filters(void)
+bool dp_check_can_suspend(void)
 {
 	pid_t child = fork();
 	bool can;
@@ -139,7 +139,7 @@ static bool can_suspend_filters(void)
 static int check_filter(struct dp_process *proc, struct dp_diag *diag)
 {
 	proc->filtered = is_filtered(proc);
-	if (!proc->filtered || can_suspend_filters())
+	if (!proc->filtered || dp_check_can_suspend())
 		return 0;
 	return dp_diag_set(
 		diag, -EPERM,

@@ -306,6 +306,8 @@ u64 dp_trace_options(const struct dp_process *proc);
 
 /* check.c */
 int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
+/** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
+bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 
 /* texts.c: mappings whose patched pages can go back to the page cache */
