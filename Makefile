@@ -15,7 +15,7 @@ ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(INC) $(DEFS) $(SANFLAGS) -fPIC -fvisibi
 LIBS := -lZydis -llzma
 
 # The hit half: freestanding, general registers only, position independent.
-HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -ffreestanding -nostdlib -mgeneral-regs-only \
+HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdlib -mgeneral-regs-only \
 	-fPIE -fvisibility=hidden -fno-stack-protector -fno-asynchronous-unwind-tables \
 	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP
 
@@ -180,6 +180,28 @@ $(B)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -pthread -o $@ $<
 
+# The same programs of other kinds: linked statically, and with another libc, which
+# does not have the kernel's headers.
+KINDS := static static-pie musl musl-static
+KIND_NAMES := blocked busy calls forker
+KIND := $(foreach k,$(KINDS),$(KIND_NAMES:%=$(B)/tests/victims/$k/%))
+KIND_static := $(CC) -static
+KIND_static-pie := $(CC) -static-pie -fPIE
+KIND_musl := musl-gcc -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
+KIND_musl-static := $(KIND_musl) -static
+
+# And one without any.
+$(B)/tests/victims/bare/bare: tests/victims/bare/bare.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -static -nostdlib -ffreestanding -fno-stack-protector $(WARN) -o $@ $<
+
+define kind
+$$(B)/tests/victims/$(1)/%: tests/victims/%.c
+	@mkdir -p $$(@D)
+	$$(Q)$$(KIND_$(1)) -O2 -g -pthread -fexceptions $$(WARN) -D_GNU_SOURCE -o $$@ $$< -lm
+endef
+$(foreach k,$(KINDS),$(eval $(call kind,$k)))
+
 # One for each way out of a function, plainly compiled and optimised. They go
 # through their exported names to say who called them.
 TORTURE_FLAGS := -g -pthread -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -rdynamic
@@ -278,17 +300,17 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all conform $(UNIT) $(SELF) $(VICTIM) $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO) $(CONFORM_RUNS)
 
 # Programs that check does without, and what it skips where they are not.
-check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools
+check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools libglib2.0-tests
 check-victims: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)CYCLES=$${CYCLES:-25} tests/run tests/scenario/return-victims.sh tests/scenario/soak.sh
+	$(Q)CYCLES=$${CYCLES:-25} tests/run $(addprefix tests/scenario/,return-victims.sh attach-go.sh soak.sh suites.sh)
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
@@ -384,7 +406,7 @@ install: all install-headers
 # What a build and its tests need from Debian; nothing when it is there already.
 # A target may ask for more (DEPS_EXTRA), or for what it can do without (DEPS_OPTIONAL).
 DEPS := gcc g++ make binutils libc6-dev libzydis-dev liblzma-dev libcmocka-dev libunwind-dev \
-	git pkg-config python3 sqlite3 xz-utils procps util-linux
+	git pkg-config python3 sqlite3 xz-utils procps util-linux musl-tools
 deps:
 	$(Q)tools/install-deps $(DEPS) $(DEPS_EXTRA)
 	$(Q)$(if $(DEPS_OPTIONAL),tools/install-deps --optional $(DEPS_OPTIONAL))

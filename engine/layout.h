@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 13
+#define DP_LAYOUT_VERSION 14
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -812,6 +812,9 @@ struct dp_arena_control {
 	u32 nr_pools;
 	u32 nr_texts;
 	u32 revertible; /* @texts held only page-cache pages before us */
+	u32 fsgsbase; /* thread pointers can be read by an instruction */
+	u32 silent; /* a filter forbids the hit half all system calls */
+	u32 small_stacks; /* system calls are made where there is hardly any room */
 	struct dp_span pools[DP_MAX_POOLS];
 	struct dp_span texts[DP_MAX_TEXTS];
 };
@@ -871,8 +874,7 @@ static inline u64 dp_caught_mask(u32 n)
 	return mask;
 }
 
-/* Of one thread: its thread pointer, which is a multiple of 64 and has 47 bits, and
- * these. */
+/* Of one thread: what it is known by, dp_thread_id(), and these. */
 #define DP_MASK_FAULTS (7ull << 48)
 #define DP_MASK_BLOCKED \
 	(3ull | DP_MASK_FAULTS) /* a bit a caught signal, as the program knows it */
@@ -887,6 +889,29 @@ static inline u64 dp_caught_mask(u32 n)
 #define DP_MASK_PROBES 256
 #define DP_HELD 32
 #define DP_SLEEPS 256
+#define DP_HOOK_STACKS 16
+#define DP_HOOK_STACK_WORDS 126
+
+/**
+ * dp_thread_id() - what a thread is known by
+ * @pointer: its thread pointer, 47 bits; 0: there is no libc that has set it
+ * @tid: its id, which counts then
+ *
+ * Leaves free the bits of DP_MASK_BITS, and the highest one.
+ */
+#define DP_THREAD_BARE (1ull << 46)
+static inline u64 dp_thread_id(u64 pointer, u32 tid)
+{
+	if (!pointer)
+		return DP_THREAD_BARE | (u64)tid << 6;
+	return (pointer & ~63ull) | (pointer & 63) << 57;
+}
+
+/** dp_thread_is_bare() - is it one without a thread pointer? */
+static inline bool dp_thread_is_bare(u64 id)
+{
+	return (id ^ DP_THREAD_BARE) < 1ull << 32;
+}
 
 /** dp_mask_bit() - the @k-th caught signal is believed to be blocked */
 static inline u64 dp_mask_bit(u32 k)
@@ -916,6 +941,7 @@ static inline u32 dp_mask_slot(u64 pointer)
  * @detour, @detour_len: where that is made instead
  * @back: where it returns to; @behind: the same in the program's text
  * @serial: counts calls
+ * @stacked: what was given is on the stack, too
  */
 struct dp_sleep {
 	u64 thread;
@@ -926,7 +952,7 @@ struct dp_sleep {
 	u64 sp;
 	u64 call, detour, back, behind;
 	u64 serial;
-	u32 nr, closed, detour_len, pad;
+	u32 nr, closed, detour_len, stacked;
 };
 
 /**
@@ -940,6 +966,7 @@ struct dp_sleep {
  *           the one in force, at ring[stamp % RING]; @next the last one taken
  * @clones: threads that are making a process, and how: flags of clone(2)
  * @sleeps: calls with a mask of their own; @serial of the last one
+ * @stacks: for the work of hooks, where the program's own are small
  */
 struct dp_private {
 	u64 in_masks[DP_CAUGHT];
@@ -951,6 +978,8 @@ struct dp_private {
 	struct dp_clone {
 		u64 thread; /* 0: free */
 		u64 flags;
+		u64 sp; /* with which the child begins */
+		u64 believed; /* to be blocked */
 	} clones[DP_CLONES];
 	struct dp_actions {
 		u32 current;
@@ -963,10 +992,22 @@ struct dp_private {
 	} actions[DP_CAUGHT];
 	u64 serial;
 	struct dp_sleep sleeps[DP_SLEEPS];
+	struct dp_hook_stack {
+		u64 busy, pad;
+		u64 words[DP_HOOK_STACK_WORDS];
+	} stacks[DP_HOOK_STACKS];
 };
 
 /* Number of a hooked call that is only known when it is made */
 #define DP_ANY_CALL 0xffffffffu
+/* The same, and it is asked for no sooner than all its arguments are in registers; of
+ * the other one the last is still on the stack. */
+#define DP_PLAIN_CALL 0xfffffffeu
+/** dp_call_is_any() - is it one of these? */
+static inline bool dp_call_is_any(u32 number)
+{
+	return number == DP_ANY_CALL || number == DP_PLAIN_CALL;
+}
 
 /*
  * A call that sleeps under a mask of its own is made where it stands. It is
@@ -986,7 +1027,7 @@ static inline u32 dp_call_length(u32 number)
 /** dp_call_sleeps() - is it such a place? */
 static inline bool dp_call_sleeps(u32 number)
 {
-	return number != DP_ANY_CALL &&
+	return !dp_call_is_any(number) &&
 	       number & (DP_CALL_ENTERS | DP_CALL_RETURNS);
 }
 

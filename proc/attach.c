@@ -26,6 +26,11 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	if (pid == dp_tool_of(proc))
 		return dp_diag_set(diag, -EINVAL,
 				   "process %d is this dprobes itself", pid);
+	if (st.state == 'Z' || st.state == 'X')
+		return dp_diag_set(
+			diag, -ESRCH,
+			"process %d has ended, or its first thread has; probe one whose first thread runs",
+			pid);
 	if (kernel_thread(pid))
 		return dp_diag_set(diag, -EOPNOTSUPP,
 				   "process %d is a kernel thread", pid);

@@ -4,40 +4,32 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SCRIPT_DEPTH 4
 
-static int read_interp(int fd, const Elf64_Ehdr *eh, char *interp, size_t size)
+/* Its program headers, which say what is to be mapped. */
+static bool has_segments(int fd, const Elf64_Ehdr *eh)
 {
 	Elf64_Phdr ph;
 	unsigned int i;
-	ssize_t n;
 
-	interp[0] = '\0';
-	for (i = 0; i < eh->e_phnum; i++) {
+	for (i = 0; i < eh->e_phnum; i++)
 		if (pread(fd, &ph, sizeof(ph),
 			  (off_t)(eh->e_phoff + i * sizeof(ph))) != sizeof(ph))
-			return -ENOEXEC;
-		if (ph.p_type != PT_INTERP)
-			continue;
-		n = pread(fd, interp,
-			  ph.p_filesz < size ? ph.p_filesz : size - 1,
-			  (off_t)ph.p_offset);
-		interp[n > 0 ? n : 0] = '\0';
-	}
-	return 0;
+			return false;
+	return eh->e_phnum > 0;
 }
 
 static int check_elf(int fd, const Elf64_Ehdr *eh, const char *shown,
 		     struct dp_diag *diag)
 {
-	char interp[PATH_MAX];
-	const char *base;
-
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
@@ -48,24 +40,11 @@ static int check_elf(int fd, const Elf64_Ehdr *eh, const char *shown,
 			diag, -EOPNOTSUPP,
 			"%s is a program for another machine; only x86-64 programs can be probed",
 			shown);
-	if (eh->e_phentsize != sizeof(Elf64_Phdr) ||
-	    read_interp(fd, eh, interp, sizeof(interp)))
+	if (eh->e_phentsize != sizeof(Elf64_Phdr) || !has_segments(fd, eh))
 		return dp_diag_set(
 			diag, -ENOEXEC,
 			"%s is not a program: its ELF headers are damaged",
 			shown);
-	base = strrchr(interp, '/');
-	base = base ? base + 1 : interp;
-	if (!*base)
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"%s is statically linked; only dynamically linked programs can be probed yet",
-			shown);
-	if (strncmp(base, "ld-linux-x86-64", 15))
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"%s runs on another libc (%s); only glibc programs can be probed yet",
-			shown, base);
 	return 0;
 }
 
@@ -121,6 +100,53 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
 	return check_file(path, shown, SCRIPT_DEPTH, diag);
 }
 
+/* Of any of its threads. */
+static bool is_filtered(struct dp_process *proc)
+{
+	bool filtered = false;
+	struct dp_status st;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && !filtered; i++)
+		filtered = !dp_status_read(proc->pid, tids[i], &st) &&
+			   st.seccomp;
+	free(tids);
+	proc->timeless = filtered && st.seccomp == 1; /* its strict mode */
+	return filtered;
+}
+
+/* Tried on a child of ours. */
+bool dp_check_can_suspend(void)
+{
+	pid_t child = fork();
+	bool can;
+
+	if (child == 0)
+		for (;;)
+			pause();
+	can = child > 0 &&
+	      !ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, __WALL);
+	}
+	return can;
+}
+
+static int check_filter(struct dp_process *proc, struct dp_diag *diag)
+{
+	proc->filtered = is_filtered(proc);
+	if (!proc->filtered || dp_check_can_suspend())
+		return 0;
+	return dp_diag_set(
+		diag, -EPERM,
+		"process %d runs under a seccomp filter, which could kill it for what a probe needs; to suspend that for a moment dprobes has to be run with CAP_SYS_ADMIN and under no filter itself",
+		proc->pid);
+}
+
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 {
 	char path[64], exe[PATH_MAX];
@@ -142,15 +168,12 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 			diag, -EBUSY,
 			"process %d is being traced by process %u; end that first",
 			proc->pid, st.tracer);
-	if (st.seccomp)
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"process %d runs under a seccomp filter, which could kill it at the first trap; it cannot be probed yet",
-			proc->pid);
 	if (st.shadow_stack)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
 			"process %d runs with a shadow stack; it cannot be probed yet",
 			proc->pid);
+	if (check_filter(proc, diag))
+		return -EPERM;
 	return check_file(path, proc->exe, 0, diag);
 }

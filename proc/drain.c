@@ -17,21 +17,17 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-static const u8 restorer_code[] = {
-	0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05
-};
-
 /* A signal frame around a saved pc? Half of it is before the pc. */
 static bool read_frame(const struct dp_process *proc, u64 frame,
 		       struct dp_sigframe *f)
 {
-	u8 code[sizeof(restorer_code)];
+	u8 code[DP_RESTORER_MAX];
 
 	return !dp_process_read(proc, frame, f,
 				offsetof(struct dp_sigframe, info)) &&
 	       f->uc.mc.cs == DP_USER_CS &&
 	       !dp_process_read(proc, f->restorer, code, sizeof(code)) &&
-	       !memcmp(code, restorer_code, sizeof(code));
+	       dp_restorer_length(code, sizeof(code));
 }
 
 static bool is_frame(const struct dp_process *proc, u64 frame)
@@ -93,7 +89,7 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 	if (dp_words_read(proc, maps, sp, &stack))
 		return true;
 	for (i = 0; !in && i < stack.n; i++)
-		in = stack.v[i] == proc->restorer &&
+		in = dp_restorer_known(proc, stack.v[i]) &&
 		     is_frame(proc, stack.at + i * 8);
 	free(stack.v);
 	return in;

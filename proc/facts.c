@@ -359,11 +359,15 @@ static void see_confinement(struct dp_facts *facts, const struct asked *a)
 
 	if (!a->them.seccomp)
 		dp_fact_add(facts, "seccomp", DP_FACT_OK, "none");
+	else if (dp_check_can_suspend())
+		dp_fact_add(facts, "seccomp", DP_FACT_NOTE,
+			    "it runs under seccomp: %s; probes can be jumps only",
+			    modes[a->them.seccomp > 2 ? 2 : a->them.seccomp]);
 	else
 		dp_fact_remedy(dp_fact_add(facts, "seccomp", DP_FACT_NO,
 			   "it runs under seccomp: %s",
 			   modes[a->them.seccomp > 2 ? 2 : a->them.seccomp]),
-		       "start it without its filter (%s)",
+		       "run dprobes with CAP_SYS_ADMIN and under no filter, or start it without its filter (%s)",
 		       "systemd: SystemCallFilter=, docker: --security-opt seccomp=unconfined");
 	dp_fact_add(facts, "no-new-privs",
 	    a->them.no_new_privs ? DP_FACT_NOTE : DP_FACT_OK,
@@ -394,10 +398,10 @@ static void see_program(struct dp_facts *facts, pid_t pid)
 	dp_diag_clear(&diag);
 	if (dp_check_program(path, exe, &diag))
 		dp_fact_remedy(dp_fact_add(facts, "program", DP_FACT_NO, "%.250s", diag.text),
-		       "build it as a 64-bit program that is linked dynamically with glibc");
+		       "build it as a 64-bit x86 program");
 	else
 		dp_fact_add(facts, "program", DP_FACT_OK,
-		    "%.200s is a 64-bit program on glibc", exe);
+		    "%.200s is a 64-bit program", exe);
 }
 
 /* All that an attach would look at, in the end: what it says is so. */

@@ -1,234 +1,210 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* gadget: pieces of libc's own code that we use where they stand. */
+/*
+ * gadget: pieces of the program's own code that we use where they stand.
+ *
+ * A remote call needs "syscall; ret" and code that ends a signal's handler. Every
+ * libc has both, and so has Go. Where they are not, they are lent for the time of a
+ * remote call to the end of a mapping that is padded with zeros; the vdso nearly
+ * always is.
+ */
 #include "proc/private.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
-/* What would end us, what ends us, and what lets others into our memory. */
-static const u32 hooked[] = {
-	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask,
-	SYS_execve,	  SYS_execveat,	     SYS_vfork,
-	SYS_clone,	  SYS_clone3,	     SYS_exit,
-	SYS_sigaltstack
+static const u8 syscall_ret[] = { 0x0f, 0x05, 0xc3 };
+/* mov $15, %rax; syscall, with either kind of mov */
+static const u8 restorer_wide[] = {
+	0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05
 };
+static const u8 restorer_short[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
-/* What has a signal mask of its own. */
-static const u32 sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
-				SYS_epoll_pwait, SYS_epoll_pwait2 };
+#define LOAN (sizeof(syscall_ret) + sizeof(restorer_wide))
 
-static const struct dp_map *libc_text(const struct dp_maps *maps)
+size_t dp_restorer_length(const u8 *code, size_t size)
+{
+	if (size >= sizeof(restorer_wide) &&
+	    !memcmp(code, restorer_wide, sizeof(restorer_wide)))
+		return sizeof(restorer_wide) - 2;
+	if (size >= sizeof(restorer_short) &&
+	    !memcmp(code, restorer_short, sizeof(restorer_short)))
+		return sizeof(restorer_short) - 2;
+	return 0;
+}
+
+bool dp_restorer_known(const struct dp_process *proc, u64 addr)
 {
 	size_t i;
 
-	for (i = 0; i < maps->n; i++) {
-		const char *base = strrchr(maps->v[i].path, '/');
-
-		if (base && !strcmp(base, "/libc.so.6") &&
-		    maps->v[i].perms[2] == 'x')
-			return &maps->v[i];
-	}
-	return NULL;
+	for (i = 0; i < proc->nr_restorers; i++)
+		if (proc->restorers[i] == addr)
+			return true;
+	return false;
 }
 
-static u64 find(const struct dp_map *map, const u8 *text, const void *bytes,
+static u64 find(const struct dp_span *span, const u8 *text, const void *bytes,
 		size_t n)
 {
-	const u8 *hit = memmem(text, map->end - map->start, bytes, n);
+	const u8 *hit = memmem(text, span->size, bytes, n);
 
-	return hit ? map->start + (u64)(hit - text) : 0;
+	return hit ? span->start + (u64)(hit - text) : 0;
 }
 
-/* A lea or mov between the number and the call gives the same a second time. */
-static bool repeatable(u8 opcode)
+/* All of them, of both kinds. */
+static void find_restorers(struct dp_process *proc, const struct dp_span *span,
+			   const u8 *text)
 {
-	return opcode == 0x8d || opcode == 0xc7 || opcode == 0x89 ||
-	       opcode == 0x8b || (opcode & 0xf8) == 0xb8;
-}
+	const u8 *at = text, *end = text + span->size;
+	size_t n;
 
-/* From "mov $nr, %eax" straight on to behind "syscall"? Return: @len of it. */
-static bool leads_to_call(const u8 *code, u32 *len, bool *again)
-{
-	struct insn_facts f;
-	int n;
+	while ((at = memmem(at, (size_t)(end - at), "\x0f\0\0\0\x0f\x05", 6)) &&
+	       proc->nr_restorers < DP_RESTORERS_MAX) {
+		const u8 *from = at - text >= 3 ? at - 3 : at;
 
-	*len = 0;
-	*again = true;
-	for (n = 0; n < DP_REGION_INSNS && *len < DP_REGION_MAX; n++) {
-		if (dp_insn_facts(code + *len, DP_REGION_MAX - *len, &f))
-			return false;
-		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_SYSCALL)
-			return false;
-		if (f.class == DP_INSN_PLAIN &&
-		    !repeatable(code[*len + f.opcode_off]))
-			*again = false;
-		*len += f.len;
-		if (f.class == DP_INSN_SYSCALL)
-			return true;
+		n = dp_restorer_length(from, (size_t)(end - from));
+		if (!n && at > text) {
+			from = at - 1;
+			n = dp_restorer_length(from, (size_t)(end - from));
+		}
+		if (n)
+			proc->restorers[proc->nr_restorers++] =
+				span->start + (u64)(from - text);
+		at++;
 	}
-	return false;
 }
 
-static bool is_among(const u32 *numbers, size_t n, u32 nr)
+static void find_remote(struct dp_process *proc, const struct dp_span *span,
+			const u8 *text)
+{
+	if (!proc->syscall_ret)
+		proc->syscall_ret =
+			find(span, text, syscall_ret, sizeof(syscall_ret));
+	if (!proc->restorer)
+		proc->restorer =
+			find(span, text, restorer_wide, sizeof(restorer_wide));
+}
+
+static void search(struct dp_process *proc, const struct dp_span *span,
+		   const u8 *text)
+{
+	find_remote(proc, span, text);
+	find_restorers(proc, span, text);
+	dp_hooks_find(proc, span, text);
+}
+
+/* Any other code: only for what a remote call needs. */
+static void search_other(struct dp_process *proc, const struct dp_span *span,
+			 const u8 *text)
+{
+	find_remote(proc, span, text);
+}
+
+static int search_in(struct dp_process *proc, const struct dp_span *span,
+		     void (*how)(struct dp_process *proc,
+				 const struct dp_span *span, const u8 *text))
+{
+	u8 *text = malloc(span->size);
+	int err = text ? dp_process_read(proc, span->start, text, span->size) :
+			 -ENOMEM;
+
+	if (!err)
+		how(proc, span, text);
+	free(text);
+	return err;
+}
+
+static void fill_loan(u8 *code)
+{
+	memcpy(code, syscall_ret, sizeof(syscall_ret));
+	memcpy(code + sizeof(syscall_ret), restorer_wide,
+	       sizeof(restorer_wide));
+}
+
+/* Zeros behind the end of the code, to the end of its last page; or what a tool that
+ * was killed has not taken back. */
+static bool has_room(const struct dp_process *proc, const struct dp_map *m)
+{
+	static const u8 nothing[2 * LOAN];
+	u8 end[2 * LOAN], loan[LOAN];
+
+	if (m->perms[2] != 'x' ||
+	    dp_process_read(proc, m->end - sizeof(end), end, sizeof(end)))
+		return false;
+	fill_loan(loan);
+	return !memcmp(end, nothing, LOAN) &&
+	       (!memcmp(end + LOAN, nothing, LOAN) ||
+		!memcmp(end + LOAN, loan, LOAN));
+}
+
+static void make_room(struct dp_process *proc, const struct dp_maps *maps)
+{
+	const struct dp_map *best = NULL;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++)
+		if (has_room(proc, &maps->v[i]) &&
+		    (!best || !strcmp(maps->v[i].path, "[vdso]")))
+			best = &maps->v[i];
+	if (!best)
+		return;
+	proc->borrowed = true;
+	proc->syscall_ret = best->end - LOAN;
+	proc->restorer = proc->syscall_ret + sizeof(syscall_ret);
+}
+
+static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (numbers[i] == nr)
-			return true;
-	return false;
-}
+	for (i = 0; i < maps->n && !(proc->syscall_ret && proc->restorer);
+	     i++) {
+		const struct dp_map *m = &maps->v[i];
 
-static void add_hook(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
-		     u32 len)
-{
-	struct dp_hooked *h = &proc->hooks[proc->nr_hooks++];
-
-	h->addr = addr;
-	h->nr = nr;
-	h->len = len;
-	memcpy(h->code, code, sizeof(h->code));
-}
-
-/* cmp $-4095, %rax, or -4096: has a call failed? */
-#define CMP_LEN 6
-static bool is_cmp(const u8 *code)
-{
-	static const u8 cmp[] = { 0xf0, 0xff, 0xff };
-
-	return code[0] == 0x48 && code[1] == 0x3d && code[2] <= 1 &&
-	       !memcmp(code + 3, cmp, sizeof(cmp));
-}
-
-/* Where a call that sleeps is made and where it returns to, if it looks as
- * expected: mov $nr, %eax; perhaps mov …(%rsp), %edi; syscall; cmp */
-static void add_sleep(struct dp_process *proc, u64 addr, const u8 *code,
-		      size_t room, u32 nr, u32 len)
-{
-	static const u8 reload[] = { 0x8b, 0x7c, 0x24 };
-
-	if (room < len + DP_REGION_MAX || proc->nr_hooks + 2 > DP_HOOKS_MAX ||
-	    !is_cmp(code + len))
-		return;
-	if (len != 7 && (len != 11 || nr == SYS_rt_sigsuspend ||
-			 memcmp(code + 5, reload, sizeof(reload))))
-		return;
-	add_hook(proc, addr, code,
-		 nr | DP_CALL_ENTERS | len << DP_CALL_LENGTH_SHIFT, len);
-	add_hook(proc, addr + len, code + len, nr | DP_CALL_RETURNS, CMP_LEN);
-}
-
-/* What begins at @code, if it is one of the calls. */
-static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
-		     size_t room)
-{
-	bool again;
-	u32 nr, len;
-
-	memcpy(&nr, code + 1, sizeof(nr));
-	if (is_among(sleeping, ARRAY_SIZE(sleeping), nr)) {
-		if (leads_to_call(code, &len, &again))
-			add_sleep(proc, addr, code, room, nr, len);
-	} else if (is_among(hooked, ARRAY_SIZE(hooked), nr) &&
-		   leads_to_call(code, &len, &again)) {
-		add_hook(proc, addr, code, nr, len);
-		proc->hooks[proc->nr_hooks - 1].again = again;
+		if (m->perms[2] == 'x' && m->path[0] == '/')
+			search_in(proc,
+				  &(struct dp_span){ m->start,
+						     m->end - m->start },
+				  search_other);
 	}
+	if (!proc->syscall_ret || !proc->restorer)
+		make_room(proc, maps);
 }
 
-/* In one pass over the text. */
-static void find_calls(struct dp_process *proc, const struct dp_map *map,
-		       const u8 *text)
+int dp_gadgets_borrow(const struct dp_process *proc)
 {
-	const u8 *end = text + (map->end - map->start) - DP_REGION_MAX;
-	const u8 *hit;
-	u64 addr;
+	u8 code[LOAN];
 
-	for (hit = text; hit < end; hit++) {
-		hit = memchr(hit, 0xb8, (size_t)(end - hit));
-		if (!hit || proc->nr_hooks == DP_HOOKS_MAX)
-			return;
-		addr = map->start + (u64)(hit - text);
-		add_call(proc, addr, hit, map->end - addr);
-	}
+	if (!proc->borrowed)
+		return 0;
+	fill_loan(code);
+	return dp_process_write(proc, proc->syscall_ret, code, sizeof(code));
 }
 
-/* syscall(3), which gets the number in a register: mov 8(%rsp), %r9; syscall; cmp
- * $-4095, %rax */
-static void find_any_call(struct dp_process *proc, const struct dp_map *map,
-			  const u8 *text)
+void dp_gadgets_return(const struct dp_process *proc)
 {
-	static const u8 code[] = { 0x4c, 0x8b, 0x4c, 0x24, 0x08, 0x0f, 0x05 };
-	u64 addr = find(map, text, code, sizeof(code));
-	const u8 *at;
+	static const u8 nothing[LOAN];
 
-	if (!addr || map->end - addr < sizeof(code) + DP_REGION_MAX ||
-	    proc->nr_hooks + 2 > DP_HOOKS_MAX)
-		return;
-	at = text + (addr - map->start);
-	add_hook(proc, addr, at, DP_ANY_CALL, sizeof(code));
-	if (is_cmp(at + sizeof(code)))
-		add_hook(proc, addr + sizeof(code), at + sizeof(code),
-			 DP_CALL_RETURNS, CMP_LEN);
-}
-
-/* How a thread ends, in a loop: xor %edi, %edi; mov %edx, %eax; syscall. The number
- * has been put into edx before. */
-static void find_ends(struct dp_process *proc, const struct dp_map *map,
-		      const u8 *text)
-{
-	static const u8 code[] = { 0x31, 0xff, 0x89, 0xd0, 0x0f, 0x05 };
-	size_t left = map->end - map->start - DP_REGION_MAX;
-	const u8 *at = text;
-
-	while ((at = memmem(at, left - (size_t)(at - text), code,
-			    sizeof(code)))) {
-		if (proc->nr_hooks == DP_HOOKS_MAX)
-			return;
-		add_hook(proc, map->start + (u64)(at - text), at, SYS_exit,
-			 sizeof(code));
-		at += sizeof(code);
-	}
-}
-
-static void search(struct dp_process *proc, const struct dp_map *map,
-		   const u8 *text)
-{
-	static const u8 syscall_ret[] = { 0x0f, 0x05, 0xc3 };
-	static const u8 restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0,
-				       0,    0,	   0x0f, 0x05 };
-
-	proc->syscall_ret = find(map, text, syscall_ret, sizeof(syscall_ret));
-	proc->restorer = find(map, text, restorer, sizeof(restorer));
-	proc->nr_hooks = 0;
-	find_calls(proc, map, text);
-	find_any_call(proc, map, text);
-	find_ends(proc, map, text);
+	if (proc->borrowed)
+		dp_process_write(proc, proc->syscall_ret, nothing,
+				 sizeof(nothing));
 }
 
 int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
 {
-	const struct dp_map *map;
 	struct dp_maps maps;
-	u8 *text = NULL;
-	int err = dp_maps_read(proc->pid, &maps);
+	size_t i;
+	int err = dp_kind_find(proc, &maps, diag);
 
 	if (err)
-		return dp_diag_set(diag, err, "process %d has ended",
-				   proc->pid);
-	map = libc_text(&maps);
-	if (map) {
-		text = malloc(map->end - map->start);
-		err = text ? dp_process_read(proc, map->start, text,
-					     map->end - map->start) :
-			     -ENOMEM;
-		if (!err)
-			search(proc, map, text);
-	}
-	free(text);
+		return err;
+	proc->syscall_ret = proc->restorer = 0;
+	proc->nr_restorers = proc->nr_hooks = 0;
+	proc->borrowed = false;
+	for (i = 0; i < proc->nr_texts && !err; i++)
+		err = search_in(proc, &proc->texts[i], search);
+	if (!err && (!proc->syscall_ret || !proc->restorer))
+		find_elsewhere(proc, &maps);
 	dp_maps_free(&maps);
 	if (err)
 		return dp_diag_set(diag, err, "cannot read process %d: %s",
@@ -236,7 +212,7 @@ int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
 	if (!proc->syscall_ret || !proc->restorer)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
-			"process %d has no libc.so.6: either it is just starting, or it runs on another libc or none and cannot be probed yet",
+			"process %d has neither code for a system call nor room for some; start it with the vdso (it was booted or traced without)",
 			proc->pid);
 	return 0;
 }

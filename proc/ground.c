@@ -124,7 +124,7 @@ void dp_ground_allow(struct dp_grounds *g, struct dp_engine *engine, u32 probe,
 	const char *why;
 
 	read_rseq(g, addr);
-	why = arrivals(g, addr);
+	why = g->never ? g->never : arrivals(g, addr);
 	if (!why && (dp_function_bounds(g->mods, addr, &start, &end) ||
 		     !read_function(g, start, end)))
 		why = "nothing is known of the function around it";

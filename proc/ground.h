@@ -12,12 +12,14 @@
  * @arming: how jumps will be written. By quiesce nothing is left inside a jump
  *          that would send anybody on, so it has to be known that nobody comes
  *          there; by interior a region may reach into the next function.
+ * @never: why no probe can be a jump; NULL: some can
  * @mend, @arg: puts original bytes into code that was read where probes are armed;
  *              NULL: there are none
  */
 struct dp_grounds {
 	struct dp_modules *mods;
 	enum dp_arming arming;
+	const char *never;
 	/* the function that was read last, and where its module's restartable
 	 * sequences are */
 	u64 start, end;

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -30,6 +31,7 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+#define HWCAP2_FSGSBASE 2 /* asm/hwcap2.h */
 #define REWIND_TRIES 100
 #define QUIET_TRIES 200
 static u32 counter_shards(void)
@@ -192,6 +194,8 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 		.hook_entry = proc->base + dp_agent_hook_entry,
 		.detour_entry = proc->base + dp_agent_detour_entry,
 		.owner = proc->ns_pid,
+		.small_stacks = proc->go,
+		.fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE,
 	};
 	pid_t tool = proc->resident ? proc->pid : dp_tool_of(proc);
 	int err;
@@ -205,6 +209,8 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 			diag, err,
 			"the copies of the probed instructions cannot be placed within their reach");
 	dp_texts_note(proc);
+	if (proc->filtered) /* a child must not give its text back either */
+		dp_engine_arena(proc->engine)->control.revertible = 0;
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
 			       sizeof(proc->ns_pid));
 	if (!err)
@@ -246,6 +252,14 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 	return err;
 }
 
+/* At the call itself, with a number that is of no interest? */
+static bool is_dull_call(const struct dp_hooked *h,
+			 const struct user_regs_struct *r)
+{
+	return h->nr == DP_PLAIN_CALL && r->rip == h->addr + h->len - 2 &&
+	       !dp_hooks_wanted((u32)r->rax);
+}
+
 /* Threads between the beginning of a call that will be hooked and the call itself
  * go back to the beginning; but see masks.c. Return: 0; -EAGAIN one cannot. */
 static int rewind_calls(struct dp_process *proc)
@@ -258,7 +272,8 @@ static int rewind_calls(struct dp_process *proc)
 			const struct dp_hooked *h = &proc->hooks[k];
 
 			if (r->rip <= h->addr || r->rip >= h->addr + h->len ||
-			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr))
+			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr) ||
+			    is_dull_call(h, r))
 				continue;
 			if (!h->again)
 				return -EAGAIN;
@@ -401,6 +416,11 @@ static int write_text(struct dp_process *proc, write_fn *write,
 
 	if (!err || !bad)
 		return err;
+	if (err == -EOPNOTSUPP)
+		return dp_diag_set(
+			diag, err,
+			"the probe at 0x%llx of process %d would have to be a breakpoint, because of another one, and its seccomp filter allows none; leave one of them out",
+			(unsigned long long)bad, proc->pid);
 	return dp_diag_set(
 		diag, err,
 		err == -EBUSY ?
@@ -419,7 +439,9 @@ int dp_process_yield(struct dp_process *proc,
 {
 	int err = 0;
 
-	if (!dp_engine_disturbed(proc->engine, &proc->target))
+	/* Under a filter there may be no breakpoint on the way. */
+	if (proc->filtered ||
+	    !dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
 	err = dp_sync_begin(proc, NULL);
 	if (err)
@@ -432,8 +454,8 @@ int dp_process_yield(struct dp_process *proc,
 /* Made where they stand: they return twice, or sleep. */
 static bool is_watched(u32 nr)
 {
-	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 ||
-	       nr == DP_ANY_CALL || dp_call_sleeps(nr);
+	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 ||
+	       dp_call_is_any(nr) || dp_call_sleeps(nr);
 }
 
 static int prepare(struct dp_process *proc, struct dp_layout_need **need,
@@ -442,7 +464,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 	int err = 0;
 	size_t i;
 
-	for (i = 0; i < proc->nr_hooks && !err; i++)
+	for (i = 0; i < proc->nr_hooks && !proc->filtered && !err; i++)
 		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
 					 proc->hooks[i].code, proc->hooks[i].nr,
 					 is_watched(proc->hooks[i].nr));
@@ -474,7 +496,8 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		err = map_all(proc, need, diag);
 	if (!err)
 		err = build(proc, diag);
-	if (!err)
+	/* Under a filter nothing raises signals. */
+	if (!err && !proc->filtered)
 		err = go_live(proc, diag);
 	if (!err)
 		err = write_text(proc, dp_engine_arm, diag);

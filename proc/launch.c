@@ -4,7 +4,8 @@
  *
  * The dynamic linker calls _dl_debug_state() for debuggers, the last time with
  * r_state RT_CONSISTENT: every library is mapped and relocated and no
- * constructor has run. At the program's entry point they would have.
+ * constructor has run. At the program's entry point they would have. That is where
+ * programs without a dynamic linker are stopped, or with one that does not tell.
  */
 #include "proc/private.h"
 #include "proc/step.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,65 +94,113 @@ static int to_exec(struct dp_process *proc)
 	} while (1);
 }
 
-/* Let the linker run up to _dl_debug_state() with everything in place. */
-static int to_consistent(struct dp_process *proc, u64 state_fn, u64 r_debug)
+/* Let it run up to an address. */
+static int to_address(struct dp_process *proc, u64 addr)
 {
 	static const u8 breakpoint = 0xcc;
-	struct r_debug rd = { 0 };
 	struct user_regs_struct r;
 	u8 orig;
-	int event, err = dp_process_read(proc, state_fn, &orig, 1);
+	int event, err = dp_process_read(proc, addr, &orig, 1);
 
+	if (!err)
+		err = dp_process_write(proc, addr, &breakpoint, 1);
 	while (!err) {
-		err = dp_process_write(proc, state_fn, &breakpoint, 1);
-		if (!err && ptrace(PTRACE_CONT, proc->pid, 0, 0))
-			err = -errno;
-		if (!err)
-			err = next_stop(proc, &event);
-		if (err)
-			break;
-		if (event || ptrace(PTRACE_GETREGS, proc->pid, 0, &r) ||
-		    r.rip != state_fn + 1)
+		if (ptrace(PTRACE_CONT, proc->pid, 0, 0))
+			return -errno;
+		err = next_stop(proc, &event);
+		if (err || event || ptrace(PTRACE_GETREGS, proc->pid, 0, &r) ||
+		    r.rip != addr + 1)
 			continue;
-		r.rip = state_fn;
+		r.rip = addr;
 		ptrace(PTRACE_SETREGS, proc->pid, 0, &r);
-		err = dp_process_write(proc, state_fn, &orig, 1);
-		if (!err)
-			err = dp_process_read(proc, r_debug, &rd, sizeof(rd));
-		if (!err && rd.r_map && rd.r_state == RT_CONSISTENT)
-			return 0;
-		if (!err && (ptrace(PTRACE_SINGLESTEP, proc->pid, 0, 0) ||
-			     next_stop(proc, &event)))
-			err = -ESRCH;
+		return dp_process_write(proc, addr, &orig, 1);
 	}
 	return err;
 }
 
-static int stop_in_linker(struct dp_process *proc, struct dp_diag *diag)
+/* Where a linker tells debuggers what it is doing. */
+struct notice {
+	u64 function, record;
+	bool pointer; /* @record is the address of its address */
+};
+
+/* Let the linker run up to _dl_debug_state() with everything in place. */
+static int to_consistent(struct dp_process *proc, const struct notice *n)
+{
+	struct r_debug rd = { 0 };
+	u64 record = n->record;
+	int event, err;
+
+	for (;;) {
+		err = to_address(proc, n->function);
+		if (!err && n->pointer)
+			err = dp_process_read(proc, n->record, &record,
+					      sizeof(record));
+		if (!err)
+			err = dp_process_read(proc, record, &rd, sizeof(rd));
+		if (err || (rd.r_map && rd.r_state == RT_CONSISTENT))
+			return err;
+		if (ptrace(PTRACE_SINGLESTEP, proc->pid, 0, 0) ||
+		    next_stop(proc, &event))
+			return -ESRCH;
+	}
+}
+
+static bool find_notice(struct dp_process *proc, struct notice *n,
+			struct dp_diag *diag)
 {
 	const struct dp_module *linker = NULL;
 	struct dp_modules *mods;
-	u64 state_fn, r_debug;
+	bool found = false;
 	size_t i;
-	int err = dp_modules_open(proc->pid, proc->mem, &mods, diag);
 
-	if (err)
-		return err;
+	if (dp_modules_open(proc->pid, proc->mem, &mods, diag))
+		return false;
 	for (i = 0; i < dp_modules_count(mods); i++)
 		if (dp_modules_get(mods, i)->is_linker)
 			linker = dp_modules_get(mods, i);
-	err = linker ? dp_module_dynsym(mods, linker, "_dl_debug_state",
-					&state_fn) :
-		       -ENOENT;
-	if (!err)
-		err = dp_module_dynsym(mods, linker, "_r_debug", &r_debug);
+	n->pointer = false;
+	if (linker &&
+	    !dp_module_dynsym(mods, linker, "_dl_debug_state", &n->function)) {
+		found = !dp_module_dynsym(mods, linker, "_r_debug", &n->record);
+		n->pointer = !found;
+		if (!found) /* musl */
+			found = !dp_module_dynsym(mods, linker,
+						  "_dl_debug_addr", &n->record);
+	}
 	dp_modules_close(mods);
-	if (err)
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"%s has a dynamic linker without the debugger's interface (_dl_debug_state); it cannot be probed yet",
-			proc->exe);
-	err = to_consistent(proc, state_fn, r_debug);
+	return found;
+}
+
+/* To behind the execve that has begun it: a call of ours would end as that one. */
+static int to_first(struct dp_process *proc)
+{
+	int status;
+
+	do {
+		if (ptrace(PTRACE_SYSCALL, proc->pid, 0, 0) ||
+		    waitpid(proc->pid, &status, __WALL) < 0)
+			return -errno;
+	} while (WIFSTOPPED(status) && WSTOPSIG(status) != (SIGTRAP | 0x80));
+	if (WIFSTOPPED(status))
+		return 0;
+	proc->reaped = proc->exited = true;
+	proc->status = status;
+	return -ESRCH;
+}
+
+/* A program without a dynamic linker is there already. */
+static int to_start(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct notice n;
+	int err;
+
+	if (!dp_auxv_get(proc->pid, AT_BASE))
+		err = to_first(proc);
+	else if (find_notice(proc, &n, diag))
+		err = to_consistent(proc, &n);
+	else
+		err = to_address(proc, dp_auxv_get(proc->pid, AT_ENTRY));
 	if (err)
 		dp_diag_set(diag, err,
 			    "%s ended before its first own instruction",
@@ -187,7 +237,7 @@ static int start(struct dp_process *proc, const char *path, char *const argv[])
 /* From here on the end of the tool must not end the command. */
 static int hold(struct dp_process *proc, struct dp_diag *diag)
 {
-	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, PTRACE_O_TRACESYSGOOD);
+	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc));
 	proc->threads = calloc(1, sizeof(*proc->threads));
 	if (!proc->threads)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
@@ -210,7 +260,7 @@ static int take_hold(struct dp_process *proc, struct dp_diag *diag)
 	if (!err)
 		err = dp_check_process(proc, diag);
 	if (!err)
-		err = stop_in_linker(proc, diag);
+		err = to_start(proc, diag);
 	if (!err)
 		err = dp_gadgets_find(proc, diag);
 	if (!err)

@@ -213,11 +213,16 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 	bool again = dp_view_presume(view);
 	u64 bad = 0;
 
-	err = dp_sync_begin(proc, diag);
+	/* Under a filter without breakpoints on the way, so while nobody runs. */
+	if (view->arena->control.silent)
+		err = dp_stop_alone(proc, diag);
+	else
+		err = dp_sync_begin(proc, diag);
 	if (err)
 		return err;
 	err = dp_view_disarm(view, &proc->target, false, &bad);
 	dp_sync_end(proc);
+	dp_stop_release(proc);
 	dp_step("leave: disarmed");
 	if (err)
 		return foreign_bytes(proc, err, bad, diag);

@@ -190,7 +190,13 @@ int dp_process_lodge(pid_t pid, const struct dp_lodging *how,
 
 	if (err)
 		return err;
-	err = install(*proc, how, diag);
+	if ((*proc)->filtered)
+		err = dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d runs under a seccomp filter, and a thread that waits for a handler makes system calls",
+			pid);
+	if (!err)
+		err = install(*proc, how, diag);
 	if (err) {
 		dp_process_close(*proc);
 		*proc = NULL;

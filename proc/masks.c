@@ -68,11 +68,21 @@ static u64 bits_for(u64 mask)
 	return bits;
 }
 
-static struct dp_caller caller_of(struct dp_thread *t)
+u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t)
+{
+	struct dp_status st = { 0 };
+
+	if (!t->regs.fs_base)
+		dp_status_read(proc->pid, t->tid, &st);
+	return dp_thread_id(t->regs.fs_base, st.ns_pid);
+}
+
+static struct dp_caller caller_of(const struct dp_process *proc,
+				  struct dp_thread *t)
 {
 	struct user_regs_struct *r = &t->regs;
 
-	return (struct dp_caller){ .thread = r->fs_base,
+	return (struct dp_caller){ .thread = dp_thread_known(proc, t),
 				   .call = (s64)r->orig_rax,
 				   .pc = (u64 *)&r->rip,
 				   .sp = (u64 *)&r->rsp,
@@ -132,7 +142,7 @@ static int each_frame(struct masking *m, const struct dp_maps *maps,
 	for (i = 0; i < stack.n && !err; i++) {
 		u64 at = stack.at + i * 8;
 
-		if (stack.v[i] != m->proc->restorer ||
+		if (!dp_restorer_known(m->proc, stack.v[i]) ||
 		    dp_process_read(m->proc, at, &f, sizeof(f)) ||
 		    f.uc.mc.cs != DP_USER_CS)
 			continue;
@@ -149,7 +159,8 @@ static int each_frame(struct masking *m, const struct dp_maps *maps,
  * back. Of one that runs in a call with a mask of its own, we see the return. */
 static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
-	struct dp_caller c = caller_in(&f->uc.mc, m->thread->regs.fs_base);
+	struct dp_caller c = caller_in(&f->uc.mc,
+				       dp_thread_known(m->proc, m->thread));
 	u64 mask = f->uc.sigmask, inside;
 	int got = dp_sleeps_take(m->proc, m->sleeps, &c, mask & m->caught, mask,
 				 &inside);
@@ -164,7 +175,7 @@ static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 static int unblock(struct masking *m, const struct dp_maps *maps)
 {
 	struct dp_thread *t = m->thread;
-	struct dp_caller c = caller_of(t);
+	struct dp_caller c = caller_of(m->proc, t);
 	u64 mask, pc = t->regs.rip;
 	int err;
 
@@ -192,7 +203,7 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 static int take_thread(struct masking *m, const struct dp_maps *maps,
 		       u64 *words)
 {
-	u64 thread = m->thread->regs.fs_base;
+	u64 thread = dp_thread_known(m->proc, m->thread);
 	u64 *word = find(words, thread, true);
 	int err = word ? unblock(m, maps) : -ENOMEM;
 
@@ -338,7 +349,8 @@ static u64 masked(struct masking *m, u64 mask)
 
 static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
-	struct dp_caller c = caller_in(&f->uc.mc, m->thread->regs.fs_base);
+	struct dp_caller c = caller_in(&f->uc.mc,
+				       dp_thread_known(m->proc, m->thread));
 
 	leave_sleep(m, &c);
 	f->uc.sigmask = masked(m, f->uc.sigmask);
@@ -350,7 +362,7 @@ static const struct dp_sleep *block(struct masking *m,
 				    const struct dp_maps *maps)
 {
 	struct dp_thread *t = m->thread;
-	struct dp_caller c = caller_of(t);
+	struct dp_caller c = caller_of(m->proc, t);
 	const struct dp_sleep *s = leave_sleep(m, &c);
 	u64 mask;
 
@@ -369,7 +381,7 @@ static const struct dp_sleep *block(struct masking *m,
 static void return_thread(struct masking *m, const struct dp_maps *maps,
 			  u64 *words, const struct dp_held *held)
 {
-	u64 thread = m->thread->regs.fs_base;
+	u64 thread = dp_thread_known(m->proc, m->thread);
 	u64 *word = find(words, thread, false);
 	u64 inside = word ? mask_for(*word) : 0;
 
@@ -420,7 +432,7 @@ bool dp_masks_waking(const struct dp_process *proc, u64 base)
 
 	for (i = 0; sleeps && i < proc->nr_threads && !waking; i++) {
 		struct dp_thread t = proc->threads[i];
-		struct dp_caller c = caller_of(&t);
+		struct dp_caller c = caller_of(proc, &t);
 		const struct dp_sleep *s = dp_sleeps_leave(sleeps, &c);
 
 		waking = s && !dp_status_read(proc->pid, t.tid, &st) &&
@@ -438,7 +450,8 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 	size_t i;
 
 	for (i = 0; words && i < proc->nr_threads; i++) {
-		word = find(words, proc->threads[i].regs.fs_base, false);
+		word = find(words, dp_thread_known(proc, &proc->threads[i]),
+			    false);
 		if (word)
 			*word = 0;
 	}

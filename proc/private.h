@@ -49,7 +49,10 @@ struct dp_hooked {
 	u32 len; /* to behind the call */
 	bool again; /* what stands before the call may be executed twice */
 };
-#define DP_HOOKS_MAX 128
+#define DP_HOOKS_MAX 256
+/* Pieces of code in which a program makes its system calls. */
+#define DP_TEXTS_MAX 8
+#define DP_RESTORERS_MAX 8
 
 /** struct dp_sleeper - a thread that goes back to sleep, under a signal mask of its
  *  own which has @mask; then it is to get @signals */
@@ -77,8 +80,16 @@ struct dp_process {
 	int status;
 	u32 ns_pid;
 	char exe[PATH_MAX], execed[PATH_MAX];
-	/* code of libc that remote calls and hooks use; 0 if not there */
+	bool go, libc; /* @libc: one was known by its code, in the last text */
+	struct dp_span texts[DP_TEXTS_MAX];
+	size_t nr_texts;
+	/* Code that remote calls use; @borrowed: written for the time of such calls
+	 * to a place that nobody uses */
 	u64 syscall_ret, restorer;
+	bool borrowed;
+	/* What signal frames return to, and so are known by. */
+	u64 restorers[DP_RESTORERS_MAX];
+	size_t nr_restorers;
 	struct dp_hooked hooks[DP_HOOKS_MAX];
 	size_t nr_hooks;
 	struct dp_sleeper sleepers[DP_SLEEPERS_MAX]; /* to be let go first */
@@ -87,6 +98,9 @@ struct dp_process {
 	size_t nr_threads, cap_threads;
 	struct dp_remote *sync; /* while text is being written */
 	struct dp_engine *engine;
+	bool filtered; /* under seccomp */
+	bool timeless; /* it must not read the time stamp counter */
+	bool halted; /* it is stopped, by SIGSTOP, as it was found */
 	bool resident; /* the agent is to stay, and be its own */
 	pid_t tool; /* whose it is; 0: ours */
 	struct dp_lodged *lodged; /* lodge.c */
@@ -172,6 +186,8 @@ void dp_sync_end(struct dp_process *proc);
 bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature);
 
 /* masks.c */
+/** dp_thread_known() - what the hit half knows a stopped thread by */
+u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t);
 /** dp_masks_take() - SIGTRAP out of the masks of all stopped threads */
 int dp_masks_take(struct dp_process *proc);
 /** dp_masks_return() - and back, for those that believe it to be blocked */
@@ -198,7 +214,7 @@ int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *remote,
 /**
  * struct dp_caller - where the registers of a thread are, or those in a signal
  *                    frame
- * @thread: its thread pointer
+ * @thread: what it is known by: dp_thread_id()
  * @call: the system call that it is in
  * @handled: it is in a handler now: they are in a frame
  */
@@ -257,11 +273,55 @@ int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 		     size_t len);
 extern const struct dp_target_ops dp_process_target_ops;
 
+/* kind.c */
+/** dp_auxv_get() - a word of its auxiliary vector; 0: it has none */
+u64 dp_auxv_get(pid_t pid, u64 type);
+/**
+ * dp_kind_find() - where its code makes system calls: @proc->texts
+ * @maps: read; the caller frees them
+ *
+ * Waits for a dynamic linker that is still at work.
+ * Return: 0; -EAGAIN it does not get on; -ESRCH.
+ */
+int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
+		 struct dp_diag *diag);
+
+/* hooks.c */
+/** dp_hooks_find() - system calls in a piece of text that pass through the agent */
+void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
+		   const u8 *text);
+
+/** dp_hooks_add() - one more; @len bytes of whole instructions */
+void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
+		  u32 len, bool again);
+/** dp_hooks_wanted() - is it one of those calls? */
+bool dp_hooks_wanted(u32 nr);
+
+/* numbers.c */
+/** dp_numbers_find() - system calls whose number is not known from the code before
+ *  them, where the function around them is */
+void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
+		     const u8 *text);
+
 /* gadget.c */
 int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);
+/** dp_gadgets_borrow(), dp_gadgets_return() - around remote calls */
+int dp_gadgets_borrow(const struct dp_process *proc);
+void dp_gadgets_return(const struct dp_process *proc);
+/** dp_restorer_known() - do signal frames of the program return to @addr? */
+bool dp_restorer_known(const struct dp_process *proc, u64 addr);
+/** dp_restorer_length() - bytes up to the system call in code that ends a signal's
+ *  handler; 0: @code, of which there are @size bytes, is no such code */
+size_t dp_restorer_length(const u8 *code, size_t size);
+#define DP_RESTORER_MAX 9
+
+/** dp_trace_options() - to trace its threads with */
+u64 dp_trace_options(const struct dp_process *proc);
 
 /* check.c */
 int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
+/** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
+bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 
 /* texts.c: mappings whose patched pages can go back to the page cache */

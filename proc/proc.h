@@ -31,7 +31,7 @@ struct dp_engine;
  *
  * On success the process is stopped under ptrace with every library mapped and
  * relocated and no constructor run yet. A command that cannot be handled
- * (static, another libc, 32-bit, another machine) is refused before it runs.
+ * (32-bit, another machine) is refused before it runs.
  * Return: 0; -ENOENT no such command; -EACCES not executable; -ENOEXEC not a
  * program; -EOPNOTSUPP cannot be handled yet; -EPERM; -ENOMEM.
  */
@@ -43,18 +43,31 @@ int dp_process_launch(char *const argv[], struct dp_process **proc,
  *
  * Return: 0; -ESRCH no such process; -EPERM (words say what would help);
  * -EBUSY already traced or probed by another tool; -EOPNOTSUPP cannot be
- * handled yet (static, other libc, 32-bit, seccomp, shadow stack, a thread that
- * blocks or ignores SIGTRAP); -ENOMEM.
+ * handled (32-bit, shadow stack, already under way to its end); -EAGAIN it is
+ * just starting and does not get on; -ENOMEM.
  */
 int dp_process_attach(pid_t pid, struct dp_process **proc,
 		      struct dp_diag *diag);
 
 pid_t dp_process_pid(const struct dp_process *proc);
+/** dp_process_inside() - its id in its own namespace */
+u32 dp_process_inside(const struct dp_process *proc);
 /** dp_process_mem() - descriptor of its /proc/PID/mem; the object's own */
 int dp_process_mem(const struct dp_process *proc);
 /** dp_process_exe() - path of its program, as it was when we took hold */
 const char *dp_process_exe(const struct dp_process *proc);
 bool dp_process_launched(const struct dp_process *proc);
+
+/** dp_process_filtered() - does it run under seccomp? Its probes are all jumps then,
+ *  and make no system call. */
+bool dp_process_filtered(const struct dp_process *proc);
+
+/** dp_process_timeless() - is it forbidden to read the clock that records are stamped
+ *  with? */
+bool dp_process_timeless(const struct dp_process *proc);
+
+/** dp_process_no_jumps() - why its probes are all breakpoints; NULL: they are not */
+const char *dp_process_no_jumps(const struct dp_process *proc);
 
 /**
  * dp_process_install() - map the agent and arm every site of an engine
@@ -218,11 +231,11 @@ enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms);
 bool dp_process_status(const struct dp_process *proc, int *status);
 
 /**
- * dp_process_has_thread() - is a thread still there?
+ * dp_process_thread() - the id by which we know a thread
  * @tid: in the process's own namespace
- * Return: true also where that cannot be told.
+ * Return: 0 if it is not there any more.
  */
-bool dp_process_has_thread(const struct dp_process *proc, u32 tid);
+u32 dp_process_thread(const struct dp_process *proc, u32 tid);
 
 /** dp_process_execed() - what it executed ("" if it did not): path */
 const char *dp_process_execed(const struct dp_process *proc);

@@ -76,6 +76,11 @@ pid_t dp_process_pid(const struct dp_process *proc)
 	return proc->pid;
 }
 
+u32 dp_process_inside(const struct dp_process *proc)
+{
+	return proc->ns_pid;
+}
+
 int dp_process_mem(const struct dp_process *proc)
 {
 	return proc->mem;
@@ -89,6 +94,22 @@ const char *dp_process_exe(const struct dp_process *proc)
 bool dp_process_launched(const struct dp_process *proc)
 {
 	return proc->launched;
+}
+
+bool dp_process_filtered(const struct dp_process *proc)
+{
+	return proc->filtered;
+}
+
+bool dp_process_timeless(const struct dp_process *proc)
+{
+	return proc->timeless;
+}
+
+const char *dp_process_no_jumps(const struct dp_process *proc)
+{
+	return proc->go ? "a goroutine's stack may have no room for a jump's work" :
+			  NULL;
 }
 
 static const struct dp_arena_hit *hit_side(const struct dp_process *proc)
@@ -181,15 +202,32 @@ bool dp_process_status(const struct dp_process *proc, int *status)
 	return proc->status_known;
 }
 
-bool dp_process_has_thread(const struct dp_process *proc, u32 tid)
+/* In a namespace of its own it goes by other numbers. */
+static u32 find_thread(const struct dp_process *proc, u32 tid)
+{
+	struct dp_status st;
+	pid_t *tids;
+	u32 found = 0;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return 0;
+	for (i = 0; i < n && !found; i++)
+		if (!dp_status_read(proc->pid, tids[i], &st) &&
+		    st.ns_pid == tid)
+			found = (u32)tids[i];
+	free(tids);
+	return found;
+}
+
+u32 dp_process_thread(const struct dp_process *proc, u32 tid)
 {
 	char path[64];
 
-	/* In a namespace of its own it goes by other numbers. */
 	if (proc->ns_pid != (u32)proc->pid)
-		return true;
+		return find_thread(proc, tid);
 	snprintf(path, sizeof(path), "/proc/%d/task/%u", proc->pid, tid);
-	return !access(path, F_OK);
+	return access(path, F_OK) ? 0 : tid;
 }
 
 const char *dp_process_execed(const struct dp_process *proc)

@@ -12,6 +12,10 @@
  * returns into rt_sigreturn and goes home by itself. While the tool lives it
  * takes the thread back at the exit of each call and in the end restores
  * registers, mask and the bytes of the stack.
+ *
+ * Below what a thread of libc uses there is room, and nobody else's. A goroutine has
+ * two kilobytes, with others' memory below them, and so may a coroutine: then the
+ * far end of the stack that the kernel gave to the process is taken.
  */
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
@@ -33,7 +37,9 @@
 #define YIELDS 500
 #define REAP_EVERY 50
 #define SCRATCH 64
+#define SLACK 256 /* lost to alignment, and what a call itself needs */
 #define XSTATE_MAX 16384
+#define STACK_MOST (1ull << 30)
 #define FXSAVE_BYTES 512
 #define SW_RESERVED 464 /* of the fxsave image; SDM vol. 1, 10.5.1 */
 
@@ -122,6 +128,45 @@ static int get_xstate(pid_t tid, u8 *image, u32 *size)
 	return 0;
 }
 
+/* What is below @sp in its mapping is for this stack alone: the mapping is what the
+ * kernel made for the first thread, or one that begins with a guard page. */
+static bool is_whole_stack(const struct dp_maps *maps, const struct dp_map *m,
+			   u64 sp, u64 need)
+{
+	const struct dp_map *below = m > maps->v ? m - 1 : NULL;
+
+	if (!m || sp - m->start < need)
+		return false;
+	return !strcmp(m->path, "[stack]") ||
+	       (below && below->end == m->start && below->perms[0] == '-' &&
+		below->perms[1] == '-' && below->perms[2] == '-' &&
+		m->end - m->start <= STACK_MOST);
+}
+
+/* The address that @need bytes have to end below; 0: there is none. */
+static u64 find_room(const struct dp_remote *rem, u64 need)
+{
+	u64 sp = rem->thread->regs.rsp, top = 0;
+	struct dp_maps maps;
+	size_t i;
+
+	if (dp_maps_read(rem->proc->pid, &maps))
+		return 0;
+	if (!rem->proc->go &&
+	    is_whole_stack(&maps, dp_maps_find(&maps, sp), sp, need + RED_ZONE))
+		top = sp - RED_ZONE;
+	for (i = 0; i < maps.n && !top; i++) {
+		const struct dp_map *m = &maps.v[i];
+
+		if (!strcmp(m->path, "[stack]") &&
+		    m->end - m->start > 4 * need &&
+		    (sp < m->start || sp - m->start > 2 * need))
+			top = m->start + need;
+	}
+	dp_maps_free(&maps);
+	return top;
+}
+
 static int prepare_stack(struct dp_remote *rem)
 {
 	struct dp_process *proc = rem->proc;
@@ -131,9 +176,11 @@ static int prepare_stack(struct dp_remote *rem)
 	u64 fp, top;
 	int err = image ? get_xstate(rem->thread->tid, image, &size) : -ENOMEM;
 
+	top = err ? 0 : find_room(rem, size + sizeof(frame) + SLACK + SCRATCH);
+	if (!err && !top)
+		err = -ENOSPC;
 	if (!err) {
-		top = rem->thread->regs.rsp - RED_ZONE - SCRATCH;
-		rem->scratch = top & ~63ull;
+		rem->scratch = (top - SCRATCH) & ~63ull;
 		fp = (rem->scratch - size) & ~63ull;
 		rem->sp = (fp - sizeof(frame)) & ~63ull;
 		rem->low = rem->sp;
@@ -234,6 +281,8 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		leave_rseq(proc, rem->thread);
 	if (!err)
 		err = prepare_stack(rem);
+	if (!err)
+		err = dp_gadgets_borrow(proc);
 	if (err) {
 		if (rem)
 			forget(rem);
@@ -243,7 +292,7 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 			proc->pid, strerror(-err));
 	}
 	rem->home = rem->thread->regs;
-	restart(&rem->home, false);
+	restart(&rem->home, proc->filtered);
 	/* From here on the thread would go home through its frame, which holds
 	 * the mask that we are about to change. */
 	way_home = rem->home;
@@ -292,10 +341,10 @@ static int wait_here(const struct dp_remote *rem, int *status)
 static int to_syscall(struct dp_remote *rem)
 {
 	pid_t tid = rem->thread->tid;
-	int status;
+	int status, sig = 0;
 
 	do {
-		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) ||
+		if (ptrace(PTRACE_SYSCALL, tid, 0, sig) ||
 		    wait_here(rem, &status))
 			return -ESRCH;
 		if (!WIFSTOPPED(status)) {
@@ -305,7 +354,10 @@ static int to_syscall(struct dp_remote *rem)
 			}
 			return -ESRCH;
 		}
-	} while (WSTOPSIG(status) != (SIGTRAP | 0x80));
+		/* A SIGSTOP, which cannot be blocked: the stop is to be in force
+		 * when this thread is let go. */
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
+	} while (sig != (SIGTRAP | 0x80));
 	return 0;
 }
 
@@ -345,6 +397,7 @@ void dp_remote_end(struct dp_remote *rem)
 		ptrace(PTRACE_SETREGS, tid, 0, &rem->home);
 		dp_step("remote: registers");
 		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
+		dp_gadgets_return(rem->proc);
 		rem->thread->regs = rem->home;
 	}
 	forget(rem);

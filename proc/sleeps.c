@@ -55,11 +55,13 @@ bool dp_sleeps_absent(const struct dp_process *proc, struct dp_sleeps *sleeps)
 	bool absent = false;
 	size_t i, k;
 
-	for (i = 0; i < proc->nr_threads; i++)
+	for (i = 0; i < proc->nr_threads; i++) {
+		u64 thread = dp_thread_known(proc, &proc->threads[i]);
+
 		for (k = 0; k < DP_SLEEPS; k++)
-			if (sleeps->v[k].thread ==
-			    proc->threads[i].regs.fs_base)
+			if (sleeps->v[k].thread == thread)
 				sleeps->v[k].thread = 0;
+	}
 	for (k = 0; k < DP_SLEEPS; k++)
 		absent |= sleeps->v[k].thread != 0;
 	return absent;
@@ -96,7 +98,7 @@ static const struct dp_hooked *hook_around(const struct dp_process *proc,
 		const struct dp_hooked *h = &proc->hooks[i];
 
 		if (pc > h->addr && pc <= h->addr + h->len &&
-		    (h->nr == DP_ANY_CALL ||
+		    (dp_call_is_any(h->nr) ||
 		     (dp_call_sleeps(h->nr) && h->nr & DP_CALL_ENTERS)))
 			return h;
 	}
@@ -108,7 +110,7 @@ static const struct dp_hooked *hook_around(const struct dp_process *proc,
 static s64 number_of(const struct dp_hooked *h, const struct dp_caller *c)
 {
 	s64 ret = (s64)*c->rax;
-	bool any = h->nr == DP_ANY_CALL;
+	bool any = dp_call_is_any(h->nr);
 	u64 number = h->nr & DP_CALL_NUMBER;
 
 	if (*c->pc != h->addr + h->len)
@@ -191,7 +193,7 @@ int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
 	if (!reg || !read_mask(proc, nr, *reg, &mask) ||
 	    !((mask & caught) | was)) {
 		/* One that is not in it yet is to pass the hook. */
-		if (h && *c->pc != h->addr + h->len)
+		if (h && h->nr != DP_PLAIN_CALL && *c->pc != h->addr + h->len)
 			*c->pc = h->addr;
 		return 0;
 	}

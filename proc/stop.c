@@ -11,6 +11,7 @@
  */
 #include "proc/private.h"
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
+#define ERESTART_RESTARTBLOCK 516 /* linux/errno.h */
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* signal(7), "Interruption of system calls … by stop signals", and the calls
@@ -197,18 +199,26 @@ static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
 			}
 			return 0;
 		}
-		if (status >> 16 == PTRACE_EVENT_STOP)
+		if (status >> 16 == PTRACE_EVENT_STOP) {
+			proc->halted |= WSTOPSIG(status) != SIGTRAP;
 			return 1;
+		}
 		/* A signal of its own was on the way: it goes first. */
 		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
 	}
+}
+
+u64 dp_trace_options(const struct dp_process *proc)
+{
+	return PTRACE_O_TRACESYSGOOD |
+	       (proc->filtered ? PTRACE_O_SUSPEND_SECCOMP : 0);
 }
 
 static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
 {
 	struct dp_status st;
 
-	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD)) {
+	if (ptrace(PTRACE_SEIZE, tid, 0, dp_trace_options(proc))) {
 		/* One that is just ending is no concern of ours. */
 		if (errno == EPERM && !dp_status_read(proc->pid, tid, &st) &&
 		    st.state != 'Z' && st.state != 'X')
@@ -265,14 +275,25 @@ static void end_own_mask(const struct dp_thread *t)
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
 }
 
+/* The filter may not know restart_syscall, by which the kernel would go on. */
+static bool restarts_otherwise(const struct dp_process *proc,
+			       const struct dp_thread *t)
+{
+	return proc->filtered && (long)t->regs.orig_rax >= 0 &&
+	       (long)t->regs.rax == -ERESTART_RESTARTBLOCK;
+}
+
 /* A call with a timeout starts afresh: how long it has waited is not known. */
 static void resume_call(const struct dp_process *proc, struct dp_thread *t)
 {
-	if ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
-	    !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted)))
+	bool again = restarts_otherwise(proc, t);
+
+	if (!again &&
+	    ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
+	     !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted))))
 		return;
 	end_own_mask(t);
-	if (signal_waits(proc, t->tid))
+	if (!again && signal_waits(proc, t->tid))
 		return;
 	t->regs.rip -= 2;
 	t->regs.rax = t->regs.orig_rax;
@@ -340,6 +361,7 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 
 	if (proc->held)
 		return 0;
+	proc->halted = false;
 	err = stop_rounds(proc, false);
 	if (!err && !proc->nr_threads)
 		err = stop_rounds(proc, true);
@@ -369,6 +391,13 @@ static bool is_shared(const struct dp_process *proc)
 	return shared;
 }
 
+static bool has_ended(const struct dp_process *proc)
+{
+	struct pollfd p = { proc->pidfd, POLLIN, 0 };
+
+	return poll(&p, 1, 0) > 0;
+}
+
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 {
 	long long deadline = now_ns() + STOP_DEADLINE_NS;
@@ -377,8 +406,11 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 
 	do {
 		err = dp_stop_all(proc, diag);
-		if (err || proc->held || !is_shared(proc))
+		if (err || proc->held || (proc->nr_threads && !is_shared(proc)))
 			return err;
+		/* Of one thread in vfork that has come out of it by now. */
+		if (!proc->nr_threads && has_ended(proc))
+			return no_stop(proc, -ESRCH, diag);
 		dp_stop_release(proc);
 		nanosleep(&nap, NULL);
 	} while (now_ns() < deadline);
@@ -429,16 +461,33 @@ static int run_on(struct dp_process *proc, struct dp_thread *t,
 		  long long deadline)
 {
 	struct timespec moment = { 0, 20000 };
+	int got, tries = 0;
 
-	if (ptrace(PTRACE_CONT, t->tid, 0, 0))
-		return -ESRCH;
-	nanosleep(&moment, NULL);
-	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
-	if (wait_stop(proc, t->tid, deadline) <= 0 ||
-	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+	/* One that SIGSTOP has stopped has another stop to come: it was
+	 * interrupted as well. */
+	do {
+		if (ptrace(PTRACE_CONT, t->tid, 0, 0))
+			return -ESRCH;
+		nanosleep(&moment, NULL);
+		got = wait_stop(proc, t->tid, 0);
+	} while (got == 1 && ++tries < 4);
+	if (got < 0) {
+		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+		got = wait_stop(proc, t->tid, deadline);
+	}
+	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	resume_call(proc, t);
 	return 0;
+}
+
+/* In a stopped process a signal that a probe has raised waits for SIGCONT. */
+static bool has_trapped(const struct dp_process *proc, pid_t tid)
+{
+	struct dp_status st;
+
+	return proc->halted && !dp_status_read(proc->pid, tid, &st) &&
+	       st.pending & ~st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
 void dp_stop_run_out(struct dp_process *proc,
@@ -450,7 +499,8 @@ void dp_stop_run_out(struct dp_process *proc,
 	if (proc->held)
 		return;
 	while (i < proc->nr_threads && now_ns() < deadline) {
-		if (!inside(arg, proc->threads[i].regs.rip))
+		if (!inside(arg, proc->threads[i].regs.rip) &&
+		    !has_trapped(proc, proc->threads[i].tid))
 			i++;
 		else if (run_on(proc, &proc->threads[i],
 				now_ns() + STOP_DEADLINE_NS))

@@ -26,8 +26,9 @@ struct held {
 	u64 arrival;
 };
 
+/* @tid: as the program knows it; @known: as we do, once it has been asked for */
 struct comm {
-	u32 tid;
+	u32 tid, known;
 	double asked;
 	char name[COMM_MAX + 1];
 };
@@ -172,11 +173,14 @@ u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to)
 
 static void ask_comm(const struct dp_session *s, struct comm *c)
 {
+	u32 known = dp_process_thread(s->proc, c->tid);
 	char path[64];
 	FILE *f;
 
+	if (known)
+		c->known = known;
 	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm",
-		 dp_process_pid(s->proc), c->tid);
+		 dp_process_pid(s->proc), c->known);
 	f = fopen(path, "re");
 	if (!f)
 		return;
@@ -185,19 +189,21 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 	fclose(f);
 }
 
-static const char *comm_of(const struct dp_session *s, u32 tid)
+/* Of a thread that has ended before it was asked for, only its own id is known. */
+static const char *comm_of(const struct dp_session *s, u32 tid, u32 *known)
 {
 	struct dp_records *r = s->records;
 	struct comm *c = &r->comms[tid % COMMS];
 
 	if (c->tid != tid) {
-		c->tid = tid;
+		c->tid = c->known = tid;
 		c->name[0] = '\0';
 	}
 	if (!c->name[0] || r->last.real - c->asked > COMM_SECONDS) {
 		ask_comm(s, c);
 		c->asked = r->last.real;
 	}
+	*known = c->known;
 	/* A thread that has ended is called what its process was. */
 	return c->name[0] ? c->name : r->main.name;
 }
@@ -217,8 +223,7 @@ void dp_record_stamp(const struct dp_session *s,
 		 (u32)((t - (double)whole) * 1e6) % 1000000);
 	stamp->seconds = t;
 	stamp->pid = (u32)dp_process_pid(s->proc);
-	stamp->tid = record->head.tid;
-	stamp->comm = comm_of(s, record->head.tid);
+	stamp->comm = comm_of(s, record->head.tid, &stamp->tid);
 }
 
 int dp_records_open(struct dp_session *s)
@@ -227,7 +232,7 @@ int dp_records_open(struct dp_session *s)
 	if (!s->records)
 		return -ENOMEM;
 	s->records->first = s->records->last = sample();
-	s->records->main.tid = (u32)dp_process_pid(s->proc);
+	s->records->main.tid = dp_process_inside(s->proc);
 	ask_comm(s, &s->records->main);
 	return 0;
 }

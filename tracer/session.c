@@ -135,6 +135,22 @@ static int resolve(struct dp_session *s, const char **bad_spec,
 	return err;
 }
 
+/* Programs run, and records are made, by the clock. */
+static int check_clock(const struct dp_session *s, struct dp_diag *diag)
+{
+	bool needed = s->kind->record != NULL;
+	size_t i;
+
+	for (i = 0; i < s->nr_specs; i++)
+		needed |= s->specs[i].cond != NULL;
+	if (!needed || !dp_process_timeless(s->proc))
+		return 0;
+	return dp_diag_set(
+		diag, -EOPNOTSUPP,
+		"process %d runs in seccomp's strict mode, which forbids it to read the clock; use dprobes stat without conditions",
+		dp_process_pid(s->proc));
+}
+
 int dp_session_open(struct dp_session *s, const char **bad_spec,
 		    struct dp_diag *diag)
 {
@@ -143,7 +159,9 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
 
 	if (err)
 		return err;
-	err = resolve(s, bad_spec, diag);
+	err = check_clock(s, diag);
+	if (!err)
+		err = resolve(s, bad_spec, diag);
 	if (err)
 		dp_process_kill_launched(s->proc);
 	return err;

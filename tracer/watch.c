@@ -60,6 +60,14 @@ static size_t read_code(const struct dp_session *s, u64 addr, u8 *code)
 	return n > 0 ? (size_t)n : 0;
 }
 
+/* Is a probe a breakpoint where there may be none? */
+static bool must_not_trap(const struct dp_session *s, u32 probe,
+			  const char **why)
+{
+	return dp_process_filtered(s->proc) &&
+	       !dp_engine_may_jump(s->engine, probe, why);
+}
+
 static u32 way_of(const struct dp_session *s, const struct dp_exit *exit)
 {
 	u32 way = (exit->conditional ? DP_WAY_TAKEN : 0) |
@@ -88,6 +96,8 @@ static int add_exit(struct dp_session *s, const struct dp_point *p, u32 enter,
 	if (err)
 		return err;
 	dp_ground_allow(&s->grounds, s->engine, probe, exit->addr);
+	if (!lead && must_not_trap(s, probe, why))
+		return -EOPNOTSUPP;
 	if (lead)
 		dp_engine_lead(s->engine, lead, code, read_code(s, lead, code));
 	if (enter != DP_NO_GROUP)
@@ -159,6 +169,24 @@ static int add_exits(struct dp_session *s, size_t i, struct dp_diag *diag)
 	return err;
 }
 
+static int refuse_trap(struct dp_session *s, size_t i, const char *why,
+		       struct dp_diag *diag)
+{
+	struct dp_point *p = &s->points.v[i];
+
+	dp_engine_drop(s->engine, s->probes[i]);
+	snprintf(p->reason, sizeof(p->reason),
+		 "%s, and its process's seccomp filter allows no breakpoint",
+		 why);
+	if (!p->spec->glob)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"%s cannot be probed: %s; another instruction of the function may do",
+			p->name, p->reason);
+	p->refused = -EOPNOTSUPP;
+	return 0;
+}
+
 static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 {
 	struct dp_point *p = &s->points.v[i];
@@ -178,6 +206,8 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 				   p->name, why);
 	dp_ground_allow(&s->grounds, s->engine, s->probes[i], p->addr);
 	s->point_of[s->probes[i]] = i;
+	if (must_not_trap(s, s->probes[i], &why))
+		return refuse_trap(s, i, why, diag);
 	if (p->spec->kind == DP_SPEC_RETURN)
 		err = add_exits(s, i, diag);
 	if (err)
@@ -211,8 +241,15 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	for (i = 0; i < s->points.n; i++)
 		s->programs[i] = DP_NO_PROGRAM;
 	s->grounds = (struct dp_grounds){ .mods = s->mods,
-					  .arming = s->arming };
-	dp_engine_set_arming(s->engine, s->arming);
+					  .arming = s->arming,
+					  .never = dp_process_no_jumps(
+						  s->proc) };
+	if (dp_process_filtered(s->proc)) {
+		s->grounds.arming = DP_ARM_QUIESCE;
+		dp_engine_set_silent(s->engine);
+	} else {
+		dp_engine_set_arming(s->engine, s->arming);
+	}
 	dp_engine_set_tid_offset(s->engine, dp_thread_tid_offset(s->mods));
 	for (i = 0; i < s->points.n && !err; i++)
 		if (!s->points.v[i].refused)
@@ -231,7 +268,7 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 
 static bool has_thread(void *arg, u32 tid)
 {
-	return dp_process_has_thread(arg, tid);
+	return dp_process_thread(arg, tid);
 }
 
 /* Threads end while their records wait: what those hold is given back. And calls end
@@ -358,10 +395,9 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 
 int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
-	int err;
+	int err = dp_session_add_probes(s, diag);
 
 	dp_report_refused(s);
-	err = dp_session_add_probes(s, diag);
 	if (err) {
 		dp_process_kill_launched(s->proc);
 		return err;

@@ -34,7 +34,9 @@ int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
 	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
 				  false };
-	int err = dp_strategy_interior.disarm(target, &sites, bad);
+	int err = e->silent ?
+			  dp_sites_restore(target, &sites, bad) :
+			  dp_strategy_interior.disarm(target, &sites, bad);
 
 	if (!err)
 		err = dp_strategy_trap.disarm(target, &sites, bad);
@@ -125,6 +127,25 @@ bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
 	return dp_sites_inside(&sites, addr, to);
 }
 
+/* Some were refused, as there can be no jump; others have met while they were laid
+ * out. */
+static int expect_no_traps(const struct dp_engine *e, u64 *bad)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++) {
+		const struct dp_site *s = &e->sites[i];
+
+		if (s->mode == DP_MODE_JUMP || !s->first_probe ||
+		    !s->region.nr || s->region.returns)
+			continue;
+		if (bad)
+			*bad = s->addr;
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
 int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
 	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
@@ -134,9 +155,13 @@ int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 
 	/* One that only leads to another is no use as a breakpoint. */
 	for (i = 0; i < sites.n; i++)
-		sites.v[i].wanted = sites.v[i].first_probe || sites.v[i].hook ||
-				    sites.v[i].mode == DP_MODE_JUMP;
-	err = jumps_by(e)->arm(target, &sites, bad);
+		sites.v[i].wanted =
+			sites.v[i].mode == DP_MODE_JUMP ||
+			((sites.v[i].first_probe || sites.v[i].hook) &&
+			 !e->silent);
+	err = e->silent ? expect_no_traps(e, bad) : 0;
+	if (!err)
+		err = jumps_by(e)->arm(target, &sites, bad);
 	if (!err)
 		err = dp_strategy_trap.arm(target, &sites, bad);
 	if (err)

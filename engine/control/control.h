@@ -54,6 +54,22 @@ void dp_engine_set_arming(struct dp_engine *engine, enum dp_arming arming);
 #define DP_ARM_DEFAULT DP_ARM_INTERIOR
 
 /**
+ * dp_engine_set_silent() - the hit half must not make system calls, nor raise
+ * signals
+ *
+ * All probes are jumps then, written while nobody runs (DP_ARM_QUIESCE), and there
+ * are no hooks. Before any probe is added.
+ */
+void dp_engine_set_silent(struct dp_engine *engine);
+/** dp_engine_may_jump() - is the probe not a breakpoint for certain?
+ *  @why: if it is, a static phrase */
+bool dp_engine_may_jump(const struct dp_engine *engine, u32 probe,
+			const char **why);
+
+/** dp_engine_drop() - take a probe back. Before the layout. */
+void dp_engine_drop(struct dp_engine *engine, u32 probe);
+
+/**
  * struct dp_ground - the function around a probe
  * @start: its address
  * @code: its bytes, and some behind it: @size in all, @function of them its own
@@ -313,6 +329,8 @@ struct dp_mapping {
 	u64 detour_entry; /* and of dp_detour_entry */
 	u32 owner; /* the target's pid, in its own namespace */
 	u32 tool;
+	bool fsgsbase; /* rdfsbase can be used */
+	bool small_stacks; /* there is hardly any room where calls are made */
 	u64 tool_start;
 };
 

@@ -432,6 +432,26 @@ static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,
 	return err;
 }
 
+static int take_all(struct dp_target *target, struct dp_site_entry *s)
+{
+	int err = target->ops->write(target, s->addr, s->orig, SIZE);
+
+	if (!err)
+		s->armed = DP_SITE_OFF;
+	return err;
+}
+
+int dp_sites_restore(struct dp_target *target, const struct dp_sites *sites,
+		     u64 *bad)
+{
+	int first = choose(target, sites, bad), err;
+
+	err = step(target, sites, DP_SITE_LEAVING, take_all,
+		   first ? NULL : bad);
+	cover(sites);
+	return first ? first : err;
+}
+
 const struct dp_strategy dp_strategy_interior = { "interior", is_jump,
 						  interior_arm, interior_disarm,
 						  false };

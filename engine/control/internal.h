@@ -106,6 +106,7 @@ struct dp_engine {
 	struct dp_reader reader;
 	struct dp_visits visits;
 	u32 tid_offset;
+	bool silent;
 	enum dp_arming arming;
 	struct dp_rseq rseq;
 	bool rseq_usable;

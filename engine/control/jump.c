@@ -57,6 +57,25 @@ void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
 	s->size = s->region.len;
 }
 
+void dp_engine_set_silent(struct dp_engine *e)
+{
+	e->silent = true;
+	e->arming = DP_ARM_QUIESCE;
+}
+
+bool dp_engine_may_jump(const struct dp_engine *e, u32 probe, const char **why)
+{
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	*why = s->why;
+	return s->region.nr && !s->region.returns;
+}
+
+void dp_engine_drop(struct dp_engine *e, u32 probe)
+{
+	dp_site_unlink(e, probe);
+}
+
 void dp_engine_lead(struct dp_engine *e, u64 addr, const u8 *code, size_t size)
 {
 	struct dp_region region;
@@ -248,13 +267,17 @@ static void spell(const struct dp_engine *e, u32 i, struct dp_detour_spec *spec)
 		member = dp_order_site(e, m);
 		k = insn_at(s, member->addr);
 		/* Somebody may come later where the engine is resident. */
-		if (member->first_probe || s->watched || e->max_sites)
+		if (member->first_probe ||
+		    (s->watched && (u32)s->hook != DP_PLAIN_CALL) ||
+		    e->max_sites)
 			spec->before[k] = m + 1;
 		if (dp_site_needs_post(member))
 			spec->after[k] = (m | DP_TELL_AFTER) + 1;
 	}
 	if (s->watched)
 		spec->after[s->region.nr - 1] = (i | DP_TELL_AFTER) + 1;
+	if ((u32)s->hook == DP_PLAIN_CALL)
+		spec->call = (i | DP_TELL_CALLS) + 1;
 }
 
 static void fill_members(const struct dp_engine *e, u32 i,

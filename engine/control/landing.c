@@ -369,7 +369,7 @@ int dp_landings_place(struct dp_engine *e, const struct dp_hole *holes,
 	u32 i;
 
 	e->nr_code_pools = e->need.nr_pools;
-	e->nr_caught = e->max_sites ? DP_CAUGHT : 1;
+	e->nr_caught = e->silent ? 0 : e->max_sites ? DP_CAUGHT : 1;
 	for (i = 0; i < e->nr_sites && !err; i++) {
 		struct dp_site *s = dp_order_site(e, i);
 

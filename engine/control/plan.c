@@ -203,6 +203,9 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->tool = map->tool;
 	c->tool_start = map->tool_start;
 	c->tid_offset = e->tid_offset;
+	c->fsgsbase = map->fsgsbase;
+	c->small_stacks = map->small_stacks;
+	c->silent = e->silent;
 	c->nr_pools = e->need.nr_pools;
 	c->nr_caught = e->nr_caught;
 	c->counts_alone = e->rseq_usable;

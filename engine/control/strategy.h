@@ -88,6 +88,10 @@ int dp_trap_return(struct dp_target *target, const struct dp_sites *sites,
  */
 bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to);
 
+/** dp_sites_restore() - take jumps out in one write each, while nobody runs */
+int dp_sites_restore(struct dp_target *target, const struct dp_sites *sites,
+		     u64 *bad);
+
 #define DP_BREAKPOINT 0xcc
 
 /* What the strategies share. */

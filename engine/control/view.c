@@ -272,7 +272,11 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 	if (hooks)
 		return dp_strategy_hook.disarm(target, &sites, bad);
 	traps = dp_strategy_trap.disarm(target, &sites, bad);
-	jumps = dp_strategy_interior.disarm(target, &sites, traps ? NULL : bad);
+	if (view->arena->control.silent)
+		jumps = dp_sites_restore(target, &sites, traps ? NULL : bad);
+	else
+		jumps = dp_strategy_interior.disarm(target, &sites,
+						    traps ? NULL : bad);
 	return traps ? traps : jumps;
 }
 

@@ -38,10 +38,12 @@ static void watch(struct dp_detour_frame *frame,
 		  const struct dp_site_entry *site)
 {
 	const struct dp_jump *j = &site->jump;
+	u32 what = frame->number & (DP_TELL_AFTER | DP_TELL_CALLS);
 
-	if (site->first_probe && !(frame->number & DP_TELL_AFTER) &&
-	    dp_wipe.owner && dp_hit_is_owners())
+	if (site->first_probe && !what && dp_wipe.owner && dp_hit_is_owners())
 		hit(frame, site);
+	if (site->number == DP_PLAIN_CALL && !what)
+		return;
 	if (dp_watch(site, regs_of(frame, site), frame->number & DP_TELL_AFTER))
 		frame->back = j->base + j->at[j->nr] - DP_TELL_TAIL;
 }
@@ -49,7 +51,7 @@ static void watch(struct dp_detour_frame *frame,
 void dp_detour_hit(struct dp_detour_frame *frame)
 {
 	const struct dp_site_entry *site =
-		dp_site_at(frame->number & ~DP_TELL_AFTER);
+		dp_site_at(frame->number & ~(DP_TELL_AFTER | DP_TELL_CALLS));
 
 	if (site->hook == DP_HOOK_WATCHED)
 		watch(frame, site);

@@ -297,6 +297,8 @@ int dp_hook_before(struct dp_hook_regs *regs);
 void dp_hook_after(struct dp_hook_regs *regs);
 
 /* mask.c: signal masks as the program believes them to be */
+/** dp_mask_thread() - what this thread is known by: dp_thread_id() */
+u64 dp_mask_thread(void);
 /** dp_mask_caught() - the caught signals */
 u64 dp_mask_caught(void);
 /** dp_mask_blocked() - caught signals that this thread believes to be blocked */
@@ -318,6 +320,9 @@ void dp_mask_set_trap(u64 handler);
 bool dp_mask_ignores(u32 k);
 /** dp_mask_inherit() - a thread is about to be made that begins with our mask */
 void dp_mask_inherit(u64 thread);
+/** dp_mask_begin() - this thread has just been made, with this mask, by one that
+ *  could not tell what it would be known by */
+void dp_mask_begin(u64 mask);
 /** dp_mask_forget() - this thread is about to end */
 void dp_mask_forget(void);
 /** dp_mask_believe() - what this thread believes from now on; lets held signals

@@ -131,7 +131,7 @@ static int hook_pending(struct dp_hook_regs *regs)
 	return 1;
 }
 
-int dp_hook_before(struct dp_hook_regs *regs)
+static int before(struct dp_hook_regs *regs)
 {
 	switch (regs->nr) {
 	case __NR_rt_sigaction:
@@ -149,9 +149,55 @@ int dp_hook_before(struct dp_hook_regs *regs)
 	case __NR_execveat:
 		hook_exec(regs);
 		return 0;
+	case __NR_arch_prctl:
+		if (regs->args[0] == DP_ARCH_SET_FS)
+			dp_mask_inherit(dp_thread_id(regs->args[1], 0));
+		return 0;
 	default:
 		return 0;
 	}
+}
+
+static struct dp_hook_stack *claim_stack(void)
+{
+	struct dp_hook_stack *s = dp_private.stacks;
+	u64 none;
+
+	for (; s < &dp_private.stacks[DP_HOOK_STACKS]; s++) {
+		none = 0;
+		if (__atomic_compare_exchange_n(&s->busy, &none, 1, false,
+						__ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return s;
+	}
+	return NULL;
+}
+
+struct elsewhere {
+	struct dp_hook_regs *regs;
+	int answered;
+};
+
+static void before_on(void *arg)
+{
+	struct elsewhere *call = arg;
+
+	call->answered = before(call->regs);
+}
+
+/* Where stacks are small, handlers of signals do not run on them. */
+int dp_hook_before(struct dp_hook_regs *regs)
+{
+	struct elsewhere call = { .regs = regs };
+	struct dp_hook_stack *s = NULL;
+
+	if (dp_arena.control.small_stacks)
+		s = claim_stack();
+	if (!s)
+		return before(regs);
+	dp_call_on(&call, before_on, &s->words[DP_HOOK_STACK_WORDS]);
+	__atomic_store_n(&s->busy, 0, __ATOMIC_RELEASE);
+	return call.answered;
 }
 
 void dp_hook_after(struct dp_hook_regs *regs)

@@ -9,7 +9,8 @@
  * caught signal of the program's own that meets a thread which believes it to be
  * blocked is held until that thread unblocks it.
  *
- * A thread is known by its thread pointer, which a fork child keeps.
+ * A thread is known by its thread pointer, which a fork child keeps; where there is
+ * none, by its id.
  */
 #include "engine/hit/hit.h"
 #include "engine/arch/x86/bytes.h"
@@ -18,6 +19,17 @@
 #define SIG_BLOCK 0
 #define SIG_UNBLOCK 1
 #define NR_SIGNALS 64
+
+u64 dp_mask_thread(void)
+{
+	u64 pointer;
+
+	if (dp_arena.control.fsgsbase)
+		__asm__ volatile("rdfsbase %0" : "=r"(pointer));
+	else
+		pointer = dp_port_thread_pointer();
+	return dp_thread_id(pointer, pointer ? 0 : dp_port_tid());
+}
 
 static u64 *find(u64 thread, u64 sharer)
 {
@@ -118,7 +130,7 @@ static u64 bits_for(u64 mask)
 
 u64 dp_mask_blocked(void)
 {
-	return mask_of(bits_of(dp_hit_thread(), sharer_bit()));
+	return mask_of(bits_of(dp_mask_thread(), sharer_bit()));
 }
 
 /* Let signals that were held come, now that they may. Return: are there others? */
@@ -145,7 +157,7 @@ static bool release(u64 thread, u64 mask)
 
 bool dp_mask_believe(u64 mask)
 {
-	u64 thread = dp_hit_thread(), sharer = sharer_bit();
+	u64 thread = dp_mask_thread(), sharer = sharer_bit();
 	u64 had = bits_of(thread, sharer);
 
 	if (!change(thread, sharer, bits_for(mask), DP_MASK_BLOCKED))
@@ -158,12 +170,12 @@ bool dp_mask_believe(u64 mask)
 
 bool dp_mask_holds(void)
 {
-	return bits_of(dp_hit_thread(), sharer_bit()) & DP_MASK_HELD;
+	return bits_of(dp_mask_thread(), sharer_bit()) & DP_MASK_HELD;
 }
 
 void dp_mask_lend(void)
 {
-	u64 thread = dp_hit_thread();
+	u64 thread = dp_mask_thread();
 
 	change(thread, DP_MASK_SHARER, bits_of(thread, 0) & DP_MASK_BLOCKED,
 	       DP_MASK_STATE);
@@ -171,14 +183,14 @@ void dp_mask_lend(void)
 
 void dp_mask_set_trap(u64 handler)
 {
-	change(dp_hit_thread(), DP_MASK_SHARER,
+	change(dp_mask_thread(), DP_MASK_SHARER,
 	       handler == DP_SIG_IGN ? DP_MASK_IGNORES : DP_MASK_DEFAULT,
 	       DP_MASK_IGNORES | DP_MASK_DEFAULT);
 }
 
 bool dp_mask_ignores(u32 k)
 {
-	u64 bits = k ? 0 : bits_of(dp_hit_thread(), sharer_bit());
+	u64 bits = k ? 0 : bits_of(dp_mask_thread(), sharer_bit());
 	struct dp_kernel_sigaction action;
 
 	dp_action_get(k, &action);
@@ -201,7 +213,7 @@ static bool is_held(u64 thread, u32 sig)
 
 bool dp_mask_hold(const struct dp_siginfo *info)
 {
-	u64 thread = dp_hit_thread(), none;
+	u64 thread = dp_mask_thread(), none;
 	u32 i;
 
 	if (is_held(thread, (u32)info->signo))
@@ -288,7 +300,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 
 s64 dp_mask_pending(u64 set, u64 size)
 {
-	u64 thread = dp_hit_thread(), mask;
+	u64 thread = dp_mask_thread(), mask;
 	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
 	u32 i;
 
@@ -310,9 +322,14 @@ void dp_mask_inherit(u64 thread)
 	change(thread, 0, bits_for(dp_mask_blocked()), DP_MASK_STATE);
 }
 
+void dp_mask_begin(u64 mask)
+{
+	change(dp_mask_thread(), 0, bits_for(mask), DP_MASK_STATE);
+}
+
 void dp_mask_forget(void)
 {
-	u64 thread = dp_hit_thread(), sharer = sharer_bit();
+	u64 thread = dp_mask_thread(), sharer = sharer_bit();
 
 	dp_sleep_forget(thread | sharer);
 	change(thread, sharer, 0, DP_MASK_STATE);

@@ -31,7 +31,7 @@
 
 static u64 owner(void)
 {
-	return dp_hit_thread() |
+	return dp_mask_thread() |
 	       (dp_hit_who() == DP_WHO_SHARER ? DP_MASK_SHARER : 0);
 }
 
@@ -152,7 +152,8 @@ static void fill(struct dp_sleep *s, const struct dp_site_entry *site, u64 nr,
 	s->detour = j->base;
 	s->detour_len = j->len;
 	s->behind = s->back = site->addr + dp_call_length(site->number);
-	if (site->number == DP_ANY_CALL) {
+	s->stacked = site->number == DP_ANY_CALL;
+	if (dp_call_is_any(site->number)) {
 		s->behind = site->addr + j->size;
 		s->back = j->base + j->insn[j->nr - 1] + SYSCALL_SIZE;
 	}
@@ -171,11 +172,11 @@ void dp_sleep_enter(const struct dp_site_entry *site, u64 nr,
 		    struct dp_mcontext *regs)
 {
 	u64 *arg = argument(nr, regs), caught = dp_mask_caught();
-	bool any = site->number == DP_ANY_CALL;
+	bool stacked = site->number == DP_ANY_CALL;
 	struct dp_sleep *s;
 	u64 mask, was;
 
-	if (arg && any)
+	if (arg && stacked)
 		regs->r9 = *last_argument(regs);
 	if (!arg || !read_mask(nr, regs, *arg, &mask))
 		return;
@@ -192,7 +193,7 @@ void dp_sleep_enter(const struct dp_site_entry *site, u64 nr,
 	s->was = was;
 	s->given = *arg;
 	*arg = is_pair(nr) ? (u64)s->pair : (u64)&s->mask;
-	if (any)
+	if (stacked)
 		*last_argument(regs) = regs->r9;
 	if (was & ~mask && dp_mask_holds() && is_intact(s))
 		close(s);
@@ -233,7 +234,7 @@ void dp_sleep_return(struct dp_mcontext *regs)
 	if (!s || s->sp != regs->rsp)
 		return;
 	*argument(s->nr, regs) = s->given;
-	if (s->back != s->behind && is_pair(s->nr))
+	if (s->stacked && is_pair(s->nr))
 		*last_argument(regs) = s->given;
 	dp_mask_believe(s->was);
 	closed = s->closed;

@@ -10,13 +10,17 @@
 #include "engine/hit/hit.h"
 #include "port_hit.h"
 
+#define SIGCHLD 17ull
 #define CLONE_VM 0x100ull
 #define CLONE_VFORK 0x4000ull
 #define CLONE_THREAD 0x10000ull
 #define CLONE_SETTLS 0x80000ull
 #define CLONE_CLEAR_SIGHAND 0x100000000ull
 #define EXECUTES (1ull << 63) /* no flag of clone(2) */
-#define CLONE_ARGS_TLS 7 /* word of struct clone_args */
+/* Words of struct clone_args */
+#define CLONE_ARGS_STACK 5
+#define CLONE_ARGS_STACK_SIZE 6
+#define CLONE_ARGS_TLS 7
 
 /* What a call that makes a process or thread is asked for; 0: it makes none. */
 static u64 flags_of(u64 nr, const struct dp_mcontext *regs)
@@ -24,6 +28,8 @@ static u64 flags_of(u64 nr, const struct dp_mcontext *regs)
 	u64 flags = 0;
 
 	switch (nr) {
+	case __NR_fork:
+		return SIGCHLD;
 	case __NR_vfork:
 		return CLONE_VM | CLONE_VFORK;
 	case __NR_clone:
@@ -36,19 +42,36 @@ static u64 flags_of(u64 nr, const struct dp_mcontext *regs)
 	}
 }
 
+static u64 argument_of_clone3(const struct dp_mcontext *regs, u32 word)
+{
+	u64 value = 0;
+
+	dp_port_read(&value, regs->rdi + word * sizeof(value), sizeof(value));
+	return value;
+}
+
 /* The new thread's thread pointer. */
 static u64 tls_of(u64 nr, const struct dp_mcontext *regs)
 {
-	u64 args[CLONE_ARGS_TLS + 1] = { 0 };
+	return nr == __NR_clone ? regs->r8 :
+				  argument_of_clone3(regs, CLONE_ARGS_TLS);
+}
+
+/* The stack pointer that it begins with. */
+static u64 stack_of(u64 nr, const struct dp_mcontext *regs)
+{
+	u64 sp = 0;
 
 	if (nr == __NR_clone)
-		return regs->r8;
-	dp_port_read(args, regs->rdi, sizeof(args));
-	return args[CLONE_ARGS_TLS];
+		sp = regs->rsi;
+	else if (nr == __NR_clone3)
+		sp = argument_of_clone3(regs, CLONE_ARGS_STACK) +
+		     argument_of_clone3(regs, CLONE_ARGS_STACK_SIZE);
+	return sp ? sp : regs->rsp;
 }
 
 /* What is asked for is remembered: registers do not tell when it has been. */
-static void remember(u64 flags)
+static void remember(u64 flags, u64 sp)
 {
 	u64 none;
 	u32 i;
@@ -58,17 +81,20 @@ static void remember(u64 flags)
 
 		none = 0;
 		if (!__atomic_compare_exchange_n(
-			    &c->thread, &none, dp_hit_thread(), false,
+			    &c->thread, &none, dp_mask_thread(), false,
 			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
 		c->flags = flags;
+		c->sp = sp;
+		c->believed = dp_mask_blocked();
 		return;
 	}
 }
 
-static u64 recall(bool forget)
+/* A new thread forgets by itself; unless it could not be made. */
+static u64 recall(bool forget, bool failed)
 {
-	u64 thread = dp_hit_thread(), flags;
+	u64 thread = dp_mask_thread(), flags;
 	u32 i;
 
 	for (i = 0; i < DP_CLONES; i++) {
@@ -77,11 +103,35 @@ static u64 recall(bool forget)
 		if (__atomic_load_n(&c->thread, __ATOMIC_RELAXED) != thread)
 			continue;
 		flags = c->flags;
+		if (flags & CLONE_THREAD && !failed)
+			continue;
 		if (forget)
 			__atomic_store_n(&c->thread, 0, __ATOMIC_RELEASE);
 		return flags;
 	}
 	return 0;
+}
+
+/* A child whose parent has no thread pointer is told by its stack: that its
+ * parent asked for it, and what that one believed. */
+static void adopt(u64 sp)
+{
+	u32 i;
+
+	for (i = 0; i < DP_CLONES; i++) {
+		struct dp_clone *c = &dp_private.clones[i];
+		u64 parent = __atomic_load_n(&c->thread, __ATOMIC_ACQUIRE);
+
+		if (!dp_thread_is_bare(parent) || c->sp != sp ||
+		    c->flags & CLONE_SETTLS ||
+		    (c->flags & CLONE_VM && !(c->flags & CLONE_THREAD)))
+			continue;
+		dp_mask_begin(c->believed);
+		__atomic_store_n(&c->thread,
+				 c->flags & CLONE_THREAD ? 0 : dp_mask_thread(),
+				 __ATOMIC_RELEASE);
+		return;
+	}
 }
 
 static void fill_table(bool empty)
@@ -120,14 +170,16 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 	u64 flags = flags_of(nr, regs);
 
 	if (nr == __NR_execve || nr == __NR_execveat)
-		remember(EXECUTES);
+		remember(EXECUTES, 0);
 	if (flags & CLONE_SETTLS)
-		dp_mask_inherit(tls_of(nr, regs));
+		dp_mask_inherit(dp_thread_id(tls_of(nr, regs), 0));
 	/* A thread of this process is no stranger. */
-	if (!flags || flags & CLONE_THREAD)
+	if (!flags ||
+	    (flags & CLONE_THREAD &&
+	     (flags & CLONE_SETTLS || !dp_thread_is_bare(dp_mask_thread()))))
 		return;
-	remember(flags);
-	if (!(flags & CLONE_VM))
+	remember(flags, stack_of(nr, regs));
+	if (!(flags & CLONE_VM) || flags & CLONE_THREAD)
 		return;
 	if (!(flags & CLONE_SETTLS))
 		dp_mask_lend();
@@ -154,8 +206,13 @@ static void cleared(bool shares)
 static void after(const struct dp_mcontext *regs)
 {
 	bool child = !regs->rax;
-	u64 flags = recall(!child || !dp_wipe.owner);
+	u64 flags;
 
+	if (child)
+		adopt(regs->rsp);
+	flags = recall(!child || !dp_wipe.owner, (s64)regs->rax < 0);
+	if (flags & CLONE_THREAD) /* it could not be made */
+		return;
 	if (flags & EXECUTES)
 		dp_hook_undo_exec();
 	else if (child && flags & CLONE_CLEAR_SIGHAND)
@@ -196,7 +253,7 @@ static bool answers(const struct dp_site_entry *site, struct dp_mcontext *regs)
 bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
 	      bool has_returned)
 {
-	bool any = site->number == DP_ANY_CALL;
+	bool any = dp_call_is_any(site->number);
 
 	if (dp_call_sleeps(site->number))
 		return passes(site, regs, has_returned);

@@ -38,6 +38,7 @@ struct dp_rseq {
  * @entry: address of code that jumps to the agent's dp_detour_entry
  * @before, @after: 1 + the number that the agent is told before and after an
  *                  instruction; 0: it is not
+ * @call: likewise, before the last instruction, whatever @before says
  * @rseq: count without the agent, or NULL. @before[0] is then only what the
  *        agent is told when that is not possible
  * @table: address of the CPUs' addresses of counters, 65,536 of them, 0 where
@@ -58,6 +59,7 @@ struct dp_detour_spec {
 	const u8 *code;
 	const struct dp_region *region;
 	u32 before[DP_REGION_INSNS], after[DP_REGION_INSNS];
+	u32 call;
 	const struct dp_rseq *rseq;
 	u64 table;
 	u32 counter;

@@ -9,6 +9,8 @@
 #define DP_TELL_UNCOUNTED 0x40000000u
 /* Or with this one, that it goes on where the word above says. */
 #define DP_TELL_FOLLOWED 0x20000000u
+/* Or with this one, that all but the last instruction of its region have. */
+#define DP_TELL_CALLS 0x10000000u
 /* Bytes of it behind the call: an lea that takes the number off the stack */
 #define DP_TELL_TAIL 8
 /* Offset in struct dp_stack of what says that the thread is in a handler */

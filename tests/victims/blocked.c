@@ -45,6 +45,16 @@
 #define SA_RESTORER 0x04000000
 #define ANSWER 0x1234567890abcdefl
 
+#ifndef __GLIBC__
+/* musl has it not. */
+static int epoll_pwait2(int fd, struct epoll_event *events, int max,
+			const struct timespec *timeout, const sigset_t *mask)
+{
+	return (int)syscall(SYS_epoll_pwait2, fd, events, max, timeout, mask,
+			    8);
+}
+#endif
+
 struct mode {
 	const char *name;
 	void (*begin)(void);

@@ -282,6 +282,8 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 
 	for (i = 0; i < r->nr; i++) {
 		d->at[i] = (u16)o->len;
+		if (i + 1 == r->nr)
+			tell(o, s->entry, s->call);
 		if (i || !s->rseq)
 			tell(o, s->entry, s->before[i]);
 		d->insn[i] = (u16)o->len;

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * hooks: system calls that pass through the agent, found by their bytes.
+ *
+ * libcs put the number of a call into a register by a constant, and nearly always
+ * go straight on to the call itself.
+ */
+#include "proc/private.h"
+#include <string.h>
+#include <sys/syscall.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* What would end us, what ends us, and what lets others into our memory. */
+static const u32 hooked[] = {
+	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_execve,
+	SYS_execveat,	  SYS_fork,	     SYS_vfork,		 SYS_clone,
+	SYS_clone3,	  SYS_exit,	     SYS_sigaltstack,	 SYS_arch_prctl
+};
+
+/* What has a signal mask of its own. */
+static const u32 sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
+				SYS_epoll_pwait, SYS_epoll_pwait2 };
+
+/* A lea or mov between the number and the call gives the same a second time. */
+static bool repeatable(u8 opcode)
+{
+	return opcode == 0x8d || opcode == 0xc7 || opcode == 0x89 ||
+	       opcode == 0x8b || (opcode & 0xf8) == 0xb8;
+}
+
+/* From "mov $nr, %eax" straight on to behind "syscall"? Return: @len of it. */
+static bool leads_to_call(const u8 *code, u32 *len, bool *again)
+{
+	struct insn_facts f;
+	int n;
+
+	*len = 0;
+	*again = true;
+	for (n = 0; n < DP_REGION_INSNS && *len < DP_REGION_MAX; n++) {
+		if (dp_insn_facts(code + *len, DP_REGION_MAX - *len, &f))
+			return false;
+		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_SYSCALL)
+			return false;
+		if (f.class == DP_INSN_PLAIN &&
+		    !repeatable(code[*len + f.opcode_off]))
+			*again = false;
+		*len += f.len;
+		if (f.class == DP_INSN_SYSCALL)
+			return true;
+	}
+	return false;
+}
+
+static bool is_among(const u32 *numbers, size_t n, u32 nr)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (numbers[i] == nr)
+			return true;
+	return false;
+}
+
+bool dp_hooks_wanted(u32 nr)
+{
+	return is_among(hooked, ARRAY_SIZE(hooked), nr) ||
+	       is_among(sleeping, ARRAY_SIZE(sleeping), nr);
+}
+
+void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
+		  u32 len, bool again)
+{
+	struct dp_hooked *h = &proc->hooks[proc->nr_hooks++];
+
+	h->again = again;
+	h->addr = addr;
+	h->nr = nr;
+	h->len = len;
+	memcpy(h->code, code, sizeof(h->code));
+}
+
+/* cmp $-4095, %rax, or -4096: has a call failed? */
+#define CMP_LEN 6
+static bool is_cmp(const u8 *code)
+{
+	static const u8 cmp[] = { 0xf0, 0xff, 0xff };
+
+	return code[0] == 0x48 && code[1] == 0x3d && code[2] <= 1 &&
+	       !memcmp(code + 3, cmp, sizeof(cmp));
+}
+
+/* Where a call that sleeps is made and where it returns to, if it looks as
+ * expected: mov $nr, %eax; perhaps mov …(%rsp), %edi; syscall; cmp */
+static void add_sleep(struct dp_process *proc, u64 addr, const u8 *code,
+		      size_t room, u32 nr, u32 len)
+{
+	static const u8 reload[] = { 0x8b, 0x7c, 0x24 };
+
+	if (room < len + DP_REGION_MAX || proc->nr_hooks + 2 > DP_HOOKS_MAX ||
+	    !is_cmp(code + len))
+		return;
+	if (len != 7 && (len != 11 || nr == SYS_rt_sigsuspend ||
+			 memcmp(code + 5, reload, sizeof(reload))))
+		return;
+	dp_hooks_add(proc, addr, code,
+		     nr | DP_CALL_ENTERS | len << DP_CALL_LENGTH_SHIFT, len,
+		     false);
+	dp_hooks_add(proc, addr + len, code + len, nr | DP_CALL_RETURNS,
+		     CMP_LEN, false);
+}
+
+/* Where a thread ends it may have given back its stack before: of libcs it is known
+ * where; in musl "syscall" is among the instructions just before. */
+static bool has_stack(const struct dp_process *proc, const u8 *code,
+		      size_t before)
+{
+	return proc->libc && before >= 5 && memcmp(code - 5, "\x0f\x05", 2) &&
+	       memcmp(code - 4, "\x0f\x05", 2);
+}
+
+/* Is what looks like "mov $nr, %eax" the rest of a mov to r8? */
+static bool is_other_register(const u8 *code, size_t before)
+{
+	return before && (code[-1] & 0xf1) == 0x41;
+}
+
+/* What begins at @code, if it is one of the calls. */
+static void add_call(struct dp_process *proc, const struct dp_span *span,
+		     const u8 *text, const u8 *code, bool in_go)
+{
+	size_t before = (size_t)(code - text);
+	u64 addr = span->start + before;
+	bool again;
+	u32 nr, len;
+
+	memcpy(&nr, code + 1, sizeof(nr));
+	if (is_among(sleeping, ARRAY_SIZE(sleeping), nr)) {
+		if (leads_to_call(code, &len, &again))
+			add_sleep(proc, addr, code, span->size - before, nr,
+				  len);
+	} else if (is_among(hooked, ARRAY_SIZE(hooked), nr) &&
+		   leads_to_call(code, &len, &again) &&
+		   !is_other_register(code, before)) {
+		if (nr == SYS_exit && !has_stack(proc, code, before))
+			return;
+		/* Its runtime's calls; for the others there is no room. */
+		if (in_go && nr != SYS_rt_sigprocmask && nr != SYS_rt_sigaction)
+			return;
+		dp_hooks_add(proc, addr, code, nr, len, again);
+	}
+}
+
+/* In one pass over the text. */
+static void find_calls(struct dp_process *proc, const struct dp_span *span,
+		       const u8 *text, bool in_go)
+{
+	const u8 *end = text + span->size - DP_REGION_MAX;
+	const u8 *hit;
+
+	for (hit = text; hit < end; hit++) {
+		hit = memchr(hit, 0xb8, (size_t)(end - hit));
+		if (!hit || proc->nr_hooks == DP_HOOKS_MAX)
+			return;
+		add_call(proc, span, text, hit, in_go);
+	}
+}
+
+/**
+ * struct shape - a call that has its number otherwise
+ * @code: bytes of whole instructions up to "syscall", @len of them
+ * @next: what has to follow, if anything
+ */
+struct shape {
+	const char *code, *next;
+	u8 len, next_len;
+	u32 nr;
+};
+
+static const struct shape shapes[] = {
+	/* glibc's syscall(3): mov 8(%rsp), %r9; syscall */
+	{ "\x4c\x8b\x4c\x24\x08\x0f\x05", "", 7, 0, DP_ANY_CALL },
+	/* How a thread ends, in a loop: xor %edi, %edi; mov %edx, %eax; syscall in
+	 * glibc; mov %rdx, %rax; syscall; jmp back in musl */
+	{ "\x31\xff\x89\xd0\x0f\x05", "", 6, 0, SYS_exit },
+	{ "\x48\x89\xd0\x0f\x05", "\xeb\xf9", 5, 2, SYS_exit },
+	/* musl's clone: sub $8, %rsi; mov %rcx, (%rsi); syscall; test %eax, %eax */
+	{ "\x48\x83\xee\x08\x48\x89\x0e\x0f\x05", "\x85\xc0", 9, 2, SYS_clone },
+};
+
+#define OF_GLIBC (&shapes[0]) /* if that is linked */
+#define OF_GLIBC_TOO (&shapes[1])
+#define OF_MUSL (&shapes[3])
+
+static const u8 *next_shape(const struct dp_span *span, const u8 *text,
+			    const u8 *at, const struct shape *s)
+{
+	const u8 *end = text + span->size - 2 * DP_REGION_MAX;
+
+	while ((at = memmem(at, (size_t)(end - at), s->code, s->len)) &&
+	       memcmp(at + s->len, s->next, s->next_len))
+		at++;
+	return at;
+}
+
+static void add_shape(struct dp_process *proc, u64 addr, const u8 *at,
+		      const struct shape *s)
+{
+	if (proc->nr_hooks + 2 > DP_HOOKS_MAX)
+		return;
+	dp_hooks_add(proc, addr, at, s->nr, s->len, false);
+	if (s->nr == DP_ANY_CALL && is_cmp(at + s->len))
+		dp_hooks_add(proc, addr + s->len, at + s->len, DP_CALL_RETURNS,
+			     CMP_LEN, false);
+}
+
+static void find_shape(struct dp_process *proc, const struct dp_span *span,
+		       const u8 *text, const struct shape *s)
+{
+	const u8 *at = text;
+
+	while ((at = next_shape(span, text, at, s))) {
+		add_shape(proc, span->start + (u64)(at - text), at, s);
+		at += s->len;
+	}
+}
+
+static bool has_shape(const struct dp_span *span, const u8 *text,
+		      const struct shape *s)
+{
+	return next_shape(span, text, text, s);
+}
+
+void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
+		   const u8 *text)
+{
+	bool glibc, musl;
+	size_t i;
+
+	if (span->size < 4 * DP_REGION_MAX)
+		return;
+	glibc = has_shape(span, text, OF_GLIBC) ||
+		has_shape(span, text, OF_GLIBC_TOO);
+	musl = has_shape(span, text, OF_MUSL);
+	proc->libc = glibc || musl;
+	find_calls(proc, span, text, proc->go && !proc->libc);
+	for (i = 0; i < ARRAY_SIZE(shapes) && proc->libc; i++)
+		find_shape(proc, span, text, &shapes[i]);
+	if (!glibc && !proc->go)
+		dp_numbers_find(proc, span, text);
+}

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Programs in Go: goroutines, small stacks that move, preemption by signals.
+. tests/scenario/lib.sh
+cycles=${CYCLES:-12}
+
+if ! command -v go >/dev/null; then
+	skip "programs in Go" "go is not there to build one"
+	plan
+	exit
+fi
+GOCACHE=$dir/cache CGO_ENABLED=0 GO111MODULE=off go build -o "$dir/victim" tests/victims/go/victim.go || exit 1
+rm -rf "$dir/cache"
+
+text_sum() { "$TOOLS/text-sum" "$1"; }
+of_files() { grep " $dir/victim" "/proc/$1/maps"; }
+ours() { grep -c memfd:dprobes "/proc/$1/maps"; }
+
+out=$("$DPROBES" stat -q -o "$dir/counts" main.victimFunction -- "$dir/victim" 20 2>"$dir/err")
+is "every hit, and what it prints" "$? $(tail -n 1 <<<"$out") $(hits "$dir/counts" victim:main.victimFunction)" "0 right 16000"
+"$DPROBES" list -v main.deep -- "$dir/victim" >"$dir/list" 2>&1
+like "why its probes are breakpoints" "$(cat "$dir/list")" "trap.*goroutine's stack"
+"$DPROBES" trace -q -o "$dir/lines" 'main.victimFunction(rax) if rax == 5' -- "$dir/victim" 5 >"$dir/out"
+is "a condition on a register" "$? $(grep -c 'rax=0x5$' "$dir/lines")" "0 40"
+out=$("$DPROBES" stat --json -q -o "$dir/counts" r:main.victimFunction r:main.deep -- "$dir/victim" 20 2>"$dir/err")
+is "returns, by exits" "$? $(tail -n 1 <<<"$out") $(sed -n 's/.*victimFunction.*"returned":\([0-9]*\).*/\1/p' "$dir/counts")" \
+	"0 right 16000"
+# What cannot be followed where a stack moves is said, and no account is wrong.
+like "calls whose stack moves are accounted for" "$(grep -c main.deep "$dir/counts") $(cat "$dir/err")" '^1 *$'
+
+for how in interior trap; do
+	start "$dir/victim"
+	sleep 0.2
+	of_files "$victim" >"$dir/maps"
+	text_sum "$victim" >"$dir/text"
+	grep -E '^Sig(Ign|Cgt)' "/proc/$victim/status" >"$dir/status"
+	bad=0 total=0
+	for ((i = 0; i < cycles; i++)); do
+		DPROBES_ARM=$how "$DPROBES" stat -q -o "$dir/counts" --duration 20ms main.victimFunction main.deep \
+			-p "$victim" 2>"$dir/err" || { bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
+		total=$((total + $(hits "$dir/counts" victim:main.victimFunction)))
+		of_files "$victim" | cmp -s - "$dir/maps" && [ "$(ours "$victim")" -eq 0 ] || bad=$((bad + 1))
+	done
+	is "$how: $cycles cycles of attach and detach, nothing left" "$bad" 0
+	if [ $total -gt 0 ]; then ok "$how: hits were counted: $total"; else not_ok "$how: hits were counted"; fi
+	"$DPROBES" stat -q -o "$dir/counts" --duration 200ms 'main.*' 'runtime.*' 'syscall.*' 'os*.*' -p "$victim" 2>"$dir/err"
+	like "$how: its whole runtime, signal handlers and thread starts included" "$? $(wc -l <"$dir/counts")" '^0 [0-9]{4}$'
+	is "$how: text and actions as before" \
+		"$(text_sum "$victim") $(grep -E '^Sig(Ign|Cgt)' "/proc/$victim/status")" "$(cat "$dir/text") $(cat "$dir/status")"
+	kill -TERM "$victim"
+	wait "$victim"
+	is "$how: it found its results right" "$? $(tail -n 1 "$dir/out")" "0 right"
+done
+plan

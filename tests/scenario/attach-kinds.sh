@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Programs of other kinds than dynamically linked ones with glibc.
+. tests/scenario/lib.sh
+cycles=${CYCLES:-12}
+rounds=${ROUNDS:-50}
+
+text_sum() { "$TOOLS/text-sum" "$1"; }
+status_of() { grep -E '^(SigBlk|SigIgn|SigCgt|Threads)' "/proc/$1/status"; }
+# musl's allocator gives memory back whenever it likes.
+named_maps() { grep -v ' 00:00 0 *$' "/proc/$1/maps"; }
+
+# launched NAME VICTIM: from its start
+launched() {
+	out=$("$DPROBES" stat -o "$dir/counts" victim_function -- "$2/calls" 4 5000 2>"$dir/err")
+	is "$1: four threads, every hit, and the output" "$? $out $(hits "$dir/counts" calls:victim_function)" \
+		"0 $("$2/calls" 4 5000) 20000"
+	"$DPROBES" trace -q -o "$dir/lines" 'victim_function(arg0) if arg0 < 2' 'r:victim_function()' -- "$2/calls" 1 3 \
+		>"$dir/out"
+	is "$1: arguments, a condition, returns" "$? $(sed -E 's/.*victim_function //; s/ <.*//' "$dir/lines" | tr '\n' ' ')" \
+		"0 arg0=0x0 = 0x1 arg0=0x1 = 0x4 = 0x7 "
+	out=$("$DPROBES" stat -o "$dir/counts" victim_function -- "$2/forker" 2>"$dir/err")
+	is "$1: children of every kind run on, and are not counted" "$? $out $(hits "$dir/counts" forker:victim_function)" \
+		"0 0 failures 200"
+}
+
+# attached NAME VICTIM SPEC...: again and again, while it checks its results
+attached() {
+	local name=$1 victim_path=$2 i bad=0 total=0
+	shift 2
+	start "$victim_path/busy" 4
+	named_maps "$victim" >"$dir/maps"
+	text_sum "$victim" >"$dir/text"
+	status_of "$victim" >"$dir/status"
+	fds=$(ls "/proc/$victim/fd" | wc -l)
+	for ((i = 0; i < cycles; i++)); do
+		"$DPROBES" stat -q -o "$dir/counts" --duration 10ms -p "$victim" "$@" 2>"$dir/err" ||
+			{ bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
+		total=$((total + $(awk 'NR > 1 { n += $1 } END { print n + 0 }' "$dir/counts")))
+		named_maps "$victim" | cmp -s - "$dir/maps" || bad=$((bad + 1))
+	done
+	is "$name: $cycles cycles of attach and detach, maps as before" "$bad" 0
+	if [ "$total" -gt 0 ]; then ok "$name: hits were counted: $total"; else not_ok "$name: hits were counted"; fi
+	is "$name: text, masks, actions and descriptors as before" \
+		"$(text_sum "$victim") $(status_of "$victim") $(ls "/proc/$victim/fd" | wc -l)" \
+		"$(cat "$dir/text") $(cat "$dir/status") $fds"
+	kill -TERM "$victim"
+	wait "$victim"
+	is "$name: it found its results right" "$? $(tail -n 1 "$dir/out" | cut -d' ' -f1)" "0 right"
+}
+
+# masked NAME VICTIM MODE...: signals blocked, from the start and when attached to
+masked() {
+	local name=$1 victim_path=$2 mode how wanted got i bad
+	shift 2
+	for mode in "$@"; do
+		wanted=$("$victim_path/blocked" "$mode" "$rounds")
+		for how in interior trap; do
+			got=$(DPROBES_ARM=$how timeout 60 "$DPROBES" stat -o "$dir/counts" work -- "$victim_path/blocked" \
+				"$mode" "$rounds" 2>"$dir/err")
+			is "$name, $mode, $how: what it prints" "$? $got" "0 $wanted"
+		done
+		case $mode in handler | spawn) continue ;; esac
+		start "$victim_path/blocked" "$mode" 0
+		bad=0
+		for how in trap interior quiesce; do
+			for i in 1 2 3; do
+				DPROBES_ARM=$how "$DPROBES" stat -o "$dir/counts" --duration 10ms work -p "$victim" \
+					2>"$dir/err" || { bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
+			done
+		done
+		like "$name, $mode, attached: hits" "$bad $(hits "$dir/counts" blocked:work)" '^0 [0-9]+$'
+		kill -TERM "$victim"
+		wait "$victim"
+		like "$name, $mode: it is right after that" "$? $(tail -n 1 "$dir/out")" "^0 right: $mode"
+	done
+}
+
+glibc_modes="ignore spawn mask pending clearsighand sleep open cancel"
+for kind in static static-pie; do
+	launched $kind "$VICTIMS/$kind"
+	attached $kind "$VICTIMS/$kind" work qsort
+	masked $kind "$VICTIMS/$kind" $glibc_modes
+done
+for kind in musl musl-static; do
+	launched $kind "$VICTIMS/$kind"
+	attached $kind "$VICTIMS/$kind" work
+	masked $kind "$VICTIMS/$kind" ignore spawn mask pending
+done
+plan

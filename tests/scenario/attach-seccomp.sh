@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Programs under seccomp: nothing may make a system call, or raise a signal.
+. tests/scenario/lib.sh
+cycles=${CYCLES:-12}
+
+if [ "$(id -u)" -ne 0 ] || ! unshare true 2>/dev/null; then
+	skip "programs under seccomp" "needs CAP_SYS_ADMIN"
+	plan
+	exit
+fi
+
+# Its own way to be told to end: the word filtered_stop in its memory.
+stop_it() {
+	python3 - "$victim" "$VICTIMS/filtered" <<-'END'
+		import subprocess, sys
+		base = next(l for l in open(f"/proc/{sys.argv[1]}/maps") if "/filtered" in l)
+		nm = subprocess.run(["nm", sys.argv[2]], capture_output=True, text=True).stdout
+		word = next(l for l in nm.splitlines() if l.endswith(" filtered_stop"))
+		with open(f"/proc/{sys.argv[1]}/mem", "r+b", buffering=0) as mem:
+		    mem.seek(int(base.split("-")[0], 16) + int(word.split()[0], 16))
+		    mem.write(b"\1")
+	END
+	wait "$victim"
+}
+text_sum() { "$TOOLS/text-sum" "$1"; }
+# refused NAME PATTERN ARGS: before anything was changed
+refused() {
+	local name=$1 pattern=$2
+	shift 2
+	"$@" >"$dir/stdout" 2>"$dir/err"
+	like "$name" "$? $(wc -l <"$dir/err") $(cat "$dir/err")" "^[12] [1-3] dprobes: .*$pattern"
+	is "$name: nothing was changed" "$(maps_of "$victim" | diff "$dir/maps" -) $(text_sum "$victim")" " $(cat "$dir/text")"
+}
+
+for mode in none sigreturn strict; do
+	start "$VICTIMS/filtered" $mode
+	maps_of "$victim" >"$dir/maps"
+	text_sum "$victim" >"$dir/text"
+	bad=0
+	for ((i = 0; i < cycles; i++)); do
+		"$DPROBES" stat -q -o "$dir/counts" --duration 20ms victim_function asleep -p "$victim" 2>"$dir/err" &&
+			[ "$(hits "$dir/counts" filtered:victim_function)" -gt 0 ] ||
+			{ bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
+		maps_of "$victim" | cmp -s - "$dir/maps" || bad=$((bad + 1))
+	done
+	is "$mode: $cycles cycles of attach and detach, with hits" "$bad" 0
+	"$DPROBES" stat -o "$dir/counts" --duration 50ms r:victim_function -p "$victim" 2>"$dir/err"
+	like "$mode: returns, all by jumps" "$? $(cat "$dir/err")" '^0 .*\(0 trap, [0-9] jump\): [1-9]'
+	"$DPROBES" stat -o "$dir/counts" --duration 100ms '*' -p "$victim" 2>"$dir/err"
+	like "$mode: a glob leaves out what would be a breakpoint" "$? $(cat "$dir/err" | tr '\n' ' ')" \
+		'^0 dprobes: [0-9]+ of [0-9]+ matches cannot be probed.*\(0 trap, [0-9]+ jump\): [1-9]'
+	refused "$mode: a function without room for a jump" 'short_function cannot be probed: .*seccomp filter allows no breakpoint' \
+		"$DPROBES" stat short_function -p "$victim"
+	if [ $mode = strict ]; then
+		refused "$mode: no clock" 'strict mode, which forbids it to read the clock; use dprobes stat' \
+			"$DPROBES" trace victim_function -p "$victim"
+	else
+		"$DPROBES" trace -q -o "$dir/lines" --duration 20ms 'takes_text(arg0,arg0:str) if arg0 != 0' -p "$victim" 2>"$dir/err"
+		like "$mode: what would need a system call is not read" "$? $(head -n 1 "$dir/lines")" \
+			'^0 .*arg0=(0x[0-9a-f]+) arg0=\1$'
+	fi
+	refused "$mode: without CAP_SYS_ADMIN" 'seccomp filter, .*dprobes has to be run with CAP_SYS_ADMIN' \
+		setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "$DPROBES" stat victim_function -p "$victim"
+	is "$mode: the text is as it was" "$(text_sum "$victim")" "$(cat "$dir/text")"
+	stop_it
+	is "$mode: it found its results right" "$? $(tail -n 1 "$dir/out")" "0 right"
+done
+plan
