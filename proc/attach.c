@@ -40,28 +40,39 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	return err ? err : dp_gadgets_find(proc, diag);
 }
 
-int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
-			 struct dp_diag *diag)
+static int take_hold(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 {
-	struct dp_process *proc = dp_process_new();
-	int err;
+	int err = dp_process_look(proc, pid, diag);
 
-	if (!proc)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	proc->tool = tool;
-	err = dp_process_look(proc, pid, diag);
 	/* An earlier tool's hooks stand where ours will. */
 	if (!err && dp_recover_needed(proc)) {
 		err = dp_recover(proc, diag);
 		if (!err)
 			err = dp_gadgets_find(proc, diag);
 	}
-	if (err) {
-		dp_process_close(proc);
-		return err;
-	}
-	*out = proc;
-	return 0;
+	return err;
+}
+
+int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
+			 struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	bool again;
+	int err;
+
+	do {
+		proc = dp_process_new();
+		if (!proc)
+			return dp_diag_set(diag, -ENOMEM, "out of memory");
+		proc->tool = tool;
+		err = take_hold(proc, pid, diag);
+		again = err && dp_process_replaced(proc);
+		if (err)
+			dp_process_close(proc);
+	} while (again);
+	if (!err)
+		*out = proc;
+	return err;
 }
 
 int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag)

@@ -2,6 +2,7 @@
 /* memory: the target's memory through a descriptor that outlives an exec. */
 #include "proc/private.h"
 #include <errno.h>
+#include <signal.h>
 #include <unistd.h>
 
 int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
@@ -22,6 +23,16 @@ int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 	if (n == (ssize_t)len)
 		return 0;
 	return n < 0 ? -errno : -EFAULT;
+}
+
+/* Of memory that is there nothing can be read at 0; of one that has gone nothing at all is
+ * read, which is no error. */
+bool dp_process_replaced(const struct dp_process *proc)
+{
+	u8 byte;
+
+	return proc->mem >= 0 && pread(proc->mem, &byte, 1, 0) == 0 &&
+	       !kill(proc->pid, 0);
 }
 
 static struct dp_process *process_of(struct dp_target *target)

@@ -49,6 +49,10 @@ int dp_process_launch(char *const argv[], struct dp_process **proc,
 int dp_process_attach(pid_t pid, struct dp_process **proc,
 		      struct dp_diag *diag);
 
+/** dp_process_replaced() - has it executed another program since we took hold of it?
+ *  Asked before anything is in it. */
+bool dp_process_replaced(const struct dp_process *proc);
+
 pid_t dp_process_pid(const struct dp_process *proc);
 /** dp_process_inside() - its id in its own namespace */
 u32 dp_process_inside(const struct dp_process *proc);

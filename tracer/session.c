@@ -151,8 +151,8 @@ static int check_clock(const struct dp_session *s, struct dp_diag *diag)
 		dp_process_pid(s->proc));
 }
 
-int dp_session_open(struct dp_session *s, const char **bad_spec,
-		    struct dp_diag *diag)
+static int open_once(struct dp_session *s, const char **bad_spec,
+		     struct dp_diag *diag)
 {
 	int err = s->opt->pid ? dp_process_attach(s->opt->pid, &s->proc, diag) :
 				dp_process_launch(s->opt->argv, &s->proc, diag);
@@ -164,6 +164,35 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
 		err = resolve(s, bad_spec, diag);
 	if (err)
 		dp_process_kill_launched(s->proc);
+	return err;
+}
+
+/* What was found is of a program that the process does not run any more. */
+static bool is_outdated(const struct dp_session *s)
+{
+	return s->opt->pid && s->proc && dp_process_replaced(s->proc);
+}
+
+static void forget(struct dp_session *s)
+{
+	dp_process_close(s->proc);
+	dp_modules_close(s->mods);
+	dp_points_free(&s->points);
+	s->proc = NULL;
+	s->mods = NULL;
+	s->points = (struct dp_points){ 0 };
+}
+
+int dp_session_open(struct dp_session *s, const char **bad_spec,
+		    struct dp_diag *diag)
+{
+	int err = open_once(s, bad_spec, diag);
+
+	while (is_outdated(s)) {
+		forget(s);
+		*bad_spec = NULL;
+		err = open_once(s, bad_spec, diag);
+	}
 	return err;
 }
 
