@@ -41,7 +41,7 @@ _Static_assert(!offsetof(struct kretprobe, kp),
 struct pool {
 	struct dp_follow follow;
 	struct pool *next;
-	struct dp_retsites *sites; /* of a probe that leaves return addresses alone */
+	struct dp_retsites *sites; /* NULL: return addresses are replaced */
 };
 static struct pool *left;
 
@@ -242,7 +242,7 @@ static int prepare(struct kretprobe *rp, struct dp_exit_reader *reader,
 	if (!(rp->kp.flags & KPROBE_FLAG_RET_SITES) || !addr)
 		return 0;
 	return dp_retsites_make(reader, rp, &(*pool)->follow, addr,
-			     &(*pool)->sites);
+				&(*pool)->sites);
 }
 
 static u32 requests_of(const struct pool *p)

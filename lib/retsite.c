@@ -114,8 +114,8 @@ static bool drop_left(struct dp_retsites *sites)
 		u32 followed = FOLLOWED;
 
 		if (is_followed(ri) && dp_retsites_was_left(ri) &&
-		    __atomic_compare_exchange_n(&ri->used, &followed, me,
-						false, __ATOMIC_ACQUIRE,
+		    __atomic_compare_exchange_n(&ri->used, &followed, me, false,
+						__ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED)) {
 			end(ri, DP_CALL_ABANDONED);
 			dropped++;
@@ -287,23 +287,25 @@ static int make(struct kretprobe *rp, struct dp_follow *follow,
 }
 
 int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
-		  struct dp_follow *follow, u64 addr, struct dp_retsites **sites)
+		     struct dp_follow *follow, u64 addr,
+		     struct dp_retsites **sites)
 {
-	const struct dp_module *m = dp_module_at(
-		dp_symbol_map_modules(dp_self.symbols), addr);
+	const struct dp_module *m =
+		dp_module_at(dp_symbol_map_modules(dp_self.symbols), addr);
 	struct dp_exit_list list = { 0 };
 	const char *why = "it belongs to no file";
 	int err = m ? dp_exit_reader_open(
-			      reader, dp_symbol_map_modules(dp_self.symbols),
-			      m, dp_last()) :
+			      reader, dp_symbol_map_modules(dp_self.symbols), m,
+			      dp_last()) :
 		      -EOPNOTSUPP;
 
 	if (!err)
 		err = dp_exits_find(reader->exits, addr, &list, &why);
 	if (err)
-		return dp_diag_set(dp_last(), err == -ENOENT ? -EINVAL : err,
-				   "where the function at 0x%llx is left is not known: %s",
-				   (unsigned long long)addr, why);
+		return dp_diag_set(
+			dp_last(), err == -ENOENT ? -EINVAL : err,
+			"where the function at 0x%llx is left is not known: %s",
+			(unsigned long long)addr, why);
 	err = make(rp, follow, &list, sites);
 	dp_exits_free(&list);
 	return err;
@@ -337,7 +339,8 @@ static struct dp_request request(struct kprobe *p, u64 user,
 	};
 }
 
-void dp_retsites_describe(struct dp_retsites *sites, struct dp_request *requests)
+void dp_retsites_describe(struct dp_retsites *sites,
+			  struct dp_request *requests)
 {
 	u32 i;
 

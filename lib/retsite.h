@@ -22,14 +22,16 @@ struct dp_retsites;
  * dp_last().
  */
 int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
-		  struct dp_follow *follow, u64 addr, struct dp_retsites **sites);
+		     struct dp_follow *follow, u64 addr,
+		     struct dp_retsites **sites);
 void dp_retsites_free(struct dp_retsites *sites);
 
 /** dp_retsites_count() - kprobes that there are: of the entry, which is the first, and
  *  of the exits */
 u32 dp_retsites_count(const struct dp_retsites *sites);
 /** dp_retsites_describe() - so many requests that register them */
-void dp_retsites_describe(struct dp_retsites *sites, struct dp_request *requests);
+void dp_retsites_describe(struct dp_retsites *sites,
+			  struct dp_request *requests);
 /** dp_retsites_kprobes() - all of them. Context: any. */
 struct kprobe **dp_retsites_kprobes(struct dp_retsites *sites);
 

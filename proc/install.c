@@ -437,7 +437,7 @@ int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
 int dp_process_yield(struct dp_process *proc,
 		     void (*tell)(void *arg, u64 addr, bool away), void *arg)
 {
-	int err = 0;
+	int err;
 
 	/* Under a filter there may be no breakpoint on the way. */
 	if (proc->filtered ||

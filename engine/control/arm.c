@@ -26,7 +26,8 @@ void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 				   __ATOMIC_RELAXED);
 
 	/* One inside the jump of another goes by that one. */
-	if (site < e->view.nr_sites && e->view.sites[site].patch_len && !e->view.sites[site].hook)
+	if (site < e->view.nr_sites && e->view.sites[site].patch_len &&
+	    !e->view.sites[site].hook)
 		e->view.sites[site].wanted = wanted;
 }
 

@@ -35,7 +35,7 @@ struct dp_instance *dp_instance_search(struct dp_follow *f,
 }
 
 struct dp_instance *dp_instance_take(struct dp_follow *f,
-				       struct dp_stack *stack)
+				     struct dp_stack *stack)
 {
 	struct dp_instance *ri;
 

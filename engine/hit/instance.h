@@ -75,8 +75,7 @@ static inline void dp_instance_put_away(struct dp_stack *stack,
 
 /** dp_instance_end() - the call of the one in hand has ended */
 static inline void dp_instance_end(struct dp_stack *stack,
-				   struct dp_instance *ri,
-				   enum dp_call_end how)
+				   struct dp_instance *ri, enum dp_call_end how)
 {
 	dp_instance_tally(stack, &ri->ended[how]);
 	dp_instance_put_away(stack, ri);

@@ -55,7 +55,8 @@ static bool is_there(const struct dp_frame *f)
 	u64 now;
 
 	return dp_port_read(&now, f->slot, sizeof(now)) == sizeof(now) &&
-	       (now == dp_stub_of(f) + DP_STUB_BACK || now == dp_stub_number(f));
+	       (now == dp_stub_of(f) + DP_STUB_BACK ||
+		now == dp_stub_number(f));
 }
 
 /*
@@ -68,7 +69,8 @@ void dp_left_same(struct dp_stack *stack, u64 sp)
 	u64 *link = &stack->frames;
 	u32 steps = 0;
 
-	while (*link && dp_left_frame(*link)->slot <= sp && ++steps < DP_LEFT_STEPS) {
+	while (*link && dp_left_frame(*link)->slot <= sp &&
+	       ++steps < DP_LEFT_STEPS) {
 		struct dp_frame *f = dp_left_frame(*link);
 
 		if (f->slot != sp) {
@@ -206,10 +208,9 @@ void dp_left_recover(struct dp_stack *stack)
 	if (!(stack->instance | stack->rest | stack->taken | stack->orphans))
 		return;
 	listed = !stack->taken || is_listed(stack, f);
-	if (!listed && __atomic_compare_exchange_n(&f->state, &live,
-						   DP_FRAME_FREE, false,
-						   __ATOMIC_ACQ_REL,
-						   __ATOMIC_ACQUIRE))
+	if (!listed &&
+	    __atomic_compare_exchange_n(&f->state, &live, DP_FRAME_FREE, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		stack->rest = f->instances;
 	recover_all(stack);
 	if (listed)

@@ -94,7 +94,8 @@ static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 	f->slot = sp;
 	f->instances = 0;
 	f->stack = (u64)stack;
-	while (*link && dp_left_frame(*link)->slot < sp && ++steps < DP_LEFT_STEPS)
+	while (*link && dp_left_frame(*link)->slot < sp &&
+	       ++steps < DP_LEFT_STEPS)
 		link = &dp_left_frame(*link)->next;
 	f->next = *link;
 	__atomic_store_n(&f->state, DP_FRAME_LIVE, __ATOMIC_RELEASE);
@@ -282,10 +283,9 @@ static void end_unseen(struct ending *e)
 static void end_frame(struct dp_frame *f, struct dp_regs *regs,
 		      enum dp_call_end how, bool keeps)
 {
-	struct ending e = { .regs = regs,
-			    .frame = f,
-			    .how = how,
-			    .keeps = keeps };
+	struct ending e = {
+		.regs = regs, .frame = f, .how = how, .keeps = keeps
+	};
 
 	/* A child goes back as if there had been no probe. */
 	if (!dp_wipe.owner || !dp_hit_is_owners())
@@ -414,5 +414,6 @@ struct dp_quick dp_return_quick_hit(struct dp_returned *at,
 
 void dp_return_quick_end(struct dp_stack *stack)
 {
-	dp_instance_end(stack, dp_instance_ptr(stack->instance), DP_CALL_RETURNED);
+	dp_instance_end(stack, dp_instance_ptr(stack->instance),
+			DP_CALL_RETURNED);
 }

@@ -20,9 +20,8 @@ static struct dp_frame *pop(u64 *list)
 			return NULL;
 		next = ((was & ~INDEX) + INDEX + 1) |
 		       dp_stub_frame((u32)was)->next_free;
-	} while (!__atomic_compare_exchange_n(list, &was, next, false,
-					      __ATOMIC_ACQ_REL,
-					      __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(
+		list, &was, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 	return dp_stub_frame((u32)was);
 }
 
@@ -33,9 +32,8 @@ static void push(u64 *list, struct dp_frame *f)
 	do {
 		f->next_free = (u32)was;
 		next = ((was & ~INDEX) + INDEX + 1) | dp_stub_number(f);
-	} while (!__atomic_compare_exchange_n(list, &was, next, false,
-					      __ATOMIC_ACQ_REL,
-					      __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(
+		list, &was, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 }
 
 /* The first of each page of stubs is none. */
@@ -48,8 +46,8 @@ static struct dp_frame *fresh(void)
 		number = n + !(n % DP_STUBS_A_PAGE);
 		if (number >= __atomic_load_n(&all->nr, __ATOMIC_ACQUIRE))
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&all->fresh, &n, number + 1, false,
-					      __ATOMIC_RELAXED,
+	} while (!__atomic_compare_exchange_n(&all->fresh, &n, number + 1,
+					      false, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
 	return dp_stub_frame(number);
 }

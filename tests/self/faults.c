@@ -166,19 +166,28 @@ static int given_up(struct kprobe *a)
 
 static char alt[65536];
 
+static void take_alternate(void)
+{
+	stack_t ss = { .ss_sp = alt, .ss_size = sizeof(alt) };
+
+	sigaltstack(&ss, NULL);
+}
+
+static const kprobe_fault_handler_t fault_handlers_of[] = { NULL, declines,
+							     crashes };
+#define FAULT_HANDLERS 3
+
 /* @arg: with an alternate stack */
 static int handlers(void *arg)
 {
-	stack_t ss = { .ss_sp = alt, .ss_size = sizeof(alt) };
-	kprobe_fault_handler_t f[] = { NULL, declines, crashes };
 	int i;
 
 	if (arg)
-		sigaltstack(&ss, NULL);
-	for (i = 0; i < 3; i++) {
+		take_alternate();
+	for (i = 0; i < FAULT_HANDLERS; i++) {
 		struct kprobe a = { .addr = (void *)loads_at,
 				    .pre_handler = bad_pre,
-				    .fault_handler = f[i] };
+				    .fault_handler = fault_handlers_of[i] };
 
 		if (given_up(&a))
 			return 1;
@@ -232,18 +241,16 @@ static int followed(struct kretprobe *rp, unsigned long entries)
 /* @arg: with an alternate stack */
 static int returns(void *arg)
 {
-	stack_t ss = { .ss_sp = alt, .ss_size = sizeof(alt) };
-	kprobe_fault_handler_t f[] = { NULL, declines, crashes };
 	int i;
 
 	if (arg)
-		sigaltstack(&ss, NULL);
-	for (i = 0; i < 3; i++) {
+		take_alternate();
+	for (i = 0; i < FAULT_HANDLERS; i++) {
 		struct kretprobe a = { .kp.addr = (void *)twice,
-				       .kp.fault_handler = f[i],
+				       .kp.fault_handler = fault_handlers_of[i],
 				       .entry_handler = bad_entry };
 		struct kretprobe b = { .kp.addr = (void *)twice,
-				       .kp.fault_handler = f[i],
+				       .kp.fault_handler = fault_handlers_of[i],
 				       .handler = bad_return };
 
 		if (followed(&a, WARM) || followed(&b, WARM))
@@ -260,10 +267,9 @@ static int overflow(void *arg)
 			    .pre_handler = just_count };
 	struct sigaction act = { .sa_sigaction = on_fault,
 				 .sa_flags = SA_SIGINFO | SA_ONSTACK };
-	stack_t ss = { .ss_sp = alt, .ss_size = sizeof(alt) };
 	int i;
 
-	sigaltstack(&ss, NULL);
+	take_alternate();
 	sigaction(SIGSEGV, &act, NULL);
 	how = JUMP;
 	EXPECT(!register_kprobe(&a) && !register_kprobe(&b));

@@ -293,12 +293,9 @@ static void test_abandoned(void **state)
 	assert_int_equal(in_use(), 0);
 }
 
-/* Interrupted for good before it was complete: the next one takes its place. */
-static void test_cut(void **state)
+/* What is there was cut off: the next one takes its place, and only that is told of. */
+static void next_takes_place(u64 *stack)
 {
-	u64 stack[1] = { 0 }, key = dp_visit_key(LOGS, (u64)stack);
-
-	lines_of(0)[dp_visit_hash(key) & (LINES - 1)].key[3] = key;
 	enter(LOGS, stack);
 	assert_int_equal(tally(LOGS, DP_TALLY_CUT), 1);
 	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 0);
@@ -306,6 +303,15 @@ static void test_cut(void **state)
 	leave(LOGS_EXIT, stack, 1);
 	assert_int_equal(nr_told, 1);
 	assert_int_equal(in_use(), 0);
+}
+
+/* Interrupted for good before it was complete. */
+static void test_cut(void **state)
+{
+	u64 stack[1] = { 0 }, key = dp_visit_key(LOGS, (u64)stack);
+
+	lines_of(0)[dp_visit_hash(key) & (LINES - 1)].key[3] = key;
+	next_takes_place(stack);
 }
 
 /* Interrupted for good while its end was being counted: it does not end twice. */
@@ -323,13 +329,7 @@ static void test_cut_at_end(void **state)
 
 		v->ending = v->slot != 0;
 	}
-	enter(LOGS, stack);
-	assert_int_equal(tally(LOGS, DP_TALLY_CUT), 1);
-	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 0);
-	assert_int_equal(nr_told, 0);
-	leave(LOGS_EXIT, stack, 1);
-	assert_int_equal(nr_told, 1);
-	assert_int_equal(in_use(), 0);
+	next_takes_place(stack);
 }
 
 static void test_unwanted(void **state)
