@@ -9,6 +9,7 @@ static const struct dp_command *const commands[] = {
 	&dp_cmd_trace,
 	&dp_cmd_run,
 	&dp_cmd_list,
+	&dp_cmd_detach,
 	&dp_cmd_insmod,
 	&dp_cmd_lsmod,
 	&dp_cmd_rmmod,

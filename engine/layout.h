@@ -538,6 +538,7 @@ enum dp_tally {
 	DP_TALLY_UNSEEN, /* returns of calls that were not followed */
 	DP_TALLY_UNMET, /* entries whose program did not want them followed */
 	DP_TALLY_DAMAGED, /* visits that made no sense when they ended */
+	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
 	DP_TALLY_NR,
 };
 
@@ -691,6 +692,10 @@ struct dp_arena_control {
 	u64 handler_before, handler_after;
 	u32 line_off, line_mask; /* struct dp_visit_line */
 	u32 visit_off, visit_stride;
+	/* A futex that the tool's thread holds, in its robust list, and the link
+	 * of that; the kernel marks it when the thread ends. */
+	u64 tool_link;
+	u32 tool_futex, pad;
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;
@@ -714,6 +719,9 @@ struct dp_arena_hit {
 	u32 stacks; /* of DP_STACKS, one more than the last that anybody had */
 	u32 pad;
 };
+
+/* Set in @tool_futex by the kernel: FUTEX_OWNER_DIED of linux/futex.h */
+#define DP_TOOL_DIED 0x40000000u
 
 struct dp_arena {
 	struct dp_arena_control control;

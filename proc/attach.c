@@ -15,7 +15,9 @@ static bool kernel_thread(pid_t pid)
 	return readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT;
 }
 
-int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
+/* @left: has an earlier tool left anything? */
+static int attach(pid_t pid, struct dp_process **out, bool *left,
+		  struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
 	struct dp_status st;
@@ -39,7 +41,8 @@ int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 	if (!err)
 		err = dp_gadgets_find(proc, diag);
 	/* An earlier tool's hooks stand where ours will. */
-	if (!err && dp_recover_needed(proc)) {
+	*left = !err && dp_recover_needed(proc);
+	if (*left) {
 		err = dp_recover(proc, diag);
 		if (!err)
 			err = dp_gadgets_find(proc, diag);
@@ -50,4 +53,23 @@ int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 	}
 	*out = proc;
 	return 0;
+}
+
+int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
+{
+	bool left;
+
+	return attach(pid, out, &left, diag);
+}
+
+int dp_process_clean(pid_t pid, struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	bool left;
+	int err = attach(pid, &proc, &left, diag);
+
+	if (err)
+		return err;
+	dp_process_close(proc);
+	return left;
 }

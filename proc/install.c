@@ -224,6 +224,8 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 		return dp_diag_set(
 			diag, err,
 			"the copies of the probed instructions cannot be placed within their reach");
+	if (!proc->resident)
+		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
 	dp_texts_note(proc);
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
 			       sizeof(proc->ns_pid));

@@ -300,6 +300,12 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 /** dp_tool_start() - start time of a process, 0 if there is none */
 u64 dp_tool_start(pid_t pid);
 
+/* alive.c */
+/** dp_alive_enter() - from now on this arena says when the tool has ended */
+void dp_alive_enter(struct dp_arena_control *control);
+/** dp_alive_leave() - before it is unmapped here */
+void dp_alive_leave(struct dp_arena_control *control);
+
 struct dp_process *dp_process_new(void);
 int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);
 

@@ -49,6 +49,12 @@ int dp_process_launch(char *const argv[], struct dp_process **proc,
 int dp_process_attach(pid_t pid, struct dp_process **proc,
 		      struct dp_diag *diag);
 
+/**
+ * dp_process_clean() - take out what a tool that was ended left in a process
+ * Return: 1 done; 0 there was nothing; as dp_process_attach().
+ */
+int dp_process_clean(pid_t pid, struct dp_diag *diag);
+
 pid_t dp_process_pid(const struct dp_process *proc);
 /** dp_process_mem() - descriptor of its /proc/PID/mem; the object's own */
 int dp_process_mem(const struct dp_process *proc);

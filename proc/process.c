@@ -231,6 +231,8 @@ void dp_process_close(struct dp_process *proc)
 		proc->held = false;
 		dp_stop_release(proc);
 	}
+	if (proc->file && proc->engine && dp_engine_arena(proc->engine))
+		dp_alive_leave(&dp_engine_arena(proc->engine)->control);
 	if (proc->file)
 		munmap(proc->file, proc->file_size);
 	if (proc->mem >= 0)

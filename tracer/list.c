@@ -222,3 +222,8 @@ int dp_tracer_list_armed(const struct dp_tracer_options *opt,
 	closedir(dir);
 	return 0;
 }
+
+int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	return dp_process_clean(opt->pid, diag);
+}

@@ -234,6 +234,13 @@ int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
  *  that come, until ^C, @duration or its end; reads only */
 int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag);
 
+/**
+ * dp_tracer_detach() - take out of @pid what a tool that was ended left in it
+ * Return: 1 done; 0 there was nothing; as dp_process_attach(), -EBUSY also while
+ * the tool lives.
+ */
+int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag);
+
 /** dp_tracer_list_armed() - kprobes/list of @pid, or of every process (0) */
 int dp_tracer_list_armed(const struct dp_tracer_options *opt,
 			 struct dp_diag *diag);
