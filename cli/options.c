@@ -13,6 +13,7 @@ static const struct option long_options[] = {
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "follow", no_argument, NULL, 'w' },
+	{ "children", no_argument, NULL, 'f' },
 	{ "alias", required_argument, NULL, 'a' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -103,6 +104,13 @@ static int take(const struct dp_command *cmd, int c,
 		return open_output(optarg, opt);
 	case 'a':
 		return add_alias(cmd, optarg, opt);
+	case 'f':
+		opt->children = true;
+		return cmd == &dp_cmd_stat || cmd == &dp_cmd_trace ||
+				       cmd == &dp_cmd_run ?
+			       0 :
+			       dp_usage_error(
+				       "-f is for dprobes stat, trace and run");
 	case 'w':
 		opt->follow = true;
 		return cmd == &dp_cmd_dmesg ?
@@ -165,7 +173,7 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	opt->out = stdout;
 	opterr = 0;
 	/* "-": specs come as option 1, in order, whatever POSIXLY_CORRECT says */
-	while ((c = getopt_long(words, argv, "-:p:o:a:wqvhV", long_options,
+	while ((c = getopt_long(words, argv, "-:p:o:a:fwqvhV", long_options,
 				NULL)) != -1) {
 		if (c == 1)
 			argv[nr++] = optarg;

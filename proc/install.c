@@ -49,7 +49,7 @@ static bool failed(long ret)
 }
 
 /* The shared memory, reached from both sides, without a name anywhere. */
-static long make_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
+long dp_shared_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
 {
 	static const char name[] = "dprobes";
 	char path[64];
@@ -144,7 +144,7 @@ static int map_remotely(struct dp_process *proc,
 
 	if (err)
 		return err;
-	fd = ret = make_file(proc, rem, need->file_size);
+	fd = ret = dp_shared_file(proc, rem, need->file_size);
 	if (!failed(fd)) {
 		/* The region goes anywhere, so the choosy ones come first. */
 		ret = map_pools(rem, fd, need);
@@ -476,7 +476,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		"there are too many probes, or they lie too far apart");
 }
 
-static void let_go(struct dp_process *proc)
+void dp_process_let_go(struct dp_process *proc)
 {
 	if (!proc->held)
 		return;
@@ -504,6 +504,6 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	proc->installed = !err;
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
-	let_go(proc);
+	dp_process_let_go(proc);
 	return err;
 }

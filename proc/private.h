@@ -36,6 +36,7 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status);
 /** struct dp_thread - one thread that we have stopped */
 struct dp_thread {
 	pid_t tid;
+	bool group_stop; /* the process is stopped, for others than us */
 	struct user_regs_struct regs;
 };
 
@@ -62,6 +63,7 @@ struct dp_process {
 	struct dp_target target; /* first: the engine's handle on it */
 	pid_t pid;
 	int pidfd, mem;
+	struct dp_family *family; /* its threads are traced all the time */
 	bool launched, held; /* held: stopped at its start, not let go yet */
 	bool reaped, installed, exited;
 	bool status_known;
@@ -305,6 +307,32 @@ u64 dp_tool_start(pid_t pid);
 void dp_alive_enter(struct dp_arena_control *control);
 /** dp_alive_leave() - before it is unmapped here */
 void dp_alive_leave(struct dp_arena_control *control);
+
+/* family.c */
+#define DP_FAMILY_OPTIONS                                               \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | \
+	 PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+/**
+ * dp_family_deal() - what waitpid(2) has said of a thread that is followed
+ * @may_wait: nobody waits for this very thread, so that it may stay stopped
+ * Return: false if it has ended, or has become another program.
+ */
+bool dp_family_deal(struct dp_family *family, pid_t tid, int status,
+		    bool may_wait);
+/** dp_family_drop() - the object is about to go; the process is still followed */
+void dp_family_drop(struct dp_family *family, struct dp_process *proc);
+/** dp_family_let_on() - whoever is kept waiting for the event */
+void dp_family_let_on(const struct dp_family_event *event);
+
+/** dp_shared_file() - memory that we share with a process, mapped here.
+ *  Return: its descriptor there, or a negative errno. */
+long dp_shared_file(struct dp_process *proc, struct dp_remote *remote,
+		    u64 size);
+/** dp_process_hold() - it is stopped, with one thread. Return: 0 or an errno. */
+int dp_process_hold(struct dp_process *proc);
+void dp_process_let_go(struct dp_process *proc);
+/** dp_process_note_exec() - it has become another program */
+void dp_process_note_exec(struct dp_process *proc);
 
 struct dp_process *dp_process_new(void);
 int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);

@@ -89,6 +89,11 @@ const char *dp_process_exe(const struct dp_process *proc)
 	return proc->exe;
 }
 
+struct dp_engine *dp_process_engine(const struct dp_process *proc)
+{
+	return proc->engine;
+}
+
 bool dp_process_launched(const struct dp_process *proc)
 {
 	return proc->launched;
@@ -102,7 +107,7 @@ static const struct dp_arena_hit *hit_side(const struct dp_process *proc)
 	return arena ? &arena->hit : NULL;
 }
 
-static void note_exec(struct dp_process *proc)
+void dp_process_note_exec(struct dp_process *proc)
 {
 	const struct dp_arena_hit *hit = hit_side(proc);
 	char path[64];
@@ -131,7 +136,7 @@ static void look_for_exec(struct dp_process *proc)
 	if (proc->exited) {
 		if (hit &&
 		    __atomic_load_n(&hit->exec_pending, __ATOMIC_ACQUIRE))
-			note_exec(proc);
+			dp_process_note_exec(proc);
 	} else if (dp_process_read(proc, proc->base, &word, sizeof(word))) {
 		struct pollfd p = { proc->pidfd, POLLIN, 0 };
 
@@ -143,7 +148,7 @@ static void look_for_exec(struct dp_process *proc)
 
 			snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
 			if (readlink(path, exe, sizeof(exe)) > 0)
-				note_exec(proc);
+				dp_process_note_exec(proc);
 		}
 	}
 }
@@ -231,6 +236,8 @@ void dp_process_close(struct dp_process *proc)
 		proc->held = false;
 		dp_stop_release(proc);
 	}
+	if (proc->family)
+		dp_family_drop(proc->family, proc);
 	if (proc->file && proc->engine && dp_engine_arena(proc->engine))
 		dp_alive_leave(&dp_engine_arena(proc->engine)->control);
 	if (proc->file)

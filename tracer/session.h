@@ -65,6 +65,11 @@ struct dp_session {
 	void *own;
 	u64 written;
 	enum dp_ending ending;
+	/* with -f: whose points and specs these are, if not its own; and how many
+	 * use those of this one */
+	struct dp_session *origin;
+	u32 users;
+	bool *titled; /* the head of a table has been printed */
 };
 
 /** dp_session_parse() - the specs, before anything is started.
@@ -84,6 +89,25 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
  * Return: exit status of the tool, or a negative errno.
  */
 int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
+
+/** dp_session_resolve() - the points of the specs; with -f, of those that are
+ *  there. Return: 0 or a negative errno with words. */
+int dp_session_resolve(struct dp_session *s, const char **bad_spec,
+		       struct dp_diag *diag);
+
+/* watch.c, for every way to watch */
+void dp_watch_signals(void);
+bool dp_watch_interrupted(void);
+double dp_watch_now(void);
+/** dp_watch_settle() - what has to be looked at every second */
+void dp_watch_settle(struct dp_session *s);
+/** dp_session_finish() - take the probes away, if they are still there; the last
+ *  records, and the account. Return: as dp_process_detach(). */
+int dp_session_finish(struct dp_session *s, struct dp_diag *diag);
+
+/* follow.c */
+/** dp_follow_run() - as dp_session_run(), of the target and all that it makes */
+int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 
 /** dp_session_add_probes() - an engine with a probe at each point that can have one;
  *  none is planned yet. Return: 0 or a negative errno with words. */
@@ -161,6 +185,18 @@ void dp_calls_free(struct dp_session *s);
 /* report.c */
 void dp_report_counts(struct dp_session *s);
 void dp_report_summary(const struct dp_session *s);
+/**
+ * struct dp_sums - over the points of sessions
+ * @held: hits for which the condition held; @written: records that were printed
+ * @vforked: hits by children in their parent's memory
+ */
+struct dp_sums {
+	unsigned long long hits, held, missed, written, strays, torn, vforked;
+	unsigned long long tally[DP_TALLY_NR];
+};
+void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);
+/** dp_report_sums() - "3 hits, 0 missed, …", in the middle of a line */
+void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums);
 /** dp_report_refused() - tell about matches of globs that cannot be probed */
 void dp_report_refused(const struct dp_session *s);
 

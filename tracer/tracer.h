@@ -45,6 +45,7 @@ struct dp_spec {
 	bool glob;
 	char *args; /* text between the parentheses, or NULL */
 	char *cond; /* text after "if", or NULL */
+	bool found; /* in some process */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
@@ -136,6 +137,7 @@ struct dp_tracer_options {
 	const char **aliases; /* of insmod: "name=function" */
 	size_t nr_aliases;
 	bool follow; /* dmesg: wait for more */
+	bool children; /* follow what the target forks and executes */
 };
 
 /**

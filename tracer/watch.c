@@ -27,7 +27,7 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
-static void catch_signals(void)
+void dp_watch_signals(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal }, old;
 
@@ -41,7 +41,12 @@ static void catch_signals(void)
 		sigaction(SIGHUP, &sa, NULL);
 }
 
-static double now(void)
+bool dp_watch_interrupted(void)
+{
+	return interrupted;
+}
+
+double dp_watch_now(void)
 {
 	struct timespec t;
 
@@ -162,16 +167,21 @@ static bool has_thread(void *arg, u32 tid)
 
 /* Threads end while their records wait: what those hold is given back. And calls end
  * by longjmp or an exception, which cannot be seen once the process has ended. */
+void dp_watch_settle(struct dp_session *s)
+{
+	if (s->records)
+		dp_engine_settle(s->engine, has_thread, s->proc);
+	dp_calls_look(s);
+}
+
 static void settle(struct dp_session *s, double *last)
 {
-	double t = now();
+	double t = dp_watch_now();
 
 	if (t - *last < SETTLE_SECONDS)
 		return;
 	*last = t;
-	if (s->records)
-		dp_engine_settle(s->engine, has_thread, s->proc);
-	dp_calls_look(s);
+	dp_watch_settle(s);
 }
 
 /* Longest wait, in ms: records want to be read, an end wants to be kept. */
@@ -186,13 +196,13 @@ static double slice(struct dp_session *s, double left)
 
 static void watch(struct dp_session *s)
 {
-	double end = s->opt->duration > 0 ? now() + s->opt->duration : 0;
-	double left = SLICE_MS, settled = now(), look = 0;
+	double end = s->opt->duration > 0 ? dp_watch_now() + s->opt->duration : 0;
+	double left = SLICE_MS, settled = dp_watch_now(), look = 0;
 
 	for (;;) {
 		settle(s, &settled);
-		if (now() >= look)
-			look = dp_yield_look(s, now());
+		if (dp_watch_now() >= look)
+			look = dp_yield_look(s, dp_watch_now());
 		if (interrupted) {
 			s->ending = DP_ENDING_INTERRUPT;
 			return;
@@ -202,7 +212,7 @@ static void watch(struct dp_session *s)
 			return;
 		}
 		if (end)
-			left = (end - now()) * 1000 + 0.999;
+			left = (end - dp_watch_now()) * 1000 + 0.999;
 		if (left < 1) {
 			s->ending = DP_ENDING_DURATION;
 			return;
@@ -255,19 +265,27 @@ static void last_records(struct dp_session *s, bool ended)
 	dp_records_read(s, true);
 }
 
-static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
+int dp_session_finish(struct dp_session *s, struct dp_diag *diag)
 {
-	int status = 0, err;
+	int err;
 
-	catch_signals();
-	err = dp_process_install(s->proc, s->engine, diag);
-	if (err)
-		return err;
-	watch(s);
 	dp_calls_stop(s);
 	err = dp_process_detach(s->proc, diag);
 	last_records(s, !err);
 	dp_calls_close_books(s);
+	return err;
+}
+
+static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
+{
+	int status = 0, err;
+
+	dp_watch_signals();
+	err = dp_process_install(s->proc, s->engine, diag);
+	if (err)
+		return err;
+	watch(s);
+	err = dp_session_finish(s, diag);
 	if (s->ending == DP_ENDING_EXEC)
 		status = outcome(s, died_of);
 	s->kind->report(s);
@@ -284,6 +302,8 @@ int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	int err;
 
 	dp_report_refused(s);
+	if (s->opt->children)
+		return dp_follow_run(s, died_of, diag);
 	err = dp_session_add_probes(s, diag);
 	if (err) {
 		dp_process_kill_launched(s->proc);

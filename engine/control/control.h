@@ -298,6 +298,22 @@ struct dp_mapping {
 int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
 
 /**
+ * dp_engine_fork() - the engine for a process that a fork has made of the target
+ * @map: its own file, its parent's base
+ * @was, @is: the id of the thread that forked, and what it is in the child
+ *
+ * Copies and tables are the same, byte for byte, and the sites are armed. What has
+ * been counted and recorded is the parent's; a hit that the thread was in the
+ * middle of is taken along.
+ * Return: 0; -ENOMEM.
+ */
+int dp_engine_fork(const struct dp_engine *engine, const struct dp_mapping *map,
+		   u32 was, u32 is, struct dp_engine **child);
+
+/** dp_engine_need() - what dp_engine_layout() said, with the addresses */
+const struct dp_layout_need *dp_engine_need(const struct dp_engine *engine);
+
+/**
  * dp_engine_table() - what belongs at DP_TABLE_OFFSET
  * @words: addresses of the counters of each CPU in turn; DP_MAX_SHARDS at most
  * @n: how many
@@ -366,6 +382,9 @@ int dp_engine_yield(struct dp_engine *engine, struct dp_target *target,
 /** dp_engine_strays() - how often somebody came to the middle of a jump: each
  *  time costs a trap */
 u64 dp_engine_strays(const struct dp_engine *engine);
+
+/** dp_engine_of_children() - hits by others in the target's memory: vfork */
+u64 dp_engine_of_children(const struct dp_engine *engine);
 
 /** dp_engine_is_quiesced() - is dp_engine_arm() to be called while nobody runs? */
 bool dp_engine_is_quiesced(const struct dp_engine *engine);

@@ -293,6 +293,12 @@ u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
 		       0;
 }
 
+u64 dp_engine_of_children(const struct dp_engine *e)
+{
+	return __atomic_load_n(&e->arena->hit.missed[DP_MISSED_FORK],
+			       __ATOMIC_RELAXED);
+}
+
 const char *dp_engine_mode(const struct dp_engine *e, u32 probe)
 {
 	return e->sites[e->probes[probe].site].mode == DP_MODE_JUMP ? "jump" :
