@@ -78,7 +78,7 @@ _dprobes() {
 			i="--pid --output --follow --duration --help"
 			;;
 		stat | trace | run)
-			i="$i --quiet --duration"
+			i="$i --quiet --duration --children"
 			;;
 		-g | --getvars)
 			i="--all --name --pid --local --global --index --reset --json --help"
