@@ -85,7 +85,7 @@ struct dp_kernel_sigaction {
 #define DP_SITE_LEAVING 2
 #define DP_SITE_COMING 3
 #define DP_SITE_TRAPPED 4
-/* Nothing is mapped there any more: control has just found that out */
+/* Its code is not mapped there any more: control has found that out */
 #define DP_SITE_GONE 5
 /* Somebody's breakpoint is where the jump began: on its way out from behind it; out */
 #define DP_SITE_YIELDS 6
@@ -650,6 +650,18 @@ struct dp_span {
 	u64 size;
 };
 
+/**
+ * struct dp_mapped - a mapping of code in which there are sites; control owns it
+ * @offset, @inode, @dev_major, @dev_minor: of what file, as /proc/PID/maps says:
+ *        something else may be there later. 0: of none
+ */
+struct dp_mapped {
+	u64 start;
+	u64 size;
+	u64 offset, inode;
+	u32 dev_major, dev_minor;
+};
+
 /** struct dp_arena_control - what control says and hit obeys */
 struct dp_arena_control {
 	u64 magic;
@@ -699,9 +711,9 @@ struct dp_arena_control {
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;
-	u32 revertible; /* @texts held only page-cache pages before us */
+	u32 revertible; /* @texts are all, and held only page-cache pages before us */
 	struct dp_span pools[DP_MAX_POOLS];
-	struct dp_span texts[DP_MAX_TEXTS];
+	struct dp_mapped texts[DP_MAX_TEXTS];
 };
 
 /** struct dp_arena_hit - what hit says and control reads */

@@ -176,6 +176,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	if (err)
 		return err;
 	dp_step("leave: stopped");
+	dp_texts_gone(proc, view);
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);
 	if (!err && dp_sleeps_inside(proc, view) &&
@@ -215,6 +216,7 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 	err = dp_sync_begin(proc, diag);
 	if (err)
 		return err;
+	dp_texts_gone(proc, view);
 	err = dp_view_disarm(view, &proc->target, false, &bad);
 	dp_sync_end(proc);
 	dp_step("leave: disarmed");

@@ -232,7 +232,14 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 
 /* texts.c: mappings whose patched pages can go back to the page cache */
 void dp_texts_note(struct dp_process *proc);
-bool dp_texts_clean(const struct dp_process *proc, const struct dp_span *text);
+bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text);
+/** dp_texts_gone() - sites whose code is not mapped any more become DP_SITE_GONE:
+ *  whatever is there now is not touched. Return: are there any? */
+bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view);
+/** dp_texts_lost() - of a site that is armed: is there what was there before? The
+ *  same library has been unmapped and mapped again. */
+bool dp_texts_lost(const struct dp_process *proc,
+		   const struct dp_site_entry *site);
 
 /**
  * struct dp_words - a copy of a thread's stack from its stack pointer up

@@ -279,6 +279,7 @@ struct dp_armed {
 	u64 addr;
 	char kind; /* 'k', 'r', 'j', 'd' of a program */
 	bool disabled;
+	bool gone; /* its code is not there any more */
 	bool optimized; /* jump mode */
 	char reason[DP_REASON_SIZE]; /* why not, if it is known */
 	u64 hits, missed;

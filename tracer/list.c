@@ -160,7 +160,8 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 		.module = "",
 		.mode = a->optimized ? "jump" : "trap",
 		.reason = a->optimized ? "" : a->reason,
-		.flags = a->disabled  ? "[DISABLED]" :
+		.flags = a->gone      ? "[GONE]" :
+			 a->disabled  ? "[DISABLED]" :
 			 a->optimized ? "[OPTIMIZED]" :
 					"",
 		.hits = a->hits,

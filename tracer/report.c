@@ -238,6 +238,7 @@ void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
 	sums->strays += dp_engine_strays(s->engine);
 	sums->torn += dp_engine_torn(s->engine);
 	sums->written += s->written;
+	sums->gone += dp_engine_gone(s->engine);
 	if (s->opt->children)
 		sums->vforked += dp_engine_of_children(s->engine);
 }
@@ -267,6 +268,11 @@ static void tell_tallies(const struct dp_sums *sums)
 	if (sums->vforked)
 		fprintf(stderr, ", %llu of vfork children not counted",
 			sums->vforked);
+	if (sums->gone)
+		fprintf(stderr, sums->gone == 1 ?
+					", %llu site gone with its library" :
+					", %llu sites gone with their library",
+			sums->gone);
 	if (sums->strays)
 		fprintf(stderr, ", %llu traps in the middle of a jump",
 			sums->strays);

@@ -191,7 +191,8 @@ void dp_report_summary(const struct dp_session *s);
  * @vforked: hits by children in their parent's memory
  */
 struct dp_sums {
-	unsigned long long hits, held, missed, written, strays, torn, vforked;
+	unsigned long long hits, held, missed, written, strays, torn, vforked,
+		gone;
 	unsigned long long tally[DP_TALLY_NR];
 };
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);

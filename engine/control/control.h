@@ -383,6 +383,8 @@ int dp_engine_yield(struct dp_engine *engine, struct dp_target *target,
  *  time costs a trap */
 u64 dp_engine_strays(const struct dp_engine *engine);
 
+/** dp_engine_gone() - sites whose code was not there any more when they were disarmed */
+size_t dp_engine_gone(const struct dp_engine *engine);
 /** dp_engine_of_children() - hits by others in the target's memory: vfork */
 u64 dp_engine_of_children(const struct dp_engine *engine);
 

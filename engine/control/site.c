@@ -293,6 +293,17 @@ u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
 		       0;
 }
 
+size_t dp_engine_gone(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; e->arena && i < e->view.nr_sites; i++)
+		n += e->view.sites[i].first_probe &&
+		     e->view.sites[i].armed == DP_SITE_GONE;
+	return n;
+}
+
 u64 dp_engine_of_children(const struct dp_engine *e)
 {
 	return __atomic_load_n(&e->arena->hit.missed[DP_MISSED_FORK],
