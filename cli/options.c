@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 256, OPT_DURATION };
+enum { OPT_JSON = 256, OPT_DURATION, OPT_PENDING };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "follow", no_argument, NULL, 'w' },
+	{ "pending", no_argument, NULL, OPT_PENDING },
 	{ "children", no_argument, NULL, 'f' },
 	{ "alias", required_argument, NULL, 'a' },
 	{ "output", required_argument, NULL, 'o' },
@@ -116,6 +117,12 @@ static int take(const struct dp_command *cmd, int c,
 		return cmd == &dp_cmd_dmesg ?
 			       0 :
 			       dp_usage_error("-w is for dprobes dmesg");
+	case OPT_PENDING:
+		opt->pending = true;
+		return cmd == &dp_cmd_stat || cmd == &dp_cmd_trace ?
+			       0 :
+			       dp_usage_error(
+				       "--pending is for dprobes stat and trace");
 	case OPT_DURATION:
 		return parse_duration(optarg, &opt->duration);
 	case OPT_JSON:

@@ -53,6 +53,8 @@
 #define DP_MAX_SHARDS 1024
 #define DP_REASONS 32
 #define DP_REASON_SIZE 128
+#define DP_PENDING 32
+#define DP_PENDING_SIZE 120
 
 /** enum dp_missed - why a hit was not handled */
 enum dp_missed {
@@ -201,6 +203,7 @@ enum dp_kind {
 	DP_KIND_JPROBE, /* goes to another function first */
 	DP_KIND_ENTER, /* a visit begins */
 	DP_KIND_EXIT, /* one ends */
+	DP_KIND_LINKER, /* libraries come and go; nobody's probe */
 };
 
 /* @way of a probe: how a function is left there */
@@ -707,7 +710,13 @@ struct dp_arena_control {
 	/* A futex that the tool's thread holds, in its robust list, and the link
 	 * of that; the kernel marks it when the thread ends. */
 	u64 tool_link;
-	u32 tool_futex, pad;
+	u32 tool_futex;
+	/* How many of the linker's calls have been answered; r_state of its struct
+	 * r_debug, 0: nobody wants to know */
+	u32 linker_answered;
+	u64 linker_state;
+	u32 nr_pending, pad;
+	char pending[DP_PENDING][DP_PENDING_SIZE]; /* specs that wait for a library */
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;
@@ -728,6 +737,9 @@ struct dp_arena_hit {
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */
 	u32 exec_pending; /* in execve: @exec_path is being started */
 	char exec_path[256];
+	u32 linker_asked; /* calls of the linker that want an answer */
+	u32 linker_late; /* those that got none in time */
+	u64 linker_regs; /* address of the registers of who waits */
 	u32 stacks; /* of DP_STACKS, one more than the last that anybody had */
 	u32 pad;
 };

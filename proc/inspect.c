@@ -36,6 +36,14 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 	dp_view_reason(view, s, out->reason);
 }
 
+static void describe_pending(const struct dp_view *view, u32 i,
+			     struct dp_armed *out)
+{
+	*out = (struct dp_armed){ .kind = 'k' };
+	snprintf(out->pending, sizeof(out->pending), "%.*s",
+		 DP_PENDING_SIZE - 1, view->arena->control.pending[i]);
+}
+
 /* In a process that probes itself, probes come and go: those that are there are
  * in the lists of their sites. */
 static void list_linked(const struct dp_view *view, struct dp_armed *list,
@@ -55,16 +63,18 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 {
 	u32 i;
 
-	*list = calloc(view->nr_probes + 1, sizeof(**list));
+	*list = calloc(view->nr_probes + DP_PENDING, sizeof(**list));
 	if (!*list)
 		return -ENOMEM;
 	if (view->arena->control.resident) {
 		list_linked(view, *list, n);
 		return 0;
 	}
+	for (i = 0; i < view->arena->control.nr_pending && i < DP_PENDING; i++)
+		describe_pending(view, i, &(*list)[(*n)++]);
 	for (i = 0; i < view->nr_probes; i++)
 		if (view->sites[view->probes[i].site].armed &&
-		    view->probes[i].kind != DP_KIND_EXIT)
+		    view->probes[i].kind < DP_KIND_EXIT)
 			describe(view, i, &(*list)[(*n)++]);
 	return 0;
 }

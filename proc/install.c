@@ -224,6 +224,8 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 		return dp_diag_set(
 			diag, err,
 			"the copies of the probed instructions cannot be placed within their reach");
+	if (proc->heir_of)
+		dp_engine_inherit(proc->engine, proc->heir_of);
 	if (!proc->resident)
 		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
 	dp_texts_note(proc);

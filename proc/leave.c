@@ -18,6 +18,8 @@
 #include <time.h>
 
 #define DRAIN_TRIES 2000
+/* Nobody gets on by himself meanwhile. */
+#define FROZEN_TRIES 4
 #define DRAIN_NAP_NS 500000
 
 static bool is_ours(const struct dp_map *m)
@@ -222,7 +224,8 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 	dp_step("leave: disarmed");
 	if (err)
 		return foreign_bytes(proc, err, bad, diag);
-	for (tries = 0; tries < DRAIN_TRIES; tries++) {
+	for (tries = 0; tries < (proc->frozen ? FROZEN_TRIES : DRAIN_TRIES);
+	     tries++) {
 		err = try_leave(proc, view, again, diag);
 		if (err != -EAGAIN)
 			return err;
@@ -243,6 +246,7 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 
 	if (!proc->base || proc->exited || proc->execed[0])
 		return 0;
+	dp_process_answer(proc);
 	if (!arena || dp_view_open(&view, arena, arena->control.arena_size))
 		return dp_recover(proc, diag);
 	err = dp_leave(proc, &view, diag);

@@ -81,6 +81,10 @@ struct dp_process {
 	struct dp_remote *sync; /* while text is being written */
 	struct dp_engine *engine;
 	bool resident; /* the agent is to stay, and be its own */
+	bool frozen; /* all threads stay stopped: see freeze.c */
+	struct dp_engine *heir_of; /* whose place the engine takes */
+	void *old_file; /* and where that one is */
+	u64 old_file_size;
 	void *file; /* the shared memory, mapped here */
 	u64 file_size;
 	u64 base; /* of the agent in the target, 0: none */

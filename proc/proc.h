@@ -126,6 +126,31 @@ int dp_process_yield(struct dp_process *proc,
 		     void (*tell)(void *arg, u64 addr, bool away), void *arg);
 
 /**
+ * dp_process_asked() - does a thread of it wait in the dynamic linker, with new
+ * libraries in place? See dp_engine_watch_linker().
+ */
+bool dp_process_asked(const struct dp_process *proc);
+/** dp_process_answer() - it may go on */
+void dp_process_answer(struct dp_process *proc);
+/** dp_process_wait_asked() - wait for that, for so long at most.
+ *  Return: false if nobody ever will; then it has not waited. */
+bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
+
+/**
+ * dp_process_freeze() - stop it until dp_process_thaw(), so that its probes can be
+ * replaced: dp_process_detach(), then dp_process_reinstall()
+ *
+ * Who waits in the linker goes back to where that has called.
+ * Return: 0 or a negative errno with words; then it runs.
+ */
+int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag);
+void dp_process_thaw(struct dp_process *proc);
+/** dp_process_reinstall() - as dp_process_install(), of an engine that inherits from
+ *  the one before, which has to be there until dp_process_thaw() */
+int dp_process_reinstall(struct dp_process *proc, struct dp_engine *engine,
+			 struct dp_diag *diag);
+
+/**
  * enum dp_process_state - what became of the process
  * @DP_PROCESS_RUNS: it runs, probed (or not installed yet)
  * @DP_PROCESS_EXECED: it has replaced itself; the probes are gone with the old
@@ -282,6 +307,8 @@ struct dp_armed {
 	bool gone; /* its code is not there any more */
 	bool optimized; /* jump mode */
 	char reason[DP_REASON_SIZE]; /* why not, if it is known */
+	char pending[DP_PENDING_SIZE]; /* a spec that waits for its library; there
+					* is no address yet */
 	u64 hits, missed;
 };
 

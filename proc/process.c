@@ -16,6 +16,8 @@
 
 /* How often an exec that did not pass through libc is looked for. */
 #define EXEC_LOOK_MS 100
+/* And the end of a process that a wait for its linker does not see. */
+#define ASKED_MS 10
 
 struct dp_process *dp_process_new(void)
 {
@@ -157,6 +159,9 @@ static void look_for_end(struct dp_process *proc, int timeout_ms)
 {
 	struct pollfd p = { proc->pidfd, POLLIN, 0 };
 
+	if (dp_process_wait_asked(proc, timeout_ms < ASKED_MS ? timeout_ms :
+								ASKED_MS))
+		timeout_ms = 0;
 	if (poll(&p, 1, timeout_ms) <= 0)
 		return;
 	proc->exited = true;

@@ -358,7 +358,7 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err;
 
-	if (proc->held)
+	if (proc->held || proc->frozen)
 		return 0;
 	err = stop_rounds(proc, false);
 	if (!err && !proc->nr_threads)
@@ -399,6 +399,8 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		err = dp_stop_all(proc, diag);
 		if (err || proc->held || !is_shared(proc))
 			return err;
+		if (proc->frozen)
+			break;
 		dp_stop_release(proc);
 		if (proc->family)
 			dp_family_pass(proc->family);
@@ -625,7 +627,7 @@ void dp_stop_release(struct dp_process *proc)
 {
 	size_t i;
 
-	if (proc->held)
+	if (proc->held || proc->frozen)
 		return;
 	for (i = 0; i < proc->nr_threads; i++)
 		let(proc, &proc->threads[i]);

@@ -174,6 +174,24 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 	r->module = sym.module->is_main ? "" : sym.module->base;
 }
 
+/* What is written there is only text, and may be any. */
+static void print_pending(const struct dp_tracer_options *opt, pid_t pid,
+			  const char *text)
+{
+	struct row r = { .kind = 'k', .flags = "[PENDING]", .pid = pid,
+			 .mode = "", .reason = "" };
+	struct dp_spec spec;
+
+	if (dp_spec_parse(text, &spec, NULL))
+		return;
+	r.kind = spec.kind == DP_SPEC_RETURN ? 'r' : 'k';
+	r.symbol = spec.name ? spec.name : "";
+	r.offset = spec.offset;
+	r.module = spec.module;
+	print_armed(opt, &r);
+	dp_spec_free(&spec);
+}
+
 static int list_process(const struct dp_tracer_options *opt, pid_t pid,
 			struct dp_diag *diag)
 {
@@ -192,6 +210,10 @@ static int list_process(const struct dp_tracer_options *opt, pid_t pid,
 	if (mem >= 0 && dp_modules_open(pid, mem, &mods, NULL))
 		mods = NULL;
 	for (i = 0; i < n; i++) {
+		if (*list[i].pending) {
+			print_pending(opt, pid, list[i].pending);
+			continue;
+		}
 		describe(mods, &list[i], &r);
 		r.pid = pid;
 		print_armed(opt, &r);

@@ -203,6 +203,9 @@ static void tell_ending(const struct dp_session *s)
 	case DP_ENDING_OUTPUT:
 		fputs("the output cannot be written", stderr);
 		break;
+	case DP_ENDING_FAILURE:
+		fputs("the probes could not be armed again", stderr);
+		break;
 	case DP_ENDING_DURATION:
 		fputs("--duration is over", stderr);
 		break;

@@ -16,6 +16,7 @@ enum dp_ending {
 	DP_ENDING_INTERRUPT, /* ^C */
 	DP_ENDING_DURATION,
 	DP_ENDING_OUTPUT, /* nobody reads what we write */
+	DP_ENDING_FAILURE, /* the probes could not be armed again */
 };
 
 struct dp_session;
@@ -65,6 +66,7 @@ struct dp_session {
 	void *own;
 	u64 written;
 	enum dp_ending ending;
+	size_t nr_pending; /* specs whose library is not loaded yet */
 	/* with -f: whose points and specs these are, if not its own; and how many
 	 * use those of this one */
 	struct dp_session *origin;
@@ -104,6 +106,22 @@ void dp_watch_settle(struct dp_session *s);
 /** dp_session_finish() - take the probes away, if they are still there; the last
  *  records, and the account. Return: as dp_process_detach(). */
 int dp_session_finish(struct dp_session *s, struct dp_diag *diag);
+
+/** dp_session_last_records() - what is left in the rings; @ended: nobody is in the
+ *  agent any more */
+void dp_session_last_records(struct dp_session *s, bool ended);
+
+/* pending.c */
+/** dp_pending_take() - may a spec that was not found wait for its library?
+ *  If not, there may be more words in @diag. */
+bool dp_pending_take(struct dp_session *s, struct dp_spec *spec,
+		     struct dp_diag *diag);
+/** dp_pending_watch() - have the engine watch for libraries; its last probe */
+int dp_pending_watch(struct dp_session *s, struct dp_diag *diag);
+/** dp_pending_look() - a thread waits with new libraries in place */
+int dp_pending_look(struct dp_session *s, struct dp_diag *diag);
+/** dp_pending_tell() - which specs never found theirs */
+void dp_pending_tell(const struct dp_session *s);
 
 /* follow.c */
 /** dp_follow_run() - as dp_session_run(), of the target and all that it makes */

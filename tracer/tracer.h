@@ -46,6 +46,7 @@ struct dp_spec {
 	char *args; /* text between the parentheses, or NULL */
 	char *cond; /* text after "if", or NULL */
 	bool found; /* in some process */
+	bool pending; /* its module is not there yet */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
@@ -137,6 +138,7 @@ struct dp_tracer_options {
 	const char **aliases; /* of insmod: "name=function" */
 	size_t nr_aliases;
 	bool follow; /* dmesg: wait for more */
+	bool pending; /* wait for any library */
 	bool children; /* follow what the target forks and executes */
 };
 

@@ -152,10 +152,12 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	for (i = 0; i < s->points.n && !err; i++)
 		if (!s->points.v[i].refused)
 			err = add_point(s, i, diag);
-	if (!err && !dp_engine_sites(s->engine))
+	if (!err && s->nr_pending)
+		err = dp_pending_watch(s, diag);
+	if (!err && !s->nr_pending && !dp_engine_sites(s->engine))
 		err = dp_diag_set(diag, -EINVAL,
 				  "none of the matches can be probed");
-	if (!err && s->kind->record && dp_records_open(s))
+	if (!err && s->kind->record && !s->records && dp_records_open(s))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	return err;
 }
@@ -194,38 +196,45 @@ static double slice(struct dp_session *s, double left)
 	return left < most ? left : most;
 }
 
-static void watch(struct dp_session *s)
+/* Return: 0 or, for DP_ENDING_FAILURE, a negative errno with words. */
+static int watch(struct dp_session *s, struct dp_diag *diag)
 {
 	double end = s->opt->duration > 0 ? dp_watch_now() + s->opt->duration : 0;
 	double left = SLICE_MS, settled = dp_watch_now(), look = 0;
+	int err;
 
 	for (;;) {
 		settle(s, &settled);
+		err = dp_process_asked(s->proc) ? dp_pending_look(s, diag) : 0;
+		if (err) {
+			s->ending = DP_ENDING_FAILURE;
+			return err;
+		}
 		if (dp_watch_now() >= look)
 			look = dp_yield_look(s, dp_watch_now());
 		if (interrupted) {
 			s->ending = DP_ENDING_INTERRUPT;
-			return;
+			return 0;
 		}
 		if (ferror(s->opt->out)) {
 			s->ending = DP_ENDING_OUTPUT;
-			return;
+			return 0;
 		}
 		if (end)
 			left = (end - dp_watch_now()) * 1000 + 0.999;
 		if (left < 1) {
 			s->ending = DP_ENDING_DURATION;
-			return;
+			return 0;
 		}
 		switch (dp_process_poll(s->proc, (int)slice(s, left))) {
 		case DP_PROCESS_EXITED:
 			s->ending = *dp_process_execed(s->proc) ?
 					    DP_ENDING_EXEC :
 					    DP_ENDING_EXIT;
-			return;
+			return 0;
 		case DP_PROCESS_EXECED:
 			s->ending = DP_ENDING_EXEC;
-			return;
+			return 0;
 		case DP_PROCESS_RUNS:
 			break;
 		}
@@ -254,7 +263,7 @@ static int outcome(struct dp_session *s, int *died_of)
 }
 
 /* What is left when nobody is in the agent any more. */
-static void last_records(struct dp_session *s, bool ended)
+void dp_session_last_records(struct dp_session *s, bool ended)
 {
 	if (!s->records)
 		return;
@@ -271,21 +280,21 @@ int dp_session_finish(struct dp_session *s, struct dp_diag *diag)
 
 	dp_calls_stop(s);
 	err = dp_process_detach(s->proc, diag);
-	last_records(s, !err);
+	dp_session_last_records(s, !err);
 	dp_calls_close_books(s);
 	return err;
 }
 
 static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
-	int status = 0, err;
+	int status = 0, err, failed;
 
 	dp_watch_signals();
 	err = dp_process_install(s->proc, s->engine, diag);
 	if (err)
 		return err;
-	watch(s);
-	err = dp_session_finish(s, diag);
+	failed = watch(s, diag);
+	err = dp_session_finish(s, failed ? NULL : diag);
 	if (s->ending == DP_ENDING_EXEC)
 		status = outcome(s, died_of);
 	s->kind->report(s);
@@ -294,6 +303,9 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 		dp_report_summary(s);
 	if (s->ending != DP_ENDING_EXEC)
 		status = outcome(s, died_of);
+	dp_pending_tell(s);
+	if (failed)
+		return failed;
 	return err ? err : status;
 }
 

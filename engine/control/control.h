@@ -186,6 +186,29 @@ int dp_engine_add_exit(struct dp_engine *engine, u32 enter, u32 way, u64 addr,
 		       const char **why);
 
 /**
+ * dp_engine_watch_linker() - a hidden probe where the dynamic linker tells
+ * debuggers of libraries
+ * @addr: of _dl_debug_state(); @code: bytes found there
+ * @state: address of r_state in _r_debug
+ *
+ * The last probe that is added. Before the layout. Return: as dp_engine_add().
+ */
+int dp_engine_watch_linker(struct dp_engine *engine, u64 addr, const u8 *code,
+			   size_t size, u64 state, const char **why);
+/** dp_engine_set_pending() - name a spec that waits for its library, for those who
+ *  list the probes. Before the build. */
+void dp_engine_set_pending(struct dp_engine *engine, const char *spec);
+
+/**
+ * dp_engine_inherit() - go on counting where another engine has ended
+ * @of: of the same process, disarmed; the first probes and programs of @engine are
+ *      all of its
+ *
+ * Between dp_engine_build() and dp_engine_arm().
+ */
+void dp_engine_inherit(struct dp_engine *engine, const struct dp_engine *of);
+
+/**
  * dp_engine_admit() - may visits begin?
  *
  * From the end of dp_engine_arm() on they may. It is taken back before the sites

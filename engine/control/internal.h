@@ -104,6 +104,9 @@ struct dp_engine {
 	struct dp_layout_need need;
 	struct dp_arena *arena;
 	struct dp_view view;
+	u64 linker_state; /* see dp_engine_watch_linker() */
+	const char *pending[DP_PENDING];
+	u32 nr_pending;
 	u32 max_sites; /* of a resident one; 0: it is none */
 	struct dp_growth *growth; /* grow.c */
 };

@@ -189,6 +189,18 @@ static int plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	return plan_trap(s, entry, cur);
 }
 
+static void name_pending(const struct dp_engine *e, struct dp_arena_control *c)
+{
+	u32 i, k;
+
+	for (i = 0; i < e->nr_pending; i++) {
+		for (k = 0; k < DP_PENDING_SIZE - 1 && e->pending[i][k]; k++)
+			c->pending[i][k] = e->pending[i][k];
+		c->pending[i][k] = '\0';
+	}
+	c->nr_pending = e->nr_pending;
+}
+
 static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 {
 	struct dp_arena_control *c = &e->arena->control;
@@ -209,6 +221,8 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->rseq_offset = e->rseq.offset;
 	c->rseq_signature = e->rseq.signature;
 	c->resident = e->max_sites != 0;
+	c->linker_state = e->linker_state;
+	name_pending(e, c);
 	for (i = 0; i < e->need.nr_pools; i++) {
 		c->pools[i].start = e->need.pools[i].addr;
 		c->pools[i].size = e->need.pools[i].size;

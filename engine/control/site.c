@@ -238,9 +238,35 @@ int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
 	return 0;
 }
 
+int dp_engine_watch_linker(struct dp_engine *e, u64 addr, const u8 *code,
+			   size_t size, u64 state, const char **why)
+{
+	u32 probe;
+	int err = dp_engine_add(e, addr, code, size, &probe, why);
+
+	if (err)
+		return err;
+	e->probes[probe].kind = DP_KIND_LINKER;
+	e->linker_state = state;
+	dp_engine_forbid_jump(e, probe, "threads have to wait there");
+	return 0;
+}
+
+void dp_engine_set_pending(struct dp_engine *e, const char *spec)
+{
+	if (e->nr_pending < DP_PENDING)
+		e->pending[e->nr_pending++] = spec;
+}
+
 void dp_engine_reside(struct dp_engine *e, u32 max_sites)
 {
 	e->max_sites = max_sites;
+}
+
+static bool is_counted(const struct dp_engine *e, const struct dp_site *s)
+{
+	return s->first_probe &&
+	       e->probes[s->first_probe - 1].kind != DP_KIND_LINKER;
 }
 
 size_t dp_engine_jumps(const struct dp_engine *e)
@@ -249,7 +275,7 @@ size_t dp_engine_jumps(const struct dp_engine *e)
 	u32 i;
 
 	for (i = 0; i < e->nr_sites; i++)
-		n += e->sites[i].first_probe &&
+		n += is_counted(e, &e->sites[i]) &&
 		     e->sites[i].mode == DP_MODE_JUMP;
 	return n;
 }
@@ -260,7 +286,7 @@ size_t dp_engine_sites(const struct dp_engine *e)
 	u32 i;
 
 	for (i = 0; i < e->nr_sites; i++)
-		n += e->sites[i].first_probe != 0;
+		n += is_counted(e, &e->sites[i]);
 	return n;
 }
 

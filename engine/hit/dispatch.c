@@ -22,7 +22,7 @@ static void let_pass(const struct dp_site_entry *site)
 	u32 i;
 
 	for (i = site->first_probe; i; i = dp_probe(i - 1)->next)
-		if (dp_probe(i - 1)->kind != DP_KIND_EXIT)
+		if (dp_probe(i - 1)->kind < DP_KIND_EXIT)
 			dp_tally(i - 1, DP_TALLY_TOOL_GONE);
 }
 
@@ -32,6 +32,10 @@ static bool begin(const struct dp_probe_entry *p, u32 probe,
 {
 	if (p->kind == DP_KIND_EXIT) {
 		dp_visit_end(probe, site, hit);
+		return false;
+	}
+	if (p->kind == DP_KIND_LINKER) {
+		dp_linker_tell(hit);
 		return false;
 	}
 	dp_hit_count(probe);
