@@ -2,7 +2,8 @@
 /*
  * plugin: a library comes and goes, at commands from the standard input.
  *
- *	open close  of libm.so.6        call  its cbrt(), three times, and check
+ *	open close  of libm.so.6, or of the argument
+ *	call        its cbrt(), three times, and check
  *	fill        memory of our own in the place where its code was
  *	check       is that memory as it was? also in a fork child
  *	quit
@@ -19,13 +20,14 @@
 
 #define AROUND (64 * 4096)
 
+static const char *name = "libm.so.6";
 static void *lib;
 static double (*root)(double);
 static unsigned char *filled;
 
 static int do_open(void)
 {
-	lib = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
+	lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	root = lib ? (double (*)(double))dlsym(lib, "cbrt") : NULL;
 	return root != NULL;
 }
@@ -95,10 +97,12 @@ static int obey(const char *word)
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char line[64];
 
+	if (argc > 1)
+		name = argv[1];
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	puts("ready");
 	while (fgets(line, sizeof(line), stdin)) {
