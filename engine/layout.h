@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 11
+#define DP_LAYOUT_VERSION 12
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (16 * DP_PAGE)
