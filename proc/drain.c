@@ -156,6 +156,9 @@ static bool pc_moved(const struct dp_process *proc,
 		return true;
 	if (!moves->to(moves->arg, t->regs.rip, &to))
 		return false;
+	t->counted = moves->counted && moves->counted(moves->arg, t->regs.rip) ?
+			     to :
+			     0;
 	t->regs.rip = to;
 	/* At once: what it points to may be gone before it is released. */
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
@@ -245,11 +248,17 @@ bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
 	return inside;
 }
 
+static bool has_hit(const void *view, u64 pc)
+{
+	return dp_view_has_hit(view, pc);
+}
+
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 {
 	const struct dp_moves moves = { .arg = view,
 					.from = in_agent,
-					.to = to_original };
+					.to = to_original,
+					.counted = has_hit };
 	bool clean = true;
 	size_t i;
 

@@ -131,24 +131,64 @@ int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag)
 	return 0;
 }
 
+/* What could not be replaced is still what there are counts in. */
+static void go_back(struct dp_process *proc)
+{
+	if (proc->file)
+		munmap(proc->file, proc->file_size);
+	proc->file = proc->old_file;
+	proc->file_size = proc->old_file_size;
+	proc->engine = proc->heir_of;
+}
+
 void dp_process_thaw(struct dp_process *proc)
 {
 	proc->frozen = false;
 	dp_stop_release(proc);
-	if (proc->old_file)
+	if (proc->old_file && proc->installed)
 		munmap(proc->old_file, proc->old_file_size);
+	else if (proc->old_file)
+		go_back(proc);
 	proc->old_file = NULL;
 	proc->heir_of = NULL;
+}
+
+/* Who has told of a hit already does not do so again. */
+static void go_on_behind(struct dp_process *proc)
+{
+	struct dp_arena *arena = dp_engine_arena(proc->engine);
+	struct dp_view view;
+	size_t i;
+	u64 to;
+
+	if (dp_view_open(&view, arena, arena->control.arena_size))
+		return;
+	for (i = 0; i < proc->nr_threads; i++) {
+		struct dp_thread *t = &proc->threads[i];
+
+		if (!t->counted || t->regs.rip != t->counted)
+			continue;
+		to = dp_view_after_hit(&view, t->counted);
+		if (!to)
+			continue;
+		t->regs.rip = to;
+		ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
+	}
 }
 
 int dp_process_reinstall(struct dp_process *proc, struct dp_engine *engine,
 			 struct dp_diag *diag)
 {
+	int err;
+
 	proc->heir_of = proc->engine;
 	proc->old_file = proc->file;
 	proc->old_file_size = proc->file_size;
 	proc->file = NULL;
 	if (dp_engine_arena(proc->heir_of))
 		dp_alive_leave(&dp_engine_arena(proc->heir_of)->control);
-	return dp_process_install(proc, engine, diag);
+	err = dp_process_install(proc, engine, diag);
+	if (!err && proc->frozen)
+		go_on_behind(proc);
+	return err;
 }

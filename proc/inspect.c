@@ -82,17 +82,6 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 /* What is to be read out of an arena; @view may be kept no longer than that. */
 typedef int reader_fn(const struct dp_view *view, u64 addr, void *arg);
 
-/* In a copy of the arena. */
-static void note_gone(const struct dp_process *proc, struct dp_view *view)
-{
-	u32 i;
-
-	dp_texts_gone(proc, view);
-	for (i = 0; i < view->nr_sites; i++)
-		if (dp_texts_lost(proc, &view->sites[i]))
-			view->sites[i].armed = DP_SITE_GONE;
-}
-
 static int read_arena(const struct dp_process *proc, reader_fn *reader,
 		      void *arg)
 {
@@ -106,7 +95,7 @@ static int read_arena(const struct dp_process *proc, reader_fn *reader,
 		return err;
 	err = dp_view_open(&view, arena, size);
 	if (!err && !view.arena->control.resident)
-		note_gone(proc, &view);
+		dp_texts_mark(proc, &view);
 	if (!err && view.arena->control.owner != proc->ns_pid)
 		err = -ENOENT;
 	if (!err)

@@ -168,6 +168,13 @@ static bool in_agent(const void *view, u64 pc)
 	return dp_view_owns(view, pc);
 }
 
+static bool may_stay(const void *view, u64 pc)
+{
+	u64 to;
+
+	return !dp_view_owns(view, pc) || !dp_view_original(view, pc, &to);
+}
+
 /* One look at everybody. Return: 0 out, -EAGAIN not yet. */
 static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		     struct dp_diag *diag)
@@ -184,7 +191,11 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	if (!err && dp_sleeps_inside(proc, view) &&
 	    dp_stop_more(proc, false, diag))
 		return -EAGAIN;
-	if (!err)
+	if (!err && proc->frozen)
+		dp_stop_step_out(
+			proc, dp_caught_mask(view->arena->control.nr_caught),
+			may_stay, view);
+	else if (!err)
 		dp_stop_run_out(proc, in_agent, view);
 	/* The hooks stay until nobody is inside: what the program believes of
 	 * its masks and what they are is made the same in one moment. */

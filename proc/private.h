@@ -36,6 +36,7 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status);
 /** struct dp_thread - one thread that we have stopped */
 struct dp_thread {
 	pid_t tid;
+	u64 counted; /* address of the site that it has hit, and not executed */
 	bool group_stop; /* the process is stopped, for others than us */
 	struct user_regs_struct regs;
 };
@@ -109,6 +110,15 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
  */
 void dp_stop_run_out(struct dp_process *proc,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg);
+/**
+ * dp_stop_step_out() - bring stopped threads to where they can be moved, one instruction
+ * after the other and no farther
+ * @caught: signals that the agent catches; those that are coming are delivered, others
+ *          wait
+ * @out: may it stay there?
+ */
+void dp_stop_step_out(struct dp_process *proc, u64 caught,
+		      bool (*out)(const void *arg, u64 pc), const void *arg);
 /** dp_stop_one() - one thread only, whichever is best at it */
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
 /**
@@ -240,10 +250,9 @@ bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text)
 /** dp_texts_gone() - sites whose code is not mapped any more become DP_SITE_GONE:
  *  whatever is there now is not touched. Return: are there any? */
 bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view);
-/** dp_texts_lost() - of a site that is armed: is there what was there before? The
- *  same library has been unmapped and mapped again. */
-bool dp_texts_lost(const struct dp_process *proc,
-		   const struct dp_site_entry *site);
+/** dp_texts_mark() - and so do those that are not armed any more though their code is
+ *  there: the same library has been unmapped and mapped again */
+void dp_texts_mark(const struct dp_process *proc, struct dp_view *view);
 
 /**
  * struct dp_words - a copy of a thread's stack from its stack pointer up
@@ -273,6 +282,8 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
  * struct dp_moves - which threads have to be somewhere else, and where
  * @from: is this a pc that must not stay?
  * @to: what it becomes. Return: false if it has to run on by itself
+ * @counted: has one that is there hit the site that it goes back to? NULL: it does
+ *           not matter
  * @trapped: is this what the kernel says of one that has met a breakpoint of ours?
  *           While its signal is on the way or being handled it stays. NULL: it is
  *           as any other
@@ -285,6 +296,7 @@ struct dp_moves {
 	bool (*to)(const void *arg, u64 pc, u64 *to);
 	bool (*trapped)(const void *arg, u64 pc);
 	u64 agent;
+	bool (*counted)(const void *arg, u64 pc);
 };
 
 /** dp_threads_move() - move pcs, in registers and in signal frames.

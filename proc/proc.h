@@ -136,6 +136,10 @@ void dp_process_answer(struct dp_process *proc);
  *  Return: false if nobody ever will; then it has not waited. */
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
 
+/** dp_process_mark_gone() - find out which sites have lost their code: those of
+ *  dp_engine_is_gone() */
+void dp_process_mark_gone(struct dp_process *proc);
+
 /**
  * dp_process_freeze() - stop it until dp_process_thaw(), so that its probes can be
  * replaced: dp_process_detach(), then dp_process_reinstall()

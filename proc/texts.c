@@ -233,12 +233,34 @@ bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view)
 	return any;
 }
 
-bool dp_texts_lost(const struct dp_process *proc,
-		   const struct dp_site_entry *site)
+/* Is there what was there before? The same library has been unmapped and mapped
+ * again. */
+static bool is_lost(const struct dp_process *proc,
+		    const struct dp_site_entry *site)
 {
 	u8 now[sizeof(site->orig)];
 
 	return site->armed == DP_SITE_THERE && site->patch_len &&
 	       !dp_process_read(proc, site->addr, now, site->patch_len) &&
 	       !memcmp(now, site->orig, site->patch_len);
+}
+
+void dp_texts_mark(const struct dp_process *proc, struct dp_view *view)
+{
+	u32 i;
+
+	dp_texts_gone(proc, view);
+	for (i = 0; i < view->nr_sites; i++)
+		if (is_lost(proc, &view->sites[i]))
+			view->sites[i].armed = DP_SITE_GONE;
+}
+
+void dp_process_mark_gone(struct dp_process *proc)
+{
+	struct dp_arena *arena = proc->engine ? dp_engine_arena(proc->engine) :
+						NULL;
+	struct dp_view view;
+
+	if (arena && !dp_view_open(&view, arena, arena->control.arena_size))
+		dp_texts_mark(proc, &view);
 }

@@ -120,8 +120,8 @@ bool dp_pending_take(struct dp_session *s, struct dp_spec *spec,
 		dp_diag_add(diag, "; --pending waits for it to be loaded");
 		return false;
 	}
-	spec->pending = true;
-	s->nr_pending++;
+	spec->pending = spec->comes = true;
+	s->nr_coming++;
 	if (!s->opt->quiet)
 		fprintf(stderr,
 			"dprobes: %s is pending: %s is not loaded yet\n",
@@ -171,29 +171,136 @@ int dp_pending_watch(struct dp_session *s, struct dp_diag *diag)
 		     0;
 }
 
+static void say(const struct dp_session *s, const struct dp_spec *spec,
+		const char *what)
+{
+	if (!s->opt->quiet)
+		fprintf(stderr, "dprobes: %s %s\n", spec->text, what);
+}
+
+static bool same_points(const struct dp_point *was, const struct dp_point *is)
+{
+	return !strcmp(was->name, is->name) && was->refused == is->refused &&
+	       was->nr_exits == is->nr_exits;
+}
+
+static void exchange(struct dp_point *a, struct dp_point *b)
+{
+	struct dp_point c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* The library is there again, and most likely somewhere else: the points stay the
+ * same, and with them what was counted. Return: are they? */
+static bool return_points(struct dp_session *s, struct dp_modules *mods,
+			  const struct dp_spec *spec, size_t first, size_t n)
+{
+	struct dp_points again = { 0 };
+	struct dp_diag diag;
+	bool same;
+	size_t i;
+
+	dp_diag_clear(&diag);
+	same = !dp_points_resolve(s->proc, mods, spec, &again, &diag) &&
+	       again.n == n;
+	for (i = 0; same && i < n; i++)
+		same = same_points(&s->points.v[first + i], &again.v[i]);
+	for (i = 0; same && i < n; i++)
+		exchange(&s->points.v[first + i], &again.v[i]);
+	dp_points_free(&again);
+	return same;
+}
+
+/* Points of one spec are side by side. Return: how many. */
+static size_t points_of(const struct dp_session *s, const struct dp_spec *spec,
+			size_t *first)
+{
+	size_t n = 0;
+
+	for (*first = 0; *first < s->points.n; ++*first)
+		if (s->points.v[*first].spec == spec)
+			break;
+	while (*first + n < s->points.n &&
+	       s->points.v[*first + n].spec == spec)
+		n++;
+	return n;
+}
+
+static bool note_gone(struct dp_session *s, size_t first, size_t n)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = first; i < first + n; i++) {
+		struct dp_point *p = &s->points.v[i];
+
+		p->gone |= !p->refused &&
+			   dp_engine_is_gone(s->engine, s->probes[i]);
+		any |= p->gone;
+	}
+	return any;
+}
+
+/* Return: is there something to be armed? */
+static bool look_again(struct dp_session *s, struct dp_modules *mods,
+		       struct dp_spec *spec)
+{
+	size_t first, n = points_of(s, spec, &first);
+	bool was = n && s->points.v[first].gone;
+
+	if (!note_gone(s, first, n))
+		return false;
+	if (!has_module(mods, spec)) {
+		if (!was && s->opt->verbose)
+			say(s, spec, "is gone: its library has been unloaded");
+		return false;
+	}
+	if (return_points(s, mods, spec, first, n)) {
+		if (s->opt->verbose)
+			say(s, spec, "is there again");
+		return true;
+	}
+	if (!was)
+		say(s, spec, "is not armed again: it is another library now");
+	return false;
+}
+
+static bool look_first(struct dp_session *s, struct dp_modules *mods,
+		       struct dp_spec *spec)
+{
+	struct dp_diag diag;
+
+	if (!has_module(mods, spec))
+		return false;
+	spec->pending = false;
+	dp_diag_clear(&diag);
+	if (dp_points_resolve(s->proc, mods, spec, &s->points, &diag)) {
+		fprintf(stderr, "dprobes: %s cannot be probed: %s\n", spec->text,
+			diag.text);
+		return false;
+	}
+	say(s, spec, "is not pending any more");
+	return true;
+}
+
 /* What is there now that was not. Return: is there anything? */
 static bool find_points(struct dp_session *s, struct dp_modules *mods)
 {
-	size_t had = s->points.n, i;
-	struct dp_diag diag;
+	bool any = false;
+	size_t i;
 
+	dp_process_mark_gone(s->proc);
 	for (i = 0; i < s->nr_specs; i++) {
 		struct dp_spec *spec = &s->specs[i];
 
-		if (!spec->pending || !has_module(mods, spec))
-			continue;
-		spec->pending = false;
-		s->nr_pending--;
-		dp_diag_clear(&diag);
-		if (dp_points_resolve(s->proc, mods, spec, &s->points, &diag))
-			fprintf(stderr, "dprobes: %s cannot be probed: %s\n",
-				spec->text, diag.text);
-		else if (!s->opt->quiet)
-			fprintf(stderr,
-				"dprobes: %s is not pending any more\n",
-				spec->text);
+		if (spec->pending)
+			any |= look_first(s, mods, spec);
+		else
+			any |= look_again(s, mods, spec);
 	}
-	return s->points.n > had;
+	return any;
 }
 
 /* The first way holds the process; where a thread cannot be brought out of the agent
@@ -215,45 +322,92 @@ static int detach(struct dp_session *s, bool *frozen, struct dp_diag *diag)
 	return dp_process_detach(s->proc, diag);
 }
 
-static void renew(struct dp_session *s, struct dp_modules *mods)
+/* What a session has of its own for one engine. */
+struct part {
+	struct dp_modules *mods;
+	struct dp_engine *engine;
+	u32 *probes, *programs;
+	size_t *point_of;
+};
+
+static void take_part(struct dp_session *s, struct part *part)
 {
-	dp_calls_free(s);
-	dp_grounds_close(&s->grounds);
-	dp_modules_close(s->mods);
-	s->mods = mods;
-	free(s->probes);
-	free(s->programs);
-	free(s->point_of);
+	*part = (struct part){ s->mods, s->engine, s->probes, s->programs,
+			       s->point_of };
+	s->mods = NULL;
 	s->engine = NULL;
+	s->probes = s->programs = NULL;
+	s->point_of = NULL;
 }
 
-static int replace(struct dp_session *s, struct dp_modules *mods,
+static void drop_part(struct part *part)
+{
+	dp_modules_close(part->mods);
+	dp_engine_destroy(part->engine);
+	free(part->probes);
+	free(part->programs);
+	free(part->point_of);
+}
+
+static void put_part(struct dp_session *s, const struct part *part)
+{
+	s->mods = part->mods;
+	s->engine = part->engine;
+	s->probes = part->probes;
+	s->programs = part->programs;
+	s->point_of = part->point_of;
+}
+
+static int rearm(struct dp_session *s, struct dp_modules *mods,
+		 const struct part *old, struct dp_diag *diag)
+{
+	int err;
+
+	dp_calls_free(s);
+	dp_grounds_close(&s->grounds);
+	s->mods = mods;
+	s->before = old->engine;
+	err = dp_session_add_probes(s, diag);
+	if (!err)
+		err = dp_process_reinstall(s->proc, s->engine, diag);
+	return err;
+}
+
+/* @had: points that the old engine has. On failure it is what counts. */
+static int replace(struct dp_session *s, struct dp_modules *mods, size_t had,
 		   struct dp_diag *diag)
 {
-	struct dp_engine *old = s->engine;
+	struct part old, failed;
 	bool frozen;
 	int err;
 
 	dp_calls_stop(s);
 	err = detach(s, &frozen, diag);
-	if (!err) {
-		dp_session_last_records(s, true);
-		renew(s, mods);
-		err = dp_session_add_probes(s, diag);
-		if (!err)
-			err = dp_process_reinstall(s->proc, s->engine, diag);
-	}
-	dp_process_thaw(s->proc);
-	if (s->engine != old)
-		dp_engine_destroy(old);
-	else
+	if (err) {
+		dp_process_thaw(s->proc);
 		dp_modules_close(mods);
+		return err;
+	}
+	dp_session_last_records(s, true);
+	take_part(s, &old);
+	err = rearm(s, mods, &old, diag);
+	dp_process_thaw(s->proc);
+	if (err) {
+		take_part(s, &failed);
+		drop_part(&failed);
+		put_part(s, &old);
+		for (; had < s->points.n; had++)
+			s->points.v[had].refused = err;
+	} else {
+		drop_part(&old);
+	}
 	return err;
 }
 
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 {
 	struct dp_modules *mods;
+	size_t had;
 	int err = dp_modules_open(dp_process_pid(s->proc),
 				  dp_process_mem(s->proc), &mods, diag);
 
@@ -261,8 +415,9 @@ int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 		return 0;
 	if (err)
 		return err;
+	had = s->points.n;
 	if (find_points(s, mods))
-		return replace(s, mods, diag);
+		return replace(s, mods, had, diag);
 	dp_modules_close(mods);
 	dp_process_answer(s->proc);
 	return 0;

@@ -242,6 +242,7 @@ void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
 	sums->torn += dp_engine_torn(s->engine);
 	sums->written += s->written;
 	sums->gone += dp_engine_gone(s->engine);
+	sums->late += dp_engine_late(s->engine);
 	if (s->opt->children)
 		sums->vforked += dp_engine_of_children(s->engine);
 }
@@ -271,6 +272,9 @@ static void tell_tallies(const struct dp_sums *sums)
 	if (sums->vforked)
 		fprintf(stderr, ", %llu of vfork children not counted",
 			sums->vforked);
+	if (sums->late)
+		fprintf(stderr, ", %llu times libraries came too fast",
+			sums->late);
 	if (sums->gone)
 		fprintf(stderr, sums->gone == 1 ?
 					", %llu site gone with its library" :

@@ -66,7 +66,8 @@ struct dp_session {
 	void *own;
 	u64 written;
 	enum dp_ending ending;
-	size_t nr_pending; /* specs whose library is not loaded yet */
+	size_t nr_coming; /* specs whose library was not loaded at first */
+	const struct dp_engine *before; /* the engine whose place another takes */
 	/* with -f: whose points and specs these are, if not its own; and how many
 	 * use those of this one */
 	struct dp_session *origin;
@@ -210,7 +211,7 @@ void dp_report_summary(const struct dp_session *s);
  */
 struct dp_sums {
 	unsigned long long hits, held, missed, written, strays, torn, vforked,
-		gone;
+		gone, late;
 	unsigned long long tally[DP_TALLY_NR];
 };
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);

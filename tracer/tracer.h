@@ -47,6 +47,7 @@ struct dp_spec {
 	char *cond; /* text after "if", or NULL */
 	bool found; /* in some process */
 	bool pending; /* its module is not there yet */
+	bool comes; /* nor was it at first: it comes and goes */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
@@ -90,6 +91,7 @@ struct dp_point {
 	char *symbol; /* may be "" */
 	u64 offset; /* into symbol */
 	char *module; /* basename of the module */
+	bool gone; /* its module has been unloaded */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */
 	/* of a return probe: where its function is left */

@@ -54,9 +54,15 @@ double dp_watch_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static size_t read_code(const struct dp_session *s, u64 addr, u8 *code)
+static size_t read_code(const struct dp_session *s, bool gone, u64 addr,
+			u8 *code)
 {
-	ssize_t n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX,
+	ssize_t n;
+
+	if (gone)
+		return dp_engine_code(s->before, addr, code) ? DP_REGION_MAX :
+							       0;
+	n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX,
 			  (off_t)addr);
 
 	return n > 0 ? (size_t)n : 0;
@@ -72,7 +78,8 @@ static int add_exit(struct dp_session *s, size_t i, size_t k,
 		  (exit->shared ? DP_WAY_SHARED : 0);
 	const char *why = "out of memory";
 	u8 code[DP_REGION_MAX];
-	size_t n = read_code(s, exit->addr, code);
+	bool gone = s->points.v[i].gone;
+	size_t n = read_code(s, gone, exit->addr, code);
 	u32 probe;
 	int err = dp_engine_add_exit(s->engine, s->probes[i], way, exit->addr,
 				     code, n, &probe, &why);
@@ -82,9 +89,13 @@ static int add_exit(struct dp_session *s, size_t i, size_t k,
 				   "%s cannot be probed: its exit at 0x%llx: %s",
 				   s->points.v[i].name,
 				   (unsigned long long)exit->addr, why);
-	dp_ground_allow(&s->grounds, s->engine, probe, exit->addr);
-	if (lead)
-		dp_engine_lead(s->engine, lead, code, read_code(s, lead, code));
+	if (gone)
+		dp_engine_set_gone(s->engine, probe);
+	else
+		dp_ground_allow(&s->grounds, s->engine, probe, exit->addr);
+	if (lead && !gone)
+		dp_engine_lead(s->engine, lead, code,
+			       read_code(s, gone, lead, code));
 	s->point_of[probe] = i;
 	return 0;
 }
@@ -109,7 +120,7 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	struct dp_point *p = &s->points.v[i];
 	const char *why = "out of memory";
 	u8 code[DP_REGION_MAX];
-	size_t n = read_code(s, p->addr, code);
+	size_t n = read_code(s, p->gone, p->addr, code);
 	int err = dp_engine_add(s->engine, p->addr, code, n, &s->probes[i],
 				&why);
 
@@ -121,7 +132,10 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	if (err)
 		return dp_diag_set(diag, err, "%s cannot be probed: %s",
 				   p->name, why);
-	dp_ground_allow(&s->grounds, s->engine, s->probes[i], p->addr);
+	if (p->gone)
+		dp_engine_set_gone(s->engine, s->probes[i]);
+	else
+		dp_ground_allow(&s->grounds, s->engine, s->probes[i], p->addr);
 	s->point_of[s->probes[i]] = i;
 	if (p->spec->kind == DP_SPEC_RETURN)
 		err = add_exits(s, i, diag);
@@ -152,9 +166,9 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	for (i = 0; i < s->points.n && !err; i++)
 		if (!s->points.v[i].refused)
 			err = add_point(s, i, diag);
-	if (!err && s->nr_pending)
+	if (!err && s->nr_coming)
 		err = dp_pending_watch(s, diag);
-	if (!err && !s->nr_pending && !dp_engine_sites(s->engine))
+	if (!err && !s->nr_coming && !dp_engine_sites(s->engine))
 		err = dp_diag_set(diag, -EINVAL,
 				  "none of the matches can be probed");
 	if (!err && s->kind->record && !s->records && dp_records_open(s))

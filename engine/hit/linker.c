@@ -5,7 +5,7 @@
  * It calls an empty function then, for debuggers; a probe there brings us here. When
  * libraries are in place and no code of them has run, the thread waits for the tool,
  * which may have probes for them. It does not wait for one that has ended, nor for
- * ever for one that is stopped.
+ * ever for one that is stopped, and not again before that one has answered.
  */
 #include "engine/hit/hit.h"
 #include "port_hit.h"
@@ -36,7 +36,8 @@ void dp_linker_tell(const struct dp_hit *hit)
 	number = __atomic_add_fetch(&dp_arena.hit.linker_asked, 1,
 				    __ATOMIC_RELEASE);
 	dp_port_wake(&dp_arena.hit.linker_asked);
-	for (i = 0; i < SLICES && !answered(number); i++)
+	for (i = 0; i < SLICES && answered(number - 1) && !answered(number);
+	     i++)
 		dp_port_wait(&c->linker_answered, number - 1, SLICE_NS);
 	dp_arena.hit.linker_late += !answered(number);
 }

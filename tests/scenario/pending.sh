@@ -64,9 +64,10 @@ for arm in interior quiesce trap; do
 	end
 	is "$arm: a command, and nothing else is probed" "$? $(wrong) $(hits)" "0  8"
 
-	"$DPROBES" stat --json -q -o "$dir/counts" libm.so.6:cbrt matrix:victim_function -- "$VICTIMS/matrix" dlopen 100 >"$dir/out"
+	"$DPROBES" stat --json -q -o "$dir/counts" libm.so.6:cbrt matrix:victim_function -- "$VICTIMS/matrix" dlopen 40 >"$dir/out"
 	is "$arm: under threads no hit of the others is lost" "$? $(sed -n 's/.*victim_function","hits":\([0-9]*\).*/\1/p' "$dir/counts")" \
 		"0 $(sed -n 's/^right: own \([0-9]*\).*/\1/p' "$dir/out")"
+	is "$arm: nor of a library that comes and goes" "$(sed -n 's/.*cbrt","hits":\([0-9]*\).*/\1/p' "$dir/counts")" $((40 * 20))
 done
 export -n DPROBES_ARM
 
@@ -75,6 +76,16 @@ tell open call
 end
 is "records and followed calls" "$? $(grep -c 'cbrt .* = 0x' "$dir/lines") $(grep -c 'fgets' "$dir/lines")" "0 8 3"
 
+begin "$DPROBES" trace -v -o "$dir/lines" "r:$dir/early.so:cbrt" -- "$VICTIMS/plugin" "$dir/early.so"
+victim=$(pgrep -P "$victim" plugin)
+tell open call close
+like "unloaded it is gone" "$(list)" 'cbrt|0x.*\[GONE\]'
+tell open call
+like "and armed when it is there again" "$(list | head -n 1)" 'cbrt\+0x0  early.so (\[OPTIMIZED\])?$'
+tell close open close fill check
+exec 5>&-
+poll 10 test ! -d "/proc/$victim"
+is "all its calls were followed" "$(grep -c 'cbrt .* = 0x' "$dir/lines")" 18
 "$DPROBES" stat -o "$dir/counts" "$dir/early.so:cbrt" -- "$VICTIMS/plugin" </dev/null >/dev/null 2>"$dir/err"
 like "one that was never loaded is named" "$? $(tail -n 1 "$dir/err")" '^0 dprobes: .*early.so:cbrt was never armed: .* was not loaded$'
 "$DPROBES" stat libnosuch.so.1:f -- true 2>"$dir/err"
