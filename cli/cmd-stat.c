@@ -16,6 +16,7 @@ static const char help[] =
 	"  -p, --pid PID     count in a running process\n"
 	"  -- CMD [ARGS]     start a command, counting before its first own code\n"
 	"  -f, --children    also in processes that it forks, and in what they execute\n"
+	"      --pending     wait also for libraries that are nowhere to be found yet\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
 	"  -o, --output FILE write the counts to FILE\n"
 	"      --json        one JSON object a line: probe hits missed mode\n"

@@ -8,18 +8,20 @@ start "$VICTIMS/busy" 3
 maps_of "$victim" >"$dir/maps"
 "$TOOLS/text-sum" "$victim" >"$dir/text"
 clean() { maps_of "$victim" | diff "$dir/maps" - && "$TOOLS/text-sum" "$victim" | diff "$dir/text" -; }
-armed() { "$DPROBES" list -p "$victim" | grep -q malloc; }
+# Its probes count, and the tool has let go of the program.
+armed() { [ "$(number hits)" -gt 0 ] && grep -q '^TracerPid:.0$' "/proc/$victim/status"; }
+listed() { "$DPROBES" list -p "$victim" | grep -q malloc; }
 # The numbers before a word in the list of what is armed.
 number() { "$DPROBES" list -v -p "$victim" | sed -n "s/.* \([0-9]*\) $1.*/\1/p" | head -n 1; }
 ticks() { awk '{ print $14 + $15 }' "/proc/$victim/stat"; }
 moves() { [ "$(ticks)" -gt "$before" ]; }
 is_state() { grep -q "^State:.*$2" "/proc/$1/status"; }
 
-begin() { # VERB: at work on the victim
+begin() { # VERB [CONDITION]: at work on the victim
 	"$DPROBES" "$1" -o /dev/null libc.so.6:malloc libc.so.6:free -p "$victim" 2>"$dir/talk" &
 	tool=$!
 	pids+=("$tool")
-	poll 10 armed
+	poll 10 "${2:-armed}"
 }
 dies() { # SIGNAL
 	kill -"$1" "$tool"
@@ -38,8 +40,6 @@ out=$("$DPROBES" detach -p "$victim" 2>&1)
 is "where there is nothing it says so" "$? $out" "0 dprobes: nothing was left in process $victim"
 
 begin trace
-any() { [ "$(number hits)" -gt 0 ]; }
-poll 10 any
 dies KILL
 hits=$(number hits)
 missed=$(number missed)
@@ -66,7 +66,7 @@ poll 10 is_state "$victim" T
 dies INT
 is "the program is stopped: the tool leaves all the same" "$status $(clean)" "0 "
 is_state "$victim" T && ok "and it is still stopped" || not_ok "and it is still stopped" "$(grep State "/proc/$victim/status")"
-begin stat
+begin stat listed
 dies KILL
 out=$("$DPROBES" detach -q -p "$victim" 2>&1)
 is "stopped, attached to and cleaned" "$? $out$(clean)" "0 "

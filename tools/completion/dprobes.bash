@@ -78,7 +78,7 @@ _dprobes() {
 			i="--pid --output --follow --duration --help"
 			;;
 		stat | trace | run)
-			i="$i --quiet --duration --children"
+			i="$i --quiet --duration --children --pending"
 			;;
 		-g | --getvars)
 			i="--all --name --pid --local --global --index --reset --json --help"
