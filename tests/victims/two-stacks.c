@@ -4,7 +4,7 @@
  *
  * The first interrupts the work wherever it is and stays on its stack; the second one
  * interrupts the first, sleeps, and has a stack of its own. Ends by SIGTERM and says
- * whether the work was right.
+ * whether the work was right. With an argument it works with SIGTRAP blocked.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -48,12 +48,18 @@ static void act(int sig, void (*handler)(int), int flags)
 	sigaction(sig, &sa, NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct itimerval soon = { { 0, 0 }, { 0, 3000 } };
 	stack_t alt = { .ss_sp = malloc(65536), .ss_size = 65536 };
 	long n = 0, wrong = 0;
 
+	sigset_t trap;
+
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	if (argc > 1)
+		sigprocmask(SIG_BLOCK, &trap, NULL);
 	sigaltstack(&alt, NULL);
 	act(SIGTERM, on_term, 0);
 	act(SIGUSR1, on_second, SA_ONSTACK | SA_RESTART);
@@ -67,6 +73,8 @@ int main(void)
 		}
 		wrong += victim_function(n) != n * 3 + 1;
 	}
+	sigprocmask(SIG_BLOCK, NULL, &trap);
+	wrong += sigismember(&trap, SIGTRAP) != (argc > 1);
 	printf("%s after %ld\n", wrong ? "WRONG" : "right", n);
 	return wrong != 0;
 }
