@@ -445,6 +445,9 @@ int dp_process_yield(struct dp_process *proc,
 
 	if (!dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
+	dp_process_note_gone(proc);
+	if (!dp_engine_disturbed(proc->engine, &proc->target))
+		return 0;
 	err = dp_sync_begin(proc, NULL);
 	if (err)
 		return err;

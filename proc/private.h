@@ -250,6 +250,8 @@ bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text)
 /** dp_texts_gone() - sites whose code is not mapped any more become DP_SITE_GONE:
  *  whatever is there now is not touched. Return: are there any? */
 bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view);
+/** dp_process_note_gone() - dp_texts_gone() of our own probes */
+void dp_process_note_gone(struct dp_process *proc);
 /** dp_texts_mark() - and so do those that are not armed any more though their code is
  *  there: the same library has been unmapped and mapped again */
 void dp_texts_mark(const struct dp_process *proc, struct dp_view *view);

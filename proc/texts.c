@@ -255,12 +255,26 @@ void dp_texts_mark(const struct dp_process *proc, struct dp_view *view)
 			view->sites[i].armed = DP_SITE_GONE;
 }
 
-void dp_process_mark_gone(struct dp_process *proc)
+static bool open_own(const struct dp_process *proc, struct dp_view *view)
 {
 	struct dp_arena *arena = proc->engine ? dp_engine_arena(proc->engine) :
 						NULL;
+
+	return arena && !dp_view_open(view, arena, arena->control.arena_size);
+}
+
+void dp_process_note_gone(struct dp_process *proc)
+{
 	struct dp_view view;
 
-	if (arena && !dp_view_open(&view, arena, arena->control.arena_size))
+	if (open_own(proc, &view))
+		dp_texts_gone(proc, &view);
+}
+
+void dp_process_mark_gone(struct dp_process *proc)
+{
+	struct dp_view view;
+
+	if (open_own(proc, &view))
 		dp_texts_mark(proc, &view);
 }

@@ -280,6 +280,19 @@ static void deal(struct household *h, const struct dp_family_event *ev)
 	}
 }
 
+/* Return: when to look again. */
+static double look_all(struct household *h, double t)
+{
+	double next = t + SETTLE_SECONDS, when;
+	size_t i;
+
+	for (i = 0; i < h->n; i++) {
+		when = dp_yield_look(h->v[i], t);
+		next = when < next ? when : next;
+	}
+	return next;
+}
+
 /* Return: how many records came. */
 static size_t read_all(struct household *h, bool settle)
 {
@@ -309,7 +322,7 @@ static bool is_over(struct household *h, double end)
 
 static void watch(struct household *h)
 {
-	double settled = dp_watch_now();
+	double settled = dp_watch_now(), look = 0;
 	double end = h->first->opt->duration;
 	struct dp_family_event ev;
 	double most;
@@ -322,6 +335,8 @@ static void watch(struct household *h)
 		size_t came = read_all(h, due);
 
 		settled = due ? t : settled;
+		if (t >= look)
+			look = look_all(h, t);
 		most = !h->first->kind->record ? SLICE_MS :
 		       came		       ? BUSY_MS :
 						 IDLE_MS;
