@@ -310,13 +310,18 @@ bool dp_family_deal(struct dp_family *f, pid_t tid, int status, bool may_wait)
 	}
 }
 
-void dp_family_pass(struct dp_family *f)
+static void take_notice(struct dp_family *f, bool may_wait)
 {
 	int status;
 	pid_t tid;
 
 	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
-		dp_family_deal(f, tid, status, true);
+		dp_family_deal(f, tid, status, may_wait);
+}
+
+void dp_family_pass(struct dp_family *f)
+{
+	take_notice(f, false);
 }
 
 static void drain(const struct dp_family *f)
@@ -333,9 +338,9 @@ enum dp_family_what dp_family_next(struct dp_family *f, int timeout_ms,
 	struct pollfd p = { f->signals, POLLIN, 0 };
 
 	drain(f);
-	dp_family_pass(f);
+	take_notice(f, true);
 	if (!f->nr_events && poll(&p, 1, timeout_ms) > 0)
-		dp_family_pass(f);
+		take_notice(f, true);
 	event->what = DP_FAMILY_NOTHING;
 	if (f->nr_events) {
 		*event = f->events[0];

@@ -180,8 +180,14 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		     struct dp_diag *diag)
 {
 	u64 bad = 0;
-	int err = dp_stop_alone(proc, diag);
+	int err;
 
+	/* Its threads may have ended, and wait for us to take notice. */
+	if (proc->family)
+		dp_family_pass(proc->family);
+	if (proc->exited || proc->execed[0])
+		return -ESRCH;
+	err = dp_stop_alone(proc, diag);
 	if (err)
 		return err;
 	dp_step("leave: stopped");
@@ -255,6 +261,8 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 	struct dp_view view;
 	int err;
 
+	if (proc->family)
+		dp_family_pass(proc->family);
 	if (!proc->base || proc->exited || proc->execed[0])
 		return 0;
 	dp_process_answer(proc);

@@ -347,6 +347,18 @@ static void watch(struct household *h)
 	}
 }
 
+/* Who has been told of, and waits. */
+static void let_all_go(struct household *h)
+{
+	struct dp_family_event ev;
+
+	while (dp_family_next(h->family, 0, &ev) != DP_FAMILY_NOTHING)
+		if (ev.what == DP_FAMILY_FORKED)
+			dp_family_let_go(h->family, &ev);
+		else
+			deal(h, &ev);
+}
+
 /* Nobody is probed any more; whoever waits for us goes on, until the command has
  * ended. */
 static int outcome(struct household *h, int *died_of)
@@ -470,6 +482,7 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 		err = s->points.n ? begin(&h, diag) : begin_bare(&h);
 	if (!err) {
 		watch(&h);
+		let_all_go(&h);
 		while (h.n)
 			close_session(&h, h.v[0], h.ending);
 		err = outcome(&h, died_of);

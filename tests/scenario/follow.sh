@@ -102,6 +102,45 @@ is "the tool ends in the middle of a storm of signals" "$?" 0
 wait $victim
 is "and the program is right" "$?" 0
 
+# Threads asleep in calls that no stop restarts; and a process that ends while the tool leaves.
+rm -f "$dir/go"
+mkfifo "$dir/go"
+: >"$dir/out"
+timeout 60 "$VICTIMS/sleepers" <"$dir/go" >"$dir/out" 2>&1 &
+waits=$!
+exec 5>"$dir/go"
+poll 10 grep -q asleep "$dir/out"
+victim=$(pgrep -P $waits)
+for _ in 1 2 3; do "$DPROBES" stat -q -f --duration 50ms -o /dev/null libc.so.6:malloc -p "$victim" || not_ok "sleepers: the tool"; done
+exec 5>&-
+wait $waits
+is "sleepers notice nothing" "$? $(tail -n 1 "$dir/out")" "0 0 failures"
+for ((i = 0; i < 5; i++)); do
+	attach threads 20 -q --duration 30ms
+	go
+	wait $victim
+	bad=$?
+	wait $tool
+	[ $bad = 0 ] || break
+done
+is "it ends while the tool leaves: the program is right" "$bad" 0
+
+attach fork 20
+poll 10 armed
+go
+kill -STOP $victim
+sleep 0.05
+kill -CONT $victim
+sleep 0.02
+kill -STOP $victim
+sleep 0.05
+kill -INT $tool
+wait $tool
+like "stopped and let go on, and left stopped" "$? $(grep -c '^State:.*T' /proc/$victim/status)" '^0 1$'
+kill -CONT $victim
+wait $victim
+is "the program is right" "$?" 0
+
 # The tool is killed at each step of taking a child in.
 tool_cmd=build/tests/dprobes-steps
 seen=0
