@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 12
+#define DP_LAYOUT_VERSION 14
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -53,6 +53,8 @@
 #define DP_MAX_SHARDS 1024
 #define DP_REASONS 32
 #define DP_REASON_SIZE 128
+#define DP_PENDING 32
+#define DP_PENDING_SIZE 120
 
 /** enum dp_missed - why a hit was not handled */
 enum dp_missed {
@@ -85,7 +87,7 @@ struct dp_kernel_sigaction {
 #define DP_SITE_LEAVING 2
 #define DP_SITE_COMING 3
 #define DP_SITE_TRAPPED 4
-/* Nothing is mapped there any more: control has just found that out */
+/* Its code is not mapped there any more: control has found that out */
 #define DP_SITE_GONE 5
 /* Somebody's breakpoint is where the jump began: on its way out from behind it; out */
 #define DP_SITE_YIELDS 6
@@ -202,6 +204,7 @@ enum dp_kind {
 	DP_KIND_ENTER, /* a visit begins */
 	DP_KIND_EXIT, /* one ends */
 	DP_KIND_UNWIND, /* those on a part of the stack end */
+	DP_KIND_LINKER, /* libraries come and go; nobody's probe */
 };
 
 /* @way of a probe: how a function is left there */
@@ -583,6 +586,8 @@ enum dp_tally {
 	DP_TALLY_RETURNED, /* that returned from where they had jumped to */
 	DP_TALLY_TAILED, /* that were lost sight of there, by another jump */
 	DP_TALLY_CUT, /* whose beginning or end was left by a signal's handler */
+	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
+	DP_TALLY_BROUGHT, /* visits that a fork has brought along */
 	DP_TALLY_NR,
 };
 
@@ -695,6 +700,18 @@ struct dp_span {
 	u64 size;
 };
 
+/**
+ * struct dp_mapped - a mapping of code in which there are sites; control owns it
+ * @offset, @inode, @dev_major, @dev_minor: of what file, as /proc/PID/maps says:
+ *        something else may be there later. 0: of none
+ */
+struct dp_mapped {
+	u64 start;
+	u64 size;
+	u64 offset, inode;
+	u32 dev_major, dev_minor;
+};
+
 /** struct dp_arena_control - what control says and hit obeys */
 struct dp_arena_control {
 	u64 magic;
@@ -740,12 +757,22 @@ struct dp_arena_control {
 	struct dp_visit_table visit_tables[DP_VISIT_TABLES];
 	u32 nr_visit_tables;
 	u32 onward; /* a probe is DP_WAY_ONWARD */
+	/* A futex that the tool's thread holds, in its robust list, and the link
+	 * of that; the kernel marks it when the thread ends. */
+	u64 tool_link;
+	u32 tool_futex;
+	/* How many of the linker's calls have been answered; r_state of its struct
+	 * r_debug, 0: nobody wants to know */
+	u32 linker_answered;
+	u64 linker_state;
+	u32 nr_pending, pad;
+	char pending[DP_PENDING][DP_PENDING_SIZE]; /* specs that wait for a library */
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;
-	u32 revertible; /* @texts held only page-cache pages before us */
+	u32 revertible; /* @texts are all, and held only page-cache pages before us */
 	struct dp_span pools[DP_MAX_POOLS];
-	struct dp_span texts[DP_MAX_TEXTS];
+	struct dp_mapped texts[DP_MAX_TEXTS];
 };
 
 /** struct dp_arena_hit - what hit says and control reads */
@@ -760,10 +787,16 @@ struct dp_arena_hit {
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */
 	u32 exec_pending; /* in execve: @exec_path is being started */
 	char exec_path[256];
+	u32 linker_asked; /* calls of the linker that want an answer */
+	u32 linker_late; /* those that got none in time */
+	u64 linker_regs; /* address of the registers of who waits */
 	u32 stacks; /* of DP_STACKS, one more than the last that anybody had */
 	u32 pad;
 	u64 full; /* entries that are not followed for want of room */
 };
+
+/* Set in @tool_futex by the kernel: FUTEX_OWNER_DIED of linux/futex.h */
+#define DP_TOOL_DIED 0x40000000u
 
 struct dp_arena {
 	struct dp_arena_control control;

@@ -25,6 +25,8 @@
  *   dp_port_sigmask()   set the thread's signal mask; dp_port_swap_sigmask() tells
  *                       what it was
  *   dp_port_requeue()   queue a signal with its siginfo to this thread
+ *   dp_port_wait()      until a word is not what it was, or it is time;
+ *                       dp_port_wake() ends that
  *   dp_port_drop()      give private copies of text pages back
  */
 #ifndef DP_PORT_H

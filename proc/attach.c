@@ -35,7 +35,9 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	return err ? err : dp_gadgets_find(proc, diag);
 }
 
-int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
+/* @left: has an earlier tool left anything? */
+static int attach(pid_t pid, struct dp_process **out, bool *left,
+		  struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
 	int err;
@@ -44,7 +46,8 @@ int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	err = dp_process_look(proc, pid, diag);
 	/* An earlier tool's hooks stand where ours will. */
-	if (!err && dp_recover_needed(proc)) {
+	*left = !err && dp_recover_needed(proc);
+	if (*left) {
 		err = dp_recover(proc, diag);
 		if (!err)
 			err = dp_gadgets_find(proc, diag);
@@ -55,4 +58,23 @@ int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 	}
 	*out = proc;
 	return 0;
+}
+
+int dp_process_attach(pid_t pid, struct dp_process **out, struct dp_diag *diag)
+{
+	bool left;
+
+	return attach(pid, out, &left, diag);
+}
+
+int dp_process_clean(pid_t pid, struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	bool left;
+	int err = attach(pid, &proc, &left, diag);
+
+	if (err)
+		return err;
+	dp_process_close(proc);
+	return left;
 }

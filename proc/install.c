@@ -48,7 +48,7 @@ static bool failed(long ret)
 }
 
 /* The shared memory, reached from both sides. */
-static long make_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
+long dp_shared_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
 {
 	long fd = dp_share_make(proc, rem, size, &proc->file);
 
@@ -119,7 +119,7 @@ static int map_remotely(struct dp_process *proc,
 
 	if (err)
 		return err;
-	fd = ret = make_file(proc, rem, need->file_size);
+	fd = ret = dp_shared_file(proc, rem, need->file_size);
 	if (!failed(fd)) {
 		/* The region goes anywhere, so the choosy ones come first. */
 		ret = map_pools(rem, fd, need);
@@ -179,6 +179,46 @@ static int fill_table(struct dp_process *proc)
 				n * sizeof(*words));
 }
 
+/* Tables of the engine whose place this one takes. */
+static int grow_alike(struct dp_process *proc, struct dp_remote *rem)
+{
+	void *ours;
+	long at;
+	u64 size;
+
+	while ((size = dp_engine_visits_owed(proc->engine, proc->heir_of))) {
+		at = dp_share_map(proc, rem, 0, size, &ours);
+		if (failed(at))
+			return (int)at;
+		dp_engine_visits_grow(proc->engine, (u64)at, ours);
+	}
+	return 0;
+}
+
+static int inherit(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_remote *rem;
+	int err = 0;
+
+	if (dp_engine_visits_owed(proc->engine, proc->heir_of)) {
+		err = dp_stop_alone(proc, diag);
+		if (err)
+			return err;
+		err = dp_remote_begin(proc, &rem, diag);
+		if (!err) {
+			err = grow_alike(proc, rem);
+			dp_remote_end(rem);
+		}
+		dp_stop_release(proc);
+	}
+	if (err)
+		return dp_diag_set(diag, err,
+				   "cannot map the agent into process %d: %s",
+				   proc->pid, strerror(-err));
+	dp_engine_inherit(proc->engine, proc->heir_of);
+	return 0;
+}
+
 static int build(struct dp_process *proc, struct dp_diag *diag)
 {
 	struct dp_mapping map = {
@@ -199,6 +239,12 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 		return dp_diag_set(
 			diag, err,
 			"the copies of the probed instructions cannot be placed within their reach");
+	if (proc->heir_of)
+		err = inherit(proc, diag);
+	if (err)
+		return err;
+	if (!proc->resident)
+		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
 	dp_texts_note(proc);
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
 			       sizeof(proc->ns_pid));
@@ -416,6 +462,9 @@ int dp_process_yield(struct dp_process *proc,
 
 	if (!dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
+	dp_process_note_gone(proc);
+	if (!dp_engine_disturbed(proc->engine, &proc->target))
+		return 0;
 	err = dp_sync_begin(proc, NULL);
 	if (err)
 		return err;
@@ -441,6 +490,8 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
 					 proc->hooks[i].code, proc->hooks[i].nr,
 					 is_watched(proc->hooks[i].nr));
+	if (proc->heir_of)
+		dp_engine_visits_like(proc->engine, proc->heir_of);
 	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());
 	if (*need)
 		return 0;
@@ -449,7 +500,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		"there are too many probes, or they lie too far apart");
 }
 
-static void let_go(struct dp_process *proc)
+void dp_process_let_go(struct dp_process *proc)
 {
 	if (!proc->held)
 		return;
@@ -477,6 +528,6 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	proc->installed = !err;
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
-	let_go(proc);
+	dp_process_let_go(proc);
 	return err;
 }

@@ -188,12 +188,8 @@ static int start(struct dp_process *proc, const char *path, char *const argv[])
 static int hold(struct dp_process *proc, struct dp_diag *diag)
 {
 	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, PTRACE_O_TRACESYSGOOD);
-	proc->threads = calloc(1, sizeof(*proc->threads));
-	if (!proc->threads)
+	if (dp_process_hold(proc))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	proc->cap_threads = proc->nr_threads = 1;
-	proc->threads[0].tid = proc->pid;
-	ptrace(PTRACE_GETREGS, proc->pid, 0, &proc->threads[0].regs);
 	dp_step("launch: held");
 	return 0;
 }
@@ -249,4 +245,47 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 	}
 	*out = proc;
 	return 0;
+}
+
+static int renew(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_process_open_mem(proc, diag);
+
+	proc->held = true;
+	if (!err)
+		err = dp_check_process(proc, diag);
+	if (!err)
+		err = stop_in_linker(proc, diag);
+	if (!err)
+		err = dp_gadgets_find(proc, diag);
+	if (!err && dp_process_hold(proc))
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
+	return err;
+}
+
+int dp_process_renew(struct dp_family *family,
+		     const struct dp_family_event *event,
+		     struct dp_process **out, struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	int err;
+
+	if (!proc) {
+		dp_family_let_go(family, event);
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	proc->pid = event->pid;
+	err = renew(proc, diag);
+	if (!err)
+		err = dp_family_add(family, proc);
+	if (!err) {
+		*out = proc;
+		return 0;
+	}
+	proc->held = false;
+	dp_family_let_go(family, event);
+	if (proc->reaped)
+		dp_family_deal(family, event->pid, proc->status, false);
+	dp_process_close(proc);
+	return err;
 }

@@ -173,9 +173,17 @@ static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
 	return &proc->threads[proc->nr_threads++];
 }
 
-/* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
-static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
+static bool is_stop_signal(int sig)
 {
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
+	       sig == SIGTTOU;
+}
+
+/* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
+static int wait_stop(struct dp_process *proc, struct dp_thread *t,
+		     long long deadline)
+{
+	pid_t tid = t->tid;
 	struct timespec nap = { 0, 20000 };
 	int status;
 	pid_t got;
@@ -190,6 +198,15 @@ static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
 		}
 		if (got < 0)
 			return 0;
+		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP) {
+			t->group_stop = is_stop_signal(WSTOPSIG(status));
+			return 1;
+		}
+		if (proc->family) {
+			if (dp_family_deal(proc->family, tid, status, false))
+				continue;
+			return 0;
+		}
 		if (!WIFSTOPPED(status)) {
 			if (tid == proc->pid && proc->launched) {
 				proc->reaped = proc->exited = true;
@@ -197,8 +214,6 @@ static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
 			}
 			return 0;
 		}
-		if (status >> 16 == PTRACE_EVENT_STOP)
-			return 1;
 		/* A signal of its own was on the way: it goes first. */
 		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
 	}
@@ -208,7 +223,12 @@ static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
 {
 	struct dp_status st;
 
-	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD)) {
+	if (proc->family && !ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
+		++*fresh;
+		return add_thread(proc, tid) ? 0 : -ENOMEM;
+	}
+	if (ptrace(PTRACE_SEIZE, tid, 0,
+		   proc->family ? DP_FAMILY_OPTIONS : PTRACE_O_TRACESYSGOOD)) {
 		/* One that is just ending is no concern of ours. */
 		if (errno == EPERM && !dp_status_read(proc->pid, tid, &st) &&
 		    st.state != 'Z' && st.state != 'X')
@@ -286,7 +306,7 @@ static int wait_new(struct dp_process *proc, size_t from, long long deadline)
 
 	while (i < proc->nr_threads) {
 		struct dp_thread *t = &proc->threads[i];
-		int got = wait_stop(proc, t->tid, deadline);
+		int got = wait_stop(proc, t, deadline);
 
 		if (got < 0)
 			return got;
@@ -338,7 +358,7 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err;
 
-	if (proc->held)
+	if (proc->held || proc->frozen)
 		return 0;
 	err = stop_rounds(proc, false);
 	if (!err && !proc->nr_threads)
@@ -379,7 +399,11 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		err = dp_stop_all(proc, diag);
 		if (err || proc->held || !is_shared(proc))
 			return err;
+		if (proc->frozen)
+			break;
 		dp_stop_release(proc);
+		if (proc->family)
+			dp_family_pass(proc->family);
 		nanosleep(&nap, NULL);
 	} while (now_ns() < deadline);
 	return dp_diag_set(
@@ -434,7 +458,7 @@ static int run_on(struct dp_process *proc, struct dp_thread *t,
 		return -ESRCH;
 	nanosleep(&moment, NULL);
 	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
-	if (wait_stop(proc, t->tid, deadline) <= 0 ||
+	if (wait_stop(proc, t, deadline) <= 0 ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	resume_call(proc, t);
@@ -578,13 +602,22 @@ int dp_stop_idle(struct dp_process *proc, const struct dp_map *text,
 	return -EAGAIN;
 }
 
+static void let(const struct dp_process *proc, const struct dp_thread *t)
+{
+	if (!proc->family)
+		ptrace(PTRACE_DETACH, t->tid, 0, 0);
+	else
+		ptrace(t->group_stop ? PTRACE_LISTEN : PTRACE_CONT, t->tid, 0,
+		       0);
+}
+
 void dp_stop_release_one(struct dp_process *proc, pid_t tid)
 {
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads; i++)
 		if (proc->threads[i].tid == tid) {
-			ptrace(PTRACE_DETACH, tid, 0, 0);
+			let(proc, &proc->threads[i]);
 			drop_thread(proc, i);
 			return;
 		}
@@ -594,9 +627,9 @@ void dp_stop_release(struct dp_process *proc)
 {
 	size_t i;
 
-	if (proc->held)
+	if (proc->held || proc->frozen)
 		return;
 	for (i = 0; i < proc->nr_threads; i++)
-		ptrace(PTRACE_DETACH, proc->threads[i].tid, 0, 0);
+		let(proc, &proc->threads[i]);
 	proc->nr_threads = 0;
 }

@@ -145,7 +145,7 @@ static void cleared(bool shares)
 			dp_action_set(k, &dfl, NULL);
 			dp_private.in_masks[k] = 0;
 		}
-		if (dp_hit_leave(NULL))
+		if (!dp_wipe.owner && dp_hit_leave(NULL))
 			return;
 	}
 	dp_hook_take_actions();
@@ -154,7 +154,11 @@ static void cleared(bool shares)
 static void after(const struct dp_mcontext *regs)
 {
 	bool child = !regs->rax;
-	u64 flags = recall(!child || !dp_wipe.owner);
+	u64 flags = recall(false);
+
+	/* One in its parent's memory would forget for both. */
+	if (!child || !(flags & CLONE_VM))
+		recall(true);
 
 	if (flags & EXECUTES)
 		dp_hook_undo_exec();

@@ -198,6 +198,19 @@ static inline void dp_port_requeue(int sig, const void *siginfo)
 		   (u64)sig, (u64)siginfo, 0, 0);
 }
 
+/* Of words in shared memory. */
+static inline void dp_port_wait(const u32 *word, u32 is, s64 ns)
+{
+	s64 timeout[2] = { 0, ns };
+
+	dp_syscall(__NR_futex, (u64)word, 0, is, (u64)timeout, 0, 0);
+}
+
+static inline void dp_port_wake(const u32 *word)
+{
+	dp_syscall(__NR_futex, (u64)word, 1, 1, 0, 0, 0);
+}
+
 static inline int dp_port_drop(u64 start, u64 size)
 {
 	return (int)dp_syscall(__NR_madvise, start, size, DP_MADV_DONTNEED, 0,
