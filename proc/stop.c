@@ -119,6 +119,16 @@ static bool call_of(pid_t pid, pid_t tid, long *nr, u64 *sp, u64 *pc)
 	return true;
 }
 
+/* Of one that is stopped the call is that which it has been in: a new thread is
+ * stopped in the clone that has made it. */
+static bool in_vfork(pid_t pid, pid_t tid, long nr)
+{
+	struct dp_status st;
+
+	return vforks(nr) && !dp_status_read(pid, tid, &st) &&
+	       st.state != 't' && st.state != 'T';
+}
+
 /*
  * A vfork parent sleeps where no stop reaches it, until its child is gone. A call
  * with a signal mask of its own is restarted, but before that such signals come
@@ -132,7 +142,7 @@ bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
 		return false;
 	*sp = c.sp;
 	*pc = c.pc;
-	return in_list(c.nr, NEVER_RESTARTED) || vforks(c.nr) ||
+	return in_list(c.nr, NEVER_RESTARTED) || in_vfork(pid, tid, c.nr) ||
 	       has_own_mask(&c);
 }
 
@@ -144,7 +154,7 @@ static bool wanted(pid_t pid, pid_t tid, bool wake)
 
 	if (!wake)
 		return !dp_stop_asleep(pid, tid, &sp, &pc);
-	return !call_of(pid, tid, &nr, &sp, &pc) || !vforks(nr);
+	return !call_of(pid, tid, &nr, &sp, &pc) || !in_vfork(pid, tid, nr);
 }
 
 static bool holds(const struct dp_process *proc, pid_t tid)
@@ -384,7 +394,7 @@ static bool is_shared(const struct dp_process *proc)
 	for (i = 0; i < n && !shared; i++)
 		shared = !holds(proc, tids[i]) &&
 			 call_of(proc->pid, tids[i], &nr, &sp, &pc) &&
-			 vforks(nr);
+			 in_vfork(proc->pid, tids[i], nr);
 	free(tids);
 	return shared;
 }
