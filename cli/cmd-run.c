@@ -11,6 +11,7 @@ static const char help[] =
 	"                    is a module of the process\n"
 	"  -p, --pid PID     in a running process\n"
 	"  -- CMD [ARGS]     start a command, probed before its first own code\n"
+	"  -f, --children    also in processes that it forks, and in what they execute\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
 	"  -o, --output FILE write the records to FILE\n"
 	"      --json        one JSON object a line: time pid tid comm probe minor major\n"

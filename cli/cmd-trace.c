@@ -16,6 +16,8 @@ static const char help[] =
 	"                    another function) or = abandoned; VALUES are those at its entry\n"
 	"  -p, --pid PID     trace a running process\n"
 	"  -- CMD [ARGS]     start a command, traced before its first own code\n"
+	"  -f, --children    also in processes that it forks, and in what they execute\n"
+	"      --pending     wait also for libraries that are nowhere to be found yet\n"
 	"      --duration T  stop after T (2s, 500ms, 1m); ^C stops at any time\n"
 	"  -o, --output FILE write the lines to FILE\n"
 	"      --json        one JSON object a line: time pid tid comm probe args; of\n"

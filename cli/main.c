@@ -10,6 +10,7 @@ static const struct dp_command *const commands[] = {
 	&dp_cmd_run,
 	&dp_cmd_list,
 	&dp_cmd_doctor,
+	&dp_cmd_detach,
 	&dp_cmd_insmod,
 	&dp_cmd_lsmod,
 	&dp_cmd_rmmod,

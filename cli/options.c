@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 256, OPT_DURATION };
+enum { OPT_JSON = 256, OPT_DURATION, OPT_PENDING };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "follow", no_argument, NULL, 'w' },
+	{ "pending", no_argument, NULL, OPT_PENDING },
+	{ "children", no_argument, NULL, 'f' },
 	{ "alias", required_argument, NULL, 'a' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -103,11 +105,24 @@ static int take(const struct dp_command *cmd, int c,
 		return open_output(optarg, opt);
 	case 'a':
 		return add_alias(cmd, optarg, opt);
+	case 'f':
+		opt->children = true;
+		return cmd == &dp_cmd_stat || cmd == &dp_cmd_trace ||
+				       cmd == &dp_cmd_run ?
+			       0 :
+			       dp_usage_error(
+				       "-f is for dprobes stat, trace and run");
 	case 'w':
 		opt->follow = true;
 		return cmd == &dp_cmd_dmesg ?
 			       0 :
 			       dp_usage_error("-w is for dprobes dmesg");
+	case OPT_PENDING:
+		opt->pending = true;
+		return cmd == &dp_cmd_stat || cmd == &dp_cmd_trace ?
+			       0 :
+			       dp_usage_error(
+				       "--pending is for dprobes stat and trace");
 	case OPT_DURATION:
 		return parse_duration(optarg, &opt->duration);
 	case OPT_JSON:
@@ -165,7 +180,7 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	opt->out = stdout;
 	opterr = 0;
 	/* "-": specs come as option 1, in order, whatever POSIXLY_CORRECT says */
-	while ((c = getopt_long(words, argv, "-:p:o:a:wqvhV", long_options,
+	while ((c = getopt_long(words, argv, "-:p:o:a:fwqvhV", long_options,
 				NULL)) != -1) {
 		if (c == 1)
 			argv[nr++] = optarg;

@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 14
+#define DP_LAYOUT_VERSION 15
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -53,6 +53,8 @@
 #define DP_MAX_SHARDS 1024
 #define DP_REASONS 32
 #define DP_REASON_SIZE 128
+#define DP_PENDING 32
+#define DP_PENDING_SIZE 120
 
 /** enum dp_missed - why a hit was not handled */
 enum dp_missed {
@@ -85,7 +87,7 @@ struct dp_kernel_sigaction {
 #define DP_SITE_LEAVING 2
 #define DP_SITE_COMING 3
 #define DP_SITE_TRAPPED 4
-/* Nothing is mapped there any more: control has just found that out */
+/* Its code is not mapped there any more: control has found that out */
 #define DP_SITE_GONE 5
 /* Somebody's breakpoint is where the jump began: on its way out from behind it; out */
 #define DP_SITE_YIELDS 6
@@ -212,7 +214,15 @@ enum dp_kind {
 	DP_KIND_UNWIND, /* those on a part of the stack end */
 	DP_KIND_ASK, /* its handler runs in the tool */
 	DP_KIND_THERE, /* it has been put here by the tool */
+	DP_KIND_LINKER, /* libraries come and go; nobody's probe */
 };
+
+/** dp_kind_is_hidden() - nobody has asked for such a probe: it serves others */
+static inline bool dp_kind_is_hidden(u8 kind)
+{
+	return kind == DP_KIND_EXIT || kind == DP_KIND_UNWIND ||
+	       kind == DP_KIND_LINKER;
+}
 
 /* @way of a probe: how a function is left there */
 #define DP_WAY_TAIL 1 /* by a jump to another function, not by a return */
@@ -597,6 +607,8 @@ enum dp_tally {
 	DP_TALLY_CUT, /* whose beginning or end was left by a signal's handler */
 	DP_TALLY_UNANSWERED, /* handlers in the tool that took too long */
 	DP_TALLY_UNHEARD, /* hits while the tool was not there */
+	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
+	DP_TALLY_BROUGHT, /* visits that a fork has brought along */
 	DP_TALLY_NR,
 };
 
@@ -761,6 +773,18 @@ struct dp_span {
 	u64 size;
 };
 
+/**
+ * struct dp_mapped - a mapping of code in which there are sites; control owns it
+ * @offset, @inode, @dev_major, @dev_minor: of what file, as /proc/PID/maps says:
+ *        something else may be there later. 0: of none
+ */
+struct dp_mapped {
+	u64 start;
+	u64 size;
+	u64 offset, inode;
+	u32 dev_major, dev_minor;
+};
+
 /** struct dp_arena_control - what control says and hit obeys */
 struct dp_arena_control {
 	u64 magic;
@@ -808,15 +832,25 @@ struct dp_arena_control {
 	struct dp_visit_table visit_tables[DP_VISIT_TABLES];
 	u32 nr_visit_tables;
 	u32 onward; /* a probe is DP_WAY_ONWARD */
+	/* A futex that the tool's thread holds, in its robust list, and the link
+	 * of that; the kernel marks it when the thread ends. */
+	u64 tool_link;
+	u32 tool_futex;
+	/* How many of the linker's calls have been answered; r_state of its struct
+	 * r_debug, 0: nobody wants to know */
+	u32 linker_answered;
+	u64 linker_state;
+	u32 nr_pending, pad;
+	char pending[DP_PENDING][DP_PENDING_SIZE]; /* specs that wait for a library */
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;
-	u32 revertible; /* @texts held only page-cache pages before us */
+	u32 revertible; /* @texts are all, and held only page-cache pages before us */
 	u32 fsgsbase; /* thread pointers can be read by an instruction */
 	u32 silent; /* a filter forbids the hit half all system calls */
 	u32 small_stacks; /* system calls are made where there is hardly any room */
 	struct dp_span pools[DP_MAX_POOLS];
-	struct dp_span texts[DP_MAX_TEXTS];
+	struct dp_mapped texts[DP_MAX_TEXTS];
 };
 
 /** struct dp_arena_hit - what hit says and control reads */
@@ -831,10 +865,16 @@ struct dp_arena_hit {
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */
 	u32 exec_pending; /* in execve: @exec_path is being started */
 	char exec_path[256];
+	u32 linker_asked; /* calls of the linker that want an answer */
+	u32 linker_late; /* those that got none in time */
+	u64 linker_regs; /* address of the registers of who waits */
 	u32 stacks; /* of DP_STACKS, one more than the last that anybody had */
 	u32 pad;
 	u64 full; /* entries that are not followed for want of room */
 };
+
+/* Set in @tool_futex by the kernel: FUTEX_OWNER_DIED of linux/futex.h */
+#define DP_TOOL_DIED 0x40000000u
 
 struct dp_arena {
 	struct dp_arena_control control;

@@ -40,12 +40,15 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	return err ? err : dp_gadgets_find(proc, diag);
 }
 
-static int take_hold(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
+/* @left: has an earlier tool left anything? */
+static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
+		     struct dp_diag *diag)
 {
 	int err = dp_process_look(proc, pid, diag);
 
 	/* An earlier tool's hooks stand where ours will. */
-	if (!err && dp_recover_needed(proc)) {
+	*left = !err && dp_recover_needed(proc);
+	if (*left) {
 		err = dp_recover(proc, diag);
 		if (!err)
 			err = dp_gadgets_find(proc, diag);
@@ -53,8 +56,8 @@ static int take_hold(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	return err;
 }
 
-int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
-			 struct dp_diag *diag)
+static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
+		  struct dp_diag *diag)
 {
 	struct dp_process *proc;
 	bool again;
@@ -65,7 +68,7 @@ int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
 		if (!proc)
 			return dp_diag_set(diag, -ENOMEM, "out of memory");
 		proc->tool = tool;
-		err = take_hold(proc, pid, diag);
+		err = take_hold(proc, pid, left, diag);
 		again = err && dp_process_replaced(proc);
 		if (err)
 			dp_process_close(proc);
@@ -75,7 +78,27 @@ int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **out,
 	return err;
 }
 
+int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
+			 struct dp_diag *diag)
+{
+	bool left;
+
+	return attach(pid, tool, proc, &left, diag);
+}
+
 int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag)
 {
 	return dp_process_attach_as(pid, 0, proc, diag);
+}
+
+int dp_process_clean(pid_t pid, struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	bool left;
+	int err = attach(pid, 0, &proc, &left, diag);
+
+	if (err)
+		return err;
+	dp_process_close(proc);
+	return left;
 }

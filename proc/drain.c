@@ -17,6 +17,9 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+/* So many of a thread are looked at. */
+#define STACKS 8
+
 /* A signal frame around a saved pc? Half of it is before the pc. */
 static bool read_frame(const struct dp_process *proc, u64 frame,
 		       struct dp_sigframe *f)
@@ -60,21 +63,44 @@ static bool frame_moved(const struct dp_process *proc,
 	return !dp_process_write(proc, at, &to, sizeof(to));
 }
 
+/* Of a handler with a stack of its own: what it has interrupted is on another.
+ * Return: the stack pointer there, or 0. */
+static u64 left_stack(const struct dp_process *proc,
+		      const struct dp_words *stack, u64 at)
+{
+	struct dp_sigframe f;
+
+	if (!read_frame(proc, at, &f) ||
+	    f.uc.mc.rsp - stack->at <= stack->n * sizeof(*stack->v))
+		return 0;
+	return f.uc.mc.rsp;
+}
+
+/* Handlers run upon handlers; those of one stack cannot be in another twice. */
 static bool stack_moved(const struct dp_process *proc,
 			const struct dp_moves *moves,
-			const struct dp_maps *maps, u64 sp, u64 pc)
+			const struct dp_maps *maps, u64 sp, u64 pc, int depth)
 {
 	struct dp_words stack;
 	bool clean = true;
+	u64 other;
 	size_t i;
 	int err = dp_words_read(proc, maps, sp, &stack);
 
 	if (err)
 		return err == -ENOENT;
-	for (i = 0; clean && i < stack.n; i++)
+	for (i = 0; clean && i < stack.n; i++) {
+		u64 at = stack.at + i * 8;
+
 		if (moves->from(moves->arg, stack.v[i]))
-			clean = frame_moved(proc, moves, stack.at + i * 8,
-					    stack.v[i], pc);
+			clean = frame_moved(proc, moves, at, stack.v[i], pc);
+		if (!dp_restorer_known(proc, stack.v[i]) || !depth)
+			continue;
+		other = left_stack(proc, &stack, at);
+		if (clean && other)
+			clean = stack_moved(proc, moves, maps, other, pc,
+					    depth - 1);
+	}
 	free(stack.v);
 	return clean;
 }
@@ -127,6 +153,9 @@ static bool pc_moved(const struct dp_process *proc,
 		return true;
 	if (!moves->to(moves->arg, t->regs.rip, &to))
 		return false;
+	t->counted = moves->counted && moves->counted(moves->arg, t->regs.rip) ?
+			     to :
+			     0;
 	t->regs.rip = to;
 	/* At once: what it points to may be gone before it is released. */
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
@@ -160,7 +189,7 @@ static bool asleep_moved(const struct dp_process *proc,
 			continue;
 		if (dp_stop_asleep(proc->pid, tids[i], &sp, &pc))
 			clean = !moves->from(moves->arg, pc) &&
-				stack_moved(proc, moves, maps, sp, pc);
+				stack_moved(proc, moves, maps, sp, pc, STACKS);
 		else
 			clean = false;
 	}
@@ -180,7 +209,8 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 		struct dp_thread *t = &proc->threads[i];
 
 		if (!pc_moved(proc, moves, t) ||
-		    !stack_moved(proc, moves, &maps, t->regs.rsp, t->regs.rip))
+		    !stack_moved(proc, moves, &maps, t->regs.rsp, t->regs.rip,
+				 STACKS))
 			clean = false;
 	}
 	clean = clean && (proc->held || asleep_moved(proc, moves, &maps));
@@ -215,11 +245,17 @@ bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
 	return inside;
 }
 
+static bool has_hit(const void *view, u64 pc)
+{
+	return dp_view_has_hit(view, pc);
+}
+
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 {
 	const struct dp_moves moves = { .arg = view,
 					.from = in_agent,
-					.to = to_original };
+					.to = to_original,
+					.counted = has_hit };
 	bool clean = true;
 	size_t i;
 

@@ -46,14 +46,23 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 		.addr = s->addr,
 		.kind = kind_of(p),
 		.disabled = !p->enabled,
+		.gone = s->armed == DP_SITE_GONE,
 		.optimized = s->mode == DP_MODE_JUMP &&
 			     s->armed == DP_SITE_THERE,
 		.hits = dp_view_hits(view, dp_view_counter(view, i)),
 		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
-			  tally[DP_TALLY_VISITS],
+			  tally[DP_TALLY_VISITS] + tally[DP_TALLY_TOOL_GONE],
 	};
 	describe_exits(view, i, out);
 	dp_view_reason(view, s, out->reason);
+}
+
+static void describe_pending(const struct dp_view *view, u32 i,
+			     struct dp_armed *out)
+{
+	*out = (struct dp_armed){ .kind = 'k' };
+	snprintf(out->pending, sizeof(out->pending), "%.*s",
+		 DP_PENDING_SIZE - 1, view->arena->control.pending[i]);
 }
 
 /* In a process that probes itself, probes come and go: those that are there are
@@ -75,17 +84,18 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 {
 	u32 i;
 
-	*list = calloc(view->nr_probes + 1, sizeof(**list));
+	*list = calloc(view->nr_probes + DP_PENDING, sizeof(**list));
 	if (!*list)
 		return -ENOMEM;
 	if (view->arena->control.resident) {
 		list_linked(view, *list, n);
 		return 0;
 	}
+	for (i = 0; i < view->arena->control.nr_pending && i < DP_PENDING; i++)
+		describe_pending(view, i, &(*list)[(*n)++]);
 	for (i = 0; i < view->nr_probes; i++)
 		if (view->sites[view->probes[i].site].armed &&
-		    view->probes[i].kind != DP_KIND_EXIT &&
-		    view->probes[i].kind != DP_KIND_UNWIND)
+		    !dp_kind_is_hidden(view->probes[i].kind))
 			describe(view, i, &(*list)[(*n)++]);
 	return 0;
 }
@@ -105,6 +115,8 @@ static int read_arena(const struct dp_process *proc, reader_fn *reader,
 	if (err)
 		return err;
 	err = dp_view_open(&view, arena, size);
+	if (!err && !view.arena->control.resident)
+		dp_texts_mark(proc, &view);
 	if (!err && view.arena->control.owner != proc->ns_pid)
 		err = -ENOENT;
 	if (!err)

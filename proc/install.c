@@ -50,7 +50,7 @@ static bool failed(long ret)
 }
 
 /* The shared memory, reached from both sides. */
-static long make_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
+long dp_shared_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
 {
 	long fd = dp_share_make(proc, rem, size, &proc->file);
 
@@ -121,7 +121,7 @@ static int map_remotely(struct dp_process *proc,
 
 	if (err)
 		return err;
-	fd = ret = make_file(proc, rem, need->file_size);
+	fd = ret = dp_shared_file(proc, rem, need->file_size);
 	if (!failed(fd)) {
 		/* The region goes anywhere, so the choosy ones come first. */
 		ret = map_pools(rem, fd, need);
@@ -186,28 +186,79 @@ static int fill_table(struct dp_process *proc)
 				n * sizeof(*words));
 }
 
-static int build(struct dp_process *proc, struct dp_diag *diag)
+/* Tables of the engine whose place this one takes. */
+static int grow_alike(struct dp_process *proc, struct dp_remote *rem)
 {
-	struct dp_mapping map = {
+	void *ours;
+	long at;
+	u64 size;
+
+	while ((size = dp_engine_visits_owed(proc->engine, proc->heir_of))) {
+		at = dp_share_map(proc, rem, 0, size, &ours);
+		if (failed(at))
+			return (int)at;
+		dp_engine_visits_grow(proc->engine, (u64)at, ours);
+	}
+	return 0;
+}
+
+static int inherit(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_remote *rem;
+	int err = 0;
+
+	if (dp_engine_visits_owed(proc->engine, proc->heir_of)) {
+		err = dp_stop_alone(proc, diag);
+		if (err)
+			return err;
+		err = dp_remote_begin(proc, &rem, diag);
+		if (!err) {
+			err = grow_alike(proc, rem);
+			dp_remote_end(rem);
+		}
+		dp_stop_release(proc);
+	}
+	if (err)
+		return dp_diag_set(diag, err,
+				   "cannot map the agent into process %d: %s",
+				   proc->pid, strerror(-err));
+	dp_engine_inherit(proc->engine, proc->heir_of);
+	return 0;
+}
+
+struct dp_mapping dp_mapping_of(const struct dp_process *proc)
+{
+	pid_t tool = proc->resident ? proc->pid : dp_tool_of(proc);
+
+	return (struct dp_mapping){
 		.file = proc->file,
 		.base = proc->base,
 		.hook_entry = proc->base + dp_agent_hook_entry,
 		.detour_entry = proc->base + dp_agent_detour_entry,
 		.owner = proc->ns_pid,
+		.tool = (u32)tool,
+		.tool_start = dp_tool_start(tool),
 		.small_stacks = proc->go,
 		.fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE,
 	};
-	pid_t tool = proc->resident ? proc->pid : dp_tool_of(proc);
-	int err;
+}
 
-	map.tool = (u32)tool;
-	map.tool_start = dp_tool_start(tool);
-	err = dp_engine_build(proc->engine, &map);
+static int build(struct dp_process *proc, struct dp_diag *diag)
+{
+	const struct dp_mapping map = dp_mapping_of(proc);
+	int err = dp_engine_build(proc->engine, &map);
 
 	if (err)
 		return dp_diag_set(
 			diag, err,
 			"the copies of the probed instructions cannot be placed within their reach");
+	if (proc->heir_of)
+		err = inherit(proc, diag);
+	if (err)
+		return err;
+	/* A lodger has a keeper of its own: see engine/hit/ask.c. */
+	if (!proc->resident && !proc->lodged)
+		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
 	dp_texts_note(proc);
 	if (proc->filtered) /* a child must not give its text back either */
 		dp_engine_arena(proc->engine)->control.revertible = 0;
@@ -443,6 +494,9 @@ int dp_process_yield(struct dp_process *proc,
 	if (proc->filtered ||
 	    !dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
+	dp_process_note_gone(proc);
+	if (!dp_engine_disturbed(proc->engine, &proc->target))
+		return 0;
 	err = dp_sync_begin(proc, NULL);
 	if (err)
 		return err;
@@ -468,6 +522,8 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
 					 proc->hooks[i].code, proc->hooks[i].nr,
 					 is_watched(proc->hooks[i].nr));
+	if (proc->heir_of)
+		dp_engine_visits_like(proc->engine, proc->heir_of);
 	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());
 	if (*need)
 		return 0;
@@ -476,7 +532,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		"there are too many probes, or they lie too far apart");
 }
 
-static void let_go(struct dp_process *proc)
+void dp_process_let_go(struct dp_process *proc)
 {
 	if (!proc->held)
 		return;
@@ -505,6 +561,6 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	proc->installed = !err;
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
-	let_go(proc);
+	dp_process_let_go(proc);
 	return err;
 }

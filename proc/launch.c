@@ -118,24 +118,17 @@ static int to_address(struct dp_process *proc, u64 addr)
 	return err;
 }
 
-/* Where a linker tells debuggers what it is doing. */
-struct notice {
-	u64 function, record;
-	bool pointer; /* @record is the address of its address */
-};
-
 /* Let the linker run up to _dl_debug_state() with everything in place. */
-static int to_consistent(struct dp_process *proc, const struct notice *n)
+static int to_consistent(struct dp_process *proc, const struct dp_notice *n)
 {
 	struct r_debug rd = { 0 };
-	u64 record = n->record;
 	int event, err;
+	u64 record;
 
 	for (;;) {
 		err = to_address(proc, n->function);
-		if (!err && n->pointer)
-			err = dp_process_read(proc, n->record, &record,
-					      sizeof(record));
+		if (!err)
+			err = dp_notice_record(proc, n, &record);
 		if (!err)
 			err = dp_process_read(proc, record, &rd, sizeof(rd));
 		if (err || (rd.r_map && rd.r_state == RT_CONSISTENT))
@@ -146,28 +139,15 @@ static int to_consistent(struct dp_process *proc, const struct notice *n)
 	}
 }
 
-static bool find_notice(struct dp_process *proc, struct notice *n,
+static bool find_notice(struct dp_process *proc, struct dp_notice *n,
 			struct dp_diag *diag)
 {
-	const struct dp_module *linker = NULL;
 	struct dp_modules *mods;
-	bool found = false;
-	size_t i;
+	bool found;
 
 	if (dp_modules_open(proc->pid, proc->mem, &mods, diag))
 		return false;
-	for (i = 0; i < dp_modules_count(mods); i++)
-		if (dp_modules_get(mods, i)->is_linker)
-			linker = dp_modules_get(mods, i);
-	n->pointer = false;
-	if (linker &&
-	    !dp_module_dynsym(mods, linker, "_dl_debug_state", &n->function)) {
-		found = !dp_module_dynsym(mods, linker, "_r_debug", &n->record);
-		n->pointer = !found;
-		if (!found) /* musl */
-			found = !dp_module_dynsym(mods, linker,
-						  "_dl_debug_addr", &n->record);
-	}
+	found = dp_notice_find(mods, n);
 	dp_modules_close(mods);
 	return found;
 }
@@ -192,7 +172,7 @@ static int to_first(struct dp_process *proc)
 /* A program without a dynamic linker is there already. */
 static int to_start(struct dp_process *proc, struct dp_diag *diag)
 {
-	struct notice n;
+	struct dp_notice n;
 	int err;
 
 	if (!dp_auxv_get(proc->pid, AT_BASE))
@@ -238,12 +218,8 @@ static int start(struct dp_process *proc, const char *path, char *const argv[])
 static int hold(struct dp_process *proc, struct dp_diag *diag)
 {
 	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc));
-	proc->threads = calloc(1, sizeof(*proc->threads));
-	if (!proc->threads)
+	if (dp_process_hold(proc))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	proc->cap_threads = proc->nr_threads = 1;
-	proc->threads[0].tid = proc->pid;
-	ptrace(PTRACE_GETREGS, proc->pid, 0, &proc->threads[0].regs);
 	dp_step("launch: held");
 	return 0;
 }
@@ -299,4 +275,47 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 	}
 	*out = proc;
 	return 0;
+}
+
+static int renew(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_process_open_mem(proc, diag);
+
+	proc->held = true;
+	if (!err)
+		err = dp_check_process(proc, diag);
+	if (!err)
+		err = to_start(proc, diag);
+	if (!err)
+		err = dp_gadgets_find(proc, diag);
+	if (!err && dp_process_hold(proc))
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
+	return err;
+}
+
+int dp_process_renew(struct dp_family *family,
+		     const struct dp_family_event *event,
+		     struct dp_process **out, struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	int err;
+
+	if (!proc) {
+		dp_family_let_go(family, event);
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	proc->pid = event->pid;
+	err = renew(proc, diag);
+	if (!err)
+		err = dp_family_add(family, proc);
+	if (!err) {
+		*out = proc;
+		return 0;
+	}
+	proc->held = false;
+	dp_family_let_go(family, event);
+	if (proc->reaped)
+		dp_family_deal(family, event->pid, proc->status, false);
+	dp_process_close(proc);
+	return err;
 }

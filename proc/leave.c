@@ -18,6 +18,8 @@
 #include <time.h>
 
 #define DRAIN_TRIES 2000
+/* Nobody gets on by himself meanwhile. */
+#define FROZEN_TRIES 4
 #define DRAIN_NAP_NS 500000
 
 static bool is_ours(const struct dp_map *m)
@@ -167,22 +169,42 @@ static bool in_agent(const void *view, u64 pc)
 	return dp_view_owns(view, pc);
 }
 
+static bool may_stay(const void *view, u64 pc)
+{
+	u64 to;
+
+	return !dp_view_owns(view, pc) || !dp_view_original(view, pc, &to);
+}
+
 /* One look at everybody. Return: 0 out, -EAGAIN not yet. */
 static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		     struct dp_diag *diag)
 {
 	u64 bad = 0;
-	int err = dp_stop_alone(proc, diag);
+	int err;
 
+	/* Its threads may have ended, and wait for us to take notice. */
+	if (proc->family)
+		dp_family_pass(proc->family);
+	if (proc->exited || proc->execed[0])
+		return -ESRCH;
+	err = dp_stop_alone(proc, diag);
 	if (err)
 		return err;
 	dp_step("leave: stopped");
+	dp_texts_gone(proc, view);
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);
 	if (!err && dp_sleeps_inside(proc, view) &&
 	    dp_stop_more(proc, false, diag))
 		return -EAGAIN;
-	if (!err)
+	if (!err && proc->frozen)
+		dp_stop_step_out(
+			proc,
+			dp_caught_mask(dp_few(&view->arena->control.nr_caught,
+					      DP_CAUGHT)),
+			may_stay, view);
+	else if (!err)
 		dp_stop_run_out(proc, in_agent, view);
 	/* The hooks stay until nobody is inside: what the program believes of
 	 * its masks and what they are is made the same in one moment. */
@@ -220,13 +242,15 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 		err = dp_sync_begin(proc, diag);
 	if (err)
 		return err;
+	dp_texts_gone(proc, view);
 	err = dp_view_disarm(view, &proc->target, false, &bad);
 	dp_sync_end(proc);
 	dp_stop_release(proc);
 	dp_step("leave: disarmed");
 	if (err)
 		return foreign_bytes(proc, err, bad, diag);
-	for (tries = 0; tries < DRAIN_TRIES; tries++) {
+	for (tries = 0; tries < (proc->frozen ? FROZEN_TRIES : DRAIN_TRIES);
+	     tries++) {
 		err = try_leave(proc, view, again, diag);
 		if (err != -EAGAIN)
 			return err;
@@ -240,14 +264,15 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 
 int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 {
-	struct dp_arena *arena = proc->engine ? dp_engine_arena(proc->engine) :
-						NULL;
 	struct dp_view view;
 	int err;
 
+	if (proc->family)
+		dp_family_pass(proc->family);
 	if (!proc->base || proc->exited || proc->execed[0])
 		return 0;
-	if (!arena || dp_view_open(&view, arena, arena->control.arena_size))
+	dp_process_answer(proc);
+	if (!dp_process_view(proc, &view))
 		return dp_recover(proc, diag);
 	err = dp_leave(proc, &view, diag);
 	if (!err || err == -ESRCH) {

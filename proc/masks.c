@@ -106,6 +106,9 @@ static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
 				   .r10 = &mc->r10 };
 }
 
+/* Of one thread, which signal handlers may run on. */
+#define STACKS 8
+
 /**
  * struct masking - what becomes of the masks of a thread, from the inside out
  * @proc, @sleeps, @thread: whose they are
@@ -127,17 +130,18 @@ struct masking {
 typedef int frame_fn(struct masking *m, struct dp_sigframe *frame,
 		     bool innermost);
 
-/* From the innermost one outwards. Return: 0 or what @act did. */
-static int each_frame(struct masking *m, const struct dp_maps *maps,
-		      frame_fn *act)
+/* Those of one stack. @sp: its stack pointer; set to that of the stack which a handler
+ * has left, or 0. */
+static int stack_frames(struct masking *m, const struct dp_maps *maps,
+			frame_fn *act, u64 *sp, bool *innermost)
 {
 	struct dp_sigframe f;
 	struct dp_words stack;
-	bool innermost = true;
 	size_t i;
-	int err = 0;
+	int err = dp_words_read(m->proc, maps, *sp, &stack);
 
-	if (dp_words_read(m->proc, maps, m->thread->regs.rsp, &stack))
+	*sp = 0;
+	if (err)
 		return 0;
 	for (i = 0; i < stack.n && !err; i++) {
 		u64 at = stack.at + i * 8;
@@ -146,12 +150,27 @@ static int each_frame(struct masking *m, const struct dp_maps *maps,
 		    dp_process_read(m->proc, at, &f, sizeof(f)) ||
 		    f.uc.mc.cs != DP_USER_CS)
 			continue;
-		err = act(m, &f, innermost);
+		if (f.uc.mc.rsp - stack.at > stack.n * sizeof(*stack.v))
+			*sp = f.uc.mc.rsp;
+		err = act(m, &f, *innermost);
 		dp_process_write(m->proc, at, &f,
 				 offsetof(struct dp_sigframe, info));
-		innermost = false;
+		*innermost = false;
 	}
 	free(stack.v);
+	return err;
+}
+
+/* From the innermost one outwards. Return: 0 or what @act did. */
+static int each_frame(struct masking *m, const struct dp_maps *maps,
+		      frame_fn *act)
+{
+	u64 sp = m->thread->regs.rsp;
+	bool innermost = true;
+	int stacks, err = 0;
+
+	for (stacks = 0; sp && stacks < STACKS && !err; stacks++)
+		err = stack_frames(m, maps, act, &sp, &innermost);
 	return err;
 }
 

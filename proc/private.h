@@ -38,6 +38,8 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status);
 /** struct dp_thread - one thread that we have stopped */
 struct dp_thread {
 	pid_t tid;
+	u64 counted; /* address of the site that it has hit, and not executed */
+	bool group_stop; /* the process is stopped, for others than us */
 	struct user_regs_struct regs;
 };
 
@@ -74,6 +76,7 @@ struct dp_process {
 	struct dp_target target; /* first: the engine's handle on it */
 	pid_t pid;
 	int pidfd, mem;
+	struct dp_family *family; /* its threads are traced all the time */
 	bool launched, held; /* held: stopped at its start, not let go yet */
 	bool reaped, installed, exited;
 	bool status_known;
@@ -104,6 +107,11 @@ struct dp_process {
 	bool resident; /* the agent is to stay, and be its own */
 	pid_t tool; /* whose it is; 0: ours */
 	struct dp_lodged *lodged; /* lodge.c */
+	bool frozen; /* all threads stay stopped: see freeze.c */
+	struct dp_engine *heir_of; /* whose place the engine takes */
+	void *old_file; /* and where that one is */
+	u64 old_file_size;
+	size_t old_shares; /* the first ones of @shares */
 	void *file; /* the shared memory, mapped here */
 	u64 file_size;
 	u64 base; /* of the agent in the target, 0: none */
@@ -130,6 +138,15 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
  */
 void dp_stop_run_out(struct dp_process *proc,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg);
+/**
+ * dp_stop_step_out() - bring stopped threads to where they can be moved, one instruction
+ * after the other and no farther
+ * @caught: signals that the agent catches; those that are coming are delivered, others
+ *          wait
+ * @out: may it stay there?
+ */
+void dp_stop_step_out(struct dp_process *proc, u64 caught,
+		      bool (*out)(const void *arg, u64 pc), const void *arg);
 /** dp_stop_one() - one thread only, whichever is best at it */
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
 /**
@@ -173,8 +190,12 @@ void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
  */
 long dp_share_make(struct dp_process *proc, struct dp_remote *remote, u64 size,
 		   void **ours);
-/** dp_shares_forget() - unmap ours; what the target has dp_unmap() unmaps */
-void dp_shares_forget(struct dp_process *proc);
+/** dp_share_map() - and mapped there, too; @over: at this address, in place of what is
+ *  there, or 0. Return: the address, or a negative errno. */
+long dp_share_map(struct dp_process *proc, struct dp_remote *remote, u64 over,
+		  u64 size, void **ours);
+/** dp_shares_forget() - unmap @n of ours; what the target has dp_unmap() unmaps */
+void dp_shares_forget(struct dp_process *proc, size_t from, size_t n);
 
 /* sync.c */
 /** dp_sync_begin() - hold a thread that can make everybody see new text */
@@ -257,6 +278,8 @@ const struct dp_sleep *dp_sleeps_leave(const struct dp_sleeps *sleeps,
 /* install.c */
 /** dp_tool_of() - the process that is the tool */
 pid_t dp_tool_of(const struct dp_process *proc);
+/** dp_mapping_of() - where what an engine is built from is, in it and here */
+struct dp_mapping dp_mapping_of(const struct dp_process *proc);
 
 /* attach.c */
 /** dp_process_attach_as() - in the name of another process, which is the tool */
@@ -315,7 +338,7 @@ bool dp_restorer_known(const struct dp_process *proc, u64 addr);
 size_t dp_restorer_length(const u8 *code, size_t size);
 #define DP_RESTORER_MAX 9
 
-/** dp_trace_options() - to trace its threads with */
+/** dp_trace_options() - to trace its threads with, while they are stopped */
 u64 dp_trace_options(const struct dp_process *proc);
 
 /* check.c */
@@ -326,7 +349,15 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 
 /* texts.c: mappings whose patched pages can go back to the page cache */
 void dp_texts_note(struct dp_process *proc);
-bool dp_texts_clean(const struct dp_process *proc, const struct dp_span *text);
+bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text);
+/** dp_texts_gone() - sites whose code is not mapped any more become DP_SITE_GONE:
+ *  whatever is there now is not touched. Return: are there any? */
+bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view);
+/** dp_process_note_gone() - dp_texts_gone() of our own probes */
+void dp_process_note_gone(struct dp_process *proc);
+/** dp_texts_mark() - and so do those that are not armed any more though their code is
+ *  there: the same library has been unmapped and mapped again */
+void dp_texts_mark(const struct dp_process *proc, struct dp_view *view);
 
 /**
  * struct dp_words - a copy of a thread's stack from its stack pointer up
@@ -356,6 +387,8 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
  * struct dp_moves - which threads have to be somewhere else, and where
  * @from: is this a pc that must not stay?
  * @to: what it becomes. Return: false if it has to run on by itself
+ * @counted: has one that is there hit the site that it goes back to? NULL: it does
+ *           not matter
  * @trapped: is this what the kernel says of one that has met a breakpoint of ours?
  *           While its signal is on the way or being handled it stays. NULL: it is
  *           as any other
@@ -368,6 +401,7 @@ struct dp_moves {
 	bool (*to)(const void *arg, u64 pc, u64 *to);
 	bool (*trapped)(const void *arg, u64 pc);
 	u64 agent;
+	bool (*counted)(const void *arg, u64 pc);
 };
 
 /** dp_threads_move() - move pcs, in registers and in signal frames.
@@ -396,7 +430,45 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 /** dp_tool_start() - start time of a process, 0 if there is none */
 u64 dp_tool_start(pid_t pid);
 
+/* alive.c */
+/** dp_alive_enter() - from now on this arena says when the tool has ended */
+void dp_alive_enter(struct dp_arena_control *control);
+/** dp_alive_leave() - before it is unmapped here */
+void dp_alive_leave(struct dp_arena_control *control);
+
+/* family.c */
+#define DP_FAMILY_OPTIONS                                               \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | \
+	 PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+/**
+ * dp_family_deal() - what waitpid(2) has said of a thread that is followed
+ * @may_wait: nobody waits for this very thread, so that it may stay stopped
+ * Return: false if it has ended, or has become another program.
+ */
+bool dp_family_deal(struct dp_family *family, pid_t tid, int status,
+		    bool may_wait);
+/** dp_family_drop() - the object is about to go; the process is still followed */
+void dp_family_drop(struct dp_family *family, struct dp_process *proc);
+/** dp_family_let() - a stopped thread goes on; @group_stop: its process is stopped, for
+ *  others than us */
+void dp_family_let(pid_t tid, bool group_stop);
+/** dp_family_let_on() - whoever is kept waiting for the event */
+void dp_family_let_on(const struct dp_family_event *event);
+
+/** dp_shared_file() - memory that we share with a process, mapped here.
+ *  Return: its descriptor there, or a negative errno. */
+long dp_shared_file(struct dp_process *proc, struct dp_remote *remote,
+		    u64 size);
+/** dp_process_hold() - it is stopped, with one thread. Return: 0 or an errno. */
+int dp_process_hold(struct dp_process *proc);
+void dp_process_let_go(struct dp_process *proc);
+/** dp_process_note_exec() - it has become another program */
+void dp_process_note_exec(struct dp_process *proc);
+
 struct dp_process *dp_process_new(void);
+/** dp_process_view() - of the arena that we have put into it.
+ *  Return: false: there is none, or it has been written over. */
+bool dp_process_view(const struct dp_process *proc, struct dp_view *view);
 /** dp_process_look() - what an attach looks at before it touches anything. Return:
  *  as dp_process_attach(). */
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag);

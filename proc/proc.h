@@ -22,6 +22,7 @@
 
 struct dp_process;
 struct dp_engine;
+struct dp_modules;
 
 /**
  * dp_process_launch() - start a command and stop it before its first own code
@@ -52,6 +53,11 @@ int dp_process_attach(pid_t pid, struct dp_process **proc,
 /** dp_process_replaced() - has it executed another program since we took hold of it?
  *  Asked before anything is in it. */
 bool dp_process_replaced(const struct dp_process *proc);
+/**
+ * dp_process_clean() - take out what a tool that was ended left in a process
+ * Return: 1 done; 0 there was nothing; as dp_process_attach().
+ */
+int dp_process_clean(pid_t pid, struct dp_diag *diag);
 
 pid_t dp_process_pid(const struct dp_process *proc);
 /** dp_process_inside() - its id in its own namespace */
@@ -191,7 +197,8 @@ int dp_process_yield(struct dp_process *proc,
 /**
  * dp_process_share() - map memory into a process, and here
  * @size: bytes, whole pages; they are zeros
- * @addr: where it is there; @ours: and here, until dp_process_close()
+ * @addr: where it is there; @ours: and here, until dp_process_close() or
+ *         dp_process_reinstall()
  *
  * It goes with the agent. One thread is stopped for a moment.
  * Return: 0 or a negative errno with words; then nothing has changed.
@@ -206,6 +213,52 @@ int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
  */
 int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 		       void *arg);
+
+/**
+ * struct dp_notice - where a dynamic linker tells debuggers of libraries
+ * @function: that it calls
+ * @record: address of its struct r_debug; or, if @pointer, of the pointer to that
+ */
+struct dp_notice {
+	u64 function, record;
+	bool pointer;
+};
+/** dp_notice_find() - Return: false: it has no dynamic linker, or one that does not
+ *  tell. @mods: of sym.h */
+bool dp_notice_find(struct dp_modules *mods, struct dp_notice *notice);
+/** dp_notice_record() - address of the struct r_debug, when the linker has begun.
+ *  Return: 0 or a negative errno. */
+int dp_notice_record(const struct dp_process *proc,
+		     const struct dp_notice *notice, u64 *record);
+
+/**
+ * dp_process_asked() - does a thread of it wait in the dynamic linker, with new
+ * libraries in place? See dp_engine_watch_linker().
+ */
+bool dp_process_asked(const struct dp_process *proc);
+/** dp_process_answer() - it may go on */
+void dp_process_answer(struct dp_process *proc);
+/** dp_process_wait_asked() - wait for that, for so long at most.
+ *  Return: false if nobody ever will; then it has not waited. */
+bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
+
+/** dp_process_mark_gone() - find out which sites have lost their code: those of
+ *  dp_engine_is_gone() */
+void dp_process_mark_gone(struct dp_process *proc);
+
+/**
+ * dp_process_freeze() - stop it until dp_process_thaw(), so that its probes can be
+ * replaced: dp_process_detach(), then dp_process_reinstall()
+ *
+ * Who waits in the linker goes back to where that has called.
+ * Return: 0 or a negative errno with words; then it runs.
+ */
+int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag);
+void dp_process_thaw(struct dp_process *proc);
+/** dp_process_reinstall() - as dp_process_install(), of an engine that inherits from
+ *  the one before, which has to be there until dp_process_thaw() */
+int dp_process_reinstall(struct dp_process *proc, struct dp_engine *engine,
+			 struct dp_diag *diag);
 
 /**
  * enum dp_process_state - what became of the process
@@ -289,6 +342,75 @@ void dp_process_kill_launched(struct dp_process *proc);
  */
 int dp_process_call(pid_t pid, u64 entry, u64 arg, struct dp_diag *diag);
 
+/* Following processes: see family.c */
+struct dp_family;
+
+enum dp_family_what {
+	DP_FAMILY_NOTHING,
+	DP_FAMILY_FORKED, /* @pid, by @proc, with memory of its own; it waits */
+	DP_FAMILY_EXECED, /* @pid, which was @proc if it had probes; it waits */
+	DP_FAMILY_EXITED, /* @pid, likewise, with wait(2) status @status */
+};
+
+struct dp_family_event {
+	enum dp_family_what what;
+	struct dp_process *proc;
+	pid_t pid;
+	int status;
+	u32 maker_ns; /* id of the thread that forked, in its namespace */
+	pid_t waiting; /* and that thread, if it waits, too */
+};
+
+/** dp_family_open() - nobody is followed yet. Blocks SIGCHLD.
+ *  Return: 0 or a negative errno. */
+int dp_family_open(struct dp_family **family);
+/** dp_family_close() - whoever still is goes on unfollowed when the tool ends */
+void dp_family_close(struct dp_family *family);
+/** dp_family_add() - a process, and whatever it makes, from now on; one that has
+ *  been launched, before dp_process_install(). Return: 0 or an errno. */
+int dp_family_add(struct dp_family *family, struct dp_process *proc);
+/** dp_family_any() - is there still anybody? */
+bool dp_family_any(const struct dp_family *family);
+
+/**
+ * dp_family_next() - wait for something to happen
+ * @timeout_ms: longest wait in ms. A signal that the caller handles ends it early.
+ *
+ * Who is in DP_FAMILY_FORKED or _EXECED waits for dp_process_fork() or
+ * dp_process_renew(), or for dp_family_let_go().
+ */
+enum dp_family_what dp_family_next(struct dp_family *family, int timeout_ms,
+				   struct dp_family_event *event);
+/** dp_family_pass() - take notice of what has happened, without waiting */
+void dp_family_pass(struct dp_family *family);
+/** dp_family_let_go() - it goes on without probes, and is still followed */
+void dp_family_let_go(struct dp_family *family,
+		      const struct dp_family_event *event);
+
+/**
+ * dp_process_fork() - the process of DP_FAMILY_FORKED, with its parent's probes
+ *
+ * They are its own from then on: see dp_process_engine(). It goes on, also on failure.
+ * Return: 0 or a negative errno with words.
+ */
+int dp_process_fork(struct dp_family *family,
+		    const struct dp_family_event *event,
+		    struct dp_process **child, struct dp_diag *diag);
+/** dp_process_engine() - of what it is probed with; NULL before that. That of a fork
+ *  child is the caller's to destroy, after dp_process_close(). */
+struct dp_engine *dp_process_engine(const struct dp_process *proc);
+
+/**
+ * dp_process_renew() - the process of DP_FAMILY_EXECED, as dp_process_launch()
+ * leaves it: stopped before the first code of its own
+ *
+ * It waits for dp_process_install(), or dp_process_close(). On failure it goes on.
+ * Return: as dp_process_attach().
+ */
+int dp_process_renew(struct dp_family *family,
+		     const struct dp_family_event *event,
+		     struct dp_process **proc, struct dp_diag *diag);
+
 /**
  * struct dp_armed - one armed probe of some process, as seen from outside
  * @has_exits: of a return probe that does not touch the return address: at so many
@@ -300,8 +422,11 @@ struct dp_armed {
 	u64 addr;
 	char kind; /* 'k', 'r', 'j', 'd' of a program */
 	bool disabled;
+	bool gone; /* its code is not there any more */
 	bool optimized; /* jump mode */
 	char reason[DP_REASON_SIZE]; /* why not, if it is known */
+	char pending[DP_PENDING_SIZE]; /* a spec that waits for its library; there
+					* is no address yet */
 	u64 hits, missed;
 	bool has_exits;
 	u32 exits, exit_traps, exit_tails, exit_lost;

@@ -17,6 +17,8 @@
 
 /* How often an exec that did not pass through libc is looked for. */
 #define EXEC_LOOK_MS 100
+/* And the end of a process that a wait for its linker does not see. */
+#define ASKED_MS 10
 
 struct dp_process *dp_process_new(void)
 {
@@ -91,6 +93,11 @@ const char *dp_process_exe(const struct dp_process *proc)
 	return proc->exe;
 }
 
+struct dp_engine *dp_process_engine(const struct dp_process *proc)
+{
+	return proc->engine;
+}
+
 bool dp_process_launched(const struct dp_process *proc)
 {
 	return proc->launched;
@@ -112,6 +119,16 @@ const char *dp_process_no_jumps(const struct dp_process *proc)
 			  NULL;
 }
 
+bool dp_process_view(const struct dp_process *proc, struct dp_view *view)
+{
+	struct dp_arena *arena = proc->engine ? dp_engine_arena(proc->engine) :
+						NULL;
+
+	return arena && proc->file &&
+	       !dp_view_open(view, arena,
+			     proc->file_size - DP_FILE_ARENA_OFFSET);
+}
+
 static const struct dp_arena_hit *hit_side(const struct dp_process *proc)
 {
 	const struct dp_arena *arena =
@@ -120,7 +137,7 @@ static const struct dp_arena_hit *hit_side(const struct dp_process *proc)
 	return arena ? &arena->hit : NULL;
 }
 
-static void note_exec(struct dp_process *proc)
+void dp_process_note_exec(struct dp_process *proc)
 {
 	const struct dp_arena_hit *hit = hit_side(proc);
 	char path[64];
@@ -149,7 +166,7 @@ static void look_for_exec(struct dp_process *proc)
 	if (proc->exited) {
 		if (hit &&
 		    __atomic_load_n(&hit->exec_pending, __ATOMIC_ACQUIRE))
-			note_exec(proc);
+			dp_process_note_exec(proc);
 	} else if (dp_process_read(proc, proc->base, &word, sizeof(word))) {
 		struct pollfd p = { proc->pidfd, POLLIN, 0 };
 
@@ -161,7 +178,7 @@ static void look_for_exec(struct dp_process *proc)
 
 			snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
 			if (readlink(path, exe, sizeof(exe)) > 0)
-				note_exec(proc);
+				dp_process_note_exec(proc);
 		}
 	}
 }
@@ -170,6 +187,9 @@ static void look_for_end(struct dp_process *proc, int timeout_ms)
 {
 	struct pollfd p = { proc->pidfd, POLLIN, 0 };
 
+	if (dp_process_wait_asked(proc, timeout_ms < ASKED_MS ? timeout_ms :
+								ASKED_MS))
+		timeout_ms = 0;
 	if (poll(&p, 1, timeout_ms) <= 0)
 		return;
 	proc->exited = true;
@@ -271,10 +291,14 @@ void dp_process_close(struct dp_process *proc)
 
 void dp_process_abandon(struct dp_process *proc)
 {
+	if (proc->family)
+		dp_family_drop(proc->family, proc);
+	if (proc->file && proc->engine && dp_engine_arena(proc->engine))
+		dp_alive_leave(&dp_engine_arena(proc->engine)->control);
 	dp_lodge_free(proc);
 	if (proc->file)
 		munmap(proc->file, proc->file_size);
-	dp_shares_forget(proc);
+	dp_shares_forget(proc, 0, proc->nr_shares);
 	if (proc->mem >= 0)
 		close(proc->mem);
 	if (proc->pidfd >= 0)

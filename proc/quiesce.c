@@ -227,7 +227,7 @@ static int try_write(struct dp_process *proc, struct table *t, u64 arena,
 		     u64 *bad, struct dp_diag *diag)
 {
 	const struct dp_moves moves = { t, is_inside, to_copy, has_trapped,
-					t->control.base };
+					t->control.base, NULL };
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)

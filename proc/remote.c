@@ -348,7 +348,8 @@ static int to_syscall(struct dp_remote *rem)
 		    wait_here(rem, &status))
 			return -ESRCH;
 		if (!WIFSTOPPED(status)) {
-			if (rem->proc->launched && tid == rem->proc->pid) {
+			if ((rem->proc->launched || rem->proc->family) &&
+			    tid == rem->proc->pid) {
 				rem->proc->reaped = rem->proc->exited = true;
 				rem->proc->status = status;
 			}

@@ -56,19 +56,25 @@ long dp_share_make(struct dp_process *proc, struct dp_remote *rem, u64 size,
 	return err ? err : fd;
 }
 
-static long share(struct dp_process *proc, struct dp_remote *rem, u64 size,
-		  void **ours)
+long dp_share_map(struct dp_process *proc, struct dp_remote *rem, u64 over,
+		  u64 size, void **ours)
 {
-	long fd = dp_share_make(proc, rem, size, ours), at;
+	long fd, at;
 
+	if (proc->nr_shares == DP_SHARES_MAX)
+		return -ENOMEM;
+	fd = dp_share_make(proc, rem, size, ours);
 	if (failed(fd))
 		return fd;
-	at = dp_remote_call(rem, SYS_mmap, 0, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED, (u64)fd, 0);
+	at = dp_remote_call(rem, SYS_mmap, over, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | (over ? MAP_FIXED : 0), (u64)fd, 0);
 	dp_step("share: mapped");
 	dp_remote_call(rem, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
 	if (failed(at))
 		munmap(*ours, size);
+	else
+		proc->shares[proc->nr_shares++] =
+			(struct dp_share){ *ours, size };
 	return at;
 }
 
@@ -78,27 +84,26 @@ int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
 	long at;
 	int err;
 
-	if (proc->nr_shares == DP_SHARES_MAX)
-		return -ENOMEM;
 	err = dp_sync_begin(proc, diag);
 	if (err)
 		return err;
-	at = share(proc, proc->sync, size, ours);
+	at = dp_share_map(proc, proc->sync, 0, size, ours);
 	dp_sync_end(proc);
 	if (failed(at))
 		return dp_diag_set(diag, (int)at,
 				   "cannot map memory into process %d: %s",
 				   proc->pid, strerror((int)-at));
 	*addr = (u64)at;
-	proc->shares[proc->nr_shares++] = (struct dp_share){ *ours, size };
 	return 0;
 }
 
-void dp_shares_forget(struct dp_process *proc)
+void dp_shares_forget(struct dp_process *proc, size_t from, size_t n)
 {
-	while (proc->nr_shares) {
-		const struct dp_share *s = &proc->shares[--proc->nr_shares];
+	size_t i;
 
-		munmap(s->at, s->size);
-	}
+	for (i = from; i < from + n; i++)
+		munmap(proc->shares[i].at, proc->shares[i].size);
+	proc->nr_shares -= n;
+	memmove(&proc->shares[from], &proc->shares[from + n],
+		(proc->nr_shares - from) * sizeof(*proc->shares));
 }

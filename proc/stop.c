@@ -121,6 +121,16 @@ static bool call_of(pid_t pid, pid_t tid, long *nr, u64 *sp, u64 *pc)
 	return true;
 }
 
+/* Of one that is stopped the call is that which it has been in: a new thread is
+ * stopped in the clone that has made it. */
+static bool in_vfork(pid_t pid, pid_t tid, long nr)
+{
+	struct dp_status st;
+
+	return vforks(nr) && !dp_status_read(pid, tid, &st) &&
+	       st.state != 't' && st.state != 'T';
+}
+
 /*
  * A vfork parent sleeps where no stop reaches it, until its child is gone. A call
  * with a signal mask of its own is restarted, but before that such signals come
@@ -134,7 +144,7 @@ bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
 		return false;
 	*sp = c.sp;
 	*pc = c.pc;
-	return in_list(c.nr, NEVER_RESTARTED) || vforks(c.nr) ||
+	return in_list(c.nr, NEVER_RESTARTED) || in_vfork(pid, tid, c.nr) ||
 	       has_own_mask(&c);
 }
 
@@ -146,7 +156,7 @@ static bool wanted(pid_t pid, pid_t tid, bool wake)
 
 	if (!wake)
 		return !dp_stop_asleep(pid, tid, &sp, &pc);
-	return !call_of(pid, tid, &nr, &sp, &pc) || !vforks(nr);
+	return !call_of(pid, tid, &nr, &sp, &pc) || !in_vfork(pid, tid, nr);
 }
 
 static bool holds(const struct dp_process *proc, pid_t tid)
@@ -175,9 +185,17 @@ static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
 	return &proc->threads[proc->nr_threads++];
 }
 
-/* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
-static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
+static bool is_stop_signal(int sig)
 {
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
+	       sig == SIGTTOU;
+}
+
+/* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
+static int wait_stop(struct dp_process *proc, struct dp_thread *t,
+		     long long deadline)
+{
+	pid_t tid = t->tid;
 	struct timespec nap = { 0, 20000 };
 	int status;
 	pid_t got;
@@ -192,16 +210,22 @@ static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
 		}
 		if (got < 0)
 			return 0;
+		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP) {
+			t->group_stop = is_stop_signal(WSTOPSIG(status));
+			proc->halted |= t->group_stop;
+			return 1;
+		}
+		if (proc->family) {
+			if (dp_family_deal(proc->family, tid, status, false))
+				continue;
+			return 0;
+		}
 		if (!WIFSTOPPED(status)) {
 			if (tid == proc->pid && proc->launched) {
 				proc->reaped = proc->exited = true;
 				proc->status = status;
 			}
 			return 0;
-		}
-		if (status >> 16 == PTRACE_EVENT_STOP) {
-			proc->halted |= WSTOPSIG(status) != SIGTRAP;
-			return 1;
 		}
 		/* A signal of its own was on the way: it goes first. */
 		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
@@ -210,7 +234,7 @@ static int wait_stop(struct dp_process *proc, pid_t tid, long long deadline)
 
 u64 dp_trace_options(const struct dp_process *proc)
 {
-	return PTRACE_O_TRACESYSGOOD |
+	return (proc->family ? DP_FAMILY_OPTIONS : PTRACE_O_TRACESYSGOOD) |
 	       (proc->filtered ? PTRACE_O_SUSPEND_SECCOMP : 0);
 }
 
@@ -218,6 +242,10 @@ static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
 {
 	struct dp_status st;
 
+	if (proc->family && !ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
+		++*fresh;
+		return add_thread(proc, tid) ? 0 : -ENOMEM;
+	}
 	if (ptrace(PTRACE_SEIZE, tid, 0, dp_trace_options(proc))) {
 		/* One that is just ending is no concern of ours. */
 		if (errno == EPERM && !dp_status_read(proc->pid, tid, &st) &&
@@ -301,17 +329,26 @@ static void resume_call(const struct dp_process *proc, struct dp_thread *t)
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 }
 
+/* Of a thread that is always traced only while it is stopped. */
+static int suspend_filter(const struct dp_process *proc, pid_t tid)
+{
+	if (!proc->family || !proc->filtered)
+		return 0;
+	return (int)ptrace(PTRACE_SETOPTIONS, tid, 0, dp_trace_options(proc));
+}
+
 static int wait_new(struct dp_process *proc, size_t from, long long deadline)
 {
 	size_t i = from;
 
 	while (i < proc->nr_threads) {
 		struct dp_thread *t = &proc->threads[i];
-		int got = wait_stop(proc, t->tid, deadline);
+		int got = wait_stop(proc, t, deadline);
 
 		if (got < 0)
 			return got;
-		if (!got || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+		if (!got || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
+		    suspend_filter(proc, t->tid))
 			drop_thread(proc, i);
 		else
 			resume_call(proc, &proc->threads[i++]);
@@ -359,7 +396,7 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err;
 
-	if (proc->held)
+	if (proc->held || proc->frozen)
 		return 0;
 	proc->halted = false;
 	err = stop_rounds(proc, false);
@@ -386,7 +423,7 @@ static bool is_shared(const struct dp_process *proc)
 	for (i = 0; i < n && !shared; i++)
 		shared = !holds(proc, tids[i]) &&
 			 call_of(proc->pid, tids[i], &nr, &sp, &pc) &&
-			 vforks(nr);
+			 in_vfork(proc->pid, tids[i], nr);
 	free(tids);
 	return shared;
 }
@@ -411,7 +448,11 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		/* Of one thread in vfork that has come out of it by now. */
 		if (!proc->nr_threads && has_ended(proc))
 			return no_stop(proc, -ESRCH, diag);
+		if (proc->frozen)
+			break;
 		dp_stop_release(proc);
+		if (proc->family)
+			dp_family_pass(proc->family);
 		nanosleep(&nap, NULL);
 	} while (now_ns() < deadline);
 	return dp_diag_set(
@@ -469,11 +510,11 @@ static int run_on(struct dp_process *proc, struct dp_thread *t,
 		if (ptrace(PTRACE_CONT, t->tid, 0, 0))
 			return -ESRCH;
 		nanosleep(&moment, NULL);
-		got = wait_stop(proc, t->tid, 0);
+		got = wait_stop(proc, t, 0);
 	} while (got == 1 && ++tries < 4);
 	if (got < 0) {
 		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
-		got = wait_stop(proc, t->tid, deadline);
+		got = wait_stop(proc, t, deadline);
 	}
 	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
@@ -628,13 +669,21 @@ int dp_stop_idle(struct dp_process *proc, const struct dp_map *text,
 	return -EAGAIN;
 }
 
+static void let(const struct dp_process *proc, const struct dp_thread *t)
+{
+	if (!proc->family)
+		ptrace(PTRACE_DETACH, t->tid, 0, 0);
+	else
+		dp_family_let(t->tid, t->group_stop);
+}
+
 void dp_stop_release_one(struct dp_process *proc, pid_t tid)
 {
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads; i++)
 		if (proc->threads[i].tid == tid) {
-			ptrace(PTRACE_DETACH, tid, 0, 0);
+			let(proc, &proc->threads[i]);
 			drop_thread(proc, i);
 			return;
 		}
@@ -644,9 +693,9 @@ void dp_stop_release(struct dp_process *proc)
 {
 	size_t i;
 
-	if (proc->held)
+	if (proc->held || proc->frozen)
 		return;
 	for (i = 0; i < proc->nr_threads; i++)
-		ptrace(PTRACE_DETACH, proc->threads[i].tid, 0, 0);
+		let(proc, &proc->threads[i]);
 	proc->nr_threads = 0;
 }

@@ -29,7 +29,7 @@ int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag)
 	long ret;
 	int err;
 
-	if (proc->held)
+	if (proc->held || proc->frozen)
 		return 0;
 	err = dp_stop_one(proc, diag);
 	if (!err && dp_remote_begin(proc, &proc->sync, NULL)) {

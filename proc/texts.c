@@ -8,6 +8,7 @@
  * call a mapping; it cannot check, so we do beforehand.
  */
 #include "proc/private.h"
+#include "engine/control/strategy.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,30 +72,36 @@ static bool has_site(const struct dp_engine *e, const struct dp_map *m)
 	return false;
 }
 
+static struct dp_mapped text_of(const struct dp_map *m)
+{
+	return (struct dp_mapped){ .start = m->start,
+				 .size = m->end - m->start,
+				 .offset = m->offset,
+				 .inode = m->inode,
+				 .dev_major = m->dev_major,
+				 .dev_minor = m->dev_minor };
+}
+
 void dp_texts_note(struct dp_process *proc)
 {
 	struct dp_arena_control *c = &dp_engine_arena(proc->engine)->control;
 	struct dp_maps maps;
+	bool changed = false;
 	size_t i;
 
-	c->revertible = 1;
+	c->revertible = 0;
 	c->nr_texts = 0;
-	if (dp_maps_read(proc->pid, &maps)) {
-		c->revertible = 0;
+	if (dp_maps_read(proc->pid, &maps))
 		return;
-	}
-	for (i = 0; i < maps.n; i++) {
+	for (i = 0; i < maps.n && c->nr_texts < DP_MAX_TEXTS; i++) {
 		const struct dp_map *m = &maps.v[i];
 
 		if (m->perms[2] != 'x' || !has_site(proc->engine, m))
 			continue;
-		if (c->nr_texts == DP_MAX_TEXTS || !untouched(proc->pid, m)) {
-			c->revertible = 0;
-			break;
-		}
-		c->texts[c->nr_texts].start = m->start;
-		c->texts[c->nr_texts++].size = m->end - m->start;
+		changed |= !untouched(proc->pid, m);
+		c->texts[c->nr_texts++] = text_of(m);
 	}
+	c->revertible = i == maps.n && !changed;
 	dp_maps_free(&maps);
 }
 
@@ -120,8 +127,7 @@ void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
 	if (!m || n == DP_MAX_TEXTS || !untouched(pid, m)) {
 		c->revertible = 0;
 	} else {
-		c->texts[n].start = m->start;
-		c->texts[n].size = m->end - m->start;
+		c->texts[n] = text_of(m);
 		__atomic_store_n(&c->nr_texts, n + 1, __ATOMIC_RELEASE);
 	}
 	if (m)
@@ -154,7 +160,7 @@ static int open_mapped(const struct dp_process *proc, const struct dp_map *m)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-bool dp_texts_clean(const struct dp_process *proc, const struct dp_span *text)
+bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text)
 {
 	const struct dp_map *m;
 	struct dp_maps maps;
@@ -180,4 +186,88 @@ bool dp_texts_clean(const struct dp_process *proc, const struct dp_span *text)
 	free(map);
 	dp_maps_free(&maps);
 	return clean;
+}
+
+static const struct dp_mapped *text_around(const struct dp_arena_control *c,
+					 u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < dp_few(&c->nr_texts, DP_MAX_TEXTS); i++)
+		if (addr - c->texts[i].start < c->texts[i].size)
+			return &c->texts[i];
+	return NULL;
+}
+
+/* The same place of the same file? */
+static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
+		     u64 addr)
+{
+	const struct dp_map *m = dp_maps_find(maps, addr);
+
+	return m && m->inode == t->inode && m->dev_major == t->dev_major &&
+	       m->dev_minor == t->dev_minor &&
+	       (!t->inode || m->offset + (addr - m->start) ==
+				     t->offset + (addr - t->start));
+}
+
+bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	struct dp_maps maps;
+	bool any = false;
+	u32 i;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	for (i = 0; i < view->nr_sites; i++) {
+		struct dp_site_entry *s = &view->sites[i];
+		const struct dp_mapped *t = text_around(c, s->addr);
+
+		if (s->hook || !t || is_there(&maps, t, s->addr))
+			continue;
+		s->armed = DP_SITE_GONE;
+		s->returned = 0;
+		any = true;
+	}
+	dp_maps_free(&maps);
+	return any;
+}
+
+/* Is there what was there before? The same library has been unmapped and mapped
+ * again. */
+static bool is_lost(const struct dp_process *proc,
+		    const struct dp_site_entry *site)
+{
+	u8 now[sizeof(site->orig)], n = dp_site_patch_len(site);
+
+	return site->armed == DP_SITE_THERE && n &&
+	       !dp_process_read(proc, site->addr, now, n) &&
+	       !memcmp(now, site->orig, n);
+}
+
+void dp_texts_mark(const struct dp_process *proc, struct dp_view *view)
+{
+	u32 i;
+
+	dp_texts_gone(proc, view);
+	for (i = 0; i < view->nr_sites; i++)
+		if (is_lost(proc, &view->sites[i]))
+			view->sites[i].armed = DP_SITE_GONE;
+}
+
+void dp_process_note_gone(struct dp_process *proc)
+{
+	struct dp_view view;
+
+	if (dp_process_view(proc, &view))
+		dp_texts_gone(proc, &view);
+}
+
+void dp_process_mark_gone(struct dp_process *proc)
+{
+	struct dp_view view;
+
+	if (dp_process_view(proc, &view))
+		dp_texts_mark(proc, &view);
 }

@@ -217,7 +217,8 @@ void dp_calls_get(const struct dp_session *s, size_t point,
 
 	dp_engine_account(e, probe, &a);
 	*n = (struct dp_call_counts){
-		.entered = dp_engine_hits(e, probe),
+		.entered = dp_engine_hits(e, probe) +
+			   dp_engine_tally(e, probe, DP_TALLY_BROUGHT),
 		.returned = a.returned,
 		.tail = a.tail,
 		.unwound = a.unwound,

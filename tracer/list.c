@@ -205,7 +205,8 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 		.module = "",
 		.mode = a->optimized ? "jump" : "trap",
 		.reason = a->optimized ? "" : a->reason,
-		.flags = a->disabled  ? "[DISABLED]" :
+		.flags = a->gone      ? "[GONE]" :
+			 a->disabled  ? "[DISABLED]" :
 			 a->optimized ? "[OPTIMIZED]" :
 					"",
 		.hits = a->hits,
@@ -222,6 +223,24 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 	r->symbol = sym.name;
 	r->offset = a->addr - sym.addr;
 	r->module = sym.module->is_main ? "" : sym.module->base;
+}
+
+/* What is written there is only text, and may be any. */
+static void print_pending(const struct dp_tracer_options *opt, pid_t pid,
+			  const char *text)
+{
+	struct row r = { .kind = 'k', .flags = "[PENDING]", .pid = pid,
+			 .mode = "", .reason = "" };
+	struct dp_spec spec;
+
+	if (dp_spec_parse(text, &spec, NULL))
+		return;
+	r.kind = spec.kind == DP_SPEC_RETURN ? 'r' : 'k';
+	r.symbol = spec.name ? spec.name : "";
+	r.offset = spec.offset;
+	r.module = spec.module;
+	print_armed(opt, &r);
+	dp_spec_free(&spec);
 }
 
 static int list_process(const struct dp_tracer_options *opt, pid_t pid,
@@ -242,6 +261,10 @@ static int list_process(const struct dp_tracer_options *opt, pid_t pid,
 	if (mem >= 0 && dp_modules_open(pid, mem, &mods, NULL))
 		mods = NULL;
 	for (i = 0; i < n; i++) {
+		if (*list[i].pending) {
+			print_pending(opt, pid, list[i].pending);
+			continue;
+		}
 		describe(mods, &list[i], &r);
 		r.pid = pid;
 		print_armed(opt, &r);
@@ -272,4 +295,9 @@ int dp_tracer_list_armed(const struct dp_tracer_options *opt,
 			list_process(opt, atoi(d->d_name), NULL);
 	closedir(dir);
 	return 0;
+}
+
+int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	return dp_process_clean(opt->pid, diag);
 }

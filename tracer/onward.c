@@ -125,7 +125,7 @@ static int see_jumps(const struct looker *l, const struct dp_point *p)
 {
 	struct dp_onwards *o = l->points->onwards;
 	struct dp_exit *exits = p->exits;
-	size_t i, n = p->refused ? 0 : p->nr_exits;
+	size_t i, n = p->refused || p->gone ? 0 : p->nr_exits;
 	u64 addr = p->addr;
 	int err = 0;
 

@@ -644,6 +644,30 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 	return err;
 }
 
+static bool any_returns(const struct dp_points *points)
+{
+	size_t i;
+
+	for (i = 0; i < points->n; i++)
+		if (points->v[i].spec->kind == DP_SPEC_RETURN)
+			return true;
+	return false;
+}
+
+int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
+		    struct dp_points *points)
+{
+	struct resolver r = { .proc = proc, .mods = mods, .points = points };
+	int err;
+
+	dp_onwards_free(points);
+	if (!any_returns(points))
+		return 0;
+	err = dp_onwards_resolve(points, proc, find_onward, &r);
+	free(r.rseq);
+	return err;
+}
+
 void dp_points_free(struct dp_points *points)
 {
 	size_t i;

@@ -52,6 +52,8 @@ static void count_json(const struct dp_session *s, size_t i)
 
 	fputs("{\"probe\":", out);
 	dp_json_string(out, p->name);
+	if (s->opt->children)
+		fprintf(out, ",\"pid\":%d", dp_process_pid(s->proc));
 	if (p->refused) {
 		fputs(",\"refused\":", out);
 		dp_json_string(out, p->reason);
@@ -74,10 +76,13 @@ static void count_text(const struct dp_session *s, size_t i)
 
 	if (p->refused)
 		return;
-	fprintf(s->opt->out, "%12llu %8llu  %-4s  %s",
+	fprintf(s->opt->out, "%12llu %8llu  %-4s  ",
 		(unsigned long long)dp_session_hits(s, i),
 		(unsigned long long)dp_engine_missed(s->engine, s->probes[i]),
-		dp_engine_mode(s->engine, s->probes[i]), p->name);
+		dp_engine_mode(s->engine, s->probes[i]));
+	if (s->opt->children)
+		fprintf(s->opt->out, "%7d  ", dp_process_pid(s->proc));
+	fputs(p->name, s->opt->out);
 	if (s->opt->verbose)
 		fprintf(s->opt->out, "  0x%llx  %s",
 			(unsigned long long)p->addr,
@@ -94,10 +99,12 @@ void dp_report_counts(struct dp_session *s)
 {
 	size_t i;
 
-	if (!s->opt->json)
-		fprintf(s->opt->out, "%12s %8s  %-4s  %s%s\n", "HITS", "MISSED",
-			"MODE", "PROBE",
-			s->opt->verbose ? "  ADDRESS  REASON" : "");
+	if (!s->opt->json && !(s->titled && *s->titled))
+		fprintf(s->opt->out, "%12s %8s  %-4s  %s%s%s\n", "HITS",
+			"MISSED", "MODE", s->opt->children ? "    PID  " : "",
+			"PROBE", s->opt->verbose ? "  ADDRESS  REASON" : "");
+	if (s->titled)
+		*s->titled = true;
 	for (i = 0; i < s->points.n; i++)
 		if (s->opt->json)
 			count_json(s, i);
@@ -187,7 +194,9 @@ static void tell_ending(const struct dp_session *s)
 		tell_exit(s);
 		break;
 	case DP_ENDING_EXEC:
-		fprintf(stderr, "exec of %s ended the probes",
+		fprintf(stderr,
+			s->opt->children ? "it went on as %s" :
+					   "exec of %s ended the probes",
 			dp_process_execed(s->proc));
 		break;
 	case DP_ENDING_INTERRUPT:
@@ -195,6 +204,9 @@ static void tell_ending(const struct dp_session *s)
 		break;
 	case DP_ENDING_OUTPUT:
 		fputs("the output cannot be written", stderr);
+		break;
+	case DP_ENDING_FAILURE:
+		fputs("the probes could not be armed again", stderr);
 		break;
 	case DP_ENDING_DURATION:
 		fputs("--duration is over", stderr);
@@ -208,8 +220,37 @@ static void tell_records(unsigned long long n, const char *what)
 	fprintf(stderr, ", %llu record%s%s", n, n == 1 ? "" : "s", what);
 }
 
+static void add_point(struct dp_sums *sums, const struct dp_session *s, size_t i)
+{
+	u32 probe = s->probes[i];
+	int t;
+
+	sums->held += dp_session_hits(s, i);
+	sums->hits += dp_engine_hits(s->engine, probe);
+	sums->missed += dp_engine_missed(s->engine, probe);
+	for (t = 0; t < DP_TALLY_NR; t++)
+		sums->tally[t] += dp_engine_tally(s->engine, probe,
+						  (enum dp_tally)t);
+}
+
+void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->points.n; i++)
+		if (!s->points.v[i].refused)
+			add_point(sums, s, i);
+	sums->strays += dp_engine_strays(s->engine);
+	sums->torn += dp_engine_torn(s->engine);
+	sums->written += s->written;
+	sums->gone += dp_engine_gone(s->engine);
+	sums->late += dp_engine_late(s->engine);
+	if (s->opt->children)
+		sums->vforked += dp_engine_of_children(s->engine);
+}
+
 /* The rest of the account: what programs made of hits and records. */
-static void tell_tallies(const struct dp_session *s)
+static void tell_tallies(const struct dp_sums *sums)
 {
 	static const char *const words[DP_TALLY_NR] = {
 		[DP_TALLY_PASSED] = "let pass",
@@ -220,63 +261,68 @@ static void tell_tallies(const struct dp_session *s)
 		[DP_TALLY_VISITS] =
 			"missed for want of a free instance (maxactive)",
 	};
-	unsigned long long n;
-	size_t i;
 	int t;
 
 	for (t = 0; t < DP_TALLY_NR; t++) {
-		for (n = i = 0; i < s->points.n; i++)
-			if (!s->points.v[i].refused)
-				n += dp_engine_tally(s->engine, s->probes[i],
-						     (enum dp_tally)t);
+		unsigned long long n = sums->tally[t];
+
 		if (n && (t == DP_TALLY_LOST || t == DP_TALLY_DISCARDED))
 			tell_records(n, words[t]);
 		else if (n && words[t])
 			fprintf(stderr, ", %llu %s", n, words[t]);
 	}
-	n = dp_engine_strays(s->engine);
-	if (n)
-		fprintf(stderr, ", %llu traps in the middle of a jump", n);
-	if (dp_engine_torn(s->engine))
-		tell_records(dp_engine_torn(s->engine), " torn");
+	if (sums->vforked)
+		fprintf(stderr, ", %llu of vfork children not counted",
+			sums->vforked);
+	if (sums->late)
+		fprintf(stderr, ", %llu times libraries came too fast",
+			sums->late);
+	if (sums->gone)
+		fprintf(stderr, sums->gone == 1 ?
+					", %llu site gone with its library" :
+					", %llu sites gone with their library",
+			sums->gone);
+	if (sums->strays)
+		fprintf(stderr, ", %llu traps in the middle of a jump",
+			sums->strays);
+	if (sums->torn)
+		tell_records(sums->torn, " torn");
 }
 
-static void tell_hits(const struct dp_session *s)
+void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 {
-	unsigned long long hits = 0, missed = 0, held = 0;
 	bool conditions = false;
 	size_t i;
 
-	for (i = 0; i < s->points.n; i++) {
-		if (s->points.v[i].refused)
-			continue;
-		conditions |= s->points.v[i].spec->cond != NULL;
-		held += dp_session_hits(s, i);
-		hits += dp_engine_hits(s->engine, s->probes[i]);
-		missed += dp_engine_missed(s->engine, s->probes[i]);
-	}
-	fprintf(stderr, "%llu hit%s", hits, hits == 1 ? "" : "s");
-	if (conditions && !s->records)
-		fprintf(stderr, " (%llu counted)", held);
-	fprintf(stderr, ", %llu missed", missed);
-	if (s->records)
-		tell_records(s->written, "");
+	for (i = 0; i < s->nr_specs; i++)
+		conditions |= s->specs[i].cond != NULL;
+	fprintf(stderr, "%llu hit%s", sums->hits, sums->hits == 1 ? "" : "s");
+	if (conditions && !s->kind->record)
+		fprintf(stderr, " (%llu counted)", sums->held);
+	fprintf(stderr, ", %llu missed", sums->missed);
+	if (s->kind->record)
+		tell_records(sums->written, "");
+	tell_tallies(sums);
 }
 
 void dp_report_summary(const struct dp_session *s)
 {
 	size_t sites = dp_engine_sites(s->engine);
 	size_t jumps = dp_engine_jumps(s->engine), probes = 0, i;
+	struct dp_sums sums = { 0 };
 	struct dp_call_counts n;
 
 	for (i = 0; i < s->points.n; i++)
 		probes += !s->points.v[i].refused;
-	fprintf(stderr,
-		"dprobes: %zu probe%s at %zu site%s (%zu trap, %zu jump): ",
+	fputs("dprobes: ", stderr);
+	if (s->opt->children)
+		fprintf(stderr, "%s (%d): ", program(s),
+			dp_process_pid(s->proc));
+	fprintf(stderr, "%zu probe%s at %zu site%s (%zu trap, %zu jump): ",
 		probes, probes == 1 ? "" : "s", sites, sites == 1 ? "" : "s",
 		sites - jumps, jumps);
-	tell_hits(s);
-	tell_tallies(s);
+	dp_sums_add(&sums, s);
+	dp_report_sums(s, &sums);
 	if (dp_calls_total(s, &n)) {
 		fputs("; calls: ", stderr);
 		calls_text(stderr, &n);

@@ -14,13 +14,12 @@
 /**
  * struct file - one program and what became of it
  * @first: its first spec; they are those of its points, in order
- * @number: of the program in the engine, once @taken
+ * @number: of the program in the engine that has last taken it
  */
 struct file {
 	struct dp_lang_program *program;
 	size_t first;
 	u32 number;
-	bool taken;
 };
 
 struct run {
@@ -189,7 +188,6 @@ static int take_program(struct dp_session *s, struct file *f,
 		err = dp_engine_add_program(s->engine, &spec, &f->number,
 					    &offset, &why);
 	free(starts);
-	f->taken = !err;
 	return err ? dp_diag_set(diag, err, "%s cannot be run: %s", p->file,
 				 why) :
 		     0;
@@ -214,6 +212,23 @@ static int check_opcode(struct dp_session *s, const struct file *f,
 		s->points.v[point].name, byte, (u32)pt->opcode);
 }
 
+/* Of the points before @end; DP_NO_PROGRAM: the session's engine has not taken it. */
+static u32 number_in(const struct dp_session *s, const struct file *f,
+		     size_t end)
+{
+	size_t i, spec;
+
+	for (i = end; i-- > 0;) {
+		spec = (size_t)(s->points.v[i].spec - s->specs);
+		if (spec < f->first)
+			break;
+		if (spec < f->first + f->program->nr_points &&
+		    s->programs[i] != DP_NO_PROGRAM)
+			return s->programs[i];
+	}
+	return DP_NO_PROGRAM;
+}
+
 static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 {
 	struct run *run = s->own;
@@ -223,7 +238,7 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	struct dp_binding b;
 	int err = check_opcode(s, f, pt, point, diag);
 
-	if (!err && !f->taken)
+	if (!err && number_in(s, f, point) == DP_NO_PROGRAM)
 		err = take_program(s, f, diag);
 	if (err)
 		return err;
@@ -265,18 +280,19 @@ static void report(struct dp_session *s)
 {
 	const struct run *run = s->own;
 	size_t f;
-	u32 i;
+	u32 i, n;
 
 	fflush(s->opt->out);
 	if (s->opt->quiet)
 		return;
-	for (f = 0; f < run->nr_files; f++)
-		for (i = 0;
-		     run->files[f].taken && i < run->files[f].program->vars;
+	for (f = 0; f < run->nr_files; f++) {
+		n = number_in(s, &run->files[f], s->points.n);
+		for (i = 0; n != DP_NO_PROGRAM &&
+			    i < run->files[f].program->vars;
 		     i++)
 			variable(stderr, run->files[f].program->name, "lv", i,
-				 dp_engine_local(s->engine,
-						 run->files[f].number, i));
+				 dp_engine_local(s->engine, n, i));
+	}
 	for (i = 0; i < dp_engine_globals(s->engine); i++)
 		variable(stderr, "global", "gv", i,
 			 dp_engine_global(s->engine, i));

@@ -119,8 +119,8 @@ u64 dp_session_hits(const struct dp_session *s, size_t point)
 	return dp_engine_hits(s->engine, s->probes[point]);
 }
 
-static int resolve(struct dp_session *s, const char **bad_spec,
-		   struct dp_diag *diag)
+int dp_session_resolve(struct dp_session *s, const char **bad_spec,
+		       struct dp_diag *diag)
 {
 	size_t i;
 	int err = dp_modules_open(dp_process_pid(s->proc),
@@ -129,6 +129,12 @@ static int resolve(struct dp_session *s, const char **bad_spec,
 	for (i = 0; i < s->nr_specs && !err; i++) {
 		err = dp_points_resolve(s->proc, s->mods, &s->specs[i],
 					&s->points, diag);
+		s->specs[i].found |= !err;
+		/* Another program that it becomes may have it. */
+		if (err == -ENOENT &&
+		    (s->opt->children ||
+		     dp_pending_take(s, &s->specs[i], diag)))
+			err = 0;
 		if (err)
 			*bad_spec = s->opt->specs[i];
 	}
@@ -161,7 +167,7 @@ static int open_once(struct dp_session *s, const char **bad_spec,
 		return err;
 	err = check_clock(s, diag);
 	if (!err)
-		err = resolve(s, bad_spec, diag);
+		err = dp_session_resolve(s, bad_spec, diag);
 	if (err)
 		dp_process_kill_launched(s->proc);
 	return err;
@@ -175,12 +181,18 @@ static bool is_outdated(const struct dp_session *s)
 
 static void forget(struct dp_session *s)
 {
+	size_t i;
+
 	dp_process_close(s->proc);
 	dp_modules_close(s->mods);
 	dp_points_free(&s->points);
 	s->proc = NULL;
 	s->mods = NULL;
 	s->points = (struct dp_points){ 0 };
+	for (i = 0; i < s->nr_specs; i++)
+		s->specs[i].found = s->specs[i].pending = s->specs[i].comes =
+			false;
+	s->nr_coming = 0;
 }
 
 int dp_session_open(struct dp_session *s, const char **bad_spec,

@@ -16,6 +16,7 @@ enum dp_ending {
 	DP_ENDING_INTERRUPT, /* ^C */
 	DP_ENDING_DURATION,
 	DP_ENDING_OUTPUT, /* nobody reads what we write */
+	DP_ENDING_FAILURE, /* the probes could not be armed again */
 };
 
 struct dp_session;
@@ -65,6 +66,13 @@ struct dp_session {
 	void *own;
 	u64 written;
 	enum dp_ending ending;
+	size_t nr_coming; /* specs whose library was not loaded at first */
+	const struct dp_engine *before; /* the engine whose place another takes */
+	/* with -f: whose points and specs these are, if not its own; and how many
+	 * use those of this one */
+	struct dp_session *origin;
+	u32 users;
+	bool *titled; /* the head of a table has been printed */
 };
 
 /** dp_session_parse() - the specs, before anything is started.
@@ -84,6 +92,41 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
  * Return: exit status of the tool, or a negative errno.
  */
 int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
+
+/** dp_session_resolve() - the points of the specs; with -f, of those that are
+ *  there. Return: 0 or a negative errno with words. */
+int dp_session_resolve(struct dp_session *s, const char **bad_spec,
+		       struct dp_diag *diag);
+
+/* watch.c, for every way to watch */
+void dp_watch_signals(void);
+bool dp_watch_interrupted(void);
+double dp_watch_now(void);
+/** dp_watch_settle() - what has to be looked at every second */
+void dp_watch_settle(struct dp_session *s);
+/** dp_session_finish() - take the probes away, if they are still there; the last
+ *  records, and the account. Return: as dp_process_detach(). */
+int dp_session_finish(struct dp_session *s, struct dp_diag *diag);
+
+/** dp_session_last_records() - what is left in the rings; @ended: nobody is in the
+ *  agent any more */
+void dp_session_last_records(struct dp_session *s, bool ended);
+
+/* pending.c */
+/** dp_pending_take() - may a spec that was not found wait for its library?
+ *  If not, there may be more words in @diag. */
+bool dp_pending_take(struct dp_session *s, struct dp_spec *spec,
+		     struct dp_diag *diag);
+/** dp_pending_watch() - have the engine watch for libraries; its last probe */
+int dp_pending_watch(struct dp_session *s, struct dp_diag *diag);
+/** dp_pending_look() - a thread waits with new libraries in place */
+int dp_pending_look(struct dp_session *s, struct dp_diag *diag);
+/** dp_pending_tell() - which specs never found theirs */
+void dp_pending_tell(const struct dp_session *s);
+
+/* follow.c */
+/** dp_follow_run() - as dp_session_run(), of the target and all that it makes */
+int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 
 /** dp_session_add_probes() - an engine with a probe at each point that can have one;
  *  none is planned yet. Return: 0 or a negative errno with words. */
@@ -163,6 +206,19 @@ void dp_calls_free(struct dp_session *s);
 /* report.c */
 void dp_report_counts(struct dp_session *s);
 void dp_report_summary(const struct dp_session *s);
+/**
+ * struct dp_sums - over the points of sessions
+ * @held: hits for which the condition held; @written: records that were printed
+ * @vforked: hits by children in their parent's memory
+ */
+struct dp_sums {
+	unsigned long long hits, held, missed, written, strays, torn, vforked,
+		gone, late;
+	unsigned long long tally[DP_TALLY_NR];
+};
+void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);
+/** dp_report_sums() - "3 hits, 0 missed, …", in the middle of a line */
+void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums);
 /** dp_report_refused() - tell about matches of globs that cannot be probed */
 void dp_report_refused(const struct dp_session *s);
 

@@ -45,6 +45,9 @@ struct dp_spec {
 	bool glob;
 	char *args; /* text between the parentheses, or NULL */
 	char *cond; /* text after "if", or NULL */
+	bool found; /* in some process */
+	bool pending; /* its module is not there yet */
+	bool comes; /* nor was it at first: it comes and goes */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
@@ -88,6 +91,7 @@ struct dp_point {
 	char *symbol; /* may be "" */
 	u64 offset; /* into symbol */
 	char *module; /* basename of the module */
+	bool gone; /* its module has been unloaded */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */
 	/* of a return probe: where its function is left */
@@ -124,6 +128,10 @@ struct dp_points {
 int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag);
+/** dp_points_renew() - where tail jumps of all of them lead, looked at again, while none
+ *  of them is probed. Return: 0 or -ENOMEM. */
+int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
+		    struct dp_points *points);
 void dp_points_free(struct dp_points *points);
 
 /** struct dp_tracer_options - what the command line asked for */
@@ -138,6 +146,8 @@ struct dp_tracer_options {
 	const char **aliases; /* of insmod: "name=function" */
 	size_t nr_aliases;
 	bool follow; /* dmesg: wait for more */
+	bool pending; /* wait for any library */
+	bool children; /* follow what the target forks and executes */
 };
 
 /**
@@ -241,6 +251,13 @@ int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
 /** dp_tracer_dmesg() - the last lines of @pid's modules; with @follow also those
  *  that come, until ^C, @duration or its end; reads only */
 int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag);
+
+/**
+ * dp_tracer_detach() - take out of @pid what a tool that was ended left in it
+ * Return: 1 done; 0 there was nothing; as dp_process_attach(), -EBUSY also while
+ * the tool lives.
+ */
+int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag);
 
 /** dp_tracer_list_armed() - kprobes/list of @pid, or of every process (0) */
 int dp_tracer_list_armed(const struct dp_tracer_options *opt,

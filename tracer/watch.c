@@ -30,7 +30,7 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
-static void catch_signals(void)
+void dp_watch_signals(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal }, old;
 
@@ -44,7 +44,12 @@ static void catch_signals(void)
 		sigaction(SIGHUP, &sa, NULL);
 }
 
-static double now(void)
+bool dp_watch_interrupted(void)
+{
+	return interrupted;
+}
+
+double dp_watch_now(void)
 {
 	struct timespec t;
 
@@ -52,9 +57,15 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static size_t read_code(const struct dp_session *s, u64 addr, u8 *code)
+static size_t read_code(const struct dp_session *s, bool gone, u64 addr,
+			u8 *code)
 {
-	ssize_t n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX,
+	ssize_t n;
+
+	if (gone)
+		return dp_engine_code(s->before, addr, code) ? DP_REGION_MAX :
+							       0;
+	n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX,
 			  (off_t)addr);
 
 	return n > 0 ? (size_t)n : 0;
@@ -88,18 +99,23 @@ static int add_exit(struct dp_session *s, const struct dp_point *p, u32 enter,
 	const struct dp_exit *exit = &p->exits[k];
 	u64 lead = p->leads[k];
 	u8 code[DP_REGION_MAX];
-	size_t n = read_code(s, exit->addr, code);
+	bool gone = p->gone;
+	size_t n = read_code(s, gone, exit->addr, code);
 	u32 probe;
 	int err = dp_engine_add_exit(s->engine, enter, way_of(s, exit),
 				     exit->addr, code, n, &probe, why);
 
 	if (err)
 		return err;
-	dp_ground_allow(&s->grounds, s->engine, probe, exit->addr);
-	if (!lead && must_not_trap(s, probe, why))
+	if (gone)
+		dp_engine_set_gone(s->engine, probe);
+	else
+		dp_ground_allow(&s->grounds, s->engine, probe, exit->addr);
+	if (!lead && !gone && must_not_trap(s, probe, why))
 		return -EOPNOTSUPP;
-	if (lead)
-		dp_engine_lead(s->engine, lead, code, read_code(s, lead, code));
+	if (lead && !gone)
+		dp_engine_lead(s->engine, lead, code,
+			       read_code(s, gone, lead, code));
 	if (enter != DP_NO_GROUP)
 		s->point_of[probe] = s->point_of[enter];
 	return 0;
@@ -141,7 +157,8 @@ static void add_unwinds(struct dp_session *s)
 						  DP_WAY_UNTIL_CX :
 						  DP_WAY_UNTIL_DI,
 					  list[i].addr, code,
-					  read_code(s, list[i].addr, code),
+					  read_code(s, false,
+						    list[i].addr, code),
 					  &probe))
 			dp_ground_allow(&s->grounds, s->engine, probe,
 					list[i].addr);
@@ -192,7 +209,7 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	struct dp_point *p = &s->points.v[i];
 	const char *why = "out of memory";
 	u8 code[DP_REGION_MAX];
-	size_t n = read_code(s, p->addr, code);
+	size_t n = read_code(s, p->gone, p->addr, code);
 	int err = dp_engine_add(s->engine, p->addr, code, n, &s->probes[i],
 				&why);
 
@@ -204,7 +221,10 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	if (err)
 		return dp_diag_set(diag, err, "%s cannot be probed: %s",
 				   p->name, why);
-	dp_ground_allow(&s->grounds, s->engine, s->probes[i], p->addr);
+	if (p->gone)
+		dp_engine_set_gone(s->engine, s->probes[i]);
+	else
+		dp_ground_allow(&s->grounds, s->engine, s->probes[i], p->addr);
 	s->point_of[s->probes[i]] = i;
 	if (must_not_trap(s, s->probes[i], &why))
 		return refuse_trap(s, i, why, diag);
@@ -258,10 +278,12 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 		err = add_onwards(s, diag);
 		add_unwinds(s);
 	}
-	if (!err && !dp_engine_sites(s->engine))
+	if (!err && s->nr_coming)
+		err = dp_pending_watch(s, diag);
+	if (!err && !s->nr_coming && !dp_engine_sites(s->engine))
 		err = dp_diag_set(diag, -EINVAL,
 				  "none of the matches can be probed");
-	if (!err && s->kind->record && dp_records_open(s))
+	if (!err && s->kind->record && !s->records && dp_records_open(s))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	return err;
 }
@@ -273,16 +295,21 @@ static bool has_thread(void *arg, u32 tid)
 
 /* Threads end while their records wait: what those hold is given back. And calls end
  * by longjmp or an exception, which cannot be seen once the process has ended. */
+void dp_watch_settle(struct dp_session *s)
+{
+	if (s->records)
+		dp_engine_settle(s->engine, has_thread, s->proc);
+	dp_calls_look(s);
+}
+
 static void settle(struct dp_session *s, double *last)
 {
-	double t = now();
+	double t = dp_watch_now();
 
 	if (t - *last < SETTLE_SECONDS)
 		return;
 	*last = t;
-	if (s->records)
-		dp_engine_settle(s->engine, has_thread, s->proc);
-	dp_calls_look(s);
+	dp_watch_settle(s);
 }
 
 /* Longest wait, in ms: records want to be read, tables to grow, an end to be kept. */
@@ -298,38 +325,45 @@ static double slice(struct dp_session *s, double left)
 	return left < most ? left : most;
 }
 
-static void watch(struct dp_session *s)
+/* Return: 0 or, for DP_ENDING_FAILURE, a negative errno with words. */
+static int watch(struct dp_session *s, struct dp_diag *diag)
 {
-	double end = s->opt->duration > 0 ? now() + s->opt->duration : 0;
-	double left = SLICE_MS, settled = now(), look = 0;
+	double end = s->opt->duration > 0 ? dp_watch_now() + s->opt->duration : 0;
+	double left = SLICE_MS, settled = dp_watch_now(), look = 0;
+	int err;
 
 	for (;;) {
 		settle(s, &settled);
-		if (now() >= look)
-			look = dp_yield_look(s, now());
+		err = dp_process_asked(s->proc) ? dp_pending_look(s, diag) : 0;
+		if (err) {
+			s->ending = DP_ENDING_FAILURE;
+			return err;
+		}
+		if (dp_watch_now() >= look)
+			look = dp_yield_look(s, dp_watch_now());
 		if (interrupted) {
 			s->ending = DP_ENDING_INTERRUPT;
-			return;
+			return 0;
 		}
 		if (ferror(s->opt->out)) {
 			s->ending = DP_ENDING_OUTPUT;
-			return;
+			return 0;
 		}
 		if (end)
-			left = (end - now()) * 1000 + 0.999;
+			left = (end - dp_watch_now()) * 1000 + 0.999;
 		if (left < 1) {
 			s->ending = DP_ENDING_DURATION;
-			return;
+			return 0;
 		}
 		switch (dp_process_poll(s->proc, (int)slice(s, left))) {
 		case DP_PROCESS_EXITED:
 			s->ending = *dp_process_execed(s->proc) ?
 					    DP_ENDING_EXEC :
 					    DP_ENDING_EXIT;
-			return;
+			return 0;
 		case DP_PROCESS_EXECED:
 			s->ending = DP_ENDING_EXEC;
-			return;
+			return 0;
 		case DP_PROCESS_RUNS:
 			break;
 		}
@@ -358,7 +392,7 @@ static int outcome(struct dp_session *s, int *died_of)
 }
 
 /* What is left when nobody is in the agent any more. */
-static void last_records(struct dp_session *s, bool ended)
+void dp_session_last_records(struct dp_session *s, bool ended)
 {
 	if (!s->records)
 		return;
@@ -369,19 +403,27 @@ static void last_records(struct dp_session *s, bool ended)
 	dp_records_read(s, true);
 }
 
+int dp_session_finish(struct dp_session *s, struct dp_diag *diag)
+{
+	int err;
+
+	dp_calls_stop(s);
+	err = dp_process_detach(s->proc, diag);
+	dp_session_last_records(s, !err);
+	dp_calls_close_books(s);
+	return err;
+}
+
 static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
-	int status = 0, err;
+	int status = 0, err, failed;
 
-	catch_signals();
+	dp_watch_signals();
 	err = dp_process_install(s->proc, s->engine, diag);
 	if (err)
 		return err;
-	watch(s);
-	dp_calls_stop(s);
-	err = dp_process_detach(s->proc, diag);
-	last_records(s, !err);
-	dp_calls_close_books(s);
+	failed = watch(s, diag);
+	err = dp_session_finish(s, failed ? NULL : diag);
 	if (s->ending == DP_ENDING_EXEC)
 		status = outcome(s, died_of);
 	s->kind->report(s);
@@ -390,13 +432,19 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 		dp_report_summary(s);
 	if (s->ending != DP_ENDING_EXEC)
 		status = outcome(s, died_of);
+	dp_pending_tell(s);
+	if (failed)
+		return failed;
 	return err ? err : status;
 }
 
 int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
-	int err = dp_session_add_probes(s, diag);
+	int err;
 
+	if (s->opt->children)
+		return dp_follow_run(s, died_of, diag);
+	err = dp_session_add_probes(s, diag);
 	dp_report_refused(s);
 	if (err) {
 		dp_process_kill_launched(s->proc);

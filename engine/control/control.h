@@ -219,8 +219,40 @@ int dp_engine_add_unwind(struct dp_engine *engine, u32 way, u64 addr,
 u64 dp_engine_visits_want(const struct dp_engine *engine);
 /** dp_engine_visits_grow() - here it is, all zeros: at @addr in the target, and at
  *  @ours here, as long as the engine lives */
-void dp_engine_visits_grow(struct dp_engine *engine, u64 addr,
-			   const void *ours);
+void dp_engine_visits_grow(struct dp_engine *engine, u64 addr, void *ours);
+/** dp_engine_visits_like() - an engine that takes over from another is to have the same
+ *  tables. Before the layout. */
+void dp_engine_visits_like(struct dp_engine *engine,
+			   const struct dp_engine *of);
+/** dp_engine_visits_owed() - bytes of the next table that @of has and @engine, which is
+ *  built, has not yet; 0: it has as many. It goes to dp_engine_visits_grow(). */
+u64 dp_engine_visits_owed(const struct dp_engine *engine,
+			  const struct dp_engine *of);
+/** dp_engine_visits_at() - where a table is in the target; 0: there is none */
+u64 dp_engine_visits_at(const struct dp_engine *engine, u32 table);
+
+/**
+ * dp_engine_watch_linker() - a hidden probe where the dynamic linker tells
+ * debuggers of libraries
+ * @addr: of _dl_debug_state(); @code: bytes found there
+ * @state: address of r_state in _r_debug
+ *
+ * The last probe that is added. Before the layout. Return: as dp_engine_add().
+ */
+int dp_engine_watch_linker(struct dp_engine *engine, u64 addr, const u8 *code,
+			   size_t size, u64 state, const char **why);
+/** dp_engine_set_pending() - name a spec that waits for its library, for those who
+ *  list the probes. Before the build. */
+void dp_engine_set_pending(struct dp_engine *engine, const char *spec);
+
+/**
+ * dp_engine_inherit() - go on counting where another engine has ended
+ * @of: of the same process, disarmed; the first probes and programs of @engine are
+ *      all of its
+ *
+ * Between dp_engine_build() and dp_engine_arm().
+ */
+void dp_engine_inherit(struct dp_engine *engine, const struct dp_engine *of);
 
 /**
  * dp_engine_admit() - may visits begin?
@@ -343,6 +375,34 @@ struct dp_mapping {
 int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
 
 /**
+ * dp_engine_fork() - the engine for a process that a fork has made of the target
+ * @map: its own file, its parent's base
+ * @was, @is: the id of the thread that forked, and what it is in the child
+ *
+ * Copies and tables are the same, byte for byte, and the sites are armed. What has
+ * been counted and recorded is the parent's; a hit that the thread was in the
+ * middle of is taken along. For the calls that it was in see
+ * dp_engine_fork_visits().
+ * Return: 0; -ENOMEM.
+ */
+int dp_engine_fork(const struct dp_engine *engine, const struct dp_mapping *map,
+		   u32 was, u32 is, struct dp_engine **child);
+
+/**
+ * dp_engine_fork_visits() - the child returns from what its parent was in, too
+ * @holds: is this the word at @slot of the child's memory?
+ *
+ * When it has as many tables: dp_engine_visits_owed(). These are DP_TALLY_BROUGHT.
+ */
+void dp_engine_fork_visits(struct dp_engine *child, const struct dp_engine *of,
+			   u32 was, u32 is,
+			   bool (*holds)(void *arg, u64 slot, u64 word),
+			   void *arg);
+
+/** dp_engine_need() - what dp_engine_layout() said, with the addresses */
+const struct dp_layout_need *dp_engine_need(const struct dp_engine *engine);
+
+/**
  * dp_engine_table() - what belongs at DP_TABLE_OFFSET
  * @words: addresses of the counters of each CPU in turn; DP_MAX_SHARDS at most
  * @n: how many
@@ -419,6 +479,21 @@ int dp_engine_yield(struct dp_engine *engine, struct dp_target *target,
 /** dp_engine_strays() - how often somebody came to the middle of a jump: each
  *  time costs a trap */
 u64 dp_engine_strays(const struct dp_engine *engine);
+
+/** dp_engine_gone() - sites whose code was not there any more when they were disarmed */
+size_t dp_engine_gone(const struct dp_engine *engine);
+/** dp_engine_is_gone() - is the site of a probe one of them? */
+bool dp_engine_is_gone(const struct dp_engine *engine, u32 probe);
+/** dp_engine_set_gone() - the code of a probe that has been added is not there: it is
+ *  known, and never armed. Before the build. */
+void dp_engine_set_gone(struct dp_engine *engine, u32 probe);
+/** dp_engine_code() - the bytes that a site was added with: DP_REGION_MAX.
+ *  Return: false if there is no site. */
+bool dp_engine_code(const struct dp_engine *engine, u64 addr, u8 *code);
+/** dp_engine_late() - how often libraries were in place and nobody looked in time */
+u32 dp_engine_late(const struct dp_engine *engine);
+/** dp_engine_of_children() - hits by others in the target's memory: vfork */
+u64 dp_engine_of_children(const struct dp_engine *engine);
 
 /** dp_engine_is_quiesced() - is dp_engine_arm() to be called while nobody runs? */
 bool dp_engine_is_quiesced(const struct dp_engine *engine);

@@ -39,6 +39,7 @@ struct dp_site {
 	bool watched; /* the hooked call is made where it stands */
 	bool planned, x87, marked, was_jump; /* see live.c */
 	bool stray; /* code that can go at any time: see gone.c */
+	bool gone; /* it was not there when it was planned */
 	u8 mode, traps, last, size;
 	u32 leader;
 	u64 landing;
@@ -81,11 +82,12 @@ struct dp_reader {
  * A visit is known by its place in all of them, one after the other. */
 struct dp_visits {
 	struct {
-		const struct dp_visit_line *line;
-		const char *visits;
+		struct dp_visit_line *line;
+		char *visits;
 		u32 lines;
 	} table[DP_VISIT_TABLES];
 	u32 tables, visit_stride;
+	u32 first; /* lines of the first one; 0: what is usual */
 	u32 entries; /* probes that begin them */
 	bool onward; /* some exit is DP_WAY_ONWARD */
 	u64 full; /* what the hit half's count was when a table was added */
@@ -115,6 +117,9 @@ struct dp_engine {
 	struct dp_layout_need need;
 	struct dp_arena *arena;
 	struct dp_view view;
+	u64 linker_state; /* see dp_engine_watch_linker() */
+	const char *pending[DP_PENDING];
+	u32 nr_pending;
 	u32 max_sites; /* of a resident one; 0: it is none */
 	u32 nr_asks; /* its handlers run in the tool, so many at once */
 	struct dp_asks *asks;
@@ -217,6 +222,8 @@ u32 dp_programs_longest(const struct dp_engine *engine);
 void dp_programs_free(struct dp_engine *engine);
 
 /* visit.c */
+/** dp_visits_carry() - all that are in the tables of @of; it does not run */
+void dp_visits_carry(struct dp_engine *engine, const struct dp_engine *of);
 /** dp_visits_measure() - lines of the table, and bytes a visit */
 void dp_visits_measure(const struct dp_engine *engine, u32 *lines, u32 *stride);
 /** dp_visits_open() - the first table is in the arena */

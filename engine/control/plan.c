@@ -183,10 +183,23 @@ static int plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		return -ENOMEM;
 	dp_entry_begin(s, entry);
 	entry->wanted = DP_WANT_PLAN;
+	entry->armed = s->gone ? DP_SITE_GONE : DP_SITE_OFF;
 	entry->first_probe = s->first_probe;
 	if (s->mode == DP_MODE_JUMP)
 		return plan_jump(e, i, entry, map, cur);
 	return plan_trap(s, entry, cur);
+}
+
+static void name_pending(const struct dp_engine *e, struct dp_arena_control *c)
+{
+	u32 i, k;
+
+	for (i = 0; i < e->nr_pending; i++) {
+		for (k = 0; k < DP_PENDING_SIZE - 1 && e->pending[i][k]; k++)
+			c->pending[i][k] = e->pending[i][k];
+		c->pending[i][k] = '\0';
+	}
+	c->nr_pending = e->nr_pending;
 }
 
 static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
@@ -212,6 +225,8 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->rseq_offset = e->rseq.offset;
 	c->rseq_signature = e->rseq.signature;
 	c->resident = e->max_sites != 0;
+	c->linker_state = e->linker_state;
+	name_pending(e, c);
 	for (i = 0; i < e->need.nr_pools; i++) {
 		c->pools[i].start = e->need.pools[i].addr;
 		c->pools[i].size = e->need.pools[i].size;

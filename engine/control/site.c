@@ -238,6 +238,26 @@ int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
 	return 0;
 }
 
+int dp_engine_watch_linker(struct dp_engine *e, u64 addr, const u8 *code,
+			   size_t size, u64 state, const char **why)
+{
+	u32 probe;
+	int err = dp_engine_add(e, addr, code, size, &probe, why);
+
+	if (err)
+		return err;
+	e->probes[probe].kind = DP_KIND_LINKER;
+	e->linker_state = state;
+	dp_engine_forbid_jump(e, probe, "threads have to wait there");
+	return 0;
+}
+
+void dp_engine_set_pending(struct dp_engine *e, const char *spec)
+{
+	if (e->nr_pending < DP_PENDING)
+		e->pending[e->nr_pending++] = spec;
+}
+
 void dp_engine_reside(struct dp_engine *e, u32 max_sites)
 {
 	e->max_sites = max_sites;
@@ -248,13 +268,19 @@ void dp_engine_ask(struct dp_engine *e, u32 n)
 	e->nr_asks = n;
 }
 
+static bool is_counted(const struct dp_engine *e, const struct dp_site *s)
+{
+	return s->first_probe &&
+	       e->probes[s->first_probe - 1].kind != DP_KIND_LINKER;
+}
+
 size_t dp_engine_jumps(const struct dp_engine *e)
 {
 	size_t n = 0;
 	u32 i;
 
 	for (i = 0; i < e->nr_sites; i++)
-		n += e->sites[i].first_probe &&
+		n += is_counted(e, &e->sites[i]) &&
 		     e->sites[i].mode == DP_MODE_JUMP;
 	return n;
 }
@@ -265,7 +291,7 @@ size_t dp_engine_sites(const struct dp_engine *e)
 	u32 i;
 
 	for (i = 0; i < e->nr_sites; i++)
-		n += e->sites[i].first_probe != 0;
+		n += is_counted(e, &e->sites[i]);
 	return n;
 }
 
@@ -296,6 +322,50 @@ u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
 		       __atomic_load_n(&e->view.states[probe].tally[what],
 				       __ATOMIC_RELAXED) :
 		       0;
+}
+
+size_t dp_engine_gone(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; e->arena && i < e->view.nr_sites; i++)
+		n += e->view.sites[i].first_probe &&
+		     e->view.sites[i].armed == DP_SITE_GONE;
+	return n;
+}
+
+bool dp_engine_is_gone(const struct dp_engine *e, u32 probe)
+{
+	return e->arena && probe < e->nr_probes &&
+	       e->view.sites[e->view.probes[probe].site].armed == DP_SITE_GONE;
+}
+
+void dp_engine_set_gone(struct dp_engine *e, u32 probe)
+{
+	e->sites[e->probes[probe].site].gone = true;
+	dp_engine_forbid_jump(e, probe, "its code is not there");
+}
+
+bool dp_engine_code(const struct dp_engine *e, u64 addr, u8 *code)
+{
+	const struct dp_site *s = dp_engine_find(e, addr);
+	int i;
+
+	for (i = 0; s && i < DP_REGION_MAX; i++)
+		code[i] = s->code[i];
+	return s;
+}
+
+u32 dp_engine_late(const struct dp_engine *e)
+{
+	return __atomic_load_n(&e->arena->hit.linker_late, __ATOMIC_RELAXED);
+}
+
+u64 dp_engine_of_children(const struct dp_engine *e)
+{
+	return __atomic_load_n(&e->arena->hit.missed[DP_MISSED_FORK],
+			       __ATOMIC_RELAXED);
 }
 
 const char *dp_engine_mode(const struct dp_engine *e, u32 probe)

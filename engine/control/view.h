@@ -73,6 +73,13 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig);
 int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 		   u64 *bad);
 
+/** dp_view_has_hit() - does a pc in a copy stand for a site whose probes have been told
+ *  of this hit already? */
+bool dp_view_has_hit(const struct dp_view *view, u64 addr);
+/** dp_view_after_hit() - where a thread goes on that has hit a site, and stands before
+ *  its instruction. Return: 0: there is no site. */
+u64 dp_view_after_hit(const struct dp_view *view, u64 site);
+
 /**
  * dp_view_presume() - take sites for armed that an earlier tool disarmed
  *

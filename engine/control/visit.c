@@ -70,8 +70,8 @@ static u32 staged(const struct dp_engine *e)
 void dp_visits_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
 {
 	*stride = ((u32)sizeof(struct dp_visit) + staged(e) + 7) & ~7u;
-	*lines = DP_VISIT_LINES;
-	while (*lines * DP_VISIT_WAYS * (u64)*stride > DP_VISIT_BYTES)
+	*lines = e->visits.first ? e->visits.first : DP_VISIT_LINES;
+	while (!e->visits.first && *lines * DP_VISIT_WAYS * (u64)*stride > DP_VISIT_BYTES)
 		*lines /= 2;
 }
 
@@ -95,8 +95,6 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 
 		if (p->kind != DP_KIND_EXIT || p->group != enter)
 			break;
-		if (p->way & DP_WAY_ONWARD)
-			continue;
 		if (p->way & DP_WAY_TAIL)
 			a->tail += dp_engine_hits(e, i);
 		else
@@ -145,22 +143,42 @@ static u32 further_lines(const struct dp_engine *e)
 	return e->visits.table[e->visits.tables - 1].lines * DP_VISIT_GROWTH;
 }
 
+static u64 further_bytes(const struct dp_engine *e)
+{
+	u64 size = further_lines(e) *
+		   (sizeof(struct dp_visit_line) +
+		    DP_VISIT_WAYS * (u64)e->visits.visit_stride);
+
+	return (size + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+}
+
 u64 dp_engine_visits_want(const struct dp_engine *e)
 {
 	const struct dp_visits *v = &e->visits;
-	u64 size;
 
 	if (!e->arena || !v->tables || v->tables == DP_VISIT_TABLES)
 		return 0;
 	if (__atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED) == v->full &&
 	    !is_half_full(e))
 		return 0;
-	size = further_lines(e) * (sizeof(struct dp_visit_line) +
-				   DP_VISIT_WAYS * (u64)v->visit_stride);
-	return (size + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+	return further_bytes(e);
 }
 
-void dp_engine_visits_grow(struct dp_engine *e, u64 addr, const void *ours)
+u64 dp_engine_visits_owed(const struct dp_engine *e, const struct dp_engine *of)
+{
+	return e->visits.tables && e->visits.tables < of->visits.tables ?
+		       further_bytes(e) :
+		       0;
+}
+
+u64 dp_engine_visits_at(const struct dp_engine *e, u32 table)
+{
+	return table < e->visits.tables ?
+		       e->arena->control.visit_tables[table].lines :
+		       0;
+}
+
+void dp_engine_visits_grow(struct dp_engine *e, u64 addr, void *ours)
 {
 	struct dp_arena_control *c = &e->arena->control;
 	struct dp_visits *v = &e->visits;
@@ -168,7 +186,7 @@ void dp_engine_visits_grow(struct dp_engine *e, u64 addr, const void *ours)
 	u64 keys = lines * sizeof(struct dp_visit_line);
 
 	v->table[i].line = ours;
-	v->table[i].visits = (const char *)ours + keys;
+	v->table[i].visits = (char *)ours + keys;
 	v->table[i].lines = lines;
 	v->full = __atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED);
 	c->visit_tables[i].lines = addr;

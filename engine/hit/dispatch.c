@@ -16,6 +16,16 @@ void dp_hit_count(u32 probe)
 	__atomic_fetch_add(&hits[probe], 1, __ATOMIC_RELAXED);
 }
 
+/* Nobody reads what would come of it any more. */
+static void let_pass(const struct dp_site_entry *site)
+{
+	u32 i;
+
+	for (i = site->first_probe; i; i = dp_probe(i - 1)->next)
+		if (!dp_kind_is_hidden(dp_probe(i - 1)->kind))
+			dp_tally(i - 1, DP_TALLY_TOOL_GONE);
+}
+
 /* Return: true if there is a program still to be run. */
 static bool begin(const struct dp_probe_entry *p, u32 probe,
 		  const struct dp_site_entry *site, const struct dp_hit *hit)
@@ -30,6 +40,9 @@ static bool begin(const struct dp_probe_entry *p, u32 probe,
 	case DP_KIND_UNWIND:
 		dp_visit_unwind(probe, hit);
 		return false;
+	case DP_KIND_LINKER:
+		dp_linker_tell(hit);
+		return false;
 	default:
 		dp_hit_count(probe);
 		return p->program;
@@ -43,6 +56,11 @@ bool dp_dispatch_site(const struct dp_site_entry *site,
 	u64 serial = 0;
 	u32 i;
 
+	if (__atomic_load_n(&dp_arena.control.tool_futex, __ATOMIC_RELAXED) &
+	    DP_TOOL_DIED) {
+		let_pass(site);
+		return false;
+	}
 	for (i = site->first_probe; i; i = dp_probe(i - 1)->next) {
 		const struct dp_probe_entry *probe = dp_probe(i - 1);
 

@@ -253,6 +253,9 @@ static inline u32 dp_site_index(const struct dp_site_entry *site)
 	return (u32)(site - sites);
 }
 
+/** dp_linker_tell() - the linker says that libraries have come or gone: linker.c */
+void dp_linker_tell(const struct dp_hit *hit);
+
 static inline void dp_tally(u32 probe, enum dp_tally what)
 {
 	__atomic_fetch_add(&dp_probe_state(probe)->tally[what], 1,

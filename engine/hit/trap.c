@@ -70,6 +70,37 @@ bool dp_hit_is_owners(void)
 	       dp_hit_who() == DP_WHO_OWNER;
 }
 
+/* Is what is at a site still our patch, and around it what was there? Another
+ * site's patch may follow. */
+static bool is_patched(const struct dp_site_entry *s)
+{
+	u8 now[sizeof(s->orig)];
+	u32 i;
+
+	if (dp_port_copy_in(now, s->addr, sizeof(now)))
+		return false;
+	for (i = 0; i < s->patch_len; i++)
+		if (now[i] != s->patch[i])
+			return false;
+	for (; i < sizeof(now) && !dp_site_lookup(s->addr + i); i++)
+		if (now[i] != s->orig[i])
+			return false;
+	return true;
+}
+
+/* A library may have been unmapped, and something else be in its place. */
+static bool is_there(const struct dp_mapped *text)
+{
+	const struct dp_site_entry *s = dp_at(dp_arena.control.site_off);
+	u32 i;
+
+	for (i = 0; i < dp_arena.control.nr_sites; i++, s++)
+		if (s->addr - text->start < text->size && s->patch_len &&
+		    s->armed == DP_SITE_THERE)
+			return is_patched(s);
+	return true;
+}
+
 bool dp_hit_leave(u64 *mask)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
@@ -79,7 +110,8 @@ bool dp_hit_leave(u64 *mask)
 	if (!c->revertible)
 		return false;
 	for (i = 0; i < c->nr_texts; i++)
-		if (dp_port_drop(c->texts[i].start, c->texts[i].size))
+		if ((c->resident || is_there(&c->texts[i])) &&
+		    dp_port_drop(c->texts[i].start, c->texts[i].size))
 			return false;
 	for (k = 0; k < c->nr_caught; k++) {
 		dp_action_get(k, &action);

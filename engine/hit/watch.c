@@ -91,8 +91,9 @@ static void remember(u64 flags, u64 sp)
 	}
 }
 
-/* A new thread forgets by itself; unless it could not be made. */
-static u64 recall(bool forget, bool failed)
+/* What it has asked for. A new thread forgets by itself, unless it could not be made;
+ * and a child in its parent's memory would forget for both. */
+static u64 recall(bool child, bool failed)
 {
 	u64 thread = dp_mask_thread(), flags;
 	u32 i;
@@ -105,7 +106,7 @@ static u64 recall(bool forget, bool failed)
 		flags = c->flags;
 		if (flags & CLONE_THREAD && !failed)
 			continue;
-		if (forget)
+		if (!child || !(flags & CLONE_VM))
 			__atomic_store_n(&c->thread, 0, __ATOMIC_RELEASE);
 		return flags;
 	}
@@ -197,7 +198,7 @@ static void cleared(bool shares)
 			dp_action_set(k, &dfl, NULL);
 			dp_private.in_masks[k] = 0;
 		}
-		if (dp_hit_leave(NULL))
+		if (!dp_wipe.owner && dp_hit_leave(NULL))
 			return;
 	}
 	dp_hook_take_actions();
@@ -210,7 +211,7 @@ static void after(const struct dp_mcontext *regs)
 
 	if (child)
 		adopt(regs->rsp);
-	flags = recall(!child || !dp_wipe.owner, (s64)regs->rax < 0);
+	flags = recall(child, (s64)regs->rax < 0);
 	if (flags & CLONE_THREAD) /* it could not be made */
 		return;
 	if (flags & EXECUTES)

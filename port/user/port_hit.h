@@ -205,7 +205,7 @@ static inline u64 dp_port_now(void)
 
 /** dp_port_wait() - until somebody wakes those who wait at @word, unless it is not
  *  @is; for @ms at most. May end early. */
-static inline void dp_port_wait(u32 *word, u32 is, u64 ms)
+static inline void dp_port_wait(const u32 *word, u32 is, u64 ms)
 {
 	s64 timeout[2] = { (s64)(ms / 1000), (s64)(ms % 1000 * 1000000) };
 
@@ -213,7 +213,7 @@ static inline void dp_port_wait(u32 *word, u32 is, u64 ms)
 		   0);
 }
 
-static inline void dp_port_wake(u32 *word, u32 n)
+static inline void dp_port_wake(const u32 *word, u32 n)
 {
 	dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAKE, n, 0, 0, 0);
 }

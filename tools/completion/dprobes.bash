@@ -28,7 +28,7 @@ _dprobes() {
 	verb=${COMP_WORDS[1]}
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "stat trace run list doctor insmod rmmod lsmod dmesg enabled sysctl --getvars --help --version" -- "$cur"))
+		COMPREPLY=($(compgen -W "stat trace run list doctor detach insmod rmmod lsmod dmesg enabled sysctl --getvars --help --version" -- "$cur"))
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -65,6 +65,9 @@ _dprobes() {
 		insmod)
 			i="--pid --output --alias --help --"
 			;;
+		detach)
+			i="--pid --quiet --help"
+			;;
 		rmmod | enabled | sysctl)
 			i="--pid --output --help"
 			;;
@@ -75,7 +78,7 @@ _dprobes() {
 			i="--pid --output --follow --duration --help"
 			;;
 		stat | trace | run)
-			i="$i --quiet --duration"
+			i="$i --quiet --duration --children --pending"
 			;;
 		-g | --getvars)
 			i="--all --name --pid --local --global --index --reset --json --help"
@@ -107,7 +110,7 @@ _dprobes() {
 			COMPREPLY=($(compgen -W "debug.kprobes_optimization" -- "$cur"))
 			return
 			;;
-		lsmod | dmesg)
+		lsmod | dmesg | detach)
 			return
 			;;
 		esac

@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Probes in libraries that are not loaded yet: armed before any code of theirs runs.
+. tests/scenario/lib.sh
+
+# A library whose constructor calls what is probed: so it has to be armed by then.
+cat >"$dir/early.c" <<'C'
+double cbrt(double x);
+__attribute__((noipa)) double cbrt(double x) { return x / 9; }
+__attribute__((constructor)) static void early(void) { cbrt(1); cbrt(2); }
+C
+if ! ${CC:-cc} -shared -fPIC -O1 -fno-builtin -o "$dir/early.so" "$dir/early.c" 2>"$dir/err"; then
+	skip "pending probes" "there is no compiler"
+	plan
+	exit
+fi
+
+begin() { # COMMAND...: that reads commands
+	rm -f "$dir/in"
+	mkfifo "$dir/in"
+	: >"$dir/out"
+	"$@" <"$dir/in" >"$dir/out" 2>"$dir/err" &
+	victim=$!
+	pids+=("$victim")
+	exec 5>"$dir/in"
+	poll 10 grep -q ready "$dir/out"
+	lines=1
+}
+answered() { [ "$(wc -l <"$dir/out")" -ge $lines ]; }
+tell() {
+	local word
+	for word; do
+		lines=$((lines + 1))
+		echo "$word" >&5
+		poll 10 answered
+	done
+}
+wrong() { grep -v -e '^ok ' -e ready "$dir/out"; }
+end() { echo quit >&5; exec 5>&-; wait $victim; }
+list() { "$DPROBES" list -p "$victim"; }
+pending() { list | grep -q PENDING; }
+hits() { awk '/cbrt/ { print $1 }' "$dir/counts"; }
+
+for arm in interior quiesce trap; do
+	export DPROBES_ARM=$arm
+	begin "$VICTIMS/plugin" "$dir/early.so"
+	"$DPROBES" stat -o "$dir/counts" "$dir/early.so:cbrt" libc.so.6:free -p $victim 2>"$dir/talk" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 pending
+	like "$arm: the list while it is not there" "$(list | head -n 1)" '^0000000000000000  k  cbrt\+0x0  .*early.so \[PENDING\]$'
+	tell open call
+	like "$arm: and when it is" "$(list | grep cbrt)" '^0000[0-9a-f]{12}  k  cbrt\+0x0  early.so (\[OPTIMIZED\])?$'
+	kill -INT $tool
+	wait $tool
+	is "$arm: the tool" "$?" 0
+	is "$arm: hits, those in its constructor among them" "$(hits)" 8
+	end
+	is "$arm: the program is right" "$? $(wrong)" "0 "
+	is "$arm: what was said" "$(grep -c 'is pending: .* is not loaded yet$\|is not pending any more$' "$dir/talk")" 2
+
+	begin "$DPROBES" stat -q -o "$dir/counts" "$dir/early.so:cbrt" -- "$VICTIMS/plugin" "$dir/early.so"
+	tell open call
+	end
+	is "$arm: a command, and nothing else is probed" "$? $(wrong) $(hits)" "0  8"
+
+	"$DPROBES" stat --json -q -o "$dir/counts" libm.so.6:cbrt matrix:victim_function -- "$VICTIMS/matrix" dlopen 40 >"$dir/out"
+	is "$arm: under threads no hit of the others is lost" "$? $(sed -n 's/.*victim_function","hits":\([0-9]*\).*/\1/p' "$dir/counts")" \
+		"0 $(sed -n 's/^right: own \([0-9]*\).*/\1/p' "$dir/out")"
+	is "$arm: nor of a library that comes and goes" "$(sed -n 's/.*cbrt","hits":\([0-9]*\).*/\1/p' "$dir/counts")" $((40 * 20))
+done
+export -n DPROBES_ARM
+
+begin "$DPROBES" trace -o "$dir/lines" "r:$dir/early.so:cbrt" libc.so.6:fgets -- "$VICTIMS/plugin" "$dir/early.so"
+tell open call
+end
+is "records and followed calls" "$? $(grep -c 'cbrt .* = 0x' "$dir/lines") $(grep -c 'fgets' "$dir/lines")" "0 8 3"
+
+begin "$DPROBES" trace -v -o "$dir/lines" "r:$dir/early.so:cbrt" -- "$VICTIMS/plugin" "$dir/early.so"
+victim=$(pgrep -P "$victim" plugin)
+tell open call close
+like "unloaded it is gone" "$(list)" 'cbrt|0x.*\[GONE\]'
+tell open call
+like "and armed when it is there again" "$(list | head -n 1)" 'cbrt\+0x0  early.so (\[OPTIMIZED\])?$'
+tell close open close fill check
+exec 5>&-
+poll 10 test ! -d "/proc/$victim"
+is "all its calls were followed" "$(grep -c 'cbrt .* = 0x' "$dir/lines")" 18
+"$DPROBES" stat -o "$dir/counts" "$dir/early.so:cbrt" -- "$VICTIMS/plugin" </dev/null >/dev/null 2>"$dir/err"
+like "one that was never loaded is named" "$? $(tail -n 1 "$dir/err")" '^0 dprobes: .*early.so:cbrt was never armed: .* was not loaded$'
+"$DPROBES" stat libnosuch.so.1:f -- true 2>"$dir/err"
+like "one that is nowhere is an error" "$? $(head -n 1 "$dir/err")" '^2 .*no module "libnosuch.so.1".*; --pending waits for it to be loaded$'
+"$DPROBES" stat --pending libnosuch.so.1:f -- true >"$dir/out" 2>"$dir/err"
+is "unless it shall be waited for" "$?" 0
+
+# Whoever waits in the linker does not wait for a tool that is gone, or for ever for one that is stopped.
+for how in KILL STOP; do
+	begin "$VICTIMS/plugin" "$dir/early.so"
+	"$DPROBES" stat -q -o "$dir/counts" "$dir/early.so:cbrt" -p $victim 2>"$dir/talk" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 pending
+	kill -$how $tool
+	tell open call close open call
+	is "the tool gets SIG$how: the program goes on" "$(wrong)" ""
+	kill -CONT $tool 2>/dev/null
+	kill -INT $tool 2>/dev/null
+	wait $tool
+	"$DPROBES" detach -q -p $victim
+	is "and is left as it was" "$? $(grep -c dprobes /proc/$victim/maps)" "0 0"
+	end
+done 2>/dev/null
+plan

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Libraries that go while they are probed, and what is in their place then is not touched.
+. tests/scenario/lib.sh
+
+begin() {
+	rm -f "$dir/in"
+	mkfifo "$dir/in"
+	: >"$dir/out"
+	"$VICTIMS/plugin" <"$dir/in" >"$dir/out" &
+	victim=$!
+	pids+=("$victim")
+	exec 5>"$dir/in"
+	poll 10 grep -q ready "$dir/out"
+	lines=1
+}
+answered() { [ "$(wc -l <"$dir/out")" -ge $lines ]; }
+tell() {
+	local word
+	for word; do
+		lines=$((lines + 1))
+		echo "$word" >&5
+		poll 10 answered
+	done
+}
+wrong() { grep -v -e '^ok ' -e ready "$dir/out"; }
+probe() { # SPEC...
+	DPROBES_ARM=$arm "$DPROBES" stat -o "$dir/counts" "$@" -p $victim 2>"$dir/err" &
+	tool=$!
+	pids+=("$tool")
+}
+armed() { "$DPROBES" list -p $victim | grep -q cbrt; }
+flags() { "$DPROBES" list -p $victim | grep -c '\[GONE\]'; }
+finish() {
+	kill -INT $tool
+	wait $tool
+}
+end() {
+	echo quit >&5
+	exec 5>&-
+	wait $victim
+}
+
+for arm in interior quiesce trap; do
+	begin
+	tell open call
+	probe libm.so.6:cbrt libc.so.6:free
+	poll 10 armed
+	tell call
+	is "$arm: the list while the library is there" "$(flags)" 0
+	tell close
+	is "$arm: and when it has gone" "$(flags)" 1
+	tell fill check
+	is "$arm: memory in its place is its own, also in a child" "$(wrong)" ""
+	finish
+	is "$arm: the tool leaves in good order" "$?" 0
+	like "$arm: and says what has gone" "$(tail -n 1 "$dir/err")" '1 site gone with its library;|1 site gone with their library;'
+	is "$arm: hits until then" "$(awk '/cbrt/ { print $1 }' "$dir/counts")" 6
+	tell check
+	end
+	is "$arm: memory in its place has not been written to" "$? $(wrong)" "0 "
+
+	begin
+	tell open
+	probe libm.so.6:cbrt
+	poll 10 armed
+	tell call close open call
+	# A breakpoint that has been lost is set again where the file is the same.
+	if [ $arm = trap ]; then want='^[01]$'; else want='^1$'; fi
+	like "$arm: unloaded and loaded again it is gone, too" "$(flags)" "$want"
+	tell close fill check
+	kill -KILL $tool
+	wait $tool 2>/dev/null
+	"$DPROBES" detach -q -p $victim 2>"$dir/err"
+	is "$arm: what a killed tool left there is not touched either" "$? $(cat "$dir/err")" "0 "
+	tell check
+	end
+	is "$arm: as the program finds" "$? $(wrong)" "0 "
+done 2>/dev/null
+plan

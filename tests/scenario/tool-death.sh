@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The tool is killed, stopped, or loses its terminal, and the program is stopped or killed, while probes
+# are armed. What is left goes quiet, and "dprobes detach" or the next dprobes takes it out.
+. tests/scenario/lib.sh
+
+start "$VICTIMS/busy" 3
+maps_of "$victim" >"$dir/maps"
+"$TOOLS/text-sum" "$victim" >"$dir/text"
+clean() { maps_of "$victim" | diff "$dir/maps" - && "$TOOLS/text-sum" "$victim" | diff "$dir/text" -; }
+# Its probes count, and the tool has let go of the program.
+armed() { [ "$(number hits)" -gt 0 ] && grep -q '^TracerPid:.0$' "/proc/$victim/status"; }
+listed() { "$DPROBES" list -p "$victim" | grep -q malloc; }
+# The numbers before a word in the list of what is armed.
+number() { "$DPROBES" list -v -p "$victim" | sed -n "s/.* \([0-9]*\) $1.*/\1/p" | head -n 1; }
+ticks() { awk '{ print $14 + $15 }' "/proc/$victim/stat"; }
+moves() { [ "$(ticks)" -gt "$before" ]; }
+is_state() { grep -q "^State:.*$2" "/proc/$1/status"; }
+
+begin() { # VERB [CONDITION]: at work on the victim
+	"$DPROBES" "$1" -o /dev/null libc.so.6:malloc libc.so.6:free -p "$victim" 2>"$dir/talk" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 "${2:-armed}"
+}
+dies() { # SIGNAL
+	kill -"$1" "$tool"
+	wait "$tool" 2>/dev/null
+	status=$?
+}
+
+begin stat
+out=$("$DPROBES" detach -p "$victim" 2>&1)
+like "detach leaves a dprobes that is at work alone" "$? $out" "^1 .*already probed by dprobes $tool"
+dies KILL
+out=$("$DPROBES" detach -p "$victim" 2>&1)
+is "detach takes out what a killed one left" "$? $out" "0 dprobes: what was left in process $victim has been taken out"
+is "and nothing is left then" "$(clean)" ""
+out=$("$DPROBES" detach -p "$victim" 2>&1)
+is "where there is nothing it says so" "$? $out" "0 dprobes: nothing was left in process $victim"
+
+begin trace
+dies KILL
+hits=$(number hits)
+missed=$(number missed)
+more() { [ "$(number missed)" -gt "$missed" ]; }
+poll 10 more
+is "after the tool's end its probes do nothing" "$(number hits | awk -v h="$hits" '{ print ($1 > 0 && $1 == h) }')" 1
+if more; then ok "and the hits are counted as missed"; else not_ok "hits after the tool's end are not counted as missed"; fi
+out=$("$DPROBES" stat --json -q --duration 50ms libc.so.6:malloc -p "$victim")
+like "the next dprobes takes over" "$out" '"hits":[1-9]'
+is "and leaves nothing" "$(clean)" ""
+
+begin stat
+dies HUP
+is "a closed terminal ends the tool in good order" "$status $(clean)" "0 "
+like "and the summary says so" "$(tail -n 1 "$dir/talk")" 'interrupted$'
+
+begin stat
+kill -STOP "$tool"
+before=$(ticks)
+poll 10 moves && ok "the tool is stopped: the program goes on" || not_ok "the tool is stopped: the program goes on"
+kill -CONT "$tool"
+kill -STOP "$victim"
+poll 10 is_state "$victim" T
+dies INT
+is "the program is stopped: the tool leaves all the same" "$status $(clean)" "0 "
+is_state "$victim" T && ok "and it is still stopped" || not_ok "and it is still stopped" "$(grep State "/proc/$victim/status")"
+begin stat listed
+dies KILL
+out=$("$DPROBES" detach -q -p "$victim" 2>&1)
+is "stopped, attached to and cleaned" "$? $out$(clean)" "0 "
+is_state "$victim" T && ok "and still stopped" || not_ok "and still stopped" "$(grep State "/proc/$victim/status")"
+kill -CONT "$victim"
+before=$(ticks)
+poll 10 moves && ok "it goes on with SIGCONT" || not_ok "it goes on with SIGCONT"
+kill -TERM "$victim"
+wait "$victim"
+is "the program found its results right" "$? $(tail -n 1 "$dir/out" | cut -d' ' -f1)" "0 right"
+
+start "$VICTIMS/busy" 3
+begin stat
+kill -KILL "$victim"
+wait "$tool"
+like "the program is killed: the tool says so" "$? $(tail -n 1 "$dir/talk")" '^0 .*busy was killed by SIGKILL$'
+plan

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * follow: a run over a process and all that it makes (-f).
+ *
+ * Each process is a session: that of a fork child has its parent's specs and
+ * points, in its own memory; after an exec the specs are resolved again. What a
+ * session holds is given back, and its account closed, when its process ends.
+ */
+#include "tracer/session.h"
+#include "proc/proc.h"
+#include "sym/sym.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define SLICE_MS 200
+#define BUSY_MS 1
+#define IDLE_MS 10
+#define SETTLE_SECONDS 1
+#define GROW_MS 10
+
+/**
+ * struct household
+ * @v: sessions whose processes live
+ * @main: the target itself; @status of it, once it has ended
+ * @sums: of sessions that are closed
+ * @processes: images with probes; @bare: those without
+ */
+struct household {
+	struct dp_session *first;
+	struct dp_family *family;
+	struct dp_session **v;
+	size_t n, cap;
+	pid_t main;
+	bool main_ended;
+	int status;
+	struct dp_sums sums;
+	unsigned long long processes, bare;
+	enum dp_ending ending;
+	int err;
+};
+
+static int add(struct household *h, struct dp_session *s)
+{
+	size_t want = h->cap ? 2 * h->cap : 16;
+	struct dp_session **bigger;
+
+	if (h->n == h->cap) {
+		bigger = realloc(h->v, want * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		h->v = bigger;
+		h->cap = want;
+	}
+	h->v[h->n++] = s;
+	h->processes++;
+	return 0;
+}
+
+static struct dp_session *session_of(const struct household *h,
+				     const struct dp_process *proc)
+{
+	size_t i;
+
+	for (i = 0; i < h->n; i++)
+		if (h->v[i]->proc == proc)
+			return h->v[i];
+	return NULL;
+}
+
+/* Points and what belongs to them, when nobody uses them any more. */
+static void give_back(const struct household *h, struct dp_session *s)
+{
+	if (s == h->first || s->users || s->proc)
+		return;
+	if (s->origin) {
+		s->origin->users--;
+		give_back(h, s->origin);
+	} else {
+		dp_points_free(&s->points);
+		free(s->probes);
+		free(s->programs);
+		free(s->point_of);
+	}
+	free(s);
+}
+
+/* What only a living session needs. */
+static void empty(const struct household *h, struct dp_session *s)
+{
+	dp_process_close(s->proc);
+	s->proc = NULL;
+	dp_records_close(s);
+	dp_calls_free(s);
+	dp_engine_destroy(s->engine);
+	s->engine = NULL;
+	if (!s->origin) {
+		dp_modules_close(s->mods);
+		dp_grounds_close(&s->grounds);
+	}
+	s->mods = NULL;
+	give_back(h, s);
+}
+
+static void close_session(struct household *h, struct dp_session *s,
+			  enum dp_ending ending)
+{
+	struct dp_diag diag;
+	size_t i = 0;
+	int err;
+
+	s->ending = ending;
+	dp_diag_clear(&diag);
+	err = dp_session_finish(s, &diag);
+	s->kind->report(s);
+	dp_calls_complain(s);
+	if (s->opt->verbose || dp_process_trap_death(s->proc))
+		dp_report_summary(s);
+	if (err) {
+		fprintf(stderr, "dprobes: %s\n", diag.text);
+		h->err = err;
+	}
+	dp_sums_add(&h->sums, s);
+	while (h->v[i] != s)
+		i++;
+	memmove(&h->v[i], &h->v[i + 1], (--h->n - i) * sizeof(*h->v));
+	empty(h, s);
+}
+
+static void say(struct household *h, pid_t pid, const struct dp_diag *diag)
+{
+	h->bare++;
+	if (!h->first->opt->quiet && *diag->text)
+		fprintf(stderr, "dprobes: process %d goes on without probes: %s\n",
+			pid, diag->text);
+}
+
+/* That it has nothing of what is asked for is said at the end, for all of them. */
+static void say_none(struct household *h, pid_t pid)
+{
+	struct dp_diag diag;
+
+	dp_diag_clear(&diag);
+	if (h->first->opt->verbose)
+		dp_diag_set(&diag, 0, "it has nothing of what is to be probed");
+	say(h, pid, &diag);
+}
+
+/* Return: NULL there is no memory. */
+static struct dp_session *another(const struct dp_session *like)
+{
+	struct dp_session *s = malloc(sizeof(*s));
+
+	if (!s)
+		return NULL;
+	*s = *like;
+	s->records = NULL;
+	s->calls = NULL;
+	s->engine = NULL;
+	s->proc = NULL;
+	s->written = 0;
+	s->users = 0;
+	return s;
+}
+
+static void forked(struct household *h, const struct dp_family_event *ev)
+{
+	struct dp_session *parent = session_of(h, ev->proc), *s;
+	struct dp_diag diag;
+	int err;
+
+	dp_diag_clear(&diag);
+	s = parent ? another(parent) : NULL;
+	if (!s) {
+		dp_diag_set(&diag, -ENOMEM, "out of memory");
+		dp_family_let_go(h->family, ev);
+		say(h, ev->pid, &diag);
+		return;
+	}
+	err = dp_process_fork(h->family, ev, &s->proc, &diag);
+	if (err) {
+		free(s);
+		say(h, ev->pid, &diag);
+		return;
+	}
+	s->engine = dp_process_engine(s->proc);
+	s->origin = parent->origin ? parent->origin : parent;
+	s->origin->users++;
+	if (s->kind->record)
+		dp_records_open(s);
+	add(h, s);
+}
+
+/* Specs are the first session's. */
+static int open_again(struct household *h, struct dp_session *s,
+		      struct dp_diag *diag)
+{
+	const char *bad_spec;
+	int err = dp_session_resolve(s, &bad_spec, diag);
+
+	if (err || !s->points.n)
+		return err ? err : -ENOENT;
+	err = dp_session_add_probes(s, diag);
+	if (s->opt->verbose)
+		dp_report_refused(s);
+	if (!err)
+		err = dp_process_install(s->proc, s->engine, diag);
+	return err;
+}
+
+static struct dp_session *fresh(const struct household *h)
+{
+	struct dp_session *s = another(h->first);
+
+	if (!s)
+		return NULL;
+	memset(&s->points, 0, sizeof(s->points));
+	memset(&s->grounds, 0, sizeof(s->grounds));
+	s->mods = NULL;
+	s->probes = s->programs = NULL;
+	s->point_of = NULL;
+	s->origin = NULL;
+	return s;
+}
+
+static void executed(struct household *h, const struct dp_family_event *ev)
+{
+	struct dp_session *old = session_of(h, ev->proc), *s;
+	struct dp_diag diag;
+	int err;
+
+	if (old)
+		close_session(h, old, DP_ENDING_EXEC);
+	dp_diag_clear(&diag);
+	s = fresh(h);
+	err = s ? 0 : dp_diag_set(&diag, -ENOMEM, "out of memory");
+	if (err)
+		dp_family_let_go(h->family, ev);
+	else
+		err = dp_process_renew(h->family, ev, &s->proc, &diag);
+	if (!err) {
+		err = open_again(h, s, &diag);
+		if (!err) {
+			add(h, s);
+			return;
+		}
+	}
+	if (err == -ENOENT)
+		say_none(h, ev->pid);
+	else
+		say(h, ev->pid, &diag);
+	if (s)
+		empty(h, s);
+}
+
+static void exited(struct household *h, const struct dp_family_event *ev)
+{
+	struct dp_session *s = ev->proc ? session_of(h, ev->proc) : NULL;
+
+	if (ev->pid == h->main) {
+		h->main_ended = true;
+		h->status = ev->status;
+	}
+	if (s)
+		close_session(h, s, DP_ENDING_EXIT);
+}
+
+static void deal(struct household *h, const struct dp_family_event *ev)
+{
+	switch (ev->what) {
+	case DP_FAMILY_FORKED:
+		forked(h, ev);
+		break;
+	case DP_FAMILY_EXECED:
+		executed(h, ev);
+		break;
+	case DP_FAMILY_EXITED:
+		exited(h, ev);
+		break;
+	case DP_FAMILY_NOTHING:
+		break;
+	}
+}
+
+/* Return: when to look again. */
+static double look_all(struct household *h, double t)
+{
+	double next = t + SETTLE_SECONDS, when;
+	size_t i;
+
+	for (i = 0; i < h->n; i++) {
+		when = dp_yield_look(h->v[i], t);
+		next = when < next ? when : next;
+	}
+	return next;
+}
+
+/* Return: how many records came. */
+static size_t read_all(struct household *h, bool settle)
+{
+	size_t i, came = 0;
+
+	for (i = 0; i < h->n; i++) {
+		if (settle)
+			dp_watch_settle(h->v[i]);
+		if (h->v[i]->records)
+			came += dp_records_read(h->v[i], false);
+	}
+	return came;
+}
+
+/* Return: longest wait, in ms. */
+static double grow_all(struct household *h)
+{
+	double most = SLICE_MS;
+	size_t i;
+
+	for (i = 0; i < h->n; i++) {
+		dp_calls_grow(h->v[i]);
+		if (h->v[i]->calls)
+			most = GROW_MS;
+	}
+	return most;
+}
+
+static bool is_over(struct household *h, double end)
+{
+	if (dp_watch_interrupted())
+		h->ending = DP_ENDING_INTERRUPT;
+	else if (ferror(h->first->opt->out))
+		h->ending = DP_ENDING_OUTPUT;
+	else if (end && dp_watch_now() >= end)
+		h->ending = DP_ENDING_DURATION;
+	else
+		return !dp_family_any(h->family);
+	return true;
+}
+
+static void watch(struct household *h)
+{
+	double settled = dp_watch_now(), look = 0;
+	double end = h->first->opt->duration;
+	struct dp_family_event ev;
+	double most;
+
+	end = end > 0 ? settled + end : 0;
+	h->ending = DP_ENDING_EXIT;
+	while (!is_over(h, end)) {
+		double t = dp_watch_now();
+		bool due = t - settled >= SETTLE_SECONDS;
+		size_t came = read_all(h, due);
+
+		settled = due ? t : settled;
+		if (t >= look)
+			look = look_all(h, t);
+		most = grow_all(h);
+		if (h->first->kind->record)
+			most = came ? BUSY_MS : IDLE_MS;
+		if (end && (end - t) * 1000 + 1 < most)
+			most = (end - t) * 1000 + 1;
+		dp_family_next(h->family, (int)most, &ev);
+		deal(h, &ev);
+	}
+}
+
+/* Who has been told of, and waits. */
+static void let_all_go(struct household *h)
+{
+	struct dp_family_event ev;
+
+	while (dp_family_next(h->family, 0, &ev) != DP_FAMILY_NOTHING)
+		if (ev.what == DP_FAMILY_FORKED)
+			dp_family_let_go(h->family, &ev);
+		else
+			deal(h, &ev);
+}
+
+/* Nobody is probed any more; whoever waits for us goes on, until the command has
+ * ended. */
+static int outcome(struct household *h, int *died_of)
+{
+	struct dp_family_event ev;
+
+	if (!h->first->opt->argv || h->ending == DP_ENDING_INTERRUPT ||
+	    h->ending == DP_ENDING_OUTPUT)
+		return 0;
+	while (!h->main_ended && !dp_watch_interrupted()) {
+		dp_family_next(h->family, SLICE_MS, &ev);
+		if (ev.what == DP_FAMILY_EXITED && ev.pid == h->main) {
+			h->main_ended = true;
+			h->status = ev.status;
+		} else if (ev.what == DP_FAMILY_FORKED ||
+			   ev.what == DP_FAMILY_EXECED) {
+			dp_family_let_go(h->family, &ev);
+		}
+	}
+	if (!h->main_ended)
+		return 0;
+	if (!WIFSIGNALED(h->status))
+		return WEXITSTATUS(h->status);
+	*died_of = WTERMSIG(h->status);
+	return 128 + *died_of;
+}
+
+static void tell_ending(const struct household *h)
+{
+	static const char *const words[] = {
+		[DP_ENDING_INTERRUPT] = "interrupted",
+		[DP_ENDING_DURATION] = "--duration is over",
+		[DP_ENDING_OUTPUT] = "the output cannot be written",
+	};
+
+	if (h->ending != DP_ENDING_EXIT)
+		fputs(words[h->ending], stderr);
+	else if (!h->main_ended)
+		fputs("all have ended", stderr);
+	else if (WIFSIGNALED(h->status))
+		fprintf(stderr, "process %d was killed by SIG%s", h->main,
+			sigabbrev_np(WTERMSIG(h->status)));
+	else
+		fprintf(stderr, "process %d exited with status %d", h->main,
+			WEXITSTATUS(h->status));
+}
+
+static void report(const struct household *h)
+{
+	if (h->first->opt->quiet)
+		return;
+	fprintf(stderr, "dprobes: %llu process image%s with probes, %llu without: ",
+		h->processes, h->processes == 1 ? "" : "s", h->bare);
+	dp_report_sums(h->first, &h->sums);
+	fputs("; ", stderr);
+	tell_ending(h);
+	putc('\n', stderr);
+}
+
+/* A spec that no process had is no error, for the next one might have had it. */
+static void tell_missing(const struct dp_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_specs; i++)
+		if (!s->specs[i].found)
+			fprintf(stderr, "dprobes: no process had %s\n",
+				s->opt->specs[i]);
+}
+
+/* The first session becomes one of many; what it owns stays the caller's. */
+static int begin(struct household *h, struct dp_diag *diag)
+{
+	struct dp_session *s = h->first, *own;
+	int err = dp_session_add_probes(s, diag);
+
+	dp_report_refused(s);
+	if (err) {
+		dp_process_kill_launched(s->proc);
+		return err;
+	}
+	err = dp_process_install(s->proc, s->engine, diag);
+	if (err)
+		return err;
+	own = another(s);
+	if (!own)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	own->proc = s->proc;
+	own->engine = s->engine;
+	own->records = s->records;
+	own->origin = s;
+	s->users++;
+	s->proc = NULL;
+	s->engine = NULL;
+	s->records = NULL;
+	return add(h, own);
+}
+
+/* It has none of the specs itself. */
+static int begin_bare(struct household *h)
+{
+	say_none(h, h->main);
+	dp_process_close(h->first->proc);
+	h->first->proc = NULL;
+	return 0;
+}
+
+int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
+{
+	struct household h = { .first = s, .main = dp_process_pid(s->proc) };
+	bool titled = false;
+	int err = dp_family_open(&h.family);
+
+	s->titled = &titled;
+	dp_watch_signals();
+	if (!err)
+		err = dp_family_add(h.family, s->proc);
+	if (err)
+		dp_diag_set(diag, err, "process %d cannot be followed: %s",
+			    h.main, strerror(-err));
+	if (!err)
+		err = s->points.n ? begin(&h, diag) : begin_bare(&h);
+	if (!err) {
+		watch(&h);
+		let_all_go(&h);
+		while (h.n)
+			close_session(&h, h.v[0], h.ending);
+		err = outcome(&h, died_of);
+		report(&h);
+		tell_missing(s);
+		err = h.err ? h.err : err;
+	}
+	if (s->proc) {
+		dp_process_close(s->proc);
+		s->proc = NULL;
+	}
+	dp_family_close(h.family);
+	free(h.v);
+	return err;
+}

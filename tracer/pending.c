@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * pending: specs whose library has not been loaded yet.
+ *
+ * A hidden probe sits where the dynamic linker tells debuggers of libraries. A thread
+ * that comes there with new ones in place waits until we have looked. If they have
+ * what is wanted the process is held for a moment, while the agent is replaced by
+ * one with more probes, which goes on counting where the old one was.
+ */
+#include "tracer/session.h"
+#include "tracer/onward.h"
+#include "proc/proc.h"
+#include "sym/sym.h"
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CODE_MAX 32
+
+static bool is_file(const struct dp_session *s, const char *dir, size_t len,
+		    const char *name)
+{
+	char path[2 * PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%.*s/%s",
+		 dp_process_pid(s->proc), (int)len, dir, name);
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static bool is_in_list(const struct dp_session *s, const char *dirs,
+		       const char *name)
+{
+	size_t len;
+
+	for (; *dirs; dirs += len + (dirs[len] == ':')) {
+		len = strcspn(dirs, ":");
+		if (len && is_file(s, dirs, len, name))
+			return true;
+	}
+	return false;
+}
+
+static bool is_in_environment(const struct dp_session *s, const char *name)
+{
+	static const char key[] = "LD_LIBRARY_PATH=";
+	char path[64], *line = NULL;
+	size_t size = 0;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ",
+		 dp_process_pid(s->proc));
+	f = fopen(path, "re");
+	while (f && !found && getdelim(&line, &size, '\0', f) > 0)
+		found = !strncmp(line, key, sizeof(key) - 1) &&
+			is_in_list(s, line + sizeof(key) - 1, name);
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Beside something that is loaded; the program is. */
+static bool is_beside(const struct dp_session *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < dp_modules_count(s->mods); i++) {
+		const struct dp_module *m = dp_modules_get(s->mods, i);
+
+		if (*m->path == '/' &&
+		    is_file(s, m->path, (size_t)(m->base - m->path) - 1, name))
+			return true;
+	}
+	return false;
+}
+
+/* Could the process load it? What is nowhere is more likely misspelt. */
+static bool is_loadable(const struct dp_session *s, const char *name)
+{
+	static const char dirs[] =
+		"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:"
+		"/lib:/usr/lib:/usr/local/lib:/usr/local/lib/x86_64-linux-gnu";
+	char cwd[64], here[PATH_MAX];
+	ssize_t n;
+
+	if (*name == '/')
+		return is_file(s, "", 0, name + 1);
+	snprintf(cwd, sizeof(cwd), "/proc/%d/cwd", dp_process_pid(s->proc));
+	n = readlink(cwd, here, sizeof(here));
+	return is_in_list(s, dirs, name) || is_beside(s, name) ||
+	       is_in_environment(s, name) ||
+	       (n > 0 && is_file(s, here, (size_t)n, name));
+}
+
+static bool has_module(struct dp_modules *mods, const struct dp_spec *spec)
+{
+	const struct dp_module **list =
+		calloc(dp_modules_count(mods) + 1, sizeof(*list));
+	size_t n = 0;
+	bool has = !list || !dp_modules_match(mods, spec->module, list, &n, NULL);
+
+	free(list);
+	return has;
+}
+
+/* Why nobody would tell us of it; NULL: somebody will. */
+static const char *unheard(const struct dp_session *s)
+{
+	struct dp_notice notice;
+
+	if (dp_process_filtered(s->proc))
+		return "its seccomp filter allows no breakpoint in the dynamic linker";
+	if (!dp_notice_find(s->mods, &notice))
+		return "it has no dynamic linker that tells of libraries";
+	return NULL;
+}
+
+bool dp_pending_take(struct dp_session *s, struct dp_spec *spec,
+		     struct dp_diag *diag)
+{
+	if (!s->kind->report || !*spec->module ||
+	    spec->form == DP_POINT_ADDRESS || has_module(s->mods, spec))
+		return false;
+	if (s->opt->children)
+		return false;
+	if (unheard(s)) {
+		dp_diag_add(diag, "; it cannot be waited for, because process %d cannot be watched: %s",
+			    dp_process_pid(s->proc), unheard(s));
+		return false;
+	}
+	if (!s->opt->pending && !is_loadable(s, spec->module)) {
+		dp_diag_add(diag, "; --pending waits for it to be loaded");
+		return false;
+	}
+	spec->pending = spec->comes = true;
+	s->nr_coming++;
+	if (!s->opt->quiet)
+		fprintf(stderr,
+			"dprobes: %s is pending: %s is not loaded yet\n",
+			spec->text, spec->module);
+	return true;
+}
+
+int dp_pending_watch(struct dp_session *s, struct dp_diag *diag)
+{
+	const char *why = "its dynamic linker does not tell where";
+	struct dp_notice notice;
+	u64 record;
+	u8 code[CODE_MAX];
+	ssize_t n;
+	size_t i;
+	int err = dp_notice_find(s->mods, &notice) ?
+			  dp_notice_record(s->proc, &notice, &record) :
+			  -EOPNOTSUPP;
+
+	if (!err) {
+		n = pread(dp_process_mem(s->proc), code, sizeof(code),
+			  (off_t)notice.function);
+		err = dp_engine_watch_linker(
+			s->engine, notice.function, code,
+			n > 0 ? (size_t)n : 0,
+			record + offsetof(struct r_debug, r_state), &why);
+	}
+	for (i = 0; !err && i < s->nr_specs; i++)
+		if (s->specs[i].pending)
+			dp_engine_set_pending(s->engine, s->specs[i].text);
+	return err ? dp_diag_set(diag, err,
+				 "process %d cannot be watched for libraries: %s",
+				 dp_process_pid(s->proc), why) :
+		     0;
+}
+
+static void say(const struct dp_session *s, const struct dp_spec *spec,
+		const char *what)
+{
+	if (!s->opt->quiet)
+		fprintf(stderr, "dprobes: %s %s\n", spec->text, what);
+}
+
+static bool same_points(const struct dp_point *was, const struct dp_point *is)
+{
+	return !strcmp(was->name, is->name) && was->refused == is->refused &&
+	       was->nr_exits == is->nr_exits;
+}
+
+static void exchange(struct dp_point *a, struct dp_point *b)
+{
+	struct dp_point c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* The library is there again, and most likely somewhere else: the points stay the
+ * same, and with them what was counted. Return: are they? */
+static bool return_points(struct dp_session *s, struct dp_modules *mods,
+			  const struct dp_spec *spec, size_t first, size_t n)
+{
+	struct dp_points again = { 0 };
+	struct dp_diag diag;
+	bool same;
+	size_t i;
+
+	dp_diag_clear(&diag);
+	same = !dp_points_resolve(s->proc, mods, spec, &again, &diag) &&
+	       again.n == n;
+	for (i = 0; same && i < n; i++)
+		same = same_points(&s->points.v[first + i], &again.v[i]);
+	for (i = 0; same && i < n; i++)
+		exchange(&s->points.v[first + i], &again.v[i]);
+	dp_points_free(&again);
+	return same;
+}
+
+/* Points of one spec are side by side. Return: how many. */
+static size_t points_of(const struct dp_session *s, const struct dp_spec *spec,
+			size_t *first)
+{
+	size_t n = 0;
+
+	for (*first = 0; *first < s->points.n; ++*first)
+		if (s->points.v[*first].spec == spec)
+			break;
+	while (*first + n < s->points.n &&
+	       s->points.v[*first + n].spec == spec)
+		n++;
+	return n;
+}
+
+static bool note_gone(struct dp_session *s, size_t first, size_t n)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = first; i < first + n; i++) {
+		struct dp_point *p = &s->points.v[i];
+
+		p->gone |= !p->refused &&
+			   dp_engine_is_gone(s->engine, s->probes[i]);
+		any |= p->gone;
+	}
+	return any;
+}
+
+/* Return: is there something to be armed? */
+static bool look_again(struct dp_session *s, struct dp_modules *mods,
+		       struct dp_spec *spec)
+{
+	size_t first, n = points_of(s, spec, &first);
+	bool was = n && s->points.v[first].gone;
+
+	if (!note_gone(s, first, n))
+		return false;
+	if (!has_module(mods, spec)) {
+		if (!was && s->opt->verbose)
+			say(s, spec, "is gone: its library has been unloaded");
+		return false;
+	}
+	if (return_points(s, mods, spec, first, n)) {
+		if (s->opt->verbose)
+			say(s, spec, "is there again");
+		return true;
+	}
+	if (!was)
+		say(s, spec, "is not armed again: it is another library now");
+	return false;
+}
+
+static bool look_first(struct dp_session *s, struct dp_modules *mods,
+		       struct dp_spec *spec)
+{
+	struct dp_diag diag;
+
+	if (!has_module(mods, spec))
+		return false;
+	spec->pending = false;
+	dp_diag_clear(&diag);
+	if (dp_points_resolve(s->proc, mods, spec, &s->points, &diag)) {
+		fprintf(stderr, "dprobes: %s cannot be probed: %s\n", spec->text,
+			diag.text);
+		return false;
+	}
+	say(s, spec, "is not pending any more");
+	return true;
+}
+
+/* What is there now that was not. Return: is there anything? */
+static bool find_points(struct dp_session *s, struct dp_modules *mods)
+{
+	bool any = false;
+	size_t i;
+
+	dp_process_mark_gone(s->proc);
+	for (i = 0; i < s->nr_specs; i++) {
+		struct dp_spec *spec = &s->specs[i];
+
+		if (spec->pending)
+			any |= look_first(s, mods, spec);
+		else
+			any |= look_again(s, mods, spec);
+	}
+	return any;
+}
+
+/* The first way holds the process; where a thread cannot be brought out of the agent
+ * like that, it has to run on, unprobed for as long as that takes. */
+static int detach(struct dp_session *s, bool *frozen, struct dp_diag *diag)
+{
+	int err = dp_process_freeze(s->proc, diag);
+
+	*frozen = !err;
+	if (!err)
+		err = dp_process_detach(s->proc, diag);
+	if (err != -EAGAIN)
+		return err;
+	if (*frozen)
+		dp_process_thaw(s->proc);
+	*frozen = false;
+	dp_calls_stop(s);
+	fputs("dprobes: a thread was in a probe: for a moment there are none\n",
+	      stderr);
+	return dp_process_detach(s->proc, diag);
+}
+
+/* What a session has of its own for one engine. */
+struct part {
+	struct dp_modules *mods;
+	struct dp_engine *engine;
+	u32 *probes, *programs;
+	size_t *point_of;
+};
+
+static void take_part(struct dp_session *s, struct part *part)
+{
+	*part = (struct part){ s->mods, s->engine, s->probes, s->programs,
+			       s->point_of };
+	s->mods = NULL;
+	s->engine = NULL;
+	s->probes = s->programs = NULL;
+	s->point_of = NULL;
+}
+
+static void drop_part(struct part *part)
+{
+	dp_modules_close(part->mods);
+	dp_engine_destroy(part->engine);
+	free(part->probes);
+	free(part->programs);
+	free(part->point_of);
+}
+
+static void put_part(struct dp_session *s, const struct part *part)
+{
+	s->mods = part->mods;
+	s->engine = part->engine;
+	s->probes = part->probes;
+	s->programs = part->programs;
+	s->point_of = part->point_of;
+}
+
+static int rearm(struct dp_session *s, struct dp_modules *mods,
+		 const struct part *old, struct dp_diag *diag)
+{
+	int err;
+
+	dp_calls_free(s);
+	dp_grounds_close(&s->grounds);
+	s->mods = mods;
+	s->before = old->engine;
+	err = dp_points_renew(s->proc, mods, &s->points);
+	if (err)
+		return dp_diag_set(diag, err, "out of memory");
+	err = dp_session_add_probes(s, diag);
+	if (!err)
+		err = dp_process_reinstall(s->proc, s->engine, diag);
+	return err;
+}
+
+/* What was found out with them, too. */
+static void close_modules(struct dp_session *s, struct dp_modules *mods)
+{
+	dp_onwards_free(&s->points);
+	dp_modules_close(mods);
+}
+
+/* @had: points that the old engine has. On failure it is what counts. */
+static int replace(struct dp_session *s, struct dp_modules *mods, size_t had,
+		   struct dp_diag *diag)
+{
+	struct part old, failed;
+	bool frozen;
+	int err;
+
+	err = detach(s, &frozen, diag);
+	if (err) {
+		dp_process_thaw(s->proc);
+		close_modules(s, mods);
+		return err;
+	}
+	dp_session_last_records(s, true);
+	take_part(s, &old);
+	err = rearm(s, mods, &old, diag);
+	dp_process_thaw(s->proc);
+	if (err) {
+		take_part(s, &failed);
+		dp_onwards_free(&s->points);
+		drop_part(&failed);
+		put_part(s, &old);
+		for (; had < s->points.n; had++)
+			s->points.v[had].refused = err;
+	} else {
+		drop_part(&old);
+	}
+	return err;
+}
+
+int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
+{
+	struct dp_modules *mods;
+	size_t had;
+	int err = dp_modules_open(dp_process_pid(s->proc),
+				  dp_process_mem(s->proc), &mods, diag);
+
+	if (err == -ESRCH)
+		return 0;
+	if (err)
+		return err;
+	had = s->points.n;
+	if (find_points(s, mods))
+		return replace(s, mods, had, diag);
+	close_modules(s, mods);
+	dp_process_answer(s->proc);
+	return 0;
+}
+
+void dp_pending_tell(const struct dp_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_specs && !s->opt->quiet; i++)
+		if (s->specs[i].pending)
+			fprintf(stderr,
+				"dprobes: %s was never armed: %s was not loaded\n",
+				s->specs[i].text, s->specs[i].module);
+}
