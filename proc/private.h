@@ -170,6 +170,9 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **remote,
 /** dp_remote_call() - Return: what the call returned; -ESRCH when it died */
 long dp_remote_call(struct dp_remote *remote, long nr, u64 a, u64 b, u64 c,
 		    u64 d, u64 e, u64 f);
+/** dp_rseq_word() - address of the word that says which restartable sequence (rseq(2))
+ *  a thread is in; 0: it has none */
+u64 dp_rseq_word(const struct dp_thread *t);
 /** dp_remote_scratch() - address of 64 bytes in the target, for arguments */
 u64 dp_remote_scratch(const struct dp_remote *remote);
 void dp_remote_end(struct dp_remote *remote);

@@ -201,21 +201,28 @@ static int prepare_stack(struct dp_remote *rem)
 	return err;
 }
 
+u64 dp_rseq_word(const struct dp_thread *t)
+{
+	struct __ptrace_rseq_configuration conf = { 0 };
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, sizeof(conf),
+		   &conf) <= 0 ||
+	    !conf.rseq_abi_pointer)
+		return 0;
+	return conf.rseq_abi_pointer + 8;
+}
+
 /* Where a thread goes that is taken out of a restartable sequence (rseq); 0: it is
  * in none. */
 static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
 {
-	struct __ptrace_rseq_configuration conf = { 0 };
 	struct {
 		u32 version, flags;
 		u64 start, len, abort;
 	} cs;
-	u64 addr = 0;
+	u64 word = dp_rseq_word(t), addr = 0;
 
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, sizeof(conf),
-		   &conf) <= 0 ||
-	    !conf.rseq_abi_pointer ||
-	    dp_process_read(proc, conf.rseq_abi_pointer + 8, &addr, 8) ||
+	if (!word || dp_process_read(proc, word, &addr, 8) ||
 	    !addr || dp_process_read(proc, addr, &cs, sizeof(cs)))
 		return 0;
 	return t->regs.rip - cs.start < cs.len ? cs.abort : 0;

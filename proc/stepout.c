@@ -23,6 +23,16 @@ static bool is_coming(const struct dp_process *proc, const struct dp_thread *t,
 	       (st.pending | st.shared_pending) & ~st.blocked & caught;
 }
 
+/* A thread that has been stopped in a restartable sequence begins it again, so step by
+ * step none would come to its end. Those that it is to be kept apart from are held. */
+static void end_sequence(const struct dp_process *proc, u64 word)
+{
+	static const u64 none;
+
+	if (word)
+		dp_process_write(proc, word, &none, sizeof(none));
+}
+
 /* @sig: to be delivered with this step; and the one that has come at its end, or 0.
  * Return: 0; -ESRCH. */
 static int step(struct dp_thread *t, int *sig)
@@ -47,7 +57,7 @@ static int step_out(struct dp_process *proc, struct dp_thread *t, u64 caught,
 		    bool (*out)(const void *arg, u64 pc), const void *arg)
 {
 	bool coming = is_coming(proc, t, caught);
-	u64 mask, only, now;
+	u64 mask, only, now, word = dp_rseq_word(t);
 	int sig = 0, n, err = 0;
 
 	if ((!coming && out(arg, t->regs.rip)) ||
@@ -58,6 +68,7 @@ static int step_out(struct dp_process *proc, struct dp_thread *t, u64 caught,
 	for (n = 0; !err && n < STEPS_MAX; n++) {
 		if (!coming && !sig && out(arg, t->regs.rip))
 			break;
+		end_sequence(proc, word);
 		err = step(t, &sig);
 		coming = coming && !sig;
 	}
