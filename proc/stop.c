@@ -232,10 +232,24 @@ static int wait_stop(struct dp_process *proc, struct dp_thread *t,
 	}
 }
 
+static u64 running_options(const struct dp_process *proc)
+{
+	return proc->family ? DP_FAMILY_OPTIONS : PTRACE_O_TRACESYSGOOD;
+}
+
 u64 dp_trace_options(const struct dp_process *proc)
 {
-	return (proc->family ? DP_FAMILY_OPTIONS : PTRACE_O_TRACESYSGOOD) |
+	return running_options(proc) |
 	       (proc->filtered ? PTRACE_O_SUSPEND_SECCOMP : 0);
+}
+
+/* What runs is under its filter. Return: false if it has ended. */
+static bool suspend_filter(const struct dp_process *proc, pid_t tid, bool suspend)
+{
+	return !proc->filtered ||
+	       !ptrace(PTRACE_SETOPTIONS, tid, 0,
+		       suspend ? dp_trace_options(proc) :
+				 running_options(proc));
 }
 
 static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
@@ -246,7 +260,7 @@ static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
 		++*fresh;
 		return add_thread(proc, tid) ? 0 : -ENOMEM;
 	}
-	if (ptrace(PTRACE_SEIZE, tid, 0, dp_trace_options(proc))) {
+	if (ptrace(PTRACE_SEIZE, tid, 0, running_options(proc))) {
 		/* One that is just ending is no concern of ours. */
 		if (errno == EPERM && !dp_status_read(proc->pid, tid, &st) &&
 		    st.state != 'Z' && st.state != 'X')
@@ -329,14 +343,6 @@ static void resume_call(const struct dp_process *proc, struct dp_thread *t)
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 }
 
-/* Of a thread that is always traced only while it is stopped. */
-static int suspend_filter(const struct dp_process *proc, pid_t tid)
-{
-	if (!proc->family || !proc->filtered)
-		return 0;
-	return (int)ptrace(PTRACE_SETOPTIONS, tid, 0, dp_trace_options(proc));
-}
-
 static int wait_new(struct dp_process *proc, size_t from, long long deadline)
 {
 	size_t i = from;
@@ -348,7 +354,7 @@ static int wait_new(struct dp_process *proc, size_t from, long long deadline)
 		if (got < 0)
 			return got;
 		if (!got || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
-		    suspend_filter(proc, t->tid))
+		    !suspend_filter(proc, t->tid, true))
 			drop_thread(proc, i);
 		else
 			resume_call(proc, &proc->threads[i++]);
@@ -507,7 +513,8 @@ static int run_on(struct dp_process *proc, struct dp_thread *t,
 	/* One that SIGSTOP has stopped has another stop to come: it was
 	 * interrupted as well. */
 	do {
-		if (ptrace(PTRACE_CONT, t->tid, 0, 0))
+		if (!suspend_filter(proc, t->tid, false) ||
+		    ptrace(PTRACE_CONT, t->tid, 0, 0))
 			return -ESRCH;
 		nanosleep(&moment, NULL);
 		got = wait_stop(proc, t, 0);
@@ -516,7 +523,8 @@ static int run_on(struct dp_process *proc, struct dp_thread *t,
 		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
 		got = wait_stop(proc, t, deadline);
 	}
-	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
+	    !suspend_filter(proc, t->tid, true))
 		return -ESRCH;
 	resume_call(proc, t);
 	return 0;
