@@ -383,7 +383,9 @@ int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
  * been counted and recorded is the parent's; a hit that the thread was in the
  * middle of is taken along. For the calls that it was in see
  * dp_engine_fork_visits().
- * Return: 0; -ENOMEM.
+ * Return: 0; -ENOMEM; -EOPNOTSUPP where probes come and go (dp_engine_reside()): those
+ * of Kprobes and Uprobes are the process's for which they were registered, and no
+ * child's.
  */
 int dp_engine_fork(const struct dp_engine *engine, const struct dp_mapping *map,
 		   u32 was, u32 is, struct dp_engine **child);

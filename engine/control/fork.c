@@ -97,8 +97,12 @@ static void take_contexts(struct dp_engine *e, const struct dp_engine *of,
 int dp_engine_fork(const struct dp_engine *of, const struct dp_mapping *map,
 		   u32 was, u32 is, struct dp_engine **child)
 {
-	int err = copy_engine(of, child);
+	int err;
 
+	*child = NULL;
+	if (of->max_sites)
+		return -EOPNOTSUPP;
+	err = copy_engine(of, child);
 	if (!err)
 		err = dp_engine_build(*child, map);
 	if (err) {

@@ -455,10 +455,82 @@ static void adds_tables(void **state)
 	free(file);
 }
 
+static void disarm(struct dp_engine *e, struct dp_target *target)
+{
+	struct dp_arena *arena = dp_engine_arena(e);
+	struct dp_view view;
+
+	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size),
+			 0);
+	assert_int_equal(dp_view_disarm(&view, target, false, NULL), 0);
+	assert_int_equal(dp_view_disarm(&view, target, true, NULL), 0);
+}
+
+/* For a child of process 1 with id 3; thread 1 has forked, and is 3 there. */
+static int fork_of(const struct dp_engine *e, void **file,
+		   struct dp_engine **child)
+{
+	struct dp_mapping map = {
+		.base = 0x70000000, .hook_entry = ENTRY, .owner = 3, .tool = 2
+	};
+
+	map.file = *file = calloc(1, dp_engine_need(e)->file_size);
+	return dp_engine_fork(e, &map, 1, 3, child);
+}
+
+static void forks(void **state)
+{
+	struct dp_engine *e, *child;
+	void *file, *own, *text;
+	struct bytes b;
+	const struct dp_pool_need *pool;
+	u32 i;
+
+	reset(&b);
+	e = three_sites(&file);
+	assert_int_equal(dp_engine_arm_hooks(e, &b.target), 0);
+	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
+	assert_int_equal(fork_of(e, &own, &child), 0);
+	for (i = 0; i < dp_engine_need(e)->nr_pools; i++) {
+		pool = &dp_engine_need(e)->pools[i];
+		text = (char *)file + pool->file_offset;
+		assert_memory_equal((char *)own + pool->file_offset, text,
+				    pool->size);
+	}
+	assert_int_equal(dp_engine_arena(child)->control.owner, 3);
+	assert_int_equal(dp_engine_arena(e)->control.owner, 1);
+	/* The child's text is a copy of its parent's: it is taken out there alone. */
+	assert_int_equal(dp_engine_hits(child, 0), 0);
+	assert_int_equal(dp_engine_sites(child), 3);
+	dp_engine_destroy(e);
+	free(file);
+	disarm(child, &b.target);
+	assert_memory_equal(b.text, program, sizeof(program));
+	dp_engine_destroy(child);
+	free(own);
+}
+
+/* Those of Kprobes and Uprobes are no child's. */
+static void forks_none_that_come_and_go(void **state)
+{
+	struct dp_engine *e, *child;
+	void *file, *own;
+
+	assert_int_equal(dp_engine_create(&e), 0);
+	dp_engine_reside(e, 16);
+	dp_engine_ask(e, 4);
+	assert_int_equal(build(e, &file), 0);
+	assert_int_equal(fork_of(e, &own, &child), -EOPNOTSUPP);
+	assert_null(child);
+	dp_engine_destroy(e);
+	free(file);
+	free(own);
+}
+
 static int whole_run(void)
 {
-	struct dp_engine *e = NULL;
-	void *file = NULL;
+	struct dp_engine *e = NULL, *child = NULL;
+	void *file = NULL, *own = NULL;
 	int err = dp_engine_create(&e);
 	u32 p, i;
 
@@ -468,7 +540,11 @@ static int whole_run(void)
 		err = dp_engine_add_hook(e, TEXT + HOOK, program + HOOK, 13, false);
 	if (!err)
 		err = build(e, &file);
+	if (!err)
+		err = fork_of(e, &own, &child);
+	dp_engine_destroy(child);
 	dp_engine_destroy(e);
+	free(own);
 	free(file);
 	return err;
 }
@@ -492,6 +568,8 @@ int main(void)
 		cmocka_unit_test(distrusts_arenas),
 		cmocka_unit_test(accounts_for_calls),
 		cmocka_unit_test(adds_tables),
+		cmocka_unit_test(forks),
+		cmocka_unit_test(forks_none_that_come_and_go),
 		cmocka_unit_test(survives_every_failed_allocation),
 	};
 
