@@ -79,6 +79,31 @@ tell call
 is "and changes an argument of another process" "$answer" 1000
 wait $example
 is "counts, and shows" "$(cut -d, -f1 "$dir/out" | xargs)" "process $victim is probed uprobed/$victim: (0x15 1 hits"
+
+# Who has Uprobes is followed itself; those are no child's, whatever is followed
+"$DPROBES" stat -q -f -o "$dir/counts" libc.so.6:malloc -- "$dir/slow_motion" $victim "$twice" 2 500 >"$dir/out" 2>&1 &
+example=$!
+poll 20 grep -q 'is probed' "$dir/out"
+tell call
+is "who is followed with -f probes another process" "$answer" 1000
+tell fork
+is "whose child is not probed" "$answer" 42
+"$DPROBES" stat -q -f libc.so.6:malloc -p $victim >/dev/null 2>"$dir/err"
+like "nor is it followed meanwhile" "$? $(cat "$dir/err")" '^1 dprobes: process [0-9]+ is already probed by dprobes [0-9]+; end that first$'
+"$DPROBES" detach -p $victim 2>"$dir/err"
+like "and nothing is taken out while he lives" "$? $(cat "$dir/err")" '^1 .*is already probed by'
+wait $example
+like "both have counted" "$? $(tail -n 1 "$dir/out") $(hits "$dir/counts" libc.so.6:malloc)" '^0 1 hits [1-9][0-9]*$'
+"$dir/slow_motion" $victim "$twice" 60 500 >"$dir/out" 2>&1 &
+example=$!
+poll 20 grep -q 'is probed' "$dir/out"
+kill -KILL $example
+wait $example 2>/dev/null
+tell call
+is "he is killed: the program goes on" "$answer" 42
+"$DPROBES" detach -p $victim 2>"$dir/err"
+like "dprobes detach takes out what he left" "$? $(cat "$dir/err") $(grep -c dprobes /proc/$victim/maps)" '^0 .*has been taken out 0$'
+
 "$dir/slow_motion" 999999999 0x1000 >"$dir/out" 2>&1
 like "says what is wrong" "$? $(cat "$dir/out")" '^1 slow_motion: no process 999999999'
 
