@@ -42,6 +42,11 @@ static bool is_agents(const struct dp_moves *moves, u64 addr)
 	return moves->trapped && addr - moves->agent < DP_AGENT_TEXT;
 }
 
+static bool may_stay(const struct dp_moves *moves, u64 pc)
+{
+	return moves->late && moves->late(moves->arg, pc);
+}
+
 /* @live: where the thread is itself */
 static bool frame_moved(const struct dp_process *proc,
 			const struct dp_moves *moves, u64 at, u64 pc, u64 live)
@@ -57,7 +62,8 @@ static bool frame_moved(const struct dp_process *proc,
 		return true;
 	if (!moves->to(moves->arg, pc, &to))
 		return false;
-	return !dp_process_write(proc, at, &to, sizeof(to));
+	return may_stay(moves, pc) ||
+	       !dp_process_write(proc, at, &to, sizeof(to));
 }
 
 static bool stack_moved(const struct dp_process *proc,
@@ -127,6 +133,8 @@ static bool pc_moved(const struct dp_process *proc,
 		return true;
 	if (!moves->to(moves->arg, t->regs.rip, &to))
 		return false;
+	if (may_stay(moves, t->regs.rip))
+		return true;
 	t->regs.rip = to;
 	/* At once: what it points to may be gone before it is released. */
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
@@ -215,11 +223,19 @@ bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
 	return inside;
 }
 
+static bool in_hook(const void *view, u64 pc)
+{
+	return dp_view_hooks(view, pc);
+}
+
+/* A call that is to pass through the agent must not be made by itself, past it,
+ * while what the agent says of masks still counts. */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 {
 	const struct dp_moves moves = { .arg = view,
 					.from = in_agent,
-					.to = to_original };
+					.to = to_original,
+					.late = in_hook };
 	bool clean = true;
 	size_t i;
 
@@ -227,6 +243,15 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 		clean = clean &&
 			!signal_coming(proc, view, proc->threads[i].tid);
 	return dp_threads_move(proc, &moves) && clean;
+}
+
+bool dp_drain(struct dp_process *proc, const struct dp_view *view)
+{
+	const struct dp_moves moves = { .arg = view,
+					.from = in_agent,
+					.to = to_original };
+
+	return dp_threads_move(proc, &moves);
 }
 
 static bool in_text(const void *proc, u64 pc)

@@ -361,6 +361,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
  *           as any other
  * @agent: address of the agent, with @trapped: who is there may be changing the
  *         frame of its signal
+ * @late: may a pc stay as long as others have to run on? NULL: none may
  */
 struct dp_moves {
 	const void *arg;
@@ -368,6 +369,7 @@ struct dp_moves {
 	bool (*to)(const void *arg, u64 pc, u64 *to);
 	bool (*trapped)(const void *arg, u64 pc);
 	u64 agent;
+	bool (*late)(const void *arg, u64 pc);
 };
 
 /** dp_threads_move() - move pcs, in registers and in signal frames.
@@ -378,7 +380,10 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
 /** dp_sleeps_inside() - is a thread that was left asleep in a call of ours? */
 bool dp_sleeps_inside(const struct dp_process *proc,
 		      const struct dp_view *view);
+/** dp_drained() - Return: true if nobody is, but for hooked calls' beginnings */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
+/** dp_drain() - out of these, too, when all is about to end. Return: as above */
+bool dp_drain(struct dp_process *proc, const struct dp_view *view);
 /** dp_in_signal_handler() - is one running on the stack that @sp is on? Return:
  *  true also where that cannot be told. */
 bool dp_in_signal_handler(const struct dp_process *proc,
