@@ -84,9 +84,9 @@ struct dp_process {
 	struct dp_span texts[DP_TEXTS_MAX];
 	size_t nr_texts;
 	/* Code that remote calls use; @borrowed: written for the time of such calls
-	 * to a place that nobody uses */
+	 * to a place that nobody uses; @inherited: by a tool that was killed */
 	u64 syscall_ret, restorer;
-	bool borrowed;
+	bool borrowed, inherited;
 	/* What signal frames return to, and so are known by. */
 	u64 restorers[DP_RESTORERS_MAX];
 	size_t nr_restorers;
@@ -305,9 +305,10 @@ void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
 
 /* gadget.c */
 int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);
-/** dp_gadgets_borrow(), dp_gadgets_return() - around remote calls */
+/** dp_gadgets_borrow(), dp_gadgets_return() - around remote calls. Not returned is
+ *  what others may be using. */
 int dp_gadgets_borrow(const struct dp_process *proc);
-void dp_gadgets_return(const struct dp_process *proc);
+void dp_gadgets_return(struct dp_process *proc);
 /** dp_restorer_known() - do signal frames of the program return to @addr? */
 bool dp_restorer_known(const struct dp_process *proc, u64 addr);
 /** dp_restorer_length() - bytes up to the system call in code that ends a signal's
