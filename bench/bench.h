@@ -77,6 +77,13 @@ int bench_on(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_off(struct bench_run *run, const struct bench *bench, double *ms);
 int bench_site(struct bench_run *run, const struct bench *bench, double *bytes);
 
+/* command.c: ours, as it is typed */
+int bench_command(struct bench_run *run, const struct bench *bench, double *ms);
+int bench_command_on(struct bench_run *run, const struct bench *bench,
+		     double *ms);
+int bench_command_off(struct bench_run *run, const struct bench *bench,
+		      double *ms);
+
 /* peer_*.c: the others' */
 int bench_uprobe(struct bench_run *run, const struct bench *bench, double *ns);
 int bench_uretprobe(struct bench_run *run, const struct bench *bench,

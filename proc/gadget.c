@@ -21,6 +21,8 @@ static const u8 restorer_wide[] = {
 };
 static const u8 restorer_short[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
+#define SYSCALL_F 0x0f
+#define SYSCALL_5 0x05
 #define LOAN (sizeof(syscall_ret) + sizeof(restorer_wide))
 
 size_t dp_restorer_length(const u8 *code, size_t size)
@@ -44,12 +46,47 @@ bool dp_restorer_known(const struct dp_process *proc, u64 addr)
 	return false;
 }
 
-static u64 find(const struct dp_span *span, const u8 *text, const void *bytes,
-		size_t n)
+const u8 *dp_syscall_next(const u8 *at, const u8 *end)
 {
-	const u8 *hit = memmem(text, span->size, bytes, n);
+	/* The second byte of it is the rarer one. */
+	while (end - at > 1) {
+		at = memchr(at + 1, SYSCALL_5, (size_t)(end - at - 1));
+		if (!at)
+			return NULL;
+		if (at[-1] == SYSCALL_F)
+			return at - 1;
+	}
+	return NULL;
+}
 
-	return hit ? span->start + (u64)(hit - text) : 0;
+/* @bytes, @n of them, in which "syscall" is @offset bytes behind the first. */
+static u64 find(const struct dp_span *span, const u8 *text, const u8 *bytes,
+		size_t n, size_t offset)
+{
+	const u8 *at = text, *end = text + span->size;
+
+	for (; (at = dp_syscall_next(at, end)); at++)
+		if ((size_t)(at - text) >= offset &&
+		    (size_t)(end - at) >= n - offset &&
+		    !memcmp(at - offset, bytes, n))
+			return span->start + (u64)(at - text) - offset;
+	return 0;
+}
+
+/* Return: how many bytes before the "syscall" at @at one begins, or 0. */
+static size_t restorer_before(const u8 *text, const u8 *at, const u8 *end)
+{
+	static const size_t before[] = { sizeof(restorer_wide) - 2,
+					 sizeof(restorer_short) - 2 };
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if ((size_t)(at - text) >= before[i] &&
+		    dp_restorer_length(at - before[i],
+				       (size_t)(end - at) + before[i]) ==
+			    before[i])
+			return before[i];
+	return 0;
 }
 
 /* All of them, of both kinds. */
@@ -59,19 +96,13 @@ static void find_restorers(struct dp_process *proc, const struct dp_span *span,
 	const u8 *at = text, *end = text + span->size;
 	size_t n;
 
-	while ((at = memmem(at, (size_t)(end - at), "\x0f\0\0\0\x0f\x05", 6)) &&
-	       proc->nr_restorers < DP_RESTORERS_MAX) {
-		const u8 *from = at - text >= 3 ? at - 3 : at;
-
-		n = dp_restorer_length(from, (size_t)(end - from));
-		if (!n && at > text) {
-			from = at - 1;
-			n = dp_restorer_length(from, (size_t)(end - from));
-		}
+	for (; (at = dp_syscall_next(at, end)) &&
+	       proc->nr_restorers < DP_RESTORERS_MAX;
+	     at++) {
+		n = restorer_before(text, at, end);
 		if (n)
 			proc->restorers[proc->nr_restorers++] =
-				span->start + (u64)(from - text);
-		at++;
+				span->start + (u64)(at - text) - n;
 	}
 }
 
@@ -80,10 +111,11 @@ static void find_remote(struct dp_process *proc, const struct dp_span *span,
 {
 	if (!proc->syscall_ret)
 		proc->syscall_ret =
-			find(span, text, syscall_ret, sizeof(syscall_ret));
+			find(span, text, syscall_ret, sizeof(syscall_ret), 0);
 	if (!proc->restorer)
 		proc->restorer =
-			find(span, text, restorer_wide, sizeof(restorer_wide));
+			find(span, text, restorer_wide, sizeof(restorer_wide),
+			     sizeof(restorer_wide) - 2);
 }
 
 static void search(struct dp_process *proc, const struct dp_span *span,

@@ -196,11 +196,13 @@ static const u8 *next_shape(const struct dp_span *span, const u8 *text,
 			    const u8 *at, const struct shape *s)
 {
 	const u8 *end = text + span->size - 2 * DP_REGION_MAX;
+	size_t before = s->len - 2u; /* the call itself is the last of it */
 
-	while ((at = memmem(at, (size_t)(end - at), s->code, s->len)) &&
-	       memcmp(at + s->len, s->next, s->next_len))
-		at++;
-	return at;
+	for (at += before; (at = dp_syscall_next(at, end)); at++)
+		if (!memcmp(at - before, s->code, s->len) &&
+		    !memcmp(at + 2, s->next, s->next_len))
+			return at - before;
+	return NULL;
 }
 
 static void add_shape(struct dp_process *proc, u64 addr, const u8 *at,

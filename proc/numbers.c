@@ -147,7 +147,7 @@ static void look_at_musl(struct dp_process *proc, struct dp_modules *mods,
 	    sym.size > span->start + span->size - sym.addr)
 		return;
 	code = text + (sym.addr - span->start);
-	at = memmem(code, sym.size, "\x0f\x05", 2);
+	at = dp_syscall_next(code, code + sym.size);
 	if (at)
 		look_at(proc, span, text, sym.addr, sym.addr + sym.size,
 			sym.addr + (u64)(at - code));
@@ -165,7 +165,7 @@ void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
 	if (proc->libc)
 		look_at_musl(proc, mods, span, text);
 	while (!proc->libc &&
-	       (at = memmem(at, (size_t)(end - at), "\x0f\x05", 2))) {
+	       (at = dp_syscall_next(at, end))) {
 		addr = span->start + (u64)(at - text);
 		if (!is_hooked(proc, addr) &&
 		    !dp_function_bounds(mods, addr, &start, &stop))

@@ -335,6 +335,8 @@ int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);
  *  what others may be using. */
 int dp_gadgets_borrow(const struct dp_process *proc);
 void dp_gadgets_return(struct dp_process *proc);
+/** dp_syscall_next() - the first "syscall" of some bytes, or NULL */
+const u8 *dp_syscall_next(const u8 *at, const u8 *end);
 /** dp_restorer_known() - do signal frames of the program return to @addr? */
 bool dp_restorer_known(const struct dp_process *proc, u64 addr);
 /** dp_restorer_length() - bytes up to the system call in code that ends a signal's

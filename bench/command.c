@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * command: what the dprobes command costs whoever types it.
+ *
+ * From its start until the process that it was told has every probe in its text, and
+ * from ^C until it has ended.
+ */
+#include "bench/bench.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SPECS 1000
+#define SPEC_SIZE 24
+#define LIMIT_MS 5000
+#define FIXED 7 /* arguments beside the specs, and the end of the list */
+
+/**
+ * struct typed - one command that runs
+ * @first, @nr: what it probes: so many functions, BENCH_MANY_STEP apart
+ * @before, @now: their text, before it came and when it was looked at last
+ * @begin: when it was started
+ */
+struct typed {
+	pid_t pid;
+	uint64_t first;
+	size_t nr;
+	unsigned char *before, *now;
+	double begin;
+};
+
+static int fail(struct bench_run *run, const char *text)
+{
+	snprintf(run->absent, sizeof(run->absent), "%.150s", text);
+	return -1;
+}
+
+static int look(const struct bench_run *run, const struct typed *t,
+		unsigned char *text)
+{
+	size_t size = t->nr * BENCH_MANY_STEP;
+	struct iovec to = { text, size }, from = { (void *)t->first, size };
+
+	return process_vm_readv(run->pid, &to, 1, &from, 1, 0) ==
+			       (ssize_t)size ?
+		       0 :
+		       -1;
+}
+
+/* Context: the child. */
+static void execute(const struct bench_run *run, const struct typed *t)
+{
+	static char specs[SPECS][SPEC_SIZE], path[4096], pid[16];
+	static char *argv[SPECS + FIXED];
+	size_t n = 0, i;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	snprintf(path, sizeof(path), "%.*s../dprobes", run->folder,
+		 run->victim);
+	snprintf(pid, sizeof(pid), "%d", (int)run->pid);
+	argv[n++] = path;
+	argv[n++] = "stat";
+	argv[n++] = "-q";
+	argv[n++] = "-p";
+	argv[n++] = pid;
+	for (i = 0; i < t->nr; i++) {
+		snprintf(specs[i], sizeof(specs[i]), "0x%llx",
+			 (unsigned long long)t->first + i * BENCH_MANY_STEP);
+		argv[n++] = specs[i];
+	}
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	execv(path, argv);
+	_exit(127);
+}
+
+static size_t live(const struct typed *t)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < t->nr; i++)
+		n += t->now[i * BENCH_MANY_STEP] !=
+		     t->before[i * BENCH_MANY_STEP];
+	return n;
+}
+
+/* Until every probe is live. */
+static int wait_for(const struct bench_run *run, const struct typed *t)
+{
+	do {
+		if (look(run, t, t->now) ||
+		    waitpid(t->pid, NULL, WNOHANG) == t->pid)
+			return -1;
+		if (live(t) == t->nr)
+			return 0;
+	} while (bench_now() - t->begin < LIMIT_MS);
+	return -1;
+}
+
+static void end(struct typed *t)
+{
+	free(t->before);
+	free(t->now);
+}
+
+/* Return: milliseconds, or a negative number with @run->absent set. */
+static double type(struct bench_run *run, struct typed *t, uint64_t first,
+		   size_t nr)
+{
+	*t = (struct typed){ .first = first,
+			     .nr = nr,
+			     .before = malloc(nr * BENCH_MANY_STEP),
+			     .now = malloc(nr * BENCH_MANY_STEP) };
+	if (look(run, t, t->before)) {
+		end(t);
+		return fail(run, "the victim cannot be read");
+	}
+	t->begin = bench_now();
+	t->pid = fork();
+	if (!t->pid)
+		execute(run, t);
+	if (t->pid < 0 || wait_for(run, t)) {
+		if (t->pid > 0)
+			kill(t->pid, SIGINT);
+		end(t);
+		return fail(run, "the command did not probe it");
+	}
+	return bench_now() - t->begin;
+}
+
+/* Likewise, from now on. */
+static double interrupt(struct bench_run *run, struct typed *t)
+{
+	double begin = bench_now();
+	int status;
+	double ms;
+
+	kill(t->pid, SIGINT);
+	waitpid(t->pid, &status, 0);
+	ms = bench_now() - begin;
+	if (status || look(run, t, t->now) || live(t))
+		ms = fail(run, "the command did not end well");
+	end(t);
+	return ms;
+}
+
+int bench_command(struct bench_run *run, const struct bench *b, double *ms)
+{
+	struct typed t;
+
+	*ms = type(run, &t, run->shared->addr[b->function], 1);
+	return *ms < 0 || interrupt(run, &t) < 0 ? -1 : 0;
+}
+
+int bench_command_on(struct bench_run *run, const struct bench *b, double *ms)
+{
+	struct typed t;
+
+	*ms = type(run, &t, run->shared->many, SPECS);
+	return *ms < 0 || interrupt(run, &t) < 0 ? -1 : 0;
+}
+
+int bench_command_off(struct bench_run *run, const struct bench *b, double *ms)
+{
+	struct typed t;
+
+	if (type(run, &t, run->shared->many, SPECS) < 0)
+		return -1;
+	*ms = interrupt(run, &t);
+	return *ms < 0 ? -1 : 0;
+}
