@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SPECS 1000
+#define SPECS BENCH_NAMED
 #define SPEC_SIZE 24
 #define LIMIT_MS 5000
 #define FIXED 7 /* arguments beside the specs, and the end of the list */

@@ -48,7 +48,7 @@ static int add_all(const struct bench_run *run, struct many *m)
 	for (at = 0; at < SIZE && !err; at += BENCH_MANY_STEP) {
 		struct dp_ground ground = { first + at, m->text + at,
 					    BENCH_MANY_STEP, BENCH_MANY_STEP,
-					    BENCH_MANY_STEP };
+					    BENCH_MANY_STEP, { 0 } };
 
 		err = dp_engine_add(m->engine, first + at, m->text + at,
 				    BENCH_MANY_STEP, &probe, &why);

@@ -16,6 +16,8 @@ enum bench_function {
 /* Functions that are the same as BENCH_PUSH, one behind the other */
 #define BENCH_MANY 10000
 #define BENCH_MANY_STEP 64
+/* So many of them, the first ones, have symbols. */
+#define BENCH_NAMED 1000
 
 #define BENCH_SHARED_FD 3
 

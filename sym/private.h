@@ -280,7 +280,8 @@ struct dp_mod {
 	const struct dp_map *text; /* an executable mapping */
 	struct dp_elf shape; /* headers only: closed, but @ph stays */
 	int missing; /* why the file is not to be had: errno, or 0 */
-	bool have_dynsym, have_symtab, have_fdes, have_relocs;
+	bool have_dynsym, have_symtab, have_fdes, have_relocs, have_rseq;
+	u64 rseq, n_rseq; /* where __rseq_cs is in the file's addresses */
 	struct dp_dynsym dynsym;
 	struct dp_symtab symtab;
 	struct dp_fdes fdes;

@@ -54,19 +54,31 @@ static int read_entries(struct dp_modules *mods, const struct dp_module *m,
 	return 0;
 }
 
+static int load_rseq(struct dp_modules *mods, struct dp_mod *mod)
+{
+	struct dp_elf elf;
+	int err = dp_file_open_elf(mods, mod, &elf);
+
+	if (err == -ENOMEM)
+		return err;
+	mod->have_rseq = true;
+	if (err)
+		return 0;
+	if (dp_rseq_section(&elf, &mod->rseq, &mod->n_rseq))
+		mod->n_rseq = 0;
+	dp_elf_close(&elf);
+	return 0;
+}
+
 int dp_module_rseq(struct dp_modules *mods, const struct dp_module *m,
 		   struct dp_range **ranges, size_t *n)
 {
-	struct dp_elf elf;
-	u64 vaddr, count;
-	int err;
+	struct dp_mod *mod = dp_mod_of(m);
+	int err = mod->have_rseq ? 0 : load_rseq(mods, mod);
 
 	*ranges = NULL;
 	*n = 0;
-	err = dp_file_open_elf(mods, dp_mod_of(m), &elf);
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	err = dp_rseq_section(&elf, &vaddr, &count);
-	dp_elf_close(&elf);
-	return err ? 0 : read_entries(mods, m, vaddr, count, ranges, n);
+	return err || !mod->n_rseq ? err :
+				     read_entries(mods, m, mod->rseq,
+						  mod->n_rseq, ranges, n);
 }
