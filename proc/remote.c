@@ -15,7 +15,8 @@
  *
  * Below what a thread of libc uses there is room, and nobody else's. A goroutine has
  * two kilobytes, with others' memory below them, and so may a coroutine: then the
- * far end of the stack that the kernel gave to the process is taken.
+ * far end of the stack that the kernel gave to the process is taken, where nobody
+ * has been yet, by far.
  */
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
@@ -40,6 +41,8 @@
 #define SLACK 256 /* lost to alignment, and what a call itself needs */
 #define XSTATE_MAX 16384
 #define STACK_MOST (1ull << 30)
+#define FAR_TRIES 4
+#define FAR_MARGIN 32768
 #define FXSAVE_BYTES 512
 #define SW_RESERVED 464 /* of the fxsave image; SDM vol. 1, 10.5.1 */
 
@@ -143,6 +146,53 @@ static bool is_whole_stack(const struct dp_maps *maps, const struct dp_map *m,
 		m->end - m->start <= STACK_MOST);
 }
 
+static bool is_unused(const u8 *bytes, size_t n)
+{
+	return !n || (!bytes[0] && !memcmp(bytes, bytes + 1, n - 1));
+}
+
+/* Left by a tool that was killed? Its thread is at home by now; or it is this one. */
+static bool is_remnant(const struct dp_remote *rem, const u8 *bytes, u64 start,
+		       u64 need)
+{
+	u64 sp = rem->thread->regs.rsp;
+	size_t i;
+
+	if (sp - start < need)
+		return false;
+	for (i = 0; i + sizeof(struct frame) <= need; i += 64)
+		if (!memcmp(bytes + i, &rem->proc->restorer, sizeof(u64)))
+			return true;
+	return false;
+}
+
+/* Where the first thread has been there are traces, and there are of tools that were
+ * killed, some perhaps a moment ago: what nobody has used comes first.
+ * Return: the end of @need bytes, or 0. */
+static u64 far_end(const struct dp_remote *rem, const struct dp_map *m,
+		   u64 need)
+{
+	size_t room = FAR_TRIES * need, i;
+	u8 *bytes = malloc(room + FAR_MARGIN);
+	u64 end = 0;
+
+	if (!bytes || m->end - m->start <= room + FAR_MARGIN ||
+	    dp_process_read(rem->proc, m->start, bytes, room + FAR_MARGIN) ||
+	    !is_unused(bytes + room, FAR_MARGIN)) {
+		free(bytes);
+		return 0;
+	}
+	for (i = 0; i < FAR_TRIES && !end; i++)
+		if (is_unused(bytes + i * need, need))
+			end = m->start + (i + 1) * need;
+	for (i = 0; i < FAR_TRIES && !end; i++)
+		if (is_remnant(rem, bytes + i * need, m->start + i * need,
+			       need))
+			end = m->start + (i + 1) * need;
+	free(bytes);
+	return end;
+}
+
 /* The address that @need bytes have to end below; 0: there is none. */
 static u64 find_room(const struct dp_remote *rem, u64 need)
 {
@@ -155,14 +205,10 @@ static u64 find_room(const struct dp_remote *rem, u64 need)
 	if (!rem->proc->go &&
 	    is_whole_stack(&maps, dp_maps_find(&maps, sp), sp, need + RED_ZONE))
 		top = sp - RED_ZONE;
-	for (i = 0; i < maps.n && !top; i++) {
-		const struct dp_map *m = &maps.v[i];
-
-		if (!strcmp(m->path, "[stack]") &&
-		    m->end - m->start > 4 * need &&
-		    (sp < m->start || sp - m->start > 2 * need))
-			top = m->start + need;
-	}
+	for (i = 0; i < maps.n && !top; i++)
+		if (!strcmp(maps.v[i].path, "[stack]"))
+			top = far_end(rem, &maps.v[i],
+				      (need + 63) & ~63ull);
 	dp_maps_free(&maps);
 	return top;
 }
