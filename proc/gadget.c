@@ -5,7 +5,8 @@
  * A remote call needs "syscall; ret" and code that ends a signal's handler. Every
  * libc has both, and so has Go. Where they are not, they are lent for the time of a
  * remote call to the end of a mapping that is padded with zeros; the vdso nearly
- * always is.
+ * always is. What a tool that was killed has lent may have a thread on its way home
+ * in it: that goes when all are seen to be elsewhere.
  */
 #include "proc/private.h"
 #include <errno.h>
@@ -139,7 +140,9 @@ static bool has_room(const struct dp_process *proc, const struct dp_map *m)
 
 static void make_room(struct dp_process *proc, const struct dp_maps *maps)
 {
+	static const u8 nothing[LOAN];
 	const struct dp_map *best = NULL;
+	u8 code[LOAN];
 	size_t i;
 
 	for (i = 0; i < maps->n; i++)
@@ -151,6 +154,9 @@ static void make_room(struct dp_process *proc, const struct dp_maps *maps)
 	proc->borrowed = true;
 	proc->syscall_ret = best->end - LOAN;
 	proc->restorer = proc->syscall_ret + sizeof(syscall_ret);
+	proc->inherited = dp_process_read(proc, proc->syscall_ret, code,
+					  sizeof(code)) ||
+			  memcmp(code, nothing, sizeof(code));
 }
 
 static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
@@ -181,13 +187,41 @@ int dp_gadgets_borrow(const struct dp_process *proc)
 	return dp_process_write(proc, proc->syscall_ret, code, sizeof(code));
 }
 
-void dp_gadgets_return(const struct dp_process *proc)
+static bool is_outside(const struct dp_process *proc, pid_t tid)
+{
+	u64 sp, pc;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (proc->threads[i].tid == tid)
+			return proc->threads[i].regs.rip - proc->syscall_ret >=
+			       LOAN;
+	return dp_stop_asleep(proc->pid, tid, &sp, &pc) &&
+	       pc - proc->syscall_ret >= LOAN;
+}
+
+static bool all_outside(const struct dp_process *proc)
+{
+	bool outside = true;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && outside; i++)
+		outside = is_outside(proc, tids[i]);
+	free(tids);
+	return outside;
+}
+
+void dp_gadgets_return(struct dp_process *proc)
 {
 	static const u8 nothing[LOAN];
 
-	if (proc->borrowed)
-		dp_process_write(proc, proc->syscall_ret, nothing,
-				 sizeof(nothing));
+	if (!proc->borrowed || (proc->inherited && !all_outside(proc)))
+		return;
+	proc->inherited = false;
+	dp_process_write(proc, proc->syscall_ret, nothing, sizeof(nothing));
 }
 
 int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
@@ -200,7 +234,7 @@ int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
 		return err;
 	proc->syscall_ret = proc->restorer = 0;
 	proc->nr_restorers = proc->nr_hooks = 0;
-	proc->borrowed = false;
+	proc->borrowed = proc->inherited = false;
 	for (i = 0; i < proc->nr_texts && !err; i++)
 		err = search_in(proc, &proc->texts[i], search);
 	if (!err && (!proc->syscall_ret || !proc->restorer))

@@ -220,6 +220,8 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	/* What has to wait for such a thread would come behind that signal. */
 	if (!err && dp_masks_waking(proc, view->arena->control.base))
 		err = -EAGAIN;
+	if (!err && !dp_drain(proc, view))
+		err = -EAGAIN;
 	if (!err)
 		err = take_out(proc, view, diag);
 	dp_masks_settle(proc);

@@ -87,9 +87,9 @@ struct dp_process {
 	struct dp_span texts[DP_TEXTS_MAX];
 	size_t nr_texts;
 	/* Code that remote calls use; @borrowed: written for the time of such calls
-	 * to a place that nobody uses */
+	 * to a place that nobody uses; @inherited: by a tool that was killed */
 	u64 syscall_ret, restorer;
-	bool borrowed;
+	bool borrowed, inherited;
 	/* What signal frames return to, and so are known by. */
 	u64 restorers[DP_RESTORERS_MAX];
 	size_t nr_restorers;
@@ -331,9 +331,10 @@ void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
 
 /* gadget.c */
 int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);
-/** dp_gadgets_borrow(), dp_gadgets_return() - around remote calls */
+/** dp_gadgets_borrow(), dp_gadgets_return() - around remote calls. Not returned is
+ *  what others may be using. */
 int dp_gadgets_borrow(const struct dp_process *proc);
-void dp_gadgets_return(const struct dp_process *proc);
+void dp_gadgets_return(struct dp_process *proc);
 /** dp_restorer_known() - do signal frames of the program return to @addr? */
 bool dp_restorer_known(const struct dp_process *proc, u64 addr);
 /** dp_restorer_length() - bytes up to the system call in code that ends a signal's
@@ -397,6 +398,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
  *           as any other
  * @agent: address of the agent, with @trapped: who is there may be changing the
  *         frame of its signal
+ * @late: may a pc stay as long as others have to run on? NULL: none may
  */
 struct dp_moves {
 	const void *arg;
@@ -405,6 +407,7 @@ struct dp_moves {
 	bool (*trapped)(const void *arg, u64 pc);
 	u64 agent;
 	bool (*counted)(const void *arg, u64 pc);
+	bool (*late)(const void *arg, u64 pc);
 };
 
 /** dp_threads_move() - move pcs, in registers and in signal frames.
@@ -415,7 +418,10 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
 /** dp_sleeps_inside() - is a thread that was left asleep in a call of ours? */
 bool dp_sleeps_inside(const struct dp_process *proc,
 		      const struct dp_view *view);
+/** dp_drained() - Return: true if nobody is, but for hooked calls' beginnings */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
+/** dp_drain() - out of these, too, when all is about to end. Return: as above */
+bool dp_drain(struct dp_process *proc, const struct dp_view *view);
 /** dp_in_signal_handler() - is one running on the stack that @sp is on? Return:
  *  true also where that cannot be told. */
 bool dp_in_signal_handler(const struct dp_process *proc,

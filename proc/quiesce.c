@@ -226,8 +226,11 @@ static bool in_handler(struct dp_process *proc, const struct table *t,
 static int try_write(struct dp_process *proc, struct table *t, u64 arena,
 		     u64 *bad, struct dp_diag *diag)
 {
-	const struct dp_moves moves = { t, is_inside, to_copy, has_trapped,
-					t->control.base, NULL };
+	const struct dp_moves moves = { .arg = t,
+					.from = is_inside,
+					.to = to_copy,
+					.trapped = has_trapped,
+					.agent = t->control.base };
 	int err = dp_stop_alone(proc, diag);
 
 	if (err)

@@ -252,21 +252,29 @@ static bool suspend_filter(const struct dp_process *proc, pid_t tid, bool suspen
 				 running_options(proc));
 }
 
-static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
+/* One that is just ending is no concern of ours; unless it was ours when it was
+ * killed: then the process does not end before we have seen it. */
+static int not_seized(const struct dp_process *proc, pid_t tid)
 {
 	struct dp_status st;
 
+	if (errno != EPERM || dp_status_read(proc->pid, tid, &st))
+		return 0;
+	if (st.state != 'Z' && st.state != 'X')
+		return st.tracer ? -EBUSY : -EPERM;
+	if ((pid_t)st.tracer == getpid() && tid != proc->pid)
+		waitpid(tid, NULL, __WALL | WNOHANG);
+	return 0;
+}
+
+static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
+{
 	if (proc->family && !ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
 		++*fresh;
 		return add_thread(proc, tid) ? 0 : -ENOMEM;
 	}
-	if (ptrace(PTRACE_SEIZE, tid, 0, running_options(proc))) {
-		/* One that is just ending is no concern of ours. */
-		if (errno == EPERM && !dp_status_read(proc->pid, tid, &st) &&
-		    st.state != 'Z' && st.state != 'X')
-			return st.tracer ? -EBUSY : -EPERM;
-		return 0;
-	}
+	if (ptrace(PTRACE_SEIZE, tid, 0, running_options(proc)))
+		return not_seized(proc, tid);
 	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	++*fresh;
 	return add_thread(proc, tid) ? 0 : -ENOMEM;

@@ -259,6 +259,20 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 	return -ENOENT;
 }
 
+bool dp_view_hooks(const struct dp_view *view, u64 addr)
+{
+	const struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		s = &view->sites[i];
+		if (s->hook && (in_span(addr, s->jump.base, s->jump.len) ||
+				in_span(addr, s->copy, s->copy_len)))
+			return true;
+	}
+	return false;
+}
+
 int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 		   u64 *bad)
 {

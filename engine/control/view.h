@@ -62,6 +62,10 @@ bool dp_view_owns(const struct dp_view *view, u64 addr);
  */
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig);
 
+/** dp_view_hooks() - does a pc in a pool stand for a system call that passes through
+ *  the agent, or for what leads to it? */
+bool dp_view_hooks(const struct dp_view *view, u64 addr);
+
 /**
  * dp_view_disarm() - put the original bytes back at every armed site
  * @hooks: of the agent's own hooks, while nobody runs; else of probes
