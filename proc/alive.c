@@ -38,8 +38,9 @@ static bool register_list(void)
 	if (head.futex_offset)
 		return true;
 	head.list.next = &head.list;
-	head.futex_offset = (long)offsetof(struct dp_arena_control, tool_futex) -
-			    (long)offsetof(struct dp_arena_control, tool_link);
+	head.futex_offset =
+		(long)offsetof(struct dp_arena_control, tool_futex) -
+		(long)offsetof(struct dp_arena_control, tool_link);
 	return !syscall(SYS_set_robust_list, &head, sizeof(head));
 }
 

@@ -291,9 +291,8 @@ static void executed(struct dp_family *f, pid_t pid)
 	} else {
 		drop_pid(&f->others, pid);
 	}
-	tell(f, &(struct dp_family_event){ .what = DP_FAMILY_EXECED,
-					   .proc = proc,
-					   .pid = pid });
+	tell(f, &(struct dp_family_event){
+			.what = DP_FAMILY_EXECED, .proc = proc, .pid = pid });
 }
 
 bool dp_family_deal(struct dp_family *f, pid_t tid, int status, bool may_wait)
@@ -410,8 +409,7 @@ int dp_family_add(struct dp_family *f, struct dp_process *proc)
 		return err;
 	if (!proc->held)
 		return seize_all(proc);
-	return ptrace(PTRACE_SETOPTIONS, proc->pid, 0,
-		      dp_trace_options(proc)) ?
+	return ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc)) ?
 		       -errno :
 		       0;
 }

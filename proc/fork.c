@@ -80,7 +80,7 @@ static u64 place_of(const struct dp_process *child, u64 addr)
 		return 0;
 	map = dp_maps_find(&maps, addr);
 	if (map && map->start == addr &&
-	    !strncmp(map->path, DP_MEMFD_PATH, strlen(DP_MEMFD_PATH)))
+	    dp_path_is_ours(map->path))
 		at = addr;
 	dp_maps_free(&maps);
 	return at;
@@ -103,7 +103,8 @@ static long map_visits(struct dp_process *child,
 	long at;
 	u32 i;
 
-	for (i = 1; (size = dp_engine_visits_owed(child->engine, parent->engine));
+	for (i = 1;
+	     (size = dp_engine_visits_owed(child->engine, parent->engine));
 	     i++) {
 		at = dp_share_map(
 			child, rem,
@@ -236,8 +237,8 @@ int dp_process_fork(struct dp_family *family,
 	}
 	if (!err)
 		err = dp_process_hold(child);
-	if (!err && ptrace(PTRACE_SETOPTIONS, child->pid, 0,
-			   dp_trace_options(child)))
+	if (!err &&
+	    ptrace(PTRACE_SETOPTIONS, child->pid, 0, dp_trace_options(child)))
 		err = -ESRCH;
 	if (!err)
 		err = settle_in(child, parent, event->maker_ns);

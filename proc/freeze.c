@@ -57,8 +57,7 @@ void dp_process_answer(struct dp_process *proc)
 
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms)
 {
-	struct timespec t = { timeout_ms / 1000,
-			      timeout_ms % 1000 * 1000000l };
+	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000l };
 	const struct dp_arena *a = arena_of(proc);
 
 	if (!a || !a->control.linker_state)
@@ -76,8 +75,7 @@ static int through_call(pid_t tid)
 
 	while (stops < 2) {
 		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) ||
-		    waitpid(tid, &status, __WALL) != tid ||
-		    !WIFSTOPPED(status))
+		    waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
 			return -ESRCH;
 		stops += WSTOPSIG(status) == (SIGTRAP | 0x80);
 	}
@@ -92,8 +90,7 @@ static int send_home(struct dp_process *proc, struct dp_thread *t, u64 frame)
 	t->regs.orig_rax = (unsigned long long)-1;
 	if (dp_gadgets_borrow(proc) ||
 	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ||
-	    through_call(t->tid) ||
-	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+	    through_call(t->tid) || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	dp_gadgets_return(proc);
 	return 0;

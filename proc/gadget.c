@@ -199,7 +199,9 @@ static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 	     i++) {
 		const struct dp_map *m = &maps->v[i];
 
-		if (m->perms[2] == 'x' && m->path[0] == '/')
+		/* What a dead tool has left will be taken away under us. */
+		if (m->perms[2] == 'x' && m->path[0] == '/' &&
+		    !dp_path_is_ours(m->path))
 			search_in(proc,
 				  &(struct dp_span){ m->start,
 						     m->end - m->start },

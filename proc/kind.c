@@ -120,8 +120,8 @@ static void find_parts(const struct dp_process *proc,
 		p->glibc |= maps->v[i].perms[2] == 'x' && is_glibc(&maps->v[i]);
 }
 
-/* In the middle of an exec it has no vector yet; or its libc is still to come, if it
- * has one: the linker has not said yet that everything is in place. */
+/* Its libc is still to come, if it has one: the linker has not said yet that everything
+ * is in place. */
 static bool is_starting(const struct dp_process *proc, const struct parts *p)
 {
 	struct dp_modules *mods;
@@ -129,8 +129,6 @@ static bool is_starting(const struct dp_process *proc, const struct parts *p)
 	u32 state = 1;
 	size_t i;
 
-	if (!dp_auxv_get(proc->pid, AT_ENTRY))
-		return true;
 	if (p->glibc || !p->linker || !is_glibcs_linker(p->linker) ||
 	    proc->held || dp_modules_open(proc->pid, proc->mem, &mods, NULL))
 		return false;
@@ -150,15 +148,19 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 	const struct timespec nap = { 0, START_NAP_NS };
 	struct parts p;
 	int err, tries;
+	bool begun;
 	size_t i;
 
 	for (tries = 0;; tries++) {
+		/* In the middle of an exec it has no vector yet. What has been
+		 * mapped before it had one may not be all. */
+		begun = dp_auxv_get(proc->pid, AT_ENTRY) != 0;
 		err = dp_maps_read(proc->pid, maps);
 		if (err)
 			return dp_diag_set(diag, err, "process %d has ended",
 					   proc->pid);
 		find_parts(proc, maps, &p);
-		if (!is_starting(proc, &p))
+		if (begun && !is_starting(proc, &p))
 			break;
 		dp_maps_free(maps);
 		if (tries == START_TRIES)

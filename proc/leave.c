@@ -22,11 +22,6 @@
 #define FROZEN_TRIES 4
 #define DRAIN_NAP_NS 500000
 
-static bool is_ours(const struct dp_map *m)
-{
-	return !strncmp(m->path, DP_MEMFD_PATH, strlen(DP_MEMFD_PATH));
-}
-
 /* The region goes in one piece: text, private pages, arena. */
 static u64 region_start(const struct dp_map *m)
 {
@@ -48,7 +43,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 		const struct dp_map *m = &maps.v[i];
 		u64 start = region_start(m);
 
-		if (!is_ours(m))
+		if (!dp_path_is_ours(m->path))
 			continue;
 		ret = dp_remote_call(rem, SYS_munmap, start, m->end - start, 0,
 				     0, 0, 0);

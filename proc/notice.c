@@ -26,17 +26,16 @@ bool dp_notice_find(struct dp_modules *mods, struct dp_notice *notice)
 		return false;
 	notice->pointer = dp_module_dynsym(mods, linker, "_r_debug",
 					   &notice->record) != 0;
-	return !notice->pointer || !dp_module_dynsym(mods, linker,
-						     "_dl_debug_addr",
-						     &notice->record);
+	return !notice->pointer ||
+	       !dp_module_dynsym(mods, linker, "_dl_debug_addr",
+				 &notice->record);
 }
 
 int dp_notice_record(const struct dp_process *proc,
 		     const struct dp_notice *notice, u64 *record)
 {
 	*record = notice->record;
-	return notice->pointer ?
-		       dp_process_read(proc, notice->record, record,
-				       sizeof(*record)) :
-		       0;
+	return notice->pointer ? dp_process_read(proc, notice->record, record,
+						 sizeof(*record)) :
+				 0;
 }

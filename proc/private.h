@@ -4,6 +4,7 @@
 #define DP_PROC_PRIVATE_H
 
 #include <limits.h>
+#include <string.h>
 #include <sys/types.h>
 #include <sys/user.h>
 #include "engine/control/control.h"
@@ -355,7 +356,8 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 
 /* texts.c: mappings whose patched pages can go back to the page cache */
 void dp_texts_note(struct dp_process *proc);
-bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text);
+bool dp_texts_clean(const struct dp_process *proc,
+		    const struct dp_mapped *text);
 /** dp_texts_gone() - sites whose code is not mapped any more become DP_SITE_GONE:
  *  whatever is there now is not touched. Return: are there any? */
 bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view);
@@ -430,6 +432,10 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 			  const struct dp_maps *maps, u64 sp);
 
 #define DP_MEMFD_PATH "/memfd:dprobes"
+static inline bool dp_path_is_ours(const char *path)
+{
+	return !strncmp(path, DP_MEMFD_PATH, sizeof(DP_MEMFD_PATH) - 1);
+}
 
 /* recover.c */
 /** dp_recover_needed() - is anything of ours in there? */
@@ -448,7 +454,7 @@ void dp_alive_enter(struct dp_arena_control *control);
 void dp_alive_leave(struct dp_arena_control *control);
 
 /* family.c */
-#define DP_FAMILY_OPTIONS                                               \
+#define DP_FAMILY_OPTIONS                                                   \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | \
 	 PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 /**

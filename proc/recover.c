@@ -98,8 +98,7 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 	if (err)
 		return err;
 	for (i = 0; i < maps.n; i++)
-		if (!strncmp(maps.v[i].path, DP_MEMFD_PATH,
-			     strlen(DP_MEMFD_PATH)) &&
+		if (dp_path_is_ours(maps.v[i].path) &&
 		    maps.v[i].perms[1] == 'w' &&
 		    maps.v[i].offset == DP_ARENA_OFFSET)
 			found = &maps.v[i];
@@ -125,8 +124,7 @@ static bool any_mapping(const struct dp_process *proc)
 	if (dp_maps_read(proc->pid, &maps))
 		return false;
 	for (i = 0; i < maps.n; i++)
-		found |= !strncmp(maps.v[i].path, DP_MEMFD_PATH,
-				  strlen(DP_MEMFD_PATH));
+		found |= dp_path_is_ours(maps.v[i].path);
 	dp_maps_free(&maps);
 	return found;
 }
@@ -147,7 +145,7 @@ static int stray_fd(const struct dp_process *proc)
 		if (n <= 0)
 			continue;
 		to[n] = '\0';
-		if (!strncmp(to, DP_MEMFD_PATH, strlen(DP_MEMFD_PATH)))
+		if (dp_path_is_ours(to))
 			fd = atoi(d->d_name);
 	}
 	if (dir)

@@ -268,8 +268,8 @@ static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
 	} cs;
 	u64 word = dp_rseq_word(t), addr = 0;
 
-	if (!word || dp_process_read(proc, word, &addr, 8) ||
-	    !addr || dp_process_read(proc, addr, &cs, sizeof(cs)))
+	if (!word || dp_process_read(proc, word, &addr, 8) || !addr ||
+	    dp_process_read(proc, addr, &cs, sizeof(cs)))
 		return 0;
 	return t->regs.rip - cs.start < cs.len ? cs.abort : 0;
 }

@@ -244,12 +244,12 @@ u64 dp_trace_options(const struct dp_process *proc)
 }
 
 /* What runs is under its filter. Return: false if it has ended. */
-static bool suspend_filter(const struct dp_process *proc, pid_t tid, bool suspend)
+static bool suspend_filter(const struct dp_process *proc, pid_t tid,
+			   bool suspend)
 {
-	return !proc->filtered ||
-	       !ptrace(PTRACE_SETOPTIONS, tid, 0,
-		       suspend ? dp_trace_options(proc) :
-				 running_options(proc));
+	return !proc->filtered || !ptrace(PTRACE_SETOPTIONS, tid, 0,
+					  suspend ? dp_trace_options(proc) :
+						    running_options(proc));
 }
 
 /* One that is just ending is no concern of ours; unless it was ours when it was

@@ -75,11 +75,11 @@ static bool has_site(const struct dp_engine *e, const struct dp_map *m)
 static struct dp_mapped text_of(const struct dp_map *m)
 {
 	return (struct dp_mapped){ .start = m->start,
-				 .size = m->end - m->start,
-				 .offset = m->offset,
-				 .inode = m->inode,
-				 .dev_major = m->dev_major,
-				 .dev_minor = m->dev_minor };
+				   .size = m->end - m->start,
+				   .offset = m->offset,
+				   .inode = m->inode,
+				   .dev_major = m->dev_major,
+				   .dev_minor = m->dev_minor };
 }
 
 void dp_texts_note(struct dp_process *proc)
@@ -189,7 +189,7 @@ bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text)
 }
 
 static const struct dp_mapped *text_around(const struct dp_arena_control *c,
-					 u64 addr)
+					   u64 addr)
 {
 	u32 i;
 
@@ -207,8 +207,8 @@ static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 
 	return m && m->inode == t->inode && m->dev_major == t->dev_major &&
 	       m->dev_minor == t->dev_minor &&
-	       (!t->inode || m->offset + (addr - m->start) ==
-				     t->offset + (addr - t->start));
+	       (!t->inode ||
+		m->offset + (addr - m->start) == t->offset + (addr - t->start));
 }
 
 bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view)

@@ -132,8 +132,9 @@ static void say(struct household *h, pid_t pid, const struct dp_diag *diag)
 {
 	h->bare++;
 	if (!h->first->opt->quiet && *diag->text)
-		fprintf(stderr, "dprobes: process %d goes on without probes: %s\n",
-			pid, diag->text);
+		fprintf(stderr,
+			"dprobes: process %d goes on without probes: %s\n", pid,
+			diag->text);
 }
 
 /* That it has nothing of what is asked for is said at the end, for all of them. */
@@ -427,7 +428,8 @@ static void report(const struct household *h)
 {
 	if (h->first->opt->quiet)
 		return;
-	fprintf(stderr, "dprobes: %llu process image%s with probes, %llu without: ",
+	fprintf(stderr,
+		"dprobes: %llu process image%s with probes, %llu without: ",
 		h->processes, h->processes == 1 ? "" : "s", h->bare);
 	dp_report_sums(h->first, &h->sums);
 	fputs("; ", stderr);

@@ -229,8 +229,11 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 static void print_pending(const struct dp_tracer_options *opt, pid_t pid,
 			  const char *text)
 {
-	struct row r = { .kind = 'k', .flags = "[PENDING]", .pid = pid,
-			 .mode = "", .reason = "" };
+	struct row r = { .kind = 'k',
+			 .flags = "[PENDING]",
+			 .pid = pid,
+			 .mode = "",
+			 .reason = "" };
 	struct dp_spec spec;
 
 	if (dp_spec_parse(text, &spec, NULL))

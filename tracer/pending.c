@@ -103,7 +103,8 @@ static bool has_module(struct dp_modules *mods, const struct dp_spec *spec)
 	const struct dp_module **list =
 		calloc(dp_modules_count(mods) + 1, sizeof(*list));
 	size_t n = 0;
-	bool has = !list || !dp_modules_match(mods, spec->module, list, &n, NULL);
+	bool has = !list ||
+		   !dp_modules_match(mods, spec->module, list, &n, NULL);
 
 	free(list);
 	return has;
@@ -130,8 +131,10 @@ bool dp_pending_take(struct dp_session *s, struct dp_spec *spec,
 	if (s->opt->children)
 		return false;
 	if (unheard(s)) {
-		dp_diag_add(diag, "; it cannot be waited for, because process %d cannot be watched: %s",
-			    dp_process_pid(s->proc), unheard(s));
+		dp_diag_add(
+			diag,
+			"; it cannot be waited for, because process %d cannot be watched: %s",
+			dp_process_pid(s->proc), unheard(s));
 		return false;
 	}
 	if (!s->opt->pending && !is_loadable(s, spec->module)) {
@@ -163,16 +166,16 @@ int dp_pending_watch(struct dp_session *s, struct dp_diag *diag)
 		n = pread(dp_process_mem(s->proc), code, sizeof(code),
 			  (off_t)notice.function);
 		err = dp_engine_watch_linker(
-			s->engine, notice.function, code,
-			n > 0 ? (size_t)n : 0,
+			s->engine, notice.function, code, n > 0 ? (size_t)n : 0,
 			record + offsetof(struct r_debug, r_state), &why);
 	}
 	for (i = 0; !err && i < s->nr_specs; i++)
 		if (s->specs[i].pending)
 			dp_engine_set_pending(s->engine, s->specs[i].text);
-	return err ? dp_diag_set(diag, err,
-				 "process %d cannot be watched for libraries: %s",
-				 dp_process_pid(s->proc), why) :
+	return err ? dp_diag_set(
+			     diag, err,
+			     "process %d cannot be watched for libraries: %s",
+			     dp_process_pid(s->proc), why) :
 		     0;
 }
 
@@ -227,8 +230,7 @@ static size_t points_of(const struct dp_session *s, const struct dp_spec *spec,
 	for (*first = 0; *first < s->points.n; ++*first)
 		if (s->points.v[*first].spec == spec)
 			break;
-	while (*first + n < s->points.n &&
-	       s->points.v[*first + n].spec == spec)
+	while (*first + n < s->points.n && s->points.v[*first + n].spec == spec)
 		n++;
 	return n;
 }
@@ -282,8 +284,8 @@ static bool look_first(struct dp_session *s, struct dp_modules *mods,
 	spec->pending = false;
 	dp_diag_clear(&diag);
 	if (dp_points_resolve(s->proc, mods, spec, &s->points, &diag)) {
-		fprintf(stderr, "dprobes: %s cannot be probed: %s\n", spec->text,
-			diag.text);
+		fprintf(stderr, "dprobes: %s cannot be probed: %s\n",
+			spec->text, diag.text);
 		return false;
 	}
 	say(s, spec, "is not pending any more");

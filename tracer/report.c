@@ -220,7 +220,8 @@ static void tell_records(unsigned long long n, const char *what)
 	fprintf(stderr, ", %llu record%s%s", n, n == 1 ? "" : "s", what);
 }
 
-static void add_point(struct dp_sums *sums, const struct dp_session *s, size_t i)
+static void add_point(struct dp_sums *sums, const struct dp_session *s,
+		      size_t i)
 {
 	u32 probe = s->probes[i];
 	int t;
@@ -229,8 +230,8 @@ static void add_point(struct dp_sums *sums, const struct dp_session *s, size_t i
 	sums->hits += dp_engine_hits(s->engine, probe);
 	sums->missed += dp_engine_missed(s->engine, probe);
 	for (t = 0; t < DP_TALLY_NR; t++)
-		sums->tally[t] += dp_engine_tally(s->engine, probe,
-						  (enum dp_tally)t);
+		sums->tally[t] +=
+			dp_engine_tally(s->engine, probe, (enum dp_tally)t);
 }
 
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
@@ -278,9 +279,10 @@ static void tell_tallies(const struct dp_sums *sums)
 		fprintf(stderr, ", %llu times libraries came too fast",
 			sums->late);
 	if (sums->gone)
-		fprintf(stderr, sums->gone == 1 ?
-					", %llu site gone with its library" :
-					", %llu sites gone with their library",
+		fprintf(stderr,
+			sums->gone == 1 ?
+				", %llu site gone with its library" :
+				", %llu sites gone with their library",
 			sums->gone);
 	if (sums->strays)
 		fprintf(stderr, ", %llu traps in the middle of a jump",
@@ -318,8 +320,9 @@ void dp_report_summary(const struct dp_session *s)
 	if (s->opt->children)
 		fprintf(stderr, "%s (%d): ", program(s),
 			dp_process_pid(s->proc));
-	fprintf(stderr, "%zu probe%s at %zu site%s (%zu trap, %zu jump): ",
-		probes, probes == 1 ? "" : "s", sites, sites == 1 ? "" : "s",
+	fprintf(stderr,
+		"%zu probe%s at %zu site%s (%zu trap, %zu jump): ", probes,
+		probes == 1 ? "" : "s", sites, sites == 1 ? "" : "s",
 		sites - jumps, jumps);
 	dp_sums_add(&sums, s);
 	dp_report_sums(s, &sums);

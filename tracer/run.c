@@ -287,9 +287,8 @@ static void report(struct dp_session *s)
 		return;
 	for (f = 0; f < run->nr_files; f++) {
 		n = number_in(s, &run->files[f], s->points.n);
-		for (i = 0; n != DP_NO_PROGRAM &&
-			    i < run->files[f].program->vars;
-		     i++)
+		for (i = 0;
+		     n != DP_NO_PROGRAM && i < run->files[f].program->vars; i++)
 			variable(stderr, run->files[f].program->name, "lv", i,
 				 dp_engine_local(s->engine, n, i));
 	}

@@ -131,9 +131,8 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 					&s->points, diag);
 		s->specs[i].found |= !err;
 		/* Another program that it becomes may have it. */
-		if (err == -ENOENT &&
-		    (s->opt->children ||
-		     dp_pending_take(s, &s->specs[i], diag)))
+		if (err == -ENOENT && (s->opt->children ||
+				       dp_pending_take(s, &s->specs[i], diag)))
 			err = 0;
 		if (err)
 			*bad_spec = s->opt->specs[i];

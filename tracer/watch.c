@@ -65,8 +65,7 @@ static size_t read_code(const struct dp_session *s, bool gone, u64 addr,
 	if (gone)
 		return dp_engine_code(s->before, addr, code) ? DP_REGION_MAX :
 							       0;
-	n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX,
-			  (off_t)addr);
+	n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX, (off_t)addr);
 
 	return n > 0 ? (size_t)n : 0;
 }
@@ -152,14 +151,12 @@ static void add_unwinds(struct dp_session *s)
 	u32 probe;
 
 	for (i = 0; i < n; i++)
-		if (!dp_engine_add_unwind(s->engine,
-					  list[i].until == DP_UNWIND_CX ?
-						  DP_WAY_UNTIL_CX :
-						  DP_WAY_UNTIL_DI,
-					  list[i].addr, code,
-					  read_code(s, false,
-						    list[i].addr, code),
-					  &probe))
+		if (!dp_engine_add_unwind(
+			    s->engine,
+			    list[i].until == DP_UNWIND_CX ? DP_WAY_UNTIL_CX :
+							    DP_WAY_UNTIL_DI,
+			    list[i].addr, code,
+			    read_code(s, false, list[i].addr, code), &probe))
 			dp_ground_allow(&s->grounds, s->engine, probe,
 					list[i].addr);
 }
@@ -328,7 +325,8 @@ static double slice(struct dp_session *s, double left)
 /* Return: 0 or, for DP_ENDING_FAILURE, a negative errno with words. */
 static int watch(struct dp_session *s, struct dp_diag *diag)
 {
-	double end = s->opt->duration > 0 ? dp_watch_now() + s->opt->duration : 0;
+	double end = s->opt->duration > 0 ? dp_watch_now() + s->opt->duration :
+					    0;
 	double left = SLICE_MS, settled = dp_watch_now(), look = 0;
 	int err;
 

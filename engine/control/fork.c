@@ -23,8 +23,8 @@ static int copy_programs(struct dp_engine *e, const struct dp_engine *of)
 	u32 i;
 
 	e->nr_programs = 0;
-	e->programs = copy_of(of->programs,
-			      of->nr_programs * sizeof(*of->programs));
+	e->programs =
+		copy_of(of->programs, of->nr_programs * sizeof(*of->programs));
 	for (i = 0; e->programs && i < of->nr_programs; i++) {
 		e->programs[i].code = copy_of(of->programs[i].code,
 					      of->programs[i].spec.code_len);

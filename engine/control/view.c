@@ -333,8 +333,8 @@ u64 dp_view_after_hit(const struct dp_view *view, u64 site)
 	u32 i;
 
 	for (i = 0; i < view->nr_sites; i++)
-		if (view->sites[i].addr == site &&
-		    view->sites[i].first_probe && view->sites[i].patch_len)
+		if (view->sites[i].addr == site && view->sites[i].first_probe &&
+		    view->sites[i].patch_len)
 			return after_hit(&view->sites[i]);
 	return 0;
 }

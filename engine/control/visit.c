@@ -71,7 +71,8 @@ void dp_visits_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
 {
 	*stride = ((u32)sizeof(struct dp_visit) + staged(e) + 7) & ~7u;
 	*lines = e->visits.first ? e->visits.first : DP_VISIT_LINES;
-	while (!e->visits.first && *lines * DP_VISIT_WAYS * (u64)*stride > DP_VISIT_BYTES)
+	while (!e->visits.first &&
+	       *lines * DP_VISIT_WAYS * (u64)*stride > DP_VISIT_BYTES)
 		*lines /= 2;
 }
 

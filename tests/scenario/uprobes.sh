@@ -81,6 +81,7 @@ wait $example
 is "counts, and shows" "$(cut -d, -f1 "$dir/out" | xargs)" "process $victim is probed uprobed/$victim: (0x15 1 hits"
 
 # Who has Uprobes is followed itself; those are no child's, whatever is followed
+: >"$dir/out"
 "$DPROBES" stat -q -f -o "$dir/counts" libc.so.6:malloc -- "$dir/slow_motion" $victim "$twice" 2 500 >"$dir/out" 2>&1 &
 example=$!
 poll 20 grep -q 'is probed' "$dir/out"
@@ -94,6 +95,7 @@ like "nor is it followed meanwhile" "$? $(cat "$dir/err")" '^1 dprobes: process 
 like "and nothing is taken out while he lives" "$? $(cat "$dir/err")" '^1 .*is already probed by'
 wait $example
 like "both have counted" "$? $(tail -n 1 "$dir/out") $(hits "$dir/counts" libc.so.6:malloc)" '^0 1 hits [1-9][0-9]*$'
+: >"$dir/out"
 "$dir/slow_motion" $victim "$twice" 60 500 >"$dir/out" 2>&1 &
 example=$!
 poll 20 grep -q 'is probed' "$dir/out"
