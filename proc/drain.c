@@ -130,8 +130,8 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 static bool signal_coming(const struct dp_process *proc,
 			  const struct dp_view *view, pid_t tid)
 {
-	u64 caught = dp_caught_mask(dp_few(
-		&view->arena->control.nr_caught, DP_CAUGHT));
+	u64 caught = dp_caught_mask(
+		dp_few(&view->arena->control.nr_caught, DP_CAUGHT));
 	struct dp_status st;
 
 	return !dp_status_read(proc->pid, tid, &st) &&

@@ -79,8 +79,7 @@ static u64 place_of(const struct dp_process *child, u64 addr)
 	if (dp_maps_read(child->pid, &maps))
 		return 0;
 	map = dp_maps_find(&maps, addr);
-	if (map && map->start == addr &&
-	    dp_path_is_ours(map->path))
+	if (map && map->start == addr && dp_path_is_ours(map->path))
 		at = addr;
 	dp_maps_free(&maps);
 	return at;

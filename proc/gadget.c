@@ -113,9 +113,9 @@ static void find_remote(struct dp_process *proc, const struct dp_span *span,
 		proc->syscall_ret =
 			find(span, text, syscall_ret, sizeof(syscall_ret), 0);
 	if (!proc->restorer)
-		proc->restorer =
-			find(span, text, restorer_wide, sizeof(restorer_wide),
-			     sizeof(restorer_wide) - 2);
+		proc->restorer = find(span, text, restorer_wide,
+				      sizeof(restorer_wide),
+				      sizeof(restorer_wide) - 2);
 }
 
 static void search(struct dp_process *proc, const struct dp_span *span,
@@ -186,9 +186,9 @@ static void make_room(struct dp_process *proc, const struct dp_maps *maps)
 	proc->borrowed = true;
 	proc->syscall_ret = best->end - LOAN;
 	proc->restorer = proc->syscall_ret + sizeof(syscall_ret);
-	proc->inherited = dp_process_read(proc, proc->syscall_ret, code,
-					  sizeof(code)) ||
-			  memcmp(code, nothing, sizeof(code));
+	proc->inherited =
+		dp_process_read(proc, proc->syscall_ret, code, sizeof(code)) ||
+		memcmp(code, nothing, sizeof(code));
 }
 
 static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)

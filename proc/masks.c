@@ -178,8 +178,8 @@ static int each_frame(struct masking *m, const struct dp_maps *maps,
  * back. Of one that runs in a call with a mask of its own, we see the return. */
 static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
-	struct dp_caller c = caller_in(&f->uc.mc,
-				       dp_thread_known(m->proc, m->thread));
+	struct dp_caller c =
+		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
 	u64 mask = f->uc.sigmask, inside;
 	int got = dp_sleeps_take(m->proc, m->sleeps, &c, mask & m->caught, mask,
 				 &inside);
@@ -368,8 +368,8 @@ static u64 masked(struct masking *m, u64 mask)
 
 static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
-	struct dp_caller c = caller_in(&f->uc.mc,
-				       dp_thread_known(m->proc, m->thread));
+	struct dp_caller c =
+		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
 
 	leave_sleep(m, &c);
 	f->uc.sigmask = masked(m, f->uc.sigmask);

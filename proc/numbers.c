@@ -164,8 +164,7 @@ void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
 		return;
 	if (proc->libc)
 		look_at_musl(proc, mods, span, text);
-	while (!proc->libc &&
-	       (at = dp_syscall_next(at, end))) {
+	while (!proc->libc && (at = dp_syscall_next(at, end))) {
 		addr = span->start + (u64)(at - text);
 		if (!is_hooked(proc, addr) &&
 		    !dp_function_bounds(mods, addr, &start, &stop))

@@ -77,8 +77,8 @@ static int read_used(const struct dp_process *proc, u64 addr, char *arena,
 static int read_arena(const struct dp_process *proc, u64 addr, char *arena,
 		      size_t size)
 {
-	int err = read_part(proc, addr, arena, size, 0,
-			    sizeof(struct dp_arena));
+	int err =
+		read_part(proc, addr, arena, size, 0, sizeof(struct dp_arena));
 
 	if (err)
 		return err;

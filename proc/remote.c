@@ -207,8 +207,7 @@ static u64 find_room(const struct dp_remote *rem, u64 need)
 		top = sp - RED_ZONE;
 	for (i = 0; i < maps.n && !top; i++)
 		if (!strcmp(maps.v[i].path, "[stack]"))
-			top = far_end(rem, &maps.v[i],
-				      (need + 63) & ~63ull);
+			top = far_end(rem, &maps.v[i], (need + 63) & ~63ull);
 	dp_maps_free(&maps);
 	return top;
 }

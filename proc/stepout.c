@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 
 #define STEPS_MAX 200000
-#define FROM_INT3 0x80 /* SI_KERNEL: what a breakpoint raises; a step does not */
+#define FROM_INT3 \
+	0x80 /* SI_KERNEL: what a breakpoint raises; a step does not */
 
 static bool is_coming(const struct dp_process *proc, const struct dp_thread *t,
 		      u64 caught)

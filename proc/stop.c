@@ -595,12 +595,24 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
  * here: whatever an allocation, a lock or buffered output sleeps in.
  */
 static const short idle_calls[] = {
-	SYS_read,	   SYS_readv,	    SYS_recvfrom,
-	SYS_recvmsg,	   SYS_accept,	    SYS_accept4,
-	SYS_wait4,	   SYS_waitid,	    SYS_pause,
-	SYS_epoll_wait,	   SYS_epoll_pwait, SYS_epoll_pwait2,
-	SYS_rt_sigtimedwait, SYS_poll,	    SYS_ppoll,
-	SYS_select,	   SYS_pselect6,    SYS_clock_nanosleep,
+	SYS_read,
+	SYS_readv,
+	SYS_recvfrom,
+	SYS_recvmsg,
+	SYS_accept,
+	SYS_accept4,
+	SYS_wait4,
+	SYS_waitid,
+	SYS_pause,
+	SYS_epoll_wait,
+	SYS_epoll_pwait,
+	SYS_epoll_pwait2,
+	SYS_rt_sigtimedwait,
+	SYS_poll,
+	SYS_ppoll,
+	SYS_select,
+	SYS_pselect6,
+	SYS_clock_nanosleep,
 	SYS_nanosleep,
 };
 

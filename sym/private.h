@@ -234,11 +234,11 @@ struct dp_eh {
 int dp_eh_load(struct dp_eh *f, const struct dp_elf *elf);
 /* One FDE and its CIE only; @fde->at becomes its place among the two. */
 int dp_eh_load_one(struct dp_eh *f, const struct dp_elf *elf,
-		       struct dp_fde *fde);
+		   struct dp_fde *fde);
 void dp_eh_free(struct dp_eh *f);
 /* The rules of an FDE in the same file; its CIE becomes the one read last. */
 bool dp_eh_rules(struct dp_eh *f, const struct dp_fde *fde,
-		     struct dp_cursor *rules);
+		 struct dp_cursor *rules);
 
 int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf);
 const struct dp_fde *dp_fdes_find(const struct dp_fdes *fdes, u64 value);

@@ -78,7 +78,7 @@ int dp_module_rseq(struct dp_modules *mods, const struct dp_module *m,
 
 	*ranges = NULL;
 	*n = 0;
-	return err || !mod->n_rseq ? err :
-				     read_entries(mods, m, mod->rseq,
-						  mod->n_rseq, ranges, n);
+	return err || !mod->n_rseq ?
+		       err :
+		       read_entries(mods, m, mod->rseq, mod->n_rseq, ranges, n);
 }

@@ -47,8 +47,8 @@ u64 dp_view_hits(const struct dp_view *view, u32 counter);
 u32 dp_view_counter(const struct dp_view *view, u32 probe);
 
 /** dp_view_reason() - why a site is a breakpoint: DP_REASON_SIZE bytes, or "" */
-void dp_view_reason(const struct dp_view *view, const struct dp_site_entry *site,
-		    char *text);
+void dp_view_reason(const struct dp_view *view,
+		    const struct dp_site_entry *site, char *text);
 
 /** dp_view_owns() - is @addr in the agent's text or in a pool? */
 bool dp_view_owns(const struct dp_view *view, u64 addr);
