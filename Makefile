@@ -167,6 +167,10 @@ $(B)/tests/tools/%: tests/tools/%.c $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libcore.a $(LIBS)
 
+$(B)/tests/tools/upcount: tests/tools/upcount.c $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ $< -L$(B) -l:libdprobes.so.1 -Wl,-rpath,'$$ORIGIN/../..'
+
 # The tool, ended at a chosen step of its protocols.
 $(B)/tests/dprobes-steps: tests/tools/steps.c $(CLI_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)

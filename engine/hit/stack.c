@@ -118,7 +118,6 @@ struct dp_stack *dp_stack_known(void)
 struct dp_stack *dp_stack_mine(void)
 {
 	struct dp_stack *stack = dp_stack_known();
-	u64 *mine = self();
 	u32 tid;
 
 	if (stack || !dp_arena.control.self_offset)
@@ -128,7 +127,7 @@ struct dp_stack *dp_stack_mine(void)
 	if (!stack)
 		return NULL;
 	dp_port_altstack(&stack->alt_sp, &stack->alt_size);
-	*mine = (u64)stack;
+	*self() = (u64)stack;
 	return stack;
 }
 

@@ -428,6 +428,9 @@ dp_follow_entry:
 	bt	$30, %edx		/* DP_TELL_UNCOUNTED */
 	jc	5b
 	and	$DP_O_TELL_INDEX, %edx
+	/* In another's process there is none, nor perhaps anything at fs. */
+	test	SELF, SELF
+	jz	5b
 	mov	%fs:(SELF), SELF
 	lea	DP_O_FRAME_SIZE+8+DP_RED_ZONE(%rsp), SP
 	mov	SP, DP_O_REGS_SP(%rsp)
