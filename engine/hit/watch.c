@@ -16,7 +16,9 @@
 #define CLONE_THREAD 0x10000ull
 #define CLONE_SETTLS 0x80000ull
 #define CLONE_CLEAR_SIGHAND 0x100000000ull
-#define EXECUTES (1ull << 63) /* no flag of clone(2) */
+/* No flags of clone(2): it executes; it is a child in its parent's memory that asks. */
+#define EXECUTES (1ull << 63)
+#define SHARES (1ull << 62)
 /* Words of struct clone_args */
 #define CLONE_ARGS_STACK 5
 #define CLONE_ARGS_STACK_SIZE 6
@@ -70,11 +72,18 @@ static u64 stack_of(u64 nr, const struct dp_mcontext *regs)
 	return sp ? sp : regs->rsp;
 }
 
+static u64 sharer(void)
+{
+	return dp_hit_who() == DP_WHO_SHARER ? SHARES : 0;
+}
+
 /* What is asked for is remembered: registers do not tell when it has been. */
 static void remember(u64 flags, u64 sp)
 {
 	u64 none;
 	u32 i;
+
+	flags |= sharer();
 
 	for (i = 0; i < DP_CLONES; i++) {
 		struct dp_clone *c = &dp_private.clones[i];
@@ -91,11 +100,26 @@ static void remember(u64 flags, u64 sp)
 	}
 }
 
-/* What it has asked for. A new thread forgets by itself, unless it could not be made;
- * and a child in its parent's memory would forget for both. */
-static u64 recall(bool child, bool failed)
+/* What a child in our memory has asked for and not come back from, as it executes. */
+static void forget_child(u64 thread, u64 pid)
 {
-	u64 thread = dp_mask_thread(), flags;
+	u32 i;
+
+	for (i = 0; i < DP_CLONES; i++) {
+		struct dp_clone *c = &dp_private.clones[i];
+		u64 whose = __atomic_load_n(&c->thread, __ATOMIC_ACQUIRE);
+
+		if (c->flags & SHARES &&
+		    (whose == thread || whose == dp_thread_id(0, (u32)pid)))
+			__atomic_store_n(&c->thread, 0, __ATOMIC_RELEASE);
+	}
+}
+
+/* What it has asked for. A new thread forgets by itself, unless it could not be made;
+ * and a child in its parent's memory would forget for both. @ret: of the call */
+static u64 recall(bool child, u64 ret)
+{
+	u64 thread = dp_mask_thread(), flags, who = child ? 0 : sharer();
 	u32 i;
 
 	for (i = 0; i < DP_CLONES; i++) {
@@ -104,11 +128,14 @@ static u64 recall(bool child, bool failed)
 		if (__atomic_load_n(&c->thread, __ATOMIC_RELAXED) != thread)
 			continue;
 		flags = c->flags;
-		if (flags & CLONE_THREAD && !failed)
+		if ((flags & CLONE_THREAD && (s64)ret >= 0) ||
+		    (flags & SHARES) != who)
 			continue;
 		if (!child || !(flags & CLONE_VM))
 			__atomic_store_n(&c->thread, 0, __ATOMIC_RELEASE);
-		return flags;
+		if (!child && flags & CLONE_VFORK)
+			forget_child(thread, ret);
+		return flags & ~SHARES;
 	}
 	return 0;
 }
@@ -211,7 +238,7 @@ static void after(const struct dp_mcontext *regs)
 
 	if (child)
 		adopt(regs->rsp);
-	flags = recall(child, (s64)regs->rax < 0);
+	flags = recall(child, regs->rax);
 	if (flags & CLONE_THREAD) /* it could not be made */
 		return;
 	if (flags & EXECUTES)

@@ -55,4 +55,7 @@ count libc.so.6:malloc /bin/sh -c 'exec /usr/bin/sort </dev/null'
 like "exec ends the probes, and the summary says so" "$(cat "$dir/err")" 'exec of /usr/bin/sort ended the probes$'
 count libc.so.6:execve /bin/sh -c '/nonexistent/x; exit 3'
 like "an exec that fails does not" "$status $(tail -n 1 "$dir/err")" '^3 .*exited with status 3$'
+out=$("$DPROBES" stat -q -o "$dir/counts" victim_function -- "$VICTIMS/execs" 200 2>"$dir/err")
+is "nor one in a vfork child, by syscall(3), whose hits are none of ours" "$? $out $(hits "$dir/counts" execs:victim_function)" \
+	"0 200 200"
 plan
