@@ -4,15 +4,34 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-/* One without memory of its own says ENOENT for its program. */
-static bool kernel_thread(pid_t pid)
+#define PF_KTHREAD 0x00200000u /* linux/sched.h */
+
+/* Kernel threads, and processes that are at their end, say ENOENT for their program. */
+static bool has_program(pid_t pid)
 {
 	char path[64], exe[8];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT;
+	return readlink(path, exe, sizeof(exe)) >= 0 || errno != ENOENT;
+}
+
+static bool kernel_thread(pid_t pid)
+{
+	char path[64], line[512] = "", *end;
+	unsigned int flags = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	end = f && fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	if (f)
+		fclose(f);
+	return end &&
+	       sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       flags & PF_KTHREAD;
 }
 
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
@@ -34,6 +53,8 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	if (kernel_thread(pid))
 		return dp_diag_set(diag, -EOPNOTSUPP,
 				   "process %d is a kernel thread", pid);
+	if (!has_program(pid))
+		return dp_diag_set(diag, -ESRCH, "process %d has ended", pid);
 	err = dp_process_open_mem(proc, diag);
 	if (!err)
 		err = dp_check_process(proc, diag);

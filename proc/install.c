@@ -540,6 +540,19 @@ void dp_process_let_go(struct dp_process *proc)
 	dp_stop_release(proc);
 }
 
+/* Why nothing could be read, or written, or stopped any more. */
+static int has_failed(const struct dp_process *proc, int err,
+		      struct dp_diag *diag)
+{
+	if (!proc->launched && dp_process_ended(proc))
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   proc->pid);
+	if (diag && !diag->text[0])
+		dp_diag_set(diag, err, "cannot prepare process %d: %s",
+			    proc->pid, strerror(-err));
+	return err;
+}
+
 int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		       struct dp_diag *diag)
 {
@@ -562,5 +575,5 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
 	dp_process_let_go(proc);
-	return err;
+	return err ? has_failed(proc, err, diag) : 0;
 }

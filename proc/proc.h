@@ -50,6 +50,9 @@ int dp_process_launch(char *const argv[], struct dp_process **proc,
 int dp_process_attach(pid_t pid, struct dp_process **proc,
 		      struct dp_diag *diag);
 
+/** dp_process_ended() - Return: true also when only its remains are there */
+bool dp_process_ended(const struct dp_process *proc);
+
 /** dp_process_replaced() - has it executed another program since we took hold of it?
  *  Asked before anything is in it. */
 bool dp_process_replaced(const struct dp_process *proc);

@@ -442,11 +442,13 @@ static bool is_shared(const struct dp_process *proc)
 	return shared;
 }
 
-static bool has_ended(const struct dp_process *proc)
+/* Memory that is there no more reads as the end of the file, and goes first. */
+bool dp_process_ended(const struct dp_process *proc)
 {
 	struct pollfd p = { proc->pidfd, POLLIN, 0 };
+	char byte;
 
-	return poll(&p, 1, 0) > 0;
+	return poll(&p, 1, 0) > 0 || !pread(proc->mem, &byte, 1, 0);
 }
 
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
@@ -460,7 +462,7 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		if (err || proc->held || (proc->nr_threads && !is_shared(proc)))
 			return err;
 		/* Of one thread in vfork that has come out of it by now. */
-		if (!proc->nr_threads && has_ended(proc))
+		if (!proc->nr_threads && dp_process_ended(proc))
 			return no_stop(proc, -ESRCH, diag);
 		if (proc->frozen)
 			break;

@@ -204,6 +204,12 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
 		*bad_spec = NULL;
 		err = open_once(s, bad_spec, diag);
 	}
+	/* What could not be read was not there any more. */
+	if (err && s->opt->pid && s->proc && dp_process_ended(s->proc)) {
+		*bad_spec = NULL;
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   dp_process_pid(s->proc));
+	}
 	return err;
 }
 

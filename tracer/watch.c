@@ -210,6 +210,11 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	int err = dp_engine_add(s->engine, p->addr, code, n, &s->probes[i],
 				&why);
 
+	if (err && !n && dp_process_ended(s->proc))
+		return dp_diag_set(
+			diag, -ESRCH,
+			"process %d has ended, or executes another program",
+			dp_process_pid(s->proc));
 	if (err && err != -ENOMEM && p->spec->glob) {
 		p->refused = err;
 		snprintf(p->reason, sizeof(p->reason), "%s", why);

@@ -128,8 +128,10 @@ if [ -x "$postgres/initdb" ] && command -v pgbench >/dev/null && [ "$(id -u)" = 
 	clients=$!
 	pids+=("$clients")
 	server=$victim
-	poll 10 pgrep -f 'postgres: postgres postgres .local. ' >"$dir/backends"
-	victim=$(head -n 1 "$dir/backends")
+	# Not the one that pgbench asks first, and leaves.
+	backends() { pgrep -f 'postgres: postgres postgres .local. ' >"$dir/backends"; [ "$(wc -l <"$dir/backends")" -ge 3 ]; }
+	poll 10 backends
+	victim=$(tail -n 1 "$dir/backends")
 	soak "postgres" ExecutorRun heap_update libc.so.6:memcpy 'XLogInsert*' palloc
 	kill -TERM "$clients"
 	wait "$clients"
