@@ -91,6 +91,9 @@ static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 		proc->tool = tool;
 		err = take_hold(proc, pid, left, diag);
 		again = err && dp_process_replaced(proc);
+		if (err && !again && dp_process_ended(proc))
+			err = dp_diag_set(diag, -ESRCH,
+					  "process %d has ended", pid);
 		if (err)
 			dp_process_close(proc);
 	} while (again);

@@ -258,12 +258,31 @@ void dp_gadgets_return(struct dp_process *proc)
 	dp_process_write(proc, proc->syscall_ret, nothing, sizeof(nothing));
 }
 
-int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
+/* Other mappings than a moment ago: of one that is just loading its libraries. */
+static bool has_changed(const struct dp_process *proc, const struct dp_maps *was)
+{
+	struct dp_maps now;
+	bool changed;
+	size_t i;
+
+	if (dp_maps_read(proc->pid, &now))
+		return false;
+	changed = now.n != was->n;
+	for (i = 0; i < now.n && !changed; i++)
+		changed = now.v[i].start != was->v[i].start ||
+			  now.v[i].end != was->v[i].end;
+	dp_maps_free(&now);
+	return changed;
+}
+
+/* Return: as dp_gadgets_find(); @again: look once more */
+static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 {
 	struct dp_maps maps;
 	size_t i;
 	int err = dp_kind_find(proc, &maps, diag);
 
+	*again = false;
 	if (err)
 		return err;
 	proc->syscall_ret = proc->restorer = 0;
@@ -273,10 +292,23 @@ int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
 		err = search_in(proc, &proc->texts[i], search);
 	if (!err && (!proc->syscall_ret || !proc->restorer))
 		find_elsewhere(proc, &maps);
+	*again = err && has_changed(proc, &maps);
 	dp_maps_free(&maps);
+	return !err ? 0 :
+		      dp_diag_set(diag, err, "cannot read process %d: %s",
+				  proc->pid, strerror(-err));
+}
+
+int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
+{
+	bool again;
+	int err;
+
+	do
+		err = look(proc, &again, diag);
+	while (again);
 	if (err)
-		return dp_diag_set(diag, err, "cannot read process %d: %s",
-				   proc->pid, strerror(-err));
+		return err;
 	if (!proc->syscall_ret || !proc->restorer)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,

@@ -35,7 +35,8 @@ inside() { # NAME ARGS: in namespaces and a tree of its own; sets $victim
 	unshare -U -r -m -p -n -f chroot "$tree" "/bin/$name" "$@" >"$dir/out" 2>"$dir/err" &
 	pids+=($!)
 	poll 10 test -s "$dir/out"
-	victim=$(pgrep -x "$name")
+	# Not one of its children.
+	victim=$(pgrep -P $!)
 	pids+=("$victim")
 }
 if unshare -U -r -m -p -n -f chroot "$tree" /bin/inside-bare 1 >/dev/null 2>&1; then
@@ -163,4 +164,15 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 else
 	skip "an ordinary user" "needs root and setpriv to become one"
 fi
+# Processes that end while they are being attached to
+other=0
+for ((i = 0; i < 40; i++)); do
+	sleep "0.0$((i % 5))$((i % 10))" &
+	victim=$!
+	"$DPROBES" stat -q --duration 1ms libc.so.6:malloc -p $victim >/dev/null 2>"$dir/err" ||
+		grep -qE "process $victim (has ended|executes|is just)|no process $victim|has ended, or executes" "$dir/err" ||
+		{ other=$((other + 1)); sed 's/^/# /' "$dir/err"; }
+	wait $victim
+done
+is "a process that ends meanwhile is said to have ended" "$other" 0
 plan
