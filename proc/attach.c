@@ -53,6 +53,8 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 		if (!err)
 			err = dp_gadgets_find(proc, diag);
 	}
+	if (!err)
+		dp_filters_read(proc);
 	return err;
 }
 

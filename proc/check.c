@@ -139,6 +139,8 @@ bool dp_check_can_suspend(void)
 static int check_filter(struct dp_process *proc, struct dp_diag *diag)
 {
 	proc->filtered = is_filtered(proc);
+	if (proc->filtered)
+		dp_filters_presume(proc);
 	if (!proc->filtered || dp_check_can_suspend())
 		return 0;
 	return dp_diag_set(

@@ -11,6 +11,7 @@
  * were gone, and the next tool can clean up (recover.c).
  */
 #include "port.h"
+#include "port_calls.h"
 #include "proc/private.h"
 #include "agent/image.h"
 #include "engine/arch/x86/sigframe.h"
@@ -32,6 +33,7 @@
 #define MADV_WIPEONFORK 18
 #endif
 #define HWCAP2_FSGSBASE 2 /* asm/hwcap2.h */
+#define FOR_CHILDREN (dp_own_bit(SYS_madvise) | dp_own_bit(SYS_process_vm_readv) | dp_own_bit(SYS_rt_sigaction))
 #define REWIND_TRIES 100
 #define QUIET_TRIES 200
 static u32 counter_shards(void)
@@ -226,6 +228,11 @@ static int inherit(struct dp_process *proc, struct dp_diag *diag)
 	return 0;
 }
 
+bool dp_has_fsgsbase(void)
+{
+	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+}
+
 struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 {
 	pid_t tool = proc->resident ? proc->pid : dp_tool_of(proc);
@@ -239,7 +246,8 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 		.tool = (u32)tool,
 		.tool_start = dp_tool_start(tool),
 		.small_stacks = proc->go,
-		.fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE,
+		.fsgsbase = dp_has_fsgsbase(),
+		.forbidden = proc->forbidden,
 	};
 }
 
@@ -260,7 +268,8 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 	if (!proc->resident && !proc->lodged)
 		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
 	dp_texts_note(proc);
-	if (proc->filtered) /* a child must not give its text back either */
+	/* A child that may not make them cannot give its text back either. */
+	if (proc->forbidden & FOR_CHILDREN)
 		dp_engine_arena(proc->engine)->control.revertible = 0;
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
 			       sizeof(proc->ns_pid));
@@ -490,8 +499,8 @@ int dp_process_yield(struct dp_process *proc,
 {
 	int err;
 
-	/* Under a filter there may be no breakpoint on the way. */
-	if (proc->filtered ||
+	/* There may be no breakpoint on the way. */
+	if (proc->silent ||
 	    !dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
 	dp_process_note_gone(proc);
@@ -518,7 +527,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 	int err = 0;
 	size_t i;
 
-	for (i = 0; i < proc->nr_hooks && !proc->filtered && !err; i++)
+	for (i = 0; i < proc->nr_hooks && !proc->unhooked && !err; i++)
 		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
 					 proc->hooks[i].code, proc->hooks[i].nr,
 					 is_watched(proc->hooks[i].nr));
@@ -552,8 +561,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		err = map_all(proc, need, diag);
 	if (!err)
 		err = build(proc, diag);
-	/* Under a filter nothing raises signals. */
-	if (!err && !proc->filtered)
+	if (!err && !proc->silent)
 		err = go_live(proc, diag);
 	if (!err)
 		err = write_text(proc, dp_engine_arm, diag);

@@ -101,7 +101,13 @@ struct dp_process {
 	size_t nr_threads, cap_threads;
 	struct dp_remote *sync; /* while text is being written */
 	struct dp_engine *engine;
-	bool filtered; /* under seccomp */
+	/* Under seccomp; then what that permits for certain: see filters.c */
+	bool filtered;
+	bool silent; /* no breakpoint, no call: @why_silent */
+	bool unhooked; /* none of the calls that would be hooked can be made */
+	bool no_return, no_restart; /* rt_sigreturn, restart_syscall */
+	u32 forbidden; /* calls of the hit half's own: dp_own_bit() */
+	char why_silent[96];
 	bool timeless; /* it must not read the time stamp counter */
 	bool halted; /* it is stopped, by SIGSTOP, as it was found */
 	bool resident; /* the agent is to stay, and be its own */
@@ -281,6 +287,8 @@ const struct dp_sleep *dp_sleeps_leave(const struct dp_sleeps *sleeps,
 /* install.c */
 /** dp_tool_of() - the process that is the tool */
 pid_t dp_tool_of(const struct dp_process *proc);
+/** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
+bool dp_has_fsgsbase(void);
 /** dp_mapping_of() - where what an engine is built from is, in it and here */
 struct dp_mapping dp_mapping_of(const struct dp_process *proc);
 
@@ -320,6 +328,8 @@ void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
 /** dp_hooks_add() - one more; @len bytes of whole instructions */
 void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
 		  u32 len, bool again);
+/** dp_hooks_call() - the numbers of those calls, one by one; -1: no more */
+long dp_hooks_call(size_t i);
 /** dp_hooks_wanted() - is it one of those calls? */
 bool dp_hooks_wanted(u32 nr);
 
@@ -350,6 +360,12 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
 /** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
 bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
+
+/* filters.c */
+/** dp_filters_presume() - they are not known yet: nothing is permitted */
+void dp_filters_presume(struct dp_process *proc);
+/** dp_filters_read() - if it is under seccomp, stop it for a moment and look */
+void dp_filters_read(struct dp_process *proc);
 
 /* texts.c: mappings whose patched pages can go back to the page cache */
 void dp_texts_note(struct dp_process *proc);

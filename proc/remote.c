@@ -299,7 +299,7 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 			proc->pid, strerror(-err));
 	}
 	rem->home = rem->thread->regs;
-	restart(&rem->home, proc->filtered);
+	restart(&rem->home, proc->no_restart);
 	/* From here on the thread would go home through its frame, which holds
 	 * the mask that we are about to change. */
 	way_home = rem->home;
