@@ -90,6 +90,7 @@ struct dp_process {
 	 * to a place that nobody uses; @inherited: by a tool that was killed */
 	u64 syscall_ret, restorer;
 	bool borrowed, inherited;
+	u64 way_home; /* room for code that needs no rt_sigreturn; 0: none */
 	/* What signal frames return to, and so are known by. */
 	u64 restorers[DP_RESTORERS_MAX];
 	size_t nr_restorers;
@@ -351,6 +352,10 @@ bool dp_restorer_known(const struct dp_process *proc, u64 addr);
  *  handler; 0: @code, of which there are @size bytes, is no such code */
 size_t dp_restorer_length(const u8 *code, size_t size);
 #define DP_RESTORER_MAX 9
+/* What the code at way_home takes from the stack: rdi, rsi, rdx, r10, r8, r9, rax, rcx,
+ * r11, rip; and so much more is below the stack pointer that it leaves. */
+#define DP_WAY_HOME_WORDS 10
+#define DP_WAY_HOME_SKIPS 128
 
 /** dp_trace_options() - to trace its threads with, while they are stopped */
 u64 dp_trace_options(const struct dp_process *proc);
