@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,12 +122,15 @@ static bool is_filtered(struct dp_process *proc)
 /* Tried on a child of ours. */
 bool dp_check_can_suspend(void)
 {
-	pid_t child = fork();
+	pid_t us = getpid(), child = fork();
 	bool can;
 
-	if (child == 0)
-		for (;;)
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == us)
 			pause();
+		_exit(0);
+	}
 	can = child > 0 &&
 	      !ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP);
 	if (child > 0) {

@@ -37,6 +37,7 @@ struct confined {
  *  @of: of all threads, one after the other
  *  @unread: why not all of it; NULL: it is */
 struct look {
+	struct dp_process *proc;
 	struct program *programs;
 	u32 *of;
 	struct confined *threads;
@@ -160,14 +161,18 @@ static void read_threads(struct look *look, const struct dp_process *proc)
 }
 
 /* All of them: also those that would otherwise be left asleep. */
-static void read_all(struct look *look, struct dp_process *proc)
+static int read_all(void *arg)
 {
+	struct look *look = arg;
+	struct dp_process *proc = look->proc;
+
 	if (dp_stop_alone(proc, NULL) || dp_stop_more(proc, false, NULL)) {
 		look->unread = "it does not stop for it";
-		return;
+		return 0;
 	}
 	read_threads(look, proc);
 	dp_stop_release(proc);
+	return 0;
 }
 
 static enum dp_filter_says strict_says(long nr)
@@ -311,12 +316,13 @@ void dp_filters_presume(struct dp_process *proc)
 
 void dp_filters_read(struct dp_process *proc)
 {
-	struct look look = { .unread = NULL };
+	struct look look = { .proc = proc };
 	size_t i;
 
 	if (!proc->filtered)
 		return;
-	read_all(&look, proc);
+	if (dp_errand(proc, read_all, &look))
+		look.unread = strerror(EINTR);
 	if (look.unread)
 		snprintf(proc->why_silent, sizeof(proc->why_silent),
 			 "it cannot be read: %s", look.unread);

@@ -366,6 +366,15 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
 bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 
+/* errand.c */
+/**
+ * dp_errand() - @work(@arg), which stops threads and lets them go again; by a child in
+ * our memory if the end of who traces could be the end of @proc
+ * Return: what @work does; -ENOMEM, -EAGAIN: it was not called; -EINTR the child has
+ * been killed.
+ */
+int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg);
+
 /* filters.c */
 /** dp_filters_presume() - they are not known yet: nothing is permitted */
 void dp_filters_presume(struct dp_process *proc);
