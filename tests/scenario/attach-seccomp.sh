@@ -96,6 +96,43 @@ for mode in none mixed single sigreturn stacked strict; do
 	like "$mode: which is not taken for ours" "$? $(cat "$dir/err")" '^0 $'
 done
 
+# The tool is killed: after each step of its protocols, and at any moment.
+lives() { [ -d "/proc/$victim" ] && ! grep -q '^State:.*[ZX]' "/proc/$victim/status"; }
+for mode in none sigreturn; do
+	start "$VICTIMS/filtered" $mode
+	maps_of "$victim" >"$dir/maps"
+	text_sum "$victim" >"$dir/text"
+	bad=
+	for ((n = 1; n < 100; n++)); do
+		DPROBES_STEP=$n build/tests/dprobes-steps stat -q -o /dev/null --duration 10ms -p "$victim" victim_function asleep \
+			2>"$dir/terr"
+		status=$?
+		[ $status -eq 137 ] && lives || break
+		again=$("$DPROBES" stat --json -q --duration 20ms -p "$victim" victim_function 2>&1)
+		[[ $again =~ \"hits\":[1-9] ]] && maps_of "$victim" | cmp -s - "$dir/maps" &&
+			[ "$(text_sum "$victim")" = "$(cat "$dir/text")" ] || bad+=" $n"
+	done 2>/dev/null
+	is "$mode: killed after each step, and the next one cleans up" "$status$bad" 0
+	like "$mode: there are steps" "$n" '^[34][0-9]$'
+	bad=0
+	for ((n = 0; n < ${KILLS:-60}; n++)); do
+		"$DPROBES" stat -q -o /dev/null --duration 5ms -p "$victim" victim_function asleep 2>/dev/null &
+		tool=$!
+		sleep 0.0$((RANDOM % 3))$((RANDOM % 100))
+		{ kill -KILL $tool && wait $tool; } 2>/dev/null
+		lives || break
+	done
+	is "$mode: killed at any moment" "$n" "${KILLS:-60}"
+	"$DPROBES" detach -p "$victim" >/dev/null 2>&1
+	stop_it
+	is "$mode: it found its results right after that" "$? $(tail -n 1 "$dir/out")" "0 right"
+done
+
+# A filter that comes after the probes.
+"$DPROBES" stat -o "$dir/counts" short_function -- "$VICTIMS/filtered" none >"$dir/out" 2>"$dir/err"
+like "a filter that comes later: who dies of it is told why" "$? $(tail -n 1 "$dir/err")" \
+	'^159 .*was killed by SIGSYS: a seccomp filter forbids a call; .*attach again once it is there$'
+
 # Filters of the usual kind, under which some calls fail: here ptrace and kexec_load.
 for mode in handler spawn mask pending clearsighand sleep open; do
 	for arm in interior trap; do
