@@ -370,14 +370,16 @@ static void see_filters(struct dp_facts *facts, const struct asked *a,
 		why = dp_process_no_traps(proc);
 	}
 	if (!why)
-		dp_fact_add(facts, "seccomp", DP_FACT_NOTE,
-			    "it runs under seccomp: %s, which permits what breakpoints need",
-			    mode);
+		dp_fact_add(
+			facts, "seccomp", DP_FACT_NOTE,
+			"it runs under seccomp: %s, which permits what breakpoints need",
+			mode);
 	else
 		dp_fact_remedy(
-			dp_fact_add(facts, "seccomp", DP_FACT_NOTE,
-				    "it runs under seccomp: %s; probes can be jumps only, because %s",
-				    mode, why),
+			dp_fact_add(
+				facts, "seccomp", DP_FACT_NOTE,
+				"it runs under seccomp: %s; probes can be jumps only, because %s",
+				mode, why),
 			"for breakpoints let its filter permit rt_sigreturn, and the calls that change signal masks and actions with those that dprobes(1) names, or neither of these");
 	dp_process_close(proc);
 }

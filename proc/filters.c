@@ -227,16 +227,25 @@ struct call {
 	long nr;
 	const char *name;
 };
-#define CALL(name) { SYS_##name, #name },
+#define CALL(name)                \
+	{                         \
+		SYS_##name, #name \
+	}
+#define CALL_AND(name) CALL(name),
 
 /* What hooks, and a handler of breakpoints beside them, cannot do without. */
 static const struct call essential[] = {
-	CALL(rt_sigaction) CALL(rt_sigprocmask) CALL(rt_tgsigqueueinfo)
-	CALL(getpid) CALL(gettid) CALL(process_vm_readv)
-	CALL(process_vm_writev) CALL(sigaltstack)
+	CALL(rt_sigaction),
+	CALL(rt_sigprocmask),
+	CALL(rt_tgsigqueueinfo),
+	CALL(getpid),
+	CALL(gettid),
+	CALL(process_vm_readv),
+	CALL(process_vm_writev),
+	CALL(sigaltstack),
 };
 
-static const struct call own[] = { DP_OWN_CALLS(CALL) };
+static const struct call own[] = { DP_OWN_CALLS(CALL_AND) };
 
 /* Hooked, but nothing that breakpoints need changes by them. */
 static bool changes_nothing(long nr)
@@ -252,8 +261,7 @@ static long needs_hook(const struct look *look)
 	long nr;
 
 	for (i = 0; (nr = dp_hooks_call(i)) >= 0; i++)
-		if (!changes_nothing(nr) &&
-		    says(look, nr) != DP_FILTER_NEVER)
+		if (!changes_nothing(nr) && says(look, nr) != DP_FILTER_NEVER)
 			return nr;
 	return -1;
 }

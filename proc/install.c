@@ -33,7 +33,9 @@
 #define MADV_WIPEONFORK 18
 #endif
 #define HWCAP2_FSGSBASE 2 /* asm/hwcap2.h */
-#define FOR_CHILDREN (dp_own_bit(SYS_madvise) | dp_own_bit(SYS_process_vm_readv) | dp_own_bit(SYS_rt_sigaction))
+#define FOR_CHILDREN                                                  \
+	(dp_own_bit(SYS_madvise) | dp_own_bit(SYS_process_vm_readv) | \
+	 dp_own_bit(SYS_rt_sigaction))
 #define REWIND_TRIES 100
 #define QUIET_TRIES 200
 static u32 counter_shards(void)
@@ -187,7 +189,8 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 	int err = dp_errand(proc, map_stopped, &work);
 
 	if (err && diag && !diag->text[0])
-		dp_diag_set(diag, err, "cannot map the agent into process %d: %s",
+		dp_diag_set(diag, err,
+			    "cannot map the agent into process %d: %s",
 			    proc->pid, strerror(-err));
 	return err;
 }
@@ -583,8 +586,7 @@ int dp_process_yield(struct dp_process *proc,
 	struct yielding y = { proc, tell, arg };
 
 	/* There may be no breakpoint on the way. */
-	if (proc->silent ||
-	    !dp_engine_disturbed(proc->engine, &proc->target))
+	if (proc->silent || !dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
 	dp_process_note_gone(proc);
 	if (!dp_engine_disturbed(proc->engine, &proc->target))

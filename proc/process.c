@@ -111,8 +111,8 @@ const char *dp_process_no_traps(const struct dp_process *proc)
 
 bool dp_process_may_wait(const struct dp_process *proc)
 {
-	return !(proc->forbidden & (dp_own_bit(SYS_futex) |
-				    dp_own_bit(SYS_clock_gettime)));
+	return !(proc->forbidden &
+		 (dp_own_bit(SYS_futex) | dp_own_bit(SYS_clock_gettime)));
 }
 
 bool dp_process_timeless(const struct dp_process *proc)

@@ -190,9 +190,16 @@ static bool goes_plainly(const struct dp_remote *rem)
 static int prepare_plainly(struct dp_remote *rem)
 {
 	const struct user_regs_struct *r = &rem->home;
-	u64 frame[1 + DP_WAY_HOME_WORDS] = { rem->proc->way_home, r->rdi,
-					     r->rsi, r->rdx, r->r10, r->r8,
-					     r->r9, r->rax, r->rcx, r->r11,
+	u64 frame[1 + DP_WAY_HOME_WORDS] = { rem->proc->way_home,
+					     r->rdi,
+					     r->rsi,
+					     r->rdx,
+					     r->r10,
+					     r->r8,
+					     r->r9,
+					     r->rax,
+					     r->rcx,
+					     r->r11,
 					     r->rip };
 
 	rem->sp = r->rsp - DP_WAY_HOME_SKIPS - sizeof(frame);

@@ -31,10 +31,14 @@
 static void a_list_of_calls(void **state)
 {
 	static const struct sock_filter code[] = {
-		LOAD(arch), JEQ(AUDIT_ARCH_X86_64, 1, 0),
-		RET(SECCOMP_RET_KILL_PROCESS), LOAD(nr),
-		JEQ(SYS_rt_sigreturn, 1, 0), JEQ(SYS_write, 0, 1),
-		RET(SECCOMP_RET_ALLOW), RET(SECCOMP_RET_ERRNO | 1),
+		LOAD(arch),
+		JEQ(AUDIT_ARCH_X86_64, 1, 0),
+		RET(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+		JEQ(SYS_rt_sigreturn, 1, 0),
+		JEQ(SYS_write, 0, 1),
+		RET(SECCOMP_RET_ALLOW),
+		RET(SECCOMP_RET_ERRNO | 1),
 	};
 
 	assert_int_equal(ask(code, SYS_rt_sigreturn), DP_FILTER_ALWAYS);
@@ -45,16 +49,23 @@ static void a_list_of_calls(void **state)
 static void arguments_and_callers_are_not_known(void **state)
 {
 	static const struct sock_filter by_argument[] = {
-		LOAD(nr), JEQ(SYS_clone, 0, 3), LOAD(args[0]), JEQ(17, 0, 1),
-		RET(SECCOMP_RET_ALLOW), RET(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+		JEQ(SYS_clone, 0, 3),
+		LOAD(args[0]),
+		JEQ(17, 0, 1),
+		RET(SECCOMP_RET_ALLOW),
+		RET(SECCOMP_RET_KILL_PROCESS),
 	};
 	static const struct sock_filter by_caller[] = {
 		LOAD(instruction_pointer),
 		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 4096, 0, 1),
-		RET(SECCOMP_RET_ALLOW), RET(SECCOMP_RET_TRAP),
+		RET(SECCOMP_RET_ALLOW),
+		RET(SECCOMP_RET_TRAP),
 	};
 	static const struct sock_filter same[] = {
-		LOAD(args[1]), JEQ(3, 0, 1), RET(SECCOMP_RET_ALLOW),
+		LOAD(args[1]),
+		JEQ(3, 0, 1),
+		RET(SECCOMP_RET_ALLOW),
 		RET(SECCOMP_RET_LOG),
 	};
 
@@ -84,9 +95,14 @@ static void others_decide(void **state)
 static void ways_meet(void **state)
 {
 	static const struct sock_filter code[] = {
-		LOAD(nr), BPF_STMT(BPF_ST, 3), LOAD(args[0]), JEQ(1, 0, 1),
-		BPF_STMT(BPF_LD | BPF_IMM, 7), BPF_STMT(BPF_LD | BPF_MEM, 3),
-		JEQ(SYS_read, 0, 1), RET(SECCOMP_RET_ALLOW),
+		LOAD(nr),
+		BPF_STMT(BPF_ST, 3),
+		LOAD(args[0]),
+		JEQ(1, 0, 1),
+		BPF_STMT(BPF_LD | BPF_IMM, 7),
+		BPF_STMT(BPF_LD | BPF_MEM, 3),
+		JEQ(SYS_read, 0, 1),
+		RET(SECCOMP_RET_ALLOW),
 		RET(SECCOMP_RET_ERRNO),
 	};
 
@@ -130,12 +146,15 @@ static u32 one_of(const u32 *v, size_t n)
 #define ONE_OF(v) one_of(v, ARRAY_SIZE(v))
 
 static const u32 calls[] = { SYS_getppid, SYS_getpid };
-static const u32 results[] = { SECCOMP_RET_ALLOW,	 SECCOMP_RET_ALLOW,
-			       SECCOMP_RET_LOG,		 SECCOMP_RET_ERRNO | 5,
-			       SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD,
-			       SECCOMP_RET_TRACE,	 0x7ff50000 };
-static const u32 constants[] = { 0, 1, 2, 31, SYS_getppid, SYS_getpid, 0xffff,
-				 0x80000000, AUDIT_ARCH_X86_64 };
+static const u32 results[] = {
+	SECCOMP_RET_ALLOW,	  SECCOMP_RET_ALLOW,
+	SECCOMP_RET_LOG,	  SECCOMP_RET_ERRNO | 5,
+	SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD,
+	SECCOMP_RET_TRACE,	  0x7ff50000
+};
+static const u32 constants[] = { 0,	 1,	      2,
+				 31,	 SYS_getppid, SYS_getpid,
+				 0xffff, 0x80000000,  AUDIT_ARCH_X86_64 };
 static const u32 loads[] = { 0, 0, 0, 4, 8, 16, 24, 40, 60 };
 static const u32 alus[] = { BPF_ADD, BPF_SUB, BPF_MUL, BPF_AND, BPF_OR,
 			    BPF_XOR, BPF_LSH, BPF_RSH, BPF_DIV, BPF_NEG };
@@ -162,7 +181,9 @@ static struct sock_filter random_step(int left, bool *stored)
 	u16 src = rand() % 3 ? BPF_K : BPF_X;
 
 	switch (rand() % 10) {
-	case 0: case 1: case 2:
+	case 0:
+	case 1:
+	case 2:
 		return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 						    ONE_OF(loads));
 	case 3:
@@ -173,7 +194,9 @@ static struct sock_filter random_step(int left, bool *stored)
 	case 5:
 		if (*stored)
 			return (struct sock_filter)BPF_STMT(
-				(u16)((rand() % 2 ? BPF_LD : BPF_LDX) | BPF_MEM), 0);
+				(u16)((rand() % 2 ? BPF_LD : BPF_LDX) |
+				      BPF_MEM),
+				0);
 		/* fall through */
 	case 6:
 		return (struct sock_filter)BPF_STMT(
@@ -194,8 +217,8 @@ static size_t random_filter(struct sock_filter *code)
 	bool stored = rand() % 2;
 
 	if (stored) {
-		code[i++] = (struct sock_filter)BPF_STMT(
-			BPF_LD | BPF_IMM, ONE_OF(constants));
+		code[i++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_IMM,
+							 ONE_OF(constants));
 		code[i++] = (struct sock_filter)BPF_STMT(BPF_ST, 0);
 	}
 	for (; i < n - 1; i++)

@@ -111,8 +111,7 @@ static void filter(int with_sigreturn, unsigned int flags)
 	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-		    flags, &prog))
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog))
 		exit(2);
 }
 
