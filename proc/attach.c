@@ -46,6 +46,9 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 {
 	int err = dp_process_look(proc, pid, diag);
 
+	/* Before anything is done that needs to know. */
+	if (!err)
+		dp_filters_read(proc);
 	/* An earlier tool's hooks stand where ours will. */
 	*left = !err && dp_recover_needed(proc);
 	if (*left) {
@@ -53,8 +56,6 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 		if (!err)
 			err = dp_gadgets_find(proc, diag);
 	}
-	if (!err)
-		dp_filters_read(proc);
 	return err;
 }
 

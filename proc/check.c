@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
 	return check_file(path, shown, SCRIPT_DEPTH, diag);
 }
 
-/* Of any of its threads. */
+/* Of any of its threads. What a tool that was killed has sent may be at work there. */
 static bool is_filtered(struct dp_process *proc)
 {
 	bool filtered = false;
@@ -111,11 +112,15 @@ static bool is_filtered(struct dp_process *proc)
 
 	if (dp_tasks_list(proc->pid, &tids, &n))
 		return false;
-	for (i = 0; i < n && !filtered; i++)
-		filtered = !dp_status_read(proc->pid, tids[i], &st) &&
-			   st.seccomp;
+	for (i = 0; i < n; i++) {
+		if (dp_status_read(proc->pid, tids[i], &st))
+			continue;
+		if (st.tracer && !proc->held)
+			dp_errand_wait((pid_t)st.tracer);
+		filtered |= st.seccomp != 0;
+		proc->timeless |= st.seccomp == SECCOMP_MODE_STRICT;
+	}
 	free(tids);
-	proc->timeless = filtered && st.seccomp == 1; /* its strict mode */
 	return filtered;
 }
 
@@ -159,6 +164,9 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 	struct dp_status st;
 	ssize_t n;
 
+	if (!dp_status_read(proc->pid, proc->pid, &st) && st.tracer &&
+	    !proc->held)
+		dp_errand_wait((pid_t)st.tracer);
 	if (dp_status_read(proc->pid, proc->pid, &st))
 		return dp_diag_set(diag, -ESRCH, "no process %d", proc->pid);
 	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);

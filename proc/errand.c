@@ -4,18 +4,25 @@
  *
  * A filter that is suspended while we trace is in force again at our end, for the
  * call that a thread has begun for us, too, and may kill for it. So a child in our
- * memory traces, which goes on to where all is released.
+ * memory traces, which goes on to where all is released. The next tool waits for it.
  */
+#include "proc/facts.h"
 #include "proc/private.h"
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define ERRAND_STACK (1u << 20)
+#define ERRAND_NAME "dprobes-errand"
+#define ERRAND_MS 5000
 
 struct errand {
 	int (*work)(void *arg);
@@ -27,8 +34,25 @@ static int run(void *arg)
 {
 	struct errand *e = arg;
 
+	prctl(PR_SET_NAME, ERRAND_NAME);
 	e->err = e->work(e->arg);
 	_exit(0);
+}
+
+void dp_errand_wait(pid_t tracer)
+{
+	struct pollfd p = { .events = POLLIN };
+	char path[64], comm[32] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", tracer);
+	dp_line_read(path, comm, sizeof(comm));
+	if (strcmp(comm, ERRAND_NAME))
+		return;
+	p.fd = (int)syscall(SYS_pidfd_open, tracer, 0);
+	if (p.fd < 0)
+		return;
+	poll(&p, 1, ERRAND_MS);
+	close(p.fd);
 }
 
 /* Nobody else traces its threads for longer than one piece of work. */

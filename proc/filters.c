@@ -12,6 +12,7 @@
 #include "proc/filter.h"
 #include "proc/private.h"
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,6 @@
 #include <sys/syscall.h>
 
 #define FILTERS_MAX 8192 /* of a thread; the kernel stops before */
-#define MODE_STRICT 1
 
 /** struct program - one filter; many threads have the same */
 struct program {
@@ -137,7 +137,7 @@ static void read_thread(struct look *look, const struct dp_process *proc,
 		return;
 	}
 	t = &look->threads[look->nr_threads++];
-	t->strict = st.seccomp == MODE_STRICT;
+	t->strict = st.seccomp == SECCOMP_MODE_STRICT;
 	t->from = look->nr_of;
 	if (!t->strict && is_stopped(proc, tid))
 		read_filters(look, tid);

@@ -374,6 +374,8 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
  * been killed.
  */
 int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg);
+/** dp_errand_wait() - for the end of who traces, if a tool that was killed has sent it */
+void dp_errand_wait(pid_t tracer);
 
 /* filters.c */
 /** dp_filters_presume() - they are not known yet: nothing is permitted */
