@@ -36,7 +36,7 @@ static int run(void *arg)
 
 	prctl(PR_SET_NAME, ERRAND_NAME);
 	e->err = e->work(e->arg);
-	_exit(0);
+	return 0;
 }
 
 void dp_errand_wait(pid_t tracer)
