@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 15
+#define DP_LAYOUT_VERSION 16
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -847,8 +847,10 @@ struct dp_arena_control {
 	u32 nr_texts;
 	u32 revertible; /* @texts are all, and held only page-cache pages before us */
 	u32 fsgsbase; /* thread pointers can be read by an instruction */
-	u32 silent; /* a filter forbids the hit half all system calls */
+	u32 silent; /* a filter forbids breakpoints, and @forbidden is all */
+	u32 forbidden; /* calls that the hit half must not make: the port's bits */
 	u32 small_stacks; /* system calls are made where there is hardly any room */
+	u32 no_use;
 	struct dp_span pools[DP_MAX_POOLS];
 	struct dp_mapped texts[DP_MAX_TEXTS];
 };

@@ -67,6 +67,9 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 {
 	int err = dp_process_look(proc, pid, diag);
 
+	/* Before anything is done that needs to know. */
+	if (!err)
+		dp_filters_read(proc);
 	/* An earlier tool's hooks stand where ours will. */
 	*left = !err && dp_recover_needed(proc);
 	if (*left) {

@@ -4,10 +4,12 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,7 +102,7 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
 	return check_file(path, shown, SCRIPT_DEPTH, diag);
 }
 
-/* Of any of its threads. */
+/* Of any of its threads. What a tool that was killed has sent may be at work there. */
 static bool is_filtered(struct dp_process *proc)
 {
 	bool filtered = false;
@@ -110,23 +112,30 @@ static bool is_filtered(struct dp_process *proc)
 
 	if (dp_tasks_list(proc->pid, &tids, &n))
 		return false;
-	for (i = 0; i < n && !filtered; i++)
-		filtered = !dp_status_read(proc->pid, tids[i], &st) &&
-			   st.seccomp;
+	for (i = 0; i < n; i++) {
+		if (dp_status_read(proc->pid, tids[i], &st))
+			continue;
+		if (st.tracer && !proc->held)
+			dp_errand_wait((pid_t)st.tracer);
+		filtered |= st.seccomp != 0;
+		proc->timeless |= st.seccomp == SECCOMP_MODE_STRICT;
+	}
 	free(tids);
-	proc->timeless = filtered && st.seccomp == 1; /* its strict mode */
 	return filtered;
 }
 
 /* Tried on a child of ours. */
 bool dp_check_can_suspend(void)
 {
-	pid_t child = fork();
+	pid_t us = getpid(), child = fork();
 	bool can;
 
-	if (child == 0)
-		for (;;)
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == us)
 			pause();
+		_exit(0);
+	}
 	can = child > 0 &&
 	      !ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP);
 	if (child > 0) {
@@ -139,6 +148,8 @@ bool dp_check_can_suspend(void)
 static int check_filter(struct dp_process *proc, struct dp_diag *diag)
 {
 	proc->filtered = is_filtered(proc);
+	if (proc->filtered)
+		dp_filters_presume(proc);
 	if (!proc->filtered || dp_check_can_suspend())
 		return 0;
 	return dp_diag_set(
@@ -153,6 +164,9 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 	struct dp_status st;
 	ssize_t n;
 
+	if (!dp_status_read(proc->pid, proc->pid, &st) && st.tracer &&
+	    !proc->held)
+		dp_errand_wait((pid_t)st.tracer);
 	if (dp_status_read(proc->pid, proc->pid, &st))
 		return dp_diag_set(diag, -ESRCH, "no process %d", proc->pid);
 	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);

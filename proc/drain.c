@@ -303,9 +303,17 @@ static bool nowhere(const void *proc, u64 pc, u64 *to)
 	return false;
 }
 
-int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
-		       void *arg)
+/** struct outside - arguments of find_outside() */
+struct outside {
+	struct dp_process *proc;
+	void (*then)(void *arg);
+	void *arg;
+};
+
+static int find_outside(void *arg)
 {
+	const struct outside *o = arg;
+	struct dp_process *proc = o->proc;
 	const struct dp_moves moves = { .arg = proc,
 					.from = in_text,
 					.to = nowhere };
@@ -315,7 +323,15 @@ int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 		return err;
 	err = dp_threads_move(proc, &moves) ? 0 : -EAGAIN;
 	if (!err)
-		then(arg);
+		o->then(o->arg);
 	dp_stop_release(proc);
 	return err;
+}
+
+int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
+		       void *arg)
+{
+	struct outside o = { proc, then, arg };
+
+	return dp_errand(proc, find_outside, &o);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -353,6 +354,36 @@ static void see_tracer(struct dp_facts *facts, const struct asked *a)
 	       "end process %u, or have it detach", a->them.tracer);
 }
 
+/* It has to be stopped for a moment, as an attach would. */
+static void see_filters(struct dp_facts *facts, const struct asked *a,
+			const char *mode)
+{
+	struct dp_process *proc = dp_process_new();
+	const char *why = "out of memory";
+
+	if (proc) {
+		proc->pid = a->pid;
+		proc->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
+		proc->filtered = true;
+		dp_filters_presume(proc);
+		dp_filters_read(proc);
+		why = dp_process_no_traps(proc);
+	}
+	if (!why)
+		dp_fact_add(
+			facts, "seccomp", DP_FACT_NOTE,
+			"it runs under seccomp: %s, which permits what breakpoints need",
+			mode);
+	else
+		dp_fact_remedy(
+			dp_fact_add(
+				facts, "seccomp", DP_FACT_NOTE,
+				"it runs under seccomp: %s; probes can be jumps only, because %s",
+				mode, why),
+			"for breakpoints let its filter permit rt_sigreturn, and the calls that change signal masks and actions with those that dprobes(1) names, or neither of these");
+	dp_process_close(proc);
+}
+
 static void see_confinement(struct dp_facts *facts, const struct asked *a)
 {
 	static const char *const modes[] = { "none", "strict", "a filter" };
@@ -360,8 +391,7 @@ static void see_confinement(struct dp_facts *facts, const struct asked *a)
 	if (!a->them.seccomp)
 		dp_fact_add(facts, "seccomp", DP_FACT_OK, "none");
 	else if (dp_check_can_suspend())
-		dp_fact_add(facts, "seccomp", DP_FACT_NOTE,
-			    "it runs under seccomp: %s; probes can be jumps only",
+		see_filters(facts, a,
 			    modes[a->them.seccomp > 2 ? 2 : a->them.seccomp]);
 	else
 		dp_fact_remedy(dp_fact_add(facts, "seccomp", DP_FACT_NO,

@@ -5,8 +5,10 @@
  * A remote call needs "syscall; ret" and code that ends a signal's handler. Every
  * libc has both, and so has Go. Where they are not, they are lent for the time of a
  * remote call to the end of a mapping that is padded with zeros; the vdso nearly
- * always is. What a tool that was killed has lent may have a thread on its way home
- * in it: that goes when all are seen to be elsewhere.
+ * always is. So is, where a filter may forbid rt_sigreturn, code that takes a thread
+ * home without it: general registers are all that a call changes. What a tool that was
+ * killed has lent may have a thread on its way home in it: that goes when all are seen
+ * to be elsewhere.
  */
 #include "proc/private.h"
 #include <errno.h>
@@ -23,6 +25,13 @@ static const u8 restorer_short[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
 #define SYSCALL_F 0x0f
 #define SYSCALL_5 0x05
+/* pop the registers that a system call has for arguments, its result and what it
+ * loses; ret over the red zone */
+static const u8 way_home[] = { 0x5f, 0x5e, 0x5a, 0x41, 0x5a, 0x41, 0x58, 0x41,
+			       0x59, 0x58, 0x59, 0x41, 0x5b, 0xc2,
+			       DP_WAY_HOME_SKIPS, 0 };
+
+#define WAY_HOME_BEFORE_END 64
 #define LOAN (sizeof(syscall_ret) + sizeof(restorer_wide))
 
 size_t dp_restorer_length(const u8 *code, size_t size)
@@ -191,6 +200,35 @@ static void make_room(struct dp_process *proc, const struct dp_maps *maps)
 		memcmp(code, nothing, sizeof(code));
 }
 
+static bool has_room_home(const struct dp_process *proc, const struct dp_map *m)
+{
+	static const u8 nothing[sizeof(way_home)];
+	u8 there[2 * sizeof(way_home)];
+	u64 at = m->end - WAY_HOME_BEFORE_END - sizeof(way_home);
+
+	return m->perms[2] == 'x' &&
+	       !dp_process_read(proc, at, there, sizeof(there)) &&
+	       !memcmp(there, nothing, sizeof(nothing)) &&
+	       (!memcmp(there + sizeof(nothing), nothing, sizeof(nothing)) ||
+		!memcmp(there + sizeof(nothing), way_home, sizeof(way_home)));
+}
+
+static void find_way_home(struct dp_process *proc, const struct dp_maps *maps)
+{
+	static const u8 nothing[sizeof(way_home)];
+	u8 code[sizeof(way_home)];
+	size_t i;
+
+	for (i = 0; i < maps->n; i++)
+		if ((!proc->way_home || !strcmp(maps->v[i].path, "[vdso]")) &&
+		    has_room_home(proc, &maps->v[i]))
+			proc->way_home = maps->v[i].end - WAY_HOME_BEFORE_END;
+	if (proc->way_home &&
+	    !dp_process_read(proc, proc->way_home, code, sizeof(code)) &&
+	    memcmp(code, nothing, sizeof(code)))
+		proc->inherited = true;
+}
+
 static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 {
 	size_t i;
@@ -215,10 +253,20 @@ int dp_gadgets_borrow(const struct dp_process *proc)
 {
 	u8 code[LOAN];
 
+	if (proc->no_return && proc->way_home &&
+	    dp_process_write(proc, proc->way_home, way_home, sizeof(way_home)))
+		return -EIO;
 	if (!proc->borrowed)
 		return 0;
 	fill_loan(code);
 	return dp_process_write(proc, proc->syscall_ret, code, sizeof(code));
+}
+
+/* Nor at the end of a call, from where the way leads to what was lent. */
+static bool is_elsewhere(const struct dp_process *proc, u64 pc)
+{
+	return pc - proc->syscall_ret >= LOAN &&
+	       (!proc->way_home || pc - proc->way_home >= sizeof(way_home));
 }
 
 static bool is_outside(const struct dp_process *proc, pid_t tid)
@@ -228,10 +276,9 @@ static bool is_outside(const struct dp_process *proc, pid_t tid)
 
 	for (i = 0; i < proc->nr_threads; i++)
 		if (proc->threads[i].tid == tid)
-			return proc->threads[i].regs.rip - proc->syscall_ret >=
-			       LOAN;
+			return is_elsewhere(proc, proc->threads[i].regs.rip);
 	return dp_stop_asleep(proc->pid, tid, &sp, &pc) &&
-	       pc - proc->syscall_ret >= LOAN;
+	       is_elsewhere(proc, pc);
 }
 
 static bool all_outside(const struct dp_process *proc)
@@ -250,12 +297,16 @@ static bool all_outside(const struct dp_process *proc)
 
 void dp_gadgets_return(struct dp_process *proc)
 {
-	static const u8 nothing[LOAN];
+	static const u8 nothing[LOAN + sizeof(way_home)];
 
-	if (!proc->borrowed || (proc->inherited && !all_outside(proc)))
+	if (proc->inherited && !all_outside(proc))
 		return;
+	if (proc->way_home && (proc->no_return || proc->inherited))
+		dp_process_write(proc, proc->way_home, nothing,
+				 sizeof(way_home));
+	if (proc->borrowed)
+		dp_process_write(proc, proc->syscall_ret, nothing, LOAN);
 	proc->inherited = false;
-	dp_process_write(proc, proc->syscall_ret, nothing, sizeof(nothing));
 }
 
 /* Other mappings than a moment ago: of one that is just loading its libraries. */
@@ -285,13 +336,15 @@ static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 	*again = false;
 	if (err)
 		return err;
-	proc->syscall_ret = proc->restorer = 0;
+	proc->syscall_ret = proc->restorer = proc->way_home = 0;
 	proc->nr_restorers = proc->nr_hooks = 0;
 	proc->borrowed = proc->inherited = false;
 	for (i = 0; i < proc->nr_texts && !err; i++)
 		err = search_in(proc, &proc->texts[i], search);
 	if (!err && (!proc->syscall_ret || !proc->restorer))
 		find_elsewhere(proc, &maps);
+	if (proc->filtered)
+		find_way_home(proc, &maps);
 	*again = err && has_changed(proc, &maps);
 	dp_maps_free(&maps);
 	return !err ? 0 :

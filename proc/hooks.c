@@ -62,6 +62,14 @@ static bool is_among(const u32 *numbers, size_t n, u32 nr)
 	return false;
 }
 
+long dp_hooks_call(size_t i)
+{
+	if (i < ARRAY_SIZE(hooked))
+		return hooked[i];
+	i -= ARRAY_SIZE(hooked);
+	return i < ARRAY_SIZE(sleeping) ? (long)sleeping[i] : -1;
+}
+
 bool dp_hooks_wanted(u32 nr)
 {
 	return is_among(hooked, ARRAY_SIZE(hooked), nr) ||

@@ -11,6 +11,7 @@
  * were gone, and the next tool can clean up (recover.c).
  */
 #include "port.h"
+#include "port_calls.h"
 #include "proc/private.h"
 #include "agent/image.h"
 #include "engine/arch/x86/sigframe.h"
@@ -32,6 +33,9 @@
 #define MADV_WIPEONFORK 18
 #endif
 #define HWCAP2_FSGSBASE 2 /* asm/hwcap2.h */
+#define FOR_CHILDREN                                                  \
+	(dp_own_bit(SYS_madvise) | dp_own_bit(SYS_process_vm_readv) | \
+	 dp_own_bit(SYS_rt_sigaction))
 #define REWIND_TRIES 100
 #define QUIET_TRIES 200
 static u32 counter_shards(void)
@@ -140,9 +144,18 @@ static int map_remotely(struct dp_process *proc,
 	return 0;
 }
 
-static int map_all(struct dp_process *proc, struct dp_layout_need *need,
-		   struct dp_diag *diag)
+/** struct mapping_work - arguments of map_stopped() */
+struct mapping_work {
+	struct dp_process *proc;
+	struct dp_layout_need *need;
+	struct dp_diag *diag;
+};
+
+static int map_stopped(void *arg)
 {
+	const struct mapping_work *work = arg;
+	struct dp_process *proc = work->proc;
+	struct dp_diag *diag = work->diag;
 	struct dp_hole *holes = NULL;
 	u32 signature;
 	s32 offset;
@@ -164,8 +177,21 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 			"process %d has no room within 2 GB of the probed code",
 			proc->pid);
 	else
-		err = map_remotely(proc, need, diag);
+		err = map_remotely(proc, work->need, diag);
 	dp_stop_release(proc);
+	return err;
+}
+
+static int map_all(struct dp_process *proc, struct dp_layout_need *need,
+		   struct dp_diag *diag)
+{
+	struct mapping_work work = { proc, need, diag };
+	int err = dp_errand(proc, map_stopped, &work);
+
+	if (err && diag && !diag->text[0])
+		dp_diag_set(diag, err,
+			    "cannot map the agent into process %d: %s",
+			    proc->pid, strerror(-err));
 	return err;
 }
 
@@ -226,6 +252,11 @@ static int inherit(struct dp_process *proc, struct dp_diag *diag)
 	return 0;
 }
 
+bool dp_has_fsgsbase(void)
+{
+	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+}
+
 struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 {
 	pid_t tool = proc->resident ? proc->pid : dp_tool_of(proc);
@@ -239,7 +270,8 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 		.tool = (u32)tool,
 		.tool_start = dp_tool_start(tool),
 		.small_stacks = proc->go,
-		.fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE,
+		.fsgsbase = dp_has_fsgsbase(),
+		.forbidden = proc->forbidden,
 	};
 }
 
@@ -260,7 +292,8 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 	if (!proc->resident && !proc->lodged)
 		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
 	dp_texts_note(proc);
-	if (proc->filtered) /* a child must not give its text back either */
+	/* A child that may not make them cannot give its text back either. */
+	if (proc->forbidden & FOR_CHILDREN)
 		dp_engine_arena(proc->engine)->control.revertible = 0;
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
 			       sizeof(proc->ns_pid));
@@ -379,8 +412,17 @@ static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 	return err;
 }
 
-static int go_live(struct dp_process *proc, struct dp_diag *diag)
+/** struct work - arguments of go_live_stopped() */
+struct work {
+	struct dp_process *proc;
+	struct dp_diag *diag;
+};
+
+static int go_live_stopped(void *arg)
 {
+	const struct work *work = arg;
+	struct dp_process *proc = work->proc;
+	struct dp_diag *diag = work->diag;
 	struct dp_remote *rem;
 	int err = stop_outside(proc, diag);
 
@@ -401,6 +443,13 @@ static int go_live(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
+static int go_live(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct work work = { proc, diag };
+
+	return dp_errand(proc, go_live_stopped, &work);
+}
+
 /* dp_engine_arm() or dp_engine_apply() */
 typedef int write_fn(struct dp_engine *engine, struct dp_target *target,
 		     u64 *bad);
@@ -417,10 +466,20 @@ static bool to_copy(const void *engine, u64 pc, u64 *to)
 	return dp_engine_inside(engine, pc, to);
 }
 
+/** struct arming - arguments of the two ways */
+struct arming {
+	struct dp_process *proc;
+	write_fn *write;
+	u64 *bad;
+	struct dp_diag *diag;
+};
+
 /* Nobody runs, and nobody is inside what a jump replaces. */
-static int arm_quiet(struct dp_process *proc, write_fn *write, u64 *bad,
-		     struct dp_diag *diag)
+static int arm_stopped(void *arg)
 {
+	const struct arming *a = arg;
+	struct dp_process *proc = a->proc;
+	struct dp_diag *diag = a->diag;
 	const struct dp_moves moves = { .arg = proc->engine,
 					.from = is_inside,
 					.to = to_copy };
@@ -433,7 +492,7 @@ static int arm_quiet(struct dp_process *proc, write_fn *write, u64 *bad,
 		if (err)
 			return err;
 		if (dp_threads_move(proc, &moves)) {
-			err = write(proc->engine, &proc->target, bad);
+			err = a->write(proc->engine, &proc->target, a->bad);
 			dp_stop_release(proc);
 			return err;
 		}
@@ -445,16 +504,32 @@ static int arm_quiet(struct dp_process *proc, write_fn *write, u64 *bad,
 		proc->pid);
 }
 
-static int arm_running(struct dp_process *proc, write_fn *write, u64 *bad,
-		       struct dp_diag *diag)
+static int arm_quiet(struct dp_process *proc, write_fn *write, u64 *bad,
+		     struct dp_diag *diag)
 {
-	int err = dp_sync_begin(proc, diag);
+	struct arming a = { proc, write, bad, diag };
+
+	return dp_errand(proc, arm_stopped, &a);
+}
+
+static int arm_synced(void *arg)
+{
+	const struct arming *a = arg;
+	int err = dp_sync_begin(a->proc, a->diag);
 
 	if (err)
 		return err;
-	err = write(proc->engine, &proc->target, bad);
-	dp_sync_end(proc);
+	err = a->write(a->proc->engine, &a->proc->target, a->bad);
+	dp_sync_end(a->proc);
 	return err;
+}
+
+static int arm_running(struct dp_process *proc, write_fn *write, u64 *bad,
+		       struct dp_diag *diag)
+{
+	struct arming a = { proc, write, bad, diag };
+
+	return dp_errand(proc, arm_synced, &a);
 }
 
 static int write_text(struct dp_process *proc, write_fn *write,
@@ -485,24 +560,38 @@ int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
 	return write_text(proc, dp_engine_apply, diag);
 }
 
+/** struct yielding - arguments of yield() */
+struct yielding {
+	struct dp_process *proc;
+	void (*tell)(void *arg, u64 addr, bool away);
+	void *arg;
+};
+
+static int yield(void *arg)
+{
+	const struct yielding *y = arg;
+	int err = dp_sync_begin(y->proc, NULL);
+
+	if (err)
+		return err;
+	err = dp_engine_yield(y->proc->engine, &y->proc->target, y->tell,
+			      y->arg);
+	dp_sync_end(y->proc);
+	return err;
+}
+
 int dp_process_yield(struct dp_process *proc,
 		     void (*tell)(void *arg, u64 addr, bool away), void *arg)
 {
-	int err;
+	struct yielding y = { proc, tell, arg };
 
-	/* Under a filter there may be no breakpoint on the way. */
-	if (proc->filtered ||
-	    !dp_engine_disturbed(proc->engine, &proc->target))
+	/* There may be no breakpoint on the way. */
+	if (proc->silent || !dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
 	dp_process_note_gone(proc);
 	if (!dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
-	err = dp_sync_begin(proc, NULL);
-	if (err)
-		return err;
-	err = dp_engine_yield(proc->engine, &proc->target, tell, arg);
-	dp_sync_end(proc);
-	return err;
+	return dp_errand(proc, yield, &y);
 }
 
 /* Made where they stand: they return twice, or sleep. */
@@ -518,7 +607,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 	int err = 0;
 	size_t i;
 
-	for (i = 0; i < proc->nr_hooks && !proc->filtered && !err; i++)
+	for (i = 0; i < proc->nr_hooks && !proc->unhooked && !err; i++)
 		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
 					 proc->hooks[i].code, proc->hooks[i].nr,
 					 is_watched(proc->hooks[i].nr));
@@ -565,8 +654,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		err = map_all(proc, need, diag);
 	if (!err)
 		err = build(proc, diag);
-	/* Under a filter nothing raises signals. */
-	if (!err && !proc->filtered)
+	if (!err && !proc->silent)
 		err = go_live(proc, diag);
 	if (!err)
 		err = write_text(proc, dp_engine_arm, diag);

@@ -241,6 +241,8 @@ static int take_hold(struct dp_process *proc, struct dp_diag *diag)
 		err = dp_gadgets_find(proc, diag);
 	if (!err)
 		err = hold(proc, diag);
+	if (!err)
+		dp_filters_read(proc);
 	return err;
 }
 
@@ -290,6 +292,8 @@ static int renew(struct dp_process *proc, struct dp_diag *diag)
 		err = dp_gadgets_find(proc, diag);
 	if (!err && dp_process_hold(proc))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
+	if (!err)
+		dp_filters_read(proc);
 	return err;
 }
 

@@ -224,9 +224,19 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	return err;
 }
 
-int dp_leave(struct dp_process *proc, struct dp_view *view,
-	     struct dp_diag *diag)
+/** struct leaving - arguments of leave() */
+struct leaving {
+	struct dp_process *proc;
+	struct dp_view *view;
+	struct dp_diag *diag;
+};
+
+static int leave(void *arg)
 {
+	const struct leaving *l = arg;
+	struct dp_process *proc = l->proc;
+	struct dp_view *view = l->view;
+	struct dp_diag *diag = l->diag;
 	struct timespec nap = { 0, DRAIN_NAP_NS };
 	int err, tries;
 	bool again = dp_view_presume(view);
@@ -257,6 +267,14 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 		diag, err,
 		"a thread of process %d is still inside the agent, which stays there, inert; the next dprobes on it tries again",
 		proc->pid);
+}
+
+int dp_leave(struct dp_process *proc, struct dp_view *view,
+	     struct dp_diag *diag)
+{
+	struct leaving l = { proc, view, diag };
+
+	return dp_errand(proc, leave, &l);
 }
 
 int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)

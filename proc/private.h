@@ -91,6 +91,7 @@ struct dp_process {
 	 * to a place that nobody uses; @inherited: by a tool that was killed */
 	u64 syscall_ret, restorer;
 	bool borrowed, inherited;
+	u64 way_home; /* room for code that needs no rt_sigreturn; 0: none */
 	/* What signal frames return to, and so are known by. */
 	u64 restorers[DP_RESTORERS_MAX];
 	size_t nr_restorers;
@@ -102,7 +103,13 @@ struct dp_process {
 	size_t nr_threads, cap_threads;
 	struct dp_remote *sync; /* while text is being written */
 	struct dp_engine *engine;
-	bool filtered; /* under seccomp */
+	/* Under seccomp; then what that permits for certain: see filters.c */
+	bool filtered;
+	bool silent; /* no breakpoint, no call: @why_silent */
+	bool unhooked; /* none of the calls that would be hooked can be made */
+	bool no_return, no_restart; /* rt_sigreturn, restart_syscall */
+	u32 forbidden; /* calls of the hit half's own: dp_own_bit() */
+	char why_silent[96];
 	bool timeless; /* it must not read the time stamp counter */
 	bool halted; /* it is stopped, by SIGSTOP, as it was found */
 	bool resident; /* the agent is to stay, and be its own */
@@ -282,6 +289,8 @@ const struct dp_sleep *dp_sleeps_leave(const struct dp_sleeps *sleeps,
 /* install.c */
 /** dp_tool_of() - the process that is the tool */
 pid_t dp_tool_of(const struct dp_process *proc);
+/** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
+bool dp_has_fsgsbase(void);
 /** dp_mapping_of() - where what an engine is built from is, in it and here */
 struct dp_mapping dp_mapping_of(const struct dp_process *proc);
 
@@ -321,6 +330,8 @@ void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
 /** dp_hooks_add() - one more; @len bytes of whole instructions */
 void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
 		  u32 len, bool again);
+/** dp_hooks_call() - the numbers of those calls, one by one; -1: no more */
+long dp_hooks_call(size_t i);
 /** dp_hooks_wanted() - is it one of those calls? */
 bool dp_hooks_wanted(u32 nr);
 
@@ -344,6 +355,10 @@ bool dp_restorer_known(const struct dp_process *proc, u64 addr);
  *  handler; 0: @code, of which there are @size bytes, is no such code */
 size_t dp_restorer_length(const u8 *code, size_t size);
 #define DP_RESTORER_MAX 9
+/* What the code at way_home takes from the stack: rdi, rsi, rdx, r10, r8, r9, rax, rcx,
+ * r11, rip; and so much more is below the stack pointer that it leaves. */
+#define DP_WAY_HOME_WORDS 10
+#define DP_WAY_HOME_SKIPS 128
 
 /** dp_trace_options() - to trace its threads with, while they are stopped */
 u64 dp_trace_options(const struct dp_process *proc);
@@ -353,6 +368,23 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
 /** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
 bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
+
+/* errand.c */
+/**
+ * dp_errand() - @work(@arg), which stops threads and lets them go again; by a child in
+ * our memory if the end of who traces could be the end of @proc
+ * Return: what @work does; -ENOMEM, -EAGAIN: it was not called; -EINTR the child has
+ * been killed.
+ */
+int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg);
+/** dp_errand_wait() - for the end of who traces, if a tool that was killed has sent it */
+void dp_errand_wait(pid_t tracer);
+
+/* filters.c */
+/** dp_filters_presume() - they are not known yet: nothing is permitted */
+void dp_filters_presume(struct dp_process *proc);
+/** dp_filters_read() - if it is under seccomp, stop it for a moment and look */
+void dp_filters_read(struct dp_process *proc);
 
 /* texts.c: mappings whose patched pages can go back to the page cache */
 void dp_texts_note(struct dp_process *proc);

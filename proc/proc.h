@@ -71,9 +71,11 @@ int dp_process_mem(const struct dp_process *proc);
 const char *dp_process_exe(const struct dp_process *proc);
 bool dp_process_launched(const struct dp_process *proc);
 
-/** dp_process_filtered() - does it run under seccomp? Its probes are all jumps then,
- *  and make no system call. */
-bool dp_process_filtered(const struct dp_process *proc);
+/** dp_process_no_traps() - what about its seccomp filter forbids breakpoints, in words.
+ *  Its probes are all jumps then, and make no system call. NULL: it may have some. */
+const char *dp_process_no_traps(const struct dp_process *proc);
+/** dp_process_may_wait() - may its threads be made to wait? A filter can forbid it. */
+bool dp_process_may_wait(const struct dp_process *proc);
 
 /** dp_process_timeless() - is it forbidden to read the clock that records are stamped
  *  with? */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* process: the object, and what became of the process behind it. */
+#include "port_calls.h"
 #include "proc/private.h"
 #include "proc/facts.h"
 #include "proc/step.h"
@@ -103,9 +104,15 @@ bool dp_process_launched(const struct dp_process *proc)
 	return proc->launched;
 }
 
-bool dp_process_filtered(const struct dp_process *proc)
+const char *dp_process_no_traps(const struct dp_process *proc)
 {
-	return proc->filtered;
+	return proc->silent ? proc->why_silent : NULL;
+}
+
+bool dp_process_may_wait(const struct dp_process *proc)
+{
+	return !(proc->forbidden &
+		 (dp_own_bit(SYS_futex) | dp_own_bit(SYS_clock_gettime)));
 }
 
 bool dp_process_timeless(const struct dp_process *proc)

@@ -159,8 +159,16 @@ bool dp_recover_needed(const struct dp_process *proc)
 }
 
 /* Remains that never came to be armed. */
-static int sweep(struct dp_process *proc, struct dp_diag *diag)
+struct sweeping {
+	struct dp_process *proc;
+	struct dp_diag *diag;
+};
+
+static int sweep(void *arg)
 {
+	const struct sweeping *s = arg;
+	struct dp_process *proc = s->proc;
+	struct dp_diag *diag = s->diag;
 	struct dp_remote *rem;
 	int err = dp_stop_alone(proc, diag), fd;
 
@@ -222,7 +230,10 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag)
 	} else if (err == -ENOENT) {
 		err = 0;
 	}
-	if (!err && dp_recover_needed(proc))
-		err = sweep(proc, diag);
+	if (!err && dp_recover_needed(proc)) {
+		struct sweeping s = { proc, diag };
+
+		err = dp_errand(proc, sweep, &s);
+	}
 	return err;
 }

@@ -13,6 +13,15 @@
  * takes the thread back at the exit of each call and in the end restores
  * registers, mask and the bytes of the stack.
  *
+ * Where a filter may forbid rt_sigreturn the thread is at home between calls, with
+ * its own registers and mask, and within one goes home by plain instructions:
+ *
+ *     rsp ──► address of pops and a ret (gadget.c)
+ *             the registers that a call changes, and the thread's pc
+ *
+ * Its signals are not blocked before one comes. What remains is that the filter is
+ * in force again for a call that the tool's end lets begin.
+ *
  * Below what a thread of libc uses there is room, and nobody else's. A goroutine has
  * two kilobytes, with others' memory below them, and so may a coroutine: then the
  * far end of the stack that the kernel gave to the process is taken, where nobody
@@ -40,6 +49,7 @@
 #define SCRATCH 64
 #define SLACK 256 /* lost to alignment, and what a call itself needs */
 #define XSTATE_MAX 16384
+#define PLAIN_FRAME ((1 + DP_WAY_HOME_WORDS) * sizeof(u64))
 #define STACK_MOST (1ull << 30)
 #define FAR_TRIES 4
 #define FAR_MARGIN 32768
@@ -60,6 +70,7 @@ struct dp_remote {
 	u64 sp, scratch, low, len; /* the part of the stack we use */
 	u8 *stack; /* what was there */
 	bool dead;
+	bool plain, masked; /* @plain: not by rt_sigreturn */
 };
 
 struct frame {
@@ -212,6 +223,42 @@ static u64 find_room(const struct dp_remote *rem, u64 need)
 	return top;
 }
 
+/* Of the stack that the thread itself is on. */
+static bool goes_plainly(const struct dp_remote *rem)
+{
+	u64 sp = rem->thread->regs.rsp, need = PLAIN_FRAME + SCRATCH + SLACK;
+
+	return rem->proc->no_return && rem->proc->way_home &&
+	       find_room(rem, need) == sp - RED_ZONE;
+}
+
+static int prepare_plainly(struct dp_remote *rem)
+{
+	const struct user_regs_struct *r = &rem->home;
+	u64 frame[1 + DP_WAY_HOME_WORDS] = { rem->proc->way_home,
+					     r->rdi,
+					     r->rsi,
+					     r->rdx,
+					     r->r10,
+					     r->r8,
+					     r->r9,
+					     r->rax,
+					     r->rcx,
+					     r->r11,
+					     r->rip };
+
+	rem->sp = r->rsp - DP_WAY_HOME_SKIPS - sizeof(frame);
+	rem->scratch = (rem->sp - SCRATCH) & ~63ull;
+	rem->low = rem->scratch;
+	rem->len = rem->sp + sizeof(frame) - rem->low;
+	rem->stack = malloc(rem->len);
+	if (!rem->stack)
+		return -ENOMEM;
+	return dp_process_read(rem->proc, rem->low, rem->stack, rem->len) ?:
+		       dp_process_write(rem->proc, rem->sp, frame,
+					sizeof(frame));
+}
+
 static int prepare_stack(struct dp_remote *rem)
 {
 	struct dp_process *proc = rem->proc;
@@ -314,12 +361,24 @@ static void forget(struct dp_remote *rem)
 	free(rem);
 }
 
+/* From here on the thread would go home through its frame, which holds the mask
+ * that is changed. */
+static void head_home(struct dp_remote *rem)
+{
+	struct user_regs_struct way_home = rem->home;
+	u64 all = ~0ull;
+
+	way_home.rip = rem->proc->restorer;
+	way_home.rsp = rem->sp + sizeof(u64);
+	ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &way_home);
+	ptrace(PTRACE_SETSIGMASK, rem->thread->tid, 8, &all);
+	rem->masked = true;
+}
+
 int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		    struct dp_diag *diag)
 {
 	struct dp_remote *rem = calloc(1, sizeof(*rem));
-	struct user_regs_struct way_home;
-	u64 all = ~0ull;
 	int err = rem ? 0 : -ENOMEM;
 
 	if (!err) {
@@ -331,8 +390,12 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		err = -errno;
 	if (!err)
 		leave_rseq(proc, rem->thread);
-	if (!err)
-		err = prepare_stack(rem);
+	if (!err) {
+		rem->home = rem->thread->regs;
+		restart(&rem->home, proc->no_restart);
+		rem->plain = goes_plainly(rem);
+		err = rem->plain ? prepare_plainly(rem) : prepare_stack(rem);
+	}
 	if (!err)
 		err = dp_gadgets_borrow(proc);
 	if (err) {
@@ -343,15 +406,10 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 			"process %d has no thread that could help just now: %s",
 			proc->pid, strerror(-err));
 	}
-	rem->home = rem->thread->regs;
-	restart(&rem->home, proc->filtered);
-	/* From here on the thread would go home through its frame, which holds
-	 * the mask that we are about to change. */
-	way_home = rem->home;
-	way_home.rip = proc->restorer;
-	way_home.rsp = rem->sp + sizeof(u64);
-	ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &way_home);
-	ptrace(PTRACE_SETSIGMASK, rem->thread->tid, 8, &all);
+	if (rem->plain)
+		ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &rem->home);
+	else
+		head_home(rem);
 	dp_step("remote: prepared");
 	*out = rem;
 	return 0;
@@ -389,6 +447,17 @@ static int wait_here(const struct dp_remote *rem, int *status)
 	return got < 0 ? -ESRCH : 0;
 }
 
+/* A signal is about to be delivered. Now that it is blocked it waits again. */
+static void put_off_signals(struct dp_remote *rem)
+{
+	u64 all = ~0ull;
+
+	if (rem->masked)
+		return;
+	ptrace(PTRACE_SETSIGMASK, rem->thread->tid, 8, &all);
+	rem->masked = true;
+}
+
 /* Let it run to the next entry or exit of a system call. */
 static int to_syscall(struct dp_remote *rem)
 {
@@ -410,6 +479,8 @@ static int to_syscall(struct dp_remote *rem)
 		/* A SIGSTOP, which cannot be blocked: the stop is to be in force
 		 * when this thread is let go. */
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
+		if (sig && sig != (SIGTRAP | 0x80))
+			put_off_signals(rem);
 	} while (sig != (SIGTRAP | 0x80));
 	return 0;
 }
@@ -432,6 +503,10 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 		rem->dead = true;
 		return -ESRCH;
 	}
+	if (rem->plain) {
+		dp_step("remote: returned");
+		ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &rem->home);
+	}
 	return (long)r.rax;
 }
 
@@ -445,7 +520,8 @@ void dp_remote_end(struct dp_remote *rem)
 	if (!rem->dead) {
 		pid_t tid = rem->thread->tid;
 
-		ptrace(PTRACE_SETSIGMASK, tid, 8, &rem->mask);
+		if (rem->masked)
+			ptrace(PTRACE_SETSIGMASK, tid, 8, &rem->mask);
 		dp_step("remote: mask");
 		ptrace(PTRACE_SETREGS, tid, 0, &rem->home);
 		dp_step("remote: registers");

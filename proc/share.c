@@ -78,23 +78,40 @@ long dp_share_map(struct dp_process *proc, struct dp_remote *rem, u64 over,
 	return at;
 }
 
-int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
-		     struct dp_diag *diag)
+/** struct sharing - arguments of share() */
+struct sharing {
+	struct dp_process *proc;
+	u64 size, *addr;
+	void **ours;
+	struct dp_diag *diag;
+};
+
+static int share(void *arg)
 {
+	const struct sharing *s = arg;
+	struct dp_process *proc = s->proc;
 	long at;
 	int err;
 
-	err = dp_sync_begin(proc, diag);
+	err = dp_sync_begin(proc, s->diag);
 	if (err)
 		return err;
-	at = dp_share_map(proc, proc->sync, 0, size, ours);
+	at = dp_share_map(proc, proc->sync, 0, s->size, s->ours);
 	dp_sync_end(proc);
 	if (failed(at))
-		return dp_diag_set(diag, (int)at,
+		return dp_diag_set(s->diag, (int)at,
 				   "cannot map memory into process %d: %s",
 				   proc->pid, strerror((int)-at));
-	*addr = (u64)at;
+	*s->addr = (u64)at;
 	return 0;
+}
+
+int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
+		     struct dp_diag *diag)
+{
+	struct sharing s = { proc, size, addr, ours, diag };
+
+	return dp_errand(proc, share, &s);
 }
 
 void dp_shares_forget(struct dp_process *proc, size_t from, size_t n)

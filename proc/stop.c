@@ -325,11 +325,11 @@ static void end_own_mask(const struct dp_thread *t)
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
 }
 
-/* The filter may not know restart_syscall, by which the kernel would go on. */
+/* A filter may forbid restart_syscall, by which the kernel would go on. */
 static bool restarts_otherwise(const struct dp_process *proc,
 			       const struct dp_thread *t)
 {
-	return proc->filtered && (long)t->regs.orig_rax >= 0 &&
+	return proc->no_restart && (long)t->regs.orig_rax >= 0 &&
 	       (long)t->regs.rax == -ERESTART_RESTARTBLOCK;
 }
 

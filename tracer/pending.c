@@ -115,7 +115,7 @@ static const char *unheard(const struct dp_session *s)
 {
 	struct dp_notice notice;
 
-	if (dp_process_filtered(s->proc))
+	if (dp_process_no_traps(s->proc) || !dp_process_may_wait(s->proc))
 		return "its seccomp filter allows no breakpoint in the dynamic linker";
 	if (!dp_notice_find(s->mods, &notice))
 		return "it has no dynamic linker that tells of libraries";

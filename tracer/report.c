@@ -167,7 +167,10 @@ static void tell_signal(const struct dp_session *s, int sig)
 	const char *name = sigabbrev_np(sig);
 
 	if (name)
-		fprintf(stderr, "%s was killed by SIG%s", program(s), name);
+		fprintf(stderr, "%s was killed by SIG%s%s", program(s), name,
+			sig == SIGSYS ?
+				": a seccomp filter forbids a call; if it forbids what probes need and came after them, attach again once it is there" :
+				"");
 	else
 		fprintf(stderr, "%s was killed by signal %d", program(s), sig);
 }

@@ -74,7 +74,7 @@ static size_t read_code(const struct dp_session *s, bool gone, u64 addr,
 static bool must_not_trap(const struct dp_session *s, u32 probe,
 			  const char **why)
 {
-	return dp_process_filtered(s->proc) &&
+	return dp_process_no_traps(s->proc) &&
 	       !dp_engine_may_jump(s->engine, probe, why);
 }
 
@@ -189,9 +189,10 @@ static int refuse_trap(struct dp_session *s, size_t i, const char *why,
 	struct dp_point *p = &s->points.v[i];
 
 	dp_engine_drop(s->engine, s->probes[i]);
-	snprintf(p->reason, sizeof(p->reason),
-		 "%s, and its process's seccomp filter allows no breakpoint",
-		 why);
+	snprintf(
+		p->reason, sizeof(p->reason),
+		"%s, and its process's seccomp filter allows no breakpoint: %s",
+		why, dp_process_no_traps(s->proc));
 	if (!p->spec->glob)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
@@ -266,7 +267,7 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 					  .arming = s->arming,
 					  .never = dp_process_no_jumps(
 						  s->proc) };
-	if (dp_process_filtered(s->proc)) {
+	if (dp_process_no_traps(s->proc)) {
 		s->grounds.arming = DP_ARM_QUIESCE;
 		dp_engine_set_silent(s->engine);
 	} else {

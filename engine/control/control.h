@@ -363,6 +363,7 @@ struct dp_mapping {
 	u32 tool;
 	bool fsgsbase; /* rdfsbase can be used */
 	bool small_stacks; /* there is hardly any room where calls are made */
+	u32 forbidden; /* calls that must not be made: bits of port_calls.h */
 	u64 tool_start;
 };
 

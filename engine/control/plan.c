@@ -219,6 +219,7 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->fsgsbase = map->fsgsbase;
 	c->small_stacks = map->small_stacks;
 	c->silent = e->silent;
+	c->forbidden = e->silent ? ~0u : map->forbidden;
 	c->nr_pools = e->need.nr_pools;
 	c->nr_caught = e->nr_caught;
 	c->counts_alone = e->rseq_usable;

@@ -7,7 +7,7 @@
  * have set (but for SIGTRAP), and leaves through its own restorer. With no handler it dies of the
  * signal with the registers it had.
  */
-#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port_hit.h"
 
 u32 dp_caught_index(u64 sig)
@@ -55,12 +55,27 @@ void dp_action_set(u32 k, const struct dp_kernel_sigaction *action,
 		*old = mine->ring[was % DP_ACTION_RING].action;
 }
 
+/* A breakpoint that is met while SIGTRAP is blocked ends the process, without any
+ * call: the program's own once more or, if it was another cause, one of ours. */
+static void die_trapped(const struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	uc->sigmask |= DP_SIGMASK(info->signo);
+	if (info->code == DP_SI_KERNEL && ((const u8 *)uc->mc.rip)[-1] == 0xcc)
+		uc->mc.rip--;
+	else
+		uc->mc.rip = (u64)dp_jprobe_return;
+}
+
 static void die(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	static const struct dp_kernel_sigaction dfl;
 
 	if (dp_hit_who() == DP_WHO_OWNER)
 		dp_arena.hit.own_death = 1;
+	if (!dp_port_may_kill()) {
+		die_trapped(info, uc);
+		return;
+	}
 	dp_port_sigaction((u32)info->signo, &dfl);
 	/* Blocked until sigreturn, so that a core file shows the program where
 	 * it was and not us. */

@@ -5,7 +5,7 @@
 
 #include "port_types.h"
 #include "engine/layout.h"
-#include <asm/unistd.h>
+#include "port_calls.h"
 
 #define DP_SIGTRAP 5
 #define DP_SIGILL 4
@@ -27,18 +27,24 @@
 /* Selector whose limit holds the CPU number (the vdso's getcpu reads it too). */
 #define DP_GDT_CPU_SELECTOR 0x7b
 
-/* Where a seccomp filter may kill for a system call, none is made: it fails. */
+/* Where a seccomp filter may kill for a system call, it is not made: it fails. What
+ * the program itself wants made is made, but where all are forbidden. */
 #ifdef DP_AGENT
 extern struct dp_arena dp_arena __attribute__((visibility("hidden")));
-#define DP_SILENT dp_arena.control.silent
+#define DP_FORBIDDEN dp_arena.control.forbidden
 #define DP_SILENT_ID dp_arena.control.owner
 #define DP_SILENT_BASES dp_arena.control.fsgsbase
 #else
-#define DP_SILENT 0
+#define DP_FORBIDDEN 0u
 #define DP_SILENT_ID 0
 #define DP_SILENT_BASES 0
 #endif
 #define DP_NO_CALL (-38) /* ENOSYS */
+
+static inline bool dp_port_may(long nr)
+{
+	return !(DP_FORBIDDEN & dp_own_bit(nr));
+}
 
 static inline long dp_syscall(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -47,7 +53,7 @@ static inline long dp_syscall(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 	register u64 r9 __asm__("r9") = f;
 	long ret;
 
-	if (DP_SILENT)
+	if (!dp_port_may(nr))
 		return DP_NO_CALL;
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
@@ -65,10 +71,18 @@ static inline u32 dp_port_cpu(void)
 	return limit & 0xfff;
 }
 
+/** dp_port_may_kill() - can a thread be given a signal with its usual effect? */
+static inline bool dp_port_may_kill(void)
+{
+	return dp_port_may(__NR_rt_sigaction) &&
+	       dp_port_may(__NR_rt_sigprocmask) &&
+	       dp_port_may(__NR_rt_tgsigqueueinfo);
+}
+
 /* Of all threads the process's, where they may not ask. */
 static inline u32 dp_port_pid(void)
 {
-	if (DP_SILENT)
+	if (!dp_port_may(__NR_getpid))
 		return DP_SILENT_ID;
 	return (u32)dp_syscall(__NR_getpid, 0, 0, 0, 0, 0, 0);
 }
@@ -131,9 +145,11 @@ static inline u64 dp_port_base(u64 which)
 {
 	u64 base = 0;
 
-	if (DP_SILENT && DP_SILENT_BASES && which == DP_ARCH_GET_FS)
+	bool silent = !dp_port_may(__NR_arch_prctl);
+
+	if (silent && DP_SILENT_BASES && which == DP_ARCH_GET_FS)
 		__asm__ volatile("rdfsbase %0" : "=r"(base));
-	else if (DP_SILENT && DP_SILENT_BASES)
+	else if (silent && DP_SILENT_BASES)
 		__asm__ volatile("rdgsbase %0" : "=r"(base));
 	else
 		dp_syscall(__NR_arch_prctl, which, (u64)&base, 0, 0, 0, 0);
@@ -220,7 +236,7 @@ static inline void dp_port_wake(const u32 *word, u32 n)
 
 static inline u32 dp_port_tid(void)
 {
-	if (DP_SILENT)
+	if (!dp_port_may(__NR_gettid))
 		return DP_SILENT_ID;
 	return (u32)dp_syscall(__NR_gettid, 0, 0, 0, 0, 0, 0);
 }

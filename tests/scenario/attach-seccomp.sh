@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Programs under seccomp: nothing may make a system call, or raise a signal.
+# Programs under seccomp: what a filter does not permit is not used.
 . tests/scenario/lib.sh
 cycles=${CYCLES:-12}
 
@@ -10,16 +10,16 @@ if [ "$(id -u)" -ne 0 ] || ! unshare true 2>/dev/null; then
 	exit
 fi
 
-# Its own way to be told to end: the word filtered_stop in its memory.
+# Its own way to be told to end: the word filtered_stop in its memory. stop_it [HOW]
 stop_it() {
-	python3 - "$victim" "$VICTIMS/filtered" <<-'END'
+	python3 - "$victim" "$VICTIMS/filtered" "${1:-1}" <<-'END'
 		import subprocess, sys
 		base = next(l for l in open(f"/proc/{sys.argv[1]}/maps") if "/filtered" in l)
 		nm = subprocess.run(["nm", sys.argv[2]], capture_output=True, text=True).stdout
 		word = next(l for l in nm.splitlines() if l.endswith(" filtered_stop"))
 		with open(f"/proc/{sys.argv[1]}/mem", "r+b", buffering=0) as mem:
 		    mem.seek(int(base.split("-")[0], 16) + int(word.split()[0], 16))
-		    mem.write(b"\1")
+		    mem.write(bytes([int(sys.argv[3])]))
 	END
 	wait "$victim"
 }
@@ -33,7 +33,7 @@ refused() {
 	is "$name: nothing was changed" "$(maps_of "$victim" | diff "$dir/maps" -) $(text_sum "$victim")" " $(cat "$dir/text")"
 }
 
-for mode in none sigreturn strict; do
+for mode in none mixed single sigreturn stacked strict; do
 	start "$VICTIMS/filtered" $mode
 	maps_of "$victim" >"$dir/maps"
 	text_sum "$victim" >"$dir/text"
@@ -47,11 +47,30 @@ for mode in none sigreturn strict; do
 	is "$mode: $cycles cycles of attach and detach, with hits" "$bad" 0
 	"$DPROBES" stat -o "$dir/counts" --duration 50ms r:victim_function -p "$victim" 2>"$dir/err"
 	like "$mode: returns, all by jumps" "$? $(cat "$dir/err")" '^0 .*\(0 trap, [0-9] jump\): [1-9]'
-	"$DPROBES" stat -o "$dir/counts" --duration 100ms '*' -p "$victim" 2>"$dir/err"
-	like "$mode: a glob leaves out what would be a breakpoint" "$? $(cat "$dir/err" | tr '\n' ' ')" \
-		'^0 dprobes: [0-9]+ of [0-9]+ matches cannot be probed.*\(0 trap, [0-9]+ jump\): [1-9]'
-	refused "$mode: a function without room for a jump" 'short_function cannot be probed: .*seccomp filter allows no breakpoint' \
-		"$DPROBES" stat short_function -p "$victim"
+	"$DPROBES" stat -o "$dir/counts" --duration 100ms '*' -p "$victim" 2>"$dir/globbed"
+	globbed="$? $(tr '\n' ' ' <"$dir/globbed")"
+	"$DPROBES" doctor -p "$victim" >"$dir/facts"
+	case $mode in
+	none | mixed | single)
+		like "$mode: a glob leaves out what would be a breakpoint" "$globbed" \
+			'^0 dprobes: [0-9]+ of [0-9]+ matches cannot be probed.*\(0 trap, [0-9]+ jump\): [1-9]'
+		refused "$mode: a function without room for a jump" \
+			'short_function cannot be probed: .*seccomp filter allows no breakpoint: it does not permit rt_sigreturn' \
+			"$DPROBES" stat short_function -p "$victim"
+		like "$mode: the doctor" "$(cat "$dir/facts")" \
+			'^note +seccomp: it runs under seccomp: a filter; probes can be jumps only, because it does not permit rt_sigreturn; for breakpoints let its filter permit rt_sigreturn, '
+		;;
+	*)
+		like "$mode: a glob leaves out nothing" "$globbed" '^0 dprobes: [0-9]+ probes at [0-9]+ sites \([1-9] trap, [0-9]+ jump\): [1-9]'
+		for arm in interior quiesce trap; do
+			DPROBES_ARM=$arm "$DPROBES" stat --json -q -o "$dir/counts" --duration 50ms short_function victim_function r:asleep \
+				-p "$victim" 2>"$dir/err"
+			like "$mode, $arm: a breakpoint" "$? $(grep -E 'short_function.*"hits":[1-9].*"mode":"trap"' "$dir/counts") $(cat "$dir/err")" '^0 .*short'
+		done
+		like "$mode: the doctor" "$(cat "$dir/facts")" \
+			'^note +seccomp: it runs under seccomp: (a filter|strict), which permits what breakpoints need$'
+		;;
+	esac
 	if [ $mode = strict ]; then
 		refused "$mode: no clock" 'strict mode, which forbids it to read the clock; use dprobes stat' \
 			"$DPROBES" trace victim_function -p "$victim"
@@ -65,5 +84,78 @@ for mode in none sigreturn strict; do
 	is "$mode: the text is as it was" "$(text_sum "$victim")" "$(cat "$dir/text")"
 	stop_it
 	is "$mode: it found its results right" "$? $(tail -n 1 "$dir/out")" "0 right"
+	case $mode in none | mixed | single) continue ;; esac
+	start "$VICTIMS/filtered" $mode
+	"$DPROBES" stat -q -o "$dir/counts" short_function -p "$victim" 2>"$dir/err" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 sh -c "'$DPROBES' list -p $victim 2>/dev/null | grep -q short"
+	stop_it 2 2>/dev/null
+	is "$mode: it dies of a breakpoint of its own" "$?" 133
+	wait "$tool"
+	like "$mode: which is not taken for ours" "$? $(cat "$dir/err")" '^0 $'
+done
+
+# The tool is killed: after each step of its protocols, and at any moment.
+lives() { [ -d "/proc/$victim" ] && ! grep -q '^State:.*[ZX]' "/proc/$victim/status"; }
+for mode in none sigreturn; do
+	start "$VICTIMS/filtered" $mode
+	maps_of "$victim" >"$dir/maps"
+	text_sum "$victim" >"$dir/text"
+	bad=
+	for ((n = 1; n < 100; n++)); do
+		DPROBES_STEP=$n build/tests/dprobes-steps stat -q -o /dev/null --duration 10ms -p "$victim" victim_function asleep \
+			2>"$dir/terr"
+		status=$?
+		[ $status -eq 137 ] && lives || break
+		again=$("$DPROBES" stat --json -q --duration 20ms -p "$victim" victim_function 2>&1)
+		[[ $again =~ \"hits\":[1-9] ]] && maps_of "$victim" | cmp -s - "$dir/maps" &&
+			[ "$(text_sum "$victim")" = "$(cat "$dir/text")" ] || bad+=" $n"
+	done 2>/dev/null
+	is "$mode: killed after each step, and the next one cleans up" "$status$bad" 0
+	like "$mode: there are steps" "$n" '^[2-9][0-9]$'
+	bad=0
+	for ((n = 0; n < ${KILLS:-40}; n++)); do
+		"$DPROBES" stat -q -o /dev/null --duration 5ms -p "$victim" victim_function asleep 2>/dev/null &
+		tool=$!
+		sleep 0.0$((RANDOM % 3))$((RANDOM % 100))
+		{ kill -KILL $tool && wait $tool; } 2>/dev/null
+		lives || break
+	done
+	is "$mode: killed at any moment" "$n" "${KILLS:-40}"
+	"$DPROBES" detach -p "$victim" >/dev/null 2>&1
+	stop_it
+	is "$mode: it found its results right after that" "$? $(tail -n 1 "$dir/out")" "0 right"
+done
+
+# A filter that comes after the probes.
+"$DPROBES" stat -o "$dir/counts" short_function -- "$VICTIMS/filtered" none >"$dir/out" 2>"$dir/err"
+like "a filter that comes later: who dies of it is told why" "$? $(tail -n 1 "$dir/err")" \
+	'^159 .*was killed by SIGSYS: a seccomp filter forbids a call; .*attach again once it is there$'
+
+# Filters of the usual kind, under which some calls fail: here ptrace and kexec_load.
+for mode in handler spawn mask pending clearsighand sleep open; do
+	for arm in interior trap; do
+		start "$TOOLS/confine" 101 246 -- "$VICTIMS/blocked" $mode 0
+		bad=0
+		for i in 1 2 3; do
+			DPROBES_ARM=$arm "$DPROBES" stat -q -o "$dir/counts" --duration 50ms work libc.so.6:malloc -p "$victim" 2>"$dir/terr" ||
+				bad=$((bad + 1))
+		done
+		like "nearly all permitted, $mode, $arm: hits" "$bad $(hits "$dir/counts" blocked:work) $(cat "$dir/terr")" '^0 [0-9]+ $'
+		kill -TERM "$victim"
+		wait "$victim"
+		like "$mode, $arm: it is right after that" "$? $(tail -n 1 "$dir/out")" "^0 right: $mode"
+	done
+done
+# And what hooks need: rt_sigaction, rt_sigprocmask, getpid, process_vm_readv and _writev.
+for call in 13:rt_sigaction 14:rt_sigprocmask 39:getpid 310:process_vm_readv 311:process_vm_writev; do
+	start "$TOOLS/confine" "${call%:*}" -- "$VICTIMS/busy" 3
+	like "without ${call#*:}: no breakpoints" "$("$DPROBES" doctor -p "$victim")" \
+		"^note +seccomp: .*; probes can be jumps only, because it does not permit ${call#*:};"
+	"$DPROBES" stat -o "$dir/counts" --duration 50ms libc.so.6:malloc -p "$victim" 2>"$dir/terr"
+	like "without ${call#*:}: jumps" "$? $(cat "$dir/terr")" '^0 .*\(0 trap, 1 jump\): [1-9]'
+	kill -KILL "$victim"
+	wait "$victim" 2>/dev/null
 done
 plan

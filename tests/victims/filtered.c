@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * filtered: under a seccomp filter that kills for nearly every call:
- * filtered [sigreturn | strict].
+ * filtered [sigreturn | stacked | mixed | single | strict].
  *
  * Allowed are write, nanosleep, futex, exit, exit_group and sched_yield; with
- * "sigreturn" also rt_sigreturn and restart_syscall. strict: the kernel's own
- * strict mode, in which write, read, exit and rt_sigreturn are left; one thread
- * then. Threads work and sleep, and check their results. Until somebody sets the
- * word "filtered_stop" in its memory; then "right" or "wrong".
+ * "sigreturn" also rt_sigreturn and restart_syscall. stacked: two such filters;
+ * mixed: only the first of two allows rt_sigreturn. single: one thread only has a
+ * filter. strict: the kernel's own strict mode, in which write, read, exit and
+ * rt_sigreturn are left; one thread then. Threads work and sleep, and check their
+ * results. Until somebody sets the word "filtered_stop" in its memory; then "right"
+ * or "wrong", or if it is 2 an int3 of the program's own.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -35,7 +37,7 @@ long asleep(long n);
 long short_function(long n);
 long takes_text(const char *s);
 static volatile int wrong, running;
-static int strict;
+static int strict, seccomp_too;
 static char text[] = "a string";
 
 __attribute__((noipa)) long victim_function(long n)
@@ -76,6 +78,7 @@ static void *worker(void *arg)
 				wrong = 1;
 		if (takes_text(text) != 'a')
 			wrong = 1;
+		short_function(i);
 		if (n & 1 && asleep(n) != n)
 			wrong = 1;
 	}
@@ -86,7 +89,7 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-static void filter(int with_sigreturn)
+static void filter(int with_sigreturn, unsigned int flags)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -100,14 +103,30 @@ static void filter(int with_sigreturn)
 		/* Ended here, or with these two. */
 		ALLOW(with_sigreturn ? SYS_rt_sigreturn : SYS_write),
 		ALLOW(with_sigreturn ? SYS_restart_syscall : SYS_write),
+		/* For another one. */
+		ALLOW(seccomp_too ? SYS_seccomp : SYS_write),
+		ALLOW(seccomp_too ? SYS_prctl : SYS_write),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
 	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-		    SECCOMP_FILTER_FLAG_TSYNC, &prog))
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog))
 		exit(2);
+}
+
+static void confine(const char *mode)
+{
+	int all = SECCOMP_FILTER_FLAG_TSYNC;
+
+	if (!strcmp(mode, "stacked") || !strcmp(mode, "mixed"))
+		seccomp_too = 1;
+	filter(!strcmp(mode, "sigreturn") || seccomp_too,
+	       !strcmp(mode, "single") ? 0 : all);
+	if (seccomp_too) {
+		seccomp_too = 0;
+		filter(!strcmp(mode, "stacked"), all);
+	}
 }
 
 static void say(const char *what)
@@ -129,13 +148,15 @@ int main(int argc, char **argv)
 	while (!strict && __atomic_load_n(&running, __ATOMIC_ACQUIRE) < 3)
 		sched_yield();
 	if (!strict)
-		filter(!strcmp(mode, "sigreturn"));
+		confine(mode);
 	else if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0))
 		return 2;
 	say("running\n");
 	worker((void *)LAST);
 	while (!strict && __atomic_load_n(&running, __ATOMIC_ACQUIRE) > -1)
 		asleep(0);
+	if (filtered_stop == 2)
+		__asm__ volatile("int3");
 	say(wrong ? "wrong\n" : "right\n");
 	syscall(strict ? SYS_exit : SYS_exit_group, wrong);
 	return wrong;

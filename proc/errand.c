@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * errand: what is not to end in the middle when the tool is killed.
+ *
+ * A filter that is suspended while we trace is in force again at our end, for the
+ * call that a thread has begun for us, too, and may kill for it. So a child in our
+ * memory traces, which goes on to where all is released. The next tool waits for it.
+ */
+#include "proc/facts.h"
+#include "proc/private.h"
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ERRAND_STACK (1u << 20)
+#define ERRAND_NAME "dprobes-errand"
+#define ERRAND_MS 5000
+
+struct errand {
+	int (*work)(void *arg);
+	void *arg;
+	int err;
+};
+
+static int run(void *arg)
+{
+	struct errand *e = arg;
+
+	prctl(PR_SET_NAME, ERRAND_NAME);
+	e->err = e->work(e->arg);
+	return 0;
+}
+
+void dp_errand_wait(pid_t tracer)
+{
+	struct pollfd p = { .events = POLLIN };
+	char path[64], comm[32] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", tracer);
+	dp_line_read(path, comm, sizeof(comm));
+	if (strcmp(comm, ERRAND_NAME))
+		return;
+	p.fd = (int)syscall(SYS_pidfd_open, tracer, 0);
+	if (p.fd < 0)
+		return;
+	poll(&p, 1, ERRAND_MS);
+	close(p.fd);
+}
+
+/* Nobody else traces its threads for longer than one piece of work. */
+static bool is_wanted(const struct dp_process *proc)
+{
+	return proc->filtered && !proc->family && !proc->held && !proc->frozen;
+}
+
+int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg)
+{
+	struct errand e = { work, arg, -EINTR };
+	sigset_t all, mask;
+	char *stack;
+	pid_t pid;
+
+	if (!is_wanted(proc))
+		return work(arg);
+	stack = mmap(NULL, ERRAND_STACK, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED)
+		return -ENOMEM;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	pid = clone(run, stack + ERRAND_STACK,
+		    CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_FS, &e);
+	if (pid < 0)
+		e.err = -errno;
+	else
+		waitpid(pid, NULL, __WALL);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	munmap(stack, ERRAND_STACK);
+	return e.err;
+}
