@@ -68,6 +68,11 @@ bool dp_hooks_wanted(u32 nr)
 	       is_among(sleeping, ARRAY_SIZE(sleeping), nr);
 }
 
+bool dp_hooks_sleeps(u32 nr)
+{
+	return is_among(sleeping, ARRAY_SIZE(sleeping), nr);
+}
+
 void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
 		  u32 len, bool again)
 {

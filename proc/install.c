@@ -303,12 +303,14 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 	return err;
 }
 
-/* At the call itself, with a number that is of no interest? */
+/* At the call itself, with a number that is of no interest, or that sleeps.c looks
+ * at? */
 static bool is_dull_call(const struct dp_hooked *h,
 			 const struct user_regs_struct *r)
 {
 	return h->nr == DP_PLAIN_CALL && r->rip == h->addr + h->len - 2 &&
-	       !dp_hooks_wanted((u32)r->rax);
+	       (!dp_hooks_wanted((u32)r->rax) ||
+		dp_hooks_sleeps((u32)r->rax));
 }
 
 /* Threads between the beginning of a call that will be hooked and the call itself

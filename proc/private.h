@@ -368,6 +368,8 @@ void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
 		  u32 len, bool again);
 /** dp_hooks_wanted() - is it one of those calls? */
 bool dp_hooks_wanted(u32 nr);
+/** dp_hooks_sleeps() - does it have a signal mask of its own? */
+bool dp_hooks_sleeps(u32 nr);
 
 /* numbers.c */
 /** dp_numbers_find() - system calls whose number is not known from the code before

@@ -346,6 +346,16 @@ static void make_again(const struct dp_process *proc, const struct dp_sleep *s,
 	*c->rax = s->nr;
 }
 
+/* Its return to the program would not be seen: it is to make the call in the hook. */
+static int move_into_hook(const struct dp_process *proc, const struct place *p,
+			  const struct dp_caller *c)
+{
+	if (!dp_engine_hooked_call(proc->engine, p->hook->addr, c->pc))
+		return -EAGAIN;
+	*c->rax = (u64)p->nr;
+	return 0;
+}
+
 int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
 		   const struct dp_caller *c, u64 was, u64 real, u64 *believed)
 {
@@ -359,6 +369,8 @@ int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
 		pass_hook(&p, c);
 		return 0;
 	}
+	if (p.hook->nr == DP_PLAIN_CALL)
+		return move_into_hook(proc, &p, c);
 	s = free_one(sleeps);
 	if (!s)
 		return -ENOMEM;
