@@ -366,6 +366,9 @@ struct dp_sleep *dp_sleep_of(struct dp_mcontext *regs);
 bool dp_sleep_delay(const struct dp_siginfo *info, struct dp_ucontext *uc);
 /** dp_sleep_again() - what has interrupted a call was nothing to it */
 void dp_sleep_again(struct dp_ucontext *uc);
+/** dp_sleep_give_back() - a fork child leaves: its handlers return from such calls to
+ *  what the program believes */
+void dp_sleep_give_back(void);
 /** dp_sleep_forget() - there is no such thread any more, or none yet */
 void dp_sleep_forget(u64 thread);
 

@@ -31,6 +31,7 @@
  * back when the thread makes such a call from the same place or farther out.
  */
 #include "engine/hit/hit.h"
+#include "engine/arch/x86/ptregs.h"
 #include "port_hit.h"
 
 #define SYSCALL_SIZE 2
@@ -453,4 +454,51 @@ void dp_sleep_again(struct dp_ucontext *uc)
 		s->real = uc->sigmask;
 	s->closed = 1;
 	uc->sigmask = ~0ull;
+}
+
+/* The frame of a handler that the call returns from, if its register is at @at. */
+static void mend(const struct dp_sleep *s, u64 at)
+{
+	u64 *reg = (u64 *)at;
+	u64 offset = (u64)argument(s->nr, (void *)at) - at;
+	struct dp_mcontext *mc = (void *)(at - offset);
+	struct dp_ucontext *uc =
+		(void *)((u64)mc - __builtin_offsetof(struct dp_ucontext, mc));
+
+	if (*reg != (is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask) ||
+	    mc->cs != DP_USER_CS || (s64)mc->rax != -EINTR ||
+	    (s->through ? !is_below(s, mc->rsp) : mc->rsp != s->sp))
+		return;
+	*reg = s->given;
+	uc->sigmask = (s->closed ? s->real : uc->sigmask) | s->was;
+}
+
+/* From here to where the call was made, or to the end of the handlers' own stack. */
+static void mend_frame(const struct dp_sleep *s)
+{
+	u64 at = (u64)__builtin_frame_address(0), end = s->sp, start, size;
+
+	if (!same_stack(at, end)) {
+		dp_port_altstack(&start, &size);
+		if (at - start >= size)
+			return;
+		end = start + size;
+	}
+	for (; at < end; at += sizeof(u64))
+		mend(s, at);
+}
+
+void dp_sleep_give_back(void)
+{
+	u64 thread = owner();
+	u32 i;
+
+	for (i = 0; i < DP_SLEEPS; i++) {
+		struct dp_sleep *s = &dp_private.sleeps[i];
+
+		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != thread)
+			continue;
+		mend_frame(s);
+		release(s);
+	}
 }
