@@ -169,6 +169,17 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 	return err;
 }
 
+/* A handler has returned, to the code that ends it: its frame begins below. */
+static bool is_ending(const struct dp_process *proc, u64 pc)
+{
+	u64 n;
+
+	for (n = 0; n < DP_RESTORER_MAX; n++)
+		if (dp_restorer_known(proc, pc - n))
+			return true;
+	return false;
+}
+
 /* From the innermost one outwards. Return: 0 or what @act did. */
 static int each_frame(struct masking *m, const struct dp_maps *maps,
 		      frame_fn *act)
@@ -177,6 +188,8 @@ static int each_frame(struct masking *m, const struct dp_maps *maps,
 	bool innermost = true;
 	int stacks, err = 0;
 
+	if (is_ending(m->proc, m->thread->regs.rip))
+		sp -= sizeof(u64);
 	for (stacks = 0; sp && stacks < STACKS && !err; stacks++)
 		err = stack_frames(m, maps, act, &sp, &innermost);
 	return err;
