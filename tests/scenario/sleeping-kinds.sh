@@ -88,6 +88,6 @@ for kind in musl musl-static; do
 	for mode in sleep open leave cancel; do
 		storm $kind $mode
 	done
-	killed $kind leave
+	killed $kind cancel
 done
 plan

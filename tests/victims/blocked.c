@@ -766,8 +766,9 @@ static void leave_round(long n)
 	int ret;
 
 	jumps = n % 3 != 0;
-	forks = n % 16 < 2;
 	is_raw = n % NR_CALLS >= NR_CALLS - NR_RAW;
+	/* Of a child that is made while we come or go nothing is promised yet. */
+	forks = n % 16 < 2 && !until_told;
 	if (!sigsetjmp(out, 1)) {
 		__atomic_store_n(&asleep, n + 1, __ATOMIC_RELEASE);
 		ret = call_deeper(n * 7 % 5, n);
