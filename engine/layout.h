@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 16
+#define DP_LAYOUT_VERSION 17
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -984,6 +984,9 @@ static inline u32 dp_mask_slot(u64 pointer)
  * @back: where it returns to; @behind: the same in the program's text
  * @serial: counts calls
  * @stacked: what was given is on the stack, too
+ * @through: it is made by a function that is called for it: @call is where, and
+ *           @behind where that one returns to; @back is 0
+ * @touched: there may be breakpoints between @call and the return
  */
 struct dp_sleep {
 	u64 thread;
@@ -995,6 +998,7 @@ struct dp_sleep {
 	u64 call, detour, back, behind;
 	u64 serial;
 	u32 nr, closed, detour_len, stacked;
+	u32 through, touched;
 };
 
 /**
@@ -1060,6 +1064,13 @@ static inline bool dp_call_is_any(u32 number)
 #define DP_CALL_ENTERS 0x40000000u
 #define DP_CALL_RETURNS 0x20000000u
 #define DP_CALL_NUMBER 0xffffu
+/*
+ * Or it is made by musl's __syscall_cp(), for many: hooked are the call of that one,
+ * and the next call or jump, which is to what sets errno; and where that one does not
+ * return, but the thread is cancelled.
+ */
+#define DP_CALL_THROUGH 0x10000000u
+#define DP_CALL_TOUCHED 0x08000000u /* see struct dp_sleep */
 #define DP_CALL_LENGTH_SHIFT 16
 static inline u32 dp_call_length(u32 number)
 {
@@ -1072,6 +1083,18 @@ static inline bool dp_call_sleeps(u32 number)
 	return !dp_call_is_any(number) &&
 	       number & (DP_CALL_ENTERS | DP_CALL_RETURNS);
 }
+
+/** dp_call_goes_through() - is it one of these? */
+static inline bool dp_call_goes_through(u32 number)
+{
+	return dp_call_sleeps(number) && number & DP_CALL_THROUGH;
+}
+
+/* Of the function that makes it, and of the one that it is made for, there is less on
+ * the stack. */
+#define DP_THROUGH_STACK 256
+/* From the return of the first one to the hook behind it there is less. */
+#define DP_THROUGH_TAIL 64
 
 /** dp_site_hash() - where the search for an address begins */
 static inline u32 dp_site_hash(u64 addr)

@@ -76,6 +76,11 @@ bool dp_hooks_wanted(u32 nr)
 	       is_among(sleeping, ARRAY_SIZE(sleeping), nr);
 }
 
+bool dp_hooks_sleeps(u32 nr)
+{
+	return is_among(sleeping, ARRAY_SIZE(sleeping), nr);
+}
+
 void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
 		  u32 len, bool again)
 {
@@ -174,6 +179,25 @@ static void find_calls(struct dp_process *proc, const struct dp_span *span,
 	}
 }
 
+/* Those that musl's function makes, which is called with "mov $nr, %edi". */
+static void find_points(struct dp_process *proc, const struct dp_span *span,
+			const u8 *text)
+{
+	const u8 *end = text + span->size - DP_REGION_MAX;
+	const u8 *hit;
+	u32 nr;
+
+	for (hit = text; hit < end; hit++) {
+		hit = memchr(hit, 0xbf, (size_t)(end - hit));
+		if (!hit)
+			return;
+		memcpy(&nr, hit + 1, sizeof(nr));
+		if (is_among(sleeping, ARRAY_SIZE(sleeping), nr))
+			dp_points_add(proc, span, text,
+				      span->start + (u64)(hit - text), nr);
+	}
+}
+
 /**
  * struct shape - a call that has its number otherwise
  * @code: bytes of whole instructions up to "syscall", @len of them
@@ -256,6 +280,8 @@ void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
 	find_calls(proc, span, text, proc->go && !proc->libc);
 	for (i = 0; i < ARRAY_SIZE(shapes) && proc->libc; i++)
 		find_shape(proc, span, text, &shapes[i]);
+	if (musl)
+		find_points(proc, span, text);
 	if (!glibc && !proc->go)
 		dp_numbers_find(proc, span, text);
 }

@@ -336,12 +336,14 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 	return err;
 }
 
-/* At the call itself, with a number that is of no interest? */
+/* At the call itself, with a number that is of no interest, or that sleeps.c looks
+ * at? */
 static bool is_dull_call(const struct dp_hooked *h,
 			 const struct user_regs_struct *r)
 {
 	return h->nr == DP_PLAIN_CALL && r->rip == h->addr + h->len - 2 &&
-	       !dp_hooks_wanted((u32)r->rax);
+	       (!dp_hooks_wanted((u32)r->rax) ||
+		dp_hooks_sleeps((u32)r->rax));
 }
 
 /* Threads between the beginning of a call that will be hooked and the call itself
@@ -355,6 +357,8 @@ static int rewind_calls(struct dp_process *proc)
 			struct user_regs_struct *r = &proc->threads[i].regs;
 			const struct dp_hooked *h = &proc->hooks[k];
 
+			if (dp_points_between(proc, r->rip, r->rsp))
+				return -EAGAIN;
 			if (r->rip <= h->addr || r->rip >= h->addr + h->len ||
 			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr) ||
 			    is_dull_call(h, r))
@@ -601,6 +605,17 @@ static bool is_watched(u32 nr)
 	       dp_call_is_any(nr) || dp_call_sleeps(nr);
 }
 
+static int add_hook(struct dp_process *proc, const struct dp_hooked *h)
+{
+	u32 nr = h->nr;
+
+	if (dp_call_goes_through(nr) && nr & DP_CALL_ENTERS &&
+	    dp_points_touched(proc, h))
+		nr |= DP_CALL_TOUCHED;
+	return dp_engine_add_hook(proc->engine, h->addr, h->code, nr,
+				  is_watched(nr));
+}
+
 static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		   struct dp_diag *diag)
 {
@@ -608,9 +623,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 	size_t i;
 
 	for (i = 0; i < proc->nr_hooks && !proc->unhooked && !err; i++)
-		err = dp_engine_add_hook(proc->engine, proc->hooks[i].addr,
-					 proc->hooks[i].code, proc->hooks[i].nr,
-					 is_watched(proc->hooks[i].nr));
+		err = add_hook(proc, &proc->hooks[i]);
 	if (proc->heir_of)
 		dp_engine_visits_like(proc->engine, proc->heir_of);
 	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());

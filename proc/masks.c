@@ -90,7 +90,12 @@ static struct dp_caller caller_of(const struct dp_process *proc,
 				   .rdi = (u64 *)&r->rdi,
 				   .r8 = (u64 *)&r->r8,
 				   .r9 = (u64 *)&r->r9,
-				   .r10 = (u64 *)&r->r10 };
+				   .r10 = (u64 *)&r->r10,
+				   .others = { (u64 *)&r->rsi, (u64 *)&r->rdx,
+					       (u64 *)&r->rcx, (u64 *)&r->rbx,
+					       (u64 *)&r->rbp, (u64 *)&r->r12,
+					       (u64 *)&r->r13, (u64 *)&r->r14,
+					       (u64 *)&r->r15 } };
 }
 
 static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
@@ -103,7 +108,10 @@ static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
 				   .rdi = &mc->rdi,
 				   .r8 = &mc->r8,
 				   .r9 = &mc->r9,
-				   .r10 = &mc->r10 };
+				   .r10 = &mc->r10,
+				   .others = { &mc->rsi, &mc->rdx, &mc->rcx,
+					       &mc->rbx, &mc->rbp, &mc->r12,
+					       &mc->r13, &mc->r14, &mc->r15 } };
 }
 
 /* Of one thread, which signal handlers may run on. */
@@ -161,6 +169,17 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 	return err;
 }
 
+/* A handler has returned, to the code that ends it: its frame begins below. */
+static bool is_ending(const struct dp_process *proc, u64 pc)
+{
+	u64 n;
+
+	for (n = 0; n < DP_RESTORER_MAX; n++)
+		if (dp_restorer_known(proc, pc - n))
+			return true;
+	return false;
+}
+
 /* From the innermost one outwards. Return: 0 or what @act did. */
 static int each_frame(struct masking *m, const struct dp_maps *maps,
 		      frame_fn *act)
@@ -169,6 +188,8 @@ static int each_frame(struct masking *m, const struct dp_maps *maps,
 	bool innermost = true;
 	int stacks, err = 0;
 
+	if (is_ending(m->proc, m->thread->regs.rip))
+		sp -= sizeof(u64);
 	for (stacks = 0; sp && stacks < STACKS && !err; stacks++)
 		err = stack_frames(m, maps, act, &sp, &innermost);
 	return err;
@@ -215,7 +236,7 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 		return -errno;
 	/* In a call with a mask of its own that one is in force as yet: not from
 	 * here on. */
-	mask = err ? ~0ull : mask & ~m->caught;
+	mask = err == DP_SLEEP_CLOSED ? ~0ull : mask & ~m->caught;
 	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 0;
 }
 
@@ -282,7 +303,10 @@ static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 /* Behind the call it is over, unless it was our stop that ended it. */
 static bool will_sleep(const struct dp_thread *t, const struct dp_sleep *s)
 {
-	return t->regs.rip < s->behind ||
+	return s->through ? (u32)t->regs.rax == s->nr ||
+				    ((long)t->regs.orig_rax == (long)s->nr &&
+				     (long)t->regs.rax == -DP_ERESTARTNOHAND) :
+	       t->regs.rip < s->behind ||
 	       ((long)t->regs.orig_rax == (long)s->nr &&
 		(long)t->regs.rax == -DP_ERESTARTNOHAND);
 }
@@ -348,7 +372,7 @@ static u64 mask_for(u64 word)
 static const struct dp_sleep *leave_sleep(struct masking *m,
 					  const struct dp_caller *c)
 {
-	const struct dp_sleep *s = dp_sleeps_leave(m->sleeps, c);
+	const struct dp_sleep *s = dp_sleeps_leave(m->proc, m->sleeps, c);
 
 	if (!s)
 		return NULL;
@@ -452,7 +476,7 @@ bool dp_masks_waking(const struct dp_process *proc, u64 base)
 	for (i = 0; sleeps && i < proc->nr_threads && !waking; i++) {
 		struct dp_thread t = proc->threads[i];
 		struct dp_caller c = caller_of(proc, &t);
-		const struct dp_sleep *s = dp_sleeps_leave(sleeps, &c);
+		const struct dp_sleep *s = dp_sleeps_find(proc, sleeps, &c);
 
 		waking = s && !dp_status_read(proc->pid, t.tid, &st) &&
 			 (st.pending | st.shared_pending) & ~s->mask;

@@ -57,6 +57,23 @@ struct dp_hooked {
 #define DP_TEXTS_MAX 8
 #define DP_RESTORERS_MAX 8
 
+/**
+ * struct dp_points - where musl makes calls in which a thread can be cancelled
+ * @enter: what is called for that, 0: there is none; @maker: what that jumps to
+ * @direct_call: address of its own "syscall"; @direct_depth: what it has on its stack
+ *               there, up to its return address
+ * @last: what it calls to make such a call, or 0; @last_call, @last_depth: the same
+ * @cancel: where a cancelled thread goes on; @ends: other calls that @maker makes
+ */
+#define DP_POINTS_ENDS 4
+struct dp_points {
+	u64 enter, maker, last, cancel;
+	u64 direct_call, last_call;
+	s32 direct_depth, last_depth;
+	u32 maker_len, nr_ends;
+	u64 ends[DP_POINTS_ENDS];
+};
+
 /** struct dp_sleeper - a thread that goes back to sleep, under a signal mask of its
  *  own which has @mask; then it is to get @signals */
 struct dp_sleeper {
@@ -97,6 +114,7 @@ struct dp_process {
 	size_t nr_restorers;
 	struct dp_hooked hooks[DP_HOOKS_MAX];
 	size_t nr_hooks;
+	struct dp_points points;
 	struct dp_sleeper sleepers[DP_SLEEPERS_MAX]; /* to be let go first */
 	size_t nr_sleepers;
 	struct dp_thread *threads; /* the stopped ones */
@@ -249,17 +267,37 @@ int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *remote,
  * @thread: what it is known by: dp_thread_id()
  * @call: the system call that it is in
  * @handled: it is in a handler now: they are in a frame
+ * @others: where code may have what it passes on to a call
  */
+#define DP_CALLER_OTHERS 9
 struct dp_caller {
 	u64 thread;
 	s64 call;
 	bool handled;
 	u64 *pc, *sp, *rax, *rdi, *r8, *r9, *r10;
+	u64 *others[DP_CALLER_OTHERS];
 };
 
 /* What sends a call back into its sleep, unless a signal is delivered: an error of
  * the kernel's own (linux/errno.h). */
 #define DP_ERESTARTNOHAND 514
+
+/* points.c: see there */
+/** dp_points_add() - at @addr the number @nr is put where musl's function expects it */
+void dp_points_add(struct dp_process *proc, const struct dp_span *span,
+		   const u8 *text, u64 addr, u32 nr);
+/** dp_points_touched() - are there probes between hook @h and the next one behind it? */
+bool dp_points_touched(const struct dp_process *proc,
+		       const struct dp_hooked *h);
+/**
+ * dp_points_at() - the hook that a call went through
+ * @pc, @sp: of a thread at such a call or back from it; @below: what @sp was there
+ * Return: NULL if it is at none that was hooked.
+ */
+const struct dp_hooked *dp_points_at(const struct dp_process *proc, u64 pc,
+				     u64 sp, u64 *below);
+/** dp_points_between() - is a thread on the way to such a call, or back? */
+bool dp_points_between(const struct dp_process *proc, u64 pc, u64 sp);
 
 /* sleeps.c: calls that sleep under a signal mask of their own */
 struct dp_sleeps;
@@ -273,18 +311,26 @@ bool dp_sleeps_absent(const struct dp_process *proc, struct dp_sleeps *sleeps);
 /**
  * dp_sleeps_take() - enter one that somebody is in
  * @caller: its registers, which change: it is to make the call (again) with all
- *          signals blocked; but for one in a handler
+ *          signals blocked; but for one in a handler, and where breakpoints are on
+ *          the way
  * @was, @real: what it believes to be blocked outside, and what is
  * @inside: what it believes from now on
- * Return: 1; 0 it is in none, or none that matters; a negative errno.
+ * Return: one of these; 0 it is in none, or none that matters; a negative errno.
  */
+#define DP_SLEEP_CLOSED 1 /* @caller is to have all signals blocked */
+#define DP_SLEEP_OPEN 2
 int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
 		   const struct dp_caller *caller, u64 was, u64 real,
 		   u64 *inside);
 /** dp_sleeps_leave() - put back the register that one has changed.
  *  Return: the call, or NULL if it is in none. */
-const struct dp_sleep *dp_sleeps_leave(const struct dp_sleeps *sleeps,
+const struct dp_sleep *dp_sleeps_leave(const struct dp_process *proc,
+				       const struct dp_sleeps *sleeps,
 				       const struct dp_caller *caller);
+/** dp_sleeps_find() - the same, and everything stays as it is */
+const struct dp_sleep *dp_sleeps_find(const struct dp_process *proc,
+				      const struct dp_sleeps *sleeps,
+				      const struct dp_caller *caller);
 
 /* install.c */
 /** dp_tool_of() - the process that is the tool */
@@ -334,6 +380,8 @@ void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
 long dp_hooks_call(size_t i);
 /** dp_hooks_wanted() - is it one of those calls? */
 bool dp_hooks_wanted(u32 nr);
+/** dp_hooks_sleeps() - does it have a signal mask of its own? */
+bool dp_hooks_sleeps(u32 nr);
 
 /* numbers.c */
 /** dp_numbers_find() - system calls whose number is not known from the code before

@@ -67,26 +67,110 @@ bool dp_sleeps_absent(const struct dp_process *proc, struct dp_sleeps *sleeps)
 	return absent;
 }
 
-const struct dp_sleep *dp_sleeps_leave(const struct dp_sleeps *sleeps,
-				       const struct dp_caller *c)
+static bool is_pair(s64 nr)
+{
+	return nr == SYS_pselect6 || nr == SYS_io_pgetevents;
+}
+
+/* What stands for the program's mask, if it does. */
+static u64 copy_of(const struct dp_sleeps *sleeps, const struct dp_sleep *s)
+{
+	return sleeps->at + (u64)((const char *)s - (const char *)sleeps->v) +
+	       (is_pair((s64)s->nr) ? offsetof(struct dp_sleep, pair) :
+				      offsetof(struct dp_sleep, mask));
+}
+
+/* In registers and on the stack, of code that makes the call for another. Return: is
+ * it there? */
+static bool replace(const struct dp_process *proc, const struct dp_caller *c,
+		    const struct dp_sleep *s, u64 copy, bool really)
+{
+	u64 *const in[] = { c->rdi, c->r8, c->r9, c->r10 }, word, at;
+	bool there = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(in) / sizeof(in[0]) + DP_CALLER_OTHERS; i++) {
+		u64 *reg = i < DP_CALLER_OTHERS ? c->others[i] :
+						  in[i - DP_CALLER_OTHERS];
+
+		if (*reg != copy)
+			continue;
+		there = true;
+		if (really)
+			*reg = s->given;
+	}
+	for (at = *c->sp; at <= s->sp; at += sizeof(word)) {
+		if (dp_process_read(proc, at, &word, sizeof(word)) ||
+		    word != copy)
+			continue;
+		there = true;
+		if (really)
+			dp_process_write(proc, at, &s->given, sizeof(word));
+	}
+	return there;
+}
+
+static bool is_through(const struct dp_process *proc,
+		       const struct dp_sleeps *sleeps,
+		       const struct dp_caller *c, const struct dp_sleep *s,
+		       bool really)
+{
+	u64 back;
+
+	if (!s->through || s->thread != c->thread)
+		return false;
+	if (*c->pc - s->behind < DP_THROUGH_TAIL)
+		return *c->sp - s->sp < DP_THROUGH_TAIL;
+	if (*c->pc == s->call) /* it is to call, after its hook */
+		return *c->sp == s->sp &&
+		       replace(proc, c, s, copy_of(sleeps, s), really);
+	return s->sp - *c->sp - 1 < DP_THROUGH_STACK &&
+	       !dp_process_read(proc, s->sp - sizeof(back), &back,
+				sizeof(back)) &&
+	       back == s->behind &&
+	       replace(proc, c, s, copy_of(sleeps, s), really);
+}
+
+/* Between its hook and the call, or just behind that. */
+static const struct dp_sleep *find(const struct dp_process *proc,
+				   const struct dp_sleeps *sleeps,
+				   const struct dp_caller *c, bool really)
 {
 	u64 *const in[] = { c->rdi, c->r8, c->r9, c->r10 };
 	const struct dp_sleep *s;
 	u64 offset;
 	size_t i;
 
+	for (i = 0; i < DP_SLEEPS; i++)
+		if (is_through(proc, sleeps, c, &sleeps->v[i], really))
+			return &sleeps->v[i];
 	for (i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
 		offset = *in[i] - sleeps->at;
 		if (offset >= sizeof(sleeps->v))
 			continue;
 		s = &sleeps->v[offset / sizeof(*s)];
-		if (s->thread != c->thread || *c->pc <= s->call ||
-		    *c->pc > s->behind)
+		if (s->through || s->thread != c->thread ||
+		    *c->pc <= s->call || *c->pc > s->behind)
 			continue;
-		*in[i] = s->given;
+		if (really)
+			*in[i] = s->given;
 		return s;
 	}
 	return NULL;
+}
+
+const struct dp_sleep *dp_sleeps_leave(const struct dp_process *proc,
+				       const struct dp_sleeps *sleeps,
+				       const struct dp_caller *c)
+{
+	return find(proc, sleeps, c, true);
+}
+
+const struct dp_sleep *dp_sleeps_find(const struct dp_process *proc,
+				      const struct dp_sleeps *sleeps,
+				      const struct dp_caller *c)
+{
+	return find(proc, sleeps, c, false);
 }
 
 static const struct dp_hooked *hook_around(const struct dp_process *proc,
@@ -139,11 +223,6 @@ static u64 *mask_register(s64 nr, const struct dp_caller *c)
 	}
 }
 
-static bool is_pair(s64 nr)
-{
-	return nr == SYS_pselect6 || nr == SYS_io_pgetevents;
-}
-
 static bool read_mask(const struct dp_process *proc, s64 nr, u64 from,
 		      u64 *mask)
 {
@@ -180,44 +259,129 @@ static int enter(const struct dp_process *proc, struct dp_sleeps *sleeps,
 	return 0;
 }
 
+/**
+ * struct place - of a thread in or about a call
+ * @hook: that it goes through; @nr: of the call, -1: it is in none
+ * @sp: its stack pointer at the hook
+ */
+struct place {
+	const struct dp_hooked *hook;
+	s64 nr;
+	u64 sp;
+};
+
+/* Through a function that makes it for others: it is at the call, or just behind. */
+static s64 number_through(const struct dp_process *proc,
+			  const struct dp_hooked *h, const struct dp_caller *c)
+{
+	s64 nr = h->nr & DP_CALL_NUMBER, ret = (s64)*c->rax;
+	bool behind = *c->pc != proc->points.direct_call &&
+		      *c->pc != proc->points.last_call;
+
+	if (!behind)
+		return ret == nr ? nr : -1;
+	if (ret != -EINTR && (c->handled || ret != -DP_ERESTARTNOHAND))
+		return -1;
+	return c->handled || c->call == nr ? nr : -1;
+}
+
+static struct place place_of(const struct dp_process *proc,
+			     const struct dp_caller *c)
+{
+	struct place p = { .nr = -1, .sp = *c->sp };
+	u64 below;
+
+	p.hook = dp_points_at(proc, *c->pc, *c->sp, &below);
+	if (p.hook) {
+		p.nr = number_through(proc, p.hook, c);
+		p.sp = below;
+		return p;
+	}
+	p.hook = hook_around(proc, *c->pc);
+	if (p.hook)
+		p.nr = number_of(p.hook, c);
+	return p;
+}
+
+static struct dp_sleep sleep_at(const struct dp_process *proc,
+				const struct place *p,
+				const struct dp_caller *c)
+{
+	bool through = dp_call_goes_through(p->hook->nr);
+	bool touched = through && dp_points_touched(proc, p->hook);
+	u64 behind = p->hook->addr + p->hook->len;
+
+	return (struct dp_sleep){ .thread = c->thread,
+				  .sp = p->sp,
+				  .call = p->hook->addr,
+				  .back = through ? 0 : behind,
+				  .behind = behind,
+				  .closed = !c->handled && !touched,
+				  .nr = (u32)p->nr,
+				  .through = through,
+				  .touched = touched };
+}
+
+/* One that is not in it yet is to pass the hook. */
+static void pass_hook(const struct place *p, const struct dp_caller *c)
+{
+	const struct dp_hooked *h = p->hook;
+
+	if (h && !dp_call_goes_through(h->nr) && h->nr != DP_PLAIN_CALL &&
+	    *c->pc != h->addr + h->len)
+		*c->pc = h->addr;
+}
+
+/* Into its sleep again. */
+static void make_again(const struct dp_process *proc, const struct dp_sleep *s,
+		       const struct dp_caller *c)
+{
+	bool behind = s->through ? *c->pc != proc->points.direct_call &&
+					   *c->pc != proc->points.last_call :
+				   *c->pc == s->back;
+
+	if (c->handled || !behind)
+		return;
+	*c->pc -= 2;
+	*c->rax = s->nr;
+}
+
+/* Its return to the program would not be seen: it is to make the call in the hook. */
+static int move_into_hook(const struct dp_process *proc, const struct place *p,
+			  const struct dp_caller *c)
+{
+	if (!dp_engine_hooked_call(proc->engine, p->hook->addr, c->pc))
+		return -EAGAIN;
+	*c->rax = (u64)p->nr;
+	return 0;
+}
+
 int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
 		   const struct dp_caller *c, u64 was, u64 real, u64 *believed)
 {
-	u64 caught = dp_caught_mask(dp_engine_caught(proc->engine));
-	const struct dp_hooked *h = hook_around(proc, *c->pc);
+	u64 caught = dp_caught_mask(dp_engine_caught(proc->engine)), mask;
+	struct place p = place_of(proc, c);
+	u64 *reg = mask_register(p.nr, c);
 	struct dp_sleep *s;
-	u64 *reg, mask;
-	s64 nr = h ? number_of(h, c) : -1;
 
-	reg = mask_register(nr, c);
-	if (!reg || !read_mask(proc, nr, *reg, &mask) ||
+	if (!reg || !read_mask(proc, p.nr, *reg, &mask) ||
 	    !((mask & caught) | was)) {
-		/* One that is not in it yet is to pass the hook. */
-		if (h && h->nr != DP_PLAIN_CALL && *c->pc != h->addr + h->len)
-			*c->pc = h->addr;
+		pass_hook(&p, c);
 		return 0;
 	}
+	if (p.hook->nr == DP_PLAIN_CALL)
+		return move_into_hook(proc, &p, c);
 	s = free_one(sleeps);
 	if (!s)
 		return -ENOMEM;
-	*s = (struct dp_sleep){ .thread = c->thread,
-				.mask = mask & ~caught,
-				.given = *reg,
-				.was = was,
-				.real = real & ~caught,
-				.sp = *c->sp,
-				.call = h->addr,
-				.back = h->addr + h->len,
-				.behind = h->addr + h->len,
-				.closed = !c->handled,
-				.nr = (u32)nr };
+	*s = sleep_at(proc, &p, c);
+	s->mask = mask & ~caught;
+	s->given = *reg;
+	s->was = was;
+	s->real = real & ~caught;
 	*believed = mask & caught;
 	if (enter(proc, sleeps, s, reg))
 		return -EFAULT;
-	/* Into its sleep again. */
-	if (!c->handled && *c->pc == s->back) {
-		*c->pc -= 2;
-		*c->rax = nr;
-	}
-	return 1;
+	make_again(proc, s, c);
+	return s->closed ? DP_SLEEP_CLOSED : DP_SLEEP_OPEN;
 }

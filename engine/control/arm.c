@@ -90,6 +90,18 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 	return false;
 }
 
+bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, u64 *to)
+{
+	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+					false };
+	const struct dp_site_entry *s = entry_at(&sites, addr);
+	int n = s && s->hook ? dp_jump_insns(&s->jump) : 0;
+
+	if (n)
+		*to = s->jump.base + s->jump.at[n - 1];
+	return n;
+}
+
 /* Where it takes everybody to be stopped, they stay away. */
 static bool comes_back(const struct dp_engine *e)
 {

@@ -118,9 +118,14 @@ void dp_engine_forbid_jump(struct dp_engine *engine, u32 probe,
  */
 void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
 
+/** dp_engine_probed() - is there a probe among @len bytes at @addr, or may there be
+ *  one later? */
+bool dp_engine_probed(const struct dp_engine *engine, u64 addr, u64 len);
+
 /**
  * dp_engine_add_hook() - watch a system call of libc
- * @addr: address of its "mov $nr, %eax", which leads straight to "syscall"
+ * @addr: address of its "mov $nr, %eax", which leads straight to "syscall"; or of a
+ *        call or jump, if @nr goes through other functions
  * @code: DP_REGION_MAX bytes from there
  * @nr: number of the call
  * @watched: it is made where it stands, between two calls of the agent, because
@@ -132,6 +137,9 @@ void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
  */
 int dp_engine_add_hook(struct dp_engine *engine, u64 addr, const u8 *code,
 		       u32 nr, bool watched);
+/** dp_engine_hooked_call() - where the hook at @addr has its last instruction made,
+ *  and told of before. Return: false if there is none. */
+bool dp_engine_hooked_call(const struct dp_engine *engine, u64 addr, u64 *to);
 
 /**
  * struct dp_program_spec - a program as it is inserted

@@ -198,6 +198,19 @@ int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 	return 0;
 }
 
+bool dp_engine_probed(const struct dp_engine *e, u64 addr, u64 len)
+{
+	const struct dp_site *s;
+	u64 i;
+
+	for (i = 0; i < len; i++) {
+		s = dp_engine_find(e, addr + i);
+		if (s && s->first_probe)
+			return true;
+	}
+	return len && e->max_sites;
+}
+
 /* From the number to the call: what a hook displaces. Of a call that sleeps, one
  * instruction. */
 static void take_call(struct dp_site *s, const u8 *code)

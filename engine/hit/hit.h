@@ -351,6 +351,10 @@ void dp_sleep_enter(const struct dp_site_entry *site, u64 nr,
 		    struct dp_mcontext *regs);
 /** dp_sleep_return() - one may just have returned */
 void dp_sleep_return(struct dp_mcontext *regs);
+/** dp_sleep_come_through() - the same of one that another function makes; @site: of
+ *  the hook behind that */
+void dp_sleep_come_through(const struct dp_site_entry *site,
+			   const struct dp_mcontext *regs);
 /** dp_sleep_of() - the call that a signal has interrupted or kept from going to
  *  sleep; or NULL */
 struct dp_sleep *dp_sleep_of(struct dp_mcontext *regs);
@@ -362,6 +366,9 @@ struct dp_sleep *dp_sleep_of(struct dp_mcontext *regs);
 bool dp_sleep_delay(const struct dp_siginfo *info, struct dp_ucontext *uc);
 /** dp_sleep_again() - what has interrupted a call was nothing to it */
 void dp_sleep_again(struct dp_ucontext *uc);
+/** dp_sleep_give_back() - a fork child leaves: its handlers return from such calls to
+ *  what the program believes */
+void dp_sleep_give_back(void);
 /** dp_sleep_forget() - there is no such thread any more, or none yet */
 void dp_sleep_forget(u64 thread);
 

@@ -410,6 +410,7 @@ void dp_mask_give_back(u64 *mask)
 
 	for (sig = 1; sig <= NR_SIGNALS; sig++)
 		give_back_action(sig);
+	dp_sleep_give_back();
 	if (mask)
 		*mask |= dp_mask_blocked();
 	else

@@ -19,10 +19,19 @@
  * made pending in the kernel with every signal blocked up to the call itself,
  * where nothing of the program runs.
  *
+ * musl makes such calls in one function for all that a thread can be cancelled in, and
+ * tells by the pc whether it is asleep there. So that function's code stays as it is:
+ *
+ *   call __syscall_cp ► dp_sleep_enter(): its arguments are those of the call, one
+ *                       register later
+ *   … syscall …         we know where a thread is by where our copy is
+ *   call __syscall_ret► dp_sleep_come_through(); or where it ends the thread
+ *
  * A handler that leaves by longjmp leaves the call for good: its entry is taken
  * back when the thread makes such a call from the same place or farther out.
  */
 #include "engine/hit/hit.h"
+#include "engine/arch/x86/ptregs.h"
 #include "port_hit.h"
 
 #define SYSCALL_SIZE 2
@@ -54,18 +63,45 @@ static u64 *argument(u64 nr, struct dp_mcontext *regs)
 	}
 }
 
+/* The same where musl's function is called, and what has its size. */
+static u64 *passed_on(u64 nr, struct dp_mcontext *regs, u64 *size)
+{
+	u64 *stack = (u64 *)regs->rsp;
+
+	switch (nr) {
+	case __NR_rt_sigsuspend:
+		*size = regs->rdx;
+		return &regs->rsi;
+	case __NR_ppoll:
+		*size = regs->r9;
+		return &regs->r8;
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+		*size = *stack;
+		return &regs->r9;
+	case __NR_pselect6:
+		return stack;
+	default:
+		return NULL;
+	}
+}
+
 static bool is_pair(u64 nr)
 {
 	return nr == __NR_pselect6 || nr == __NR_io_pgetevents;
 }
 
-/* Return: false if there is none, or the kernel will not take it. */
-static bool read_mask(u64 nr, const struct dp_mcontext *regs, u64 arg,
-		      u64 *mask)
+static u64 size_of(u64 nr, const struct dp_mcontext *regs)
 {
-	u64 pair[2] = { arg, nr == __NR_rt_sigsuspend ? regs->rsi :
-			     nr == __NR_ppoll	      ? regs->r8 :
-							regs->r9 };
+	return nr == __NR_rt_sigsuspend ? regs->rsi :
+	       nr == __NR_ppoll		? regs->r8 :
+					  regs->r9;
+}
+
+/* Return: false if there is none, or the kernel will not take it. */
+static bool read_mask(u64 nr, u64 arg, u64 size, u64 *mask)
+{
+	u64 pair[2] = { arg, size };
 
 	if (!arg || (is_pair(nr) && dp_port_copy_in(pair, arg, sizeof(pair))))
 		return false;
@@ -96,21 +132,30 @@ static bool same_stack(u64 a, u64 b)
 	return (a - start < size) == (b - start < size);
 }
 
-static struct dp_sleep *claim(u64 thread, u64 sp)
+/* Those that were left by longjmp. */
+static void release_left(u64 thread, u64 sp)
+{
+	struct dp_sleep *s;
+	u32 i;
+
+	for (i = 0; i < DP_SLEEPS; i++) {
+		s = &dp_private.sleeps[i];
+		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == thread &&
+		    s->sp <= sp && same_stack(s->sp, sp))
+			release(s);
+	}
+}
+
+static struct dp_sleep *claim(u64 thread)
 {
 	struct dp_sleep *s, *got = NULL;
 	u64 none;
 	u32 i;
 
-	for (i = 0; i < DP_SLEEPS; i++) {
+	for (i = 0; i < DP_SLEEPS && !got; i++) {
 		s = &dp_private.sleeps[i];
 		none = __atomic_load_n(&s->thread, __ATOMIC_RELAXED);
-		/* One that was left by longjmp. */
-		if (none == thread && s->sp <= sp && same_stack(s->sp, sp)) {
-			release(s);
-			none = 0;
-		}
-		if (!got && !none &&
+		if (!none &&
 		    __atomic_compare_exchange_n(&s->thread, &none, thread,
 						false, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED))
@@ -125,6 +170,8 @@ static bool is_intact(const struct dp_sleep *s)
 {
 	const u8 *end = (const u8 *)s->back;
 
+	if (s->through)
+		return !s->touched;
 	return end[-2] == 0x0f && end[-1] == 0x05 &&
 	       (s->back != s->behind || s->back - s->call == 7 ||
 		end[-6] == 0x8b);
@@ -153,6 +200,10 @@ static void fill(struct dp_sleep *s, const struct dp_site_entry *site, u64 nr,
 	s->detour_len = j->len;
 	s->behind = s->back = site->addr + dp_call_length(site->number);
 	s->stacked = site->number == DP_ANY_CALL;
+	s->through = dp_call_goes_through(site->number);
+	s->touched = s->through && site->number & DP_CALL_TOUCHED;
+	if (s->through)
+		s->back = 0;
 	if (dp_call_is_any(site->number)) {
 		s->behind = site->addr + j->size;
 		s->back = j->base + j->insn[j->nr - 1] + SYSCALL_SIZE;
@@ -168,36 +219,63 @@ static u64 *last_argument(const struct dp_mcontext *regs)
 	return (u64 *)regs->rsp + 1;
 }
 
-void dp_sleep_enter(const struct dp_site_entry *site, u64 nr,
-		    struct dp_mcontext *regs)
+/* The kernel gets the copy at @arg; the program believes what it gave. */
+static void put_in_force(struct dp_sleep *s, u64 *arg, u64 mask, u64 was)
 {
-	u64 *arg = argument(nr, regs), caught = dp_mask_caught();
-	bool stacked = site->number == DP_ANY_CALL;
-	struct dp_sleep *s;
-	u64 mask, was;
+	u64 caught = dp_mask_caught();
 
-	if (arg && stacked)
-		regs->r9 = *last_argument(regs);
-	if (!arg || !read_mask(nr, regs, *arg, &mask))
+	s->mask = mask & ~caught;
+	s->was = was;
+	s->given = *arg;
+	*arg = is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask;
+	if (was & ~mask && dp_mask_holds() && is_intact(s))
+		close(s);
+	dp_mask_believe(mask & caught);
+}
+
+static void enter(const struct dp_site_entry *site, u64 nr,
+		  struct dp_mcontext *regs, u64 *arg, u64 size)
+{
+	u64 was, mask, thread;
+	struct dp_sleep *s;
+
+	if (!read_mask(nr, *arg, size, &mask))
 		return;
 	was = dp_mask_blocked();
-	if (!((was | mask) & caught))
+	if (!((was | mask) & dp_mask_caught()))
 		return;
-	s = claim(owner(), regs->rsp);
+	thread = owner();
+	release_left(thread, regs->rsp);
+	s = claim(thread);
 	if (!s) {
 		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
 		return;
 	}
 	fill(s, site, nr, regs);
-	s->mask = mask & ~caught;
-	s->was = was;
-	s->given = *arg;
-	*arg = is_pair(nr) ? (u64)s->pair : (u64)&s->mask;
+	put_in_force(s, arg, mask, was);
+}
+
+void dp_sleep_enter(const struct dp_site_entry *site, u64 nr,
+		    struct dp_mcontext *regs)
+{
+	bool stacked = site->number == DP_ANY_CALL;
+	u64 *arg, size = DP_SIGSET_BYTES;
+
+	if (dp_call_goes_through(site->number)) {
+		/* Its return is told by the stack. */
+		release_left(owner(), regs->rsp);
+		arg = passed_on(nr, regs, &size);
+	} else {
+		arg = argument(nr, regs);
+		if (arg && stacked)
+			regs->r9 = *last_argument(regs);
+		size = size_of(nr, regs);
+	}
+	if (!arg)
+		return;
+	enter(site, nr, regs, arg, size);
 	if (stacked)
 		*last_argument(regs) = regs->r9;
-	if (was & ~mask && dp_mask_holds() && is_intact(s))
-		close(s);
-	dp_mask_believe(mask & caught);
 }
 
 static struct dp_sleep *at(u64 addr)
@@ -225,31 +303,43 @@ static struct dp_sleep *find(struct dp_mcontext *regs)
 	return NULL;
 }
 
+static void end(struct dp_sleep *s)
+{
+	bool closed = s->closed;
+	u64 real = s->real;
+
+	dp_mask_believe(s->was);
+	release(s);
+	if (closed)
+		dp_port_sigmask(real);
+}
+
 void dp_sleep_return(struct dp_mcontext *regs)
 {
 	struct dp_sleep *s = find(regs);
-	bool closed;
-	u64 real;
 
 	if (!s || s->sp != regs->rsp)
 		return;
 	*argument(s->nr, regs) = s->given;
 	if (s->stacked && is_pair(s->nr))
 		*last_argument(regs) = s->given;
-	dp_mask_believe(s->was);
-	closed = s->closed;
-	real = s->real;
-	release(s);
-	if (closed)
-		dp_port_sigmask(real);
+	end(s);
+}
+
+static bool is_behind_call(const struct dp_sleep *s, u64 pc)
+{
+	const u8 *code = (const u8 *)pc;
+
+	if (s->through)
+		return code[-2] == 0x0f && code[-1] == 0x05;
+	return pc == s->back || pc == s->behind;
 }
 
 struct dp_sleep *dp_sleep_of(struct dp_mcontext *regs)
 {
 	struct dp_sleep *s = find(regs);
 
-	return s && (regs->rip == s->back || regs->rip == s->behind) &&
-			       (s64)regs->rax == -EINTR ?
+	return s && (s64)regs->rax == -EINTR && is_behind_call(s, regs->rip) ?
 		       s :
 		       NULL;
 }
@@ -269,17 +359,69 @@ static struct dp_sleep *newest(void)
 	return best;
 }
 
+/* Is it in a function that was called at @s->call? */
+static bool is_below(const struct dp_sleep *s, u64 sp)
+{
+	return s->sp - sp - 1 < DP_THROUGH_STACK &&
+	       ((const u64 *)s->sp)[-1] == s->behind;
+}
+
+/* Or back from there, and not yet at the hook? */
+static bool is_back(const struct dp_sleep *s, u64 pc, u64 sp)
+{
+	return pc - s->behind < DP_THROUGH_TAIL &&
+	       sp - s->sp < DP_THROUGH_TAIL;
+}
+
+void dp_sleep_come_through(const struct dp_site_entry *site,
+			   const struct dp_mcontext *regs)
+{
+	u64 thread = owner();
+	u32 i;
+
+	for (i = 0; i < DP_SLEEPS; i++) {
+		struct dp_sleep *s = &dp_private.sleeps[i];
+
+		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == thread &&
+		    s->through &&
+		    (is_back(s, site->addr, regs->rsp) ||
+		     is_below(s, regs->rsp))) {
+			end(s);
+			return;
+		}
+	}
+}
+
+/* Is what was put for the mask where the call will take it from, or has? */
+static bool has_copy(const struct dp_sleep *s, const struct dp_mcontext *regs)
+{
+	u64 copy = is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask;
+	const u64 *word = (const u64 *)regs;
+	u32 i;
+
+	for (i = 0; i < sizeof(*regs) / sizeof(*word); i++)
+		if (word[i] == copy)
+			return true;
+	for (word = (const u64 *)regs->rsp; word <= (const u64 *)s->sp; word++)
+		if (*word == copy)
+			return true;
+	return false;
+}
+
 /* Between the moment when the belief changes and the call, or the call and the
  * moment when it changes back? */
 static bool is_beside(const struct dp_sleep *s, const struct dp_mcontext *regs)
 {
 	u64 pc = regs->rip;
 
+	if (s->through && is_back(s, pc, regs->rsp))
+		return true;
 	if (s->sp - regs->rsp >= AGENT_STACK)
 		return false;
 	return pc - dp_arena.control.base < DP_AGENT_TEXT ||
 	       pc - s->call <= s->behind - s->call ||
-	       pc - s->detour < s->detour_len;
+	       pc - s->detour < s->detour_len ||
+	       (s->through && is_below(s, regs->rsp) && has_copy(s, regs));
 }
 
 bool dp_sleep_delay(const struct dp_siginfo *info, struct dp_ucontext *uc)
@@ -312,4 +454,51 @@ void dp_sleep_again(struct dp_ucontext *uc)
 		s->real = uc->sigmask;
 	s->closed = 1;
 	uc->sigmask = ~0ull;
+}
+
+/* The frame of a handler that the call returns from, if its register is at @at. */
+static void mend(const struct dp_sleep *s, u64 at)
+{
+	u64 *reg = (u64 *)at;
+	u64 offset = (u64)argument(s->nr, (void *)at) - at;
+	struct dp_mcontext *mc = (void *)(at - offset);
+	struct dp_ucontext *uc =
+		(void *)((u64)mc - __builtin_offsetof(struct dp_ucontext, mc));
+
+	if (*reg != (is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask) ||
+	    mc->cs != DP_USER_CS || (s64)mc->rax != -EINTR ||
+	    (s->through ? !is_below(s, mc->rsp) : mc->rsp != s->sp))
+		return;
+	*reg = s->given;
+	uc->sigmask = (s->closed ? s->real : uc->sigmask) | s->was;
+}
+
+/* From here to where the call was made, or to the end of the handlers' own stack. */
+static void mend_frame(const struct dp_sleep *s)
+{
+	u64 at = (u64)__builtin_frame_address(0), end = s->sp, start, size;
+
+	if (!same_stack(at, end)) {
+		dp_port_altstack(&start, &size);
+		if (at - start >= size)
+			return;
+		end = start + size;
+	}
+	for (; at < end; at += sizeof(u64))
+		mend(s, at);
+}
+
+void dp_sleep_give_back(void)
+{
+	u64 thread = owner();
+	u32 i;
+
+	for (i = 0; i < DP_SLEEPS; i++) {
+		struct dp_sleep *s = &dp_private.sleeps[i];
+
+		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != thread)
+			continue;
+		mend_frame(s);
+		release(s);
+	}
 }

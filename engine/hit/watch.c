@@ -253,13 +253,16 @@ static void after(const struct dp_mcontext *regs)
 }
 
 /* Before its hook's instruction a place where calls return, behind it one where
- * they begin. */
+ * they begin, unless that instruction is a call. */
 static bool passes(const struct dp_site_entry *site, struct dp_mcontext *regs,
 		   bool after)
 {
+	bool through = dp_call_goes_through(site->number);
+
 	if (site->number & DP_CALL_RETURNS && !after)
-		dp_sleep_return(regs);
-	else if (site->number & DP_CALL_ENTERS && after)
+		through ? dp_sleep_come_through(site, regs) :
+			  dp_sleep_return(regs);
+	else if (site->number & DP_CALL_ENTERS && after != through)
 		dp_sleep_enter(site, site->number & DP_CALL_NUMBER, regs);
 	return false;
 }

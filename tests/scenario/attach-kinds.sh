@@ -76,7 +76,7 @@ masked() {
 	done
 }
 
-glibc_modes="ignore spawn mask pending clearsighand sleep open cancel"
+glibc_modes="ignore spawn mask pending clearsighand sleep open leave cancel"
 for kind in static static-pie; do
 	launched $kind "$VICTIMS/$kind"
 	attached $kind "$VICTIMS/$kind" work qsort
@@ -85,6 +85,6 @@ done
 for kind in musl musl-static; do
 	launched $kind "$VICTIMS/$kind"
 	attached $kind "$VICTIMS/$kind" work
-	masked $kind "$VICTIMS/$kind" ignore spawn mask pending
+	masked $kind "$VICTIMS/$kind" ignore spawn mask pending sleep open leave cancel
 done
 plan

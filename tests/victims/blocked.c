@@ -15,6 +15,8 @@
  * sleep         SIGUSR1 comes in calls whose own mask blocks everything else;
  *               in some of them, so does a SIGTRAP
  * open          the other way about: SIGTRAP is blocked but in such calls
+ * leave         the handler that such calls are for leaves by siglongjmp, and makes
+ *               children, which go on from there
  * cancel        threads are cancelled asleep in such calls
  * asleep        SIGUSR1 from outside wakes it in such calls, all of one kind:
  *               blocked asleep ROUNDS KIND; it says so each time
@@ -28,6 +30,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -47,12 +50,15 @@
 
 #ifndef __GLIBC__
 /* musl has it not. */
+#define NR_RAW 3
 static int epoll_pwait2(int fd, struct epoll_event *events, int max,
 			const struct timespec *timeout, const sigset_t *mask)
 {
 	return (int)syscall(SYS_epoll_pwait2, fd, events, max, timeout, mask,
 			    8);
 }
+#else
+#define NR_RAW 2
 #endif
 
 struct mode {
@@ -495,7 +501,6 @@ static int (*const calls[])(const sigset_t *mask) = {
 	call_sigsuspend,   call_ppoll,	   call_pselect,     call_epoll_pwait,
 	call_epoll_pwait2, call_raw_ppoll, call_raw_pselect,
 };
-#define NR_RAW 2
 #define NR_CALLS ((long)(sizeof(calls) / sizeof(calls[0])))
 
 static sigset_t inside, inside_handler;
@@ -697,6 +702,86 @@ static void open_round(long n)
 	do_work(n);
 }
 
+static sigjmp_buf out;
+static volatile int jumps, forks, is_child;
+
+static void on_leave(int sig)
+{
+	int status = -1;
+	pid_t pid;
+
+	wakes++;
+	do_work(wakes);
+	if (!is_raw || !until_told)
+		check(mask_is(&inside_handler, 0), "mask in the handler",
+		      wakes);
+	if (forks && !is_child) {
+		pid = fork();
+		is_child = !pid;
+		if (pid)
+			waitpid(pid, &status, 0);
+		check(!pid || (WIFEXITED(status) && WEXITSTATUS(status) == 5),
+		      "a child", wakes);
+	}
+	do_work(wakes);
+	if (jumps)
+		siglongjmp(out, 1);
+}
+
+static void leave_begin(void)
+{
+	sleep_begin();
+	signal(SIGUSR1, on_leave);
+}
+
+/* From elsewhere on the stack than the last time. */
+static __attribute__((noinline)) int call_deeper(long depth, long n)
+{
+	volatile char room[48];
+	int ret;
+
+	room[0] = (char)depth;
+	ret = depth ? call_deeper(depth - 1, n) : calls[n % NR_CALLS](&inside);
+	return room[0] == (char)depth ? ret : 0;
+}
+
+static void leave_child(long n)
+{
+	long before = wakes;
+	int ret;
+
+	jumps = 0;
+	raise(SIGUSR1);
+	ret = calls[(n + 1) % NR_CALLS](&inside);
+	check(ret == -1 && errno == EINTR && wakes == before + 1,
+	      "a call of a child's", n);
+	check(mask_is(&usual, 0), "mask of a child", n);
+	do_work(n);
+	_exit(failures ? 6 : 5);
+}
+
+static void leave_round(long n)
+{
+	long before = wakes;
+	int ret;
+
+	jumps = n % 3 != 0;
+	is_raw = n % NR_CALLS >= NR_CALLS - NR_RAW;
+	/* Of a child that is made while we come or go nothing is promised yet. */
+	forks = n % 16 < 2 && !until_told;
+	if (!sigsetjmp(out, 1)) {
+		__atomic_store_n(&asleep, n + 1, __ATOMIC_RELEASE);
+		ret = call_deeper(n * 7 % 5, n);
+		check(ret == -1 && errno == EINTR && !jumps,
+		      "what the call returned", n);
+	}
+	check(mask_is(&usual, 0), "mask", n);
+	check(wakes == before + 1, "number of wakes", n);
+	if (is_child)
+		leave_child(n);
+	do_work(n);
+}
+
 static volatile long cleanups;
 static volatile pid_t cancelled_tid;
 
@@ -771,6 +856,7 @@ static const struct mode modes[] = {
 	{ "sleep", sleep_begin, sleep_round, nothing },
 	{ "open", open_begin, open_round, nothing },
 	{ "asleep", asleep_begin, asleep_round, nothing },
+	{ "leave", leave_begin, leave_round, nothing },
 	{ "cancel", cancel_begin, cancel_round, nothing },
 	{ "mask", block_all, mask_round, mask_end },
 	{ "pending", pending_begin, pending_round, mask_end },
