@@ -70,21 +70,26 @@ bool dp_hit_is_owners(void)
 	       dp_hit_who() == DP_WHO_OWNER;
 }
 
-/* Is what is at a site still our patch, and around it what was there? Another
- * site's patch may follow. */
-static bool is_patched(const struct dp_site_entry *s)
+#define BREAKPOINT 0xcc /* first, while others are being written */
+
+/* Is what is at a site the program's instruction or our patch? What a child has is what
+ * was there when it was made, and that may have been in the middle of arming: a site's
+ * state is its parent's, which goes on. Another site's patch may follow. */
+static bool is_known(const struct dp_site_entry *s)
 {
 	u8 now[sizeof(s->orig)];
 	u32 i;
 
 	if (dp_port_copy_in(now, s->addr, sizeof(now)))
 		return false;
-	for (i = 0; i < s->patch_len; i++)
-		if (now[i] != s->patch[i])
+	for (i = 0; i < sizeof(now); i++) {
+		if (i && dp_site_lookup(s->addr + i))
+			break;
+		if (now[i] != s->orig[i] &&
+		    (i >= s->patch_len ||
+		     (now[i] != s->patch[i] && now[i] != BREAKPOINT)))
 			return false;
-	for (; i < sizeof(now) && !dp_site_lookup(s->addr + i); i++)
-		if (now[i] != s->orig[i])
-			return false;
+	}
 	return true;
 }
 
@@ -97,7 +102,7 @@ static bool is_there(const struct dp_mapped *text)
 	for (i = 0; i < dp_arena.control.nr_sites; i++, s++)
 		if (s->addr - text->start < text->size && s->patch_len &&
 		    s->armed == DP_SITE_THERE)
-			return is_patched(s);
+			return is_known(s);
 	return true;
 }
 
