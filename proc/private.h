@@ -148,6 +148,9 @@ struct dp_process {
 /* stop.c: every thread that runs, held for a moment */
 int dp_stop_all(struct dp_process *proc, struct dp_diag *diag);
 void dp_stop_release(struct dp_process *proc);
+/** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
+ *  we have not seen their end, their process has none either */
+void dp_stop_reap(const struct dp_process *proc);
 /** dp_stop_release_one() - let one go before the others */
 void dp_stop_release_one(struct dp_process *proc, pid_t tid);
 /** dp_stop_alone() - all of them, at a moment when no vfork child runs in their

@@ -197,8 +197,10 @@ static void look_for_end(struct dp_process *proc, int timeout_ms)
 	if (dp_process_wait_asked(proc, timeout_ms < ASKED_MS ? timeout_ms :
 								ASKED_MS))
 		timeout_ms = 0;
-	if (poll(&p, 1, timeout_ms) <= 0)
+	if (poll(&p, 1, timeout_ms) <= 0) {
+		dp_stop_reap(proc);
 		return;
+	}
 	proc->exited = true;
 	if (!proc->launched)
 		proc->status_known =

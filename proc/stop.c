@@ -707,6 +707,21 @@ static void let(const struct dp_process *proc, const struct dp_thread *t)
 		dp_family_let(t->tid, t->group_stop);
 }
 
+void dp_stop_reap(const struct dp_process *proc)
+{
+	struct dp_status st;
+	pid_t *tids;
+	size_t n, i;
+
+	if (proc->family || dp_status_read(proc->pid, proc->pid, &st) ||
+	    st.state != 'Z' || dp_tasks_list(proc->pid, &tids, &n))
+		return;
+	for (i = 0; i < n; i++)
+		if (tids[i] != proc->pid || !proc->launched)
+			waitpid(tids[i], NULL, __WALL | WNOHANG);
+	free(tids);
+}
+
 void dp_stop_release_one(struct dp_process *proc, pid_t tid)
 {
 	size_t i;
