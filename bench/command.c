@@ -18,6 +18,7 @@
 #define SPECS BENCH_NAMED
 #define SPEC_SIZE 24
 #define LIMIT_MS 5000
+#define NAP_US 50
 #define FIXED 7 /* arguments beside the specs, and the end of the list */
 
 /**
@@ -90,10 +91,11 @@ static size_t live(const struct typed *t)
 	return n;
 }
 
-/* Until every probe is live. */
+/* Until every probe is live. The command has the CPU that we are on, too. */
 static int wait_for(const struct bench_run *run, const struct typed *t)
 {
 	do {
+		usleep(NAP_US);
 		if (look(run, t, t->now) ||
 		    waitpid(t->pid, NULL, WNOHANG) == t->pid)
 			return -1;
