@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PF_KTHREAD 0x00200000u /* linux/sched.h */
@@ -20,17 +19,12 @@ static bool has_program(pid_t pid)
 
 static bool kernel_thread(pid_t pid)
 {
-	char path[64], line[512] = "", *end;
-	unsigned int flags = 0;
-	FILE *f;
+	char text[1024];
+	const char *fields = dp_stat_read(pid, text, sizeof(text));
+	unsigned int flags;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	end = f && fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-	if (f)
-		fclose(f);
-	return end &&
-	       sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	return fields &&
+	       sscanf(fields, "%*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
 	       flags & PF_KTHREAD;
 }
 

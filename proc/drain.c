@@ -170,16 +170,6 @@ static bool pc_moved(const struct dp_process *proc,
 	return true;
 }
 
-static bool is_stopped(const struct dp_process *proc, pid_t tid)
-{
-	size_t i;
-
-	for (i = 0; i < proc->nr_threads; i++)
-		if (proc->threads[i].tid == tid)
-			return true;
-	return false;
-}
-
 /* Those that were left asleep: seen from outside. */
 static bool asleep_moved(const struct dp_process *proc,
 			 const struct dp_moves *moves,
@@ -193,7 +183,7 @@ static bool asleep_moved(const struct dp_process *proc,
 	if (dp_tasks_list(proc->pid, &tids, &n))
 		return true;
 	for (i = 0; i < n && clean; i++) {
-		if (is_stopped(proc, tids[i]))
+		if (dp_stop_held(proc, tids[i]))
 			continue;
 		if (dp_stop_asleep(proc->pid, tids[i], &sp, &pc))
 			clean = !moves->from(moves->arg, pc) &&
@@ -246,7 +236,7 @@ bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
 	if (dp_tasks_list(proc->pid, &tids, &n))
 		return false;
 	for (i = 0; i < n && !inside; i++)
-		inside = !is_stopped(proc, tids[i]) &&
+		inside = !dp_stop_held(proc, tids[i]) &&
 			 dp_stop_asleep(proc->pid, tids[i], &sp, &pc) &&
 			 dp_view_owns(view, pc);
 	free(tids);

@@ -176,14 +176,13 @@ static void see_capabilities(struct dp_facts *facts, const struct asked *a)
 
 static bool is_ancestor(pid_t pid)
 {
-	char path[64], line[1024], *p;
+	const char *fields;
+	char text[1024];
 	pid_t up = pid;
 
 	while (up > 1 && up != getpid()) {
-		snprintf(path, sizeof(path), "/proc/%d/stat", up);
-		if (!dp_line_read(path, line, sizeof(line)) ||
-		    !(p = strrchr(line, ')')) ||
-		    sscanf(p + 1, " %*c %d", &up) != 1)
+		fields = dp_stat_read(up, text, sizeof(text));
+		if (!fields || sscanf(fields, "%*c %d", &up) != 1)
 			return false;
 	}
 	return up == getpid();

@@ -113,16 +113,6 @@ static void read_filters(struct look *look, pid_t tid)
 		look->unread = strerror(i == FILTERS_MAX ? E2BIG : errno);
 }
 
-static bool is_stopped(const struct dp_process *proc, pid_t tid)
-{
-	size_t i;
-
-	for (i = 0; i < proc->nr_threads; i++)
-		if (proc->threads[i].tid == tid)
-			return true;
-	return false;
-}
-
 static void read_thread(struct look *look, const struct dp_process *proc,
 			pid_t tid)
 {
@@ -139,7 +129,7 @@ static void read_thread(struct look *look, const struct dp_process *proc,
 	t = &look->threads[look->nr_threads++];
 	t->strict = st.seccomp == SECCOMP_MODE_STRICT;
 	t->from = look->nr_of;
-	if (!t->strict && is_stopped(proc, tid))
+	if (!t->strict && dp_stop_held(proc, tid))
 		read_filters(look, tid);
 	else if (!t->strict)
 		look->unread = "a thread does not stop for it";

@@ -271,12 +271,11 @@ static bool is_elsewhere(const struct dp_process *proc, u64 pc)
 
 static bool is_outside(const struct dp_process *proc, pid_t tid)
 {
+	const struct dp_thread *t = dp_stop_held(proc, tid);
 	u64 sp, pc;
-	size_t i;
 
-	for (i = 0; i < proc->nr_threads; i++)
-		if (proc->threads[i].tid == tid)
-			return is_elsewhere(proc, proc->threads[i].regs.rip);
+	if (t)
+		return is_elsewhere(proc, t->regs.rip);
 	return dp_stop_asleep(proc->pid, tid, &sp, &pc) &&
 	       is_elsewhere(proc, pc);
 }

@@ -70,15 +70,14 @@ long dp_hooks_call(size_t i)
 	return i < ARRAY_SIZE(sleeping) ? (long)sleeping[i] : -1;
 }
 
-bool dp_hooks_wanted(u32 nr)
-{
-	return is_among(hooked, ARRAY_SIZE(hooked), nr) ||
-	       is_among(sleeping, ARRAY_SIZE(sleeping), nr);
-}
-
 bool dp_hooks_sleeps(u32 nr)
 {
 	return is_among(sleeping, ARRAY_SIZE(sleeping), nr);
+}
+
+bool dp_hooks_wanted(u32 nr)
+{
+	return is_among(hooked, ARRAY_SIZE(hooked), nr) || dp_hooks_sleeps(nr);
 }
 
 void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
@@ -148,7 +147,7 @@ static void add_call(struct dp_process *proc, const struct dp_span *span,
 	u32 nr, len;
 
 	memcpy(&nr, code + 1, sizeof(nr));
-	if (is_among(sleeping, ARRAY_SIZE(sleeping), nr)) {
+	if (dp_hooks_sleeps(nr)) {
 		if (leads_to_call(code, &len, &again))
 			add_sleep(proc, addr, code, span->size - before, nr,
 				  len);
@@ -192,7 +191,7 @@ static void find_points(struct dp_process *proc, const struct dp_span *span,
 		if (!hit)
 			return;
 		memcpy(&nr, hit + 1, sizeof(nr));
-		if (is_among(sleeping, ARRAY_SIZE(sleeping), nr))
+		if (dp_hooks_sleeps(nr))
 			dp_points_add(proc, span, text,
 				      span->start + (u64)(hit - text), nr);
 	}

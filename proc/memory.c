@@ -27,12 +27,16 @@ int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 
 /* Of memory that is there nothing can be read at 0; of one that has gone nothing at all is
  * read, which is no error. */
-bool dp_process_replaced(const struct dp_process *proc)
+bool dp_memory_gone(const struct dp_process *proc)
 {
 	u8 byte;
 
-	return proc->mem >= 0 && pread(proc->mem, &byte, 1, 0) == 0 &&
-	       !kill(proc->pid, 0);
+	return proc->mem >= 0 && pread(proc->mem, &byte, 1, 0) == 0;
+}
+
+bool dp_process_replaced(const struct dp_process *proc)
+{
+	return dp_memory_gone(proc) && !kill(proc->pid, 0);
 }
 
 static struct dp_process *process_of(struct dp_target *target)

@@ -189,6 +189,14 @@ int dp_stop_idle(struct dp_process *proc, const struct dp_map *text,
 /** dp_stop_asleep() - a thread that is left asleep because waking it would
  *  show; with its stack pointer and pc */
 bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
+/** dp_stat_read() - what /proc/PID/stat says behind the name, from the state on.
+ *  Return: in @text; NULL */
+const char *dp_stat_read(pid_t pid, char *text, size_t size);
+/** dp_memory_gone() - has what we have hold of no memory any more? It ends, or it has
+ *  executed. */
+bool dp_memory_gone(const struct dp_process *proc);
+/** dp_stop_held() - a thread that is stopped by us; NULL: it is not */
+struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid);
 /** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */
 int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n);
 

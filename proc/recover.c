@@ -4,7 +4,6 @@
 #include "proc/step.h"
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,24 +14,16 @@
 
 u64 dp_tool_start(pid_t pid)
 {
-	char path[64], text[1024], *p;
+	char text[1024];
+	const char *p = dp_stat_read(pid, text, sizeof(text));
 	unsigned long long start = 0;
-	ssize_t n = -1;
-	int fd, i;
+	int i;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, text, sizeof(text) - 1);
-		close(fd);
+	/* Field 22; what there is begins with the third. */
+	for (i = 3; p && i < 22; i++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
 	}
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	/* The name may hold anything; field 22 counts from behind it. */
-	p = strrchr(text, ')');
-	for (i = 2; p && i < 22; i++)
-		p = strchr(p + 1, ' ');
 	if (p)
 		sscanf(p, "%llu", &start);
 	return start;

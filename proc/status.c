@@ -3,10 +3,12 @@
 #include "proc/private.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 static void read_ids(const char *value, u32 ids[3])
 {
@@ -117,25 +119,35 @@ struct pidfd_info {
 #define PIDFD_GET_INFO _IOWR(0xff, 11, struct pidfd_info)
 #define PIDFD_INFO_EXIT (1u << 3)
 
+const char *dp_stat_read(pid_t pid, char *text, size_t size)
+{
+	char path[64], *p;
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, size - 1);
+		close(fd);
+	}
+	if (n <= 0)
+		return NULL;
+	text[n] = '\0';
+	/* The name may hold anything, and ends in the last of these. */
+	p = strrchr(text, ')');
+	return p && p[1] == ' ' ? p + 2 : NULL;
+}
+
 /* Of one that its parent has not waited for. */
 static bool zombie_status(pid_t pid, int *status)
 {
-	char path[64], line[1024], *p;
-	bool found = false;
-	FILE *f;
+	char text[1024];
+	const char *fields = dp_stat_read(pid, text, sizeof(text));
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	if (fgets(line, sizeof(line), f)) {
-		p = strrchr(line, ')');
-		/* exit_code is the last field */
-		found = p && p[1] == ' ' && p[2] == 'Z' &&
-			sscanf(strrchr(line, ' '), "%d", status) == 1;
-	}
-	fclose(f);
-	return found;
+	/* exit_code is the last field */
+	return fields && *fields == 'Z' &&
+	       sscanf(strrchr(fields, ' '), "%d", status) == 1;
 }
 
 bool dp_status_exit(pid_t pid, int pidfd, int *status)

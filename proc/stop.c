@@ -159,14 +159,14 @@ static bool wanted(pid_t pid, pid_t tid, bool wake)
 	return !call_of(pid, tid, &nr, &sp, &pc) || !in_vfork(pid, tid, nr);
 }
 
-static bool holds(const struct dp_process *proc, pid_t tid)
+struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid)
 {
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads; i++)
 		if (proc->threads[i].tid == tid)
-			return true;
-	return false;
+			return &proc->threads[i];
+	return NULL;
 }
 
 static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
@@ -292,7 +292,7 @@ static int seize_new(struct dp_process *proc, bool wake, bool one,
 	if (err)
 		return err;
 	for (i = 0; i < n && !err && !(one && *fresh); i++)
-		if (!holds(proc, tids[i]) && wanted(proc->pid, tids[i], wake))
+		if (!dp_stop_held(proc, tids[i]) && wanted(proc->pid, tids[i], wake))
 			err = seize(proc, tids[i], fresh);
 	free(tids);
 	return err;
@@ -435,20 +435,19 @@ static bool is_shared(const struct dp_process *proc)
 	if (dp_tasks_list(proc->pid, &tids, &n))
 		return false;
 	for (i = 0; i < n && !shared; i++)
-		shared = !holds(proc, tids[i]) &&
+		shared = !dp_stop_held(proc, tids[i]) &&
 			 call_of(proc->pid, tids[i], &nr, &sp, &pc) &&
 			 in_vfork(proc->pid, tids[i], nr);
 	free(tids);
 	return shared;
 }
 
-/* Memory that is there no more reads as the end of the file, and goes first. */
+/* Its memory goes first. */
 bool dp_process_ended(const struct dp_process *proc)
 {
 	struct pollfd p = { proc->pidfd, POLLIN, 0 };
-	char byte;
 
-	return poll(&p, 1, 0) > 0 || !pread(proc->mem, &byte, 1, 0);
+	return poll(&p, 1, 0) > 0 || dp_memory_gone(proc);
 }
 
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
@@ -501,7 +500,7 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 	if (err)
 		return no_stop(proc, err, diag);
 	for (i = 0; i < n && !err; i++)
-		if (!holds(proc, tids[i]) && wanted(proc->pid, tids[i], true) &&
+		if (!dp_stop_held(proc, tids[i]) && wanted(proc->pid, tids[i], true) &&
 		    (!deaf || is_deaf(proc->pid, tids[i])))
 			err = seize(proc, tids[i], &fresh);
 	free(tids);
@@ -724,14 +723,12 @@ void dp_stop_reap(const struct dp_process *proc)
 
 void dp_stop_release_one(struct dp_process *proc, pid_t tid)
 {
-	size_t i;
+	struct dp_thread *t = dp_stop_held(proc, tid);
 
-	for (i = 0; i < proc->nr_threads; i++)
-		if (proc->threads[i].tid == tid) {
-			let(proc, &proc->threads[i]);
-			drop_thread(proc, i);
-			return;
-		}
+	if (!t)
+		return;
+	let(proc, t);
+	drop_thread(proc, (size_t)(t - proc->threads));
 }
 
 void dp_stop_release(struct dp_process *proc)
