@@ -74,24 +74,42 @@ static int parse_path(struct dp_map *map, const char *path)
 	return 0;
 }
 
+/* A number and what follows it. */
+static bool take(const char **at, int base, char after, u64 *v)
+{
+	char *end;
+
+	*v = strtoull(*at, &end, base);
+	if (end == *at || *end != after)
+		return false;
+	*at = end + 1;
+	return true;
+}
+
+static bool take_perms(const char **at, char *perms)
+{
+	if (strnlen(*at, 5) < 5 || (*at)[4] != ' ')
+		return false;
+	memcpy(perms, *at, 4);
+	*at += 5;
+	return true;
+}
+
 static int parse_line(struct dp_map *map, const char *line)
 {
-	unsigned long long start, end, offset, inode;
-	unsigned int major, minor;
-	int path = -1;
+	u64 major, minor;
 
 	memset(map, 0, sizeof(*map));
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
-		   map->perms, &offset, &major, &minor, &inode, &path) < 7 ||
-	    path < 0)
+	if (!take(&line, 16, '-', &map->start) ||
+	    !take(&line, 16, ' ', &map->end) ||
+	    !take_perms(&line, map->perms) ||
+	    !take(&line, 16, ' ', &map->offset) ||
+	    !take(&line, 16, ':', &major) || !take(&line, 16, ' ', &minor) ||
+	    !take(&line, 10, ' ', &map->inode))
 		return -EINVAL;
-	map->start = start;
-	map->end = end;
-	map->offset = offset;
-	map->inode = inode;
-	map->dev_major = major;
-	map->dev_minor = minor;
-	return parse_path(map, line + path);
+	map->dev_major = (u32)major;
+	map->dev_minor = (u32)minor;
+	return parse_path(map, line + strspn(line, " "));
 }
 
 static size_t count_lines(const char *text)
