@@ -23,13 +23,12 @@ static const u8 restorer_wide[] = {
 };
 static const u8 restorer_short[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
-#define SYSCALL_F 0x0f
-#define SYSCALL_5 0x05
 /* pop the registers that a system call has for arguments, its result and what it
  * loses; ret over the red zone */
-static const u8 way_home[] = { 0x5f, 0x5e, 0x5a, 0x41, 0x5a, 0x41, 0x58, 0x41,
-			       0x59, 0x58, 0x59, 0x41, 0x5b, 0xc2,
-			       DP_WAY_HOME_SKIPS, 0 };
+static const u8 way_home[] = { 0x5f, 0x5e, 0x5a, 0x41, 0x5a,
+			       0x41, 0x58, 0x41, 0x59, 0x58,
+			       0x59, 0x41, 0x5b, 0xc2, DP_WAY_HOME_SKIPS,
+			       0 };
 
 #define WAY_HOME_BEFORE_END 64
 #define LOAN (sizeof(syscall_ret) + sizeof(restorer_wide))
@@ -55,105 +54,84 @@ bool dp_restorer_known(const struct dp_process *proc, u64 addr)
 	return false;
 }
 
-const u8 *dp_syscall_next(const u8 *at, const u8 *end)
-{
-	/* The second byte of it is the rarer one. */
-	while (end - at > 1) {
-		at = memchr(at + 1, SYSCALL_5, (size_t)(end - at - 1));
-		if (!at)
-			return NULL;
-		if (at[-1] == SYSCALL_F)
-			return at - 1;
-	}
-	return NULL;
-}
-
 /* @bytes, @n of them, in which "syscall" is @offset bytes behind the first. */
-static u64 find(const struct dp_span *span, const u8 *text, const u8 *bytes,
-		size_t n, size_t offset)
+static u64 find(const struct dp_syscalls *calls, const u8 *bytes, size_t n,
+		size_t offset)
 {
-	const u8 *at = text, *end = text + span->size;
+	size_t i;
 
-	for (; (at = dp_syscall_next(at, end)); at++)
-		if ((size_t)(at - text) >= offset &&
-		    (size_t)(end - at) >= n - offset &&
-		    !memcmp(at - offset, bytes, n))
-			return span->start + (u64)(at - text) - offset;
+	for (i = 0; i < calls->n; i++)
+		if (!memcmp(calls->v[i].around + DP_AROUND - offset, bytes, n))
+			return calls->v[i].addr - offset;
 	return 0;
 }
 
-/* Return: how many bytes before the "syscall" at @at one begins, or 0. */
-static size_t restorer_before(const u8 *text, const u8 *at, const u8 *end)
+/* Return: how many bytes before the "syscall" one begins, or 0. */
+static size_t restorer_before(const struct dp_syscall *call)
 {
 	static const size_t before[] = { sizeof(restorer_wide) - 2,
 					 sizeof(restorer_short) - 2 };
 	size_t i;
 
 	for (i = 0; i < 2; i++)
-		if ((size_t)(at - text) >= before[i] &&
-		    dp_restorer_length(at - before[i],
-				       (size_t)(end - at) + before[i]) ==
-			    before[i])
+		if (dp_restorer_length(call->around + DP_AROUND - before[i],
+				       DP_AROUND + before[i]) == before[i])
 			return before[i];
 	return 0;
 }
 
 /* All of them, of both kinds. */
-static void find_restorers(struct dp_process *proc, const struct dp_span *span,
-			   const u8 *text)
+static void find_restorers(struct dp_process *proc,
+			   const struct dp_syscalls *calls)
 {
-	const u8 *at = text, *end = text + span->size;
-	size_t n;
+	size_t i, n;
 
-	for (; (at = dp_syscall_next(at, end)) &&
-	       proc->nr_restorers < DP_RESTORERS_MAX;
-	     at++) {
-		n = restorer_before(text, at, end);
+	for (i = 0; i < calls->n && proc->nr_restorers < DP_RESTORERS_MAX;
+	     i++) {
+		n = restorer_before(&calls->v[i]);
 		if (n)
 			proc->restorers[proc->nr_restorers++] =
-				span->start + (u64)(at - text) - n;
+				calls->v[i].addr - n;
 	}
 }
 
-static void find_remote(struct dp_process *proc, const struct dp_span *span,
-			const u8 *text)
+/* What a remote call needs. */
+static void find_remote(struct dp_process *proc,
+			const struct dp_syscalls *calls)
 {
 	if (!proc->syscall_ret)
 		proc->syscall_ret =
-			find(span, text, syscall_ret, sizeof(syscall_ret), 0);
+			find(calls, syscall_ret, sizeof(syscall_ret), 0);
 	if (!proc->restorer)
-		proc->restorer = find(span, text, restorer_wide,
+		proc->restorer = find(calls, restorer_wide,
 				      sizeof(restorer_wide),
 				      sizeof(restorer_wide) - 2);
 }
 
-static void search(struct dp_process *proc, const struct dp_span *span,
-		   const u8 *text)
+static int search(struct dp_process *proc, const struct dp_span *text)
 {
-	find_remote(proc, span, text);
-	find_restorers(proc, span, text);
-	dp_hooks_find(proc, span, text);
+	struct dp_syscalls calls;
+	int err = dp_scan(proc, text, &calls);
+
+	if (err)
+		return err;
+	find_remote(proc, &calls);
+	find_restorers(proc, &calls);
+	err = dp_hooks_find(proc, &calls);
+	dp_scan_free(&calls);
+	return err;
 }
 
 /* Any other code: only for what a remote call needs. */
-static void search_other(struct dp_process *proc, const struct dp_span *span,
-			 const u8 *text)
+static void search_other(struct dp_process *proc, const struct dp_map *m)
 {
-	find_remote(proc, span, text);
-}
+	const struct dp_span text = { m->start, m->end - m->start };
+	struct dp_syscalls calls;
 
-static int search_in(struct dp_process *proc, const struct dp_span *span,
-		     void (*how)(struct dp_process *proc,
-				 const struct dp_span *span, const u8 *text))
-{
-	u8 *text = malloc(span->size);
-	int err = text ? dp_process_read(proc, span->start, text, span->size) :
-			 -ENOMEM;
-
-	if (!err)
-		how(proc, span, text);
-	free(text);
-	return err;
+	if (dp_scan(proc, &text, &calls))
+		return;
+	find_remote(proc, &calls);
+	dp_scan_free(&calls);
 }
 
 static void fill_loan(u8 *code)
@@ -240,10 +218,7 @@ static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 		/* What a dead tool has left will be taken away under us. */
 		if (m->perms[2] == 'x' && m->path[0] == '/' &&
 		    !dp_path_is_ours(m->path))
-			search_in(proc,
-				  &(struct dp_span){ m->start,
-						     m->end - m->start },
-				  search_other);
+			search_other(proc, m);
 	}
 	if (!proc->syscall_ret || !proc->restorer)
 		make_room(proc, maps);
@@ -309,7 +284,8 @@ void dp_gadgets_return(struct dp_process *proc)
 }
 
 /* Other mappings than a moment ago: of one that is just loading its libraries. */
-static bool has_changed(const struct dp_process *proc, const struct dp_maps *was)
+static bool has_changed(const struct dp_process *proc,
+			const struct dp_maps *was)
 {
 	struct dp_maps now;
 	bool changed;
@@ -340,7 +316,7 @@ static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 	proc->borrowed = proc->inherited = false;
 	proc->points = (struct dp_points){ 0 };
 	for (i = 0; i < proc->nr_texts && !err; i++)
-		err = search_in(proc, &proc->texts[i], search);
+		err = search(proc, &proc->texts[i]);
 	if (!err && (!proc->syscall_ret || !proc->restorer))
 		find_elsewhere(proc, &maps);
 	if (proc->filtered)

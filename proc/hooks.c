@@ -6,6 +6,8 @@
  * go straight on to the call itself.
  */
 #include "proc/private.h"
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -124,37 +126,33 @@ static void add_sleep(struct dp_process *proc, u64 addr, const u8 *code,
 
 /* Where a thread ends it may have given back its stack before: of libcs it is known
  * where; in musl "syscall" is among the instructions just before. */
-static bool has_stack(const struct dp_process *proc, const u8 *code,
-		      size_t before)
+static bool has_stack(const struct dp_process *proc, const u8 *code)
 {
-	return proc->libc && before >= 5 && memcmp(code - 5, "\x0f\x05", 2) &&
+	return proc->libc && memcmp(code - 5, "\x0f\x05", 2) &&
 	       memcmp(code - 4, "\x0f\x05", 2);
 }
 
 /* Is what looks like "mov $nr, %eax" the rest of a mov to r8? */
-static bool is_other_register(const u8 *code, size_t before)
+static bool is_other_register(const u8 *code)
 {
-	return before && (code[-1] & 0xf1) == 0x41;
+	return (code[-1] & 0xf1) == 0x41;
 }
 
-/* What begins at @code, if it is one of the calls. */
-static void add_call(struct dp_process *proc, const struct dp_span *span,
-		     const u8 *text, const u8 *code, bool in_go)
+/* What begins at @code, if it is one of the calls. @room: so much text is there. */
+static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
+		     size_t room, bool in_go)
 {
-	size_t before = (size_t)(code - text);
-	u64 addr = span->start + before;
 	bool again;
 	u32 nr, len;
 
 	memcpy(&nr, code + 1, sizeof(nr));
 	if (dp_hooks_sleeps(nr)) {
 		if (leads_to_call(code, &len, &again))
-			add_sleep(proc, addr, code, span->size - before, nr,
-				  len);
+			add_sleep(proc, addr, code, room, nr, len);
 	} else if (is_among(hooked, ARRAY_SIZE(hooked), nr) &&
 		   leads_to_call(code, &len, &again) &&
-		   !is_other_register(code, before)) {
-		if (nr == SYS_exit && !has_stack(proc, code, before))
+		   !is_other_register(code)) {
+		if (nr == SYS_exit && !has_stack(proc, code))
 			return;
 		/* Its runtime's calls; for the others there is no room. */
 		if (in_go && nr != SYS_rt_sigprocmask && nr != SYS_rt_sigaction)
@@ -163,18 +161,28 @@ static void add_call(struct dp_process *proc, const struct dp_span *span,
 	}
 }
 
-/* In one pass over the text. */
-static void find_calls(struct dp_process *proc, const struct dp_span *span,
-		       const u8 *text, bool in_go)
-{
-	const u8 *end = text + span->size - DP_REGION_MAX;
-	const u8 *hit;
+/* What leads to a call begins at most so far before it. */
+#define LEAD (DP_REGION_MAX - 2)
+_Static_assert(LEAD + 5 <= DP_AROUND && 2 + DP_REGION_MAX <= DP_AROUND,
+	       "around");
 
-	for (hit = text; hit < end; hit++) {
-		hit = memchr(hit, 0xb8, (size_t)(end - hit));
-		if (!hit || proc->nr_hooks == DP_HOOKS_MAX)
-			return;
-		add_call(proc, span, text, hit, in_go);
+static void find_calls(struct dp_process *proc, const struct dp_syscalls *calls,
+		       bool in_go)
+{
+	u64 end = calls->text.start + calls->text.size, at = calls->text.start;
+	const struct dp_syscall *c;
+	const u8 *code;
+
+	for (c = calls->v; c < calls->v + calls->n; c++) {
+		if (c->addr - at > LEAD)
+			at = c->addr - LEAD;
+		for (; at < c->addr && end - at > DP_REGION_MAX; at++) {
+			code = c->around + DP_AROUND - (c->addr - at);
+			if (proc->nr_hooks == DP_HOOKS_MAX)
+				return;
+			if (*code == 0xb8)
+				add_call(proc, at, code, end - at, in_go);
+		}
 	}
 }
 
@@ -223,22 +231,35 @@ static const struct shape shapes[] = {
 #define OF_GLIBC_TOO (&shapes[1])
 #define OF_MUSL (&shapes[3])
 
-static const u8 *next_shape(const struct dp_span *span, const u8 *text,
-			    const u8 *at, const struct shape *s)
+static bool has_shape(const struct dp_syscalls *calls,
+		      const struct dp_syscall *c, const struct shape *s)
 {
-	const u8 *end = text + span->size - 2 * DP_REGION_MAX;
+	const u8 *code = c->around + DP_AROUND;
 	size_t before = s->len - 2u; /* the call itself is the last of it */
 
-	for (at += before; (at = dp_syscall_next(at, end)); at++)
-		if (!memcmp(at - before, s->code, s->len) &&
-		    !memcmp(at + 2, s->next, s->next_len))
-			return at - before;
-	return NULL;
+	return calls->text.start + calls->text.size - c->addr >
+		       2 * DP_REGION_MAX &&
+	       !memcmp(code - before, s->code, s->len) &&
+	       !memcmp(code + 2, s->next, s->next_len);
 }
 
-static void add_shape(struct dp_process *proc, u64 addr, const u8 *at,
+static bool is_shape_in(const struct dp_syscalls *calls, const struct shape *s)
+{
+	size_t i;
+
+	for (i = 0; i < calls->n; i++)
+		if (has_shape(calls, &calls->v[i], s))
+			return true;
+	return false;
+}
+
+static void add_shape(struct dp_process *proc, const struct dp_syscall *c,
 		      const struct shape *s)
 {
+	size_t before = s->len - 2u;
+	const u8 *at = c->around + DP_AROUND - before;
+	u64 addr = c->addr - before;
+
 	if (proc->nr_hooks + 2 > DP_HOOKS_MAX)
 		return;
 	dp_hooks_add(proc, addr, at, s->nr, s->len, false);
@@ -247,40 +268,47 @@ static void add_shape(struct dp_process *proc, u64 addr, const u8 *at,
 			     CMP_LEN, false);
 }
 
-static void find_shape(struct dp_process *proc, const struct dp_span *span,
-		       const u8 *text, const struct shape *s)
+static void find_shape(struct dp_process *proc, const struct dp_syscalls *calls,
+		       const struct shape *s)
 {
-	const u8 *at = text;
-
-	while ((at = next_shape(span, text, at, s))) {
-		add_shape(proc, span->start + (u64)(at - text), at, s);
-		at += s->len;
-	}
-}
-
-static bool has_shape(const struct dp_span *span, const u8 *text,
-		      const struct shape *s)
-{
-	return next_shape(span, text, text, s);
-}
-
-void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
-		   const u8 *text)
-{
-	bool glibc, musl;
 	size_t i;
 
-	if (span->size < 4 * DP_REGION_MAX)
-		return;
-	glibc = has_shape(span, text, OF_GLIBC) ||
-		has_shape(span, text, OF_GLIBC_TOO);
-	musl = has_shape(span, text, OF_MUSL);
-	proc->libc = glibc || musl;
-	find_calls(proc, span, text, proc->go && !proc->libc);
-	for (i = 0; i < ARRAY_SIZE(shapes) && proc->libc; i++)
-		find_shape(proc, span, text, &shapes[i]);
-	if (musl)
+	for (i = 0; i < calls->n; i++)
+		if (has_shape(calls, &calls->v[i], s))
+			add_shape(proc, &calls->v[i], s);
+}
+
+/* What is not told by the bytes around a call alone. */
+static int find_more(struct dp_process *proc, const struct dp_span *span,
+		     bool musl, bool numbers)
+{
+	u8 *text = malloc(span->size);
+	int err = text ? dp_process_read(proc, span->start, text, span->size) :
+			 -ENOMEM;
+
+	if (!err && musl)
 		find_points(proc, span, text);
-	if (!glibc && !proc->go)
+	if (!err && numbers)
 		dp_numbers_find(proc, span, text);
+	free(text);
+	return err;
+}
+
+int dp_hooks_find(struct dp_process *proc, const struct dp_syscalls *calls)
+{
+	bool glibc, musl, numbers;
+	size_t i;
+
+	if (calls->text.size < 4 * DP_REGION_MAX)
+		return 0;
+	glibc = is_shape_in(calls, OF_GLIBC) ||
+		is_shape_in(calls, OF_GLIBC_TOO);
+	musl = is_shape_in(calls, OF_MUSL);
+	proc->libc = glibc || musl;
+	find_calls(proc, calls, proc->go && !proc->libc);
+	for (i = 0; i < ARRAY_SIZE(shapes) && proc->libc; i++)
+		find_shape(proc, calls, &shapes[i]);
+	numbers = !glibc && !proc->go;
+	return musl || numbers ? find_more(proc, &calls->text, musl, numbers) :
+				 0;
 }

@@ -379,10 +379,36 @@ u64 dp_auxv_get(pid_t pid, u64 type);
 int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 		 struct dp_diag *diag);
 
+/* scan.c */
+#define DP_AROUND 32
+/**
+ * struct dp_syscall - a "syscall" in a text, or bytes that look like one
+ * @around: from DP_AROUND bytes before it on; zeros where the text has no more
+ */
+struct dp_syscall {
+	u64 addr;
+	u8 around[2 * DP_AROUND];
+};
+
+/** struct dp_syscalls - those of @text, by address */
+struct dp_syscalls {
+	struct dp_span text;
+	struct dp_syscall *v;
+	size_t n, room;
+};
+
+/** dp_scan() - find those of @text; dp_scan_free() them.
+ *  Return: 0; -ENOMEM, or what reading it gives. */
+int dp_scan(const struct dp_process *proc, const struct dp_span *text,
+	    struct dp_syscalls *s);
+void dp_scan_free(struct dp_syscalls *s);
+/** dp_syscall_next() - the first "syscall" of some bytes, or NULL */
+const u8 *dp_syscall_next(const u8 *at, const u8 *end);
+
 /* hooks.c */
-/** dp_hooks_find() - system calls in a piece of text that pass through the agent */
-void dp_hooks_find(struct dp_process *proc, const struct dp_span *span,
-		   const u8 *text);
+/** dp_hooks_find() - those of a text's system calls that pass through the agent.
+ *  Return: 0, or what reading it gives. */
+int dp_hooks_find(struct dp_process *proc, const struct dp_syscalls *calls);
 
 /** dp_hooks_add() - one more; @len bytes of whole instructions */
 void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
@@ -406,8 +432,6 @@ int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);
  *  what others may be using. */
 int dp_gadgets_borrow(const struct dp_process *proc);
 void dp_gadgets_return(struct dp_process *proc);
-/** dp_syscall_next() - the first "syscall" of some bytes, or NULL */
-const u8 *dp_syscall_next(const u8 *at, const u8 *end);
 /** dp_restorer_known() - do signal frames of the program return to @addr? */
 bool dp_restorer_known(const struct dp_process *proc, u64 addr);
 /** dp_restorer_length() - bytes up to the system call in code that ends a signal's
