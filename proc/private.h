@@ -195,6 +195,9 @@ const char *dp_stat_read(pid_t pid, char *text, size_t size);
 /** dp_memory_gone() - has what we have hold of no memory any more? It ends, or it has
  *  executed. */
 bool dp_memory_gone(const struct dp_process *proc);
+/** dp_stop_nap() - between two looks at what is about to happen, the @n-th time that it has
+ *  not: first the CPU is left to others, later it sleeps. Return: has it slept? */
+bool dp_stop_nap(u32 n);
 /** dp_stop_held() - a thread that is stopped by us; NULL: it is not */
 struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid);
 /** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */

@@ -32,7 +32,6 @@
 #include "proc/step.h"
 #include <elf.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +39,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define RED_ZONE 128
-#define NAP_NS 20000
-#define YIELDS 500
 #define REAP_EVERY 50
 #define SCRATCH 64
 #define SLACK 256 /* lost to alignment, and what a call itself needs */
@@ -431,19 +427,12 @@ static void reap_others(const struct dp_remote *rem)
  * before those of all others have been taken notice of, and that by us. */
 static int wait_here(const struct dp_remote *rem, int *status)
 {
-	const struct timespec nap = { 0, NAP_NS };
 	pid_t tid = rem->thread->tid, got;
 	u32 n;
 
-	for (n = 1; !(got = waitpid(tid, status, __WALL | WNOHANG)); n++) {
-		if (n < YIELDS) {
-			sched_yield();
-			continue;
-		}
-		if (n % REAP_EVERY == 0)
+	for (n = 1; !(got = waitpid(tid, status, __WALL | WNOHANG)); n++)
+		if (dp_stop_nap(n) && n % REAP_EVERY == 0)
 			reap_others(rem);
-		nanosleep(&nap, NULL);
-	}
 	return got < 0 ? -ESRCH : 0;
 }
 

@@ -12,6 +12,7 @@
 #include "proc/private.h"
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define NAP_NS 20000
+#define YIELDS 500 /* before the first nap */
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
@@ -191,21 +194,33 @@ static bool is_stop_signal(int sig)
 	       sig == SIGTTOU;
 }
 
+bool dp_stop_nap(u32 n)
+{
+	const struct timespec nap = { 0, NAP_NS };
+
+	if (n < YIELDS) {
+		sched_yield();
+		return false;
+	}
+	nanosleep(&nap, NULL);
+	return true;
+}
+
 /* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
 static int wait_stop(struct dp_process *proc, struct dp_thread *t,
 		     long long deadline)
 {
 	pid_t tid = t->tid;
-	struct timespec nap = { 0, 20000 };
 	int status;
 	pid_t got;
+	u32 n = 0;
 
 	for (;;) {
 		got = waitpid(tid, &status, __WALL | WNOHANG);
 		if (got == 0) {
 			if (now_ns() > deadline)
 				return -EAGAIN;
-			nanosleep(&nap, NULL);
+			dp_stop_nap(++n);
 			continue;
 		}
 		if (got < 0)
@@ -292,7 +307,8 @@ static int seize_new(struct dp_process *proc, bool wake, bool one,
 	if (err)
 		return err;
 	for (i = 0; i < n && !err && !(one && *fresh); i++)
-		if (!dp_stop_held(proc, tids[i]) && wanted(proc->pid, tids[i], wake))
+		if (!dp_stop_held(proc, tids[i]) &&
+		    wanted(proc->pid, tids[i], wake))
 			err = seize(proc, tids[i], fresh);
 	free(tids);
 	return err;
@@ -500,7 +516,8 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 	if (err)
 		return no_stop(proc, err, diag);
 	for (i = 0; i < n && !err; i++)
-		if (!dp_stop_held(proc, tids[i]) && wanted(proc->pid, tids[i], true) &&
+		if (!dp_stop_held(proc, tids[i]) &&
+		    wanted(proc->pid, tids[i], true) &&
 		    (!deaf || is_deaf(proc->pid, tids[i])))
 			err = seize(proc, tids[i], &fresh);
 	free(tids);
