@@ -52,6 +52,9 @@ double bench_calls(struct bench_run *run, enum bench_function function,
 double bench_two(struct bench_run *run, enum bench_function function,
 		 uint64_t calls);
 
+/** bench_check() - end, if the victim has ended */
+void bench_check(const struct bench_run *run);
+
 /** bench_now() - milliseconds, monotonic */
 double bench_now(void);
 

@@ -8,6 +8,7 @@
 #include "bench/bench.h"
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #define SPECS BENCH_NAMED
 #define SPEC_SIZE 24
 #define LIMIT_MS 5000
-#define NAP_US 50
+#define NAP_US 2000
 #define FIXED 7 /* arguments beside the specs, and the end of the list */
 
 /**
@@ -91,18 +92,27 @@ static size_t live(const struct typed *t)
 	return n;
 }
 
-/* Until every probe is live. The command has the CPU that we are on, too. */
+/* The victim looks at its own text, so that nobody disturbs the command. */
+static void watch(const struct bench_run *run, uint64_t first, size_t nr)
+{
+	struct bench_shared *s = run->shared;
+
+	s->watch = first;
+	__atomic_store_n(&s->watched, (uint32_t)nr, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&s->watching, __ATOMIC_ACQUIRE) != nr)
+		bench_check(run);
+}
+
+/* Until every probe is live. */
 static int wait_for(const struct bench_run *run, const struct typed *t)
 {
-	do {
+	while (!__atomic_load_n(&run->shared->changed, __ATOMIC_ACQUIRE)) {
 		usleep(NAP_US);
-		if (look(run, t, t->now) ||
-		    waitpid(t->pid, NULL, WNOHANG) == t->pid)
+		if (waitpid(t->pid, NULL, WNOHANG) == t->pid ||
+		    bench_now() - t->begin > LIMIT_MS)
 			return -1;
-		if (live(t) == t->nr)
-			return 0;
-	} while (bench_now() - t->begin < LIMIT_MS);
-	return -1;
+	}
+	return 0;
 }
 
 static void end(struct typed *t)
@@ -115,6 +125,8 @@ static void end(struct typed *t)
 static double type(struct bench_run *run, struct typed *t, uint64_t first,
 		   size_t nr)
 {
+	bool failed;
+
 	*t = (struct typed){ .first = first,
 			     .nr = nr,
 			     .before = malloc(nr * BENCH_MANY_STEP),
@@ -123,17 +135,21 @@ static double type(struct bench_run *run, struct typed *t, uint64_t first,
 		end(t);
 		return fail(run, "the victim cannot be read");
 	}
+	run->shared->changed = 0;
+	watch(run, first, nr);
 	t->begin = bench_now();
 	t->pid = fork();
 	if (!t->pid)
 		execute(run, t);
-	if (t->pid < 0 || wait_for(run, t)) {
+	failed = t->pid < 0 || wait_for(run, t);
+	watch(run, first, 0);
+	if (failed) {
 		if (t->pid > 0)
 			kill(t->pid, SIGINT);
 		end(t);
 		return fail(run, "the command did not probe it");
 	}
-	return bench_now() - t->begin;
+	return (double)run->shared->changed / 1e6 - t->begin;
 }
 
 /* Likewise, from now on. */

@@ -63,6 +63,14 @@ double bench_now(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+void bench_check(const struct bench_run *run)
+{
+	if (waitpid(run->pid, NULL, WNOHANG) != run->pid)
+		return;
+	fputs("bench: the victim has ended\n", stderr);
+	exit(1);
+}
+
 static double ask(struct bench_run *run, enum bench_function function,
 		  uint64_t calls, uint32_t threads)
 {
@@ -75,10 +83,7 @@ static double ask(struct bench_run *run, enum bench_function function,
 	s->threads = threads;
 	__atomic_store_n(&s->asked, number, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&s->answered, __ATOMIC_ACQUIRE) != number) {
-		if (waitpid(run->pid, NULL, WNOHANG) == run->pid) {
-			fputs("bench: the victim has ended\n", stderr);
-			exit(1);
-		}
+		bench_check(run);
 		if (threads > 1)
 			nanosleep(&nap, NULL);
 	}

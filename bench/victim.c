@@ -119,6 +119,25 @@ static uint64_t time_two(struct bench_shared *s)
 	return (ns + second.ns) / 2;
 }
 
+/* One pass over what is watched. */
+static void watch(struct bench_shared *s)
+{
+	static unsigned char was[BENCH_NAMED];
+	const volatile unsigned char *at =
+		(const volatile unsigned char *)s->watch;
+	uint32_t i, n = __atomic_load_n(&s->watched, __ATOMIC_ACQUIRE);
+
+	if (n != s->watching) {
+		for (i = 0; i < n; i++)
+			was[i] = at[i * BENCH_MANY_STEP];
+		__atomic_store_n(&s->watching, n, __ATOMIC_RELEASE);
+	}
+	for (i = 0; i < n && at[i * BENCH_MANY_STEP] != was[i]; i++)
+		continue;
+	if (n && i == n && !s->changed)
+		__atomic_store_n(&s->changed, now(), __ATOMIC_RELEASE);
+}
+
 int main(void)
 {
 	struct bench_shared *s = mmap(0, 4096, PROT_READ | PROT_WRITE,
@@ -140,6 +159,7 @@ int main(void)
 		t = now();
 		if (t - last > s->gap_ns)
 			s->gap_ns = t - last;
+		watch(s);
 		if (asked == s->answered)
 			continue;
 		s->ns = s->threads > 1 ?

@@ -29,6 +29,10 @@ enum bench_function {
  *	which make so many calls each, on a CPU of their own, at once
  * @answered: the last request that is done; @ns is what its calls take, from the
  *	median of some parts; of two threads, the mean
+ * @watched: bytes to look at, BENCH_MANY_STEP apart from @watch on, until all of them
+ *	are others than they were when the victim saw the request; 0: none
+ * @watching: the victim looks at so many
+ * @changed: when they were, by CLOCK_MONOTONIC, in ns; 0: they are not yet
  * @gap_ns: longest time that the idle victim did not run; the driver clears it
  */
 struct bench_shared {
@@ -39,6 +43,8 @@ struct bench_shared {
 	uint64_t calls;
 	uint64_t ns;
 	uint64_t gap_ns;
+	uint64_t watch, changed;
+	uint32_t watched, watching;
 };
 
 #endif
