@@ -52,6 +52,28 @@ static u64 *read_words(const struct dp_process *proc, u64 base)
 	return words;
 }
 
+/* Only those where a thread is looked for. */
+static int read_about(const struct dp_process *proc, u64 *words, u64 thread)
+{
+	u32 at = dp_mask_slot(thread);
+	u32 n = DP_MASKS - at < DP_MASK_PROBES ? DP_MASKS - at : DP_MASK_PROBES;
+	u64 table = proc->base + WORDS_AT;
+	int err = dp_process_read(proc, table + at * sizeof(*words), words + at,
+				  n * sizeof(*words));
+
+	if (err || n == DP_MASK_PROBES)
+		return err;
+	return dp_process_read(proc, table, words,
+			       (DP_MASK_PROBES - n) * sizeof(*words));
+}
+
+static int write_word(const struct dp_process *proc, u64 base, const u64 *words,
+		      const u64 *word)
+{
+	return dp_process_write(proc, base + WORDS_AT + (u64)(word - words) * 8,
+				word, sizeof(*word));
+}
+
 static u64 caught_by(const struct dp_process *proc)
 {
 	return dp_caught_mask(dp_engine_caught(proc->engine));
@@ -244,18 +266,21 @@ static int take_thread(struct masking *m, const struct dp_maps *maps,
 		       u64 *words)
 {
 	u64 thread = dp_thread_known(m->proc, m->thread);
-	u64 *word = find(words, thread, true);
-	int err = word ? unblock(m, maps) : -ENOMEM;
+	int err = read_about(m->proc, words, thread);
+	u64 *word = err ? NULL : find(words, thread, true);
 
-	if (!err && m->believed)
-		*word = thread | bits_for(m->believed);
-	return err;
+	if (!err)
+		err = word ? unblock(m, maps) : -ENOMEM;
+	if (err || !m->believed)
+		return err;
+	*word = thread | bits_for(m->believed);
+	return write_word(m->proc, m->proc->base, words, word);
 }
 
 int dp_masks_take(struct dp_process *proc)
 {
 	struct masking m = { .proc = proc, .caught = caught_by(proc) };
-	u64 *words = read_words(proc, proc->base);
+	u64 *words = calloc(DP_MASKS, sizeof(*words));
 	struct dp_maps maps = { 0 };
 	int err = dp_maps_read(proc->pid, &maps);
 	size_t i;
@@ -267,12 +292,6 @@ int dp_masks_take(struct dp_process *proc)
 		m.thread = &proc->threads[i];
 		err = take_thread(&m, &maps, words);
 	}
-	/* Of threads that have blocked it already, even after an error. */
-	if (words &&
-	    dp_process_write(proc, proc->base + WORDS_AT, words,
-			     DP_MASKS * sizeof(*words)) &&
-	    !err)
-		err = -EFAULT;
 	dp_maps_free(&maps);
 	free(m.sleeps);
 	free(words);
@@ -421,8 +440,9 @@ static const struct dp_sleep *block(struct masking *m,
 	return s;
 }
 
-static void return_thread(struct masking *m, const struct dp_maps *maps,
-			  u64 *words, const struct dp_held *held)
+static void return_thread(struct masking *m, u64 base,
+			  const struct dp_maps *maps, u64 *words,
+			  const struct dp_held *held)
 {
 	u64 thread = dp_thread_known(m->proc, m->thread);
 	u64 *word = find(words, thread, false);
@@ -434,8 +454,11 @@ static void return_thread(struct masking *m, const struct dp_maps *maps,
 	m->closed = false;
 	send_held(m->proc, m->thread, held_for(held, thread), block(m, maps),
 		  inside);
-	if (word)
-		*word &= ~DP_MASK_STATE;
+	if (!word)
+		return;
+	/* It is true now: nobody is to do it again. */
+	*word &= ~DP_MASK_STATE;
+	write_word(m->proc, base, words, word);
 }
 
 void dp_masks_return(struct dp_process *proc, u64 base)
@@ -453,12 +476,8 @@ void dp_masks_return(struct dp_process *proc, u64 base)
 		memset(held, 0, sizeof(held));
 	for (i = 0; words && m.sleeps && i < proc->nr_threads; i++) {
 		m.thread = &proc->threads[i];
-		return_thread(&m, &maps, words, held);
+		return_thread(&m, base, &maps, words, held);
 	}
-	/* It is true now: nobody is to do it again. */
-	if (words)
-		dp_process_write(proc, base + WORDS_AT, words,
-				 DP_MASKS * sizeof(*words));
 	if (m.sleeps)
 		dp_sleeps_clear(proc, m.sleeps);
 	dp_maps_free(&maps);

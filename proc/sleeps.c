@@ -36,8 +36,16 @@ struct dp_sleeps *dp_sleeps_read(const struct dp_process *proc, u64 base)
 
 void dp_sleeps_clear(const struct dp_process *proc, struct dp_sleeps *sleeps)
 {
-	memset(sleeps->v, 0, sizeof(sleeps->v));
-	dp_process_write(proc, sleeps->at, sleeps->v, sizeof(sleeps->v));
+	static const struct dp_sleep none;
+	u32 i;
+
+	for (i = 0; i < DP_SLEEPS; i++) {
+		if (!sleeps->v[i].thread)
+			continue;
+		sleeps->v[i] = none;
+		dp_process_write(proc, sleeps->at + i * sizeof(none), &none,
+				 sizeof(none));
+	}
 }
 
 bool dp_sleeps_has(const struct dp_sleeps *sleeps, u64 thread)
