@@ -32,6 +32,8 @@ static const u8 way_home[] = { 0x5f, 0x5e, 0x5a, 0x41, 0x5a,
 
 #define WAY_HOME_BEFORE_END 64
 #define LOAN (sizeof(syscall_ret) + sizeof(restorer_wide))
+#define LOAN_MAX WAY_HOME_BEFORE_END
+_Static_assert(LOAN <= LOAN_MAX && sizeof(way_home) <= LOAN_MAX, "room");
 
 size_t dp_restorer_length(const u8 *code, size_t size)
 {
@@ -141,70 +143,74 @@ static void fill_loan(u8 *code)
 	       sizeof(restorer_wide));
 }
 
-/* Zeros behind the end of the code, to the end of its last page; or what a tool that
- * was killed has not taken back. */
-static bool has_room(const struct dp_process *proc, const struct dp_map *m)
+/**
+ * struct loan - code that is lent to the padding of a mapping
+ * @code, @n: what it is
+ * @before_end: how far from the mapping's end it begins
+ */
+struct loan {
+	const u8 *code;
+	size_t n, before_end;
+};
+
+/* Is it all zeros there and before; or what a tool that was killed has not taken back,
+ * behind zeros? @lent: it is that */
+static bool has_room(const struct dp_process *proc, const struct dp_map *m,
+		     const struct loan *l, bool *lent)
 {
-	static const u8 nothing[2 * LOAN];
-	u8 end[2 * LOAN], loan[LOAN];
+	static const u8 nothing[LOAN_MAX];
+	u8 there[2 * LOAN_MAX];
 
 	if (m->perms[2] != 'x' ||
-	    dp_process_read(proc, m->end - sizeof(end), end, sizeof(end)))
+	    dp_process_read(proc, m->end - l->before_end - l->n, there,
+			    2 * l->n) ||
+	    memcmp(there, nothing, l->n))
 		return false;
-	fill_loan(loan);
-	return !memcmp(end, nothing, LOAN) &&
-	       (!memcmp(end + LOAN, nothing, LOAN) ||
-		!memcmp(end + LOAN, loan, LOAN));
+	*lent = memcmp(there + l->n, nothing, l->n) != 0;
+	return !*lent || !memcmp(there + l->n, l->code, l->n);
+}
+
+/* Return: its address, in the vdso if that has room; 0: there is none. */
+static u64 find_room(struct dp_process *proc, const struct dp_maps *maps,
+		     const struct loan *l)
+{
+	bool lent, inherited = false;
+	u64 at = 0;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++) {
+		const struct dp_map *m = &maps->v[i];
+
+		if ((at && strcmp(m->path, "[vdso]")) ||
+		    !has_room(proc, m, l, &lent))
+			continue;
+		at = m->end - l->before_end;
+		inherited = lent;
+	}
+	proc->inherited |= inherited;
+	return at;
 }
 
 static void make_room(struct dp_process *proc, const struct dp_maps *maps)
 {
-	static const u8 nothing[LOAN];
-	const struct dp_map *best = NULL;
 	u8 code[LOAN];
-	size_t i;
+	u64 at;
 
-	for (i = 0; i < maps->n; i++)
-		if (has_room(proc, &maps->v[i]) &&
-		    (!best || !strcmp(maps->v[i].path, "[vdso]")))
-			best = &maps->v[i];
-	if (!best)
+	fill_loan(code);
+	at = find_room(proc, maps, &(struct loan){ code, LOAN, LOAN });
+	if (!at)
 		return;
 	proc->borrowed = true;
-	proc->syscall_ret = best->end - LOAN;
-	proc->restorer = proc->syscall_ret + sizeof(syscall_ret);
-	proc->inherited =
-		dp_process_read(proc, proc->syscall_ret, code, sizeof(code)) ||
-		memcmp(code, nothing, sizeof(code));
-}
-
-static bool has_room_home(const struct dp_process *proc, const struct dp_map *m)
-{
-	static const u8 nothing[sizeof(way_home)];
-	u8 there[2 * sizeof(way_home)];
-	u64 at = m->end - WAY_HOME_BEFORE_END - sizeof(way_home);
-
-	return m->perms[2] == 'x' &&
-	       !dp_process_read(proc, at, there, sizeof(there)) &&
-	       !memcmp(there, nothing, sizeof(nothing)) &&
-	       (!memcmp(there + sizeof(nothing), nothing, sizeof(nothing)) ||
-		!memcmp(there + sizeof(nothing), way_home, sizeof(way_home)));
+	proc->syscall_ret = at;
+	proc->restorer = at + sizeof(syscall_ret);
 }
 
 static void find_way_home(struct dp_process *proc, const struct dp_maps *maps)
 {
-	static const u8 nothing[sizeof(way_home)];
-	u8 code[sizeof(way_home)];
-	size_t i;
+	const struct loan way = { way_home, sizeof(way_home),
+				  WAY_HOME_BEFORE_END };
 
-	for (i = 0; i < maps->n; i++)
-		if ((!proc->way_home || !strcmp(maps->v[i].path, "[vdso]")) &&
-		    has_room_home(proc, &maps->v[i]))
-			proc->way_home = maps->v[i].end - WAY_HOME_BEFORE_END;
-	if (proc->way_home &&
-	    !dp_process_read(proc, proc->way_home, code, sizeof(code)) &&
-	    memcmp(code, nothing, sizeof(code)))
-		proc->inherited = true;
+	proc->way_home = find_room(proc, maps, &way);
 }
 
 static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
