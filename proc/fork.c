@@ -196,7 +196,8 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->launched = child->held = child->reaped = child->exited = false;
 	child->installed = child->status_known = false;
 	child->nr_sleepers = 0;
-	child->sync = NULL;
+	child->hand = NULL;
+	child->syncs = false;
 	child->engine = NULL;
 	child->file = NULL;
 	child->execed[0] = '\0';

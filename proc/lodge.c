@@ -47,14 +47,14 @@ int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there)
 {
 	u64 whole = IMAGE_OFFSET + size;
 	void *mem;
-	long fd = dp_share_make(proc, proc->sync, whole, &mem), ret;
+	long fd = dp_share_make(proc, proc->hand, whole, &mem), ret;
 
 	if (fd < 0)
 		return (int)fd;
-	ret = dp_remote_call(proc->sync, SYS_mmap, 0, size,
+	ret = dp_remote_call(proc->hand, SYS_mmap, 0, size,
 			     PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd,
 			     IMAGE_OFFSET);
-	dp_remote_call(proc->sync, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
+	dp_remote_call(proc->hand, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
 	if ((ret < 0 && ret > -4096) || keep(proc->lodged, mem, whole)) {
 		munmap(mem, whole);
 		return -ENOMEM;
@@ -66,17 +66,17 @@ int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there)
 
 int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot)
 {
-	return (int)dp_remote_call(proc->sync, SYS_mprotect, addr, size,
+	return (int)dp_remote_call(proc->hand, SYS_mprotect, addr, size,
 				   (u64)prot, 0, 0, 0);
 }
 
 static long map_there(struct dp_process *proc, u64 addr, u64 size, long fd)
 {
-	long ret = dp_remote_call(proc->sync, SYS_mmap, addr, size,
+	long ret = dp_remote_call(proc->hand, SYS_mmap, addr, size,
 				  PROT_READ | PROT_EXEC,
 				  MAP_SHARED | MAP_FIXED_NOREPLACE, (u64)fd, 0);
 
-	dp_remote_call(proc->sync, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
+	dp_remote_call(proc->hand, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
 	return ret > 0 || ret < -4095 ? 0 : ret;
 }
 
@@ -87,9 +87,9 @@ static int grow_map(void *arg, u64 addr, u64 size, u8 **ours)
 	void *mem;
 	long fd, ret;
 
-	if (!proc->sync || l->nr == DP_MAX_POOLS)
+	if (!proc->hand || l->nr == DP_MAX_POOLS)
 		return -ENOMEM;
-	fd = dp_share_make(proc, proc->sync, size, &mem);
+	fd = dp_share_make(proc, proc->hand, size, &mem);
 	if (fd < 0)
 		return -ENOMEM;
 	ret = map_there(proc, addr, size, fd);
@@ -108,6 +108,19 @@ static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
 	return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
 }
 
+/* Text is written, and pools are mapped. */
+static int begin(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_hand_begin(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_sync_begin(proc, diag);
+	if (err)
+		dp_hand_end(proc);
+	return err;
+}
+
 /* Who stops all threads does it alone. */
 static int grow_stopped(void *arg, const u32 *which, u32 n)
 {
@@ -116,10 +129,10 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 	u64 bad = 0;
 	int err, later;
 
-	dp_sync_end(proc);
+	dp_lodge_end(proc);
 	err = dp_process_quiesce(proc->pid, proc->base + DP_ARENA_OFFSET, which,
 				 n, &bad, diag);
-	later = dp_sync_begin(proc, diag);
+	later = begin(proc, diag);
 	return err ? err : later;
 }
 
@@ -234,12 +247,13 @@ int dp_lodge_begin(struct dp_process *proc, struct dp_target **target,
 {
 	proc->lodged->diag = diag;
 	*target = &proc->target;
-	return dp_sync_begin(proc, diag);
+	return begin(proc, diag);
 }
 
 void dp_lodge_end(struct dp_process *proc)
 {
 	dp_sync_end(proc);
+	dp_hand_end(proc);
 }
 
 void dp_lodge_free(struct dp_process *proc)

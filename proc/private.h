@@ -119,7 +119,8 @@ struct dp_process {
 	size_t nr_sleepers;
 	struct dp_thread *threads; /* the stopped ones */
 	size_t nr_threads, cap_threads;
-	struct dp_remote *sync; /* while text is being written */
+	struct dp_remote *hand; /* one that makes calls while the others run */
+	bool syncs; /* while text is being written */
 	struct dp_engine *engine;
 	/* Under seccomp; then what that permits for certain: see filters.c */
 	bool filtered;
@@ -198,6 +199,12 @@ bool dp_memory_gone(const struct dp_process *proc);
 /** dp_stop_nap() - between two looks at what is about to happen, the @n-th time that it has
  *  not: first the CPU is left to others, later it sleeps. Return: has it slept? */
 bool dp_stop_nap(u32 n);
+/**
+ * dp_stop_pass() - make whoever runs pass through the kernel, but for those who are held
+ * @bother: it is an error if somebody else traces one
+ * Return: as dp_stop_all(), with words.
+ */
+int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag);
 /** dp_stop_held() - a thread that is stopped by us; NULL: it is not */
 struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid);
 /** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */
@@ -225,6 +232,12 @@ void dp_remote_end(struct dp_remote *remote);
  */
 void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
 
+/* hand.c */
+/** dp_hand_begin() - hold a thread and make it ready for remote calls: @proc->hand.
+ *  None if all of them are held already. */
+int dp_hand_begin(struct dp_process *proc, struct dp_diag *diag);
+void dp_hand_end(struct dp_process *proc);
+
 /* share.c */
 /**
  * dp_share_make() - memory without a name, of zeros, mapped here and not there yet
@@ -241,8 +254,11 @@ long dp_share_map(struct dp_process *proc, struct dp_remote *remote, u64 over,
 void dp_shares_forget(struct dp_process *proc, size_t from, size_t n);
 
 /* sync.c */
-/** dp_sync_begin() - hold a thread that can make everybody see new text */
+/** dp_sync_begin() - text will be written: see whether threads can be interrupted.
+ *  Return: 0, or as dp_stop_all(), with words. */
 int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag);
+/** dp_sync() - everybody sees what has been written. Nothing is to be done where all of
+ *  them are held, or before dp_sync_begin(). */
 int dp_sync(struct dp_process *proc);
 void dp_sync_end(struct dp_process *proc);
 /** dp_rseq_common() - where the struct rseq of every stopped thread is, from its

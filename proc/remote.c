@@ -60,7 +60,7 @@
 
 struct dp_remote {
 	struct dp_process *proc;
-	struct dp_thread *thread;
+	pid_t tid; /* of the thread, which is stopped */
 	struct user_regs_struct home; /* where the thread goes in the end */
 	u64 mask;
 	u64 sp, scratch, low, len; /* the part of the stack we use */
@@ -68,6 +68,11 @@ struct dp_remote {
 	bool dead;
 	bool plain, masked; /* @plain: not by rt_sigreturn */
 };
+
+static struct dp_thread *thread_of(const struct dp_remote *rem)
+{
+	return dp_stop_held(rem->proc, rem->tid);
+}
 
 struct frame {
 	u64 restorer;
@@ -95,7 +100,7 @@ static void restart(struct user_regs_struct *r, bool afresh)
 static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
 			 u64 fpstate)
 {
-	struct user_regs_struct r = rem->thread->regs;
+	struct user_regs_struct r = thread_of(rem)->regs;
 	struct dp_mcontext *m = &uc->mc;
 
 	/* rt_sigreturn forgets what restart_syscall would need. */
@@ -162,7 +167,7 @@ static bool is_unused(const u8 *bytes, size_t n)
 static bool is_remnant(const struct dp_remote *rem, const u8 *bytes, u64 start,
 		       u64 need)
 {
-	u64 sp = rem->thread->regs.rsp;
+	u64 sp = rem->home.rsp;
 	size_t i;
 
 	if (sp - start < need)
@@ -203,7 +208,7 @@ static u64 far_end(const struct dp_remote *rem, const struct dp_map *m,
 /* The address that @need bytes have to end below; 0: there is none. */
 static u64 find_room(const struct dp_remote *rem, u64 need)
 {
-	u64 sp = rem->thread->regs.rsp, top = 0;
+	u64 sp = rem->home.rsp, top = 0;
 	struct dp_maps maps;
 	size_t i;
 
@@ -222,7 +227,7 @@ static u64 find_room(const struct dp_remote *rem, u64 need)
 /* Of the stack that the thread itself is on. */
 static bool goes_plainly(const struct dp_remote *rem)
 {
-	u64 sp = rem->thread->regs.rsp, need = PLAIN_FRAME + SCRATCH + SLACK;
+	u64 sp = rem->home.rsp, need = PLAIN_FRAME + SCRATCH + SLACK;
 
 	return rem->proc->no_return && rem->proc->way_home &&
 	       find_room(rem, need) == sp - RED_ZONE;
@@ -262,7 +267,7 @@ static int prepare_stack(struct dp_remote *rem)
 	u8 *image = calloc(1, XSTATE_MAX);
 	u32 size;
 	u64 fp, top;
-	int err = image ? get_xstate(rem->thread->tid, image, &size) : -ENOMEM;
+	int err = image ? get_xstate(rem->tid, image, &size) : -ENOMEM;
 
 	top = err ? 0 : find_room(rem, size + sizeof(frame) + SLACK + SCRATCH);
 	if (!err && !top)
@@ -366,8 +371,8 @@ static void head_home(struct dp_remote *rem)
 
 	way_home.rip = rem->proc->restorer;
 	way_home.rsp = rem->sp + sizeof(u64);
-	ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &way_home);
-	ptrace(PTRACE_SETSIGMASK, rem->thread->tid, 8, &all);
+	ptrace(PTRACE_SETREGS, rem->tid, 0, &way_home);
+	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
 	rem->masked = true;
 }
 
@@ -375,19 +380,20 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		    struct dp_diag *diag)
 {
 	struct dp_remote *rem = calloc(1, sizeof(*rem));
+	struct dp_thread *t = NULL;
 	int err = rem ? 0 : -ENOMEM;
 
 	if (!err) {
 		rem->proc = proc;
-		rem->thread = choose(proc);
-		err = rem->thread ? 0 : -EAGAIN;
+		t = choose(proc);
+		err = t ? 0 : -EAGAIN;
 	}
-	if (!err && ptrace(PTRACE_GETSIGMASK, rem->thread->tid, 8, &rem->mask))
+	if (!err && ptrace(PTRACE_GETSIGMASK, t->tid, 8, &rem->mask))
 		err = -errno;
-	if (!err)
-		leave_rseq(proc, rem->thread);
 	if (!err) {
-		rem->home = rem->thread->regs;
+		leave_rseq(proc, t);
+		rem->tid = t->tid;
+		rem->home = t->regs;
 		restart(&rem->home, proc->no_restart);
 		rem->plain = goes_plainly(rem);
 		err = rem->plain ? prepare_plainly(rem) : prepare_stack(rem);
@@ -403,7 +409,7 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 			proc->pid, strerror(-err));
 	}
 	if (rem->plain)
-		ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &rem->home);
+		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
 	else
 		head_home(rem);
 	dp_step("remote: prepared");
@@ -418,7 +424,7 @@ static void reap_others(const struct dp_remote *rem)
 	int status;
 
 	for (i = 0; i < rem->proc->nr_threads; i++)
-		if (rem->proc->threads[i].tid != rem->thread->tid)
+		if (rem->proc->threads[i].tid != rem->tid)
 			waitpid(rem->proc->threads[i].tid, &status,
 				__WALL | WNOHANG);
 }
@@ -427,7 +433,7 @@ static void reap_others(const struct dp_remote *rem)
  * before those of all others have been taken notice of, and that by us. */
 static int wait_here(const struct dp_remote *rem, int *status)
 {
-	pid_t tid = rem->thread->tid, got;
+	pid_t tid = rem->tid, got;
 	u32 n;
 
 	for (n = 1; !(got = waitpid(tid, status, __WALL | WNOHANG)); n++)
@@ -443,14 +449,14 @@ static void put_off_signals(struct dp_remote *rem)
 
 	if (rem->masked)
 		return;
-	ptrace(PTRACE_SETSIGMASK, rem->thread->tid, 8, &all);
+	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
 	rem->masked = true;
 }
 
 /* Let it run to the next entry or exit of a system call. */
 static int to_syscall(struct dp_remote *rem)
 {
-	pid_t tid = rem->thread->tid;
+	pid_t tid = rem->tid;
 	int status, sig = 0;
 
 	do {
@@ -486,15 +492,15 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 	r.rax = (unsigned long long)nr;
 	r.orig_rax = (unsigned long long)-1;
 	r.rdi = a, r.rsi = b, r.rdx = c, r.r10 = d, r.r8 = e, r.r9 = f;
-	if (ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &r) ||
+	if (ptrace(PTRACE_SETREGS, rem->tid, 0, &r) ||
 	    to_syscall(rem) || to_syscall(rem) ||
-	    ptrace(PTRACE_GETREGS, rem->thread->tid, 0, &r)) {
+	    ptrace(PTRACE_GETREGS, rem->tid, 0, &r)) {
 		rem->dead = true;
 		return -ESRCH;
 	}
 	if (rem->plain) {
 		dp_step("remote: returned");
-		ptrace(PTRACE_SETREGS, rem->thread->tid, 0, &rem->home);
+		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
 	}
 	return (long)r.rax;
 }
@@ -507,7 +513,7 @@ u64 dp_remote_scratch(const struct dp_remote *rem)
 void dp_remote_end(struct dp_remote *rem)
 {
 	if (!rem->dead) {
-		pid_t tid = rem->thread->tid;
+		pid_t tid = rem->tid;
 
 		if (rem->masked)
 			ptrace(PTRACE_SETSIGMASK, tid, 8, &rem->mask);
@@ -516,7 +522,7 @@ void dp_remote_end(struct dp_remote *rem)
 		dp_step("remote: registers");
 		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
 		dp_gadgets_return(rem->proc);
-		rem->thread->regs = rem->home;
+		thread_of(rem)->regs = rem->home;
 	}
 	forget(rem);
 }
@@ -524,7 +530,7 @@ void dp_remote_end(struct dp_remote *rem)
 void dp_remote_send(struct dp_remote *rem, u64 entry, u64 arg)
 {
 	struct user_regs_struct r = rem->home;
-	pid_t tid = rem->thread->tid;
+	pid_t tid = rem->tid;
 	u64 mask = ~dp_caught_mask(DP_CAUGHT);
 
 	r.rip = entry;
@@ -536,6 +542,6 @@ void dp_remote_send(struct dp_remote *rem, u64 entry, u64 arg)
 	dp_step("send: mask");
 	ptrace(PTRACE_SETREGS, tid, 0, &r);
 	dp_step("send: registers");
-	rem->thread->regs = r;
+	thread_of(rem)->regs = r;
 	forget(rem);
 }

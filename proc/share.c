@@ -93,11 +93,11 @@ static int share(void *arg)
 	long at;
 	int err;
 
-	err = dp_sync_begin(proc, s->diag);
+	err = dp_hand_begin(proc, s->diag);
 	if (err)
 		return err;
-	at = dp_share_map(proc, proc->sync, 0, s->size, s->ours);
-	dp_sync_end(proc);
+	at = dp_share_map(proc, proc->hand, 0, s->size, s->ours);
+	dp_hand_end(proc);
 	if (failed(at))
 		return dp_diag_set(s->diag, (int)at,
 				   "cannot map memory into process %d: %s",

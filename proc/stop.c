@@ -11,6 +11,7 @@
  */
 #include "proc/private.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -75,22 +76,40 @@ struct call {
 	unsigned long long args[6], sp, pc;
 };
 
-static bool read_call(pid_t pid, pid_t tid, struct call *c)
+/* "running", if it is */
+static bool read_line(pid_t pid, pid_t tid, char *line, size_t size)
 {
-	char path[64], line[256] = "";
-	unsigned long long *a = c->args;
-	FILE *f;
+	char path[64];
+	ssize_t n;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	f = fopen(path, "re");
-	if (!f)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return false;
-	if (!fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	fclose(f);
-	return sscanf(line, "%ld %llx %llx %llx %llx %llx %llx %llx %llx",
+	n = read(fd, line, size - 1);
+	close(fd);
+	line[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
+static bool read_call(pid_t pid, pid_t tid, struct call *c)
+{
+	unsigned long long *a = c->args;
+	char line[256];
+
+	return read_line(pid, tid, line, sizeof(line)) &&
+	       sscanf(line, "%ld %llx %llx %llx %llx %llx %llx %llx %llx",
 		      &c->nr, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &c->sp,
 		      &c->pc) == 9;
+}
+
+/* Not so one that sleeps, in a system call or for a page, or that is stopped. */
+static bool runs(pid_t pid, pid_t tid)
+{
+	char line[256];
+
+	return read_line(pid, tid, line, sizeof(line)) && line[0] == 'r';
 }
 
 /* Under a signal mask of its own? */
@@ -736,6 +755,37 @@ void dp_stop_reap(const struct dp_process *proc)
 		if (tids[i] != proc->pid || !proc->launched)
 			waitpid(tids[i], NULL, __WALL | WNOHANG);
 	free(tids);
+}
+
+/* @bother: about one that somebody else traces */
+static int seize_running(struct dp_process *proc, bool bother)
+{
+	size_t fresh, n, i;
+	pid_t *tids;
+	int err = dp_tasks_list(proc->pid, &tids, &n), got;
+
+	if (err)
+		return err;
+	for (i = 0; i < n && !err; i++) {
+		if (dp_stop_held(proc, tids[i]) || !runs(proc->pid, tids[i]))
+			continue;
+		got = seize(proc, tids[i], &fresh);
+		err = bother || got != -EBUSY ? got : 0;
+	}
+	free(tids);
+	return err;
+}
+
+int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag)
+{
+	size_t had = proc->nr_threads;
+	int err = seize_running(proc, bother);
+
+	if (wait_new(proc, had, now_ns() + STOP_DEADLINE_NS) && !err)
+		err = -EAGAIN;
+	while (proc->nr_threads > had)
+		let(proc, &proc->threads[--proc->nr_threads]);
+	return err ? no_stop(proc, err, diag) : 0;
 }
 
 void dp_stop_release_one(struct dp_process *proc, pid_t tid)

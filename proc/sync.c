@@ -2,73 +2,42 @@
 /*
  * sync: make every thread of the target see what was written to its text.
  *
- * membarrier(2) does that, and has to be called by the target: one thread is
- * held for the time of a batch and makes the calls, the others run on.
+ * Who runs is made to pass through the kernel, where his CPU forgets what it has
+ * fetched; who sleeps will come from there. membarrier(2) would do the same, but the
+ * target has to call it, and a process of several threads waits for some milliseconds
+ * when it does so for the first time.
  */
 #include "proc/private.h"
 #include "proc/step.h"
 #include <errno.h>
-#include <linux/membarrier.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 
 #ifndef PTRACE_GET_RSEQ_CONFIGURATION
 #define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
 #endif
 
-static long barrier(struct dp_process *proc, int command)
-{
-	return dp_remote_call(proc->sync, SYS_membarrier, (u64)command, 0, 0, 0,
-			      0, 0);
-}
-
 int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag)
 {
-	long ret;
-	int err;
+	int err = 0;
 
-	if (proc->held || proc->frozen)
-		return 0;
-	err = dp_stop_one(proc, diag);
-	if (!err && dp_remote_begin(proc, &proc->sync, NULL)) {
-		/* That one cannot; among all of them there may be one. */
-		dp_stop_release(proc);
-		err = dp_stop_alone(proc, diag);
-		if (!err)
-			err = dp_remote_begin(proc, &proc->sync, diag);
-		if (err)
-			dp_stop_release(proc);
-	}
-	if (err)
-		return err;
-	ret = barrier(proc,
-		      MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE);
+	if (!proc->held && !proc->frozen)
+		err = dp_stop_pass(proc, true, diag);
+	proc->syncs = !err && !proc->held && !proc->frozen;
 	dp_step("sync: begun");
-	if (!ret)
-		return 0;
-	dp_sync_end(proc);
-	return dp_diag_set(diag, (int)ret,
-			   "process %d cannot synchronise its CPUs: %s",
-			   proc->pid, strerror((int)-ret));
+	return err;
 }
 
 int dp_sync(struct dp_process *proc)
 {
-	if (!proc->sync)
+	if (!proc->syncs)
 		return 0;
 	dp_step("sync");
-	return (int)barrier(proc, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
+	return dp_stop_pass(proc, false, NULL);
 }
 
 void dp_sync_end(struct dp_process *proc)
 {
-	if (!proc->sync)
-		return;
-	dp_remote_end(proc->sync);
-	proc->sync = NULL;
-	dp_stop_release(proc);
+	proc->syncs = false;
 }
 
 static int rseq_of(const struct dp_thread *t, s64 *offset, u32 *signature)
