@@ -30,12 +30,23 @@ struct errand {
 	int err;
 };
 
+/* While threads are stopped a nap is to be as short as it is meant to be. */
+static int punctually(int (*work)(void *arg), void *arg)
+{
+	int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), ret;
+
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	ret = work(arg);
+	prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+	return ret;
+}
+
 static int run(void *arg)
 {
 	struct errand *e = arg;
 
 	prctl(PR_SET_NAME, ERRAND_NAME);
-	e->err = e->work(e->arg);
+	e->err = punctually(e->work, e->arg);
 	return 0;
 }
 
@@ -69,7 +80,7 @@ int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg)
 	pid_t pid;
 
 	if (!is_wanted(proc))
-		return work(arg);
+		return punctually(work, arg);
 	stack = mmap(NULL, ERRAND_STACK, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (stack == MAP_FAILED)

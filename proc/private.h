@@ -197,7 +197,8 @@ const char *dp_stat_read(pid_t pid, char *text, size_t size);
  *  executed. */
 bool dp_memory_gone(const struct dp_process *proc);
 /** dp_stop_nap() - between two looks at what is about to happen, the @n-th time that it has
- *  not: first the CPU is left to others, later it sleeps. Return: has it slept? */
+ *  not. It sleeps, but not at first; it does not yield, because on a loaded machine others
+ *  would then have the CPU for milliseconds. Return: has it slept? */
 bool dp_stop_nap(u32 n);
 /**
  * dp_stop_pass() - make whoever runs pass through the kernel, but for those who are held

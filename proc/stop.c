@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NAP_NS 20000
-#define YIELDS 500 /* before the first nap */
+#define NAP_NS 10000
+#define SPINS 100 /* looks before the first nap: some ten microseconds */
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
@@ -217,10 +216,8 @@ bool dp_stop_nap(u32 n)
 {
 	const struct timespec nap = { 0, NAP_NS };
 
-	if (n < YIELDS) {
-		sched_yield();
+	if (n < SPINS)
 		return false;
-	}
 	nanosleep(&nap, NULL);
 	return true;
 }
