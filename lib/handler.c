@@ -11,22 +11,16 @@
 #include "lib/leads.h"
 #include "lib/self.h"
 #include "engine/insn/insn.h"
-#include <string.h>
 
 #define INSNS_MAX 1024
-#define SEEN_SLOTS 4096 /* a power of two */
 #define WINDOW 512
 #define CACHE 64
 
 /** struct walk - through code
- * @seen: addresses that have been looked at: a hash table
- * @todo: addresses that are still to be
  * @code: what was read last, @size bytes from @from
  */
 struct walk {
-	u64 seen[SEEN_SLOTS];
-	u64 todo[INSNS_MAX];
-	u32 nr_seen, nr_todo;
+	struct dp_trail trail;
 	u64 from;
 	size_t size;
 	u8 code[WINDOW];
@@ -42,29 +36,6 @@ static struct {
 static void give_up(struct walk *w)
 {
 	w->state = DP_STATE_ALL;
-	w->nr_todo = 0;
-}
-
-static void want(struct walk *w, u64 addr)
-{
-	if (w->nr_todo == INSNS_MAX)
-		give_up(w);
-	else
-		w->todo[w->nr_todo++] = addr;
-}
-
-/* Return: false if it has been looked at already. */
-static bool see(struct walk *w, u64 addr)
-{
-	u32 i = dp_site_hash(addr) % SEEN_SLOTS;
-
-	for (; w->seen[i]; i = (i + 1) % SEEN_SLOTS)
-		if (w->seen[i] == addr)
-			return false;
-	w->seen[i] = addr;
-	if (++w->nr_seen > INSNS_MAX)
-		give_up(w);
-	return w->nr_seen <= INSNS_MAX;
 }
 
 /* Return: bytes that are there, unpatched. */
@@ -95,7 +66,8 @@ static void follow(struct walk *w, u64 addr, const struct insn_facts *f)
 		return;
 	}
 	for (i = 0; i < n; i++)
-		want(w, to[i]);
+		if (!dp_trail_add(&w->trail, to[i]))
+			give_up(w);
 }
 
 static void step(struct walk *w, u64 addr)
@@ -106,8 +78,6 @@ static void step(struct walk *w, u64 addr)
 	u8 xmms;
 	size_t n;
 
-	if (!see(w, addr))
-		return;
 	n = look(w, addr, &code);
 	if (!n || dp_insn_facts(code, n, &f)) {
 		give_up(w);
@@ -123,18 +93,25 @@ static void step(struct walk *w, u64 addr)
 		w->state = state;
 	if (w->state < DP_STATE_ALL)
 		follow(w, addr, &f);
-	else
-		give_up(w);
 }
 
 static u8 examine(u64 handler)
 {
 	static struct walk w;
+	u64 addr;
+	int more;
 
-	memset(&w, 0, sizeof(w));
-	want(&w, handler);
-	while (w.nr_todo)
-		step(&w, w.todo[--w.nr_todo]);
+	w.from = w.size = w.xmms = 0;
+	w.state = DP_STATE_GENERAL;
+	dp_trail_begin(&w.trail, INSNS_MAX);
+	dp_trail_add(&w.trail, handler);
+	while (w.state < DP_STATE_ALL &&
+	       (more = dp_trail_next(&w.trail, &addr)) != 0) {
+		if (more > 0)
+			step(&w, addr);
+		else
+			give_up(&w);
+	}
 	if (w.state == DP_STATE_GENERAL || w.state == DP_STATE_ALL)
 		return (u8)w.state;
 	return (u8)(w.state | (w.xmms > 8 ? DP_STATE_XMM16 :

@@ -17,8 +17,6 @@
 
 #define PAGE 4096ull
 #define SIZE_MAX_ (64ull << 20)
-#define INSNS_MAX 4096
-#define SEEN_SLOTS 16384 /* a power of two */
 #define TAIL 65536 /* behind the object: uprobes that are not in it */
 #define NAP_NS 50000
 
@@ -134,10 +132,11 @@ static int find(struct source *s)
 
 /* --- what the handler leads to --- */
 
+#define TOO_LONG "it is too long"
+
 struct walk {
 	const struct source *s;
-	u64 seen[SEEN_SLOTS], todo[INSNS_MAX];
-	u32 nr_seen, nr_todo;
+	struct dp_trail trail;
 	u8 needs;
 	int err;
 };
@@ -204,23 +203,8 @@ static void want(struct walk *w, u64 addr)
 	if (!is_code(w->s, addr))
 		w->err = refuse(w->s, "it leads to code outside its object",
 				NULL);
-	else if (w->nr_todo == INSNS_MAX)
-		w->err = refuse(w->s, "it is too long", NULL);
-	else
-		w->todo[w->nr_todo++] = addr;
-}
-
-static bool see(struct walk *w, u64 addr)
-{
-	u32 i = dp_site_hash(addr) % SEEN_SLOTS;
-
-	for (; w->seen[i]; i = (i + 1) % SEEN_SLOTS)
-		if (w->seen[i] == addr)
-			return false;
-	w->seen[i] = addr;
-	if (++w->nr_seen > INSNS_MAX)
-		w->err = refuse(w->s, "it is too long", NULL);
-	return !w->err;
+	else if (!dp_trail_add(&w->trail, addr))
+		w->err = refuse(w->s, TOO_LONG, NULL);
 }
 
 static void note_state(struct walk *w, const u8 *code, u8 len)
@@ -282,8 +266,6 @@ static void step(struct walk *w, u64 addr)
 	u8 code[DP_INSN_MAX];
 	struct insn_facts f;
 
-	if (!see(w, addr))
-		return;
 	memcpy(code, (const void *)addr, sizeof(code));
 	if (dp_self.engine)
 		dp_live_originals(dp_self.engine, addr, code, sizeof(code));
@@ -299,14 +281,20 @@ static void step(struct walk *w, u64 addr)
 static int examine(const struct source *s, u8 *needs)
 {
 	struct walk *w = calloc(1, sizeof(*w));
-	int err;
+	int err, more;
+	u64 addr;
 
 	if (!w)
 		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
 	w->s = s;
+	dp_trail_begin(&w->trail, DP_TRAIL_MAX);
 	want(w, s->addr);
-	while (w->nr_todo && !w->err)
-		step(w, w->todo[--w->nr_todo]);
+	while (!w->err && (more = dp_trail_next(&w->trail, &addr)) != 0) {
+		if (more > 0)
+			step(w, addr);
+		else
+			w->err = refuse(s, TOO_LONG, NULL);
+	}
 	*needs = w->needs;
 	err = w->err;
 	free(w);
