@@ -44,7 +44,7 @@ int dp_engine_add(struct dp_engine *engine, u64 addr, const u8 *code,
 
 /** enum dp_arming - how jumps get into text */
 enum dp_arming {
-	DP_ARM_INTERIOR, /* breakpoints stay inside; nobody is stopped */
+	DP_ARM_INTERIOR, /* breakpoints stay inside; nobody is held */
 	DP_ARM_QUIESCE, /* everybody is stopped for a moment */
 	DP_ARM_TRAP, /* no jumps at all */
 };

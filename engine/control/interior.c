@@ -14,7 +14,7 @@
  *
  * After each step every CPU is made to forget what it has fetched. A thread that
  * meets a breakpoint is sent to the copy of its instruction. The way back is the
- * same in reverse. Nobody is stopped.
+ * same in reverse. Nobody is held.
  *
  * The kernel's uprobes put a breakpoint where the jump begins, and will put the file's
  * byte there some day, which is no instruction with what we have behind it. So ours
