@@ -197,7 +197,7 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->installed = child->status_known = false;
 	child->nr_sleepers = 0;
 	child->hand = NULL;
-	child->syncs = false;
+	child->syncs = child->still = false;
 	child->engine = NULL;
 	child->file = NULL;
 	child->execed[0] = '\0';

@@ -190,6 +190,20 @@ struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid)
 	return NULL;
 }
 
+bool dp_stop_holds_all(const struct dp_process *proc)
+{
+	bool all = true;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && all; i++)
+		all = dp_stop_held(proc, tids[i]);
+	free(tids);
+	return all;
+}
+
 static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
 {
 	size_t want = proc->cap_threads ? proc->cap_threads * 2 : 16;
@@ -754,15 +768,19 @@ void dp_stop_reap(const struct dp_process *proc)
 	free(tids);
 }
 
-/* @bother: about one that somebody else traces */
+/* @bother: about somebody else who traces it */
 static int seize_running(struct dp_process *proc, bool bother)
 {
 	size_t fresh, n, i;
+	struct dp_status st;
 	pid_t *tids;
 	int err = dp_tasks_list(proc->pid, &tids, &n), got;
 
 	if (err)
 		return err;
+	if (bother && !dp_status_read(proc->pid, proc->pid, &st) && st.tracer &&
+	    (pid_t)st.tracer != getpid())
+		err = -EBUSY;
 	for (i = 0; i < n && !err; i++) {
 		if (dp_stop_held(proc, tids[i]) || !runs(proc->pid, tids[i]))
 			continue;

@@ -5,7 +5,8 @@
  * trap  one byte, so there is nothing in between.
  * hook  a jump over one instruction of five bytes, while nobody runs: a thread
  *       is before or behind that instruction, never inside. Breakpoint first and
- *       first byte last all the same: the tool may be ended in between.
+ *       first byte last all the same: one who was left asleep may wake up, and the
+ *       tool may be ended between two pages.
  */
 #include "engine/control/strategy.h"
 
@@ -178,12 +179,22 @@ static bool hook_mine(const struct dp_site_entry *s)
 	return s->hook;
 }
 
-/* Replace @n bytes at @addr behind a breakpoint. */
+/* One write is not done by halves, unless it comes to another page. */
+static bool goes_at_once(struct dp_target *target, u64 addr, size_t n)
+{
+	return target->ops->still && target->ops->still(target) &&
+	       addr / DP_PAGE == (addr + n - 1) / DP_PAGE;
+}
+
+/* Replace @n bytes at @addr, behind a breakpoint if need be. */
 static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
 {
 	static const u8 breakpoint = DP_BREAKPOINT;
-	int err = target->ops->write(target, addr, &breakpoint, 1);
+	int err;
 
+	if (goes_at_once(target, addr, n))
+		return target->ops->write(target, addr, bytes, n);
+	err = target->ops->write(target, addr, &breakpoint, 1);
 	if (!err)
 		err = dp_text_sync(target);
 	if (!err)
