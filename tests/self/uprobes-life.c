@@ -399,19 +399,15 @@ static void our_child(void)
 	ends_well(&v, "the program ends as ever");
 }
 
-/* By each way of writing probes. */
+static void rounds(void)
+{
+	children();
+	code_goes();
+}
+
 int main(void)
 {
-	static const char *const ways[] = { "interior", "trap", "quiesce" };
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		setenv("DPROBES_ARM", ways[i], 1);
-		printf("# %s\n", ways[i]);
-		children();
-		code_goes();
-	}
-	unsetenv("DPROBES_ARM");
+	by_each_way(rounds);
 	refusals();
 	one_of_two();
 	executes("exec", watch, "a program that is probed");

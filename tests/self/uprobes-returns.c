@@ -77,18 +77,14 @@ static void returning_no_more(void)
 	fclose(v.from);
 }
 
-/* By each way of writing probes. */
+static void rounds(void)
+{
+	returning();
+}
+
 int main(void)
 {
-	static const char *const ways[] = { "interior", "trap", "quiesce" };
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		setenv("DPROBES_ARM", ways[i], 1);
-		printf("# %s\n", ways[i]);
-		returning();
-	}
-	unsetenv("DPROBES_ARM");
+	by_each_way(rounds);
 	returning_no_more();
 	return plan();
 }

@@ -162,19 +162,15 @@ static void interrupt_left(void)
 	ends_well(&v, "the program ends as ever");
 }
 
-/* By each way of writing probes. */
+static void rounds(void)
+{
+	in_interrupt();
+	interrupt_comes_and_goes();
+}
+
 int main(void)
 {
-	static const char *const ways[] = { "interior", "trap", "quiesce" };
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		setenv("DPROBES_ARM", ways[i], 1);
-		printf("# %s\n", ways[i]);
-		in_interrupt();
-		interrupt_comes_and_goes();
-	}
-	unsetenv("DPROBES_ARM");
+	by_each_way(rounds);
 	interrupt_left();
 	return plan();
 }

@@ -417,24 +417,20 @@ static long threads_of_ours(void)
 	return n;
 }
 
-/* By each way of writing probes. */
+static void rounds(void)
+{
+	sees();
+	changes();
+	together();
+	only_its_own();
+	from_handler();
+	several();
+	comes_and_goes();
+}
+
 int main(void)
 {
-	static const char *const ways[] = { "interior", "trap", "quiesce" };
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		setenv("DPROBES_ARM", ways[i], 1);
-		printf("# %s\n", ways[i]);
-		sees();
-		changes();
-		together();
-		only_its_own();
-		from_handler();
-		several();
-		comes_and_goes();
-	}
-	unsetenv("DPROBES_ARM");
+	by_each_way(rounds);
 	deadline();
 	signals();
 	we_are_stopped();

@@ -82,4 +82,18 @@ static void UNUSED begin_gated(struct victim *v)
 	begin(v);
 }
 
+/* Of writing probes. */
+static void UNUSED by_each_way(void (*rounds)(void))
+{
+	static const char *const ways[] = { "interior", "trap", "quiesce" };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		setenv("DPROBES_ARM", ways[i], 1);
+		printf("# %s\n", ways[i]);
+		rounds();
+	}
+	unsetenv("DPROBES_ARM");
+}
+
 #endif
