@@ -103,12 +103,13 @@ static bool read_call(pid_t pid, pid_t tid, struct call *c)
 		      &c->pc) == 9;
 }
 
-/* Not so one that sleeps, in a system call or for a page, or that is stopped. */
+/* Not so one that sleeps, in a system call or for a page, or that is stopped. If it
+ * cannot be told, it does. */
 static bool runs(pid_t pid, pid_t tid)
 {
 	char line[256];
 
-	return read_line(pid, tid, line, sizeof(line)) && line[0] == 'r';
+	return !read_line(pid, tid, line, sizeof(line)) || line[0] == 'r';
 }
 
 /* Under a signal mask of its own? */
