@@ -108,9 +108,21 @@ static u32 filters_of(const struct dp_status *st)
 	return st->seccomp && !st->filters ? 1 : st->filters;
 }
 
-bool dp_check_filters(const struct dp_process *proc)
+static bool has_more(const struct dp_process *proc, pid_t tid)
 {
 	struct dp_status st;
+
+	return !dp_status_read(proc->pid, tid, &st) &&
+	       filters_of(&st) > proc->nr_filters;
+}
+
+bool dp_check_thread(const struct dp_process *proc, pid_t tid)
+{
+	return !proc->filtered && has_more(proc, tid);
+}
+
+bool dp_check_filters(const struct dp_process *proc)
+{
 	bool more = false;
 	pid_t *tids;
 	size_t n, i;
@@ -118,8 +130,7 @@ bool dp_check_filters(const struct dp_process *proc)
 	if (dp_tasks_list(proc->pid, &tids, &n))
 		return false;
 	for (i = 0; i < n && !more; i++)
-		more = !dp_status_read(proc->pid, tids[i], &st) &&
-		       filters_of(&st) > proc->nr_filters;
+		more = has_more(proc, tids[i]);
 	free(tids);
 	return more;
 }

@@ -54,7 +54,7 @@ static bool is_late(const struct dp_arena *a)
 	return __atomic_load_n(&a->hit.filter_late, __ATOMIC_ACQUIRE);
 }
 
-bool dp_confine_asks(const struct dp_process *proc)
+bool dp_process_confines(const struct dp_process *proc)
 {
 	const struct dp_arena *a = arena_of(proc);
 
@@ -136,6 +136,13 @@ static void note_permitted(struct dp_process *proc, const struct wanted *w)
 		a->control.forbidden |= dp_own_bit(SYS_unshare);
 }
 
+/* A library that probes others makes no child to find out, and goes to none that has
+ * a filter. */
+static bool may_suspend(const struct dp_process *proc)
+{
+	return !proc->lodged && (proc->filtered || dp_check_can_suspend());
+}
+
 /* Return: why probes cannot go on under it; NULL: they can. */
 static const char *judge(struct dp_process *proc, const struct wanted *w)
 {
@@ -150,7 +157,7 @@ static const char *judge(struct dp_process *proc, const struct wanted *w)
 		return leave(proc, "it installs a seccomp filter that forbids %s",
 			     call);
 	call = dp_filters_lack_remote(says, w);
-	if (call && !proc->filtered && !dp_check_can_suspend())
+	if (call && !may_suspend(proc))
 		return leave(
 			proc,
 			"it installs a seccomp filter that forbids %s, and dprobes may not suspend it",
@@ -160,15 +167,21 @@ static const char *judge(struct dp_process *proc, const struct wanted *w)
 	return NULL;
 }
 
-/* Whatever it is under by now it has installed by itself, and its text is its own. */
+/* Whatever it is under by now nobody has looked at, and its text is its own. */
+void dp_confine_catch_up(struct dp_process *proc)
+{
+	const struct dp_arena *a = arena_of(proc);
+
+	if (!a || !is_late(a) || proc->filtered || !dp_check_filters(proc))
+		return;
+	proc->filtered = may_suspend(proc);
+	proc->no_return = proc->no_restart = true;
+	proc->out_of_reach = !proc->filtered;
+}
+
 static const char *too_late(struct dp_process *proc)
 {
-	if (dp_check_filters(proc) && !proc->filtered) {
-		proc->filtered = dp_check_can_suspend();
-		dp_filters_presume(proc);
-		proc->silent = proc->unhooked = false;
-		proc->out_of_reach = !proc->filtered;
-	}
+	dp_confine_catch_up(proc);
 	return leave(proc,
 		     "it installs a seccomp filter, and dprobes did not look in time%s",
 		     "");
@@ -190,14 +203,16 @@ const char *dp_process_confined(struct dp_process *proc)
 		return NULL;
 	read_wanted(proc, dp_filter_regs(ask), &w);
 	why = judge(proc, &w);
-	if (why)
-		dp_confine_hold(proc, true);
-	else
-		answer(a, ask);
-	return why;
+	if (why) {
+		dp_process_hold_asking(proc, true);
+		return why;
+	}
+	proc->nr_filters += w.n != 0;
+	answer(a, ask);
+	return NULL;
 }
 
-void dp_confine_hold(struct dp_process *proc, bool hold)
+void dp_process_hold_asking(struct dp_process *proc, bool hold)
 {
 	struct dp_arena *a = arena_of(proc);
 

@@ -299,6 +299,7 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 		dp_family_pass(proc->family);
 	if (!proc->base || proc->exited || proc->execed[0])
 		return 0;
+	dp_confine_catch_up(proc);
 	if (proc->out_of_reach)
 		return dp_diag_set(
 			diag, -EPERM,
@@ -307,9 +308,9 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 	dp_process_answer(proc);
 	if (!dp_process_view(proc, &view))
 		return dp_recover(proc, diag);
-	dp_confine_hold(proc, true);
+	dp_process_hold_asking(proc, true);
 	err = dp_leave(proc, &view, diag);
-	dp_confine_hold(proc, false);
+	dp_process_hold_asking(proc, false);
 	if (!err || err == -ESRCH) {
 		proc->installed = false;
 		proc->base = 0;

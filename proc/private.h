@@ -478,8 +478,10 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
 /** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
 bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
-/** dp_check_filters() - have its threads got more filters since dp_check_process()? */
+/** dp_check_filters() - have its threads got filters that we have not looked at? */
 bool dp_check_filters(const struct dp_process *proc);
+/** dp_check_thread() - has this one, and are they in force for what we have it do? */
+bool dp_check_thread(const struct dp_process *proc, pid_t tid);
 
 /* errand.c */
 /**
@@ -493,16 +495,13 @@ int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg);
 void dp_errand_wait(pid_t tracer);
 
 /* confine.c */
-/** dp_confine_asks() - is a thread about to install a filter? */
-bool dp_confine_asks(const struct dp_process *proc);
 /** dp_confine_waits() - does a thread at @pc wait for what becomes of its filter? */
 bool dp_confine_waits(u64 base, u64 pc);
 /** dp_confine_home() - those that are stopped there go to before their call.
  *  Return: 0; -ESRCH. */
 int dp_confine_home(struct dp_process *proc, u64 base);
-/** dp_confine_hold() - from now on whoever asks waits for the end of the probes; or not
- *  any more */
-void dp_confine_hold(struct dp_process *proc, bool hold);
+/** dp_confine_catch_up() - has it installed filters while we did not look? */
+void dp_confine_catch_up(struct dp_process *proc);
 
 /* filters.c */
 /** dp_filters_presume() - they are not known yet: nothing is permitted */

@@ -202,7 +202,7 @@ static int wait_for_end(const struct dp_process *proc, int timeout_ms)
 		got = poll(&p, 1,
 			   timeout_ms < CONFINE_MS ? timeout_ms : CONFINE_MS);
 		timeout_ms -= CONFINE_MS;
-	} while (!got && timeout_ms > 0 && !dp_confine_asks(proc));
+	} while (!got && timeout_ms > 0 && !dp_process_confines(proc));
 	return got;
 }
 

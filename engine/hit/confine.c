@@ -15,7 +15,7 @@
  * child does. Of other threads' actions and masks it knows nothing, so unless it is
  * alone these stay as they are; where a breakpoint was nobody comes any more.
  */
-#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port_hit.h"
 
 /* linux/prctl.h, linux/seccomp.h */
@@ -38,7 +38,7 @@ static u64 last_answered(void)
 			       __ATOMIC_ACQUIRE);
 }
 
-/* One asks at a time. Return: with what number; 0: somebody else does. */
+/* One asks at a time. Return: its ask; 0: somebody else's is not answered yet. */
 static u64 ask(u64 regs)
 {
 	u64 *word = &dp_arena.hit.filter_ask;
@@ -47,18 +47,31 @@ static u64 ask(u64 regs)
 	if (!dp_filter_answered(was, last_answered()))
 		return 0;
 	mine = (((was >> DP_FILTER_NUMBER) + 1) << DP_FILTER_NUMBER) | regs;
-	return __atomic_compare_exchange_n(word, &was, mine, false,
-					   __ATOMIC_RELEASE, __ATOMIC_RELAXED) ?
-		       mine :
-		       0;
+	if (!__atomic_compare_exchange_n(word, &was, mine, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		return 0;
+	if (dp_arena.control.nr_asks)
+		dp_ask_call();
+	return mine;
 }
 
-/* Is there a tool, and may it be waited for? */
+static bool is_leaving(void)
+{
+	return __atomic_load_n(&dp_arena.control.filter_leaving,
+			       __ATOMIC_ACQUIRE);
+}
+
+/* Is there a tool, and may it be waited for? A keeper's end is not seen while all that
+ * it has is taken out, so that has its time, too. */
 static bool is_there(void)
 {
-	return dp_port_may(__NR_futex) &&
-	       !(__atomic_load_n(&dp_arena.control.tool_futex,
-				 __ATOMIC_RELAXED) &
+	const struct dp_arena_control *c = &dp_arena.control;
+
+	if (!dp_port_may(__NR_futex))
+		return false;
+	if (c->nr_asks)
+		return dp_ask_is_heard() || is_leaving();
+	return !(__atomic_load_n(&c->tool_futex, __ATOMIC_RELAXED) &
 		 DP_TOOL_DIED);
 }
 
@@ -76,7 +89,7 @@ static bool permits(u64 regs)
 			mine = ask(regs);
 		if (mine && dp_filter_answered(mine, answered))
 			return true;
-		i += !__atomic_load_n(&c->filter_leaving, __ATOMIC_RELAXED);
+		i += !is_leaving() || c->nr_asks;
 		/* Its upper half, with the number. */
 		dp_wait_home((const u32 *)&c->filter_answered + 1,
 			     (u32)(answered >> 32), slice, regs);
@@ -103,10 +116,12 @@ static void leave(void)
 
 void dp_confine(const struct dp_site_entry *site, struct dp_mcontext *regs)
 {
+	const struct dp_arena_control *c = &dp_arena.control;
 	const struct dp_jump *j = &site->jump;
 	u32 call = site->number == DP_PLAIN_CALL ? j->nr - 1u : 0;
 
-	if (!installs_filter(regs) || dp_arena.control.resident ||
+	/* One that probes itself has nobody who could take its probes away. */
+	if (!installs_filter(regs) || (c->resident && !c->nr_asks) ||
 	    dp_hit_who() != DP_WHO_OWNER)
 		return;
 	/* Where it tells of the call, so that it would ask again. */

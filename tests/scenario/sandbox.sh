@@ -74,7 +74,7 @@ for how in tight tsync child; do
 done
 
 # A filter that is not seen to come.
-"$DPROBES" stat -o "$dir/counts" "${specs[@]}" -- "$VICTIMS/sandbox" raw >"$dir/out" 2>"$dir/err"
+{ "$DPROBES" stat -o "$dir/counts" "${specs[@]}" -- "$VICTIMS/sandbox" raw >"$dir/out" 2>"$dir/err"; } 2>/dev/null
 like "past all hooks: who dies of it is told why" "$? $(tail -n 1 "$dir/err")" \
 	'^159 .*was killed by SIGSYS: a seccomp filter forbids a call; .*attach again once it is there$'
 
@@ -82,6 +82,7 @@ like "past all hooks: who dies of it is told why" "$? $(tail -n 1 "$dir/err")" \
 begin() {
 	rm -f "$dir/go"
 	mkfifo "$dir/go"
+	: >"$dir/out"
 	"$VICTIMS/sandbox" "$1" wait <>"$dir/go" >"$dir/out" 2>/dev/null &
 	victim=$!
 	pids+=("$victim")
@@ -134,6 +135,22 @@ for how in tight threads; do
 	gone "$tool"
 	ended
 	is "$how: the tool is killed while it is asked" "$got" "7 right: $how"
+done
+
+# Uprobes of a program: its library takes them out; or is killed before.
+address() { "$DPROBES" list --json victim_function -p "$1" | sed -n 's/.*"addr":"\{0,1\}\([0-9a-fx]*\).*/\1/p'; }
+for how in tight strict2 killed; do
+	[ $how = killed ] && is=tight || is=$how
+	begin $is
+	"$TOOLS/upcount" "$victim" "$(address "$victim")" 60 >"$dir/counts" 2>&1 &
+	tool=$!
+	pids+=("$tool")
+	poll 10 grep -q memfd:dprobes "/proc/$victim/maps"
+	[ $how = killed ] && gone "$tool"
+	go
+	ended
+	is "Uprobes, $how: it is right" "$got" "7 right: $is"
+	gone "$tool"
 done
 
 # And after each step of its protocols.
