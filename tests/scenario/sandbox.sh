@@ -107,7 +107,7 @@ attach() {
 gone() { { kill -KILL "$1" && wait "$1"; } 2>/dev/null; }
 
 # The tool is killed before, and while it is asked; or it is stopped, and does not answer.
-for how in tight tsync strict; do
+for how in tight threads strict; do
 	begin $how
 	attach
 	gone "$tool"
@@ -115,7 +115,7 @@ for how in tight tsync strict; do
 	ended
 	is "$how: the tool was killed before" "$got" "7 right: $how"
 done
-for how in tight tsync; do
+for how in tight threads; do
 	begin $how
 	attach
 	kill -STOP "$tool"
