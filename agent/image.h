@@ -21,5 +21,6 @@ extern const u32 dp_agent_jprobe_return;
 extern const u32 dp_agent_return_entry;
 extern const u32 dp_agent_unwound_entry;
 extern const u32 dp_agent_return_passed;
+extern const u32 dp_agent_waits_home;
 
 #endif

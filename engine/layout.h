@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 17
+#define DP_LAYOUT_VERSION 18
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -850,7 +850,10 @@ struct dp_arena_control {
 	u32 silent; /* a filter forbids breakpoints, and @forbidden is all */
 	u32 forbidden; /* calls that the hit half must not make: the port's bits */
 	u32 small_stacks; /* system calls are made where there is hardly any room */
-	u32 no_use;
+	/* Of @filter_ask the last one that has been answered; not 0: the tool takes the
+	 * probes away, and whoever asks waits for that */
+	u32 filter_leaving;
+	u64 filter_answered;
 	struct dp_span pools[DP_MAX_POOLS];
 	struct dp_mapped texts[DP_MAX_TEXTS];
 };
@@ -873,7 +876,29 @@ struct dp_arena_hit {
 	u32 stacks; /* of DP_STACKS, one more than the last that anybody had */
 	u32 pad;
 	u64 full; /* entries that are not followed for want of room */
+	u64 filter_ask; /* the last thread that was about to install a filter */
+	u32 filter_late; /* those that had to go on without an answer */
+	u32 text_left; /* one of them has given the text back to the page cache */
 };
+
+/*
+ * A thread that is about to install a seccomp filter: the address of its registers
+ * (struct dp_mcontext), with which it is sent home, and above that a number.
+ */
+#define DP_FILTER_NUMBER 48
+/** dp_filter_regs() - the address */
+static inline u64 dp_filter_regs(u64 ask)
+{
+	return ask & ((1ull << DP_FILTER_NUMBER) - 1);
+}
+
+/** dp_filter_answered() - is @ask answered, if @answered was the last that was? */
+static inline bool dp_filter_answered(u64 ask, u64 answered)
+{
+	u64 ahead = (answered >> DP_FILTER_NUMBER) - (ask >> DP_FILTER_NUMBER);
+
+	return (s64)(ahead << DP_FILTER_NUMBER) >= 0;
+}
 
 /* Set in @tool_futex by the kernel: FUTEX_OWNER_DIED of linux/futex.h */
 #define DP_TOOL_DIED 0x40000000u

@@ -443,6 +443,7 @@ void dp_foreign_tidy(struct dp_foreign *f)
 	if (f->live || f->ending)
 		return;
 	unlink_from_all(f);
+	dp_process_hold_asking(f->proc, true);
 	dp_serve_end(f);
 	if (!f->gone)
 		dp_aside(leave, &e);
@@ -454,6 +455,18 @@ void dp_foreign_look(struct dp_foreign *f)
 	if (f->gone || f->ending ||
 	    dp_process_poll(f->proc, 0) == DP_PROCESS_RUNS)
 		return;
+	f->gone = true;
+	dp_clients_lose(f);
+	dp_foreign_tidy(f);
+}
+
+void dp_foreign_confine(struct dp_foreign *f)
+{
+	struct errand e = { .proc = f->proc };
+
+	if (f->gone || f->ending || !dp_process_confined(f->proc))
+		return;
+	dp_aside(leave, &e);
 	f->gone = true;
 	dp_clients_lose(f);
 	dp_foreign_tidy(f);
@@ -512,6 +525,7 @@ void dp_foreign_leave_all(void)
 		struct errand e = { .proc = f->proc };
 
 		all = f->next;
+		dp_process_hold_asking(f->proc, true);
 		dp_serve_end(f);
 		if (dp_process_poll(f->proc, 0) == DP_PROCESS_RUNS)
 			dp_aside(leave, &e);

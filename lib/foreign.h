@@ -93,6 +93,9 @@ void dp_foreign_retire(struct dp_client *c);
 void dp_foreign_tidy(struct dp_foreign *f);
 /** dp_foreign_look() - has it ended, or executed? Then @gone says so. */
 void dp_foreign_look(struct dp_foreign *f);
+/** dp_foreign_confine() - see to a thread of it that is about to install a seccomp
+ *  filter; under one that forbids what probes need they are gone, as with @gone */
+void dp_foreign_confine(struct dp_foreign *f);
 /** dp_foreign_put() - a reference; the last one frees it. Context: any lock. */
 void dp_foreign_put(struct dp_foreign *f);
 /** dp_foreign_read() - code of a process, without our probes. Return: 0; -EFAULT. */

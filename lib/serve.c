@@ -243,6 +243,20 @@ static bool linger(struct dp_foreign *f, u32 calls)
 	return ret == 0 || errno != ETIMEDOUT || idle < SPARE;
 }
 
+static void *work(void *arg);
+
+/* It may take as long as handlers do that others run meanwhile. */
+static void see_to_filter(struct dp_foreign *f)
+{
+	if (!dp_process_confines(f->proc))
+		return;
+	if (!__atomic_load_n(&f->idle, __ATOMIC_SEQ_CST))
+		make_thread(work, f, 0);
+	dp_foreign_lock();
+	dp_foreign_confine(f);
+	dp_foreign_unlock();
+}
+
 static void *work(void *arg)
 {
 	struct dp_foreign *f = arg;
@@ -260,6 +274,7 @@ static void *work(void *arg)
 				make_thread(work, f, 0);
 			serve(f, ask);
 		} else {
+			see_to_filter(f);
 			stays = !__atomic_load_n(&f->ending,
 						 __ATOMIC_SEQ_CST) &&
 				linger(f, calls);

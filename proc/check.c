@@ -102,6 +102,39 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
 	return check_file(path, shown, SCRIPT_DEPTH, diag);
 }
 
+/* Where the kernel does not count them they are one. */
+static u32 filters_of(const struct dp_status *st)
+{
+	return st->seccomp && !st->filters ? 1 : st->filters;
+}
+
+static bool has_more(const struct dp_process *proc, pid_t tid)
+{
+	struct dp_status st;
+
+	return !dp_status_read(proc->pid, tid, &st) &&
+	       filters_of(&st) > proc->nr_filters;
+}
+
+bool dp_check_thread(const struct dp_process *proc, pid_t tid)
+{
+	return !proc->filtered && has_more(proc, tid);
+}
+
+bool dp_check_filters(const struct dp_process *proc)
+{
+	bool more = false;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && !more; i++)
+		more = has_more(proc, tids[i]);
+	free(tids);
+	return more;
+}
+
 /* Of any of its threads. What a tool that was killed has sent may be at work there. */
 static bool is_filtered(struct dp_process *proc)
 {
@@ -118,6 +151,8 @@ static bool is_filtered(struct dp_process *proc)
 		if (st.tracer && !proc->held)
 			dp_errand_wait((pid_t)st.tracer);
 		filtered |= st.seccomp != 0;
+		if (filters_of(&st) > proc->nr_filters)
+			proc->nr_filters = filters_of(&st);
 		proc->timeless |= st.seccomp == SECCOMP_MODE_STRICT;
 	}
 	free(tids);

@@ -19,6 +19,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define FILTERS_MAX 8192 /* of a thread; the kernel stops before */
 
 /** struct program - one filter; many threads have the same */
@@ -165,7 +166,7 @@ static int read_all(void *arg)
 	return 0;
 }
 
-static enum dp_filter_says strict_says(long nr)
+enum dp_filter_says dp_filters_strict(long nr)
 {
 	return nr == SYS_read || nr == SYS_write || nr == SYS_exit ||
 			       nr == SYS_rt_sigreturn ?
@@ -182,7 +183,7 @@ static enum dp_filter_says thread_says(const struct look *look,
 	size_t i;
 
 	if (t->strict)
-		return strict_says(nr);
+		return dp_filters_strict(nr);
 	for (i = t->from; i < t->to; i++)
 		if (programs[look->of[i]] < least)
 			least = programs[look->of[i]];
@@ -190,8 +191,9 @@ static enum dp_filter_says thread_says(const struct look *look,
 }
 
 /* What all threads have in common. */
-static enum dp_filter_says says(const struct look *look, long nr)
+static enum dp_filter_says says(const void *arg, long nr)
 {
+	const struct look *look = arg;
 	enum dp_filter_says *programs, first, one;
 	size_t i;
 
@@ -256,14 +258,46 @@ static long needs_hook(const struct look *look)
 	return -1;
 }
 
-static const char *lacking(const struct look *look)
+/* By which the tool comes and goes, and a thread that it has stopped goes on. */
+static const struct call remote[] = {
+	CALL(restart_syscall), CALL(mmap),	   CALL(munmap),
+	CALL(mprotect),	       CALL(madvise),	   CALL(memfd_create),
+	CALL(close),	       CALL(membarrier),   CALL(rt_sigaction),
+};
+
+static const char *lacking(const struct call *v, size_t n, dp_filter_fn *ask,
+			   const void *arg)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(essential) / sizeof(*essential); i++)
-		if (says(look, essential[i].nr) != DP_FILTER_ALWAYS)
-			return essential[i].name;
+	for (i = 0; i < n; i++)
+		if (ask(arg, v[i].nr) != DP_FILTER_ALWAYS)
+			return v[i].name;
 	return NULL;
+}
+
+const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,
+			    const void *arg)
+{
+	const char *name;
+	size_t i;
+
+	if (ask(arg, SYS_rt_sigreturn) != DP_FILTER_ALWAYS)
+		return "rt_sigreturn";
+	name = lacking(essential, ARRAY_SIZE(essential), ask, arg);
+	if (name)
+		return name;
+	for (i = 0; i < DP_OWN_NR; i++)
+		if (own[i].nr != SYS_unshare &&
+		    !(proc->forbidden & dp_own_bit(own[i].nr)) &&
+		    ask(arg, own[i].nr) != DP_FILTER_ALWAYS)
+			return own[i].name;
+	return NULL;
+}
+
+const char *dp_filters_lack_remote(dp_filter_fn *ask, const void *arg)
+{
+	return lacking(remote, ARRAY_SIZE(remote), ask, arg);
 }
 
 static void note_forbidden(struct dp_process *proc, const struct look *look)
@@ -295,7 +329,7 @@ static void decide(struct dp_process *proc, const struct look *look)
 		return;
 	}
 	note_forbidden(proc, look);
-	name = lacking(look);
+	name = lacking(essential, ARRAY_SIZE(essential), says, look);
 	proc->unhooked = name != NULL;
 	if (name && (needs_hook(look) >= 0 || !knows_threads(proc))) {
 		snprintf(proc->why_silent, sizeof(proc->why_silent),
@@ -303,6 +337,16 @@ static void decide(struct dp_process *proc, const struct look *look)
 		return;
 	}
 	proc->silent = false;
+}
+
+/* Under jumps only nothing is hooked, so nobody hears of further filters: what they
+ * may take away is not relied on. */
+static void presume_more(struct dp_process *proc, const struct look *look)
+{
+	if (says(look, SYS_prctl) == DP_FILTER_NEVER &&
+	    says(look, SYS_seccomp) == DP_FILTER_NEVER)
+		return;
+	proc->no_restart = proc->no_return = true;
 }
 
 void dp_filters_presume(struct dp_process *proc)
@@ -326,8 +370,10 @@ void dp_filters_read(struct dp_process *proc)
 			 "it cannot be read: %s", look.unread);
 	else
 		decide(proc, &look);
-	if (proc->silent)
+	if (proc->silent) {
+		presume_more(proc, &look);
 		proc->forbidden = ~0u;
+	}
 	for (i = 0; i < look.nr_programs; i++)
 		free(look.programs[i].code);
 	free(look.programs);

@@ -13,11 +13,13 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* What would end us, what ends us, and what lets others into our memory. */
+/* What would end us, what ends us, what lets others into our memory, and what may
+ * forbid us what we need. */
 static const u32 hooked[] = {
 	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_execve,
 	SYS_execveat,	  SYS_fork,	     SYS_vfork,		 SYS_clone,
-	SYS_clone3,	  SYS_exit,	     SYS_sigaltstack,	 SYS_arch_prctl
+	SYS_clone3,	  SYS_exit,	     SYS_sigaltstack,	 SYS_arch_prctl,
+	SYS_prctl,	  SYS_seccomp
 };
 
 /* What has a signal mask of its own. */
@@ -29,6 +31,13 @@ static bool repeatable(u8 opcode)
 {
 	return opcode == 0x8d || opcode == 0xc7 || opcode == 0x89 ||
 	       opcode == 0x8b || (opcode & 0xf8) == 0xb8;
+}
+
+/* What can install a seccomp filter is looked at when it is made, with all its
+ * arguments (engine/hit/confine.c). */
+static u32 asked_for(u32 nr)
+{
+	return nr == SYS_prctl || nr == SYS_seccomp ? DP_PLAIN_CALL : nr;
 }
 
 /* From "mov $nr, %eax" straight on to behind "syscall"? Return: @len of it. */
@@ -157,7 +166,7 @@ static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
 		/* Its runtime's calls; for the others there is no room. */
 		if (in_go && nr != SYS_rt_sigprocmask && nr != SYS_rt_sigaction)
 			return;
-		dp_hooks_add(proc, addr, code, nr, len, again);
+		dp_hooks_add(proc, addr, code, asked_for(nr), len, again);
 	}
 }
 

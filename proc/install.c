@@ -434,6 +434,14 @@ static int go_live_stopped(void *arg)
 
 	if (err)
 		return err;
+	/* From here on it is seen by its hooks. */
+	if (dp_check_filters(proc)) {
+		dp_stop_release(proc);
+		return dp_diag_set(
+			diag, -EAGAIN,
+			"process %d has just installed a seccomp filter; try again",
+			proc->pid);
+	}
 	err = dp_remote_begin(proc, &rem, diag);
 	if (!err) {
 		err = switch_over(proc, rem);

@@ -161,16 +161,21 @@ static int take_out(struct dp_process *proc, struct dp_view *view,
 	return err;
 }
 
+static bool waits(const struct dp_view *view, u64 pc)
+{
+	return dp_confine_waits(view->arena->control.base, pc);
+}
+
 static bool in_agent(const void *view, u64 pc)
 {
-	return dp_view_owns(view, pc);
+	return dp_view_owns(view, pc) && !waits(view, pc);
 }
 
 static bool may_stay(const void *view, u64 pc)
 {
 	u64 to;
 
-	return !dp_view_owns(view, pc) || !dp_view_original(view, pc, &to);
+	return !in_agent(view, pc) || !dp_view_original(view, pc, &to);
 }
 
 /* One look at everybody. Return: 0 out, -EAGAIN not yet. */
@@ -203,11 +208,13 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 			may_stay, view);
 	else if (!err)
 		dp_stop_run_out(proc, in_agent, view);
+	if (!err)
+		err = dp_confine_home(proc, view->arena->control.base);
 	/* The hooks stay until nobody is inside: what the program believes of
 	 * its masks and what they are is made the same in one moment. */
-	if (err)
+	if (err && err != -ESRCH)
 		foreign_bytes(proc, err, bad, diag);
-	else if (!dp_drained(proc, view))
+	else if (!err && !dp_drained(proc, view))
 		err = -EAGAIN;
 	if (!err && dp_masks_absent(proc, view->arena->control.base)) {
 		if (dp_stop_more(proc, false, diag))
@@ -241,7 +248,7 @@ static int leave(void *arg)
 	struct dp_diag *diag = l->diag;
 	struct timespec nap = { 0, DRAIN_NAP_NS };
 	int err, tries;
-	bool again = dp_view_presume(view);
+	bool again = !view->arena->hit.text_left && dp_view_presume(view);
 	u64 bad = 0;
 
 	/* Under a filter without breakpoints on the way, so while nobody runs. */
@@ -252,7 +259,11 @@ static int leave(void *arg)
 	if (err)
 		return err;
 	dp_texts_gone(proc, view);
-	err = dp_view_disarm(view, &proc->target, false, &bad);
+	/* It has done so itself, and breakpoints on the way may kill by now. */
+	if (view->arena->hit.text_left)
+		dp_view_disown(view);
+	else
+		err = dp_view_disarm(view, &proc->target, false, &bad);
 	dp_sync_end(proc);
 	dp_stop_release(proc);
 	dp_step("leave: disarmed");
@@ -288,10 +299,18 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 		dp_family_pass(proc->family);
 	if (!proc->base || proc->exited || proc->execed[0])
 		return 0;
+	dp_confine_catch_up(proc);
+	if (proc->out_of_reach)
+		return dp_diag_set(
+			diag, -EPERM,
+			"process %d is under a seccomp filter by now; the agent stays there, inert; dprobes with CAP_SYS_ADMIN takes it out",
+			proc->pid);
 	dp_process_answer(proc);
 	if (!dp_process_view(proc, &view))
 		return dp_recover(proc, diag);
+	dp_process_hold_asking(proc, true);
 	err = dp_leave(proc, &view, diag);
+	dp_process_hold_asking(proc, false);
 	if (!err || err == -ESRCH) {
 		proc->installed = false;
 		proc->base = 0;

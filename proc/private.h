@@ -10,6 +10,7 @@
 #include "engine/control/control.h"
 #include "engine/control/view.h"
 #include "engine/insn/region.h"
+#include "proc/filter.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 
@@ -18,7 +19,7 @@
 /** struct dp_status - what /proc/PID/status says, as far as we ask */
 struct dp_status {
 	char state;
-	u32 tracer, ns_pid, seccomp;
+	u32 tracer, ns_pid, seccomp, filters;
 	u64 pending, shared_pending, blocked, ignored, caught;
 	bool shadow_stack, no_new_privs;
 	u32 uid;
@@ -130,6 +131,9 @@ struct dp_process {
 	bool no_return, no_restart; /* rt_sigreturn, restart_syscall */
 	u32 forbidden; /* calls of the hit half's own: dp_own_bit() */
 	char why_silent[96];
+	u32 nr_filters; /* the most that one of its threads has */
+	char why_leaves[128]; /* a filter that is about to come: see confine.c */
+	bool out_of_reach; /* it has one now, which we may not suspend */
 	bool timeless; /* it must not read the time stamp counter */
 	bool halted; /* it is stopped, by SIGSTOP, as it was found */
 	bool resident; /* the agent is to stay, and be its own */
@@ -474,6 +478,10 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
 /** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
 bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
+/** dp_check_filters() - have its threads got filters that we have not looked at? */
+bool dp_check_filters(const struct dp_process *proc);
+/** dp_check_thread() - has this one, and are they in force for what we have it do? */
+bool dp_check_thread(const struct dp_process *proc, pid_t tid);
 
 /* errand.c */
 /**
@@ -486,9 +494,28 @@ int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg);
 /** dp_errand_wait() - for the end of who traces, if a tool that was killed has sent it */
 void dp_errand_wait(pid_t tracer);
 
+/* confine.c */
+/** dp_confine_waits() - does a thread at @pc wait for what becomes of its filter? */
+bool dp_confine_waits(u64 base, u64 pc);
+/** dp_confine_home() - those that are stopped there go to before their call.
+ *  Return: 0; -ESRCH. */
+int dp_confine_home(struct dp_process *proc, u64 base);
+/** dp_confine_catch_up() - has it installed filters while we did not look? */
+void dp_confine_catch_up(struct dp_process *proc);
+
 /* filters.c */
 /** dp_filters_presume() - they are not known yet: nothing is permitted */
 void dp_filters_presume(struct dp_process *proc);
+/** dp_filter_fn - what a filter says of a call */
+typedef enum dp_filter_says dp_filter_fn(const void *arg, long nr);
+/** dp_filters_strict() - what seccomp's strict mode says of a call */
+enum dp_filter_says dp_filters_strict(long nr);
+/** dp_filters_lack() - a call that probes need with breakpoints and hooks, and that is not
+ *  always permitted; NULL: all are */
+const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,
+			    const void *arg);
+/** dp_filters_lack_remote() - the same of what the tool has a process do */
+const char *dp_filters_lack_remote(dp_filter_fn *ask, const void *arg);
 /** dp_filters_read() - if it is under seccomp, stop it for a moment and look */
 void dp_filters_read(struct dp_process *proc);
 

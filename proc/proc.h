@@ -247,6 +247,21 @@ void dp_process_answer(struct dp_process *proc);
  *  Return: false if nobody ever will; then it has not waited. */
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
 
+/** dp_process_confines() - is a thread about to install a seccomp filter? */
+bool dp_process_confines(const struct dp_process *proc);
+/**
+ * dp_process_confined() - see to a thread that waits because it is about to install a
+ * seccomp filter, if there is one
+ *
+ * Return: NULL, and nobody waits any more; or why no probe can be there under the filter, in
+ * words. Then it waits for dp_process_detach(), or for too long already.
+ */
+const char *dp_process_confined(struct dp_process *proc);
+
+/** dp_process_hold_asking() - from now on such a thread waits for the end of the probes; or
+ *  not any more */
+void dp_process_hold_asking(struct dp_process *proc, bool hold);
+
 /** dp_process_mark_gone() - find out which sites have lost their code: those of
  *  dp_engine_is_gone() */
 void dp_process_mark_gone(struct dp_process *proc);

@@ -20,6 +20,8 @@
 #define EXEC_LOOK_MS 100
 /* And the end of a process that a wait for its linker does not see. */
 #define ASKED_MS 10
+/* A thread that is about to install a filter does not wait for longer. */
+#define CONFINE_MS 20
 
 struct dp_process *dp_process_new(void)
 {
@@ -190,14 +192,27 @@ static void look_for_exec(struct dp_process *proc)
 	}
 }
 
-static void look_for_end(struct dp_process *proc, int timeout_ms)
+/* Return: as poll(2), of its end. */
+static int wait_for_end(const struct dp_process *proc, int timeout_ms)
 {
 	struct pollfd p = { proc->pidfd, POLLIN, 0 };
+	int got;
+
+	do {
+		got = poll(&p, 1,
+			   timeout_ms < CONFINE_MS ? timeout_ms : CONFINE_MS);
+		timeout_ms -= CONFINE_MS;
+	} while (!got && timeout_ms > 0 && !dp_process_confines(proc));
+	return got;
+}
+
+static void look_for_end(struct dp_process *proc, int timeout_ms)
+{
 
 	if (dp_process_wait_asked(proc, timeout_ms < ASKED_MS ? timeout_ms :
 								ASKED_MS))
 		timeout_ms = 0;
-	if (poll(&p, 1, timeout_ms) <= 0) {
+	if (wait_for_end(proc, timeout_ms) <= 0) {
 		dp_stop_reap(proc);
 		return;
 	}

@@ -388,6 +388,9 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		t = choose(proc);
 		err = t ? 0 : -EAGAIN;
 	}
+	/* It would kill for the first call. */
+	if (!err && dp_check_thread(proc, t->tid))
+		err = -EPERM;
 	if (!err && ptrace(PTRACE_GETSIGMASK, t->tid, 8, &rem->mask))
 		err = -errno;
 	if (!err) {

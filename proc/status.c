@@ -37,6 +37,8 @@ static void read_field(struct dp_status *st, const char *key, const char *value)
 		st->no_new_privs = atoi(value);
 	else if (!strcmp(key, "Seccomp"))
 		st->seccomp = (u32)atoi(value);
+	else if (!strcmp(key, "Seccomp_filters"))
+		st->filters = (u32)atoi(value);
 	else if (!strcmp(key, "SigPnd"))
 		st->pending = strtoull(value, NULL, 16);
 	else if (!strcmp(key, "ShdPnd"))

@@ -19,6 +19,8 @@
 #define IDLE_MS 10
 #define SETTLE_SECONDS 1
 #define GROW_MS 10
+/* A thread that is about to install a filter does not wait for longer. */
+#define CONFINE_MS 20
 
 /**
  * struct household
@@ -314,7 +316,7 @@ static size_t read_all(struct household *h, bool settle)
 /* Return: longest wait, in ms. */
 static double grow_all(struct household *h)
 {
-	double most = SLICE_MS;
+	double most = CONFINE_MS;
 	size_t i;
 
 	for (i = 0; i < h->n; i++) {
@@ -323,6 +325,29 @@ static double grow_all(struct household *h)
 			most = GROW_MS;
 	}
 	return most;
+}
+
+/* It stays followed: what it executes may be probed again. */
+static void confined(struct household *h, struct dp_session *s)
+{
+	if (!s->opt->quiet)
+		fprintf(stderr,
+			"dprobes: process %d goes on without probes: %s\n",
+			dp_process_pid(s->proc), s->confined);
+	close_session(h, s, DP_ENDING_FILTER);
+}
+
+static void see_to_filters(struct household *h)
+{
+	size_t i = 0;
+
+	while (i < h->n) {
+		h->v[i]->confined = dp_process_confined(h->v[i]->proc);
+		if (h->v[i]->confined)
+			confined(h, h->v[i]);
+		else
+			i++;
+	}
 }
 
 static bool is_over(struct household *h, double end)
@@ -353,6 +378,7 @@ static void watch(struct household *h)
 		size_t came = read_all(h, due);
 
 		settled = due ? t : settled;
+		see_to_filters(h);
 		if (t >= look)
 			look = look_all(h, t);
 		most = grow_all(h);

@@ -208,6 +208,11 @@ static void tell_ending(const struct dp_session *s)
 	case DP_ENDING_OUTPUT:
 		fputs("the output cannot be written", stderr);
 		break;
+	case DP_ENDING_FILTER:
+		fprintf(stderr,
+			"the probes have ended before %s; attach again once it is there (-p %d)",
+			s->confined, dp_process_pid(s->proc));
+		break;
 	case DP_ENDING_FAILURE:
 		fputs("the probes could not be armed again", stderr);
 		break;

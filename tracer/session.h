@@ -16,6 +16,7 @@ enum dp_ending {
 	DP_ENDING_INTERRUPT, /* ^C */
 	DP_ENDING_DURATION,
 	DP_ENDING_OUTPUT, /* nobody reads what we write */
+	DP_ENDING_FILTER, /* it installs a seccomp filter: @confined */
 	DP_ENDING_FAILURE, /* the probes could not be armed again */
 };
 
@@ -66,6 +67,7 @@ struct dp_session {
 	void *own;
 	u64 written;
 	enum dp_ending ending;
+	const char *confined; /* why; the process's */
 	size_t nr_coming; /* specs whose library was not loaded at first */
 	const struct dp_engine *before; /* the engine whose place another takes */
 	/* with -f: whose points and specs these are, if not its own; and how many

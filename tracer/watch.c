@@ -343,6 +343,11 @@ static int watch(struct dp_session *s, struct dp_diag *diag)
 			s->ending = DP_ENDING_FAILURE;
 			return err;
 		}
+		s->confined = dp_process_confined(s->proc);
+		if (s->confined) {
+			s->ending = DP_ENDING_FILTER;
+			return 0;
+		}
 		if (dp_watch_now() >= look)
 			look = dp_yield_look(s, dp_watch_now());
 		if (interrupted) {

@@ -294,6 +294,16 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 	return traps ? traps : jumps;
 }
 
+void dp_view_disown(struct dp_view *view)
+{
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		view->sites[i].wanted = DP_WANT_OFF;
+		view->sites[i].armed = DP_SITE_OFF;
+	}
+}
+
 bool dp_view_presume(struct dp_view *view)
 {
 	bool any = false;

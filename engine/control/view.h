@@ -92,4 +92,7 @@ u64 dp_view_after_hit(const struct dp_view *view, u64 site);
  */
 bool dp_view_presume(struct dp_view *view);
 
+/** dp_view_disown() - take all sites for not armed: the process has given its text back */
+void dp_view_disown(struct dp_view *view);
+
 #endif

@@ -26,11 +26,17 @@ static struct dp_asks *asks(void)
 	return dp_at(dp_arena.control.ask_off);
 }
 
-static bool is_heard(void)
+bool dp_ask_is_heard(void)
 {
 	u32 keeper = __atomic_load_n(&asks()->keeper, __ATOMIC_ACQUIRE);
 
 	return keeper & DP_FUTEX_OWNER && !(keeper & DP_FUTEX_DIED);
+}
+
+void dp_ask_call(void)
+{
+	__atomic_fetch_add(&asks()->calls, 1, __ATOMIC_RELEASE);
+	dp_port_wake(&asks()->calls, 1);
 }
 
 static bool move(struct dp_ask *ask, u32 from, u32 to)
@@ -75,7 +81,7 @@ static struct dp_ask *claim(u32 patience)
 	u64 until = dp_port_now() + patience;
 	struct dp_ask *ask = find_free();
 
-	while (!ask && is_heard() && dp_port_now() < until) {
+	while (!ask && dp_ask_is_heard() && dp_port_now() < until) {
 		dp_port_wait(&asks()->v[0].state, asks()->v[0].state,
 			     CROWDED_MS);
 		ask = find_free();
@@ -102,7 +108,7 @@ static bool await(struct dp_ask *ask, u32 probe)
 		if (state == DP_ASK_ANSWERED)
 			return true;
 		now = dp_port_now();
-		if (now >= until || !is_heard())
+		if (now >= until || !dp_ask_is_heard())
 			break;
 		dp_port_wait(&ask->state, state,
 			     until - now < SLICE_MS ? until - now : SLICE_MS);
@@ -178,8 +184,7 @@ static void put(struct asker *a, struct dp_ask *ask, u32 probe)
 	ask->tid = dp_hit_tid();
 	ask->probe = probe;
 	__atomic_store_n(&ask->state, DP_ASK_ASKED, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&asks()->calls, 1, __ATOMIC_RELEASE);
-	dp_port_wake(&asks()->calls, 1);
+	dp_ask_call();
 	answered = await(ask, probe);
 	if (answered)
 		take(a, ask->regs);
@@ -198,7 +203,7 @@ static void ask(u32 probe, struct asker *a)
 		put(a, ask, probe);
 	else
 		dp_tally(probe,
-			 is_heard() ? DP_TALLY_CONTEXT : DP_TALLY_UNHEARD);
+			 dp_ask_is_heard() ? DP_TALLY_CONTEXT : DP_TALLY_UNHEARD);
 }
 
 /* Faults of the handler have to come. */
@@ -206,7 +211,7 @@ static void call_there(u32 probe, struct asker *a, u64 x87)
 {
 	struct dp_there *there;
 
-	if (!is_heard()) {
+	if (!dp_ask_is_heard()) {
 		dp_tally(probe, DP_TALLY_UNHEARD);
 		return;
 	}

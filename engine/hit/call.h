@@ -142,6 +142,10 @@ void dp_stack_ask_alternate(void);
 bool dp_stack_nested(const struct dp_stack *stack, u64 sp);
 
 /* ask.c: handlers that run in the tool; counted already */
+/** dp_ask_is_heard() - is the tool there whose probes these are? */
+bool dp_ask_is_heard(void);
+/** dp_ask_call() - there is something for it to see */
+void dp_ask_call(void);
 /** dp_ask_detour() - @frame has the registers. Return: as dp_call_detour() */
 u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame);
 /** dp_ask_mcontext() - as dp_call_mcontext() */

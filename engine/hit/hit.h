@@ -56,6 +56,11 @@ bool dp_hit_is_owners(void);
  */
 bool dp_hit_leave(u64 *mask);
 
+/** dp_hit_leave_text() - its first half: nothing but the text. Return: as above. */
+bool dp_hit_leave_text(void);
+/** dp_hit_leave_signals() - its second half: actions and masks */
+void dp_hit_leave_signals(u64 *mask);
+
 /**
  * dp_hit_trap() - SIGTRAP arrived
  * @info, @uc: the kernel's
@@ -133,6 +138,16 @@ void dp_detour_hit(struct dp_detour_frame *frame);
  */
 bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
 	      bool after);
+
+/**
+ * dp_confine() - a system call is about to be made: should it install a seccomp filter,
+ * wait for the tool, which looks whether probes can go on under that
+ * @site: of the hook; @regs: as they are then
+ *
+ * May not return: the tool takes the probes away, and sends the thread to before the
+ * call.
+ */
+void dp_confine(const struct dp_site_entry *site, struct dp_mcontext *regs);
 
 /** dp_hook_undo_exec() - an exec has failed */
 void dp_hook_undo_exec(void);
@@ -375,6 +390,7 @@ void dp_sleep_forget(u64 thread);
 /* entry.S: see there */
 extern const char dp_detour_entry[];
 void dp_call_on(void *arg, void (*function)(void *arg), void *top);
+void dp_wait_home(const u32 *word, u32 is, const s64 *timeout, u64 regs);
 
 /* entry.S: SIGTRAP's handler and the code it returns to */
 extern const char dp_trap_entry[], dp_trap_restorer[];

@@ -106,11 +106,10 @@ static bool is_there(const struct dp_mapped *text)
 	return true;
 }
 
-bool dp_hit_leave(u64 *mask)
+bool dp_hit_leave_text(void)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
-	struct dp_kernel_sigaction action;
-	u32 i, k;
+	u32 i;
 
 	if (!c->revertible)
 		return false;
@@ -118,11 +117,26 @@ bool dp_hit_leave(u64 *mask)
 		if ((c->resident || is_there(&c->texts[i])) &&
 		    dp_port_drop(c->texts[i].start, c->texts[i].size))
 			return false;
-	for (k = 0; k < c->nr_caught; k++) {
+	return true;
+}
+
+void dp_hit_leave_signals(u64 *mask)
+{
+	struct dp_kernel_sigaction action;
+	u32 k;
+
+	for (k = 0; k < dp_arena.control.nr_caught; k++) {
 		dp_action_get(k, &action);
 		dp_port_sigaction(dp_caught(k), &action);
 	}
 	dp_mask_give_back(mask);
+}
+
+bool dp_hit_leave(u64 *mask)
+{
+	if (!dp_hit_leave_text())
+		return false;
+	dp_hit_leave_signals(mask);
 	return true;
 }
 

@@ -274,6 +274,7 @@ static bool answers(const struct dp_site_entry *site, struct dp_mcontext *regs)
 				     .args = { regs->rdi, regs->rsi, regs->rdx,
 					       regs->r10, regs->r8 } };
 
+	dp_confine(site, regs);
 	dp_sleep_enter(site, call.nr, regs);
 	if (!dp_hook_before(&call))
 		return false;

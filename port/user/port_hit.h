@@ -21,6 +21,7 @@
 #define DP_FUTEX_WAKE 1
 #define DP_FUTEX_OWNER 0x3fffffffu /* its thread */
 #define DP_FUTEX_DIED 0x40000000u
+#define DP_CLONE_THREAD 0x10000
 #define DP_ARCH_SET_FS 0x1002
 #define DP_ARCH_GET_FS 0x1003
 #define DP_ARCH_GET_GS 0x1004
@@ -227,6 +228,13 @@ static inline void dp_port_wait(const u32 *word, u32 is, u64 ms)
 
 	dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAIT, is, (u64)timeout, 0,
 		   0);
+}
+
+/** dp_port_alone() - does nobody else run in our memory? False also where it may not
+ *  be asked. Nothing changes: there is nothing to be unshared. */
+static inline bool dp_port_alone(void)
+{
+	return !dp_syscall(__NR_unshare, DP_CLONE_THREAD, 0, 0, 0, 0, 0);
 }
 
 static inline void dp_port_wake(const u32 *word, u32 n)

@@ -128,11 +128,6 @@ for mode in none sigreturn; do
 	is "$mode: it found its results right after that" "$? $(tail -n 1 "$dir/out")" "0 right"
 done
 
-# A filter that comes after the probes.
-"$DPROBES" stat -o "$dir/counts" short_function -- "$VICTIMS/filtered" none >"$dir/out" 2>"$dir/err"
-like "a filter that comes later: who dies of it is told why" "$? $(tail -n 1 "$dir/err")" \
-	'^159 .*was killed by SIGSYS: a seccomp filter forbids a call; .*attach again once it is there$'
-
 # Filters of the usual kind, under which some calls fail: here ptrace and kexec_load.
 for mode in handler spawn mask pending clearsighand sleep open; do
 	for arm in interior trap; do

@@ -161,6 +161,25 @@ dp_remote_syscall:
 	ret
 
 /*
+ * dp_wait_home(word, is, timeout, regs): futex(word, FUTEX_WAIT, is, timeout). Who is
+ * stopped here can be sent home: r8 says where its registers are (proc/confine.c).
+ */
+	.globl	dp_wait_home
+	.hidden	dp_wait_home
+	.globl	dp_waits_home
+	.hidden	dp_waits_home
+	.balign 16
+dp_wait_home:
+	mov	%rcx, %r8
+	mov	%rdx, %r10
+	mov	%esi, %edx
+	xor	%esi, %esi
+	mov	$202, %eax		/* futex */
+	syscall
+dp_waits_home:
+	ret
+
+/*
  * A hooked system call: eax = its number, the address behind it on the stack,
  * 128 bytes of red zone skipped above that. The instruction itself would have
  * left that address in rcx and the flags in r11, so both are free.

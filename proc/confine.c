@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * confine: a thread waits because it is about to install a seccomp filter.
+ *
+ * Its registers say what filter (engine/hit/confine.c). If that permits what probes need
+ * the thread is answered. Otherwise they have to be taken out first, and the thread,
+ * stopped in its wait, is sent to before its call. It asks again if it is let go before
+ * all is over, and makes the call by itself when it is.
+ *
+ * What the registers lead to is the target's, and may change after we have looked at it:
+ * that would be its own end, and nobody else's. What the kernel will not take is no filter.
+ */
+#include "engine/arch/x86/sigframe.h"
+#include "port_calls.h"
+#include "proc/private.h"
+#include "agent/image.h"
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SYSCALL_SIZE 2
+#define FRAME_MOST 65536 /* from a stack pointer in the agent up to the registers */
+#define FLAGS 0x40cd5u /* that code of a program sets: AC OF DF SF ZF AF PF CF */
+
+/** struct wanted - what is about to be installed
+ *  @strict: the kernel's strict mode; else the @n instructions of @code. 0: nothing */
+struct wanted {
+	bool strict;
+	size_t n;
+	struct sock_filter code[BPF_MAXINSNS];
+};
+
+static struct dp_arena *arena_of(const struct dp_process *proc)
+{
+	return proc->engine && proc->installed ? dp_engine_arena(proc->engine) :
+						 NULL;
+}
+
+static u64 asked(const struct dp_arena *a)
+{
+	u64 ask = __atomic_load_n(&a->hit.filter_ask, __ATOMIC_ACQUIRE);
+
+	return dp_filter_answered(ask, a->control.filter_answered) ? 0 : ask;
+}
+
+static bool is_late(const struct dp_arena *a)
+{
+	return __atomic_load_n(&a->hit.filter_late, __ATOMIC_ACQUIRE);
+}
+
+bool dp_process_confines(const struct dp_process *proc)
+{
+	const struct dp_arena *a = arena_of(proc);
+
+	return a && (asked(a) || is_late(a));
+}
+
+static void answer(struct dp_arena *a, u64 ask)
+{
+	__atomic_store_n(&a->control.filter_answered, ask, __ATOMIC_RELEASE);
+	syscall(SYS_futex, (u32 *)&a->control.filter_answered + 1, FUTEX_WAKE,
+		INT_MAX, NULL, NULL, 0);
+}
+
+/* As far as entry.S has filled them in, but for rsp, rip and the segments. */
+static int read_regs(const struct dp_process *proc, u64 addr,
+		     struct dp_mcontext *regs)
+{
+	return dp_process_read(proc, addr, regs,
+			       offsetof(struct dp_mcontext, cs));
+}
+
+static void read_filter(const struct dp_process *proc, u64 addr,
+			struct wanted *w)
+{
+	struct {
+		u16 len, pad[3];
+		u64 code;
+	} prog;
+
+	if (dp_process_read(proc, addr, &prog, sizeof(prog)) || !prog.len ||
+	    prog.len > BPF_MAXINSNS ||
+	    dp_process_read(proc, prog.code, w->code,
+			    prog.len * sizeof(*w->code)))
+		return;
+	w->n = prog.len;
+}
+
+static void read_wanted(const struct dp_process *proc, u64 at, struct wanted *w)
+{
+	struct dp_mcontext regs;
+	bool by_prctl;
+
+	w->strict = false;
+	w->n = 0;
+	if (read_regs(proc, at, &regs))
+		return;
+	by_prctl = regs.rax == SYS_prctl;
+	if (by_prctl ? regs.rsi == SECCOMP_MODE_FILTER :
+		       (u32)regs.rdi == SECCOMP_SET_MODE_FILTER)
+		read_filter(proc, regs.rdx, w);
+	else if (by_prctl)
+		w->strict = regs.rsi == SECCOMP_MODE_STRICT;
+	else
+		w->strict = !(u32)regs.rsi && !regs.rdx;
+}
+
+static enum dp_filter_says says(const void *arg, long nr)
+{
+	const struct wanted *w = arg;
+
+	return w->strict ? dp_filters_strict(nr) :
+			   dp_filter_ask(w->code, w->n, (u32)nr);
+}
+
+static const char *leave(struct dp_process *proc, const char *fmt,
+			 const char *call)
+{
+	snprintf(proc->why_leaves, sizeof(proc->why_leaves), fmt, call);
+	return proc->why_leaves;
+}
+
+/* What it does without is for a thread that finds no tool. */
+static void note_permitted(struct dp_process *proc, const struct wanted *w)
+{
+	struct dp_arena *a = arena_of(proc);
+
+	proc->no_restart |= says(w, SYS_restart_syscall) != DP_FILTER_ALWAYS;
+	if (says(w, SYS_unshare) != DP_FILTER_ALWAYS)
+		a->control.forbidden |= dp_own_bit(SYS_unshare);
+}
+
+/* A library that probes others makes no child to find out, and goes to none that has
+ * a filter. */
+static bool may_suspend(const struct dp_process *proc)
+{
+	return !proc->lodged && (proc->filtered || dp_check_can_suspend());
+}
+
+/* Return: why probes cannot go on under it; NULL: they can. */
+static const char *judge(struct dp_process *proc, const struct wanted *w)
+{
+	const char *call;
+
+	if (w->strict)
+		return leave(proc, "it enters seccomp's strict mode%s", "");
+	if (!w->n)
+		return NULL;
+	call = dp_filters_lack(proc, says, w);
+	if (call)
+		return leave(proc, "it installs a seccomp filter that forbids %s",
+			     call);
+	call = dp_filters_lack_remote(says, w);
+	if (call && !may_suspend(proc))
+		return leave(
+			proc,
+			"it installs a seccomp filter that forbids %s, and dprobes may not suspend it",
+			call);
+	proc->filtered |= call != NULL;
+	note_permitted(proc, w);
+	return NULL;
+}
+
+/* Whatever it is under by now nobody has looked at, and its text is its own. */
+void dp_confine_catch_up(struct dp_process *proc)
+{
+	const struct dp_arena *a = arena_of(proc);
+
+	if (!a || !is_late(a) || proc->filtered || !dp_check_filters(proc))
+		return;
+	proc->filtered = may_suspend(proc);
+	proc->no_return = proc->no_restart = true;
+	proc->out_of_reach = !proc->filtered;
+}
+
+static const char *too_late(struct dp_process *proc)
+{
+	dp_confine_catch_up(proc);
+	return leave(proc,
+		     "it installs a seccomp filter, and dprobes did not look in time%s",
+		     "");
+}
+
+const char *dp_process_confined(struct dp_process *proc)
+{
+	struct dp_arena *a = arena_of(proc);
+	const char *why;
+	struct wanted w;
+	u64 ask;
+
+	if (!a)
+		return NULL;
+	if (is_late(a))
+		return too_late(proc);
+	ask = asked(a);
+	if (!ask)
+		return NULL;
+	read_wanted(proc, dp_filter_regs(ask), &w);
+	why = judge(proc, &w);
+	if (why) {
+		dp_process_hold_asking(proc, true);
+		return why;
+	}
+	proc->nr_filters += w.n != 0;
+	answer(a, ask);
+	return NULL;
+}
+
+void dp_process_hold_asking(struct dp_process *proc, bool hold)
+{
+	struct dp_arena *a = arena_of(proc);
+
+	if (a)
+		__atomic_store_n(&a->control.filter_leaving, hold,
+				 __ATOMIC_RELEASE);
+}
+
+bool dp_confine_waits(u64 base, u64 pc)
+{
+	u64 at = base + dp_agent_waits_home;
+
+	return pc == at || pc == at - SYSCALL_SIZE;
+}
+
+static void load(struct user_regs_struct *r, const struct dp_mcontext *m)
+{
+	r->r8 = m->r8, r->r9 = m->r9, r->r10 = m->r10, r->r11 = m->r11;
+	r->r12 = m->r12, r->r13 = m->r13, r->r14 = m->r14, r->r15 = m->r15;
+	r->rdi = m->rdi, r->rsi = m->rsi, r->rbp = m->rbp, r->rbx = m->rbx;
+	r->rdx = m->rdx, r->rax = m->rax, r->rcx = m->rcx, r->rsp = m->rsp;
+	r->rip = m->rip;
+	r->eflags = (r->eflags & ~(u64)FLAGS) | (m->eflags & FLAGS);
+	r->orig_rax = (unsigned long long)-1;
+}
+
+static int send_home(struct dp_process *proc, struct dp_thread *t)
+{
+	struct dp_mcontext regs;
+	struct dp_arena *a = arena_of(proc);
+	u64 at = t->regs.r8, ask = a ? asked(a) : 0;
+
+	if (at - t->regs.rsp > FRAME_MOST || read_regs(proc, at, &regs))
+		return 0;
+	load(&t->regs, &regs);
+	if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
+		return -ESRCH;
+	/* It asks anew. */
+	if (ask && dp_filter_regs(ask) == at)
+		answer(a, ask);
+	return 0;
+}
+
+int dp_confine_home(struct dp_process *proc, u64 base)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads && !err; i++)
+		if (dp_confine_waits(base, proc->threads[i].regs.rip))
+			err = send_home(proc, &proc->threads[i]);
+	return err;
+}
