@@ -330,6 +330,33 @@ static struct dp_sleep sleep_at(const struct dp_process *proc,
 				  .touched = touched };
 }
 
+bool dp_sleeps_native(const struct dp_process *proc, const struct dp_caller *c,
+		      struct dp_native *native)
+{
+	struct place p = place_of(proc, c);
+	u64 *reg = mask_register(p.nr, c);
+
+	if (!reg || !read_mask(proc, p.nr, *reg, &native->mask))
+		return false;
+	native->thread = c->thread;
+	native->sp = p.sp;
+	native->back = native->behind = p.hook->addr + p.hook->len;
+	native->nr = (u32)p.nr;
+	native->through = dp_call_goes_through(p.hook->nr);
+	return true;
+}
+
+struct dp_native dp_sleeps_left(const struct dp_sleep *s, u64 caught)
+{
+	return (struct dp_native){ .thread = s->thread,
+				   .sp = s->sp,
+				   .back = s->back,
+				   .behind = s->behind,
+				   .mask = s->mask | caught,
+				   .nr = s->nr,
+				   .through = s->through };
+}
+
 /* One that is not in it yet is to pass the hook. */
 static void pass_hook(const struct place *p, const struct dp_caller *c)
 {

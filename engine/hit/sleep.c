@@ -233,6 +233,15 @@ static void put_in_force(struct dp_sleep *s, u64 *arg, u64 mask, u64 was)
 	dp_mask_believe(mask & caught);
 }
 
+/* Is a caught signal in one of the two masks? While our actions come or go, what is
+ * believed of the outer one is not all that is blocked. */
+static bool concerns_us(u64 was, u64 mask)
+{
+	u64 caught = dp_mask_caught();
+
+	return caught && (!dp_private.in_force || (was | mask) & caught);
+}
+
 static void enter(const struct dp_site_entry *site, u64 nr,
 		  struct dp_mcontext *regs, u64 *arg, u64 size)
 {
@@ -242,7 +251,7 @@ static void enter(const struct dp_site_entry *site, u64 nr,
 	if (!read_mask(nr, *arg, size, &mask))
 		return;
 	was = dp_mask_blocked();
-	if (!((was | mask) & dp_mask_caught()))
+	if (!concerns_us(was, mask))
 		return;
 	thread = owner();
 	release_left(thread, regs->rsp);
@@ -326,12 +335,17 @@ void dp_sleep_return(struct dp_mcontext *regs)
 	end(s);
 }
 
-static bool is_behind_call(const struct dp_sleep *s, u64 pc)
+static bool follows_syscall(u64 pc)
 {
 	const u8 *code = (const u8 *)pc;
 
+	return code[-2] == 0x0f && code[-1] == 0x05;
+}
+
+static bool is_behind_call(const struct dp_sleep *s, u64 pc)
+{
 	if (s->through)
-		return code[-2] == 0x0f && code[-1] == 0x05;
+		return follows_syscall(pc);
 	return pc == s->back || pc == s->behind;
 }
 
@@ -359,11 +373,17 @@ static struct dp_sleep *newest(void)
 	return best;
 }
 
+/* Is what has the stack pointer @sp called from where it was @top? */
+static bool is_called(u64 top, u64 behind, u64 sp)
+{
+	return top - sp - 1 < DP_THROUGH_STACK &&
+	       ((const u64 *)top)[-1] == behind;
+}
+
 /* Is it in a function that was called at @s->call? */
 static bool is_below(const struct dp_sleep *s, u64 sp)
 {
-	return s->sp - sp - 1 < DP_THROUGH_STACK &&
-	       ((const u64 *)s->sp)[-1] == s->behind;
+	return is_called(s->sp, s->behind, sp);
 }
 
 /* Or back from there, and not yet at the hook? */
@@ -390,6 +410,33 @@ void dp_sleep_come_through(const struct dp_site_entry *site,
 			return;
 		}
 	}
+}
+
+static bool is_native(const struct dp_native *n, const struct dp_mcontext *regs,
+		      s32 sig)
+{
+	/* A signal that it blocks may come behind it. */
+	if (n->mask & DP_SIGMASK(sig))
+		return false;
+	if (!n->through)
+		return (regs->rip == n->behind || regs->rip == n->back) &&
+		       regs->rsp == n->sp;
+	return is_called(n->sp, n->behind, regs->rsp) &&
+	       follows_syscall(regs->rip);
+}
+
+const struct dp_native *dp_sleep_native(const struct dp_mcontext *regs, s32 sig)
+{
+	u64 thread = owner();
+	u32 i;
+
+	if (dp_private.in_force || (s64)regs->rax != -EINTR)
+		return NULL;
+	for (i = 0; i < DP_SLEEPS; i++)
+		if (dp_private.natives[i].thread == thread &&
+		    is_native(&dp_private.natives[i], regs, sig))
+			return &dp_private.natives[i];
+	return NULL;
 }
 
 /* Is what was put for the mask where the call will take it from, or has? */
@@ -441,10 +488,15 @@ bool dp_sleep_delay(const struct dp_siginfo *info, struct dp_ucontext *uc)
 	return true;
 }
 
-void dp_sleep_again(struct dp_ucontext *uc)
+void dp_sleep_again(const struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct dp_sleep *s = dp_sleep_of(&uc->mc);
+	const struct dp_native *n = s ? NULL : dp_sleep_native(&uc->mc, info->signo);
 
+	if (n) {
+		uc->mc.rip -= SYSCALL_SIZE;
+		uc->mc.rax = n->nr;
+	}
 	if (!s || !is_intact(s))
 		return;
 	uc->mc.rip -= SYSCALL_SIZE;

@@ -119,6 +119,8 @@ bool dp_hit_leave(u64 *mask)
 		    dp_port_drop(c->texts[i].start, c->texts[i].size))
 			return false;
 	for (k = 0; k < c->nr_caught; k++) {
+		if (!dp_mask_catches(k))
+			continue;
 		dp_action_get(k, &action);
 		dp_port_sigaction(dp_caught(k), &action);
 	}
