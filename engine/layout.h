@@ -987,6 +987,8 @@ static inline u32 dp_mask_slot(u64 pointer)
  * @through: it is made by a function that is called for it: @call is where, and
  *           @behind where that one returns to; @back is 0
  * @touched: there may be breakpoints between @call and the return
+ * @unknown: any call, for all that can be told in the handler that it returns from: there
+ *           is no mask, only the return
  */
 struct dp_sleep {
 	u64 thread;
@@ -999,6 +1001,7 @@ struct dp_sleep {
 	u64 serial;
 	u32 nr, closed, detour_len, stacked;
 	u32 through, touched;
+	u64 unknown;
 };
 
 /**
@@ -1026,7 +1029,8 @@ struct dp_native {
  * @actions: the program's own for the caught signals. @current is the stamp of
  *           the one in force, at ring[stamp % RING]; @next the last one taken
  * @clones: threads that are making a process, and how: flags of clone(2)
- * @sleeps: calls with a mask of their own; @serial of the last one
+ * @sleeps: calls with a mask of their own; @serial of the last one; @unknowns: how many
+ *          are not known
  * @natives: those that have not passed here, for the time between
  * @stacks: for the work of hooks, where the program's own are small
  */
@@ -1053,7 +1057,7 @@ struct dp_private {
 			struct dp_kernel_sigaction action;
 		} ring[DP_ACTION_RING];
 	} actions[DP_CAUGHT];
-	u64 serial;
+	u64 serial, unknowns;
 	struct dp_sleep sleeps[DP_SLEEPS];
 	struct dp_native natives[DP_SLEEPS];
 	struct dp_hook_stack {

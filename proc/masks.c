@@ -230,7 +230,7 @@ static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
 	struct dp_caller c =
 		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
-	u64 mask = f->uc.sigmask, inside;
+	u64 mask = f->uc.sigmask, inside = m->believed;
 	int got = dp_sleeps_take(m->proc, m->sleeps, &c, mask & m->caught, mask,
 				 &inside);
 
@@ -550,7 +550,7 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 		write_word(m->proc, m->view->arena->control.base, m->words,
 			   word);
 	}
-	if (!s)
+	if (!s || s->unknown)
 		return false;
 	*native = dp_sleeps_left(s, inside);
 	return true;

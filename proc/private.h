@@ -365,7 +365,7 @@ struct dp_native dp_sleeps_left(const struct dp_sleep *sleep, u64 caught);
  *          signals blocked; but for one in a handler, and where breakpoints are on
  *          the way
  * @was, @real: what it believes to be blocked outside, and what is
- * @inside: what it believes from now on
+ * @inside: what it believes as yet, and from now on
  * Return: one of these; 0 it is in none, or none that matters; a negative errno.
  */
 #define DP_SLEEP_CLOSED 1 /* @caller is to have all signals blocked */

@@ -90,7 +90,8 @@ static u64 interrupted_mask(const struct dp_siginfo *info,
 			    struct dp_ucontext *uc)
 {
 	struct dp_sleep *s = dp_sleep_of(&uc->mc);
-	const struct dp_native *n = s ? NULL : dp_sleep_native(&uc->mc, info->signo);
+	const struct dp_native *n = s ? NULL :
+					dp_sleep_native(&uc->mc, info->signo);
 
 	if (!s)
 		return n ? n->mask : uc->sigmask;

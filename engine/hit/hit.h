@@ -365,7 +365,8 @@ void dp_sleep_come_through(const struct dp_site_entry *site,
 struct dp_sleep *dp_sleep_of(struct dp_mcontext *regs);
 /** dp_sleep_native() - the same, of one that was made without us and lets @sig come. Only
  *  while our actions come or go. */
-const struct dp_native *dp_sleep_native(const struct dp_mcontext *regs, s32 sig);
+const struct dp_native *dp_sleep_native(const struct dp_mcontext *regs,
+					s32 sig);
 /**
  * dp_sleep_delay() - a signal comes between the beginning of a call that opens it
  * and the call itself

@@ -111,6 +111,9 @@ static bool read_mask(u64 nr, u64 arg, u64 size, u64 *mask)
 
 static void release(struct dp_sleep *s)
 {
+	if (s->unknown)
+		__atomic_fetch_sub(&dp_private.unknowns, 1, __ATOMIC_RELAXED);
+	s->unknown = 0;
 	__atomic_store_n(&s->thread, 0, __ATOMIC_RELEASE);
 }
 
@@ -270,6 +273,8 @@ void dp_sleep_enter(const struct dp_site_entry *site, u64 nr,
 	bool stacked = site->number == DP_ANY_CALL;
 	u64 *arg, size = DP_SIGSET_BYTES;
 
+	if (dp_private.unknowns)
+		release_left(owner(), regs->rsp);
 	if (dp_call_goes_through(site->number)) {
 		/* Its return is told by the stack. */
 		release_left(owner(), regs->rsp);
@@ -323,10 +328,26 @@ static void end(struct dp_sleep *s)
 		dp_port_sigmask(real);
 }
 
+/* A call was interrupted when we came, and its handler has returned to it. */
+static void return_unknown(u64 sp)
+{
+	u64 thread = owner();
+	u32 i;
+
+	for (i = 0; dp_private.unknowns && i < DP_SLEEPS; i++) {
+		struct dp_sleep *s = &dp_private.sleeps[i];
+
+		if (s->thread == thread && s->unknown && s->sp == sp)
+			end(s);
+	}
+}
+
 void dp_sleep_return(struct dp_mcontext *regs)
 {
 	struct dp_sleep *s = find(regs);
 
+	if (!s)
+		return_unknown(regs->rsp);
 	if (!s || s->sp != regs->rsp)
 		return;
 	*argument(s->nr, regs) = s->given;
@@ -491,7 +512,8 @@ bool dp_sleep_delay(const struct dp_siginfo *info, struct dp_ucontext *uc)
 void dp_sleep_again(const struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct dp_sleep *s = dp_sleep_of(&uc->mc);
-	const struct dp_native *n = s ? NULL : dp_sleep_native(&uc->mc, info->signo);
+	const struct dp_native *n = s ? NULL :
+					dp_sleep_native(&uc->mc, info->signo);
 
 	if (n) {
 		uc->mc.rip -= SYSCALL_SIZE;
@@ -506,6 +528,17 @@ void dp_sleep_again(const struct dp_siginfo *info, struct dp_ucontext *uc)
 		s->real = uc->sigmask;
 	s->closed = 1;
 	uc->sigmask = ~0ull;
+}
+
+/* The same of a call that is not known, if @at is the stack pointer in that frame. */
+static void mend_unknown(const struct dp_sleep *s, u64 at)
+{
+	struct dp_ucontext *uc =
+		(void *)(at - __builtin_offsetof(struct dp_ucontext, mc.rsp));
+
+	if (uc->mc.rsp == s->sp && uc->mc.rip == s->back &&
+	    uc->mc.cs == DP_USER_CS && (s64)uc->mc.rax == -EINTR)
+		uc->sigmask |= s->was;
 }
 
 /* The frame of a handler that the call returns from, if its register is at @at. */
@@ -537,7 +570,7 @@ static void mend_frame(const struct dp_sleep *s)
 		end = start + size;
 	}
 	for (; at < end; at += sizeof(u64))
-		mend(s, at);
+		s->unknown ? mend_unknown(s, at) : mend(s, at);
 }
 
 void dp_sleep_give_back(void)
