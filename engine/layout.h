@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 18
+#define DP_LAYOUT_VERSION 19
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -43,7 +43,7 @@
 /* An address for each value of 16 bits; hardly any of it is ever touched. */
 #define DP_TABLE_WORDS 65536
 #define DP_PRIVATE_OFFSET (DP_TABLE_OFFSET + DP_TABLE_WORDS * 8)
-#define DP_PRIVATE_SIZE (32 * DP_PAGE)
+#define DP_PRIVATE_SIZE (36 * DP_PAGE)
 #define DP_ARENA_OFFSET (DP_PRIVATE_OFFSET + DP_PRIVATE_SIZE)
 /* The memfd is laid out as the region is; it has a hole for the private pages. */
 #define DP_FILE_ARENA_OFFSET DP_ARENA_OFFSET
@@ -1012,6 +1012,8 @@ static inline u32 dp_mask_slot(u64 pointer)
  * @through: it is made by a function that is called for it: @call is where, and
  *           @behind where that one returns to; @back is 0
  * @touched: there may be breakpoints between @call and the return
+ * @unknown: any call, for all that can be told in the handler that it returns from: there
+ *           is no mask, only the return
  */
 struct dp_sleep {
 	u64 thread;
@@ -1024,10 +1026,26 @@ struct dp_sleep {
 	u64 serial;
 	u32 nr, closed, detour_len, stacked;
 	u32 through, touched;
+	u64 unknown;
+};
+
+/**
+ * struct dp_native - such a call that was made without us, or goes on without us
+ * @thread: whose it is; 0: free
+ * @sp, @back, @behind, @through, @nr: as of a struct dp_sleep
+ * @mask: all of it
+ */
+struct dp_native {
+	u64 thread;
+	u64 sp, back, behind;
+	u64 mask;
+	u32 nr, through;
 };
 
 /**
  * struct dp_private - state that a fork child takes along and then owns
+ * @in_force: our signal actions are, all of them, and the masks are ours. Until then,
+ *            and from when that ends, the kernel is asked: see dp_mask_catches()
  * @in_masks: for each caught signal a bit a signal: the program's action for
  *            that one blocks it
  * @masks: threads that block a caught signal, or once did: a hash table. None is
@@ -1036,10 +1054,13 @@ struct dp_sleep {
  * @actions: the program's own for the caught signals. @current is the stamp of
  *           the one in force, at ring[stamp % RING]; @next the last one taken
  * @clones: threads that are making a process, and how: flags of clone(2)
- * @sleeps: calls with a mask of their own; @serial of the last one
+ * @sleeps: calls with a mask of their own; @serial of the last one; @unknowns: how many
+ *          are not known
+ * @natives: those that have not passed here, for the time between
  * @stacks: for the work of hooks, where the program's own are small
  */
 struct dp_private {
+	u64 in_force;
 	u64 in_masks[DP_CAUGHT];
 	u64 masks[DP_MASKS];
 	struct dp_held {
@@ -1061,8 +1082,9 @@ struct dp_private {
 			struct dp_kernel_sigaction action;
 		} ring[DP_ACTION_RING];
 	} actions[DP_CAUGHT];
-	u64 serial;
+	u64 serial, unknowns;
 	struct dp_sleep sleeps[DP_SLEEPS];
+	struct dp_native natives[DP_SLEEPS];
 	struct dp_hook_stack {
 		u64 busy, pad;
 		u64 words[DP_HOOK_STACK_WORDS];

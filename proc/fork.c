@@ -135,9 +135,12 @@ static void clean_private(const struct dp_process *child, u32 maker)
 	for (i = 0; i < DP_CLONES; i++)
 		if (p->clones[i].thread != thread)
 			p->clones[i].thread = 0;
+	p->unknowns = 0;
 	for (i = 0; i < DP_SLEEPS; i++)
 		if ((p->sleeps[i].thread & ~(u64)DP_MASK_BITS) != thread)
-			p->sleeps[i].thread = 0;
+			p->sleeps[i].thread = p->sleeps[i].unknown = 0;
+		else
+			p->unknowns += p->sleeps[i].unknown;
 	dp_process_write(child, at, p, sizeof(*p));
 	free(p);
 }

@@ -303,21 +303,26 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
-/* What the program's actions are, into the place where the hit half finds them. */
+/* Where the hit half finds what the program's action is. */
+static u64 place_of_action(const struct dp_process *proc, u32 k)
+{
+	return proc->base + DP_PRIVATE_OFFSET +
+	       offsetof(struct dp_private, actions[0].ring[0].action) +
+	       k * sizeof(struct dp_actions);
+}
+
 static int note_actions(struct dp_process *proc, struct dp_remote *rem)
 {
-	u64 to = proc->base + DP_PRIVATE_OFFSET +
-		 offsetof(struct dp_private, actions[0].ring[0].action);
 	int err = 0;
 	u32 k;
 
 	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
 		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
-					  0, to + k * sizeof(struct dp_actions),
-					  8, 0, 0);
+					  0, place_of_action(proc, k), 8, 0, 0);
 	return err;
 }
 
+/* And noted again in the same step: one that was asleep may have set another. */
 static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 {
 	struct dp_kernel_sigaction ours = {
@@ -332,7 +337,8 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 
 	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
 		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
-					  at, 0, 8, 0, 0);
+					  at, place_of_action(proc, k), 8, 0,
+					  0);
 	return err;
 }
 
@@ -398,14 +404,17 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 }
 
 /*
- * The hooks go first: with them what the kernel has and what the tables say add
- * up, so that it does not matter where in between a tool ends.
+ * The hooks go first. They pass everything on for each signal of which the action is not
+ * ours yet; from then on what the kernel has and what the tables say add up, so that it
+ * does not matter where in between a tool ends.
  */
 static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 {
 	int err = note_actions(proc, rem);
 
 	proc->still = dp_stop_holds_all(proc);
+	if (!err)
+		err = dp_masks_note(proc);
 	if (!err)
 		err = dp_engine_arm_hooks(proc->engine, &proc->target);
 	proc->still = false;
@@ -416,6 +425,50 @@ static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 	if (!err)
 		err = dp_masks_take_actions(proc, rem);
 	return err;
+}
+
+/* In what leads to a call that is hooked now, or in the agent for it? */
+static bool before_call(const void *arg, u64 pc)
+{
+	const struct dp_process *proc = arg;
+	const struct dp_points *p = &proc->points;
+	size_t i;
+
+	for (i = 0; i < proc->nr_hooks; i++)
+		if (pc > proc->hooks[i].addr &&
+		    pc < proc->hooks[i].addr + proc->hooks[i].len)
+			return true;
+	return pc - proc->base < DP_AGENT_TEXT ||
+	       (p->enter && pc - p->maker < p->maker_len);
+}
+
+/*
+ * One that was left asleep may have woken up since, and blocked a signal before it became
+ * ours. From here on nobody does.
+ */
+static int take_late(struct dp_process *proc, struct dp_diag *diag)
+{
+	size_t had = proc->nr_threads;
+	int err = dp_stop_again(proc, diag);
+
+	if (!err)
+		err = dp_stop_more(proc, true, diag);
+	if (err || proc->nr_threads == had)
+		return err;
+	dp_stop_run_out(proc, had, before_call, proc);
+	return dp_masks_take(proc, had);
+}
+
+/* All threads' masks, and the word that says so. */
+static int take_masks(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_masks_take(proc, 0);
+
+	dp_step("install: masks");
+	if (!err)
+		err = dp_masks_in_force(proc, proc->base, true);
+	dp_step("install: in force");
+	return err ? err : take_late(proc, diag);
 }
 
 /** struct work - arguments of go_live_stopped() */
@@ -447,9 +500,8 @@ static int go_live_stopped(void *arg)
 		err = switch_over(proc, rem);
 		dp_remote_end(rem);
 		if (!err)
-			err = dp_masks_take(proc);
-		dp_step("install: masks");
-		if (err)
+			err = take_masks(proc, diag);
+		if (err && diag && !diag->text[0])
 			dp_diag_set(diag, err, "cannot prepare process %d: %s",
 				    proc->pid, strerror(-err));
 	}

@@ -59,7 +59,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 
 /* Give the program its own action back, unless it has it already. */
 static int return_action(struct dp_process *proc, struct dp_remote *rem,
-			 u64 base, u32 k, bool hooked)
+			 u64 base, u32 k)
 {
 	u64 at = base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
 	u64 mine = base + DP_PRIVATE_OFFSET +
@@ -74,9 +74,7 @@ static int return_action(struct dp_process *proc, struct dp_remote *rem,
 	    dp_process_read(proc, mine + offsetof(struct dp_actions, current),
 			    &current, sizeof(current)))
 		return ret ? (int)ret : -EIO;
-	/* Where it is not ours and what the program does is not seen, it is the
-	 * program's already. */
-	if (now.handler != base + dp_agent_trap_entry && !hooked)
+	if (now.handler != base + dp_agent_trap_entry)
 		return 0;
 	return (int)dp_remote_call(
 		rem, SYS_rt_sigaction, dp_caught(k),
@@ -87,16 +85,6 @@ static int return_action(struct dp_process *proc, struct dp_remote *rem,
 		0, 8, 0, 0);
 }
 
-static bool hooks_armed(const struct dp_view *view)
-{
-	u32 i;
-
-	for (i = 0; i < view->nr_sites; i++)
-		if (view->sites[i].hook && view->sites[i].armed)
-			return true;
-	return false;
-}
-
 static int return_actions(struct dp_process *proc, struct dp_remote *rem,
 			  const struct dp_view *view)
 {
@@ -105,7 +93,7 @@ static int return_actions(struct dp_process *proc, struct dp_remote *rem,
 	u32 k;
 
 	for (k = 0; !err && k < dp_few(&c->nr_caught, DP_CAUGHT); k++)
-		err = return_action(proc, rem, c->base, k, hooks_armed(view));
+		err = return_action(proc, rem, c->base, k);
 	return err;
 }
 
@@ -131,7 +119,7 @@ static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 		(unsigned long long)bad, proc->pid);
 }
 
-/* The hooks go last, for the reason for which they came first. */
+/* The other way round than install.c, for the same reasons. */
 static int take_out(struct dp_process *proc, struct dp_view *view,
 		    struct dp_diag *diag)
 {
@@ -139,8 +127,17 @@ static int take_out(struct dp_process *proc, struct dp_view *view,
 	u64 bad = 0;
 	int err;
 
-	dp_masks_return(proc, view->arena->control.base);
+	dp_masks_forget_noted(proc, view->arena->control.base);
+	err = dp_masks_in_force(proc, view->arena->control.base, false);
+
+	dp_step("leave: in force no more");
+	if (err)
+		return err;
+	dp_masks_return(proc, view);
 	dp_step("leave: masks");
+	if (!dp_drain(proc, view))
+		return -EAGAIN;
+	dp_step("leave: drained");
 	err = dp_remote_begin(proc, &rem, diag);
 	if (err)
 		return err;
@@ -207,7 +204,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 					      DP_CAUGHT)),
 			may_stay, view);
 	else if (!err)
-		dp_stop_run_out(proc, in_agent, view);
+		dp_stop_run_out(proc, 0, in_agent, view);
 	if (!err)
 		err = dp_confine_home(proc, view->arena->control.base);
 	/* The hooks stay until nobody is inside: what the program believes of
@@ -223,8 +220,6 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	}
 	/* What has to wait for such a thread would come behind that signal. */
 	if (!err && dp_masks_waking(proc, view->arena->control.base))
-		err = -EAGAIN;
-	if (!err && !dp_drain(proc, view))
 		err = -EAGAIN;
 	if (!err)
 		err = take_out(proc, view, diag);

@@ -5,7 +5,9 @@
  * From the moment that our signal actions are in force until they are gone again,
  * no thread has one of these really blocked (engine/hit/mask.c). What threads and signal
  * actions had of it when we came is entered into the tables of the hit half;
- * what these say when we go is made true.
+ * what these say when we go is made true. In between a tool can be ended at any moment:
+ * what is believed is written down before it ceases to be so, and struck out after it is
+ * so again.
  */
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
@@ -21,6 +23,8 @@
 
 #define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
 #define HELD_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, held))
+#define NATIVES_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, natives))
+#define IN_FORCE_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_force))
 #define IN_MASKS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_masks))
 #define NR_SIGNALS 64
 #define SETTLE_TRIES 2000
@@ -141,18 +145,21 @@ static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
 
 /**
  * struct masking - what becomes of the masks of a thread, from the inside out
- * @proc, @sleeps, @thread: whose they are
+ * @proc, @sleeps, @thread: whose they are; @view: of the agent that is to go
  * @caught: signals that it is about
  * @believed: those that the program believes to be blocked
+ * @words, @word: of all threads and of this one, as the hit half will find them
  * @real: if @closed, the mask for which another stands
  */
 struct masking {
 	struct dp_process *proc;
 	struct dp_sleeps *sleeps;
+	const struct dp_view *view;
 	struct dp_thread *thread;
 	u64 caught;
 	u64 believed;
 	u64 real;
+	u64 *words, *word;
 	bool closed;
 };
 
@@ -223,7 +230,7 @@ static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
 	struct dp_caller c =
 		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
-	u64 mask = f->uc.sigmask, inside;
+	u64 mask = f->uc.sigmask, inside = m->believed;
 	int got = dp_sleeps_take(m->proc, m->sleeps, &c, mask & m->caught, mask,
 				 &inside);
 
@@ -231,6 +238,15 @@ static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 		m->believed = mask & m->caught;
 	f->uc.sigmask &= ~m->caught;
 	return got < 0 ? got : 0;
+}
+
+/* What is believed, before it is not so any more. */
+static int write_down(const struct masking *m)
+{
+	if (!m->believed)
+		return 0;
+	*m->word = dp_thread_known(m->proc, m->thread) | bits_for(m->believed);
+	return write_word(m->proc, m->proc->base, m->words, m->word);
 }
 
 /* Return: 0 or a negative errno; @m->believed is what was blocked. */
@@ -249,8 +265,8 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 		return err;
 	err = dp_sleeps_take(m->proc, m->sleeps, &c, m->believed, mask,
 			     &m->believed);
-	if (err < 0)
-		return err;
+	if (err < 0 || write_down(m))
+		return err < 0 ? err : -EFAULT;
 	if (err)
 		t->regs.orig_rax = (unsigned long long)-1;
 	if ((err || t->regs.rip != pc) &&
@@ -262,39 +278,81 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 0;
 }
 
-static int take_thread(struct masking *m, const struct dp_maps *maps,
-		       u64 *words)
+static int take_thread(struct masking *m, const struct dp_maps *maps)
 {
 	u64 thread = dp_thread_known(m->proc, m->thread);
-	int err = read_about(m->proc, words, thread);
-	u64 *word = err ? NULL : find(words, thread, true);
+	int err = read_about(m->proc, m->words, thread);
 
-	if (!err)
-		err = word ? unblock(m, maps) : -ENOMEM;
-	if (err || !m->believed)
+	if (err)
 		return err;
-	*word = thread | bits_for(m->believed);
-	return write_word(m->proc, m->proc->base, words, word);
+	m->word = find(m->words, thread, true);
+	return m->word ? unblock(m, maps) : -ENOMEM;
 }
 
-int dp_masks_take(struct dp_process *proc)
+static int write_natives(const struct dp_process *proc, u64 base,
+			 const struct dp_native *natives, size_t n)
 {
-	struct masking m = { .proc = proc, .caught = caught_by(proc) };
-	u64 *words = calloc(DP_MASKS, sizeof(*words));
+	return n ? dp_process_write(proc, base + NATIVES_AT, natives,
+				    n * sizeof(*natives)) :
+		   0;
+}
+
+int dp_masks_note(struct dp_process *proc)
+{
+	struct dp_native *natives = calloc(DP_SLEEPS, sizeof(*natives));
+	size_t i, n = 0;
+	int err;
+
+	for (i = 0; natives && i < proc->nr_threads && n < DP_SLEEPS; i++) {
+		struct dp_caller c = caller_of(proc, &proc->threads[i]);
+
+		n += dp_sleeps_native(proc, &c, &natives[n]);
+	}
+	err = natives ? write_natives(proc, proc->base, natives, n) : -ENOMEM;
+	free(natives);
+	return err;
+}
+
+void dp_masks_forget_noted(struct dp_process *proc, u64 base)
+{
+	struct dp_native *natives = calloc(DP_SLEEPS, sizeof(*natives));
+	size_t n = 0;
+
+	if (natives)
+		dp_process_read(proc, base + NATIVES_AT, natives,
+				DP_SLEEPS * sizeof(*natives));
+	while (natives && n < DP_SLEEPS && natives[n].thread)
+		natives[n++] = (struct dp_native){ 0 };
+	write_natives(proc, base, natives, n);
+	free(natives);
+}
+
+int dp_masks_in_force(struct dp_process *proc, u64 base, bool all)
+{
+	u64 word = all;
+
+	return dp_process_write(proc, base + IN_FORCE_AT, &word, sizeof(word));
+}
+
+int dp_masks_take(struct dp_process *proc, size_t from)
+{
+	struct masking m = { .proc = proc,
+			     .caught = caught_by(proc),
+			     .words = calloc(DP_MASKS, sizeof(*m.words)) };
 	struct dp_maps maps = { 0 };
 	int err = dp_maps_read(proc->pid, &maps);
 	size_t i;
 
 	m.sleeps = dp_sleeps_read(proc, proc->base);
-	if (!err && (!words || !m.sleeps))
+	if (!err && (!m.words || !m.sleeps))
 		err = -ENOMEM;
-	for (i = 0; i < proc->nr_threads && !err; i++) {
+	for (i = from; i < proc->nr_threads && !err; i++) {
 		m.thread = &proc->threads[i];
-		err = take_thread(&m, &maps, words);
+		err = take_thread(&m, &maps);
 	}
 	dp_maps_free(&maps);
 	free(m.sleeps);
-	free(words);
+	free(m.words);
 	return err;
 }
 
@@ -320,25 +378,26 @@ static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 }
 
 /* Behind the call it is over, unless it was our stop that ended it. */
-static bool will_sleep(const struct dp_thread *t, const struct dp_sleep *s)
+static bool will_sleep(const struct dp_thread *t, const struct dp_sleep *s,
+		       u64 pc)
 {
 	return s->through ? (u32)t->regs.rax == s->nr ||
 				    ((long)t->regs.orig_rax == (long)s->nr &&
 				     (long)t->regs.rax == -DP_ERESTARTNOHAND) :
-	       t->regs.rip < s->behind ||
-	       ((long)t->regs.orig_rax == (long)s->nr &&
-		(long)t->regs.rax == -DP_ERESTARTNOHAND);
+			    pc < s->behind ||
+				    ((long)t->regs.orig_rax == (long)s->nr &&
+				     (long)t->regs.rax == -DP_ERESTARTNOHAND);
 }
 
 /*
  * Signals that were held for a thread wait for it as if they had just come. In a
  * call @s whose own mask blocks what its usual one does not, that is so once it
- * is asleep again: see dp_masks_settle().
+ * is asleep again: see dp_masks_settle(). Return: those.
  */
-static void send_held(struct dp_process *proc, const struct dp_thread *t,
-		      u64 signals, const struct dp_sleep *s, u64 inside)
+static u64 send_held(struct dp_process *proc, const struct dp_thread *t,
+		     u64 signals, const struct dp_sleep *s, u64 pc, u64 inside)
 {
-	u64 late = s && will_sleep(t, s) ? inside & ~s->was : 0;
+	u64 late = s && will_sleep(t, s, pc) ? inside & ~s->was : 0;
 
 	if (late && proc->nr_sleepers < DP_SLEEPERS_MAX)
 		proc->sleepers[proc->nr_sleepers++] =
@@ -346,6 +405,7 @@ static void send_held(struct dp_process *proc, const struct dp_thread *t,
 	else
 		late = 0;
 	send_signals(proc, t->tid, signals & ~late);
+	return signals & late;
 }
 
 /* Or does it sleep elsewhere by now, or has it ended? */
@@ -387,6 +447,14 @@ static u64 mask_for(u64 word)
 	return mask;
 }
 
+/* Of a pc in a copy: it is moved there later. */
+static u64 original(const struct masking *m, u64 pc)
+{
+	u64 to;
+
+	return dp_view_original(m->view, pc, &to) ? pc : to;
+}
+
 /* Out of a call with a mask of its own, if one is there. */
 static const struct dp_sleep *leave_sleep(struct masking *m,
 					  const struct dp_caller *c)
@@ -413,7 +481,9 @@ static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
 	struct dp_caller c =
 		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
+	u64 pc = original(m, f->uc.mc.rip);
 
+	c.pc = &pc;
 	leave_sleep(m, &c);
 	f->uc.sigmask = masked(m, f->uc.sigmask);
 	return 0;
@@ -425,9 +495,11 @@ static const struct dp_sleep *block(struct masking *m,
 {
 	struct dp_thread *t = m->thread;
 	struct dp_caller c = caller_of(m->proc, t);
-	const struct dp_sleep *s = leave_sleep(m, &c);
-	u64 mask;
+	u64 pc = original(m, t->regs.rip), mask;
+	const struct dp_sleep *s;
 
+	c.pc = &pc;
+	s = leave_sleep(m, &c);
 	if (s)
 		ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 	/* The call's own, which is ours, is in force no more from here on. */
@@ -440,49 +512,88 @@ static const struct dp_sleep *block(struct masking *m,
 	return s;
 }
 
-static void return_thread(struct masking *m, u64 base,
-			  const struct dp_maps *maps, u64 *words,
-			  const struct dp_held *held)
+/* They wait with the kernel now. */
+static void forget_held(const struct masking *m, const struct dp_held *held,
+			u64 thread, u64 but)
 {
-	u64 thread = dp_thread_known(m->proc, m->thread);
-	u64 *word = find(words, thread, false);
-	u64 inside = word ? mask_for(*word) : 0;
+	u64 at = m->view->arena->control.base + HELD_AT;
+	const u64 none = 0;
+	int i;
 
-	if (!word && !dp_sleeps_has(m->sleeps, thread))
-		return;
-	m->believed = inside;
-	m->closed = false;
-	send_held(m->proc, m->thread, held_for(held, thread), block(m, maps),
-		  inside);
-	if (!word)
-		return;
-	/* It is true now: nobody is to do it again. */
-	*word &= ~DP_MASK_STATE;
-	write_word(m->proc, base, words, word);
+	for (i = 0; i < DP_HELD; i++)
+		if (held[i].thread == thread &&
+		    !(but >> ((u32)held[i].info[0] - 1) & 1))
+			dp_process_write(m->proc, at + (u64)i * sizeof(*held),
+					 &none, sizeof(none));
 }
 
-void dp_masks_return(struct dp_process *proc, u64 base)
+/* Return: is there a call with a mask of its own that goes on without us? */
+static bool return_thread(struct masking *m, const struct dp_maps *maps,
+			  const struct dp_held *held, struct dp_native *native)
 {
-	struct masking m = { .proc = proc,
-			     .sleeps = dp_sleeps_read(proc, base) };
-	u64 *words = read_words(proc, base);
+	u64 thread = dp_thread_known(m->proc, m->thread);
+	u64 *word = find(m->words, thread, false);
+	u64 inside = word ? mask_for(*word) : 0, late;
+	const struct dp_sleep *s;
+
+	if (!word && !dp_sleeps_has(m->sleeps, thread))
+		return false;
+	m->believed = inside;
+	m->closed = false;
+	s = block(m, maps);
+	late = send_held(m->proc, m->thread, held_for(held, thread), s,
+			 original(m, m->thread->regs.rip), inside);
+	forget_held(m, held, thread, late);
+	/* It is true now: nobody is to do it again. */
+	if (word) {
+		*word &= late ? ~DP_MASK_STATE | DP_MASK_HELD : ~DP_MASK_STATE;
+		write_word(m->proc, m->view->arena->control.base, m->words,
+			   word);
+	}
+	if (!s || s->unknown)
+		return false;
+	*native = dp_sleeps_left(s, inside);
+	return true;
+}
+
+static void return_threads(struct masking *m, u64 base,
+			   struct dp_native *natives)
+{
+	struct dp_process *proc = m->proc;
 	struct dp_held held[DP_HELD];
 	struct dp_maps maps = { 0 };
-	size_t i;
+	size_t i, n = 0;
 
 	if (dp_maps_read(proc->pid, &maps))
 		maps.n = 0;
 	if (dp_process_read(proc, base + HELD_AT, held, sizeof(held)))
 		memset(held, 0, sizeof(held));
-	for (i = 0; words && m.sleeps && i < proc->nr_threads; i++) {
-		m.thread = &proc->threads[i];
-		return_thread(&m, base, &maps, words, held);
+	for (i = 0; i < proc->nr_threads; i++) {
+		m->thread = &proc->threads[i];
+		if (return_thread(m, &maps, held, &natives[n]) && n < DP_SLEEPS)
+			n++;
 	}
+	write_natives(proc, base, natives, n);
+	dp_maps_free(&maps);
+}
+
+void dp_masks_return(struct dp_process *proc, const struct dp_view *view)
+{
+	u64 base = view->arena->control.base;
+	struct masking m = { .proc = proc,
+			     .view = view,
+			     .sleeps = dp_sleeps_read(proc, base),
+			     .words = read_words(proc, base) };
+	/* And room for one too many. */
+	struct dp_native *natives = calloc(DP_SLEEPS + 1, sizeof(*natives));
+
+	if (m.words && m.sleeps && natives)
+		return_threads(&m, base, natives);
 	if (m.sleeps)
 		dp_sleeps_clear(proc, m.sleeps);
-	dp_maps_free(&maps);
+	free(natives);
 	free(m.sleeps);
-	free(words);
+	free(m.words);
 }
 
 bool dp_masks_waking(const struct dp_process *proc, u64 base)
@@ -524,35 +635,58 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 	return absent;
 }
 
-/* Change one caught signal in the masks of the actions for a set of signals.
- * @changed: the set of those in which it was the other way */
+/* Read the action for a signal of the program's to @at. Return: 0, a negative errno. */
+static int read_action(struct dp_process *proc, struct dp_remote *rem, u64 at,
+		       int sig, struct dp_kernel_sigaction *act)
+{
+	long ret =
+		dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, 0, at, 8, 0, 0);
+
+	if (ret)
+		return (int)ret;
+	return dp_process_read(proc, at, act, sizeof(*act)) ? -EFAULT : 0;
+}
+
+/* Those of a set of signals whose actions block the @k-th caught signal. */
+static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
+			    u64 at, u64 signals, u64 blocking[DP_CAUGHT])
+{
+	struct dp_kernel_sigaction act;
+	int sig, err = 0;
+	u32 k;
+
+	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
+		if (!(signals >> (sig - 1) & 1))
+			continue;
+		err = read_action(proc, rem, at, sig, &act);
+		for (k = 0; !err && k < DP_CAUGHT; k++)
+			if (act.mask >> (dp_caught(k) - 1) & 1)
+				blocking[k] |= 1ull << (sig - 1);
+	}
+	return err;
+}
+
+/* Change one caught signal in the masks of the actions for a set of signals. */
 static int change_actions(struct dp_process *proc, struct dp_remote *rem,
-			  u64 at, u32 k, u64 signals, bool add, u64 *changed)
+			  u64 at, u32 k, u64 signals, bool add)
 {
 	u64 caught = 1ull << (dp_caught(k) - 1);
 	struct dp_kernel_sigaction act;
-	long ret = 0;
-	int sig;
+	int sig, err = 0;
 
-	*changed = 0;
-	for (sig = 1; sig <= NR_SIGNALS && !ret; sig++) {
-		u64 bit = 1ull << (sig - 1);
-
-		if (!(signals & bit))
+	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
+		if (!(signals >> (sig - 1) & 1))
 			continue;
-		ret = dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, 0, at, 8,
-				     0, 0);
-		if (ret || dp_process_read(proc, at, &act, sizeof(act)) ||
-		    !(act.mask & caught) != add)
+		err = read_action(proc, rem, at, sig, &act);
+		if (err || !(act.mask & caught) != add)
 			continue;
 		act.mask ^= caught;
 		if (dp_process_write(proc, at, &act, sizeof(act)))
 			return -EFAULT;
-		ret = dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, at, 0, 8,
-				     0, 0);
-		*changed |= bit;
+		err = (int)dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, at,
+					  0, 8, 0, 0);
 	}
-	return (int)ret;
+	return err;
 }
 
 static u64 scratch(u64 base)
@@ -562,29 +696,32 @@ static u64 scratch(u64 base)
 
 int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 {
-	u64 changed[DP_CAUGHT] = { 0 }, others;
+	u64 blocking[DP_CAUGHT] = { 0 }, others;
+	u32 k, nr = dp_engine_caught(proc->engine);
 	struct dp_status st;
-	int err = 0;
-	u32 k;
+	int err;
 
 	if (dp_status_read(proc->pid, proc->pid, &st))
 		return -ESRCH;
 	/* Those of the caught signals are ours already. */
-	others = st.caught & ~dp_caught_mask(dp_engine_caught(proc->engine));
-	for (k = 0; k < dp_engine_caught(proc->engine) && !err; k++)
-		err = change_actions(proc, rem, scratch(proc->base), k, others,
-				     false, &changed[k]);
-	if (dp_process_write(proc, proc->base + IN_MASKS_AT, changed,
-			     sizeof(changed)) &&
-	    !err)
+	others = st.caught & ~dp_caught_mask(nr);
+	err = blocking_actions(proc, rem, scratch(proc->base), others,
+			       blocking);
+	for (k = nr; k < DP_CAUGHT; k++)
+		blocking[k] = 0;
+	if (!err && dp_process_write(proc, proc->base + IN_MASKS_AT, blocking,
+				     sizeof(blocking)))
 		err = -EFAULT;
+	for (k = 0; k < nr && !err; k++)
+		err = change_actions(proc, rem, scratch(proc->base), k,
+				     blocking[k], false);
 	return err;
 }
 
 int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *rem,
 			    const struct dp_arena_control *c)
 {
-	u64 signals[DP_CAUGHT], changed;
+	u64 signals[DP_CAUGHT];
 	int err = 0;
 	u32 k;
 
@@ -593,6 +730,6 @@ int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *rem,
 		return -EFAULT;
 	for (k = 0; k < dp_few(&c->nr_caught, DP_CAUGHT) && !err; k++)
 		err = change_actions(proc, rem, scratch(c->base), k, signals[k],
-				     true, &changed);
+				     true);
 	return err;
 }

@@ -165,13 +165,15 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_more() - those too that were left asleep; @deaf: only such as block
  *  SIGTRAP. Return: 0 or a negative errno; then nobody is stopped any more. */
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
+/** dp_stop_again() - those too that have woken up since. Return: as dp_stop_all(). */
+int dp_stop_again(struct dp_process *proc, struct dp_diag *diag);
 /**
- * dp_stop_run_out() - let stopped threads run on to where they are not inside
- * something any more, the others being held
+ * dp_stop_run_out() - let stopped threads, from the @from-th on, run on to where they are
+ * not inside something any more, the others being held
  *
  * As far as that goes in a moment.
  */
-void dp_stop_run_out(struct dp_process *proc,
+void dp_stop_run_out(struct dp_process *proc, size_t from,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg);
 /**
  * dp_stop_step_out() - bring stopped threads to where they can be moved, one instruction
@@ -276,10 +278,18 @@ bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature);
 /* masks.c */
 /** dp_thread_known() - what the hit half knows a stopped thread by */
 u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t);
-/** dp_masks_take() - SIGTRAP out of the masks of all stopped threads */
-int dp_masks_take(struct dp_process *proc);
+/** dp_masks_note() - calls with a mask of their own that stopped threads are in: of use
+ *  between our actions and dp_masks_take(). Return: 0, -EFAULT, -ENOMEM. */
+int dp_masks_note(struct dp_process *proc);
+/** dp_masks_forget_noted() - they are long over */
+void dp_masks_forget_noted(struct dp_process *proc, u64 base);
+/** dp_masks_in_force() - tell the hit half that actions and masks are all ours, or not
+ *  for certain any more. Return: 0, -EFAULT. */
+int dp_masks_in_force(struct dp_process *proc, u64 base, bool all);
+/** dp_masks_take() - SIGTRAP out of the masks of stopped threads, from the @from-th on */
+int dp_masks_take(struct dp_process *proc, size_t from);
 /** dp_masks_return() - and back, for those that believe it to be blocked */
-void dp_masks_return(struct dp_process *proc, u64 base);
+void dp_masks_return(struct dp_process *proc, const struct dp_view *view);
 /**
  * dp_masks_settle() - let those go first who go back to sleep
  *
@@ -346,13 +356,20 @@ bool dp_sleeps_has(const struct dp_sleeps *sleeps, u64 thread);
 /** dp_sleeps_absent() - is there one of a thread that is not stopped? Forgets the
  *  others. */
 bool dp_sleeps_absent(const struct dp_process *proc, struct dp_sleeps *sleeps);
+/** dp_sleeps_native() - a call with a mask of its own that somebody is in, and that the
+ *  agent has not seen. Return: false if there is none. */
+bool dp_sleeps_native(const struct dp_process *proc, const struct dp_caller *c,
+		      struct dp_native *native);
+/** dp_sleeps_left() - the same of one that the agent has seen
+ *  @caught: signals that are ours, and blocked in it */
+struct dp_native dp_sleeps_left(const struct dp_sleep *sleep, u64 caught);
 /**
  * dp_sleeps_take() - enter one that somebody is in
  * @caller: its registers, which change: it is to make the call (again) with all
  *          signals blocked; but for one in a handler, and where breakpoints are on
  *          the way
  * @was, @real: what it believes to be blocked outside, and what is
- * @inside: what it believes from now on
+ * @inside: what it believes as yet, and from now on
  * Return: one of these; 0 it is in none, or none that matters; a negative errno.
  */
 #define DP_SLEEP_CLOSED 1 /* @caller is to have all signals blocked */

@@ -16,6 +16,8 @@
 
 #define SLEEPS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, sleeps))
 
+#define UNKNOWNS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, unknowns))
+
 struct dp_sleeps {
 	u64 at; /* in the target */
 	struct dp_sleep v[DP_SLEEPS];
@@ -37,6 +39,7 @@ struct dp_sleeps *dp_sleeps_read(const struct dp_process *proc, u64 base)
 void dp_sleeps_clear(const struct dp_process *proc, struct dp_sleeps *sleeps)
 {
 	static const struct dp_sleep none;
+	const u64 unknowns = 0;
 	u32 i;
 
 	for (i = 0; i < DP_SLEEPS; i++) {
@@ -46,6 +49,8 @@ void dp_sleeps_clear(const struct dp_process *proc, struct dp_sleeps *sleeps)
 		dp_process_write(proc, sleeps->at + i * sizeof(none), &none,
 				 sizeof(none));
 	}
+	dp_process_write(proc, sleeps->at - SLEEPS_AT + UNKNOWNS_AT, &unknowns,
+			 sizeof(unknowns));
 }
 
 bool dp_sleeps_has(const struct dp_sleeps *sleeps, u64 thread)
@@ -139,6 +144,12 @@ static bool is_through(const struct dp_process *proc,
 	       replace(proc, c, s, copy_of(sleeps, s), really);
 }
 
+static bool is_unknown(const struct dp_caller *c, const struct dp_sleep *s)
+{
+	return s->unknown && s->thread == c->thread && s->sp == *c->sp &&
+	       (*c->pc == s->behind || *c->pc == s->back);
+}
+
 /* Between its hook and the call, or just behind that. */
 static const struct dp_sleep *find(const struct dp_process *proc,
 				   const struct dp_sleeps *sleeps,
@@ -150,7 +161,8 @@ static const struct dp_sleep *find(const struct dp_process *proc,
 	size_t i;
 
 	for (i = 0; i < DP_SLEEPS; i++)
-		if (is_through(proc, sleeps, c, &sleeps->v[i], really))
+		if (is_unknown(c, &sleeps->v[i]) ||
+		    is_through(proc, sleeps, c, &sleeps->v[i], really))
 			return &sleeps->v[i];
 	for (i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
 		offset = *in[i] - sleeps->at;
@@ -252,11 +264,16 @@ static struct dp_sleep *free_one(struct dp_sleeps *sleeps)
 	return NULL;
 }
 
+static u64 address_of(const struct dp_sleeps *sleeps, const struct dp_sleep *s)
+{
+	return sleeps->at + (u64)((const char *)s - (const char *)sleeps->v);
+}
+
 /* Writes it at once: a register is about to refer to it. */
 static int enter(const struct dp_process *proc, struct dp_sleeps *sleeps,
 		 struct dp_sleep *s, u64 *reg)
 {
-	u64 addr = sleeps->at + (u64)((char *)s - (char *)sleeps->v);
+	u64 addr = address_of(sleeps, s);
 
 	s->pair[0] = addr + offsetof(struct dp_sleep, mask);
 	s->pair[1] = sizeof(s->mask);
@@ -330,6 +347,33 @@ static struct dp_sleep sleep_at(const struct dp_process *proc,
 				  .touched = touched };
 }
 
+bool dp_sleeps_native(const struct dp_process *proc, const struct dp_caller *c,
+		      struct dp_native *native)
+{
+	struct place p = place_of(proc, c);
+	u64 *reg = mask_register(p.nr, c);
+
+	if (!reg || !read_mask(proc, p.nr, *reg, &native->mask))
+		return false;
+	native->thread = c->thread;
+	native->sp = p.sp;
+	native->back = native->behind = p.hook->addr + p.hook->len;
+	native->nr = (u32)p.nr;
+	native->through = dp_call_goes_through(p.hook->nr);
+	return true;
+}
+
+struct dp_native dp_sleeps_left(const struct dp_sleep *s, u64 caught)
+{
+	return (struct dp_native){ .thread = s->thread,
+				   .sp = s->sp,
+				   .back = s->back,
+				   .behind = s->behind,
+				   .mask = s->mask | caught,
+				   .nr = s->nr,
+				   .through = s->through };
+}
+
 /* One that is not in it yet is to pass the hook. */
 static void pass_hook(const struct place *p, const struct dp_caller *c)
 {
@@ -358,10 +402,42 @@ static void make_again(const struct dp_process *proc, const struct dp_sleep *s,
 static int move_into_hook(const struct dp_process *proc, const struct place *p,
 			  const struct dp_caller *c)
 {
-	if (!dp_engine_hooked_call(proc->engine, p->hook->addr, c->pc))
+	if (!dp_engine_hooked_call(proc->engine, p->hook->addr, false, c->pc))
 		return -EAGAIN;
 	*c->rax = (u64)p->nr;
 	return 0;
+}
+
+/* A handler that returns from a call of which nobody can tell any more which it was. */
+static bool returns_unknown(const struct place *p, const struct dp_caller *c)
+{
+	return c->handled && p->hook && dp_call_is_any(p->hook->nr) &&
+	       *c->pc == p->hook->addr + p->hook->len && (s64)*c->rax == -EINTR;
+}
+
+/* What the handler makes of its mask ends with it. That is to be seen. */
+static int take_unknown(const struct dp_process *proc, struct dp_sleeps *sleeps,
+			const struct place *p, const struct dp_caller *c,
+			u64 was)
+{
+	u64 count, at = proc->base + UNKNOWNS_AT, back = *c->pc;
+	struct dp_sleep *s = free_one(sleeps);
+
+	if (!s || dp_process_read(proc, at, &count, sizeof(count)) ||
+	    (p->hook->nr == DP_PLAIN_CALL &&
+	     !dp_engine_hooked_call(proc->engine, p->hook->addr, true, &back)))
+		return s ? -EAGAIN : 0;
+	count++;
+	*s = sleep_at(proc, p, c);
+	s->nr = 0;
+	s->was = was;
+	s->back = back;
+	s->unknown = 1;
+	if (dp_process_write(proc, address_of(sleeps, s), s, sizeof(*s)) ||
+	    dp_process_write(proc, at, &count, sizeof(count)))
+		return -EFAULT;
+	*c->pc = back;
+	return DP_SLEEP_OPEN;
 }
 
 int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
@@ -372,6 +448,8 @@ int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
 	u64 *reg = mask_register(p.nr, c);
 	struct dp_sleep *s;
 
+	if ((was | *believed) && returns_unknown(&p, c))
+		return take_unknown(proc, sleeps, &p, c, was);
 	if (!reg || !read_mask(proc, p.nr, *reg, &mask) ||
 	    !((mask & caught) | was)) {
 		pass_hook(&p, c);

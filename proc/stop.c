@@ -469,6 +469,19 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag)
 	return no_stop(proc, err, diag);
 }
 
+int dp_stop_again(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err;
+
+	if (proc->held || proc->frozen)
+		return 0;
+	err = stop_rounds(proc, false);
+	if (!err)
+		return 0;
+	dp_stop_release(proc);
+	return no_stop(proc, err, diag);
+}
+
 /* A thread that waits in vfork or posix_spawn: somebody else, with signals and
  * signal actions of his own, runs in its memory until then. */
 static bool is_shared(const struct dp_process *proc)
@@ -596,11 +609,11 @@ static bool has_trapped(const struct dp_process *proc, pid_t tid)
 	       st.pending & ~st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
-void dp_stop_run_out(struct dp_process *proc,
+void dp_stop_run_out(struct dp_process *proc, size_t from,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg)
 {
 	long long deadline = now_ns() + RUN_OUT_NS;
-	size_t i = 0;
+	size_t i = from;
 
 	if (proc->held)
 		return;

@@ -90,7 +90,10 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 	return false;
 }
 
-bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, u64 *to)
+#define SYSCALL_SIZE 2
+
+bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, bool behind,
+			   u64 *to)
 {
 	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
 					false };
@@ -98,7 +101,9 @@ bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, u64 *to)
 	int n = s && s->hook ? dp_jump_insns(&s->jump) : 0;
 
 	if (n)
-		*to = s->jump.base + s->jump.at[n - 1];
+		*to = s->jump.base +
+		      (behind ? s->jump.insn[n - 1] + SYSCALL_SIZE :
+				s->jump.at[n - 1]);
 	return n;
 }
 

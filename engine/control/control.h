@@ -137,9 +137,11 @@ bool dp_engine_probed(const struct dp_engine *engine, u64 addr, u64 len);
  */
 int dp_engine_add_hook(struct dp_engine *engine, u64 addr, const u8 *code,
 		       u32 nr, bool watched);
-/** dp_engine_hooked_call() - where the hook at @addr has its last instruction made,
- *  and told of before. Return: false if there is none. */
-bool dp_engine_hooked_call(const struct dp_engine *engine, u64 addr, u64 *to);
+/** dp_engine_hooked_call() - where the hook at @addr has its last instruction made, which
+ *  is the call, and told of before; or, @behind, where that returns to. Return: false if
+ *  there is none. */
+bool dp_engine_hooked_call(const struct dp_engine *engine, u64 addr,
+			   bool behind, u64 *to);
 
 /**
  * struct dp_program_spec - a program as it is inserted

@@ -86,12 +86,15 @@ static void die(struct dp_siginfo *info, struct dp_ucontext *uc)
 
 /* The mask in force when the signal came: in a call with a mask of its own it is
  * not the one that the thread goes back to. */
-static u64 interrupted_mask(struct dp_ucontext *uc)
+static u64 interrupted_mask(const struct dp_siginfo *info,
+			    struct dp_ucontext *uc)
 {
 	struct dp_sleep *s = dp_sleep_of(&uc->mc);
+	const struct dp_native *n = s ? NULL :
+					dp_sleep_native(&uc->mc, info->signo);
 
 	if (!s)
-		return uc->sigmask;
+		return n ? n->mask : uc->sigmask;
 	if (s->closed)
 		uc->sigmask = s->real;
 	s->closed = 0;
@@ -109,7 +112,7 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	 * instruction makes would kill it then. */
 	if (dp_mask_blocked() & DP_SIGMASK(info->signo)) {
 		if (!forced && dp_mask_hold(info)) {
-			dp_sleep_again(uc);
+			dp_sleep_again(info, uc);
 			return 0;
 		}
 		if (forced) {
@@ -123,10 +126,10 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 		__atomic_fetch_add(&dp_arena.hit.foreign, 1, __ATOMIC_RELAXED);
 	dp_action_get(k, &action);
 	if (action.handler == DP_SIG_IGN && !forced) {
-		dp_sleep_again(uc);
+		dp_sleep_again(info, uc);
 		return 0;
 	}
-	mask = interrupted_mask(uc);
+	mask = interrupted_mask(info, uc);
 	if (action.handler == DP_SIG_DFL || action.handler == DP_SIG_IGN) {
 		die(info, uc);
 		return 0;

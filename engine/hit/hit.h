@@ -152,6 +152,8 @@ void dp_confine(const struct dp_site_entry *site, struct dp_mcontext *regs);
 /** dp_hook_undo_exec() - an exec has failed */
 void dp_hook_undo_exec(void);
 
+/** dp_hook_trap_address() - of the handler in them */
+u64 dp_hook_trap_address(void);
 /** dp_hook_take_actions() - put our actions in force, for this process */
 void dp_hook_take_actions(void);
 
@@ -317,7 +319,10 @@ void dp_hook_after(struct dp_hook_regs *regs);
 /* mask.c: signal masks as the program believes them to be */
 /** dp_mask_thread() - what this thread is known by: dp_thread_id() */
 u64 dp_mask_thread(void);
-/** dp_mask_caught() - the caught signals */
+/** dp_mask_catches() - is our action in force for the k-th caught signal? Where it is
+ *  not, its masks and actions are the kernel's business */
+bool dp_mask_catches(u32 k);
+/** dp_mask_caught() - the signals of which that is so */
 u64 dp_mask_caught(void);
 /** dp_mask_blocked() - caught signals that this thread believes to be blocked */
 u64 dp_mask_blocked(void);
@@ -373,6 +378,10 @@ void dp_sleep_come_through(const struct dp_site_entry *site,
 /** dp_sleep_of() - the call that a signal has interrupted or kept from going to
  *  sleep; or NULL */
 struct dp_sleep *dp_sleep_of(struct dp_mcontext *regs);
+/** dp_sleep_native() - the same, of one that was made without us and lets @sig come. Only
+ *  while our actions come or go. */
+const struct dp_native *dp_sleep_native(const struct dp_mcontext *regs,
+					s32 sig);
 /**
  * dp_sleep_delay() - a signal comes between the beginning of a call that opens it
  * and the call itself
@@ -380,7 +389,7 @@ struct dp_sleep *dp_sleep_of(struct dp_mcontext *regs);
  */
 bool dp_sleep_delay(const struct dp_siginfo *info, struct dp_ucontext *uc);
 /** dp_sleep_again() - what has interrupted a call was nothing to it */
-void dp_sleep_again(struct dp_ucontext *uc);
+void dp_sleep_again(const struct dp_siginfo *info, struct dp_ucontext *uc);
 /** dp_sleep_give_back() - a fork child leaves: its handlers return from such calls to
  *  what the program believes */
 void dp_sleep_give_back(void);

@@ -42,7 +42,7 @@ static int hook_sigaction(struct dp_hook_regs *regs)
 
 	if (regs->args[3] != DP_SIGSET_BYTES)
 		return 0;
-	if (k == DP_CAUGHT) {
+	if (k == DP_CAUGHT || !dp_mask_catches(k)) {
 		regs->ret = (u64)dp_mask_sigaction(regs->args[0], regs->args[1],
 						   regs->args[2]);
 		return 1;
@@ -78,7 +78,7 @@ static void hook_exec(const struct dp_hook_regs *regs)
 	/* Handlers become SIG_DFL across exec but SIG_IGN stays, so it has to
 	 * be in force by then. */
 	for (k = 0; k < dp_arena.control.nr_caught; k++)
-		if (dp_mask_ignores(k))
+		if (dp_mask_ignores(k) && dp_mask_catches(k))
 			dp_port_sigaction(dp_caught(k), &ignore);
 	if (dp_hit_who() != DP_WHO_OWNER)
 		return;
@@ -93,10 +93,15 @@ static u64 address_of(const char *code)
 	return (u64)code;
 }
 
+u64 dp_hook_trap_address(void)
+{
+	return address_of(dp_trap_entry);
+}
+
 void dp_hook_take_actions(void)
 {
 	const struct dp_kernel_sigaction ours = {
-		.handler = address_of(dp_trap_entry),
+		.handler = dp_hook_trap_address(),
 		.flags = DP_TRAP_FLAGS,
 		.restorer = address_of(dp_trap_restorer),
 		.mask = DP_TRAP_MASK(dp_arena.control.nr_caught),
@@ -110,8 +115,11 @@ void dp_hook_take_actions(void)
 
 void dp_hook_undo_exec(void)
 {
-	dp_mask_real(false);
-	dp_hook_take_actions();
+	/* Else it stays as it is made, which is right as well. */
+	if (dp_private.in_force) {
+		dp_mask_real(false);
+		dp_hook_take_actions();
+	}
 	if (dp_hit_who() == DP_WHO_OWNER)
 		dp_arena.hit.exec_pending = 0;
 }

@@ -9,6 +9,10 @@
  * caught signal of the program's own that meets a thread which believes it to be
  * blocked is held until that thread unblocks it.
  *
+ * All this counts as long as our actions are in force. When control brings them, and
+ * takes them away, it may be ended between any two steps; so what decides then is
+ * what the kernel says of each of them, which changes at one moment.
+ *
  * A thread is known by its thread pointer, which a fork child keeps; where there is
  * none, by its id.
  */
@@ -100,9 +104,29 @@ static u64 sharer_bit(void)
 	return dp_hit_who() == DP_WHO_SHARER ? DP_MASK_SHARER : 0;
 }
 
+bool dp_mask_catches(u32 k)
+{
+	struct dp_kernel_sigaction now;
+
+	if (__atomic_load_n(&dp_private.in_force, __ATOMIC_RELAXED))
+		return true;
+	/* Who may not ask goes by what he has been told. */
+	return dp_syscall(__NR_rt_sigaction, dp_caught(k), 0, (u64)&now,
+			  DP_SIGSET_BYTES, 0, 0) ||
+	       now.handler == dp_hook_trap_address();
+}
+
 u64 dp_mask_caught(void)
 {
-	return dp_caught_mask(dp_arena.control.nr_caught);
+	u64 mask = 0;
+	u32 k;
+
+	if (__atomic_load_n(&dp_private.in_force, __ATOMIC_RELAXED))
+		return dp_caught_mask(dp_arena.control.nr_caught);
+	for (k = 0; k < dp_arena.control.nr_caught; k++)
+		if (dp_mask_catches(k))
+			mask |= DP_SIGMASK(dp_caught(k));
+	return mask;
 }
 
 /* A thread's bits as a mask, and back. */
@@ -271,12 +295,26 @@ static u64 blocked_by(u64 how, u64 mask, u64 was)
 	}
 }
 
+/* While our actions come or go a mask is what the kernel says: what was believed only is
+ * made so. There are no breakpoints then. */
+static s64 procmask_really(u64 how, u64 set, u64 old)
+{
+	if (dp_mask_blocked()) {
+		dp_mask_real(true);
+		dp_mask_believe(0);
+	}
+	return dp_syscall(__NR_rt_sigprocmask, how, set, old, DP_SIGSET_BYTES,
+			  0, 0);
+}
+
 s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 {
 	u64 caught = dp_mask_caught(), was = dp_mask_blocked(), will = was;
 	u64 mask = 0, before;
 	s64 ret;
 
+	if (!dp_private.in_force)
+		return procmask_really(how, set, old);
 	if (set && dp_mask_get(&mask, set))
 		return -EFAULT;
 	if (set && how <= DP_SIG_SETMASK)
@@ -337,7 +375,7 @@ void dp_mask_forget(void)
 
 void dp_mask_real(bool real)
 {
-	u64 mask = real ? dp_mask_blocked() : dp_mask_caught();
+	u64 mask = dp_mask_blocked();
 
 	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK,
 		   (u64)&mask, 0, DP_SIGSET_BYTES, 0, 0);

@@ -111,6 +111,9 @@ static bool read_mask(u64 nr, u64 arg, u64 size, u64 *mask)
 
 static void release(struct dp_sleep *s)
 {
+	if (s->unknown)
+		__atomic_fetch_sub(&dp_private.unknowns, 1, __ATOMIC_RELAXED);
+	s->unknown = 0;
 	__atomic_store_n(&s->thread, 0, __ATOMIC_RELEASE);
 }
 
@@ -233,6 +236,15 @@ static void put_in_force(struct dp_sleep *s, u64 *arg, u64 mask, u64 was)
 	dp_mask_believe(mask & caught);
 }
 
+/* Is a caught signal in one of the two masks? While our actions come or go, what is
+ * believed of the outer one is not all that is blocked. */
+static bool concerns_us(u64 was, u64 mask)
+{
+	u64 caught = dp_mask_caught();
+
+	return caught && (!dp_private.in_force || (was | mask) & caught);
+}
+
 static void enter(const struct dp_site_entry *site, u64 nr,
 		  struct dp_mcontext *regs, u64 *arg, u64 size)
 {
@@ -242,7 +254,7 @@ static void enter(const struct dp_site_entry *site, u64 nr,
 	if (!read_mask(nr, *arg, size, &mask))
 		return;
 	was = dp_mask_blocked();
-	if (!((was | mask) & dp_mask_caught()))
+	if (!concerns_us(was, mask))
 		return;
 	thread = owner();
 	release_left(thread, regs->rsp);
@@ -261,6 +273,8 @@ void dp_sleep_enter(const struct dp_site_entry *site, u64 nr,
 	bool stacked = site->number == DP_ANY_CALL;
 	u64 *arg, size = DP_SIGSET_BYTES;
 
+	if (dp_private.unknowns)
+		release_left(owner(), regs->rsp);
 	if (dp_call_goes_through(site->number)) {
 		/* Its return is told by the stack. */
 		release_left(owner(), regs->rsp);
@@ -314,10 +328,26 @@ static void end(struct dp_sleep *s)
 		dp_port_sigmask(real);
 }
 
+/* A call was interrupted when we came, and its handler has returned to it. */
+static void return_unknown(u64 sp)
+{
+	u64 thread = owner();
+	u32 i;
+
+	for (i = 0; dp_private.unknowns && i < DP_SLEEPS; i++) {
+		struct dp_sleep *s = &dp_private.sleeps[i];
+
+		if (s->thread == thread && s->unknown && s->sp == sp)
+			end(s);
+	}
+}
+
 void dp_sleep_return(struct dp_mcontext *regs)
 {
 	struct dp_sleep *s = find(regs);
 
+	if (!s)
+		return_unknown(regs->rsp);
 	if (!s || s->sp != regs->rsp)
 		return;
 	*argument(s->nr, regs) = s->given;
@@ -326,12 +356,17 @@ void dp_sleep_return(struct dp_mcontext *regs)
 	end(s);
 }
 
-static bool is_behind_call(const struct dp_sleep *s, u64 pc)
+static bool follows_syscall(u64 pc)
 {
 	const u8 *code = (const u8 *)pc;
 
+	return code[-2] == 0x0f && code[-1] == 0x05;
+}
+
+static bool is_behind_call(const struct dp_sleep *s, u64 pc)
+{
 	if (s->through)
-		return code[-2] == 0x0f && code[-1] == 0x05;
+		return follows_syscall(pc);
 	return pc == s->back || pc == s->behind;
 }
 
@@ -359,11 +394,17 @@ static struct dp_sleep *newest(void)
 	return best;
 }
 
+/* Is what has the stack pointer @sp called from where it was @top? */
+static bool is_called(u64 top, u64 behind, u64 sp)
+{
+	return top - sp - 1 < DP_THROUGH_STACK &&
+	       ((const u64 *)top)[-1] == behind;
+}
+
 /* Is it in a function that was called at @s->call? */
 static bool is_below(const struct dp_sleep *s, u64 sp)
 {
-	return s->sp - sp - 1 < DP_THROUGH_STACK &&
-	       ((const u64 *)s->sp)[-1] == s->behind;
+	return is_called(s->sp, s->behind, sp);
 }
 
 /* Or back from there, and not yet at the hook? */
@@ -390,6 +431,33 @@ void dp_sleep_come_through(const struct dp_site_entry *site,
 			return;
 		}
 	}
+}
+
+static bool is_native(const struct dp_native *n, const struct dp_mcontext *regs,
+		      s32 sig)
+{
+	/* A signal that it blocks may come behind it. */
+	if (n->mask & DP_SIGMASK(sig))
+		return false;
+	if (!n->through)
+		return (regs->rip == n->behind || regs->rip == n->back) &&
+		       regs->rsp == n->sp;
+	return is_called(n->sp, n->behind, regs->rsp) &&
+	       follows_syscall(regs->rip);
+}
+
+const struct dp_native *dp_sleep_native(const struct dp_mcontext *regs, s32 sig)
+{
+	u64 thread = owner();
+	u32 i;
+
+	if (dp_private.in_force || (s64)regs->rax != -EINTR)
+		return NULL;
+	for (i = 0; i < DP_SLEEPS; i++)
+		if (dp_private.natives[i].thread == thread &&
+		    is_native(&dp_private.natives[i], regs, sig))
+			return &dp_private.natives[i];
+	return NULL;
 }
 
 /* Is what was put for the mask where the call will take it from, or has? */
@@ -441,10 +509,16 @@ bool dp_sleep_delay(const struct dp_siginfo *info, struct dp_ucontext *uc)
 	return true;
 }
 
-void dp_sleep_again(struct dp_ucontext *uc)
+void dp_sleep_again(const struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	struct dp_sleep *s = dp_sleep_of(&uc->mc);
+	const struct dp_native *n = s ? NULL :
+					dp_sleep_native(&uc->mc, info->signo);
 
+	if (n) {
+		uc->mc.rip -= SYSCALL_SIZE;
+		uc->mc.rax = n->nr;
+	}
 	if (!s || !is_intact(s))
 		return;
 	uc->mc.rip -= SYSCALL_SIZE;
@@ -454,6 +528,17 @@ void dp_sleep_again(struct dp_ucontext *uc)
 		s->real = uc->sigmask;
 	s->closed = 1;
 	uc->sigmask = ~0ull;
+}
+
+/* The same of a call that is not known, if @at is the stack pointer in that frame. */
+static void mend_unknown(const struct dp_sleep *s, u64 at)
+{
+	struct dp_ucontext *uc =
+		(void *)(at - __builtin_offsetof(struct dp_ucontext, mc.rsp));
+
+	if (uc->mc.rsp == s->sp && uc->mc.rip == s->back &&
+	    uc->mc.cs == DP_USER_CS && (s64)uc->mc.rax == -EINTR)
+		uc->sigmask |= s->was;
 }
 
 /* The frame of a handler that the call returns from, if its register is at @at. */
@@ -485,7 +570,7 @@ static void mend_frame(const struct dp_sleep *s)
 		end = start + size;
 	}
 	for (; at < end; at += sizeof(u64))
-		mend(s, at);
+		s->unknown ? mend_unknown(s, at) : mend(s, at);
 }
 
 void dp_sleep_give_back(void)

@@ -126,6 +126,8 @@ void dp_hit_leave_signals(u64 *mask)
 	u32 k;
 
 	for (k = 0; k < dp_arena.control.nr_caught; k++) {
+		if (!dp_mask_catches(k))
+			continue;
 		dp_action_get(k, &action);
 		dp_port_sigaction(dp_caught(k), &action);
 	}

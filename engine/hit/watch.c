@@ -228,7 +228,10 @@ static void cleared(bool shares)
 		if (!dp_wipe.owner && dp_hit_leave(NULL))
 			return;
 	}
-	dp_hook_take_actions();
+	if (dp_private.in_force)
+		dp_hook_take_actions();
+	else
+		dp_mask_real(true);
 }
 
 static void after(const struct dp_mcontext *regs)

@@ -505,8 +505,7 @@ static int (*const calls[])(const sigset_t *mask) = {
 
 static sigset_t inside, inside_handler;
 static volatile long wakes, asleep;
-/* Of syscall(3) nobody can tell later which call it was in. */
-static volatile int is_raw, until_told;
+static volatile int until_told;
 static volatile int with_trap, wake_with;
 enum { RAISED = 1, SENT = 2 };
 static pthread_t sleeper;
@@ -541,8 +540,6 @@ static void on_wake(int sig)
 	wakes++;
 	for (i = 0; i < 20; i++)
 		do_work(wakes + i);
-	if (is_raw && until_told)
-		return;
 	check(mask_is(&inside_handler, 0), "mask in the handler", wakes);
 	if (with_trap == RAISED)
 		raise(SIGTRAP);
@@ -560,8 +557,6 @@ static void on_trap_inside(int sig, siginfo_t *info, void *context)
 
 	traps++;
 	do_work(traps);
-	if (is_raw && until_told)
-		return;
 	check(mask_is(&inside_handler, SIGTRAP), "mask in the handler", traps);
 	check(same_set(&uc->uc_sigmask, &usual, SIGTRAP), "mask in the frame",
 	      traps);
@@ -601,9 +596,8 @@ static void sleep_round(long n)
 	int ret;
 
 	with_trap = n % 5 ? (int)(n % 3) : RAISED;
-	is_raw = n % NR_CALLS >= NR_CALLS - NR_RAW;
 	/* Any stop, whoever makes it, lets a signal come that only the call blocks. */
-	if (until_told && (is_raw || with_trap == SENT))
+	if (until_told && with_trap == SENT)
 		with_trap = 0;
 	if (n % 5 == 0)
 		raise(SIGUSR1);
@@ -636,7 +630,6 @@ static void asleep_begin(void)
 	check(!pipe(ready) &&
 		      !epoll_ctl(epoll, EPOLL_CTL_ADD, ready[0], &event),
 	      "pipe", 0);
-	is_raw = kind >= NR_CALLS - NR_RAW;
 }
 
 static void asleep_round(long n)
@@ -682,7 +675,6 @@ static void open_round(long n)
 {
 	int ret;
 
-	is_raw = n % NR_CALLS >= NR_CALLS - NR_RAW;
 	inside_handler = inside;
 	wake_with = n % 3 == 1 ? SIGUSR1 : SIGTRAP;
 	if (wake_with == SIGUSR1)
@@ -712,9 +704,7 @@ static void on_leave(int sig)
 
 	wakes++;
 	do_work(wakes);
-	if (!is_raw || !until_told)
-		check(mask_is(&inside_handler, 0), "mask in the handler",
-		      wakes);
+	check(mask_is(&inside_handler, 0), "mask in the handler", wakes);
 	if (forks && !is_child) {
 		pid = fork();
 		is_child = !pid;
@@ -766,9 +756,7 @@ static void leave_round(long n)
 	int ret;
 
 	jumps = n % 3 != 0;
-	is_raw = n % NR_CALLS >= NR_CALLS - NR_RAW;
-	/* Of a child that is made while we come or go nothing is promised yet. */
-	forks = n % 16 < 2 && !until_told;
+	forks = n % 16 < 2;
 	if (!sigsetjmp(out, 1)) {
 		__atomic_store_n(&asleep, n + 1, __ATOMIC_RELEASE);
 		ret = call_deeper(n * 7 % 5, n);
