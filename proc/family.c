@@ -44,6 +44,7 @@ struct pids {
  * @others: processes without: in their parent's memory, or not to be probed
  * @early: born, and stopped, and not announced yet
  * @events: what has happened, not asked for yet
+ * @trapped: a breakpoint has been handed on since that was asked
  */
 struct dp_family {
 	struct dp_process **procs;
@@ -51,6 +52,7 @@ struct dp_family {
 	struct pids others, early;
 	struct dp_family_event *events;
 	size_t nr_events, cap_events;
+	bool trapped;
 	int signals;
 	sigset_t mask;
 };
@@ -221,21 +223,24 @@ static bool born(struct dp_family *f, pid_t maker, pid_t child, int event,
 	struct dp_process *of = proc_of(f, parent);
 	struct dp_family_event forked = { .what = DP_FAMILY_FORKED,
 					  .proc = of,
-					  .pid = child };
+					  .pid = child,
+					  .mixed = of && (!of->installed ||
+							  of->changing) };
 	struct dp_status st;
 	int status;
 
 	if (!drop_pid(&f->early, child) &&
 	    (waitpid(child, &status, __WALL) != child || !WIFSTOPPED(status)))
 		return false;
-	if (!of || !of->installed || shares_memory(parent, child, event)) {
+	if (!of || shares_memory(parent, child, event)) {
 		add_pid(&f->others, child);
 		dp_family_let(child, false);
 		return false;
 	}
 	if (!dp_status_read(parent, maker, &st))
 		forked.maker_ns = st.ns_pid;
-	if (may_wait && keeps_much(dp_engine_arena(of->engine)))
+	if (may_wait && !forked.mixed &&
+	    keeps_much(dp_engine_arena(of->engine)))
 		forked.waiting = maker;
 	tell(f, &forked);
 	return forked.waiting;
@@ -303,6 +308,7 @@ bool dp_family_deal(struct dp_family *f, pid_t tid, int status, bool may_wait)
 	}
 	switch (EVENT_OF(status)) {
 	case 0:
+		f->trapped |= WSTOPSIG(status) == SIGTRAP;
 		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
 		return true;
 	case PTRACE_EVENT_FORK:
@@ -341,6 +347,14 @@ static void drain(const struct dp_family *f)
 		continue;
 }
 
+static void take_event(struct dp_family *f, size_t i,
+		       struct dp_family_event *event)
+{
+	*event = f->events[i];
+	memmove(f->events + i, f->events + i + 1,
+		(--f->nr_events - i) * sizeof(*f->events));
+}
+
 enum dp_family_what dp_family_next(struct dp_family *f, int timeout_ms,
 				   struct dp_family_event *event)
 {
@@ -348,14 +362,11 @@ enum dp_family_what dp_family_next(struct dp_family *f, int timeout_ms,
 
 	drain(f);
 	take_notice(f, true);
-	if (!f->nr_events && poll(&p, 1, timeout_ms) > 0)
+	if (!f->nr_events && !f->trapped && poll(&p, 1, timeout_ms) > 0)
 		take_notice(f, true);
 	event->what = DP_FAMILY_NOTHING;
-	if (f->nr_events) {
-		*event = f->events[0];
-		memmove(f->events, f->events + 1,
-			--f->nr_events * sizeof(*f->events));
-	}
+	if (f->nr_events)
+		take_event(f, 0, event);
 	return event->what;
 }
 
@@ -394,9 +405,36 @@ static int seize_all(struct dp_process *proc)
 	return err;
 }
 
+bool dp_family_trapped(struct dp_family *f)
+{
+	bool trapped = f->trapped;
+
+	f->trapped = false;
+	return trapped;
+}
+
+bool dp_family_birth(struct dp_family *f, const struct dp_process *proc,
+		     struct dp_family_event *event)
+{
+	size_t i;
+
+	for (i = 0; i < f->nr_events; i++)
+		if (f->events[i].what == DP_FAMILY_FORKED &&
+		    f->events[i].proc == proc) {
+			take_event(f, i, event);
+			return true;
+		}
+	return false;
+}
+
 void dp_family_drop(struct dp_family *f, struct dp_process *proc)
 {
+	size_t i;
+
 	forget(f, proc);
+	for (i = 0; i < f->nr_events; i++)
+		if (f->events[i].proc == proc)
+			f->events[i].proc = NULL;
 	if (!proc->exited && !proc->execed[0])
 		add_pid(&f->others, proc->pid);
 }
@@ -414,10 +452,33 @@ int dp_family_add(struct dp_family *f, struct dp_process *proc)
 		       0;
 }
 
+void dp_family_begin(struct dp_process *proc,
+		     const struct dp_family_event *event)
+{
+	dp_process_let_go(proc);
+	dp_family_let_on(event);
+}
+
 void dp_family_let_on(const struct dp_family_event *event)
 {
 	if (event->waiting)
 		dp_family_let(event->waiting, false);
+}
+
+void dp_family_fail(struct dp_family *f, const struct dp_family_event *event,
+		    struct dp_process *proc)
+{
+	bool ended = proc && proc->reaped;
+	int status = ended ? proc->status : 0;
+
+	if (proc) {
+		proc->base = 0;
+		proc->held = false;
+		dp_process_close(proc);
+	}
+	dp_family_let_go(f, event);
+	if (ended)
+		dp_family_deal(f, event->pid, status, false);
 }
 
 void dp_family_let_go(struct dp_family *f, const struct dp_family_event *event)

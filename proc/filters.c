@@ -262,7 +262,7 @@ static long needs_hook(const struct look *look)
 static const struct call remote[] = {
 	CALL(restart_syscall), CALL(mmap),	   CALL(munmap),
 	CALL(mprotect),	       CALL(madvise),	   CALL(memfd_create),
-	CALL(close),	       CALL(membarrier),   CALL(rt_sigaction),
+	CALL(close),	       CALL(rt_sigaction),
 };
 
 static const char *lacking(const struct call *v, size_t n, dp_filter_fn *ask,

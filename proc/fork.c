@@ -197,7 +197,8 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->pid = pid;
 	child->pidfd = child->mem = -1;
 	child->launched = child->held = child->reaped = child->exited = false;
-	child->installed = child->status_known = false;
+	child->installed = child->status_known = child->changing = false;
+	child->frozen = false;
 	child->nr_sleepers = 0;
 	child->hand = NULL;
 	child->syncs = child->still = false;
@@ -248,23 +249,16 @@ int dp_process_fork(struct dp_family *family,
 	if (!err)
 		err = dp_family_add(family, child);
 	if (err) {
-		if (child) {
-			struct dp_engine *engine = child->engine;
+		struct dp_engine *engine = child ? child->engine : NULL;
 
-			child->base = 0;
-			child->held = false;
-			dp_process_close(child);
-			dp_engine_destroy(engine);
-		}
-		dp_family_let_go(family, event);
+		dp_family_fail(family, event, child);
+		dp_engine_destroy(engine);
 		return dp_diag_set(
 			diag, err,
 			"the probes of process %d cannot be taken into its child %d: %s",
 			parent->pid, event->pid, strerror(-err));
 	}
 	child->installed = true;
-	dp_process_let_go(child);
-	dp_family_let_on(event);
 	*out = child;
 	return 0;
 }

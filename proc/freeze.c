@@ -69,13 +69,14 @@ bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms)
 }
 
 /* To the end of its next system call. */
-static int through_call(pid_t tid)
+static int through_call(struct dp_process *proc, pid_t tid)
 {
 	int status, stops = 0;
 
 	while (stops < 2) {
 		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) ||
-		    waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
+		    waitpid(tid, &status, __WALL) != tid ||
+		    dp_stop_lost(proc, tid, status))
 			return -ESRCH;
 		stops += WSTOPSIG(status) == (SIGTRAP | 0x80);
 	}
@@ -90,7 +91,8 @@ static int send_home(struct dp_process *proc, struct dp_thread *t, u64 frame)
 	t->regs.orig_rax = (unsigned long long)-1;
 	if (dp_gadgets_borrow(proc) ||
 	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ||
-	    through_call(t->tid) || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+	    through_call(proc, t->tid) ||
+	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	dp_gadgets_return(proc);
 	return 0;
@@ -133,6 +135,10 @@ int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag)
 /* What could not be replaced is still what there are counts in. */
 static void go_back(struct dp_process *proc)
 {
+	struct dp_arena *failed = dp_engine_arena(proc->engine);
+
+	if (proc->file && failed)
+		dp_alive_leave(&failed->control);
 	if (proc->file)
 		munmap(proc->file, proc->file_size);
 	proc->file = proc->old_file;

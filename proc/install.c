@@ -717,6 +717,20 @@ static int has_failed(const struct dp_process *proc, int err,
 	return err;
 }
 
+/* Children that were made meanwhile are known as such when nobody is in the middle of
+ * making one. */
+static void finish(struct dp_process *proc, bool installed)
+{
+	bool stopped = proc->family && !dp_stop_all(proc, NULL);
+
+	if (proc->family)
+		dp_family_pass(proc->family);
+	proc->installed = installed;
+	proc->changing = false;
+	if (stopped)
+		dp_stop_release(proc);
+}
+
 int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		       struct dp_diag *diag)
 {
@@ -734,7 +748,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	if (!err)
 		err = write_text(proc, dp_engine_arm, diag);
 	dp_step("install: armed");
-	proc->installed = !err;
+	finish(proc, !err);
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
 	dp_process_let_go(proc);

@@ -312,14 +312,9 @@ int dp_process_renew(struct dp_family *family,
 	err = renew(proc, diag);
 	if (!err)
 		err = dp_family_add(family, proc);
-	if (!err) {
+	if (err)
+		dp_family_fail(family, event, proc);
+	else
 		*out = proc;
-		return 0;
-	}
-	proc->held = false;
-	dp_family_let_go(family, event);
-	if (proc->reaped)
-		dp_family_deal(family, event->pid, proc->status, false);
-	dp_process_close(proc);
 	return err;
 }

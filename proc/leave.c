@@ -266,6 +266,8 @@ static int leave(void *arg)
 		return foreign_bytes(proc, err, bad, diag);
 	for (tries = 0; tries < (proc->frozen ? FROZEN_TRIES : DRAIN_TRIES);
 	     tries++) {
+		/* Who came to the linker's probe just before it went. */
+		dp_process_answer(proc);
 		err = try_leave(proc, view, again, diag);
 		if (err != -EAGAIN)
 			return err;
@@ -290,6 +292,8 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 	struct dp_view view;
 	int err;
 
+	/* Children that it makes from now on have a part of it. */
+	proc->changing = true;
 	if (proc->family)
 		dp_family_pass(proc->family);
 	if (!proc->base || proc->exited || proc->execed[0])

@@ -98,6 +98,7 @@ struct dp_process {
 	struct dp_family *family; /* its threads are traced all the time */
 	bool launched, held; /* held: stopped at its start, not let go yet */
 	bool reaped, installed, exited;
+	bool changing; /* its probes are; @installed is what they were */
 	bool status_known;
 	int status;
 	u32 ns_pid;
@@ -157,6 +158,14 @@ void dp_stop_release(struct dp_process *proc);
 /** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
  *  we have not seen their end, their process has none either */
 void dp_stop_reap(const struct dp_process *proc);
+/**
+ * dp_stop_lost() - what waitpid(2) has said of a thread that was stopped by us, if that is
+ * its end or, of one that is followed, another program
+ *
+ * Nobody else is told of it.
+ * Return: false if it is anything else.
+ */
+bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status);
 /** dp_stop_release_one() - let one go before the others */
 void dp_stop_release_one(struct dp_process *proc, pid_t tid);
 /** dp_stop_alone() - all of them, at a moment when no vfork child runs in their
@@ -651,8 +660,11 @@ void dp_family_drop(struct dp_family *family, struct dp_process *proc);
 /** dp_family_let() - a stopped thread goes on; @group_stop: its process is stopped, for
  *  others than us */
 void dp_family_let(pid_t tid, bool group_stop);
-/** dp_family_let_on() - whoever is kept waiting for the event */
-void dp_family_let_on(const struct dp_family_event *event);
+/** dp_family_fail() - the process of an event cannot be probed: forget @proc, or NULL,
+ *  and let it go */
+void dp_family_fail(struct dp_family *family,
+		    const struct dp_family_event *event,
+		    struct dp_process *proc);
 
 /** dp_shared_file() - memory that we share with a process, mapped here.
  *  Return: its descriptor there, or a negative errno. */

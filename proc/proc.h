@@ -167,6 +167,10 @@ void dp_lodge_end(struct dp_process *proc);
  */
 int dp_holes_find(pid_t pid, size_t more, struct dp_hole **holes, size_t *n);
 
+/** dp_nowhere() - an address where nothing is, and nothing will be soon, near @addr; @addr
+ *  itself if there is none */
+u64 dp_nowhere(pid_t pid, u64 addr);
+
 /**
  * dp_texts_add() - code at @addr is about to be probed
  * @pid: 0: in our own process
@@ -241,6 +245,8 @@ int dp_notice_record(const struct dp_process *proc,
  * libraries in place? See dp_engine_watch_linker().
  */
 bool dp_process_asked(const struct dp_process *proc);
+/** dp_process_is_threaded() - has it more than one thread now? */
+bool dp_process_is_threaded(const struct dp_process *proc);
 /** dp_process_answer() - it may go on */
 void dp_process_answer(struct dp_process *proc);
 /** dp_process_wait_asked() - wait for that, for so long at most.
@@ -379,6 +385,7 @@ struct dp_family_event {
 	int status;
 	u32 maker_ns; /* id of the thread that forked, in its namespace */
 	pid_t waiting; /* and that thread, if it waits, too */
+	bool mixed; /* while the probes of @proc were being put in, or replaced */
 };
 
 /** dp_family_open() - nobody is followed yet. Blocks SIGCHLD.
@@ -397,10 +404,18 @@ bool dp_family_any(const struct dp_family *family);
  * @timeout_ms: longest wait in ms. A signal that the caller handles ends it early.
  *
  * Who is in DP_FAMILY_FORKED or _EXECED waits for dp_process_fork() or
- * dp_process_renew(), or for dp_family_let_go().
+ * dp_process_renew(), or for dp_family_let_go(). It returns at once where
+ * dp_family_trapped() would say so.
  */
 enum dp_family_what dp_family_next(struct dp_family *family, int timeout_ms,
 				   struct dp_family_event *event);
+/** dp_family_trapped() - has a breakpoint's signal been handed on since this was asked
+ *  last? It may be a dynamic linker's, who is about to ask. */
+bool dp_family_trapped(struct dp_family *family);
+/** dp_family_birth() - the first DP_FAMILY_FORKED of a process that has been heard of.
+ *  Return: false: there is none. */
+bool dp_family_birth(struct dp_family *family, const struct dp_process *proc,
+		     struct dp_family_event *event);
 /** dp_family_pass() - take notice of what has happened, without waiting */
 void dp_family_pass(struct dp_family *family);
 /** dp_family_let_go() - it goes on without probes, and is still followed */
@@ -410,12 +425,19 @@ void dp_family_let_go(struct dp_family *family,
 /**
  * dp_process_fork() - the process of DP_FAMILY_FORKED, with its parent's probes
  *
- * They are its own from then on: see dp_process_engine(). It goes on, also on failure.
+ * They are its own from then on: see dp_process_engine(). It waits for
+ * dp_family_begin(); on failure it goes on.
  * Return: 0 or a negative errno with words.
  */
 int dp_process_fork(struct dp_family *family,
 		    const struct dp_family_event *event,
 		    struct dp_process **child, struct dp_diag *diag);
+/** dp_family_begin() - a process that waits goes on, and who is kept waiting for the
+ *  event */
+void dp_family_begin(struct dp_process *proc,
+		     const struct dp_family_event *event);
+/** dp_family_let_on() - only the latter, where there is no process any more */
+void dp_family_let_on(const struct dp_family_event *event);
 /** dp_process_engine() - of what it is probed with; NULL before that. That of a fork
  *  child is the caller's to destroy, after dp_process_close(). */
 struct dp_engine *dp_process_engine(const struct dp_process *proc);

@@ -274,6 +274,17 @@ u32 dp_process_thread(const struct dp_process *proc, u32 tid)
 	return access(path, F_OK) ? 0 : tid;
 }
 
+bool dp_process_is_threaded(const struct dp_process *proc)
+{
+	pid_t *tids;
+	size_t n;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	free(tids);
+	return n > 1;
+}
+
 const char *dp_process_execed(const struct dp_process *proc)
 {
 	return proc->execed;

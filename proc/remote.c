@@ -126,8 +126,9 @@ static int get_xstate(pid_t tid, u8 *image, u32 *size)
 	u32 words[4];
 	u64 features;
 
-	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov) ||
-	    iov.iov_len < FXSAVE_BYTES + 64 || iov.iov_len > XSTATE_MAX - 64)
+	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov))
+		return errno == ESRCH ? -ESRCH : -EIO;
+	if (iov.iov_len < FXSAVE_BYTES + 64 || iov.iov_len > XSTATE_MAX - 64)
 		return -EIO;
 	memcpy(&features, image + SW_RESERVED, 8);
 	words[0] = FP_XSTATE_MAGIC1;
@@ -466,14 +467,8 @@ static int to_syscall(struct dp_remote *rem)
 		if (ptrace(PTRACE_SYSCALL, tid, 0, sig) ||
 		    wait_here(rem, &status))
 			return -ESRCH;
-		if (!WIFSTOPPED(status)) {
-			if ((rem->proc->launched || rem->proc->family) &&
-			    tid == rem->proc->pid) {
-				rem->proc->reaped = rem->proc->exited = true;
-				rem->proc->status = status;
-			}
+		if (dp_stop_lost(rem->proc, tid, status))
 			return -ESRCH;
-		}
 		/* A SIGSTOP, which cannot be blocked: the stop is to be in force
 		 * when this thread is let go. */
 		sig = status >> 16 ? 0 : WSTOPSIG(status);

@@ -36,13 +36,14 @@ static void end_sequence(const struct dp_process *proc, u64 word)
 
 /* @sig: to be delivered with this step; and the one that has come at its end, or 0.
  * Return: 0; -ESRCH. */
-static int step(struct dp_thread *t, int *sig)
+static int step(struct dp_process *proc, struct dp_thread *t, int *sig)
 {
 	siginfo_t info;
 	int status;
 
 	if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, *sig) ||
-	    waitpid(t->tid, &status, __WALL) != t->tid || !WIFSTOPPED(status) ||
+	    waitpid(t->tid, &status, __WALL) != t->tid ||
+	    dp_stop_lost(proc, t->tid, status) ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	*sig = 0;
@@ -70,7 +71,7 @@ static int step_out(struct dp_process *proc, struct dp_thread *t, u64 caught,
 		if (!coming && !sig && out(arg, t->regs.rip))
 			break;
 		end_sequence(proc, word);
-		err = step(t, &sig);
+		err = step(proc, t, &sig);
 		coming = coming && !sig;
 	}
 	/* What a return from a handler has put in force is right already. */

@@ -237,6 +237,34 @@ bool dp_stop_nap(u32 n)
 	return true;
 }
 
+bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status)
+{
+	bool ended = !WIFSTOPPED(status);
+
+	if (!ended && !(proc->family && status >> 16 == PTRACE_EVENT_EXEC))
+		return false;
+	if (proc->family)
+		dp_family_deal(proc->family, tid, status, false);
+	if (ended && tid == proc->pid &&
+	    (proc->launched || proc->family || proc->held)) {
+		proc->reaped = proc->exited = true;
+		proc->status = status;
+	}
+	return true;
+}
+
+/* A stop for another reason: it goes on. Return: false if it has ended. */
+static bool pass_on(struct dp_process *proc, pid_t tid, int status)
+{
+	if (proc->family)
+		return dp_family_deal(proc->family, tid, status, false);
+	if (dp_stop_lost(proc, tid, status))
+		return false;
+	/* A signal of its own was on the way: it goes first. */
+	ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+	return true;
+}
+
 /* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
 static int wait_stop(struct dp_process *proc, struct dp_thread *t,
 		     long long deadline)
@@ -261,20 +289,11 @@ static int wait_stop(struct dp_process *proc, struct dp_thread *t,
 			proc->halted |= t->group_stop;
 			return 1;
 		}
-		if (proc->family) {
-			if (dp_family_deal(proc->family, tid, status, false))
-				continue;
+		if (!pass_on(proc, tid, status))
 			return 0;
-		}
-		if (!WIFSTOPPED(status)) {
-			if (tid == proc->pid && proc->launched) {
-				proc->reaped = proc->exited = true;
-				proc->status = status;
-			}
-			return 0;
-		}
-		/* A signal of its own was on the way: it goes first. */
-		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+		/* Any other stop has made the kernel forget that this one was
+		 * wanted, if it was by then. */
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	}
 }
 

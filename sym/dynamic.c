@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* dynamic: what PT_DYNAMIC of a file says about itself. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/private.h"
@@ -38,6 +39,8 @@ static u64 *field(struct dp_dynamic *dyn, s64 tag)
 		return &dyn->verdef;
 	case DT_VERNEED:
 		return &dyn->verneed;
+	case DT_FLAGS_1:
+		return &dyn->flags_1;
 	}
 	return NULL;
 }
@@ -66,6 +69,21 @@ int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn)
 	}
 	free(p);
 	return 0;
+}
+
+bool dp_file_is_library(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct dp_dynamic dyn;
+	struct dp_elf elf;
+	bool is;
+
+	if (fd < 0 || dp_elf_open_fd(&elf, fd))
+		return false;
+	is = elf.eh.e_type == ET_DYN && !dp_dynamic_read(&elf, &dyn) &&
+	     !(dyn.flags_1 & DF_1_PIE);
+	dp_elf_close(&elf);
+	return is;
 }
 
 int dp_dynamic_soname(const struct dp_elf *elf, char **soname)

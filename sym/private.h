@@ -60,6 +60,7 @@ struct dp_dynamic {
 	u64 rela, relasz, jmprel, pltrelsz;
 	u64 relr, relrsz;
 	u64 versym, verdef, verneed;
+	u64 flags_1;
 };
 
 /* -ENOENT: not dynamically linked. */

@@ -149,6 +149,9 @@ void dp_symbols_free(struct dp_symbols *list);
  *  is jumped to and cannot be called? */
 bool dp_symbol_is_piece(const char *name);
 
+/** dp_file_is_library() - is the file one that a program can load? */
+bool dp_file_is_library(const char *path);
+
 /**
  * dp_modules_match() - the modules that @pattern names (as in dp_symbols_find)
  * @list: at least dp_modules_count() entries of room

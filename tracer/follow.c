@@ -21,15 +21,17 @@
 #define GROW_MS 10
 /* A thread that is about to install a filter does not wait for longer. */
 #define CONFINE_MS 20
+/* So long after a breakpoint's signal a dynamic linker may be about to ask. */
+#define NOTICE_SECONDS 0.02
 
 /**
- * struct household
+ * struct dp_household
  * @v: sessions whose processes live
  * @main: the target itself; @status of it, once it has ended
  * @sums: of sessions that are closed
  * @processes: images with probes; @bare: those without
  */
-struct household {
+struct dp_household {
 	struct dp_session *first;
 	struct dp_family *family;
 	struct dp_session **v;
@@ -43,7 +45,7 @@ struct household {
 	int err;
 };
 
-static int add(struct household *h, struct dp_session *s)
+static int add(struct dp_household *h, struct dp_session *s)
 {
 	size_t want = h->cap ? 2 * h->cap : 16;
 	struct dp_session **bigger;
@@ -56,11 +58,11 @@ static int add(struct household *h, struct dp_session *s)
 		h->cap = want;
 	}
 	h->v[h->n++] = s;
-	h->processes++;
+	s->house = h;
 	return 0;
 }
 
-static struct dp_session *session_of(const struct household *h,
+static struct dp_session *session_of(const struct dp_household *h,
 				     const struct dp_process *proc)
 {
 	size_t i;
@@ -72,7 +74,7 @@ static struct dp_session *session_of(const struct household *h,
 }
 
 /* Points and what belongs to them, when nobody uses them any more. */
-static void give_back(const struct household *h, struct dp_session *s)
+static void give_back(const struct dp_household *h, struct dp_session *s)
 {
 	if (s == h->first || s->users || s->proc)
 		return;
@@ -85,11 +87,12 @@ static void give_back(const struct household *h, struct dp_session *s)
 		free(s->programs);
 		free(s->point_of);
 	}
+	free(s->pending);
 	free(s);
 }
 
 /* What only a living session needs. */
-static void empty(const struct household *h, struct dp_session *s)
+static void empty(const struct dp_household *h, struct dp_session *s)
 {
 	dp_process_close(s->proc);
 	s->proc = NULL;
@@ -105,7 +108,7 @@ static void empty(const struct household *h, struct dp_session *s)
 	give_back(h, s);
 }
 
-static void close_session(struct household *h, struct dp_session *s,
+static void close_session(struct dp_household *h, struct dp_session *s,
 			  enum dp_ending ending)
 {
 	struct dp_diag diag;
@@ -119,6 +122,13 @@ static void close_session(struct household *h, struct dp_session *s,
 	dp_calls_complain(s);
 	if (s->opt->verbose || dp_process_trap_death(s->proc))
 		dp_report_summary(s);
+	if (s->opt->verbose)
+		dp_pending_tell(s);
+	/* Where nothing that was waited for has come. */
+	if (s->points.n)
+		h->processes++;
+	else
+		h->bare++;
 	if (err) {
 		fprintf(stderr, "dprobes: %s\n", diag.text);
 		h->err = err;
@@ -130,17 +140,23 @@ static void close_session(struct household *h, struct dp_session *s,
 	empty(h, s);
 }
 
-static void say(struct household *h, pid_t pid, const struct dp_diag *diag)
+static void tell_bare(const struct dp_household *h, pid_t pid,
+		      const struct dp_diag *diag)
 {
-	h->bare++;
 	if (!h->first->opt->quiet && *diag->text)
 		fprintf(stderr,
 			"dprobes: process %d goes on without probes: %s\n", pid,
 			diag->text);
 }
 
+static void say(struct dp_household *h, pid_t pid, const struct dp_diag *diag)
+{
+	h->bare++;
+	tell_bare(h, pid, diag);
+}
+
 /* That it has nothing of what is asked for is said at the end, for all of them. */
-static void say_none(struct household *h, pid_t pid)
+static void say_none(struct dp_household *h, pid_t pid)
 {
 	struct dp_diag diag;
 
@@ -158,6 +174,12 @@ static struct dp_session *another(const struct dp_session *like)
 	if (!s)
 		return NULL;
 	*s = *like;
+	s->pending = malloc((like->nr_specs + 1) * sizeof(*s->pending));
+	if (!s->pending) {
+		free(s);
+		return NULL;
+	}
+	memcpy(s->pending, like->pending, like->nr_specs * sizeof(*s->pending));
 	s->records = NULL;
 	s->calls = NULL;
 	s->engine = NULL;
@@ -167,42 +189,14 @@ static struct dp_session *another(const struct dp_session *like)
 	return s;
 }
 
-static void forked(struct household *h, const struct dp_family_event *ev)
-{
-	struct dp_session *parent = session_of(h, ev->proc), *s;
-	struct dp_diag diag;
-	int err;
-
-	dp_diag_clear(&diag);
-	s = parent ? another(parent) : NULL;
-	if (!s) {
-		dp_diag_set(&diag, -ENOMEM, "out of memory");
-		dp_family_let_go(h->family, ev);
-		say(h, ev->pid, &diag);
-		return;
-	}
-	err = dp_process_fork(h->family, ev, &s->proc, &diag);
-	if (err) {
-		free(s);
-		say(h, ev->pid, &diag);
-		return;
-	}
-	s->engine = dp_process_engine(s->proc);
-	s->origin = parent->origin ? parent->origin : parent;
-	s->origin->users++;
-	if (s->kind->record)
-		dp_records_open(s);
-	add(h, s);
-}
-
 /* Specs are the first session's. */
-static int open_again(struct household *h, struct dp_session *s,
+static int open_again(struct dp_household *h, struct dp_session *s,
 		      struct dp_diag *diag)
 {
 	const char *bad_spec;
 	int err = dp_session_resolve(s, &bad_spec, diag);
 
-	if (err || !s->points.n)
+	if (err || (!s->points.n && !s->nr_coming))
 		return err ? err : -ENOENT;
 	err = dp_session_add_probes(s, diag);
 	if (s->opt->verbose)
@@ -212,7 +206,7 @@ static int open_again(struct household *h, struct dp_session *s,
 	return err;
 }
 
-static struct dp_session *fresh(const struct household *h)
+static struct dp_session *fresh(struct dp_household *h)
 {
 	struct dp_session *s = another(h->first);
 
@@ -223,11 +217,138 @@ static struct dp_session *fresh(const struct household *h)
 	s->mods = NULL;
 	s->probes = s->programs = NULL;
 	s->point_of = NULL;
+	s->nr_points = s->nr_probes = 0;
 	s->origin = NULL;
+	s->house = h;
+	s->nr_coming = 0;
+	memset(s->pending, 0, s->nr_specs * sizeof(*s->pending));
 	return s;
 }
 
-static void executed(struct household *h, const struct dp_family_event *ev)
+/* @err: what came of taking hold of the process, if not 0 */
+static void begin_afresh(struct dp_household *h, struct dp_session *s,
+			 pid_t pid, int err, struct dp_diag *diag)
+{
+	if (!s)
+		dp_diag_set(diag, -ENOMEM, "out of memory");
+	if (!err)
+		err = open_again(h, s, diag);
+	if (!err) {
+		add(h, s);
+		return;
+	}
+	if (err == -ENOENT)
+		say_none(h, pid);
+	else
+		say(h, pid, diag);
+	if (s)
+		empty(h, s);
+}
+
+/* With the points of its parent, or the same of its own if they can become more. */
+static struct dp_session *child_of(struct dp_session *parent)
+{
+	struct dp_session *s = another(parent);
+
+	if (!s)
+		return NULL;
+	s->origin = NULL;
+	if (!s->nr_coming) {
+		s->origin = parent->origin ? parent->origin : parent;
+		s->origin->users++;
+	} else if (dp_session_own_points(s, parent)) {
+		give_back(parent->house, s);
+		return NULL;
+	}
+	return s;
+}
+
+/* A library that another thread of its parent's was about to tell of is in place in the
+ * child as well, where nobody will tell. */
+static bool may_have_missed(const struct dp_session *parent)
+{
+	return parent->nr_coming && (dp_process_asked(parent->proc) ||
+				     dp_process_is_threaded(parent->proc));
+}
+
+/* It goes on without what it was to have. */
+static void fail(struct dp_household *h, struct dp_session *s,
+		 const struct dp_diag *diag, int err)
+{
+	tell_bare(h, dp_process_pid(s->proc), diag);
+	h->err = err;
+	close_session(h, s, DP_ENDING_FAILURE);
+}
+
+/* Return: false if there is no such session any more. */
+static bool look_for_libraries(struct dp_household *h, struct dp_session *s)
+{
+	struct dp_diag diag;
+	int err;
+
+	dp_diag_clear(&diag);
+	err = dp_pending_look(s, &diag);
+	/* We shall hear of its end: it has been killed while it was held. */
+	if (!err || err == -ESRCH || dp_process_ended(s->proc))
+		return true;
+	fail(h, s, &diag, err);
+	return false;
+}
+
+static const char *why_none(const struct dp_session *parent,
+			    const struct dp_family_event *ev)
+{
+	if (!parent)
+		return "its parent has none any more";
+	return ev->mixed ?
+		       "it was made while its parent's were being armed or replaced" :
+		       "out of memory";
+}
+
+static void forked(struct dp_household *h, const struct dp_family_event *ev)
+{
+	struct dp_session *parent = session_of(h, ev->proc), *s;
+	struct dp_diag diag;
+	bool missed;
+	int err;
+
+	dp_diag_clear(&diag);
+	s = parent && !ev->mixed ? child_of(parent) : NULL;
+	if (!s) {
+		dp_diag_set(&diag, -ENOMEM, "%s", why_none(parent, ev));
+		dp_family_let_go(h->family, ev);
+		say(h, ev->pid, &diag);
+		return;
+	}
+	err = dp_process_fork(h->family, ev, &s->proc, &diag);
+	if (err) {
+		empty(h, s);
+		say(h, ev->pid, &diag);
+		return;
+	}
+	s->engine = dp_process_engine(s->proc);
+	if (s->kind->record)
+		dp_records_open(s);
+	missed = may_have_missed(parent);
+	add(h, s);
+	if (!missed || look_for_libraries(h, s))
+		dp_family_begin(s->proc, ev);
+	else
+		dp_family_let_on(ev);
+}
+
+void dp_follow_births(struct dp_session *s)
+{
+	struct dp_family_event ev;
+
+	if (!s->house)
+		return;
+	dp_family_pass(s->house->family);
+	while (dp_family_birth(s->house->family, s->proc, &ev))
+		forked(s->house, &ev);
+}
+
+static void executed(struct dp_household *h, const struct dp_family_event *ev)
 {
 	struct dp_session *old = session_of(h, ev->proc), *s;
 	struct dp_diag diag;
@@ -237,27 +358,13 @@ static void executed(struct household *h, const struct dp_family_event *ev)
 		close_session(h, old, DP_ENDING_EXEC);
 	dp_diag_clear(&diag);
 	s = fresh(h);
-	err = s ? 0 : dp_diag_set(&diag, -ENOMEM, "out of memory");
-	if (err)
+	err = s ? dp_process_renew(h->family, ev, &s->proc, &diag) : -ENOMEM;
+	if (!s)
 		dp_family_let_go(h->family, ev);
-	else
-		err = dp_process_renew(h->family, ev, &s->proc, &diag);
-	if (!err) {
-		err = open_again(h, s, &diag);
-		if (!err) {
-			add(h, s);
-			return;
-		}
-	}
-	if (err == -ENOENT)
-		say_none(h, ev->pid);
-	else
-		say(h, ev->pid, &diag);
-	if (s)
-		empty(h, s);
+	begin_afresh(h, s, ev->pid, err, &diag);
 }
 
-static void exited(struct household *h, const struct dp_family_event *ev)
+static void exited(struct dp_household *h, const struct dp_family_event *ev)
 {
 	struct dp_session *s = ev->proc ? session_of(h, ev->proc) : NULL;
 
@@ -269,7 +376,7 @@ static void exited(struct household *h, const struct dp_family_event *ev)
 		close_session(h, s, DP_ENDING_EXIT);
 }
 
-static void deal(struct household *h, const struct dp_family_event *ev)
+static void deal(struct dp_household *h, const struct dp_family_event *ev)
 {
 	switch (ev->what) {
 	case DP_FAMILY_FORKED:
@@ -286,8 +393,19 @@ static void deal(struct household *h, const struct dp_family_event *ev)
 	}
 }
 
+/* Whose threads wait in the dynamic linker. */
+static void look_linkers(struct dp_household *h)
+{
+	size_t i = 0;
+
+	while (i < h->n)
+		if (!dp_process_asked(h->v[i]->proc) ||
+		    look_for_libraries(h, h->v[i]))
+			i++;
+}
+
 /* Return: when to look again. */
-static double look_all(struct household *h, double t)
+static double look_all(struct dp_household *h, double t)
 {
 	double next = t + SETTLE_SECONDS, when;
 	size_t i;
@@ -300,7 +418,7 @@ static double look_all(struct household *h, double t)
 }
 
 /* Return: how many records came. */
-static size_t read_all(struct household *h, bool settle)
+static size_t read_all(struct dp_household *h, bool settle)
 {
 	size_t i, came = 0;
 
@@ -314,7 +432,7 @@ static size_t read_all(struct household *h, bool settle)
 }
 
 /* Return: longest wait, in ms. */
-static double grow_all(struct household *h)
+static double grow_all(struct dp_household *h)
 {
 	double most = CONFINE_MS;
 	size_t i;
@@ -328,7 +446,7 @@ static double grow_all(struct household *h)
 }
 
 /* It stays followed: what it executes may be probed again. */
-static void confined(struct household *h, struct dp_session *s)
+static void confined(struct dp_household *h, struct dp_session *s)
 {
 	if (!s->opt->quiet)
 		fprintf(stderr,
@@ -337,7 +455,7 @@ static void confined(struct household *h, struct dp_session *s)
 	close_session(h, s, DP_ENDING_FILTER);
 }
 
-static void see_to_filters(struct household *h)
+static void see_to_filters(struct dp_household *h)
 {
 	size_t i = 0;
 
@@ -350,7 +468,7 @@ static void see_to_filters(struct household *h)
 	}
 }
 
-static bool is_over(struct household *h, double end)
+static bool is_over(struct dp_household *h, double end)
 {
 	if (dp_watch_interrupted())
 		h->ending = DP_ENDING_INTERRUPT;
@@ -363,11 +481,22 @@ static bool is_over(struct household *h, double end)
 	return true;
 }
 
-static void watch(struct household *h)
+/* A thread that has made a child may wait until that is dealt with, and its process is
+ * not to be stopped before. */
+static void deal_with_all(struct dp_household *h, int most)
 {
-	double settled = dp_watch_now(), look = 0;
-	double end = h->first->opt->duration;
 	struct dp_family_event ev;
+
+	while (dp_family_next(h->family, most, &ev) != DP_FAMILY_NOTHING) {
+		deal(h, &ev);
+		most = 0;
+	}
+}
+
+static void watch(struct dp_household *h)
+{
+	double settled = dp_watch_now(), look = 0, notice = 0;
+	double end = h->first->opt->duration;
 	double most;
 
 	end = end > 0 ? settled + end : 0;
@@ -381,18 +510,22 @@ static void watch(struct household *h)
 		see_to_filters(h);
 		if (t >= look)
 			look = look_all(h, t);
+		look_linkers(h);
+		if (dp_family_trapped(h->family))
+			notice = t + NOTICE_SECONDS;
 		most = grow_all(h);
 		if (h->first->kind->record)
 			most = came ? BUSY_MS : IDLE_MS;
+		if (t < notice)
+			most = BUSY_MS;
 		if (end && (end - t) * 1000 + 1 < most)
 			most = (end - t) * 1000 + 1;
-		dp_family_next(h->family, (int)most, &ev);
-		deal(h, &ev);
+		deal_with_all(h, (int)most);
 	}
 }
 
 /* Who has been told of, and waits. */
-static void let_all_go(struct household *h)
+static void let_all_go(struct dp_household *h)
 {
 	struct dp_family_event ev;
 
@@ -405,7 +538,7 @@ static void let_all_go(struct household *h)
 
 /* Nobody is probed any more; whoever waits for us goes on, until the command has
  * ended. */
-static int outcome(struct household *h, int *died_of)
+static int outcome(struct dp_household *h, int *died_of)
 {
 	struct dp_family_event ev;
 
@@ -413,6 +546,7 @@ static int outcome(struct household *h, int *died_of)
 	    h->ending == DP_ENDING_OUTPUT)
 		return 0;
 	while (!h->main_ended && !dp_watch_interrupted()) {
+		dp_family_trapped(h->family);
 		dp_family_next(h->family, SLICE_MS, &ev);
 		if (ev.what == DP_FAMILY_EXITED && ev.pid == h->main) {
 			h->main_ended = true;
@@ -430,7 +564,7 @@ static int outcome(struct household *h, int *died_of)
 	return 128 + *died_of;
 }
 
-static void tell_ending(const struct household *h)
+static void tell_ending(const struct dp_household *h)
 {
 	static const char *const words[] = {
 		[DP_ENDING_INTERRUPT] = "interrupted",
@@ -450,7 +584,7 @@ static void tell_ending(const struct household *h)
 			WEXITSTATUS(h->status));
 }
 
-static void report(const struct household *h)
+static void report(const struct dp_household *h)
 {
 	if (h->first->opt->quiet)
 		return;
@@ -474,10 +608,30 @@ static void tell_missing(const struct dp_session *s)
 				s->opt->specs[i]);
 }
 
-/* The first session becomes one of many; what it owns stays the caller's. */
-static int begin(struct household *h, struct dp_diag *diag)
+/* What the first session has found and armed is that of one of many, which it is not. */
+static int hand_over(struct dp_household *h)
 {
-	struct dp_session *s = h->first, *own;
+	struct dp_session *s = h->first, *own = another(s);
+
+	if (!own)
+		return -ENOMEM;
+	own->proc = s->proc;
+	own->engine = s->engine;
+	own->records = s->records;
+	s->proc = NULL;
+	s->engine = NULL;
+	s->records = NULL;
+	s->mods = NULL;
+	s->points = (struct dp_points){ 0 };
+	s->grounds = (struct dp_grounds){ 0 };
+	s->probes = s->programs = NULL;
+	s->point_of = NULL;
+	return add(h, own);
+}
+
+static int begin(struct dp_household *h, struct dp_diag *diag)
+{
+	struct dp_session *s = h->first;
 	int err = dp_session_add_probes(s, diag);
 
 	dp_report_refused(s);
@@ -488,22 +642,13 @@ static int begin(struct household *h, struct dp_diag *diag)
 	err = dp_process_install(s->proc, s->engine, diag);
 	if (err)
 		return err;
-	own = another(s);
-	if (!own)
+	if (hand_over(h))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	own->proc = s->proc;
-	own->engine = s->engine;
-	own->records = s->records;
-	own->origin = s;
-	s->users++;
-	s->proc = NULL;
-	s->engine = NULL;
-	s->records = NULL;
-	return add(h, own);
+	return 0;
 }
 
 /* It has none of the specs itself. */
-static int begin_bare(struct household *h)
+static int begin_bare(struct dp_household *h)
 {
 	say_none(h, h->main);
 	dp_process_close(h->first->proc);
@@ -513,8 +658,9 @@ static int begin_bare(struct household *h)
 
 int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
-	struct household h = { .first = s, .main = dp_process_pid(s->proc) };
+	struct dp_household h = { .first = s, .main = dp_process_pid(s->proc) };
 	bool titled = false;
+	size_t i;
 	int err = dp_family_open(&h.family);
 
 	s->titled = &titled;
@@ -525,10 +671,13 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 		dp_diag_set(diag, err, "process %d cannot be followed: %s",
 			    h.main, strerror(-err));
 	if (!err)
-		err = s->points.n ? begin(&h, diag) : begin_bare(&h);
+		err = s->points.n || s->nr_coming ? begin(&h, diag) :
+						    begin_bare(&h);
 	if (!err) {
 		watch(&h);
 		let_all_go(&h);
+		for (i = 0; i < h.n; i++)
+			dp_process_answer(h.v[i]->proc);
 		while (h.n)
 			close_session(&h, h.v[0], h.ending);
 		err = outcome(&h, died_of);

@@ -29,7 +29,8 @@ static bool is_file(const struct dp_session *s, const char *dir, size_t len,
 
 	snprintf(path, sizeof(path), "/proc/%d/root%.*s/%s",
 		 dp_process_pid(s->proc), (int)len, dir, name);
-	return !stat(path, &st) && S_ISREG(st.st_mode);
+	return !stat(path, &st) && S_ISREG(st.st_mode) &&
+	       dp_file_is_library(path);
 }
 
 static bool is_in_list(const struct dp_session *s, const char *dirs,
@@ -110,6 +111,16 @@ static bool has_module(struct dp_modules *mods, const struct dp_spec *spec)
 	return has;
 }
 
+static bool has_linker(const struct dp_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < dp_modules_count(s->mods); i++)
+		if (dp_modules_get(s->mods, i)->is_linker)
+			return true;
+	return false;
+}
+
 /* Why nobody would tell us of it; NULL: somebody will. */
 static const char *unheard(const struct dp_session *s)
 {
@@ -122,31 +133,89 @@ static const char *unheard(const struct dp_session *s)
 	return NULL;
 }
 
-bool dp_pending_take(struct dp_session *s, struct dp_spec *spec,
-		     struct dp_diag *diag)
+/* Which process, where there are several. */
+static const char *whose(const struct dp_session *s, char *text, size_t size)
 {
-	if (!s->kind->report || !*spec->module ||
-	    spec->form == DP_POINT_ADDRESS || has_module(s->mods, spec))
-		return false;
+	*text = '\0';
 	if (s->opt->children)
+		snprintf(text, size, "process %d: ", dp_process_pid(s->proc));
+	return text;
+}
+
+static void say(const struct dp_session *s, const struct dp_spec *spec,
+		const char *what)
+{
+	char text[32];
+
+	if (!s->opt->quiet)
+		fprintf(stderr, "dprobes: %s%s %s\n",
+			whose(s, text, sizeof(text)), spec->text, what);
+}
+
+/* Others may have the library, so it is no error; but one that could load it is not
+ * passed over in silence. */
+static void tell_unheard(const struct dp_session *s, const struct dp_spec *spec,
+			 const char *why)
+{
+	if (!s->opt->quiet && (s->opt->verbose || has_linker(s)))
+		fprintf(stderr,
+			"dprobes: process %d: %s is not waited for: %s; have it load %s before dprobes begins\n",
+			dp_process_pid(s->proc), spec->text, why, spec->module);
+}
+
+static bool may_come(const struct dp_session *s, const struct dp_spec *spec)
+{
+	return s->opt->pending || is_loadable(s, spec->module);
+}
+
+/* In one of several processes, most of which will never load it. */
+static bool may_wait(const struct dp_session *s, const struct dp_spec *spec)
+{
+	const char *why;
+
+	if (!may_come(s, spec))
 		return false;
-	if (unheard(s)) {
+	why = unheard(s);
+	if (why)
+		tell_unheard(s, spec, why);
+	return !why;
+}
+
+static bool may_wait_alone(const struct dp_session *s,
+			   const struct dp_spec *spec, struct dp_diag *diag)
+{
+	const char *why = unheard(s);
+
+	if (why)
 		dp_diag_add(
 			diag,
 			"; it cannot be waited for, because process %d cannot be watched: %s",
-			dp_process_pid(s->proc), unheard(s));
-		return false;
-	}
-	if (!s->opt->pending && !is_loadable(s, spec->module)) {
+			dp_process_pid(s->proc), why);
+	else if (!may_come(s, spec))
 		dp_diag_add(diag, "; --pending waits for it to be loaded");
+	else
+		return true;
+	return false;
+}
+
+bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
+{
+	const struct dp_spec *spec = &s->specs[i];
+	char text[32];
+
+	if (!s->kind->report || !*spec->module ||
+	    spec->form == DP_POINT_ADDRESS || has_module(s->mods, spec))
 		return false;
-	}
-	spec->pending = spec->comes = true;
+	if (s->opt->children ? !may_wait(s, spec) :
+			       !may_wait_alone(s, spec, diag))
+		return false;
+	s->pending[i] = true;
 	s->nr_coming++;
-	if (!s->opt->quiet)
+	/* With -f that is so of nearly every process. */
+	if (!s->opt->quiet && (!s->house || s->opt->verbose))
 		fprintf(stderr,
-			"dprobes: %s is pending: %s is not loaded yet\n",
-			spec->text, spec->module);
+			"dprobes: %s%s is pending: %s is not loaded yet\n",
+			whose(s, text, sizeof(text)), spec->text, spec->module);
 	return true;
 }
 
@@ -170,20 +239,13 @@ int dp_pending_watch(struct dp_session *s, struct dp_diag *diag)
 			record + offsetof(struct r_debug, r_state), &why);
 	}
 	for (i = 0; !err && i < s->nr_specs; i++)
-		if (s->specs[i].pending)
+		if (s->pending[i])
 			dp_engine_set_pending(s->engine, s->specs[i].text);
 	return err ? dp_diag_set(
 			     diag, err,
 			     "process %d cannot be watched for libraries: %s",
 			     dp_process_pid(s->proc), why) :
 		     0;
-}
-
-static void say(const struct dp_session *s, const struct dp_spec *spec,
-		const char *what)
-{
-	if (!s->opt->quiet)
-		fprintf(stderr, "dprobes: %s %s\n", spec->text, what);
 }
 
 static bool same_points(const struct dp_point *was, const struct dp_point *is)
@@ -275,20 +337,23 @@ static bool look_again(struct dp_session *s, struct dp_modules *mods,
 }
 
 static bool look_first(struct dp_session *s, struct dp_modules *mods,
-		       struct dp_spec *spec)
+		       struct dp_spec *spec, bool *pending)
 {
 	struct dp_diag diag;
+	char text[32];
 
 	if (!has_module(mods, spec))
 		return false;
-	spec->pending = false;
+	*pending = false;
 	dp_diag_clear(&diag);
 	if (dp_points_resolve(s->proc, mods, spec, &s->points, &diag)) {
-		fprintf(stderr, "dprobes: %s cannot be probed: %s\n",
-			spec->text, diag.text);
+		if (dp_process_ended(s->proc))
+			return false;
+		fprintf(stderr, "dprobes: %s%s cannot be probed: %s\n",
+			whose(s, text, sizeof(text)), spec->text, diag.text);
 		return false;
 	}
-	say(s, spec, "is not pending any more");
+	spec->found = true;
 	return true;
 }
 
@@ -302,8 +367,8 @@ static bool find_points(struct dp_session *s, struct dp_modules *mods)
 	for (i = 0; i < s->nr_specs; i++) {
 		struct dp_spec *spec = &s->specs[i];
 
-		if (spec->pending)
-			any |= look_first(s, mods, spec);
+		if (s->pending[i])
+			any |= look_first(s, mods, spec, &s->pending[i]);
 		else
 			any |= look_again(s, mods, spec);
 	}
@@ -314,11 +379,17 @@ static bool find_points(struct dp_session *s, struct dp_modules *mods)
  * like that, it has to run on, unprobed for as long as that takes. */
 static int detach(struct dp_session *s, bool *frozen, struct dp_diag *diag)
 {
-	int err = dp_process_freeze(s->proc, diag);
+	int err;
 
+	/* A thread that has made a child may be waiting for that to be taken in. And
+	 * what is made while we come to a stop still has the probes that there are. */
+	dp_follow_births(s);
+	err = dp_process_freeze(s->proc, diag);
 	*frozen = !err;
-	if (!err)
+	if (!err) {
+		dp_follow_births(s);
 		err = dp_process_detach(s->proc, diag);
+	}
 	if (err != -EAGAIN)
 		return err;
 	if (*frozen)
@@ -334,24 +405,38 @@ static int detach(struct dp_session *s, bool *frozen, struct dp_diag *diag)
 struct part {
 	struct dp_modules *mods;
 	struct dp_engine *engine;
+	struct dp_points points;
+	bool *pending;
 	u32 *probes, *programs;
 	size_t *point_of;
+	size_t nr_points, nr_probes;
 };
 
 static void take_part(struct dp_session *s, struct part *part)
 {
-	*part = (struct part){ s->mods, s->engine, s->probes, s->programs,
-			       s->point_of };
+	*part = (struct part){ .mods = s->mods,
+			       .engine = s->engine,
+			       .points = s->points,
+			       .pending = s->pending,
+			       .probes = s->probes,
+			       .programs = s->programs,
+			       .point_of = s->point_of,
+			       .nr_points = s->nr_points,
+			       .nr_probes = s->nr_probes };
 	s->mods = NULL;
 	s->engine = NULL;
+	s->points = (struct dp_points){ 0 };
+	s->pending = NULL;
 	s->probes = s->programs = NULL;
 	s->point_of = NULL;
 }
 
 static void drop_part(struct part *part)
 {
+	dp_points_free(&part->points);
 	dp_modules_close(part->mods);
 	dp_engine_destroy(part->engine);
+	free(part->pending);
 	free(part->probes);
 	free(part->programs);
 	free(part->point_of);
@@ -361,21 +446,67 @@ static void put_part(struct dp_session *s, const struct part *part)
 {
 	s->mods = part->mods;
 	s->engine = part->engine;
+	s->points = part->points;
+	s->pending = part->pending;
 	s->probes = part->probes;
 	s->programs = part->programs;
 	s->point_of = part->point_of;
+	s->nr_points = part->nr_points;
+	s->nr_probes = part->nr_probes;
 }
 
-static int rearm(struct dp_session *s, struct dp_modules *mods,
-		 const struct part *old, struct dp_diag *diag)
+/**
+ * struct find - what a session would have with the libraries that there are now
+ * @draft: a copy of it, of which only points and what is pending count
+ * @any: is there something to be armed?
+ */
+struct find {
+	struct dp_session draft;
+	struct dp_modules *mods;
+	bool any;
+};
+
+static void drop_find(struct find *f)
+{
+	dp_points_free(&f->draft.points);
+	dp_modules_close(f->mods);
+	free(f->draft.pending);
+}
+
+/* Return: -ESRCH it ends. */
+static int look(struct dp_session *s, struct find *f, struct dp_diag *diag)
+{
+	size_t bytes = s->nr_specs * sizeof(*s->pending);
+	int err;
+
+	*f = (struct find){ .draft = *s };
+	f->draft.points = (struct dp_points){ 0 };
+	f->draft.pending = malloc(bytes);
+	err = dp_modules_open(dp_process_pid(s->proc), dp_process_mem(s->proc),
+			      &f->mods, diag);
+	if (!err &&
+	    (!f->draft.pending || dp_points_copy(&f->draft.points, &s->points)))
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
+	if (err) {
+		drop_find(f);
+		return err;
+	}
+	memcpy(f->draft.pending, s->pending, bytes);
+	f->any = find_points(&f->draft, f->mods);
+	return 0;
+}
+
+static int rearm(struct dp_session *s, const struct find *f,
+		 struct dp_diag *diag)
 {
 	int err;
 
 	dp_calls_free(s);
 	dp_grounds_close(&s->grounds);
-	s->mods = mods;
-	s->before = old->engine;
-	err = dp_points_renew(s->proc, mods, &s->points);
+	s->mods = f->mods;
+	s->points = f->draft.points;
+	s->pending = f->draft.pending;
+	err = dp_points_renew(s->proc, s->mods, &s->points);
 	if (err)
 		return dp_diag_set(diag, err, "out of memory");
 	err = dp_session_add_probes(s, diag);
@@ -384,70 +515,95 @@ static int rearm(struct dp_session *s, struct dp_modules *mods,
 	return err;
 }
 
-/* What was found out with them, too. */
-static void close_modules(struct dp_session *s, struct dp_modules *mods)
+static void tell_armed(const struct dp_session *s, const bool *was)
 {
-	dp_onwards_free(&s->points);
-	dp_modules_close(mods);
+	size_t i, first;
+
+	for (i = 0; i < s->nr_specs; i++)
+		if (was[i] && !s->pending[i] &&
+		    points_of(s, &s->specs[i], &first))
+			say(s, &s->specs[i], "is not pending any more");
 }
 
-/* @had: points that the old engine has. On failure it is what counts. */
-static int replace(struct dp_session *s, struct dp_modules *mods, size_t had,
-		   struct dp_diag *diag)
+/* Nobody is probed. On failure what was counted so far is what counts. */
+static int take_find(struct dp_session *s, struct find *f, struct dp_diag *diag)
 {
 	struct part old, failed;
-	bool frozen;
 	int err;
 
-	err = detach(s, &frozen, diag);
-	if (err) {
-		dp_process_thaw(s->proc);
-		close_modules(s, mods);
-		return err;
-	}
 	dp_session_last_records(s, true);
 	take_part(s, &old);
-	err = rearm(s, mods, &old, diag);
+	err = rearm(s, f, diag);
 	dp_process_thaw(s->proc);
 	if (err) {
 		take_part(s, &failed);
-		dp_onwards_free(&s->points);
 		drop_part(&failed);
 		put_part(s, &old);
-		for (; had < s->points.n; had++)
-			s->points.v[had].refused = err;
 	} else {
+		tell_armed(s, old.pending);
 		drop_part(&old);
 	}
 	return err;
 }
 
+/* It has run on since, and libraries may have come and gone. */
+static int look_once_more(struct dp_session *s, struct find *f,
+			  struct dp_diag *diag)
+{
+	int err = dp_process_freeze(s->proc, diag);
+
+	drop_find(f);
+	return err ? err : look(s, f, diag);
+}
+
+static int replace(struct dp_session *s, struct find *f, struct dp_diag *diag)
+{
+	bool frozen;
+	int err = detach(s, &frozen, diag);
+
+	if (err) {
+		dp_process_thaw(s->proc);
+		drop_find(f);
+		return err;
+	}
+	if (!frozen) {
+		err = look_once_more(s, f, diag);
+		if (err) {
+			dp_process_thaw(s->proc);
+			return err;
+		}
+	}
+	return take_find(s, f, diag);
+}
+
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 {
-	struct dp_modules *mods;
-	size_t had;
-	int err = dp_modules_open(dp_process_pid(s->proc),
-				  dp_process_mem(s->proc), &mods, diag);
+	struct find f;
+	int err = look(s, &f, diag);
 
-	if (err == -ESRCH)
-		return 0;
 	if (err)
-		return err;
-	had = s->points.n;
-	if (find_points(s, mods))
-		return replace(s, mods, had, diag);
-	close_modules(s, mods);
+		return err == -ESRCH ? 0 : err;
+	if (f.any)
+		return replace(s, &f, diag);
+	dp_points_free(&s->points);
+	s->points = f.draft.points;
+	memcpy(s->pending, f.draft.pending, s->nr_specs * sizeof(*s->pending));
+	f.draft.points = (struct dp_points){ 0 };
+	dp_onwards_free(&s->points);
+	drop_find(&f);
 	dp_process_answer(s->proc);
 	return 0;
 }
 
 void dp_pending_tell(const struct dp_session *s)
 {
+	char text[32];
 	size_t i;
 
 	for (i = 0; i < s->nr_specs && !s->opt->quiet; i++)
-		if (s->specs[i].pending)
+		if (s->pending[i])
 			fprintf(stderr,
-				"dprobes: %s was never armed: %s was not loaded\n",
-				s->specs[i].text, s->specs[i].module);
+				"dprobes: %s%s was never armed: %s was not loaded\n",
+				whose(s, text, sizeof(text)), s->specs[i].text,
+				s->specs[i].module);
 }

@@ -668,6 +668,44 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 	return err;
 }
 
+static void *copy_of(const void *from, size_t bytes)
+{
+	void *to = bytes ? malloc(bytes) : NULL;
+
+	return to ? memcpy(to, from, bytes) : NULL;
+}
+
+static int copy_point(struct dp_point *to, const struct dp_point *from)
+{
+	size_t n = from->nr_exits;
+
+	*to = *from;
+	to->name = strdup(from->name);
+	to->symbol = strdup(from->symbol);
+	to->module = strdup(from->module);
+	to->exits = copy_of(from->exits, n * sizeof(*from->exits));
+	to->leads = copy_of(from->leads, n * sizeof(*from->leads));
+	return !to->name || !to->symbol || !to->module ||
+			       (n && (!to->exits || !to->leads)) ?
+		       -ENOMEM :
+		       0;
+}
+
+int dp_points_copy(struct dp_points *to, const struct dp_points *from)
+{
+	size_t i;
+	int err = 0;
+
+	to->v = calloc(from->n + 1, sizeof(*to->v));
+	if (!to->v)
+		return -ENOMEM;
+	to->cap = from->n + 1;
+	to->skipped = from->skipped;
+	for (i = 0; i < from->n && !err; i++)
+		err = copy_point(&to->v[to->n++], &from->v[i]);
+	return err;
+}
+
 void dp_points_free(struct dp_points *points)
 {
 	size_t i;

@@ -200,7 +200,7 @@ static int check_opcode(struct dp_session *s, const struct file *f,
 	const struct run *run = s->own;
 	u8 byte = 0;
 
-	if (pt->opcode < 0)
+	if (pt->opcode < 0 || s->points.v[point].gone)
 		return 0;
 	if (pread(dp_process_mem(s->proc), &byte, 1,
 		  (off_t)s->points.v[point].addr) == 1 &&

@@ -64,7 +64,8 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 	s->kind = kind;
 	err = choose_arming(s, diag);
 	s->specs = calloc(opt->nr_specs + 1, sizeof(*s->specs));
-	if (!s->specs)
+	s->pending = calloc(opt->nr_specs + 1, sizeof(*s->pending));
+	if (!s->specs || !s->pending)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	for (i = 0; i < opt->nr_specs && !err; i++) {
 		err = dp_spec_parse(opt->specs[i], &s->specs[i], diag);
@@ -131,13 +132,38 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 					&s->points, diag);
 		s->specs[i].found |= !err;
 		/* Another program that it becomes may have it. */
-		if (err == -ENOENT && (s->opt->children ||
-				       dp_pending_take(s, &s->specs[i], diag)))
+		if (err == -ENOENT &&
+		    (dp_pending_take(s, i, diag) || s->opt->children))
 			err = 0;
 		if (err)
 			*bad_spec = s->opt->specs[i];
+		else
+			dp_diag_clear(diag);
 	}
 	return err;
+}
+
+static void *copy_of(const void *from, size_t bytes)
+{
+	void *to = malloc(bytes ? bytes : 1);
+
+	return to ? memcpy(to, from, bytes) : NULL;
+}
+
+int dp_session_own_points(struct dp_session *s, const struct dp_session *of)
+{
+	size_t n = of->nr_points;
+
+	s->points = (struct dp_points){ 0 };
+	s->grounds = (struct dp_grounds){ 0 };
+	s->mods = NULL;
+	s->probes = copy_of(of->probes, n * sizeof(*s->probes));
+	s->programs = copy_of(of->programs, n * sizeof(*s->programs));
+	s->point_of =
+		copy_of(of->point_of, of->nr_probes * sizeof(*s->point_of));
+	return s->probes && s->programs && s->point_of ?
+		       dp_points_copy(&s->points, &of->points) :
+		       -ENOMEM;
 }
 
 /* Programs run, and records are made, by the clock. */
@@ -189,8 +215,7 @@ static void forget(struct dp_session *s)
 	s->mods = NULL;
 	s->points = (struct dp_points){ 0 };
 	for (i = 0; i < s->nr_specs; i++)
-		s->specs[i].found = s->specs[i].pending = s->specs[i].comes =
-			false;
+		s->specs[i].found = s->pending[i] = false;
 	s->nr_coming = 0;
 }
 
@@ -226,6 +251,7 @@ void dp_session_close(struct dp_session *s)
 	for (i = 0; i < s->nr_specs; i++)
 		dp_spec_free(&s->specs[i]);
 	free(s->specs);
+	free(s->pending);
 	free(s->probes);
 	free(s->programs);
 	free(s->point_of);

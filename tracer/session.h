@@ -62,18 +62,22 @@ struct dp_session {
 	u32 *probes;
 	u32 *programs;
 	size_t *point_of;
+	/* for which there is room: in @probes and @programs; in @point_of */
+	size_t nr_points, nr_probes;
 	struct dp_records *records;
 	struct dp_calls *calls;
 	void *own;
 	u64 written;
 	enum dp_ending ending;
 	const char *confined; /* why; the process's */
+	bool *pending; /* of each spec: is its library not there yet? */
 	size_t nr_coming; /* specs whose library was not loaded at first */
-	const struct dp_engine *before; /* the engine whose place another takes */
-	/* with -f: whose points and specs these are, if not its own; and how many
-	 * use those of this one */
+	u64 nowhere; /* address for the next probe whose code is not there */
+	/* with -f: whose points these are, if not its own; and how many use those of
+	 * this one. Where libraries may come each has its own. */
 	struct dp_session *origin;
 	u32 users;
+	struct dp_household *house; /* with -f, once it is one of several */
 	bool *titled; /* the head of a table has been printed */
 };
 
@@ -117,8 +121,7 @@ void dp_session_last_records(struct dp_session *s, bool ended);
 /* pending.c */
 /** dp_pending_take() - may a spec that was not found wait for its library?
  *  If not, there may be more words in @diag. */
-bool dp_pending_take(struct dp_session *s, struct dp_spec *spec,
-		     struct dp_diag *diag);
+bool dp_pending_take(struct dp_session *s, size_t spec, struct dp_diag *diag);
 /** dp_pending_watch() - have the engine watch for libraries; its last probe */
 int dp_pending_watch(struct dp_session *s, struct dp_diag *diag);
 /** dp_pending_look() - a thread waits with new libraries in place */
@@ -127,12 +130,18 @@ int dp_pending_look(struct dp_session *s, struct dp_diag *diag);
 void dp_pending_tell(const struct dp_session *s);
 
 /* follow.c */
+/** dp_follow_births() - take in the children of a session's process that have been heard
+ *  of, before its probes are replaced */
+void dp_follow_births(struct dp_session *s);
 /** dp_follow_run() - as dp_session_run(), of the target and all that it makes */
 int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 
 /** dp_session_add_probes() - an engine with a probe at each point that can have one;
  *  none is planned yet. Return: 0 or a negative errno with words. */
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag);
+/** dp_session_own_points() - copies of those of @of, whose probes it has, and of what
+ *  belongs to them. Return: 0 or -ENOMEM. */
+int dp_session_own_points(struct dp_session *s, const struct dp_session *of);
 void dp_session_close(struct dp_session *s);
 
 /** dp_yield_look() - give way to breakpoints of somebody else's, and come back where they

@@ -46,8 +46,6 @@ struct dp_spec {
 	char *args; /* text between the parentheses, or NULL */
 	char *cond; /* text after "if", or NULL */
 	bool found; /* in some process */
-	bool pending; /* its module is not there yet */
-	bool comes; /* nor was it at first: it comes and goes */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
@@ -133,6 +131,9 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 		    struct dp_points *points);
 void dp_points_free(struct dp_points *points);
+/** dp_points_copy() - of another process, where the same is at the same addresses; but
+ *  nothing of where tail jumps lead. @to begins as zeros. Return: 0 or -ENOMEM. */
+int dp_points_copy(struct dp_points *to, const struct dp_points *from);
 
 /** struct dp_tracer_options - what the command line asked for */
 struct dp_tracer_options {

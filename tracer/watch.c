@@ -22,6 +22,7 @@
 #define SETTLE_SECONDS 1
 /* How long the tables of calls that are followed are left alone. */
 #define GROW_MS 10
+#define NOP 0x90
 
 static volatile sig_atomic_t interrupted;
 
@@ -57,17 +58,35 @@ double dp_watch_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static size_t read_code(const struct dp_session *s, bool gone, u64 addr,
-			u8 *code)
+static size_t read_code(const struct dp_session *s, u64 addr, u8 *code)
 {
-	ssize_t n;
-
-	if (gone)
-		return dp_engine_code(s->before, addr, code) ? DP_REGION_MAX :
-							       0;
-	n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX, (off_t)addr);
+	ssize_t n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX,
+			  (off_t)addr);
 
 	return n > 0 ? (size_t)n : 0;
+}
+
+/* Of what is not there any more. Where it was there may be something else by now, with
+ * probes of its own; so it is an instruction that nobody will come to.
+ * Return: as read_code(). */
+static size_t make_up_code(struct dp_session *s, u64 *addr, u8 *code)
+{
+	*addr = s->nowhere;
+	s->nowhere += DP_REGION_MAX;
+	memset(code, NOP, DP_REGION_MAX);
+	return DP_REGION_MAX;
+}
+
+static void find_nowhere(struct dp_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->points.n; i++)
+		if (s->points.v[i].gone) {
+			s->nowhere = dp_nowhere(dp_process_pid(s->proc),
+						s->points.v[i].addr);
+			return;
+		}
 }
 
 /* Is a probe a breakpoint where there may be none? */
@@ -98,11 +117,13 @@ static int add_exit(struct dp_session *s, const struct dp_point *p, u32 enter,
 	const struct dp_exit *exit = &p->exits[k];
 	u64 lead = p->leads[k];
 	u8 code[DP_REGION_MAX];
+	u64 addr = exit->addr;
 	bool gone = p->gone;
-	size_t n = read_code(s, gone, exit->addr, code);
+	size_t n = gone ? make_up_code(s, &addr, code) :
+			  read_code(s, addr, code);
 	u32 probe;
-	int err = dp_engine_add_exit(s->engine, enter, way_of(s, exit),
-				     exit->addr, code, n, &probe, why);
+	int err = dp_engine_add_exit(s->engine, enter, way_of(s, exit), addr,
+				     code, n, &probe, why);
 
 	if (err)
 		return err;
@@ -113,8 +134,7 @@ static int add_exit(struct dp_session *s, const struct dp_point *p, u32 enter,
 	if (!lead && !gone && must_not_trap(s, probe, why))
 		return -EOPNOTSUPP;
 	if (lead && !gone)
-		dp_engine_lead(s->engine, lead, code,
-			       read_code(s, gone, lead, code));
+		dp_engine_lead(s->engine, lead, code, read_code(s, lead, code));
 	if (enter != DP_NO_GROUP)
 		s->point_of[probe] = s->point_of[enter];
 	return 0;
@@ -156,7 +176,7 @@ static void add_unwinds(struct dp_session *s)
 			    list[i].until == DP_UNWIND_CX ? DP_WAY_UNTIL_CX :
 							    DP_WAY_UNTIL_DI,
 			    list[i].addr, code,
-			    read_code(s, false, list[i].addr, code), &probe))
+			    read_code(s, list[i].addr, code), &probe))
 			dp_ground_allow(&s->grounds, s->engine, probe,
 					list[i].addr);
 }
@@ -207,9 +227,10 @@ static int add_point(struct dp_session *s, size_t i, struct dp_diag *diag)
 	struct dp_point *p = &s->points.v[i];
 	const char *why = "out of memory";
 	u8 code[DP_REGION_MAX];
-	size_t n = read_code(s, p->gone, p->addr, code);
-	int err = dp_engine_add(s->engine, p->addr, code, n, &s->probes[i],
-				&why);
+	u64 addr = p->addr;
+	size_t n = p->gone ? make_up_code(s, &addr, code) :
+			     read_code(s, addr, code);
+	int err = dp_engine_add(s->engine, addr, code, n, &s->probes[i], &why);
 
 	if (err && !n && dp_process_ended(s->proc))
 		return dp_diag_set(
@@ -258,9 +279,12 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	s->probes = calloc(s->points.n + 1, sizeof(*s->probes));
 	s->programs = calloc(s->points.n + 1, sizeof(*s->programs));
 	s->point_of = calloc(probes, sizeof(*s->point_of));
+	s->nr_points = s->points.n;
+	s->nr_probes = probes;
 	if (err || !s->probes || !s->programs || !s->point_of ||
 	    dp_onwards_cover(&s->points))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	find_nowhere(s);
 	for (i = 0; i < s->points.n; i++)
 		s->programs[i] = DP_NO_PROGRAM;
 	s->grounds = (struct dp_grounds){ .mods = s->mods,
@@ -339,7 +363,7 @@ static int watch(struct dp_session *s, struct dp_diag *diag)
 	for (;;) {
 		settle(s, &settled);
 		err = dp_process_asked(s->proc) ? dp_pending_look(s, diag) : 0;
-		if (err) {
+		if (err && err != -ESRCH && !dp_process_ended(s->proc)) {
 			s->ending = DP_ENDING_FAILURE;
 			return err;
 		}

@@ -360,16 +360,6 @@ void dp_engine_set_gone(struct dp_engine *e, u32 probe)
 	dp_engine_forbid_jump(e, probe, "its code is not there");
 }
 
-bool dp_engine_code(const struct dp_engine *e, u64 addr, u8 *code)
-{
-	const struct dp_site *s = dp_engine_find(e, addr);
-	int i;
-
-	for (i = 0; s && i < DP_REGION_MAX; i++)
-		code[i] = s->code[i];
-	return s;
-}
-
 u32 dp_engine_late(const struct dp_engine *e)
 {
 	return __atomic_load_n(&e->arena->hit.linker_late, __ATOMIC_RELAXED);

@@ -193,13 +193,23 @@ static void before_on(void *arg)
 	call->answered = before(call->regs);
 }
 
-/* Where stacks are small, handlers of signals do not run on them. */
+/* A call lets signals come. On a stack of ours there is no room for their handlers, so
+ * they have to have one. A thread of C's beside Go has none, nor small stacks; and on its
+ * alternate stack a thread must not seem to be elsewhere. */
+static bool handlers_have_a_stack(const struct dp_hook_regs *regs)
+{
+	u64 start, size;
+
+	dp_port_altstack(&start, &size);
+	return size && (u64)regs - start >= size;
+}
+
 int dp_hook_before(struct dp_hook_regs *regs)
 {
 	struct elsewhere call = { .regs = regs };
 	struct dp_hook_stack *s = NULL;
 
-	if (dp_arena.control.small_stacks)
+	if (dp_arena.control.small_stacks && handlers_have_a_stack(regs))
 		s = claim_stack();
 	if (!s)
 		return before(regs);

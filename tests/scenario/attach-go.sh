@@ -10,6 +10,27 @@ if ! command -v go >/dev/null; then
 	exit
 fi
 GOCACHE=$dir/cache CGO_ENABLED=0 GO111MODULE=off go build -o "$dir/victim" tests/victims/go/victim.go || exit 1
+# With C in it: two runtimes make system calls, and C's threads have no stack for signals.
+if command -v gcc >/dev/null; then
+	GOCACHE=$dir/cache CGO_ENABLED=1 GO111MODULE=off go build -o "$dir/mixed" tests/victims/cgo/victim.go || exit 1
+	cat >"$dir/library.c" <<-'C'
+		long probed(long n);
+		__attribute__((noipa)) long probed(long n) { return n * 3; }
+	C
+	gcc -shared -fPIC -O1 -o "$dir/library.so" "$dir/library.c" || exit 1
+	for how in interior trap; do
+		for ((i = 0; i < 4; i++)); do
+			out=$(DPROBES_ARM=$how "$DPROBES" stat --json -q -o "$dir/counts" victim_function r:libc.so.6:realloc -- \
+				"$dir/mixed" 100 "$dir/library.so" 2>&1)
+			status=$?
+			[ "$status $(tail -n 1 <<<"$out")" = "0 right 500 5" ] || break
+		done
+		is "cgo, $how: it found its results right" "$status $(tail -n 1 <<<"$out")" "0 right 500 5"
+		is "cgo, $how: every call of C's" "$(sed -n 's/.*"hits":\([0-9]*\).*/\1/p' "$dir/counts" | xargs)" "500 500"
+	done
+else
+	skip "programs in Go with C in them" "there is no gcc"
+fi
 rm -rf "$dir/cache"
 
 text_sum() { "$TOOLS/text-sum" "$1"; }
