@@ -331,10 +331,14 @@ static void end(struct dp_sleep *s)
 /* A call was interrupted when we came, and its handler has returned to it. */
 static void return_unknown(u64 sp)
 {
-	u64 thread = owner();
+	u64 thread;
 	u32 i;
 
-	for (i = 0; dp_private.unknowns && i < DP_SLEEPS; i++) {
+	/* Who is under a filter now makes no call for nothing. */
+	if (!dp_private.unknowns)
+		return;
+	thread = owner();
+	for (i = 0; i < DP_SLEEPS; i++) {
 		struct dp_sleep *s = &dp_private.sleeps[i];
 
 		if (s->thread == thread && s->unknown && s->sp == sp)
