@@ -138,5 +138,6 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_read),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, open_memory, close_memory);
 }
