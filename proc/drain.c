@@ -20,8 +20,8 @@
 /* So many of a thread are looked at. */
 #define STACKS 8
 
-/* A signal frame around a saved pc? Half of it is before the pc. */
-static bool read_frame(const struct dp_process *proc, u64 frame,
+/* A signal frame? @sp: of who might return through it */
+static bool read_frame(const struct dp_process *proc, u64 frame, u64 sp,
 		       struct dp_sigframe *f)
 {
 	u8 code[DP_RESTORER_MAX];
@@ -29,15 +29,16 @@ static bool read_frame(const struct dp_process *proc, u64 frame,
 	return !dp_process_read(proc, frame, f,
 				offsetof(struct dp_sigframe, info)) &&
 	       f->uc.mc.cs == DP_USER_CS &&
+	       dp_frame_counts(&f->uc, frame, sp) &&
 	       !dp_process_read(proc, f->restorer, code, sizeof(code)) &&
 	       dp_restorer_length(code, sizeof(code));
 }
 
-static bool is_frame(const struct dp_process *proc, u64 frame)
+static bool is_frame(const struct dp_process *proc, u64 frame, u64 sp)
 {
 	struct dp_sigframe f;
 
-	return read_frame(proc, frame, &f);
+	return read_frame(proc, frame, sp, &f);
 }
 
 static bool is_agents(const struct dp_moves *moves, u64 addr)
@@ -50,14 +51,16 @@ static bool may_stay(const struct dp_moves *moves, u64 pc)
 	return moves->late && moves->late(moves->arg, pc);
 }
 
-/* @live: where the thread is itself */
+/* Half of it is before @at, where it has @pc. @live: where the thread is itself */
 static bool frame_moved(const struct dp_process *proc,
-			const struct dp_moves *moves, u64 at, u64 pc, u64 live)
+			const struct dp_moves *moves, u64 sp, u64 at, u64 pc,
+			u64 live)
 {
 	struct dp_sigframe f;
 	u64 to;
 
-	if (!read_frame(proc, at - offsetof(struct dp_sigframe, uc.mc.rip), &f))
+	if (!read_frame(proc, at - offsetof(struct dp_sigframe, uc.mc.rip), sp,
+			&f))
 		return true;
 	if (is_agents(moves, f.restorer) && is_agents(moves, live))
 		return false;
@@ -76,7 +79,7 @@ static u64 left_stack(const struct dp_process *proc,
 {
 	struct dp_sigframe f;
 
-	if (!read_frame(proc, at, &f) ||
+	if (!read_frame(proc, at, stack->at, &f) ||
 	    f.uc.mc.rsp - stack->at <= stack->n * sizeof(*stack->v))
 		return 0;
 	return f.uc.mc.rsp;
@@ -99,7 +102,8 @@ static bool stack_moved(const struct dp_process *proc,
 		u64 at = stack.at + i * 8;
 
 		if (moves->from(moves->arg, stack.v[i]))
-			clean = frame_moved(proc, moves, at, stack.v[i], pc);
+			clean = frame_moved(proc, moves, stack.at, at,
+					    stack.v[i], pc);
 		if (!dp_restorer_known(proc, stack.v[i]) || !depth)
 			continue;
 		other = left_stack(proc, &stack, at);
@@ -122,7 +126,7 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 		return true;
 	for (i = 0; !in && i < stack.n; i++)
 		in = dp_restorer_known(proc, stack.v[i]) &&
-		     is_frame(proc, stack.at + i * 8);
+		     is_frame(proc, stack.at + i * 8, stack.at);
 	free(stack.v);
 	return in;
 }

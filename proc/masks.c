@@ -185,7 +185,8 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 
 		if (!dp_restorer_known(m->proc, stack.v[i]) ||
 		    dp_process_read(m->proc, at, &f, sizeof(f)) ||
-		    f.uc.mc.cs != DP_USER_CS)
+		    f.uc.mc.cs != DP_USER_CS ||
+		    !dp_frame_counts(&f.uc, at, stack.at))
 			continue;
 		if (f.uc.mc.rsp - stack.at > stack.n * sizeof(*stack.v))
 			*sp = f.uc.mc.rsp;

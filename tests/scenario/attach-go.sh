@@ -49,27 +49,42 @@ is "returns, by exits" "$? $(tail -n 1 <<<"$out") $(sed -n 's/.*victimFunction.*
 # What cannot be followed where a stack moves is said, and no account is wrong.
 like "calls whose stack moves are accounted for" "$(grep -c main.deep "$dir/counts") $(cat "$dir/err")" '^1 *$'
 
-for how in interior trap; do
-	start "$dir/victim"
-	sleep 0.2
+# come_and_go HOW NAME SPEC...: cycles on the victim, which is as before after each
+come_and_go() {
+	local how=$1 name=$2 bad=0 total=0 i
+	shift 2
 	of_files "$victim" >"$dir/maps"
 	text_sum "$victim" >"$dir/text"
 	grep -E '^Sig(Ign|Cgt)' "/proc/$victim/status" >"$dir/status"
-	bad=0 total=0
 	for ((i = 0; i < cycles; i++)); do
-		DPROBES_ARM=$how "$DPROBES" stat -q -o "$dir/counts" --duration 20ms main.victimFunction main.deep \
+		DPROBES_ARM=$how "$DPROBES" stat -q -o "$dir/counts" --duration 20ms "$@" \
 			-p "$victim" 2>"$dir/err" || { bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
-		total=$((total + $(hits "$dir/counts" victim:main.victimFunction)))
+		total=$((total + $(hits "$dir/counts" "$name")))
 		of_files "$victim" | cmp -s - "$dir/maps" && [ "$(ours "$victim")" -eq 0 ] || bad=$((bad + 1))
 	done
-	is "$how: $cycles cycles of attach and detach, nothing left" "$bad" 0
-	if [ $total -gt 0 ]; then ok "$how: hits were counted: $total"; else not_ok "$how: hits were counted"; fi
-	"$DPROBES" stat -q -o "$dir/counts" --duration 200ms 'main.*' 'runtime.*' 'syscall.*' 'os*.*' -p "$victim" 2>"$dir/err"
-	like "$how: its whole runtime, signal handlers and thread starts included" "$? $(wc -l <"$dir/counts")" '^0 [0-9]{4}$'
-	is "$how: text and actions as before" \
+	is "$how, $name: $cycles cycles of attach and detach, nothing left" "$bad" 0
+	if [ $total -gt 0 ]; then ok "$how, $name: hits were counted: $total"; else not_ok "$how, $name: hits were counted"; fi
+}
+# as_before NAME SAYS
+as_before() {
+	is "$1: text and actions as before" \
 		"$(text_sum "$victim") $(grep -E '^Sig(Ign|Cgt)' "/proc/$victim/status")" "$(cat "$dir/text") $(cat "$dir/status")"
 	kill -TERM "$victim"
 	wait "$victim"
-	is "$how: it found its results right" "$? $(tail -n 1 "$dir/out")" "0 right"
+	like "$1: it found its results right" "$? $(tail -n 1 "$dir/out")" "^0 $2\$"
+}
+
+for how in interior trap; do
+	start "$dir/victim"
+	sleep 0.2
+	come_and_go $how victim:main.victimFunction main.victimFunction main.deep
+	"$DPROBES" stat -q -o "$dir/counts" --duration 200ms 'main.*' 'runtime.*' 'syscall.*' 'os*.*' -p "$victim" 2>"$dir/err"
+	like "$how: its whole runtime, signal handlers and thread starts included" "$? $(wc -l <"$dir/counts")" '^0 [0-9]{4}$'
+	as_before $how right
+	[ -x "$dir/mixed" ] || continue
+	start "$dir/mixed" 0 "$dir/library.so"
+	sleep 0.2
+	come_and_go $how mixed:victim_function victim_function r:libc.so.6:realloc
+	as_before "$how, cgo" 'right [0-9]+ [0-9]+'
 done
 plan

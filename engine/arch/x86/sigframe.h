@@ -38,6 +38,19 @@ struct dp_ucontext {
 	u64 sigmask;
 };
 
+/**
+ * dp_frame_counts() - may somebody whose stack pointer is @sp return through a signal frame?
+ * @at: where its context is
+ *
+ * Not through one on an alternate stack that he is not on: its handler has returned. Go has
+ * these stacks between the others.
+ */
+static inline bool dp_frame_counts(const struct dp_ucontext *uc, u64 at, u64 sp)
+{
+	return at - uc->stack.sp >= uc->stack.size ||
+	       sp - uc->stack.sp < uc->stack.size;
+}
+
 struct dp_siginfo {
 	s32 signo, err, code;
 	s32 pad;
