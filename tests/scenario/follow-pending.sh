@@ -158,7 +158,8 @@ for how in INT KILL STOP; do
 	poll 30 is_done
 	"$DPROBES" detach -q -p "$victim" || not_ok "SIG$how: detach"
 	like "the tool gets SIG$how: the program is right and left as it was" \
-		"$status $(clean "$victim" && echo clean) $(grep -c '^right' "$dir/out")" '^(0|137) clean 1$'
+		"$status $(clean "$victim" && echo clean) $(grep -c '^right' "$dir/out")$([[ $status =~ ^(0|137)$ ]] || cat "$dir/talk")" \
+		'^(0|137) clean 1$'
 	end
 done 2>/dev/null
 
