@@ -113,6 +113,9 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 			 struct dp_diag *diag)
 {
+	/* There is no code any more. */
+	if (dp_process_ended(proc))
+		return -ESRCH;
 	return dp_diag_set(
 		diag, err == -EBUSY ? -EIO : err,
 		"the code at 0x%llx of process %d was changed by someone else while it was probed; it is left as it is, and the agent stays, inert",
@@ -210,7 +213,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	/* The hooks stay until nobody is inside: what the program believes of
 	 * its masks and what they are is made the same in one moment. */
 	if (err && err != -ESRCH)
-		foreign_bytes(proc, err, bad, diag);
+		err = foreign_bytes(proc, err, bad, diag);
 	else if (!err && !dp_drained(proc, view))
 		err = -EAGAIN;
 	if (!err && dp_masks_absent(proc, view->arena->control.base)) {

@@ -71,6 +71,9 @@ int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag)
 		return 0;
 	if (errno == EACCES || errno == EPERM)
 		return no_permission(proc, diag);
+	if (errno == ESRCH || errno == ENOENT)
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   proc->pid);
 	return dp_diag_set(diag, -errno,
 			   "cannot open the memory of process %d: %s",
 			   proc->pid, strerror(errno));

@@ -125,14 +125,20 @@ int main(int argc, char **argv)
 {
 	int small = argc > 1 && !strcmp(argv[1], "stacks"), i;
 	pthread_t ids[THREADS];
-	sigset_t alarm;
+	sigset_t alarm, term;
 
 	limit = argc > 2 ? atol(argv[2]) : 0;
 	signal(SIGTERM, on_term);
 	puts("running");
 	fflush(stdout);
+	/* Its frame is too large for the small stacks, and we may be about to be woken, so
+	 * that the kernel would choose another thread for it. */
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &term, NULL);
 	for (i = 0; i < THREADS; i++)
 		pthread_create(&ids[i], NULL, small ? stacks : threads, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &term, NULL);
 	/* The alarms are for the threads on small stacks. */
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
