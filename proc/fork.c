@@ -201,7 +201,7 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->frozen = false;
 	child->nr_sleepers = 0;
 	child->hand = NULL;
-	child->syncs = child->still = false;
+	child->syncs = false;
 	child->engine = NULL;
 	child->file = NULL;
 	child->execed[0] = '\0';

@@ -412,12 +412,10 @@ static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 {
 	int err = note_actions(proc, rem);
 
-	proc->still = dp_stop_holds_all(proc);
 	if (!err)
 		err = dp_masks_note(proc);
 	if (!err)
 		err = dp_engine_arm_hooks(proc->engine, &proc->target);
-	proc->still = false;
 	dp_step("install: hooks");
 	if (!err)
 		err = take_actions(proc, rem);

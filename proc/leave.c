@@ -148,10 +148,8 @@ static int take_out(struct dp_process *proc, struct dp_view *view,
 	if (!err)
 		err = return_actions(proc, rem, view);
 	dp_step("leave: action");
-	proc->still = dp_stop_holds_all(proc);
 	if (!err && dp_view_disarm(view, &proc->target, true, &bad))
 		err = foreign_bytes(proc, -EBUSY, bad, diag);
-	proc->still = false;
 	dp_step("leave: hooks");
 	if (!err) {
 		drop_copies(proc, rem, &view->arena->control);

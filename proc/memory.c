@@ -70,15 +70,9 @@ static bool target_traced(struct dp_target *target)
 	       (st.tracer && (pid_t)st.tracer != getpid());
 }
 
-static bool target_still(struct dp_target *target)
-{
-	return process_of(target)->still;
-}
-
 const struct dp_target_ops dp_process_target_ops = {
 	.read = target_read,
 	.write = target_write,
 	.sync = target_sync,
 	.traced = target_traced,
-	.still = target_still,
 };

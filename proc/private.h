@@ -123,7 +123,6 @@ struct dp_process {
 	size_t nr_threads, cap_threads;
 	struct dp_remote *hand; /* one that makes calls while the others run */
 	bool syncs; /* while text is being written */
-	bool still; /* all threads are held, and stay so for the moment */
 	struct dp_engine *engine;
 	/* Under seccomp; then what that permits for certain: see filters.c */
 	bool filtered;
@@ -222,8 +221,6 @@ bool dp_stop_nap(u32 n);
  * Return: as dp_stop_all(), with words.
  */
 int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag);
-/** dp_stop_holds_all() - is no thread left that could execute anything? */
-bool dp_stop_holds_all(const struct dp_process *proc);
 /** dp_stop_held() - a thread that is stopped by us; NULL: it is not */
 struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid);
 /** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */

@@ -191,20 +191,6 @@ struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid)
 	return NULL;
 }
 
-bool dp_stop_holds_all(const struct dp_process *proc)
-{
-	bool all = true;
-	pid_t *tids;
-	size_t n, i;
-
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	for (i = 0; i < n && all; i++)
-		all = dp_stop_held(proc, tids[i]);
-	free(tids);
-	return all;
-}
-
 static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
 {
 	size_t want = proc->cap_threads ? proc->cap_threads * 2 : 16;

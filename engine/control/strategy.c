@@ -4,9 +4,11 @@
  *
  * trap  one byte, so there is nothing in between.
  * hook  a jump over one instruction of five bytes, while nobody runs: a thread
- *       is before or behind that instruction, never inside. Breakpoint first and
- *       first byte last all the same: one who was left asleep may wake up, and the
- *       tool may be ended between two pages.
+ *       is before or behind that instruction, never inside. One who was left asleep
+ *       may wake up all the same, and return to it: he must not meet a breakpoint,
+ *       because nobody catches it yet, or any more. So it is one write, unless that
+ *       is in two pages: then the tool may be ended between them, and a breakpoint
+ *       comes first.
  */
 #include "engine/control/strategy.h"
 
@@ -179,11 +181,9 @@ static bool hook_mine(const struct dp_site_entry *s)
 	return s->hook;
 }
 
-/* One write is not done by halves, unless it comes to another page. */
-static bool goes_at_once(struct dp_target *target, u64 addr, size_t n)
+static bool is_in_a_page(u64 addr, size_t n)
 {
-	return target->ops->still && target->ops->still(target) &&
-	       addr / DP_PAGE == (addr + n - 1) / DP_PAGE;
+	return addr / DP_PAGE == (addr + n - 1) / DP_PAGE;
 }
 
 /* Replace @n bytes at @addr, behind a breakpoint if need be. */
@@ -192,7 +192,7 @@ static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
 	static const u8 breakpoint = DP_BREAKPOINT;
 	int err;
 
-	if (goes_at_once(target, addr, n))
+	if (is_in_a_page(addr, n))
 		return target->ops->write(target, addr, bytes, n);
 	err = target->ops->write(target, addr, &breakpoint, 1);
 	if (!err)

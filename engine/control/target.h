@@ -16,7 +16,6 @@ struct dp_target;
  *        written before; may be NULL where nobody runs meanwhile
  * @traced: is it by somebody else, who may have set a breakpoint on what we had written,
  *          and will write that back? NULL: it may be
- * @still: does nobody execute its text, and will not before we let him? NULL: somebody may
  */
 struct dp_target_ops {
 	int (*read)(struct dp_target *target, u64 addr, void *to, size_t len);
@@ -24,7 +23,6 @@ struct dp_target_ops {
 		     size_t len);
 	int (*sync)(struct dp_target *target);
 	bool (*traced)(struct dp_target *target);
-	bool (*still)(struct dp_target *target);
 };
 
 /** struct dp_target - embedded in whatever implements it */

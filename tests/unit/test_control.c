@@ -159,11 +159,9 @@ static void arms_and_disarms(void **state)
 
 	reset(&b);
 	assert_int_equal(dp_engine_arm_hooks(e, &b.target), 0);
-	/* breakpoint, what is behind it, the first byte */
-	assert_int_equal(b.writes, 3);
+	/* All of it at once: nobody would catch a breakpoint. */
+	assert_int_equal(b.writes, 1);
 	assert_int_equal(b.log[0], HOOK);
-	assert_int_equal(b.log[1], HOOK + 1);
-	assert_int_equal(b.log[2], HOOK);
 	assert_int_equal(b.text[HOOK], 0xe9);
 	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
 	assert_int_equal(b.text[PUSH], 0xcc);
