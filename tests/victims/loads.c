@@ -10,8 +10,8 @@
  * in all processes, and whether all was right. With "wait" it begins when a line comes,
  * and ends when another one does.
  */
+#include "children.h"
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -86,14 +86,8 @@ static void load_and_call(int times)
 
 static void expect(pid_t pid, int wanted, const char *what)
 {
-	int status = -1;
-
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == wanted)
-		return;
-	printf("%s: status %x\n", what, (unsigned int)status);
-	count(&account->wrong, 1);
+	if (!has_exited(pid, wanted, what))
+		count(&account->wrong, 1);
 }
 
 /* A child loads, and so do its own child and, at last, its parent. */

@@ -8,6 +8,7 @@
  * others that have memory of their own, and whether all was right. With "wait" it begins
  * when a line comes.
  */
+#include "children.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -72,14 +73,8 @@ static void *worker(void *arg)
 
 static void expect(pid_t pid, int wanted, const char *what)
 {
-	int status = -1;
-
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == wanted)
-		return;
-	printf("%s: status %x\n", what, (unsigned int)status);
-	__atomic_fetch_add(&account->wrong, 1, __ATOMIC_RELAXED);
+	if (!has_exited(pid, wanted, what))
+		__atomic_fetch_add(&account->wrong, 1, __ATOMIC_RELAXED);
 }
 
 static void child(int status)
