@@ -31,6 +31,7 @@ compare() {
 	setarch -R "$DPROBES" stat -q -o "$dir/ours" $specs -- "$@" >"$dir/out.ours" 2>"$dir/err"
 	tail -n +2 "$dir/ours" | paste "$dir/specs" - "$dir/kernel" "$dir/again" |
 		awk '{ ours = $3; kernel = $7; again = $9
+			if (kernel == "refused") { print "the kernel cannot: " $1 > "/dev/stderr"; next }
 			if (kernel != again) { print "varies: " $1, kernel, again > "/dev/stderr"; next }
 			n++
 			if (kernel > 0) busy++

@@ -4,7 +4,9 @@
  *
  * uprobe-count -o OUT FILE:OFFSET[%return]... -- CMD ARGS. The events are opened on a
  * child that waits, follow its threads but not its child processes, and start
- * at its exec. Prints "COUNT FILE:OFFSET" lines; exits as CMD does.
+ * at its exec. Prints "COUNT FILE:OFFSET" lines; exits as CMD does. The kernel says nothing of an
+ * instruction it cannot probe (some with a VEX prefix) if it sees that only as CMD maps it; so
+ * it is asked of a mapping of our own: "refused FILE:OFFSET".
  *
  * uprobe-count -o OUT FILE:OFFSET[%return]... -p PID: on the threads that a process has now.
  * Says "ready" when they count, and ends with its stdin.
@@ -12,9 +14,11 @@
 #include "bench/pmu.h"
 #include "tests/tools/held.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define MAX_EVENTS 64
 #define MAX_THREADS 64
@@ -59,8 +63,43 @@ static int refused(const char *spec)
 	return 77;
 }
 
-static int print_counts(const char *out, char **specs, int n, int (*fds)[MAX_THREADS],
-			int threads)
+static void *map_place(const char *spec)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *file = strdup(spec), *colon = file ? strrchr(file, ':') : NULL;
+	void *code = MAP_FAILED;
+	int fd;
+
+	if (colon) {
+		*colon = '\0';
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+		code = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+			    (off_t)(strtoull(colon + 1, NULL, 0) & -page));
+		close(fd);
+	}
+	free(file);
+	return code;
+}
+
+/* An error number that no program is meant to see. */
+#define KERNEL_ENOTSUPP 524
+
+static bool is_refused(int type, char *spec)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *code = map_place(spec);
+	int fd = open_event(type, spec, 0, false);
+	bool refused = fd < 0 && errno == KERNEL_ENOTSUPP;
+
+	if (fd >= 0)
+		close(fd);
+	if (code != MAP_FAILED)
+		munmap(code, page);
+	return refused;
+}
+
+static int print_counts(const char *out, int type, char **specs, int n,
+			int (*fds)[MAX_THREADS], int threads)
 {
 	FILE *f = out ? fopen(out, "w") : stdout;
 	uint64_t count, sum;
@@ -72,7 +111,11 @@ static int print_counts(const char *out, char **specs, int n, int (*fds)[MAX_THR
 				return 77;
 			sum += count;
 		}
-		fprintf(f, "%llu %s\n", (unsigned long long)sum, specs[i]);
+		if (is_refused(type, specs[i]))
+			fprintf(f, "refused %s\n", specs[i]);
+		else
+			fprintf(f, "%llu %s\n", (unsigned long long)sum,
+				specs[i]);
 	}
 	return f ? fclose(f) : 77;
 }
@@ -98,7 +141,7 @@ static int count_running(const char *out, int type, char **specs, int n,
 	fflush(stdout);
 	while (read(0, &c, 1) > 0)
 		;
-	return print_counts(out, specs, n, fds, threads);
+	return print_counts(out, type, specs, n, fds, threads);
 }
 
 static int count_command(const char *out, int type, char **specs, int n,
@@ -114,7 +157,7 @@ static int count_command(const char *out, int type, char **specs, int n,
 			return refused(specs[i]);
 	}
 	status = held_end(pid, go);
-	err = print_counts(out, specs, n, fds, 1);
+	err = print_counts(out, type, specs, n, fds, 1);
 	if (err)
 		return err;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
