@@ -306,9 +306,13 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 
 tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
+# One thread each, which it takes long and which nobody hurries: side by side, the longest first.
+SCENARIO_LONG := $(addprefix tests/scenario/,all-instructions.sh torture-tool.sh)
+
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)tests/run $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(UNIT) $(SELF) $(SCENARIO) $(CONFORM_RUNS)
+	$(Q)tests/run $(SCENARIO_LONG) $(UNIT) $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free -- \
+		$(SELF) $(filter-out $(SCENARIO_LONG),$(SCENARIO)) $(CONFORM_RUNS)
 
 # Programs that check does without, and what it skips where they are not.
 check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools libglib2.0-tests
@@ -318,7 +322,7 @@ check-victims: deps
 
 check-unit: deps
 	$(Q)$(MAKE) --no-print-directory $(UNIT)
-	$(Q)tests/run $(UNIT)
+	$(Q)tests/run $(UNIT) --
 
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
