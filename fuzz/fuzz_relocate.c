@@ -20,18 +20,30 @@ static u64 rel32_target(const u8 *code, u64 end)
 	return end + (u64)(s64)rel;
 }
 
+/* The way back; behind a system call with the address that it leaves in rcx. */
+static void check_tail(const struct insn_facts *f, const struct dp_copy *copy,
+		       u64 from, u64 to)
+{
+	const u8 *tail = &copy->code[copy->body_len];
+	u64 next;
+
+	if (f->class == DP_INSN_SYSCALL) {
+		memcpy(&next, tail + 2, sizeof(next));
+		must(tail[0] == 0x48 && tail[1] == 0xb9 && next == from + f->len);
+		tail += 2 + sizeof(next);
+	}
+	must(&copy->code[copy->len] == tail + 5 && tail[0] == 0xe9 &&
+	     rel32_target(tail + 1, to + copy->len) == from + f->len);
+}
+
 static void check_copy(const struct insn_facts *f, const struct dp_copy *copy,
 		       u64 from, u64 to)
 {
 	struct insn_facts first;
 
 	must(copy->len <= DP_COPY_MAX && copy->body_len <= copy->len);
-	if (copy->body_len != copy->len) {
-		must(copy->len == copy->body_len + 5 &&
-		     copy->code[copy->body_len] == 0xe9);
-		must(rel32_target(&copy->code[copy->body_len + 1],
-				  to + copy->len) == from + f->len);
-	}
+	if (copy->body_len != copy->len)
+		check_tail(f, copy, from, to);
 	must(!dp_insn_facts(copy->code, copy->len, &first));
 	if (f->rip_relative)
 		must(first.rip_relative &&
