@@ -265,6 +265,30 @@ static struct dp_moves home(const struct dp_view *view)
 				  .counted = has_hit };
 }
 
+static bool wherever(const void *view, u64 pc)
+{
+	return true;
+}
+
+bool dp_drainable(struct dp_process *proc, const struct dp_view *view)
+{
+	struct dp_moves moves = home(view);
+
+	moves.late = wherever;
+	return dp_threads_move(proc, &moves);
+}
+
+bool dp_returns_inside(const struct dp_process *proc,
+		       const struct dp_view *view, const struct dp_maps *maps,
+		       const struct dp_thread *t)
+{
+	struct dp_moves moves = home(view);
+
+	moves.late = wherever;
+	return !stack_moved(proc, &moves, maps, t->regs.rsp, t->regs.rip,
+			    STACKS);
+}
+
 /* A call that is to pass through the agent must not be made by itself, past it,
  * while what the agent says of masks still counts. */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)

@@ -24,8 +24,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HANDLER_STACK 65536
-
 static struct dp_arena *arena_of(const struct dp_process *proc)
 {
 	return proc->engine && proc->installed ? dp_engine_arena(proc->engine) :
@@ -98,22 +96,32 @@ static int send_home(struct dp_process *proc, struct dp_thread *t, u64 frame)
 	return 0;
 }
 
-static int free_waiting(struct dp_process *proc)
+bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t)
+{
+	u64 word = proc->base + DP_ARENA_OFFSET +
+		   offsetof(struct dp_arena, control.linker_answered);
+
+	return arena_of(proc) && t->regs.rip - proc->base < DP_AGENT_TEXT &&
+	       t->regs.rdi == word;
+}
+
+int dp_linker_home(struct dp_process *proc)
 {
 	const struct dp_arena *a = arena_of(proc);
-	u64 regs = a ? __atomic_load_n(&a->hit.linker_regs, __ATOMIC_ACQUIRE) :
-		       0;
-	u64 frame = regs - offsetof(struct dp_sigframe, uc.mc);
+	int err = 0;
+	u64 regs;
 	size_t i;
 
-	for (i = 0; dp_process_asked(proc) && i < proc->nr_threads; i++) {
-		struct dp_thread *t = &proc->threads[i];
-
-		if (t->regs.rip - proc->base < DP_AGENT_TEXT &&
-		    frame - t->regs.rsp < HANDLER_STACK)
-			return send_home(proc, t, frame);
+	for (i = 0; i < proc->nr_threads && !err; i++) {
+		if (!dp_linker_waits(proc, &proc->threads[i]))
+			continue;
+		/* It asks anew if it is let go as it is. */
+		dp_process_answer(proc);
+		regs = __atomic_load_n(&a->hit.linker_regs, __ATOMIC_ACQUIRE);
+		err = send_home(proc, &proc->threads[i],
+				regs - offsetof(struct dp_sigframe, uc.mc));
 	}
-	return 0;
+	return err;
 }
 
 int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag)
@@ -122,7 +130,7 @@ int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag)
 
 	if (err)
 		return err;
-	err = free_waiting(proc);
+	err = dp_linker_home(proc);
 	if (err) {
 		dp_stop_release(proc);
 		return dp_diag_set(diag, err, "process %d has ended",

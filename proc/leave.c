@@ -169,11 +169,43 @@ static bool in_agent(const void *view, u64 pc)
 	return dp_view_owns(view, pc) && !waits(view, pc);
 }
 
-static bool may_stay(const void *view, u64 pc)
-{
-	u64 to;
+/** struct way_out - arguments of may_stay() */
+struct way_out {
+	const struct dp_process *proc;
+	const struct dp_view *view;
+};
 
-	return !in_agent(view, pc) || !dp_view_original(view, pc, &to);
+static bool may_stay(const void *arg, const struct dp_thread *t)
+{
+	const struct way_out *w = arg;
+	u64 pc = t->regs.rip, to;
+
+	return !in_agent(w->view, pc) || !dp_view_original(w->view, pc, &to) ||
+	       dp_linker_waits(w->proc, t);
+}
+
+/* With everybody else held. */
+static int step_out(struct dp_process *proc, const struct dp_view *view)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	const struct way_out way = { proc, view };
+
+	dp_stop_step_out(proc,
+			 dp_caught_mask(dp_few(&c->nr_caught, DP_CAUGHT)),
+			 may_stay, &way);
+	return dp_linker_home(proc);
+}
+
+bool dp_process_may_leave(struct dp_process *proc)
+{
+	struct dp_view view;
+
+	if (!proc->base || !dp_process_view(proc, &view))
+		return true;
+	if (step_out(proc, &view))
+		return false;
+	dp_handlers_end(proc, &view);
+	return !step_out(proc, &view) && dp_drainable(proc, &view);
 }
 
 /* One look at everybody. Return: 0 out, -EAGAIN not yet. */
@@ -199,11 +231,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	    dp_stop_more(proc, false, diag))
 		return -EAGAIN;
 	if (!err && proc->frozen)
-		dp_stop_step_out(
-			proc,
-			dp_caught_mask(dp_few(&view->arena->control.nr_caught,
-					      DP_CAUGHT)),
-			may_stay, view);
+		err = step_out(proc, view);
 	else if (!err)
 		dp_stop_run_out(proc, 0, in_agent, view);
 	if (!err)

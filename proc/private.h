@@ -175,6 +175,12 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
 /** dp_stop_again() - those too that have woken up since. Return: as dp_stop_all(). */
 int dp_stop_again(struct dp_process *proc, struct dp_diag *diag);
+/** dp_stop_halt() - of those that are held, one that has been let run. @deadline: on
+ *  CLOCK_MONOTONIC, in ns. Return: 0; -ESRCH it does not stop any more */
+int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline);
+/** dp_stop_suspends() - a thread that is stopped is under no filter, one that runs is.
+ *  Return: false if it has ended */
+bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend);
 /**
  * dp_stop_run_out() - let stopped threads, from the @from-th on, run on to where they are
  * not inside something any more, the others being held
@@ -191,7 +197,8 @@ void dp_stop_run_out(struct dp_process *proc, size_t from,
  * @out: may it stay there?
  */
 void dp_stop_step_out(struct dp_process *proc, u64 caught,
-		      bool (*out)(const void *arg, u64 pc), const void *arg);
+		      bool (*out)(const void *arg, const struct dp_thread *t),
+		      const void *arg);
 /** dp_stop_one() - one thread only, whichever is best at it */
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
 /**
@@ -573,6 +580,18 @@ int dp_words_read(const struct dp_process *proc, const struct dp_maps *maps,
 /* What cs is in a signal frame of 64-bit code */
 #define DP_USER_CS 0x33
 
+/* handlers.c */
+/** dp_handlers_end() - let threads run, one at a time, until such handlers have returned. As
+ *  far as that goes in a moment. */
+void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
+
+/* freeze.c: the thread for which the tool looks at libraries */
+/** dp_linker_waits() - is it this one, and does it wait, or is it about to? */
+bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t);
+/** dp_linker_home() - send it to where it has told of them, and will again. Return: 0;
+ *  -ESRCH */
+int dp_linker_home(struct dp_process *proc);
+
 /* leave.c: taking an agent out, ours or one that a dead tool left */
 int dp_leave(struct dp_process *proc, struct dp_view *view,
 	     struct dp_diag *diag);
@@ -610,6 +629,13 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
 /** dp_sleeps_inside() - is a thread that was left asleep in a call of ours? */
 bool dp_sleeps_inside(const struct dp_process *proc,
 		      const struct dp_view *view);
+/** dp_drainable() - could all be moved out, or is somebody there who has to run on? */
+bool dp_drainable(struct dp_process *proc, const struct dp_view *view);
+/** dp_returns_inside() - will a signal handler of the program's, of one thread, return to
+ *  where it has to run on? */
+bool dp_returns_inside(const struct dp_process *proc,
+		       const struct dp_view *view, const struct dp_maps *maps,
+		       const struct dp_thread *t);
 /** dp_drained() - Return: true if nobody is, but for hooked calls' beginnings */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
 /** dp_drain() - out of these, too, when all is about to end. Return: as above */

@@ -280,6 +280,9 @@ void dp_process_mark_gone(struct dp_process *proc);
  * Return: 0 or a negative errno with words; then it runs.
  */
 int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag);
+/** dp_process_may_leave() - of one that is frozen: could it be detached, or is a thread in a
+ *  signal handler that will return into the agent? */
+bool dp_process_may_leave(struct dp_process *proc);
 void dp_process_thaw(struct dp_process *proc);
 /** dp_process_reinstall() - as dp_process_install(), of an engine that inherits from
  *  the one before, which has to be there until dp_process_thaw() */

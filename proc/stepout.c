@@ -182,19 +182,20 @@ static bool minds_mask(const struct stepping *s, int sig)
 }
 
 static int step_out(struct stepping *s,
-		    bool (*out)(const void *arg, u64 pc), const void *arg)
+		    bool (*out)(const void *arg, const struct dp_thread *t),
+		    const void *arg)
 {
 	struct dp_thread *t = s->thread;
 	bool coming = is_coming(s->proc, t, s->caught);
 	u64 word = dp_rseq_word(t);
 	int sig = 0, n, err = 0;
 
-	if ((!coming && out(arg, t->regs.rip)) ||
+	if ((!coming && out(arg, t)) ||
 	    ptrace(PTRACE_GETSIGMASK, t->tid, 8, &s->mask))
 		return 0;
 	set_mask(s, s->mask | ~s->caught);
 	for (n = 0; !err && n < STEPS_MAX; n++) {
-		if (!coming && !sig && out(arg, t->regs.rip))
+		if (!coming && !sig && out(arg, t))
 			break;
 		end_sequence(s->proc, word);
 		err = minds_mask(s, sig) ? step_unmasked(s, &sig) :
@@ -207,7 +208,8 @@ static int step_out(struct stepping *s,
 }
 
 void dp_stop_step_out(struct dp_process *proc, u64 caught,
-		      bool (*out)(const void *arg, u64 pc), const void *arg)
+		      bool (*out)(const void *arg, const struct dp_thread *t),
+		      const void *arg)
 {
 	size_t i = 0;
 

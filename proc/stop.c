@@ -294,9 +294,7 @@ u64 dp_trace_options(const struct dp_process *proc)
 	       (proc->filtered ? PTRACE_O_SUSPEND_SECCOMP : 0);
 }
 
-/* What runs is under its filter. Return: false if it has ended. */
-static bool suspend_filter(const struct dp_process *proc, pid_t tid,
-			   bool suspend)
+bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend)
 {
 	return !proc->filtered || !ptrace(PTRACE_SETOPTIONS, tid, 0,
 					  suspend ? dp_trace_options(proc) :
@@ -414,7 +412,7 @@ static int wait_new(struct dp_process *proc, size_t from, long long deadline)
 		if (got < 0)
 			return got;
 		if (!got || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
-		    !suspend_filter(proc, t->tid, true))
+		    !dp_stop_suspends(proc, t->tid, true))
 			drop_thread(proc, i);
 		else
 			resume_call(proc, &proc->threads[i++]);
@@ -578,6 +576,22 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 	return no_stop(proc, err, diag);
 }
 
+/* @got: from wait_stop() */
+static int is_stopped(struct dp_process *proc, struct dp_thread *t, int got)
+{
+	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
+	    !dp_stop_suspends(proc, t->tid, true))
+		return -ESRCH;
+	resume_call(proc, t);
+	return 0;
+}
+
+int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
+{
+	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+	return is_stopped(proc, t, wait_stop(proc, t, deadline));
+}
+
 /* Let one thread run for a moment, the others held. Return: 0 stopped again. */
 static int run_on(struct dp_process *proc, struct dp_thread *t,
 		  long long deadline)
@@ -588,21 +602,14 @@ static int run_on(struct dp_process *proc, struct dp_thread *t,
 	/* One that SIGSTOP has stopped has another stop to come: it was
 	 * interrupted as well. */
 	do {
-		if (!suspend_filter(proc, t->tid, false) ||
+		if (!dp_stop_suspends(proc, t->tid, false) ||
 		    ptrace(PTRACE_CONT, t->tid, 0, 0))
 			return -ESRCH;
 		nanosleep(&moment, NULL);
 		got = wait_stop(proc, t, 0);
 	} while (got == 1 && ++tries < 4);
-	if (got < 0) {
-		ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
-		got = wait_stop(proc, t, deadline);
-	}
-	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
-	    !suspend_filter(proc, t->tid, true))
-		return -ESRCH;
-	resume_call(proc, t);
-	return 0;
+	return got < 0 ? dp_stop_halt(proc, t, deadline) :
+			 is_stopped(proc, t, got);
 }
 
 /* In a stopped process a signal that a probe has raised waits for SIGCONT. */

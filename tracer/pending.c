@@ -17,9 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CODE_MAX 32
+#define FREEZE_TRIES 30
+#define FREEZE_NAP_NS 300000
 
 static bool is_file(const struct dp_session *s, const char *dir, size_t len,
 		    const char *name)
@@ -375,30 +378,50 @@ static bool find_points(struct dp_session *s, struct dp_modules *mods)
 	return any;
 }
 
+/* At a moment when nobody is in a handler of the program's that has interrupted the agent;
+ * if there is one. @stale: it has run on since what is there was looked at */
+static int freeze(struct dp_session *s, bool *stale, struct dp_diag *diag)
+{
+	const struct timespec nap = { 0, FREEZE_NAP_NS };
+	int tries, err = dp_process_freeze(s->proc, diag);
+
+	for (tries = 1; !err && tries < FREEZE_TRIES; tries++) {
+		if (dp_process_may_leave(s->proc))
+			return 0;
+		dp_process_thaw(s->proc);
+		*stale = true;
+		nanosleep(&nap, NULL);
+		err = dp_process_freeze(s->proc, diag);
+	}
+	return err;
+}
+
 /* The first way holds the process; where a thread cannot be brought out of the agent
  * like that, it has to run on, unprobed for as long as that takes. */
-static int detach(struct dp_session *s, bool *frozen, struct dp_diag *diag)
+static int detach(struct dp_session *s, bool *stale, struct dp_diag *diag)
 {
+	bool frozen;
 	int err;
 
 	/* A thread that has made a child may be waiting for that to be taken in. And
 	 * what is made while we come to a stop still has the probes that there are. */
 	dp_follow_births(s);
-	err = dp_process_freeze(s->proc, diag);
-	*frozen = !err;
+	err = freeze(s, stale, diag);
+	frozen = !err;
 	if (!err) {
 		dp_follow_births(s);
 		err = dp_process_detach(s->proc, diag);
 	}
 	if (err != -EAGAIN)
 		return err;
-	if (*frozen)
+	if (frozen)
 		dp_process_thaw(s->proc);
-	*frozen = false;
+	*stale = true;
 	dp_calls_stop(s);
 	fputs("dprobes: a thread was in a probe: for a moment there are none\n",
 	      stderr);
-	return dp_process_detach(s->proc, diag);
+	err = dp_process_detach(s->proc, diag);
+	return err ? err : dp_process_freeze(s->proc, diag);
 }
 
 /* What a session has of its own for one engine. */
@@ -546,34 +569,20 @@ static int take_find(struct dp_session *s, struct find *f, struct dp_diag *diag)
 	return err;
 }
 
-/* It has run on since, and libraries may have come and gone. */
-static int look_once_more(struct dp_session *s, struct find *f,
-			  struct dp_diag *diag)
-{
-	int err = dp_process_freeze(s->proc, diag);
-
-	drop_find(f);
-	return err ? err : look(s, f, diag);
-}
-
 static int replace(struct dp_session *s, struct find *f, struct dp_diag *diag)
 {
-	bool frozen;
-	int err = detach(s, &frozen, diag);
+	bool stale = false;
+	int err = detach(s, &stale, diag);
 
-	if (err) {
-		dp_process_thaw(s->proc);
+	/* Libraries may have come and gone since. */
+	if (err || stale)
 		drop_find(f);
-		return err;
-	}
-	if (!frozen) {
-		err = look_once_more(s, f, diag);
-		if (err) {
-			dp_process_thaw(s->proc);
-			return err;
-		}
-	}
-	return take_find(s, f, diag);
+	if (!err && stale)
+		err = look(s, f, diag);
+	if (!err)
+		return take_find(s, f, diag);
+	dp_process_thaw(s->proc);
+	return err;
 }
 
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag)

@@ -25,6 +25,13 @@ if command -v gcc >/dev/null; then
 			status=$?
 			[ "$status $(tail -n 1 <<<"$out")" = "0 right 500 5" ] || break
 		done
+		for ((i = 0; i < 10; i++)); do
+			late=$(DPROBES_ARM=$how "$DPROBES" stat --json -q -o "$dir/late" victim_function "$dir/library.so:probed" -- \
+				"$dir/mixed" 100 "$dir/library.so" 2>&1)
+			late="$? $(tail -n 1 <<<"$late") $(sed -n 's/.*"hits":\([0-9]*\).*/\1/p' "$dir/late" | xargs)"
+			[ "$late" = "0 right 500 5 500 5" ] || break
+		done
+		is "cgo, $how: and with a library that comes and goes" "$late" "0 right 500 5 500 5"
 		is "cgo, $how: it found its results right" "$status $(tail -n 1 <<<"$out")" "0 right 500 5"
 		is "cgo, $how: every call of C's" "$(sed -n 's/.*"hits":\([0-9]*\).*/\1/p' "$dir/counts" | xargs)" "500 500"
 	done

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * handlers: signal handlers of the program that have interrupted the agent.
+ *
+ * A frame that leads into a system call of the agent's cannot be moved: what has to
+ * be done behind the call is not done yet. So the handler has to return. It runs with all
+ * other threads held, from one of its system calls to the next: the last one is
+ * rt_sigreturn. One that waits for a held thread is stopped again where it is.
+ */
+#include "proc/private.h"
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define END_NS 2000000ll /* of one handler; and ten times that, of all */
+#define STOP_NS 1000000000ll
+
+static s64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* Return: 1 stopped; 0 gone; -EAGAIN not in time. */
+static int next_stop(struct dp_process *proc, pid_t tid, s64 deadline,
+		     int *status)
+{
+	pid_t got;
+	u32 n = 0;
+
+	while ((got = waitpid(tid, status, __WALL | WNOHANG)) == 0) {
+		if (now_ns() > deadline)
+			return -EAGAIN;
+		dp_stop_nap(++n);
+	}
+	return got == tid && !dp_stop_lost(proc, tid, *status);
+}
+
+static bool is_call(int status)
+{
+	return WSTOPSIG(status) == (SIGTRAP | 0x80);
+}
+
+/* To behind the return of a handler. Return: 1 it is there; 0 it has another stop, which
+ * @event is; -EAGAIN it runs; -ESRCH. */
+static int to_return(struct dp_process *proc, struct dp_thread *t, s64 deadline,
+		     int *event)
+{
+	bool returns = false;
+	int got, status, sig = 0;
+
+	for (;;) {
+		if (ptrace(PTRACE_SYSCALL, t->tid, 0, sig))
+			return -ESRCH;
+		got = next_stop(proc, t->tid, deadline, &status);
+		if (got <= 0)
+			return got ? got : -ESRCH;
+		*event = status;
+		if (status >> 16)
+			return 0;
+		sig = is_call(status) ? 0 : WSTOPSIG(status);
+		if (sig)
+			continue;
+		if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+			return -ESRCH;
+		if (returns)
+			return 1;
+		returns = t->regs.orig_rax == SYS_rt_sigreturn;
+	}
+}
+
+/* An event of the family, or a stop of the whole process: it is taken as any other. */
+static int stop_again(struct dp_process *proc, struct dp_thread *t, int event)
+{
+	if (event >> 16 == PTRACE_EVENT_STOP || !proc->family)
+		ptrace(PTRACE_CONT, t->tid, 0, 0);
+	else if (!dp_family_deal(proc->family, t->tid, event, false))
+		return -ESRCH;
+	return dp_stop_halt(proc, t, now_ns() + STOP_NS);
+}
+
+/* Return: 0 it is held again; -ESRCH. */
+static int end_handlers(struct dp_process *proc, const struct dp_view *view,
+			const struct dp_maps *maps, struct dp_thread *t)
+{
+	s64 deadline = now_ns() + END_NS;
+	int got, event;
+
+	do {
+		if (!dp_stop_suspends(proc, t->tid, false))
+			return -ESRCH;
+		got = to_return(proc, t, deadline, &event);
+		if (got == -EAGAIN)
+			return dp_stop_halt(proc, t, now_ns() + STOP_NS);
+		if (got == 0)
+			return stop_again(proc, t, event);
+		if (got < 0 || !dp_stop_suspends(proc, t->tid, true))
+			return -ESRCH;
+	} while (dp_returns_inside(proc, view, maps, t));
+	return 0;
+}
+
+void dp_handlers_end(struct dp_process *proc, const struct dp_view *view)
+{
+	s64 deadline = now_ns() + 10 * END_NS;
+	struct dp_maps maps;
+	size_t i = 0;
+
+	if (proc->held || dp_maps_read(proc->pid, &maps))
+		return;
+	while (i < proc->nr_threads && now_ns() < deadline) {
+		struct dp_thread *t = &proc->threads[i];
+
+		if (dp_returns_inside(proc, view, &maps, t) &&
+		    end_handlers(proc, view, &maps, t))
+			*t = proc->threads[--proc->nr_threads];
+		else
+			i++;
+	}
+	dp_maps_free(&maps);
+}
