@@ -29,7 +29,8 @@ static void check_tail(const struct insn_facts *f, const struct dp_copy *copy,
 
 	if (f->class == DP_INSN_SYSCALL) {
 		memcpy(&next, tail + 2, sizeof(next));
-		must(tail[0] == 0x48 && tail[1] == 0xb9 && next == from + f->len);
+		must(tail[0] == 0x48 && tail[1] == 0xb9 &&
+		     next == from + f->len);
 		tail += 2 + sizeof(next);
 	}
 	must(&copy->code[copy->len] == tail + 5 && tail[0] == 0xe9 &&

@@ -190,8 +190,7 @@ static int step_out(struct dp_process *proc, const struct dp_view *view)
 	const struct dp_arena_control *c = &view->arena->control;
 	const struct way_out way = { proc, view };
 
-	dp_stop_step_out(proc,
-			 dp_caught_mask(dp_few(&c->nr_caught, DP_CAUGHT)),
+	dp_stop_step_out(proc, dp_caught_mask(dp_few(&c->nr_caught, DP_CAUGHT)),
 			 may_stay, &way);
 	return dp_linker_home(proc);
 }

@@ -90,12 +90,12 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 		if (!dp_process_read(proc, sp, &f,
 				     offsetof(struct dp_sigframe, info)) &&
 		    f.uc.mc.cs == DP_USER_CS && f.uc.mc.rip == pc)
-			clear_trap_flag(proc,
-					sp + offsetof(struct dp_sigframe,
-						      uc.mc.eflags));
+			clear_trap_flag(proc, sp + offsetof(struct dp_sigframe,
+							    uc.mc.eflags));
 	} else if (what == PUSHF) {
 		clear_trap_flag(proc, sp);
-	} else if (what == SYSCALL) {
+	} else if (what == SYSCALL && (s64)t->regs.orig_rax >= 0) {
+		/* But for rt_sigreturn: that brings r11 back. */
 		t->regs.r11 &= ~TRAP_FLAG;
 	}
 }
@@ -146,8 +146,7 @@ static int step(struct stepping *s, int *sig)
 	if (step_hidden(s, *sig, &status))
 		return -ESRCH;
 	*sig = 0;
-	if (status >> 16 ||
-	    ptrace(PTRACE_GETSIGINFO, s->thread->tid, 0, &info))
+	if (status >> 16 || ptrace(PTRACE_GETSIGINFO, s->thread->tid, 0, &info))
 		return 0;
 	if (WSTOPSIG(status) != SIGTRAP || info.si_code == FROM_INT3 ||
 	    info.si_code <= 0)

@@ -107,7 +107,8 @@ static int print_counts(const char *out, int type, char **specs, int n,
 
 	for (i = 0; f && i < n; i++) {
 		for (sum = 0, t = 0; t < threads; t++) {
-			if (read(fds[i][t], &count, sizeof(count)) != sizeof(count))
+			if (read(fds[i][t], &count, sizeof(count)) !=
+			    sizeof(count))
 				return 77;
 			sum += count;
 		}
@@ -132,8 +133,7 @@ static int count_running(const char *out, int type, char **specs, int n,
 		return refused(pid);
 	for (i = 0; i < n; i++)
 		for (t = 0; t < threads; t++) {
-			fds[i][t] = open_event(type, specs[i], tids[t],
-						       false);
+			fds[i][t] = open_event(type, specs[i], tids[t], false);
 			if (fds[i][t] < 0)
 				return refused(specs[i]);
 		}

@@ -60,7 +60,8 @@ static void *hooked(void *arg)
 	for (n = 0; !stop; n++) {
 		pthread_sigmask(SIG_BLOCK, &ours, &old);
 		pthread_kill(pthread_self(), SIGUSR1);
-		must(!sigismember(&old, SIGUSR1) && !sigismember(&old, SIGTERM) &&
+		must(!sigismember(&old, SIGUSR1) &&
+			     !sigismember(&old, SIGTERM) &&
 			     !sigismember(&old, SIGTRAP),
 		     "the mask before");
 		must(handled == n, "a blocked signal");
@@ -93,7 +94,8 @@ int main(int argc, char **argv)
 
 	sigaction(SIGUSR1, &sa, NULL);
 	for (i = 0; i < THREADS; i++)
-		must(!pthread_create(&threads[i], NULL, hooked, NULL), "thread");
+		must(!pthread_create(&threads[i], NULL, hooked, NULL),
+		     "thread");
 	while (rounds--)
 		of_library += use(argv[1]);
 	stop = 1;
