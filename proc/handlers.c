@@ -46,42 +46,69 @@ static bool is_call(int status)
 	return WSTOPSIG(status) == (SIGTRAP | 0x80);
 }
 
-/* To behind the return of a handler. Return: 1 it is there; 0 it has another stop, which
- * @event is; -EAGAIN it runs; -ESRCH. */
-static int to_return(struct dp_process *proc, struct dp_thread *t, s64 deadline,
-		     int *event)
+/* From a stop that is none of ours to one that is: of the whole process, an event of the
+ * family, or a call when time is up. */
+static int stop_again(struct dp_process *proc, struct dp_thread *t, int status)
+{
+	if (status >> 16 == PTRACE_EVENT_STOP)
+		return dp_stop_take(proc, t, status);
+	if (!proc->family || !(status >> 16))
+		ptrace(PTRACE_CONT, t->tid, 0, 0);
+	else if (!dp_family_deal(proc->family, t->tid, status, false))
+		return -ESRCH;
+	return dp_stop_halt(proc, t, now_ns() + STOP_NS);
+}
+
+/* On to a stop that is none of a signal's. Return: as next_stop(). */
+static int next_call(struct dp_process *proc, struct dp_thread *t, s64 deadline,
+		     int *status)
+{
+	int got, sig = 0;
+
+	do {
+		if (ptrace(PTRACE_SYSCALL, t->tid, 0, sig))
+			return 0;
+		got = next_stop(proc, t->tid, deadline, status);
+		sig = WSTOPSIG(*status);
+	} while (got == 1 && !is_call(*status) && !(*status >> 16));
+	return got;
+}
+
+/* One that runs. The stop that it has first may be at a call. */
+static int halt_late(struct dp_process *proc, struct dp_thread *t)
+{
+	int got, status;
+
+	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+	got = next_stop(proc, t->tid, now_ns() + STOP_NS, &status);
+	if (got == 1 && !is_call(status) && !(status >> 16)) {
+		ptrace(PTRACE_CONT, t->tid, 0, WSTOPSIG(status));
+		return dp_stop_halt(proc, t, now_ns() + STOP_NS);
+	}
+	return got == 1 ? stop_again(proc, t, status) : -ESRCH;
+}
+
+/* To behind the return of a handler. Return: 1 it is held there; 0 elsewhere; -ESRCH. */
+static int to_return(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	bool returns = false;
-	int got, status, sig = 0;
+	int got, status;
 
 	for (;;) {
-		if (ptrace(PTRACE_SYSCALL, t->tid, 0, sig))
+		got = next_call(proc, t, deadline, &status);
+		if (got == -EAGAIN)
+			return halt_late(proc, t);
+		if (got == 0)
 			return -ESRCH;
-		got = next_stop(proc, t->tid, deadline, &status);
-		if (got <= 0)
-			return got ? got : -ESRCH;
-		*event = status;
-		if (status >> 16)
-			return 0;
-		sig = is_call(status) ? 0 : WSTOPSIG(status);
-		if (sig)
-			continue;
+		if (status >> 16 || now_ns() > deadline)
+			return stop_again(proc, t, status);
 		if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 			return -ESRCH;
 		if (returns)
-			return 1;
+			return dp_stop_suspends(proc, t->tid, true) ? 1 :
+								      -ESRCH;
 		returns = t->regs.orig_rax == SYS_rt_sigreturn;
 	}
-}
-
-/* An event of the family, or a stop of the whole process: it is taken as any other. */
-static int stop_again(struct dp_process *proc, struct dp_thread *t, int event)
-{
-	if (event >> 16 == PTRACE_EVENT_STOP || !proc->family)
-		ptrace(PTRACE_CONT, t->tid, 0, 0);
-	else if (!dp_family_deal(proc->family, t->tid, event, false))
-		return -ESRCH;
-	return dp_stop_halt(proc, t, now_ns() + STOP_NS);
 }
 
 /* Return: 0 it is held again; -ESRCH. */
@@ -89,20 +116,14 @@ static int end_handlers(struct dp_process *proc, const struct dp_view *view,
 			const struct dp_maps *maps, struct dp_thread *t)
 {
 	s64 deadline = now_ns() + END_NS;
-	int got, event;
+	int got;
 
 	do {
 		if (!dp_stop_suspends(proc, t->tid, false))
 			return -ESRCH;
-		got = to_return(proc, t, deadline, &event);
-		if (got == -EAGAIN)
-			return dp_stop_halt(proc, t, now_ns() + STOP_NS);
-		if (got == 0)
-			return stop_again(proc, t, event);
-		if (got < 0 || !dp_stop_suspends(proc, t->tid, true))
-			return -ESRCH;
-	} while (dp_returns_inside(proc, view, maps, t));
-	return 0;
+		got = to_return(proc, t, deadline);
+	} while (got == 1 && dp_returns_inside(proc, view, maps, t));
+	return got < 0 ? got : 0;
 }
 
 void dp_handlers_end(struct dp_process *proc, const struct dp_view *view)

@@ -178,6 +178,8 @@ int dp_stop_again(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_halt() - of those that are held, one that has been let run. @deadline: on
  *  CLOCK_MONOTONIC, in ns. Return: 0; -ESRCH it does not stop any more */
 int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline);
+/** dp_stop_take() - the same of one whose stop has been waited for: a PTRACE_EVENT_STOP */
+int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status);
 /** dp_stop_suspends() - a thread that is stopped is under no filter, one that runs is.
  *  Return: false if it has ended */
 bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend);

@@ -28,7 +28,8 @@ static bool is_coming(const struct dp_process *proc, const struct dp_thread *t,
 }
 
 /* A thread that has been stopped in a restartable sequence begins it again, so step by
- * step none would come to its end. Those that it is to be kept apart from are held. */
+ * step none would come to its end. Those that it is to be kept apart from are held; but
+ * they were not when it was stopped, so the first step has to lead to the beginning. */
 static void end_sequence(const struct dp_process *proc, u64 word)
 {
 	static const u64 none;
@@ -196,7 +197,8 @@ static int step_out(struct stepping *s,
 	for (n = 0; !err && n < STEPS_MAX; n++) {
 		if (!coming && !sig && out(arg, t))
 			break;
-		end_sequence(s->proc, word);
+		if (n)
+			end_sequence(s->proc, word);
 		err = minds_mask(s, sig) ? step_unmasked(s, &sig) :
 					   step(s, &sig);
 		coming = coming && !sig;

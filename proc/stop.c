@@ -251,6 +251,12 @@ static bool pass_on(struct dp_process *proc, pid_t tid, int status)
 	return true;
 }
 
+static void note_stop(struct dp_process *proc, struct dp_thread *t, int status)
+{
+	t->group_stop = is_stop_signal(WSTOPSIG(status));
+	proc->halted |= t->group_stop;
+}
+
 /* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
 static int wait_stop(struct dp_process *proc, struct dp_thread *t,
 		     long long deadline)
@@ -271,8 +277,7 @@ static int wait_stop(struct dp_process *proc, struct dp_thread *t,
 		if (got < 0)
 			return 0;
 		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP) {
-			t->group_stop = is_stop_signal(WSTOPSIG(status));
-			proc->halted |= t->group_stop;
+			note_stop(proc, t, status);
 			return 1;
 		}
 		if (!pass_on(proc, tid, status))
@@ -586,6 +591,12 @@ static int is_stopped(struct dp_process *proc, struct dp_thread *t, int got)
 	return 0;
 }
 
+int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status)
+{
+	note_stop(proc, t, status);
+	return is_stopped(proc, t, 1);
+}
+
 int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
@@ -600,16 +611,20 @@ static int run_on(struct dp_process *proc, struct dp_thread *t,
 	int got, tries = 0;
 
 	/* One that SIGSTOP has stopped has another stop to come: it was
-	 * interrupted as well. */
+	 * interrupted as well. And one that got a signal has been interrupted
+	 * behind it, perhaps in the call that came next. */
 	do {
 		if (!dp_stop_suspends(proc, t->tid, false) ||
 		    ptrace(PTRACE_CONT, t->tid, 0, 0))
 			return -ESRCH;
 		nanosleep(&moment, NULL);
 		got = wait_stop(proc, t, 0);
-	} while (got == 1 && ++tries < 4);
-	return got < 0 ? dp_stop_halt(proc, t, deadline) :
-			 is_stopped(proc, t, got);
+		if (got == -EAGAIN)
+			return dp_stop_halt(proc, t, deadline);
+		if (is_stopped(proc, t, got))
+			return -ESRCH;
+	} while (++tries < 4);
+	return 0;
 }
 
 /* In a stopped process a signal that a probe has raised waits for SIGCONT. */
