@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PF_KTHREAD 0x00200000u /* linux/sched.h */
-
 /* Kernel threads, and processes that are at their end, say ENOENT for their program. */
 static bool has_program(pid_t pid)
 {
@@ -15,17 +13,6 @@ static bool has_program(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	return readlink(path, exe, sizeof(exe)) >= 0 || errno != ENOENT;
-}
-
-static bool kernel_thread(pid_t pid)
-{
-	char text[1024];
-	const char *fields = dp_stat_read(pid, text, sizeof(text));
-	unsigned int flags;
-
-	return fields &&
-	       sscanf(fields, "%*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-	       flags & PF_KTHREAD;
 }
 
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
@@ -44,7 +31,7 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 			diag, -ESRCH,
 			"process %d has ended, or its first thread has; probe one whose first thread runs",
 			pid);
-	if (kernel_thread(pid))
+	if (dp_status_kernel(pid))
 		return dp_diag_set(diag, -EOPNOTSUPP,
 				   "process %d is a kernel thread", pid);
 	if (!has_program(pid))

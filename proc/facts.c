@@ -258,16 +258,13 @@ static void see_lsm(struct dp_facts *facts, const struct asked *a)
 
 static bool see_end(struct dp_facts *facts, const struct asked *a)
 {
-	char path[64], exe[8];
-
 	if (a->them.state == 'Z' || a->them.state == 'X') {
 		dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO,
 			   "it has ended, and its parent has not waited for it"),
 		       "nothing is left to be probed");
 		return true;
 	}
-	snprintf(path, sizeof(path), "/proc/%d/exe", a->pid);
-	if (readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT) {
+	if (dp_status_kernel(a->pid)) {
 		dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO,
 			   "it is a kernel thread"),
 		       "the kernel's own code cannot be probed yet");

@@ -217,6 +217,8 @@ bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
 /** dp_stat_read() - what /proc/PID/stat says behind the name, from the state on.
  *  Return: in @text; NULL */
 const char *dp_stat_read(pid_t pid, char *text, size_t size);
+/** dp_status_kernel() - is it a thread of the kernel's? Anybody may know */
+bool dp_status_kernel(pid_t pid);
 /** dp_memory_gone() - has what we have hold of no memory any more? It ends, or it has
  *  executed. */
 bool dp_memory_gone(const struct dp_process *proc);

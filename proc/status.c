@@ -111,6 +111,8 @@ int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n)
 	return 0;
 }
 
+#define PF_KTHREAD 0x00200000u /* linux/sched.h */
+
 /* linux/pidfd.h since Linux 6.15, its first version. */
 struct pidfd_info {
 	u64 mask;
@@ -139,6 +141,17 @@ const char *dp_stat_read(pid_t pid, char *text, size_t size)
 	/* The name may hold anything, and ends in the last of these. */
 	p = strrchr(text, ')');
 	return p && p[1] == ' ' ? p + 2 : NULL;
+}
+
+bool dp_status_kernel(pid_t pid)
+{
+	char text[1024];
+	const char *fields = dp_stat_read(pid, text, sizeof(text));
+	unsigned int flags;
+
+	return fields &&
+	       sscanf(fields, "%*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       flags & PF_KTHREAD;
 }
 
 /* Of one that its parent has not waited for. */
