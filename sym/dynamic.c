@@ -19,6 +19,8 @@ static u64 *field(struct dp_dynamic *dyn, s64 tag)
 		return &dyn->strsz;
 	case DT_HASH:
 		return &dyn->hash;
+	case DT_GNU_HASH:
+		return &dyn->gnu_hash;
 	case DT_SONAME:
 		return &dyn->soname;
 	case DT_RELA:

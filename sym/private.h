@@ -56,7 +56,7 @@ size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
 
 /** struct dp_dynamic - the entries of PT_DYNAMIC that are of use here */
 struct dp_dynamic {
-	u64 symtab, strtab, strsz, hash, soname;
+	u64 symtab, strtab, strsz, hash, gnu_hash, soname;
 	u64 rela, relasz, jmprel, pltrelsz;
 	u64 relr, relrsz;
 	u64 versym, verdef, verneed;
@@ -95,6 +95,9 @@ const char *dp_dynsym_name(const struct dp_dynsym *ds, size_t i);
 const char *dp_dynsym_version(const struct dp_dynsym *ds, size_t i,
 			      bool *hidden);
 int dp_dynsym_find(const struct dp_dynsym *ds, const char *name, u64 *value);
+/* The same without the tables. Return: 0; -ENOENT there is none; anything else: they have
+ * to be asked. */
+int dp_gnuhash_find(const struct dp_elf *elf, const char *name, u64 *value);
 
 /* The higher one wins when one name stands for several addresses. */
 enum dp_rank {
@@ -330,6 +333,9 @@ static inline bool dp_is_shortage(int err)
 /* Fill in the parts of a module; a damaged file has empty tables. -ENOMEM,
  * -EMFILE, -ENFILE. */
 int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod);
+/* One symbol of it. */
+int dp_mod_dynsym(struct dp_modules *mods, struct dp_mod *mod, const char *name,
+		  u64 *value);
 int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod);

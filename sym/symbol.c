@@ -30,10 +30,8 @@ int dp_module_dynsym(struct dp_modules *mods, const struct dp_module *m,
 		     const char *name, u64 *addr)
 {
 	u64 value;
-	int err = dp_mod_load_dynsym(mods, dp_mod_of(m));
+	int err = dp_mod_dynsym(mods, dp_mod_of(m), name, &value);
 
-	if (!err)
-		err = dp_dynsym_find(&dp_mod_of(m)->dynsym, name, &value);
 	if (!err)
 		*addr = value + m->bias;
 	return err;

@@ -13,8 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <regex.h>
 #include <signal.h>
@@ -622,6 +624,53 @@ static int step_command(char **argv)
 	return s.wrong != 0;
 }
 
+/* Each name that the table has, and each of them a little longer. */
+static void compare_hashes(const struct dp_elf *elf, const struct dp_dynsym *ds)
+{
+	u64 by_table, by_hash;
+	char other[300];
+	size_t i;
+	int err;
+
+	for (i = 1; i < ds->n; i++) {
+		const char *name = dp_dynsym_name(ds, i);
+
+		err = dp_dynsym_find(ds, name, &by_table);
+		assert_int_equal(dp_gnuhash_find(elf, name, &by_hash), err);
+		if (!err)
+			assert_int_equal(by_hash, by_table);
+		snprintf(other, sizeof(other), "%s_", name);
+		assert_int_equal(dp_gnuhash_find(elf, other, &by_hash),
+				 dp_dynsym_find(ds, other, &by_table));
+	}
+}
+
+static void hashes_find_what_tables_have(void **state)
+{
+	static const char *const names[] = { "libc.so.6", "libm.so.6",
+					     "ld-linux-x86-64.so.2",
+					     "liblzma.so.5" };
+	struct link_map *map;
+	struct dp_dynsym ds;
+	struct dp_elf elf;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		void *lib = dlopen(names[i], RTLD_LAZY);
+
+		assert_non_null(lib);
+		assert_int_equal(dlinfo(lib, RTLD_DI_LINKMAP, &map), 0);
+		assert_int_equal(
+			dp_elf_open_fd(&elf, open(map->l_name, O_RDONLY)), 0);
+		assert_int_equal(dp_dynsym_load(&ds, &elf), 0);
+		assert_true(ds.n > 10);
+		compare_hashes(&elf, &ds);
+		dp_dynsym_free(&ds);
+		dp_elf_close(&elf);
+		dlclose(lib);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -640,6 +689,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(damaged_files_do_no_harm),
 		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(the_file_has_to_be_there),
+		cmocka_unit_test(hashes_find_what_tables_have),
 	};
 
 	if (argc > 2 && !strcmp(argv[1], "--step"))
