@@ -193,16 +193,24 @@ static int check_filter(struct dp_process *proc, struct dp_diag *diag)
 		proc->pid);
 }
 
+/* An errand of another dprobes is over in a moment. */
+static int read_undisturbed(const struct dp_process *proc, struct dp_status *st)
+{
+	int err = dp_status_read(proc->pid, proc->pid, st);
+
+	if (err || !st->tracer || proc->held)
+		return err;
+	dp_errand_wait((pid_t)st->tracer);
+	return dp_status_read(proc->pid, proc->pid, st);
+}
+
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 {
 	char path[64], exe[PATH_MAX];
 	struct dp_status st;
 	ssize_t n;
 
-	if (!dp_status_read(proc->pid, proc->pid, &st) && st.tracer &&
-	    !proc->held)
-		dp_errand_wait((pid_t)st.tracer);
-	if (dp_status_read(proc->pid, proc->pid, &st))
+	if (read_undisturbed(proc, &st))
 		return dp_diag_set(diag, -ESRCH, "no process %d", proc->pid);
 	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
 	n = readlink(path, exe, sizeof(exe) - 1);

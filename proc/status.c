@@ -10,68 +10,113 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define TEXT_MAX 4096 /* only lists of groups and CPUs are longer, which nobody asks for */
+
 static void read_ids(const char *value, u32 ids[3])
 {
-	sscanf(value, "%u %u %u", &ids[0], &ids[1], &ids[2]);
+	char *at = (char *)value;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		ids[i] = (u32)strtoul(at, &at, 10);
+}
+
+/* It is asked a thousand times a file. */
+static inline bool is(const char *key, const char *name)
+{
+	return *key == *name && !strcmp(key, name);
+}
+
+/* They stand from the outermost namespace inwards. */
+static u32 innermost(const char *value)
+{
+	const char *last = strrchr(value, '\t');
+
+	return (u32)atoi(last ? last : value);
 }
 
 static void read_field(struct dp_status *st, const char *key, const char *value)
 {
-	const char *last = strrchr(value, '\t');
-
-	if (!strcmp(key, "State"))
+	if (is(key, "State"))
 		st->state = value[strspn(value, " \t")];
-	else if (!strcmp(key, "TracerPid"))
+	else if (is(key, "TracerPid"))
 		st->tracer = (u32)atoi(value);
-	else if (!strcmp(key, "NSpid"))
-		st->ns_pid = (u32)atoi(last ? last : value);
-	else if (!strcmp(key, "Uid"))
+	else if (is(key, "NSpid"))
+		st->ns_pid = innermost(value);
+	else if (is(key, "Uid"))
 		read_ids(value, st->uids);
-	else if (!strcmp(key, "Gid"))
+	else if (is(key, "Gid"))
 		read_ids(value, st->gids);
-	else if (!strcmp(key, "CapPrm"))
+	else if (is(key, "CapPrm"))
 		st->cap_permitted = strtoull(value, NULL, 16);
-	else if (!strcmp(key, "CapEff"))
+	else if (is(key, "CapEff"))
 		st->cap_effective = strtoull(value, NULL, 16);
-	else if (!strcmp(key, "NoNewPrivs"))
+	else if (is(key, "NoNewPrivs"))
 		st->no_new_privs = atoi(value);
-	else if (!strcmp(key, "Seccomp"))
+	else if (is(key, "Seccomp"))
 		st->seccomp = (u32)atoi(value);
-	else if (!strcmp(key, "Seccomp_filters"))
+	else if (is(key, "Seccomp_filters"))
 		st->filters = (u32)atoi(value);
-	else if (!strcmp(key, "SigPnd"))
+	else if (is(key, "SigPnd"))
 		st->pending = strtoull(value, NULL, 16);
-	else if (!strcmp(key, "ShdPnd"))
+	else if (is(key, "ShdPnd"))
 		st->shared_pending = strtoull(value, NULL, 16);
-	else if (!strcmp(key, "SigBlk"))
+	else if (is(key, "SigBlk"))
 		st->blocked = strtoull(value, NULL, 16);
-	else if (!strcmp(key, "SigIgn"))
+	else if (is(key, "SigIgn"))
 		st->ignored = strtoull(value, NULL, 16);
-	else if (!strcmp(key, "SigCgt"))
+	else if (is(key, "SigCgt"))
 		st->caught = strtoull(value, NULL, 16);
-	else if (!strcmp(key, "x86_Thread_features"))
+	else if (is(key, "x86_Thread_features"))
 		st->shadow_stack = strstr(value, "shstk") != NULL;
+}
+
+/* Return: how much of @text was whole lines. */
+static size_t read_lines(struct dp_status *st, char *text, size_t n)
+{
+	char *line = text, *end, *colon;
+
+	while ((end = memchr(line, '\n', (size_t)(text + n - line)))) {
+		*end = '\0';
+		colon = strchr(line, ':');
+		if (colon) {
+			*colon = '\0';
+			read_field(st, line, colon + 1);
+		}
+		line = end + 1;
+	}
+	return (size_t)(line - text);
+}
+
+/* Of a line that does not fit only the end is looked at, which is no field. */
+static void read_all(struct dp_status *st, int fd)
+{
+	char text[TEXT_MAX];
+	size_t had = 0, done;
+	ssize_t n;
+
+	while ((n = read(fd, text + had, sizeof(text) - had)) > 0) {
+		had += (size_t)n;
+		done = read_lines(st, text, had);
+		if (!done && had == sizeof(text))
+			done = had;
+		had -= done;
+		memmove(text, text + done, had);
+	}
 }
 
 int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st)
 {
-	char path[64], line[512], *colon;
-	FILE *f;
+	char path[64];
+	int fd;
 
 	memset(st, 0, sizeof(*st));
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	f = fopen(path, "re");
-	if (!f)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return -ESRCH;
-	while (fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		colon = strchr(line, ':');
-		if (!colon)
-			continue;
-		*colon = '\0';
-		read_field(st, line, colon + 1);
-	}
-	fclose(f);
+	read_all(st, fd);
+	close(fd);
 	st->uid = st->uids[0];
 	return st->state ? 0 : -ESRCH;
 }
