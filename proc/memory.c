@@ -3,12 +3,29 @@
 #include "proc/private.h"
 #include <errno.h>
 #include <signal.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#define MUCH 16384
+
+/* The descriptor gives a page at a time, and copies it twice. */
+static bool read_much(const struct dp_process *proc, u64 addr, void *to,
+		      size_t len)
+{
+	const struct iovec ours = { to, len }, theirs = { (void *)addr, len };
+
+	return process_vm_readv(proc->pid, &ours, 1, &theirs, 1, 0) ==
+	       (ssize_t)len;
+}
 
 int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
 		    size_t len)
 {
-	ssize_t n = pread(proc->mem, to, len, (off_t)addr);
+	ssize_t n;
+
+	if (len >= MUCH && read_much(proc, addr, to, len))
+		return 0;
+	n = pread(proc->mem, to, len, (off_t)addr);
 
 	if (n == (ssize_t)len)
 		return 0;
@@ -49,6 +66,24 @@ static int target_read(struct dp_target *target, u64 addr, void *to, size_t len)
 	return dp_process_read(process_of(target), addr, to, len);
 }
 
+static int target_extract(struct dp_target *target, const struct dp_extract *v,
+			  u32 n)
+{
+	struct iovec ours[DP_EXTRACTS_MAX], theirs[DP_EXTRACTS_MAX];
+	ssize_t total = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		ours[i] = (struct iovec){ v[i].to, v[i].len };
+		theirs[i] = (struct iovec){ (void *)v[i].addr, v[i].len };
+		total += (ssize_t)v[i].len;
+	}
+	return process_vm_readv(process_of(target)->pid, ours, n, theirs, n,
+				0) == total ?
+		       0 :
+		       -EFAULT;
+}
+
 static int target_write(struct dp_target *target, u64 addr, const void *from,
 			size_t len)
 {
@@ -72,6 +107,7 @@ static bool target_traced(struct dp_target *target)
 
 const struct dp_target_ops dp_process_target_ops = {
 	.read = target_read,
+	.extract = target_extract,
 	.write = target_write,
 	.sync = target_sync,
 	.traced = target_traced,

@@ -55,32 +55,81 @@ bool dp_text_ours(const struct dp_site_entry *site, const u8 *now)
 	return true;
 }
 
-/* One site after the other: what both strategies here do. */
-static int each(struct dp_target *target, const struct dp_sites *sites,
-		const struct dp_strategy *strategy,
-		int (*act)(struct dp_target *target,
-			   struct dp_site_entry *site),
-		bool armed, u64 *bad)
+/** struct batch - sites that are next, and what stands there */
+struct batch {
+	struct dp_site_entry *site[DP_EXTRACTS_MAX];
+	struct dp_extract text[DP_EXTRACTS_MAX];
+	u8 now[DP_EXTRACTS_MAX][sizeof(((struct dp_site_entry *)0)->orig)];
+	u32 n;
+	bool read;
+};
+
+/*
+ * Where nobody runs they are looked at many at a time. Somebody else may set breakpoints
+ * all the same, and is to have as little time for it as may be between our look and
+ * our writing: so single bytes are one by one.
+ */
+static u32 fill(struct batch *b, const struct dp_sites *sites, u32 i,
+		const struct dp_strategy *strategy, bool armed)
 {
-	int first = 0, err;
-	u32 i;
+	u32 most = strategy->stopped ? DP_EXTRACTS_MAX : 1;
+	struct dp_site_entry *s;
 
-	for (i = 0; i < sites->n; i++) {
-		struct dp_site_entry *s = dp_sites_at(sites, i);
-
+	for (b->n = 0; i < sites->n && b->n < most; i++) {
+		s = dp_sites_at(sites, i);
 		if (!strategy->mine(s) || !s->armed != !armed ||
 		    !s->wanted != armed || s->armed == DP_SITE_GONE)
 			continue;
-		err = act(target, s);
-		if (!err || dp_sites_lose(sites, s, err))
-			continue;
-		if (!first) {
-			first = err;
-			if (bad)
-				*bad = s->addr;
+		b->site[b->n] = s;
+		b->text[b->n] = (struct dp_extract){
+			s->addr, b->now[b->n],
+			strategy->stopped ? dp_site_patch_len(s) : 1
+		};
+		b->n++;
+	}
+	return i;
+}
+
+static void look(struct dp_target *target, struct batch *b)
+{
+	b->read = b->n > 1 && target->ops->extract &&
+		  !target->ops->extract(target, b->text, b->n);
+}
+
+typedef int act_fn(struct dp_target *target, struct dp_site_entry *site,
+		   const u8 *now);
+
+static int act_on(struct dp_target *target, const struct batch *b, u32 i,
+		  act_fn *act)
+{
+	const struct dp_extract *text = &b->text[i];
+	int err = b->read ? 0 :
+			    target->ops->read(target, text->addr, text->to,
+					      text->len);
+
+	return err ? err : act(target, b->site[i], b->now[i]);
+}
+
+/* One site after the other: what both strategies here do. */
+static int each(struct dp_target *target, const struct dp_sites *sites,
+		const struct dp_strategy *strategy, act_fn *act, bool armed,
+		u64 *bad)
+{
+	int first = 0, err;
+	struct batch b = { .n = 0 };
+	u32 i = 0, k;
+
+	while (i < sites->n && (!first || armed)) {
+		i = fill(&b, sites, i, strategy, armed);
+		look(target, &b);
+		for (k = 0; k < b.n && (!first || armed); k++) {
+			err = act_on(target, &b, k, act);
+			if (!err || dp_sites_lose(sites, b.site[k], err))
+				continue;
+			if (!first && bad)
+				*bad = b.site[k]->addr;
+			first = first ? first : err;
 		}
-		if (!armed)
-			break;
 	}
 	return first;
 }
@@ -97,13 +146,14 @@ static bool trap_mine(const struct dp_site_entry *s)
 	return is_trap(s) || (s->wanted == DP_WANT_TRAP && !s->hook);
 }
 
-static int trap_put(struct dp_target *target, struct dp_site_entry *site)
+static int trap_put(struct dp_target *target, struct dp_site_entry *site,
+		    const u8 *now)
 {
 	static const u8 breakpoint = DP_BREAKPOINT;
-	int err = dp_text_expect(target, site->addr, site->orig, 1);
+	int err;
 
-	if (err)
-		return err;
+	if (*now != *site->orig)
+		return -EBUSY;
 	site->armed = is_trap(site) ? DP_SITE_THERE : DP_SITE_TRAPPED;
 	err = target->ops->write(target, site->addr, &breakpoint, 1);
 	if (err)
@@ -111,15 +161,16 @@ static int trap_put(struct dp_target *target, struct dp_site_entry *site)
 	return err;
 }
 
-static int trap_take(struct dp_target *target, struct dp_site_entry *site)
+static int trap_take(struct dp_target *target, struct dp_site_entry *site,
+		     const u8 *now)
 {
-	int err = dp_text_expect(target, site->addr, site->patch, 1);
+	int err = 0;
 
-	/* The tool that armed it may have been ended before it wrote. */
-	if (err == -EBUSY && !dp_text_expect(target, site->addr, site->orig, 1))
-		err = 0;
-	else if (!err)
+	if (*now == *site->patch)
 		err = target->ops->write(target, site->addr, site->orig, 1);
+	/* The tool that armed it may have been ended before it wrote. */
+	else if (*now != *site->orig)
+		err = -EBUSY;
 	if (!err) {
 		site->armed = 0;
 		site->returned = 1;
@@ -156,7 +207,7 @@ int dp_trap_return(struct dp_target *target, const struct dp_sites *sites,
 
 		if (!is_lost(target, s))
 			continue;
-		err = trap_put(target, s);
+		err = trap_put(target, s, s->orig);
 		if (!err)
 			tell(arg, s->addr, false);
 		first = first ? first : err;
@@ -206,24 +257,23 @@ static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
 	return err;
 }
 
-static int hook_put(struct dp_target *target, struct dp_site_entry *site)
+static int hook_put(struct dp_target *target, struct dp_site_entry *site,
+		    const u8 *now)
 {
 	u8 n = dp_site_patch_len(site);
-	int err = dp_text_expect(target, site->addr, site->orig, n);
 
-	if (err)
-		return err;
+	if (!dp_bytes_same(now, site->orig, n))
+		return -EBUSY;
 	site->armed = 1;
 	return poke(target, site->addr, site->patch, n);
 }
 
-static int hook_take(struct dp_target *target, struct dp_site_entry *site)
+static int hook_take(struct dp_target *target, struct dp_site_entry *site,
+		     const u8 *now)
 {
-	u8 now[sizeof(site->orig)], n = dp_site_patch_len(site);
-	int err = target->ops->read(target, site->addr, now, n);
+	u8 n = dp_site_patch_len(site);
+	int err = 0;
 
-	if (err)
-		return err;
 	if (!dp_text_ours(site, now))
 		return -EBUSY;
 	if (!dp_bytes_same(now, site->orig, n))

@@ -7,9 +7,19 @@
 
 struct dp_target;
 
+/** struct dp_extract - @len bytes at @addr of a target, and where they are wanted */
+struct dp_extract {
+	u64 addr;
+	void *to;
+	size_t len;
+};
+#define DP_EXTRACTS_MAX 64
+
 /**
  * struct dp_target_ops - what a target must be able to do
  * @read: copy @len bytes from address @addr; all or a negative errno
+ * @extract: the same of up to DP_EXTRACTS_MAX places, in less time than one by one; NULL
+ *           where it is none
  * @write: replace bytes of text; all or a negative errno. Need not be atomic
  *         for more than one byte
  * @sync: return only when every thread of the target is sure to see what was
@@ -19,6 +29,8 @@ struct dp_target;
  */
 struct dp_target_ops {
 	int (*read)(struct dp_target *target, u64 addr, void *to, size_t len);
+	int (*extract)(struct dp_target *target, const struct dp_extract *v,
+		       u32 n);
 	int (*write)(struct dp_target *target, u64 addr, const void *from,
 		     size_t len);
 	int (*sync)(struct dp_target *target);
