@@ -70,7 +70,6 @@ static long map_region(struct dp_process *proc, struct dp_remote *rem, long fd,
 {
 	long base, ret;
 
-	memcpy(proc->file, dp_agent_image, dp_agent_image_size);
 	base = dp_remote_call(rem, SYS_mmap, 0,
 			      DP_ARENA_OFFSET + need->arena_size,
 			      PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd, 0);
@@ -156,6 +155,7 @@ static int map_stopped(void *arg)
 	const struct mapping_work *work = arg;
 	struct dp_process *proc = work->proc;
 	struct dp_diag *diag = work->diag;
+	const struct dp_maps *maps;
 	struct dp_hole *holes = NULL;
 	u32 signature;
 	s32 offset;
@@ -167,7 +167,8 @@ static int map_stopped(void *arg)
 	dp_step("install: stopped");
 	if (dp_rseq_common(proc, &offset, &signature))
 		dp_engine_set_rseq(proc->engine, offset, signature);
-	err = dp_holes_find(proc->pid, 0, &holes, &n);
+	maps = dp_stop_maps(proc);
+	err = maps ? dp_holes_among(maps, 0, &holes, &n) : -ESRCH;
 	if (!err)
 		err = dp_engine_place(proc->engine, holes, n);
 	dp_port_free(holes);
@@ -278,8 +279,11 @@ struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 static int build(struct dp_process *proc, struct dp_diag *diag)
 {
 	const struct dp_mapping map = dp_mapping_of(proc);
-	int err = dp_engine_build(proc->engine, &map);
+	int err;
 
+	/* Nothing leads there yet, and nobody is held for it. */
+	memcpy(proc->file, dp_agent_image, dp_agent_image_size);
+	err = dp_engine_build(proc->engine, &map);
 	if (err)
 		return dp_diag_set(
 			diag, err,

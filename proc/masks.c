@@ -340,8 +340,8 @@ int dp_masks_take(struct dp_process *proc, size_t from)
 	struct masking m = { .proc = proc,
 			     .caught = caught_by(proc),
 			     .words = calloc(DP_MASKS, sizeof(*m.words)) };
-	struct dp_maps maps = { 0 };
-	int err = dp_maps_read(proc->pid, &maps);
+	const struct dp_maps *maps = dp_stop_maps(proc);
+	int err = maps ? 0 : -ESRCH;
 	size_t i;
 
 	m.sleeps = dp_sleeps_read(proc, proc->base);
@@ -349,9 +349,8 @@ int dp_masks_take(struct dp_process *proc, size_t from)
 		err = -ENOMEM;
 	for (i = from; i < proc->nr_threads && !err; i++) {
 		m.thread = &proc->threads[i];
-		err = take_thread(&m, &maps);
+		err = take_thread(&m, maps);
 	}
-	dp_maps_free(&maps);
 	free(m.sleeps);
 	free(m.words);
 	return err;
@@ -562,20 +561,18 @@ static void return_threads(struct masking *m, u64 base,
 {
 	struct dp_process *proc = m->proc;
 	struct dp_held held[DP_HELD];
-	struct dp_maps maps = { 0 };
+	static const struct dp_maps none;
+	const struct dp_maps *maps = dp_stop_maps(proc) ?: &none;
 	size_t i, n = 0;
 
-	if (dp_maps_read(proc->pid, &maps))
-		maps.n = 0;
 	if (dp_process_read(proc, base + HELD_AT, held, sizeof(held)))
 		memset(held, 0, sizeof(held));
 	for (i = 0; i < proc->nr_threads; i++) {
 		m->thread = &proc->threads[i];
-		if (return_thread(m, &maps, held, &natives[n]) && n < DP_SLEEPS)
+		if (return_thread(m, maps, held, &natives[n]) && n < DP_SLEEPS)
 			n++;
 	}
 	write_natives(proc, base, natives, n);
-	dp_maps_free(&maps);
 }
 
 void dp_masks_return(struct dp_process *proc, const struct dp_view *view)

@@ -121,6 +121,8 @@ struct dp_process {
 	size_t nr_sleepers;
 	struct dp_thread *threads; /* the stopped ones */
 	size_t nr_threads, cap_threads;
+	struct dp_maps maps; /* dp_stop_maps() */
+	bool vetted; /* none of them has more filters than we know of */
 	struct dp_remote *hand; /* one that makes calls while the others run */
 	bool syncs; /* while text is being written */
 	struct dp_engine *engine;
@@ -154,6 +156,16 @@ struct dp_process {
 /* stop.c: every thread that runs, held for a moment */
 int dp_stop_all(struct dp_process *proc, struct dp_diag *diag);
 void dp_stop_release(struct dp_process *proc);
+/**
+ * dp_stop_maps() - the mappings, read once while it is stopped
+ *
+ * What we map ourselves meanwhile is not among them. Return: until it is let go; NULL:
+ * they cannot be read.
+ */
+const struct dp_maps *dp_stop_maps(struct dp_process *proc);
+/** dp_holes_among() - dp_holes_find() of mappings that have been read */
+int dp_holes_among(const struct dp_maps *maps, size_t more,
+		   struct dp_hole **holes, size_t *n);
 /** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
  *  we have not seen their end, their process has none either */
 void dp_stop_reap(const struct dp_process *proc);
@@ -513,7 +525,7 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
 bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 /** dp_check_filters() - have its threads got filters that we have not looked at? */
-bool dp_check_filters(const struct dp_process *proc);
+bool dp_check_filters(struct dp_process *proc);
 /** dp_check_thread() - has this one, and are they in force for what we have it do? */
 bool dp_check_thread(const struct dp_process *proc, pid_t tid);
 

@@ -341,6 +341,7 @@ void dp_process_abandon(struct dp_process *proc)
 		close(proc->mem);
 	if (proc->pidfd >= 0)
 		close(proc->pidfd);
+	dp_maps_free(&proc->maps);
 	free(proc->threads);
 	free(proc);
 }

@@ -209,19 +209,18 @@ static u64 far_end(const struct dp_remote *rem, const struct dp_map *m,
 /* The address that @need bytes have to end below; 0: there is none. */
 static u64 find_room(const struct dp_remote *rem, u64 need)
 {
+	const struct dp_maps *maps = dp_stop_maps(rem->proc);
 	u64 sp = rem->home.rsp, top = 0;
-	struct dp_maps maps;
 	size_t i;
 
-	if (dp_maps_read(rem->proc->pid, &maps))
+	if (!maps)
 		return 0;
 	if (!rem->proc->go &&
-	    is_whole_stack(&maps, dp_maps_find(&maps, sp), sp, need + RED_ZONE))
+	    is_whole_stack(maps, dp_maps_find(maps, sp), sp, need + RED_ZONE))
 		top = sp - RED_ZONE;
-	for (i = 0; i < maps.n && !top; i++)
-		if (!strcmp(maps.v[i].path, "[stack]"))
-			top = far_end(rem, &maps.v[i], (need + 63) & ~63ull);
-	dp_maps_free(&maps);
+	for (i = 0; i < maps->n && !top; i++)
+		if (!strcmp(maps->v[i].path, "[stack]"))
+			top = far_end(rem, &maps->v[i], (need + 63) & ~63ull);
 	return top;
 }
 

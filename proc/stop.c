@@ -863,4 +863,16 @@ void dp_stop_release(struct dp_process *proc)
 	for (i = 0; i < proc->nr_threads; i++)
 		let(proc, &proc->threads[i]);
 	proc->nr_threads = 0;
+	proc->vetted = false;
+	dp_maps_free(&proc->maps);
+}
+
+const struct dp_maps *dp_stop_maps(struct dp_process *proc)
+{
+	/* That may be for long, and with much done meanwhile. */
+	if (proc->held || proc->frozen)
+		dp_maps_free(&proc->maps);
+	if (!proc->maps.n && dp_maps_read(proc->pid, &proc->maps))
+		return NULL;
+	return &proc->maps;
 }
