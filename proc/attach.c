@@ -6,19 +6,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Kernel threads, and processes that are at their end, say ENOENT for their program. */
-static bool has_program(pid_t pid)
+/* Kernel threads, and processes that are at their end, say ENOENT for their program;
+ * to whoever may not know, EACCES. Return: 0 it has one; an errno. */
+static int no_program(pid_t pid)
 {
 	char path[64], exe[8];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return readlink(path, exe, sizeof(exe)) >= 0 || errno != ENOENT;
+	return readlink(path, exe, sizeof(exe)) < 0 ? errno : 0;
 }
 
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 {
 	struct dp_status st;
-	int err;
+	int err, hidden;
 
 	proc->pid = pid;
 	if (pid <= 0 || dp_status_read(pid, pid, &st))
@@ -31,10 +32,11 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 			diag, -ESRCH,
 			"process %d has ended, or its first thread has; probe one whose first thread runs",
 			pid);
-	if (dp_status_kernel(pid))
+	hidden = no_program(pid);
+	if (hidden && dp_status_kernel(pid))
 		return dp_diag_set(diag, -EOPNOTSUPP,
 				   "process %d is a kernel thread", pid);
-	if (!has_program(pid))
+	if (hidden == ENOENT)
 		return dp_diag_set(diag, -ESRCH, "process %d has ended", pid);
 	err = dp_process_open_mem(proc, diag);
 	if (!err)

@@ -26,6 +26,7 @@
 #define ERRAND_MS 5000
 
 struct errand {
+	const struct dp_process *proc;
 	int (*work)(void *arg);
 	void *arg;
 	int err;
@@ -49,11 +50,25 @@ static int keep_awake(void)
 	return fd;
 }
 
+void dp_errands_begin(struct dp_process *proc)
+{
+	if (proc->awake < 0)
+		proc->awake = keep_awake();
+}
+
+void dp_errands_end(struct dp_process *proc)
+{
+	if (proc->awake >= 0)
+		close(proc->awake);
+	proc->awake = -1;
+}
+
 /* While threads are stopped a nap is to be as short as it is meant to be. */
-static int punctually(int (*work)(void *arg), void *arg)
+static int punctually(const struct dp_process *proc, int (*work)(void *arg),
+		      void *arg)
 {
 	int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), ret;
-	int awake = keep_awake();
+	int awake = proc->awake < 0 ? keep_awake() : -1;
 
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	ret = work(arg);
@@ -68,7 +83,7 @@ static int run(void *arg)
 	struct errand *e = arg;
 
 	prctl(PR_SET_NAME, ERRAND_NAME);
-	e->err = punctually(e->work, e->arg);
+	e->err = punctually(e->proc, e->work, e->arg);
 	return 0;
 }
 
@@ -96,13 +111,13 @@ static bool is_wanted(const struct dp_process *proc)
 
 int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg)
 {
-	struct errand e = { work, arg, -EINTR };
+	struct errand e = { proc, work, arg, -EINTR };
 	sigset_t all, mask;
 	char *stack;
 	pid_t pid;
 
 	if (!is_wanted(proc))
-		return punctually(work, arg);
+		return punctually(proc, work, arg);
 	stack = mmap(NULL, ERRAND_STACK, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (stack == MAP_FAILED)

@@ -195,7 +195,7 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 		return NULL;
 	*child = *parent;
 	child->pid = pid;
-	child->pidfd = child->mem = -1;
+	child->pidfd = child->mem = child->awake = -1;
 	child->launched = child->held = child->reaped = child->exited = false;
 	child->installed = child->status_known = child->changing = false;
 	child->frozen = false;

@@ -320,6 +320,7 @@ static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 	proc->syscall_ret = proc->restorer = proc->way_home = 0;
 	proc->nr_restorers = proc->nr_hooks = 0;
 	proc->borrowed = proc->inherited = false;
+	proc->remnants = dp_recover_any(&maps);
 	proc->points = (struct dp_points){ 0 };
 	for (i = 0; i < proc->nr_texts && !err; i++)
 		err = search(proc, &proc->texts[i]);

@@ -508,6 +508,7 @@ static int go_live_stopped(void *arg)
 				    proc->pid, strerror(-err));
 	}
 	dp_stop_release(proc);
+	proc->passed = !err;
 	return err;
 }
 
@@ -740,6 +741,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	int err;
 
 	proc->engine = engine;
+	dp_errands_begin(proc);
 	err = prepare(proc, &need, diag);
 	if (!err)
 		err = map_all(proc, need, diag);
@@ -754,5 +756,6 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
 	dp_process_let_go(proc);
+	dp_errands_end(proc);
 	return err ? has_failed(proc, err, diag) : 0;
 }

@@ -110,6 +110,7 @@ struct dp_process {
 	 * to a place that nobody uses; @inherited: by a tool that was killed */
 	u64 syscall_ret, restorer;
 	bool borrowed, inherited;
+	bool remnants; /* something of ours was mapped when it was looked at */
 	u64 way_home; /* room for code that needs no rt_sigreturn; 0: none */
 	/* What signal frames return to, and so are known by. */
 	u64 restorers[DP_RESTORERS_MAX];
@@ -125,6 +126,8 @@ struct dp_process {
 	bool vetted; /* none of them has more filters than we know of */
 	struct dp_remote *hand; /* one that makes calls while the others run */
 	bool syncs; /* while text is being written */
+	bool passed; /* all have been stopped a moment ago, and could be */
+	int awake; /* dp_errands_begin() */
 	struct dp_engine *engine;
 	/* Under seccomp; then what that permits for certain: see filters.c */
 	bool filtered;
@@ -537,6 +540,9 @@ bool dp_check_thread(const struct dp_process *proc, pid_t tid);
  * been killed.
  */
 int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg);
+/** dp_errands_begin() - several follow one another: what each prepares once for all */
+void dp_errands_begin(struct dp_process *proc);
+void dp_errands_end(struct dp_process *proc);
 /** dp_errand_wait() - for the end of who traces, if a tool that was killed has sent it */
 void dp_errand_wait(pid_t tracer);
 
@@ -668,7 +674,9 @@ static inline bool dp_path_is_ours(const char *path)
 }
 
 /* recover.c */
-/** dp_recover_needed() - is anything of ours in there? */
+/** dp_recover_any() - is anything of ours among these mappings? */
+bool dp_recover_any(const struct dp_maps *maps);
+/** dp_recover_needed() - is anything of ours in one that has just been looked at? */
 bool dp_recover_needed(const struct dp_process *proc);
 int dp_recover(struct dp_process *proc, struct dp_diag *diag);
 /** dp_arena_load() - copy of the arena found in a process. Return: 0; -ENOENT. */

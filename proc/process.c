@@ -30,7 +30,7 @@ struct dp_process *dp_process_new(void)
 	if (!proc)
 		return NULL;
 	proc->target.ops = &dp_process_target_ops;
-	proc->pidfd = proc->mem = -1;
+	proc->pidfd = proc->mem = proc->awake = -1;
 	return proc;
 }
 

@@ -106,16 +106,24 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 	return err;
 }
 
-static bool any_mapping(const struct dp_process *proc)
+bool dp_recover_any(const struct dp_maps *maps)
 {
-	struct dp_maps maps;
 	bool found = false;
 	size_t i;
 
+	for (i = 0; i < maps->n; i++)
+		found |= dp_path_is_ours(maps->v[i].path);
+	return found;
+}
+
+static bool any_left(const struct dp_process *proc)
+{
+	struct dp_maps maps;
+	bool found;
+
 	if (dp_maps_read(proc->pid, &maps))
 		return false;
-	for (i = 0; i < maps.n; i++)
-		found |= dp_path_is_ours(maps.v[i].path);
+	found = dp_recover_any(&maps);
 	dp_maps_free(&maps);
 	return found;
 }
@@ -146,7 +154,7 @@ static int stray_fd(const struct dp_process *proc)
 
 bool dp_recover_needed(const struct dp_process *proc)
 {
-	return any_mapping(proc) || stray_fd(proc) >= 0;
+	return proc->remnants || stray_fd(proc) >= 0;
 }
 
 /* Remains that never came to be armed. */
@@ -221,7 +229,7 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag)
 	} else if (err == -ENOENT) {
 		err = 0;
 	}
-	if (!err && dp_recover_needed(proc)) {
+	if (!err && (any_left(proc) || stray_fd(proc) >= 0)) {
 		struct sweeping s = { proc, diag };
 
 		err = dp_errand(proc, sweep, &s);

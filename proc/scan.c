@@ -13,7 +13,7 @@
 #define SYSCALL_F 0x0f
 #define SYSCALL_5 0x05
 #define WINDOW 65536
-#define FIRST_ROOM 512
+#define FIRST_ROOM 1024 /* of a libc: some 500 */
 
 /**
  * struct window - the piece of a text that is looked at

@@ -20,8 +20,9 @@ int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = 0;
 
-	if (!proc->held && !proc->frozen)
+	if (!proc->held && !proc->frozen && !proc->passed)
 		err = dp_stop_pass(proc, true, diag);
+	proc->passed = false;
 	proc->syncs = !err && !proc->held && !proc->frozen;
 	dp_step("sync: begun");
 	return err;
