@@ -2,7 +2,11 @@
 /* main: the dprobes command finds its verb. */
 #include "cli/command.h"
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
+
+#define HEAP_STEP (1 << 20)
+#define HEAP_KEPT (64 << 20)
 
 static const struct dp_command *const commands[] = {
 	&dp_cmd_stat,
@@ -67,6 +71,9 @@ int main(int argc, char **argv)
 	bool done = false;
 	int err;
 
+	/* What it needs it needs until it ends, which is soon: no page is given back. */
+	mallopt(M_TOP_PAD, HEAP_STEP);
+	mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
 	/* What belongs together is written at once, and flushed as it comes. */
 	setvbuf(stdout, NULL, _IOFBF, DP_OUTPUT_BUFFER);
 	if (argc < 2)
