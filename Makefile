@@ -12,7 +12,7 @@ OPT ?= -O2 -g
 DEFS := -D_GNU_SOURCE
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(INC) $(DEFS) $(SANFLAGS) -fPIC -fvisibility=hidden -MMD -MP $(CFLAGS)
-LIBS := -lZydis -llzma
+LIBS := -lZydis
 
 # The hit half: freestanding, general registers only, position independent.
 HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdlib -mgeneral-regs-only \

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* minidebug: the compressed symbol table in section .gnu_debugdata. */
+/*
+ * minidebug: the compressed symbol table in section .gnu_debugdata.
+ *
+ * Few systems have any. So liblzma is loaded when there is one: every start of the command
+ * would wait for it otherwise.
+ */
+#include <dlfcn.h>
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
@@ -9,8 +15,32 @@
 #define PLAIN_MAX (64u << 20) /* a few KB can unpack to any amount */
 #define LZMA_MEMORY (256ull << 20)
 
+/** struct unpacker - what we need of the library */
+struct unpacker {
+	void *lib;
+	lzma_ret (*begin)(lzma_stream *lz, uint64_t memory, uint32_t flags);
+	lzma_ret (*code)(lzma_stream *lz, lzma_action action);
+	void (*end)(lzma_stream *lz);
+};
+
+/* Return: 0; -EOPNOTSUPP it is not installed. */
+static int find_unpacker(struct unpacker *u)
+{
+	u->lib = dlopen("liblzma.so.5", RTLD_NOW | RTLD_LOCAL);
+	if (!u->lib)
+		return -EOPNOTSUPP;
+	*(void **)&u->begin = dlsym(u->lib, "lzma_stream_decoder");
+	*(void **)&u->code = dlsym(u->lib, "lzma_code");
+	*(void **)&u->end = dlsym(u->lib, "lzma_end");
+	if (u->begin && u->code && u->end)
+		return 0;
+	dlclose(u->lib);
+	return -EOPNOTSUPP;
+}
+
 /* Unpacks into a block that grows up to PLAIN_MAX. */
-static int unpack(lzma_stream *lz, u8 **out, size_t *len)
+static int unpack(const struct unpacker *u, lzma_stream *lz, u8 **out,
+		  size_t *len)
 {
 	size_t room = 1 << 16;
 	u8 *buf = malloc(room), *bigger;
@@ -19,7 +49,7 @@ static int unpack(lzma_stream *lz, u8 **out, size_t *len)
 	lz->next_out = buf;
 	lz->avail_out = room;
 	while (buf && ret == LZMA_OK) {
-		ret = lzma_code(lz, LZMA_FINISH);
+		ret = u->code(lz, LZMA_FINISH);
 		if (ret != LZMA_OK || lz->avail_out)
 			continue;
 		if (room >= PLAIN_MAX)
@@ -44,14 +74,20 @@ static int unpack(lzma_stream *lz, u8 **out, size_t *len)
 static int decompress(const void *data, size_t len, u8 **out, size_t *out_len)
 {
 	lzma_stream lz = LZMA_STREAM_INIT;
-	int err;
+	struct unpacker u;
+	int err = find_unpacker(&u);
 
-	if (lzma_stream_decoder(&lz, LZMA_MEMORY, 0) != LZMA_OK)
-		return -ENOMEM;
-	lz.next_in = data;
-	lz.avail_in = len;
-	err = unpack(&lz, out, out_len);
-	lzma_end(&lz);
+	if (err)
+		return err;
+	if (u.begin(&lz, LZMA_MEMORY, 0) == LZMA_OK) {
+		lz.next_in = data;
+		lz.avail_in = len;
+		err = unpack(&u, &lz, out, out_len);
+		u.end(&lz);
+	} else {
+		err = -ENOMEM;
+	}
+	dlclose(u.lib);
 	return err;
 }
 
