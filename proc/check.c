@@ -136,8 +136,9 @@ bool dp_check_filters(struct dp_process *proc)
 	return more;
 }
 
-/* Of any of its threads. What a tool that was killed has sent may be at work there. */
-static bool is_filtered(struct dp_process *proc)
+/* Of any of its threads. What a tool that was killed has sent may be at work there.
+ * @first: of the first one */
+static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
 {
 	bool filtered = false;
 	struct dp_status st;
@@ -147,7 +148,9 @@ static bool is_filtered(struct dp_process *proc)
 	if (dp_tasks_list(proc->pid, &tids, &n))
 		return false;
 	for (i = 0; i < n; i++) {
-		if (dp_status_read(proc->pid, tids[i], &st))
+		if (tids[i] == proc->pid)
+			st = *first;
+		else if (dp_status_read(proc->pid, tids[i], &st))
 			continue;
 		if (st.tracer && !proc->held)
 			dp_errand_wait((pid_t)st.tracer);
@@ -181,9 +184,10 @@ bool dp_check_can_suspend(void)
 	return can;
 }
 
-static int check_filter(struct dp_process *proc, struct dp_diag *diag)
+static int check_filter(struct dp_process *proc, const struct dp_status *first,
+			struct dp_diag *diag)
 {
-	proc->filtered = is_filtered(proc);
+	proc->filtered = is_filtered(proc, first);
 	if (proc->filtered)
 		dp_filters_presume(proc);
 	if (!proc->filtered || dp_check_can_suspend())
@@ -231,7 +235,7 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 			diag, -EOPNOTSUPP,
 			"process %d runs with a shadow stack; it cannot be probed yet",
 			proc->pid);
-	if (check_filter(proc, diag))
+	if (check_filter(proc, &st, diag))
 		return -EPERM;
 	return check_file(path, proc->exe, 0, diag);
 }
