@@ -22,23 +22,43 @@
 #define START_TRIES 2000
 #define START_NAP_NS 1000000
 
-u64 dp_auxv_get(pid_t pid, u64 type)
-{
+/** struct auxv - a process's auxiliary vector, of @n entries */
+struct auxv {
 	Elf64_auxv_t v[AUXV_MAX];
+	size_t n;
+};
+
+static void read_auxv(struct auxv *aux, pid_t pid)
+{
 	char path[64];
-	ssize_t n = -1, i;
+	ssize_t n = -1;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		n = read(fd, v, sizeof(v));
+		n = read(fd, aux->v, sizeof(aux->v));
 		close(fd);
 	}
-	for (i = 0; i < n / (ssize_t)sizeof(*v); i++)
-		if (v[i].a_type == type)
-			return v[i].a_un.a_val;
+	aux->n = n > 0 ? (size_t)n / sizeof(*aux->v) : 0;
+}
+
+static u64 value_of(const struct auxv *aux, u64 type)
+{
+	size_t i;
+
+	for (i = 0; i < aux->n; i++)
+		if (aux->v[i].a_type == type)
+			return aux->v[i].a_un.a_val;
 	return 0;
+}
+
+u64 dp_auxv_get(pid_t pid, u64 type)
+{
+	struct auxv aux;
+
+	read_auxv(&aux, pid);
+	return value_of(&aux, type);
 }
 
 static bool is_glibc(const struct dp_map *m)
@@ -107,13 +127,13 @@ struct parts {
 	bool glibc;
 };
 
-static void find_parts(const struct dp_process *proc,
-		       const struct dp_maps *maps, struct parts *p)
+static void find_parts(const struct auxv *aux, const struct dp_maps *maps,
+		       struct parts *p)
 {
-	u64 base = dp_auxv_get(proc->pid, AT_BASE);
+	u64 base = value_of(aux, AT_BASE);
 	size_t i;
 
-	p->exe = dp_maps_find(maps, dp_auxv_get(proc->pid, AT_ENTRY));
+	p->exe = dp_maps_find(maps, value_of(aux, AT_ENTRY));
 	p->linker = base ? dp_maps_find(maps, base) : NULL;
 	p->glibc = false;
 	for (i = 0; i < maps->n; i++)
@@ -146,6 +166,7 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 		 struct dp_diag *diag)
 {
 	const struct timespec nap = { 0, START_NAP_NS };
+	struct auxv aux;
 	struct parts p;
 	int err, tries;
 	bool begun;
@@ -154,12 +175,13 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 	for (tries = 0;; tries++) {
 		/* In the middle of an exec it has no vector yet. What has been
 		 * mapped before it had one may not be all. */
-		begun = dp_auxv_get(proc->pid, AT_ENTRY) != 0;
+		read_auxv(&aux, proc->pid);
+		begun = value_of(&aux, AT_ENTRY) != 0;
 		err = dp_maps_read(proc->pid, maps);
 		if (err)
 			return dp_diag_set(diag, err, "process %d has ended",
 					   proc->pid);
-		find_parts(proc, maps, &p);
+		find_parts(&aux, maps, &p);
 		if (begun && !is_starting(proc, &p))
 			break;
 		dp_maps_free(maps);
