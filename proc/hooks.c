@@ -40,6 +40,8 @@ static u32 asked_for(u32 nr)
 	return nr == SYS_prctl || nr == SYS_seccomp ? DP_PLAIN_CALL : nr;
 }
 
+#define MOV_LEN 5
+
 /* From "mov $nr, %eax" straight on to behind "syscall"? Return: @len of it. */
 static bool leads_to_call(const u8 *code, u32 *len, bool *again)
 {
@@ -48,6 +50,11 @@ static bool leads_to_call(const u8 *code, u32 *len, bool *again)
 
 	*len = 0;
 	*again = true;
+	/* Nearly always. */
+	if (!memcmp(code + MOV_LEN, "\x0f\x05", 2)) {
+		*len = MOV_LEN + 2;
+		return true;
+	}
 	for (n = 0; n < DP_REGION_INSNS && *len < DP_REGION_MAX; n++) {
 		if (dp_insn_facts(code + *len, DP_REGION_MAX - *len, &f))
 			return false;

@@ -74,15 +74,24 @@ static int parse_path(struct dp_map *map, const char *path)
 	return 0;
 }
 
-/* A number and what follows it. */
-static bool take(const char **at, int base, char after, u64 *v)
+static unsigned int digit(char c)
 {
-	char *end;
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : ~0u;
+}
 
-	*v = strtoull(*at, &end, base);
-	if (end == *at || *end != after)
+/* A number, as the kernel writes it, and what follows it. There are six in a line, and
+ * thousands of lines in some processes. */
+static bool take(const char **at, unsigned int base, char after, u64 *v)
+{
+	const char *s = *at;
+
+	for (*v = 0; digit(*s) < base; s++)
+		*v = *v * base + digit(*s);
+	if (s == *at || *s != after)
 		return false;
-	*at = end + 1;
+	*at = s + 1;
 	return true;
 }
 
