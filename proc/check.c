@@ -121,7 +121,7 @@ bool dp_check_thread(const struct dp_process *proc, pid_t tid)
 	return !proc->filtered && !proc->vetted && has_more(proc, tid);
 }
 
-bool dp_check_filters(struct dp_process *proc)
+bool dp_check_filters(const struct dp_process *proc)
 {
 	bool more = false;
 	pid_t *tids;
@@ -132,7 +132,6 @@ bool dp_check_filters(struct dp_process *proc)
 	for (i = 0; i < n && !more; i++)
 		more = has_more(proc, tids[i]);
 	free(tids);
-	proc->vetted = !more;
 	return more;
 }
 

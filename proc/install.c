@@ -497,7 +497,9 @@ static int go_live_stopped(void *arg)
 			"process %d has just installed a seccomp filter; try again",
 			proc->pid);
 	}
+	proc->vetted = true;
 	err = dp_remote_begin(proc, &rem, diag);
+	proc->vetted = false;
 	if (!err) {
 		err = switch_over(proc, rem);
 		dp_remote_end(rem);

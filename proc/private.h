@@ -122,8 +122,9 @@ struct dp_process {
 	size_t nr_sleepers;
 	struct dp_thread *threads; /* the stopped ones */
 	size_t nr_threads, cap_threads;
-	struct dp_maps maps; /* dp_stop_maps() */
-	bool vetted; /* none of them has more filters than we know of */
+	struct dp_maps maps; /* dp_stop_maps(); @outdated: it has run since */
+	bool outdated;
+	bool vetted; /* their filters have just been looked at */
 	struct dp_remote *hand; /* one that makes calls while the others run */
 	bool syncs; /* while text is being written */
 	bool passed; /* all have been stopped a moment ago, and could be */
@@ -166,6 +167,8 @@ void dp_stop_release(struct dp_process *proc);
  * they cannot be read.
  */
 const struct dp_maps *dp_stop_maps(struct dp_process *proc);
+/** dp_last_maps() - as they were at the last stop of that kind, or are, if there was none */
+const struct dp_maps *dp_last_maps(struct dp_process *proc);
 /** dp_holes_among() - dp_holes_find() of mappings that have been read */
 int dp_holes_among(const struct dp_maps *maps, size_t more,
 		   struct dp_hole **holes, size_t *n);
@@ -528,7 +531,7 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
 bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 /** dp_check_filters() - have its threads got filters that we have not looked at? */
-bool dp_check_filters(struct dp_process *proc);
+bool dp_check_filters(const struct dp_process *proc);
 /** dp_check_thread() - has this one, and are they in force for what we have it do? */
 bool dp_check_thread(const struct dp_process *proc, pid_t tid);
 

@@ -863,15 +863,20 @@ void dp_stop_release(struct dp_process *proc)
 	for (i = 0; i < proc->nr_threads; i++)
 		let(proc, &proc->threads[i]);
 	proc->nr_threads = 0;
-	proc->vetted = false;
-	dp_maps_free(&proc->maps);
+	proc->outdated = true;
 }
 
 const struct dp_maps *dp_stop_maps(struct dp_process *proc)
 {
-	/* That may be for long, and with much done meanwhile. */
-	if (proc->held || proc->frozen)
+	/* It may be held for long, and much be done meanwhile. */
+	if (proc->outdated || proc->held || proc->frozen)
 		dp_maps_free(&proc->maps);
+	proc->outdated = false;
+	return dp_last_maps(proc);
+}
+
+const struct dp_maps *dp_last_maps(struct dp_process *proc)
+{
 	if (!proc->maps.n && dp_maps_read(proc->pid, &proc->maps))
 		return NULL;
 	return &proc->maps;

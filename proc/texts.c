@@ -85,24 +85,23 @@ static struct dp_mapped text_of(const struct dp_map *m)
 void dp_texts_note(struct dp_process *proc)
 {
 	struct dp_arena_control *c = &dp_engine_arena(proc->engine)->control;
-	struct dp_maps maps;
+	const struct dp_maps *maps = dp_last_maps(proc);
 	bool changed = false;
 	size_t i;
 
 	c->revertible = 0;
 	c->nr_texts = 0;
-	if (dp_maps_read(proc->pid, &maps))
+	if (!maps)
 		return;
-	for (i = 0; i < maps.n && c->nr_texts < DP_MAX_TEXTS; i++) {
-		const struct dp_map *m = &maps.v[i];
+	for (i = 0; i < maps->n && c->nr_texts < DP_MAX_TEXTS; i++) {
+		const struct dp_map *m = &maps->v[i];
 
 		if (m->perms[2] != 'x' || !has_site(proc->engine, m))
 			continue;
 		changed |= !untouched(proc->pid, m);
 		c->texts[c->nr_texts++] = text_of(m);
 	}
-	c->revertible = i == maps.n && !changed;
-	dp_maps_free(&maps);
+	c->revertible = i == maps->n && !changed;
 }
 
 static bool is_noted(const struct dp_arena_control *c, u64 addr)
