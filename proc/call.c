@@ -13,14 +13,6 @@
 #define PATIENCE_NS 2000000000ll
 #define NAP_NS 5000000
 
-static long long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 static int check(const struct dp_process *proc, struct dp_diag *diag)
 {
 	struct dp_status st;
@@ -47,7 +39,7 @@ static int send(struct dp_process *proc, const struct dp_maps *maps, u64 entry,
 {
 	const struct dp_map *text = dp_maps_find(maps, proc->syscall_ret);
 	struct dp_remote *remote;
-	int err = text ? dp_stop_idle(proc, text, diag) : -EAGAIN;
+	int err = text ? dp_idle_stop(proc, text, diag) : -EAGAIN;
 
 	if (err)
 		return err;
@@ -64,7 +56,7 @@ static int try(struct dp_process *proc, u64 entry, u64 arg,
 	       struct dp_diag *diag)
 {
 	const struct timespec nap = { 0, NAP_NS };
-	long long deadline = now_ns() + PATIENCE_NS;
+	s64 deadline = dp_now_ns() + PATIENCE_NS;
 	struct dp_maps maps;
 	int err = dp_maps_read(proc->pid, &maps);
 
@@ -73,7 +65,7 @@ static int try(struct dp_process *proc, u64 entry, u64 arg,
 				   proc->pid);
 	for (;;) {
 		err = send(proc, &maps, entry, arg, diag);
-		if (err != -EAGAIN || now_ns() > deadline)
+		if (err != -EAGAIN || dp_now_ns() > deadline)
 			break;
 		nanosleep(&nap, NULL);
 	}

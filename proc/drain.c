@@ -189,7 +189,7 @@ static bool asleep_moved(const struct dp_process *proc,
 	for (i = 0; i < n && clean; i++) {
 		if (dp_stop_held(proc, tids[i]))
 			continue;
-		if (dp_stop_asleep(proc->pid, tids[i], &sp, &pc))
+		if (dp_doing_asleep(proc->pid, tids[i], &sp, &pc))
 			clean = !moves->from(moves->arg, pc) &&
 				stack_moved(proc, moves, maps, sp, pc, STACKS);
 		else
@@ -241,7 +241,7 @@ bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
 		return false;
 	for (i = 0; i < n && !inside; i++)
 		inside = !dp_stop_held(proc, tids[i]) &&
-			 dp_stop_asleep(proc->pid, tids[i], &sp, &pc) &&
+			 dp_doing_asleep(proc->pid, tids[i], &sp, &pc) &&
 			 dp_view_owns(view, pc);
 	free(tids);
 	return inside;
@@ -270,11 +270,19 @@ static bool wherever(const void *view, u64 pc)
 	return true;
 }
 
-bool dp_drainable(struct dp_process *proc, const struct dp_view *view)
+/* And later, from wherever they are now. */
+static struct dp_moves home_late(const struct dp_view *view)
 {
 	struct dp_moves moves = home(view);
 
 	moves.late = wherever;
+	return moves;
+}
+
+bool dp_drainable(struct dp_process *proc, const struct dp_view *view)
+{
+	struct dp_moves moves = home_late(view);
+
 	return dp_threads_move(proc, &moves);
 }
 
@@ -282,9 +290,8 @@ bool dp_returns_inside(const struct dp_process *proc,
 		       const struct dp_view *view, const struct dp_maps *maps,
 		       const struct dp_thread *t)
 {
-	struct dp_moves moves = home(view);
+	struct dp_moves moves = home_late(view);
 
-	moves.late = wherever;
 	return !stack_moved(proc, &moves, maps, t->regs.rsp, t->regs.rip,
 			    STACKS);
 }

@@ -257,7 +257,7 @@ static bool is_outside(const struct dp_process *proc, pid_t tid)
 
 	if (t)
 		return is_elsewhere(proc, t->regs.rip);
-	return dp_stop_asleep(proc->pid, tid, &sp, &pc) &&
+	return dp_doing_asleep(proc->pid, tid, &sp, &pc) &&
 	       is_elsewhere(proc, pc);
 }
 

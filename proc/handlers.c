@@ -18,14 +18,6 @@
 #define END_NS 2000000ll /* of one handler; and ten times that, of all */
 #define STOP_NS 1000000000ll
 
-static s64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 /* Return: 1 stopped; 0 gone; -EAGAIN not in time. */
 static int next_stop(struct dp_process *proc, pid_t tid, s64 deadline,
 		     int *status)
@@ -34,7 +26,7 @@ static int next_stop(struct dp_process *proc, pid_t tid, s64 deadline,
 	u32 n = 0;
 
 	while ((got = waitpid(tid, status, __WALL | WNOHANG)) == 0) {
-		if (now_ns() > deadline)
+		if (dp_now_ns() > deadline)
 			return -EAGAIN;
 		dp_stop_nap(++n);
 	}
@@ -56,7 +48,7 @@ static int stop_again(struct dp_process *proc, struct dp_thread *t, int status)
 		ptrace(PTRACE_CONT, t->tid, 0, 0);
 	else if (!dp_family_deal(proc->family, t->tid, status, false))
 		return -ESRCH;
-	return dp_stop_halt(proc, t, now_ns() + STOP_NS);
+	return dp_stop_halt(proc, t, dp_now_ns() + STOP_NS);
 }
 
 /* On to a stop that is none of a signal's. Return: as next_stop(). */
@@ -80,10 +72,10 @@ static int halt_late(struct dp_process *proc, struct dp_thread *t)
 	int got, status;
 
 	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
-	got = next_stop(proc, t->tid, now_ns() + STOP_NS, &status);
+	got = next_stop(proc, t->tid, dp_now_ns() + STOP_NS, &status);
 	if (got == 1 && !is_call(status) && !(status >> 16)) {
 		ptrace(PTRACE_CONT, t->tid, 0, WSTOPSIG(status));
-		return dp_stop_halt(proc, t, now_ns() + STOP_NS);
+		return dp_stop_halt(proc, t, dp_now_ns() + STOP_NS);
 	}
 	return got == 1 ? stop_again(proc, t, status) : -ESRCH;
 }
@@ -100,7 +92,7 @@ static int to_return(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 			return halt_late(proc, t);
 		if (got == 0)
 			return -ESRCH;
-		if (status >> 16 || now_ns() > deadline)
+		if (status >> 16 || dp_now_ns() > deadline)
 			return stop_again(proc, t, status);
 		if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 			return -ESRCH;
@@ -115,7 +107,7 @@ static int to_return(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 static int end_handlers(struct dp_process *proc, const struct dp_view *view,
 			const struct dp_maps *maps, struct dp_thread *t)
 {
-	s64 deadline = now_ns() + END_NS;
+	s64 deadline = dp_now_ns() + END_NS;
 	int got;
 
 	do {
@@ -128,13 +120,13 @@ static int end_handlers(struct dp_process *proc, const struct dp_view *view,
 
 void dp_handlers_end(struct dp_process *proc, const struct dp_view *view)
 {
-	s64 deadline = now_ns() + 10 * END_NS;
+	s64 deadline = dp_now_ns() + 10 * END_NS;
 	struct dp_maps maps;
 	size_t i = 0;
 
 	if (proc->held || dp_maps_read(proc->pid, &maps))
 		return;
-	while (i < proc->nr_threads && now_ns() < deadline) {
+	while (i < proc->nr_threads && dp_now_ns() < deadline) {
 		struct dp_thread *t = &proc->threads[i];
 
 		if (dp_returns_inside(proc, view, &maps, t) &&

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/types.h>
 #include <sys/user.h>
+#include <time.h>
 #include "engine/control/control.h"
 #include "engine/control/view.h"
 #include "engine/insn/region.h"
@@ -221,17 +222,8 @@ void dp_stop_step_out(struct dp_process *proc, u64 caught,
 		      const void *arg);
 /** dp_stop_one() - one thread only, whichever is best at it */
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
-/**
- * dp_stop_idle() - one thread that is asleep in a call of libc in which it holds no
- * lock
- * @text: libc's
- * Return: 0; -EAGAIN there is none just now; as dp_stop_all(), with words.
- */
-int dp_stop_idle(struct dp_process *proc, const struct dp_map *text,
-		 struct dp_diag *diag);
-/** dp_stop_asleep() - a thread that is left asleep because waking it would
- *  show; with its stack pointer and pc */
-bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
+/** dp_stop_this() - this one only. Return: 0; -EAGAIN it has not stopped; as dp_stop_all() */
+int dp_stop_this(struct dp_process *proc, pid_t tid, struct dp_diag *diag);
 /** dp_stat_read() - what /proc/PID/stat says behind the name, from the state on.
  *  Return: in @text; NULL */
 const char *dp_stat_read(pid_t pid, char *text, size_t size);
@@ -254,6 +246,43 @@ int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag);
 struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid);
 /** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */
 int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n);
+
+/**
+ * dp_idle_stop() - one thread that is asleep in a call of libc in which it holds no
+ * lock
+ * @text: libc's
+ * Return: 0; -EAGAIN there is none just now; as dp_stop_all(), with words.
+ */
+int dp_idle_stop(struct dp_process *proc, const struct dp_map *text,
+		 struct dp_diag *diag);
+
+/** struct dp_doing - a system call that a thread is asleep in, and where it was made */
+struct dp_doing {
+	long nr;
+	unsigned long long args[6], sp, pc;
+};
+/** dp_doing_read() - Return: false if it is in none, or has ended */
+bool dp_doing_read(pid_t pid, pid_t tid, struct dp_doing *doing);
+/** dp_doing_runs() - does it run, as far as can be told? */
+bool dp_doing_runs(pid_t pid, pid_t tid);
+/** dp_doing_masked() - has the call a signal mask of its own? */
+bool dp_doing_masked(const struct dp_doing *doing);
+/** dp_doing_vfork() - does it wait, in call @nr, for its vfork child to go? */
+bool dp_doing_vfork(pid_t pid, pid_t tid, long nr);
+/** dp_doing_asleep() - a thread that is left asleep because waking it would
+ *  show; with its stack pointer and pc */
+bool dp_doing_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
+/** dp_doing_is_ended() - does a stop end call @nr with EINTR? */
+bool dp_doing_is_ended(long nr);
+
+/** dp_now_ns() - CLOCK_MONOTONIC */
+static inline s64 dp_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
 
 /* remote.c: system calls in the target's name */
 struct dp_remote;

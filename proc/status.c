@@ -10,7 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define TEXT_MAX 4096 /* only lists of groups and CPUs are longer, which nobody asks for */
+/* Only lists of groups and CPUs are longer, which nobody asks for. */
+#define TEXT_MAX 4096
 
 static void read_ids(const char *value, u32 ids[3])
 {

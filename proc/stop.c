@@ -11,10 +11,8 @@
  */
 #include "proc/private.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -29,156 +27,16 @@
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
 #define ERESTART_RESTARTBLOCK 516 /* linux/errno.h */
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
-/* signal(7), "Interruption of system calls … by stop signals", and the calls
- * that give EINTR when their socket has a timeout. */
-static const int not_restarted[] = {
-	SYS_epoll_wait,	     SYS_epoll_pwait,	 SYS_epoll_pwait2,
-	SYS_rt_sigtimedwait, SYS_semop,		 SYS_semtimedop,
-	SYS_io_getevents,    SYS_io_pgetevents,	 SYS_msgsnd,
-	SYS_msgrcv,	     SYS_io_uring_enter, SYS_read,
-	SYS_readv,	     SYS_recvfrom,	 SYS_recvmsg,
-	SYS_recvmmsg,	     SYS_accept,	 SYS_accept4,
-	SYS_write,	     SYS_writev,	 SYS_sendto,
-	SYS_sendmsg,
-};
-/* The first so many of them whatever the descriptor. */
-#define NEVER_RESTARTED 11
-
-static bool in_list(long nr, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (not_restarted[i] == nr)
-			return true;
-	return false;
-}
-
-static long long now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-static bool vforks(long nr)
-{
-	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
-}
-
-/* A system call that a thread is asleep in */
-struct call {
-	long nr;
-	unsigned long long args[6], sp, pc;
-};
-
-/* "running", if it is */
-static bool read_line(pid_t pid, pid_t tid, char *line, size_t size)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, line, size - 1);
-	close(fd);
-	line[n < 0 ? 0 : n] = '\0';
-	return n > 0;
-}
-
-static bool read_call(pid_t pid, pid_t tid, struct call *c)
-{
-	unsigned long long *a = c->args;
-	char line[256];
-
-	return read_line(pid, tid, line, sizeof(line)) &&
-	       sscanf(line, "%ld %llx %llx %llx %llx %llx %llx %llx %llx",
-		      &c->nr, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &c->sp,
-		      &c->pc) == 9;
-}
-
-/* Not so one that sleeps, in a system call or for a page, or that is stopped. If it
- * cannot be told, it does. */
-static bool runs(pid_t pid, pid_t tid)
-{
-	char line[256];
-
-	return !read_line(pid, tid, line, sizeof(line)) || line[0] == 'r';
-}
-
-/* Under a signal mask of its own? */
-static bool has_own_mask(const struct call *c)
-{
-	switch (c->nr) {
-	case SYS_rt_sigsuspend:
-		return true;
-	case SYS_ppoll:
-		return c->args[3];
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-		return c->args[4];
-	case SYS_pselect6:
-	case SYS_io_pgetevents:
-		return c->args[5];
-	default:
-		return false;
-	}
-}
-
-static bool call_of(pid_t pid, pid_t tid, long *nr, u64 *sp, u64 *pc)
-{
-	struct call c;
-
-	if (!read_call(pid, tid, &c))
-		return false;
-	*nr = c.nr;
-	*sp = c.sp;
-	*pc = c.pc;
-	return true;
-}
-
-/* Of one that is stopped the call is that which it has been in: a new thread is
- * stopped in the clone that has made it. */
-static bool in_vfork(pid_t pid, pid_t tid, long nr)
-{
-	struct dp_status st;
-
-	return vforks(nr) && !dp_status_read(pid, tid, &st) &&
-	       st.state != 't' && st.state != 'T';
-}
-
-/*
- * A vfork parent sleeps where no stop reaches it, until its child is gone. A call
- * with a signal mask of its own is restarted, but before that such signals come
- * as it has blocked.
- */
-bool dp_stop_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
-{
-	struct call c;
-
-	if (!read_call(pid, tid, &c))
-		return false;
-	*sp = c.sp;
-	*pc = c.pc;
-	return in_list(c.nr, NEVER_RESTARTED) || in_vfork(pid, tid, c.nr) ||
-	       has_own_mask(&c);
-}
 
 /* @wake: as a last resort, one that is asleep but can be woken */
 static bool wanted(pid_t pid, pid_t tid, bool wake)
 {
+	struct dp_doing d;
 	u64 sp, pc;
-	long nr;
 
 	if (!wake)
-		return !dp_stop_asleep(pid, tid, &sp, &pc);
-	return !call_of(pid, tid, &nr, &sp, &pc) || !in_vfork(pid, tid, nr);
+		return !dp_doing_asleep(pid, tid, &sp, &pc);
+	return !dp_doing_read(pid, tid, &d) || !dp_doing_vfork(pid, tid, d.nr);
 }
 
 struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid)
@@ -258,8 +116,7 @@ static void note_stop(struct dp_process *proc, struct dp_thread *t, int status)
 }
 
 /* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
-static int wait_stop(struct dp_process *proc, struct dp_thread *t,
-		     long long deadline)
+static int wait_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	pid_t tid = t->tid;
 	int status;
@@ -269,7 +126,7 @@ static int wait_stop(struct dp_process *proc, struct dp_thread *t,
 	for (;;) {
 		got = waitpid(tid, &status, __WALL | WNOHANG);
 		if (got == 0) {
-			if (now_ns() > deadline)
+			if (dp_now_ns() > deadline)
 				return -EAGAIN;
 			dp_stop_nap(++n);
 			continue;
@@ -395,7 +252,7 @@ static void resume_call(const struct dp_process *proc, struct dp_thread *t)
 
 	if (!again &&
 	    ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
-	     !in_list((long)t->regs.orig_rax, ARRAY_SIZE(not_restarted))))
+	     !dp_doing_is_ended((long)t->regs.orig_rax)))
 		return;
 	end_own_mask(t);
 	if (!again && signal_waits(proc, t->tid))
@@ -406,7 +263,7 @@ static void resume_call(const struct dp_process *proc, struct dp_thread *t)
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 }
 
-static int wait_new(struct dp_process *proc, size_t from, long long deadline)
+static int wait_new(struct dp_process *proc, size_t from, s64 deadline)
 {
 	size_t i = from;
 
@@ -428,7 +285,7 @@ static int wait_new(struct dp_process *proc, size_t from, long long deadline)
 /* Until a look at the threads finds no new one. */
 static int stop_rounds(struct dp_process *proc, bool wake)
 {
-	long long deadline = now_ns() + STOP_DEADLINE_NS;
+	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
 	size_t fresh, had;
 	int err;
 
@@ -437,7 +294,7 @@ static int stop_rounds(struct dp_process *proc, bool wake)
 		err = seize_new(proc, wake && !had, wake, &fresh);
 		if (wait_new(proc, had, deadline) && !err)
 			err = -EAGAIN;
-	} while (!err && fresh && now_ns() < deadline);
+	} while (!err && fresh && dp_now_ns() < deadline);
 	return err;
 }
 
@@ -497,15 +354,14 @@ static bool is_shared(const struct dp_process *proc)
 	bool shared = false;
 	pid_t *tids;
 	size_t n, i;
-	u64 sp, pc;
-	long nr;
+	struct dp_doing d;
 
 	if (dp_tasks_list(proc->pid, &tids, &n))
 		return false;
 	for (i = 0; i < n && !shared; i++)
 		shared = !dp_stop_held(proc, tids[i]) &&
-			 call_of(proc->pid, tids[i], &nr, &sp, &pc) &&
-			 in_vfork(proc->pid, tids[i], nr);
+			 dp_doing_read(proc->pid, tids[i], &d) &&
+			 dp_doing_vfork(proc->pid, tids[i], d.nr);
 	free(tids);
 	return shared;
 }
@@ -520,7 +376,7 @@ bool dp_process_ended(const struct dp_process *proc)
 
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 {
-	long long deadline = now_ns() + STOP_DEADLINE_NS;
+	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
 	struct timespec nap = { 0, 200000 };
 	int err;
 
@@ -537,7 +393,7 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		if (proc->family)
 			dp_family_pass(proc->family);
 		nanosleep(&nap, NULL);
-	} while (now_ns() < deadline);
+	} while (dp_now_ns() < deadline);
 	return dp_diag_set(
 		diag, -EAGAIN,
 		"process %d has another process running in its memory (vfork), which has not come to its exec; try again",
@@ -548,9 +404,9 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 static bool is_deaf(pid_t pid, pid_t tid)
 {
 	struct dp_status st;
-	struct call c;
+	struct dp_doing d;
 
-	if (read_call(pid, tid, &c) && has_own_mask(&c))
+	if (dp_doing_read(pid, tid, &d) && dp_doing_masked(&d))
 		return true;
 	return !dp_status_read(pid, tid, &st) &&
 	       st.blocked & dp_caught_mask(DP_CAUGHT);
@@ -573,7 +429,7 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 		    (!deaf || is_deaf(proc->pid, tids[i])))
 			err = seize(proc, tids[i], &fresh);
 	free(tids);
-	if (wait_new(proc, had, now_ns() + STOP_DEADLINE_NS) && !err)
+	if (wait_new(proc, had, dp_now_ns() + STOP_DEADLINE_NS) && !err)
 		err = -EAGAIN;
 	if (!err)
 		return 0;
@@ -604,8 +460,7 @@ int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 }
 
 /* Let one thread run for a moment, the others held. Return: 0 stopped again. */
-static int run_on(struct dp_process *proc, struct dp_thread *t,
-		  long long deadline)
+static int run_on(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	struct timespec moment = { 0, 20000 };
 	int got, tries = 0;
@@ -639,24 +494,24 @@ static bool has_trapped(const struct dp_process *proc, pid_t tid)
 void dp_stop_run_out(struct dp_process *proc, size_t from,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg)
 {
-	long long deadline = now_ns() + RUN_OUT_NS;
+	s64 deadline = dp_now_ns() + RUN_OUT_NS;
 	size_t i = from;
 
 	if (proc->held)
 		return;
-	while (i < proc->nr_threads && now_ns() < deadline) {
+	while (i < proc->nr_threads && dp_now_ns() < deadline) {
 		if (!inside(arg, proc->threads[i].regs.rip) &&
 		    !has_trapped(proc, proc->threads[i].tid))
 			i++;
 		else if (run_on(proc, &proc->threads[i],
-				now_ns() + STOP_DEADLINE_NS))
+				dp_now_ns() + STOP_DEADLINE_NS))
 			drop_thread(proc, i);
 	}
 }
 
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 {
-	long long deadline = now_ns() + STOP_DEADLINE_NS;
+	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
 	struct timespec nap = { 0, 200000 };
 	bool wake = false;
 	size_t fresh = 1;
@@ -664,7 +519,7 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 
 	/* One that ends meanwhile is no one; when none is left to stop, one has
 	 * to be woken. */
-	while (!err && !proc->nr_threads && now_ns() < deadline) {
+	while (!err && !proc->nr_threads && dp_now_ns() < deadline) {
 		wake |= !fresh;
 		err = seize_new(proc, wake, true, &fresh);
 		if (wait_new(proc, 0, deadline) && !err)
@@ -678,109 +533,15 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 	return no_stop(proc, err ? err : -EAGAIN, diag);
 }
 
-/*
- * Calls in which a thread holds nothing that others, or it, would wait for; first
- * those that do not notice at all, last those whose timeout starts afresh. Not
- * here: whatever an allocation, a lock or buffered output sleeps in.
- */
-static const short idle_calls[] = {
-	SYS_read,
-	SYS_readv,
-	SYS_recvfrom,
-	SYS_recvmsg,
-	SYS_accept,
-	SYS_accept4,
-	SYS_wait4,
-	SYS_waitid,
-	SYS_pause,
-	SYS_epoll_wait,
-	SYS_epoll_pwait,
-	SYS_epoll_pwait2,
-	SYS_rt_sigtimedwait,
-	SYS_poll,
-	SYS_ppoll,
-	SYS_select,
-	SYS_pselect6,
-	SYS_clock_nanosleep,
-	SYS_nanosleep,
-};
-
-/* A thread that comes home from us has the mask again that it came with: what
- * probes raise must not be in that. */
-static bool blocks_ours(pid_t pid, pid_t tid)
+int dp_stop_this(struct dp_process *proc, pid_t tid, struct dp_diag *diag)
 {
-	struct dp_status st;
-
-	return dp_status_read(pid, tid, &st) ||
-	       st.blocked & dp_caught_mask(DP_CAUGHT);
-}
-
-/* Return: its place in the list, or a negative number. */
-static int idleness(pid_t pid, pid_t tid, const struct dp_map *text)
-{
-	struct call c;
-	size_t i;
-
-	if (!read_call(pid, tid, &c) || has_own_mask(&c) ||
-	    c.pc < text->start || c.pc >= text->end || blocks_ours(pid, tid))
-		return -1;
-	for (i = 0; i < ARRAY_SIZE(idle_calls); i++)
-		if (idle_calls[i] == c.nr)
-			return (int)i;
-	return -1;
-}
-
-static pid_t idlest(pid_t pid, const struct dp_map *text)
-{
-	int least = ARRAY_SIZE(idle_calls), place;
-	pid_t *tids, best = 0;
-	size_t n, i;
-
-	if (dp_tasks_list(pid, &tids, &n))
-		return 0;
-	for (i = 0; i < n; i++) {
-		place = idleness(pid, tids[i], text);
-		if (place >= 0 && place < least) {
-			least = place;
-			best = tids[i];
-		}
-	}
-	free(tids);
-	return best;
-}
-
-/* Is it still in such a call, and will go back into it? */
-static bool is_idle(const struct dp_thread *t, const struct dp_map *text)
-{
-	long nr = (long)t->regs.orig_rax, ret = (long)t->regs.rax;
-	size_t i;
-
-	if (t->regs.rip < text->start || t->regs.rip >= text->end)
-		return false;
-	if (nr < 0) /* resume_call() has sent it back */
-		nr = ret;
-	else if (ret > -512 || ret < -516) /* the kernel's ERESTART… */
-		return false;
-	for (i = 0; i < ARRAY_SIZE(idle_calls); i++)
-		if (idle_calls[i] == nr)
-			return true;
-	return false;
-}
-
-int dp_stop_idle(struct dp_process *proc, const struct dp_map *text,
-		 struct dp_diag *diag)
-{
-	pid_t tid = idlest(proc->pid, text);
 	size_t fresh = 0;
-	int err;
+	int err = seize(proc, tid, &fresh);
 
-	if (!tid)
-		return -EAGAIN;
-	err = seize(proc, tid, &fresh);
 	if (err && err != -EAGAIN)
 		return no_stop(proc, err, diag);
-	if (!wait_new(proc, 0, now_ns() + STOP_DEADLINE_NS) &&
-	    proc->nr_threads == 1 && is_idle(&proc->threads[0], text))
+	if (!wait_new(proc, 0, dp_now_ns() + STOP_DEADLINE_NS) &&
+	    proc->nr_threads == 1)
 		return 0;
 	dp_stop_release(proc);
 	return -EAGAIN;
@@ -823,7 +584,8 @@ static int seize_running(struct dp_process *proc, bool bother)
 	    (pid_t)st.tracer != getpid())
 		err = -EBUSY;
 	for (i = 0; i < n && !err; i++) {
-		if (dp_stop_held(proc, tids[i]) || !runs(proc->pid, tids[i]))
+		if (dp_stop_held(proc, tids[i]) ||
+		    !dp_doing_runs(proc->pid, tids[i]))
 			continue;
 		got = seize(proc, tids[i], &fresh);
 		err = bother || got != -EBUSY ? got : 0;
@@ -837,7 +599,7 @@ int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag)
 	size_t had = proc->nr_threads;
 	int err = seize_running(proc, bother);
 
-	if (wait_new(proc, had, now_ns() + STOP_DEADLINE_NS) && !err)
+	if (wait_new(proc, had, dp_now_ns() + STOP_DEADLINE_NS) && !err)
 		err = -EAGAIN;
 	while (proc->nr_threads > had)
 		let(proc, &proc->threads[--proc->nr_threads]);

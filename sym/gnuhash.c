@@ -128,8 +128,7 @@ int dp_gnuhash_find(const struct dp_elf *elf, const char *name, u64 *value)
 		      sizeof(first));
 	if (err || first < h.first)
 		return err ? err : -ENOENT;
-	return follow(&s,
-		      buckets + ((u64)h.buckets + first - h.first) *
-					sizeof(u32),
-		      first);
+	return follow(
+		&s, buckets + ((u64)h.buckets + first - h.first) * sizeof(u32),
+		first);
 }

@@ -23,19 +23,26 @@
 #define MAX_EVENTS 64
 #define MAX_THREADS 64
 
-static int open_event(int type, char *spec, pid_t pid, bool exec)
+/* FILE:OFFSET, perhaps with %return behind it. Return: the file, malloc()ed, or NULL. */
+static char *take_apart(const char *spec, uint64_t *offset)
 {
-	char *colon = strrchr(spec, ':');
-	bool returns = strstr(spec, "%return") != NULL;
-	int fd;
+	const char *colon = strrchr(spec, ':');
 
 	if (!colon)
-		return -1;
-	*colon = '\0';
+		return NULL;
+	*offset = strtoull(colon + 1, NULL, 0);
+	return strndup(spec, (size_t)(colon - spec));
+}
+
+static int open_event(int type, const char *spec, pid_t pid, bool exec)
+{
+	bool returns = strstr(spec, "%return") != NULL;
+	uint64_t offset;
+	char *file = take_apart(spec, &offset);
 	/* As the device's format/retprobe says. */
-	fd = held_probe(type, returns, spec, strtoull(colon + 1, NULL, 0), pid,
-			exec);
-	*colon = ':';
+	int fd = file ? held_probe(type, returns, file, offset, pid, exec) : -1;
+
+	free(file);
 	return fd;
 }
 
@@ -66,15 +73,15 @@ static int refused(const char *spec)
 static void *map_place(const char *spec)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *file = strdup(spec), *colon = file ? strrchr(file, ':') : NULL;
+	uint64_t offset;
+	char *file = take_apart(spec, &offset);
 	void *code = MAP_FAILED;
 	int fd;
 
-	if (colon) {
-		*colon = '\0';
+	if (file) {
 		fd = open(file, O_RDONLY | O_CLOEXEC);
 		code = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
-			    (off_t)(strtoull(colon + 1, NULL, 0) & -page));
+			    (off_t)(offset & -page));
 		close(fd);
 	}
 	free(file);
