@@ -75,9 +75,11 @@ $(B)/lib/dprobes.map: lib/dprobes.map lib/compat/compat.map.in
 	$(Q){ sed '/^local:/,$$d' lib/dprobes.map; sed -n 's/^dp_.*/\t&;/p' lib/compat/compat.map.in; \
 		sed -n '/^local:/,$$p' lib/dprobes.map; } > $@
 
+# liblzma, which the command loads when it needs it, is there from the start: a program that
+# probes itself is not to see it come and go.
 $(B)/libdprobes.so.1: $(LIB_OBJ) $(B)/libcore.a $(B)/lib/dprobes.map
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libdprobes.so.1 -Wl,--version-script,$(B)/lib/dprobes.map \
-		-Wl,-z,defs -Wl,-z,nodelete -o $@ $(LIB_OBJ) $(B)/libcore.a $(LIBS)
+		-Wl,-z,defs -Wl,-z,nodelete -o $@ $(LIB_OBJ) $(B)/libcore.a $(LIBS) -Wl,--no-as-needed -llzma
 	$(Q)ln -sf libdprobes.so.1 $(B)/libdprobes.so
 
 $(B)/libdprobes.a: $(LIB_OBJ) $(B)/libcore.a

@@ -731,7 +731,7 @@ static void finish(struct dp_process *proc, bool installed)
 	if (proc->family)
 		dp_family_pass(proc->family);
 	proc->installed = installed;
-	proc->changing = false;
+	proc->changing = proc->passed = false;
 	if (stopped)
 		dp_stop_release(proc);
 }

@@ -8,14 +8,22 @@
 
 #define MUCH 16384
 
-/* The descriptor gives a page at a time, and copies it twice. */
+/* The descriptor gives a page at a time, from one place, and copies it twice. By its id
+ * a process that has executed shows its new memory: then this is no answer. */
+static bool read_by_id(const struct dp_process *proc, const struct iovec *ours,
+		       const struct iovec *theirs, size_t n, size_t total)
+{
+	return process_vm_readv(proc->pid, ours, n, theirs, n, 0) ==
+		       (ssize_t)total &&
+	       !dp_memory_gone(proc);
+}
+
 static bool read_much(const struct dp_process *proc, u64 addr, void *to,
 		      size_t len)
 {
 	const struct iovec ours = { to, len }, theirs = { (void *)addr, len };
 
-	return process_vm_readv(proc->pid, &ours, 1, &theirs, 1, 0) ==
-	       (ssize_t)len;
+	return read_by_id(proc, &ours, &theirs, 1, len);
 }
 
 int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
@@ -70,18 +78,16 @@ static int target_extract(struct dp_target *target, const struct dp_extract *v,
 			  u32 n)
 {
 	struct iovec ours[DP_EXTRACTS_MAX], theirs[DP_EXTRACTS_MAX];
-	ssize_t total = 0;
+	size_t total = 0;
 	u32 i;
 
 	for (i = 0; i < n; i++) {
 		ours[i] = (struct iovec){ v[i].to, v[i].len };
 		theirs[i] = (struct iovec){ (void *)v[i].addr, v[i].len };
-		total += (ssize_t)v[i].len;
+		total += v[i].len;
 	}
-	return process_vm_readv(process_of(target)->pid, ours, n, theirs, n,
-				0) == total ?
-		       0 :
-		       -EFAULT;
+	return read_by_id(process_of(target), ours, theirs, n, total) ? 0 :
+									-EFAULT;
 }
 
 static int target_write(struct dp_target *target, u64 addr, const void *from,

@@ -2,8 +2,8 @@
 /*
  * minidebug: the compressed symbol table in section .gnu_debugdata.
  *
- * Few systems have any. So liblzma is loaded when there is one: every start of the command
- * would wait for it otherwise.
+ * Few systems have any. So the command loads liblzma when there is one: every start of it
+ * would wait otherwise. In the library it is loaded already.
  */
 #include <dlfcn.h>
 #include <errno.h>

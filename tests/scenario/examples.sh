@@ -6,7 +6,7 @@
 build=${DPROBES%/*}
 for how in shared static; do
 	libs="-L$build -ldprobes -Wl,-rpath,$PWD/$build"
-	[ $how = shared ] || libs="$build/libdprobes.a -lZydis -rdynamic"
+	[ $how = shared ] || libs="$build/libdprobes.a -lZydis -llzma -rdynamic"
 	if ! cc -O2 -Iinclude -o "$dir/sizes" examples/malloc_sizes.c $libs 2>"$dir/err"; then
 		not_ok "$how: it is built" "$(cat "$dir/err")"
 		continue
