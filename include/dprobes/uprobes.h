@@ -15,7 +15,7 @@
  * handler may block, as long as @deadline_ms says: then the thread goes on as if
  * there were no probe, and what the handler does to @regs later has no effect.
  * Handlers run at the same time for several threads; one that blocks holds only its
- * own. A hit costs two changes of threads, some ten microseconds and more.
+ * own. A hit costs two changes of threads, 20 to 50 microseconds.
  *
  * Or they run in *interrupt context* (@handler_in_interrupt): in the probed thread
  * itself, which costs no change of threads. For that the object that the handler is in,
