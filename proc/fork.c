@@ -201,7 +201,8 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->frozen = false;
 	child->nr_sleepers = 0;
 	child->hand = NULL;
-	child->syncs = false;
+	child->syncs = child->passed = child->vetted = false;
+	child->maps = (struct dp_maps){ 0 };
 	child->engine = NULL;
 	child->file = NULL;
 	child->execed[0] = '\0';
