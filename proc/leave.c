@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#define DISARM_TRIES 16
 #define DRAIN_TRIES 2000
 /* Nobody gets on by himself meanwhile. */
 #define FROZEN_TRIES 4
@@ -256,6 +257,19 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	return err;
 }
 
+/* Nobody is held, and where no probe watches the linker a library may go under our hands:
+ * what is not there any more needs nothing. */
+static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
+{
+	int err, tries = 0;
+
+	do
+		err = dp_view_disarm(view, &proc->target, false, bad);
+	while (err && ++tries < DISARM_TRIES &&
+	       (dp_texts_gone(proc, view) || err == -EIO));
+	return err;
+}
+
 /** struct leaving - arguments of leave() */
 struct leaving {
 	struct dp_process *proc;
@@ -286,7 +300,7 @@ static int leave(void *arg)
 	if (view->arena->hit.text_left)
 		dp_view_disown(view);
 	else
-		err = dp_view_disarm(view, &proc->target, false, &bad);
+		err = disarm(proc, view, &bad);
 	dp_sync_end(proc);
 	dp_stop_release(proc);
 	dp_step("leave: disarmed");

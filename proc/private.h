@@ -608,7 +608,7 @@ void dp_texts_note(struct dp_process *proc);
 bool dp_texts_clean(const struct dp_process *proc,
 		    const struct dp_mapped *text);
 /** dp_texts_gone() - sites whose code is not mapped any more become DP_SITE_GONE:
- *  whatever is there now is not touched. Return: are there any? */
+ *  whatever is there now is not touched. Return: are there any new ones? */
 bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view);
 /** dp_process_note_gone() - dp_texts_gone() of our own probes */
 void dp_process_note_gone(struct dp_process *proc);

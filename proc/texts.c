@@ -223,7 +223,8 @@ bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view)
 		struct dp_site_entry *s = &view->sites[i];
 		const struct dp_mapped *t = text_around(c, s->addr);
 
-		if (s->hook || !t || is_there(&maps, t, s->addr))
+		if (s->hook || !t || s->armed == DP_SITE_GONE ||
+		    is_there(&maps, t, s->addr))
 			continue;
 		s->armed = DP_SITE_GONE;
 		s->returned = 0;

@@ -273,15 +273,42 @@ bool dp_view_hooks(const struct dp_view *view, u64 addr)
 	return false;
 }
 
+/* Where whoever changes the list of libraries waits for the tool? */
+static bool is_linkers(const struct dp_view *view, const struct dp_site_entry *s)
+{
+	u32 first = __atomic_load_n(&s->first_probe, __ATOMIC_RELAXED);
+
+	return first && first <= view->nr_probes &&
+	       view->probes[first - 1].kind == DP_KIND_LINKER;
+}
+
+/* Only those are left. */
+static int disarm_linkers(struct dp_view *view, struct dp_target *target,
+			  const struct dp_sites *sites, u64 *bad)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++)
+		if (!view->sites[i].hook && view->sites[i].wanted) {
+			view->sites[i].wanted = 0;
+			any = true;
+		}
+	return any ? dp_strategy_trap.disarm(target, sites, bad) : 0;
+}
+
 int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 		   u64 *bad)
 {
 	struct dp_sites sites = { view->sites, view->nr_sites, NULL, false };
-	int traps, jumps;
+	int traps, jumps, linkers;
 	u32 i;
 
+	/* The text of a library stays as long as its sites go: who is about to
+	 * unmap one waits. */
 	for (i = 0; i < view->nr_sites; i++)
-		if (!view->sites[i].hook == !hooks)
+		if (!view->sites[i].hook == !hooks &&
+		    (hooks || !is_linkers(view, &view->sites[i])))
 			view->sites[i].wanted = 0;
 	if (hooks)
 		return dp_strategy_hook.disarm(target, &sites, bad);
@@ -291,7 +318,9 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 	else
 		jumps = dp_strategy_interior.disarm(target, &sites,
 						    traps ? NULL : bad);
-	return traps ? traps : jumps;
+	linkers = disarm_linkers(view, target, &sites,
+				 traps || jumps ? NULL : bad);
+	return traps ? traps : jumps ? jumps : linkers;
 }
 
 void dp_view_disown(struct dp_view *view)

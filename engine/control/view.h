@@ -71,7 +71,8 @@ bool dp_view_hooks(const struct dp_view *view, u64 addr);
  * @hooks: of the agent's own hooks, while nobody runs; else of probes
  * @bad: address of a site whose bytes somebody else has changed, or NULL
  *
- * Such a site is left as it is. Goes on past failures.
+ * Such a site is left as it is. Goes on past failures. The one where libraries come and go
+ * is the last.
  * Return: 0; -EBUSY for foreign bytes; a write error.
  */
 int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
