@@ -113,7 +113,7 @@ struct dp_kernel_sigaction {
  * @nr: instructions; @size: their bytes in the text
  * @atomic: a bit an instruction: in the detour it is one instruction, too
  * @traps: a bit a byte of the patch: it is a breakpoint
- * @stray: the code that it replaces can go at any time, and nobody says so
+ * @stray: the code that it replaces can go at any time: it is looked at before each write
  * @follows: a call that begins here can go on through a stub
  */
 struct dp_jump {

@@ -266,7 +266,7 @@ static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 	do
 		err = dp_view_disarm(view, &proc->target, false, bad);
 	while (err && ++tries < DISARM_TRIES &&
-	       (dp_texts_gone(proc, view) || err == -EIO));
+	       (dp_texts_gone(proc, view) || err == -EIO || err == -EFAULT));
 	return err;
 }
 

@@ -82,6 +82,33 @@ static struct dp_mapped text_of(const struct dp_map *m)
 				   .dev_minor = m->dev_minor };
 }
 
+/* As long as the process: the program, and what it makes its system calls with. */
+static bool stays(const struct dp_process *proc, const struct dp_map *m)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_texts; i++)
+		if (proc->texts[i].start == m->start)
+			return true;
+	return !strcmp(m->path, proc->exe);
+}
+
+/* Of the others, which may be unmapped at any time, each write is preceded by a look. */
+static void mark_strays(struct dp_process *proc, const struct dp_maps *maps)
+{
+	const struct dp_map *m;
+	struct dp_view view;
+	u32 i;
+
+	if (!dp_process_view(proc, &view))
+		return;
+	for (i = 0; i < view.nr_sites; i++) {
+		m = dp_maps_find(maps, view.sites[i].addr);
+		view.sites[i].jump.stray = !view.sites[i].hook &&
+					   (!m || !stays(proc, m));
+	}
+}
+
 void dp_texts_note(struct dp_process *proc)
 {
 	struct dp_arena_control *c = &dp_engine_arena(proc->engine)->control;
@@ -102,6 +129,7 @@ void dp_texts_note(struct dp_process *proc)
 		c->texts[c->nr_texts++] = text_of(m);
 	}
 	c->revertible = i == maps->n && !changed;
+	mark_strays(proc, maps);
 }
 
 static bool is_noted(const struct dp_arena_control *c, u64 addr)
