@@ -179,6 +179,9 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 
 	if (known)
 		c->known = known;
+	/* The name is that of another program by now, which did not hit. */
+	if (dp_process_replaced(s->proc))
+		return;
 	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm",
 		 dp_process_pid(s->proc), c->known);
 	f = fopen(path, "re");
