@@ -31,8 +31,15 @@ static void read_symbols(const struct dp_elf *elf, const struct dp_dynsym *ds)
 {
 	struct dp_symtab tab = { 0 };
 	struct dp_elf mini;
+	char **needed;
 	u64 value;
+	size_t n;
 
+	if (!dp_dynamic_needed(elf, &needed, &n)) {
+		while (n--)
+			free(needed[n]);
+		free(needed);
+	}
 	dp_dynsym_find(ds, "malloc", &value);
 	dp_gnuhash_find(elf, "malloc", &value);
 	dp_symtab_add_dynsym(&tab, ds, elf);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "sym/private.h"
 
-#define SONAME_MAX 255
+#define NAME_LONGEST 255
 
 static u64 *field(struct dp_dynamic *dyn, s64 tag)
 {
@@ -47,29 +47,43 @@ static u64 *field(struct dp_dynamic *dyn, s64 tag)
 	return NULL;
 }
 
-int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn)
+/* Up to its end. *v: malloc()ed */
+static int load_table(const struct dp_elf *elf, Elf64_Dyn **v, size_t *n)
 {
 	const Elf64_Phdr *ph = dp_elf_segment(elf, PT_DYNAMIC);
-	Elf64_Dyn *v;
-	u64 i, *to;
+	size_t most;
 	void *p;
 	int err;
 
-	memset(dyn, 0, sizeof(*dyn));
 	if (!ph)
 		return -ENOENT;
 	err = dp_elf_load(elf, ph->p_offset, ph->p_filesz, &p);
 	if (err)
 		return err;
-	v = p;
-	for (i = 0; i < ph->p_filesz / sizeof(*v); i++) {
-		if (v[i].d_tag == DT_NULL)
-			break;
+	*v = p;
+	most = ph->p_filesz / sizeof(**v);
+	for (*n = 0; *n < most && (*v)[*n].d_tag != DT_NULL; ++*n)
+		;
+	return 0;
+}
+
+int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn)
+{
+	Elf64_Dyn *v;
+	size_t i, n;
+	u64 *to;
+	int err;
+
+	memset(dyn, 0, sizeof(*dyn));
+	err = load_table(elf, &v, &n);
+	if (err)
+		return err;
+	for (i = 0; i < n; i++) {
 		to = field(dyn, v[i].d_tag);
 		if (to)
 			*to = v[i].d_un.d_val;
 	}
-	free(p);
+	free(v);
 	return 0;
 }
 
@@ -88,33 +102,61 @@ bool dp_file_is_library(const char *path)
 	return is;
 }
 
+/* A name in the strings of PT_DYNAMIC. *name: malloc()ed */
+static int load_name(const struct dp_elf *elf, const struct dp_dynamic *dyn,
+		     u64 at, char **name)
+{
+	u64 off, avail;
+	void *p;
+	int err;
+
+	if (!at || at >= dyn->strsz)
+		return -ENOENT;
+	err = dp_elf_offset(elf, dyn->strtab + at, &off, &avail);
+	if (err)
+		return err;
+	if (avail > dyn->strsz - at)
+		avail = dyn->strsz - at;
+	if (avail > NAME_LONGEST)
+		avail = NAME_LONGEST;
+	err = dp_elf_load(elf, off, avail, &p);
+	if (err)
+		return err;
+	if (*(char *)p) {
+		*name = p;
+		return 0;
+	}
+	free(p);
+	return -ENOENT;
+}
+
 int dp_dynamic_soname(const struct dp_elf *elf, char **soname)
 {
 	struct dp_dynamic dyn;
-	u64 off, avail;
-	void *name;
 	int err;
 
 	*soname = NULL;
 	err = dp_dynamic_read(elf, &dyn);
+	return err ? err : load_name(elf, &dyn, dyn.soname, soname);
+}
+
+int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n)
+{
+	struct dp_dynamic dyn;
+	Elf64_Dyn *v;
+	size_t i, count;
+	int err = dp_dynamic_read(elf, &dyn);
+
+	if (!err)
+		err = load_table(elf, &v, &count);
 	if (err)
 		return err;
-	if (!dyn.soname || dyn.soname >= dyn.strsz)
-		return -ENOENT;
-	err = dp_elf_offset(elf, dyn.strtab + dyn.soname, &off, &avail);
-	if (err)
-		return err;
-	if (avail > dyn.strsz - dyn.soname)
-		avail = dyn.strsz - dyn.soname;
-	if (avail > SONAME_MAX)
-		avail = SONAME_MAX;
-	err = dp_elf_load(elf, off, avail, &name);
-	if (err)
-		return err;
-	if (*(char *)name) {
-		*soname = name;
-		return 0;
-	}
-	free(name);
-	return -ENOENT;
+	*n = 0;
+	*names = calloc(count + 1, sizeof(**names));
+	for (i = 0; *names && i < count; i++)
+		if (v[i].d_tag == DT_NEEDED &&
+		    !load_name(elf, &dyn, v[i].d_un.d_val, &(*names)[*n]))
+			++*n;
+	free(v);
+	return *names ? 0 : -ENOMEM;
 }

@@ -5,8 +5,6 @@
 #include <string.h>
 #include "sym/private.h"
 
-#define HIDDEN 0x8000
-
 /*
  * PT_DYNAMIC does not say how long the table is. Without sections DT_HASH
  * does; failing that, every linker places the strings right behind the symbols.
@@ -126,7 +124,7 @@ const char *dp_dynsym_version(const struct dp_dynsym *ds, size_t i,
 	*hidden = false;
 	if (!ds->ver || i >= ds->n)
 		return NULL;
-	*hidden = ds->ver[i] & HIDDEN;
+	*hidden = ds->ver[i] & DP_VERSION_HIDDEN;
 	return dp_versions_name(&ds->versions, ds->ver[i]);
 }
 
@@ -139,8 +137,7 @@ int dp_dynsym_find(const struct dp_dynsym *ds, const char *name, u64 *value)
 
 	for (i = 1; i < ds->n; i++) {
 		sym = &ds->v[i];
-		if (sym->st_shndx == SHN_UNDEF || !sym->st_value ||
-		    ELF64_ST_TYPE(sym->st_info) == STT_TLS ||
+		if (!dp_dynsym_defines(sym) ||
 		    strcmp(dp_dynsym_name(ds, i), name))
 			continue;
 		*value = sym->st_value;

@@ -11,7 +11,6 @@
 #include <string.h>
 #include "sym/private.h"
 
-#define HIDDEN 0x8000
 #define LINKS_MAX 4096 /* of a table that was made by a linker: some ten */
 #define LONGEST 256
 
@@ -63,7 +62,7 @@ static bool is_hidden(const struct seeking *s, u32 i)
 	return s->dyn.versym &&
 	       !read_at(s->elf, s->dyn.versym + i * sizeof(version), &version,
 			sizeof(version)) &&
-	       version & HIDDEN;
+	       version & DP_VERSION_HIDDEN;
 }
 
 /* Return: 0 it is this one; 1 an old version of it; -ENOENT it is not. */
@@ -75,8 +74,7 @@ static int look_at(const struct seeking *s, u32 i)
 
 	if (err)
 		return err;
-	if (sym.st_shndx == SHN_UNDEF || !sym.st_value ||
-	    ELF64_ST_TYPE(sym.st_info) == STT_TLS || !is_named(s, sym.st_name))
+	if (!dp_dynsym_defines(&sym) || !is_named(s, sym.st_name))
 		return -ENOENT;
 	*s->value = sym.st_value;
 	return is_hidden(s, i) ? 1 : 0;

@@ -366,6 +366,11 @@ void dp_modules_close(struct dp_modules *mods)
 	free(mods);
 }
 
+const struct dp_maps *dp_modules_maps(const struct dp_modules *mods)
+{
+	return &mods->maps;
+}
+
 size_t dp_modules_count(const struct dp_modules *mods)
 {
 	return mods->n;

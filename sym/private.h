@@ -67,6 +67,8 @@ struct dp_dynamic {
 int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn);
 /* *soname: malloc()ed, or NULL on error. -ENOENT: it has none. */
 int dp_dynamic_soname(const struct dp_elf *elf, char **soname);
+/* All DT_NEEDED, each malloc()ed, and so is the list. */
+int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n);
 
 /** struct dp_versions - version index to name; the names point into a dynstr */
 struct dp_versions {
@@ -88,6 +90,16 @@ struct dp_dynsym {
 	u16 *ver; /* n entries, or NULL */
 	struct dp_versions versions;
 };
+
+/* Of a version: it is not the default. */
+#define DP_VERSION_HIDDEN 0x8000
+
+/* Is something there that has an address? */
+static inline bool dp_dynsym_defines(const Elf64_Sym *sym)
+{
+	return sym->st_shndx != SHN_UNDEF && sym->st_value &&
+	       ELF64_ST_TYPE(sym->st_info) != STT_TLS;
+}
 
 int dp_dynsym_load(struct dp_dynsym *ds, const struct dp_elf *elf);
 void dp_dynsym_free(struct dp_dynsym *ds);
@@ -285,6 +297,7 @@ struct dp_mod {
 	struct dp_elf shape; /* headers only: closed, but @ph stays */
 	int missing; /* why the file is not to be had: errno, or 0 */
 	bool have_dynsym, have_symtab, have_fdes, have_relocs, have_rseq;
+	bool have_needs, stays; /* needs.c */
 	u64 rseq, n_rseq; /* where __rseq_cs is in the file's addresses */
 	struct dp_dynsym dynsym;
 	struct dp_symtab symtab;

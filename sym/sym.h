@@ -86,10 +86,17 @@ void dp_modules_close(struct dp_modules *mods);
 ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
 			size_t len);
 
+/** dp_modules_maps() - the mappings that they were found in, as long as they are there */
+const struct dp_maps *dp_modules_maps(const struct dp_modules *mods);
+
 size_t dp_modules_count(const struct dp_modules *mods);
 const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i);
 /** dp_module_at() - the module whose executable mapping holds @addr, or NULL */
 const struct dp_module *dp_module_at(const struct dp_modules *mods, u64 addr);
+
+/** dp_module_stays() - is it loaded as long as its process lives? Not known for certain is
+ *  no. */
+bool dp_module_stays(struct dp_modules *mods, const struct dp_module *m);
 
 /**
  * struct dp_symbol - one function

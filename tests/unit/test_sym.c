@@ -197,6 +197,27 @@ static void roles_are_told_apart(void **state)
 	assert_null(dp_module_at(self.mods, (u64)&mains));
 }
 
+/* All that the linker has loaded for the program stay; what comes later can go. */
+static void what_stays_is_needed(void **state)
+{
+	void *later = dlopen("libutil.so.1", RTLD_NOW | RTLD_LOCAL);
+	size_t i, others = 0;
+	struct dp_modules *mods;
+
+	assert_non_null(later);
+	assert_int_equal(dp_modules_open(0, -1, &mods, NULL), 0);
+	for (i = 0; i < dp_modules_count(mods); i++) {
+		const struct dp_module *m = dp_modules_get(mods, i);
+		bool before = dp_module_at(self.mods, m->text_start) != NULL;
+
+		assert_int_equal(dp_module_stays(mods, m), before);
+		others += !before;
+	}
+	assert_int_equal(others, 1);
+	dp_modules_close(mods);
+	dlclose(later);
+}
+
 static void names_are_the_linkers(void **state)
 {
 	static const char *const names[] = {
@@ -722,6 +743,7 @@ static int run_all(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bias_is_the_linkers),
 		cmocka_unit_test(roles_are_told_apart),
+		cmocka_unit_test(what_stays_is_needed),
 		cmocka_unit_test(names_are_the_linkers),
 		cmocka_unit_test(ifuncs_are_resolved),
 		cmocka_unit_test(versions_select),
