@@ -178,7 +178,7 @@ bool dp_check_can_suspend(void)
 	      !ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP);
 	if (child > 0) {
 		kill(child, SIGKILL);
-		waitpid(child, NULL, __WALL);
+		dp_stop_wait(child, NULL);
 	}
 	return can;
 }

@@ -129,7 +129,7 @@ int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg)
 	if (pid < 0)
 		e.err = -errno;
 	else
-		waitpid(pid, NULL, __WALL);
+		dp_stop_wait(pid, NULL);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	munmap(stack, ERRAND_STACK);
 	return e.err;

@@ -230,7 +230,7 @@ static bool born(struct dp_family *f, pid_t maker, pid_t child, int event,
 	int status;
 
 	if (!drop_pid(&f->early, child) &&
-	    (waitpid(child, &status, __WALL) != child || !WIFSTOPPED(status)))
+	    (dp_stop_wait(child, &status) != child || !WIFSTOPPED(status)))
 		return false;
 	if (!of || shares_memory(parent, child, event)) {
 		add_pid(&f->others, child);

@@ -68,7 +68,7 @@ static int next_stop(struct dp_process *proc, int *event)
 	int status;
 
 	for (;;) {
-		if (waitpid(proc->pid, &status, __WALL) < 0)
+		if (dp_stop_wait(proc->pid, &status) < 0)
 			return -errno;
 		if (!WIFSTOPPED(status)) {
 			proc->reaped = proc->exited = true;
@@ -159,7 +159,7 @@ static int to_first(struct dp_process *proc)
 
 	do {
 		if (ptrace(PTRACE_SYSCALL, proc->pid, 0, 0) ||
-		    waitpid(proc->pid, &status, __WALL) < 0)
+		    dp_stop_wait(proc->pid, &status) < 0)
 			return -errno;
 	} while (WIFSTOPPED(status) && WSTOPSIG(status) != (SIGTRAP | 0x80));
 	if (WIFSTOPPED(status))

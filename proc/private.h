@@ -173,6 +173,9 @@ const struct dp_maps *dp_last_maps(struct dp_process *proc);
 /** dp_holes_among() - dp_holes_find() of mappings that have been read */
 int dp_holes_among(const struct dp_maps *maps, size_t more,
 		   struct dp_hole **holes, size_t *n);
+/** dp_stop_wait() - waitpid(2) for the next stop, or the end, of one, which is sure to come; no
+ *  signal of ours cuts it short. What it has told is told once. */
+pid_t dp_stop_wait(pid_t tid, int *status);
 /** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
  *  we have not seen their end, their process has none either */
 void dp_stop_reap(const struct dp_process *proc);

@@ -224,7 +224,7 @@ static void look_for_end(struct dp_process *proc, int timeout_ms)
 		proc->status_known =
 			dp_status_exit(proc->pid, proc->pidfd, &proc->status);
 	else if (!proc->reaped &&
-		 waitpid(proc->pid, &proc->status, __WALL) == proc->pid)
+		 dp_stop_wait(proc->pid, &proc->status) == proc->pid)
 		proc->reaped = proc->status_known = true;
 }
 
@@ -307,7 +307,7 @@ void dp_process_kill_launched(struct dp_process *proc)
 	if (!proc->launched || proc->reaped)
 		return;
 	kill(proc->pid, SIGKILL);
-	while (waitpid(proc->pid, &proc->status, __WALL) == proc->pid &&
+	while (dp_stop_wait(proc->pid, &proc->status) == proc->pid &&
 	       !WIFEXITED(proc->status) && !WIFSIGNALED(proc->status))
 		continue;
 	proc->reaped = proc->exited = true;

@@ -121,7 +121,7 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 	enum instruction what = instruction_at(proc, pc);
 
 	if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig) ||
-	    waitpid(t->tid, status, __WALL) != t->tid ||
+	    dp_stop_wait(t->tid, status) != t->tid ||
 	    dp_stop_lost(s->proc, t->tid, *status) ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;

@@ -115,6 +115,16 @@ static void note_stop(struct dp_process *proc, struct dp_thread *t, int status)
 	proc->halted |= t->group_stop;
 }
 
+pid_t dp_stop_wait(pid_t tid, int *status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(tid, status, __WALL);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
 /* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
 static int wait_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
