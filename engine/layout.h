@@ -34,7 +34,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 19
+#define DP_LAYOUT_VERSION 20
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -840,7 +840,8 @@ struct dp_arena_control {
 	 * r_debug, 0: nobody wants to know */
 	u32 linker_answered;
 	u64 linker_state;
-	u32 nr_pending, pad;
+	u32 nr_pending;
+	u32 linker_hold; /* text is being written: who is about to change mappings waits */
 	char pending[DP_PENDING][DP_PENDING_SIZE]; /* specs that wait for a library */
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;

@@ -563,6 +563,7 @@ static int arm_stopped(void *arg)
 		if (err)
 			return err;
 		if (dp_threads_move(proc, &moves)) {
+			dp_texts_compare(proc);
 			err = a->write(proc->engine, &proc->target, a->bad);
 			dp_stop_release(proc);
 			return err;
@@ -583,15 +584,32 @@ static int arm_quiet(struct dp_process *proc, write_fn *write, u64 *bad,
 	return dp_errand(proc, arm_stopped, &a);
 }
 
+/* What is mapped now stays until we have done. */
+static int write_held(const struct arming *a)
+{
+	struct dp_process *proc = a->proc;
+	int err;
+
+	dp_linker_hold(proc);
+	dp_texts_compare(proc);
+	err = a->write(proc->engine, &proc->target, a->bad);
+	dp_linker_release(proc);
+	return err;
+}
+
 static int arm_synced(void *arg)
 {
 	const struct arming *a = arg;
-	int err = dp_sync_begin(a->proc, a->diag);
+	struct dp_process *proc = a->proc;
+	int err = dp_sync_begin(proc, a->diag);
 
 	if (err)
 		return err;
-	err = a->write(a->proc->engine, &a->proc->target, a->bad);
-	dp_sync_end(a->proc);
+	if (a->write == dp_engine_arm)
+		err = dp_engine_arm_linker(proc->engine, &proc->target, a->bad);
+	if (!err)
+		err = write_held(a);
+	dp_sync_end(proc);
 	return err;
 }
 
@@ -645,8 +663,11 @@ static int yield(void *arg)
 
 	if (err)
 		return err;
+	dp_linker_hold(y->proc);
+	dp_process_note_gone(y->proc);
 	err = dp_engine_yield(y->proc->engine, &y->proc->target, y->tell,
 			      y->arg);
+	dp_linker_release(y->proc);
 	dp_sync_end(y->proc);
 	return err;
 }
@@ -736,6 +757,11 @@ static void finish(struct dp_process *proc, bool installed)
 		dp_stop_release(proc);
 }
 
+void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods)
+{
+	proc->found = mods;
+}
+
 int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		       struct dp_diag *diag)
 {
@@ -743,6 +769,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	int err;
 
 	proc->engine = engine;
+	proc->missed = false;
 	dp_errands_begin(proc);
 	err = prepare(proc, &need, diag);
 	if (!err)
@@ -757,6 +784,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	finish(proc, !err);
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
+	proc->found = NULL;
 	dp_process_let_go(proc);
 	dp_errands_end(proc);
 	return err ? has_failed(proc, err, diag) : 0;

@@ -257,16 +257,19 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	return err;
 }
 
-/* Nobody is held, and where no probe watches the linker a library may go under our hands:
- * what is not there any more needs nothing. */
+/* Where nobody tells when code goes, or waits for us, it may go under our hands: what is not
+ * there any more needs nothing. */
 static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 {
 	int err, tries = 0;
 
+	dp_linker_hold(proc);
+	dp_texts_gone(proc, view);
 	do
 		err = dp_view_disarm(view, &proc->target, false, bad);
-	while (err && ++tries < DISARM_TRIES &&
+	while (err && ++tries < DISARM_TRIES && !dp_process_ended(proc) &&
 	       (dp_texts_gone(proc, view) || err == -EIO || err == -EFAULT));
+	dp_linker_release(proc);
 	return err;
 }
 
@@ -295,7 +298,6 @@ static int leave(void *arg)
 		err = dp_sync_begin(proc, diag);
 	if (err)
 		return err;
-	dp_texts_gone(proc, view);
 	/* It has done so itself, and breakpoints on the way may kill by now. */
 	if (view->arena->hit.text_left)
 		dp_view_disown(view);

@@ -130,6 +130,8 @@ struct dp_process {
 	bool syncs; /* while text is being written */
 	bool passed; /* all have been stopped a moment ago, and could be */
 	int awake; /* dp_errands_begin() */
+	struct dp_modules *found; /* what is being armed was found in; or NULL */
+	bool missed; /* these have changed since, and nobody has told */
 	struct dp_engine *engine;
 	/* Under seccomp; then what that permits for certain: see filters.c */
 	bool filtered;
@@ -613,6 +615,9 @@ bool dp_texts_clean(const struct dp_process *proc,
 /** dp_texts_gone() - sites whose code is not mapped any more become DP_SITE_GONE:
  *  whatever is there now is not touched. Return: are there any new ones? */
 bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view);
+/** dp_texts_compare() - dp_texts_gone() of what is to be armed, and has anything changed since
+ *  it was found? While the linker is held. */
+void dp_texts_compare(struct dp_process *proc);
 /** dp_process_note_gone() - dp_texts_gone() of our own probes */
 void dp_process_note_gone(struct dp_process *proc);
 /** dp_texts_mark() - and so do those that are not armed any more though their code is
@@ -642,12 +647,19 @@ int dp_words_read(const struct dp_process *proc, const struct dp_maps *maps,
  *  far as that goes in a moment. */
 void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
 
-/* freeze.c: the thread for which the tool looks at libraries */
+/* linker.c: the thread for which the tool looks at libraries */
 /** dp_linker_waits() - is it this one, and does it wait, or is it about to? */
 bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t);
 /** dp_linker_home() - send it to where it has told of them, and will again. Return: 0;
  *  -ESRCH */
 int dp_linker_home(struct dp_process *proc);
+/**
+ * dp_linker_hold() - from now on no library is unmapped before dp_linker_release(), if the
+ * linker's probe is armed; but see there for how long
+ */
+void dp_linker_hold(struct dp_process *proc);
+/** dp_linker_release() - who waits goes on when it is answered: see dp_process_asked() */
+void dp_linker_release(const struct dp_process *proc);
 
 /* leave.c: taking an agent out, ours or one that a dead tool left */
 int dp_leave(struct dp_process *proc, struct dp_view *view,

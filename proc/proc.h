@@ -85,6 +85,17 @@ bool dp_process_timeless(const struct dp_process *proc);
 const char *dp_process_no_jumps(const struct dp_process *proc);
 
 /**
+ * dp_process_found_in() - where what the next dp_process_install() is given was found
+ *
+ * What is not there any more by then is not armed, and gone: dp_engine_is_gone(). Where
+ * libraries are watched dp_process_asked() is true afterwards if any have changed.
+ */
+void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods);
+/** dp_process_outdated() - has it other programs and libraries by now, or elsewhere? */
+bool dp_process_outdated(const struct dp_process *proc,
+			 const struct dp_modules *mods);
+
+/**
  * dp_process_install() - map the agent and arm every site of an engine
  * @engine: holds the sites, all added, none planned
  *
@@ -242,13 +253,20 @@ int dp_notice_record(const struct dp_process *proc,
 
 /**
  * dp_process_asked() - does a thread of it wait in the dynamic linker, with new
- * libraries in place? See dp_engine_watch_linker().
+ * libraries in place, or may such have come before the linker was watched? See
+ * dp_engine_watch_linker().
  */
 bool dp_process_asked(const struct dp_process *proc);
 /** dp_process_is_threaded() - has it more than one thread now? */
 bool dp_process_is_threaded(const struct dp_process *proc);
 /** dp_process_answer() - it may go on */
 void dp_process_answer(struct dp_process *proc);
+/**
+ * dp_process_hear() - all that have asked so far are going to be answered
+ * Return: for dp_process_answer_heard(), which leaves those waiting who have come since.
+ */
+u32 dp_process_hear(struct dp_process *proc);
+void dp_process_answer_heard(struct dp_process *proc, u32 heard);
 /** dp_process_wait_asked() - wait for that, for so long at most.
  *  Return: false if nobody ever will; then it has not waited. */
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);

@@ -82,21 +82,27 @@ static struct dp_mapped text_of(const struct dp_map *m)
 				   .dev_minor = m->dev_minor };
 }
 
-/* As long as the process: the program, and what it makes its system calls with. */
+/* As long as the process: the program, what it makes its system calls with, and what
+ * these need. */
 static bool stays(const struct dp_process *proc, const struct dp_map *m)
 {
+	const struct dp_module *module;
 	size_t i;
 
 	for (i = 0; i < proc->nr_texts; i++)
 		if (proc->texts[i].start == m->start)
 			return true;
-	return !strcmp(m->path, proc->exe);
+	if (!strcmp(m->path, proc->exe))
+		return true;
+	module = proc->found ? dp_module_at(proc->found, m->start) : NULL;
+	return module && dp_module_stays(proc->found, module);
 }
 
 /* Of the others, which may be unmapped at any time, each write is preceded by a look. */
 static void mark_strays(struct dp_process *proc, const struct dp_maps *maps)
 {
-	const struct dp_map *m;
+	const struct dp_map *m, *last = NULL;
+	bool stray = false;
 	struct dp_view view;
 	u32 i;
 
@@ -104,15 +110,18 @@ static void mark_strays(struct dp_process *proc, const struct dp_maps *maps)
 		return;
 	for (i = 0; i < view.nr_sites; i++) {
 		m = dp_maps_find(maps, view.sites[i].addr);
-		view.sites[i].jump.stray = !view.sites[i].hook &&
-					   (!m || !stays(proc, m));
+		if (!m || m != last)
+			stray = !m || !stays(proc, m);
+		last = m;
+		view.sites[i].jump.stray = stray && !view.sites[i].hook;
 	}
 }
 
 void dp_texts_note(struct dp_process *proc)
 {
 	struct dp_arena_control *c = &dp_engine_arena(proc->engine)->control;
-	const struct dp_maps *maps = dp_last_maps(proc);
+	const struct dp_maps *maps =
+		proc->found ? dp_modules_maps(proc->found) : dp_last_maps(proc);
 	bool changed = false;
 	size_t i;
 
@@ -238,28 +247,129 @@ static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 		m->offset + (addr - m->start) == t->offset + (addr - t->start));
 }
 
-bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view)
+/* And in whole? While a library is being mapped, which is told afterwards, other mappings come
+ * to the place of its text first. */
+static bool is_whole(const struct dp_maps *maps, const struct dp_mapped *t,
+		     u64 addr)
+{
+	const struct dp_map *m = dp_maps_find(maps, addr);
+
+	return is_there(maps, t, addr) && m->perms[2] == 'x' &&
+	       m->start == t->start && m->end - m->start == t->size;
+}
+
+/* @arming: what is not armed yet will be */
+static bool mark_gone(struct dp_view *view, const struct dp_maps *maps,
+		      bool arming)
 {
 	const struct dp_arena_control *c = &view->arena->control;
-	struct dp_maps maps;
 	bool any = false;
 	u32 i;
 
-	if (dp_maps_read(proc->pid, &maps))
-		return false;
 	for (i = 0; i < view->nr_sites; i++) {
 		struct dp_site_entry *s = &view->sites[i];
 		const struct dp_mapped *t = text_around(c, s->addr);
+		bool anew = arming && s->armed == DP_SITE_OFF;
 
 		if (s->hook || !t || s->armed == DP_SITE_GONE ||
-		    is_there(&maps, t, s->addr))
+		    (anew ? is_whole(maps, t, s->addr) :
+			    is_there(maps, t, s->addr)))
 			continue;
 		s->armed = DP_SITE_GONE;
 		s->returned = 0;
 		any = true;
 	}
+	return any;
+}
+
+bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view)
+{
+	struct dp_maps maps;
+	bool any;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	any = mark_gone(view, &maps, false);
 	dp_maps_free(&maps);
 	return any;
+}
+
+/* The next mapping of a program's or library's text, or what looks like it. */
+static const struct dp_map *next_text(const struct dp_maps *maps, size_t *i)
+{
+	while (*i < maps->n) {
+		const struct dp_map *m = &maps->v[(*i)++];
+
+		if (m->perms[2] == 'x' && m->inode && m->path[0] == '/' &&
+		    !dp_path_is_ours(m->path))
+			return m;
+	}
+	return NULL;
+}
+
+static bool same_texts(const struct dp_maps *a, const struct dp_maps *b)
+{
+	const struct dp_map *m, *n;
+	size_t i = 0, k = 0;
+
+	do {
+		m = next_text(a, &i);
+		n = next_text(b, &k);
+		if (!m || !n)
+			return m == n;
+	} while (m->start == n->start && m->offset == n->offset &&
+		 m->inode == n->inode && m->dev_major == n->dev_major &&
+		 m->dev_minor == n->dev_minor);
+	return false;
+}
+
+/* The code of some was read just when something else was there. */
+static bool mark_other(struct dp_process *proc, struct dp_view *view)
+{
+	bool any = false;
+	u8 now[DP_JUMP_SIZE];
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		struct dp_site_entry *s = &view->sites[i];
+		u8 n = dp_site_patch_len(s);
+
+		if (!s->jump.stray || !n || s->armed != DP_SITE_OFF ||
+		    (!dp_process_read(proc, s->addr, now, n) &&
+		     !memcmp(now, s->orig, n)))
+			continue;
+		s->armed = DP_SITE_GONE;
+		any = true;
+	}
+	return any;
+}
+
+void dp_texts_compare(struct dp_process *proc)
+{
+	struct dp_view view;
+	struct dp_maps maps;
+
+	if (!dp_engine_arena(proc->engine)->control.linker_state ||
+	    !dp_process_view(proc, &view) || dp_maps_read(proc->pid, &maps))
+		return;
+	mark_gone(&view, &maps, true);
+	proc->missed |= mark_other(proc, &view) ||
+			(proc->found &&
+			 !same_texts(dp_modules_maps(proc->found), &maps));
+	dp_maps_free(&maps);
+}
+
+bool dp_process_outdated(const struct dp_process *proc,
+			 const struct dp_modules *mods)
+{
+	struct dp_maps maps;
+	bool same;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	same = same_texts(dp_modules_maps(mods), &maps);
+	dp_maps_free(&maps);
+	return !same;
 }
 
 /* Is there what was there before? The same library has been unmapped and mapped

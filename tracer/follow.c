@@ -221,6 +221,7 @@ static struct dp_session *fresh(struct dp_household *h)
 	s->origin = NULL;
 	s->house = h;
 	s->nr_coming = 0;
+	s->watches = false;
 	memset(s->pending, 0, s->nr_specs * sizeof(*s->pending));
 	return s;
 }
@@ -253,7 +254,7 @@ static struct dp_session *child_of(struct dp_session *parent)
 	if (!s)
 		return NULL;
 	s->origin = NULL;
-	if (!s->nr_coming) {
+	if (!s->watches) {
 		s->origin = parent->origin ? parent->origin : parent;
 		s->origin->users++;
 	} else if (dp_session_own_points(s, parent)) {
@@ -267,8 +268,8 @@ static struct dp_session *child_of(struct dp_session *parent)
  * child as well, where nobody will tell. */
 static bool may_have_missed(const struct dp_session *parent)
 {
-	return parent->nr_coming && (dp_process_asked(parent->proc) ||
-				     dp_process_is_threaded(parent->proc));
+	return parent->watches && (dp_process_asked(parent->proc) ||
+				   dp_process_is_threaded(parent->proc));
 }
 
 /* It goes on without what it was to have. */

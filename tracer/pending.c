@@ -222,25 +222,61 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 	return true;
 }
 
-int dp_pending_watch(struct dp_session *s, struct dp_diag *diag)
+/* Can any code be unloaded that is probed? Some has been, if not. */
+static bool may_lose(const struct dp_session *s)
 {
-	const char *why = "its dynamic linker does not tell where";
+	const struct dp_module *m = NULL;
+	size_t i;
+	u64 addr;
+
+	for (i = 0; i < s->points.n; i++)
+		if (s->points.v[i].gone)
+			return true;
+	for (i = 0; (addr = dp_engine_site(s->engine, i)); i++) {
+		if (m && addr >= m->text_start && addr < m->text_end)
+			continue;
+		m = dp_module_at(s->mods, addr);
+		if (m && !dp_module_stays(s->mods, m))
+			return true;
+	}
+	return false;
+}
+
+static int watch_linker(struct dp_session *s, const char **why)
+{
 	struct dp_notice notice;
 	u64 record;
 	u8 code[CODE_MAX];
 	ssize_t n;
-	size_t i;
-	int err = dp_notice_find(s->mods, &notice) ?
-			  dp_notice_record(s->proc, &notice, &record) :
-			  -EOPNOTSUPP;
+	int err;
 
-	if (!err) {
-		n = pread(dp_process_mem(s->proc), code, sizeof(code),
-			  (off_t)notice.function);
-		err = dp_engine_watch_linker(
-			s->engine, notice.function, code, n > 0 ? (size_t)n : 0,
-			record + offsetof(struct r_debug, r_state), &why);
-	}
+	*why = "its dynamic linker does not tell where";
+	if (!dp_notice_find(s->mods, &notice))
+		return -EOPNOTSUPP;
+	err = dp_notice_record(s->proc, &notice, &record);
+	if (err)
+		return err;
+	n = pread(dp_process_mem(s->proc), code, sizeof(code),
+		  (off_t)notice.function);
+	return dp_engine_watch_linker(
+		s->engine, notice.function, code, n > 0 ? (size_t)n : 0,
+		record + offsetof(struct r_debug, r_state), why);
+}
+
+int dp_pending_watch(struct dp_session *s, struct dp_diag *diag)
+{
+	const char *why;
+	size_t i;
+	int err;
+
+	if (!s->kind->report ||
+	    (!s->nr_coming && !s->watches && (!may_lose(s) || unheard(s))))
+		return 0;
+	err = watch_linker(s, &why);
+	s->watches = !err;
+	/* Then what goes is seen when something is written to it. */
+	if (err && !s->nr_coming)
+		return 0;
 	for (i = 0; !err && i < s->nr_specs; i++)
 		if (s->pending[i])
 			dp_engine_set_pending(s->engine, s->specs[i].text);
@@ -575,6 +611,8 @@ static int replace(struct dp_session *s, struct find *f, struct dp_diag *diag)
 	int err = detach(s, &stale, diag);
 
 	/* Libraries may have come and gone since. */
+	if (!err)
+		stale |= dp_process_outdated(s->proc, f->mods);
 	if (err || stale)
 		drop_find(f);
 	if (!err && stale)
@@ -585,10 +623,34 @@ static int replace(struct dp_session *s, struct find *f, struct dp_diag *diag)
 	return err;
 }
 
+/* Nothing is waited for, and nothing has gone that was found. */
+static bool is_settled(const struct dp_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_specs; i++)
+		if (s->pending[i])
+			return false;
+	dp_process_mark_gone(s->proc);
+	for (i = 0; i < s->points.n; i++)
+		if (s->points.v[i].gone ||
+		    (!s->points.v[i].refused &&
+		     dp_engine_is_gone(s->engine, s->probes[i])))
+			return false;
+	return true;
+}
+
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 {
+	u32 heard = dp_process_hear(s->proc);
 	struct find f;
-	int err = look(s, &f, diag);
+	int err;
+
+	if (is_settled(s)) {
+		dp_process_answer_heard(s->proc, heard);
+		return 0;
+	}
+	err = look(s, &f, diag);
 
 	if (err)
 		return err == -ESRCH ? 0 : err;
@@ -600,7 +662,7 @@ int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 	f.draft.points = (struct dp_points){ 0 };
 	dp_onwards_free(&s->points);
 	drop_find(&f);
-	dp_process_answer(s->proc);
+	dp_process_answer_heard(s->proc, heard);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* points: the addresses that a spec stands for, checked as far as looking goes. */
+#include "tracer/code.h"
 #include "tracer/onward.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
@@ -7,16 +8,12 @@
 #include "sym/sym.h"
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define BREAKPOINT 0xcc
-#define WINDOW 4096
 
 /* One resolution: what does not change from address to address. */
 struct resolver {
@@ -29,55 +26,18 @@ struct resolver {
 	const struct dp_module *rseq_of;
 	struct dp_range *rseq;
 	size_t nr_rseq;
-	/* target memory read last */
-	u8 window[WINDOW];
-	u64 window_addr;
-	size_t window_size;
+	struct dp_code code;
 };
 
 static size_t read_code(struct resolver *r, u64 addr, u8 *code, size_t size)
 {
-	ssize_t n;
-
-	if (addr < r->window_addr ||
-	    addr + size > r->window_addr + r->window_size) {
-		n = pread(dp_process_mem(r->proc), r->window, WINDOW,
-			  (off_t)addr);
-		r->window_addr = addr;
-		r->window_size = n > 0 ? (size_t)n : 0;
-	}
-	if (size > r->window_addr + r->window_size - addr)
-		size = r->window_addr + r->window_size - addr;
-	memcpy(code, r->window + (addr - r->window_addr), size);
-	return size;
+	return dp_code_read(&r->code, addr, code, size);
 }
 
 /* What the file has at an address of the target; 0 if that cannot be told. */
 static size_t read_file(struct resolver *r, u64 addr, u8 *code, size_t size)
 {
-	const struct dp_module *m = dp_module_at(r->mods, addr);
-	const struct dp_map *map;
-	struct dp_maps maps;
-	struct stat st;
-	char path[PATH_MAX + 32];
-	ssize_t n = 0;
-	u64 offset;
-	int fd;
-
-	if (!m || dp_module_addr_file(r->mods, addr, &offset) ||
-	    dp_maps_read(dp_process_pid(r->proc), &maps))
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", dp_process_pid(r->proc),
-		 m->path);
-	map = dp_maps_find(&maps, addr);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* The path may lead to a newer file than the one that is mapped. */
-	if (fd >= 0 && map && !fstat(fd, &st) && st.st_ino == map->inode)
-		n = pread(fd, code, size, (off_t)offset);
-	if (fd >= 0)
-		close(fd);
-	dp_maps_free(&maps);
-	return n > 0 ? (size_t)n : 0;
+	return dp_code_read_file(&r->code, addr, code, size);
 }
 
 /* A caret from @column to the end of the spec. */
@@ -171,7 +131,7 @@ static int check_insn(struct resolver *r, struct dp_point *p)
 		return refuse(p, -EILSEQ, "not an instruction of this machine");
 	if (f.class == DP_INSN_REFUSED)
 		return refuse(p, -EINVAL, f.refusal);
-	if (dp_insn_relocate(code, &f, p->addr, p->addr + WINDOW, &copy,
+	if (dp_insn_relocate(code, &f, p->addr, p->addr + DP_CODE_WINDOW, &copy,
 			     &why) == -EINVAL)
 		return refuse(p, -EINVAL, why);
 	return 0;
@@ -628,6 +588,7 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		.spec = spec,
 		.points = points,
 		.diag = diag,
+		.code = { .proc = proc, .mods = mods },
 	};
 	int err;
 
@@ -657,7 +618,10 @@ static bool any_returns(const struct dp_points *points)
 int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 		    struct dp_points *points)
 {
-	struct resolver r = { .proc = proc, .mods = mods, .points = points };
+	struct resolver r = { .proc = proc,
+			      .mods = mods,
+			      .points = points,
+			      .code = { .proc = proc, .mods = mods } };
 	int err;
 
 	dp_onwards_free(points);

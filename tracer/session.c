@@ -217,6 +217,7 @@ static void forget(struct dp_session *s)
 	for (i = 0; i < s->nr_specs; i++)
 		s->specs[i].found = s->pending[i] = false;
 	s->nr_coming = 0;
+	s->watches = false;
 }
 
 int dp_session_open(struct dp_session *s, const char **bad_spec,

@@ -57,6 +57,7 @@ struct dp_session {
 	size_t nr_specs;
 	struct dp_process *proc;
 	struct dp_modules *mods;
+	struct dp_code *code; /* of @mods, while probes are added */
 	struct dp_engine *engine;
 	struct dp_points points;
 	u32 *probes;
@@ -72,6 +73,7 @@ struct dp_session {
 	const char *confined; /* why; the process's */
 	bool *pending; /* of each spec: is its library not there yet? */
 	size_t nr_coming; /* specs whose library was not loaded at first */
+	bool watches; /* libraries may come that have, or had, what is probed */
 	u64 nowhere; /* address for the next probe whose code is not there */
 	/* with -f: whose points these are, if not its own; and how many use those of
 	 * this one. Where libraries may come each has its own. */
@@ -122,7 +124,8 @@ void dp_session_last_records(struct dp_session *s, bool ended);
 /** dp_pending_take() - may a spec that was not found wait for its library?
  *  If not, there may be more words in @diag. */
 bool dp_pending_take(struct dp_session *s, size_t spec, struct dp_diag *diag);
-/** dp_pending_watch() - have the engine watch for libraries; its last probe */
+/** dp_pending_watch() - have the engine watch for libraries, if any may come or go that matter;
+ *  its last probe */
 int dp_pending_watch(struct dp_session *s, struct dp_diag *diag);
 /** dp_pending_look() - a thread waits with new libraries in place */
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch: from armed probes to the end of them, for every verb. */
+#include "tracer/code.h"
 #include "tracer/session.h"
 #include "tracer/onward.h"
 #include "engine/insn/region.h"
@@ -60,10 +61,7 @@ double dp_watch_now(void)
 
 static size_t read_code(const struct dp_session *s, u64 addr, u8 *code)
 {
-	ssize_t n = pread(dp_process_mem(s->proc), code, DP_REGION_MAX,
-			  (off_t)addr);
-
-	return n > 0 ? (size_t)n : 0;
+	return dp_code_read(s->code, addr, code, DP_REGION_MAX);
 }
 
 /* Of what is not there any more. Where it was there may be something else by now, with
@@ -274,8 +272,10 @@ static size_t most_probes(const struct dp_session *s)
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 {
 	size_t i, probes = most_probes(s);
+	struct dp_code code = { .proc = s->proc, .mods = s->mods };
 	int err = dp_engine_create(&s->engine);
 
+	s->code = &code;
 	s->probes = calloc(s->points.n + 1, sizeof(*s->probes));
 	s->programs = calloc(s->points.n + 1, sizeof(*s->programs));
 	s->point_of = calloc(probes, sizeof(*s->point_of));
@@ -305,11 +305,13 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 		err = add_onwards(s, diag);
 		add_unwinds(s);
 	}
-	if (!err && s->nr_coming)
-		err = dp_pending_watch(s, diag);
+	s->code = NULL;
 	if (!err && !s->nr_coming && !dp_engine_sites(s->engine))
 		err = dp_diag_set(diag, -EINVAL,
 				  "none of the matches can be probed");
+	if (!err)
+		err = dp_pending_watch(s, diag);
+	dp_process_found_in(s->proc, s->mods);
 	if (!err && s->kind->record && !s->records && dp_records_open(s))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	return err;

@@ -164,6 +164,28 @@ static int expect_no_traps(const struct dp_engine *e, u64 *bad)
 	return 0;
 }
 
+int dp_engine_arm_linker(struct dp_engine *e, struct dp_target *target,
+			 u64 *bad)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < e->view.nr_sites && !err; i++) {
+		struct dp_site_entry *s = &e->view.sites[i];
+		const struct dp_sites one = { s, 1, NULL, false };
+
+		if (!dp_view_is_linkers(&e->view, s))
+			continue;
+		s->wanted = DP_WANT_PLAN;
+		err = dp_strategy_trap.arm(target, &one, bad);
+		/* Who has just passed it without us has said so in the state by
+		 * then. */
+		if (!err)
+			err = dp_text_sync(target);
+	}
+	return err;
+}
+
 int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
 	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,

@@ -251,6 +251,9 @@ u64 dp_engine_visits_at(const struct dp_engine *engine, u32 table);
  */
 int dp_engine_watch_linker(struct dp_engine *engine, u64 addr, const u8 *code,
 			   size_t size, u64 state, const char **why);
+/** dp_engine_arm_linker() - that probe alone, before dp_engine_arm(). Return: as that. */
+int dp_engine_arm_linker(struct dp_engine *engine, struct dp_target *target,
+			 u64 *bad);
 /** dp_engine_set_pending() - name a spec that waits for its library, for those who
  *  list the probes. Before the build. */
 void dp_engine_set_pending(struct dp_engine *engine, const char *spec);

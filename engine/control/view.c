@@ -273,8 +273,8 @@ bool dp_view_hooks(const struct dp_view *view, u64 addr)
 	return false;
 }
 
-/* Where whoever changes the list of libraries waits for the tool? */
-static bool is_linkers(const struct dp_view *view, const struct dp_site_entry *s)
+bool dp_view_is_linkers(const struct dp_view *view,
+			const struct dp_site_entry *s)
 {
 	u32 first = __atomic_load_n(&s->first_probe, __ATOMIC_RELAXED);
 
@@ -308,7 +308,7 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 	 * unmap one waits. */
 	for (i = 0; i < view->nr_sites; i++)
 		if (!view->sites[i].hook == !hooks &&
-		    (hooks || !is_linkers(view, &view->sites[i])))
+		    (hooks || !dp_view_is_linkers(view, &view->sites[i])))
 			view->sites[i].wanted = 0;
 	if (hooks)
 		return dp_strategy_hook.disarm(target, &sites, bad);

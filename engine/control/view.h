@@ -78,6 +78,11 @@ bool dp_view_hooks(const struct dp_view *view, u64 addr);
 int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 		   u64 *bad);
 
+/** dp_view_is_linkers() - is it where whoever changes the list of libraries waits for the
+ *  tool? */
+bool dp_view_is_linkers(const struct dp_view *view,
+			const struct dp_site_entry *site);
+
 /** dp_view_has_hit() - does a pc in a copy stand for a site whose probes have been told
  *  of this hit already? */
 bool dp_view_has_hit(const struct dp_view *view, u64 addr);

@@ -2,20 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # -f, and a library that comes later: in the process itself, in its children, in what they execute.
 . tests/scenario/lib.sh
+. tests/scenario/lib-loads.sh
 
-cat >"$dir/library.c" <<'C'
-int fresh;
-long probed(long n);
-__attribute__((noipa)) long probed(long n) { return n * 3; }
-__attribute__((constructor)) static void early(void) { probed(1); probed(2); fresh = 1; }
-C
-# made KIND COMPILER: the program and its libraries, built that way
-made() {
-	bin=$dir/$1 lib=$dir/$1-one.so other=$dir/$1-two.so
-	command -v "$2" >/dev/null || return 1
-	"$2" -D_GNU_SOURCE -O2 -pthread -o "$bin" tests/victims/loads.c &&
-		"$2" -shared -fPIC -O1 -o "$lib" "$dir/library.c" && cp "$lib" "$other"
-}
 said() { sed -n "s/^right: .*$1 \([0-9]*\).*/\1/p" "$dir/out"; }
 sum() { grep "$1" "$dir/counts" | sed 's/.*"hits":\([0-9]*\).*/\1/' | awk '{ s += $1 } END { print s + 0 }'; }
 # What we counted is what the program did. Each process that is killed may have counted a call that it did not
@@ -30,18 +18,6 @@ balance() { # ROUNDS EVENT
 		echo "$(sum one.so:) of $(said calls), $(sum two.so:) of $(said others)"
 	fi
 }
-begin() { # EVENT ROUNDS: it waits for a line before that, and for one more behind it
-	rm -f "$dir/in"
-	mkfifo "$dir/in"
-	: >"$dir/out"
-	"$bin" "$1" "$lib" "$other" "$2" wait <"$dir/in" >"$dir/out" 2>"$dir/err" &
-	victim=$!
-	pids+=("$victim")
-	exec 5>"$dir/in"
-	poll 10 grep -q ready "$dir/out"
-}
-is_done() { grep -q '^done' "$dir/out"; }
-end() { echo quit >&5; exec 5>&-; wait "$victim"; }
 pending() { "$DPROBES" list -p "$victim" | grep -q "one.so:probed.*PENDING\|probed.*one.so \[PENDING\]"; }
 attach() { # OPTION...
 	"${tool_cmd:-$DPROBES}" stat --json -f -o "$dir/counts" "$@" "$lib:probed" "$other:probed" -p "$victim" 2>"$dir/talk" &

@@ -8,7 +8,7 @@
  * A library's function probed() gives three times its argument; its constructor calls
  * that twice and sets fresh. Prints how often it was called, in the first library and in the other one,
  * in all processes, and whether all was right. With "wait" it begins when a line comes,
- * and ends when another one does.
+ * and ends when another one does. SIGTERM: the round is the last.
  */
 #include "children.h"
 #include <dlfcn.h>
@@ -32,7 +32,12 @@ static struct account {
 	long calls, others, wrong, started;
 } *account;
 static char *self, *library, *other;
-static volatile int stop;
+static volatile int stop, over;
+
+static void on_term(int sig)
+{
+	over = 1;
+}
 
 static void count(long *what, long n)
 {
@@ -284,7 +289,7 @@ static int wait_for_line(const char *say)
 
 static int run(void (*act)(void), long rounds)
 {
-	for (; rounds; rounds--)
+	for (; rounds && !over; rounds--)
 		act();
 	printf("%s: calls %ld others %ld wrong %ld\n",
 	       account->wrong ? "WRONG" : "right", account->calls,
@@ -300,6 +305,7 @@ int main(int argc, char **argv)
 
 	if (argc < 5)
 		return 2;
+	signal(SIGTERM, on_term);
 	self = argv[0];
 	library = argv[2];
 	other = argv[3];
