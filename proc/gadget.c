@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/syscall.h>
 
 static const u8 syscall_ret[] = { 0x0f, 0x05, 0xc3 };
@@ -110,10 +111,22 @@ static void find_remote(struct dp_process *proc,
 				      sizeof(restorer_wide) - 2);
 }
 
-static int search(struct dp_process *proc, const struct dp_span *text)
+static int scan(const struct dp_process *proc, const struct dp_map *m,
+		struct dp_syscalls *calls)
+{
+	const struct dp_span text = { m->start, m->end - m->start };
+	const struct dp_text_file file = dp_texts_file(proc, m);
+	int err = dp_scan(proc, &text, &file, calls);
+
+	if (file.fd >= 0)
+		close(file.fd);
+	return err;
+}
+
+static int search(struct dp_process *proc, const struct dp_map *m)
 {
 	struct dp_syscalls calls;
-	int err = dp_scan(proc, text, &calls);
+	int err = scan(proc, m, &calls);
 
 	if (err)
 		return err;
@@ -127,10 +140,9 @@ static int search(struct dp_process *proc, const struct dp_span *text)
 /* Any other code: only for what a remote call needs. */
 static void search_other(struct dp_process *proc, const struct dp_map *m)
 {
-	const struct dp_span text = { m->start, m->end - m->start };
 	struct dp_syscalls calls;
 
-	if (dp_scan(proc, &text, &calls))
+	if (scan(proc, m, &calls))
 		return;
 	find_remote(proc, &calls);
 	dp_scan_free(&calls);
@@ -323,7 +335,7 @@ static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 	proc->remnants = dp_recover_any(&maps);
 	proc->points = (struct dp_points){ 0 };
 	for (i = 0; i < proc->nr_texts && !err; i++)
-		err = search(proc, &proc->texts[i]);
+		err = search(proc, dp_maps_find(&maps, proc->texts[i].start));
 	if (!err && (!proc->syscall_ret || !proc->restorer))
 		find_elsewhere(proc, &maps);
 	if (proc->filtered)

@@ -510,10 +510,17 @@ struct dp_syscalls {
 	size_t n, room;
 };
 
-/** dp_scan() - find those of @text; dp_scan_free() them.
+/** struct dp_text_file - a file that has the bytes of a text, from @offset on; @fd: -1: there
+ *  is none */
+struct dp_text_file {
+	int fd;
+	u64 offset;
+};
+
+/** dp_scan() - find those of @text; dp_scan_free() them. @file: of it
  *  Return: 0; -ENOMEM, or what reading it gives. */
 int dp_scan(const struct dp_process *proc, const struct dp_span *text,
-	    struct dp_syscalls *s);
+	    const struct dp_text_file *file, struct dp_syscalls *s);
 void dp_scan_free(struct dp_syscalls *s);
 /** dp_syscall_next() - the first "syscall" of some bytes, or NULL */
 const u8 *dp_syscall_next(const u8 *at, const u8 *end);
@@ -612,6 +619,10 @@ void dp_filters_read(struct dp_process *proc);
 void dp_texts_note(struct dp_process *proc);
 bool dp_texts_clean(const struct dp_process *proc,
 		    const struct dp_mapped *text);
+/** dp_texts_file() - the file of a mapping none of whose pages has been written to; its
+ *  descriptor is to be closed */
+struct dp_text_file dp_texts_file(const struct dp_process *proc,
+				  const struct dp_map *map);
 /** dp_texts_gone() - sites whose code is not mapped any more become DP_SITE_GONE:
  *  whatever is there now is not touched. Return: are there any new ones? */
 bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view);

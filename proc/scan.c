@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SYSCALL_F 0x0f
 #define SYSCALL_5 0x05
@@ -68,6 +69,17 @@ static int add(struct dp_syscalls *s, const struct window *w, const u8 *at)
 	return 0;
 }
 
+/* Of the file it is read faster. */
+static int fill(const struct dp_process *proc, const struct dp_text_file *file,
+		u64 text, struct window *w)
+{
+	if (file->fd >= 0 &&
+	    pread(file->fd, w->bytes, w->n, (off_t)(file->offset + w->start)) ==
+		    (ssize_t)w->n)
+		return 0;
+	return dp_process_read(proc, text + w->start, w->bytes, w->n);
+}
+
 /* Those that begin at [@from, @to). */
 static int look(struct dp_syscalls *s, const struct window *w, size_t from,
 		size_t to)
@@ -85,7 +97,7 @@ static int look(struct dp_syscalls *s, const struct window *w, size_t from,
 }
 
 int dp_scan(const struct dp_process *proc, const struct dp_span *text,
-	    struct dp_syscalls *s)
+	    const struct dp_text_file *file, struct dp_syscalls *s)
 {
 	struct window *w = malloc(sizeof(*w));
 	size_t from, to, end;
@@ -98,8 +110,7 @@ int dp_scan(const struct dp_process *proc, const struct dp_span *text,
 						       w->start + WINDOW;
 		to = end == text->size ? end : end - DP_AROUND;
 		w->n = end - w->start;
-		err = dp_process_read(proc, text->start + w->start, w->bytes,
-				      w->n);
+		err = fill(proc, file, text->start, w);
 		if (!err)
 			err = look(s, w, from, to);
 	}

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define PM_FILE (1ull << 61)
@@ -194,6 +196,26 @@ static int open_mapped(const struct dp_process *proc, const struct dp_map *m)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->pid, m->path);
 	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+struct dp_text_file dp_texts_file(const struct dp_process *proc,
+				  const struct dp_map *m)
+{
+	struct dp_text_file file = { -1, m->offset };
+	struct stat st;
+
+	if (!untouched(proc->pid, m))
+		return file;
+	file.fd = open_mapped(proc, m);
+	/* The path may lead to another one by now. */
+	if (file.fd >= 0 &&
+	    (fstat(file.fd, &st) || st.st_ino != m->inode ||
+	     major(st.st_dev) != m->dev_major ||
+	     minor(st.st_dev) != m->dev_minor)) {
+		close(file.fd);
+		file.fd = -1;
+	}
+	return file;
 }
 
 bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text)

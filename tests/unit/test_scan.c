@@ -54,13 +54,13 @@ static void check_around(const struct dp_syscall *c, size_t at, size_t size)
 	}
 }
 
-static void check(size_t size)
+static void check_of(size_t size, const struct dp_text_file *file)
 {
 	const struct dp_span span = { (u64)text, size };
 	struct dp_syscalls calls;
 	size_t at, n = 0;
 
-	assert_int_equal(dp_scan(&proc, &span, &calls), 0);
+	assert_int_equal(dp_scan(&proc, &span, file, &calls), 0);
 	for (at = 0; at < size; at++) {
 		if (!is_syscall(at, size))
 			continue;
@@ -69,6 +69,13 @@ static void check(size_t size)
 	}
 	assert_int_equal(calls.n, n);
 	dp_scan_free(&calls);
+}
+
+static const struct dp_text_file none = { -1, 0 };
+
+static void check(size_t size)
+{
+	check_of(size, &none);
 }
 
 static void fill(size_t size)
@@ -120,12 +127,28 @@ static void small_texts(void **state)
 		check(size);
 }
 
+/* As far as that goes; the rest is in memory. */
+static void of_a_file(void **state)
+{
+	const struct dp_text_file file = { memfd_create("text", 0), DP_PAGE };
+	int mem = proc.mem;
+
+	fill(MOST);
+	assert_int_equal(pwrite(file.fd, text, MOST, DP_PAGE), MOST);
+	proc.mem = -1;
+	check_of(MOST, &file);
+	proc.mem = mem;
+	assert_int_equal(ftruncate(file.fd, DP_PAGE + MOST - WINDOW), 0);
+	check_of(MOST, &file);
+	close(file.fd);
+}
+
 static void what_cannot_be_read(void **state)
 {
 	const struct dp_span span = { (u64)text, MOST + DP_PAGE };
 	struct dp_syscalls calls;
 
-	assert_true(dp_scan(&proc, &span, &calls) < 0);
+	assert_true(dp_scan(&proc, &span, &none, &calls) < 0);
 	assert_null(calls.v);
 }
 
@@ -135,6 +158,7 @@ int main(void)
 		cmocka_unit_test(random_texts),
 		cmocka_unit_test(the_ends_of_windows),
 		cmocka_unit_test(small_texts),
+		cmocka_unit_test(of_a_file),
 		cmocka_unit_test(what_cannot_be_read),
 	};
 
