@@ -162,12 +162,21 @@ static int enter(struct dp_foreign *f, struct dp_client *c)
 	return bigger ? 0 : -ENOMEM;
 }
 
+/* What the dynamic linker has loaded for the program stays as long as the process. */
+static bool may_go(const struct change *ch, u64 addr)
+{
+	struct dp_modules *mods = ch->grounds.mods;
+	const struct dp_module *m = dp_module_at(mods, addr);
+
+	return !m || !dp_module_stays(mods, m);
+}
+
 static int add_one(struct change *ch, struct dp_client *c)
 {
 	struct dp_handlers handlers = { .kind = DP_KIND_ASK,
 					.deadline = c->deadline,
 					.user = (u64)c };
-	struct dp_found found = { .stray = true };
+	struct dp_found found = { .stray = may_go(ch, c->addr) };
 	const char *why = "";
 	u8 code[CODE_MAX];
 	int err = check(ch, c->addr);

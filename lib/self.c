@@ -137,7 +137,7 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 }
 
 /* Whatever comes or goes until we hold them is seen first. */
-static int grow_hold(void *arg, int (*work)(void *what), void *what)
+static int grow_hold(void *arg, bool stray, int (*work)(void *what), void *what)
 {
 	int changed, ret;
 

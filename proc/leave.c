@@ -268,7 +268,7 @@ static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 	do
 		err = dp_view_disarm(view, &proc->target, false, bad);
 	while (err && ++tries < DISARM_TRIES && !dp_process_ended(proc) &&
-	       (dp_texts_gone(proc, view) || err == -EIO || err == -EFAULT));
+	       (dp_texts_gone(proc, view) || err == -EFAULT));
 	dp_linker_release(proc);
 	return err;
 }

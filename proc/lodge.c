@@ -29,6 +29,7 @@ struct dp_lodged {
 	void *ours[DP_MAX_POOLS]; /* of struct dp_layout_need, and others */
 	u64 size[DP_MAX_POOLS];
 	u32 nr;
+	bool quiesces; /* jumps are written while nobody runs */
 };
 
 /* Away from the offset by which an arena is known. */
@@ -136,10 +137,24 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 	return err ? err : later;
 }
 
-/* Nobody tells when a library goes: that is to be found out, each time. */
-static int grow_hold(void *arg, int (*work)(void *what), void *what)
+/* Nobody tells when a library goes: that is found out each time, and none does while
+ * nobody runs. Who stops them for the jumps anyway looks then. */
+static int grow_hold(void *arg, bool stray, int (*work)(void *what), void *what)
 {
-	return work(what);
+	struct dp_process *proc = arg;
+	struct dp_diag *diag = proc->lodged->diag;
+	int err, later;
+
+	if (!stray || proc->lodged->quiesces)
+		return work(what);
+	dp_lodge_end(proc);
+	err = dp_stop_alone(proc, diag);
+	if (!err) {
+		err = work(what);
+		dp_stop_release(proc);
+	}
+	later = begin(proc, diag);
+	return err ? err : later;
 }
 
 static const struct dp_growth_ops growth_ops = { grow_map, grow_holes,
@@ -171,6 +186,7 @@ static int adopt(struct dp_process *proc, const struct dp_lodging *how)
 		return err;
 	}
 	proc->engine = proc->lodged->engine = engine;
+	proc->lodged->quiesces = how->arming == DP_ARM_QUIESCE;
 	dp_engine_destroy(built);
 	return 0;
 }

@@ -37,7 +37,7 @@ int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
 
 	if (n == (ssize_t)len)
 		return 0;
-	return n < 0 ? -errno : -EFAULT;
+	return n < 0 && errno != EIO ? -errno : -EFAULT;
 }
 
 int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
@@ -47,7 +47,7 @@ int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 
 	if (n == (ssize_t)len)
 		return 0;
-	return n < 0 ? -errno : -EFAULT;
+	return n < 0 && errno != EIO ? -errno : -EFAULT;
 }
 
 /* Of memory that is there nothing can be read at 0; of one that has gone nothing at all is

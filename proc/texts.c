@@ -195,7 +195,7 @@ static int open_mapped(const struct dp_process *proc, const struct dp_map *m)
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->pid, m->path);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 struct dp_text_file dp_texts_file(const struct dp_process *proc,

@@ -89,7 +89,7 @@ int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn)
 
 bool dp_file_is_library(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct dp_dynamic dyn;
 	struct dp_elf elf;
 	bool is;

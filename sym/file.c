@@ -157,6 +157,13 @@ int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
 	return dp_is_shortage(mapped) ? mapped : -ESTALE;
 }
 
+int dp_module_open(const struct dp_modules *mods, const struct dp_module *m)
+{
+	const struct dp_mod *mod = dp_mod_of(m);
+
+	return dp_file_open(mods, mod->text, mod->head);
+}
+
 int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
 		     struct dp_elf *elf)
 {

@@ -94,6 +94,9 @@ const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i);
 /** dp_module_at() - the module whose executable mapping holds @addr, or NULL */
 const struct dp_module *dp_module_at(const struct dp_modules *mods, u64 addr);
 
+/** dp_module_open() - its file, the very one that is mapped. Return: a descriptor, to be closed;
+ *  a negative errno. */
+int dp_module_open(const struct dp_modules *mods, const struct dp_module *m);
 /** dp_module_stays() - is it loaded as long as its process lives? Not known for certain is
  *  no. */
 bool dp_module_stays(struct dp_modules *mods, const struct dp_module *m);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* code: the bytes of a process's text, which may be coming and going. */
 #include "tracer/code.h"
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct dp_map *map_of(const struct dp_code *c, u64 addr)
@@ -17,24 +14,15 @@ size_t dp_code_read_file(const struct dp_code *c, u64 addr, u8 *to, size_t size)
 {
 	const struct dp_module *m = dp_module_at(c->mods, addr);
 	const struct dp_map *map = map_of(c, addr);
-	char path[PATH_MAX + 32];
-	struct stat st;
-	ssize_t n = 0;
-	int fd;
+	ssize_t n;
+	int fd = m ? dp_module_open(c->mods, m) : -ENOENT;
 
-	if (!m)
+	if (fd < 0)
 		return 0;
 	if (size > map->end - addr)
 		size = map->end - addr;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", dp_process_pid(c->proc),
-		 m->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* The path may lead to a newer file than the one that is mapped. */
-	if (fd >= 0 && !fstat(fd, &st) && st.st_ino == map->inode)
-		n = pread(fd, to, size,
-			  (off_t)(map->offset + (addr - map->start)));
-	if (fd >= 0)
-		close(fd);
+	n = pread(fd, to, size, (off_t)(map->offset + (addr - map->start)));
+	close(fd);
 	return n > 0 ? (size_t)n : 0;
 }
 

@@ -641,6 +641,16 @@ static bool met_gone(const struct dp_engine *e, const struct batch *b)
 	return false;
 }
 
+static bool any_stray(const struct dp_engine *e, const struct batch *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->n; i++)
+		if (e->sites[b->v[i]].stray)
+			return true;
+	return false;
+}
+
 /* Where it fails, that may be because code has gone: then it is done for the
  * others. */
 static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
@@ -653,7 +663,8 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 	u32 i;
 
 	while (again) {
-		err = setup->ops->hold(setup->arg, write_batch, &pass);
+		err = setup->ops->hold(setup->arg, any_stray(e, b), write_batch,
+				       &pass);
 		again = (err || met_gone(e, b)) && drop_gone(e, target, b);
 	}
 	for (i = 0; i < b->n; i++)

@@ -28,14 +28,15 @@
  * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread
  *           runs and none is in the middle. @which: in the order of addresses
  * @hold: call @work, which writes text, while no library can be unloaded; of those
- *        that were unloaded before, the probes have been abandoned. @work
- *        allocates nothing. Return: what @work does, or an errno
+ *        that were unloaded before, the probes have been abandoned. @stray: some of
+ *        it may go at any time. @work allocates nothing. Return: what @work does, or
+ *        an errno
  */
 struct dp_growth_ops {
 	int (*map)(void *arg, u64 addr, u64 size, u8 **ours);
 	int (*holes)(void *arg, struct dp_hole **holes, size_t *n);
 	int (*stopped)(void *arg, const u32 *which, u32 n);
-	int (*hold)(void *arg, int (*work)(void *what), void *what);
+	int (*hold)(void *arg, bool stray, int (*work)(void *what), void *what);
 };
 
 /**

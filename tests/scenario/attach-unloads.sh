@@ -53,4 +53,17 @@ for event in threads close; do
 	# Whatever the tool waits for is cut short by a signal.
 	DPROBES_TICK=300 many "$event, interrupted" $event $steps stat --json -q "$lib:probed" "$other:probed"
 done
+
+# Another program's Uprobes there.
+offset=$(nm -D "$other" | awk '$3 == "probed" { print $1 }')
+for arm in interior quiesce trap; do
+	begin threads 1000000
+	echo go >&5
+	got=$(DPROBES_ARM=$arm "$TOOLS/upreload" "$victim" "$other" "$offset" $((20 * n)))
+	like "Uprobes, $arm: registered whenever it is there" "$got" '^registered [1-9][0-9]*, gone [0-9]+, hits [1-9][0-9]*$'
+	kill -TERM "$victim"
+	poll 20 is_done
+	end
+	is "Uprobes, $arm: the program is right" "$? $(grep -c '^right' "$dir/out")" "0 1"
+done
 plan
