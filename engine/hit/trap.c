@@ -97,13 +97,17 @@ static bool is_known(const struct dp_site_entry *s)
 static bool is_there(const struct dp_mapped *text)
 {
 	const struct dp_site_entry *s = dp_at(dp_arena.control.site_off);
+	bool gone = false;
 	u32 i;
 
-	for (i = 0; i < dp_arena.control.nr_sites; i++, s++)
-		if (s->addr - text->start < text->size && s->patch_len &&
-		    s->armed == DP_SITE_THERE)
+	for (i = 0; i < dp_arena.control.nr_sites; i++, s++) {
+		if (s->addr - text->start >= text->size || !s->patch_len)
+			continue;
+		if (s->armed != DP_SITE_GONE)
 			return is_known(s);
-	return true;
+		gone = true;
+	}
+	return !gone;
 }
 
 bool dp_hit_leave_text(void)
