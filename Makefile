@@ -309,7 +309,7 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 # One thread each, which it takes long and which nobody hurries: side by side, the longest first.
-SCENARIO_LONG := $(addprefix tests/scenario/,all-instructions.sh torture-tool.sh)
+SCENARIO_LONG := $(addprefix tests/scenario/,all-instructions.sh torture-tool.sh return-victims.sh)
 
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
