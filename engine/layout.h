@@ -3,20 +3,29 @@
  * layout: the memory that the control half and the hit half share.
  *
  *   base ──► ┌──────────────────────┐
- *            │ agent text      r-x  │ DP_AGENT_TEXT bytes, from the memfd
+ *            │ agent text      r-xp │ DP_AGENT_TEXT bytes
  *            ├──────────────────────┤
  *            │ wipe page       rw-p │ struct dp_wipe; zero in a fork child
  *            │ table           rw-p │ the CPUs' counters; zero there too
  *            ├──────────────────────┤
  *            │ private pages   rw-p │ struct dp_private; a child has its own
  *            ├──────────────────────┤
- *            │ arena           rw-s │ struct dp_arena, then the tables, from
- *            │                      │ the memfd: the tool maps it too
+ *            │ arena                │
+ *            │   control       r--s │ struct dp_arena_control: the tool alone writes it
+ *            │   hit           rw-s │ struct dp_arena_hit, counters, rings, visits
+ *            │   own           rw-s │ variables, upcalls; no fork child has them
+ *            │   private       rw-p │ contexts; a child has its own
+ *            │   tables        r--s │ sites, probes, programs: the tool alone
  *            └──────────────────────┘
- *   near each group of probed modules, from the same memfd:
+ *   near each group of probed modules:
  *            ┌──────────────────────┐
- *            │ pool            r-x  │ copies of displaced instructions
+ *            │ pool            r-xp │ copies of displaced instructions
  *            └──────────────────────┘
+ *
+ * Code is private to each process and never mapped writable. What is shared comes from
+ * two files that the tool makes: the target can write the one, and nobody but the tool
+ * ever the other. In a process that probes itself all of it is private. doc/security.md
+ * says of each part who can write it.
  *
  * Offsets are 32 bits and count from the start of the arena; addresses are
  * those of the target. No C pointer is stored. What control owns and what hit
@@ -34,7 +43,7 @@
 #include "engine/insn/tell.h"
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull
-#define DP_LAYOUT_VERSION 20
+#define DP_LAYOUT_VERSION 21
 
 #define DP_PAGE 4096u
 #define DP_AGENT_TEXT (20 * DP_PAGE)
@@ -45,7 +54,7 @@
 #define DP_PRIVATE_OFFSET (DP_TABLE_OFFSET + DP_TABLE_WORDS * 8)
 #define DP_PRIVATE_SIZE (36 * DP_PAGE)
 #define DP_ARENA_OFFSET (DP_PRIVATE_OFFSET + DP_PRIVATE_SIZE)
-/* The memfd is laid out as the region is; it has a hole for the private pages. */
+/* The files are laid out as the region is, with holes for what is not theirs. */
 #define DP_FILE_ARENA_OFFSET DP_ARENA_OFFSET
 
 #define DP_MAX_POOLS 1024
@@ -615,11 +624,12 @@ enum dp_tally {
 /**
  * struct dp_probe_state - of a probe with a program; hit owns it
  * @count: executions so far; starts at minus passcount
+ * @waiting: records that wait for their instruction
  */
 struct dp_probe_state {
 	s64 count;
 	u32 status;
-	u32 pad;
+	u32 waiting;
 	u64 tally[DP_TALLY_NR];
 };
 
@@ -857,6 +867,9 @@ struct dp_arena_control {
 	u64 filter_answered;
 	struct dp_span pools[DP_MAX_POOLS];
 	struct dp_mapped texts[DP_MAX_TEXTS];
+	/* Where parts of the arena begin: what no fork child has, what is private, and the
+	 * tables. The first one, dp_arena_hit's, begins at DP_CONTROL_ROOM. */
+	u32 own_off, private_off, tables_off;
 };
 
 /** struct dp_arena_hit - what hit says and control reads */
@@ -904,10 +917,19 @@ static inline bool dp_filter_answered(u64 ask, u64 answered)
 /* Set in @tool_futex by the kernel: FUTEX_OWNER_DIED of linux/futex.h */
 #define DP_TOOL_DIED 0x40000000u
 
+/* Whole pages, because another file begins behind them. */
+#define DP_CONTROL_ROOM (8 * DP_PAGE)
+
 struct dp_arena {
-	struct dp_arena_control control;
+	union {
+		struct dp_arena_control control;
+		u8 control_room[DP_CONTROL_ROOM];
+	};
 	struct dp_arena_hit hit;
 };
+
+_Static_assert(sizeof(struct dp_arena_control) <= DP_CONTROL_ROOM,
+	       "the control part has outgrown its pages");
 
 /** struct dp_wipe - zero in whatever process fork(2) made */
 struct dp_wipe {

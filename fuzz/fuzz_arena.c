@@ -261,7 +261,7 @@ static void run(bool visits)
 	dp_engine_inside(engine, TEXT + 3, &bad);
 	dp_engine_apply(engine, &target, &bad);
 	dp_engine_admit(engine, false);
-	dp_engine_settle(engine, NULL, NULL);
+	dp_engine_settle_all(engine);
 	dp_engine_records(engine, take_record, NULL, true);
 	if (!dp_view_open(&view, arena, arena_size))
 		look(&view);

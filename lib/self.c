@@ -115,9 +115,16 @@ enum dp_arming dp_self_arming(void)
 						  DP_ARM_INTERIOR;
 }
 
-static int grow_map(void *arg, u64 addr, u64 size, u8 **ours)
+static int grow_map(void *arg, u64 addr, u64 size)
 {
-	return dp_space_map(&dp_self.space, addr, size, ours);
+	return dp_code_map(addr, size);
+}
+
+static int grow_put(void *arg, u64 addr, const void *code, size_t len)
+{
+	struct dp_target *target = &dp_self.text.target;
+
+	return target->ops->write(target, addr, code, len);
 }
 
 static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
@@ -151,7 +158,7 @@ static int grow_hold(void *arg, bool stray, int (*work)(void *what), void *what)
 	return ret;
 }
 
-static const struct dp_growth_ops growth_ops = { grow_map, grow_holes,
+static const struct dp_growth_ops growth_ops = { grow_map, grow_put, grow_holes,
 						 grow_stopped, grow_hold };
 
 static int no_memory(int err)
@@ -179,10 +186,7 @@ static int adopt(u64 base)
 		return no_memory(err);
 	dp_self.arming = dp_self_arming();
 	dp_engine_set_arming(engine, dp_self.arming);
-	if (!dp_self.space.ours)
-		err = dp_space_open(&dp_self.space);
-	if (!err)
-		err = dp_engine_adopt(engine, arena, &setup);
+	err = dp_engine_adopt(engine, arena, &setup);
 	if (!err)
 		err = set_up(arena);
 	if (err) {
@@ -241,8 +245,6 @@ static void begin_anew(void)
 	stack = 0;
 	free(dp_self.users);
 	dp_engine_destroy(dp_self.engine);
-	if (dp_self.space.ours)
-		munmap(dp_self.space.ours, dp_self.space.size);
 	dp_self = (struct dp_self){ .symbols = dp_self.symbols };
 	memset(left_at, 0, sizeof(left_at));
 	owner = getpid();

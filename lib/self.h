@@ -44,7 +44,6 @@ struct dp_self {
 	struct dp_arena *arena;
 	u64 base; /* of the agent */
 	struct dp_symbol_map *symbols;
-	struct dp_space space;
 	struct dp_text text;
 	struct dp_user *users; /* by index of the probe */
 	u32 nr_users, cap_users;

@@ -19,9 +19,6 @@
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
-/* Of code and landings; untouched pages take nothing. */
-#define SPACE_SIZE (16ull << 30)
-#define SPACE_LEAST (64ull << 20)
 
 static struct dp_text *text_of(struct dp_target *target)
 {
@@ -95,53 +92,28 @@ void dp_text_close(struct dp_text *text)
 	text->mem = -1;
 }
 
-int dp_space_open(struct dp_space *space)
+/* Named, so that it is known for what it is, and with nobody who could write it: the
+ * descriptor is closed, and what is written through /proc is ours alone. */
+int dp_code_map(u64 addr, u64 size)
 {
+	void *to = (void *)addr, *got;
 	int fd = (int)syscall(SYS_memfd_create, "dprobes", 1 /* MFD_CLOEXEC */);
-	u64 size = SPACE_SIZE;
-	void *mem = MAP_FAILED;
+	int err = 0;
 
 	if (fd < 0)
 		return -ENOMEM;
-	/* Where mlockall() is in force it would be filled at once. */
-	while (!ftruncate(fd, (off_t)size) &&
-	       (mem = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE,
-			   fd, 0)) == MAP_FAILED &&
-	       size > SPACE_LEAST)
-		size /= 4;
+	if (ftruncate(fd, (off_t)size))
+		err = -ENOMEM;
+	got = err ? MAP_FAILED :
+		    mmap(to, size, PROT_READ | PROT_EXEC,
+			 MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+	if (!err && got != to)
+		err = got == MAP_FAILED && errno == EEXIST ? -EEXIST : -ENOMEM;
 	close(fd);
-	if (mem == MAP_FAILED)
-		return -ENOMEM;
-	munlock(mem, size);
-	if (mprotect(mem, size, PROT_READ | PROT_WRITE)) {
-		munmap(mem, size);
-		return -ENOMEM;
-	}
-	madvise(mem, size, MADV_DONTDUMP);
-	*space = (struct dp_space){ .ours = mem, .size = size };
-	return 0;
-}
-
-/* Another mapping of the same pages, where nothing was: first the place is taken,
- * then they are put there. */
-int dp_space_map(struct dp_space *space, u64 addr, u64 size, u8 **ours)
-{
-	u8 *from = space->ours + space->used;
-	void *to = (void *)addr;
-
-	if (space->used + size > space->size)
-		return -ENOMEM;
-	if (mmap(to, size, PROT_NONE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-		 0) != to)
-		return errno == EEXIST ? -EEXIST : -ENOMEM;
-	if (mremap(from, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to ||
-	    mprotect(to, size, PROT_READ | PROT_EXEC)) {
-		munmap(to, size);
-		return -ENOMEM;
-	}
-	*ours = from;
-	space->used += size;
+	if (err)
+		return err;
+	munlock(to, size);
+	madvise(to, size, MADV_DONTDUMP);
 	return 0;
 }
 

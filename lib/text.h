@@ -22,18 +22,9 @@ struct dp_text {
 int dp_text_open(struct dp_text *text);
 void dp_text_close(struct dp_text *text);
 
-/** struct dp_space - memory that code is put into: a file, all of it mapped for
- *  writing, from which pieces are mapped for execution */
-struct dp_space {
-	u8 *ours;
-	u64 size, used;
-};
-
-/** dp_space_open() - Return: 0 or -ENOMEM. */
-int dp_space_open(struct dp_space *space);
-
-/** dp_space_map() - as struct dp_growth_ops wants it */
-int dp_space_map(struct dp_space *space, u64 addr, u64 size, u8 **ours);
+/** dp_code_map() - @size bytes at @addr for execution, where nothing is; never for writing.
+ *  Return: 0; -EEXIST something is there; -ENOMEM. */
+int dp_code_map(u64 addr, u64 size);
 
 /** dp_stacks_reserve() - address space for handlers' stacks. Return: 0: none. */
 u64 dp_stacks_reserve(void);

@@ -354,7 +354,8 @@ static void relocate(const struct source *s, u8 *to, u64 there)
 		}
 }
 
-static int protect(const struct source *s, struct dp_process *proc, u64 there)
+static int protect(const struct source *s, struct dp_process *proc,
+		   const struct dp_object *o)
 {
 	int i, err = 0;
 
@@ -367,8 +368,9 @@ static int protect(const struct source *s, struct dp_process *proc, u64 there)
 		if (p->p_type != PT_LOAD || p->p_flags & PF_W)
 			continue;
 		err = dp_lodge_protect(
-			proc, there + (start - s->base), end - start,
-			PROT_READ | (p->p_flags & PF_X ? PROT_EXEC : 0));
+			proc, o->there + (start - s->base), end - start,
+			PROT_READ | (p->p_flags & PF_X ? PROT_EXEC : 0),
+			o->ours + (start - s->base));
 	}
 	return err;
 }
@@ -411,7 +413,7 @@ static struct dp_object *put(struct dp_foreign *f, const struct source *s)
 		relocate(s, o->ours, o->there);
 	}
 	if (!err)
-		err = protect(s, f->proc, o->there);
+		err = protect(s, f->proc, o);
 	if (!err)
 		err = dp_live_own(f->engine, o->there, size);
 	if (err) {

@@ -7,8 +7,7 @@
  * (get_robust_list(2)). Nobody waits for it; the hit half looks at it where it is
  * about to do more than count.
  *
- * The links of the list are in memory that the targets can write. The kernel
- * follows them within the tool and for so many steps only; we never do.
+ * The links of the list are in memory that nobody but the tool can write.
  */
 #include "proc/private.h"
 #include <linux/futex.h>

@@ -31,7 +31,6 @@ static int build(struct dp_process *child, const struct dp_process *parent,
 	const struct dp_mapping map = dp_mapping_of(child);
 	int err;
 
-	memcpy(child->file, dp_agent_image, dp_agent_image_size);
 	err = dp_engine_fork(parent->engine, &map, maker, child->ns_pid,
 			     &child->engine);
 	if (!err)
@@ -39,34 +38,28 @@ static int build(struct dp_process *child, const struct dp_process *parent,
 	return err;
 }
 
-static long map_over(struct dp_remote *rem, u64 addr, u64 size, int prot,
-		     long fd, u64 offset)
-{
-	long ret = dp_remote_call(rem, SYS_mmap, addr, size, (u64)prot,
-				  MAP_SHARED | MAP_FIXED, (u64)fd, offset);
-
-	dp_step("fork: mapped");
-	return failed(ret) ? ret : 0;
-}
-
-static long map_all(struct dp_process *child, struct dp_remote *rem, long fd)
+/* Code and contexts it has of its own since its birth. */
+static long map_all(struct dp_process *child, struct dp_remote *rem,
+		    const s32 *there)
 {
 	const struct dp_layout_need *need = dp_engine_need(child->engine);
-	long ret = 0;
-	u32 i;
+	long ret = dp_remote_call(rem, SYS_mmap, child->base + DP_ARENA_OFFSET,
+				  DP_CONTROL_ROOM, PROT_READ,
+				  MAP_SHARED | MAP_FIXED, (u64)there[0],
+				  DP_FILE_ARENA_OFFSET);
 
-	for (i = 0; !ret && i < need->nr_pools; i++)
-		ret = map_over(rem, need->pools[i].addr, need->pools[i].size,
-			       PROT_READ | PROT_EXEC, fd,
-			       need->pools[i].file_offset);
-	if (!ret)
-		ret = map_over(rem, child->base, DP_AGENT_TEXT,
-			       PROT_READ | PROT_EXEC, fd, 0);
-	if (!ret)
-		ret = map_over(rem, child->base + DP_ARENA_OFFSET,
-			       need->arena_size, PROT_READ | PROT_WRITE, fd,
-			       DP_FILE_ARENA_OFFSET);
-	return ret;
+	dp_step("fork: mapped");
+	if (failed(ret))
+		return ret;
+	ret = dp_remote_call(
+		rem, SYS_mmap, child->base + DP_ARENA_OFFSET + need->tables_off,
+		need->arena_size - need->tables_off, PROT_READ,
+		MAP_SHARED | MAP_FIXED, (u64)there[0],
+		DP_FILE_ARENA_OFFSET + need->tables_off);
+	dp_step("fork: mapped");
+	if (failed(ret))
+		return ret;
+	return dp_region_share(child, rem, need, there);
 }
 
 /* Where that table is, unless the parent got it after the fork. */
@@ -152,6 +145,8 @@ static int take(struct dp_process *child, u32 maker)
 	int err = 0;
 
 	clean_private(child, maker);
+	dp_engine_fork_contexts(child->engine, &child->target, maker,
+				child->ns_pid);
 	if (dp_engine_table(child->engine, words, &n))
 		err = dp_process_write(child, child->base + DP_TABLE_OFFSET,
 				       words, n * sizeof(*words));
@@ -166,21 +161,22 @@ static int settle_in(struct dp_process *child, const struct dp_process *parent,
 		     u32 maker)
 {
 	struct dp_remote *rem;
-	long fd, ret;
+	s32 there[2];
+	long ret;
 	int err = dp_remote_begin(child, &rem, NULL);
 
 	if (err)
 		return err;
-	fd = ret = dp_shared_file(child, rem, parent->file_size);
-	if (!failed(fd)) {
+	ret = dp_region_open(child, rem, dp_engine_need(parent->engine), there);
+	if (!ret) {
 		ret = build(child, parent, maker);
 		if (!ret)
-			ret = map_all(child, rem, fd);
+			ret = map_all(child, rem, there);
 		if (!ret)
 			ret = map_visits(child, parent, maker, rem);
-		dp_remote_call(rem, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
+		dp_region_close(child, rem, there);
 	}
-	if (!ret || !failed(ret))
+	if (!ret)
 		ret = take(child, maker);
 	dp_remote_end(rem);
 	dp_step("fork: done");
@@ -195,7 +191,7 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 		return NULL;
 	*child = *parent;
 	child->pid = pid;
-	child->pidfd = child->mem = child->awake = -1;
+	child->pidfd = child->mem = child->awake = child->unsettled = -1;
 	child->launched = child->held = child->reaped = child->exited = false;
 	child->installed = child->status_known = child->changing = false;
 	child->frozen = false;

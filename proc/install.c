@@ -53,90 +53,26 @@ static bool failed(long ret)
 	return ret < 0 && ret > -4096;
 }
 
-/* The shared memory, reached from both sides. */
-long dp_shared_file(struct dp_process *proc, struct dp_remote *rem, u64 size)
-{
-	long fd = dp_share_make(proc, rem, size, &proc->file);
-
-	if (failed(fd))
-		proc->file = NULL;
-	else
-		proc->file_size = size;
-	return fd;
-}
-
-static long map_region(struct dp_process *proc, struct dp_remote *rem, long fd,
-		       const struct dp_layout_need *need)
-{
-	long base, ret;
-
-	base = dp_remote_call(rem, SYS_mmap, 0,
-			      DP_ARENA_OFFSET + need->arena_size,
-			      PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd, 0);
-	if (failed(base))
-		return base;
-	proc->base = (u64)base;
-	dp_step("install: region");
-	ret = dp_remote_call(rem, SYS_mmap, proc->base, DP_AGENT_TEXT,
-			     PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED,
-			     (u64)fd, 0);
-	if (failed(ret))
-		return ret;
-	dp_step("install: text");
-	ret = dp_remote_call(rem, SYS_mmap, proc->base + DP_WIPE_OFFSET,
-			     DP_ARENA_OFFSET - DP_WIPE_OFFSET,
-			     PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~0ull, 0);
-	if (failed(ret))
-		return ret;
-	dp_step("install: private");
-	ret = dp_remote_call(rem, SYS_madvise, proc->base + DP_WIPE_OFFSET,
-			     DP_PRIVATE_OFFSET - DP_WIPE_OFFSET,
-			     MADV_WIPEONFORK, 0, 0, 0);
-	return failed(ret) ? ret : 0;
-}
-
-static long map_pools(struct dp_remote *rem, long fd,
-		      const struct dp_layout_need *need)
-{
-	u32 i;
-
-	for (i = 0; i < need->nr_pools; i++) {
-		const struct dp_pool_need *p = &need->pools[i];
-		long ret = dp_remote_call(rem, SYS_mmap, p->addr, p->size,
-					  PROT_READ | PROT_EXEC,
-					  MAP_SHARED | MAP_FIXED_NOREPLACE,
-					  (u64)fd, p->file_offset);
-
-		if (failed(ret))
-			return ret;
-		dp_step("install: pool");
-	}
-	return 0;
-}
-
 static int map_remotely(struct dp_process *proc,
 			const struct dp_layout_need *need, struct dp_diag *diag)
 {
 	struct dp_remote *rem;
-	long fd, ret;
+	s32 there[2];
+	long ret;
 	int err = dp_remote_begin(proc, &rem, diag);
 
 	if (err)
 		return err;
-	fd = ret = dp_shared_file(proc, rem, need->file_size);
-	if (!failed(fd)) {
-		/* The region goes anywhere, so the choosy ones come first. */
-		ret = map_pools(rem, fd, need);
-		if (!failed(ret))
-			ret = map_region(proc, rem, fd, need);
-		dp_remote_call(rem, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
-		if (failed(ret) && ret != -ESRCH)
+	ret = dp_region_open(proc, rem, need, there);
+	if (!ret) {
+		ret = dp_region_map(proc, rem, need, there);
+		dp_region_close(proc, rem, there);
+		if (ret && ret != -ESRCH)
 			dp_unmap(proc, rem);
 	}
 	dp_remote_end(rem);
 	dp_step("install: mapped");
-	if (failed(ret))
+	if (ret)
 		return dp_diag_set(diag, (int)ret,
 				   "cannot map the agent into process %d: %s",
 				   proc->pid, strerror((int)-ret));
@@ -281,8 +217,6 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 	const struct dp_mapping map = dp_mapping_of(proc);
 	int err;
 
-	/* Nothing leads there yet, and nobody is held for it. */
-	memcpy(proc->file, dp_agent_image, dp_agent_image_size);
 	err = dp_engine_build(proc->engine, &map);
 	if (err)
 		return dp_diag_set(
@@ -290,6 +224,9 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 			"the copies of the probed instructions cannot be placed within their reach");
 	if (proc->heir_of)
 		err = inherit(proc, diag);
+	/* Nothing leads there yet, and nobody is held for it. */
+	if (!err)
+		err = dp_region_write(proc, dp_engine_need(proc->engine));
 	if (err)
 		return err;
 	/* A lodger has a keeper of its own: see engine/hit/ask.c. */
@@ -426,7 +363,7 @@ static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 	dp_step("install: action");
 	if (!err)
 		err = dp_masks_take_actions(proc, rem);
-	return err;
+	return err ? err : (int)dp_region_settle(proc, rem);
 }
 
 /* In what leads to a call that is hooked now, or in the agent for it? */
@@ -514,11 +451,32 @@ static int go_live_stopped(void *arg)
 	return err;
 }
 
+/* Without hooks. */
+static int settle_stopped(void *arg)
+{
+	const struct work *work = arg;
+	struct dp_process *proc = work->proc;
+	struct dp_remote *rem;
+	int err = dp_stop_alone(proc, work->diag);
+
+	if (err)
+		return err;
+	err = dp_remote_begin(proc, &rem, work->diag);
+	if (!err) {
+		err = (int)dp_region_settle(proc, rem);
+		dp_remote_end(rem);
+	}
+	dp_stop_release(proc);
+	return err;
+}
+
 static int go_live(struct dp_process *proc, struct dp_diag *diag)
 {
 	struct work work = { proc, diag };
 
-	return dp_errand(proc, go_live_stopped, &work);
+	if (!proc->silent)
+		return dp_errand(proc, go_live_stopped, &work);
+	return proc->resident ? dp_errand(proc, settle_stopped, &work) : 0;
 }
 
 /* dp_engine_arm() or dp_engine_apply() */
@@ -776,7 +734,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		err = map_all(proc, need, diag);
 	if (!err)
 		err = build(proc, diag);
-	if (!err && !proc->silent)
+	if (!err)
 		err = go_live(proc, diag);
 	if (!err)
 		err = write_text(proc, dp_engine_arm, diag);

@@ -23,36 +23,75 @@
 #define FROZEN_TRIES 4
 #define DRAIN_NAP_NS 500000
 
-/* The region goes in one piece: text, private pages, arena. */
-static u64 region_start(const struct dp_map *m)
+/* The private pages have no name: they go with the arena behind them, and that with all its
+ * parts. What is left of a region without its arena is nothing that anybody comes to. */
+static void region_of(const struct dp_maps *maps, size_t arena, u64 *start,
+		      u64 *end)
 {
-	return m->offset == DP_ARENA_OFFSET && m->perms[1] == 'w' ?
-		       m->start - DP_ARENA_OFFSET :
-		       m->start;
+	size_t i = arena;
+
+	*start = maps->v[arena].start - DP_ARENA_OFFSET;
+	*end = maps->v[arena].end;
+	while (++i < maps->n && maps->v[i].start == *end &&
+	       dp_path_is_ours(maps->v[i].path))
+		*end = maps->v[i].end;
+}
+
+static long unmap_one(struct dp_remote *rem, u64 start, u64 end)
+{
+	long ret = dp_remote_call(rem, SYS_munmap, start, end - start, 0, 0, 0,
+				  0);
+
+	dp_step("leave: unmapped");
+	return ret;
+}
+
+static long unmap_regions(const struct dp_maps *maps, struct dp_remote *rem)
+{
+	u64 start, end;
+	long ret = 0;
+	size_t i;
+
+	for (i = 0; i < maps->n && !ret; i++) {
+		if (!dp_map_is_arena(&maps->v[i]))
+			continue;
+		region_of(maps, i, &start, &end);
+		ret = unmap_one(rem, start, end);
+	}
+	return ret;
+}
+
+static long unmap_rest(const struct dp_maps *maps, struct dp_remote *rem)
+{
+	long ret = 0;
+	size_t i;
+
+	for (i = 0; i < maps->n && !ret; i++)
+		if (dp_path_is_ours(maps->v[i].path))
+			ret = unmap_one(rem, maps->v[i].start, maps->v[i].end);
+	return ret;
 }
 
 int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 {
 	struct dp_maps maps;
-	size_t i;
-	long ret = 0;
+	long ret;
 	int err = dp_maps_read(proc->pid, &maps);
 
 	if (err)
 		return err;
-	for (i = maps.n; i-- > 0;) {
-		const struct dp_map *m = &maps.v[i];
-		u64 start = region_start(m);
-
-		if (!dp_path_is_ours(m->path))
-			continue;
-		ret = dp_remote_call(rem, SYS_munmap, start, m->end - start, 0,
-				     0, 0, 0);
-		dp_step("leave: unmapped");
-		if (ret)
-			break;
-	}
+	ret = unmap_regions(&maps, rem);
 	dp_maps_free(&maps);
+	if (!ret) {
+		err = dp_maps_read(proc->pid, &maps);
+		if (err)
+			return err;
+		ret = unmap_rest(&maps, rem);
+		dp_maps_free(&maps);
+	}
+	if (proc->unsettled >= 0)
+		dp_share_close(rem, &proc->unsettled, 1);
+	proc->unsettled = -1;
 	if (!ret)
 		proc->base = 0;
 	return (int)ret;

@@ -5,7 +5,7 @@
  * As in a process that probes itself there is room for probes to come, and a live
  * engine; but that is ours, and so is its memory, until we leave or are gone.
  * Pools are mapped in there by remote calls, each a file of its own: a descriptor is
- * nothing that could be left there.
+ * nothing that could be left there. Their code is written through /proc/PID/mem.
  */
 #include "port.h"
 #include "proc/private.h"
@@ -16,24 +16,27 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
+static bool failed(long ret)
+{
+	return ret < 0 && ret > -4096;
+}
+
 /** struct dp_lodged - what there is besides the agent
- *  @ours, @size: pools, as they are mapped here */
+ *  @ours, @size: memory of dp_lodge_map() */
 struct dp_lodged {
 	struct dp_engine *engine;
 	struct dp_diag *diag; /* of the call that is being made */
-	void *ours[DP_MAX_POOLS]; /* of struct dp_layout_need, and others */
+	void *ours[DP_MAX_POOLS];
 	u64 size[DP_MAX_POOLS];
 	u32 nr;
 	bool quiesces; /* jumps are written while nobody runs */
 };
-
-/* Away from the offset by which an arena is known. */
-#define IMAGE_OFFSET (16ull << 20)
 
 static int keep(struct dp_lodged *l, void *mem, u64 size)
 {
@@ -44,19 +47,35 @@ static int keep(struct dp_lodged *l, void *mem, u64 size)
 	return 0;
 }
 
+/* Away from the offset by which an arena is known. */
+#define IMAGE_OFFSET (16ull << 20)
+
+static long share(struct dp_process *proc, u64 size, s32 fd)
+{
+	long ret = dp_remote_call(proc->hand, SYS_mmap, 0, size,
+				  PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd,
+				  IMAGE_OFFSET);
+
+	/* What a child wrote there would be believed of its parent. */
+	if (!failed(ret) && dp_remote_call(proc->hand, SYS_madvise, (u64)ret,
+					   size, MADV_DONTFORK, 0, 0, 0))
+		ret = -ENOMEM;
+	return ret;
+}
+
 int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there)
 {
 	u64 whole = IMAGE_OFFSET + size;
 	void *mem;
-	long fd = dp_share_make(proc, proc->hand, whole, &mem), ret;
+	s32 fd;
+	long ret;
+	int err = dp_share_make(proc, proc->hand, whole, &mem, &fd);
 
-	if (fd < 0)
-		return (int)fd;
-	ret = dp_remote_call(proc->hand, SYS_mmap, 0, size,
-			     PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd,
-			     IMAGE_OFFSET);
-	dp_remote_call(proc->hand, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
-	if ((ret < 0 && ret > -4096) || keep(proc->lodged, mem, whole)) {
+	if (err)
+		return err;
+	ret = share(proc, size, fd);
+	dp_share_close(proc->hand, &fd, 1);
+	if (failed(ret) || keep(proc->lodged, mem, whole)) {
 		munmap(mem, whole);
 		return -ENOMEM;
 	}
@@ -65,41 +84,51 @@ int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there)
 	return 0;
 }
 
-int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot)
+/* Private, and never to be written there; of a file, so that it is known for ours. */
+static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
 {
-	return (int)dp_remote_call(proc->hand, SYS_mprotect, addr, size,
-				   (u64)prot, 0, 0, 0);
+	int file = dp_share_file(size), err;
+	s32 there;
+	long ret;
+
+	if (file < 0)
+		return file;
+	err = dp_share_pass(proc, proc->hand, &file, 1, &there);
+	close(file);
+	if (err)
+		return err;
+	ret = dp_remote_call(proc->hand, SYS_mmap, addr, size,
+			     PROT_READ | PROT_EXEC,
+			     (u64)(MAP_PRIVATE | flags), (u64)there, 0);
+	dp_share_close(proc->hand, &there, 1);
+	return failed(ret) ? (int)ret : 0;
 }
 
-static long map_there(struct dp_process *proc, u64 addr, u64 size, long fd)
+int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot,
+		     const void *bytes)
 {
-	long ret = dp_remote_call(proc->hand, SYS_mmap, addr, size,
-				  PROT_READ | PROT_EXEC,
-				  MAP_SHARED | MAP_FIXED_NOREPLACE, (u64)fd, 0);
+	int err;
 
-	dp_remote_call(proc->hand, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
-	return ret > 0 || ret < -4095 ? 0 : ret;
+	if (!(prot & PROT_EXEC))
+		return (int)dp_remote_call(proc->hand, SYS_mprotect, addr, size,
+					   (u64)prot, 0, 0, 0);
+	err = map_code(proc, addr, size, MAP_FIXED);
+	return err ? err : dp_process_write(proc, addr, bytes, size);
 }
 
-static int grow_map(void *arg, u64 addr, u64 size, u8 **ours)
+static int grow_map(void *arg, u64 addr, u64 size)
 {
 	struct dp_process *proc = arg;
-	struct dp_lodged *l = proc->lodged;
-	void *mem;
-	long fd, ret;
+	int err = proc->hand ? map_code(proc, addr, size,
+					MAP_FIXED_NOREPLACE) :
+			       -ENOMEM;
 
-	if (!proc->hand || l->nr == DP_MAX_POOLS)
-		return -ENOMEM;
-	fd = dp_share_make(proc, proc->hand, size, &mem);
-	if (fd < 0)
-		return -ENOMEM;
-	ret = map_there(proc, addr, size, fd);
-	if (ret) {
-		munmap(mem, size);
-		return ret == -EEXIST ? -EEXIST : -ENOMEM;
-	}
-	*ours = mem;
-	return keep(l, mem, size);
+	return err && err != -EEXIST ? -ENOMEM : err;
+}
+
+static int grow_put(void *arg, u64 addr, const void *code, size_t len)
+{
+	return dp_process_write(arg, addr, code, len);
 }
 
 static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
@@ -131,8 +160,9 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 	int err, later;
 
 	dp_lodge_end(proc);
-	err = dp_process_quiesce(proc->pid, proc->base + DP_ARENA_OFFSET, which,
-				 n, &bad, diag);
+	err = dp_process_quiesce(proc->pid, proc->base + DP_ARENA_OFFSET,
+				 (char *)proc->file + DP_FILE_ARENA_OFFSET,
+				 which, n, &bad, diag);
 	later = begin(proc, diag);
 	return err ? err : later;
 }
@@ -157,7 +187,7 @@ static int grow_hold(void *arg, bool stray, int (*work)(void *what), void *what)
 	return err ? err : later;
 }
 
-static const struct dp_growth_ops growth_ops = { grow_map, grow_holes,
+static const struct dp_growth_ops growth_ops = { grow_map, grow_put, grow_holes,
 						 grow_stopped, grow_hold };
 
 static int adopt(struct dp_process *proc, const struct dp_lodging *how)

@@ -153,8 +153,9 @@ struct dp_process {
 	void *old_file; /* and where that one is */
 	u64 old_file_size;
 	size_t old_shares; /* the first ones of @shares */
-	void *file; /* the shared memory, mapped here */
+	void *file; /* what is shared, and code before it is written: region.c */
 	u64 file_size;
+	s32 unsettled; /* descriptor there, until dp_region_settle(), or -1 */
 	u64 base; /* of the agent in the target, 0: none */
 	struct dp_share shares[DP_SHARES_MAX]; /* more of the kind */
 	size_t nr_shares;
@@ -299,8 +300,11 @@ long dp_remote_call(struct dp_remote *remote, long nr, u64 a, u64 b, u64 c,
 /** dp_rseq_word() - address of the word that says which restartable sequence (rseq(2))
  *  a thread is in; 0: it has none */
 u64 dp_rseq_word(const struct dp_thread *t);
-/** dp_remote_scratch() - address of 64 bytes in the target, for arguments */
+/** dp_remote_scratch() - address of DP_REMOTE_SCRATCH bytes in the target, for arguments */
+#define DP_REMOTE_SCRATCH 192
 u64 dp_remote_scratch(const struct dp_remote *remote);
+/** dp_remote_thread() - id of the thread that makes the calls */
+pid_t dp_remote_thread(const struct dp_remote *remote);
 void dp_remote_end(struct dp_remote *remote);
 /**
  * dp_remote_send() - instead of that: let it call a function, and go home from
@@ -318,15 +322,24 @@ int dp_hand_begin(struct dp_process *proc, struct dp_diag *diag);
 void dp_hand_end(struct dp_process *proc);
 
 /* share.c */
+/** dp_share_file() - a file without a name, of zeros, whose size is sealed.
+ *  Return: its descriptor, closed on exec; or a negative errno. */
+int dp_share_file(u64 size);
+/** dp_share_pass() - give the target @n of our files, two at most
+ *  @there: their descriptors there, to be closed there. Return: 0 or a negative errno. */
+int dp_share_pass(struct dp_process *proc, struct dp_remote *remote,
+		  const int *files, u32 n, s32 *there);
+/** dp_share_close() - close @n descriptors there */
+void dp_share_close(struct dp_remote *remote, const s32 *there, u32 n);
 /**
  * dp_share_make() - memory without a name, of zeros, mapped here and not there yet
- * @ours: where
- * Return: a descriptor of the target's, or a negative errno.
+ * @there: its descriptor there
+ * Return: 0 or a negative errno.
  */
-long dp_share_make(struct dp_process *proc, struct dp_remote *remote, u64 size,
-		   void **ours);
+int dp_share_make(struct dp_process *proc, struct dp_remote *remote, u64 size,
+		  void **ours, s32 *there);
 /** dp_share_map() - and mapped there, too; @over: at this address, in place of what is
- *  there, or 0. Return: the address, or a negative errno. */
+ *  there, or 0. Return: address, or a negative errno. */
 long dp_share_map(struct dp_process *proc, struct dp_remote *remote, u64 over,
 		  u64 size, void **ours);
 /** dp_shares_forget() - unmap @n of ours; what the target has dp_unmap() unmaps */
@@ -731,6 +744,13 @@ static inline bool dp_path_is_ours(const char *path)
 	return !strncmp(path, DP_MEMFD_PATH, sizeof(DP_MEMFD_PATH) - 1);
 }
 
+/** dp_map_is_arena() - does an arena begin there? */
+static inline bool dp_map_is_arena(const struct dp_map *map)
+{
+	return dp_path_is_ours(map->path) && map->perms[2] != 'x' &&
+	       map->offset == DP_ARENA_OFFSET;
+}
+
 /* recover.c */
 /** dp_recover_any() - is anything of ours among these mappings? */
 bool dp_recover_any(const struct dp_maps *maps);
@@ -771,10 +791,27 @@ void dp_family_fail(struct dp_family *family,
 		    const struct dp_family_event *event,
 		    struct dp_process *proc);
 
-/** dp_shared_file() - memory that we share with a process, mapped here.
- *  Return: its descriptor there, or a negative errno. */
-long dp_shared_file(struct dp_process *proc, struct dp_remote *remote,
-		    u64 size);
+/* region.c */
+/** dp_region_open() - make its files, map them here, and pass them to the target
+ *  @there: two descriptors there. Return: 0 or a negative errno. */
+int dp_region_open(struct dp_process *proc, struct dp_remote *remote,
+		   const struct dp_layout_need *need, s32 *there);
+/** dp_region_map() - map all of it there: @proc->base. Return: 0 or a negative errno. */
+long dp_region_map(struct dp_process *proc, struct dp_remote *remote,
+		   const struct dp_layout_need *need, const s32 *there);
+/** dp_region_share() - only what the target writes and we read, over what is there at
+ *  @proc->base. Return: as above. */
+long dp_region_share(const struct dp_process *proc, struct dp_remote *remote,
+		     const struct dp_layout_need *need, const s32 *there);
+void dp_region_close(struct dp_process *proc, struct dp_remote *remote,
+		     const s32 *there);
+/** dp_region_settle() - from here on a process that probes itself has its arena for
+ *  itself. Nobody runs. Return: as above. */
+long dp_region_settle(struct dp_process *proc, struct dp_remote *remote);
+/** dp_region_write() - the agent's code, and that of the pools, as it was built. Return: 0
+ *  or a negative errno. */
+int dp_region_write(const struct dp_process *proc,
+		    const struct dp_layout_need *need);
 /** dp_process_hold() - it is stopped, with one thread. Return: 0 or an errno. */
 int dp_process_hold(struct dp_process *proc);
 void dp_process_let_go(struct dp_process *proc);

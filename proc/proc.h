@@ -150,12 +150,19 @@ int dp_lodge_pidfd(const struct dp_process *proc);
  * dp_lodge_map() - memory that both sides have, between dp_lodge_begin() and
  * dp_lodge_end()
  * @ours: where it is mapped here; the object's own
- * @there: and in the process; for reading and writing, until dp_lodge_protect()
+ * @there: and in the process; for reading and writing, until dp_lodge_protect(). Its fork
+ *         children do not have it.
  * Return: 0 or a negative errno.
  */
 int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there);
-/** dp_lodge_protect() - mprotect(2) in the process. Return: 0 or a negative errno. */
-int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot);
+/**
+ * dp_lodge_protect() - mprotect(2) in the process, of a part of that which it shall not write
+ * @bytes: what is there. Where @prot has PROT_EXEC the process gets a private copy of them
+ *         instead, which is not shared with anybody.
+ * Return: 0 or a negative errno.
+ */
+int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot,
+		     const void *bytes);
 /** dp_process_threads() - the ids of its threads; @tids is free()d by the caller */
 int dp_process_threads(pid_t pid, pid_t **tids, size_t *n);
 /** dp_lodge_ns_pid() - its process id in its own namespace */
@@ -194,13 +201,14 @@ void dp_texts_add(struct dp_arena_control *control, pid_t pid, u64 addr);
 /**
  * dp_process_quiesce() - write jumps into a process that probes itself, while
  * nobody runs
- * @arena: address of its arena
+ * @arena: address of its arena; @ours: and here, where it is another process's; or NULL
  * @which: numbers of the @n sites, in the order of their addresses
  * @bad: on failure the address concerned, or 0
  * Return: 0 or a negative errno with words; -EAGAIN somebody was always in the
  * way.
  */
-int dp_process_quiesce(pid_t pid, u64 arena, const u32 *which, u32 n, u64 *bad,
+int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
+		       u32 n, u64 *bad,
 		       struct dp_diag *diag);
 
 /**
@@ -213,6 +221,9 @@ int dp_process_apply(struct dp_process *proc, struct dp_diag *diag);
  *  a thread is held meanwhile. */
 int dp_process_yield(struct dp_process *proc,
 		     void (*tell)(void *arg, u64 addr, bool away), void *arg);
+
+/** dp_process_target() - its text and memory, for the engine; the object's own */
+struct dp_target *dp_process_target(struct dp_process *proc);
 
 /**
  * dp_process_share() - map memory into a process, and here

@@ -23,6 +23,11 @@
 /* A thread that is about to install a filter does not wait for longer. */
 #define CONFINE_MS 20
 
+struct dp_target *dp_process_target(struct dp_process *proc)
+{
+	return &proc->target;
+}
+
 struct dp_process *dp_process_new(void)
 {
 	struct dp_process *proc = calloc(1, sizeof(*proc));
@@ -30,7 +35,7 @@ struct dp_process *dp_process_new(void)
 	if (!proc)
 		return NULL;
 	proc->target.ops = &dp_process_target_ops;
-	proc->pidfd = proc->mem = proc->awake = -1;
+	proc->pidfd = proc->mem = proc->awake = proc->unsettled = -1;
 	return proc;
 }
 

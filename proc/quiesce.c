@@ -31,6 +31,7 @@ struct table {
 	struct dp_sites sites;
 	u64 addr;
 	struct dp_arena_control control;
+	void *ours; /* the arena, where it is mapped here, too */
 	struct span *spans;
 	size_t nr_spans;
 };
@@ -100,10 +101,21 @@ static int load(struct dp_process *proc, u64 arena, struct table *t)
 	return err;
 }
 
+/* In another process than that of the sites nobody but the one who has the tables mapped
+ * can write them. */
 static int store(struct dp_process *proc, const struct table *t)
 {
+	struct dp_site_entry *sites =
+		t->ours ? (void *)((char *)t->ours + t->control.site_off) :
+			  NULL;
 	int err = 0;
 	u32 i;
+
+	for (i = 0; sites && i < t->sites.n; i++)
+		sites[t->sites.which[i]].armed =
+			dp_sites_at(&t->sites, i)->armed;
+	if (sites)
+		return 0;
 
 	for (i = 0; i < t->sites.n && !err; i++)
 		err = dp_process_write(
@@ -263,11 +275,11 @@ static int write_all(struct dp_process *proc, struct table *t, u64 arena,
 	return err;
 }
 
-int dp_process_quiesce(pid_t pid, u64 arena, const u32 *which, u32 n, u64 *bad,
-		       struct dp_diag *diag)
+int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
+		       u32 n, u64 *bad, struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
-	struct table t = { .sites = { NULL, n, which, false } };
+	struct table t = { .sites = { NULL, n, which, false }, .ours = ours };
 	int err;
 
 	if (!proc)

@@ -65,17 +65,67 @@ static int read_used(const struct dp_process *proc, u64 addr, char *arena,
 	return err;
 }
 
+/* But for contexts, which say nothing, and variables, which a fork child does not have. */
+static int read_whole(const struct dp_process *proc, u64 addr, char *arena,
+		      size_t size)
+{
+	const struct dp_arena_control c = ((struct dp_arena *)arena)->control;
+	int err;
+
+	if (c.own_off < sizeof(struct dp_arena) || c.private_off < c.own_off ||
+	    c.tables_off < c.private_off || c.tables_off > size)
+		return -EBADMSG;
+	err = read_part(proc, addr, arena, size, sizeof(struct dp_arena),
+			c.own_off - sizeof(struct dp_arena));
+	if (!err)
+		err = read_part(proc, addr, arena, size, c.tables_off,
+				size - c.tables_off);
+	read_part(proc, addr, arena, size, c.own_off,
+		  c.private_off - c.own_off);
+	return err;
+}
+
 static int read_arena(const struct dp_process *proc, u64 addr, char *arena,
 		      size_t size)
 {
-	int err =
-		read_part(proc, addr, arena, size, 0, sizeof(struct dp_arena));
-
-	if (err)
-		return err;
 	if (((struct dp_arena *)arena)->control.resident)
 		return read_used(proc, addr, arena, size);
-	return dp_process_read(proc, addr, arena, size);
+	return read_whole(proc, addr, arena, size);
+}
+
+/* What is read first, and says how much more there is. Return: bytes of all, 0: it makes
+ * no sense. */
+static size_t read_head(const struct dp_process *proc, u64 addr,
+			struct dp_arena *head)
+{
+	if (dp_process_read(proc, addr, head, sizeof(*head)) ||
+	    head->control.arena_size < sizeof(*head) ||
+	    head->control.arena_size > ARENA_MAX)
+		return 0;
+	return head->control.arena_size;
+}
+
+static int load(const struct dp_process *proc, u64 addr, void **arena,
+		size_t *size)
+{
+	struct dp_arena *head = malloc(sizeof(*head));
+	int err;
+
+	*arena = NULL;
+	*size = head ? read_head(proc, addr, head) : 0;
+	err = !head ? -ENOMEM : !*size ? -ENOENT : 0;
+	if (!err) {
+		*arena = calloc(1, *size);
+		err = *arena ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		memcpy(*arena, head, sizeof(*head));
+		err = read_arena(proc, addr, *arena, *size);
+	}
+	free(head);
+	if (err)
+		free(*arena);
+	return err;
 }
 
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
@@ -89,18 +139,12 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 	if (err)
 		return err;
 	for (i = 0; i < maps.n; i++)
-		if (dp_path_is_ours(maps.v[i].path) &&
-		    maps.v[i].perms[1] == 'w' &&
-		    maps.v[i].offset == DP_ARENA_OFFSET)
+		if (dp_map_is_arena(&maps.v[i]))
 			found = &maps.v[i];
-	err = found && found->end - found->start <= ARENA_MAX ? 0 : -ENOENT;
+	err = found ? 0 : -ENOENT;
 	if (!err) {
 		*addr = found->start;
-		*size = found->end - found->start;
-		*arena = calloc(1, *size);
-		err = *arena ? read_arena(proc, *addr, *arena, *size) : -ENOMEM;
-		if (err)
-			free(*arena);
+		err = load(proc, *addr, arena, size);
 	}
 	dp_maps_free(&maps);
 	return err;

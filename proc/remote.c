@@ -42,7 +42,7 @@
 
 #define RED_ZONE 128
 #define REAP_EVERY 50
-#define SCRATCH 64
+#define SCRATCH DP_REMOTE_SCRATCH
 #define SLACK 256 /* lost to alignment, and what a call itself needs */
 #define XSTATE_MAX 16384
 #define PLAIN_FRAME ((1 + DP_WAY_HOME_WORDS) * sizeof(u64))
@@ -500,6 +500,11 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
 	}
 	return (long)r.rax;
+}
+
+pid_t dp_remote_thread(const struct dp_remote *rem)
+{
+	return rem->tid;
 }
 
 u64 dp_remote_scratch(const struct dp_remote *rem)

@@ -1,75 +1,205 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* share: memory of the target that we map, too, without a name anywhere. */
+/*
+ * share: memory of the target that we map, too, without a name anywhere.
+ *
+ * The file is made here, is sealed, and is passed to the target over a pair of
+ * sockets. So nobody there has it before its seals are in place, and what we write to,
+ * and measure, is never a file that the target has chosen.
+ *
+ *   tool     memfd, size, seals ─ mapped ─ send ─┐
+ *   target   socketpair ─ (pidfd_getfd) ─────────┴─ recvmsg ─ mmap ─ close
+ *
+ * A tool that is killed between the two calls leaves a pair of sockets there, which
+ * nothing tells from the program's own; what it leaves later is found by its name.
+ */
 #include "proc/private.h"
 #include "proc/step.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+#define FILES_MAX 2
+
+/** struct parcel - what recvmsg(2) needs, in the target's scratch memory */
+struct parcel {
+	s32 ends[2];
+	struct msghdr msg;
+	struct iovec iov;
+	u64 byte;
+	char control[CMSG_SPACE(FILES_MAX * sizeof(int))];
+};
+
+_Static_assert(sizeof(struct parcel) <= DP_REMOTE_SCRATCH,
+	       "a parcel has no room in the scratch memory");
 
 static bool failed(long ret)
 {
 	return ret < 0 && ret > -4096;
 }
 
-static int map_ours(const struct dp_process *proc, long fd, u64 size,
-		    void **ours)
+int dp_share_file(u64 size)
 {
-	char path[64];
-	int file, err;
+	int fd = (int)syscall(SYS_memfd_create, "dprobes",
+			      MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", proc->pid, fd);
-	file = open(path, O_RDWR | O_CLOEXEC);
-	err = file < 0 || ftruncate(file, (off_t)size) ? -errno : 0;
-	if (!err) {
-		*ours = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			     file, 0);
-		err = *ours == MAP_FAILED ? -ENOMEM : 0;
-	}
-	if (file >= 0)
-		close(file);
+	if (fd < 0)
+		return -errno;
+	err = ftruncate(fd, (off_t)size) ||
+			      fcntl(fd, F_ADD_SEALS,
+				    F_SEAL_GROW | F_SEAL_SHRINK) ?
+		      -errno :
+		      0;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+/* The first thread may have ended, and has no descriptors then. */
+static int take_end(const struct dp_process *proc, pid_t tid, int theirs)
+{
+	int thread = (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD), fd;
+
+	if (thread < 0)
+		thread = (int)syscall(SYS_pidfd_open, proc->pid, 0);
+	if (thread < 0)
+		return -errno;
+	fd = (int)syscall(SYS_pidfd_getfd, thread, theirs, 0);
+	fd = fd < 0 ? -errno : fd;
+	close(thread);
+	return fd;
+}
+
+static int send_files(int end, const int *files, u32 n)
+{
+	char byte = 0, control[CMSG_SPACE(FILES_MAX * sizeof(int))] = { 0 };
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), files, n * sizeof(int));
+	return sendmsg(end, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 :
+								      -errno;
+}
+
+static int receive(struct dp_process *proc, struct dp_remote *rem,
+		   struct parcel *p, u32 n, s32 *there)
+{
+	u64 at = dp_remote_scratch(rem);
+	const struct cmsghdr *c = (const void *)p->control;
+	int err;
+	long ret;
+
+	p->msg.msg_iov = (void *)(at + offsetof(struct parcel, iov));
+	p->msg.msg_iovlen = 1;
+	p->msg.msg_control = (void *)(at + offsetof(struct parcel, control));
+	p->msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	p->iov.iov_base = (void *)(at + offsetof(struct parcel, byte));
+	p->iov.iov_len = 1;
+	err = dp_process_write(proc, at, p, sizeof(*p));
+	if (err)
+		return err;
+	ret = dp_remote_call(rem, SYS_recvmsg, (u64)p->ends[1],
+			     at + offsetof(struct parcel, msg),
+			     MSG_CMSG_CLOEXEC | MSG_DONTWAIT, 0, 0, 0);
+	if (failed(ret))
+		return (int)ret;
+	err = dp_process_read(proc, at, p, sizeof(*p));
+	if (err)
+		return err;
+	/* Its table of descriptors had no room for all. */
+	if (c->cmsg_len != CMSG_LEN(n * sizeof(int)))
+		return -EMFILE;
+	memcpy(there, CMSG_DATA(c), n * sizeof(*there));
+	return 0;
+}
+
+int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,
+		  const int *files, u32 n, s32 *there)
+{
+	struct parcel p = { 0 };
+	u64 at = dp_remote_scratch(rem);
+	long ret = dp_remote_call(rem, SYS_socketpair, AF_UNIX,
+				  SOCK_DGRAM | SOCK_CLOEXEC, 0, at, 0, 0);
+	int end, err;
+
+	if (failed(ret))
+		return (int)ret;
+	err = dp_process_read(proc, at, p.ends, sizeof(p.ends));
+	if (err)
+		return err;
+	end = take_end(proc, dp_remote_thread(rem), p.ends[0]);
+	err = end < 0 ? end : send_files(end, files, n);
+	if (!err)
+		err = receive(proc, rem, &p, n, there);
+	if (end >= 0)
+		close(end);
+	dp_share_close(rem, p.ends, 2);
+	dp_step("share: memfd");
 	return err;
 }
 
-long dp_share_make(struct dp_process *proc, struct dp_remote *rem, u64 size,
-		   void **ours)
+/* One call where they stand side by side, as they do unless others come between. */
+void dp_share_close(struct dp_remote *rem, const s32 *there, u32 n)
 {
-	static const char name[] = "dprobes";
-	int err = dp_process_write(proc, dp_remote_scratch(rem), name,
-				   sizeof(name));
-	long fd;
+	u32 i;
 
-	if (err)
-		return err;
-	fd = dp_remote_call(rem, SYS_memfd_create, dp_remote_scratch(rem),
-			    MFD_CLOEXEC, 0, 0, 0, 0);
-	if (failed(fd))
+	if (n == 2 && there[1] == there[0] + 1 &&
+	    !dp_remote_call(rem, SYS_close_range, (u64)there[0], (u64)there[1],
+			    0, 0, 0, 0))
+		return;
+	for (i = 0; i < n; i++)
+		dp_remote_call(rem, SYS_close, (u64)there[i], 0, 0, 0, 0, 0);
+}
+
+int dp_share_make(struct dp_process *proc, struct dp_remote *rem, u64 size,
+		  void **ours, s32 *there)
+{
+	int fd = dp_share_file(size), err;
+
+	if (fd < 0)
 		return fd;
-	dp_step("share: memfd");
-	err = map_ours(proc, fd, size, ours);
-	if (err)
-		dp_remote_call(rem, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
-	return err ? err : fd;
+	*ours = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	err = *ours == MAP_FAILED ? -ENOMEM :
+				    dp_share_pass(proc, rem, &fd, 1, there);
+	if (err && *ours != MAP_FAILED)
+		munmap(*ours, size);
+	close(fd);
+	return err;
 }
 
 long dp_share_map(struct dp_process *proc, struct dp_remote *rem, u64 over,
 		  u64 size, void **ours)
 {
-	long fd, at;
+	s32 there;
+	long at;
+	int err;
 
 	if (proc->nr_shares == DP_SHARES_MAX)
 		return -ENOMEM;
-	fd = dp_share_make(proc, rem, size, ours);
-	if (failed(fd))
-		return fd;
+	err = dp_share_make(proc, rem, size, ours, &there);
+	if (err)
+		return err;
 	at = dp_remote_call(rem, SYS_mmap, over, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | (over ? MAP_FIXED : 0), (u64)fd, 0);
+			    MAP_SHARED | (over ? MAP_FIXED : 0), (u64)there, 0);
 	dp_step("share: mapped");
-	dp_remote_call(rem, SYS_close, (u64)fd, 0, 0, 0, 0, 0);
+	dp_share_close(rem, &there, 1);
 	if (failed(at))
 		munmap(*ours, size);
 	else
@@ -77,7 +207,6 @@ long dp_share_map(struct dp_process *proc, struct dp_remote *rem, u64 over,
 			(struct dp_share){ *ours, size };
 	return at;
 }
-
 /** struct sharing - arguments of share() */
 struct sharing {
 	struct dp_process *proc;

@@ -327,7 +327,8 @@ static bool has_thread(void *arg, u32 tid)
 void dp_watch_settle(struct dp_session *s)
 {
 	if (s->records)
-		dp_engine_settle(s->engine, has_thread, s->proc);
+		dp_engine_settle(s->engine, dp_process_target(s->proc),
+				 has_thread, s->proc);
 	dp_calls_look(s);
 }
 
@@ -432,7 +433,7 @@ void dp_session_last_records(struct dp_session *s, bool ended)
 	if (!s->records)
 		return;
 	if (ended)
-		dp_engine_settle(s->engine, NULL, NULL);
+		dp_engine_settle_all(s->engine);
 	while (dp_records_read(s, ended))
 		continue;
 	dp_records_read(s, true);

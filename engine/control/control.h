@@ -327,14 +327,15 @@ void dp_engine_set_tid_offset(struct dp_engine *engine, u32 offset);
 struct dp_pool_need {
 	u64 low, high; /* everything it must reach lies in between */
 	u64 size; /* bytes, whole pages */
-	u64 file_offset; /* in the memfd */
+	u64 file_offset; /* of what is mapped there, and in dp_mapping.file */
 	u64 addr; /* set by dp_engine_place() or the caller */
 };
 
 /** struct dp_layout_need - what has to be mapped */
 struct dp_layout_need {
 	u64 arena_size; /* bytes, whole pages */
-	u64 file_size; /* of the memfd */
+	u64 file_size; /* of each of the files */
+	u32 own_off, private_off, tables_off; /* parts: see struct dp_arena_control */
 	u32 nr_pools;
 	struct dp_pool_need pools[DP_MAX_POOLS];
 };
@@ -368,7 +369,7 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 
 /** struct dp_mapping - where things are, in the tool and in the target */
 struct dp_mapping {
-	void *file; /* the memfd in the tool: text, arena, pools */
+	void *file; /* as the region is laid out, in the tool: arena, pools' code */
 	u64 base; /* address of the agent's text in the target */
 	u64 hook_entry; /* address of dp_hook_entry in the target */
 	u64 detour_entry; /* and of dp_detour_entry */
@@ -394,15 +395,22 @@ int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
  * @was, @is: the id of the thread that forked, and what it is in the child
  *
  * Copies and tables are the same, byte for byte, and the sites are armed. What has
- * been counted and recorded is the parent's; a hit that the thread was in the
- * middle of is taken along. For the calls that it was in see
- * dp_engine_fork_visits().
+ * been counted and recorded is the parent's. For what the thread was in the middle of
+ * see dp_engine_fork_contexts() and dp_engine_fork_visits().
  * Return: 0; -ENOMEM; -EOPNOTSUPP where probes come and go (dp_engine_reside()): those
  * of Kprobes and Uprobes are the process's for which they were registered, and no
  * child's.
  */
 int dp_engine_fork(const struct dp_engine *engine, const struct dp_mapping *map,
 		   u32 was, u32 is, struct dp_engine **child);
+
+/**
+ * dp_engine_fork_contexts() - a hit that the thread was in the middle of when it forked
+ * goes on in the child; those of its parent's other threads do not
+ * @target: the child, stopped
+ */
+void dp_engine_fork_contexts(struct dp_engine *child, struct dp_target *target,
+			     u32 was, u32 is);
 
 /**
  * dp_engine_fork_visits() - the child returns from what its parent was in, too
@@ -553,11 +561,14 @@ u64 dp_engine_ticks(void);
 u64 dp_engine_torn(const struct dp_engine *engine);
 
 /**
- * dp_engine_settle() - discard records that will not be completed
- * @alive: is a thread still there? NULL: none is
+ * dp_engine_settle() - discard records of threads that have ended before their
+ *                      instruction completed
+ * @target: where they were; @alive: is a thread still there?
  */
-void dp_engine_settle(struct dp_engine *engine,
+void dp_engine_settle(struct dp_engine *engine, struct dp_target *target,
 		      bool (*alive)(void *arg, u32 tid), void *arg);
+/** dp_engine_settle_all() - the process has ended, or is not probed any more: of all */
+void dp_engine_settle_all(struct dp_engine *engine);
 
 /** dp_engine_local() - value of a variable; 0 past the end */
 u64 dp_engine_local(const struct dp_engine *engine, u32 program, u32 index);

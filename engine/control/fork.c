@@ -75,25 +75,6 @@ static void take_over(struct dp_engine *e, const struct dp_engine *of)
 		to->texts[i] = from->texts[i];
 }
 
-/* The one thread there is may have been interrupted in the middle of a hit. */
-static void take_contexts(struct dp_engine *e, const struct dp_engine *of,
-			  u32 was, u32 is)
-{
-	u32 i;
-
-	for (i = 0; i < e->arena->control.nr_contexts; i++) {
-		struct dp_context *to = &e->view.contexts[i];
-		const struct dp_context *from = &of->view.contexts[i];
-
-		if (from->tid != was || from->state == DP_CONTEXT_FREE)
-			continue;
-		*to = *from;
-		to->tid = is;
-		if (to->state == DP_CONTEXT_PENDING)
-			e->arena->hit.pending++;
-	}
-}
-
 int dp_engine_fork(const struct dp_engine *of, const struct dp_mapping *map,
 		   u32 was, u32 is, struct dp_engine **child)
 {
@@ -111,7 +92,6 @@ int dp_engine_fork(const struct dp_engine *of, const struct dp_mapping *map,
 		return err;
 	}
 	take_over(*child, of);
-	take_contexts(*child, of, was, is);
 	dp_engine_admit(*child, true);
 	return 0;
 }

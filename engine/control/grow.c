@@ -3,7 +3,9 @@
  * grow: plans for single sites, made while others are armed.
  *
  * Memory comes in pools of a megabyte near what they serve, and in windows for
- * landings, which take no memory but for the pages that are used. Both stay.
+ * landings, which take no memory but for the pages that are used. Both stay. Neither is
+ * ever mapped for writing: code is made on a stage, and written from there in one go
+ * for many sites.
  */
 #include "engine/control/grow.h"
 #include "engine/control/strategy.h"
@@ -11,6 +13,7 @@
 #define POOL_SIZE (1ull << 20)
 #define WINDOW_SIZE (4ull << 20)
 #define MAP_TRIES 4
+#define STUBS 3 /* ways into the agent, at the start of a pool of copies */
 
 int dp_grow_begin(struct dp_engine *e, const struct dp_live_setup *setup)
 {
@@ -66,8 +69,7 @@ static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
 
 	if (i == DP_MAX_POOLS)
 		return -ENOMEM;
-	err = g->setup.ops->map(g->setup.arg, need->addr, need->size,
-				&g->pools[i].ours);
+	err = g->setup.ops->map(g->setup.arg, need->addr, need->size);
 	if (err)
 		return err;
 	g->pools[i].window = window;
@@ -95,7 +97,7 @@ int dp_live_own(struct dp_engine *e, u64 addr, u64 size)
 
 	if (i == DP_MAX_POOLS)
 		return -ENOMEM;
-	e->growth->pools[i] = (struct dp_pool){ 0 };
+	e->growth->pools[i] = (struct dp_pool){ .full = true };
 	e->need.pools[i] = (struct dp_pool_need){ .addr = addr, .size = size };
 	c->pools[i].start = addr;
 	c->pools[i].size = size;
@@ -110,8 +112,8 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 	struct dp_pool_need need = { .low = low,
 				     .high = high,
 				     .size = POOL_SIZE };
+	u8 stubs[STUBS * DP_ENTRY_STUB];
 	int err, tries = 0;
-	u8 *ours;
 
 	do {
 		err = !g->holes || tries ? refresh_holes(e) : 0;
@@ -123,12 +125,11 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 	} while (err && err != -ENOMEM && ++tries < MAP_TRIES);
 	if (err)
 		return err;
-	ours = g->pools[e->need.nr_pools - 1].ours;
-	dp_detour_entry_stub(ours, g->setup.detour_entry);
-	dp_detour_entry_stub(ours + DP_ENTRY_STUB, g->setup.call_entry);
-	dp_detour_entry_stub(ours + 2 * DP_ENTRY_STUB, g->setup.follow_entry);
-	g->pools[e->need.nr_pools - 1].used = 3 * DP_ENTRY_STUB;
-	return 0;
+	dp_detour_entry_stub(stubs, g->setup.detour_entry);
+	dp_detour_entry_stub(stubs + DP_ENTRY_STUB, g->setup.call_entry);
+	dp_detour_entry_stub(stubs + 2 * DP_ENTRY_STUB, g->setup.follow_entry);
+	g->pools[e->need.nr_pools - 1].used = sizeof(stubs);
+	return g->setup.ops->put(g->setup.arg, need.addr, stubs, sizeof(stubs));
 }
 
 static bool reaches(const struct dp_pool_need *p, u64 low, u64 high)
@@ -147,7 +148,7 @@ static int find_pool(struct dp_engine *e, struct dp_site *s, u32 bytes)
 
 	dp_site_span(s, &low, &high);
 	for (i = e->need.nr_pools; i-- > 0;) {
-		if (e->growth->pools[i].window || !e->growth->pools[i].ours ||
+		if (e->growth->pools[i].window || e->growth->pools[i].full ||
 		    e->growth->pools[i].used + bytes > e->need.pools[i].size ||
 		    !reaches(&e->need.pools[i], low, high))
 			continue;
@@ -158,11 +159,41 @@ static int find_pool(struct dp_engine *e, struct dp_site *s, u32 bytes)
 	return new_pool(e, low, high);
 }
 
-static u64 cursor(const struct dp_engine *e, const struct dp_site *s, u8 **out)
+int dp_grow_write(struct dp_engine *e)
+{
+	struct dp_growth *g = e->growth;
+	struct dp_stage *st = &g->stage;
+	int err = 0;
+
+	if (st->to > st->from)
+		err = g->setup.ops->put(g->setup.arg,
+					e->need.pools[st->pool].addr + st->from,
+					st->code, st->to - st->from);
+	st->from = st->to;
+	return err;
+}
+
+/* There is room on the stage for @bytes more of a pool: @bytes at most a tenth of it. */
+static int prepare(struct dp_engine *e, const struct dp_site *s, u32 bytes)
+{
+	struct dp_stage *st = &e->growth->stage;
+	u32 used = e->growth->pools[s->pool].used;
+	int err;
+
+	if (st->pool == s->pool && st->to == used && st->from < st->to &&
+	    used - st->from + bytes <= DP_STAGE_SIZE)
+		return 0;
+	err = dp_grow_write(e);
+	st->pool = s->pool;
+	st->from = st->to = used;
+	return err;
+}
+
+static u64 cursor(struct dp_engine *e, const struct dp_site *s, u8 **out)
 {
 	const struct dp_pool *p = &e->growth->pools[s->pool];
 
-	*out = p->ours + p->used;
+	*out = e->growth->stage.code + (p->used - e->growth->stage.from);
 	return e->need.pools[s->pool].addr + p->used;
 }
 
@@ -172,17 +203,7 @@ static void consume(struct dp_engine *e, const struct dp_site *s, u32 bytes,
 	struct dp_pool *p = &e->growth->pools[s->pool];
 
 	p->used = (p->used + bytes + align - 1) & ~(align - 1);
-}
-
-static int window_at(const struct dp_engine *e, u64 addr)
-{
-	u32 i;
-
-	for (i = 0; i < e->need.nr_pools; i++)
-		if (e->growth->pools[i].window &&
-		    addr - e->need.pools[i].addr < e->need.pools[i].size)
-			return (int)i;
-	return -1;
+	e->growth->stage.to = p->used;
 }
 
 /* The part of a hole that is near an address. */
@@ -208,30 +229,29 @@ static int open_window(struct dp_engine *e, u64 addr)
 	return -ENOMEM;
 }
 
-static int put_byte(struct dp_engine *e, u64 addr, u8 byte)
+static bool has_window(const struct dp_engine *e, u64 addr)
 {
-	int i = window_at(e, addr), err;
+	u32 i;
 
-	if (i < 0) {
-		err = open_window(e, addr);
-		if (err)
-			return err;
-		i = window_at(e, addr);
-	}
-	e->growth->pools[i].ours[addr - e->need.pools[i].addr] = byte;
-	return 0;
+	for (i = 0; i < e->need.nr_pools; i++)
+		if (e->growth->pools[i].window &&
+		    addr - e->need.pools[i].addr < e->need.pools[i].size)
+			return true;
+	return false;
 }
 
 /* A landing may lie across two windows. */
 static int put_landing(struct dp_engine *e, u64 at, u64 to)
 {
+	const struct dp_live_setup *setup = &e->growth->setup;
 	u8 jmp[DP_JUMP_SIZE];
 	int err = dp_emit_jmp(jmp, at, to) ? 0 : -ENOMEM;
 	u32 i;
 
 	for (i = 0; i < DP_JUMP_SIZE && !err; i++)
-		err = put_byte(e, at + i, jmp[i]);
-	return err;
+		if (!has_window(e, at + i))
+			err = open_window(e, at + i);
+	return err ? err : setup->ops->put(setup->arg, at, jmp, sizeof(jmp));
 }
 
 /* Return: 0; 1 there is no place; an errno. */
@@ -318,16 +338,22 @@ int dp_grow_post(struct dp_engine *e, u32 i)
 			    s->facts.class != DP_INSN_SYSCALL))
 		return 0;
 	err = find_pool(e, s, DP_COPY_MAX);
+	if (!err)
+		err = prepare(e, s, DP_COPY_MAX);
 	if (err)
 		return err;
 	at = cursor(e, s, &out);
 	entry->post = at;
 	err = dp_entry_post(s, entry, out);
-	if (err) {
-		entry->post = 0;
+	entry->post = 0;
+	if (err)
 		return err;
-	}
 	consume(e, s, entry->post_len, 1);
+	/* The site may be armed already. */
+	err = dp_grow_write(e);
+	if (err)
+		return err;
+	__atomic_store_n(&entry->post, at, __ATOMIC_RELEASE);
 	dp_hash_enter(e, at + entry->post_body, i);
 	return 0;
 }
@@ -336,9 +362,11 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 {
 	struct dp_site_entry *entry = &e->view.sites[i];
 	struct dp_site *s = &e->sites[i];
-	int err = find_pool(e, s,
-			    2 * DP_COPY_MAX + DP_DETOUR_ALIGN + DP_DETOUR_MAX);
+	u32 most = 2 * DP_COPY_MAX + DP_DETOUR_ALIGN + DP_DETOUR_MAX;
+	int err = find_pool(e, s, most);
 
+	if (!err)
+		err = prepare(e, s, most);
 	if (err)
 		return err;
 	*entry = (struct dp_site_entry){ 0 };
@@ -361,8 +389,14 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 	entry->copy_len = entry->single_len;
 	entry->body_len = entry->single_body;
 	entry->atomic = entry->single_atomic;
-	dp_hash_enter(e, s->addr, i);
+	return 0;
+}
+
+void dp_grow_enter(struct dp_engine *e, u32 i)
+{
+	const struct dp_site_entry *entry = &e->view.sites[i];
+
+	dp_hash_enter(e, entry->addr, i);
 	if (entry->mode == DP_MODE_JUMP)
 		dp_hash_traps(e, entry, i);
-	return 0;
 }

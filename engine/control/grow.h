@@ -6,16 +6,24 @@
 #include "engine/control/internal.h"
 #include "engine/control/live.h"
 
-/** struct dp_pool - one mapping of ours: of copies, or a window for landings */
+/** struct dp_pool - one mapping of ours: of copies, or a window for landings; or @full
+ *  of what others put there */
 struct dp_pool {
-	u8 *ours;
 	u32 used;
-	bool window;
+	bool window, full;
+};
+
+/** struct dp_stage - code on its way: [@from, @to) of a pool, which is not written yet */
+#define DP_STAGE_SIZE 65536
+struct dp_stage {
+	u32 pool, from, to;
+	u8 code[DP_STAGE_SIZE];
 };
 
 struct dp_growth {
 	struct dp_live_setup setup;
 	struct dp_pool pools[DP_MAX_POOLS]; /* as those of struct dp_layout_need */
+	struct dp_stage stage;
 	struct dp_hole *holes;
 	size_t nr_holes;
 	struct dp_landings *landings;
@@ -28,12 +36,18 @@ struct dp_growth {
 };
 
 int dp_grow_begin(struct dp_engine *engine, const struct dp_live_setup *setup);
-/** dp_grow_site() - plan the @i-th site, and tell the hit half. Return: 0;
- *  -ENOMEM nothing is free in its reach. */
+/** dp_grow_site() - plan the @i-th site. Return: 0; -ENOMEM nothing is free in its
+ *  reach. */
 int dp_grow_site(struct dp_engine *engine, u32 i);
+/** dp_grow_enter() - and tell the hit half, once its code has been written */
+void dp_grow_enter(struct dp_engine *engine, u32 i);
 /** dp_grow_post() - make sure that it has a copy that ends in a breakpoint, if it
  *  can have one */
 int dp_grow_post(struct dp_engine *engine, u32 i);
+
+/** dp_grow_write() - write the code that has been made since the last time: before
+ *  anything leads to it. Return: 0 or an errno. */
+int dp_grow_write(struct dp_engine *engine);
 
 /** dp_site_is_gone() - is the code of the @i-th site no longer there? */
 bool dp_site_is_gone(const struct dp_engine *engine, struct dp_target *target,

@@ -37,7 +37,7 @@ struct dp_site {
 	bool records; /* a probe here runs a program before the instruction */
 	bool visits; /* one begins or ends here */
 	bool watched; /* the hooked call is made where it stands */
-	bool planned, x87, marked, was_jump; /* see live.c */
+	bool planned, entered, x87, marked, was_jump; /* see live.c */
 	bool stray; /* code that can go at any time: see gone.c */
 	bool gone; /* it was not there when it was planned */
 	u8 mode, traps, last, size;

@@ -128,6 +128,9 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 		if (assign_pool(e, &e->sites[e->order[i]]))
 			return NULL;
 	need->arena_size = dp_tables_lay_out(e, &control);
+	need->own_off = control.own_off;
+	need->private_off = control.private_off;
+	need->tables_off = control.tables_off;
 	offset = DP_FILE_ARENA_OFFSET + need->arena_size;
 	for (i = 0; i < need->nr_pools; i++) {
 		need->pools[i].size = page_up(need->pools[i].size);

@@ -45,7 +45,7 @@ static int adopt_hook(struct dp_engine *e, u32 i)
 	if (err)
 		return err;
 	s->hook = entry->number;
-	s->planned = true;
+	s->planned = s->entered = true;
 	s->mode = DP_MODE_JUMP;
 	s->region.nr = dp_jump_insns(&entry->jump);
 	s->region.len = entry->jump.size;
@@ -63,6 +63,7 @@ static void adopt_pools(struct dp_engine *e)
 	for (i = 0; i < e->need.nr_pools; i++) {
 		e->need.pools[i].addr = c->pools[i].start;
 		e->need.pools[i].size = c->pools[i].size;
+		e->growth->pools[i].full = true;
 	}
 }
 
@@ -366,22 +367,30 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 	*state = (struct dp_probe_state){ 0 };
 }
 
-static int link_in(struct dp_engine *e, u32 probe)
+static int prepare(struct dp_engine *e, u32 probe)
 {
 	u32 i = e->probes[probe].site;
 	int err = plan(e, i);
 
 	if (!err && e->probes[probe].handlers.post)
 		err = dp_grow_post(e, i);
-	if (err)
-		return err;
+	return err;
+}
+
+/* All that it leads to has been written. */
+static void link_in(struct dp_engine *e, u32 probe)
+{
+	u32 i = e->probes[probe].site;
+
+	if (!e->sites[i].entered)
+		dp_grow_enter(e, i);
+	e->sites[i].entered = true;
 	fill_probe(e, probe);
 	entry_of(e, i)->calls = 1;
 	e->probes[probe].linked = true;
 	e->probes[probe].hits = 0;
 	e->probes[probe].since = dp_view_hits(&e->view, i);
 	mirror(e, i);
-	return 0;
 }
 
 static bool in_use(const struct dp_site *s)
@@ -689,9 +698,13 @@ int dp_live_commit(struct dp_engine *e, struct dp_target *target,
 	u32 i;
 
 	for (i = 0; i < n && !err; i++) {
-		err = link_in(e, probes[i]);
+		err = prepare(e, probes[i]);
 		*bad = i;
 	}
+	if (!err)
+		err = dp_grow_write(e);
+	for (i = 0; i < n && !err; i++)
+		link_in(e, probes[i]);
 	if (!err)
 		err = apply_around(e, target, probes, n, &addr);
 	for (i = 0; addr && i < n; i++)

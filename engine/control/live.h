@@ -21,8 +21,9 @@
 
 /**
  * struct dp_growth_ops - memory of the process
- * @map: map @size bytes at @addr for execution, where nothing is, and @ours
- *       for writing. Return: 0; -EEXIST something is there; -ENOMEM.
+ * @map: map @size bytes at @addr for execution, where nothing is, and never for
+ *       writing. Return: 0; -EEXIST something is there; -ENOMEM.
+ * @put: write code to what was mapped so; nothing leads there yet. Return: 0 or an errno.
  * @holes: where nothing is mapped; freed with dp_port_free(). Return: 0 or an
  *         errno. There must be room for DP_MAX_POOLS more.
  * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread
@@ -33,7 +34,8 @@
  *        an errno
  */
 struct dp_growth_ops {
-	int (*map)(void *arg, u64 addr, u64 size, u8 **ours);
+	int (*map)(void *arg, u64 addr, u64 size);
+	int (*put)(void *arg, u64 addr, const void *code, size_t len);
 	int (*holes)(void *arg, struct dp_hole **holes, size_t *n);
 	int (*stopped)(void *arg, const u32 *which, u32 n);
 	int (*hold)(void *arg, bool stray, int (*work)(void *what), void *what);

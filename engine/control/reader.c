@@ -148,29 +148,3 @@ u64 dp_engine_torn(const struct dp_engine *e)
 {
 	return e->reader.torn;
 }
-
-void dp_engine_settle(struct dp_engine *e, bool (*alive)(void *, u32),
-		      void *arg)
-{
-	u32 i;
-
-	if (!e->arena || !e->nr_programs ||
-	    !__atomic_load_n(&e->arena->hit.pending, __ATOMIC_RELAXED))
-		return;
-	for (i = 0; i < DP_CONTEXTS; i++) {
-		struct dp_context *ctx = &e->view.contexts[i];
-		u32 is = DP_CONTEXT_PENDING;
-		u32 probe = __atomic_load_n(&ctx->probe, __ATOMIC_RELAXED);
-
-		if (__atomic_load_n(&ctx->state, __ATOMIC_ACQUIRE) != is ||
-		    probe >= e->nr_probes || (alive && alive(arg, ctx->tid)) ||
-		    !__atomic_compare_exchange_n(
-			    &ctx->state, &is, DP_CONTEXT_FREE, false,
-			    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-			continue;
-		__atomic_fetch_sub(&e->arena->hit.pending, 1, __ATOMIC_RELAXED);
-		__atomic_fetch_add(
-			&e->view.states[probe].tally[DP_TALLY_DISCARDED], 1,
-			__ATOMIC_RELAXED);
-	}
-}

@@ -2,8 +2,9 @@
 /*
  * tables: what stands where in the arena.
  *
- * Contexts and rings are there only where a probe runs a program, the table of
- * visits where one begins them.
+ * What the hit half writes comes first, then what control writes; each part begins
+ * with a page. Contexts and rings are there only where a probe runs a program, the
+ * table of visits where one begins them.
  */
 #include "engine/control/internal.h"
 
@@ -93,48 +94,86 @@ static u64 locals(const struct dp_engine *e)
 	return n;
 }
 
-/* Programs themselves: entries, variables, then the code of all of them. */
-static void lay_out_programs(const struct dp_engine *e,
+/* A part that is mapped apart from the one before it. */
+static u32 begin_part(u64 *offset)
+{
+	*offset = (*offset + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+	return (u32)*offset;
+}
+
+/* Shards a cache line apart, whatever the number of probes. */
+static void lay_out_counters(const struct dp_engine *e,
 			     struct dp_arena_control *c, u64 *offset)
 {
-	c->nr_programs = e->nr_programs;
-	c->program_off = take(
-		offset, e->nr_programs * sizeof(struct dp_program_entry), 8);
+	c->state_off = take(
+		offset, c->max_probes * sizeof(struct dp_probe_state), 8);
+	c->shard_stride = (c->max_probes * 8 + LINE - 1) & ~(u32)(LINE - 1);
+	c->shard_mask = e->shards - 1;
+	c->counter_off =
+		take(offset, 2 * (u64)e->shards * c->shard_stride, LINE);
+}
+
+/* Nothing here is an address or an index that hit follows unchecked: children have it. */
+static void lay_out_hit(const struct dp_engine *e, struct dp_arena_control *c,
+			u64 *offset)
+{
+	lay_out_counters(e, c, offset);
+	if (e->max_sites && !e->nr_asks)
+		c->owner_off = take(offset, DP_STACKS * sizeof(u32), LINE);
+	if (e->nr_programs)
+		lay_out_rings(e, c, offset);
+	lay_out_visits(e, c, offset);
+}
+
+/* Programs make addresses of variables, and a thread takes over the registers of an
+ * answer: not a child's to write. */
+static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
+			u64 *offset)
+{
+	c->own_off = begin_part(offset);
 	c->nr_gv = dp_engine_globals(e);
 	c->gv_off = take(offset, (c->nr_gv + locals(e)) * sizeof(u64), LINE);
-	c->code_off = take(offset, code_size(e), 8);
+	lay_out_asks(e, c, offset);
+}
+
+static void lay_out_private(const struct dp_engine *e,
+			    struct dp_arena_control *c, u64 *offset)
+{
+	c->private_off = begin_part(offset);
 	c->nr_contexts = e->nr_programs ? DP_CONTEXTS : 0;
 	c->context_off =
 		take(offset, c->nr_contexts * sizeof(struct dp_context), LINE);
-	if (e->nr_programs)
-		lay_out_rings(e, c, offset);
+}
+
+static void lay_out_tables(const struct dp_engine *e,
+			   struct dp_arena_control *c, u64 *offset)
+{
+	u32 slots = power_above((e->max_sites ? 6 : 10) * c->max_sites + 2);
+
+	c->tables_off = begin_part(offset);
+	c->site_off =
+		take(offset, c->max_sites * sizeof(struct dp_site_entry), 8);
+	c->probe_off =
+		take(offset, c->max_probes * sizeof(struct dp_probe_entry), 8);
+	c->hash_off = take(offset, slots * sizeof(u32), 8);
+	c->hash_mask = slots - 1;
+	c->nr_programs = e->nr_programs;
+	c->program_off = take(
+		offset, e->nr_programs * sizeof(struct dp_program_entry), 8);
+	c->code_off = take(offset, code_size(e), 8);
 }
 
 u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 {
-	u32 sites = e->max_sites ? e->max_sites : e->nr_sites;
-	u32 probes = e->max_sites ? e->max_sites : e->nr_probes;
-	u32 slots = power_above((e->max_sites ? 6 : 10) * sites + 2);
 	u64 offset = sizeof(struct dp_arena);
 
-	c->max_sites = sites;
-	c->max_probes = probes;
-	c->site_off = take(&offset, sites * sizeof(struct dp_site_entry), 8);
-	c->probe_off = take(&offset, probes * sizeof(struct dp_probe_entry), 8);
-	c->state_off = take(&offset, probes * sizeof(struct dp_probe_state), 8);
-	c->hash_off = take(&offset, slots * sizeof(u32), 8);
-	c->hash_mask = slots - 1;
-	/* Shards a cache line apart, whatever the number of probes. */
-	c->shard_stride = (probes * 8 + LINE - 1) & ~(u32)(LINE - 1);
-	c->shard_mask = e->shards - 1;
-	c->counter_off =
-		take(&offset, 2 * (u64)e->shards * c->shard_stride, LINE);
+	c->max_sites = e->max_sites ? e->max_sites : e->nr_sites;
+	c->max_probes = e->max_sites ? e->max_sites : e->nr_probes;
 	/* A resident one says as it grows. */
-	c->nr_probes = e->max_sites ? 0 : probes;
-	if (e->max_sites && !e->nr_asks)
-		c->owner_off = take(&offset, DP_STACKS * sizeof(u32), LINE);
-	lay_out_asks(e, c, &offset);
-	lay_out_programs(e, c, &offset);
-	lay_out_visits(e, c, &offset);
-	return (offset + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+	c->nr_probes = e->max_sites ? 0 : e->nr_probes;
+	lay_out_hit(e, c, &offset);
+	lay_out_own(e, c, &offset);
+	lay_out_private(e, c, &offset);
+	lay_out_tables(e, c, &offset);
+	return begin_part(&offset);
 }

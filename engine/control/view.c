@@ -103,7 +103,6 @@ static void point(struct dp_view *view, char *mem, const struct geometry *g)
 		.probes = (void *)(mem + g->probe_off),
 		.states = (void *)(mem + g->state_off),
 		.programs = (void *)(mem + g->program_off),
-		.contexts = (void *)(mem + g->context_off),
 		.gv = (void *)(mem + g->gv_off),
 		.nr_sites = g->nr_sites,
 		.nr_probes = g->nr_probes,

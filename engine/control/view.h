@@ -24,7 +24,6 @@ struct dp_view {
 	const struct dp_probe_entry *probes;
 	struct dp_probe_state *states;
 	const struct dp_program_entry *programs;
-	struct dp_context *contexts;
 	u64 *gv;
 	u32 nr_sites, nr_probes, nr_programs, nr_gv;
 	const char *counters;

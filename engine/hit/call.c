@@ -108,8 +108,9 @@ void dp_call_give_up(u32 probe)
 
 	__atomic_fetch_or(&dp_probe_state(probe)->status, DP_PROBE_FAULTED,
 			  __ATOMIC_RELAXED);
-	/* From now on somebody looks. */
-	__atomic_store_n((u64 *)&site->fast, 0, __ATOMIC_RELAXED);
+	/* From now on somebody looks. In another process nobody goes the short way. */
+	if (dp_arena.control.self_offset)
+		__atomic_store_n((u64 *)&site->fast, 0, __ATOMIC_RELAXED);
 	dp_tally(probe, DP_TALLY_FAULTED);
 	__atomic_fetch_add(&dp_arena.hit.news, 1, __ATOMIC_RELEASE);
 }

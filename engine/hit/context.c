@@ -73,6 +73,8 @@ void dp_context_release(struct dp_context *ctx)
 
 void dp_context_suspend(struct dp_context *ctx)
 {
+	__atomic_fetch_add(&dp_probe_state(ctx->probe)->waiting, 1,
+			   __ATOMIC_RELAXED);
 	__atomic_fetch_add(&dp_arena.hit.pending, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&ctx->state, DP_CONTEXT_PENDING, __ATOMIC_RELEASE);
 }
@@ -88,6 +90,8 @@ static bool take(struct dp_context *ctx)
 		return false;
 	/* A hit of a signal's handler, meanwhile, has not left it. */
 	ctx->sp = ~0ull;
+	__atomic_fetch_sub(&dp_probe_state(ctx->probe)->waiting, 1,
+			   __ATOMIC_RELAXED);
 	__atomic_fetch_sub(&dp_arena.hit.pending, 1, __ATOMIC_RELAXED);
 	return true;
 }

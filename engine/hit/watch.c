@@ -175,8 +175,11 @@ static void fill_table(bool empty)
 				 __ATOMIC_RELAXED);
 }
 
+/* A fork child counts nothing, and what its parent has is not for it to change. */
 static void enter(void)
 {
+	if (!dp_wipe.owner)
+		return;
 	__atomic_fetch_add(&dp_arena.hit.sharers, 1, __ATOMIC_SEQ_CST);
 	if (dp_arena.control.counts_alone)
 		fill_table(true);
@@ -184,6 +187,8 @@ static void enter(void)
 
 static void leave(void)
 {
+	if (!dp_wipe.owner)
+		return;
 	if (__atomic_sub_fetch(&dp_arena.hit.sharers, 1, __ATOMIC_SEQ_CST) ||
 	    !dp_arena.control.counts_alone)
 		return;

@@ -18,7 +18,7 @@ static void quiesce(const struct dp_helper_order *order,
 	answer->err = -ENOMEM;
 	if (which && !dp_helper_get(DP_HELPER_ORDERS, which,
 			       order->n * sizeof(*which)))
-		answer->err = dp_process_quiesce(order->pid, order->arena,
+		answer->err = dp_process_quiesce(order->pid, order->arena, NULL,
 						 which, order->n, &bad,
 						 &answer->diag);
 	free(which);

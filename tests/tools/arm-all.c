@@ -167,7 +167,7 @@ static int finish(void)
 
 	while (dp_process_poll(t.proc, logs ? 1 : 1000) != DP_PROCESS_EXITED)
 		dp_engine_records(t.engine, count_record, NULL, false);
-	dp_engine_settle(t.engine, NULL, NULL);
+	dp_engine_settle_all(t.engine);
 	dp_engine_records(t.engine, count_record, NULL, true);
 	for (i = 0; i < probes; i++) {
 		n = dp_engine_hits(t.engine, i);

@@ -11,7 +11,7 @@
 #define DP_O_VECTORS 172
 #define DP_O_HANDLER_BEFORE 208
 /* struct dp_arena */
-#define DP_O_SHARERS 27348
+#define DP_O_SHARERS 32804
 /* struct dp_site_entry */
 #define DP_O_SITE_SIZE 168
 #define DP_O_SITE_ADDR 0
