@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #define SYSCALL_SIZE 2
-#define FRAME_MOST 65536 /* from a stack pointer in the agent up to the registers */
 #define FLAGS 0x40cd5u /* that code of a program sets: AC OF DF SF ZF AF PF CF */
 
 /** struct wanted - what is about to be installed
@@ -129,11 +128,14 @@ static const char *leave(struct dp_process *proc, const char *fmt,
 /* What it does without is for a thread that finds no tool. */
 static void note_permitted(struct dp_process *proc, const struct wanted *w)
 {
+	static const long spared[] = { SYS_unshare, SYS_mmap };
 	struct dp_arena *a = arena_of(proc);
+	size_t i;
 
 	proc->no_restart |= says(w, SYS_restart_syscall) != DP_FILTER_ALWAYS;
-	if (says(w, SYS_unshare) != DP_FILTER_ALWAYS)
-		a->control.forbidden |= dp_own_bit(SYS_unshare);
+	for (i = 0; i < 2; i++)
+		if (says(w, spared[i]) != DP_FILTER_ALWAYS)
+			a->control.forbidden |= dp_own_bit(spared[i]);
 }
 
 /* A library that probes others makes no child to find out, and goes to none that has

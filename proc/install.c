@@ -72,6 +72,11 @@ static int map_remotely(struct dp_process *proc,
 	}
 	dp_remote_end(rem);
 	dp_step("install: mapped");
+	if (ret == -ENOTSOCK || ret == -EBADF || ret == -EBUSY)
+		return dp_diag_set(
+			diag, -EBUSY,
+			"process %d, or another one with the same descriptors, closed or replaced those by which dprobes maps the agent; try again",
+			proc->pid);
 	if (ret)
 		return dp_diag_set(diag, (int)ret,
 				   "cannot map the agent into process %d: %s",

@@ -327,7 +327,10 @@ static int leave(void *arg)
 	struct dp_diag *diag = l->diag;
 	struct timespec nap = { 0, DRAIN_NAP_NS };
 	int err, tries;
-	bool again = !view->arena->hit.text_left && dp_view_presume(view);
+	/* Its children can say so, too. */
+	bool left = view->arena->hit.text_left &&
+		    dp_view_is_reverted(view, &proc->target);
+	bool again = !left && dp_view_presume(view);
 	u64 bad = 0;
 
 	/* Under a filter without breakpoints on the way, so while nobody runs. */
@@ -338,7 +341,7 @@ static int leave(void *arg)
 	if (err)
 		return err;
 	/* It has done so itself, and breakpoints on the way may kill by now. */
-	if (view->arena->hit.text_left)
+	if (left)
 		dp_view_disown(view);
 	else
 		err = disarm(proc, view, &bad);

@@ -12,6 +12,7 @@
  * home to the instruction that it trapped at, where need be.
  */
 #include "proc/private.h"
+#include "agent/image.h"
 #include "engine/arch/x86/sigframe.h"
 #include "proc/step.h"
 #include <errno.h>
@@ -180,11 +181,23 @@ bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t)
 	       t->regs.rdi == word;
 }
 
+/* What the arena says can be a child's word. A frame of ours is on the stack of the thread
+ * that waits, and begins with where our handler returns to. */
+static bool is_frame(const struct dp_process *proc, const struct dp_thread *t,
+		     u64 frame)
+{
+	u64 restorer;
+
+	return frame - t->regs.rsp <= FRAME_MOST &&
+	       !dp_process_read(proc, frame, &restorer, sizeof(restorer)) &&
+	       restorer == proc->base + dp_agent_trap_restorer;
+}
+
 int dp_linker_home(struct dp_process *proc)
 {
 	const struct dp_arena *a = arena_of(proc);
 	int err = 0;
-	u64 regs;
+	u64 frame;
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads && !err; i++) {
@@ -192,9 +205,11 @@ int dp_linker_home(struct dp_process *proc)
 			continue;
 		/* It asks anew if it is let go as it is. */
 		dp_process_answer(proc);
-		regs = __atomic_load_n(&a->hit.linker_regs, __ATOMIC_ACQUIRE);
-		err = send_home(proc, &proc->threads[i],
-				regs - offsetof(struct dp_sigframe, uc.mc));
+		frame = __atomic_load_n(&a->hit.linker_regs, __ATOMIC_ACQUIRE) -
+			offsetof(struct dp_sigframe, uc.mc);
+		err = is_frame(proc, &proc->threads[i], frame) ?
+			      send_home(proc, &proc->threads[i], frame) :
+			      -ESRCH;
 	}
 	return err;
 }

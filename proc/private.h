@@ -619,6 +619,8 @@ void dp_filters_presume(struct dp_process *proc);
 typedef enum dp_filter_says dp_filter_fn(const void *arg, long nr);
 /** dp_filters_strict() - what seccomp's strict mode says of a call */
 enum dp_filter_says dp_filters_strict(long nr);
+/** dp_filters_spares() - can the hit half do without that call of its own? */
+bool dp_filters_spares(long nr);
 /** dp_filters_lack() - a call that probes need with breakpoints and hooks, and that is not
  *  always permitted; NULL: all are */
 const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,
@@ -750,6 +752,9 @@ static inline bool dp_map_is_arena(const struct dp_map *map)
 	return dp_path_is_ours(map->path) && map->perms[2] != 'x' &&
 	       map->offset == DP_ARENA_OFFSET;
 }
+
+/* From a stack pointer in the agent up to the registers */
+#define FRAME_MOST 65536
 
 /* recover.c */
 /** dp_recover_any() - is anything of ours among these mappings? */

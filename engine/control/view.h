@@ -97,6 +97,10 @@ u64 dp_view_after_hit(const struct dp_view *view, u64 site);
  */
 bool dp_view_presume(struct dp_view *view);
 
+/** dp_view_is_reverted() - does no armed site have a byte of ours any more? What cannot be
+ *  read has none. */
+bool dp_view_is_reverted(const struct dp_view *view, struct dp_target *target);
+
 /** dp_view_disown() - take all sites for not armed: the process has given its text back */
 void dp_view_disown(struct dp_view *view);
 

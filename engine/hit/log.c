@@ -11,6 +11,10 @@
 #include "engine/arch/x86/bytes.h"
 #include "port_hit.h"
 
+/* Children can write to a ring, and shall not keep their parent here. */
+#define MOST_AHEAD (1ull << 62)
+#define MOST_TRIES 100000
+
 static struct dp_slot *slot_at(struct dp_ring *ring, u64 number)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
@@ -24,28 +28,39 @@ static u64 round_of(u64 number)
 	return number & ~(u64)dp_arena.control.slot_mask;
 }
 
+/* Who is behind, because others went on, finds so when it looks again; else somebody has
+ * written what nobody here writes. */
+static bool catch_up(const struct dp_ring *ring, u64 *n)
+{
+	u64 was = *n;
+
+	*n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
+	return *n - was - 1 < MOST_AHEAD;
+}
+
 /* Return: a slot that is ours, or NULL when the ring is full. */
 static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
 {
 	u64 n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
+	u32 tries;
 
-	for (;;) {
+	for (tries = 0; tries < MOST_TRIES; tries++) {
 		struct dp_slot *slot = slot_at(ring, n);
 		s64 ahead =
 			(s64)(__atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE) -
 			      round_of(n));
 
-		if (ahead < 0)
+		if (ahead < 0 || (ahead > 0 && !catch_up(ring, &n)))
 			return NULL;
-		if (ahead > 0)
-			n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
-		else if (__atomic_compare_exchange_n(&ring->next, &n, n + 1,
+		if (!ahead &&
+		    __atomic_compare_exchange_n(&ring->next, &n, n + 1,
 						     false, __ATOMIC_RELAXED,
 						     __ATOMIC_RELAXED)) {
 			*number = n;
 			return slot;
 		}
 	}
+	return NULL;
 }
 
 static void fill(struct dp_record *r, const struct dp_context *ctx)

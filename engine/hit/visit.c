@@ -202,16 +202,25 @@ static u32 most_logged(void)
 	return dp_arena.control.visit_stride - (u32)sizeof(struct dp_visit);
 }
 
+/* Children can write to the table: what is found there is read once. */
+static u32 logged(const struct dp_visit *v)
+{
+	u32 len = *(const volatile u16 *)&v->len;
+
+	return len < most_logged() ? len : most_logged();
+}
+
 APART static void tell(u32 group, const struct dp_visit *v, u32 tid,
 		       const struct dp_leaving *leaving)
 {
+	u32 len = logged(v);
 	struct dp_log_part parts[] = { { leaving, sizeof(*leaving) },
-				       { v + 1, v->len } };
+				       { v + 1, len } };
 	struct dp_record head = { .ticks = dp_port_ticks(),
 				  .probe = group,
 				  .tid = tid };
 
-	head.len = (u16)(sizeof(*leaving) + v->len);
+	head.len = (u16)(sizeof(*leaving) + len);
 	dp_log_put(&head, parts, 2);
 }
 
@@ -286,9 +295,10 @@ void dp_visit_fill(struct dp_visit *v, u32 probe, const struct dp_hit *hit,
 {
 	v->serial++;
 	v->ret = return_address(hit);
-	v->len = (u16)(len < most_logged() ? len : most_logged());
+	len = len < most_logged() ? len : most_logged();
+	v->len = (u16)len;
 	v->tailed = v->ending = 0;
-	dp_bytes_copy(v + 1, log, v->len);
+	dp_bytes_copy(v + 1, log, len);
 	if (dp_probe(probe)->way & DP_WAY_LOGS) {
 		v->tid = dp_hit_tid();
 		v->ticks = dp_port_ticks();

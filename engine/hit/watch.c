@@ -239,10 +239,24 @@ static void cleared(bool shares)
 		dp_mask_real(true);
 }
 
+/* It does not have its parent's variables. A signal's handler that forks may have
+ * interrupted a program that goes on with some. */
+static void stand_in(void)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+
+	if (c->private_off > c->own_off)
+		dp_port_fill((u64)dp_at(c->own_off),
+			     c->private_off - c->own_off);
+}
+
 static void after(const struct dp_mcontext *regs)
 {
 	bool child = !regs->rax;
 	u64 flags;
+
+	if (child && !dp_wipe.owner && !dp_arena.control.resident)
+		stand_in();
 
 	if (child)
 		adopt(regs->rsp);

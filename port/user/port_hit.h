@@ -12,6 +12,8 @@
 #define DP_SIGFPE 8
 #define DP_SIG_SETMASK 2
 #define DP_SIGSET_BYTES 8
+#define DP_PROT_READ_WRITE 3
+#define DP_MAP_FIXED_ZEROS 0x32 /* MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS */
 #define DP_MADV_DONTNEED 4
 #define DP_MADV_POPULATE_WRITE 23
 #define DP_SS_DISABLE 2
@@ -276,6 +278,13 @@ static inline void dp_port_requeue(int sig, const void *siginfo)
 {
 	dp_syscall(__NR_rt_tgsigqueueinfo, dp_port_pid(), dp_port_tid(),
 		   (u64)sig, (u64)siginfo, 0, 0);
+}
+
+/** dp_port_fill() - zeros, for reading and writing, in place of whatever is there */
+static inline void dp_port_fill(u64 start, u64 size)
+{
+	dp_syscall(__NR_mmap, start, size, DP_PROT_READ_WRITE,
+		   DP_MAP_FIXED_ZEROS, ~0ull, 0);
 }
 
 static inline int dp_port_drop(u64 start, u64 size)
