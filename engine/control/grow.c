@@ -21,7 +21,9 @@ int dp_grow_begin(struct dp_engine *e, const struct dp_live_setup *setup)
 	if (!e->growth)
 		return -ENOMEM;
 	e->growth->setup = *setup;
-	return 0;
+	e->growth->switches = dp_port_alloc(setup->max_sites *
+					    sizeof(*e->growth->switches));
+	return e->growth->switches ? 0 : -ENOMEM;
 }
 
 void dp_grow_free(struct dp_growth *g)
@@ -29,6 +31,7 @@ void dp_grow_free(struct dp_growth *g)
 	if (!g)
 		return;
 	dp_landings_free(g->landings);
+	dp_port_free(g->switches);
 	dp_port_free(g->holes);
 	dp_port_free(g->touched);
 	dp_port_free(g);

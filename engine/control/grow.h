@@ -20,8 +20,23 @@ struct dp_stage {
 	u8 code[DP_STAGE_SIZE];
 };
 
+/**
+ * struct dp_switch - a probe, as dp_live_switch_off() finds it; never moves
+ * @user: what its handlers get, 0: it is none yet
+ * @follow: address of its struct dp_follow, 0: it has none
+ * @site: index of its site
+ * @off: its handlers are not called any more
+ */
+struct dp_switch {
+	u64 user, follow;
+	u32 site, off;
+};
+
+/* What is decided here is decided by what is here: where another process is probed, that
+ * one can write to all that both have. */
 struct dp_growth {
 	struct dp_live_setup setup;
+	struct dp_switch *switches; /* one for each probe that there can be */
 	struct dp_pool pools[DP_MAX_POOLS]; /* as those of struct dp_layout_need */
 	struct dp_stage stage;
 	struct dp_hole *holes;

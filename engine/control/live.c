@@ -32,6 +32,12 @@ static struct dp_probe_entry *probe_entry(const struct dp_engine *e, u32 probe)
 	return (struct dp_probe_entry *)&e->view.probes[probe];
 }
 
+static bool is_off(const struct dp_engine *e, u32 probe)
+{
+	return __atomic_load_n(&e->growth->switches[probe].off,
+			       __ATOMIC_SEQ_CST);
+}
+
 /* The hooks that are there already. */
 static int adopt_hook(struct dp_engine *e, u32 i)
 {
@@ -299,7 +305,7 @@ static u64 fast(const struct dp_engine *e, u32 i)
 
 		if (!probe->linked)
 			continue;
-		if (only || !probe->enabled ||
+		if (only || !probe->enabled || is_off(e, p - 1) ||
 		    !may_be_fast(e, i, &probe->handlers) ||
 		    e->view.states[p - 1].status)
 			return 0;
@@ -346,6 +352,17 @@ static void mirror(struct dp_engine *e, u32 i)
 	__atomic_store_n(&entry->gate, has_handlers(e, i), __ATOMIC_RELEASE);
 }
 
+static void switch_on(struct dp_engine *e, u32 probe)
+{
+	struct dp_switch *s = &e->growth->switches[probe];
+
+	s->follow = e->probes[probe].handlers.follow;
+	s->site = e->probes[probe].site;
+	__atomic_store_n(&s->off, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->user, e->probes[probe].handlers.user,
+			 __ATOMIC_RELEASE);
+}
+
 static void fill_probe(struct dp_engine *e, u32 probe)
 {
 	struct dp_probe_entry *p = probe_entry(e, probe);
@@ -365,6 +382,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 				      .follow = h->follow,
 				      .deadline = h->deadline };
 	*state = (struct dp_probe_state){ 0 };
+	switch_on(e, probe);
 }
 
 static int prepare(struct dp_engine *e, u32 probe)
@@ -733,29 +751,36 @@ const struct dp_handlers *dp_live_handlers(const struct dp_engine *e, u32 probe)
 	return &e->probes[probe].handlers;
 }
 
-/* Only what never moves is looked at here. */
+/* For the hit half, which goes by its own memory, and by what only control writes. */
+static void tell_off(struct dp_engine *e, u32 probe)
+{
+	__atomic_fetch_or(&e->view.states[probe].status, DP_PROBE_REMOVED,
+			  __ATOMIC_SEQ_CST);
+	__atomic_store_n(&probe_entry(e, probe)->enabled, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Only what never moves is looked at here, and nothing that a probed process can write. */
 bool dp_live_switch_off(struct dp_engine *e, u32 probe, u64 user)
 {
-	const struct dp_probe_entry *p = probe_entry(e, probe);
-	struct dp_probe_state *state = &e->view.states[probe];
+	struct dp_switch *s;
 
-	if (p->user != user ||
-	    __atomic_fetch_or(&state->status, DP_PROBE_REMOVED,
-			      __ATOMIC_SEQ_CST) &
-		    DP_PROBE_REMOVED)
+	if (probe >= e->max_sites)
 		return false;
-	__atomic_store_n(&entry_of(e, p->site)->fast, 0, __ATOMIC_SEQ_CST);
-	if (p->follow)
-		__atomic_store_n(&((struct dp_follow *)p->follow)->handler, 0,
+	s = &e->growth->switches[probe];
+	if (__atomic_load_n(&s->user, __ATOMIC_ACQUIRE) != user ||
+	    __atomic_exchange_n(&s->off, 1, __ATOMIC_SEQ_CST))
+		return false;
+	tell_off(e, probe);
+	__atomic_store_n(&entry_of(e, s->site)->fast, 0, __ATOMIC_SEQ_CST);
+	if (s->follow)
+		__atomic_store_n(&((struct dp_follow *)s->follow)->handler, 0,
 				 __ATOMIC_RELEASE);
 	return true;
 }
 
 bool dp_live_is_off(const struct dp_engine *e, u32 probe)
 {
-	return __atomic_load_n(&e->view.states[probe].status,
-			       __ATOMIC_ACQUIRE) &
-	       DP_PROBE_REMOVED;
+	return is_off(e, probe);
 }
 
 void dp_live_forget(struct dp_engine *e, u32 probe)
@@ -808,7 +833,11 @@ int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 		if (enabled)
 			forgive(e, probes[i]);
 		e->probes[probes[i]].enabled = enabled;
-		probe_entry(e, probes[i])->enabled = enabled;
+		__atomic_store_n(&probe_entry(e, probes[i])->enabled, enabled,
+				 __ATOMIC_SEQ_CST);
+		/* One that has been switched off meanwhile stays so. */
+		if (is_off(e, probes[i]))
+			tell_off(e, probes[i]);
 		mirror(e, e->probes[probes[i]].site);
 	}
 	return apply_around(e, target, probes, n, NULL);

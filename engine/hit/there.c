@@ -16,9 +16,10 @@ static struct dp_there *there_at(u32 i)
 
 static bool is_off(u32 probe)
 {
-	return __atomic_load_n(&dp_probe_state(probe)->status,
+	return !__atomic_load_n(&dp_probe(probe)->enabled, __ATOMIC_SEQ_CST) ||
+	       __atomic_load_n(&dp_probe_state(probe)->status,
 			       __ATOMIC_SEQ_CST) &
-	       DP_PROBE_REMOVED;
+		       DP_PROBE_REMOVED;
 }
 
 /* Who takes a probe away looks here for those that still run. */
