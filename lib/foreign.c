@@ -381,7 +381,11 @@ static struct dp_foreign *make(struct errand *e)
 	f->asks = dp_live_asks(f->engine, &f->nr_asks);
 	f->refs = 1;
 	f->stop = -1;
-	return f;
+	f->occupied = calloc(f->nr_asks, sizeof(*f->occupied));
+	if (f->occupied)
+		return f;
+	free(f);
+	return NULL;
 }
 
 static int make_served(struct errand *e, struct dp_foreign **f)
@@ -490,6 +494,7 @@ void dp_foreign_put(struct dp_foreign *f)
 	if (f->stop >= 0)
 		close(f->stop);
 	dp_there_free(f);
+	free(f->occupied);
 	free(f->clients);
 	free(f);
 }

@@ -53,9 +53,11 @@ struct dp_client {
  * @live: how many there are, those included that are off and still run
  * @refs: of the list of all, and of each thread that serves it
  * @asks: in memory that the process can write; @nr_asks
+ * @occupied: a handler of ours runs for that one of them, as we know it
+ * @confining: a thread sees to a filter
  * @objects: ours that are in there, with handlers; @theres: struct dp_there, as the
  *           process writes them
- * @idle: threads that wait for something to do
+ * @workers: threads that run handlers; @busy: those that do now
  * @stop: an eventfd that ends its keeper
  * @ending: its threads are to end; @gone: it has ended, or executed
  */
@@ -71,9 +73,10 @@ struct dp_foreign {
 	u8 *theres;
 	struct dp_asks *asks;
 	u32 nr_asks;
-	u32 idle;
+	u32 workers, busy;
 	int stop;
-	bool ending, gone, kept;
+	bool *occupied;
+	bool ending, gone, kept, confining;
 };
 
 extern pthread_mutex_t dp_foreign_state __attribute__((visibility("hidden")));

@@ -9,6 +9,10 @@
  * are there, and notices when it is not there itself. It runs nothing else: its list
  * of robust futexes is its own, not libc's. What links it is in our memory; only the
  * futex is where the process can write.
+ *
+ * The process may write anything to what both have, at any time. A call is copied out
+ * before it is looked at. How many run, and in which places, is counted here. And no
+ * thread waits only for what the process does.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
@@ -28,8 +32,10 @@
 
 #define LOOK_MS 500
 #define LINGER_S 2
+#define FRUITLESS 64 /* so often a thread is woken for nothing before it naps */
+#define NAP_NS 1000000
 #define KEEPER_STACK 65536
-#define SPARE 2 /* idle threads that stay */
+#define SPARE 2 /* threads with nothing to do that stay */
 
 _Static_assert(sizeof(struct pt_regs) == sizeof(((struct dp_ask *)0)->regs),
 	       "registers");
@@ -37,6 +43,14 @@ _Static_assert(sizeof(struct pt_regs) == sizeof(((struct dp_ask *)0)->regs),
 static long futex(u32 *word, int op, u32 value, const struct timespec *timeout)
 {
 	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+static time_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
 }
 
 static int make_thread(void *(*function)(void *), struct dp_foreign *f,
@@ -126,24 +140,55 @@ static bool move(struct dp_ask *ask, u32 from, u32 to)
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static struct dp_ask *take(struct dp_foreign *f)
+/** struct call - what a thread asks for, out of its process's reach
+ *  @place: number of its struct dp_ask */
+struct call {
+	u32 place, tid, probe;
+	struct pt_regs regs;
+};
+
+/* In each place one handler at most runs for us, whatever @state says. */
+static bool occupy(struct dp_foreign *f, u32 i)
 {
-	u32 n = __atomic_load_n(&f->asks->high, __ATOMIC_ACQUIRE), i;
+	struct dp_ask *ask = &f->asks->v[i];
 
-	if (n > f->nr_asks)
-		n = f->nr_asks;
-	for (i = 0; i < n; i++) {
-		struct dp_ask *ask = &f->asks->v[i];
-
-		if (__atomic_load_n(&ask->state, __ATOMIC_RELAXED) ==
-			    DP_ASK_ASKED &&
-		    move(ask, DP_ASK_ASKED, DP_ASK_RUNS))
-			return ask;
-	}
-	return NULL;
+	if (__atomic_load_n(&ask->state, __ATOMIC_RELAXED) != DP_ASK_ASKED ||
+	    __atomic_exchange_n(&f->occupied[i], true, __ATOMIC_ACQUIRE))
+		return false;
+	if (move(ask, DP_ASK_ASKED, DP_ASK_RUNS))
+		return true;
+	__atomic_store_n(&f->occupied[i], false, __ATOMIC_RELEASE);
+	return false;
 }
 
-/* Whose handler is it, if he still wants to be called? */
+static void copy_call(const struct dp_ask *ask, struct call *call)
+{
+	const volatile u64 *from = ask->regs;
+	u64 *to = (u64 *)&call->regs;
+	size_t i;
+
+	call->tid = *(const volatile u32 *)&ask->tid;
+	call->probe = *(const volatile u32 *)&ask->probe;
+	for (i = 0; i < sizeof(call->regs) / sizeof(*to); i++)
+		to[i] = from[i];
+}
+
+/* Return: false: there is none. */
+static bool take(struct dp_foreign *f, struct call *call)
+{
+	u32 n = dp_few(&f->asks->high, f->nr_asks), i;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	for (i = 0; i < n; i++)
+		if (occupy(f, i)) {
+			copy_call(&f->asks->v[i], call);
+			call->place = i;
+			return true;
+		}
+	return false;
+}
+
+/* Whose handler is it, if he still wants to be called, and here? */
 static struct dp_client *client_of(struct dp_foreign *f, u32 probe, u64 ip)
 {
 	struct dp_client *c = NULL;
@@ -151,7 +196,7 @@ static struct dp_client *client_of(struct dp_foreign *f, u32 probe, u64 ip)
 	pthread_mutex_lock(&dp_foreign_state);
 	if (probe < f->nr_clients)
 		c = f->clients[probe];
-	if (c && (c->off || c->addr != ip))
+	if (c && (c->off || c->interrupt || c->addr != ip))
 		c = NULL;
 	if (c)
 		c->refs++;
@@ -159,17 +204,26 @@ static struct dp_client *client_of(struct dp_foreign *f, u32 probe, u64 ip)
 	return c;
 }
 
+/* A handler may send signals to the thread: it is to be one of the process. */
+static pid_t checked(const struct dp_foreign *f, pid_t tid)
+{
+	if (tid > 0 && (!syscall(SYS_tgkill, f->pid, tid, 0) || errno != ESRCH))
+		return tid;
+	return f->pid;
+}
+
 /* The number that a thread has for us, which sees it under another one in a
- * namespace of its own. */
+ * namespace of its own; of one that is not there that of the process. */
 static pid_t tid_here(const struct dp_foreign *f, u32 tid)
 {
 	char path[64], line[256], *last;
-	pid_t *tids = NULL, here = (pid_t)tid;
+	pid_t *tids = NULL, here = f->pid;
 	size_t n = 0, i;
 	FILE *file;
 
-	if (dp_lodge_ns_pid(f->proc) == (u32)f->pid ||
-	    dp_process_threads(f->pid, &tids, &n))
+	if (dp_lodge_ns_pid(f->proc) == (u32)f->pid)
+		return checked(f, (pid_t)tid);
+	if (dp_process_threads(f->pid, &tids, &n))
 		return here;
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/status", f->pid,
@@ -187,23 +241,26 @@ static pid_t tid_here(const struct dp_foreign *f, u32 tid)
 	return here;
 }
 
-static void call(struct dp_foreign *f, struct dp_client *c, u32 tid,
-		 struct pt_regs *regs)
+static void run(struct dp_foreign *f, struct dp_client *c, struct call *call)
 {
 	struct dp_probed probed = {
-		.task = { .pid = tid_here(f, tid), .tgid = f->pid },
+		.task = { .pid = tid_here(f, call->tid), .tgid = f->pid },
 		.mem = dp_process_mem(f->proc),
 		.there = dp_lodge_base(f->proc),
 	};
 
 	dp_probed = &probed;
-	c->handler(c->u, regs);
+	c->handler(c->u, &call->regs);
 	dp_probed = NULL;
 }
 
-/* Who has waited too long does not look at the answer. */
-static void answer(struct dp_ask *ask)
+/* Who has waited too long does not look at the answer. The place may be asked for again
+ * as soon as that is there. */
+static void answer(struct dp_foreign *f, u32 place)
 {
+	struct dp_ask *ask = &f->asks->v[place];
+
+	__atomic_store_n(&f->occupied[place], false, __ATOMIC_RELEASE);
 	if (!move(ask, DP_ASK_RUNS, DP_ASK_ANSWERED)) {
 		move(ask, DP_ASK_LEFT, DP_ASK_FREE);
 		return;
@@ -211,73 +268,118 @@ static void answer(struct dp_ask *ask)
 	futex(&ask->state, FUTEX_WAKE, 1, NULL);
 }
 
-static void serve(struct dp_foreign *f, struct dp_ask *ask)
+static void serve(struct dp_foreign *f, struct call *call)
 {
-	struct pt_regs regs;
-	struct dp_client *c;
+	struct dp_ask *ask = &f->asks->v[call->place];
+	struct dp_client *c = client_of(f, call->probe, call->regs.ip);
 
-	memcpy(&regs, ask->regs, sizeof(regs));
-	c = client_of(f, ask->probe, regs.ip);
 	if (c) {
-		call(f, c, ask->tid, &regs);
+		run(f, c, call);
 		if (__atomic_load_n(&ask->state, __ATOMIC_ACQUIRE) ==
 		    DP_ASK_RUNS)
-			memcpy(ask->regs, &regs, sizeof(regs));
+			memcpy(ask->regs, &call->regs, sizeof(call->regs));
 	}
-	answer(ask);
+	answer(f, call->place);
 	if (c)
 		dp_client_put(c);
 }
 
-/* Return: false if there are enough of us without this one. */
-static bool linger(struct dp_foreign *f, u32 calls)
+/* Nobody but the process can wake us for a hit, and it may take our end back: so none
+ * waits without a limit. */
+static void linger(struct dp_foreign *f, u32 calls)
 {
 	const struct timespec while_ = { LINGER_S, 0 };
-	u32 idle = __atomic_add_fetch(&f->idle, 1, __ATOMIC_SEQ_CST);
-	long ret = 0;
 
 	if (!__atomic_load_n(&f->ending, __ATOMIC_SEQ_CST))
-		ret = futex(&f->asks->calls, FUTEX_WAIT, calls,
-			    idle > SPARE ? &while_ : NULL);
-	idle = __atomic_sub_fetch(&f->idle, 1, __ATOMIC_SEQ_CST);
-	return ret == 0 || errno != ETIMEDOUT || idle < SPARE;
+		futex(&f->asks->calls, FUTEX_WAIT, calls, &while_);
 }
 
 static void *work(void *arg);
 
-/* It may take as long as handlers do that others run meanwhile. */
+/* This thread may not come back for long: there has to be one that looks. Who is awake
+ * does so before it sleeps. */
+static void set_to_work(struct dp_foreign *f)
+{
+	bool more;
+
+	pthread_mutex_lock(&dp_foreign_state);
+	more = ++f->busy == f->workers;
+	f->workers += more;
+	pthread_mutex_unlock(&dp_foreign_state);
+	if (!more || !make_thread(work, f, 0))
+		return;
+	pthread_mutex_lock(&dp_foreign_state);
+	f->workers--;
+	pthread_mutex_unlock(&dp_foreign_state);
+}
+
+static void set_free(struct dp_foreign *f)
+{
+	pthread_mutex_lock(&dp_foreign_state);
+	f->busy--;
+	pthread_mutex_unlock(&dp_foreign_state);
+}
+
+/* One that has had nothing to do since @since goes, if there are enough without it. */
+static bool may_go(struct dp_foreign *f, time_t since)
+{
+	bool may = __atomic_load_n(&f->ending, __ATOMIC_SEQ_CST);
+
+	if (!may && now() - since < LINGER_S)
+		return false;
+	pthread_mutex_lock(&dp_foreign_state);
+	may |= f->workers - f->busy > SPARE;
+	f->workers -= may;
+	pthread_mutex_unlock(&dp_foreign_state);
+	return may;
+}
+
+/* It may take as long as handlers do that others run meanwhile. One of us does it. */
 static void see_to_filter(struct dp_foreign *f)
 {
-	if (!dp_process_confines(f->proc))
+	if (!dp_process_confines(f->proc) ||
+	    __atomic_exchange_n(&f->confining, true, __ATOMIC_ACQUIRE))
 		return;
-	if (!__atomic_load_n(&f->idle, __ATOMIC_SEQ_CST))
-		make_thread(work, f, 0);
+	set_to_work(f);
 	dp_foreign_lock();
 	dp_foreign_confine(f);
 	dp_foreign_unlock();
+	set_free(f);
+	__atomic_store_n(&f->confining, false, __ATOMIC_RELEASE);
+}
+
+/* A process that wakes us all the time, for nothing, is not to have a processor of ours
+ * for it. */
+static void rest(u32 *fruitless)
+{
+	const struct timespec nap = { 0, NAP_NS };
+
+	if (++*fruitless > FRUITLESS)
+		nanosleep(&nap, NULL);
 }
 
 static void *work(void *arg)
 {
 	struct dp_foreign *f = arg;
-	struct dp_ask *ask;
-	bool stays = true;
-	u32 calls;
+	time_t since = now();
+	u32 calls, fruitless = 0;
+	struct call call;
 
 	pthread_setname_np(pthread_self(), "dprobes handler");
-	while (stays) {
+	for (;;) {
 		calls = __atomic_load_n(&f->asks->calls, __ATOMIC_ACQUIRE);
-		ask = take(f);
-		if (ask) {
-			/* This one may not come back for long. */
-			if (!__atomic_load_n(&f->idle, __ATOMIC_SEQ_CST))
-				make_thread(work, f, 0);
-			serve(f, ask);
+		if (take(f, &call)) {
+			set_to_work(f);
+			serve(f, &call);
+			set_free(f);
+			fruitless = 0;
+			since = now();
 		} else {
+			rest(&fruitless);
 			see_to_filter(f);
-			stays = !__atomic_load_n(&f->ending,
-						 __ATOMIC_SEQ_CST) &&
-				linger(f, calls);
+			if (may_go(f, since))
+				break;
+			linger(f, calls);
 		}
 	}
 	dp_foreign_put(f);
@@ -298,6 +400,7 @@ int dp_serve_begin(struct dp_foreign *f)
 	while (!f->kept)
 		pthread_cond_wait(&dp_foreign_changed, &dp_foreign_state);
 	pthread_mutex_unlock(&dp_foreign_state);
+	f->workers = 1;
 	err = make_thread(work, f, 0);
 	if (err)
 		dp_serve_end(f);

@@ -479,12 +479,27 @@ static bool runs(const struct dp_client *c)
 	return false;
 }
 
-void dp_there_settle(const struct dp_client *c)
+static u64 now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
+}
+
+/* The process says so itself, and may say so for ever. */
+bool dp_there_settle(const struct dp_client *c)
 {
 	const struct timespec nap = { 0, NAP_NS };
+	u64 until = now_ms() + c->deadline;
+	bool still = runs(c);
 
-	while (!__atomic_load_n(&c->at->gone, __ATOMIC_ACQUIRE) && runs(c))
+	while (still && !__atomic_load_n(&c->at->gone, __ATOMIC_ACQUIRE) &&
+	       now_ms() < until) {
 		nanosleep(&nap, NULL);
+		still = runs(c);
+	}
+	return !still;
 }
 
 void *dp_there_see(const struct dp_foreign *f, const void *variable)

@@ -36,10 +36,11 @@ struct dp_object {
  */
 int dp_there_put(struct dp_client *c, u64 *handler, u64 *user, u8 *needs);
 
-/** dp_there_settle() - wait until a client's handler does not run any more */
-void dp_there_settle(const struct dp_client *c);
+/** dp_there_settle() - wait until a client's handler does not run any more, but no
+ *  longer than its deadline. Return: false: it still does. */
+bool dp_there_settle(const struct dp_client *c);
 /** dp_there_see() - a variable as handlers in the process see it; NULL: it is not
- *  there */
+ *  there. The process can write it. */
 void *dp_there_see(const struct dp_foreign *f, const void *variable);
 void dp_there_free(struct dp_foreign *f);
 

@@ -305,10 +305,11 @@ static void finish(struct dp_client **clients, u32 n, bool wait)
 	u32 i;
 
 	for (i = 0; i < n && wait; i++)
-		if (clients[i]->interrupt && clients[i]->at)
-			dp_there_settle(clients[i]);
-		else
+		if (!clients[i]->interrupt || !clients[i]->at)
 			wait_for_handlers(clients[i]);
+		else if (!dp_there_settle(clients[i]))
+			/* Its number is not given to another one. */
+			clients[i]->linked = true;
 	for (i = 0; i < n; i++)
 		if (clients[i]->at)
 			dp_client_put(clients[i]);
