@@ -244,6 +244,9 @@ $(B)/tests/self/lib%.so: tests/self/so/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
 
+# It writes to what is shared by its layout.
+$(B)/tests/self/uprobes-evil: SELF_FLAGS += -Iport/user -Iport -Iengine
+
 $(B)/tests/self/processes $(B)/tests/self/gone: | $(B)/tests/self/libself_one.so $(B)/tests/self/libself_two.so
 
 $(B)/tests/layers: tools/check-layers
