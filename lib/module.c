@@ -188,18 +188,19 @@ void dp_module_log(void)
 static void obey(const struct order *o, struct dp_insmod *shared)
 {
 	struct dp_compat_loaded *loaded;
+	int err;
 
 	dp_module_log();
 	if (readlink("/proc/self/exe", shared->exe, sizeof(shared->exe) - 1) < 0)
 		shared->exe[0] = '\0';
-	shared->err = dp_compat_load(o->what.module, o->what.params,
-				     o->what.nr_params, o->what.aliases,
-				     o->what.nr_aliases, &loaded,
-				     &shared->diag);
+	err = dp_compat_load(o->what.module, o->what.params, o->what.nr_params,
+			     o->what.aliases, o->what.nr_aliases, &loaded,
+			     &shared->diag);
+	shared->err = err;
 	__atomic_store_n(&shared->state,
-			 shared->err ? DP_INSMOD_FAILED : DP_INSMOD_LOADED,
+			 err ? DP_INSMOD_FAILED : DP_INSMOD_LOADED,
 			 __ATOMIC_RELEASE);
-	if (shared->err)
+	if (err)
 		_exit(DP_INSMOD_REFUSED);
 }
 

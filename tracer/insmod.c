@@ -8,6 +8,7 @@
 #include "tracer/tracer.h"
 #include "lib/insmod.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -36,13 +37,17 @@ static int make_shared(struct run *r)
 	u32 i;
 
 	r->fd = (int)syscall(SYS_memfd_create, "insmod of dprobes",
-			     1 /* MFD_CLOEXEC */);
+			     3 /* MFD_CLOEXEC, MFD_ALLOW_SEALING */);
 	if (r->fd < 0 || ftruncate(r->fd, sizeof(*r->shared)))
 		return -errno;
 	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED, r->fd, 0);
 	if (r->shared == MAP_FAILED)
 		return -ENOMEM;
+	/* The command may do with it what it likes, but it stays as large as it is. */
+	if (fcntl(r->fd, F_ADD_SEALS,
+		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return -errno;
 	for (i = 0; i < DP_INSMOD_LINES; i++)
 		r->shared->lines[i].turn = i;
 	return 0;
@@ -108,19 +113,38 @@ static void __attribute__((noreturn)) become(const struct run *r)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
+/* Out of the command's reach, which can write to it all the time. */
+static void copy_out(void *to, const void *from, size_t n)
+{
+	const volatile char *in = from;
+	char *out = to;
+
+	while (n--)
+		*out++ = *in++;
+}
+
+static void show_line(FILE *out, const struct dp_insmod_line *shared)
+{
+	struct dp_insmod_line l;
+
+	copy_out(&l, shared, sizeof(l));
+	fprintf(out, "<%u>%.*s\n", l.level & 7u,
+		l.len < DP_INSMOD_TEXT ? l.len : DP_INSMOD_TEXT, l.text);
+}
+
+/* One round of them at most: the command may make them faster than they are shown. */
 static void show(struct run *r)
 {
 	FILE *out = r->opt->out ? r->opt->out : stdout;
+	u32 n;
 
-	for (;;) {
+	for (n = 0; n < DP_INSMOD_LINES; n++) {
 		struct dp_insmod_line *l =
 			&r->shared->lines[r->next % DP_INSMOD_LINES];
 
 		if (__atomic_load_n(&l->turn, __ATOMIC_ACQUIRE) != r->next + 1)
 			break;
-		fprintf(out, "<%u>%.*s\n", l->level & 7u,
-			l->len < DP_INSMOD_TEXT ? l->len : DP_INSMOD_TEXT,
-			l->text);
+		show_line(out, l);
 		__atomic_store_n(&l->turn, r->next + DP_INSMOD_LINES,
 				 __ATOMIC_RELEASE);
 		r->next++;
@@ -128,20 +152,26 @@ static void show(struct run *r)
 	fflush(out);
 }
 
+static u32 state_of(const struct run *r)
+{
+	return __atomic_load_n(&r->shared->state, __ATOMIC_ACQUIRE);
+}
+
 /* Another program has none of our library in it, nor the module. */
 static void watch_exec(struct run *r)
 {
-	char link[64], now[PATH_MAX];
+	char link[64], now[PATH_MAX], exe[sizeof(r->shared->exe)];
 	ssize_t n;
 
-	if (r->shared->state != DP_INSMOD_LOADED || r->execed[0])
+	if (state_of(r) != DP_INSMOD_LOADED || r->execed[0])
 		return;
 	snprintf(link, sizeof(link), "/proc/%d/exe", r->pid);
 	n = readlink(link, now, sizeof(now) - 1);
 	if (n <= 0)
 		return;
 	now[n] = '\0';
-	if (r->shared->exe[0] && strncmp(r->shared->exe, now, sizeof(r->shared->exe)))
+	copy_out(exe, r->shared->exe, sizeof(exe));
+	if (exe[0] && strncmp(exe, now, sizeof(exe)))
 		strcpy(r->execed, now);
 }
 
@@ -166,7 +196,7 @@ static void tell(const struct run *r)
 		fprintf(stderr,
 			"dprobes: %llu lines of the module were lost; they came too fast\n",
 			(unsigned long long)r->shared->lost);
-	if (r->shared->state != DP_INSMOD_LOADED || WIFSIGNALED(r->status))
+	if (state_of(r) != DP_INSMOD_LOADED || WIFSIGNALED(r->status))
 		return;
 	if (r->execed[0])
 		fprintf(stderr,
@@ -178,12 +208,22 @@ static void tell(const struct run *r)
 			r->opt->argv[0]);
 }
 
+static int failed(const struct run *r, struct dp_diag *diag)
+{
+	struct dp_diag theirs;
+	s32 err = __atomic_load_n(&r->shared->err, __ATOMIC_RELAXED);
+
+	copy_out(&theirs, &r->shared->diag, sizeof(theirs));
+	theirs.text[sizeof(theirs.text) - 1] = '\0';
+	return dp_diag_set(diag, err < 0 && err > -4096 ? err : -EIO, "%s",
+			   theirs.text);
+}
+
 static int outcome(const struct run *r, struct dp_diag *diag)
 {
-	switch (r->shared->state) {
+	switch (state_of(r)) {
 	case DP_INSMOD_FAILED:
-		return dp_diag_set(diag, r->shared->err, "%s",
-				   r->shared->diag.text);
+		return failed(r, diag);
 	case DP_INSMOD_WAITS:
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
