@@ -74,6 +74,14 @@ void dp_records_close(struct dp_session *s)
 	s->records = NULL;
 }
 
+/* No hit is later than now: one that says so would be kept for ever. */
+static u64 no_later(u64 ticks)
+{
+	u64 now = dp_engine_ticks();
+
+	return ticks < now ? ticks : now;
+}
+
 static void keep(void *arg, const struct dp_record_copy *record)
 {
 	struct dp_records *r = arg;
@@ -96,6 +104,7 @@ static void keep(void *arg, const struct dp_record_copy *record)
 		return;
 	}
 	memcpy(h->record, record, size);
+	h->record->head.ticks = no_later(record->head.ticks);
 	h->arrival = r->arrivals++;
 	r->n++;
 }
@@ -153,13 +162,15 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 	return came;
 }
 
-/* Both clocks run evenly; the longer we watch the better we know the ratio. */
+/* Both clocks run evenly; the longer we watch the better we know the ratio. What is
+ * stamped by the program may be any number, but it was not before the epoch. */
 static double real_time(const struct dp_records *r, u64 ticks)
 {
 	double span = (double)(r->last.ticks - r->first.ticks);
 	double rate = span > 0 ? (r->last.real - r->first.real) / span : 0;
+	double t = r->last.real - (double)(s64)(r->last.ticks - ticks) * rate;
 
-	return r->last.real - (double)(s64)(r->last.ticks - ticks) * rate;
+	return t > 0 ? t : 0;
 }
 
 u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to)
