@@ -36,9 +36,8 @@ static u32 common(const struct dp_engine *of)
 /* Of all shards into one of those that are counted in with a lock. */
 static void move_counters(struct dp_engine *e, const struct dp_engine *of)
 {
-	const struct dp_arena_control *c = &e->arena->control;
-	u64 *hits = (void *)((char *)e->arena + c->counter_off +
-			     (u64)(c->shard_mask + 1) * c->shard_stride);
+	u64 *hits = (void *)(e->view.counters +
+			     e->view.nr_shards / 2 * e->view.shard_stride);
 	u32 i;
 
 	for (i = 0; i < common(of); i++) {
@@ -53,9 +52,9 @@ static void move_variables(struct dp_engine *e, const struct dp_engine *of)
 
 	move(e->view.gv, of->view.gv, of->view.nr_gv * sizeof(u64));
 	for (i = 0; i < of->nr_programs; i++)
-		move((char *)e->arena + e->view.programs[i].lv_off,
-		     (char *)of->arena + of->view.programs[i].lv_off,
-		     of->view.programs[i].nr_lv * sizeof(u64));
+		move((char *)e->arena + e->programs[i].lv_off,
+		     (char *)of->arena + of->programs[i].lv_off,
+		     of->programs[i].spec.nr_lv * sizeof(u64));
 }
 
 void dp_engine_inherit(struct dp_engine *e, const struct dp_engine *of)

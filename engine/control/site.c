@@ -350,8 +350,12 @@ size_t dp_engine_gone(const struct dp_engine *e)
 
 bool dp_engine_is_gone(const struct dp_engine *e, u32 probe)
 {
-	return e->arena && probe < e->nr_probes &&
-	       e->view.sites[e->view.probes[probe].site].armed == DP_SITE_GONE;
+	const struct dp_site_entry *s =
+		e->arena && probe < e->nr_probes ?
+			dp_view_site_of(&e->view, probe) :
+			NULL;
+
+	return s && s->armed == DP_SITE_GONE;
 }
 
 void dp_engine_set_gone(struct dp_engine *e, u32 probe)

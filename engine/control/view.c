@@ -167,6 +167,15 @@ u32 dp_view_counter(const struct dp_view *view, u32 probe)
 	return view->arena->control.resident ? view->probes[probe].site : probe;
 }
 
+const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
+					    u32 probe)
+{
+	u32 site = probe < view->nr_probes ? ONCE(view->probes[probe].site) :
+					     view->nr_sites;
+
+	return site < view->nr_sites ? &view->sites[site] : NULL;
+}
+
 void dp_view_reason(const struct dp_view *view, const struct dp_site_entry *s,
 		    char *text)
 {

@@ -45,6 +45,10 @@ u64 dp_view_hits(const struct dp_view *view, u32 counter);
  *  process probes itself, with the others at its site */
 u32 dp_view_counter(const struct dp_view *view, u32 probe);
 
+/** dp_view_site_of() - the site of a probe, or NULL */
+const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
+					    u32 probe);
+
 /** dp_view_reason() - why a site is a breakpoint: DP_REASON_SIZE bytes, or "" */
 void dp_view_reason(const struct dp_view *view,
 		    const struct dp_site_entry *site, char *text);

@@ -287,7 +287,8 @@ void dp_engine_visit_record(const struct dp_engine *e,
 	const struct dp_visit *v = spot_at(e, copy->index).visit;
 	struct dp_leaving leaving = { .entered = v->ticks,
 				      .how = DP_LEFT_ABANDONED };
-	u32 most = e->visits.visit_stride - (u32)sizeof(*v), len = v->len, i;
+	u32 most = e->visits.visit_stride - (u32)sizeof(*v), i;
+	u32 len = __atomic_load_n(&v->len, __ATOMIC_RELAXED);
 	const u8 *from = (const u8 *)(v + 1);
 	u8 *to = record->data + sizeof(leaving);
 
