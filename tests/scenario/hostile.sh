@@ -14,16 +14,27 @@ survives() {
 	[ $status -lt 124 ] || { bad="$bad $name:$status"; sed 's/^/# /' "$dir/said" | tail -n 5; }
 }
 
+MODULE=${MODULE:-build/tests/modules/probe.so}
+printf 'name = hostile\nmodtype = user\nmajor = 1\nvars = 4\noffset = victim_function\nminor = 7\nopcode = *\ninc lv,0\npush r,rdi\nlog 1\n' >"$dir/p.dp"
+# As one user against another, where that can be.
+as=()
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null; then
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+fi
+chmod 755 "$dir" && cp "$VICTIMS/hostile" "$dir/hostile"
 export ASAN_OPTIONS=detect_leaks=0
 alive=0
 for ((seed = ${FIRST:-1}; seed < ${FIRST:-1} + seeds; seed++)); do
 	bad=
-	for what in uprobes stat trace list detach; do
-		start "$VICTIMS/hostile" "$seed" 2>/dev/null
+	# Words here and there in one run, all that there is in the other.
+	[ $((seed % 2)) = 1 ] && how=words || how=flood
+	for what in uprobes stat trace run list detach; do
+		start "${as[@]}" "$dir/hostile" "$seed" $how 2>/dev/null
 		addr=$("$DPROBES" list --json victim_function -p "$victim" | sed -n 's/.*"addr":"\(0x[0-9a-f]*\)".*/\1/p')
 		case $what in
 		uprobes) survives uprobes "$TOOLS/upcount" "$victim" "$addr" 0.3 ;;
 		stat) survives stat "$DPROBES" stat --duration 300ms libc.so.6:clock_nanosleep victim_function -p "$victim" ;;
+		run) survives run "$DPROBES" run --duration 300ms "$dir/p.dp" -p "$victim" ;;
 		trace) survives trace "$DPROBES" trace --duration 300ms 'r:victim_function(arg0)' -p "$victim" ;;
 		*)
 			"$DPROBES" stat -q victim_function -p "$victim" >/dev/null 2>&1 &
@@ -40,7 +51,8 @@ for ((seed = ${FIRST:-1}; seed < ${FIRST:-1} + seeds; seed++)); do
 		kill -KILL "$victim" 2>/dev/null
 		wait "$victim" 2>/dev/null
 	done
-	is "seed $seed: no tool dies of it, or hangs" "$bad" ""
+	survives insmod "$DPROBES" insmod "$MODULE" -- "$VICTIMS/hostile" "$seed" lines 300
+	is "seed $seed, $how: no tool dies of it, or hangs" "$bad" ""
 done 2>/dev/null
-echo "# $alive of $((5 * seeds)) programs have survived themselves"
+echo "# $alive of $((6 * seeds)) programs have survived themselves"
 plan
