@@ -18,7 +18,7 @@
 
 /** struct shared - of it what the program can write, else NULL */
 struct shared {
-	struct dp_arena *arena;
+	struct dp_arena_hit *hit;
 	struct dp_asks *asks;
 	struct dp_probe_entry *probes;
 	struct dp_site_entry *sites;
@@ -73,7 +73,7 @@ static bool find_shared(struct shared *s)
 	if (!c || !c->ask_off || !c->nr_sites)
 		return false;
 	*s = (struct shared){
-		.arena = writable(c),
+		.hit = writable(&((struct dp_arena *)c)->hit),
 		.asks = writable((char *)c + c->ask_off),
 		.probes = writable((char *)c + c->probe_off),
 		.sites = writable((char *)c + c->site_off),
@@ -163,9 +163,9 @@ static void take_back(const struct shared *s, unsigned int *random)
 
 static void claim_filters(const struct shared *s, unsigned int *random)
 {
-	if (!s->arena)
+	if (!s->hit)
 		return;
-	__atomic_store_n(&s->arena->hit.filter_ask,
+	__atomic_store_n(&s->hit->filter_ask,
 			 (u64)draw(random) << DP_FILTER_NUMBER | 8,
 			 __ATOMIC_SEQ_CST);
 	wake(s);

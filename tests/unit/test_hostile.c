@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* hostile: what control makes of memory in which the probed process has written. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/control/control.h"
+#include "engine/control/live.h"
+#include "engine/control/view.h"
+#include "engine/vm/ops.h"
+
+#define TEXT 0x10000000ull
+#define BASE 0x70000000ull
+#define ENTRY 0x20000000ull
+#define LOGMAX 64
+#define SITES 8
+#define ASKS 4
+
+/* push; lea rip; call; ret; nops */
+static const u8 code[64] = { 0x55, 0x48, 0x8d, 0x05, 0x10, 0,
+			     0,	   0,	 0xe8, 0x10, 0,	   0,
+			     0,	   0xc3, 0x90, 0x90, 0x90, 0x90 };
+enum { PUSH = 0, LEA = 1, CALL = 8, RET = 13 };
+
+static void *build(struct dp_engine *e)
+{
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_layout_need *need = dp_engine_layout(e, 2);
+	struct dp_mapping map = {
+		.base = BASE, .hook_entry = ENTRY, .owner = 1, .tool = 2
+	};
+
+	assert_non_null(need);
+	assert_int_equal(dp_engine_place(e, &hole, 1), 0);
+	map.file = calloc(1, need->file_size);
+	assert_non_null(map.file);
+	assert_int_equal(dp_engine_build(e, &map), 0);
+	return map.file;
+}
+
+static u32 add(struct dp_engine *e, u32 offset)
+{
+	const char *why;
+	u32 probe;
+
+	assert_int_equal(dp_engine_add(e, TEXT + offset, code + offset,
+				       sizeof(code) - offset, &probe, &why),
+			 0);
+	return probe;
+}
+
+static void bind(struct dp_engine *e, u32 probe)
+{
+	static const u8 bytecode[] = { DP_OPCODE_EXIT };
+	static const u32 start;
+	const struct dp_program_spec spec = { .name = "p",
+					      .code = bytecode,
+					      .code_len = sizeof(bytecode),
+					      .starts = &start,
+					      .nr_starts = 1,
+					      .nr_lv = 3,
+					      .nr_gv = 2,
+					      .jmpmax = 10,
+					      .logmax = LOGMAX,
+					      .stack = 32 };
+	const struct dp_binding binding = { .start = 0 };
+	const char *why;
+	u32 program, offset;
+
+	assert_int_equal(dp_engine_add_program(e, &spec, &program, &offset,
+					       &why),
+			 0);
+	dp_engine_bind(e, probe, &binding);
+}
+
+/* Two probes, one with a program. */
+static struct dp_engine *with_program(void **file)
+{
+	struct dp_engine *e;
+
+	assert_int_equal(dp_engine_create(&e), 0);
+	bind(e, add(e, PUSH));
+	add(e, LEA);
+	*file = build(e);
+	return e;
+}
+
+static struct dp_record_copy last;
+static u32 taken;
+
+static void take(void *arg, const struct dp_record_copy *r)
+{
+	last = *r;
+	taken++;
+}
+
+static struct dp_slot *slot_at(struct dp_arena *a, u32 number)
+{
+	const struct dp_arena_control *c = &a->control;
+
+	return (void *)((char *)a + c->ring_off + sizeof(struct dp_ring) +
+			(u64)(number & c->slot_mask) * c->slot_size);
+}
+
+/* One record, the @number-th of the first ring. Return: was it taken? */
+static bool reads(struct dp_engine *e, u32 number, u32 probe, u16 len)
+{
+	struct dp_arena *a = dp_engine_arena(e);
+	struct dp_slot *s = slot_at(a, number);
+	u32 before = taken;
+
+	memset(&s->record, 0xa5, sizeof(s->record));
+	s->record.probe = probe;
+	s->record.len = len;
+	s->turn = (number & ~a->control.slot_mask) + 1;
+	assert_int_equal(dp_engine_records(e, take, NULL, false), 1);
+	if (taken == before)
+		return false;
+	assert_int_equal(last.head.probe, probe);
+	assert_int_equal(last.head.len, len);
+	return true;
+}
+
+static void reads_no_record_beyond_its_slot(void **state)
+{
+	void *file;
+	struct dp_engine *e = with_program(&file);
+	u16 most = (u16)(dp_engine_arena(e)->control.slot_size -
+			 sizeof(struct dp_slot));
+	u32 n = 0;
+
+	assert_true(most >= LOGMAX);
+	assert_true(reads(e, n++, 0, 0));
+	assert_true(reads(e, n++, 1, LOGMAX));
+	assert_true(reads(e, n++, 1, most));
+	assert_false(reads(e, n++, 1, (u16)(most + 1)));
+	assert_false(reads(e, n++, 1, 0xffff));
+	assert_false(reads(e, n++, 2, 0));
+	assert_false(reads(e, n++, ~0u, 0));
+	assert_int_equal(dp_engine_torn(e), 4);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+/* The places for records are not where the process says they are. */
+static void reads_rings_where_they_were_made(void **state)
+{
+	void *file;
+	struct dp_engine *e = with_program(&file);
+	struct dp_arena *a = dp_engine_arena(e);
+	struct dp_slot *s = slot_at(a, 0);
+
+	s->turn = 1;
+	s->record.probe = s->record.len = 0;
+	a->control.ring_off = a->control.ring_stride = ~0u;
+	a->control.slot_size = a->control.slot_mask = ~0u;
+	a->control.shard_mask = ~0u;
+	taken = 0;
+	assert_int_equal(dp_engine_records(e, take, NULL, false), 1);
+	assert_int_equal(taken, 1);
+	/* Numbers without an end make no more of it than two rounds. */
+	a->control.state_off = a->control.probe_off = ~0u;
+	dp_engine_records_settled(e);
+	assert_int_equal(dp_engine_records(e, take, NULL, true), 0);
+	assert_int_equal(dp_engine_tally(e, 1, DP_TALLY_LOST), 0);
+	assert_int_equal(dp_engine_tally(e, 2, DP_TALLY_LOST), 0);
+	assert_int_equal(dp_engine_local(e, 0, 3), 0);
+	assert_int_equal(dp_engine_local(e, 1, 0), 0);
+	assert_int_equal(dp_engine_global(e, 2), 0);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+/* A ring that says it is ahead by more than it has room for is not skipped through. */
+static void skips_what_is_torn_and_no_more(void **state)
+{
+	void *file;
+	struct dp_engine *e = with_program(&file);
+	struct dp_arena *a = dp_engine_arena(e);
+	struct dp_ring *ring = (void *)((char *)a + a->control.ring_off);
+	u64 slots = (u64)a->control.slot_mask + 1;
+
+	ring->next = ~0ull;
+	dp_engine_records(e, take, NULL, true);
+	assert_int_equal(dp_engine_torn(e), 0);
+	ring->next = slots + 1;
+	dp_engine_records(e, take, NULL, true);
+	assert_int_equal(dp_engine_torn(e), 0);
+	ring->next = slots;
+	dp_engine_records(e, take, NULL, true);
+	assert_int_equal(dp_engine_torn(e), slots);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+/* --- one that is to be probed as it runs --- */
+
+static struct dp_engine *resident(void **file)
+{
+	struct dp_engine *e;
+
+	assert_int_equal(dp_engine_create(&e), 0);
+	dp_engine_reside(e, SITES);
+	dp_engine_ask(e, ASKS);
+	*file = build(e);
+	return e;
+}
+
+/* Of a copy, in which @put of 4 bytes has been written at @at, if that is not NULL.
+ * Return: as dp_engine_adopt(); then what is asked is inside. */
+static int adopts(const struct dp_arena *of, size_t at, const u32 *put,
+		  size_t size)
+{
+	struct dp_live_setup setup = { .size = size, .max_sites = SITES };
+	struct dp_arena *a = malloc(size);
+	struct dp_engine *e;
+	struct dp_asks *asks;
+	u32 n, i;
+	int err;
+
+	memcpy(a, of, size);
+	if (put)
+		memcpy((char *)a + at, put, sizeof(*put));
+	assert_int_equal(dp_engine_create(&e), 0);
+	err = dp_engine_adopt(e, a, &setup);
+	if (!err) {
+		asks = dp_live_asks(e, &n);
+		for (i = 0; asks && i < n; i++)
+			assert_in_range((u64)&asks->v[i + 1] - (u64)a, 1, size);
+		for (i = 0; i < SITES; i++)
+			dp_engine_tally(e, i, DP_TALLY_NR - 1);
+		assert_false(dp_live_switch_off(e, SITES, 0));
+		assert_false(dp_live_switch_off(e, ~0u, 0));
+		assert_false(dp_live_switch_off(e, 0, BASE));
+	}
+	dp_engine_destroy(e);
+	free(a);
+	return err;
+}
+
+static void adopts_nothing_that_points_outside(void **state)
+{
+	static const u32 absurd[] = { 0, 1, 7, 0x7fffffff, ~0u };
+	void *file;
+	struct dp_engine *e = resident(&file);
+	const struct dp_arena *a = dp_engine_arena(e);
+	size_t size = a->control.arena_size, refused = 0, at, i;
+	size_t head = offsetof(struct dp_arena_control, pending);
+
+	assert_int_equal(adopts(a, 0, NULL, size), 0);
+	for (at = 0; at < head; at += sizeof(u32))
+		for (i = 0; i < 5; i++)
+			refused += adopts(a, at, &absurd[i], size) != 0;
+	assert_true(refused > 40);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+#define PUT(field, value)                                              \
+	({                                                             \
+		u32 put_ = (value);                                    \
+		adopts(a, offsetof(struct dp_arena, control.field),    \
+		       &put_, size);                                   \
+	})
+
+/* To the byte: the last place that fits, and the first that does not. */
+static void adopts_asks_that_fit(void **state)
+{
+	void *file;
+	struct dp_engine *e = resident(&file);
+	const struct dp_arena *a = dp_engine_arena(e);
+	u32 size = (u32)a->control.arena_size;
+	u32 end = size - (u32)(sizeof(struct dp_asks) +
+			       ASKS * sizeof(struct dp_ask));
+
+	assert_int_equal(PUT(ask_off, end), 0);
+	assert_int_equal(PUT(ask_off, end + 8), -EBADMSG);
+	assert_int_equal(PUT(ask_off, end - 4), -EBADMSG);
+	assert_int_equal(PUT(ask_off, 0), -EBADMSG);
+	assert_int_equal(PUT(ask_off, sizeof(struct dp_arena) - 8), -EBADMSG);
+	assert_int_equal(PUT(ask_off, ~0u), -EBADMSG);
+	assert_int_equal(PUT(nr_asks, ~0u), -EBADMSG);
+	assert_int_equal(PUT(nr_asks, 0), 0);
+	assert_int_equal(PUT(resident, 0), -EBADMSG);
+	dp_engine_destroy(e);
+	free(file);
+}
+
+static void finds_no_site_of_a_probe_that_lies(void **state)
+{
+	void *file;
+	struct dp_engine *e = with_program(&file);
+	struct dp_arena *a = dp_engine_arena(e);
+	struct dp_probe_entry *p = (void *)((char *)a + a->control.probe_off);
+	struct dp_view view;
+
+	assert_int_equal(dp_view_open(&view, a, a->control.arena_size), 0);
+	assert_non_null(dp_view_site_of(&view, 0));
+	assert_non_null(dp_view_site_of(&view, 1));
+	assert_null(dp_view_site_of(&view, 2));
+	p[0].site = 1;
+	assert_ptr_equal(dp_view_site_of(&view, 0), &view.sites[1]);
+	p[0].site = 2;
+	assert_null(dp_view_site_of(&view, 0));
+	assert_false(dp_engine_is_gone(e, 0));
+	p[0].site = ~0u;
+	assert_null(dp_view_site_of(&view, 0));
+	assert_false(dp_engine_is_gone(e, 0));
+	dp_engine_destroy(e);
+	free(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_no_record_beyond_its_slot),
+		cmocka_unit_test(reads_rings_where_they_were_made),
+		cmocka_unit_test(skips_what_is_torn_and_no_more),
+		cmocka_unit_test(adopts_nothing_that_points_outside),
+		cmocka_unit_test(adopts_asks_that_fit),
+		cmocka_unit_test(finds_no_site_of_a_probe_that_lies),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
