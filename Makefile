@@ -180,7 +180,7 @@ $(B)/tests/dprobes-steps: tests/tools/steps.c $(CLI_OBJ) $(B)/libcore.a
 
 $(B)/tests/victims/%: tests/victims/%.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g -pthread -fexceptions $(WARN) -D_GNU_SOURCE -o $@ $< -lm
+	$(Q)$(CC) -O2 -g -pthread -fexceptions $(WARN) -D_GNU_SOURCE $(VICTIM_FLAGS) -o $@ $< -lm
 
 $(B)/tests/victims/%: tests/victims/%.cc
 	@mkdir -p $(@D)
@@ -244,8 +244,9 @@ $(B)/tests/self/lib%.so: tests/self/so/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
 
-# It writes to what is shared by its layout.
+# They write to what is shared by its layout.
 $(B)/tests/self/uprobes-evil: SELF_FLAGS += -Iport/user -Iport -Iengine
+$(B)/tests/victims/hostile: VICTIM_FLAGS += -I. -Iport/user -Iport -Iengine
 
 $(B)/tests/self/processes $(B)/tests/self/gone: | $(B)/tests/self/libself_one.so $(B)/tests/self/libself_two.so
 

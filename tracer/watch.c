@@ -427,15 +427,15 @@ static int outcome(struct dp_session *s, int *died_of)
 	return WEXITSTATUS(status);
 }
 
-/* What is left when nobody is in the agent any more. */
+/* What is left when nobody is in the agent any more. One reading takes all that is in the
+ * rings, the other what was later than the first one. */
 void dp_session_last_records(struct dp_session *s, bool ended)
 {
 	if (!s->records)
 		return;
 	if (ended)
 		dp_engine_settle_all(s->engine);
-	while (dp_records_read(s, ended))
-		continue;
+	dp_records_read(s, ended);
 	dp_records_read(s, true);
 }
 

@@ -70,9 +70,10 @@ static size_t read_ring(struct dp_engine *e, u32 i,
 			void *arg, bool ended)
 {
 	struct dp_record_copy record;
-	size_t n = 0, most = 2 * ((size_t)e->reader.slot_mask + 1);
+	size_t n = 0, seen;
 
-	while (n < most) {
+	/* All that there is room for, and no more: somebody may go on making them. */
+	for (seen = 0; seen <= e->reader.slot_mask; seen++) {
 		u64 number = e->reader.next[i];
 		u64 round = number & ~(u64)e->reader.slot_mask;
 		struct dp_slot *slot = slot_at(e, i, number);

@@ -53,6 +53,10 @@ for ((seed = ${FIRST:-1}; seed < ${FIRST:-1} + seeds; seed++)); do
 		kill -KILL "$victim" 2>/dev/null
 		wait "$victim" 2>/dev/null
 	done
+	start "${as[@]}" "$dir/hostile" "$seed" records
+	survives "its own records" "$DPROBES" trace --duration 300ms 'victim_function(arg0)' -p "$victim"
+	kill -KILL "$victim" 2>/dev/null
+	wait "$victim" 2>/dev/null
 	survives insmod "$DPROBES" insmod "$MODULE" -- "$VICTIMS/hostile" "$seed" lines 300
 	is "seed $seed, $how: no tool dies of it, or hangs" "$bad" ""
 done 2>/dev/null

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * hostile: a program that writes what it likes to the memory that it shares with who
- * probes it: hostile SEED [words|flood|lines [MS]]. Words here and there, or all that there
- * is, or what it shares with insmod; again and again, so long, or until it is killed, or by
- * its own doing.
+ * probes it: hostile SEED [words|flood|lines|records [MS]]. Words here and there, or all that
+ * there is, or what it shares with insmod; or it leaves the memory to a child, which
+ * makes records for ever. Again and again, so long, or until it is killed, or by its own
+ * doing.
  */
+#include "engine/layout.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,6 +90,75 @@ static void flood(const struct span *s)
 	}
 }
 
+/* What is shared, as it is laid out; NULL: nothing, or no records. */
+static const struct dp_arena_control *find_control(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	const struct dp_arena_control *c = NULL;
+	unsigned long start, end;
+	char line[512], perms[8];
+
+	while (f && !c && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx %7s", &start, &end, perms) == 3 &&
+		    perms[0] == 'r' && perms[3] == 's' &&
+		    strstr(line, "/memfd:dprobes") &&
+		    *(unsigned long *)start == DP_LAYOUT_MAGIC)
+			c = (void *)start;
+	if (f)
+		fclose(f);
+	return c && c->ring_off && c->nr_sites ? c : NULL;
+}
+
+static void put_record(char *ring, const struct dp_arena_control *c, uint64_t n)
+{
+	struct dp_slot *slot = (void *)(ring + sizeof(struct dp_ring) +
+					(n & c->slot_mask) * c->slot_size);
+	uint64_t round = n & ~(uint64_t)c->slot_mask;
+
+	slot->record.probe = slot->record.len = 0;
+	__atomic_store_n(&((struct dp_ring *)ring)->next, n + 1,
+			 __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->turn, round + 1, __ATOMIC_RELEASE);
+}
+
+static void make_records(char *ring, const struct dp_arena_control *c)
+{
+	uint64_t n = ((struct dp_ring *)ring)->next;
+	const struct dp_slot *slot;
+	int64_t behind;
+
+	for (;; n++) {
+		slot = (void *)(ring + sizeof(struct dp_ring) +
+				(n & c->slot_mask) * c->slot_size);
+		do {
+			behind = (int64_t)((n & ~(uint64_t)c->slot_mask) -
+					   __atomic_load_n(&slot->turn,
+							   __ATOMIC_ACQUIRE));
+		} while (behind > 0);
+		put_record(ring, c, n);
+	}
+}
+
+/* From its parent the memory is taken away again. */
+static void *have_child(void *arg)
+{
+	const struct dp_arena_control *c;
+	struct dp_arena_control copy;
+
+	do
+		c = find_control();
+	while (!c);
+	copy = *c;
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		make_records((char *)c + copy.ring_off, &copy);
+	}
+	/* The child ends with this thread. */
+	for (;;)
+		pause();
+	return NULL;
+}
+
 /* What has been taken away meanwhile is nobody's fault but its own. */
 static void *scribble(void *arg)
 {
@@ -118,7 +190,10 @@ int main(int argc, char **argv)
 		(argc > 1 ? strtoul(argv[1], NULL, 0) + 1 : 1);
 	puts("running");
 	fflush(stdout);
-	pthread_create(&thread, NULL, scribble, NULL);
+	pthread_create(&thread, NULL,
+		       argc > 2 && !strcmp(argv[2], "records") ? have_child :
+								 scribble,
+		       NULL);
 	for (i = 0; !rounds || i < rounds; i++) {
 		victim_function(i);
 		nanosleep(&nap, NULL);
