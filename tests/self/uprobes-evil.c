@@ -126,7 +126,7 @@ static void claim(const struct shared *s, u32 place, u32 probe, u32 tid)
 static void claim_hits(const struct shared *s, unsigned int *random)
 {
 	static const u32 probes[] = { 0, 1, 2, 3, 77, 0x7fffffff, ~0u };
-	const u32 tids[] = { 0, 1, ~0u, (u32)getppid(), (u32)gettid(),
+	const u32 tids[] = { 0,		1, ~0u, (u32)getppid(), (u32)gettid(),
 			     0x7fffffff };
 
 	s->asks->high = draw(random) % 3 ? DP_ASKS : ~0u;
@@ -186,8 +186,8 @@ static void write_all(const struct shared *s, unsigned int *random)
 			end = start + (1 << 20);
 		for (at = start; at < end; at += 8)
 			if (draw(random) % 4 == 0)
-				*(volatile u64 *)at =
-					(u64)draw(random) << 40 ^ draw(random);
+				*(volatile u64 *)at = (u64)draw(random) << 40 ^
+						      draw(random);
 	}
 	if (f)
 		fclose(f);
@@ -241,8 +241,7 @@ static void note(struct uprobe *u, struct pt_regs *regs)
 {
 	calls++;
 	if (u != &here || regs->ip != (unsigned long)probed ||
-	    current->tgid != evil ||
-	    syscall(SYS_tgkill, evil, current->pid, 0))
+	    current->tgid != evil || syscall(SYS_tgkill, evil, current->pid, 0))
 		wrong++;
 }
 
@@ -283,7 +282,8 @@ static bool unspoiled(void)
 	int i;
 
 	for (i = 0; i < CANARIES; i++)
-		if (canaries[i] != 0x1111111111111111ul * (unsigned long)(i % 8 + 1))
+		if (canaries[i] !=
+		    0x1111111111111111ul * (unsigned long)(i % 8 + 1))
 			return false;
 	return true;
 }
@@ -385,8 +385,8 @@ int main(void)
 		  claim_hits, note, false, true, false, 20, 0 },
 		{ "one place has one handler", claim_again, dawdle, false,
 		  false, false, 60, 2 * PLACES + 8 },
-		{ "a handler that never ends is not waited for", never_end, note,
-		  true, true, false, 5, 0 },
+		{ "a handler that never ends is not waited for", never_end,
+		  note, true, true, false, 5, 0 },
 		{ "threads end although their end is taken back", take_back,
 		  note, true, false, false, 10, 0 },
 		{ "claimed filters make no threads", claim_filters, note, false,

@@ -28,7 +28,8 @@ enum { PUSH = 0, LEA = 1, CALL = 8, RET = 13 };
 
 static void *build(struct dp_engine *e)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
+				false };
 	struct dp_layout_need *need = dp_engine_layout(e, 2);
 	struct dp_mapping map = {
 		.base = BASE, .hook_entry = ENTRY, .owner = 1, .tool = 2
@@ -71,9 +72,8 @@ static void bind(struct dp_engine *e, u32 probe)
 	const char *why;
 	u32 program, offset;
 
-	assert_int_equal(dp_engine_add_program(e, &spec, &program, &offset,
-					       &why),
-			 0);
+	assert_int_equal(
+		dp_engine_add_program(e, &spec, &program, &offset, &why), 0);
 	dp_engine_bind(e, probe, &binding);
 }
 
@@ -260,11 +260,11 @@ static void adopts_nothing_that_points_outside(void **state)
 	free(file);
 }
 
-#define PUT(field, value)                                              \
-	({                                                             \
-		u32 put_ = (value);                                    \
-		adopts(a, offsetof(struct dp_arena, control.field),    \
-		       &put_, size);                                   \
+#define PUT(field, value)                                                  \
+	({                                                                 \
+		u32 put_ = (value);                                        \
+		adopts(a, offsetof(struct dp_arena, control.field), &put_, \
+		       size);                                              \
 	})
 
 /* To the byte: the last place that fits, and the first that does not. */
@@ -274,8 +274,8 @@ static void adopts_asks_that_fit(void **state)
 	struct dp_engine *e = resident(&file);
 	const struct dp_arena *a = dp_engine_arena(e);
 	u32 size = (u32)a->control.arena_size;
-	u32 end = size - (u32)(sizeof(struct dp_asks) +
-			       ASKS * sizeof(struct dp_ask));
+	u32 end = size -
+		  (u32)(sizeof(struct dp_asks) + ASKS * sizeof(struct dp_ask));
 
 	assert_int_equal(PUT(ask_off, end), 0);
 	assert_int_equal(PUT(ask_off, end + 8), -EBADMSG);
