@@ -57,6 +57,17 @@ for ((seed = ${FIRST:-1}; seed < ${FIRST:-1} + seeds; seed++)); do
 	survives "its own records" "$DPROBES" trace --duration 300ms 'victim_function(arg0)' -p "$victim"
 	kill -KILL "$victim" 2>/dev/null
 	wait "$victim" 2>/dev/null
+	# Those are of the future, and not kept for it.
+	start "${as[@]}" "$dir/hostile" "$seed" records
+	"$DPROBES" trace -q --duration 10s -o "$dir/lines" 'victim_function(arg0)' -p "$victim" 2>/dev/null &
+	tool=$!
+	pids+=("$tool")
+	poll 8 grep -q " 424242 " "$dir/lines" 2>/dev/null || bad="$bad future"
+	kill -KILL "$victim" 2>/dev/null
+	wait "$victim" 2>/dev/null
+	timeout 20 tail --pid=$tool -f /dev/null || bad="$bad end"
+	wait $tool 2>/dev/null
+	rm -f "$dir/lines"
 	survives insmod "$DPROBES" insmod "$MODULE" -- "$VICTIMS/hostile" "$seed" lines 300
 	is "seed $seed, $how: no tool dies of it, or hangs" "$bad" ""
 done 2>/dev/null

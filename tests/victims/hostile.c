@@ -20,6 +20,7 @@
 
 #define SPANS 16
 #define NEAR 65536
+#define FORGED 424242 /* thread id of records that are not the program's */
 
 struct span {
 	unsigned char *start;
@@ -116,6 +117,8 @@ static void put_record(char *ring, const struct dp_arena_control *c, uint64_t n)
 	uint64_t round = n & ~(uint64_t)c->slot_mask;
 
 	slot->record.probe = slot->record.len = 0;
+	slot->record.ticks = ~0ull;
+	slot->record.tid = FORGED;
 	__atomic_store_n(&((struct dp_ring *)ring)->next, n + 1,
 			 __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->turn, round + 1, __ATOMIC_RELEASE);
