@@ -148,6 +148,11 @@ $(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/hit/visit.c engine/hi
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_visit.c engine/hit/visit.c -lcmocka
 
+# And what breakpoints lead to.
+$(B)/tests/unit/test_trap: tests/unit/test_trap.c engine/hit/trap.c engine/hit/call.h engine/hit/hit.h engine/layout.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_trap.c engine/hit/trap.c -lcmocka
+
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))
 $(B)/tests/unit/test_compat: tests/unit/test_compat.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o $(TEST_MODULE) $(EXAMPLE_MODULE)

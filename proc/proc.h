@@ -356,7 +356,8 @@ u32 dp_process_thread(const struct dp_process *proc, u32 tid);
 const char *dp_process_execed(const struct dp_process *proc);
 
 /** dp_process_trap_death() - it was killed by a trap of ours in a thread that
- *  had SIGTRAP blocked or ignored (as opposed to a SIGTRAP of its own) */
+ *  had SIGTRAP blocked or ignored (as opposed to a SIGTRAP of its own); or SIGILL,
+ *  where a breakpoint raises that */
 bool dp_process_trap_death(const struct dp_process *proc);
 
 /**

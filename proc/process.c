@@ -298,13 +298,26 @@ const char *dp_process_execed(const struct dp_process *proc)
 	return proc->execed;
 }
 
+/* A signal that breakpoints of ours raise there. */
+static bool is_of_breakpoints(const struct dp_process *proc, int sig)
+{
+	u32 k, n = dp_few(&dp_engine_arena(proc->engine)->control.nr_caught,
+			  DP_CAUGHT_JUMPS);
+
+	for (k = 0; k < n; k++)
+		if ((int)dp_caught(k) == sig)
+			return true;
+	return false;
+}
+
 bool dp_process_trap_death(const struct dp_process *proc)
 {
 	const struct dp_arena_hit *hit = hit_side(proc);
 
 	return proc->status_known && proc->installed && !proc->execed[0] &&
 	       hit && WIFSIGNALED(proc->status) &&
-	       WTERMSIG(proc->status) == SIGTRAP && !hit->own_death;
+	       is_of_breakpoints(proc, WTERMSIG(proc->status)) &&
+	       !hit->own_death;
 }
 
 void dp_process_kill_launched(struct dp_process *proc)

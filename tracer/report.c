@@ -147,13 +147,15 @@ static const char *program(const struct dp_session *s)
 static void tell_trap_death(const struct dp_session *s)
 {
 	size_t i, named = 0, probes = 0;
+	int status = 0;
 
+	dp_process_status(s->proc, &status);
 	for (i = 0; i < s->points.n; i++)
 		probes += !s->points.v[i].refused;
 	fprintf(stderr,
-		"%s (%d) was killed by a trap in a thread that had SIGTRAP blocked or ignored, at %s",
+		"%s (%d) was killed by a trap in a thread that had SIG%s blocked or ignored, at %s",
 		program(s), dp_process_pid(s->proc),
-		probes > 1 ? "one of " : "");
+		sigabbrev_np(WTERMSIG(status)), probes > 1 ? "one of " : "");
 	for (i = 0; i < s->points.n && named < NAMED_MAX; i++)
 		if (!s->points.v[i].refused)
 			fprintf(stderr, "%s%s", named++ ? ", " : "",

@@ -19,6 +19,7 @@
 #include "port_hit.h"
 
 #define FRAME_MAX 16384
+#define BREAKPOINT 0xcc /* first, while others are being written */
 
 /* Which instruction of a site's region stands behind a breakpoint in its jump? */
 static int jump_boundary(const struct dp_site_entry *s, u64 addr)
@@ -32,6 +33,32 @@ static int jump_boundary(const struct dp_site_entry *s, u64 addr)
 		if (s->jump.offset[i] == offset)
 			return i;
 	return -1;
+}
+
+/* What a breakpoint in the middle of a jump raises follows from its byte (landing.c). */
+static bool raises(const struct dp_site_entry *s, u64 addr, bool int3)
+{
+	return jump_boundary(s, addr) > 0 &&
+	       (s->patch[addr - s->addr] == BREAKPOINT) == int3;
+}
+
+/* The site whose jump has a breakpoint at an address inside it, be there a site of
+ * its own or not: of several that could, one that is armed. */
+static const struct dp_site_entry *site_around(u64 addr, bool int3)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	const struct dp_site_entry *sites = dp_at(c->site_off);
+	const u32 *slots = dp_at(c->hash_off);
+	const struct dp_site_entry *around = NULL;
+	u32 i = dp_site_hash(addr) & c->hash_mask;
+
+	for (; c->nr_sites && slots[i]; i = (i + 1) & c->hash_mask) {
+		const struct dp_site_entry *s = &sites[slots[i] - 1];
+
+		if (raises(s, addr, int3) && (!around || s->armed))
+			around = s;
+	}
+	return around;
 }
 
 const struct dp_site_entry *dp_site_lookup(u64 addr)
@@ -69,8 +96,6 @@ bool dp_hit_is_owners(void)
 	return !__atomic_load_n(&dp_arena.hit.sharers, __ATOMIC_RELAXED) ||
 	       dp_hit_who() == DP_WHO_OWNER;
 }
-
-#define BREAKPOINT 0xcc /* first, while others are being written */
 
 /* Is what is at a site the program's instruction or our patch? What a child has is what
  * was there when it was made, and that may have been in the middle of arming: a site's
@@ -246,25 +271,45 @@ static u64 not_ours(struct dp_siginfo *info, struct dp_ucontext *uc)
 	return dp_foreign_trap(info, uc);
 }
 
+static bool is_inside(const struct dp_site_entry *s, u64 addr)
+{
+	return addr - s->addr - 1 < sizeof(s->patch) - 1;
+}
+
+/* Whose breakpoint is at @pc? @around: the site whose jump it is in the middle of, or
+ * NULL. A site of its own that nobody uses any more leaves it to that one. */
+static const struct dp_site_entry *find(u64 pc, bool int3,
+					const struct dp_site_entry **around)
+{
+	const struct dp_site_entry *site = dp_site_lookup(pc);
+
+	*around = NULL;
+	if (!site)
+		return NULL;
+	/* By itself it raises nothing else than SIGTRAP. */
+	if (!int3 || pc != site->addr || !site->armed || !site->patch_len)
+		*around = site_around(pc, int3);
+	if (*around)
+		return pc == site->addr && site->first_probe ? site : *around;
+	return int3 && !is_inside(site, pc) ? site : NULL;
+}
+
 u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
-	const struct dp_site_entry *site = NULL;
+	const struct dp_site_entry *site = NULL, *around = NULL;
 	bool int3 = info->signo == DP_SIGTRAP;
 	u64 pc = uc->mc.rip - int3;
-	int boundary;
 
 	if ((int3 && info->code == DP_SI_KERNEL) ||
 	    (info->signo == DP_SIGILL && info->code == DP_ILL_ILLOPN))
-		site = dp_site_lookup(pc);
-	/* Another instruction that raises SIGILL stands only inside jumps. */
-	if (!site || (!int3 && jump_boundary(site, pc) <= 0))
+		site = find(pc, int3, &around);
+	if (!site)
 		return not_ours(info, uc);
 
-	boundary = jump_boundary(site, pc);
 	if (pc == site->addr)
 		hit(site, uc);
-	else if (boundary > 0)
-		stray(site, boundary, uc);
+	else if (around)
+		stray(site, jump_boundary(site, pc), uc);
 	else if (dp_hit_who() != DP_WHO_OWNER)
 		uc->mc.rip = site->addr + site->insn_len;
 	else if (site->calls)

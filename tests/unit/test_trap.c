@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * trap: to which site a breakpoint's signal belongs, and where the thread goes on, in
+ * an arena of the test's own. What the hit half would do at a hit is noted here.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+#include "engine/hit/call.h"
+#include "port_hit.h"
+
+#define AT 0x401000ull /* of the first site; one every SPACE bytes */
+#define SPACE 16
+#define DETOUR 0x7000000ull
+#define SLOTS 64
+#define UPWARD 0x37 /* instead of int3 in a jump's fifth byte */
+#define INT3 0xcc
+
+__asm__(".pushsection .bss\n"
+	".balign 4096\n"
+	".globl dp_arena\n"
+	".hidden dp_arena\n"
+	"dp_arena: .skip 65536\n"
+	".popsection\n");
+
+struct dp_wipe dp_wipe;
+const char dp_jprobe_return[1];
+static const struct dp_site_entry *hit_at, *completed;
+static u32 foreign, called;
+
+bool dp_dispatch_site(const struct dp_site_entry *site,
+		      const struct dp_hit *hit)
+{
+	hit_at = site;
+	return false;
+}
+
+void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
+{
+	called++;
+	hit_at = site;
+	uc->mc.rip = site->copy;
+}
+
+void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc)
+{
+	completed = site;
+}
+
+void dp_pending_complete(const struct dp_site_entry *site)
+{
+	completed = site;
+}
+
+bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	return false;
+}
+
+u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	foreign++;
+	return 0;
+}
+
+bool dp_jprobe_leave(struct dp_ucontext *uc)
+{
+	return false;
+}
+
+void dp_action_get(u32 k, struct dp_kernel_sigaction *action)
+{
+}
+
+bool dp_mask_catches(u32 k)
+{
+	return false;
+}
+
+void dp_mask_give_back(u64 *mask)
+{
+}
+
+static struct dp_site_entry *site(u32 i)
+{
+	return (struct dp_site_entry *)dp_site_at(i);
+}
+
+static void enter(u64 addr, u32 index)
+{
+	u32 *slots = dp_at(dp_arena.control.hash_off);
+	u32 i = dp_site_hash(addr) & (SLOTS - 1);
+
+	while (slots[i])
+		i = (i + 1) & (SLOTS - 1);
+	slots[i] = index + 1;
+}
+
+/* A jump over five instructions of a byte, with breakpoints in bytes 1 to 4. */
+static void make_jump(u32 i, u64 addr, u8 last)
+{
+	static const u8 patch[] = { 0xe9, INT3, INT3, INT3, 0 };
+	struct dp_site_entry *s = site(i);
+	u32 k;
+
+	*s = (struct dp_site_entry){ .addr = addr,
+				     .mode = DP_MODE_JUMP,
+				     .armed = DP_SITE_THERE,
+				     .wanted = DP_WANT_PLAN,
+				     .patch_len = 5,
+				     .insn_len = 1,
+				     .first_probe = i + 1 };
+	memset(s->orig, 0x90, sizeof(s->orig));
+	memcpy(s->patch, patch, sizeof(s->patch));
+	s->patch[4] = last;
+	s->jump = (struct dp_jump){ .base = DETOUR + 0x1000 * i,
+				    .nr = 5,
+				    .size = 5,
+				    .traps = 0x1e };
+	for (k = 0; k < 5; k++) {
+		s->jump.offset[k] = (u8)k;
+		s->jump.at[k] = (u16)(0x10 * k);
+		s->jump.insn[k] = (u16)(0x10 * k + 8);
+	}
+	s->copy = s->jump.base + s->jump.insn[0];
+	dp_arena.control.nr_sites = i + 1;
+}
+
+/* One that another's jump covers, or that is by itself. */
+static void make_site(u32 i, u64 addr, bool covered)
+{
+	struct dp_site_entry *s = site(i);
+
+	make_jump(i, addr, INT3);
+	s->jump = (struct dp_jump){ 0 };
+	s->patch[0] = INT3;
+	s->patch_len = !covered;
+	s->mode = covered ? DP_MODE_JUMP : DP_MODE_TRAP;
+	s->copy = 0x6000000 + i;
+	enter(addr, i);
+}
+
+static void enter_jump(u32 i)
+{
+	u32 b;
+
+	enter(site(i)->addr, i);
+	for (b = 1; b < 5; b++)
+		enter(site(i)->addr + b, i);
+}
+
+static int begin(void **state)
+{
+	char *arena = dp_at(0);
+
+	memset(arena, 0, 65536);
+	dp_arena.control.site_off = 32768;
+	dp_arena.control.probe_off = 40960;
+	dp_arena.control.state_off = 45056;
+	dp_arena.control.hash_off = 61440;
+	dp_arena.control.hash_mask = SLOTS - 1;
+	dp_wipe.owner = (u32)getpid();
+	return 0;
+}
+
+/* Return: where the thread goes on; 0: the signal is the program's. */
+static u64 arrive(int sig, int code, u64 pc)
+{
+	struct dp_siginfo info = { .signo = sig, .code = code };
+	struct dp_ucontext uc = { 0 };
+
+	hit_at = completed = NULL;
+	foreign = called = 0;
+	uc.mc.rip = pc + (sig == DP_SIGTRAP);
+	dp_hit_trap(&info, &uc);
+	return foreign ? 0 : uc.mc.rip;
+}
+
+static u64 trap(u64 pc)
+{
+	return arrive(DP_SIGTRAP, DP_SI_KERNEL, pc);
+}
+
+static u64 ill(u64 pc)
+{
+	return arrive(DP_SIGILL, DP_ILL_ILLOPN, pc);
+}
+
+static u64 inside(u32 i, u32 insn)
+{
+	return site(i)->jump.base + site(i)->jump.at[insn];
+}
+
+static void middle_of_a_jump(void **state)
+{
+	u32 b;
+
+	make_jump(0, AT, UPWARD);
+	enter_jump(0);
+	for (b = 1; b < 4; b++) {
+		assert_int_equal(trap(AT + b), inside(0, b));
+		assert_int_equal(ill(AT + b), 0);
+	}
+	assert_int_equal(ill(AT + 4), inside(0, 4));
+	assert_null(hit_at);
+	assert_int_equal(dp_arena.hit.strays, 4);
+	/* The program's own int3, where ours is another instruction. */
+	assert_int_equal(trap(AT + 4), 0);
+	assert_int_equal(ill(AT), 0);
+	assert_int_equal(ill(AT + 5), 0);
+	assert_int_equal(trap(AT + 5), 0);
+	/* Another cause of SIGILL, and a SIGTRAP that is no breakpoint's. */
+	assert_int_equal(arrive(DP_SIGILL, 1, AT + 4), 0);
+	assert_int_equal(arrive(DP_SIGTRAP, 2, AT + 1), 0);
+	assert_int_equal(dp_arena.hit.strays, 4);
+}
+
+/* Each is told by whatever its byte raises. */
+static void sites_inside_a_jump(void **state)
+{
+	u32 b;
+
+	make_jump(0, AT, UPWARD);
+	for (b = 1; b < 5; b++)
+		make_site(b, AT + b, true);
+	enter_jump(0);
+	for (b = 1; b < 5; b++) {
+		bool last = b == 4;
+
+		assert_int_equal(last ? ill(AT + b) : trap(AT + b),
+				 site(b)->copy);
+		assert_ptr_equal(hit_at, site(b));
+	}
+	assert_int_equal(ill(AT + 1), 0);
+	assert_null(hit_at);
+	/* From before the jump went: its byte is known all the same. */
+	for (b = 0; b < 5; b++)
+		site(b)->armed = DP_SITE_OFF;
+	assert_int_equal(ill(AT + 4), site(4)->copy);
+	assert_ptr_equal(hit_at, site(4));
+}
+
+static void site_by_itself(void **state)
+{
+	make_site(0, AT, false);
+	assert_int_equal(trap(AT), site(0)->copy);
+	assert_ptr_equal(hit_at, site(0));
+	/* Its own instruction is one that raises SIGILL. */
+	assert_int_equal(ill(AT), 0);
+	site(0)->armed = DP_SITE_OFF;
+	assert_int_equal(trap(AT), site(0)->copy);
+}
+
+/* Where probes come and go, each site that could be a jump is planned as one, and
+ * those that have lost their probes stay. */
+static void sites_that_nobody_uses(void **state)
+{
+	u32 b;
+
+	make_jump(0, AT, UPWARD);
+	make_jump(1, AT + 4, INT3);
+	make_jump(2, AT + 2, INT3);
+	enter_jump(1);
+	enter_jump(2);
+	enter_jump(0);
+	for (b = 1; b < 3; b++) {
+		site(b)->first_probe = 0;
+		site(b)->armed = DP_SITE_OFF;
+		site(b)->calls = 1;
+	}
+	assert_int_equal(ill(AT + 4), inside(0, 4));
+	assert_int_equal(trap(AT + 2), inside(0, 2));
+	/* Of two that have a breakpoint there, the one that is armed. */
+	assert_int_equal(trap(AT + 3), inside(0, 3));
+	site(2)->armed = DP_SITE_THERE;
+	site(0)->armed = DP_SITE_OFF;
+	assert_int_equal(trap(AT + 3), inside(2, 1));
+	assert_int_equal(called, 0);
+	/* A probe has come, and its own breakpoint has not. */
+	site(2)->armed = DP_SITE_OFF;
+	site(0)->armed = DP_SITE_THERE;
+	site(1)->first_probe = 2;
+	assert_int_equal(ill(AT + 4), site(1)->copy);
+	assert_int_equal(called, 1);
+	assert_ptr_equal(hit_at, site(1));
+}
+
+static void behind_a_second_copy(void **state)
+{
+	make_site(0, AT, false);
+	site(0)->post = DETOUR;
+	site(0)->post_body = 3;
+	enter(DETOUR + 3, 0);
+	trap(DETOUR + 3);
+	assert_ptr_equal(completed, site(0));
+	assert_int_equal(trap(DETOUR + 2), 0);
+	assert_int_equal(ill(DETOUR + 3), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(middle_of_a_jump, begin),
+		cmocka_unit_test_setup(sites_inside_a_jump, begin),
+		cmocka_unit_test_setup(site_by_itself, begin),
+		cmocka_unit_test_setup(sites_that_nobody_uses, begin),
+		cmocka_unit_test_setup(behind_a_second_copy, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
