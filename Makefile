@@ -127,10 +127,11 @@ UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*
 VICTIM := $(patsubst tests/victims/%.c,$(B)/tests/victims/%,$(wildcard tests/victims/*.c)) \
 	$(patsubst tests/victims/%.cc,$(B)/tests/victims/%,$(wildcard tests/victims/*.cc))
 TORTURE_NAMES := $(patsubst tests/victims/torture/%,%,$(basename $(wildcard tests/victims/torture/*.c tests/victims/torture/*.cc)))
-TORTURE := $(foreach o,O0 O2,$(TORTURE_NAMES:%=$(B)/tests/victims/torture/%-$o))
+TORTURE := $(foreach o,O0 O2 low,$(TORTURE_NAMES:%=$(B)/tests/victims/torture/%-$o))
 TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c tests/tools/follow-all.c,$(wildcard tests/tools/*.c)))
 SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) \
-	$(patsubst tests/self/%.cc,$(B)/tests/self/%,$(wildcard tests/self/*.cc))
+	$(patsubst tests/self/%.cc,$(B)/tests/self/%,$(wildcard tests/self/*.cc)) \
+	$(addprefix $(B)/tests/self/,overlap-low jumps-low)
 SCENARIO := $(filter-out tests/scenario/lib%.sh,$(wildcard tests/scenario/*.sh))
 
 .SECONDEXPANSION:
@@ -201,6 +202,20 @@ KIND_static-pie := $(CC) -static-pie -fPIE
 KIND_musl := musl-gcc -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
 KIND_musl-static := $(KIND_musl) -static
 
+# At a low address, where breakpoints in jumps are other ones (engine/control/landing.c).
+LOW_NAMES := blocked busy calls dense forker hooked millions own-trap returns sleepers storm thrower transparent vforks
+LOW := $(LOW_NAMES:%=$(B)/tests/victims/low/%)
+LOW_FLAGS := -no-pie -fno-pie
+$(B)/tests/victims/low/%: tests/victims/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -pthread -fexceptions $(LOW_FLAGS) $(WARN) -D_GNU_SOURCE -o $@ $< -lm
+
+$(B)/tests/victims/low/%: tests/victims/%.cc
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -O2 -g -pthread $(LOW_FLAGS) -o $@ $<
+
+$(B)/tests/victims/dense $(B)/tests/victims/low/dense: tests/victims/dense.h
+
 # And one without any.
 $(B)/tests/victims/bare/bare: tests/victims/bare/bare.c
 	@mkdir -p $(@D)
@@ -220,13 +235,14 @@ $(B)/tests/victims/torture/backtraces-%: TORTURE_LIBS := -lgcc_s -lunwind
 define torture
 $$(B)/tests/victims/torture/%-$(1): tests/victims/torture/%.c tests/victims/torture/torture.h
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) -$(1) -fexceptions -Wno-infinite-recursion $$(TORTURE_FLAGS) -o $$@ $$< $$(TORTURE_LIBS)
+	$$(Q)$$(CC) $(2) -fexceptions -Wno-infinite-recursion $$(TORTURE_FLAGS) -o $$@ $$< $$(TORTURE_LIBS)
 
 $$(B)/tests/victims/torture/%-$(1): tests/victims/torture/%.cc tests/victims/torture/torture.h
 	@mkdir -p $$(@D)
-	$$(Q)$$(CXX) -$(1) -Wno-infinite-recursion -Wno-terminate $$(TORTURE_FLAGS) -o $$@ $$<
+	$$(Q)$$(CXX) $(2) -Wno-infinite-recursion -Wno-terminate $$(TORTURE_FLAGS) -o $$@ $$<
 endef
-$(foreach o,O0 O2,$(eval $(call torture,$o)))
+$(foreach o,O0 O2,$(eval $(call torture,$o,-$o)))
+$(eval $(call torture,low,-O2 $(LOW_FLAGS)))
 
 # Preloaded into a program, it follows all that the program calls.
 $(B)/tests/follow-all.so: tests/tools/follow-all.c $(B)/libdprobes.so.1
@@ -244,6 +260,11 @@ $(B)/tests/self/%: tests/self/%.c $(B)/libdprobes.so.1 $(wildcard tests/self/*.h
 $(B)/tests/self/%: tests/self/%.cc $(B)/libdprobes.so.1 tests/self/tap.h
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(filter-out -Wmissing-prototypes -Wstrict-prototypes,$(SELF_FLAGS)) -o $@ $< $(SELF_LIBS)
+
+# At a low address
+$(B)/tests/self/%-low: tests/self/%.c $(B)/libdprobes.so.1 $(wildcard tests/self/*.h) tests/victims/storm.c tests/victims/dense.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SELF_FLAGS) $(LOW_FLAGS) -o $@ $< $(SELF_LIBS)
 
 $(B)/tests/self/lib%.so: tests/self/so/%.c
 	@mkdir -p $(@D)
@@ -315,7 +336,7 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(LOW) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
 # One thread each, which it takes long and which nobody hurries: side by side, the longest first.
 SCENARIO_LONG := $(addprefix tests/scenario/,all-instructions.sh torture-tool.sh return-victims.sh)

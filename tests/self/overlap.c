@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * overlap: probes at every instruction of small functions, within five bytes of
- * each other, in every order of coming and going.
+ * each other, in every order of coming and going; and of one that is entered at each of
+ * its instructions.
  *
  * STEPS: random ones.
  */
 #include "tests/self/self.h"
+#include "tests/victims/dense.h"
 
 /* Instructions of 1 to 4 bytes; dense_at: their offsets. */
 __asm__(".text\n.balign 64\n"
@@ -165,10 +167,134 @@ static int at_random(void *arg)
 	return 0;
 }
 
+/* The same for instructions that are all entered. */
+#define STEPS_MAX 32
+#define PAIR_SPAN 8 /* bytes between two that are tried together */
+static struct kprobe step_probes[STEPS_MAX];
+static long step_counts[STEPS_MAX];
+static bool step_in[STEPS_MAX];
+static volatile int wrong_sums;
+
+static DP_HANDLER_GPR int count_step(struct kprobe *p, struct pt_regs *regs)
+{
+	__atomic_fetch_add(&step_counts[p - step_probes], 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static int toggle_step(long k)
+{
+	if (step_in[k]) {
+		unregister_kprobe(&step_probes[k]);
+	} else {
+		step_probes[k] = (struct kprobe){
+			.addr = (kprobe_opcode_t *)dense_table[k].at,
+			.pre_handler = count_step,
+		};
+		EXPECT(!register_kprobe(&step_probes[k]));
+	}
+	step_in[k] = !step_in[k];
+	return 0;
+}
+
+/* Enter at each, and see who counts. */
+static int check_steps(void)
+{
+	long n = dense_steps(), before[STEPS_MAX], from, k;
+
+	for (from = 0; from < n; from++) {
+		memcpy(before, step_counts, sizeof(before));
+		EXPECT(dense_enter(from) == dense_sum(from));
+		for (k = 0; k < n; k++)
+			if (step_counts[k] - before[k] !=
+			    (step_in[k] && k >= from)) {
+				printf("# from %ld: the %ldth counts %ld\n",
+				       from, k, step_counts[k] - before[k]);
+				return 1;
+			}
+	}
+	return 0;
+}
+
+/* The way of a pair: both come and go, in both orders. */
+static int pair(long a, long b)
+{
+	const long ways[][4] = { { a, b, a, b }, { a, b, b, a } };
+	int w, i;
+
+	for (w = 0; w < 2; w++)
+		for (i = 0; i < 4; i++)
+			if (toggle_step(ways[w][i]) || check_steps())
+				return 1;
+	return 0;
+}
+
+static int pairs(void *arg)
+{
+	struct text text = text_of("/proc/self/exe");
+	long n = dense_steps(), a, b;
+
+	EXPECT(n <= STEPS_MAX);
+	text_note(&text);
+	for (a = 0; a < n; a++)
+		for (b = 0; b < n; b++)
+			if (a != b &&
+			    labs(dense_table[a].at - dense_table[b].at) <=
+				    PAIR_SPAN &&
+			    pair(a, b))
+				return 1;
+	EXPECT(!text_differs(&text));
+	return 0;
+}
+
+static void *enters_it(void *arg)
+{
+	unsigned int seed = 7;
+	long k;
+
+	while (!stop_all) {
+		k = (long)(draw(&seed) % (unsigned int)dense_steps());
+		wrong_sums += dense_enter(k) != dense_sum(k);
+		calls++;
+	}
+	return NULL;
+}
+
+static int steps_at_random(void *arg)
+{
+	struct text text = text_of("/proc/self/exe");
+	long n = dense_steps(), rounds = amount("TOGGLES", 3000), i;
+	unsigned int seed = 5;
+	pthread_t thread[2];
+	bool load = arg;
+
+	text_note(&text);
+	for (i = 0; load && i < 2; i++)
+		pthread_create(&thread[i], NULL, enters_it, NULL);
+	for (i = 0; i < rounds; i++)
+		if (toggle_step((long)(draw(&seed) % (unsigned int)n)) ||
+		    (!load && check_steps()))
+			return 1;
+	stop_all = 1;
+	for (i = 0; load && i < 2; i++)
+		pthread_join(thread[i], NULL);
+	EXPECT(!load || calls > 1000);
+	EXPECT(!wrong_sums);
+	for (i = 0; i < n; i++)
+		if (step_in[i] && toggle_step(i))
+			return 1;
+	EXPECT(!check_steps());
+	EXPECT(!text_differs(&text));
+	return 0;
+}
+
 int main(void)
 {
 	ok_child(exhaustive, NULL, 250, "every walk of three neighbours");
 	ok_child(at_random, NULL, 250, "all instructions, at random");
 	ok_child(at_random, states, 250, "… while another thread runs there");
+	ok_child(pairs, NULL, 250, "every pair, entered at each instruction");
+	ok_child(steps_at_random, NULL, 250, "all, entered at each, at random");
+	ok_child(steps_at_random, states, 250,
+		 "… while two threads enter them");
 	return plan();
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * toggle: probes on and off under a running program, the busiest ones most:
- * toggle [-j STRATEGY] [-n SITES] [-t TOGGLES] [-b BATCH] [-m MODULE] [-B] -- CMD
+ * toggle [-j STRATEGY] [-n SITES] [-i N] [-t TOGGLES] [-b BATCH] [-m MODULE] [-B] -- CMD
  *
- * SITES instructions of a module, all function entries first and then others by
- * chance, are armed and from then on toggled in batches, three of four times
+ * SITES instructions of a module, all function entries first and then one in N (50) of the
+ * others by chance, are armed and from then on toggled in batches, three of four times
  * among the twenty that are hit most. The command is ended by SIGTERM when all
  * toggles are done, and has to have found its results right. Prints "N sites, N
  * jumps, N toggles, N hits, N strays"; exits as CMD does.
@@ -178,16 +178,18 @@ int main(int argc, char **argv)
 	enum dp_arming arming = DP_ARM_INTERIOR;
 	const char *module = "libc.so.6";
 	u8 *text = NULL;
-	unsigned int batch = 100;
+	unsigned int batch = 100, one_in = 50;
 	struct dp_diag diag;
 	int c, err;
 
-	while ((c = getopt(argc, argv, "+Bj:n:t:b:m:")) != -1) {
+	while ((c = getopt(argc, argv, "+Bi:j:n:t:b:m:")) != -1) {
 		broken |= c == 'B';
 		if (c == 'j')
 			arming = *optarg == 'q' ? DP_ARM_QUIESCE :
 				 *optarg == 't' ? DP_ARM_TRAP :
 						  DP_ARM_INTERIOR;
+		else if (c == 'i')
+			one_in = (unsigned int)strtoul(optarg, NULL, 0);
 		else if (c == 'n')
 			sites = strtoul(optarg, NULL, 0);
 		else if (c == 't')
@@ -204,7 +206,7 @@ int main(int argc, char **argv)
 	if (!err) {
 		text = read_text(t.module);
 		cover_module(t.module, true, 0, (u32)sites);
-		cover_module(t.module, false, 50, (u32)sites);
+		cover_module(t.module, false, one_in, (u32)sites);
 		err = dp_process_install(t.proc, t.engine, &diag);
 	}
 	if (err) {
