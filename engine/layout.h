@@ -618,6 +618,7 @@ enum dp_tally {
 	DP_TALLY_UNHEARD, /* hits while the tool was not there */
 	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
 	DP_TALLY_BROUGHT, /* visits that a fork has brought along */
+	DP_TALLY_MIDDLE, /* of the first probe of a site: see dp_engine_middle() */
 	DP_TALLY_NR,
 };
 
@@ -876,7 +877,7 @@ struct dp_arena_control {
 struct dp_arena_hit {
 	u64 missed[DP_MISSED_NR];
 	u64 pending; /* contexts that are DP_CONTEXT_PENDING */
-	u64 strays; /* arrivals in the middle of a region */
+	u64 strays; /* arrivals in the middle of a region: of all sites */
 	u64 foreign; /* traps passed on to the program */
 	u32 news; /* something has happened that wants to be told */
 	u32 sharers; /* others may be running in our memory: ask */

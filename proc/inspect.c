@@ -52,6 +52,7 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 		.hits = dp_view_hits(view, dp_view_counter(view, i)),
 		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
 			  tally[DP_TALLY_VISITS] + tally[DP_TALLY_TOOL_GONE],
+		.middle = dp_view_middle(view, i),
 	};
 	describe_exits(view, i, out);
 	dp_view_reason(view, s, out->reason);

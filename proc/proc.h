@@ -503,6 +503,7 @@ struct dp_armed {
 	char pending[DP_PENDING_SIZE]; /* a spec that waits for its library; there
 					* is no address yet */
 	u64 hits, missed;
+	u64 middle; /* traps in the middle of a jump that are due to its site */
 	bool has_exits;
 	u32 exits, exit_traps, exit_tails, exit_lost;
 };

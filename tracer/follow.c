@@ -122,6 +122,8 @@ static void close_session(struct dp_household *h, struct dp_session *s,
 	dp_calls_complain(s);
 	if (s->opt->verbose || dp_process_trap_death(s->proc))
 		dp_report_summary(s);
+	else if (!s->opt->quiet)
+		dp_report_costly(s);
 	if (s->opt->verbose)
 		dp_pending_tell(s);
 	/* Where nothing that was waited for has come. */

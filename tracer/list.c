@@ -18,7 +18,7 @@ struct row {
 	u64 addr;
 	char kind;
 	const char *symbol, *module, *mode, *reason, *flags;
-	u64 offset, hits, missed;
+	u64 offset, hits, missed, middle;
 	struct exits {
 		bool known; /* of a return probe in another process */
 		size_t n, traps;
@@ -37,9 +37,10 @@ static void row_json(FILE *out, const struct row *r)
 	dp_json_string(out, r->module);
 	fprintf(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
 	dp_json_string(out, r->reason);
-	fprintf(out, ",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu",
+	fprintf(out,
+		",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu,\"interior\":%llu",
 		r->flags, (unsigned long long)r->hits,
-		(unsigned long long)r->missed);
+		(unsigned long long)r->missed, (unsigned long long)r->middle);
 	if (r->exits.known)
 		fprintf(out,
 			",\"exits\":%zu,\"exits_trap\":%zu,\"exits_tail\":%zu,\"exits_lost\":%zu",
@@ -186,6 +187,9 @@ static void print_armed(const struct dp_tracer_options *opt,
 		fprintf(opt->out, "  pid %d  %s  %s  %llu hits  %llu missed",
 			r->pid, r->mode, r->reason, (unsigned long long)r->hits,
 			(unsigned long long)r->missed);
+	if (opt->verbose && r->middle)
+		fprintf(opt->out, "  %llu traps in the middle of a jump",
+			(unsigned long long)r->middle);
 	if (opt->verbose && r->exits.known) {
 		fputs("  ", opt->out);
 		exits_text(opt->out, &r->exits);
@@ -211,6 +215,7 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 					"",
 		.hits = a->hits,
 		.missed = a->missed,
+		.middle = a->middle,
 		.exits = { .known = a->has_exits,
 			   .n = a->exits,
 			   .traps = a->exit_traps,

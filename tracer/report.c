@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 
 #define NAMED_MAX 8
+/* A trap costs as much as so many hits by a jump; so many are worth a word. */
+#define TRAP_COST 200
+#define TRAPS_TOLD 1000
 
 static void calls_json(const struct dp_session *s, size_t i)
 {
@@ -45,6 +48,18 @@ static void calls_text(FILE *out, const struct dp_call_counts *n)
 			fprintf(out, ", %llu %s", rest[i].n, rest[i].what);
 }
 
+/* Of a return probe at its entry and its exits, which stand behind it. */
+static unsigned long long traps_inside(const struct dp_session *s, size_t i)
+{
+	const struct dp_point *p = &s->points.v[i];
+	size_t k, n = p->spec->kind == DP_SPEC_RETURN ? p->nr_exits : 0;
+	u64 sum = 0;
+
+	for (k = 0; k <= n; k++)
+		sum += dp_engine_middle(s->engine, s->probes[i] + (u32)k);
+	return sum;
+}
+
 static void count_json(const struct dp_session *s, size_t i)
 {
 	const struct dp_point *p = &s->points.v[i];
@@ -58,11 +73,13 @@ static void count_json(const struct dp_session *s, size_t i)
 		fputs(",\"refused\":", out);
 		dp_json_string(out, p->reason);
 	} else {
-		fprintf(out, ",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\"",
+		fprintf(out,
+			",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\",\"interior\":%llu",
 			(unsigned long long)dp_session_hits(s, i),
 			(unsigned long long)dp_engine_missed(s->engine,
 							     s->probes[i]),
-			dp_engine_mode(s->engine, s->probes[i]));
+			dp_engine_mode(s->engine, s->probes[i]),
+			traps_inside(s, i));
 		if (p->spec->kind == DP_SPEC_RETURN)
 			calls_json(s, i);
 	}
@@ -87,6 +104,9 @@ static void count_text(const struct dp_session *s, size_t i)
 		fprintf(s->opt->out, "  0x%llx  %s",
 			(unsigned long long)p->addr,
 			dp_engine_reason(s->engine, s->probes[i]));
+	if (s->opt->verbose && traps_inside(s, i))
+		fprintf(s->opt->out, "  %llu traps in the middle of a jump",
+			traps_inside(s, i));
 	if (s->opt->verbose && p->spec->kind == DP_SPEC_RETURN) {
 		dp_calls_get(s, i, &n);
 		fputs("  ", s->opt->out);
@@ -317,6 +337,36 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 	tell_tallies(sums);
 }
 
+/* Is most of what a probe costs not its hits? */
+static bool is_costly(const struct dp_session *s, size_t i)
+{
+	unsigned long long traps;
+
+	if (s->points.v[i].refused)
+		return false;
+	traps = traps_inside(s, i);
+	return traps >= TRAPS_TOLD &&
+	       traps * TRAP_COST >= dp_engine_hits(s->engine, s->probes[i]);
+}
+
+void dp_report_costly(const struct dp_session *s)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->points.n; i++) {
+		if (!is_costly(s, i) || n++ >= NAMED_MAX)
+			continue;
+		fprintf(stderr, "dprobes: %s: %llu traps in the middle of a jump are most of its cost: ",
+			s->points.v[i].name, traps_inside(s, i));
+		fputs(dp_engine_is_covered(s->engine, s->probes[i]) ?
+			      "it is within five bytes of the probe before it, and the program branches to it; without that one it may be a jump of its own\n" :
+			      "the program branches to behind it, within five bytes; DPROBES_ARM=trap makes it a breakpoint, which costs that at its hits only\n",
+		      stderr);
+	}
+	if (n > NAMED_MAX)
+		fprintf(stderr, "dprobes: the same of %zu more\n", n - NAMED_MAX);
+}
+
 void dp_report_summary(const struct dp_session *s)
 {
 	size_t sites = dp_engine_sites(s->engine);
@@ -343,4 +393,6 @@ void dp_report_summary(const struct dp_session *s)
 	fputs("; ", stderr);
 	tell_ending(s);
 	putc('\n', stderr);
+	if (!s->opt->quiet)
+		dp_report_costly(s);
 }

@@ -231,6 +231,9 @@ struct dp_sums {
 	unsigned long long tally[DP_TALLY_NR];
 };
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);
+/** dp_report_costly() - a sentence for each probe that costs by traps in the middle of
+ *  a jump more than by its hits */
+void dp_report_costly(const struct dp_session *s);
 /** dp_report_sums() - "3 hits, 0 missed, …", in the middle of a line */
 void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums);
 /** dp_report_refused() - tell about matches of globs that cannot be probed */

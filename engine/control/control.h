@@ -529,6 +529,16 @@ u64 dp_engine_hits(const struct dp_engine *engine, u32 probe);
 /** dp_engine_tally() - what became of the hits and records of a probe */
 u64 dp_engine_tally(const struct dp_engine *engine, u32 probe,
 		    enum dp_tally what);
+/**
+ * dp_engine_middle() - traps in the middle of a jump that are due to a probe's site
+ *
+ * Of a site that is inside another's jump: threads that came to it by a branch, which
+ * are hits. Of one that begins a jump: threads that came to an instruction in it where
+ * there is no site; these are none. Probes of one site have the same. Exact.
+ */
+u64 dp_engine_middle(const struct dp_engine *engine, u32 probe);
+/** dp_engine_is_covered() - is its site inside the jump of another one? */
+bool dp_engine_is_covered(const struct dp_engine *engine, u32 probe);
 
 /** struct dp_record_copy - a record, out of the target's reach */
 struct dp_record_copy {

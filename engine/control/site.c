@@ -337,6 +337,18 @@ u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
 		       0;
 }
 
+u64 dp_engine_middle(const struct dp_engine *e, u32 probe)
+{
+	u32 first = e->sites[e->probes[probe].site].first_probe;
+
+	return first ? dp_engine_tally(e, first - 1, DP_TALLY_MIDDLE) : 0;
+}
+
+bool dp_engine_is_covered(const struct dp_engine *e, u32 probe)
+{
+	return e->sites[e->probes[probe].site].leader;
+}
+
 size_t dp_engine_gone(const struct dp_engine *e)
 {
 	size_t n = 0;

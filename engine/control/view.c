@@ -176,6 +176,19 @@ const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
 	return site < view->nr_sites ? &view->sites[site] : NULL;
 }
 
+/* It goes by the site's first one. */
+u64 dp_view_middle(const struct dp_view *view, u32 probe)
+{
+	u32 first = __atomic_load_n(
+		&view->sites[view->probes[probe].site].first_probe,
+		__ATOMIC_RELAXED);
+
+	if (!first || first > view->nr_probes)
+		return 0;
+	return __atomic_load_n(&view->states[first - 1].tally[DP_TALLY_MIDDLE],
+			       __ATOMIC_RELAXED);
+}
+
 void dp_view_reason(const struct dp_view *view, const struct dp_site_entry *s,
 		    char *text)
 {

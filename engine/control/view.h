@@ -48,6 +48,9 @@ u32 dp_view_counter(const struct dp_view *view, u32 probe);
 /** dp_view_site_of() - the site of a probe, or NULL */
 const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
 					    u32 probe);
+/** dp_view_middle() - traps in the middle of a jump that are due to the site of a probe:
+ *  see dp_engine_middle() */
+u64 dp_view_middle(const struct dp_view *view, u32 probe);
 
 /** dp_view_reason() - why a site is a breakpoint: DP_REASON_SIZE bytes, or "" */
 void dp_view_reason(const struct dp_view *view,

@@ -199,18 +199,25 @@ static void hit(const struct dp_site_entry *site, struct dp_ucontext *uc)
 	}
 }
 
+/* A trap in the middle of a jump: of the site that is there, if there is one with probes,
+ * or else of the jump's. Children are not counted. */
+static void count_middle(const struct dp_site_entry *site)
+{
+	if (dp_hit_who() != DP_WHO_OWNER)
+		return;
+	__atomic_fetch_add(&dp_arena.hit.strays, 1, __ATOMIC_RELAXED);
+	if (site->first_probe)
+		dp_tally(site->first_probe - 1, DP_TALLY_MIDDLE);
+}
+
 /* Somebody has come to the middle of what a jump replaces: back from where he
  * was when it was written, or by a branch. */
 static void stray(const struct dp_site_entry *site, int insn,
 		  struct dp_ucontext *uc)
 {
 	uc->mc.rip = site->addr + site->jump.offset[insn];
-	if (!dp_wipe.owner) {
-		if (dp_hit_leave(&uc->sigmask))
-			return;
-	} else {
-		__atomic_fetch_add(&dp_arena.hit.strays, 1, __ATOMIC_RELAXED);
-	}
+	if (!dp_wipe.owner && dp_hit_leave(&uc->sigmask))
+		return;
 	uc->mc.rip = site->jump.base + site->jump.at[insn];
 }
 
@@ -306,6 +313,8 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	if (!site)
 		return not_ours(info, uc);
 
+	if (around)
+		count_middle(site);
 	if (pc == site->addr)
 		hit(site, uc);
 	else if (around)

@@ -5,7 +5,6 @@
 . tests/scenario/lib.sh
 . tests/scenario/lib-torture.sh
 low=$VICTIMS/low
-follow=${DPROBES%/*}/tests/follow-all.so
 toggles=${TOGGLES:-1000}
 
 # all MODULE AT_LEAST HOW CMD...: a probe on each instruction of it; it does what it does alone, and so
@@ -109,18 +108,4 @@ for how in interior quiesce; do
 done
 unset DPROBES_ARM
 
-# Every way out of a function
-while read -r status exits name args; do
-	# shellcheck disable=SC2086
-	set -- "$torture/$name-low" $args
-	run "$dir/bare" "$@"
-	is "$name-low${args:+ $args}: alone" "$(<"$dir/bare/status")" "$status"
-	rm -f "$dir/report"
-	run "$dir/own" env FOLLOW=all FOLLOW_REPORT="$dir/report" LD_PRELOAD="$follow" "$@"
-	is "$name-low${args:+ $args}: followed in its own process" "$(differs "$dir/own")" ""
-	[ "$exits" != exits ] || like "$name-low${args:+ $args}: calls were followed" "$(cat "$dir/report")" 'entries [1-9]'
-	run "$dir/foreign" "$DPROBES" stat -q -o "$dir/stat" "r:*" -- "$@"
-	sed -i -E '/^dprobes: [0-9]+ (of [0-9]+ matches cannot|more matches are) /d' "$dir/foreign/err"
-	is "$name-low${args:+ $args}: by a tool" "$(differs "$dir/foreign")" ""
-done < <(cases)
 plan

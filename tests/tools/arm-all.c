@@ -140,6 +140,8 @@ static bool account(unsigned long long hits)
 		for (k = 0; k < DP_TALLY_NR; k++)
 			tally[k] +=
 				dp_engine_tally(t.engine, i, (enum dp_tally)k);
+	/* These are no hits, or are among them. */
+	tally[DP_TALLY_MIDDLE] = 0;
 	for (k = 0; k < DP_TALLY_NR; k++)
 		sum += tally[k];
 	fprintf(stderr,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * dense: threads enter close instructions at each of them, and find the sums right:
- * dense [-b] [-t THREADS] [-n ROUNDS] [-l PASSES]. Without -n until SIGTERM. -b: with all
- * signals blocked. -l: instead, so many passes of each loop. Says how often all of it was
- * right.
+ * dense [-b] [-s] [-t THREADS] [-n ROUNDS] [-l PASSES]. Without -n until SIGTERM. -b: with
+ * all signals blocked. -s: says first that it runs. -l: instead, so many passes of each
+ * loop. Says how often all of it was right.
  */
 #include "dense.h"
 #include <pthread.h>
@@ -73,9 +73,11 @@ int main(int argc, char **argv)
 	long right[MOST] = { 0 }, sum = 0, passes = 0;
 	pthread_t thread[MOST];
 	int threads = 1, c, i;
+	bool says = false;
 
-	while ((c = getopt(argc, argv, "bt:n:l:")) != -1) {
+	while ((c = getopt(argc, argv, "bst:n:l:")) != -1) {
 		blocks |= c == 'b';
+		says |= c == 's';
 		if (c == 't')
 			threads = atoi(optarg);
 		else if (c == 'n')
@@ -86,6 +88,8 @@ int main(int argc, char **argv)
 	if (passes)
 		return loops(passes);
 	signal(SIGTERM, on_term);
+	if (says && puts("running") > 0)
+		fflush(stdout);
 	for (i = 0; i < threads && i < MOST; i++)
 		pthread_create(&thread[i], NULL, work, &right[i]);
 	for (i = 0; i < threads && i < MOST; i++) {
