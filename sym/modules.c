@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -20,18 +21,76 @@ static bool same_file(const struct dp_map *a, const struct dp_map *b)
 	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
 }
 
-/* The mapping of offset 0 that belongs to @map is the nearest one before it. */
-static const struct dp_map *find_head(const struct dp_modules *mods,
-				      const struct dp_map *map)
-{
-	const struct dp_map *m = map;
+/*
+ * What is known of a file while its mappings are gone through, in order of address: so
+ * each of them is looked at once, however many there are.
+ *
+ * @of: one of them, NULL: free; @head: the last one of offset 0, which belongs to those
+ * that follow it; @mod: the first of its modules
+ */
+struct file {
+	const struct dp_map *of, *head;
+	struct dp_mod *mod;
+};
 
-	for (;; m--) {
-		if (!m->offset && same_file(m, map))
-			return m;
-		if (m == mods->maps.v)
-			return NULL;
-	}
+/** struct index - hash tables: files, and modules by file and bias */
+struct index {
+	struct file *files;
+	struct dp_mod **mods;
+	size_t mask;
+	u64 seed; /* what collides is not for the process to choose */
+};
+
+static size_t slot_of(const struct index *x, const struct dp_map *map, u64 bias)
+{
+	u64 h = x->seed ^ bias;
+
+	h = (h ^ map->inode) * 0x9e3779b97f4a7c15ull;
+	h ^= h >> 32 ^ ((u64)map->dev_major << 32 | map->dev_minor);
+	h = (h ^ x->seed >> 7) * 0xd6e8feb86659fd93ull;
+	return (h ^ h >> 32) & x->mask;
+}
+
+static int index_open(struct index *x, size_t n)
+{
+	const u64 *seed = (const u64 *)getauxval(AT_RANDOM);
+
+	x->mask = 1;
+	while (x->mask < 2 * n + 1)
+		x->mask = x->mask << 1 | 1;
+	x->seed = seed ? *seed : 0;
+	x->files = calloc(x->mask + 1, sizeof(*x->files));
+	x->mods = calloc(x->mask + 1, sizeof(*x->mods));
+	return x->files && x->mods ? 0 : -ENOMEM;
+}
+
+static void index_close(struct index *x)
+{
+	free(x->files);
+	free(x->mods);
+}
+
+static struct file *file_of(const struct index *x, const struct dp_map *map)
+{
+	size_t i = slot_of(x, map, 0);
+
+	while (x->files[i].of && !same_file(x->files[i].of, map))
+		i = (i + 1) & x->mask;
+	if (!x->files[i].of)
+		x->files[i].of = map;
+	return &x->files[i];
+}
+
+/* The place of a file's module with this bias, or where one would be. */
+static struct dp_mod **mod_at(const struct index *x, const struct dp_map *map,
+			      u64 bias)
+{
+	size_t i = slot_of(x, map, bias);
+
+	while (x->mods[i] && (x->mods[i]->pub.bias != bias ||
+			      !same_file(x->mods[i]->text, map)))
+		i = (i + 1) & x->mask;
+	return &x->mods[i];
 }
 
 static bool find_bias(const struct dp_elf *shape, const struct dp_map *map,
@@ -144,7 +203,7 @@ static void mod_free(struct dp_mod *mod)
 
 /* -ENOEXEC: this mapping is not of an ELF file. */
 static int mod_new(const struct dp_modules *mods, const struct dp_map *map,
-		   struct dp_mod **out)
+		   const struct dp_map *head, struct dp_mod **out)
 {
 	struct dp_mod *mod = calloc(1, sizeof(*mod));
 	const char *slash = strrchr(map->path, '/');
@@ -154,7 +213,7 @@ static int mod_new(const struct dp_modules *mods, const struct dp_map *map,
 		return -ENOMEM;
 	mod->shape.fd = -1;
 	mod->text = map;
-	mod->head = find_head(mods, map);
+	mod->head = head;
 	err = read_shape(mods, mod);
 	if (err) {
 		mod_free(mod);
@@ -175,25 +234,21 @@ static bool is_candidate(const struct dp_map *map)
 }
 
 /* A module that is known already and that @map is a further piece of. */
-static struct dp_mod *find_owner(const struct dp_modules *mods,
+static struct dp_mod *find_owner(const struct index *x, const struct file *file,
 				 const struct dp_map *map)
 {
 	u64 bias;
-	size_t i;
 
-	for (i = mods->n; i-- > 0;) {
-		if (same_file(mods->v[i]->text, map) &&
-		    find_bias(&mods->v[i]->shape, map, &bias) &&
-		    bias == mods->v[i]->pub.bias)
-			return mods->v[i];
-	}
-	return NULL;
+	if (!file->mod || !find_bias(&file->mod->shape, map, &bias))
+		return NULL;
+	return *mod_at(x, map, bias);
 }
 
-static int add_map(struct dp_modules *mods, size_t i)
+static int add_map(struct dp_modules *mods, const struct index *x,
+		   struct file *file, size_t i)
 {
 	const struct dp_map *map = &mods->maps.v[i];
-	struct dp_mod *mod = find_owner(mods, map), **bigger;
+	struct dp_mod *mod = find_owner(x, file, map);
 	int err;
 
 	if (mod) {
@@ -201,17 +256,14 @@ static int add_map(struct dp_modules *mods, size_t i)
 		mods->of_map[i] = mod;
 		return 0;
 	}
-	err = mod_new(mods, map, &mod);
+	err = mod_new(mods, map, file->head, &mod);
 	if (err)
 		return dp_is_shortage(err) ? err : 0;
-	bigger = realloc(mods->v, (mods->n + 1) * sizeof(*bigger));
-	if (!bigger) {
-		mod_free(mod);
-		return -ENOMEM;
-	}
-	mods->v = bigger;
 	mods->v[mods->n++] = mod;
 	mods->of_map[i] = mod;
+	*mod_at(x, map, mod->pub.bias) = mod;
+	if (!file->mod)
+		file->mod = mod;
 	return 0;
 }
 
@@ -300,18 +352,38 @@ static void find_roles(struct dp_modules *mods)
 	find_linker(mods, auxv_get(auxv, n, AT_BASE));
 }
 
-static int find_modules(struct dp_modules *mods)
+static int index_maps(struct dp_modules *mods, const struct index *x)
 {
 	size_t i;
 	int err = 0;
 
-	mods->of_map = calloc(mods->maps.n + 1, sizeof(*mods->of_map));
-	if (!mods->of_map)
-		return -ENOMEM;
 	for (i = 0; i < mods->maps.n && !err; i++) {
-		if (is_candidate(&mods->maps.v[i]))
-			err = add_map(mods, i);
+		const struct dp_map *map = &mods->maps.v[i];
+		struct file *file;
+
+		if (!map->inode || (map->offset && !is_candidate(map)))
+			continue;
+		file = file_of(x, map);
+		if (!map->offset)
+			file->head = map;
+		if (is_candidate(map))
+			err = add_map(mods, x, file, i);
 	}
+	return err;
+}
+
+static int find_modules(struct dp_modules *mods)
+{
+	struct index x = { 0 };
+	int err = index_open(&x, mods->maps.n);
+
+	mods->of_map = calloc(mods->maps.n + 1, sizeof(*mods->of_map));
+	mods->v = calloc(mods->maps.n + 1, sizeof(*mods->v));
+	if (!mods->of_map || !mods->v)
+		err = -ENOMEM;
+	if (!err)
+		err = index_maps(mods, &x);
+	index_close(&x);
 	return err;
 }
 
