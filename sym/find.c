@@ -549,6 +549,23 @@ int dp_symbols_find(struct dp_modules *mods, const char *module,
 	return err;
 }
 
+int dp_symbols_find_in(struct dp_modules *mods, const struct dp_module *m,
+		       const char *name, struct dp_symbols *out)
+{
+	size_t skipped = 0;
+	struct want w;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = want_parse(&w, name);
+	if (!err)
+		err = find(mods, m->path, &m, 1, &w, out, &skipped, NULL);
+	if (err)
+		dp_symbols_free(out);
+	free(w.copy);
+	return err;
+}
+
 static int say_addresses(const struct dp_mod *mod, const struct want *w,
 			 const struct choice *c, struct dp_diag *diag)
 {

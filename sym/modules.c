@@ -434,6 +434,7 @@ void dp_modules_close(struct dp_modules *mods)
 		mod_free(mods->v[i]);
 	free(mods->v);
 	free(mods->of_map);
+	free(mods->names);
 	dp_maps_free(&mods->maps);
 	free(mods);
 }
@@ -459,6 +460,53 @@ const struct dp_module *dp_module_at(const struct dp_modules *mods, u64 addr)
 	struct dp_mod *mod = map ? mods->of_map[map - mods->maps.v] : NULL;
 
 	return mod ? &mod->pub : NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct dp_mod_name *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static bool sort_names(struct dp_modules *mods)
+{
+	struct dp_mod_name *v = calloc(2 * mods->n + 1, sizeof(*v));
+	size_t i, n = 0;
+
+	for (i = 0; v && i < mods->n; i++) {
+		const struct dp_mod *mod = mods->v[i];
+
+		v[n++] = (struct dp_mod_name){ mod->pub.base, mod };
+		if (mod->pub.soname)
+			v[n++] = (struct dp_mod_name){ mod->pub.soname, mod };
+	}
+	if (v)
+		qsort(v, n, sizeof(*v), by_name);
+	mods->names = v;
+	mods->n_names = n;
+	return v;
+}
+
+bool dp_module_is_alone(struct dp_modules *mods, const struct dp_module *m)
+{
+	size_t lo = 0, hi, mid;
+
+	if (!mods->names && !sort_names(mods))
+		return false;
+	hi = mods->n_names;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (strcmp(mods->names[mid].name, m->base) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < mods->n_names && !strcmp(mods->names[lo].name, m->base);
+	     lo++)
+		if (mods->names[lo].mod != dp_mod_of(m))
+			return false;
+	return true;
 }
 
 static bool one_matches(const char *pattern, const char *name)

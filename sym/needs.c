@@ -60,7 +60,11 @@ bool dp_module_stays(struct dp_modules *mods, const struct dp_module *m)
 		return true;
 	if (mods->main)
 		mods->main->stays = true;
-	while (!mod->stays && (needy = next(mods))) {
+	while (!mod->stays && !mods->have_needs) {
+		needy = next(mods);
+		mods->have_needs = !needy;
+		if (!needy)
+			break;
 		needy->have_needs = true;
 		keep_needed(mods, needy);
 	}

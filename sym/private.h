@@ -313,6 +313,15 @@ struct dp_modules {
 	size_t n;
 	struct dp_mod **of_map; /* of each mapping: its module, or NULL */
 	struct dp_mod *main;
+	bool have_needs; /* which of them stay is known */
+	struct dp_mod_name *names; /* sorted; NULL: not asked for yet */
+	size_t n_names;
+};
+
+/* What a module goes by */
+struct dp_mod_name {
+	const char *name;
+	const struct dp_mod *mod;
 };
 
 static inline struct dp_mod *dp_mod_of(const struct dp_module *m)

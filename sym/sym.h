@@ -91,6 +91,9 @@ const struct dp_maps *dp_modules_maps(const struct dp_modules *mods);
 
 size_t dp_modules_count(const struct dp_modules *mods);
 const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i);
+/** dp_module_is_alone() - does its file's name mean no other module of the process? */
+bool dp_module_is_alone(struct dp_modules *mods, const struct dp_module *m);
+
 /** dp_module_at() - the module whose executable mapping holds @addr, or NULL */
 const struct dp_module *dp_module_at(const struct dp_modules *mods, u64 addr);
 
@@ -153,6 +156,10 @@ struct dp_symbols {
 int dp_symbols_find(struct dp_modules *mods, const char *module,
 		    const char *name, struct dp_symbols *out, size_t *skipped,
 		    struct dp_diag *diag);
+/** dp_symbols_find_in() - the same in this one module; nothing is said */
+int dp_symbols_find_in(struct dp_modules *mods, const struct dp_module *m,
+		       const char *name, struct dp_symbols *out);
+
 void dp_symbols_free(struct dp_symbols *list);
 
 /** dp_symbol_is_piece() - is @name that of a function's cold piece ("f.cold"), which

@@ -301,21 +301,13 @@ static bool is_plain(const char *text)
 	return true;
 }
 
+#define MANY_MODULES 1024
+
 /* The shortest name that means this module alone. */
 static const char *module_name(struct resolver *r, const struct dp_module *m)
 {
-	size_t i;
-
-	if (dp_spec_reserved(m->base))
+	if (dp_spec_reserved(m->base) || !dp_module_is_alone(r->mods, m))
 		return m->path;
-	for (i = 0; i < dp_modules_count(r->mods); i++) {
-		const struct dp_module *other = dp_modules_get(r->mods, i);
-
-		if (other != m &&
-		    (!strcmp(other->base, m->base) ||
-		     (other->soname && !strcmp(other->soname, m->base))))
-			return m->path;
-	}
 	return m->base;
 }
 
@@ -384,11 +376,21 @@ static int add_point(struct resolver *r, const struct place *at)
 /* Does a spec with this name lead back to this very function? */
 static bool leads_back(struct resolver *r, const struct dp_symbol *s)
 {
+	const char *module = module_name(r, s->module);
 	struct dp_symbols list;
 	bool same;
+	int err;
 
-	if (dp_symbols_find(r->mods, module_name(r, s->module), s->name, &list,
-			    NULL, NULL))
+	/* One that may mean others is compared with all of them: of very many that would
+	 * take for ever, and a file offset does as well. */
+	if (module == s->module->base && !strpbrk(module, "*?[\\"))
+		err = dp_symbols_find_in(r->mods, s->module, s->name, &list);
+	else if (dp_modules_count(r->mods) > MANY_MODULES)
+		return false;
+	else
+		err = dp_symbols_find(r->mods, module, s->name, &list, NULL,
+				      NULL);
+	if (err)
 		return false;
 	same = list.n == 1 && list.v[0].addr == s->addr;
 	dp_symbols_free(&list);
