@@ -53,6 +53,8 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 	/* Before anything is done that needs to know. */
 	if (!err)
 		dp_filters_read(proc);
+	if (!err)
+		err = dp_dispatch_look(proc, diag);
 	/* An earlier tool's hooks stand where ours will. */
 	*left = !err && dp_recover_needed(proc);
 	if (*left) {

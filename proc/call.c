@@ -43,6 +43,13 @@ static int send(struct dp_process *proc, const struct dp_maps *maps, u64 entry,
 
 	if (err)
 		return err;
+	if (dp_dispatch_any(proc)) {
+		dp_stop_release(proc);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH), which would get those of the library, too",
+			proc->pid);
+	}
 	err = -EAGAIN;
 	if (!dp_in_signal_handler(proc, maps, proc->threads[0].regs.rsp))
 		err = dp_remote_begin(proc, &remote, diag);

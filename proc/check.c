@@ -224,6 +224,7 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 	exe[n] = '\0';
 	snprintf(proc->exe, sizeof(proc->exe), "%s", exe);
 	proc->ns_pid = st.ns_pid;
+	proc->catches_sigsys = st.caught >> (SIGSYS - 1) & 1;
 	if (st.tracer && !proc->held)
 		return dp_diag_set(
 			diag, -EBUSY,

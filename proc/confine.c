@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * confine: a thread waits because it is about to install a seccomp filter.
+ * confine: a thread waits because it is about to install a seccomp filter, or to have its
+ * system calls dispatched to a handler of its own.
  *
  * Its registers say what filter (engine/hit/confine.c). If that permits what probes need
  * the thread is answered. Otherwise they have to be taken out first, and the thread,
@@ -24,13 +25,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+#define DISPATCH_EXCLUSIVE 1 /* linux/prctl.h; the other is Linux 6.17's */
+#define DISPATCH_INCLUSIVE 2
 #define SYSCALL_SIZE 2
 #define FLAGS 0x40cd5u /* that code of a program sets: AC OF DF SF ZF AF PF CF */
 
 /** struct wanted - what is about to be installed
- *  @strict: the kernel's strict mode; else the @n instructions of @code. 0: nothing */
+ *  @strict: the kernel's strict mode; @dispatch: of calls; else the @n instructions of
+ *  @code. 0: nothing */
 struct wanted {
-	bool strict;
+	bool strict, dispatch;
 	size_t n;
 	struct sock_filter code[BPF_MAXINSNS];
 };
@@ -91,17 +98,29 @@ static void read_filter(const struct dp_process *proc, u64 addr,
 	w->n = prog.len;
 }
 
+/* Will the kernel take it? */
+static bool is_dispatch(const struct dp_mcontext *regs)
+{
+	u64 from = regs->rdx, len = regs->r10;
+
+	if (regs->rsi == DISPATCH_EXCLUSIVE)
+		return !from || from + len > from;
+	return regs->rsi == DISPATCH_INCLUSIVE && from + len > from;
+}
+
 static void read_wanted(const struct dp_process *proc, u64 at, struct wanted *w)
 {
 	struct dp_mcontext regs;
 	bool by_prctl;
 
-	w->strict = false;
+	w->strict = w->dispatch = false;
 	w->n = 0;
 	if (read_regs(proc, at, &regs))
 		return;
 	by_prctl = regs.rax == SYS_prctl;
-	if (by_prctl ? regs.rsi == SECCOMP_MODE_FILTER :
+	if (by_prctl && (u32)regs.rdi == PR_SET_SYSCALL_USER_DISPATCH)
+		w->dispatch = is_dispatch(&regs);
+	else if (by_prctl ? regs.rsi == SECCOMP_MODE_FILTER :
 		       (u32)regs.rdi == SECCOMP_SET_MODE_FILTER)
 		read_filter(proc, regs.rdx, w);
 	else if (by_prctl)
@@ -152,6 +171,11 @@ static const char *judge(struct dp_process *proc, const struct wanted *w)
 
 	if (w->strict)
 		return leave(proc, "it enters seccomp's strict mode%s", "");
+	if (w->dispatch)
+		return leave(
+			proc,
+			"it has its system calls dispatched to a handler of its own%s",
+			"");
 	if (!w->n)
 		return NULL;
 	call = dp_filters_lack(proc, says, w);
@@ -185,7 +209,7 @@ static const char *too_late(struct dp_process *proc)
 {
 	dp_confine_catch_up(proc);
 	return leave(proc,
-		     "it installs a seccomp filter, and dprobes did not look in time%s",
+		     "it confines its system calls (by a seccomp filter, or by dispatching them), and dprobes did not look in time%s",
 		     "");
 }
 

@@ -3,7 +3,8 @@
  * errand: what is not to end in the middle when the tool is killed.
  *
  * A filter that is suspended while we trace is in force again at our end, for the
- * call that a thread has begun for us, too, and may kill for it. So a child in our
+ * call that a thread has begun for us, too, and may kill for it. And a selector that
+ * permits calls (dispatch.c) may be other threads' as well. So a child in our
  * memory traces, which goes on to where all is released. The next tool waits for it.
  */
 #include "proc/facts.h"
@@ -106,7 +107,7 @@ void dp_errand_wait(pid_t tracer)
 /* Nobody else traces its threads for longer than one piece of work. */
 static bool is_wanted(const struct dp_process *proc)
 {
-	return proc->filtered && !proc->family && !proc->held && !proc->frozen;
+	return (proc->filtered || proc->dispatches) && !proc->family && !proc->held && !proc->frozen;
 }
 
 int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg)

@@ -430,6 +430,27 @@ static void see_program(struct dp_facts *facts, pid_t pid)
 		    "%.200s is a 64-bit program", exe);
 }
 
+/* @err: of dp_dispatch_look() */
+static void see_dispatch(struct dp_facts *facts, const struct dp_process *proc,
+			 int err)
+{
+	static const char name[] = "dispatch";
+
+	if (proc->dispatches)
+		dp_fact_add(
+			facts, name, DP_FACT_NOTE,
+			"it dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH); probes can be jumps only, and those without a system call");
+	else if (proc->undisclosed)
+		dp_fact_remedy(
+			dp_fact_add(
+				facts, name, DP_FACT_NOTE,
+				"it catches SIGSYS, and this kernel does not tell whether it dispatches system calls to that handler (prctl PR_SET_SYSCALL_USER_DISPATCH); if it does it must not be probed"),
+			"use Linux 6.4 or later");
+	else if (!err)
+		dp_fact_add(facts, name, DP_FACT_OK,
+			    "it dispatches no system calls");
+}
+
 /* All that an attach would look at, in the end: what it says is so. */
 static void see_attach(struct dp_facts *facts, size_t from, pid_t pid)
 {
@@ -439,6 +460,10 @@ static void see_attach(struct dp_facts *facts, size_t from, pid_t pid)
 
 	dp_diag_clear(&diag);
 	err = proc ? dp_process_look(proc, pid, &diag) : -ENOMEM;
+	if (!err) {
+		err = dp_dispatch_look(proc, &diag);
+		see_dispatch(facts, proc, err);
+	}
 	if (!err) {
 		overrule(facts, from);
 		dp_fact_add(facts, "attach", DP_FACT_OK,

@@ -6,7 +6,8 @@
  * libc has both, and so has Go. Where they are not, they are lent for the time of a
  * remote call to the end of a mapping that is padded with zeros; the vdso nearly
  * always is. So is, where a filter may forbid rt_sigreturn, code that takes a thread
- * home without it: general registers are all that a call changes. What a tool that was
+ * home without it: general registers are all that a call changes; and where calls are
+ * dispatched (dispatch.c), code that has the selector forbid them again. What a tool that was
  * killed has lent may have a thread on its way home in it: that goes when all are seen
  * to be elsewhere.
  */
@@ -31,7 +32,13 @@ static const u8 way_home[] = { 0x5f, 0x5e, 0x5a, 0x41, 0x5a,
 			       0x59, 0x41, 0x5b, 0xc2, DP_WAY_HOME_SKIPS,
 			       0 };
 
+/* pop rax; movb $1, (rax); pop rax; pop rsp; ret over the red zone: flags stay */
+static const u8 selector_home[] = { 0x58, 0xc6, 0x00, 0x01,
+				    0x58, 0x5c, 0xc2, DP_WAY_HOME_SKIPS,
+				    0 };
+
 #define WAY_HOME_BEFORE_END 64
+#define SELECTOR_BEFORE_END 96
 #define LOAN (sizeof(syscall_ret) + sizeof(restorer_wide))
 #define LOAN_MAX WAY_HOME_BEFORE_END
 _Static_assert(LOAN <= LOAN_MAX && sizeof(way_home) <= LOAN_MAX, "room");
@@ -225,6 +232,15 @@ static void find_way_home(struct dp_process *proc, const struct dp_maps *maps)
 	proc->way_home = find_room(proc, maps, &way);
 }
 
+static void find_selector_home(struct dp_process *proc,
+			       const struct dp_maps *maps)
+{
+	const struct loan way = { selector_home, sizeof(selector_home),
+				  SELECTOR_BEFORE_END };
+
+	proc->selector_home = find_room(proc, maps, &way);
+}
+
 static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 {
 	size_t i;
@@ -249,6 +265,10 @@ int dp_gadgets_borrow(const struct dp_process *proc)
 	if (proc->no_return && proc->way_home &&
 	    dp_process_write(proc, proc->way_home, way_home, sizeof(way_home)))
 		return -EIO;
+	if (proc->selector_home && proc->dispatches &&
+	    dp_process_write(proc, proc->selector_home, selector_home,
+			     sizeof(selector_home)))
+		return -EIO;
 	if (!proc->borrowed)
 		return 0;
 	fill_loan(code);
@@ -259,6 +279,8 @@ int dp_gadgets_borrow(const struct dp_process *proc)
 static bool is_elsewhere(const struct dp_process *proc, u64 pc)
 {
 	return pc - proc->syscall_ret >= LOAN &&
+	       (!proc->selector_home ||
+		pc - proc->selector_home >= sizeof(selector_home)) &&
 	       (!proc->way_home || pc - proc->way_home >= sizeof(way_home));
 }
 
@@ -296,6 +318,9 @@ void dp_gadgets_return(struct dp_process *proc)
 	if (proc->way_home && (proc->no_return || proc->inherited))
 		dp_process_write(proc, proc->way_home, nothing,
 				 sizeof(way_home));
+	if (proc->selector_home && (proc->dispatches || proc->inherited))
+		dp_process_write(proc, proc->selector_home, nothing,
+				 sizeof(selector_home));
 	if (proc->borrowed)
 		dp_process_write(proc, proc->syscall_ret, nothing, LOAN);
 	proc->inherited = false;
@@ -330,6 +355,7 @@ static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 	if (err)
 		return err;
 	proc->syscall_ret = proc->restorer = proc->way_home = 0;
+	proc->selector_home = 0;
 	proc->nr_restorers = proc->nr_hooks = 0;
 	proc->borrowed = proc->inherited = false;
 	proc->remnants = dp_recover_any(&maps);
@@ -340,6 +366,8 @@ static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 		find_elsewhere(proc, &maps);
 	if (proc->filtered)
 		find_way_home(proc, &maps);
+	if (proc->catches_sigsys)
+		find_selector_home(proc, &maps);
 	*again = err && has_changed(proc, &maps);
 	dp_maps_free(&maps);
 	return !err ? 0 :

@@ -2,21 +2,32 @@
 /* hand: one thread of the target that is held to make calls, while the others run. */
 #include "proc/private.h"
 
+static int hold_all(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_stop_alone(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_remote_begin(proc, &proc->hand, diag);
+	if (err)
+		dp_stop_release(proc);
+	return err;
+}
+
 int dp_hand_begin(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err;
 
 	if (proc->held || proc->frozen)
 		return 0;
+	/* A selector that permits its calls may be other threads' as well. */
+	if (proc->dispatches)
+		return hold_all(proc, diag);
 	err = dp_stop_one(proc, diag);
 	if (!err && dp_remote_begin(proc, &proc->hand, NULL)) {
 		/* That one cannot; among all of them there may be one. */
 		dp_stop_release(proc);
-		err = dp_stop_alone(proc, diag);
-		if (!err)
-			err = dp_remote_begin(proc, &proc->hand, diag);
-		if (err)
-			dp_stop_release(proc);
+		err = hold_all(proc, diag);
 	}
 	return err;
 }

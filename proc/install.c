@@ -439,6 +439,13 @@ static int go_live_stopped(void *arg)
 			"process %d has just installed a seccomp filter; try again",
 			proc->pid);
 	}
+	if (dp_dispatch_any(proc)) {
+		dp_stop_release(proc);
+		return dp_diag_set(
+			diag, -EAGAIN,
+			"process %d has just begun to dispatch its system calls (prctl PR_SET_SYSCALL_USER_DISPATCH); try again",
+			proc->pid);
+	}
 	proc->vetted = true;
 	err = dp_remote_begin(proc, &rem, diag);
 	proc->vetted = false;
@@ -700,6 +707,8 @@ static int has_failed(const struct dp_process *proc, int err,
 	if (!proc->launched && dp_process_ended(proc))
 		return dp_diag_set(diag, -ESRCH, "process %d has ended",
 				   proc->pid);
+	if (proc->refuses)
+		return dp_dispatch_refuse(proc, diag);
 	if (diag && !diag->text[0])
 		dp_diag_set(diag, err, "cannot prepare process %d: %s",
 			    proc->pid, strerror(-err));

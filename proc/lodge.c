@@ -254,6 +254,11 @@ int dp_process_lodge(pid_t pid, const struct dp_lodging *how,
 			diag, -EOPNOTSUPP,
 			"process %d runs under a seccomp filter, and a thread that waits for a handler makes system calls",
 			pid);
+	else if ((*proc)->dispatches)
+		err = dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH), and a thread that waits for a probe's handler makes some",
+			pid);
 	if (!err)
 		err = install(*proc, how, diag);
 	if (err) {

@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -108,6 +111,28 @@ static bool asks_force(void)
 	return ok;
 }
 
+/* Asked of a child of ours. */
+static bool asks_dispatch(void)
+{
+	pid_t us = getpid(), child = fork();
+	bool ok;
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == us)
+			pause();
+		_exit(0);
+	}
+	ok = child > 0 && !ptrace(PTRACE_SEIZE, child, 0, 0) &&
+	     !ptrace(PTRACE_INTERRUPT, child, 0, 0) &&
+	     dp_stop_wait(child, NULL) == child && !dp_dispatch_asks(child);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		dp_stop_wait(child, NULL);
+	}
+	return ok;
+}
+
 static bool asks_rseq(void)
 {
 	return syscall(SYS_rseq, NULL, 0, 0, 0) == 0 || errno != ENOSYS;
@@ -137,6 +162,9 @@ static const struct feature {
 	{ "membarrier", asks_membarrier, false,
 	  "membarrier(2) cannot synchronise instruction fetches: no process can probe itself",
 	  "" },
+	{ "dispatch", asks_dispatch, false,
+	  "ptrace(2) does not tell which programs dispatch system calls to a handler of their own (prctl PR_SET_SYSCALL_USER_DISPATCH): those must not be probed",
+	  "use Linux 6.4 or later for such programs" },
 };
 
 static void see_features(struct dp_facts *facts)

@@ -113,6 +113,11 @@ struct dp_process {
 	bool borrowed, inherited;
 	bool remnants; /* something of ours was mapped when it was looked at */
 	u64 way_home; /* room for code that needs no rt_sigreturn; 0: none */
+	/* The same for code that has a selector forbid calls again: see dispatch.c */
+	u64 selector_home;
+	bool catches_sigsys, dispatches;
+	bool undisclosed; /* the kernel does not tell whether it does */
+	bool refuses; /* a remote call was dispatched */
 	/* What signal frames return to, and so are known by. */
 	u64 restorers[DP_RESTORERS_MAX];
 	size_t nr_restorers;
@@ -205,6 +210,9 @@ int dp_stop_again(struct dp_process *proc, struct dp_diag *diag);
 int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline);
 /** dp_stop_take() - the same of one whose stop has been waited for: a PTRACE_EVENT_STOP */
 int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status);
+/** dp_stop_run_on() - let a stopped thread run for a moment, the others held.
+ *  Return: 0; -ESRCH it does not stop any more */
+int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t);
 /** dp_stop_suspends() - a thread that is stopped is under no filter, one that runs is.
  *  Return: false if it has ended */
 bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend);
@@ -575,6 +583,10 @@ size_t dp_restorer_length(const u8 *code, size_t size);
  * r11, rip; and so much more is below the stack pointer that it leaves. */
 #define DP_WAY_HOME_WORDS 10
 #define DP_WAY_HOME_SKIPS 128
+/* What the code at selector_home takes: the selector's address, rax, and the stack
+ * pointer, which has rip so much below where it is left. */
+#define DP_SELECTOR_HOME_WORDS 3
+#define DP_SELECTOR_HOME_BELOW (DP_WAY_HOME_SKIPS + 8)
 
 /** dp_trace_options() - to trace its threads with, while they are stopped */
 u64 dp_trace_options(const struct dp_process *proc);
@@ -629,6 +641,34 @@ const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,
 const char *dp_filters_lack_remote(dp_filter_fn *ask, const void *arg);
 /** dp_filters_read() - if it is under seccomp, stop it for a moment and look */
 void dp_filters_read(struct dp_process *proc);
+
+/* dispatch.c */
+/** enum dp_dispatch - how a thread comes to make a remote call
+ *  @DP_DISPATCH_FREE: as any other; @DP_DISPATCH_SELECTOR: its selector forbids calls
+ *  now; @DP_DISPATCH_BARRED: it cannot */
+enum dp_dispatch {
+	DP_DISPATCH_FREE,
+	DP_DISPATCH_SELECTOR,
+	DP_DISPATCH_BARRED,
+};
+/** dp_dispatch_look() - does a thread dispatch its system calls? Before anything is
+ *  done in a process that decides; it is stopped for a moment.
+ *  Return: 0; -EOPNOTSUPP one does that can make no call for us; as dp_stop_all(). */
+int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag);
+/** dp_dispatch_of() - of @tid, which is stopped. @selector: its address; 0: none */
+enum dp_dispatch dp_dispatch_of(struct dp_process *proc, pid_t tid,
+				u64 *selector);
+/** dp_dispatch_any() - does one of the stopped threads? */
+bool dp_dispatch_any(const struct dp_process *proc);
+/** dp_dispatch_select() - have a selector permit or forbid calls. Return: 0; -EIO. */
+int dp_dispatch_select(const struct dp_process *proc, u64 selector, bool allow);
+/** dp_dispatch_waits() - does a signal wait for @tid that says where it was raised? */
+bool dp_dispatch_waits(const struct dp_process *proc, pid_t tid);
+/** dp_dispatch_asks() - can the kernel be asked, of a stopped thread? Return: 0,
+ *  -EOPNOTSUPP. */
+int dp_dispatch_asks(pid_t tid);
+/** dp_dispatch_refuse() - words for a remote call that came to the program's handler */
+int dp_dispatch_refuse(const struct dp_process *proc, struct dp_diag *diag);
 
 /* texts.c: mappings whose patched pages can go back to the page cache */
 void dp_texts_note(struct dp_process *proc);

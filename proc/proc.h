@@ -71,9 +71,12 @@ int dp_process_mem(const struct dp_process *proc);
 const char *dp_process_exe(const struct dp_process *proc);
 bool dp_process_launched(const struct dp_process *proc);
 
-/** dp_process_no_traps() - what about its seccomp filter forbids breakpoints, in words.
+/** dp_process_no_traps() - what about its seccomp filter forbids breakpoints, or what else
+ *  does, in words.
  *  Its probes are all jumps then, and make no system call. NULL: it may have some. */
 const char *dp_process_no_traps(const struct dp_process *proc);
+/** dp_process_dispatches() - is that not a filter, but Syscall User Dispatch? */
+bool dp_process_dispatches(const struct dp_process *proc);
 /** dp_process_may_wait() - may its threads be made to wait? A filter can forbid it. */
 bool dp_process_may_wait(const struct dp_process *proc);
 

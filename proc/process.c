@@ -119,6 +119,11 @@ const char *dp_process_no_traps(const struct dp_process *proc)
 	return proc->silent ? proc->why_silent : NULL;
 }
 
+bool dp_process_dispatches(const struct dp_process *proc)
+{
+	return proc->dispatches;
+}
+
 bool dp_process_may_wait(const struct dp_process *proc)
 {
 	return !(proc->forbidden &

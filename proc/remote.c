@@ -22,6 +22,10 @@
  * Its signals are not blocked before one comes. What remains is that the filter is
  * in force again for a call that the tool's end lets begin.
  *
+ * Where the thread's selector forbids calls (dispatch.c) it permits them from before the
+ * first until after the last. Whatever way the thread goes home then ends in code that
+ * makes no call and has the selector forbid them again.
+ *
  * Below what a thread of libc uses there is room, and nobody else's. A goroutine has
  * two kilobytes, with others' memory below them, and so may a coroutine: then the
  * far end of the stack that the kernel gave to the process is taken, where nobody
@@ -41,16 +45,24 @@
 #include <sys/wait.h>
 
 #define RED_ZONE 128
+#define SYSCALL_SIZE 2
 #define REAP_EVERY 50
 #define SCRATCH DP_REMOTE_SCRATCH
-#define SLACK 256 /* lost to alignment, and what a call itself needs */
+#define WORDS 64 /* for the code at selector_home */
+#define SLACK 384 /* lost to alignment, and what a call itself needs */
 #define XSTATE_MAX 16384
 #define PLAIN_FRAME ((1 + DP_WAY_HOME_WORDS) * sizeof(u64))
 #define STACK_MOST (1ull << 30)
 #define FAR_TRIES 4
+#define UNFIT 5
+#define DELIVERIES 64
 #define FAR_MARGIN 32768
 #define FXSAVE_BYTES 512
 #define SW_RESERVED 464 /* of the fxsave image; SDM vol. 1, 10.5.1 */
+
+#ifndef SYS_USER_DISPATCH
+#define SYS_USER_DISPATCH 2
+#endif
 
 /* Errors of the kernel's own that only a tracer sees (linux/errno.h). */
 #define ERESTARTSYS 512
@@ -67,6 +79,9 @@ struct dp_remote {
 	u8 *stack; /* what was there */
 	bool dead;
 	bool plain, masked; /* @plain: not by rt_sigreturn */
+	/* A byte that is to forbid calls again; 0: none. @words: what the way home that
+	 * ends so takes from the stack; @below: what was where it leaves rip. */
+	u64 selector, words, below;
 };
 
 static struct dp_thread *thread_of(const struct dp_remote *rem)
@@ -117,6 +132,21 @@ static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
 	m->rip = r.rip, m->eflags = r.eflags;
 	m->cs = (u16)r.cs, m->ss = (u16)r.ss;
 	m->fpstate = fpstate;
+	if (rem->selector)
+		m->rip = rem->proc->selector_home, m->rsp = rem->words;
+}
+
+/* The stack under the code at selector_home. */
+static int write_words(const struct dp_remote *rem)
+{
+	const struct user_regs_struct *r = &rem->home;
+	u64 words[DP_SELECTOR_HOME_WORDS] = { rem->selector, r->rax,
+					      r->rsp - DP_SELECTOR_HOME_BELOW };
+
+	if (!rem->selector)
+		return 0;
+	return dp_process_write(rem->proc, rem->words, words, sizeof(words)) ?:
+		       dp_process_write(rem->proc, words[2], &r->rip, 8);
 }
 
 /* The xsave image as a signal frame has it: with its own size in it. */
@@ -273,22 +303,32 @@ static int prepare_stack(struct dp_remote *rem)
 	if (!err && !top)
 		err = -ENOSPC;
 	if (!err) {
+		rem->words = (top - WORDS) & ~63ull;
+		top = rem->words;
 		rem->scratch = (top - SCRATCH) & ~63ull;
 		fp = (rem->scratch - size) & ~63ull;
 		rem->sp = (fp - sizeof(frame)) & ~63ull;
 		rem->low = rem->sp;
-		rem->len = rem->scratch + SCRATCH - rem->low;
+		rem->len = rem->words + WORDS - rem->low;
 		rem->stack = malloc(rem->len);
 		frame.restorer = proc->restorer;
+		if (rem->selector)
+			err = dp_process_read(
+				proc, rem->home.rsp - DP_SELECTOR_HOME_BELOW,
+				&rem->below, 8);
 		fill_context(&frame.uc, rem, fp);
-		err = rem->stack ? dp_process_read(proc, rem->low, rem->stack,
-						   rem->len) :
-				   -ENOMEM;
+		if (!err)
+			err = rem->stack ?
+				      dp_process_read(proc, rem->low,
+						      rem->stack, rem->len) :
+				      -ENOMEM;
 		if (!err)
 			err = dp_process_write(proc, fp, image, size);
 		if (!err)
 			err = dp_process_write(proc, rem->sp, &frame,
 					       sizeof(frame));
+		if (!err)
+			err = write_words(rem);
 	}
 	free(image);
 	return err;
@@ -321,9 +361,32 @@ static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
 	return t->regs.rip - cs.start < cs.len ? cs.abort : 0;
 }
 
-/* How much would be seen if this thread ran our calls: less is better. */
-static int unfitness(const struct dp_process *proc, const struct dp_thread *t)
+/* What waits would be raised for it elsewhere, if the tool were killed: it comes first. */
+static bool is_selectable(struct dp_process *proc, struct dp_thread *t)
 {
+	u32 tries = DELIVERIES;
+
+	while (dp_dispatch_waits(proc, t->tid))
+		if (!--tries || proc->held || proc->frozen ||
+		    dp_stop_run_on(proc, t))
+			return false;
+	return true;
+}
+
+/* How much would be seen if this thread ran our calls: less is better. */
+static int unfitness(struct dp_process *proc, const struct dp_thread *t)
+{
+	u64 selector;
+
+	if (proc->dispatches)
+		switch (dp_dispatch_of(proc, t->tid, &selector)) {
+		case DP_DISPATCH_BARRED:
+			return UNFIT;
+		case DP_DISPATCH_SELECTOR:
+			return UNFIT - 1;
+		case DP_DISPATCH_FREE:
+			break;
+		}
 	if (rseq_abort(proc, t))
 		return 3;
 	if ((long)t->regs.orig_rax < 0)
@@ -334,7 +397,7 @@ static int unfitness(const struct dp_process *proc, const struct dp_thread *t)
 static struct dp_thread *choose(struct dp_process *proc)
 {
 	struct dp_thread *best = NULL;
-	int least = 4, bad;
+	int least = UNFIT, bad;
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads; i++) {
@@ -362,18 +425,78 @@ static void forget(struct dp_remote *rem)
 	free(rem);
 }
 
+/* The thread would have the selector forbid calls, which it does. */
+static void head_past_selector(const struct dp_remote *rem)
+{
+	struct user_regs_struct way = rem->home;
+
+	way.rip = rem->proc->selector_home;
+	way.rsp = rem->words;
+	ptrace(PTRACE_SETREGS, rem->tid, 0, &way);
+}
+
+static int permit_calls(struct dp_remote *rem)
+{
+	int err;
+
+	if (!rem->selector)
+		return 0;
+	head_past_selector(rem);
+	dp_step("remote: past the selector");
+	err = dp_dispatch_select(rem->proc, rem->selector, true);
+	dp_step("remote: the selector permits");
+	return err;
+}
+
+static void forbid_calls(const struct dp_remote *rem)
+{
+	if (!rem->selector)
+		return;
+	head_past_selector(rem);
+	dp_step("remote: back past the selector");
+	dp_dispatch_select(rem->proc, rem->selector, false);
+	dp_step("remote: the selector forbids");
+}
+
+/* Where calls may be dispatched unseen the signal must not be blocked: the kernel
+ * would end the process then. */
+static u64 blocked_meanwhile(const struct dp_process *proc)
+{
+	return proc->undisclosed ? ~(1ull << (SIGSYS - 1)) : ~0ull;
+}
+
 /* From here on the thread would go home through its frame, which holds the mask
  * that is changed. */
 static void head_home(struct dp_remote *rem)
 {
 	struct user_regs_struct way_home = rem->home;
-	u64 all = ~0ull;
+	u64 all = blocked_meanwhile(rem->proc);
 
 	way_home.rip = rem->proc->restorer;
 	way_home.rsp = rem->sp + sizeof(u64);
 	ptrace(PTRACE_SETREGS, rem->tid, 0, &way_home);
 	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
 	rem->masked = true;
+}
+
+/* @t is to make calls: how? Return: 0; -EPERM it cannot; -EAGAIN not just now. */
+static int pass_dispatch(struct dp_remote *rem, struct dp_thread *t)
+{
+	struct dp_process *proc = rem->proc;
+	enum dp_dispatch way;
+
+	/* The program's own would be taken for that of our call. */
+	if (proc->undisclosed && !is_selectable(proc, t))
+		return -EAGAIN;
+	way = dp_dispatch_of(proc, t->tid, &rem->selector);
+	if (way == DP_DISPATCH_SELECTOR && proc->dispatches &&
+	    is_selectable(proc, t))
+		way = dp_dispatch_of(proc, t->tid, &rem->selector);
+	else if (way == DP_DISPATCH_SELECTOR)
+		return -EAGAIN;
+	if (way != DP_DISPATCH_SELECTOR)
+		rem->selector = 0;
+	return way == DP_DISPATCH_BARRED ? -EPERM : 0;
 }
 
 int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
@@ -391,6 +514,8 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	/* It would kill for the first call. */
 	if (!err && dp_check_thread(proc, t->tid))
 		err = -EPERM;
+	if (!err)
+		err = pass_dispatch(rem, t);
 	if (!err && ptrace(PTRACE_GETSIGMASK, t->tid, 8, &rem->mask))
 		err = -errno;
 	if (!err) {
@@ -398,11 +523,13 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		rem->tid = t->tid;
 		rem->home = t->regs;
 		restart(&rem->home, proc->no_restart);
-		rem->plain = goes_plainly(rem);
+		rem->plain = !rem->selector && goes_plainly(rem);
 		err = rem->plain ? prepare_plainly(rem) : prepare_stack(rem);
 	}
 	if (!err)
 		err = dp_gadgets_borrow(proc);
+	if (!err)
+		err = permit_calls(rem);
 	if (err) {
 		if (rem)
 			forget(rem);
@@ -456,7 +583,20 @@ static void put_off_signals(struct dp_remote *rem)
 	rem->masked = true;
 }
 
-/* Let it run to the next entry or exit of a system call. */
+/* The kernel has not made the call, and the signal that says so does not come. */
+static bool is_dispatched(const struct dp_remote *rem, int sig)
+{
+	siginfo_t si;
+
+	return sig == SIGSYS && rem->proc->undisclosed &&
+	       !ptrace(PTRACE_GETSIGINFO, rem->tid, 0, &si) &&
+	       si.si_code == SYS_USER_DISPATCH &&
+	       (u64)si.si_call_addr ==
+		       rem->proc->syscall_ret + SYSCALL_SIZE;
+}
+
+/* Let it run to the next entry or exit of a system call. Return: 0; -ESRCH; -EPERM it
+ * has come to the program's own handler. */
 static int to_syscall(struct dp_remote *rem)
 {
 	pid_t tid = rem->tid;
@@ -471,6 +611,8 @@ static int to_syscall(struct dp_remote *rem)
 		/* A SIGSTOP, which cannot be blocked: the stop is to be in force
 		 * when this thread is let go. */
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
+		if (is_dispatched(rem, sig))
+			return -EPERM;
 		if (sig && sig != (SIGTRAP | 0x80))
 			put_off_signals(rem);
 	} while (sig != (SIGTRAP | 0x80));
@@ -481,17 +623,25 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 		    u64 e, u64 f)
 {
 	struct user_regs_struct r = rem->home;
+	int err;
 
 	if (rem->dead)
 		return -ESRCH;
+	if (rem->proc->refuses)
+		return -EPERM;
 	r.rip = rem->proc->syscall_ret;
 	r.rsp = rem->sp;
 	r.rax = (unsigned long long)nr;
 	r.orig_rax = (unsigned long long)-1;
 	r.rdi = a, r.rsi = b, r.rdx = c, r.r10 = d, r.r8 = e, r.r9 = f;
-	if (ptrace(PTRACE_SETREGS, rem->tid, 0, &r) ||
-	    to_syscall(rem) || to_syscall(rem) ||
-	    ptrace(PTRACE_GETREGS, rem->tid, 0, &r)) {
+	err = ptrace(PTRACE_SETREGS, rem->tid, 0, &r) ? -ESRCH : 0;
+	if (!err)
+		err = to_syscall(rem) ?: to_syscall(rem);
+	if (err == -EPERM) {
+		rem->proc->refuses = true;
+		return err;
+	}
+	if (err || ptrace(PTRACE_GETREGS, rem->tid, 0, &r)) {
 		rem->dead = true;
 		return -ESRCH;
 	}
@@ -520,9 +670,14 @@ void dp_remote_end(struct dp_remote *rem)
 		if (rem->masked)
 			ptrace(PTRACE_SETSIGMASK, tid, 8, &rem->mask);
 		dp_step("remote: mask");
+		forbid_calls(rem);
 		ptrace(PTRACE_SETREGS, tid, 0, &rem->home);
 		dp_step("remote: registers");
 		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
+		if (rem->selector)
+			dp_process_write(rem->proc,
+					 rem->home.rsp - DP_SELECTOR_HOME_BELOW,
+					 &rem->below, 8);
 		dp_gadgets_return(rem->proc);
 		thread_of(rem)->regs = rem->home;
 	}

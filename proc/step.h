@@ -8,6 +8,12 @@
 #ifndef DP_STEP_H
 #define DP_STEP_H
 
+#include <stdbool.h>
+
+/** dp_step_fails() - is what @name says to fail here, as it does elsewhere? In the
+ *  product it never is. */
+bool dp_step_fails(const char *name);
+
 /** dp_step() - a step of the attach, arm or detach protocol has been done */
 void dp_step(const char *name);
 

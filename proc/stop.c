@@ -492,6 +492,11 @@ static int run_on(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 	return 0;
 }
 
+int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t)
+{
+	return run_on(proc, t, dp_now_ns() + STOP_DEADLINE_NS);
+}
+
 /* In a stopped process a signal that a probe has raised waits for SIGCONT. */
 static bool has_trapped(const struct dp_process *proc, pid_t tid)
 {

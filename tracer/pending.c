@@ -129,6 +129,8 @@ static const char *unheard(const struct dp_session *s)
 {
 	struct dp_notice notice;
 
+	if (dp_process_dispatches(s->proc))
+		return "it dispatches system calls to a handler of its own, and a breakpoint in the dynamic linker makes some";
 	if (dp_process_no_traps(s->proc) || !dp_process_may_wait(s->proc))
 		return "its seccomp filter allows no breakpoint in the dynamic linker";
 	if (!dp_notice_find(s->mods, &notice))

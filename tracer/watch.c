@@ -209,8 +209,9 @@ static int refuse_trap(struct dp_session *s, size_t i, const char *why,
 	dp_engine_drop(s->engine, s->probes[i]);
 	snprintf(
 		p->reason, sizeof(p->reason),
-		"%s, and its process's seccomp filter allows no breakpoint: %s",
-		why, dp_process_no_traps(s->proc));
+		"%s, and its process%s allows no breakpoint: %s", why,
+		dp_process_dispatches(s->proc) ? "" : "'s seccomp filter",
+		dp_process_no_traps(s->proc));
 	if (!p->spec->glob)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,

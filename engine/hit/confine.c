@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * confine: a thread is about to install a seccomp filter.
+ * confine: a thread is about to install a seccomp filter, or to have its system calls
+ * dispatched to a handler of its own (Syscall User Dispatch).
  *
- * Should that forbid what breakpoints and hooks need, the next one kills. So the thread
+ * Should that forbid what breakpoints and hooks need, the next one kills; what is
+ * dispatched comes to a handler that knows nothing of it. So the thread
  * waits for the tool, which reads the filter first:
  *
  *   thread                          tool
@@ -20,6 +22,8 @@
 
 /* linux/prctl.h, linux/seccomp.h */
 #define PR_SET_SECCOMP 22
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_OFF 0
 #define SECCOMP_SET_MODE_FILTER 1
 #define SLICE_MS 10
 #define SLICES 200
@@ -27,7 +31,9 @@
 static bool installs_filter(const struct dp_mcontext *regs)
 {
 	if (regs->rax == __NR_prctl)
-		return (u32)regs->rdi == PR_SET_SECCOMP;
+		return (u32)regs->rdi == PR_SET_SECCOMP ||
+		       ((u32)regs->rdi == PR_SET_SYSCALL_USER_DISPATCH &&
+			regs->rsi != PR_SYS_DISPATCH_OFF);
 	return regs->rax == __NR_seccomp &&
 	       (u32)regs->rdi <= SECCOMP_SET_MODE_FILTER;
 }

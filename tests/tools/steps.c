@@ -2,7 +2,8 @@
 /*
  * steps: end the tool without warning at the Nth protocol step ($DPROBES_STEP), or at
  * the first one of that name, and who is on an errand for it. Or interrupt whatever it
- * waits for by a signal, every so many microseconds ($DPROBES_TICK).
+ * waits for by a signal, every so many microseconds ($DPROBES_TICK). Or have what the
+ * kernel is asked by the name in $DPROBES_FAIL fail, as it does where it is too old.
  */
 #include "proc/step.h"
 #include <signal.h>
@@ -46,6 +47,13 @@ static bool is_the_one(const char *name)
 	if (left < 0)
 		left = wanted ? atoi(wanted) : 0;
 	return left ? --left == 0 : wanted && !strcmp(wanted, name);
+}
+
+bool dp_step_fails(const char *name)
+{
+	const char *wanted = getenv("DPROBES_FAIL");
+
+	return wanted && !strcmp(wanted, name);
 }
 
 void dp_step(const char *name)
