@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fuzz_build: the whole life of an engine, from its first table on, while a thread of the
+ * target writes to what they share. Control must stay within that memory, write to no
+ * text but that of its sites, and come to an end.
+ *
+ * Input: a byte that chooses what is built, and then what is scribbled (scribble.h).
+ */
+#include "fuzz/scribble.h"
+#include "engine/control/control.h"
+#include "engine/vm/ops.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+#define TEXT 0x10000000ull
+#define BASE 0x70000000ull
+#define ENTRY 0x20000000ull
+#define SITES 6
+#define HEAD 1024u /* bytes, of what control keeps there first */
+#define TABLES 0x4000u /* bytes, of sites, probes and programs */
+
+/* The last ones take their time: there is room for much. */
+enum { RSEQ = 1, TRAPS = 2, QUIESCED = 4, PROGRAM = 8, FORKED = 16, VISITS = 32, RECORDS = 64 };
+
+/* push; lea rip; call; ret; nops; mov $13, %eax; syscall */
+static const u8 code[128] = {
+	0x55, 0x48, 0x8d, 0x05, 0x10, 0, 0, 0, 0xe8, 0x10, 0, 0, 0, 0xc3,
+	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xb8, 0x0d, 0, 0, 0, 0x0f, 0x05,
+};
+#define HOOK 20
+static const u8 places[SITES] = { 0, 1, 8, 13, 14, 15 };
+static u8 text[sizeof(code)];
+static size_t arena_at, arena_size, file_size;
+
+/* Most of the memory is room for records; what matters comes first. */
+static size_t place(u32 word)
+{
+	u32 at = word & 0x3fffffff;
+	size_t tables = arena_size - sizeof(struct dp_arena) - sizeof(u32);
+
+	if (tables > TABLES)
+		tables = TABLES;
+	switch (word >> 30) {
+	case 0:
+		return at & 1 ? at % (file_size - sizeof(u32)) :
+				arena_at + at % (arena_size - sizeof(u32));
+	case 1:
+		return arena_at + at % HEAD;
+	case 2:
+		return arena_at + at % (sizeof(struct dp_arena) - sizeof(u32));
+	default:
+		return arena_at + sizeof(struct dp_arena) +
+		       at % tables;
+	}
+}
+
+static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
+{
+	if (addr - TEXT >= sizeof(text) || len > sizeof(text) - (addr - TEXT))
+		return -EFAULT;
+	memcpy(to, text + (addr - TEXT), len);
+	return 0;
+}
+
+/* Where nothing is probed control has no business, whatever the arena says. */
+static int write_text(struct dp_target *t, u64 addr, const void *from,
+		      size_t len)
+{
+	must(addr - TEXT < sizeof(text) && len <= sizeof(text) - (addr - TEXT));
+	memcpy(text + (addr - TEXT), from, len);
+	return 0;
+}
+
+static const struct dp_target_ops ops = { .read = read_text,
+					  .write = write_text };
+
+static void add_program(struct dp_engine *e)
+{
+	static const u8 bytecode[] = { DP_OPCODE_EXIT };
+	static const u32 start;
+	const struct dp_program_spec spec = { .name = "fuzzed",
+					      .code = bytecode,
+					      .code_len = sizeof(bytecode),
+					      .starts = &start,
+					      .nr_starts = 1,
+					      .nr_lv = 3,
+					      .nr_gv = 2,
+					      .jmpmax = 10,
+					      .logmax = 64,
+					      .stack = 32 };
+	const struct dp_binding binding = { .start = 0 };
+	const char *why;
+	u32 program, offset;
+
+	must(!dp_engine_add_program(e, &spec, &program, &offset, &why));
+	dp_engine_bind(e, 0, &binding);
+}
+
+static struct dp_engine *plan(u32 how)
+{
+	struct dp_ground ground = { .start = TEXT,
+				    .code = code,
+				    .size = sizeof(code),
+				    .function = 14 };
+	struct dp_engine *e;
+	const char *why;
+	u32 probe, i;
+
+	must(!dp_engine_create(&e));
+	dp_engine_set_arming(e, how & TRAPS    ? DP_ARM_TRAP :
+				how & QUIESCED ? DP_ARM_QUIESCE :
+						 DP_ARM_INTERIOR);
+	for (i = 0; i < SITES; i++) {
+		must(!dp_engine_add(e, TEXT + places[i], code + places[i],
+				    sizeof(code) - places[i], &probe, &why));
+		ground.room = 20 - places[i];
+		dp_engine_allow_jump(e, probe, &ground);
+	}
+	must(!dp_engine_add_hook(e, TEXT + HOOK, code + HOOK, 13, false));
+	if (how & PROGRAM) {
+		must(!dp_engine_follow(e, 2, true));
+		must(!dp_engine_add_exit(e, 2, 0, TEXT + 13, code + 13,
+					 sizeof(code) - 13, &probe, &why));
+		add_program(e);
+	}
+	if (how & RSEQ)
+		dp_engine_set_rseq(e, 64, 0x53053053);
+	return e;
+}
+
+static void take_record(void *arg, const struct dp_record_copy *r)
+{
+	must(r->head.probe < SITES + 1 && r->head.len <= sizeof(r->data));
+}
+
+static void take_visit(void *arg, const struct dp_visit_copy *v)
+{
+	must(v->probe < SITES + 1);
+}
+
+static void read_counts(struct dp_engine *e)
+{
+	struct dp_account account;
+	u32 i;
+
+	for (i = 0; i < SITES; i++) {
+		dp_engine_hits(e, i);
+		dp_engine_missed(e, i);
+		dp_engine_account(e, i, &account);
+		dp_engine_local(e, 0, i);
+		dp_engine_global(e, i);
+		must(strlen(dp_engine_mode(e, i)) < 16);
+	}
+	dp_engine_sites(e);
+	dp_engine_jumps(e);
+	dp_engine_strays(e);
+	dp_engine_late(e);
+	dp_engine_of_children(e);
+}
+
+/* A child that the target has made, with memory of its own. */
+static void fork_it(struct dp_engine *e, const struct dp_mapping *of)
+{
+	struct dp_mapping map = *of;
+	struct dp_engine *child;
+
+	map.file = calloc(1, file_size);
+	must(map.file != NULL);
+	if (!dp_engine_fork(e, &map, 1, 2, &child)) {
+		read_counts(child);
+		dp_engine_destroy(child);
+	}
+	free(map.file);
+}
+
+static void live(struct dp_engine *e, const struct dp_mapping *map, u32 how)
+{
+	struct dp_target target = { &ops };
+	u64 words[DP_MAX_SHARDS], bad;
+	u32 n, i;
+
+	if (dp_engine_build(e, map))
+		return;
+	dp_engine_table(e, words, &n);
+	dp_engine_arm_hooks(e, &target);
+	dp_engine_arm(e, &target, &bad);
+	read_counts(e);
+	dp_engine_disturbed(e, &target);
+	if (how & RECORDS)
+		dp_engine_records(e, take_record, NULL, false);
+	if (how & VISITS)
+		dp_engine_visits(e, take_visit, NULL);
+	if ((how & (FORKED | VISITS)) == FORKED)
+		fork_it(e, map);
+	for (i = 0; i < SITES; i++)
+		dp_engine_want(e, i, i & 1);
+	dp_engine_apply(e, &target, &bad);
+	dp_engine_inside(e, TEXT + 3, &bad);
+	dp_engine_admit(e, false);
+	dp_engine_settle(e, NULL, NULL);
+	if (how & RECORDS)
+		dp_engine_records(e, take_record, NULL, true);
+	read_counts(e);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_mapping map = { .base = BASE,
+				  .hook_entry = ENTRY,
+				  .detour_entry = ENTRY + 64,
+				  .owner = 1,
+				  .tool = 2 };
+	struct dp_layout_need *need;
+	struct dp_engine *e;
+	u8 *file;
+
+	if (!size)
+		return 0;
+	memcpy(text, code, sizeof(text));
+	e = plan(*data);
+	need = dp_engine_layout(e, 2);
+	must(need && !dp_engine_place(e, &hole, 1));
+	file_size = (need->file_size + SCRIBBLE_PAGE - 1) & ~(SCRIBBLE_PAGE - 1);
+	arena_size = need->arena_size;
+	arena_at = DP_ARENA_OFFSET;
+	map.file = file = scribble_map(file_size);
+	scribbler.memory = file;
+	scribbler.place = place;
+	scribble_start(data + 1, size - 1);
+	live(e, &map, *data);
+	scribble_stop();
+	dp_engine_destroy(e);
+	scribble_unmap(file, file_size);
+	return 0;
+}

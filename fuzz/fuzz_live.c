@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fuzz_live: probes come and go in an engine that lives, while a thread of the target
+ * writes to the memory that they share: as it can to that of Uprobes. Control must stay
+ * within it, write to no text but that of its sites, and come to an end.
+ *
+ * Input: eight bytes, each an order (what, which probe); then what is scribbled.
+ */
+#include "fuzz/scribble.h"
+#include "engine/control/live.h"
+#include "engine/control/internal.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+#define TEXT 0x10000000ull
+#define BASE 0x70000000ull
+#define ENTRY 0x20000000ull
+#define SITES 6u
+#define ROOM 64u /* sites that there is room for */
+#define PROBES 12u
+#define ORDERS 8u
+#define HEAD 1024u /* bytes, of what control keeps there first */
+#define TABLES 0x8000u
+#define NONE ~0u
+
+/* push; lea rip; call; ret; nops; mov $13, %eax; syscall */
+static const u8 code[128] = {
+	0x55, 0x48, 0x8d, 0x05, 0x10, 0, 0, 0, 0xe8, 0x10, 0, 0, 0, 0xc3,
+	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xb8, 0x0d, 0, 0, 0, 0x0f, 0x05,
+};
+#define HOOK 20
+static const u8 places[SITES] = { 0, 1, 8, 13, 14, 15 };
+
+/** struct world - one run */
+struct world {
+	struct dp_engine *engine;
+	struct dp_target target;
+	struct dp_arena *arena;
+	u32 probes[PROBES]; /* NONE: there is none */
+	u8 *pools[DP_MAX_POOLS];
+	size_t pool_sizes[DP_MAX_POOLS];
+	u32 nr_pools;
+};
+
+static u8 text[sizeof(code)];
+static size_t arena_size, file_size;
+
+static size_t place(u32 word)
+{
+	u32 at = word & 0x3fffffff;
+	size_t tables = arena_size - sizeof(struct dp_arena) - sizeof(u32);
+
+	if (tables > TABLES)
+		tables = TABLES;
+	switch (word >> 30) {
+	case 0:
+		return DP_ARENA_OFFSET + at % (arena_size - sizeof(u32));
+	case 1:
+		return DP_ARENA_OFFSET + at % (sizeof(struct dp_arena) - sizeof(u32));
+	case 2:
+		return DP_ARENA_OFFSET + at % HEAD;
+	default:
+		return DP_ARENA_OFFSET + sizeof(struct dp_arena) +
+		       at % tables;
+	}
+}
+
+static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
+{
+	if (addr - TEXT >= sizeof(text) || len > sizeof(text) - (addr - TEXT))
+		return -EFAULT;
+	memcpy(to, text + (addr - TEXT), len);
+	return 0;
+}
+
+/* Where nothing is probed control has no business, whatever the arena says. */
+static int write_text(struct dp_target *t, u64 addr, const void *from,
+		      size_t len)
+{
+	must(addr - TEXT < sizeof(text) && len <= sizeof(text) - (addr - TEXT));
+	memcpy(text + (addr - TEXT), from, len);
+	return 0;
+}
+
+static const struct dp_target_ops ops = { .read = read_text,
+					  .write = write_text };
+
+/* The target has pools of its own beside; code is never written where it is run. */
+static int map_pool(void *arg, u64 addr, u64 size, u8 **ours)
+{
+	struct world *w = arg;
+
+	if (w->nr_pools == DP_MAX_POOLS)
+		return -ENOMEM;
+	*ours = scribble_reserve(NULL, size, PROT_READ | PROT_WRITE, 0);
+	w->pools[w->nr_pools] = *ours;
+	w->pool_sizes[w->nr_pools++] = size;
+	return 0;
+}
+
+static int find_holes(void *arg, struct dp_hole **holes, size_t *n)
+{
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct world *w = arg;
+	u32 i;
+
+	*holes = dp_port_alloc((3 * DP_MAX_POOLS + 1) * sizeof(**holes));
+	must(*holes != NULL);
+	(*holes)[0] = hole;
+	*n = 1;
+	for (i = 0; i < w->engine->need.nr_pools; i++)
+		*n = dp_holes_carve(*holes, *n, w->engine->need.pools[i].addr,
+				    w->engine->need.pools[i].size);
+	return 0;
+}
+
+static int write_stopped(void *arg, const u32 *which, u32 n)
+{
+	return 0;
+}
+
+static int hold(void *arg, bool stray, int (*work)(void *what), void *what)
+{
+	return work(what);
+}
+
+static const struct dp_growth_ops growth = { map_pool, find_holes,
+					     write_stopped, hold };
+
+static u8 *build(struct world *w)
+{
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_mapping map = { .base = BASE,
+				  .hook_entry = ENTRY,
+				  .detour_entry = ENTRY + 64,
+				  .owner = 1,
+				  .tool = 2 };
+	struct dp_layout_need *need;
+	struct dp_engine *e;
+
+	must(!dp_engine_create(&e));
+	dp_engine_reside(e, ROOM);
+	dp_engine_ask(e, 4);
+	must(!dp_engine_add_hook(e, TEXT + HOOK, code + HOOK, 13, false));
+	need = dp_engine_layout(e, 2);
+	must(need && !dp_engine_place(e, &hole, 1));
+	file_size = (need->file_size + SCRIBBLE_PAGE - 1) & ~(SCRIBBLE_PAGE - 1);
+	arena_size = need->arena_size;
+	map.file = scribble_map(file_size);
+	must(!dp_engine_build(e, &map));
+	must(!dp_engine_arm_hooks(e, &w->target));
+	w->arena = dp_engine_arena(e);
+	dp_engine_destroy(e);
+	return map.file;
+}
+
+static void add(struct world *w, u32 i)
+{
+	const struct dp_found found = { .code = code + places[i % SITES],
+					.size = sizeof(code) - places[i % SITES] };
+	const struct dp_handlers handlers = { .kind = DP_KIND_ASK,
+					      .user = i,
+					      .pre = ENTRY,
+					      .deadline = 10 };
+	struct dp_ground ground = { .start = TEXT,
+				    .code = code,
+				    .size = sizeof(code),
+				    .function = 14,
+				    .room = 20 - places[i % SITES] };
+	const char *why;
+	u32 probe, bad;
+
+	if (w->probes[i] != NONE ||
+	    dp_live_add(w->engine, TEXT + places[i % SITES], &found, &handlers,
+			true, &probe, &why))
+		return;
+	if (dp_live_is_new(w->engine, probe))
+		dp_engine_allow_jump(w->engine, probe, &ground);
+	if (dp_live_commit(w->engine, &w->target, &probe, 1, &bad)) {
+		dp_live_remove(w->engine, &w->target, &probe, 1);
+		dp_live_forget(w->engine, probe);
+		return;
+	}
+	w->probes[i] = probe;
+}
+
+static void take(struct world *w, u32 i)
+{
+	if (w->probes[i] == NONE)
+		return;
+	dp_live_remove(w->engine, &w->target, &w->probes[i], 1);
+	dp_live_forget(w->engine, w->probes[i]);
+	w->probes[i] = NONE;
+}
+
+static void no_probe(void *arg, u32 probe)
+{
+	must(probe < ROOM * 8);
+}
+
+static void look(struct world *w, u32 i)
+{
+	u8 copy[sizeof(code)];
+	u32 probe;
+
+	if (w->probes[i] == NONE)
+		return;
+	dp_live_hits(w->engine, w->probes[i]);
+	dp_live_faulted(w->engine, w->probes[i]);
+	dp_live_intact(w->engine, &w->target, w->probes[i]);
+	dp_live_optimized(w->engine, w->probes[i]);
+	must(dp_live_addr(w->engine, w->probes[i]) ==
+	     TEXT + places[i % SITES]);
+	must(dp_live_handlers(w->engine, w->probes[i])->user == i);
+	must(dp_live_first(w->engine, TEXT + places[i % SITES], &probe));
+	memcpy(copy, text, sizeof(copy));
+	dp_live_originals(w->engine, TEXT, copy, sizeof(copy));
+	dp_live_touched(w->engine, no_probe, NULL);
+}
+
+static void order(struct world *w, u8 what)
+{
+	u32 i = (what >> 3) % PROBES;
+
+	switch (what & 7) {
+	case 0:
+	case 1:
+		add(w, i);
+		break;
+	case 2:
+		take(w, i);
+		break;
+	case 3:
+		if (w->probes[i] != NONE)
+			dp_live_enable(w->engine, &w->target, &w->probes[i], 1,
+				       what & 0x80);
+		break;
+	case 4:
+		dp_live_knobs(w->engine, &w->target, what & 8, what & 16);
+		break;
+	case 5:
+		if (w->probes[i] != NONE)
+			dp_live_check(w->engine, &w->target, w->probes[i]);
+		break;
+	case 6:
+		if (w->probes[i] != NONE)
+			dp_live_switch_off(w->engine, w->probes[i], i);
+		break;
+	default:
+		look(w, i);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct world w = { .target = { &ops } };
+	struct dp_live_setup setup = { .ops = &growth,
+				       .arg = &w,
+				       .call_entry = ENTRY + 128,
+				       .detour_entry = ENTRY + 64,
+				       .follow_entry = ENTRY + 192,
+				       .max_sites = ROOM };
+	u8 *file;
+	u32 i;
+
+	if (size < ORDERS)
+		return 0;
+	memset(w.probes, 0xff, sizeof(w.probes));
+	memcpy(text, code, sizeof(text));
+	file = build(&w);
+	setup.size = arena_size;
+	must(!dp_engine_create(&w.engine));
+	dp_engine_set_arming(w.engine, data[0] & 0x40 ? DP_ARM_TRAP :
+							DP_ARM_INTERIOR);
+	scribbler.memory = file;
+	scribbler.place = place;
+	/* An arena that is not what it should be is refused, mostly. */
+	if (data[1] & 0x80)
+		scribble_start(data + ORDERS, size - ORDERS);
+	if (!dp_engine_adopt(w.engine, w.arena, &setup)) {
+		scribble_start(data + ORDERS, size - ORDERS);
+		for (i = 0; i < 3 * ORDERS; i++)
+			order(&w, (u8)(data[i % ORDERS] + i / ORDERS * 8));
+		for (i = 0; i < PROBES; i++)
+			take(&w, i);
+	}
+	scribble_stop();
+	dp_engine_destroy(w.engine);
+	scribble_unmap(file, file_size);
+	while (w.nr_pools--)
+		munmap(w.pools[w.nr_pools], w.pool_sizes[w.nr_pools]);
+	return 0;
+}
