@@ -74,6 +74,7 @@ int main(int argc, char **argv)
 	/* What it needs it needs until it ends, which is soon: no page is given back. */
 	mallopt(M_TOP_PAD, HEAP_STEP);
 	mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
+	dp_tracer_prepare();
 	/* What belongs together is written at once, and flushed as it comes. */
 	setvbuf(stdout, NULL, _IOFBF, DP_OUTPUT_BUFFER);
 	if (argc < 2)

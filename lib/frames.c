@@ -16,6 +16,7 @@
 #include "agent/image.h"
 #include "engine/insn/detour.h"
 #include "port_hit.h"
+#include "proc/limits.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -106,7 +107,7 @@ static int map_block(u32 first)
 
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, first);
+	err = dp_limits_file(BLOCK_PAGES * DP_PAGE) ?: write_all(fd, first);
 	if (!err && mmap(at, BLOCK_PAGES * DP_PAGE, PROT_READ | PROT_EXEC,
 			 MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
 		err = -errno;

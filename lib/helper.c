@@ -3,6 +3,7 @@
 #include "lib/helper/helper.h"
 #include "lib/raw.h"
 #include "lib/text.h"
+#include "proc/limits.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -30,6 +31,10 @@ static int helper_file(void)
 	int fd = dp_fd_raise((int)syscall(SYS_memfd_create, "helper of dprobes",
 					  1 /* MFD_CLOEXEC */));
 
+	if (fd >= 0 && dp_limits_file(size)) {
+		close(fd);
+		return -EFBIG;
+	}
 	while (fd >= 0 && done < size) {
 		ssize_t n = write(fd, dp_helper_start + done, size - done);
 

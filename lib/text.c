@@ -7,6 +7,7 @@
  */
 #include "lib/text.h"
 #include "port.h"
+#include "proc/limits.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +103,8 @@ int dp_code_map(u64 addr, u64 size)
 
 	if (fd < 0)
 		return -ENOMEM;
-	if (ftruncate(fd, (off_t)size))
+	/* SIGXFSZ would be the program's. */
+	if (dp_limits_file(size) || ftruncate(fd, (off_t)size))
 		err = -ENOMEM;
 	got = err ? MAP_FAILED :
 		    mmap(to, size, PROT_READ | PROT_EXEC,

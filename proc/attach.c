@@ -2,9 +2,13 @@
 /* attach: take hold of a running process, looking only. */
 #include "proc/private.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+#define EXEC_NS 500000000 /* of a thread that executes a program, until it is the first */
 
 /* Kernel threads, and processes that are at their end, say ENOENT for their program;
  * to whoever may not know, EACCES. Return: 0 it has one; an errno. */
@@ -14,6 +18,54 @@ static int no_program(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	return readlink(path, exe, sizeof(exe)) < 0 ? errno : 0;
+}
+
+/* Has it threads that run, beside its first one? */
+static bool has_others(pid_t pid)
+{
+	bool others = false;
+	struct dp_status st;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && !others; i++)
+		others = tids[i] != pid &&
+			 !dp_status_read(pid, tids[i], &st) &&
+			 st.state != 'Z' && st.state != 'X';
+	free(tids);
+	return others;
+}
+
+/* @st: its state is 0 if it cannot be read */
+static bool runs(pid_t pid, struct dp_status *st)
+{
+	if (dp_status_read(pid, pid, st))
+		*st = (struct dp_status){ 0 };
+	return st->state && st->state != 'Z' && st->state != 'X';
+}
+
+/* Another thread that executes a program becomes the first one as soon as all have
+ * ended. Return: 0; -ESRCH: nobody is left; -EOPNOTSUPP: the first thread is gone for good */
+static int first_thread(pid_t pid, struct dp_status *st)
+{
+	s64 deadline = dp_now_ns() + EXEC_NS;
+	struct timespec nap = { 0, 1000000 };
+
+	for (;;) {
+		if (runs(pid, st))
+			return 0;
+		/* In between it can neither be read nor is it gone. */
+		if (kill(pid, 0) && errno == ESRCH)
+			return -ESRCH;
+		if (!st->state || has_others(pid))
+			nanosleep(&nap, NULL);
+		else
+			return runs(pid, st) ? 0 : -ESRCH;
+		if (dp_now_ns() > deadline)
+			return st->state ? -EOPNOTSUPP : -ESRCH;
+	}
 }
 
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
@@ -27,10 +79,13 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	if (pid == dp_tool_of(proc))
 		return dp_diag_set(diag, -EINVAL,
 				   "process %d is this dprobes itself", pid);
-	if (st.state == 'Z' || st.state == 'X')
+	err = first_thread(pid, &st);
+	if (err == -ESRCH)
+		return dp_diag_set(diag, err, "process %d has ended", pid);
+	if (err)
 		return dp_diag_set(
-			diag, -ESRCH,
-			"process %d has ended, or its first thread has; probe one whose first thread runs",
+			diag, err,
+			"the first thread of process %d has ended, while others run; probe one whose first thread runs",
 			pid);
 	hidden = no_program(pid);
 	if (hidden && dp_status_kernel(pid))
@@ -65,10 +120,36 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 	return err;
 }
 
+int dp_process_lost(pid_t pid, struct dp_diag *diag)
+{
+	struct dp_status st;
+
+	if (first_thread(pid, &st))
+		return dp_diag_set(diag, -ESRCH, "process %d has ended", pid);
+	return dp_diag_set(
+		diag, -EAGAIN,
+		"process %d executes one program after the other, and none of them stays long enough; try again",
+		pid);
+}
+
+/* While a thread executes a program the process is not to be found for moments, nor its
+ * file. */
+static bool is_elsewhere(const struct dp_process *proc, pid_t pid, int err)
+{
+	struct dp_status st;
+
+	if (err && dp_process_replaced(proc))
+		return true;
+	return (err == -ESRCH || err == -ENOENT) && pid > 0 &&
+	       !first_thread(pid, &st);
+}
+
 static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 		  struct dp_diag *diag)
 {
 	struct dp_process *proc;
+	s64 deadline = dp_now_ns() + DP_EXECS_NS;
+	struct timespec nap = { 0, 1000000 };
 	bool again;
 	int err;
 
@@ -78,12 +159,18 @@ static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 			return dp_diag_set(diag, -ENOMEM, "out of memory");
 		proc->tool = tool;
 		err = take_hold(proc, pid, left, diag);
-		again = err && dp_process_replaced(proc);
-		if (err && !again && dp_process_ended(proc))
+		again = is_elsewhere(proc, pid, err);
+		if (!again && err && dp_process_ended(proc))
 			err = dp_diag_set(diag, -ESRCH,
 					  "process %d has ended", pid);
+		if (again && dp_now_ns() > deadline) {
+			again = false;
+			err = dp_process_lost(pid, diag);
+		}
 		if (err)
 			dp_process_close(proc);
+		if (again)
+			nanosleep(&nap, NULL);
 	} while (again);
 	if (!err)
 		*out = proc;

@@ -97,6 +97,58 @@ static int check_file(const char *path, const char *shown, int depth,
 	return err;
 }
 
+/* What PT_INTERP says. Return: 0; -ENOENT it has none, or cannot be read. */
+static int read_linker(int fd, const Elf64_Ehdr *eh, char *path, size_t size)
+{
+	Elf64_Phdr ph;
+	unsigned int i;
+
+	for (i = 0; i < eh->e_phnum; i++) {
+		if (pread(fd, &ph, sizeof(ph),
+			  (off_t)(eh->e_phoff + i * sizeof(ph))) != sizeof(ph))
+			return -ENOENT;
+		if (ph.p_type != PT_INTERP)
+			continue;
+		if (!ph.p_filesz || ph.p_filesz > size ||
+		    pread(fd, path, ph.p_filesz, (off_t)ph.p_offset) !=
+			    (ssize_t)ph.p_filesz)
+			return -ENOENT;
+		path[ph.p_filesz - 1] = '\0';
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int find_linker(const char *program, int depth, char *path, size_t size)
+{
+	union {
+		Elf64_Ehdr eh;
+		char text[PATH_MAX];
+	} head = { 0 };
+	char interp[PATH_MAX];
+	int fd = open(program, O_RDONLY | O_CLOEXEC), err = -ENOENT;
+	ssize_t n;
+
+	if (fd < 0)
+		return -ENOENT;
+	n = read(fd, &head, sizeof(head) - 1);
+	if (n >= (ssize_t)sizeof(head.eh) &&
+	    !memcmp(head.eh.e_ident, ELFMAG, SELFMAG) &&
+	    head.eh.e_ident[EI_CLASS] == ELFCLASS64 &&
+	    head.eh.e_phentsize == sizeof(Elf64_Phdr))
+		err = read_linker(fd, &head.eh, path, size);
+	else if (n > 2 && !memcmp(head.text, "#!", 2) && depth &&
+		 !script_interp(head.text, interp, sizeof(interp)))
+		err = find_linker(interp, depth - 1, path, size);
+	close(fd);
+	return err;
+}
+
+int dp_check_linker(const char *path, char *linker, size_t size)
+{
+	return find_linker(path, SCRIPT_DEPTH, linker, size);
+}
+
 int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
 {
 	return check_file(path, shown, SCRIPT_DEPTH, diag);

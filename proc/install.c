@@ -12,6 +12,7 @@
  */
 #include "port.h"
 #include "port_calls.h"
+#include "proc/limits.h"
 #include "proc/private.h"
 #include "agent/image.h"
 #include "engine/arch/x86/sigframe.h"
@@ -56,6 +57,7 @@ static bool failed(long ret)
 static int map_remotely(struct dp_process *proc,
 			const struct dp_layout_need *need, struct dp_diag *diag)
 {
+	char why[DP_LIMITS_TEXT];
 	struct dp_remote *rem;
 	s32 there[2];
 	long ret;
@@ -80,7 +82,9 @@ static int map_remotely(struct dp_process *proc,
 	if (ret)
 		return dp_diag_set(diag, (int)ret,
 				   "cannot map the agent into process %d: %s",
-				   proc->pid, strerror((int)-ret));
+				   proc->pid,
+				   dp_share_why(proc, (int)ret, need->file_size,
+						why));
 	return 0;
 }
 
@@ -705,8 +709,7 @@ static int has_failed(const struct dp_process *proc, int err,
 		      struct dp_diag *diag)
 {
 	if (!proc->launched && dp_process_ended(proc))
-		return dp_diag_set(diag, -ESRCH, "process %d has ended",
-				   proc->pid);
+		return dp_process_lost(proc->pid, diag);
 	if (proc->refuses)
 		return dp_dispatch_refuse(proc, diag);
 	if (diag && !diag->text[0])

@@ -7,6 +7,7 @@
  * constructor has run. At the program's entry point they would have. That is where
  * programs without a dynamic linker are stopped, or with one that does not tell.
  */
+#include "proc/limits.h"
 #include "proc/private.h"
 #include "proc/step.h"
 #include <elf.h>
@@ -49,6 +50,14 @@ static int find_in_path(const char *name, char *path, size_t size)
 	return -ENOENT;
 }
 
+int dp_command_linker(const char *command, char *linker, size_t size)
+{
+	char path[PATH_MAX];
+	int err = find_in_path(command, path, sizeof(path));
+
+	return err ? -ENOENT : dp_check_linker(path, linker, size);
+}
+
 /* In the child: wait until the tool has seized us, then become the command. */
 static void __attribute__((noreturn))
 become(const char *path, char *const argv[], int go)
@@ -58,6 +67,7 @@ become(const char *path, char *const argv[], int go)
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		continue;
 	close(go);
+	dp_limits_restore();
 	execv(path, argv);
 	_exit(errno == ENOENT ? 127 : 126);
 }

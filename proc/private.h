@@ -118,6 +118,7 @@ struct dp_process {
 	bool catches_sigsys, dispatches;
 	bool undisclosed; /* the kernel does not tell whether it does */
 	bool refuses; /* a remote call was dispatched */
+	bool lacks_here; /* what was to be shared failed on our side */
 	/* What signal frames return to, and so are known by. */
 	u64 restorers[DP_RESTORERS_MAX];
 	size_t nr_restorers;
@@ -346,6 +347,10 @@ void dp_share_close(struct dp_remote *remote, const s32 *there, u32 n);
  */
 int dp_share_make(struct dp_process *proc, struct dp_remote *remote, u64 size,
 		  void **ours, s32 *there);
+/** dp_share_why() - why memory of @size bytes could not be shared. @text: room for
+ *  DP_LIMITS_TEXT bytes. Return: @text. */
+const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
+			 char *text);
 /** dp_share_map() - and mapped there, too; @over: at this address, in place of what is
  *  there, or 0. Return: address, or a negative errno. */
 long dp_share_map(struct dp_process *proc, struct dp_remote *remote, u64 over,
@@ -592,6 +597,9 @@ size_t dp_restorer_length(const u8 *code, size_t size);
 u64 dp_trace_options(const struct dp_process *proc);
 
 /* check.c */
+/** dp_check_linker() - the dynamic linker of program or script @path, as it names it.
+ *  Return: 0; -ENOENT it has none that can be read. */
+int dp_check_linker(const char *path, char *linker, size_t size);
 int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
 /** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
 bool dp_check_can_suspend(void);

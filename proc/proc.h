@@ -39,6 +39,10 @@ struct dp_modules;
 int dp_process_launch(char *const argv[], struct dp_process **proc,
 		      struct dp_diag *diag);
 
+/** dp_command_linker() - the path of the dynamic linker that a command, which is looked up in
+ *  PATH, or the interpreter of a script names. Return: 0; -ENOENT there is none. */
+int dp_command_linker(const char *command, char *linker, size_t size);
+
 /**
  * dp_process_attach() - take hold of a running process, without touching it
  *
@@ -52,6 +56,11 @@ int dp_process_attach(pid_t pid, struct dp_process **proc,
 
 /** dp_process_ended() - Return: true also when only its remains are there */
 bool dp_process_ended(const struct dp_process *proc);
+
+/** dp_process_lost() - words for what was begun with a process that has ended meanwhile, or
+ *  executed another program. Return: -ESRCH; -EAGAIN. */
+int dp_process_lost(pid_t pid, struct dp_diag *diag);
+#define DP_EXECS_NS 5000000000 /* how long one program after the other is tried */
 
 /** dp_process_replaced() - has it executed another program since we took hold of it?
  *  Asked before anything is in it. */

@@ -144,6 +144,7 @@ int dp_region_open(struct dp_process *proc, struct dp_remote *rem,
 	int files[2], err = make_files(proc, need, files);
 
 	there[TABLES] = there[HIT] = -1;
+	proc->lacks_here = err != 0;
 	if (!err)
 		err = dp_share_pass(proc, rem, files, proc->resident ? 1 : 2,
 				    there);

@@ -12,6 +12,7 @@
  * A tool that is killed between the two calls leaves a pair of sockets there, which
  * nothing tells from the program's own; what it leaves later is found by its name.
  */
+#include "proc/limits.h"
 #include "proc/private.h"
 #include "proc/step.h"
 #include <errno.h>
@@ -55,11 +56,11 @@ int dp_share_file(u64 size)
 
 	if (fd < 0)
 		return -errno;
-	err = ftruncate(fd, (off_t)size) ||
-			      fcntl(fd, F_ADD_SEALS,
-				    F_SEAL_GROW | F_SEAL_SHRINK) ?
-		      -errno :
-		      0;
+	err = dp_limits_file(size);
+	if (!err &&
+	    (ftruncate(fd, (off_t)size) ||
+	     fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK)))
+		err = -errno;
 	if (err)
 		close(fd);
 	return err ? err : fd;
@@ -173,9 +174,11 @@ int dp_share_make(struct dp_process *proc, struct dp_remote *rem, u64 size,
 {
 	int fd = dp_share_file(size), err;
 
+	proc->lacks_here = fd < 0;
 	if (fd < 0)
 		return fd;
 	*ours = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	proc->lacks_here = *ours == MAP_FAILED;
 	err = *ours == MAP_FAILED ? -ENOMEM :
 				    dp_share_pass(proc, rem, &fd, 1, there);
 	if (err && *ours != MAP_FAILED)
@@ -207,6 +210,25 @@ long dp_share_map(struct dp_process *proc, struct dp_remote *rem, u64 over,
 			(struct dp_share){ *ours, size };
 	return at;
 }
+
+const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
+			 char *text)
+{
+	const struct dp_maps *maps = &proc->maps;
+
+	if (proc->lacks_here && err == -EFBIG)
+		snprintf(
+			text, DP_LIMITS_TEXT,
+			"dprobes itself may have no file of %llu KB, not even in memory (RLIMIT_FSIZE)",
+			(unsigned long long)size >> 10);
+	else if (proc->lacks_here)
+		snprintf(text, DP_LIMITS_TEXT, "dprobes itself: %s",
+			 strerror(-err));
+	else
+		dp_limits_why(proc->pid, err, size, maps->n, text);
+	return text;
+}
+
 /** struct sharing - arguments of share() */
 struct sharing {
 	struct dp_process *proc;
@@ -219,6 +241,7 @@ static int share(void *arg)
 {
 	const struct sharing *s = arg;
 	struct dp_process *proc = s->proc;
+	char why[DP_LIMITS_TEXT];
 	long at;
 	int err;
 
@@ -230,7 +253,8 @@ static int share(void *arg)
 	if (failed(at))
 		return dp_diag_set(s->diag, (int)at,
 				   "cannot map memory into process %d: %s",
-				   proc->pid, strerror((int)-at));
+				   proc->pid,
+				   dp_share_why(proc, (int)at, s->size, why));
 	*s->addr = (u64)at;
 	return 0;
 }

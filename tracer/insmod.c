@@ -7,6 +7,8 @@
  */
 #include "tracer/tracer.h"
 #include "lib/insmod.h"
+#include "proc/limits.h"
+#include "proc/proc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +22,7 @@
 #include <unistd.h>
 
 #define LIBRARY "libdprobes.so.1"
+#define LINKER "ld-linux-x86-64.so.2"
 #define NAP_NS 10000000
 
 struct run {
@@ -38,7 +41,11 @@ static int make_shared(struct run *r)
 
 	r->fd = (int)syscall(SYS_memfd_create, "insmod of dprobes",
 			     3 /* MFD_CLOEXEC, MFD_ALLOW_SEALING */);
-	if (r->fd < 0 || ftruncate(r->fd, sizeof(*r->shared)))
+	if (r->fd < 0)
+		return -errno;
+	if (dp_limits_file(sizeof(*r->shared)))
+		return -EFBIG;
+	if (ftruncate(r->fd, sizeof(*r->shared)))
 		return -errno;
 	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED, r->fd, 0);
@@ -107,6 +114,7 @@ static void __attribute__((noreturn)) become(const struct run *r)
 		_exit(126);
 	setenv("LD_PRELOAD", preload, 1);
 	setenv(DP_INSMOD_ENV, order, 1);
+	dp_limits_restore();
 	execvp(r->opt->argv[0], r->opt->argv);
 	r->shared->state = DP_INSMOD_NO_COMMAND;
 	fprintf(stderr, "dprobes: %s: %s\n", r->opt->argv[0], strerror(errno));
@@ -235,14 +243,39 @@ static int outcome(const struct run *r, struct dp_diag *diag)
 	}
 }
 
+/* Our library needs the C library that it was built with; another's linker would end
+ * the command before it begins. */
+static int check_linker(const char *command, struct dp_diag *diag)
+{
+	char linker[PATH_MAX], *name;
+
+	/* Of one that is static, or is not there, more is known later. */
+	if (dp_command_linker(command, linker, sizeof(linker)))
+		return 0;
+	name = strrchr(linker, '/');
+	if (!strcmp(name ? name + 1 : linker, LINKER))
+		return 0;
+	return dp_diag_set(
+		diag, -EOPNOTSUPP,
+		"%s cannot have a module: its dynamic linker is %s, and " LIBRARY
+		" needs " LINKER " (glibc); trace, stat and run can probe it",
+		command, linker);
+}
+
 int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
 		     struct dp_diag *diag)
 {
 	struct run r = { .opt = opt };
-	int err = make_shared(&r);
+	int err = check_linker(opt->argv[0], diag);
 
 	if (err)
-		return dp_diag_set(diag, err, "out of memory");
+		return err;
+	err = make_shared(&r);
+
+	if (err)
+		return dp_diag_set(diag, err,
+				   "cannot make memory for the module's lines: %s",
+				   strerror(-err));
 	fflush(NULL);
 	r.pid = fork();
 	if (r.pid < 0)

@@ -223,9 +223,14 @@ static void forget(struct dp_session *s)
 int dp_session_open(struct dp_session *s, const char **bad_spec,
 		    struct dp_diag *diag)
 {
+	double deadline = dp_watch_now() + DP_EXECS_NS / 1e9;
 	int err = open_once(s, bad_spec, diag);
 
 	while (is_outdated(s)) {
+		if (dp_watch_now() > deadline) {
+			*bad_spec = NULL;
+			return dp_process_lost(s->opt->pid, diag);
+		}
 		forget(s);
 		*bad_spec = NULL;
 		err = open_once(s, bad_spec, diag);
@@ -233,8 +238,7 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
 	/* What could not be read was not there any more. */
 	if (err && s->opt->pid && s->proc && dp_process_ended(s->proc)) {
 		*bad_spec = NULL;
-		return dp_diag_set(diag, -ESRCH, "process %d has ended",
-				   dp_process_pid(s->proc));
+		return dp_process_lost(s->opt->pid, diag);
 	}
 	return err;
 }

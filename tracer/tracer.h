@@ -215,6 +215,10 @@ int dp_tracer_doctor(const struct dp_tracer_options *opt);
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag);
 
+/** dp_tracer_prepare() - before anything else: a file that must not grow (RLIMIT_FSIZE)
+ *  makes writing fail, and does not end the tool by a signal */
+void dp_tracer_prepare(void);
+
 /**
  * dp_tracer_insmod() - run @argv with a probe module in it
  *

@@ -4,6 +4,7 @@
 #include "tracer/session.h"
 #include "tracer/onward.h"
 #include "engine/insn/region.h"
+#include "proc/limits.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "sym/unwinds.h"
@@ -26,6 +27,11 @@
 #define NOP 0x90
 
 static volatile sig_atomic_t interrupted;
+
+void dp_tracer_prepare(void)
+{
+	dp_limits_survive();
+}
 
 static void on_signal(int sig)
 {
