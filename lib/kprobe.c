@@ -14,6 +14,7 @@ static void describe(struct dp_request *r, struct kprobe *p)
 			.kind = DP_KIND_KPROBE,
 			.pre_needs = dp_handler_needs((void *)p->pre_handler),
 			.post_needs = dp_handler_needs((void *)p->post_handler),
+			.first = true,
 			.single = p->post_handler || p->break_handler,
 			.why = p->post_handler ? "it has a post_handler" :
 						 "it has a break_handler",
@@ -103,12 +104,17 @@ int enable_kprobe(struct kprobe *p)
 struct kprobe *get_kprobe(void *addr)
 {
 	struct kprobe *p = NULL;
+	bool more;
 	u32 i;
 
 	if (dp_self_begin(false))
 		return NULL;
-	if (dp_live_first(dp_self.engine, (u64)addr, &i))
-		p = dp_self.users[i].p;
+	/* The newest is the first there, and a jprobe the last. */
+	for (more = dp_live_first(dp_self.engine, (u64)addr, &i); more;
+	     more = dp_live_next(dp_self.engine, &i))
+		if (!dp_self.users[i].hidden &&
+		    (!p || dp_self.users[i].kind != 'j'))
+			p = dp_self.users[i].p;
 	dp_self_end();
 	return p;
 }

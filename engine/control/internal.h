@@ -133,6 +133,8 @@ int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		 struct dp_site **site, const char **why);
 /** dp_site_link() - a probe joins those of a site, as the last one */
 void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe);
+/** dp_site_link_first() - as the first one */
+void dp_site_link_first(struct dp_engine *e, struct dp_site *site, u32 probe);
 /** dp_site_link_before_last() - ahead of the last one, which there is */
 void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
 			      u32 probe);

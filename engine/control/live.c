@@ -251,7 +251,9 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	e->probes[*probe] =
 		(struct dp_probe){ .handlers = *h, .enabled = enabled };
 	/* A jprobe goes elsewhere, so it is the last. */
-	if (s->last_probe && h->kind != DP_KIND_JPROBE &&
+	if (h->first && h->kind != DP_KIND_JPROBE)
+		dp_site_link_first(e, s, *probe);
+	else if (s->last_probe && h->kind != DP_KIND_JPROBE &&
 	    e->probes[s->last_probe - 1].handlers.kind == DP_KIND_JPROBE)
 		dp_site_link_before_last(e, s, *probe);
 	else
@@ -363,6 +365,17 @@ static void switch_on(struct dp_engine *e, u32 probe)
 			 __ATOMIC_RELEASE);
 }
 
+/* 1 + the one behind it that hits come to, 0 for none. */
+static u32 next_linked(const struct dp_engine *e, u32 probe)
+{
+	u32 p = e->probes[probe].next;
+
+	while (p && !e->probes[p - 1].linked)
+		p = e->probes[p - 1].next;
+	return p;
+}
+
+/* A hit may come to it as soon as it is linked, and goes on to the next. */
 static void fill_probe(struct dp_engine *e, u32 probe)
 {
 	struct dp_probe_entry *p = probe_entry(e, probe);
@@ -370,6 +383,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 	const struct dp_handlers *h = &e->probes[probe].handlers;
 
 	*p = (struct dp_probe_entry){ .site = e->probes[probe].site,
+				      .next = next_linked(e, probe),
 				      .enabled = e->probes[probe].enabled,
 				      .kind = h->kind,
 				      .pre_needs = h->pre_needs,

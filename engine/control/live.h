@@ -66,12 +66,13 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  * struct dp_handlers - what a probe calls: see struct dp_probe_entry
  * @single: it has to be a breakpoint on one instruction, as an after-handler
  *          needs it; @why says so
+ * @first: it is called before those that are there already
  * @deadline: of DP_KIND_ASK, in ms
  */
 struct dp_handlers {
 	u8 kind, pre_needs, post_needs;
 	u32 deadline;
-	bool single;
+	bool single, first;
 	const char *why;
 	u64 user, pre, post, fault, nmissed, follow;
 };

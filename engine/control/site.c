@@ -134,6 +134,15 @@ void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
 	site->last_probe = probe + 1;
 }
 
+void dp_site_link_first(struct dp_engine *e, struct dp_site *site, u32 probe)
+{
+	e->probes[probe].site = (u32)(site - e->sites);
+	e->probes[probe].next = site->first_probe;
+	site->first_probe = probe + 1;
+	if (!site->last_probe)
+		site->last_probe = probe + 1;
+}
+
 void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
 			      u32 probe)
 {

@@ -143,7 +143,8 @@ int disable_kprobe(struct kprobe *p);
 /** enable_kprobe() - Return: 0; -EINVAL it is not registered, or gone. */
 int enable_kprobe(struct kprobe *p);
 
-/** get_kprobe() - the first probe that is registered at @addr, or NULL */
+/** get_kprobe() - of the probes that are registered at @addr the oldest, or NULL. A
+ *  jprobe only if there is no other. */
 struct kprobe *get_kprobe(void *addr);
 
 /* --- return probes --- */

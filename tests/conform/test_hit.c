@@ -572,7 +572,7 @@ static void note_post(struct kprobe *p, struct pt_regs *regs,
 	order[ordered++] = 'A' + (p - in_order);
 }
 
-TEST(row_142_several_at_one_address_in_the_order_of_registering)
+TEST(row_142_of_several_at_one_address_the_newest_comes_first)
 {
 	int i;
 
@@ -583,10 +583,10 @@ TEST(row_142_several_at_one_address_in_the_order_of_registering)
 		must(register_kprobe(&in_order[i]));
 	}
 	check_eq(c_plain(1, 1), 4);
-	check(!strcmp(order, "abcABC"));
+	check(!strcmp(order, "cbaCBA"));
 	unregister_kprobe(&in_order[1]);
 	check_eq(c_plain(1, 1), 4);
-	check(!strcmp(order, "abcABCacAC"));
+	check(!strcmp(order, "cbaCBAcaCA"));
 	unregister_kprobe(&in_order[0]);
 	unregister_kprobe(&in_order[2]);
 }

@@ -978,14 +978,19 @@ TEST(row_036_a_followed_call_that_a_kprobe_returns_from)
 			    .pre_handler = return_at_once };
 	int i;
 
-	must(register_kretprobe(&rp));
 	must(register_kprobe(&p));
+	must(register_kretprobe(&rp));
 	for (i = 0; i < ROUNDS; i++)
 		check_eq(c_plain(i, 1), 42);
 	check_eq(counts.ret, ROUNDS);
 	unregister_kprobe(&p);
 	check_eq(c_plain(1, 1), 4);
 	check_eq(counts.ret, ROUNDS + 1);
+	/* The newest comes first, and leaves nothing to the others. */
+	must(register_kprobe(&p));
+	check_eq(c_plain(1, 1), 42);
+	check_eq(counts.ret, ROUNDS + 1);
+	unregister_kprobe(&p);
 	unregister_kretprobe(&rp);
 }
 

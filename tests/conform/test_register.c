@@ -696,14 +696,20 @@ TEST(row_141_enable_and_disable_demand_a_registered_probe)
 TEST(row_142_get_kprobe_finds_the_first_at_an_address)
 {
 	struct kprobe a = probe_at(c_plain), b = probe_at(c_plain);
+	struct jprobe jp = { .kp.addr = (void *)c_plain,
+			     .entry = (void *)c_other };
 
 	check(!get_kprobe((void *)c_plain));
 	must(register_kprobe(&a));
 	must(register_kprobe(&b));
 	check(get_kprobe((void *)c_plain) == &a);
 	check(!get_kprobe((void *)c_other));
+	must(register_jprobe(&jp));
+	check(get_kprobe((void *)c_plain) == &a);
 	unregister_kprobe(&a);
 	check(get_kprobe((void *)c_plain) == &b);
 	unregister_kprobe(&b);
+	check(get_kprobe((void *)c_plain) == &jp.kp);
+	unregister_jprobe(&jp);
 	check(!get_kprobe((void *)c_plain));
 }

@@ -7,7 +7,7 @@
 #define CYCLES 100
 
 static bool stop;
-static unsigned long calls;
+static unsigned long calls, passes;
 
 /* Calls everything, and checks each result, until told to stop. */
 static void *work(void *arg)
@@ -26,12 +26,13 @@ static void *work(void *arg)
 			 105);
 	}
 	count(&calls);
+	__atomic_fetch_add(&passes, i, __ATOMIC_RELAXED);
 	return NULL;
 }
 
 /* Runs @cycle again and again while as many threads work as there are to be, but
  * one at least. */
-static void while_working(void (*cycle)(void), int cycles)
+static void work_while(void (*cycle)(void), int cycles)
 {
 	pthread_t threads[64];
 	int i, n = conform_threads();
@@ -44,7 +45,41 @@ static void while_working(void (*cycle)(void), int cycles)
 	for (i = 0; i < n; i++)
 		pthread_join(threads[i], NULL);
 	check_eq(calls, n);
+}
+
+static void while_working(void (*cycle)(void), int cycles)
+{
+	work_while(cycle, cycles);
 	check_eq(list_length(), 0);
+}
+
+static unsigned long newer;
+
+static int newer_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	count(&newer);
+	return 0;
+}
+
+static void newer_cycle(void)
+{
+	struct kprobe kp = { .addr = (void *)c_plain,
+			     .pre_handler = newer_pre };
+
+	must(register_kprobe(&kp));
+	unregister_kprobe(&kp);
+}
+
+TEST(row_142_nothing_is_missed_while_another_comes_before_it)
+{
+	struct kprobe kp = probe_at(c_plain);
+
+	must(register_kprobe(&kp));
+	work_while(newer_cycle, 20 * CYCLES);
+	check(newer);
+	check_eq(kp.nmissed, 0);
+	check_eq(counts.pre, passes);
+	unregister_kprobe(&kp);
 }
 
 /* What a handler uses is taken away as soon as unregister has returned. */
