@@ -582,7 +582,8 @@ struct dp_stack {
 	u64 trapped[21]; /* the registers of a hit by a breakpoint */
 	u64 faulted[21]; /* those of a fault in a handler */
 	u64 saved[21]; /* a jprobe's registers, and where they go on */
-	u64 words[8]; /* the arguments on the stack */
+	u64 words[9]; /* the return address and the arguments on the stack */
+	u64 words_size; /* in bytes: fewer, where the stack ends */
 	u32 spare, nr_spare;
 	u32 patience, kept, taken, orphans;
 	u32 hints[DP_HINTS];

@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-_Static_assert(sizeof(((struct dp_stack *)0)->words) == MAX_STACK_SIZE,
-	       "as many bytes are copied as is promised");
+_Static_assert(sizeof(((struct dp_stack *)0)->words) ==
+		       MAX_STACK_SIZE + sizeof(u64),
+	       "as many bytes of arguments are copied as is promised");
 
 _Static_assert(!__builtin_offsetof(struct jprobe, kp),
 	       "a list of one kind is a list of the other");

@@ -439,6 +439,33 @@ static void go_on(struct call *call, struct dp_ucontext *uc)
 	dp_regs_to(call->regs, &uc->mc);
 }
 
+static bool wants_after(const struct dp_site_entry *site)
+{
+	u32 i;
+
+	for (i = site->first_probe; i; i = dp_probe(i - 1)->next)
+		if (dp_probe(i - 1)->kind == DP_KIND_KPROBE &&
+		    dp_probe(i - 1)->post && is_on(i - 1))
+			return true;
+	return false;
+}
+
+void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
+		   struct dp_stack *stack, struct dp_ucontext *uc)
+{
+	struct call call = { .site = site,
+			     .regs = regs,
+			     .stack = stack,
+			     .uc = uc,
+			     .signal = true,
+			     .post = wants_after(site) };
+
+	dp_stack_alternate(uc);
+	call.on_alt = on_alternate(stack, (u64)uc);
+	regs->ip = site->addr;
+	go_on(&call, uc);
+}
+
 void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
 {
 	struct call call = { .site = site };

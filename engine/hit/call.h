@@ -115,6 +115,11 @@ void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
 		     struct dp_regs *regs, struct dp_stack *stack,
 		     const struct dp_ucontext *uc);
 
+/** dp_call_go_on() - pre_handlers have been called, and changed @regs: the instruction
+ *  is next, and then after-handlers. @uc: of the signal */
+void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
+		   struct dp_stack *stack, struct dp_ucontext *uc);
+
 /** dp_jprobe_leave() - it is done, and has come to dp_jprobe_return.
  *  Return: false if no jprobe's handler runs. */
 bool dp_jprobe_leave(struct dp_ucontext *uc);

@@ -4,11 +4,12 @@
  *
  * It runs on the program's own stack, where its arguments are; what is there of
  * them is put back when it is done, all registers get their values again, and the
- * function begins. That is done by breakpoints on both sides: the kernel keeps
+ * function begins, and after-handlers of others get their turn. That is done by breakpoints on both sides: the kernel keeps
  * what the vector registers held in the signal's frame.
  */
 #include "engine/hit/call.h"
 #include "engine/arch/x86/bytes.h"
+#include "port_hit.h"
 
 /* Of what fpstate points to (struct _xstate): the software's bytes. */
 #define XSTATE_LEGACY 512
@@ -48,16 +49,34 @@ static void give_vectors(const struct dp_stack *stack, u64 fpstate)
 		dp_bytes_copy((void *)fpstate, from + 1, from[0]);
 }
 
+/* A stack may end less far up, and what is behind its end belongs to nobody. */
+static void keep_words(struct dp_stack *stack, u64 sp)
+{
+	u64 room = DP_PAGE - sp % DP_PAGE, n = sizeof(stack->words);
+
+	if (n > room)
+		n = dp_port_read(stack->words, sp, n);
+	else
+		dp_bytes_copy(stack->words, (const void *)sp, n);
+	/* Where reading is forbidden, what the page has. */
+	if (n < room && n < sizeof(stack->words)) {
+		n = room;
+		dp_bytes_copy(stack->words, (const void *)sp, n);
+	}
+	stack->words_size = n;
+}
+
+static void give_words(const struct dp_stack *stack, u64 sp)
+{
+	dp_bytes_copy((void *)sp, stack->words, stack->words_size);
+}
+
 void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
 		     struct dp_regs *regs, struct dp_stack *stack,
 		     const struct dp_ucontext *uc)
 {
-	const u64 *from = (const u64 *)regs->sp;
-	u32 i;
-
 	dp_bytes_copy(stack->saved, regs, sizeof(*regs));
-	for (i = 0; i < sizeof(stack->words) / sizeof(stack->words[0]); i++)
-		stack->words[i] = from[i];
+	keep_words(stack, regs->sp);
 	keep_vectors(stack, uc->mc.fpstate);
 	stack->probe = probe + 1;
 	stack->site = (u64)site;
@@ -70,20 +89,15 @@ bool dp_jprobe_leave(struct dp_ucontext *uc)
 	struct dp_stack *stack = dp_stack_known();
 	const struct dp_site_entry *site;
 	struct dp_regs *regs;
-	u64 *to;
-	u32 i;
 
 	if (!stack || !stack->jumped)
 		return false;
 	regs = (struct dp_regs *)stack->saved;
 	site = (const void *)stack->site;
-	to = (u64 *)regs->sp;
-	for (i = 0; i < sizeof(stack->words) / sizeof(stack->words[0]); i++)
-		to[i] = stack->words[i];
-	dp_regs_to(regs, &uc->mc);
-	uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+	give_words(stack, regs->sp);
 	give_vectors(stack, uc->mc.fpstate);
 	stack->jumped = 0;
 	stack->busy = 0;
+	dp_call_go_on(site, regs, stack, uc);
 	return true;
 }

@@ -3,6 +3,7 @@
 #include "conform.h"
 #include "victims.h"
 #include <stdarg.h>
+#include <sys/mman.h>
 
 static struct jprobe jprobe_of(void *function, void *entry)
 {
@@ -235,6 +236,169 @@ TEST(row_029_max_stack_size_bytes_are_copied)
 	seen_are_numbers(14);
 	check_eq(entered, 1);
 	unregister_jprobe(&jp);
+}
+
+/* All that is promised, in place: whatever the compiler makes of parameters. */
+static long j_overwrites(long a, long b, long c, long d, long e, long f)
+{
+	volatile long *args = __builtin_dwarf_cfa();
+	int i;
+
+	for (i = 0; i < MAX_STACK_SIZE / 8; i++)
+		args[i] = -1;
+	count(&entered);
+	jprobe_return();
+	return 0;
+}
+
+TEST(row_029_all_of_max_stack_size_is_put_back)
+{
+	struct jprobe jp = jprobe_of(c_stack64, j_overwrites);
+	long plain = c_stack64(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+
+	must(register_jprobe(&jp));
+	check_eq(c_stack64(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14),
+		 plain);
+	check_eq(entered, 1);
+	unregister_jprobe(&jp);
+}
+
+/* The word behind is not theirs: who has changed it meant to. */
+static long j_beyond(long a, long b, long c, long d, long e, long f)
+{
+	volatile long *args = __builtin_dwarf_cfa();
+
+	args[MAX_STACK_SIZE / 8] += 1000;
+	jprobe_return();
+	return 0;
+}
+
+TEST(row_029_and_no_more)
+{
+	struct jprobe jp = jprobe_of(c_stack72, j_beyond);
+	long plain = c_stack72(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+			       15);
+	long more = c_stack72(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+			      1015);
+
+	must(register_jprobe(&jp));
+	check(more != plain);
+	check_eq(c_stack72(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+		 more);
+	unregister_jprobe(&jp);
+}
+
+/* --- a stack that ends in the middle of that --- */
+
+#define PAGE 4096ul
+
+static long on_stack(long (*function)(long, long), char *top, long a, long b)
+{
+	long result;
+	register long x __asm__("r12");
+
+	__asm__ volatile("mov %%rsp, %[x]\n\tmov %[top], %%rsp\n\t"
+			 "call *%[fn]\n\tmov %[x], %%rsp"
+			 : "=a"(result), [x] "=&r"(x), "+D"(a), "+S"(b)
+			 : [top] "r"(top), [fn] "r"(function)
+			 : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory",
+			   "cc");
+	return result;
+}
+
+static long j_plain(long a, long b)
+{
+	volatile long *args = __builtin_dwarf_cfa();
+
+	args[0] = -1;
+	args[1] = -1;
+	count(&entered);
+	jprobe_return();
+	return 0;
+}
+
+TEST(row_029_where_the_stack_ends_no_more_is_touched)
+{
+	char *stack = mmap(NULL, 17 * PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long *top = (long *)(stack + 16 * PAGE) - 2;
+	struct jprobe jp = jprobe_of(c_plain, j_plain);
+
+	check(stack != MAP_FAILED);
+	check(!mprotect(stack + 16 * PAGE, PAGE, PROT_NONE));
+	must(register_jprobe(&jp));
+	top[0] = 17;
+	top[1] = 18;
+	check_eq(on_stack((void *)c_plain, (char *)top, 1, 1), c_plain(1, 1));
+	check_eq(entered, 2);
+	check_eq(top[0], 17);
+	check_eq(top[1], 18);
+	unregister_jprobe(&jp);
+}
+
+/* --- beside kprobes --- */
+
+static char turns[16];
+static int nr_turns;
+static struct kprobe beside[2];
+
+static int turn_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	turns[nr_turns++] = 'a' + (p - beside);
+	return 0;
+}
+
+static void turn_post(struct kprobe *p, struct pt_regs *regs,
+		      unsigned long flags)
+{
+	turns[nr_turns++] = 'A' + (p - beside);
+}
+
+static long j_turn(long a, long b)
+{
+	turns[nr_turns++] = 'j';
+	jprobe_return();
+	return 0;
+}
+
+static void go(long (*function)(long, long))
+{
+	nr_turns = 0;
+	memset(turns, 0, sizeof(turns));
+	if ((void *)function == (void *)c_plain)
+		check_eq(function(1, 1), 4);
+	else
+		function(1, 1);
+}
+
+static void take_turns(void *function)
+{
+	struct jprobe jp = jprobe_of(function, j_turn);
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		beside[i] = (struct kprobe){ .addr = function,
+					     .pre_handler = turn_pre,
+					     .post_handler = turn_post };
+		if (i)
+			must(register_jprobe(&jp));
+		must(register_kprobe(&beside[i]));
+	}
+	go(function);
+	check(!strcmp(turns, "bajBA"));
+	must(disable_kprobe(&beside[1]));
+	go(function);
+	check(!strcmp(turns, "ajA"));
+	unregister_kprobe(&beside[0]);
+	unregister_kprobe(&beside[1]);
+	unregister_jprobe(&jp);
+}
+
+/* Of an instruction that is run out of line, and of one that is done in registers. */
+TEST(row_014_after_handlers_are_called_beside_a_jprobe)
+{
+	take_turns((void *)c_plain);
+	take_turns((void *)v_ret_only);
 }
 
 /* --- other conventions --- */
