@@ -87,9 +87,7 @@ static int may_be_followed(struct kretprobe *rp, u64 *at)
 	const char *name, *why;
 
 	if (rp->kp.symbol_name &&
-	    dp_symbol_map_resolve(dp_self.symbols,
-				  dp_compat_alias(rp->kp.symbol_name), &sym,
-				  NULL))
+	    dp_probe_resolve(rp->kp.symbol_name, &sym, NULL))
 		return 0; /* registering says so, and why */
 	if (rp->kp.symbol_name)
 		addr = sym.addr;

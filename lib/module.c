@@ -29,17 +29,20 @@ struct order {
 static pid_t loader;
 static struct dp_insmod *told;
 
+/* Of the process, or else one of those that modules call. */
 static unsigned long lookup(const char *name)
 {
-	struct dp_symbol sym;
-	unsigned long addr = 0;
+	struct dp_symbol sym = { 0 };
+	char ours[128];
 
 	if (dp_self_begin_names())
 		return 0;
-	if (!dp_symbol_map_resolve(dp_self.symbols, name, &sym, NULL))
-		addr = sym.addr;
+	snprintf(ours, sizeof(ours), "dp_compat_%s", name);
+	if (dp_symbol_map_resolve(dp_self.symbols, name, &sym, NULL) &&
+	    dp_symbol_map_resolve(dp_self.symbols, ours, &sym, NULL))
+		sym.addr = 0;
 	dp_self_end();
-	return addr;
+	return sym.addr;
 }
 
 static const struct pt_regs *hit_regs(void)

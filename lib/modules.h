@@ -9,6 +9,10 @@
 
 #define DP_MODULE_WORDS 256
 
+/* What modules call so; they learn its address from a kprobe. */
+#define DP_LOOKUP_NAME "kallsyms_lookup_name"
+unsigned long dp_compat_kallsyms_lookup_name(const char *name);
+
 /** struct dp_module_order - what to load; points into the text that it was made of */
 struct dp_module_order {
 	const char *module;

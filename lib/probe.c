@@ -53,6 +53,20 @@ bool dp_probe_at(u64 addr, char kind)
 	return false;
 }
 
+int dp_probe_resolve(const char *name, struct dp_symbol *sym,
+		     struct dp_diag *diag)
+{
+	int err;
+
+	name = dp_compat_alias(name);
+	err = dp_symbol_map_resolve(dp_self.symbols, name, sym, diag);
+	if (err != -ENOENT || strcmp(name, DP_LOOKUP_NAME))
+		return err;
+	*sym = (struct dp_symbol){ .addr = (u64)dp_compat_kallsyms_lookup_name };
+	dp_diag_clear(diag);
+	return 0;
+}
+
 static int resolve(const struct kprobe *p, u64 *addr)
 {
 	struct dp_symbol sym;
@@ -69,9 +83,7 @@ static int resolve(const struct kprobe *p, u64 *addr)
 	*addr = (u64)p->addr + p->offset;
 	if (!p->symbol_name)
 		return 0;
-	err = dp_symbol_map_resolve(dp_self.symbols,
-				    dp_compat_alias(p->symbol_name), &sym,
-				    dp_last());
+	err = dp_probe_resolve(p->symbol_name, &sym, dp_last());
 	*addr = sym.addr + p->offset;
 	return err;
 }

@@ -132,6 +132,11 @@ void dp_probes_sweep(void);
 /** dp_probes_notice_gone() - whose code is no longer there? */
 void dp_probes_notice_gone(void);
 int dp_probe_enable(struct kprobe *p, bool enabled);
+/** dp_probe_resolve() - a function by the name that a probe gives it: an alias, one of
+ *  the process's, or kallsyms_lookup_name() of the modules. Return: as
+ *  dp_symbol_map_resolve(). */
+int dp_probe_resolve(const char *name, struct dp_symbol *sym,
+		     struct dp_diag *diag);
 /** dp_probe_index() - Return: false if it is not registered. */
 bool dp_probe_index(const struct kprobe *p, u32 *index);
 /** dp_flags_refresh() - what the callers' structures say of their state */

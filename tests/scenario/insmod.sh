@@ -27,6 +27,11 @@ is "and then it has not run" "$status $(ls "$dir/ran" 2>/dev/null)" "1 "
 with "$modules/probe.so" symbol=malloc -- bash -c 'echo out; echo err >&2; exit 7'
 is "the command's status, and what it writes" "$status $out $err" "7 out err"
 
+with "$modules/lookup.so" -- true
+is "kallsyms_lookup_name by a kprobe" "$status $lines" "0 <6>0 hits, 1 same, malloc 1, printk 1, nosuch 0"
+with "$modules/lookup.so" counted -- true
+is "which is a probe as any other" "$status $lines" "0 <6>1 hits, 1 same, malloc 1, printk 1, nosuch 0"
+
 # Parameters
 with "$modules/params.so" number=-0 byte=7 small=-3 big=5000000000 truth not_other=1 word=two text=abc,d \
 	list=1,2,3 hex=0x1f hooked=21 -- true
