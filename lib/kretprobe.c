@@ -15,6 +15,7 @@
 #include "sym/never.h"
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,13 +46,20 @@ struct pool {
 };
 static struct pool *left;
 
-/* Why its return address may not be replaced, or NULL. */
+/** struct followed - a function, and how its calls are followed
+ *  @addr: 0: not known
+ *  @why: it has to be by the exits, though nobody has asked for that; or NULL
+ */
+struct followed {
+	u64 addr;
+	enum dp_return_way way;
+	const char *name, *why;
+};
+
+/* Why it cannot be followed that way, or NULL. */
 static const char *objection(const struct kretprobe *rp, u64 addr,
-			     const char **name)
+			     enum dp_return_way way, const char **name)
 {
-	enum dp_return_way way = rp->kp.flags & KPROBE_FLAG_RET_SITES ?
-					 DP_RETURN_SITE :
-					 DP_RETURN_STUB;
 	const char *why, *module;
 	u64 offset = 0;
 
@@ -79,30 +87,46 @@ static const char *objection(const struct kretprobe *rp, u64 addr,
 	}
 }
 
-/* @at: where the function is, if that is known */
-static int may_be_followed(struct kretprobe *rp, u64 *at)
+/* Where the return address has to stay, the exits do as well; but nobody hears of
+ * exceptions there. */
+static const char *choose(const struct kretprobe *rp, struct followed *f)
+{
+	const char *why = NULL, *other;
+
+	f->way = DP_RETURN_SITE;
+	if (!(rp->kp.flags & KPROBE_FLAG_RET_SITES)) {
+		f->way = DP_RETURN_STUB;
+		why = objection(rp, f->addr, DP_RETURN_STUB, &f->name);
+	}
+	if (f->way == DP_RETURN_STUB &&
+	    (!why || rp->kp.flags & KPROBE_FLAG_UNWIND))
+		return why;
+	other = objection(rp, f->addr, DP_RETURN_SITE, &f->name);
+	f->why = why;
+	f->way = DP_RETURN_SITE;
+	return why && other ? why : other;
+}
+
+static int may_be_followed(struct kretprobe *rp, struct followed *f)
 {
 	struct dp_symbol sym;
-	u64 addr = (u64)rp->kp.addr;
-	const char *name, *why;
+	const char *why;
 
 	if (rp->kp.symbol_name &&
 	    dp_probe_resolve(rp->kp.symbol_name, &sym, NULL))
 		return 0; /* registering says so, and why */
-	if (rp->kp.symbol_name)
-		addr = sym.addr;
 	if (rp->kp.offset)
 		return dp_diag_set(
 			dp_last(), -EINVAL,
 			"a return probe belongs to the beginning of a function, and offset is %u",
 			rp->kp.offset);
-	*at = addr;
-	why = objection(rp, addr, &name);
+	f->addr = rp->kp.symbol_name ? sym.addr : (u64)rp->kp.addr;
+	why = choose(rp, f);
 	if (!why)
 		return 0;
 	return dp_diag_set(dp_last(), -EINVAL,
 			   "%s cannot have a return probe: %s",
-			   name ? name : "the function", why);
+			   f->name ? f->name : "the function", why);
 }
 
 /* For a call? What is not that, when nobody is in a handler any more, was left in
@@ -178,7 +202,7 @@ static void make_instances(const struct dp_follow *f)
 	}
 }
 
-static struct pool *make_pool(struct kretprobe *rp)
+static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 {
 	struct pool *p = calloc(1, sizeof(*p));
 	u64 stride = (sizeof(struct dp_instance) + rp->data_size + ALIGN - 1) &
@@ -186,7 +210,7 @@ static struct pool *make_pool(struct kretprobe *rp)
 	u32 n = (u32)rp->maxactive;
 	char *mem = p ? aligned_alloc(ALIGN, n * stride) : NULL;
 
-	if (!mem || (!(rp->kp.flags & KPROBE_FLAG_RET_SITES) &&
+	if (!mem || (way == DP_RETURN_STUB &&
 		     dp_frames_reserve(n, dp_self.base))) {
 		free(mem);
 		free(p);
@@ -211,36 +235,57 @@ static struct pool *make_pool(struct kretprobe *rp)
 	return p;
 }
 
-static int prepare(struct kretprobe *rp, struct dp_exit_reader *reader,
-		   struct pool **pool)
+static int check_numbers(struct kretprobe *rp)
 {
-	u64 addr = 0;
-	u32 index;
-	int err;
-
-	if (dp_probe_index(&rp->kp, &index))
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "the probe is registered already");
-	err = may_be_followed(rp, &addr);
-	if (err)
-		return err;
 	if (rp->maxactive <= 0)
 		rp->maxactive = default_active();
 	if (rp->maxactive > MOST_INSTANCES || rp->data_size > (1u << 20))
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "maxactive is %d and data_size %zu",
 				   rp->maxactive, rp->data_size);
-	*pool = make_pool(rp);
+	return 0;
+}
+
+static int find_exits(struct kretprobe *rp, const struct followed *f,
+		      struct dp_exit_reader *reader, struct pool *pool)
+{
+	char words[DP_DIAG_MAX];
+	int err = dp_retsites_make(reader, rp, &pool->follow, f->addr,
+				   &pool->sites);
+
+	if (!err || !f->why || err == -ENOMEM)
+		return err;
+	snprintf(words, sizeof(words), "%s", dp_last()->text);
+	return dp_diag_set(dp_last(), -EINVAL,
+			   "%s cannot have a return probe: %s, and %s",
+			   f->name ? f->name : "the function", f->why, words);
+}
+
+static int prepare(struct kretprobe *rp, struct dp_exit_reader *reader,
+		   struct pool **pool)
+{
+	struct followed f = { .way = DP_RETURN_STUB };
+	u32 index;
+	int err;
+
+	if (dp_probe_index(&rp->kp, &index))
+		return dp_diag_set(dp_last(), -EINVAL,
+				   "the probe is registered already");
+	err = may_be_followed(rp, &f);
+	if (!err)
+		err = check_numbers(rp);
+	if (err)
+		return err;
+	*pool = make_pool(rp, f.way);
 	if (!*pool)
 		return dp_diag_set(dp_last(), -ENOMEM,
 				   "there is no memory for %d instances",
 				   rp->maxactive);
 	rp->nmissed = 0;
 	/* What cannot be named cannot be registered: that says so. */
-	if (!(rp->kp.flags & KPROBE_FLAG_RET_SITES) || !addr)
-		return 0;
-	return dp_retsites_make(reader, rp, &(*pool)->follow, addr,
-				&(*pool)->sites);
+	return f.way == DP_RETURN_SITE && f.addr ?
+		       find_exits(rp, &f, reader, *pool) :
+		       0;
 }
 
 static u32 requests_of(const struct pool *p)
@@ -256,6 +301,7 @@ static void describe(struct dp_request *r, struct kretprobe *rp,
 		r->handlers.follow = (u64)&pool->follow;
 		return;
 	}
+	rp->dp_private[0] = NULL;
 	*r = (struct dp_request){
 		.p = &rp->kp,
 		.kind = 'r',

@@ -361,5 +361,5 @@ struct kprobe **dp_retsites_kprobes(struct dp_retsites *sites)
 
 struct dp_retsites *dp_retsites_of(const struct kretprobe *rp)
 {
-	return rp->kp.flags & KPROBE_FLAG_RET_SITES ? rp->dp_private[0] : NULL;
+	return rp->dp_private[0];
 }

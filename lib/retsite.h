@@ -35,8 +35,8 @@ void dp_retsites_describe(struct dp_retsites *sites,
 /** dp_retsites_kprobes() - all of them. Context: any. */
 struct kprobe **dp_retsites_kprobes(struct dp_retsites *sites);
 
-/** dp_retsites_of() - of a return probe, or NULL: it is of the other kind, or not
- *  registered. Context: any. */
+/** dp_retsites_of() - of a return probe that is registered, or NULL: it is of the other
+ *  kind. Context: any. */
 struct dp_retsites *dp_retsites_of(const struct kretprobe *rp);
 
 /** dp_condition_of() - the condition of a branch. Return: false: it is another kind of

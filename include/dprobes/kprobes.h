@@ -166,7 +166,8 @@ typedef int (*kretprobe_handler_t)(struct kretprobe_instance *ri,
  *      an exception ends, or the end of their thread, too; see
  *      dp_kretprobe_unwound(). KPROBE_FLAG_RET_SITES: the return address on the
  *      stack is left alone; instead there is a probe on each instruction by which the
- *      function is left. Calls that an exception ends count as abandoned then
+ *      function is left. Calls that an exception ends count as abandoned then. So it
+ *      is, without the flag, where a function looks at its return address
  * @maxactive: calls that can be followed at once, at most 131,072. 0 or less
  *             becomes max(10, 2 * CPUs) when it is registered.
  * @nmissed: calls that could not be followed for want of an instance
@@ -208,8 +209,8 @@ static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
 }
 
 /** register_kretprobe() - Return: as register_kprobe(); -EINVAL also where a
- *  function has no return address, or looks at it; with KPROBE_FLAG_RET_SITES
- *  -EOPNOTSUPP where it is left is not known. */
+ *  function has no return address, or looks at it and where it is left is not known;
+ *  with KPROBE_FLAG_RET_SITES that is -EOPNOTSUPP. */
 int register_kretprobe(struct kretprobe *rp);
 void unregister_kretprobe(struct kretprobe *rp);
 int register_kretprobes(struct kretprobe **rps, int num);

@@ -861,7 +861,7 @@ static bool is_here(const void *addr)
 	       info.dli_fbase == own.dli_fbase;
 }
 
-/* By name, or because the code says so. */
+/* By name, or because the code says so. They are followed by their exits then. */
 TEST(row_161_functions_that_look_at_their_caller)
 {
 	static const char *const names[] = { "dlopen", "dlsym",
@@ -873,10 +873,42 @@ TEST(row_161_functions_that_look_at_their_caller)
 	for (i = 0; i < COUNT(names); i++) {
 		rp = retprobe_at(NULL);
 		rp.kp.symbol_name = names[i];
-		check_eq(register_kretprobe(&rp), -EINVAL);
+		must(register_kretprobe(&rp));
+		check_eq(rp.kp.flags & KPROBE_FLAG_RET_SITES, 0);
+		unregister_kretprobe(&rp);
 	}
 	rp = retprobe_at(c_look_back);
+	must(register_kretprobe(&rp));
+	for (i = 0; i < ROUNDS; i++)
+		check(is_here(c_look_back()));
+	check_eq(counts.ret, ROUNDS);
+	must(disable_kretprobe(&rp));
+	check(is_here(c_look_back()));
+	must(enable_kretprobe(&rp));
+	check(is_here(c_look_back()));
+	check_eq(counts.ret, ROUNDS + 1);
+	unregister_kretprobe(&rp);
+	check(is_here(c_look_back()));
+	check_eq(list_length(), 0);
+	/* The next function that it follows need not be of that kind. */
+	rp.kp.addr = (void *)c_plain;
+	must(register_kretprobe(&rp));
+	check_eq(c_plain(1, 1), 4);
+	must(disable_kretprobe(&rp));
+	must(enable_kretprobe(&rp));
+	check_eq(c_plain(1, 1), 4);
+	check_eq(counts.ret, ROUNDS + 3);
+	unregister_kretprobe(&rp);
+}
+
+/* Where it can be told that an exception passes, the return address is another. */
+TEST(row_161_but_not_where_exceptions_are_asked_for)
+{
+	struct kretprobe rp = retprobe_at(c_look_back);
+
+	rp.kp.flags = KPROBE_FLAG_UNWIND;
 	check_eq(register_kretprobe(&rp), -EINVAL);
+	check(strstr(dp_last_diag()->text, "looks at its return address"));
 	check(is_here(c_look_back()));
 }
 
@@ -1156,16 +1188,13 @@ TEST(row_132_one_with_the_return_address_left_alone_goes_in_its_handler)
 	unregister_kretprobe(&goes_itself);
 }
 
-/* Who looks at his return address can be followed that way. */
+/* Who looks at his return address can be followed that way, and is. */
 TEST(row_161_what_only_the_other_way_can_follow)
 {
 	struct kretprobe rp = { .kp.symbol_name = "dlsym",
 				.handler = how_it_ended };
-	int rc = register_kretprobe(&rp);
 
-	check_eq(rc, -EINVAL);
 	forget_ends();
-	rp.kp.flags = KPROBE_FLAG_RET_SITES;
 	must(register_kretprobe(&rp));
 	check(dlsym(RTLD_DEFAULT, "malloc") == (void *)malloc);
 	check_eq(ends_returned + ends_jumped, 1);
