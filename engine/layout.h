@@ -262,6 +262,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @follow: struct dp_follow of a return probe
  * @group: of DP_KIND_EXIT: the probe at its function's entry; @way: DP_WAY_*
  * @deadline: of DP_KIND_ASK: ms for which a thread waits for its handler
+ * @gone: it is at no site, because its code has gone, and was at this address
  */
 struct dp_probe_entry {
 	u32 next;
@@ -280,6 +281,7 @@ struct dp_probe_entry {
 	u64 follow;
 	u32 group, way;
 	u32 deadline, pad;
+	u64 gone;
 };
 
 /*

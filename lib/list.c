@@ -7,23 +7,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char *flags_of(const struct dp_user *u, u32 i)
+{
+	bool jump = !u->gone && dp_live_optimized(dp_self.engine, i);
+
+	if (u->gone)
+		return "[GONE]";
+	if (u->disabled)
+		return jump ? "[DISABLED][OPTIMIZED]" : "[DISABLED]";
+	return jump ? "[OPTIMIZED]" : "";
+}
+
+/* What has no name, or has it no more, is shown as the kernel does. */
 static void show(u32 i, char *text, size_t size)
 {
 	const struct dp_user *u = &dp_self.users[i];
 	const char *name = NULL, *module = NULL;
-	u64 addr = u->addr, offset = 0;
+	unsigned long long addr = u->addr;
+	u64 offset = 0;
 
 	if (!u->gone)
 		dp_symbol_map_name(dp_self.symbols, addr, &name, &offset,
 				   &module);
-	snprintf(text, size, "%016llx  %c  %s+0x%llx  %s %s%s%s",
-		 (unsigned long long)addr, u->kind, name ? name : "",
-		 (unsigned long long)offset, module ? module : " ",
-		 u->gone ? "[GONE]" : "",
-		 u->disabled && !u->gone ? "[DISABLED]" : "",
-		 !u->gone && dp_live_optimized(dp_self.engine, i) ?
-			 "[OPTIMIZED]" :
-			 "");
+	if (name)
+		snprintf(text, size, "%016llx  %c  %s+0x%llx  %s %s", addr,
+			 u->kind, name, (unsigned long long)offset,
+			 module ? module : " ", flags_of(u, i));
+	else
+		snprintf(text, size, "%016llx  %c  0x%llx %s", addr, u->kind,
+			 addr, flags_of(u, i));
 }
 
 int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)

@@ -251,6 +251,13 @@ static unsigned int sweep(const char *start, size_t size)
 	return all;
 }
 
+/* Probes that were on it say so from now on. */
+static void look(void)
+{
+	if (!dp_self_begin(false))
+		dp_self_end();
+}
+
 static void __attribute__((constructor)) begin(void)
 {
 	const char *text = getenv(DP_INSMOD_ENV);
@@ -262,6 +269,7 @@ static void __attribute__((constructor)) begin(void)
 	dp_compat_hooks.leave = leave;
 	dp_compat_hooks.sweep = sweep;
 	dp_compat_hooks.changed = dp_service_modules;
+	dp_compat_hooks.closed = look;
 	dp_service_open();
 	if (!text || take_apart(&o, text))
 		return;

@@ -43,11 +43,11 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 	const u64 *tally = view->states[i].tally;
 
 	*out = (struct dp_armed){
-		.addr = s->addr,
+		.addr = p->gone ? p->gone : s->addr,
 		.kind = kind_of(p),
 		.disabled = !p->enabled,
-		.gone = s->armed == DP_SITE_GONE,
-		.optimized = s->mode == DP_MODE_JUMP &&
+		.gone = p->gone || s->armed == DP_SITE_GONE,
+		.optimized = !p->gone && s->mode == DP_MODE_JUMP &&
 			     s->armed == DP_SITE_THERE,
 		.hits = dp_view_hits(view, dp_view_counter(view, i)),
 		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
@@ -67,7 +67,7 @@ static void describe_pending(const struct dp_view *view, u32 i,
 }
 
 /* In a process that probes itself, probes come and go: those that are there are
- * in the lists of their sites. */
+ * in the lists of their sites, and those whose code has gone in none. */
 static void list_linked(const struct dp_view *view, struct dp_armed *list,
 			size_t *n)
 {
@@ -78,6 +78,9 @@ static void list_linked(const struct dp_view *view, struct dp_armed *list,
 		     p && p <= view->nr_probes && *n < view->nr_probes;
 		     p = view->probes[p - 1].next)
 			describe(view, p - 1, &list[(*n)++]);
+	for (i = 0; i < view->nr_probes && *n < view->nr_probes; i++)
+		if (view->probes[i].gone)
+			describe(view, i, &list[(*n)++]);
 }
 
 static int list_probes(const struct dp_view *view, struct dp_armed **list,
@@ -116,7 +119,9 @@ static int read_arena(const struct dp_process *proc, reader_fn *reader,
 	if (err)
 		return err;
 	err = dp_view_open(&view, arena, size);
-	if (!err && !view.arena->control.resident)
+	if (!err && view.arena->control.resident)
+		dp_texts_mark_live(proc, &view, addr);
+	else if (!err)
 		dp_texts_mark(proc, &view);
 	if (!err && view.arena->control.owner != proc->ns_pid)
 		err = -ENOENT;

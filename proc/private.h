@@ -697,6 +697,10 @@ void dp_process_note_gone(struct dp_process *proc);
 /** dp_texts_mark() - and so do those that are not armed any more though their code is
  *  there: the same library has been unmapped and mapped again */
 void dp_texts_mark(const struct dp_process *proc, struct dp_view *view);
+/** dp_texts_mark_live() - in a process that probes itself: those whose code has gone, which it
+ *  need not have noticed. @arena: its address there; it goes on changing. */
+void dp_texts_mark_live(const struct dp_process *proc, struct dp_view *view,
+			u64 arena);
 
 /**
  * struct dp_words - a copy of a thread's stack from its stack pointer up

@@ -416,6 +416,44 @@ void dp_texts_mark(const struct dp_process *proc, struct dp_view *view)
 			view->sites[i].armed = DP_SITE_GONE;
 }
 
+/* Neither what we have put there, nor a breakpoint that may be anybody's. */
+static bool is_other(const struct dp_process *proc,
+		     const struct dp_site_entry *site)
+{
+	u8 now[sizeof(site->orig)], n = dp_site_patch_len(site);
+
+	if (site->armed != DP_SITE_THERE || !n)
+		return dp_process_read(proc, site->addr, now, 1);
+	return dp_process_read(proc, site->addr, now, n) ||
+	       (now[0] != DP_BREAKPOINT && memcmp(now, site->patch, n));
+}
+
+/* Has it been so all the while? */
+static bool is_steady(const struct dp_process *proc, u64 addr,
+		      const struct dp_site_entry *site)
+{
+	struct dp_site_entry now;
+
+	return !dp_process_read(proc, addr, &now, sizeof(now)) &&
+	       now.addr == site->addr && now.armed == site->armed &&
+	       now.wanted == site->wanted && now.mode == site->mode;
+}
+
+void dp_texts_mark_live(const struct dp_process *proc, struct dp_view *view,
+			u64 arena)
+{
+	u64 sites = arena + (u64)((char *)view->sites - (char *)view->arena);
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		struct dp_site_entry *s = &view->sites[i];
+
+		if (s->addr && s->first_probe && is_other(proc, s) &&
+		    is_steady(proc, sites + i * sizeof(*s), s))
+			s->armed = DP_SITE_GONE;
+	}
+}
+
 void dp_process_note_gone(struct dp_process *proc)
 {
 	struct dp_view view;

@@ -223,7 +223,8 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 			   .lost = a->exit_lost,
 			   .reason = "" },
 	};
-	if (!mods || dp_symbol_at(mods, a->addr, &sym))
+	/* What is there now is something else. */
+	if (a->gone || !mods || dp_symbol_at(mods, a->addr, &sym))
 		return;
 	r->symbol = sym.name;
 	r->offset = a->addr - sym.addr;

@@ -646,13 +646,23 @@ static void take_out(struct dp_engine *e, u32 probe)
 	if (p->linked)
 		mirror(e, p->site);
 	p->linked = false;
+	probe_entry(e, probe)->gone = 0;
+}
+
+/* Until it is removed, who lists the probes from outside is told where it was. */
+static void take_gone(struct dp_engine *e, u32 probe)
+{
+	u64 addr = e->sites[e->probes[probe].site].addr;
+
+	take_out(e, probe);
+	probe_entry(e, probe)->gone = addr;
 }
 
 /* With all its probes. */
 static void drop(struct dp_engine *e, u32 i)
 {
 	while (e->sites[i].first_probe)
-		take_out(e, e->sites[i].first_probe - 1);
+		take_gone(e, e->sites[i].first_probe - 1);
 	bury(e, &e->sites[i]);
 	e->growth->lost = true;
 }
@@ -905,7 +915,7 @@ void dp_live_abandon(struct dp_engine *e, u32 probe)
 
 	if (!e->probes[probe].linked)
 		return;
-	take_out(e, probe);
+	take_gone(e, probe);
 	if (!s->first_probe)
 		bury(e, s);
 }

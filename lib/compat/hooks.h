@@ -38,6 +38,7 @@ int dp_printk_set(void (*sink)(int level, const char *text, size_t len,
  *         from @start on, and wait for these handlers. Return: how many there
  *         were. Context: task.
  * @changed: a module has come or gone; these are left. Context: task.
+ * @closed: the code of one has gone. Context: task.
  */
 struct dp_compat_hooks {
 	unsigned long (*lookup)(const char *name);
@@ -45,6 +46,7 @@ struct dp_compat_hooks {
 	bool (*leave)(unsigned long *ip, unsigned long *sp);
 	unsigned int (*sweep)(const char *start, size_t size);
 	void (*changed)(const struct dp_compat_loaded *list);
+	void (*closed)(void);
 };
 
 extern struct dp_compat_hooks dp_compat_hooks;

@@ -319,9 +319,12 @@ int dp_compat_unload(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 	pthread_mutex_lock(&lock);
 	err = unload_locked(loaded, diag);
 	pthread_mutex_unlock(&lock);
-	if (!err)
-		drop(loaded);
-	return err;
+	if (err)
+		return err;
+	drop(loaded);
+	if (dp_compat_hooks.closed)
+		dp_compat_hooks.closed();
+	return 0;
 }
 
 struct dp_compat_loaded *dp_compat_find(const char *name)

@@ -239,6 +239,53 @@ TEST(row_187_probes_in_an_unloaded_library_are_gone)
 	check_eq(counts.pre, 3);
 }
 
+/* The line about @addr that another process gets. */
+static const char *line_outside(const void *addr)
+{
+	static char line[512];
+	char command[512], start[32];
+	const char *plugin = getenv("CONFORM_PLUGIN"), *found = NULL;
+	FILE *out;
+
+	snprintf(command, sizeof(command), "%.*s/../../dprobes list -p %d",
+		 (int)(strrchr(plugin, '/') - plugin), plugin, getpid());
+	snprintf(start, sizeof(start), "%016lx ", (unsigned long)addr);
+	out = popen(command, "r");
+	check(out);
+	while (fgets(line, sizeof(line), out) && !found)
+		if (!strncmp(line, start, strlen(start)))
+			found = line;
+	while (getc(out) != EOF)
+		continue;
+	check(!pclose(out));
+	return found;
+}
+
+TEST(row_188_others_see_it_before_the_library_does)
+{
+	struct kprobe kp = { .symbol_name = "plugin_function",
+			     .pre_handler = count_pre };
+	void *plugin = load_plugin(), *addr;
+	char gone[64];
+
+	must(register_kprobe(&kp));
+	addr = kp.addr;
+	snprintf(gone, sizeof(gone), "%016lx  k  0x%lx [GONE]\n",
+		 (unsigned long)addr, (unsigned long)addr);
+	check(strstr(line_outside(addr), "plugin_function+0x0"));
+	check(!dlclose(plugin));
+	check(!strcmp(line_outside(addr), gone));
+	/* The library does now, and the line stays; also if another comes there. */
+	check(!strncmp(list_line(addr, 'k'), gone, strlen(gone) - 1));
+	check(!strcmp(line_outside(addr), gone));
+	load_plugin();
+	check(!strcmp(line_outside(addr), gone));
+	check(!strncmp(list_line(addr, 'k'), gone, strlen(gone) - 1));
+	unregister_kprobe(&kp);
+	check(!line_outside(addr));
+	check_eq(list_length(), 0);
+}
+
 TEST(row_188_probes_in_memory_that_is_unmapped)
 {
 	unsigned char *code = mmap(NULL, 4096,
