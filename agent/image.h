@@ -22,5 +22,6 @@ extern const u32 dp_agent_return_entry;
 extern const u32 dp_agent_unwound_entry;
 extern const u32 dp_agent_return_passed;
 extern const u32 dp_agent_waits_home;
+extern const u32 dp_agent_stack_mine;
 
 #endif

@@ -224,7 +224,9 @@ static bool list(const struct range *r, void *arg)
 	snprintf(text, sizeof(text), "0x%016llx-0x%016llx\t%s: %s",
 		 (unsigned long long)r->start, (unsigned long long)r->end,
 		 r->name ? r->name : "?", r->why);
+	dp_self_say(false);
 	l->line(l->arg, text);
+	dp_self_say(true);
 	l->n++;
 	return false;
 }

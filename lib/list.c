@@ -50,7 +50,10 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 		if (!dp_self.users[i].p || dp_self.users[i].hidden)
 			continue;
 		show(i, text, sizeof(text));
+		/* What it calls is called by the program. */
+		dp_self_say(false);
 		line(arg, text);
+		dp_self_say(true);
 		n++;
 	}
 	dp_self_end();

@@ -7,6 +7,7 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
 #include "lib/self.h"
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -15,7 +16,7 @@
 
 static void (*report)(const char *line);
 static char lines[LINES][LINE_MAX];
-static size_t nr_lines;
+static size_t nr_lines; /* read without the lock */
 static u32 known; /* news */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -85,22 +86,34 @@ void dp_report_collect(void)
 	}
 }
 
+/* Return: whom to tell of the line; NULL: there is none, or nobody wants it. */
+static void (*take_line(char *line, int **error))(const char *)
+{
+	void (*to)(const char *line);
+	u64 mask;
+
+	dp_self_enter(&mask);
+	*error = &errno;
+	pthread_mutex_lock(&lock);
+	to = nr_lines ? report : NULL;
+	if (nr_lines)
+		snprintf(line, LINE_MAX, "%s", lines[--nr_lines]);
+	pthread_mutex_unlock(&lock);
+	dp_self_leave(mask);
+	return to;
+}
+
 void dp_report_deliver(void)
 {
 	char line[LINE_MAX];
 	void (*to)(const char *line);
+	int *error, was;
 
-	for (;;) {
-		pthread_mutex_lock(&lock);
-		to = nr_lines ? report : NULL;
-		if (nr_lines)
-			snprintf(line, sizeof(line), "%s", lines[--nr_lines]);
-		else
-			*line = '\0';
-		pthread_mutex_unlock(&lock);
-		if (!*line)
-			return;
+	while (__atomic_load_n(&nr_lines, __ATOMIC_RELAXED)) {
+		to = take_line(line, &error);
+		was = *error;
 		if (to)
 			to(line);
+		*error = was;
 	}
 }

@@ -10,6 +10,7 @@
 #include "lib/self.h"
 #include "lib/frames.h"
 #include "lib/modules.h"
+#include "lib/raw.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
 #include "proc/proc.h"
@@ -36,7 +37,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t owner; /* of the lock's process: a child begins anew */
 static __thread struct dp_diag last;
 static __thread int saved_errno, saved_cancel;
-static __thread sigset_t saved_mask;
+static __thread u64 saved_mask;
 /* The hit half finds it by its distance from the thread pointer. */
 static __thread u64 stack __attribute__((tls_model("initial-exec")));
 
@@ -200,6 +201,7 @@ static int adopt(u64 base)
 	dp_live_set_knobs(engine, !dp_self.disarmed, !dp_self.unoptimized);
 	dp_self.arena = arena;
 	dp_self.engine = engine;
+	dp_self_say(true);
 	return 0;
 }
 
@@ -254,42 +256,64 @@ static void begin_anew(void)
 	owner = getpid();
 }
 
-/* What the library calls itself is none of the program's hits. Only the thread
- * that has the lock says so, for nobody waits for that one. */
+/* A thread that has never come to a probe has no stack yet on which it could say
+ * anything. In a fork child they are its parent's. */
+static struct dp_stack *claim_stack(void)
+{
+	struct dp_stack *(*claim)(void);
+
+	if (!dp_self.engine || owner != (pid_t)dp_raw(SYS_getpid, 0, 0, 0, 0, 0))
+		return NULL;
+	claim = (void *)(dp_self.base + dp_agent_stack_mine);
+	return claim();
+}
+
+/* What the library calls itself is none of the program's hits. No handler runs
+ * meanwhile, so nobody waits for one here; what a handler that was left by
+ * siglongjmp has put there is over. */
 void dp_self_say(bool self)
 {
 	struct dp_stack *mine = dp_self_stack();
-	u32 from = self ? 0 : DP_BUSY_SELF;
+	u32 from = DP_BUSY_SELF;
 
-	if (mine && dp_self.engine)
-		__atomic_compare_exchange_n(&mine->busy, &from,
-					    self ? DP_BUSY_SELF : 0, false,
+	if (self && !mine)
+		mine = claim_stack();
+	if (!mine || !dp_self.engine || dp_self_in_handler())
+		return;
+	if (self)
+		__atomic_store_n(&mine->busy, DP_BUSY_SELF, __ATOMIC_RELEASE);
+	else
+		__atomic_compare_exchange_n(&mine->busy, &from, 0, false,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-/* A signal handler that comes to us again, or leaves by siglongjmp, would find the
- * lock taken for ever. What the processor raises in a handler has to come. */
-static void take_lock(void)
-{
-	sigset_t most, mask;
+#define BIT_OF(sig) (1ull << ((sig) - 1))
+#define SIGNAL_SETXID 33 /* libc's: another thread waits until it is dealt with */
+/* What the processor raises in a handler has to come. */
+#define LET_THROUGH                                                       \
+	(BIT_OF(SIGSEGV) | BIT_OF(SIGBUS) | BIT_OF(SIGFPE) | BIT_OF(SIGILL) | \
+	 BIT_OF(SIGTRAP) | BIT_OF(SIGNAL_SETXID))
 
-	sigfillset(&most);
-	sigdelset(&most, SIGSEGV);
-	sigdelset(&most, SIGBUS);
-	sigdelset(&most, SIGFPE);
-	sigdelset(&most, SIGILL);
-	sigdelset(&most, SIGTRAP);
-	pthread_sigmask(SIG_BLOCK, &most, &mask);
-	pthread_mutex_lock(&lock);
-	saved_mask = mask;
+/* A signal handler that comes to us again, or leaves by siglongjmp, would find the
+ * lock taken for ever, and its hits are the program's. libc's own function for this
+ * may be probed itself. */
+void dp_self_enter(u64 *mask)
+{
+	u64 most = ~LET_THROUGH;
+
+	dp_raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&most, (long)mask,
+	       sizeof(most), 0);
+	dp_self_say(true);
 }
 
-static void drop_lock(void)
+/* Signals that an engine catches are never blocked in the kernel; what the program
+ * believes of them was noted when it was made. */
+void dp_self_leave(u64 mask)
 {
-	sigset_t mask = saved_mask;
-
-	pthread_mutex_unlock(&lock);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (dp_self.engine)
+		mask &= ~dp_caught_mask(dp_self.arena->control.nr_caught);
+	dp_self_say(false);
+	dp_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0);
 }
 
 /* A vfork child, whose changes would be its parent's. */
@@ -297,7 +321,8 @@ static bool is_borrowed(void)
 {
 	const struct dp_wipe *wipe = (void *)(dp_self.base + DP_WIPE_OFFSET);
 
-	return dp_self.base && wipe->owner && wipe->owner != (u32)getpid();
+	return dp_self.base && wipe->owner &&
+	       wipe->owner != (u32)dp_raw(SYS_getpid, 0, 0, 0, 0, 0);
 }
 
 static int open_text(void)
@@ -313,7 +338,8 @@ static int open_text(void)
 /* The lock, and names and addresses as they are now. */
 int dp_self_begin_names(void)
 {
-	int err = 0, error = errno, cancel, changed = 0;
+	int err = 0, error, cancel, changed = 0;
+	u64 mask;
 
 	if (dp_self_in_handler())
 		return dp_diag_set(&last, -EAGAIN,
@@ -322,14 +348,16 @@ int dp_self_begin_names(void)
 		return dp_diag_set(
 			&last, -EAGAIN,
 			"a vfork child cannot change the probes of its parent");
+	dp_self_enter(&mask);
+	error = errno;
 	dp_diag_clear(&last);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	take_lock();
+	pthread_mutex_lock(&lock);
+	saved_mask = mask;
 	saved_errno = error;
 	saved_cancel = cancel;
 	if (owner != getpid())
 		begin_anew();
-	dp_self_say(true);
 	if (!dp_self.symbols)
 		err = dp_symbol_map_open(&dp_self.symbols, &last);
 	else
@@ -395,17 +423,25 @@ int dp_self_begin_any(void)
 	return err;
 }
 
+static void leave(void *mask)
+{
+	dp_self_leave(*(const u64 *)mask);
+}
+
 void dp_self_end(void)
 {
 	int error = saved_errno, cancel = saved_cancel;
+	u64 mask = saved_mask;
 
-	dp_self_say(false);
 	if (dp_self.text.mem > 0)
 		dp_text_close(&dp_self.text);
-	drop_lock();
-	dp_report_deliver();
+	pthread_mutex_unlock(&lock);
 	errno = error;
+	/* It may end the thread at once, and that is none of ours any more. */
+	pthread_cleanup_push(leave, &mask);
 	pthread_setcancelstate(cancel, NULL);
+	pthread_cleanup_pop(1);
+	dp_report_deliver();
 }
 
 bool dp_self_busy(void)
@@ -416,13 +452,34 @@ bool dp_self_busy(void)
 	return false;
 }
 
+static sigset_t fork_mask; /* of the thread that has the lock */
+
 static void lock_before_fork(void)
 {
-	take_lock();
+	u64 most = ~LET_THROUGH;
+	sigset_t set, mask;
+
+	sigemptyset(&set);
+	memcpy(&set, &most, sizeof(most));
+	pthread_sigmask(SIG_BLOCK, &set, &mask);
+	dp_self_say(true);
+	pthread_mutex_lock(&lock);
+	dp_self_say(false);
+	fork_mask = mask;
+}
+
+static void drop_lock(void)
+{
+	sigset_t mask = fork_mask;
+
+	pthread_mutex_unlock(&lock);
+	dp_self_say(false);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 static void unlock_after_fork(void)
 {
+	dp_self_say(true);
 	drop_lock();
 }
 
@@ -515,6 +572,14 @@ static bool has_left(const struct dp_stack *s)
 	       sp - s->alt_sp >= s->alt_size;
 }
 
+/* A thread that is in the library is in none, and may be waiting for us. */
+static bool is_in_handler(const struct dp_stack *s)
+{
+	u32 busy = __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE);
+
+	return busy && busy != DP_BUSY_SELF;
+}
+
 /* Looking costs more each time, and finds nothing where a handler is just slow.
  * Who has left has done so until his next hit: @left_at is one more than his
  * hits then. */
@@ -526,7 +591,7 @@ static void wait_for(const struct dp_stack *s, u64 *left_at)
 
 	if (*left_at == hits + 1)
 		return;
-	for (naps = 1; __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) &&
+	for (naps = 1; is_in_handler(s) &&
 		       __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE) == hits;
 	     naps++) {
 		if (naps == look) {

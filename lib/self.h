@@ -84,8 +84,12 @@ void dp_self_end(void);
 int dp_self_begin_names(void);
 
 /** dp_self_say() - the calling thread is in the library, or is not any more: its hits
- *  are none of the program's */
+ *  are none of the program's. Context: signals are blocked. */
 void dp_self_say(bool self);
+/** dp_self_enter() - block signals and say so, without a call of libc; @mask: for
+ *  dp_self_leave() */
+void dp_self_enter(u64 *mask);
+void dp_self_leave(u64 mask);
 
 /** dp_self_busy() - is somebody between them, maybe the calling thread? */
 bool dp_self_busy(void);

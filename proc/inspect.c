@@ -51,7 +51,8 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 			     s->armed == DP_SITE_THERE,
 		.hits = dp_view_hits(view, dp_view_counter(view, i)),
 		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
-			  tally[DP_TALLY_VISITS] + tally[DP_TALLY_TOOL_GONE],
+			  tally[DP_TALLY_VISITS] + tally[DP_TALLY_TOOL_GONE] +
+			  tally[DP_TALLY_SELF],
 		.middle = dp_view_middle(view, i),
 	};
 	describe_exits(view, i, out);
