@@ -35,7 +35,7 @@ HIT_OBJ := $(patsubst %.S,$(B)/hit/%.o,$(patsubst %.c,$(B)/hit/%.o,$(HIT_SRC)))
 # registers only, and no call of libc, not even one that the compiler thinks of.
 COMPAT_SRC := $(wildcard lib/compat/*.c)
 COMPAT_OBJ := $(COMPAT_SRC:%.c=$(B)/%.o)
-COMPAT_FREE := $(filter-out %/module.o %/check.o,$(COMPAT_OBJ))
+COMPAT_FREE := $(filter-out %/module.o %/check.o %/exports.o,$(COMPAT_OBJ))
 COMPAT_INC := -Iinclude/compat
 COMPAT_CFLAGS := -ffreestanding -fasynchronous-unwind-tables -mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
 	$(if $(SAN),,-Wframe-larger-than=2048)

@@ -4,7 +4,7 @@
  *
  * Every source file that includes <linux/module.h> defines dp_compat_module, all
  * alike and weak, so a module of any number of files has one; it is the only
- * symbol that a module exports. Parameters and texts are found through arrays of
+ * symbol that a module exports, but for those of EXPORT_SYMBOL(). Parameters and texts are found through arrays of
  * pointers that the linker collects in two sections.
  *
  * A module is built by
@@ -77,12 +77,23 @@ struct dp_compat_info {
 };
 
 /**
+ * struct dp_compat_export - what other modules may use
+ * @gpl: those whose licence is the GPL, or compatible with it
+ */
+struct dp_compat_export {
+	const char *name;
+	const void *addr;
+	uint32_t gpl;
+};
+
+/**
  * struct dp_compat_module - the descriptor
  * @abi: DP_COMPAT_ABI; another number is refused
  * @size: of this structure; fields may be added behind the last
  * @module: THIS_MODULE; the loader fills in its name
  * @init, @exit: NULL if the module has none
  * @params, @info: arrays of pointers, up to @params_end and @info_end
+ * @exports: the same; not there in modules whose @size is smaller
  */
 struct dp_compat_module {
 	uint32_t abi;
@@ -92,6 +103,7 @@ struct dp_compat_module {
 	void (*exit)(void);
 	const struct dp_compat_param *const *params, *const *params_end;
 	const struct dp_compat_info *const *info, *const *info_end;
+	const struct dp_compat_export *const *exports, *const *exports_end;
 };
 
 #endif

@@ -62,7 +62,7 @@ static void note(struct dp_diag *diag, const char *path, const char *name, int n
 {
 	if (n == 1)
 		dp_diag_set(diag, -ENXIO,
-			    "%s needs %s, which is not a function of dprobes",
+			    "%s needs %s, which is neither a function of dprobes nor exported by a module that is loaded",
 			    path, name);
 	else if (n <= 10)
 		dp_diag_add(diag, ", and %s", name);

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lib/compat/hooks.h"
+#include "lib/compat/exports.h"
 #include "lib/compat/module.h"
 #include <dprobes-module.h>
 #include <linux/printk.h>
@@ -28,6 +30,14 @@ static int is_ours(const char *name)
 	void *addr = dlsym(RTLD_DEFAULT, name);
 
 	return addr && dladdr(addr, &other) && own_base(&own) == other.dli_fbase;
+}
+
+static char only_gpl[128]; /* what the module needs of others, first name */
+
+static int is_known(const char *name)
+{
+	return is_ours(name) ||
+	       dp_compat_export_find(list, name, only_gpl, sizeof(only_gpl));
 }
 
 /* A library that was loaded for somebody alone is shown to all, so that modules
@@ -151,13 +161,38 @@ static int measure(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+/* What is there of all versions of the interface. */
+#define LEAST_SIZE offsetof(struct dp_compat_module, exports)
+
+static int check_license(const struct dp_compat_loaded *loaded,
+			 struct dp_diag *diag)
+{
+	const char *license;
+
+	if (!*only_gpl || dp_compat_license_is_gpl(loaded->module, &license))
+		return 0;
+	return dp_diag_set(diag, -ENXIO,
+			   "%s needs %s, which is exported to modules under the GPL only; its licence is %s",
+			   loaded->path, only_gpl, license);
+}
+
+static int check_needs(const char *path, struct dp_diag *diag)
+{
+	struct dp_compat_loaded *other;
+
+	for (other = list; other; other = other->next)
+		other->needed = 0;
+	*only_gpl = '\0';
+	return dp_compat_check(path, is_known, diag);
+}
+
 static int open_module(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 {
 	const char *path = loaded->path;
 	int err;
 
 	show_ourselves();
-	err = dp_compat_check(path, is_ours, diag);
+	err = check_needs(path, diag);
 	if (err)
 		return err;
 	loaded->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -169,12 +204,12 @@ static int open_module(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 				   "%s is not a probe module: it does not include <linux/module.h>",
 				   path);
 	if (loaded->module->abi != DP_COMPAT_ABI ||
-	    loaded->module->size < sizeof(struct dp_compat_module))
+	    loaded->module->size < LEAST_SIZE)
 		return dp_diag_set(diag, -ENOEXEC,
 				   "%s was built for version %u of the module interface, this is %u: build it again",
 				   path, loaded->module->abi, DP_COMPAT_ABI);
 	dl_iterate_phdr(measure, loaded);
-	return 0;
+	return check_license(loaded, diag);
 }
 
 static int start(struct dp_compat_loaded *loaded, const char *const *params,
@@ -221,6 +256,7 @@ static void drop(struct dp_compat_loaded *loaded)
 {
 	if (loaded->handle)
 		dlclose(loaded->handle);
+	dp_compat_export_release(loaded);
 	free(loaded->name);
 	free(loaded->path);
 	free(loaded);
@@ -242,6 +278,8 @@ static int load_locked(struct dp_compat_loaded *loaded, const char *const *param
 	err = open_module(loaded, diag);
 	if (err)
 		return err;
+	if (dp_compat_export_use(loaded, list))
+		return dp_diag_set(diag, -ENOMEM, "no memory for a module");
 	err = start(loaded, params, nparams, diag);
 	if (err) {
 		sweep(loaded);
@@ -294,7 +332,12 @@ static int unload_locked(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 {
 	struct module *module = loaded->module->module;
 	struct dp_compat_loaded **link = &list;
+	const struct dp_compat_loaded *user =
+		dp_compat_export_user(loaded, list);
 
+	if (user)
+		return dp_diag_set(diag, -EBUSY, "%s is in use by %s",
+				   loaded->name, user->name);
 	if (__atomic_load_n(&module->refcnt.counter, __ATOMIC_ACQUIRE) > 0)
 		return dp_diag_set(diag, -EBUSY, "%s is in use", loaded->name);
 	if (loaded->module->init && !loaded->module->exit)
@@ -308,6 +351,7 @@ static int unload_locked(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 	if (loaded->module->exit)
 		loaded->module->exit();
 	sweep(loaded);
+	dp_compat_export_release(loaded);
 	tell();
 	return 0;
 }

@@ -17,6 +17,8 @@ struct module;
  * @module: its descriptor
  * @start, @size: of its image
  * @forked: it was loaded in a parent process, where its probes are
+ * @uses: @nr_uses modules whose functions it uses; they stay as long as it does
+ * @needed: the one that is being loaded does
  */
 struct dp_compat_loaded {
 	struct dp_compat_loaded *next;
@@ -27,6 +29,9 @@ struct dp_compat_loaded {
 	const char *start;
 	size_t size;
 	int forked;
+	struct dp_compat_loaded **uses;
+	size_t nr_uses;
+	int needed;
 };
 
 /**
@@ -43,7 +48,8 @@ struct dp_compat_loaded {
  * Context: task; may sleep; one call at a time is served.
  * Return: 0; -ENOENT no such file, no such parameter; -ENOEXEC not a shared object
  * for this machine, not a module, or one for another version; -ENXIO a symbol
- * that is not ours; -EINVAL a parameter or alias cannot be understood; -ERANGE a
+ * that is neither ours nor exported by a module that is loaded, or only to others than
+ * this one; -EINVAL a parameter or alias cannot be understood; -ERANGE a
  * number is too large for its parameter; -ENOSPC a string is; -EEXIST it is
  * loaded; -ENOMEM; what its init returned.
  */

@@ -56,6 +56,48 @@ tool rmmod probe -p "$victim"
 like "and its hits" "$got" 'kprobe: [1-9][0-9]* hits'
 ends "all that"
 
+# Modules that use each other
+preloaded "$VICTIMS/live" sleep 2
+refs() { "$DPROBES" lsmod -p "$victim" | awk -v m="$1" '$2 == m { print $4 }'; }
+tool insmod "$modules/takes.so" -p "$victim"
+like "what no module exports yet" "$status $err" '^1 dprobes: .*takes.so needs gives_(sum|base), which is neither .* nor exported by a module'
+tool insmod "$modules/gives.so" -p "$victim"
+is "a module that exports calls its own" "$status $got" "0 <6>gives 41, -7"
+tool insmod "$modules/takes.so" -p "$victim"
+is "another one uses its function, its variable, and probes it" "$status $got" "0 <6>takes 42 and 43, 2 hits"
+is "lsmod counts that" "$(refs gives) $(refs takes)" "1 0"
+tool rmmod gives -p "$victim"
+is "so the first one stays" "$status $err" "1 dprobes: gives is in use by takes"
+tool insmod "$modules/greedy.so" -p "$victim"
+like "what is for the GPL only" "$status $err" '^1 dprobes: .*greedy.so needs gives_sum, which is exported to modules under the GPL only; its licence is Proprietary$'
+tool insmod "$modules/twin.so" -p "$victim"
+like "what the process has, too" "$status $err" '^1 dprobes: .*twin.so needs getppid, which is neither'
+is "who has been refused uses nothing" "$(refs gives)" 1
+tool rmmod takes -p "$victim"
+is "the second one goes" "$status $(refs gives)" "0 0"
+tool insmod "$modules/takes.so" fails -p "$victim"
+like "one whose init fails" "$status $err" 'returned -5'
+is "uses nothing either" "$(refs gives)" 0
+tool rmmod gives -p "$victim"
+is "and then the first one goes" "$status $got" "0 <6>gave 41"
+ends "modules that use each other"
+
+# What is shown of a probe whose module has gone
+preloaded "$VICTIMS/live" sleep 2
+gone() { "$DPROBES" list -p "$victim" | grep '\[GONE\]$'; }
+tool insmod "$modules/gives.so" -p "$victim"
+tool insmod "$modules/probe.so" symbol=gives_sum -p "$victim"
+addr=$("$DPROBES" list -p "$victim" | awk '/gives_sum/ { print $1 }')
+is "a probe on a function of another module" "${#addr} $(gone)" "16 "
+tool rmmod gives -p "$victim"
+line="$addr  k  0x$(sed 's/^0*//' <<<"$addr") [GONE]"
+is "when that is unloaded" "$status $(gone)" "0 $line"
+tool insmod "$modules/gives.so" -p "$victim"
+is "and loaded again" "$status $(gone)" "0 $line"
+tool rmmod probe -p "$victim"
+is "until it is unregistered" "$status $(gone)" "0 "
+ends "a probe whose module has gone"
+
 # Loaded and unloaded while handlers run on other threads
 preloaded "$VICTIMS/live" sleep 3
 for kind in kprobe jprobe kretprobe; do

@@ -4,10 +4,24 @@
 #define DP_LINUX_EXPORT_H
 
 #include <linux/compiler.h>
+#include <dprobes-module.h>
 
-#define EXPORT_SYMBOL(sym) _Static_assert(1, #sym)
-#define EXPORT_SYMBOL_GPL(sym) _Static_assert(1, #sym)
-#define EXPORT_PER_CPU_SYMBOL(sym) _Static_assert(1, #sym)
+/* A module that is loaded later may use it, and keeps this one loaded. What this
+ * module itself calls by the name stays its own, whatever the program has. */
+#define DP_EXPORT(sym, only_gpl)                                              \
+	extern __typeof__(sym) sym __attribute__((visibility("protected"))); \
+	static const struct dp_compat_export dp_export_##sym = {              \
+		#sym, &(sym), only_gpl                                        \
+	};                                                                    \
+	static const struct dp_compat_export *const dp_export_at_##sym        \
+		__attribute__((used, section("dp_module_export"))) =          \
+			&dp_export_##sym
+#define EXPORT_SYMBOL(sym) DP_EXPORT(sym, 0)
+#define EXPORT_SYMBOL_GPL(sym) DP_EXPORT(sym, 1)
+#define EXPORT_SYMBOL_NS(sym, ns) DP_EXPORT(sym, 0)
+#define EXPORT_SYMBOL_NS_GPL(sym, ns) DP_EXPORT(sym, 1)
+#define EXPORT_PER_CPU_SYMBOL(sym) DP_EXPORT(sym, 0)
+#define EXPORT_PER_CPU_SYMBOL_GPL(sym) DP_EXPORT(sym, 1)
 
 /** THIS_MODULE - the module that the source belongs to */
 #define THIS_MODULE (&dp_compat_this_module)

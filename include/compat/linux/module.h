@@ -37,6 +37,10 @@ extern const struct dp_compat_info *const __start_dp_module_info[]
 	__attribute__((weak, visibility("hidden")));
 extern const struct dp_compat_info *const __stop_dp_module_info[]
 	__attribute__((weak, visibility("hidden")));
+extern const struct dp_compat_export *const __start_dp_module_export[]
+	__attribute__((weak, visibility("hidden")));
+extern const struct dp_compat_export *const __stop_dp_module_export[]
+	__attribute__((weak, visibility("hidden")));
 
 extern const struct dp_compat_module dp_compat_module;
 __attribute__((weak, visibility("default")))
@@ -50,6 +54,8 @@ const struct dp_compat_module dp_compat_module = {
 	.params_end = __stop_dp_module_param,
 	.info = __start_dp_module_info,
 	.info_end = __stop_dp_module_info,
+	.exports = __start_dp_module_export,
+	.exports_end = __stop_dp_module_export,
 };
 
 #define MODULE_INFO(tag, info) DP_MODULE_INFO(#tag, NULL, info)

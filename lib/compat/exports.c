@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * exports: what modules have of each other.
+ *
+ * What a module exports is found by the dynamic linker, so it is shown to all as
+ * soon as another module needs it, and not before. A name that the process has, too,
+ * would be taken for that: then it is refused.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/compat/exports.h"
+#include <dprobes-module.h>
+
+static int has_exports(const struct dp_compat_module *module)
+{
+	return module->size >= offsetof(struct dp_compat_module, exports_end) +
+				       sizeof(module->exports_end);
+}
+
+static const struct dp_compat_export *
+export_of(const struct dp_compat_loaded *loaded, const char *name)
+{
+	const struct dp_compat_module *module = loaded->module;
+	const struct dp_compat_export *const *e;
+
+	if (!has_exports(module))
+		return NULL;
+	for (e = module->exports; e != module->exports_end; e++)
+		if (!strcmp((*e)->name, name))
+			return *e;
+	return NULL;
+}
+
+static void show(struct dp_compat_loaded *loaded)
+{
+	struct link_map *map;
+	void *handle;
+
+	if (dlinfo(loaded->handle, RTLD_DI_LINKMAP, &map))
+		return;
+	handle = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+	if (handle)
+		dlclose(handle);
+}
+
+int dp_compat_export_find(struct dp_compat_loaded *list, const char *name,
+			  char *gpl, size_t size)
+{
+	const struct dp_compat_export *e = NULL;
+
+	while (list && !(e = export_of(list, name)))
+		list = list->next;
+	if (!list)
+		return 0;
+	show(list);
+	if (dlsym(RTLD_DEFAULT, name) != e->addr)
+		return 0;
+	list->needed = 1;
+	if (e->gpl && !*gpl)
+		snprintf(gpl, size, "%s", name);
+	return 1;
+}
+
+int dp_compat_export_use(struct dp_compat_loaded *loaded,
+			 struct dp_compat_loaded *list)
+{
+	struct dp_compat_loaded *m;
+	size_t n = 0;
+
+	for (m = list; m; m = m->next)
+		n += m->needed;
+	loaded->uses = n ? calloc(n, sizeof(*loaded->uses)) : NULL;
+	if (n && !loaded->uses)
+		return -ENOMEM;
+	for (m = list; m; m = m->next) {
+		if (!m->needed)
+			continue;
+		__atomic_fetch_add(&m->module->module->refcnt.counter, 1,
+				   __ATOMIC_ACQ_REL);
+		loaded->uses[loaded->nr_uses++] = m;
+	}
+	return 0;
+}
+
+void dp_compat_export_release(struct dp_compat_loaded *loaded)
+{
+	while (loaded->nr_uses)
+		__atomic_fetch_sub(&loaded->uses[--loaded->nr_uses]
+					    ->module->module->refcnt.counter,
+				   1, __ATOMIC_ACQ_REL);
+	free(loaded->uses);
+	loaded->uses = NULL;
+}
+
+const struct dp_compat_loaded *
+dp_compat_export_user(const struct dp_compat_loaded *loaded,
+		      const struct dp_compat_loaded *list)
+{
+	size_t i;
+
+	for (; list; list = list->next)
+		for (i = 0; i < list->nr_uses; i++)
+			if (list->uses[i] == loaded)
+				return list;
+	return NULL;
+}
+
+int dp_compat_license_is_gpl(const struct dp_compat_module *module,
+			     const char **license)
+{
+	static const char *const compatible[] = {
+		"GPL",	     "GPL v2",	     "GPL and additional rights",
+		"Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL",
+	};
+	const struct dp_compat_info *const *info;
+	size_t i;
+
+	*license = "none";
+	for (info = module->info; info != module->info_end; info++)
+		if (!strcmp((*info)->tag, "license"))
+			*license = (*info)->text;
+	for (i = 0; i < sizeof(compatible) / sizeof(*compatible); i++)
+		if (!strcmp(compatible[i], *license))
+			return 1;
+	return 0;
+}

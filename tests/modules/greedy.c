@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A module whose licence is another than that of what it uses. */
+#include <linux/module.h>
+
+int gives_sum(int n);
+
+static int __init begin(void)
+{
+	return gives_sum(1) < 0;
+}
+
+static void __exit end(void)
+{
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_LICENSE("Proprietary");
