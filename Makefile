@@ -103,7 +103,7 @@ $(B)/lib/compat/%.o: lib/compat/%.c
 	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) -fvisibility=default -c -o $@ $<
 
 # The one command that makes a module, as it is before there is an installation.
-MODULE_CFLAGS := -Iinclude/compat -Iinclude -fvisibility=hidden
+MODULE_CFLAGS := -Iinclude/compat -Iinclude -fvisibility=hidden -D__KERNEL__ -DMODULE
 EXAMPLE_MODULE := $(patsubst examples/modules/%.c,$(B)/examples/modules/%.so,$(wildcard examples/modules/*.c))
 $(B)/examples/modules/%.so: examples/modules/%.c
 	@mkdir -p $(@D)

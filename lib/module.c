@@ -258,6 +258,14 @@ static void look(void)
 		dp_self_end();
 }
 
+static void settle(void)
+{
+	if (dp_self_begin(false))
+		return;
+	dp_self_settle();
+	dp_self_end();
+}
+
 static void __attribute__((constructor)) begin(void)
 {
 	const char *text = getenv(DP_INSMOD_ENV);
@@ -270,6 +278,7 @@ static void __attribute__((constructor)) begin(void)
 	dp_compat_hooks.sweep = sweep;
 	dp_compat_hooks.changed = dp_service_modules;
 	dp_compat_hooks.closed = look;
+	dp_compat_hooks.settle = settle;
 	dp_service_open();
 	if (!text || take_apart(&o, text))
 		return;

@@ -22,6 +22,7 @@ extern "C" {
 #define TASK_COMM_LEN 16
 
 struct mm_struct;
+struct cred;
 
 /**
  * struct task_struct - a thread
@@ -32,6 +33,9 @@ struct mm_struct;
  * @comm: its name at the time of asking
  * @parent, @real_parent: the process that made its process, as it was when this
  *                        thread was first asked for; of a probed thread itself
+ * @start_time: when it was made, in nanoseconds since the machine was started, by
+ *              hundredths of a second
+ * @cred, @real_cred: whose rights it has, at the time of asking; for modules
  *
  * It lives as long as the thread; that of a probed thread as long as the handler.
  */
@@ -47,6 +51,8 @@ struct task_struct {
 	struct task_struct *parent;
 	struct task_struct *group_leader;
 	char comm[TASK_COMM_LEN];
+	unsigned long long start_time;
+	const struct cred *cred, *real_cred;
 };
 
 /** get_current() - Context: any; async-signal-safe. Two system calls at the first

@@ -32,6 +32,8 @@
 #include <linux/stacktrace.h>
 #include <linux/spinlock.h>
 #include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/rcupdate.h>
 #include <linux/percpu.h>
 #include <linux/random.h>
 #include <linux/moduleparam.h>

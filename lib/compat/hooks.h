@@ -39,6 +39,8 @@ int dp_printk_set(void (*sink)(int level, const char *text, size_t len,
  *         were. Context: task.
  * @changed: a module has come or gone; these are left. Context: task.
  * @closed: the code of one has gone. Context: task.
+ * @settle: wait until no handler runs that has begun before, but for the calling
+ *          thread's own. Context: task.
  */
 struct dp_compat_hooks {
 	unsigned long (*lookup)(const char *name);
@@ -47,6 +49,7 @@ struct dp_compat_hooks {
 	unsigned int (*sweep)(const char *start, size_t size);
 	void (*changed)(const struct dp_compat_loaded *list);
 	void (*closed)(void);
+	void (*settle)(void);
 };
 
 extern struct dp_compat_hooks dp_compat_hooks;

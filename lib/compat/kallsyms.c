@@ -16,6 +16,18 @@ unsigned long kallsyms_lookup_name(const char *name)
 	return dp_image_lookup(name, (size_t)(colon - name), colon + 1);
 }
 
+static bool is_text(const struct dp_mapping *m, void *arg)
+{
+	const unsigned long *addr = arg;
+
+	return m->exec && *addr >= m->start && *addr < m->end;
+}
+
+int kernel_text_address(unsigned long addr)
+{
+	return dp_mappings(is_text, &addr);
+}
+
 int dp_symbol_print(char *buf, size_t size, unsigned long addr, bool offset)
 {
 	struct dp_symbol symbol;

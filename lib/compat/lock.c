@@ -68,6 +68,13 @@ void write_unlock(rwlock_t *lock)
 	__atomic_store_n(&lock->count, 0, __ATOMIC_RELEASE);
 }
 
+void synchronize_rcu(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (dp_compat_hooks.settle)
+		dp_compat_hooks.settle();
+}
+
 /* FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE */
 static void futex(int *word, int op, int value)
 {

@@ -148,6 +148,21 @@ static int hex_line(char *line, size_t size, const u8 *p, size_t n, int rowsize,
 	return at;
 }
 
+int hex_dump_to_buffer(const void *buf, size_t len, int rowsize, int groupsize,
+		       char *line, size_t size, bool ascii)
+{
+	char whole[160];
+	int n;
+
+	if (rowsize != 32)
+		rowsize = 16;
+	n = hex_line(whole, sizeof(whole), buf,
+		     min_t(size_t, len, (size_t)rowsize), rowsize, ascii);
+	if (size)
+		strscpy(line, whole, size);
+	return n;
+}
+
 void print_hex_dump(const char *level, const char *prefix, int prefix_type,
 		    int rowsize, int groupsize, const void *buf, size_t len,
 		    bool ascii)

@@ -12,6 +12,7 @@ struct own {
 	u32 generation; /* when this was filled; 0: never */
 	struct task_struct task;
 	struct task_struct parent;
+	struct cred cred, parents;
 };
 
 __thread struct dp_probed *dp_probed __attribute__((tls_model("initial-exec")));
@@ -82,7 +83,57 @@ long dp_file_read(const char *path, char *buf, size_t size)
 	return n < 0 ? n : (long)at;
 }
 
-static void fill_parent(struct task_struct *parent)
+/* The line begins with @key; the first four numbers of it. */
+static void read_ids(const char *status, const char *key, unsigned int *ids)
+{
+	const char *at = strstr(status, key);
+	char *end;
+	int i;
+
+	for (i = 0; at && i < 4; i++) {
+		at = skip_spaces(i ? end : at + strlen(key));
+		ids[i] = (unsigned int)simple_strtoul(at, &end, 10);
+	}
+}
+
+/* Of a thread that is not the current one: @dir of /proc */
+static void fill_cred(struct cred *cred, const char *dir)
+{
+	unsigned int uids[4] = { -1u, -1u, -1u, -1u };
+	unsigned int gids[4] = { -1u, -1u, -1u, -1u };
+	char path[80], status[1024];
+
+	snprintf(path, sizeof(path), "%s/status", dir);
+	if (dp_file_read(path, status, sizeof(status)) > 0) {
+		read_ids(status, "\nUid:", uids);
+		read_ids(status, "\nGid:", gids);
+	}
+	*cred = (struct cred){
+		.uid = { uids[0] },   .gid = { gids[0] },
+		.suid = { uids[2] },  .sgid = { gids[2] },
+		.euid = { uids[1] },  .egid = { gids[1] },
+		.fsuid = { uids[3] }, .fsgid = { gids[3] },
+	};
+}
+
+#define START_FIELD 22
+#define NS_A_TICK 10000000ull /* of those that are shown */
+
+/* The name, which is in parentheses, may have any in it. */
+static u64 start_time(const char *dir)
+{
+	char path[80], stat[1024], *at;
+	int field = 2;
+
+	snprintf(path, sizeof(path), "%s/stat", dir);
+	if (dp_file_read(path, stat, sizeof(stat)) <= 0)
+		return 0;
+	for (at = strrchr(stat, ')'); at && field < START_FIELD; field++)
+		at = strchr(at + 1, ' ');
+	return at ? simple_strtoull(at + 1, NULL, 10) * NS_A_TICK : 0;
+}
+
+static void fill_parent(struct task_struct *parent, struct cred *cred)
 {
 	char path[32];
 	long n;
@@ -91,10 +142,23 @@ static void fill_parent(struct task_struct *parent)
 	parent->mm = parent->active_mm = (struct mm_struct *)&mm;
 	parent->parent = parent->real_parent = parent;
 	parent->group_leader = parent;
+	parent->cred = parent->real_cred = cred;
+	snprintf(path, sizeof(path), "/proc/%d", parent->pid);
+	fill_cred(cred, path);
+	parent->start_time = start_time(path);
 	snprintf(path, sizeof(path), "/proc/%d/comm", parent->pid);
 	n = dp_file_read(path, parent->comm, sizeof(parent->comm));
 	if (n > 0 && parent->comm[n - 1] == '\n')
 		parent->comm[n - 1] = '\0';
+}
+
+static void fill_own_cred(struct cred *cred)
+{
+	dp_sys3(__NR_getresuid, &cred->uid, &cred->euid, &cred->suid);
+	dp_sys3(__NR_getresgid, &cred->gid, &cred->egid, &cred->sgid);
+	/* The others follow the effective ones, for all but file servers. */
+	cred->fsuid = cred->euid;
+	cred->fsgid = cred->egid;
 }
 
 static void fill(struct own *me)
@@ -106,7 +170,10 @@ static void fill(struct own *me)
 	task->mm = task->active_mm = (struct mm_struct *)&mm;
 	task->parent = task->real_parent = &me->parent;
 	task->group_leader = task;
-	fill_parent(&me->parent);
+	task->cred = task->real_cred = &me->cred;
+	fill_own_cred(&me->cred);
+	task->start_time = start_time("/proc/thread-self");
+	fill_parent(&me->parent, &me->parents);
 }
 
 /* PR_GET_NAME */
@@ -118,6 +185,8 @@ static void fill_name(struct own *me)
 /* Whoever has it now, should it have ended. */
 static struct task_struct *probed_task(struct dp_probed *p)
 {
+	static __thread struct cred cred
+		__attribute__((tls_model("initial-exec")));
 	char path[64];
 	long n;
 
@@ -131,6 +200,11 @@ static struct task_struct *probed_task(struct dp_probed *p)
 	p->task.mm = p->task.active_mm = (struct mm_struct *)&mm;
 	p->task.parent = p->task.real_parent = &p->task;
 	p->task.group_leader = &p->task;
+	p->task.cred = p->task.real_cred = &cred;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", p->task.tgid,
+		 p->task.pid);
+	fill_cred(&cred, path);
+	p->task.start_time = start_time(path);
 	p->named = true;
 	return &p->task;
 }
@@ -157,6 +231,7 @@ struct task_struct *get_current(void)
 	task = dp_task_known();
 	/* Names change, and nobody tells. */
 	fill_name(&own);
+	fill_own_cred(&own.cred);
 	return task;
 }
 

@@ -2,6 +2,17 @@
 /* user: copies to and from memory that may not be there. */
 #include "lib/compat/compat.h"
 
+/* For a function that is not to be executed. */
+__asm__(".text\n"
+	".globl dp_compat_just_return\n"
+	".type dp_compat_just_return, @function\n"
+	"dp_compat_just_return:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size dp_compat_just_return, . - dp_compat_just_return\n");
+
 struct range {
 	void *base;
 	size_t size;

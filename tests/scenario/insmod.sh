@@ -32,6 +32,25 @@ is "kallsyms_lookup_name by a kprobe" "$status $lines" "0 <6>0 hits, 1 same, mal
 with "$modules/lookup.so" counted -- true
 is "which is a probe as any other" "$status $lines" "0 <6>1 hits, 1 same, malloc 1, printk 1, nosuch 0"
 
+# What headers bring in
+for arm in interior quiesce trap; do
+	DPROBES_ARM=$arm with "$modules/kernel.so" -- true
+	is "$arm: what kernel.h, module.h and kprobes.h bring in" "$status $lines" "0 <6>0 wrong"
+	DPROBES_ARM=$arm with "$modules/instead.so" symbol=getppid value=4711 -- \
+		python3 -c 'import os; print(os.getppid(), os.getppid())'
+	is "$arm: a function that is not executed" "$status $out" "0 4711 4711"
+done
+absent() { # FUNCTION CALL PATTERN: what cannot be is refused by the compiler
+	printf '#include <linux/module.h>\nstatic int __init f(void) { %s; return 0; }\nmodule_init(f);\n' "$2" |
+		${CC:-cc} -O2 -shared -fPIC -Iinclude/compat -Iinclude -fvisibility=hidden -x c - -o "$dir/absent.so" 2>"$dir/err"
+	like "$1 is refused by name" "$? $(grep -c 'error:' "$dir/err") $(grep error: "$dir/err")" "^1 1 .*$3"
+}
+absent for_each_process 'struct task_struct *p; for_each_process(p)' 'for_each_process\(\) for modules: it knows'
+absent kfree_rcu 'struct x { struct rcu_head h; } *x = 0; kfree_rcu(x, h)' 'no kfree_rcu\(\) for modules'
+absent on_each_cpu 'on_each_cpu(0, 0, 1)' 'no on_each_cpu\(\) for modules'
+absent register_die_notifier 'register_die_notifier(0)' 'no register_die_notifier\(\) for modules'
+absent get_task_struct 'get_task_struct(current)' 'no get_task_struct\(\) for modules'
+
 # Parameters
 with "$modules/params.so" number=-0 byte=7 small=-3 big=5000000000 truth not_other=1 word=two text=abc,d \
 	list=1,2,3 hex=0x1f hooked=21 -- true

@@ -23,6 +23,9 @@
 #include <linux/hashtable.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/llist.h>
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -1071,9 +1074,155 @@ static void examples_load(void **state)
 	dp_printk_set(NULL, NULL);
 }
 
+/* --- waiting --- */
+
+static DECLARE_COMPLETION(told);
+static DECLARE_WAIT_QUEUE_HEAD(crowd);
+static int said, heard;
+
+static void *wait_for_it(void *arg)
+{
+	wait_for_completion(&told);
+	wait_event(crowd, __atomic_load_n(&said, __ATOMIC_ACQUIRE));
+	__atomic_fetch_add(&heard, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void wakes_who_waits(void **state)
+{
+	pthread_t threads[8];
+	int round, i;
+
+	for (round = 0; round < 200; round++) {
+		said = heard = 0;
+		for (i = 0; i < 8; i++)
+			assert_int_equal(pthread_create(&threads[i], NULL,
+							wait_for_it, NULL),
+					 0);
+		for (i = 0; i < 7; i++)
+			complete(&told);
+		assert_int_equal(heard, 0);
+		__atomic_store_n(&said, 1, __ATOMIC_RELEASE);
+		wake_up(&crowd);
+		complete(&told);
+		for (i = 0; i < 8; i++)
+			pthread_join(threads[i], NULL);
+		assert_int_equal(heard, 8);
+		assert_false(completion_done(&told));
+	}
+	assert_false(waitqueue_active(&crowd));
+}
+
+static void waits_no_longer_than_told(void **state)
+{
+	u64 before = ktime_get_ns();
+
+	assert_int_equal(wait_event_timeout(crowd, 0, 20), 0);
+	assert_true(ktime_get_ns() - before >= 20000000);
+	assert_true(wait_event_timeout(crowd, 1, 20) > 0);
+	assert_int_equal(wait_event_timeout(crowd, 0, 0), 0);
+	before = ktime_get_ns();
+	assert_int_equal(schedule_timeout(3), 0);
+	assert_true(ktime_get_ns() - before >= 3000000);
+}
+
+/* --- small ones --- */
+
+struct counted {
+	struct kref ref;
+	struct llist_node node;
+	int n;
+};
+
+static int released;
+
+static void release(struct kref *ref)
+{
+	released += container_of(ref, struct counted, ref)->n;
+}
+
+static void counts_references(void **state)
+{
+	struct counted c = { .n = 3 };
+
+	kref_init(&c.ref);
+	kref_get(&c.ref);
+	assert_int_equal(kref_read(&c.ref), 2);
+	assert_int_equal(kref_put(&c.ref, release), 0);
+	assert_int_equal(released, 0);
+	assert_int_equal(kref_put(&c.ref, release), 1);
+	assert_int_equal(released, 3);
+	assert_int_equal(kref_get_unless_zero(&c.ref), 0);
+}
+
+static void lists_without_a_lock(void **state)
+{
+	struct counted c[3] = { { .n = 1 }, { .n = 2 }, { .n = 3 } }, *at, *next;
+	LLIST_HEAD(head);
+	int order = 0, i;
+
+	assert_true(llist_empty(&head));
+	for (i = 0; i < 3; i++)
+		assert_int_equal(llist_add(&c[i].node, &head), !i);
+	llist_for_each_entry(at, head.first, node)
+		order = order * 10 + at->n;
+	assert_int_equal(order, 321);
+	order = 0;
+	llist_for_each_entry_safe(at, next,
+				  llist_reverse_order(llist_del_all(&head)), node)
+		order = order * 10 + at->n;
+	assert_int_equal(order, 123);
+	assert_true(llist_empty(&head));
+}
+
+static void dumps_one_line(void **state)
+{
+	static const u8 bytes[] = { 0x41, 0x00, 0x7f, 0x42 };
+	char line[80];
+
+	assert_int_equal(hex_dump_to_buffer(bytes, 4, 16, 1, line, sizeof(line),
+					    false), 11);
+	assert_string_equal(line, "41 00 7f 42");
+	assert_int_equal(hex_dump_to_buffer(bytes, 4, 16, 1, line, 6, false), 11);
+	assert_string_equal(line, "41 00");
+	hex_dump_to_buffer(bytes, 4, 16, 1, line, sizeof(line), true);
+	assert_string_equal(strrchr(line, ' '), " A..B");
+}
+
+static void knows_code(void **state)
+{
+	static char data[8];
+
+	assert_true(kernel_text_address((unsigned long)knows_code));
+	assert_false(kernel_text_address((unsigned long)data));
+	assert_false(kernel_text_address(0));
+}
+
+static void knows_whose_rights_and_since_when(void **state)
+{
+	uid_t real, effective, saved;
+
+	assert_int_equal(getresuid(&real, &effective, &saved), 0);
+	assert_int_equal(current->cred->uid.val, real);
+	assert_int_equal(current->cred->euid.val, effective);
+	assert_int_equal(current->cred->gid.val, getgid());
+	assert_true(current->start_time > 0);
+	assert_true(current->start_time <= (u64)ktime_get_boottime_ns());
+	assert_true(current->parent->start_time <= current->start_time);
+	assert_int_equal(current->parent->cred->uid.val, real);
+	assert_ptr_equal(current->real_cred, current->cred);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wakes_who_waits),
+		cmocka_unit_test(waits_no_longer_than_told),
+		cmocka_unit_test(counts_references),
+		cmocka_unit_test(lists_without_a_lock),
+		cmocka_unit_test(dumps_one_line),
+		cmocka_unit_test(knows_code),
+		cmocka_unit_test(knows_whose_rights_and_since_when),
 		cmocka_unit_test(formats_as_libc_does),
 		cmocka_unit_test(formats_several),
 		cmocka_unit_test(formats_kernel_pointers),

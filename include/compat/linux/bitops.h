@@ -3,7 +3,7 @@
 #ifndef DP_LINUX_BITOPS_H
 #define DP_LINUX_BITOPS_H
 
-#include <linux/kernel.h>
+#include <linux/compiler.h>
 
 #define DP_BIT_WORD(nr, p) (&((unsigned long *)(p))[(unsigned long)(nr) / 64])
 #define DP_BIT_MASK(nr) (1UL << ((unsigned long)(nr) % 64))
@@ -19,8 +19,22 @@
 	(!!(__atomic_fetch_or(DP_BIT_WORD(nr, p), DP_BIT_MASK(nr), __ATOMIC_SEQ_CST) & DP_BIT_MASK(nr)))
 #define test_and_clear_bit(nr, p) \
 	(!!(__atomic_fetch_and(DP_BIT_WORD(nr, p), ~DP_BIT_MASK(nr), __ATOMIC_SEQ_CST) & DP_BIT_MASK(nr)))
+#define test_and_change_bit(nr, p) \
+	(!!(__atomic_fetch_xor(DP_BIT_WORD(nr, p), DP_BIT_MASK(nr), __ATOMIC_SEQ_CST) & DP_BIT_MASK(nr)))
 #define __set_bit set_bit
 #define __clear_bit clear_bit
+#define __change_bit change_bit
+#define __test_and_set_bit test_and_set_bit
+#define __test_and_clear_bit test_and_clear_bit
+#define assign_bit(nr, p, v) ((v) ? set_bit(nr, p) : clear_bit(nr, p))
+#define ffs(x) __builtin_ffs(x)
+#define ffz(x) __ffs(~(x))
+#define BITS_PER_TYPE(type) (sizeof(type) * 8)
+#define for_each_set_bit(bit, p, size)                     \
+	for ((bit) = 0; (bit) < (size); (bit)++)           \
+		if (!test_bit(bit, p))                     \
+			continue;                          \
+		else
 #define hweight32(x) ((unsigned int)__builtin_popcount(x))
 #define hweight64(x) ((unsigned int)__builtin_popcountll(x))
 #define hweight_long hweight64

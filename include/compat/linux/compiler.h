@@ -10,6 +10,13 @@
  */
 #define DP_COMPAT(name) __asm__("dp_compat_" #name)
 
+/*
+ * A function of the kernel's that a process cannot have, or that is not there for
+ * modules yet: calling it ends the compilation with a sentence that names it.
+ */
+#define DP_ABSENT(name, why) \
+	__attribute__((__error__("dprobes has no " #name "() for modules: " why)))
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define barrier() __asm__ __volatile__("" ::: "memory")
@@ -78,8 +85,13 @@
 #define __UNIQUE_ID(p) __PASTE(__PASTE(dp_unique_, p), __COUNTER__)
 
 /* The configuration that a module may ask for. */
+#ifndef DP_COMPAT_LIBRARY
+#ifndef __KERNEL__
+#define __KERNEL__ 1
+#endif
 #ifndef MODULE
-#define MODULE
+#define MODULE 1
+#endif
 #endif
 #define CONFIG_X86 1
 #define CONFIG_X86_64 1
@@ -89,6 +101,8 @@
 #define CONFIG_MODULE_UNLOAD 1
 #define CONFIG_KPROBES 1
 #define CONFIG_KRETPROBES 1
+#define CONFIG_OPTPROBES 1
+#define CONFIG_UPROBES 1
 #define CONFIG_KALLSYMS 1
 #define CONFIG_KALLSYMS_ALL 1
 #define CONFIG_STACKTRACE 1

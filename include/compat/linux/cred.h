@@ -29,6 +29,27 @@ struct user_namespace;
 #define from_kuid_munged from_kuid
 #define from_kgid_munged from_kgid
 
+/** struct cred - users and groups of a thread */
+struct cred {
+	kuid_t uid;
+	kgid_t gid;
+	kuid_t suid;
+	kgid_t sgid;
+	kuid_t euid;
+	kgid_t egid;
+	kuid_t fsuid;
+	kgid_t fsgid;
+};
+#define current_cred() (get_current()->cred)
+#define __task_cred(task) ((task)->cred)
+#define task_uid(task) ((task)->cred->uid)
+#define task_euid(task) ((task)->cred->euid)
+#define current_uid_gid(u, g)           \
+	do {                            \
+		*(u) = current_uid();   \
+		*(g) = current_gid();   \
+	} while (0)
+
 /* A system call each. Context: any. */
 uid_t dp_compat_uid(void);
 uid_t dp_compat_euid(void);

@@ -38,6 +38,11 @@ int sprint_symbol_no_offset(char *buffer, unsigned long addr)
 const char *kallsyms_lookup(unsigned long addr, unsigned long *size,
 			    unsigned long *offset, char **modname,
 			    char *namebuf) DP_COMPAT(kallsyms_lookup);
+/** kernel_text_address() - is that code? Context: any, but it reads what is mapped. */
+int kernel_text_address(unsigned long addr) DP_COMPAT(kernel_text_address);
+#define __kernel_text_address(addr) kernel_text_address(addr)
+#define core_kernel_text(addr) kernel_text_address(addr)
+
 /** lookup_symbol_name() - Return: 0; -ERANGE */
 int lookup_symbol_name(unsigned long addr, char *name)
 	DP_COMPAT(lookup_symbol_name);

@@ -16,6 +16,7 @@
 #include <linux/bug.h>
 #include <linux/kstrtox.h>
 #include <linux/linkage.h>
+#include <linux/bitops.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

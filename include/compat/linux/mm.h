@@ -13,6 +13,7 @@
 #define PAGE_SIZE (1UL << PAGE_SHIFT)
 #define PAGE_MASK (~(PAGE_SIZE - 1))
 #endif
+#define THREAD_SIZE (4 * PAGE_SIZE)
 #define PAGE_ALIGN(addr) ALIGN(addr, PAGE_SIZE)
 #define offset_in_page(p) ((unsigned long)(p) & ~PAGE_MASK)
 #define virt_addr_valid(p) ((unsigned long)(p) >= PAGE_SIZE)

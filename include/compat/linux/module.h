@@ -14,6 +14,16 @@
 #include <linux/err.h>
 #include <linux/string.h>
 #include <linux/list.h>
+#include <linux/bitops.h>
+#include <linux/mm.h>
+#include <linux/uaccess.h>
+#include <linux/delay.h>
+#include <linux/random.h>
+#include <linux/timex.h>
+#include <linux/stacktrace.h>
+#include <linux/notifier.h>
+#include <linux/wait.h>
+#include <linux/completion.h>
 #include <linux/atomic.h>
 #include <linux/spinlock.h>
 #include <linux/mutex.h>

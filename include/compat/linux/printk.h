@@ -151,6 +151,11 @@ enum { DUMP_PREFIX_NONE, DUMP_PREFIX_ADDRESS, DUMP_PREFIX_OFFSET };
 void print_hex_dump(const char *level, const char *prefix, int prefix_type,
 		    int rowsize, int groupsize, const void *buf, size_t len,
 		    bool ascii) DP_COMPAT(print_hex_dump);
+/** hex_dump_to_buffer() - one such line. Return: the length that it has, or would have
+ *  if @size were large enough. Context: any. */
+int hex_dump_to_buffer(const void *buf, size_t len, int rowsize, int groupsize,
+		       char *line, size_t size, bool ascii)
+	DP_COMPAT(hex_dump_to_buffer);
 #define print_hex_dump_bytes(prefix, type, buf, len) \
 	print_hex_dump(KERN_DEBUG, prefix, type, 16, 1, buf, len, true)
 

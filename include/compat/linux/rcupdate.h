@@ -26,4 +26,24 @@ struct rcu_head {
 #define rcu_assign_pointer(p, v) __atomic_store_n(&(p), v, __ATOMIC_RELEASE)
 #define RCU_INIT_POINTER(p, v) WRITE_ONCE(p, v)
 
+/**
+ * synchronize_rcu() - wait until no handler of a kprobe, jprobe or return probe runs
+ * that has begun before
+ *
+ * Nothing else of a module runs beside others.
+ * Context: task, not in a handler.
+ */
+void synchronize_rcu(void) DP_COMPAT(synchronize_rcu);
+#define synchronize_sched() synchronize_rcu()
+#define synchronize_rcu_expedited() synchronize_rcu()
+#define synchronize_rcu_bh() synchronize_rcu()
+#define rcu_barrier() synchronize_rcu()
+#define rcu_read_lock_held() 1
+void dp_absent_call_rcu(void)
+	DP_ABSENT(call_rcu, "nothing runs behind a module's back; use synchronize_rcu()");
+void dp_absent_kfree_rcu(void)
+	DP_ABSENT(kfree_rcu, "nothing runs behind a module's back; use synchronize_rcu() and kfree()");
+#define call_rcu(head, function) dp_absent_call_rcu()
+#define kfree_rcu(p, ...) dp_absent_kfree_rcu()
+
 #endif

@@ -54,11 +54,38 @@ ssize_t strscpy(char *to, const char *from, size_t size) DP_COMPAT(strscpy);
 void schedule(void) DP_COMPAT(yield);
 void yield(void) DP_COMPAT(yield);
 void dp_compat_nsleep(unsigned long ns);
-#define schedule_timeout(j) (dp_compat_nsleep((j) * (1000000000UL / HZ)), 0L)
+/* Nobody wakes a thread that sleeps so, so MAX_SCHEDULE_TIMEOUT is centuries. */
+#define MAX_SCHEDULE_TIMEOUT ((long)(~0UL >> 1))
+static inline long schedule_timeout(long j)
+{
+	const long most = MAX_SCHEDULE_TIMEOUT / (1000000000L / HZ);
+
+	dp_compat_nsleep((unsigned long)(j < most ? j : most) *
+			 (1000000000UL / HZ));
+	return 0;
+}
 #define schedule_timeout_interruptible(j) schedule_timeout(j)
 #define schedule_timeout_uninterruptible(j) schedule_timeout(j)
 #define set_current_state(s) ((void)(s))
 #define __set_current_state(s) ((void)(s))
 #define signal_pending(task) ((void)(task), 0)
+#define fatal_signal_pending(task) ((void)(task), 0)
+
+/* Other threads and processes are not known by their task_struct. */
+void dp_absent_for_each_process(void)
+	DP_ABSENT(for_each_process, "it knows no other threads than the current one");
+#define for_each_process(p) for ((p) = NULL, dp_absent_for_each_process(); (p);)
+#define for_each_thread(p, t) for ((t) = NULL, dp_absent_for_each_process(); (t);)
+#define for_each_process_thread(p, t) for_each_thread(p, t)
+#define do_each_thread(p, t) for_each_thread(p, t)
+#define while_each_thread(p, t)
+int wake_up_process(struct task_struct *task)
+	DP_ABSENT(wake_up_process, "no thread sleeps so that another could wake it");
+struct task_struct *get_task_struct(struct task_struct *task)
+	DP_ABSENT(get_task_struct, "a task_struct lives as long as its thread");
+void put_task_struct(struct task_struct *task)
+	DP_ABSENT(put_task_struct, "a task_struct lives as long as its thread");
+struct pt_regs *task_pt_regs(struct task_struct *task)
+	DP_ABSENT(task_pt_regs, "a thread of a program enters no kernel here");
 
 #endif

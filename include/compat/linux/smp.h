@@ -19,6 +19,13 @@ unsigned int num_possible_cpus(void) DP_COMPAT(num_possible_cpus);
 #define cpu_online(cpu) ((cpu) < num_possible_cpus())
 #define get_cpu() smp_processor_id()
 #define put_cpu() barrier()
+int on_each_cpu(void (*function)(void *info), void *info, int wait)
+	DP_ABSENT(on_each_cpu, "no processor can be interrupted from here");
+int smp_call_function(void (*function)(void *info), void *info, int wait)
+	DP_ABSENT(smp_call_function, "no processor can be interrupted from here");
+int smp_call_function_single(int cpu, void (*function)(void *info), void *info,
+			     int wait)
+	DP_ABSENT(smp_call_function_single, "no processor can be interrupted from here");
 #define for_each_possible_cpu(cpu) \
 	for ((cpu) = 0; (unsigned int)(cpu) < num_possible_cpus(); (cpu)++)
 #define for_each_online_cpu(cpu) for_each_possible_cpu(cpu)

@@ -3,7 +3,6 @@
 #ifndef DP_LINUX_TIMEX_H
 #define DP_LINUX_TIMEX_H
 
-#include_next <linux/timex.h>
 #include <linux/ktime.h>
 
 typedef unsigned long long cycles_t;

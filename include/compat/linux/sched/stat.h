@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* See <linux/sched.h>. */
+#ifndef DP_LINUX_SCHED_STAT_H
+#define DP_LINUX_SCHED_STAT_H
+
+#include <linux/sched.h>
+
+#endif

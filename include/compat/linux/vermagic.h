@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* See <linux/module.h>. */
+#ifndef DP_LINUX_VERMAGIC_H
+#define DP_LINUX_VERMAGIC_H
+
+#include <linux/module.h>
+
+#endif
