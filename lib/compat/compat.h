@@ -33,6 +33,7 @@
 #include <linux/spinlock.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
+#include <linux/sort.h>
 #include <linux/rcupdate.h>
 #include <linux/percpu.h>
 #include <linux/random.h>

@@ -48,6 +48,8 @@ absent for_each_process 'struct task_struct *p; for_each_process(p)' 'for_each_p
 absent kfree_rcu 'struct x { struct rcu_head h; } *x = 0; kfree_rcu(x, h)' 'no kfree_rcu\(\) for modules'
 absent on_each_cpu 'on_each_cpu(0, 0, 1)' 'no on_each_cpu\(\) for modules'
 absent register_die_notifier 'register_die_notifier(0)' 'no register_die_notifier\(\) for modules'
+absent timer_setup 'static struct timer_list t; timer_setup(&t, 0, 0)' 'no timer_setup\(\) for modules'
+absent schedule_work 'static struct work_struct w; INIT_WORK(&w, 0); schedule_work(&w)' 'no schedule_work\(\) for modules'
 absent get_task_struct 'get_task_struct(current)' 'no get_task_struct\(\) for modules'
 
 # Parameters

@@ -26,6 +26,8 @@
 #include <linux/completion.h>
 #include <linux/kref.h>
 #include <linux/llist.h>
+#include <linux/bsearch.h>
+#include <linux/sort.h>
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -1175,6 +1177,54 @@ static void lists_without_a_lock(void **state)
 	assert_true(llist_empty(&head));
 }
 
+struct odd {
+	unsigned char bytes[7];
+};
+
+static int by_first(const void *a, const void *b)
+{
+	return *(const unsigned char *)a - *(const unsigned char *)b;
+}
+
+static unsigned int swaps;
+
+static void swap_odd(void *a, void *b, int size)
+{
+	struct odd one = *(struct odd *)a;
+
+	assert_int_equal(size, sizeof(one));
+	*(struct odd *)a = *(struct odd *)b;
+	*(struct odd *)b = one;
+	swaps++;
+}
+
+static void sorts_and_finds(void **state)
+{
+	static struct odd v[200];
+	unsigned int sum, n, i, round;
+	unsigned char key;
+
+	for (round = 0; round < 400; round++) {
+		n = round % 200;
+		for (i = sum = 0; i < n; i++) {
+			memset(v[i].bytes, (int)(any() % 97), sizeof(v[i]));
+			sum += v[i].bytes[0];
+		}
+		sort(v, n, sizeof(v[0]), by_first, round & 1 ? swap_odd : NULL);
+		for (i = 0; i < n; i++) {
+			sum -= v[i].bytes[6];
+			assert_int_equal(v[i].bytes[0], v[i].bytes[6]);
+			assert_true(!i || v[i - 1].bytes[0] <= v[i].bytes[0]);
+			assert_non_null(bsearch(v[i].bytes, v, n, sizeof(v[0]),
+						by_first));
+		}
+		assert_int_equal(sum, 0);
+		key = 97;
+		assert_null(bsearch(&key, v, n, sizeof(v[0]), by_first));
+	}
+	assert_true(swaps > 0);
+}
+
 static void dumps_one_line(void **state)
 {
 	static const u8 bytes[] = { 0x41, 0x00, 0x7f, 0x42 };
@@ -1220,6 +1270,7 @@ int main(void)
 		cmocka_unit_test(waits_no_longer_than_told),
 		cmocka_unit_test(counts_references),
 		cmocka_unit_test(lists_without_a_lock),
+		cmocka_unit_test(sorts_and_finds),
 		cmocka_unit_test(dumps_one_line),
 		cmocka_unit_test(knows_code),
 		cmocka_unit_test(knows_whose_rights_and_since_when),

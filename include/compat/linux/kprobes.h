@@ -19,6 +19,8 @@
 #include <linux/notifier.h>
 #include <linux/wait.h>
 #include <linux/completion.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
 #include <linux/string.h>
 #include <linux/atomic.h>
 #include <linux/percpu.h>

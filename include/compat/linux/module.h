@@ -24,6 +24,8 @@
 #include <linux/notifier.h>
 #include <linux/wait.h>
 #include <linux/completion.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
 #include <linux/atomic.h>
 #include <linux/spinlock.h>
 #include <linux/mutex.h>

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* See <linux/sched.h>. */
+#ifndef DP_LINUX_NSPROXY_H
+#define DP_LINUX_NSPROXY_H
+
+#include <linux/sched.h>
+
+struct nsproxy;
+
+#endif
