@@ -4,5 +4,6 @@
 #define DP_LINUX_SCHED_SIGNAL_H
 
 #include <linux/sched.h>
+#include <linux/signal.h>
 
 #endif
