@@ -3,23 +3,35 @@
 #include <linux/module.h>
 #include <linux/kernel.h>
 
-int gives_base = 40;
-EXPORT_SYMBOL(gives_base);
-
+extern int gives_base;
+int gives_sum(int n);
 /* The C library has a function of that name, and this module its own. */
 int getppid(void);
+
+/* Of clang's visibility nothing can be said behind the definition. */
+#ifdef __clang__
+EXPORT_SYMBOL(gives_base);
+EXPORT_SYMBOL(getppid);
+EXPORT_SYMBOL_GPL(gives_sum);
+#endif
+
+int gives_base = 40;
+
 int getppid(void)
 {
 	return -7;
 }
-EXPORT_SYMBOL(getppid);
 
-noinline int gives_sum(int n);
-int gives_sum(int n)
+noinline int gives_sum(int n)
 {
 	return gives_base + n;
 }
+
+#ifndef __clang__
+EXPORT_SYMBOL(gives_base);
+EXPORT_SYMBOL(getppid);
 EXPORT_SYMBOL_GPL(gives_sum);
+#endif
 
 static int __init begin(void)
 {

@@ -7,7 +7,8 @@
 #include <dprobes-module.h>
 
 /* A module that is loaded later may use it, and keeps this one loaded. What this
- * module itself calls by the name stays its own, whatever the program has. */
+ * module itself calls by the name stays its own, whatever the program has. With clang
+ * it has to stand before the definition. */
 #define DP_EXPORT(sym, only_gpl)                                              \
 	extern __typeof__(sym) sym __attribute__((visibility("protected"))); \
 	static const struct dp_compat_export dp_export_##sym = {              \
