@@ -179,6 +179,11 @@ $(B)/tests/tools/upcount $(B)/tests/tools/upreload: $(B)/tests/tools/%: tests/to
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ $< -L$(B) -l:libdprobes.so.1 -Wl,-rpath,'$$ORIGIN/../..'
 
+# A copy with the set-user-ID bit is to find the library, too.
+$(B)/tests/tools/secure: tests/tools/secure.c $(B)/libdprobes.so.1
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ $< -L$(B) -l:libdprobes.so.1 -Wl,-rpath,'$(abspath $(B))'
+
 # The tool, ended at a chosen step of its protocols.
 $(B)/tests/dprobes-steps: tests/tools/steps.c $(CLI_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)

@@ -15,8 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* What the names of those that this library and the tool obey begin with. */
+#define VARIABLES "DPROBES_"
 
 /** struct order - the tool's, taken apart */
 struct order {
@@ -178,6 +182,19 @@ static void clean_environment(const struct order *o)
 	*to = NULL;
 }
 
+/* The environment of a program that has more rights than its caller is the caller's. The
+ * programs that this one executes have these rights, too, and the kernel does not say so. */
+static void disobey(void)
+{
+	char **from, **to;
+
+	for (from = to = environ; from && *from; from++)
+		if (strncmp(*from, VARIABLES, strlen(VARIABLES)))
+			*to++ = *from;
+	if (to)
+		*to = NULL;
+}
+
 void dp_module_log(void)
 {
 	static pid_t logs; /* a child is another */
@@ -268,7 +285,7 @@ static void settle(void)
 
 static void __attribute__((constructor)) begin(void)
 {
-	const char *text = getenv(DP_INSMOD_ENV);
+	const char *text = secure_getenv(DP_INSMOD_ENV);
 	struct dp_insmod *shared;
 	struct order o;
 
@@ -280,6 +297,8 @@ static void __attribute__((constructor)) begin(void)
 	dp_compat_hooks.closed = look;
 	dp_compat_hooks.settle = settle;
 	dp_service_open();
+	if (getauxval(AT_SECURE))
+		disobey();
 	if (!text || take_apart(&o, text))
 		return;
 	clean_environment(&o);

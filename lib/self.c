@@ -108,7 +108,7 @@ static int set_up(struct dp_arena *arena)
 
 enum dp_arming dp_self_arming(void)
 {
-	const char *name = getenv("DPROBES_ARM");
+	const char *name = secure_getenv("DPROBES_ARM");
 
 	if (name && !strcmp(name, "trap"))
 		return DP_ARM_TRAP;

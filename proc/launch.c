@@ -30,9 +30,9 @@ static bool runnable(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-static int find_in_path(const char *name, char *path, size_t size)
+int dp_command_find(const char *name, char *path, size_t size)
 {
-	const char *dirs = getenv("PATH"), *end;
+	const char *dirs = secure_getenv("PATH"), *end;
 
 	if (strchr(name, '/')) {
 		snprintf(path, size, "%s", name);
@@ -261,7 +261,7 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 {
 	char path[PATH_MAX];
 	struct dp_process *proc;
-	int err = find_in_path(argv[0], path, sizeof(path));
+	int err = dp_command_find(argv[0], path, sizeof(path));
 
 	if (err)
 		return dp_diag_set(diag, err, "%s: %s", argv[0],

@@ -25,6 +25,14 @@ struct dp_engine;
 struct dp_modules;
 
 /**
+ * dp_command_find() - the file of a command, as a shell looks for it
+ *
+ * With more rights than the caller's: not in the caller's PATH.
+ * Return: 0 in @path; -ENOENT; -EACCES it is no executable file.
+ */
+int dp_command_find(const char *name, char *path, size_t size);
+
+/**
  * dp_process_launch() - start a command and stop it before its first own code
  * @argv: NULL-terminated; argv[0] is looked up in PATH
  * @proc: the new object

@@ -81,7 +81,7 @@ static const char *library(char *path, size_t size)
 /* What the library is told. Return: malloc()ed, or NULL. */
 static char *order_text(const struct run *r)
 {
-	const char *had = getenv("LD_PRELOAD");
+	const char *had = secure_getenv("LD_PRELOAD");
 	const struct dp_tracer_options *opt = r->opt;
 	char module[PATH_MAX], *text = NULL;
 	size_t size, i;
@@ -105,8 +105,9 @@ static char *order_text(const struct run *r)
 
 static void __attribute__((noreturn)) become(const struct run *r)
 {
-	const char *had = getenv("LD_PRELOAD");
+	const char *had = secure_getenv("LD_PRELOAD");
 	char path[PATH_MAX + 64], *preload, *order = order_text(r);
+	int err;
 
 	if (!order ||
 	    asprintf(&preload, "%s%s%s", library(path, sizeof(path)),
@@ -115,10 +116,14 @@ static void __attribute__((noreturn)) become(const struct run *r)
 	setenv("LD_PRELOAD", preload, 1);
 	setenv(DP_INSMOD_ENV, order, 1);
 	dp_limits_restore();
-	execvp(r->opt->argv[0], r->opt->argv);
+	err = dp_command_find(r->opt->argv[0], path, sizeof(path));
+	if (!err) {
+		execvp(path, r->opt->argv);
+		err = -errno;
+	}
 	r->shared->state = DP_INSMOD_NO_COMMAND;
-	fprintf(stderr, "dprobes: %s: %s\n", r->opt->argv[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	fprintf(stderr, "dprobes: %s: %s\n", r->opt->argv[0], strerror(-err));
+	_exit(err == -ENOENT ? 127 : 126);
 }
 
 /* Out of the command's reach, which can write to it all the time. */

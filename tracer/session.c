@@ -35,7 +35,7 @@ static int choose_arming(struct dp_session *s, struct dp_diag *diag)
 	static const char *const names[] = { [DP_ARM_INTERIOR] = "interior",
 					     [DP_ARM_QUIESCE] = "quiesce",
 					     [DP_ARM_TRAP] = "trap" };
-	const char *name = getenv("DPROBES_ARM");
+	const char *name = secure_getenv("DPROBES_ARM");
 	size_t i;
 
 	s->arming = DP_ARM_DEFAULT;
