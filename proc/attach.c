@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* attach: take hold of a running process, looking only. */
 #include "proc/private.h"
+#include "proc/step.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -68,10 +69,10 @@ static int first_thread(pid_t pid, struct dp_status *st)
 	}
 }
 
-int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
+static int find(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 {
 	struct dp_status st;
-	int err, hidden;
+	int hidden;
 
 	proc->pid = pid;
 	if (pid <= 0 || dp_status_read(pid, pid, &st))
@@ -93,18 +94,36 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 				   "process %d is a kernel thread", pid);
 	if (hidden == ENOENT)
 		return dp_diag_set(diag, -ESRCH, "process %d has ended", pid);
-	err = dp_process_open_mem(proc, diag);
-	if (!err)
-		err = dp_check_process(proc, diag);
+	proc->ns_pid = st.ns_pid;
+	return dp_process_open_mem(proc, diag);
+}
+
+static int look(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_check_process(proc, diag);
+
 	return err ? err : dp_gadgets_find(proc, diag);
+}
+
+int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
+{
+	int err = find(proc, pid, diag);
+
+	return err ? err : look(proc, diag);
 }
 
 /* @left: has an earlier tool left anything? */
 static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 		     struct dp_diag *diag)
 {
-	int err = dp_process_look(proc, pid, diag);
+	int err = find(proc, pid, diag);
 
+	/* What another tool is just about to change must not be looked at. */
+	if (!err)
+		err = dp_process_lock(proc, DP_LOCK_AGENT, diag);
+	dp_step("attach: locked");
+	if (!err)
+		err = look(proc, diag);
 	/* Before anything is done that needs to know. */
 	if (!err)
 		dp_filters_read(proc);

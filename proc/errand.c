@@ -88,6 +88,17 @@ static int run(void *arg)
 	return 0;
 }
 
+/* A process that is being ended closes its files, and so drops its locks, before it lets go
+ * what it traces. Its memory goes before either. */
+static bool is_ending(pid_t tracer)
+{
+	char path[64], sizes[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", tracer);
+	dp_line_read(path, sizes, sizeof(sizes));
+	return !strncmp(sizes, "0 ", 2);
+}
+
 void dp_errand_wait(pid_t tracer)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -95,7 +106,7 @@ void dp_errand_wait(pid_t tracer)
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", tracer);
 	dp_line_read(path, comm, sizeof(comm));
-	if (strcmp(comm, ERRAND_NAME))
+	if (strcmp(comm, ERRAND_NAME) && !is_ending(tracer))
 		return;
 	p.fd = (int)syscall(SYS_pidfd_open, tracer, 0);
 	if (p.fd < 0)

@@ -244,6 +244,8 @@ static int take_hold(struct dp_process *proc, struct dp_diag *diag)
 	proc->held = true;
 	err = dp_process_open_mem(proc, diag);
 	if (!err)
+		err = dp_process_lock(proc, DP_LOCK_AGENT, diag);
+	if (!err)
 		err = dp_check_process(proc, diag);
 	if (!err)
 		err = to_start(proc, diag);

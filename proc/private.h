@@ -620,7 +620,8 @@ int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg);
 /** dp_errands_begin() - several follow one another: what each prepares once for all */
 void dp_errands_begin(struct dp_process *proc);
 void dp_errands_end(struct dp_process *proc);
-/** dp_errand_wait() - for the end of who traces, if a tool that was killed has sent it */
+/** dp_errand_wait() - for the end of a tracer that is about to end: an errand of a tool that
+ *  was killed, or such a tool itself */
 void dp_errand_wait(pid_t tracer);
 
 /* confine.c */
@@ -819,6 +820,10 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 		  u64 *addr);
 /** dp_tool_start() - start time of a process, 0 if there is none */
 u64 dp_tool_start(pid_t pid);
+
+/** dp_recover_taken() - does a tool that lives probe it, with what is in there?
+ *  Return: true, with words. */
+bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag);
 
 /* alive.c */
 /** dp_alive_enter() - from now on this arena says when the tool has ended */

@@ -4,6 +4,7 @@
 #include "proc/step.h"
 #include <dirent.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,19 +129,28 @@ static int load(const struct dp_process *proc, u64 addr, void **arena,
 	return err;
 }
 
+/* Return: the arena among the mappings; NULL: there is none. */
+static const struct dp_map *arena_among(const struct dp_maps *maps)
+{
+	const struct dp_map *found = NULL;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++)
+		if (dp_map_is_arena(&maps->v[i]))
+			found = &maps->v[i];
+	return found;
+}
+
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 		  u64 *addr)
 {
-	const struct dp_map *found = NULL;
+	const struct dp_map *found;
 	struct dp_maps maps;
-	size_t i;
 	int err = dp_maps_read(proc->pid, &maps);
 
 	if (err)
 		return err;
-	for (i = 0; i < maps.n; i++)
-		if (dp_map_is_arena(&maps.v[i]))
-			found = &maps.v[i];
+	found = arena_among(&maps);
 	err = found ? 0 : -ENOENT;
 	if (!err) {
 		*addr = found->start;
@@ -238,6 +248,38 @@ static bool tool_lives(const struct dp_process *proc,
 	       dp_tool_start((pid_t)c->tool) == c->tool_start;
 }
 
+static int is_taken(const struct dp_process *proc,
+		    const struct dp_arena_control *c, struct dp_diag *diag)
+{
+	if (!tool_lives(proc, c))
+		return 0;
+	return dp_diag_set(
+		diag, -EBUSY,
+		"process %d is already probed by dprobes %u; end that first",
+		proc->pid, c->tool);
+}
+
+bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_arena_control control;
+	const struct dp_map *found;
+	struct dp_maps maps;
+	bool taken;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	found = arena_among(&maps);
+	taken = found &&
+		!dp_process_read(proc,
+				 found->start +
+					 offsetof(struct dp_arena, control),
+				 &control, sizeof(control)) &&
+		control.magic == DP_LAYOUT_MAGIC &&
+		is_taken(proc, &control, diag);
+	dp_maps_free(&maps);
+	return taken;
+}
+
 static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 			u64 addr, struct dp_diag *diag)
 {
@@ -252,12 +294,8 @@ static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 			diag, -EBUSY,
 			"process %d probes itself, with libdprobes; dprobes can list its probes, but not add to them yet",
 			proc->pid);
-	if (tool_lives(proc, &view.arena->control))
-		return dp_diag_set(
-			diag, -EBUSY,
-			"process %d is already probed by dprobes %u; end that first",
-			proc->pid, view.arena->control.tool);
-	return dp_leave(proc, &view, diag);
+	err = is_taken(proc, &view.arena->control, diag);
+	return err ? err : dp_leave(proc, &view, diag);
 }
 
 int dp_recover(struct dp_process *proc, struct dp_diag *diag)

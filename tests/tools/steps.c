@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * steps: end the tool without warning at the Nth protocol step ($DPROBES_STEP), or at
- * the first one of that name, and who is on an errand for it. Or interrupt whatever it
- * waits for by a signal, every so many microseconds ($DPROBES_TICK). Or have what the
- * kernel is asked by the name in $DPROBES_FAIL fail, as it does where it is too old.
+ * the first one of that name, and who is on an errand for it. Or stop it there, until it
+ * gets SIGCONT ($DPROBES_HALT). Or interrupt whatever it waits for by a signal, every so many
+ * microseconds ($DPROBES_TICK). Or have what the kernel is asked by the name in
+ * $DPROBES_FAIL fail, as it does where it is too old.
  */
 #include "proc/step.h"
 #include <signal.h>
@@ -39,14 +40,20 @@ __attribute__((constructor)) static void begin(void)
 		tick(atol(every));
 }
 
-static bool is_the_one(const char *name)
-{
-	const char *wanted = getenv("DPROBES_STEP");
-	static int left = -1;
+/** struct wanted - a step to do something at
+ *  @left: how many are to be passed until it comes, that one included; -1: not read yet */
+struct wanted {
+	const char *variable;
+	int left;
+};
 
-	if (left < 0)
-		left = wanted ? atoi(wanted) : 0;
-	return left ? --left == 0 : wanted && !strcmp(wanted, name);
+static bool is_the_one(struct wanted *w, const char *name)
+{
+	const char *which = getenv(w->variable);
+
+	if (w->left < 0)
+		w->left = which ? atoi(which) : 0;
+	return w->left ? --w->left == 0 : which && !strcmp(which, name);
 }
 
 bool dp_step_fails(const char *name)
@@ -58,7 +65,14 @@ bool dp_step_fails(const char *name)
 
 void dp_step(const char *name)
 {
-	if (!is_the_one(name))
+	static struct wanted halt = { "DPROBES_HALT", -1 },
+			     end = { "DPROBES_STEP", -1 };
+
+	if (is_the_one(&halt, name)) {
+		fprintf(stderr, "steps: stopped after %s\n", name);
+		raise(SIGSTOP);
+	}
+	if (!is_the_one(&end, name))
 		return;
 	fprintf(stderr, "steps: killed after %s\n", name);
 	kill(tool, SIGKILL);
