@@ -8,6 +8,7 @@
  */
 #include "proc/private.h"
 #include <errno.h>
+#include <sys/ptrace.h>
 #include <time.h>
 
 #define PATIENCE_NS 2000000000ll
@@ -33,9 +34,21 @@ static int check(const struct dp_process *proc, struct dp_diag *diag)
 	return 0;
 }
 
+/* In the memory that the thread has, which is ours no more if it has executed. It does not
+ * change while the thread is stopped. */
+static bool has_word(const struct dp_process *proc, const struct dp_call *call)
+{
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKDATA, proc->threads[0].tid, call->word_addr,
+		      0);
+	return !errno && (u64)word == call->word;
+}
+
 /* Return: -EAGAIN nobody is asleep where he can be asked. */
-static int send(struct dp_process *proc, const struct dp_maps *maps, u64 entry,
-		u64 arg, struct dp_diag *diag)
+static int send(struct dp_process *proc, const struct dp_maps *maps,
+		const struct dp_call *call, struct dp_diag *diag)
 {
 	const struct dp_map *text = dp_maps_find(maps, proc->syscall_ret);
 	struct dp_remote *remote;
@@ -51,15 +64,19 @@ static int send(struct dp_process *proc, const struct dp_maps *maps, u64 entry,
 			proc->pid);
 	}
 	err = -EAGAIN;
-	if (!dp_in_signal_handler(proc, maps, proc->threads[0].regs.rsp))
+	if (!has_word(proc, call))
+		err = dp_diag_set(diag, -ESRCH,
+				  "process %d has executed another program",
+				  proc->pid);
+	else if (!dp_in_signal_handler(proc, maps, proc->threads[0].regs.rsp))
 		err = dp_remote_begin(proc, &remote, diag);
 	if (!err)
-		dp_remote_send(remote, entry, arg);
+		dp_remote_send(remote, call->entry, call->arg);
 	dp_stop_release(proc);
 	return err;
 }
 
-static int try(struct dp_process *proc, u64 entry, u64 arg,
+static int try(struct dp_process *proc, const struct dp_call *call,
 	       struct dp_diag *diag)
 {
 	const struct timespec nap = { 0, NAP_NS };
@@ -71,7 +88,7 @@ static int try(struct dp_process *proc, u64 entry, u64 arg,
 		return dp_diag_set(diag, -ESRCH, "process %d has ended",
 				   proc->pid);
 	for (;;) {
-		err = send(proc, &maps, entry, arg, diag);
+		err = send(proc, &maps, call, diag);
 		if (err != -EAGAIN || dp_now_ns() > deadline)
 			break;
 		nanosleep(&nap, NULL);
@@ -85,21 +102,12 @@ static int try(struct dp_process *proc, u64 entry, u64 arg,
 	return err;
 }
 
-int dp_process_call(pid_t pid, u64 entry, u64 arg, struct dp_diag *diag)
+int dp_process_call(struct dp_process *proc, const struct dp_call *call,
+		    struct dp_diag *diag)
 {
-	struct dp_process *proc = dp_process_new();
-	int err;
+	int err = check(proc, diag);
 
-	if (!proc)
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	proc->pid = pid;
-	err = dp_process_open_mem(proc, diag);
-	if (!err)
-		err = check(proc, diag);
 	if (!err)
 		err = dp_gadgets_find(proc, diag);
-	if (!err)
-		err = try(proc, entry, arg, diag);
-	dp_process_close(proc);
-	return err;
+	return err ? err : try(proc, call, diag);
 }

@@ -106,7 +106,8 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 }
 
 /* What is to be read out of an arena; @view may be kept no longer than that. */
-typedef int reader_fn(const struct dp_view *view, u64 addr, void *arg);
+typedef int reader_fn(const struct dp_process *proc,
+		      const struct dp_view *view, u64 addr, void *arg);
 
 static int read_arena(const struct dp_process *proc, reader_fn *reader,
 		      void *arg)
@@ -127,7 +128,7 @@ static int read_arena(const struct dp_process *proc, reader_fn *reader,
 	if (!err && view.arena->control.owner != proc->ns_pid)
 		err = -ENOENT;
 	if (!err)
-		err = reader(&view, addr, arg);
+		err = reader(proc, &view, addr, arg);
 	free(arena);
 	return err;
 }
@@ -167,7 +168,8 @@ struct probes {
 	pid_t tool;
 };
 
-static int read_probes(const struct dp_view *view, u64 addr, void *arg)
+static int read_probes(const struct dp_process *proc,
+		       const struct dp_view *view, u64 addr, void *arg)
 {
 	const struct dp_arena_control *c = &view->arena->control;
 	struct probes *p = arg;
@@ -204,7 +206,8 @@ static void copy_variables(struct dp_variables *to, const struct dp_view *view,
 	       to->n * sizeof(u64));
 }
 
-static int read_variables(const struct dp_view *view, u64 addr, void *arg)
+static int read_variables(const struct dp_process *proc,
+			  const struct dp_view *view, u64 addr, void *arg)
 {
 	struct variables *v = arg;
 	u32 i;
@@ -232,18 +235,38 @@ int dp_process_variables(pid_t pid, struct dp_variables **list, size_t *n,
 	return err;
 }
 
-int dp_process_zero(pid_t pid, u64 addr, u32 n)
+struct zeroing {
+	u64 addr;
+	u32 n;
+};
+
+static bool is_among(const struct zeroing *z, u64 start, u32 n)
+{
+	return z->n <= DP_VARIABLES_MAX && z->n <= n && z->addr >= start &&
+	       z->addr - start <= (n - z->n) * sizeof(u64);
+}
+
+/* What was there when they were looked for may have gone, and another program come. */
+static int zero(const struct dp_process *proc, const struct dp_view *view,
+		u64 addr, void *arg)
 {
 	static const u64 zeros[DP_VARIABLES_MAX];
-	struct dp_process *proc = dp_process_new();
-	int err = proc ? 0 : -ENOMEM;
+	const struct zeroing *z = arg;
+	bool found = is_among(z, addr + view->arena->control.gv_off,
+			      view->nr_gv);
+	u32 i;
 
-	if (err || n > DP_VARIABLES_MAX)
-		return err ? err : -EINVAL;
-	proc->pid = pid;
-	err = dp_process_open_mem(proc, NULL);
-	if (!err)
-		err = dp_process_write(proc, addr, zeros, n * sizeof(u64));
-	dp_process_close(proc);
-	return err;
+	for (i = 0; i < view->nr_programs && !found; i++)
+		found = is_among(z, addr + view->programs[i].lv_off,
+				 view->programs[i].nr_lv);
+	return found ? dp_process_write(proc, z->addr, zeros,
+					z->n * sizeof(u64)) :
+		       -ENOENT;
+}
+
+int dp_process_zero(pid_t pid, u64 addr, u32 n)
+{
+	struct zeroing z = { addr, n };
+
+	return inspect(pid, zero, &z, NULL);
 }

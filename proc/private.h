@@ -499,10 +499,6 @@ int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
 void dp_lodge_free(struct dp_process *proc);
 
 /* memory.c */
-int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
-		    size_t len);
-int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
-		     size_t len);
 extern const struct dp_target_ops dp_process_target_ops;
 
 /* kind.c */

@@ -425,18 +425,42 @@ int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
 void dp_process_unlock(const struct dp_process *proc, enum dp_lock which);
 
 /**
- * dp_process_call() - have a process call a function of its own
- * @entry: address of the function: it gets @arg, runs on the stack of a thread
- *         of the program below what that one uses, which it need not find
- *         aligned, and returns
+ * dp_process_open() - a process of which only the memory is of interest
+ *
+ * What is read and written from then on is the memory that it had at that time: of a
+ * process that has executed since, or ended, there is none.
+ * Return: 0; -ESRCH, -EPERM; with words.
+ */
+int dp_process_open(pid_t pid, struct dp_process **proc, struct dp_diag *diag);
+/** dp_process_read(), dp_process_write() - Return: 0; -EFAULT there is not so much. */
+int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
+		    size_t len);
+int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
+		     size_t len);
+
+/**
+ * struct dp_call - a function of the process's own
+ * @entry: its address: it gets @arg, runs on the stack of a thread of the program
+ *         below what that one uses, which it need not find aligned, and returns
+ * @word_addr, @word: it is called only by a thread that finds this word there. So the
+ *         caller, who has written it, knows that it is the memory that he means.
+ */
+struct dp_call {
+	u64 entry, arg;
+	u64 word_addr, word;
+};
+
+/**
+ * dp_process_call() - have a process that has been opened call a function of its own
  *
  * A thread is borrowed that sleeps in a system call of libc, so that it most
  * likely holds no lock. It is let go at once, and afterwards goes back into its
  * call by itself, whatever becomes of us; a timeout of that starts afresh.
- * Return: 0, it is on its way; -EAGAIN no thread sleeps so; -ESRCH, -EPERM,
- * -EBUSY traced by somebody else, -EOPNOTSUPP.
+ * Return: 0, it is on its way; -EAGAIN no thread sleeps so; -ESRCH, also if it has
+ * executed; -EPERM, -EBUSY traced by somebody else, -EOPNOTSUPP.
  */
-int dp_process_call(pid_t pid, u64 entry, u64 arg, struct dp_diag *diag);
+int dp_process_call(struct dp_process *proc, const struct dp_call *call,
+		    struct dp_diag *diag);
 
 /* Following processes: see family.c */
 struct dp_family;

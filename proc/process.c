@@ -84,6 +84,22 @@ int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag)
 			   proc->pid, strerror(errno));
 }
 
+int dp_process_open(pid_t pid, struct dp_process **out, struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	int err;
+
+	if (!proc)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->pid = pid;
+	err = dp_process_open_mem(proc, diag);
+	if (err)
+		dp_process_close(proc);
+	else
+		*out = proc;
+	return err;
+}
+
 pid_t dp_process_pid(const struct dp_process *proc)
 {
 	return proc->pid;

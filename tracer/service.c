@@ -12,29 +12,26 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
 #define NAP_NS 2000000
 #define ASKED_NS 100000000
 #define FOLLOW_NS 50000000
 #define DEADLINE_NS 10000000000ll
 #define PATIENCE_NS 3000000000ll
-#define LOCK_NS 5000000000ll
+#define PART 4096
 
 /** struct client - our side
- *  @addr: of the struct dp_service in the process */
+ *  @proc: the memory that @addr, of the struct dp_service, is in; all that is read or
+ *         written goes there, whatever the process becomes */
 struct client {
 	pid_t pid;
-	int lock;
+	struct dp_process *proc;
 	u64 addr;
 	u64 line; /* that is shown next */
 	FILE *out;
@@ -57,21 +54,32 @@ static void nap(long ns)
 
 static int get(const struct client *c, size_t offset, void *to, size_t n)
 {
-	struct iovec here = { to, n }, there = { (void *)(c->addr + offset), n };
+	size_t part;
+	int err = 0;
 
-	return process_vm_readv(c->pid, &here, 1, &there, 1, 0) == (ssize_t)n ?
-		       0 :
-		       -ESRCH;
+	/* What is read in larger parts is the process's, and not this memory. */
+	for (; n && !err; n -= part) {
+		part = n < PART ? n : PART;
+		err = dp_process_read(c->proc, c->addr + offset, to, part);
+		offset += part;
+		to = (char *)to + part;
+	}
+	return err ? -ESRCH : 0;
 }
 
 static int put(const struct client *c, size_t offset, const void *from, size_t n)
 {
-	struct iovec here = { (void *)from, n };
-	struct iovec there = { (void *)(c->addr + offset), n };
+	return dp_process_write(c->proc, c->addr + offset, from, n) ? -ESRCH :
+								      0;
+}
 
-	return process_vm_writev(c->pid, &here, 1, &there, 1, 0) == (ssize_t)n ?
-		       0 :
-		       -ESRCH;
+static int has_gone(const struct client *c, struct dp_diag *diag)
+{
+	return dp_diag_set(diag, -ESRCH,
+			   dp_process_replaced(c->proc) ?
+				   "process %d has executed another program" :
+				   "process %d has ended",
+			   c->pid);
 }
 
 #define GET(c, field, to) \
@@ -115,64 +123,60 @@ static u32 own_pid(pid_t pid)
 	return id;
 }
 
-static int open_client(struct client *c, pid_t pid, FILE *out,
-		       struct dp_diag *diag)
+/* What it says of itself. Return: 0; -EAGAIN it has executed meanwhile. */
+static int check_client(struct client *c, struct dp_diag *diag)
 {
 	u64 magic = 0;
 	u32 version = 0, owner = 0;
 
-	*c = (struct client){ .pid = pid, .lock = -1, .out = out };
-	if (kill(pid, 0) && errno == ESRCH)
-		return dp_diag_set(diag, -ESRCH, "no process %d", pid);
-	c->addr = find_mapping(pid);
-	if (!c->addr)
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"process %d does not use libdprobes.so (or may not be looked at); start it with dprobes insmod MOD.so -- CMD, or with LD_PRELOAD=libdprobes.so.1",
-			pid);
-	if (GET(c, magic, &magic))
-		return dp_diag_set(diag, -EPERM,
-				   "no permission to read process %d", pid);
+	/* Once more, now that it is known whose memory it is. */
+	c->addr = find_mapping(c->pid);
+	GET(c, magic, &magic);
 	GET(c, version, &version);
 	GET(c, owner, &owner);
+	if (dp_process_replaced(c->proc))
+		return -EAGAIN;
 	if (magic != DP_SERVICE_MAGIC || version != DP_SERVICE_VERSION)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
 			"process %d uses another version of libdprobes than this tool",
-			pid);
-	if (owner != own_pid(pid))
+			c->pid);
+	if (owner != own_pid(c->pid))
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
 			"process %d was made of one that uses libdprobes, but not by fork; modules cannot be loaded into it",
-			pid);
+			c->pid);
 	return 0;
 }
 
 static void close_client(struct client *c)
 {
-	if (c->lock >= 0)
-		close(c->lock);
+	dp_process_close(c->proc);
+	c->proc = NULL;
 }
 
-/* One tool at a time. */
-static int take_lock(struct client *c, struct dp_diag *diag)
+static int open_client(struct client *c, pid_t pid, FILE *out,
+		       struct dp_diag *diag)
 {
-	long long deadline = now_ns() + LOCK_NS;
-	char path[64];
+	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d", c->pid);
-	c->lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	while (c->lock >= 0 && flock(c->lock, LOCK_EX | LOCK_NB)) {
-		if (now_ns() > deadline)
+	do {
+		*c = (struct client){ .pid = pid, .out = out };
+		if (kill(pid, 0) && errno == ESRCH)
+			return dp_diag_set(diag, -ESRCH, "no process %d", pid);
+		if (!find_mapping(pid))
 			return dp_diag_set(
-				diag, -EBUSY,
-				"another dprobes is at work in process %d",
-				c->pid);
-		nap(NAP_NS);
-	}
-	return c->lock < 0 ? dp_diag_set(diag, -ESRCH, "process %d has ended",
-					 c->pid) :
-			     0;
+				diag, -EOPNOTSUPP,
+				"process %d does not use libdprobes.so (or may not be looked at); start it with dprobes insmod MOD.so -- CMD, or with LD_PRELOAD=libdprobes.so.1",
+				pid);
+		err = dp_process_open(pid, &c->proc, diag);
+		if (err)
+			return err;
+		err = check_client(c, diag);
+		if (err)
+			close_client(c);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 /* A line of the modules', if it is still there. Return: 0; -ENOENT it is not;
@@ -227,8 +231,7 @@ static int wait_done(struct client *c, u32 number, struct dp_diag *diag)
 
 	do {
 		if (GET(c, state, &state))
-			return dp_diag_set(diag, -ESRCH,
-					   "process %d has ended", c->pid);
+			return has_gone(c, diag);
 		if (state == ((u64)number << 32 | DP_SERVICE_DONE))
 			return 0;
 		show_lines(c);
@@ -251,8 +254,7 @@ static int find_idle(const struct client *c, u64 *state, struct dp_diag *diag)
 		err = GET(c, state, state);
 	}
 	if (err)
-		return dp_diag_set(diag, -ESRCH, "process %d has ended",
-				   c->pid);
+		return has_gone(c, diag);
 	if ((u32)*state == DP_SERVICE_RUNS)
 		return dp_diag_set(
 			diag, -EBUSY,
@@ -268,8 +270,7 @@ static int answer(const struct client *c, u32 *refused, struct dp_diag *diag)
 
 	if (GET(c, err, &err) || GET(c, refused, refused) ||
 	    GET(c, diag, &theirs))
-		return dp_diag_set(diag, -ESRCH, "process %d has ended",
-				   c->pid);
+		return has_gone(c, diag);
 	theirs.text[sizeof(theirs.text) - 1] = '\0';
 	if (!err)
 		return 0;
@@ -280,6 +281,8 @@ static int answer(const struct client *c, u32 *refused, struct dp_diag *diag)
 static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
 		    struct dp_diag *diag)
 {
+	struct dp_call call = { .word_addr = c->addr + offsetof(struct dp_service,
+								state) };
 	u64 state, idle;
 	u32 number, len = (u32)strlen(text) + 1;
 	int err = find_idle(c, &state, diag);
@@ -287,16 +290,16 @@ static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
 	if (err)
 		return err;
 	number = (u32)(state >> 32) + 1;
-	state = (u64)number << 32 | DP_SERVICE_ASKED;
+	call.arg = number;
+	call.word = (u64)number << 32 | DP_SERVICE_ASKED;
 	idle = (u64)number << 32 | DP_SERVICE_IDLE;
 	/* While nobody is asked, and last that somebody may be. */
-	if (PUT(c, state, &idle) || PUT(c, verb, &verb) ||
+	if (GET(c, entry, &call.entry) || PUT(c, state, &idle) ||
+	    PUT(c, verb, &verb) ||
 	    put(c, offsetof(struct dp_service, order), text, len) ||
-	    PUT(c, state, &state))
-		return dp_diag_set(diag, -ESRCH, "process %d has ended",
-				   c->pid);
-	GET(c, entry, &state);
-	err = dp_process_call(c->pid, state, number, diag);
+	    PUT(c, state, &call.word))
+		return has_gone(c, diag);
+	err = dp_process_call(c->proc, &call, diag);
 	if (!err)
 		err = wait_done(c, number, diag);
 	if (err)
@@ -306,15 +309,13 @@ static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
 	return err;
 }
 
-static int ask(struct client *c, u32 verb, const char *text,
-	       struct dp_diag *diag)
+static int ask_locked(struct client *c, u32 verb, const char *text,
+		      struct dp_diag *diag)
 {
 	long long deadline = now_ns() + PATIENCE_NS;
 	u32 refused;
-	int err = take_lock(c, diag);
+	int err;
 
-	if (err)
-		return err;
 	GET(c, next, &c->line);
 	do {
 		refused = 0;
@@ -328,6 +329,19 @@ static int ask(struct client *c, u32 verb, const char *text,
 			"process %d is busy with probes: it is changing them, or the thread that could be asked is in a handler; try again",
 			c->pid);
 	show_lines(c);
+	return err;
+}
+
+/* One tool at a time. */
+static int ask(struct client *c, u32 verb, const char *text,
+	       struct dp_diag *diag)
+{
+	int err = dp_process_lock(c->proc, DP_LOCK_ORDER, diag);
+
+	if (err)
+		return err;
+	err = ask_locked(c, verb, text, diag);
+	dp_process_unlock(c->proc, DP_LOCK_ORDER);
 	return err;
 }
 
@@ -363,8 +377,9 @@ static int order(const struct dp_tracer_options *opt, u32 verb, const char *text
 		return dp_diag_set(diag, -EINVAL,
 				   "the parameters are too long");
 	err = open_client(&c, opt->pid, opt->out, diag);
-	if (!err)
-		err = ask(&c, verb, text, diag);
+	if (err)
+		return err;
+	err = ask(&c, verb, text, diag);
 	close_client(&c);
 	return err;
 }
@@ -476,13 +491,16 @@ int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag)
 		return err;
 	fprintf(opt->out, "PID     MODULE SIZE USED STATE%s\n",
 		opt->verbose ? " FILE" : "");
-	if (!opt->pid)
+	if (!opt->pid) {
 		each(opt, show_one, (void *)opt);
-	else if (show_modules(&c, opt->verbose))
-		return dp_diag_set(diag, -EAGAIN,
-				   "the modules of process %d cannot be read",
-				   opt->pid);
-	return 0;
+		return 0;
+	}
+	err = show_modules(&c, opt->verbose);
+	close_client(&c);
+	return err ? dp_diag_set(diag, -EAGAIN,
+				 "the modules of process %d cannot be read",
+				 opt->pid) :
+		     0;
 }
 
 static volatile sig_atomic_t stopped;
@@ -511,6 +529,7 @@ int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag)
 		show_lines(&c);
 		nap(FOLLOW_NS);
 	}
+	close_client(&c);
 	return 0;
 }
 
@@ -532,10 +551,11 @@ static int turn_one(struct client *c, void *arg)
 	snprintf(text, sizeof(text), "%d %d", t->knob, t->value);
 	if (t->value >= 0)
 		err = ask(c, DP_SERVICE_TURN, text, t->diag);
+	if (!err && GET(c, knobs, &knobs))
+		err = has_gone(c, t->diag);
+	/* Of all, one that has ended is none. */
 	if (err)
-		return err;
-	if (GET(c, knobs, &knobs))
-		return 0;
+		return t->all && err == -ESRCH ? 0 : err;
 	if (t->all)
 		fprintf(c->out, "%d ", c->pid);
 	if (*t->name)
@@ -559,8 +579,9 @@ int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
 	if (!opt->pid)
 		return each(opt, turn_one, &t);
 	err = open_client(&c, opt->pid, opt->out, diag);
-	if (!err)
-		err = turn_one(&c, &t);
+	if (err)
+		return err;
+	err = turn_one(&c, &t);
 	close_client(&c);
 	return err;
 }
