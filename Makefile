@@ -20,11 +20,11 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP
 
 CONTROL_SRC := $(wildcard engine/insn/*.c engine/insn/x86/*.c engine/control/*.c \
-	port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/symbol.c
+	port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
 HIT_SRC := $(wildcard engine/hit/*.c engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
-LIB_SRC := $(filter-out lib/diag.c lib/symbol.c,$(wildcard lib/*.c))
+LIB_SRC := $(filter-out lib/diag.c lib/escape.c lib/symbol.c,$(wildcard lib/*.c))
 
 CONTROL_OBJ := $(CONTROL_SRC:%.c=$(B)/%.o) $(B)/agent/image.o
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
@@ -156,10 +156,10 @@ $(B)/tests/unit/test_trap: tests/unit/test_trap.c engine/hit/trap.c engine/hit/c
 
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))
-$(B)/tests/unit/test_compat: tests/unit/test_compat.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o $(TEST_MODULE) $(EXAMPLE_MODULE)
+$(B)/tests/unit/test_compat: tests/unit/test_compat.c tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o $(B)/lib/escape.o $(TEST_MODULE) $(EXAMPLE_MODULE)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) -DDP_MODULES='"$(B)/tests/modules/"' -fvisibility=default -rdynamic \
-		-o $@ $< tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o -lcmocka
+		-o $@ $< tests/unit/compat_oracle.c $(COMPAT_OBJ) $(B)/lib/diag.o $(B)/lib/escape.o -lcmocka
 
 $(B)/tests/unit/test_%: tests/unit/test_%.c $(B)/libcore.a $$(wildcard tests/unit/fixtures/$$*_*.c)
 	@mkdir -p $(@D)
@@ -376,7 +376,7 @@ FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 $(B)/fuzz/%: fuzz/%.c $(CONTROL_SRC)
 	@mkdir -p $(@D)
 	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
-		$(wildcard port/user/*.c engine/insn/*.c engine/insn/x86/*.c engine/control/*.c) lib/diag.c proc/filter.c \
+		$(wildcard port/user/*.c engine/insn/*.c engine/insn/x86/*.c engine/control/*.c) lib/diag.c lib/escape.c proc/filter.c \
 		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*.c lang/*.c) $(LIBS)
 
 fuzz: DEPS_EXTRA = clang libclang-rt-14-dev

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cmd-detach: dprobes detach. */
 #include "cli/command.h"
+#include "tracer/output.h"
 
 static const char help[] =
 	"Usage: dprobes detach -p PID\n"
@@ -28,7 +29,7 @@ static int run(const struct dp_tracer_options *opt)
 	if (done < 0)
 		return dp_complain(done, NULL, &diag);
 	if (!opt->quiet)
-		fprintf(stderr,
+		dp_output_print(stderr,
 			done ? "dprobes: what was left in process %d has been taken out\n" :
 			       "dprobes: nothing was left in process %d\n",
 			opt->pid);

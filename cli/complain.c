@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* complain: what went wrong, in words, with a caret, and as an exit status. */
 #include "cli/command.h"
+#include "tracer/output.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -11,7 +12,7 @@ int dp_usage_error(const char *fmt, ...)
 
 	fputs("dprobes: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	dp_output_vprint(stderr, fmt, ap);
 	va_end(ap);
 	fputs("; see dprobes --help\n", stderr);
 	return DP_EXIT_USAGE;
@@ -21,16 +22,29 @@ static void point(const char *text, int column, int span)
 {
 	int i;
 
-	fprintf(stderr, "  %s\n  %*s^", text, column, "");
+	dp_output_print(stderr, "  %s\n", text);
+	dp_output_print(stderr, "  %*s^", column, "");
 	for (i = 1; i < span && text[column + i]; i++)
 		putc('~', stderr);
 	putc('\n', stderr);
 }
 
+/* A line, and what it is about in others below. */
+static void say(const char *text)
+{
+	size_t n = strcspn(text, "\n");
+
+	dp_output_print(stderr, "dprobes: %.*s\n", (int)n, text);
+	while (text[n]) {
+		text += n + 1;
+		n = strcspn(text, "\n");
+		dp_output_print(stderr, "%.*s\n", (int)n, text);
+	}
+}
+
 int dp_complain(int err, const char *bad_spec, const struct dp_diag *diag)
 {
-	fprintf(stderr, "dprobes: %s\n",
-		diag->text[0] ? diag->text : strerror(-err));
+	say(diag->text[0] ? diag->text : strerror(-err));
 	if (bad_spec && diag->column >= 0 &&
 	    diag->column <= (int)strlen(bad_spec))
 		point(bad_spec, diag->column, diag->span);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* main: the dprobes command finds its verb. */
 #include "cli/command.h"
+#include "tracer/output.h"
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static void print_help(void)
 	puts("Usage: dprobes VERB [options] [SPEC...] [-p PID | -- CMD [ARGS]]\n"
 	     "Dynamic probes on running code.\n\nVerbs:");
 	for (i = 0; i < NR_COMMANDS; i++)
-		printf("  %-7s %s\n", commands[i]->name, commands[i]->summary);
+		dp_output_print(stdout, "  %-7s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\n  dprobes --getvars --all    variables of running probe programs (-g -a)\n"
 	     "\n\"dprobes VERB --help\" tells more; so does dprobes(1).\n"
 	     "-V, --version prints the version.");
@@ -59,7 +60,7 @@ static int flush(FILE *out, int status)
 	if (!fflush(out) && !ferror(out))
 		return status;
 	if (errno != EPIPE)
-		fprintf(stderr, "dprobes: cannot write the output: %s\n",
+		dp_output_print(stderr, "dprobes: cannot write the output: %s\n",
 			strerror(errno));
 	return status ? status : DP_EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* options: the command line, the same for every verb. */
 #include "cli/command.h"
+#include "tracer/output.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static int open_output(const char *path, struct dp_tracer_options *opt)
 		setvbuf(opt->out, NULL, _IOFBF, DP_OUTPUT_BUFFER);
 		return 0;
 	}
-	fprintf(stderr, "dprobes: cannot write %s: %s\n", path,
+	dp_output_print(stderr, "dprobes: cannot write %s: %s\n", path,
 		strerror(errno));
 	return DP_EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* diag: the one place where a diagnostic is put into words. */
 #include <dprobes/diag.h>
+#include "lib/escape.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,24 @@ void dp_diag_clear(struct dp_diag *diag)
 	diag->span = 0;
 }
 
+/* Names that are quoted are others', and may be anything. What is cut off here would be cut
+ * off in @diag, too. A newline that @fmt begins with is ours: what follows is a line of a
+ * list. */
+static void append(struct dp_diag *diag, const char *fmt, va_list ap)
+{
+	size_t used = strlen(diag->text), list = *fmt == '\n', n;
+	char raw[sizeof(diag->text) + DP_ESCAPE_BYTE];
+
+	if (vsnprintf(raw, sizeof(raw), fmt, ap) < 0 ||
+	    used + list >= sizeof(diag->text))
+		return;
+	n = strlen(raw);
+	if (list)
+		diag->text[used++] = '\n';
+	dp_escape(diag->text + used, sizeof(diag->text) - used, raw + list,
+		  n - list);
+}
+
 int dp_diag_set(struct dp_diag *diag, int err, const char *fmt, ...)
 {
 	va_list ap;
@@ -22,7 +41,7 @@ int dp_diag_set(struct dp_diag *diag, int err, const char *fmt, ...)
 		return err;
 	dp_diag_clear(diag);
 	va_start(ap, fmt);
-	vsnprintf(diag->text, sizeof(diag->text), fmt, ap);
+	append(diag, fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -30,13 +49,11 @@ int dp_diag_set(struct dp_diag *diag, int err, const char *fmt, ...)
 void dp_diag_add(struct dp_diag *diag, const char *fmt, ...)
 {
 	va_list ap;
-	size_t used;
 
 	if (!diag)
 		return;
-	used = strlen(diag->text);
 	va_start(ap, fmt);
-	vsnprintf(diag->text + used, sizeof(diag->text) - used, fmt, ap);
+	append(diag, fmt, ap);
 	va_end(ap);
 }
 

@@ -72,7 +72,7 @@ static int first_thread(pid_t pid, struct dp_status *st)
 static int find(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 {
 	struct dp_status st;
-	int hidden;
+	int err, hidden;
 
 	proc->pid = pid;
 	if (pid <= 0 || dp_status_read(pid, pid, &st))

@@ -15,6 +15,7 @@
  */
 #include "tracer/session.h"
 #include "proc/proc.h"
+#include "tracer/output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +157,7 @@ void dp_calls_grow(struct dp_session *s)
 	if (dp_process_poll(s->proc, 0) != DP_PROCESS_RUNS)
 		return;
 	s->calls->stuck = true;
-	fprintf(stderr,
+	dp_output_print(stderr,
 		"dprobes: there is no room to follow more calls at once: %s\n",
 		diag.text);
 }
@@ -288,12 +289,12 @@ void dp_calls_complain(const struct dp_session *s)
 			continue;
 		dp_calls_get(s, i, &n);
 		if (n.damaged && !told)
-			fprintf(stderr,
+			dp_output_print(stderr,
 				"kretprobe BUG!: Processing kretprobe %s @ 0x%llx\n",
 				p->name, (unsigned long long)p->addr);
 		told |= n.damaged != 0;
 		if (!balances(s, &n))
-			fprintf(stderr,
+			dp_output_print(stderr,
 				"dprobes: %s: the account does not balance: %lld of %llu calls\n",
 				p->name, (long long)n.lost,
 				(unsigned long long)n.entered);

@@ -2,6 +2,7 @@
 /* doctor: what stands in the way, a line each, and whether that is all. */
 #include "tracer/session.h"
 #include "proc/facts.h"
+#include "tracer/output.h"
 
 static const char *const states[] = {
 	[DP_FACT_OK] = "ok",
@@ -11,7 +12,7 @@ static const char *const states[] = {
 
 static void fact_json(FILE *out, const struct dp_fact *f)
 {
-	fprintf(out, "{\"check\":\"%s\",\"state\":\"%s\",\"text\":", f->name,
+	dp_output_print(out, "{\"check\":\"%s\",\"state\":\"%s\",\"text\":", f->name,
 		states[f->state]);
 	dp_json_string(out, f->text);
 	fputs(",\"remedy\":", out);
@@ -21,9 +22,9 @@ static void fact_json(FILE *out, const struct dp_fact *f)
 
 static void fact_text(FILE *out, const struct dp_fact *f)
 {
-	fprintf(out, "%-4s  %s: %s", states[f->state], f->name, f->text);
+	dp_output_print(out, "%-4s  %s: %s", states[f->state], f->name, f->text);
 	if (*f->remedy)
-		fprintf(out, "; %s", f->remedy);
+		dp_output_print(out, "; %s", f->remedy);
 	putc('\n', out);
 }
 
@@ -39,16 +40,16 @@ static void verdict(const struct dp_tracer_options *opt, bool forbidden)
 	const char *can = forbidden ? "cannot" : "can";
 
 	if (opt->json)
-		fprintf(opt->out, "{\"check\":\"verdict\",\"state\":\"%s\",",
+		dp_output_print(opt->out, "{\"check\":\"verdict\",\"state\":\"%s\",",
 			forbidden ? "no" : "ok");
 	if (opt->json && opt->pid)
-		fprintf(opt->out, "\"pid\":%d}\n", opt->pid);
+		dp_output_print(opt->out, "\"pid\":%d}\n", opt->pid);
 	else if (opt->json)
 		fputs("\"pid\":null}\n", opt->out);
 	else if (opt->pid)
-		fprintf(opt->out, "process %d %s be probed\n", opt->pid, can);
+		dp_output_print(opt->out, "process %d %s be probed\n", opt->pid, can);
 	else
-		fprintf(opt->out, "processes %s be probed on this machine\n",
+		dp_output_print(opt->out, "processes %s be probed on this machine\n",
 			can);
 }
 

@@ -9,6 +9,7 @@
 #include "tracer/session.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include "tracer/output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +133,7 @@ static void close_session(struct dp_household *h, struct dp_session *s,
 	else
 		h->bare++;
 	if (err) {
-		fprintf(stderr, "dprobes: %s\n", diag.text);
+		dp_output_print(stderr, "dprobes: %s\n", diag.text);
 		h->err = err;
 	}
 	dp_sums_add(&h->sums, s);
@@ -146,7 +147,7 @@ static void tell_bare(const struct dp_household *h, pid_t pid,
 		      const struct dp_diag *diag)
 {
 	if (!h->first->opt->quiet && *diag->text)
-		fprintf(stderr,
+		dp_output_print(stderr,
 			"dprobes: process %d goes on without probes: %s\n", pid,
 			diag->text);
 }
@@ -452,7 +453,7 @@ static double grow_all(struct dp_household *h)
 static void confined(struct dp_household *h, struct dp_session *s)
 {
 	if (!s->opt->quiet)
-		fprintf(stderr,
+		dp_output_print(stderr,
 			"dprobes: process %d goes on without probes: %s\n",
 			dp_process_pid(s->proc), s->confined);
 	close_session(h, s, DP_ENDING_FILTER);
@@ -576,14 +577,14 @@ static void tell_ending(const struct dp_household *h)
 	};
 
 	if (h->ending != DP_ENDING_EXIT)
-		fputs(words[h->ending], stderr);
+		dp_output_print(stderr, "%s", words[h->ending]);
 	else if (!h->main_ended)
 		fputs("all have ended", stderr);
 	else if (WIFSIGNALED(h->status))
-		fprintf(stderr, "process %d was killed by SIG%s", h->main,
+		dp_output_print(stderr, "process %d was killed by SIG%s", h->main,
 			sigabbrev_np(WTERMSIG(h->status)));
 	else
-		fprintf(stderr, "process %d exited with status %d", h->main,
+		dp_output_print(stderr, "process %d exited with status %d", h->main,
 			WEXITSTATUS(h->status));
 }
 
@@ -591,7 +592,7 @@ static void report(const struct dp_household *h)
 {
 	if (h->first->opt->quiet)
 		return;
-	fprintf(stderr,
+	dp_output_print(stderr,
 		"dprobes: %llu process image%s with probes, %llu without: ",
 		h->processes, h->processes == 1 ? "" : "s", h->bare);
 	dp_report_sums(h->first, &h->sums);
@@ -607,7 +608,7 @@ static void tell_missing(const struct dp_session *s)
 
 	for (i = 0; i < s->nr_specs; i++)
 		if (!s->specs[i].found)
-			fprintf(stderr, "dprobes: no process had %s\n",
+			dp_output_print(stderr, "dprobes: no process had %s\n",
 				s->opt->specs[i]);
 }
 

@@ -5,10 +5,11 @@
  * The library is preloaded and does the work (lib/module.c). Here its messages are
  * read, from memory that both have, and the command is waited for.
  */
-#include "tracer/tracer.h"
+#include "tracer/session.h"
 #include "lib/insmod.h"
 #include "proc/limits.h"
 #include "proc/proc.h"
+#include "tracer/output.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,13 +39,15 @@ static int make_shared(struct run *r)
 {
 	u32 i;
 
-	r->fd = (int)syscall(SYS_memfd_create, "insmod of dprobes",
-			     3 /* MFD_CLOEXEC, MFD_ALLOW_SEALING */);
+	r->fd = memfd_create("insmod of dprobes",
+			     MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (r->fd < 0)
 		return -errno;
 	if (dp_limits_file(sizeof(*r->shared)))
 		return -EFBIG;
-	if (ftruncate(r->fd, sizeof(*r->shared)))
+	/* Else the command could make it shorter, and whoever reads it die. */
+	if (ftruncate(r->fd, sizeof(*r->shared)) ||
+	    fcntl(r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return -errno;
 	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED, r->fd, 0);
@@ -76,6 +78,26 @@ static const char *library(char *path, size_t size)
 		return path;
 	snprintf(path, size, "%s/../lib/" LIBRARY, exe);
 	return access(path, R_OK) ? LIBRARY : path;
+}
+
+/* The library is told in lines. */
+int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	const char *word = NULL;
+	char module[PATH_MAX];
+	size_t i;
+
+	if (realpath(opt->specs[0], module) && strchr(module, '\n'))
+		word = module;
+	for (i = 0; i < opt->nr_specs; i++)
+		word = strchr(opt->specs[i], '\n') ? opt->specs[i] : word;
+	for (i = 0; i < opt->nr_aliases; i++)
+		word = strchr(opt->aliases[i], '\n') ? opt->aliases[i] : word;
+	return word ? dp_diag_set(
+			      diag, -EINVAL,
+			      "\"%s\" has a newline in it, and cannot be passed on to a process",
+			      word) :
+		      0;
 }
 
 /* What the library is told. Return: malloc()ed, or NULL. */
@@ -122,46 +144,37 @@ static void __attribute__((noreturn)) become(const struct run *r)
 		err = -errno;
 	}
 	r->shared->state = DP_INSMOD_NO_COMMAND;
-	fprintf(stderr, "dprobes: %s: %s\n", r->opt->argv[0], strerror(-err));
+	dp_output_print(stderr, "dprobes: %s: %s\n", r->opt->argv[0], strerror(-err));
 	_exit(err == -ENOENT ? 127 : 126);
 }
 
-/* Out of the command's reach, which can write to it all the time. */
-static void copy_out(void *to, const void *from, size_t n)
+/* The next line, as it is at this moment: the command can write there at any time.
+ * Return: false if it has not been written yet. */
+static bool take_line(struct run *r, struct dp_insmod_line *line)
 {
-	const volatile char *in = from;
-	char *out = to;
+	struct dp_insmod_line *l = &r->shared->lines[r->next % DP_INSMOD_LINES];
 
-	while (n--)
-		*out++ = *in++;
+	if (__atomic_load_n(&l->turn, __ATOMIC_ACQUIRE) != r->next + 1)
+		return false;
+	memcpy(line, l, sizeof(*line));
+	/* What is made of it is made of our copy. */
+	__asm__ volatile("" : : : "memory");
+	__atomic_store_n(&l->turn, r->next + DP_INSMOD_LINES, __ATOMIC_RELEASE);
+	r->next++;
+	return true;
 }
 
-static void show_line(FILE *out, const struct dp_insmod_line *shared)
-{
-	struct dp_insmod_line l;
-
-	copy_out(&l, shared, sizeof(l));
-	fprintf(out, "<%u>%.*s\n", l.level & 7u,
-		l.len < DP_INSMOD_TEXT ? l.len : DP_INSMOD_TEXT, l.text);
-}
-
-/* One round of them at most: the command may make them faster than they are shown. */
 static void show(struct run *r)
 {
 	FILE *out = r->opt->out ? r->opt->out : stdout;
+	struct dp_insmod_line line;
 	u32 n;
 
-	for (n = 0; n < DP_INSMOD_LINES; n++) {
-		struct dp_insmod_line *l =
-			&r->shared->lines[r->next % DP_INSMOD_LINES];
-
-		if (__atomic_load_n(&l->turn, __ATOMIC_ACQUIRE) != r->next + 1)
-			break;
-		show_line(out, l);
-		__atomic_store_n(&l->turn, r->next + DP_INSMOD_LINES,
-				 __ATOMIC_RELEASE);
-		r->next++;
-	}
+	for (n = 0; n < DP_INSMOD_LINES && take_line(r, &line); n++)
+		dp_output_print(out, "<%u>%.*s\n", line.level & 7u,
+				line.len < DP_INSMOD_TEXT ? line.len :
+							    DP_INSMOD_TEXT,
+				line.text);
 	fflush(out);
 }
 
@@ -173,18 +186,21 @@ static u32 state_of(const struct run *r)
 /* Another program has none of our library in it, nor the module. */
 static void watch_exec(struct run *r)
 {
-	char link[64], now[PATH_MAX], exe[sizeof(r->shared->exe)];
+	char link[64], now[PATH_MAX];
 	ssize_t n;
+
+	char was[sizeof(r->shared->exe)];
 
 	if (state_of(r) != DP_INSMOD_LOADED || r->execed[0])
 		return;
+	memcpy(was, r->shared->exe, sizeof(was));
+	was[sizeof(was) - 1] = '\0';
 	snprintf(link, sizeof(link), "/proc/%d/exe", r->pid);
 	n = readlink(link, now, sizeof(now) - 1);
 	if (n <= 0)
 		return;
 	now[n] = '\0';
-	copy_out(exe, r->shared->exe, sizeof(exe));
-	if (exe[0] && strncmp(exe, now, sizeof(exe)))
+	if (was[0] && strcmp(was, now))
 		strcpy(r->execed, now);
 }
 
@@ -203,47 +219,54 @@ static void wait_for(struct run *r)
 }
 
 /* What the user could not know otherwise. */
-static void tell(const struct run *r)
+static void tell(const struct run *r, u32 state)
 {
-	if (r->shared->lost)
-		fprintf(stderr,
+	unsigned long long lost = __atomic_load_n(&r->shared->lost,
+						  __ATOMIC_RELAXED);
+
+	if (lost)
+		dp_output_print(
+			stderr,
 			"dprobes: %llu lines of the module were lost; they came too fast\n",
-			(unsigned long long)r->shared->lost);
-	if (state_of(r) != DP_INSMOD_LOADED || WIFSIGNALED(r->status))
+			lost);
+	if (state != DP_INSMOD_LOADED || WIFSIGNALED(r->status))
 		return;
 	if (r->execed[0])
-		fprintf(stderr,
+		dp_output_print(
+			stderr,
 			"dprobes: exec of %s ended the module, and its exit was not called\n",
 			r->execed);
 	else
-		fprintf(stderr,
+		dp_output_print(
+			stderr,
 			"dprobes: the module's exit was not called: %s ended with _exit, or has executed another program\n",
 			r->opt->argv[0]);
 }
 
-static int failed(const struct run *r, struct dp_diag *diag)
+static int refused(const struct run *r, struct dp_diag *diag)
 {
 	struct dp_diag theirs;
 	s32 err = __atomic_load_n(&r->shared->err, __ATOMIC_RELAXED);
 
-	copy_out(&theirs, &r->shared->diag, sizeof(theirs));
-	theirs.text[sizeof(theirs.text) - 1] = '\0';
-	return dp_diag_set(diag, err < 0 && err > -4096 ? err : -EIO, "%s",
-			   theirs.text);
+	memcpy(&theirs, &r->shared->diag, sizeof(theirs));
+	return dp_output_quote(diag, err < 0 && err > -4096 ? err : -EIO,
+			       theirs.text, sizeof(theirs.text));
 }
 
 static int outcome(const struct run *r, struct dp_diag *diag)
 {
-	switch (state_of(r)) {
+	u32 state = state_of(r);
+
+	switch (state) {
 	case DP_INSMOD_FAILED:
-		return failed(r, diag);
+		return refused(r, diag);
 	case DP_INSMOD_WAITS:
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
 			"%s does not load libraries that are preloaded (is it static, or set-user-id?), so it ran without the module",
 			r->opt->argv[0]);
 	default:
-		tell(r);
+		tell(r, state);
 		return 0;
 	}
 }
@@ -271,12 +294,14 @@ int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
 		     struct dp_diag *diag)
 {
 	struct run r = { .opt = opt };
-	int err = check_linker(opt->argv[0], diag);
+	int err = dp_order_check(opt, diag);
+
+	if (!err)
+		err = check_linker(opt->argv[0], diag);
 
 	if (err)
 		return err;
 	err = make_shared(&r);
-
 	if (err)
 		return dp_diag_set(diag, err,
 				   "cannot make memory for the module's lines: %s",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* items: what a program logged, as text and as JSON. */
 #include "tracer/items.h"
+#include "tracer/output.h"
 #include <string.h>
 
 #define ROW 16
@@ -69,10 +70,10 @@ static void dump(FILE *out, const u8 *bytes, u32 len)
 	u32 row, i;
 
 	for (row = 0; row < len; row += ROW) {
-		fprintf(out, "    %08x ", row);
+		dp_output_print(out, "    %08x ", row);
 		for (i = row; i < row + ROW; i++)
 			if (i < len)
-				fprintf(out, " %02x", bytes[i]);
+				dp_output_print(out, " %02x", bytes[i]);
 			else
 				fputs("   ", out);
 		fputs("  |", out);
@@ -89,9 +90,9 @@ static void elements_text(FILE *out, const char *what,
 {
 	u32 i;
 
-	fprintf(out, "  %s", what);
+	dp_output_print(out, "  %s", what);
 	for (i = 0; i < item->count; i++)
-		fprintf(out, " 0x%llx", (unsigned long long)element(item, i));
+		dp_output_print(out, " 0x%llx", (unsigned long long)element(item, i));
 	putc('\n', out);
 }
 
@@ -108,16 +109,16 @@ static void item_text(FILE *out, const struct dp_item *item)
 		elements_text(out, "global variables", item);
 		break;
 	case DP_ITEM_STRING:
-		fprintf(out, "  string, %u bytes\n", item->count);
+		dp_output_print(out, "  string, %u bytes\n", item->count);
 		dump(out, item->payload, item->size);
 		break;
 	case DP_ITEM_FAULT:
-		fprintf(out, "  bad address 0x%llx\n",
+		dp_output_print(out, "  bad address 0x%llx\n",
 			item->size == 8 ? (unsigned long long)element(item, 0) :
 					  0ull);
 		break;
 	default:
-		fprintf(out, "  memory, %u bytes\n", item->count);
+		dp_output_print(out, "  memory, %u bytes\n", item->count);
 		dump(out, item->payload, item->size);
 		break;
 	}
@@ -133,18 +134,18 @@ static bool two_parms(const struct dp_record *r)
 static void notes_text(FILE *out, const struct dp_record *r)
 {
 	if (r->exception && two_parms(r))
-		fprintf(out, "  ended by %s (0x%llx, 0x%llx)\n",
+		dp_output_print(out, "  ended by %s (0x%llx, 0x%llx)\n",
 			exception_name(r->exception),
 			(unsigned long long)r->parm[0],
 			(unsigned long long)r->parm[1]);
 	else if (r->exception)
-		fprintf(out, "  ended by %s (0x%llx)\n",
+		dp_output_print(out, "  ended by %s (0x%llx)\n",
 			exception_name(r->exception),
 			(unsigned long long)r->parm[0]);
 	if (r->flags & DP_RECORD_TRUNCATED)
 		fputs("  cut: the log is full (logmax)\n", out);
 	if (r->facility)
-		fprintf(out, "  exit %u: %s, which is not performed yet\n",
+		dp_output_print(out, "  exit %u: %s, which is not performed yet\n",
 			r->facility,
 			r->facility < sizeof(facilities) / sizeof(*facilities) ?
 				facilities[r->facility] :
@@ -157,13 +158,13 @@ void dp_items_text(FILE *out, const struct dp_stamp *stamp, const char *probe,
 	struct dp_item item;
 	u32 at = 0;
 
-	fprintf(out, "%s %u %u %s %s major=%u minor=%u\n", stamp->time,
+	dp_output_print(out, "%s %u %u %s %s major=%u minor=%u\n", stamp->time,
 		stamp->pid, stamp->tid, stamp->comm, probe, record->head.major,
 		record->head.minor);
 	while (dp_item_next(record, &at, &item))
 		item_text(out, &item);
 	if (at < record->head.len) {
-		fprintf(out, "  %u bytes\n", record->head.len - at);
+		dp_output_print(out, "  %u bytes\n", record->head.len - at);
 		dump(out, record->data + at, record->head.len - at);
 	}
 	notes_text(out, &record->head);
@@ -176,18 +177,18 @@ void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
 
 	putc('{', out);
 	dp_json_stamp(out, stamp, probe);
-	fprintf(out,
+	dp_output_print(out,
 		",\"minor\":%u,\"major\":%u,\"cpu\":%u,\"data\":", r->minor,
 		r->major, r->cpu);
 	dp_json_bytes(out, record->data, r->len);
 	if (r->exception)
-		fprintf(out,
+		dp_output_print(out,
 			",\"exception\":\"%s\",\"parm\":\"0x%llx\",\"parm2\":\"0x%llx\"",
 			exception_name(r->exception),
 			(unsigned long long)r->parm[0],
 			(unsigned long long)r->parm[1]);
 	if (r->facility)
-		fprintf(out, ",\"facility\":%u", r->facility);
-	fprintf(out, ",\"truncated\":%s}\n",
+		dp_output_print(out, ",\"facility\":%u", r->facility);
+	dp_output_print(out, ",\"truncated\":%s}\n",
 		r->flags & DP_RECORD_TRUNCATED ? "true" : "false");
 }

@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* json: strings as JSON spells them. */
 #include "tracer/session.h"
+#include "lib/escape.h"
+#include "tracer/output.h"
+#include <string.h>
+
+/* What is no UTF-8 cannot stand in JSON: a byte of that is told as on a terminal. */
+static void put(FILE *out, const char *text, enum dp_escape_kind kind, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	if (kind == DP_ESCAPE_INVALID)
+		dp_output_print(out, "\\\\x%02x", *p);
+	else if (kind == DP_ESCAPE_CONTROL)
+		dp_output_print(out, "\\u%04x", n == 1 ? *p : p[1]);
+	else if (*p == '"' || *p == '\\')
+		dp_output_print(out, "\\%c", *p);
+	else
+		fwrite(text, 1, n, out);
+}
 
 void dp_json_string(FILE *out, const char *text)
 {
-	const unsigned char *p;
+	enum dp_escape_kind kind;
+	size_t left, n;
 
 	putc('"', out);
-	for (p = (const unsigned char *)text; *p; p++) {
-		if (*p == '"' || *p == '\\')
-			fprintf(out, "\\%c", *p);
-		else if (*p < 0x20)
-			fprintf(out, "\\u%04x", *p);
-		else
-			putc(*p, out);
+	for (left = strlen(text); left; text += n, left -= n) {
+		kind = dp_escape_next(text, left, &n);
+		put(out, text, kind, n);
 	}
 	putc('"', out);
 }
@@ -24,13 +39,13 @@ void dp_json_bytes(FILE *out, const void *bytes, size_t len)
 
 	putc('"', out);
 	while (len--)
-		fprintf(out, "%02x", *p++);
+		dp_output_print(out, "%02x", *p++);
 	putc('"', out);
 }
 
 void dp_json_stamp(FILE *out, const struct dp_stamp *stamp, const char *probe)
 {
-	fprintf(out,
+	dp_output_print(out,
 		"\"time\":%.6f,\"pid\":%u,\"tid\":%u,\"comm\":", stamp->seconds,
 		stamp->pid, stamp->tid);
 	dp_json_string(out, stamp->comm);

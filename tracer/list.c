@@ -4,6 +4,7 @@
 #include "tracer/onward.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include "tracer/output.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,25 +30,25 @@ struct row {
 
 static void row_json(FILE *out, const struct row *r)
 {
-	fprintf(out, "{\"addr\":\"0x%llx\",\"kind\":\"%c\",\"symbol\":",
+	dp_output_print(out, "{\"addr\":\"0x%llx\",\"kind\":\"%c\",\"symbol\":",
 		(unsigned long long)r->addr, r->kind);
 	dp_json_string(out, r->symbol);
-	fprintf(out,
+	dp_output_print(out,
 		",\"offset\":%llu,\"module\":", (unsigned long long)r->offset);
 	dp_json_string(out, r->module);
-	fprintf(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
+	dp_output_print(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
 	dp_json_string(out, r->reason);
-	fprintf(out,
+	dp_output_print(out,
 		",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu,\"interior\":%llu",
 		r->flags, (unsigned long long)r->hits,
 		(unsigned long long)r->missed, (unsigned long long)r->middle);
 	if (r->exits.known)
-		fprintf(out,
+		dp_output_print(out,
 			",\"exits\":%zu,\"exits_trap\":%zu,\"exits_tail\":%zu,\"exits_lost\":%zu",
 			r->exits.n, r->exits.traps, r->exits.tails,
 			r->exits.lost);
 	if (r->pid)
-		fprintf(out, ",\"pid\":%d", r->pid);
+		dp_output_print(out, ",\"pid\":%d", r->pid);
 	fputs("}\n", out);
 }
 
@@ -70,14 +71,14 @@ static void exits_text(FILE *out, const struct exits *x)
 {
 	if (!x->known)
 		return;
-	fprintf(out, "%zu exit%s: %zu jump, %zu trap%s%s", x->n,
+	dp_output_print(out, "%zu exit%s: %zu jump, %zu trap%s%s", x->n,
 		x->n == 1 ? "" : "s", x->n - x->traps, x->traps,
 		*x->reason ? ": " : "", x->reason);
 	if (x->tails)
-		fprintf(out, "; %zu tail jump%s", x->tails,
+		dp_output_print(out, "; %zu tail jump%s", x->tails,
 			x->tails == 1 ? "" : "s");
 	if (x->lost)
-		fprintf(out, ", %zu to where nobody knows", x->lost);
+		dp_output_print(out, ", %zu to where nobody knows", x->lost);
 }
 
 /* A return probe also has its exits, which the engine put behind its entry. */
@@ -108,7 +109,7 @@ static void foretell_exits(const struct dp_session *s, size_t i,
 
 static void list_verbose(FILE *out, const struct row *r)
 {
-	fprintf(out, "%s  %s  %s", r->name, r->mode, r->reason);
+	dp_output_print(out, "%s  %s  %s", r->name, r->mode, r->reason);
 	if (r->exits.known && *r->reason)
 		fputs("; ", out);
 	exits_text(out, &r->exits);
@@ -136,7 +137,7 @@ static void print_point(const struct dp_session *s, size_t i)
 	else if (!p->refused && opt->verbose)
 		list_verbose(opt->out, &r);
 	else if (!p->refused)
-		fprintf(opt->out, "%s\n", r.name);
+		dp_output_print(opt->out, "%s\n", r.name);
 }
 
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
@@ -174,17 +175,17 @@ static void print_armed(const struct dp_tracer_options *opt,
 		row_json(opt->out, r);
 		return;
 	}
-	fprintf(opt->out, "%016llx  %c  ", (unsigned long long)r->addr,
+	dp_output_print(opt->out, "%016llx  %c  ", (unsigned long long)r->addr,
 		r->kind);
 	if (*r->symbol)
-		fprintf(opt->out, "%s+0x%llx  %s ", r->symbol,
+		dp_output_print(opt->out, "%s+0x%llx  %s ", r->symbol,
 			(unsigned long long)r->offset,
 			*r->module ? r->module : " ");
 	else
-		fprintf(opt->out, "0x%llx ", (unsigned long long)r->addr);
-	fputs(r->flags, opt->out);
+		dp_output_print(opt->out, "0x%llx ", (unsigned long long)r->addr);
+	dp_output_print(opt->out, "%s", r->flags);
 	if (opt->verbose)
-		fprintf(opt->out, "  pid %d  %s  %s  %llu hits  %llu missed",
+		dp_output_print(opt->out, "  pid %d  %s  %s  %llu hits  %llu missed",
 			r->pid, r->mode, r->reason, (unsigned long long)r->hits,
 			(unsigned long long)r->missed);
 	if (opt->verbose && r->middle)

@@ -11,6 +11,7 @@
 #include "tracer/onward.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include "tracer/output.h"
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
@@ -153,7 +154,7 @@ static void say(const struct dp_session *s, const struct dp_spec *spec,
 	char text[32];
 
 	if (!s->opt->quiet)
-		fprintf(stderr, "dprobes: %s%s %s\n",
+		dp_output_print(stderr, "dprobes: %s%s %s\n",
 			whose(s, text, sizeof(text)), spec->text, what);
 }
 
@@ -163,7 +164,7 @@ static void tell_unheard(const struct dp_session *s, const struct dp_spec *spec,
 			 const char *why)
 {
 	if (!s->opt->quiet && (s->opt->verbose || has_linker(s)))
-		fprintf(stderr,
+		dp_output_print(stderr,
 			"dprobes: process %d: %s is not waited for: %s; have it load %s before dprobes begins\n",
 			dp_process_pid(s->proc), spec->text, why, spec->module);
 }
@@ -218,7 +219,7 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 	s->nr_coming++;
 	/* With -f that is so of nearly every process. */
 	if (!s->opt->quiet && (!s->house || s->opt->verbose))
-		fprintf(stderr,
+		dp_output_print(stderr,
 			"dprobes: %s%s is pending: %s is not loaded yet\n",
 			whose(s, text, sizeof(text)), spec->text, spec->module);
 	return true;
@@ -390,7 +391,7 @@ static bool look_first(struct dp_session *s, struct dp_modules *mods,
 	if (dp_points_resolve(s->proc, mods, spec, &s->points, &diag)) {
 		if (dp_process_ended(s->proc))
 			return false;
-		fprintf(stderr, "dprobes: %s%s cannot be probed: %s\n",
+		dp_output_print(stderr, "dprobes: %s%s cannot be probed: %s\n",
 			whose(s, text, sizeof(text)), spec->text, diag.text);
 		return false;
 	}
@@ -675,7 +676,7 @@ void dp_pending_tell(const struct dp_session *s)
 
 	for (i = 0; i < s->nr_specs && !s->opt->quiet; i++)
 		if (s->pending[i])
-			fprintf(stderr,
+			dp_output_print(stderr,
 				"dprobes: %s%s was never armed: %s was not loaded\n",
 				whose(s, text, sizeof(text)), s->specs[i].text,
 				s->specs[i].module);

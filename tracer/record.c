@@ -186,6 +186,7 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 {
 	u32 known = dp_process_thread(s->proc, c->tid);
 	char path[64];
+	size_t n;
 	FILE *f;
 
 	if (known)
@@ -198,8 +199,9 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	if (fgets(c->name, sizeof(c->name), f))
-		c->name[strcspn(c->name, "\n")] = '\0';
+	/* A newline is behind it, and may be in it. */
+	n = fread(c->name, 1, COMM_MAX, f);
+	c->name[n ? n - 1 : 0] = '\0';
 	fclose(f);
 }
 

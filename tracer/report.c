@@ -3,6 +3,7 @@
 #include "tracer/session.h"
 #include "engine/control/control.h"
 #include "proc/proc.h"
+#include "tracer/output.h"
 #include <string.h>
 #include <sys/wait.h>
 
@@ -16,7 +17,7 @@ static void calls_json(const struct dp_session *s, size_t i)
 	struct dp_call_counts n;
 
 	dp_calls_get(s, i, &n);
-	fprintf(s->opt->out,
+	dp_output_print(s->opt->out,
 		",\"returned\":%llu,\"tail\":%llu,\"unwound\":%llu,\"abandoned\":%llu,\"inside\":%llu",
 		(unsigned long long)n.returned, (unsigned long long)n.tail,
 		(unsigned long long)n.unwound, (unsigned long long)n.abandoned,
@@ -42,10 +43,10 @@ static void calls_text(FILE *out, const struct dp_call_counts *n)
 	};
 	size_t i;
 
-	fprintf(out, "%llu returned", (unsigned long long)n->returned);
+	dp_output_print(out, "%llu returned", (unsigned long long)n->returned);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
 		if (rest[i].n)
-			fprintf(out, ", %llu %s", rest[i].n, rest[i].what);
+			dp_output_print(out, ", %llu %s", rest[i].n, rest[i].what);
 }
 
 /* Of a return probe at its entry and its exits, which stand behind it. */
@@ -68,12 +69,12 @@ static void count_json(const struct dp_session *s, size_t i)
 	fputs("{\"probe\":", out);
 	dp_json_string(out, p->name);
 	if (s->opt->children)
-		fprintf(out, ",\"pid\":%d", dp_process_pid(s->proc));
+		dp_output_print(out, ",\"pid\":%d", dp_process_pid(s->proc));
 	if (p->refused) {
 		fputs(",\"refused\":", out);
 		dp_json_string(out, p->reason);
 	} else {
-		fprintf(out,
+		dp_output_print(out,
 			",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\",\"interior\":%llu",
 			(unsigned long long)dp_session_hits(s, i),
 			(unsigned long long)dp_engine_missed(s->engine,
@@ -93,19 +94,19 @@ static void count_text(const struct dp_session *s, size_t i)
 
 	if (p->refused)
 		return;
-	fprintf(s->opt->out, "%12llu %8llu  %-4s  ",
+	dp_output_print(s->opt->out, "%12llu %8llu  %-4s  ",
 		(unsigned long long)dp_session_hits(s, i),
 		(unsigned long long)dp_engine_missed(s->engine, s->probes[i]),
 		dp_engine_mode(s->engine, s->probes[i]));
 	if (s->opt->children)
-		fprintf(s->opt->out, "%7d  ", dp_process_pid(s->proc));
-	fputs(p->name, s->opt->out);
+		dp_output_print(s->opt->out, "%7d  ", dp_process_pid(s->proc));
+	dp_output_print(s->opt->out, "%s", p->name);
 	if (s->opt->verbose)
-		fprintf(s->opt->out, "  0x%llx  %s",
+		dp_output_print(s->opt->out, "  0x%llx  %s",
 			(unsigned long long)p->addr,
 			dp_engine_reason(s->engine, s->probes[i]));
 	if (s->opt->verbose && traps_inside(s, i))
-		fprintf(s->opt->out, "  %llu traps in the middle of a jump",
+		dp_output_print(s->opt->out, "  %llu traps in the middle of a jump",
 			traps_inside(s, i));
 	if (s->opt->verbose && p->spec->kind == DP_SPEC_RETURN) {
 		dp_calls_get(s, i, &n);
@@ -120,7 +121,7 @@ void dp_report_counts(struct dp_session *s)
 	size_t i;
 
 	if (!s->opt->json && !(s->titled && *s->titled))
-		fprintf(s->opt->out, "%12s %8s  %-4s  %s%s%s\n", "HITS",
+		dp_output_print(s->opt->out, "%12s %8s  %-4s  %s%s%s\n", "HITS",
 			"MISSED", "MODE", s->opt->children ? "    PID  " : "",
 			"PROBE", s->opt->verbose ? "  ADDRESS  REASON" : "");
 	if (s->titled)
@@ -142,15 +143,15 @@ void dp_report_refused(const struct dp_session *s)
 
 		refused += p->refused != 0;
 		if (p->refused && s->opt->verbose)
-			fprintf(stderr, "dprobes: %s cannot be probed: %s\n",
+			dp_output_print(stderr, "dprobes: %s cannot be probed: %s\n",
 				p->name, p->reason);
 	}
 	if (refused && !s->opt->verbose)
-		fprintf(stderr,
+		dp_output_print(stderr,
 			"dprobes: %zu of %zu matches cannot be probed (-v says which and why)\n",
 			refused, s->points.n);
 	if (s->points.skipped)
-		fprintf(stderr,
+		dp_output_print(stderr,
 			"dprobes: %zu more match%s an IFUNC that this process has chosen no implementation for\n",
 			s->points.skipped,
 			s->points.skipped == 1 ? " is" : "es are each");
@@ -172,16 +173,16 @@ static void tell_trap_death(const struct dp_session *s)
 	dp_process_status(s->proc, &status);
 	for (i = 0; i < s->points.n; i++)
 		probes += !s->points.v[i].refused;
-	fprintf(stderr,
+	dp_output_print(stderr,
 		"%s (%d) was killed by a trap in a thread that had SIG%s blocked or ignored, at %s",
 		program(s), dp_process_pid(s->proc),
 		sigabbrev_np(WTERMSIG(status)), probes > 1 ? "one of " : "");
 	for (i = 0; i < s->points.n && named < NAMED_MAX; i++)
 		if (!s->points.v[i].refused)
-			fprintf(stderr, "%s%s", named++ ? ", " : "",
+			dp_output_print(stderr, "%s%s", named++ ? ", " : "",
 				s->points.v[i].name);
 	if (probes > named)
-		fprintf(stderr, " and %zu more", probes - named);
+		dp_output_print(stderr, " and %zu more", probes - named);
 }
 
 static void tell_signal(const struct dp_session *s, int sig)
@@ -189,12 +190,12 @@ static void tell_signal(const struct dp_session *s, int sig)
 	const char *name = sigabbrev_np(sig);
 
 	if (name)
-		fprintf(stderr, "%s was killed by SIG%s%s", program(s), name,
+		dp_output_print(stderr, "%s was killed by SIG%s%s", program(s), name,
 			sig == SIGSYS ?
 				": a seccomp filter forbids a call; if it forbids what probes need and came after them, attach again once it is there" :
 				"");
 	else
-		fprintf(stderr, "%s was killed by signal %d", program(s), sig);
+		dp_output_print(stderr, "%s was killed by signal %d", program(s), sig);
 }
 
 static void tell_exit(const struct dp_session *s)
@@ -202,13 +203,13 @@ static void tell_exit(const struct dp_session *s)
 	int status;
 
 	if (!dp_process_status(s->proc, &status))
-		fprintf(stderr, "process %d exited", dp_process_pid(s->proc));
+		dp_output_print(stderr, "process %d exited", dp_process_pid(s->proc));
 	else if (dp_process_trap_death(s->proc))
 		tell_trap_death(s);
 	else if (WIFSIGNALED(status))
 		tell_signal(s, WTERMSIG(status));
 	else
-		fprintf(stderr, "%s exited with status %d", program(s),
+		dp_output_print(stderr, "%s exited with status %d", program(s),
 			WEXITSTATUS(status));
 }
 
@@ -219,7 +220,7 @@ static void tell_ending(const struct dp_session *s)
 		tell_exit(s);
 		break;
 	case DP_ENDING_EXEC:
-		fprintf(stderr,
+		dp_output_print(stderr,
 			s->opt->children ? "it went on as %s" :
 					   "exec of %s ended the probes",
 			dp_process_execed(s->proc));
@@ -231,7 +232,7 @@ static void tell_ending(const struct dp_session *s)
 		fputs("the output cannot be written", stderr);
 		break;
 	case DP_ENDING_FILTER:
-		fprintf(stderr,
+		dp_output_print(stderr,
 			"the probes have ended before %s; attach again once it is there (-p %d)",
 			s->confined, dp_process_pid(s->proc));
 		break;
@@ -247,7 +248,7 @@ static void tell_ending(const struct dp_session *s)
 /* ", 3 records lost" */
 static void tell_records(unsigned long long n, const char *what)
 {
-	fprintf(stderr, ", %llu record%s%s", n, n == 1 ? "" : "s", what);
+	dp_output_print(stderr, ", %llu record%s%s", n, n == 1 ? "" : "s", what);
 }
 
 static void add_point(struct dp_sums *sums, const struct dp_session *s,
@@ -300,22 +301,22 @@ static void tell_tallies(const struct dp_sums *sums)
 		if (n && (t == DP_TALLY_LOST || t == DP_TALLY_DISCARDED))
 			tell_records(n, words[t]);
 		else if (n && words[t])
-			fprintf(stderr, ", %llu %s", n, words[t]);
+			dp_output_print(stderr, ", %llu %s", n, words[t]);
 	}
 	if (sums->vforked)
-		fprintf(stderr, ", %llu of vfork children not counted",
+		dp_output_print(stderr, ", %llu of vfork children not counted",
 			sums->vforked);
 	if (sums->late)
-		fprintf(stderr, ", %llu times libraries came too fast",
+		dp_output_print(stderr, ", %llu times libraries came too fast",
 			sums->late);
 	if (sums->gone)
-		fprintf(stderr,
+		dp_output_print(stderr,
 			sums->gone == 1 ?
 				", %llu site gone with its library" :
 				", %llu sites gone with their library",
 			sums->gone);
 	if (sums->strays)
-		fprintf(stderr, ", %llu traps in the middle of a jump",
+		dp_output_print(stderr, ", %llu traps in the middle of a jump",
 			sums->strays);
 	if (sums->torn)
 		tell_records(sums->torn, " torn");
@@ -328,10 +329,10 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 
 	for (i = 0; i < s->nr_specs; i++)
 		conditions |= s->specs[i].cond != NULL;
-	fprintf(stderr, "%llu hit%s", sums->hits, sums->hits == 1 ? "" : "s");
+	dp_output_print(stderr, "%llu hit%s", sums->hits, sums->hits == 1 ? "" : "s");
 	if (conditions && !s->kind->record)
-		fprintf(stderr, " (%llu counted)", sums->held);
-	fprintf(stderr, ", %llu missed", sums->missed);
+		dp_output_print(stderr, " (%llu counted)", sums->held);
+	dp_output_print(stderr, ", %llu missed", sums->missed);
 	if (s->kind->record)
 		tell_records(sums->written, "");
 	tell_tallies(sums);
@@ -356,7 +357,7 @@ void dp_report_costly(const struct dp_session *s)
 	for (i = 0; i < s->points.n; i++) {
 		if (!is_costly(s, i) || n++ >= NAMED_MAX)
 			continue;
-		fprintf(stderr, "dprobes: %s: %llu traps in the middle of a jump are most of its cost: ",
+		dp_output_print(stderr, "dprobes: %s: %llu traps in the middle of a jump are most of its cost: ",
 			s->points.v[i].name, traps_inside(s, i));
 		fputs(dp_engine_is_covered(s->engine, s->probes[i]) ?
 			      "it is within five bytes of the probe before it, and the program branches to it; without that one it may be a jump of its own\n" :
@@ -364,7 +365,7 @@ void dp_report_costly(const struct dp_session *s)
 		      stderr);
 	}
 	if (n > NAMED_MAX)
-		fprintf(stderr, "dprobes: the same of %zu more\n", n - NAMED_MAX);
+		dp_output_print(stderr, "dprobes: the same of %zu more\n", n - NAMED_MAX);
 }
 
 void dp_report_summary(const struct dp_session *s)
@@ -378,9 +379,9 @@ void dp_report_summary(const struct dp_session *s)
 		probes += !s->points.v[i].refused;
 	fputs("dprobes: ", stderr);
 	if (s->opt->children)
-		fprintf(stderr, "%s (%d): ", program(s),
+		dp_output_print(stderr, "%s (%d): ", program(s),
 			dp_process_pid(s->proc));
-	fprintf(stderr,
+	dp_output_print(stderr,
 		"%zu probe%s at %zu site%s (%zu trap, %zu jump): ", probes,
 		probes == 1 ? "" : "s", sites, sites == 1 ? "" : "s",
 		sites - jumps, jumps);

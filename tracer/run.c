@@ -4,6 +4,7 @@
 #include "tracer/items.h"
 #include "lang/lang.h"
 #include "proc/proc.h"
+#include "tracer/output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,7 +272,7 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 static void variable(FILE *out, const char *name, const char *space, u32 i,
 		     u64 value)
 {
-	fprintf(out, "dprobes: %s %s[%u] = 0x%llx (%lld)\n", name, space, i,
+	dp_output_print(out, "dprobes: %s %s[%u] = 0x%llx (%lld)\n", name, space, i,
 		(unsigned long long)value, (long long)value);
 }
 

@@ -5,11 +5,11 @@
  * lib/service.h says how it is asked. What comes out of the process is not
  * believed.
  */
-#include "tracer/tracer.h"
+#include "tracer/session.h"
 #include "lib/service.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
-#include <ctype.h>
+#include "tracer/output.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -213,13 +213,13 @@ static void show_lines(struct client *c)
 			gone++;
 			continue;
 		}
-		fprintf(c->out, "<%u>%.*s\n", line.level & 7u,
+		dp_output_print(c->out, "<%u>%.*s\n", line.level & 7u,
 			line.len < DP_SERVICE_TEXT ? line.len : DP_SERVICE_TEXT,
 			line.text);
 	}
 	fflush(c->out);
 	if (gone)
-		fprintf(stderr, "dprobes: %llu lines were lost; they came too fast, or are too old\n",
+		dp_output_print(stderr, "dprobes: %llu lines were lost; they came too fast, or are too old\n",
 			(unsigned long long)gone);
 }
 
@@ -271,11 +271,12 @@ static int answer(const struct client *c, u32 *refused, struct dp_diag *diag)
 	if (GET(c, err, &err) || GET(c, refused, refused) ||
 	    GET(c, diag, &theirs))
 		return has_gone(c, diag);
-	theirs.text[sizeof(theirs.text) - 1] = '\0';
 	if (!err)
 		return 0;
-	return dp_diag_set(diag, err < 0 && err > -4096 ? err : -EIO, "%s",
-			   *refused ? "the library is busy" : theirs.text);
+	err = err < 0 && err > -4096 ? err : -EIO;
+	if (*refused)
+		return dp_diag_set(diag, err, "the library is busy");
+	return dp_output_quote(diag, err, theirs.text, sizeof(theirs.text));
 }
 
 static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
@@ -373,6 +374,9 @@ static int order(const struct dp_tracer_options *opt, u32 verb, const char *text
 
 	if (!text)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	err = dp_order_check(opt, diag);
+	if (err)
+		return err;
 	if (strlen(text) >= DP_SERVICE_ORDER)
 		return dp_diag_set(diag, -EINVAL,
 				   "the parameters are too long");
@@ -419,12 +423,16 @@ static int get_modules(const struct client *c, struct dp_service_module *list,
 	return -EAGAIN;
 }
 
-static void show_text(FILE *out, const char *text, size_t size)
+static void show_module(const struct client *c,
+			const struct dp_service_module *m, bool verbose)
 {
-	size_t i;
-
-	for (i = 0; i < size && text[i]; i++)
-		fputc(isprint((unsigned char)text[i]) ? text[i] : '?', out);
+	dp_output_print(c->out, "%-7d %.*s %llu %d %s", c->pid,
+			(int)sizeof(m->name), m->name,
+			(unsigned long long)m->size, m->refs,
+			m->forked ? "Forked" : "Live");
+	if (verbose)
+		dp_output_print(c->out, " %.*s", (int)sizeof(m->path), m->path);
+	dp_output_print(c->out, "\n");
 }
 
 static int show_modules(const struct client *c, bool verbose)
@@ -434,17 +442,8 @@ static int show_modules(const struct client *c, bool verbose)
 	u32 n = 0, i;
 	int err = list ? get_modules(c, list, &n) : -ENOMEM;
 
-	for (i = 0; !err && i < n; i++) {
-		fprintf(c->out, "%-7d ", c->pid);
-		show_text(c->out, list[i].name, sizeof(list[i].name));
-		fprintf(c->out, " %llu %d %s", (unsigned long long)list[i].size,
-			list[i].refs, list[i].forked ? "Forked" : "Live");
-		if (verbose) {
-			fputc(' ', c->out);
-			show_text(c->out, list[i].path, sizeof(list[i].path));
-		}
-		fputc('\n', c->out);
-	}
+	for (i = 0; !err && i < n; i++)
+		show_module(c, &list[i], verbose);
 	free(list);
 	return err;
 }
@@ -489,7 +488,7 @@ int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag)
 		err = open_client(&c, opt->pid, opt->out, diag);
 	if (err)
 		return err;
-	fprintf(opt->out, "PID     MODULE SIZE USED STATE%s\n",
+	dp_output_print(opt->out, "PID     MODULE SIZE USED STATE%s\n",
 		opt->verbose ? " FILE" : "");
 	if (!opt->pid) {
 		each(opt, show_one, (void *)opt);
@@ -557,10 +556,10 @@ static int turn_one(struct client *c, void *arg)
 	if (err)
 		return t->all && err == -ESRCH ? 0 : err;
 	if (t->all)
-		fprintf(c->out, "%d ", c->pid);
+		dp_output_print(c->out, "%d ", c->pid);
 	if (*t->name)
-		fprintf(c->out, "%s = ", t->name);
-	fprintf(c->out, "%u\n", knobs[t->knob] != 0);
+		dp_output_print(c->out, "%s = ", t->name);
+	dp_output_print(c->out, "%u\n", knobs[t->knob] != 0);
 	return 0;
 }
 

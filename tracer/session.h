@@ -239,7 +239,13 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums);
 /** dp_report_refused() - tell about matches of globs that cannot be probed */
 void dp_report_refused(const struct dp_session *s);
 
+/** dp_order_check() - can a module, its parameters and aliases be passed on to a process?
+ *  Return: 0; -EINVAL, with words. */
+int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag);
+
 /* json.c */
+/** dp_json_string() - a string in quotes, valid whatever is in @text: a byte that is no UTF-8
+ *  becomes \\xHH, which stands for \xHH */
 void dp_json_string(FILE *out, const char *text);
 void dp_json_bytes(FILE *out, const void *bytes, size_t len);
 /** dp_json_stamp() - "time", "pid", "tid", "comm", "probe", without braces */

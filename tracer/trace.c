@@ -3,6 +3,7 @@
 #include "tracer/session.h"
 #include "tracer/expr.h"
 #include "tracer/items.h"
+#include "tracer/output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +41,13 @@ static void quote(FILE *out, const u8 *text, u32 len)
 	putc('"', out);
 	for (i = 0; i < len; i++) {
 		if (text[i] == '"' || text[i] == '\\')
-			fprintf(out, "\\%c", text[i]);
+			dp_output_print(out, "\\%c", text[i]);
 		else if (text[i] == '\n')
 			fputs("\\n", out);
 		else if (text[i] == '\t')
 			fputs("\\t", out);
 		else if (text[i] < 0x20 || text[i] == 0x7f)
-			fprintf(out, "\\x%02x", text[i]);
+			dp_output_print(out, "\\x%02x", text[i]);
 		else
 			putc(text[i], out);
 	}
@@ -67,13 +68,13 @@ static void print_value(FILE *out, const struct dp_trace_item *shown,
 	memcpy(&value, item->payload,
 	       item->size < sizeof(value) ? item->size : sizeof(value));
 	if (item->token == DP_ITEM_FAULT)
-		fprintf(out, "<bad address 0x%llx>", value);
+		dp_output_print(out, "<bad address 0x%llx>", value);
 	else if (shown->show == DP_SHOW_UNSIGNED)
-		fprintf(out, "%llu", value);
+		dp_output_print(out, "%llu", value);
 	else if (shown->show == DP_SHOW_SIGNED)
-		fprintf(out, "%lld", (long long)value);
+		dp_output_print(out, "%lld", (long long)value);
 	else
-		fprintf(out, "0x%llx", value);
+		dp_output_print(out, "0x%llx", value);
 }
 
 static void print_args(FILE *out, const struct dp_trace_program *p,
@@ -84,11 +85,11 @@ static void print_args(FILE *out, const struct dp_trace_program *p,
 	size_t i;
 
 	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
-		fprintf(out, "%s%s=", i ? " " : "", p->items[i].name);
+		dp_output_print(out, "%s%s=", i ? " " : "", p->items[i].name);
 		print_value(out, &p->items[i], &item);
 	}
 	if (i < p->nr_items)
-		fprintf(out, "%s<cut>", i ? " " : "");
+		dp_output_print(out, "%s<cut>", i ? " " : "");
 }
 
 static void args_text(const struct dp_trace_program *p,
@@ -128,11 +129,11 @@ static const char *const leavings[] = {
 static void print_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
 {
 	if (l->how == DP_LEFT_RETURN)
-		fprintf(out, " = 0x%llx", (unsigned long long)l->value);
+		dp_output_print(out, " = 0x%llx", (unsigned long long)l->value);
 	else
-		fprintf(out, " = %s", leavings[l->how]);
+		dp_output_print(out, " = %s", leavings[l->how]);
 	if (l->how == DP_LEFT_RETURN || l->how == DP_LEFT_TAIL)
-		fprintf(out, " <%llu.%09llu>",
+		dp_output_print(out, " <%llu.%09llu>",
 			(unsigned long long)ns / 1000000000,
 			(unsigned long long)ns % 1000000000);
 }
@@ -140,12 +141,12 @@ static void print_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
 static void json_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
 {
 	if (l->how == DP_LEFT_RETURN)
-		fprintf(out, ",\"ret\":\"0x%llx\"",
+		dp_output_print(out, ",\"ret\":\"0x%llx\"",
 			(unsigned long long)l->value);
 	/* When it was abandoned is not known. */
 	if (l->how != DP_LEFT_ABANDONED)
-		fprintf(out, ",\"latency_ns\":%llu", (unsigned long long)ns);
-	fprintf(out, ",\"exit\":\"%s\"", leavings[l->how]);
+		dp_output_print(out, ",\"latency_ns\":%llu", (unsigned long long)ns);
+	dp_output_print(out, ",\"exit\":\"%s\"", leavings[l->how]);
 }
 
 static void print_record(struct dp_session *s, const struct dp_record_copy *r,
@@ -169,7 +170,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 			json_leaving(out, leaving, ns);
 		putc('}', out);
 	} else {
-		fprintf(out, "%s %u %u %s %s%s%s", stamp.time, stamp.pid,
+		dp_output_print(out, "%s %u %u %s %s%s%s", stamp.time, stamp.pid,
 			stamp.tid, stamp.comm, p->name,
 			args && *args ? " " : "", args ? args : "");
 		if (leaving)

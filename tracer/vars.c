@@ -2,6 +2,7 @@
 /* vars: variables of the programs that some dprobes runs somewhere. */
 #include "tracer/session.h"
 #include "proc/proc.h"
+#include "tracer/output.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,15 +14,15 @@ static void print(const struct dp_tracer_vars_options *opt, pid_t pid,
 	const char *space = *v->name ? "lv" : "gv";
 
 	if (!opt->json) {
-		fprintf(opt->out, "%d %s %s[%u] = 0x%llx (%lld)\n", pid,
+		dp_output_print(opt->out, "%d %s %s[%u] = 0x%llx (%lld)\n", pid,
 			*v->name ? v->name : "global", space, i,
 			(unsigned long long)v->values[i],
 			(long long)v->values[i]);
 		return;
 	}
-	fprintf(opt->out, "{\"pid\":%d,\"name\":", pid);
+	dp_output_print(opt->out, "{\"pid\":%d,\"name\":", pid);
 	dp_json_string(opt->out, v->name);
-	fprintf(opt->out, ",\"space\":\"%s\",\"index\":%u,\"value\":%llu}\n",
+	dp_output_print(opt->out, ",\"space\":\"%s\",\"index\":%u,\"value\":%llu}\n",
 		space, i, (unsigned long long)v->values[i]);
 }
 

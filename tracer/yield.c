@@ -2,6 +2,7 @@
 /* yield: breakpoints that somebody else has put where jumps of ours begin. */
 #include "tracer/session.h"
 #include "proc/proc.h"
+#include "tracer/output.h"
 #include <stdio.h>
 
 /* Looking takes a system call a site, and shall not take more than a hundredth. */
@@ -25,7 +26,7 @@ static void tell(void *arg, u64 addr, bool away)
 	const struct dp_session *s = arg;
 	char text[32];
 
-	fprintf(stderr,
+	dp_output_print(stderr,
 		away ? "dprobes: somebody else has set a breakpoint at %s, maybe a uprobe of the kernel's; what is probed there is not seen until that has gone\n" :
 		       "dprobes: the other breakpoint at %s has gone; it is probed again\n",
 		name_of(s, addr, text, sizeof(text)));

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * output: all that the tool says.
+ *
+ * What is said is a line, or part of one. The caller's words end it, and nothing that is
+ * quoted in it does: see lib/escape.h.
+ */
+#include "tracer/output.h"
+#include "lib/escape.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 1024 /* what is said as a rule is shorter */
+
+void dp_output_write(FILE *out, const char *text, size_t len)
+{
+	char shown[MOST];
+	size_t n;
+
+	for (; len; text += n, len -= n) {
+		n = dp_escape(shown, sizeof(shown), text, len);
+		fputs(shown, out);
+	}
+}
+
+void dp_output_vprint(FILE *out, const char *fmt, va_list ap)
+{
+	size_t last = strlen(fmt);
+	bool ends = last && fmt[last - 1] == '\n';
+	char some[MOST], *all = NULL;
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(some, sizeof(some), fmt, ap);
+	if (n >= (int)sizeof(some))
+		n = vasprintf(&all, fmt, again);
+	va_end(again);
+	if (n < 0)
+		return;
+	dp_output_write(out, all ? all : some, (size_t)n - ends);
+	if (ends)
+		putc('\n', out);
+	free(all);
+}
+
+void dp_output_print(FILE *out, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	dp_output_vprint(out, fmt, ap);
+	va_end(ap);
+}
+
+static size_t line_len(const char *text, size_t len)
+{
+	const char *end = memchr(text, '\n', len);
+
+	return end ? (size_t)(end - text) : len;
+}
+
+int dp_output_quote(struct dp_diag *diag, int err, const char *text, size_t max)
+{
+	size_t len = strnlen(text, max), n;
+	bool first = true;
+
+	/* Lines of their list are lines of ours, and do not look like anything else. */
+	for (; len || first; first = false) {
+		n = line_len(text, len);
+		if (first)
+			dp_diag_set(diag, err, "%.*s", (int)n, text);
+		else
+			dp_diag_add(diag, "\n  %.*s", (int)n, text);
+		n += n < len;
+		text += n;
+		len -= n;
+	}
+	return err;
+}
