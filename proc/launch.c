@@ -53,7 +53,7 @@ int dp_command_find(const char *name, char *path, size_t size)
 int dp_command_linker(const char *command, char *linker, size_t size)
 {
 	char path[PATH_MAX];
-	int err = find_in_path(command, path, sizeof(path));
+	int err = dp_command_find(command, path, sizeof(path));
 
 	return err ? -ENOENT : dp_check_linker(path, linker, size);
 }

@@ -189,7 +189,7 @@ static void print_armed(const struct dp_tracer_options *opt,
 			r->pid, r->mode, r->reason, (unsigned long long)r->hits,
 			(unsigned long long)r->missed);
 	if (opt->verbose && r->middle)
-		fprintf(opt->out, "  %llu traps in the middle of a jump",
+		dp_output_print(opt->out, "  %llu traps in the middle of a jump",
 			(unsigned long long)r->middle);
 	if (opt->verbose && r->exits.known) {
 		fputs("  ", opt->out);

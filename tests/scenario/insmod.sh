@@ -52,6 +52,12 @@ absent timer_setup 'static struct timer_list t; timer_setup(&t, 0, 0)' 'no timer
 absent schedule_work 'static struct work_struct w; INIT_WORK(&w, 0); schedule_work(&w)' 'no schedule_work\(\) for modules'
 absent get_task_struct 'get_task_struct(current)' 'no get_task_struct\(\) for modules'
 
+# What both map cannot be taken from under the tool.
+with "$modules/probe.so" symbol=malloc -- bash -c 'for f in /proc/$PPID/fd/*; do
+	case $(readlink "$f") in /memfd:insmod*) for size in 0 4096; do truncate -s $size "$f"; done; echo tried;; esac
+done 2>/dev/null; exit 7'
+is "a command that makes the shared memory shorter" "$status $out $(grep -c 'hits' "$dir/lines")" "7 tried 1"
+
 # Parameters
 with "$modules/params.so" number=-0 byte=7 small=-3 big=5000000000 truth not_other=1 word=two text=abc,d \
 	list=1,2,3 hex=0x1f hooked=21 -- true
