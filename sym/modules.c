@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -514,20 +515,28 @@ static bool one_matches(const char *pattern, const char *name)
 	return name && (!strcmp(pattern, name) || !fnmatch(pattern, name, 0));
 }
 
-/* People write /lib/x.so where maps has /usr/lib/x.so: follow the links. */
+/* People write /lib/x.so where maps has /usr/lib/x.so: follow the links. A path that
+ * does not begin at the root begins where its writer is. */
 static bool same_path(const struct dp_modules *mods, const char *path,
 		      const struct dp_map *map)
 {
-	char full[4096], root[32];
+	char full[PATH_MAX], root[32] = "";
 	struct stat st;
 
-	if (path[0] != '/')
+	if (!strchr(path, '/'))
 		return false;
-	dp_file_root(mods, root, sizeof(root));
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	return !stat(full, &st) && st.st_ino == map->inode &&
-	       major(st.st_dev) == map->dev_major &&
-	       minor(st.st_dev) == map->dev_minor;
+	if (path[0] == '/')
+		dp_file_root(mods, root, sizeof(root));
+	if (snprintf(full, sizeof(full), "%s%s", root, path) >=
+	    (int)sizeof(full))
+		return false;
+	if (!stat(full, &st) && st.st_ino == map->inode &&
+	    major(st.st_dev) == map->dev_major &&
+	    minor(st.st_dev) == map->dev_minor)
+		return true;
+	/* Where the file system hides the numbers that maps has. */
+	return path[0] != '/' && realpath(path, full) &&
+	       !strcmp(full, map->path);
 }
 
 static bool matches(const struct dp_modules *mods, const struct dp_mod *mod,
