@@ -20,8 +20,9 @@ static int run(const struct dp_tracer_options *opt)
 	struct dp_diag diag;
 	int done;
 
-	if (opt->nr_specs || opt->argv)
-		return dp_usage_error("detach takes no SPEC and no command");
+	if (opt->nr_specs)
+		return dp_usage_error("detach takes no SPEC (\"%s\")",
+				      opt->specs[0]);
 	if (!opt->pid)
 		return dp_usage_error("detach needs -p PID");
 	dp_diag_clear(&diag);
@@ -40,5 +41,6 @@ const struct dp_command dp_cmd_detach = {
 	.name = "detach",
 	.summary = "take out what a killed dprobes has left in a process",
 	.help = help,
+	.options = "pq",
 	.run = run,
 };

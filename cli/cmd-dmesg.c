@@ -21,6 +21,8 @@ static int run(const struct dp_tracer_options *opt)
 	dp_diag_clear(&diag);
 	if (opt->nr_specs || !opt->pid)
 		return dp_usage_error("dmesg needs -p PID, and nothing else");
+	if (opt->duration > 0 && !opt->follow)
+		return dp_usage_error("dmesg: --duration goes with -w");
 	err = dp_tracer_dmesg(opt, &diag);
 	return err ? dp_complain(err, NULL, &diag) : DP_EXIT_OK;
 }
@@ -29,5 +31,6 @@ const struct dp_command dp_cmd_dmesg = {
 	.name = "dmesg",
 	.summary = "show what the probe modules of a process said",
 	.help = help,
+	.options = "pwo" DP_TAKES_DURATION,
 	.run = run,
 };

@@ -25,8 +25,6 @@ static int run(const struct dp_tracer_options *opt)
 	if (opt->nr_specs)
 		return dp_usage_error("doctor takes no SPEC (\"%s\")",
 				      opt->specs[0]);
-	if (opt->argv)
-		return dp_usage_error("doctor is about a running process: -p PID");
 	return dp_tracer_doctor(opt) ? DP_EXIT_FAILURE : DP_EXIT_OK;
 }
 
@@ -34,5 +32,6 @@ const struct dp_command dp_cmd_doctor = {
 	.name = "doctor",
 	.summary = "say what stands in the way of probing",
 	.help = help,
+	.options = "poq" DP_TAKES_JSON,
 	.run = run,
 };

@@ -122,6 +122,8 @@ int dp_getvars(int argc, char **argv)
 				      argv[optind]);
 	if (all == (opt.name != NULL))
 		return dp_usage_error("--getvars needs --all or --name NAME");
+	if (opt.reset && opt.json)
+		return dp_usage_error("--getvars --reset does not use --json");
 	dp_diag_clear(&diag);
 	err = dp_tracer_vars(&opt, &diag);
 	return err < 0 ? dp_complain(err, NULL, &diag) : err;

@@ -47,5 +47,6 @@ const struct dp_command dp_cmd_insmod = {
 	.name = "insmod",
 	.summary = "run a command with a probe module in it",
 	.help = help,
+	.options = "apo" DP_TAKES_COMMAND,
 	.run = run,
 };

@@ -98,6 +98,7 @@ const struct dp_command dp_cmd_enabled = {
 	.name = "enabled",
 	.summary = "switch all probes of a process off and on",
 	.help = enabled_help,
+	.options = "po",
 	.run = run_enabled,
 };
 
@@ -105,5 +106,6 @@ const struct dp_command dp_cmd_sysctl = {
 	.name = "sysctl",
 	.summary = "switch jumps of a process off and on",
 	.help = sysctl_help,
+	.options = "po",
 	.run = run_sysctl,
 };

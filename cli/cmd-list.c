@@ -47,5 +47,6 @@ const struct dp_command dp_cmd_list = {
 	.name = "list",
 	.summary = "show what would be probed, or what is",
 	.help = help,
+	.options = "pov" DP_TAKES_COMMAND DP_TAKES_JSON,
 	.run = run,
 };

@@ -19,8 +19,9 @@ static int run(const struct dp_tracer_options *opt)
 	int err;
 
 	dp_diag_clear(&diag);
-	if (opt->nr_specs || opt->argv)
-		return dp_usage_error("lsmod takes no names and no command");
+	if (opt->nr_specs)
+		return dp_usage_error("lsmod takes no names (\"%s\")",
+				      opt->specs[0]);
 	err = dp_tracer_lsmod(opt, &diag);
 	return err ? dp_complain(err, NULL, &diag) : DP_EXIT_OK;
 }
@@ -29,5 +30,6 @@ const struct dp_command dp_cmd_lsmod = {
 	.name = "lsmod",
 	.summary = "show the probe modules of processes",
 	.help = help,
+	.options = "pov",
 	.run = run,
 };

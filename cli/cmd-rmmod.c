@@ -30,5 +30,6 @@ const struct dp_command dp_cmd_rmmod = {
 	.name = "rmmod",
 	.summary = "unload a probe module from a process",
 	.help = help,
+	.options = "po",
 	.run = run,
 };

@@ -49,5 +49,6 @@ const struct dp_command dp_cmd_run = {
 	.name = "run",
 	.summary = "run probe programs and print what they log",
 	.help = help,
+	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION,
 	.run = run,
 };

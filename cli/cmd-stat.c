@@ -53,5 +53,7 @@ const struct dp_command dp_cmd_stat = {
 	.name = "stat",
 	.summary = "count how often instructions are executed",
 	.help = help,
+	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
+		   DP_TAKES_PENDING,
 	.run = run,
 };

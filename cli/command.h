@@ -18,16 +18,24 @@ enum {
 	DP_EXIT_NO_COMMAND = 127
 };
 
+#define DP_TAKES_JSON "J"
+#define DP_TAKES_DURATION "D"
+#define DP_TAKES_PENDING "P"
+#define DP_TAKES_COMMAND "-" /* -- CMD [ARGS] */
+
 /**
  * struct dp_command - one verb
  * @summary: half a line for the list of verbs
  * @help: the whole text of --help
+ * @options: those that it uses besides -h and -V: a letter each, DP_TAKES_* for
+ *           those that have none
  * @run: Return: exit status of the tool
  */
 struct dp_command {
 	const char *name;
 	const char *summary;
 	const char *help;
+	const char *options;
 	int (*run)(const struct dp_tracer_options *opt);
 };
 

@@ -4,6 +4,7 @@
 #include "tracer/output.h"
 #include <errno.h>
 #include <malloc.h>
+#include <signal.h>
 #include <string.h>
 
 #define HEAP_STEP (1 << 20)
@@ -54,15 +55,31 @@ static bool asks(const char *word, const char *brief, const char *full)
 	return !strcmp(word, brief) || !strcmp(word, full);
 }
 
-/* Counts that reached nobody are a failure, whatever the command returned. */
+/* Counts that reached nobody are a failure, whatever the command returned; unless
+ * their reader has what he wanted. */
 static int flush(FILE *out, int status)
 {
-	if (!fflush(out) && !ferror(out))
+	if ((!fflush(out) && !ferror(out)) || dp_output_left(out))
 		return status;
-	if (errno != EPIPE)
-		dp_output_print(stderr, "dprobes: cannot write the output: %s\n",
-			strerror(errno));
+	dp_output_print(stderr, "dprobes: cannot write the output: %s\n",
+		strerror(errno));
 	return status ? status : DP_EXIT_FAILURE;
+}
+
+static void on_pipe(int sig)
+{
+}
+
+/* A reader that goes away must not end us with probes in place. A handler rather than
+ * SIG_IGN, which a command that is started would inherit; one that was inherited is
+ * its own. */
+static void outlive_readers(void)
+{
+	struct sigaction sa = { .sa_handler = on_pipe, .sa_flags = SA_RESTART },
+			 old;
+
+	if (!sigaction(SIGPIPE, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGPIPE, &sa, NULL);
 }
 
 int main(int argc, char **argv)
@@ -72,6 +89,7 @@ int main(int argc, char **argv)
 	bool done = false;
 	int err;
 
+	outlive_readers();
 	/* What it needs it needs until it ends, which is soon: no page is given back. */
 	mallopt(M_TOP_PAD, HEAP_STEP);
 	mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
@@ -82,11 +100,11 @@ int main(int argc, char **argv)
 		return dp_usage_error("which verb?");
 	if (asks(argv[1], "-h", "--help") || !strcmp(argv[1], "help")) {
 		print_help();
-		return DP_EXIT_OK;
+		return flush(stdout, DP_EXIT_OK);
 	}
 	if (asks(argv[1], "-V", "--version")) {
 		puts("dprobes " DP_VERSION);
-		return DP_EXIT_OK;
+		return flush(stdout, DP_EXIT_OK);
 	}
 	if (asks(argv[1], "-g", "--getvars"))
 		return flush(stdout, dp_getvars(argc - 1, argv + 1));

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 256, OPT_DURATION, OPT_PENDING };
+/* The letters of struct dp_command's options. */
+enum { OPT_JSON = 'J', OPT_DURATION = 'D', OPT_PENDING = 'P' };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -73,13 +74,10 @@ static int open_output(const char *path, struct dp_tracer_options *opt)
 	return DP_EXIT_FAILURE;
 }
 
-static int add_alias(const struct dp_command *cmd, const char *alias,
-		     struct dp_tracer_options *opt)
+static int add_alias(const char *alias, struct dp_tracer_options *opt)
 {
 	const char **more;
 
-	if (cmd != &dp_cmd_insmod)
-		return dp_usage_error("--alias is for dprobes insmod");
 	if (!strchr(alias, '='))
 		return dp_usage_error("\"%s\" is no alias: NAME=FUNCTION",
 				      alias);
@@ -89,6 +87,24 @@ static int add_alias(const struct dp_command *cmd, const char *alias,
 	more[opt->nr_aliases++] = alias;
 	opt->aliases = more;
 	return 0;
+}
+
+static bool is_used(const struct dp_command *cmd, int c)
+{
+	return c == 'h' || c == 'V' || strchr(cmd->options, c);
+}
+
+static int not_used(const struct dp_command *cmd, int c)
+{
+	const struct option *o = long_options;
+
+	while (o->val != c)
+		o++;
+	if (c == OPT_JSON || c == OPT_DURATION || c == OPT_PENDING)
+		return dp_usage_error("%s does not use --%s", cmd->name,
+				      o->name);
+	return dp_usage_error("%s does not use -%c, --%s", cmd->name, c,
+			      o->name);
 }
 
 static int take(const struct dp_command *cmd, int c,
@@ -105,25 +121,16 @@ static int take(const struct dp_command *cmd, int c,
 			return dp_usage_error("-o is given twice");
 		return open_output(optarg, opt);
 	case 'a':
-		return add_alias(cmd, optarg, opt);
+		return add_alias(optarg, opt);
 	case 'f':
 		opt->children = true;
-		return cmd == &dp_cmd_stat || cmd == &dp_cmd_trace ||
-				       cmd == &dp_cmd_run ?
-			       0 :
-			       dp_usage_error(
-				       "-f is for dprobes stat, trace and run");
+		return 0;
 	case 'w':
 		opt->follow = true;
-		return cmd == &dp_cmd_dmesg ?
-			       0 :
-			       dp_usage_error("-w is for dprobes dmesg");
+		return 0;
 	case OPT_PENDING:
 		opt->pending = true;
-		return cmd == &dp_cmd_stat || cmd == &dp_cmd_trace ?
-			       0 :
-			       dp_usage_error(
-				       "--pending is for dprobes stat and trace");
+		return 0;
 	case OPT_DURATION:
 		return parse_duration(optarg, &opt->duration);
 	case OPT_JSON:
@@ -175,6 +182,9 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 	if (words < argc) {
 		opt->argv = argv + words + 1;
 		argv[words] = NULL;
+		if (!strchr(cmd->options, *DP_TAKES_COMMAND))
+			return dp_usage_error("%s does not use -- CMD",
+					      cmd->name);
 		if (!*opt->argv)
 			return dp_usage_error("there is no command after --");
 	}
@@ -187,6 +197,8 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 			argv[nr++] = optarg;
 		else if (c == '?' || c == ':')
 			return bad_option(cmd, c, argv[optind - 1]);
+		else if (!is_used(cmd, c))
+			return not_used(cmd, c);
 		else if ((err = take(cmd, c, opt, done)) || *done)
 			return err;
 	}

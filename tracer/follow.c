@@ -590,7 +590,10 @@ static void tell_ending(const struct dp_household *h)
 
 static void report(const struct dp_household *h)
 {
-	if (h->first->opt->quiet)
+	const struct dp_tracer_options *opt = h->first->opt;
+
+	if (opt->quiet ||
+	    (h->ending == DP_ENDING_OUTPUT && dp_output_left(opt->out)))
 		return;
 	dp_output_print(stderr,
 		"dprobes: %llu process image%s with probes, %llu without: ",

@@ -7,6 +7,8 @@
  */
 #include "tracer/output.h"
 #include "lib/escape.h"
+#include "tracer/tracer.h"
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,4 +79,12 @@ int dp_output_quote(struct dp_diag *diag, int err, const char *text, size_t max)
 		len -= n;
 	}
 	return err;
+}
+
+/* The reader has what it wanted. */
+bool dp_output_left(FILE *out)
+{
+	struct pollfd p = { .fd = fileno(out), .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLHUP);
 }

@@ -375,6 +375,8 @@ void dp_report_summary(const struct dp_session *s)
 	struct dp_sums sums = { 0 };
 	struct dp_call_counts n;
 
+	if (s->ending == DP_ENDING_OUTPUT && dp_output_left(s->opt->out))
+		return;
 	for (i = 0; i < s->points.n; i++)
 		probes += !s->points.v[i].refused;
 	fputs("dprobes: ", stderr);

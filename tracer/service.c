@@ -523,8 +523,8 @@ int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag)
 	show_lines(&c);
 	signal(SIGINT, stop);
 	signal(SIGTERM, stop);
-	while (opt->follow && !stopped && (!opt->duration || now_ns() < end) &&
-	       !GET(&c, next, &next)) {
+	while (opt->follow && !stopped && !ferror(c.out) &&
+	       (!opt->duration || now_ns() < end) && !GET(&c, next, &next)) {
 		show_lines(&c);
 		nap(FOLLOW_NS);
 	}

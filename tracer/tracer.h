@@ -151,6 +151,10 @@ struct dp_tracer_options {
 	bool children; /* follow what the target forks and executes */
 };
 
+/** dp_output_left() - is @out a pipe, or the like, that will not be read any more? That is
+ *  no error: its reader has what it wanted. */
+bool dp_output_left(FILE *out);
+
 /**
  * dp_tracer_stat() - count hits until the target ends, ^C, or @duration
  *

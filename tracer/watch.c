@@ -42,9 +42,6 @@ void dp_watch_signals(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal }, old;
 
-	/* A reader that goes away is an error of the output, which ends the
-	 * run in good order. */
-	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	/* nohup means it. */

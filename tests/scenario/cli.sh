@@ -90,6 +90,45 @@ usage "no command" 'no command after --' stat f --
 usage "list SPEC without a target" '-p PID or -- CMD' list f
 usage "a duration that is none" 'not a duration' stat f --duration soon -- true
 usage "a negative duration" 'not a duration' stat f --duration -1 -- true
+# What a verb does not use it refuses, and names.
+refuses() { # VERB OPTION...
+	local verb=$1 option
+	shift
+	for option in "$@"; do
+		# shellcheck disable=SC2086
+		usage "$verb $option" "$verb does not use .*${option%% [0-9a-z/]*}" $verb $option
+	done
+}
+refuses stat -w "-a a=b"
+refuses trace -w "-a a=b"
+refuses run -w "-a a=b" --pending
+refuses list -q -w -f "-a a=b" --pending "--duration 1s"
+refuses doctor -v -w -f "-a a=b" --pending "--duration 1s" "-- true"
+refuses detach "-o $dir/file" -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
+refuses insmod -q -v -w -f --pending --json "--duration 1s"
+refuses lsmod -q -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
+refuses rmmod -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
+refuses enabled -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
+refuses sysctl -q -v -w -f "-a a=b" --pending --json "--duration 1s" "-- true"
+refuses dmesg -q -v -f "-a a=b" --pending --json "-- true"
+usage "dmesg --duration without -w" "duration goes with -w" dmesg -p 1 --duration 1s
+usage "--getvars --reset --json" "reset does not use --json" --getvars --all --reset --json
+is "an option that is refused makes no file" "$([ -e "$dir/file" ] || echo none)" none
+# The help tells of those that are used, and of no others.
+for verb in stat trace run list doctor detach insmod lsmod rmmod enabled sysctl dmesg; do
+	told= used=
+	for option in p o f q v w a pending duration json; do
+		dashes=--
+		[ ${#option} -gt 1 ] || dashes=-
+		"$DPROBES" $verb --help | grep -qE -- "^ +(-[a-z], )?$dashes$option[ ,]" && told="$told $option"
+		case $option in
+		p) value=1 ;; o) value=/dev/null ;; a) value=a=b ;; duration) value=1s ;; *) value= ;;
+		esac
+		# An option that there is not makes sure that nothing is done.
+		"$DPROBES" $verb $dashes$option $value -z 2>&1 | grep -q 'does not use' || used="$used $option"
+	done
+	is "$verb --help has what $verb uses" "$told" "$used"
+done
 run stat f -o /no/such/dir/file -- true
 like "an output that cannot be written" "$status $err" '^1 dprobes: cannot write /no/such/dir/file'
 
@@ -120,8 +159,27 @@ is "an unknown name is an error, not a zero" "$?" 2
 "$DPROBES" stat libc.so.6:malloc -- /bin/true >/dev/full 2>"$dir/stderr"
 is "a full disk is a failure" "$?" 1
 like "and says so" "$(cat "$dir/stderr")" '^dprobes: cannot write the output: No space'
-"$DPROBES" stat --json 'libc.so.6:*' -- /bin/true 2>/dev/null | head -1 >"$dir/stdout"
-like "a reader that goes away" "$(cat "$dir/stdout")" '^\{"probe":'
+"$DPROBES" stat --json 'libc.so.6:*' -- /bin/true 2>"$dir/stderr" | head -1 >"$dir/stdout"
+is "a reader that goes away: success" "${PIPESTATUS[0]}" 0
+like "what it has read" "$(cat "$dir/stdout")" '^\{"probe":'
+is "and nothing is said of it" "$(grep -c written "$dir/stderr")" 0
+"$DPROBES" list 'libc.so.6:*' -- /bin/true 2>"$dir/stderr" | head -1 >/dev/null
+is "list and a reader that goes away" "${PIPESTATUS[0]}" 0
+"$DPROBES" stat --help | true
+is "--help and nobody who reads it" "${PIPESTATUS[0]}" 0
+is "the command has SIGPIPE as it was" "$("$DPROBES" stat -q -o /dev/null libc.so.6:malloc -- grep SigIgn /proc/self/status)" \
+	"$(grep SigIgn /proc/self/status)"
+is "and if it was ignored" "$(trap '' PIPE; "$DPROBES" stat -q -o /dev/null libc.so.6:malloc -- grep SigIgn /proc/self/status)" \
+	"$(trap '' PIPE; grep SigIgn /proc/self/status)"
+
+# A module by its path
+(cd "$dir" && "$(realpath "$OLDPWD")/$DPROBES" stat -q -o counts ./calls:tick "../${dir##*/}/calls:tock" -- ./calls 10) 2>"$dir/stderr"
+is "a path from here" "$? $(awk '{ print $1, $4 }' "$dir/counts" | tr '\n' ';')" "7 HITS PROBE;10 calls:tick;1 calls:tock;"
+ln -s calls "$dir/linked"
+run stat -q "$dir/linked:tick" "$calls:tick" calls:tick -- "$calls" 10
+is "through a link, as it is, and by its name" "$(awk 'NR > 1 { print $1 }' "$dir/stdout" | tr '\n' ' ')" "10 10 10 "
+run stat ./calls:tick -- "$calls" 10
+like "a path that leads nowhere from here" "$status $err" '^2 dprobes: no module "./calls" in process'
 
 # What ended it
 ( ulimit -c 0; "$DPROBES" stat tick -- "$calls" 10 11 ) >"$dir/stdout" 2>"$dir/stderr"

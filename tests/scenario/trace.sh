@@ -59,7 +59,9 @@ start "$VICTIMS/logger" forever 2
 "$DPROBES" trace --duration 50ms 'logger_tick(arg0, arg1) if arg1:u8 == 0' -p "$victim" >"$dir/stdout" 2>"$dir/stderr"
 like "a running process" "$? $(tail -n 1 "$dir/stdout")" '^0 .* logger logger:logger_tick arg0=0x[01] arg1=0x[0-9a-f]*00$'
 "$DPROBES" trace 'logger_tick(arg1) if arg0 == 0' -p "$victim" 2>"$dir/stderr" | head -3 >"$dir/stdout"
-is "a reader that goes away" "$(wc -l <"$dir/stdout")" 3
+is "a reader that goes away" "${PIPESTATUS[0]} $(wc -l <"$dir/stdout") $(cat "$dir/stderr")" "0 3 "
+"$DPROBES" trace -f 'logger_tick(arg1) if arg0 == 0' -p "$victim" 2>"$dir/stderr" | head -3 >"$dir/stdout"
+is "with -f" "${PIPESTATUS[0]} $(wc -l <"$dir/stdout") $(cat "$dir/stderr")" "0 3 "
 poll 10 sh -c "! '$DPROBES' list -p $victim | grep -q ."
 is "ends the probes" "$("$DPROBES" list -p "$victim")" ""
 kill -TERM "$victim"
