@@ -238,8 +238,9 @@ static inline bool dp_kind_is_hidden(u8 kind)
 #define DP_WAY_TAKEN 2 /* only if the branch is taken */
 #define DP_WAY_SHARED 4 /* calls come here that did not pass the entry */
 #define DP_WAY_ONWARD 16 /* the exits of that other function are probed, too */
-/* and of one at an entry: visits make records */
+/* and of one at an entry: visits make records; with what xmm0 has at their end */
 #define DP_WAY_LOGS 8
+#define DP_WAY_XMM 128
 /* and of DP_KIND_UNWIND: up to where the stack is about to be left */
 #define DP_WAY_UNTIL_CX 32 /* the word at rcx included */
 #define DP_WAY_UNTIL_DI 64 /* what is below rdi */
@@ -377,7 +378,7 @@ enum dp_left {
 
 /**
  * struct dp_leaving - how the record of a visit begins
- * @entered: ticks; @value: what was returned; @how: enum dp_left
+ * @entered: ticks; @value: of rax or, DP_WAY_XMM, of xmm0's low half; @how: enum dp_left
  */
 struct dp_leaving {
 	u64 entered, value;

@@ -198,6 +198,9 @@ void dp_engine_bind(struct dp_engine *engine, u32 probe,
  * Before dp_engine_bind() and the layout. Return: 0; -ENOMEM too many probes.
  */
 int dp_engine_follow(struct dp_engine *engine, u32 probe, bool logs);
+/** dp_engine_follow_xmm() - what its calls return is in xmm0, not in rax. After
+ *  dp_engine_follow(), before the layout. */
+void dp_engine_follow_xmm(struct dp_engine *engine, u32 probe);
 
 /**
  * dp_engine_add_exit() - visits end at an instruction

@@ -18,6 +18,11 @@ int dp_engine_follow(struct dp_engine *e, u32 probe, bool logs)
 	return 0;
 }
 
+void dp_engine_follow_xmm(struct dp_engine *e, u32 probe)
+{
+	e->probes[probe].way |= DP_WAY_XMM;
+}
+
 int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
 		       const u8 *code, size_t size, u32 *probe,
 		       const char **why)

@@ -78,11 +78,13 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
  *        registers nothing is there
  * @low, @high: what of its stack is there for certain
  * @alt_sp, @alt_size: its alternate stack; DP_ALT_UNKNOWN: nobody has asked
+ * @fpstate: where its vector registers are, by address; 0: in place
  * @signals: they are not blocked meanwhile
  */
 struct dp_hit {
 	struct dp_mcontext *regs;
 	u64 low, high;
+	u64 fpstate;
 	u64 alt_sp, alt_size;
 	bool signals;
 };

@@ -227,6 +227,7 @@ void dp_hit_of_signal(struct dp_hit *hit, struct dp_ucontext *uc)
 
 	hit->regs = &uc->mc;
 	hit->low = hit->high = 0;
+	hit->fpstate = uc->mc.fpstate;
 	hit->signals = false;
 	hit->alt_sp = uc->stack.sp;
 	hit->alt_size = uc->stack.size;

@@ -22,6 +22,7 @@
  */
 #include "engine/hit/hit.h"
 #include "engine/arch/x86/bytes.h"
+#include "engine/arch/x86/xmm.h"
 #include "port_hit.h"
 
 /* More of a stack than this is not looked through at once. */
@@ -333,6 +334,13 @@ void dp_visit_begin(u32 probe, const struct dp_site_entry *site,
 		release(&p);
 }
 
+/* What a call of the probe @group returns, just before the instruction that does. */
+APART static u64 returned(u32 group, const struct dp_hit *hit)
+{
+	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
+						   hit->regs->rax;
+}
+
 /* At an exit of the function itself. */
 APART static void finish(const struct place *at, u32 probe,
 			 const struct dp_hit *hit)
@@ -340,15 +348,16 @@ APART static void finish(const struct place *at, u32 probe,
 	const struct dp_probe_entry *p = dp_probe(probe);
 	struct dp_visit *v = visit_of(at);
 	struct dp_leaving leaving = { .entered = v->ticks,
-				      .value = hit->regs->rax,
 				      .how = p->way & DP_WAY_TAIL ?
 						     DP_LEFT_TAIL :
 						     DP_LEFT_RETURN };
 
 	begin_end(v);
 	dp_hit_count(probe);
-	if (dp_probe(p->group)->way & DP_WAY_LOGS)
+	if (dp_probe(p->group)->way & DP_WAY_LOGS) {
+		leaving.value = returned(p->group, hit);
 		tell(p->group, v, dp_hit_tid(), &leaving);
+	}
 	release(at);
 }
 
@@ -358,7 +367,7 @@ APART static void finish_tailed(const struct place *at, u32 group, u32 way,
 {
 	const struct dp_visit *v = visit_of(at);
 	bool tail = way & DP_WAY_TAIL;
-	struct dp_leaving leaving = { .value = hit->regs->rax,
+	struct dp_leaving leaving = { .value = returned(group, hit),
 				      .how = tail ? DP_LEFT_TAIL :
 						    DP_LEFT_RETURN };
 

@@ -386,6 +386,41 @@ static void test_onward_hidden(void **state)
 	assert_int_equal(nr_told, 1);
 }
 
+/* What is returned in xmm0, from where the kernel has put it. */
+static void leave_xmm(u32 exit, u64 *slot, u64 value)
+{
+	u64 state[64] = { [160 / 8] = value, [160 / 8 + 1] = 99 };
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, slot);
+
+	regs.rax = 88;
+	hit.fpstate = (u64)state;
+	dp_visit_end(exit, NULL, &hit);
+}
+
+static void test_xmm(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	probe_at(LOGS)->way = DP_WAY_LOGS | DP_WAY_XMM;
+	enter(LOGS, stack);
+	leave_xmm(LOGS_EXIT, stack, 0x4009000000000000);
+	assert_int_equal(told.value, 0x4009000000000000);
+	/* by the exit of a function that it has jumped to, which returns an integer */
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_ONWARD;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	leave_xmm(NOBODYS_EXIT, stack, 0x4010000000000000);
+	assert_int_equal(told.value, 0x4010000000000000);
+	assert_int_equal(nr_told, 2);
+	/* one that returns an integer */
+	probe_at(LOGS)->way = DP_WAY_LOGS;
+	probe_at(LOGS_EXIT)->way = 0;
+	enter(LOGS, stack);
+	leave_xmm(LOGS_EXIT, stack, 0x4009000000000000);
+	assert_int_equal(told.value, 88);
+}
+
 /* It jumps on, and nobody knows where to. */
 static void test_onward_lost(void **state)
 {
@@ -608,6 +643,7 @@ int main(void)
 		cmocka_unit_test_setup(test_onward, setup),
 		cmocka_unit_test_setup(test_onward_hidden, setup),
 		cmocka_unit_test_setup(test_onward_lost, setup),
+		cmocka_unit_test_setup(test_xmm, setup),
 		cmocka_unit_test_setup(test_unwound, setup),
 		cmocka_unit_test_setup(test_growth, setup),
 		cmocka_unit_test_setup(test_entered_before, setup),
