@@ -152,30 +152,95 @@ static int find_register(const struct parser *p, int n)
 	return -1;
 }
 
-static void parse_type(struct parser *p, struct dp_trace_item *item)
+/* A word of a letter and a number of bits, exactly. */
+static bool is_sized(const struct parser *p, int n, char letter, int bits)
+{
+	char word[8];
+
+	snprintf(word, sizeof(word), "%c%d", letter, bits);
+	return is_word(p, n, word);
+}
+
+/* The sized types: letters[*show] with 8 to 64 bits. */
+static bool find_sized(const struct parser *p, int n, u8 *show, u8 *bits)
 {
 	static const char letters[] = "usx";
-	int start, n, bits;
-	const char *letter;
+	int i, size;
+
+	for (i = 0; letters[i]; i++)
+		for (size = 8; size <= 64; size *= 2)
+			if (is_sized(p, n, letters[i], size)) {
+				*show = (u8)i;
+				*bits = (u8)size;
+				return true;
+			}
+	return false;
+}
+
+static void parse_type(struct parser *p, struct dp_trace_item *item)
+{
+	int n;
 
 	if (!accept(p, ":"))
 		return;
 	skip_space(p);
-	start = p->at;
 	n = word_length(p);
-	letter = n ? strchr(letters, p->text[start]) : NULL;
-	bits = n > 1 ? atoi(p->text + start + 1) : 0;
-	if (is_word(p, n, "str")) {
+	if (is_word(p, n, "str"))
 		item->show = DP_SHOW_STRING;
-	} else if (letter && *letter &&
-		   (bits == 8 || bits == 16 || bits == 32 || bits == 64)) {
-		item->show = (u8)(letter - letters);
-		item->bits = (u8)bits;
-	} else {
-		bad(p, start, n, -EINVAL,
+	else if (is_sized(p, n, 'f', 32) || is_sized(p, n, 'f', 64))
+		bad(p, p->at, n, -EINVAL,
+		    "f32 and f64 are for retval: arg0 to arg5 and registers hold no floating point");
+	else if (!find_sized(p, n, &item->show, &item->bits))
+		bad(p, p->at, n, -EINVAL,
 		    "a type is u8 to u64, s8 to s64, x8 to x64, or str");
-	}
 	p->at += n;
+}
+
+static void parse_returned_type(struct parser *p, struct dp_type *type)
+{
+	static const u8 kinds[] = { [DP_SHOW_UNSIGNED] = DP_TYPE_UNSIGNED,
+				    [DP_SHOW_SIGNED] = DP_TYPE_SIGNED,
+				    [DP_SHOW_HEX] = DP_TYPE_POINTER };
+	u8 show, bits;
+	int n;
+
+	if (!accept(p, ":"))
+		return;
+	skip_space(p);
+	n = word_length(p);
+	if (find_sized(p, n, &show, &bits))
+		*type = (struct dp_type){ kinds[show], bits };
+	else if (is_sized(p, n, 'f', 32))
+		*type = (struct dp_type){ DP_TYPE_FLOAT, 32 };
+	else if (is_sized(p, n, 'f', 64))
+		*type = (struct dp_type){ DP_TYPE_FLOAT, 64 };
+	else if (is_word(p, n, "str"))
+		bad(p, p->at, n, -EOPNOTSUPP,
+		    "strings that are returned are not there yet");
+	else
+		bad(p, p->at, n, -EINVAL,
+		    "what is returned is u8 to u64, s8 to s64, x8 to x64, f32 or f64");
+	p->at += n;
+}
+
+/* "retval" is not logged at the entry: it says how the value is shown. Return: false if
+ * this is another value. */
+static bool parse_returned(struct parser *p)
+{
+	int n;
+
+	skip_space(p);
+	n = word_length(p);
+	if (!is_word(p, n, "retval"))
+		return false;
+	if (p->spec->kind != DP_SPEC_RETURN)
+		bad(p, p->at, n, -EINVAL,
+		    "retval is of return probes: r:FUNCTION(retval:s32)");
+	else if (p->out->ret.kind)
+		bad(p, p->at, n, -EINVAL, "retval is there twice");
+	p->at += n;
+	parse_returned_type(p, &p->out->ret);
+	return true;
 }
 
 static void parse_value(struct parser *p, struct dp_trace_item *item)
@@ -186,6 +251,11 @@ static void parse_value(struct parser *p, struct dp_trace_item *item)
 	n = word_length(p);
 	reg = find_register(p, n);
 	*item = (struct dp_trace_item){ .bits = 64, .show = DP_SHOW_HEX };
+	if (is_word(p, n, "retval")) {
+		bad(p, p->at, n, -EOPNOTSUPP,
+		    "conditions on retval are not there yet");
+		return;
+	}
 	if (reg < 0) {
 		bad(p, p->at, n, -EINVAL,
 		    "a value is arg0 to arg5 or a register: rdi, eax …");
@@ -405,6 +475,8 @@ static void parse_items(struct parser *p)
 	if (!p->text[p->at])
 		return;
 	do {
+		if (parse_returned(p))
+			continue;
 		if (o->nr_items == DP_TRACE_ITEMS) {
 			bad(p, p->at, 1, -EINVAL,
 			    "a trace line shows at most 16 values");

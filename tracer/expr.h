@@ -2,10 +2,11 @@
 /*
  * expr: the arguments and the condition of a spec, made into a probe program.
  *
- *   ARGS  item { "," item }          item    VALUE [ ":" TYPE ]
+ *   ARGS  item { "," item }          item    VALUE [ ":" TYPE ] | "retval" [ ":" RTYPE ]
  *   COND  and { "||" and }           VALUE   arg0 … arg5, or a register
  *   and   test { "&&" test }         TYPE    u8 … u64, s8 … s64, x8 … x64, str
  *   test  "(" COND ")" | operand OP operand     OP  == != < <= > >=
+ *                                    RTYPE   u8 … x64, f32, f64
  */
 #ifndef DP_EXPR_H
 #define DP_EXPR_H
@@ -36,6 +37,7 @@ struct dp_trace_item {
  * struct dp_trace_program - what a spec's hits run
  * @items: what a record holds; empty for one that only counts
  * @logmax: bytes that the longest record takes
+ * @ret: the type of retval, if there is one; it is in no record's log
  */
 struct dp_trace_program {
 	struct dp_trace_item items[DP_TRACE_ITEMS];
@@ -43,6 +45,7 @@ struct dp_trace_program {
 	u8 *code;
 	u32 len, cap;
 	u32 logmax;
+	struct dp_type ret;
 };
 
 /**

@@ -10,7 +10,7 @@
 
 /* What a spec says in ARGS and COND, looked at before anything is started. */
 static int check_expressions(const struct dp_session *s,
-			     const struct dp_spec *spec, struct dp_diag *diag)
+			     struct dp_spec *spec, struct dp_diag *diag)
 {
 	struct dp_trace_program program;
 	int err;
@@ -24,9 +24,11 @@ static int check_expressions(const struct dp_session *s,
 		return err;
 	}
 	err = dp_expr_trace(spec, &program, diag);
-	if (!err)
-		dp_expr_free(&program);
-	return err;
+	if (err)
+		return err;
+	spec->ret = program.ret;
+	dp_expr_free(&program);
+	return 0;
 }
 
 /* For tests, and for whoever doubts: how jumps are written. */

@@ -4,6 +4,7 @@
 #include "tracer/expr.h"
 #include "tracer/items.h"
 #include "tracer/output.h"
+#include "tracer/returned.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,25 +86,76 @@ static void print_args(FILE *out, const struct dp_trace_program *p,
 	size_t i;
 
 	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
-		dp_output_print(out, "%s%s=", i ? " " : "", p->items[i].name);
+		dp_output_print(out, " %s=", p->items[i].name);
 		print_value(out, &p->items[i], &item);
 	}
 	if (i < p->nr_items)
-		dp_output_print(out, "%s<cut>", i ? " " : "");
+		fputs(" <cut>", out);
 }
 
-static void args_text(const struct dp_trace_program *p,
-		      const struct dp_record_copy *r, char **text)
+/* Strings are strings, signed and unsigned numbers are numbers, and hexadecimal ones,
+ * of which a reader of JSON may want all 64 bits, are strings again. A value that could
+ * not be read is neither. */
+static void json_value(FILE *out, const struct dp_trace_item *shown,
+		       const struct dp_item *item)
 {
-	size_t size;
-	FILE *f = open_memstream(text, &size);
+	char text[DP_TRACE_STRING + 1] = "";
+	unsigned long long value = 0;
 
-	if (!f) {
-		*text = NULL;
+	if (item->token == DP_ITEM_STRING) {
+		memcpy(text, item->payload,
+		       item->size < sizeof(text) ? item->size :
+						   sizeof(text) - 1);
+		dp_json_string(out, text);
 		return;
 	}
-	print_args(f, p, r);
-	fclose(f);
+	memcpy(&value, item->payload,
+	       item->size < sizeof(value) ? item->size : sizeof(value));
+	if (item->token == DP_ITEM_FAULT || shown->show == DP_SHOW_STRING)
+		dp_output_print(out, "{\"bad_address\":\"0x%llx\"}", value);
+	else if (shown->show == DP_SHOW_UNSIGNED)
+		dp_output_print(out, "%llu", value);
+	else if (shown->show == DP_SHOW_SIGNED)
+		dp_output_print(out, "%lld", (long long)value);
+	else
+		dp_output_print(out, "\"0x%llx\"", value);
+}
+
+/* A value that is there twice, of two types, is "arg0" and "arg0_2". */
+static void json_name(FILE *out, const struct dp_trace_program *p, size_t i)
+{
+	int nr = 1;
+	size_t k;
+
+	for (k = 0; k < i; k++)
+		nr += !strcmp(p->items[k].name, p->items[i].name);
+	dp_output_print(out, "\"%s", p->items[i].name);
+	if (nr > 1)
+		dp_output_print(out, "_%d", nr);
+	fputs("\":", out);
+}
+
+/* ,"args":{…}, and ,"truncated":true if they are not all there in whole */
+static void json_args(FILE *out, const struct dp_trace_program *p,
+		      const struct dp_record_copy *r)
+{
+	struct dp_item item;
+	bool cut = false;
+	u32 at = 0;
+	size_t i;
+
+	fputs(",\"args\":{", out);
+	for (i = 0; i < p->nr_items && dp_item_next(r, &at, &item); i++) {
+		if (i)
+			putc(',', out);
+		json_name(out, p, i);
+		json_value(out, &p->items[i], &item);
+		cut |= item.token == DP_ITEM_STRING &&
+		       item.size >= DP_TRACE_STRING;
+	}
+	putc('}', out);
+	if (cut || i < p->nr_items)
+		fputs(",\"truncated\":true", out);
 }
 
 /* The record of a call that was followed begins with how it ended. Return:
@@ -125,11 +177,12 @@ static const char *const leavings[] = {
 	[DP_LEFT_UNWOUND] = "unwound",
 };
 
-/* " = 0x2a <0.000001234>", the time in seconds */
-static void print_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
+/* " = 42 <0.000001234>", the time in seconds */
+static void print_leaving(FILE *out, struct dp_type type,
+			  const struct dp_leaving *l, u64 ns)
 {
 	if (l->how == DP_LEFT_RETURN)
-		dp_output_print(out, " = 0x%llx", (unsigned long long)l->value);
+		dp_returned_text(out, type, l->value);
 	else
 		dp_output_print(out, " = %s", leavings[l->how]);
 	if (l->how == DP_LEFT_RETURN || l->how == DP_LEFT_TAIL)
@@ -138,11 +191,11 @@ static void print_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
 			(unsigned long long)ns % 1000000000);
 }
 
-static void json_leaving(FILE *out, const struct dp_leaving *l, u64 ns)
+static void json_leaving(FILE *out, struct dp_type type,
+			 const struct dp_leaving *l, u64 ns)
 {
 	if (l->how == DP_LEFT_RETURN)
-		dp_output_print(out, ",\"ret\":\"0x%llx\"",
-			(unsigned long long)l->value);
+		dp_returned_json(out, type, l->value);
 	/* When it was abandoned is not known. */
 	if (l->how != DP_LEFT_ABANDONED)
 		dp_output_print(out, ",\"latency_ns\":%llu", (unsigned long long)ns);
@@ -155,29 +208,26 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 	const struct dp_point *p = &s->points.v[s->point_of[r->head.probe]];
 	u64 ns = leaving ? dp_record_ns(s, leaving->entered, r->head.ticks) : 0;
 	const struct traced *t = s->own;
+	const struct dp_trace_program *program = &t[p->spec - s->specs].program;
 	FILE *out = s->opt->out;
 	struct dp_stamp stamp;
-	char *args;
 
-	args_text(&t[p->spec - s->specs].program, r, &args);
 	dp_record_stamp(s, r, &stamp);
 	if (s->opt->json) {
 		putc('{', out);
 		dp_json_stamp(out, &stamp, p->name);
-		fputs(",\"args\":", out);
-		dp_json_string(out, args ? args : "");
+		json_args(out, program, r);
 		if (leaving)
-			json_leaving(out, leaving, ns);
+			json_leaving(out, p->ret, leaving, ns);
 		putc('}', out);
 	} else {
-		dp_output_print(out, "%s %u %u %s %s%s%s", stamp.time, stamp.pid,
-			stamp.tid, stamp.comm, p->name,
-			args && *args ? " " : "", args ? args : "");
+		dp_output_print(out, "%s %u %u %s %s", stamp.time, stamp.pid, stamp.tid,
+			stamp.comm, p->name);
+		print_args(out, program, r);
 		if (leaving)
-			print_leaving(out, leaving, ns);
+			print_leaving(out, p->ret, leaving, ns);
 	}
 	putc('\n', out);
-	free(args);
 }
 
 static void record(struct dp_session *s, const struct dp_record_copy *r)

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <dprobes/diag.h>
 #include "port_types.h"
+#include "sym/types.h"
 
 /** enum dp_spec_kind - the KIND of a spec; only 'p' and 'r' can be armed so far */
 enum dp_spec_kind {
@@ -46,6 +47,7 @@ struct dp_spec {
 	char *args; /* text between the parentheses, or NULL */
 	char *cond; /* text after "if", or NULL */
 	bool found; /* in some process */
+	struct dp_type ret; /* of retval among @args, if it says one */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
@@ -96,6 +98,8 @@ struct dp_point {
 	struct dp_exit *exits;
 	u64 *leads; /* of each where its jump had better begin, or 0 */
 	size_t nr_exits;
+	struct dp_type ret; /* what it returns, once @typed */
+	bool typed;
 };
 
 struct dp_onwards;

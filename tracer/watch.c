@@ -3,6 +3,7 @@
 #include "tracer/code.h"
 #include "tracer/session.h"
 #include "tracer/onward.h"
+#include "tracer/returned.h"
 #include "engine/insn/region.h"
 #include "proc/limits.h"
 #include "proc/proc.h"
@@ -193,6 +194,8 @@ static int add_exits(struct dp_session *s, size_t i, struct dp_diag *diag)
 
 	if (err)
 		return dp_diag_set(diag, err, "too many functions to follow");
+	if (p->ret.kind == DP_TYPE_FLOAT)
+		dp_engine_follow_xmm(s->engine, s->probes[i]);
 	for (k = 0; k < p->nr_exits && !err; k++) {
 		err = add_exit(s, p, s->probes[i], k, &why);
 		if (err)
@@ -302,6 +305,8 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 		dp_engine_set_arming(s->engine, s->arming);
 	}
 	dp_engine_set_tid_offset(s->engine, dp_thread_tid_offset(s->mods));
+	if (s->kind->arguments)
+		dp_returned_find(s);
 	for (i = 0; i < s->points.n && !err; i++)
 		if (!s->points.v[i].refused)
 			err = add_point(s, i, diag);

@@ -18,7 +18,7 @@ launched() {
 	"$DPROBES" trace -q -o "$dir/lines" 'victim_function(arg0) if arg0 < 2' 'r:victim_function()' -- "$2/calls" 1 3 \
 		>"$dir/out"
 	is "$1: arguments, a condition, returns" "$? $(sed -E 's/.*victim_function //; s/ <.*//' "$dir/lines" | tr '\n' ' ')" \
-		"0 arg0=0x0 = 0x1 arg0=0x1 = 0x4 = 0x7 "
+		"0 arg0=0x0 = 1 arg0=0x1 = 4 = 7 "
 	out=$("$DPROBES" stat -o "$dir/counts" victim_function -- "$2/forker" 2>"$dir/err")
 	is "$1: children of every kind run on, and are not counted" "$? $out $(hits "$dir/counts" forker:victim_function)" \
 		"0 0 failures 200"

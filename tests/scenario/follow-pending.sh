@@ -68,7 +68,7 @@ like "and the summary counts those where it came" "$(tail -n 1 "$dir/talk")" \
 like "a library that came to none of them is named" "$? $(tail -n 1 "$dir/talk")" '^0 dprobes: no process had .*one.so:probed$'
 "$DPROBES" trace -f -o "$dir/lines" "r:$lib:probed" -- "$bin" fork "$lib" "$other" 1 >"$dir/out" 2>"$dir/talk"
 is "records, of calls that are followed, each of its process" \
-	"$(grep -c 'probed .*= 0x' "$dir/lines") $(awk '{ print $2 }' "$dir/lines" | sort | uniq -c | awk '{ print $1 }' | sort -n | xargs)" "16 7 9"
+	"$(grep -c 'probed .*= rax=0x' "$dir/lines") $(awk '{ print $2 }' "$dir/lines" | sort | uniq -c | awk '{ print $1 }' | sort -n | xargs)" "16 7 9"
 printf 'name = "%s"\nmodtype = user\nmajor = 1\nvars = 1\noffset = probed\nminor = 1\ninc lv,0\n' "$lib" >"$dir/count.dp"
 "$DPROBES" run -f -o "$dir/lines" "$dir/count.dp" -- "$bin" fork "$lib" "$other" 1 >"$dir/out" 2>"$dir/talk"
 is "probe programs: a variable of each" "$? $(sed -n 's/.*lv\[0\] = .*(\([0-9]*\))$/\1/p' "$dir/talk" | sort -n | xargs)" "0 7 9"

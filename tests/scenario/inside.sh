@@ -67,5 +67,5 @@ go
 wait $tool
 is "records become longer: the program is right" "$? $(tail -n 1 "$dir/out")" "0 right"
 is "each call has its record" "$(grep -c 'inside_call.* = ' "$dir/lines")" 1002
-is "with its argument" "$(grep -c 'inside_call.*arg0=0x1f4 = 0x1e942 ' "$dir/lines")" 2
+is "with its argument" "$(grep -c 'inside_call.*arg0=0x1f4 = 125250 ' "$dir/lines")" 2
 plan

@@ -84,7 +84,7 @@ export -n DPROBES_ARM
 begin "$DPROBES" trace -o "$dir/lines" "r:$dir/early.so:cbrt" libc.so.6:fgets -- "$VICTIMS/plugin" "$dir/early.so"
 tell open call
 end
-is "records and followed calls" "$? $(grep -c 'cbrt .* = 0x' "$dir/lines") $(grep -c 'fgets' "$dir/lines")" "0 8 3"
+is "records and followed calls" "$? $(grep -c 'cbrt .* = rax=0x' "$dir/lines") $(grep -c 'fgets' "$dir/lines")" "0 8 3"
 
 begin "$DPROBES" trace -v -o "$dir/lines" "r:$dir/early.so:cbrt" -- "$VICTIMS/plugin" "$dir/early.so"
 victim=$(pgrep -P "$victim" plugin)
@@ -95,7 +95,7 @@ like "and armed when it is there again" "$(list | head -n 1)" 'cbrt\+0x0  early.
 tell close open close fill check
 exec 5>&-
 poll 10 test ! -d "/proc/$victim"
-is "all its calls were followed" "$(grep -c 'cbrt .* = 0x' "$dir/lines")" 18
+is "all its calls were followed" "$(grep -c 'cbrt .* = rax=0x' "$dir/lines")" 18
 "$DPROBES" stat -o "$dir/counts" "$dir/early.so:cbrt" -- "$VICTIMS/plugin" </dev/null >/dev/null 2>"$dir/err"
 like "one that was never loaded is named" "$? $(tail -n 1 "$dir/err")" '^0 dprobes: .*early.so:cbrt was never armed: .* was not loaded$'
 "$DPROBES" stat libnosuch.so.1:f -- true 2>"$dir/err"

@@ -23,7 +23,44 @@ like "time, pid, tid, name, probe" "$(cat "$dir/lines")" \
 
 run trace --json -o "$dir/lines" 'libc.so.6:open(arg0:str, arg1:x32) if arg1 == 0' -- cat "$dir/a file"
 like "JSON" "$(cat "$dir/lines")" \
-	'^\{"time":[0-9]+\.[0-9]{6},"pid":[0-9]+,"tid":[0-9]+,"comm":"cat","probe":"libc.so.6:open","args":"arg0=\\"/.*/a file\\" arg1=0x0"\}$'
+	'^\{"time":[0-9]+\.[0-9]{6},"pid":[0-9]+,"tid":[0-9]+,"comm":"cat","probe":"libc.so.6:open","args":\{"arg0":"/.*/a file","arg1":"0x0"\}\}$'
+
+# What a parser makes of it: an object with a member a value, each of its type.
+cat >"$dir/says.c" <<'END'
+#include <string.h>
+__attribute__((noinline)) void say(const char *text, long a, unsigned long b)
+{
+	__asm__ volatile("" : : "r"(text), "r"(a), "r"(b) : "memory");
+}
+int main(void)
+{
+	char longer[300];
+	memset(longer, 'x', 299);
+	longer[299] = 0;
+	say("quoted \"\\ \t\001 end", -5, ~0ul);
+	say(longer, 0x7fffffff80ff, 7);
+	say((char *)8, 0, 0);
+	return 0;
+}
+END
+cc -O1 -o "$dir/says" "$dir/says.c"
+cat >"$dir/args.py" <<'END'
+import json, sys
+for line in open(sys.argv[1], encoding="utf-8"):
+    r = json.loads(line)
+    a = r["args"]
+    if len(str(a.get("arg0"))) > 100:
+        a["arg0"] = a["arg0"][0] + str(len(a["arg0"]))
+    print(sorted(a.items()), r.get("truncated", False))
+END
+run trace --json -o "$dir/lines" 'say(arg0:str, arg1:s64, arg1:u8, arg1:s8, arg2:u64, arg2, rdx:x8)' -- "$dir/says"
+is "JSON: strings, numbers with their signs, 64 bits, hexadecimal, no address, what is cut" \
+	"$(python3 "$dir/args.py" "$dir/lines")" \
+	"[('arg0', 'quoted \"\\\\ \\t\\x01 end'), ('arg1', -5), ('arg1_2', 251), ('arg1_3', -5), ('arg2', 18446744073709551615), ('arg2_2', '0xffffffffffffffff'), ('rdx', '0xff')] False
+[('arg0', 'x200'), ('arg1', 140737488322815), ('arg1_2', 255), ('arg1_3', -1), ('arg2', 7), ('arg2_2', '0x7'), ('rdx', '0x7')] True
+[('arg0', {'bad_address': '0x8'}), ('arg1', 0), ('arg1_2', 0), ('arg1_3', 0), ('arg2', 0), ('arg2_2', '0x0'), ('rdx', '0x0')] False"
+run trace --json -o "$dir/lines" 'say()' -- "$dir/says"
+is "JSON without values" "$(python3 "$dir/args.py" "$dir/lines" | sort | uniq -c | xargs)" "3 [] False"
 
 run trace 'logger_tick(arg1:u32) if arg1 >= 7 && arg1 != 8' -- "$VICTIMS/logger" threads 1 10
 is "a condition" "$(sed -n 's/.*arg1=//p' "$dir/stdout" | tr '\n' ' ')" "7 9 "

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "tracer/expr.h"
@@ -188,6 +189,85 @@ static void values_are_logged_in_order(void **state)
 	dp_spec_free(&spec);
 }
 
+static int trace(const char *text, struct dp_trace_program *p)
+{
+	struct dp_diag diag;
+	struct dp_spec spec;
+	int err;
+
+	dp_diag_clear(&diag);
+	assert_int_equal(dp_spec_parse(text, &spec, &diag), 0);
+	err = dp_expr_trace(&spec, p, &diag);
+	if (err)
+		assert_true(diag.text[0] && diag.column >= 0);
+	else
+		dp_expr_free(p);
+	dp_spec_free(&spec);
+	return err;
+}
+
+static void what_is_returned_has_a_type(void **state)
+{
+	static const struct {
+		const char *text;
+		struct dp_type type;
+	} good[] = { { "retval", { 0 } },
+		     { "retval:u8", { DP_TYPE_UNSIGNED, 8 } },
+		     { "retval:s16", { DP_TYPE_SIGNED, 16 } },
+		     { "retval : s32", { DP_TYPE_SIGNED, 32 } },
+		     { "retval:x64", { DP_TYPE_POINTER, 64 } },
+		     { "retval:f32", { DP_TYPE_FLOAT, 32 } },
+		     { "retval:f64", { DP_TYPE_FLOAT, 64 } } };
+	struct dp_trace_program p;
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		snprintf(text, sizeof(text), "r:f(%s)", good[i].text);
+		assert_int_equal(trace(text, &p), 0);
+		assert_int_equal(p.ret.kind, good[i].type.kind);
+		assert_int_equal(p.ret.bits, good[i].type.bits);
+		assert_int_equal(p.nr_items, 0);
+	}
+	/* among values that are logged at the entry, wherever it stands */
+	assert_int_equal(trace("r:f(retval:s32, arg1, arg0:u8)", &p), 0);
+	assert_int_equal(p.nr_items, 2);
+	assert_string_equal(p.items[0].name, "arg1");
+	assert_int_equal(p.ret.kind, DP_TYPE_SIGNED);
+	assert_int_equal(trace("f%return(arg1, retval:u64)", &p), 0);
+	assert_int_equal(p.nr_items, 1);
+	assert_int_equal(p.ret.bits, 64);
+	assert_int_equal(trace("r:f(arg0)", &p), 0);
+	assert_int_equal(p.ret.kind, DP_TYPE_UNKNOWN);
+}
+
+static void what_is_no_type_is_refused(void **state)
+{
+	static const char *const bad[] = { "f(retval)",
+					   "f(retval:s32)",
+					   "r:f(retval:s33)",
+					   "r:f(retval:s032)",
+					   "r:f(retval:s8x)",
+					   "r:f(retval:f16)",
+					   "r:f(retval:f)",
+					   "r:f(retval:)",
+					   "r:f(retval:u8, retval:u8)",
+					   "r:f(retvals)",
+					   "f(arg0:f64)",
+					   "f(arg0:f32)",
+					   "f(arg0:u08)",
+					   "f(arg0:u64x)",
+					   "f(arg0:u)" };
+	struct dp_trace_program p;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (trace(bad[i], &p) != -EINVAL)
+			fail_msg("\"%s\" is taken", bad[i]);
+	assert_int_equal(trace("r:f(retval:str)", &p), -EOPNOTSUPP);
+	assert_int_equal(trace("r:f if retval == 1", &p), -EOPNOTSUPP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +277,8 @@ int main(void)
 		TEST(and_or_and_parentheses),
 		TEST(hostile_text_is_refused),
 		TEST(values_are_logged_in_order),
+		TEST(what_is_returned_has_a_type),
+		TEST(what_is_no_type_is_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

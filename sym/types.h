@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* types: what functions return, as debug information tells. */
+#ifndef DP_TYPES_H
+#define DP_TYPES_H
+
+#include <stddef.h>
+#include "port_types.h"
+
+struct dp_modules;
+struct dp_module;
+
+/** enum dp_type_kind - as far as a register can show it */
+enum dp_type_kind {
+	DP_TYPE_UNKNOWN, /* or of a kind that no one register holds */
+	DP_TYPE_VOID,
+	DP_TYPE_SIGNED,
+	DP_TYPE_UNSIGNED,
+	DP_TYPE_BOOL,
+	DP_TYPE_POINTER, /* shown as hexadecimal digits */
+	DP_TYPE_FLOAT, /* returned in xmm0 */
+};
+
+/** struct dp_type - @kind: enum dp_type_kind; @bits: 8, 16, 32 or 64, 0 without a value */
+struct dp_type {
+	u8 kind, bits;
+};
+
+/**
+ * dp_types_returned() - the types that functions return
+ * @m: the module that they are in; its file is read, or the separate debug file that was
+ *     made with it
+ * @addr: where they begin in the process, ascending
+ * @type: of each; DP_TYPE_UNKNOWN where nothing is known
+ *
+ * libdw reads the file in a child, with an end to its time and its memory and without a
+ * right to open, write or change anything: a file that was made to harm it harms nothing
+ * else.
+ *
+ * Context: may sleep, for DP_TYPES_SECONDS at most.
+ * Return: 0; -ENOENT there is no debug information; -EOPNOTSUPP libdw is not installed;
+ * -ETIMEDOUT; -EBADMSG reading it failed; -ENOMEM, and others of fork(2) and pipe(2). What
+ * was found before is in @type all the same.
+ */
+int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,
+		      const u64 *addr, struct dp_type *type, size_t n);
+#define DP_TYPES_SECONDS 5
+
+#endif

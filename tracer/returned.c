@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * returned: what followed functions return, by its type.
+ *
+ * Registers hold 64 bits of something. Of a small integer only the low ones are the
+ * function's; of a double none of rax are. So where nobody says what the type is, the
+ * value is called what it is: rax.
+ */
+#include "tracer/returned.h"
+#include "tracer/output.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A clone of a function that returns less than its name's type says. */
+static bool is_changed(const char *symbol)
+{
+	return strstr(symbol, ".isra.") || strstr(symbol, ".part.");
+}
+
+static bool is_asked_for(const struct dp_point *p)
+{
+	return p->spec->kind == DP_SPEC_RETURN && !p->refused && !p->gone &&
+	       !p->typed;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct dp_point *x = *(struct dp_point *const *)a;
+	const struct dp_point *y = *(struct dp_point *const *)b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void tell(const struct dp_session *s, const struct dp_module *m, int err)
+{
+	if (err == -ENOENT && s->opt->verbose)
+		dp_output_print(stderr,
+			"dprobes: no debug information says what functions of %s return; (retval:s32) after a function does\n",
+			m->base);
+	else if (err == -EOPNOTSUPP && s->opt->verbose)
+		fputs("dprobes: libdw (package libdw1), which reads what functions return, is not installed\n",
+		      stderr);
+	else if (err && err != -ENOENT && err != -EOPNOTSUPP)
+		dp_output_print(stderr,
+			"dprobes: what functions of %s return is shown as rax: its debug information %s\n",
+			m->base,
+			err == -ETIMEDOUT ? "takes too long to read" :
+					    "cannot be read");
+}
+
+/* @n points, all in one module. */
+static void find_in(struct dp_session *s, const struct dp_module *m,
+		    struct dp_point **point, size_t n)
+{
+	struct dp_type *type = calloc(n, sizeof(*type));
+	u64 *addr = calloc(n, sizeof(*addr));
+	size_t i;
+
+	for (i = 0; addr && i < n; i++)
+		addr[i] = point[i]->addr;
+	if (addr && type)
+		tell(s, m, dp_types_returned(s->mods, m, addr, type, n));
+	for (i = 0; addr && type && i < n; i++)
+		point[i]->ret = type[i];
+	free(addr);
+	free(type);
+}
+
+/* Return: how many points there are whose type debug information has to tell; @list has
+ * room for all. */
+static size_t take(struct dp_session *s, struct dp_point **list)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->points.n; i++) {
+		struct dp_point *p = &s->points.v[i];
+
+		if (!is_asked_for(p))
+			continue;
+		p->typed = true;
+		p->ret = p->spec->ret;
+		if (!p->ret.kind && !is_changed(p->symbol))
+			list[n++] = p;
+	}
+	return n;
+}
+
+void dp_returned_find(struct dp_session *s)
+{
+	struct dp_point **list = calloc(s->points.n + 1, sizeof(*list));
+	const struct dp_module *m;
+	size_t n, i, next;
+
+	if (!list)
+		return;
+	n = take(s, list);
+	qsort(list, n, sizeof(*list), by_address);
+	for (i = 0; i < n; i = next) {
+		m = dp_module_at(s->mods, list[i]->addr);
+		for (next = i + 1; next < n; next++)
+			if (dp_module_at(s->mods, list[next]->addr) != m)
+				break;
+		if (m)
+			find_in(s, m, list + i, next - i);
+	}
+	free(list);
+}
+
+static s64 with_sign(u64 value, u32 bits)
+{
+	return (s64)(value << (64 - bits)) >> (64 - bits);
+}
+
+static u64 low(u64 value, u32 bits)
+{
+	return value << (64 - bits) >> (64 - bits);
+}
+
+static double real(struct dp_type type, u64 value)
+{
+	float narrow;
+	double wide;
+
+	memcpy(&narrow, &value, sizeof(narrow));
+	memcpy(&wide, &value, sizeof(wide));
+	return type.bits == 32 ? narrow : wide;
+}
+
+/* The shortest digits that are read as the same number again. */
+static void put_real(FILE *out, struct dp_type type, u64 value)
+{
+	bool narrow = type.bits == 32;
+	double is = real(type, value), again;
+	int digits = narrow ? 6 : 15, most = narrow ? 9 : 17;
+	char text[40];
+
+	do {
+		snprintf(text, sizeof(text), "%.*g", digits, is);
+		again = narrow ? strtof(text, NULL) : strtod(text, NULL);
+	} while (again != is && digits++ < most);
+	fputs(text, out);
+	/* It is no integer. */
+	if (isfinite(is) && !strpbrk(text, ".e"))
+		fputs(".0", out);
+}
+
+static void put(FILE *out, struct dp_type type, u64 value)
+{
+	switch (type.kind) {
+	case DP_TYPE_SIGNED:
+		dp_output_print(out, "%lld", (long long)with_sign(value, type.bits));
+		break;
+	case DP_TYPE_UNSIGNED:
+		dp_output_print(out, "%llu", (unsigned long long)low(value, type.bits));
+		break;
+	case DP_TYPE_BOOL:
+		fputs(low(value, type.bits) ? "true" : "false", out);
+		break;
+	case DP_TYPE_FLOAT:
+		put_real(out, type, value);
+		break;
+	default:
+		dp_output_print(out, "0x%llx",
+			(unsigned long long)low(value, type.bits));
+		break;
+	}
+}
+
+void dp_returned_text(FILE *out, struct dp_type type, u64 value)
+{
+	if (type.kind == DP_TYPE_UNKNOWN) {
+		dp_output_print(out, " = rax=0x%llx", (unsigned long long)value);
+	} else if (type.kind != DP_TYPE_VOID) {
+		fputs(" = ", out);
+		put(out, type, value);
+	}
+}
+
+/* What is no number in JSON. */
+static bool is_quoted(struct dp_type type, u64 value)
+{
+	return type.kind == DP_TYPE_POINTER ||
+	       (type.kind == DP_TYPE_FLOAT && !isfinite(real(type, value)));
+}
+
+void dp_returned_json(FILE *out, struct dp_type type, u64 value)
+{
+	const char *quote = is_quoted(type, value) ? "\"" : "";
+
+	if (type.kind == DP_TYPE_UNKNOWN) {
+		dp_output_print(out, ",\"rax\":\"0x%llx\"", (unsigned long long)value);
+	} else if (type.kind != DP_TYPE_VOID) {
+		dp_output_print(out, ",\"ret\":%s", quote);
+		put(out, type, value);
+		fputs(quote, out);
+	}
+}
