@@ -116,8 +116,10 @@ static bool is_go(const struct dp_process *proc)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
+	/* C's linker puts the one among other data, in a program that may be anywhere. */
 	if (pread(fd, &eh, sizeof(eh), 0) == sizeof(eh))
-		go = has_section(fd, &eh, ".gopclntab");
+		go = has_section(fd, &eh, ".gopclntab") ||
+		     has_section(fd, &eh, ".go.buildinfo");
 	close(fd);
 	return go;
 }

@@ -13,6 +13,10 @@ GOCACHE=$dir/cache CGO_ENABLED=0 GO111MODULE=off go build -o "$dir/victim" tests
 # With C in it: two runtimes make system calls, and C's threads have no stack for signals.
 if command -v gcc >/dev/null; then
 	GOCACHE=$dir/cache CGO_ENABLED=1 GO111MODULE=off go build -o "$dir/mixed" tests/victims/cgo/victim.go || exit 1
+	# By C's linker, to run anywhere, and without names: only what Go says of its build is left.
+	GOCACHE=$dir/cache CGO_ENABLED=1 GO111MODULE=off go build -buildmode=pie -ldflags='-s -w -linkmode=external' \
+		-o "$dir/bare" tests/victims/cgo/victim.go && strip "$dir/bare" || exit 1
+	like "a stripped program in Go is told" "$("$DPROBES" list -v libc.so.6:malloc -- "$dir/bare")" "trap.*goroutine's stack"
 	cat >"$dir/library.c" <<-'C'
 		long probed(long n);
 		__attribute__((noipa)) long probed(long n) { return n * 3; }
