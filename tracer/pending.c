@@ -197,10 +197,10 @@ static bool may_wait_alone(const struct dp_session *s,
 			diag,
 			"; it cannot be waited for, because process %d cannot be watched: %s",
 			dp_process_pid(s->proc), why);
-	else if (!may_come(s, spec))
-		dp_diag_add(diag, "; --pending waits for it to be loaded");
-	else
+	else if (may_come(s, spec))
 		return true;
+	else if (s->kind->waits)
+		dp_diag_add(diag, "; --pending waits for it to be loaded");
 	return false;
 }
 

@@ -27,12 +27,14 @@ struct dp_calls;
 /**
  * struct dp_session_kind - what a verb does with its probes
  * @arguments: specs may name some
+ * @waits: --pending is one of its options
  * @bind: give the probe of a point its program, if it has one
  * @record: a record of a probe has come, in order of time
  * @report: what remains to be told at the end
  */
 struct dp_session_kind {
 	bool arguments;
+	bool waits;
 	int (*bind)(struct dp_session *s, size_t point, struct dp_diag *diag);
 	void (*record)(struct dp_session *s,
 		       const struct dp_record_copy *record);
