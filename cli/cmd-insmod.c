@@ -6,9 +6,10 @@
 static const char help[] =
 	"Usage: dprobes insmod [options] MODULE.so [NAME=VALUE...] -- CMD [ARGS]\n"
 	"       dprobes insmod [options] MODULE.so [NAME=VALUE...] -p PID\n"
-	"Starts a command with a probe module in it: a kernel module that uses kprobes,\n"
-	"jprobes or return probes, built as a shared object. Its messages go to standard\n"
-	"output, each with its level. When the command ends, the module's exit is run.\n"
+	"Starts a command, which is linked dynamically with glibc, with a probe module in\n"
+	"it: a kernel module that uses kprobes, jprobes, return probes or uprobes, built\n"
+	"as a shared object. Its messages go to standard output, each with its level. When\n"
+	"the command ends, the module's exit is run.\n"
 	"With -p it is loaded into a process that uses libdprobes already, and stays there:\n"
 	"what its init says is shown, and later messages are for dprobes dmesg.\n"
 	"\n"
