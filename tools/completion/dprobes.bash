@@ -77,8 +77,14 @@ _dprobes() {
 		dmesg)
 			i="--pid --output --follow --duration --help"
 			;;
-		stat | trace | run)
+		doctor)
+			i="--pid --output --json --quiet --help"
+			;;
+		stat | trace)
 			i="$i --quiet --duration --children --pending"
+			;;
+		run)
+			i="$i --quiet --duration --children"
 			;;
 		-g | --getvars)
 			i="--all --name --pid --local --global --index --reset --json --help"
