@@ -191,6 +191,67 @@ else
 	skip "no index from addresses" "there is no clang"
 fi
 
+# In children, in what is executed, and in a library that comes later
+cat >"$dir/comes.c" <<'END'
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile double half = 0.5;
+__attribute__((noinline)) double t_half(int i) { __asm__ volatile(""); return half + i; }
+int main(int argc, char **argv)
+{
+	double (*late)(double);
+	void *lib;
+
+	t_half(0);
+	if (!fork()) {
+		t_half(1);
+		_exit(0);
+	}
+	wait(NULL);
+	lib = dlopen(argv[1], RTLD_NOW);
+	late = (double (*)(double))dlsym(lib, "t_late");
+	late(1);
+	t_half(2);
+	dlclose(lib);
+	lib = dlopen(argv[1], RTLD_NOW);
+	late = (double (*)(double))dlsym(lib, "t_late");
+	late(2);
+	if (argc == 2)
+		execl(argv[0], argv[0], argv[1], "again", NULL);
+	return 0;
+}
+END
+cat >"$dir/late.c" <<'END'
+static volatile double half = 0.5;
+double t_late(double x) { __asm__ volatile(""); return half * x; }
+END
+cc -g -O1 -o "$dir/comes" "$dir/comes.c" && cc -g -O1 -shared -fPIC -o "$dir/late.so" "$dir/late.c" || exit 1
+once='half arg0=0 = 0.5
+half arg0=1 = 1.5
+half arg0=2 = 2.5
+late = 0.5
+late = 1.0'
+for arm in interior trap; do
+	DPROBES_ARM=$arm "$DPROBES" trace -q -o "$dir/lines" 'r:t_half(arg0:u8)' "r:$dir/late.so:t_late()" -- \
+		"$dir/comes" "$dir/late.so" once 2>"$dir/stderr"
+	is "$arm: a library that comes later" "$? $(values "$dir/lines" | sort)" "0 $(grep -v arg0=1 <<<"$once")"
+	DPROBES_ARM=$arm "$DPROBES" trace -q -f -o "$dir/lines" 'r:t_half(arg0:u8)' "r:$dir/late.so:t_late()" -- \
+		"$dir/comes" "$dir/late.so" 2>"$dir/stderr"
+	is "$arm: children, and what is executed" "$? $(values "$dir/lines" | sort | uniq)" "0 $once"
+	is "$arm: each twice" "$(values "$dir/lines" | sort | uniq -c | awk '$1 != 2')" ""
+done
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 755 "$dir" "$dir/typed"
+	cp "$DPROBES" "$dir/tool" && chmod 755 "$dir/tool"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/tool" trace -q 'r:t_int()' 'r:t_double()' -- "$dir/typed" >"$dir/lines"
+	is "without any right" "$(values "$dir/lines")" "int = -7
+double = 0.1
+double = 0.1"
+else
+	skip "without any right" "that is what this is"
+fi
+
 # Debug information that was made to harm. The program runs as ever, the tool ends as
 # ever, and what it says is a type's or rax.
 cat >"$dir/spoil.py" <<'END'
