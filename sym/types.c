@@ -73,9 +73,9 @@ static bool find_libdw(struct libdw *dw)
 {
 	void *lib = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
 
-#define FIND(f)                                            \
-	*(void **)&dw->f = lib ? dlsym(lib, #f) : NULL;    \
-	if (!dw->f)                                        \
+#define FIND(f)                                         \
+	*(void **)&dw->f = lib ? dlsym(lib, #f) : NULL; \
+	if (!dw->f)                                     \
 		return false;
 	DW_LIBDW(FIND)
 #undef FIND
@@ -306,8 +306,8 @@ static u64 memory_now(void)
 /* The calls that reading a file into memory needs; all others fail. */
 static bool forbid_calls(void)
 {
-#define MAY(nr)                                             \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),      \
+#define MAY(nr)                                        \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -316,11 +316,20 @@ static bool forbid_calls(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
-		MAY(SYS_read),	 MAY(SYS_pread64),    MAY(SYS_fstat),
-		MAY(SYS_lseek),	 MAY(SYS_newfstatat), MAY(SYS_mmap),
-		MAY(SYS_munmap), MAY(SYS_mremap),     MAY(SYS_mprotect),
-		MAY(SYS_brk),	 MAY(SYS_madvise),    MAY(SYS_futex),
-		MAY(SYS_close),	 MAY(SYS_exit_group),
+		MAY(SYS_read),
+		MAY(SYS_pread64),
+		MAY(SYS_fstat),
+		MAY(SYS_lseek),
+		MAY(SYS_newfstatat),
+		MAY(SYS_mmap),
+		MAY(SYS_munmap),
+		MAY(SYS_mremap),
+		MAY(SYS_mprotect),
+		MAY(SYS_brk),
+		MAY(SYS_madvise),
+		MAY(SYS_futex),
+		MAY(SYS_close),
+		MAY(SYS_exit_group),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	};
 	const struct sock_fprog filter = { sizeof(code) / sizeof(code[0]),
