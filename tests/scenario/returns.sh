@@ -73,7 +73,7 @@ is "JSON, pthread_exit" "$(sed 's/.*"args"/"args"/; s/"latency_ns":[0-9]*/"laten
 	'"args":{"arg0":0},"latency_ns":N,"exit":"unwound"}
 "args":{"arg0":1},"latency_ns":N,"exit":"unwound"}
 "args":{"arg0":2},"latency_ns":N,"exit":"unwound"}
-"args":"arg0=3","latency_ns":N,"exit":"unwound"}'
+"args":{"arg0":3},"latency_ns":N,"exit":"unwound"}'
 run stat r:ret_sleeps -- "$victim_prog" cancels 20
 like "threads that are cancelled" "$err" 'calls: 0 returned, [1-9][0-9]* unwound; '
 
@@ -86,7 +86,8 @@ is "in the order of their ends" "$(grep -o 'ret_[a-z]*' "$dir/lines" | tr '\n' '
 run trace -q -o "$dir/lines" 'r:ret_*' -- "$victim_prog" all
 "$victim_prog" all >"$dir/bare"
 # What was left otherwise is noticed at the next call, so the last one never is.
-is "a line for every end" "$(grep -cvE ' = (tail|unwound|abandoned)' "$dir/lines"; for end in tail unwound abandoned; do grep -c " = $end" "$dir/lines"; done | tr '\n' ' ')" \
+is "a line for every end" "$({ grep -cvE ' = (tail|unwound|abandoned)' "$dir/lines"
+	for end in tail unwound abandoned; do grep -c " = $end" "$dir/lines"; done; } | tr '\n' ' ')" \
 	"$(awk '{ r += $3; t += $4; u += $5; a += $6 ? $6 - 1 : 0 } END { print r, t, u, a, "" }' "$dir/bare")"
 
 # More calls at once than there is room for: what is missed is counted, and there is
