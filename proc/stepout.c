@@ -174,11 +174,12 @@ static int step_unmasked(struct stepping *s, int *sig)
 	return err;
 }
 
+/* A signal that has come before such a call is one that only the stepping had kept away:
+ * blocked again it would go back to the others, and the call be made under that mask. */
 static bool minds_mask(const struct stepping *s, int sig)
 {
-	if (sig)
-		return s->caught >> (sig - 1) & 1;
-	return instruction_at(s->proc, s->thread->regs.rip) == SYSCALL;
+	return sig ||
+	       instruction_at(s->proc, s->thread->regs.rip) == SYSCALL;
 }
 
 static int step_out(struct stepping *s,
