@@ -1071,11 +1071,23 @@ struct dp_native {
 };
 
 /**
+ * struct dp_stepped - the thread that the tool is bringing out of the agent
+ * @thread: 0: none; @mask: its signal mask
+ * @masked: the one that it has for the stepping only, or 0
+ *
+ * It counts once the tool has ended: see engine/hit/stepped.c.
+ */
+struct dp_stepped {
+	u64 thread, mask, masked;
+};
+
+/**
  * struct dp_private - state that a fork child takes along and then owns
  * @in_force: our signal actions are, all of them, and the masks are ours. Until then,
  *            and from when that ends, the kernel is asked: see dp_mask_catches()
  * @in_masks: for each caught signal a bit a signal: the program's action for
  *            that one blocks it
+ * @stepped: see struct dp_stepped
  * @masks: threads that block a caught signal, or once did: a hash table. None is
  *         ever really blocked.
  * @held: signals that wait for their thread to unblock them
@@ -1090,6 +1102,7 @@ struct dp_native {
 struct dp_private {
 	u64 in_force;
 	u64 in_masks[DP_CAUGHT];
+	struct dp_stepped stepped;
 	u64 masks[DP_MASKS];
 	struct dp_held {
 		u64 thread; /* 0: free */

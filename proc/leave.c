@@ -243,6 +243,7 @@ bool dp_process_may_leave(struct dp_process *proc)
 		return true;
 	if (step_out(proc, &view))
 		return false;
+	dp_step("freeze: out");
 	dp_handlers_end(proc, &view);
 	return !step_out(proc, &view) && dp_drainable(proc, &view);
 }
@@ -263,6 +264,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	if (err)
 		return err;
 	dp_step("leave: stopped");
+	dp_stop_step_undo(proc, view->arena->control.base);
 	dp_texts_gone(proc, view);
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);

@@ -235,6 +235,9 @@ void dp_stop_run_out(struct dp_process *proc, size_t from,
 void dp_stop_step_out(struct dp_process *proc, u64 caught,
 		      bool (*out)(const void *arg, const struct dp_thread *t),
 		      const void *arg);
+/** dp_stop_step_undo() - what a tool that was ended in the middle of that has left of a thread
+ *  which has not run since. @base: of the agent */
+void dp_stop_step_undo(const struct dp_process *proc, u64 base);
 /** dp_stop_one() - one thread only, whichever is best at it */
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_this() - this one only. Return: 0; -EAGAIN it has not stopped; as dp_stop_all() */

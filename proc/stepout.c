@@ -4,9 +4,18 @@
  *
  * They go instruction by instruction, so that none executes anything of the program
  * that is not probed at the moment.
+ *
+ * The kernel does not clear the trap flag of a thread whose tracer is killed, and a stop for
+ * a step is a SIGTRAP that it then delivers. So what is done is written down in the agent
+ * before it is done, and its handler ends it (engine/hit/stepped.c):
+ *
+ *   noted ─► trap flag ─► noted: masked ─► mask ─► steps ─► mask ─► noted ─► no flag ─► not noted
+ *
+ * A thread that is out is in a stop of another kind, with no flag: its handler may go.
  */
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
+#include "proc/step.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -17,6 +26,12 @@
 #define TRAP_FLAG 0x100ull
 #define FROM_INT3 \
 	0x80 /* SI_KERNEL: what a breakpoint raises; a step does not */
+#define STEPPED_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, stepped))
+/* What an instruction raises ends the process if it is blocked. */
+#define RAISED                                                        \
+	(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) |               \
+	 1ull << (SIGFPE - 1) | 1ull << (SIGILL - 1) | DP_SIGTRAP_BIT)
+#define NEVER_MASKED (1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1))
 
 static bool is_coming(const struct dp_process *proc, const struct dp_thread *t,
 		      u64 caught)
@@ -103,15 +118,56 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 
 /**
  * struct stepping - what of a thread is not what it seems while it is stepped
- * @mask: its signal mask; but for @caught all signals wait until it is out
+ * @mask: its signal mask; but for @open all signals wait until it is out
+ * @caught: signals of the agent's
  * @own: is the trap flag its own?
  */
 struct stepping {
 	struct dp_process *proc;
 	struct dp_thread *thread;
-	u64 caught, mask;
+	u64 caught, open, mask;
 	bool own;
 };
+
+static u64 stepping_mask(const struct stepping *s)
+{
+	return (s->mask | ~s->open) & ~NEVER_MASKED;
+}
+
+static int write_note(const struct dp_process *proc,
+		      const struct dp_stepped *note)
+{
+	return dp_process_write(proc, proc->base + STEPPED_AT, note,
+				sizeof(*note));
+}
+
+/* For the agent, should this tool end. */
+static int note(const struct stepping *s, bool masked)
+{
+	const struct dp_stepped n = {
+		.thread = dp_thread_known(s->proc, s->thread),
+		.mask = s->mask,
+		.masked = masked ? stepping_mask(s) : 0,
+	};
+
+	return write_note(s->proc, &n);
+}
+
+/* Let it go by @how, with @sig, to a stop that is sure to come first. */
+static int stop_in_place(const struct stepping *s, enum __ptrace_request how,
+			 int sig)
+{
+	struct dp_thread *t = s->thread;
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, t->tid, 0, 0) ||
+	    ptrace(how, t->tid, 0, sig) ||
+	    dp_stop_wait(t->tid, &status) != t->tid ||
+	    dp_stop_lost(s->proc, t->tid, status) ||
+	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+		return -ESRCH;
+	return 0;
+}
 
 static int step_hidden(struct stepping *s, int sig, int *status)
 {
@@ -155,23 +211,42 @@ static int step(struct stepping *s, int *sig)
 	return 0;
 }
 
-static void set_mask(const struct stepping *s, u64 mask)
+static int set_mask(const struct stepping *s, u64 mask)
 {
-	ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &mask);
+	return ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &mask) ? -ESRCH : 0;
+}
+
+static int mask_all(const struct stepping *s)
+{
+	int err = note(s, true);
+
+	if (!err)
+		err = set_mask(s, stepping_mask(s));
+	dp_step("stepout: masked");
+	return err;
+}
+
+static int mask_own(const struct stepping *s)
+{
+	int err = set_mask(s, s->mask);
+
+	if (!err)
+		err = note(s, false);
+	dp_step("stepout: not masked");
+	return err;
 }
 
 /* One step with the mask that it has: calls read and change it, and frames save it. */
 static int step_unmasked(struct stepping *s, int *sig)
 {
-	int err;
+	int err = mask_own(s);
 
-	set_mask(s, s->mask);
-	err = step(s, sig);
+	if (!err)
+		err = step(s, sig);
+	dp_step("stepout: step with its mask");
 	if (!err && ptrace(PTRACE_GETSIGMASK, s->thread->tid, 8, &s->mask))
 		err = -ESRCH;
-	if (!err)
-		set_mask(s, s->mask | ~s->caught);
-	return err;
+	return err ? err : mask_all(s);
 }
 
 /* A signal that has come before such a call is one that only the stepping had kept away:
@@ -182,19 +257,42 @@ static bool minds_mask(const struct stepping *s, int sig)
 	       instruction_at(s->proc, s->thread->regs.rip) == SYSCALL;
 }
 
+static int begin(const struct stepping *s)
+{
+	int err = note(s, false);
+
+	dp_step("stepout: noted");
+	if (!err)
+		err = stop_in_place(s, PTRACE_SINGLESTEP, 0);
+	dp_step("stepout: trap flag");
+	return err ? err : mask_all(s);
+}
+
+/* @sig: that has come with the last step */
+static int finish(const struct stepping *s, int sig)
+{
+	int err = mask_own(s);
+
+	if (!err)
+		err = stop_in_place(s, PTRACE_CONT, sig);
+	dp_step("stepout: no trap flag");
+	return err;
+}
+
 static int step_out(struct stepping *s,
 		    bool (*out)(const void *arg, const struct dp_thread *t),
 		    const void *arg)
 {
+	static const struct dp_stepped none;
 	struct dp_thread *t = s->thread;
 	bool coming = is_coming(s->proc, t, s->caught);
 	u64 word = dp_rseq_word(t);
-	int sig = 0, n, err = 0;
+	int sig = 0, n, err;
 
 	if ((!coming && out(arg, t)) ||
 	    ptrace(PTRACE_GETSIGMASK, t->tid, 8, &s->mask))
 		return 0;
-	set_mask(s, s->mask | ~s->caught);
+	err = begin(s);
 	for (n = 0; !err && n < STEPS_MAX; n++) {
 		if (!coming && !sig && out(arg, t))
 			break;
@@ -202,10 +300,12 @@ static int step_out(struct stepping *s,
 			end_sequence(s->proc, word);
 		err = minds_mask(s, sig) ? step_unmasked(s, &sig) :
 					   step(s, &sig);
+		dp_step("stepout: step");
 		coming = coming && !sig;
 	}
 	if (!err)
-		set_mask(s, s->mask);
+		err = finish(s, sig);
+	write_note(s->proc, &none);
 	return err;
 }
 
@@ -220,11 +320,34 @@ void dp_stop_step_out(struct dp_process *proc, u64 caught,
 		struct stepping s = { .proc = proc,
 				      .thread = t,
 				      .caught = caught,
+				      .open = caught | RAISED,
 				      .own = t->regs.eflags & TRAP_FLAG };
 
 		if (step_out(&s, out, arg))
 			*t = proc->threads[--proc->nr_threads];
 		else
 			i++;
+	}
+}
+
+void dp_stop_step_undo(const struct dp_process *proc, u64 base)
+{
+	static const struct dp_stepped none;
+	struct dp_stepped n;
+	u64 mask;
+	size_t i;
+
+	if (dp_process_read(proc, base + STEPPED_AT, &n, sizeof(n)) ||
+	    !n.thread)
+		return;
+	for (i = 0; i < proc->nr_threads; i++) {
+		const struct dp_thread *t = &proc->threads[i];
+
+		if (dp_thread_known(proc, t) != n.thread)
+			continue;
+		if (n.masked && !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask) &&
+		    mask == n.masked)
+			ptrace(PTRACE_SETSIGMASK, t->tid, 8, &n.mask);
+		dp_process_write(proc, base + STEPPED_AT, &none, sizeof(none));
 	}
 }

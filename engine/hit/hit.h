@@ -363,6 +363,14 @@ void dp_mask_give_back(u64 *mask);
  *  what comes after an exec */
 void dp_mask_real(bool real);
 
+/* stepped.c */
+/**
+ * dp_stepped_end() - end what a tool has begun with this thread that has ended itself
+ * @info, @uc: of a signal of ours
+ * Return: was the signal only that?
+ */
+bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc);
+
 /* sleep.c: calls that sleep under a mask of their own */
 /**
  * dp_sleep_enter() - one is about to be made

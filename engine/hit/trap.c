@@ -308,6 +308,8 @@ u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	bool int3 = info->signo == DP_SIGTRAP;
 	u64 pc = uc->mc.rip - int3;
 
+	if (dp_stepped_end(info, uc))
+		return 0;
 	if ((int3 && info->code == DP_SI_KERNEL) ||
 	    (info->signo == DP_SIGILL && info->code == DP_ILL_ILLOPN))
 		site = find(pc, int3, &around);
