@@ -150,7 +150,8 @@ static bool is_unknown(const struct dp_caller *c, const struct dp_sleep *s)
 	       (*c->pc == s->behind || *c->pc == s->back);
 }
 
-/* Between its hook and the call, or just behind that. */
+/* Behind its hook, which is to be executed yet by what the pc says then, and up to just
+ * behind the call. */
 static const struct dp_sleep *find(const struct dp_process *proc,
 				   const struct dp_sleeps *sleeps,
 				   const struct dp_caller *c, bool really)
@@ -170,7 +171,7 @@ static const struct dp_sleep *find(const struct dp_process *proc,
 			continue;
 		s = &sleeps->v[offset / sizeof(*s)];
 		if (s->through || s->thread != c->thread ||
-		    *c->pc <= s->call || *c->pc > s->behind)
+		    *c->pc < s->call || *c->pc > s->behind)
 			continue;
 		if (really)
 			*in[i] = s->given;
