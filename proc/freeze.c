@@ -4,10 +4,11 @@
  *
  * What dp_process_detach() and dp_process_install() do at several moments, each with
  * all threads stopped, they do at one. So no hit is lost between the old probes
- * and the new ones; but a thread that sleeps in a call that no stop restarts is left
- * asleep, and may wake up meanwhile.
+ * and the new ones. Threads that sleep are stopped, too: one that woke up meanwhile could
+ * go into the agent that is taken out, and come back to the other one.
  */
 #include "proc/private.h"
+#include "proc/step.h"
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -16,6 +17,8 @@ int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_stop_alone(proc, diag);
 
+	if (!err)
+		err = dp_stop_more(proc, false, diag);
 	if (err)
 		return err;
 	err = dp_linker_home(proc);
@@ -25,6 +28,7 @@ int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag)
 				   proc->pid);
 	}
 	proc->frozen = true;
+	dp_step("freeze: held");
 	return 0;
 }
 
@@ -95,5 +99,6 @@ int dp_process_reinstall(struct dp_process *proc, struct dp_engine *engine,
 	err = dp_process_install(proc, engine, diag);
 	if (!err && proc->frozen)
 		go_on_behind(proc);
+	dp_step("freeze: replaced");
 	return err;
 }
