@@ -8,6 +8,7 @@
  * rt_sigreturn. One that waits for a held thread is stopped again where it is.
  */
 #include "proc/private.h"
+#include "proc/step.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -113,7 +114,9 @@ static int end_handlers(struct dp_process *proc, const struct dp_view *view,
 	do {
 		if (!dp_stop_suspends(proc, t->tid, false))
 			return -ESRCH;
+		dp_step("handlers: run");
 		got = to_return(proc, t, deadline);
+		dp_step("handlers: end");
 	} while (got == 1 && dp_returns_inside(proc, view, maps, t));
 	return got < 0 ? got : 0;
 }

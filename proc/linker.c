@@ -210,6 +210,7 @@ int dp_linker_home(struct dp_process *proc)
 		err = is_frame(proc, &proc->threads[i], frame) ?
 			      send_home(proc, &proc->threads[i], frame) :
 			      -ESRCH;
+		dp_step("linker: sent home");
 	}
 	return err;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * steps: end the tool without warning at the Nth protocol step ($DPROBES_STEP), or at
- * the first one of that name, and who is on an errand for it. Or stop it there, until it
+ * the first one of that name, or the $DPROBES_NTH, and who is on an errand for it. Or stop it there, until it
  * gets SIGCONT ($DPROBES_HALT). Or interrupt whatever it waits for by a signal, every so many
  * microseconds ($DPROBES_TICK). Or have what the kernel is asked by the name in
  * $DPROBES_FAIL fail, as it does where it is too old.
@@ -41,19 +41,24 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /** struct wanted - a step to do something at
- *  @left: how many are to be passed until it comes, that one included; -1: not read yet */
+ *  @left: how many are to be passed until it comes, that one included; -1: not read yet
+ *  @nth: which of those that have the name; @seen: of these so far */
 struct wanted {
 	const char *variable;
-	int left;
+	int left, nth, seen;
 };
 
 static bool is_the_one(struct wanted *w, const char *name)
 {
-	const char *which = getenv(w->variable);
+	const char *which = getenv(w->variable), *nth = getenv("DPROBES_NTH");
 
-	if (w->left < 0)
+	if (w->left < 0) {
 		w->left = which ? atoi(which) : 0;
-	return w->left ? --w->left == 0 : which && !strcmp(which, name);
+		w->nth = nth ? atoi(nth) : 1;
+	}
+	if (w->left || !which)
+		return w->left && --w->left == 0;
+	return !strcmp(which, name) && ++w->seen == w->nth;
 }
 
 bool dp_step_fails(const char *name)
@@ -65,8 +70,8 @@ bool dp_step_fails(const char *name)
 
 void dp_step(const char *name)
 {
-	static struct wanted halt = { "DPROBES_HALT", -1 },
-			     end = { "DPROBES_STEP", -1 };
+	static struct wanted halt = { .variable = "DPROBES_HALT", .left = -1 },
+			     end = { .variable = "DPROBES_STEP", .left = -1 };
 
 	if (is_the_one(&halt, name)) {
 		fprintf(stderr, "steps: stopped after %s\n", name);
