@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Probes are replaced all the time, because their library comes and goes. Nobody is told of a mask that is not so,
+# and nobody dies; nor when the tool is killed at any step of bringing threads out of the agent.
+. tests/scenario/lib.sh
+. tests/scenario/lib-beats.sh
+seconds=${REPLACING:-6}
+steps=build/tests/dprobes-steps
+
+for arm in interior quiesce trap; do
+	begin "$VICTIMS/beats" "$beats" "$library" 8
+	DPROBES_ARM=$arm "$DPROBES" stat -q --json -o "$dir/counts" --duration "${seconds}s" "$library:probed" -p "$victim" 2>"$dir/talk"
+	status=$?
+	goes_on
+	is "$arm: it goes on, and its masks are what it believes" "$status $? $(grep wrong "$dir/said")" "0 0 "
+	like "$arm: the library was counted" "$(cat "$dir/counts")" '"hits":[1-9]'
+	finish
+done
+
+# killed NAME NTH: at the NTH time of that step; then the next tool cleans up
+killed() {
+	local bad= again
+	begin "$VICTIMS/beats" "$beats" "$library" 2
+	DPROBES_STEP="$1" DPROBES_NTH=$2 "$steps" stat -q -o /dev/null --duration 60s "$library:probed" -p "$victim" 2>"$dir/talk"
+	grep -q "^steps: killed after $1" "$dir/talk" || bad="not killed, "
+	goes_on || bad="${bad}it does not go on, "
+	again=$("$DPROBES" detach -p "$victim" 2>&1) || bad="$bad$again, "
+	goes_on || bad="${bad}it does not go on later, "
+	grep -q memfd:dprobes "/proc/$victim/maps" && bad="${bad}something is left, "
+	is "killed at $1, $2: it goes on, the next dprobes leaves nothing" "$bad$(grep wrong "$dir/said")" ""
+	finish
+} 2>/dev/null
+while read -r name nth; do
+	killed "${name//_/ }" "$nth"
+done <<-'L'
+	stepout:_noted 1
+	stepout:_trap_flag 1
+	stepout:_masked 1
+	stepout:_step 1
+	stepout:_step 7
+	stepout:_step 30
+	stepout:_step 100
+	stepout:_not_masked 1
+	stepout:_not_masked 2
+	stepout:_step_with_its_mask 1
+	stepout:_step_with_its_mask 2
+	stepout:_no_trap_flag 1
+	stepout:_no_trap_flag 2
+	freeze:_held 1
+	freeze:_held 3
+	freeze:_out 1
+	freeze:_replaced 1
+	handlers:_run 1
+	handlers:_end 1
+	linker:_sent_home 1
+L
+plan
