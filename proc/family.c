@@ -17,6 +17,7 @@
  * The two reports of a birth, the parent's and the child's, come in any order.
  */
 #include "proc/private.h"
+#include "proc/step.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -309,6 +310,7 @@ bool dp_family_deal(struct dp_family *f, pid_t tid, int status, bool may_wait)
 	switch (EVENT_OF(status)) {
 	case 0:
 		f->trapped |= WSTOPSIG(status) == SIGTRAP;
+		dp_step("family: signal");
 		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
 		return true;
 	case PTRACE_EVENT_FORK:
@@ -330,7 +332,7 @@ static void take_notice(struct dp_family *f, bool may_wait)
 	int status;
 	pid_t tid;
 
-	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
+	while ((tid = dp_stop_seen(-1, &status, WNOHANG)) > 0)
 		dp_family_deal(f, tid, status, may_wait);
 }
 

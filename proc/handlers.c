@@ -26,7 +26,7 @@ static int next_stop(struct dp_process *proc, pid_t tid, s64 deadline,
 	pid_t got;
 	u32 n = 0;
 
-	while ((got = waitpid(tid, status, __WALL | WNOHANG)) == 0) {
+	while ((got = dp_stop_seen(tid, status, WNOHANG)) == 0) {
 		if (dp_now_ns() > deadline)
 			return -EAGAIN;
 		dp_stop_nap(++n);

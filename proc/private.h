@@ -185,6 +185,17 @@ int dp_holes_among(const struct dp_maps *maps, size_t more,
 /** dp_stop_wait() - waitpid(2) for the next stop, or the end, of one, which is sure to come; no
  *  signal of ours cuts it short. What it has told is told once. */
 pid_t dp_stop_wait(pid_t tid, int *status);
+/**
+ * dp_stop_seen() - waitpid(2) for a thread, or any (-1), that leaves signals with the kernel
+ * @flags: WNOHANG or 0
+ *
+ * A stop for a signal is only looked at, and is to be ended before the next look: should the
+ * tool be killed by then, the signal is delivered. The kernel forgets one whose stop has been
+ * waited for; after a breakpoint of ours the thread would go on in the middle of an
+ * instruction.
+ * Return: as waitpid(2).
+ */
+pid_t dp_stop_seen(pid_t tid, int *status, int flags);
 /** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
  *  we have not seen their end, their process has none either */
 void dp_stop_reap(const struct dp_process *proc);

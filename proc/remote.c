@@ -566,7 +566,7 @@ static int wait_here(const struct dp_remote *rem, int *status)
 	pid_t tid = rem->tid, got;
 	u32 n;
 
-	for (n = 1; !(got = waitpid(tid, status, __WALL | WNOHANG)); n++)
+	for (n = 1; !(got = dp_stop_seen(tid, status, WNOHANG)); n++)
 		if (dp_stop_nap(n) && n % REAP_EVERY == 0)
 			reap_others(rem);
 	return got < 0 ? -ESRCH : 0;

@@ -127,6 +127,27 @@ pid_t dp_stop_wait(pid_t tid, int *status)
 	return got;
 }
 
+static bool is_for_signal(const siginfo_t *info)
+{
+	return info->si_code == CLD_TRAPPED && !(info->si_status >> 8) &&
+	       info->si_status != (SIGTRAP | 0x80);
+}
+
+pid_t dp_stop_seen(pid_t tid, int *status, int flags)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(tid < 0 ? P_ALL : P_PID, tid < 0 ? 0 : (id_t)tid, &info,
+		   WEXITED | WSTOPPED | WNOWAIT | __WALL | flags))
+		return -1;
+	if (!info.si_pid)
+		return 0;
+	if (!is_for_signal(&info))
+		return waitpid(info.si_pid, status, __WALL | flags);
+	*status = info.si_status << 8 | 0x7f;
+	return info.si_pid;
+}
+
 /* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
 static int wait_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
@@ -136,7 +157,7 @@ static int wait_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 	u32 n = 0;
 
 	for (;;) {
-		got = waitpid(tid, &status, __WALL | WNOHANG);
+		got = dp_stop_seen(tid, &status, WNOHANG);
 		if (got == 0) {
 			if (dp_now_ns() > deadline)
 				return -EAGAIN;

@@ -25,6 +25,17 @@ killed() {
 	is "$name: the tool is ended $rounds times" "$bad bad" "0 bad"
 }
 
+# The tool is killed when it has seen a thread's breakpoint and not let it go on.
+for nth in 1 2 10 40; do
+	begin "$VICTIMS/beats" "$beats" "$library"
+	DPROBES_ARM=trap DPROBES_STEP="family: signal" DPROBES_NTH=$nth build/tests/dprobes-steps stat -f -q -o /dev/null --duration 20s \
+		libc.so.6:malloc -p "$victim" 2>"$dir/talk"
+	goes_on
+	is "killed with a signal in its hands, number $nth: the program goes on" \
+		"$? $(grep -c '^steps: killed' "$dir/talk")$(cat "$dir/said")" "0 1"
+	finish
+done 2>/dev/null
+
 # Where libraries come and go, most of all; only by SIGKILL.
 for arm in interior quiesce trap; do
 	DPROBES_ARM=$arm killed "agents that are replaced, $arm" kill "$VICTIMS/beats" "$beats" "$library" -- "$library:probed"
