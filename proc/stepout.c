@@ -28,9 +28,9 @@
 	0x80 /* SI_KERNEL: what a breakpoint raises; a step does not */
 #define STEPPED_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, stepped))
 /* What an instruction raises ends the process if it is blocked. */
-#define RAISED                                                        \
-	(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) |               \
-	 1ull << (SIGFPE - 1) | 1ull << (SIGILL - 1) | DP_SIGTRAP_BIT)
+#define RAISED                                                                 \
+	(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGFPE - 1) | \
+	 1ull << (SIGILL - 1) | DP_SIGTRAP_BIT)
 #define NEVER_MASKED (1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1))
 
 static bool is_coming(const struct dp_process *proc, const struct dp_thread *t,
@@ -263,8 +263,7 @@ static int step_unmasked(struct stepping *s, int *sig)
  * blocked again it would go back to the others, and the call be made under that mask. */
 static bool minds_mask(const struct stepping *s, int sig)
 {
-	return sig ||
-	       instruction_at(s->proc, s->thread->regs.rip) == SYSCALL;
+	return sig || instruction_at(s->proc, s->thread->regs.rip) == SYSCALL;
 }
 
 static int begin(const struct stepping *s)
