@@ -61,34 +61,112 @@ static struct kprobe kp = {
 	.break_handler = pre_handler,
 };
 
+static long entry(long a, long b)
+{
+	jprobe_return();
+	return 0;
+}
+
+static int ret_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 0;
+}
+
+/* How often the probes have been hit by one call. */
+static unsigned long hits_by_a_call(const struct kprobe *const probes[3])
+{
+	unsigned long before = 0, after = 0;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		before += dp_kprobe_hits(probes[i]);
+	check_eq(c_plain(1, 1), 4);
+	for (i = 0; i < 3; i++)
+		after += dp_kprobe_hits(probes[i]);
+	return after - before;
+}
+
+/* Each call of each kind, by its types and by what it does. */
 TEST(row_101_each_kind_has_its_calls)
 {
-	int (*one[])(struct kprobe *) = { register_kprobe, enable_kprobe,
-					  disable_kprobe };
+	int (*one[])(struct kprobe *) = { register_kprobe, disable_kprobe,
+					  enable_kprobe };
 	int (*ret[])(struct kretprobe *) = { register_kretprobe,
-					     enable_kretprobe,
-					     disable_kretprobe };
-	int (*jumper[])(struct jprobe *) = { register_jprobe, enable_jprobe,
-					     disable_jprobe };
+					     disable_kretprobe,
+					     enable_kretprobe };
+	int (*jumper[])(struct jprobe *) = { register_jprobe, disable_jprobe,
+					     enable_jprobe };
+	static const unsigned long wanted[] = { 3, 0, 3 };
+	struct kprobe k = { .addr = (void *)c_plain,
+			    .pre_handler = pre_handler };
+	struct kretprobe r = { .kp.addr = (void *)c_plain,
+			       .handler = ret_handler };
+	struct jprobe j = { .kp.addr = (void *)c_plain,
+			    .entry = (void *)entry };
+	const struct kprobe *const probes[] = { &k, &r.kp, &j.kp };
 	void (*off)(struct kprobe *) = unregister_kprobe;
 	void (*off_ret)(struct kretprobe *) = unregister_kretprobe;
 	void (*off_jumper)(struct jprobe *) = unregister_jprobe;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		must(one[i](&k));
+		must(ret[i](&r));
+		must(jumper[i](&j));
+		check_eq(hits_by_a_call(probes), wanted[i]);
+	}
+	off(&k);
+	check_eq(list_length(), 2);
+	off_ret(&r);
+	check_eq(list_length(), 1);
+	off_jumper(&j);
+	check_eq(list_length(), 0);
+}
+
+TEST(row_101_and_for_many_at_once)
+{
 	int (*many)(struct kprobe **, int) = register_kprobes;
 	int (*many_ret)(struct kretprobe **, int) = register_kretprobes;
 	int (*many_jumpers)(struct jprobe **, int) = register_jprobes;
 	void (*many_off)(struct kprobe **, int) = unregister_kprobes;
 	void (*many_off_ret)(struct kretprobe **, int) = unregister_kretprobes;
 	void (*many_off_jumpers)(struct jprobe **, int) = unregister_jprobes;
+	struct kprobe k[2] = { { .addr = (void *)c_plain },
+			       { .addr = (void *)c_other } };
+	struct kretprobe r[2] = { { .kp.addr = (void *)c_plain,
+				    .handler = ret_handler },
+				  { .kp.addr = (void *)c_other,
+				    .handler = ret_handler } };
+	struct jprobe j = { .kp.addr = (void *)c_plain,
+			    .entry = (void *)entry };
+	struct kprobe *ks[] = { &k[0], &k[1] };
+	struct kretprobe *rs[] = { &r[0], &r[1] };
+	struct jprobe *js[] = { &j };
 
-	check(one[0] && ret[0] && jumper[0] && off && off_ret && off_jumper);
-	check(many && many_ret && many_jumpers);
-	check(many_off && many_off_ret && many_off_jumpers);
+	must(many(ks, 2));
+	check_eq(list_length(), 2);
+	must(many_ret(rs, 2));
+	check_eq(list_length(), 4);
+	must(many_jumpers(js, 1));
+	check_eq(list_length(), 5);
+	check_eq(c_plain(1, 1) + c_other(1, 1), 10);
+	check_eq(dp_kprobe_hits(&k[0]) + dp_kprobe_hits(&k[1]), 2);
+	check_eq(dp_kprobe_hits(&r[0].kp) + dp_kprobe_hits(&r[1].kp), 2);
+	check_eq(dp_kprobe_hits(&j.kp), 1);
+	many_off(ks, 2);
+	check_eq(list_length(), 3);
+	many_off_ret(rs, 2);
+	check_eq(list_length(), 1);
+	many_off_jumpers(js, 1);
+	check_eq(list_length(), 0);
 }
 
 TEST(row_103_a_probe_as_modules_write_it)
 {
 	must(register_kprobe(&kp));
+	check(kp.addr == (void *)c_plain);
 	check_eq(c_plain(1, 1), 4);
+	check_eq(dp_kprobe_hits(&kp), 1);
 	unregister_kprobe(&kp);
 }
 

@@ -158,19 +158,27 @@ TEST(row_027_jprobe_return_restores_registers_and_stack)
 		count(&entered);                                         \
 	} while (0)
 
-/* Where an argument lies on the stack, not in a register that holds it. */
-#define OVERWRITE(arg) (*(volatile long *)&(arg) = -1)
+/*
+ * Where argument N lies on the stack of the function, behind the return address.
+ * By its own name the compiler would write to a copy of it, or nowhere at all.
+ */
+#define STACK_WORD(n) (((volatile long *)__builtin_frame_address(0))[2 + (n)])
+#define OVERWRITE(n)                              \
+	do {                                      \
+		check_eq(STACK_WORD(n), 7 + (n)); \
+		STACK_WORD(n) = -1;               \
+		count(&overwritten);              \
+	} while (0)
+static unsigned long overwritten;
 
 static long j_stack64(long a, long b, long c, long d, long e, long f, long s0,
 		      long s1, long s2, long s3, long s4, long s5, long s6,
 		      long s7)
 {
 	SEE_STACK;
-	OVERWRITE(s0);
-	OVERWRITE(s1);
-	OVERWRITE(s6);
-	OVERWRITE(s7);
-	OVERWRITE(a);
+	OVERWRITE(0);
+	OVERWRITE(1);
+	OVERWRITE(6);
 	jprobe_return();
 	return 0;
 }
@@ -182,8 +190,8 @@ static long j_stack72(long a, long b, long c, long d, long e, long f, long s0,
 {
 	SEE_STACK;
 	seen[14] = s8;
-	OVERWRITE(s0);
-	OVERWRITE(s7);
+	OVERWRITE(0);
+	OVERWRITE(6);
 	jprobe_return();
 	return 0;
 }
@@ -220,6 +228,7 @@ TEST(row_028_what_the_handler_does_to_arguments_is_undone)
 				   14),
 			 plain);
 	check_eq(entered, ROUNDS);
+	check_eq(overwritten, 3 * ROUNDS);
 	unregister_jprobe(&jp);
 }
 
@@ -490,10 +499,9 @@ j_ms(long a, long b, long c, long d, long e, long f)
 	memcpy(seen, args, sizeof(args));
 	count(&entered);
 	/* The caller's 32 bytes for the registers, and the rest, are its own. */
-	OVERWRITE(a);
-	OVERWRITE(d);
-	OVERWRITE(e);
-	OVERWRITE(f);
+	STACK_WORD(0) = STACK_WORD(3) = -1;
+	check(STACK_WORD(4) == e && STACK_WORD(5) == f);
+	STACK_WORD(4) = STACK_WORD(5) = -1;
 	jprobe_return();
 	return 0;
 }

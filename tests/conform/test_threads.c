@@ -82,6 +82,21 @@ TEST(row_142_nothing_is_missed_while_another_comes_before_it)
 	unregister_kprobe(&kp);
 }
 
+/* Here, too, so that the handlers run however the others are scheduled. */
+#define HERE 20
+static void meanwhile(void)
+{
+	int i;
+
+	for (i = 0; i < HERE; i++) {
+		check_eq(c_plain(i, 1), 3 * i + 1);
+		check_eq(c_recurse(2), 3);
+		check_eq(v_jcc(i & 1, 0), 1 + (i & 1));
+		check_eq(c_stack64(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
+			 105);
+	}
+}
+
 /* What a handler uses is taken away as soon as unregister has returned. */
 struct owned {
 	struct kprobe kp;
@@ -115,7 +130,7 @@ static void own_cycle(void)
 				.pre_handler = owned_pre };
 	__atomic_store_n(&o.alive, true, __ATOMIC_RELEASE);
 	must(register_kprobe(&o.kp));
-	usleep(200);
+	meanwhile();
 	unregister_kprobe(&o.kp);
 	__atomic_store_n(&o.alive, false, __ATOMIC_RELEASE);
 }
@@ -126,6 +141,7 @@ TEST(row_132_no_handler_runs_when_unregister_has_returned)
 
 	while_working(own_cycle, CYCLES);
 	check_eq(late, 0);
+	check(counts.pre >= HERE * CYCLES);
 	check(text_same(&text));
 }
 
@@ -136,7 +152,7 @@ static void own_post_cycle(void)
 	o.kp = (struct kprobe){ .addr = v_jcc_at, .post_handler = owned_post };
 	__atomic_store_n(&o.alive, true, __ATOMIC_RELEASE);
 	must(register_kprobe(&o.kp));
-	usleep(200);
+	meanwhile();
 	unregister_kprobe(&o.kp);
 	__atomic_store_n(&o.alive, false, __ATOMIC_RELEASE);
 }
@@ -145,6 +161,7 @@ TEST(row_132_no_post_handler_either)
 {
 	while_working(own_post_cycle, CYCLES);
 	check_eq(late, 0);
+	check(counts.pre >= HERE * CYCLES);
 }
 
 static struct kretprobe owned_rp;
@@ -166,7 +183,7 @@ static void own_ret_cycle(void)
 				       .maxactive = 4 };
 	__atomic_store_n(&rp_alive, true, __ATOMIC_RELEASE);
 	must(register_kretprobe(&owned_rp));
-	usleep(200);
+	meanwhile();
 	unregister_kretprobe(&owned_rp);
 	__atomic_store_n(&rp_alive, false, __ATOMIC_RELEASE);
 }
@@ -175,6 +192,7 @@ TEST(row_132_nor_that_of_a_return_probe)
 {
 	while_working(own_ret_cycle, CYCLES);
 	check_eq(late, 0);
+	check(counts.ret > 0);
 }
 
 static long j_stack64(long a, long b, long c, long d, long e, long f, long s0,
@@ -193,13 +211,14 @@ static void jprobe_cycle(void)
 	jp = (struct jprobe){ .kp.addr = (void *)c_stack64,
 			      .entry = (void *)j_stack64 };
 	must(register_jprobe(&jp));
-	usleep(200);
+	meanwhile();
 	unregister_jprobe(&jp);
 }
 
 TEST(row_132_jprobes_come_and_go_under_load)
 {
 	while_working(jprobe_cycle, CYCLES);
+	check(counts.entry >= HERE * CYCLES);
 }
 
 /* Probes whose jumps and copies overlap, in changing order. */
@@ -248,6 +267,11 @@ static void shapes_cycle(void)
 		must(disable_kprobe(kps[i]));
 	for (i = 0; i < COUNT(at); i += 2)
 		must(enable_kprobe(kps[i]));
+	meanwhile();
+	/* v_into_loop and the call are for the others alone. */
+	for (i = 0; i < COUNT(at); i++)
+		check(i == 0 || i == 1 || i == 3 ||
+		      dp_kprobe_hits(kps[i]) >= HERE);
 	unregister_kprobes(kps, COUNT(at));
 }
 
@@ -466,8 +490,10 @@ TEST(row_154_more_threads_than_there_is_room_for)
 	for (i = 0; i < MANY; i++)
 		pthread_join(threads[i], NULL);
 	check_eq(counts.pre + kp.nmissed, MANY);
+	check(counts.pre > 0);
 	check_eq(counts.post, counts.pre);
 	check_eq(counts.ret + rp.nmissed + rp.kp.nmissed, 3 * MANY);
+	check(counts.ret > 0);
 	unregister_kprobe(&kp);
 	unregister_kretprobe(&rp);
 }
@@ -499,6 +525,7 @@ TEST(row_154_threads_that_come_and_go)
 	check_eq(counts.pre, 1000);
 	check_eq(kp.nmissed, 0);
 	check_eq(counts.ret + rp.nmissed, 3000);
+	check(counts.ret > 0);
 	unregister_kprobe(&kp);
 	unregister_kretprobe(&rp);
 }
