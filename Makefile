@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check, check-victims, bench [BENCH=core], fuzz, stress, install, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-victims, bench [BENCH=core], fuzz, stress, install, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -343,13 +343,25 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
 
 tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(LOW) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free
 
-# One thread each, which it takes long and which nobody hurries: side by side, the longest first.
-SCENARIO_LONG := $(addprefix tests/scenario/,all-instructions.sh torture-tool.sh return-victims.sh)
+# What tests/plan says of each test; one that it does not name is run by check, by itself.
+TESTS := $(UNIT) $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free $(SELF) $(SCENARIO) $(CONFORM_RUNS)
+planned = $(foreach n,$(shell sed -n 's/^$(1) *//p' tests/plan),$(filter tests/$n $(B)/tests/$n,$(TESTS)))
+LONG := $(call planned,long)
+TOGETHER := $(call planned,together)
+in_order = $(filter $(1),$(TOGETHER)) -- $(filter-out $(TOGETHER),$(1))
 
+# T=PATTERN: those of both whose path has it in it.
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)tests/run $(SCENARIO_LONG) $(UNIT) $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/compat-free -- \
-		$(SELF) $(filter-out $(SCENARIO_LONG),$(SCENARIO)) $(CONFORM_RUNS)
+	$(Q)T='$(T)' tests/run $(call in_order,$(if $(T),$(TESTS),$(filter-out $(LONG),$(TESTS))))
+
+check-long: deps
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)T='$(T)' tests/run $(call in_order,$(LONG))
+
+list-tests:
+	@printf 'check %s\n' $(call in_order,$(filter-out $(LONG),$(TESTS)))
+	@printf 'check-long %s\n' $(call in_order,$(LONG))
 
 # Programs that check does without, and what it skips where they are not.
 check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools libglib2.0-tests
@@ -461,4 +473,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-victims deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims list-tests deps clean demo install fuzz stress
