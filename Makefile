@@ -363,6 +363,12 @@ list-tests:
 	@printf 'check %s\n' $(call in_order,$(filter-out $(LONG),$(TESTS)))
 	@printf 'check-long %s\n' $(call in_order,$(LONG))
 
+# Single-line changes of FILE that the tests of T do not notice; MUTANTS=N: of that many.
+mutants: deps
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)$(if $(FILE),,$(error FILE=... says what to change, and T=PATTERN which tests have to notice))\
+		tools/mutants -b $(B) $(MUTANTS:%=-n %) $(FILE) $(foreach t,$(TESTS),$(if $(findstring $(T),$(t)),$(t)))
+
 # Programs that check does without, and what it skips where they are not.
 check-victims: DEPS_OPTIONAL = nodejs libpython3.11-testsuite redis-server postgresql golang-go musl-tools libglib2.0-tests
 check-victims: deps
@@ -473,4 +479,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims list-tests deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims list-tests mutants deps clean demo install fuzz stress
