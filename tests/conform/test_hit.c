@@ -514,6 +514,7 @@ TEST(row_014_an_address_relative_to_ip_is_the_programs)
 	unregister_kprobe(&kp);
 }
 
+/* [row 272] */
 TEST(row_014_flags_are_pushed_and_popped_as_they_are)
 {
 	struct kprobe push = stepping(v_pushf_at), pop = stepping(v_popf_at);

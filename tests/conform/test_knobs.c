@@ -18,7 +18,7 @@ static unsigned char byte_at(const void *addr)
 	return *(const volatile unsigned char *)addr;
 }
 
-/* The list, the flag and the text say the same. */
+/* The list, the flag and the text say the same. [row 269] */
 static void optimized_is(int line, struct kprobe *kp, bool wanted)
 {
 	wanted = wanted && jumps();

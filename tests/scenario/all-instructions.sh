@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# A probe on every instruction: whatever runs, runs from its copy.
+# A probe on every instruction: whatever runs, runs from its copy. [row 255]
 . tests/scenario/lib.sh
 export PYTHONHASHSEED=0 LC_ALL=C
 executed=0

@@ -30,6 +30,7 @@ else skip "node, function entries" "node is not there"; fi
 # One in 16 of libc's instructions: about 20,000
 reach "libc, instructions by chance" 9900 -n 16 -j interior -- "$VICTIMS/busy" 1 1
 
+# Of what is read only, and executed meanwhile. [rows 279, 280]
 # toggled STRATEGY CMD...: while probes come and go the program finds its results right
 toggled() {
 	local how=$1

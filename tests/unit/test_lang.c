@@ -245,6 +245,7 @@ static char *read_file(const char *path, size_t *len)
 	return text;
 }
 
+/* [rows 306, 315] */
 static void the_programs_of_the_paper_assemble(void **state)
 {
 	size_t len;
@@ -271,6 +272,7 @@ static void the_programs_of_the_paper_assemble(void **state)
 	free(text);
 }
 
+/* [rows 307, 308] */
 static void keywords_fill_the_program(void **state)
 {
 	static const char text[] =

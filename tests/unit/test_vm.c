@@ -165,6 +165,7 @@ static void calls_nest_32_deep(void **state)
 	assert_int_equal(logged(0), 7);
 }
 
+/* [rows 282, 285] */
 static void the_stack_is_a_circle(void **state)
 {
 	u32 i;

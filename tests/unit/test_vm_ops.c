@@ -106,6 +106,7 @@ static int setup(void **state)
 		LEFT(result, 77);                            \
 	} while (0)
 
+/* [rows 283, 284, 296] */
 static void arithmetic(void **state)
 {
 	OF_TWO(ADD, 5, 9, 14);
@@ -198,6 +199,7 @@ static void propagation(void **state)
 	raised(DP_EX_INVALID_OPERAND, DP_VM_OPERAND_BIT, 65);
 }
 
+/* [row 298] */
 static void the_stack(void **state)
 {
 	RUN(PUSH(1), PUSH(2), PUSH(3), OP(XCHG), TOP(3));
@@ -326,6 +328,7 @@ static void variables_that_are_not_there(void **state)
 	NO_VARIABLE(GV, PUSH(VM_VARS), OP(DEC_GV));
 }
 
+/* [row 294] */
 static void logged_variables(void **state)
 {
 	memcpy(b.lv, (u64[]){ 1, 2, 3, 4 }, sizeof(b.lv));
@@ -434,6 +437,7 @@ static const u8 pushes[] = { OP(PUSH_MEM_U8), OP(PUSH_MEM_U16),
 static const u8 pops[] = { OP(POP_MEM_U8), OP(POP_MEM_U16), OP(POP_MEM_U32),
 			   OP(POP_MEM_U64) };
 
+/* [row 303] */
 static void memory_is_read(void **state)
 {
 	u8 *page = lone_page();
@@ -466,6 +470,7 @@ static void memory_is_read(void **state)
 	lone_page_goes(page);
 }
 
+/* [row 300] */
 static void memory_is_written(void **state)
 {
 	u8 *page = lone_page(), wanted[32];
@@ -499,6 +504,7 @@ static void verified(const u8 *addr, u64 r, u64 rw)
 	wrote(DP_ITEM_ELEMENTS, &rw, 1);
 }
 
+/* [row 297] */
 static void memory_is_verified(void **state)
 {
 	u8 *page = lone_page(), before[4096];
@@ -613,6 +619,7 @@ static void a_fault_is_logged_where_there_is_room(void **state)
 		JUMPS(op, 1, positive);        \
 	} while (0)
 
+/* [row 316] */
 static void jumps(void **state)
 {
 	JUMPS_AT(JLT, 1, 0, 0);
@@ -626,6 +633,7 @@ static void jumps(void **state)
 	LEFT(1);
 }
 
+/* [row 293] */
 static void loops(void **state)
 {
 	/* push 3; L: inc lv,0; loop L; log 2 */
@@ -803,6 +811,7 @@ static void a_register(u16 number, u64 value, bool writable, const u64 *there,
 	set_registers();
 }
 
+/* [row 299] */
 static void registers(void **state)
 {
 	u64 field;
@@ -821,6 +830,7 @@ static void registers(void **state)
 	a_register(DP_REG_ORIG_RAX, ~0ull, false, NULL, 0);
 }
 
+/* [rows 301, 302] */
 static void facts(void **state)
 {
 	u32 cpu;
