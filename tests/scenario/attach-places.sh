@@ -55,7 +55,7 @@ if unshare -U -r -m -p -n -f chroot "$tree" /bin/inside-bare 1 >/dev/null 2>&1; 
 
 	inside inside-bare
 	probe "other namespaces, no libc" "$victim" work
-	"$DPROBES" trace -q -o "$dir/lines" --duration 50ms -p "$victim" 'work()' 2>"$dir/err"
+	until_hit work trace -q -o "$dir/lines" 'work()'
 	unknown=$(awk '{ print $2, $3 }' "$dir/lines" | sort -u | while read -r p t; do
 		[ -d "/proc/$p/task/$t" ] || echo "$p $t"
 	done)
@@ -63,11 +63,17 @@ if unshare -U -r -m -p -n -f chroot "$tree" /bin/inside-bare 1 >/dev/null 2>&1; 
 	finish "other namespaces, no libc" "$victim"
 
 	# The tool in there with them, as the root of a namespace of its own.
-	out=$(unshare -U -r -m -p -f --mount-proc bash -c "'$VICTIMS/static/blocked' mask 0 & p=\$!
-		sleep 0.2
-		'$DPROBES' stat -q -o '$dir/counts' --duration 50ms work -p \$p
+	out=$(unshare -U -r -m -p -f --mount-proc bash -c "'$VICTIMS/static/blocked' mask 0 >'$dir/inside' & p=\$!
+		until [ -s '$dir/inside' ]; do sleep 0.02; done
+		'$DPROBES' stat -q -o '$dir/counts' work -p \$p & t=\$!
+		until '$DPROBES' list -v -p \$p 2>/dev/null | grep -q '  [1-9][0-9]* hits'; do sleep 0.02; done
+		while kill -INT \$t 2>/dev/null; do sleep 0.02; done
+		wait \$t
 		kill -TERM \$p
-		wait \$p" 2>"$dir/err")
+		wait \$p
+		status=\$?
+		cat '$dir/inside'
+		exit \$status" 2>"$dir/err")
 	like "the tool in the same namespaces" "$? $(tail -n 1 <<<"$out") $(hits "$dir/counts" blocked:work)" \
 		'^0 right: mask.* [1-9][0-9]*$'
 else

@@ -193,14 +193,17 @@ run stat libc.so.6:setenv -- /bin/sh -c 'exec /bin/true'
 like "exec" "$status $err" '^0 dprobes: .*; exec of /.*true ended the probes'
 run stat libc.so.6:setenv -- /bin/sh -c 'exec /bin/false'
 is "the status of what was executed" "$status" 1
-run stat --duration 200ms libc.so.6:nanosleep -- /bin/sh -c 'sleep 0.6; exit 3'
+run stat --duration 200ms libc.so.6:nanosleep -- /bin/sh -c 'sleep 3; exit 3'
 like "--duration with a command: its status, later" "$status $err" '^3 .*--duration is over'
 
 ( ulimit -c 0; "$DPROBES" stat tick -- "$calls" 10 5 ) >"$dir/stdout" 2>"$dir/stderr"
 like "a trap in a thread that blocks SIGTRAP" "$? $(cat "$dir/stderr")" \
 	'^133 .*calls \([0-9]+\) was killed by a trap .*SIGTRAP blocked.* calls:tick$'
 start "$calls"
-( sleep 0.3; kill -KILL "$victim" ) &
+(
+	poll 10 sh -c "'$DPROBES' list -p $victim | grep -q tick"
+	kill -KILL "$victim"
+) &
 run stat tick -p "$victim"
 like "a process that ends" "$status $err" "^0 .*; (calls was killed by SIGKILL|process $victim exited)\$"
 ulimit -c 0
@@ -212,7 +215,12 @@ start "$calls" 0 deaf
 run stat tick -p "$victim"
 like "a process that dies of our trap" "$status $err" \
 	"^0 .*; (calls \($victim\) was killed by a trap .*SIGTRAP blocked.* calls:tick|process $victim exited)\$"
-start /bin/sh -c 'echo ready; read line <"$1"; exec sleep 5' - <(sleep 0.5; echo)
+mkfifo "$dir/go"
+start /bin/sh -c 'echo ready; read line <"$1"; exec sleep 5' - "$dir/go"
+(
+	poll 10 sh -c "'$DPROBES' list -p $victim | grep -q setenv"
+	echo >"$dir/go"
+) &
 run stat libc.so.6:setenv -p "$victim"
 like "a process that executes another program" "$status $err" '^0 .*; exec of /.*sleep ended the probes$'
 
@@ -265,7 +273,6 @@ run list --json -p "$victim"
 like "armed: --json" "$(line tick)" '"symbol":"tick","offset":0,"module":"","mode":"trap".*"hits":[1-9]'
 run stat tick -p "$victim"
 like "a second tool is refused" "$status $err" '^1 dprobes: .*'"$tool|$victim"
-kill -INT $tool
-wait $tool
+interrupt $tool
 
 plan

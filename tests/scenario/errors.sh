@@ -225,8 +225,7 @@ poll 10 armed system
 addr=0x$("$DPROBES" list -p "$victim" | awk '/ system\+/ { print $1 }')
 ours=$(byte "$addr")
 byte "$addr" 90
-kill -INT $tool
-wait $tool
+interrupt $tool
 like "text that someone else has changed" "$? $(cat "$dir/stderr")" \
 	"^1 dprobes: the code at 0x0*${addr#0x0000} of process $victim was changed by someone else"
 is "is left as it is" "$(byte "$addr")" 90
@@ -239,11 +238,12 @@ if command -v gdb >/dev/null; then
 	"$DPROBES" stat -q libc.so.6:system -p "$victim" >/dev/null 2>"$dir/stderr" &
 	tool=$!
 	poll 10 armed system
-	gdb -p "$victim" -batch -ex 'set breakpoint always-inserted on' -ex "break *$addr" -ex "shell kill -INT $tool" -ex 'shell sleep 0.5' -ex detach >/dev/null 2>&1
+	until_gone="until grep -qs '^State:.Z' /proc/$tool/status; do kill -INT $tool; sleep 0.02; done"
+	timeout 60 gdb -p "$victim" -batch -ex 'set breakpoint always-inserted on' -ex "break *$addr" -ex "shell $until_gone" -ex detach >/dev/null 2>&1
 	wait $tool
 	like "a detach under gdb" "$? $(cat "$dir/stderr")" '^1 dprobes: .*is being traced by someone else'
-	"$DPROBES" stat -q -o "$dir/counts" --duration 50ms libc.so.6:strtod -p "$victim" 2>"$dir/stderr"
-	like "an attach after gdb" "$? $(cat "$dir/stderr") $(awk 'NR == 2 { print $1 }' "$dir/counts")" '^0  [1-9]'
+	until_hit strtod stat -q -o "$dir/counts" libc.so.6:strtod
+	like "an attach after gdb" "$? $(cat "$dir/err") $(awk 'NR == 2 { print $1 }' "$dir/counts")" '^0  [1-9]'
 	is "and no breakpoint is left behind" "$(byte "$addr")" "$before"
 else
 	skip "a detach under gdb" "gdb is not there"

@@ -96,8 +96,7 @@ attach signals 1000
 poll 10 armed
 go
 sleep 0.05
-kill -INT $tool
-wait $tool
+interrupt $tool
 is "the tool ends in the middle of a storm of signals" "$?" 0
 wait $victim
 is "and the program is right" "$?" 0
@@ -129,13 +128,11 @@ attach fork 20
 poll 10 armed
 go
 kill -STOP $victim
-sleep 0.05
+poll 5 stopped $victim
 kill -CONT $victim
-sleep 0.02
 kill -STOP $victim
-sleep 0.05
-kill -INT $tool
-wait $tool
+poll 5 stopped $victim
+interrupt $tool
 like "stopped and let go on, and left stopped" "$? $(grep -c '^State:.*T' /proc/$victim/status)" '^0 1$'
 kill -CONT $victim
 wait $victim

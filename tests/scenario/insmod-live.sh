@@ -39,6 +39,7 @@ is "not twice" "$status $err" "1 dprobes: a module probe is loaded already"
 tool insmod "$modules/params.so" number=5 list=7,8 -p "$victim"
 like "another one, with parameters" "$status $got" '^0 <6>[a-z]*: 5 .*'
 tool lsmod -p "$victim"
+poll 10 been_hit victim_function
 is "both are listed" "$(awk 'NR > 1 { print $2 }' <<<"$got" | tr '\n' ' ')" "params probe "
 tool rmmod probe -p "$victim"
 like "rmmod shows what exit said" "$status $got" '^0 <4>kprobe: [1-9][0-9]* hits'
@@ -52,6 +53,7 @@ tool rmmod stays -p "$victim"
 is "rmmod of one in use" "$status $err" "1 dprobes: stays is in use"
 tool insmod "$modules/probe.so" symbol=do_it -a do_it=victim_function -p "$victim"
 like "an alias" "$status $got" '^0 <5>kprobe on do_it'
+poll 10 been_hit victim_function
 tool rmmod probe -p "$victim"
 like "and its hits" "$got" 'kprobe: [1-9][0-9]* hits'
 ends "all that"
@@ -121,7 +123,7 @@ ends "in and out"
 
 preloaded "$VICTIMS/live" sleep
 tool insmod "$modules/probe.so" kind=kretprobe symbol=clock_nanosleep -p "$victim"
-sleep 0.1
+poll 10 been_hit clock_nanosleep
 tool rmmod probe -p "$victim"
 like "a return probe of a call that has not returned" "$status $got" '^0 <4>kretprobe: [1-9]'
 ends "a return probe"

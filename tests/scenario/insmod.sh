@@ -175,7 +175,7 @@ is "exit runs once, at the command's end, and not in its children" "$out $(grep 
 like "and children were not probed" "$lines" 'kprobe: 2 hits'
 (ulimit -c 0; with "$modules/probe.so" symbol=malloc -- bash -c 'echo on; kill -SEGV $$'; echo "$status $out" >"$dir/status") 2>/dev/null
 is "a command that a signal kills" "$(cat "$dir/status")" "139 on"
-with "$modules/probe.so" symbol=malloc -- bash -c 'exec sleep 0.2'
+with "$modules/probe.so" symbol=malloc -- bash -c 'exec sleep 2'
 is "an exec ends the module, and that is said" "$status $err" \
 	"0 dprobes: exec of $(readlink -f "$(command -v sleep)") ended the module, and its exit was not called"
 with "$modules/probe.so" symbol=malloc -- bash -c 'exec true'

@@ -61,8 +61,8 @@ mkfifo fifo
 pid=$!
 pids+=($pid)
 exec 5>fifo
-poll 5 grep -q '^State:.*S' /proc/$pid/status
-sleep 0.1
+# In its read of what it is told.
+poll 5 grep -q '^0 0x0 ' /proc/$pid/syscall
 got=$("$root/bin/dprobes" insmod ./malloc_sizes.so -p $pid && "$root/bin/dprobes" lsmod -p $pid | tail -1)
 like "a module into a program that is linked with the library" "$(tr '\n' ' ' <<<"$got")" "^<6>counting malloc .* $pid +malloc_sizes"
 got=$("$root/bin/dprobes" rmmod malloc_sizes -p $pid)

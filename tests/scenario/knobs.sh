@@ -32,7 +32,7 @@ is "and on again" "$status $got $(flags)" "0 debug.kprobes_optimization = 1 [OPT
 tool enabled 0 -p "$victim"
 is "all probes off" "$status $got $(flags)" "0 0 "
 before=$(hits_of)
-sleep 0.2
+worked "$victim" 10
 is "none is hit" "$(hits_of)" "$before"
 tool enabled
 like "every process has a line" "$got" "^$victim 0\$"

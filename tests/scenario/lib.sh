@@ -71,5 +71,34 @@ cycles() {
 	wait "$victim"
 }
 
+# asleep PID, stopped PID: its first thread; worked PID TICKS: until it has had a CPU for so long
+asleep() { grep -q '^State:.S' "/proc/$1/status"; }
+stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+ticks_of() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
+worked() {
+	local end
+	end=$(($(ticks_of "$1") + $2))
+	has_had() { [ "$(ticks_of "$1")" -ge "$end" ]; }
+	poll 60 has_had "$1"
+}
+# interrupt PID: a child ends by SIGINT; its status. A shell has that ignored in the background, up to
+# where the tool takes it.
+interrupt() {
+	while kill -INT "$1" 2>/dev/null; do sleep 0.02; done
+	wait "$1"
+}
+# been_hit FUNCTION: at least once by now, in the victim
+been_hit() { "$DPROBES" list -v -p "$victim" 2>/dev/null | grep -qE "  $1\+0x0 .*  [1-9][0-9]* hits"; }
+# until_hit FUNCTION ARGS...: the tool at the victim until the function has been hit; its status
+until_hit() {
+	local tool function=$1
+	shift
+	"$DPROBES" "$@" -p "$victim" 2>"$dir/err" &
+	tool=$!
+	pids+=("$tool")
+	poll 60 been_hit "$function"
+	interrupt "$tool"
+}
+
 hits() { awk -v n="$2" '$NF == n { print $1 }' "$1"; }
 maps_of() { cat "/proc/$1/maps"; }

@@ -97,20 +97,19 @@ stirred() {
 		;;
 	tool-STOP)
 		kill -STOP "$tool"
-		sleep 0.05
+		poll 5 stopped "$tool"
 		kill -CONT "$tool"
 		;;
 	program-STOP)
 		for _ in 1 2 3; do
 			kill -STOP "$victim"
-			sleep 0.02
+			poll 5 stopped "$victim"
 			kill -CONT "$victim"
 		done
 		;;
 	detach-stopped)
 		kill -STOP "$victim"
-		kill -INT "$tool"
-		wait "$tool"
+		interrupt "$tool"
 		is "$name: the tool leaves it" "$? $(text)" "0 $before"
 		kill -CONT "$victim"
 		;;

@@ -44,8 +44,7 @@ for how in interior quiesce trap; do
 	kill -TERM $new
 	wait $new
 	is "$how: and finds its results right" "$? $(tail -n 1 "$dir/out.new" | cut -d' ' -f1)" "0 right"
-	kill -INT $tool
-	wait $tool
+	interrupt $tool
 	like "$how: there were hits" "$(hits "$dir/counts" libc.so.6:strtod)" '^[1-9]'
 done
 is "afterwards: nobody's bytes have changed" "$(own_text "$beside") $(text_sum "$beside" | cut -d' ' -f1 | sort)" \

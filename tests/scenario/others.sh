@@ -28,8 +28,7 @@ begin() {
 }
 # finish NAME: the tool ends, then the program
 finish() {
-	kill -INT "$tool"
-	wait "$tool"
+	interrupt "$tool"
 	is "$1: the tool ends well" "$?" 0
 	like "$1: hits" "$(count)" '^[1-9][0-9]*$'
 	is "$1: the text is what it was" "$(bytes)" "$before"
@@ -38,6 +37,7 @@ finish() {
 	like "$1: the program is right" "$? $(tail -n 1 "$dir/out")" '^0 ok [1-9]'
 }
 
+sees_calls() { [ "$(wc -l 2>/dev/null <"$dir/strace")" -ge 20 ]; }
 for how in interior quiesce; do
 	if have gdb "gdb, $how"; then
 		begin $how -b -c -f
@@ -49,12 +49,13 @@ for how in interior quiesce; do
 
 		# It comes and goes while a breakpoint of its own is there, and the tool goes first.
 		begin $how -b -c -f
+		until_gone="until grep -qs '^State:.Z' /proc/$tool/status; do kill -INT $tool; sleep 0.02; done"
 		timeout 60 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
-			-ex "break *0x$addr" -ex continue -ex "shell kill -INT $tool" -ex 'shell sleep 0.5' \
+			-ex "break *0x$addr" -ex continue -ex "shell $until_gone" \
 			-ex continue -ex delete -ex detach >"$dir/gdb" 2>&1
 		wait "$tool"
 		like "gdb outlives the tool, $how" "$? $(tail -n 1 "$dir/summary")" '^1 dprobes: .*being traced by someone else'
-		"$DPROBES" stat -q -o "$dir/counts" --duration 100ms libc.so.6:strtod -p "$victim" 2>"$dir/err"
+		until_hit strtod stat -q -o "$dir/counts" libc.so.6:strtod
 		like "gdb outlives the tool, $how: the next one" "$? $(count)" '^0 [1-9]'
 		is "gdb outlives the tool, $how: the text is what it was" "$(bytes)" "$before"
 		kill -TERM "$victim"
@@ -64,13 +65,22 @@ for how in interior quiesce; do
 	if have strace "strace, $how"; then
 		# Where there are children strace does not end by itself, whoever else is there.
 		begin $how -b -c
-		for i in 1 2 3; do timeout -k 5 -s INT 0.4 strace -f -qq -o "$dir/strace" -p "$victim" 2>/dev/null; done
+		for i in 1 2 3; do
+			rm -f "$dir/strace"
+			strace -f -qq -o "$dir/strace" -p "$victim" 2>/dev/null &
+			strace=$!
+			pids+=("$strace")
+			poll 20 sees_calls
+			kill -TERM "$strace"
+			wait "$strace"
+		done
 		like "strace, $how: it sees calls" "$(wc -l <"$dir/strace")" '^[1-9][0-9]+'
 		finish "strace, $how"
 	fi
 	if have perf "perf, $how"; then
 		begin $how -c -f
-		if timeout 20 perf record -q -e cpu-clock -g -F 2000 -o "$dir/perf" -p "$victim" -- sleep 0.5 >"$dir/perf.out" 2>&1; then
+		if timeout 20 perf record -q -e cpu-clock -g -F 2000 -o "$dir/perf" -p "$victim" \
+			-- bash -c '. tests/scenario/lib.sh; worked "$1" 20' - "$victim" >"$dir/perf.out" 2>&1; then
 			like "perf, $how: samples" "$(perf script -i "$dir/perf" 2>/dev/null | grep -c cpu-clock)" '^[1-9]'
 		else
 			skip "perf, $how: samples" "it may not record"
@@ -83,6 +93,8 @@ done
 mkfifo "$dir/end"
 kernel_counts() {
 	exec 9<>"$dir/end"
+	# The one before was ready as well.
+	rm -f "$dir/ready"
 	"$TOOLS/uprobe-count" -o "$dir/kernel" "$place" -p "$victim" <"$dir/end" 9>&- >"$dir/ready" 2>"$dir/err" &
 	kernel=$!
 	pids+=("$kernel")
@@ -112,9 +124,9 @@ uprobes() {
 	begin "$how" -f
 	kernel_counts
 	[ "$how" = trap ] || poll 10 said 'somebody else has set a breakpoint'
-	sleep 0.3
+	worked "$victim" 10
 	kernel_ends
-	if [ "$how" = quiesce ]; then sleep 0.5; else poll 10 said 'has gone; it is probed again'; fi
+	if [ "$how" = quiesce ]; then worked "$victim" 20; else poll 10 said 'has gone; it is probed again'; fi
 	like "uprobes, $how: one that comes and goes counts" "$seen" '^[1-9]'
 	[ "$how" = quiesce ] || is "uprobes, $how: ours is back" "$(armed && echo yes)" yes
 	finish "uprobes, $how, gone first"
@@ -122,9 +134,8 @@ uprobes() {
 	begin "$how" -f
 	kernel_counts
 	[ "$how" = trap ] || poll 10 said 'somebody else has set a breakpoint'
-	kill -INT "$tool"
-	wait "$tool"
-	sleep 0.2
+	interrupt "$tool"
+	worked "$victim" 10
 	if [ "$how" = trap ]; then
 		kernel_ends
 	else

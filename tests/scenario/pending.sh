@@ -51,8 +51,7 @@ for arm in interior quiesce trap; do
 	like "$arm: the list while it is not there" "$(list | head -n 1)" '^0000000000000000  k  cbrt\+0x0  .*early.so \[PENDING\]$'
 	tell open call
 	like "$arm: and when it is" "$(list | grep cbrt)" '^0000[0-9a-f]{12}  k  cbrt\+0x0  early.so (\[OPTIMIZED\])?$'
-	kill -INT $tool
-	wait $tool
+	interrupt $tool
 	is "$arm: the tool" "$?" 0
 	is "$arm: hits, those in its constructor among them" "$(hits)" 8
 	end
@@ -114,8 +113,7 @@ for how in KILL STOP; do
 	tell open call close open call
 	is "the tool gets SIG$how: the program goes on" "$(wrong)" ""
 	kill -CONT $tool 2>/dev/null
-	kill -INT $tool 2>/dev/null
-	wait $tool
+	interrupt $tool
 	"$DPROBES" detach -q -p $victim
 	is "and is left as it was" "$? $(grep -c dprobes /proc/$victim/maps)" "0 0"
 	end

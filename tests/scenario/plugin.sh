@@ -33,8 +33,7 @@ list() { "$DPROBES" list -p $victim; }
 armed() { list | grep -q cbrt; }
 flags() { list | grep -c '\[GONE\]'; }
 finish() {
-	kill -INT $tool
-	wait $tool
+	interrupt $tool
 }
 end() {
 	echo quit >&5

@@ -172,8 +172,7 @@ like "in JSON, too" "$("$DPROBES" list --json -p "$victim")" '"exits":1,"exits_t
 is "which has a line a function" "$("$DPROBES" list -p "$victim" | wc -l)" 1
 printf AB >&9
 poll 10 sh -c "[ \$(wc -l <'$dir/lines') -eq 1 ]"
-kill -INT "$tracer"
-wait "$tracer"
+interrupt "$tracer"
 like "entered before, returned, inside" "$(cat "$dir/stderr")" \
 	': 2 hits, 0 missed, 1 record; calls: 1 returned, 1 still inside, 1 entered before; interrupted$'
 like "its line" "$(cat "$dir/lines")" ' returns r:returns:ret_waits = 66 <[0-9.]+>$'
@@ -185,8 +184,7 @@ printf D >&9
 follow
 printf EF >&9
 poll 10 sh -c "[ \$(wc -l <'$dir/lines') -ge 1 ]"
-kill -INT "$tracer"
-wait "$tracer"
+interrupt "$tracer"
 is "after a tool that was killed" "$(grep -cE 'balance|BUG' "$dir/stderr")" 0
 
 # What is known of a call is damaged meanwhile: by its key its place on the stack is
@@ -215,8 +213,7 @@ if command -v python3 >/dev/null; then
 	python3 "$dir/damage.py" "$victim"
 	printf H >&9
 	poll 10 sh -c "'$DPROBES' list -v -p $victim | grep -q ' 2 hits'"
-	kill -INT "$tracer"
-	wait "$tracer"
+	interrupt "$tracer"
 	is "damage is told once" "$(grep -cE '^kretprobe BUG!: Processing kretprobe r:returns:ret_waits @ 0x[0-9a-f]+$' "$dir/stderr")" 1
 	like "and counted" "$(cat "$dir/stderr")" 'calls: 0 returned, 1 still inside, 1 damaged, 1 entered before; '
 else
@@ -236,8 +233,7 @@ exec 9<>"$dir/in"
 tracer=$!
 pids+=("$tracer")
 poll 10 grep -q waiting "$dir/out"
-kill -INT "$tracer"
-wait "$tracer"
+interrupt "$tracer"
 like "a call that was left long ago" "$(cat "$dir/stderr")" 'calls: 0 returned, 1 abandoned(, 1 still inside)?; interrupted$'
 like "and its line" "$(cat "$dir/lines")" ' returns r:returns:ret_inner arg0=1 = abandoned$'
 exec 9>&-

@@ -195,8 +195,7 @@ kill -STOP "$victim"
 "$DPROBES" -g -a --reset
 is "--reset makes them zero" "$("$DPROBES" -g -a | grep -vc '= 0x0 (0)$')" 0
 kill -CONT "$victim"
-kill -INT $tool
-wait $tool
+interrupt $tool
 is "no program runs, no variables" "$("$DPROBES" -g -a; echo $?)" 1
 kill -TERM "$victim"
 wait "$victim"
@@ -209,8 +208,7 @@ pids+=("$tool")
 listed() { "$DPROBES" list -p "$victim" | grep -q '  d  malloc+0x0  libc.so.6 '; }
 if poll 10 listed; then ok "a program's probe is listed as d"
 else not_ok "a program's probe is listed as d" "$("$DPROBES" list -p "$victim")"; fi
-kill -INT "$tool"
-wait "$tool"
+interrupt "$tool"
 kill -TERM "$victim"
 wait "$victim"
 plan

@@ -289,8 +289,11 @@ static int left_behind(void *arg)
 
 /* --- threads that end --- */
 
+static volatile int nr_ends;
+
 static int ends(struct kprobe *p, struct pt_regs *regs)
 {
+	__atomic_fetch_add(&nr_ends, 1, __ATOMIC_RELEASE);
 	syscall(SYS_exit, 0);
 	return 0;
 }
@@ -313,7 +316,8 @@ static int thread_ends(void *arg)
 		EXPECT(!register_kprobe(&a));
 		pthread_create(&thread, NULL, ends_inside, NULL);
 		pthread_detach(thread);
-		usleep(2000);
+		while (nr_ends == i)
+			sched_yield();
 		unregister_kprobe(&a);
 	}
 	return 0;
@@ -339,12 +343,15 @@ static int cancelled(void *arg)
 {
 	struct kprobe a = { .addr = (void *)first, .pre_handler = cancels };
 	pthread_t thread;
+	long before;
 	int i;
 
 	for (i = 0; i < 20; i++) {
 		EXPECT(!register_kprobe(&a));
+		before = runs;
 		pthread_create(&thread, NULL, is_cancelled, NULL);
-		usleep(1000);
+		while (runs == before)
+			sched_yield();
 		pthread_cancel(thread);
 		unregister_kprobe(&a);
 		if (pthread_join(thread, NULL))

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile unsigned long hits;
@@ -49,13 +50,16 @@ int main(int argc, char **argv)
 {
 	struct uprobe u = { .handler = count };
 	unsigned long registered = 0, gone = 0, at;
+	time_t end = time(NULL) + 60;
 	long rounds;
 	int err;
 
 	if (argc != 5)
 		return 2;
 	u.pid = atoi(argv[1]);
-	for (rounds = atol(argv[4]); rounds; rounds--) {
+	/* However they are scheduled: until it was there and hit. */
+	for (rounds = atol(argv[4]);
+	     rounds > 0 || (!hits && time(NULL) < end); rounds--) {
 		at = text_of(argv[1], argv[2]);
 		u.vaddr = at + strtoul(argv[3], NULL, 16);
 		err = at ? register_uprobe(&u) : -ENOENT;
