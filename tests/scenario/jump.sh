@@ -47,7 +47,8 @@ for how in interior quiesce trap; do
 done
 
 # The proof proves something: without breakpoints, and without a stop, it does not go well.
-for ((i = 0; i < 20; i++)); do
+end=$((SECONDS + 150))
+for ((i = 0; i < 20 || SECONDS < end; i++)); do
 	timeout 250 "$TOOLS/toggle" -B -t 100000 -- "$VICTIMS/storm" -t 8 >"$dir/out" 2>"$dir/err"
 	status=$?
 	[ $status -eq 0 ] || break
