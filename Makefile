@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-victims, bench [BENCH=core], fuzz, stress, install, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-san, check-victims, mutants FILE=…, bench [BENCH=core], fuzz, stress, install, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -363,6 +363,14 @@ list-tests:
 	@printf 'check %s\n' $(call in_order,$(filter-out $(LONG),$(TESTS)))
 	@printf 'check-long %s\n' $(call in_order,$(LONG))
 
+# The tool with the sanitizers on what other processes, files and programs tell it. What it
+# puts into them is as ever.
+SAN_SCENARIO := $(addprefix tests/scenario/,cli.sh trace.sh follow.sh plugin.sh)
+check-san: deps
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(B)-san/dprobes
+	$(Q)T='$(T)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=0 DPROBES=$(B)-san/dprobes tests/run $(SAN_SCENARIO)
+
 # Single-line changes of FILE that the tests of T do not notice; MUTANTS=N: of that many.
 mutants: deps
 	$(Q)$(MAKE) --no-print-directory tests
@@ -479,4 +487,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims list-tests mutants deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims check-san list-tests mutants deps clean demo install fuzz stress
