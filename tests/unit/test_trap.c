@@ -61,6 +61,12 @@ bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
 	return false;
 }
 
+/* No tool was stepping anybody. */
+bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	return false;
+}
+
 u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	foreign++;
