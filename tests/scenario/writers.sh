@@ -40,8 +40,6 @@ for how in interior quiesce trap; do
 done
 unset DPROBES_ARM
 
-# as_nobody COMMAND...
-as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
 if [ "$(id -u)" = 0 ]; then
 	install -m 755 "$VICTIMS/swapper" "$dir/swapper"
@@ -50,7 +48,7 @@ if [ "$(id -u)" = 0 ]; then
 		for us in 0 20 40 60 80 120 200 400; do
 			echo "for root alone" >"$dir/precious"
 			chmod 600 "$dir/precious"
-			start as_nobody "$dir/swapper" "$dir/precious" $what $us
+			start setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/swapper" "$dir/precious" $what $us
 			timeout -k 5 30 "$DPROBES" stat -q --duration 30ms libc.so.6:malloc -p "$victim" >"$dir/tool" 2>&1
 			[ $? -lt 124 ] || died=$((died + 1))
 			[ "$(cat "$dir/precious")" = "for root alone" ] || bad=$((bad + 1))
