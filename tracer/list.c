@@ -39,9 +39,12 @@ static void row_json(FILE *out, const struct row *r)
 	dp_output_print(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
 	dp_json_string(out, r->reason);
 	dp_output_print(out,
-		",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu,\"interior\":%llu",
+		",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu",
 		r->flags, (unsigned long long)r->hits,
-		(unsigned long long)r->missed, (unsigned long long)r->middle);
+		(unsigned long long)r->missed);
+	if (r->middle)
+		dp_output_print(out, ",\"interior\":%llu",
+				(unsigned long long)r->middle);
 	if (r->exits.known)
 		dp_output_print(out,
 			",\"exits\":%zu,\"exits_trap\":%zu,\"exits_tail\":%zu,\"exits_lost\":%zu",

@@ -75,12 +75,14 @@ static void count_json(const struct dp_session *s, size_t i)
 		dp_json_string(out, p->reason);
 	} else {
 		dp_output_print(out,
-			",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\",\"interior\":%llu",
+			",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\"",
 			(unsigned long long)dp_session_hits(s, i),
 			(unsigned long long)dp_engine_missed(s->engine,
 							     s->probes[i]),
-			dp_engine_mode(s->engine, s->probes[i]),
-			traps_inside(s, i));
+			dp_engine_mode(s->engine, s->probes[i]));
+		if (traps_inside(s, i))
+			dp_output_print(out, ",\"interior\":%llu",
+					traps_inside(s, i));
 		if (p->spec->kind == DP_SPEC_RETURN)
 			calls_json(s, i);
 	}
@@ -357,12 +359,13 @@ void dp_report_costly(const struct dp_session *s)
 	for (i = 0; i < s->points.n; i++) {
 		if (!is_costly(s, i) || n++ >= NAMED_MAX)
 			continue;
-		dp_output_print(stderr, "dprobes: %s: %llu traps in the middle of a jump are most of its cost: ",
-			s->points.v[i].name, traps_inside(s, i));
-		fputs(dp_engine_is_covered(s->engine, s->probes[i]) ?
-			      "it is within five bytes of the probe before it, and the program branches to it; without that one it may be a jump of its own\n" :
-			      "the program branches to behind it, within five bytes; DPROBES_ARM=trap makes it a breakpoint, which costs that at its hits only\n",
-		      stderr);
+		dp_output_print(
+			stderr,
+			"dprobes: %s: %llu traps in the middle of a jump are most of its cost: %s\n",
+			s->points.v[i].name, traps_inside(s, i),
+			dp_engine_is_covered(s->engine, s->probes[i]) ?
+				"it is within five bytes of the probe before it, and the program branches to it; without that one it may be a jump of its own" :
+				"the program branches to behind it, within five bytes; DPROBES_ARM=trap makes it a breakpoint, which costs that at its hits only");
 	}
 	if (n > NAMED_MAX)
 		dp_output_print(stderr, "dprobes: the same of %zu more\n", n - NAMED_MAX);
@@ -379,6 +382,8 @@ void dp_report_summary(const struct dp_session *s)
 		return;
 	for (i = 0; i < s->points.n; i++)
 		probes += !s->points.v[i].refused;
+	if (!s->opt->quiet)
+		dp_report_costly(s);
 	fputs("dprobes: ", stderr);
 	if (s->opt->children)
 		dp_output_print(stderr, "%s (%d): ", program(s),
@@ -396,6 +401,4 @@ void dp_report_summary(const struct dp_session *s)
 	fputs("; ", stderr);
 	tell_ending(s);
 	putc('\n', stderr);
-	if (!s->opt->quiet)
-		dp_report_costly(s);
 }

@@ -140,7 +140,7 @@ static void put_real(FILE *out, struct dp_type type, u64 value)
 		snprintf(text, sizeof(text), "%.*g", digits, is);
 		again = narrow ? strtof(text, NULL) : strtod(text, NULL);
 	} while (again != is && digits++ < most);
-	fputs(text, out);
+	dp_output_print(out, "%s", text);
 	/* It is no integer. */
 	if (isfinite(is) && !strpbrk(text, ".e"))
 		fputs(".0", out);
@@ -156,7 +156,8 @@ static void put(FILE *out, struct dp_type type, u64 value)
 		dp_output_print(out, "%llu", (unsigned long long)low(value, type.bits));
 		break;
 	case DP_TYPE_BOOL:
-		fputs(low(value, type.bits) ? "true" : "false", out);
+		dp_output_print(out, "%s",
+				low(value, type.bits) ? "true" : "false");
 		break;
 	case DP_TYPE_FLOAT:
 		put_real(out, type, value);
@@ -194,6 +195,6 @@ void dp_returned_json(FILE *out, struct dp_type type, u64 value)
 	} else if (type.kind != DP_TYPE_VOID) {
 		dp_output_print(out, ",\"ret\":%s", quote);
 		put(out, type, value);
-		fputs(quote, out);
+		dp_output_print(out, "%s", quote);
 	}
 }

@@ -7,7 +7,10 @@ passes=5000
 inside=$((passes - 1)) # the first pass comes from above
 
 # field NAME PROBE: of its line in $dir/counts
-field() { sed -nE "s/^\{\"probe\":\"dense:$2\",.*\"$1\":\"?([a-z0-9]+).*/\1/p" "$dir/counts"; }
+# What is not said of a probe is 0.
+field() {
+	sed -nE "s/^\{\"probe\":\"dense:$2\",/&\"$1\":0,/; s/^\{\"probe\":\"dense:$2\",.*\"$1\":\"?([a-z0-9]+).*/\1/p" "$dir/counts"
+}
 # count VICTIM SPEC...
 count() {
 	"$DPROBES" stat --json -o "$dir/counts" "${@:2}" -- "$1" -l $passes >/dev/null 2>"$dir/err"

@@ -15,6 +15,9 @@ there() {
 		t=${f%.*}
 		echo "$build/$t"
 	done
+	# The same at a low address
+	echo "$build/tests/self/jumps-low"
+	echo "$build/tests/self/overlap-low"
 	for t in layers hit-half compat-free conform/about-{coverage,examples,exports} \
 		conform/run-{trap,interior,quiesce}-{1,8} conform/run-interior-{1,8}-toggled; do
 		echo "$build/tests/$t"

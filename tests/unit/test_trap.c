@@ -317,5 +317,6 @@ int main(void)
 		cmocka_unit_test_setup(behind_a_second_copy, begin),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
