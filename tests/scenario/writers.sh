@@ -6,6 +6,26 @@
 chmod 755 "$dir"
 rounds=${WRITERS:-2}
 
+# With variables, which no child has.
+cat >"$dir/count.dp" <<'END'
+name = "writers"
+modtype = user
+major = 1
+vars = 2
+
+offset = work
+minor = 1
+	inc lv,0
+	push lv,0
+	push d,1000
+	sub
+	jz take
+	exit
+take:
+	log 1
+	exit
+END
+
 # The program "writers" under COMMAND..., with a child that does its worst from then on.
 under() {
 	local name=$1 said
@@ -36,6 +56,7 @@ for how in interior quiesce trap; do
 		under "$how, returns" stat r:outer r:work
 		under "$how, records" trace 'work(arg0)'
 		under "$how, records of returns" trace 'r:outer(arg0)'
+		under "$how, a program with variables" run "$dir/count.dp"
 	done
 done
 unset DPROBES_ARM
