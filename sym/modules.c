@@ -54,12 +54,14 @@ static size_t slot_of(const struct index *x, const struct dp_map *map, u64 bias)
 
 static int index_open(struct index *x, size_t n)
 {
-	const u64 *seed = (const u64 *)getauxval(AT_RANDOM);
+	const void *seed = (const void *)getauxval(AT_RANDOM);
 
 	x->mask = 1;
 	while (x->mask < 2 * n + 1)
 		x->mask = x->mask << 1 | 1;
-	x->seed = seed ? *seed : 0;
+	x->seed = 0;
+	if (seed)
+		memcpy(&x->seed, seed, sizeof(x->seed));
 	x->files = calloc(x->mask + 1, sizeof(*x->files));
 	x->mods = calloc(x->mask + 1, sizeof(*x->mods));
 	return x->files && x->mods ? 0 : -ENOMEM;
