@@ -16,8 +16,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 #define BASE 0x70000000ull
 #define ENTRY 0x20000000ull
 #define SITES 6
-#define HEAD 1024u /* bytes, of what control keeps there first */
-#define TABLES 0x4000u /* bytes, of sites, probes and programs */
 
 /* The last ones take their time: there is room for much. */
 enum { RSEQ = 1, TRAPS = 2, QUIESCED = 4, PROGRAM = 8, FORKED = 16, VISITS = 32, RECORDS = 64 };
@@ -30,29 +28,7 @@ static const u8 code[128] = {
 #define HOOK 20
 static const u8 places[SITES] = { 0, 1, 8, 13, 14, 15 };
 static u8 text[sizeof(code)];
-static size_t arena_at, arena_size, file_size;
-
-/* Most of the memory is room for records; what matters comes first. */
-static size_t place(u32 word)
-{
-	u32 at = word & 0x3fffffff;
-	size_t tables = arena_size - sizeof(struct dp_arena) - sizeof(u32);
-
-	if (tables > TABLES)
-		tables = TABLES;
-	switch (word >> 30) {
-	case 0:
-		return at & 1 ? at % (file_size - sizeof(u32)) :
-				arena_at + at % (arena_size - sizeof(u32));
-	case 1:
-		return arena_at + at % HEAD;
-	case 2:
-		return arena_at + at % (sizeof(struct dp_arena) - sizeof(u32));
-	default:
-		return arena_at + sizeof(struct dp_arena) +
-		       at % tables;
-	}
-}
+static size_t file_size;
 
 static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
 {
@@ -197,7 +173,7 @@ static void live(struct dp_engine *e, const struct dp_mapping *map, u32 how)
 	dp_engine_apply(e, &target, &bad);
 	dp_engine_inside(e, TEXT + 3, &bad);
 	dp_engine_admit(e, false);
-	dp_engine_settle(e, NULL, NULL);
+	dp_engine_settle_all(e);
 	if (how & RECORDS)
 		dp_engine_records(e, take_record, NULL, true);
 	read_counts(e);
@@ -222,11 +198,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	need = dp_engine_layout(e, 2);
 	must(need && !dp_engine_place(e, &hole, 1));
 	file_size = (need->file_size + SCRIBBLE_PAGE - 1) & ~(SCRIBBLE_PAGE - 1);
-	arena_size = need->arena_size;
-	arena_at = DP_ARENA_OFFSET;
 	map.file = file = scribble_map(file_size);
-	scribbler.memory = file;
-	scribbler.place = place;
+	scribble_aim(file, need);
 	scribble_start(data + 1, size - 1);
 	live(e, &map, *data);
 	scribble_stop();

@@ -19,8 +19,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 #define ROOM 64u /* sites that there is room for */
 #define PROBES 12u
 #define ORDERS 8u
-#define HEAD 1024u /* bytes, of what control keeps there first */
-#define TABLES 0x8000u
 #define NONE ~0u
 
 /* push; lea rip; call; ret; nops; mov $13, %eax; syscall */
@@ -38,32 +36,13 @@ struct world {
 	struct dp_arena *arena;
 	u32 probes[PROBES]; /* NONE: there is none */
 	u8 *pools[DP_MAX_POOLS];
+	u64 pool_addrs[DP_MAX_POOLS];
 	size_t pool_sizes[DP_MAX_POOLS];
 	u32 nr_pools;
 };
 
 static u8 text[sizeof(code)];
 static size_t arena_size, file_size;
-
-static size_t place(u32 word)
-{
-	u32 at = word & 0x3fffffff;
-	size_t tables = arena_size - sizeof(struct dp_arena) - sizeof(u32);
-
-	if (tables > TABLES)
-		tables = TABLES;
-	switch (word >> 30) {
-	case 0:
-		return DP_ARENA_OFFSET + at % (arena_size - sizeof(u32));
-	case 1:
-		return DP_ARENA_OFFSET + at % (sizeof(struct dp_arena) - sizeof(u32));
-	case 2:
-		return DP_ARENA_OFFSET + at % HEAD;
-	default:
-		return DP_ARENA_OFFSET + sizeof(struct dp_arena) +
-		       at % tables;
-	}
-}
 
 static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
 {
@@ -85,16 +64,39 @@ static int write_text(struct dp_target *t, u64 addr, const void *from,
 static const struct dp_target_ops ops = { .read = read_text,
 					  .write = write_text };
 
-/* The target has pools of its own beside; code is never written where it is run. */
-static int map_pool(void *arg, u64 addr, u64 size, u8 **ours)
+/* Code is never written where it is run. */
+static int map_pool(void *arg, u64 addr, u64 size)
 {
 	struct world *w = arg;
 
 	if (w->nr_pools == DP_MAX_POOLS)
 		return -ENOMEM;
-	*ours = scribble_reserve(NULL, size, PROT_READ | PROT_WRITE, 0);
-	w->pools[w->nr_pools] = *ours;
+	w->pools[w->nr_pools] =
+		scribble_reserve(NULL, size, PROT_READ | PROT_WRITE, 0);
+	w->pool_addrs[w->nr_pools] = addr;
 	w->pool_sizes[w->nr_pools++] = size;
+	return 0;
+}
+
+/* All of it into one of them, or into two that are neighbours. */
+static int put_code(void *arg, u64 addr, const void *code_, size_t len)
+{
+	const u8 *from = code_;
+	struct world *w = arg;
+	size_t done = 0;
+	u32 i;
+
+	for (i = 0; i < w->nr_pools; i++)
+		for (; done < len &&
+		       addr + done - w->pool_addrs[i] < w->pool_sizes[i];
+		     done++)
+			w->pools[i][addr + done - w->pool_addrs[i]] = from[done];
+	for (i = 0; i < w->nr_pools && done < len; i++)
+		for (; done < len &&
+		       addr + done - w->pool_addrs[i] < w->pool_sizes[i];
+		     done++)
+			w->pools[i][addr + done - w->pool_addrs[i]] = from[done];
+	must(done == len);
 	return 0;
 }
 
@@ -124,7 +126,7 @@ static int hold(void *arg, bool stray, int (*work)(void *what), void *what)
 	return work(what);
 }
 
-static const struct dp_growth_ops growth = { map_pool, find_holes,
+static const struct dp_growth_ops growth = { map_pool, put_code, find_holes,
 					     write_stopped, hold };
 
 static u8 *build(struct world *w)
@@ -147,6 +149,7 @@ static u8 *build(struct world *w)
 	file_size = (need->file_size + SCRIBBLE_PAGE - 1) & ~(SCRIBBLE_PAGE - 1);
 	arena_size = need->arena_size;
 	map.file = scribble_map(file_size);
+	scribble_aim(map.file, need);
 	must(!dp_engine_build(e, &map));
 	must(!dp_engine_arm_hooks(e, &w->target));
 	w->arena = dp_engine_arena(e);
@@ -272,8 +275,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	must(!dp_engine_create(&w.engine));
 	dp_engine_set_arming(w.engine, data[0] & 0x40 ? DP_ARM_TRAP :
 							DP_ARM_INTERIOR);
-	scribbler.memory = file;
-	scribbler.place = place;
 	/* An arena that is not what it should be is refused, mostly. */
 	if (data[1] & 0x80)
 		scribble_start(data + ORDERS, size - ORDERS);

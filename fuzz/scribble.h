@@ -10,6 +10,8 @@
 #define DP_FUZZ_SCRIBBLE_H
 
 #include "port_types.h"
+#include "engine/control/control.h"
+#include "engine/layout.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@
 #define SCRIBBLE_MOST (1ull << 28)
 #define SCRIBBLE_EDITS 24
 #define SCRIBBLE_PAGE 4096ull
+#define SCRIBBLE_NEAR 8192
 
 /** struct scribble - eight bytes of the input: what is written where
  *  @how: bit 0: two bytes, else four; bit 1: what was there comes back in between */
@@ -35,7 +38,7 @@ static struct {
 	size_t size;
 	struct scribble edits[SCRIBBLE_EDITS];
 	size_t n;
-	size_t (*place)(u32 place); /* where in the memory; four bytes are there */
+	size_t hit, own, end; /* parts of it that the target writes: [hit, own), [own, end) */
 	bool wanted, writes;
 } scribbler;
 
@@ -45,10 +48,35 @@ static void must(bool good)
 		abort();
 }
 
+/* What the target can write at all (doc/security.md). Most of it is room for records; what
+ * matters comes first. */
+static size_t scribble_place(u32 word)
+{
+	size_t from = word >> 30 & 1 ? scribbler.own : scribbler.hit;
+	size_t room = scribbler.end - from;
+
+	if (!room) {
+		from = scribbler.hit;
+		room = scribbler.end - from;
+	}
+	if (word >> 31 && room > SCRIBBLE_NEAR)
+		room = SCRIBBLE_NEAR;
+	return from + (word & 0x3fffffff) % (room - sizeof(u32));
+}
+
+/* @file: as the region is laid out */
+static void scribble_aim(u8 *file, const struct dp_layout_need *need)
+{
+	scribbler.memory = file;
+	scribbler.hit = DP_ARENA_OFFSET + DP_CONTROL_ROOM;
+	scribbler.own = DP_ARENA_OFFSET + need->own_off;
+	scribbler.end = DP_ARENA_OFFSET + need->private_off;
+}
+
 static void scribble_one(const struct scribble *e)
 {
 	volatile u32 *at = (volatile u32 *)(scribbler.memory +
-					    (scribbler.place(e->place) & ~3ull));
+					    (scribble_place(e->place) & ~3ull));
 	u32 was = *at, value = e->value;
 
 	value |= e->how & 1 ? was & ~0xffffu : value << 16;
