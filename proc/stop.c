@@ -22,8 +22,6 @@
 #include <unistd.h>
 
 #define NAP_NS 10000
-#define VIGIL_NS 5000000
-#define SEIZE_TRIES 3
 #define SPINS 100 /* looks before the first nap: some ten microseconds */
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
@@ -211,87 +209,13 @@ static int not_seized(const struct dp_process *proc, pid_t tid)
 	return 0;
 }
 
-/*
- * While a thread executes a program PTRACE_SEIZE of another waits for it to be done, and it
- * waits for all others to have ended: also for those that are ours already, whose ends we
- * have to take notice of. Who waits in a call can do that in a signal's handler only.
- */
-static const pid_t *members;
-static size_t nr_members;
-static pid_t leader;
-static volatile sig_atomic_t waits;
-
-static void take_notice(int sig)
-{
-	int was = errno;
-	siginfo_t si;
-	size_t i;
-
-	for (i = 0; waits && i < nr_members; i++)
-		if (members[i] != leader)
-			waitid(P_PID, (id_t)members[i], &si,
-			       WEXITED | WNOHANG | __WALL);
-	errno = was;
-}
-
-/** struct vigil - a signal that comes again and again while threads are seized */
-struct vigil {
-	timer_t timer;
-	struct sigaction action;
-	sigset_t mask;
-	bool begun;
-};
-
-static void begin_vigil(struct vigil *v, const struct dp_process *proc,
-			const pid_t *tids, size_t n)
-{
-	const struct itimerspec often = { { 0, VIGIL_NS }, { 0, VIGIL_NS } };
-	const struct sigaction notice = { .sa_handler = take_notice };
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID,
-				  .sigev_signo = SIGVTALRM };
-	sigset_t open;
-
-	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-	v->begun = !timer_create(CLOCK_MONOTONIC, &event, &v->timer);
-	if (!v->begun)
-		return;
-	members = tids;
-	nr_members = n;
-	leader = proc->pid;
-	sigaction(SIGVTALRM, &notice, &v->action);
-	sigemptyset(&open);
-	sigaddset(&open, SIGVTALRM);
-	sigprocmask(SIG_UNBLOCK, &open, &v->mask);
-	timer_settime(v->timer, 0, &often, NULL);
-}
-
-static void end_vigil(struct vigil *v)
-{
-	if (!v->begun)
-		return;
-	timer_delete(v->timer);
-	sigprocmask(SIG_SETMASK, &v->mask, NULL);
-	sigaction(SIGVTALRM, &v->action, NULL);
-}
-
 static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
 {
-	int err, tries = 0;
-
 	if (proc->family && !ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
 		++*fresh;
 		return add_thread(proc, tid) ? 0 : -ENOMEM;
 	}
-	waits = 1;
-	/* One that ends, or takes the first thread's place, is refused at that moment. */
-	do
-		err = ptrace(PTRACE_SEIZE, tid, 0, running_options(proc)) ?
-			      errno :
-			      0;
-	while (err == EPERM && ++tries < SEIZE_TRIES);
-	waits = 0;
-	errno = err;
-	if (err)
+	if (ptrace(PTRACE_SEIZE, tid, 0, running_options(proc)))
 		return not_seized(proc, tid);
 	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	++*fresh;
@@ -302,7 +226,6 @@ static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
 static int seize_new(struct dp_process *proc, bool wake, bool one,
 		     size_t *fresh)
 {
-	struct vigil vigil;
 	pid_t *tids;
 	size_t n, i;
 	int err = dp_tasks_list(proc->pid, &tids, &n);
@@ -310,14 +233,10 @@ static int seize_new(struct dp_process *proc, bool wake, bool one,
 	*fresh = 0;
 	if (err)
 		return err;
-	if (n > 1)
-		begin_vigil(&vigil, proc, tids, n);
 	for (i = 0; i < n && !err && !(one && *fresh); i++)
 		if (!dp_stop_held(proc, tids[i]) &&
 		    wanted(proc->pid, tids[i], wake))
 			err = seize(proc, tids[i], fresh);
-	if (n > 1)
-		end_vigil(&vigil);
 	free(tids);
 	return err;
 }
@@ -527,7 +446,6 @@ static bool is_deaf(pid_t pid, pid_t tid)
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 {
 	size_t had = proc->nr_threads, fresh = 0, n, i;
-	struct vigil vigil;
 	pid_t *tids;
 	int err;
 
@@ -536,13 +454,11 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 	err = dp_tasks_list(proc->pid, &tids, &n);
 	if (err)
 		return no_stop(proc, err, diag);
-	begin_vigil(&vigil, proc, tids, n);
 	for (i = 0; i < n && !err; i++)
 		if (!dp_stop_held(proc, tids[i]) &&
 		    wanted(proc->pid, tids[i], true) &&
 		    (!deaf || is_deaf(proc->pid, tids[i])))
 			err = seize(proc, tids[i], &fresh);
-	end_vigil(&vigil);
 	free(tids);
 	if (wait_new(proc, had, dp_now_ns() + STOP_DEADLINE_NS) && !err)
 		err = -EAGAIN;
@@ -695,7 +611,6 @@ static int seize_running(struct dp_process *proc, bool bother)
 {
 	size_t fresh, n, i;
 	struct dp_status st;
-	struct vigil vigil;
 	pid_t *tids;
 	int err = dp_tasks_list(proc->pid, &tids, &n), got;
 
@@ -704,7 +619,6 @@ static int seize_running(struct dp_process *proc, bool bother)
 	if (bother && !dp_status_read(proc->pid, proc->pid, &st) && st.tracer &&
 	    (pid_t)st.tracer != getpid())
 		err = -EBUSY;
-	begin_vigil(&vigil, proc, tids, n);
 	for (i = 0; i < n && !err; i++) {
 		if (dp_stop_held(proc, tids[i]) ||
 		    !dp_doing_runs(proc->pid, tids[i]))
@@ -712,7 +626,6 @@ static int seize_running(struct dp_process *proc, bool bother)
 		got = seize(proc, tids[i], &fresh);
 		err = bother || got != -EBUSY ? got : 0;
 	}
-	end_vigil(&vigil);
 	free(tids);
 	return err;
 }
