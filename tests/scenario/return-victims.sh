@@ -24,13 +24,6 @@ same() {
 	talk "$dir/alone" "$@"
 	talk "$dir/followed" env ${module:+FOLLOW_MODULE="$module"} FOLLOW=all FOLLOW_ACTIVE="${active:-100}" \
 		FOLLOW_REPORT="$dir/report" LD_PRELOAD="$follow" "$@"
-	if [ -n "${known-}" ] && grep -q '^status 124' "$dir/followed/said"; then
-		for said in "it does what it does alone" "the account"; do
-			tests=$((tests + 1))
-			echo "not ok $tests - $name: $said # TODO $known"
-		done
-		return
-	fi
 	if cmp -s "$dir/alone/said" "$dir/followed/said"; then ok "$name: it does what it does alone"
 	else not_ok "$name: it does what it does alone" "$(diff "$dir/alone/said" "$dir/followed/said" | head -n 12)"; fi
 	sums=$(awk -v least="$least" '/^#/ { print; next }
@@ -121,7 +114,6 @@ code='let s = 0; for (let i = 0; i < 1e5; i++) s += i; const deep = n => n ? 1 +
 	Promise.all([1, 2, 3].map(async i => i * 2)).then(a => console.log(s, a.join(), deep(100)));'
 if command -v node >/dev/null; then
 	# It has tens of thousands of names.
-	known="tens of thousands of functions are registered in more than $limit s: of those that read their return address the exits are looked for" \
 	active=2 same "node" "" 10000 node -e "$code"
 else
 	skip "node" "node is not there"
