@@ -261,30 +261,32 @@ static int find_exits(struct kretprobe *rp, const struct followed *f,
 			   f->name ? f->name : "the function", f->why, words);
 }
 
-static int prepare(struct kretprobe *rp, struct dp_exit_reader *reader,
-		   struct pool **pool)
+/* All that can be said without reading a module's code. */
+static int look_at(struct kretprobe *rp, struct followed *f)
 {
-	struct followed f = { .way = DP_RETURN_STUB };
 	u32 index;
 	int err;
 
+	*f = (struct followed){ .way = DP_RETURN_STUB };
 	if (dp_probe_index(&rp->kp, &index))
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "the probe is registered already");
-	err = may_be_followed(rp, &f);
-	if (!err)
-		err = check_numbers(rp);
-	if (err)
-		return err;
-	*pool = make_pool(rp, f.way);
+	err = may_be_followed(rp, f);
+	return err ? err : check_numbers(rp);
+}
+
+static int prepare(struct kretprobe *rp, const struct followed *f,
+		   struct dp_exit_reader *reader, struct pool **pool)
+{
+	*pool = make_pool(rp, f->way);
 	if (!*pool)
 		return dp_diag_set(dp_last(), -ENOMEM,
 				   "there is no memory for %d instances",
 				   rp->maxactive);
 	rp->nmissed = 0;
 	/* What cannot be named cannot be registered: that says so. */
-	return f.way == DP_RETURN_SITE && f.addr ?
-		       find_exits(rp, &f, reader, *pool) :
+	return f->way == DP_RETURN_SITE && f->addr ?
+		       find_exits(rp, f, reader, *pool) :
 		       0;
 }
 
@@ -360,13 +362,21 @@ static int register_prepared(struct kretprobe **rps, struct pool **pools,
 static int register_all(struct kretprobe **rps, int num)
 {
 	struct pool **pools = calloc((size_t)num, sizeof(*pools));
+	struct followed *f = calloc((size_t)num, sizeof(*f));
 	struct dp_exit_reader reader = { 0 };
 	int err = 0, i;
 
-	if (!pools)
+	if (!pools || !f) {
+		free(pools);
+		free(f);
 		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	}
+	/* One that is refused is so before the code of all modules is read. */
 	for (i = 0; i < num && !err; i++)
-		err = prepare(rps[i], &reader, &pools[i]);
+		err = look_at(rps[i], &f[i]);
+	for (i = 0; i < num && !err; i++)
+		err = prepare(rps[i], &f[i], &reader, &pools[i]);
+	free(f);
 	dp_exit_reader_close(&reader);
 	if (!err)
 		err = register_prepared(rps, pools, num);
