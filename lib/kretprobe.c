@@ -363,7 +363,7 @@ static int register_all(struct kretprobe **rps, int num)
 {
 	struct pool **pools = calloc((size_t)num, sizeof(*pools));
 	struct followed *f = calloc((size_t)num, sizeof(*f));
-	struct dp_exit_reader reader = { 0 };
+	struct dp_exit_reader *reader = dp_symbol_map_exits(dp_self.symbols);
 	int err = 0, i;
 
 	if (!pools || !f) {
@@ -375,9 +375,9 @@ static int register_all(struct kretprobe **rps, int num)
 	for (i = 0; i < num && !err; i++)
 		err = look_at(rps[i], &f[i]);
 	for (i = 0; i < num && !err; i++)
-		err = prepare(rps[i], &f[i], &reader, &pools[i]);
+		err = prepare(rps[i], &f[i], reader, &pools[i]);
 	free(f);
-	dp_exit_reader_close(&reader);
+	dp_exit_reader_rest(reader);
 	if (!err)
 		err = register_prepared(rps, pools, num);
 	for (i = 0; err && i < num; i++)

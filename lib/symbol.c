@@ -32,6 +32,7 @@ struct load {
  * struct dp_symbol_map - the process as it was last seen
  * @v: its modules in load order
  * @match: the modules that @pattern means, which was asked for last
+ * @exits: of the module that was asked about last
  */
 struct dp_symbol_map {
 	struct dp_modules *mods;
@@ -42,6 +43,7 @@ struct dp_symbol_map {
 	char *pattern;
 	const struct dp_module **match;
 	size_t n_match;
+	struct dp_exit_reader exits;
 };
 
 /* What the link map says: a code address of each object, in its order. */
@@ -137,6 +139,7 @@ static int look(struct dp_symbol_map *map, struct dp_diag *diag)
 
 static void drop(struct dp_symbol_map *map)
 {
+	dp_exit_reader_close(&map->exits);
 	dp_modules_close(map->mods);
 	free(map->v);
 	free(map->pattern);
@@ -502,6 +505,11 @@ bool dp_symbol_map_function(struct dp_symbol_map *map, u64 addr, u64 *start,
 struct dp_modules *dp_symbol_map_modules(struct dp_symbol_map *map)
 {
 	return map->mods;
+}
+
+struct dp_exit_reader *dp_symbol_map_exits(struct dp_symbol_map *map)
+{
+	return &map->exits;
 }
 
 bool dp_symbol_map_linked(const struct dp_symbol_map *map, u64 addr)

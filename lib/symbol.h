@@ -19,6 +19,7 @@
 #define DP_LIB_SYMBOL_H
 
 #include <dprobes/diag.h>
+#include "sym/exits.h"
 #include "sym/sym.h"
 
 struct dp_symbol_map;
@@ -90,6 +91,10 @@ bool dp_symbol_map_function(struct dp_symbol_map *map, u64 addr, u64 *start,
 
 /** dp_symbol_map_modules() - for those who look at code */
 struct dp_modules *dp_symbol_map_modules(struct dp_symbol_map *map);
+
+/** dp_symbol_map_exits() - where functions of its modules are left. The caller has it
+ *  rest before he lets go of the lock. */
+struct dp_exit_reader *dp_symbol_map_exits(struct dp_symbol_map *map);
 
 /** dp_symbol_map_linked() - is an address in what the dynamic linker has loaded, so
  *  that a refresh tells when it goes? */

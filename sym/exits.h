@@ -74,7 +74,8 @@ void dp_exits_close(struct dp_exits *exits);
 struct dp_exit_reader {
 	const struct dp_module *module;
 	struct dp_code_map *map;
-	struct dp_exits *exits; /* NULL: nothing is known of @module */
+	struct dp_exits *exits; /* NULL: it rests, or there is nothing */
+	bool rests;
 };
 
 /**
@@ -84,6 +85,13 @@ struct dp_exit_reader {
  */
 int dp_exit_reader_open(struct dp_exit_reader *reader, struct dp_modules *mods,
 			const struct dp_module *m, struct dp_diag *diag);
+/**
+ * dp_exit_reader_rest() - give back the module's code until the next question
+ *
+ * The map, which takes seconds to draw of 50 MB of code, and a quarter of their
+ * memory, stays. A module of which nothing is known is forgotten.
+ */
+void dp_exit_reader_rest(struct dp_exit_reader *reader);
 void dp_exit_reader_close(struct dp_exit_reader *reader);
 
 /**

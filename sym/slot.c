@@ -189,19 +189,33 @@ int dp_exit_reader_open(struct dp_exit_reader *r, struct dp_modules *mods,
 {
 	int err;
 
-	if (r->module == m)
+	if (r->module == m && !r->rests)
 		return r->exits ? 0 : -EOPNOTSUPP;
-	dp_exit_reader_close(r);
-	r->module = m;
-	err = dp_code_map_open(mods, m, &r->map, diag);
-	if (err) {
-		r->map = NULL;
-		return err;
+	if (r->module != m) {
+		dp_exit_reader_close(r);
+		r->module = m;
+		err = dp_code_map_open(mods, m, &r->map, diag);
+		if (err) {
+			r->map = NULL;
+			return err;
+		}
 	}
+	r->rests = false;
 	err = dp_exits_open(mods, m, r->map, &r->exits, diag);
 	if (err)
 		r->exits = NULL;
 	return err;
+}
+
+void dp_exit_reader_rest(struct dp_exit_reader *r)
+{
+	if (!r->exits && !r->rests) {
+		dp_exit_reader_close(r);
+		return;
+	}
+	dp_exits_close(r->exits);
+	r->exits = NULL;
+	r->rests = true;
 }
 
 void dp_exit_reader_close(struct dp_exit_reader *r)

@@ -238,7 +238,7 @@ if command -v gdb >/dev/null; then
 	"$DPROBES" stat -q libc.so.6:system -p "$victim" >/dev/null 2>"$dir/stderr" &
 	tool=$!
 	poll 10 armed system
-	until_gone="until grep -qs '^State:.Z' /proc/$tool/status; do kill -INT $tool; sleep 0.02; done"
+	until_gone="while kill -INT $tool 2>/dev/null && ! grep -qs '^State:.Z' /proc/$tool/status; do sleep 0.02; done"
 	timeout 60 gdb -p "$victim" -batch -ex 'set breakpoint always-inserted on' -ex "break *$addr" -ex "shell $until_gone" -ex detach >/dev/null 2>&1
 	wait $tool
 	like "a detach under gdb" "$? $(cat "$dir/stderr")" '^1 dprobes: .*is being traced by someone else'

@@ -408,6 +408,61 @@ static void unwinders_are_found(void **state)
 	dp_modules_close(now);
 }
 
+static size_t exits_of(struct dp_exit_reader *r, const struct dp_module *m,
+		       u64 entry)
+{
+	struct dp_exit_list list;
+	const char *why;
+	size_t n;
+
+	assert_int_equal(dp_exit_reader_open(r, mods, m, NULL), 0);
+	assert_int_equal(dp_exits_find(r->exits, entry, &list, &why), 0);
+	n = list.n;
+	dp_exits_free(&list);
+	return n;
+}
+
+/* What is slow is done once; the module's code is not kept; another module is another one. */
+static void a_reader_rests_between_questions(void **state)
+{
+	u64 entry = (u64)exits_cases[0].entry, far = (u64)dlsym(NULL, "qsort");
+	const struct dp_module *m = dp_module_at(mods, entry);
+	const struct dp_module *libc = dp_module_at(mods, far);
+	struct dp_exit_reader r = { 0 };
+	size_t n = exits_of(&r, m, entry), i;
+	struct dp_code_map *drawn = r.map;
+
+	assert_true(n > 0);
+	for (i = 0; i < 3; i++) {
+		dp_exit_reader_rest(&r);
+		assert_null(r.exits);
+		assert_int_equal(exits_of(&r, m, entry), n);
+		assert_ptr_equal(r.map, drawn);
+	}
+	dp_exit_reader_rest(&r);
+	dp_exit_reader_rest(&r);
+	assert_ptr_equal(r.map, drawn);
+	assert_true(exits_of(&r, libc, far) > 0);
+	dp_exit_reader_rest(&r);
+	assert_int_equal(exits_of(&r, m, entry), n);
+	dp_exit_reader_close(&r);
+	assert_null(r.map);
+}
+
+/* That nothing is known is not kept: its file may be there the next time. */
+static void a_reader_forgets_what_it_does_not_know(void **state)
+{
+	const struct dp_module *m =
+		dp_module_at(mods, (u64)exits_cases[0].entry);
+	struct dp_exit_reader r = { .module = m };
+
+	assert_int_equal(dp_exit_reader_open(&r, mods, m, NULL), -EOPNOTSUPP);
+	dp_exit_reader_rest(&r);
+	assert_null(r.module);
+	exits_of(&r, m, (u64)exits_cases[0].entry);
+	dp_exit_reader_close(&r);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -421,6 +476,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rets_of_git),
 		cmocka_unit_test(rets_of_sqlite),
 		cmocka_unit_test(unwinders_are_found),
+		cmocka_unit_test(a_reader_rests_between_questions),
+		cmocka_unit_test(a_reader_forgets_what_it_does_not_know),
 		cmocka_unit_test(damaged_files_do_no_harm),
 		cmocka_unit_test(a_program_leaves_by_its_exits),
 	};
