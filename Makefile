@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Targets: all (default), demo, check [T=PATTERN], check-long, check-san, check-victims, mutants FILE=…, bench [BENCH=core], fuzz, stress, install, clean.
+# Targets: all (default), demo, check [T=PATTERN], check-long, check-san, check-tsan, check-victims, mutants FILE=…, bench [BENCH=core], fuzz, stress, install, clean.
 # Variables: CC, SAN=address,undefined, DESTDIR, PREFIX, V=1.
 
 PREFIX ?= /usr/local
@@ -371,6 +371,16 @@ check-san: deps
 	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(B)-san/dprobes
 	$(Q)T='$(T)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=0 DPROBES=$(B)-san/dprobes tests/run $(SAN_SCENARIO)
 
+# The control half of the library with the thread sanitizer: what comes and goes in several
+# threads at once, and what serves the handlers of uprobes. tests/tsan.supp says what is beyond it.
+TSAN_TESTS := $(addprefix $(B)-tsan/tests/,self/uprobes self/uprobes-life self/uprobes-returns self/own)
+check-tsan: deps
+	$(Q)$(MAKE) --no-print-directory B=$(B)-tsan SAN=thread CFLAGS='$(CFLAGS) -Wno-tsan' conform $(TSAN_TESTS) \
+		$(B)-tsan/tests/victims/uprobed $(B)-tsan/tests/conform/run-interior-8
+	$(Q)T='$(T)' TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp \
+		CONFORM_TESTS='test_threads test_register test_knobs test_api test_blacklist' \
+		tests/run $(B)-tsan/tests/conform/run-interior-8 $(TSAN_TESTS)
+
 # Single-line changes of FILE that the tests of T do not notice; MUTANTS=N: of that many.
 mutants: deps
 	$(Q)$(MAKE) --no-print-directory tests
@@ -487,4 +497,4 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims check-san list-tests mutants deps clean demo install fuzz stress
+.PHONY: all modules install-headers bench bench-peers conform tests check check-unit check-long check-victims check-san check-tsan list-tests mutants deps clean demo install fuzz stress

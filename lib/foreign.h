@@ -43,7 +43,8 @@ struct dp_client {
 	u64 addr, user;
 	u32 index;
 	u32 refs;
-	bool off, linked, interrupt;
+	bool off; /* atomic: read by those that serve */
+	bool linked, interrupt;
 	void (*gone)(struct uprobe *u);
 };
 

@@ -60,8 +60,9 @@ bool dp_self_in_handler(void)
 {
 	const struct dp_stack *mine = dp_self_stack();
 	u64 here = (u64)__builtin_frame_address(0);
+	u32 busy = mine ? __atomic_load_n(&mine->busy, __ATOMIC_RELAXED) : 0;
 
-	if (!mine || !mine->busy || mine->busy == DP_BUSY_SELF)
+	if (!busy || busy == DP_BUSY_SELF)
 		return false;
 	return mine->jumped ||
 	       here - ((u64)mine + sizeof(*mine) - DP_STACK_SIZE) <
@@ -200,7 +201,7 @@ static int adopt(u64 base)
 	}
 	dp_live_set_knobs(engine, !dp_self.disarmed, !dp_self.unoptimized);
 	dp_self.arena = arena;
-	dp_self.engine = engine;
+	__atomic_store_n(&dp_self.engine, engine, __ATOMIC_RELEASE);
 	dp_self_say(true);
 	return 0;
 }
@@ -216,7 +217,8 @@ static int make_engine(void)
 	/* What the helper has made stays, should the rest fail. */
 	if (!dp_self.base) {
 		err = dp_helper_run(&order, NULL, &answer, &last);
-		dp_self.base = err ? 0 : answer.base;
+		__atomic_store_n(&dp_self.base, err ? 0 : answer.base,
+				 __ATOMIC_RELEASE);
 	}
 	return err ? err : adopt(dp_self.base);
 }
@@ -256,13 +258,19 @@ static void begin_anew(void)
 	owner = getpid();
 }
 
+/* Another thread may be making one. */
+static bool is_made(void)
+{
+	return __atomic_load_n(&dp_self.engine, __ATOMIC_ACQUIRE);
+}
+
 /* A thread that has never come to a probe has no stack yet on which it could say
  * anything. In a fork child they are its parent's. */
 static struct dp_stack *claim_stack(void)
 {
 	struct dp_stack *(*claim)(void);
 
-	if (!dp_self.engine || owner != (pid_t)dp_raw(SYS_getpid, 0, 0, 0, 0, 0))
+	if (!is_made() || owner != (pid_t)dp_raw(SYS_getpid, 0, 0, 0, 0, 0))
 		return NULL;
 	claim = (void *)(dp_self.base + dp_agent_stack_mine);
 	return claim();
@@ -278,7 +286,7 @@ void dp_self_say(bool self)
 
 	if (self && !mine)
 		mine = claim_stack();
-	if (!mine || !dp_self.engine || dp_self_in_handler())
+	if (!mine || !is_made() || dp_self_in_handler())
 		return;
 	if (self)
 		__atomic_store_n(&mine->busy, DP_BUSY_SELF, __ATOMIC_RELEASE);
@@ -306,22 +314,24 @@ void dp_self_enter(u64 *mask)
 	dp_self_say(true);
 }
 
-/* Signals that an engine catches are never blocked in the kernel; what the program
- * believes of them was noted when it was made. */
+/* Only what dp_self_enter() has blocked: what an engine catches is not blocked in the
+ * kernel any more, if another thread has made one meanwhile. */
 void dp_self_leave(u64 mask)
 {
-	if (dp_self.engine)
-		mask &= ~dp_caught_mask(dp_self.arena->control.nr_caught);
+	u64 ours = ~LET_THROUGH & ~mask;
+
 	dp_self_say(false);
-	dp_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0);
+	dp_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&ours, 0, sizeof(ours),
+	       0);
 }
 
 /* A vfork child, whose changes would be its parent's. */
 static bool is_borrowed(void)
 {
-	const struct dp_wipe *wipe = (void *)(dp_self.base + DP_WIPE_OFFSET);
+	u64 base = __atomic_load_n(&dp_self.base, __ATOMIC_ACQUIRE);
+	const struct dp_wipe *wipe = (void *)(base + DP_WIPE_OFFSET);
 
-	return dp_self.base && wipe->owner &&
+	return base && wipe->owner &&
 	       wipe->owner != (u32)dp_raw(SYS_getpid, 0, 0, 0, 0, 0);
 }
 
@@ -452,11 +462,11 @@ bool dp_self_busy(void)
 	return false;
 }
 
-static sigset_t fork_mask; /* of the thread that has the lock */
+static sigset_t fork_blocked; /* by us, of the thread that has the lock */
 
 static void lock_before_fork(void)
 {
-	u64 most = ~LET_THROUGH;
+	u64 most = ~LET_THROUGH, ours;
 	sigset_t set, mask;
 
 	sigemptyset(&set);
@@ -465,16 +475,19 @@ static void lock_before_fork(void)
 	dp_self_say(true);
 	pthread_mutex_lock(&lock);
 	dp_self_say(false);
-	fork_mask = mask;
+	memcpy(&ours, &mask, sizeof(ours));
+	ours = most & ~ours;
+	sigemptyset(&fork_blocked);
+	memcpy(&fork_blocked, &ours, sizeof(ours));
 }
 
 static void drop_lock(void)
 {
-	sigset_t mask = fork_mask;
+	sigset_t blocked = fork_blocked;
 
 	pthread_mutex_unlock(&lock);
 	dp_self_say(false);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
 }
 
 static void unlock_after_fork(void)

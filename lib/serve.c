@@ -105,7 +105,8 @@ static void watch(struct dp_foreign *f)
 		if (!p[1].revents)
 			look(f);
 		/* It stays readable for as long as we have not looked. */
-		if (p[0].revents && !f->ending)
+		if (p[0].revents &&
+		    !__atomic_load_n(&f->ending, __ATOMIC_ACQUIRE))
 			poll(&p[1], 1, 1);
 	}
 }
@@ -196,7 +197,8 @@ static struct dp_client *client_of(struct dp_foreign *f, u32 probe, u64 ip)
 	pthread_mutex_lock(&dp_foreign_state);
 	if (probe < f->nr_clients)
 		c = f->clients[probe];
-	if (c && (c->off || c->interrupt || c->addr != ip))
+	if (c && (__atomic_load_n(&c->off, __ATOMIC_ACQUIRE) || c->interrupt ||
+		  c->addr != ip))
 		c = NULL;
 	if (c)
 		c->refs++;
@@ -420,7 +422,7 @@ void dp_serve_end(struct dp_foreign *f)
 	__atomic_fetch_add(&f->asks->calls, 1, __ATOMIC_SEQ_CST);
 	futex(&f->asks->calls, FUTEX_WAKE, INT_MAX, NULL);
 	for (i = 0; i < f->nr_asks; i++)
-		if (f->asks->v[i].state)
+		if (__atomic_load_n(&f->asks->v[i].state, __ATOMIC_RELAXED))
 			futex(&f->asks->v[i].state, FUTEX_WAKE, INT_MAX, NULL);
 }
 

@@ -244,7 +244,7 @@ static u32 remove_all(struct uprobe **us, u32 n, struct dp_client **clients)
 			found++;
 	pthread_mutex_lock(&dp_foreign_state);
 	for (i = 0; i < found; i++)
-		clients[i]->off = true;
+		__atomic_store_n(&clients[i]->off, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&dp_foreign_state);
 	for (i = 0; i < found; i = k) {
 		for (k = i + 1; k < found && clients[k]->at == clients[i]->at;)
@@ -329,7 +329,7 @@ void dp_clients_lose(struct dp_foreign *f)
 				continue;
 			}
 			*at = c->next;
-			c->off = true;
+			__atomic_store_n(&c->off, true, __ATOMIC_RELEASE);
 			if (release(c))
 				discard(c);
 		}

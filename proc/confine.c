@@ -44,8 +44,11 @@ struct wanted {
 
 static struct dp_arena *arena_of(const struct dp_process *proc)
 {
-	return proc->engine && proc->installed ? dp_engine_arena(proc->engine) :
-						 NULL;
+	/* Asked without a lock, too, by a thread that serves the process. */
+	return proc->engine && __atomic_load_n(&proc->installed,
+					       __ATOMIC_ACQUIRE) ?
+		       dp_engine_arena(proc->engine) :
+		       NULL;
 }
 
 static u64 asked(const struct dp_arena *a)

@@ -399,7 +399,7 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 	err = dp_leave(proc, &view, diag);
 	dp_process_hold_asking(proc, false);
 	if (!err || err == -ESRCH) {
-		proc->installed = false;
+		__atomic_store_n(&proc->installed, false, __ATOMIC_RELEASE);
 		proc->base = 0;
 	}
 	return err == -ESRCH ? 0 : err;
