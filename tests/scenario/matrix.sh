@@ -52,9 +52,10 @@ begin() {
 	exec 5>"$dir/in"
 	poll 10 grep -q ready "$dir/out"
 }
-go() { echo go >&5; exec 5>&-; }
+go() { echo go >&5; }
+over() { exec 5>&-; }
 tool() { # OPTION...
-	"$DPROBES" stat --json -q "$@" -o "$dir/counts" victim_function -p "$victim" 2>"$dir/talk" &
+	"$DPROBES" stat --json -q "$@" -o "$dir/counts" victim_function -p "$victim" 2>"$dir/talk" 5>&- &
 	tool=$!
 	pids+=("$tool")
 	poll 10 armed
@@ -74,6 +75,7 @@ attached() { # the same
 	begin "$@" "$bin" "$event" "$rounds"
 	tool $option
 	go
+	over
 	wait "$victim"
 	status=$?
 	wait "$tool"
@@ -114,6 +116,7 @@ stirred() {
 		kill -CONT "$victim"
 		;;
 	program-KILL)
+		over
 		kill -KILL "$victim"
 		wait "$victim"
 		wait "$tool"
@@ -121,6 +124,7 @@ stirred() {
 		return
 		;;
 	esac
+	over
 	wait "$victim"
 	status=$?
 	wait "$tool"

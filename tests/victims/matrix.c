@@ -6,11 +6,12 @@
  *
  * Prints how often victim_function() was called, by the process itself and by
  * others that have memory of their own, and whether all was right. With "wait" it begins
- * when a line comes.
+ * when a line comes, and goes on until its input ends.
  */
 #include "children.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -265,6 +266,15 @@ static int image(int status)
 	return status;
 }
 
+static bool goes_on; /* for as long as there may be input */
+
+static bool is_over(void)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return !goes_on || poll(&in, 1, 0) != 0;
+}
+
 static int run(void (*act)(void), long rounds)
 {
 	struct sigaction sa = { .sa_handler = on_signal,
@@ -277,7 +287,7 @@ static int run(void (*act)(void), long rounds)
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(&t[i], NULL, worker, NULL))
 			return 1;
-	for (i = 0; i < rounds; i++)
+	for (i = 0; i < rounds || !is_over(); i++)
 		act();
 	stop = 1;
 	for (i = 0; i < THREADS; i++)
@@ -309,6 +319,7 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		if (!fgets(line, sizeof(line), stdin))
 			return 2;
+		goes_on = true;
 	}
 	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (!strcmp(argv[1], events[i].name))
