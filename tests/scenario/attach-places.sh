@@ -108,7 +108,7 @@ for arguments in "20" "20 2"; do
 	start "$VICTIMS/vforks" $arguments
 	bad=0
 	for i in 1 2 3 4 5 6 7 8; do
-		"$DPROBES" stat -q -o "$dir/counts" --duration 50ms victim_function -p "$victim" 2>"$dir/err" &&
+		until_hit victim_function stat -q -o "$dir/counts" victim_function &&
 			[ "$(hits "$dir/counts" vforks:victim_function)" -gt 0 ] ||
 			{ bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
 	done
