@@ -17,7 +17,7 @@ killed() {
 			2>"$dir/err" && break
 		step=$(sed -n 's/^steps: killed //p' "$dir/err")
 		[ -n "$step" ] || { bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; break; }
-		"$DPROBES" stat --json -q --duration 20ms -p "$victim" "$2" >"$dir/counts" 2>"$dir/err"
+		until_hit "$2" stat --json -q -o "$dir/counts" "$2"
 		grep -q '"hits":[1-9]' "$dir/counts" || { bad=$((bad + 1)); echo "# $step: $(cat "$dir/err")"; }
 		{ maps_of "$victim" | diff "$dir/maps" - && text_sum "$victim" | diff "$dir/text" -; } >"$dir/left" ||
 			{ bad=$((bad + 1)); echo "# $step"; sed 's/^/# /' "$dir/left"; }

@@ -7,7 +7,7 @@ armed() { "$DPROBES" list -p "$1" 2>/dev/null | grep -q ' k '; }
 # probe NAME PID SPEC: counts, and leaves
 probe() {
 	maps_of "$2" >"$dir/maps"
-	"$DPROBES" stat -q -o "$dir/counts" --duration 50ms -p "$2" "$3" 2>"$dir/err"
+	until_hit "${3##*:}" stat -q -o "$dir/counts" "$3"
 	like "$1: hits" "$? $(awk 'NR == 2 { print $1 }' "$dir/counts") $(cat "$dir/err")" '^0 [1-9][0-9]* $'
 	is "$1: nothing is left" "$(maps_of "$2" | diff "$dir/maps" -)" ""
 }

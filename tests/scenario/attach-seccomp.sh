@@ -39,7 +39,7 @@ for mode in none mixed single sigreturn stacked strict; do
 	text_sum "$victim" >"$dir/text"
 	bad=0
 	for ((i = 0; i < cycles; i++)); do
-		"$DPROBES" stat -q -o "$dir/counts" --duration 20ms victim_function asleep -p "$victim" 2>"$dir/err" &&
+		until_hit victim_function stat -q -o "$dir/counts" victim_function asleep &&
 			[ "$(hits "$dir/counts" filtered:victim_function)" -gt 0 ] ||
 			{ bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
 		maps_of "$victim" | cmp -s - "$dir/maps" || bad=$((bad + 1))
@@ -108,8 +108,8 @@ for mode in none sigreturn; do
 			2>"$dir/terr"
 		status=$?
 		[ $status -eq 137 ] && lives || break
-		again=$("$DPROBES" stat --json -q --duration 20ms -p "$victim" victim_function 2>&1)
-		[[ $again =~ \"hits\":[1-9] ]] && maps_of "$victim" | cmp -s - "$dir/maps" &&
+		until_hit victim_function stat --json -q -o "$dir/again" victim_function
+		[[ $(cat "$dir/again" "$dir/err") =~ \"hits\":[1-9] ]] && maps_of "$victim" | cmp -s - "$dir/maps" &&
 			[ "$(text_sum "$victim")" = "$(cat "$dir/text")" ] || bad+=" $n"
 	done 2>/dev/null
 	is "$mode: killed after each step, and the next one cleans up" "$status$bad" 0

@@ -45,7 +45,7 @@ for kind in selector threads range; do
 	begin $kind
 	bad=0
 	for ((i = 0; i < cycles; i++)); do
-		"$DPROBES" stat -q -o "$dir/counts" --duration 50ms victim_function r:victim_function -p "$victim" 2>"$dir/err" &&
+		until_hit victim_function stat -q -o "$dir/counts" victim_function r:victim_function &&
 			[ "$(hits "$dir/counts" dispatch:victim_function)" -gt 0 ] ||
 			{ bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; }
 		[ -z "$(left)" ] || bad=$((bad + 1))
@@ -151,7 +151,8 @@ for kind in selector threads; do
 			plan
 			exit
 		fi
-		again=$("$DPROBES" stat --json -q --duration 40ms -p "$victim" victim_function 2>&1)
+		until_hit victim_function stat --json -q -o "$dir/again" victim_function
+		again=$(cat "$dir/again" "$dir/err")
 		[ -z "$(left)" ] && printf '%s' "$again" | grep -q '"hits":[1-9]' ||
 			not_ok "$kind, killed $name (step $n): the next dprobes counts, and leaves nothing" "$again" "$(left)"
 		seen=$((seen + 1))

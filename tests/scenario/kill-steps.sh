@@ -27,7 +27,8 @@ for ((n = 1; n < 100; n++)); do
 		plan
 		exit
 	fi
-	again=$("$DPROBES" stat --json -q --duration 20ms -p "$victim" libc.so.6:malloc 2>&1)
+	until_hit malloc stat --json -q -o "$dir/again" libc.so.6:malloc
+	again=$(cat "$dir/again" "$dir/err")
 	left=$(maps_of "$victim" | diff "$dir/maps" - && "$TOOLS/text-sum" "$victim" | diff "$dir/text" -)
 	if [ -z "$left" ] && printf '%s' "$again" | grep -q '"hits":[1-9]'; then
 		ok "killed $name (step $n): it goes on, the next dprobes counts and leaves nothing"
