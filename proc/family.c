@@ -389,8 +389,9 @@ static int add_proc(struct dp_family *f, struct dp_process *proc)
  * by threads that are. */
 static int seize_all(struct dp_process *proc)
 {
+	struct dp_seizer seizer = { 0 };
 	bool fresh;
-	int err;
+	int err, got;
 
 	do {
 		pid_t *tids;
@@ -398,12 +399,16 @@ static int seize_all(struct dp_process *proc)
 
 		fresh = false;
 		err = dp_tasks_list(proc->pid, &tids, &n);
-		for (i = 0; !err && i < n; i++)
-			if (!ptrace(PTRACE_SEIZE, tids[i], 0,
-				    DP_FAMILY_OPTIONS))
-				fresh = true;
+		for (i = 0; !err && i < n; i++) {
+			while ((got = dp_seize(&seizer, tids[i],
+					       DP_FAMILY_OPTIONS, true)) ==
+			       -EINTR)
+				dp_stop_ends(proc);
+			fresh |= !got;
+		}
 		free(tids);
 	} while (!err && fresh);
+	dp_seizer_end(&seizer);
 	return err;
 }
 

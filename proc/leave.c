@@ -263,6 +263,11 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	err = dp_stop_alone(proc, diag);
 	if (err)
 		return err;
+	/* Whoever is stopped then is another program's. */
+	if (dp_memory_gone(proc)) {
+		dp_stop_release(proc);
+		return -ESRCH;
+	}
 	dp_step("leave: stopped");
 	dp_stop_step_undo(proc, view->arena->control.base);
 	dp_texts_gone(proc, view);

@@ -149,7 +149,7 @@ static int through_call(struct dp_process *proc, pid_t tid)
 
 	while (stops < 2) {
 		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) ||
-		    dp_stop_wait(tid, &status) != tid ||
+		    dp_stop_await(proc, tid, &status) != tid ||
 		    dp_stop_lost(proc, tid, status))
 			return -ESRCH;
 		stops += WSTOPSIG(status) == (SIGTRAP | 0x80);

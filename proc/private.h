@@ -4,6 +4,7 @@
 #define DP_PROC_PRIVATE_H
 
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/user.h>
@@ -43,6 +44,7 @@ struct dp_thread {
 	pid_t tid;
 	u64 counted; /* address of the site that it has hit, and not executed */
 	bool group_stop; /* the process is stopped, for others than us */
+	bool ended; /* dp_stop_ends() has taken notice of that */
 	struct user_regs_struct regs;
 };
 
@@ -167,6 +169,25 @@ struct dp_process {
 	size_t nr_shares;
 };
 
+/** struct dp_seizer - what one seizing of threads needs; zeroed, and ended by dp_seizer_end() */
+struct dp_seizer {
+	bool begun;
+	timer_t timer;
+	sigset_t mask;
+};
+
+/**
+ * dp_seize() - PTRACE_SEIZE, which must not wait for what waits for us
+ * @traces: does the caller trace threads of that process already?
+ *
+ * Context: one thread of the tool's at a time, or of a library's process.
+ * Return: 0; -EINTR a thread executes a program, and may be waiting for the end of one that
+ * the caller traces: dp_stop_ends(), and again; what ptrace(2) gives.
+ */
+int dp_seize(struct dp_seizer *s, pid_t tid, u64 options, bool traces);
+/** dp_seizer_end() - none are to be seized any more */
+void dp_seizer_end(struct dp_seizer *s);
+
 /* stop.c: every thread that runs, held for a moment */
 int dp_stop_all(struct dp_process *proc, struct dp_diag *diag);
 void dp_stop_release(struct dp_process *proc);
@@ -186,6 +207,14 @@ int dp_holes_among(const struct dp_maps *maps, size_t more,
  *  signal of ours cuts it short. What it has told is told once. */
 pid_t dp_stop_wait(pid_t tid, int *status);
 /**
+ * dp_stop_await() - the next stop, or the end, of one thread while others are held
+ *
+ * Should all be killed, or all but one that executes a program, neither that nor the first
+ * thread's end is told before the ends of the others have been taken notice of.
+ * Return: as dp_stop_seen(), and never 0.
+ */
+pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status);
+/**
  * dp_stop_seen() - waitpid(2) for a thread, or any (-1), that leaves signals with the kernel
  * @flags: WNOHANG or 0
  *
@@ -196,6 +225,13 @@ pid_t dp_stop_wait(pid_t tid, int *status);
  * Return: as waitpid(2).
  */
 pid_t dp_stop_seen(pid_t tid, int *status, int flags);
+/**
+ * dp_stop_ends() - take notice of the ends of threads that we trace, but for the first one's
+ *
+ * As long as we have not, an exec by another thread does not go on, nor does the first
+ * thread end.
+ */
+void dp_stop_ends(struct dp_process *proc);
 /** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
  *  we have not seen their end, their process has none either */
 void dp_stop_reap(const struct dp_process *proc);

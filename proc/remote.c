@@ -46,7 +46,6 @@
 
 #define RED_ZONE 128
 #define SYSCALL_SIZE 2
-#define REAP_EVERY 50
 #define SCRATCH DP_REMOTE_SCRATCH
 #define WORDS 64 /* for the code at selector_home */
 #define SLACK 384 /* lost to alignment, and what a call itself needs */
@@ -547,31 +546,6 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	return 0;
 }
 
-/* Threads that have been killed under us. */
-static void reap_others(const struct dp_remote *rem)
-{
-	size_t i;
-	int status;
-
-	for (i = 0; i < rem->proc->nr_threads; i++)
-		if (rem->proc->threads[i].tid != rem->tid)
-			waitpid(rem->proc->threads[i].tid, &status,
-				__WALL | WNOHANG);
-}
-
-/* Should another thread execute or all be killed, the first thread's end is not told
- * before those of all others have been taken notice of, and that by us. */
-static int wait_here(const struct dp_remote *rem, int *status)
-{
-	pid_t tid = rem->tid, got;
-	u32 n;
-
-	for (n = 1; !(got = dp_stop_seen(tid, status, WNOHANG)); n++)
-		if (dp_stop_nap(n) && n % REAP_EVERY == 0)
-			reap_others(rem);
-	return got < 0 ? -ESRCH : 0;
-}
-
 /* A signal is about to be delivered. Now that it is blocked it waits again. */
 static void put_off_signals(struct dp_remote *rem)
 {
@@ -604,7 +578,7 @@ static int to_syscall(struct dp_remote *rem)
 
 	do {
 		if (ptrace(PTRACE_SYSCALL, tid, 0, sig) ||
-		    wait_here(rem, &status))
+		    dp_stop_await(rem->proc, tid, &status) < 0)
 			return -ESRCH;
 		if (dp_stop_lost(rem->proc, tid, status))
 			return -ESRCH;

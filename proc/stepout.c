@@ -162,21 +162,11 @@ static int stop_in_place(const struct stepping *s, enum __ptrace_request how,
 
 	if (ptrace(PTRACE_INTERRUPT, t->tid, 0, 0) ||
 	    ptrace(how, t->tid, 0, sig) ||
-	    dp_stop_wait(t->tid, &status) != t->tid ||
+	    dp_stop_await(s->proc, t->tid, &status) != t->tid ||
 	    dp_stop_lost(s->proc, t->tid, status) ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	return 0;
-}
-
-static int wait_step(pid_t tid, int *status)
-{
-	pid_t got;
-
-	do
-		got = dp_stop_seen(tid, status, 0);
-	while (got < 0 && errno == EINTR);
-	return got == tid ? 0 : -ESRCH;
 }
 
 static int step_hidden(struct stepping *s, int sig, int *status)
@@ -187,7 +177,7 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 	enum instruction what = instruction_at(proc, pc);
 
 	if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig) ||
-	    wait_step(t->tid, status) ||
+	    dp_stop_await(s->proc, t->tid, status) != t->tid ||
 	    dp_stop_lost(s->proc, t->tid, *status) ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;

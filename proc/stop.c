@@ -23,9 +23,12 @@
 
 #define NAP_NS 10000
 #define SPINS 100 /* looks before the first nap: some ten microseconds */
+#define ENDS_EVERY 50 /* looks at one thread, between looks at the ends of others */
+#define SEIZE_TRIES 3
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
+#define END_NS 1000000000ll /* of a thread that has been killed */
 #define ERESTART_RESTARTBLOCK 516 /* linux/errno.h */
 
 /* @wake: as a last resort, one that is asleep but can be woken */
@@ -146,30 +149,106 @@ pid_t dp_stop_seen(pid_t tid, int *status, int flags)
 	return info.si_pid;
 }
 
-/* Return: 1 stopped, 0 gone, -EAGAIN not in time. */
+/* waitid(2) tells of stops, too, of a thread that is traced, whatever it is asked for. */
+static bool has_ended(pid_t tid, int *status)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(P_PID, (id_t)tid, &info,
+		   WEXITED | WNOWAIT | WNOHANG | __WALL) ||
+	    !info.si_pid)
+		return false;
+	return info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED &&
+	       waitpid(tid, status, __WALL | WNOHANG) == tid;
+}
+
+void dp_stop_ends(struct dp_process *proc)
+{
+	struct dp_thread *t;
+	int status;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return;
+	for (i = 0; i < n; i++) {
+		if (tids[i] == proc->pid || !has_ended(tids[i], &status))
+			continue;
+		t = dp_stop_held(proc, tids[i]);
+		if (t)
+			t->ended = true;
+		dp_stop_lost(proc, tids[i], status);
+	}
+	free(tids);
+}
+
+/* A thread of ours that is nowhere to be found has executed a program, if the first one is ours
+ * now. The report of an exec is for those that follow only. */
+static bool has_executed(const struct dp_process *proc,
+			 const struct dp_thread *t)
+{
+	struct dp_status st;
+
+	return !proc->family && !t->ended && t->tid != proc->pid &&
+	       !dp_status_read(proc->pid, proc->pid, &st) &&
+	       (pid_t)st.tracer == gettid();
+}
+
+/* It has the first thread's number from then on, and is let go by that. */
+static pid_t take_first(struct dp_process *proc, struct dp_thread *t)
+{
+	if (dp_stop_held(proc, proc->pid))
+		t->ended = true;
+	else
+		t->tid = proc->pid;
+	ptrace(PTRACE_INTERRUPT, proc->pid, 0, 0);
+	return proc->pid;
+}
+
+/* Return: as dp_stop_seen(), and 0: not in time. */
+static pid_t await(struct dp_process *proc, pid_t tid, int *status,
+		   s64 deadline)
+{
+	pid_t got;
+	u32 n;
+
+	for (n = 1; !(got = dp_stop_seen(tid, status, WNOHANG)); n++) {
+		if (dp_now_ns() > deadline)
+			return 0;
+		if (dp_stop_nap(n) && n % ENDS_EVERY == 0)
+			dp_stop_ends(proc);
+	}
+	return got;
+}
+
+pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status)
+{
+	return await(proc, tid, status, INT64_MAX);
+}
+
+/* Return: 1 stopped, 0 gone, -EAGAIN not in time, -ESRCH it has executed a program. */
 static int wait_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
-	pid_t tid = t->tid;
-	int status;
-	pid_t got;
-	u32 n = 0;
+	int status, stopped = 1, gone = 0;
+	pid_t tid = t->tid, got;
 
 	for (;;) {
-		got = dp_stop_seen(tid, &status, WNOHANG);
-		if (got == 0) {
-			if (dp_now_ns() > deadline)
-				return -EAGAIN;
-			dp_stop_nap(++n);
+		got = await(proc, tid, &status, deadline);
+		if (!got)
+			return -EAGAIN;
+		if (got < 0 && (gone || !has_executed(proc, t)))
+			return gone;
+		if (got < 0) {
+			tid = take_first(proc, t);
+			stopped = gone = -ESRCH;
 			continue;
 		}
-		if (got < 0)
-			return 0;
 		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP) {
 			note_stop(proc, t, status);
-			return 1;
+			return stopped;
 		}
 		if (!pass_on(proc, tid, status))
-			return 0;
+			return gone;
 		/* Any other stop has made the kernel forget that this one was
 		 * wanted, if it was by then. */
 		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
@@ -195,37 +274,71 @@ bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend)
 }
 
 /* One that is just ending is no concern of ours; unless it was ours when it was
- * killed: then the process does not end before we have seen it. */
-static int not_seized(const struct dp_process *proc, pid_t tid)
+ * killed: then the process does not end before we have seen it.
+ * Return: 0 gone; -ESRCH it is ours, for it has executed a program; -EBUSY another's; -EPERM */
+static int not_seized(struct dp_process *proc, pid_t tid)
 {
 	struct dp_status st;
 
-	if (errno != EPERM || dp_status_read(proc->pid, tid, &st))
+	if (dp_status_read(proc->pid, tid, &st))
 		return 0;
-	if (st.state != 'Z' && st.state != 'X')
-		return st.tracer ? -EBUSY : -EPERM;
-	if ((pid_t)st.tracer == getpid() && tid != proc->pid)
-		waitpid(tid, NULL, __WALL | WNOHANG);
-	return 0;
+	if (st.state == 'Z' || st.state == 'X') {
+		dp_stop_ends(proc);
+		return 0;
+	}
+	if ((pid_t)st.tracer == gettid())
+		return -ESRCH;
+	return st.tracer ? -EBUSY : -EPERM;
 }
 
-static int seize(struct dp_process *proc, pid_t tid, size_t *fresh)
+/* Return: 1 seized; as not_seized(); -EAGAIN a thread executes a program, and does not come to
+ * the end of that. */
+static int seize_fresh(struct dp_process *proc, struct dp_seizer *seizer,
+		       pid_t tid)
 {
-	if (proc->family && !ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
-		++*fresh;
-		return add_thread(proc, tid) ? 0 : -ENOMEM;
+	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
+	bool ours = proc->nr_threads || proc->family;
+	int err, tries = 0;
+
+	for (;;) {
+		err = dp_seize(seizer, tid, running_options(proc), ours);
+		if (err == -EINTR) {
+			dp_stop_ends(proc);
+			if (dp_now_ns() > deadline)
+				return -EAGAIN;
+			continue;
+		}
+		if (err != -EPERM)
+			return !err;
+		err = not_seized(proc, tid);
+		/* It may have been another thread, which was the first one before an exec. */
+		if (err != -EPERM || ++tries == SEIZE_TRIES)
+			return err;
 	}
-	if (ptrace(PTRACE_SEIZE, tid, 0, running_options(proc)))
-		return not_seized(proc, tid);
-	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+}
+
+static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid,
+		 size_t *fresh)
+{
+	int got = 1;
+
+	if (!proc->family || ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
+		got = seize_fresh(proc, seizer, tid);
+		if (got <= 0 && got != -ESRCH)
+			return got;
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	}
 	++*fresh;
-	return add_thread(proc, tid) ? 0 : -ENOMEM;
+	if (!add_thread(proc, tid))
+		return -ENOMEM;
+	return got < 0 ? got : 0;
 }
 
 /* @one: no more than one */
 static int seize_new(struct dp_process *proc, bool wake, bool one,
 		     size_t *fresh)
 {
+	struct dp_seizer seizer = { 0 };
 	pid_t *tids;
 	size_t n, i;
 	int err = dp_tasks_list(proc->pid, &tids, &n);
@@ -236,7 +349,8 @@ static int seize_new(struct dp_process *proc, bool wake, bool one,
 	for (i = 0; i < n && !err && !(one && *fresh); i++)
 		if (!dp_stop_held(proc, tids[i]) &&
 		    wanted(proc->pid, tids[i], wake))
-			err = seize(proc, tids[i], fresh);
+			err = seize(proc, &seizer, tids[i], fresh);
+	dp_seizer_end(&seizer);
 	free(tids);
 	return err;
 }
@@ -318,13 +432,13 @@ static int stop_rounds(struct dp_process *proc, bool wake)
 {
 	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
 	size_t fresh, had;
-	int err;
+	int err, got;
 
 	do {
 		had = proc->nr_threads;
 		err = seize_new(proc, wake && !had, wake, &fresh);
-		if (wait_new(proc, had, deadline) && !err)
-			err = -EAGAIN;
+		got = wait_new(proc, had, deadline);
+		err = err ?: got;
 	} while (!err && fresh && dp_now_ns() < deadline);
 	return err;
 }
@@ -342,7 +456,11 @@ static int no_stop(const struct dp_process *proc, int err, struct dp_diag *diag)
 			"process %d is being traced by someone else; end that first, then any dprobes on it cleans up",
 			proc->pid);
 	else if (err == -ESRCH)
-		dp_diag_set(diag, err, "process %d has ended", proc->pid);
+		dp_diag_set(diag, err,
+			    dp_process_replaced(proc) ?
+				    "process %d executes another program" :
+				    "process %d has ended",
+			    proc->pid);
 	else
 		dp_diag_set(diag, err, "cannot stop process %d: %s", proc->pid,
 			    strerror(-err));
@@ -446,8 +564,9 @@ static bool is_deaf(pid_t pid, pid_t tid)
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 {
 	size_t had = proc->nr_threads, fresh = 0, n, i;
+	struct dp_seizer seizer = { 0 };
 	pid_t *tids;
-	int err;
+	int err, got;
 
 	if (proc->held)
 		return 0;
@@ -458,10 +577,11 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 		if (!dp_stop_held(proc, tids[i]) &&
 		    wanted(proc->pid, tids[i], true) &&
 		    (!deaf || is_deaf(proc->pid, tids[i])))
-			err = seize(proc, tids[i], &fresh);
+			err = seize(proc, &seizer, tids[i], &fresh);
+	dp_seizer_end(&seizer);
 	free(tids);
-	if (wait_new(proc, had, dp_now_ns() + STOP_DEADLINE_NS) && !err)
-		err = -EAGAIN;
+	got = wait_new(proc, had, dp_now_ns() + STOP_DEADLINE_NS);
+	err = err ?: got;
 	if (!err)
 		return 0;
 	dp_stop_release(proc);
@@ -551,15 +671,15 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 	struct timespec nap = { 0, 200000 };
 	bool wake = false;
 	size_t fresh = 1;
-	int err = 0;
+	int err = 0, got;
 
 	/* One that ends meanwhile is no one; when none is left to stop, one has
 	 * to be woken. */
 	while (!err && !proc->nr_threads && dp_now_ns() < deadline) {
 		wake |= !fresh;
 		err = seize_new(proc, wake, true, &fresh);
-		if (wait_new(proc, 0, deadline) && !err)
-			err = -EAGAIN;
+		got = wait_new(proc, 0, deadline);
+		err = err ?: got;
 		if (!err && wake && !fresh)
 			nanosleep(&nap, NULL);
 	}
@@ -571,24 +691,35 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 
 int dp_stop_this(struct dp_process *proc, pid_t tid, struct dp_diag *diag)
 {
+	struct dp_seizer seizer = { 0 };
 	size_t fresh = 0;
-	int err = seize(proc, tid, &fresh);
+	int err = seize(proc, &seizer, tid, &fresh), got;
 
-	if (err && err != -EAGAIN)
-		return no_stop(proc, err, diag);
-	if (!wait_new(proc, 0, dp_now_ns() + STOP_DEADLINE_NS) &&
-	    proc->nr_threads == 1)
+	dp_seizer_end(&seizer);
+	got = wait_new(proc, 0, dp_now_ns() + STOP_DEADLINE_NS);
+	if (!err && !got && proc->nr_threads == 1)
 		return 0;
+	err = err ?: got;
 	dp_stop_release(proc);
-	return -EAGAIN;
+	return err && err != -EAGAIN ? no_stop(proc, err, diag) : -EAGAIN;
 }
 
-static void let(const struct dp_process *proc, const struct dp_thread *t)
+/* One that has been killed while it was ours is waited for: so does an exec, or the end of its
+ * process; and the first one, if it comes to that, for the others. */
+static void let(struct dp_process *proc, const struct dp_thread *t)
 {
-	if (!proc->family)
-		ptrace(PTRACE_DETACH, t->tid, 0, 0);
-	else
+	s64 deadline = dp_now_ns() + END_NS;
+	int status, sig = 0;
+
+	if (proc->family) {
 		dp_family_let(t->tid, t->group_stop);
+		return;
+	}
+	while (ptrace(PTRACE_DETACH, t->tid, 0, sig) && errno == ESRCH &&
+	       t->tid != proc->pid &&
+	       await(proc, t->tid, &status, deadline) > 0 &&
+	       !dp_stop_lost(proc, t->tid, status))
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
 }
 
 void dp_stop_reap(const struct dp_process *proc)
@@ -609,6 +740,7 @@ void dp_stop_reap(const struct dp_process *proc)
 /* @bother: about somebody else who traces it */
 static int seize_running(struct dp_process *proc, bool bother)
 {
+	struct dp_seizer seizer = { 0 };
 	size_t fresh, n, i;
 	struct dp_status st;
 	pid_t *tids;
@@ -617,15 +749,16 @@ static int seize_running(struct dp_process *proc, bool bother)
 	if (err)
 		return err;
 	if (bother && !dp_status_read(proc->pid, proc->pid, &st) && st.tracer &&
-	    (pid_t)st.tracer != getpid())
+	    (pid_t)st.tracer != gettid())
 		err = -EBUSY;
 	for (i = 0; i < n && !err; i++) {
 		if (dp_stop_held(proc, tids[i]) ||
 		    !dp_doing_runs(proc->pid, tids[i]))
 			continue;
-		got = seize(proc, tids[i], &fresh);
+		got = seize(proc, &seizer, tids[i], &fresh);
 		err = bother || got != -EBUSY ? got : 0;
 	}
+	dp_seizer_end(&seizer);
 	free(tids);
 	return err;
 }
@@ -633,10 +766,10 @@ static int seize_running(struct dp_process *proc, bool bother)
 int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag)
 {
 	size_t had = proc->nr_threads;
-	int err = seize_running(proc, bother);
+	int err = seize_running(proc, bother), got;
 
-	if (wait_new(proc, had, dp_now_ns() + STOP_DEADLINE_NS) && !err)
-		err = -EAGAIN;
+	got = wait_new(proc, had, dp_now_ns() + STOP_DEADLINE_NS);
+	err = err ?: got;
 	while (proc->nr_threads > had)
 		let(proc, &proc->threads[--proc->nr_threads]);
 	return err ? no_stop(proc, err, diag) : 0;
