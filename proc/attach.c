@@ -151,16 +151,34 @@ int dp_process_lost(pid_t pid, struct dp_diag *diag)
 		pid);
 }
 
+bool dp_process_executes(const struct dp_process *proc)
+{
+	s64 deadline = dp_now_ns() + EXEC_NS;
+	struct timespec nap = { 0, 1000000 };
+	struct dp_status st;
+
+	while (!first_thread(proc->pid, &st)) {
+		if (dp_process_replaced(proc))
+			return true;
+		/* In the middle of that its first thread has lost its memory already. */
+		if (no_program(proc->pid) != ENOENT ||
+		    dp_status_kernel(proc->pid) || dp_now_ns() > deadline)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
 /* While a thread executes a program the process is not to be found for moments, nor its
  * file. */
 static bool is_elsewhere(const struct dp_process *proc, pid_t pid, int err)
 {
 	struct dp_status st;
 
-	if (err && dp_process_replaced(proc))
-		return true;
-	return (err == -ESRCH || err == -ENOENT) && pid > 0 &&
-	       !first_thread(pid, &st);
+	if (!err || pid <= 0)
+		return false;
+	return dp_process_executes(proc) ||
+	       ((err == -ESRCH || err == -ENOENT) && !first_thread(pid, &st));
 }
 
 static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,

@@ -73,6 +73,9 @@ int dp_process_lost(pid_t pid, struct dp_diag *diag);
 /** dp_process_replaced() - has it executed another program since we took hold of it?
  *  Asked before anything is in it. */
 bool dp_process_replaced(const struct dp_process *proc);
+/** dp_process_executes() - the same where something has failed: also if it is in the middle of
+ *  that, which is waited for */
+bool dp_process_executes(const struct dp_process *proc);
 /**
  * dp_process_clean() - take out what a tool that was ended left in a process
  * Return: 1 done; 0 there was nothing; as dp_process_attach().

@@ -201,9 +201,12 @@ static int open_once(struct dp_session *s, const char **bad_spec,
 }
 
 /* What was found is of a program that the process does not run any more. */
-static bool is_outdated(const struct dp_session *s)
+static bool is_outdated(const struct dp_session *s, int err)
 {
-	return s->opt->pid && s->proc && dp_process_replaced(s->proc);
+	if (!s->opt->pid || !s->proc)
+		return false;
+	return err ? dp_process_executes(s->proc) :
+		     dp_process_replaced(s->proc);
 }
 
 static void forget(struct dp_session *s)
@@ -228,7 +231,7 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
 	double deadline = dp_watch_now() + DP_EXECS_NS / 1e9;
 	int err = open_once(s, bad_spec, diag);
 
-	while (is_outdated(s)) {
+	while (is_outdated(s, err)) {
 		if (dp_watch_now() > deadline) {
 			*bad_spec = NULL;
 			return dp_process_lost(s->opt->pid, diag);

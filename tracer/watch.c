@@ -459,6 +459,17 @@ int dp_session_finish(struct dp_session *s, struct dp_diag *diag)
 	return err;
 }
 
+/* Whatever could not be done: was it that the program is another one by now? */
+static int say_failed(const struct dp_session *s, int err, struct dp_diag *diag)
+{
+	if (!s->opt->pid || !dp_process_executes(s->proc))
+		return err;
+	return dp_diag_set(
+		diag, -EAGAIN,
+		"process %d has executed another program while it was prepared; try again",
+		s->opt->pid);
+}
+
 static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
 	int status = 0, err, failed;
@@ -466,7 +477,7 @@ static int probe(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	dp_watch_signals();
 	err = dp_process_install(s->proc, s->engine, diag);
 	if (err)
-		return err;
+		return say_failed(s, err, diag);
 	failed = watch(s, diag);
 	err = dp_session_finish(s, failed ? NULL : diag);
 	if (s->ending == DP_ENDING_EXEC)
@@ -493,7 +504,7 @@ int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	dp_report_refused(s);
 	if (err) {
 		dp_process_kill_launched(s->proc);
-		return err;
+		return say_failed(s, err, diag);
 	}
 	return probe(s, died_of, diag);
 }
