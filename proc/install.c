@@ -737,6 +737,18 @@ void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods)
 	proc->found = mods;
 }
 
+/* From the first probe on there are hits. One that has ended, or executed another program, since then has
+ * been probed until then. */
+static int arm(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = write_text(proc, dp_engine_arm, diag);
+
+	if (!err || proc->launched || proc->family || !dp_process_ended(proc))
+		return err;
+	dp_diag_clear(diag);
+	return 0;
+}
+
 int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		       struct dp_diag *diag)
 {
@@ -754,7 +766,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 	if (!err)
 		err = go_live(proc, diag);
 	if (!err)
-		err = write_text(proc, dp_engine_arm, diag);
+		err = arm(proc, diag);
 	dp_step("install: armed");
 	finish(proc, !err);
 	if (err && proc->base && !proc->exited)
