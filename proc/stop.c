@@ -322,6 +322,9 @@ static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid,
 {
 	int got = 1;
 
+	/* What it stands in then is not reported again: dp_process_renew() is its next word. */
+	if (proc->family && (proc->execed[0] || proc->exited))
+		return -ESRCH;
 	if (!proc->family || ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
 		got = seize_fresh(proc, seizer, tid);
 		if (got <= 0 && got != -ESRCH)
