@@ -180,6 +180,8 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 		read_auxv(&aux, proc->pid);
 		begun = value_of(&aux, AT_ENTRY) != 0;
 		err = dp_maps_read(proc->pid, maps);
+		if (err == -EFBIG)
+			return dp_maps_too_many(proc->pid, diag);
 		if (err)
 			return dp_diag_set(diag, err, "process %d has ended",
 					   proc->pid);

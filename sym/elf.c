@@ -13,8 +13,6 @@
 #include <unistd.h>
 #include "sym/private.h"
 
-#define PART_MAX (1ull << 30) /* no table of a sane file is larger */
-
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len)
 {
 	ssize_t got;
@@ -43,8 +41,10 @@ int dp_elf_load(const struct dp_elf *elf, u64 off, u64 len, void **out)
 	char *buf;
 	int err;
 
-	if (off > elf->size || len > elf->size - off || len > PART_MAX)
+	if (off > elf->size || len > elf->size - off)
 		return -ENOEXEC;
+	if (len > DP_TABLE_MAX)
+		return -EFBIG;
 	buf = malloc(len + 1);
 	if (!buf)
 		return -ENOMEM;

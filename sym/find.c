@@ -7,6 +7,8 @@
 #include "sym/private.h"
 
 #define CANDIDATES_SHOWN 8
+#define TOO_LARGE                                                              \
+	"its symbol tables are larger than dprobes reads (4194304 functions, 512 MB a table, 64 MB unpacked)"
 
 /**
  * struct want - the name asked for
@@ -414,6 +416,10 @@ static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
 				   "%s has no names to look up: "
 				   "permission denied",
 				   mod->pub.path);
+	if (mod->missing == -EFBIG)
+		return dp_diag_set(diag, -ENOENT,
+				   "%s has no names to look up: " TOO_LARGE,
+				   mod->pub.path);
 	if (mod->missing)
 		return dp_diag_set(diag, -ENOENT,
 				   "%s has no names to look up: "
@@ -648,6 +654,8 @@ static void say_nameless(const struct dp_mod *mod, bool all,
 			    mod->pub.path,
 			    mod->missing == -EACCES ?
 				    "permission denied" :
+			    mod->missing == -EFBIG ?
+				    TOO_LARGE :
 				    "its file was deleted or replaced");
 	else if (all && !mod->symtab.full)
 		dp_diag_add(diag,

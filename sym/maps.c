@@ -27,6 +27,10 @@ static int slurp(int fd, char **out, size_t *len)
 			return -errno;
 		}
 		used += got;
+		if (used > DP_MAPS_TEXT_MAX) {
+			free(buf);
+			return -EFBIG;
+		}
 		if (room - used > 4096)
 			continue;
 		bigger = realloc(buf, room *= 2);
@@ -173,6 +177,14 @@ int dp_maps_read(pid_t pid, struct dp_maps *maps)
 	if (err)
 		dp_maps_free(maps);
 	return err;
+}
+
+int dp_maps_too_many(pid_t pid, struct dp_diag *diag)
+{
+	return dp_diag_set(
+		diag, -EFBIG,
+		"process %d has more mappings than dprobes reads, %u MB of /proc/%d/maps",
+		(int)pid, DP_MAPS_TEXT_MAX >> 20, (int)pid);
 }
 
 void dp_maps_free(struct dp_maps *maps)

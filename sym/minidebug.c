@@ -12,8 +12,7 @@
 #include <string.h>
 #include "sym/private.h"
 
-#define PLAIN_MAX (64u << 20) /* a few KB can unpack to any amount */
-#define LZMA_MEMORY (256ull << 20)
+#define PLAIN_MAX DP_UNPACKED_MAX
 
 /** struct unpacker - what we need of the library */
 struct unpacker {
@@ -45,6 +44,7 @@ static int unpack(const struct unpacker *u, lzma_stream *lz, u8 **out,
 	size_t room = 1 << 16;
 	u8 *buf = malloc(room), *bigger;
 	lzma_ret ret = LZMA_OK;
+	bool full = false;
 
 	lz->next_out = buf;
 	lz->avail_out = room;
@@ -52,7 +52,8 @@ static int unpack(const struct unpacker *u, lzma_stream *lz, u8 **out,
 		ret = u->code(lz, LZMA_FINISH);
 		if (ret != LZMA_OK || lz->avail_out)
 			continue;
-		if (room >= PLAIN_MAX)
+		full = room >= PLAIN_MAX;
+		if (full)
 			break;
 		bigger = realloc(buf, 2 * room);
 		if (!bigger)
@@ -64,7 +65,9 @@ static int unpack(const struct unpacker *u, lzma_stream *lz, u8 **out,
 	}
 	if (!buf || ret != LZMA_STREAM_END) {
 		free(buf);
-		return buf ? -ENOEXEC : -ENOMEM;
+		if (full || ret == LZMA_MEMLIMIT_ERROR)
+			return -EFBIG;
+		return buf && ret != LZMA_OK ? -ENOEXEC : -ENOMEM;
 	}
 	*len = lz->total_out;
 	*out = buf;
@@ -79,7 +82,7 @@ static int decompress(const void *data, size_t len, u8 **out, size_t *out_len)
 
 	if (err)
 		return err;
-	if (u.begin(&lz, LZMA_MEMORY, 0) == LZMA_OK) {
+	if (u.begin(&lz, DP_UNPACKER_MEMORY, 0) == LZMA_OK) {
 		lz.next_in = data;
 		lz.avail_in = len;
 		err = unpack(&u, &lz, out, out_len);
@@ -99,8 +102,10 @@ int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini)
 	size_t len;
 	int err;
 
-	if (!sh || sh->sh_size > PLAIN_MAX)
+	if (!sh)
 		return -ENOENT;
+	if (sh->sh_size > PLAIN_MAX)
+		return -EFBIG;
 	err = dp_elf_load_section(elf, sh, &data);
 	if (err)
 		return err;

@@ -37,7 +37,10 @@ static int ensure_dynsym(struct dp_mod *mod, const struct dp_elf *elf)
 
 	if (mod->have_dynsym)
 		return 0;
-	err = soften(dp_dynsym_load(&mod->dynsym, elf));
+	err = dp_dynsym_load(&mod->dynsym, elf);
+	if (err == -EFBIG)
+		mod->missing = err;
+	err = soften(err);
 	mod->have_dynsym = !err;
 	return err;
 }
@@ -89,25 +92,25 @@ static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
 	char root[32];
 	int err;
 
-	err = ensure_dynsym(mod, elf);
+	err = ensure_dynsym(mod, elf) ?: mod->missing;
 	if (!err)
 		err = dp_symtab_add_dynsym(&mod->symtab, &mod->dynsym, elf);
 	if (err)
 		return err;
 	err = dp_symtab_add_symtab(&mod->symtab, elf, elf);
-	if (err && err != -ENOMEM) {
+	if (err && err != -ENOMEM && err != -EFBIG) {
 		dp_file_root(mods, root, sizeof(root));
 		err = dp_debugfile_open(elf, root, mod->pub.path, &other);
 		if (!err)
 			err = add_other(mod, &other, elf);
 	}
-	if (err && err != -ENOMEM) {
+	if (err && err != -ENOMEM && err != -EFBIG) {
 		err = dp_minidebug_open(elf, &other);
 		if (!err)
 			err = add_other(mod, &other, elf);
 	}
 	mod->symtab.full = !err;
-	return soften(err);
+	return err == -EFBIG ? err : soften(err);
 }
 
 int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod)
@@ -126,6 +129,11 @@ int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod)
 	dp_elf_close(&elf);
 	if (err)
 		dp_symtab_free(&mod->symtab);
+	/* Some of its names would be worse than none. */
+	if (err == -EFBIG) {
+		mod->missing = err;
+		err = 0;
+	}
 	mod->have_symtab = !err;
 	return err;
 }

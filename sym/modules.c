@@ -399,6 +399,8 @@ static int say_open(int err, pid_t pid, struct dp_diag *diag)
 				   strerror(-err));
 	if (err == -ESRCH)
 		return dp_diag_set(diag, err, "no process %d", (int)pid);
+	if (err == -EFBIG)
+		return dp_maps_too_many(pid, diag);
 	return dp_diag_set(diag, err,
 			   "cannot read the mappings of process %d: "
 			   "%s",

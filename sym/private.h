@@ -15,6 +15,16 @@
 #include <unistd.h>
 #include "sym/sym.h"
 
+/*
+ * What is read of a file, or of a process, at most: -EFBIG if there is more. The largest programs
+ * have a fifth of it.
+ */
+#define DP_TABLE_MAX (512ull << 20) /* bytes of one table of a file */
+#define DP_NAMES_MAX (4u << 20) /* functions of one file */
+#define DP_UNPACKED_MAX (64u << 20) /* bytes of .gnu_debugdata: a few KB can unpack to any amount */
+#define DP_UNPACKER_MEMORY (256ull << 20)
+#define DP_MAPS_TEXT_MAX (128u << 20) /* bytes of /proc/PID/maps: a million mappings, with paths */
+
 /**
  * struct dp_elf - a reader of one x86-64 ELF file
  * @fd: where to read, or -1 when @image holds all bytes

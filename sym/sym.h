@@ -39,9 +39,12 @@ struct dp_maps {
  * dp_maps_read() - read a process's mappings
  * @pid: process (or thread) id, 0 for one's own process
  * @maps: filled in; free with dp_maps_free()
- * Return: 0; -ESRCH no such process (or a zombie); -EPERM/-EACCES; -ENOMEM.
+ * Return: 0; -ESRCH no such process (or a zombie); -EPERM/-EACCES; -ENOMEM;
+ * -EFBIG more than are read of anybody.
  */
 int dp_maps_read(pid_t pid, struct dp_maps *maps);
+/** dp_maps_too_many() - words for that. Return: -EFBIG */
+int dp_maps_too_many(pid_t pid, struct dp_diag *diag);
 void dp_maps_free(struct dp_maps *maps);
 /** dp_maps_find() - the mapping that holds @addr, or NULL */
 const struct dp_map *dp_maps_find(const struct dp_maps *maps, u64 addr);

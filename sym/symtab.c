@@ -40,6 +40,8 @@ int dp_symtab_add(struct dp_symtab *tab, const struct dp_sym *sym)
 	struct dp_sym *bigger;
 	size_t room;
 
+	if (tab->n == DP_NAMES_MAX)
+		return -EFBIG;
 	if (tab->n == tab->room) {
 		room = tab->room ? 2 * tab->room : 256;
 		bigger = realloc(tab->v, room * sizeof(*bigger));

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -128,6 +129,51 @@ static void many_mappings_are_all_read(void **state)
 	munmap(p, PAGES * 4096);
 }
 
+/* A path that the kernel writes four times as long, in as many lines as it takes. */
+static void text_is_not_of_any_size(void **state)
+{
+	enum { PAGES = 20000 };
+	char dir[] = "/tmp/dp-maps.XXXXXX", name[256];
+	int deep = 0, fd, here = open(".", O_PATH | O_DIRECTORY);
+	struct dp_diag diag;
+	struct dp_maps maps;
+	char *p;
+	size_t i;
+
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chdir(dir), 0);
+	memset(name, '\n', 255);
+	name[255] = '\0';
+	for (deep = 0; deep < 14; deep++) {
+		assert_int_equal(mkdir(name, 0700), 0);
+		assert_int_equal(chdir(name), 0);
+	}
+	fd = open("file", O_RDWR | O_CREAT, 0600);
+	assert_int_equal(ftruncate(fd, PAGES * 4096), 0);
+	p = mmap(NULL, PAGES * 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	assert_int_equal(dp_maps_read(getpid(), &maps), 0);
+	dp_maps_free(&maps);
+	for (i = 0; i < PAGES; i += 2)
+		assert_int_equal(mprotect(p + i * 4096, 4096, PROT_NONE), 0);
+	assert_int_equal(dp_maps_read(getpid(), &maps), -EFBIG);
+	assert_int_equal(maps.n, 0);
+	assert_int_equal(dp_maps_too_many(getpid(), &diag), -EFBIG);
+	assert_non_null(strstr(diag.text, " has more mappings than dprobes reads, 128 MB of /proc/"));
+	munmap(p, PAGES * 4096);
+	assert_int_equal(dp_maps_read(getpid(), &maps), 0);
+	dp_maps_free(&maps);
+	close(fd);
+	unlink("file");
+	while (deep--) {
+		assert_int_equal(chdir(".."), 0);
+		rmdir(name);
+	}
+	assert_int_equal(fchdir(here), 0);
+	rmdir(dir);
+	close(here);
+}
+
 static void no_such_process(void **state)
 {
 	struct dp_maps maps;
@@ -156,6 +202,7 @@ int main(void)
 		cmocka_unit_test(a_file_has_its_path_and_offset),
 		cmocka_unit_test(a_deleted_file_is_marked),
 		cmocka_unit_test(many_mappings_are_all_read),
+		cmocka_unit_test(text_is_not_of_any_size),
 		cmocka_unit_test(no_such_process),
 		cmocka_unit_test(a_zombie_is_no_process),
 	};

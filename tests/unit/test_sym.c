@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "sym/sym.h"
@@ -637,6 +638,100 @@ static void minidebuginfo_is_unpacked(void **state)
 	run("rm -r %s", dir);
 }
 
+static void too_much_to_unpack_is_refused(void **state)
+{
+	char dir[] = "/tmp/dp-sym.XXXXXX", path[64];
+	struct victim v;
+
+	make_dir(dir);
+	if (!run("cd %s && head -c 100M /dev/zero | xz -0 > m.xz && "
+		 "objcopy -S --add-section .gnu_debugdata=m.xz exe",
+		 dir)) {
+		print_message("# SKIP xz or objcopy is not installed\n");
+		run("rm -r %s", dir);
+		skip();
+	}
+	snprintf(path, sizeof(path), "%s/exe", dir);
+	start_copy(&v, path);
+	assert_int_equal(fail_in(&v, "", "sym_call_a"), -ENOENT);
+	assert_says(&v, "exe has no names to look up: its symbol tables are larger than dprobes reads");
+	drop(&v);
+	run("rm -r %s", dir);
+}
+
+/* Of the file's table of symbols, one that stands at its end, of @size bytes, or, of
+ * symbols that are copies of a function's, @n. */
+static void enlarge(const char *path, u64 size, size_t n)
+{
+	int fd = open(path, O_RDWR);
+	Elf64_Sym sym, many[4096];
+	struct stat st;
+	Elf64_Ehdr eh;
+	Elf64_Shdr sh;
+	u64 at;
+	size_t i;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pread(fd, &eh, sizeof(eh), 0), sizeof(eh));
+	for (at = eh.e_shoff, i = 0; i < eh.e_shnum; i++, at += sizeof(sh)) {
+		assert_int_equal(pread(fd, &sh, sizeof(sh), (off_t)at), sizeof(sh));
+		if (sh.sh_type == SHT_SYMTAB)
+			break;
+	}
+	assert_true(i < eh.e_shnum);
+	for (i = 0; i < sh.sh_size; i += sizeof(sym)) {
+		assert_int_equal(pread(fd, &sym, sizeof(sym), (off_t)(sh.sh_offset + i)), sizeof(sym));
+		if (ELF64_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_value)
+			break;
+	}
+	assert_true(i < sh.sh_size);
+	sh.sh_offset = ((u64)st.st_size + 7) & ~7ull;
+	sh.sh_size = n ? n * sizeof(sym) : size;
+	for (i = 0; i < 4096; i++)
+		many[i] = sym;
+	for (i = 0; i < n; i += 4096)
+		assert_int_equal(pwrite(fd, many, sizeof(many), (off_t)(sh.sh_offset + i * sizeof(sym))), sizeof(many));
+	if (!n)
+		assert_int_equal(ftruncate(fd, (off_t)(sh.sh_offset + size)), 0);
+	assert_int_equal(pwrite(fd, &sh, sizeof(sh), (off_t)at), sizeof(sh));
+	close(fd);
+}
+
+/* @n functions in a table of @size bytes. Return: are they read? */
+static bool reads(u64 size, size_t n)
+{
+	char dir[] = "/tmp/dp-sym.XXXXXX", path[64];
+	struct dp_symbols s;
+	struct victim v;
+	int err;
+
+	make_dir(dir);
+	snprintf(path, sizeof(path), "%s/exe", dir);
+	enlarge(path, size, n);
+	start_copy(&v, path);
+	err = dp_symbols_find(v.mods, "", "main", &s, NULL, &v.diag);
+	/* It is among those that are exported, or not. */
+	if (err)
+		assert_int_equal(err, -ENOENT);
+	else
+		dp_symbols_free(&s);
+	err = strstr(v.diag.text, "exe has no names to look up: its symbol tables are larger than dprobes reads (4194304 functions, 512 MB a table, 64 MB unpacked)") != NULL;
+	/* Nor are some of them taken for all. */
+	if (err)
+		assert_int_equal(fail_in(&v, "", "m*n"), -ENOENT);
+	drop(&v);
+	run("rm -r %s", dir);
+	return !err;
+}
+
+static void tables_are_not_of_any_size(void **state)
+{
+	assert_true(reads(0, 4096));
+	assert_false(reads(513ull << 20, 0));
+	assert_false(reads(0, (4u << 20) + 4096));
+}
+
 /* Zeroes what tells where the section headers are. */
 static void forget_sections(const char *path)
 {
@@ -764,6 +859,8 @@ static int run_all(void)
 		cmocka_unit_test(a_child_is_looked_up),
 		cmocka_unit_test(stripped_functions_have_bounds),
 		cmocka_unit_test(minidebuginfo_is_unpacked),
+		cmocka_unit_test(too_much_to_unpack_is_refused),
+		cmocka_unit_test(tables_are_not_of_any_size),
 		cmocka_unit_test(sections_are_not_needed),
 		cmocka_unit_test(a_deleted_file_is_not_guessed),
 		cmocka_unit_test(a_replaced_file_is_not_used),
