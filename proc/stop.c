@@ -275,7 +275,8 @@ bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend)
 
 /* One that is just ending is no concern of ours; unless it was ours when it was
  * killed: then the process does not end before we have seen it.
- * Return: 0 gone; -ESRCH it is ours, for it has executed a program; -EBUSY another's; -EPERM */
+ * Return: 0 gone; 1 it is ours already; -ESRCH so it is, for it has executed a program; -EBUSY
+ * it is another's; -EPERM */
 static int not_seized(struct dp_process *proc, pid_t tid)
 {
 	struct dp_status st;
@@ -286,8 +287,9 @@ static int not_seized(struct dp_process *proc, pid_t tid)
 		dp_stop_ends(proc);
 		return 0;
 	}
+	/* By an exec the first thread's number, and nothing else, becomes another one's. */
 	if ((pid_t)st.tracer == gettid())
-		return -ESRCH;
+		return tid == proc->pid ? -ESRCH : 1;
 	return st.tracer ? -EBUSY : -EPERM;
 }
 
