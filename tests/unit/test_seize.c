@@ -31,8 +31,9 @@ static void *sleeps(void *arg)
 	pid_t tid = gettid();
 
 	write(tids[1], &tid, sizeof(tid));
-	for (;;)
+	while (tid)
 		pause();
+	return NULL;
 }
 
 static void *executes(void *arg)
