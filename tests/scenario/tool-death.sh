@@ -83,4 +83,19 @@ begin stat
 kill -KILL "$victim"
 wait "$tool"
 like "the program is killed: the tool says so" "$? $(tail -n 1 "$dir/talk")" '^0 .*busy was killed by SIGKILL$'
+
+# Its first probes count while the last ones are being written.
+for nth in 1 2 3; do
+	start "$VICTIMS/busy" 3
+	DPROBES_HALT=sync DPROBES_NTH=$nth build/tests/dprobes-steps stat -o /dev/null libc.so.6:malloc libc.so.6:free \
+		-p "$victim" 2>"$dir/talk" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 is_state "$tool" T
+	kill -KILL "$victim"
+	kill -CONT "$tool"
+	wait "$tool"
+	like "it is killed while it is armed, write $nth" "$? $(head -n 1 "$dir/talk") $(tail -n 1 "$dir/talk")" \
+		'^0 steps: stopped after sync dprobes: .*: [0-9]+ hits, 0 missed; busy was killed by SIGKILL$'
+done
 plan
