@@ -26,16 +26,6 @@ struct victim {
 
 static int told[2], tids[2];
 
-static void *sleeps(void *arg)
-{
-	pid_t tid = gettid();
-
-	write(tids[1], &tid, sizeof(tid));
-	while (tid)
-		pause();
-	return NULL;
-}
-
 static void *executes(void *arg)
 {
 	pid_t tid = gettid();
@@ -47,14 +37,24 @@ static void *executes(void *arg)
 	abort();
 }
 
+static void *sleeps(void *arg)
+{
+	pid_t tid = gettid();
+	pthread_t t;
+
+	/* The order of the two is the order of their numbers. */
+	write(tids[1], &tid, sizeof(tid));
+	pthread_create(&t, NULL, executes, NULL);
+	while (tid)
+		pause();
+	return NULL;
+}
+
 static void be_victim(void)
 {
 	pthread_t t;
 
-	/* The order of the two is the order of their numbers. */
 	pthread_create(&t, NULL, sleeps, NULL);
-	usleep(1000);
-	pthread_create(&t, NULL, executes, NULL);
 	for (;;)
 		pause();
 }
