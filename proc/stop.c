@@ -247,11 +247,12 @@ static int wait_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 			note_stop(proc, t, status);
 			return stopped;
 		}
+		/* Any other stop has made the kernel forget that this one was
+		 * wanted, if it was by then. Wanted before it goes on it comes
+		 * first: a call that was ended for it is seen to be. */
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 		if (!pass_on(proc, tid, status))
 			return gone;
-		/* Any other stop has made the kernel forget that this one was
-		 * wanted, if it was by then. */
-		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	}
 }
 
@@ -365,13 +366,19 @@ static void drop_thread(struct dp_process *proc, size_t i)
 	proc->threads[i] = proc->threads[--proc->nr_threads];
 }
 
+/* What does nothing without a handler. It is pending nevertheless, while we trace. */
+#define DULL                                                              \
+	(1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | 1ull << (SIGURG - 1) | \
+	 1ull << (SIGWINCH - 1))
+
 static bool signal_waits(const struct dp_process *proc, pid_t tid)
 {
 	struct dp_status st;
 
 	if (dp_status_read(proc->pid, tid, &st))
 		return true;
-	return (st.pending | st.shared_pending) & ~st.blocked & ~st.ignored;
+	return (st.pending | st.shared_pending) & ~st.blocked & ~st.ignored &
+	       ~(DULL & ~st.caught);
 }
 
 /* A call's own signal mask stays in force until a signal is delivered, or none is
