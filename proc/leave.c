@@ -162,26 +162,44 @@ static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 		(unsigned long long)bad, proc->pid);
 }
 
-/* The other way round than install.c, for the same reasons. */
-static int take_out(struct dp_process *proc, struct dp_view *view,
-		    struct dp_diag *diag)
+static bool waits(const struct dp_view *view, u64 pc)
+{
+	return dp_confine_waits(view->arena->control.base, pc);
+}
+
+static bool in_agent(const void *view, u64 pc)
+{
+	return dp_view_owns(view, pc) && !waits(view, pc);
+}
+
+/*
+ * Threads that were left asleep wake up, and pass through what of the agent still stands in
+ * their way. Return: 0; a negative errno: nobody is stopped any more.
+ */
+static int stop_woken(struct dp_process *proc, const struct dp_view *view,
+		      struct dp_diag *diag)
+{
+	size_t had = proc->nr_threads;
+	int err;
+
+	if (proc->held || proc->frozen)
+		return 0;
+	err = dp_stop_again(proc, diag);
+	if (!err && (dp_sleeps_inside(proc, view) ||
+		     dp_masks_absent(proc, view->arena->control.base)))
+		err = dp_stop_more(proc, false, diag);
+	if (!err && proc->nr_threads > had)
+		dp_stop_run_out(proc, had, in_agent, view);
+	return err;
+}
+
+static int give_back(struct dp_process *proc, struct dp_view *view,
+		     struct dp_diag *diag)
 {
 	struct dp_remote *rem;
 	u64 bad = 0;
-	int err;
+	int err = dp_remote_begin(proc, &rem, diag);
 
-	dp_masks_forget_noted(proc, view->arena->control.base);
-	err = dp_masks_in_force(proc, view->arena->control.base, false);
-
-	dp_step("leave: in force no more");
-	if (err)
-		return err;
-	dp_masks_return(proc, view);
-	dp_step("leave: masks");
-	if (!dp_drain(proc, view))
-		return -EAGAIN;
-	dp_step("leave: drained");
-	err = dp_remote_begin(proc, &rem, diag);
 	if (err)
 		return err;
 	err = dp_masks_return_actions(proc, rem, &view->arena->control);
@@ -191,22 +209,71 @@ static int take_out(struct dp_process *proc, struct dp_view *view,
 	if (!err && dp_view_disarm(view, &proc->target, true, &bad))
 		err = foreign_bytes(proc, -EBUSY, bad, diag);
 	dp_step("leave: hooks");
-	if (!err) {
-		drop_copies(proc, rem, &view->arena->control);
-		err = dp_unmap(proc, rem);
-	}
 	dp_remote_end(rem);
 	return err;
 }
 
-static bool waits(const struct dp_view *view, u64 pc)
+static int unmap(struct dp_process *proc, const struct dp_view *view,
+		 struct dp_diag *diag)
 {
-	return dp_confine_waits(view->arena->control.base, pc);
+	struct dp_remote *rem;
+	int err = dp_remote_begin(proc, &rem, diag);
+
+	if (err)
+		return err;
+	drop_copies(proc, rem, &view->arena->control);
+	err = dp_unmap(proc, rem);
+	dp_remote_end(rem);
+	return err;
 }
 
-static bool in_agent(const void *view, u64 pc)
+/* Those who have come to the agent since the last look, and what it knows of them. */
+static int return_masks(struct dp_process *proc, const struct dp_view *view,
+			bool late, struct dp_diag *diag)
 {
-	return dp_view_owns(view, pc) && !waits(view, pc);
+	int err = stop_woken(proc, view, diag);
+
+	if (err)
+		return err;
+	dp_masks_return(proc, view, late);
+	dp_step("leave: masks");
+	return dp_drain(proc, view) ? 0 : -EAGAIN;
+}
+
+/* The other way round than install.c, for the same reasons. */
+static int switch_back(struct dp_process *proc, struct dp_view *view,
+		       struct dp_diag *diag)
+{
+	int err;
+
+	dp_masks_forget_noted(proc, view->arena->control.base);
+	err = dp_masks_in_force(proc, view->arena->control.base, false);
+
+	dp_step("leave: in force no more");
+	if (!err)
+		err = return_masks(proc, view, false, diag);
+	dp_step("leave: drained");
+	if (!err)
+		err = give_back(proc, view, diag);
+	proc->hooks_out = !err;
+	return err;
+}
+
+/* Once the hooks are out nobody comes to the agent any more. Threads that have woken up
+ * before that are let out of it. */
+static int take_out(struct dp_process *proc, struct dp_view *view,
+		    struct dp_diag *diag)
+{
+	int err = proc->hooks_out ? 0 : switch_back(proc, view, diag);
+
+	if (!err && !proc->held && !proc->frozen)
+		err = return_masks(proc, view, true, diag);
+	dp_step("leave: out");
+	if (!err)
+		err = unmap(proc, view, diag);
+	if (!err)
+		proc->hooks_out = false;
+	return err;
 }
 
 /** struct way_out - arguments of may_stay() */

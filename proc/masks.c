@@ -150,6 +150,7 @@ static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
  * @believed: those that the program believes to be blocked
  * @words, @word: of all threads and of this one, as the hit half will find them
  * @real: if @closed, the mask for which another stands
+ * @late: the hooks are out, and all others' masks are what the kernel says
  */
 struct masking {
 	struct dp_process *proc;
@@ -160,7 +161,7 @@ struct masking {
 	u64 believed;
 	u64 real;
 	u64 *words, *word;
-	bool closed;
+	bool closed, late;
 };
 
 /* What is to be done with a signal frame. */
@@ -538,7 +539,9 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 
 	if (!word && !dp_sleeps_has(m->sleeps, thread))
 		return false;
-	m->believed = inside;
+	/* What has come to be believed since is of a call with a mask of its own, and may have
+	 * outlived it: its return has found no hook. */
+	m->believed = m->late ? 0 : inside;
 	m->closed = false;
 	s = block(m, maps);
 	late = send_held(m->proc, m->thread, held_for(held, thread), s,
@@ -569,19 +572,24 @@ static void return_threads(struct masking *m, u64 base,
 		memset(held, 0, sizeof(held));
 	for (i = 0; i < proc->nr_threads; i++) {
 		m->thread = &proc->threads[i];
+		if (m->late && m->thread->returned)
+			continue;
+		m->thread->returned = true;
 		if (return_thread(m, maps, held, &natives[n]) && n < DP_SLEEPS)
 			n++;
 	}
 	write_natives(proc, base, natives, n);
 }
 
-void dp_masks_return(struct dp_process *proc, const struct dp_view *view)
+void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
+		     bool late)
 {
 	u64 base = view->arena->control.base;
 	struct masking m = { .proc = proc,
 			     .view = view,
 			     .sleeps = dp_sleeps_read(proc, base),
-			     .words = read_words(proc, base) };
+			     .words = read_words(proc, base),
+			     .late = late };
 	/* And room for one too many. */
 	struct dp_native *natives = calloc(DP_SLEEPS + 1, sizeof(*natives));
 

@@ -45,6 +45,7 @@ struct dp_thread {
 	u64 counted; /* address of the site that it has hit, and not executed */
 	bool group_stop; /* the process is stopped, for others than us */
 	bool ended; /* dp_stop_ends() has taken notice of that */
+	bool returned; /* dp_masks_return() has been here */
 	struct user_regs_struct regs;
 };
 
@@ -157,6 +158,7 @@ struct dp_process {
 	pid_t tool; /* whose it is; 0: ours */
 	struct dp_lodged *lodged; /* lodge.c */
 	bool frozen; /* all threads stay stopped: see freeze.c */
+	bool hooks_out; /* of an agent that is still there: see leave.c */
 	struct dp_engine *heir_of; /* whose place the engine takes */
 	void *old_file; /* and where that one is */
 	u64 old_file_size;
@@ -433,8 +435,10 @@ void dp_masks_forget_noted(struct dp_process *proc, u64 base);
 int dp_masks_in_force(struct dp_process *proc, u64 base, bool all);
 /** dp_masks_take() - SIGTRAP out of the masks of stopped threads, from the @from-th on */
 int dp_masks_take(struct dp_process *proc, size_t from);
-/** dp_masks_return() - and back, for those that believe it to be blocked */
-void dp_masks_return(struct dp_process *proc, const struct dp_view *view);
+/** dp_masks_return() - and back, for those that believe it to be blocked
+ *  @late: once more when the hooks are out, for threads that were not stopped yet */
+void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
+		     bool late);
 /**
  * dp_masks_settle() - let those go first who go back to sleep
  *
@@ -496,6 +500,8 @@ bool dp_points_between(const struct dp_process *proc, u64 pc, u64 sp);
 struct dp_sleeps;
 /** dp_sleeps_read() - the table of the agent at @base; free() it. NULL: failed */
 struct dp_sleeps *dp_sleeps_read(const struct dp_process *proc, u64 base);
+/** dp_sleeps_clear() - forget those of the threads that are stopped. What any other has in a
+ *  register refers to its entry, and its return looks there. */
 void dp_sleeps_clear(const struct dp_process *proc, struct dp_sleeps *sleeps);
 bool dp_sleeps_has(const struct dp_sleeps *sleeps, u64 thread);
 /** dp_sleeps_absent() - is there one of a thread that is not stopped? Forgets the

@@ -36,16 +36,32 @@ struct dp_sleeps *dp_sleeps_read(const struct dp_process *proc, u64 base)
 	return NULL;
 }
 
+static bool is_held(const struct dp_process *proc, u64 thread)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (dp_thread_known(proc, &proc->threads[i]) == thread)
+			return true;
+	return false;
+}
+
 void dp_sleeps_clear(const struct dp_process *proc, struct dp_sleeps *sleeps)
 {
 	static const struct dp_sleep none;
-	const u64 unknowns = 0;
+	u64 unknowns = 0;
 	u32 i;
 
 	for (i = 0; i < DP_SLEEPS; i++) {
-		if (!sleeps->v[i].thread)
+		struct dp_sleep *s = &sleeps->v[i];
+
+		if (!s->thread)
 			continue;
-		sleeps->v[i] = none;
+		if (!is_held(proc, s->thread)) {
+			unknowns += s->unknown;
+			continue;
+		}
+		*s = none;
 		dp_process_write(proc, sleeps->at + i * sizeof(none), &none,
 				 sizeof(none));
 	}

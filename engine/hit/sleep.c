@@ -306,12 +306,14 @@ static struct dp_sleep *find(struct dp_mcontext *regs)
 {
 	const u64 in[] = { regs->rdi, regs->r10, regs->r8, regs->r9 };
 	struct dp_sleep *s;
+	u64 *arg;
 	u32 i;
 
 	for (i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
 		s = at(in[i]);
-		if (s && *argument(s->nr, regs) == in[i] &&
-		    s->thread == owner())
+		/* A free one is of no call. */
+		arg = s ? argument(s->nr, regs) : NULL;
+		if (arg && *arg == in[i] && s->thread == owner())
 			return s;
 	}
 	return NULL;

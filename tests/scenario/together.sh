@@ -10,13 +10,13 @@ CALLS=1000
 told='another dprobes is about to probe|already probed by dprobes [0-9]+; end'
 chmod 755 "$dir"
 
-# begin [AS...]: the victim, asked through $ask
+# begin [AS...]: the victim, with so many $askers, asked through $ask
 begin() {
 	rm -f "$dir/ask"
 	mkfifo "$dir/ask"
 	as=("$@")
 	: >"$dir/out"
-	"${as[@]}" "$VICTIMS/asked" <"$dir/ask" >"$dir/out" 2>"$dir/err" &
+	"${as[@]}" "$VICTIMS/asked" ${askers-} <"$dir/ask" >"$dir/out" 2>"$dir/err" &
 	victim=$!
 	pids+=("$victim")
 	exec {ask}>"$dir/ask"
@@ -175,6 +175,27 @@ done
 is "one that is stopped at any step is not disturbed" "$bad" ""
 if [ $seen -gt 12 ]; then ok "$seen steps were seen"; else not_ok "only $seen steps were seen"; fi
 finish "one that is stopped at any step"
+
+# One tool is stopped in the middle of leaving. Threads that it has left asleep wake up meanwhile, in
+# calls with a mask of their own, and make others: they come back from all of them with what is theirs.
+askers=4 begin
+bad=
+for step in "in force no more" masks drained action hooks out; do
+	for ((n = 0; n < 4; n++)); do
+		DPROBES_HALT="leave: $step" "$steps" stat -q -o "$dir/counts.0" --duration 10ms victim_function \
+			-p "$victim" 2>"$dir/talk.0" &
+		first=$!
+		pids+=("$first")
+		poll 20 halted
+		runs "$first" || bad="$bad $step: it was not stopped;"
+		sleep 0.05
+		kill -CONT "$first"
+		wait "$first" || bad="$bad $step: $? $(tail -n 1 "$dir/talk.0");"
+		lives || { bad="$bad $step: dead"; break 2; }
+	done
+done
+is "one that is stopped while it leaves, and threads that wake up" "$bad" ""
+finish "one that is stopped while it leaves"
 
 # A lock that is held for ever: only those have it that may trace the process, and it is said.
 begin

@@ -2,20 +2,26 @@
 /*
  * asked: a program at work that calls a function as often as it is asked to.
  *
+ *	asked [THREADS]
+ *
  * Threads allocate, fork, and make other threads, and check what they get. For each line of
  * its input victim_function() is called so many times, and the line said again. At the end
- * of the input it says whether all was right.
+ * of the input it says whether all was right. So many THREADS more sleep, and wake up to ask
+ * for their masks.
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define THREADS 4
+#define MORE 16
+#define CALLS 20000 /* some ten milliseconds */
 
 long victim_function(long n);
 
@@ -94,28 +100,52 @@ static void *make_threads(void *arg)
 static void *wait_masked(void *arg)
 {
 	const struct timespec nap = { 0, 500000 };
-	sigset_t none, now;
+	sigset_t masks[2], now;
+	unsigned int n = 0;
 
-	sigemptyset(&none);
+	sigemptyset(&masks[0]);
+	sigemptyset(&masks[1]);
+	sigaddset(&masks[1], SIGTRAP);
 	while (!ended) {
-		pselect(0, NULL, NULL, NULL, &nap, &none);
+		pselect(0, NULL, NULL, NULL, &nap, &masks[n++ % 2]);
 		pthread_sigmask(SIG_SETMASK, NULL, &now);
 		check(!sigismember(&now, SIGTRAP) && !sigismember(&now, SIGUSR1));
 	}
 	return NULL;
 }
 
-int main(void)
+/* It sleeps in a call that no stop may end, and then asks for its mask all the time for as
+ * long. */
+static void *sleep_and_ask(void *arg)
+{
+	struct epoll_event event;
+	int i, fd = epoll_create1(EPOLL_CLOEXEC);
+	sigset_t now;
+
+	while (!ended) {
+		check(epoll_wait(fd, &event, 1, 10) <= 0);
+		for (i = 0; i < CALLS; i++) {
+			pthread_sigmask(SIG_SETMASK, NULL, &now);
+			check(!sigismember(&now, SIGTRAP));
+		}
+	}
+	close(fd);
+	return NULL;
+}
+
+int main(int argc, char **argv)
 {
 	static void *(*const work[THREADS])(void *) = { allocate, have_children,
 							make_threads, wait_masked };
-	pthread_t threads[THREADS];
+	int nr = THREADS + (argc > 1 ? atoi(argv[1]) % MORE : 0);
+	pthread_t threads[THREADS + MORE];
 	char line[32];
 	long n, i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, work[i], NULL);
+	for (i = 0; i < nr; i++)
+		pthread_create(&threads[i], NULL,
+			       i < THREADS ? work[i] : sleep_and_ask, NULL);
 	puts("ready");
 	while (fgets(line, sizeof(line), stdin)) {
 		n = atol(line);
@@ -124,7 +154,7 @@ int main(void)
 		printf("%ld\n", n);
 	}
 	ended = 1;
-	for (i = 0; i < THREADS; i++)
+	for (i = 0; i < nr; i++)
 		pthread_join(threads[i], NULL);
 	puts(wrong ? "wrong" : "right");
 	return wrong != 0;
