@@ -6,7 +6,14 @@
  * r_state RT_CONSISTENT: every library is mapped and relocated and no
  * constructor has run. At the program's entry point they would have. That is where
  * programs without a dynamic linker are stopped, or with one that does not tell.
+ *
+ * A program that has executed under our eyes (-f) must survive the end of the tool at any
+ * moment. A breakpoint would end it. So a system call that does nothing stands in that
+ * function meanwhile, which is empty otherwise, and what follows it as padding. The thread
+ * stops at its calls, and is known at this one by its pc.
  */
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
 #include "proc/limits.h"
 #include "proc/private.h"
 #include "proc/step.h"
@@ -20,6 +27,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,25 +136,140 @@ static int to_address(struct dp_process *proc, u64 addr)
 	return err;
 }
 
-/* Let the linker run up to _dl_debug_state() with everything in place. */
-static int to_consistent(struct dp_process *proc, const struct dp_notice *n)
+/* close(-1): a call that the linker makes, so that no filter that lets it run forbids it. */
+static const u8 stop_call[] = {
+	0x83, 0xcf, 0xff, /* or $-1, %edi */
+	0xb8, SYS_close, 0, 0, 0, /* mov $SYS_close, %eax */
+	0x0f, 0x05, /* syscall */
+	0xc3, /* ret */
+};
+#define BEHIND_CALL (sizeof(stop_call) - 1)
+#define INSN_MAX 15
+
+/* Is it a "ret", perhaps behind an "endbr64", and then as much padding as is needed? */
+static bool is_empty(const u8 *code, size_t size)
+{
+	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t at = memcmp(code, endbr, sizeof(endbr)) ? 0 : sizeof(endbr);
+	struct insn_facts f;
+
+	if (code[at++] != 0xc3)
+		return false;
+	for (; at < sizeof(stop_call); at += f.len)
+		if (dp_insn_facts(code + at, size - at, &f) ||
+		    !dp_insn_is_nop(code + at, f.len))
+			return false;
+	return true;
+}
+
+/* On to the next stop at a system call. */
+static int next_call(struct dp_process *proc)
+{
+	int status, sig = 0;
+
+	for (;;) {
+		if (ptrace(PTRACE_SYSCALL, proc->pid, 0, sig))
+			return -errno;
+		while (dp_stop_seen(proc->pid, &status, 0) < 0)
+			if (errno != EINTR)
+				return -errno;
+		if (!WIFSTOPPED(status)) {
+			proc->reaped = proc->exited = true;
+			proc->status = status;
+			return -ESRCH;
+		}
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			return 0;
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
+	}
+}
+
+/* Is everything in place? */
+static int is_consistent(struct dp_process *proc, const struct dp_notice *n,
+			 bool *yes)
 {
 	struct r_debug rd = { 0 };
-	int event, err;
 	u64 record;
+	int err = dp_notice_record(proc, n, &record);
+
+	if (!err)
+		err = dp_process_read(proc, record, &rd, sizeof(rd));
+	*yes = !err && rd.r_map && rd.r_state == RT_CONSISTENT;
+	return err;
+}
+
+/* To behind the call that stands in the function, when everything is in place. */
+static int to_stop_call(struct dp_process *proc, const struct dp_notice *n,
+			struct user_regs_struct *r)
+{
+	bool there = false;
+	int err;
+
+	do {
+		err = next_call(proc);
+		if (!err && ptrace(PTRACE_GETREGS, proc->pid, 0, r))
+			err = -errno;
+		if (!err && r->rip == n->function + BEHIND_CALL)
+			err = is_consistent(proc, n, &there);
+	} while (!err && !there);
+	dp_step("launch: at the call");
+	/* This was its beginning. */
+	if (!err)
+		err = next_call(proc);
+	if (!err && ptrace(PTRACE_GETREGS, proc->pid, 0, r))
+		err = -errno;
+	return err;
+}
+
+/* Let the linker run up to its function with everything in place. @orig: what is there */
+static int to_consistent(struct dp_process *proc, const struct dp_notice *n,
+			 const u8 *orig)
+{
+	struct user_regs_struct r;
+	int err = dp_process_write(proc, n->function, stop_call,
+				   sizeof(stop_call));
+
+	dp_step("launch: call");
+	if (!err)
+		err = to_stop_call(proc, n, &r);
+	if (err)
+		return err;
+	dp_step("launch: behind the call");
+	r.rip = n->function;
+	r.orig_rax = (unsigned long long)-1;
+	if (ptrace(PTRACE_SETREGS, proc->pid, 0, &r))
+		return -errno;
+	dp_step("launch: back");
+	return dp_process_write(proc, n->function, orig, sizeof(stop_call));
+}
+
+/* The same by a breakpoint. */
+static int trap_consistent(struct dp_process *proc, const struct dp_notice *n)
+{
+	int event, err;
+	bool yes;
 
 	for (;;) {
 		err = to_address(proc, n->function);
 		if (!err)
-			err = dp_notice_record(proc, n, &record);
-		if (!err)
-			err = dp_process_read(proc, record, &rd, sizeof(rd));
-		if (err || (rd.r_map && rd.r_state == RT_CONSISTENT))
+			err = is_consistent(proc, n, &yes);
+		if (err || yes)
 			return err;
 		if (ptrace(PTRACE_SINGLESTEP, proc->pid, 0, 0) ||
 		    next_stop(proc, &event))
 			return -ESRCH;
 	}
+}
+
+static int to_notice(struct dp_process *proc, const struct dp_notice *n)
+{
+	u8 code[sizeof(stop_call) + INSN_MAX];
+	int err = dp_process_read(proc, n->function, code, sizeof(code));
+
+	if (err)
+		return err;
+	return is_empty(code, sizeof(code)) ? to_consistent(proc, n, code) :
+					      trap_consistent(proc, n);
 }
 
 static bool find_notice(struct dp_process *proc, struct dp_notice *n,
@@ -188,7 +311,7 @@ static int to_start(struct dp_process *proc, struct dp_diag *diag)
 	if (!dp_auxv_get(proc->pid, AT_BASE))
 		err = to_first(proc);
 	else if (find_notice(proc, &n, diag))
-		err = to_consistent(proc, &n);
+		err = to_notice(proc, &n);
 	else
 		err = to_address(proc, dp_auxv_get(proc->pid, AT_ENTRY));
 	if (err)
