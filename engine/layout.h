@@ -1074,11 +1074,12 @@ struct dp_native {
  * struct dp_stepped - the thread that the tool is bringing out of the agent
  * @thread: 0: none; @mask: its signal mask
  * @masked: the one that it has for the stepping only, or 0
+ * @own: does it step by itself, too?
  *
  * It counts once the tool has ended: see engine/hit/stepped.c.
  */
 struct dp_stepped {
-	u64 thread, mask, masked;
+	u64 thread, mask, masked, own;
 };
 
 /**

@@ -109,6 +109,7 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 			clear_trap_flag(proc, sp + offsetof(struct dp_sigframe,
 							    uc.mc.eflags));
 	} else if (what == PUSHF) {
+		dp_step("stepout: flags saved");
 		clear_trap_flag(proc, sp);
 	} else if (what == SYSCALL && (s64)t->regs.orig_rax >= 0) {
 		/* But for rt_sigreturn: that brings r11 back. */
@@ -148,6 +149,7 @@ static int note(const struct stepping *s, bool masked)
 		.thread = dp_thread_known(s->proc, s->thread),
 		.mask = s->mask,
 		.masked = masked ? stepping_mask(s) : 0,
+		.own = s->own,
 	};
 
 	return write_note(s->proc, &n);
@@ -176,6 +178,8 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 	u64 pc = t->regs.rip, sp = t->regs.rsp, r11;
 	enum instruction what = instruction_at(proc, pc);
 
+	if (what == PUSHF)
+		dp_step("stepout: flags to be saved");
 	if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig) ||
 	    dp_stop_await(s->proc, t->tid, status) != t->tid ||
 	    dp_stop_lost(s->proc, t->tid, *status) ||

@@ -36,6 +36,8 @@ done <<-'L'
 	stepout:_noted 1
 	stepout:_trap_flag 1
 	stepout:_masked 1
+	stepout:_flags_to_be_saved 1
+	stepout:_flags_saved 1
 	stepout:_step 1
 	stepout:_step 7
 	stepout:_step 30
