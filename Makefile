@@ -365,11 +365,13 @@ list-tests:
 
 # The tool with the sanitizers on what other processes, files and programs tell it. What it
 # puts into them is as ever.
-SAN_SCENARIO := $(addprefix tests/scenario/,cli.sh trace.sh follow.sh plugin.sh)
+SAN_SCENARIO := $(patsubst %,tests/scenario/%.sh,cli trace follow plugin blocked doctor errors hostile insmod insmod-live \
+	knobs lifecycle neighbours orders returns run sandbox secure sleepers terminal tool-death)
 check-san: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)$(MAKE) --no-print-directory B=$(B)-san SAN=address,undefined $(B)-san/dprobes
-	$(Q)T='$(T)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=0 DPROBES=$(B)-san/dprobes tests/run $(SAN_SCENARIO)
+	$(Q)[ -e $(B)-san/libdprobes.so.1 ] || ln -s ../$(B)/libdprobes.so.1 $(B)-san/
+	$(Q)T='$(T)' ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:verify_asan_link_order=0 DPROBES=$(B)-san/dprobes tests/run $(SAN_SCENARIO)
 
 # The control half of the library with the thread sanitizer: what comes and goes in several
 # threads at once, and what serves the handlers of uprobes. tests/tsan.supp says what is beyond it.

@@ -70,7 +70,7 @@ attach() {
 	pids+=("$victim")
 	exec 5>"$dir/go"
 	poll 10 test -s "$dir/out"
-	"${tool_cmd:-$DPROBES}" stat --json -f "$@" -o "$dir/counts" matrix:victim_function -p $victim 2>"$dir/err" &
+	"${tool_cmd:-$DPROBES}" stat --json -f "$@" -o "$dir/counts" matrix:victim_function -p $victim 2>"$dir/err" 5>&- &
 	tool=$!
 	pids+=("$tool")
 }
