@@ -210,17 +210,17 @@ like "out of it again" "$status $got" '^0 <4>kprobe: [0-9]+ hits'
 ends "a fork child"
 : >"$dir/pids"
 "$DPROBES" insmod -o "$dir/lines" "$modules/probe.so" symbol=malloc -- bash -c \
-	'echo $$ >'"$dir/pids"'; (echo $BASHPID >>'"$dir/pids"'; read -t 20 </dev/zero & wait; read -t 20 x < <(sleep 20)); true' >/dev/null 2>&1 &
+	'echo $$ >'"$dir/pids"'; (echo $BASHPID >>'"$dir/pids"'; read -t 20 </dev/zero & echo $! >>'"$dir/pids"'; wait; read -t 20 x < <(sleep 20)); true' >/dev/null 2>&1 &
 tools=$!
-poll 10 sh -c "[ \$(wc -l <'$dir/pids') -ge 2 ]"
-parent=$(sed -n 1p "$dir/pids") child=$(sed -n 2p "$dir/pids")
+poll 10 sh -c "[ \$(wc -l <'$dir/pids') -ge 3 ]"
+parent=$(sed -n 1p "$dir/pids") child=$(sed -n 2p "$dir/pids") spins=$(sed -n 3p "$dir/pids")
 tool lsmod -p "$parent"
 like "a command that insmod has started" "$got" "^$parent +probe .* Live"
 tool lsmod -p "$child"
 like "a module in a child whose parent had it" "$got" "^$child +probe .* Forked"
 tool insmod "$modules/probe.so" symbol=malloc -p "$child"
 like "is in the way there" "$status $err" '^1 dprobes: a module probe was loaded when this process was forked; unload that first'
-kill -KILL "$child" "$parent" 2>/dev/null
+kill -KILL "$spins" "$child" "$parent" 2>/dev/null
 wait $tools 2>/dev/null
 
 # Whom it is not for
