@@ -246,5 +246,6 @@ int main(void)
 		cmocka_unit_test_setup(it_may_be_blocked, limit),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("seize", tests, NULL, NULL);
 }
