@@ -411,7 +411,7 @@ stress: deps
 
 FUZZ_SECONDS ?= 600
 FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
-$(B)/fuzz/%: fuzz/%.c $(CONTROL_SRC)
+$(B)/fuzz/%: fuzz/%.c $(wildcard fuzz/*.h) $(CONTROL_SRC)
 	@mkdir -p $(@D)
 	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
 		$(wildcard port/user/*.c engine/insn/*.c engine/insn/x86/*.c engine/control/*.c) lib/diag.c lib/escape.c proc/filter.c \

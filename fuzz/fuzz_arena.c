@@ -9,25 +9,13 @@
 #include "engine/control/control.h"
 #include "engine/control/strategy.h"
 #include "engine/control/view.h"
-#include "engine/vm/ops.h"
+#include "fuzz/text.h"
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-#define TEXT 0x10000000ull
-#define BASE 0x70000000ull
-#define ENTRY 0x20000000ull
-#define SITES 6
 #define TABLES 0x4000u /* bytes, of sites, probes and programs */
-
-/* push; lea rip; call; ret; nops; mov $13, %eax; syscall */
-static const u8 code[128] = {
-	0x55, 0x48, 0x8d, 0x05, 0x10, 0, 0, 0, 0xe8, 0x10, 0, 0, 0, 0xc3,
-	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xb8, 0x0d, 0, 0, 0, 0x0f, 0x05,
-};
-#define HOOK 20
-static const u8 places[SITES] = { 0, 1, 8, 13, 14, 15 };
 
 /** struct edit - what the target writes, and when */
 struct edit {
@@ -43,13 +31,6 @@ static size_t arena_size;
 static const struct edit *edits;
 static size_t nr_edits, accesses;
 static u8 *edited;
-static u8 text[sizeof(code)];
-
-static void must(bool good)
-{
-	if (!good)
-		abort();
-}
 
 /* Most of what is there is room for records; what matters comes first. */
 static u32 place_of(const struct edit *e)
@@ -93,12 +74,7 @@ static void restore(u8 *to)
 	edited = to;
 }
 
-static bool in_text(u64 addr, size_t len)
-{
-	return addr - TEXT < sizeof(text) && len <= sizeof(text) - (addr - TEXT);
-}
-
-static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
+static int see_text(struct dp_target *t, u64 addr, void *to, size_t len)
 {
 	apply(++accesses);
 	if (!in_text(addr, len)) {
@@ -109,7 +85,7 @@ static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
 	return 0;
 }
 
-static int write_text(struct dp_target *t, u64 addr, const void *from,
+static int touch_text(struct dp_target *t, u64 addr, const void *from,
 		      size_t len)
 {
 	static volatile u8 sum;
@@ -125,30 +101,8 @@ static int write_text(struct dp_target *t, u64 addr, const void *from,
 	return 0;
 }
 
-static const struct dp_target_ops ops = { .read = read_text,
-					  .write = write_text };
-
-static void add_program(void)
-{
-	static const u8 bytecode[] = { DP_OPCODE_EXIT };
-	static const u32 start;
-	const struct dp_program_spec spec = { .name = "fuzzed",
-					      .code = bytecode,
-					      .code_len = sizeof(bytecode),
-					      .starts = &start,
-					      .nr_starts = 1,
-					      .nr_lv = 3,
-					      .nr_gv = 2,
-					      .jmpmax = 10,
-					      .logmax = 64,
-					      .stack = 32 };
-	const struct dp_binding binding = { .start = 0 };
-	const char *why;
-	u32 program, offset;
-
-	must(!dp_engine_add_program(engine, &spec, &program, &offset, &why));
-	dp_engine_bind(engine, 0, &binding);
-}
+static const struct dp_target_ops ops = { .read = see_text,
+					  .write = touch_text };
 
 static void add_sites(void)
 {
@@ -174,7 +128,7 @@ static void prepare(void)
 
 	must(!dp_engine_create(&engine));
 	add_sites();
-	add_program();
+	add_program(engine);
 	need = dp_engine_layout(engine, 2);
 	must(need && !dp_engine_place(engine, &hole, 1));
 	map.file = file = calloc(1, need->file_size);

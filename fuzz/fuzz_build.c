@@ -7,70 +7,17 @@
  * Input: a byte that chooses what is built, and then what is scribbled (scribble.h).
  */
 #include "fuzz/scribble.h"
+#include "fuzz/text.h"
 #include "engine/control/control.h"
-#include "engine/vm/ops.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-#define TEXT 0x10000000ull
-#define BASE 0x70000000ull
-#define ENTRY 0x20000000ull
-#define SITES 6
-
 /* The last ones take their time: there is room for much. */
 enum { RSEQ = 1, TRAPS = 2, QUIESCED = 4, PROGRAM = 8, FORKED = 16, VISITS = 32, RECORDS = 64 };
-
-/* push; lea rip; call; ret; nops; mov $13, %eax; syscall */
-static const u8 code[128] = {
-	0x55, 0x48, 0x8d, 0x05, 0x10, 0, 0, 0, 0xe8, 0x10, 0, 0, 0, 0xc3,
-	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xb8, 0x0d, 0, 0, 0, 0x0f, 0x05,
-};
-#define HOOK 20
-static const u8 places[SITES] = { 0, 1, 8, 13, 14, 15 };
-static u8 text[sizeof(code)];
 static size_t file_size;
-
-static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
-{
-	if (addr - TEXT >= sizeof(text) || len > sizeof(text) - (addr - TEXT))
-		return -EFAULT;
-	memcpy(to, text + (addr - TEXT), len);
-	return 0;
-}
-
-/* Where nothing is probed control has no business, whatever the arena says. */
-static int write_text(struct dp_target *t, u64 addr, const void *from,
-		      size_t len)
-{
-	must(addr - TEXT < sizeof(text) && len <= sizeof(text) - (addr - TEXT));
-	memcpy(text + (addr - TEXT), from, len);
-	return 0;
-}
 
 static const struct dp_target_ops ops = { .read = read_text,
 					  .write = write_text };
-
-static void add_program(struct dp_engine *e)
-{
-	static const u8 bytecode[] = { DP_OPCODE_EXIT };
-	static const u32 start;
-	const struct dp_program_spec spec = { .name = "fuzzed",
-					      .code = bytecode,
-					      .code_len = sizeof(bytecode),
-					      .starts = &start,
-					      .nr_starts = 1,
-					      .nr_lv = 3,
-					      .nr_gv = 2,
-					      .jmpmax = 10,
-					      .logmax = 64,
-					      .stack = 32 };
-	const struct dp_binding binding = { .start = 0 };
-	const char *why;
-	u32 program, offset;
-
-	must(!dp_engine_add_program(e, &spec, &program, &offset, &why));
-	dp_engine_bind(e, 0, &binding);
-}
 
 static struct dp_engine *plan(u32 how)
 {

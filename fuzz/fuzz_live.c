@@ -7,27 +7,16 @@
  * Input: eight bytes, each an order (what, which probe); then what is scribbled.
  */
 #include "fuzz/scribble.h"
+#include "fuzz/text.h"
 #include "engine/control/live.h"
 #include "engine/control/internal.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-#define TEXT 0x10000000ull
-#define BASE 0x70000000ull
-#define ENTRY 0x20000000ull
-#define SITES 6u
 #define ROOM 64u /* sites that there is room for */
 #define PROBES 12u
 #define ORDERS 8u
 #define NONE ~0u
-
-/* push; lea rip; call; ret; nops; mov $13, %eax; syscall */
-static const u8 code[128] = {
-	0x55, 0x48, 0x8d, 0x05, 0x10, 0, 0, 0, 0xe8, 0x10, 0, 0, 0, 0xc3,
-	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xb8, 0x0d, 0, 0, 0, 0x0f, 0x05,
-};
-#define HOOK 20
-static const u8 places[SITES] = { 0, 1, 8, 13, 14, 15 };
 
 /** struct world - one run */
 struct world {
@@ -41,25 +30,7 @@ struct world {
 	u32 nr_pools;
 };
 
-static u8 text[sizeof(code)];
 static size_t arena_size, file_size;
-
-static int read_text(struct dp_target *t, u64 addr, void *to, size_t len)
-{
-	if (addr - TEXT >= sizeof(text) || len > sizeof(text) - (addr - TEXT))
-		return -EFAULT;
-	memcpy(to, text + (addr - TEXT), len);
-	return 0;
-}
-
-/* Where nothing is probed control has no business, whatever the arena says. */
-static int write_text(struct dp_target *t, u64 addr, const void *from,
-		      size_t len)
-{
-	must(addr - TEXT < sizeof(text) && len <= sizeof(text) - (addr - TEXT));
-	memcpy(text + (addr - TEXT), from, len);
-	return 0;
-}
 
 static const struct dp_target_ops ops = { .read = read_text,
 					  .write = write_text };

@@ -12,6 +12,7 @@
 #include "port_types.h"
 #include "engine/control/control.h"
 #include "engine/layout.h"
+#include "fuzz/text.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -41,12 +42,6 @@ static struct {
 	size_t hit, own, end; /* parts of it that the target writes: [hit, own), [own, end) */
 	bool wanted, writes;
 } scribbler;
-
-static void must(bool good)
-{
-	if (!good)
-		abort();
-}
 
 /* What the target can write at all (doc/security.md). Most of it is room for records; what
  * matters comes first. */
