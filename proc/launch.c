@@ -7,10 +7,10 @@
  * constructor has run. At the program's entry point they would have. That is where
  * programs without a dynamic linker are stopped, or with one that does not tell.
  *
- * A program that has executed under our eyes (-f) must survive the end of the tool at any
- * moment. A breakpoint would end it. So a system call that does nothing stands in that
- * function meanwhile, which is empty otherwise, and what follows it as padding. The thread
- * stops at its calls, and is known at this one by its pc.
+ * What we start ends with the tool until it is there, so that a breakpoint does. A program that
+ * has executed under our eyes (-f) must survive the end of the tool at any moment. So a system
+ * call that does nothing stands in that function meanwhile, which is empty otherwise, and what
+ * follows it as padding. The thread stops at its calls, and is known at this one by its pc.
  */
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
@@ -261,15 +261,18 @@ static int trap_consistent(struct dp_process *proc, const struct dp_notice *n)
 	}
 }
 
-static int to_notice(struct dp_process *proc, const struct dp_notice *n)
+/* @survives: the end of the tool */
+static int to_notice(struct dp_process *proc, const struct dp_notice *n,
+		     bool survives)
 {
 	u8 code[sizeof(stop_call) + INSN_MAX];
 	int err = dp_process_read(proc, n->function, code, sizeof(code));
 
 	if (err)
 		return err;
-	return is_empty(code, sizeof(code)) ? to_consistent(proc, n, code) :
-					      trap_consistent(proc, n);
+	return survives && is_empty(code, sizeof(code)) ?
+		       to_consistent(proc, n, code) :
+		       trap_consistent(proc, n);
 }
 
 static bool find_notice(struct dp_process *proc, struct dp_notice *n,
@@ -303,7 +306,8 @@ static int to_first(struct dp_process *proc)
 }
 
 /* A program without a dynamic linker is there already. */
-static int to_start(struct dp_process *proc, struct dp_diag *diag)
+static int to_start(struct dp_process *proc, bool survives,
+		    struct dp_diag *diag)
 {
 	struct dp_notice n;
 	int err;
@@ -311,7 +315,7 @@ static int to_start(struct dp_process *proc, struct dp_diag *diag)
 	if (!dp_auxv_get(proc->pid, AT_BASE))
 		err = to_first(proc);
 	else if (find_notice(proc, &n, diag))
-		err = to_notice(proc, &n);
+		err = to_notice(proc, &n, survives);
 	else
 		err = to_address(proc, dp_auxv_get(proc->pid, AT_ENTRY));
 	if (err)
@@ -371,7 +375,7 @@ static int take_hold(struct dp_process *proc, struct dp_diag *diag)
 	if (!err)
 		err = dp_check_process(proc, diag);
 	if (!err)
-		err = to_start(proc, diag);
+		err = to_start(proc, false, diag);
 	if (!err)
 		err = dp_gadgets_find(proc, diag);
 	if (!err)
@@ -422,7 +426,7 @@ static int renew(struct dp_process *proc, struct dp_diag *diag)
 	if (!err)
 		err = dp_check_process(proc, diag);
 	if (!err)
-		err = to_start(proc, diag);
+		err = to_start(proc, true, diag);
 	if (!err)
 		err = dp_gadgets_find(proc, diag);
 	if (!err && dp_process_hold(proc))
