@@ -266,6 +266,7 @@ int main(void)
 END
 cc -Iinclude -o "$dir/slow" "$dir/slow.c" -Lbuild -ldprobes -Wl,-rpath,"$PWD/build" || exit 1
 start "$dir/slow"
+poll 5 asleep "$victim"
 tool insmod "$modules/probe.so" symbol=malloc -p "$victim"
 like "the only thread sleeps in a handler of its own" "$status $err" '^1 dprobes: process [0-9]+ is busy with probes: '
 wait "$victim"
