@@ -12,8 +12,6 @@
 #include <string.h>
 #include "sym/private.h"
 
-#define PLAIN_MAX DP_UNPACKED_MAX
-
 /** struct unpacker - what we need of the library */
 struct unpacker {
 	void *lib;
@@ -37,7 +35,7 @@ static int find_unpacker(struct unpacker *u)
 	return -EOPNOTSUPP;
 }
 
-/* Unpacks into a block that grows up to PLAIN_MAX. */
+/* Unpacks into a block that grows up to DP_UNPACKED_MAX. */
 static int unpack(const struct unpacker *u, lzma_stream *lz, u8 **out,
 		  size_t *len)
 {
@@ -52,7 +50,7 @@ static int unpack(const struct unpacker *u, lzma_stream *lz, u8 **out,
 		ret = u->code(lz, LZMA_FINISH);
 		if (ret != LZMA_OK || lz->avail_out)
 			continue;
-		full = room >= PLAIN_MAX;
+		full = room >= DP_UNPACKED_MAX;
 		if (full)
 			break;
 		bigger = realloc(buf, 2 * room);
@@ -104,7 +102,7 @@ int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini)
 
 	if (!sh)
 		return -ENOENT;
-	if (sh->sh_size > PLAIN_MAX)
+	if (sh->sh_size > DP_UNPACKED_MAX)
 		return -EFBIG;
 	err = dp_elf_load_section(elf, sh, &data);
 	if (err)
