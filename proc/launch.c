@@ -112,14 +112,17 @@ static int to_exec(struct dp_process *proc)
 	} while (1);
 }
 
-/* Let it run up to an address. */
+/* Let it run up to an address. A breakpoint's signal does not stay blocked, as it may be. */
 static int to_address(struct dp_process *proc, u64 addr)
 {
 	static const u8 breakpoint = 0xcc;
 	struct user_regs_struct r;
+	u64 mask;
 	u8 orig;
 	int event, err = dp_process_read(proc, addr, &orig, 1);
 
+	if (!err && ptrace(PTRACE_GETSIGMASK, proc->pid, 8, &mask))
+		err = -errno;
 	if (!err)
 		err = dp_process_write(proc, addr, &breakpoint, 1);
 	while (!err) {
@@ -131,6 +134,7 @@ static int to_address(struct dp_process *proc, u64 addr)
 			continue;
 		r.rip = addr;
 		ptrace(PTRACE_SETREGS, proc->pid, 0, &r);
+		ptrace(PTRACE_SETSIGMASK, proc->pid, 8, &mask);
 		return dp_process_write(proc, addr, &orig, 1);
 	}
 	return err;
@@ -261,6 +265,15 @@ static int trap_consistent(struct dp_process *proc, const struct dp_notice *n)
 	}
 }
 
+/* The kernel takes the disposition of a signal away that it has to force upon a program. */
+static bool minds_traps(const struct dp_process *proc)
+{
+	struct dp_status st;
+
+	return !dp_status_read(proc->pid, proc->pid, &st) &&
+	       (st.blocked | st.ignored) & DP_SIGTRAP_BIT;
+}
+
 /* @survives: the end of the tool */
 static int to_notice(struct dp_process *proc, const struct dp_notice *n,
 		     bool survives)
@@ -270,7 +283,7 @@ static int to_notice(struct dp_process *proc, const struct dp_notice *n,
 
 	if (err)
 		return err;
-	return survives && is_empty(code, sizeof(code)) ?
+	return (survives || minds_traps(proc)) && is_empty(code, sizeof(code)) ?
 		       to_consistent(proc, n, code) :
 		       trap_consistent(proc, n);
 }

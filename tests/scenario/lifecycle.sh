@@ -58,4 +58,13 @@ like "an exec that fails does not" "$status $(tail -n 1 "$dir/err")" '^3 .*exite
 out=$("$DPROBES" stat -q -o "$dir/counts" victim_function -- "$VICTIMS/execs" 200 2>"$dir/err")
 is "nor one in a vfork child, by syscall(3), whose hits are none of ours" "$? $out $(hits "$dir/counts" execs:victim_function)" \
 	"0 200 200"
+
+# What a command inherits of the breakpoints' signal it has when it begins.
+for how in block ignore; do
+	for follow in "" -f; do
+		wanted=$("$VICTIMS/dispositions" $how "$VICTIMS/dispositions")
+		got=$("$VICTIMS/dispositions" $how "$DPROBES" stat $follow -q -o /dev/null libc.so.6:malloc -- "$VICTIMS/dispositions")
+		is "launched ${follow:-alone}, with SIGTRAP to $how: it is as it was inherited" "$got" "$wanted"
+	done
+done
 plan
