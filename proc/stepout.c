@@ -11,6 +11,13 @@
  *
  *   noted ─► trap flag ─► noted: masked ─► mask ─► steps ─► mask ─► noted ─► no flag ─► not noted
  *
+ * A system call reads and changes the mask, and the step of one ends behind it. Were the tool killed
+ * before, the handler would come too late. So a thread has its own mask one instruction before the
+ * call, and is not stepped through it but stopped where it enters and where it leaves it. A step that
+ * ends while SIGTRAP is blocked would have the kernel take our action away. So the mask in which a
+ * thread is stepped never blocks it, although one that slept when we came has all signals blocked
+ * until it is back from its call (struct dp_sleep, closed).
+ *
  * A thread that is out is in a stop of another kind, with no flag: its handler may go.
  */
 #include "proc/private.h"
@@ -61,16 +68,68 @@ static void end_sequence(const struct dp_process *proc, u64 word)
  */
 enum instruction { OTHER, PUSHF, POPF, SYSCALL };
 
-static enum instruction instruction_at(const struct dp_process *proc, u64 pc)
+static enum instruction instruction_of(const u8 code[2])
 {
-	u8 code[2] = { 0 };
-	u8 op;
+	u8 op = code[code[0] == 0x66];
 
-	dp_process_read(proc, pc, code, sizeof(code));
-	op = code[code[0] == 0x66];
 	if (op == 0x9c || op == 0x9d)
 		return op == 0x9c ? PUSHF : POPF;
 	return code[0] == 0x0f && code[1] == 0x05 ? SYSCALL : OTHER;
+}
+
+static enum instruction instruction_at(const struct dp_process *proc, u64 pc)
+{
+	u8 code[2] = { 0 };
+
+	dp_process_read(proc, pc, code, sizeof(code));
+	return instruction_of(code);
+}
+
+/** enum ahead - what the next instruction is, or the one behind it
+ *  @MAYBE_CALL: that may be a system call; @CALL: it is one, unless a signal comes before */
+enum ahead { NO_CALL, MAYBE_CALL, CALL };
+
+static enum ahead maybe(const struct dp_process *proc, u64 to)
+{
+	return instruction_at(proc, to) == SYSCALL ? MAYBE_CALL : NO_CALL;
+}
+
+static enum ahead behind_branch(const struct dp_process *proc,
+				const struct user_regs_struct *regs,
+				const struct insn_facts *f)
+{
+	u64 next = regs->rip + f->len, to;
+
+	switch (f->class) {
+	case DP_INSN_JMP:
+	case DP_INSN_CALL:
+		return maybe(proc, next + (u64)f->target);
+	case DP_INSN_JCC:
+	case DP_INSN_LOOP:
+		return maybe(proc, next) ?: maybe(proc, next + (u64)f->target);
+	case DP_INSN_RET:
+		return dp_process_read(proc, regs->rsp, &to, sizeof(to)) ?
+			       MAYBE_CALL :
+			       maybe(proc, to);
+	default:
+		return MAYBE_CALL;
+	}
+}
+
+static enum ahead look_ahead(const struct dp_process *proc,
+			     const struct user_regs_struct *regs)
+{
+	u8 code[DP_INSN_MAX + 2] = { 0 };
+	struct insn_facts f;
+
+	if (dp_process_read(proc, regs->rip, code, sizeof(code)) ||
+	    dp_insn_facts(code, DP_INSN_MAX, &f))
+		return MAYBE_CALL;
+	if (f.class == DP_INSN_SYSCALL)
+		return CALL;
+	if (f.class == DP_INSN_PLAIN)
+		return instruction_of(code + f.len) == SYSCALL ? CALL : NO_CALL;
+	return behind_branch(proc, regs, &f);
 }
 
 /* What of the flags is at @addr. */
@@ -111,28 +170,26 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 	} else if (what == PUSHF) {
 		dp_step("stepout: flags saved");
 		clear_trap_flag(proc, sp);
-	} else if (what == SYSCALL && (s64)t->regs.orig_rax >= 0) {
-		/* But for rt_sigreturn: that brings r11 back. */
-		t->regs.r11 &= ~TRAP_FLAG;
 	}
 }
 
 /**
  * struct stepping - what of a thread is not what it seems while it is stepped
- * @mask: its signal mask; but for @open all signals wait until it is out
+ * @mask: its signal mask; @now: the one that is in force
+ * @open: signals that do not wait while it is masked
  * @caught: signals of the agent's
  * @own: is the trap flag its own?
  */
 struct stepping {
 	struct dp_process *proc;
 	struct dp_thread *thread;
-	u64 caught, open, mask;
+	u64 caught, open, mask, now;
 	bool own;
 };
 
 static u64 stepping_mask(const struct stepping *s)
 {
-	return (s->mask | ~s->open) & ~NEVER_MASKED;
+	return (s->mask | ~s->open) & ~(NEVER_MASKED | DP_SIGTRAP_BIT);
 }
 
 static int write_note(const struct dp_process *proc,
@@ -143,12 +200,12 @@ static int write_note(const struct dp_process *proc,
 }
 
 /* For the agent, should this tool end. */
-static int note(const struct stepping *s, bool masked)
+static int note(const struct stepping *s)
 {
 	const struct dp_stepped n = {
 		.thread = dp_thread_known(s->proc, s->thread),
 		.mask = s->mask,
-		.masked = masked ? stepping_mask(s) : 0,
+		.masked = s->now == s->mask ? 0 : stepping_mask(s),
 		.own = s->own,
 	};
 
@@ -175,7 +232,7 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 {
 	const struct dp_process *proc = s->proc;
 	struct dp_thread *t = s->thread;
-	u64 pc = t->regs.rip, sp = t->regs.rsp, r11;
+	u64 pc = t->regs.rip, sp = t->regs.rsp;
 	enum instruction what = instruction_at(proc, pc);
 
 	if (what == PUSHF)
@@ -189,90 +246,154 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 		s->own = has_trap_flag(proc, sp);
 	if (s->own)
 		return 0;
-	r11 = t->regs.r11;
 	hide_saved(proc, t, pc, what, sig);
-	if (r11 == t->regs.r11 && !(t->regs.eflags & TRAP_FLAG))
+	if (!(t->regs.eflags & TRAP_FLAG))
 		return 0;
 	t->regs.eflags &= ~TRAP_FLAG;
 	return ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ? -ESRCH : 0;
+}
+
+/* Return: the signal that it has stopped for, but for the end of a step; or 0. */
+static int signal_of(const struct dp_thread *t, int status)
+{
+	siginfo_t info;
+
+	if (status >> 16 || ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info))
+		return 0;
+	return WSTOPSIG(status) != SIGTRAP || info.si_code == FROM_INT3 ||
+			       info.si_code <= 0 ?
+		       WSTOPSIG(status) :
+		       0;
+}
+
+/* A call, or the frame of a signal, may have changed its mask. */
+static int look_at_mask(struct stepping *s)
+{
+	u64 mask;
+
+	if (ptrace(PTRACE_GETSIGMASK, s->thread->tid, 8, &mask))
+		return -ESRCH;
+	if (mask != s->now)
+		s->now = s->mask = mask;
+	return 0;
 }
 
 /* @sig: to be delivered with this step; and the one that has come at its end, or 0.
  * Return: 0; -ESRCH. */
 static int step(struct stepping *s, int *sig)
 {
-	siginfo_t info;
+	bool changes = *sig;
 	int status;
 
 	if (step_hidden(s, *sig, &status))
 		return -ESRCH;
-	*sig = 0;
-	if (status >> 16 || ptrace(PTRACE_GETSIGINFO, s->thread->tid, 0, &info))
+	*sig = signal_of(s->thread, status);
+	return changes ? look_at_mask(s) : 0;
+}
+
+static int mask_all(struct stepping *s)
+{
+	int err;
+
+	if (s->now == stepping_mask(s))
 		return 0;
-	if (WSTOPSIG(status) != SIGTRAP || info.si_code == FROM_INT3 ||
-	    info.si_code <= 0)
-		*sig = WSTOPSIG(status);
-	return 0;
-}
-
-static int set_mask(const struct stepping *s, u64 mask)
-{
-	return ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &mask) ? -ESRCH : 0;
-}
-
-static int mask_all(const struct stepping *s)
-{
-	int err = note(s, true);
-
-	if (!err)
-		err = set_mask(s, stepping_mask(s));
+	s->now = stepping_mask(s);
+	err = note(s);
+	if (!err && ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &s->now))
+		err = -ESRCH;
 	dp_step("stepout: masked");
 	return err;
 }
 
-static int mask_own(const struct stepping *s)
+/* To be stepped with: SIGTRAP is not blocked. */
+static int mask_open(struct stepping *s)
 {
-	int err = set_mask(s, s->mask);
+	u64 mask = s->mask & ~DP_SIGTRAP_BIT;
+	int err = 0;
 
-	if (!err)
-		err = note(s, false);
-	dp_step("stepout: not masked");
+	if (s->now == mask)
+		return 0;
+	if (ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &mask))
+		return -ESRCH;
+	s->now = mask;
+	if (mask == s->mask)
+		err = note(s);
+	dp_step(err || mask == s->mask ? "stepout: not masked" :
+					 "stepout: SIGTRAP alone");
 	return err;
 }
 
-/* One step with the mask that it has: calls read and change it, and frames save it. */
-static int step_unmasked(struct stepping *s, int *sig)
+/* After this it must not be stepped, if SIGTRAP is blocked. */
+static int mask_own(struct stepping *s)
 {
-	int err = mask_own(s);
+	int err = mask_open(s);
+
+	if (err || s->now == s->mask)
+		return err;
+	err = stop_in_place(s, PTRACE_CONT, 0);
+	if (!err && ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &s->mask))
+		err = -ESRCH;
+	s->now = s->mask;
+	return err ? err : note(s);
+}
+
+static int begin(struct stepping *s)
+{
+	int err = mask_open(s);
 
 	if (!err)
-		err = step(s, sig);
-	dp_step("stepout: step with its mask");
-	if (!err && ptrace(PTRACE_GETSIGMASK, s->thread->tid, 8, &s->mask))
-		err = -ESRCH;
-	return err ? err : mask_all(s);
-}
-
-/* A signal that has come before such a call is one that only the stepping had kept away:
- * blocked again it would go back to the others, and the call be made under that mask. */
-static bool minds_mask(const struct stepping *s, int sig)
-{
-	return sig || instruction_at(s->proc, s->thread->regs.rip) == SYSCALL;
-}
-
-static int begin(const struct stepping *s)
-{
-	int err = note(s, false);
-
+		err = note(s);
 	dp_step("stepout: noted");
 	if (!err)
 		err = stop_in_place(s, PTRACE_SINGLESTEP, 0);
 	dp_step("stepout: trap flag");
-	return err ? err : mask_all(s);
+	return err;
+}
+
+/* To behind the system call that is ahead; or to a signal that comes before. */
+static int pass_call(struct stepping *s, int *sig)
+{
+	struct dp_thread *t = s->thread;
+	int status, stops = 0;
+	int err = mask_own(s);
+
+	if (err)
+		return err;
+	dp_step("stepout: at a call");
+	while (stops < 2 && !*sig) {
+		if (ptrace(PTRACE_SYSCALL, t->tid, 0, 0) ||
+		    dp_stop_await(s->proc, t->tid, &status) != t->tid ||
+		    dp_stop_lost(s->proc, t->tid, status))
+			return -ESRCH;
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			stops++;
+		else
+			*sig = signal_of(t, status);
+	}
+	dp_step("stepout: step with its mask");
+	if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+		return -ESRCH;
+	return look_at_mask(s);
+}
+
+/* A signal that has come is one that only the stepping had kept away: blocked again it would
+ * go back to the others. Its frame has the mask in force. */
+static int step_once(struct stepping *s, int *sig)
+{
+	enum ahead what = look_ahead(s->proc, &s->thread->regs);
+	int err;
+
+	if (!*sig && what == CALL)
+		return pass_call(s, sig);
+	err = *sig || what != NO_CALL ? mask_open(s) : mask_all(s);
+	if (!err)
+		err = step(s, sig);
+	dp_step("stepout: step");
+	return err;
 }
 
 /* @sig: that has come with the last step */
-static int finish(const struct stepping *s, int sig)
+static int finish(struct stepping *s, int sig)
 {
 	int err = mask_own(s);
 
@@ -295,15 +416,14 @@ static int step_out(struct stepping *s,
 	if ((!coming && out(arg, t)) ||
 	    ptrace(PTRACE_GETSIGMASK, t->tid, 8, &s->mask))
 		return 0;
+	s->now = s->mask;
 	err = begin(s);
 	for (n = 0; !err && n < STEPS_MAX; n++) {
 		if (!coming && !sig && out(arg, t))
 			break;
 		if (n)
 			end_sequence(s->proc, word);
-		err = minds_mask(s, sig) ? step_unmasked(s, &sig) :
-					   step(s, &sig);
-		dp_step("stepout: step");
+		err = step_once(s, &sig);
 		coming = coming && !sig;
 	}
 	if (!err)

@@ -24,10 +24,13 @@ static bool is_step(const struct dp_siginfo *info)
 	       (info->code == TRAP_TRACE || info->code == TRAP_BRKPT);
 }
 
-/* A tool that lives sees to it that no frame has that mask. */
+/* A tool that lives sees to it that no frame has that mask. SIGTRAP is never blocked while the
+ * thread is stepped. */
 static bool unmask(const struct dp_stepped *s, struct dp_ucontext *uc)
 {
-	if (!s->masked || uc->sigmask != s->masked || s->masked == s->mask)
+	if (!s->masked || s->masked == s->mask ||
+	    (uc->sigmask != s->masked &&
+	     uc->sigmask != (s->mask & ~DP_SIGMASK(DP_SIGTRAP))))
 		return false;
 	uc->sigmask = s->mask;
 	return true;
@@ -55,7 +58,7 @@ bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc)
 	/* The flag of a thread that steps by itself is in its frame. */
 	if (again && s->own)
 		step = false;
-	if (unmask(s, uc))
+	if (unmask(s, uc) || step)
 		s->masked = 0;
 	if (!step)
 		return false;

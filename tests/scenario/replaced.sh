@@ -42,6 +42,10 @@ done <<-'L'
 	stepout:_step 7
 	stepout:_step 30
 	stepout:_step 100
+	stepout:_at_a_call 1
+	stepout:_at_a_call 3
+	stepout:_at_a_call 4
+	stepout:_at_a_call 7
 	stepout:_not_masked 1
 	stepout:_not_masked 2
 	stepout:_step_with_its_mask 1
