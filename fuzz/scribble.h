@@ -11,7 +11,6 @@
 
 #include "port_types.h"
 #include "engine/control/control.h"
-#include "engine/layout.h"
 #include "fuzz/text.h"
 #include <pthread.h>
 #include <sched.h>

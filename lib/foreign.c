@@ -12,6 +12,7 @@
 #include "lib/there.h"
 #include "engine/insn/insn.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/probe.h"
 #include "proc/ground.h"
 #include "sym/sym.h"
 #include <errno.h>

@@ -15,6 +15,7 @@
 #include "lib/self.h"
 #include "agent/image.h"
 #include "engine/insn/detour.h"
+#include "engine/layout/follow.h"
 #include "port_hit.h"
 #include "proc/limits.h"
 #include <dlfcn.h>

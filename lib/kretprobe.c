@@ -13,6 +13,7 @@
 #include "lib/retsite.h"
 #include "sym/exits.h"
 #include "sym/never.h"
+#include "engine/layout/probe.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define DP_LIB_LEADS_H
 
 #include "engine/insn/insn.h"
-#include "engine/layout.h"
+#include "engine/layout/site.h"
 #include <errno.h>
 #include <string.h>
 

@@ -12,6 +12,7 @@
 #include "lib/modules.h"
 #include "sym/exits.h"
 #include "engine/arch/x86/flags.h"
+#include "engine/layout/probe.h"
 #include "port_hit.h"
 #include <errno.h>
 #include <stdlib.h>

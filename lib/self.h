@@ -10,6 +10,7 @@
 
 #include <dprobes/kprobes.h>
 #include "engine/control/live.h"
+#include "engine/layout/stack.h"
 #include "lib/symbol.h"
 #include "lib/text.h"
 

@@ -12,6 +12,7 @@
  * that would be its own end, and nobody else's. What the kernel will not take is no filter.
  */
 #include "engine/arch/x86/sigframe.h"
+#include "engine/layout/filter.h"
 #include "port_calls.h"
 #include "proc/private.h"
 #include "agent/image.h"

@@ -10,6 +10,7 @@
  */
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
+#include "engine/layout/few.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

@@ -11,6 +11,9 @@
 #include "proc/private.h"
 #include "agent/image.h"
 #include "proc/step.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/private.h"
+#include "engine/layout/thread.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
  * go straight on to the call itself.
  */
 #include "proc/private.h"
+#include "engine/layout/call.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,6 +16,9 @@
 #include "proc/private.h"
 #include "agent/image.h"
 #include "engine/arch/x86/sigframe.h"
+#include "engine/layout/action.h"
+#include "engine/layout/call.h"
+#include "engine/layout/private.h"
 #include "proc/step.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -8,6 +8,9 @@
 #include "proc/private.h"
 #include "agent/image.h"
 #include "proc/step.h"
+#include "engine/layout/action.h"
+#include "engine/layout/few.h"
+#include "engine/layout/private.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

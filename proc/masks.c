@@ -11,6 +11,11 @@
  */
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
+#include "engine/layout/action.h"
+#include "engine/layout/few.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/private.h"
+#include "engine/layout/thread.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

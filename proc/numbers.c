@@ -8,6 +8,7 @@
  * the call itself: a thread that sleeps in it comes back to it.
  */
 #include "proc/private.h"
+#include "engine/layout/call.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,6 +11,7 @@
  * because none of it has a name in the file that programs run with.
  */
 #include "proc/private.h"
+#include "engine/layout/call.h"
 #include <string.h>
 #include <sys/syscall.h>
 

@@ -12,6 +12,7 @@
 #include "engine/control/control.h"
 #include "engine/control/view.h"
 #include "engine/insn/region.h"
+#include "engine/layout/sleep.h"
 #include "proc/filter.h"
 #include "proc/proc.h"
 #include "sym/sym.h"

@@ -16,7 +16,7 @@
 #include <dprobes/diag.h>
 #include "port_types.h"
 #include "engine/control/control.h"
-#include "engine/layout.h"
+#include "engine/layout/program.h"
 
 #define DP_VARIABLES_MAX 256
 

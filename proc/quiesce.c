@@ -13,6 +13,7 @@
  */
 #include "proc/private.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/stack.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -8,6 +8,8 @@
  * is.
  */
 #include "proc/private.h"
+#include "engine/layout/call.h"
+#include "engine/layout/private.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
  */
 #include "proc/private.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/few.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "tracer/onward.h"
 #include "tracer/returned.h"
 #include "engine/insn/region.h"
+#include "engine/layout/probe.h"
 #include "proc/limits.h"
 #include "proc/proc.h"
 #include "sym/sym.h"

@@ -2,6 +2,7 @@
 /* arm: all sites of an engine, or none. */
 #include "engine/control/internal.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/site.h"
 
 static const struct dp_strategy *jumps_by(const struct dp_engine *e)
 {

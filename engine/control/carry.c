@@ -7,6 +7,9 @@
  * counted anew; and the room for what is logged may be another.
  */
 #include "engine/control/internal.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
 
 /* Of one visit: the way it goes. @line of table @table. */
 struct spot {

@@ -6,6 +6,10 @@
  * wait is said where it can still be read when the process has ended.
  */
 #include "engine/control/internal.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/context.h"
+#include "engine/layout/control.h"
+#include "engine/layout/tally.h"
 
 /* What is looked at of each: the rest is a stack, and a machine's state. */
 struct head {

@@ -16,8 +16,13 @@
 
 #include "port_types.h"
 #include "engine/insn/region.h"
-#include "engine/layout.h"
 #include "engine/control/target.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
+#include "engine/vm/vm.h"
 
 struct dp_engine;
 

@@ -6,6 +6,7 @@
  * the hit half writes is its own, and begins anew.
  */
 #include "engine/control/internal.h"
+#include "engine/layout/control.h"
 
 static void *copy_of(const void *from, size_t bytes)
 {

@@ -9,6 +9,7 @@
  */
 #include "engine/control/grow.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/site.h"
 
 #define KNOWN DP_REGION_MAX
 

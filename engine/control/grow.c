@@ -9,6 +9,10 @@
  */
 #include "engine/control/grow.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/control.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/page.h"
+#include "engine/layout/site.h"
 
 #define POOL_SIZE (1ull << 20)
 #define WINDOW_SIZE (4ull << 20)

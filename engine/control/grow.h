@@ -5,6 +5,7 @@
 
 #include "engine/control/internal.h"
 #include "engine/control/live.h"
+#include "engine/layout/control.h"
 
 /** struct dp_pool - one mapping of ours: of copies, or a window for landings; or @full
  *  of what others put there */

@@ -6,6 +6,8 @@
  * has counted goes from one table to the other.
  */
 #include "engine/control/internal.h"
+#include "engine/layout/hit.h"
+#include "engine/layout/probe.h"
 
 static void move(void *to, const void *from, u64 bytes)
 {

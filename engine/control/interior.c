@@ -25,6 +25,7 @@
  * stood inside has been moved to the copy by then.
  */
 #include "engine/control/strategy.h"
+#include "engine/layout/site.h"
 
 #define SIZE 5
 

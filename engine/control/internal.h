@@ -9,6 +9,12 @@
 #include "engine/control/view.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/region.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/ask.h"
+#include "engine/layout/control.h"
+#include "engine/layout/program.h"
+#include "engine/layout/site.h"
+#include "engine/layout/visit.h"
 
 /* A copy and what it refers to are never farther apart than this: 2 GB less
  * the length of a pool's worst neighbour. */

@@ -8,6 +8,12 @@
  * whoever branches there.
  */
 #include "engine/control/internal.h"
+#include "engine/insn/tell.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/call.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
 
 #define OVERLAP "overlap: another probe or the agent needs the same bytes"
 

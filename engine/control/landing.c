@@ -13,6 +13,10 @@
  */
 #include "engine/control/internal.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/page.h"
+#include "engine/layout/site.h"
 
 #define TRIES 2048
 #define NEAR (1ull << 30)

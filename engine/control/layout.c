@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* layout: how much memory the sites of an engine need, and within which reach. */
 #include "engine/control/internal.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/page.h"
 
 /* Counters of very many probes are spread over fewer CPUs. */
 #define COUNTERS_MAX (64ull << 20)

@@ -18,6 +18,15 @@
  */
 #include "engine/control/grow.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/ask.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/few.h"
+#include "engine/layout/follow.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
 
 #define HOOKED "it belongs to a system call that the library watches"
 #define NOTHING "it has not been registered"

@@ -18,6 +18,8 @@
 #define DP_LIVE_H
 
 #include "engine/control/control.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/ask.h"
 
 /**
  * struct dp_growth_ops - memory of the process

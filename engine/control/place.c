@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* place: choose addresses for the pools of copies. */
 #include "engine/control/internal.h"
+#include "engine/layout/page.h"
 
 /* Page zero and its neighbours are not to be had (vm.mmap_min_addr). */
 #define LOWEST 0x10000ull

@@ -5,6 +5,12 @@
  */
 #include "engine/control/internal.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
 
 /* Where the next copy goes in a pool. */
 struct cursor {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* program: what an engine's probes can run. */
 #include "engine/control/internal.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
 
 #define VARS_MAX 256
 #define JMPMAX_MAX 65535

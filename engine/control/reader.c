@@ -6,6 +6,7 @@
  * reader's own: whatever the target writes there, no byte outside is touched.
  */
 #include "engine/control/internal.h"
+#include "engine/layout/ring.h"
 
 static struct dp_ring *ring_at(const struct dp_engine *e, u32 i)
 {

@@ -2,6 +2,13 @@
 /* site: the probed addresses of an engine, one object each. */
 #include "engine/control/internal.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/call.h"
+#include "engine/layout/control.h"
+#include "engine/layout/hit.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
 
 int dp_engine_create(struct dp_engine **engine)
 {

@@ -11,6 +11,8 @@
  *       comes first.
  */
 #include "engine/control/strategy.h"
+#include "engine/layout/page.h"
+#include "engine/layout/site.h"
 
 bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
 {

@@ -8,8 +8,9 @@
 #ifndef DP_STRATEGY_H
 #define DP_STRATEGY_H
 
-#include "engine/layout.h"
 #include "engine/control/target.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/site.h"
 
 /** struct dp_sites - some sites; a strategy picks its own
  * @which: numbers of @n of @v, or NULL: the first @n, all of the table

@@ -7,6 +7,18 @@
  * table of visits where one begins them.
  */
 #include "engine/control/internal.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/ask.h"
+#include "engine/layout/context.h"
+#include "engine/layout/control.h"
+#include "engine/layout/page.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/site.h"
+#include "engine/layout/stack.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
 
 #define LINE 64
 

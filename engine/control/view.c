@@ -2,6 +2,15 @@
 /* view: bounds of a foreign arena, checked once, and what can be read there. */
 #include "engine/control/view.h"
 #include "engine/control/strategy.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/context.h"
+#include "engine/layout/control.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
 
 #define SYSCALL_SIZE 2
 

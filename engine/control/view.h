@@ -10,8 +10,12 @@
 #ifndef DP_VIEW_H
 #define DP_VIEW_H
 
-#include "engine/layout.h"
 #include "engine/control/target.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
 
 /**
  * struct dp_view - checked pointers into an arena

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* visit: calls that are followed from entry to exit: see engine/hit/visit.c. */
 #include "engine/control/internal.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/page.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
 
 /* Lines that are looked at to tell how full a table is. */
 #define SAMPLE 1024

@@ -9,6 +9,8 @@
  */
 #include "engine/hit/call.h"
 #include "engine/arch/x86/flags.h"
+#include "engine/insn/class.h"
+#include "engine/layout/site.h"
 #include "port_hit.h"
 
 #define WORD 8

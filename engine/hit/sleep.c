@@ -32,6 +32,12 @@
  */
 #include "engine/hit/hit.h"
 #include "engine/arch/x86/ptregs.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/call.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/site.h"
+#include "engine/layout/sleep.h"
 #include "port_hit.h"
 
 #define SYSCALL_SIZE 2

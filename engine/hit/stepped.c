@@ -13,6 +13,9 @@
  */
 #include "engine/hit/hit.h"
 #include "engine/arch/x86/flags.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/private.h"
 #include "port_hit.h"
 
 #define TRAP_BRKPT 1 /* at the end of a system call */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/control/internal.h"
+#include "engine/layout/context.h"
 
 #define BASE 0x700000000000ull
 #define OFFSET 0x40000u
