@@ -6,9 +6,9 @@
  *
  * Input: edits, eight bytes each: where, what, and before which access to the text.
  */
-#include "engine/control/control.h"
-#include "engine/control/strategy.h"
-#include "engine/control/view.h"
+#include "engine/site/control.h"
+#include "engine/text/strategy.h"
+#include "engine/site/view.h"
 #include "fuzz/text.h"
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  */
 #include "fuzz/scribble.h"
 #include "fuzz/text.h"
-#include "engine/control/live.h"
-#include "engine/control/internal.h"
+#include "engine/site/live.h"
+#include "engine/site/internal.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -6,7 +6,7 @@
 #ifndef DP_FUZZ_TEXT_H
 #define DP_FUZZ_TEXT_H
 
-#include "engine/control/control.h"
+#include "engine/site/control.h"
 #include "engine/vm/ops.h"
 #include <errno.h>
 #include <stdlib.h>

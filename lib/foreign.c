@@ -11,7 +11,7 @@
 #include "lib/self.h"
 #include "lib/there.h"
 #include "engine/insn/insn.h"
-#include "engine/control/strategy.h"
+#include "engine/text/strategy.h"
 #include "engine/layout/probe.h"
 #include "proc/ground.h"
 #include "sym/sym.h"

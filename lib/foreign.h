@@ -13,7 +13,7 @@
 #include <dprobes/uprobes.h>
 #include <dprobes/kprobes.h>
 #include <pthread.h>
-#include "engine/control/live.h"
+#include "engine/site/live.h"
 #include "proc/proc.h"
 
 struct dp_foreign;

@@ -11,7 +11,7 @@
 #include "lib/self.h"
 #include "lib/retsite.h"
 #include "lib/modules.h"
-#include "engine/control/strategy.h"
+#include "engine/text/strategy.h"
 #include "engine/insn/insn.h"
 #include "proc/ground.h"
 #include "proc/proc.h"

@@ -9,7 +9,7 @@
 #define DP_SELF_H
 
 #include <dprobes/kprobes.h>
-#include "engine/control/live.h"
+#include "engine/site/live.h"
 #include "engine/layout/stack.h"
 #include "lib/symbol.h"
 #include "lib/text.h"

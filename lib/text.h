@@ -3,7 +3,7 @@
 #ifndef DP_LIB_TEXT_H
 #define DP_LIB_TEXT_H
 
-#include "engine/control/live.h"
+#include "engine/site/live.h"
 
 /**
  * dp_fd_raise() - away from where the program writes its output

@@ -9,7 +9,7 @@
  * program is moved there; anything else has to run on by itself.
  */
 #include "proc/private.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
 #include "engine/layout/few.h"
 #include <errno.h>
 #include <signal.h>

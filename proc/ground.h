@@ -3,7 +3,7 @@
 #ifndef DP_PROC_GROUND_H
 #define DP_PROC_GROUND_H
 
-#include "engine/control/control.h"
+#include "engine/site/control.h"
 #include "sym/codemap.h"
 
 /**

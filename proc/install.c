@@ -15,7 +15,7 @@
 #include "proc/limits.h"
 #include "proc/private.h"
 #include "agent/image.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
 #include "engine/layout/action.h"
 #include "engine/layout/call.h"
 #include "engine/layout/private.h"

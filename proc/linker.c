@@ -13,7 +13,7 @@
  */
 #include "proc/private.h"
 #include "agent/image.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
 #include "proc/step.h"
 #include <errno.h>
 #include <limits.h>

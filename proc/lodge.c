@@ -9,7 +9,7 @@
  */
 #include "port.h"
 #include "proc/private.h"
-#include "engine/control/live.h"
+#include "engine/site/live.h"
 #include "agent/image.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * so again.
  */
 #include "proc/private.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
 #include "engine/layout/action.h"
 #include "engine/layout/few.h"
 #include "engine/layout/mask.h"

@@ -9,8 +9,8 @@
 #include <sys/types.h>
 #include <sys/user.h>
 #include <time.h>
-#include "engine/control/control.h"
-#include "engine/control/view.h"
+#include "engine/site/control.h"
+#include "engine/site/view.h"
 #include "engine/insn/region.h"
 #include "engine/layout/sleep.h"
 #include "proc/filter.h"

@@ -12,7 +12,7 @@
  * after-handler, has to run on first.
  */
 #include "proc/private.h"
-#include "engine/control/strategy.h"
+#include "engine/text/strategy.h"
 #include "engine/layout/stack.h"
 #include <errno.h>
 #include <stddef.h>

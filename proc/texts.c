@@ -8,7 +8,7 @@
  * call a mapping; it cannot check, so we do beforehand.
  */
 #include "proc/private.h"
-#include "engine/control/strategy.h"
+#include "engine/text/strategy.h"
 #include "engine/layout/few.h"
 #include <fcntl.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
  */
 #include "engine/hit/call.h"
 #include "engine/hit/left.h"
-#include "engine/arch/x86/offsets.h"
+#include "arch/x86/offsets.h"
 #include "engine/insn/class.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/caught.h"

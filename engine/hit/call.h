@@ -10,7 +10,7 @@
 #define DP_CALL_H
 
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/ptregs.h"
+#include "arch/x86/ptregs.h"
 #include "engine/insn/tell.h"
 #include "engine/layout/frame.h"
 #include "engine/layout/probe.h"

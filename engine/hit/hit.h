@@ -10,7 +10,7 @@
 #define DP_HIT_H
 
 #include "port_types.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
 #include "engine/layout/action.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/context.h"

@@ -8,7 +8,7 @@
  * has not emptied the slot yet, the record is lost, and counted.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/bytes.h"
+#include "arch/x86/bytes.h"
 #include "engine/layout/context.h"
 #include "engine/layout/control.h"
 #include "engine/layout/ring.h"

@@ -17,7 +17,7 @@
  * none, by its id.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/bytes.h"
+#include "arch/x86/bytes.h"
 #include "engine/layout/action.h"
 #include "engine/layout/caught.h"
 #include "engine/layout/mask.h"

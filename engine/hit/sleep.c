@@ -31,7 +31,7 @@
  * back when the thread makes such a call from the same place or farther out.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/ptregs.h"
+#include "arch/x86/ptregs.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/call.h"
 #include "engine/layout/jump.h"

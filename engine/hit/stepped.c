@@ -12,7 +12,7 @@
  * noted until it is out of us, or that has happened.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/flags.h"
+#include "arch/x86/flags.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/control.h"
 #include "engine/layout/private.h"

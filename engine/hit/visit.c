@@ -21,8 +21,8 @@
  * Neither the return address nor anything else on the stack is changed.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/bytes.h"
-#include "engine/arch/x86/xmm.h"
+#include "arch/x86/bytes.h"
+#include "arch/x86/xmm.h"
 #include "engine/layout/probe.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"

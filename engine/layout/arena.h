@@ -30,7 +30,7 @@
  * Offsets are 32 bits and count from the start of the arena; addresses are
  * those of the target. No C pointer is stored. What control owns and what hit
  * owns are separate structures. All of it is hostile input to whoever reads it
- * from outside: see engine/control/view.h.
+ * from outside: see engine/site/view.h.
  */
 #ifndef DP_LAYOUT_ARENA_H
 #define DP_LAYOUT_ARENA_H

@@ -13,7 +13,7 @@
 #define DP_VM_H
 
 #include "port_types.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
 
 #define DP_VM_STACK 1024 /* elements; a program may ask for 32 */
 #define DP_VM_FRAMES 33 /* the handler's own and 32 nested calls */

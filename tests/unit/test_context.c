@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/control/internal.h"
+#include "engine/site/internal.h"
 #include "engine/layout/context.h"
 
 #define BASE 0x700000000000ull

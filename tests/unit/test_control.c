@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/control/control.h"
-#include "engine/control/view.h"
+#include "engine/site/control.h"
+#include "engine/site/view.h"
 #include "port/fake/fake.h"
 #include "starve.h"
 

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/control/control.h"
-#include "engine/control/live.h"
-#include "engine/control/view.h"
+#include "engine/site/control.h"
+#include "engine/site/live.h"
+#include "engine/site/view.h"
 #include "engine/vm/ops.h"
 
 #define TEXT 0x10000000ull

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/control/internal.h"
-#include "engine/control/strategy.h"
+#include "engine/site/internal.h"
+#include "engine/text/strategy.h"
 #include "port/fake/fake.h"
 #include "starve.h"
 #include "hex.h"
