@@ -7,7 +7,6 @@
  * nothing is left in it. Finding the addresses is not part of it.
  */
 #include "bench/bench.h"
-#include "engine/site/control.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
 #include <stdio.h>

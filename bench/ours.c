@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ours: what dprobes itself costs: a hit, an attach, a detach. */
 #include "bench/bench.h"
-#include "engine/site/control.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/sym.h"

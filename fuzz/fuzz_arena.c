@@ -6,7 +6,6 @@
  *
  * Input: edits, eight bytes each: where, what, and before which access to the text.
  */
-#include "engine/site/control.h"
 #include "engine/text/strategy.h"
 #include "engine/site/view.h"
 #include "fuzz/text.h"

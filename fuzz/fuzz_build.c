@@ -8,7 +8,6 @@
  */
 #include "fuzz/scribble.h"
 #include "fuzz/text.h"
-#include "engine/site/control.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include "fuzz/scribble.h"
 #include "fuzz/text.h"
 #include "engine/site/live.h"
-#include "engine/site/internal.h"
+#include "port.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -10,7 +10,6 @@
 #define DP_FUZZ_SCRIBBLE_H
 
 #include "port_types.h"
-#include "engine/site/control.h"
 #include "fuzz/text.h"
 #include <pthread.h>
 #include <sched.h>

@@ -9,7 +9,6 @@
 #include <sys/types.h>
 #include <sys/user.h>
 #include <time.h>
-#include "engine/site/control.h"
 #include "engine/site/view.h"
 #include "engine/insn/region.h"
 #include "engine/layout/sleep.h"

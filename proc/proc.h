@@ -15,8 +15,30 @@
 #include <sys/types.h>
 #include <dprobes/diag.h>
 #include "port_types.h"
-#include "engine/site/control.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/insn/state.h"
+#include "engine/instance/visit.h"
 #include "engine/layout/program.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/place.h"
+#include "engine/plan/plan.h"
+#include "engine/ring/context.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/fork.h"
+#include "engine/site/hook.h"
+#include "engine/site/inherit.h"
+#include "engine/site/linker.h"
+#include "engine/site/live.h"
+#include "engine/site/program.h"
+#include "engine/site/view.h"
+#include "engine/text/arm.h"
+#include "engine/text/strategy.h"
+#include "engine/text/target.h"
 
 #define DP_VARIABLES_MAX 256
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* report: what was counted, and what ended it. */
 #include "tracer/session.h"
-#include "engine/site/control.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
 #include <string.h>

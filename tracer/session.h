@@ -5,7 +5,6 @@
 
 #include "tracer/tracer.h"
 #include "proc/ground.h"
-#include "engine/site/control.h"
 
 #define DP_NO_PROGRAM 0xffffffffu
 

@@ -3,6 +3,8 @@
 #ifndef DP_INSN_STATE_H
 #define DP_INSN_STATE_H
 
+#include "engine/insn/insn.h"
+
 /**
  * enum dp_insn_state - each contains those before it
  * @DP_STATE_GENERAL: general registers and flags

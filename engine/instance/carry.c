@@ -6,10 +6,11 @@
  * So each visit has its place in both. What a line knows of keys that are elsewhere is
  * counted anew; and the room for what is logged may be another.
  */
-#include "engine/site/internal.h"
+#include "engine/instance/visit.h"
 #include "engine/layout/probe.h"
 #include "engine/layout/tally.h"
 #include "engine/layout/visit.h"
+#include "engine/site/state.h"
 
 /* Of one visit: the way it goes. @line of table @table. */
 struct spot {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* visit: calls that are followed from entry to exit: see engine/hit/visit.c. */
-#include "engine/site/internal.h"
+#include "engine/instance/visit.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/control.h"
 #include "engine/layout/page.h"
@@ -8,6 +8,12 @@
 #include "engine/layout/ring.h"
 #include "engine/layout/tally.h"
 #include "engine/layout/visit.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/program.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
 
 /* Lines that are looked at to tell how full a table is. */
 #define SAMPLE 1024

@@ -7,13 +7,21 @@
  * instruction, and its own first byte is a breakpoint inside the jump for
  * whoever branches there.
  */
-#include "engine/site/internal.h"
+#include "engine/insn/detour.h"
+#include "engine/insn/region.h"
 #include "engine/insn/tell.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/call.h"
 #include "engine/layout/jump.h"
 #include "engine/layout/probe.h"
 #include "engine/layout/site.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/plan.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/text/arm.h"
 
 #define OVERLAP "overlap: another probe or the agent needs the same bytes"
 

@@ -11,12 +11,19 @@
  * There stands a jump of five bytes to the detour, which is anywhere near. The
  * landings share pages as far as that goes.
  */
-#include "engine/site/internal.h"
+#include "engine/insn/region.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/caught.h"
 #include "engine/layout/control.h"
 #include "engine/layout/page.h"
 #include "engine/layout/site.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/landing.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/place.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "port.h"
 
 #define TRIES 2048
 #define NEAR (1ull << 30)

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* layout: how much memory the sites of an engine need, and within which reach. */
-#include "engine/site/internal.h"
+#include "engine/insn/class.h"
+#include "engine/insn/detour.h"
+#include "engine/insn/insn.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/control.h"
 #include "engine/layout/page.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "port.h"
 
 /* Counters of very many probes are spread over fewer CPUs. */
 #define COUNTERS_MAX (64ull << 20)

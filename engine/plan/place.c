@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* place: choose addresses for the pools of copies. */
-#include "engine/site/internal.h"
 #include "engine/layout/page.h"
+#include "engine/plan/landing.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/place.h"
+#include "engine/site/state.h"
+#include "port.h"
 
 /* Page zero and its neighbours are not to be had (vm.mmap_min_addr). */
 #define LOWEST 0x10000ull

@@ -3,7 +3,12 @@
  * plan: the copies and tables of an engine, computed before a byte of the
  * target's text changes.
  */
-#include "engine/site/internal.h"
+#include "engine/insn/class.h"
+#include "engine/insn/detour.h"
+#include "engine/insn/faults.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/instance/visit.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/control.h"
@@ -11,6 +16,14 @@
 #include "engine/layout/program.h"
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
+#include "engine/site/engine.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/site/view.h"
+#include "port.h"
 
 /* Where the next copy goes in a pool. */
 struct cursor {

@@ -6,7 +6,7 @@
  * with a page. Contexts and rings are there only where a probe runs a program, the
  * table of visits where one begins them.
  */
-#include "engine/site/internal.h"
+#include "engine/instance/visit.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/ask.h"
 #include "engine/layout/context.h"
@@ -19,6 +19,9 @@
 #include "engine/layout/stack.h"
 #include "engine/layout/tally.h"
 #include "engine/layout/visit.h"
+#include "engine/plan/plan.h"
+#include "engine/site/program.h"
+#include "engine/site/state.h"
 
 #define LINE 64
 

@@ -5,11 +5,13 @@
  * They are the target's private memory, because a thread runs on them. How many records
  * wait is said where it can still be read when the process has ended.
  */
-#include "engine/site/internal.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/context.h"
 #include "engine/layout/control.h"
 #include "engine/layout/tally.h"
+#include "engine/ring/context.h"
+#include "engine/site/state.h"
+#include "engine/text/target.h"
 
 /* What is looked at of each: the rest is a stack, and a machine's state. */
 struct head {

@@ -5,8 +5,10 @@
  * A record is copied out before it is looked at, and the ring's geometry is the
  * reader's own: whatever the target writes there, no byte outside is touched.
  */
-#include "engine/site/internal.h"
 #include "engine/layout/ring.h"
+#include "engine/ring/reader.h"
+#include "engine/site/state.h"
+#include "port.h"
 
 static struct dp_ring *ring_at(const struct dp_engine *e, u32 i)
 {

@@ -5,8 +5,14 @@
  * Its text, copies and tables are where its parent's are, and say the same. What
  * the hit half writes is its own, and begins anew.
  */
-#include "engine/site/internal.h"
+#include "engine/instance/visit.h"
 #include "engine/layout/control.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
+#include "engine/site/engine.h"
+#include "engine/site/fork.h"
+#include "engine/site/state.h"
+#include "port.h"
 
 static void *copy_of(const void *from, size_t bytes)
 {

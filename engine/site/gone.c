@@ -7,9 +7,14 @@
  * where nobody who comes there would come to us is a site gone: a breakpoint of
  * ours that nobody knows any more ends the program.
  */
+#include "engine/insn/region.h"
 #include "engine/site/grow.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
+#include "engine/site/live.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/text/target.h"
 
 #define KNOWN DP_REGION_MAX
 

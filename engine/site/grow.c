@@ -7,12 +7,26 @@
  * ever mapped for writing: code is made on a stage, and written from there in one go
  * for many sites.
  */
+#include "engine/insn/class.h"
+#include "engine/insn/detour.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
 #include "engine/site/grow.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/control.h"
 #include "engine/layout/jump.h"
 #include "engine/layout/page.h"
 #include "engine/layout/site.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/landing.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/place.h"
+#include "engine/plan/plan.h"
+#include "engine/site/live.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/text/arm.h"
+#include "port.h"
 
 #define POOL_SIZE (1ull << 20)
 #define WINDOW_SIZE (4ull << 20)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* grow: what grow.c and gone.c do for live.c. */
+/* grow: plans for single sites, made while others are armed: for live.c. */
 #ifndef DP_GROW_H
 #define DP_GROW_H
 
-#include "engine/site/internal.h"
+#include "port_types.h"
 #include "engine/site/live.h"
 #include "engine/layout/control.h"
+#include "engine/plan/place.h"
+#include "engine/text/target.h"
+
+struct dp_engine;
 
 /** struct dp_pool - one mapping of ours: of copies, or a window for landings; or @full
  *  of what others put there */
@@ -51,6 +55,8 @@ struct dp_growth {
 	bool lost; /* some probe's code has gone */
 };
 
+/** dp_grow_free() - forget what has grown */
+void dp_grow_free(struct dp_growth *growth);
 int dp_grow_begin(struct dp_engine *engine, const struct dp_live_setup *setup);
 /** dp_grow_site() - plan the @i-th site. Return: 0; -ENOMEM nothing is free in its
  *  reach. */

@@ -5,9 +5,13 @@
  * The first probes and programs have the same numbers in both, so what the hit half
  * has counted goes from one table to the other.
  */
-#include "engine/site/internal.h"
+#include "engine/instance/visit.h"
 #include "engine/layout/hit.h"
 #include "engine/layout/probe.h"
+#include "engine/site/inherit.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/site/view.h"
 
 static void move(void *to, const void *from, u64 bytes)
 {

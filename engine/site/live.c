@@ -16,6 +16,7 @@
  * replaces (@copy), because these are not what they were; only when they are
  * again does @copy become that of the one instruction.
  */
+#include "engine/insn/region.h"
 #include "engine/site/grow.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/arena.h"
@@ -27,6 +28,15 @@
 #include "engine/layout/probe.h"
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
+#include "engine/plan/plan.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/site/view.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
+#include "port.h"
 
 #define HOOKED "it belongs to a system call that the library watches"
 #define NOTHING "it has not been registered"

@@ -17,9 +17,13 @@
 #ifndef DP_LIVE_H
 #define DP_LIVE_H
 
-#include "engine/site/control.h"
+#include "port_types.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/ask.h"
+#include "engine/plan/place.h"
+#include "engine/text/target.h"
+
+struct dp_engine;
 
 /**
  * struct dp_growth_ops - memory of the process

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* program: what an engine's probes can run. */
-#include "engine/site/internal.h"
 #include "engine/layout/probe.h"
 #include "engine/layout/program.h"
+#include "engine/site/engine.h"
+#include "engine/site/program.h"
+#include "engine/site/state.h"
+#include "engine/vm/vm.h"
+#include "port.h"
 
 #define VARS_MAX 256
 #define JMPMAX_MAX 65535

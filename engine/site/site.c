@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* site: the probed addresses of an engine, one object each. */
-#include "engine/site/internal.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/call.h"
@@ -9,6 +11,17 @@
 #include "engine/layout/probe.h"
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
+#include "engine/plan/jump.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/grow.h"
+#include "engine/site/hook.h"
+#include "engine/site/linker.h"
+#include "engine/site/program.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/site/view.h"
+#include "port.h"
 
 int dp_engine_create(struct dp_engine **engine)
 {

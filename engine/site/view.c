@@ -11,6 +11,7 @@
 #include "engine/layout/program.h"
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
+#include "engine/text/target.h"
 
 #define SYSCALL_SIZE 2
 

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* arm: all sites of an engine, or none. */
-#include "engine/site/internal.h"
+#include "engine/insn/region.h"
+#include "engine/instance/visit.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
+#include "engine/site/counts.h"
+#include "engine/site/hook.h"
+#include "engine/site/linker.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/site/view.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
 
 static const struct dp_strategy *jumps_by(const struct dp_engine *e)
 {

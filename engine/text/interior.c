@@ -26,6 +26,7 @@
  */
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
+#include "engine/text/target.h"
 
 #define SIZE 5
 

@@ -13,6 +13,7 @@
 #include "engine/text/strategy.h"
 #include "engine/layout/page.h"
 #include "engine/layout/site.h"
+#include "engine/text/target.h"
 
 bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
 {

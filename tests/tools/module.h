@@ -3,7 +3,6 @@
 #ifndef DP_TEST_MODULE_H
 #define DP_TEST_MODULE_H
 
-#include "engine/site/control.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "proc/ground.h"

@@ -8,8 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/site/control.h"
+#include "engine/layout/ring.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
 #include "engine/site/live.h"
+#include "engine/site/program.h"
 #include "engine/site/view.h"
 #include "engine/vm/ops.h"
 
