@@ -21,14 +21,6 @@
 #include "engine/insn/region.h"
 #include "arch/x86/emit.h"
 
-unsigned int dp_emit_jmp(u8 *code, u64 at, u64 target)
-{
-	struct dp_out o = { code, 0, at, false };
-
-	dp_put_jmp(&o, target);
-	return o.far ? 0 : o.len;
-}
-
 /* The instruction itself, with a rip-relative operand re-aimed. */
 static void put_insn(struct dp_out *o, const u8 *code,
 		     const struct insn_facts *f, u64 from)

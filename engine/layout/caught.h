@@ -7,7 +7,7 @@
 
 /*
  * Signals that the breakpoints of jumps raise: SIGTRAP; and SIGILL, where a
- * breakpoint has to be another instruction than int3 (landing.c).
+ * breakpoint has to be another instruction than DP_BREAKPOINT (dp_jump_upward()).
  */
 #define DP_CAUGHT_JUMPS 2
 /* Where handlers in C run, their faults, too, and those of copies. */

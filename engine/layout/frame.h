@@ -4,23 +4,17 @@
 #define DP_LAYOUT_FRAME_H
 
 #include "port_types.h"
+#include "arch/arch.h"
 #include "engine/layout/page.h"
 
 /*
  * A followed call returns to a stub, and only from the stub's address is it known
- * which call it was: by us, and by those who unwind the stack. A stub:
- *
- *	lea 152(%rsp), %rsp; call *frame.cont(%rip); push $number
- *	jmp dp_return_entry
- *
- * The first instruction is for a detour that goes on there. It has left the stack so
- * that the call puts its address where the return address was.
+ * which call it was: by us, and by those who unwind the stack. What a stub does, and
+ * DP_STUB_SIZE and DP_STUB_BACK, are the processor's: arch/.
  *
  * The first word of each page of them says how far its frames are from there. See
  * lib/x86/stubs.S for what unwinders are told.
  */
-#define DP_STUB_SIZE 32
-#define DP_STUB_BACK 14 /* what the call of a stub returns to */
 #define DP_STUBS_A_PAGE (DP_PAGE / DP_STUB_SIZE) /* the first is none */
 
 /** enum dp_frame_state */

@@ -4,6 +4,7 @@
 #define DP_LAYOUT_SITE_H
 
 #include "port_types.h"
+#include "arch/arch.h"
 #include "engine/insn/faults.h"
 #include "engine/layout/jump.h"
 
@@ -78,8 +79,8 @@ struct dp_site_entry {
 	u64 post;
 	struct dp_operand_ref operand;
 	u32 first_probe;
-	u8 orig[5];
-	u8 patch[5];
+	u8 orig[DP_JUMP_SIZE];
+	u8 patch[DP_JUMP_SIZE];
 	u8 patch_len;
 	u8 insn_len;
 	u8 copy_len;

@@ -7,6 +7,7 @@
  * instruction, and its own first byte is a breakpoint inside the jump for
  * whoever branches there.
  */
+#include "arch/arch.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/region.h"
 #include "engine/insn/tell.h"

@@ -6,13 +6,12 @@
  * of each but the first, so that whoever arrives there traps and is sent to the
  * copy. Its displacement contains these bytes, and that decides where it goes:
  *
- *     site  e9 xx cc xx cc     to site + 5 + 0xccxxccxx
+ *     site  jump xx bp xx bp     to where a displacement of these bytes leads
  *
  * There stands a jump of five bytes to the detour, which is anywhere near. The
  * landings share pages as far as that goes.
  */
-#include "engine/insn/region.h"
-#include "engine/text/strategy.h"
+#include "arch/arch.h"
 #include "engine/layout/caught.h"
 #include "engine/layout/control.h"
 #include "engine/layout/page.h"
@@ -44,29 +43,8 @@ struct dp_landings {
 	u64 hint[1 << (DP_JUMP_SIZE - 1)]; /* the last one of each pattern */
 };
 
-/* A displacement plus 2^31: bits @mask of it have to be @value. */
-struct pattern {
-	u32 mask, value;
-};
-
-static struct pattern pattern_of(const struct dp_site *s)
-{
-	struct pattern p = { 0, 0 };
-	int b;
-
-	for (b = 1; b < DP_JUMP_SIZE; b++)
-		if (s->traps >> b & 1) {
-			p.mask |= 0xffu << 8 * (b - 1);
-			p.value |= (u32)(b == DP_JUMP_SIZE - 1 ? s->last :
-								 DP_BREAKPOINT)
-				   << 8 * (b - 1);
-		}
-	p.value ^= 0x80000000u & p.mask;
-	return p;
-}
-
 /* The least number from @from on that has the pattern; above 2^32 if none. */
-static u64 next_match(u64 from, const struct pattern *p)
+static u64 next_match(u64 from, const struct dp_jump_pattern *p)
 {
 	u64 mask = p->mask, differs = (from ^ p->value) & mask, low, up;
 
@@ -169,26 +147,24 @@ static struct window window_of(const struct dp_pool_need *pool, u64 from,
 	return w;
 }
 
-/* Return: an address in the hole that the jump at @from - 5 can lead to, or 0. */
+/* Return: an address in the hole that a jump of the pattern can lead to, or 0. */
 static u64 try_hole(struct dp_landings *l, const struct dp_hole *hole,
-		    const struct window *w, u64 from, u64 begin,
-		    const struct pattern *p)
+		    const struct window *w, u64 begin,
+		    const struct dp_jump_pattern *p)
 {
-	/* Of the lowest displacement; below address 0 for a program down there. */
-	s64 zero = (s64)from - 0x80000000ll;
 	s64 start = (s64)above(above(hole->start, w->start), begin);
 	s64 end = (s64)below(hole->end, w->end) - DP_JUMP_SIZE;
-	u64 low = start > zero ? (u64)(start - zero) : 0, u;
+	u64 low = start > p->least ? (u64)(start - p->least) : 0, u;
 	int tries;
 
-	if (end < start || end < zero)
+	if (end < start || end < p->least)
 		return 0;
 	for (tries = 0; tries < TRIES; tries++) {
 		u = next_match(low, p);
-		if (u >> 32 || (s64)u > end - zero)
+		if (u >> 32 || (s64)u > end - p->least)
 			return 0;
-		if (is_free(l, (u64)zero + u))
-			return (u64)zero + u;
+		if (is_free(l, (u64)p->least + u))
+			return (u64)p->least + u;
 		low = u + 1;
 	}
 	return 0;
@@ -218,13 +194,13 @@ static const struct dp_hole *next_hole(const struct dp_landings *l, u64 addr,
 		if (!best || d < distance(best, addr))
 			best = h;
 	}
-	return best && distance(best, addr) < 1ull << 31 ? best : NULL;
+	return best && distance(best, addr) < DP_JUMP_REACH ? best : NULL;
 }
 
 static bool place_within(struct dp_landings *l, struct dp_site *s,
 			 const struct window *w)
 {
-	struct pattern p = pattern_of(s);
+	struct dp_jump_pattern p = dp_jump_pattern(s->addr, s->traps, s->last);
 	u64 from = s->addr + DP_JUMP_SIZE;
 	u64 *hint = &l->hint[s->traps >> 1];
 	const struct dp_hole *h = NULL;
@@ -232,9 +208,9 @@ static bool place_within(struct dp_landings *l, struct dp_site *s,
 	while ((h = next_hole(l, from, h))) {
 		s->landing = 0;
 		if (*hint >= h->start && *hint < h->end)
-			s->landing = try_hole(l, h, w, from, *hint, &p);
+			s->landing = try_hole(l, h, w, *hint, &p);
 		if (!s->landing)
-			s->landing = try_hole(l, h, w, from, 0, &p);
+			s->landing = try_hole(l, h, w, 0, &p);
 		if (!s->landing)
 			continue;
 		claim(l, s->landing);
@@ -255,27 +231,17 @@ static bool place_with(struct dp_landings *l, const struct dp_engine *e,
 	return place_within(l, s, &near) || place_within(l, s, &far);
 }
 
-/*
- * The fifth byte of a jump is the high one of its displacement: an int3 there
- * means some 800 MB down, where there is nothing for a program at a low address.
- * These instructions raise SIGILL and mean up. Measured on AMD; Intel SDM vol. 2,
- * table A-2: invalid in 64-bit mode.
- */
-static const u8 upward[] = { 0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f,
-			     0x27, 0x2f, 0x37, 0x3f, 0x60, 0x61 };
-
 static bool place_one(struct dp_landings *l, struct dp_engine *e,
 		      struct dp_site *s)
 {
-	size_t i = sizeof(upward);
+	u32 i;
 
 	s->last = DP_BREAKPOINT;
 	if (place_with(l, e, s))
 		return true;
 	if (!(s->traps >> (DP_JUMP_SIZE - 1) & 1))
 		return false;
-	while (i-- > 0) {
-		s->last = upward[i];
+	for (i = 0; (s->last = dp_jump_upward(i)); i++) {
 		if (!place_with(l, e, s))
 			continue;
 		if (e->nr_caught < DP_CAUGHT_JUMPS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* layout: how much memory the sites of an engine need, and within which reach. */
-#include "engine/insn/class.h"
+#include "arch/arch.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/insn.h"
 #include "engine/layout/arena.h"
@@ -60,12 +60,8 @@ static int sort_sites(struct dp_engine *e)
 
 static void widen(const struct insn_facts *f, u64 addr, u64 *low, u64 *high)
 {
-	u64 next = addr + f->len, target = next;
+	u64 next = addr + f->len, target = dp_insn_refers(f, addr);
 
-	if (f->rip_relative || f->class == DP_INSN_JMP ||
-	    f->class == DP_INSN_JCC || f->class == DP_INSN_LOOP ||
-	    f->class == DP_INSN_CALL)
-		target = next + (u64)f->target;
 	*low = target < *low ? target : *low;
 	*high = target > *high ? target : *high;
 	*high = next > *high ? next : *high;

@@ -4,6 +4,7 @@
 #define DP_PLAN_LAYOUT_H
 
 #include "port_types.h"
+#include "arch/arch.h"
 #include "engine/layout/control.h"
 
 struct dp_engine;
@@ -11,7 +12,7 @@ struct dp_site;
 
 /* A copy and what it refers to are never farther apart than this: 2 GB less
  * the length of a pool's worst neighbour. */
-#define DP_REACH ((1ull << 31) - (64ull << 20))
+#define DP_REACH (DP_JUMP_REACH - (64ull << 20))
 
 /** struct dp_pool_need - a pool that has to be placed */
 struct dp_pool_need {

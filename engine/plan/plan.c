@@ -3,13 +3,12 @@
  * plan: the copies and tables of an engine, computed before a byte of the
  * target's text changes.
  */
+#include "arch/arch.h"
 #include "engine/insn/class.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/faults.h"
 #include "engine/insn/insn.h"
-#include "engine/insn/region.h"
 #include "engine/instance/visit.h"
-#include "engine/text/strategy.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/control.h"
 #include "engine/layout/probe.h"
@@ -133,9 +132,7 @@ static int make_jump(const struct dp_engine *e, const struct dp_mapping *map,
 static void note_faults(const struct dp_site *s, struct dp_site_entry *entry)
 {
 	entry->faults = s->facts.faults;
-	entry->operand = s->facts.operand;
-	if (s->facts.rip_relative)
-		entry->operand.disp += (s64)(s->addr + s->facts.len);
+	dp_insn_operand(&s->facts, s->addr, &entry->operand);
 }
 
 static int plan_trap(const struct dp_site *s, struct dp_site_entry *entry,

@@ -7,6 +7,7 @@
  * where nobody who comes there would come to us is a site gone: a breakpoint of
  * ours that nobody knows any more ends the program.
  */
+#include "arch/arch.h"
 #include "engine/insn/region.h"
 #include "engine/site/grow.h"
 #include "engine/text/strategy.h"

@@ -7,12 +7,11 @@
  * ever mapped for writing: code is made on a stage, and written from there in one go
  * for many sites.
  */
+#include "arch/arch.h"
 #include "engine/insn/class.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/insn.h"
-#include "engine/insn/region.h"
 #include "engine/site/grow.h"
-#include "engine/text/strategy.h"
 #include "engine/layout/control.h"
 #include "engine/layout/jump.h"
 #include "engine/layout/page.h"

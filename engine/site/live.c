@@ -16,6 +16,7 @@
  * replaces (@copy), because these are not what they were; only when they are
  * again does @copy become that of the one instruction.
  */
+#include "arch/arch.h"
 #include "engine/insn/region.h"
 #include "engine/site/grow.h"
 #include "engine/text/strategy.h"
@@ -63,7 +64,7 @@ static int adopt_hook(struct dp_engine *e, u32 i)
 	const struct dp_site_entry *entry = entry_of(e, i);
 	struct dp_site *s;
 	const char *why;
-	u8 code[DP_REGION_MAX + 1] = { 0x90 };
+	u8 code[DP_REGION_MAX + 1] = { DP_NOP };
 	int err = dp_site_take(e, entry->addr, code, 1, &s, &why);
 	int k;
 

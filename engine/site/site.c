@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* site: the probed addresses of an engine, one object each. */
+#include "arch/arch.h"
 #include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
-#include "engine/text/strategy.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/call.h"
 #include "engine/layout/control.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* view: bounds of a foreign arena, checked once, and what can be read there. */
+#include "arch/arch.h"
 #include "engine/site/view.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/arena.h"
@@ -12,8 +13,6 @@
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
 #include "engine/text/target.h"
-
-#define SYSCALL_SIZE 2
 
 /* A target may write to it while it is looked at. */
 #define ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -256,7 +255,7 @@ static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
 	}
 	/* In a watched call, or just back from it: as behind the original. */
 	if (s->hook == DP_HOOK_WATCHED && n &&
-	    offset == (u64)j->insn[n - 1] + SYSCALL_SIZE) {
+	    offset == (u64)j->insn[n - 1] + DP_SYSCALL_SIZE) {
 		*orig = s->addr + j->size;
 		return 0;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* arm: all sites of an engine, or none. */
-#include "engine/insn/region.h"
+#include "arch/arch.h"
 #include "engine/instance/visit.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
@@ -100,8 +100,6 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 	return false;
 }
 
-#define SYSCALL_SIZE 2
-
 bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, bool behind,
 			   u64 *to)
 {
@@ -112,7 +110,7 @@ bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, bool behind,
 
 	if (n)
 		*to = s->jump.base +
-		      (behind ? s->jump.insn[n - 1] + SYSCALL_SIZE :
+		      (behind ? s->jump.insn[n - 1] + DP_SYSCALL_SIZE :
 				s->jump.at[n - 1]);
 	return n;
 }

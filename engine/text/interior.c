@@ -24,11 +24,12 @@
  * quiesce writes it all at once while nobody runs, wherever the jump leads; who
  * stood inside has been moved to the copy by then.
  */
+#include "arch/arch.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
 #include "engine/text/target.h"
 
-#define SIZE 5
+#define SIZE DP_JUMP_SIZE
 
 static bool is_jump(const struct dp_site_entry *s)
 {

@@ -10,6 +10,7 @@
  *       is in two pages: then the tool may be ended between them, and a breakpoint
  *       comes first.
  */
+#include "arch/arch.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/page.h"
 #include "engine/layout/site.h"

@@ -93,8 +93,6 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to);
 int dp_sites_restore(struct dp_target *target, const struct dp_sites *sites,
 		     u64 *bad);
 
-#define DP_BREAKPOINT 0xcc
-
 /* What the strategies share. */
 bool dp_bytes_same(const u8 *a, const u8 *b, size_t n);
 /** dp_text_expect() - Return: 0; -EBUSY other bytes are at @addr; an error */
