@@ -17,7 +17,7 @@ struct dp_target;
  * Before dp_engine_bind() and the layout. Return: 0; -ENOMEM too many probes.
  */
 int dp_engine_follow(struct dp_engine *engine, u32 probe, bool logs);
-/** dp_engine_follow_xmm() - what its calls return is in xmm0, not in rax. After
+/** dp_engine_follow_xmm() - what its calls return is a floating-point number. After
  *  dp_engine_follow(), before the layout. */
 void dp_engine_follow_xmm(struct dp_engine *engine, u32 probe);
 

@@ -5,7 +5,7 @@
 
 #include "port_types.h"
 
-/** struct dp_kernel_sigaction - what rt_sigaction(2) takes on x86-64 */
+/** struct dp_kernel_sigaction - what rt_sigaction(2) takes */
 struct dp_kernel_sigaction {
 	u64 handler;
 	u64 flags;

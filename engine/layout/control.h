@@ -52,7 +52,7 @@ struct dp_arena_control {
 	u32 stack_size; /* sizeof(struct dp_stack) */
 	u64 task; /* address of u64 (*)(void): the thread as handlers see it */
 	u64 frames; /* address of struct dp_frames */
-	/* Addresses of code that calls the handler in rax so that the stack can
+	/* Addresses of code that calls a handler so that the stack can
 	 * be unwound from there; before an instruction, and after one */
 	u64 handler_before, handler_after;
 	u32 ask_off, nr_asks; /* struct dp_asks; 0: nobody can be asked */

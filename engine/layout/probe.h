@@ -31,7 +31,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
 #define DP_WAY_TAKEN 2 /* only if the branch is taken */
 #define DP_WAY_SHARED 4 /* calls come here that did not pass the entry */
 #define DP_WAY_ONWARD 16 /* the exits of that other function are probed, too */
-/* and of one at an entry: visits make records; with what xmm0 has at their end */
+/* and of one at an entry: visits make records; with what is returned as a floating-point number */
 #define DP_WAY_LOGS 8
 #define DP_WAY_XMM 128
 /* and of DP_KIND_UNWIND: up to where the stack is about to be left */

@@ -98,7 +98,8 @@ enum dp_left {
 
 /**
  * struct dp_leaving - how the record of a visit begins
- * @entered: ticks; @value: of rax or, DP_WAY_XMM, of xmm0's low half; @how: enum dp_left
+ * @entered: ticks; @value: what it returned; DP_WAY_XMM: the low half of the register
+ *           for floating point; @how: enum dp_left
  */
 struct dp_leaving {
 	u64 entered, value;

@@ -9,7 +9,7 @@ struct dp_engine;
 
 /**
  * dp_engine_add_hook() - watch a system call of libc
- * @addr: address of its "mov $nr, %eax", which leads straight to "syscall"; or of a
+ * @addr: address of the instruction that sets its number, which leads straight to it; or of a
  *        call or jump, if @nr goes through other functions
  * @code: DP_REGION_MAX bytes from there
  * @nr: number of the call
