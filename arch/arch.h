@@ -4,7 +4,8 @@
  *
  * The constants are those of one processor, chosen here: DP_INSN_MAX, DP_BREAKPOINT,
  * DP_NOP, DP_SYSCALL_SIZE, DP_JUMP_SIZE, DP_JUMP_REACH, DP_ENTRY_STUB, DP_FOLLOW_DEPTH,
- * DP_STUB_SIZE, DP_STUB_BACK.
+ * DP_STUB_SIZE, DP_STUB_BACK. So are the registers that programs name (regs.h), and
+ * what is saved around a handler (state.h, vectors.h).
  *
  * Context of every function: any. Pure.
  */
@@ -13,6 +14,9 @@
 
 #include "port_types.h"
 #include "arch/x86/arch_defs.h"
+#include "arch/x86/regs.h"
+#include "arch/x86/state.h"
+#include "arch/x86/vectors.h"
 
 struct insn_facts;
 struct dp_operand_ref;

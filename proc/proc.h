@@ -15,10 +15,10 @@
 #include <sys/types.h>
 #include <dprobes/diag.h>
 #include "port_types.h"
+#include "arch/arch.h"
 #include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
-#include "engine/insn/state.h"
 #include "engine/instance/visit.h"
 #include "engine/layout/program.h"
 #include "engine/plan/jump.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* process: the object, and what became of the process behind it. */
 #include "port_calls.h"
+#include "engine/layout/caught.h"
 #include "engine/layout/few.h"
 #include "proc/private.h"
 #include "proc/facts.h"

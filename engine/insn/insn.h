@@ -12,7 +12,6 @@
 #include "arch/arch.h"
 #include "engine/insn/class.h"
 #include "engine/insn/faults.h"
-#include "engine/insn/state.h"
 
 /* Room that any relocated instruction fits in, its jump onward included. */
 #define DP_COPY_MAX 64

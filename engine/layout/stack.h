@@ -4,8 +4,8 @@
 #define DP_LAYOUT_STACK_H
 
 #include "port_types.h"
+#include "arch/arch.h"
 #include "engine/layout/page.h"
-#include "engine/layout/vectors.h"
 
 /*
  * Handlers run on stacks of their own, one a thread, at @stack_base; the highest

@@ -4,8 +4,8 @@
 #define DP_LAYOUT_THERE_H
 
 #include "port_types.h"
+#include "arch/arch.h"
 #include "engine/layout/page.h"
-#include "engine/layout/vectors.h"
 
 /**
  * struct dp_there - a thread in a handler that the tool has put into the process;

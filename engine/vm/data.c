@@ -2,6 +2,7 @@
 /* data: literals, registers, memory, and what the thread is. */
 #include "engine/vm/machine.h"
 #include "arch/x86/bytes.h"
+#include "arch/x86/sigframe.h"
 #include "port_hit.h"
 
 #define WORD_WIDTH 64

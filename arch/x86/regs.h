@@ -6,8 +6,8 @@
  * they stand for the low half of the 64-bit one, and writing them clears the
  * other half as the processor does. From 0x60 on the registers of x86-64.
  */
-#ifndef DP_VM_REGS_H
-#define DP_VM_REGS_H
+#ifndef DP_ARCH_REGS_H
+#define DP_ARCH_REGS_H
 
 /* DP_REGS(X): X(number, name, field of struct dp_mcontext, 32 bits, writable) */
 #define DP_REGS(X)                    \

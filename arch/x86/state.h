@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* state: which registers code uses, or a handler may change. */
-#ifndef DP_INSN_STATE_H
-#define DP_INSN_STATE_H
+#ifndef DP_ARCH_STATE_H
+#define DP_ARCH_STATE_H
 
 #include "engine/insn/insn.h"
 
