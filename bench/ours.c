@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ours: what dprobes itself costs: a hit, an attach, a detach. */
 #include "bench/bench.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
 #include "engine/insn/region.h"
+#include "engine/instance/visit.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/plan/jump.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/program.h"
+#include "engine/text/arm.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/expr.h"

@@ -6,22 +6,7 @@
 #ifndef DP_FUZZ_TEXT_H
 #define DP_FUZZ_TEXT_H
 
-#include "engine/instance/visit.h"
-#include "engine/plan/jump.h"
-#include "engine/plan/layout.h"
-#include "engine/plan/place.h"
-#include "engine/plan/plan.h"
-#include "engine/ring/context.h"
-#include "engine/ring/reader.h"
-#include "engine/site/counts.h"
-#include "engine/site/engine.h"
-#include "engine/site/fork.h"
-#include "engine/site/hook.h"
-#include "engine/site/live.h"
 #include "engine/site/program.h"
-#include "engine/site/state.h"
-#include "engine/site/view.h"
-#include "engine/text/arm.h"
 #include "engine/text/target.h"
 #include "engine/vm/ops.h"
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "lib/self.h"
 #include "agent/image.h"
 #include "engine/layout/probe.h"
+#include "engine/layout/stack.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -12,6 +12,7 @@
 #include "lib/modules.h"
 #include "sym/exits.h"
 #include "arch/x86/flags.h"
+#include "engine/layout/follow.h"
 #include "engine/layout/probe.h"
 #include "port_hit.h"
 #include <errno.h>

@@ -9,15 +9,9 @@
 #define DP_SELF_H
 
 #include <dprobes/kprobes.h>
-#include "engine/insn/class.h"
-#include "engine/insn/detour.h"
-#include "engine/insn/insn.h"
-#include "engine/insn/region.h"
+#include "engine/layout/arena.h"
 #include "engine/site/live.h"
 #include "engine/layout/stack.h"
-#include "engine/plan/jump.h"
-#include "engine/site/counts.h"
-#include "engine/site/engine.h"
 #include "engine/text/arm.h"
 #include "lib/symbol.h"
 #include "lib/text.h"

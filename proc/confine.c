@@ -12,7 +12,9 @@
  * that would be its own end, and nobody else's. What the kernel will not take is no filter.
  */
 #include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/filter.h"
+#include "engine/site/engine.h"
 #include "port_calls.h"
 #include "proc/private.h"
 #include "agent/image.h"

@@ -10,7 +10,10 @@
  */
 #include "proc/private.h"
 #include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
 #include "engine/layout/few.h"
+#include "engine/site/view.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

@@ -4,21 +4,8 @@
 #define DP_PROC_GROUND_H
 
 #include "sym/codemap.h"
-#include "engine/insn/insn.h"
 #include "engine/insn/region.h"
-#include "engine/instance/visit.h"
-#include "engine/plan/jump.h"
-#include "engine/plan/layout.h"
-#include "engine/ring/context.h"
-#include "engine/ring/reader.h"
-#include "engine/site/counts.h"
-#include "engine/site/engine.h"
-#include "engine/site/linker.h"
-#include "engine/site/live.h"
-#include "engine/site/program.h"
 #include "engine/text/arm.h"
-#include "engine/text/target.h"
-#include "engine/vm/vm.h"
 
 /**
  * struct dp_grounds - a reader; what it read last is kept

@@ -14,6 +14,8 @@
 #include "proc/private.h"
 #include "agent/image.h"
 #include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
+#include "engine/site/engine.h"
 #include "proc/step.h"
 #include <errno.h>
 #include <limits.h>

@@ -12,6 +12,9 @@
  * after-handler, has to run on first.
  */
 #include "proc/private.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/site.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/stack.h"
 #include <errno.h>

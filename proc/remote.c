@@ -33,6 +33,7 @@
  */
 #include "proc/private.h"
 #include "arch/x86/sigframe.h"
+#include "engine/layout/caught.h"
 #include "proc/step.h"
 #include <elf.h>
 #include <errno.h>

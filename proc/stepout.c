@@ -15,6 +15,7 @@
  */
 #include "proc/private.h"
 #include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "proc/step.h"
 #include <errno.h>

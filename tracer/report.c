@@ -3,6 +3,9 @@
 #include "tracer/session.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
+#include "engine/layout/tally.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
 #include <string.h>
 #include <sys/wait.h>
 

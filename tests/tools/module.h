@@ -6,6 +6,7 @@
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "proc/ground.h"
+#include "engine/site/engine.h"
 
 /**
  * struct target - @proc stands before its first own code
