@@ -19,10 +19,11 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 	-fPIE -fvisibility=hidden -fno-stack-protector -fno-asynchronous-unwind-tables \
 	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP
 
-CONTROL_SRC := $(wildcard engine/insn/*.c engine/insn/x86/*.c engine/control/*.c \
-	port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
+ENGINE_SRC := $(wildcard engine/insn/*.c arch/x86/*.c engine/site/*.c engine/plan/*.c engine/text/*.c \
+	engine/ring/*.c engine/instance/*.c)
+CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
-HIT_SRC := $(wildcard engine/hit/*.c engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) $(VM_SRC)
+HIT_SRC := $(wildcard engine/hit/*.c arch/x86/*.S agent/*.c) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
 LIB_SRC := $(filter-out lib/diag.c lib/escape.c lib/symbol.c,$(wildcard lib/*.c))
 
@@ -145,12 +146,12 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr: $
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The table of visits likewise, in an arena of the test's.
-$(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/hit/visit.c engine/hit/hit.h engine/layout.h
+$(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/hit/visit.c engine/hit/hit.h $(wildcard engine/layout/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_visit.c engine/hit/visit.c -lcmocka
 
 # And what breakpoints lead to.
-$(B)/tests/unit/test_trap: tests/unit/test_trap.c engine/hit/trap.c engine/hit/call.h engine/hit/hit.h engine/layout.h
+$(B)/tests/unit/test_trap: tests/unit/test_trap.c engine/hit/trap.c engine/hit/call.h engine/hit/hit.h $(wildcard engine/layout/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_trap.c engine/hit/trap.c -lcmocka
 
@@ -207,7 +208,7 @@ KIND_static-pie := $(CC) -static-pie -fPIE
 KIND_musl := musl-gcc -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
 KIND_musl-static := $(KIND_musl) -static
 
-# At a low address, where breakpoints in jumps are other ones (engine/control/landing.c).
+# At a low address, where breakpoints in jumps are other ones (engine/plan/landing.c).
 LOW_NAMES := blocked busy calls dense forker hooked millions own-trap returns sleepers storm thrower transparent vforks
 LOW := $(LOW_NAMES:%=$(B)/tests/victims/low/%)
 LOW_FLAGS := -no-pie -fno-pie
@@ -283,7 +284,7 @@ $(B)/tests/self/processes $(B)/tests/self/gone: | $(B)/tests/self/libself_one.so
 
 $(B)/tests/layers: tools/check-layers
 	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nif tools/check-layers $$(find cli tracer lang lib sym proc agent port engine include examples/modules -name "*.[ch]"); then echo "ok 1 - every room includes what it may"; else echo "not ok 1 - every room includes what it may"; fi\necho 1..1\n' > $@
+	@printf '#!/bin/sh\nif tools/check-layers $$(find cli tracer lang lib sym proc agent port engine arch include examples/modules -name "*.[ch]"); then echo "ok 1 - every room includes what it may"; else echo "not ok 1 - every room includes what it may"; fi\necho 1..1\n' > $@
 	@chmod +x $@
 
 $(B)/tests/hit-half: tools/check-hit $(B)/agent/agent.elf
@@ -414,7 +415,7 @@ FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 $(B)/fuzz/%: fuzz/%.c $(wildcard fuzz/*.h) $(CONTROL_SRC)
 	@mkdir -p $(@D)
 	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
-		$(wildcard port/user/*.c engine/insn/*.c engine/insn/x86/*.c engine/control/*.c) lib/diag.c lib/escape.c proc/filter.c \
+		$(ENGINE_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/filter.c \
 		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*.c lang/*.c) $(LIBS)
 
 fuzz: DEPS_EXTRA = clang libclang-rt-14-dev

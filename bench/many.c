@@ -7,9 +7,13 @@
  * nothing is left in it. Finding the addresses is not part of it.
  */
 #include "bench/bench.h"
-#include "engine/control/control.h"
-#include "engine/insn/region.h"
 #include "proc/proc.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/plan/jump.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/text/arm.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,22 @@
  *
  * Input: edits, eight bytes each: where, what, and before which access to the text.
  */
-#include "engine/control/control.h"
-#include "engine/control/strategy.h"
-#include "engine/control/view.h"
+#include "engine/instance/visit.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/site.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/place.h"
+#include "engine/plan/plan.h"
+#include "engine/ring/context.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/hook.h"
+#include "engine/site/program.h"
+#include "engine/site/view.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
 #include "fuzz/text.h"
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,21 @@
  */
 #include "fuzz/scribble.h"
 #include "fuzz/text.h"
-#include "engine/control/control.h"
+#include "engine/instance/visit.h"
+#include "engine/layout/control.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/place.h"
+#include "engine/plan/plan.h"
+#include "engine/ring/context.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/fork.h"
+#include "engine/site/hook.h"
+#include "engine/site/program.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

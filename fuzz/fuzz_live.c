@@ -8,8 +8,20 @@
  */
 #include "fuzz/scribble.h"
 #include "fuzz/text.h"
-#include "engine/control/live.h"
-#include "engine/control/internal.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/probe.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/place.h"
+#include "engine/plan/plan.h"
+#include "engine/site/engine.h"
+#include "engine/site/hook.h"
+#include "engine/site/live.h"
+#include "engine/site/state.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
+#include "port.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* relocate, fuzzed: whatever the bytes and the distance, a copy is sound. */
+#include "arch/arch.h"
+#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include <stdlib.h>
 #include <string.h>

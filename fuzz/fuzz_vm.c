@@ -4,6 +4,7 @@
  * changed. What the verifier lets pass stays within its bounds.
  */
 #include "port_types.h"
+#include "engine/vm/vm.h"
 #include "vm_programs.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);

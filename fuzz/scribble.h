@@ -10,8 +10,8 @@
 #define DP_FUZZ_SCRIBBLE_H
 
 #include "port_types.h"
-#include "engine/control/control.h"
-#include "engine/layout.h"
+#include "engine/layout/arena.h"
+#include "engine/plan/layout.h"
 #include "fuzz/text.h"
 #include <pthread.h>
 #include <sched.h>

@@ -6,7 +6,8 @@
 #ifndef DP_FUZZ_TEXT_H
 #define DP_FUZZ_TEXT_H
 
-#include "engine/control/control.h"
+#include "engine/site/program.h"
+#include "engine/text/target.h"
 #include "engine/vm/ops.h"
 #include <errno.h>
 #include <stdlib.h>

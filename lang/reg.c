@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* reg: names of registers, and their numbers. */
 #include "lang/private.h"
-#include "engine/vm/regs.h"
+#include "arch/arch.h"
 
 static const struct reg {
 	u16 number;

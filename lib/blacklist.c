@@ -10,6 +10,8 @@
 #include "lib/self.h"
 #include "lib/modules.h"
 #include "agent/image.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -13,8 +13,8 @@
 #include <dprobes/uprobes.h>
 #include <dprobes/kprobes.h>
 #include <pthread.h>
-#include "engine/control/live.h"
 #include "proc/proc.h"
+#include "engine/layout/ask.h"
 
 struct dp_foreign;
 

@@ -14,7 +14,11 @@
 #include "lib/frames.h"
 #include "lib/self.h"
 #include "agent/image.h"
-#include "engine/insn/detour.h"
+#include "arch/arch.h"
+#include "engine/layout/follow.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/page.h"
+#include "engine/layout/stack.h"
 #include "port_hit.h"
 #include "proc/limits.h"
 #include <dlfcn.h>

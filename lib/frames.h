@@ -5,7 +5,8 @@
 #ifndef DP_FRAMES_H
 #define DP_FRAMES_H
 
-#include "engine/layout.h"
+#include "engine/layout/frame.h"
+
 
 /* So many calls can be followed at a time, by all return probes together; some
  * more, which threads keep for themselves. */

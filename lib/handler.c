@@ -10,7 +10,12 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/leads.h"
 #include "lib/self.h"
+#include "arch/arch.h"
+#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
+#include "engine/layout/site.h"
+#include "engine/site/live.h"
+#include "engine/text/target.h"
 
 #define INSNS_MAX 1024
 #define WINDOW 512

@@ -13,6 +13,9 @@
 #include "lib/retsite.h"
 #include "sym/exits.h"
 #include "sym/never.h"
+#include "engine/layout/follow.h"
+#include "engine/layout/probe.h"
+#include "engine/site/live.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -3,8 +3,9 @@
 #ifndef DP_LIB_LEADS_H
 #define DP_LIB_LEADS_H
 
+#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
-#include "engine/layout.h"
+#include "engine/layout/site.h"
 #include <errno.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/modules.h"
+#include "engine/site/live.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,10 +11,13 @@
 #include "lib/self.h"
 #include "lib/retsite.h"
 #include "lib/modules.h"
-#include "engine/control/strategy.h"
-#include "engine/insn/insn.h"
 #include "proc/ground.h"
 #include "proc/proc.h"
+#include "engine/layout/follow.h"
+#include "engine/plan/jump.h"
+#include "engine/site/live.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,8 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
 #include "lib/self.h"
+#include "engine/layout/frame.h"
+#include "engine/site/live.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -11,7 +11,9 @@
 #include "lib/retsite.h"
 #include "lib/modules.h"
 #include "sym/exits.h"
-#include "engine/arch/x86/flags.h"
+#include "arch/x86/flags.h"
+#include "engine/layout/follow.h"
+#include "engine/layout/probe.h"
 #include "port_hit.h"
 #include <errno.h>
 #include <stdlib.h>

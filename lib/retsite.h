@@ -10,6 +10,7 @@
 
 #include "lib/self.h"
 #include "sym/exits.h"
+#include "engine/layout/follow.h"
 
 /** struct dp_retsites - of one return probe */
 struct dp_retsites;

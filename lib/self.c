@@ -14,6 +14,16 @@
 #include "agent/image.h"
 #include "lib/helper/helper.h"
 #include "proc/proc.h"
+#include "arch/arch.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/stack.h"
+#include "engine/plan/place.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

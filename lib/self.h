@@ -9,7 +9,10 @@
 #define DP_SELF_H
 
 #include <dprobes/kprobes.h>
-#include "engine/control/live.h"
+#include "engine/layout/arena.h"
+#include "engine/site/live.h"
+#include "engine/layout/stack.h"
+#include "engine/text/arm.h"
 #include "lib/symbol.h"
 #include "lib/text.h"
 

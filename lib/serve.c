@@ -17,6 +17,8 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/compat/hooks.h"
+#include "engine/layout/ask.h"
+#include "engine/layout/few.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>

@@ -7,6 +7,8 @@
  */
 #include "lib/text.h"
 #include "port.h"
+#include "engine/layout/stack.h"
+#include "engine/text/target.h"
 #include "proc/limits.h"
 #include "sym/sym.h"
 #include <errno.h>

@@ -3,7 +3,8 @@
 #ifndef DP_LIB_TEXT_H
 #define DP_LIB_TEXT_H
 
-#include "engine/control/live.h"
+#include "engine/text/target.h"
+
 
 /**
  * dp_fd_raise() - away from where the program writes its output

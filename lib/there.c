@@ -4,7 +4,13 @@
 #include "lib/there.h"
 #include "lib/leads.h"
 #include "lib/self.h"
+#include "arch/arch.h"
+#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
+#include "engine/layout/control.h"
+#include "engine/layout/there.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "lib/foreign.h"
 #include "lib/retsite.h"
 #include "lib/self.h"
-#include "engine/arch/x86/flags.h"
+#include "arch/x86/flags.h"
 #include "sym/exits.h"
 #include "sym/never.h"
 #include <errno.h>

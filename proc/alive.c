@@ -10,6 +10,7 @@
  * The links of the list are in memory that nobody but the tool can write.
  */
 #include "proc/private.h"
+#include "engine/layout/control.h"
 #include <linux/futex.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -11,7 +11,10 @@
  * What the registers lead to is the target's, and may change after we have looked at it:
  * that would be its own end, and nobody else's. What the kernel will not take is no filter.
  */
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/filter.h"
+#include "engine/site/engine.h"
 #include "port_calls.h"
 #include "proc/private.h"
 #include "agent/image.h"

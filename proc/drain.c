@@ -9,7 +9,11 @@
  * program is moved there; anything else has to run on by itself.
  */
 #include "proc/private.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/few.h"
+#include "engine/site/view.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

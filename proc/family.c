@@ -18,6 +18,8 @@
  */
 #include "proc/private.h"
 #include "proc/step.h"
+#include "engine/layout/arena.h"
+#include "engine/site/engine.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>

@@ -9,6 +9,9 @@
  */
 #include "proc/private.h"
 #include "proc/step.h"
+#include "engine/layout/arena.h"
+#include "engine/site/engine.h"
+#include "engine/site/view.h"
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>

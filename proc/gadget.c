@@ -12,6 +12,7 @@
  * to be elsewhere.
  */
 #include "proc/private.h"
+#include "engine/layout/span.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,9 @@
 #ifndef DP_PROC_GROUND_H
 #define DP_PROC_GROUND_H
 
-#include "engine/control/control.h"
 #include "sym/codemap.h"
+#include "engine/insn/region.h"
+#include "engine/text/arm.h"
 
 /**
  * struct dp_grounds - a reader; what it read last is kept

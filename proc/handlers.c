@@ -9,6 +9,7 @@
  */
 #include "proc/private.h"
 #include "proc/step.h"
+#include "engine/site/view.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>

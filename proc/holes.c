@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* holes: where nothing is mapped in a process, as place.c wants it. */
 #include "port.h"
+#include "engine/layout/page.h"
+#include "engine/plan/place.h"
 #include "proc/private.h"
 #include "sym/sym.h"
 #include <errno.h>

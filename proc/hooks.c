@@ -6,6 +6,11 @@
  * go straight on to the call itself.
  */
 #include "proc/private.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/layout/call.h"
+#include "engine/layout/span.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

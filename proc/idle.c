@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* idle: a thread that is doing nothing in particular, and can be asked to do something. */
 #include "proc/private.h"
+#include "engine/layout/caught.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

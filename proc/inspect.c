@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* inspect: the probes of a process, read from outside without touching it. */
 #include "proc/private.h"
+#include "engine/layout/control.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/site/view.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

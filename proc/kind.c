@@ -8,6 +8,7 @@
  *   no dynamic linker, no libc   in the program itself
  */
 #include "proc/private.h"
+#include "engine/layout/span.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

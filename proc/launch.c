@@ -12,8 +12,8 @@
  * call that does nothing stands in that function meanwhile, which is empty otherwise, and what
  * follows it as padding. The thread stops at its calls, and is known at this one by its pc.
  */
+#include "arch/arch.h"
 #include "engine/insn/insn.h"
-#include "engine/insn/region.h"
 #include "proc/limits.h"
 #include "proc/private.h"
 #include "proc/step.h"

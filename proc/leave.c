@@ -8,6 +8,13 @@
 #include "proc/private.h"
 #include "agent/image.h"
 #include "proc/step.h"
+#include "engine/layout/action.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/few.h"
+#include "engine/layout/private.h"
+#include "engine/site/view.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

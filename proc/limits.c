@@ -3,6 +3,7 @@
 #include "proc/limits.h"
 #include "proc/facts.h"
 #include "proc/private.h"
+#include "engine/layout/page.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -13,7 +13,9 @@
  */
 #include "proc/private.h"
 #include "agent/image.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
+#include "engine/site/engine.h"
 #include "proc/step.h"
 #include <errno.h>
 #include <limits.h>

@@ -9,7 +9,13 @@
  */
 #include "port.h"
 #include "proc/private.h"
-#include "engine/control/live.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/plan/place.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
 #include "agent/image.h"
 #include <errno.h>
 #include <stdlib.h>

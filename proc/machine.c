@@ -2,6 +2,7 @@
 /* machine: what the kernel offers, and who we are, as far as probing needs it. */
 #include "proc/facts.h"
 #include "proc/private.h"
+#include "engine/layout/page.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>

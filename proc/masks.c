@@ -10,7 +10,18 @@
  * so again.
  */
 #include "proc/private.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/action.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/few.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/private.h"
+#include "engine/layout/sleep.h"
+#include "engine/layout/thread.h"
+#include "engine/site/engine.h"
+#include "engine/site/view.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* memory: the target's memory through a descriptor that outlives an exec. */
 #include "proc/private.h"
+#include "engine/text/target.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/uio.h>

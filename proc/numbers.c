@@ -8,6 +8,12 @@
  * the call itself: a thread that sleeps in it comes back to it.
  */
 #include "proc/private.h"
+#include "arch/arch.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/layout/call.h"
+#include "engine/layout/span.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,6 +11,13 @@
  * because none of it has a name in the file that programs run with.
  */
 #include "proc/private.h"
+#include "arch/arch.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/layout/call.h"
+#include "engine/layout/span.h"
+#include "engine/site/engine.h"
 #include <string.h>
 #include <sys/syscall.h>
 

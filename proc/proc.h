@@ -15,8 +15,11 @@
 #include <sys/types.h>
 #include <dprobes/diag.h>
 #include "port_types.h"
-#include "engine/control/control.h"
-#include "engine/layout.h"
+#include "engine/layout/control.h"
+#include "engine/layout/program.h"
+#include "engine/plan/place.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
 
 #define DP_VARIABLES_MAX 256
 
@@ -135,7 +138,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
  * @base: address of the agent in it
  *
  * Maps the agent and an arena with room, and arms its hooks. All of it stays, and
- * is the process's own from then on: engine/control/live.h.
+ * is the process's own from then on: engine/site/live.h.
  * Return: as dp_process_attach() and dp_process_install().
  */
 int dp_process_reside(pid_t pid, u32 max_sites, u64 *base,

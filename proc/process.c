@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* process: the object, and what became of the process behind it. */
 #include "port_calls.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/few.h"
+#include "engine/layout/hit.h"
+#include "engine/site/engine.h"
+#include "engine/site/view.h"
+#include "engine/text/target.h"
 #include "proc/private.h"
 #include "proc/facts.h"
 #include "proc/step.h"

@@ -12,7 +12,11 @@
  * after-handler, has to run on first.
  */
 #include "proc/private.h"
-#include "engine/control/strategy.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/site.h"
+#include "engine/text/strategy.h"
+#include "engine/layout/stack.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -2,6 +2,12 @@
 /* recover: what a tool that was ended left in a process, found and taken out. */
 #include "proc/private.h"
 #include "proc/step.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/site/view.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stddef.h>

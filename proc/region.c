@@ -21,6 +21,9 @@
 #include "proc/private.h"
 #include "agent/image.h"
 #include "proc/step.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/page.h"
+#include "engine/plan/layout.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -32,7 +32,8 @@
  * has been yet, by far.
  */
 #include "proc/private.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/caught.h"
 #include "proc/step.h"
 #include <elf.h>
 #include <errno.h>

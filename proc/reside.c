@@ -7,6 +7,7 @@
  * a tool's, except that the tool is the process.
  */
 #include "proc/private.h"
+#include "engine/site/engine.h"
 #include <errno.h>
 
 static int install(struct dp_process *proc, u32 max_sites, struct dp_diag *diag)

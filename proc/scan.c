@@ -6,6 +6,7 @@
  * and kept is what stands around them.
  */
 #include "proc/private.h"
+#include "engine/layout/span.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

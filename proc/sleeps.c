@@ -8,6 +8,13 @@
  * is.
  */
 #include "proc/private.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/call.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/private.h"
+#include "engine/layout/sleep.h"
+#include "engine/site/engine.h"
+#include "engine/site/hook.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -21,7 +21,9 @@
  * A thread that is out is in a stop of another kind, with no flag: its handler may go.
  */
 #include "proc/private.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/private.h"
 #include "proc/step.h"
 #include <errno.h>
 #include <signal.h>

@@ -10,6 +10,7 @@
  * call at once, so that not even the end of this tool lets it out.
  */
 #include "proc/private.h"
+#include "engine/layout/caught.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -8,7 +8,15 @@
  * call a mapping; it cannot check, so we do beforehand.
  */
 #include "proc/private.h"
-#include "engine/control/strategy.h"
+#include "arch/arch.h"
+#include "engine/layout/control.h"
+#include "engine/text/strategy.h"
+#include "engine/layout/few.h"
+#include "engine/layout/page.h"
+#include "engine/layout/site.h"
+#include "engine/layout/span.h"
+#include "engine/site/engine.h"
+#include "engine/site/view.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,6 +16,10 @@
 #include "tracer/session.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
+#include "engine/instance/visit.h"
+#include "engine/layout/tally.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * does not hold.
  */
 #include "tracer/expr.h"
+#include "arch/arch.h"
 #include "engine/vm/ops.h"
-#include "engine/vm/regs.h"
 #include "engine/vm/vm.h"
 #include <ctype.h>
 #include <errno.h>

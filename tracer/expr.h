@@ -28,7 +28,7 @@ enum dp_show {
 /** struct dp_trace_item - one value of a trace line, in the order of the log */
 struct dp_trace_item {
 	char name[16];
-	u16 reg; /* number (engine/vm/regs.h) */
+	u16 reg; /* number (arch/x86/regs.h) */
 	u8 bits;
 	u8 show;
 };

@@ -10,6 +10,7 @@
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
+#include "engine/site/engine.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

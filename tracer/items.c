@@ -2,6 +2,9 @@
 /* items: what a program logged, as text and as JSON. */
 #include "tracer/items.h"
 #include "tracer/output.h"
+#include "engine/layout/ring.h"
+#include "engine/ring/reader.h"
+#include "engine/vm/vm.h"
 #include <string.h>
 
 #define ROW 16

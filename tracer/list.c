@@ -5,6 +5,8 @@
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
+#include "engine/plan/layout.h"
+#include "engine/site/counts.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

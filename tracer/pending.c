@@ -12,6 +12,9 @@
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/linker.h"
 #include <errno.h>
 #include <limits.h>
 #include <link.h>

@@ -2,10 +2,12 @@
 /* points: the addresses that a spec stands for, checked as far as looking goes. */
 #include "tracer/code.h"
 #include "tracer/onward.h"
-#include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/never.h"
 #include "sym/sym.h"
+#include "arch/arch.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>

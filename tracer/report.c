@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* report: what was counted, and what ended it. */
 #include "tracer/session.h"
-#include "engine/control/control.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
+#include "engine/layout/tally.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
 #include <string.h>
 #include <sys/wait.h>
 

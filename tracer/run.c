@@ -5,6 +5,8 @@
 #include "lang/lang.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
+#include "engine/ring/reader.h"
+#include "engine/site/program.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

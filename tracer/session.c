@@ -4,6 +4,10 @@
 #include "tracer/expr.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/program.h"
+#include "engine/text/arm.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,9 @@
 
 #include "tracer/tracer.h"
 #include "proc/ground.h"
-#include "engine/control/control.h"
+#include "engine/layout/tally.h"
+#include "engine/ring/reader.h"
+#include "engine/text/arm.h"
 
 #define DP_NO_PROGRAM 0xffffffffu
 

@@ -5,6 +5,9 @@
 #include "tracer/items.h"
 #include "tracer/output.h"
 #include "tracer/returned.h"
+#include "engine/layout/visit.h"
+#include "engine/ring/reader.h"
+#include "engine/vm/vm.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "tracer/session.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
+#include "engine/site/counts.h"
 #include <stdio.h>
 
 /* Looking takes a system call a site, and shall not take more than a hundredth. */

@@ -15,6 +15,12 @@
  * with the registers it had.
  */
 #include "engine/hit/call.h"
+#include "engine/layout/ask.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/there.h"
 #include "port_hit.h"
 
 /* So often it is looked whether the tool is there still. */

@@ -14,7 +14,18 @@
  */
 #include "engine/hit/call.h"
 #include "engine/hit/left.h"
-#include "engine/arch/x86/offsets.h"
+#include "arch/x86/offsets.h"
+#include "engine/insn/class.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/hit.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/stack.h"
+#include "engine/layout/tally.h"
 #include "port_hit.h"
 
 #define AT(offset, type, field) \

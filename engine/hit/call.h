@@ -10,7 +10,13 @@
 #define DP_CALL_H
 
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/ptregs.h"
+#include "arch/x86/ptregs.h"
+#include "engine/insn/tell.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/stack.h"
+#include "engine/layout/there.h"
 
 #pragma GCC visibility push(hidden)
 

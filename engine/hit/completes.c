@@ -7,6 +7,7 @@
  * second trap is needed.
  */
 #include "engine/hit/hit.h"
+#include "engine/layout/site.h"
 #include "port_hit.h"
 
 #define CANONICAL_BITS 47

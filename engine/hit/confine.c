@@ -18,6 +18,12 @@
  * alone these stay as they are; where a breakpoint was nobody comes any more.
  */
 #include "engine/hit/call.h"
+#include "engine/layout/call.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/filter.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/site.h"
 #include "port_hit.h"
 
 /* linux/prctl.h, linux/seccomp.h */

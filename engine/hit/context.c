@@ -6,6 +6,8 @@
  * its search at a place of its own, which is nearly always free.
  */
 #include "engine/hit/hit.h"
+#include "engine/layout/context.h"
+#include "engine/layout/site.h"
 #include "port_hit.h"
 
 #define APART 8

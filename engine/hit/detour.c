@@ -6,6 +6,10 @@
  * on in the detour.
  */
 #include "engine/hit/call.h"
+#include "engine/layout/call.h"
+#include "engine/layout/hit.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/site.h"
 #include "port_hit.h"
 
 /* Its pc and stack pointer are not in the frame. */

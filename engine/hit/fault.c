@@ -7,7 +7,14 @@
  * goes back there before anybody looks.
  */
 #include "engine/hit/call.h"
-#include "engine/arch/x86/offsets.h"
+#include "arch/x86/offsets.h"
+#include "engine/layout/control.h"
+#include "engine/layout/follow.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/page.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/stack.h"
 #include "port_hit.h"
 
 struct fault {

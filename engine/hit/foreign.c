@@ -8,6 +8,10 @@
  * signal with the registers it had.
  */
 #include "engine/hit/call.h"
+#include "engine/layout/action.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/private.h"
+#include "engine/layout/sleep.h"
 #include "port_hit.h"
 
 u32 dp_caught_index(u64 sig)

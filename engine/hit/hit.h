@@ -10,13 +10,23 @@
 #define DP_HIT_H
 
 #include "port_types.h"
-#include "engine/layout.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/action.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/context.h"
+#include "engine/layout/page.h"
+#include "engine/layout/private.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/site.h"
+#include "engine/layout/sleep.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
 
 /* Nothing here is ever bound at run time. */
 #pragma GCC visibility push(hidden)
 
-/* Placed by the link script at their distances from the text (layout.h). */
+/* Placed by the link script at their distances from the text (engine/layout/arena.h). */
 extern struct dp_wipe dp_wipe;
 extern u64 dp_table[DP_TABLE_WORDS];
 extern struct dp_private dp_private;

@@ -7,6 +7,10 @@
  * is noted, so that the tool can say what ended the probes.
  */
 #include "engine/hit/call.h"
+#include "engine/layout/action.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/private.h"
+#include "engine/layout/thread.h"
 #include "port_hit.h"
 
 #define NEVER_MASKED (DP_SIGMASK(9) | DP_SIGMASK(19))

@@ -9,6 +9,8 @@
 #define DP_INSTANCE_H
 
 #include "engine/hit/stub.h"
+#include "engine/layout/follow.h"
+#include "engine/layout/stack.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -8,7 +8,10 @@
  * what the vector registers held in the signal's frame.
  */
 #include "engine/hit/call.h"
-#include "engine/arch/x86/bytes.h"
+#include "arch/x86/bytes.h"
+#include "engine/layout/page.h"
+#include "engine/layout/site.h"
+#include "engine/layout/stack.h"
 #include "port_hit.h"
 
 /* Of what fpstate points to (struct _xstate): the software's bytes. */

@@ -11,6 +11,9 @@
  */
 #include "engine/hit/call.h"
 #include "engine/hit/left.h"
+#include "engine/layout/follow.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/stack.h"
 #include "port_hit.h"
 
 /* Looking at one takes a system call. */

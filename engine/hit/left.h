@@ -4,6 +4,8 @@
 #define DP_LEFT_H
 
 #include "engine/hit/instance.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/stack.h"
 
 /* Calls that were left and lie farther down: so many are looked at before a new one. */
 #define DP_LEFT_STEPS 64

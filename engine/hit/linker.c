@@ -9,6 +9,7 @@
  * that is stopped, and not again before that one has answered.
  */
 #include "engine/hit/hit.h"
+#include "engine/layout/control.h"
 #include "port_hit.h"
 
 #define RT_CONSISTENT 0 /* link.h */

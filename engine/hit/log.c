@@ -8,7 +8,11 @@
  * has not emptied the slot yet, the record is lost, and counted.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/bytes.h"
+#include "arch/x86/bytes.h"
+#include "engine/layout/context.h"
+#include "engine/layout/control.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/tally.h"
 #include "port_hit.h"
 
 /* Children can write to a ring, and shall not keep their parent here. */

@@ -17,7 +17,13 @@
  * none, by its id.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/bytes.h"
+#include "arch/x86/bytes.h"
+#include "engine/layout/action.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/page.h"
+#include "engine/layout/private.h"
+#include "engine/layout/thread.h"
 #include "port_hit.h"
 
 #define SIG_BLOCK 0

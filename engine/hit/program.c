@@ -11,6 +11,12 @@
  * the visit.
  */
 #include "engine/hit/hit.h"
+#include "engine/layout/context.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
 #include "port_hit.h"
 
 static const struct dp_program_entry *program_of(const struct dp_probe_entry *p)

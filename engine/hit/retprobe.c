@@ -22,6 +22,11 @@
  */
 #include "engine/hit/call.h"
 #include "engine/hit/left.h"
+#include "engine/layout/follow.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/stack.h"
 #include "port_hit.h"
 
 /* It stays the same as long as the thread lives. */

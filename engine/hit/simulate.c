@@ -8,7 +8,9 @@
  * Source: Intel SDM vol. 2, Jcc, LOOP, CALL, RET, JMP.
  */
 #include "engine/hit/call.h"
-#include "engine/arch/x86/flags.h"
+#include "arch/x86/flags.h"
+#include "engine/insn/class.h"
+#include "engine/layout/site.h"
 #include "port_hit.h"
 
 #define WORD 8

@@ -31,7 +31,13 @@
  * back when the thread makes such a call from the same place or farther out.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/ptregs.h"
+#include "arch/x86/ptregs.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/call.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/site.h"
+#include "engine/layout/sleep.h"
 #include "port_hit.h"
 
 #define SYSCALL_SIZE 2

@@ -8,6 +8,8 @@
  */
 #include "engine/hit/call.h"
 #include "engine/hit/left.h"
+#include "engine/layout/page.h"
+#include "engine/layout/stack.h"
 #include "port_hit.h"
 
 /* Of a signal frame, from its stack_t on: how much of it is looked at, where the

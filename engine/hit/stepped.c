@@ -12,7 +12,10 @@
  * noted until it is out of us, or that has happened.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/flags.h"
+#include "arch/x86/flags.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/private.h"
 #include "port_hit.h"
 
 #define TRAP_BRKPT 1 /* at the end of a system call */

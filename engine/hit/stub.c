@@ -6,6 +6,8 @@
  * share, those whose calls were left in one of their own, or have never been used.
  */
 #include "engine/hit/stub.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/stack.h"
 
 #define INDEX 0xffffffffull
 

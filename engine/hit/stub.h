@@ -5,6 +5,8 @@
 #define DP_STUB_H
 
 #include "engine/hit/hit.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/stack.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -7,6 +7,9 @@
  * that faults is left through dp_guard(), and its probe not called again.
  */
 #include "engine/hit/call.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/there.h"
 #include "port_hit.h"
 
 static struct dp_there *there_at(u32 i)

@@ -16,6 +16,13 @@
  * recognised.
  */
 #include "engine/hit/call.h"
+#include "engine/layout/action.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/hit.h"
+#include "engine/layout/site.h"
+#include "engine/layout/span.h"
+#include "engine/layout/tally.h"
 #include "port_hit.h"
 
 #define FRAME_MAX 16384

@@ -21,8 +21,13 @@
  * Neither the return address nor anything else on the stack is changed.
  */
 #include "engine/hit/hit.h"
-#include "engine/arch/x86/bytes.h"
-#include "engine/arch/x86/xmm.h"
+#include "arch/x86/bytes.h"
+#include "arch/x86/xmm.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
 #include "port_hit.h"
 
 /* More of a stack than this is not looked through at once. */

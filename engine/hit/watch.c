@@ -8,6 +8,13 @@
  * that every hit asks the agent, and the agent asks the kernel who it is.
  */
 #include "engine/hit/hit.h"
+#include "engine/layout/action.h"
+#include "engine/layout/call.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/private.h"
+#include "engine/layout/site.h"
+#include "engine/layout/thread.h"
 #include "port_hit.h"
 
 #define SIGCHLD 17ull

@@ -6,14 +6,14 @@
 /**
  * enum dp_insn_class - what an instruction does with the instruction pointer
  * @DP_INSN_PLAIN: falls through to the next instruction, whatever its address
- * @DP_INSN_JMP: direct jump (rel8/rel32); @target is where
+ * @DP_INSN_JMP: direct jump; @target is where
  * @DP_INSN_JCC: direct conditional jump
- * @DP_INSN_LOOP: loop, loope, loopne, jrcxz, jecxz: rel8 only
+ * @DP_INSN_LOOP: direct conditional jump by a counter, of short reach only
  * @DP_INSN_CALL: direct call
  * @DP_INSN_JMP_IND: near indirect jump
  * @DP_INSN_CALL_IND: near indirect call
  * @DP_INSN_RET: near return, with or without immediate
- * @DP_INSN_SYSCALL: syscall: falls through, may sleep, clobbers rcx and r11
+ * @DP_INSN_SYSCALL: enters the kernel: falls through, may sleep
  * @DP_INSN_REFUSED: cannot run anywhere but in place; @refusal says why
  */
 enum dp_insn_class {

@@ -95,12 +95,8 @@ struct dp_detour {
  */
 int dp_detour_make(const struct dp_detour_spec *spec, struct dp_detour *detour);
 
-/* How far above the stack pointer with which the agent lets a thread go on, by
- * @follow, the thread's own is. */
-#define DP_FOLLOW_DEPTH 144
-
-/** dp_detour_entry_stub() - "jmp *0(%rip); .quad @target". Return: its bytes */
+/** dp_detour_entry_stub() - write a jump to @target, however far that is. Return: its
+ *  bytes, DP_ENTRY_STUB at most */
 unsigned int dp_detour_entry_stub(u8 *code, u64 target);
-#define DP_ENTRY_STUB 16
 
 #endif

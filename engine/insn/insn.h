@@ -9,12 +9,9 @@
 #define DP_INSN_H
 
 #include "port_types.h"
+#include "arch/arch.h"
 #include "engine/insn/class.h"
 #include "engine/insn/faults.h"
-#include "engine/insn/state.h"
-
-/* Longest instruction of x86-64 (Intel SDM vol. 2, 2.3.11). */
-#define DP_INSN_MAX 15
 
 /* Room that any relocated instruction fits in, its jump onward included. */
 #define DP_COPY_MAX 64
@@ -111,15 +108,11 @@ struct dp_copy {
  * there. Everything is relocated; nothing is ever single-stepped.
  *
  * Context: any. Pure.
- * Return: 0; -EINVAL refused (hlt, ud2, int3, xbegin …); -ENOMEM when a
+ * Return: 0; -EINVAL refused (privileged, a breakpoint, a transaction …); -ENOMEM when a
  * displacement does not reach from @to: choose a nearer address.
  * Source: seed 001/002 1.4 "out of line"; Intel SDM vol. 2.
  */
 int dp_insn_relocate(const u8 *code, const struct insn_facts *facts, u64 from,
 		     u64 to, struct dp_copy *copy, const char **why);
-
-/** dp_emit_jmp() - write "jmp @target" (5 bytes) for address @at.
- *  Return: 5, or 0 if @target is out of reach. */
-unsigned int dp_emit_jmp(u8 *out, u64 at, u64 target);
 
 #endif

@@ -30,20 +30,6 @@ static bool calls(u8 class)
 	return class == DP_INSN_CALL || class == DP_INSN_CALL_IND;
 }
 
-bool dp_insn_is_restorer(const u8 *code, size_t size)
-{
-	static const u8 restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0,
-				       0,    0,	   0x0f, 0x05 };
-	size_t i;
-
-	if (size < sizeof(restorer))
-		return false;
-	for (i = 0; i < sizeof(restorer); i++)
-		if (code[i] != restorer[i])
-			return false;
-	return true;
-}
-
 int dp_region_decode(const u8 *code, size_t size, size_t room,
 		     struct dp_region *r, const char **why)
 {
@@ -120,32 +106,4 @@ const char *dp_region_entered(const struct dp_region *r, u64 addr,
 		if (in_the_middle(r, e->v[low] - addr))
 			return "a branch goes into the middle of an instruction that a jump would replace";
 	return e->cut ? "bytes of its function are no instructions" : NULL;
-}
-
-/* 0f 60…7f and d1…ff without a prefix are MMX; d8…df are x87 (Intel SDM vol. 2,
- * tables A-3, A-6). */
-bool dp_insn_is_x87(const u8 *code, const struct insn_facts *f)
-{
-	u8 opcode = code[f->opcode_off];
-	u8 i;
-
-	if ((opcode & 0xf8) == 0xd8 && (!f->opcode_off ||
-					code[f->opcode_off - 1] != 0x0f))
-		return true;
-	if (!f->opcode_off || code[f->opcode_off - 1] != 0x0f ||
-	    ((opcode & 0xe0) != 0x60 && opcode < 0xd1))
-		return false;
-	for (i = 0; i + 1 < f->opcode_off; i++)
-		if (code[i] == 0x66 || code[i] == 0xf2 || code[i] == 0xf3)
-			return false;
-	return true;
-}
-
-bool dp_insn_is_nop(const u8 *code, size_t len)
-{
-	while (len > 1 && (*code == 0x66 || *code == 0x2e)) {
-		code++;
-		len--;
-	}
-	return *code == 0x90 || (len > 2 && code[0] == 0x0f && code[1] == 0x1f);
 }

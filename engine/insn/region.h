@@ -6,9 +6,9 @@
 #ifndef DP_REGION_H
 #define DP_REGION_H
 
+#include "arch/arch.h"
 #include "engine/insn/insn.h"
 
-#define DP_JUMP_SIZE 5
 #define DP_REGION_INSNS 5
 /* Four bytes, and one instruction that begins with the fifth. */
 #define DP_REGION_MAX (DP_JUMP_SIZE - 1 + DP_INSN_MAX)
@@ -72,17 +72,6 @@ void dp_entries_find(struct dp_entries *entries, const u8 *code, size_t size,
  */
 const char *dp_region_entered(const struct dp_region *region, u64 addr,
 			      const struct dp_entries *entries);
-
-/** dp_insn_is_restorer() - "mov $15, %rax; syscall", by which unwinders and we
- *  know signal return code */
-bool dp_insn_is_restorer(const u8 *code, size_t size);
-
-/** dp_insn_is_x87() - may it use an x87 or MMX register? Says so of some others,
- *  too. */
-bool dp_insn_is_x87(const u8 *code, const struct insn_facts *facts);
-
-/** dp_insn_is_nop() - nop, with any prefix, in any of its forms */
-bool dp_insn_is_nop(const u8 *code, size_t len);
 
 /** dp_insn_falls_through() - can what follows it in memory be next? */
 static inline bool dp_insn_falls_through(u8 class)

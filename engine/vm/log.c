@@ -6,7 +6,7 @@
  * does not fit is cut, and the record says so.
  */
 #include "engine/vm/machine.h"
-#include "engine/arch/x86/bytes.h"
+#include "arch/x86/bytes.h"
 
 static void overflow(struct dp_vm *vm)
 {

@@ -3,8 +3,8 @@
 #ifndef DP_VM_MACHINE_H
 #define DP_VM_MACHINE_H
 
+#include "arch/arch.h"
 #include "engine/vm/ops.h"
-#include "engine/vm/regs.h"
 #include "engine/vm/vm.h"
 
 #pragma GCC visibility push(hidden)

@@ -8,8 +8,8 @@
  * instructions itself.
  */
 #include "port.h"
+#include "arch/arch.h"
 #include "engine/vm/ops.h"
-#include "engine/vm/regs.h"
 #include "engine/vm/vm.h"
 
 #define KNOWN 1

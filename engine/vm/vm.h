@@ -13,7 +13,8 @@
 #define DP_VM_H
 
 #include "port_types.h"
-#include "engine/arch/x86/sigframe.h"
+
+struct dp_mcontext;
 
 #define DP_VM_STACK 1024 /* elements; a program may ask for 32 */
 #define DP_VM_FRAMES 33 /* the handler's own and 32 nested calls */

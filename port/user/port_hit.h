@@ -4,8 +4,10 @@
 #define DP_PORT_HIT_H
 
 #include "port_types.h"
-#include "engine/layout.h"
 #include "port_calls.h"
+#include "engine/layout/action.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/page.h"
 
 #define DP_SIGTRAP 5
 #define DP_SIGILL 4

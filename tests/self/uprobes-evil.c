@@ -3,8 +3,15 @@
  * uprobes-evil: programs that are probed, and write what they like to the memory that
  * they share with the one that probes them.
  */
-#include "engine/layout.h" /* first: "current" is a name there */
 #include "tests/self/self.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/ask.h"
+#include "engine/layout/control.h"
+#include "engine/layout/filter.h"
+#include "engine/layout/hit.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/there.h"
 #include <dprobes/uprobes.h>
 #include <linux/futex.h>
 #include <sys/prctl.h>

@@ -14,6 +14,11 @@
  * instructions. Records, lost and discarded ones have to add up to the hits.
  */
 #include "engine/insn/region.h"
+#include "engine/layout/tally.h"
+#include "engine/ring/context.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/program.h"
 #include "engine/vm/ops.h"
 #include "tests/tools/module.h"
 #include <fcntl.h>

@@ -3,10 +3,10 @@
 #ifndef DP_TEST_MODULE_H
 #define DP_TEST_MODULE_H
 
-#include "engine/control/control.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "proc/ground.h"
+#include "engine/site/engine.h"
 
 /**
  * struct target - @proc stands before its first own code

@@ -13,6 +13,7 @@
  * while everybody runs. Then CMD must not survive.
  */
 #include "engine/insn/region.h"
+#include "engine/site/counts.h"
 #include "proc/private.h"
 #include "tests/tools/module.h"
 #include <signal.h>

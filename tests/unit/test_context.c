@@ -7,7 +7,14 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/control/internal.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/context.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/ring/context.h"
+#include "engine/site/state.h"
+#include "engine/site/view.h"
+#include "engine/text/target.h"
 
 #define BASE 0x700000000000ull
 #define OFFSET 0x40000u

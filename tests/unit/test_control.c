@@ -7,8 +7,17 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/control/control.h"
-#include "engine/control/view.h"
+#include "engine/instance/visit.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/place.h"
+#include "engine/plan/plan.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/fork.h"
+#include "engine/site/hook.h"
+#include "engine/site/view.h"
+#include "engine/text/arm.h"
 #include "port/fake/fake.h"
 #include "starve.h"
 

@@ -16,7 +16,7 @@
 #include <sys/rseq.h>
 #include <ucontext.h>
 #include "engine/insn/detour.h"
-#include "engine/layout.h"
+#include "engine/insn/tell.h"
 #include "hex.h"
 
 #define SIGNATURE 0x53053053

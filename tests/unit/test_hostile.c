@@ -8,9 +8,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/control/control.h"
-#include "engine/control/live.h"
-#include "engine/control/view.h"
+#include "engine/layout/ring.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
+#include "engine/ring/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
+#include "engine/site/program.h"
+#include "engine/site/view.h"
 #include "engine/vm/ops.h"
 
 #define TEXT 0x10000000ull

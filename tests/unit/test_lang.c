@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "arch/arch.h"
 #include "engine/vm/ops.h"
-#include "engine/vm/regs.h"
 #include "lang/lang.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

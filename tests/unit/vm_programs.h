@@ -6,8 +6,9 @@
 #ifndef VM_PROGRAMS_H
 #define VM_PROGRAMS_H
 
+#include "arch/arch.h"
+#include "arch/x86/sigframe.h"
 #include "engine/vm/ops.h"
-#include "engine/vm/regs.h"
 #include "engine/vm/vm.h"
 #include <stdlib.h>
 #include <string.h>

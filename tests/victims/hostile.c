@@ -6,7 +6,6 @@
  * makes records for ever. Again and again, so long, or until it is killed, or by its own
  * doing.
  */
-#include "engine/layout.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -17,6 +16,9 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/ring.h"
 
 #define SPANS 16
 #define NEAR 65536

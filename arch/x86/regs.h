@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * regs: the registers that a probe program can name, and their numbers.
+ *
+ * 0x00 to 0x0f are DProbes' own for the i386; where it has a 32-bit register,
+ * they stand for the low half of the 64-bit one, and writing them clears the
+ * other half as the processor does. From 0x60 on the registers of x86-64.
+ */
+#ifndef DP_ARCH_REGS_H
+#define DP_ARCH_REGS_H
+
+/* DP_REGS(X): X(number, name, field of struct dp_mcontext, 32 bits, writable) */
+#define DP_REGS(X)                    \
+	X(0x06, eax, rax, 1, 1)       \
+	X(0x07, ebx, rbx, 1, 1)       \
+	X(0x08, ecx, rcx, 1, 1)       \
+	X(0x09, edx, rdx, 1, 1)       \
+	X(0x0a, edi, rdi, 1, 1)       \
+	X(0x0b, esi, rsi, 1, 1)       \
+	X(0x0c, eflags, eflags, 1, 0) \
+	X(0x0d, eip, rip, 1, 0)       \
+	X(0x0e, esp, rsp, 1, 0)       \
+	X(0x0f, ebp, rbp, 1, 1)       \
+	X(0x60, rax, rax, 0, 1)       \
+	X(0x61, rbx, rbx, 0, 1)       \
+	X(0x62, rcx, rcx, 0, 1)       \
+	X(0x63, rdx, rdx, 0, 1)       \
+	X(0x64, rdi, rdi, 0, 1)       \
+	X(0x65, rsi, rsi, 0, 1)       \
+	X(0x66, rbp, rbp, 0, 1)       \
+	X(0x67, rsp, rsp, 0, 0)       \
+	X(0x68, r8, r8, 0, 1)         \
+	X(0x69, r9, r9, 0, 1)         \
+	X(0x6a, r10, r10, 0, 1)       \
+	X(0x6b, r11, r11, 0, 1)       \
+	X(0x6c, r12, r12, 0, 1)       \
+	X(0x6d, r13, r13, 0, 1)       \
+	X(0x6e, r14, r14, 0, 1)       \
+	X(0x6f, r15, r15, 0, 1)       \
+	X(0x70, rip, rip, 0, 0)       \
+	X(0x71, rflags, eflags, 0, 0)
+
+/* Registers that are not in the saved general registers. */
+enum dp_special_reg {
+	DP_REG_CS = 0x00,
+	DP_REG_SS = 0x05,
+	DP_REG_FS_BASE = 0x72,
+	DP_REG_GS_BASE = 0x73,
+	DP_REG_ORIG_RAX = 0x74,
+};
+
+/* DP_SPECIAL_REGS(X): X(number, name); all of them can only be read. */
+#define DP_SPECIAL_REGS(X)         \
+	X(DP_REG_CS, cs)           \
+	X(DP_REG_SS, ss)           \
+	X(DP_REG_FS_BASE, fs_base) \
+	X(DP_REG_GS_BASE, gs_base) \
+	X(DP_REG_ORIG_RAX, orig_rax)
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sigframe: what the x86-64 kernel puts on the stack of a signal handler.
+ *
+ * Source: Linux arch/x86/include/uapi/asm/{ucontext,sigcontext}.h. A handler
+ * is entered with rsp at struct dp_sigframe; rt_sigreturn(2) wants rsp at its
+ * @uc.
+ */
+#ifndef DP_SIGFRAME_H
+#define DP_SIGFRAME_H
+
+#include "port_types.h"
+#include "engine/layout/caught.h"
+
+/* uc_flags of a frame whose fpstate has the xsave layout and a valid ss */
+#define DP_UC_FP_XSTATE 0x1
+#define DP_UC_SIGCONTEXT_SS 0x2
+#define DP_UC_STRICT_RESTORE_SS 0x4
+
+struct dp_mcontext {
+	u64 r8, r9, r10, r11, r12, r13, r14, r15;
+	u64 rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
+	u16 cs, gs, fs, ss;
+	u64 err, trapno, oldmask, cr2;
+	u64 fpstate; /* address */
+	u64 reserved[8];
+};
+
+struct dp_ucontext {
+	u64 flags;
+	u64 link;
+	struct {
+		u64 sp;
+		u32 flags;
+		u32 pad;
+		u64 size;
+	} stack;
+	struct dp_mcontext mc;
+	u64 sigmask;
+};
+
+/**
+ * dp_frame_counts() - may somebody whose stack pointer is @sp return through a signal frame?
+ * @at: where its context is
+ *
+ * Not through one on an alternate stack that he is not on: its handler has returned. Go has
+ * these stacks between the others.
+ */
+static inline bool dp_frame_counts(const struct dp_ucontext *uc, u64 at, u64 sp)
+{
+	return at - uc->stack.sp >= uc->stack.size ||
+	       sp - uc->stack.sp < uc->stack.size;
+}
+
+struct dp_siginfo {
+	s32 signo, err, code;
+	s32 pad;
+	u64 fields[14];
+};
+
+struct dp_sigframe {
+	u64 restorer;
+	struct dp_ucontext uc;
+	struct dp_siginfo info;
+};
+
+#define DP_SI_KERNEL 0x80
+#define DP_ILL_ILLOPN 2
+
+#define DP_SIG_DFL 0
+#define DP_SIG_IGN 1
+#define DP_SA_SIGINFO 0x4ull
+#define DP_SA_RESTORER 0x04000000ull
+#define DP_SA_ONSTACK 0x08000000ull
+#define DP_SA_NODEFER 0x40000000ull
+#define DP_SA_RESETHAND 0x80000000ull
+#define DP_SIGMASK(sig) (1ull << ((sig)-1))
+
+/* Our own actions: on the alternate stack if there is one, nested traps allowed,
+ * and nothing else in between; but where handlers in C run, one may be in a call
+ * that another thread cancels, and libc then waits for this signal of its own. */
+#define DP_SIGCANCEL 32
+#define DP_TRAP_FLAGS \
+	(DP_SA_SIGINFO | DP_SA_NODEFER | DP_SA_ONSTACK | DP_SA_RESTORER)
+#define DP_TRAP_MASK(caught) \
+	(~(DP_SIGMASK(5) | DP_SIGMASK(4) | dp_caught_mask(caught) | \
+	   ((caught) == DP_CAUGHT ? DP_SIGMASK(DP_SIGCANCEL) : 0)))
+
+#endif

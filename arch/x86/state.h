@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* state: which registers code uses, or a handler may change. */
+#ifndef DP_ARCH_STATE_H
+#define DP_ARCH_STATE_H
+
+#include "engine/insn/insn.h"
+
+/**
+ * enum dp_insn_state - each contains those before it
+ * @DP_STATE_GENERAL: general registers and flags
+ * @DP_STATE_SSE: xmm0 to xmm15, moved about
+ * @DP_STATE_SSE_MATH: and MXCSR
+ * @DP_STATE_ALL: all vector registers, x87
+ */
+enum dp_insn_state {
+	DP_STATE_GENERAL,
+	DP_STATE_SSE,
+	DP_STATE_SSE_MATH,
+	DP_STATE_ALL,
+};
+
+/* Where that is not all: how many of the xmm registers from xmm0 on: four, eight,
+ * or sixteen. */
+#define DP_STATE_XMM8 8
+#define DP_STATE_XMM16 16
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* stack: where handlers in C run, and what a thread does there. */
+#ifndef DP_LAYOUT_STACK_H
+#define DP_LAYOUT_STACK_H
+
+#include "port_types.h"
+#include "arch/arch.h"
+#include "engine/layout/page.h"
+
+/*
+ * Handlers run on stacks of their own, one a thread, at @stack_base; the highest
+ * bytes of each are its struct dp_stack, the lowest page is never mapped.
+ */
+#define DP_STACK_SIZE (16 * DP_PAGE)
+#define DP_STACKS 4096
+#define DP_BUSY_HANDLER 1
+#define DP_BUSY_FAST 2 /* called by entry.S */
+#define DP_BUSY_SELF 3 /* none, but the thread is in the library */
+#define DP_BUSY_ENTER 4 /* of a return probe, called by entry.S */
+#define DP_BUSY_RETURN 5
+#define DP_OWNER_COMES 0x80000000u /* it is being prepared */
+
+#define DP_HINTS 32
+#define DP_SPARE_FRAMES 4
+
+/**
+ * struct dp_stack - what a thread does in handlers; hit owns it
+ * @tid: whose it is
+ * @busy: a handler runs: DP_BUSY_*
+ * @jumped: a jprobe's, on the program's own stack
+ * @hits: how often one has
+ * @sp: the program's stack pointer meanwhile
+ * @probe: 1 + index of the probe whose handler it is
+ * @regs: address of the registers that it got
+ * @guard: stack pointer with which the handler can be given up
+ * @frames: address of the innermost call's that is followed
+ * @spare: number of a free frame, the thread's own list of them; @nr_spare
+ * @kept: number of a frame that an unwinder is still to look at, 0 for none
+ * @patience: calls to be missed before it is looked again for frames that were left
+ * @hints: where to look for a free instance first
+ * @instance: address of that of a call whose entry or return is being handled; @rest:
+ *            of the first of those that are still to be; @taken: number of their frame
+ * @counter: address of one of @instance's that is to be @sum
+ * @orphans: number of the first that it is looking through
+ * @thread: its thread pointer
+ * @task: what the library says of the thread, 0: it was not asked yet
+ * @faulting: while a fault_handler runs, a stack pointer above it
+ * @alt_sp, @alt_size: the thread's alternate signal stack; @alt_off: we have hidden
+ *                     it from the kernel
+ * @x87: the registers of that kind are saved, too
+ */
+struct dp_stack {
+	u32 tid;
+	u32 busy, jumped, alt_off;
+	u64 hits;
+	u64 sp;
+	u32 probe, x87;
+	u64 regs;
+	u64 guard;
+	u64 frames;
+	u64 alt_sp, alt_size;
+	u64 site;
+	u64 faulting;
+	u64 after; /* it runs after an instruction */
+	u64 instance, rest, counter, sum;
+	u64 task, thread;
+	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
+	u64 trapped[21]; /* the registers of a hit by a breakpoint */
+	u64 faulted[21]; /* those of a fault in a handler */
+	u64 saved[21]; /* a jprobe's registers, and where they go on */
+	u64 words[9]; /* the return address and the arguments on the stack */
+	u64 words_size; /* in bytes: fewer, where the stack ends */
+	u32 spare, nr_spare;
+	u32 patience, kept, taken, orphans;
+	u32 hints[DP_HINTS];
+};
+
+#endif

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * jump: which sites are armed with a jump, and what it leads to.
+ *
+ * A jump covers five bytes. A site within these belongs to the jump of the one
+ * before it: its probes are told from the same detour, ahead of its own
+ * instruction, and its own first byte is a breakpoint inside the jump for
+ * whoever branches there.
+ */
+#include "arch/arch.h"
+#include "engine/insn/detour.h"
+#include "engine/insn/region.h"
+#include "engine/insn/tell.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/call.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/plan.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/text/arm.h"
+
+#define OVERLAP "overlap: another probe or the agent needs the same bytes"
+
+void dp_engine_set_arming(struct dp_engine *e, enum dp_arming arming)
+{
+	e->arming = arming;
+}
+
+void dp_engine_set_rseq(struct dp_engine *e, s32 offset, u32 signature)
+{
+	e->rseq.offset = offset;
+	e->rseq.signature = signature;
+	e->rseq_usable = true;
+}
+
+void dp_engine_forbid_jump(struct dp_engine *e, u32 probe, const char *why)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	s->region.nr = 0;
+	s->why = why;
+}
+
+void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
+			  const struct dp_ground *g)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+	size_t at = s->addr - g->start, i;
+	const u8 *code = g->code + at;
+	const char *why;
+
+	if (s->region.nr || at >= g->function)
+		return;
+	if (dp_region_decode(code, g->size - at, g->room, &s->region,
+			     &s->why)) {
+		s->region.nr = 0;
+		return;
+	}
+	why = dp_region_entered(&s->region, s->addr, &g->entries);
+	if (why) {
+		s->region.nr = 0;
+		s->why = why;
+		return;
+	}
+	for (i = s->facts.len; i < s->region.len; i++)
+		s->code[i] = code[i];
+	s->size = s->region.len;
+}
+
+void dp_engine_set_silent(struct dp_engine *e)
+{
+	e->silent = true;
+	e->arming = DP_ARM_QUIESCE;
+}
+
+bool dp_engine_may_jump(const struct dp_engine *e, u32 probe, const char **why)
+{
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	*why = s->why;
+	return s->region.nr && !s->region.returns;
+}
+
+void dp_engine_drop(struct dp_engine *e, u32 probe)
+{
+	dp_site_unlink(e, probe);
+}
+
+void dp_engine_lead(struct dp_engine *e, u64 addr, const u8 *code, size_t size)
+{
+	struct dp_region region;
+	struct dp_site *s;
+	const char *why;
+
+	if (dp_engine_find(e, addr) ||
+	    dp_region_decode(code, size, DP_JUMP_SIZE, &region, &why) ||
+	    region.returns || dp_site_take(e, addr, code, size, &s, &why))
+		return;
+	s->region = region;
+	s->size = region.len;
+}
+
+/* The instruction of a region that begins at @addr, or -1. */
+static int insn_at(const struct dp_site *s, u64 addr)
+{
+	int i;
+
+	for (i = 0; i < s->region.nr; i++)
+		if (s->addr + s->region.at[i] == addr)
+			return i;
+	return -1;
+}
+
+void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why)
+{
+	u32 leader = i + 1;
+
+	do {
+		dp_order_site(e, i)->mode = DP_MODE_TRAP;
+		dp_order_site(e, i)->leader = 0;
+		dp_order_site(e, i)->why = why;
+		i++;
+	} while (i < e->nr_sites && dp_order_site(e, i)->leader == leader);
+}
+
+static bool meets_hook(const struct dp_engine *e, u32 i)
+{
+	const struct dp_site *s = dp_order_site(e, i), *other;
+	u32 j;
+
+	if (i) {
+		other = dp_order_site(e, i - 1);
+		if (other->hook >= 0 &&
+		    other->addr + other->region.len > s->addr)
+			return true;
+	}
+	for (j = i + 1; j < e->nr_sites; j++) {
+		other = dp_order_site(e, j);
+		if (other->addr >= s->addr + s->region.len)
+			break;
+		if (other->hook >= 0)
+			return true;
+	}
+	return false;
+}
+
+static void note_traps(const struct dp_engine *e, struct dp_site *s)
+{
+	int i;
+
+	s->traps = 0;
+	/* A hook replaces one instruction, and is written while nobody runs. */
+	if (e->arming == DP_ARM_QUIESCE || s->hook >= 0)
+		return;
+	for (i = 1; i < s->region.nr; i++)
+		s->traps |= (u8)(1u << s->region.at[i]);
+}
+
+/* Bytes within which a site belongs to the jump of this one. */
+static u64 reach(const struct dp_site *s)
+{
+	return s->hook < 0 ? DP_JUMP_SIZE : s->region.len;
+}
+
+/* A site inside the jump of the @lead-th one. Return: false if that cannot be,
+ * and the other has given up. */
+static bool join(struct dp_engine *e, u32 lead, struct dp_site *s)
+{
+	if (s->hook < 0 && insn_at(dp_order_site(e, lead), s->addr) > 0) {
+		s->mode = DP_MODE_JUMP;
+		s->leader = lead + 1;
+		return true;
+	}
+	dp_jump_give_up(e, lead, OVERLAP);
+	return false;
+}
+
+/* Can this site begin a jump? */
+static bool leads(const struct dp_engine *e, u32 i)
+{
+	struct dp_site *s = dp_order_site(e, i);
+
+	if (s->hook >= 0)
+		return true;
+	if (e->arming == DP_ARM_TRAP)
+		s->why = "breakpoints were asked for";
+	else if (s->region.nr && meets_hook(e, i))
+		s->why = OVERLAP;
+	else if (s->region.nr && s->region.returns &&
+		 e->arming == DP_ARM_QUIESCE)
+		s->why = "a call returns into the bytes that a jump needs";
+	else
+		return s->region.nr != 0;
+	return false;
+}
+
+void dp_jumps_choose(struct dp_engine *e)
+{
+	u32 i, lead = 0; /* 1 + place in the order */
+
+	for (i = 0; i < e->nr_sites; i++) {
+		struct dp_site *s = dp_order_site(e, i);
+
+		s->mode = DP_MODE_TRAP;
+		s->leader = 0;
+		s->landing = 0;
+		if (lead &&
+		    s->addr - dp_order_site(e, lead - 1)->addr <
+			    reach(dp_order_site(e, lead - 1)) &&
+		    join(e, lead - 1, s))
+			continue;
+		lead = 0;
+		if (!leads(e, i))
+			continue;
+		s->mode = DP_MODE_JUMP;
+		note_traps(e, s);
+		lead = i + 1;
+	}
+}
+
+u64 dp_engine_strays(const struct dp_engine *e)
+{
+	return e->arena ? __atomic_load_n(&e->arena->hit.strays,
+					  __ATOMIC_RELAXED) :
+			  0;
+}
+
+u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
+{
+	return DP_DETOUR_MAX / 4 + s->region.nr * DP_DETOUR_MAX / 8 +
+	       DP_DETOUR_ALIGN;
+}
+
+static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
+{
+	return e->rseq_usable && !s->records && !s->visits && s->hook < 0 &&
+	       (e->max_sites ||
+		(s->first_probe && s->first_probe == s->last_probe));
+}
+
+static void fill_jump(struct dp_site_entry *entry, const struct dp_site *s,
+		      const struct dp_detour *d, u64 at)
+{
+	struct dp_jump *j = &entry->jump;
+	int i;
+
+	j->base = at;
+	j->landing = s->landing;
+	j->len = d->len;
+	j->start = d->start;
+	j->nr = s->region.nr;
+	j->size = s->region.len;
+	j->atomic = d->atomic;
+	j->traps = s->traps;
+	for (i = 0; i < j->nr; i++) {
+		j->at[i] = d->at[i];
+		j->insn[i] = d->insn[i];
+		j->offset[i] = s->region.at[i];
+	}
+	j->at[i] = d->at[i];
+}
+
+static bool covers(const struct dp_engine *e, u32 i, u32 m)
+{
+	return m == i ||
+	       (m < e->nr_sites && dp_order_site(e, m)->leader == i + 1);
+}
+
+/* What the agent is told of the site and of those that its jump covers. */
+static void spell(const struct dp_engine *e, u32 i, struct dp_detour_spec *spec)
+{
+	const struct dp_site *s = dp_order_site(e, i), *member;
+	u32 m;
+	int k;
+
+	for (m = i; covers(e, i, m); m++) {
+		member = dp_order_site(e, m);
+		k = insn_at(s, member->addr);
+		/* Somebody may come later where the engine is resident. */
+		if (member->first_probe ||
+		    (s->watched && (u32)s->hook != DP_PLAIN_CALL) ||
+		    e->max_sites)
+			spec->before[k] = m + 1;
+		if (dp_site_needs_post(member))
+			spec->after[k] = (m | DP_TELL_AFTER) + 1;
+	}
+	if (s->watched)
+		spec->after[s->region.nr - 1] = (i | DP_TELL_AFTER) + 1;
+	if ((u32)s->hook == DP_PLAIN_CALL)
+		spec->call = (i | DP_TELL_CALLS) + 1;
+}
+
+static void fill_members(const struct dp_engine *e, u32 i,
+			 struct dp_site_entry *entry, const struct dp_detour *d,
+			 u64 at)
+{
+	const struct dp_site *s = dp_order_site(e, i);
+	u32 m;
+
+	for (m = i; covers(e, i, m); m++, entry++) {
+		const struct dp_site *member = dp_order_site(e, m);
+
+		entry->copy = at + d->insn[insn_at(s, member->addr)];
+		entry->tells = dp_site_needs_post(member);
+	}
+}
+
+/* Is one of its probes a return probe? */
+static bool has_returns(const struct dp_engine *e, const struct dp_site *s)
+{
+	u32 p;
+
+	for (p = s->first_probe; p; p = e->probes[p - 1].next)
+		if (e->probes[p - 1].handlers.kind == DP_KIND_RETURN)
+			return true;
+	return false;
+}
+
+int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
+		 u64 at, u8 *out, u64 stub, u64 hook_entry)
+{
+	const struct dp_site *s = dp_order_site(e, i);
+	struct dp_detour_spec spec = { .from = s->addr,
+				       .at = at,
+				       .entry = stub,
+				       .code = s->code,
+				       .region = &s->region };
+	struct dp_detour d;
+	u16 n;
+	int err;
+
+	spell(e, i, &spec);
+	if (s->hook >= 0 && !s->watched) {
+		spec.hook_entry = hook_entry;
+		spec.hook = (u32)s->hook;
+	}
+	if (counts_alone(e, s)) {
+		spec.rseq = &e->rseq;
+		spec.table = e->arena->control.base + DP_TABLE_OFFSET;
+		spec.counter = (e->max_sites ? i : s->first_probe - 1) *
+			       (u32)sizeof(u64);
+	}
+	spec.self = e->arena->control.self_offset;
+	if (spec.rseq && e->max_sites && has_returns(e, s))
+		spec.follow = stub + DP_ENTRY_STUB;
+	if (e->max_sites)
+		spec.gate = e->arena->control.base + DP_ARENA_OFFSET +
+			    e->arena->control.site_off + i * sizeof(*entry) +
+			    __builtin_offsetof(struct dp_site_entry, gate);
+	err = dp_detour_make(&spec, &d);
+	if (err)
+		return err;
+	for (n = 0; n < d.len; n++)
+		out[n] = d.code[n];
+	fill_jump(entry, s, &d, at);
+	entry->jump.follows = spec.follow != 0;
+	fill_members(e, i, entry, &d, at);
+	return 0;
+}

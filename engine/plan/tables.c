@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * tables: what stands where in the arena.
+ *
+ * What the hit half writes comes first, then what control writes; each part begins
+ * with a page. Contexts and rings are there only where a probe runs a program, the
+ * table of visits where one begins them.
+ */
+#include "engine/instance/visit.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/ask.h"
+#include "engine/layout/context.h"
+#include "engine/layout/control.h"
+#include "engine/layout/page.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/site.h"
+#include "engine/layout/stack.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
+#include "engine/plan/plan.h"
+#include "engine/site/program.h"
+#include "engine/site/state.h"
+
+#define LINE 64
+
+static u32 take(u64 *offset, u64 bytes, u64 align)
+{
+	u64 at = (*offset + align - 1) & ~(align - 1);
+
+	*offset = at + bytes;
+	return (u32)at;
+}
+
+static u32 power_above(u32 n)
+{
+	u32 p = 2;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static u32 longest_record(const struct dp_engine *e)
+{
+	return dp_programs_longest(e) +
+	       (e->visits.entries ? (u32)sizeof(struct dp_leaving) : 0);
+}
+
+static void lay_out_visits(const struct dp_engine *e,
+			   struct dp_arena_control *c, u64 *offset)
+{
+	u32 lines, stride;
+
+	if (!e->visits.entries)
+		return;
+	dp_visits_measure(e, &lines, &stride);
+	c->line_mask = lines - 1;
+	c->line_off = take(offset, lines * sizeof(struct dp_visit_line), LINE);
+	c->visit_stride = stride;
+	c->visit_off = take(offset, (u64)lines * DP_VISIT_WAYS * stride, LINE);
+}
+
+static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
+			  u64 *offset)
+{
+	u32 slot = (u32)sizeof(struct dp_slot) + longest_record(e), slots = 2;
+	u32 bytes = DP_RING_BYTES / e->shards;
+
+	c->slot_size = (slot + LINE - 1) & ~(u32)(LINE - 1);
+	if (bytes < DP_RING_LEAST)
+		bytes = DP_RING_LEAST;
+	while (slots * c->slot_size < bytes)
+		slots *= 2;
+	c->slot_mask = slots - 1;
+	c->ring_stride = (u32)sizeof(struct dp_ring) + slots * c->slot_size;
+	c->ring_off = take(offset, (u64)e->shards * c->ring_stride, LINE);
+}
+
+static void lay_out_asks(const struct dp_engine *e, struct dp_arena_control *c,
+			 u64 *offset)
+{
+	c->nr_asks = e->nr_asks;
+	if (e->nr_asks)
+		c->ask_off = take(offset,
+				  sizeof(struct dp_asks) +
+					  e->nr_asks * sizeof(struct dp_ask),
+				  LINE);
+}
+
+static u64 code_size(const struct dp_engine *e)
+{
+	u64 size = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		size += e->programs[i].spec.code_len;
+	return size;
+}
+
+static u64 locals(const struct dp_engine *e)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		n += e->programs[i].spec.nr_lv;
+	return n;
+}
+
+/* A part that is mapped apart from the one before it. */
+static u32 begin_part(u64 *offset)
+{
+	*offset = (*offset + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+	return (u32)*offset;
+}
+
+/* Shards a cache line apart, whatever the number of probes. */
+static void lay_out_counters(const struct dp_engine *e,
+			     struct dp_arena_control *c, u64 *offset)
+{
+	c->state_off = take(
+		offset, c->max_probes * sizeof(struct dp_probe_state), 8);
+	c->shard_stride = (c->max_probes * 8 + LINE - 1) & ~(u32)(LINE - 1);
+	c->shard_mask = e->shards - 1;
+	c->counter_off =
+		take(offset, 2 * (u64)e->shards * c->shard_stride, LINE);
+}
+
+/* Nothing here is an address or an index that hit follows unchecked: children have it. */
+static void lay_out_hit(const struct dp_engine *e, struct dp_arena_control *c,
+			u64 *offset)
+{
+	lay_out_counters(e, c, offset);
+	if (e->max_sites && !e->nr_asks)
+		c->owner_off = take(offset, DP_STACKS * sizeof(u32), LINE);
+	if (e->nr_programs)
+		lay_out_rings(e, c, offset);
+	lay_out_visits(e, c, offset);
+}
+
+/* Programs make addresses of variables, and a thread takes over the registers of an
+ * answer: not a child's to write. */
+static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
+			u64 *offset)
+{
+	c->own_off = begin_part(offset);
+	c->nr_gv = dp_engine_globals(e);
+	c->gv_off = take(offset, (c->nr_gv + locals(e)) * sizeof(u64), LINE);
+	lay_out_asks(e, c, offset);
+}
+
+static void lay_out_private(const struct dp_engine *e,
+			    struct dp_arena_control *c, u64 *offset)
+{
+	c->private_off = begin_part(offset);
+	c->nr_contexts = e->nr_programs ? DP_CONTEXTS : 0;
+	c->context_off =
+		take(offset, c->nr_contexts * sizeof(struct dp_context), LINE);
+}
+
+static void lay_out_tables(const struct dp_engine *e,
+			   struct dp_arena_control *c, u64 *offset)
+{
+	u32 slots = power_above((e->max_sites ? 6 : 10) * c->max_sites + 2);
+
+	c->tables_off = begin_part(offset);
+	c->site_off =
+		take(offset, c->max_sites * sizeof(struct dp_site_entry), 8);
+	c->probe_off =
+		take(offset, c->max_probes * sizeof(struct dp_probe_entry), 8);
+	c->hash_off = take(offset, slots * sizeof(u32), 8);
+	c->hash_mask = slots - 1;
+	c->nr_programs = e->nr_programs;
+	c->program_off = take(
+		offset, e->nr_programs * sizeof(struct dp_program_entry), 8);
+	c->code_off = take(offset, code_size(e), 8);
+}
+
+u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
+{
+	u64 offset = sizeof(struct dp_arena);
+
+	c->max_sites = e->max_sites ? e->max_sites : e->nr_sites;
+	c->max_probes = e->max_sites ? e->max_sites : e->nr_probes;
+	/* A resident one says as it grows. */
+	c->nr_probes = e->max_sites ? 0 : e->nr_probes;
+	lay_out_hit(e, c, &offset);
+	lay_out_own(e, c, &offset);
+	lay_out_private(e, c, &offset);
+	lay_out_tables(e, c, &offset);
+	return begin_part(&offset);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* counts: what became of probes and their sites. */
+#ifndef DP_SITE_COUNTS_H
+#define DP_SITE_COUNTS_H
+
+#include "port_types.h"
+#include "engine/layout/tally.h"
+
+struct dp_engine;
+
+/** dp_engine_strays() - how often somebody came to the middle of a jump: each
+ *  time costs a trap */
+u64 dp_engine_strays(const struct dp_engine *engine);
+
+/** dp_engine_gone() - sites whose code was not there any more when they were disarmed */
+size_t dp_engine_gone(const struct dp_engine *engine);
+/** dp_engine_is_gone() - is the site of a probe one of them? */
+bool dp_engine_is_gone(const struct dp_engine *engine, u32 probe);
+
+/** dp_engine_late() - how often libraries were in place and nobody looked in time */
+u32 dp_engine_late(const struct dp_engine *engine);
+/** dp_engine_of_children() - hits by others in the target's memory: vfork */
+u64 dp_engine_of_children(const struct dp_engine *engine);
+
+/** dp_engine_hits() - hits of a probe so far; readable while it runs */
+u64 dp_engine_hits(const struct dp_engine *engine, u32 probe);
+/** dp_engine_tally() - what became of the hits and records of a probe */
+u64 dp_engine_tally(const struct dp_engine *engine, u32 probe,
+		    enum dp_tally what);
+/**
+ * dp_engine_middle() - traps in the middle of a jump that are due to a probe's site
+ *
+ * Of a site that is inside another's jump: threads that came to it by a branch, which
+ * are hits. Of one that begins a jump: threads that came to an instruction in it where
+ * there is no site; these are none. Probes of one site have the same. Exact.
+ */
+u64 dp_engine_middle(const struct dp_engine *engine, u32 probe);
+/** dp_engine_is_covered() - is its site inside the jump of another one? */
+bool dp_engine_is_covered(const struct dp_engine *engine, u32 probe);
+
+u64 dp_engine_missed(const struct dp_engine *engine, u32 probe);
+/** dp_engine_mode() - "jump" or "trap"; dp_engine_reason() why not "jump" */
+const char *dp_engine_mode(const struct dp_engine *engine, u32 probe);
+const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);
+/** dp_engine_sites() - addresses probed, hooks not counted */
+size_t dp_engine_sites(const struct dp_engine *engine);
+/** dp_engine_jumps() - those of them that are armed with a jump */
+size_t dp_engine_jumps(const struct dp_engine *engine);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * engine: the half that decides.
+ *
+ * One run, in this order, each step all or nothing:
+ *
+ *   create ─► add… ─► layout ─► place ─► build ─► arm ─► … ─► disarm ─► destroy
+ *             sites   sizes     pool     copies   bytes
+ *                               addresses tables
+ *
+ * Context of every function: control half, may sleep, one thread at a time per
+ * engine. Errors are negative errnos; a @why is a static phrase.
+ */
+#ifndef DP_SITE_ENGINE_H
+#define DP_SITE_ENGINE_H
+
+#include "port_types.h"
+
+struct dp_engine;
+struct dp_arena;
+
+/** dp_engine_create() - an engine without sites. Return: 0 or -ENOMEM. */
+int dp_engine_create(struct dp_engine **engine);
+
+/** dp_engine_destroy() - free it; disarms nothing. NULL is fine. */
+void dp_engine_destroy(struct dp_engine *engine);
+
+/**
+ * dp_engine_add() - put a probe on an instruction
+ * @addr: address of the instruction in the target
+ * @code: bytes found there
+ * @size: how many of them, up to 15 are looked at
+ * @probe: number of the new probe, from 0
+ * @why: on failure, the reason, or NULL
+ *
+ * Several probes may share an address.
+ * Return: 0; -EINVAL the instruction cannot run out of line; -EILSEQ it is
+ * none; -EBUSY a breakpoint is there; -ENOMEM.
+ */
+int dp_engine_add(struct dp_engine *engine, u64 addr, const u8 *code,
+		  size_t size, u32 *probe, const char **why);
+
+/**
+ * dp_engine_set_silent() - the hit half must not make system calls, nor raise
+ * signals
+ *
+ * All probes are jumps then, written while nobody runs (DP_ARM_QUIESCE), and there
+ * are no hooks. Before any probe is added.
+ */
+void dp_engine_set_silent(struct dp_engine *engine);
+
+/** dp_engine_drop() - take a probe back. Before the layout. */
+void dp_engine_drop(struct dp_engine *engine, u32 probe);
+
+/**
+ * dp_engine_set_rseq() - every thread has a struct rseq registered
+ * @offset: of it from the thread pointer
+ * @signature: that it was registered with
+ *
+ * Then detours count by themselves. Before the build.
+ */
+void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
+
+/** dp_engine_probed() - is there a probe among @len bytes at @addr, or may there be
+ *  one later? */
+bool dp_engine_probed(const struct dp_engine *engine, u64 addr, u64 len);
+
+/** dp_engine_set_tid_offset() - how far behind a thread's pointer its id is;
+ *  where that is not known, the kernel is asked. Before the build. */
+void dp_engine_set_tid_offset(struct dp_engine *engine, u32 offset);
+
+/**
+ * dp_engine_reside() - the engine is for a process that probes itself
+ * @max_sites: addresses that it will probe at most, in all
+ *
+ * Before the layout. It is built with its hooks alone, and grows later: live.h.
+ */
+void dp_engine_reside(struct dp_engine *engine, u32 max_sites);
+
+/**
+ * dp_engine_ask() - its probes' handlers run in the tool: DP_KIND_ASK
+ * @n: threads that can wait for one at once; others wait for these
+ *
+ * After dp_engine_reside(), which then means another process than our own.
+ */
+void dp_engine_ask(struct dp_engine *engine, u32 n);
+
+/** dp_engine_caught() - how many signals the hit half has to catch: the first
+ *  so many of dp_caught(). After the build. */
+u32 dp_engine_caught(const struct dp_engine *engine);
+
+/** dp_engine_arena() - the shared memory in the tool; NULL before the build */
+struct dp_arena *dp_engine_arena(const struct dp_engine *engine);
+
+/** dp_engine_set_gone() - the code of a probe that has been added is not there: it is
+ *  known, and never armed. Before the build. */
+void dp_engine_set_gone(struct dp_engine *engine, u32 probe);
+
+/** dp_engine_site() - address of the i-th site, hooks included; 0 past the end */
+u64 dp_engine_site(const struct dp_engine *engine, size_t i);
+
+#endif

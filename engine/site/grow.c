@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * grow: plans for single sites, made while others are armed.
+ *
+ * Memory comes in pools of a megabyte near what they serve, and in windows for
+ * landings, which take no memory but for the pages that are used. Both stay. Neither is
+ * ever mapped for writing: code is made on a stage, and written from there in one go
+ * for many sites.
+ */
+#include "arch/arch.h"
+#include "engine/insn/class.h"
+#include "engine/insn/detour.h"
+#include "engine/insn/insn.h"
+#include "engine/site/grow.h"
+#include "engine/layout/control.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/page.h"
+#include "engine/layout/site.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/landing.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/place.h"
+#include "engine/plan/plan.h"
+#include "engine/site/live.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/text/arm.h"
+#include "port.h"
+
+#define POOL_SIZE (1ull << 20)
+#define WINDOW_SIZE (4ull << 20)
+#define MAP_TRIES 4
+#define STUBS 3 /* ways into the agent, at the start of a pool of copies */
+
+int dp_grow_begin(struct dp_engine *e, const struct dp_live_setup *setup)
+{
+	e->growth = dp_port_alloc(sizeof(*e->growth));
+	if (!e->growth)
+		return -ENOMEM;
+	e->growth->setup = *setup;
+	e->growth->switches = dp_port_alloc(setup->max_sites *
+					    sizeof(*e->growth->switches));
+	return e->growth->switches ? 0 : -ENOMEM;
+}
+
+void dp_grow_free(struct dp_growth *g)
+{
+	if (!g)
+		return;
+	dp_landings_free(g->landings);
+	dp_port_free(g->switches);
+	dp_port_free(g->holes);
+	dp_port_free(g->touched);
+	dp_port_free(g);
+}
+
+/* Our windows are as good as holes, for landings. */
+static int refresh_holes(struct dp_engine *e)
+{
+	struct dp_growth *g = e->growth;
+	struct dp_hole *holes;
+	size_t n;
+	u32 i;
+	int err = g->setup.ops->holes(g->setup.arg, &holes, &n);
+
+	if (err)
+		return err;
+	dp_port_free(g->holes);
+	g->holes = holes;
+	for (i = 0; i < e->need.nr_pools; i++)
+		if (g->pools[i].window)
+			holes[n++] = (struct dp_hole){
+				.start = e->need.pools[i].addr,
+				.end = e->need.pools[i].addr +
+				       e->need.pools[i].size,
+				.ours = true,
+			};
+	g->nr_holes = n;
+	return 0;
+}
+
+static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
+		    bool window)
+{
+	struct dp_growth *g = e->growth;
+	struct dp_arena_control *c = &e->arena->control;
+	u32 i = e->need.nr_pools;
+	int err;
+
+	if (i == DP_MAX_POOLS)
+		return -ENOMEM;
+	err = g->setup.ops->map(g->setup.arg, need->addr, need->size);
+	if (err)
+		return err;
+	g->pools[i].window = window;
+	g->pools[i].used = 0;
+	e->need.pools[i] = *need;
+	c->pools[i].start = need->addr;
+	c->pools[i].size = need->size;
+	e->need.nr_pools = i + 1;
+	__atomic_store_n(&c->nr_pools, i + 1, __ATOMIC_RELEASE);
+	g->nr_holes = dp_holes_carve(g->holes, g->nr_holes, need->addr,
+				     need->size);
+	if (window)
+		g->holes[g->nr_holes++] =
+			(struct dp_hole){ .start = need->addr,
+					  .end = need->addr + need->size,
+					  .ours = true };
+	return 0;
+}
+
+/* A pool that nothing more fits in. */
+int dp_live_own(struct dp_engine *e, u64 addr, u64 size)
+{
+	struct dp_arena_control *c = &e->arena->control;
+	u32 i = e->need.nr_pools;
+
+	if (i == DP_MAX_POOLS)
+		return -ENOMEM;
+	e->growth->pools[i] = (struct dp_pool){ .full = true };
+	e->need.pools[i] = (struct dp_pool_need){ .addr = addr, .size = size };
+	c->pools[i].start = addr;
+	c->pools[i].size = size;
+	e->need.nr_pools = i + 1;
+	__atomic_store_n(&c->nr_pools, i + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int new_pool(struct dp_engine *e, u64 low, u64 high)
+{
+	struct dp_growth *g = e->growth;
+	struct dp_pool_need need = { .low = low,
+				     .high = high,
+				     .size = POOL_SIZE };
+	u8 stubs[STUBS * DP_ENTRY_STUB];
+	int err, tries = 0;
+
+	do {
+		err = !g->holes || tries ? refresh_holes(e) : 0;
+		if (!err && dp_place_one(&need, g->holes, g->nr_holes, true) &&
+		    dp_place_one(&need, g->holes, g->nr_holes, false))
+			err = -ENOMEM;
+		if (!err)
+			err = map_pool(e, &need, false);
+	} while (err && err != -ENOMEM && ++tries < MAP_TRIES);
+	if (err)
+		return err;
+	dp_detour_entry_stub(stubs, g->setup.detour_entry);
+	dp_detour_entry_stub(stubs + DP_ENTRY_STUB, g->setup.call_entry);
+	dp_detour_entry_stub(stubs + 2 * DP_ENTRY_STUB, g->setup.follow_entry);
+	g->pools[e->need.nr_pools - 1].used = sizeof(stubs);
+	return g->setup.ops->put(g->setup.arg, need.addr, stubs, sizeof(stubs));
+}
+
+static bool reaches(const struct dp_pool_need *p, u64 low, u64 high)
+{
+	u64 lo = low < p->addr ? low : p->addr;
+	u64 hi = high > p->addr + p->size ? high : p->addr + p->size;
+
+	return hi - lo < DP_REACH;
+}
+
+/* Room for @bytes in a pool that reaches what the site refers to. */
+static int find_pool(struct dp_engine *e, struct dp_site *s, u32 bytes)
+{
+	u64 low, high;
+	u32 i;
+
+	dp_site_span(s, &low, &high);
+	for (i = e->need.nr_pools; i-- > 0;) {
+		if (e->growth->pools[i].window || e->growth->pools[i].full ||
+		    e->growth->pools[i].used + bytes > e->need.pools[i].size ||
+		    !reaches(&e->need.pools[i], low, high))
+			continue;
+		s->pool = i;
+		return 0;
+	}
+	s->pool = e->need.nr_pools;
+	return new_pool(e, low, high);
+}
+
+int dp_grow_write(struct dp_engine *e)
+{
+	struct dp_growth *g = e->growth;
+	struct dp_stage *st = &g->stage;
+	int err = 0;
+
+	if (st->to > st->from)
+		err = g->setup.ops->put(g->setup.arg,
+					e->need.pools[st->pool].addr + st->from,
+					st->code, st->to - st->from);
+	st->from = st->to;
+	return err;
+}
+
+/* There is room on the stage for @bytes more of a pool: @bytes at most a tenth of it. */
+static int prepare(struct dp_engine *e, const struct dp_site *s, u32 bytes)
+{
+	struct dp_stage *st = &e->growth->stage;
+	u32 used = e->growth->pools[s->pool].used;
+	int err;
+
+	if (st->pool == s->pool && st->to == used && st->from < st->to &&
+	    used - st->from + bytes <= DP_STAGE_SIZE)
+		return 0;
+	err = dp_grow_write(e);
+	st->pool = s->pool;
+	st->from = st->to = used;
+	return err;
+}
+
+static u64 cursor(struct dp_engine *e, const struct dp_site *s, u8 **out)
+{
+	const struct dp_pool *p = &e->growth->pools[s->pool];
+
+	*out = e->growth->stage.code + (p->used - e->growth->stage.from);
+	return e->need.pools[s->pool].addr + p->used;
+}
+
+static void consume(struct dp_engine *e, const struct dp_site *s, u32 bytes,
+		    u32 align)
+{
+	struct dp_pool *p = &e->growth->pools[s->pool];
+
+	p->used = (p->used + bytes + align - 1) & ~(align - 1);
+	e->growth->stage.to = p->used;
+}
+
+/* The part of a hole that is near an address. */
+static int open_window(struct dp_engine *e, u64 addr)
+{
+	const struct dp_growth *g = e->growth;
+	struct dp_pool_need need = { 0 };
+	u64 start = addr & ~(WINDOW_SIZE - 1), end = start + WINDOW_SIZE;
+	size_t i;
+
+	for (i = 0; i < g->nr_holes; i++) {
+		const struct dp_hole *h = &g->holes[i];
+
+		if (h->ours || addr < h->start || addr >= h->end)
+			continue;
+		start = start < h->start ? h->start : start;
+		end = end > h->end ? h->end : end;
+		need.low = need.addr = start & ~(u64)(DP_PAGE - 1);
+		need.size = end - need.addr;
+		need.high = end;
+		return map_pool(e, &need, true);
+	}
+	return -ENOMEM;
+}
+
+static bool has_window(const struct dp_engine *e, u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < e->need.nr_pools; i++)
+		if (e->growth->pools[i].window &&
+		    addr - e->need.pools[i].addr < e->need.pools[i].size)
+			return true;
+	return false;
+}
+
+/* A landing may lie across two windows. */
+static int put_landing(struct dp_engine *e, u64 at, u64 to)
+{
+	const struct dp_live_setup *setup = &e->growth->setup;
+	u8 jmp[DP_JUMP_SIZE];
+	int err = dp_emit_jmp(jmp, at, to) ? 0 : -ENOMEM;
+	u32 i;
+
+	for (i = 0; i < DP_JUMP_SIZE && !err; i++)
+		if (!has_window(e, at + i))
+			err = open_window(e, at + i);
+	return err ? err : setup->ops->put(setup->arg, at, jmp, sizeof(jmp));
+}
+
+/* Return: 0; 1 there is no place; an errno. */
+static int find_landing(struct dp_engine *e, struct dp_site *s, u64 detour)
+{
+	struct dp_growth *g = e->growth;
+	int err, tries = 0;
+
+	do {
+		err = !g->holes || tries ? refresh_holes(e) : 0;
+		if (!err)
+			err = dp_landing_find(&g->landings, e, s, g->holes,
+					      g->nr_holes);
+		if (!err)
+			err = put_landing(e, s->landing, detour);
+	} while (err < 0 && ++tries < MAP_TRIES);
+	return err;
+}
+
+static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
+{
+	struct dp_site *s = &e->sites[i];
+	u64 at, stub = e->need.pools[s->pool].addr + DP_ENTRY_STUB;
+	u8 *out;
+	int err, b;
+
+	s->traps = 0;
+	for (b = 1; b < s->region.nr && e->arming != DP_ARM_QUIESCE; b++)
+		s->traps |= (u8)(1u << s->region.at[b]);
+	s->landing = 0;
+	consume(e, s, 0, DP_DETOUR_ALIGN);
+	at = cursor(e, s, &out);
+	err = dp_jump_plan(e, i, entry, at, out, stub, 0);
+	if (!err && s->traps)
+		err = find_landing(e, s, at + entry->jump.start);
+	if (err) {
+		entry->jump = (struct dp_jump){ 0 };
+		s->region.nr = 0;
+		s->why = "no address is free to which a jump with breakpoints in it could lead";
+		return err < 0 && err != -ENOMEM ? err : 0;
+	}
+	entry->jump.landing = s->landing;
+	consume(e, s, entry->jump.len, 1);
+	entry->patch_len = (u8)dp_emit_jmp(entry->patch, s->addr,
+					   s->landing ?
+						   s->landing :
+						   at + entry->jump.start);
+	entry->mode = DP_MODE_JUMP;
+	return entry->patch_len ? 0 : -ENOMEM;
+}
+
+static int plan_single(struct dp_engine *e, const struct dp_site *s,
+		       struct dp_site_entry *entry)
+{
+	struct dp_copy copy;
+	const char *why;
+	u8 *out;
+	u32 k;
+	int err;
+
+	entry->single = cursor(e, s, &out);
+	err = dp_insn_relocate(s->code, &s->facts, s->addr, entry->single,
+			       &copy, &why);
+	if (err)
+		return err;
+	for (k = 0; k < copy.len; k++)
+		out[k] = copy.code[k];
+	entry->single_len = copy.len;
+	entry->single_body = copy.body_len;
+	entry->single_atomic = copy.atomic;
+	consume(e, s, copy.len, 1);
+	return 0;
+}
+
+int dp_grow_post(struct dp_engine *e, u32 i)
+{
+	struct dp_site_entry *entry = &e->view.sites[i];
+	struct dp_site *s = &e->sites[i];
+	u8 *out;
+	u64 at;
+	int err;
+
+	if (entry->post || (s->facts.class != DP_INSN_PLAIN &&
+			    s->facts.class != DP_INSN_SYSCALL))
+		return 0;
+	err = find_pool(e, s, DP_COPY_MAX);
+	if (!err)
+		err = prepare(e, s, DP_COPY_MAX);
+	if (err)
+		return err;
+	at = cursor(e, s, &out);
+	entry->post = at;
+	err = dp_entry_post(s, entry, out);
+	entry->post = 0;
+	if (err)
+		return err;
+	consume(e, s, entry->post_len, 1);
+	/* The site may be armed already. */
+	err = dp_grow_write(e);
+	if (err)
+		return err;
+	__atomic_store_n(&entry->post, at, __ATOMIC_RELEASE);
+	dp_hash_enter(e, at + entry->post_body, i);
+	return 0;
+}
+
+int dp_grow_site(struct dp_engine *e, u32 i)
+{
+	struct dp_site_entry *entry = &e->view.sites[i];
+	struct dp_site *s = &e->sites[i];
+	u32 most = 2 * DP_COPY_MAX + DP_DETOUR_ALIGN + DP_DETOUR_MAX;
+	int err = find_pool(e, s, most);
+
+	if (!err)
+		err = prepare(e, s, most);
+	if (err)
+		return err;
+	*entry = (struct dp_site_entry){ 0 };
+	dp_entry_begin(s, entry);
+	entry->x87 = s->x87;
+	entry->calls = 1;
+	err = plan_single(e, s, entry);
+	entry->mode = DP_MODE_TRAP;
+	entry->patch[0] = DP_BREAKPOINT;
+	entry->patch_len = 1;
+	if (s->region.returns && e->arming == DP_ARM_QUIESCE) {
+		s->region.nr = 0;
+		s->why = "a call returns into the bytes that a jump needs";
+	}
+	if (!err && s->region.nr)
+		err = plan_jump(e, i, entry);
+	if (err)
+		return err;
+	entry->copy = entry->single;
+	entry->copy_len = entry->single_len;
+	entry->body_len = entry->single_body;
+	entry->atomic = entry->single_atomic;
+	return 0;
+}
+
+void dp_grow_enter(struct dp_engine *e, u32 i)
+{
+	const struct dp_site_entry *entry = &e->view.sites[i];
+
+	dp_hash_enter(e, entry->addr, i);
+	if (entry->mode == DP_MODE_JUMP)
+		dp_hash_traps(e, entry, i);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* program: what an engine's probes can run. */
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
+#include "engine/site/engine.h"
+#include "engine/site/program.h"
+#include "engine/site/state.h"
+#include "engine/vm/vm.h"
+#include "port.h"
+
+#define VARS_MAX 256
+#define JMPMAX_MAX 65535
+#define SMALL_STACK 32
+
+static u32 clamp(u32 value, u32 max)
+{
+	return value < max ? value : max;
+}
+
+static void copy_name(char *to, const char *from)
+{
+	size_t i;
+
+	for (i = 0; i < DP_PROGRAM_NAME - 1 && from && from[i]; i++)
+		to[i] = from[i];
+	to[i] = '\0';
+}
+
+static u8 *copy_code(const u8 *code, u32 len)
+{
+	u8 *to = dp_port_alloc(len);
+	u32 i;
+
+	for (i = 0; to && i < len; i++)
+		to[i] = code[i];
+	return to;
+}
+
+int dp_engine_add_program(struct dp_engine *e,
+			  const struct dp_program_spec *spec, u32 *program,
+			  u32 *offset, const char **why)
+{
+	struct dp_program p = { .spec = *spec };
+	struct dp_vm_limits limits;
+	int err;
+
+	p.spec.nr_lv = limits.nr_lv = clamp(spec->nr_lv, VARS_MAX);
+	p.spec.nr_gv = limits.nr_gv = clamp(spec->nr_gv, VARS_MAX);
+	p.spec.jmpmax = clamp(spec->jmpmax, JMPMAX_MAX);
+	p.spec.logmax = clamp(spec->logmax, DP_VM_LOG);
+	p.spec.stack = spec->stack == SMALL_STACK ? SMALL_STACK : DP_VM_STACK;
+	err = dp_vm_verify(spec->code, spec->code_len, &limits, spec->starts,
+			   spec->nr_starts, offset, why);
+	if (err)
+		return err;
+	*why = "out of memory";
+	copy_name(p.name, spec->name);
+	p.code = copy_code(spec->code, spec->code_len);
+	if (!p.code ||
+	    dp_engine_reserve((void **)&e->programs, e->nr_programs,
+			      &e->cap_programs, sizeof(*e->programs))) {
+		dp_port_free(p.code);
+		return -ENOMEM;
+	}
+	e->programs[e->nr_programs] = p;
+	*program = e->nr_programs++;
+	return 0;
+}
+
+void dp_engine_bind(struct dp_engine *e, u32 probe,
+		    const struct dp_binding *binding)
+{
+	e->probes[probe].bound = true;
+	e->probes[probe].binding = *binding;
+	/* What a visit begins with has its record later. */
+	if (e->probes[probe].kind != DP_KIND_ENTER)
+		e->sites[e->probes[probe].site].records = true;
+}
+
+void dp_engine_set_tid_offset(struct dp_engine *e, u32 offset)
+{
+	e->tid_offset = offset;
+}
+
+u32 dp_programs_longest(const struct dp_engine *e)
+{
+	u32 longest = 0, i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		if (e->programs[i].spec.logmax > longest)
+			longest = e->programs[i].spec.logmax;
+	return longest;
+}
+
+void dp_programs_free(struct dp_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		dp_port_free(e->programs[i].code);
+	dp_port_free(e->programs);
+}
+
+u64 dp_engine_local(const struct dp_engine *e, u32 program, u32 index)
+{
+	u64 *lv;
+
+	if (!e->arena || program >= e->nr_programs ||
+	    index >= e->programs[program].spec.nr_lv)
+		return 0;
+	lv = (void *)((char *)e->arena + e->programs[program].lv_off);
+	return __atomic_load_n(&lv[index], __ATOMIC_RELAXED);
+}
+
+u32 dp_engine_globals(const struct dp_engine *e)
+{
+	u32 n = 0, i;
+
+	for (i = 0; i < e->nr_programs; i++)
+		if (e->programs[i].spec.nr_gv > n)
+			n = e->programs[i].spec.nr_gv;
+	return n;
+}
+
+u64 dp_engine_global(const struct dp_engine *e, u32 index)
+{
+	if (!e->arena || index >= dp_engine_globals(e))
+		return 0;
+	return __atomic_load_n(&e->view.gv[index], __ATOMIC_RELAXED);
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* site: the probed addresses of an engine, one object each. */
+#include "arch/arch.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/call.h"
+#include "engine/layout/control.h"
+#include "engine/layout/hit.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/plan/jump.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/grow.h"
+#include "engine/site/hook.h"
+#include "engine/site/linker.h"
+#include "engine/site/program.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/site/view.h"
+#include "port.h"
+
+int dp_engine_create(struct dp_engine **engine)
+{
+	*engine = dp_port_alloc(sizeof(**engine));
+	return *engine ? 0 : -ENOMEM;
+}
+
+void dp_engine_destroy(struct dp_engine *engine)
+{
+	if (!engine)
+		return;
+	dp_port_free(engine->sites);
+	dp_port_free(engine->probes);
+	dp_programs_free(engine);
+	dp_port_free(engine->hash);
+	dp_port_free(engine->order);
+	dp_grow_free(engine->growth);
+	dp_port_free(engine);
+}
+
+struct dp_site *dp_engine_find(const struct dp_engine *e, u64 addr)
+{
+	u32 i = dp_site_hash(addr) & e->hash_mask;
+
+	if (!e->hash)
+		return NULL;
+	for (; e->hash[i]; i = (i + 1) & e->hash_mask)
+		if (e->sites[e->hash[i] - 1].addr == addr)
+			return &e->sites[e->hash[i] - 1];
+	return NULL;
+}
+
+static void hash_insert(struct dp_engine *e, u32 site)
+{
+	u32 i = dp_site_hash(e->sites[site].addr) & e->hash_mask;
+
+	while (e->hash[i])
+		i = (i + 1) & e->hash_mask;
+	e->hash[i] = site + 1;
+}
+
+/* At most half full, so that a search that fails is short. */
+static int hash_reserve(struct dp_engine *e)
+{
+	u32 slots = e->hash ? e->hash_mask + 1 : 0;
+	u32 *bigger;
+	u32 i;
+
+	if (slots / 2 > e->nr_sites)
+		return 0;
+	slots = slots ? slots * 2 : 16;
+	bigger = dp_port_alloc(slots * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	dp_port_free(e->hash);
+	e->hash = bigger;
+	e->hash_mask = slots - 1;
+	for (i = 0; i < e->nr_sites; i++)
+		hash_insert(e, i);
+	return 0;
+}
+
+int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each)
+{
+	u32 want = *cap ? *cap * 2 : 16;
+	void *bigger;
+
+	if (used < *cap)
+		return 0;
+	bigger = dp_port_resize(*array, want * each);
+	if (!bigger)
+		return -ENOMEM;
+	*array = bigger;
+	*cap = want;
+	return 0;
+}
+
+static int new_site(struct dp_engine *e, const struct dp_site *site,
+		    struct dp_site **made)
+{
+	if (dp_engine_reserve((void **)&e->sites, e->nr_sites, &e->cap_sites,
+			      sizeof(*e->sites)) ||
+	    hash_reserve(e))
+		return -ENOMEM;
+	e->sites[e->nr_sites] = *site;
+	hash_insert(e, e->nr_sites);
+	*made = &e->sites[e->nr_sites++];
+	return 0;
+}
+
+static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
+		   const char **why)
+{
+	size_t i;
+	int err;
+
+	*site = (struct dp_site){ .addr = addr, .hook = -1 };
+	if (size && code[0] == DP_BREAKPOINT) {
+		*why = "a breakpoint is already there, a debugger's or a kernel uprobe's: take that away first";
+		return -EBUSY;
+	}
+	err = dp_insn_facts(code, size, &site->facts);
+	if (err) {
+		*why = "there is no instruction there";
+		return err;
+	}
+	if (site->facts.class == DP_INSN_REFUSED) {
+		*why = site->facts.refusal;
+		return -EINVAL;
+	}
+	site->size = site->facts.len;
+	site->why = "nothing is known of the code behind it";
+	/* A breakpoint's entry notes five bytes; those behind it are not ours. */
+	for (i = 0; i < DP_REGION_MAX; i++)
+		site->code[i] = i < size ? code[i] : 0;
+	return 0;
+}
+
+void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe)
+{
+	e->probes[probe].next = 0;
+	e->probes[probe].bound = false;
+	e->probes[probe].kind = DP_KIND_PLAIN;
+	e->probes[probe].group = e->probes[probe].way = 0;
+	e->probes[probe].site = (u32)(site - e->sites);
+	if (site->last_probe)
+		e->probes[site->last_probe - 1].next = probe + 1;
+	else
+		site->first_probe = probe + 1;
+	site->last_probe = probe + 1;
+}
+
+void dp_site_link_first(struct dp_engine *e, struct dp_site *site, u32 probe)
+{
+	e->probes[probe].site = (u32)(site - e->sites);
+	e->probes[probe].next = site->first_probe;
+	site->first_probe = probe + 1;
+	if (!site->last_probe)
+		site->last_probe = probe + 1;
+}
+
+void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
+			      u32 probe)
+{
+	u32 last = site->last_probe, *link = &site->first_probe;
+
+	while (*link != last)
+		link = &e->probes[*link - 1].next;
+	e->probes[probe].site = (u32)(site - e->sites);
+	e->probes[probe].next = last;
+	*link = probe + 1;
+}
+
+void dp_site_unlink(struct dp_engine *e, u32 probe)
+{
+	struct dp_site *site = &e->sites[e->probes[probe].site];
+	u32 *link = &site->first_probe, last = 0;
+
+	while (*link && *link != probe + 1) {
+		last = *link;
+		link = &e->probes[last - 1].next;
+	}
+	if (*link)
+		*link = e->probes[probe].next;
+	if (site->last_probe == probe + 1)
+		site->last_probe = last;
+}
+
+int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
+		 struct dp_site **site, const char **why)
+{
+	struct dp_site fresh;
+	int err;
+
+	*site = dp_engine_find(e, addr);
+	if (*site)
+		return 0;
+	err = examine(&fresh, addr, code, size, why);
+	if (!err) {
+		*why = "out of memory";
+		err = new_site(e, &fresh, site);
+	}
+	return err;
+}
+
+int dp_engine_add(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
+		  u32 *probe, const char **why)
+{
+	struct dp_site *site;
+	const char *reason = "out of memory";
+	int err = dp_engine_reserve((void **)&e->probes, e->nr_probes,
+				    &e->cap_probes, sizeof(*e->probes));
+
+	if (!err)
+		err = dp_site_take(e, addr, code, size, &site, &reason);
+	if (err) {
+		if (why)
+			*why = reason;
+		return err;
+	}
+	dp_site_link(e, site, e->nr_probes);
+	*probe = e->nr_probes++;
+	return 0;
+}
+
+bool dp_engine_probed(const struct dp_engine *e, u64 addr, u64 len)
+{
+	const struct dp_site *s;
+	u64 i;
+
+	for (i = 0; i < len; i++) {
+		s = dp_engine_find(e, addr + i);
+		if (s && s->first_probe)
+			return true;
+	}
+	return len && e->max_sites;
+}
+
+/* From the number to the call: what a hook displaces. Of a call that sleeps, one
+ * instruction. */
+static void take_call(struct dp_site *s, const u8 *code)
+{
+	struct dp_region *r = &s->region;
+	struct insn_facts f;
+	u8 i;
+
+	*r = (struct dp_region){ 0 };
+	do {
+		dp_insn_facts(code + r->len, DP_REGION_MAX - r->len, &f);
+		r->at[r->nr] = r->len;
+		r->facts[r->nr++] = f;
+		r->len += f.len;
+	} while (f.class != DP_INSN_SYSCALL && r->nr < DP_REGION_INSNS &&
+		 !dp_call_sleeps((u32)s->hook));
+	for (i = 0; i < r->len; i++)
+		s->code[i] = code[i];
+}
+
+int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
+		       bool watched)
+{
+	struct dp_site fresh, *site = dp_engine_find(e, addr);
+	const char *why;
+	int err;
+
+	if (!site) {
+		err = examine(&fresh, addr, code, DP_REGION_MAX, &why);
+		if (!err)
+			err = new_site(e, &fresh, &site);
+		if (err)
+			return err;
+	}
+	site->hook = nr;
+	site->watched = watched;
+	take_call(site, code);
+	return 0;
+}
+
+int dp_engine_watch_linker(struct dp_engine *e, u64 addr, const u8 *code,
+			   size_t size, u64 state, const char **why)
+{
+	u32 probe;
+	int err = dp_engine_add(e, addr, code, size, &probe, why);
+
+	if (err)
+		return err;
+	e->probes[probe].kind = DP_KIND_LINKER;
+	e->linker_state = state;
+	dp_engine_forbid_jump(e, probe, "threads have to wait there");
+	return 0;
+}
+
+void dp_engine_set_pending(struct dp_engine *e, const char *spec)
+{
+	if (e->nr_pending < DP_PENDING)
+		e->pending[e->nr_pending++] = spec;
+}
+
+void dp_engine_reside(struct dp_engine *e, u32 max_sites)
+{
+	e->max_sites = max_sites;
+}
+
+void dp_engine_ask(struct dp_engine *e, u32 n)
+{
+	e->nr_asks = n;
+}
+
+static bool is_counted(const struct dp_engine *e, const struct dp_site *s)
+{
+	return s->first_probe &&
+	       e->probes[s->first_probe - 1].kind != DP_KIND_LINKER;
+}
+
+size_t dp_engine_jumps(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		n += is_counted(e, &e->sites[i]) &&
+		     e->sites[i].mode == DP_MODE_JUMP;
+	return n;
+}
+
+size_t dp_engine_sites(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		n += is_counted(e, &e->sites[i]);
+	return n;
+}
+
+u64 dp_engine_site(const struct dp_engine *e, size_t i)
+{
+	return i < e->nr_sites ? e->sites[i].addr : 0;
+}
+
+u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
+{
+	return e->arena && probe < e->nr_probes ?
+		       dp_view_hits(&e->view, probe) :
+		       0;
+}
+
+/* Counting has no way to miss: it needs no memory, no lock and no free instance,
+ * and it cannot recurse. A program needs a context, a call that is followed a
+ * visit. */
+u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
+{
+	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT) +
+	       dp_engine_tally(e, probe, DP_TALLY_VISITS);
+}
+
+u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
+{
+	return e->arena && probe < e->nr_probes ?
+		       __atomic_load_n(&e->view.states[probe].tally[what],
+				       __ATOMIC_RELAXED) :
+		       0;
+}
+
+u64 dp_engine_middle(const struct dp_engine *e, u32 probe)
+{
+	u32 first = e->sites[e->probes[probe].site].first_probe;
+
+	return first ? dp_engine_tally(e, first - 1, DP_TALLY_MIDDLE) : 0;
+}
+
+bool dp_engine_is_covered(const struct dp_engine *e, u32 probe)
+{
+	return e->sites[e->probes[probe].site].leader;
+}
+
+size_t dp_engine_gone(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; e->arena && i < e->view.nr_sites; i++)
+		n += e->view.sites[i].first_probe &&
+		     e->view.sites[i].armed == DP_SITE_GONE;
+	return n;
+}
+
+bool dp_engine_is_gone(const struct dp_engine *e, u32 probe)
+{
+	const struct dp_site_entry *s =
+		e->arena && probe < e->nr_probes ?
+			dp_view_site_of(&e->view, probe) :
+			NULL;
+
+	return s && s->armed == DP_SITE_GONE;
+}
+
+void dp_engine_set_gone(struct dp_engine *e, u32 probe)
+{
+	e->sites[e->probes[probe].site].gone = true;
+	dp_engine_forbid_jump(e, probe, "its code is not there");
+}
+
+u32 dp_engine_late(const struct dp_engine *e)
+{
+	return __atomic_load_n(&e->arena->hit.linker_late, __ATOMIC_RELAXED);
+}
+
+u64 dp_engine_of_children(const struct dp_engine *e)
+{
+	return __atomic_load_n(&e->arena->hit.missed[DP_MISSED_FORK],
+			       __ATOMIC_RELAXED);
+}
+
+const char *dp_engine_mode(const struct dp_engine *e, u32 probe)
+{
+	return e->sites[e->probes[probe].site].mode == DP_MODE_JUMP ? "jump" :
+								      "trap";
+}
+
+const char *dp_engine_reason(const struct dp_engine *e, u32 probe)
+{
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	return s->mode == DP_MODE_JUMP ? "" : s->why;
+}
+
+struct dp_arena *dp_engine_arena(const struct dp_engine *e)
+{
+	return e->arena;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* site: one probed address, and the probes on it. */
+#ifndef DP_SITE_SITE_H
+#define DP_SITE_SITE_H
+
+#include "port_types.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/site/live.h"
+#include "engine/site/program.h"
+
+struct dp_engine;
+
+/**
+ * struct dp_site - one probed address
+ * @code: original bytes, @facts.len of them
+ * @hook: number of the system call that is hooked here, or -1
+ * @pool: index of the pool that holds its copy
+ * @region: what a jump here would replace; @region.nr is 0 if it cannot be
+ * @why: then, and whenever @mode is DP_MODE_TRAP, the reason
+ * @leader: 1 + place in the order of the site whose jump covers this one
+ * @traps: a bit a byte of the jump that has to be a breakpoint
+ * @last: which one the fifth byte is, if it has to be one
+ * @landing: address where the jump goes first, 0: straight to the detour
+ * @first_probe, @last_probe: 1 + index, 0 for none
+ */
+struct dp_site {
+	u64 addr;
+	u8 code[DP_REGION_MAX + 1];
+	struct insn_facts facts;
+	s64 hook;
+	u32 pool;
+	u32 first_probe, last_probe;
+	bool records; /* a probe here runs a program before the instruction */
+	bool visits; /* one begins or ends here */
+	bool watched; /* the hooked call is made where it stands */
+	bool planned, entered, x87, marked, was_jump; /* see live.c */
+	bool stray; /* code that can go at any time: see gone.c */
+	bool gone; /* it was not there when it was planned */
+	u8 mode, traps, last, size;
+	u32 leader;
+	u64 landing;
+	const char *why;
+	struct dp_region region;
+};
+
+/* @handlers, @enabled, @linked: of a resident engine; the last says that the hit
+ * half knows it. A site is counted under its own number there. */
+struct dp_probe {
+	u32 next;
+	u32 site;
+	bool bound;
+	struct dp_binding binding;
+	struct dp_handlers handlers;
+	bool enabled, linked;
+	u8 kind; /* DP_KIND_PLAIN, _ENTER, _EXIT */
+	u32 group, way;
+	u64 hits, since; /* so far; and its site's, then */
+};
+
+/** dp_site_take() - the site at an address, made if there is none. Return: as
+ *  dp_engine_add(). */
+int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
+		 struct dp_site **site, const char **why);
+/** dp_site_link() - a probe joins those of a site, as the last one */
+void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe);
+/** dp_site_link_first() - as the first one */
+void dp_site_link_first(struct dp_engine *e, struct dp_site *site, u32 probe);
+/** dp_site_link_before_last() - ahead of the last one, which there is */
+void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
+			      u32 probe);
+/** dp_site_unlink() - and leaves them */
+void dp_site_unlink(struct dp_engine *e, u32 probe);
+
+/** dp_engine_find() - the site at @addr, or NULL */
+struct dp_site *dp_engine_find(const struct dp_engine *engine, u64 addr);
+
+#endif

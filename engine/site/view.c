@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* view: bounds of a foreign arena, checked once, and what can be read there. */
+#include "arch/arch.h"
+#include "engine/site/view.h"
+#include "engine/text/strategy.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/context.h"
+#include "engine/layout/control.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/text/target.h"
+
+/* A target may write to it while it is looked at. */
+#define ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+
+/* Where tables are, and how long: as it was at one moment. */
+struct geometry {
+	u64 size;
+	u32 site_off, nr_sites, probe_off, nr_probes;
+	u32 counter_off, shard_stride, shard_mask;
+	u32 state_off, program_off, nr_programs;
+	u32 gv_off, nr_gv, context_off, nr_contexts;
+};
+
+static struct geometry geometry(const struct dp_arena_control *c)
+{
+	return (struct geometry){
+		.size = ONCE(c->arena_size),
+		.site_off = ONCE(c->site_off),
+		.nr_sites = ONCE(c->nr_sites),
+		.probe_off = ONCE(c->probe_off),
+		.nr_probes = ONCE(c->nr_probes),
+		.counter_off = ONCE(c->counter_off),
+		.shard_stride = ONCE(c->shard_stride),
+		.shard_mask = ONCE(c->shard_mask),
+		.state_off = ONCE(c->state_off),
+		.program_off = ONCE(c->program_off),
+		.nr_programs = ONCE(c->nr_programs),
+		.gv_off = ONCE(c->gv_off),
+		.nr_gv = ONCE(c->nr_gv),
+		.context_off = ONCE(c->context_off),
+		.nr_contexts = ONCE(c->nr_contexts),
+	};
+}
+
+static bool fits(u64 offset, u64 count, u64 each, u64 size)
+{
+	return offset >= sizeof(struct dp_arena) && offset % 8 == 0 &&
+	       offset <= size && count <= (size - offset) / each;
+}
+
+static bool counters_fit(const struct geometry *g)
+{
+	u64 shards = (u64)g->shard_mask + 1;
+
+	return shards <= DP_MAX_SHARDS && !(shards & g->shard_mask) &&
+	       g->shard_stride % 8 == 0 &&
+	       g->shard_stride / 8 >= g->nr_probes &&
+	       fits(g->counter_off, 2 * shards,
+		    g->shard_stride ? g->shard_stride : 8, g->size);
+}
+
+static bool patch_sane(const struct dp_site_entry *s)
+{
+	if (s->mode == DP_MODE_TRAP)
+		return s->patch_len == 1;
+	/* A jump; or none, where another's covers it. */
+	return s->patch_len == sizeof(s->patch) || !s->patch_len;
+}
+
+static bool site_sane(const struct dp_site_entry *s, u32 nr_probes)
+{
+	return s->mode <= DP_MODE_JUMP && s->first_probe <= nr_probes &&
+	       patch_sane(s) && s->jump.nr <= DP_JUMP_INSNS &&
+	       s->body_len <= s->copy_len && s->post_body <= s->post_len;
+}
+
+static bool program_sane(const struct dp_program_entry *p, u64 size)
+{
+	return fits(p->lv_off, p->nr_lv, sizeof(u64), size) &&
+	       !p->name[DP_PROGRAM_NAME - 1];
+}
+
+static bool programs_fit(const struct geometry *g)
+{
+	return fits(g->state_off, g->nr_probes, sizeof(struct dp_probe_state),
+		    g->size) &&
+	       fits(g->program_off, g->nr_programs,
+		    sizeof(struct dp_program_entry), g->size) &&
+	       fits(g->gv_off, g->nr_gv, sizeof(u64), g->size) &&
+	       fits(g->context_off, g->nr_contexts, sizeof(struct dp_context),
+		    g->size);
+}
+
+static bool head_sane(const struct dp_arena_control *c)
+{
+	return c->magic == DP_LAYOUT_MAGIC && c->version == DP_LAYOUT_VERSION &&
+	       c->head_size == sizeof(struct dp_arena) &&
+	       c->nr_pools <= DP_MAX_POOLS && c->nr_texts <= DP_MAX_TEXTS &&
+	       c->nr_caught <= DP_CAUGHT;
+}
+
+static void point(struct dp_view *view, char *mem, const struct geometry *g)
+{
+	*view = (struct dp_view){
+		.arena = (void *)mem,
+		.sites = (void *)(mem + g->site_off),
+		.probes = (void *)(mem + g->probe_off),
+		.states = (void *)(mem + g->state_off),
+		.programs = (void *)(mem + g->program_off),
+		.gv = (void *)(mem + g->gv_off),
+		.nr_sites = g->nr_sites,
+		.nr_probes = g->nr_probes,
+		.nr_programs = g->nr_programs,
+		.nr_gv = g->nr_gv,
+		.counters = mem + g->counter_off,
+		.shard_stride = g->shard_stride,
+		.nr_shards = 2 * (g->shard_mask + 1),
+	};
+}
+
+static bool tables_sane(const struct dp_view *view, u64 size)
+{
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++)
+		if (!site_sane(&view->sites[i], view->nr_probes))
+			return false;
+	for (i = 0; i < view->nr_probes; i++)
+		if (view->probes[i].site >= view->nr_sites)
+			return false;
+	for (i = 0; i < view->nr_programs; i++)
+		if (!program_sane(&view->programs[i], size))
+			return false;
+	return true;
+}
+
+int dp_view_open(struct dp_view *view, void *mem, size_t size)
+{
+	const struct dp_arena_control *c = &((struct dp_arena *)mem)->control;
+	struct geometry g;
+
+	if (size < sizeof(struct dp_arena) || !head_sane(c))
+		return -EBADMSG;
+	g = geometry(c);
+	if (g.size > size ||
+	    !fits(g.site_off, g.nr_sites, sizeof(*view->sites), g.size) ||
+	    !fits(g.probe_off, g.nr_probes, sizeof(*view->probes), g.size) ||
+	    !counters_fit(&g) || !programs_fit(&g))
+		return -EBADMSG;
+	point(view, mem, &g);
+	return tables_sane(view, g.size) ? 0 : -EBADMSG;
+}
+
+u64 dp_view_hits(const struct dp_view *view, u32 counter)
+{
+	u64 sum = 0;
+	u32 i;
+
+	if (counter >= view->shard_stride / sizeof(u64))
+		return 0;
+	for (i = 0; i < view->nr_shards; i++) {
+		const u64 *hits =
+			(const void *)(view->counters + i * view->shard_stride);
+		sum += __atomic_load_n(&hits[counter], __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+u32 dp_view_counter(const struct dp_view *view, u32 probe)
+{
+	return view->arena->control.resident ? view->probes[probe].site : probe;
+}
+
+const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
+					    u32 probe)
+{
+	u32 site = probe < view->nr_probes ? ONCE(view->probes[probe].site) :
+					     view->nr_sites;
+
+	return site < view->nr_sites ? &view->sites[site] : NULL;
+}
+
+/* It goes by the site's first one. */
+u64 dp_view_middle(const struct dp_view *view, u32 probe)
+{
+	u32 first = __atomic_load_n(
+		&view->sites[view->probes[probe].site].first_probe,
+		__ATOMIC_RELAXED);
+
+	if (!first || first > view->nr_probes)
+		return 0;
+	return __atomic_load_n(&view->states[first - 1].tally[DP_TALLY_MIDDLE],
+			       __ATOMIC_RELAXED);
+}
+
+void dp_view_reason(const struct dp_view *view, const struct dp_site_entry *s,
+		    char *text)
+{
+	u32 k = 0, reason = ONCE(s->reason);
+	const char *from;
+
+	if (reason && reason <= DP_REASONS) {
+		from = view->arena->control.reasons[reason - 1];
+		for (; k < DP_REASON_SIZE - 1 && (text[k] = ONCE(from[k])); k++)
+			;
+	}
+	text[k] = '\0';
+}
+
+static bool in_span(u64 addr, u64 start, u64 size)
+{
+	return addr >= start && addr - start < size;
+}
+
+bool dp_view_owns(const struct dp_view *view, u64 addr)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	u32 i, n = ONCE(c->nr_pools);
+
+	if (in_span(addr, c->base, DP_AGENT_TEXT))
+		return true;
+	for (i = 0; i < n && i < DP_MAX_POOLS; i++)
+		if (in_span(addr, c->pools[i].start, c->pools[i].size))
+			return true;
+	return false;
+}
+
+/* Which instruction of the program a pc inside one of its copies stands for. */
+static int original(const struct dp_site_entry *s, u64 offset, u8 body,
+		    u64 *orig)
+{
+	if (!offset)
+		*orig = s->addr;
+	else if (s->atomic && offset >= body)
+		*orig = s->addr + s->insn_len;
+	else
+		return -EAGAIN;
+	return 0;
+}
+
+/* The same for a detour. */
+static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
+{
+	const struct dp_jump *j = &s->jump;
+	int i, n = dp_jump_insns(j);
+
+	if (offset == j->start || offset == j->insn[0]) {
+		*orig = s->addr;
+		return 0;
+	}
+	/* In a watched call, or just back from it: as behind the original. */
+	if (s->hook == DP_HOOK_WATCHED && n &&
+	    offset == (u64)j->insn[n - 1] + DP_SYSCALL_SIZE) {
+		*orig = s->addr + j->size;
+		return 0;
+	}
+	for (i = 1; i < n; i++)
+		if (offset == j->at[i] || offset == j->insn[i]) {
+			*orig = s->addr + j->offset[i];
+			return 0;
+		}
+	*orig = s->addr + j->size;
+	return offset == j->at[n] ? 0 : -EAGAIN;
+}
+
+int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
+{
+	const struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		s = &view->sites[i];
+		if (s->jump.landing && s->jump.landing == addr) {
+			*orig = s->addr;
+			return 0;
+		}
+		if (in_span(addr, s->jump.base, s->jump.len))
+			return before_jump(s, addr - s->jump.base, orig);
+		if (in_span(addr, s->copy, s->copy_len))
+			return original(s, addr - s->copy, s->body_len, orig);
+		if (s->post && in_span(addr, s->post, s->post_len))
+			return original(s, addr - s->post, s->post_body, orig);
+	}
+	return -ENOENT;
+}
+
+bool dp_view_hooks(const struct dp_view *view, u64 addr)
+{
+	const struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		s = &view->sites[i];
+		if (s->hook && (in_span(addr, s->jump.base, s->jump.len) ||
+				in_span(addr, s->copy, s->copy_len)))
+			return true;
+	}
+	return false;
+}
+
+bool dp_view_is_linkers(const struct dp_view *view,
+			const struct dp_site_entry *s)
+{
+	u32 first = __atomic_load_n(&s->first_probe, __ATOMIC_RELAXED);
+
+	return first && first <= view->nr_probes &&
+	       view->probes[first - 1].kind == DP_KIND_LINKER;
+}
+
+/* Only those are left. */
+static int disarm_linkers(struct dp_view *view, struct dp_target *target,
+			  const struct dp_sites *sites, u64 *bad)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++)
+		if (!view->sites[i].hook && view->sites[i].wanted) {
+			view->sites[i].wanted = 0;
+			any = true;
+		}
+	return any ? dp_strategy_trap.disarm(target, sites, bad) : 0;
+}
+
+int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
+		   u64 *bad)
+{
+	struct dp_sites sites = { view->sites, view->nr_sites, NULL, false };
+	int traps, jumps, linkers;
+	u32 i;
+
+	/* The text of a library stays as long as its sites go: who is about to
+	 * unmap one waits. */
+	for (i = 0; i < view->nr_sites; i++)
+		if (!view->sites[i].hook == !hooks &&
+		    (hooks || !dp_view_is_linkers(view, &view->sites[i])))
+			view->sites[i].wanted = 0;
+	if (hooks)
+		return dp_strategy_hook.disarm(target, &sites, bad);
+	traps = dp_strategy_trap.disarm(target, &sites, bad);
+	if (view->arena->control.silent)
+		jumps = dp_sites_restore(target, &sites, traps ? NULL : bad);
+	else
+		jumps = dp_strategy_interior.disarm(target, &sites,
+						    traps ? NULL : bad);
+	linkers = disarm_linkers(view, target, &sites,
+				 traps || jumps ? NULL : bad);
+	return traps ? traps : jumps ? jumps : linkers;
+}
+
+bool dp_view_is_reverted(const struct dp_view *view, struct dp_target *target)
+{
+	u8 now[sizeof(view->sites->orig)];
+	u32 i, k;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		const struct dp_site_entry *s = &view->sites[i];
+		u32 len = s->patch_len < sizeof(now) ? s->patch_len :
+						       sizeof(now);
+
+		if (s->armed == DP_SITE_OFF || s->armed == DP_SITE_GONE ||
+		    target->ops->read(target, s->addr, now, len))
+			continue;
+		for (k = 0; k < len; k++)
+			if (now[k] != s->orig[k])
+				return false;
+	}
+	return true;
+}
+
+void dp_view_disown(struct dp_view *view)
+{
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		view->sites[i].wanted = DP_WANT_OFF;
+		view->sites[i].armed = DP_SITE_OFF;
+	}
+}
+
+bool dp_view_presume(struct dp_view *view)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++)
+		if (view->sites[i].returned) {
+			view->sites[i].armed = 1;
+			any = true;
+		}
+	return any;
+}
+
+static u64 after_hit(const struct dp_site_entry *s)
+{
+	return s->mode == DP_MODE_JUMP && s->jump.nr ?
+		       s->jump.base + s->jump.insn[0] :
+		       s->copy;
+}
+
+bool dp_view_has_hit(const struct dp_view *view, u64 addr)
+{
+	const struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		s = &view->sites[i];
+		if (s->first_probe &&
+		    (addr == after_hit(s) || (s->post && addr == s->post)))
+			return true;
+	}
+	return false;
+}
+
+u64 dp_view_after_hit(const struct dp_view *view, u64 site)
+{
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++)
+		if (view->sites[i].addr == site && view->sites[i].first_probe &&
+		    view->sites[i].patch_len)
+			return after_hit(&view->sites[i]);
+	return 0;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* arm: all sites of an engine, or none. */
+#include "arch/arch.h"
+#include "engine/instance/visit.h"
+#include "engine/text/strategy.h"
+#include "engine/layout/site.h"
+#include "engine/site/counts.h"
+#include "engine/site/hook.h"
+#include "engine/site/linker.h"
+#include "engine/site/site.h"
+#include "engine/site/state.h"
+#include "engine/site/view.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
+
+static const struct dp_strategy *jumps_by(const struct dp_engine *e)
+{
+	return e->arming == DP_ARM_QUIESCE ? &dp_strategy_quiesce :
+					     &dp_strategy_interior;
+}
+
+int dp_engine_arm_hooks(struct dp_engine *e, struct dp_target *target)
+{
+	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+				  false };
+	int err = dp_strategy_hook.arm(target, &sites, NULL);
+
+	if (err)
+		dp_view_disarm(&e->view, target, true, NULL);
+	return err;
+}
+
+void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
+{
+	u32 site = __atomic_load_n(&e->view.probes[probe].site,
+				   __ATOMIC_RELAXED);
+
+	/* One inside the jump of another goes by that one. */
+	if (site < e->view.nr_sites && e->view.sites[site].patch_len &&
+	    !e->view.sites[site].hook)
+		e->view.sites[site].wanted = wanted;
+}
+
+int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
+{
+	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+				  false };
+	int err = e->silent ?
+			  dp_sites_restore(target, &sites, bad) :
+			  dp_strategy_interior.disarm(target, &sites, bad);
+
+	if (!err)
+		err = dp_strategy_trap.disarm(target, &sites, bad);
+	if (!err)
+		err = jumps_by(e)->arm(target, &sites, bad);
+	if (!err)
+		err = dp_strategy_trap.arm(target, &sites, bad);
+	return err;
+}
+
+bool dp_engine_is_quiesced(const struct dp_engine *e)
+{
+	return jumps_by(e)->stopped && dp_engine_jumps(e);
+}
+
+static const struct dp_site_entry *entry_at(const struct dp_sites *sites,
+					    u64 addr)
+{
+	u32 low = 0, high = sites->n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (dp_sites_at(sites, mid)->addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < sites->n && dp_sites_at(sites, low)->addr == addr ?
+		       dp_sites_at(sites, low) :
+		       NULL;
+}
+
+bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
+{
+	const struct dp_site_entry *s;
+	u64 back;
+	int i, n;
+
+	for (back = 1; back < DP_JUMP_SIZE; back++) {
+		s = entry_at(sites, addr - back);
+		if (!s || s->mode != DP_MODE_JUMP || s->hook)
+			continue;
+		n = dp_jump_insns(&s->jump);
+		for (i = 1; i < n; i++)
+			if (s->jump.offset[i] == back) {
+				*to = s->jump.base + s->jump.at[i];
+				return true;
+			}
+	}
+	return false;
+}
+
+bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, bool behind,
+			   u64 *to)
+{
+	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+					false };
+	const struct dp_site_entry *s = entry_at(&sites, addr);
+	int n = s && s->hook ? dp_jump_insns(&s->jump) : 0;
+
+	if (n)
+		*to = s->jump.base +
+		      (behind ? s->jump.insn[n - 1] + DP_SYSCALL_SIZE :
+				s->jump.at[n - 1]);
+	return n;
+}
+
+/* Where it takes everybody to be stopped, they stay away. */
+static bool comes_back(const struct dp_engine *e)
+{
+	return !dp_engine_is_quiesced(e);
+}
+
+bool dp_engine_disturbed(const struct dp_engine *e, struct dp_target *target)
+{
+	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+					false };
+
+	return dp_trap_lost(target, &sites) ||
+	       dp_interior_disturbed(target, &sites, false) ||
+	       (comes_back(e) && dp_interior_disturbed(target, &sites, true));
+}
+
+int dp_engine_yield(struct dp_engine *e, struct dp_target *target,
+		    void (*tell)(void *arg, u64 addr, bool away), void *arg)
+{
+	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+					false };
+	int err = dp_trap_return(target, &sites, tell, arg);
+
+	if (!err)
+		err = dp_interior_yield(target, &sites, tell, arg);
+	if (!err && comes_back(e))
+		err = dp_interior_return(target, &sites, tell, arg);
+	return err;
+}
+
+bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
+{
+	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+					false };
+
+	return dp_sites_inside(&sites, addr, to);
+}
+
+/* Some were refused, as there can be no jump; others have met while they were laid
+ * out. */
+static int expect_no_traps(const struct dp_engine *e, u64 *bad)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++) {
+		const struct dp_site *s = &e->sites[i];
+
+		if (s->mode == DP_MODE_JUMP || !s->first_probe ||
+		    !s->region.nr || s->region.returns)
+			continue;
+		if (bad)
+			*bad = s->addr;
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+int dp_engine_arm_linker(struct dp_engine *e, struct dp_target *target,
+			 u64 *bad)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < e->view.nr_sites && !err; i++) {
+		struct dp_site_entry *s = &e->view.sites[i];
+		const struct dp_sites one = { s, 1, NULL, false };
+
+		if (!dp_view_is_linkers(&e->view, s))
+			continue;
+		s->wanted = DP_WANT_PLAN;
+		err = dp_strategy_trap.arm(target, &one, bad);
+		/* Who has just passed it without us has said so in the state by
+		 * then. */
+		if (!err)
+			err = dp_text_sync(target);
+	}
+	return err;
+}
+
+int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
+{
+	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
+				  false };
+	int err;
+	u32 i;
+
+	/* One that only leads to another is no use as a breakpoint. */
+	for (i = 0; i < sites.n; i++)
+		sites.v[i].wanted =
+			sites.v[i].mode == DP_MODE_JUMP ||
+			((sites.v[i].first_probe || sites.v[i].hook) &&
+			 !e->silent);
+	err = e->silent ? expect_no_traps(e, bad) : 0;
+	if (!err)
+		err = jumps_by(e)->arm(target, &sites, bad);
+	if (!err)
+		err = dp_strategy_trap.arm(target, &sites, bad);
+	if (err)
+		dp_view_disarm(&e->view, target, false, NULL);
+	else
+		dp_engine_admit(e, true);
+	return err;
+}

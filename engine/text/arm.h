@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* arm: all sites of an engine, or none. */
+#ifndef DP_TEXT_ARM_H
+#define DP_TEXT_ARM_H
+
+#include "port_types.h"
+
+struct dp_engine;
+struct dp_target;
+
+/** enum dp_arming - how jumps get into text */
+enum dp_arming {
+	DP_ARM_INTERIOR, /* breakpoints stay inside; nobody is held */
+	DP_ARM_QUIESCE, /* everybody is stopped for a moment */
+	DP_ARM_TRAP, /* no jumps at all */
+};
+
+/** dp_engine_set_arming() - before the layout; else it is the default */
+void dp_engine_set_arming(struct dp_engine *engine, enum dp_arming arming);
+#define DP_ARM_DEFAULT DP_ARM_INTERIOR
+
+/**
+ * dp_engine_arm_hooks() - patch the hooked system calls
+ * Return: 0; -EBUSY the text is not what it was; a write error. Nothing stays
+ * armed on failure.
+ */
+int dp_engine_arm_hooks(struct dp_engine *engine, struct dp_target *target);
+
+/**
+ * dp_engine_arm() - put a breakpoint at every site
+ * @bad: on failure the address concerned, or NULL
+ * Return: as above; on failure every site is disarmed again.
+ */
+int dp_engine_arm(struct dp_engine *engine, struct dp_target *target, u64 *bad);
+
+/** dp_engine_want() - is the site of a probe to be armed? All are at first. */
+void dp_engine_want(struct dp_engine *engine, u32 probe, bool wanted);
+
+/**
+ * dp_engine_apply() - arm the sites that are wanted, disarm the others
+ *
+ * In one batch, after the first dp_engine_arm().
+ * Return: as dp_engine_arm(), but what is done stays done.
+ */
+int dp_engine_apply(struct dp_engine *engine, struct dp_target *target,
+		    u64 *bad);
+
+/**
+ * dp_engine_disturbed() - has somebody else put breakpoints where jumps of ours begin, or
+ * taken them away again?
+ *
+ * To be asked now and then: while a breakpoint of the kernel's stands there the process
+ * is right, and after that has gone it would not be. Threads run.
+ */
+bool dp_engine_disturbed(const struct dp_engine *engine,
+			 struct dp_target *target);
+/**
+ * dp_engine_yield() - give way to them, and come back
+ * @tell: called for each site that has given way, and for each that is armed again
+ * Return: 0; an error of writing.
+ */
+int dp_engine_yield(struct dp_engine *engine, struct dp_target *target,
+		    void (*tell)(void *arg, u64 addr, bool away), void *arg);
+
+/** dp_engine_is_quiesced() - is dp_engine_arm() to be called while nobody runs? */
+bool dp_engine_is_quiesced(const struct dp_engine *engine);
+/**
+ * dp_engine_inside() - is an address inside what a jump will replace?
+ * @to: where a thread that is there goes on instead
+ */
+bool dp_engine_inside(const struct dp_engine *engine, u64 addr, u64 *to);
+
+#endif

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * interior: a jump of five bytes over several instructions, in running text.
+ *
+ * A thread may stand before any of these instructions, anywhere between two of
+ * ours writes, for as long as it likes. So each of them but the first begins
+ * with a breakpoint from the first write to the last, and in the jump, whose
+ * displacement is chosen for it (landing.c):
+ *
+ *     55  48 89 e5  41 54     push; mov; push
+ *     cc  cc 89 e5  cc 54     1: breakpoints
+ *     cc  cc 12 34  cc 54     2: the rest of the displacement
+ *     e9  cc 12 34  cc 54     3: the jump
+ *
+ * After each step every CPU is made to forget what it has fetched. A thread that
+ * meets a breakpoint is sent to the copy of its instruction. The way back is the
+ * same in reverse. Nobody is held.
+ *
+ * The kernel's uprobes put a breakpoint where the jump begins, and will put the file's
+ * byte there some day, which is no instruction with what we have behind it. So ours
+ * goes out from behind theirs, and comes back when theirs has gone. A debugger puts
+ * back what it has found, and is left alone.
+ *
+ * quiesce writes it all at once while nobody runs, wherever the jump leads; who
+ * stood inside has been moved to the copy by then.
+ */
+#include "arch/arch.h"
+#include "engine/text/strategy.h"
+#include "engine/layout/site.h"
+#include "engine/text/target.h"
+
+#define SIZE DP_JUMP_SIZE
+
+static bool is_jump(const struct dp_site_entry *s)
+{
+	return s->mode == DP_MODE_JUMP && !s->hook && s->patch_len == SIZE;
+}
+
+/* Sites inside another's jump come and go with it: they follow it in the table. */
+static void cover(const struct dp_sites *sites)
+{
+	u8 armed = 0;
+	u32 i;
+
+	for (i = 0; !sites->which && i < sites->n; i++) {
+		struct dp_site_entry *s = &sites->v[i];
+
+		if (s->mode != DP_MODE_JUMP)
+			continue;
+		if (s->patch_len)
+			armed = s->armed;
+		else
+			s->armed = armed;
+	}
+}
+
+/* The original with breakpoints at the start of every instruction; in the middle
+ * those of the jump. */
+static void broken(const struct dp_site_entry *s, u8 *bytes)
+{
+	int i;
+
+	bytes[0] = DP_BREAKPOINT;
+	for (i = 1; i < SIZE; i++)
+		bytes[i] = s->jump.traps >> i & 1 ? s->patch[i] : s->orig[i];
+}
+
+static int put_breakpoints(struct dp_target *target, struct dp_site_entry *s)
+{
+	u8 bytes[SIZE];
+	size_t n = SIZE;
+
+	broken(s, bytes);
+	while (bytes[n - 1] == s->orig[n - 1])
+		n--;
+	return target->ops->write(target, s->addr, bytes, n);
+}
+
+/* From whatever is there: only the first byte. */
+static int put_breakpoint(struct dp_target *target, struct dp_site_entry *s)
+{
+	static const u8 breakpoint = DP_BREAKPOINT;
+
+	return target->ops->write(target, s->addr, &breakpoint, 1);
+}
+
+static int put_tail(struct dp_target *target, struct dp_site_entry *s)
+{
+	return target->ops->write(target, s->addr + 1, s->patch + 1, SIZE - 1);
+}
+
+static int put_head(struct dp_target *target, struct dp_site_entry *s)
+{
+	int err = target->ops->write(target, s->addr, s->patch, 1);
+
+	if (!err)
+		s->armed = DP_SITE_THERE;
+	return err;
+}
+
+static int take_tail(struct dp_target *target, struct dp_site_entry *s)
+{
+	u8 bytes[SIZE];
+
+	broken(s, bytes);
+	return target->ops->write(target, s->addr + 1, bytes + 1, SIZE - 1);
+}
+
+static int take_breakpoints(struct dp_target *target, struct dp_site_entry *s)
+{
+	return target->ops->write(target, s->addr + 1, s->orig + 1, SIZE - 1);
+}
+
+static int take_head(struct dp_target *target, struct dp_site_entry *s)
+{
+	int err = 0;
+
+	if (s->wanted == DP_WANT_TRAP) {
+		s->armed = DP_SITE_TRAPPED;
+		return 0;
+	}
+	err = target->ops->write(target, s->addr, s->orig, 1);
+	if (!err)
+		s->armed = DP_SITE_OFF;
+	return err;
+}
+
+static int let_go(struct dp_target *target, struct dp_site_entry *s)
+{
+	s->armed = s->wanted ? DP_SITE_YIELDED : DP_SITE_OFF;
+	return 0;
+}
+
+/* Is it on its way? One that begins may have its breakpoint already. */
+static bool is_in(const struct dp_site_entry *s, u8 state)
+{
+	if (state == DP_SITE_OFF)
+		return s->wanted == DP_WANT_PLAN &&
+		       (s->armed == DP_SITE_OFF || s->armed == DP_SITE_TRAPPED);
+	return s->armed == state && (state != DP_SITE_COMING ||
+				     s->wanted == DP_WANT_PLAN);
+}
+
+/* From the first write to the last it begins with a breakpoint. Where something
+ * else is mapped by now, nothing is written to that. */
+static int still_there(struct dp_target *target, const struct dp_site_entry *s)
+{
+	u8 now[SIZE];
+	bool same;
+	int err;
+
+	if (!s->jump.stray)
+		return 0;
+	err = target->ops->read(target, s->addr, now, SIZE);
+	if (err)
+		return err;
+	if (s->armed == DP_SITE_OFF)
+		same = dp_bytes_same(now, s->orig, SIZE);
+	else
+		same = dp_text_ours(s, now) &&
+		       (now[0] == DP_BREAKPOINT || now[0] == s->patch[0]);
+	return same ? 0 : -EFAULT;
+}
+
+/* One step of all sites that are in a state, and everybody sees it. */
+static int step(struct dp_target *target, const struct dp_sites *sites,
+		u8 state,
+		int (*act)(struct dp_target *target, struct dp_site_entry *s),
+		u64 *bad)
+{
+	bool any = false;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < sites->n && !err; i++) {
+		struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (!is_jump(s) || !is_in(s, state))
+			continue;
+		any = true;
+		err = still_there(target, s);
+		if (!err)
+			err = act(target, s);
+		if (dp_sites_lose(sites, s, err))
+			err = 0;
+		if (err && bad)
+			*bad = s->addr;
+	}
+	return err || !any ? err : dp_text_sync(target);
+}
+
+/* Nothing is written before all of them are seen to be as they were. */
+static int expect_all(struct dp_target *target, const struct dp_sites *sites,
+		      u64 *bad)
+{
+	u8 bytes[SIZE];
+	int err = 0, k;
+	u32 i;
+
+	for (i = 0; i < sites->n && !err; i++) {
+		struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (!is_jump(s) || !is_in(s, DP_SITE_OFF))
+			continue;
+		for (k = 1; k < SIZE; k++)
+			bytes[k] = s->orig[k];
+		bytes[0] = s->armed ? DP_BREAKPOINT : s->orig[0];
+		err = dp_text_expect(target, s->addr, bytes, SIZE);
+		if (dp_sites_lose(sites, s, err))
+			err = 0;
+		if (err && bad)
+			*bad = s->addr;
+	}
+	return err;
+}
+
+static int begin(struct dp_target *target, struct dp_site_entry *s)
+{
+	s->armed = DP_SITE_COMING;
+	return put_breakpoints(target, s);
+}
+
+static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
+			u64 *bad)
+{
+	int err = expect_all(target, sites, bad);
+
+	if (!err)
+		err = step(target, sites, DP_SITE_OFF, begin, bad);
+	if (!err)
+		err = step(target, sites, DP_SITE_COMING, put_tail, bad);
+	if (!err)
+		err = step(target, sites, DP_SITE_COMING, put_head, bad);
+	if (!err)
+		cover(sites);
+	return err;
+}
+
+/* A breakpoint where a jump could be, and other sites may be in the bytes behind
+ * it: these are none of its business. */
+static int untrap(struct dp_target *target, struct dp_site_entry *s)
+{
+	static const u8 breakpoint = DP_BREAKPOINT;
+	int err = dp_text_expect(target, s->addr, &breakpoint, 1);
+
+	if (err == -EBUSY && !dp_text_expect(target, s->addr, s->orig, 1))
+		err = 0;
+	else if (!err)
+		err = target->ops->write(target, s->addr, s->orig, 1);
+	if (!err)
+		s->armed = DP_SITE_OFF;
+	return err;
+}
+
+/* A jump that is there does not begin with a breakpoint of ours. */
+static bool begins_with_anothers(struct dp_target *target,
+				 const struct dp_site_entry *s, const u8 *now)
+{
+	return s->armed == DP_SITE_THERE && now[0] == DP_BREAKPOINT &&
+	       dp_bytes_same(now + 1, s->patch + 1, SIZE - 1) &&
+	       target->ops->traced && !target->ops->traced(target);
+}
+
+static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
+{
+	u8 now[SIZE];
+	int err;
+
+	if (s->armed == DP_SITE_TRAPPED)
+		return untrap(target, s);
+	if (s->armed == DP_SITE_YIELDED) {
+		s->armed = DP_SITE_OFF;
+		return 0;
+	}
+	err = target->ops->read(target, s->addr, now, SIZE);
+	if (!err && !dp_text_ours(s, now))
+		err = -EBUSY;
+	if (!err && begins_with_anothers(target, s, now)) {
+		s->armed = DP_SITE_YIELDS;
+		return 0;
+	}
+	s->armed = err ? DP_SITE_THERE : DP_SITE_LEAVING;
+	if (!err && dp_bytes_same(now, s->orig, SIZE))
+		s->armed = DP_SITE_OFF;
+	return err;
+}
+
+/* Which sites are to leave, but for those that somebody else has written to.
+ * Where an earlier call failed half-way the way begins anew, from the original. */
+static int choose(struct dp_target *target, const struct dp_sites *sites,
+		  u64 *bad)
+{
+	int first = 0, err;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (!is_jump(s) || !s->armed || s->armed == DP_SITE_GONE ||
+		    (s->wanted == DP_WANT_PLAN && s->armed == DP_SITE_THERE) ||
+		    (s->wanted && (s->armed == DP_SITE_TRAPPED ||
+				   s->armed == DP_SITE_YIELDED)))
+			continue;
+		err = begin_leaving(target, s);
+		if (dp_sites_lose(sites, s, err))
+			continue;
+		if (err && !first) {
+			first = err;
+			if (bad)
+				*bad = s->addr;
+		}
+	}
+	return first;
+}
+
+typedef int act_fn(struct dp_target *target, struct dp_site_entry *s);
+
+static int walk(struct dp_target *target, const struct dp_sites *sites, u8 state,
+		act_fn *const *steps, size_t n, u64 *bad)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < n && !err; i++)
+		err = step(target, sites, state, steps[i], bad);
+	return err;
+}
+
+static int go_from_behind(struct dp_target *target,
+			  const struct dp_sites *sites, u64 *bad)
+{
+	static act_fn *const steps[] = { take_tail, take_breakpoints, let_go };
+
+	return walk(target, sites, DP_SITE_YIELDS, steps, 3, bad);
+}
+
+static int interior_disarm(struct dp_target *target,
+			   const struct dp_sites *sites, u64 *bad)
+{
+	static act_fn *const steps[] = { put_breakpoint, take_tail,
+					 take_breakpoints, take_head };
+	int first = choose(target, sites, bad), err;
+
+	bad = first ? NULL : bad;
+	err = walk(target, sites, DP_SITE_LEAVING, steps, 4, bad);
+	if (!err)
+		err = go_from_behind(target, sites, bad);
+	cover(sites);
+	return first ? first : err;
+}
+
+/* Has it to give way, or to come back? */
+static bool is_disturbed(struct dp_target *target, const struct dp_site_entry *s,
+			 u8 state)
+{
+	u8 now[SIZE];
+
+	if (!is_jump(s) || s->armed != state ||
+	    target->ops->read(target, s->addr, now, SIZE))
+		return false;
+	return state == DP_SITE_YIELDED ? dp_bytes_same(now, s->orig, SIZE) :
+					  begins_with_anothers(target, s, now);
+}
+
+bool dp_interior_disturbed(struct dp_target *target, const struct dp_sites *sites,
+			   bool back)
+{
+	u32 i;
+
+	for (i = 0; i < sites->n; i++)
+		if (is_disturbed(target, dp_sites_at(sites, i),
+				 back ? DP_SITE_YIELDED : DP_SITE_THERE))
+			return true;
+	return false;
+}
+
+int dp_interior_yield(struct dp_target *target, const struct dp_sites *sites,
+		      dp_yield_fn *tell, void *arg)
+{
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (!is_disturbed(target, s, DP_SITE_THERE))
+			continue;
+		s->armed = DP_SITE_YIELDS;
+		tell(arg, s->addr, true);
+	}
+	return go_from_behind(target, sites, NULL);
+}
+
+int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
+		       dp_yield_fn *tell, void *arg)
+{
+	int first = 0, err;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = dp_sites_at(sites, i);
+		const struct dp_sites one = { s, 1, NULL, false };
+
+		if (!is_disturbed(target, s, DP_SITE_YIELDED))
+			continue;
+		s->armed = DP_SITE_OFF;
+		err = interior_arm(target, &one, NULL);
+		if (!err)
+			tell(arg, s->addr, false);
+		first = first ? first : err;
+	}
+	cover(sites);
+	return first;
+}
+
+static int put_all(struct dp_target *target, struct dp_site_entry *s)
+{
+	int err;
+
+	s->armed = DP_SITE_COMING;
+	err = target->ops->write(target, s->addr, s->patch, SIZE);
+	if (!err)
+		s->armed = DP_SITE_THERE;
+	return err;
+}
+
+static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,
+		       u64 *bad)
+{
+	int err = expect_all(target, sites, bad);
+
+	if (!err)
+		err = step(target, sites, DP_SITE_OFF, put_all, bad);
+	if (!err)
+		cover(sites);
+	return err;
+}
+
+static int take_all(struct dp_target *target, struct dp_site_entry *s)
+{
+	int err = target->ops->write(target, s->addr, s->orig, SIZE);
+
+	if (!err)
+		s->armed = DP_SITE_OFF;
+	return err;
+}
+
+int dp_sites_restore(struct dp_target *target, const struct dp_sites *sites,
+		     u64 *bad)
+{
+	int first = choose(target, sites, bad), err;
+
+	err = step(target, sites, DP_SITE_LEAVING, take_all,
+		   first ? NULL : bad);
+	cover(sites);
+	return first ? first : err;
+}
+
+const struct dp_strategy dp_strategy_interior = { "interior", is_jump,
+						  interior_arm, interior_disarm,
+						  false };
+
+/* Nobody is inside five bytes that are one instruction, so the way out is the
+ * same. */
+const struct dp_strategy dp_strategy_quiesce = { "quiesce", is_jump,
+						 quiesce_arm, interior_disarm,
+						 true };

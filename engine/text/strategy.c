@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * strategy: writing single instructions of text that others may be executing.
+ *
+ * trap  one byte, so there is nothing in between.
+ * hook  a jump over one instruction of five bytes, while nobody runs: a thread
+ *       is before or behind that instruction, never inside. One who was left asleep
+ *       may wake up all the same, and return to it: he must not meet a breakpoint,
+ *       because nobody catches it yet, or any more. So it is one write, unless that
+ *       is in two pages: then the tool may be ended between them, and a breakpoint
+ *       comes first.
+ */
+#include "arch/arch.h"
+#include "engine/text/strategy.h"
+#include "engine/layout/page.h"
+#include "engine/layout/site.h"
+#include "engine/text/target.h"
+
+bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
+{
+	while (n && *a == *b)
+		a++, b++, n--;
+	return !n;
+}
+
+int dp_text_expect(struct dp_target *target, u64 addr, const u8 *bytes,
+		   size_t n)
+{
+	u8 now[sizeof(((struct dp_site_entry *)0)->orig)];
+	int err = target->ops->read(target, addr, now, n);
+
+	if (err)
+		return err;
+	return dp_bytes_same(now, bytes, n) ? 0 : -EBUSY;
+}
+
+int dp_text_sync(struct dp_target *target)
+{
+	return target->ops->sync ? target->ops->sync(target) : 0;
+}
+
+bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
+		   int err)
+{
+	if (err != -EFAULT || !sites->may_go)
+		return false;
+	site->armed = DP_SITE_GONE;
+	return true;
+}
+
+bool dp_text_ours(const struct dp_site_entry *site, const u8 *now)
+{
+	size_t i, n = dp_site_patch_len(site);
+
+	for (i = 0; i < n; i++)
+		if (now[i] != site->orig[i] && now[i] != site->patch[i] &&
+		    (i || now[i] != DP_BREAKPOINT))
+			return false;
+	return true;
+}
+
+/** struct batch - sites that are next, and what stands there */
+struct batch {
+	struct dp_site_entry *site[DP_EXTRACTS_MAX];
+	struct dp_extract text[DP_EXTRACTS_MAX];
+	u8 now[DP_EXTRACTS_MAX][sizeof(((struct dp_site_entry *)0)->orig)];
+	u32 n;
+	bool read;
+};
+
+/*
+ * Where nobody runs they are looked at many at a time. Somebody else may set breakpoints
+ * all the same, and is to have as little time for it as may be between our look and
+ * our writing: so single bytes are one by one.
+ */
+static u32 fill(struct batch *b, const struct dp_sites *sites, u32 i,
+		const struct dp_strategy *strategy, bool armed)
+{
+	u32 most = strategy->stopped ? DP_EXTRACTS_MAX : 1;
+	struct dp_site_entry *s;
+
+	for (b->n = 0; i < sites->n && b->n < most; i++) {
+		s = dp_sites_at(sites, i);
+		if (!strategy->mine(s) || !s->armed != !armed ||
+		    !s->wanted != armed || s->armed == DP_SITE_GONE)
+			continue;
+		b->site[b->n] = s;
+		b->text[b->n] = (struct dp_extract){
+			s->addr, b->now[b->n],
+			strategy->stopped ? dp_site_patch_len(s) : 1
+		};
+		b->n++;
+	}
+	return i;
+}
+
+static void look(struct dp_target *target, struct batch *b)
+{
+	b->read = b->n > 1 && target->ops->extract &&
+		  !target->ops->extract(target, b->text, b->n);
+}
+
+typedef int act_fn(struct dp_target *target, struct dp_site_entry *site,
+		   const u8 *now);
+
+static int act_on(struct dp_target *target, const struct batch *b, u32 i,
+		  act_fn *act)
+{
+	const struct dp_extract *text = &b->text[i];
+	int err = b->read ? 0 :
+			    target->ops->read(target, text->addr, text->to,
+					      text->len);
+
+	return err ? err : act(target, b->site[i], b->now[i]);
+}
+
+/* One site after the other: what both strategies here do. */
+static int each(struct dp_target *target, const struct dp_sites *sites,
+		const struct dp_strategy *strategy, act_fn *act, bool armed,
+		u64 *bad)
+{
+	int first = 0, err;
+	struct batch b = { .n = 0 };
+	u32 i = 0, k;
+
+	while (i < sites->n && (!first || armed)) {
+		i = fill(&b, sites, i, strategy, armed);
+		look(target, &b);
+		for (k = 0; k < b.n && (!first || armed); k++) {
+			err = act_on(target, &b, k, act);
+			if (!err || dp_sites_lose(sites, b.site[k], err))
+				continue;
+			if (!first && bad)
+				*bad = b.site[k]->addr;
+			first = first ? first : err;
+		}
+	}
+	return first;
+}
+
+static bool is_trap(const struct dp_site_entry *s)
+{
+	return s->mode == DP_MODE_TRAP;
+}
+
+/* Breakpoints; and sites that could be jumps, but shall not be, on their way
+ * in. */
+static bool trap_mine(const struct dp_site_entry *s)
+{
+	return is_trap(s) || (s->wanted == DP_WANT_TRAP && !s->hook);
+}
+
+static int trap_put(struct dp_target *target, struct dp_site_entry *site,
+		    const u8 *now)
+{
+	static const u8 breakpoint = DP_BREAKPOINT;
+	int err;
+
+	if (*now != *site->orig)
+		return -EBUSY;
+	site->armed = is_trap(site) ? DP_SITE_THERE : DP_SITE_TRAPPED;
+	err = target->ops->write(target, site->addr, &breakpoint, 1);
+	if (err)
+		site->armed = DP_SITE_OFF;
+	return err;
+}
+
+static int trap_take(struct dp_target *target, struct dp_site_entry *site,
+		     const u8 *now)
+{
+	int err = 0;
+
+	if (*now == *site->patch)
+		err = target->ops->write(target, site->addr, site->orig, 1);
+	/* The tool that armed it may have been ended before it wrote. */
+	else if (*now != *site->orig)
+		err = -EBUSY;
+	if (!err) {
+		site->armed = 0;
+		site->returned = 1;
+	}
+	return err;
+}
+
+/* The kernel takes a breakpoint that is there for its own, and away as well. */
+static bool is_lost(struct dp_target *target, const struct dp_site_entry *s)
+{
+	return is_trap(s) && !s->hook && s->armed == DP_SITE_THERE &&
+	       !dp_text_expect(target, s->addr, s->orig, 1) &&
+	       target->ops->traced && !target->ops->traced(target);
+}
+
+bool dp_trap_lost(struct dp_target *target, const struct dp_sites *sites)
+{
+	u32 i;
+
+	for (i = 0; i < sites->n; i++)
+		if (is_lost(target, dp_sites_at(sites, i)))
+			return true;
+	return false;
+}
+
+int dp_trap_return(struct dp_target *target, const struct dp_sites *sites,
+		   dp_yield_fn *tell, void *arg)
+{
+	int first = 0, err;
+	u32 i;
+
+	for (i = 0; i < sites->n; i++) {
+		struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (!is_lost(target, s))
+			continue;
+		err = trap_put(target, s, s->orig);
+		if (!err)
+			tell(arg, s->addr, false);
+		first = first ? first : err;
+	}
+	return first;
+}
+
+static int trap_arm(struct dp_target *target, const struct dp_sites *sites,
+		    u64 *bad)
+{
+	return each(target, sites, &dp_strategy_trap, trap_put, false, bad);
+}
+
+static int trap_disarm(struct dp_target *target, const struct dp_sites *sites,
+		       u64 *bad)
+{
+	return each(target, sites, &dp_strategy_trap, trap_take, true, bad);
+}
+
+static bool hook_mine(const struct dp_site_entry *s)
+{
+	return s->hook;
+}
+
+static bool is_in_a_page(u64 addr, size_t n)
+{
+	return addr / DP_PAGE == (addr + n - 1) / DP_PAGE;
+}
+
+/* Replace @n bytes at @addr, behind a breakpoint if need be. */
+static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
+{
+	static const u8 breakpoint = DP_BREAKPOINT;
+	int err;
+
+	if (is_in_a_page(addr, n))
+		return target->ops->write(target, addr, bytes, n);
+	err = target->ops->write(target, addr, &breakpoint, 1);
+	if (!err)
+		err = dp_text_sync(target);
+	if (!err)
+		err = target->ops->write(target, addr + 1, bytes + 1, n - 1);
+	if (!err)
+		err = dp_text_sync(target);
+	if (!err)
+		err = target->ops->write(target, addr, bytes, 1);
+	return err;
+}
+
+static int hook_put(struct dp_target *target, struct dp_site_entry *site,
+		    const u8 *now)
+{
+	u8 n = dp_site_patch_len(site);
+
+	if (!dp_bytes_same(now, site->orig, n))
+		return -EBUSY;
+	site->armed = 1;
+	return poke(target, site->addr, site->patch, n);
+}
+
+static int hook_take(struct dp_target *target, struct dp_site_entry *site,
+		     const u8 *now)
+{
+	u8 n = dp_site_patch_len(site);
+	int err = 0;
+
+	if (!dp_text_ours(site, now))
+		return -EBUSY;
+	if (!dp_bytes_same(now, site->orig, n))
+		err = poke(target, site->addr, site->orig, n);
+	if (!err)
+		site->armed = 0;
+	return err;
+}
+
+static int hook_arm(struct dp_target *target, const struct dp_sites *sites,
+		    u64 *bad)
+{
+	return each(target, sites, &dp_strategy_hook, hook_put, false, bad);
+}
+
+static int hook_disarm(struct dp_target *target, const struct dp_sites *sites,
+		       u64 *bad)
+{
+	return each(target, sites, &dp_strategy_hook, hook_take, true, bad);
+}
+
+const struct dp_strategy dp_strategy_trap = { "trap", trap_mine, trap_arm,
+					      trap_disarm, false };
+const struct dp_strategy dp_strategy_hook = { "hook", hook_mine, hook_arm,
+					      hook_disarm, true };
