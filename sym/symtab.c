@@ -217,14 +217,12 @@ static int add_all(struct dp_symtab *tab, const struct dp_elf *elf,
 int dp_symtab_add_symtab(struct dp_symtab *tab, const struct dp_elf *elf,
 			 const struct dp_elf *text)
 {
-	const Elf64_Shdr *sh = dp_elf_section_type(elf, SHT_SYMTAB), *strings;
+	const Elf64_Shdr *strings, *sh = dp_elf_symbols(elf, SHT_SYMTAB, &strings);
 	void *str, *v;
 	int err;
 
-	if (!sh || sh->sh_link >= elf->n_sh ||
-	    sh->sh_entsize != sizeof(Elf64_Sym))
+	if (!sh)
 		return -ENOENT;
-	strings = &elf->sh[sh->sh_link];
 	err = dp_elf_load_section(elf, strings, &str);
 	if (err)
 		return err;
