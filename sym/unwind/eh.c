@@ -120,8 +120,9 @@ bool dp_eh_read(struct dp_eh *f, uint64_t at, struct dp_fde *fde,
 
 	if (!open_record(f, at, &c))
 		return false;
+	/* A CIE has 0 here, which is no length of a record. */
 	back = dp_cursor_take(&c, 4);
-	if (!back || back > at + 4 || !read_cie(f, at + 4 - back))
+	if (!read_cie(f, at + 4 - back))
 		return false;
 	fde->start = dp_cursor_address(&c, f->enc, address_of(f, &c));
 	len = dp_cursor_pointer(&c, f->enc & (DP_EH_FORMAT & ~8));
