@@ -37,19 +37,13 @@ int dp_symtab_keep(struct dp_symtab *tab, void *block)
 
 int dp_symtab_add(struct dp_symtab *tab, const struct dp_sym *sym)
 {
-	struct dp_sym *bigger;
-	size_t room;
+	int err;
 
 	if (tab->n == DP_NAMES_MAX)
 		return -EFBIG;
-	if (tab->n == tab->room) {
-		room = tab->room ? 2 * tab->room : 256;
-		bigger = realloc(tab->v, room * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		tab->v = bigger;
-		tab->room = room;
-	}
+	err = dp_grow(&tab->v, tab->n, &tab->room, sizeof(*tab->v));
+	if (err)
+		return err;
 	tab->v[tab->n] = *sym;
 	tab->v[tab->n++].hash = dp_name_hash(sym->name);
 	return 0;

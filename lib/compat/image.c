@@ -158,13 +158,6 @@ bool dp_image_bias(const struct dp_image *image, const struct dp_mapping *m,
 
 /* --- symbols --- */
 
-static const char *name_of(const struct dp_elf_table *table,
-			   const Elf64_Sym *symbol)
-{
-	return symbol->st_name < table->str_len ? table->str + symbol->st_name :
-						  "";
-}
-
 static bool names_code_or_data(const Elf64_Sym *symbol)
 {
 	int type = ELF64_ST_TYPE(symbol->st_info);
@@ -222,7 +215,7 @@ static void fill_symbol(const struct dp_image *image, unsigned long addr,
 			continue;
 		symbol->offset = addr - found->st_value;
 		symbol->size = found->st_size;
-		strscpy(symbol->name, name_of(&table, found),
+		strscpy(symbol->name, dp_elf_name(&table, found),
 			sizeof(symbol->name));
 		return;
 	}
@@ -297,7 +290,7 @@ static bool has_name(const struct dp_mapping *m, void *arg)
 	for (i = 0; i < table.n; i++) {
 		if (ELF64_ST_TYPE(table.v[i].st_info) == STT_GNU_IFUNC ||
 		    !names_code_or_data(&table.v[i]) ||
-		    strcmp(name_of(&table, &table.v[i]), by->name))
+		    strcmp(dp_elf_name(&table, &table.v[i]), by->name))
 			continue;
 		by->addr = bias + table.v[i].st_value;
 		return true;

@@ -69,5 +69,11 @@ struct dp_elf_table {
 
 bool dp_elf_table(const struct dp_elf *elf, uint32_t type,
 		  struct dp_elf_table *table);
+/** dp_elf_name() - empty if there is none where it should be */
+static inline const char *dp_elf_name(const struct dp_elf_table *table,
+				      const Elf64_Sym *sym)
+{
+	return sym->st_name < table->str_len ? table->str + sym->st_name : "";
+}
 
 #endif
