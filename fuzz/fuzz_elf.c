@@ -155,54 +155,24 @@ static void evaluate(const struct dp_eh *eh, u64 at)
 		      &reg[0], &value);
 }
 
-static void walk_rows(struct dp_eh *eh, u64 at)
+static void search_rows(const struct dp_elf *elf, u64 addr)
 {
 	struct dp_cursor rules;
 	struct dp_fde fde;
+	struct dp_eh eh;
 	struct dp_cfi m;
 	int i;
 
-	if (!dp_eh_read(eh, at, &fde, &rules))
+	if (!dp_eh_find(elf, addr, &eh, &fde, &rules))
 		return;
-	for (dp_cfi_begin(&m, eh, &fde, rules); dp_cfi_next(&m);) {
+	if (addr < fde.start || addr >= fde.end)
+		abort();
+	for (dp_cfi_begin(&m, &eh, &fde, rules); dp_cfi_next(&m);) {
 		if (m.row.cfa_expr)
-			evaluate(eh, m.row.cfa_expr);
+			evaluate(&eh, m.row.cfa_expr);
 		for (i = 0; i < DP_CFI_REGS; i++)
 			if (m.row.how[i] >= DP_CFI_AT_EXPR)
-				evaluate(eh, (u64)m.row.value[i]);
-	}
-}
-
-static bool bytes_at(const struct dp_elf *elf, u64 vaddr, struct dp_cursor *c)
-{
-	u64 off, avail;
-
-	if (dp_elf_offset(elf, vaddr, &off, &avail))
-		return false;
-	c->p = elf->image + off;
-	c->end = c->p + avail;
-	c->bad = false;
-	return true;
-}
-
-static void search_rows(const struct dp_elf *elf)
-{
-	const Elf64_Phdr *ph = dp_elf_segment(elf, PT_GNU_EH_FRAME);
-	struct dp_eh eh = { .data = NULL };
-	struct dp_eh_header h;
-	struct dp_cursor c;
-	u64 i, at;
-
-	if (!ph || !bytes_at(elf, ph->p_vaddr, &c) ||
-	    !dp_eh_header(c, ph->p_vaddr, &h) || !bytes_at(elf, h.frame, &c))
-		return;
-	eh.data = c.p;
-	eh.len = (u64)(c.end - c.p);
-	eh.vaddr = h.frame;
-	for (i = 0; i < 64; i++) {
-		at = dp_eh_header_find(&h, elf->eh.e_entry + i * 256);
-		if (at >= h.frame)
-			walk_rows(&eh, at - h.frame);
+				evaluate(&eh, (u64)m.row.value[i]);
 	}
 }
 
@@ -216,7 +186,8 @@ static void read_in_place(const u8 *data, size_t size)
 	if (!dp_elf_view(&view, data, size) ||
 	    (view.eh.e_phoff | view.eh.e_shoff) % 8)
 		return;
-	search_rows(&view);
+	for (i = 0; i < 64; i++)
+		search_rows(&view, view.eh.e_entry + i * 256);
 	if (!dp_elf_table(&view, SHT_DYNSYM, &table) || (u64)table.v % 8)
 		return;
 	for (i = 0; i < table.n; i++)

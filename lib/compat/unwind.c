@@ -72,40 +72,6 @@ static const struct dp_unwind_place *place_of(struct dp_unwind *unwind,
 
 /* --- a step --- */
 
-static bool bytes_at(const struct dp_elf *elf, uint64_t vaddr,
-		     struct dp_cursor *c)
-{
-	uint64_t off, avail;
-
-	if (dp_elf_offset(elf, vaddr, &off, &avail))
-		return false;
-	c->p = elf->image + off;
-	c->end = c->p + avail;
-	c->bad = false;
-	return true;
-}
-
-/* The description of the code at @ip, in the file's terms. */
-static bool find_fde(const struct dp_elf *elf, unsigned long ip,
-		     struct dp_eh *eh, struct dp_fde *fde,
-		     struct dp_cursor *rules)
-{
-	const Elf64_Phdr *ph = dp_elf_segment(elf, PT_GNU_EH_FRAME);
-	struct dp_eh_header h;
-	struct dp_cursor c;
-	uint64_t at;
-
-	if (!ph || !bytes_at(elf, ph->p_vaddr, &c) ||
-	    !dp_eh_header(c, ph->p_vaddr, &h) || !bytes_at(elf, h.frame, &c))
-		return false;
-	*eh = (struct dp_eh){ .data = c.p,
-			      .len = (uint64_t)(c.end - c.p),
-			      .vaddr = h.frame };
-	at = dp_eh_header_find(&h, ip);
-	return at >= h.frame && dp_eh_read(eh, at - h.frame, fde, rules) &&
-	       eh->ra == DP_UNW_IP && ip >= fde->start && ip < fde->end;
-}
-
 /* @at: of a block, as rows say. @begin: what the stack holds at first. */
 static bool evaluate(struct dp_unwind *unwind, const struct dp_eh *eh,
 		     uint64_t at, const unsigned long *begin,
@@ -189,7 +155,8 @@ static bool step_by_table(struct dp_unwind *unwind,
 	struct dp_cfi m;
 
 	ip -= place->bias;
-	if (!find_fde(&place->image->elf, ip, &eh, &fde, &rules))
+	if (!dp_eh_find(&place->image->elf, ip, &eh, &fde, &rules) ||
+	    eh.ra != DP_UNW_IP)
 		return false;
 	dp_cfi_begin(&m, &eh, &fde, rules);
 	do {

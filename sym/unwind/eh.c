@@ -181,3 +181,35 @@ uint64_t dp_eh_header_find(const struct dp_eh_header *h, uint64_t addr)
 	}
 	return low ? word_of(h, low - 1, 4) : 0;
 }
+
+static bool bytes_at(const struct dp_elf *elf, uint64_t vaddr,
+		     struct dp_cursor *c)
+{
+	uint64_t off, avail;
+
+	if (dp_elf_offset(elf, vaddr, &off, &avail))
+		return false;
+	c->p = elf->image + off;
+	c->end = c->p + avail;
+	c->bad = false;
+	return true;
+}
+
+bool dp_eh_find(const struct dp_elf *elf, uint64_t addr, struct dp_eh *eh,
+		struct dp_fde *fde, struct dp_cursor *rules)
+{
+	const Elf64_Phdr *ph = dp_elf_segment(elf, PT_GNU_EH_FRAME);
+	struct dp_eh_header h;
+	struct dp_cursor c;
+	uint64_t at;
+
+	if (!ph || !bytes_at(elf, ph->p_vaddr, &c) ||
+	    !dp_eh_header(c, ph->p_vaddr, &h) || !bytes_at(elf, h.frame, &c))
+		return false;
+	*eh = (struct dp_eh){ .data = c.p,
+			      .len = (uint64_t)(c.end - c.p),
+			      .vaddr = h.frame };
+	at = dp_eh_header_find(&h, addr);
+	return at >= h.frame && dp_eh_read(eh, at - h.frame, fde, rules) &&
+	       addr >= fde->start && addr < fde->end;
+}

@@ -12,6 +12,7 @@
 #ifndef DP_SYM_UNWIND_EH_H
 #define DP_SYM_UNWIND_EH_H
 
+#include "sym/elf/headers.h"
 #include "sym/unwind/cursor.h"
 
 #define DP_LSDA_BAD (~0ull)
@@ -79,5 +80,14 @@ struct dp_eh_header {
 bool dp_eh_header(struct dp_cursor c, uint64_t vaddr, struct dp_eh_header *h);
 /** dp_eh_header_find() - the address of the FDE that begins last before @addr; 0: none */
 uint64_t dp_eh_header_find(const struct dp_eh_header *h, uint64_t addr);
+
+/**
+ * dp_eh_find() - the description of the code at @addr, by that table
+ * @elf: a file that is viewed
+ * @eh: filled in; as dp_eh_read() has it, and @fde, and @rules
+ * Return: false: there is none.
+ */
+bool dp_eh_find(const struct dp_elf *elf, uint64_t addr, struct dp_eh *eh,
+		struct dp_fde *fde, struct dp_cursor *rules);
 
 #endif

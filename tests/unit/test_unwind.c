@@ -59,7 +59,6 @@ struct file {
 	char path[256];
 	struct dp_elf view, elf;
 	struct dp_fdes fdes;
-	struct dp_eh eh;
 	struct dp_eh_header header;
 };
 
@@ -79,7 +78,6 @@ static void open_file(struct file *f, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const Elf64_Phdr *ph;
-	struct dp_cursor c;
 	struct stat st;
 	void *p;
 
@@ -93,10 +91,6 @@ static void open_file(struct file *f, const char *path)
 	assert_non_null(ph);
 	assert_true(dp_eh_header(bytes_at(&f->view, ph->p_vaddr), ph->p_vaddr,
 				 &f->header));
-	c = bytes_at(&f->view, f->header.frame);
-	f->eh = (struct dp_eh){ .data = c.p,
-				.len = c.end - c.p,
-				.vaddr = f->header.frame };
 }
 
 static int open_files(void **state)
@@ -169,16 +163,15 @@ static bool is_rule(const struct dp_cfi_row *row, int reg, const char *said)
 }
 
 /* The row that a handler would find. */
-static void find_row(struct file *f, u64 addr, struct dp_cfi *m)
+static void find_row(struct file *f, u64 addr, struct dp_cfi *m,
+		     struct dp_eh *eh)
 {
-	u64 at = dp_eh_header_find(&f->header, addr) - f->header.frame;
 	struct dp_cursor rules;
 	struct dp_fde fde;
 
-	assert_true(dp_eh_read(&f->eh, at, &fde, &rules));
-	assert_int_equal(f->eh.ra, 16);
-	assert_true(addr >= fde.start && addr < fde.end);
-	dp_cfi_begin(m, &f->eh, &fde, rules);
+	assert_true(dp_eh_find(&f->view, addr, eh, &fde, &rules));
+	assert_int_equal(eh->ra, 16);
+	dp_cfi_begin(m, eh, &fde, rules);
 	do
 		assert_true(dp_cfi_next(m));
 	while (addr >= m->end);
@@ -190,9 +183,10 @@ static void check_line(struct file *f, char *line, const int *columns)
 	u64 addr = strtoull(line, &line, 16);
 	char *save, *word = strtok_r(line, " \n", &save);
 	struct dp_cfi m;
+	struct dp_eh eh;
 	int i;
 
-	find_row(f, addr, &m);
+	find_row(f, addr, &m, &eh);
 	assert_true(is_cfa(&m.row, word));
 	for (i = 0; (word = strtok_r(NULL, " \n", &save));) {
 		if (*word == '(') /* "r3 (rbx)" */
@@ -250,6 +244,9 @@ static void rows_are_readelfs(void **state)
 static void search_finds_what_is_there(void **state)
 {
 	const struct dp_fde *fde;
+	struct dp_cursor rules;
+	struct dp_fde found;
+	struct dp_eh eh;
 	size_t i;
 
 	assert_true(libc.fdes.n > 1000 && libc.fdes.n == libc.header.n);
@@ -261,6 +258,10 @@ static void search_finds_what_is_there(void **state)
 				 libc.header.frame + fde->at);
 	}
 	assert_int_equal(dp_eh_header_find(&libc.header, 0), 0);
+	/* Data, before and behind all code */
+	assert_false(dp_eh_find(&libc.view, 0, &eh, &found, &rules));
+	assert_false(
+		dp_eh_find(&libc.view, libc.header.vaddr, &eh, &found, &rules));
 }
 
 /* --- descriptions by hand --- */
