@@ -21,7 +21,7 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 
 ENGINE_SRC := $(wildcard engine/insn/*.c arch/x86/*.c engine/site/*.c engine/plan/*.c engine/text/*.c \
 	engine/ring/*.c engine/instance/*.c)
-CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
+CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*.c sym/*/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
 HIT_SRC := $(wildcard engine/hit/*.c arch/x86/*.S agent/*.c) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
@@ -34,9 +34,12 @@ HIT_OBJ := $(patsubst %.S,$(B)/hit/%.o,$(patsubst %.c,$(B)/hit/%.o,$(HIT_SRC)))
 
 # What probe modules call. All but what loads them runs in handlers: general
 # registers only, and no call of libc, not even one that the compiler thinks of.
+# The readers of ELF files and unwind tables are those of the control half, built so.
 COMPAT_SRC := $(wildcard lib/compat/*.c)
-COMPAT_OBJ := $(COMPAT_SRC:%.c=$(B)/%.o)
-COMPAT_FREE := $(filter-out %/module.o %/check.o %/exports.o,$(COMPAT_OBJ))
+READER_SRC := sym/cursor.c sym/unwind/eh.c sym/unwind/cfi.c sym/unwind/expr.c sym/elf/headers.c
+READER_OBJ := $(READER_SRC:%.c=$(B)/free/%.o)
+COMPAT_FREE := $(filter-out %/module.o %/check.o %/exports.o,$(COMPAT_SRC:%.c=$(B)/%.o))
+COMPAT_OBJ := $(COMPAT_SRC:%.c=$(B)/%.o) $(READER_OBJ)
 COMPAT_INC := -Iinclude/compat
 COMPAT_CFLAGS := -ffreestanding -fasynchronous-unwind-tables -mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
 	$(if $(SAN),,-Wframe-larger-than=2048)
@@ -97,6 +100,11 @@ $(B)/%.o: %.c
 $(COMPAT_FREE): $(B)/lib/compat/%.o: lib/compat/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_INC) $(COMPAT_CFLAGS) -c -o $@ $<
+	$(Q)objcopy $(COMPAT_NAMES) $@
+
+$(READER_OBJ): $(B)/free/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(COMPAT_CFLAGS) -c -o $@ $<
 	$(Q)objcopy $(COMPAT_NAMES) $@
 
 $(B)/lib/compat/%.o: lib/compat/%.c
@@ -337,7 +345,7 @@ $(B)/tests/conform/about-%: tests/conform/%
 
 conform: $(CONFORM) $(B)/tests/conform/libconform-plugin.so $(B)/tests/conform/libconform-module.so $(CONFORM_RUNS)
 
-$(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE)
+$(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE) $(READER_OBJ)
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
@@ -416,7 +424,7 @@ $(B)/fuzz/%: fuzz/%.c $(wildcard fuzz/*.h) $(CONTROL_SRC)
 	@mkdir -p $(@D)
 	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
 		$(ENGINE_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/filter.c \
-		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*.c lang/*.c) $(LIBS)
+		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*.c sym/*/*.c lang/*.c) $(LIBS)
 
 fuzz: DEPS_EXTRA = clang libclang-rt-14-dev
 fuzz: deps

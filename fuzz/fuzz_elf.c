@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* fuzz_elf: any bytes as an ELF file, through every reader of sym/. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "sym/exits.h"
 #include "sym/slot.h"
+#include "sym/unwind/expr.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -137,6 +139,64 @@ static void read_debugfile(const struct dp_elf *elf)
 		dp_elf_close(&debug);
 }
 
+static bool read_word(void *arg, uint64_t addr, uint64_t *value)
+{
+	*value = addr * 3;
+	return addr & 1;
+}
+
+static void evaluate(const struct dp_eh *eh, u64 at)
+{
+	static const uint64_t reg[DP_CFI_REGS];
+	const struct dp_expr x = { reg, read_word, NULL };
+	uint64_t value;
+
+	dp_expr_value(&x, (struct dp_cursor){ eh->data + at, eh->data + eh->len, false },
+		      &reg[0], &value);
+}
+
+static void search_rows(const struct dp_elf *elf, u64 addr)
+{
+	struct dp_cursor rules;
+	struct dp_fde fde;
+	struct dp_eh eh;
+	struct dp_cfi m;
+	int i;
+
+	if (!dp_eh_find(elf, addr, &eh, &fde, &rules))
+		return;
+	if (addr < fde.start || addr >= fde.end)
+		abort();
+	for (dp_cfi_begin(&m, &eh, &fde, rules); dp_cfi_next(&m);) {
+		if (m.row.cfa_expr)
+			evaluate(&eh, m.row.cfa_expr);
+		for (i = 0; i < DP_CFI_REGS; i++)
+			if (m.row.how[i] >= DP_CFI_AT_EXPR)
+				evaluate(&eh, (u64)m.row.value[i]);
+	}
+}
+
+/* As handlers do, where the bytes lie. Tables stand at multiples of eight in files. */
+static void read_in_place(const u8 *data, size_t size)
+{
+	struct dp_elf_table table;
+	struct dp_elf view;
+	size_t i, named = 0;
+
+	if (!dp_elf_view(&view, data, size) ||
+	    (view.eh.e_phoff | view.eh.e_shoff) % 8)
+		return;
+	for (i = 0; i < 64; i++)
+		search_rows(&view, view.eh.e_entry + i * 256);
+	if (!dp_elf_table(&view, SHT_DYNSYM, &table) || (u64)table.v % 8)
+		return;
+	for (i = 0; i < table.n; i++)
+		if (table.v[i].st_name < table.str_len)
+			named += strlen(table.str + table.v[i].st_name);
+	if (table.n && table.str_len == 1 && named)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	int fd = memfd_create("elf", MFD_CLOEXEC);
@@ -145,6 +205,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	if (fd < 0)
 		return 0;
+	read_in_place(data, size);
 	if (write(fd, data, size) != (ssize_t)size) {
 		close(fd);
 		return 0;

@@ -131,9 +131,6 @@ int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
 		  const struct dp_dynsym *dynsym, u64 bias,
 		  struct dp_code_map **map);
 
-/* *v: room for one more element. */
-int dp_grow(void *v, size_t n, size_t *room, size_t size);
-
 /* Up to @want <= 64 bytes at an address of the file; *got: how many. */
 const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got);
 bool dp_window_u64(struct dp_window *w, u64 addr, u64 *v);

@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * cursor: reading unwind tables, byte by byte.
- *
- * The bytes are the choice of the file's author: a read past the end gives
- * zero and is remembered.
- */
-#include <string.h>
-#include "sym/private.h"
+/* cursor: reading unwind tables, byte by byte. */
+#include "sym/unwind/cursor.h"
 
-u64 dp_cursor_take(struct dp_cursor *c, size_t n)
-{
-	u64 v = 0;
-
-	if ((size_t)(c->end - c->p) < n) {
-		c->bad = true;
-		return 0;
-	}
-	memcpy(&v, c->p, n);
-	c->p += n;
-	return v;
-}
-
-static u64 take_leb(struct dp_cursor *c, bool is_signed)
+static uint64_t take_leb(struct dp_cursor *c, bool is_signed)
 {
 	unsigned int shift = 0;
-	u64 v = 0;
-	u8 byte;
+	uint64_t v = 0;
+	uint8_t byte;
 
 	do {
-		byte = dp_cursor_take(c, 1);
+		byte = (uint8_t)dp_cursor_take(c, 1);
 		if (shift < 64)
-			v |= (u64)(byte & 0x7f) << shift;
+			v |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while ((byte & 0x80) && !c->bad);
 	if (is_signed && (byte & 0x40) && shift < 64)
@@ -38,17 +19,28 @@ static u64 take_leb(struct dp_cursor *c, bool is_signed)
 	return v;
 }
 
-u64 dp_cursor_uleb(struct dp_cursor *c)
+uint64_t dp_cursor_uleb(struct dp_cursor *c)
 {
 	return take_leb(c, false);
 }
 
-s64 dp_cursor_sleb(struct dp_cursor *c)
+int64_t dp_cursor_sleb(struct dp_cursor *c)
 {
-	return (s64)take_leb(c, true);
+	return (int64_t)take_leb(c, true);
 }
 
-u64 dp_cursor_pointer(struct dp_cursor *c, u8 enc)
+struct dp_cursor dp_cursor_block(struct dp_cursor *c)
+{
+	uint64_t n = dp_cursor_uleb(c);
+	struct dp_cursor block = { c->p, c->p, false };
+
+	dp_cursor_skip(c, n);
+	block.end = c->p;
+	block.bad = c->bad;
+	return block;
+}
+
+uint64_t dp_cursor_pointer(struct dp_cursor *c, uint8_t enc)
 {
 	switch (enc & DP_EH_FORMAT) {
 	case DP_EH_ABSPTR:
@@ -60,9 +52,9 @@ u64 dp_cursor_pointer(struct dp_cursor *c, u8 enc)
 	case DP_EH_UDATA4:
 		return dp_cursor_take(c, 4);
 	case DP_EH_SDATA2:
-		return (s64)(int16_t)dp_cursor_take(c, 2);
+		return (uint64_t)(int16_t)dp_cursor_take(c, 2);
 	case DP_EH_SDATA4:
-		return (s64)(s32)dp_cursor_take(c, 4);
+		return (uint64_t)(int32_t)dp_cursor_take(c, 4);
 	case DP_EH_ULEB:
 		return take_leb(c, false);
 	case DP_EH_SLEB:
@@ -70,4 +62,14 @@ u64 dp_cursor_pointer(struct dp_cursor *c, u8 enc)
 	}
 	c->bad = true;
 	return 0;
+}
+
+uint64_t dp_cursor_address(struct dp_cursor *c, uint8_t enc, uint64_t here)
+{
+	uint64_t v = dp_cursor_pointer(c, enc);
+	uint8_t apply = enc & (DP_EH_APPLY | DP_EH_INDIRECT);
+
+	if (apply && apply != DP_EH_PCREL)
+		c->bad = true;
+	return v && apply == DP_EH_PCREL ? v + here : v;
 }

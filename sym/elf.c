@@ -66,15 +66,6 @@ int dp_elf_load_section(const struct dp_elf *elf, const Elf64_Shdr *sh,
 	return dp_elf_load(elf, sh->sh_offset, sh->sh_size, out);
 }
 
-static bool is_x86_64(const Elf64_Ehdr *eh)
-{
-	return !memcmp(eh->e_ident, ELFMAG, SELFMAG) &&
-	       eh->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       eh->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       eh->e_machine == EM_X86_64 &&
-	       (eh->e_type == ET_EXEC || eh->e_type == ET_DYN);
-}
-
 static int load_segments(struct dp_elf *elf)
 {
 	void *ph;
@@ -96,19 +87,16 @@ static int load_segments(struct dp_elf *elf)
 /* Sections are not needed to run: a damaged table counts as none. */
 static int load_sections(struct dp_elf *elf)
 {
-	u64 n = elf->eh.e_shnum, names = elf->eh.e_shstrndx;
 	Elf64_Shdr first;
+	u64 n, names;
 	void *p;
 	int err;
 
 	if (!elf->eh.e_shoff || elf->eh.e_shentsize != sizeof(Elf64_Shdr) ||
 	    dp_elf_read(elf, elf->eh.e_shoff, &first, sizeof(first)))
 		return 0;
-	if (!n)
-		n = first.sh_size;
-	if (names == SHN_XINDEX)
-		names = first.sh_link;
-	if (!n || n > elf->size / sizeof(Elf64_Shdr) || names >= n)
+	n = dp_elf_sections(elf, &first, &names);
+	if (!n || names >= n)
 		return 0;
 	err = dp_elf_load(elf, elf->eh.e_shoff, n * sizeof(Elf64_Shdr), &p);
 	if (err)
@@ -127,7 +115,7 @@ static int open_common(struct dp_elf *elf)
 {
 	int err = dp_elf_read(elf, 0, &elf->eh, sizeof(elf->eh));
 
-	if (!err && !is_x86_64(&elf->eh))
+	if (!err && !dp_elf_is_ours(&elf->eh))
 		err = -ENOEXEC;
 	if (!err)
 		err = load_segments(elf);
@@ -187,49 +175,6 @@ const Elf64_Shdr *dp_elf_section(const struct dp_elf *elf, const char *name)
 			return &elf->sh[i];
 	}
 	return NULL;
-}
-
-const Elf64_Shdr *dp_elf_section_type(const struct dp_elf *elf, u32 type)
-{
-	size_t i;
-
-	for (i = 1; i < elf->n_sh; i++) {
-		if (elf->sh[i].sh_type == type)
-			return &elf->sh[i];
-	}
-	return NULL;
-}
-
-const Elf64_Phdr *dp_elf_segment(const struct dp_elf *elf, u32 type)
-{
-	size_t i;
-
-	for (i = 0; i < elf->n_ph; i++) {
-		if (elf->ph[i].p_type == type)
-			return &elf->ph[i];
-	}
-	return NULL;
-}
-
-int dp_elf_offset(const struct dp_elf *elf, u64 vaddr, u64 *off, u64 *avail)
-{
-	const Elf64_Phdr *ph;
-	size_t i;
-
-	for (i = 0; i < elf->n_ph; i++) {
-		ph = &elf->ph[i];
-		if (ph->p_type != PT_LOAD || vaddr < ph->p_vaddr ||
-		    vaddr - ph->p_vaddr >= ph->p_filesz)
-			continue;
-		*off = ph->p_offset + (vaddr - ph->p_vaddr);
-		*avail = ph->p_filesz - (vaddr - ph->p_vaddr);
-		if (*off < ph->p_offset || *off > elf->size)
-			return -ENOEXEC;
-		if (*avail > elf->size - *off)
-			*avail = elf->size - *off;
-		return 0;
-	}
-	return -ENOENT;
 }
 
 static size_t scan_notes(const u8 *note, u64 len, u8 *id)

@@ -10,203 +10,26 @@
 #include <string.h>
 #include "sym/private.h"
 
-/* What is unknown behind 'R' does not matter: the FDEs tell its size. */
-static void read_augmentation(struct dp_cursor *c, const char *aug,
-			      struct dp_eh *f)
-{
-	bool have_enc = false;
-	u8 personality;
-	u64 rest;
-
-	for (; *aug && !c->bad; aug++) {
-		switch (*aug) {
-		case 'z':
-			rest = dp_cursor_uleb(c);
-			if (rest > (u64)(c->end - c->p))
-				c->bad = true;
-			else
-				f->initial.p = c->p + rest;
-			f->sized = true;
-			break;
-		case 'L':
-			f->lsda_enc = dp_cursor_take(c, 1);
-			break;
-		case 'P':
-			personality = dp_cursor_take(c, 1);
-			dp_cursor_pointer(c, personality);
-			break;
-		case 'R':
-			f->enc = dp_cursor_take(c, 1);
-			have_enc = true;
-			break;
-		case 'S':
-			f->signal = true;
-			break;
-		case 'B':
-			break;
-		default:
-			c->bad = !have_enc;
-			return;
-		}
-	}
-}
-
-static bool read_cie(struct dp_eh *f, u64 at)
-{
-	struct dp_cursor c = { f->data + at, f->data + f->len, false };
-	const char *aug;
-	u64 len;
-	u8 version;
-
-	if (f->have_cie && f->cie == at)
-		return true;
-	f->have_cie = false;
-	len = dp_cursor_take(&c, 4);
-	if (c.bad || len < 8 || len > (u64)(c.end - c.p))
-		return false;
-	c.end = c.p + len;
-	if (dp_cursor_take(&c, 4) != 0)
-		return false;
-	version = dp_cursor_take(&c, 1);
-	aug = (const char *)c.p;
-	if (!memchr(aug, 0, c.end - c.p))
-		return false;
-	c.p += strlen(aug) + 1;
-	f->code_align = dp_cursor_uleb(&c);
-	f->data_align = dp_cursor_sleb(&c);
-	f->ra = version == 1 ? dp_cursor_take(&c, 1) : dp_cursor_uleb(&c);
-	f->enc = DP_EH_ABSPTR;
-	f->lsda_enc = DP_EH_OMIT;
-	f->sized = false;
-	f->signal = false;
-	f->initial = (struct dp_cursor){ NULL, c.end, false };
-	read_augmentation(&c, aug, f);
-	if (!f->sized)
-		f->initial.p = c.p;
-	f->cie = at;
-	f->have_cie = !c.bad;
-	return f->have_cie;
-}
-
-/* An LSDA that cannot be read is one that cannot be found. */
-static u64 read_lsda(const struct dp_eh *f, struct dp_cursor *c)
-{
-	u64 at, lsda;
-
-	if (!f->sized || f->lsda_enc == DP_EH_OMIT)
-		return 0;
-	dp_cursor_uleb(c);
-	at = f->vaddr + (c->p - f->data);
-	lsda = dp_cursor_pointer(c, f->lsda_enc);
-	if (c->bad || (f->lsda_enc & DP_EH_INDIRECT))
-		return DP_LSDA_BAD;
-	if (!lsda)
-		return 0;
-	if ((f->lsda_enc & DP_EH_APPLY) == DP_EH_PCREL)
-		return lsda + at;
-	return f->lsda_enc & DP_EH_APPLY ? DP_LSDA_BAD : lsda;
-}
-
-static bool read_fde(struct dp_eh *f, struct dp_cursor *c, u64 cie,
-		     struct dp_fde *fde)
-{
-	u64 at, start, len;
-
-	if (!read_cie(f, cie) || (f->enc & DP_EH_INDIRECT))
-		return false;
-	at = f->vaddr + (c->p - f->data);
-	start = dp_cursor_pointer(c, f->enc);
-	if ((f->enc & DP_EH_APPLY) == DP_EH_PCREL)
-		start += at;
-	else if (f->enc & DP_EH_APPLY)
-		return false;
-	len = dp_cursor_pointer(c, f->enc & (DP_EH_FORMAT & ~8));
-	if (c->bad || !len || start + len < start)
-		return false;
-	fde->start = start;
-	fde->end = start + len;
-	fde->lsda = read_lsda(f, c);
-	fde->signal = f->signal;
-	return true;
-}
-
-/* Behind the pointers: as much augmentation data as it says, then rules. */
-static bool skip_augmentation(const struct dp_eh *f, struct dp_cursor *c)
-{
-	u64 n = f->sized ? dp_cursor_uleb(c) : 0;
-
-	if (c->bad || n > (u64)(c->end - c->p))
-		return false;
-	c->p += n;
-	return true;
-}
-
-bool dp_eh_rules(struct dp_eh *f, const struct dp_fde *fde,
-		 struct dp_cursor *rules)
-{
-	struct dp_cursor c = { f->data, f->data + f->len, false };
-	u64 len, id;
-
-	if (fde->at > f->len)
-		return false;
-	c.p += fde->at;
-	len = dp_cursor_take(&c, 4);
-	if (c.bad || len < 4 || len > (u64)(c.end - c.p))
-		return false;
-	c.end = c.p + len;
-	id = dp_cursor_take(&c, 4);
-	if (!id || id > fde->at + 4 || !read_cie(f, fde->at + 4 - id))
-		return false;
-	dp_cursor_pointer(&c, f->enc);
-	dp_cursor_pointer(&c, f->enc & (DP_EH_FORMAT & ~8));
-	if (c.bad || !skip_augmentation(f, &c))
-		return false;
-	*rules = c;
-	return true;
-}
-
 static int add(struct dp_fdes *fdes, const struct dp_fde *fde)
 {
-	struct dp_fde *bigger;
-	size_t room;
+	int err = dp_grow(&fdes->v, fdes->n, &fdes->room, sizeof(*fdes->v));
 
-	if (fdes->n == fdes->room) {
-		room = fdes->room ? 2 * fdes->room : 256;
-		bigger = realloc(fdes->v, room * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		fdes->v = bigger;
-		fdes->room = room;
-	}
-	fdes->v[fdes->n++] = *fde;
-	return 0;
+	if (!err)
+		fdes->v[fdes->n++] = *fde;
+	return err;
 }
 
 static int walk(struct dp_fdes *fdes, struct dp_eh *f)
 {
-	struct dp_cursor all = { f->data, f->data + f->len, false }, c;
+	struct dp_cursor rules;
 	struct dp_fde fde;
-	u64 len, id, back;
-	int err;
+	u64 at = 0, next;
+	int err = 0;
 
-	while (all.end - all.p >= 8) {
-		len = dp_cursor_take(&all, 4);
-		if (!len)
-			break;
-		if (len < 4 || len > (u64)(all.end - all.p))
-			break;
-		c = (struct dp_cursor){ all.p, all.p + len, false };
-		back = all.p - f->data;
-		id = dp_cursor_take(&c, 4);
-		if (id && id <= back && read_fde(f, &c, back - id, &fde)) {
-			fde.at = back - 4;
+	for (; !err && (next = dp_eh_next(f, at)); at = next)
+		if (dp_eh_read(f, at, &fde, &rules))
 			err = add(fdes, &fde);
-			if (err)
-				return err;
-		}
-		all.p += len;
-	}
-	return 0;
+	return err;
 }
 
 /* Without sections: .eh_frame_hdr points to it, and a zero length ends it. */
@@ -214,16 +37,15 @@ static int locate_by_header(const struct dp_elf *elf, u64 *off, u64 *len,
 			    u64 *vaddr)
 {
 	const Elf64_Phdr *ph = dp_elf_segment(elf, PT_GNU_EH_FRAME);
-	struct dp_cursor c;
+	struct dp_eh_header h;
 	u8 head[12];
 
 	if (!ph || dp_elf_read(elf, ph->p_offset, head, sizeof(head)) ||
-	    head[0] != 1 ||
-	    (head[1] & (DP_EH_INDIRECT | DP_EH_APPLY)) != DP_EH_PCREL)
+	    !dp_eh_header((struct dp_cursor){ head, head + sizeof(head), false },
+			  ph->p_vaddr, &h))
 		return -ENOENT;
-	c = (struct dp_cursor){ head + 4, head + sizeof(head), false };
-	*vaddr = ph->p_vaddr + 4 + dp_cursor_pointer(&c, head[1]);
-	return c.bad ? -ENOENT : dp_elf_offset(elf, *vaddr, off, len);
+	*vaddr = h.frame;
+	return dp_elf_offset(elf, *vaddr, off, len);
 }
 
 static int locate(const struct dp_elf *elf, u64 *off, u64 *len, u64 *vaddr)
@@ -294,6 +116,7 @@ int dp_eh_load_one(struct dp_eh *f, const struct dp_elf *elf,
 	if (!err)
 		err = copy_record(f, elf, off, len, at + 4 - id);
 	fde->at = f->len;
+	f->vaddr = vaddr + at - f->len;
 	if (!err)
 		err = copy_record(f, elf, off, len, at);
 	if (err) {

@@ -26,17 +26,9 @@ static bool read_base(struct dp_cursor *c, u64 addr, u64 *base)
 {
 	const u8 *start = c->p;
 	u8 enc = dp_cursor_take(c, 1);
-	u64 v;
 
-	if (enc == DP_EH_OMIT)
-		return !c->bad;
-	addr += c->p - start;
-	v = dp_cursor_pointer(c, enc);
-	if ((enc & DP_EH_APPLY) == DP_EH_PCREL)
-		v += addr;
-	else if (enc & (DP_EH_APPLY | DP_EH_INDIRECT))
-		c->bad = true;
-	*base = v;
+	if (enc != DP_EH_OMIT)
+		*base = dp_cursor_address(c, enc, addr + (c->p - start));
 	return !c->bad;
 }
 

@@ -99,20 +99,7 @@ static struct dp_mod **mod_at(const struct index *x, const struct dp_map *map,
 static bool find_bias(const struct dp_elf *shape, const struct dp_map *map,
 		      u64 *bias)
 {
-	const Elf64_Phdr *ph;
-	size_t i;
-
-	for (i = 0; i < shape->n_ph; i++) {
-		ph = &shape->ph[i];
-		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) ||
-		    map->offset < (ph->p_offset & ~0xfffull) ||
-		    (map->offset > ph->p_offset &&
-		     map->offset - ph->p_offset >= ph->p_filesz))
-			continue;
-		*bias = map->start - map->offset + ph->p_offset - ph->p_vaddr;
-		return true;
-	}
-	return false;
+	return dp_elf_bias(shape, map->start, map->offset, true, bias);
 }
 
 /* The file is not to be had: at least its headers are in memory. */

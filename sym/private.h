@@ -5,7 +5,8 @@
  * Data runs one way: elf (bytes of one file) -> dynamic, versions, dynsym,
  * symtab, relocs, fdes (tables of one file) -> module (one file in a process)
  * -> find, symbol, bounds, codemap (answers). The first two layers know nothing of
- * processes, so that a fuzzer can feed them bytes.
+ * processes, so that a fuzzer can feed them bytes. What they have in common with
+ * handlers is in sym/elf/headers.h and sym/unwind.
  */
 #ifndef DP_SYM_PRIVATE_H
 #define DP_SYM_PRIVATE_H
@@ -13,7 +14,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <unistd.h>
+#include "sym/elf/headers.h"
 #include "sym/sym.h"
+#include "sym/unwind/eh.h"
 
 /*
  * What is read of a file, or of a process, at most: -EFBIG if there is more. The largest programs
@@ -25,24 +28,8 @@
 #define DP_UNPACKER_MEMORY (256ull << 20)
 #define DP_MAPS_TEXT_MAX (128u << 20) /* bytes of /proc/PID/maps: a million mappings, with paths */
 
-/**
- * struct dp_elf - a reader of one x86-64 ELF file
- * @fd: where to read, or -1 when @image holds all bytes
- * @size: bytes in the file; nothing past it is ever read
- * @sh: section headers, empty if the file has none or they are damaged
- */
-struct dp_elf {
-	int fd;
-	u8 *image;
-	u64 size;
-	Elf64_Ehdr eh;
-	Elf64_Phdr *ph;
-	size_t n_ph;
-	Elf64_Shdr *sh;
-	size_t n_sh;
-	char *names;
-	size_t names_len;
-};
+/* *v: room for one more element. */
+int dp_grow(void *v, size_t n, size_t *room, size_t size);
 
 /* Both take over their input, also when they fail with -ENOEXEC or -ENOMEM. */
 int dp_elf_open_fd(struct dp_elf *elf, int fd);
@@ -54,12 +41,7 @@ int dp_elf_load(const struct dp_elf *elf, u64 off, u64 len, void **out);
 int dp_elf_load_section(const struct dp_elf *elf, const Elf64_Shdr *sh,
 			void **out);
 const Elf64_Shdr *dp_elf_section(const struct dp_elf *elf, const char *name);
-const Elf64_Shdr *dp_elf_section_type(const struct dp_elf *elf, u32 type);
 const char *dp_elf_section_name(const struct dp_elf *elf, const Elf64_Shdr *sh);
-/* File offset of an address; *avail: bytes of the segment from there on. */
-int dp_elf_offset(const struct dp_elf *elf, u64 vaddr, u64 *off, u64 *avail);
-const Elf64_Phdr *dp_elf_segment(const struct dp_elf *elf, u32 type);
-
 #define DP_BUILD_ID_MAX 64
 /* Length of the build-id, 0 if there is none. */
 size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
@@ -186,74 +168,9 @@ int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini);
 int dp_debugfile_open(const struct dp_elf *elf, const char *root,
 		      const char *path, struct dp_elf *debug);
 
-/** struct dp_cursor - a reader of unwind tables, whose bytes may be anything */
-struct dp_cursor {
-	const u8 *p, *end;
-	bool bad;
-};
-
-/* How those tables write a pointer (LSB, DWARF exception header encoding). */
-#define DP_EH_ABSPTR 0x00
-#define DP_EH_ULEB 0x01
-#define DP_EH_UDATA2 0x02
-#define DP_EH_UDATA4 0x03
-#define DP_EH_UDATA8 0x04
-#define DP_EH_SLEB 0x09
-#define DP_EH_SDATA2 0x0a
-#define DP_EH_SDATA4 0x0b
-#define DP_EH_SDATA8 0x0c
-#define DP_EH_FORMAT 0x0f
-#define DP_EH_PCREL 0x10
-#define DP_EH_APPLY 0x70
-#define DP_EH_INDIRECT 0x80
-#define DP_EH_OMIT 0xff
-
-u64 dp_cursor_take(struct dp_cursor *c, size_t n);
-u64 dp_cursor_uleb(struct dp_cursor *c);
-s64 dp_cursor_sleb(struct dp_cursor *c);
-u64 dp_cursor_pointer(struct dp_cursor *c, u8 enc);
-
-#define DP_LSDA_BAD (~0ull)
-
-/**
- * struct dp_fde - code that one frame description covers, as in the file
- * @at: where the description is in .eh_frame
- * @lsda: its exception table, 0 if it has none, DP_LSDA_BAD if it has one that
- *        cannot be found
- * @signal: of a signal's return code: begins one byte before it, so that an
- *          unwinder which looks up the address of a call finds it
- */
-struct dp_fde {
-	u64 start, end;
-	u64 lsda;
-	u64 at : 63;
-	u64 signal : 1;
-};
-
 struct dp_fdes {
 	struct dp_fde *v; /* ascending */
 	size_t n, room;
-};
-
-/**
- * struct dp_eh - .eh_frame, and the CIE in it that was read last
- * @vaddr: address of @data[0]
- * @enc, @lsda_enc: how its FDEs write pointers, and where their landing pads are
- *                  told
- * @sized: they have augmentation data
- * @initial: its rules, which each of its FDEs begins with
- */
-struct dp_eh {
-	const u8 *data;
-	u64 len;
-	u64 vaddr;
-	u64 cie;
-	struct dp_cursor initial;
-	u64 code_align;
-	s64 data_align;
-	u64 ra;
-	u8 enc, lsda_enc;
-	bool sized, signal, have_cie;
 };
 
 /* -ENOENT: the file has none. */
@@ -262,9 +179,6 @@ int dp_eh_load(struct dp_eh *f, const struct dp_elf *elf);
 int dp_eh_load_one(struct dp_eh *f, const struct dp_elf *elf,
 		   struct dp_fde *fde);
 void dp_eh_free(struct dp_eh *f);
-/* The rules of an FDE in the same file; its CIE becomes the one read last. */
-bool dp_eh_rules(struct dp_eh *f, const struct dp_fde *fde,
-		 struct dp_cursor *rules);
 
 int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf);
 const struct dp_fde *dp_fdes_find(const struct dp_fdes *fdes, u64 value);

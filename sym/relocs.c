@@ -7,19 +7,11 @@
 
 static int add(struct dp_relocs *rel, const struct dp_reloc *r)
 {
-	struct dp_reloc *bigger;
-	size_t room;
+	int err = dp_grow(&rel->v, rel->n, &rel->room, sizeof(*rel->v));
 
-	if (rel->n == rel->room) {
-		room = rel->room ? 2 * rel->room : 64;
-		bigger = realloc(rel->v, room * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		rel->v = bigger;
-		rel->room = room;
-	}
-	rel->v[rel->n++] = *r;
-	return 0;
+	if (!err)
+		rel->v[rel->n++] = *r;
+	return err;
 }
 
 /* May the symbol be an IFUNC, here or in another module? */

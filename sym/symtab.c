@@ -37,19 +37,13 @@ int dp_symtab_keep(struct dp_symtab *tab, void *block)
 
 int dp_symtab_add(struct dp_symtab *tab, const struct dp_sym *sym)
 {
-	struct dp_sym *bigger;
-	size_t room;
+	int err;
 
 	if (tab->n == DP_NAMES_MAX)
 		return -EFBIG;
-	if (tab->n == tab->room) {
-		room = tab->room ? 2 * tab->room : 256;
-		bigger = realloc(tab->v, room * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		tab->v = bigger;
-		tab->room = room;
-	}
+	err = dp_grow(&tab->v, tab->n, &tab->room, sizeof(*tab->v));
+	if (err)
+		return err;
 	tab->v[tab->n] = *sym;
 	tab->v[tab->n++].hash = dp_name_hash(sym->name);
 	return 0;
@@ -217,14 +211,12 @@ static int add_all(struct dp_symtab *tab, const struct dp_elf *elf,
 int dp_symtab_add_symtab(struct dp_symtab *tab, const struct dp_elf *elf,
 			 const struct dp_elf *text)
 {
-	const Elf64_Shdr *sh = dp_elf_section_type(elf, SHT_SYMTAB), *strings;
+	const Elf64_Shdr *strings, *sh = dp_elf_symbols(elf, SHT_SYMTAB, &strings);
 	void *str, *v;
 	int err;
 
-	if (!sh || sh->sh_link >= elf->n_sh ||
-	    sh->sh_entsize != sizeof(Elf64_Sym))
+	if (!sh)
 		return -ENOENT;
-	strings = &elf->sh[sh->sh_link];
 	err = dp_elf_load_section(elf, strings, &str);
 	if (err)
 		return err;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* check: what a module needs, read from its file before any of it runs. */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,12 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lib/compat/module.h"
+#include "sym/elf/headers.h"
 #include <dprobes-module.h>
-
-struct file {
-	const char *bytes;
-	size_t size;
-};
 
 /* What compilers and their start files put into every shared object. */
 static bool of_toolchain(const char *name)
@@ -40,23 +35,6 @@ static bool of_toolchain(const char *name)
 	return false;
 }
 
-static const void *part(const struct file *file, uint64_t offset, uint64_t size)
-{
-	if (offset > file->size || size > file->size - offset)
-		return NULL;
-	return file->bytes + offset;
-}
-
-static const Elf64_Shdr *section(const struct file *file, uint64_t i)
-{
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)file->bytes;
-
-	if (i >= header->e_shnum || header->e_shentsize != sizeof(Elf64_Shdr))
-		return NULL;
-	return part(file, header->e_shoff + i * sizeof(Elf64_Shdr),
-		    sizeof(Elf64_Shdr));
-}
-
 /* Names what is missing, up to ten; the rest is a number. */
 static void note(struct dp_diag *diag, const char *path, const char *name, int n)
 {
@@ -70,51 +48,26 @@ static void note(struct dp_diag *diag, const char *path, const char *name, int n
 		dp_diag_add(diag, ", and more");
 }
 
-static int check_symbols(const struct file *file, const Elf64_Shdr *table,
-			 const char *path, int (*allowed)(const char *name),
-			 struct dp_diag *diag)
+static int check_symbols(const struct dp_elf_table *table, const char *path,
+			 int (*allowed)(const char *name), struct dp_diag *diag)
 {
-	const Elf64_Shdr *link = section(file, table->sh_link);
-	const Elf64_Sym *symbols = part(file, table->sh_offset, table->sh_size);
-	const char *strings, *name;
-	uint64_t i;
+	const char *name;
+	size_t i;
 	int n = 0;
 
-	if (!link || !symbols)
-		return -ENOEXEC;
-	strings = part(file, link->sh_offset, link->sh_size);
-	if (!strings || !link->sh_size || strings[link->sh_size - 1])
-		return -ENOEXEC;
-	for (i = 1; i < table->sh_size / sizeof(Elf64_Sym); i++) {
-		if (symbols[i].st_shndx != SHN_UNDEF)
+	for (i = 1; i < table->n; i++) {
+		if (table->v[i].st_shndx != SHN_UNDEF)
 			continue;
-		if (symbols[i].st_name >= link->sh_size)
+		if (table->v[i].st_name >= table->str_len)
 			return -ENOEXEC;
-		name = strings + symbols[i].st_name;
+		name = table->str + table->v[i].st_name;
 		if (*name && !of_toolchain(name) && !allowed(name))
 			note(diag, path, name, ++n);
 	}
 	return n ? -ENXIO : 0;
 }
 
-static int check_file(const struct file *file, const char *path,
-		      int (*allowed)(const char *name), struct dp_diag *diag)
-{
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)file->bytes;
-	const Elf64_Shdr *s;
-	uint64_t i;
-
-	if (memcmp(header->e_ident, ELFMAG, SELFMAG) ||
-	    header->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header->e_type != ET_DYN || header->e_machine != EM_X86_64)
-		return -ENOEXEC;
-	for (i = 0; (s = section(file, i)); i++)
-		if (s->sh_type == SHT_DYNSYM)
-			return check_symbols(file, s, path, allowed, diag);
-	return -ENOEXEC;
-}
-
-static int map_file(const char *path, struct file *file)
+static int map_file(const char *path, struct dp_elf *elf)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -134,21 +87,23 @@ static int map_file(const char *path, struct file *file)
 	close(fd);
 	if (err)
 		return err;
-	file->bytes = p;
-	file->size = (size_t)status.st_size;
-	return 0;
+	return dp_elf_view(elf, p, (size_t)status.st_size) ? 0 : -ENOEXEC;
 }
 
 int dp_compat_check(const char *path, int (*allowed)(const char *name),
 		    struct dp_diag *diag)
 {
-	struct file file = { NULL, 0 };
-	int err = map_file(path, &file);
+	struct dp_elf elf = { .image = NULL };
+	struct dp_elf_table table;
+	int err = map_file(path, &elf);
 
-	if (!err) {
-		err = check_file(&file, path, allowed, diag);
-		munmap((void *)file.bytes, file.size);
-	}
+	if (!err && (elf.eh.e_type != ET_DYN ||
+		     !dp_elf_table(&elf, SHT_DYNSYM, &table)))
+		err = -ENOEXEC;
+	if (!err)
+		err = check_symbols(&table, path, allowed, diag);
+	if (elf.image)
+		munmap(elf.image, elf.size);
 	if (err == -ENOEXEC)
 		return dp_diag_set(diag, err,
 				   "%s is not a shared object for this machine: build it with cc -shared -fPIC $(pkg-config --cflags dprobes-module) -o MOD.so MOD.c",

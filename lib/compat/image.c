@@ -2,7 +2,6 @@
 /* image: the ELF files that are mapped in this process. */
 #include "lib/compat/compat.h"
 #include "lib/compat/image.h"
-#include <elf.h>
 
 /* --- lines of /proc/self/maps --- */
 
@@ -113,17 +112,12 @@ static bool load(struct dp_image *image, const struct dp_mapping *m)
 	/* Some file systems show one device here and another there. */
 	if (!dp_sys3(__NR_fstat, fd, &status, 0) && status.ino == m->ino &&
 	    (short_dev(status.dev) == m->dev || m->dev >> 20 == 0) &&
-	    status.size > (long)sizeof(Elf64_Ehdr)) {
+	    status.size > (long)sizeof(Elf64_Ehdr))
 		/* PROT_READ, MAP_PRIVATE */
 		p = dp_sys6(__NR_mmap, 0, status.size, 1, 2, fd, 0);
-		image->size = (size_t)status.size;
-	}
 	dp_sys3(__NR_close, fd, 0, 0);
-	if (DP_SYS_ERROR(p))
-		return false;
-	image->file = (const char *)p;
-	return !memcmp(image->file, ELFMAG, SELFMAG) &&
-	       image->file[EI_CLASS] == ELFCLASS64;
+	return !DP_SYS_ERROR(p) &&
+	       dp_elf_view(&image->elf, (void *)p, (size_t)status.size);
 }
 
 const struct dp_image *dp_image_get(const struct dp_mapping *m)
@@ -156,120 +150,13 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m)
 	return state == READY ? image : NULL;
 }
 
-/* A part of the file, if it is there. */
-static const void *part(const struct dp_image *image, u64 offset, u64 size)
-{
-	if (offset > image->size || size > image->size - offset)
-		return NULL;
-	return image->file + offset;
-}
-
-static const Elf64_Phdr *segment(const struct dp_image *image, int i)
-{
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image->file;
-
-	if (i >= header->e_phnum || header->e_phentsize != sizeof(Elf64_Phdr))
-		return NULL;
-	return part(image, header->e_phoff + (u64)i * sizeof(Elf64_Phdr),
-		    sizeof(Elf64_Phdr));
-}
-
 bool dp_image_bias(const struct dp_image *image, const struct dp_mapping *m,
 		   unsigned long *bias)
 {
-	const Elf64_Phdr *p;
-	int i;
-
-	for (i = 0; (p = segment(image, i)); i++) {
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) != !m->exec ||
-		    m->offset + 4095 < p->p_offset ||
-		    m->offset >= p->p_offset + p->p_filesz)
-			continue;
-		*bias = m->start - (m->offset - p->p_offset + p->p_vaddr);
-		return true;
-	}
-	return false;
-}
-
-const char *dp_image_at(const struct dp_image *image, unsigned long vaddr,
-			const char **end)
-{
-	const Elf64_Phdr *p;
-	const char *bytes;
-	int i;
-
-	for (i = 0; (p = segment(image, i)); i++) {
-		if (p->p_type != PT_LOAD || vaddr < p->p_vaddr ||
-		    vaddr - p->p_vaddr >= p->p_filesz)
-			continue;
-		bytes = part(image, p->p_offset, p->p_filesz);
-		if (!bytes)
-			return NULL;
-		*end = bytes + p->p_filesz;
-		return bytes + (vaddr - p->p_vaddr);
-	}
-	return NULL;
-}
-
-unsigned long dp_image_eh_frame(const struct dp_image *image)
-{
-	const Elf64_Phdr *p;
-	int i;
-
-	for (i = 0; (p = segment(image, i)); i++)
-		if (p->p_type == PT_GNU_EH_FRAME)
-			return p->p_vaddr;
-	return 0;
+	return dp_elf_bias(&image->elf, m->start, m->offset, m->exec, bias);
 }
 
 /* --- symbols --- */
-
-struct table {
-	const Elf64_Sym *v;
-	size_t n;
-	const char *strings;
-	size_t strings_size;
-};
-
-static const Elf64_Shdr *section(const struct dp_image *image, u64 i)
-{
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image->file;
-
-	if (i >= header->e_shnum || header->e_shentsize != sizeof(Elf64_Shdr))
-		return NULL;
-	return part(image, header->e_shoff + i * sizeof(Elf64_Shdr),
-		    sizeof(Elf64_Shdr));
-}
-
-/* The table of all symbols, or of the exported ones. */
-static bool find_table(const struct dp_image *image, u32 type,
-		       struct table *table)
-{
-	const Elf64_Shdr *s, *strings;
-	u64 i;
-
-	for (i = 0; (s = section(image, i)); i++) {
-		if (s->sh_type != type)
-			continue;
-		strings = section(image, s->sh_link);
-		if (!strings)
-			return false;
-		table->n = s->sh_size / sizeof(Elf64_Sym);
-		table->v = part(image, s->sh_offset, s->sh_size);
-		table->strings_size = strings->sh_size;
-		table->strings = part(image, strings->sh_offset, strings->sh_size);
-		return table->v && table->strings && table->strings_size &&
-		       !table->strings[table->strings_size - 1];
-	}
-	return false;
-}
-
-static const char *name_of(const struct table *table, const Elf64_Sym *symbol)
-{
-	return symbol->st_name < table->strings_size ?
-		       table->strings + symbol->st_name :
-		       "";
-}
 
 static bool names_code_or_data(const Elf64_Sym *symbol)
 {
@@ -287,7 +174,8 @@ static int rank(const Elf64_Sym *symbol)
 	return bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
 }
 
-static const Elf64_Sym *covering(const struct table *table, unsigned long addr)
+static const Elf64_Sym *covering(const struct dp_elf_table *table,
+				 unsigned long addr)
 {
 	const Elf64_Sym *symbol = table->v, *best = NULL;
 
@@ -316,18 +204,18 @@ static void fill_symbol(const struct dp_image *image, unsigned long addr,
 {
 	static const u32 types[] = { SHT_SYMTAB, SHT_DYNSYM };
 	const Elf64_Sym *found;
-	struct table table;
+	struct dp_elf_table table;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		if (!find_table(image, types[i], &table))
+		if (!dp_elf_table(&image->elf, types[i], &table))
 			continue;
 		found = covering(&table, addr);
 		if (!found)
 			continue;
 		symbol->offset = addr - found->st_value;
 		symbol->size = found->st_size;
-		strscpy(symbol->name, name_of(&table, found),
+		strscpy(symbol->name, dp_elf_name(&table, found),
 			sizeof(symbol->name));
 		return;
 	}
@@ -388,7 +276,7 @@ static bool has_name(const struct dp_mapping *m, void *arg)
 {
 	struct by_name *by = arg;
 	const struct dp_image *image;
-	struct table table;
+	struct dp_elf_table table;
 	unsigned long bias;
 	size_t i;
 
@@ -397,12 +285,12 @@ static bool has_name(const struct dp_mapping *m, void *arg)
 		return false;
 	image = dp_image_get(m);
 	if (!image || !dp_image_bias(image, m, &bias) ||
-	    !find_table(image, by->type, &table))
+	    !dp_elf_table(&image->elf, by->type, &table))
 		return false;
 	for (i = 0; i < table.n; i++) {
 		if (ELF64_ST_TYPE(table.v[i].st_info) == STT_GNU_IFUNC ||
 		    !names_code_or_data(&table.v[i]) ||
-		    strcmp(name_of(&table, &table.v[i]), by->name))
+		    strcmp(dp_elf_name(&table, &table.v[i]), by->name))
 			continue;
 		by->addr = bias + table.v[i].st_value;
 		return true;

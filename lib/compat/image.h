@@ -9,6 +9,7 @@
 #define DP_LIB_COMPAT_IMAGE_H
 
 #include <linux/types.h>
+#include "sym/elf/headers.h"
 
 /**
  * struct dp_mapping - a line of /proc/self/maps
@@ -27,13 +28,12 @@ bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg), void *arg)
 
 /**
  * struct dp_image - a mapped file
- * @file, @size: its bytes
+ * @elf: what its bytes say
  */
 struct dp_image {
 	int state;
 	unsigned long dev, ino;
-	const char *file;
-	size_t size;
+	struct dp_elf elf;
 };
 
 /** dp_image_get() - the file behind a mapping. Context: any. Return: NULL if it
@@ -43,12 +43,6 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m);
  *  segment has what is mapped at @m. */
 bool dp_image_bias(const struct dp_image *image, const struct dp_mapping *m,
 		   unsigned long *bias);
-/** dp_image_at() - the bytes of the file at an address of the file's, up to *@end;
- *  NULL if there are none */
-const char *dp_image_at(const struct dp_image *image, unsigned long vaddr,
-			const char **end);
-/** dp_image_eh_frame() - the address of the table of unwind information; 0: none */
-unsigned long dp_image_eh_frame(const struct dp_image *image);
 
 /**
  * struct dp_symbol - what an address lies in

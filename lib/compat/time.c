@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* time: clocks, by the kernel's own code in every process where it is found. */
 #include "lib/compat/compat.h"
-#include <elf.h>
+#include "sym/elf/headers.h"
 #include <sys/auxv.h>
 
 struct stamp {
@@ -13,67 +13,27 @@ enum { REALTIME = 0, MONOTONIC = 1, RAW = 4, COARSE = 6, BOOTTIME = 7 };
 
 static int (*vdso_clock)(int clock, struct stamp *stamp);
 
-struct vdso {
-	const char *base; /* what its addresses are relative to */
-	const Elf64_Sym *symbols;
-	const char *strings;
-	const u32 *hash; /* nbucket, nchain, … */
-};
-
-static void find_tables(struct vdso *vdso, const Elf64_Dyn *dynamic)
-{
-	const char *at;
-
-	for (; dynamic->d_tag != DT_NULL; dynamic++) {
-		at = vdso->base + dynamic->d_un.d_ptr;
-		if (dynamic->d_tag == DT_SYMTAB)
-			vdso->symbols = (const Elf64_Sym *)at;
-		else if (dynamic->d_tag == DT_STRTAB)
-			vdso->strings = at;
-		else if (dynamic->d_tag == DT_HASH)
-			vdso->hash = (const u32 *)at;
-	}
-}
-
-static const void *find_symbol(const struct vdso *vdso, const char *name)
-{
-	u32 i;
-
-	if (!vdso->symbols || !vdso->strings || !vdso->hash)
-		return NULL;
-	for (i = 0; i < vdso->hash[1]; i++) {
-		const Elf64_Sym *symbol = &vdso->symbols[i];
-
-		if (symbol->st_shndx != SHN_UNDEF &&
-		    !strcmp(vdso->strings + symbol->st_name, name))
-			return vdso->base + symbol->st_value;
-	}
-	return NULL;
-}
-
 /* Before any handler; getauxval() is libc's, and this is the only place. */
 static void __attribute__((constructor)) find_vdso(void)
 {
-	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image;
-	const Elf64_Phdr *segment;
-	const Elf64_Dyn *dynamic = NULL;
-	struct vdso vdso = { .base = image };
-	int i;
+	const Elf64_Ehdr *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct dp_elf_table table;
+	struct dp_elf elf;
+	uint64_t off, avail;
+	size_t i;
 
-	if (!image)
+	/* Its section headers are the last in it. */
+	if (!image ||
+	    !dp_elf_view(&elf, image,
+			 image->e_shoff + image->e_shnum * sizeof(Elf64_Shdr)) ||
+	    !dp_elf_table(&elf, SHT_DYNSYM, &table))
 		return;
-	segment = (const Elf64_Phdr *)(image + header->e_phoff);
-	for (i = 0; i < header->e_phnum; i++, segment++) {
-		if (segment->p_type == PT_LOAD)
-			vdso.base = image + segment->p_offset - segment->p_vaddr;
-		else if (segment->p_type == PT_DYNAMIC)
-			dynamic = (const Elf64_Dyn *)(image + segment->p_offset);
-	}
-	if (!dynamic)
-		return;
-	find_tables(&vdso, dynamic);
-	vdso_clock = find_symbol(&vdso, "__vdso_clock_gettime");
+	for (i = 0; i < table.n; i++)
+		if (table.v[i].st_shndx != SHN_UNDEF &&
+		    !strcmp(dp_elf_name(&table, &table.v[i]),
+			    "__vdso_clock_gettime") &&
+		    !dp_elf_offset(&elf, table.v[i].st_value, &off, &avail))
+			vdso_clock = (void *)(elf.image + off);
 }
 
 static s64 read_clock(int clock)

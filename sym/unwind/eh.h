@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * eh: the frame descriptions of .eh_frame, and the table that finds them.
+ *
+ *	.eh_frame_hdr ─(by address)─► FDE: code it covers, its rules
+ *	                               └──► CIE: what its rules begin with
+ *
+ * Context of all: any, handlers too; see sym/unwind/cursor.h. The bytes may be
+ * anything, but they must stay as they are meanwhile.
+ * Source: DWARF 4, section 6.4; the LSB's chapters on .eh_frame and .eh_frame_hdr.
+ */
+#ifndef DP_SYM_UNWIND_EH_H
+#define DP_SYM_UNWIND_EH_H
+
+#include "sym/elf/headers.h"
+#include "sym/unwind/cursor.h"
+
+#define DP_LSDA_BAD (~0ull)
+
+/**
+ * struct dp_fde - code that one frame description covers, as in the file
+ * @at: where the description is in .eh_frame
+ * @lsda: its exception table, 0 if it has none, DP_LSDA_BAD if it has one that
+ *        cannot be found
+ * @signal: of a signal's return code: begins one byte before it, so that an
+ *          unwinder which looks up the address of a call finds it
+ */
+struct dp_fde {
+	uint64_t start, end;
+	uint64_t lsda;
+	uint64_t at : 63;
+	uint64_t signal : 1;
+};
+
+/**
+ * struct dp_eh - .eh_frame, and the CIE in it that was read last
+ * @data, @len: bytes that hold it; @vaddr: address of @data[0]
+ * @initial: its rules, which each of its FDEs begins with
+ * @ra: number of the register that stands for the return address
+ * @enc, @lsda_enc: how its FDEs write pointers, and where their landing pads are
+ *                  told
+ * @sized: they have augmentation data
+ */
+struct dp_eh {
+	const uint8_t *data;
+	uint64_t len;
+	uint64_t vaddr;
+	uint64_t cie;
+	struct dp_cursor initial;
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t ra;
+	uint8_t enc, lsda_enc;
+	bool sized, signal, have_cie;
+};
+
+/** dp_eh_next() - where the record behind the one at @at begins; 0: that is the last one */
+uint64_t dp_eh_next(const struct dp_eh *f, uint64_t at);
+/**
+ * dp_eh_read() - the FDE at @at; its CIE becomes the one read last
+ * @rules: its rules, to be handed to dp_cfi_begin()
+ * Return: false: there is none.
+ */
+bool dp_eh_read(struct dp_eh *f, uint64_t at, struct dp_fde *fde,
+		struct dp_cursor *rules);
+
+/**
+ * struct dp_eh_header - .eh_frame_hdr
+ * @vaddr: its address; @frame: that of .eh_frame
+ * @table, @n: pairs of addresses, of code and of its FDE, relative to @vaddr; 0: it
+ *             has none of the kind that linkers make
+ */
+struct dp_eh_header {
+	uint64_t vaddr, frame;
+	const uint8_t *table;
+	uint64_t n;
+};
+
+/** dp_eh_header() - @c: its bytes. Return: false: it is none. */
+bool dp_eh_header(struct dp_cursor c, uint64_t vaddr, struct dp_eh_header *h);
+/** dp_eh_header_find() - the address of the FDE that begins last before @addr; 0: none */
+uint64_t dp_eh_header_find(const struct dp_eh_header *h, uint64_t addr);
+
+/**
+ * dp_eh_find() - the description of the code at @addr, by that table
+ * @elf: a file that is viewed
+ * @eh: filled in; as dp_eh_read() has it, and @fde, and @rules
+ * Return: false: there is none.
+ */
+bool dp_eh_find(const struct dp_elf *elf, uint64_t addr, struct dp_eh *eh,
+		struct dp_fde *fde, struct dp_cursor *rules);
+
+#endif
