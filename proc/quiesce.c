@@ -12,6 +12,7 @@
  * after-handler, has to run on first.
  */
 #include "proc/private.h"
+#include "engine/control/state.h"
 #include "engine/control/strategy.h"
 #include <errno.h>
 #include <stddef.h>
@@ -111,11 +112,11 @@ static int store(struct dp_process *proc, const struct table *t)
 	int err = 0;
 	u32 i;
 
-	for (i = 0; sites && i < t->sites.n; i++)
-		sites[t->sites.which[i]].armed =
-			dp_sites_at(&t->sites, i)->armed;
+	for (i = 0; sites && i < t->sites.n && !err; i++)
+		err = dp_site_mirror_state(&sites[t->sites.which[i]],
+					   dp_sites_at(&t->sites, i));
 	if (sites)
-		return 0;
+		return err;
 
 	for (i = 0; i < t->sites.n && !err; i++)
 		err = dp_process_write(

@@ -8,6 +8,7 @@
  * call a mapping; it cannot check, so we do beforehand.
  */
 #include "proc/private.h"
+#include "engine/control/state.h"
 #include "engine/control/strategy.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -297,9 +298,7 @@ static bool mark_gone(struct dp_view *view, const struct dp_maps *maps,
 		    (anew ? is_whole(maps, t, s->addr) :
 			    is_there(maps, t, s->addr)))
 			continue;
-		s->armed = DP_SITE_GONE;
-		s->returned = 0;
-		any = true;
+		any |= !dp_site_set_state(s, DP_SITE_GONE);
 	}
 	return any;
 }
@@ -360,8 +359,7 @@ static bool mark_other(struct dp_process *proc, struct dp_view *view)
 		    (!dp_process_read(proc, s->addr, now, n) &&
 		     !memcmp(now, s->orig, n)))
 			continue;
-		s->armed = DP_SITE_GONE;
-		any = true;
+		any |= !dp_site_set_state(s, DP_SITE_GONE);
 	}
 	return any;
 }
@@ -413,7 +411,7 @@ void dp_texts_mark(const struct dp_process *proc, struct dp_view *view)
 	dp_texts_gone(proc, view);
 	for (i = 0; i < view->nr_sites; i++)
 		if (is_lost(proc, &view->sites[i]))
-			view->sites[i].armed = DP_SITE_GONE;
+			dp_site_set_state(&view->sites[i], DP_SITE_GONE);
 }
 
 /* Neither what we have put there, nor a breakpoint that may be anybody's. */
@@ -450,7 +448,7 @@ void dp_texts_mark_live(const struct dp_process *proc, struct dp_view *view,
 
 		if (s->addr && s->first_probe && is_other(proc, s) &&
 		    is_steady(proc, sites + i * sizeof(*s), s))
-			s->armed = DP_SITE_GONE;
+			dp_site_set_state(s, DP_SITE_GONE);
 	}
 }
 

@@ -514,6 +514,9 @@ bool dp_engine_is_gone(const struct dp_engine *engine, u32 probe);
 /** dp_engine_set_gone() - the code of a probe that has been added is not there: it is
  *  known, and never armed. Before the build. */
 void dp_engine_set_gone(struct dp_engine *engine, u32 probe);
+/** dp_engine_impossible() - changes of a site that none makes (state.c): refused, since the
+ *  tool began */
+u64 dp_engine_impossible(void);
 /** dp_engine_late() - how often libraries were in place and nobody looked in time */
 u32 dp_engine_late(const struct dp_engine *engine);
 /** dp_engine_of_children() - hits by others in the target's memory: vfork */

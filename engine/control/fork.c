@@ -6,6 +6,7 @@
  * the hit half writes is its own, and begins anew.
  */
 #include "engine/control/internal.h"
+#include "engine/control/state.h"
 
 static void *copy_of(const void *from, size_t bytes)
 {
@@ -65,7 +66,7 @@ static void take_over(struct dp_engine *e, const struct dp_engine *of)
 	u32 i;
 
 	for (i = 0; i < e->view.nr_sites; i++) {
-		e->view.sites[i].armed = of->view.sites[i].armed;
+		dp_site_mirror_state(&e->view.sites[i], &of->view.sites[i]);
 		e->view.sites[i].wanted = of->view.sites[i].wanted;
 		e->view.sites[i].returned = of->view.sites[i].returned;
 	}

@@ -17,6 +17,7 @@
  * again does @copy become that of the one instruction.
  */
 #include "engine/control/grow.h"
+#include "engine/control/state.h"
 #include "engine/control/strategy.h"
 
 #define HOOKED "it belongs to a system call that the library watches"
@@ -158,7 +159,7 @@ static void bury(struct dp_engine *e, struct dp_site *s)
 	s->addr = 0;
 	entry->addr = 0;
 	entry->jump.traps = 0;
-	entry->armed = DP_SITE_OFF;
+	dp_site_set_state(entry, DP_SITE_OFF);
 	entry->wanted = DP_WANT_OFF;
 }
 

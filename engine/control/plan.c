@@ -4,6 +4,7 @@
  * target's text changes.
  */
 #include "engine/control/internal.h"
+#include "engine/control/state.h"
 #include "engine/control/strategy.h"
 
 /* Where the next copy goes in a pool. */
@@ -183,7 +184,7 @@ static int plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		return -ENOMEM;
 	dp_entry_begin(s, entry);
 	entry->wanted = DP_WANT_PLAN;
-	entry->armed = s->gone ? DP_SITE_GONE : DP_SITE_OFF;
+	dp_site_set_state(entry, s->gone ? DP_SITE_GONE : DP_SITE_OFF);
 	entry->first_probe = s->first_probe;
 	if (s->mode == DP_MODE_JUMP)
 		return plan_jump(e, i, entry, map, cur);

@@ -10,6 +10,7 @@
  *       is in two pages: then the tool may be ended between them, and a breakpoint
  *       comes first.
  */
+#include "engine/control/state.h"
 #include "engine/control/strategy.h"
 
 bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
@@ -40,8 +41,7 @@ bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 {
 	if (err != -EFAULT || !sites->may_go)
 		return false;
-	site->armed = DP_SITE_GONE;
-	return true;
+	return !dp_site_set_state(site, DP_SITE_GONE);
 }
 
 bool dp_text_ours(const struct dp_site_entry *site, const u8 *now)
@@ -154,10 +154,13 @@ static int trap_put(struct dp_target *target, struct dp_site_entry *site,
 
 	if (*now != *site->orig)
 		return -EBUSY;
-	site->armed = is_trap(site) ? DP_SITE_THERE : DP_SITE_TRAPPED;
+	err = dp_site_set_state(site, is_trap(site) ? DP_SITE_THERE :
+						      DP_SITE_TRAPPED);
+	if (err)
+		return err;
 	err = target->ops->write(target, site->addr, &breakpoint, 1);
 	if (err)
-		site->armed = DP_SITE_OFF;
+		dp_site_set_state(site, DP_SITE_OFF);
 	return err;
 }
 
@@ -171,10 +174,10 @@ static int trap_take(struct dp_target *target, struct dp_site_entry *site,
 	/* The tool that armed it may have been ended before it wrote. */
 	else if (*now != *site->orig)
 		err = -EBUSY;
-	if (!err) {
-		site->armed = 0;
+	if (!err)
+		err = dp_site_set_state(site, DP_SITE_OFF);
+	if (!err)
 		site->returned = 1;
-	}
 	return err;
 }
 
@@ -261,11 +264,12 @@ static int hook_put(struct dp_target *target, struct dp_site_entry *site,
 		    const u8 *now)
 {
 	u8 n = dp_site_patch_len(site);
+	int err;
 
 	if (!dp_bytes_same(now, site->orig, n))
 		return -EBUSY;
-	site->armed = 1;
-	return poke(target, site->addr, site->patch, n);
+	err = dp_site_set_state(site, DP_SITE_THERE);
+	return err ? err : poke(target, site->addr, site->patch, n);
 }
 
 static int hook_take(struct dp_target *target, struct dp_site_entry *site,
@@ -278,9 +282,7 @@ static int hook_take(struct dp_target *target, struct dp_site_entry *site,
 		return -EBUSY;
 	if (!dp_bytes_same(now, site->orig, n))
 		err = poke(target, site->addr, site->orig, n);
-	if (!err)
-		site->armed = 0;
-	return err;
+	return err ? err : dp_site_set_state(site, DP_SITE_OFF);
 }
 
 static int hook_arm(struct dp_target *target, const struct dp_sites *sites,

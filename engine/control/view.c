@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* view: bounds of a foreign arena, checked once, and what can be read there. */
 #include "engine/control/view.h"
+#include "engine/control/state.h"
 #include "engine/control/strategy.h"
 
 #define SYSCALL_SIZE 2
@@ -370,7 +371,7 @@ void dp_view_disown(struct dp_view *view)
 
 	for (i = 0; i < view->nr_sites; i++) {
 		view->sites[i].wanted = DP_WANT_OFF;
-		view->sites[i].armed = DP_SITE_OFF;
+		dp_site_set_state(&view->sites[i], DP_SITE_OFF);
 	}
 }
 
@@ -380,10 +381,9 @@ bool dp_view_presume(struct dp_view *view)
 	u32 i;
 
 	for (i = 0; i < view->nr_sites; i++)
-		if (view->sites[i].returned) {
-			view->sites[i].armed = 1;
-			any = true;
-		}
+		if (view->sites[i].returned)
+			any |= !dp_site_set_state(&view->sites[i],
+						  DP_SITE_THERE);
 	return any;
 }
 

@@ -554,6 +554,12 @@ static void survives_every_failed_allocation(void **state)
 	assert_true(nth > 6 && nth < STARVE_MAX);
 }
 
+/* In all that the tests before have done. */
+static void changes_no_site_impossibly(void **state)
+{
+	assert_int_equal(dp_engine_impossible(), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -569,6 +575,7 @@ int main(void)
 		cmocka_unit_test(forks),
 		cmocka_unit_test(forks_none_that_come_and_go),
 		cmocka_unit_test(survives_every_failed_allocation),
+		cmocka_unit_test(changes_no_site_impossibly),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1479,6 +1479,12 @@ static void keeps_reasons(void **state)
 	end(&w);
 }
 
+/* In all that the tests before have done. */
+static void changes_no_site_impossibly(void **state)
+{
+	assert_int_equal(dp_engine_impossible(), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -1509,6 +1515,7 @@ int main(void)
 		cmocka_unit_test(begins_nowhere_else),
 		cmocka_unit_test(begins_at_the_probe),
 		cmocka_unit_test(keeps_reasons),
+		cmocka_unit_test(changes_no_site_impossibly),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
