@@ -2,7 +2,7 @@
 /* aside: a function called by a child in our memory. */
 #define DP_NO_MODULE_NOTE
 #include "lib/aside.h"
-#include "lib/raw.h"
+#include "port_raw.h"
 #include "lib/self.h"
 #include <errno.h>
 #include <pthread.h>

@@ -10,7 +10,7 @@
 #include "lib/self.h"
 #include "lib/frames.h"
 #include "lib/modules.h"
-#include "lib/raw.h"
+#include "port_raw.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
 #include "proc/proc.h"
