@@ -4,14 +4,9 @@
 #define DP_LIB_ASIDE_H
 
 /**
- * dp_aside() - call @work(@arg) in a child that shares our memory and files
- *
- * Who traces gets SIGCHLD, and any wait() of his process sees whom he stops: here
- * that is somebody who has no handler and waits for nobody else. The calling thread
- * sleeps meanwhile, so @work runs in its place, and may use all that it may, locks
- * included; but its process id is another.
- * Context: may sleep. Return: 0; -ENOMEM, -EAGAIN: it was not called; -EINTR
- * somebody has killed the child.
+ * dp_aside() - call @work(@arg) in a child that ends with us (proc/child.h), while hits of
+ * its own do not count
+ * Context: may sleep. Return: as dp_child_run().
  */
 int dp_aside(void (*work)(void *arg), void *arg);
 
