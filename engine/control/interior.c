@@ -137,7 +137,7 @@ static bool is_in(const struct dp_site_entry *s, u8 state)
 static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 {
 	u8 now[SIZE];
-	bool same;
+	enum dp_bytes is;
 	int err;
 
 	if (!s->jump.stray)
@@ -145,12 +145,13 @@ static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 	err = target->ops->read(target, s->addr, now, SIZE);
 	if (err)
 		return err;
+	is = dp_site_bytes(s, now);
 	if (s->armed == DP_SITE_OFF)
-		same = dp_bytes_same(now, s->orig, SIZE);
-	else
-		same = dp_text_ours(s, now) &&
-		       (now[0] == DP_BREAKPOINT || now[0] == s->patch[0]);
-	return same ? 0 : -EFAULT;
+		return is == DP_BYTES_ORIGINAL ? 0 : -EFAULT;
+	return is <= DP_BYTES_BETWEEN &&
+			       (now[0] == DP_BREAKPOINT || now[0] == s->patch[0]) ?
+		       0 :
+		       -EFAULT;
 }
 
 /* One step of all sites that are in a state, and everybody sees it. */
@@ -253,6 +254,7 @@ static bool begins_with_anothers(struct dp_target *target,
 
 static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
 {
+	enum dp_bytes is;
 	u8 now[SIZE];
 	int err;
 
@@ -261,7 +263,8 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
 	if (s->armed == DP_SITE_YIELDED)
 		return dp_site_set_state(s, DP_SITE_OFF);
 	err = target->ops->read(target, s->addr, now, SIZE);
-	if (!err && !dp_text_ours(s, now))
+	is = err ? DP_BYTES_FOREIGN : dp_site_bytes(s, now);
+	if (!err && is > DP_BYTES_BETWEEN)
 		err = -EBUSY;
 	if (err) {
 		dp_site_set_state(s, DP_SITE_THERE);
@@ -269,7 +272,7 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
 	}
 	if (begins_with_anothers(target, s, now))
 		return dp_site_set_state(s, DP_SITE_YIELDS);
-	return dp_site_set_state(s, dp_bytes_same(now, s->orig, SIZE) ?
+	return dp_site_set_state(s, is == DP_BYTES_ORIGINAL ?
 					    DP_SITE_OFF :
 					    DP_SITE_LEAVING);
 }

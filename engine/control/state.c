@@ -33,6 +33,7 @@
  */
 #include "engine/control/state.h"
 #include "engine/control/control.h"
+#include "engine/control/strategy.h"
 
 #define STATES (DP_SITE_YIELDED + 1)
 #define TO(state) (1u << DP_SITE_##state)
@@ -103,4 +104,29 @@ int dp_site_mirror_state(struct dp_site_entry *site,
 u64 dp_engine_impossible(void)
 {
 	return __atomic_load_n(&impossible, __ATOMIC_RELAXED);
+}
+
+/* Where one byte is; a breakpoint comes first only where a patch begins. */
+static enum dp_bytes byte_is(const struct dp_site_entry *site, size_t i, u8 now)
+{
+	if (now == site->orig[i] || now == site->patch[i] ||
+	    (!i && now == DP_BREAKPOINT))
+		return DP_BYTES_BETWEEN;
+	return now == DP_BREAKPOINT ? DP_BYTES_MINGLED : DP_BYTES_FOREIGN;
+}
+
+enum dp_bytes dp_site_bytes(const struct dp_site_entry *site, const u8 *now)
+{
+	size_t i, n = dp_site_patch_len(site);
+	enum dp_bytes is = DP_BYTES_BETWEEN, one;
+
+	if (dp_bytes_same(now, site->orig, n))
+		return DP_BYTES_ORIGINAL;
+	if (dp_bytes_same(now, site->patch, n))
+		return DP_BYTES_PATCH;
+	for (i = 0; i < n; i++) {
+		one = byte_is(site, i, now[i]);
+		is = one > is ? one : is;
+	}
+	return is;
 }

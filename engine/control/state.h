@@ -29,4 +29,19 @@ int dp_site_set_state(struct dp_site_entry *site, u8 to);
 int dp_site_mirror_state(struct dp_site_entry *site,
 			 const struct dp_site_entry *of);
 
+/** enum dp_bytes - what stands where a site is; each is ours but the last */
+enum dp_bytes {
+	DP_BYTES_ORIGINAL,
+	DP_BYTES_PATCH,
+	DP_BYTES_BETWEEN, /* on the way from one to the other */
+	DP_BYTES_MINGLED, /* and with breakpoints that other sites may have inside */
+	DP_BYTES_FOREIGN,
+};
+
+/**
+ * dp_site_bytes() - are these bytes ours?
+ * @now: dp_site_patch_len() bytes, as they are in the text
+ */
+enum dp_bytes dp_site_bytes(const struct dp_site_entry *site, const u8 *now);
+
 #endif

@@ -44,17 +44,6 @@ bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 	return !dp_site_set_state(site, DP_SITE_GONE);
 }
 
-bool dp_text_ours(const struct dp_site_entry *site, const u8 *now)
-{
-	size_t i, n = dp_site_patch_len(site);
-
-	for (i = 0; i < n; i++)
-		if (now[i] != site->orig[i] && now[i] != site->patch[i] &&
-		    (i || now[i] != DP_BREAKPOINT))
-			return false;
-	return true;
-}
-
 /** struct batch - sites that are next, and what stands there */
 struct batch {
 	struct dp_site_entry *site[DP_EXTRACTS_MAX];
@@ -263,25 +252,26 @@ static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
 static int hook_put(struct dp_target *target, struct dp_site_entry *site,
 		    const u8 *now)
 {
-	u8 n = dp_site_patch_len(site);
 	int err;
 
-	if (!dp_bytes_same(now, site->orig, n))
+	if (dp_site_bytes(site, now) != DP_BYTES_ORIGINAL)
 		return -EBUSY;
 	err = dp_site_set_state(site, DP_SITE_THERE);
-	return err ? err : poke(target, site->addr, site->patch, n);
+	return err ? err : poke(target, site->addr, site->patch,
+				dp_site_patch_len(site));
 }
 
 static int hook_take(struct dp_target *target, struct dp_site_entry *site,
 		     const u8 *now)
 {
-	u8 n = dp_site_patch_len(site);
+	enum dp_bytes is = dp_site_bytes(site, now);
 	int err = 0;
 
-	if (!dp_text_ours(site, now))
+	if (is > DP_BYTES_BETWEEN)
 		return -EBUSY;
-	if (!dp_bytes_same(now, site->orig, n))
-		err = poke(target, site->addr, site->orig, n);
+	if (is != DP_BYTES_ORIGINAL)
+		err = poke(target, site->addr, site->orig,
+			   dp_site_patch_len(site));
 	return err ? err : dp_site_set_state(site, DP_SITE_OFF);
 }
 

@@ -120,8 +120,5 @@ static inline int dp_jump_insns(const struct dp_jump *jump)
 /** dp_sites_lose() - has @err come of text that has gone, and may that be? */
 bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 		   int err);
-/** dp_text_ours() - is each byte the original's, the patch's, or a breakpoint
- *  where one can be on the way from one to the other? */
-bool dp_text_ours(const struct dp_site_entry *site, const u8 *now);
 
 #endif

@@ -348,19 +348,16 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 bool dp_view_is_reverted(const struct dp_view *view, struct dp_target *target)
 {
 	u8 now[sizeof(view->sites->orig)];
-	u32 i, k;
+	u32 i;
 
 	for (i = 0; i < view->nr_sites; i++) {
 		const struct dp_site_entry *s = &view->sites[i];
-		u32 len = s->patch_len < sizeof(now) ? s->patch_len :
-						       sizeof(now);
 
-		if (s->armed == DP_SITE_OFF || s->armed == DP_SITE_GONE ||
-		    target->ops->read(target, s->addr, now, len))
-			continue;
-		for (k = 0; k < len; k++)
-			if (now[k] != s->orig[k])
-				return false;
+		if (s->armed != DP_SITE_OFF && s->armed != DP_SITE_GONE &&
+		    !target->ops->read(target, s->addr, now,
+				       dp_site_patch_len(s)) &&
+		    dp_site_bytes(s, now) != DP_BYTES_ORIGINAL)
+			return false;
 	}
 	return true;
 }

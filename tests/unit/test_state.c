@@ -121,6 +121,56 @@ static void mirrors_what_is_a_state(void **state)
 	assert_int_equal(dp_engine_impossible(), was + 1);
 }
 
+static const struct dp_site_entry jump = {
+	.orig = { 0x55, 0x48, 0x89, 0xe5, 0x90 },
+	.patch = { 0xe9, 0xcc, 0x12, 0x34, 0xcc },
+	.patch_len = 5,
+};
+
+static void knows_its_bytes(void **state)
+{
+	static const struct {
+		u8 now[5];
+		enum dp_bytes are;
+	} cases[] = {
+		{ { 0x55, 0x48, 0x89, 0xe5, 0x90 }, DP_BYTES_ORIGINAL },
+		{ { 0xe9, 0xcc, 0x12, 0x34, 0xcc }, DP_BYTES_PATCH },
+		{ { 0xcc, 0xcc, 0x89, 0xe5, 0xcc }, DP_BYTES_BETWEEN },
+		{ { 0xcc, 0xcc, 0x12, 0x34, 0xcc }, DP_BYTES_BETWEEN },
+		{ { 0xcc, 0x48, 0x89, 0xe5, 0x90 }, DP_BYTES_BETWEEN },
+		/* A breakpoint where neither has one. */
+		{ { 0x55, 0x48, 0xcc, 0xe5, 0x90 }, DP_BYTES_MINGLED },
+		{ { 0xe9, 0xcc, 0x12, 0xcc, 0xcc }, DP_BYTES_MINGLED },
+		{ { 0xeb, 0x48, 0x89, 0xe5, 0x90 }, DP_BYTES_FOREIGN },
+		{ { 0xcc, 0xcc, 0xcc, 0x00, 0xcc }, DP_BYTES_FOREIGN },
+		{ { 0xe9, 0xcc, 0x12, 0x34, 0xcd }, DP_BYTES_FOREIGN },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(dp_site_bytes(&jump, cases[i].now),
+				 cases[i].are);
+}
+
+/* One byte is replaced: what is behind it is not the site's. */
+static void looks_no_further_than_its_patch(void **state)
+{
+	struct dp_site_entry trap = jump;
+	u8 now[5] = { 0xcc, 1, 2, 3, 4 };
+
+	trap.patch[0] = 0xcc;
+	trap.patch_len = 1;
+	assert_int_equal(dp_site_bytes(&trap, now), DP_BYTES_PATCH);
+	now[0] = 0x55;
+	assert_int_equal(dp_site_bytes(&trap, now), DP_BYTES_ORIGINAL);
+	now[0] = 0xf4;
+	assert_int_equal(dp_site_bytes(&trap, now), DP_BYTES_FOREIGN);
+	/* A target may write anything there. */
+	trap = jump;
+	trap.patch_len = 255;
+	assert_int_equal(dp_site_bytes(&trap, trap.patch), DP_BYTES_PATCH);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -128,6 +178,8 @@ int main(void)
 		cmocka_unit_test(goes_to_no_other_state),
 		cmocka_unit_test(leads_out_of_no_state),
 		cmocka_unit_test(mirrors_what_is_a_state),
+		cmocka_unit_test(knows_its_bytes),
+		cmocka_unit_test(looks_no_further_than_its_patch),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
