@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define PM_FILE (1ull << 61)
@@ -210,9 +209,7 @@ struct dp_text_file dp_texts_file(const struct dp_process *proc,
 	file.fd = open_mapped(proc, m);
 	/* The path may lead to another one by now. */
 	if (file.fd >= 0 &&
-	    (fstat(file.fd, &st) || st.st_ino != m->inode ||
-	     major(st.st_dev) != m->dev_major ||
-	     minor(st.st_dev) != m->dev_minor)) {
+	    (fstat(file.fd, &st) || !dp_map_is_file(m, &st))) {
 		close(file.fd);
 		file.fd = -1;
 	}
@@ -258,16 +255,24 @@ static const struct dp_mapped *text_around(const struct dp_arena_control *c,
 	return NULL;
 }
 
-/* The same place of the same file? */
+/* As it was. */
+static struct dp_map map_of(const struct dp_mapped *t)
+{
+	return (struct dp_map){ .start = t->start,
+				.end = t->start + t->size,
+				.offset = t->offset,
+				.inode = t->inode,
+				.dev_major = t->dev_major,
+				.dev_minor = t->dev_minor };
+}
+
 static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 		     u64 addr)
 {
-	const struct dp_map *m = dp_maps_find(maps, addr);
+	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
 
-	return m && m->inode == t->inode && m->dev_major == t->dev_major &&
-	       m->dev_minor == t->dev_minor &&
-	       (!t->inode ||
-		m->offset + (addr - m->start) == t->offset + (addr - t->start));
+	return m && dp_place_same(dp_map_place(m, addr),
+				  dp_map_place(&was, addr));
 }
 
 /* And in whole? While a library is being mapped, which is told afterwards, other mappings come
@@ -275,10 +280,9 @@ static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 static bool is_whole(const struct dp_maps *maps, const struct dp_mapped *t,
 		     u64 addr)
 {
-	const struct dp_map *m = dp_maps_find(maps, addr);
+	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
 
-	return is_there(maps, t, addr) && m->perms[2] == 'x' &&
-	       m->start == t->start && m->end - m->start == t->size;
+	return dp_map_same(m, &was) && m->perms[2] == 'x';
 }
 
 /* @arming: what is not armed yet will be */
@@ -338,9 +342,9 @@ static bool same_texts(const struct dp_maps *a, const struct dp_maps *b)
 		n = next_text(b, &k);
 		if (!m || !n)
 			return m == n;
-	} while (m->start == n->start && m->offset == n->offset &&
-		 m->inode == n->inode && m->dev_major == n->dev_major &&
-		 m->dev_minor == n->dev_minor);
+	} while (m->start == n->start &&
+		 dp_place_same(dp_map_place(m, m->start),
+			       dp_map_place(n, n->start)));
 	return false;
 }
 
@@ -357,7 +361,7 @@ static bool mark_other(struct dp_process *proc, struct dp_view *view)
 
 		if (!s->jump.stray || !n || s->armed != DP_SITE_OFF ||
 		    (!dp_process_read(proc, s->addr, now, n) &&
-		     !memcmp(now, s->orig, n)))
+		     dp_site_bytes(s, now) == DP_BYTES_ORIGINAL))
 			continue;
 		any |= !dp_site_set_state(s, DP_SITE_GONE);
 	}
@@ -401,7 +405,7 @@ static bool is_lost(const struct dp_process *proc,
 
 	return site->armed == DP_SITE_THERE && n &&
 	       !dp_process_read(proc, site->addr, now, n) &&
-	       !memcmp(now, site->orig, n);
+	       dp_site_bytes(site, now) == DP_BYTES_ORIGINAL;
 }
 
 void dp_texts_mark(const struct dp_process *proc, struct dp_view *view)
@@ -423,7 +427,8 @@ static bool is_other(const struct dp_process *proc,
 	if (site->armed != DP_SITE_THERE || !n)
 		return dp_process_read(proc, site->addr, now, 1);
 	return dp_process_read(proc, site->addr, now, n) ||
-	       (now[0] != DP_BREAKPOINT && memcmp(now, site->patch, n));
+	       (now[0] != DP_BREAKPOINT &&
+		dp_site_bytes(site, now) != DP_BYTES_PATCH);
 }
 
 /* Has it been so all the while? */
