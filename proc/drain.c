@@ -131,11 +131,8 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 	return in;
 }
 
-static bool signal_coming(const struct dp_process *proc,
-			  const struct dp_view *view, pid_t tid)
+bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught)
 {
-	u64 caught = dp_caught_mask(
-		dp_few(&view->arena->control.nr_caught, DP_CAUGHT));
 	struct dp_status st;
 
 	return !dp_status_read(proc->pid, tid, &st) &&
@@ -205,7 +202,8 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 	bool clean = true;
 	size_t i;
 
-	if (dp_maps_read(proc->pid, &maps))
+	if ((moves->ready && !moves->ready(proc, moves->arg)) ||
+	    dp_maps_read(proc->pid, &maps))
 		return false;
 	for (i = 0; i < proc->nr_threads; i++) {
 		struct dp_thread *t = &proc->threads[i];
@@ -218,6 +216,18 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 	clean = clean && (proc->held || asleep_moved(proc, moves, &maps));
 	dp_maps_free(&maps);
 	return clean;
+}
+
+int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
+		     int (*then)(void *arg), void *arg, struct dp_diag *diag)
+{
+	int err = dp_stop_alone(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_threads_move(proc, moves) ? then(arg) : 1;
+	dp_stop_release(proc);
+	return err;
 }
 
 static bool in_agent(const void *view, u64 pc)
@@ -300,6 +310,8 @@ bool dp_returns_inside(const struct dp_process *proc,
  * while what the agent says of masks still counts. */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 {
+	u64 caught = dp_caught_mask(
+		dp_few(&view->arena->control.nr_caught, DP_CAUGHT));
 	struct dp_moves moves = home(view);
 	bool clean = true;
 	size_t i;
@@ -307,7 +319,7 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 	moves.late = in_hook;
 	for (i = 0; i < proc->nr_threads; i++)
 		clean = clean &&
-			!signal_coming(proc, view, proc->threads[i].tid);
+			!dp_signal_coming(proc, proc->threads[i].tid, caught);
 	return dp_threads_move(proc, &moves) && clean;
 }
 
@@ -335,22 +347,23 @@ struct outside {
 	void *arg;
 };
 
+static int do_then(void *arg)
+{
+	const struct outside *o = arg;
+
+	o->then(o->arg);
+	return 0;
+}
+
 static int find_outside(void *arg)
 {
 	const struct outside *o = arg;
-	struct dp_process *proc = o->proc;
-	const struct dp_moves moves = { .arg = proc,
+	const struct dp_moves moves = { .arg = o->proc,
 					.from = in_text,
 					.to = nowhere };
-	int err = dp_stop_alone(proc, NULL);
+	int err = dp_threads_clear(o->proc, &moves, do_then, arg, NULL);
 
-	if (err)
-		return err;
-	err = dp_threads_move(proc, &moves) ? 0 : -EAGAIN;
-	if (!err)
-		o->then(o->arg);
-	dp_stop_release(proc);
-	return err;
+	return err > 0 ? -EAGAIN : err;
 }
 
 int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
