@@ -4,6 +4,8 @@
  *
  * What stops its threads is done aside, so that this program sees no SIGCHLD and no
  * child that it does not know.
+ *
+ * Lock: dp_foreign_state, under that of uprobe.c (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"

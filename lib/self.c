@@ -5,6 +5,8 @@
  * A helper stops all threads for a moment, maps the agent and hooks what libc does
  * with signals; afterwards nobody but ourselves is needed. A fork child has
  * neither probes nor an engine, and may make one of its own.
+ *
+ * Lock: "the library" (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
