@@ -132,16 +132,8 @@ static int store(struct dp_process *proc, const struct table *t)
 static bool has_trapped(const void *arg, u64 pc)
 {
 	const struct table *t = arg;
-	u32 low = 0, high = t->sites.n, mid;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (dp_sites_at(&t->sites, mid)->addr + 1 < pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < t->sites.n && dp_sites_at(&t->sites, low)->addr + 1 == pc;
+	return dp_sites_find(&t->sites, pc - 1);
 }
 
 static bool is_inside(const void *arg, u64 pc)

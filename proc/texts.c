@@ -143,14 +143,15 @@ void dp_texts_note(struct dp_process *proc)
 	mark_strays(proc, maps);
 }
 
-static bool is_noted(const struct dp_arena_control *c, u64 addr)
+static const struct dp_mapped *text_around(const struct dp_arena_control *c,
+					   u64 addr)
 {
 	u32 i;
 
 	for (i = 0; i < dp_few(&c->nr_texts, DP_MAX_TEXTS); i++)
 		if (addr - c->texts[i].start < c->texts[i].size)
-			return true;
-	return false;
+			return &c->texts[i];
+	return NULL;
 }
 
 void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
@@ -159,7 +160,7 @@ void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
 	const struct dp_map *m;
 	struct dp_maps maps;
 
-	if (!c->revertible || is_noted(c, addr))
+	if (!c->revertible || text_around(c, addr))
 		return;
 	m = dp_maps_read(pid, &maps) ? NULL : dp_maps_find(&maps, addr);
 	if (!m || n == DP_MAX_TEXTS || !untouched(pid, m)) {
@@ -242,17 +243,6 @@ bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text)
 	free(map);
 	dp_maps_free(&maps);
 	return clean;
-}
-
-static const struct dp_mapped *text_around(const struct dp_arena_control *c,
-					   u64 addr)
-{
-	u32 i;
-
-	for (i = 0; i < dp_few(&c->nr_texts, DP_MAX_TEXTS); i++)
-		if (addr - c->texts[i].start < c->texts[i].size)
-			return &c->texts[i];
-	return NULL;
 }
 
 /* As it was. */

@@ -28,6 +28,9 @@ static inline struct dp_site_entry *dp_sites_at(const struct dp_sites *s, u32 i)
 	return &s->v[s->which ? s->which[i] : i];
 }
 
+/** dp_sites_find() - the one at @addr, or NULL; they are in the order of their addresses */
+struct dp_site_entry *dp_sites_find(const struct dp_sites *sites, u64 addr);
+
 /**
  * struct dp_strategy - one way of arming
  * @name: as DPROBES_ARM and listings spell it
