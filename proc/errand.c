@@ -117,10 +117,9 @@ static bool is_wanted(const struct dp_process *proc)
 int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg)
 {
 	struct errand e = { proc, work, arg, 0 };
-	const struct dp_child child = { .work = run,
-					.arg = &e,
-					.name = ERRAND_NAME,
-					.outlives = true };
+	const struct dp_child child = {
+		.work = run, .arg = &e, .name = ERRAND_NAME, .outlives = true
+	};
 	int err;
 
 	if (!is_wanted(proc))

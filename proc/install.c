@@ -540,7 +540,8 @@ static int arm_stopped(void *arg)
 	/* One that was just being made, or woke up, is asleep or stopped the
 	 * next time. */
 	for (tries = 0; err > 0 && tries < QUIET_TRIES; tries++)
-		err = dp_threads_clear(proc, &moves, write_stopped, arg, a->diag);
+		err = dp_threads_clear(proc, &moves, write_stopped, arg,
+				       a->diag);
 	if (err <= 0)
 		return err;
 	return dp_diag_set(

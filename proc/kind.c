@@ -200,7 +200,8 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 			continue;
 		if (is_glibc(m) ||
 		    (linker && !p.glibc && !is_glibcs_linker(m)) ||
-		    (p.exe && dp_map_same_file(m, p.exe) && !is_glibcs_linker(m) &&
+		    (p.exe && dp_map_same_file(m, p.exe) &&
+		     !is_glibcs_linker(m) &&
 		     (!p.linker || proc->go ||
 		      (!p.glibc && is_glibcs_linker(p.linker)))))
 			proc->texts[proc->nr_texts++] =

@@ -209,8 +209,7 @@ struct dp_text_file dp_texts_file(const struct dp_process *proc,
 		return file;
 	file.fd = open_mapped(proc, m);
 	/* The path may lead to another one by now. */
-	if (file.fd >= 0 &&
-	    (fstat(file.fd, &st) || !dp_map_is_file(m, &st))) {
+	if (file.fd >= 0 && (fstat(file.fd, &st) || !dp_map_is_file(m, &st))) {
 		close(file.fd);
 		file.fd = -1;
 	}
@@ -261,8 +260,8 @@ static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 {
 	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
 
-	return m && dp_place_same(dp_map_place(m, addr),
-				  dp_map_place(&was, addr));
+	return m &&
+	       dp_place_same(dp_map_place(m, addr), dp_map_place(&was, addr));
 }
 
 /* And in whole? While a library is being mapped, which is told afterwards, other mappings come

@@ -148,8 +148,8 @@ static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 	is = dp_site_bytes(s, now);
 	if (s->armed == DP_SITE_OFF)
 		return is == DP_BYTES_ORIGINAL ? 0 : -EFAULT;
-	return is <= DP_BYTES_BETWEEN &&
-			       (now[0] == DP_BREAKPOINT || now[0] == s->patch[0]) ?
+	return is <= DP_BYTES_BETWEEN && (now[0] == DP_BREAKPOINT ||
+					  now[0] == s->patch[0]) ?
 		       0 :
 		       -EFAULT;
 }
@@ -272,9 +272,8 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
 	}
 	if (begins_with_anothers(target, s, now))
 		return dp_site_set_state(s, DP_SITE_YIELDS);
-	return dp_site_set_state(s, is == DP_BYTES_ORIGINAL ?
-					    DP_SITE_OFF :
-					    DP_SITE_LEAVING);
+	return dp_site_set_state(s, is == DP_BYTES_ORIGINAL ? DP_SITE_OFF :
+							      DP_SITE_LEAVING);
 }
 
 /* Which sites are to leave, but for those that somebody else has written to.

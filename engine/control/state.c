@@ -65,9 +65,9 @@ static int refuse(struct dp_site_entry *site)
 
 static bool is_allowed(u8 from, u8 to)
 {
-	return to < STATES && (from == to || to == DP_SITE_OFF ||
-			       to == DP_SITE_GONE ||
-			       may[from < STATES ? from : STATES] >> to & 1);
+	return to < STATES &&
+	       (from == to || to == DP_SITE_OFF || to == DP_SITE_GONE ||
+		may[from < STATES ? from : STATES] >> to & 1);
 }
 
 /* What has gone is no breakpoint that a debugger could put back. */

@@ -257,8 +257,9 @@ static int hook_put(struct dp_target *target, struct dp_site_entry *site,
 	if (dp_site_bytes(site, now) != DP_BYTES_ORIGINAL)
 		return -EBUSY;
 	err = dp_site_set_state(site, DP_SITE_THERE);
-	return err ? err : poke(target, site->addr, site->patch,
-				dp_site_patch_len(site));
+	return err ? err :
+		     poke(target, site->addr, site->patch,
+			  dp_site_patch_len(site));
 }
 
 static int hook_take(struct dp_target *target, struct dp_site_entry *site,

@@ -211,15 +211,15 @@ static struct dp_map but(size_t field, u64 value, size_t size)
 	return m;
 }
 
-#define BUT(field, value)                         \
+#define BUT(field, value)                          \
 	but(offsetof(struct dp_map, field), value, \
 	    sizeof(((struct dp_map *)0)->field))
 
 static void tells_mappings_apart(void **state)
 {
 	const struct dp_map others[] = {
-		BUT(start, 0x6000),  BUT(end, 0xa000),	 BUT(offset, 0x4000),
-		BUT(inode, 18),	     BUT(dev_major, 9),	 BUT(dev_minor, 2),
+		BUT(start, 0x6000), BUT(end, 0xa000),  BUT(offset, 0x4000),
+		BUT(inode, 18),	    BUT(dev_major, 9), BUT(dev_minor, 2),
 		BUT(inode, 0),
 	};
 	const struct dp_map again = library;
