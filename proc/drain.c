@@ -7,6 +7,15 @@
  * a signal handler of the program interrupted it there and the frame will bring
  * it back. A pc, live or in a frame, that stands for an instruction of the
  * program is moved there; anything else has to run on by itself.
+ *
+ * dp_threads_move() is how threads are moved wherever they are in the way; struct dp_moves
+ * asks where from and where to. Home to the program here; out of the bytes of a jump into
+ * its copies in install.c; out of the copy of one instruction into the detour in quiesce.c.
+ *
+ * Where something is half done a pc stands for no instruction of the program, and four
+ * other ways are left. The thread runs on by itself (stop.c), step by step where all others
+ * are held (stepout.c), to the end of a handler that has interrupted the agent (handlers.c),
+ * or returns from a signal handler in which it waits for the tool (linker.c, confine.c).
  */
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
