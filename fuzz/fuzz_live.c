@@ -18,7 +18,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/hook.h"
 #include "engine/site/live.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/text/arm.h"
 #include "engine/text/target.h"
 #include "port.h"

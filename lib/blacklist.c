@@ -5,6 +5,8 @@
  * The library itself, what it has mapped, and what modules have declared with
  * NOKPROBE_SYMBOL(). Functions that handlers or the library call may be: a hit
  * inside a handler is told, and does nothing.
+ *
+ * Lock: "notes" (DESIGN.md, Locks): the last one.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"

@@ -4,10 +4,11 @@
  *
  * What stops its threads is done aside, so that this program sees no SIGCHLD and no
  * child that it does not know.
+ *
+ * Lock: dp_foreign_state, under that of uprobe.c (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
-#include "lib/aside.h"
 #include "lib/self.h"
 #include "lib/there.h"
 #include "arch/arch.h"
@@ -20,6 +21,7 @@
 #include "engine/site/live.h"
 #include "engine/text/arm.h"
 #include "engine/text/target.h"
+#include "proc/child.h"
 #include "proc/ground.h"
 #include "sym/sym.h"
 #include <errno.h>
@@ -28,6 +30,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "engine/site/internal.h"
+#include "proc/private.h"
+#include "proc/proc.h"
 
 #define CODE_MAX 32
 #define MAX_SITES 16384
@@ -53,6 +58,26 @@ struct change {
 	size_t nr_rseq;
 	const struct dp_module *rseq_of;
 };
+
+/* Where we are probed ourselves, hits of a child of ours are none of the program's. */
+static void say_sharer(u32 n)
+{
+	if (dp_self.arena)
+		__atomic_fetch_add(&dp_self.arena->hit.sharers, n,
+				   __ATOMIC_SEQ_CST);
+}
+
+/* By a child that ends with us. */
+static int aside(void (*work)(void *arg), void *arg)
+{
+	const struct dp_child child = { .work = work, .arg = arg };
+	int err;
+
+	say_sharer(1);
+	err = dp_child_run(&child);
+	say_sharer(-1u);
+	return err;
+}
 
 static int refuse(const struct change *ch, u64 addr, int err, const char *why)
 {
@@ -311,7 +336,7 @@ int dp_foreign_add(struct dp_foreign *f, struct dp_client **clients, u32 n)
 	ch.indexes = calloc(n, sizeof(*ch.indexes));
 	if (!ch.indexes)
 		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
-	err = dp_aside(add, &ch);
+	err = aside(add, &ch);
 	free(ch.indexes);
 	if (err)
 		return no_thread(err);
@@ -340,7 +365,7 @@ void dp_foreign_remove(struct dp_foreign *f, struct dp_client **clients, u32 n)
 		indexes[i] = clients[i]->index;
 		dp_live_switch_off(f->engine, indexes[i], clients[i]->user);
 	}
-	if (f->gone || dp_aside(remove_all, &ch) || ch.err)
+	if (f->gone || aside(remove_all, &ch) || ch.err)
 		return;
 	for (i = 0; i < n; i++)
 		clients[i]->linked = false;
@@ -404,7 +429,7 @@ static int make_served(struct errand *e, struct dp_foreign **f)
 	err = *f ? dp_serve_begin(*f) : -ENOMEM;
 	if (!err)
 		return 0;
-	dp_aside(leave, e);
+	aside(leave, e);
 	if (*f)
 		dp_foreign_put(*f);
 	else
@@ -446,7 +471,7 @@ int dp_foreign_get(pid_t pid, struct dp_foreign **f)
 	*f = *find(pid);
 	if (*f)
 		return 0;
-	err = dp_aside(lodge, &e);
+	err = aside(lodge, &e);
 	err = err ? no_thread(err) : e.err;
 	if (!err)
 		err = make_served(&e, f);
@@ -467,7 +492,7 @@ void dp_foreign_tidy(struct dp_foreign *f)
 	dp_process_hold_asking(f->proc, true);
 	dp_serve_end(f);
 	if (!f->gone)
-		dp_aside(leave, &e);
+		aside(leave, &e);
 	dp_foreign_put(f);
 }
 
@@ -487,7 +512,7 @@ void dp_foreign_confine(struct dp_foreign *f)
 
 	if (f->gone || f->ending || !dp_process_confined(f->proc))
 		return;
-	dp_aside(leave, &e);
+	aside(leave, &e);
 	f->gone = true;
 	dp_clients_lose(f);
 	dp_foreign_tidy(f);
@@ -550,7 +575,7 @@ void dp_foreign_leave_all(void)
 		dp_process_hold_asking(f->proc, true);
 		dp_serve_end(f);
 		if (dp_process_poll(f->proc, 0) == DP_PROCESS_RUNS)
-			dp_aside(leave, &e);
+			aside(leave, &e);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* helper: start the helper, tell it what to do, and hear what came of it. */
 #include "lib/helper/helper.h"
-#include "lib/raw.h"
+#include "port_raw.h"
 #include "lib/text.h"
 #include "proc/limits.h"
 #include <errno.h>

@@ -111,29 +111,6 @@ static int begins_function(u64 addr)
 	return 0;
 }
 
-/* Return: false: nothing is mapped there. */
-static bool origin_of(const struct dp_maps *maps, u64 addr,
-		      struct dp_origin *origin)
-{
-	const struct dp_map *m = dp_maps_find(maps, addr);
-
-	*origin = (struct dp_origin){ 0 };
-	if (m && m->inode)
-		*origin = (struct dp_origin){
-			.inode = m->inode,
-			.offset = addr - m->start + m->offset,
-			.dev_major = m->dev_major,
-			.dev_minor = m->dev_minor,
-		};
-	return m;
-}
-
-static bool same_origin(const struct dp_origin *a, const struct dp_origin *b)
-{
-	return a->inode == b->inode && a->offset == b->offset &&
-	       a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
-}
-
 /* Is it code? What the linker has loaded is seen when it goes; of other code is
  * noted what it is. */
 static int look_at(struct dp_request *r, u64 addr)
@@ -153,7 +130,7 @@ static int look_at(struct dp_request *r, u64 addr)
 				   (unsigned long long)addr);
 	m = dp_maps_find(&maps, addr);
 	is = m && m->perms[2] == 'x';
-	origin_of(&maps, addr, &r->origin);
+	r->origin = dp_map_place(m, addr);
 	dp_maps_free(&maps);
 	return is ? 0 :
 		    dp_diag_set(dp_last(), -EINVAL,
@@ -606,17 +583,21 @@ static void notice_unloaded(void)
 }
 
 /* Something else is mapped there, or nothing. */
+static bool is_elsewhere(const struct dp_maps *maps, const struct dp_user *u)
+{
+	const struct dp_map *m = dp_maps_find(maps, u->addr);
+
+	return !m || !dp_place_same(u->origin, dp_map_place(m, u->addr));
+}
+
 static void notice_unmapped(const struct dp_maps *maps)
 {
-	struct dp_origin origin;
 	u32 i;
 
 	for (i = 0; i < dp_self.nr_users; i++) {
 		struct dp_user *u = &dp_self.users[i];
 
-		if (may_go(u, i) && u->stray &&
-		    (!origin_of(maps, u->addr, &origin) ||
-		     !same_origin(&u->origin, &origin)))
+		if (may_go(u, i) && u->stray && is_elsewhere(maps, u))
 			say_gone(u);
 	}
 }

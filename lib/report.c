@@ -3,6 +3,8 @@
  * report: what has happened outside any call, told at the next one.
  *
  * The hit half counts that there is news; here it is found out which.
+ *
+ * Lock: "news" (DESIGN.md, Locks), under the library's.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"

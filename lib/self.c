@@ -5,12 +5,14 @@
  * A helper stops all threads for a moment, maps the agent and hooks what libc does
  * with signals; afterwards nobody but ourselves is needed. A fork child has
  * neither probes nor an engine, and may make one of its own.
+ *
+ * Lock: "the library" (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/frames.h"
 #include "lib/modules.h"
-#include "lib/raw.h"
+#include "port_raw.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
 #include "proc/proc.h"

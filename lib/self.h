@@ -20,12 +20,6 @@
 #define DP_FLAGS_KEPT (KPROBE_FLAG_UNWIND | KPROBE_FLAG_RET_SITES)
 #define DP_SELF_SITES (1u << 17)
 
-/** struct dp_origin - what is mapped at an address; all zero: no file */
-struct dp_origin {
-	u64 inode, offset; /* of the address in the file */
-	u32 dev_major, dev_minor;
-};
-
 /** struct dp_user - the probe that has an index of the engine; @p is NULL for none
  *  @since: generation of the symbol map when it was registered
  *  @gone: its code is no longer there
@@ -38,7 +32,7 @@ struct dp_user {
 	u64 addr;
 	char kind; /* as lists show it: k, r, j */
 	bool disabled, gone, stray;
-	struct dp_origin origin;
+	struct dp_place origin;
 	bool hidden; /* see struct dp_request */
 };
 
@@ -122,7 +116,7 @@ struct dp_request {
 	bool entry; /* only at the beginning of a function */
 	bool hidden; /* part of another one, and in no list */
 	bool stray; /* as in struct dp_user */
-	struct dp_origin origin;
+	struct dp_place origin;
 	kprobe_opcode_t *had_addr; /* what the caller had set */
 };
 

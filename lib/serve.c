@@ -13,6 +13,8 @@
  * The process may write anything to what both have, at any time. A call is copied out
  * before it is looked at. How many run, and in which places, is counted here. And no
  * thread waits only for what the process does.
+ *
+ * Lock: dp_foreign_state, under that of uprobe.c or none (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"

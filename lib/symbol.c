@@ -9,6 +9,8 @@
  * dynamic linker appends, so it is then among the last of those known before;
  * and never before the linker itself, which no program can close. Such ones
  * are in doubt from that generation on, and their files are read again.
+ *
+ * Lock: the dynamic linker's, under the library's (DESIGN.md, Locks).
  */
 #include "lib/symbol.h"
 #include <errno.h>

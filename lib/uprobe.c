@@ -5,6 +5,8 @@
  * A client has a reference of who registered it, and one of each handler that runs.
  * The last one takes it out for good, and with the last client of a process goes what
  * is in there.
+ *
+ * Lock: "Uprobes", and dp_foreign_state under it (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"

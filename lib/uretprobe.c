@@ -5,6 +5,9 @@
  * Made of uprobes: one on the entry, and one on each exit of the function. A call is
  * known by the place of its return address, where the stack pointer stands again at
  * each exit. What is kept of it is here, not in the process.
+ *
+ * Lock: "return probes of others", under that of uprobe.c or none; and one of each function,
+ * under none (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"

@@ -7,6 +7,15 @@
  * a signal handler of the program interrupted it there and the frame will bring
  * it back. A pc, live or in a frame, that stands for an instruction of the
  * program is moved there; anything else has to run on by itself.
+ *
+ * dp_threads_move() is how threads are moved wherever they are in the way; struct dp_moves
+ * asks where from and where to. Home to the program here; out of the bytes of a jump into
+ * its copies in install.c; out of the copy of one instruction into the detour in quiesce.c.
+ *
+ * Where something is half done a pc stands for no instruction of the program, and four
+ * other ways are left. The thread runs on by itself (stop.c), step by step where all others
+ * are held (stepout.c), to the end of a handler that has interrupted the agent (handlers.c),
+ * or returns from a signal handler in which it waits for the tool (linker.c, confine.c).
  */
 #include "proc/private.h"
 #include "arch/x86/sigframe.h"
@@ -135,11 +144,8 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 	return in;
 }
 
-static bool signal_coming(const struct dp_process *proc,
-			  const struct dp_view *view, pid_t tid)
+bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught)
 {
-	u64 caught = dp_caught_mask(
-		dp_few(&view->arena->control.nr_caught, DP_CAUGHT));
 	struct dp_status st;
 
 	return !dp_status_read(proc->pid, tid, &st) &&
@@ -209,7 +215,8 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 	bool clean = true;
 	size_t i;
 
-	if (dp_maps_read(proc->pid, &maps))
+	if ((moves->ready && !moves->ready(proc, moves->arg)) ||
+	    dp_maps_read(proc->pid, &maps))
 		return false;
 	for (i = 0; i < proc->nr_threads; i++) {
 		struct dp_thread *t = &proc->threads[i];
@@ -222,6 +229,18 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 	clean = clean && (proc->held || asleep_moved(proc, moves, &maps));
 	dp_maps_free(&maps);
 	return clean;
+}
+
+int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
+		     int (*then)(void *arg), void *arg, struct dp_diag *diag)
+{
+	int err = dp_stop_alone(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_threads_move(proc, moves) ? then(arg) : 1;
+	dp_stop_release(proc);
+	return err;
 }
 
 static bool in_agent(const void *view, u64 pc)
@@ -304,6 +323,8 @@ bool dp_returns_inside(const struct dp_process *proc,
  * while what the agent says of masks still counts. */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 {
+	u64 caught = dp_caught_mask(
+		dp_few(&view->arena->control.nr_caught, DP_CAUGHT));
 	struct dp_moves moves = home(view);
 	bool clean = true;
 	size_t i;
@@ -311,7 +332,7 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 	moves.late = in_hook;
 	for (i = 0; i < proc->nr_threads; i++)
 		clean = clean &&
-			!signal_coming(proc, view, proc->threads[i].tid);
+			!dp_signal_coming(proc, proc->threads[i].tid, caught);
 	return dp_threads_move(proc, &moves) && clean;
 }
 
@@ -339,22 +360,23 @@ struct outside {
 	void *arg;
 };
 
+static int do_then(void *arg)
+{
+	const struct outside *o = arg;
+
+	o->then(o->arg);
+	return 0;
+}
+
 static int find_outside(void *arg)
 {
 	const struct outside *o = arg;
-	struct dp_process *proc = o->proc;
-	const struct dp_moves moves = { .arg = proc,
+	const struct dp_moves moves = { .arg = o->proc,
 					.from = in_text,
 					.to = nowhere };
-	int err = dp_stop_alone(proc, NULL);
+	int err = dp_threads_clear(o->proc, &moves, do_then, arg, NULL);
 
-	if (err)
-		return err;
-	err = dp_threads_move(proc, &moves) ? 0 : -EAGAIN;
-	if (!err)
-		o->then(o->arg);
-	dp_stop_release(proc);
-	return err;
+	return err > 0 ? -EAGAIN : err;
 }
 
 int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),

@@ -7,22 +7,17 @@
  * permits calls (dispatch.c) may be other threads' as well. So a child in our
  * memory traces, which goes on to where all is released. The next tool waits for it.
  */
+#include "proc/child.h"
 #include "proc/facts.h"
 #include "proc/private.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define ERRAND_STACK (1u << 20)
 #define ERRAND_NAME "dprobes-errand"
 #define ERRAND_MS 5000
 
@@ -79,13 +74,11 @@ static int punctually(const struct dp_process *proc, int (*work)(void *arg),
 	return ret;
 }
 
-static int run(void *arg)
+static void run(void *arg)
 {
 	struct errand *e = arg;
 
-	prctl(PR_SET_NAME, ERRAND_NAME);
 	e->err = punctually(e->proc, e->work, e->arg);
-	return 0;
 }
 
 /* A process that is being ended closes its files, and so drops its locks, before it lets go
@@ -123,26 +116,14 @@ static bool is_wanted(const struct dp_process *proc)
 
 int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg)
 {
-	struct errand e = { proc, work, arg, -EINTR };
-	sigset_t all, mask;
-	char *stack;
-	pid_t pid;
+	struct errand e = { proc, work, arg, 0 };
+	const struct dp_child child = {
+		.work = run, .arg = &e, .name = ERRAND_NAME, .outlives = true
+	};
+	int err;
 
 	if (!is_wanted(proc))
 		return punctually(proc, work, arg);
-	stack = mmap(NULL, ERRAND_STACK, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	if (stack == MAP_FAILED)
-		return -ENOMEM;
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &mask);
-	pid = clone(run, stack + ERRAND_STACK,
-		    CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_FS, &e);
-	if (pid < 0)
-		e.err = -errno;
-	else
-		dp_stop_wait(pid, NULL);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	munmap(stack, ERRAND_STACK);
-	return e.err;
+	err = dp_child_run(&child);
+	return err ? err : e.err;
 }

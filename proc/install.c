@@ -536,32 +536,32 @@ struct arming {
 };
 
 /* Nobody runs, and nobody is inside what a jump replaces. */
+static int write_stopped(void *arg)
+{
+	const struct arming *a = arg;
+
+	dp_texts_compare(a->proc);
+	return a->write(a->proc->engine, &a->proc->target, a->bad);
+}
+
 static int arm_stopped(void *arg)
 {
 	const struct arming *a = arg;
 	struct dp_process *proc = a->proc;
-	struct dp_diag *diag = a->diag;
 	const struct dp_moves moves = { .arg = proc->engine,
 					.from = is_inside,
 					.to = to_copy };
-	int err, tries;
+	int err = 1, tries;
 
 	/* One that was just being made, or woke up, is asleep or stopped the
 	 * next time. */
-	for (tries = 0; tries < QUIET_TRIES; tries++) {
-		err = dp_stop_alone(proc, diag);
-		if (err)
-			return err;
-		if (dp_threads_move(proc, &moves)) {
-			dp_texts_compare(proc);
-			err = a->write(proc->engine, &proc->target, a->bad);
-			dp_stop_release(proc);
-			return err;
-		}
-		dp_stop_release(proc);
-	}
+	for (tries = 0; err > 0 && tries < QUIET_TRIES; tries++)
+		err = dp_threads_clear(proc, &moves, write_stopped, arg,
+				       a->diag);
+	if (err <= 0)
+		return err;
 	return dp_diag_set(
-		diag, -EAGAIN,
+		a->diag, -EAGAIN,
 		"a thread of process %d is where a jump has to be written and cannot be moved; try again, or without DPROBES_ARM=quiesce",
 		proc->pid);
 }

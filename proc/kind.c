@@ -76,12 +76,6 @@ static bool is_glibcs_linker(const struct dp_map *m)
 	return base && !strncmp(base, "/ld-linux", 9);
 }
 
-static bool same_file(const struct dp_map *a, const struct dp_map *b)
-{
-	return a && b && a->inode == b->inode && a->dev_major == b->dev_major &&
-	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
-}
-
 /* A name among those of its sections. */
 static bool has_section(int fd, const Elf64_Ehdr *eh, const char *name)
 {
@@ -201,13 +195,14 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 	proc->nr_texts = 0;
 	for (i = 0; i < maps->n && proc->nr_texts < DP_TEXTS_MAX; i++) {
 		const struct dp_map *m = &maps->v[i];
-		bool linker = same_file(m, p.linker);
+		bool linker = p.linker && dp_map_same_file(m, p.linker);
 
 		if (m->perms[2] != 'x')
 			continue;
 		if (is_glibc(m) ||
 		    (linker && !p.glibc && !is_glibcs_linker(m)) ||
-		    (same_file(m, p.exe) && !is_glibcs_linker(m) &&
+		    (p.exe && dp_map_same_file(m, p.exe) &&
+		     !is_glibcs_linker(m) &&
 		     (!p.linker || proc->go ||
 		      (!p.glibc && is_glibcs_linker(p.linker)))))
 			proc->texts[proc->nr_texts++] =

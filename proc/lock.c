@@ -10,6 +10,8 @@
  * id has the same file.
  *
  * Each kind of work is a byte of the file, whatever may be in memory there.
+ *
+ * Lock: these two (DESIGN.md, Locks).
  */
 #include "proc/private.h"
 #include <errno.h>

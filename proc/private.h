@@ -817,6 +817,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
  * @agent: address of the agent, with @trapped: who is there may be changing the
  *         frame of its signal
  * @late: may a pc stay as long as others have to run on? NULL: none may
+ * @ready: may threads be moved at all, or has one of them to run on? NULL: they may
  */
 struct dp_moves {
 	const void *arg;
@@ -826,11 +827,18 @@ struct dp_moves {
 	u64 agent;
 	bool (*counted)(const void *arg, u64 pc);
 	bool (*late)(const void *arg, u64 pc);
+	bool (*ready)(const struct dp_process *proc, const void *arg);
 };
 
 /** dp_threads_move() - move pcs, in registers and in signal frames.
  *  Return: true if nobody is left who would have to. */
 bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
+/** dp_threads_clear() - stop all threads, move them, and do @then while nobody runs.
+ *  Return: what @then does, 0 or an error; 1 a thread has to run on; an error of stopping */
+int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
+		     int (*then)(void *arg), void *arg, struct dp_diag *diag);
+/** dp_signal_coming() - is one of @caught (a mask) on its way to a thread that lets it come? */
+bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught);
 
 /* drain.c: is any thread still in, or on its way into, agent code? */
 /** dp_sleeps_inside() - is a thread that was left asleep in a call of ours? */

@@ -17,10 +17,12 @@
 #include "engine/layout/site.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/stack.h"
+#include "engine/site/state.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
+#include "proc/proc.h"
 
 #define TRIES 8
 #define NAP_NS 200000
@@ -32,8 +34,10 @@ struct span {
 };
 
 struct table {
+	struct dp_process *proc;
 	struct dp_sites sites;
-	u64 addr;
+	u64 *bad;
+	u64 arena, addr;
 	struct dp_arena_control control;
 	void *ours; /* the arena, where it is mapped here, too */
 	struct span *spans;
@@ -85,16 +89,16 @@ static const struct span *span_at(const struct table *t, u64 pc)
 		       NULL;
 }
 
-static int load(struct dp_process *proc, u64 arena, struct table *t)
+static int load(struct dp_process *proc, struct table *t)
 {
 	struct dp_arena_control *c = &t->control;
-	int err = dp_process_read(proc, arena, c, sizeof(*c));
+	int err = dp_process_read(proc, t->arena, c, sizeof(*c));
 	size_t size;
 
 	if (err)
 		return err;
 	size = (size_t)c->nr_sites * sizeof(*t->sites.v);
-	t->addr = arena + c->site_off;
+	t->addr = t->arena + c->site_off;
 	t->sites.v = malloc(size);
 	t->spans = malloc((2 * (size_t)t->sites.n + 1) * sizeof(*t->spans));
 	if (!t->sites.v || !t->spans)
@@ -115,11 +119,11 @@ static int store(struct dp_process *proc, const struct table *t)
 	int err = 0;
 	u32 i;
 
-	for (i = 0; sites && i < t->sites.n; i++)
-		sites[t->sites.which[i]].armed =
-			dp_sites_at(&t->sites, i)->armed;
+	for (i = 0; sites && i < t->sites.n && !err; i++)
+		err = dp_site_mirror_state(&sites[t->sites.which[i]],
+					   dp_sites_at(&t->sites, i));
 	if (sites)
-		return 0;
+		return err;
 
 	for (i = 0; i < t->sites.n && !err; i++)
 		err = dp_process_write(
@@ -133,16 +137,8 @@ static int store(struct dp_process *proc, const struct table *t)
 static bool has_trapped(const void *arg, u64 pc)
 {
 	const struct table *t = arg;
-	u32 low = 0, high = t->sites.n, mid;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (dp_sites_at(&t->sites, mid)->addr + 1 < pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < t->sites.n && dp_sites_at(&t->sites, low)->addr + 1 == pc;
+	return dp_sites_find(&t->sites, pc - 1);
 }
 
 static bool is_inside(const void *arg, u64 pc)
@@ -209,20 +205,21 @@ static bool on_the_way(const struct dp_process *proc, const struct table *t)
 	return false;
 }
 
-static bool in_handler(struct dp_process *proc, const struct table *t,
-		       u64 arena)
+static bool out_of_handlers(const struct dp_process *proc, const void *arg)
 {
+	const struct table *t = arg;
 	const struct dp_arena_control *c = &t->control;
 	static u32 owners[DP_STACKS];
 	struct dp_stack stack;
 	u32 i;
 
 	if (!any_after(t))
-		return false;
+		return true;
 	if (on_the_way(proc, t))
-		return true;
-	if (dp_process_read(proc, arena + c->owner_off, owners, sizeof(owners)))
-		return true;
+		return false;
+	if (dp_process_read(proc, t->arena + c->owner_off, owners,
+			    sizeof(owners)))
+		return false;
 	for (i = 0; i < DP_STACKS; i++) {
 		if (!owners[i] || owners[i] & DP_OWNER_COMES)
 			continue;
@@ -233,44 +230,35 @@ static bool in_handler(struct dp_process *proc, const struct table *t,
 				    &stack, offsetof(struct dp_stack, vectors)))
 			continue;
 		if (stack.busy && is_handled(t, stack.site))
-			return true;
+			return false;
 	}
-	return false;
+	return true;
 }
 
-/* Return: -EAGAIN while somebody is inside. */
-static int try_write(struct dp_process *proc, struct table *t, u64 arena,
-		     u64 *bad, struct dp_diag *diag)
+static int write_jumps(void *arg)
+{
+	struct table *t = arg;
+	int err = dp_strategy_quiesce.arm(&t->proc->target, &t->sites, t->bad);
+
+	return err ? err : store(t->proc, t);
+}
+
+static int write_all(struct table *t, struct dp_diag *diag)
 {
 	const struct dp_moves moves = { .arg = t,
 					.from = is_inside,
 					.to = to_copy,
 					.trapped = has_trapped,
-					.agent = t->control.base };
-	int err = dp_stop_alone(proc, diag);
-
-	if (err)
-		return err;
-	err = -EAGAIN;
-	if (!in_handler(proc, t, arena) && dp_threads_move(proc, &moves)) {
-		err = dp_strategy_quiesce.arm(&proc->target, &t->sites, bad);
-		if (!err)
-			err = store(proc, t);
-	}
-	dp_stop_release(proc);
-	return err;
-}
-
-static int write_all(struct dp_process *proc, struct table *t, u64 arena,
-		     u64 *bad, struct dp_diag *diag)
-{
+					.agent = t->control.base,
+					.ready = out_of_handlers };
 	const struct timespec nap = { 0, NAP_NS };
 	int err = -EAGAIN, tries;
 
 	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
 		if (tries)
 			nanosleep(&nap, NULL);
-		err = try_write(proc, t, arena, bad, diag);
+		err = dp_threads_clear(t->proc, &moves, write_jumps, t, diag);
+		err = err > 0 ? -EAGAIN : err;
 	}
 	if (err == -EAGAIN)
 		dp_diag_set(
@@ -283,7 +271,11 @@ int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 		       u32 n, u64 *bad, struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
-	struct table t = { .sites = { NULL, n, which, false }, .ours = ours };
+	struct table t = { .proc = proc,
+			   .sites = { NULL, n, which, false },
+			   .bad = bad,
+			   .arena = arena,
+			   .ours = ours };
 	int err;
 
 	if (!proc)
@@ -291,9 +283,9 @@ int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 	proc->pid = pid;
 	err = dp_process_open_mem(proc, diag);
 	if (!err)
-		err = load(proc, arena, &t);
+		err = load(proc, &t);
 	if (!err)
-		err = write_all(proc, &t, arena, bad, diag);
+		err = write_all(&t, diag);
 	free(t.spans);
 	free(t.sites.v);
 	dp_process_close(proc);

@@ -42,15 +42,6 @@
 	 1ull << (SIGILL - 1) | DP_SIGTRAP_BIT)
 #define NEVER_MASKED (1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1))
 
-static bool is_coming(const struct dp_process *proc, const struct dp_thread *t,
-		      u64 caught)
-{
-	struct dp_status st;
-
-	return !dp_status_read(proc->pid, t->tid, &st) &&
-	       (st.pending | st.shared_pending) & ~st.blocked & caught;
-}
-
 /* A thread that has been stopped in a restartable sequence begins it again, so step by
  * step none would come to its end. Those that it is to be kept apart from are held; but
  * they were not when it was stopped, so the first step has to lead to the beginning. */
@@ -411,7 +402,7 @@ static int step_out(struct stepping *s,
 {
 	static const struct dp_stepped none;
 	struct dp_thread *t = s->thread;
-	bool coming = is_coming(s->proc, t, s->caught);
+	bool coming = dp_signal_coming(s->proc, t->tid, s->caught);
 	u64 word = dp_rseq_word(t);
 	int sig = 0, n, err;
 

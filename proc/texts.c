@@ -17,13 +17,16 @@
 #include "engine/layout/span.h"
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
+#include "engine/site/state.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
+#include "engine/site/internal.h"
+#include "proc/proc.h"
+#include "sym/sym.h"
 
 #define PM_FILE (1ull << 61)
 #define PM_SWAP (1ull << 62)
@@ -151,14 +154,15 @@ void dp_texts_note(struct dp_process *proc)
 	mark_strays(proc, maps);
 }
 
-static bool is_noted(const struct dp_arena_control *c, u64 addr)
+static const struct dp_mapped *text_around(const struct dp_arena_control *c,
+					   u64 addr)
 {
 	u32 i;
 
 	for (i = 0; i < dp_few(&c->nr_texts, DP_MAX_TEXTS); i++)
 		if (addr - c->texts[i].start < c->texts[i].size)
-			return true;
-	return false;
+			return &c->texts[i];
+	return NULL;
 }
 
 void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
@@ -167,7 +171,7 @@ void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
 	const struct dp_map *m;
 	struct dp_maps maps;
 
-	if (!c->revertible || is_noted(c, addr))
+	if (!c->revertible || text_around(c, addr))
 		return;
 	m = dp_maps_read(pid, &maps) ? NULL : dp_maps_find(&maps, addr);
 	if (!m || n == DP_MAX_TEXTS || !untouched(pid, m)) {
@@ -216,10 +220,7 @@ struct dp_text_file dp_texts_file(const struct dp_process *proc,
 		return file;
 	file.fd = open_mapped(proc, m);
 	/* The path may lead to another one by now. */
-	if (file.fd >= 0 &&
-	    (fstat(file.fd, &st) || st.st_ino != m->inode ||
-	     major(st.st_dev) != m->dev_major ||
-	     minor(st.st_dev) != m->dev_minor)) {
+	if (file.fd >= 0 && (fstat(file.fd, &st) || !dp_map_is_file(m, &st))) {
 		close(file.fd);
 		file.fd = -1;
 	}
@@ -254,27 +255,24 @@ bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text)
 	return clean;
 }
 
-static const struct dp_mapped *text_around(const struct dp_arena_control *c,
-					   u64 addr)
+/* As it was. */
+static struct dp_map map_of(const struct dp_mapped *t)
 {
-	u32 i;
-
-	for (i = 0; i < dp_few(&c->nr_texts, DP_MAX_TEXTS); i++)
-		if (addr - c->texts[i].start < c->texts[i].size)
-			return &c->texts[i];
-	return NULL;
+	return (struct dp_map){ .start = t->start,
+				.end = t->start + t->size,
+				.offset = t->offset,
+				.inode = t->inode,
+				.dev_major = t->dev_major,
+				.dev_minor = t->dev_minor };
 }
 
-/* The same place of the same file? */
 static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 		     u64 addr)
 {
-	const struct dp_map *m = dp_maps_find(maps, addr);
+	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
 
-	return m && m->inode == t->inode && m->dev_major == t->dev_major &&
-	       m->dev_minor == t->dev_minor &&
-	       (!t->inode ||
-		m->offset + (addr - m->start) == t->offset + (addr - t->start));
+	return m &&
+	       dp_place_same(dp_map_place(m, addr), dp_map_place(&was, addr));
 }
 
 /* And in whole? While a library is being mapped, which is told afterwards, other mappings come
@@ -282,10 +280,9 @@ static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 static bool is_whole(const struct dp_maps *maps, const struct dp_mapped *t,
 		     u64 addr)
 {
-	const struct dp_map *m = dp_maps_find(maps, addr);
+	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
 
-	return is_there(maps, t, addr) && m->perms[2] == 'x' &&
-	       m->start == t->start && m->end - m->start == t->size;
+	return dp_map_same(m, &was) && m->perms[2] == 'x';
 }
 
 /* @arming: what is not armed yet will be */
@@ -305,9 +302,7 @@ static bool mark_gone(struct dp_view *view, const struct dp_maps *maps,
 		    (anew ? is_whole(maps, t, s->addr) :
 			    is_there(maps, t, s->addr)))
 			continue;
-		s->armed = DP_SITE_GONE;
-		s->returned = 0;
-		any = true;
+		any |= !dp_site_set_state(s, DP_SITE_GONE);
 	}
 	return any;
 }
@@ -347,9 +342,9 @@ static bool same_texts(const struct dp_maps *a, const struct dp_maps *b)
 		n = next_text(b, &k);
 		if (!m || !n)
 			return m == n;
-	} while (m->start == n->start && m->offset == n->offset &&
-		 m->inode == n->inode && m->dev_major == n->dev_major &&
-		 m->dev_minor == n->dev_minor);
+	} while (m->start == n->start &&
+		 dp_place_same(dp_map_place(m, m->start),
+			       dp_map_place(n, n->start)));
 	return false;
 }
 
@@ -366,10 +361,9 @@ static bool mark_other(struct dp_process *proc, struct dp_view *view)
 
 		if (!s->jump.stray || !n || s->armed != DP_SITE_OFF ||
 		    (!dp_process_read(proc, s->addr, now, n) &&
-		     !memcmp(now, s->orig, n)))
+		     dp_site_bytes(s, now) == DP_BYTES_ORIGINAL))
 			continue;
-		s->armed = DP_SITE_GONE;
-		any = true;
+		any |= !dp_site_set_state(s, DP_SITE_GONE);
 	}
 	return any;
 }
@@ -411,7 +405,7 @@ static bool is_lost(const struct dp_process *proc,
 
 	return site->armed == DP_SITE_THERE && n &&
 	       !dp_process_read(proc, site->addr, now, n) &&
-	       !memcmp(now, site->orig, n);
+	       dp_site_bytes(site, now) == DP_BYTES_ORIGINAL;
 }
 
 void dp_texts_mark(const struct dp_process *proc, struct dp_view *view)
@@ -421,7 +415,7 @@ void dp_texts_mark(const struct dp_process *proc, struct dp_view *view)
 	dp_texts_gone(proc, view);
 	for (i = 0; i < view->nr_sites; i++)
 		if (is_lost(proc, &view->sites[i]))
-			view->sites[i].armed = DP_SITE_GONE;
+			dp_site_set_state(&view->sites[i], DP_SITE_GONE);
 }
 
 /* Neither what we have put there, nor a breakpoint that may be anybody's. */
@@ -433,7 +427,8 @@ static bool is_other(const struct dp_process *proc,
 	if (site->armed != DP_SITE_THERE || !n)
 		return dp_process_read(proc, site->addr, now, 1);
 	return dp_process_read(proc, site->addr, now, n) ||
-	       (now[0] != DP_BREAKPOINT && memcmp(now, site->patch, n));
+	       (now[0] != DP_BREAKPOINT &&
+		dp_site_bytes(site, now) != DP_BYTES_PATCH);
 }
 
 /* Has it been so all the while? */
@@ -458,7 +453,7 @@ void dp_texts_mark_live(const struct dp_process *proc, struct dp_view *view,
 
 		if (s->addr && s->first_probe && is_other(proc, s) &&
 		    is_steady(proc, sites + i * sizeof(*s), s))
-			s->armed = DP_SITE_GONE;
+			dp_site_set_state(s, DP_SITE_GONE);
 	}
 }
 

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "sym/private.h"
@@ -87,13 +86,6 @@ static int open_regular(const char *path, struct stat *st)
 	return -ENOENT;
 }
 
-static bool same_inode(const struct stat *st, const struct dp_map *map)
-{
-	return st->st_ino == map->inode &&
-	       major(st->st_dev) == map->dev_major &&
-	       minor(st->st_dev) == map->dev_minor;
-}
-
 static bool same_head(const struct dp_modules *mods, int fd,
 		      const struct dp_map *head)
 {
@@ -138,7 +130,7 @@ int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
 	struct stat st;
 	int named = open_path(mods, map, &st), mapped;
 
-	if (named >= 0 && same_inode(&st, map))
+	if (named >= 0 && dp_map_is_file(map, &st))
 		return named;
 	mapped = open_mapped(mods, head, &st);
 	if (mapped < 0)

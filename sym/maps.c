@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "sym/private.h"
 
@@ -211,4 +213,40 @@ const struct dp_map *dp_maps_find(const struct dp_maps *maps, u64 addr)
 	if (lo < maps->n && addr >= maps->v[lo].start)
 		return &maps->v[lo];
 	return NULL;
+}
+
+struct dp_place dp_map_place(const struct dp_map *map, u64 addr)
+{
+	if (!map || !map->inode)
+		return (struct dp_place){ 0 };
+	return (struct dp_place){ .inode = map->inode,
+				  .offset = addr - map->start + map->offset,
+				  .dev_major = map->dev_major,
+				  .dev_minor = map->dev_minor };
+}
+
+bool dp_place_same(struct dp_place a, struct dp_place b)
+{
+	return a.inode == b.inode && a.offset == b.offset &&
+	       a.dev_major == b.dev_major && a.dev_minor == b.dev_minor;
+}
+
+bool dp_map_same(const struct dp_map *a, const struct dp_map *b)
+{
+	return a && b && a->start == b->start && a->end == b->end &&
+	       dp_place_same(dp_map_place(a, a->start),
+			     dp_map_place(b, b->start));
+}
+
+bool dp_map_same_file(const struct dp_map *a, const struct dp_map *b)
+{
+	return a->inode == b->inode && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
+}
+
+bool dp_map_is_file(const struct dp_map *map, const struct stat *st)
+{
+	return st->st_ino == map->inode &&
+	       major(st->st_dev) == map->dev_major &&
+	       minor(st->st_dev) == map->dev_minor;
 }

@@ -9,18 +9,11 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "sym/private.h"
 
 #define HEAD_LEN 4096
 #define AUXV_MAX 64
-
-static bool same_file(const struct dp_map *a, const struct dp_map *b)
-{
-	return a->inode == b->inode && a->dev_major == b->dev_major &&
-	       a->dev_minor == b->dev_minor && !strcmp(a->path, b->path);
-}
 
 /*
  * What is known of a file while its mappings are gone through, in order of address: so
@@ -77,7 +70,7 @@ static struct file *file_of(const struct index *x, const struct dp_map *map)
 {
 	size_t i = slot_of(x, map, 0);
 
-	while (x->files[i].of && !same_file(x->files[i].of, map))
+	while (x->files[i].of && !dp_map_same_file(x->files[i].of, map))
 		i = (i + 1) & x->mask;
 	if (!x->files[i].of)
 		x->files[i].of = map;
@@ -91,7 +84,7 @@ static struct dp_mod **mod_at(const struct index *x, const struct dp_map *map,
 	size_t i = slot_of(x, map, bias);
 
 	while (x->mods[i] && (x->mods[i]->pub.bias != bias ||
-			      !same_file(x->mods[i]->text, map)))
+			      !dp_map_same_file(x->mods[i]->text, map)))
 		i = (i + 1) & x->mask;
 	return &x->mods[i];
 }
@@ -146,7 +139,7 @@ static bool is_loaded(const struct dp_modules *mods, struct dp_mod *mod)
 		if (ph->p_type != PT_LOAD || ph->p_offset >> 12)
 			continue;
 		map = dp_maps_find(&mods->maps, mod->pub.bias + ph->p_vaddr);
-		if (!map || map->offset || !same_file(map, mod->text))
+		if (!map || map->offset || !dp_map_same_file(map, mod->text))
 			return false;
 		mod->head = map;
 		return true;
@@ -285,7 +278,6 @@ static size_t auxv_read(pid_t pid, Elf64_auxv_t *v)
 
 static struct dp_mod *find_exe(const struct dp_modules *mods)
 {
-	const struct dp_map *map;
 	struct stat st;
 	char name[64];
 	size_t i;
@@ -293,13 +285,9 @@ static struct dp_mod *find_exe(const struct dp_modules *mods)
 	dp_file_proc(name, sizeof(name), mods->pid, "exe");
 	if (stat(name, &st))
 		return NULL;
-	for (i = 0; i < mods->n; i++) {
-		map = mods->v[i]->text;
-		if (st.st_ino == map->inode &&
-		    major(st.st_dev) == map->dev_major &&
-		    minor(st.st_dev) == map->dev_minor)
+	for (i = 0; i < mods->n; i++)
+		if (dp_map_is_file(mods->v[i]->text, &st))
 			return mods->v[i];
-	}
 	return NULL;
 }
 
@@ -521,9 +509,7 @@ static bool same_path(const struct dp_modules *mods, const char *path,
 	if (snprintf(full, sizeof(full), "%s%s", root, path) >=
 	    (int)sizeof(full))
 		return false;
-	if (!stat(full, &st) && st.st_ino == map->inode &&
-	    major(st.st_dev) == map->dev_major &&
-	    minor(st.st_dev) == map->dev_minor)
+	if (!stat(full, &st) && dp_map_is_file(map, &st))
 		return true;
 	/* Where the file system hides the numbers that maps has. */
 	return path[0] != '/' && realpath(path, full) &&

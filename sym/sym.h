@@ -49,6 +49,24 @@ void dp_maps_free(struct dp_maps *maps);
 /** dp_maps_find() - the mapping that holds @addr, or NULL */
 const struct dp_map *dp_maps_find(const struct dp_maps *maps, u64 addr);
 
+/** struct dp_place - what an address is of: a file, and where in it; all zero: of none */
+struct dp_place {
+	u64 inode, offset;
+	u32 dev_major, dev_minor;
+};
+
+/** dp_map_place() - of @addr in @map; NULL: nothing is mapped there */
+struct dp_place dp_map_place(const struct dp_map *map, u64 addr);
+bool dp_place_same(struct dp_place a, struct dp_place b);
+/** dp_map_same() - is it the same mapping? The same addresses, and the same place there;
+ *  NULL is none */
+bool dp_map_same(const struct dp_map *a, const struct dp_map *b);
+/** dp_map_same_file() - two of one file, by one path */
+bool dp_map_same_file(const struct dp_map *a, const struct dp_map *b);
+/** dp_map_is_file() - is it of that file? On overlay and btrfs the numbers differ. */
+struct stat;
+bool dp_map_is_file(const struct dp_map *map, const struct stat *st);
+
 struct dp_modules;
 
 /**

@@ -51,8 +51,7 @@ static bool is_in_place(const struct dp_code *c, u64 addr)
 	if (!was || dp_maps_read(dp_process_pid(c->proc), &maps))
 		return false;
 	is = dp_maps_find(&maps, addr);
-	same = is && is->perms[2] == 'x' && is->start == was->start &&
-	       is->end == was->end && is->inode == was->inode;
+	same = dp_map_same(is, was) && is->perms[2] == 'x';
 	dp_maps_free(&maps);
 	return same;
 }

@@ -319,6 +319,10 @@ static void tell_tallies(const struct dp_sums *sums)
 				", %llu site gone with its library" :
 				", %llu sites gone with their library",
 			sums->gone);
+	if (dp_engine_impossible())
+		dp_output_print(stderr,
+			", %llu impossible changes of a site refused",
+			(unsigned long long)dp_engine_impossible());
 	if (sums->strays)
 		dp_output_print(stderr, ", %llu traps in the middle of a jump",
 			sums->strays);

@@ -10,7 +10,7 @@
 #include "engine/layout/probe.h"
 #include "engine/layout/tally.h"
 #include "engine/layout/visit.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 
 /* Of one visit: the way it goes. @line of table @table. */
 struct spot {

@@ -13,7 +13,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 
 /* Lines that are looked at to tell how full a table is. */
 #define SAMPLE 1024

@@ -21,7 +21,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/text/arm.h"
 
 #define OVERLAP "overlap: another probe or the agent needs the same bytes"

@@ -21,7 +21,7 @@
 #include "engine/plan/layout.h"
 #include "engine/plan/place.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "port.h"
 
 #define TRIES 2048

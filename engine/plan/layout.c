@@ -10,7 +10,7 @@
 #include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "port.h"
 
 /* Counters of very many probes are spread over fewer CPUs. */

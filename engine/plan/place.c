@@ -4,7 +4,7 @@
 #include "engine/plan/landing.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/place.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "port.h"
 
 /* Page zero and its neighbours are not to be had (vm.mmap_min_addr). */

@@ -20,9 +20,10 @@
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "port.h"
+#include "engine/site/state.h"
 
 /* Where the next copy goes in a pool. */
 struct cursor {
@@ -199,7 +200,7 @@ static int plan_site(struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		return -ENOMEM;
 	dp_entry_begin(s, entry);
 	entry->wanted = DP_WANT_PLAN;
-	entry->armed = s->gone ? DP_SITE_GONE : DP_SITE_OFF;
+	dp_site_set_state(entry, s->gone ? DP_SITE_GONE : DP_SITE_OFF);
 	entry->first_probe = s->first_probe;
 	if (s->mode == DP_MODE_JUMP)
 		return plan_jump(e, i, entry, map, cur);

@@ -21,7 +21,7 @@
 #include "engine/layout/visit.h"
 #include "engine/plan/plan.h"
 #include "engine/site/program.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 
 #define LINE 64
 

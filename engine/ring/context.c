@@ -10,7 +10,7 @@
 #include "engine/layout/control.h"
 #include "engine/layout/tally.h"
 #include "engine/ring/context.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/text/target.h"
 
 /* What is looked at of each: the rest is a stack, and a machine's state. */

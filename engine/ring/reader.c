@@ -7,7 +7,7 @@
  */
 #include "engine/layout/ring.h"
 #include "engine/ring/reader.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "port.h"
 
 static struct dp_ring *ring_at(const struct dp_engine *e, u32 i)

@@ -11,8 +11,9 @@
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
 #include "engine/site/fork.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "port.h"
+#include "engine/site/state.h"
 
 static void *copy_of(const void *from, size_t bytes)
 {
@@ -72,7 +73,7 @@ static void take_over(struct dp_engine *e, const struct dp_engine *of)
 	u32 i;
 
 	for (i = 0; i < e->view.nr_sites; i++) {
-		e->view.sites[i].armed = of->view.sites[i].armed;
+		dp_site_mirror_state(&e->view.sites[i], &of->view.sites[i]);
 		e->view.sites[i].wanted = of->view.sites[i].wanted;
 		e->view.sites[i].returned = of->view.sites[i].returned;
 	}

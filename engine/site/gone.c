@@ -14,8 +14,9 @@
 #include "engine/layout/site.h"
 #include "engine/site/live.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/text/target.h"
+#include "engine/site/state.h"
 
 #define KNOWN DP_REGION_MAX
 
@@ -61,8 +62,7 @@ static bool is_replaced(const struct dp_engine *e, u32 i, const u8 *now,
 	dp_live_originals(e, s->addr, mended, n);
 	if (now[0] == DP_BREAKPOINT)
 		return !is_familiar(s, now, mended, n);
-	return entry->armed ? !dp_bytes_same(now, entry->patch,
-					     dp_site_patch_len(entry)) :
+	return entry->armed ? dp_site_bytes(entry, now) != DP_BYTES_PATCH :
 			      !dp_bytes_same(mended, s->code, s->size);
 }
 

@@ -23,7 +23,7 @@
 #include "engine/plan/plan.h"
 #include "engine/site/live.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/text/arm.h"
 #include "port.h"
 

@@ -10,7 +10,7 @@
 #include "engine/layout/probe.h"
 #include "engine/site/inherit.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/site/view.h"
 
 static void move(void *to, const void *from, u64 bytes)

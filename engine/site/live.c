@@ -33,11 +33,12 @@
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "engine/text/arm.h"
 #include "engine/text/target.h"
 #include "port.h"
+#include "engine/site/state.h"
 
 #define HOOKED "it belongs to a system call that the library watches"
 #define NOTHING "it has not been registered"
@@ -178,7 +179,7 @@ static void bury(struct dp_engine *e, struct dp_site *s)
 	s->addr = 0;
 	entry->addr = 0;
 	entry->jump.traps = 0;
-	entry->armed = DP_SITE_OFF;
+	dp_site_set_state(entry, DP_SITE_OFF);
 	entry->wanted = DP_WANT_OFF;
 }
 
@@ -921,9 +922,9 @@ bool dp_live_intact(const struct dp_engine *e, struct dp_target *target,
 		return false;
 	switch (s->armed) {
 	case DP_SITE_OFF:
-		return dp_bytes_same(now, s->orig, dp_site_patch_len(s));
+		return dp_site_bytes(s, now) == DP_BYTES_ORIGINAL;
 	case DP_SITE_THERE:
-		return dp_bytes_same(now, s->patch, dp_site_patch_len(s));
+		return dp_site_bytes(s, now) == DP_BYTES_PATCH;
 	default:
 		return now[0] == DP_BREAKPOINT;
 	}
@@ -961,27 +962,13 @@ bool dp_live_lost(struct dp_engine *e)
 	return lost;
 }
 
-/* Are these bytes a patch, or on the way to it, and those of breakpoints inside? */
-static bool is_patch(const struct dp_site_entry *s, const u8 *now,
-		     bool on_its_way)
-{
-	u8 i;
-
-	if (!on_its_way)
-		return dp_bytes_same(now, s->patch, dp_site_patch_len(s));
-	for (i = 0; i < dp_site_patch_len(s); i++)
-		if (now[i] != s->orig[i] && now[i] != s->patch[i] &&
-		    now[i] != DP_BREAKPOINT)
-			return false;
-	return true;
-}
-
 /* Return: whether there are others. */
 static bool take_back(const struct dp_engine *e, struct dp_target *target,
-		      bool on_its_way)
+		      enum dp_bytes most)
 {
 	u8 now[DP_JUMP_SIZE];
 	bool others = false;
+	enum dp_bytes is;
 	u32 i;
 
 	for (i = 0; i < e->nr_sites; i++) {
@@ -989,13 +976,12 @@ static bool take_back(const struct dp_engine *e, struct dp_target *target,
 		u8 n = dp_site_patch_len(s);
 
 		if (!e->sites[i].planned || e->sites[i].hook >= 0 || !s->addr ||
-		    target->ops->read(target, s->addr, now, n) ||
-		    dp_bytes_same(now, s->orig, n))
+		    target->ops->read(target, s->addr, now, n))
 			continue;
-		if (is_patch(s, now, on_its_way))
+		is = dp_site_bytes(s, now);
+		if (is != DP_BYTES_ORIGINAL && is <= most)
 			target->ops->write(target, s->addr, s->orig, n);
-		else
-			others = true;
+		others |= is > most;
 	}
 	return others;
 }
@@ -1005,8 +991,9 @@ static bool take_back(const struct dp_engine *e, struct dp_target *target,
  * the bytes of another site, so they go first, and those on their way next. */
 void dp_live_leave(const struct dp_engine *e, struct dp_target *target)
 {
-	if (take_back(e, target, false) && take_back(e, target, true))
-		take_back(e, target, true);
+	if (take_back(e, target, DP_BYTES_PATCH) &&
+	    take_back(e, target, DP_BYTES_MINGLED))
+		take_back(e, target, DP_BYTES_MINGLED);
 }
 
 void dp_live_touched(const struct dp_engine *e,

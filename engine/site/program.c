@@ -4,7 +4,7 @@
 #include "engine/layout/program.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/vm/vm.h"
 #include "port.h"
 

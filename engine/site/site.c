@@ -19,7 +19,7 @@
 #include "engine/site/linker.h"
 #include "engine/site/program.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "port.h"
 

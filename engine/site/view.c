@@ -13,6 +13,7 @@
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
 #include "engine/text/target.h"
+#include "engine/site/state.h"
 
 /* A target may write to it while it is looked at. */
 #define ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -356,19 +357,16 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 bool dp_view_is_reverted(const struct dp_view *view, struct dp_target *target)
 {
 	u8 now[sizeof(view->sites->orig)];
-	u32 i, k;
+	u32 i;
 
 	for (i = 0; i < view->nr_sites; i++) {
 		const struct dp_site_entry *s = &view->sites[i];
-		u32 len = s->patch_len < sizeof(now) ? s->patch_len :
-						       sizeof(now);
 
-		if (s->armed == DP_SITE_OFF || s->armed == DP_SITE_GONE ||
-		    target->ops->read(target, s->addr, now, len))
-			continue;
-		for (k = 0; k < len; k++)
-			if (now[k] != s->orig[k])
-				return false;
+		if (s->armed != DP_SITE_OFF && s->armed != DP_SITE_GONE &&
+		    !target->ops->read(target, s->addr, now,
+				       dp_site_patch_len(s)) &&
+		    dp_site_bytes(s, now) != DP_BYTES_ORIGINAL)
+			return false;
 	}
 	return true;
 }
@@ -379,7 +377,7 @@ void dp_view_disown(struct dp_view *view)
 
 	for (i = 0; i < view->nr_sites; i++) {
 		view->sites[i].wanted = DP_WANT_OFF;
-		view->sites[i].armed = DP_SITE_OFF;
+		dp_site_set_state(&view->sites[i], DP_SITE_OFF);
 	}
 }
 
@@ -389,10 +387,9 @@ bool dp_view_presume(struct dp_view *view)
 	u32 i;
 
 	for (i = 0; i < view->nr_sites; i++)
-		if (view->sites[i].returned) {
-			view->sites[i].armed = 1;
-			any = true;
-		}
+		if (view->sites[i].returned)
+			any |= !dp_site_set_state(&view->sites[i],
+						  DP_SITE_THERE);
 	return any;
 }
 

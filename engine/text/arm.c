@@ -8,7 +8,7 @@
 #include "engine/site/hook.h"
 #include "engine/site/linker.h"
 #include "engine/site/site.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "engine/text/arm.h"
 #include "engine/text/target.h"
@@ -19,10 +19,14 @@ static const struct dp_strategy *jumps_by(const struct dp_engine *e)
 					     &dp_strategy_interior;
 }
 
+static struct dp_sites all_of(const struct dp_engine *e)
+{
+	return (struct dp_sites){ .v = e->view.sites, .n = e->view.nr_sites };
+}
+
 int dp_engine_arm_hooks(struct dp_engine *e, struct dp_target *target)
 {
-	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
-				  false };
+	const struct dp_sites sites = all_of(e);
 	int err = dp_strategy_hook.arm(target, &sites, NULL);
 
 	if (err)
@@ -43,8 +47,7 @@ void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 
 int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
-	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
-				  false };
+	const struct dp_sites sites = all_of(e);
 	int err = e->silent ?
 			  dp_sites_restore(target, &sites, bad) :
 			  dp_strategy_interior.disarm(target, &sites, bad);
@@ -63,8 +66,7 @@ bool dp_engine_is_quiesced(const struct dp_engine *e)
 	return jumps_by(e)->stopped && dp_engine_jumps(e);
 }
 
-static const struct dp_site_entry *entry_at(const struct dp_sites *sites,
-					    u64 addr)
+struct dp_site_entry *dp_sites_find(const struct dp_sites *sites, u64 addr)
 {
 	u32 low = 0, high = sites->n, mid;
 
@@ -87,7 +89,7 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 	int i, n;
 
 	for (back = 1; back < DP_JUMP_SIZE; back++) {
-		s = entry_at(sites, addr - back);
+		s = dp_sites_find(sites, addr - back);
 		if (!s || s->mode != DP_MODE_JUMP || s->hook)
 			continue;
 		n = dp_jump_insns(&s->jump);
@@ -103,9 +105,8 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, bool behind,
 			   u64 *to)
 {
-	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
-					false };
-	const struct dp_site_entry *s = entry_at(&sites, addr);
+	const struct dp_sites sites = all_of(e);
+	const struct dp_site_entry *s = dp_sites_find(&sites, addr);
 	int n = s && s->hook ? dp_jump_insns(&s->jump) : 0;
 
 	if (n)
@@ -123,8 +124,7 @@ static bool comes_back(const struct dp_engine *e)
 
 bool dp_engine_disturbed(const struct dp_engine *e, struct dp_target *target)
 {
-	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
-					false };
+	const struct dp_sites sites = all_of(e);
 
 	return dp_trap_lost(target, &sites) ||
 	       dp_interior_disturbed(target, &sites, false) ||
@@ -134,8 +134,7 @@ bool dp_engine_disturbed(const struct dp_engine *e, struct dp_target *target)
 int dp_engine_yield(struct dp_engine *e, struct dp_target *target,
 		    void (*tell)(void *arg, u64 addr, bool away), void *arg)
 {
-	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
-					false };
+	const struct dp_sites sites = all_of(e);
 	int err = dp_trap_return(target, &sites, tell, arg);
 
 	if (!err)
@@ -147,8 +146,7 @@ int dp_engine_yield(struct dp_engine *e, struct dp_target *target,
 
 bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
 {
-	const struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
-					false };
+	const struct dp_sites sites = all_of(e);
 
 	return dp_sites_inside(&sites, addr, to);
 }
@@ -196,8 +194,7 @@ int dp_engine_arm_linker(struct dp_engine *e, struct dp_target *target,
 
 int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
-	struct dp_sites sites = { e->view.sites, e->view.nr_sites, NULL,
-				  false };
+	const struct dp_sites sites = all_of(e);
 	int err;
 	u32 i;
 

@@ -28,6 +28,7 @@
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
 #include "engine/text/target.h"
+#include "engine/site/state.h"
 
 #define SIZE DP_JUMP_SIZE
 
@@ -39,7 +40,7 @@ static bool is_jump(const struct dp_site_entry *s)
 /* Sites inside another's jump come and go with it: they follow it in the table. */
 static void cover(const struct dp_sites *sites)
 {
-	u8 armed = 0;
+	const struct dp_site_entry *leader = NULL;
 	u32 i;
 
 	for (i = 0; !sites->which && i < sites->n; i++) {
@@ -48,9 +49,9 @@ static void cover(const struct dp_sites *sites)
 		if (s->mode != DP_MODE_JUMP)
 			continue;
 		if (s->patch_len)
-			armed = s->armed;
-		else
-			s->armed = armed;
+			leader = s;
+		else if (leader)
+			dp_site_mirror_state(s, leader);
 	}
 }
 
@@ -93,9 +94,7 @@ static int put_head(struct dp_target *target, struct dp_site_entry *s)
 {
 	int err = target->ops->write(target, s->addr, s->patch, 1);
 
-	if (!err)
-		s->armed = DP_SITE_THERE;
-	return err;
+	return err ? err : dp_site_set_state(s, DP_SITE_THERE);
 }
 
 static int take_tail(struct dp_target *target, struct dp_site_entry *s)
@@ -113,22 +112,17 @@ static int take_breakpoints(struct dp_target *target, struct dp_site_entry *s)
 
 static int take_head(struct dp_target *target, struct dp_site_entry *s)
 {
-	int err = 0;
+	int err;
 
-	if (s->wanted == DP_WANT_TRAP) {
-		s->armed = DP_SITE_TRAPPED;
-		return 0;
-	}
+	if (s->wanted == DP_WANT_TRAP)
+		return dp_site_set_state(s, DP_SITE_TRAPPED);
 	err = target->ops->write(target, s->addr, s->orig, 1);
-	if (!err)
-		s->armed = DP_SITE_OFF;
-	return err;
+	return err ? err : dp_site_set_state(s, DP_SITE_OFF);
 }
 
 static int let_go(struct dp_target *target, struct dp_site_entry *s)
 {
-	s->armed = s->wanted ? DP_SITE_YIELDED : DP_SITE_OFF;
-	return 0;
+	return dp_site_set_state(s, s->wanted ? DP_SITE_YIELDED : DP_SITE_OFF);
 }
 
 /* Is it on its way? One that begins may have its breakpoint already. */
@@ -146,7 +140,7 @@ static bool is_in(const struct dp_site_entry *s, u8 state)
 static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 {
 	u8 now[SIZE];
-	bool same;
+	enum dp_bytes is;
 	int err;
 
 	if (!s->jump.stray)
@@ -154,12 +148,13 @@ static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 	err = target->ops->read(target, s->addr, now, SIZE);
 	if (err)
 		return err;
+	is = dp_site_bytes(s, now);
 	if (s->armed == DP_SITE_OFF)
-		same = dp_bytes_same(now, s->orig, SIZE);
-	else
-		same = dp_text_ours(s, now) &&
-		       (now[0] == DP_BREAKPOINT || now[0] == s->patch[0]);
-	return same ? 0 : -EFAULT;
+		return is == DP_BYTES_ORIGINAL ? 0 : -EFAULT;
+	return is <= DP_BYTES_BETWEEN && (now[0] == DP_BREAKPOINT ||
+					  now[0] == s->patch[0]) ?
+		       0 :
+		       -EFAULT;
 }
 
 /* One step of all sites that are in a state, and everybody sees it. */
@@ -216,8 +211,9 @@ static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 
 static int begin(struct dp_target *target, struct dp_site_entry *s)
 {
-	s->armed = DP_SITE_COMING;
-	return put_breakpoints(target, s);
+	int err = dp_site_set_state(s, DP_SITE_COMING);
+
+	return err ? err : put_breakpoints(target, s);
 }
 
 static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
@@ -247,9 +243,7 @@ static int untrap(struct dp_target *target, struct dp_site_entry *s)
 		err = 0;
 	else if (!err)
 		err = target->ops->write(target, s->addr, s->orig, 1);
-	if (!err)
-		s->armed = DP_SITE_OFF;
-	return err;
+	return err ? err : dp_site_set_state(s, DP_SITE_OFF);
 }
 
 /* A jump that is there does not begin with a breakpoint of ours. */
@@ -263,26 +257,26 @@ static bool begins_with_anothers(struct dp_target *target,
 
 static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
 {
+	enum dp_bytes is;
 	u8 now[SIZE];
 	int err;
 
 	if (s->armed == DP_SITE_TRAPPED)
 		return untrap(target, s);
-	if (s->armed == DP_SITE_YIELDED) {
-		s->armed = DP_SITE_OFF;
-		return 0;
-	}
+	if (s->armed == DP_SITE_YIELDED)
+		return dp_site_set_state(s, DP_SITE_OFF);
 	err = target->ops->read(target, s->addr, now, SIZE);
-	if (!err && !dp_text_ours(s, now))
+	is = err ? DP_BYTES_FOREIGN : dp_site_bytes(s, now);
+	if (!err && is > DP_BYTES_BETWEEN)
 		err = -EBUSY;
-	if (!err && begins_with_anothers(target, s, now)) {
-		s->armed = DP_SITE_YIELDS;
-		return 0;
+	if (err) {
+		dp_site_set_state(s, DP_SITE_THERE);
+		return err;
 	}
-	s->armed = err ? DP_SITE_THERE : DP_SITE_LEAVING;
-	if (!err && dp_bytes_same(now, s->orig, SIZE))
-		s->armed = DP_SITE_OFF;
-	return err;
+	if (begins_with_anothers(target, s, now))
+		return dp_site_set_state(s, DP_SITE_YIELDS);
+	return dp_site_set_state(s, is == DP_BYTES_ORIGINAL ? DP_SITE_OFF :
+							      DP_SITE_LEAVING);
 }
 
 /* Which sites are to leave, but for those that somebody else has written to.
@@ -382,10 +376,9 @@ int dp_interior_yield(struct dp_target *target, const struct dp_sites *sites,
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = dp_sites_at(sites, i);
 
-		if (!is_disturbed(target, s, DP_SITE_THERE))
-			continue;
-		s->armed = DP_SITE_YIELDS;
-		tell(arg, s->addr, true);
+		if (is_disturbed(target, s, DP_SITE_THERE) &&
+		    !dp_site_set_state(s, DP_SITE_YIELDS))
+			tell(arg, s->addr, true);
 	}
 	return go_from_behind(target, sites, NULL);
 }
@@ -402,8 +395,9 @@ int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
 
 		if (!is_disturbed(target, s, DP_SITE_YIELDED))
 			continue;
-		s->armed = DP_SITE_OFF;
-		err = interior_arm(target, &one, NULL);
+		err = dp_site_set_state(s, DP_SITE_OFF);
+		if (!err)
+			err = interior_arm(target, &one, NULL);
 		if (!err)
 			tell(arg, s->addr, false);
 		first = first ? first : err;
@@ -414,13 +408,11 @@ int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
 
 static int put_all(struct dp_target *target, struct dp_site_entry *s)
 {
-	int err;
+	int err = dp_site_set_state(s, DP_SITE_COMING);
 
-	s->armed = DP_SITE_COMING;
-	err = target->ops->write(target, s->addr, s->patch, SIZE);
 	if (!err)
-		s->armed = DP_SITE_THERE;
-	return err;
+		err = target->ops->write(target, s->addr, s->patch, SIZE);
+	return err ? err : dp_site_set_state(s, DP_SITE_THERE);
 }
 
 static int quiesce_arm(struct dp_target *target, const struct dp_sites *sites,
@@ -439,9 +431,7 @@ static int take_all(struct dp_target *target, struct dp_site_entry *s)
 {
 	int err = target->ops->write(target, s->addr, s->orig, SIZE);
 
-	if (!err)
-		s->armed = DP_SITE_OFF;
-	return err;
+	return err ? err : dp_site_set_state(s, DP_SITE_OFF);
 }
 
 int dp_sites_restore(struct dp_target *target, const struct dp_sites *sites,

@@ -15,6 +15,7 @@
 #include "engine/layout/page.h"
 #include "engine/layout/site.h"
 #include "engine/text/target.h"
+#include "engine/site/state.h"
 
 bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
 {
@@ -44,19 +45,7 @@ bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 {
 	if (err != -EFAULT || !sites->may_go)
 		return false;
-	site->armed = DP_SITE_GONE;
-	return true;
-}
-
-bool dp_text_ours(const struct dp_site_entry *site, const u8 *now)
-{
-	size_t i, n = dp_site_patch_len(site);
-
-	for (i = 0; i < n; i++)
-		if (now[i] != site->orig[i] && now[i] != site->patch[i] &&
-		    (i || now[i] != DP_BREAKPOINT))
-			return false;
-	return true;
+	return !dp_site_set_state(site, DP_SITE_GONE);
 }
 
 /** struct batch - sites that are next, and what stands there */
@@ -158,10 +147,13 @@ static int trap_put(struct dp_target *target, struct dp_site_entry *site,
 
 	if (*now != *site->orig)
 		return -EBUSY;
-	site->armed = is_trap(site) ? DP_SITE_THERE : DP_SITE_TRAPPED;
+	err = dp_site_set_state(site, is_trap(site) ? DP_SITE_THERE :
+						      DP_SITE_TRAPPED);
+	if (err)
+		return err;
 	err = target->ops->write(target, site->addr, &breakpoint, 1);
 	if (err)
-		site->armed = DP_SITE_OFF;
+		dp_site_set_state(site, DP_SITE_OFF);
 	return err;
 }
 
@@ -175,10 +167,10 @@ static int trap_take(struct dp_target *target, struct dp_site_entry *site,
 	/* The tool that armed it may have been ended before it wrote. */
 	else if (*now != *site->orig)
 		err = -EBUSY;
-	if (!err) {
-		site->armed = 0;
+	if (!err)
+		err = dp_site_set_state(site, DP_SITE_OFF);
+	if (!err)
 		site->returned = 1;
-	}
 	return err;
 }
 
@@ -264,27 +256,28 @@ static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
 static int hook_put(struct dp_target *target, struct dp_site_entry *site,
 		    const u8 *now)
 {
-	u8 n = dp_site_patch_len(site);
+	int err;
 
-	if (!dp_bytes_same(now, site->orig, n))
+	if (dp_site_bytes(site, now) != DP_BYTES_ORIGINAL)
 		return -EBUSY;
-	site->armed = 1;
-	return poke(target, site->addr, site->patch, n);
+	err = dp_site_set_state(site, DP_SITE_THERE);
+	return err ? err :
+		     poke(target, site->addr, site->patch,
+			  dp_site_patch_len(site));
 }
 
 static int hook_take(struct dp_target *target, struct dp_site_entry *site,
 		     const u8 *now)
 {
-	u8 n = dp_site_patch_len(site);
+	enum dp_bytes is = dp_site_bytes(site, now);
 	int err = 0;
 
-	if (!dp_text_ours(site, now))
+	if (is > DP_BYTES_BETWEEN)
 		return -EBUSY;
-	if (!dp_bytes_same(now, site->orig, n))
-		err = poke(target, site->addr, site->orig, n);
-	if (!err)
-		site->armed = 0;
-	return err;
+	if (is != DP_BYTES_ORIGINAL)
+		err = poke(target, site->addr, site->orig,
+			   dp_site_patch_len(site));
+	return err ? err : dp_site_set_state(site, DP_SITE_OFF);
 }
 
 static int hook_arm(struct dp_target *target, const struct dp_sites *sites,

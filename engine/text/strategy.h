@@ -29,6 +29,9 @@ static inline struct dp_site_entry *dp_sites_at(const struct dp_sites *s, u32 i)
 	return &s->v[s->which ? s->which[i] : i];
 }
 
+/** dp_sites_find() - the one at @addr, or NULL; they are in the order of their addresses */
+struct dp_site_entry *dp_sites_find(const struct dp_sites *sites, u64 addr);
+
 /**
  * struct dp_strategy - one way of arming
  * @name: as DPROBES_ARM and listings spell it
@@ -119,8 +122,5 @@ static inline int dp_jump_insns(const struct dp_jump *jump)
 /** dp_sites_lose() - has @err come of text that has gone, and may that be? */
 bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 		   int err);
-/** dp_text_ours() - is each byte the original's, the patch's, or a breakpoint
- *  where one can be on the way from one to the other? */
-bool dp_text_ours(const struct dp_site_entry *site, const u8 *now);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* lock: spin locks, read-write locks and mutexes. */
+/* lock: spin locks, read-write locks and mutexes: a probe module's own (DESIGN.md, Locks). */
 #include "lib/compat/compat.h"
 
 /* The holder may have lost its processor: after a while, give ours up. */

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* module: probe modules are loaded into this process and out of it. */
+/*
+ * module: probe modules are loaded into this process and out of it.
+ *
+ * Lock: "modules" (DESIGN.md, Locks): the first one.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>

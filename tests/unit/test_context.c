@@ -12,7 +12,7 @@
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
 #include "engine/ring/context.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "engine/text/target.h"
 

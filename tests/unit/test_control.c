@@ -20,6 +20,11 @@
 #include "engine/text/arm.h"
 #include "port/fake/fake.h"
 #include "starve.h"
+#include "engine/layout/control.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/visit.h"
+#include "engine/site/internal.h"
+#include "engine/text/target.h"
 
 #define TEXT 0x10000000ull
 #define ENTRY 0x20000000ull
@@ -563,6 +568,12 @@ static void survives_every_failed_allocation(void **state)
 	assert_true(nth > 6 && nth < STARVE_MAX);
 }
 
+/* In all that the tests before have done. */
+static void changes_no_site_impossibly(void **state)
+{
+	assert_int_equal(dp_engine_impossible(), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -578,6 +589,7 @@ int main(void)
 		cmocka_unit_test(forks),
 		cmocka_unit_test(forks_none_that_come_and_go),
 		cmocka_unit_test(survives_every_failed_allocation),
+		cmocka_unit_test(changes_no_site_impossibly),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -20,13 +20,16 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/hook.h"
-#include "engine/site/state.h"
+#include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "engine/text/arm.h"
 #include "engine/text/strategy.h"
 #include "port/fake/fake.h"
 #include "starve.h"
 #include "hex.h"
+#include "arch/arch.h"
+#include "engine/layout/site.h"
+#include "engine/text/target.h"
 
 #define HIGH 0x7f0000000000ull
 #define LOW 0x10000000ull
@@ -1491,6 +1494,12 @@ static void keeps_reasons(void **state)
 	end(&w);
 }
 
+/* In all that the tests before have done. */
+static void changes_no_site_impossibly(void **state)
+{
+	assert_int_equal(dp_engine_impossible(), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -1521,6 +1530,7 @@ int main(void)
 		cmocka_unit_test(begins_nowhere_else),
 		cmocka_unit_test(begins_at_the_probe),
 		cmocka_unit_test(keeps_reasons),
+		cmocka_unit_test(changes_no_site_impossibly),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "sym/sym.h"
@@ -194,6 +195,81 @@ static void a_zombie_is_no_process(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+static const struct dp_map library = { .start = 0x7000,
+				       .end = 0x9000,
+				       .offset = 0x3000,
+				       .inode = 17,
+				       .dev_major = 8,
+				       .dev_minor = 1,
+				       .path = (char *)"/lib/a.so" };
+
+static struct dp_map but(size_t field, u64 value, size_t size)
+{
+	struct dp_map m = library;
+
+	memcpy((char *)&m + field, &value, size);
+	return m;
+}
+
+#define BUT(field, value)                          \
+	but(offsetof(struct dp_map, field), value, \
+	    sizeof(((struct dp_map *)0)->field))
+
+static void tells_mappings_apart(void **state)
+{
+	const struct dp_map others[] = {
+		BUT(start, 0x6000), BUT(end, 0xa000),  BUT(offset, 0x4000),
+		BUT(inode, 18),	    BUT(dev_major, 9), BUT(dev_minor, 2),
+		BUT(inode, 0),
+	};
+	const struct dp_map again = library;
+	size_t i;
+
+	assert_true(dp_map_same(&library, &again));
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(dp_map_same(&library, &others[i]));
+	assert_false(dp_map_same(&library, NULL));
+	assert_false(dp_map_same(NULL, NULL));
+}
+
+/* The mapping around a place may have grown or shrunk meanwhile. */
+static void finds_the_same_place(void **state)
+{
+	const struct dp_map rest = { .start = 0x8000,
+				     .end = 0x9000,
+				     .offset = 0x4000,
+				     .inode = 17,
+				     .dev_major = 8,
+				     .dev_minor = 1 };
+	const struct dp_map moved = BUT(offset, 0x4000);
+	const struct dp_map none = BUT(inode, 0), nothing = { .end = 0x9000 };
+	const struct dp_place at = dp_map_place(&library, 0x8123);
+
+	assert_int_equal(at.offset, 0x4123);
+	assert_true(dp_place_same(at, dp_map_place(&rest, 0x8123)));
+	assert_false(dp_place_same(at, dp_map_place(&rest, 0x8124)));
+	assert_false(dp_place_same(at, dp_map_place(&moved, 0x8123)));
+	assert_false(dp_place_same(at, dp_map_place(&none, 0x8123)));
+	assert_false(dp_place_same(at, dp_map_place(NULL, 0x8123)));
+	/* Of no file there is one place only. */
+	assert_true(dp_place_same(dp_map_place(&nothing, 0x10),
+				  dp_map_place(&nothing, 0x20)));
+}
+
+static void tells_files_apart(void **state)
+{
+	struct dp_map other = library;
+	struct stat st = { .st_ino = 17, .st_dev = makedev(8, 1) };
+
+	other.start = 0x1000;
+	assert_true(dp_map_same_file(&library, &other));
+	assert_true(dp_map_is_file(&library, &st));
+	other.path = (char *)"/lib/b.so";
+	assert_false(dp_map_same_file(&library, &other));
+	st.st_dev = makedev(8, 2);
+	assert_false(dp_map_is_file(&library, &st));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +281,9 @@ int main(void)
 		cmocka_unit_test(text_is_not_of_any_size),
 		cmocka_unit_test(no_such_process),
 		cmocka_unit_test(a_zombie_is_no_process),
+		cmocka_unit_test(tells_mappings_apart),
+		cmocka_unit_test(finds_the_same_place),
+		cmocka_unit_test(tells_files_apart),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* aside: a function called by a child in our memory. */
-#define DP_NO_MODULE_NOTE
-#include "lib/aside.h"
-#include "lib/raw.h"
-#include "lib/self.h"
+/* child: a function called by a child in our memory. */
+#include "proc/child.h"
+#include "port_raw.h"
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -15,39 +12,38 @@
 
 #define STACK_SIZE (1u << 20)
 
-struct errand {
-	void (*work)(void *arg);
-	void *arg;
+struct running {
+	const struct dp_child *child;
 	pid_t parent;
 	bool done;
 };
 
+/* Not beyond our end: the next tool would meet it at work. */
+static bool goes_with_us(const struct running *r)
+{
+	dp_raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	return dp_raw(SYS_getppid, 0, 0, 0, 0, 0) == r->parent;
+}
+
 static void run(void *arg)
 {
-	struct errand *e = arg;
+	struct running *r = arg;
+	const struct dp_child *child = r->child;
 
-	/* Not beyond our end: the next one would meet it at work. */
-	dp_raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (child->name)
+		dp_raw(SYS_prctl, PR_SET_NAME, (long)child->name, 0, 0, 0);
 	/* What it waits for comes within microseconds, and others stand still. */
 	dp_raw(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0, 0);
-	if (dp_raw(SYS_getppid, 0, 0, 0, 0, 0) == e->parent) {
-		e->work(e->arg);
-		e->done = true;
+	if (child->outlives || goes_with_us(r)) {
+		child->work(child->arg);
+		r->done = true;
 	}
 	dp_raw(SYS_exit, 0, 0, 0, 0, 0);
 }
 
-/* Where we are probed ourselves, hits of the child are none of ours. */
-static void say_sharer(u32 n)
+int dp_child_run(const struct dp_child *child)
 {
-	if (dp_self.arena)
-		__atomic_fetch_add(&dp_self.arena->hit.sharers, n,
-				   __ATOMIC_SEQ_CST);
-}
-
-int dp_aside(void (*work)(void *arg), void *arg)
-{
-	struct errand e = { work, arg, getpid(), false };
+	struct running r = { child, getpid(), false };
 	sigset_t all, mask;
 	long pid;
 	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
@@ -57,13 +53,11 @@ int dp_aside(void (*work)(void *arg), void *arg)
 		return -ENOMEM;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	say_sharer(1);
 	pid = dp_raw_clone(CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_FS,
-			   stack + STACK_SIZE, run, &e);
-	say_sharer(-1u);
+			   stack + STACK_SIZE, run, &r);
 	while (pid > 0 && dp_raw(SYS_wait4, pid, 0, __WALL, 0, 0) == -EINTR)
 		continue;
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	munmap(stack, STACK_SIZE);
-	return pid < 0 ? (int)pid : e.done ? 0 : -EINTR;
+	return pid < 0 ? (int)pid : r.done ? 0 : -EINTR;
 }

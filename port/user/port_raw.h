@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* raw: system calls by no function of libc: that may be probed, and those who make
  * them need not be threads of ours. */
-#ifndef DP_LIB_RAW_H
-#define DP_LIB_RAW_H
+#ifndef DP_PORT_RAW_H
+#define DP_PORT_RAW_H
 
 #include <sys/syscall.h>
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* internal: all that an engine knows. */
+#ifndef DP_SITE_INTERNAL_H
+#define DP_SITE_INTERNAL_H
+
+#include "port_types.h"
+#include "engine/insn/detour.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/program.h"
+#include "engine/layout/visit.h"
+#include "engine/plan/layout.h"
+#include "engine/site/program.h"
+#include "engine/site/site.h"
+#include "engine/site/view.h"
+#include "engine/text/arm.h"
+
+struct dp_asks;
+struct dp_growth;
+
+/** struct dp_program - a verified program; @code is the engine's own */
+struct dp_program {
+	struct dp_program_spec spec;
+	char name[DP_PROGRAM_NAME];
+	u8 *code;
+	u32 lv_off; /* in the arena */
+};
+
+/* A reader's place in one ring, and the geometry of all, which it does not
+ * take from memory that the target can write. */
+struct dp_reader {
+	u32 ring_off, ring_stride, slot_size, slot_mask, rings;
+	u64 next[DP_MAX_SHARDS];
+	u64 settled[DP_MAX_SHARDS]; /* nobody writes what has a number below */
+	u64 torn;
+};
+
+/* The tables of visits. The geometry is the engine's own, as that of the rings.
+ * A visit is known by its place in all of them, one after the other. */
+struct dp_visits {
+	struct {
+		struct dp_visit_line *line;
+		char *visits;
+		u32 lines;
+	} table[DP_VISIT_TABLES];
+	u32 tables, visit_stride;
+	u32 first; /* lines of the first one; 0: what is usual */
+	u32 entries; /* probes that begin them */
+	bool onward; /* some exit is DP_WAY_ONWARD */
+	u64 full; /* what the hit half's count was when a table was added */
+};
+
+struct dp_engine {
+	struct dp_site *sites;
+	u32 nr_sites, cap_sites;
+	struct dp_probe *probes;
+	u32 nr_probes, cap_probes;
+	u32 *hash; /* 1 + site index */
+	u32 hash_mask;
+	u32 *slots, slots_mask; /* the hit half's */
+	u32 *order; /* sites by address, from the layout on */
+	u32 shards;
+	struct dp_program *programs;
+	u32 nr_programs, cap_programs;
+	struct dp_reader reader;
+	struct dp_visits visits;
+	u32 tid_offset;
+	bool silent;
+	enum dp_arming arming;
+	struct dp_rseq rseq;
+	bool rseq_usable;
+	u32 nr_caught; /* see dp_caught() */
+	u32 nr_code_pools; /* the first ones; the others hold landings */
+	struct dp_layout_need need;
+	struct dp_arena *arena;
+	struct dp_view view;
+	u64 linker_state; /* see dp_engine_watch_linker() */
+	const char *pending[DP_PENDING];
+	u32 nr_pending;
+	u32 max_sites; /* of a resident one; 0: it is none */
+	u32 nr_asks; /* its handlers run in the tool, so many at once */
+	struct dp_asks *asks;
+	struct dp_growth *growth; /* grow.c */
+};
+
+/** dp_engine_reserve() - room for one more element of an array */
+int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each);
+
+/** dp_order_site() - the @i-th site in the order of addresses; of a resident
+ *  engine, in that of their coming */
+static inline struct dp_site *dp_order_site(const struct dp_engine *e, u32 i)
+{
+	return &e->sites[e->order ? e->order[i] : i];
+}
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * state: how the bytes of a site come and go.
+ *
+ *                       ┌──────────── failed, or another's bytes ───────────┐
+ *                       ▼                                                   │
+ *   OFF ─► COMING ─► THERE ─► LEAVING ─► OFF             a jump, step by step
+ *           ▲  │        │        ▲ └───► TRAPPED         down to its breakpoint
+ *           │  └────────┼────────┤
+ *        TRAPPED        └► YIELDS ─► YIELDED ─► OFF      behind a foreign breakpoint
+ *
+ *   OFF ─► THERE ─► OFF                                  a breakpoint, or a hook
+ *   OFF ─► TRAPPED ─► OFF                                a breakpoint where a jump could be
+ *   any ─► GONE                                          the code is not there any more
+ *   any ─► OFF                                           the bytes are back, or were given
+ *                                                        back by the process, or the site
+ *                                                        is found at no address any more
+ *
+ *   from \ to   OFF  THERE  LEAVING  COMING  TRAPPED  GONE  YIELDS  YIELDED
+ *   OFF          =     x       -       x        x       x     -        -
+ *   THERE        x     =       x       -        -       x     x        -
+ *   LEAVING      x     x       =       -        x       x     -        -
+ *   COMING       x     x       x       =        -       x     -        -
+ *   TRAPPED      x     -       -       x        =       x     -        -
+ *   GONE         x     -       -       -        -       =     -        -
+ *   YIELDS       x     x       x       -        -       x     =        x
+ *   YIELDED      x     -       -       -        -       x     -        =
+ *   none of them x     -       x       -        -       x     -        -
+ *
+ * A tool can be killed behind each write, so COMING, LEAVING and YIELDS are also where the
+ * next tool begins to take a jump out. What comes back from a target can be none of these:
+ * it only leads out, and is counted.
+ */
+#include "engine/site/state.h"
+#include "engine/text/strategy.h"
+#include "arch/arch.h"
+#include "engine/layout/site.h"
+#include "engine/site/counts.h"
+
+#define STATES (DP_SITE_YIELDED + 1)
+#define TO(state) (1u << DP_SITE_##state)
+
+static const u8 may[STATES + 1] = {
+	[DP_SITE_OFF] = TO(THERE) | TO(COMING) | TO(TRAPPED),
+	[DP_SITE_THERE] = TO(LEAVING) | TO(YIELDS),
+	[DP_SITE_LEAVING] = TO(THERE) | TO(TRAPPED),
+	[DP_SITE_COMING] = TO(THERE) | TO(LEAVING),
+	[DP_SITE_TRAPPED] = TO(COMING),
+	[DP_SITE_YIELDS] = TO(THERE) | TO(LEAVING) | TO(YIELDED),
+	[STATES] = TO(LEAVING),
+};
+
+static u64 impossible;
+
+static void count(void)
+{
+	__atomic_fetch_add(&impossible, 1, __ATOMIC_RELAXED);
+}
+
+/* Nothing more is done to it but to take it out. */
+static int refuse(struct dp_site_entry *site)
+{
+	site->wanted = DP_WANT_OFF;
+	count();
+	return -EINVAL;
+}
+
+static bool is_allowed(u8 from, u8 to)
+{
+	return to < STATES &&
+	       (from == to || to == DP_SITE_OFF || to == DP_SITE_GONE ||
+		may[from < STATES ? from : STATES] >> to & 1);
+}
+
+/* What has gone is no breakpoint that a debugger could put back. */
+static void set(struct dp_site_entry *site, u8 to)
+{
+	__atomic_store_n(&site->armed, to, __ATOMIC_RELEASE);
+	if (to == DP_SITE_GONE)
+		site->returned = 0;
+}
+
+int dp_site_set_state(struct dp_site_entry *site, u8 to)
+{
+	u8 from = __atomic_load_n(&site->armed, __ATOMIC_RELAXED);
+
+	if (!is_allowed(from, to))
+		return refuse(site);
+	if (from >= STATES)
+		count();
+	set(site, to);
+	return 0;
+}
+
+int dp_site_mirror_state(struct dp_site_entry *site,
+			 const struct dp_site_entry *of)
+{
+	u8 state = __atomic_load_n(&of->armed, __ATOMIC_RELAXED);
+
+	if (state >= STATES)
+		return refuse(site);
+	__atomic_store_n(&site->armed, state, __ATOMIC_RELEASE);
+	return 0;
+}
+
+u64 dp_engine_impossible(void)
+{
+	return __atomic_load_n(&impossible, __ATOMIC_RELAXED);
+}
+
+/* Where one byte is; a breakpoint comes first only where a patch begins. */
+static enum dp_bytes byte_is(const struct dp_site_entry *site, size_t i, u8 now)
+{
+	if (now == site->orig[i] || now == site->patch[i] ||
+	    (!i && now == DP_BREAKPOINT))
+		return DP_BYTES_BETWEEN;
+	return now == DP_BREAKPOINT ? DP_BYTES_MINGLED : DP_BYTES_FOREIGN;
+}
+
+enum dp_bytes dp_site_bytes(const struct dp_site_entry *site, const u8 *now)
+{
+	size_t i, n = dp_site_patch_len(site);
+	enum dp_bytes is = DP_BYTES_BETWEEN, one;
+
+	if (dp_bytes_same(now, site->orig, n))
+		return DP_BYTES_ORIGINAL;
+	if (dp_bytes_same(now, site->patch, n))
+		return DP_BYTES_PATCH;
+	for (i = 0; i < n; i++) {
+		one = byte_is(site, i, now[i]);
+		is = one > is ? one : is;
+	}
+	return is;
+}
