@@ -12,7 +12,7 @@
 #include "lib/there.h"
 #include "engine/insn/insn.h"
 #include "engine/control/strategy.h"
-#include "proc/ground.h"
+#include "resolve/ground.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <fcntl.h>

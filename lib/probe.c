@@ -13,7 +13,7 @@
 #include "lib/modules.h"
 #include "engine/control/strategy.h"
 #include "engine/insn/insn.h"
-#include "proc/ground.h"
+#include "resolve/ground.h"
 #include "proc/proc.h"
 #include <errno.h>
 #include <stdlib.h>

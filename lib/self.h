@@ -10,7 +10,7 @@
 
 #include <dprobes/kprobes.h>
 #include "engine/control/live.h"
-#include "lib/symbol.h"
+#include "resolve/symbol.h"
 #include "lib/text.h"
 
 /* Of a structure's flags, what the library leaves as it is */

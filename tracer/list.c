@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* list: what specs would probe, and what is armed somewhere. */
 #include "tracer/session.h"
-#include "tracer/onward.h"
+#include "resolve/onward.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"

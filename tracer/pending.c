@@ -8,7 +8,7 @@
  * one with more probes, which goes on counting where the old one was.
  */
 #include "tracer/session.h"
-#include "tracer/onward.h"
+#include "resolve/onward.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"

@@ -4,7 +4,7 @@
 #define DP_SESSION_H
 
 #include "tracer/tracer.h"
-#include "proc/ground.h"
+#include "resolve/ground.h"
 #include "engine/control/control.h"
 
 #define DP_NO_PROGRAM 0xffffffffu

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch: from armed probes to the end of them, for every verb. */
-#include "tracer/code.h"
+#include "resolve/code.h"
 #include "tracer/session.h"
-#include "tracer/onward.h"
+#include "resolve/onward.h"
 #include "tracer/returned.h"
 #include "engine/insn/region.h"
 #include "proc/limits.h"

@@ -6,7 +6,7 @@
 #include "engine/control/control.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
-#include "proc/ground.h"
+#include "resolve/ground.h"
 
 /**
  * struct target - @proc stands before its first own code

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "tracer/tracer.h"
+#include "resolve/spec.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "lib/symbol.h"
+#include "resolve/symbol.h"
 #include "fixtures/symbol_fixtures.h"
 
 static struct dp_symbol_map *map;

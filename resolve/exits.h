@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* exits: where the function of a return point is left. */
-#ifndef DP_TRACER_EXITS_H
-#define DP_TRACER_EXITS_H
+#ifndef DP_RESOLVE_EXITS_H
+#define DP_RESOLVE_EXITS_H
 
-#include "tracer/tracer.h"
+#include "resolve/points.h"
 #include "sym/exits.h"
 
 /**

@@ -15,8 +15,8 @@
  * descriptor, and those it opens for a moment are close-on-exec. errno is not
  * preserved. Takes about 14 KB of stack.
  */
-#ifndef DP_LIB_SYMBOL_H
-#define DP_LIB_SYMBOL_H
+#ifndef DP_RESOLVE_SYMBOL_H
+#define DP_RESOLVE_SYMBOL_H
 
 #include <dprobes/diag.h>
 #include "sym/exits.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* ground: what a jump has to know of the code around a probe. */
-#ifndef DP_PROC_GROUND_H
-#define DP_PROC_GROUND_H
+#ifndef DP_RESOLVE_GROUND_H
+#define DP_RESOLVE_GROUND_H
 
 #include "engine/control/control.h"
 #include "sym/codemap.h"

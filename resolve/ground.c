@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ground: how far a jump may reach, and who may come to the middle of it. */
-#include "proc/ground.h"
+#include "resolve/ground.h"
 #include "engine/insn/region.h"
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  * Of a library that can be unloaded they are what its file has, unless it is in place
  * and has others: while it comes and goes anything may be where it was.
  */
-#ifndef DP_TRACER_CODE_H
-#define DP_TRACER_CODE_H
+#ifndef DP_RESOLVE_CODE_H
+#define DP_RESOLVE_CODE_H
 
 #include "proc/proc.h"
 #include "sym/sym.h"

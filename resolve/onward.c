@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* onward: functions that followed ones jump to, and which return in their place. */
-#include "tracer/onward.h"
+#include "resolve/onward.h"
 #include "engine/insn/insn.h"
 #include "proc/proc.h"
 #include "sym/sym.h"

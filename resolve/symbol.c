@@ -10,7 +10,7 @@
  * and never before the linker itself, which no program can close. Such ones
  * are in doubt from that generation on, and their files are read again.
  */
-#include "lib/symbol.h"
+#include "resolve/symbol.h"
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>

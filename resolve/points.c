@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* points: the addresses that a spec stands for, checked as far as looking goes. */
-#include "tracer/code.h"
-#include "tracer/onward.h"
+#include "resolve/code.h"
+#include "resolve/onward.h"
 #include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/never.h"
