@@ -227,7 +227,7 @@ static bool read_condition(u64 addr, u8 len, u8 *cc)
 	u8 code[CODE_MAX];
 
 	memcpy(code, (const void *)addr, len);
-	dp_self_mend(dp_self.engine, addr, code, len);
+	dp_live_originals(dp_self.engine, addr, code, len);
 	return dp_condition_of(code, len, cc);
 }
 

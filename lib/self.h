@@ -107,9 +107,6 @@ bool dp_self_in_hand(u64 start, u64 size);
  *  calling thread's own */
 void dp_self_settle(void);
 
-/** dp_self_mend() - original bytes into code that was read */
-void dp_self_mend(void *engine, u64 addr, u8 *code, size_t size);
-
 /* probe.c: what all kinds of probe have in common */
 /** struct dp_request - one probe to be registered */
 struct dp_request {

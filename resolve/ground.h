@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* ground: what a jump has to know of the code around a probe. */
+/* ground: the code around a probe, and what a jump has to know of it. */
 #ifndef DP_RESOLVE_GROUND_H
 #define DP_RESOLVE_GROUND_H
 
 #include "engine/control/control.h"
 #include "sym/codemap.h"
+
+struct dp_code;
+struct dp_target;
 
 /**
  * struct dp_grounds - a reader; what it read last is kept
@@ -13,13 +16,18 @@
  *          that would send anybody on, so it has to be known that nobody comes
  *          there; by interior a region may reach into the next function.
  * @never: why no probe can be a jump; NULL: some can
- * @mend, @arg: puts original bytes into code that was read where probes are armed;
- *              NULL: there are none
+ * @source: what the bytes of an address are read by; NULL: @target
+ * @engine: whose armed probes are not to be seen in them; NULL: there are none
+ * @own: what may never be probed: why, or NULL. NULL: there is nothing
  */
 struct dp_grounds {
 	struct dp_modules *mods;
 	enum dp_arming arming;
 	const char *never;
+	struct dp_code *source;
+	struct dp_target *target;
+	struct dp_engine *engine;
+	const char *(*own)(u64 addr);
 	/* the function that was read last, and where its module's restartable
 	 * sequences are */
 	u64 start, end;
@@ -33,8 +41,6 @@ struct dp_grounds {
 	size_t nr_rseq;
 	const struct dp_module *mapped;
 	struct dp_code_map *map;
-	void (*mend)(void *arg, u64 addr, u8 *code, size_t size);
-	void *arg;
 };
 
 /** dp_ground_allow() - let a probe at @addr be a jump if the code allows it, or
@@ -42,9 +48,22 @@ struct dp_grounds {
 void dp_ground_allow(struct dp_grounds *grounds, struct dp_engine *engine,
 		     u32 probe, u64 addr);
 
-/** dp_ground_begins() - does an instruction begin at @addr? True also where that is
- *  not known. */
-bool dp_ground_begins(struct dp_grounds *grounds, u64 addr);
+/** dp_ground_allow_live() - the same for a probe of @grounds->engine, if its site is new */
+void dp_ground_allow_live(struct dp_grounds *grounds, u32 probe, u64 addr);
+
+/** dp_ground_enter() - read the function from @start to @end. Return: false: it is too
+ *  large, or not there. */
+bool dp_ground_enter(struct dp_grounds *grounds, u64 start, u64 end);
+/** dp_ground_fetch() - bytes as they are now, without our probes. Return: how many of
+ *  @size there are. */
+size_t dp_ground_fetch(struct dp_grounds *grounds, u64 addr, u8 *code,
+		       size_t size);
+/** dp_ground_read() - the same; those of the function that was entered last are as they
+ *  were then */
+size_t dp_ground_read(struct dp_grounds *grounds, u64 addr, u8 *code,
+		      size_t size);
+/** dp_ground_in_rseq() - is it in a restartable sequence? Return: 1, 0; -ENOMEM. */
+int dp_ground_in_rseq(struct dp_grounds *grounds, u64 addr);
 
 /** dp_ground_x87() - may the code at @addr find values in x87 or MMX registers?
  *  At the beginning of a function there are none. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* points: the addresses that a spec stands for, checked as far as looking goes. */
+#include "resolve/allowed.h"
 #include "resolve/code.h"
 #include "resolve/onward.h"
-#include "engine/insn/region.h"
 #include "proc/proc.h"
 #include "sym/never.h"
 #include "sym/sym.h"
@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BREAKPOINT 0xcc
-
 /* One resolution: what does not change from address to address. */
 struct resolver {
 	struct dp_process *proc;
@@ -22,23 +20,9 @@ struct resolver {
 	const struct dp_spec *spec;
 	struct dp_points *points;
 	struct dp_diag *diag;
-	/* restartable sequences of the module looked at last */
-	const struct dp_module *rseq_of;
-	struct dp_range *rseq;
-	size_t nr_rseq;
 	struct dp_code code;
+	struct dp_grounds grounds;
 };
-
-static size_t read_code(struct resolver *r, u64 addr, u8 *code, size_t size)
-{
-	return dp_code_read(&r->code, addr, code, size);
-}
-
-/* What the file has at an address of the target; 0 if that cannot be told. */
-static size_t read_file(struct resolver *r, u64 addr, u8 *code, size_t size)
-{
-	return dp_code_read_file(&r->code, addr, code, size);
-}
 
 /* A caret from @column to the end of the spec. */
 static void point_at(struct resolver *r, int column)
@@ -53,145 +37,20 @@ static int refuse(struct dp_point *p, int err, const char *why)
 	return err;
 }
 
-/* In the numbers that the user gave: offset, file offset or address. */
-static int refuse_between(struct resolver *r, struct dp_point *p, u64 before,
-			  u64 after)
-{
-	const struct dp_spec *spec = r->spec;
-	u64 given = spec->form == DP_POINT_SYMBOL ? spec->offset : spec->value;
-	const char *plus = spec->form == DP_POINT_ADDRESS ? "" : "+";
-
-	snprintf(p->reason, sizeof(p->reason),
-		 "not at an instruction; nearest are %s0x%llx and %s0x%llx",
-		 plus, (unsigned long long)(given + before - p->addr), plus,
-		 (unsigned long long)(given + after - p->addr));
-	return p->refused = -EILSEQ;
-}
-
-/* Decode @at as it was before any breakpoint of someone else's. */
-static int step_over(struct resolver *r, struct dp_point *p, u64 at,
-		     struct insn_facts *f)
-{
-	u8 code[DP_INSN_MAX];
-	size_t n = read_code(r, at, code, sizeof(code));
-
-	if (n && code[0] == BREAKPOINT) {
-		n = read_file(r, at, code, sizeof(code));
-		if (!n)
-			return refuse(
-				p, -EBUSY,
-				"a breakpoint before it hides where instructions start");
-	}
-	if (dp_insn_facts(code, n, f))
-		return refuse(
-			p, -EILSEQ,
-			"bytes before it in its function are no instructions, so where instructions start is unknown");
-	return 0;
-}
-
-/* Walk from the nearest known start: does an instruction begin at the point? */
-static int check_boundary(struct resolver *r, struct dp_point *p)
-{
-	u64 start = 0, end, at, before;
-	struct insn_facts f;
-	bool known = !dp_function_bounds(r->mods, p->addr, &start, &end);
-
-	if (*p->symbol && p->addr - p->offset >= start) {
-		start = p->addr - p->offset;
-		known = true;
-	}
-	if (!known)
-		return refuse(
-			p, -EILSEQ,
-			"nothing says where its function starts, so where instructions start is unknown");
-	for (at = before = start; at < p->addr; at += f.len) {
-		int err = step_over(r, p, at, &f);
-
-		if (err)
-			return err;
-		before = at;
-	}
-	return at == p->addr ? 0 : refuse_between(r, p, before, at);
-}
-
-static int check_insn(struct resolver *r, struct dp_point *p)
-{
-	u8 code[DP_INSN_MAX], was = 0;
-	const char *why = "it works only in place";
-	struct insn_facts f;
-	struct dp_copy copy;
-	size_t n = read_code(r, p->addr, code, sizeof(code));
-
-	if (n && code[0] == BREAKPOINT &&
-	    (!read_file(r, p->addr, &was, 1) || was != BREAKPOINT))
-		return refuse(
-			p, -EBUSY,
-			"a breakpoint is already there, a debugger's or a kernel uprobe's: take that away first");
-	if (dp_insn_facts(code, n, &f))
-		return refuse(p, -EILSEQ, "not an instruction of this machine");
-	if (f.class == DP_INSN_REFUSED)
-		return refuse(p, -EINVAL, f.refusal);
-	if (dp_insn_relocate(code, &f, p->addr, p->addr + DP_CODE_WINDOW, &copy,
-			     &why) == -EINVAL)
-		return refuse(p, -EINVAL, why);
-	return 0;
-}
-
-static int check_rseq(struct resolver *r, struct dp_point *p,
-		      const struct dp_module *m)
-{
-	size_t i;
-
-	if (r->rseq_of != m) {
-		free(r->rseq);
-		r->rseq = NULL;
-		r->nr_rseq = 0;
-		r->rseq_of = m;
-		if (dp_module_rseq(r->mods, m, &r->rseq, &r->nr_rseq))
-			return refuse(p, -ENOMEM, "out of memory");
-	}
-	for (i = 0; i < r->nr_rseq; i++)
-		if (p->addr >= r->rseq[i].start && p->addr < r->rseq[i].end)
-			return refuse(
-				p, -EINVAL,
-				"it lies in a restartable sequence (rseq), which a probe would always abort");
-	return 0;
-}
-
-static int check_restorer(struct resolver *r, struct dp_point *p)
-{
-	u8 code[DP_INSN_MAX];
-	unsigned int back;
-
-	for (back = 0; back <= 7; back += 7)
-		if (dp_insn_is_restorer(code, read_code(r, p->addr - back, code,
-							sizeof(code))))
-			return refuse(
-				p, -EINVAL,
-				"signal return code is recognised by its bytes");
-	return 0;
-}
-
 /* The instruction of an exit, as that of a point of its own. */
 static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 {
-	struct dp_point at = { .addr = addr };
-	const struct dp_module *m = dp_module_at(r->mods, addr);
-	int err;
+	struct dp_place at = { .addr = addr };
+	char why[DP_WHY_MAX];
 
-	if (!m)
+	if (!dp_module_at(r->mods, addr))
 		return refuse(p, -EINVAL, "it is left outside its module");
-	err = check_insn(r, &at);
-	if (!err)
-		err = check_rseq(r, &at, m);
-	if (!err)
-		err = check_restorer(r, &at);
-	if (!err)
-		return 0;
-	p->refused = err;
-	snprintf(p->reason, sizeof(p->reason), "its exit at 0x%llx: %.100s",
-		 (unsigned long long)addr, at.reason);
-	return err;
+	p->refused = dp_allowed_check(&r->grounds, &at, DP_ASKER_EXIT, why);
+	if (p->refused)
+		snprintf(p->reason, sizeof(p->reason),
+			 "its exit at 0x%llx: %.100s", (unsigned long long)addr,
+			 why);
+	return p->refused;
 }
 
 static int find_exits(struct resolver *r, struct dp_point *p,
@@ -243,22 +102,20 @@ static int check_exits(struct resolver *r, struct dp_point *p,
 
 static int check(struct resolver *r, struct dp_point *p)
 {
-	const struct dp_module *m = dp_module_at(r->mods, p->addr);
-	int err;
+	const struct dp_spec *spec = r->spec;
+	struct dp_place at = {
+		.addr = p->addr,
+		.start = *p->symbol ? p->addr - p->offset : 0,
+		.plus = spec->form == DP_POINT_ADDRESS ? "" : "+",
+		.given = spec->form == DP_POINT_SYMBOL ? spec->offset :
+							 spec->value,
+	};
 
-	if (!m)
-		return refuse(p, -EINVAL,
-			      "it is not in the text of its module");
-	err = check_boundary(r, p);
-	if (!err)
-		err = check_insn(r, p);
-	if (!err)
-		err = check_rseq(r, p, m);
-	if (!err)
-		err = check_restorer(r, p);
-	if (!err && r->spec->kind == DP_SPEC_RETURN)
-		err = check_exits(r, p, m);
-	return err;
+	p->refused = dp_allowed_check(&r->grounds, &at, DP_ASKER_SPEC,
+				      p->reason);
+	if (!p->refused && spec->kind == DP_SPEC_RETURN)
+		check_exits(r, p, dp_module_at(r->mods, p->addr));
+	return p->refused;
 }
 
 static struct dp_point *new_point(struct dp_points *points)
@@ -590,7 +447,8 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		.spec = spec,
 		.points = points,
 		.diag = diag,
-		.code = { .proc = proc, .mods = mods },
+		.code = { .pid = dp_process_pid(proc), .mods = mods },
+		.grounds = { .mods = mods, .source = &r.code },
 	};
 	int err;
 
@@ -603,7 +461,7 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 	if (!err && spec->kind == DP_SPEC_RETURN &&
 	    dp_onwards_resolve(points, proc, find_onward, &r))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
-	free(r.rseq);
+	dp_grounds_close(&r.grounds);
 	return err;
 }
 
@@ -623,14 +481,15 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 	struct resolver r = { .proc = proc,
 			      .mods = mods,
 			      .points = points,
-			      .code = { .proc = proc, .mods = mods } };
+			      .code = { .pid = dp_process_pid(proc), .mods = mods },
+			      .grounds = { .mods = mods, .source = &r.code } };
 	int err;
 
 	dp_onwards_free(points);
 	if (!any_returns(points))
 		return 0;
 	err = dp_onwards_resolve(points, proc, find_onward, &r);
-	free(r.rseq);
+	dp_grounds_close(&r.grounds);
 	return err;
 }
 

@@ -279,7 +279,8 @@ static size_t most_probes(const struct dp_session *s)
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 {
 	size_t i, probes = most_probes(s);
-	struct dp_code code = { .proc = s->proc, .mods = s->mods };
+	struct dp_code code = { .pid = dp_process_pid(s->proc),
+				.mods = s->mods };
 	int err = dp_engine_create(&s->engine);
 
 	s->code = &code;
