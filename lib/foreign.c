@@ -14,8 +14,6 @@
 #include "resolve/allowed.h"
 #include "sym/sym.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -394,27 +392,6 @@ void dp_foreign_put(struct dp_foreign *f)
 	free(f->occupied);
 	free(f->clients);
 	free(f);
-}
-
-int dp_foreign_read(pid_t pid, u64 addr, u8 *code, size_t n)
-{
-	struct dp_foreign *f;
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -EFAULT;
-	dp_foreign_lock();
-	got = pread(fd, code, n, (off_t)addr);
-	f = *find(pid);
-	if (f && got == (ssize_t)n)
-		dp_live_originals(f->engine, addr, code, n);
-	dp_foreign_unlock();
-	close(fd);
-	return got == (ssize_t)n ? 0 : -EFAULT;
 }
 
 void dp_foreign_account(const struct dp_client *c,

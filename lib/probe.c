@@ -13,6 +13,7 @@
 #include "lib/modules.h"
 #include "engine/control/strategy.h"
 #include "resolve/allowed.h"
+#include "resolve/exits.h"
 #include "proc/proc.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -89,14 +90,12 @@ static int resolve(const struct kprobe *p, u64 *addr)
 static int begins_function(u64 addr)
 {
 	const char *name = NULL, *module;
-	u64 start, end, offset = 0;
+	u64 offset = 0;
+	int err = dp_exits_begin(dp_symbol_map_modules(dp_self.symbols), addr,
+				 dp_last());
 
-	if (dp_symbol_map_function(dp_self.symbols, addr, &start, &end) &&
-	    start != addr)
-		return dp_diag_set(
-			dp_last(), -EINVAL,
-			"0x%llx is not the first instruction of a function",
-			(unsigned long long)addr);
+	if (err)
+		return err;
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
 	if (name && !offset && dp_symbol_is_piece(name))
 		return dp_diag_set(

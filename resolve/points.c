@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,14 @@ static void point_at(struct resolver *r, int column)
 	dp_diag_caret(r->diag, column, (int)strlen(r->spec->text) - column);
 }
 
-static int refuse(struct dp_point *p, int err, const char *why)
+int dp_point_refuse(struct dp_point *p, int err, const char *fmt, ...)
 {
-	p->refused = err;
-	snprintf(p->reason, sizeof(p->reason), "%s", why);
-	return err;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(p->reason, sizeof(p->reason), fmt, ap);
+	va_end(ap);
+	return p->refused = err;
 }
 
 /* The instruction of an exit, as that of a point of its own. */
@@ -42,15 +46,14 @@ static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 {
 	struct dp_place at = { .addr = addr };
 	char why[DP_WHY_MAX];
+	int err;
 
 	if (!dp_module_at(r->mods, addr))
-		return refuse(p, -EINVAL, "it is left outside its module");
-	p->refused = dp_allowed_check(&r->grounds, &at, DP_ASKER_EXIT, why);
-	if (p->refused)
-		snprintf(p->reason, sizeof(p->reason),
-			 "its exit at 0x%llx: %.100s", (unsigned long long)addr,
-			 why);
-	return p->refused;
+		return dp_point_refuse(p, -EINVAL, "it is left outside its module");
+	err = dp_allowed_check(&r->grounds, &at, DP_ASKER_EXIT, why);
+	return err ? dp_point_refuse(p, err, "its exit at 0x%llx: %.100s",
+				     (unsigned long long)addr, why) :
+		     0;
 }
 
 static int find_exits(struct resolver *r, struct dp_point *p,
@@ -61,7 +64,7 @@ static int find_exits(struct resolver *r, struct dp_point *p,
 	int err;
 
 	if (!onwards)
-		return refuse(p, -ENOMEM, "out of memory");
+		return dp_point_refuse(p, -ENOMEM, "out of memory");
 	err = dp_exit_reader_find(dp_onwards_reader(onwards, m), r->mods, m,
 				  p);
 	for (i = 0; i < p->nr_exits && !err; i++) {
@@ -81,7 +84,7 @@ static void find_onward(void *arg, struct dp_point *p)
 	const struct dp_module *m = dp_module_at(r->mods, p->addr);
 
 	if (!m)
-		refuse(p, -EINVAL, "it is not in the text of any module");
+		dp_point_refuse(p, -EINVAL, "it is not in the text of any module");
 	else
 		find_exits(r, p, m);
 }
@@ -92,9 +95,9 @@ static int check_exits(struct resolver *r, struct dp_point *p,
 	const char *why = dp_never_followed(p->symbol, DP_RETURN_SITE);
 
 	if (why)
-		return refuse(p, -EINVAL, why);
+		return dp_point_refuse(p, -EINVAL, "%s", why);
 	if (*p->symbol && p->offset)
-		return refuse(
+		return dp_point_refuse(
 			p, -EINVAL,
 			"a return probe belongs to the beginning of a function");
 	return find_exits(r, p, m);
@@ -137,16 +140,10 @@ static struct dp_point *new_point(struct dp_points *points)
 /* What has to be quoted in a spec, and what no terminal should be sent. */
 static const char *quote_for(const char *text, const char *special)
 {
-	const char *c = text;
-
-	/* "::" is part of a name, a lone ':' is not. */
-	while ((c = strchr(c, ':'))) {
-		if (strspn(c, ":") & 1)
-			return "\"";
-		c += strspn(c, ":");
-	}
-	return strpbrk(text, special) || isdigit((unsigned char)*text) ? "\"" :
-									 "";
+	return dp_spec_colon(text) || strpbrk(text, special) ||
+			       isdigit((unsigned char)*text) ?
+		       "\"" :
+		       "";
 }
 
 static bool is_plain(const char *text)
@@ -215,7 +212,7 @@ static int add_point(struct resolver *r, const struct place *at)
 	if (!p || name_point(r, p, at))
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
 	if (r->spec->offset >= at->m->text_end - at->m->text_start)
-		err = refuse(p, -EINVAL, "this offset leaves its module");
+		err = dp_point_refuse(p, -EINVAL, "this offset leaves its module");
 	else
 		err = check(r, p);
 	if (!err || r->spec->glob)
@@ -327,7 +324,7 @@ static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 	p = new_point(r->points);
 	if (!p || name_point(r, p, &at))
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
-	refuse(p, -EINVAL, "this offset is beyond its end");
+	dp_point_refuse(p, -EINVAL, "this offset is beyond its end");
 	return 0;
 }
 

@@ -65,6 +65,9 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
  *  of them is probed. Return: 0 or -ENOMEM. */
 int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 		    struct dp_points *points);
+/** dp_point_refuse() - it cannot be probed: words for its reason. Return: @err */
+int dp_point_refuse(struct dp_point *point, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void dp_points_free(struct dp_points *points);
 /** dp_points_copy() - of another process, where the same is at the same addresses; but
  *  nothing of where tail jumps lead. @to begins as zeros. Return: 0 or -ENOMEM. */

@@ -108,6 +108,19 @@ static int skip_space(const char *s, int i)
 	return i;
 }
 
+const char *dp_spec_colon(const char *text)
+{
+	size_t run;
+
+	while ((text = strchr(text, ':'))) {
+		run = strspn(text, ":");
+		if (run & 1)
+			break;
+		text += run;
+	}
+	return text;
+}
+
 /* An odd run of colons starts with a separator, an even one is part of a name. */
 static int split(struct parser *p, int i)
 {

@@ -67,6 +67,10 @@ void dp_spec_free(struct dp_spec *spec);
  */
 int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag);
 
+/** dp_spec_colon() - the first colon of @text that separates: "::" is part of a name, a
+ *  lone ':' is not; or NULL */
+const char *dp_spec_colon(const char *text);
+
 /** dp_spec_reserved() - would a module of this name be read as something else? */
 bool dp_spec_reserved(const char *module);
 

@@ -11,6 +11,7 @@
  * are in doubt from that generation on, and their files are read again.
  */
 #include "resolve/symbol.h"
+#include "resolve/spec.h"
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
@@ -267,19 +268,13 @@ int dp_symbol_map_refresh(struct dp_symbol_map *map, struct dp_diag *diag)
 /* 1: @name has a module, and it is split; 0: it has none. */
 static int split(const char *name, char **module, const char **rest)
 {
-	const char *colon = strchr(name, ':');
-	size_t run;
+	const char *colon = dp_spec_colon(name);
 
-	for (; colon; colon = strchr(colon + run, ':')) {
-		run = strspn(colon, ":");
-		if (!(run & 1))
-			continue;
-		*rest = colon + 1;
-		*module = strndup(name, colon - name);
-		return *module ? 1 : -ENOMEM;
-	}
-	*rest = name;
-	return 0;
+	*rest = colon ? colon + 1 : name;
+	if (!colon)
+		return 0;
+	*module = strndup(name, colon - name);
+	return *module ? 1 : -ENOMEM;
 }
 
 /* Takes over @module. */

@@ -18,6 +18,7 @@
 #include "engine/control/target.h"
 #include "resolve/allowed.h"
 #include "resolve/code.h"
+#include "resolve/exits.h"
 #include "fixtures/allowed_fixtures.h"
 
 #define SPEC DP_ASKER_SPEC
@@ -223,6 +224,7 @@ static void sequences_and_restorers(void **state)
 		refused(back, they[i], -EINVAL, bytes);
 		refused(back + 7, they[i], -EINVAL, bytes);
 	}
+	refused((u64)allowed_torn_restorer + 1, UPROBE, -EINVAL, bytes);
 	allowed(in + 1, KPROBE);
 	allowed(back, KPROBE);
 }
@@ -283,6 +285,50 @@ static void what_could_not_be_armed(void **state)
 			    "its code cannot be written to");
 }
 
+/* What the library asks of a function that it is to follow. */
+static void followed_functions(void **state)
+{
+	struct dp_exit_reader reader = { 0 };
+	u64 addr = (u64)allowed_plain, data = map(-1, PROT_READ);
+	struct dp_exit_list list;
+	struct dp_diag diag;
+	char words[DP_WHY_MAX];
+
+	assert_int_equal(dp_exits_begin(mods, addr, &diag), 0);
+	assert_int_equal(dp_exits_begin(mods, (u64)allowed_bare + 1, &diag), 0);
+	assert_int_equal(dp_exits_begin(mods, addr + 5, &diag), -EINVAL);
+	snprintf(words, sizeof(words),
+		 "0x%llx is not the first instruction of a function",
+		 (unsigned long long)addr + 5);
+	assert_string_equal(diag.text, words);
+	assert_int_equal(dp_exits_follow(&reader, mods, addr, &list, &diag), 0);
+	assert_int_equal(list.n, 1);
+	assert_int_equal(list.v[0].addr, addr + 6);
+	dp_exits_free(&list);
+	addr = (u64)allowed_equal;
+	assert_int_equal(dp_exits_follow(&reader, mods, addr, &list, &diag), 0);
+	assert_int_equal(list.n, 2);
+	assert_true(list.v[0].conditional);
+	assert_int_equal(list.v[0].cc, 4); /* ZF */
+	assert_false(list.v[1].conditional);
+	dp_exits_free(&list);
+	addr = (u64)allowed_counts;
+	assert_int_equal(dp_exits_follow(&reader, mods, addr, &list, &diag),
+			 -EOPNOTSUPP);
+	snprintf(words, sizeof(words),
+		 "the function is left by a branch at 0x%llx that counts",
+		 (unsigned long long)addr);
+	assert_string_equal(diag.text, words);
+	assert_int_equal(dp_exits_follow(&reader, mods, data, &list, &diag),
+			 -EOPNOTSUPP);
+	snprintf(words, sizeof(words),
+		 "where the function at 0x%llx is left is not known: it belongs to no file",
+		 (unsigned long long)data);
+	assert_string_equal(diag.text, words);
+	dp_exit_reader_close(&reader);
+	munmap((void *)data, PAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +341,7 @@ int main(void)
 		cmocka_unit_test(what_is_mapped),
 		cmocka_unit_test(own_code),
 		cmocka_unit_test(what_could_not_be_armed),
+		cmocka_unit_test(followed_functions),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
