@@ -325,19 +325,6 @@ void dp_pool_leave(u64 follow)
 	left = p;
 }
 
-static int check(struct kretprobe **rps, int num)
-{
-	int i;
-
-	if (!rps || num <= 0)
-		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
-	for (i = 0; i < num; i++)
-		if (!rps[i])
-			return dp_diag_set(dp_last(), -EINVAL,
-					   "probe %d is NULL", i);
-	return 0;
-}
-
 static int register_prepared(struct kretprobe **rps, struct pool **pools,
 			     int num)
 {
@@ -395,7 +382,7 @@ int register_kretprobes(struct kretprobe **rps, int num)
 	if (err)
 		return err;
 	free_left();
-	err = check(rps, num);
+	err = dp_probes_check((void **)rps, num);
 	if (!err)
 		err = register_all(rps, num);
 	dp_self_end();

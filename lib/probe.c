@@ -52,6 +52,19 @@ bool dp_probe_at(u64 addr, char kind)
 	return false;
 }
 
+int dp_probes_check(void *const *probes, int num)
+{
+	int i;
+
+	if (!probes || num <= 0)
+		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+	for (i = 0; i < num; i++)
+		if (!probes[i])
+			return dp_diag_set(dp_last(), -EINVAL,
+					   "probe %d is NULL", i);
+	return 0;
+}
+
 int dp_probe_resolve(const char *name, struct dp_symbol *sym,
 		     struct dp_diag *diag)
 {

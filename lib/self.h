@@ -120,6 +120,8 @@ struct dp_request {
 	kprobe_opcode_t *had_addr; /* what the caller had set */
 };
 
+/** dp_probes_check() - is it a list of probes of any kind? Return: 0; -EINVAL. */
+int dp_probes_check(void *const *probes, int num);
 /** dp_probes_register() - all or none. Return: as register_kprobe(). */
 int dp_probes_register(struct dp_request *requests, u32 n);
 /** dp_probes_unregister() - those that are registered; the others' addr is

@@ -177,9 +177,11 @@ static int name_point(struct resolver *r, struct dp_point *p,
 {
 	const char *module = module_name(r, at->m),
 		   *q = quote_for(module, "() ");
-	const char *sq = quote_for(at->named, "() +%");
+	bool named = *at->named && is_plain(at->named);
+	const char *sq = named ? quote_for(at->named, "() +%") : "";
 	const char *kind = r->spec->kind == DP_SPEC_RETURN ? "r:" : "";
-	u64 file_offset = 0;
+	u64 offset = at->offset;
+	char behind[24] = "";
 	int n;
 
 	p->addr = at->addr;
@@ -187,18 +189,13 @@ static int name_point(struct resolver *r, struct dp_point *p,
 	p->offset = at->offset;
 	p->symbol = strdup(at->symbol);
 	p->module = strdup(at->m->base);
-	if (!*at->named || !is_plain(at->named)) {
-		dp_module_addr_file(r->mods, at->addr, &file_offset);
-		n = asprintf(&p->name, "%s%s%s%s:+0x%llx", kind, q, module, q,
-			     (unsigned long long)file_offset);
-	} else if (at->offset) {
-		n = asprintf(&p->name, "%s%s%s%s:%s%s%s+0x%llx", kind, q,
-			     module, q, sq, at->named, sq,
-			     (unsigned long long)at->offset);
-	} else {
-		n = asprintf(&p->name, "%s%s%s%s:%s%s%s", kind, q, module, q,
-			     sq, at->named, sq);
-	}
+	if (!named && dp_module_addr_file(r->mods, at->addr, &offset))
+		offset = 0;
+	if (!named || offset)
+		snprintf(behind, sizeof(behind), "+0x%llx",
+			 (unsigned long long)offset);
+	n = asprintf(&p->name, "%s%s%s%s:%s%s%s%s", kind, q, module, q, sq,
+		     named ? at->named : "", sq, behind);
 	if (n < 0)
 		p->name = NULL;
 	return n < 0 || !p->symbol || !p->module ? -ENOMEM : 0;
@@ -328,35 +325,41 @@ static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 	return 0;
 }
 
-static int match_modules(struct resolver *r, const struct dp_module ***list,
-			 size_t *n)
+/* Which modules does the spec name? @m: the first of them, or itself if it is one.
+ * Return: how many; a negative errno. */
+static int match_modules(struct resolver *r, const struct dp_module **m)
 {
+	const struct dp_spec *spec = r->spec;
+	const struct dp_module **list;
+	size_t i, n = 0;
 	int err;
 
-	*list = calloc(dp_modules_count(r->mods) + 1, sizeof(**list));
-	if (!*list)
+	list = calloc(dp_modules_count(r->mods) + 1, sizeof(*list));
+	if (!list)
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
-	err = dp_modules_match(r->mods, r->spec->module, *list, n, r->diag);
-	if (err) {
-		dp_diag_caret(r->diag, r->spec->module_col,
-			      (int)strlen(r->spec->module));
-		free(*list);
-	}
-	return err;
+	err = dp_modules_match(r->mods, spec->module, list, &n, r->diag);
+	if (err)
+		dp_diag_caret(r->diag, spec->module_col,
+			      (int)strlen(spec->module));
+	for (i = 0; i < n && list[i] != *m; i++)
+		continue;
+	if (i == n)
+		*m = list[0];
+	free(list);
+	return err ? err : (int)n;
 }
 
 static int resolve_symbols(struct resolver *r)
 {
 	const struct dp_spec *spec = r->spec;
-	const struct dp_module **modules;
+	const struct dp_module *first = NULL;
 	struct dp_symbols list;
-	size_t i, n, skipped = 0;
+	size_t i, skipped = 0;
 	bool *twin;
-	int err = match_modules(r, &modules, &n);
+	int err = match_modules(r, &first);
 
-	if (err)
+	if (err < 0)
 		return err;
-	free(modules);
 	err = dp_symbols_find(r->mods, spec->module, spec->name, &list,
 			      &skipped, r->diag);
 	if (err) {
@@ -378,18 +381,15 @@ static int resolve_symbols(struct resolver *r)
 
 static int resolve_offset(struct resolver *r)
 {
-	const struct dp_module **list, *m;
-	size_t n = 0;
+	const struct dp_module *m = NULL;
 	u64 addr;
-	int err = match_modules(r, &list, &n);
+	int err, n = match_modules(r, &m);
 
-	if (err)
-		return err;
-	m = list[0];
-	free(list);
+	if (n < 0)
+		return n;
 	if (n != 1) {
 		err = dp_diag_set(r->diag, -EINVAL,
-				  "%zu modules match \"%s\"; name one", n,
+				  "%d modules match \"%s\"; name one", n,
 				  r->spec->module);
 		dp_diag_caret(r->diag, r->spec->module_col,
 			      (int)strlen(r->spec->module));
@@ -405,31 +405,22 @@ static int resolve_offset(struct resolver *r)
 
 static int resolve_address(struct resolver *r)
 {
-	const struct dp_module *m = dp_module_at(r->mods, r->spec->value);
-	const struct dp_module **list;
-	size_t i = 0, n = 0;
-	int err;
+	u64 addr = r->spec->value;
+	const struct dp_module *m = dp_module_at(r->mods, addr), *named = m;
+	int n = *r->spec->module ? match_modules(r, &named) : 0;
 
-	if (*r->spec->module) {
-		err = match_modules(r, &list, &n);
-		if (err)
-			return err;
-		while (i < n && list[i] != m)
-			i++;
-		free(list);
-	}
-	if (m && (i < n || !n))
-		return add_address(r, m, r->spec->value);
+	if (n < 0)
+		return n;
+	if (m && named == m)
+		return add_address(r, m, addr);
 	if (n)
 		dp_diag_set(r->diag, -EINVAL, "0x%llx is not in the text of %s",
-			    (unsigned long long)r->spec->value,
-			    r->spec->module);
+			    (unsigned long long)addr, r->spec->module);
 	else
 		dp_diag_set(
 			r->diag, -EINVAL,
 			"0x%llx is not in the text of any module of process %d",
-			(unsigned long long)r->spec->value,
-			dp_process_pid(r->proc));
+			(unsigned long long)addr, dp_process_pid(r->proc));
 	point_at(r, r->spec->point_col);
 	return -EINVAL;
 }

@@ -491,12 +491,6 @@ int dp_symbol_map_name(struct dp_symbol_map *map, u64 addr, const char **name,
 	return 0;
 }
 
-bool dp_symbol_map_function(struct dp_symbol_map *map, u64 addr, u64 *start,
-			    u64 *end)
-{
-	return !dp_function_bounds(map->mods, addr, start, end);
-}
-
 struct dp_modules *dp_symbol_map_modules(struct dp_symbol_map *map)
 {
 	return map->mods;

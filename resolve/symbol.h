@@ -84,11 +84,6 @@ int dp_symbol_map_resolve(struct dp_symbol_map *map, const char *name,
 int dp_symbol_map_name(struct dp_symbol_map *map, u64 addr, const char **name,
 		       u64 *offset, const char **module);
 
-/** dp_symbol_map_function() - bounds of the function around @addr, by symbols and
- *  .eh_frame. Return: false if nothing is known. */
-bool dp_symbol_map_function(struct dp_symbol_map *map, u64 addr, u64 *start,
-			    u64 *end);
-
 /** dp_symbol_map_modules() - for those who look at code */
 struct dp_modules *dp_symbol_map_modules(struct dp_symbol_map *map);
 
