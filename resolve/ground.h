@@ -16,7 +16,8 @@ struct dp_target;
  *          that would send anybody on, so it has to be known that nobody comes
  *          there; by interior a region may reach into the next function.
  * @never: why no probe can be a jump; NULL: some can
- * @source: what the bytes of an address are read by; NULL: @target
+ * @source: what the bytes of an address are read by; NULL: @target. Neither is needed for
+ *          dp_ground_allow().
  * @engine: whose armed probes are not to be seen in them; NULL: there are none
  * @own: what may never be probed: why, or NULL. NULL: there is nothing
  */
