@@ -10,8 +10,7 @@ static const struct dp_map *map_of(const struct dp_modules *mods, u64 addr)
 	return dp_maps_find(dp_modules_maps(mods), addr);
 }
 
-size_t dp_code_read_file(struct dp_modules *mods, u64 addr, u8 *to,
-			 size_t size)
+size_t dp_code_read_file(struct dp_modules *mods, u64 addr, u8 *to, size_t size)
 {
 	const struct dp_module *m = dp_module_at(mods, addr);
 	const struct dp_map *map = map_of(mods, addr);

@@ -52,8 +52,8 @@ int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
 	return 0;
 }
 
-int dp_exits_follow(struct dp_exit_reader *r, struct dp_modules *mods,
-		    u64 addr, struct dp_exit_list *list, struct dp_diag *diag)
+int dp_exits_follow(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,
+		    struct dp_exit_list *list, struct dp_diag *diag)
 {
 	const struct dp_module *m = dp_module_at(mods, addr);
 	const char *why = "it belongs to no file";

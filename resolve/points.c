@@ -49,7 +49,8 @@ static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 	int err;
 
 	if (!dp_module_at(r->mods, addr))
-		return dp_point_refuse(p, -EINVAL, "it is left outside its module");
+		return dp_point_refuse(p, -EINVAL,
+				       "it is left outside its module");
 	err = dp_allowed_check(&r->grounds, &at, DP_ASKER_EXIT, why);
 	return err ? dp_point_refuse(p, err, "its exit at 0x%llx: %.100s",
 				     (unsigned long long)addr, why) :
@@ -65,8 +66,7 @@ static int find_exits(struct resolver *r, struct dp_point *p,
 
 	if (!onwards)
 		return dp_point_refuse(p, -ENOMEM, "out of memory");
-	err = dp_exit_reader_find(dp_onwards_reader(onwards, m), r->mods, m,
-				  p);
+	err = dp_exit_reader_find(dp_onwards_reader(onwards, m), r->mods, m, p);
 	for (i = 0; i < p->nr_exits && !err; i++) {
 		struct dp_point lead = { .addr = p->leads[i] };
 
@@ -84,7 +84,8 @@ static void find_onward(void *arg, struct dp_point *p)
 	const struct dp_module *m = dp_module_at(r->mods, p->addr);
 
 	if (!m)
-		dp_point_refuse(p, -EINVAL, "it is not in the text of any module");
+		dp_point_refuse(p, -EINVAL,
+				"it is not in the text of any module");
 	else
 		find_exits(r, p, m);
 }
@@ -114,8 +115,8 @@ static int check(struct resolver *r, struct dp_point *p)
 							 spec->value,
 	};
 
-	p->refused = dp_allowed_check(&r->grounds, &at, DP_ASKER_SPEC,
-				      p->reason);
+	p->refused =
+		dp_allowed_check(&r->grounds, &at, DP_ASKER_SPEC, p->reason);
 	if (!p->refused && spec->kind == DP_SPEC_RETURN)
 		check_exits(r, p, dp_module_at(r->mods, p->addr));
 	return p->refused;
@@ -209,7 +210,8 @@ static int add_point(struct resolver *r, const struct place *at)
 	if (!p || name_point(r, p, at))
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
 	if (r->spec->offset >= at->m->text_end - at->m->text_start)
-		err = dp_point_refuse(p, -EINVAL, "this offset leaves its module");
+		err = dp_point_refuse(p, -EINVAL,
+				      "this offset leaves its module");
 	else
 		err = check(r, p);
 	if (!err || r->spec->glob)
@@ -469,7 +471,8 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 	struct resolver r = { .proc = proc,
 			      .mods = mods,
 			      .points = points,
-			      .code = { .pid = dp_process_pid(proc), .mods = mods },
+			      .code = { .pid = dp_process_pid(proc),
+					.mods = mods },
 			      .grounds = { .mods = mods, .source = &r.code } };
 	int err;
 

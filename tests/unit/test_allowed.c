@@ -142,8 +142,8 @@ static void between_instructions(void **state)
 	refused(addr, UPROBE, -EILSEQ, "no instruction begins there");
 	refused_kprobe(addr, -EILSEQ, "no instruction begins at ", "");
 	assert_int_equal(ask(&p, SPEC, why), -EILSEQ);
-	assert_string_equal(
-		why, "not at an instruction; nearest are +0x0 and +0x5");
+	assert_string_equal(why,
+			    "not at an instruction; nearest are +0x0 and +0x5");
 	p.plus = "";
 	p.given = 0x1002;
 	assert_int_equal(ask(&p, SPEC, why), -EILSEQ);
@@ -267,7 +267,8 @@ static void what_is_mapped(void **state)
 static void own_code(void **state)
 {
 	ours = (u64)allowed_plain;
-	refused_kprobe(ours, -EINVAL, "", " may not be probed: it is the test's");
+	refused_kprobe(ours, -EINVAL, "",
+		       " may not be probed: it is the test's");
 	allowed(ours, UPROBE);
 	ours = 0;
 	allowed((u64)allowed_plain, KPROBE);
@@ -321,9 +322,10 @@ static void followed_functions(void **state)
 	assert_string_equal(diag.text, words);
 	assert_int_equal(dp_exits_follow(&reader, mods, data, &list, &diag),
 			 -EOPNOTSUPP);
-	snprintf(words, sizeof(words),
-		 "where the function at 0x%llx is left is not known: it belongs to no file",
-		 (unsigned long long)data);
+	snprintf(
+		words, sizeof(words),
+		"where the function at 0x%llx is left is not known: it belongs to no file",
+		(unsigned long long)data);
 	assert_string_equal(diag.text, words);
 	dp_exit_reader_close(&reader);
 	munmap((void *)data, PAGE);
