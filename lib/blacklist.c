@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "resolve/symbol.h"
+#include "sym/sym.h"
 
 #define MODULES_MAX 256
 
@@ -101,8 +103,8 @@ static bool visit_functions(const struct note *n, visit_fn *visit, void *arg)
 		if (dp_symbol_map_name(dp_self.symbols, r.start, &r.name,
 				       &offset, &module))
 			r.name = "?";
-		if (!dp_symbol_map_function(dp_self.symbols, (u64)*f, &r.start,
-					    &r.end)) {
+		if (dp_function_bounds(dp_symbol_map_modules(dp_self.symbols),
+				       (u64)*f, &r.start, &r.end)) {
 			r.start = (u64)*f;
 			r.end = r.start + 1;
 		}

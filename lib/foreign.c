@@ -22,22 +22,17 @@
 #include "engine/text/arm.h"
 #include "engine/text/target.h"
 #include "proc/child.h"
-#include "proc/ground.h"
+#include "resolve/allowed.h"
 #include "sym/sym.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "engine/site/internal.h"
-#include "proc/private.h"
 #include "proc/proc.h"
+#include "resolve/ground.h"
 
-#define CODE_MAX 32
 #define MAX_SITES 16384
-#define RESTORER_BACK 7
-#define OURS "/memfd:dprobes"
 
 pthread_mutex_t dp_foreign_state = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t dp_foreign_changed = PTHREAD_COND_INITIALIZER;
@@ -53,10 +48,6 @@ struct change {
 	int err;
 	struct dp_target *target;
 	struct dp_grounds grounds;
-	struct dp_maps maps;
-	struct dp_range *rseq; /* of module @rseq_of */
-	size_t nr_rseq;
-	const struct dp_module *rseq_of;
 };
 
 /* Where we are probed ourselves, hits of a child of ours are none of the program's. */
@@ -84,93 +75,6 @@ static int refuse(const struct change *ch, u64 addr, int err, const char *why)
 	return dp_diag_set(dp_last(), err,
 			   "0x%llx of process %d cannot be probed: %s",
 			   (unsigned long long)addr, ch->f->pid, why);
-}
-
-static void mend(void *engine, u64 addr, u8 *code, size_t size)
-{
-	dp_live_originals(engine, addr, code, size);
-}
-
-/* As it is without our probes. Return: how many bytes. */
-static size_t read_code(const struct change *ch, u64 addr, u8 *code)
-{
-	size_t n = CODE_MAX;
-
-	while (n && ch->target->ops->read(ch->target, addr, code, n))
-		n--;
-	mend(ch->f->engine, addr, code, n);
-	return n;
-}
-
-static int check_mapping(const struct change *ch, u64 addr)
-{
-	const struct dp_map *m = dp_maps_find(&ch->maps, addr);
-
-	if (!m)
-		return refuse(ch, addr, -EFAULT, "nothing is mapped there");
-	if (m->perms[2] != 'x')
-		return refuse(ch, addr, -EINVAL, "what is there is no code");
-	if (!strncmp(m->path, OURS, strlen(OURS)))
-		return refuse(ch, addr, -EINVAL, "it is generated code");
-	return 0;
-}
-
-static int check_rseq(struct change *ch, u64 addr)
-{
-	const struct dp_module *m = dp_module_at(ch->grounds.mods, addr);
-	size_t i;
-
-	if (m && m != ch->rseq_of) {
-		free(ch->rseq);
-		ch->rseq = NULL;
-		ch->rseq_of = m;
-		if (dp_module_rseq(ch->grounds.mods, m, &ch->rseq,
-				   &ch->nr_rseq))
-			return refuse(ch, addr, -ENOMEM, "out of memory");
-	}
-	for (i = 0; m && i < ch->nr_rseq; i++)
-		if (addr >= ch->rseq[i].start && addr < ch->rseq[i].end)
-			return refuse(
-				ch, addr, -EINVAL,
-				"it lies in a restartable sequence (rseq), which a probe would always abort");
-	return 0;
-}
-
-static int check_restorer(const struct change *ch, u64 addr)
-{
-	u8 code[CODE_MAX];
-	u32 back;
-
-	for (back = 0; back <= RESTORER_BACK; back += RESTORER_BACK)
-		if (dp_insn_is_restorer(code, read_code(ch, addr - back, code)))
-			return refuse(
-				ch, addr, -EINVAL,
-				"signal return code is recognised by its bytes");
-	return 0;
-}
-
-static int check(struct change *ch, u64 addr)
-{
-	int err = check_mapping(ch, addr);
-
-	if (!err && !dp_ground_begins(&ch->grounds, addr))
-		err = refuse(ch, addr, -EILSEQ, "no instruction begins there");
-	if (!err)
-		err = check_rseq(ch, addr);
-	if (!err)
-		err = check_restorer(ch, addr);
-	return err;
-}
-
-static void allow(struct change *ch, u32 probe, u64 addr)
-{
-	if (!dp_live_is_new(ch->f->engine, probe))
-		return;
-	if (ch->grounds.arming == DP_ARM_TRAP)
-		dp_engine_forbid_jump(ch->f->engine, probe,
-				      "breakpoints were asked for");
-	else
-		dp_ground_allow(&ch->grounds, ch->f->engine, probe, addr);
 }
 
 static int enter(struct dp_foreign *f, struct dp_client *c)
@@ -209,12 +113,17 @@ static int add_one(struct change *ch, struct dp_client *c)
 	struct dp_handlers handlers = { .kind = DP_KIND_ASK,
 					.deadline = c->deadline,
 					.user = (u64)c };
-	struct dp_found found = { .stray = may_go(ch, c->addr) };
-	const char *why = "";
-	u8 code[CODE_MAX];
-	int err = check(ch, c->addr);
+	struct dp_place at = { .addr = c->addr,
+			       .maps = dp_modules_maps(ch->grounds.mods) };
+	struct dp_found found = { .code = at.code,
+				  .stray = may_go(ch, c->addr) };
+	char words[DP_WHY_MAX];
+	const char *why = words;
+	int err = dp_allowed_check(&ch->grounds, &at, DP_ASKER_UPROBE, words);
 
-	if (!err && c->interrupt) {
+	if (err)
+		return refuse(ch, c->addr, err, words);
+	if (c->interrupt) {
 		handlers.kind = DP_KIND_THERE;
 		err = dp_there_put(c, &handlers.pre, &handlers.user,
 				   &handlers.pre_needs);
@@ -223,17 +132,14 @@ static int add_one(struct change *ch, struct dp_client *c)
 		return err;
 	c->user = handlers.user;
 	found.x87 = c->interrupt && dp_ground_x87(&ch->grounds, c->addr);
-	found.code = code;
-	found.size = read_code(ch, c->addr, code);
-	if (!found.size)
-		return refuse(ch, c->addr, -EFAULT, "it cannot be read");
+	found.size = at.size;
 	dp_texts_add(&dp_engine_arena(ch->f->engine)->control, ch->f->pid,
 		     c->addr);
 	err = dp_live_add(ch->f->engine, c->addr, &found, &handlers, true,
 			  &c->index, &why);
 	if (err)
 		return refuse(ch, c->addr, err, why);
-	allow(ch, c->index, c->addr);
+	dp_ground_allow_live(&ch->grounds, c->index, c->addr);
 	ch->indexes[ch->done++] = c->index;
 	c->linked = true;
 	err = enter(ch->f, c);
@@ -248,13 +154,10 @@ static int open_change(struct change *ch)
 	if (err)
 		return err;
 	ch->grounds = (struct dp_grounds){ .arming = dp_self_arming(),
-					   .mend = mend,
-					   .arg = f->engine };
+					   .target = ch->target,
+					   .engine = f->engine };
 	err = dp_modules_open(f->pid, dp_process_mem(f->proc),
 			      &ch->grounds.mods, dp_last());
-	if (!err && dp_maps_read(f->pid, &ch->maps))
-		err = dp_diag_set(dp_last(), -ESRCH, "process %d has ended",
-				  f->pid);
 	if (err)
 		dp_lodge_end(f->proc);
 	return err;
@@ -263,10 +166,8 @@ static int open_change(struct change *ch)
 static void close_change(struct change *ch)
 {
 	dp_lodge_end(ch->f->proc);
-	dp_maps_free(&ch->maps);
 	dp_modules_close(ch->grounds.mods);
 	dp_grounds_close(&ch->grounds);
-	free(ch->rseq);
 }
 
 static int commit(struct change *ch)
@@ -275,14 +176,9 @@ static int commit(struct change *ch)
 	int err = dp_live_commit(ch->f->engine, ch->target, ch->indexes, ch->n,
 				 &bad);
 
-	if (!err)
-		return 0;
-	return refuse(ch, ch->clients[bad]->addr, err,
-		      err == -EBUSY ?
-			      "somebody else has changed the code there" :
-		      err == -EFAULT ? "the code there has gone" :
-		      err == -ENOMEM ? "there is no memory near it" :
-				       "its code cannot be written to");
+	return err ? refuse(ch, ch->clients[bad]->addr, err,
+			    dp_allowed_unarmed(err)) :
+		     0;
 }
 
 static void drop(struct dp_foreign *f, u32 index)
@@ -530,27 +426,6 @@ void dp_foreign_put(struct dp_foreign *f)
 	free(f->occupied);
 	free(f->clients);
 	free(f);
-}
-
-int dp_foreign_read(pid_t pid, u64 addr, u8 *code, size_t n)
-{
-	struct dp_foreign *f;
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -EFAULT;
-	dp_foreign_lock();
-	got = pread(fd, code, n, (off_t)addr);
-	f = *find(pid);
-	if (f && got == (ssize_t)n)
-		dp_live_originals(f->engine, addr, code, n);
-	dp_foreign_unlock();
-	close(fd);
-	return got == (ssize_t)n ? 0 : -EFAULT;
 }
 
 void dp_foreign_account(const struct dp_client *c,

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include "proc/proc.h"
 #include "engine/layout/ask.h"
+#include "engine/site/internal.h"
 
 struct dp_foreign;
 
@@ -102,8 +103,6 @@ void dp_foreign_look(struct dp_foreign *f);
 void dp_foreign_confine(struct dp_foreign *f);
 /** dp_foreign_put() - a reference; the last one frees it. Context: any lock. */
 void dp_foreign_put(struct dp_foreign *f);
-/** dp_foreign_read() - code of a process, without our probes. Return: 0; -EFAULT. */
-int dp_foreign_read(pid_t pid, u64 addr, u8 *code, size_t n);
 /** dp_foreign_account() - of a client */
 void dp_foreign_account(const struct dp_client *c,
 			struct dp_uprobe_account *account);

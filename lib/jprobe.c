@@ -43,15 +43,10 @@ static int describe(struct dp_request *r, struct jprobe *jp)
 int register_jprobes(struct jprobe **jps, int num)
 {
 	struct dp_request *requests;
-	int err, i;
+	int err = dp_probes_check((void **)jps, num), i;
 
-	if (!jps || num <= 0)
-		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
-	for (i = 0; i < num; i++)
-		if (!jps[i])
-			return dp_diag_set(dp_last(), -EINVAL,
-					   "probe %d is NULL", i);
-	err = dp_self_begin(true);
+	if (!err)
+		err = dp_self_begin(true);
 	if (err)
 		return err;
 	requests = calloc((size_t)num, sizeof(*requests));

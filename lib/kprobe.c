@@ -29,23 +29,10 @@ static void describe(struct dp_request *r, struct kprobe *p)
 	};
 }
 
-static int check(struct kprobe **kps, int num)
-{
-	int i;
-
-	if (!kps || num <= 0)
-		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
-	for (i = 0; i < num; i++)
-		if (!kps[i])
-			return dp_diag_set(dp_last(), -EINVAL,
-					   "probe %d is NULL", i);
-	return 0;
-}
-
 int register_kprobes(struct kprobe **kps, int num)
 {
 	struct dp_request *requests;
-	int err = check(kps, num), i;
+	int err = dp_probes_check((void **)kps, num), i;
 
 	if (!err)
 		err = dp_self_begin(true);

@@ -22,6 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "engine/layout/frame.h"
+#include "resolve/symbol.h"
+#include "sym/sym.h"
 
 #define LEAST_INSTANCES 10
 #define MOST_INSTANCES ((int)DP_FRAMES_MOST)
@@ -328,19 +331,6 @@ void dp_pool_leave(u64 follow)
 	left = p;
 }
 
-static int check(struct kretprobe **rps, int num)
-{
-	int i;
-
-	if (!rps || num <= 0)
-		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
-	for (i = 0; i < num; i++)
-		if (!rps[i])
-			return dp_diag_set(dp_last(), -EINVAL,
-					   "probe %d is NULL", i);
-	return 0;
-}
-
 static int register_prepared(struct kretprobe **rps, struct pool **pools,
 			     int num)
 {
@@ -398,7 +388,7 @@ int register_kretprobes(struct kretprobe **rps, int num)
 	if (err)
 		return err;
 	free_left();
-	err = check(rps, num);
+	err = dp_probes_check((void **)rps, num);
 	if (!err)
 		err = register_all(rps, num);
 	dp_self_end();

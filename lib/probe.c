@@ -11,7 +11,8 @@
 #include "lib/self.h"
 #include "lib/retsite.h"
 #include "lib/modules.h"
-#include "proc/ground.h"
+#include "resolve/allowed.h"
+#include "resolve/exits.h"
 #include "proc/proc.h"
 #include "engine/layout/follow.h"
 #include "engine/plan/jump.h"
@@ -21,8 +22,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "resolve/ground.h"
+#include "resolve/symbol.h"
+#include "sym/sym.h"
 
-#define CODE_MAX 32
 #define FEW 64
 
 static u64 index_word(const struct kprobe *p)
@@ -54,6 +57,19 @@ bool dp_probe_at(u64 addr, char kind)
 		if (dp_self.users[i].p && dp_self.users[i].kind == kind)
 			return true;
 	return false;
+}
+
+int dp_probes_check(void *const *probes, int num)
+{
+	int i;
+
+	if (!probes || num <= 0)
+		return dp_diag_set(dp_last(), -EINVAL, "there are no probes");
+	for (i = 0; i < num; i++)
+		if (!probes[i])
+			return dp_diag_set(dp_last(), -EINVAL,
+					   "probe %d is NULL", i);
+	return 0;
 }
 
 int dp_probe_resolve(const char *name, struct dp_symbol *sym,
@@ -94,14 +110,12 @@ static int resolve(const struct kprobe *p, u64 *addr)
 static int begins_function(u64 addr)
 {
 	const char *name = NULL, *module;
-	u64 start, end, offset = 0;
+	u64 offset = 0;
+	int err = dp_exits_begin(dp_symbol_map_modules(dp_self.symbols), addr,
+				 dp_last());
 
-	if (dp_symbol_map_function(dp_self.symbols, addr, &start, &end) &&
-	    start != addr)
-		return dp_diag_set(
-			dp_last(), -EINVAL,
-			"0x%llx is not the first instruction of a function",
-			(unsigned long long)addr);
+	if (err)
+		return err;
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
 	if (name && !offset && dp_symbol_is_piece(name))
 		return dp_diag_set(
@@ -111,63 +125,28 @@ static int begins_function(u64 addr)
 	return 0;
 }
 
-/* Is it code? What the linker has loaded is seen when it goes; of other code is
+/* May it be probed? What the linker has loaded is seen when it goes; of other code is
  * noted what it is. */
-static int look_at(struct dp_request *r, u64 addr)
+static int look_at(struct dp_request *r, struct dp_grounds *g,
+		   struct dp_place *at)
 {
-	const struct dp_map *m;
+	char why[DP_WHY_MAX];
 	struct dp_maps maps;
-	bool is;
 	int err;
 
-	r->stray = !dp_symbol_map_linked(dp_self.symbols, addr);
-	if (!r->stray)
-		return 0;
-	err = dp_maps_read(0, &maps);
+	r->stray = !dp_symbol_map_linked(dp_self.symbols, at->addr);
+	err = r->stray ? dp_maps_read(0, &maps) : 0;
 	if (err)
 		return dp_diag_set(dp_last(), err,
 				   "what is mapped at 0x%llx cannot be told",
-				   (unsigned long long)addr);
-	m = dp_maps_find(&maps, addr);
-	is = m && m->perms[2] == 'x';
-	r->origin = dp_map_place(m, addr);
-	dp_maps_free(&maps);
-	return is ? 0 :
-		    dp_diag_set(dp_last(), -EINVAL,
-				"what is at 0x%llx is no code",
-				(unsigned long long)addr);
-}
-
-static int may_be_probed(u64 addr)
-{
-	const char *why = dp_blacklisted(addr);
-
-	if (why)
-		return dp_diag_set(dp_last(), -EINVAL,
-				   "0x%llx may not be probed: %s",
-				   (unsigned long long)addr, why);
-	return 0;
-}
-
-/* Its bytes as they are without probes. Return: how many; -EFAULT. */
-static int read_code(u64 addr, u8 *code)
-{
-	struct dp_target *target = &dp_self.text.target;
-	size_t n = CODE_MAX;
-
-	while (n && target->ops->read(target, addr, code, n))
-		n--;
-	if (!n)
-		return dp_diag_set(dp_last(), -EFAULT,
-				   "nothing is mapped at 0x%llx",
-				   (unsigned long long)addr);
-	dp_self_mend(dp_self.engine, addr, code, n);
-	return (int)n;
-}
-
-void dp_self_mend(void *engine, u64 addr, u8 *code, size_t size)
-{
-	dp_live_originals(engine, addr, code, size);
+				   (unsigned long long)at->addr);
+	at->maps = r->stray ? &maps : NULL;
+	err = dp_allowed_check(g, at, DP_ASKER_KPROBE, why);
+	if (r->stray) {
+		r->origin = dp_map_origin(at->map, at->addr);
+		dp_maps_free(&maps);
+	}
+	return err ? dp_diag_set(dp_last(), err, "%s", why) : 0;
 }
 
 static int enter_user(u32 index, const struct dp_request *r, bool disabled)
@@ -213,58 +192,35 @@ static void introduce(struct dp_request *r, u32 index, u64 addr, u8 opcode)
 		follow->probe = index;
 }
 
-static void allow(struct dp_grounds *g, u32 probe, u64 addr)
-{
-	if (!dp_live_is_new(dp_self.engine, probe))
-		return;
-	if (dp_self.arming == DP_ARM_TRAP)
-		dp_engine_forbid_jump(dp_self.engine, probe,
-				      "breakpoints were asked for");
-	else
-		dp_ground_allow(g, dp_self.engine, probe, addr);
-}
-
 static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
 {
 	bool disabled = r->p->flags & KPROBE_FLAG_DISABLED;
-	struct dp_found found = { 0 };
+	struct dp_place at = { 0 };
+	struct dp_found found = { .code = at.code };
 	const char *why = "";
-	u8 code[CODE_MAX];
-	u64 addr = 0;
-	int err = resolve(r->p, &addr), n;
+	int err = resolve(r->p, &at.addr);
 
 	if (!err && r->entry)
-		err = begins_function(addr);
-	if (!err)
-		err = may_be_probed(addr);
-	if (!err && !dp_ground_begins(g, addr))
-		err = dp_diag_set(dp_last(), -EILSEQ,
-				  "no instruction begins at 0x%llx",
-				  (unsigned long long)addr);
-	if (!err && r->kind == 'j' && dp_probe_at(addr, 'j'))
+		err = begins_function(at.addr);
+	if (!err && r->kind == 'j' && dp_probe_at(at.addr, 'j'))
 		err = dp_diag_set(dp_last(), -EEXIST,
 				  "there is a jprobe on that function already");
+	if (!err)
+		err = look_at(r, g, &at);
 	if (err)
 		return err;
-	n = read_code(addr, code);
-	if (n < 0)
-		return n;
-	err = look_at(r, addr);
-	if (err)
-		return err;
-	dp_texts_add(&dp_self.arena->control, 0, addr);
-	found.code = code;
-	found.size = (size_t)n;
-	found.x87 = dp_ground_x87(g, addr);
+	dp_texts_add(&dp_self.arena->control, 0, at.addr);
+	found.size = at.size;
+	found.x87 = dp_ground_x87(g, at.addr);
 	found.stray = r->stray;
-	err = dp_live_add(dp_self.engine, addr, &found, &r->handlers, !disabled,
-			  index, &why);
+	err = dp_live_add(dp_self.engine, at.addr, &found, &r->handlers,
+			  !disabled, index, &why);
 	if (err)
 		return dp_diag_set(dp_last(), err,
 				   "0x%llx cannot be probed: %s",
-				   (unsigned long long)addr, why);
-	allow(g, *index, addr);
-	introduce(r, *index, addr, code[0]);
+				   (unsigned long long)at.addr, why);
+	dp_ground_allow_live(g, *index, at.addr);
+	introduce(r, *index, at.addr, at.code[0]);
 	return 0;
 }
 
@@ -303,11 +259,7 @@ static int arm(const u32 *indexes, u32 n)
 		return 0;
 	return dp_diag_set(dp_last(), err, "0x%llx cannot be probed: %s",
 			   (unsigned long long)dp_self.users[indexes[bad]].addr,
-			   err == -EBUSY ?
-				   "somebody else has changed the code there" :
-			   err == -EFAULT ? "the code there has gone" :
-			   err == -ENOMEM ? "there is no memory near it" :
-					    "its code cannot be written to");
+			   dp_allowed_unarmed(err));
 }
 
 static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
@@ -315,8 +267,9 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 	struct dp_grounds g = {
 		.mods = dp_symbol_map_modules(dp_self.symbols),
 		.arming = dp_self.arming,
-		.mend = dp_self_mend,
-		.arg = dp_self.engine,
+		.target = &dp_self.text.target,
+		.engine = dp_self.engine,
+		.own = dp_blacklisted,
 	};
 	int err = 0;
 	u32 had;
@@ -587,7 +540,7 @@ static bool is_elsewhere(const struct dp_maps *maps, const struct dp_user *u)
 {
 	const struct dp_map *m = dp_maps_find(maps, u->addr);
 
-	return !m || !dp_place_same(u->origin, dp_map_place(m, u->addr));
+	return !m || !dp_origin_same(u->origin, dp_map_origin(m, u->addr));
 }
 
 static void notice_unmapped(const struct dp_maps *maps)

@@ -10,14 +10,16 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/retsite.h"
 #include "lib/modules.h"
-#include "sym/exits.h"
 #include "arch/x86/flags.h"
 #include "engine/layout/follow.h"
 #include "engine/layout/probe.h"
+#include "resolve/exits.h"
 #include "port_hit.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "resolve/symbol.h"
+#include "sym/exits.h"
 
 /* @used of an instance whose call is followed. Before that it is of the thread that
  * fills it; one that is found with one's own was left in the entry handler. */
@@ -206,35 +208,8 @@ static int on_exit_site(struct kprobe *p, struct pt_regs *regs)
 
 /* --- control --- */
 
-#define CODE_MAX 16
-
-bool dp_condition_of(const u8 *code, u8 len, u8 *cc)
-{
-	u32 i;
-
-	for (i = 0; i + 1 < len; i++) {
-		*cc = code[i] & 15;
-		if ((code[i] & 0xf0) == 0x70)
-			return true;
-		if (code[i] == 0x0f) {
-			*cc = code[i + 1] & 15;
-			return (code[i + 1] & 0xf0) == 0x80;
-		}
-	}
-	return false;
-}
-
-static bool read_condition(u64 addr, u8 len, u8 *cc)
-{
-	u8 code[CODE_MAX];
-
-	memcpy(code, (const void *)addr, len);
-	dp_self_mend(dp_self.engine, addr, code, len);
-	return dp_condition_of(code, len, cc);
-}
-
-static int fill_exit(struct exit *e, struct dp_retsites *sites,
-		     const struct dp_exit *exit)
+static void fill_exit(struct exit *e, struct dp_retsites *sites,
+		      const struct dp_exit *exit)
 {
 	*e = (struct exit){ .kp.addr = (kprobe_opcode_t *)exit->addr,
 			    .kp.pre_handler = on_exit_site,
@@ -242,75 +217,48 @@ static int fill_exit(struct exit *e, struct dp_retsites *sites,
 					KPROBE_FLAG_DISABLED,
 			    .sites = sites,
 			    .tail = exit->kind == DP_EXIT_TAIL,
-			    .conditional = exit->conditional };
-	if (e->conditional && !read_condition(exit->addr, exit->len, &e->cc))
-		return dp_diag_set(
-			dp_last(), -EOPNOTSUPP,
-			"the function is left by a branch at 0x%llx that counts",
-			(unsigned long long)exit->addr);
-	return 0;
+			    .conditional = exit->conditional,
+			    .cc = exit->cc };
 }
 
-static int fill(struct dp_retsites *sites, const struct dp_exit_list *list)
-{
-	int err = 0;
-	u32 i;
-
-	sites->all[0] = &sites->rp->kp;
-	for (i = 0; i < list->n && !err; i++) {
-		err = fill_exit(&sites->exits[i], sites, &list->v[i]);
-		sites->all[i + 1] = &sites->exits[i].kp;
-	}
-	return err;
-}
-
-static int make(struct kretprobe *rp, struct dp_follow *follow,
-		const struct dp_exit_list *list, struct dp_retsites **to)
+static struct dp_retsites *make(struct kretprobe *rp, struct dp_follow *follow,
+				const struct dp_exit_list *list)
 {
 	struct dp_retsites *sites =
 		calloc(1, sizeof(*sites) + list->n * sizeof(sites->exits[0]));
-	int err;
+	u32 i;
 
 	if (sites)
 		sites->all = calloc(list->n + 1, sizeof(sites->all[0]));
 	if (!sites || !sites->all) {
 		free(sites);
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return NULL;
 	}
 	sites->rp = rp;
 	sites->follow = follow;
 	sites->nr_exits = (u32)list->n;
-	err = fill(sites, list);
-	if (err)
-		dp_retsites_free(sites);
-	else
-		*to = sites;
-	return err;
+	sites->all[0] = &rp->kp;
+	for (i = 0; i < list->n; i++) {
+		fill_exit(&sites->exits[i], sites, &list->v[i]);
+		sites->all[i + 1] = &sites->exits[i].kp;
+	}
+	return sites;
 }
 
 int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
 		     struct dp_follow *follow, u64 addr,
 		     struct dp_retsites **sites)
 {
-	const struct dp_module *m =
-		dp_module_at(dp_symbol_map_modules(dp_self.symbols), addr);
 	struct dp_exit_list list = { 0 };
-	const char *why = "it belongs to no file";
-	int err = m ? dp_exit_reader_open(
-			      reader, dp_symbol_map_modules(dp_self.symbols), m,
-			      dp_last()) :
-		      -EOPNOTSUPP;
+	int err = dp_exits_follow(reader,
+				  dp_symbol_map_modules(dp_self.symbols), addr,
+				  &list, dp_last());
 
-	if (!err)
-		err = dp_exits_find(reader->exits, addr, &list, &why);
 	if (err)
-		return dp_diag_set(
-			dp_last(), err == -ENOENT ? -EINVAL : err,
-			"where the function at 0x%llx is left is not known: %s",
-			(unsigned long long)addr, why);
-	err = make(rp, follow, &list, sites);
+		return err;
+	*sites = make(rp, follow, &list);
 	dp_exits_free(&list);
-	return err;
+	return *sites ? 0 : dp_diag_set(dp_last(), -ENOMEM, "out of memory");
 }
 
 void dp_retsites_free(struct dp_retsites *sites)

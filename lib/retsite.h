@@ -40,10 +40,6 @@ struct kprobe **dp_retsites_kprobes(struct dp_retsites *sites);
  *  kind. Context: any. */
 struct dp_retsites *dp_retsites_of(const struct kretprobe *rp);
 
-/** dp_condition_of() - the condition of a branch. Return: false: it is another kind of
- *  branch. */
-bool dp_condition_of(const u8 *code, u8 len, u8 *cc);
-
 /** dp_retsites_was_left() - is an instance's call over, in another way? */
 bool dp_retsites_was_left(const struct dp_instance *ri);
 

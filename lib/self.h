@@ -13,8 +13,10 @@
 #include "engine/site/live.h"
 #include "engine/layout/stack.h"
 #include "engine/text/arm.h"
-#include "lib/symbol.h"
+#include "resolve/symbol.h"
 #include "lib/text.h"
+#include "engine/site/internal.h"
+#include "sym/sym.h"
 
 /* Of a structure's flags, what the library leaves as it is */
 #define DP_FLAGS_KEPT (KPROBE_FLAG_UNWIND | KPROBE_FLAG_RET_SITES)
@@ -32,7 +34,7 @@ struct dp_user {
 	u64 addr;
 	char kind; /* as lists show it: k, r, j */
 	bool disabled, gone, stray;
-	struct dp_place origin;
+	struct dp_origin origin;
 	bool hidden; /* see struct dp_request */
 };
 
@@ -104,9 +106,6 @@ bool dp_self_in_hand(u64 start, u64 size);
  *  calling thread's own */
 void dp_self_settle(void);
 
-/** dp_self_mend() - original bytes into code that was read */
-void dp_self_mend(void *engine, u64 addr, u8 *code, size_t size);
-
 /* probe.c: what all kinds of probe have in common */
 /** struct dp_request - one probe to be registered */
 struct dp_request {
@@ -116,10 +115,12 @@ struct dp_request {
 	bool entry; /* only at the beginning of a function */
 	bool hidden; /* part of another one, and in no list */
 	bool stray; /* as in struct dp_user */
-	struct dp_place origin;
+	struct dp_origin origin;
 	kprobe_opcode_t *had_addr; /* what the caller had set */
 };
 
+/** dp_probes_check() - is it a list of probes of any kind? Return: 0; -EINVAL. */
+int dp_probes_check(void *const *probes, int num);
 /** dp_probes_register() - all or none. Return: as register_kprobe(). */
 int dp_probes_register(struct dp_request *requests, u32 n);
 /** dp_probes_unregister() - those that are registered; the others' addr is

@@ -14,7 +14,7 @@
 #include "lib/retsite.h"
 #include "lib/self.h"
 #include "arch/x86/flags.h"
-#include "sym/exits.h"
+#include "resolve/exits.h"
 #include "sym/never.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "sym/exits.h"
+#include "sym/sym.h"
 
 #define BUCKETS 256
 
@@ -212,34 +214,17 @@ static void gone(struct uprobe *u)
 	destroy(f);
 }
 
-static int fill_exit(struct site *s, const struct dp_exit *exit, pid_t pid)
-{
-	u8 code[16];
-
-	s->tail = exit->kind == DP_EXIT_TAIL;
-	s->conditional = exit->conditional;
-	if (s->conditional &&
-	    (dp_foreign_read(pid, exit->addr, code, exit->len) ||
-	     !dp_condition_of(code, exit->len, &s->cc)))
-		return dp_diag_set(
-			dp_last(), -EOPNOTSUPP,
-			"the function is left by a branch at 0x%llx that counts",
-			(unsigned long long)exit->addr);
-	return 0;
-}
-
-static int make(struct uretprobe *rp, const struct dp_exit_list *list,
-		struct function **to)
+static struct function *make(struct uretprobe *rp,
+			     const struct dp_exit_list *list)
 {
 	u32 nr = (u32)list->n + 1, i;
 	struct function *f = calloc(1, sizeof(*f) + nr * sizeof(f->sites[0]));
-	int err = 0;
 
 	if (f)
 		f->all = calloc(nr, sizeof(*f->all));
 	if (!f || !f->all) {
 		free(f);
-		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+		return NULL;
 	}
 	f->rp = rp;
 	f->handler = rp->handler;
@@ -248,54 +233,39 @@ static int make(struct uretprobe *rp, const struct dp_exit_list *list,
 					   DP_URETPROBE_MAXACTIVE;
 	f->nr = f->refs = nr;
 	pthread_mutex_init(&f->lock, NULL);
-	for (i = 0; i < nr && !err; i++) {
+	for (i = 0; i < nr; i++) {
+		const struct dp_exit *exit = i ? &list->v[i - 1] : NULL;
 		struct site *s = &f->sites[i];
 
 		*s = (struct site){ .u = rp->u, .of = f };
-		s->u.handler = i ? on_exit_site : on_entry;
-		s->u.vaddr = i ? list->v[i - 1].addr : rp->u.vaddr;
+		s->u.handler = exit ? on_exit_site : on_entry;
+		s->u.vaddr = exit ? exit->addr : rp->u.vaddr;
 		s->u.handler_in_interrupt = 0;
+		s->tail = exit && exit->kind == DP_EXIT_TAIL;
+		s->conditional = exit && exit->conditional;
+		s->cc = exit ? exit->cc : 0;
 		f->all[i] = &s->u;
-		err = i ? fill_exit(s, &list->v[i - 1], rp->u.pid) : 0;
 	}
-	if (err)
-		destroy(f);
-	else
-		*to = f;
-	return err;
+	return f;
 }
 
 static int look_up(struct dp_modules *mods, u64 addr, struct dp_exit_list *list)
 {
-	const struct dp_module *m = dp_module_at(mods, addr);
-	const char *why = "it belongs to no file";
 	struct dp_exit_reader reader = { 0 };
 	struct dp_symbol sym;
-	u64 start, end;
-	int err;
+	const char *why;
+	int err = dp_exits_begin(mods, addr, dp_last());
 
-	if (!dp_function_bounds(mods, addr, &start, &end) && start != addr)
-		return dp_diag_set(
-			dp_last(), -EINVAL,
-			"0x%llx is not the first instruction of a function",
-			(unsigned long long)addr);
-	if (m && !dp_symbol_at(mods, addr, &sym) && sym.addr == addr &&
+	if (err)
+		return err;
+	if (!dp_symbol_at(mods, addr, &sym) && sym.addr == addr &&
 	    (why = dp_never_followed(sym.name, DP_RETURN_SITE)))
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "%s cannot have a return probe: %s",
 				   sym.name, why);
-	err = m ? dp_exit_reader_open(&reader, mods, m, dp_last()) :
-		  -EOPNOTSUPP;
-	if (!err)
-		err = dp_exits_find(reader.exits, addr, list, &why);
+	err = dp_exits_follow(&reader, mods, addr, list, dp_last());
 	dp_exit_reader_close(&reader);
-	if (err)
-		return dp_diag_set(
-			dp_last(), err == -ENOENT ? -EINVAL : err,
-			"where the function at 0x%llx is left is not known: %s",
-			(unsigned long long)addr,
-			why ? why : "it is not in its file");
-	return 0;
+	return err;
 }
 
 static int find_exits(const struct uretprobe *rp, struct dp_exit_list *list)
@@ -359,7 +329,7 @@ static int add(struct function *f)
 int register_uretprobe(struct uretprobe *rp)
 {
 	struct dp_exit_list list = { 0 };
-	struct function *f = NULL;
+	struct function *f;
 	int err;
 
 	dp_diag_clear(dp_last());
@@ -369,9 +339,9 @@ int register_uretprobe(struct uretprobe *rp)
 	if (err)
 		return err;
 	rp->nmissed = 0;
-	err = make(rp, &list, &f);
+	f = make(rp, &list);
 	dp_exits_free(&list);
-	return err ? err : add(f);
+	return f ? add(f) : dp_diag_set(dp_last(), -ENOMEM, "out of memory");
 }
 
 void unregister_uretprobe(struct uretprobe *rp)

@@ -30,6 +30,7 @@ enum dp_exit_kind {
  *        to the function's own entry counts as one, because the probe on the
  *        entry is hit again.
  * @conditional: jcc, jrcxz or loop: the function is left only if it is taken
+ * @cc: then, its condition 0..15; DP_EXIT_COUNTS: jrcxz or loop, which count
  * @shared: calls of other functions come here too, or calls that came in by
  *          another entry: a hit that belongs to no call that was seen to
  *          enter is nothing to report. Where it is false every pass belongs to a
@@ -41,9 +42,12 @@ struct dp_exit {
 	u64 to;
 	u8 len;
 	u8 kind;
+	u8 cc;
 	bool conditional;
 	bool shared;
 };
+
+#define DP_EXIT_COUNTS 16
 
 /** struct dp_exit_list - ascending by address, each once */
 struct dp_exit_list {

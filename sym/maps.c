@@ -215,17 +215,17 @@ const struct dp_map *dp_maps_find(const struct dp_maps *maps, u64 addr)
 	return NULL;
 }
 
-struct dp_place dp_map_place(const struct dp_map *map, u64 addr)
+struct dp_origin dp_map_origin(const struct dp_map *map, u64 addr)
 {
 	if (!map || !map->inode)
-		return (struct dp_place){ 0 };
-	return (struct dp_place){ .inode = map->inode,
+		return (struct dp_origin){ 0 };
+	return (struct dp_origin){ .inode = map->inode,
 				  .offset = addr - map->start + map->offset,
 				  .dev_major = map->dev_major,
 				  .dev_minor = map->dev_minor };
 }
 
-bool dp_place_same(struct dp_place a, struct dp_place b)
+bool dp_origin_same(struct dp_origin a, struct dp_origin b)
 {
 	return a.inode == b.inode && a.offset == b.offset &&
 	       a.dev_major == b.dev_major && a.dev_minor == b.dev_minor;
@@ -234,8 +234,8 @@ bool dp_place_same(struct dp_place a, struct dp_place b)
 bool dp_map_same(const struct dp_map *a, const struct dp_map *b)
 {
 	return a && b && a->start == b->start && a->end == b->end &&
-	       dp_place_same(dp_map_place(a, a->start),
-			     dp_map_place(b, b->start));
+	       dp_origin_same(dp_map_origin(a, a->start),
+			     dp_map_origin(b, b->start));
 }
 
 bool dp_map_same_file(const struct dp_map *a, const struct dp_map *b)

@@ -49,15 +49,15 @@ void dp_maps_free(struct dp_maps *maps);
 /** dp_maps_find() - the mapping that holds @addr, or NULL */
 const struct dp_map *dp_maps_find(const struct dp_maps *maps, u64 addr);
 
-/** struct dp_place - what an address is of: a file, and where in it; all zero: of none */
-struct dp_place {
+/** struct dp_origin - what an address is of: a file, and where in it; all zero: of none */
+struct dp_origin {
 	u64 inode, offset;
 	u32 dev_major, dev_minor;
 };
 
-/** dp_map_place() - of @addr in @map; NULL: nothing is mapped there */
-struct dp_place dp_map_place(const struct dp_map *map, u64 addr);
-bool dp_place_same(struct dp_place a, struct dp_place b);
+/** dp_map_origin() - of @addr in @map; NULL: nothing is mapped there */
+struct dp_origin dp_map_origin(const struct dp_map *map, u64 addr);
+bool dp_origin_same(struct dp_origin a, struct dp_origin b);
 /** dp_map_same() - is it the same mapping? The same addresses, and the same place there;
  *  NULL is none */
 bool dp_map_same(const struct dp_map *a, const struct dp_map *b);

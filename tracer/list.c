@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* list: what specs would probe, and what is armed somewhere. */
 #include "tracer/session.h"
-#include "tracer/onward.h"
+#include "resolve/onward.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "resolve/points.h"
+#include "resolve/spec.h"
+#include "sym/exits.h"
 
 /* One line of either listing. */
 struct row {

@@ -8,7 +8,7 @@
  * one with more probes, which goes on counting where the old one was.
  */
 #include "tracer/session.h"
-#include "tracer/onward.h"
+#include "resolve/onward.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
@@ -23,6 +23,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "resolve/ground.h"
+#include "resolve/points.h"
+#include "resolve/spec.h"
 
 #define CODE_MAX 32
 #define FREEZE_TRIES 30

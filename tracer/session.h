@@ -4,10 +4,12 @@
 #define DP_SESSION_H
 
 #include "tracer/tracer.h"
-#include "proc/ground.h"
 #include "engine/layout/tally.h"
 #include "engine/ring/reader.h"
 #include "engine/text/arm.h"
+#include "resolve/ground.h"
+#include "resolve/code.h"
+#include "resolve/spec.h"
 
 #define DP_NO_PROGRAM 0xffffffffu
 

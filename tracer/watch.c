@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* watch: from armed probes to the end of them, for every verb. */
-#include "tracer/code.h"
+#include "resolve/code.h"
 #include "tracer/session.h"
-#include "tracer/onward.h"
+#include "resolve/onward.h"
 #include "tracer/returned.h"
 #include "engine/insn/region.h"
 #include "engine/instance/visit.h"
@@ -23,6 +23,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "resolve/ground.h"
+#include "resolve/points.h"
+#include "resolve/spec.h"
+#include "sym/exits.h"
+#include "sym/types.h"
 
 /* A signal just before a wait begins is seen when this is over. */
 #define SLICE_MS 200
@@ -286,7 +291,8 @@ static size_t most_probes(const struct dp_session *s)
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 {
 	size_t i, probes = most_probes(s);
-	struct dp_code code = { .proc = s->proc, .mods = s->mods };
+	struct dp_code code = { .pid = dp_process_pid(s->proc),
+				.mods = s->mods };
 	int err = dp_engine_create(&s->engine);
 
 	s->code = &code;

@@ -5,8 +5,8 @@
 
 #include "proc/proc.h"
 #include "sym/sym.h"
-#include "proc/ground.h"
 #include "engine/site/engine.h"
+#include "resolve/ground.h"
 
 /**
  * struct target - @proc stands before its first own code

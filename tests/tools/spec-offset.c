@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* spec-offset: FILE:OFFSET of a spec in a command: spec-offset SPEC -- CMD. */
-#include "tracer/tracer.h"
+#include "resolve/points.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include <stdio.h>

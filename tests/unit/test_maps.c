@@ -243,17 +243,17 @@ static void finds_the_same_place(void **state)
 				     .dev_minor = 1 };
 	const struct dp_map moved = BUT(offset, 0x4000);
 	const struct dp_map none = BUT(inode, 0), nothing = { .end = 0x9000 };
-	const struct dp_place at = dp_map_place(&library, 0x8123);
+	const struct dp_origin at = dp_map_origin(&library, 0x8123);
 
 	assert_int_equal(at.offset, 0x4123);
-	assert_true(dp_place_same(at, dp_map_place(&rest, 0x8123)));
-	assert_false(dp_place_same(at, dp_map_place(&rest, 0x8124)));
-	assert_false(dp_place_same(at, dp_map_place(&moved, 0x8123)));
-	assert_false(dp_place_same(at, dp_map_place(&none, 0x8123)));
-	assert_false(dp_place_same(at, dp_map_place(NULL, 0x8123)));
+	assert_true(dp_origin_same(at, dp_map_origin(&rest, 0x8123)));
+	assert_false(dp_origin_same(at, dp_map_origin(&rest, 0x8124)));
+	assert_false(dp_origin_same(at, dp_map_origin(&moved, 0x8123)));
+	assert_false(dp_origin_same(at, dp_map_origin(&none, 0x8123)));
+	assert_false(dp_origin_same(at, dp_map_origin(NULL, 0x8123)));
 	/* Of no file there is one place only. */
-	assert_true(dp_place_same(dp_map_place(&nothing, 0x10),
-				  dp_map_place(&nothing, 0x20)));
+	assert_true(dp_origin_same(dp_map_origin(&nothing, 0x10),
+				  dp_map_origin(&nothing, 0x20)));
 }
 
 static void tells_files_apart(void **state)

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "proc/private.h"
 
 #define WINDOW 65536
 #define MOST (3 * WINDOW)

@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "proc/private.h"
 
 static volatile sig_atomic_t urgent;
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "tracer/tracer.h"
+#include "resolve/spec.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -343,6 +343,26 @@ static void takes_a_line_of_the_list(void **state)
 		assert_null(dp_list_line_spec(other[i]));
 }
 
+static void lone_colons_separate(void **state)
+{
+	static const struct {
+		const char *text;
+		int at; /* -1: none */
+	} rows[] = {
+		{ "", -1 },	  { "malloc", -1 },   { "a:b", 1 },
+		{ "a::b", -1 },	  { "a::b:c", 4 },    { "a:::b", 1 },
+		{ "a::::b", -1 }, { ":b", 0 },	      { "std::x:", 6 },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(rows); i++) {
+		const char *text = rows[i].text;
+
+		assert_ptr_equal(dp_spec_colon(text),
+				 rows[i].at < 0 ? NULL : text + rows[i].at);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +373,7 @@ int main(void)
 		cmocka_unit_test(any_prefix_of_a_spec_is_safe),
 		cmocka_unit_test(takes_a_line_of_the_list),
 		cmocka_unit_test(reserved_module_names),
+		cmocka_unit_test(lone_colons_separate),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

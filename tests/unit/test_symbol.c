@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "lib/symbol.h"
+#include "resolve/symbol.h"
 #include "fixtures/symbol_fixtures.h"
 
 static struct dp_symbol_map *map;
@@ -294,14 +294,18 @@ static void names_addresses(void **state)
 	expect("setenv", address(RTLD_DEFAULT, "setenv"));
 	libc = sym.addr;
 	expect_name(libc + 1, "setenv", 1, sym.module->base);
-	assert_true(dp_symbol_map_function(map, libc + 1, &start, &end));
+	assert_int_equal(dp_function_bounds(dp_symbol_map_modules(map),
+					    libc + 1, &start, &end),
+			 0);
 	assert_int_equal(start, libc);
 	assert_true(end > libc + 1);
 	assert_int_equal(dp_symbol_map_name(map, (u64)&sym, &n, &off, &m),
 			 -ENOENT);
 	assert_null(n);
 	assert_null(m);
-	assert_false(dp_symbol_map_function(map, 0, &start, &end));
+	assert_int_equal(dp_function_bounds(dp_symbol_map_modules(map), 0,
+					    &start, &end),
+			 -ENOENT);
 	assert_int_equal(dp_modules_count(dp_symbol_map_modules(map)) > 1, 1);
 }
 

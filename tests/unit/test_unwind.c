@@ -18,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sym/private.h"
 #include "sym/unwind/expr.h"
 
 /* What compilers seldom write: rows that only assembly has. */

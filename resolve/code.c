@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* code: the bytes of a process's text, which may be coming and going. */
-#include "tracer/code.h"
+#include "resolve/code.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+#include "sym/sym.h"
 
-static const struct dp_map *map_of(const struct dp_code *c, u64 addr)
+static const struct dp_map *map_of(const struct dp_modules *mods, u64 addr)
 {
-	return dp_maps_find(dp_modules_maps(c->mods), addr);
+	return dp_maps_find(dp_modules_maps(mods), addr);
 }
 
-size_t dp_code_read_file(const struct dp_code *c, u64 addr, u8 *to, size_t size)
+size_t dp_code_read_file(struct dp_modules *mods, u64 addr, u8 *to, size_t size)
 {
-	const struct dp_module *m = dp_module_at(c->mods, addr);
-	const struct dp_map *map = map_of(c, addr);
+	const struct dp_module *m = dp_module_at(mods, addr);
+	const struct dp_map *map = map_of(mods, addr);
 	ssize_t n;
-	int fd = m ? dp_module_open(c->mods, m) : -ENOENT;
+	int fd = m ? dp_module_open(mods, m) : -ENOENT;
 
 	if (fd < 0)
 		return 0;
@@ -28,8 +29,7 @@ size_t dp_code_read_file(const struct dp_code *c, u64 addr, u8 *to, size_t size)
 
 static size_t read_memory(const struct dp_code *c, u64 addr, u8 *to)
 {
-	ssize_t n =
-		pread(dp_process_mem(c->proc), to, DP_CODE_WINDOW, (off_t)addr);
+	ssize_t n = dp_modules_read(c->mods, addr, to, DP_CODE_WINDOW);
 
 	return n > 0 ? (size_t)n : 0;
 }
@@ -44,11 +44,11 @@ static bool may_go(const struct dp_code *c, u64 addr)
 /* Is the mapping around @addr still the one that was found? */
 static bool is_in_place(const struct dp_code *c, u64 addr)
 {
-	const struct dp_map *was = map_of(c, addr), *is;
+	const struct dp_map *was = map_of(c->mods, addr), *is;
 	struct dp_maps maps;
 	bool same;
 
-	if (!was || dp_maps_read(dp_process_pid(c->proc), &maps))
+	if (!was || dp_maps_read(c->pid, &maps))
 		return false;
 	is = dp_maps_find(&maps, addr);
 	same = dp_map_same(is, was) && is->perms[2] == 'x';
@@ -80,7 +80,7 @@ static void fill(struct dp_code *c, u64 addr)
 	c->size = read_memory(c, addr, c->window);
 	if (!may_go(c, addr))
 		return;
-	n = dp_code_read_file(c, addr, file, sizeof(file));
+	n = dp_code_read_file(c->mods, addr, file, sizeof(file));
 	if (!n || is_same(c->window, c->size, file, n) || is_certain(c, addr))
 		return;
 	memcpy(c->window, file, n);

@@ -7,7 +7,7 @@
  *
  * The name is taken rather than the address, which another process has elsewhere.
  */
-#include "tracer/tracer.h"
+#include "resolve/spec.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* onward: functions that followed ones jump to, and which return in their place. */
-#include "tracer/onward.h"
 #include "arch/arch.h"
 #include "engine/insn/class.h"
+#include "resolve/onward.h"
 #include "engine/insn/insn.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "resolve/points.h"
+#include "resolve/spec.h"
+#include "sym/exits.h"
 
 #define ENDBR64_LEN 4
 

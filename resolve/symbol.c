@@ -12,11 +12,14 @@
  *
  * Lock: the dynamic linker's, under the library's (DESIGN.md, Locks).
  */
-#include "lib/symbol.h"
+#include "resolve/symbol.h"
+#include "resolve/spec.h"
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sym/exits.h"
+#include "sym/sym.h"
 
 /**
  * struct load - a module, from when it was mapped until it is unmapped
@@ -269,19 +272,13 @@ int dp_symbol_map_refresh(struct dp_symbol_map *map, struct dp_diag *diag)
 /* 1: @name has a module, and it is split; 0: it has none. */
 static int split(const char *name, char **module, const char **rest)
 {
-	const char *colon = strchr(name, ':');
-	size_t run;
+	const char *colon = dp_spec_colon(name);
 
-	for (; colon; colon = strchr(colon + run, ':')) {
-		run = strspn(colon, ":");
-		if (!(run & 1))
-			continue;
-		*rest = colon + 1;
-		*module = strndup(name, colon - name);
-		return *module ? 1 : -ENOMEM;
-	}
-	*rest = name;
-	return 0;
+	*rest = colon ? colon + 1 : name;
+	if (!colon)
+		return 0;
+	*module = strndup(name, colon - name);
+	return *module ? 1 : -ENOMEM;
 }
 
 /* Takes over @module. */
@@ -496,12 +493,6 @@ int dp_symbol_map_name(struct dp_symbol_map *map, u64 addr, const char **name,
 	*name = sym.name;
 	*offset = addr - sym.addr;
 	return 0;
-}
-
-bool dp_symbol_map_function(struct dp_symbol_map *map, u64 addr, u64 *start,
-			    u64 *end)
-{
-	return !dp_function_bounds(map->mods, addr, start, end);
 }
 
 struct dp_modules *dp_symbol_map_modules(struct dp_symbol_map *map)

@@ -1,31 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ground: how far a jump may reach, and who may come to the middle of it. */
-#include "proc/ground.h"
 #include "arch/arch.h"
 #include "engine/insn/insn.h"
+#include "resolve/ground.h"
+#include "resolve/code.h"
+#include "engine/site/live.h"
+#include "engine/text/target.h"
 #include "engine/insn/region.h"
 #include "engine/plan/jump.h"
 #include "engine/text/arm.h"
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include "engine/site/internal.h"
+#include "sym/codemap.h"
+#include "sym/sym.h"
 
 /* The longest function that is looked at whole. */
 #define FUNCTION_MAX (16u << 20)
 
-static void read_rseq(struct dp_grounds *g, u64 addr)
+static int read_rseq(struct dp_grounds *g, u64 addr)
 {
 	const struct dp_module *m = dp_module_at(g->mods, addr);
 
 	if (m == g->module)
-		return;
+		return 0;
 	free(g->rseq);
 	g->rseq = NULL;
 	g->nr_rseq = 0;
 	g->module = m;
-	if (m && dp_module_rseq(g->mods, m, &g->rseq, &g->nr_rseq))
-		g->nr_rseq = 0;
+	if (!m || !dp_module_rseq(g->mods, m, &g->rseq, &g->nr_rseq))
+		return 0;
+	g->nr_rseq = 0;
+	return -ENOMEM;
 }
 
-static bool read_function(struct dp_grounds *g, u64 start, u64 end)
+int dp_ground_in_rseq(struct dp_grounds *g, u64 addr)
+{
+	size_t i;
+	int err = read_rseq(g, addr);
+
+	for (i = 0; i < g->nr_rseq && !err; i++)
+		err = addr >= g->rseq[i].start && addr < g->rseq[i].end;
+	return err;
+}
+
+static void mend(struct dp_grounds *g, u64 addr, u8 *code, size_t size)
+{
+	if (g->engine && size)
+		dp_live_originals(g->engine, addr, code, size);
+}
+
+size_t dp_ground_fetch(struct dp_grounds *g, u64 addr, u8 *code, size_t size)
+{
+	if (g->source)
+		return dp_code_read(g->source, addr, code, size);
+	while (size && g->target->ops->read(g->target, addr, code, size))
+		size--;
+	mend(g, addr, code, size);
+	return size;
+}
+
+size_t dp_ground_read(struct dp_grounds *g, u64 addr, u8 *code, size_t size)
+{
+	u64 at = addr - g->start;
+
+	if (g->source || !g->code || at >= g->size)
+		return dp_ground_fetch(g, addr, code, size);
+	if (size > g->size - at)
+		size = g->size - at;
+	memcpy(code, g->code + at, size);
+	return size;
+}
+
+bool dp_ground_enter(struct dp_grounds *g, u64 start, u64 end)
 {
 	size_t want = end - start + 2 * DP_REGION_MAX;
 	ssize_t n;
@@ -37,8 +85,7 @@ static bool read_function(struct dp_grounds *g, u64 start, u64 end)
 	g->code = want <= FUNCTION_MAX ? malloc(want) : NULL;
 	n = g->code ? dp_modules_read(g->mods, start, g->code, want) : -1;
 	g->size = n > 0 ? (size_t)n : 0;
-	if (g->mend && g->size)
-		g->mend(g->arg, start, g->code, g->size);
+	mend(g, start, g->code, g->size);
 	g->start = start;
 	g->end = end;
 	return g->size >= end - start;
@@ -130,7 +177,7 @@ void dp_ground_allow(struct dp_grounds *g, struct dp_engine *engine, u32 probe,
 	read_rseq(g, addr);
 	why = g->never ? g->never : arrivals(g, addr);
 	if (!why && (dp_function_bounds(g->mods, addr, &start, &end) ||
-		     !read_function(g, start, end)))
+		     !dp_ground_enter(g, start, end)))
 		why = "nothing is known of the function around it";
 	if (why) {
 		dp_engine_forbid_jump(engine, probe, why);
@@ -141,7 +188,7 @@ void dp_ground_allow(struct dp_grounds *g, struct dp_engine *engine, u32 probe,
 	if (limit - addr < DP_JUMP_SIZE && g->arming == DP_ARM_INTERIOR &&
 	    limit == end &&
 	    !dp_function_bounds(g->mods, end, &next_start, &next_end) &&
-	    next_start == end && read_function(g, start, next_end))
+	    next_start == end && dp_ground_enter(g, start, next_end))
 		limit = end = next_end;
 	if (!find_entries(g, end)) {
 		dp_engine_forbid_jump(engine, probe, "out of memory");
@@ -157,21 +204,15 @@ void dp_ground_allow(struct dp_grounds *g, struct dp_engine *engine, u32 probe,
 	dp_engine_allow_jump(engine, probe, &ground);
 }
 
-bool dp_ground_begins(struct dp_grounds *g, u64 addr)
+void dp_ground_allow_live(struct dp_grounds *g, u32 probe, u64 addr)
 {
-	u64 start, end;
-	struct insn_facts f;
-	size_t at = 0;
-
-	if (dp_function_bounds(g->mods, addr, &start, &end) || addr == start ||
-	    !read_function(g, start, end))
-		return true;
-	while (at < addr - start) {
-		if (dp_insn_facts(g->code + at, g->size - at, &f))
-			return true;
-		at += f.len;
-	}
-	return at == addr - start;
+	if (!dp_live_is_new(g->engine, probe))
+		return;
+	if (g->arming == DP_ARM_TRAP)
+		dp_engine_forbid_jump(g->engine, probe,
+				      "breakpoints were asked for");
+	else
+		dp_ground_allow(g, g->engine, probe, addr);
 }
 
 bool dp_ground_x87(struct dp_grounds *g, u64 addr)
@@ -181,7 +222,7 @@ bool dp_ground_x87(struct dp_grounds *g, u64 addr)
 	size_t at;
 
 	if (dp_function_bounds(g->mods, addr, &start, &end) ||
-	    !read_function(g, start, end))
+	    !dp_ground_enter(g, start, end))
 		return true;
 	if (addr == start)
 		return false;

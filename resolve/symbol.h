@@ -15,8 +15,8 @@
  * descriptor, and those it opens for a moment are close-on-exec. errno is not
  * preserved. Takes about 14 KB of stack.
  */
-#ifndef DP_LIB_SYMBOL_H
-#define DP_LIB_SYMBOL_H
+#ifndef DP_RESOLVE_SYMBOL_H
+#define DP_RESOLVE_SYMBOL_H
 
 #include <dprobes/diag.h>
 #include "sym/exits.h"
@@ -83,11 +83,6 @@ int dp_symbol_map_resolve(struct dp_symbol_map *map, const char *name,
  */
 int dp_symbol_map_name(struct dp_symbol_map *map, u64 addr, const char **name,
 		       u64 *offset, const char **module);
-
-/** dp_symbol_map_function() - bounds of the function around @addr, by symbols and
- *  .eh_frame. Return: false if nothing is known. */
-bool dp_symbol_map_function(struct dp_symbol_map *map, u64 addr, u64 *start,
-			    u64 *end);
 
 /** dp_symbol_map_modules() - for those who look at code */
 struct dp_modules *dp_symbol_map_modules(struct dp_symbol_map *map);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* points: the addresses that a spec stands for, checked as far as looking goes. */
-#include "tracer/code.h"
-#include "tracer/onward.h"
+#include "resolve/allowed.h"
+#include "resolve/code.h"
+#include "resolve/onward.h"
 #include "proc/proc.h"
 #include "sym/never.h"
 #include "sym/sym.h"
@@ -11,11 +12,14 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BREAKPOINT 0xcc
+#include "resolve/exits.h"
+#include "resolve/ground.h"
+#include "resolve/points.h"
+#include "resolve/spec.h"
 
 /* One resolution: what does not change from address to address. */
 struct resolver {
@@ -24,23 +28,9 @@ struct resolver {
 	const struct dp_spec *spec;
 	struct dp_points *points;
 	struct dp_diag *diag;
-	/* restartable sequences of the module looked at last */
-	const struct dp_module *rseq_of;
-	struct dp_range *rseq;
-	size_t nr_rseq;
 	struct dp_code code;
+	struct dp_grounds grounds;
 };
-
-static size_t read_code(struct resolver *r, u64 addr, u8 *code, size_t size)
-{
-	return dp_code_read(&r->code, addr, code, size);
-}
-
-/* What the file has at an address of the target; 0 if that cannot be told. */
-static size_t read_file(struct resolver *r, u64 addr, u8 *code, size_t size)
-{
-	return dp_code_read_file(&r->code, addr, code, size);
-}
 
 /* A caret from @column to the end of the spec. */
 static void point_at(struct resolver *r, int column)
@@ -48,152 +38,30 @@ static void point_at(struct resolver *r, int column)
 	dp_diag_caret(r->diag, column, (int)strlen(r->spec->text) - column);
 }
 
-static int refuse(struct dp_point *p, int err, const char *why)
+int dp_point_refuse(struct dp_point *p, int err, const char *fmt, ...)
 {
-	p->refused = err;
-	snprintf(p->reason, sizeof(p->reason), "%s", why);
-	return err;
-}
+	va_list ap;
 
-/* In the numbers that the user gave: offset, file offset or address. */
-static int refuse_between(struct resolver *r, struct dp_point *p, u64 before,
-			  u64 after)
-{
-	const struct dp_spec *spec = r->spec;
-	u64 given = spec->form == DP_POINT_SYMBOL ? spec->offset : spec->value;
-	const char *plus = spec->form == DP_POINT_ADDRESS ? "" : "+";
-
-	snprintf(p->reason, sizeof(p->reason),
-		 "not at an instruction; nearest are %s0x%llx and %s0x%llx",
-		 plus, (unsigned long long)(given + before - p->addr), plus,
-		 (unsigned long long)(given + after - p->addr));
-	return p->refused = -EILSEQ;
-}
-
-/* Decode @at as it was before any breakpoint of someone else's. */
-static int step_over(struct resolver *r, struct dp_point *p, u64 at,
-		     struct insn_facts *f)
-{
-	u8 code[DP_INSN_MAX];
-	size_t n = read_code(r, at, code, sizeof(code));
-
-	if (n && code[0] == BREAKPOINT) {
-		n = read_file(r, at, code, sizeof(code));
-		if (!n)
-			return refuse(
-				p, -EBUSY,
-				"a breakpoint before it hides where instructions start");
-	}
-	if (dp_insn_facts(code, n, f))
-		return refuse(
-			p, -EILSEQ,
-			"bytes before it in its function are no instructions, so where instructions start is unknown");
-	return 0;
-}
-
-/* Walk from the nearest known start: does an instruction begin at the point? */
-static int check_boundary(struct resolver *r, struct dp_point *p)
-{
-	u64 start = 0, end, at, before;
-	struct insn_facts f;
-	bool known = !dp_function_bounds(r->mods, p->addr, &start, &end);
-
-	if (*p->symbol && p->addr - p->offset >= start) {
-		start = p->addr - p->offset;
-		known = true;
-	}
-	if (!known)
-		return refuse(
-			p, -EILSEQ,
-			"nothing says where its function starts, so where instructions start is unknown");
-	for (at = before = start; at < p->addr; at += f.len) {
-		int err = step_over(r, p, at, &f);
-
-		if (err)
-			return err;
-		before = at;
-	}
-	return at == p->addr ? 0 : refuse_between(r, p, before, at);
-}
-
-static int check_insn(struct resolver *r, struct dp_point *p)
-{
-	u8 code[DP_INSN_MAX], was = 0;
-	const char *why = "it works only in place";
-	struct insn_facts f;
-	struct dp_copy copy;
-	size_t n = read_code(r, p->addr, code, sizeof(code));
-
-	if (n && code[0] == BREAKPOINT &&
-	    (!read_file(r, p->addr, &was, 1) || was != BREAKPOINT))
-		return refuse(
-			p, -EBUSY,
-			"a breakpoint is already there, a debugger's or a kernel uprobe's: take that away first");
-	if (dp_insn_facts(code, n, &f))
-		return refuse(p, -EILSEQ, "not an instruction of this machine");
-	if (f.class == DP_INSN_REFUSED)
-		return refuse(p, -EINVAL, f.refusal);
-	if (dp_insn_relocate(code, &f, p->addr, p->addr + DP_CODE_WINDOW, &copy,
-			     &why) == -EINVAL)
-		return refuse(p, -EINVAL, why);
-	return 0;
-}
-
-static int check_rseq(struct resolver *r, struct dp_point *p,
-		      const struct dp_module *m)
-{
-	size_t i;
-
-	if (r->rseq_of != m) {
-		free(r->rseq);
-		r->rseq = NULL;
-		r->nr_rseq = 0;
-		r->rseq_of = m;
-		if (dp_module_rseq(r->mods, m, &r->rseq, &r->nr_rseq))
-			return refuse(p, -ENOMEM, "out of memory");
-	}
-	for (i = 0; i < r->nr_rseq; i++)
-		if (p->addr >= r->rseq[i].start && p->addr < r->rseq[i].end)
-			return refuse(
-				p, -EINVAL,
-				"it lies in a restartable sequence (rseq), which a probe would always abort");
-	return 0;
-}
-
-static int check_restorer(struct resolver *r, struct dp_point *p)
-{
-	u8 code[DP_INSN_MAX];
-	unsigned int back;
-
-	for (back = 0; back <= 7; back += 7)
-		if (dp_insn_is_restorer(code, read_code(r, p->addr - back, code,
-							sizeof(code))))
-			return refuse(
-				p, -EINVAL,
-				"signal return code is recognised by its bytes");
-	return 0;
+	va_start(ap, fmt);
+	vsnprintf(p->reason, sizeof(p->reason), fmt, ap);
+	va_end(ap);
+	return p->refused = err;
 }
 
 /* The instruction of an exit, as that of a point of its own. */
 static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 {
-	struct dp_point at = { .addr = addr };
-	const struct dp_module *m = dp_module_at(r->mods, addr);
+	struct dp_place at = { .addr = addr };
+	char why[DP_WHY_MAX];
 	int err;
 
-	if (!m)
-		return refuse(p, -EINVAL, "it is left outside its module");
-	err = check_insn(r, &at);
-	if (!err)
-		err = check_rseq(r, &at, m);
-	if (!err)
-		err = check_restorer(r, &at);
-	if (!err)
-		return 0;
-	p->refused = err;
-	snprintf(p->reason, sizeof(p->reason), "its exit at 0x%llx: %.100s",
-		 (unsigned long long)addr, at.reason);
-	return err;
+	if (!dp_module_at(r->mods, addr))
+		return dp_point_refuse(p, -EINVAL,
+				       "it is left outside its module");
+	err = dp_allowed_check(&r->grounds, &at, DP_ASKER_EXIT, why);
+	return err ? dp_point_refuse(p, err, "its exit at 0x%llx: %.100s",
+				     (unsigned long long)addr, why) :
+		     0;
 }
 
 static int find_exits(struct resolver *r, struct dp_point *p,
@@ -204,9 +72,8 @@ static int find_exits(struct resolver *r, struct dp_point *p,
 	int err;
 
 	if (!onwards)
-		return refuse(p, -ENOMEM, "out of memory");
-	err = dp_exit_reader_find(dp_onwards_reader(onwards, m), r->mods, m,
-				  p);
+		return dp_point_refuse(p, -ENOMEM, "out of memory");
+	err = dp_exit_reader_find(dp_onwards_reader(onwards, m), r->mods, m, p);
 	for (i = 0; i < p->nr_exits && !err; i++) {
 		struct dp_point lead = { .addr = p->leads[i] };
 
@@ -224,7 +91,8 @@ static void find_onward(void *arg, struct dp_point *p)
 	const struct dp_module *m = dp_module_at(r->mods, p->addr);
 
 	if (!m)
-		refuse(p, -EINVAL, "it is not in the text of any module");
+		dp_point_refuse(p, -EINVAL,
+				"it is not in the text of any module");
 	else
 		find_exits(r, p, m);
 }
@@ -235,9 +103,9 @@ static int check_exits(struct resolver *r, struct dp_point *p,
 	const char *why = dp_never_followed(p->symbol, DP_RETURN_SITE);
 
 	if (why)
-		return refuse(p, -EINVAL, why);
+		return dp_point_refuse(p, -EINVAL, "%s", why);
 	if (*p->symbol && p->offset)
-		return refuse(
+		return dp_point_refuse(
 			p, -EINVAL,
 			"a return probe belongs to the beginning of a function");
 	return find_exits(r, p, m);
@@ -245,22 +113,20 @@ static int check_exits(struct resolver *r, struct dp_point *p,
 
 static int check(struct resolver *r, struct dp_point *p)
 {
-	const struct dp_module *m = dp_module_at(r->mods, p->addr);
-	int err;
+	const struct dp_spec *spec = r->spec;
+	struct dp_place at = {
+		.addr = p->addr,
+		.start = *p->symbol ? p->addr - p->offset : 0,
+		.plus = spec->form == DP_POINT_ADDRESS ? "" : "+",
+		.given = spec->form == DP_POINT_SYMBOL ? spec->offset :
+							 spec->value,
+	};
 
-	if (!m)
-		return refuse(p, -EINVAL,
-			      "it is not in the text of its module");
-	err = check_boundary(r, p);
-	if (!err)
-		err = check_insn(r, p);
-	if (!err)
-		err = check_rseq(r, p, m);
-	if (!err)
-		err = check_restorer(r, p);
-	if (!err && r->spec->kind == DP_SPEC_RETURN)
-		err = check_exits(r, p, m);
-	return err;
+	p->refused =
+		dp_allowed_check(&r->grounds, &at, DP_ASKER_SPEC, p->reason);
+	if (!p->refused && spec->kind == DP_SPEC_RETURN)
+		check_exits(r, p, dp_module_at(r->mods, p->addr));
+	return p->refused;
 }
 
 static struct dp_point *new_point(struct dp_points *points)
@@ -282,16 +148,10 @@ static struct dp_point *new_point(struct dp_points *points)
 /* What has to be quoted in a spec, and what no terminal should be sent. */
 static const char *quote_for(const char *text, const char *special)
 {
-	const char *c = text;
-
-	/* "::" is part of a name, a lone ':' is not. */
-	while ((c = strchr(c, ':'))) {
-		if (strspn(c, ":") & 1)
-			return "\"";
-		c += strspn(c, ":");
-	}
-	return strpbrk(text, special) || isdigit((unsigned char)*text) ? "\"" :
-									 "";
+	return dp_spec_colon(text) || strpbrk(text, special) ||
+			       isdigit((unsigned char)*text) ?
+		       "\"" :
+		       "";
 }
 
 static bool is_plain(const char *text)
@@ -325,9 +185,11 @@ static int name_point(struct resolver *r, struct dp_point *p,
 {
 	const char *module = module_name(r, at->m),
 		   *q = quote_for(module, "() ");
-	const char *sq = quote_for(at->named, "() +%");
+	bool named = *at->named && is_plain(at->named);
+	const char *sq = named ? quote_for(at->named, "() +%") : "";
 	const char *kind = r->spec->kind == DP_SPEC_RETURN ? "r:" : "";
-	u64 file_offset = 0;
+	u64 offset = at->offset;
+	char behind[24] = "";
 	int n;
 
 	p->addr = at->addr;
@@ -335,18 +197,13 @@ static int name_point(struct resolver *r, struct dp_point *p,
 	p->offset = at->offset;
 	p->symbol = strdup(at->symbol);
 	p->module = strdup(at->m->base);
-	if (!*at->named || !is_plain(at->named)) {
-		dp_module_addr_file(r->mods, at->addr, &file_offset);
-		n = asprintf(&p->name, "%s%s%s%s:+0x%llx", kind, q, module, q,
-			     (unsigned long long)file_offset);
-	} else if (at->offset) {
-		n = asprintf(&p->name, "%s%s%s%s:%s%s%s+0x%llx", kind, q,
-			     module, q, sq, at->named, sq,
-			     (unsigned long long)at->offset);
-	} else {
-		n = asprintf(&p->name, "%s%s%s%s:%s%s%s", kind, q, module, q,
-			     sq, at->named, sq);
-	}
+	if (!named && dp_module_addr_file(r->mods, at->addr, &offset))
+		offset = 0;
+	if (!named || offset)
+		snprintf(behind, sizeof(behind), "+0x%llx",
+			 (unsigned long long)offset);
+	n = asprintf(&p->name, "%s%s%s%s:%s%s%s%s", kind, q, module, q, sq,
+		     named ? at->named : "", sq, behind);
 	if (n < 0)
 		p->name = NULL;
 	return n < 0 || !p->symbol || !p->module ? -ENOMEM : 0;
@@ -360,7 +217,8 @@ static int add_point(struct resolver *r, const struct place *at)
 	if (!p || name_point(r, p, at))
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
 	if (r->spec->offset >= at->m->text_end - at->m->text_start)
-		err = refuse(p, -EINVAL, "this offset leaves its module");
+		err = dp_point_refuse(p, -EINVAL,
+				      "this offset leaves its module");
 	else
 		err = check(r, p);
 	if (!err || r->spec->glob)
@@ -472,39 +330,45 @@ static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 	p = new_point(r->points);
 	if (!p || name_point(r, p, &at))
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
-	refuse(p, -EINVAL, "this offset is beyond its end");
+	dp_point_refuse(p, -EINVAL, "this offset is beyond its end");
 	return 0;
 }
 
-static int match_modules(struct resolver *r, const struct dp_module ***list,
-			 size_t *n)
+/* Which modules does the spec name? @m: the first of them, or itself if it is one.
+ * Return: how many; a negative errno. */
+static int match_modules(struct resolver *r, const struct dp_module **m)
 {
+	const struct dp_spec *spec = r->spec;
+	const struct dp_module **list;
+	size_t i, n = 0;
 	int err;
 
-	*list = calloc(dp_modules_count(r->mods) + 1, sizeof(**list));
-	if (!*list)
+	list = calloc(dp_modules_count(r->mods) + 1, sizeof(*list));
+	if (!list)
 		return dp_diag_set(r->diag, -ENOMEM, "out of memory");
-	err = dp_modules_match(r->mods, r->spec->module, *list, n, r->diag);
-	if (err) {
-		dp_diag_caret(r->diag, r->spec->module_col,
-			      (int)strlen(r->spec->module));
-		free(*list);
-	}
-	return err;
+	err = dp_modules_match(r->mods, spec->module, list, &n, r->diag);
+	if (err)
+		dp_diag_caret(r->diag, spec->module_col,
+			      (int)strlen(spec->module));
+	for (i = 0; i < n && list[i] != *m; i++)
+		continue;
+	if (i == n)
+		*m = list[0];
+	free(list);
+	return err ? err : (int)n;
 }
 
 static int resolve_symbols(struct resolver *r)
 {
 	const struct dp_spec *spec = r->spec;
-	const struct dp_module **modules;
+	const struct dp_module *first = NULL;
 	struct dp_symbols list;
-	size_t i, n, skipped = 0;
+	size_t i, skipped = 0;
 	bool *twin;
-	int err = match_modules(r, &modules, &n);
+	int err = match_modules(r, &first);
 
-	if (err)
+	if (err < 0)
 		return err;
-	free(modules);
 	err = dp_symbols_find(r->mods, spec->module, spec->name, &list,
 			      &skipped, r->diag);
 	if (err) {
@@ -526,18 +390,15 @@ static int resolve_symbols(struct resolver *r)
 
 static int resolve_offset(struct resolver *r)
 {
-	const struct dp_module **list, *m;
-	size_t n = 0;
+	const struct dp_module *m = NULL;
 	u64 addr;
-	int err = match_modules(r, &list, &n);
+	int err, n = match_modules(r, &m);
 
-	if (err)
-		return err;
-	m = list[0];
-	free(list);
+	if (n < 0)
+		return n;
 	if (n != 1) {
 		err = dp_diag_set(r->diag, -EINVAL,
-				  "%zu modules match \"%s\"; name one", n,
+				  "%d modules match \"%s\"; name one", n,
 				  r->spec->module);
 		dp_diag_caret(r->diag, r->spec->module_col,
 			      (int)strlen(r->spec->module));
@@ -553,31 +414,22 @@ static int resolve_offset(struct resolver *r)
 
 static int resolve_address(struct resolver *r)
 {
-	const struct dp_module *m = dp_module_at(r->mods, r->spec->value);
-	const struct dp_module **list;
-	size_t i = 0, n = 0;
-	int err;
+	u64 addr = r->spec->value;
+	const struct dp_module *m = dp_module_at(r->mods, addr), *named = m;
+	int n = *r->spec->module ? match_modules(r, &named) : 0;
 
-	if (*r->spec->module) {
-		err = match_modules(r, &list, &n);
-		if (err)
-			return err;
-		while (i < n && list[i] != m)
-			i++;
-		free(list);
-	}
-	if (m && (i < n || !n))
-		return add_address(r, m, r->spec->value);
+	if (n < 0)
+		return n;
+	if (m && named == m)
+		return add_address(r, m, addr);
 	if (n)
 		dp_diag_set(r->diag, -EINVAL, "0x%llx is not in the text of %s",
-			    (unsigned long long)r->spec->value,
-			    r->spec->module);
+			    (unsigned long long)addr, r->spec->module);
 	else
 		dp_diag_set(
 			r->diag, -EINVAL,
 			"0x%llx is not in the text of any module of process %d",
-			(unsigned long long)r->spec->value,
-			dp_process_pid(r->proc));
+			(unsigned long long)addr, dp_process_pid(r->proc));
 	point_at(r, r->spec->point_col);
 	return -EINVAL;
 }
@@ -592,7 +444,8 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		.spec = spec,
 		.points = points,
 		.diag = diag,
-		.code = { .proc = proc, .mods = mods },
+		.code = { .pid = dp_process_pid(proc), .mods = mods },
+		.grounds = { .mods = mods, .source = &r.code },
 	};
 	int err;
 
@@ -605,7 +458,7 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 	if (!err && spec->kind == DP_SPEC_RETURN &&
 	    dp_onwards_resolve(points, proc, find_onward, &r))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
-	free(r.rseq);
+	dp_grounds_close(&r.grounds);
 	return err;
 }
 
@@ -625,14 +478,16 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 	struct resolver r = { .proc = proc,
 			      .mods = mods,
 			      .points = points,
-			      .code = { .proc = proc, .mods = mods } };
+			      .code = { .pid = dp_process_pid(proc),
+					.mods = mods },
+			      .grounds = { .mods = mods, .source = &r.code } };
 	int err;
 
 	dp_onwards_free(points);
 	if (!any_returns(points))
 		return 0;
 	err = dp_onwards_resolve(points, proc, find_onward, &r);
-	free(r.rseq);
+	dp_grounds_close(&r.grounds);
 	return err;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart. */
-#include "tracer/tracer.h"
+#include "resolve/spec.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -106,6 +106,19 @@ static int skip_space(const char *s, int i)
 	while (isspace((unsigned char)s[i]))
 		i++;
 	return i;
+}
+
+const char *dp_spec_colon(const char *text)
+{
+	size_t run;
+
+	while ((text = strchr(text, ':'))) {
+		run = strspn(text, ":");
+		if (run & 1)
+			break;
+		text += run;
+	}
+	return text;
 }
 
 /* An odd run of colons starts with a separator, an even one is part of a name. */

@@ -6,10 +6,13 @@
  * jumped to returns. So the exits of that one are probed, too, and those of the
  * ones that it jumps to, as far as it can be known where the jumps go.
  */
-#ifndef DP_TRACER_ONWARD_H
-#define DP_TRACER_ONWARD_H
+#ifndef DP_RESOLVE_ONWARD_H
+#define DP_RESOLVE_ONWARD_H
 
-#include "tracer/exits.h"
+#include "resolve/exits.h"
+#include "resolve/points.h"
+#include "sym/exits.h"
+#include "sym/sym.h"
 
 /* More are not looked for: the other jumps are where calls end. */
 #define DP_ONWARDS_MAX 4096

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* exits: where a function that is to be followed is left. */
+#include "resolve/exits.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "resolve/points.h"
+#include "sym/codemap.h"
+#include "sym/exits.h"
+#include "sym/sym.h"
+
+#define JUMP_SIZE 5
+
+/*
+ * A jump at a ret takes bytes of what is behind it, and whoever arrives there
+ * traps. It had better take those before it, if nobody arrives among them.
+ */
+static u64 find_lead(const struct dp_code_map *map, const struct dp_exit *exit)
+{
+	u64 lead = exit->addr + 1 - JUMP_SIZE, start, end;
+
+	if (exit->len != 1 ||
+	    !dp_code_map_target(map, exit->addr, exit->addr + JUMP_SIZE,
+				NULL) ||
+	    dp_code_map_target(map, lead, exit->addr + 1, NULL) ||
+	    !dp_code_map_boundary(map, lead) ||
+	    dp_code_map_function(map, exit->addr, &start, &end) || lead < start)
+		return 0;
+	return lead;
+}
+
+int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
+			const struct dp_module *m, struct dp_point *p)
+{
+	struct dp_exit_list list = { 0 };
+	const char *why = "nothing is known of its code";
+	size_t i;
+	int err = dp_exit_reader_open(r, mods, m, NULL);
+
+	if (!err)
+		err = dp_exits_find(r->exits, p->addr, &list, &why);
+	if (err == -ENOMEM)
+		return dp_point_refuse(p, err, "out of memory");
+	if (err == -ENOENT)
+		return dp_point_refuse(p, -EINVAL, "no function begins there");
+	if (err)
+		return dp_point_refuse(p, err, "its exits are not known: %s",
+				       why);
+	p->exits = list.v;
+	p->nr_exits = list.n;
+	p->leads = calloc(list.n + 1, sizeof(*p->leads));
+	if (!p->leads)
+		return dp_point_refuse(p, -ENOMEM, "out of memory");
+	for (i = 0; i < list.n; i++)
+		p->leads[i] = find_lead(r->map, &list.v[i]);
+	return 0;
+}
+
+int dp_exits_follow(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,
+		    struct dp_exit_list *list, struct dp_diag *diag)
+{
+	const struct dp_module *m = dp_module_at(mods, addr);
+	const char *why = "it belongs to no file";
+	size_t i;
+	int err = m ? dp_exit_reader_open(r, mods, m, diag) : -EOPNOTSUPP;
+
+	if (!err)
+		err = dp_exits_find(r->exits, addr, list, &why);
+	if (err)
+		return dp_diag_set(
+			diag, err == -ENOENT ? -EINVAL : err,
+			"where the function at 0x%llx is left is not known: %s",
+			(unsigned long long)addr, why);
+	for (i = 0; i < list->n && !err; i++)
+		if (list->v[i].conditional && list->v[i].cc == DP_EXIT_COUNTS)
+			err = dp_diag_set(
+				diag, -EOPNOTSUPP,
+				"the function is left by a branch at 0x%llx that counts",
+				(unsigned long long)list->v[i].addr);
+	if (err)
+		dp_exits_free(list);
+	return err;
+}
+
+int dp_exits_begin(struct dp_modules *mods, u64 addr, struct dp_diag *diag)
+{
+	u64 start, end;
+
+	if (dp_function_bounds(mods, addr, &start, &end) || start == addr)
+		return 0;
+	return dp_diag_set(diag, -EINVAL,
+			   "0x%llx is not the first instruction of a function",
+			   (unsigned long long)addr);
+}
