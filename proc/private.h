@@ -12,7 +12,7 @@
 #include "engine/control/control.h"
 #include "engine/control/view.h"
 #include "engine/insn/region.h"
-#include "proc/filter.h"
+#include "proc/seccomp/filter.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 

@@ -14,7 +14,7 @@
  */
 #include "proc/limits.h"
 #include "proc/private.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>

@@ -9,7 +9,7 @@
  * nothing can change. What is neither has jumps only, and no call is made.
  */
 #include "port_calls.h"
-#include "proc/filter.h"
+#include "proc/seccomp/filter.h"
 #include "proc/private.h"
 #include <errno.h>
 #include <linux/seccomp.h>

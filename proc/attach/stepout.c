@@ -15,7 +15,7 @@
  */
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

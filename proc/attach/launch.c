@@ -16,7 +16,7 @@
 #include "engine/insn/region.h"
 #include "proc/limits.h"
 #include "proc/private.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
  */
 #include "proc/private.h"
 #include "agent/image.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

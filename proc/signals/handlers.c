@@ -8,7 +8,7 @@
  * rt_sigreturn. One that waits for a held thread is stopped again where it is.
  */
 #include "proc/private.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>

@@ -8,7 +8,7 @@
  * when it does so for the first time.
  */
 #include "proc/private.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <sys/ptrace.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* recover: what a tool that was ended left in a process, found and taken out. */
 #include "proc/private.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
  * go into the agent that is taken out, and come back to the other one.
  */
 #include "proc/private.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>

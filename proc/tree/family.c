@@ -17,7 +17,7 @@
  * The two reports of a birth, the parent's and the child's, come in any order.
  */
 #include "proc/private.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>

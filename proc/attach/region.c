@@ -20,7 +20,7 @@
  */
 #include "proc/private.h"
 #include "agent/image.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  */
 #include "proc/private.h"
 #include "agent/image.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

@@ -17,7 +17,7 @@
  * the thread itself forbids calls again on its way home (gadget.c, remote.c).
  */
 #include "proc/private.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

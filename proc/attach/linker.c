@@ -14,7 +14,7 @@
 #include "proc/private.h"
 #include "agent/image.h"
 #include "engine/arch/x86/sigframe.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <limits.h>
 #include <link.h>

@@ -33,7 +33,7 @@
  */
 #include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 #include "port_calls.h"
 #include "proc/private.h"
 #include "proc/facts.h"
-#include "proc/step.h"
+#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
