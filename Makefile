@@ -20,7 +20,7 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP
 
 CONTROL_SRC := $(wildcard engine/insn/*.c engine/insn/x86/*.c engine/control/*.c \
-	port/user/*.c sym/*.c proc/*/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
+	port/user/*.c sym/*/*.c proc/*/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
 HIT_SRC := $(wildcard engine/hit/*.c engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
@@ -415,7 +415,7 @@ $(B)/fuzz/%: fuzz/%.c $(wildcard fuzz/*.h) $(CONTROL_SRC)
 	@mkdir -p $(@D)
 	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
 		$(wildcard port/user/*.c engine/insn/*.c engine/insn/x86/*.c engine/control/*.c) lib/diag.c lib/escape.c proc/seccomp/filter.c \
-		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*.c lang/*.c) $(LIBS)
+		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*/*.c lang/*.c) $(LIBS)
 
 fuzz: DEPS_EXTRA = clang libclang-rt-14-dev
 fuzz: deps

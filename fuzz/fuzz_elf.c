@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "sym/exits.h"
-#include "sym/slot.h"
+#include "sym/flow/slot.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 #include "sym/exits.h"
-#include "sym/slot.h"
+#include "sym/flow/slot.h"
 
 struct exits_file {
 	struct dp_elf elf;

@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "engine/insn/insn.h"
-#include "sym/code.h"
+#include "sym/flow/code.h"
 #include "fixtures/codemap_fixtures.h"
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"

@@ -28,7 +28,7 @@
 #include <unistd.h>
 #include "engine/insn/insn.h"
 #include "sym/exits.h"
-#include "sym/slot.h"
+#include "sym/flow/slot.h"
 #include "sym/unwinds.h"
 #include "exits_file.h"
 #include "fixtures/exits_fixtures.h"

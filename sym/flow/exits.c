@@ -24,7 +24,7 @@
 #include <string.h>
 #include "engine/insn/insn.h"
 #include "sym/exits.h"
-#include "sym/slot.h"
+#include "sym/flow/slot.h"
 
 #define FAR_RET_IMM 0xca
 #define FAR_RET 0xcb

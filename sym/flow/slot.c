@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "sym/exits.h"
-#include "sym/slot.h"
+#include "sym/flow/slot.h"
 
 #define REG_RSP 7 /* DWARF's number */
 #define HOME 8 /* CFA minus stack pointer behind a call */

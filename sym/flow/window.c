@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* window: data of a file by address, a piece at a time. */
 #include <string.h>
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 #define REACH 64 /* bytes that can be asked for at once */
 

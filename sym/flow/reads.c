@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "sym/exits.h"
-#include "sym/slot.h"
-#include "sym/opcode.h"
+#include "sym/flow/slot.h"
+#include "sym/flow/opcode.h"
 
 #define WORD 8
 #define LEA 0x8d

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 #define CHUNK 65536
 

@@ -4,7 +4,7 @@
  *
  * Source: Itanium C++ ABI, exception handling tables, as compilers write them.
  */
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 #define ENTRY_MAX 64
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ways: how control gets from one piece of code into another. */
 #include <stdlib.h>
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 int dp_ways_add(struct dp_ways *ways, u64 from, u64 to)
 {

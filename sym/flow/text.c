@@ -2,7 +2,7 @@
 /* text: the executable segments of a file, and two bits for each byte. */
 #include <errno.h>
 #include <stdlib.h>
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 #define TEXT_SIZE_MAX (1ull << 30)
 #define WORD 64

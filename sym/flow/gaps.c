@@ -8,7 +8,7 @@
  */
 #include <string.h>
 #include "engine/insn/insn.h"
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 #define INT3 0xcc
 #define LONGEST 7 /* bytes of what is looked for */

@@ -17,7 +17,7 @@
  * of their own inside.
  */
 #include <stdlib.h>
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 #define PAIR_MAX 65536 /* entries of one table */
 

@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 #define DEPTH_MAX 16
 #define RA_OFFSET (-8)

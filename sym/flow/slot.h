@@ -8,7 +8,7 @@
 #ifndef DP_SYM_SLOT_H
 #define DP_SYM_SLOT_H
 
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 /** struct dp_exits - what it takes to look at the functions of a module */
 struct dp_exits {

@@ -10,8 +10,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sym/code.h"
-#include "sym/opcode.h"
+#include "sym/flow/code.h"
+#include "sym/flow/opcode.h"
 
 #define WORD 8
 #define PASSES_MAX 8

@@ -17,7 +17,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 #define SEGMENTS_MAX 64
 #define BUDGET (1u << 24)

@@ -23,8 +23,8 @@
 #include <errno.h>
 #include <string.h>
 #include "engine/insn/insn.h"
-#include "sym/code.h"
-#include "sym/opcode.h"
+#include "sym/flow/code.h"
+#include "sym/flow/opcode.h"
 
 #define OWN_MAX 256
 #define INNER_MAX 65536 /* entries of one table */

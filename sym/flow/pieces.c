@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sym/code.h"
+#include "sym/flow/code.h"
 
 #define LEN_MAX 0xffffffffull
 
