@@ -9,7 +9,9 @@
 #include "bench/bench.h"
 #include "engine/control/control.h"
 #include "engine/insn/region.h"
+#include "engine/layout.h"
 #include "proc/proc.h"
+#include <dprobes/diag.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,11 @@
 #include "bench/bench.h"
 #include "engine/control/control.h"
 #include "engine/insn/region.h"
+#include "engine/layout.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/expr.h"
+#include <dprobes/diag.h>
 #include <stdio.h>
 #include <unistd.h>
 

@@ -12,6 +12,10 @@
 #include "lib/there.h"
 #include "engine/insn/insn.h"
 #include "engine/control/strategy.h"
+#include "proc/confine.h"
+#include "proc/lodge.h"
+#include "proc/proc.h"
+#include "proc/reside.h"
 #include "proc/ground.h"
 #include "sym/sym.h"
 #include <errno.h>

@@ -14,7 +14,6 @@
 #include <dprobes/kprobes.h>
 #include <pthread.h>
 #include "engine/control/live.h"
-#include "proc/proc.h"
 
 struct dp_foreign;
 

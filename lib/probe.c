@@ -14,7 +14,13 @@
 #include "engine/control/strategy.h"
 #include "engine/insn/insn.h"
 #include "proc/ground.h"
-#include "proc/proc.h"
+#include "engine/control/control.h"
+#include "engine/control/live.h"
+#include "engine/control/target.h"
+#include "engine/layout.h"
+#include "proc/reside.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,12 @@
 #include "lib/raw.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
-#include "proc/proc.h"
+#include "engine/control/control.h"
+#include "engine/control/live.h"
+#include "engine/control/target.h"
+#include "engine/layout.h"
+#include "proc/holes.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

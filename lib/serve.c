@@ -17,6 +17,9 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/compat/hooks.h"
+#include "proc/confine.h"
+#include "proc/lodge.h"
+#include "proc/proc.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>

@@ -5,6 +5,7 @@
 #include "lib/leads.h"
 #include "lib/self.h"
 #include "engine/insn/insn.h"
+#include "proc/lodge.h"
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #define DP_PROC_GROUND_H
 
 #include "engine/control/control.h"
+#include "engine/insn/region.h"
 #include "sym/codemap.h"
 
 /**

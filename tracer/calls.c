@@ -14,8 +14,10 @@
  * armed.
  */
 #include "tracer/session.h"
+#include "engine/control/control.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

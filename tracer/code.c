@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* code: the bytes of a process's text, which may be coming and going. */
+#include "proc/proc.h"
 #include "tracer/code.h"
 #include <errno.h>
 #include <string.h>

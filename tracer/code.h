@@ -8,7 +8,6 @@
 #ifndef DP_TRACER_CODE_H
 #define DP_TRACER_CODE_H
 
-#include "proc/proc.h"
 #include "sym/sym.h"
 
 #define DP_CODE_WINDOW 4096

@@ -7,9 +7,15 @@
  * session holds is given back, and its account closed, when its process ends.
  */
 #include "tracer/session.h"
+#include "engine/control/control.h"
+#include "proc/confine.h"
+#include "proc/family.h"
+#include "proc/ground.h"
+#include "proc/linker.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,14 @@
 /* list: what specs would probe, and what is armed somewhere. */
 #include "tracer/session.h"
 #include "tracer/onward.h"
+#include "engine/control/control.h"
+#include "proc/inspect.h"
 #include "proc/proc.h"
+#include "sym/exits.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include <dirent.h>
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "tracer/onward.h"
 #include "engine/insn/insn.h"
 #include "proc/proc.h"
+#include "sym/exits.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>

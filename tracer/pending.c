@@ -9,9 +9,14 @@
  */
 #include "tracer/session.h"
 #include "tracer/onward.h"
+#include "engine/control/control.h"
+#include "proc/freeze.h"
+#include "proc/ground.h"
+#include "proc/linker.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <limits.h>
 #include <link.h>

@@ -7,6 +7,7 @@
 #include "sym/never.h"
 #include "sym/sym.h"
 #include <ctype.h>
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

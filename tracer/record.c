@@ -8,6 +8,7 @@
  * in order and passed on; what is stamped later waits for the next reading.
  */
 #include "tracer/session.h"
+#include "engine/control/control.h"
 #include "proc/proc.h"
 #include <errno.h>
 #include <stdlib.h>

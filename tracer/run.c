@@ -3,8 +3,10 @@
 #include "tracer/session.h"
 #include "tracer/items.h"
 #include "lang/lang.h"
+#include "engine/control/control.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,11 @@
 /* session: specs, target and points of one run, opened and closed in order. */
 #include "tracer/session.h"
 #include "tracer/expr.h"
+#include "engine/control/control.h"
+#include "proc/ground.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

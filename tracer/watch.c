@@ -6,9 +6,16 @@
 #include "tracer/returned.h"
 #include "engine/insn/region.h"
 #include "proc/limits.h"
+#include "engine/control/control.h"
+#include "proc/confine.h"
+#include "proc/ground.h"
+#include "proc/holes.h"
+#include "proc/linker.h"
 #include "proc/proc.h"
+#include "sym/exits.h"
 #include "sym/sym.h"
 #include "sym/unwinds.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* yield: breakpoints that somebody else has put where jumps of ours begin. */
 #include "tracer/session.h"
+#include "engine/control/control.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
 #include <stdio.h>

@@ -9,7 +9,8 @@
  *
  * The links of the list are in memory that nobody but the tool can write.
  */
-#include "proc/private.h"
+#include "engine/layout.h"
+#include "proc/attach/alive.h"
 #include <linux/futex.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* check: refuse what cannot be handled before it is touched. */
-#include "proc/private.h"
+#include "proc/attach/check.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/filters.h"
+#include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>

@@ -8,8 +8,19 @@
  * it back. A pc, live or in a frame, that stands for an instruction of the
  * program is moved there; anything else has to run on by itself.
  */
-#include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
+#include "engine/control/view.h"
+#include "engine/layout.h"
+#include "proc/attach/drain.h"
+#include "proc/proc.h"
+#include "proc/ptrace/doing.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/words.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

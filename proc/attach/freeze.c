@@ -7,8 +7,18 @@
  * and the new ones. Threads that sleep are stopped, too: one that woke up meanwhile could
  * go into the agent that is taken out, and come back to the other one.
  */
-#include "proc/private.h"
+#include "engine/control/control.h"
+#include "engine/control/view.h"
+#include "engine/layout.h"
+#include "proc/attach/alive.h"
+#include "proc/attach/linker.h"
+#include "proc/attach/share.h"
+#include "proc/freeze.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>

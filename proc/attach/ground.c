@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ground: how far a jump may reach, and who may come to the middle of it. */
-#include "proc/ground.h"
+#include "engine/control/control.h"
+#include "engine/insn/insn.h"
 #include "engine/insn/region.h"
+#include "proc/ground.h"
+#include "sym/codemap.h"
+#include "sym/sym.h"
 #include <stdlib.h>
 
 /* The longest function that is looked at whole. */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* holes: where nothing is mapped in a process, as place.c wants it. */
+#include "engine/control/control.h"
+#include "engine/layout.h"
 #include "port.h"
-#include "proc/private.h"
+#include "proc/attach/holes.h"
+#include "proc/holes.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <string.h>

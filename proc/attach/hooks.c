@@ -5,7 +5,15 @@
  * libcs put the number of a call into a register by a constant, and nearly always
  * go straight on to the call itself.
  */
-#include "proc/private.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/layout.h"
+#include "proc/attach/hooks.h"
+#include "proc/attach/numbers.h"
+#include "proc/attach/points.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/scan.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

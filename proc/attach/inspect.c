@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* inspect: the probes of a process, read from outside without touching it. */
-#include "proc/private.h"
+#include "engine/control/view.h"
+#include "engine/layout.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/recover.h"
+#include "proc/attach/texts.h"
+#include "proc/inspect.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

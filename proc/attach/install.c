@@ -10,13 +10,40 @@
  * At every moment between two steps the target would run on correctly if we
  * were gone, and the next tool can clean up (recover.c).
  */
-#include "port.h"
-#include "port_calls.h"
-#include "proc/limits.h"
-#include "proc/private.h"
 #include "agent/image.h"
 #include "engine/arch/x86/sigframe.h"
+#include "engine/control/control.h"
+#include "engine/control/target.h"
+#include "engine/layout.h"
+#include "port.h"
+#include "port_calls.h"
+#include "proc/attach/alive.h"
+#include "proc/attach/check.h"
+#include "proc/attach/drain.h"
+#include "proc/attach/holes.h"
+#include "proc/attach/hooks.h"
+#include "proc/attach/install.h"
+#include "proc/attach/leave.h"
+#include "proc/attach/linker.h"
+#include "proc/attach/points.h"
+#include "proc/attach/recover.h"
+#include "proc/attach/region.h"
+#include "proc/attach/share.h"
+#include "proc/attach/texts.h"
+#include "proc/family.h"
+#include "proc/limits.h"
+#include "proc/proc.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/sync.h"
+#include "proc/seccomp/dispatch.h"
+#include "proc/signals/masks.h"
+#include "proc/tree/fork.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,6 +55,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <unistd.h>
 
 #ifndef MADV_WIPEONFORK

@@ -7,7 +7,12 @@
  *   another dynamic linker       there: it is the libc, too (musl)
  *   no dynamic linker, no libc   in the program itself
  */
-#include "proc/private.h"
+#include "engine/layout.h"
+#include "proc/attach/kind.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

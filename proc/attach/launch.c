@@ -14,12 +14,27 @@
  */
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/check.h"
+#include "proc/attach/kind.h"
+#include "proc/family.h"
 #include "proc/limits.h"
-#include "proc/private.h"
+#include "proc/linker.h"
+#include "proc/lock.h"
+#include "proc/proc.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/filters.h"
+#include "proc/tree/family.h"
+#include "proc/tree/fork.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +43,7 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -5,9 +5,34 @@
  * Works from an arena alone, so that it serves a tool's own agent and one that
  * an ended tool left behind alike.
  */
-#include "proc/private.h"
 #include "agent/image.h"
+#include "engine/control/view.h"
+#include "engine/layout.h"
+#include "proc/attach/drain.h"
+#include "proc/attach/leave.h"
+#include "proc/attach/linker.h"
+#include "proc/attach/recover.h"
+#include "proc/attach/region.h"
+#include "proc/attach/share.h"
+#include "proc/attach/stepout.h"
+#include "proc/attach/texts.h"
+#include "proc/confine.h"
+#include "proc/family.h"
+#include "proc/freeze.h"
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/memory.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/sync.h"
+#include "proc/seccomp/confine.h"
+#include "proc/signals/handlers.h"
+#include "proc/signals/masks.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* limits: see limits.h. */
-#include "proc/limits.h"
+#include "engine/layout.h"
 #include "proc/facts.h"
-#include "proc/private.h"
+#include "proc/limits.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

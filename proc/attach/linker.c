@@ -11,10 +11,20 @@
  * A thread that waits in the agent for our answer is in a signal handler: it is sent
  * home to the instruction that it trapped at, where need be.
  */
-#include "proc/private.h"
 #include "agent/image.h"
 #include "engine/arch/x86/sigframe.h"
+#include "engine/control/control.h"
+#include "engine/layout.h"
+#include "proc/attach/drain.h"
+#include "proc/attach/linker.h"
+#include "proc/family.h"
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "proc/ptrace/clock.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <limits.h>
 #include <link.h>

@@ -11,9 +11,15 @@
  *
  * Each kind of work is a byte of the file, whatever may be in memory there.
  */
-#include "proc/private.h"
+#include "proc/attach/recover.h"
+#include "proc/lock.h"
+#include "proc/ptrace/clock.h"
+#include "proc/ptrace/process.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <time.h>
 
 #define LOCK_NS 5000000000ll
 #define NAP_NS 2000000

@@ -7,10 +7,26 @@
  * Pools are mapped in there by remote calls, each a file of its own: a descriptor is
  * nothing that could be left there. Their code is written through /proc/PID/mem.
  */
-#include "port.h"
-#include "proc/private.h"
-#include "engine/control/live.h"
 #include "agent/image.h"
+#include "engine/control/control.h"
+#include "engine/control/live.h"
+#include "engine/control/target.h"
+#include "engine/layout.h"
+#include "port.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/lodge.h"
+#include "proc/attach/share.h"
+#include "proc/holes.h"
+#include "proc/lodge.h"
+#include "proc/proc.h"
+#include "proc/ptrace/hand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/sync.h"
+#include "proc/reside.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* machine: what the kernel offers, and who we are, as far as probing needs it. */
+#include "engine/layout.h"
 #include "proc/facts.h"
-#include "proc/private.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/dispatch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>

@@ -5,7 +5,10 @@
  * It calls an empty function, with the state of the list in a record (link.h). glibc
  * has a name for the record, musl for a pointer to it.
  */
-#include "proc/private.h"
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "sym/sym.h"
 
 static const struct dp_module *linker_of(struct dp_modules *mods)
 {

@@ -7,7 +7,15 @@
  * where the function around them can be decoded, and where a jump has room before
  * the call itself: a thread that sleeps in it comes back to it.
  */
-#include "proc/private.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/layout.h"
+#include "proc/attach/hooks.h"
+#include "proc/attach/numbers.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/scan.h"
+#include "sym/sym.h"
 #include <stdlib.h>
 #include <string.h>
 

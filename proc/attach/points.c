@@ -10,7 +10,14 @@
  * what comes behind them, and how a cancelled thread leaves. All is found by its bytes,
  * because none of it has a name in the file that programs run with.
  */
-#include "proc/private.h"
+#include "engine/control/control.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/layout.h"
+#include "proc/attach/hooks.h"
+#include "proc/attach/points.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
 #include <string.h>
 #include <sys/syscall.h>
 

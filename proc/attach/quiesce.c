@@ -11,8 +11,15 @@
  * copy goes on in the detour; who is on his way into one, or out of it through an
  * after-handler, has to run on first.
  */
-#include "proc/private.h"
 #include "engine/control/strategy.h"
+#include "engine/layout.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/drain.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
+#include "proc/reside.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* recover: what a tool that was ended left in a process, found and taken out. */
-#include "proc/private.h"
+#include "engine/control/view.h"
+#include "engine/layout.h"
+#include "proc/attach/install.h"
+#include "proc/attach/leave.h"
+#include "proc/attach/recover.h"
+#include "proc/attach/region.h"
+#include "proc/proc.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "sym/sym.h"
 #include <dirent.h>
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -18,8 +18,14 @@
  * shared with us, and with no child, until nothing more is to be written from here;
  * dp_region_settle() then puts a private mapping of the same file in its place.
  */
-#include "proc/private.h"
 #include "agent/image.h"
+#include "engine/control/control.h"
+#include "engine/layout.h"
+#include "proc/attach/region.h"
+#include "proc/attach/share.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
 #include "proc/ptrace/step.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,11 @@
  * so a helper does this part, once, and then is gone. What it leaves looks like
  * a tool's, except that the tool is the process.
  */
-#include "proc/private.h"
+#include "engine/control/control.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/reside.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 
 static int install(struct dp_process *proc, u32 max_sites, struct dp_diag *diag)

@@ -13,9 +13,17 @@
  *
  * A thread that is out is in a stop of another kind, with no flag: its handler may go.
  */
-#include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
+#include "engine/layout.h"
+#include "proc/attach/drain.h"
+#include "proc/attach/stepout.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/signals/masks.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

@@ -7,9 +7,21 @@
  * is the fastest and most thorough way to leave. A fork child does it with one
  * call a mapping; it cannot check, so we do beforehand.
  */
-#include "proc/private.h"
+#include "engine/control/control.h"
 #include "engine/control/strategy.h"
+#include "engine/control/view.h"
+#include "engine/insn/region.h"
+#include "engine/layout.h"
+#include "proc/attach/region.h"
+#include "proc/attach/texts.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/scan.h"
+#include "proc/ptrace/stop.h"
+#include "proc/reside.h"
+#include "sym/sym.h"
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

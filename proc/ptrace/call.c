@@ -6,7 +6,18 @@
  * and we may die. It goes home through the signal frame that remote.c has put
  * on its stack.
  */
-#include "proc/private.h"
+#include "proc/attach/drain.h"
+#include "proc/call.h"
+#include "proc/ptrace/clock.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/idle.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/dispatch.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <sys/ptrace.h>
 #include <time.h>

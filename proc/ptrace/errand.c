@@ -8,7 +8,9 @@
  * memory traces, which goes on to where all is released. The next tool waits for it.
  */
 #include "proc/facts.h"
-#include "proc/private.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -11,7 +11,21 @@
  * killed has lent may have a thread on its way home in it: that goes when all are seen
  * to be elsewhere.
  */
-#include "proc/private.h"
+#include "engine/layout.h"
+#include "proc/attach/hooks.h"
+#include "proc/attach/kind.h"
+#include "proc/attach/recover.h"
+#include "proc/attach/region.h"
+#include "proc/attach/texts.h"
+#include "proc/proc.h"
+#include "proc/ptrace/doing.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/scan.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* idle: a thread that is doing nothing in particular, and can be asked to do something. */
-#include "proc/private.h"
+#include "engine/layout.h"
+#include "proc/ptrace/doing.h"
+#include "proc/ptrace/idle.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

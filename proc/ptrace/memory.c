@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* memory: the target's memory through a descriptor that outlives an exec. */
-#include "proc/private.h"
+#include "engine/control/target.h"
+#include "proc/proc.h"
+#include "proc/ptrace/memory.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/sync.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/uio.h>

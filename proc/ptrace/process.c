@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* process: the object, and what became of the process behind it. */
+#include "engine/control/control.h"
+#include "engine/control/target.h"
+#include "engine/control/view.h"
+#include "engine/layout.h"
 #include "port_calls.h"
-#include "proc/private.h"
+#include "proc/attach/alive.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/lodge.h"
+#include "proc/attach/share.h"
+#include "proc/confine.h"
 #include "proc/facts.h"
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "proc/ptrace/memory.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/tree/family.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

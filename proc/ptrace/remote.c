@@ -31,9 +31,18 @@
  * far end of the stack that the kernel gave to the process is taken, where nobody
  * has been yet, by far.
  */
-#include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
+#include "engine/layout.h"
+#include "proc/attach/check.h"
+#include "proc/proc.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/dispatch.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -42,6 +51,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 
 #define RED_ZONE 128

@@ -5,7 +5,10 @@
  * A text has megabytes and some hundred such places. So it is read through a window,
  * and kept is what stands around them.
  */
-#include "proc/private.h"
+#include "engine/layout.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/scan.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

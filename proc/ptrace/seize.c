@@ -18,11 +18,12 @@
  * The signal is one that nobody misses when it is ignored. The process may be one that uses
  * the library: its own action is called for all signals but the timer's.
  */
-#include "proc/private.h"
+#include "proc/ptrace/seize.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 

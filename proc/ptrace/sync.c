@@ -7,8 +7,10 @@
  * target has to call it, and a process of several threads waits for some milliseconds
  * when it does so for the first time.
  */
-#include "proc/private.h"
+#include "proc/ptrace/process.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/sync.h"
 #include <errno.h>
 #include <sys/ptrace.h>
 

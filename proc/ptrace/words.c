@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* words: what is on the stack of a thread. */
-#include "proc/private.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/words.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>
 

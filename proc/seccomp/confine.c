@@ -11,10 +11,19 @@
  * What the registers lead to is the target's, and may change after we have looked at it:
  * that would be its own end, and nobody else's. What the kernel will not take is no filter.
  */
-#include "engine/arch/x86/sigframe.h"
-#include "port_calls.h"
-#include "proc/private.h"
 #include "agent/image.h"
+#include "engine/arch/x86/sigframe.h"
+#include "engine/control/control.h"
+#include "engine/layout.h"
+#include "port_calls.h"
+#include "proc/attach/check.h"
+#include "proc/attach/drain.h"
+#include "proc/confine.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/seccomp/confine.h"
+#include "proc/seccomp/filter.h"
+#include "proc/seccomp/filters.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -23,6 +32,7 @@
 #include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <unistd.h>
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH

@@ -16,8 +16,16 @@
  * nobody would change them back if the tool were killed. The selector is memory, and
  * the thread itself forbids calls again on its way home (gadget.c, remote.c).
  */
-#include "proc/private.h"
+#include "proc/proc.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/dispatch.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -9,8 +9,14 @@
  * nothing can change. What is neither has jumps only, and no call is made.
  */
 #include "port_calls.h"
+#include "proc/attach/hooks.h"
+#include "proc/attach/install.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
 #include "proc/seccomp/filter.h"
-#include "proc/private.h"
+#include "proc/seccomp/filters.h"
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <stdio.h>

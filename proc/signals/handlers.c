@@ -7,8 +7,15 @@
  * other threads held, from one of its system calls to the next: the last one is
  * rt_sigreturn. One that waits for a held thread is stopped again where it is.
  */
-#include "proc/private.h"
+#include "engine/control/view.h"
+#include "proc/attach/drain.h"
+#include "proc/ptrace/clock.h"
+#include "proc/ptrace/process.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/signals/handlers.h"
+#include "proc/tree/family.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>

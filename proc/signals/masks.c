@@ -9,8 +9,21 @@
  * what is believed is written down before it ceases to be so, and struck out after it is
  * so again.
  */
-#include "proc/private.h"
 #include "engine/arch/x86/sigframe.h"
+#include "engine/control/control.h"
+#include "engine/control/view.h"
+#include "engine/layout.h"
+#include "proc/attach/drain.h"
+#include "proc/proc.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/words.h"
+#include "proc/signals/masks.h"
+#include "proc/signals/sleeps.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -18,6 +31,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <time.h>
 #include <unistd.h>
 

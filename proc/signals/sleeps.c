@@ -7,7 +7,13 @@
  * one that is in one when we go gets back the register that says where its mask
  * is.
  */
-#include "proc/private.h"
+#include "engine/control/control.h"
+#include "engine/layout.h"
+#include "proc/attach/points.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/signals/masks.h"
+#include "proc/signals/sleeps.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -8,9 +8,25 @@
  * that says whose it is: until then the child would, as any other, leave the
  * probes when it goes on, whatever becomes of us.
  */
-#include "proc/private.h"
 #include "agent/image.h"
+#include "engine/control/control.h"
+#include "engine/layout.h"
+#include "proc/attach/alive.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/install.h"
+#include "proc/attach/region.h"
+#include "proc/attach/share.h"
+#include "proc/family.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
 #include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/tree/family.h"
+#include "proc/tree/fork.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,6 +15,7 @@
  */
 #include "engine/insn/region.h"
 #include "engine/vm/ops.h"
+#include "proc/proc.h"
 #include "tests/tools/module.h"
 #include <fcntl.h>
 #include <fnmatch.h>

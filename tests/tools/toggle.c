@@ -12,9 +12,16 @@
  * -B breaks the protocol on purpose: jumps without breakpoints inside are written
  * while everybody runs. Then CMD must not survive.
  */
+#include "engine/control/control.h"
+#include "engine/insn/insn.h"
 #include "engine/insn/region.h"
-#include "proc/private.h"
+#include "engine/layout.h"
+#include "proc/ground.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "sym/sym.h"
 #include "tests/tools/module.h"
+#include <dprobes/diag.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "proc/private.h"
+#include "engine/layout.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/scan.h"
 
 #define WINDOW 65536
 #define MOST (3 * WINDOW)
