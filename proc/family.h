@@ -30,6 +30,7 @@ struct dp_family_event {
 	pid_t waiting; /* and that thread, if it waits, too */
 	bool mixed; /* while the probes of @proc were being put in, or replaced */
 };
+
 /** dp_family_open() - nobody is followed yet. Blocks SIGCHLD.
  *  Return: 0 or a negative errno. */
 int dp_family_open(struct dp_family **family);

@@ -11,6 +11,7 @@ struct dp_doing {
 	long nr;
 	unsigned long long args[6], sp, pc;
 };
+
 /** dp_doing_read() - Return: false if it is in none, or has ended */
 bool dp_doing_read(pid_t pid, pid_t tid, struct dp_doing *doing);
 /** dp_doing_runs() - does it run, as far as can be told? */

@@ -155,6 +155,7 @@ struct dp_process {
 	struct dp_share shares[DP_SHARES_MAX]; /* more of the kind */
 	size_t nr_shares;
 };
+
 /** dp_process_note_exec() - it has become another program */
 void dp_process_note_exec(struct dp_process *proc);
 

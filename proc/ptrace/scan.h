@@ -32,6 +32,7 @@ struct dp_text_file {
 	int fd;
 	u64 offset;
 };
+
 /** dp_scan() - find those of @text; dp_scan_free() them. @file: of it
  *  Return: 0; -ENOMEM, or what reading it gives. */
 int dp_scan(const struct dp_process *proc, const struct dp_span *text,

@@ -16,6 +16,7 @@ struct dp_status {
 	u32 uids[3], gids[3]; /* real, effective, saved */
 	u64 cap_permitted, cap_effective;
 };
+
 /** dp_status_read() - of task @tid of @pid. Return: 0, -ESRCH. */
 int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st);
 

@@ -21,6 +21,7 @@ enum dp_dispatch {
 	DP_DISPATCH_SELECTOR,
 	DP_DISPATCH_BARRED,
 };
+
 /** dp_dispatch_look() - does a thread dispatch its system calls? Before anything is
  *  done in a process that decides; it is stopped for a moment.
  *  Return: 0; -EOPNOTSUPP one does that can make no call for us; as dp_stop_all(). */

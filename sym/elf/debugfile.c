@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* debugfile: the separate file that holds a stripped module's symbols. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,7 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sym/private.h"
+#include "sym/elf/debugfile.h"
+#include "sym/elf/elf.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* dynamic: what PT_DYNAMIC of a file says about itself. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/private.h"
+#include <unistd.h>
+#include "sym/elf/dynamic.h"
+#include "sym/elf/elf.h"
+#include "sym/sym.h"
 
 #define NAME_LONGEST 255
 

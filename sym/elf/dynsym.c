@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* dynsym: the dynamic symbol table of a file, with versions. */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/elf/dynamic.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/versions.h"
 
 /*
  * PT_DYNAMIC does not say how long the table is. Without sections DT_HASH

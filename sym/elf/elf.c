@@ -6,12 +6,14 @@
  * meanwhile gives an error instead of SIGBUS, and a large one is not read
  * whole.
  */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sym/private.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/limits.h"
 
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len)
 {

@@ -7,9 +7,12 @@
  * the last of each with its lowest bit set. A few words of it are read, instead of a
  * table of some thousand symbols.
  */
+#include <elf.h>
 #include <errno.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/elf/dynamic.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
 
 #define LINKS_MAX 4096 /* of a table that was made by a linker: some ten */
 #define LONGEST 256

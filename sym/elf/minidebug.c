@@ -6,11 +6,14 @@
  * would wait otherwise. In the library it is loaded already.
  */
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/limits.h"
+#include "sym/elf/minidebug.h"
 
 /** struct unpacker - what we need of the library */
 struct unpacker {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* relocs: slots of one file that the dynamic linker fills with functions. */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/elf/dynamic.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/relocs.h"
+#include "sym/elf/symtab.h"
 
 static int add(struct dp_relocs *rel, const struct dp_reloc *r)
 {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* symtab: all function names of one module, by name and by address. */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/limits.h"
+#include "sym/elf/symtab.h"
 
 #define LOOK_BACK 16 /* names before an address that are asked for it */
 #define NAME_LEN_MAX 8192 /* names can be tails of one huge string */

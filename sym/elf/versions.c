@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* versions: names of the symbol versions that a file defines and needs. */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/elf/dynamic.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/versions.h"
 
 #define INDEX_MASK 0x7fff
 

@@ -15,9 +15,23 @@
  * Known to be out of reach: addresses that a run-time system computes from
  * tables of its own making and for code with frame descriptions.
  */
+#include <dprobes/diag.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include "sym/flow/code.h"
+#include "sym/codemap.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/symtab.h"
+#include "sym/flow/map.h"
+#include "sym/flow/pieces.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/text.h"
+#include "sym/flow/ways.h"
+#include "sym/names/file.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
+#include "sym/unwind/fdes.h"
 
 #define SEGMENTS_MAX 64
 #define BUDGET (1u << 24)

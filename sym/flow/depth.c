@@ -10,8 +10,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sym/flow/code.h"
+#include "engine/insn/insn.h"
 #include "sym/flow/opcode.h"
+#include "sym/flow/survey.h"
+#include "sym/unwind/rows.h"
 
 #define WORD 8
 #define PASSES_MAX 8

@@ -8,7 +8,11 @@
  */
 #include <string.h>
 #include "engine/insn/insn.h"
-#include "sym/flow/code.h"
+#include "sym/flow/map.h"
+#include "sym/flow/pieces.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/text.h"
+#include "sym/sym.h"
 
 #define INT3 0xcc
 #define LONGEST 7 /* bytes of what is looked for */

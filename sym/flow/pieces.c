@@ -6,7 +6,13 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sym/flow/code.h"
+#include "sym/elf/symtab.h"
+#include "sym/flow/map.h"
+#include "sym/flow/pieces.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/text.h"
+#include "sym/sym.h"
+#include "sym/unwind/fdes.h"
 
 #define LEN_MAX 0xffffffffull
 

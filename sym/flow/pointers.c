@@ -5,10 +5,17 @@
  * Relocations tell where they are, except in a program that is linked to a fixed
  * address: there every number that could be one counts.
  */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/flow/code.h"
+#include "sym/elf/dynamic.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/flow/map.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/text.h"
+#include "sym/flow/window.h"
 
 #define CHUNK 65536
 

@@ -5,10 +5,16 @@
  * Told by .eh_frame, or found out from the code where nothing is told. Addresses are
  * those of the file.
  */
-#ifndef DP_SYM_SLOT_H
-#define DP_SYM_SLOT_H
+#ifndef DP_SYM_FLOW_SLOT_H
+#define DP_SYM_FLOW_SLOT_H
 
-#include "sym/flow/code.h"
+#include "port_types.h"
+#include "sym/elf/relocs.h"
+#include "sym/flow/map.h"
+#include "sym/unwind/fdes.h"
+#include "sym/unwind/rows.h"
+
+struct dp_elf;
 
 /** struct dp_exits - what it takes to look at the functions of a module */
 struct dp_exits {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* window: data of a file by address, a piece at a time. */
 #include <string.h>
-#include "sym/flow/code.h"
+#include "sym/elf/elf.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/window.h"
 
 #define REACH 64 /* bytes that can be asked for at once */
 

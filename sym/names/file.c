@@ -8,6 +8,7 @@
  * agree, if the kernel hands it out as the mapped file, or if its first page
  * (headers and build-id) is what the process has in memory.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +18,10 @@
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "sym/private.h"
+#include "sym/elf/elf.h"
+#include "sym/names/file.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
 
 #define HEAD_LEN 4096
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* find: from a module pattern and a name to functions. */
+#include <dprobes/diag.h>
+#include <elf.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/elf/symtab.h"
+#include "sym/names/ifunc.h"
+#include "sym/names/mod.h"
+#include "sym/names/near.h"
+#include "sym/sym.h"
 
 #define CANDIDATES_SHOWN 8
 #define TOO_LARGE                                                              \

@@ -10,7 +10,11 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/elf/relocs.h"
+#include "sym/elf/symtab.h"
+#include "sym/names/ifunc.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
 
 struct query {
 	struct dp_modules *mods;

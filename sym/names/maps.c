@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* maps: the address space of a process as /proc/PID/maps lists it. */
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "sym/private.h"
+#include "sym/elf/limits.h"
+#include "sym/names/file.h"
+#include "sym/sym.h"
 
 #define DELETED " (deleted)"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* modules: the executable ELF files of one process, found in its mappings. */
+#include <dprobes/diag.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -11,7 +13,15 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "sym/private.h"
+#include "sym/elf/dynamic.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/relocs.h"
+#include "sym/elf/symtab.h"
+#include "sym/names/file.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
+#include "sym/unwind/fdes.h"
 
 #define HEAD_LEN 4096
 #define AUXV_MAX 64

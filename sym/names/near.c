@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* near: the names that a mistyped one was probably meant to be. */
 #include <ctype.h>
+#include <dprobes/diag.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/names/near.h"
 
 #define LEN_MAX 63
 #define INSIDE_COST 4 /* "alloc" in "malloc": worse than any typing error */

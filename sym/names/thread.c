@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* thread: where libc keeps what it knows of a thread, as it tells debuggers. */
 #include <string.h>
-#include "sym/private.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
 
 /* A field's description for libthread_db: bits, elements, offset. */
 struct field {

@@ -6,7 +6,7 @@
  * zero and is remembered.
  */
 #include <string.h>
-#include "sym/private.h"
+#include "sym/unwind/cursor.h"
 
 u64 dp_cursor_take(struct dp_cursor *c, size_t n)
 {

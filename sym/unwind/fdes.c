@@ -5,10 +5,13 @@
  * The records are walked once in file order and sorted here. The search table
  * of .eh_frame_hdr is left alone: it is optional, and no shorter to check.
  */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/private.h"
+#include "sym/elf/elf.h"
+#include "sym/unwind/cursor.h"
+#include "sym/unwind/fdes.h"
 
 /* What is unknown behind 'R' does not matter: the FDEs tell its size. */
 static void read_augmentation(struct dp_cursor *c, const char *aug,

@@ -8,9 +8,13 @@
  *
  * Source: DWARF 4, 6.4.2; LSB, "Exception Frames".
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/flow/code.h"
+#include "sym/flow/survey.h"
+#include "sym/unwind/cursor.h"
+#include "sym/unwind/fdes.h"
+#include "sym/unwind/rows.h"
 
 #define DEPTH_MAX 16
 #define RA_OFFSET (-8)
