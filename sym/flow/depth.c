@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/insn/insn.h"
+#include "sym/elf/grow.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/survey.h"
 #include "sym/unwind/rows.h"

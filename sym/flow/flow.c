@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <string.h>
 #include "engine/insn/insn.h"
+#include "sym/elf/grow.h"
 #include "sym/flow/map.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/past.h"

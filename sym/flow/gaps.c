@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include "engine/insn/insn.h"
+#include "sym/elf/grow.h"
 #include "sym/flow/map.h"
 #include "sym/flow/pieces.h"
 #include "sym/flow/survey.h"

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "sym/elf/grow.h"
 #include "sym/elf/symtab.h"
 #include "sym/flow/map.h"
 #include "sym/flow/pieces.h"
@@ -15,21 +16,6 @@
 #include "sym/unwind/fdes.h"
 
 #define LEN_MAX 0xffffffffull
-
-int dp_grow(void *v, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 256;
-	void *bigger;
-
-	if (n < *room)
-		return 0;
-	bigger = realloc(*(void **)v, more * size);
-	if (!bigger)
-		return -ENOMEM;
-	*(void **)v = bigger;
-	*room = more;
-	return 0;
-}
 
 static int add(struct dp_code_map *map, u64 start, u64 end, u8 flags)
 {

@@ -73,8 +73,6 @@ int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
 		  const struct dp_symtab *symtab,
 		  const struct dp_dynsym *dynsym, u64 bias,
 		  struct dp_code_map **map);
-/* *v: room for one more element. */
-int dp_grow(void *v, size_t n, size_t *room, size_t size);
 int dp_flow_follow(struct dp_survey *s);
 void dp_gaps_scan(struct dp_survey *s);
 /* Every byte of [start, end) is taken for the start of an instruction. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ways: how control gets from one piece of code into another. */
 #include <stdlib.h>
+#include "sym/elf/grow.h"
 #include "sym/flow/map.h"
 #include "sym/flow/pieces.h"
 #include "sym/flow/survey.h"

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/flow/survey.h"
+#include "sym/elf/grow.h"
 #include "sym/unwind/cursor.h"
 #include "sym/unwind/fdes.h"
 #include "sym/unwind/rows.h"

@@ -30,6 +30,7 @@
 #include "sym/exits.h"
 #include "sym/codemap.h"
 #include "sym/elf/elf.h"
+#include "sym/elf/grow.h"
 #include "sym/flow/map.h"
 #include "sym/flow/slot.h"
 #include "sym/flow/survey.h"
