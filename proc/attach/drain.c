@@ -8,6 +8,7 @@
  * it back. A pc, live or in a frame, that stands for an instruction of the
  * program is moved there; anything else has to run on by itself.
  */
+#include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/control/view.h"
 #include "engine/layout.h"
@@ -159,7 +160,7 @@ static bool has_trapped(const struct dp_process *proc,
 {
 	struct dp_status st;
 
-	return moves->trapped && moves->trapped(moves->arg, t->regs.rip) &&
+	return moves->trapped && moves->trapped(moves->arg, dp_uregs_pc(&t->regs)) &&
 	       !dp_status_read(proc->pid, t->tid, &st) &&
 	       st.pending >> (SIGTRAP - 1) & 1;
 }
@@ -169,17 +170,17 @@ static bool pc_moved(const struct dp_process *proc,
 {
 	u64 to;
 
-	if (!moves->from(moves->arg, t->regs.rip) ||
+	if (!moves->from(moves->arg, dp_uregs_pc(&t->regs)) ||
 	    has_trapped(proc, moves, t))
 		return true;
-	if (!moves->to(moves->arg, t->regs.rip, &to))
+	if (!moves->to(moves->arg, dp_uregs_pc(&t->regs), &to))
 		return false;
-	if (may_stay(moves, t->regs.rip))
+	if (may_stay(moves, dp_uregs_pc(&t->regs)))
 		return true;
-	t->counted = moves->counted && moves->counted(moves->arg, t->regs.rip) ?
+	t->counted = moves->counted && moves->counted(moves->arg, dp_uregs_pc(&t->regs)) ?
 			     to :
 			     0;
-	t->regs.rip = to;
+	dp_uregs_set_pc(&t->regs, to);
 	/* At once: what it points to may be gone before it is released. */
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 	return true;
@@ -222,7 +223,7 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 		struct dp_thread *t = &proc->threads[i];
 
 		if (!pc_moved(proc, moves, t) ||
-		    !stack_moved(proc, moves, &maps, t->regs.rsp, t->regs.rip,
+		    !stack_moved(proc, moves, &maps, dp_uregs_sp(&t->regs), dp_uregs_pc(&t->regs),
 				 STACKS))
 			clean = false;
 	}
@@ -303,7 +304,7 @@ bool dp_returns_inside(const struct dp_process *proc,
 {
 	struct dp_moves moves = home_late(view);
 
-	return !stack_moved(proc, &moves, maps, t->regs.rsp, t->regs.rip,
+	return !stack_moved(proc, &moves, maps, dp_uregs_sp(&t->regs), dp_uregs_pc(&t->regs),
 			    STACKS);
 }
 

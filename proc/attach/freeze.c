@@ -7,6 +7,7 @@
  * and the new ones. Threads that sleep are stopped, too: one that woke up meanwhile could
  * go into the agent that is taken out, and come back to the other one.
  */
+#include "arch/uregs.h"
 #include "engine/control/control.h"
 #include "engine/control/view.h"
 #include "engine/layout.h"
@@ -84,12 +85,12 @@ static void go_on_behind(struct dp_process *proc)
 	for (i = 0; i < proc->nr_threads; i++) {
 		struct dp_thread *t = &proc->threads[i];
 
-		if (!t->counted || t->regs.rip != t->counted)
+		if (!t->counted || dp_uregs_pc(&t->regs) != t->counted)
 			continue;
 		to = dp_view_after_hit(&view, t->counted);
 		if (!to)
 			continue;
-		t->regs.rip = to;
+		dp_uregs_set_pc(&t->regs, to);
 		ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 	}
 }

@@ -11,6 +11,7 @@
  * were gone, and the next tool can clean up (recover.c).
  */
 #include "agent/image.h"
+#include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/control/control.h"
 #include "engine/control/target.h"
@@ -325,9 +326,10 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 static bool is_dull_call(const struct dp_hooked *h,
 			 const struct user_regs_struct *r)
 {
-	return h->nr == DP_PLAIN_CALL && r->rip == h->addr + h->len - 2 &&
-	       (!dp_hooks_wanted((u32)r->rax) ||
-		dp_hooks_sleeps((u32)r->rax));
+	return h->nr == DP_PLAIN_CALL &&
+	       dp_uregs_pc(r) == h->addr + h->len - DP_SYSCALL_SIZE &&
+	       (!dp_hooks_wanted((u32)dp_uregs_number(r)) ||
+		dp_hooks_sleeps((u32)dp_uregs_number(r)));
 }
 
 /* Threads between the beginning of a call that will be hooked and the call itself
@@ -341,15 +343,17 @@ static int rewind_calls(struct dp_process *proc)
 			struct user_regs_struct *r = &proc->threads[i].regs;
 			const struct dp_hooked *h = &proc->hooks[k];
 
-			if (dp_points_between(proc, r->rip, r->rsp))
+			if (dp_points_between(proc, dp_uregs_pc(r),
+					      dp_uregs_sp(r)))
 				return -EAGAIN;
-			if (r->rip <= h->addr || r->rip >= h->addr + h->len ||
+			if (dp_uregs_pc(r) <= h->addr ||
+			    dp_uregs_pc(r) >= h->addr + h->len ||
 			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr) ||
 			    is_dull_call(h, r))
 				continue;
 			if (!h->again)
 				return -EAGAIN;
-			r->rip = h->addr;
+			dp_uregs_set_pc(r, h->addr);
 			ptrace(PTRACE_SETREGS, proc->threads[i].tid, 0, r);
 		}
 	return 0;

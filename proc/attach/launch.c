@@ -12,6 +12,7 @@
  * call that does nothing stands in that function meanwhile, which is empty otherwise, and what
  * follows it as padding. The thread stops at its calls, and is known at this one by its pc.
  */
+#include "arch/uregs.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
 #include "proc/attach/attach.h"
@@ -143,9 +144,9 @@ static int to_address(struct dp_process *proc, u64 addr)
 			return -errno;
 		err = next_stop(proc, &event);
 		if (err || event || ptrace(PTRACE_GETREGS, proc->pid, 0, &r) ||
-		    r.rip != addr + 1)
+		    dp_uregs_pc(&r) != addr + 1)
 			continue;
-		r.rip = addr;
+		dp_uregs_set_pc(&r, addr);
 		ptrace(PTRACE_SETREGS, proc->pid, 0, &r);
 		return dp_process_write(proc, addr, &orig, 1);
 	}
@@ -225,7 +226,7 @@ static int to_stop_call(struct dp_process *proc, const struct dp_notice *n,
 		err = next_call(proc);
 		if (!err && ptrace(PTRACE_GETREGS, proc->pid, 0, r))
 			err = -errno;
-		if (!err && r->rip == n->function + BEHIND_CALL)
+		if (!err && dp_uregs_pc(r) == n->function + BEHIND_CALL)
 			err = is_consistent(proc, n, &there);
 	} while (!err && !there);
 	dp_step("launch: at the call");
@@ -251,8 +252,8 @@ static int to_consistent(struct dp_process *proc, const struct dp_notice *n,
 	if (err)
 		return err;
 	dp_step("launch: behind the call");
-	r.rip = n->function;
-	r.orig_rax = (unsigned long long)-1;
+	dp_uregs_set_pc(&r, n->function);
+	dp_uregs_leave_call(&r);
 	if (ptrace(PTRACE_SETREGS, proc->pid, 0, &r))
 		return -errno;
 	dp_step("launch: back");

@@ -6,6 +6,7 @@
  * an ended tool left behind alike.
  */
 #include "agent/image.h"
+#include "arch/uregs.h"
 #include "engine/control/view.h"
 #include "engine/layout.h"
 #include "proc/attach/drain.h"
@@ -310,7 +311,7 @@ struct way_out {
 static bool may_stay(const void *arg, const struct dp_thread *t)
 {
 	const struct way_out *w = arg;
-	u64 pc = t->regs.rip, to;
+	u64 pc = dp_uregs_pc(&t->regs), to;
 
 	return !in_agent(w->view, pc) || !dp_view_original(w->view, pc, &to) ||
 	       dp_linker_waits(w->proc, t);

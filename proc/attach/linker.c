@@ -12,6 +12,7 @@
  * home to the instruction that it trapped at, where need be.
  */
 #include "agent/image.h"
+#include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/control/control.h"
 #include "engine/layout.h"
@@ -170,9 +171,9 @@ static int through_call(struct dp_process *proc, pid_t tid)
 /* By the return from its signal handler, which brings everything back. */
 static int send_home(struct dp_process *proc, struct dp_thread *t, u64 frame)
 {
-	t->regs.rip = proc->restorer;
-	t->regs.rsp = frame + sizeof(u64);
-	t->regs.orig_rax = (unsigned long long)-1;
+	dp_uregs_set_pc(&t->regs, proc->restorer);
+	dp_uregs_set_sp(&t->regs, frame + sizeof(u64));
+	dp_uregs_leave_call(&t->regs);
 	if (dp_gadgets_borrow(proc) ||
 	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ||
 	    through_call(proc, t->tid) ||
@@ -187,8 +188,9 @@ bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t)
 	u64 word = proc->base + DP_ARENA_OFFSET +
 		   offsetof(struct dp_arena, control.linker_answered);
 
-	return arena_of(proc) && t->regs.rip - proc->base < DP_AGENT_TEXT &&
-	       t->regs.rdi == word;
+	return arena_of(proc) &&
+	       dp_uregs_pc(&t->regs) - proc->base < DP_AGENT_TEXT &&
+	       dp_uregs_first(&t->regs) == word;
 }
 
 /* What the arena says can be a child's word. A frame of ours is on the stack of the thread
@@ -198,7 +200,7 @@ static bool is_frame(const struct dp_process *proc, const struct dp_thread *t,
 {
 	u64 restorer;
 
-	return frame - t->regs.rsp <= FRAME_MOST &&
+	return frame - dp_uregs_sp(&t->regs) <= FRAME_MOST &&
 	       !dp_process_read(proc, frame, &restorer, sizeof(restorer)) &&
 	       restorer == proc->base + dp_agent_trap_restorer;
 }

@@ -11,6 +11,7 @@
  * copy goes on in the detour; who is on his way into one, or out of it through an
  * after-handler, has to run on first.
  */
+#include "arch/uregs.h"
 #include "engine/control/strategy.h"
 #include "engine/layout.h"
 #include "proc/attach/attach.h"
@@ -205,8 +206,8 @@ static bool on_the_way(const struct dp_process *proc, const struct table *t)
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads; i++)
-		if (proc->threads[i].regs.rip - c->base < DP_AGENT_TEXT &&
-		    proc->threads[i].regs.rsp - c->stack_base <
+		if (dp_uregs_pc(&proc->threads[i].regs) - c->base < DP_AGENT_TEXT &&
+		    dp_uregs_sp(&proc->threads[i].regs) - c->stack_base <
 			    (u64)DP_STACKS * DP_STACK_SIZE)
 			return true;
 	return false;

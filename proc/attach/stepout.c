@@ -13,6 +13,7 @@
  *
  * A thread that is out is in a stop of another kind, with no flag: its handler may go.
  */
+#include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/layout.h"
 #include "proc/attach/drain.h"
@@ -31,7 +32,6 @@
 #include <sys/wait.h>
 
 #define STEPS_MAX 200000
-#define TRAP_FLAG 0x100ull
 #define FROM_INT3 \
 	0x80 /* SI_KERNEL: what a breakpoint raises; a step does not */
 #define STEPPED_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, stepped))
@@ -87,7 +87,7 @@ static bool has_trap_flag(const struct dp_process *proc, u64 addr)
 	u16 flags = 0;
 
 	dp_process_read(proc, addr, &flags, sizeof(flags));
-	return flags & TRAP_FLAG;
+	return flags & DP_X86_TF;
 }
 
 static void clear_trap_flag(const struct dp_process *proc, u64 addr)
@@ -95,9 +95,9 @@ static void clear_trap_flag(const struct dp_process *proc, u64 addr)
 	u16 flags;
 
 	if (dp_process_read(proc, addr, &flags, sizeof(flags)) ||
-	    !(flags & TRAP_FLAG))
+	    !(flags & DP_X86_TF))
 		return;
-	flags &= (u16)~TRAP_FLAG;
+	flags &= (u16)~DP_X86_TF;
 	dp_process_write(proc, addr, &flags, sizeof(flags));
 }
 
@@ -106,9 +106,9 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 		       u64 pc, enum instruction what, bool signalled)
 {
 	struct dp_sigframe f;
-	u64 sp = t->regs.rsp;
+	u64 sp = dp_uregs_sp(&t->regs);
 
-	if (t->regs.rip == pc)
+	if (dp_uregs_pc(&t->regs) == pc)
 		return;
 	if (signalled) {
 		if (!dp_process_read(proc, sp, &f,
@@ -119,9 +119,9 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 	} else if (what == PUSHF) {
 		dp_step("stepout: flags saved");
 		clear_trap_flag(proc, sp);
-	} else if (what == SYSCALL && (s64)t->regs.orig_rax >= 0) {
+	} else if (what == SYSCALL && dp_uregs_call(&t->regs) >= 0) {
 		/* But for rt_sigreturn: that brings r11 back. */
-		t->regs.r11 &= ~TRAP_FLAG;
+		dp_uregs_hide_steps(&t->regs);
 	}
 }
 
@@ -183,7 +183,7 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 {
 	const struct dp_process *proc = s->proc;
 	struct dp_thread *t = s->thread;
-	u64 pc = t->regs.rip, sp = t->regs.rsp, r11;
+	u64 pc = dp_uregs_pc(&t->regs), sp = dp_uregs_sp(&t->regs), saved;
 	enum instruction what = instruction_at(proc, pc);
 
 	if (what == PUSHF)
@@ -193,15 +193,16 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 	    dp_stop_lost(s->proc, t->tid, *status) ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
-	if (what == POPF && !sig && t->regs.rip != pc)
+	if (what == POPF && !sig && dp_uregs_pc(&t->regs) != pc)
 		s->own = has_trap_flag(proc, sp);
 	if (s->own)
 		return 0;
-	r11 = t->regs.r11;
+	saved = dp_uregs_saved_flags(&t->regs);
 	hide_saved(proc, t, pc, what, sig);
-	if (r11 == t->regs.r11 && !(t->regs.eflags & TRAP_FLAG))
+	if (saved == dp_uregs_saved_flags(&t->regs) &&
+	    !dp_uregs_steps(&t->regs))
 		return 0;
-	t->regs.eflags &= ~TRAP_FLAG;
+	dp_uregs_end_steps(&t->regs);
 	return ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ? -ESRCH : 0;
 }
 
@@ -265,7 +266,7 @@ static int step_unmasked(struct stepping *s, int *sig)
  * blocked again it would go back to the others, and the call be made under that mask. */
 static bool minds_mask(const struct stepping *s, int sig)
 {
-	return sig || instruction_at(s->proc, s->thread->regs.rip) == SYSCALL;
+	return sig || instruction_at(s->proc, dp_uregs_pc(&s->thread->regs)) == SYSCALL;
 }
 
 static int begin(const struct stepping *s)
@@ -332,7 +333,7 @@ void dp_stop_step_out(struct dp_process *proc, u64 caught,
 				      .thread = t,
 				      .caught = caught,
 				      .open = caught | RAISED,
-				      .own = t->regs.eflags & TRAP_FLAG };
+				      .own = dp_uregs_steps(&t->regs) };
 
 		if (step_out(&s, out, arg))
 			*t = proc->threads[--proc->nr_threads];

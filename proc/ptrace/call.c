@@ -6,6 +6,7 @@
  * and we may die. It goes home through the signal frame that remote.c has put
  * on its stack.
  */
+#include "arch/uregs.h"
 #include "proc/attach/drain.h"
 #include "proc/call.h"
 #include "proc/ptrace/clock.h"
@@ -79,7 +80,7 @@ static int send(struct dp_process *proc, const struct dp_maps *maps,
 		err = dp_diag_set(diag, -ESRCH,
 				  "process %d has executed another program",
 				  proc->pid);
-	else if (!dp_in_signal_handler(proc, maps, proc->threads[0].regs.rsp))
+	else if (!dp_in_signal_handler(proc, maps, dp_uregs_sp(&proc->threads[0].regs)))
 		err = dp_remote_begin(proc, &remote, diag);
 	if (!err)
 		dp_remote_send(remote, call->entry, call->arg);

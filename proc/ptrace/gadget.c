@@ -11,6 +11,7 @@
  * killed has lent may have a thread on its way home in it: that goes when all are seen
  * to be elsewhere.
  */
+#include "arch/uregs.h"
 #include "engine/layout.h"
 #include "proc/attach/hooks.h"
 #include "proc/attach/kind.h"
@@ -304,7 +305,7 @@ static bool is_outside(const struct dp_process *proc, pid_t tid)
 	u64 sp, pc;
 
 	if (t)
-		return is_elsewhere(proc, t->regs.rip);
+		return is_elsewhere(proc, dp_uregs_pc(&t->regs));
 	return dp_doing_asleep(proc->pid, tid, &sp, &pc) &&
 	       is_elsewhere(proc, pc);
 }

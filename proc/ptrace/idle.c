@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* idle: a thread that is doing nothing in particular, and can be asked to do something. */
+#include "arch/uregs.h"
 #include "engine/layout.h"
 #include "proc/ptrace/doing.h"
 #include "proc/ptrace/idle.h"
@@ -87,10 +88,11 @@ static pid_t idlest(pid_t pid, const struct dp_map *text)
 /* Is it still in such a call, and will go back into it? */
 static bool is_idle(const struct dp_thread *t, const struct dp_map *text)
 {
-	long nr = (long)t->regs.orig_rax, ret = (long)t->regs.rax;
+	long nr = dp_uregs_call(&t->regs), ret = dp_uregs_ret(&t->regs);
 	size_t i;
 
-	if (t->regs.rip < text->start || t->regs.rip >= text->end)
+	if (dp_uregs_pc(&t->regs) < text->start ||
+	    dp_uregs_pc(&t->regs) >= text->end)
 		return false;
 	if (nr < 0) /* resume_call() has sent it back */
 		nr = ret;

@@ -31,6 +31,7 @@
  * far end of the stack that the kernel gave to the process is taken, where nobody
  * has been yet, by far.
  */
+#include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/layout.h"
 #include "proc/attach/check.h"
@@ -55,7 +56,6 @@
 #include <sys/wait.h>
 
 #define RED_ZONE 128
-#define SYSCALL_SIZE 2
 #define SCRATCH DP_REMOTE_SCRATCH
 #define WORDS 64 /* for the code at selector_home */
 #define SLACK 384 /* lost to alignment, and what a call itself needs */
@@ -106,19 +106,17 @@ struct frame {
 /* Send an interrupted call into its restart, as the kernel would have. */
 static void restart(struct user_regs_struct *r, bool afresh)
 {
-	long err = -(long)r->rax;
+	long err = -dp_uregs_ret(r);
 
-	if ((long)r->orig_rax < 0)
+	if (dp_uregs_call(r) < 0)
 		return;
 	if (err == ERESTARTSYS || err == ERESTARTNOINTR ||
 	    err == ERESTARTNOHAND || (err == ERESTART_RESTARTBLOCK && afresh)) {
-		r->rax = r->orig_rax;
-		r->rip -= 2;
+		dp_uregs_retry(r, dp_uregs_call(r));
 	} else if (err == ERESTART_RESTARTBLOCK) {
-		r->rax = SYS_restart_syscall;
-		r->rip -= 2;
+		dp_uregs_retry(r, SYS_restart_syscall);
 	}
-	r->orig_rax = (unsigned long long)-1;
+	dp_uregs_leave_call(r);
 }
 
 static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
@@ -149,13 +147,16 @@ static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
 static int write_words(const struct dp_remote *rem)
 {
 	const struct user_regs_struct *r = &rem->home;
-	u64 words[DP_SELECTOR_HOME_WORDS] = { rem->selector, r->rax,
-					      r->rsp - DP_SELECTOR_HOME_BELOW };
+	u64 words[DP_SELECTOR_HOME_WORDS] = {
+		rem->selector, dp_uregs_number(r),
+		dp_uregs_sp(r) - DP_SELECTOR_HOME_BELOW
+	};
+	u64 pc = dp_uregs_pc(r);
 
 	if (!rem->selector)
 		return 0;
 	return dp_process_write(rem->proc, rem->words, words, sizeof(words)) ?:
-		       dp_process_write(rem->proc, words[2], &r->rip, 8);
+		       dp_process_write(rem->proc, words[2], &pc, 8);
 }
 
 /* The xsave image as a signal frame has it: with its own size in it. */
@@ -207,7 +208,7 @@ static bool is_unused(const u8 *bytes, size_t n)
 static bool is_remnant(const struct dp_remote *rem, const u8 *bytes, u64 start,
 		       u64 need)
 {
-	u64 sp = rem->home.rsp;
+	u64 sp = dp_uregs_sp(&rem->home);
 	size_t i;
 
 	if (sp - start < need)
@@ -249,7 +250,7 @@ static u64 far_end(const struct dp_remote *rem, const struct dp_map *m,
 static u64 find_room(const struct dp_remote *rem, u64 need)
 {
 	const struct dp_maps *maps = dp_stop_maps(rem->proc);
-	u64 sp = rem->home.rsp, top = 0;
+	u64 sp = dp_uregs_sp(&rem->home), top = 0;
 	size_t i;
 
 	if (!maps)
@@ -266,7 +267,7 @@ static u64 find_room(const struct dp_remote *rem, u64 need)
 /* Of the stack that the thread itself is on. */
 static bool goes_plainly(const struct dp_remote *rem)
 {
-	u64 sp = rem->home.rsp, need = PLAIN_FRAME + SCRATCH + SLACK;
+	u64 sp = dp_uregs_sp(&rem->home), need = PLAIN_FRAME + SCRATCH + SLACK;
 
 	return rem->proc->no_return && rem->proc->way_home &&
 	       find_room(rem, need) == sp - RED_ZONE;
@@ -287,7 +288,7 @@ static int prepare_plainly(struct dp_remote *rem)
 					     r->r11,
 					     r->rip };
 
-	rem->sp = r->rsp - DP_WAY_HOME_SKIPS - sizeof(frame);
+	rem->sp = dp_uregs_sp(r) - DP_WAY_HOME_SKIPS - sizeof(frame);
 	rem->scratch = (rem->sp - SCRATCH) & ~63ull;
 	rem->low = rem->scratch;
 	rem->len = rem->sp + sizeof(frame) - rem->low;
@@ -323,7 +324,9 @@ static int prepare_stack(struct dp_remote *rem)
 		frame.restorer = proc->restorer;
 		if (rem->selector)
 			err = dp_process_read(
-				proc, rem->home.rsp - DP_SELECTOR_HOME_BELOW,
+				proc,
+				dp_uregs_sp(&rem->home) -
+					DP_SELECTOR_HOME_BELOW,
 				&rem->below, 8);
 		fill_context(&frame.uc, rem, fp);
 		if (!err)
@@ -367,7 +370,7 @@ static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
 	if (!word || dp_process_read(proc, word, &addr, 8) || !addr ||
 	    dp_process_read(proc, addr, &cs, sizeof(cs)))
 		return 0;
-	return t->regs.rip - cs.start < cs.len ? cs.abort : 0;
+	return dp_uregs_pc(&t->regs) - cs.start < cs.len ? cs.abort : 0;
 }
 
 /* What waits would be raised for it elsewhere, if the tool were killed: it comes first. */
@@ -398,9 +401,9 @@ static int unfitness(struct dp_process *proc, const struct dp_thread *t)
 		}
 	if (rseq_abort(proc, t))
 		return 3;
-	if ((long)t->regs.orig_rax < 0)
+	if (dp_uregs_call(&t->regs) < 0)
 		return 0;
-	return (long)t->regs.rax == -EINTR ? 2 : 1;
+	return dp_uregs_ret(&t->regs) == -EINTR ? 2 : 1;
 }
 
 static struct dp_thread *choose(struct dp_process *proc)
@@ -425,7 +428,7 @@ static void leave_rseq(const struct dp_process *proc, struct dp_thread *t)
 	u64 to = rseq_abort(proc, t);
 
 	if (to)
-		t->regs.rip = to;
+		dp_uregs_set_pc(&t->regs, to);
 }
 
 static void forget(struct dp_remote *rem)
@@ -439,8 +442,8 @@ static void head_past_selector(const struct dp_remote *rem)
 {
 	struct user_regs_struct way = rem->home;
 
-	way.rip = rem->proc->selector_home;
-	way.rsp = rem->words;
+	dp_uregs_set_pc(&way, rem->proc->selector_home);
+	dp_uregs_set_sp(&way, rem->words);
 	ptrace(PTRACE_SETREGS, rem->tid, 0, &way);
 }
 
@@ -481,8 +484,8 @@ static void head_home(struct dp_remote *rem)
 	struct user_regs_struct way_home = rem->home;
 	u64 all = blocked_meanwhile(rem->proc);
 
-	way_home.rip = rem->proc->restorer;
-	way_home.rsp = rem->sp + sizeof(u64);
+	dp_uregs_set_pc(&way_home, rem->proc->restorer);
+	dp_uregs_set_sp(&way_home, rem->sp + sizeof(u64));
 	ptrace(PTRACE_SETREGS, rem->tid, 0, &way_home);
 	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
 	rem->masked = true;
@@ -576,7 +579,7 @@ static bool is_dispatched(const struct dp_remote *rem, int sig)
 	       !ptrace(PTRACE_GETSIGINFO, rem->tid, 0, &si) &&
 	       si.si_code == SYS_USER_DISPATCH &&
 	       (u64)si.si_call_addr ==
-		       rem->proc->syscall_ret + SYSCALL_SIZE;
+		       rem->proc->syscall_ret + DP_SYSCALL_SIZE;
 }
 
 /* Let it run to the next entry or exit of a system call. Return: 0; -ESRCH; -EPERM it
@@ -613,11 +616,11 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 		return -ESRCH;
 	if (rem->proc->refuses)
 		return -EPERM;
-	r.rip = rem->proc->syscall_ret;
-	r.rsp = rem->sp;
-	r.rax = (unsigned long long)nr;
-	r.orig_rax = (unsigned long long)-1;
-	r.rdi = a, r.rsi = b, r.rdx = c, r.r10 = d, r.r8 = e, r.r9 = f;
+	dp_uregs_set_pc(&r, rem->proc->syscall_ret);
+	dp_uregs_set_sp(&r, rem->sp);
+	dp_uregs_set_number(&r, nr);
+	dp_uregs_leave_call(&r);
+	dp_uregs_set_args(&r, a, b, c, d, e, f);
 	err = ptrace(PTRACE_SETREGS, rem->tid, 0, &r) ? -ESRCH : 0;
 	if (!err)
 		err = to_syscall(rem) ?: to_syscall(rem);
@@ -633,7 +636,7 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 		dp_step("remote: returned");
 		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
 	}
-	return (long)r.rax;
+	return dp_uregs_ret(&r);
 }
 
 pid_t dp_remote_thread(const struct dp_remote *rem)
@@ -660,7 +663,8 @@ void dp_remote_end(struct dp_remote *rem)
 		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
 		if (rem->selector)
 			dp_process_write(rem->proc,
-					 rem->home.rsp - DP_SELECTOR_HOME_BELOW,
+					 dp_uregs_sp(&rem->home) -
+						 DP_SELECTOR_HOME_BELOW,
 					 &rem->below, 8);
 		dp_gadgets_return(rem->proc);
 		thread_of(rem)->regs = rem->home;
@@ -674,11 +678,11 @@ void dp_remote_send(struct dp_remote *rem, u64 entry, u64 arg)
 	pid_t tid = rem->tid;
 	u64 mask = ~dp_caught_mask(DP_CAUGHT);
 
-	r.rip = entry;
-	r.rsp = rem->sp;
-	r.rdi = arg;
-	r.eflags &= ~0x400ull; /* DF */
-	r.orig_rax = (unsigned long long)-1;
+	dp_uregs_set_pc(&r, entry);
+	dp_uregs_set_sp(&r, rem->sp);
+	dp_uregs_set_first(&r, arg);
+	dp_uregs_clear_direction(&r);
+	dp_uregs_leave_call(&r);
 	ptrace(PTRACE_SETSIGMASK, tid, 8, &mask);
 	dp_step("send: mask");
 	ptrace(PTRACE_SETREGS, tid, 0, &r);

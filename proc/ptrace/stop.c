@@ -9,6 +9,7 @@
  * them is woken. Whatever has returned EINTR for our sake is sent back into its
  * call at once, so that not even the end of this tool lets it out.
  */
+#include "arch/uregs.h"
 #include "engine/layout.h"
 #include "proc/family.h"
 #include "proc/proc.h"
@@ -399,8 +400,8 @@ static void end_own_mask(const struct dp_thread *t)
 {
 	u64 mask;
 
-	if ((long)t->regs.orig_rax != SYS_epoll_pwait &&
-	    (long)t->regs.orig_rax != SYS_epoll_pwait2)
+	if (dp_uregs_call(&t->regs) != SYS_epoll_pwait &&
+	    dp_uregs_call(&t->regs) != SYS_epoll_pwait2)
 		return;
 	if (!ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
@@ -410,8 +411,8 @@ static void end_own_mask(const struct dp_thread *t)
 static bool restarts_otherwise(const struct dp_process *proc,
 			       const struct dp_thread *t)
 {
-	return proc->no_restart && (long)t->regs.orig_rax >= 0 &&
-	       (long)t->regs.rax == -ERESTART_RESTARTBLOCK;
+	return proc->no_restart && dp_uregs_call(&t->regs) >= 0 &&
+	       dp_uregs_ret(&t->regs) == -ERESTART_RESTARTBLOCK;
 }
 
 /* A call with a timeout starts afresh: how long it has waited is not known. */
@@ -420,15 +421,14 @@ static void resume_call(const struct dp_process *proc, struct dp_thread *t)
 	bool again = restarts_otherwise(proc, t);
 
 	if (!again &&
-	    ((long)t->regs.orig_rax < 0 || (long)t->regs.rax != -EINTR ||
-	     !dp_doing_is_ended((long)t->regs.orig_rax)))
+	    (dp_uregs_call(&t->regs) < 0 || dp_uregs_ret(&t->regs) != -EINTR ||
+	     !dp_doing_is_ended(dp_uregs_call(&t->regs))))
 		return;
 	end_own_mask(t);
 	if (!again && signal_waits(proc, t->tid))
 		return;
-	t->regs.rip -= 2;
-	t->regs.rax = t->regs.orig_rax;
-	t->regs.orig_rax = (unsigned long long)-1;
+	dp_uregs_retry(&t->regs, dp_uregs_call(&t->regs));
+	dp_uregs_leave_call(&t->regs);
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 }
 
@@ -680,7 +680,7 @@ void dp_stop_run_out(struct dp_process *proc, size_t from,
 	if (proc->held)
 		return;
 	while (i < proc->nr_threads && dp_now_ns() < deadline) {
-		if (!inside(arg, proc->threads[i].regs.rip) &&
+		if (!inside(arg, dp_uregs_pc(&proc->threads[i].regs)) &&
 		    !has_trapped(proc, proc->threads[i].tid))
 			i++;
 		else if (run_on(proc, &proc->threads[i],

@@ -7,6 +7,7 @@
  * target has to call it, and a process of several threads waits for some milliseconds
  * when it does so for the first time.
  */
+#include "arch/uregs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/step.h"
 #include "proc/ptrace/stop.h"
@@ -51,7 +52,7 @@ static int rseq_of(const struct dp_thread *t, s64 *offset, u32 *signature)
 		   &conf) <= 0 ||
 	    !conf.rseq_abi_pointer)
 		return -ENOENT;
-	*offset = (s64)(conf.rseq_abi_pointer - t->regs.fs_base);
+	*offset = (s64)(conf.rseq_abi_pointer - dp_uregs_thread(&t->regs));
 	*signature = conf.signature;
 	return 0;
 }

@@ -12,6 +12,7 @@
  * that would be its own end, and nobody else's. What the kernel will not take is no filter.
  */
 #include "agent/image.h"
+#include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/control/control.h"
 #include "engine/layout.h"
@@ -40,7 +41,6 @@
 #endif
 #define DISPATCH_EXCLUSIVE 1 /* linux/prctl.h; the other is Linux 6.17's */
 #define DISPATCH_INCLUSIVE 2
-#define SYSCALL_SIZE 2
 #define FLAGS 0x40cd5u /* that code of a program sets: AC OF DF SF ZF AF PF CF */
 
 /** struct wanted - what is about to be installed
@@ -264,7 +264,7 @@ bool dp_confine_waits(u64 base, u64 pc)
 {
 	u64 at = base + dp_agent_waits_home;
 
-	return pc == at || pc == at - SYSCALL_SIZE;
+	return pc == at || pc == at - DP_SYSCALL_SIZE;
 }
 
 static void load(struct user_regs_struct *r, const struct dp_mcontext *m)
@@ -284,7 +284,7 @@ static int send_home(struct dp_process *proc, struct dp_thread *t)
 	struct dp_arena *a = arena_of(proc);
 	u64 at = t->regs.r8, ask = a ? asked(a) : 0;
 
-	if (at - t->regs.rsp > FRAME_MOST || read_regs(proc, at, &regs))
+	if (at - dp_uregs_sp(&t->regs) > FRAME_MOST || read_regs(proc, at, &regs))
 		return 0;
 	load(&t->regs, &regs);
 	if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
@@ -301,7 +301,7 @@ int dp_confine_home(struct dp_process *proc, u64 base)
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads && !err; i++)
-		if (dp_confine_waits(base, proc->threads[i].regs.rip))
+		if (dp_confine_waits(base, dp_uregs_pc(&proc->threads[i].regs)))
 			err = send_home(proc, &proc->threads[i]);
 	return err;
 }

@@ -16,6 +16,7 @@
  * nobody would change them back if the tool were killed. The selector is memory, and
  * the thread itself forbids calls again on its way home (gadget.c, remote.c).
  */
+#include "arch/uregs.h"
 #include "proc/proc.h"
 #include "proc/ptrace/errand.h"
 #include "proc/ptrace/gadget.h"
@@ -37,7 +38,6 @@
 #define DISPATCH_ON 1
 #define ALLOW 0
 #define BLOCK 1
-#define SYSCALL_SIZE 2
 
 /* linux/ptrace.h: struct ptrace_sud_config */
 struct config {
@@ -65,7 +65,7 @@ int dp_dispatch_asks(pid_t tid)
 /* The kernel compares the address behind a call. */
 static bool in_range(const struct config *c, u64 call)
 {
-	return call + SYSCALL_SIZE - c->offset < c->len;
+	return call + DP_SYSCALL_SIZE - c->offset < c->len;
 }
 
 static u64 return_call(const struct dp_process *proc)

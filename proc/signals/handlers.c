@@ -7,6 +7,7 @@
  * other threads held, from one of its system calls to the next: the last one is
  * rt_sigreturn. One that waits for a held thread is stopped again where it is.
  */
+#include "arch/uregs.h"
 #include "engine/control/view.h"
 #include "proc/attach/drain.h"
 #include "proc/ptrace/clock.h"
@@ -107,7 +108,7 @@ static int to_return(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 		if (returns)
 			return dp_stop_suspends(proc, t->tid, true) ? 1 :
 								      -ESRCH;
-		returns = t->regs.orig_rax == SYS_rt_sigreturn;
+		returns = dp_uregs_call(&t->regs) == SYS_rt_sigreturn;
 	}
 }
 

@@ -9,6 +9,7 @@
  * what is believed is written down before it ceases to be so, and struck out after it is
  * so again.
  */
+#include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/control/control.h"
 #include "engine/control/view.h"
@@ -112,9 +113,9 @@ u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t)
 {
 	struct dp_status st = { 0 };
 
-	if (!t->regs.fs_base)
+	if (!dp_uregs_thread(&t->regs))
 		dp_status_read(proc->pid, t->tid, &st);
-	return dp_thread_id(t->regs.fs_base, st.ns_pid);
+	return dp_thread_id(dp_uregs_thread(&t->regs), st.ns_pid);
 }
 
 static struct dp_caller caller_of(const struct dp_process *proc,
@@ -123,7 +124,7 @@ static struct dp_caller caller_of(const struct dp_process *proc,
 	struct user_regs_struct *r = &t->regs;
 
 	return (struct dp_caller){ .thread = dp_thread_known(proc, t),
-				   .call = (s64)r->orig_rax,
+				   .call = dp_uregs_call(r),
 				   .pc = (u64 *)&r->rip,
 				   .sp = (u64 *)&r->rsp,
 				   .rax = (u64 *)&r->rax,
@@ -229,11 +230,11 @@ static bool is_ending(const struct dp_process *proc, u64 pc)
 static int each_frame(struct masking *m, const struct dp_maps *maps,
 		      frame_fn *act)
 {
-	u64 sp = m->thread->regs.rsp;
+	u64 sp = dp_uregs_sp(&m->thread->regs);
 	bool innermost = true;
 	int stacks, err = 0;
 
-	if (is_ending(m->proc, m->thread->regs.rip))
+	if (is_ending(m->proc, dp_uregs_pc(&m->thread->regs)))
 		sp -= sizeof(u64);
 	for (stacks = 0; sp && stacks < STACKS && !err; stacks++)
 		err = stack_frames(m, maps, act, &sp, &innermost);
@@ -270,7 +271,7 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 {
 	struct dp_thread *t = m->thread;
 	struct dp_caller c = caller_of(m->proc, t);
-	u64 mask, pc = t->regs.rip;
+	u64 mask, pc = dp_uregs_pc(&t->regs);
 	int err;
 
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
@@ -284,8 +285,8 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 	if (err < 0 || write_down(m))
 		return err < 0 ? err : -EFAULT;
 	if (err)
-		t->regs.orig_rax = (unsigned long long)-1;
-	if ((err || t->regs.rip != pc) &&
+		dp_uregs_leave_call(&t->regs);
+	if ((err || dp_uregs_pc(&t->regs) != pc) &&
 	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
 		return -errno;
 	/* In a call with a mask of its own that one is in force as yet: not from
@@ -396,12 +397,12 @@ static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 static bool will_sleep(const struct dp_thread *t, const struct dp_sleep *s,
 		       u64 pc)
 {
-	return s->through ? (u32)t->regs.rax == s->nr ||
-				    ((long)t->regs.orig_rax == (long)s->nr &&
-				     (long)t->regs.rax == -DP_ERESTARTNOHAND) :
+	return s->through ? (u32)dp_uregs_number(&t->regs) == s->nr ||
+				    (dp_uregs_call(&t->regs) == (long)s->nr &&
+				     dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND) :
 			    pc < s->behind ||
-				    ((long)t->regs.orig_rax == (long)s->nr &&
-				     (long)t->regs.rax == -DP_ERESTARTNOHAND);
+				    (dp_uregs_call(&t->regs) == (long)s->nr &&
+				     dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND);
 }
 
 /*
@@ -510,7 +511,7 @@ static const struct dp_sleep *block(struct masking *m,
 {
 	struct dp_thread *t = m->thread;
 	struct dp_caller c = caller_of(m->proc, t);
-	u64 pc = original(m, t->regs.rip), mask;
+	u64 pc = original(m, dp_uregs_pc(&t->regs)), mask;
 	const struct dp_sleep *s;
 
 	c.pc = &pc;
@@ -559,7 +560,7 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 	m->closed = false;
 	s = block(m, maps);
 	late = send_held(m->proc, m->thread, held_for(held, thread), s,
-			 original(m, m->thread->regs.rip), inside);
+			 original(m, dp_uregs_pc(&m->thread->regs)), inside);
 	forget_held(m, held, thread, late);
 	/* It is true now: nobody is to do it again. */
 	if (word) {

@@ -9,6 +9,7 @@
  * probes when it goes on, whatever becomes of us.
  */
 #include "agent/image.h"
+#include "arch/uregs.h"
 #include "engine/control/control.h"
 #include "engine/layout.h"
 #include "proc/attach/alive.h"
@@ -133,7 +134,7 @@ static void clean_private(const struct dp_process *child, u32 maker)
 {
 	struct dp_private *p = malloc(sizeof(*p));
 	u64 at = child->base + DP_PRIVATE_OFFSET;
-	u64 thread = dp_thread_id(child->threads[0].regs.fs_base, maker);
+	u64 thread = dp_thread_id(dp_uregs_thread(&child->threads[0].regs), maker);
 	int i;
 
 	if (!p || dp_process_read(child, at, p, sizeof(*p))) {
