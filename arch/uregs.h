@@ -17,8 +17,6 @@
  *   dp_uregs_saved_flags()            the flags as a system call has saved them in a register
  *   dp_uregs_hide_steps()             those do not say that the thread is stepped
  *
- * DP_SYSCALL_SIZE is the length in bytes of the instruction that makes a system call.
- *
  * Context: any. Pure: what is changed is the caller's struct alone, not the thread.
  */
 #ifndef DP_ARCH_UREGS_H

@@ -4,9 +4,9 @@
 #define DP_ARCH_X86_UREGS_H
 
 #include <sys/user.h>
+#include "arch/x86/calls.h"
 #include "port_types.h"
 
-#define DP_SYSCALL_SIZE 2
 #define DP_X86_TF 0x100ull
 #define DP_X86_DF 0x400ull
 

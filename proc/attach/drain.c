@@ -8,6 +8,7 @@
  * it back. A pc, live or in a frame, that stands for an instruction of the
  * program is moved there; anything else has to run on by itself.
  */
+#include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/control/view.h"
@@ -40,7 +41,7 @@ static bool read_frame(const struct dp_process *proc, u64 frame, u64 sp,
 
 	return !dp_process_read(proc, frame, f,
 				offsetof(struct dp_sigframe, info)) &&
-	       f->uc.mc.cs == DP_USER_CS &&
+	       dp_uframe_is_user(&f->uc.mc) &&
 	       dp_frame_counts(&f->uc, frame, sp) &&
 	       !dp_process_read(proc, f->restorer, code, sizeof(code)) &&
 	       dp_restorer_length(code, sizeof(code));
@@ -71,8 +72,7 @@ static bool frame_moved(const struct dp_process *proc,
 	struct dp_sigframe f;
 	u64 to;
 
-	if (!read_frame(proc, at - offsetof(struct dp_sigframe, uc.mc.rip), sp,
-			&f))
+	if (!read_frame(proc, at - DP_UFRAME_PC, sp, &f))
 		return true;
 	if (is_agents(moves, f.restorer) && is_agents(moves, live))
 		return false;
@@ -92,9 +92,9 @@ static u64 left_stack(const struct dp_process *proc,
 	struct dp_sigframe f;
 
 	if (!read_frame(proc, at, stack->at, &f) ||
-	    f.uc.mc.rsp - stack->at <= stack->n * sizeof(*stack->v))
+	    dp_uframe_sp(&f.uc.mc) - stack->at <= stack->n * sizeof(*stack->v))
 		return 0;
-	return f.uc.mc.rsp;
+	return dp_uframe_sp(&f.uc.mc);
 }
 
 /* Handlers run upon handlers; those of one stack cannot be in another twice. */

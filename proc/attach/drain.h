@@ -14,9 +14,6 @@ struct dp_process;
 struct dp_thread;
 struct dp_view;
 
-/* What cs is in a signal frame of 64-bit code */
-#define DP_USER_CS 0x33
-
 /**
  * struct dp_moves - which threads have to be somewhere else, and where
  * @from: is this a pc that must not stay?

@@ -5,6 +5,7 @@
  * libcs put the number of a call into a register by a constant, and nearly always
  * go straight on to the call itself.
  */
+#include "arch/calls.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
 #include "engine/layout.h"
@@ -34,21 +35,12 @@ static const u32 hooked[] = {
 static const u32 sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
 				SYS_epoll_pwait, SYS_epoll_pwait2 };
 
-/* A lea or mov between the number and the call gives the same a second time. */
-static bool repeatable(u8 opcode)
-{
-	return opcode == 0x8d || opcode == 0xc7 || opcode == 0x89 ||
-	       opcode == 0x8b || (opcode & 0xf8) == 0xb8;
-}
-
 /* What can install a seccomp filter is looked at when it is made, with all its
  * arguments (engine/hit/confine.c). */
 static u32 asked_for(u32 nr)
 {
 	return nr == SYS_prctl || nr == SYS_seccomp ? DP_PLAIN_CALL : nr;
 }
-
-#define MOV_LEN 5
 
 /* From "mov $nr, %eax" straight on to behind "syscall"? Return: @len of it. */
 static bool leads_to_call(const u8 *code, u32 *len, bool *again)
@@ -59,8 +51,8 @@ static bool leads_to_call(const u8 *code, u32 *len, bool *again)
 	*len = 0;
 	*again = true;
 	/* Nearly always. */
-	if (!memcmp(code + MOV_LEN, "\x0f\x05", 2)) {
-		*len = MOV_LEN + 2;
+	if (dp_code_is_syscall(code + DP_SETS_NUMBER_SIZE)) {
+		*len = DP_SETS_NUMBER_SIZE + DP_SYSCALL_SIZE;
 		return true;
 	}
 	for (n = 0; n < DP_REGION_INSNS && *len < DP_REGION_MAX; n++) {
@@ -69,7 +61,7 @@ static bool leads_to_call(const u8 *code, u32 *len, bool *again)
 		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_SYSCALL)
 			return false;
 		if (f.class == DP_INSN_PLAIN &&
-		    !repeatable(code[*len + f.opcode_off]))
+		    !dp_code_repeats(code[*len + f.opcode_off]))
 			*again = false;
 		*len += f.len;
 		if (f.class == DP_INSN_SYSCALL)
@@ -118,48 +110,30 @@ void dp_hooks_add(struct dp_process *proc, u64 addr, const u8 *code, u32 nr,
 	memcpy(h->code, code, sizeof(h->code));
 }
 
-/* cmp $-4095, %rax, or -4096: has a call failed? */
-#define CMP_LEN 6
-static bool is_cmp(const u8 *code)
-{
-	static const u8 cmp[] = { 0xf0, 0xff, 0xff };
-
-	return code[0] == 0x48 && code[1] == 0x3d && code[2] <= 1 &&
-	       !memcmp(code + 3, cmp, sizeof(cmp));
-}
-
 /* Where a call that sleeps is made and where it returns to, if it looks as
  * expected: mov $nr, %eax; perhaps mov …(%rsp), %edi; syscall; cmp */
 static void add_sleep(struct dp_process *proc, u64 addr, const u8 *code,
 		      size_t room, u32 nr, u32 len)
 {
-	static const u8 reload[] = { 0x8b, 0x7c, 0x24 };
-
 	if (room < len + DP_REGION_MAX || proc->nr_hooks + 2 > DP_HOOKS_MAX ||
-	    !is_cmp(code + len))
+	    !dp_code_checks(code + len))
 		return;
 	if (len != 7 && (len != 11 || nr == SYS_rt_sigsuspend ||
-			 memcmp(code + 5, reload, sizeof(reload))))
+			 !dp_code_reloads(code + DP_SETS_NUMBER_SIZE)))
 		return;
 	dp_hooks_add(proc, addr, code,
 		     nr | DP_CALL_ENTERS | len << DP_CALL_LENGTH_SHIFT, len,
 		     false);
 	dp_hooks_add(proc, addr + len, code + len, nr | DP_CALL_RETURNS,
-		     CMP_LEN, false);
+		     DP_CHECKS_SIZE, false);
 }
 
 /* Where a thread ends it may have given back its stack before: of libcs it is known
  * where; in musl "syscall" is among the instructions just before. */
 static bool has_stack(const struct dp_process *proc, const u8 *code)
 {
-	return proc->libc && memcmp(code - 5, "\x0f\x05", 2) &&
-	       memcmp(code - 4, "\x0f\x05", 2);
-}
-
-/* Is what looks like "mov $nr, %eax" the rest of a mov to r8? */
-static bool is_other_register(const u8 *code)
-{
-	return (code[-1] & 0xf1) == 0x41;
+	return proc->libc && !dp_code_is_syscall(code - 5) &&
+	       !dp_code_is_syscall(code - 4);
 }
 
 /* What begins at @code, if it is one of the calls. @room: so much text is there. */
@@ -169,13 +143,14 @@ static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
 	bool again;
 	u32 nr, len;
 
-	memcpy(&nr, code + 1, sizeof(nr));
+	if (!dp_code_sets_number(code, &nr))
+		return;
 	if (dp_hooks_sleeps(nr)) {
 		if (leads_to_call(code, &len, &again))
 			add_sleep(proc, addr, code, room, nr, len);
 	} else if (is_among(hooked, ARRAY_SIZE(hooked), nr) &&
 		   leads_to_call(code, &len, &again) &&
-		   !is_other_register(code)) {
+		   !dp_code_is_cut(code)) {
 		if (nr == SYS_exit && !has_stack(proc, code))
 			return;
 		/* Its runtime's calls; for the others there is no room. */
@@ -186,8 +161,9 @@ static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
 }
 
 /* What leads to a call begins at most so far before it. */
-#define LEAD (DP_REGION_MAX - 2)
-_Static_assert(LEAD + 5 <= DP_AROUND && 2 + DP_REGION_MAX <= DP_AROUND,
+#define LEAD (DP_REGION_MAX - DP_SYSCALL_SIZE)
+_Static_assert(LEAD + 5 <= DP_AROUND &&
+		       DP_SYSCALL_SIZE + DP_REGION_MAX <= DP_AROUND,
 	       "around");
 
 static void find_calls(struct dp_process *proc, const struct dp_syscalls *calls,
@@ -204,8 +180,7 @@ static void find_calls(struct dp_process *proc, const struct dp_syscalls *calls,
 			code = c->around + DP_AROUND - (c->addr - at);
 			if (proc->nr_hooks == DP_HOOKS_MAX)
 				return;
-			if (*code == 0xb8)
-				add_call(proc, at, code, end - at, in_go);
+			add_call(proc, at, code, end - at, in_go);
 		}
 	}
 }
@@ -219,7 +194,7 @@ static void find_points(struct dp_process *proc, const struct dp_span *span,
 	u32 nr;
 
 	for (hit = text; hit < end; hit++) {
-		hit = memchr(hit, 0xbf, (size_t)(end - hit));
+		hit = memchr(hit, DP_SETS_FIRST, (size_t)(end - hit));
 		if (!hit)
 			return;
 		memcpy(&nr, hit + 1, sizeof(nr));
@@ -259,12 +234,12 @@ static bool has_shape(const struct dp_syscalls *calls,
 		      const struct dp_syscall *c, const struct shape *s)
 {
 	const u8 *code = c->around + DP_AROUND;
-	size_t before = s->len - 2u; /* the call itself is the last of it */
+	size_t before = s->len - (size_t)DP_SYSCALL_SIZE; /* the call itself is the last of it */
 
 	return calls->text.start + calls->text.size - c->addr >
 		       2 * DP_REGION_MAX &&
 	       !memcmp(code - before, s->code, s->len) &&
-	       !memcmp(code + 2, s->next, s->next_len);
+	       !memcmp(code + DP_SYSCALL_SIZE, s->next, s->next_len);
 }
 
 static bool is_shape_in(const struct dp_syscalls *calls, const struct shape *s)
@@ -280,16 +255,16 @@ static bool is_shape_in(const struct dp_syscalls *calls, const struct shape *s)
 static void add_shape(struct dp_process *proc, const struct dp_syscall *c,
 		      const struct shape *s)
 {
-	size_t before = s->len - 2u;
+	size_t before = s->len - (size_t)DP_SYSCALL_SIZE;
 	const u8 *at = c->around + DP_AROUND - before;
 	u64 addr = c->addr - before;
 
 	if (proc->nr_hooks + 2 > DP_HOOKS_MAX)
 		return;
 	dp_hooks_add(proc, addr, at, s->nr, s->len, false);
-	if (s->nr == DP_ANY_CALL && is_cmp(at + s->len))
+	if (s->nr == DP_ANY_CALL && dp_code_checks(at + s->len))
 		dp_hooks_add(proc, addr + s->len, at + s->len, DP_CALL_RETURNS,
-			     CMP_LEN, false);
+			     DP_CHECKS_SIZE, false);
 }
 
 static void find_shape(struct dp_process *proc, const struct dp_syscalls *calls,

@@ -11,6 +11,7 @@
  * were gone, and the next tool can clean up (recover.c).
  */
 #include "agent/image.h"
+#include "arch/calls.h"
 #include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/control/control.h"

@@ -12,6 +12,7 @@
  * call that does nothing stands in that function meanwhile, which is empty otherwise, and what
  * follows it as padding. The thread stops at its calls, and is known at this one by its pc.
  */
+#include "arch/calls.h"
 #include "arch/uregs.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
@@ -154,12 +155,7 @@ static int to_address(struct dp_process *proc, u64 addr)
 }
 
 /* close(-1): a call that the linker makes, so that no filter that lets it run forbids it. */
-static const u8 stop_call[] = {
-	0x83, 0xcf, 0xff, /* or $-1, %edi */
-	0xb8, SYS_close, 0, 0, 0, /* mov $SYS_close, %eax */
-	0x0f, 0x05, /* syscall */
-	0xc3, /* ret */
-};
+static const u8 stop_call[] = DP_CODE_STOP_CALL(SYS_close);
 #define BEHIND_CALL (sizeof(stop_call) - 1)
 #define INSN_MAX 15
 

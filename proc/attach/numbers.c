@@ -7,6 +7,7 @@
  * where the function around them can be decoded, and where a jump has room before
  * the call itself: a thread that sleeps in it comes back to it.
  */
+#include "arch/calls.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
 #include "engine/layout.h"
@@ -65,7 +66,8 @@ static bool ends_handler(const struct around *f, size_t call)
 	size_t n = call < DP_RESTORER_MAX ? call : DP_RESTORER_MAX;
 
 	for (; n; n--)
-		if (dp_restorer_length(f->code + call - n, n + 2) == n)
+		if (dp_restorer_length(f->code + call - n,
+				       n + DP_SYSCALL_SIZE) == n)
 			return true;
 	return false;
 }
@@ -77,9 +79,8 @@ static bool is_dull(const struct around *f, const size_t *at, int n)
 	int i;
 
 	for (i = 0; i < n; i++) {
-		if (f->code[at[i]] != 0xb8)
+		if (!dp_code_sets_number(f->code + at[i], &nr))
 			continue;
-		memcpy(&nr, f->code + at[i] + 1, sizeof(nr));
 		return !dp_hooks_wanted(nr);
 	}
 	return false;
@@ -110,7 +111,7 @@ static void hook(struct dp_process *proc, const struct around *f, size_t call)
 	    proc->nr_hooks == DP_HOOKS_MAX)
 		return;
 	dp_hooks_add(proc, f->start + at[i], f->code + at[i], DP_PLAIN_CALL,
-		     (u32)(call + 2 - at[i]), false);
+		     (u32)(call + DP_SYSCALL_SIZE - at[i]), false);
 }
 
 static bool is_hooked(const struct dp_process *proc, u64 addr)

@@ -10,7 +10,7 @@
  * what comes behind them, and how a cancelled thread leaves. All is found by its bytes,
  * because none of it has a name in the file that programs run with.
  */
-#include "arch/uregs.h"
+#include "arch/calls.h"
 #include "engine/control/control.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"

@@ -13,6 +13,8 @@
  *
  * A thread that is out is in a stop of another kind, with no flag: its handler may go.
  */
+#include "arch/calls.h"
+#include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/layout.h"
@@ -78,7 +80,7 @@ static enum instruction instruction_at(const struct dp_process *proc, u64 pc)
 	op = code[code[0] == 0x66];
 	if (op == 0x9c || op == 0x9d)
 		return op == 0x9c ? PUSHF : POPF;
-	return code[0] == 0x0f && code[1] == 0x05 ? SYSCALL : OTHER;
+	return dp_code_is_syscall(code) ? SYSCALL : OTHER;
 }
 
 /* What of the flags is at @addr. */
@@ -113,9 +115,9 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 	if (signalled) {
 		if (!dp_process_read(proc, sp, &f,
 				     offsetof(struct dp_sigframe, info)) &&
-		    f.uc.mc.cs == DP_USER_CS && f.uc.mc.rip == pc)
-			clear_trap_flag(proc, sp + offsetof(struct dp_sigframe,
-							    uc.mc.eflags));
+		    dp_uframe_is_user(&f.uc.mc) &&
+		    dp_uframe_pc(&f.uc.mc) == pc)
+			clear_trap_flag(proc, sp + DP_UFRAME_FLAGS);
 	} else if (what == PUSHF) {
 		dp_step("stepout: flags saved");
 		clear_trap_flag(proc, sp);

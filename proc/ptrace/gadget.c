@@ -11,6 +11,7 @@
  * killed has lent may have a thread on its way home in it: that goes when all are seen
  * to be elsewhere.
  */
+#include "arch/calls.h"
 #include "arch/uregs.h"
 #include "engine/layout.h"
 #include "proc/attach/hooks.h"
@@ -33,24 +34,11 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
-static const u8 syscall_ret[] = { 0x0f, 0x05, 0xc3 };
-/* mov $15, %rax; syscall, with either kind of mov */
-static const u8 restorer_wide[] = {
-	0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05
-};
-static const u8 restorer_short[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-
-/* pop the registers that a system call has for arguments, its result and what it
- * loses; ret over the red zone */
-static const u8 way_home[] = { 0x5f, 0x5e, 0x5a, 0x41, 0x5a,
-			       0x41, 0x58, 0x41, 0x59, 0x58,
-			       0x59, 0x41, 0x5b, 0xc2, DP_WAY_HOME_SKIPS,
-			       0 };
-
-/* pop rax; movb $1, (rax); pop rax; pop rsp; ret over the red zone: flags stay */
-static const u8 selector_home[] = { 0x58, 0xc6, 0x00, 0x01,
-				    0x58, 0x5c, 0xc2, DP_WAY_HOME_SKIPS,
-				    0 };
+static const u8 syscall_ret[] = DP_CODE_SYSCALL_RET;
+static const u8 restorer_wide[] = DP_CODE_RESTORER_WIDE;
+static const u8 restorer_short[] = DP_CODE_RESTORER_SHORT;
+static const u8 way_home[] = DP_CODE_WAY_HOME;
+static const u8 selector_home[] = DP_CODE_SELECTOR_HOME;
 
 #define WAY_HOME_BEFORE_END 64
 #define SELECTOR_BEFORE_END 96
@@ -62,10 +50,10 @@ size_t dp_restorer_length(const u8 *code, size_t size)
 {
 	if (size >= sizeof(restorer_wide) &&
 	    !memcmp(code, restorer_wide, sizeof(restorer_wide)))
-		return sizeof(restorer_wide) - 2;
+		return sizeof(restorer_wide) - DP_SYSCALL_SIZE;
 	if (size >= sizeof(restorer_short) &&
 	    !memcmp(code, restorer_short, sizeof(restorer_short)))
-		return sizeof(restorer_short) - 2;
+		return sizeof(restorer_short) - DP_SYSCALL_SIZE;
 	return 0;
 }
 
@@ -94,8 +82,10 @@ static u64 find(const struct dp_syscalls *calls, const u8 *bytes, size_t n,
 /* Return: how many bytes before the "syscall" one begins, or 0. */
 static size_t restorer_before(const struct dp_syscall *call)
 {
-	static const size_t before[] = { sizeof(restorer_wide) - 2,
-					 sizeof(restorer_short) - 2 };
+	static const size_t before[] = {
+		sizeof(restorer_wide) - DP_SYSCALL_SIZE,
+		sizeof(restorer_short) - DP_SYSCALL_SIZE
+	};
 	size_t i;
 
 	for (i = 0; i < 2; i++)
@@ -130,7 +120,7 @@ static void find_remote(struct dp_process *proc,
 	if (!proc->restorer)
 		proc->restorer = find(calls, restorer_wide,
 				      sizeof(restorer_wide),
-				      sizeof(restorer_wide) - 2);
+				      sizeof(restorer_wide) - DP_SYSCALL_SIZE);
 }
 
 static int scan(const struct dp_process *proc, const struct dp_map *m,

@@ -25,14 +25,4 @@ bool dp_restorer_known(const struct dp_process *proc, u64 addr);
 size_t dp_restorer_length(const u8 *code, size_t size);
 #define DP_RESTORER_MAX 9
 
-/* What the code at way_home takes from the stack: rdi, rsi, rdx, r10, r8, r9, rax, rcx,
- * r11, rip; and so much more is below the stack pointer that it leaves. */
-#define DP_WAY_HOME_WORDS 10
-#define DP_WAY_HOME_SKIPS 128
-
-/* What the code at selector_home takes: the selector's address, rax, and the stack
- * pointer, which has rip so much below where it is left. */
-#define DP_SELECTOR_HOME_WORDS 3
-#define DP_SELECTOR_HOME_BELOW (DP_WAY_HOME_SKIPS + 8)
-
 #endif

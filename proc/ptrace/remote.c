@@ -31,6 +31,8 @@
  * far end of the stack that the kernel gave to the process is taken, where nobody
  * has been yet, by far.
  */
+#include "arch/calls.h"
+#include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/layout.h"
@@ -132,15 +134,12 @@ static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
 	/* Not a valid value, so that the alternate stack stays as it is. */
 	uc->stack.flags = ~0u;
 	uc->sigmask = rem->mask;
-	m->r8 = r.r8, m->r9 = r.r9, m->r10 = r.r10, m->r11 = r.r11;
-	m->r12 = r.r12, m->r13 = r.r13, m->r14 = r.r14, m->r15 = r.r15;
-	m->rdi = r.rdi, m->rsi = r.rsi, m->rbp = r.rbp, m->rbx = r.rbx;
-	m->rdx = r.rdx, m->rax = r.rax, m->rcx = r.rcx, m->rsp = r.rsp;
-	m->rip = r.rip, m->eflags = r.eflags;
-	m->cs = (u16)r.cs, m->ss = (u16)r.ss;
+	dp_uframe_fill(m, &r);
 	m->fpstate = fpstate;
-	if (rem->selector)
-		m->rip = rem->proc->selector_home, m->rsp = rem->words;
+	if (rem->selector) {
+		dp_uframe_set_pc(m, rem->proc->selector_home);
+		dp_uframe_set_sp(m, rem->words);
+	}
 }
 
 /* The stack under the code at selector_home. */

@@ -5,6 +5,7 @@
  * A text has megabytes and some hundred such places. So it is read through a window,
  * and kept is what stands around them.
  */
+#include "arch/calls.h"
 #include "engine/layout.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SYSCALL_F 0x0f
-#define SYSCALL_5 0x05
 #define WINDOW 65536
 #define FIRST_ROOM 1024 /* of a libc: some 500 */
 
@@ -32,10 +31,10 @@ const u8 *dp_syscall_next(const u8 *at, const u8 *end)
 {
 	/* The second byte of it is the rarer one. */
 	while (end - at > 1) {
-		at = memchr(at + 1, SYSCALL_5, (size_t)(end - at - 1));
+		at = memchr(at + 1, DP_SYSCALL_LAST, (size_t)(end - at - 1));
 		if (!at)
 			return NULL;
-		if (at[-1] == SYSCALL_F)
+		if (at[-1] == DP_SYSCALL_FIRST)
 			return at - 1;
 	}
 	return NULL;

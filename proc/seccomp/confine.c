@@ -12,6 +12,8 @@
  * that would be its own end, and nobody else's. What the kernel will not take is no filter.
  */
 #include "agent/image.h"
+#include "arch/calls.h"
+#include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/control/control.h"
@@ -41,7 +43,6 @@
 #endif
 #define DISPATCH_EXCLUSIVE 1 /* linux/prctl.h; the other is Linux 6.17's */
 #define DISPATCH_INCLUSIVE 2
-#define FLAGS 0x40cd5u /* that code of a program sets: AC OF DF SF ZF AF PF CF */
 
 /** struct wanted - what is about to be installed
  *  @strict: the kernel's strict mode; @dispatch: of calls; else the @n instructions of
@@ -114,32 +115,37 @@ static void read_filter(const struct dp_process *proc, u64 addr,
 /* Will the kernel take it? */
 static bool is_dispatch(const struct dp_mcontext *regs)
 {
-	u64 from = regs->rdx, len = regs->r10;
+	u64 from = dp_uframe_arg(regs, 2), len = dp_uframe_arg(regs, 3);
 
-	if (regs->rsi == DISPATCH_EXCLUSIVE)
+	if (dp_uframe_arg(regs, 1) == DISPATCH_EXCLUSIVE)
 		return !from || from + len > from;
-	return regs->rsi == DISPATCH_INCLUSIVE && from + len > from;
+	return dp_uframe_arg(regs, 1) == DISPATCH_INCLUSIVE &&
+	       from + len > from;
 }
 
 static void read_wanted(const struct dp_process *proc, u64 at, struct wanted *w)
 {
 	struct dp_mcontext regs;
 	bool by_prctl;
+	u64 second;
+	u32 first;
 
 	w->strict = w->dispatch = false;
 	w->n = 0;
 	if (read_regs(proc, at, &regs))
 		return;
-	by_prctl = regs.rax == SYS_prctl;
-	if (by_prctl && (u32)regs.rdi == PR_SET_SYSCALL_USER_DISPATCH)
+	by_prctl = dp_uframe_number(&regs) == SYS_prctl;
+	first = (u32)dp_uframe_arg(&regs, 0);
+	second = dp_uframe_arg(&regs, 1);
+	if (by_prctl && first == PR_SET_SYSCALL_USER_DISPATCH)
 		w->dispatch = is_dispatch(&regs);
-	else if (by_prctl ? regs.rsi == SECCOMP_MODE_FILTER :
-		       (u32)regs.rdi == SECCOMP_SET_MODE_FILTER)
-		read_filter(proc, regs.rdx, w);
+	else if (by_prctl ? second == SECCOMP_MODE_FILTER :
+		       first == SECCOMP_SET_MODE_FILTER)
+		read_filter(proc, dp_uframe_arg(&regs, 2), w);
 	else if (by_prctl)
-		w->strict = regs.rsi == SECCOMP_MODE_STRICT;
+		w->strict = second == SECCOMP_MODE_STRICT;
 	else
-		w->strict = !(u32)regs.rsi && !regs.rdx;
+		w->strict = !(u32)second && !dp_uframe_arg(&regs, 2);
 }
 
 static enum dp_filter_says says(const void *arg, long nr)
@@ -267,17 +273,6 @@ bool dp_confine_waits(u64 base, u64 pc)
 	return pc == at || pc == at - DP_SYSCALL_SIZE;
 }
 
-static void load(struct user_regs_struct *r, const struct dp_mcontext *m)
-{
-	r->r8 = m->r8, r->r9 = m->r9, r->r10 = m->r10, r->r11 = m->r11;
-	r->r12 = m->r12, r->r13 = m->r13, r->r14 = m->r14, r->r15 = m->r15;
-	r->rdi = m->rdi, r->rsi = m->rsi, r->rbp = m->rbp, r->rbx = m->rbx;
-	r->rdx = m->rdx, r->rax = m->rax, r->rcx = m->rcx, r->rsp = m->rsp;
-	r->rip = m->rip;
-	r->eflags = (r->eflags & ~(u64)FLAGS) | (m->eflags & FLAGS);
-	r->orig_rax = (unsigned long long)-1;
-}
-
 static int send_home(struct dp_process *proc, struct dp_thread *t)
 {
 	struct dp_mcontext regs;
@@ -286,7 +281,7 @@ static int send_home(struct dp_process *proc, struct dp_thread *t)
 
 	if (at - dp_uregs_sp(&t->regs) > FRAME_MOST || read_regs(proc, at, &regs))
 		return 0;
-	load(&t->regs, &regs);
+	dp_uframe_load(&t->regs, &regs);
 	if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	/* It asks anew. */

@@ -16,7 +16,7 @@
  * nobody would change them back if the tool were killed. The selector is memory, and
  * the thread itself forbids calls again on its way home (gadget.c, remote.c).
  */
-#include "arch/uregs.h"
+#include "arch/calls.h"
 #include "proc/proc.h"
 #include "proc/ptrace/errand.h"
 #include "proc/ptrace/gadget.h"

@@ -9,6 +9,7 @@
  * what is believed is written down before it ceases to be so, and struck out after it is
  * so again.
  */
+#include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/control/control.h"
@@ -201,11 +202,11 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 
 		if (!dp_restorer_known(m->proc, stack.v[i]) ||
 		    dp_process_read(m->proc, at, &f, sizeof(f)) ||
-		    f.uc.mc.cs != DP_USER_CS ||
+		    !dp_uframe_is_user(&f.uc.mc) ||
 		    !dp_frame_counts(&f.uc, at, stack.at))
 			continue;
-		if (f.uc.mc.rsp - stack.at > stack.n * sizeof(*stack.v))
-			*sp = f.uc.mc.rsp;
+		if (dp_uframe_sp(&f.uc.mc) - stack.at > stack.n * sizeof(*stack.v))
+			*sp = dp_uframe_sp(&f.uc.mc);
 		err = act(m, &f, *innermost);
 		dp_process_write(m->proc, at, &f,
 				 offsetof(struct dp_sigframe, info));
@@ -497,7 +498,7 @@ static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
 	struct dp_caller c =
 		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
-	u64 pc = original(m, f->uc.mc.rip);
+	u64 pc = original(m, dp_uframe_pc(&f->uc.mc));
 
 	c.pc = &pc;
 	leave_sleep(m, &c);
