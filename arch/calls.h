@@ -19,6 +19,15 @@
  *   dp_code_checks()                is it told here whether a call has failed, by
  *                                   DP_CHECKS_SIZE bytes?
  *   dp_code_reloads()               is a first argument read from the stack here?
+ *   DP_CODE_SHAPES                  initializer of struct dp_code_shape[]: calls of libcs that
+ *                                   have their number otherwise; DP_SHAPE_…: which is where
+ *   dp_code_deepens()               bytes by which an instruction makes the stack deeper
+ *   dp_code_begins_cancellable()    does musl's __syscall_cp_asm begin here? 4 bytes
+ *   dp_code_passes_on()             are arguments of __syscall_cp_c made those of a call here?
+ *   dp_code_jumps()                 is there a jump of 5 bytes?
+ *   dp_code_returns()               bytes of a function's beginning that does no more than
+ *                                   return; 0: it does more
+ *   dp_code_of_flags()              what of the flags an instruction has: enum dp_flags_use
  *
  * Context: any. Pure. What has no length argument reads as many bytes as its instruction has.
  */

@@ -76,6 +76,15 @@ static inline void dp_uregs_set_args(struct user_regs_struct *r, u64 a, u64 b,
 	r->rdi = a, r->rsi = b, r->rdx = c, r->r10 = d, r->r8 = e, r->r9 = f;
 }
 
+static inline void dp_uregs_spill(const struct user_regs_struct *r, u64 *words)
+{
+	const u64 spilt[DP_WAY_HOME_WORDS] = { r->rdi, r->rsi, r->rdx, r->r10,
+					       r->r8,  r->r9,  r->rax, r->rcx,
+					       r->r11, r->rip };
+
+	__builtin_memcpy(words, spilt, sizeof(spilt));
+}
+
 static inline void dp_uregs_retry(struct user_regs_struct *r, s64 nr)
 {
 	r->rax = (unsigned long long)nr;

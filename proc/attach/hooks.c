@@ -204,34 +204,11 @@ static void find_points(struct dp_process *proc, const struct dp_span *span,
 	}
 }
 
-/**
- * struct shape - a call that has its number otherwise
- * @code: bytes of whole instructions up to "syscall", @len of them
- * @next: what has to follow, if anything
- */
-struct shape {
-	const char *code, *next;
-	u8 len, next_len;
-	u32 nr;
-};
-
-static const struct shape shapes[] = {
-	/* glibc's syscall(3): mov 8(%rsp), %r9; syscall */
-	{ "\x4c\x8b\x4c\x24\x08\x0f\x05", "", 7, 0, DP_ANY_CALL },
-	/* How a thread ends, in a loop: xor %edi, %edi; mov %edx, %eax; syscall in
-	 * glibc; mov %rdx, %rax; syscall; jmp back in musl */
-	{ "\x31\xff\x89\xd0\x0f\x05", "", 6, 0, SYS_exit },
-	{ "\x48\x89\xd0\x0f\x05", "\xeb\xf9", 5, 2, SYS_exit },
-	/* musl's clone: sub $8, %rsi; mov %rcx, (%rsi); syscall; test %eax, %eax */
-	{ "\x48\x83\xee\x08\x48\x89\x0e\x0f\x05", "\x85\xc0", 9, 2, SYS_clone },
-};
-
-#define OF_GLIBC (&shapes[0]) /* if that is linked */
-#define OF_GLIBC_TOO (&shapes[1])
-#define OF_MUSL (&shapes[3])
+static const struct dp_code_shape shapes[] =
+	DP_CODE_SHAPES(DP_ANY_CALL, SYS_exit, SYS_clone);
 
 static bool has_shape(const struct dp_syscalls *calls,
-		      const struct dp_syscall *c, const struct shape *s)
+		      const struct dp_syscall *c, const struct dp_code_shape *s)
 {
 	const u8 *code = c->around + DP_AROUND;
 	size_t before = s->len - (size_t)DP_SYSCALL_SIZE; /* the call itself is the last of it */
@@ -242,7 +219,7 @@ static bool has_shape(const struct dp_syscalls *calls,
 	       !memcmp(code + DP_SYSCALL_SIZE, s->next, s->next_len);
 }
 
-static bool is_shape_in(const struct dp_syscalls *calls, const struct shape *s)
+static bool is_shape_in(const struct dp_syscalls *calls, const struct dp_code_shape *s)
 {
 	size_t i;
 
@@ -253,7 +230,7 @@ static bool is_shape_in(const struct dp_syscalls *calls, const struct shape *s)
 }
 
 static void add_shape(struct dp_process *proc, const struct dp_syscall *c,
-		      const struct shape *s)
+		      const struct dp_code_shape *s)
 {
 	size_t before = s->len - (size_t)DP_SYSCALL_SIZE;
 	const u8 *at = c->around + DP_AROUND - before;
@@ -268,7 +245,7 @@ static void add_shape(struct dp_process *proc, const struct dp_syscall *c,
 }
 
 static void find_shape(struct dp_process *proc, const struct dp_syscalls *calls,
-		       const struct shape *s)
+		       const struct dp_code_shape *s)
 {
 	size_t i;
 
@@ -300,9 +277,9 @@ int dp_hooks_find(struct dp_process *proc, const struct dp_syscalls *calls)
 
 	if (calls->text.size < 4 * DP_REGION_MAX)
 		return 0;
-	glibc = is_shape_in(calls, OF_GLIBC) ||
-		is_shape_in(calls, OF_GLIBC_TOO);
-	musl = is_shape_in(calls, OF_MUSL);
+	glibc = is_shape_in(calls, &shapes[DP_SHAPE_GLIBC]) ||
+		is_shape_in(calls, &shapes[DP_SHAPE_GLIBC_TOO]);
+	musl = is_shape_in(calls, &shapes[DP_SHAPE_MUSL]);
 	proc->libc = glibc || musl;
 	find_calls(proc, calls, proc->go && !proc->libc);
 	for (i = 0; i < ARRAY_SIZE(shapes) && proc->libc; i++)

@@ -159,14 +159,13 @@ static const u8 stop_call[] = DP_CODE_STOP_CALL(SYS_close);
 #define BEHIND_CALL (sizeof(stop_call) - 1)
 #define INSN_MAX 15
 
-/* Is it a "ret", perhaps behind an "endbr64", and then as much padding as is needed? */
+/* Does it only return, and is there as much padding behind as is needed? */
 static bool is_empty(const u8 *code, size_t size)
 {
-	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	size_t at = memcmp(code, endbr, sizeof(endbr)) ? 0 : sizeof(endbr);
+	size_t at = dp_code_returns(code);
 	struct insn_facts f;
 
-	if (code[at++] != 0xc3)
+	if (!at)
 		return false;
 	for (; at < sizeof(stop_call); at += f.len)
 		if (dp_insn_facts(code + at, size - at, &f) ||

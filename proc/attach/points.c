@@ -60,35 +60,14 @@ static void add(struct dp_process *proc, const struct code *c, u64 addr, u32 nr)
 			     false);
 }
 
-/* By how much an instruction makes the stack deeper. */
-static s32 deepens(const u8 *code, const struct insn_facts *f)
-{
-	u8 op = code[f->opcode_off], modrm = code[f->modrm_off];
-	s32 by = 0;
-
-	if (!f->modrm_off && (op & 0xf8) == 0x50)
-		return 8;
-	if (!f->modrm_off && (op & 0xf8) == 0x58)
-		return -8;
-	if (op == 0x6a || op == 0x68 || (op == 0xff && (modrm & 0x38) == 0x30))
-		return 8;
-	if ((op != 0x83 && op != 0x81) || (modrm != 0xec && modrm != 0xc4))
-		return 0;
-	memcpy(&by, code + f->imm_off, f->imm_size);
-	if (f->imm_size == 1)
-		by = (signed char)by;
-	return modrm == 0xec ? by : -by;
-}
-
 /* __syscall_cp_asm. Return: false if it does not look so. */
 static bool find_last(struct dp_points *p, const struct code *c, u64 addr)
 {
-	static const u8 begin[] = { 0x8b, 0x07, 0x85, 0xc0 };
 	const u8 *code = bytes(c, addr, LAST_MAX);
 	struct insn_facts f;
 	u64 at = addr;
 
-	if (!code || memcmp(code, begin, sizeof(begin)))
+	if (!code || !dp_code_begins_cancellable(code))
 		return false;
 	while (at - addr < LAST_MAX && decode(c, at, &f)) {
 		if (f.class == DP_INSN_JCC)
@@ -100,7 +79,7 @@ static bool find_last(struct dp_points *p, const struct code *c, u64 addr)
 		at += f.len;
 	}
 	code = bytes(c, p->cancel, CALL_SIZE);
-	if (f.class != DP_INSN_SYSCALL || !code || code[0] != 0xe9)
+	if (f.class != DP_INSN_SYSCALL || !code || !dp_code_jumps(code))
 		return false;
 	p->last = addr;
 	p->last_call = at;
@@ -154,18 +133,17 @@ static bool pass(struct dp_points *p, const struct code *c, struct walk *w,
 		w->depth = w->body;
 		return w->at >= w->furthest;
 	default:
-		w->depth += deepens(bytes(c, w->at, DP_INSN_MAX), f);
+		w->depth += dp_code_deepens(bytes(c, w->at, DP_INSN_MAX), f);
 		return false;
 	}
 }
 
-/* Does it pass on what it is called with: mov %r8, %r10; mov %r9, %r8? */
+/* Does it pass on what it is called with? */
 static bool shifts(const struct code *c, u64 addr, u64 end)
 {
 	const u8 *code = bytes(c, addr, end - addr);
 
-	return code && memmem(code, end - addr, "\x4d\x89\xc2", 3) &&
-	       memmem(code, end - addr, "\x4d\x89\xc8", 3);
+	return code && dp_code_passes_on(code, end - addr);
 }
 
 /* __syscall_cp_c, where threads can be cancelled and where there are none */

@@ -69,18 +69,12 @@ static void end_sequence(const struct dp_process *proc, u64 word)
  * popf it takes the flag for the thread's own, leaves it there, and saves it with a signal.
  * So we keep count of whose it is.
  */
-enum instruction { OTHER, PUSHF, POPF, SYSCALL };
-
-static enum instruction instruction_at(const struct dp_process *proc, u64 pc)
+static enum dp_flags_use instruction_at(const struct dp_process *proc, u64 pc)
 {
 	u8 code[2] = { 0 };
-	u8 op;
 
 	dp_process_read(proc, pc, code, sizeof(code));
-	op = code[code[0] == 0x66];
-	if (op == 0x9c || op == 0x9d)
-		return op == 0x9c ? PUSHF : POPF;
-	return dp_code_is_syscall(code) ? SYSCALL : OTHER;
+	return dp_code_of_flags(code);
 }
 
 /* What of the flags is at @addr. */
@@ -105,7 +99,7 @@ static void clear_trap_flag(const struct dp_process *proc, u64 addr)
 
 /* What has been saved by an instruction that was at @pc, or by a signal before it. */
 static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
-		       u64 pc, enum instruction what, bool signalled)
+		       u64 pc, enum dp_flags_use what, bool signalled)
 {
 	struct dp_sigframe f;
 	u64 sp = dp_uregs_sp(&t->regs);
@@ -118,10 +112,10 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 		    dp_uframe_is_user(&f.uc.mc) &&
 		    dp_uframe_pc(&f.uc.mc) == pc)
 			clear_trap_flag(proc, sp + DP_UFRAME_FLAGS);
-	} else if (what == PUSHF) {
+	} else if (what == DP_FLAGS_PUSHED) {
 		dp_step("stepout: flags saved");
 		clear_trap_flag(proc, sp);
-	} else if (what == SYSCALL && dp_uregs_call(&t->regs) >= 0) {
+	} else if (what == DP_FLAGS_BY_CALL && dp_uregs_call(&t->regs) >= 0) {
 		/* But for rt_sigreturn: that brings r11 back. */
 		dp_uregs_hide_steps(&t->regs);
 	}
@@ -186,16 +180,16 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 	const struct dp_process *proc = s->proc;
 	struct dp_thread *t = s->thread;
 	u64 pc = dp_uregs_pc(&t->regs), sp = dp_uregs_sp(&t->regs), saved;
-	enum instruction what = instruction_at(proc, pc);
+	enum dp_flags_use what = instruction_at(proc, pc);
 
-	if (what == PUSHF)
+	if (what == DP_FLAGS_PUSHED)
 		dp_step("stepout: flags to be saved");
 	if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig) ||
 	    dp_stop_await(s->proc, t->tid, status) != t->tid ||
 	    dp_stop_lost(s->proc, t->tid, *status) ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
-	if (what == POPF && !sig && dp_uregs_pc(&t->regs) != pc)
+	if (what == DP_FLAGS_POPPED && !sig && dp_uregs_pc(&t->regs) != pc)
 		s->own = has_trap_flag(proc, sp);
 	if (s->own)
 		return 0;
@@ -268,7 +262,7 @@ static int step_unmasked(struct stepping *s, int *sig)
  * blocked again it would go back to the others, and the call be made under that mask. */
 static bool minds_mask(const struct stepping *s, int sig)
 {
-	return sig || instruction_at(s->proc, dp_uregs_pc(&s->thread->regs)) == SYSCALL;
+	return sig || instruction_at(s->proc, dp_uregs_pc(&s->thread->regs)) == DP_FLAGS_BY_CALL;
 }
 
 static int begin(const struct stepping *s)

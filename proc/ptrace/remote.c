@@ -275,18 +275,9 @@ static bool goes_plainly(const struct dp_remote *rem)
 static int prepare_plainly(struct dp_remote *rem)
 {
 	const struct user_regs_struct *r = &rem->home;
-	u64 frame[1 + DP_WAY_HOME_WORDS] = { rem->proc->way_home,
-					     r->rdi,
-					     r->rsi,
-					     r->rdx,
-					     r->r10,
-					     r->r8,
-					     r->r9,
-					     r->rax,
-					     r->rcx,
-					     r->r11,
-					     r->rip };
+	u64 frame[1 + DP_WAY_HOME_WORDS] = { rem->proc->way_home };
 
+	dp_uregs_spill(r, frame + 1);
 	rem->sp = dp_uregs_sp(r) - DP_WAY_HOME_SKIPS - sizeof(frame);
 	rem->scratch = (rem->sp - SCRATCH) & ~63ull;
 	rem->low = rem->scratch;
