@@ -10,6 +10,7 @@
  *   dp_uframe_set_pc(), _set_sp()
  *   dp_uframe_number()              of a system call that is about to be made
  *   dp_uframe_arg()                 its argument @n, a constant from 0 to 5
+ *   DP_UFRAME_PLACES()              initializers of struct dp_caller: where these are
  *   DP_UFRAME_PC                    bytes from the beginning of struct dp_sigframe to its pc
  *   DP_UFRAME_FLAGS                 the same of its flags
  *

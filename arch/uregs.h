@@ -9,8 +9,10 @@
  *   dp_uregs_leave_call()             the kernel is not to begin that call again
  *   dp_uregs_ret()                    what a system call has returned
  *   dp_uregs_number(), _set_number()  number of the call that the thread is about to make
- *   dp_uregs_first(), _set_first()    first argument, of a function and of a system call
+ *   dp_uregs_arg()                    argument @n of a system call, a constant from 0 to 5
+ *   dp_uregs_set_first()              first argument, of a function and of a system call
  *   dp_uregs_set_args()               the six arguments of a system call
+ *   DP_UREGS_PLACES()                 initializers of struct dp_caller: where these are
  *   dp_uregs_spill()                  into DP_WAY_HOME_WORDS words, for DP_CODE_WAY_HOME
  *   dp_uregs_retry()                  go back to the call instruction, with that number
  *   dp_uregs_clear_direction()        flags as the entry of a function has them

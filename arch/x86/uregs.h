@@ -60,9 +60,22 @@ static inline void dp_uregs_set_number(struct user_regs_struct *r, s64 nr)
 	r->rax = (unsigned long long)nr;
 }
 
-static inline u64 dp_uregs_first(const struct user_regs_struct *r)
+static inline u64 dp_uregs_arg(const struct user_regs_struct *r, u32 n)
 {
-	return r->rdi;
+	switch (n) {
+	case 0:
+		return r->rdi;
+	case 1:
+		return r->rsi;
+	case 2:
+		return r->rdx;
+	case 3:
+		return r->r10;
+	case 4:
+		return r->r8;
+	default:
+		return r->r9;
+	}
 }
 
 static inline void dp_uregs_set_first(struct user_regs_struct *r, u64 arg)
@@ -115,5 +128,14 @@ static inline void dp_uregs_hide_steps(struct user_regs_struct *r)
 {
 	r->r11 &= ~DP_X86_TF;
 }
+
+#define DP_UREGS_PLACES(r)                                                  \
+	.pc = (u64 *)&(r)->rip, .sp = (u64 *)&(r)->rsp,                     \
+	.ret = (u64 *)&(r)->rax, .arg0 = (u64 *)&(r)->rdi,                  \
+	.arg3 = (u64 *)&(r)->r10, .arg4 = (u64 *)&(r)->r8,                  \
+	.arg5 = (u64 *)&(r)->r9,                                            \
+	.others = { (u64 *)&(r)->rsi, (u64 *)&(r)->rdx, (u64 *)&(r)->rcx,   \
+		    (u64 *)&(r)->rbx, (u64 *)&(r)->rbp, (u64 *)&(r)->r12,   \
+		    (u64 *)&(r)->r13, (u64 *)&(r)->r14, (u64 *)&(r)->r15 }
 
 #endif

@@ -190,7 +190,7 @@ bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t)
 
 	return arena_of(proc) &&
 	       dp_uregs_pc(&t->regs) - proc->base < DP_AGENT_TEXT &&
-	       dp_uregs_first(&t->regs) == word;
+	       dp_uregs_arg(&t->regs, 0) == word;
 }
 
 /* What the arena says can be a child's word. A frame of ours is on the stack of the thread

@@ -277,7 +277,7 @@ static int send_home(struct dp_process *proc, struct dp_thread *t)
 {
 	struct dp_mcontext regs;
 	struct dp_arena *a = arena_of(proc);
-	u64 at = t->regs.r8, ask = a ? asked(a) : 0;
+	u64 at = dp_uregs_arg(&t->regs, 4), ask = a ? asked(a) : 0;
 
 	if (at - dp_uregs_sp(&t->regs) > FRAME_MOST || read_regs(proc, at, &regs))
 		return 0;

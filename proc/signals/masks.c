@@ -126,34 +126,14 @@ static struct dp_caller caller_of(const struct dp_process *proc,
 
 	return (struct dp_caller){ .thread = dp_thread_known(proc, t),
 				   .call = dp_uregs_call(r),
-				   .pc = (u64 *)&r->rip,
-				   .sp = (u64 *)&r->rsp,
-				   .rax = (u64 *)&r->rax,
-				   .rdi = (u64 *)&r->rdi,
-				   .r8 = (u64 *)&r->r8,
-				   .r9 = (u64 *)&r->r9,
-				   .r10 = (u64 *)&r->r10,
-				   .others = { (u64 *)&r->rsi, (u64 *)&r->rdx,
-					       (u64 *)&r->rcx, (u64 *)&r->rbx,
-					       (u64 *)&r->rbp, (u64 *)&r->r12,
-					       (u64 *)&r->r13, (u64 *)&r->r14,
-					       (u64 *)&r->r15 } };
+				   DP_UREGS_PLACES(r) };
 }
 
 static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
 {
 	return (struct dp_caller){ .thread = thread,
 				   .handled = true,
-				   .pc = &mc->rip,
-				   .sp = &mc->rsp,
-				   .rax = &mc->rax,
-				   .rdi = &mc->rdi,
-				   .r8 = &mc->r8,
-				   .r9 = &mc->r9,
-				   .r10 = &mc->r10,
-				   .others = { &mc->rsi, &mc->rdx, &mc->rcx,
-					       &mc->rbx, &mc->rbp, &mc->r12,
-					       &mc->r13, &mc->r14, &mc->r15 } };
+				   DP_UFRAME_PLACES(mc) };
 }
 
 /* Of one thread, which signal handlers may run on. */

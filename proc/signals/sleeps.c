@@ -120,7 +120,7 @@ static u64 copy_of(const struct dp_sleeps *sleeps, const struct dp_sleep *s)
 static bool replace(const struct dp_process *proc, const struct dp_caller *c,
 		    const struct dp_sleep *s, u64 copy, bool really)
 {
-	u64 *const in[] = { c->rdi, c->r8, c->r9, c->r10 }, word, at;
+	u64 *const in[] = { c->arg0, c->arg4, c->arg5, c->arg3 }, word, at;
 	bool there = false;
 	size_t i;
 
@@ -178,7 +178,7 @@ static const struct dp_sleep *find(const struct dp_process *proc,
 				   const struct dp_sleeps *sleeps,
 				   const struct dp_caller *c, bool really)
 {
-	u64 *const in[] = { c->rdi, c->r8, c->r9, c->r10 };
+	u64 *const in[] = { c->arg0, c->arg4, c->arg5, c->arg3 };
 	const struct dp_sleep *s;
 	u64 offset;
 	size_t i;
@@ -236,7 +236,7 @@ static const struct dp_hooked *hook_around(const struct dp_process *proc,
  * that sleeps is still in it. */
 static s64 number_of(const struct dp_hooked *h, const struct dp_caller *c)
 {
-	s64 ret = (s64)*c->rax;
+	s64 ret = (s64)*c->ret;
 	bool any = dp_call_is_any(h->nr);
 	u64 number = h->nr & DP_CALL_NUMBER;
 
@@ -252,15 +252,15 @@ static u64 *mask_register(s64 nr, const struct dp_caller *c)
 {
 	switch (nr) {
 	case SYS_rt_sigsuspend:
-		return c->rdi;
+		return c->arg0;
 	case SYS_ppoll:
-		return c->r10;
+		return c->arg3;
 	case SYS_pselect6:
 	case SYS_io_pgetevents:
-		return c->r9;
+		return c->arg5;
 	case SYS_epoll_pwait:
 	case SYS_epoll_pwait2:
-		return c->r8;
+		return c->arg4;
 	default:
 		return NULL;
 	}
@@ -322,7 +322,7 @@ struct place {
 static s64 number_through(const struct dp_process *proc,
 			  const struct dp_hooked *h, const struct dp_caller *c)
 {
-	s64 nr = h->nr & DP_CALL_NUMBER, ret = (s64)*c->rax;
+	s64 nr = h->nr & DP_CALL_NUMBER, ret = (s64)*c->ret;
 	bool behind = *c->pc != proc->points.direct_call &&
 		      *c->pc != proc->points.last_call;
 
@@ -418,7 +418,7 @@ static void make_again(const struct dp_process *proc, const struct dp_sleep *s,
 	if (c->handled || !behind)
 		return;
 	*c->pc -= 2;
-	*c->rax = s->nr;
+	*c->ret = s->nr;
 }
 
 /* Its return to the program would not be seen: it is to make the call in the hook. */
@@ -427,7 +427,7 @@ static int move_into_hook(const struct dp_process *proc, const struct place *p,
 {
 	if (!dp_engine_hooked_call(proc->engine, p->hook->addr, false, c->pc))
 		return -EAGAIN;
-	*c->rax = (u64)p->nr;
+	*c->ret = (u64)p->nr;
 	return 0;
 }
 
@@ -435,7 +435,7 @@ static int move_into_hook(const struct dp_process *proc, const struct place *p,
 static bool returns_unknown(const struct place *p, const struct dp_caller *c)
 {
 	return c->handled && p->hook && dp_call_is_any(p->hook->nr) &&
-	       *c->pc == p->hook->addr + p->hook->len && (s64)*c->rax == -EINTR;
+	       *c->pc == p->hook->addr + p->hook->len && (s64)*c->ret == -EINTR;
 }
 
 /* What the handler makes of its mask ends with it. That is to be seen. */

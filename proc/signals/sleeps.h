@@ -19,6 +19,8 @@ struct dp_sleeps;
  * @thread: what it is known by: dp_thread_id()
  * @call: the system call that it is in
  * @handled: it is in a handler now: they are in a frame
+ * @ret: of a call, and the number of one that is about to be made
+ * @arg0 and so on: what is passed to it
  * @others: where code may have what it passes on to a call
  */
 #define DP_CALLER_OTHERS 9
@@ -26,7 +28,7 @@ struct dp_caller {
 	u64 thread;
 	s64 call;
 	bool handled;
-	u64 *pc, *sp, *rax, *rdi, *r8, *r9, *r10;
+	u64 *pc, *sp, *ret, *arg0, *arg3, *arg4, *arg5;
 	u64 *others[DP_CALLER_OTHERS];
 };
 
