@@ -18,7 +18,6 @@
 #include "arch/uregs.h"
 #include "engine/arch/x86/sigframe.h"
 #include "engine/layout.h"
-#include "proc/attach/drain.h"
 #include "proc/attach/stepout.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"

@@ -35,7 +35,6 @@
 #include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
 #include <unistd.h>
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH

@@ -15,7 +15,6 @@
 #include "engine/control/control.h"
 #include "engine/control/view.h"
 #include "engine/layout.h"
-#include "proc/attach/drain.h"
 #include "proc/proc.h"
 #include "proc/ptrace/gadget.h"
 #include "proc/ptrace/process.h"
