@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* check: refuse what cannot be handled before it is touched. */
+#include "arch/elf.h"
 #include "proc/attach/check.h"
 #include "proc/ptrace/errand.h"
 #include "proc/ptrace/process.h"
@@ -44,7 +45,7 @@ static int check_elf(int fd, const Elf64_Ehdr *eh, const char *shown,
 			diag, -EOPNOTSUPP,
 			"%s is a 32-bit program; only 64-bit x86 programs can be probed",
 			shown);
-	if (eh->e_machine != EM_X86_64)
+	if (eh->e_machine != DP_ELF_MACHINE)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
 			"%s is a program for another machine; only x86-64 programs can be probed",

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "arch/elf.h"
 #include "sym/elf/elf.h"
 #include "sym/elf/limits.h"
 
@@ -68,12 +69,12 @@ int dp_elf_load_section(const struct dp_elf *elf, const Elf64_Shdr *sh,
 	return dp_elf_load(elf, sh->sh_offset, sh->sh_size, out);
 }
 
-static bool is_x86_64(const Elf64_Ehdr *eh)
+static bool is_ours(const Elf64_Ehdr *eh)
 {
 	return !memcmp(eh->e_ident, ELFMAG, SELFMAG) &&
 	       eh->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       eh->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       eh->e_machine == EM_X86_64 &&
+	       eh->e_machine == DP_ELF_MACHINE &&
 	       (eh->e_type == ET_EXEC || eh->e_type == ET_DYN);
 }
 
@@ -129,7 +130,7 @@ static int open_common(struct dp_elf *elf)
 {
 	int err = dp_elf_read(elf, 0, &elf->eh, sizeof(elf->eh));
 
-	if (!err && !is_x86_64(&elf->eh))
+	if (!err && !is_ours(&elf->eh))
 		err = -ENOEXEC;
 	if (!err)
 		err = load_segments(elf);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "arch/elf.h"
 #include "sym/elf/dynamic.h"
 #include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
@@ -48,12 +49,12 @@ static int add_rela(struct dp_relocs *rel, const Elf64_Rela *rela,
 	bool hidden;
 
 	switch (ELF64_R_TYPE(rela->r_info)) {
-	case R_X86_64_IRELATIVE:
+	case DP_RELOC_RESOLVER:
 		r.resolver = rela->r_addend;
 		return add(rel, &r);
-	case R_X86_64_JUMP_SLOT:
-	case R_X86_64_GLOB_DAT:
-	case R_X86_64_64:
+	case DP_RELOC_SLOT:
+	case DP_RELOC_DATA:
+	case DP_RELOC_ADDRESS:
 		if (rela->r_addend || !i || i >= ds->n ||
 		    !may_be_function(&ds->v[i]))
 			return 0;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "arch/elf.h"
 #include "sym/elf/dynamic.h"
 #include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
@@ -40,7 +41,7 @@ static void mark_rela(struct dp_survey *s, const Elf64_Rela *r)
 		v += s->dynsym->v[sym].st_value;
 	dp_text_mark(s->map, v);
 	/* Before it is bound, a slot leads back into the PLT. */
-	if (ELF64_R_TYPE(r->r_info) == R_X86_64_JUMP_SLOT)
+	if (ELF64_R_TYPE(r->r_info) == DP_RELOC_SLOT)
 		mark_word(s, r->r_offset);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* unwinds: where unwinders leave a part of the stack for good. */
+#include "arch/leaves.h"
 #include "sym/unwinds.h"
 #include "engine/insn/insn.h"
 #include <string.h>
@@ -14,13 +15,9 @@ static const char *const raisers[] = {
 	"_Unwind_ForcedUnwind",
 };
 
-/* mov %rcx, %rsp; pop %rcx; jmp *%rcx, or ret instead of the last two */
-static const u8 moved[] = { 0x48, 0x89, 0xcc };
-static const u8 jumped[] = { 0x59, 0xff, 0xe1 };
-#define RET 0xc3
-
-/* mov 72(%rdi), %rdi: the buffer before this one */
-static const u8 outward[] = { 0x48, 0x8b, 0x7f, 0x48 };
+static const u8 moved[] = DP_CODE_MOVES_STACK;
+static const u8 jumped[] = DP_CODE_GOES_ON;
+static const u8 outward[] = DP_CODE_OUTWARD;
 
 /* A function's code, as far as it is wanted. */
 struct code {
@@ -47,7 +44,7 @@ static bool read_code(struct dp_modules *mods, u64 addr, size_t most,
 static bool leaves(const u8 *code)
 {
 	return !memcmp(code, moved, sizeof(moved)) &&
-	       (code[sizeof(moved)] == RET ||
+	       (code[sizeof(moved)] == DP_CODE_RET ||
 		!memcmp(code + sizeof(moved), jumped, sizeof(jumped)));
 }
 
