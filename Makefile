@@ -21,7 +21,7 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 
 ENGINE_SRC := $(wildcard engine/insn/*.c arch/x86/*.c engine/site/*.c engine/plan/*.c engine/text/*.c \
 	engine/ring/*.c engine/instance/*.c)
-CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*.c sym/*/*.c proc/*.c lang/*.c resolve/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c
+CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*/*.c proc/*/*.c lang/*.c resolve/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
 HIT_SRC := $(wildcard engine/hit/*.c arch/x86/*.S agent/*.c) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
@@ -36,7 +36,7 @@ HIT_OBJ := $(patsubst %.S,$(B)/hit/%.o,$(patsubst %.c,$(B)/hit/%.o,$(HIT_SRC)))
 # registers only, and no call of libc, not even one that the compiler thinks of.
 # The readers of ELF files and unwind tables are those of the control half, built so.
 COMPAT_SRC := $(wildcard lib/compat/*.c)
-READER_SRC := sym/cursor.c sym/unwind/eh.c sym/unwind/cfi.c sym/unwind/expr.c sym/elf/headers.c
+READER_SRC := sym/unwind/cursor.c sym/unwind/eh.c sym/unwind/cfi.c sym/unwind/expr.c sym/elf/headers.c
 READER_OBJ := $(READER_SRC:%.c=$(B)/free/%.o)
 COMPAT_FREE := $(filter-out %/module.o %/check.o %/exports.o,$(COMPAT_SRC:%.c=$(B)/%.o))
 COMPAT_OBJ := $(COMPAT_SRC:%.c=$(B)/%.o) $(READER_OBJ)
@@ -423,8 +423,8 @@ FUZZ := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 $(B)/fuzz/%: fuzz/%.c $(wildcard fuzz/*.h) $(CONTROL_SRC)
 	@mkdir -p $(@D)
 	$(Q)clang -std=gnu11 -g -O1 $(INC) -Itests/unit $(DEFS) -fsanitize=fuzzer,address,undefined -o $@ $< \
-		$(ENGINE_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/filter.c \
-		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*.c sym/*/*.c lang/*.c) $(LIBS)
+		$(ENGINE_SRC) $(wildcard port/user/*.c) lib/diag.c lib/escape.c proc/seccomp/filter.c \
+		engine/vm/verify.c $(VM_SRC) $(wildcard sym/*/*.c lang/*.c) $(LIBS)
 
 fuzz: DEPS_EXTRA = clang libclang-rt-14-dev
 fuzz: deps

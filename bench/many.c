@@ -14,10 +14,12 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/text/arm.h"
+#include <dprobes/diag.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "engine/site/internal.h"
 
 #define SIZE (BENCH_MANY * BENCH_MANY_STEP)
 

@@ -16,8 +16,11 @@
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/expr.h"
+#include <dprobes/diag.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "engine/site/internal.h"
+#include "resolve/spec.h"
 
 /* By breakpoint; by jump; and as many as a ring takes. */
 #define CALLS 3000

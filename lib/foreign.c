@@ -23,13 +23,16 @@
 #include "engine/text/target.h"
 #include "proc/child.h"
 #include "resolve/allowed.h"
+#include "proc/confine.h"
+#include "proc/lodge.h"
+#include "proc/proc.h"
+#include "proc/reside.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "engine/site/internal.h"
-#include "proc/proc.h"
 #include "resolve/ground.h"
 
 #define MAX_SITES 16384

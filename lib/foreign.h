@@ -13,7 +13,6 @@
 #include <dprobes/uprobes.h>
 #include <dprobes/kprobes.h>
 #include <pthread.h>
-#include "proc/proc.h"
 #include "engine/layout/ask.h"
 #include "engine/site/internal.h"
 

@@ -13,18 +13,19 @@
 #include "lib/modules.h"
 #include "resolve/allowed.h"
 #include "resolve/exits.h"
-#include "proc/proc.h"
 #include "engine/layout/follow.h"
 #include "engine/plan/jump.h"
 #include "engine/site/live.h"
 #include "engine/text/arm.h"
 #include "engine/text/target.h"
+#include "proc/reside.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "resolve/ground.h"
 #include "resolve/symbol.h"
-#include "sym/sym.h"
 
 #define FEW 64
 

@@ -15,7 +15,6 @@
 #include "port_raw.h"
 #include "agent/image.h"
 #include "lib/helper/helper.h"
-#include "proc/proc.h"
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/control.h"
@@ -26,6 +25,8 @@
 #include "engine/site/live.h"
 #include "engine/text/arm.h"
 #include "engine/text/target.h"
+#include "proc/holes.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -37,6 +38,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "engine/site/internal.h"
+#include "resolve/symbol.h"
 
 #define NAP_NS 50000
 #define NAPS_BEFORE_LOOK 200

@@ -21,6 +21,9 @@
 #include "lib/compat/hooks.h"
 #include "engine/layout/ask.h"
 #include "engine/layout/few.h"
+#include "proc/confine.h"
+#include "proc/lodge.h"
+#include "proc/proc.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>

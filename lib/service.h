@@ -5,7 +5,7 @@
  * A private mapping with a name, so that the tool finds it in /proc/PID/maps and a
  * fork child has its own. The tool reads what it likes. To have something done it
  * writes an order, and has a thread of the process call @entry with the order's
- * number. One tool at a time: it holds DP_LOCK_ORDER (proc/lock.c).
+ * number. One tool at a time: it holds DP_LOCK_ORDER (proc/attach/lock.c).
  *
  *     IDLE ─► ASKED ─► RUNS ─► DONE ─► IDLE      a number in the upper half,
  *     tool    tool    library library  tool      the state in the lower

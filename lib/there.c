@@ -11,6 +11,7 @@
 #include "engine/layout/there.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
+#include "proc/lodge.h"
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* code: the bytes of a process's text, which may be coming and going. */
 #include "resolve/code.h"
+#include "proc/proc.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

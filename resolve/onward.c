@@ -5,6 +5,7 @@
 #include "resolve/onward.h"
 #include "engine/insn/insn.h"
 #include "proc/proc.h"
+#include "sym/exits.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include <ctype.h>
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -20,10 +20,13 @@
 #include "engine/layout/tally.h"
 #include "engine/ring/reader.h"
 #include "engine/site/counts.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "resolve/points.h"
+#include "resolve/spec.h"
 
 /* Return addresses that are read by one look; where there are more, the next look
  * goes on with them. */

@@ -7,14 +7,20 @@
  * session holds is given back, and its account closed, when its process ends.
  */
 #include "tracer/session.h"
+#include "proc/confine.h"
+#include "proc/family.h"
+#include "proc/linker.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include "engine/site/engine.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "resolve/ground.h"
+#include "resolve/points.h"
 
 #define SLICE_MS 200
 #define BUSY_MS 1

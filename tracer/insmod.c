@@ -10,6 +10,7 @@
 #include "proc/limits.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -2,12 +2,15 @@
 /* list: what specs would probe, and what is armed somewhere. */
 #include "tracer/session.h"
 #include "resolve/onward.h"
+#include "proc/inspect.h"
 #include "proc/proc.h"
+#include "sym/exits.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include "engine/plan/layout.h"
 #include "engine/site/counts.h"
 #include <dirent.h>
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +18,6 @@
 #include <unistd.h>
 #include "resolve/points.h"
 #include "resolve/spec.h"
-#include "sym/exits.h"
 
 /* One line of either listing. */
 struct row {

@@ -9,12 +9,15 @@
  */
 #include "tracer/session.h"
 #include "resolve/onward.h"
+#include "proc/freeze.h"
+#include "proc/linker.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/linker.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <limits.h>
 #include <link.h>

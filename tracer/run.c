@@ -7,10 +7,12 @@
 #include "tracer/output.h"
 #include "engine/ring/reader.h"
 #include "engine/site/program.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "resolve/points.h"
 
 #define FILE_MAX (16u << 20)
 

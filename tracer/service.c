@@ -7,10 +7,13 @@
  */
 #include "tracer/session.h"
 #include "lib/service.h"
+#include "proc/call.h"
+#include "proc/lock.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include <dirent.h>
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>

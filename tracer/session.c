@@ -8,9 +8,13 @@
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
 #include "engine/text/arm.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "resolve/ground.h"
+#include "resolve/points.h"
+#include "resolve/spec.h"
 
 /* What a spec says in ARGS and COND, looked at before anything is started. */
 static int check_expressions(const struct dp_session *s,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* vars: variables of the programs that some dprobes runs somewhere. */
 #include "tracer/session.h"
-#include "proc/proc.h"
+#include "proc/inspect.h"
 #include "tracer/output.h"
 #include <dirent.h>
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

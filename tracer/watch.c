@@ -13,9 +13,14 @@
 #include "engine/site/engine.h"
 #include "engine/text/arm.h"
 #include "proc/limits.h"
+#include "proc/confine.h"
+#include "proc/holes.h"
+#include "proc/linker.h"
 #include "proc/proc.h"
+#include "sym/exits.h"
 #include "sym/sym.h"
 #include "sym/unwinds.h"
+#include <dprobes/diag.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,7 +31,6 @@
 #include "resolve/ground.h"
 #include "resolve/points.h"
 #include "resolve/spec.h"
-#include "sym/exits.h"
 #include "sym/types.h"
 
 /* A signal just before a wait begins is seen when this is over. */

@@ -20,6 +20,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/program.h"
 #include "engine/vm/ops.h"
+#include "proc/proc.h"
 #include "tests/tools/module.h"
 #include <fcntl.h>
 #include <fnmatch.h>

@@ -13,7 +13,8 @@
  * itself is ended by a timer.
  */
 #include "engine/insn/insn.h"
-#include "sym/private.h"
+#include "sym/elf/elf.h"
+#include "sym/unwind/fdes.h"
 #include <Zydis/Zydis.h>
 #include <elf.h>
 #include <fcntl.h>

@@ -6,7 +6,9 @@
  * Opens the process, says so, and waits for a line. Then it writes a word at ADDR, and wants
  * the code at ADDR called by a thread that finds the word there. Prints what came of each.
  */
+#include "proc/call.h"
 #include "proc/proc.h"
+#include <dprobes/diag.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

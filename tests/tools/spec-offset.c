@@ -3,6 +3,7 @@
 #include "resolve/points.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
+#include <dprobes/diag.h>
 #include <stdio.h>
 
 int main(int argc, char **argv)

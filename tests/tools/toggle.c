@@ -12,16 +12,25 @@
  * -B breaks the protocol on purpose: jumps without breakpoints inside are written
  * while everybody runs. Then CMD must not survive.
  */
+#include "engine/insn/insn.h"
 #include "engine/insn/region.h"
 #include "engine/site/counts.h"
-#include "proc/private.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "sym/sym.h"
 #include "tests/tools/module.h"
+#include <dprobes/diag.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "arch/arch.h"
+#include "engine/layout/hit.h"
+#include "engine/site/engine.h"
+#include "engine/text/arm.h"
+#include "resolve/ground.h"
 
 #define HOT 20
 #define LOOKS 50

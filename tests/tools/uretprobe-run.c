@@ -8,6 +8,7 @@
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tests/tools/held.h"
+#include <dprobes/diag.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

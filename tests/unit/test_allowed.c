@@ -23,6 +23,7 @@
 #include "resolve/ground.h"
 #include "sym/exits.h"
 #include "sym/sym.h"
+#include "sym/names/mod.h"
 
 #define SPEC DP_ASKER_SPEC
 #define EXIT DP_ASKER_EXIT

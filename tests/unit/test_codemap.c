@@ -8,6 +8,7 @@
  *
  * test_codemap --step CMD ARGS checks a whole run of any program.
  */
+#include <dprobes/diag.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "engine/insn/insn.h"
-#include "sym/code.h"
+#include "sym/codemap.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/symtab.h"
+#include "sym/flow/map.h"
+#include "sym/flow/survey.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
+#include "sym/unwind/fdes.h"
 #include "fixtures/codemap_fixtures.h"
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"

@@ -11,6 +11,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/scan.h"
+#include "engine/layout/page.h"
+#include "engine/layout/span.h"
 
 #define WINDOW 65536
 #define MOST (3 * WINDOW)

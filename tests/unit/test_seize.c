@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* test_seize: threads are seized in the middle of an exec that waits for their tracer. */
+#include <dprobes/diag.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "proc/attach/attach.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/seize.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
 
 static volatile sig_atomic_t urgent;
 

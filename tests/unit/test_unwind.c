@@ -19,6 +19,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "sym/unwind/expr.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/headers.h"
+#include "sym/unwind/cfi.h"
+#include "sym/unwind/cursor.h"
+#include "sym/unwind/eh.h"
+#include "sym/unwind/fdes.h"
 
 /* What compilers seldom write: rows that only assembly has. */
 __asm__(".text\n"

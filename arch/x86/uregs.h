@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* uregs: arch/uregs.h for x86-64. Source: x86-64 psABI, A.2.1; ptrace(2). */
+#ifndef DP_ARCH_X86_UREGS_H
+#define DP_ARCH_X86_UREGS_H
+
+#include <sys/user.h>
+#include "arch/x86/calls.h"
+#include "port_types.h"
+
+#define DP_X86_TF 0x100ull
+#define DP_X86_DF 0x400ull
+
+static inline u64 dp_uregs_pc(const struct user_regs_struct *r)
+{
+	return r->rip;
+}
+
+static inline void dp_uregs_set_pc(struct user_regs_struct *r, u64 pc)
+{
+	r->rip = pc;
+}
+
+static inline u64 dp_uregs_sp(const struct user_regs_struct *r)
+{
+	return r->rsp;
+}
+
+static inline void dp_uregs_set_sp(struct user_regs_struct *r, u64 sp)
+{
+	r->rsp = sp;
+}
+
+static inline u64 dp_uregs_thread(const struct user_regs_struct *r)
+{
+	return r->fs_base;
+}
+
+static inline s64 dp_uregs_call(const struct user_regs_struct *r)
+{
+	return (s64)r->orig_rax;
+}
+
+static inline void dp_uregs_leave_call(struct user_regs_struct *r)
+{
+	r->orig_rax = (unsigned long long)-1;
+}
+
+static inline s64 dp_uregs_ret(const struct user_regs_struct *r)
+{
+	return (s64)r->rax;
+}
+
+static inline u64 dp_uregs_number(const struct user_regs_struct *r)
+{
+	return r->rax;
+}
+
+static inline void dp_uregs_set_number(struct user_regs_struct *r, s64 nr)
+{
+	r->rax = (unsigned long long)nr;
+}
+
+static inline u64 dp_uregs_arg(const struct user_regs_struct *r, u32 n)
+{
+	switch (n) {
+	case 0:
+		return r->rdi;
+	case 1:
+		return r->rsi;
+	case 2:
+		return r->rdx;
+	case 3:
+		return r->r10;
+	case 4:
+		return r->r8;
+	default:
+		return r->r9;
+	}
+}
+
+static inline void dp_uregs_set_first(struct user_regs_struct *r, u64 arg)
+{
+	r->rdi = arg;
+}
+
+static inline void dp_uregs_set_args(struct user_regs_struct *r, u64 a, u64 b,
+				     u64 c, u64 d, u64 e, u64 f)
+{
+	r->rdi = a, r->rsi = b, r->rdx = c, r->r10 = d, r->r8 = e, r->r9 = f;
+}
+
+static inline void dp_uregs_spill(const struct user_regs_struct *r, u64 *words)
+{
+	const u64 spilt[DP_WAY_HOME_WORDS] = { r->rdi, r->rsi, r->rdx, r->r10,
+					       r->r8,  r->r9,  r->rax, r->rcx,
+					       r->r11, r->rip };
+
+	__builtin_memcpy(words, spilt, sizeof(spilt));
+}
+
+static inline void dp_uregs_retry(struct user_regs_struct *r, s64 nr)
+{
+	r->rax = (unsigned long long)nr;
+	r->rip -= DP_SYSCALL_SIZE;
+}
+
+static inline void dp_uregs_clear_direction(struct user_regs_struct *r)
+{
+	r->eflags &= ~DP_X86_DF;
+}
+
+static inline bool dp_uregs_steps(const struct user_regs_struct *r)
+{
+	return r->eflags & DP_X86_TF;
+}
+
+static inline void dp_uregs_end_steps(struct user_regs_struct *r)
+{
+	r->eflags &= ~DP_X86_TF;
+}
+
+static inline u64 dp_uregs_saved_flags(const struct user_regs_struct *r)
+{
+	return r->r11;
+}
+
+static inline void dp_uregs_hide_steps(struct user_regs_struct *r)
+{
+	r->r11 &= ~DP_X86_TF;
+}
+
+#define DP_UREGS_PLACES(r)                                                  \
+	.pc = (u64 *)&(r)->rip, .sp = (u64 *)&(r)->rsp,                     \
+	.ret = (u64 *)&(r)->rax, .arg0 = (u64 *)&(r)->rdi,                  \
+	.arg3 = (u64 *)&(r)->r10, .arg4 = (u64 *)&(r)->r8,                  \
+	.arg5 = (u64 *)&(r)->r9,                                            \
+	.others = { (u64 *)&(r)->rsi, (u64 *)&(r)->rdx, (u64 *)&(r)->rcx,   \
+		    (u64 *)&(r)->rbx, (u64 *)&(r)->rbp, (u64 *)&(r)->r12,   \
+		    (u64 *)&(r)->r13, (u64 *)&(r)->r14, (u64 *)&(r)->r15 }
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * alive: how a target finds out that the tool has ended.
+ *
+ * In each arena there is a futex that the tool's thread holds and that is in its
+ * robust list: however the thread ends, the kernel marks the futex, at once
+ * (get_robust_list(2)). Nobody waits for it; the hit half looks at it where it is
+ * about to do more than count.
+ *
+ * The links of the list are in memory that nobody but the tool can write.
+ */
+#include "engine/layout/control.h"
+#include "proc/attach/alive.h"
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct robust_list_head head;
+static struct dp_arena_control **held;
+static size_t nr_held, cap_held;
+
+static void link_all(void)
+{
+	struct robust_list *last = &head.list;
+	size_t i;
+
+	for (i = 0; i < nr_held; i++) {
+		last->next = (struct robust_list *)&held[i]->tool_link;
+		last = last->next;
+	}
+	last->next = &head.list;
+}
+
+static bool register_list(void)
+{
+	if (head.futex_offset)
+		return true;
+	head.list.next = &head.list;
+	head.futex_offset =
+		(long)offsetof(struct dp_arena_control, tool_futex) -
+		(long)offsetof(struct dp_arena_control, tool_link);
+	return !syscall(SYS_set_robust_list, &head, sizeof(head));
+}
+
+void dp_alive_enter(struct dp_arena_control *control)
+{
+	size_t want = cap_held ? cap_held * 2 : 16;
+	struct dp_arena_control **bigger;
+
+	if (nr_held == cap_held) {
+		bigger = realloc(held, want * sizeof(*bigger));
+		if (!bigger)
+			return;
+		held = bigger;
+		cap_held = want;
+	}
+	if (!register_list())
+		return;
+	__atomic_store_n(&control->tool_futex, (u32)gettid(), __ATOMIC_RELEASE);
+	held[nr_held++] = control;
+	link_all();
+}
+
+void dp_alive_leave(struct dp_arena_control *control)
+{
+	size_t i;
+
+	for (i = 0; i < nr_held && held[i] != control; i++)
+		continue;
+	if (i == nr_held)
+		return;
+	held[i] = held[--nr_held];
+	link_all();
+}

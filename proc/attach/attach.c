@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* attach: take hold of a running process, looking only. */
+#include "proc/attach/attach.h"
+#include "proc/attach/check.h"
+#include "proc/attach/install.h"
+#include "proc/attach/recover.h"
+#include "proc/lock.h"
+#include "proc/proc.h"
+#include "proc/ptrace/clock.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/step.h"
+#include "proc/seccomp/dispatch.h"
+#include "proc/seccomp/filters.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXEC_NS 500000000 /* of a thread that executes a program, until it is the first */
+
+/* Kernel threads, and processes that are at their end, say ENOENT for their program;
+ * to whoever may not know, EACCES. Return: 0 it has one; an errno. */
+static int no_program(pid_t pid)
+{
+	char path[64], exe[8];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return readlink(path, exe, sizeof(exe)) < 0 ? errno : 0;
+}
+
+/* Has it threads that run, beside its first one? */
+static bool has_others(pid_t pid)
+{
+	bool others = false;
+	struct dp_status st;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && !others; i++)
+		others = tids[i] != pid &&
+			 !dp_status_read(pid, tids[i], &st) &&
+			 st.state != 'Z' && st.state != 'X';
+	free(tids);
+	return others;
+}
+
+/* @st: its state is 0 if it cannot be read */
+static bool runs(pid_t pid, struct dp_status *st)
+{
+	if (dp_status_read(pid, pid, st))
+		*st = (struct dp_status){ 0 };
+	return st->state && st->state != 'Z' && st->state != 'X';
+}
+
+/* Another thread that executes a program becomes the first one as soon as all have
+ * ended. Return: 0; -ESRCH: nobody is left; -EOPNOTSUPP: the first thread is gone for good */
+static int first_thread(pid_t pid, struct dp_status *st)
+{
+	s64 deadline = dp_now_ns() + EXEC_NS;
+	struct timespec nap = { 0, 1000000 };
+
+	for (;;) {
+		if (runs(pid, st))
+			return 0;
+		/* In between it can neither be read nor is it gone. */
+		if (kill(pid, 0) && errno == ESRCH)
+			return -ESRCH;
+		if (!st->state || has_others(pid))
+			nanosleep(&nap, NULL);
+		else
+			return runs(pid, st) ? 0 : -ESRCH;
+		if (dp_now_ns() > deadline)
+			return st->state ? -EOPNOTSUPP : -ESRCH;
+	}
+}
+
+static int find(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
+{
+	struct dp_status st;
+	int err, hidden;
+
+	proc->pid = pid;
+	if (pid <= 0 || dp_status_read(pid, pid, &st))
+		return dp_diag_set(diag, -ESRCH, "no process %d", pid);
+	if (pid == dp_tool_of(proc))
+		return dp_diag_set(diag, -EINVAL,
+				   "process %d is this dprobes itself", pid);
+	err = first_thread(pid, &st);
+	if (err == -ESRCH)
+		return dp_diag_set(diag, err, "process %d has ended", pid);
+	if (err)
+		return dp_diag_set(
+			diag, err,
+			"the first thread of process %d has ended, while others run; probe one whose first thread runs",
+			pid);
+	hidden = no_program(pid);
+	if (hidden && dp_status_kernel(pid))
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "process %d is a kernel thread", pid);
+	if (hidden == ENOENT)
+		return dp_diag_set(diag, -ESRCH, "process %d has ended", pid);
+	proc->ns_pid = st.ns_pid;
+	return dp_process_open_mem(proc, diag);
+}
+
+static int look(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_check_process(proc, diag);
+
+	return err ? err : dp_gadgets_find(proc, diag);
+}
+
+int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
+{
+	int err = find(proc, pid, diag);
+
+	return err ? err : look(proc, diag);
+}
+
+/* @left: has an earlier tool left anything? */
+static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
+		     struct dp_diag *diag)
+{
+	int err = find(proc, pid, diag);
+
+	/* What another tool is just about to change must not be looked at. */
+	if (!err)
+		err = dp_process_lock(proc, DP_LOCK_AGENT, diag);
+	dp_step("attach: locked");
+	if (!err)
+		err = look(proc, diag);
+	/* Before anything is done that needs to know. */
+	if (!err)
+		dp_filters_read(proc);
+	if (!err)
+		err = dp_dispatch_look(proc, diag);
+	/* An earlier tool's hooks stand where ours will. */
+	*left = !err && dp_recover_needed(proc);
+	if (*left) {
+		err = dp_recover(proc, diag);
+		if (!err)
+			err = dp_gadgets_find(proc, diag);
+	}
+	return err;
+}
+
+int dp_process_lost(pid_t pid, struct dp_diag *diag)
+{
+	struct dp_status st;
+
+	if (first_thread(pid, &st))
+		return dp_diag_set(diag, -ESRCH, "process %d has ended", pid);
+	return dp_diag_set(
+		diag, -EAGAIN,
+		"process %d executes one program after the other, and none of them stays long enough; try again",
+		pid);
+}
+
+bool dp_process_executes(const struct dp_process *proc)
+{
+	s64 deadline = dp_now_ns() + EXEC_NS;
+	struct timespec nap = { 0, 1000000 };
+	struct dp_status st;
+
+	while (!first_thread(proc->pid, &st)) {
+		if (dp_process_replaced(proc))
+			return true;
+		/* In the middle of that its first thread has lost its memory already. */
+		if (no_program(proc->pid) != ENOENT ||
+		    dp_status_kernel(proc->pid) || dp_now_ns() > deadline)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+/* While a thread executes a program the process is not to be found for moments, nor its
+ * file. */
+static bool is_elsewhere(const struct dp_process *proc, pid_t pid, int err)
+{
+	struct dp_status st;
+
+	if (!err || pid <= 0)
+		return false;
+	return dp_process_executes(proc) ||
+	       ((err == -ESRCH || err == -ENOENT) && !first_thread(pid, &st));
+}
+
+static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
+		  struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	s64 deadline = dp_now_ns() + DP_EXECS_NS;
+	struct timespec nap = { 0, 1000000 };
+	bool again;
+	int err;
+
+	do {
+		proc = dp_process_new();
+		if (!proc)
+			return dp_diag_set(diag, -ENOMEM, "out of memory");
+		proc->tool = tool;
+		err = take_hold(proc, pid, left, diag);
+		again = is_elsewhere(proc, pid, err);
+		if (!again && err && dp_process_ended(proc))
+			err = dp_diag_set(diag, -ESRCH,
+					  "process %d has ended", pid);
+		if (again && dp_now_ns() > deadline) {
+			again = false;
+			err = dp_process_lost(pid, diag);
+		}
+		if (err)
+			dp_process_close(proc);
+		if (again)
+			nanosleep(&nap, NULL);
+	} while (again);
+	if (!err)
+		*out = proc;
+	return err;
+}
+
+int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
+			 struct dp_diag *diag)
+{
+	bool left;
+
+	return attach(pid, tool, proc, &left, diag);
+}
+
+int dp_process_attach(pid_t pid, struct dp_process **proc, struct dp_diag *diag)
+{
+	return dp_process_attach_as(pid, 0, proc, diag);
+}
+
+int dp_process_clean(pid_t pid, struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	bool left;
+	int err = attach(pid, 0, &proc, &left, diag);
+
+	if (err)
+		return err;
+	dp_process_close(proc);
+	return left;
+}

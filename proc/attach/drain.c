@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * drain: find out whether any thread is in agent code or will come back to it.
+ *
+ * The text is the program's own again, so nobody enters any more. A thread can
+ * still be inside: its pc is there, or a breakpoint's signal is on its way, or
+ * a signal handler of the program interrupted it there and the frame will bring
+ * it back. A pc, live or in a frame, that stands for an instruction of the
+ * program is moved there; anything else has to run on by itself.
+ *
+ * dp_threads_move() is how threads are moved wherever they are in the way; struct dp_moves
+ * asks where from and where to. Home to the program here; out of the bytes of a jump into
+ * its copies in install.c; out of the copy of one instruction into the detour in quiesce.c.
+ *
+ * Where something is half done a pc stands for no instruction of the program, and four
+ * other ways are left. The thread runs on by itself (stop.c), step by step where all others
+ * are held (stepout.c), to the end of a handler that has interrupted the agent (handlers.c),
+ * or returns from a signal handler in which it waits for the tool (linker.c, confine.c).
+ */
+#include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/few.h"
+#include "engine/site/view.h"
+#include "arch/uframe.h"
+#include "arch/uregs.h"
+#include "proc/attach/drain.h"
+#include "proc/proc.h"
+#include "proc/ptrace/doing.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/words.h"
+#include "sym/sym.h"
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+/* So many of a thread are looked at. */
+#define STACKS 8
+
+/* A signal frame? @sp: of who might return through it */
+static bool read_frame(const struct dp_process *proc, u64 frame, u64 sp,
+		       struct dp_sigframe *f)
+{
+	u8 code[DP_RESTORER_MAX];
+
+	return !dp_process_read(proc, frame, f,
+				offsetof(struct dp_sigframe, info)) &&
+	       dp_uframe_is_user(&f->uc.mc) &&
+	       dp_frame_counts(&f->uc, frame, sp) &&
+	       !dp_process_read(proc, f->restorer, code, sizeof(code)) &&
+	       dp_restorer_length(code, sizeof(code));
+}
+
+static bool is_frame(const struct dp_process *proc, u64 frame, u64 sp)
+{
+	struct dp_sigframe f;
+
+	return read_frame(proc, frame, sp, &f);
+}
+
+static bool is_agents(const struct dp_moves *moves, u64 addr)
+{
+	return moves->trapped && addr - moves->agent < DP_AGENT_TEXT;
+}
+
+static bool may_stay(const struct dp_moves *moves, u64 pc)
+{
+	return moves->late && moves->late(moves->arg, pc);
+}
+
+/* Half of it is before @at, where it has @pc. @live: where the thread is itself */
+static bool frame_moved(const struct dp_process *proc,
+			const struct dp_moves *moves, u64 sp, u64 at, u64 pc,
+			u64 live)
+{
+	struct dp_sigframe f;
+	u64 to;
+
+	if (!read_frame(proc, at - DP_UFRAME_PC, sp, &f))
+		return true;
+	if (is_agents(moves, f.restorer) && is_agents(moves, live))
+		return false;
+	if (is_agents(moves, f.restorer) && moves->trapped(moves->arg, pc))
+		return true;
+	if (!moves->to(moves->arg, pc, &to))
+		return false;
+	return may_stay(moves, pc) ||
+	       !dp_process_write(proc, at, &to, sizeof(to));
+}
+
+/* Of a handler with a stack of its own: what it has interrupted is on another.
+ * Return: the stack pointer there, or 0. */
+static u64 left_stack(const struct dp_process *proc,
+		      const struct dp_words *stack, u64 at)
+{
+	struct dp_sigframe f;
+
+	if (!read_frame(proc, at, stack->at, &f) ||
+	    dp_uframe_sp(&f.uc.mc) - stack->at <= stack->n * sizeof(*stack->v))
+		return 0;
+	return dp_uframe_sp(&f.uc.mc);
+}
+
+/* Handlers run upon handlers; those of one stack cannot be in another twice. */
+static bool stack_moved(const struct dp_process *proc,
+			const struct dp_moves *moves,
+			const struct dp_maps *maps, u64 sp, u64 pc, int depth)
+{
+	struct dp_words stack;
+	bool clean = true;
+	u64 other;
+	size_t i;
+	int err = dp_words_read(proc, maps, sp, &stack);
+
+	if (err)
+		return err == -ENOENT;
+	for (i = 0; clean && i < stack.n; i++) {
+		u64 at = stack.at + i * 8;
+
+		if (moves->from(moves->arg, stack.v[i]))
+			clean = frame_moved(proc, moves, stack.at, at,
+					    stack.v[i], pc);
+		if (!dp_restorer_known(proc, stack.v[i]) || !depth)
+			continue;
+		other = left_stack(proc, &stack, at);
+		if (clean && other)
+			clean = stack_moved(proc, moves, maps, other, pc,
+					    depth - 1);
+	}
+	free(stack.v);
+	return clean;
+}
+
+bool dp_in_signal_handler(const struct dp_process *proc,
+			  const struct dp_maps *maps, u64 sp)
+{
+	struct dp_words stack;
+	bool in = false;
+	size_t i;
+
+	if (dp_words_read(proc, maps, sp, &stack))
+		return true;
+	for (i = 0; !in && i < stack.n; i++)
+		in = dp_restorer_known(proc, stack.v[i]) &&
+		     is_frame(proc, stack.at + i * 8, stack.at);
+	free(stack.v);
+	return in;
+}
+
+bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught)
+{
+	struct dp_status st;
+
+	return !dp_status_read(proc->pid, tid, &st) &&
+	       ((st.pending | st.shared_pending) & ~st.blocked & caught);
+}
+
+/* The frame that it is about to get says where the breakpoint was. */
+static bool has_trapped(const struct dp_process *proc,
+			const struct dp_moves *moves, const struct dp_thread *t)
+{
+	struct dp_status st;
+
+	return moves->trapped && moves->trapped(moves->arg, dp_uregs_pc(&t->regs)) &&
+	       !dp_status_read(proc->pid, t->tid, &st) &&
+	       st.pending >> (SIGTRAP - 1) & 1;
+}
+
+static bool pc_moved(const struct dp_process *proc,
+		     const struct dp_moves *moves, struct dp_thread *t)
+{
+	u64 to;
+
+	if (!moves->from(moves->arg, dp_uregs_pc(&t->regs)) ||
+	    has_trapped(proc, moves, t))
+		return true;
+	if (!moves->to(moves->arg, dp_uregs_pc(&t->regs), &to))
+		return false;
+	if (may_stay(moves, dp_uregs_pc(&t->regs)))
+		return true;
+	t->counted = moves->counted && moves->counted(moves->arg, dp_uregs_pc(&t->regs)) ?
+			     to :
+			     0;
+	dp_uregs_set_pc(&t->regs, to);
+	/* At once: what it points to may be gone before it is released. */
+	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
+	return true;
+}
+
+/* Those that were left asleep: seen from outside. */
+static bool asleep_moved(const struct dp_process *proc,
+			 const struct dp_moves *moves,
+			 const struct dp_maps *maps)
+{
+	bool clean = true;
+	pid_t *tids;
+	size_t n, i;
+	u64 sp, pc;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return true;
+	for (i = 0; i < n && clean; i++) {
+		if (dp_stop_held(proc, tids[i]))
+			continue;
+		if (dp_doing_asleep(proc->pid, tids[i], &sp, &pc))
+			clean = !moves->from(moves->arg, pc) &&
+				stack_moved(proc, moves, maps, sp, pc, STACKS);
+		else
+			clean = false;
+	}
+	free(tids);
+	return clean;
+}
+
+bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
+{
+	struct dp_maps maps;
+	bool clean = true;
+	size_t i;
+
+	if ((moves->ready && !moves->ready(proc, moves->arg)) ||
+	    dp_maps_read(proc->pid, &maps))
+		return false;
+	for (i = 0; i < proc->nr_threads; i++) {
+		struct dp_thread *t = &proc->threads[i];
+
+		if (!pc_moved(proc, moves, t) ||
+		    !stack_moved(proc, moves, &maps, dp_uregs_sp(&t->regs), dp_uregs_pc(&t->regs),
+				 STACKS))
+			clean = false;
+	}
+	clean = clean && (proc->held || asleep_moved(proc, moves, &maps));
+	dp_maps_free(&maps);
+	return clean;
+}
+
+int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
+		     int (*then)(void *arg), void *arg, struct dp_diag *diag)
+{
+	int err = dp_stop_alone(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_threads_move(proc, moves) ? then(arg) : 1;
+	dp_stop_release(proc);
+	return err;
+}
+
+static bool in_agent(const void *view, u64 pc)
+{
+	return dp_view_owns(view, pc);
+}
+
+static bool to_original(const void *view, u64 pc, u64 *to)
+{
+	return !dp_view_original(view, pc, to);
+}
+
+bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
+{
+	bool inside = false;
+	pid_t *tids;
+	size_t n, i;
+	u64 sp, pc;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && !inside; i++)
+		inside = !dp_stop_held(proc, tids[i]) &&
+			 dp_doing_asleep(proc->pid, tids[i], &sp, &pc) &&
+			 dp_view_owns(view, pc);
+	free(tids);
+	return inside;
+}
+
+static bool has_hit(const void *view, u64 pc)
+{
+	return dp_view_has_hit(view, pc);
+}
+
+static bool in_hook(const void *view, u64 pc)
+{
+	return dp_view_hooks(view, pc);
+}
+
+static struct dp_moves home(const struct dp_view *view)
+{
+	return (struct dp_moves){ .arg = view,
+				  .from = in_agent,
+				  .to = to_original,
+				  .counted = has_hit };
+}
+
+static bool wherever(const void *view, u64 pc)
+{
+	return true;
+}
+
+/* And later, from wherever they are now. */
+static struct dp_moves home_late(const struct dp_view *view)
+{
+	struct dp_moves moves = home(view);
+
+	moves.late = wherever;
+	return moves;
+}
+
+bool dp_drainable(struct dp_process *proc, const struct dp_view *view)
+{
+	struct dp_moves moves = home_late(view);
+
+	return dp_threads_move(proc, &moves);
+}
+
+bool dp_returns_inside(const struct dp_process *proc,
+		       const struct dp_view *view, const struct dp_maps *maps,
+		       const struct dp_thread *t)
+{
+	struct dp_moves moves = home_late(view);
+
+	return !stack_moved(proc, &moves, maps, dp_uregs_sp(&t->regs), dp_uregs_pc(&t->regs),
+			    STACKS);
+}
+
+/* A call that is to pass through the agent must not be made by itself, past it,
+ * while what the agent says of masks still counts. */
+bool dp_drained(struct dp_process *proc, const struct dp_view *view)
+{
+	u64 caught = dp_caught_mask(
+		dp_few(&view->arena->control.nr_caught, DP_CAUGHT));
+	struct dp_moves moves = home(view);
+	bool clean = true;
+	size_t i;
+
+	moves.late = in_hook;
+	for (i = 0; i < proc->nr_threads; i++)
+		clean = clean &&
+			!dp_signal_coming(proc, proc->threads[i].tid, caught);
+	return dp_threads_move(proc, &moves) && clean;
+}
+
+bool dp_drain(struct dp_process *proc, const struct dp_view *view)
+{
+	const struct dp_moves moves = home(view);
+
+	return dp_threads_move(proc, &moves);
+}
+
+static bool in_text(const void *proc, u64 pc)
+{
+	return pc - ((const struct dp_process *)proc)->base < DP_AGENT_TEXT;
+}
+
+static bool nowhere(const void *proc, u64 pc, u64 *to)
+{
+	return false;
+}
+
+/** struct outside - arguments of find_outside() */
+struct outside {
+	struct dp_process *proc;
+	void (*then)(void *arg);
+	void *arg;
+};
+
+static int do_then(void *arg)
+{
+	const struct outside *o = arg;
+
+	o->then(o->arg);
+	return 0;
+}
+
+static int find_outside(void *arg)
+{
+	const struct outside *o = arg;
+	const struct dp_moves moves = { .arg = o->proc,
+					.from = in_text,
+					.to = nowhere };
+	int err = dp_threads_clear(o->proc, &moves, do_then, arg, NULL);
+
+	return err > 0 ? -EAGAIN : err;
+}
+
+int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
+		       void *arg)
+{
+	struct outside o = { proc, then, arg };
+
+	return dp_errand(proc, find_outside, &o);
+}

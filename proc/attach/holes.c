@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* holes: where nothing is mapped in a process, as place.c wants it. */
+#include "port.h"
+#include "engine/layout/page.h"
+#include "engine/plan/place.h"
+#include "proc/attach/holes.h"
+#include "proc/holes.h"
+#include "sym/sym.h"
+#include <errno.h>
+#include <string.h>
+
+#define USER_END 0x7ffffffff000ull
+#define MARGIN (256ull << 20)
+
+int dp_holes_among(const struct dp_maps *maps, size_t more,
+		   struct dp_hole **out, size_t *n)
+{
+	struct dp_hole *holes;
+	u64 end = 0;
+	size_t i;
+
+	*n = 0;
+	holes = dp_port_alloc((maps->n + 1 + more) * sizeof(*holes));
+	for (i = 0; holes && i <= maps->n; i++) {
+		u64 start = i < maps->n ? maps->v[i].start : USER_END;
+
+		/* A page is left free on either side: guard areas. */
+		if (start > end + 2 * DP_PAGE && start <= USER_END)
+			holes[(*n)++] = (struct dp_hole){
+				.start = end + DP_PAGE,
+				.end = start - DP_PAGE,
+				.above_heap = i && !strcmp(maps->v[i - 1].path,
+							   "[heap]"),
+			};
+		end = i < maps->n ? maps->v[i].end : end;
+	}
+	*out = holes;
+	return holes ? 0 : -ENOMEM;
+}
+
+int dp_holes_find(pid_t pid, size_t more, struct dp_hole **out, size_t *n)
+{
+	struct dp_maps maps;
+	int err = dp_maps_read(pid, &maps);
+
+	if (!err) {
+		err = dp_holes_among(&maps, more, out, n);
+		dp_maps_free(&maps);
+	}
+	return err;
+}
+
+static u64 gap(u64 a, u64 b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* What is mapped next begins at an end of a hole. */
+u64 dp_nowhere(pid_t pid, u64 addr)
+{
+	struct dp_hole *holes = NULL;
+	u64 best = 0, at;
+	size_t n = 0, i;
+
+	if (dp_holes_find(pid, 0, &holes, &n))
+		n = 0;
+	for (i = 0; i < n; i++) {
+		if (holes[i].above_heap || holes[i].ours ||
+		    holes[i].end - holes[i].start < 2 * MARGIN)
+			continue;
+		at = holes[i].end <= addr ? holes[i].end - MARGIN :
+					    holes[i].start + MARGIN;
+		if (!best || gap(at, addr) < gap(best, addr))
+			best = at;
+	}
+	dp_port_free(holes);
+	return best ? best : addr;
+}

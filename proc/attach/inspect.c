@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* inspect: the probes of a process, read from outside without touching it. */
+#include "engine/layout/control.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/site/view.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/recover.h"
+#include "proc/attach/texts.h"
+#include "proc/inspect.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What trace and conditions are made of has no number. */
+static char kind_of(const struct dp_probe_entry *p)
+{
+	if (p->program && (p->major || p->minor))
+		return 'd';
+	return p->kind == DP_KIND_RETURN || p->kind == DP_KIND_ENTER ? 'r' :
+	       p->kind == DP_KIND_JPROBE			     ? 'j' :
+								       'k';
+}
+
+/* They stand behind the probe at the entry. */
+static void describe_exits(const struct dp_view *view, u32 enter,
+			   struct dp_armed *out)
+{
+	const struct dp_probe_entry *p;
+	u32 i;
+
+	out->has_exits = view->probes[enter].kind == DP_KIND_ENTER;
+	for (i = enter + 1; out->has_exits && i < view->nr_probes; i++) {
+		p = &view->probes[i];
+		if (p->kind != DP_KIND_EXIT || p->group != enter)
+			return;
+		out->exits++;
+		out->exit_traps += view->sites[p->site].mode == DP_MODE_TRAP;
+		out->exit_tails += (p->way & DP_WAY_TAIL) != 0;
+		out->exit_lost += (p->way & (DP_WAY_TAIL | DP_WAY_ONWARD)) ==
+				  DP_WAY_TAIL;
+	}
+}
+
+static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
+{
+	const struct dp_probe_entry *p = &view->probes[i];
+	const struct dp_site_entry *s = &view->sites[p->site];
+	const u64 *tally = view->states[i].tally;
+
+	*out = (struct dp_armed){
+		.addr = p->gone ? p->gone : s->addr,
+		.kind = kind_of(p),
+		.disabled = !p->enabled,
+		.gone = p->gone || s->armed == DP_SITE_GONE,
+		.optimized = !p->gone && s->mode == DP_MODE_JUMP &&
+			     s->armed == DP_SITE_THERE,
+		.hits = dp_view_hits(view, dp_view_counter(view, i)),
+		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
+			  tally[DP_TALLY_VISITS] + tally[DP_TALLY_TOOL_GONE] +
+			  tally[DP_TALLY_SELF],
+		.middle = dp_view_middle(view, i),
+	};
+	describe_exits(view, i, out);
+	dp_view_reason(view, s, out->reason);
+}
+
+static void describe_pending(const struct dp_view *view, u32 i,
+			     struct dp_armed *out)
+{
+	*out = (struct dp_armed){ .kind = 'k' };
+	snprintf(out->pending, sizeof(out->pending), "%.*s",
+		 DP_PENDING_SIZE - 1, view->arena->control.pending[i]);
+}
+
+/* In a process that probes itself, probes come and go: those that are there are
+ * in the lists of their sites, and those whose code has gone in none. */
+static void list_linked(const struct dp_view *view, struct dp_armed *list,
+			size_t *n)
+{
+	u32 i, p;
+
+	for (i = 0; i < view->nr_sites; i++)
+		for (p = view->sites[i].first_probe;
+		     p && p <= view->nr_probes && *n < view->nr_probes;
+		     p = view->probes[p - 1].next)
+			describe(view, p - 1, &list[(*n)++]);
+	for (i = 0; i < view->nr_probes && *n < view->nr_probes; i++)
+		if (view->probes[i].gone)
+			describe(view, i, &list[(*n)++]);
+}
+
+static int list_probes(const struct dp_view *view, struct dp_armed **list,
+		       size_t *n)
+{
+	u32 i;
+
+	*list = calloc(view->nr_probes + DP_PENDING, sizeof(**list));
+	if (!*list)
+		return -ENOMEM;
+	if (view->arena->control.resident) {
+		list_linked(view, *list, n);
+		return 0;
+	}
+	for (i = 0; i < view->arena->control.nr_pending && i < DP_PENDING; i++)
+		describe_pending(view, i, &(*list)[(*n)++]);
+	for (i = 0; i < view->nr_probes; i++)
+		if (view->sites[view->probes[i].site].armed &&
+		    !dp_kind_is_hidden(view->probes[i].kind))
+			describe(view, i, &(*list)[(*n)++]);
+	return 0;
+}
+
+/* What is to be read out of an arena; @view may be kept no longer than that. */
+typedef int reader_fn(const struct dp_process *proc,
+		      const struct dp_view *view, u64 addr, void *arg);
+
+static int read_arena(const struct dp_process *proc, reader_fn *reader,
+		      void *arg)
+{
+	struct dp_view view;
+	void *arena;
+	size_t size;
+	u64 addr;
+	int err = dp_arena_load(proc, &arena, &size, &addr);
+
+	if (err)
+		return err;
+	err = dp_view_open(&view, arena, size);
+	if (!err && view.arena->control.resident)
+		dp_texts_mark_live(proc, &view, addr);
+	else if (!err)
+		dp_texts_mark(proc, &view);
+	if (!err && view.arena->control.owner != proc->ns_pid)
+		err = -ENOENT;
+	if (!err)
+		err = reader(proc, &view, addr, arg);
+	free(arena);
+	return err;
+}
+
+static int inspect(pid_t pid, reader_fn *reader, void *arg,
+		   struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	struct dp_status st;
+	int err;
+
+	if (!proc)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->pid = pid;
+	if (dp_status_read(pid, pid, &st))
+		err = dp_diag_set(diag, -ESRCH, "no process %d", pid);
+	else
+		err = dp_process_open_mem(proc, diag);
+	if (!err) {
+		proc->ns_pid = st.ns_pid;
+		err = read_arena(proc, reader, arg);
+		if (err)
+			dp_diag_set(
+				diag, err,
+				err == -ENOENT ?
+					"process %d is not probed" :
+					"what is mapped into process %d as dprobes is damaged",
+				pid);
+	}
+	dp_process_close(proc);
+	return err;
+}
+
+struct probes {
+	struct dp_armed *list;
+	size_t n;
+	pid_t tool;
+};
+
+static int read_probes(const struct dp_process *proc,
+		       const struct dp_view *view, u64 addr, void *arg)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	struct probes *p = arg;
+
+	if (dp_tool_start((pid_t)c->tool) == c->tool_start)
+		p->tool = (pid_t)c->tool;
+	return list_probes(view, &p->list, &p->n);
+}
+
+int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
+		       pid_t *tool, struct dp_diag *diag)
+{
+	struct probes p = { 0 };
+	int err = inspect(pid, read_probes, &p, diag);
+
+	*list = p.list;
+	*n = p.n;
+	*tool = p.tool;
+	return err;
+}
+
+struct variables {
+	struct dp_variables *list;
+	size_t n;
+};
+
+static void copy_variables(struct dp_variables *to, const struct dp_view *view,
+			   const char *name, u64 addr, u32 offset, u32 n)
+{
+	snprintf(to->name, sizeof(to->name), "%s", name);
+	to->addr = addr + offset;
+	to->n = n < DP_VARIABLES_MAX ? n : DP_VARIABLES_MAX;
+	memcpy(to->values, (const char *)view->arena + offset,
+	       to->n * sizeof(u64));
+}
+
+static int read_variables(const struct dp_process *proc,
+			  const struct dp_view *view, u64 addr, void *arg)
+{
+	struct variables *v = arg;
+	u32 i;
+
+	v->list = calloc(view->nr_programs + 1, sizeof(*v->list));
+	if (!v->list)
+		return -ENOMEM;
+	copy_variables(&v->list[v->n++], view, "", addr,
+		       view->arena->control.gv_off, view->nr_gv);
+	for (i = 0; i < view->nr_programs; i++)
+		copy_variables(&v->list[v->n++], view, view->programs[i].name,
+			       addr, view->programs[i].lv_off,
+			       view->programs[i].nr_lv);
+	return 0;
+}
+
+int dp_process_variables(pid_t pid, struct dp_variables **list, size_t *n,
+			 struct dp_diag *diag)
+{
+	struct variables v = { 0 };
+	int err = inspect(pid, read_variables, &v, diag);
+
+	*list = v.list;
+	*n = v.n;
+	return err;
+}
+
+struct zeroing {
+	u64 addr;
+	u32 n;
+};
+
+static bool is_among(const struct zeroing *z, u64 start, u32 n)
+{
+	return z->n <= DP_VARIABLES_MAX && z->n <= n && z->addr >= start &&
+	       z->addr - start <= (n - z->n) * sizeof(u64);
+}
+
+/* What was there when they were looked for may have gone, and another program come. */
+static int zero(const struct dp_process *proc, const struct dp_view *view,
+		u64 addr, void *arg)
+{
+	static const u64 zeros[DP_VARIABLES_MAX];
+	const struct zeroing *z = arg;
+	bool found = is_among(z, addr + view->arena->control.gv_off,
+			      view->nr_gv);
+	u32 i;
+
+	for (i = 0; i < view->nr_programs && !found; i++)
+		found = is_among(z, addr + view->programs[i].lv_off,
+				 view->programs[i].nr_lv);
+	return found ? dp_process_write(proc, z->addr, zeros,
+					z->n * sizeof(u64)) :
+		       -ENOENT;
+}
+
+int dp_process_zero(pid_t pid, u64 addr, u32 n)
+{
+	struct zeroing z = { addr, n };
+
+	return inspect(pid, zero, &z, NULL);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * kind: what a program is made of, as far as that decides where it makes its
+ * system calls.
+ *
+ *   libc.so.6 is mapped          there, and in the program itself if it is Go
+ *   another dynamic linker       there: it is the libc, too (musl)
+ *   no dynamic linker, no libc   in the program itself
+ */
+#include "engine/layout/span.h"
+#include "proc/attach/kind.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AUXV_MAX 64
+/* How long a dynamic linker may need to map libc, and how often that is looked at. */
+#define START_TRIES 2000
+#define START_NAP_NS 1000000
+
+/** struct auxv - a process's auxiliary vector, of @n entries */
+struct auxv {
+	Elf64_auxv_t v[AUXV_MAX];
+	size_t n;
+};
+
+static void read_auxv(struct auxv *aux, pid_t pid)
+{
+	char path[64];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, aux->v, sizeof(aux->v));
+		close(fd);
+	}
+	aux->n = n > 0 ? (size_t)n / sizeof(*aux->v) : 0;
+}
+
+static u64 value_of(const struct auxv *aux, u64 type)
+{
+	size_t i;
+
+	for (i = 0; i < aux->n; i++)
+		if (aux->v[i].a_type == type)
+			return aux->v[i].a_un.a_val;
+	return 0;
+}
+
+u64 dp_auxv_get(pid_t pid, u64 type)
+{
+	struct auxv aux;
+
+	read_auxv(&aux, pid);
+	return value_of(&aux, type);
+}
+
+static bool is_glibc(const struct dp_map *m)
+{
+	const char *base = strrchr(m->path, '/');
+
+	return base && !strcmp(base, "/libc.so.6");
+}
+
+static bool is_glibcs_linker(const struct dp_map *m)
+{
+	const char *base = strrchr(m->path, '/');
+
+	return base && !strncmp(base, "/ld-linux", 9);
+}
+
+/* A name among those of its sections. */
+static bool has_section(int fd, const Elf64_Ehdr *eh, const char *name)
+{
+	size_t size = (size_t)eh->e_shnum * sizeof(Elf64_Shdr), len;
+	Elf64_Shdr *sh = calloc(1, size + 1);
+	char *names = NULL;
+	bool has = false;
+
+	if (sh && eh->e_shentsize == sizeof(*sh) &&
+	    eh->e_shstrndx < eh->e_shnum &&
+	    pread(fd, sh, size, (off_t)eh->e_shoff) == (ssize_t)size) {
+		len = sh[eh->e_shstrndx].sh_size;
+		names = len && len < 1u << 20 ? malloc(len) : NULL;
+		has = names &&
+		      pread(fd, names, len,
+			    (off_t)sh[eh->e_shstrndx].sh_offset) ==
+			      (ssize_t)len &&
+		      memmem(names, len, name, strlen(name) + 1);
+	}
+	free(names);
+	free(sh);
+	return has;
+}
+
+static bool is_go(const struct dp_process *proc)
+{
+	char path[64];
+	Elf64_Ehdr eh;
+	bool go = false;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	/* C's linker puts the one among other data, in a program that may be anywhere. */
+	if (pread(fd, &eh, sizeof(eh), 0) == sizeof(eh))
+		go = has_section(fd, &eh, ".gopclntab") ||
+		     has_section(fd, &eh, ".go.buildinfo");
+	close(fd);
+	return go;
+}
+
+struct parts {
+	const struct dp_map *exe, *linker;
+	bool glibc;
+};
+
+static void find_parts(const struct auxv *aux, const struct dp_maps *maps,
+		       struct parts *p)
+{
+	u64 base = value_of(aux, AT_BASE);
+	size_t i;
+
+	p->exe = dp_maps_find(maps, value_of(aux, AT_ENTRY));
+	p->linker = base ? dp_maps_find(maps, base) : NULL;
+	p->glibc = false;
+	for (i = 0; i < maps->n; i++)
+		p->glibc |= maps->v[i].perms[2] == 'x' && is_glibc(&maps->v[i]);
+}
+
+/* Its libc is still to come, if it has one: the linker has not said yet that everything
+ * is in place. */
+static bool is_starting(const struct dp_process *proc, const struct parts *p)
+{
+	struct dp_modules *mods;
+	u64 addr, map = 0;
+	u32 state = 1;
+	size_t i;
+
+	if (p->glibc || !p->linker || !is_glibcs_linker(p->linker) ||
+	    proc->held || dp_modules_open(proc->pid, proc->mem, &mods, NULL))
+		return false;
+	for (i = 0; i < dp_modules_count(mods); i++)
+		if (dp_modules_get(mods, i)->is_linker &&
+		    !dp_module_dynsym(mods, dp_modules_get(mods, i), "_r_debug",
+				      &addr) &&
+		    !dp_process_read(proc, addr + 8, &map, sizeof(map)))
+			dp_process_read(proc, addr + 24, &state, sizeof(state));
+	dp_modules_close(mods);
+	return !map || state;
+}
+
+int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
+		 struct dp_diag *diag)
+{
+	const struct timespec nap = { 0, START_NAP_NS };
+	struct auxv aux;
+	struct parts p;
+	int err, tries;
+	bool begun;
+	size_t i;
+
+	for (tries = 0;; tries++) {
+		/* In the middle of an exec it has no vector yet. What has been
+		 * mapped before it had one may not be all. */
+		read_auxv(&aux, proc->pid);
+		begun = value_of(&aux, AT_ENTRY) != 0;
+		err = dp_maps_read(proc->pid, maps);
+		if (err == -EFBIG)
+			return dp_maps_too_many(proc->pid, diag);
+		if (err)
+			return dp_diag_set(diag, err, "process %d has ended",
+					   proc->pid);
+		find_parts(&aux, maps, &p);
+		if (begun && !is_starting(proc, &p))
+			break;
+		dp_maps_free(maps);
+		if (tries == START_TRIES)
+			return dp_diag_set(
+				diag, -EAGAIN,
+				"process %d is still being started; try again when it runs",
+				proc->pid);
+		nanosleep(&nap, NULL);
+	}
+	proc->go = is_go(proc);
+	proc->nr_texts = 0;
+	for (i = 0; i < maps->n && proc->nr_texts < DP_TEXTS_MAX; i++) {
+		const struct dp_map *m = &maps->v[i];
+		bool linker = p.linker && dp_map_same_file(m, p.linker);
+
+		if (m->perms[2] != 'x')
+			continue;
+		if (is_glibc(m) ||
+		    (linker && !p.glibc && !is_glibcs_linker(m)) ||
+		    (p.exe && dp_map_same_file(m, p.exe) &&
+		     !is_glibcs_linker(m) &&
+		     (!p.linker || proc->go ||
+		      (!p.glibc && is_glibcs_linker(p.linker)))))
+			proc->texts[proc->nr_texts++] =
+				(struct dp_span){ m->start, m->end - m->start };
+	}
+	return 0;
+}

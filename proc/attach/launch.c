@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * launch: start a command and stop it before its first own instruction.
+ *
+ * The dynamic linker calls _dl_debug_state() for debuggers, the last time with
+ * r_state RT_CONSISTENT: every library is mapped and relocated and no
+ * constructor has run. At the program's entry point they would have. That is where
+ * programs without a dynamic linker are stopped, or with one that does not tell.
+ *
+ * What we start ends with the tool until it is there, so that a breakpoint does. A program that
+ * has executed under our eyes (-f) must survive the end of the tool at any moment. So a system
+ * call that does nothing stands in that function meanwhile, which is empty otherwise, and what
+ * follows it as padding. The thread stops at its calls, and is known at this one by its pc.
+ */
+#include "arch/arch.h"
+#include "arch/calls.h"
+#include "arch/uregs.h"
+#include "engine/insn/insn.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/check.h"
+#include "proc/attach/kind.h"
+#include "proc/family.h"
+#include "proc/limits.h"
+#include "proc/linker.h"
+#include "proc/lock.h"
+#include "proc/proc.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/filters.h"
+#include "proc/tree/family.h"
+#include "proc/tree/fork.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "proc/ptrace/status.h"
+#include "proc/signals/masks.h"
+
+static bool runnable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+int dp_command_find(const char *name, char *path, size_t size)
+{
+	const char *dirs = secure_getenv("PATH"), *end;
+
+	if (strchr(name, '/')) {
+		snprintf(path, size, "%s", name);
+		return access(path, F_OK) ? -ENOENT :
+		       runnable(path)	  ? 0 :
+					    -EACCES;
+	}
+	for (dirs = dirs ? dirs : "/usr/bin:/bin"; *dirs;
+	     dirs = *end ? end + 1 : end) {
+		end = strchrnul(dirs, ':');
+		snprintf(path, size, "%.*s/%s", (int)(end - dirs), dirs, name);
+		if (runnable(path))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+int dp_command_linker(const char *command, char *linker, size_t size)
+{
+	char path[PATH_MAX];
+	int err = dp_command_find(command, path, sizeof(path));
+
+	return err ? -ENOENT : dp_check_linker(path, linker, size);
+}
+
+/* In the child: wait until the tool has seized us, then become the command. */
+static void __attribute__((noreturn))
+become(const char *path, char *const argv[], int go)
+{
+	char byte;
+
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		continue;
+	close(go);
+	dp_limits_restore();
+	execv(path, argv);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Run on to the next stop; signals on the way are delivered. */
+static int next_stop(struct dp_process *proc, int *event)
+{
+	int status;
+
+	for (;;) {
+		if (dp_stop_wait(proc->pid, &status) < 0)
+			return -errno;
+		if (!WIFSTOPPED(status)) {
+			proc->reaped = proc->exited = true;
+			proc->status = status;
+			return -ESRCH;
+		}
+		*event = status >> 16;
+		if (*event || WSTOPSIG(status) == SIGTRAP)
+			return 0;
+		ptrace(PTRACE_CONT, proc->pid, 0, WSTOPSIG(status));
+	}
+}
+
+static int to_exec(struct dp_process *proc)
+{
+	int event, err;
+
+	do {
+		err = next_stop(proc, &event);
+		if (err || event == PTRACE_EVENT_EXEC)
+			return err;
+		ptrace(PTRACE_CONT, proc->pid, 0, 0);
+	} while (1);
+}
+
+/* Let it run up to an address. A breakpoint's signal does not stay blocked, as it may be. */
+static int to_address(struct dp_process *proc, u64 addr)
+{
+	static const u8 breakpoint = 0xcc;
+	struct user_regs_struct r;
+	u64 mask;
+	u8 orig;
+	int event, err = dp_process_read(proc, addr, &orig, 1);
+
+	if (!err && ptrace(PTRACE_GETSIGMASK, proc->pid, 8, &mask))
+		err = -errno;
+	if (!err)
+		err = dp_process_write(proc, addr, &breakpoint, 1);
+	while (!err) {
+		if (ptrace(PTRACE_CONT, proc->pid, 0, 0))
+			return -errno;
+		err = next_stop(proc, &event);
+		if (err || event || ptrace(PTRACE_GETREGS, proc->pid, 0, &r) ||
+		    dp_uregs_pc(&r) != addr + 1)
+			continue;
+		dp_uregs_set_pc(&r, addr);
+		ptrace(PTRACE_SETREGS, proc->pid, 0, &r);
+		ptrace(PTRACE_SETSIGMASK, proc->pid, 8, &mask);
+		return dp_process_write(proc, addr, &orig, 1);
+	}
+	return err;
+}
+
+/* close(-1): a call that the linker makes, so that no filter that lets it run forbids it. */
+static const u8 stop_call[] = DP_CODE_STOP_CALL(SYS_close);
+#define BEHIND_CALL (sizeof(stop_call) - 1)
+#define INSN_MAX 15
+
+/* Does it only return, and is there as much padding behind as is needed? */
+static bool is_empty(const u8 *code, size_t size)
+{
+	size_t at = dp_code_returns(code);
+	struct insn_facts f;
+
+	if (!at)
+		return false;
+	for (; at < sizeof(stop_call); at += f.len)
+		if (dp_insn_facts(code + at, size - at, &f) ||
+		    !dp_insn_is_nop(code + at, f.len))
+			return false;
+	return true;
+}
+
+/* On to the next stop at a system call. */
+static int next_call(struct dp_process *proc)
+{
+	int status, sig = 0;
+
+	for (;;) {
+		if (ptrace(PTRACE_SYSCALL, proc->pid, 0, sig))
+			return -errno;
+		while (dp_stop_seen(proc->pid, &status, 0) < 0)
+			if (errno != EINTR)
+				return -errno;
+		if (!WIFSTOPPED(status)) {
+			proc->reaped = proc->exited = true;
+			proc->status = status;
+			return -ESRCH;
+		}
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			return 0;
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
+	}
+}
+
+/* Is everything in place? */
+static int is_consistent(struct dp_process *proc, const struct dp_notice *n,
+			 bool *yes)
+{
+	struct r_debug rd = { 0 };
+	u64 record;
+	int err = dp_notice_record(proc, n, &record);
+
+	if (!err)
+		err = dp_process_read(proc, record, &rd, sizeof(rd));
+	*yes = !err && rd.r_map && rd.r_state == RT_CONSISTENT;
+	return err;
+}
+
+/* To behind the call that stands in the function, when everything is in place. */
+static int to_stop_call(struct dp_process *proc, const struct dp_notice *n,
+			struct user_regs_struct *r)
+{
+	bool there = false;
+	int err;
+
+	do {
+		err = next_call(proc);
+		if (!err && ptrace(PTRACE_GETREGS, proc->pid, 0, r))
+			err = -errno;
+		if (!err && dp_uregs_pc(r) == n->function + BEHIND_CALL)
+			err = is_consistent(proc, n, &there);
+	} while (!err && !there);
+	dp_step("launch: at the call");
+	/* This was its beginning. */
+	if (!err)
+		err = next_call(proc);
+	if (!err && ptrace(PTRACE_GETREGS, proc->pid, 0, r))
+		err = -errno;
+	return err;
+}
+
+/* Let the linker run up to its function with everything in place. @orig: what is there */
+static int to_consistent(struct dp_process *proc, const struct dp_notice *n,
+			 const u8 *orig)
+{
+	struct user_regs_struct r;
+	int err = dp_process_write(proc, n->function, stop_call,
+				   sizeof(stop_call));
+
+	dp_step("launch: call");
+	if (!err)
+		err = to_stop_call(proc, n, &r);
+	if (err)
+		return err;
+	dp_step("launch: behind the call");
+	dp_uregs_set_pc(&r, n->function);
+	dp_uregs_leave_call(&r);
+	if (ptrace(PTRACE_SETREGS, proc->pid, 0, &r))
+		return -errno;
+	dp_step("launch: back");
+	return dp_process_write(proc, n->function, orig, sizeof(stop_call));
+}
+
+/* The same by a breakpoint. */
+static int trap_consistent(struct dp_process *proc, const struct dp_notice *n)
+{
+	int event, err;
+	bool yes;
+
+	for (;;) {
+		err = to_address(proc, n->function);
+		if (!err)
+			err = is_consistent(proc, n, &yes);
+		if (err || yes)
+			return err;
+		if (ptrace(PTRACE_SINGLESTEP, proc->pid, 0, 0) ||
+		    next_stop(proc, &event))
+			return -ESRCH;
+	}
+}
+
+/* The kernel takes the disposition of a signal away that it has to force upon a program. */
+static bool minds_traps(const struct dp_process *proc)
+{
+	struct dp_status st;
+
+	return !dp_status_read(proc->pid, proc->pid, &st) &&
+	       (st.blocked | st.ignored) & DP_SIGTRAP_BIT;
+}
+
+/* @survives: the end of the tool */
+static int to_notice(struct dp_process *proc, const struct dp_notice *n,
+		     bool survives)
+{
+	u8 code[sizeof(stop_call) + INSN_MAX];
+	int err = dp_process_read(proc, n->function, code, sizeof(code));
+
+	if (err)
+		return err;
+	return (survives || minds_traps(proc)) && is_empty(code, sizeof(code)) ?
+		       to_consistent(proc, n, code) :
+		       trap_consistent(proc, n);
+}
+
+static bool find_notice(struct dp_process *proc, struct dp_notice *n,
+			struct dp_diag *diag)
+{
+	struct dp_modules *mods;
+	bool found;
+
+	if (dp_modules_open(proc->pid, proc->mem, &mods, diag))
+		return false;
+	found = dp_notice_find(mods, n);
+	dp_modules_close(mods);
+	return found;
+}
+
+/* To behind the execve that has begun it: a call of ours would end as that one. */
+static int to_first(struct dp_process *proc)
+{
+	int status;
+
+	do {
+		if (ptrace(PTRACE_SYSCALL, proc->pid, 0, 0) ||
+		    dp_stop_wait(proc->pid, &status) < 0)
+			return -errno;
+	} while (WIFSTOPPED(status) && WSTOPSIG(status) != (SIGTRAP | 0x80));
+	if (WIFSTOPPED(status))
+		return 0;
+	proc->reaped = proc->exited = true;
+	proc->status = status;
+	return -ESRCH;
+}
+
+/* A program without a dynamic linker is there already. */
+static int to_start(struct dp_process *proc, bool survives,
+		    struct dp_diag *diag)
+{
+	struct dp_notice n;
+	int err;
+
+	if (!dp_auxv_get(proc->pid, AT_BASE))
+		err = to_first(proc);
+	else if (find_notice(proc, &n, diag))
+		err = to_notice(proc, &n, survives);
+	else
+		err = to_address(proc, dp_auxv_get(proc->pid, AT_ENTRY));
+	if (err)
+		dp_diag_set(diag, err,
+			    "%s ended before its first own instruction",
+			    proc->exe);
+	return err;
+}
+
+static int start(struct dp_process *proc, const char *path, char *const argv[])
+{
+	int go[2], err = 0;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	fflush(NULL);
+	proc->pid = fork();
+	if (proc->pid == 0) {
+		close(go[1]);
+		become(path, argv, go[0]);
+	}
+	if (proc->pid < 0)
+		err = -errno;
+	else if (ptrace(PTRACE_SEIZE, proc->pid, 0,
+			PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD |
+				PTRACE_O_EXITKILL))
+		err = -errno;
+	proc->launched = proc->pid > 0;
+	close(go[0]);
+	close(go[1]);
+	if (err && proc->launched)
+		dp_process_kill_launched(proc);
+	return err;
+}
+
+/* From here on the end of the tool must not end the command. */
+static int hold(struct dp_process *proc, struct dp_diag *diag)
+{
+	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc));
+	if (dp_process_hold(proc))
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	dp_step("launch: held");
+	return 0;
+}
+
+static int take_hold(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = to_exec(proc);
+
+	if (err)
+		return dp_diag_set(diag, -ENOEXEC, "%s cannot be executed: %s",
+				   proc->exe, "the kernel refuses it");
+	proc->held = true;
+	err = dp_process_open_mem(proc, diag);
+	if (!err)
+		err = dp_process_lock(proc, DP_LOCK_AGENT, diag);
+	if (!err)
+		err = dp_check_process(proc, diag);
+	if (!err)
+		err = to_start(proc, false, diag);
+	if (!err)
+		err = dp_gadgets_find(proc, diag);
+	if (!err)
+		err = hold(proc, diag);
+	if (!err)
+		dp_filters_read(proc);
+	return err;
+}
+
+int dp_process_launch(char *const argv[], struct dp_process **out,
+		      struct dp_diag *diag)
+{
+	char path[PATH_MAX];
+	struct dp_process *proc;
+	int err = dp_command_find(argv[0], path, sizeof(path));
+
+	if (err)
+		return dp_diag_set(diag, err, "%s: %s", argv[0],
+				   err == -ENOENT ? "no such command" :
+						    "not an executable file");
+	err = dp_check_program(path, argv[0], diag);
+	if (err)
+		return err;
+	proc = dp_process_new();
+	if (!proc)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	snprintf(proc->exe, sizeof(proc->exe), "%s", path);
+	err = start(proc, path, argv);
+	if (err)
+		dp_diag_set(diag, err, "cannot start %s: %s", argv[0],
+			    strerror(-err));
+	else
+		err = take_hold(proc, diag);
+	if (err) {
+		dp_process_kill_launched(proc);
+		dp_process_close(proc);
+		return err;
+	}
+	*out = proc;
+	return 0;
+}
+
+static int renew(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_process_open_mem(proc, diag);
+
+	proc->held = true;
+	if (!err)
+		err = dp_check_process(proc, diag);
+	if (!err)
+		err = to_start(proc, true, diag);
+	if (!err)
+		err = dp_gadgets_find(proc, diag);
+	if (!err && dp_process_hold(proc))
+		err = dp_diag_set(diag, -ENOMEM, "out of memory");
+	if (!err)
+		dp_filters_read(proc);
+	return err;
+}
+
+int dp_process_renew(struct dp_family *family,
+		     const struct dp_family_event *event,
+		     struct dp_process **out, struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	int err;
+
+	if (!proc) {
+		dp_family_let_go(family, event);
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	proc->pid = event->pid;
+	err = renew(proc, diag);
+	if (!err)
+		err = dp_family_add(family, proc);
+	if (err)
+		dp_family_fail(family, event, proc);
+	else
+		*out = proc;
+	return err;
+}

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * leave: disarm and take the agent out, so that nothing tells it was there.
+ *
+ * Works from an arena alone, so that it serves a tool's own agent and one that
+ * an ended tool left behind alike.
+ */
+#include "agent/image.h"
+#include "engine/layout/action.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/few.h"
+#include "engine/layout/private.h"
+#include "engine/site/view.h"
+#include "arch/uregs.h"
+#include "proc/attach/drain.h"
+#include "proc/attach/leave.h"
+#include "proc/attach/linker.h"
+#include "proc/attach/recover.h"
+#include "proc/attach/region.h"
+#include "proc/attach/share.h"
+#include "proc/attach/stepout.h"
+#include "proc/attach/texts.h"
+#include "proc/confine.h"
+#include "proc/family.h"
+#include "proc/freeze.h"
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/memory.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/sync.h"
+#include "proc/seccomp/confine.h"
+#include "proc/signals/handlers.h"
+#include "proc/signals/masks.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define DISARM_TRIES 16
+#define DRAIN_TRIES 2000
+/* Nobody gets on by himself meanwhile. */
+#define FROZEN_TRIES 4
+#define DRAIN_NAP_NS 500000
+
+/* The private pages have no name: they go with the arena behind them, and that with all its
+ * parts. What is left of a region without its arena is nothing that anybody comes to. */
+static void region_of(const struct dp_maps *maps, size_t arena, u64 *start,
+		      u64 *end)
+{
+	size_t i = arena;
+
+	*start = maps->v[arena].start - DP_ARENA_OFFSET;
+	*end = maps->v[arena].end;
+	while (++i < maps->n && maps->v[i].start == *end &&
+	       dp_path_is_ours(maps->v[i].path))
+		*end = maps->v[i].end;
+}
+
+static long unmap_one(struct dp_remote *rem, u64 start, u64 end)
+{
+	long ret = dp_remote_call(rem, SYS_munmap, start, end - start, 0, 0, 0,
+				  0);
+
+	dp_step("leave: unmapped");
+	return ret;
+}
+
+static long unmap_regions(const struct dp_maps *maps, struct dp_remote *rem)
+{
+	u64 start, end;
+	long ret = 0;
+	size_t i;
+
+	for (i = 0; i < maps->n && !ret; i++) {
+		if (!dp_map_is_arena(&maps->v[i]))
+			continue;
+		region_of(maps, i, &start, &end);
+		ret = unmap_one(rem, start, end);
+	}
+	return ret;
+}
+
+static long unmap_rest(const struct dp_maps *maps, struct dp_remote *rem)
+{
+	long ret = 0;
+	size_t i;
+
+	for (i = 0; i < maps->n && !ret; i++)
+		if (dp_path_is_ours(maps->v[i].path))
+			ret = unmap_one(rem, maps->v[i].start, maps->v[i].end);
+	return ret;
+}
+
+int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
+{
+	struct dp_maps maps;
+	long ret;
+	int err = dp_maps_read(proc->pid, &maps);
+
+	if (err)
+		return err;
+	ret = unmap_regions(&maps, rem);
+	dp_maps_free(&maps);
+	if (!ret) {
+		err = dp_maps_read(proc->pid, &maps);
+		if (err)
+			return err;
+		ret = unmap_rest(&maps, rem);
+		dp_maps_free(&maps);
+	}
+	if (proc->unsettled >= 0)
+		dp_share_close(rem, &proc->unsettled, 1);
+	proc->unsettled = -1;
+	if (!ret)
+		proc->base = 0;
+	return (int)ret;
+}
+
+/* Give the program its own action back, unless it has it already. */
+static int return_action(struct dp_process *proc, struct dp_remote *rem,
+			 u64 base, u32 k)
+{
+	u64 at = base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
+	u64 mine = base + DP_PRIVATE_OFFSET +
+		   offsetof(struct dp_private, actions) +
+		   k * sizeof(struct dp_actions);
+	struct dp_kernel_sigaction now;
+	u32 current;
+	long ret = dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k), 0, at, 8,
+				  0, 0);
+
+	if (ret || dp_process_read(proc, at, &now, sizeof(now)) ||
+	    dp_process_read(proc, mine + offsetof(struct dp_actions, current),
+			    &current, sizeof(current)))
+		return ret ? (int)ret : -EIO;
+	if (now.handler != base + dp_agent_trap_entry)
+		return 0;
+	return (int)dp_remote_call(
+		rem, SYS_rt_sigaction, dp_caught(k),
+		mine + offsetof(struct dp_actions, ring) +
+			current % DP_ACTION_RING *
+				sizeof(struct dp_action_slot) +
+			offsetof(struct dp_action_slot, action),
+		0, 8, 0, 0);
+}
+
+static int return_actions(struct dp_process *proc, struct dp_remote *rem,
+			  const struct dp_view *view)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	int err = 0;
+	u32 k;
+
+	for (k = 0; !err && k < dp_few(&c->nr_caught, DP_CAUGHT); k++)
+		err = return_action(proc, rem, c->base, k);
+	return err;
+}
+
+static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
+			const struct dp_arena_control *c)
+{
+	u32 i;
+
+	for (i = 0; c->revertible && i < dp_few(&c->nr_texts, DP_MAX_TEXTS);
+	     i++)
+		if (dp_texts_clean(proc, &c->texts[i]))
+			dp_remote_call(rem, SYS_madvise, c->texts[i].start,
+				       c->texts[i].size, MADV_DONTNEED, 0, 0,
+				       0);
+}
+
+static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
+			 struct dp_diag *diag)
+{
+	/* There is no code any more. */
+	if (dp_process_ended(proc))
+		return -ESRCH;
+	return dp_diag_set(
+		diag, err == -EBUSY ? -EIO : err,
+		"the code at 0x%llx of process %d was changed by someone else while it was probed; it is left as it is, and the agent stays, inert",
+		(unsigned long long)bad, proc->pid);
+}
+
+static bool waits(const struct dp_view *view, u64 pc)
+{
+	return dp_confine_waits(view->arena->control.base, pc);
+}
+
+static bool in_agent(const void *view, u64 pc)
+{
+	return dp_view_owns(view, pc) && !waits(view, pc);
+}
+
+/*
+ * Threads that were left asleep wake up, and pass through what of the agent still stands in
+ * their way. Return: 0; a negative errno: nobody is stopped any more.
+ */
+static int stop_woken(struct dp_process *proc, const struct dp_view *view,
+		      struct dp_diag *diag)
+{
+	size_t had = proc->nr_threads;
+	int err;
+
+	if (proc->held || proc->frozen)
+		return 0;
+	err = dp_stop_again(proc, diag);
+	if (!err && (dp_sleeps_inside(proc, view) ||
+		     dp_masks_absent(proc, view->arena->control.base)))
+		err = dp_stop_more(proc, false, diag);
+	if (!err && proc->nr_threads > had)
+		dp_stop_run_out(proc, had, in_agent, view);
+	return err;
+}
+
+static int give_back(struct dp_process *proc, struct dp_view *view,
+		     struct dp_diag *diag)
+{
+	struct dp_remote *rem;
+	u64 bad = 0;
+	int err = dp_remote_begin(proc, &rem, diag);
+
+	if (err)
+		return err;
+	err = dp_masks_return_actions(proc, rem, &view->arena->control);
+	if (!err)
+		err = return_actions(proc, rem, view);
+	dp_step("leave: action");
+	if (!err && dp_view_disarm(view, &proc->target, true, &bad))
+		err = foreign_bytes(proc, -EBUSY, bad, diag);
+	dp_step("leave: hooks");
+	dp_remote_end(rem);
+	return err;
+}
+
+static int unmap(struct dp_process *proc, const struct dp_view *view,
+		 struct dp_diag *diag)
+{
+	struct dp_remote *rem;
+	int err = dp_remote_begin(proc, &rem, diag);
+
+	if (err)
+		return err;
+	drop_copies(proc, rem, &view->arena->control);
+	err = dp_unmap(proc, rem);
+	dp_remote_end(rem);
+	return err;
+}
+
+/* Those who have come to the agent since the last look, and what it knows of them. */
+static int return_masks(struct dp_process *proc, const struct dp_view *view,
+			bool late, struct dp_diag *diag)
+{
+	int err = stop_woken(proc, view, diag);
+
+	if (err)
+		return err;
+	dp_masks_return(proc, view, late);
+	dp_step("leave: masks");
+	return dp_drain(proc, view) ? 0 : -EAGAIN;
+}
+
+/* The other way round than install.c, for the same reasons. */
+static int switch_back(struct dp_process *proc, struct dp_view *view,
+		       struct dp_diag *diag)
+{
+	int err;
+
+	dp_masks_forget_noted(proc, view->arena->control.base);
+	err = dp_masks_in_force(proc, view->arena->control.base, false);
+
+	dp_step("leave: in force no more");
+	if (!err)
+		err = return_masks(proc, view, false, diag);
+	dp_step("leave: drained");
+	if (!err)
+		err = give_back(proc, view, diag);
+	proc->hooks_out = !err;
+	return err;
+}
+
+/* Once the hooks are out nobody comes to the agent any more. Threads that have woken up
+ * before that are let out of it. */
+static int take_out(struct dp_process *proc, struct dp_view *view,
+		    struct dp_diag *diag)
+{
+	int err = proc->hooks_out ? 0 : switch_back(proc, view, diag);
+
+	if (!err && !proc->held && !proc->frozen)
+		err = return_masks(proc, view, true, diag);
+	dp_step("leave: out");
+	if (!err)
+		err = unmap(proc, view, diag);
+	if (!err)
+		proc->hooks_out = false;
+	return err;
+}
+
+/** struct way_out - arguments of may_stay() */
+struct way_out {
+	const struct dp_process *proc;
+	const struct dp_view *view;
+};
+
+static bool may_stay(const void *arg, const struct dp_thread *t)
+{
+	const struct way_out *w = arg;
+	u64 pc = dp_uregs_pc(&t->regs), to;
+
+	return !in_agent(w->view, pc) || !dp_view_original(w->view, pc, &to) ||
+	       dp_linker_waits(w->proc, t);
+}
+
+/* With everybody else held. */
+static int step_out(struct dp_process *proc, const struct dp_view *view)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	const struct way_out way = { proc, view };
+
+	dp_stop_step_out(proc, dp_caught_mask(dp_few(&c->nr_caught, DP_CAUGHT)),
+			 may_stay, &way);
+	return dp_linker_home(proc);
+}
+
+bool dp_process_may_leave(struct dp_process *proc)
+{
+	struct dp_view view;
+
+	if (!proc->base || !dp_process_view(proc, &view))
+		return true;
+	if (step_out(proc, &view))
+		return false;
+	dp_step("freeze: out");
+	dp_handlers_end(proc, &view);
+	return !step_out(proc, &view) && dp_drainable(proc, &view);
+}
+
+/* One look at everybody. Return: 0 out, -EAGAIN not yet. */
+static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
+		     struct dp_diag *diag)
+{
+	u64 bad = 0;
+	int err;
+
+	/* Its threads may have ended, and wait for us to take notice. */
+	if (proc->family)
+		dp_family_pass(proc->family);
+	if (proc->exited || proc->execed[0])
+		return -ESRCH;
+	err = dp_stop_alone(proc, diag);
+	if (err)
+		return err;
+	/* Whoever is stopped then is another program's. */
+	if (dp_memory_gone(proc)) {
+		dp_stop_release(proc);
+		return -ESRCH;
+	}
+	dp_step("leave: stopped");
+	dp_stop_step_undo(proc, view->arena->control.base);
+	dp_texts_gone(proc, view);
+	if (again && dp_view_presume(view))
+		err = dp_view_disarm(view, &proc->target, false, &bad);
+	if (!err && dp_sleeps_inside(proc, view) &&
+	    dp_stop_more(proc, false, diag))
+		return -EAGAIN;
+	if (!err && proc->frozen)
+		err = step_out(proc, view);
+	else if (!err)
+		dp_stop_run_out(proc, 0, in_agent, view);
+	if (!err)
+		err = dp_confine_home(proc, view->arena->control.base);
+	/* The hooks stay until nobody is inside: what the program believes of
+	 * its masks and what they are is made the same in one moment. */
+	if (err && err != -ESRCH)
+		err = foreign_bytes(proc, err, bad, diag);
+	else if (!err && !dp_drained(proc, view))
+		err = -EAGAIN;
+	if (!err && dp_masks_absent(proc, view->arena->control.base)) {
+		if (dp_stop_more(proc, false, diag))
+			return -EAGAIN;
+		err = dp_drained(proc, view) ? 0 : -EAGAIN;
+	}
+	/* What has to wait for such a thread would come behind that signal. */
+	if (!err && dp_masks_waking(proc, view->arena->control.base))
+		err = -EAGAIN;
+	if (!err)
+		err = take_out(proc, view, diag);
+	dp_masks_settle(proc);
+	dp_stop_release(proc);
+	return err;
+}
+
+/* Where nobody tells when code goes, or waits for us, it may go under our hands: what is not
+ * there any more needs nothing. */
+static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
+{
+	int err, tries = 0;
+
+	dp_linker_hold(proc);
+	dp_texts_gone(proc, view);
+	do
+		err = dp_view_disarm(view, &proc->target, false, bad);
+	while (err && ++tries < DISARM_TRIES && !dp_process_ended(proc) &&
+	       (dp_texts_gone(proc, view) || err == -EFAULT));
+	dp_linker_release(proc);
+	return err;
+}
+
+/** struct leaving - arguments of leave() */
+struct leaving {
+	struct dp_process *proc;
+	struct dp_view *view;
+	struct dp_diag *diag;
+};
+
+static int leave(void *arg)
+{
+	const struct leaving *l = arg;
+	struct dp_process *proc = l->proc;
+	struct dp_view *view = l->view;
+	struct dp_diag *diag = l->diag;
+	struct timespec nap = { 0, DRAIN_NAP_NS };
+	int err, tries;
+	/* Its children can say so, too. */
+	bool left = view->arena->hit.text_left &&
+		    dp_view_is_reverted(view, &proc->target);
+	bool again = !left && dp_view_presume(view);
+	u64 bad = 0;
+
+	/* Under a filter without breakpoints on the way, so while nobody runs. */
+	if (view->arena->control.silent)
+		err = dp_stop_alone(proc, diag);
+	else
+		err = dp_sync_begin(proc, diag);
+	if (err)
+		return err;
+	/* It has done so itself, and breakpoints on the way may kill by now. */
+	if (left)
+		dp_view_disown(view);
+	else
+		err = disarm(proc, view, &bad);
+	dp_sync_end(proc);
+	dp_stop_release(proc);
+	dp_step("leave: disarmed");
+	if (err)
+		return foreign_bytes(proc, err, bad, diag);
+	for (tries = 0; tries < (proc->frozen ? FROZEN_TRIES : DRAIN_TRIES);
+	     tries++) {
+		/* Who came to the linker's probe just before it went. */
+		dp_process_answer(proc);
+		err = try_leave(proc, view, again, diag);
+		if (err != -EAGAIN)
+			return err;
+		nanosleep(&nap, NULL);
+	}
+	return dp_diag_set(
+		diag, err,
+		"a thread of process %d is still inside the agent, which stays there, inert; the next dprobes on it tries again",
+		proc->pid);
+}
+
+int dp_leave(struct dp_process *proc, struct dp_view *view,
+	     struct dp_diag *diag)
+{
+	struct leaving l = { proc, view, diag };
+
+	return dp_errand(proc, leave, &l);
+}
+
+int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_view view;
+	int err;
+
+	/* Children that it makes from now on have a part of it. */
+	proc->changing = true;
+	if (proc->family)
+		dp_family_pass(proc->family);
+	if (!proc->base || proc->exited || proc->execed[0])
+		return 0;
+	dp_confine_catch_up(proc);
+	if (proc->out_of_reach)
+		return dp_diag_set(
+			diag, -EPERM,
+			"process %d is under a seccomp filter by now; the agent stays there, inert; dprobes with CAP_SYS_ADMIN takes it out",
+			proc->pid);
+	dp_process_answer(proc);
+	if (!dp_process_view(proc, &view))
+		return dp_recover(proc, diag);
+	dp_process_hold_asking(proc, true);
+	err = dp_leave(proc, &view, diag);
+	dp_process_hold_asking(proc, false);
+	if (!err || err == -ESRCH) {
+		__atomic_store_n(&proc->installed, false, __ATOMIC_RELEASE);
+		proc->base = 0;
+	}
+	return err == -ESRCH ? 0 : err;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* limits: see limits.h. */
+#include "proc/facts.h"
+#include "engine/layout/page.h"
+#include "proc/limits.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define MAP_COUNT "/proc/sys/vm/max_map_count"
+/* Those that the kernel does not list, and those that an attach makes. */
+#define MAPPINGS_MORE 64
+
+static struct sigaction too_large;
+static bool survives;
+
+int dp_limits_file(u64 size)
+{
+	struct rlimit l;
+
+	return !getrlimit(RLIMIT_FSIZE, &l) && size > l.rlim_cur ? -EFBIG : 0;
+}
+
+void dp_limits_survive(void)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	survives = !sigaction(SIGXFSZ, &ignore, &too_large);
+}
+
+void dp_limits_restore(void)
+{
+	if (survives)
+		sigaction(SIGXFSZ, &too_large, NULL);
+}
+
+/* Return: what it is limited to; ~0: it is not */
+static u64 limit(pid_t pid, enum __rlimit_resource what)
+{
+	struct rlimit l;
+
+	return prlimit(pid, what, NULL, &l) || l.rlim_cur == RLIM_INFINITY ?
+		       ~0ull :
+		       l.rlim_cur;
+}
+
+/* Of /proc/PID/statm, in bytes. Return: 0: it is not known */
+static u64 pages(pid_t pid, bool data)
+{
+	unsigned long total = 0, own = 0;
+	char path[64], line[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	if (!dp_line_read(path, line, sizeof(line)) ||
+	    sscanf(line, "%lu %*u %*u %*u %*u %lu", &total, &own) != 2)
+		return 0;
+	return (data ? own : total) * (u64)DP_PAGE;
+}
+
+static bool is_beyond(u64 limit, u64 has, u64 more)
+{
+	return limit != ~0ull && has + more > limit;
+}
+
+static bool has_all_mappings(size_t n)
+{
+	char line[32];
+
+	return dp_line_read(MAP_COUNT, line, sizeof(line)) &&
+	       n + MAPPINGS_MORE > strtoul(line, NULL, 10);
+}
+
+static void why_no_memory(pid_t pid, u64 size, size_t mappings, char *text)
+{
+	u64 space = limit(pid, RLIMIT_AS), data = limit(pid, RLIMIT_DATA);
+
+	if (is_beyond(space, pages(pid, false), size))
+		snprintf(
+			text, DP_LIMITS_TEXT,
+			"that takes %llu KB, and its address space is limited to %llu KB (RLIMIT_AS)",
+			(unsigned long long)size >> 10,
+			(unsigned long long)space >> 10);
+	else if (is_beyond(data, pages(pid, true), size))
+		snprintf(text, DP_LIMITS_TEXT,
+			 "its data is limited to %llu KB (RLIMIT_DATA)",
+			 (unsigned long long)data >> 10);
+	else if (has_all_mappings(mappings))
+		snprintf(
+			text, DP_LIMITS_TEXT,
+			"it has %zu mappings, as many as the kernel permits (vm.max_map_count)",
+			mappings);
+	else
+		snprintf(text, DP_LIMITS_TEXT, "%s", strerror(ENOMEM));
+}
+
+const char *dp_limits_why(pid_t pid, int err, u64 size, size_t mappings,
+			  char *text)
+{
+	if (err == -EMFILE)
+		snprintf(
+			text, DP_LIMITS_TEXT,
+			"it has no file descriptor left for a moment (RLIMIT_NOFILE is %llu)",
+			(unsigned long long)limit(pid, RLIMIT_NOFILE));
+	else if (err == -EAGAIN && limit(pid, RLIMIT_MEMLOCK) != ~0ull)
+		snprintf(
+			text, DP_LIMITS_TEXT,
+			"it locks its memory (mlockall), and no more than %llu KB (RLIMIT_MEMLOCK)",
+			(unsigned long long)limit(pid, RLIMIT_MEMLOCK) >> 10);
+	else if (err == -ENOMEM)
+		why_no_memory(pid, size, mappings, text);
+	else
+		snprintf(text, DP_LIMITS_TEXT, "%s", strerror(-err));
+	return text;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * linker: a process's dynamic linker, which tells of libraries (engine/hit/linker.c).
+ *
+ * Text of a library can go while it is written, and something else come to its place.
+ * So the probe at the linker's own function is armed before all others, and taken out
+ * after them. Whoever is about to change the list of libraries calls that, under the
+ * linker's lock, before it unmaps anything, and waits there as long as we write. Only
+ * one can have been past that point before: it is let finish.
+ *
+ * A thread that waits in the agent for our answer is in a signal handler: it is sent
+ * home to the instruction that it trapped at, where need be.
+ */
+#include "agent/image.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/arena.h"
+#include "engine/site/engine.h"
+#include "arch/uregs.h"
+#include "proc/attach/drain.h"
+#include "proc/attach/linker.h"
+#include "proc/family.h"
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "proc/ptrace/clock.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long an unmapping may take, and how often that is looked at. */
+#define HOLD_NS 1000000000
+#define HOLD_NAP_NS 20000
+
+static struct dp_arena *arena_of(const struct dp_process *proc)
+{
+	return proc->engine && proc->installed ? dp_engine_arena(proc->engine) :
+						 NULL;
+}
+
+static u32 number(const struct dp_arena *a)
+{
+	return __atomic_load_n(&a->hit.linker_asked, __ATOMIC_ACQUIRE);
+}
+
+static bool waits(const struct dp_arena *a)
+{
+	return number(a) != a->control.linker_answered;
+}
+
+bool dp_process_asked(const struct dp_process *proc)
+{
+	const struct dp_arena *a = arena_of(proc);
+
+	return a && a->control.linker_state && (proc->missed || waits(a));
+}
+
+u32 dp_process_hear(struct dp_process *proc)
+{
+	const struct dp_arena *a = arena_of(proc);
+
+	proc->missed = false;
+	return a ? number(a) : 0;
+}
+
+void dp_process_answer_heard(struct dp_process *proc, u32 heard)
+{
+	struct dp_arena *a = arena_of(proc);
+
+	if (!a)
+		return;
+	__atomic_store_n(&a->control.linker_answered, heard, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &a->control.linker_answered, FUTEX_WAKE, INT_MAX,
+		NULL, NULL, 0);
+}
+
+void dp_process_answer(struct dp_process *proc)
+{
+	dp_process_answer_heard(proc, dp_process_hear(proc));
+}
+
+/* NULL: nobody would wait. */
+static struct dp_arena *watched(const struct dp_process *proc)
+{
+	struct dp_arena *a = proc->engine ? dp_engine_arena(proc->engine) :
+					    NULL;
+
+	return a && a->control.linker_state ? a : NULL;
+}
+
+/* Nobody runs, or nobody is to run before we have done. */
+static bool stands_still(const struct dp_process *proc)
+{
+	return proc->held || proc->frozen || proc->halted;
+}
+
+static bool is_unloading(const struct dp_process *proc,
+			 const struct dp_arena *a)
+{
+	s32 state;
+
+	return !dp_process_read(proc, a->control.linker_state, &state,
+				sizeof(state)) &&
+	       state == RT_DELETE;
+}
+
+void dp_linker_hold(struct dp_process *proc)
+{
+	const struct timespec nap = { 0, HOLD_NAP_NS };
+	s64 deadline = dp_now_ns() + HOLD_NS;
+	struct dp_arena *a = watched(proc);
+
+	if (!a)
+		return;
+	__atomic_store_n(&a->control.linker_hold, 1, __ATOMIC_SEQ_CST);
+	while (!stands_still(proc) && is_unloading(proc, a) && !waits(a) &&
+	       dp_now_ns() < deadline) {
+		if (proc->family)
+			dp_family_pass(proc->family);
+		nanosleep(&nap, NULL);
+	}
+	dp_step("linker: held");
+}
+
+void dp_linker_release(const struct dp_process *proc)
+{
+	struct dp_arena *a = watched(proc);
+
+	if (a)
+		__atomic_store_n(&a->control.linker_hold, 0, __ATOMIC_SEQ_CST);
+}
+
+bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms)
+{
+	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000l };
+	const struct dp_arena *a = arena_of(proc);
+
+	if (!a || !a->control.linker_state)
+		return false;
+	if (!dp_process_asked(proc))
+		syscall(SYS_futex, &a->hit.linker_asked, FUTEX_WAIT,
+			a->control.linker_answered, &t, NULL, 0);
+	return true;
+}
+
+/* To the end of its next system call. */
+static int through_call(struct dp_process *proc, pid_t tid)
+{
+	int status, stops = 0;
+
+	while (stops < 2) {
+		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) ||
+		    dp_stop_await(proc, tid, &status) != tid ||
+		    dp_stop_lost(proc, tid, status))
+			return -ESRCH;
+		stops += WSTOPSIG(status) == (SIGTRAP | 0x80);
+	}
+	return 0;
+}
+
+/* By the return from its signal handler, which brings everything back. */
+static int send_home(struct dp_process *proc, struct dp_thread *t, u64 frame)
+{
+	dp_uregs_set_pc(&t->regs, proc->restorer);
+	dp_uregs_set_sp(&t->regs, frame + sizeof(u64));
+	dp_uregs_leave_call(&t->regs);
+	if (dp_gadgets_borrow(proc) ||
+	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ||
+	    through_call(proc, t->tid) ||
+	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+		return -ESRCH;
+	dp_gadgets_return(proc);
+	return 0;
+}
+
+bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t)
+{
+	u64 word = proc->base + DP_ARENA_OFFSET +
+		   offsetof(struct dp_arena, control.linker_answered);
+
+	return arena_of(proc) &&
+	       dp_uregs_pc(&t->regs) - proc->base < DP_AGENT_TEXT &&
+	       dp_uregs_arg(&t->regs, 0) == word;
+}
+
+/* What the arena says can be a child's word. A frame of ours is on the stack of the thread
+ * that waits, and begins with where our handler returns to. */
+static bool is_frame(const struct dp_process *proc, const struct dp_thread *t,
+		     u64 frame)
+{
+	u64 restorer;
+
+	return frame - dp_uregs_sp(&t->regs) <= FRAME_MOST &&
+	       !dp_process_read(proc, frame, &restorer, sizeof(restorer)) &&
+	       restorer == proc->base + dp_agent_trap_restorer;
+}
+
+int dp_linker_home(struct dp_process *proc)
+{
+	const struct dp_arena *a = arena_of(proc);
+	int err = 0;
+	u64 frame;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads && !err; i++) {
+		if (!dp_linker_waits(proc, &proc->threads[i]))
+			continue;
+		/* It asks anew if it is let go as it is. */
+		dp_process_answer(proc);
+		frame = __atomic_load_n(&a->hit.linker_regs, __ATOMIC_ACQUIRE) -
+			offsetof(struct dp_sigframe, uc.mc);
+		err = is_frame(proc, &proc->threads[i], frame) ?
+			      send_home(proc, &proc->threads[i], frame) :
+			      -ESRCH;
+		dp_step("linker: sent home");
+	}
+	return err;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * lock: one tool at a time at one process.
+ *
+ * A record lock on /proc/PID/mem. Only a process that may trace PID can open that file for
+ * writing, and only such a descriptor takes a write lock: nobody else can hold it. The lock
+ * belongs to the open file description (fcntl(2), F_OFD_SETLK), so that it is there as long as
+ * the descriptor is open in the tool, or in an errand that the tool has sent, and the kernel
+ * drops it at their end, however that comes about. It outlives an exec of the process, whose
+ * id has the same file.
+ *
+ * Each kind of work is a byte of the file, whatever may be in memory there.
+ *
+ * Lock: these two (DESIGN.md, Locks).
+ */
+#include "proc/attach/recover.h"
+#include "proc/lock.h"
+#include "proc/ptrace/clock.h"
+#include "proc/ptrace/process.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#define LOCK_NS 5000000000ll
+#define NAP_NS 2000000
+
+static int try(const struct dp_process *proc, enum dp_lock which)
+{
+	struct flock lock = { .l_type = F_WRLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = which,
+			      .l_len = 1 };
+
+	return fcntl(proc->mem, F_OFD_SETLK, &lock) ? -errno : 0;
+}
+
+static bool is_taken(int err)
+{
+	return err == -EAGAIN || err == -EACCES;
+}
+
+static int no_lock(const struct dp_process *proc, enum dp_lock which, int err,
+		   struct dp_diag *diag)
+{
+	if (!is_taken(err))
+		return dp_diag_set(diag, err, "process %d cannot be locked: %s",
+				   proc->pid, strerror(-err));
+	return dp_diag_set(
+		diag, -EBUSY,
+		which == DP_LOCK_ORDER ?
+			"another dprobes is at work in process %d; try again (fuser -v /proc/%d/mem names it)" :
+			"another dprobes is about to probe process %d, or to leave it; try again (fuser -v /proc/%d/mem names it)",
+		proc->pid, proc->pid);
+}
+
+int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
+		    struct dp_diag *diag)
+{
+	const struct timespec nap = { 0, NAP_NS };
+	s64 deadline = dp_now_ns() + LOCK_NS;
+	int err;
+
+	while (is_taken(err = try(proc, which)) && dp_now_ns() < deadline) {
+		/* Then it is there to stay. */
+		if (which == DP_LOCK_AGENT && dp_recover_taken(proc, diag))
+			return -EBUSY;
+		nanosleep(&nap, NULL);
+	}
+	return err ? no_lock(proc, which, err, diag) : 0;
+}
+
+void dp_process_unlock(const struct dp_process *proc, enum dp_lock which)
+{
+	struct flock lock = { .l_type = F_UNLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = which,
+			      .l_len = 1 };
+
+	fcntl(proc->mem, F_OFD_SETLK, &lock);
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * lodge: an agent in another process, whose probes come and go.
+ *
+ * As in a process that probes itself there is room for probes to come, and a live
+ * engine; but that is ours, and so is its memory, until we leave or are gone.
+ * Pools are mapped in there by remote calls, each a file of its own: a descriptor is
+ * nothing that could be left there. Their code is written through /proc/PID/mem.
+ */
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/plan/place.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
+#include "engine/text/arm.h"
+#include "engine/text/target.h"
+#include "agent/image.h"
+#include "port.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/lodge.h"
+#include "proc/attach/share.h"
+#include "proc/holes.h"
+#include "proc/lodge.h"
+#include "proc/proc.h"
+#include "proc/ptrace/hand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/sync.h"
+#include "proc/reside.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "engine/site/internal.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+static bool failed(long ret)
+{
+	return ret < 0 && ret > -4096;
+}
+
+/** struct dp_lodged - what there is besides the agent
+ *  @ours, @size: memory of dp_lodge_map() */
+struct dp_lodged {
+	struct dp_engine *engine;
+	struct dp_diag *diag; /* of the call that is being made */
+	void *ours[DP_MAX_POOLS];
+	u64 size[DP_MAX_POOLS];
+	u32 nr;
+	bool quiesces; /* jumps are written while nobody runs */
+};
+
+static int keep(struct dp_lodged *l, void *mem, u64 size)
+{
+	if (l->nr == DP_MAX_POOLS)
+		return -ENOMEM;
+	l->ours[l->nr] = mem;
+	l->size[l->nr++] = size;
+	return 0;
+}
+
+/* Away from the offset by which an arena is known. */
+#define IMAGE_OFFSET (16ull << 20)
+
+static long share(struct dp_process *proc, u64 size, s32 fd)
+{
+	long ret = dp_remote_call(proc->hand, SYS_mmap, 0, size,
+				  PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd,
+				  IMAGE_OFFSET);
+
+	/* What a child wrote there would be believed of its parent. */
+	if (!failed(ret) && dp_remote_call(proc->hand, SYS_madvise, (u64)ret,
+					   size, MADV_DONTFORK, 0, 0, 0))
+		ret = -ENOMEM;
+	return ret;
+}
+
+int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there)
+{
+	u64 whole = IMAGE_OFFSET + size;
+	void *mem;
+	s32 fd;
+	long ret;
+	int err = dp_share_make(proc, proc->hand, whole, &mem, &fd);
+
+	if (err)
+		return err;
+	ret = share(proc, size, fd);
+	dp_share_close(proc->hand, &fd, 1);
+	if (failed(ret) || keep(proc->lodged, mem, whole)) {
+		munmap(mem, whole);
+		return -ENOMEM;
+	}
+	*ours = (u8 *)mem + IMAGE_OFFSET;
+	*there = (u64)ret;
+	return 0;
+}
+
+/* Private, and never to be written there; of a file, so that it is known for ours. */
+static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
+{
+	int file = dp_share_file(size), err;
+	s32 there;
+	long ret;
+
+	if (file < 0)
+		return file;
+	err = dp_share_pass(proc, proc->hand, &file, 1, &there);
+	close(file);
+	if (err)
+		return err;
+	ret = dp_remote_call(proc->hand, SYS_mmap, addr, size,
+			     PROT_READ | PROT_EXEC,
+			     (u64)(MAP_PRIVATE | flags), (u64)there, 0);
+	dp_share_close(proc->hand, &there, 1);
+	return failed(ret) ? (int)ret : 0;
+}
+
+int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot,
+		     const void *bytes)
+{
+	int err;
+
+	if (!(prot & PROT_EXEC))
+		return (int)dp_remote_call(proc->hand, SYS_mprotect, addr, size,
+					   (u64)prot, 0, 0, 0);
+	err = map_code(proc, addr, size, MAP_FIXED);
+	return err ? err : dp_process_write(proc, addr, bytes, size);
+}
+
+static int grow_map(void *arg, u64 addr, u64 size)
+{
+	struct dp_process *proc = arg;
+	int err = proc->hand ? map_code(proc, addr, size,
+					MAP_FIXED_NOREPLACE) :
+			       -ENOMEM;
+
+	return err && err != -EEXIST ? -ENOMEM : err;
+}
+
+static int grow_put(void *arg, u64 addr, const void *code, size_t len)
+{
+	return dp_process_write(arg, addr, code, len);
+}
+
+static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
+{
+	const struct dp_process *proc = arg;
+
+	return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
+}
+
+/* Text is written, and pools are mapped. */
+static int begin(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_hand_begin(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_sync_begin(proc, diag);
+	if (err)
+		dp_hand_end(proc);
+	return err;
+}
+
+/* Who stops all threads does it alone. */
+static int grow_stopped(void *arg, const u32 *which, u32 n)
+{
+	struct dp_process *proc = arg;
+	struct dp_diag *diag = proc->lodged->diag;
+	u64 bad = 0;
+	int err, later;
+
+	dp_lodge_end(proc);
+	err = dp_process_quiesce(proc->pid, proc->base + DP_ARENA_OFFSET,
+				 (char *)proc->file + DP_FILE_ARENA_OFFSET,
+				 which, n, &bad, diag);
+	later = begin(proc, diag);
+	return err ? err : later;
+}
+
+/* Nobody tells when a library goes: that is found out each time, and none does while
+ * nobody runs. Who stops them for the jumps anyway looks then. */
+static int grow_hold(void *arg, bool stray, int (*work)(void *what), void *what)
+{
+	struct dp_process *proc = arg;
+	struct dp_diag *diag = proc->lodged->diag;
+	int err, later;
+
+	if (!stray || proc->lodged->quiesces)
+		return work(what);
+	dp_lodge_end(proc);
+	err = dp_stop_alone(proc, diag);
+	if (!err) {
+		err = work(what);
+		dp_stop_release(proc);
+	}
+	later = begin(proc, diag);
+	return err ? err : later;
+}
+
+static const struct dp_growth_ops growth_ops = { grow_map, grow_put, grow_holes,
+						 grow_stopped, grow_hold };
+
+static int adopt(struct dp_process *proc, const struct dp_lodging *how)
+{
+	struct dp_live_setup setup = {
+		.ops = &growth_ops,
+		.arg = proc,
+		/* The one without the short way for handlers of one's own. */
+		.call_entry = proc->base + dp_agent_follow_entry,
+		.detour_entry = proc->base + dp_agent_detour_entry,
+		.follow_entry = proc->base + dp_agent_follow_entry,
+		.size = proc->file_size - DP_FILE_ARENA_OFFSET,
+		.max_sites = how->max_sites,
+	};
+	struct dp_arena *arena =
+		(void *)((char *)proc->file + DP_FILE_ARENA_OFFSET);
+	struct dp_engine *engine, *built = proc->engine;
+	int err = dp_engine_create(&engine);
+
+	if (err)
+		return err;
+	dp_engine_set_arming(engine, how->arming);
+	err = dp_engine_adopt(engine, arena, &setup);
+	if (err) {
+		dp_engine_destroy(engine);
+		return err;
+	}
+	proc->engine = proc->lodged->engine = engine;
+	proc->lodged->quiesces = how->arming == DP_ARM_QUIESCE;
+	dp_engine_destroy(built);
+	return 0;
+}
+
+static int install(struct dp_process *proc, const struct dp_lodging *how,
+		   struct dp_diag *diag)
+{
+	struct dp_engine *engine;
+	int err;
+
+	proc->lodged = calloc(1, sizeof(*proc->lodged));
+	if (!proc->lodged || dp_engine_create(&engine))
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->lodged->engine = engine;
+	dp_engine_reside(engine, how->max_sites);
+	dp_engine_ask(engine, how->asks);
+	err = dp_process_install(proc, engine, diag);
+	if (!err && adopt(proc, how))
+		err = dp_diag_set(
+			diag, -ENOMEM,
+			"there is no memory for the probes of process %d",
+			proc->pid);
+	return err;
+}
+
+int dp_process_lodge(pid_t pid, const struct dp_lodging *how,
+		     struct dp_process **proc, struct dp_diag *diag)
+{
+	int err = dp_process_attach_as(pid, how->tool, proc, diag);
+
+	if (err)
+		return err;
+	if ((*proc)->filtered)
+		err = dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d runs under a seccomp filter, and a thread that waits for a handler makes system calls",
+			pid);
+	else if ((*proc)->dispatches)
+		err = dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH), and a thread that waits for a probe's handler makes some",
+			pid);
+	if (!err)
+		err = install(*proc, how, diag);
+	if (err) {
+		dp_process_close(*proc);
+		*proc = NULL;
+	}
+	return err;
+}
+
+struct dp_engine *dp_lodge_engine(const struct dp_process *proc)
+{
+	return proc->lodged->engine;
+}
+
+u64 dp_lodge_base(const struct dp_process *proc)
+{
+	return proc->base;
+}
+
+int dp_lodge_pidfd(const struct dp_process *proc)
+{
+	return proc->pidfd;
+}
+
+int dp_process_threads(pid_t pid, pid_t **tids, size_t *n)
+{
+	return dp_tasks_list(pid, tids, n);
+}
+
+u32 dp_lodge_ns_pid(const struct dp_process *proc)
+{
+	return proc->ns_pid;
+}
+
+int dp_lodge_begin(struct dp_process *proc, struct dp_target **target,
+		   struct dp_diag *diag)
+{
+	proc->lodged->diag = diag;
+	*target = &proc->target;
+	return begin(proc, diag);
+}
+
+void dp_lodge_end(struct dp_process *proc)
+{
+	dp_sync_end(proc);
+	dp_hand_end(proc);
+}
+
+void dp_lodge_free(struct dp_process *proc)
+{
+	struct dp_lodged *l = proc->lodged;
+
+	if (!l)
+		return;
+	while (l->nr-- > 0)
+		munmap(l->ours[l->nr], l->size[l->nr]);
+	dp_engine_destroy(l->engine);
+	free(l);
+	proc->lodged = NULL;
+}

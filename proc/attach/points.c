@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * points: where musl makes the calls in which a thread can be cancelled.
+ *
+ *   sigsuspend, …: call __syscall_cp ─► __syscall_cp_c ─► __syscall_cp_asm: syscall
+ *                  call __syscall_ret               └───► syscall, if it cannot be
+ *
+ * A thread that is cancelled is told by its pc to be in the last one, so nothing of that
+ * changes. Hooked are the calls of the first one for what sleeps under a mask of its own,
+ * what comes behind them, and how a cancelled thread leaves. All is found by its bytes,
+ * because none of it has a name in the file that programs run with.
+ */
+#include "arch/arch.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/layout/call.h"
+#include "engine/layout/span.h"
+#include "engine/site/engine.h"
+#include "arch/calls.h"
+#include "proc/attach/hooks.h"
+#include "proc/attach/points.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include <string.h>
+#include <sys/syscall.h>
+#include "engine/site/internal.h"
+
+#define CALL_SIZE 5
+#define MAKER_MAX 320
+#define LAST_MAX 64
+#define ARGUMENTS_MAX 32 /* bytes from the number to the call */
+
+/** struct code - text of the process, read */
+struct code {
+	const struct dp_span *span;
+	const u8 *text;
+};
+
+/* Return: @len bytes at @addr; NULL: they are not all there. */
+static const u8 *bytes(const struct code *c, u64 addr, size_t len)
+{
+	u64 offset = addr - c->span->start;
+
+	return offset < c->span->size && len <= c->span->size - offset ?
+		       c->text + offset :
+		       NULL;
+}
+
+static bool decode(const struct code *c, u64 addr, struct insn_facts *f)
+{
+	const u8 *code = bytes(c, addr, DP_INSN_MAX);
+
+	return code && !dp_insn_facts(code, DP_INSN_MAX, f) &&
+	       f->class != DP_INSN_REFUSED;
+}
+
+static void add(struct dp_process *proc, const struct code *c, u64 addr, u32 nr)
+{
+	const u8 *code = bytes(c, addr, DP_REGION_MAX);
+
+	if (code && proc->nr_hooks < DP_HOOKS_MAX)
+		dp_hooks_add(proc, addr, code, nr | DP_CALL_THROUGH, CALL_SIZE,
+			     false);
+}
+
+/* __syscall_cp_asm. Return: false if it does not look so. */
+static bool find_last(struct dp_points *p, const struct code *c, u64 addr)
+{
+	const u8 *code = bytes(c, addr, LAST_MAX);
+	struct insn_facts f;
+	u64 at = addr;
+
+	if (!code || !dp_code_begins_cancellable(code))
+		return false;
+	while (at - addr < LAST_MAX && decode(c, at, &f)) {
+		if (f.class == DP_INSN_JCC)
+			p->cancel = at + f.len + (u64)f.target;
+		else if (f.class == DP_INSN_SYSCALL)
+			break;
+		else if (f.class != DP_INSN_PLAIN)
+			return false;
+		at += f.len;
+	}
+	code = bytes(c, p->cancel, CALL_SIZE);
+	if (f.class != DP_INSN_SYSCALL || !code || !dp_code_jumps(code))
+		return false;
+	p->last = addr;
+	p->last_call = at;
+	return true;
+}
+
+/** struct walk - along __syscall_cp_c, as it stands */
+struct walk {
+	u64 at, furthest; /* that a branch goes to */
+	s32 depth, body; /* @body: where it first branches */
+	bool branched;
+};
+
+static void pass_branch(struct walk *w, const struct insn_facts *f)
+{
+	u64 to = w->at + f->len + (u64)f->target;
+
+	if (to > w->furthest)
+		w->furthest = to;
+	if (!w->branched)
+		w->body = w->depth;
+	w->branched = true;
+}
+
+/* Return: does it end there? */
+static bool pass(struct dp_points *p, const struct code *c, struct walk *w,
+		 const struct insn_facts *f)
+{
+	u64 to = w->at + f->len + (u64)f->target;
+
+	switch (f->class) {
+	case DP_INSN_JCC:
+		pass_branch(w, f);
+		return false;
+	case DP_INSN_SYSCALL:
+		p->direct_call = w->at;
+		p->direct_depth = w->depth;
+		return false;
+	case DP_INSN_CALL:
+		if (!p->last && find_last(p, c, to))
+			p->last_depth = w->depth + (s32)sizeof(u64);
+		else if (p->nr_ends < DP_POINTS_ENDS)
+			p->ends[p->nr_ends++] = w->at;
+		return w->at >= w->furthest && w->branched;
+	case DP_INSN_JMP:
+		if (to > w->furthest && to - p->maker < MAKER_MAX)
+			w->furthest = to;
+		w->depth = w->body;
+		return w->at >= w->furthest;
+	case DP_INSN_RET:
+		w->depth = w->body;
+		return w->at >= w->furthest;
+	default:
+		w->depth += dp_code_deepens(bytes(c, w->at, DP_INSN_MAX), f);
+		return false;
+	}
+}
+
+/* Does it pass on what it is called with? */
+static bool shifts(const struct code *c, u64 addr, u64 end)
+{
+	const u8 *code = bytes(c, addr, end - addr);
+
+	return code && dp_code_passes_on(code, end - addr);
+}
+
+/* __syscall_cp_c, where threads can be cancelled and where there are none */
+static bool find_maker(struct dp_points *p, const struct code *c, u64 addr)
+{
+	struct walk w = { .at = addr };
+	struct insn_facts f;
+	bool end = false;
+
+	*p = (struct dp_points){ .maker = addr };
+	while (!end && w.at - addr < MAKER_MAX && decode(c, w.at, &f)) {
+		end = pass(p, c, &w, &f);
+		w.at += f.len;
+	}
+	p->maker_len = (u32)(w.at - addr);
+	return end && p->direct_call && shifts(c, addr, p->direct_call);
+}
+
+/* @addr: what is called for the number, which jumps on */
+static bool is_known(struct dp_process *proc, const struct code *c, u64 addr)
+{
+	struct dp_points p;
+	struct insn_facts f;
+	u32 i;
+
+	if (proc->points.enter == addr)
+		return true;
+	if (proc->points.enter || !decode(c, addr, &f) ||
+	    f.class != DP_INSN_JMP ||
+	    !find_maker(&p, c, addr + f.len + (u64)f.target))
+		return false;
+	p.enter = addr;
+	proc->points = p;
+	for (i = 0; i < p.nr_ends; i++)
+		add(proc, c, p.ends[i], DP_CALL_RETURNS);
+	if (p.last)
+		add(proc, c, p.cancel, DP_CALL_RETURNS);
+	return true;
+}
+
+/* The call that a number leads to. */
+static u64 call_behind(const struct code *c, u64 addr, u64 *to)
+{
+	struct insn_facts f;
+	u64 at = addr;
+
+	while (at - addr < ARGUMENTS_MAX && decode(c, at, &f)) {
+		if (f.class == DP_INSN_CALL && f.len == CALL_SIZE) {
+			*to = at + f.len + (u64)f.target;
+			return at;
+		}
+		if (f.class != DP_INSN_PLAIN)
+			return 0;
+		at += f.len;
+	}
+	return 0;
+}
+
+/* What errno is set by. */
+static u64 next_call(const struct code *c, u64 addr)
+{
+	struct insn_facts f;
+	u64 at = addr;
+
+	while (at - addr < DP_THROUGH_TAIL && decode(c, at, &f)) {
+		if (f.class == DP_INSN_CALL || f.class == DP_INSN_JMP)
+			return f.len == CALL_SIZE ? at : 0;
+		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_JCC)
+			return 0;
+		at += f.len;
+	}
+	return 0;
+}
+
+void dp_points_add(struct dp_process *proc, const struct dp_span *span,
+		   const u8 *text, u64 addr, u32 nr)
+{
+	const struct code c = { span, text };
+	u64 to = 0, call = call_behind(&c, addr, &to);
+	u64 back = call ? next_call(&c, call + CALL_SIZE) : 0;
+
+	if (!back || proc->nr_hooks + 2 > DP_HOOKS_MAX ||
+	    !is_known(proc, &c, to))
+		return;
+	add(proc, &c, call,
+	    nr | DP_CALL_ENTERS | CALL_SIZE << DP_CALL_LENGTH_SHIFT);
+	add(proc, &c, back, DP_CALL_RETURNS);
+}
+
+bool dp_points_touched(const struct dp_process *proc, const struct dp_hooked *h)
+{
+	const struct dp_points *p = &proc->points;
+	const struct dp_engine *e = proc->engine;
+
+	return dp_engine_probed(e, p->enter, CALL_SIZE) ||
+	       dp_engine_probed(e, p->maker, p->maker_len) ||
+	       dp_engine_probed(e, p->last, p->last_call - p->last + 1) ||
+	       dp_engine_probed(e, p->last_call + DP_SYSCALL_SIZE, p->last ? 1 : 0) ||
+	       dp_engine_probed(e, h->addr + CALL_SIZE, DP_THROUGH_TAIL);
+}
+
+static const struct dp_hooked *called_from(const struct dp_process *proc,
+					   u64 back)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_hooks; i++) {
+		const struct dp_hooked *h = &proc->hooks[i];
+
+		if (dp_call_goes_through(h->nr) && h->nr & DP_CALL_ENTERS &&
+		    h->addr + CALL_SIZE == back)
+			return h;
+	}
+	return NULL;
+}
+
+const struct dp_hooked *dp_points_at(const struct dp_process *proc, u64 pc,
+				     u64 sp, u64 *below)
+{
+	const struct dp_points *p = &proc->points;
+	u64 back;
+
+	if (p->last && (pc == p->last_call || pc == p->last_call + DP_SYSCALL_SIZE))
+		sp += (u64)p->last_depth;
+	else if (p->enter && (pc == p->direct_call ||
+			      pc == p->direct_call + DP_SYSCALL_SIZE))
+		sp += (u64)p->direct_depth;
+	else
+		return NULL;
+	*below = sp + sizeof(back);
+	return dp_process_read(proc, sp, &back, sizeof(back)) ?
+		       NULL :
+		       called_from(proc, back);
+}
+
+bool dp_points_between(const struct dp_process *proc, u64 pc, u64 sp)
+{
+	const struct dp_points *p = &proc->points;
+	u64 words[DP_THROUGH_STACK / sizeof(u64)], below;
+	size_t i;
+
+	if (!p->enter || dp_points_at(proc, pc, sp, &below) ||
+	    (pc != p->enter && pc - p->maker >= p->maker_len &&
+	     (!p->last || pc - p->last > p->last_call + DP_SYSCALL_SIZE - p->last)))
+		return false;
+	if (dp_process_read(proc, sp, words, sizeof(words)))
+		return false;
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (called_from(proc, words[i]))
+			return true;
+	return false;
+}

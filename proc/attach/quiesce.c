@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * quiesce: jumps into the text of a process that probes itself, while none of its
+ * threads runs.
+ *
+ * Its table of sites is copied here, changed, and what has changed is copied
+ * back: nobody else touches it, for the thread that asked for this waits.
+ *
+ * A site that has been a breakpoint has copies of its one instruction which lead
+ * back to behind it, and that is now in the middle of the jump. Who is in such a
+ * copy goes on in the detour; who is on his way into one, or out of it through an
+ * after-handler, has to run on first.
+ */
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/site.h"
+#include "engine/text/strategy.h"
+#include "engine/layout/stack.h"
+#include "engine/site/state.h"
+#include "arch/uregs.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/drain.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
+#include "proc/reside.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define TRIES 8
+#define NAP_NS 200000
+
+/** struct span - a copy that leads back into the jump of site @i */
+struct span {
+	u64 start;
+	u32 size, i;
+};
+
+struct table {
+	struct dp_process *proc;
+	struct dp_sites sites;
+	u64 *bad;
+	u64 arena, addr;
+	struct dp_arena_control control;
+	void *ours; /* the arena, where it is mapped here, too */
+	struct span *spans;
+	size_t nr_spans;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void add_span(struct table *t, u64 start, u32 size, u32 i)
+{
+	if (start && size)
+		t->spans[t->nr_spans++] = (struct span){ start, size, i };
+}
+
+static void find_spans(struct table *t)
+{
+	const struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < t->sites.n; i++) {
+		s = dp_sites_at(&t->sites, i);
+		if (s->jump.nr < 2)
+			continue;
+		add_span(t, s->single, s->single_len, i);
+		add_span(t, s->post, s->post_len, i);
+	}
+	qsort(t->spans, t->nr_spans, sizeof(*t->spans), by_start);
+}
+
+/* A pc may also be behind a breakpoint that ends a copy. */
+static const struct span *span_at(const struct table *t, u64 pc)
+{
+	size_t low = 0, high = t->nr_spans, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (t->spans[mid].start <= pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && pc - t->spans[low - 1].start < t->spans[low - 1].size ?
+		       &t->spans[low - 1] :
+		       NULL;
+}
+
+static int load(struct dp_process *proc, struct table *t)
+{
+	struct dp_arena_control *c = &t->control;
+	int err = dp_process_read(proc, t->arena, c, sizeof(*c));
+	size_t size;
+
+	if (err)
+		return err;
+	size = (size_t)c->nr_sites * sizeof(*t->sites.v);
+	t->addr = t->arena + c->site_off;
+	t->sites.v = malloc(size);
+	t->spans = malloc((2 * (size_t)t->sites.n + 1) * sizeof(*t->spans));
+	if (!t->sites.v || !t->spans)
+		return -ENOMEM;
+	err = dp_process_read(proc, t->addr, t->sites.v, size);
+	if (!err)
+		find_spans(t);
+	return err;
+}
+
+/* In another process than that of the sites nobody but the one who has the tables mapped
+ * can write them. */
+static int store(struct dp_process *proc, const struct table *t)
+{
+	struct dp_site_entry *sites =
+		t->ours ? (void *)((char *)t->ours + t->control.site_off) :
+			  NULL;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; sites && i < t->sites.n && !err; i++)
+		err = dp_site_mirror_state(&sites[t->sites.which[i]],
+					   dp_sites_at(&t->sites, i));
+	if (sites)
+		return err;
+
+	for (i = 0; i < t->sites.n && !err; i++)
+		err = dp_process_write(
+			proc,
+			t->addr + t->sites.which[i] * sizeof(*t->sites.v) +
+				offsetof(struct dp_site_entry, armed),
+			&dp_sites_at(&t->sites, i)->armed, 1);
+	return err;
+}
+
+static bool has_trapped(const void *arg, u64 pc)
+{
+	const struct table *t = arg;
+
+	return dp_sites_find(&t->sites, pc - 1);
+}
+
+static bool is_inside(const void *arg, u64 pc)
+{
+	const struct table *t = arg;
+	u64 to;
+
+	return dp_sites_inside(&t->sites, pc, &to) || span_at(t, pc) ||
+	       has_trapped(t, pc);
+}
+
+/* Before the instruction in its single copy, or behind it. */
+static bool to_copy(const void *arg, u64 pc, u64 *to)
+{
+	const struct table *t = arg;
+	const struct span *span = span_at(t, pc);
+	const struct dp_site_entry *s;
+
+	if (!span)
+		return dp_sites_inside(&t->sites, pc, to);
+	s = dp_sites_at(&t->sites, span->i);
+	if (span->start != s->single)
+		return false;
+	*to = s->jump.base +
+	      (pc == s->single ? s->jump.insn[0] : s->jump.at[1]);
+	return pc == s->single || pc == s->single + s->single_body;
+}
+
+/* Its after-handlers return to behind the instruction. */
+static bool is_handled(const struct table *t, u64 site)
+{
+	const struct dp_site_entry *s;
+	u32 i;
+
+	for (i = 0; i < t->sites.n; i++) {
+		s = dp_sites_at(&t->sites, i);
+		if (t->addr + (u64)(s - t->sites.v) * sizeof(*s) == site)
+			return s->post && s->jump.nr > 1;
+	}
+	return false;
+}
+
+static bool any_after(const struct table *t)
+{
+	u32 i;
+
+	for (i = 0; i < t->sites.n; i++)
+		if (dp_sites_at(&t->sites, i)->post)
+			return true;
+	return false;
+}
+
+/* On the way to a handler or from it, of a hit that nobody tells. */
+static bool on_the_way(const struct dp_process *proc, const struct table *t)
+{
+	const struct dp_arena_control *c = &t->control;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (dp_uregs_pc(&proc->threads[i].regs) - c->base < DP_AGENT_TEXT &&
+		    dp_uregs_sp(&proc->threads[i].regs) - c->stack_base <
+			    (u64)DP_STACKS * DP_STACK_SIZE)
+			return true;
+	return false;
+}
+
+static bool out_of_handlers(const struct dp_process *proc, const void *arg)
+{
+	const struct table *t = arg;
+	const struct dp_arena_control *c = &t->control;
+	static u32 owners[DP_STACKS];
+	struct dp_stack stack;
+	u32 i;
+
+	if (!any_after(t))
+		return true;
+	if (on_the_way(proc, t))
+		return false;
+	if (dp_process_read(proc, t->arena + c->owner_off, owners,
+			    sizeof(owners)))
+		return false;
+	for (i = 0; i < DP_STACKS; i++) {
+		if (!owners[i] || owners[i] & DP_OWNER_COMES)
+			continue;
+		if (dp_process_read(proc,
+				    c->stack_base +
+					    (u64)(i + 1) * DP_STACK_SIZE -
+					    sizeof(stack),
+				    &stack, offsetof(struct dp_stack, vectors)))
+			continue;
+		if (stack.busy && is_handled(t, stack.site))
+			return false;
+	}
+	return true;
+}
+
+static int write_jumps(void *arg)
+{
+	struct table *t = arg;
+	int err = dp_strategy_quiesce.arm(&t->proc->target, &t->sites, t->bad);
+
+	return err ? err : store(t->proc, t);
+}
+
+static int write_all(struct table *t, struct dp_diag *diag)
+{
+	const struct dp_moves moves = { .arg = t,
+					.from = is_inside,
+					.to = to_copy,
+					.trapped = has_trapped,
+					.agent = t->control.base,
+					.ready = out_of_handlers };
+	const struct timespec nap = { 0, NAP_NS };
+	int err = -EAGAIN, tries;
+
+	for (tries = 0; err == -EAGAIN && tries < TRIES; tries++) {
+		if (tries)
+			nanosleep(&nap, NULL);
+		err = dp_threads_clear(t->proc, &moves, write_jumps, t, diag);
+		err = err > 0 ? -EAGAIN : err;
+	}
+	if (err == -EAGAIN)
+		dp_diag_set(
+			diag, err,
+			"a thread is where a jump has to be written and cannot be moved");
+	return err;
+}
+
+int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
+		       u32 n, u64 *bad, struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	struct table t = { .proc = proc,
+			   .sites = { NULL, n, which, false },
+			   .bad = bad,
+			   .arena = arena,
+			   .ours = ours };
+	int err;
+
+	if (!proc)
+		return -ENOMEM;
+	proc->pid = pid;
+	err = dp_process_open_mem(proc, diag);
+	if (!err)
+		err = load(proc, &t);
+	if (!err)
+		err = write_all(&t, diag);
+	free(t.spans);
+	free(t.sites.v);
+	dp_process_close(proc);
+	return err;
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* recover: what a tool that was ended left in a process, found and taken out. */
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/site/view.h"
+#include "proc/attach/install.h"
+#include "proc/attach/leave.h"
+#include "proc/attach/recover.h"
+#include "proc/attach/region.h"
+#include "proc/proc.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "sym/sym.h"
+#include <dirent.h>
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ARENA_MAX (1ull << 30)
+
+u64 dp_tool_start(pid_t pid)
+{
+	char text[1024];
+	const char *p = dp_stat_read(pid, text, sizeof(text));
+	unsigned long long start = 0;
+	int i;
+
+	/* Field 22; what there is begins with the third. */
+	for (i = 3; p && i < 22; i++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
+	}
+	if (p)
+		sscanf(p, "%llu", &start);
+	return start;
+}
+
+static int read_part(const struct dp_process *proc, u64 addr, char *arena,
+		     size_t size, u64 offset, u64 bytes)
+{
+	if (offset > size || bytes > size - offset)
+		return -EBADMSG;
+	return bytes ? dp_process_read(proc, addr + offset, arena + offset,
+				       bytes) :
+		       0;
+}
+
+/* Of a process that probes itself, which has room for very many probes: what is
+ * not used yet would come into being by being read. */
+static int read_used(const struct dp_process *proc, u64 addr, char *arena,
+		     size_t size)
+{
+	const struct dp_arena_control c = ((struct dp_arena *)arena)->control;
+	u32 shards = 2 * (c.shard_mask + 1), i;
+	int err;
+
+	err = read_part(proc, addr, arena, size, c.site_off,
+			(u64)c.nr_sites * sizeof(struct dp_site_entry));
+	if (!err)
+		err = read_part(proc, addr, arena, size, c.probe_off,
+				(u64)c.nr_probes *
+					sizeof(struct dp_probe_entry));
+	if (!err)
+		err = read_part(proc, addr, arena, size, c.state_off,
+				(u64)c.nr_probes *
+					sizeof(struct dp_probe_state));
+	for (i = 0; !err && i < shards && i < 2 * DP_MAX_SHARDS; i++)
+		err = read_part(proc, addr, arena, size,
+				c.counter_off + (u64)i * c.shard_stride,
+				(u64)c.nr_sites * sizeof(u64));
+	return err;
+}
+
+/* But for contexts, which say nothing, and variables, which a fork child does not have. */
+static int read_whole(const struct dp_process *proc, u64 addr, char *arena,
+		      size_t size)
+{
+	const struct dp_arena_control c = ((struct dp_arena *)arena)->control;
+	int err;
+
+	if (c.own_off < sizeof(struct dp_arena) || c.private_off < c.own_off ||
+	    c.tables_off < c.private_off || c.tables_off > size)
+		return -EBADMSG;
+	err = read_part(proc, addr, arena, size, sizeof(struct dp_arena),
+			c.own_off - sizeof(struct dp_arena));
+	if (!err)
+		err = read_part(proc, addr, arena, size, c.tables_off,
+				size - c.tables_off);
+	read_part(proc, addr, arena, size, c.own_off,
+		  c.private_off - c.own_off);
+	return err;
+}
+
+static int read_arena(const struct dp_process *proc, u64 addr, char *arena,
+		      size_t size)
+{
+	if (((struct dp_arena *)arena)->control.resident)
+		return read_used(proc, addr, arena, size);
+	return read_whole(proc, addr, arena, size);
+}
+
+/* What is read first, and says how much more there is. Return: bytes of all, 0: it makes
+ * no sense. */
+static size_t read_head(const struct dp_process *proc, u64 addr,
+			struct dp_arena *head)
+{
+	if (dp_process_read(proc, addr, head, sizeof(*head)) ||
+	    head->control.arena_size < sizeof(*head) ||
+	    head->control.arena_size > ARENA_MAX)
+		return 0;
+	return head->control.arena_size;
+}
+
+static int load(const struct dp_process *proc, u64 addr, void **arena,
+		size_t *size)
+{
+	struct dp_arena *head = malloc(sizeof(*head));
+	int err;
+
+	*arena = NULL;
+	*size = head ? read_head(proc, addr, head) : 0;
+	err = !head ? -ENOMEM : !*size ? -ENOENT : 0;
+	if (!err) {
+		*arena = calloc(1, *size);
+		err = *arena ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		memcpy(*arena, head, sizeof(*head));
+		err = read_arena(proc, addr, *arena, *size);
+	}
+	free(head);
+	if (err)
+		free(*arena);
+	return err;
+}
+
+/* Return: the arena among the mappings; NULL: there is none. */
+static const struct dp_map *arena_among(const struct dp_maps *maps)
+{
+	const struct dp_map *found = NULL;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++)
+		if (dp_map_is_arena(&maps->v[i]))
+			found = &maps->v[i];
+	return found;
+}
+
+int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
+		  u64 *addr)
+{
+	const struct dp_map *found;
+	struct dp_maps maps;
+	int err = dp_maps_read(proc->pid, &maps);
+
+	if (err)
+		return err;
+	found = arena_among(&maps);
+	err = found ? 0 : -ENOENT;
+	if (!err) {
+		*addr = found->start;
+		err = load(proc, *addr, arena, size);
+	}
+	dp_maps_free(&maps);
+	return err;
+}
+
+bool dp_recover_any(const struct dp_maps *maps)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++)
+		found |= dp_path_is_ours(maps->v[i].path);
+	return found;
+}
+
+static bool any_left(const struct dp_process *proc)
+{
+	struct dp_maps maps;
+	bool found;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	found = dp_recover_any(&maps);
+	dp_maps_free(&maps);
+	return found;
+}
+
+/* A descriptor of the shared memory that was not closed in time. */
+static int stray_fd(const struct dp_process *proc)
+{
+	char path[64], to[64];
+	struct dirent *d;
+	int fd = -1;
+	ssize_t n;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", proc->pid);
+	dir = opendir(path);
+	while (dir && fd < 0 && (d = readdir(dir))) {
+		n = readlinkat(dirfd(dir), d->d_name, to, sizeof(to) - 1);
+		if (n <= 0)
+			continue;
+		to[n] = '\0';
+		if (dp_path_is_ours(to))
+			fd = atoi(d->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return fd;
+}
+
+bool dp_recover_needed(const struct dp_process *proc)
+{
+	return proc->remnants || stray_fd(proc) >= 0;
+}
+
+/* Remains that never came to be armed. */
+struct sweeping {
+	struct dp_process *proc;
+	struct dp_diag *diag;
+};
+
+static int sweep(void *arg)
+{
+	const struct sweeping *s = arg;
+	struct dp_process *proc = s->proc;
+	struct dp_diag *diag = s->diag;
+	struct dp_remote *rem;
+	int err = dp_stop_alone(proc, diag), fd;
+
+	if (err)
+		return err;
+	err = dp_remote_begin(proc, &rem, diag);
+	if (!err) {
+		while ((fd = stray_fd(proc)) >= 0 && !err)
+			err = (int)dp_remote_call(rem, SYS_close, (u64)fd, 0, 0,
+						  0, 0, 0);
+		if (!err)
+			err = dp_unmap(proc, rem);
+		dp_remote_end(rem);
+	}
+	dp_stop_release(proc);
+	return err;
+}
+
+static bool tool_lives(const struct dp_process *proc,
+		       const struct dp_arena_control *c)
+{
+	return c->owner == proc->ns_pid && c->tool &&
+	       (pid_t)c->tool != dp_tool_of(proc) &&
+	       dp_tool_start((pid_t)c->tool) == c->tool_start;
+}
+
+static int is_taken(const struct dp_process *proc,
+		    const struct dp_arena_control *c, struct dp_diag *diag)
+{
+	if (!tool_lives(proc, c))
+		return 0;
+	return dp_diag_set(
+		diag, -EBUSY,
+		"process %d is already probed by dprobes %u; end that first",
+		proc->pid, c->tool);
+}
+
+bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_arena_control control;
+	const struct dp_map *found;
+	struct dp_maps maps;
+	bool taken;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	found = arena_among(&maps);
+	taken = found &&
+		!dp_process_read(proc,
+				 found->start +
+					 offsetof(struct dp_arena, control),
+				 &control, sizeof(control)) &&
+		control.magic == DP_LAYOUT_MAGIC &&
+		is_taken(proc, &control, diag);
+	dp_maps_free(&maps);
+	return taken;
+}
+
+static int leave_behind(struct dp_process *proc, void *arena, size_t size,
+			u64 addr, struct dp_diag *diag)
+{
+	struct dp_view view;
+	int err = dp_view_open(&view, arena, size);
+
+	if (err || view.arena->control.base != addr - DP_ARENA_OFFSET)
+		return 0;
+	if (view.arena->control.resident && !view.arena->control.nr_asks &&
+	    view.arena->control.owner == proc->ns_pid)
+		return dp_diag_set(
+			diag, -EBUSY,
+			"process %d probes itself, with libdprobes; dprobes can list its probes, but not add to them yet",
+			proc->pid);
+	err = is_taken(proc, &view.arena->control, diag);
+	return err ? err : dp_leave(proc, &view, diag);
+}
+
+int dp_recover(struct dp_process *proc, struct dp_diag *diag)
+{
+	void *arena;
+	size_t size;
+	u64 addr;
+	int err = dp_arena_load(proc, &arena, &size, &addr);
+
+	if (!err) {
+		err = leave_behind(proc, arena, size, addr, diag);
+		free(arena);
+	} else if (err == -ENOENT) {
+		err = 0;
+	}
+	if (!err && (any_left(proc) || stray_fd(proc) >= 0)) {
+		struct sweeping s = { proc, diag };
+
+		err = dp_errand(proc, sweep, &s);
+	}
+	return err;
+}

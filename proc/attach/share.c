@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * share: memory of the target that we map, too, without a name anywhere.
+ *
+ * The file is made here, is sealed, and is passed to the target over a pair of
+ * sockets. So nobody there has it before its seals are in place, and what we write to,
+ * and measure, is never a file that the target has chosen.
+ *
+ *   tool     memfd, size, seals ─ mapped ─ send ─┐
+ *   target   socketpair ─ (pidfd_getfd) ─────────┴─ recvmsg ─ mmap ─ close
+ *
+ * A tool that is killed between the two calls leaves a pair of sockets there, which
+ * nothing tells from the program's own; what it leaves later is found by its name.
+ */
+#include "proc/attach/share.h"
+#include "proc/limits.h"
+#include "proc/proc.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/hand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/step.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+#define FILES_MAX 2
+
+/** struct parcel - what recvmsg(2) needs, in the target's scratch memory */
+struct parcel {
+	s32 ends[2];
+	struct msghdr msg;
+	struct iovec iov;
+	u64 byte;
+	char control[CMSG_SPACE(FILES_MAX * sizeof(int))];
+};
+
+_Static_assert(sizeof(struct parcel) <= DP_REMOTE_SCRATCH,
+	       "a parcel has no room in the scratch memory");
+
+static bool failed(long ret)
+{
+	return ret < 0 && ret > -4096;
+}
+
+int dp_share_file(u64 size)
+{
+	int fd = (int)syscall(SYS_memfd_create, "dprobes",
+			      MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = dp_limits_file(size);
+	if (!err &&
+	    (ftruncate(fd, (off_t)size) ||
+	     fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK)))
+		err = -errno;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+/* The first thread may have ended, and has no descriptors then. */
+static int take_end(const struct dp_process *proc, pid_t tid, int theirs)
+{
+	int thread = (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD), fd;
+
+	if (thread < 0)
+		thread = (int)syscall(SYS_pidfd_open, proc->pid, 0);
+	if (thread < 0)
+		return -errno;
+	fd = (int)syscall(SYS_pidfd_getfd, thread, theirs, 0);
+	fd = fd < 0 ? -errno : fd;
+	close(thread);
+	return fd;
+}
+
+static int send_files(int end, const int *files, u32 n)
+{
+	char byte = 0, control[CMSG_SPACE(FILES_MAX * sizeof(int))] = { 0 };
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), files, n * sizeof(int));
+	return sendmsg(end, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 :
+								      -errno;
+}
+
+static int receive(struct dp_process *proc, struct dp_remote *rem,
+		   struct parcel *p, u32 n, s32 *there)
+{
+	u64 at = dp_remote_scratch(rem);
+	const struct cmsghdr *c = (const void *)p->control;
+	int err;
+	long ret;
+
+	p->msg.msg_iov = (void *)(at + offsetof(struct parcel, iov));
+	p->msg.msg_iovlen = 1;
+	p->msg.msg_control = (void *)(at + offsetof(struct parcel, control));
+	p->msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	p->iov.iov_base = (void *)(at + offsetof(struct parcel, byte));
+	p->iov.iov_len = 1;
+	err = dp_process_write(proc, at, p, sizeof(*p));
+	if (err)
+		return err;
+	ret = dp_remote_call(rem, SYS_recvmsg, (u64)p->ends[1],
+			     at + offsetof(struct parcel, msg),
+			     MSG_CMSG_CLOEXEC | MSG_DONTWAIT, 0, 0, 0);
+	if (failed(ret))
+		return (int)ret;
+	err = dp_process_read(proc, at, p, sizeof(*p));
+	if (err)
+		return err;
+	/* Its table of descriptors had no room for all. */
+	if (c->cmsg_len != CMSG_LEN(n * sizeof(int)))
+		return -EMFILE;
+	memcpy(there, CMSG_DATA(c), n * sizeof(*there));
+	return 0;
+}
+
+int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,
+		  const int *files, u32 n, s32 *there)
+{
+	struct parcel p = { 0 };
+	u64 at = dp_remote_scratch(rem);
+	long ret = dp_remote_call(rem, SYS_socketpair, AF_UNIX,
+				  SOCK_DGRAM | SOCK_CLOEXEC, 0, at, 0, 0);
+	int end, err;
+
+	if (failed(ret))
+		return (int)ret;
+	err = dp_process_read(proc, at, p.ends, sizeof(p.ends));
+	if (err)
+		return err;
+	end = take_end(proc, dp_remote_thread(rem), p.ends[0]);
+	err = end < 0 ? end : send_files(end, files, n);
+	if (!err)
+		err = receive(proc, rem, &p, n, there);
+	if (end >= 0)
+		close(end);
+	dp_share_close(rem, p.ends, 2);
+	dp_step("share: memfd");
+	return err;
+}
+
+/* One call where they stand side by side, as they do unless others come between. */
+void dp_share_close(struct dp_remote *rem, const s32 *there, u32 n)
+{
+	u32 i;
+
+	if (n == 2 && there[1] == there[0] + 1 &&
+	    !dp_remote_call(rem, SYS_close_range, (u64)there[0], (u64)there[1],
+			    0, 0, 0, 0))
+		return;
+	for (i = 0; i < n; i++)
+		dp_remote_call(rem, SYS_close, (u64)there[i], 0, 0, 0, 0, 0);
+}
+
+int dp_share_make(struct dp_process *proc, struct dp_remote *rem, u64 size,
+		  void **ours, s32 *there)
+{
+	int fd = dp_share_file(size), err;
+
+	proc->lacks_here = fd < 0;
+	if (fd < 0)
+		return fd;
+	*ours = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	proc->lacks_here = *ours == MAP_FAILED;
+	err = *ours == MAP_FAILED ? -ENOMEM :
+				    dp_share_pass(proc, rem, &fd, 1, there);
+	if (err && *ours != MAP_FAILED)
+		munmap(*ours, size);
+	close(fd);
+	return err;
+}
+
+long dp_share_map(struct dp_process *proc, struct dp_remote *rem, u64 over,
+		  u64 size, void **ours)
+{
+	s32 there;
+	long at;
+	int err;
+
+	if (proc->nr_shares == DP_SHARES_MAX)
+		return -ENOMEM;
+	err = dp_share_make(proc, rem, size, ours, &there);
+	if (err)
+		return err;
+	at = dp_remote_call(rem, SYS_mmap, over, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | (over ? MAP_FIXED : 0), (u64)there, 0);
+	dp_step("share: mapped");
+	dp_share_close(rem, &there, 1);
+	if (failed(at))
+		munmap(*ours, size);
+	else
+		proc->shares[proc->nr_shares++] =
+			(struct dp_share){ *ours, size };
+	return at;
+}
+
+const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
+			 char *text)
+{
+	const struct dp_maps *maps = &proc->maps;
+
+	if (proc->lacks_here && err == -EFBIG)
+		snprintf(
+			text, DP_LIMITS_TEXT,
+			"dprobes itself may have no file of %llu KB, not even in memory (RLIMIT_FSIZE)",
+			(unsigned long long)size >> 10);
+	else if (proc->lacks_here)
+		snprintf(text, DP_LIMITS_TEXT, "dprobes itself: %s",
+			 strerror(-err));
+	else
+		dp_limits_why(proc->pid, err, size, maps->n, text);
+	return text;
+}
+
+/** struct sharing - arguments of share() */
+struct sharing {
+	struct dp_process *proc;
+	u64 size, *addr;
+	void **ours;
+	struct dp_diag *diag;
+};
+
+static int share(void *arg)
+{
+	const struct sharing *s = arg;
+	struct dp_process *proc = s->proc;
+	char why[DP_LIMITS_TEXT];
+	long at;
+	int err;
+
+	err = dp_hand_begin(proc, s->diag);
+	if (err)
+		return err;
+	at = dp_share_map(proc, proc->hand, 0, s->size, s->ours);
+	dp_hand_end(proc);
+	if (failed(at))
+		return dp_diag_set(s->diag, (int)at,
+				   "cannot map memory into process %d: %s",
+				   proc->pid,
+				   dp_share_why(proc, (int)at, s->size, why));
+	*s->addr = (u64)at;
+	return 0;
+}
+
+int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
+		     struct dp_diag *diag)
+{
+	struct sharing s = { proc, size, addr, ours, diag };
+
+	return dp_errand(proc, share, &s);
+}
+
+void dp_shares_forget(struct dp_process *proc, size_t from, size_t n)
+{
+	size_t i;
+
+	for (i = from; i < from + n; i++)
+		munmap(proc->shares[i].at, proc->shares[i].size);
+	proc->nr_shares -= n;
+	memmove(&proc->shares[from], &proc->shares[from + n],
+		(proc->nr_shares - from) * sizeof(*proc->shares));
+}

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * stepout: threads in the agent, brought out of it while all others are held.
+ *
+ * They go instruction by instruction, so that none executes anything of the program
+ * that is not probed at the moment.
+ *
+ * The kernel does not clear the trap flag of a thread whose tracer is killed, and a stop for
+ * a step is a SIGTRAP that it then delivers. So what is done is written down in the agent
+ * before it is done, and its handler ends it (engine/hit/stepped.c):
+ *
+ *   noted ─► trap flag ─► noted: masked ─► mask ─► steps ─► mask ─► noted ─► no flag ─► not noted
+ *
+ * A system call reads and changes the mask, and the step of one ends behind it. Were the tool killed
+ * before, the handler would come too late. So a thread has its own mask one instruction before the
+ * call, and is not stepped through it but stopped where it enters and where it leaves it. A step that
+ * ends while SIGTRAP is blocked would have the kernel take our action away. So the mask in which a
+ * thread is stepped never blocks it, although one that slept when we came has all signals blocked
+ * until it is back from its call (struct dp_sleep, closed).
+ *
+ * A thread that is out is in a stop of another kind, with no flag: its handler may go.
+ */
+#include "arch/calls.h"
+#include "arch/uframe.h"
+#include "arch/uregs.h"
+#include "arch/x86/sigframe.h"
+#include "proc/attach/drain.h"
+#include "proc/attach/stepout.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/signals/masks.h"
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include "arch/arch.h"
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/private.h"
+
+#define STEPS_MAX 200000
+#define FROM_INT3 \
+	0x80 /* SI_KERNEL: what a breakpoint raises; a step does not */
+#define STEPPED_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, stepped))
+/* What an instruction raises ends the process if it is blocked. */
+#define RAISED                                                                 \
+	(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGFPE - 1) | \
+	 1ull << (SIGILL - 1) | DP_SIGTRAP_BIT)
+#define NEVER_MASKED (1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1))
+
+/* A thread that has been stopped in a restartable sequence begins it again, so step by
+ * step none would come to its end. Those that it is to be kept apart from are held; but
+ * they were not when it was stopped, so the first step has to lead to the beginning. */
+static void end_sequence(const struct dp_process *proc, u64 word)
+{
+	static const u64 none;
+
+	if (word)
+		dp_process_write(proc, word, &none, sizeof(none));
+}
+
+/*
+ * The thread is not to find out that it is stepped. The kernel clears the trap flag in what
+ * it saves of the thread itself, but not in what an instruction saves; and once it was at a
+ * popf it takes the flag for the thread's own, leaves it there, and saves it with a signal.
+ * So we keep count of whose it is.
+ */
+static enum dp_flags_use instruction_at(const struct dp_process *proc, u64 pc)
+{
+	u8 code[2] = { 0 };
+
+	dp_process_read(proc, pc, code, sizeof(code));
+	return dp_code_of_flags(code);
+}
+
+/** enum ahead - what the next instruction is, or the one behind it
+ *  @MAYBE_CALL: that may be a system call; @CALL: it is one, unless a signal comes before */
+enum ahead { NO_CALL, MAYBE_CALL, CALL };
+
+static enum ahead maybe(const struct dp_process *proc, u64 to)
+{
+	return instruction_at(proc, to) == DP_FLAGS_BY_CALL ? MAYBE_CALL : NO_CALL;
+}
+
+static enum ahead behind_branch(const struct dp_process *proc,
+				const struct user_regs_struct *regs,
+				const struct insn_facts *f)
+{
+	u64 next = dp_uregs_pc(regs) + f->len, to;
+
+	switch (f->class) {
+	case DP_INSN_JMP:
+	case DP_INSN_CALL:
+		return maybe(proc, next + (u64)f->target);
+	case DP_INSN_JCC:
+	case DP_INSN_LOOP:
+		return maybe(proc, next) ?: maybe(proc, next + (u64)f->target);
+	case DP_INSN_RET:
+		return dp_process_read(proc, dp_uregs_sp(regs), &to, sizeof(to)) ?
+			       MAYBE_CALL :
+			       maybe(proc, to);
+	default:
+		return MAYBE_CALL;
+	}
+}
+
+static enum ahead look_ahead(const struct dp_process *proc,
+			     const struct user_regs_struct *regs)
+{
+	u8 code[DP_INSN_MAX + 2] = { 0 };
+	struct insn_facts f;
+
+	if (dp_process_read(proc, dp_uregs_pc(regs), code, sizeof(code)) ||
+	    dp_insn_facts(code, DP_INSN_MAX, &f))
+		return MAYBE_CALL;
+	if (f.class == DP_INSN_SYSCALL)
+		return CALL;
+	if (f.class == DP_INSN_PLAIN)
+		return dp_code_of_flags(code + f.len) == DP_FLAGS_BY_CALL ? CALL : NO_CALL;
+	return behind_branch(proc, regs, &f);
+}
+
+/* What of the flags is at @addr. */
+static bool has_trap_flag(const struct dp_process *proc, u64 addr)
+{
+	u16 flags = 0;
+
+	dp_process_read(proc, addr, &flags, sizeof(flags));
+	return flags & DP_X86_TF;
+}
+
+static void clear_trap_flag(const struct dp_process *proc, u64 addr)
+{
+	u16 flags;
+
+	if (dp_process_read(proc, addr, &flags, sizeof(flags)) ||
+	    !(flags & DP_X86_TF))
+		return;
+	flags &= (u16)~DP_X86_TF;
+	dp_process_write(proc, addr, &flags, sizeof(flags));
+}
+
+/* What has been saved by an instruction that was at @pc, or by a signal before it. */
+static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
+		       u64 pc, enum dp_flags_use what, bool signalled)
+{
+	struct dp_sigframe f;
+	u64 sp = dp_uregs_sp(&t->regs);
+
+	if (dp_uregs_pc(&t->regs) == pc)
+		return;
+	if (signalled) {
+		if (!dp_process_read(proc, sp, &f,
+				     offsetof(struct dp_sigframe, info)) &&
+		    dp_uframe_is_user(&f.uc.mc) &&
+		    dp_uframe_pc(&f.uc.mc) == pc)
+			clear_trap_flag(proc, sp + DP_UFRAME_FLAGS);
+	} else if (what == DP_FLAGS_PUSHED) {
+		dp_step("stepout: flags saved");
+		clear_trap_flag(proc, sp);
+	}
+}
+
+/**
+ * struct stepping - what of a thread is not what it seems while it is stepped
+ * @mask: its signal mask; @now: the one that is in force
+ * @open: signals that do not wait while it is masked
+ * @caught: signals of the agent's
+ * @own: is the trap flag its own?
+ */
+struct stepping {
+	struct dp_process *proc;
+	struct dp_thread *thread;
+	u64 caught, open, mask, now;
+	bool own;
+};
+
+static u64 stepping_mask(const struct stepping *s)
+{
+	return (s->mask | ~s->open) & ~(NEVER_MASKED | DP_SIGTRAP_BIT);
+}
+
+static int write_note(const struct dp_process *proc,
+		      const struct dp_stepped *note)
+{
+	return dp_process_write(proc, proc->base + STEPPED_AT, note,
+				sizeof(*note));
+}
+
+/* For the agent, should this tool end. */
+static int note(const struct stepping *s)
+{
+	const struct dp_stepped n = {
+		.thread = dp_thread_known(s->proc, s->thread),
+		.mask = s->mask,
+		.masked = s->now == s->mask ? 0 : stepping_mask(s),
+		.own = s->own,
+	};
+
+	return write_note(s->proc, &n);
+}
+
+/* Let it go by @how, with @sig, to a stop that is sure to come first. */
+static int stop_in_place(const struct stepping *s, enum __ptrace_request how,
+			 int sig)
+{
+	struct dp_thread *t = s->thread;
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, t->tid, 0, 0) ||
+	    ptrace(how, t->tid, 0, sig) ||
+	    dp_stop_await(s->proc, t->tid, &status) != t->tid ||
+	    dp_stop_lost(s->proc, t->tid, status) ||
+	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+		return -ESRCH;
+	return 0;
+}
+
+static int step_hidden(struct stepping *s, int sig, int *status)
+{
+	const struct dp_process *proc = s->proc;
+	struct dp_thread *t = s->thread;
+	u64 pc = dp_uregs_pc(&t->regs), sp = dp_uregs_sp(&t->regs);
+	enum dp_flags_use what = instruction_at(proc, pc);
+
+	if (what == DP_FLAGS_PUSHED)
+		dp_step("stepout: flags to be saved");
+	if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig) ||
+	    dp_stop_await(s->proc, t->tid, status) != t->tid ||
+	    dp_stop_lost(s->proc, t->tid, *status) ||
+	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+		return -ESRCH;
+	if (what == DP_FLAGS_POPPED && !sig && dp_uregs_pc(&t->regs) != pc)
+		s->own = has_trap_flag(proc, sp);
+	if (s->own)
+		return 0;
+	hide_saved(proc, t, pc, what, sig);
+	if (!(dp_uregs_steps(&t->regs)))
+		return 0;
+	dp_uregs_end_steps(&t->regs);
+	return ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ? -ESRCH : 0;
+}
+
+/* Return: the signal that it has stopped for, but for the end of a step; or 0. */
+static int signal_of(const struct dp_thread *t, int status)
+{
+	siginfo_t info;
+
+	if (status >> 16 || ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info))
+		return 0;
+	return WSTOPSIG(status) != SIGTRAP || info.si_code == FROM_INT3 ||
+			       info.si_code <= 0 ?
+		       WSTOPSIG(status) :
+		       0;
+}
+
+/* A call, or the frame of a signal, may have changed its mask. */
+static int look_at_mask(struct stepping *s)
+{
+	u64 mask;
+
+	if (ptrace(PTRACE_GETSIGMASK, s->thread->tid, 8, &mask))
+		return -ESRCH;
+	if (mask != s->now)
+		s->now = s->mask = mask;
+	return 0;
+}
+
+/* @sig: to be delivered with this step; and the one that has come at its end, or 0.
+ * Return: 0; -ESRCH. */
+static int step(struct stepping *s, int *sig)
+{
+	bool changes = *sig;
+	int status;
+
+	if (step_hidden(s, *sig, &status))
+		return -ESRCH;
+	*sig = signal_of(s->thread, status);
+	return changes ? look_at_mask(s) : 0;
+}
+
+static int mask_all(struct stepping *s)
+{
+	int err;
+
+	if (s->now == stepping_mask(s))
+		return 0;
+	s->now = stepping_mask(s);
+	err = note(s);
+	if (!err && ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &s->now))
+		err = -ESRCH;
+	dp_step("stepout: masked");
+	return err;
+}
+
+/* To be stepped with: SIGTRAP is not blocked. */
+static int mask_open(struct stepping *s)
+{
+	u64 mask = s->mask & ~DP_SIGTRAP_BIT;
+	int err = 0;
+
+	if (s->now == mask)
+		return 0;
+	if (ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &mask))
+		return -ESRCH;
+	s->now = mask;
+	if (mask == s->mask)
+		err = note(s);
+	dp_step(err || mask == s->mask ? "stepout: not masked" :
+					 "stepout: SIGTRAP alone");
+	return err;
+}
+
+/* After this it must not be stepped, if SIGTRAP is blocked. */
+static int mask_own(struct stepping *s)
+{
+	int err = mask_open(s);
+
+	if (err || s->now == s->mask)
+		return err;
+	err = stop_in_place(s, PTRACE_CONT, 0);
+	if (!err && ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &s->mask))
+		err = -ESRCH;
+	s->now = s->mask;
+	return err ? err : note(s);
+}
+
+static int begin(struct stepping *s)
+{
+	int err = mask_open(s);
+
+	if (!err)
+		err = note(s);
+	dp_step("stepout: noted");
+	if (!err)
+		err = stop_in_place(s, PTRACE_SINGLESTEP, 0);
+	dp_step("stepout: trap flag");
+	return err;
+}
+
+/* To behind the system call that is ahead; or to a signal that comes before. */
+static int pass_call(struct stepping *s, int *sig)
+{
+	struct dp_thread *t = s->thread;
+	int status, stops = 0;
+	int err = mask_own(s);
+
+	if (err)
+		return err;
+	dp_step("stepout: at a call");
+	while (stops < 2 && !*sig) {
+		if (ptrace(PTRACE_SYSCALL, t->tid, 0, 0) ||
+		    dp_stop_await(s->proc, t->tid, &status) != t->tid ||
+		    dp_stop_lost(s->proc, t->tid, status))
+			return -ESRCH;
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			stops++;
+		else
+			*sig = signal_of(t, status);
+	}
+	dp_step("stepout: step with its mask");
+	if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
+		return -ESRCH;
+	return look_at_mask(s);
+}
+
+/* A signal that has come is one that only the stepping had kept away: blocked again it would
+ * go back to the others. Its frame has the mask in force. */
+static int step_once(struct stepping *s, int *sig)
+{
+	enum ahead what = look_ahead(s->proc, &s->thread->regs);
+	int err;
+
+	if (!*sig && what == CALL)
+		return pass_call(s, sig);
+	err = *sig || what != NO_CALL ? mask_open(s) : mask_all(s);
+	if (!err)
+		err = step(s, sig);
+	dp_step("stepout: step");
+	return err;
+}
+
+/* @sig: that has come with the last step */
+static int finish(struct stepping *s, int sig)
+{
+	int err = mask_own(s);
+
+	if (!err)
+		err = stop_in_place(s, PTRACE_CONT, sig);
+	dp_step("stepout: no trap flag");
+	return err;
+}
+
+static int step_out(struct stepping *s,
+		    bool (*out)(const void *arg, const struct dp_thread *t),
+		    const void *arg)
+{
+	static const struct dp_stepped none;
+	struct dp_thread *t = s->thread;
+	bool coming = dp_signal_coming(s->proc, t->tid, s->caught);
+	u64 word = dp_rseq_word(t);
+	int sig = 0, n, err;
+
+	if ((!coming && out(arg, t)) ||
+	    ptrace(PTRACE_GETSIGMASK, t->tid, 8, &s->mask))
+		return 0;
+	s->now = s->mask;
+	err = begin(s);
+	for (n = 0; !err && n < STEPS_MAX; n++) {
+		if (!coming && !sig && out(arg, t))
+			break;
+		if (n)
+			end_sequence(s->proc, word);
+		err = step_once(s, &sig);
+		coming = coming && !sig;
+	}
+	if (!err)
+		err = finish(s, sig);
+	write_note(s->proc, &none);
+	return err;
+}
+
+void dp_stop_step_out(struct dp_process *proc, u64 caught,
+		      bool (*out)(const void *arg, const struct dp_thread *t),
+		      const void *arg)
+{
+	size_t i = 0;
+
+	while (i < proc->nr_threads) {
+		struct dp_thread *t = &proc->threads[i];
+		struct stepping s = { .proc = proc,
+				      .thread = t,
+				      .caught = caught,
+				      .open = caught | RAISED,
+				      .own = dp_uregs_steps(&t->regs) };
+
+		if (step_out(&s, out, arg))
+			*t = proc->threads[--proc->nr_threads];
+		else
+			i++;
+	}
+}
+
+void dp_stop_step_undo(const struct dp_process *proc, u64 base)
+{
+	static const struct dp_stepped none;
+	struct dp_stepped n;
+	u64 mask;
+	size_t i;
+
+	if (dp_process_read(proc, base + STEPPED_AT, &n, sizeof(n)) ||
+	    !n.thread)
+		return;
+	for (i = 0; i < proc->nr_threads; i++) {
+		const struct dp_thread *t = &proc->threads[i];
+
+		if (dp_thread_known(proc, t) != n.thread)
+			continue;
+		if (n.masked && !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask) &&
+		    mask == n.masked)
+			ptrace(PTRACE_SETSIGMASK, t->tid, 8, &n.mask);
+		dp_process_write(proc, base + STEPPED_AT, &none, sizeof(none));
+	}
+}

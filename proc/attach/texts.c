@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * texts: which mappings of text can be given back to the page cache.
+ *
+ * A patched page is a private copy. Where every private page of a mapping is
+ * one of ours and holds, once restored, just what the file holds, dropping it
+ * is the fastest and most thorough way to leave. A fork child does it with one
+ * call a mapping; it cannot check, so we do beforehand.
+ */
+#include "arch/arch.h"
+#include "engine/layout/control.h"
+#include "engine/text/strategy.h"
+#include "engine/layout/few.h"
+#include "engine/layout/page.h"
+#include "engine/layout/site.h"
+#include "engine/layout/span.h"
+#include "engine/site/engine.h"
+#include "engine/site/view.h"
+#include "engine/site/state.h"
+#include "engine/insn/region.h"
+#include "proc/attach/region.h"
+#include "proc/attach/texts.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/scan.h"
+#include "proc/ptrace/stop.h"
+#include "proc/reside.h"
+#include "sym/sym.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "engine/site/internal.h"
+
+#define PM_FILE (1ull << 61)
+#define PM_SWAP (1ull << 62)
+#define PM_PRESENT (1ull << 63)
+
+static bool private_page(u64 entry)
+{
+	return (entry & PM_SWAP) ||
+	       ((entry & PM_PRESENT) && !(entry & PM_FILE));
+}
+
+/* @pid: 0: our own. */
+static u64 *read_pagemap(pid_t pid, u64 start, u64 size)
+{
+	size_t bytes = size / DP_PAGE * 8;
+	u64 *map = malloc(bytes);
+	char path[64];
+	int fd;
+
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	else
+		snprintf(path, sizeof(path), "/proc/thread-self/pagemap");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (!map || fd < 0 ||
+	    pread(fd, map, bytes, (off_t)(start / DP_PAGE * 8)) !=
+		    (ssize_t)bytes) {
+		free(map);
+		map = NULL;
+	}
+	if (fd >= 0)
+		close(fd);
+	return map;
+}
+
+static bool untouched(pid_t pid, const struct dp_map *m)
+{
+	u64 *map = read_pagemap(pid, m->start, m->end - m->start);
+	size_t i, n = (m->end - m->start) / DP_PAGE;
+	bool clean = map && m->inode && m->perms[3] == 'p';
+
+	for (i = 0; clean && i < n; i++)
+		clean = !private_page(map[i]);
+	free(map);
+	return clean;
+}
+
+static bool has_site(const struct dp_engine *e, const struct dp_map *m)
+{
+	size_t i;
+	u64 addr;
+
+	for (i = 0; (addr = dp_engine_site(e, i)); i++)
+		if (addr >= m->start && addr < m->end)
+			return true;
+	return false;
+}
+
+static struct dp_mapped text_of(const struct dp_map *m)
+{
+	return (struct dp_mapped){ .start = m->start,
+				   .size = m->end - m->start,
+				   .offset = m->offset,
+				   .inode = m->inode,
+				   .dev_major = m->dev_major,
+				   .dev_minor = m->dev_minor };
+}
+
+/* As long as the process: the program, what it makes its system calls with, and what
+ * these need. */
+static bool stays(const struct dp_process *proc, const struct dp_map *m)
+{
+	const struct dp_module *module;
+	size_t i;
+
+	for (i = 0; i < proc->nr_texts; i++)
+		if (proc->texts[i].start == m->start)
+			return true;
+	if (!strcmp(m->path, proc->exe))
+		return true;
+	module = proc->found ? dp_module_at(proc->found, m->start) : NULL;
+	return module && dp_module_stays(proc->found, module);
+}
+
+/* Of the others, which may be unmapped at any time, each write is preceded by a look. */
+static void mark_strays(struct dp_process *proc, const struct dp_maps *maps)
+{
+	const struct dp_map *m, *last = NULL;
+	bool stray = false;
+	struct dp_view view;
+	u32 i;
+
+	if (!dp_process_view(proc, &view))
+		return;
+	for (i = 0; i < view.nr_sites; i++) {
+		m = dp_maps_find(maps, view.sites[i].addr);
+		if (!m || m != last)
+			stray = !m || !stays(proc, m);
+		last = m;
+		view.sites[i].jump.stray = stray && !view.sites[i].hook;
+	}
+}
+
+void dp_texts_note(struct dp_process *proc)
+{
+	struct dp_arena_control *c = &dp_engine_arena(proc->engine)->control;
+	const struct dp_maps *maps =
+		proc->found ? dp_modules_maps(proc->found) : dp_last_maps(proc);
+	bool changed = false;
+	size_t i;
+
+	c->revertible = 0;
+	c->nr_texts = 0;
+	if (!maps)
+		return;
+	for (i = 0; i < maps->n && c->nr_texts < DP_MAX_TEXTS; i++) {
+		const struct dp_map *m = &maps->v[i];
+
+		if (m->perms[2] != 'x' || !has_site(proc->engine, m))
+			continue;
+		changed |= !untouched(proc->pid, m);
+		c->texts[c->nr_texts++] = text_of(m);
+	}
+	c->revertible = i == maps->n && !changed;
+	mark_strays(proc, maps);
+}
+
+static const struct dp_mapped *text_around(const struct dp_arena_control *c,
+					   u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < dp_few(&c->nr_texts, DP_MAX_TEXTS); i++)
+		if (addr - c->texts[i].start < c->texts[i].size)
+			return &c->texts[i];
+	return NULL;
+}
+
+void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
+{
+	u32 n = dp_few(&c->nr_texts, DP_MAX_TEXTS);
+	const struct dp_map *m;
+	struct dp_maps maps;
+
+	if (!c->revertible || text_around(c, addr))
+		return;
+	m = dp_maps_read(pid, &maps) ? NULL : dp_maps_find(&maps, addr);
+	if (!m || n == DP_MAX_TEXTS || !untouched(pid, m)) {
+		c->revertible = 0;
+	} else {
+		c->texts[n] = text_of(m);
+		__atomic_store_n(&c->nr_texts, n + 1, __ATOMIC_RELEASE);
+	}
+	if (m)
+		dp_maps_free(&maps);
+}
+
+static bool same_as_file(const struct dp_process *proc, int fd, u64 addr,
+			 u64 offset)
+{
+	u8 now[DP_PAGE], file[DP_PAGE];
+	ssize_t n = pread(fd, file, sizeof(file), (off_t)offset);
+
+	if (n <= 0 || dp_process_read(proc, addr, now, sizeof(now)))
+		return false;
+	memset(file + n, 0, sizeof(file) - (size_t)n);
+	return !memcmp(now, file, sizeof(now));
+}
+
+static int open_mapped(const struct dp_process *proc, const struct dp_map *m)
+{
+	char path[PATH_MAX + 64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", proc->pid,
+		 (unsigned long long)m->start, (unsigned long long)m->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->pid, m->path);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+struct dp_text_file dp_texts_file(const struct dp_process *proc,
+				  const struct dp_map *m)
+{
+	struct dp_text_file file = { -1, m->offset };
+	struct stat st;
+
+	if (!untouched(proc->pid, m))
+		return file;
+	file.fd = open_mapped(proc, m);
+	/* The path may lead to another one by now. */
+	if (file.fd >= 0 && (fstat(file.fd, &st) || !dp_map_is_file(m, &st))) {
+		close(file.fd);
+		file.fd = -1;
+	}
+	return file;
+}
+
+bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text)
+{
+	const struct dp_map *m;
+	struct dp_maps maps;
+	bool clean = false;
+	u64 *map, i;
+	int fd;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	m = dp_maps_find(&maps, text->start);
+	map = read_pagemap(proc->pid, text->start, text->size);
+	if (m && map && m->start == text->start &&
+	    m->end == text->start + text->size) {
+		fd = open_mapped(proc, m);
+		clean = fd >= 0;
+		for (i = 0; clean && i < text->size / DP_PAGE; i++)
+			clean = !private_page(map[i]) ||
+				same_as_file(proc, fd, m->start + i * DP_PAGE,
+					     m->offset + i * DP_PAGE);
+		if (fd >= 0)
+			close(fd);
+	}
+	free(map);
+	dp_maps_free(&maps);
+	return clean;
+}
+
+/* As it was. */
+static struct dp_map map_of(const struct dp_mapped *t)
+{
+	return (struct dp_map){ .start = t->start,
+				.end = t->start + t->size,
+				.offset = t->offset,
+				.inode = t->inode,
+				.dev_major = t->dev_major,
+				.dev_minor = t->dev_minor };
+}
+
+static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
+		     u64 addr)
+{
+	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
+
+	return m &&
+	       dp_origin_same(dp_map_origin(m, addr), dp_map_origin(&was, addr));
+}
+
+/* And in whole? While a library is being mapped, which is told afterwards, other mappings come
+ * to the place of its text first. */
+static bool is_whole(const struct dp_maps *maps, const struct dp_mapped *t,
+		     u64 addr)
+{
+	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
+
+	return dp_map_same(m, &was) && m->perms[2] == 'x';
+}
+
+/* @arming: what is not armed yet will be */
+static bool mark_gone(struct dp_view *view, const struct dp_maps *maps,
+		      bool arming)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		struct dp_site_entry *s = &view->sites[i];
+		const struct dp_mapped *t = text_around(c, s->addr);
+		bool anew = arming && s->armed == DP_SITE_OFF;
+
+		if (s->hook || !t || s->armed == DP_SITE_GONE ||
+		    (anew ? is_whole(maps, t, s->addr) :
+			    is_there(maps, t, s->addr)))
+			continue;
+		any |= !dp_site_set_state(s, DP_SITE_GONE);
+	}
+	return any;
+}
+
+bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view)
+{
+	struct dp_maps maps;
+	bool any;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	any = mark_gone(view, &maps, false);
+	dp_maps_free(&maps);
+	return any;
+}
+
+/* The next mapping of a program's or library's text, or what looks like it. */
+static const struct dp_map *next_text(const struct dp_maps *maps, size_t *i)
+{
+	while (*i < maps->n) {
+		const struct dp_map *m = &maps->v[(*i)++];
+
+		if (m->perms[2] == 'x' && m->inode && m->path[0] == '/' &&
+		    !dp_path_is_ours(m->path))
+			return m;
+	}
+	return NULL;
+}
+
+static bool same_texts(const struct dp_maps *a, const struct dp_maps *b)
+{
+	const struct dp_map *m, *n;
+	size_t i = 0, k = 0;
+
+	do {
+		m = next_text(a, &i);
+		n = next_text(b, &k);
+		if (!m || !n)
+			return m == n;
+	} while (m->start == n->start &&
+		 dp_origin_same(dp_map_origin(m, m->start),
+			       dp_map_origin(n, n->start)));
+	return false;
+}
+
+/* The code of some was read just when something else was there. */
+static bool mark_other(struct dp_process *proc, struct dp_view *view)
+{
+	bool any = false;
+	u8 now[DP_JUMP_SIZE];
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		struct dp_site_entry *s = &view->sites[i];
+		u8 n = dp_site_patch_len(s);
+
+		if (!s->jump.stray || !n || s->armed != DP_SITE_OFF ||
+		    (!dp_process_read(proc, s->addr, now, n) &&
+		     dp_site_bytes(s, now) == DP_BYTES_ORIGINAL))
+			continue;
+		any |= !dp_site_set_state(s, DP_SITE_GONE);
+	}
+	return any;
+}
+
+void dp_texts_compare(struct dp_process *proc)
+{
+	struct dp_view view;
+	struct dp_maps maps;
+
+	if (!dp_engine_arena(proc->engine)->control.linker_state ||
+	    !dp_process_view(proc, &view) || dp_maps_read(proc->pid, &maps))
+		return;
+	mark_gone(&view, &maps, true);
+	proc->missed |= mark_other(proc, &view) ||
+			(proc->found &&
+			 !same_texts(dp_modules_maps(proc->found), &maps));
+	dp_maps_free(&maps);
+}
+
+bool dp_process_outdated(const struct dp_process *proc,
+			 const struct dp_modules *mods)
+{
+	struct dp_maps maps;
+	bool same;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	same = same_texts(dp_modules_maps(mods), &maps);
+	dp_maps_free(&maps);
+	return !same;
+}
+
+/* Is there what was there before? The same library has been unmapped and mapped
+ * again. */
+static bool is_lost(const struct dp_process *proc,
+		    const struct dp_site_entry *site)
+{
+	u8 now[sizeof(site->orig)], n = dp_site_patch_len(site);
+
+	return site->armed == DP_SITE_THERE && n &&
+	       !dp_process_read(proc, site->addr, now, n) &&
+	       dp_site_bytes(site, now) == DP_BYTES_ORIGINAL;
+}
+
+void dp_texts_mark(const struct dp_process *proc, struct dp_view *view)
+{
+	u32 i;
+
+	dp_texts_gone(proc, view);
+	for (i = 0; i < view->nr_sites; i++)
+		if (is_lost(proc, &view->sites[i]))
+			dp_site_set_state(&view->sites[i], DP_SITE_GONE);
+}
+
+/* Neither what we have put there, nor a breakpoint that may be anybody's. */
+static bool is_other(const struct dp_process *proc,
+		     const struct dp_site_entry *site)
+{
+	u8 now[sizeof(site->orig)], n = dp_site_patch_len(site);
+
+	if (site->armed != DP_SITE_THERE || !n)
+		return dp_process_read(proc, site->addr, now, 1);
+	return dp_process_read(proc, site->addr, now, n) ||
+	       (now[0] != DP_BREAKPOINT &&
+		dp_site_bytes(site, now) != DP_BYTES_PATCH);
+}
+
+/* Has it been so all the while? */
+static bool is_steady(const struct dp_process *proc, u64 addr,
+		      const struct dp_site_entry *site)
+{
+	struct dp_site_entry now;
+
+	return !dp_process_read(proc, addr, &now, sizeof(now)) &&
+	       now.addr == site->addr && now.armed == site->armed &&
+	       now.wanted == site->wanted && now.mode == site->mode;
+}
+
+void dp_texts_mark_live(const struct dp_process *proc, struct dp_view *view,
+			u64 arena)
+{
+	u64 sites = arena + (u64)((char *)view->sites - (char *)view->arena);
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		struct dp_site_entry *s = &view->sites[i];
+
+		if (s->addr && s->first_probe && is_other(proc, s) &&
+		    is_steady(proc, sites + i * sizeof(*s), s))
+			dp_site_set_state(s, DP_SITE_GONE);
+	}
+}
+
+void dp_process_note_gone(struct dp_process *proc)
+{
+	struct dp_view view;
+
+	if (dp_process_view(proc, &view))
+		dp_texts_gone(proc, &view);
+}
+
+void dp_process_mark_gone(struct dp_process *proc)
+{
+	struct dp_view view;
+
+	if (dp_process_view(proc, &view))
+		dp_texts_mark(proc, &view);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * call: a function of the target's own, called by a thread of it, for us.
+ *
+ * The thread is not held while it runs: the function may need others to be stopped,
+ * and we may die. It goes home through the signal frame that remote.c has put
+ * on its stack.
+ */
+#include "arch/uregs.h"
+#include "proc/attach/drain.h"
+#include "proc/call.h"
+#include "proc/ptrace/clock.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/idle.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/dispatch.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <time.h>
+
+#define PATIENCE_NS 2000000000ll
+#define NAP_NS 5000000
+
+static int check(const struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_status st;
+
+	if (dp_status_read(proc->pid, proc->pid, &st))
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   proc->pid);
+	if (st.seccomp)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d runs under a seccomp filter, which may end it for what we would make it do",
+			proc->pid);
+	if (st.state == 'T')
+		return dp_diag_set(
+			diag, -EAGAIN,
+			"process %d is stopped; let it go on (kill -CONT %d) and try again",
+			proc->pid, proc->pid);
+	return 0;
+}
+
+/* In the memory that the thread has, which is ours no more if it has executed. It does not
+ * change while the thread is stopped. */
+static bool has_word(const struct dp_process *proc, const struct dp_call *call)
+{
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKDATA, proc->threads[0].tid, call->word_addr,
+		      0);
+	return !errno && (u64)word == call->word;
+}
+
+/* Return: -EAGAIN nobody is asleep where he can be asked. */
+static int send(struct dp_process *proc, const struct dp_maps *maps,
+		const struct dp_call *call, struct dp_diag *diag)
+{
+	const struct dp_map *text = dp_maps_find(maps, proc->syscall_ret);
+	struct dp_remote *remote;
+	int err = text ? dp_idle_stop(proc, text, diag) : -EAGAIN;
+
+	if (err)
+		return err;
+	if (dp_dispatch_any(proc)) {
+		dp_stop_release(proc);
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH), which would get those of the library, too",
+			proc->pid);
+	}
+	err = -EAGAIN;
+	if (!has_word(proc, call))
+		err = dp_diag_set(diag, -ESRCH,
+				  "process %d has executed another program",
+				  proc->pid);
+	else if (!dp_in_signal_handler(proc, maps, dp_uregs_sp(&proc->threads[0].regs)))
+		err = dp_remote_begin(proc, &remote, diag);
+	if (!err)
+		dp_remote_send(remote, call->entry, call->arg);
+	dp_stop_release(proc);
+	return err;
+}
+
+static int try(struct dp_process *proc, const struct dp_call *call,
+	       struct dp_diag *diag)
+{
+	const struct timespec nap = { 0, NAP_NS };
+	s64 deadline = dp_now_ns() + PATIENCE_NS;
+	struct dp_maps maps;
+	int err = dp_maps_read(proc->pid, &maps);
+
+	if (err)
+		return dp_diag_set(diag, -ESRCH, "process %d has ended",
+				   proc->pid);
+	for (;;) {
+		err = send(proc, &maps, call, diag);
+		if (err != -EAGAIN || dp_now_ns() > deadline)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	dp_maps_free(&maps);
+	if (err == -EAGAIN)
+		dp_diag_set(
+			diag, err,
+			"process %d has no thread that sleeps where it could be interrupted safely; try again when it has less to do",
+			proc->pid);
+	return err;
+}
+
+int dp_process_call(struct dp_process *proc, const struct dp_call *call,
+		    struct dp_diag *diag)
+{
+	int err = check(proc, diag);
+
+	if (!err)
+		err = dp_gadgets_find(proc, diag);
+	return err ? err : try(proc, call, diag);
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * gadget: pieces of the program's own code that we use where they stand.
+ *
+ * A remote call needs "syscall; ret" and code that ends a signal's handler. Every
+ * libc has both, and so has Go. Where they are not, they are lent for the time of a
+ * remote call to the end of a mapping that is padded with zeros; the vdso nearly
+ * always is. So is, where a filter may forbid rt_sigreturn, code that takes a thread
+ * home without it: general registers are all that a call changes; and where calls are
+ * dispatched (dispatch.c), code that has the selector forbid them again. What a tool that was
+ * killed has lent may have a thread on its way home in it: that goes when all are seen
+ * to be elsewhere.
+ */
+#include "engine/layout/span.h"
+#include "arch/calls.h"
+#include "arch/uregs.h"
+#include "proc/attach/hooks.h"
+#include "proc/attach/kind.h"
+#include "proc/attach/recover.h"
+#include "proc/attach/region.h"
+#include "proc/attach/texts.h"
+#include "proc/proc.h"
+#include "proc/ptrace/doing.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/scan.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+
+static const u8 syscall_ret[] = DP_CODE_SYSCALL_RET;
+static const u8 restorer_wide[] = DP_CODE_RESTORER_WIDE;
+static const u8 restorer_short[] = DP_CODE_RESTORER_SHORT;
+static const u8 way_home[] = DP_CODE_WAY_HOME;
+static const u8 selector_home[] = DP_CODE_SELECTOR_HOME;
+
+#define WAY_HOME_BEFORE_END 64
+#define SELECTOR_BEFORE_END 96
+#define LOAN (sizeof(syscall_ret) + sizeof(restorer_wide))
+#define LOAN_MAX WAY_HOME_BEFORE_END
+_Static_assert(LOAN <= LOAN_MAX && sizeof(way_home) <= LOAN_MAX, "room");
+
+size_t dp_restorer_length(const u8 *code, size_t size)
+{
+	if (size >= sizeof(restorer_wide) &&
+	    !memcmp(code, restorer_wide, sizeof(restorer_wide)))
+		return sizeof(restorer_wide) - DP_SYSCALL_SIZE;
+	if (size >= sizeof(restorer_short) &&
+	    !memcmp(code, restorer_short, sizeof(restorer_short)))
+		return sizeof(restorer_short) - DP_SYSCALL_SIZE;
+	return 0;
+}
+
+bool dp_restorer_known(const struct dp_process *proc, u64 addr)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_restorers; i++)
+		if (proc->restorers[i] == addr)
+			return true;
+	return false;
+}
+
+/* @bytes, @n of them, in which "syscall" is @offset bytes behind the first. */
+static u64 find(const struct dp_syscalls *calls, const u8 *bytes, size_t n,
+		size_t offset)
+{
+	size_t i;
+
+	for (i = 0; i < calls->n; i++)
+		if (!memcmp(calls->v[i].around + DP_AROUND - offset, bytes, n))
+			return calls->v[i].addr - offset;
+	return 0;
+}
+
+/* Return: how many bytes before the "syscall" one begins, or 0. */
+static size_t restorer_before(const struct dp_syscall *call)
+{
+	static const size_t before[] = {
+		sizeof(restorer_wide) - DP_SYSCALL_SIZE,
+		sizeof(restorer_short) - DP_SYSCALL_SIZE
+	};
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (dp_restorer_length(call->around + DP_AROUND - before[i],
+				       DP_AROUND + before[i]) == before[i])
+			return before[i];
+	return 0;
+}
+
+/* All of them, of both kinds. */
+static void find_restorers(struct dp_process *proc,
+			   const struct dp_syscalls *calls)
+{
+	size_t i, n;
+
+	for (i = 0; i < calls->n && proc->nr_restorers < DP_RESTORERS_MAX;
+	     i++) {
+		n = restorer_before(&calls->v[i]);
+		if (n)
+			proc->restorers[proc->nr_restorers++] =
+				calls->v[i].addr - n;
+	}
+}
+
+/* What a remote call needs. */
+static void find_remote(struct dp_process *proc,
+			const struct dp_syscalls *calls)
+{
+	if (!proc->syscall_ret)
+		proc->syscall_ret =
+			find(calls, syscall_ret, sizeof(syscall_ret), 0);
+	if (!proc->restorer)
+		proc->restorer = find(calls, restorer_wide,
+				      sizeof(restorer_wide),
+				      sizeof(restorer_wide) - DP_SYSCALL_SIZE);
+}
+
+static int scan(const struct dp_process *proc, const struct dp_map *m,
+		struct dp_syscalls *calls)
+{
+	const struct dp_span text = { m->start, m->end - m->start };
+	const struct dp_text_file file = dp_texts_file(proc, m);
+	int err = dp_scan(proc, &text, &file, calls);
+
+	if (file.fd >= 0)
+		close(file.fd);
+	return err;
+}
+
+static int search(struct dp_process *proc, const struct dp_map *m)
+{
+	struct dp_syscalls calls;
+	int err = scan(proc, m, &calls);
+
+	if (err)
+		return err;
+	find_remote(proc, &calls);
+	find_restorers(proc, &calls);
+	err = dp_hooks_find(proc, &calls);
+	dp_scan_free(&calls);
+	return err;
+}
+
+/* Any other code: only for what a remote call needs. */
+static void search_other(struct dp_process *proc, const struct dp_map *m)
+{
+	struct dp_syscalls calls;
+
+	if (scan(proc, m, &calls))
+		return;
+	find_remote(proc, &calls);
+	dp_scan_free(&calls);
+}
+
+static void fill_loan(u8 *code)
+{
+	memcpy(code, syscall_ret, sizeof(syscall_ret));
+	memcpy(code + sizeof(syscall_ret), restorer_wide,
+	       sizeof(restorer_wide));
+}
+
+/**
+ * struct loan - code that is lent to the padding of a mapping
+ * @code, @n: what it is
+ * @before_end: how far from the mapping's end it begins
+ */
+struct loan {
+	const u8 *code;
+	size_t n, before_end;
+};
+
+/* Is it all zeros there and before; or what a tool that was killed has not taken back,
+ * behind zeros? @lent: it is that */
+static bool has_room(const struct dp_process *proc, const struct dp_map *m,
+		     const struct loan *l, bool *lent)
+{
+	static const u8 nothing[LOAN_MAX];
+	u8 there[2 * LOAN_MAX];
+
+	if (m->perms[2] != 'x' ||
+	    dp_process_read(proc, m->end - l->before_end - l->n, there,
+			    2 * l->n) ||
+	    memcmp(there, nothing, l->n))
+		return false;
+	*lent = memcmp(there + l->n, nothing, l->n) != 0;
+	return !*lent || !memcmp(there + l->n, l->code, l->n);
+}
+
+/* Return: its address, in the vdso if that has room; 0: there is none. */
+static u64 find_room(struct dp_process *proc, const struct dp_maps *maps,
+		     const struct loan *l)
+{
+	bool lent, inherited = false;
+	u64 at = 0;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++) {
+		const struct dp_map *m = &maps->v[i];
+
+		if ((at && strcmp(m->path, "[vdso]")) ||
+		    !has_room(proc, m, l, &lent))
+			continue;
+		at = m->end - l->before_end;
+		inherited = lent;
+	}
+	proc->inherited |= inherited;
+	return at;
+}
+
+static void make_room(struct dp_process *proc, const struct dp_maps *maps)
+{
+	u8 code[LOAN];
+	u64 at;
+
+	fill_loan(code);
+	at = find_room(proc, maps, &(struct loan){ code, LOAN, LOAN });
+	if (!at)
+		return;
+	proc->borrowed = true;
+	proc->syscall_ret = at;
+	proc->restorer = at + sizeof(syscall_ret);
+}
+
+static void find_way_home(struct dp_process *proc, const struct dp_maps *maps)
+{
+	const struct loan way = { way_home, sizeof(way_home),
+				  WAY_HOME_BEFORE_END };
+
+	proc->way_home = find_room(proc, maps, &way);
+}
+
+static void find_selector_home(struct dp_process *proc,
+			       const struct dp_maps *maps)
+{
+	const struct loan way = { selector_home, sizeof(selector_home),
+				  SELECTOR_BEFORE_END };
+
+	proc->selector_home = find_room(proc, maps, &way);
+}
+
+static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
+{
+	size_t i;
+
+	for (i = 0; i < maps->n && !(proc->syscall_ret && proc->restorer);
+	     i++) {
+		const struct dp_map *m = &maps->v[i];
+
+		/* What a dead tool has left will be taken away under us. */
+		if (m->perms[2] == 'x' && m->path[0] == '/' &&
+		    !dp_path_is_ours(m->path))
+			search_other(proc, m);
+	}
+	if (!proc->syscall_ret || !proc->restorer)
+		make_room(proc, maps);
+}
+
+int dp_gadgets_borrow(const struct dp_process *proc)
+{
+	u8 code[LOAN];
+
+	if (proc->no_return && proc->way_home &&
+	    dp_process_write(proc, proc->way_home, way_home, sizeof(way_home)))
+		return -EIO;
+	if (proc->selector_home && proc->dispatches &&
+	    dp_process_write(proc, proc->selector_home, selector_home,
+			     sizeof(selector_home)))
+		return -EIO;
+	if (!proc->borrowed)
+		return 0;
+	fill_loan(code);
+	return dp_process_write(proc, proc->syscall_ret, code, sizeof(code));
+}
+
+/* Nor at the end of a call, from where the way leads to what was lent. */
+static bool is_elsewhere(const struct dp_process *proc, u64 pc)
+{
+	return pc - proc->syscall_ret >= LOAN &&
+	       (!proc->selector_home ||
+		pc - proc->selector_home >= sizeof(selector_home)) &&
+	       (!proc->way_home || pc - proc->way_home >= sizeof(way_home));
+}
+
+static bool is_outside(const struct dp_process *proc, pid_t tid)
+{
+	const struct dp_thread *t = dp_stop_held(proc, tid);
+	u64 sp, pc;
+
+	if (t)
+		return is_elsewhere(proc, dp_uregs_pc(&t->regs));
+	return dp_doing_asleep(proc->pid, tid, &sp, &pc) &&
+	       is_elsewhere(proc, pc);
+}
+
+static bool all_outside(const struct dp_process *proc)
+{
+	bool outside = true;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && outside; i++)
+		outside = is_outside(proc, tids[i]);
+	free(tids);
+	return outside;
+}
+
+void dp_gadgets_return(struct dp_process *proc)
+{
+	static const u8 nothing[LOAN + sizeof(way_home)];
+
+	if (proc->inherited && !all_outside(proc))
+		return;
+	if (proc->way_home && (proc->no_return || proc->inherited))
+		dp_process_write(proc, proc->way_home, nothing,
+				 sizeof(way_home));
+	if (proc->selector_home && (proc->dispatches || proc->inherited))
+		dp_process_write(proc, proc->selector_home, nothing,
+				 sizeof(selector_home));
+	if (proc->borrowed)
+		dp_process_write(proc, proc->syscall_ret, nothing, LOAN);
+	proc->inherited = false;
+}
+
+/* Other mappings than a moment ago: of one that is just loading its libraries. */
+static bool has_changed(const struct dp_process *proc,
+			const struct dp_maps *was)
+{
+	struct dp_maps now;
+	bool changed;
+	size_t i;
+
+	if (dp_maps_read(proc->pid, &now))
+		return false;
+	changed = now.n != was->n;
+	for (i = 0; i < now.n && !changed; i++)
+		changed = now.v[i].start != was->v[i].start ||
+			  now.v[i].end != was->v[i].end;
+	dp_maps_free(&now);
+	return changed;
+}
+
+/* Return: as dp_gadgets_find(); @again: look once more */
+static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
+{
+	struct dp_maps maps;
+	size_t i;
+	int err = dp_kind_find(proc, &maps, diag);
+
+	*again = false;
+	if (err)
+		return err;
+	proc->syscall_ret = proc->restorer = proc->way_home = 0;
+	proc->selector_home = 0;
+	proc->nr_restorers = proc->nr_hooks = 0;
+	proc->borrowed = proc->inherited = false;
+	proc->remnants = dp_recover_any(&maps);
+	proc->points = (struct dp_points){ 0 };
+	for (i = 0; i < proc->nr_texts && !err; i++)
+		err = search(proc, dp_maps_find(&maps, proc->texts[i].start));
+	if (!err && (!proc->syscall_ret || !proc->restorer))
+		find_elsewhere(proc, &maps);
+	if (proc->filtered)
+		find_way_home(proc, &maps);
+	if (proc->catches_sigsys)
+		find_selector_home(proc, &maps);
+	*again = err && has_changed(proc, &maps);
+	dp_maps_free(&maps);
+	return !err ? 0 :
+		      dp_diag_set(diag, err, "cannot read process %d: %s",
+				  proc->pid, strerror(-err));
+}
+
+int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
+{
+	bool again;
+	int err;
+
+	do
+		err = look(proc, &again, diag);
+	while (again);
+	if (err)
+		return err;
+	if (!proc->syscall_ret || !proc->restorer)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d has neither code for a system call nor room for some; start it with the vdso (it was booted or traced without)",
+			proc->pid);
+	return 0;
+}

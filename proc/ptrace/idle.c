@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* idle: a thread that is doing nothing in particular, and can be asked to do something. */
+#include "engine/layout/caught.h"
+#include "arch/uregs.h"
+#include "proc/ptrace/doing.h"
+#include "proc/ptrace/idle.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "sym/sym.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/*
+ * Calls in which a thread holds nothing that others, or it, would wait for; first
+ * those that do not notice at all, last those whose timeout starts afresh. Not
+ * here: whatever an allocation, a lock or buffered output sleeps in.
+ */
+static const short idle_calls[] = {
+	SYS_read,
+	SYS_readv,
+	SYS_recvfrom,
+	SYS_recvmsg,
+	SYS_accept,
+	SYS_accept4,
+	SYS_wait4,
+	SYS_waitid,
+	SYS_pause,
+	SYS_epoll_wait,
+	SYS_epoll_pwait,
+	SYS_epoll_pwait2,
+	SYS_rt_sigtimedwait,
+	SYS_poll,
+	SYS_ppoll,
+	SYS_select,
+	SYS_pselect6,
+	SYS_clock_nanosleep,
+	SYS_nanosleep,
+};
+
+/* A thread that comes home from us has the mask again that it came with: what
+ * probes raise must not be in that. */
+static bool blocks_ours(pid_t pid, pid_t tid)
+{
+	struct dp_status st;
+
+	return dp_status_read(pid, tid, &st) ||
+	       st.blocked & dp_caught_mask(DP_CAUGHT);
+}
+
+/* Return: its place in the list, or a negative number. */
+static int idleness(pid_t pid, pid_t tid, const struct dp_map *text)
+{
+	struct dp_doing c;
+	size_t i;
+
+	if (!dp_doing_read(pid, tid, &c) || dp_doing_masked(&c) ||
+	    c.pc < text->start || c.pc >= text->end || blocks_ours(pid, tid))
+		return -1;
+	for (i = 0; i < ARRAY_SIZE(idle_calls); i++)
+		if (idle_calls[i] == c.nr)
+			return (int)i;
+	return -1;
+}
+
+static pid_t idlest(pid_t pid, const struct dp_map *text)
+{
+	int least = ARRAY_SIZE(idle_calls), place;
+	pid_t *tids, best = 0;
+	size_t n, i;
+
+	if (dp_tasks_list(pid, &tids, &n))
+		return 0;
+	for (i = 0; i < n; i++) {
+		place = idleness(pid, tids[i], text);
+		if (place >= 0 && place < least) {
+			least = place;
+			best = tids[i];
+		}
+	}
+	free(tids);
+	return best;
+}
+
+/* Is it still in such a call, and will go back into it? */
+static bool is_idle(const struct dp_thread *t, const struct dp_map *text)
+{
+	long nr = dp_uregs_call(&t->regs), ret = dp_uregs_ret(&t->regs);
+	size_t i;
+
+	if (dp_uregs_pc(&t->regs) < text->start ||
+	    dp_uregs_pc(&t->regs) >= text->end)
+		return false;
+	if (nr < 0) /* resume_call() has sent it back */
+		nr = ret;
+	else if (ret > -512 || ret < -516) /* the kernel's ERESTART… */
+		return false;
+	for (i = 0; i < ARRAY_SIZE(idle_calls); i++)
+		if (idle_calls[i] == nr)
+			return true;
+	return false;
+}
+
+int dp_idle_stop(struct dp_process *proc, const struct dp_map *text,
+		 struct dp_diag *diag)
+{
+	pid_t tid = idlest(proc->pid, text);
+	int err;
+
+	if (!tid)
+		return -EAGAIN;
+	err = dp_stop_this(proc, tid, diag);
+	if (err || is_idle(&proc->threads[0], text))
+		return err;
+	dp_stop_release(proc);
+	return -EAGAIN;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* memory: the target's memory through a descriptor that outlives an exec. */
+#include "engine/text/target.h"
+#include "proc/proc.h"
+#include "proc/ptrace/memory.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/sync.h"
+#include <errno.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define MUCH 16384
+
+/* The descriptor gives a page at a time, from one place, and copies it twice. By its id
+ * a process that has executed shows its new memory: then this is no answer. */
+static bool read_by_id(const struct dp_process *proc, const struct iovec *ours,
+		       const struct iovec *theirs, size_t n, size_t total)
+{
+	return process_vm_readv(proc->pid, ours, n, theirs, n, 0) ==
+		       (ssize_t)total &&
+	       !dp_memory_gone(proc);
+}
+
+static bool read_much(const struct dp_process *proc, u64 addr, void *to,
+		      size_t len)
+{
+	const struct iovec ours = { to, len }, theirs = { (void *)addr, len };
+
+	return read_by_id(proc, &ours, &theirs, 1, len);
+}
+
+int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
+		    size_t len)
+{
+	ssize_t n;
+
+	if (len >= MUCH && read_much(proc, addr, to, len))
+		return 0;
+	n = pread(proc->mem, to, len, (off_t)addr);
+
+	if (n == (ssize_t)len)
+		return 0;
+	return n < 0 && errno != EIO ? -errno : -EFAULT;
+}
+
+int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
+		     size_t len)
+{
+	ssize_t n = pwrite(proc->mem, from, len, (off_t)addr);
+
+	if (n == (ssize_t)len)
+		return 0;
+	return n < 0 && errno != EIO ? -errno : -EFAULT;
+}
+
+/* Of memory that is there nothing can be read at 0; of one that has gone nothing at all is
+ * read, which is no error. */
+bool dp_memory_gone(const struct dp_process *proc)
+{
+	u8 byte;
+
+	return proc->mem >= 0 && pread(proc->mem, &byte, 1, 0) == 0;
+}
+
+bool dp_process_replaced(const struct dp_process *proc)
+{
+	return dp_memory_gone(proc) && !kill(proc->pid, 0);
+}
+
+static struct dp_process *process_of(struct dp_target *target)
+{
+	return (struct dp_process *)target;
+}
+
+static int target_read(struct dp_target *target, u64 addr, void *to, size_t len)
+{
+	return dp_process_read(process_of(target), addr, to, len);
+}
+
+static int target_extract(struct dp_target *target, const struct dp_extract *v,
+			  u32 n)
+{
+	struct iovec ours[DP_EXTRACTS_MAX], theirs[DP_EXTRACTS_MAX];
+	size_t total = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		ours[i] = (struct iovec){ v[i].to, v[i].len };
+		theirs[i] = (struct iovec){ (void *)v[i].addr, v[i].len };
+		total += v[i].len;
+	}
+	return read_by_id(process_of(target), ours, theirs, n, total) ? 0 :
+									-EFAULT;
+}
+
+static int target_write(struct dp_target *target, u64 addr, const void *from,
+			size_t len)
+{
+	return dp_process_write(process_of(target), addr, from, len);
+}
+
+static int target_sync(struct dp_target *target)
+{
+	return dp_sync(process_of(target));
+}
+
+/* By us is not by somebody else. */
+static bool target_traced(struct dp_target *target)
+{
+	const struct dp_process *proc = process_of(target);
+	struct dp_status st;
+
+	return dp_status_read(proc->pid, proc->pid, &st) ||
+	       (st.tracer && (pid_t)st.tracer != getpid());
+}
+
+const struct dp_target_ops dp_process_target_ops = {
+	.read = target_read,
+	.extract = target_extract,
+	.write = target_write,
+	.sync = target_sync,
+	.traced = target_traced,
+};

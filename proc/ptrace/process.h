@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * process: what is known of a process, and of its threads that are stopped.
+ *
+ * Context of every function: tool process, one thread at a time per object.
+ */
+#ifndef DP_PROC_PTRACE_PROCESS_H
+#define DP_PROC_PTRACE_PROCESS_H
+
+#include <limits.h>
+#include <sys/types.h>
+#include <sys/user.h>
+#include "engine/text/target.h"
+#include "engine/insn/region.h"
+#include "port_types.h"
+#include "sym/sym.h"
+#include "engine/layout/span.h"
+
+struct dp_engine;
+struct dp_family;
+struct dp_lodged;
+struct dp_modules;
+struct dp_remote;
+struct dp_view;
+
+/** struct dp_thread - one thread that we have stopped */
+struct dp_thread {
+	pid_t tid;
+	u64 counted; /* address of the site that it has hit, and not executed */
+	bool group_stop; /* the process is stopped, for others than us */
+	bool ended; /* dp_stop_ends() has taken notice of that */
+	bool returned; /* dp_masks_return() has been here */
+	struct user_regs_struct regs;
+};
+
+/** struct dp_hooked - a system call of libc that passes through the agent */
+struct dp_hooked {
+	u64 addr; /* of its "mov $nr, %eax … syscall" */
+	u8 code[DP_REGION_MAX];
+	u32 nr;
+	u32 len; /* to behind the call */
+	bool again; /* what stands before the call may be executed twice */
+};
+#define DP_HOOKS_MAX 256
+
+/* Pieces of code in which a program makes its system calls. */
+#define DP_TEXTS_MAX 8
+#define DP_RESTORERS_MAX 8
+
+/**
+ * struct dp_points - where musl makes calls in which a thread can be cancelled
+ * @enter: what is called for that, 0: there is none; @maker: what that jumps to
+ * @direct_call: address of its own "syscall"; @direct_depth: what it has on its stack
+ *               there, up to its return address
+ * @last: what it calls to make such a call, or 0; @last_call, @last_depth: the same
+ * @cancel: where a cancelled thread goes on; @ends: other calls that @maker makes
+ */
+#define DP_POINTS_ENDS 4
+struct dp_points {
+	u64 enter, maker, last, cancel;
+	u64 direct_call, last_call;
+	s32 direct_depth, last_depth;
+	u32 maker_len, nr_ends;
+	u64 ends[DP_POINTS_ENDS];
+};
+
+/** struct dp_sleeper - a thread that goes back to sleep, under a signal mask of its
+ *  own which has @mask; then it is to get @signals */
+struct dp_sleeper {
+	pid_t tid;
+	u64 mask, signals;
+};
+#define DP_SLEEPERS_MAX 64
+
+/** struct dp_share - memory of the target, mapped here */
+struct dp_share {
+	void *at;
+	u64 size;
+};
+#define DP_SHARES_MAX 8
+
+/** struct dp_process - see proc.h */
+struct dp_process {
+	struct dp_target target; /* first: the engine's handle on it */
+	pid_t pid;
+	int pidfd, mem;
+	struct dp_family *family; /* its threads are traced all the time */
+	bool launched, held; /* held: stopped at its start, not let go yet */
+	bool reaped, installed, exited;
+	bool changing; /* its probes are; @installed is what they were */
+	bool status_known;
+	int status;
+	u32 ns_pid;
+	char exe[PATH_MAX], execed[PATH_MAX];
+	bool go, libc; /* @libc: one was known by its code, in the last text */
+	struct dp_span texts[DP_TEXTS_MAX];
+	size_t nr_texts;
+	/* Code that remote calls use; @borrowed: written for the time of such calls
+	 * to a place that nobody uses; @inherited: by a tool that was killed */
+	u64 syscall_ret, restorer;
+	bool borrowed, inherited;
+	bool remnants; /* something of ours was mapped when it was looked at */
+	u64 way_home; /* room for code that needs no rt_sigreturn; 0: none */
+	/* The same for code that has a selector forbid calls again: see dispatch.c */
+	u64 selector_home;
+	bool catches_sigsys, dispatches;
+	bool undisclosed; /* the kernel does not tell whether it does */
+	bool refuses; /* a remote call was dispatched */
+	bool lacks_here; /* what was to be shared failed on our side */
+	/* What signal frames return to, and so are known by. */
+	u64 restorers[DP_RESTORERS_MAX];
+	size_t nr_restorers;
+	struct dp_hooked hooks[DP_HOOKS_MAX];
+	size_t nr_hooks;
+	struct dp_points points;
+	struct dp_sleeper sleepers[DP_SLEEPERS_MAX]; /* to be let go first */
+	size_t nr_sleepers;
+	struct dp_thread *threads; /* the stopped ones */
+	size_t nr_threads, cap_threads;
+	struct dp_maps maps; /* dp_stop_maps(); @outdated: it has run since */
+	bool outdated;
+	bool vetted; /* their filters have just been looked at */
+	struct dp_remote *hand; /* one that makes calls while the others run */
+	bool syncs; /* while text is being written */
+	bool passed; /* all have been stopped a moment ago, and could be */
+	int awake; /* dp_errands_begin() */
+	struct dp_modules *found; /* what is being armed was found in; or NULL */
+	bool missed; /* these have changed since, and nobody has told */
+	struct dp_engine *engine;
+	/* Under seccomp; then what that permits for certain: see filters.c */
+	bool filtered;
+	bool silent; /* no breakpoint, no call: @why_silent */
+	bool unhooked; /* none of the calls that would be hooked can be made */
+	bool no_return, no_restart; /* rt_sigreturn, restart_syscall */
+	u32 forbidden; /* calls of the hit half's own: dp_own_bit() */
+	char why_silent[96];
+	u32 nr_filters; /* the most that one of its threads has */
+	char why_leaves[128]; /* a filter that is about to come: see confine.c */
+	bool out_of_reach; /* it has one now, which we may not suspend */
+	bool timeless; /* it must not read the time stamp counter */
+	bool halted; /* it is stopped, by SIGSTOP, as it was found */
+	bool resident; /* the agent is to stay, and be its own */
+	pid_t tool; /* whose it is; 0: ours */
+	struct dp_lodged *lodged; /* lodge.c */
+	bool frozen; /* all threads stay stopped: see freeze.c */
+	bool hooks_out; /* of an agent that is still there: see leave.c */
+	struct dp_engine *heir_of; /* whose place the engine takes */
+	void *old_file; /* and where that one is */
+	u64 old_file_size;
+	size_t old_shares; /* the first ones of @shares */
+	void *file; /* what is shared, and code before it is written: region.c */
+	u64 file_size;
+	s32 unsettled; /* descriptor there, until dp_region_settle(), or -1 */
+	u64 base; /* of the agent in the target, 0: none */
+	struct dp_share shares[DP_SHARES_MAX]; /* more of the kind */
+	size_t nr_shares;
+};
+
+/** dp_process_note_exec() - it has become another program */
+void dp_process_note_exec(struct dp_process *proc);
+
+struct dp_process *dp_process_new(void);
+/** dp_process_view() - of the arena that we have put into it.
+ *  Return: false: there is none, or it has been written over. */
+bool dp_process_view(const struct dp_process *proc, struct dp_view *view);
+
+#endif

@@ -1,0 +1,682 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * remote: system calls made by a thread of the target, for us.
+ *
+ * A stopped thread is pointed at a "syscall; ret" with this on its stack, below
+ * the red zone:
+ *
+ *     rsp ──► address of "mov $15, %eax; syscall"   (rt_sigreturn)
+ *             ucontext: the thread's own registers, mask, vector state
+ *
+ * so that, should the tool die at any moment, the thread finishes the call,
+ * returns into rt_sigreturn and goes home by itself. While the tool lives it
+ * takes the thread back at the exit of each call and in the end restores
+ * registers, mask and the bytes of the stack.
+ *
+ * Where a filter may forbid rt_sigreturn the thread is at home between calls, with
+ * its own registers and mask, and within one goes home by plain instructions:
+ *
+ *     rsp ──► address of pops and a ret (gadget.c)
+ *             the registers that a call changes, and the thread's pc
+ *
+ * Its signals are not blocked before one comes. What remains is that the filter is
+ * in force again for a call that the tool's end lets begin.
+ *
+ * Where the thread's selector forbids calls (dispatch.c) it permits them from before the
+ * first until after the last. Whatever way the thread goes home then ends in code that
+ * makes no call and has the selector forbid them again.
+ *
+ * Below what a thread of libc uses there is room, and nobody else's. A goroutine has
+ * two kilobytes, with others' memory below them, and so may a coroutine: then the
+ * far end of the stack that the kernel gave to the process is taken, where nobody
+ * has been yet, by far.
+ */
+#include "arch/x86/sigframe.h"
+#include "engine/layout/caught.h"
+#include "arch/calls.h"
+#include "arch/uframe.h"
+#include "arch/uregs.h"
+#include "proc/attach/check.h"
+#include "proc/proc.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/dispatch.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#define RED_ZONE 128
+#define SCRATCH DP_REMOTE_SCRATCH
+#define WORDS 64 /* for the code at selector_home */
+#define SLACK 384 /* lost to alignment, and what a call itself needs */
+#define XSTATE_MAX 16384
+#define PLAIN_FRAME ((1 + DP_WAY_HOME_WORDS) * sizeof(u64))
+#define STACK_MOST (1ull << 30)
+#define FAR_TRIES 4
+#define UNFIT 5
+#define DELIVERIES 64
+#define FAR_MARGIN 32768
+#define FXSAVE_BYTES 512
+#define SW_RESERVED 464 /* of the fxsave image; SDM vol. 1, 10.5.1 */
+
+#ifndef SYS_USER_DISPATCH
+#define SYS_USER_DISPATCH 2
+#endif
+
+/* Errors of the kernel's own that only a tracer sees (linux/errno.h). */
+#define ERESTARTSYS 512
+#define ERESTARTNOINTR 513
+#define ERESTARTNOHAND 514
+#define ERESTART_RESTARTBLOCK 516
+
+struct dp_remote {
+	struct dp_process *proc;
+	pid_t tid; /* of the thread, which is stopped */
+	struct user_regs_struct home; /* where the thread goes in the end */
+	u64 mask;
+	u64 sp, scratch, low, len; /* the part of the stack we use */
+	u8 *stack; /* what was there */
+	bool dead;
+	bool plain, masked; /* @plain: not by rt_sigreturn */
+	/* A byte that is to forbid calls again; 0: none. @words: what the way home that
+	 * ends so takes from the stack; @below: what was where it leaves rip. */
+	u64 selector, words, below;
+};
+
+static struct dp_thread *thread_of(const struct dp_remote *rem)
+{
+	return dp_stop_held(rem->proc, rem->tid);
+}
+
+struct frame {
+	u64 restorer;
+	struct dp_ucontext uc;
+};
+
+/* Send an interrupted call into its restart, as the kernel would have. */
+static void restart(struct user_regs_struct *r, bool afresh)
+{
+	long err = -dp_uregs_ret(r);
+
+	if (dp_uregs_call(r) < 0)
+		return;
+	if (err == ERESTARTSYS || err == ERESTARTNOINTR ||
+	    err == ERESTARTNOHAND || (err == ERESTART_RESTARTBLOCK && afresh)) {
+		dp_uregs_retry(r, dp_uregs_call(r));
+	} else if (err == ERESTART_RESTARTBLOCK) {
+		dp_uregs_retry(r, SYS_restart_syscall);
+	}
+	dp_uregs_leave_call(r);
+}
+
+static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
+			 u64 fpstate)
+{
+	struct user_regs_struct r = thread_of(rem)->regs;
+	struct dp_mcontext *m = &uc->mc;
+
+	/* rt_sigreturn forgets what restart_syscall would need. */
+	restart(&r, true);
+	uc->flags = DP_UC_FP_XSTATE | DP_UC_SIGCONTEXT_SS |
+		    DP_UC_STRICT_RESTORE_SS;
+	/* Not a valid value, so that the alternate stack stays as it is. */
+	uc->stack.flags = ~0u;
+	uc->sigmask = rem->mask;
+	dp_uframe_fill(m, &r);
+	m->fpstate = fpstate;
+	if (rem->selector) {
+		dp_uframe_set_pc(m, rem->proc->selector_home);
+		dp_uframe_set_sp(m, rem->words);
+	}
+}
+
+/* The stack under the code at selector_home. */
+static int write_words(const struct dp_remote *rem)
+{
+	const struct user_regs_struct *r = &rem->home;
+	u64 words[DP_SELECTOR_HOME_WORDS] = {
+		rem->selector, dp_uregs_number(r),
+		dp_uregs_sp(r) - DP_SELECTOR_HOME_BELOW
+	};
+	u64 pc = dp_uregs_pc(r);
+
+	if (!rem->selector)
+		return 0;
+	return dp_process_write(rem->proc, rem->words, words, sizeof(words)) ?:
+		       dp_process_write(rem->proc, words[2], &pc, 8);
+}
+
+/* The xsave image as a signal frame has it: with its own size in it. */
+static int get_xstate(pid_t tid, u8 *image, u32 *size)
+{
+	struct iovec iov = { image, XSTATE_MAX };
+	u32 words[4];
+	u64 features;
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov))
+		return errno == ESRCH ? -ESRCH : -EIO;
+	if (iov.iov_len < FXSAVE_BYTES + 64 || iov.iov_len > XSTATE_MAX - 64)
+		return -EIO;
+	memcpy(&features, image + SW_RESERVED, 8);
+	words[0] = FP_XSTATE_MAGIC1;
+	words[1] = (u32)iov.iov_len + 4;
+	memset(image + SW_RESERVED, 0, FXSAVE_BYTES - SW_RESERVED);
+	memcpy(image + SW_RESERVED, words, 8);
+	memcpy(image + SW_RESERVED + 8, &features, 8);
+	words[2] = (u32)iov.iov_len;
+	memcpy(image + SW_RESERVED + 16, &words[2], 4);
+	words[3] = FP_XSTATE_MAGIC2;
+	memcpy(image + iov.iov_len, &words[3], 4);
+	*size = (u32)iov.iov_len + 4;
+	return 0;
+}
+
+/* What is below @sp in its mapping is for this stack alone: the mapping is what the
+ * kernel made for the first thread, or one that begins with a guard page. */
+static bool is_whole_stack(const struct dp_maps *maps, const struct dp_map *m,
+			   u64 sp, u64 need)
+{
+	const struct dp_map *below = m > maps->v ? m - 1 : NULL;
+
+	if (!m || sp - m->start < need)
+		return false;
+	return !strcmp(m->path, "[stack]") ||
+	       (below && below->end == m->start && below->perms[0] == '-' &&
+		below->perms[1] == '-' && below->perms[2] == '-' &&
+		m->end - m->start <= STACK_MOST);
+}
+
+static bool is_unused(const u8 *bytes, size_t n)
+{
+	return !n || (!bytes[0] && !memcmp(bytes, bytes + 1, n - 1));
+}
+
+/* Left by a tool that was killed? Its thread is at home by now; or it is this one. */
+static bool is_remnant(const struct dp_remote *rem, const u8 *bytes, u64 start,
+		       u64 need)
+{
+	u64 sp = dp_uregs_sp(&rem->home);
+	size_t i;
+
+	if (sp - start < need)
+		return false;
+	for (i = 0; i + sizeof(struct frame) <= need; i += 64)
+		if (!memcmp(bytes + i, &rem->proc->restorer, sizeof(u64)))
+			return true;
+	return false;
+}
+
+/* Where the first thread has been there are traces, and there are of tools that were
+ * killed, some perhaps a moment ago: what nobody has used comes first.
+ * Return: the end of @need bytes, or 0. */
+static u64 far_end(const struct dp_remote *rem, const struct dp_map *m,
+		   u64 need)
+{
+	size_t room = FAR_TRIES * need, i;
+	u8 *bytes = malloc(room + FAR_MARGIN);
+	u64 end = 0;
+
+	if (!bytes || m->end - m->start <= room + FAR_MARGIN ||
+	    dp_process_read(rem->proc, m->start, bytes, room + FAR_MARGIN) ||
+	    !is_unused(bytes + room, FAR_MARGIN)) {
+		free(bytes);
+		return 0;
+	}
+	for (i = 0; i < FAR_TRIES && !end; i++)
+		if (is_unused(bytes + i * need, need))
+			end = m->start + (i + 1) * need;
+	for (i = 0; i < FAR_TRIES && !end; i++)
+		if (is_remnant(rem, bytes + i * need, m->start + i * need,
+			       need))
+			end = m->start + (i + 1) * need;
+	free(bytes);
+	return end;
+}
+
+/* The address that @need bytes have to end below; 0: there is none. */
+static u64 find_room(const struct dp_remote *rem, u64 need)
+{
+	const struct dp_maps *maps = dp_stop_maps(rem->proc);
+	u64 sp = dp_uregs_sp(&rem->home), top = 0;
+	size_t i;
+
+	if (!maps)
+		return 0;
+	if (!rem->proc->go &&
+	    is_whole_stack(maps, dp_maps_find(maps, sp), sp, need + RED_ZONE))
+		top = sp - RED_ZONE;
+	for (i = 0; i < maps->n && !top; i++)
+		if (!strcmp(maps->v[i].path, "[stack]"))
+			top = far_end(rem, &maps->v[i], (need + 63) & ~63ull);
+	return top;
+}
+
+/* Of the stack that the thread itself is on. */
+static bool goes_plainly(const struct dp_remote *rem)
+{
+	u64 sp = dp_uregs_sp(&rem->home), need = PLAIN_FRAME + SCRATCH + SLACK;
+
+	return rem->proc->no_return && rem->proc->way_home &&
+	       find_room(rem, need) == sp - RED_ZONE;
+}
+
+static int prepare_plainly(struct dp_remote *rem)
+{
+	const struct user_regs_struct *r = &rem->home;
+	u64 frame[1 + DP_WAY_HOME_WORDS] = { rem->proc->way_home };
+
+	dp_uregs_spill(r, frame + 1);
+	rem->sp = dp_uregs_sp(r) - DP_WAY_HOME_SKIPS - sizeof(frame);
+	rem->scratch = (rem->sp - SCRATCH) & ~63ull;
+	rem->low = rem->scratch;
+	rem->len = rem->sp + sizeof(frame) - rem->low;
+	rem->stack = malloc(rem->len);
+	if (!rem->stack)
+		return -ENOMEM;
+	return dp_process_read(rem->proc, rem->low, rem->stack, rem->len) ?:
+		       dp_process_write(rem->proc, rem->sp, frame,
+					sizeof(frame));
+}
+
+static int prepare_stack(struct dp_remote *rem)
+{
+	struct dp_process *proc = rem->proc;
+	struct frame frame = { 0 };
+	u8 *image = calloc(1, XSTATE_MAX);
+	u32 size;
+	u64 fp, top;
+	int err = image ? get_xstate(rem->tid, image, &size) : -ENOMEM;
+
+	top = err ? 0 : find_room(rem, size + sizeof(frame) + SLACK + SCRATCH);
+	if (!err && !top)
+		err = -ENOSPC;
+	if (!err) {
+		rem->words = (top - WORDS) & ~63ull;
+		top = rem->words;
+		rem->scratch = (top - SCRATCH) & ~63ull;
+		fp = (rem->scratch - size) & ~63ull;
+		rem->sp = (fp - sizeof(frame)) & ~63ull;
+		rem->low = rem->sp;
+		rem->len = rem->words + WORDS - rem->low;
+		rem->stack = malloc(rem->len);
+		frame.restorer = proc->restorer;
+		if (rem->selector)
+			err = dp_process_read(
+				proc,
+				dp_uregs_sp(&rem->home) -
+					DP_SELECTOR_HOME_BELOW,
+				&rem->below, 8);
+		fill_context(&frame.uc, rem, fp);
+		if (!err)
+			err = rem->stack ?
+				      dp_process_read(proc, rem->low,
+						      rem->stack, rem->len) :
+				      -ENOMEM;
+		if (!err)
+			err = dp_process_write(proc, fp, image, size);
+		if (!err)
+			err = dp_process_write(proc, rem->sp, &frame,
+					       sizeof(frame));
+		if (!err)
+			err = write_words(rem);
+	}
+	free(image);
+	return err;
+}
+
+u64 dp_rseq_word(const struct dp_thread *t)
+{
+	struct __ptrace_rseq_configuration conf = { 0 };
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, sizeof(conf),
+		   &conf) <= 0 ||
+	    !conf.rseq_abi_pointer)
+		return 0;
+	return conf.rseq_abi_pointer + 8;
+}
+
+/* Where a thread goes that is taken out of a restartable sequence (rseq); 0: it is
+ * in none. */
+static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
+{
+	struct {
+		u32 version, flags;
+		u64 start, len, abort;
+	} cs;
+	u64 word = dp_rseq_word(t), addr = 0;
+
+	if (!word || dp_process_read(proc, word, &addr, 8) || !addr ||
+	    dp_process_read(proc, addr, &cs, sizeof(cs)))
+		return 0;
+	return dp_uregs_pc(&t->regs) - cs.start < cs.len ? cs.abort : 0;
+}
+
+/* What waits would be raised for it elsewhere, if the tool were killed: it comes first. */
+static bool is_selectable(struct dp_process *proc, struct dp_thread *t)
+{
+	u32 tries = DELIVERIES;
+
+	while (dp_dispatch_waits(proc, t->tid))
+		if (!--tries || proc->held || proc->frozen ||
+		    dp_stop_run_on(proc, t))
+			return false;
+	return true;
+}
+
+/* How much would be seen if this thread ran our calls: less is better. */
+static int unfitness(struct dp_process *proc, const struct dp_thread *t)
+{
+	u64 selector;
+
+	if (proc->dispatches)
+		switch (dp_dispatch_of(proc, t->tid, &selector)) {
+		case DP_DISPATCH_BARRED:
+			return UNFIT;
+		case DP_DISPATCH_SELECTOR:
+			return UNFIT - 1;
+		case DP_DISPATCH_FREE:
+			break;
+		}
+	if (rseq_abort(proc, t))
+		return 3;
+	if (dp_uregs_call(&t->regs) < 0)
+		return 0;
+	return dp_uregs_ret(&t->regs) == -EINTR ? 2 : 1;
+}
+
+static struct dp_thread *choose(struct dp_process *proc)
+{
+	struct dp_thread *best = NULL;
+	int least = UNFIT, bad;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++) {
+		bad = unfitness(proc, &proc->threads[i]);
+		if (bad < least) {
+			least = bad;
+			best = &proc->threads[i];
+		}
+	}
+	return best;
+}
+
+/* What the kernel does when it takes the CPU away. */
+static void leave_rseq(const struct dp_process *proc, struct dp_thread *t)
+{
+	u64 to = rseq_abort(proc, t);
+
+	if (to)
+		dp_uregs_set_pc(&t->regs, to);
+}
+
+static void forget(struct dp_remote *rem)
+{
+	free(rem->stack);
+	free(rem);
+}
+
+/* The thread would have the selector forbid calls, which it does. */
+static void head_past_selector(const struct dp_remote *rem)
+{
+	struct user_regs_struct way = rem->home;
+
+	dp_uregs_set_pc(&way, rem->proc->selector_home);
+	dp_uregs_set_sp(&way, rem->words);
+	ptrace(PTRACE_SETREGS, rem->tid, 0, &way);
+}
+
+static int permit_calls(struct dp_remote *rem)
+{
+	int err;
+
+	if (!rem->selector)
+		return 0;
+	head_past_selector(rem);
+	dp_step("remote: past the selector");
+	err = dp_dispatch_select(rem->proc, rem->selector, true);
+	dp_step("remote: the selector permits");
+	return err;
+}
+
+static void forbid_calls(const struct dp_remote *rem)
+{
+	if (!rem->selector)
+		return;
+	head_past_selector(rem);
+	dp_step("remote: back past the selector");
+	dp_dispatch_select(rem->proc, rem->selector, false);
+	dp_step("remote: the selector forbids");
+}
+
+/* Where calls may be dispatched unseen the signal must not be blocked: the kernel
+ * would end the process then. */
+static u64 blocked_meanwhile(const struct dp_process *proc)
+{
+	return proc->undisclosed ? ~(1ull << (SIGSYS - 1)) : ~0ull;
+}
+
+/* From here on the thread would go home through its frame, which holds the mask
+ * that is changed. */
+static void head_home(struct dp_remote *rem)
+{
+	struct user_regs_struct way_home = rem->home;
+	u64 all = blocked_meanwhile(rem->proc);
+
+	dp_uregs_set_pc(&way_home, rem->proc->restorer);
+	dp_uregs_set_sp(&way_home, rem->sp + sizeof(u64));
+	ptrace(PTRACE_SETREGS, rem->tid, 0, &way_home);
+	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
+	rem->masked = true;
+}
+
+/* @t is to make calls: how? Return: 0; -EPERM it cannot; -EAGAIN not just now. */
+static int pass_dispatch(struct dp_remote *rem, struct dp_thread *t)
+{
+	struct dp_process *proc = rem->proc;
+	enum dp_dispatch way;
+
+	/* The program's own would be taken for that of our call. */
+	if (proc->undisclosed && !is_selectable(proc, t))
+		return -EAGAIN;
+	way = dp_dispatch_of(proc, t->tid, &rem->selector);
+	if (way == DP_DISPATCH_SELECTOR && proc->dispatches &&
+	    is_selectable(proc, t))
+		way = dp_dispatch_of(proc, t->tid, &rem->selector);
+	else if (way == DP_DISPATCH_SELECTOR)
+		return -EAGAIN;
+	if (way != DP_DISPATCH_SELECTOR)
+		rem->selector = 0;
+	return way == DP_DISPATCH_BARRED ? -EPERM : 0;
+}
+
+int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
+		    struct dp_diag *diag)
+{
+	struct dp_remote *rem = calloc(1, sizeof(*rem));
+	struct dp_thread *t = NULL;
+	int err = rem ? 0 : -ENOMEM;
+
+	if (!err) {
+		rem->proc = proc;
+		t = choose(proc);
+		err = t ? 0 : -EAGAIN;
+	}
+	/* It would kill for the first call. */
+	if (!err && dp_check_thread(proc, t->tid))
+		err = -EPERM;
+	if (!err)
+		err = pass_dispatch(rem, t);
+	if (!err && ptrace(PTRACE_GETSIGMASK, t->tid, 8, &rem->mask))
+		err = -errno;
+	if (!err) {
+		leave_rseq(proc, t);
+		rem->tid = t->tid;
+		rem->home = t->regs;
+		restart(&rem->home, proc->no_restart);
+		rem->plain = !rem->selector && goes_plainly(rem);
+		err = rem->plain ? prepare_plainly(rem) : prepare_stack(rem);
+	}
+	if (!err)
+		err = dp_gadgets_borrow(proc);
+	if (!err)
+		err = permit_calls(rem);
+	if (err) {
+		if (rem)
+			forget(rem);
+		return dp_diag_set(
+			diag, err,
+			"process %d has no thread that could help just now: %s",
+			proc->pid, strerror(-err));
+	}
+	if (rem->plain)
+		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
+	else
+		head_home(rem);
+	dp_step("remote: prepared");
+	*out = rem;
+	return 0;
+}
+
+/* A signal is about to be delivered. Now that it is blocked it waits again. */
+static void put_off_signals(struct dp_remote *rem)
+{
+	u64 all = ~0ull;
+
+	if (rem->masked)
+		return;
+	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
+	rem->masked = true;
+}
+
+/* The kernel has not made the call, and the signal that says so does not come. */
+static bool is_dispatched(const struct dp_remote *rem, int sig)
+{
+	siginfo_t si;
+
+	return sig == SIGSYS && rem->proc->undisclosed &&
+	       !ptrace(PTRACE_GETSIGINFO, rem->tid, 0, &si) &&
+	       si.si_code == SYS_USER_DISPATCH &&
+	       (u64)si.si_call_addr ==
+		       rem->proc->syscall_ret + DP_SYSCALL_SIZE;
+}
+
+/* Let it run to the next entry or exit of a system call. Return: 0; -ESRCH; -EPERM it
+ * has come to the program's own handler. */
+static int to_syscall(struct dp_remote *rem)
+{
+	pid_t tid = rem->tid;
+	int status, sig = 0;
+
+	do {
+		if (ptrace(PTRACE_SYSCALL, tid, 0, sig) ||
+		    dp_stop_await(rem->proc, tid, &status) < 0)
+			return -ESRCH;
+		if (dp_stop_lost(rem->proc, tid, status))
+			return -ESRCH;
+		/* A SIGSTOP, which cannot be blocked: the stop is to be in force
+		 * when this thread is let go. */
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
+		if (is_dispatched(rem, sig))
+			return -EPERM;
+		if (sig && sig != (SIGTRAP | 0x80))
+			put_off_signals(rem);
+	} while (sig != (SIGTRAP | 0x80));
+	return 0;
+}
+
+long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
+		    u64 e, u64 f)
+{
+	struct user_regs_struct r = rem->home;
+	int err;
+
+	if (rem->dead)
+		return -ESRCH;
+	if (rem->proc->refuses)
+		return -EPERM;
+	dp_uregs_set_pc(&r, rem->proc->syscall_ret);
+	dp_uregs_set_sp(&r, rem->sp);
+	dp_uregs_set_number(&r, nr);
+	dp_uregs_leave_call(&r);
+	dp_uregs_set_args(&r, a, b, c, d, e, f);
+	err = ptrace(PTRACE_SETREGS, rem->tid, 0, &r) ? -ESRCH : 0;
+	if (!err)
+		err = to_syscall(rem) ?: to_syscall(rem);
+	if (err == -EPERM) {
+		rem->proc->refuses = true;
+		return err;
+	}
+	if (err || ptrace(PTRACE_GETREGS, rem->tid, 0, &r)) {
+		rem->dead = true;
+		return -ESRCH;
+	}
+	if (rem->plain) {
+		dp_step("remote: returned");
+		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
+	}
+	return dp_uregs_ret(&r);
+}
+
+pid_t dp_remote_thread(const struct dp_remote *rem)
+{
+	return rem->tid;
+}
+
+u64 dp_remote_scratch(const struct dp_remote *rem)
+{
+	return rem->scratch;
+}
+
+void dp_remote_end(struct dp_remote *rem)
+{
+	if (!rem->dead) {
+		pid_t tid = rem->tid;
+
+		if (rem->masked)
+			ptrace(PTRACE_SETSIGMASK, tid, 8, &rem->mask);
+		dp_step("remote: mask");
+		forbid_calls(rem);
+		ptrace(PTRACE_SETREGS, tid, 0, &rem->home);
+		dp_step("remote: registers");
+		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
+		if (rem->selector)
+			dp_process_write(rem->proc,
+					 dp_uregs_sp(&rem->home) -
+						 DP_SELECTOR_HOME_BELOW,
+					 &rem->below, 8);
+		dp_gadgets_return(rem->proc);
+		thread_of(rem)->regs = rem->home;
+	}
+	forget(rem);
+}
+
+void dp_remote_send(struct dp_remote *rem, u64 entry, u64 arg)
+{
+	struct user_regs_struct r = rem->home;
+	pid_t tid = rem->tid;
+	u64 mask = ~dp_caught_mask(DP_CAUGHT);
+
+	dp_uregs_set_pc(&r, entry);
+	dp_uregs_set_sp(&r, rem->sp);
+	dp_uregs_set_first(&r, arg);
+	dp_uregs_clear_direction(&r);
+	dp_uregs_leave_call(&r);
+	ptrace(PTRACE_SETSIGMASK, tid, 8, &mask);
+	dp_step("send: mask");
+	ptrace(PTRACE_SETREGS, tid, 0, &r);
+	dp_step("send: registers");
+	thread_of(rem)->regs = r;
+	forget(rem);
+}

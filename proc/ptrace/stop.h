@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * stop: threads of the target, held for a moment.
+ *
+ * Context of every function: tool process, one thread at a time per object.
+ */
+#ifndef DP_PROC_PTRACE_STOP_H
+#define DP_PROC_PTRACE_STOP_H
+
+#include <sys/types.h>
+#include "port_types.h"
+
+struct dp_diag;
+struct dp_maps;
+struct dp_process;
+struct dp_thread;
+
+int dp_stop_all(struct dp_process *proc, struct dp_diag *diag);
+void dp_stop_release(struct dp_process *proc);
+
+/**
+ * dp_stop_maps() - the mappings, read once while it is stopped
+ *
+ * What we map ourselves meanwhile is not among them. Return: until it is let go; NULL:
+ * they cannot be read.
+ */
+const struct dp_maps *dp_stop_maps(struct dp_process *proc);
+
+/** dp_last_maps() - as they were at the last stop of that kind, or are, if there was none */
+const struct dp_maps *dp_last_maps(struct dp_process *proc);
+/** dp_stop_wait() - waitpid(2) for the next stop, or the end, of one, which is sure to come; no
+ *  signal of ours cuts it short. What it has told is told once. */
+pid_t dp_stop_wait(pid_t tid, int *status);
+
+/**
+ * dp_stop_await() - the next stop, or the end, of one thread while others are held
+ *
+ * Should all be killed, or all but one that executes a program, neither that nor the first
+ * thread's end is told before the ends of the others have been taken notice of.
+ * Return: as dp_stop_seen(), and never 0.
+ */
+pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status);
+
+/**
+ * dp_stop_seen() - waitpid(2) for a thread, or any (-1), that leaves signals with the kernel
+ * @flags: WNOHANG or 0
+ *
+ * A stop for a signal is only looked at, and is to be ended before the next look: should the
+ * tool be killed by then, the signal is delivered. The kernel forgets one whose stop has been
+ * waited for; after a breakpoint of ours the thread would go on in the middle of an
+ * instruction.
+ * Return: as waitpid(2).
+ */
+pid_t dp_stop_seen(pid_t tid, int *status, int flags);
+
+/**
+ * dp_stop_ends() - take notice of the ends of threads that we trace, but for the first one's
+ *
+ * As long as we have not, an exec by another thread does not go on, nor does the first
+ * thread end.
+ */
+void dp_stop_ends(struct dp_process *proc);
+
+/** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
+ *  we have not seen their end, their process has none either */
+void dp_stop_reap(const struct dp_process *proc);
+
+/**
+ * dp_stop_lost() - what waitpid(2) has said of a thread that was stopped by us, if that is
+ * its end or, of one that is followed, another program
+ *
+ * Nobody else is told of it.
+ * Return: false if it is anything else.
+ */
+bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status);
+
+/** dp_stop_release_one() - let one go before the others */
+void dp_stop_release_one(struct dp_process *proc, pid_t tid);
+/** dp_stop_alone() - all of them, at a moment when no vfork child runs in their
+ *  memory. Return: as dp_stop_all(). */
+int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
+/** dp_stop_more() - those too that were left asleep; @deaf: only such as block
+ *  SIGTRAP. Return: 0 or a negative errno; then nobody is stopped any more. */
+int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
+/** dp_stop_again() - those too that have woken up since. Return: as dp_stop_all(). */
+int dp_stop_again(struct dp_process *proc, struct dp_diag *diag);
+/** dp_stop_halt() - of those that are held, one that has been let run. @deadline: on
+ *  CLOCK_MONOTONIC, in ns. Return: 0; -ESRCH it does not stop any more */
+int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline);
+/** dp_stop_take() - the same of one whose stop has been waited for: a PTRACE_EVENT_STOP */
+int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status);
+/** dp_stop_run_on() - let a stopped thread run for a moment, the others held.
+ *  Return: 0; -ESRCH it does not stop any more */
+int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t);
+/** dp_stop_suspends() - a thread that is stopped is under no filter, one that runs is.
+ *  Return: false if it has ended */
+bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend);
+
+/**
+ * dp_stop_run_out() - let stopped threads, from the @from-th on, run on to where they are
+ * not inside something any more, the others being held
+ *
+ * As far as that goes in a moment.
+ */
+void dp_stop_run_out(struct dp_process *proc, size_t from,
+		     bool (*inside)(const void *arg, u64 pc), const void *arg);
+
+/** dp_stop_one() - one thread only, whichever is best at it */
+int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
+/** dp_stop_this() - this one only. Return: 0; -EAGAIN it has not stopped; as dp_stop_all() */
+int dp_stop_this(struct dp_process *proc, pid_t tid, struct dp_diag *diag);
+/** dp_stop_nap() - between two looks at what is about to happen, the @n-th time that it has
+ *  not. It sleeps, but not at first; it does not yield, because on a loaded machine others
+ *  would then have the CPU for milliseconds. Return: has it slept? */
+bool dp_stop_nap(u32 n);
+
+/**
+ * dp_stop_pass() - make whoever runs pass through the kernel, but for those who are held
+ * @bother: it is an error if somebody else traces it
+ * Return: as dp_stop_all(), with words.
+ */
+int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag);
+
+/** dp_stop_held() - a thread that is stopped by us; NULL: it is not */
+struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid);
+/** dp_trace_options() - to trace its threads with, while they are stopped */
+u64 dp_trace_options(const struct dp_process *proc);
+
+#endif

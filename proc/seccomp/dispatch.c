@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * dispatch: threads under Syscall User Dispatch (prctl(PR_SET_SYSCALL_USER_DISPATCH)).
+ *
+ * Such a thread's system calls become SIGSYS for the program's own handler, unless they
+ * are made in a range of code that it has named, or a byte of its memory, the selector,
+ * permits them. So nothing of ours may make a call in it: its process has no hooks and no
+ * breakpoints, and jumps whose work makes none. What remains are remote calls:
+ *
+ *   the range has the code that they use, or      as in any other thread
+ *   the selector permits all calls just now
+ *   the selector forbids them                     it permits them meanwhile
+ *   there is no selector                          that thread makes none
+ *
+ * The kernel keeps range and selector for each thread and a tool could change them, but
+ * nobody would change them back if the tool were killed. The selector is memory, and
+ * the thread itself forbids calls again on its way home (gadget.c, remote.c).
+ */
+#include "arch/calls.h"
+#include "proc/proc.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/dispatch.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+/* linux/ptrace.h, linux/prctl.h: newer than some headers */
+#define GET_DISPATCH 0x4211
+#define DISPATCH_ON 1
+#define ALLOW 0
+#define BLOCK 1
+
+/* linux/ptrace.h: struct ptrace_sud_config */
+struct config {
+	u64 mode, selector, offset, len;
+};
+
+/* Return: 0; -EOPNOTSUPP the kernel does not tell, it is older than Linux 6.4 */
+static int get(pid_t tid, struct config *c)
+{
+	memset(c, 0, sizeof(*c));
+	if (dp_step_fails("dispatch: asked"))
+		return -EOPNOTSUPP;
+	if (!ptrace(GET_DISPATCH, tid, sizeof(*c), c))
+		return 0;
+	return errno == EIO || errno == EINVAL ? -EOPNOTSUPP : -errno;
+}
+
+int dp_dispatch_asks(pid_t tid)
+{
+	struct config c;
+
+	return get(tid, &c);
+}
+
+/* The kernel compares the address behind a call. */
+static bool in_range(const struct config *c, u64 call)
+{
+	return call + DP_SYSCALL_SIZE - c->offset < c->len;
+}
+
+static u64 return_call(const struct dp_process *proc)
+{
+	u8 code[DP_RESTORER_MAX];
+
+	if (dp_process_read(proc, proc->restorer, code, sizeof(code)))
+		return proc->restorer;
+	return proc->restorer + dp_restorer_length(code, sizeof(code));
+}
+
+static bool is_writable(struct dp_process *proc, u64 addr)
+{
+	const struct dp_maps *maps = dp_stop_maps(proc);
+	const struct dp_map *m = maps ? dp_maps_find(maps, addr) : NULL;
+
+	return m && m->perms[1] == 'w';
+}
+
+static enum dp_dispatch judge(struct dp_process *proc, const struct config *c)
+{
+	u8 state;
+
+	/* The code that is lent for a call is ours. */
+	if (!proc->borrowed && in_range(c, proc->syscall_ret) &&
+	    in_range(c, return_call(proc)))
+		return DP_DISPATCH_FREE;
+	if (!c->selector || dp_process_read(proc, c->selector, &state, 1))
+		return DP_DISPATCH_BARRED;
+	if (!proc->selector_home || !is_writable(proc, c->selector))
+		return DP_DISPATCH_BARRED;
+	if (state == ALLOW)
+		return DP_DISPATCH_FREE;
+	return state == BLOCK ? DP_DISPATCH_SELECTOR : DP_DISPATCH_BARRED;
+}
+
+enum dp_dispatch dp_dispatch_of(struct dp_process *proc, pid_t tid,
+				u64 *selector)
+{
+	struct config c;
+
+	*selector = 0;
+	if (get(tid, &c) || c.mode != DISPATCH_ON)
+		return DP_DISPATCH_FREE;
+	*selector = c.selector;
+	return judge(proc, &c);
+}
+
+bool dp_dispatch_any(const struct dp_process *proc)
+{
+	struct config c;
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (!get(proc->threads[i].tid, &c) && c.mode == DISPATCH_ON)
+			return true;
+	return false;
+}
+
+int dp_dispatch_select(const struct dp_process *proc, u64 selector, bool allow)
+{
+	u8 state = allow ? ALLOW : BLOCK;
+
+	return dp_process_write(proc, selector, &state, 1);
+}
+
+bool dp_dispatch_waits(const struct dp_process *proc, pid_t tid)
+{
+	static const int faults[] = { SIGSYS, SIGSEGV, SIGBUS,
+				      SIGILL, SIGTRAP, SIGFPE };
+	struct dp_status st;
+	u64 mask = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		mask |= 1ull << (faults[i] - 1);
+	return dp_status_read(proc->pid, tid, &st) || st.pending & mask;
+}
+
+/** struct look - arguments of look()
+ *  @any: there is such a thread; @barred: one in which no call can be made, 0: none */
+struct look {
+	struct dp_process *proc;
+	struct dp_diag *diag;
+	bool any;
+	pid_t barred;
+};
+
+static void look_at(struct look *look, pid_t tid)
+{
+	struct config c;
+	int err = get(tid, &c);
+
+	if (err == -EOPNOTSUPP)
+		look->proc->undisclosed = true;
+	if (err || c.mode != DISPATCH_ON)
+		return;
+	look->any = true;
+	if (judge(look->proc, &c) == DP_DISPATCH_BARRED)
+		look->barred = tid;
+}
+
+/* All of them: also those that would otherwise be left asleep. */
+static int look(void *arg)
+{
+	struct look *look = arg;
+	struct dp_process *proc = look->proc;
+	int err = dp_stop_alone(proc, look->diag);
+	size_t i;
+
+	if (!err)
+		err = dp_stop_more(proc, false, look->diag);
+	if (err)
+		return err;
+	for (i = 0; i < proc->nr_threads; i++)
+		look_at(look, proc->threads[i].tid);
+	dp_stop_release(proc);
+	return 0;
+}
+
+int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct look l = { .proc = proc, .diag = diag };
+	int err;
+
+	/* Without a handler the first call that is dispatched would be its end. */
+	if (!proc->catches_sigsys)
+		return 0;
+	err = dp_errand(proc, look, &l);
+	if (err)
+		return err;
+	if (l.barred)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"thread %d of process %d dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH), and no selector could permit those that dprobes would have it make; it cannot be probed",
+			l.barred, proc->pid);
+	if (!l.any)
+		return 0;
+	proc->dispatches = proc->silent = proc->unhooked = true;
+	proc->forbidden = ~0u;
+	snprintf(proc->why_silent, sizeof(proc->why_silent),
+		 "it dispatches system calls to a handler of its own");
+	return 0;
+}
+
+int dp_dispatch_refuse(const struct dp_process *proc, struct dp_diag *diag)
+{
+	return dp_diag_set(
+		diag, -EOPNOTSUPP,
+		"process %d dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH), and this kernel does not tell how; it can be probed from Linux 6.4 on",
+		proc->pid);
+}

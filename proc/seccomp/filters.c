@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * filters: what the seccomp filters of a process permit us.
+ *
+ * A breakpoint's handler returns by rt_sigreturn, whatever else. That breakpoints
+ * stay out of signal masks and that actions stay ours is seen to by hooks on the
+ * calls which change these, and hooks make calls of their own. So either all of
+ * those are permitted; or none is of those which would have to be hooked, and then
+ * nothing can change. What is neither has jumps only, and no call is made.
+ */
+#include "port_calls.h"
+#include "proc/attach/hooks.h"
+#include "proc/attach/install.h"
+#include "proc/ptrace/errand.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/filter.h"
+#include "proc/seccomp/filters.h"
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define FILTERS_MAX 8192 /* of a thread; the kernel stops before */
+
+/** struct program - one filter; many threads have the same */
+struct program {
+	struct sock_filter *code;
+	size_t n;
+};
+
+/** struct confined - a thread, and which of the programs are its filters */
+struct confined {
+	bool strict;
+	size_t from, to;
+};
+
+/** struct look - what has been read
+ *  @of: of all threads, one after the other
+ *  @unread: why not all of it; NULL: it is */
+struct look {
+	struct dp_process *proc;
+	struct program *programs;
+	u32 *of;
+	struct confined *threads;
+	size_t nr_programs, nr_of, nr_threads;
+	const char *unread;
+};
+
+/* Room for one more at the end of @v, which has @n of @size. */
+static bool extend(void *v, size_t n, size_t size)
+{
+	void *old, *bigger;
+
+	if (n & (n - 1))
+		return true;
+	memcpy(&old, v, sizeof(old));
+	bigger = realloc(old, (n ? 2 * n : 1) * size);
+	if (!bigger)
+		return false;
+	memcpy(v, &bigger, sizeof(bigger));
+	return true;
+}
+
+/* Return: its place among those seen so far; -ENOMEM */
+static long program_of(struct look *look, const struct sock_filter *code,
+		       size_t n)
+{
+	struct program *p;
+	size_t i;
+
+	for (i = 0; i < look->nr_programs; i++)
+		if (look->programs[i].n == n &&
+		    !memcmp(look->programs[i].code, code, n * sizeof(*code)))
+			return (long)i;
+	if (!extend(&look->programs, i, sizeof(*p)))
+		return -ENOMEM;
+	p = &look->programs[i];
+	p->code = malloc(n * sizeof(*code));
+	if (!p->code)
+		return -ENOMEM;
+	memcpy(p->code, code, n * sizeof(*code));
+	p->n = n;
+	look->nr_programs++;
+	return (long)i;
+}
+
+static bool add_filter(struct look *look, const struct sock_filter *code,
+		       size_t n)
+{
+	long program = program_of(look, code, n);
+
+	if (program < 0 || !extend(&look->of, look->nr_of, sizeof(*look->of)))
+		return false;
+	look->of[look->nr_of++] = (u32)program;
+	return true;
+}
+
+/* The kernel numbers them from the newest on. */
+static void read_filters(struct look *look, pid_t tid)
+{
+	struct sock_filter code[BPF_MAXINSNS];
+	long i, n;
+
+	for (i = 0; i < FILTERS_MAX; i++) {
+		n = ptrace(PTRACE_SECCOMP_GET_FILTER, tid, i, code);
+		if (n <= 0)
+			break;
+		if (!add_filter(look, code, (size_t)n)) {
+			look->unread = strerror(ENOMEM);
+			return;
+		}
+	}
+	if (i == FILTERS_MAX || errno != ENOENT)
+		look->unread = strerror(i == FILTERS_MAX ? E2BIG : errno);
+}
+
+static void read_thread(struct look *look, const struct dp_process *proc,
+			pid_t tid)
+{
+	struct confined *t;
+	struct dp_status st;
+
+	if (dp_status_read(proc->pid, tid, &st) || st.state == 'Z' ||
+	    st.state == 'X' || !st.seccomp)
+		return;
+	if (!extend(&look->threads, look->nr_threads, sizeof(*t))) {
+		look->unread = strerror(ENOMEM);
+		return;
+	}
+	t = &look->threads[look->nr_threads++];
+	t->strict = st.seccomp == SECCOMP_MODE_STRICT;
+	t->from = look->nr_of;
+	if (!t->strict && dp_stop_held(proc, tid))
+		read_filters(look, tid);
+	else if (!t->strict)
+		look->unread = "a thread does not stop for it";
+	t->to = look->nr_of;
+}
+
+static void read_threads(struct look *look, const struct dp_process *proc)
+{
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n)) {
+		look->unread = strerror(ESRCH);
+		return;
+	}
+	for (i = 0; i < n && !look->unread; i++)
+		read_thread(look, proc, tids[i]);
+	free(tids);
+}
+
+/* All of them: also those that would otherwise be left asleep. */
+static int read_all(void *arg)
+{
+	struct look *look = arg;
+	struct dp_process *proc = look->proc;
+
+	if (dp_stop_alone(proc, NULL) || dp_stop_more(proc, false, NULL)) {
+		look->unread = "it does not stop for it";
+		return 0;
+	}
+	read_threads(look, proc);
+	dp_stop_release(proc);
+	return 0;
+}
+
+enum dp_filter_says dp_filters_strict(long nr)
+{
+	return nr == SYS_read || nr == SYS_write || nr == SYS_exit ||
+			       nr == SYS_rt_sigreturn ?
+		       DP_FILTER_ALWAYS :
+		       DP_FILTER_NEVER;
+}
+
+static enum dp_filter_says thread_says(const struct look *look,
+				       const struct confined *t,
+				       const enum dp_filter_says *programs,
+				       long nr)
+{
+	enum dp_filter_says least = DP_FILTER_ALWAYS;
+	size_t i;
+
+	if (t->strict)
+		return dp_filters_strict(nr);
+	for (i = t->from; i < t->to; i++)
+		if (programs[look->of[i]] < least)
+			least = programs[look->of[i]];
+	return least;
+}
+
+/* What all threads have in common. */
+static enum dp_filter_says says(const void *arg, long nr)
+{
+	const struct look *look = arg;
+	enum dp_filter_says *programs, first, one;
+	size_t i;
+
+	if (!look->nr_threads)
+		return DP_FILTER_PERHAPS;
+	programs = calloc(look->nr_programs + 1, sizeof(*programs));
+	if (!programs)
+		return DP_FILTER_PERHAPS;
+	for (i = 0; i < look->nr_programs; i++)
+		programs[i] = dp_filter_ask(look->programs[i].code,
+					    look->programs[i].n, (u32)nr);
+	first = thread_says(look, &look->threads[0], programs, nr);
+	for (i = 1; i < look->nr_threads && first != DP_FILTER_PERHAPS; i++) {
+		one = thread_says(look, &look->threads[i], programs, nr);
+		if (one != first)
+			first = DP_FILTER_PERHAPS;
+	}
+	free(programs);
+	return first;
+}
+
+struct call {
+	long nr;
+	const char *name;
+};
+#define CALL(name)                \
+	{                         \
+		SYS_##name, #name \
+	}
+#define CALL_AND(name) CALL(name),
+
+/* What hooks, and a handler of breakpoints beside them, cannot do without. */
+static const struct call essential[] = {
+	CALL(rt_sigaction),
+	CALL(rt_sigprocmask),
+	CALL(rt_tgsigqueueinfo),
+	CALL(getpid),
+	CALL(gettid),
+	CALL(process_vm_readv),
+	CALL(process_vm_writev),
+	CALL(sigaltstack),
+};
+
+static const struct call own[] = { DP_OWN_CALLS(CALL_AND) };
+
+/* Hooked, but nothing that breakpoints need changes by them. */
+static bool changes_nothing(long nr)
+{
+	return nr == SYS_exit || nr == SYS_rt_sigpending ||
+	       nr == SYS_sigaltstack;
+}
+
+/* Of the calls that would have to be hooked, one that may be permitted; -1: none. */
+static long needs_hook(const struct look *look)
+{
+	size_t i;
+	long nr;
+
+	for (i = 0; (nr = dp_hooks_call(i)) >= 0; i++)
+		if (!changes_nothing(nr) && says(look, nr) != DP_FILTER_NEVER)
+			return nr;
+	return -1;
+}
+
+/* By which the tool comes and goes, and a thread that it has stopped goes on. */
+static const struct call remote[] = {
+	CALL(restart_syscall), CALL(mmap),	   CALL(munmap),
+	CALL(mprotect),	       CALL(madvise),	   CALL(socketpair),
+	CALL(recvmsg),	       CALL(close_range),  CALL(close),
+	CALL(rt_sigaction),
+};
+
+static const char *lacking(const struct call *v, size_t n, dp_filter_fn *ask,
+			   const void *arg)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (ask(arg, v[i].nr) != DP_FILTER_ALWAYS)
+			return v[i].name;
+	return NULL;
+}
+
+bool dp_filters_spares(long nr)
+{
+	return nr == SYS_unshare || nr == SYS_mmap;
+}
+
+const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,
+			    const void *arg)
+{
+	const char *name;
+	size_t i;
+
+	if (ask(arg, SYS_rt_sigreturn) != DP_FILTER_ALWAYS)
+		return "rt_sigreturn";
+	name = lacking(essential, ARRAY_SIZE(essential), ask, arg);
+	if (name)
+		return name;
+	for (i = 0; i < DP_OWN_NR; i++)
+		if (!dp_filters_spares(own[i].nr) &&
+		    !(proc->forbidden & dp_own_bit(own[i].nr)) &&
+		    ask(arg, own[i].nr) != DP_FILTER_ALWAYS)
+			return own[i].name;
+	return NULL;
+}
+
+const char *dp_filters_lack_remote(dp_filter_fn *ask, const void *arg)
+{
+	return lacking(remote, ARRAY_SIZE(remote), ask, arg);
+}
+
+static void note_forbidden(struct dp_process *proc, const struct look *look)
+{
+	size_t i;
+
+	proc->forbidden = 0;
+	for (i = 0; i < DP_OWN_NR; i++)
+		if (says(look, own[i].nr) != DP_FILTER_ALWAYS)
+			proc->forbidden |= dp_own_bit(own[i].nr);
+}
+
+/* The thread pointer is read by an instruction or by a call. */
+static bool knows_threads(const struct dp_process *proc)
+{
+	return dp_has_fsgsbase() ||
+	       !(proc->forbidden & dp_own_bit(SYS_arch_prctl));
+}
+
+static void decide(struct dp_process *proc, const struct look *look)
+{
+	const char *name;
+
+	proc->no_restart = says(look, SYS_restart_syscall) != DP_FILTER_ALWAYS;
+	proc->no_return = says(look, SYS_rt_sigreturn) != DP_FILTER_ALWAYS;
+	if (proc->no_return) {
+		snprintf(proc->why_silent, sizeof(proc->why_silent),
+			 "it does not permit rt_sigreturn");
+		return;
+	}
+	note_forbidden(proc, look);
+	name = lacking(essential, ARRAY_SIZE(essential), says, look);
+	proc->unhooked = name != NULL;
+	if (name && (needs_hook(look) >= 0 || !knows_threads(proc))) {
+		snprintf(proc->why_silent, sizeof(proc->why_silent),
+			 "it does not permit %s", name);
+		return;
+	}
+	proc->silent = false;
+}
+
+/* Under jumps only nothing is hooked, so nobody hears of further filters: what they
+ * may take away is not relied on. */
+static void presume_more(struct dp_process *proc, const struct look *look)
+{
+	if (says(look, SYS_prctl) == DP_FILTER_NEVER &&
+	    says(look, SYS_seccomp) == DP_FILTER_NEVER)
+		return;
+	proc->no_restart = proc->no_return = true;
+}
+
+void dp_filters_presume(struct dp_process *proc)
+{
+	proc->silent = proc->unhooked = true;
+	proc->no_restart = proc->no_return = true;
+	proc->forbidden = ~0u;
+}
+
+void dp_filters_read(struct dp_process *proc)
+{
+	struct look look = { .proc = proc };
+	size_t i;
+
+	if (!proc->filtered)
+		return;
+	if (dp_errand(proc, read_all, &look))
+		look.unread = strerror(EINTR);
+	if (look.unread)
+		snprintf(proc->why_silent, sizeof(proc->why_silent),
+			 "it cannot be read: %s", look.unread);
+	else
+		decide(proc, &look);
+	if (proc->silent) {
+		presume_more(proc, &look);
+		proc->forbidden = ~0u;
+	}
+	for (i = 0; i < look.nr_programs; i++)
+		free(look.programs[i].code);
+	free(look.programs);
+	free(look.of);
+	free(look.threads);
+}

@@ -1,0 +1,744 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * masks: caught signals out of the signal masks of a process, and back into them.
+ *
+ * From the moment that our signal actions are in force until they are gone again,
+ * no thread has one of these really blocked (engine/hit/mask.c). What threads and signal
+ * actions had of it when we came is entered into the tables of the hit half;
+ * what these say when we go is made true. In between a tool can be ended at any moment:
+ * what is believed is written down before it ceases to be so, and struck out after it is
+ * so again.
+ */
+#include "arch/x86/sigframe.h"
+#include "engine/layout/action.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/few.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/private.h"
+#include "engine/layout/sleep.h"
+#include "engine/layout/thread.h"
+#include "engine/site/engine.h"
+#include "engine/site/view.h"
+#include "arch/uframe.h"
+#include "arch/uregs.h"
+#include "proc/proc.h"
+#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/words.h"
+#include "proc/signals/masks.h"
+#include "proc/signals/sleeps.h"
+#include "sym/sym.h"
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
+#define HELD_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, held))
+#define NATIVES_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, natives))
+#define IN_FORCE_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_force))
+#define IN_MASKS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_masks))
+#define NR_SIGNALS 64
+#define SETTLE_TRIES 2000
+#define SETTLE_NAP_NS 50000
+
+static u64 *find(u64 *words, u64 thread, bool make)
+{
+	u32 i = dp_mask_slot(thread), n;
+
+	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
+		if ((words[i] & ~DP_MASK_BITS) == thread &&
+		    !(words[i] & DP_MASK_SHARER))
+			return &words[i];
+		if (!words[i])
+			return make ? &words[i] : NULL;
+	}
+	return NULL;
+}
+
+static u64 *read_words(const struct dp_process *proc, u64 base)
+{
+	u64 *words = malloc(DP_MASKS * sizeof(*words));
+
+	if (words && dp_process_read(proc, base + WORDS_AT, words,
+				     DP_MASKS * sizeof(*words))) {
+		free(words);
+		return NULL;
+	}
+	return words;
+}
+
+/* Only those where a thread is looked for. */
+static int read_about(const struct dp_process *proc, u64 *words, u64 thread)
+{
+	u32 at = dp_mask_slot(thread);
+	u32 n = DP_MASKS - at < DP_MASK_PROBES ? DP_MASKS - at : DP_MASK_PROBES;
+	u64 table = proc->base + WORDS_AT;
+	int err = dp_process_read(proc, table + at * sizeof(*words), words + at,
+				  n * sizeof(*words));
+
+	if (err || n == DP_MASK_PROBES)
+		return err;
+	return dp_process_read(proc, table, words,
+			       (DP_MASK_PROBES - n) * sizeof(*words));
+}
+
+static int write_word(const struct dp_process *proc, u64 base, const u64 *words,
+		      const u64 *word)
+{
+	return dp_process_write(proc, base + WORDS_AT + (u64)(word - words) * 8,
+				word, sizeof(*word));
+}
+
+static u64 caught_by(const struct dp_process *proc)
+{
+	return dp_caught_mask(dp_engine_caught(proc->engine));
+}
+
+static u64 bits_for(u64 mask)
+{
+	u64 bits = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (mask >> (dp_caught(k) - 1) & 1)
+			bits |= dp_mask_bit(k);
+	return bits;
+}
+
+u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t)
+{
+	struct dp_status st = { 0 };
+
+	if (!dp_uregs_thread(&t->regs))
+		dp_status_read(proc->pid, t->tid, &st);
+	return dp_thread_id(dp_uregs_thread(&t->regs), st.ns_pid);
+}
+
+static struct dp_caller caller_of(const struct dp_process *proc,
+				  struct dp_thread *t)
+{
+	struct user_regs_struct *r = &t->regs;
+
+	return (struct dp_caller){ .thread = dp_thread_known(proc, t),
+				   .call = dp_uregs_call(r),
+				   DP_UREGS_PLACES(r) };
+}
+
+static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
+{
+	return (struct dp_caller){ .thread = thread,
+				   .handled = true,
+				   DP_UFRAME_PLACES(mc) };
+}
+
+/* Of one thread, which signal handlers may run on. */
+#define STACKS 8
+
+/**
+ * struct masking - what becomes of the masks of a thread, from the inside out
+ * @proc, @sleeps, @thread: whose they are; @view: of the agent that is to go
+ * @caught: signals that it is about
+ * @believed: those that the program believes to be blocked
+ * @words, @word: of all threads and of this one, as the hit half will find them
+ * @real: if @closed, the mask for which another stands
+ * @late: the hooks are out, and all others' masks are what the kernel says
+ */
+struct masking {
+	struct dp_process *proc;
+	struct dp_sleeps *sleeps;
+	const struct dp_view *view;
+	struct dp_thread *thread;
+	u64 caught;
+	u64 believed;
+	u64 real;
+	u64 *words, *word;
+	bool closed, late;
+};
+
+/* What is to be done with a signal frame. */
+typedef int frame_fn(struct masking *m, struct dp_sigframe *frame,
+		     bool innermost);
+
+/* Those of one stack. @sp: its stack pointer; set to that of the stack which a handler
+ * has left, or 0. */
+static int stack_frames(struct masking *m, const struct dp_maps *maps,
+			frame_fn *act, u64 *sp, bool *innermost)
+{
+	struct dp_sigframe f;
+	struct dp_words stack;
+	size_t i;
+	int err = dp_words_read(m->proc, maps, *sp, &stack);
+
+	*sp = 0;
+	if (err)
+		return 0;
+	for (i = 0; i < stack.n && !err; i++) {
+		u64 at = stack.at + i * 8;
+
+		if (!dp_restorer_known(m->proc, stack.v[i]) ||
+		    dp_process_read(m->proc, at, &f, sizeof(f)) ||
+		    !dp_uframe_is_user(&f.uc.mc) ||
+		    !dp_frame_counts(&f.uc, at, stack.at))
+			continue;
+		if (dp_uframe_sp(&f.uc.mc) - stack.at > stack.n * sizeof(*stack.v))
+			*sp = dp_uframe_sp(&f.uc.mc);
+		err = act(m, &f, *innermost);
+		dp_process_write(m->proc, at, &f,
+				 offsetof(struct dp_sigframe, info));
+		*innermost = false;
+	}
+	free(stack.v);
+	return err;
+}
+
+/* A handler has returned, to the code that ends it: its frame begins below. */
+static bool is_ending(const struct dp_process *proc, u64 pc)
+{
+	u64 n;
+
+	for (n = 0; n < DP_RESTORER_MAX; n++)
+		if (dp_restorer_known(proc, pc - n))
+			return true;
+	return false;
+}
+
+/* From the innermost one outwards. Return: 0 or what @act did. */
+static int each_frame(struct masking *m, const struct dp_maps *maps,
+		      frame_fn *act)
+{
+	u64 sp = dp_uregs_sp(&m->thread->regs);
+	bool innermost = true;
+	int stacks, err = 0;
+
+	if (is_ending(m->proc, dp_uregs_pc(&m->thread->regs)))
+		sp -= sizeof(u64);
+	for (stacks = 0; sp && stacks < STACKS && !err; stacks++)
+		err = stack_frames(m, maps, act, &sp, &innermost);
+	return err;
+}
+
+/* In a handler, what counts is what was blocked before: its return brings that
+ * back. Of one that runs in a call with a mask of its own, we see the return. */
+static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
+{
+	struct dp_caller c =
+		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
+	u64 mask = f->uc.sigmask, inside = m->believed;
+	int got = dp_sleeps_take(m->proc, m->sleeps, &c, mask & m->caught, mask,
+				 &inside);
+
+	if (innermost && got <= 0)
+		m->believed = mask & m->caught;
+	f->uc.sigmask &= ~m->caught;
+	return got < 0 ? got : 0;
+}
+
+/* What is believed, before it is not so any more. */
+static int write_down(const struct masking *m)
+{
+	if (!m->believed)
+		return 0;
+	*m->word = dp_thread_known(m->proc, m->thread) | bits_for(m->believed);
+	return write_word(m->proc, m->proc->base, m->words, m->word);
+}
+
+/* Return: 0 or a negative errno; @m->believed is what was blocked. */
+static int unblock(struct masking *m, const struct dp_maps *maps)
+{
+	struct dp_thread *t = m->thread;
+	struct dp_caller c = caller_of(m->proc, t);
+	u64 mask, pc = dp_uregs_pc(&t->regs);
+	int err;
+
+	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
+		return -errno;
+	m->believed = mask & m->caught;
+	err = each_frame(m, maps, take_frame);
+	if (err)
+		return err;
+	err = dp_sleeps_take(m->proc, m->sleeps, &c, m->believed, mask,
+			     &m->believed);
+	if (err < 0 || write_down(m))
+		return err < 0 ? err : -EFAULT;
+	if (err)
+		dp_uregs_leave_call(&t->regs);
+	if ((err || dp_uregs_pc(&t->regs) != pc) &&
+	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
+		return -errno;
+	/* In a call with a mask of its own that one is in force as yet: not from
+	 * here on. */
+	mask = err == DP_SLEEP_CLOSED ? ~0ull : mask & ~m->caught;
+	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 0;
+}
+
+static int take_thread(struct masking *m, const struct dp_maps *maps)
+{
+	u64 thread = dp_thread_known(m->proc, m->thread);
+	int err = read_about(m->proc, m->words, thread);
+
+	if (err)
+		return err;
+	m->word = find(m->words, thread, true);
+	return m->word ? unblock(m, maps) : -ENOMEM;
+}
+
+static int write_natives(const struct dp_process *proc, u64 base,
+			 const struct dp_native *natives, size_t n)
+{
+	return n ? dp_process_write(proc, base + NATIVES_AT, natives,
+				    n * sizeof(*natives)) :
+		   0;
+}
+
+int dp_masks_note(struct dp_process *proc)
+{
+	struct dp_native *natives = calloc(DP_SLEEPS, sizeof(*natives));
+	size_t i, n = 0;
+	int err;
+
+	for (i = 0; natives && i < proc->nr_threads && n < DP_SLEEPS; i++) {
+		struct dp_caller c = caller_of(proc, &proc->threads[i]);
+
+		n += dp_sleeps_native(proc, &c, &natives[n]);
+	}
+	err = natives ? write_natives(proc, proc->base, natives, n) : -ENOMEM;
+	free(natives);
+	return err;
+}
+
+void dp_masks_forget_noted(struct dp_process *proc, u64 base)
+{
+	struct dp_native *natives = calloc(DP_SLEEPS, sizeof(*natives));
+	size_t n = 0;
+
+	if (natives)
+		dp_process_read(proc, base + NATIVES_AT, natives,
+				DP_SLEEPS * sizeof(*natives));
+	while (natives && n < DP_SLEEPS && natives[n].thread)
+		natives[n++] = (struct dp_native){ 0 };
+	write_natives(proc, base, natives, n);
+	free(natives);
+}
+
+int dp_masks_in_force(struct dp_process *proc, u64 base, bool all)
+{
+	u64 word = all;
+
+	return dp_process_write(proc, base + IN_FORCE_AT, &word, sizeof(word));
+}
+
+int dp_masks_take(struct dp_process *proc, size_t from)
+{
+	struct masking m = { .proc = proc,
+			     .caught = caught_by(proc),
+			     .words = calloc(DP_MASKS, sizeof(*m.words)) };
+	const struct dp_maps *maps = dp_stop_maps(proc);
+	int err = maps ? 0 : -ESRCH;
+	size_t i;
+
+	m.sleeps = dp_sleeps_read(proc, proc->base);
+	if (!err && (!m.words || !m.sleeps))
+		err = -ENOMEM;
+	for (i = from; i < proc->nr_threads && !err; i++) {
+		m.thread = &proc->threads[i];
+		err = take_thread(&m, maps);
+	}
+	free(m.sleeps);
+	free(m.words);
+	return err;
+}
+
+/* Signals that were held for a thread, as a set. */
+static u64 held_for(const struct dp_held *held, u64 thread)
+{
+	u64 signals = 0;
+	int i;
+
+	for (i = 0; i < DP_HELD; i++)
+		if (held[i].thread == thread)
+			signals |= 1ull << ((u32)held[i].info[0] - 1);
+	return signals;
+}
+
+static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
+{
+	int sig;
+
+	for (sig = 1; sig <= NR_SIGNALS; sig++)
+		if (signals >> (sig - 1) & 1)
+			syscall(SYS_tgkill, proc->pid, tid, sig);
+}
+
+/* Behind the call it is over, unless it was our stop that ended it. */
+static bool will_sleep(const struct dp_thread *t, const struct dp_sleep *s,
+		       u64 pc)
+{
+	return s->through ? (u32)dp_uregs_number(&t->regs) == s->nr ||
+				    (dp_uregs_call(&t->regs) == (long)s->nr &&
+				     dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND) :
+			    pc < s->behind ||
+				    (dp_uregs_call(&t->regs) == (long)s->nr &&
+				     dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND);
+}
+
+/*
+ * Signals that were held for a thread wait for it as if they had just come. In a
+ * call @s whose own mask blocks what its usual one does not, that is so once it
+ * is asleep again: see dp_masks_settle(). Return: those.
+ */
+static u64 send_held(struct dp_process *proc, const struct dp_thread *t,
+		     u64 signals, const struct dp_sleep *s, u64 pc, u64 inside)
+{
+	u64 late = s && will_sleep(t, s, pc) ? inside & ~s->was : 0;
+
+	if (late && proc->nr_sleepers < DP_SLEEPERS_MAX)
+		proc->sleepers[proc->nr_sleepers++] =
+			(struct dp_sleeper){ t->tid, late, signals & late };
+	else
+		late = 0;
+	send_signals(proc, t->tid, signals & ~late);
+	return signals & late;
+}
+
+/* Or does it sleep elsewhere by now, or has it ended? */
+static bool sleeps_again(const struct dp_process *proc,
+			 const struct dp_sleeper *s)
+{
+	struct dp_status st;
+
+	return dp_status_read(proc->pid, s->tid, &st) ||
+	       (st.blocked & s->mask) == s->mask || st.state == 'S' ||
+	       st.state == 'D';
+}
+
+void dp_masks_settle(struct dp_process *proc)
+{
+	struct timespec nap = { 0, SETTLE_NAP_NS };
+	int tries;
+
+	while (proc->nr_sleepers > 0) {
+		const struct dp_sleeper *s =
+			&proc->sleepers[--proc->nr_sleepers];
+
+		dp_stop_release_one(proc, s->tid);
+		for (tries = 0; tries < SETTLE_TRIES && !sleeps_again(proc, s);
+		     tries++)
+			nanosleep(&nap, NULL);
+		send_signals(proc, s->tid, s->signals);
+	}
+}
+
+static u64 mask_for(u64 word)
+{
+	u64 mask = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (word & dp_mask_bit(k))
+			mask |= 1ull << (dp_caught(k) - 1);
+	return mask;
+}
+
+/* Of a pc in a copy: it is moved there later. */
+static u64 original(const struct masking *m, u64 pc)
+{
+	u64 to;
+
+	return dp_view_original(m->view, pc, &to) ? pc : to;
+}
+
+/* Out of a call with a mask of its own, if one is there. */
+static const struct dp_sleep *leave_sleep(struct masking *m,
+					  const struct dp_caller *c)
+{
+	const struct dp_sleep *s = dp_sleeps_leave(m->proc, m->sleeps, c);
+
+	if (!s)
+		return NULL;
+	m->believed = s->was;
+	m->closed = s->closed;
+	m->real = s->real;
+	return s;
+}
+
+static u64 masked(struct masking *m, u64 mask)
+{
+	if (m->closed)
+		mask = m->real;
+	m->closed = false;
+	return mask | m->believed;
+}
+
+static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
+{
+	struct dp_caller c =
+		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
+	u64 pc = original(m, dp_uframe_pc(&f->uc.mc));
+
+	c.pc = &pc;
+	leave_sleep(m, &c);
+	f->uc.sigmask = masked(m, f->uc.sigmask);
+	return 0;
+}
+
+/* Return: the call with a mask of its own that the thread is in, or NULL. */
+static const struct dp_sleep *block(struct masking *m,
+				    const struct dp_maps *maps)
+{
+	struct dp_thread *t = m->thread;
+	struct dp_caller c = caller_of(m->proc, t);
+	u64 pc = original(m, dp_uregs_pc(&t->regs)), mask;
+	const struct dp_sleep *s;
+
+	c.pc = &pc;
+	s = leave_sleep(m, &c);
+	if (s)
+		ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
+	/* The call's own, which is ours, is in force no more from here on. */
+	if ((s || m->believed) &&
+	    !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask)) {
+		mask = masked(m, mask);
+		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
+	}
+	each_frame(m, maps, give_frame);
+	return s;
+}
+
+/* They wait with the kernel now. */
+static void forget_held(const struct masking *m, const struct dp_held *held,
+			u64 thread, u64 but)
+{
+	u64 at = m->view->arena->control.base + HELD_AT;
+	const u64 none = 0;
+	int i;
+
+	for (i = 0; i < DP_HELD; i++)
+		if (held[i].thread == thread &&
+		    !(but >> ((u32)held[i].info[0] - 1) & 1))
+			dp_process_write(m->proc, at + (u64)i * sizeof(*held),
+					 &none, sizeof(none));
+}
+
+/* Return: is there a call with a mask of its own that goes on without us? */
+static bool return_thread(struct masking *m, const struct dp_maps *maps,
+			  const struct dp_held *held, struct dp_native *native)
+{
+	u64 thread = dp_thread_known(m->proc, m->thread);
+	u64 *word = find(m->words, thread, false);
+	u64 inside = word ? mask_for(*word) : 0, late;
+	const struct dp_sleep *s;
+
+	if (!word && !dp_sleeps_has(m->sleeps, thread))
+		return false;
+	/* What has come to be believed since is of a call with a mask of its own, and may have
+	 * outlived it: its return has found no hook. */
+	m->believed = m->late ? 0 : inside;
+	m->closed = false;
+	s = block(m, maps);
+	late = send_held(m->proc, m->thread, held_for(held, thread), s,
+			 original(m, dp_uregs_pc(&m->thread->regs)), inside);
+	forget_held(m, held, thread, late);
+	/* It is true now: nobody is to do it again. */
+	if (word) {
+		*word &= late ? ~DP_MASK_STATE | DP_MASK_HELD : ~DP_MASK_STATE;
+		write_word(m->proc, m->view->arena->control.base, m->words,
+			   word);
+	}
+	if (!s || s->unknown)
+		return false;
+	*native = dp_sleeps_left(s, inside);
+	return true;
+}
+
+static void return_threads(struct masking *m, u64 base,
+			   struct dp_native *natives)
+{
+	struct dp_process *proc = m->proc;
+	struct dp_held held[DP_HELD];
+	static const struct dp_maps none;
+	const struct dp_maps *maps = dp_stop_maps(proc) ?: &none;
+	size_t i, n = 0;
+
+	if (dp_process_read(proc, base + HELD_AT, held, sizeof(held)))
+		memset(held, 0, sizeof(held));
+	for (i = 0; i < proc->nr_threads; i++) {
+		m->thread = &proc->threads[i];
+		if (m->late && m->thread->returned)
+			continue;
+		m->thread->returned = true;
+		if (return_thread(m, maps, held, &natives[n]) && n < DP_SLEEPS)
+			n++;
+	}
+	write_natives(proc, base, natives, n);
+}
+
+void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
+		     bool late)
+{
+	u64 base = view->arena->control.base;
+	struct masking m = { .proc = proc,
+			     .view = view,
+			     .sleeps = dp_sleeps_read(proc, base),
+			     .words = read_words(proc, base),
+			     .late = late };
+	/* And room for one too many. */
+	struct dp_native *natives = calloc(DP_SLEEPS + 1, sizeof(*natives));
+
+	if (m.words && m.sleeps && natives)
+		return_threads(&m, base, natives);
+	if (m.sleeps)
+		dp_sleeps_clear(proc, m.sleeps);
+	free(natives);
+	free(m.sleeps);
+	free(m.words);
+}
+
+bool dp_masks_waking(const struct dp_process *proc, u64 base)
+{
+	struct dp_sleeps *sleeps = dp_sleeps_read(proc, base);
+	bool waking = false;
+	struct dp_status st;
+	size_t i;
+
+	for (i = 0; sleeps && i < proc->nr_threads && !waking; i++) {
+		struct dp_thread t = proc->threads[i];
+		struct dp_caller c = caller_of(proc, &t);
+		const struct dp_sleep *s = dp_sleeps_find(proc, sleeps, &c);
+
+		waking = s && !dp_status_read(proc->pid, t.tid, &st) &&
+			 (st.pending | st.shared_pending) & ~s->mask;
+	}
+	free(sleeps);
+	return waking;
+}
+
+bool dp_masks_absent(const struct dp_process *proc, u64 base)
+{
+	struct dp_sleeps *sleeps = dp_sleeps_read(proc, base);
+	u64 *words = read_words(proc, base), *word;
+	bool absent = sleeps && dp_sleeps_absent(proc, sleeps);
+	size_t i;
+
+	for (i = 0; words && i < proc->nr_threads; i++) {
+		word = find(words, dp_thread_known(proc, &proc->threads[i]),
+			    false);
+		if (word)
+			*word = 0;
+	}
+	for (i = 0; words && i < DP_MASKS; i++)
+		absent |= (words[i] & DP_MASK_BLOCKED) != 0;
+	free(sleeps);
+	free(words);
+	return absent;
+}
+
+/* Read the action for a signal of the program's to @at. Return: 0, a negative errno. */
+static int read_action(struct dp_process *proc, struct dp_remote *rem, u64 at,
+		       int sig, struct dp_kernel_sigaction *act)
+{
+	long ret =
+		dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, 0, at, 8, 0, 0);
+
+	if (ret)
+		return (int)ret;
+	return dp_process_read(proc, at, act, sizeof(*act)) ? -EFAULT : 0;
+}
+
+/* Those of a set of signals whose actions block the @k-th caught signal. */
+static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
+			    u64 at, u64 signals, u64 blocking[DP_CAUGHT])
+{
+	struct dp_kernel_sigaction act;
+	int sig, err = 0;
+	u32 k;
+
+	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
+		if (!(signals >> (sig - 1) & 1))
+			continue;
+		err = read_action(proc, rem, at, sig, &act);
+		for (k = 0; !err && k < DP_CAUGHT; k++)
+			if (act.mask >> (dp_caught(k) - 1) & 1)
+				blocking[k] |= 1ull << (sig - 1);
+	}
+	return err;
+}
+
+/* Change one caught signal in the masks of the actions for a set of signals. */
+static int change_actions(struct dp_process *proc, struct dp_remote *rem,
+			  u64 at, u32 k, u64 signals, bool add)
+{
+	u64 caught = 1ull << (dp_caught(k) - 1);
+	struct dp_kernel_sigaction act;
+	int sig, err = 0;
+
+	for (sig = 1; sig <= NR_SIGNALS && !err; sig++) {
+		if (!(signals >> (sig - 1) & 1))
+			continue;
+		err = read_action(proc, rem, at, sig, &act);
+		if (err || !(act.mask & caught) != add)
+			continue;
+		act.mask ^= caught;
+		if (dp_process_write(proc, at, &act, sizeof(act)))
+			return -EFAULT;
+		err = (int)dp_remote_call(rem, SYS_rt_sigaction, (u64)sig, at,
+					  0, 8, 0, 0);
+	}
+	return err;
+}
+
+static u64 scratch(u64 base)
+{
+	return base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
+}
+
+int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
+{
+	u64 blocking[DP_CAUGHT] = { 0 }, others;
+	u32 k, nr = dp_engine_caught(proc->engine);
+	struct dp_status st;
+	int err;
+
+	if (dp_status_read(proc->pid, proc->pid, &st))
+		return -ESRCH;
+	/* Those of the caught signals are ours already. */
+	others = st.caught & ~dp_caught_mask(nr);
+	err = blocking_actions(proc, rem, scratch(proc->base), others,
+			       blocking);
+	for (k = nr; k < DP_CAUGHT; k++)
+		blocking[k] = 0;
+	if (!err && dp_process_write(proc, proc->base + IN_MASKS_AT, blocking,
+				     sizeof(blocking)))
+		err = -EFAULT;
+	for (k = 0; k < nr && !err; k++)
+		err = change_actions(proc, rem, scratch(proc->base), k,
+				     blocking[k], false);
+	return err;
+}
+
+int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *rem,
+			    const struct dp_arena_control *c)
+{
+	u64 signals[DP_CAUGHT];
+	int err = 0;
+	u32 k;
+
+	if (dp_process_read(proc, c->base + IN_MASKS_AT, signals,
+			    sizeof(signals)))
+		return -EFAULT;
+	for (k = 0; k < dp_few(&c->nr_caught, DP_CAUGHT) && !err; k++)
+		err = change_actions(proc, rem, scratch(c->base), k, signals[k],
+				     true);
+	return err;
+}

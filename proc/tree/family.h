@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* family: what proc/family.h says, for those that hold the threads. Context: the tracing thread. */
+#ifndef DP_PROC_TREE_FAMILY_H
+#define DP_PROC_TREE_FAMILY_H
+
+#include <sys/types.h>
+#include "port_types.h"
+
+struct dp_family;
+struct dp_family_event;
+struct dp_process;
+
+#define DP_FAMILY_OPTIONS                                                   \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | \
+	 PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+
+/**
+ * dp_family_deal() - what waitpid(2) has said of a thread that is followed
+ * @may_wait: nobody waits for this very thread, so that it may stay stopped
+ * Return: false if it has ended, or has become another program.
+ */
+bool dp_family_deal(struct dp_family *family, pid_t tid, int status,
+		    bool may_wait);
+
+/** dp_family_drop() - the object is about to go; the process is still followed */
+void dp_family_drop(struct dp_family *family, struct dp_process *proc);
+/** dp_family_let() - a stopped thread goes on; @group_stop: its process is stopped, for
+ *  others than us */
+void dp_family_let(pid_t tid, bool group_stop);
+/** dp_family_fail() - the process of an event cannot be probed: forget @proc, or NULL,
+ *  and let it go */
+void dp_family_fail(struct dp_family *family,
+		    const struct dp_family_event *event,
+		    struct dp_process *proc);
+
+#endif

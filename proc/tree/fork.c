@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fork: a fork child of a probed process becomes a probed process of its own.
+ *
+ * It is stopped at its birth, with its parent's text, copies and agent. In place
+ * of the memory that these share with the parent it gets memory with the same in
+ * it, at the same addresses, one mapping after the other. Last comes the word
+ * that says whose it is: until then the child would, as any other, leave the
+ * probes when it goes on, whatever becomes of us.
+ */
+#include "agent/image.h"
+#include "engine/instance/visit.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/private.h"
+#include "engine/layout/sleep.h"
+#include "engine/layout/thread.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
+#include "engine/ring/context.h"
+#include "engine/site/engine.h"
+#include "engine/site/fork.h"
+#include "arch/uregs.h"
+#include "proc/attach/alive.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/install.h"
+#include "proc/attach/region.h"
+#include "proc/attach/share.h"
+#include "proc/family.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/status.h"
+#include "proc/ptrace/step.h"
+#include "proc/ptrace/stop.h"
+#include "proc/tree/family.h"
+#include "proc/tree/fork.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "engine/site/internal.h"
+
+static bool failed(long ret)
+{
+	return ret < 0 && ret > -4096;
+}
+
+static int build(struct dp_process *child, const struct dp_process *parent,
+		 u32 maker)
+{
+	const struct dp_mapping map = dp_mapping_of(child);
+	int err;
+
+	err = dp_engine_fork(parent->engine, &map, maker, child->ns_pid,
+			     &child->engine);
+	if (!err)
+		dp_alive_enter(&dp_engine_arena(child->engine)->control);
+	return err;
+}
+
+/* Code and contexts it has of its own since its birth. */
+static long map_all(struct dp_process *child, struct dp_remote *rem,
+		    const s32 *there)
+{
+	const struct dp_layout_need *need = dp_engine_need(child->engine);
+	long ret = dp_remote_call(rem, SYS_mmap, child->base + DP_ARENA_OFFSET,
+				  DP_CONTROL_ROOM, PROT_READ,
+				  MAP_SHARED | MAP_FIXED, (u64)there[0],
+				  DP_FILE_ARENA_OFFSET);
+
+	dp_step("fork: mapped");
+	if (failed(ret))
+		return ret;
+	ret = dp_remote_call(
+		rem, SYS_mmap, child->base + DP_ARENA_OFFSET + need->tables_off,
+		need->arena_size - need->tables_off, PROT_READ,
+		MAP_SHARED | MAP_FIXED, (u64)there[0],
+		DP_FILE_ARENA_OFFSET + need->tables_off);
+	dp_step("fork: mapped");
+	if (failed(ret))
+		return ret;
+	return dp_region_share(child, rem, need, there);
+}
+
+/* Where that table is, unless the parent got it after the fork. */
+static u64 place_of(const struct dp_process *child, u64 addr)
+{
+	const struct dp_map *map;
+	struct dp_maps maps;
+	u64 at = 0;
+
+	if (dp_maps_read(child->pid, &maps))
+		return 0;
+	map = dp_maps_find(&maps, addr);
+	if (map && map->start == addr && dp_path_is_ours(map->path))
+		at = addr;
+	dp_maps_free(&maps);
+	return at;
+}
+
+static bool holds(void *child, u64 slot, u64 word)
+{
+	u64 is;
+
+	return !dp_process_read(child, slot, &is, sizeof(is)) && is == word;
+}
+
+/* Tables that the parent got while it was probed, and what is in all of them. */
+static long map_visits(struct dp_process *child,
+		       const struct dp_process *parent, u32 maker,
+		       struct dp_remote *rem)
+{
+	void *ours;
+	u64 size;
+	long at;
+	u32 i;
+
+	for (i = 1;
+	     (size = dp_engine_visits_owed(child->engine, parent->engine));
+	     i++) {
+		at = dp_share_map(
+			child, rem,
+			place_of(child, dp_engine_visits_at(parent->engine, i)),
+			size, &ours);
+		if (failed(at))
+			return at;
+		dp_engine_visits_grow(child->engine, (u64)at, ours);
+	}
+	dp_engine_fork_visits(child->engine, parent->engine, maker,
+			      child->ns_pid, holds, child);
+	return 0;
+}
+
+/* What its parent's other threads were doing, and signals that wait for a thread of
+ * its parent's, are none of its own. */
+static void clean_private(const struct dp_process *child, u32 maker)
+{
+	struct dp_private *p = malloc(sizeof(*p));
+	u64 at = child->base + DP_PRIVATE_OFFSET;
+	u64 thread = dp_thread_id(dp_uregs_thread(&child->threads[0].regs), maker);
+	int i;
+
+	if (!p || dp_process_read(child, at, p, sizeof(*p))) {
+		free(p);
+		return;
+	}
+	memset(p->held, 0, sizeof(p->held));
+	for (i = 0; i < DP_CLONES; i++)
+		if (p->clones[i].thread != thread)
+			p->clones[i].thread = 0;
+	p->unknowns = 0;
+	for (i = 0; i < DP_SLEEPS; i++)
+		if ((p->sleeps[i].thread & ~(u64)DP_MASK_BITS) != thread)
+			p->sleeps[i].thread = p->sleeps[i].unknown = 0;
+		else
+			p->unknowns += p->sleeps[i].unknown;
+	dp_process_write(child, at, p, sizeof(*p));
+	free(p);
+}
+
+static int take(struct dp_process *child, u32 maker)
+{
+	u64 words[DP_MAX_SHARDS];
+	u32 n;
+	int err = 0;
+
+	clean_private(child, maker);
+	dp_engine_fork_contexts(child->engine, &child->target, maker,
+				child->ns_pid);
+	if (dp_engine_table(child->engine, words, &n))
+		err = dp_process_write(child, child->base + DP_TABLE_OFFSET,
+				       words, n * sizeof(*words));
+	dp_step("fork: built");
+	if (!err)
+		err = dp_process_write(child, child->base + DP_WIPE_OFFSET,
+				       &child->ns_pid, sizeof(child->ns_pid));
+	return err;
+}
+
+static int settle_in(struct dp_process *child, const struct dp_process *parent,
+		     u32 maker)
+{
+	struct dp_remote *rem;
+	s32 there[2];
+	long ret;
+	int err = dp_remote_begin(child, &rem, NULL);
+
+	if (err)
+		return err;
+	ret = dp_region_open(child, rem, dp_engine_need(parent->engine), there);
+	if (!ret) {
+		ret = build(child, parent, maker);
+		if (!ret)
+			ret = map_all(child, rem, there);
+		if (!ret)
+			ret = map_visits(child, parent, maker, rem);
+		dp_region_close(child, rem, there);
+	}
+	if (!ret)
+		ret = take(child, maker);
+	dp_remote_end(rem);
+	dp_step("fork: done");
+	return (int)ret;
+}
+
+static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
+{
+	struct dp_process *child = dp_process_new();
+
+	if (!child)
+		return NULL;
+	*child = *parent;
+	child->pid = pid;
+	child->pidfd = child->mem = child->awake = child->unsettled = -1;
+	child->launched = child->held = child->reaped = child->exited = false;
+	child->installed = child->status_known = child->changing = false;
+	child->frozen = false;
+	child->nr_sleepers = 0;
+	child->hand = NULL;
+	child->syncs = child->passed = child->vetted = false;
+	child->maps = (struct dp_maps){ 0 };
+	child->engine = NULL;
+	child->file = NULL;
+	child->execed[0] = '\0';
+	child->nr_shares = 0;
+	child->threads = NULL;
+	child->nr_threads = child->cap_threads = 0;
+	return child;
+}
+
+int dp_process_hold(struct dp_process *proc)
+{
+	proc->threads = calloc(1, sizeof(*proc->threads));
+	if (!proc->threads)
+		return -ENOMEM;
+	proc->cap_threads = proc->nr_threads = 1;
+	proc->threads[0].tid = proc->pid;
+	proc->held = true;
+	return ptrace(PTRACE_GETREGS, proc->pid, 0, &proc->threads[0].regs) ?
+		       -ESRCH :
+		       0;
+}
+
+int dp_process_fork(struct dp_family *family,
+		    const struct dp_family_event *event,
+		    struct dp_process **out, struct dp_diag *diag)
+{
+	const struct dp_process *parent = event->proc;
+	struct dp_process *child = child_of(parent, event->pid);
+	struct dp_status st;
+	int err = child ? 0 : -ENOMEM;
+
+	if (!err && dp_status_read(event->pid, event->pid, &st))
+		err = -ESRCH;
+	if (!err) {
+		child->ns_pid = st.ns_pid;
+		err = dp_process_open_mem(child, diag);
+	}
+	if (!err)
+		err = dp_process_hold(child);
+	if (!err &&
+	    ptrace(PTRACE_SETOPTIONS, child->pid, 0, dp_trace_options(child)))
+		err = -ESRCH;
+	if (!err)
+		err = settle_in(child, parent, event->maker_ns);
+	if (!err)
+		err = dp_family_add(family, child);
+	if (err) {
+		struct dp_engine *engine = child ? child->engine : NULL;
+
+		dp_family_fail(family, event, child);
+		dp_engine_destroy(engine);
+		return dp_diag_set(
+			diag, err,
+			"the probes of process %d cannot be taken into its child %d: %s",
+			parent->pid, event->pid, strerror(-err));
+	}
+	child->installed = true;
+	*out = child;
+	return 0;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* dynamic: what PT_DYNAMIC of a file says about itself. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "sym/elf/dynamic.h"
+#include "sym/elf/elf.h"
+#include "sym/sym.h"
+
+#define NAME_LONGEST 255
+
+static u64 *field(struct dp_dynamic *dyn, s64 tag)
+{
+	switch (tag) {
+	case DT_SYMTAB:
+		return &dyn->symtab;
+	case DT_STRTAB:
+		return &dyn->strtab;
+	case DT_STRSZ:
+		return &dyn->strsz;
+	case DT_HASH:
+		return &dyn->hash;
+	case DT_GNU_HASH:
+		return &dyn->gnu_hash;
+	case DT_SONAME:
+		return &dyn->soname;
+	case DT_RELA:
+		return &dyn->rela;
+	case DT_RELASZ:
+		return &dyn->relasz;
+	case DT_JMPREL:
+		return &dyn->jmprel;
+	case DT_PLTRELSZ:
+		return &dyn->pltrelsz;
+	case DT_RELR:
+		return &dyn->relr;
+	case DT_RELRSZ:
+		return &dyn->relrsz;
+	case DT_VERSYM:
+		return &dyn->versym;
+	case DT_VERDEF:
+		return &dyn->verdef;
+	case DT_VERNEED:
+		return &dyn->verneed;
+	case DT_FLAGS_1:
+		return &dyn->flags_1;
+	}
+	return NULL;
+}
+
+/* Up to its end. *v: malloc()ed */
+static int load_table(const struct dp_elf *elf, Elf64_Dyn **v, size_t *n)
+{
+	const Elf64_Phdr *ph = dp_elf_segment(elf, PT_DYNAMIC);
+	size_t most;
+	void *p;
+	int err;
+
+	if (!ph)
+		return -ENOENT;
+	err = dp_elf_load(elf, ph->p_offset, ph->p_filesz, &p);
+	if (err)
+		return err;
+	*v = p;
+	most = ph->p_filesz / sizeof(**v);
+	for (*n = 0; *n < most && (*v)[*n].d_tag != DT_NULL; ++*n)
+		;
+	return 0;
+}
+
+int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn)
+{
+	Elf64_Dyn *v;
+	size_t i, n;
+	u64 *to;
+	int err;
+
+	memset(dyn, 0, sizeof(*dyn));
+	err = load_table(elf, &v, &n);
+	if (err)
+		return err;
+	for (i = 0; i < n; i++) {
+		to = field(dyn, v[i].d_tag);
+		if (to)
+			*to = v[i].d_un.d_val;
+	}
+	free(v);
+	return 0;
+}
+
+bool dp_file_is_library(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct dp_dynamic dyn;
+	struct dp_elf elf;
+	bool is;
+
+	if (fd < 0 || dp_elf_open_fd(&elf, fd))
+		return false;
+	is = elf.eh.e_type == ET_DYN && !dp_dynamic_read(&elf, &dyn) &&
+	     !(dyn.flags_1 & DF_1_PIE);
+	dp_elf_close(&elf);
+	return is;
+}
+
+/* A name in the strings of PT_DYNAMIC. *name: malloc()ed */
+static int load_name(const struct dp_elf *elf, const struct dp_dynamic *dyn,
+		     u64 at, char **name)
+{
+	u64 off, avail;
+	void *p;
+	int err;
+
+	if (!at || at >= dyn->strsz)
+		return -ENOENT;
+	err = dp_elf_offset(elf, dyn->strtab + at, &off, &avail);
+	if (err)
+		return err;
+	if (avail > dyn->strsz - at)
+		avail = dyn->strsz - at;
+	if (avail > NAME_LONGEST)
+		avail = NAME_LONGEST;
+	err = dp_elf_load(elf, off, avail, &p);
+	if (err)
+		return err;
+	if (*(char *)p) {
+		*name = p;
+		return 0;
+	}
+	free(p);
+	return -ENOENT;
+}
+
+int dp_dynamic_soname(const struct dp_elf *elf, char **soname)
+{
+	struct dp_dynamic dyn;
+	int err;
+
+	*soname = NULL;
+	err = dp_dynamic_read(elf, &dyn);
+	return err ? err : load_name(elf, &dyn, dyn.soname, soname);
+}
+
+int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n)
+{
+	struct dp_dynamic dyn;
+	Elf64_Dyn *v;
+	size_t i, count;
+	int err = dp_dynamic_read(elf, &dyn);
+
+	if (!err)
+		err = load_table(elf, &v, &count);
+	if (err)
+		return err;
+	*n = 0;
+	*names = calloc(count + 1, sizeof(**names));
+	for (i = 0; *names && i < count; i++)
+		if (v[i].d_tag == DT_NEEDED &&
+		    !load_name(elf, &dyn, v[i].d_un.d_val, &(*names)[*n]))
+			++*n;
+	free(v);
+	return *names ? 0 : -ENOMEM;
+}

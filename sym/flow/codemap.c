@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * codemap: the ways into a module's code.
+ *
+ *   frame descriptions ─┐                      ┌─► branches ──────────┐
+ *   symbols ────────────┴─► pieces ─► decode ──┼─► refs ─► jump tables ├─► bits
+ *   relocations, data ─────────────────────────┼─► addresses ─────────┤
+ *   exception tables ──────────────────────────┴─► landing pads ──────┘
+ *
+ * Every source only ever sets bits, so their order does not matter, but for
+ * the padding: it is what lies between the pieces with no bit set, and is
+ * found last. What cannot be understood makes a function unresolved, never the
+ * map a failure: a file is hostile until the contrary is seen.
+ *
+ * Known to be out of reach: addresses that a run-time system computes from
+ * tables of its own making and for code with frame descriptions.
+ */
+#include <dprobes/diag.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include "sym/codemap.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/symtab.h"
+#include "sym/flow/map.h"
+#include "sym/flow/pieces.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/text.h"
+#include "sym/flow/ways.h"
+#include "sym/names/file.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
+#include "sym/unwind/fdes.h"
+
+#define SEGMENTS_MAX 64
+#define BUDGET (1u << 24)
+
+static void find_data(struct dp_survey *s)
+{
+	const Elf64_Phdr *ph;
+	size_t i;
+
+	s->data_start = ~0ull;
+	for (i = 0; i < s->elf->n_ph; i++) {
+		ph = &s->elf->ph[i];
+		if (ph->p_type != PT_LOAD)
+			continue;
+		if (ph->p_vaddr < s->data_start)
+			s->data_start = ph->p_vaddr;
+		if (ph->p_vaddr + ph->p_filesz > s->data_end)
+			s->data_end = ph->p_vaddr + ph->p_filesz;
+	}
+}
+
+static int draw(struct dp_survey *s)
+{
+	int err;
+
+	if (s->elf->n_ph > SEGMENTS_MAX)
+		return -EOPNOTSUPP;
+	find_data(s);
+	err = dp_text_load(s);
+	if (!err)
+		err = dp_pieces_load(s);
+	if (!err)
+		err = dp_flow_follow(s);
+	if (!err)
+		err = dp_pointers_mark(s);
+	if (err)
+		return err;
+	dp_gaps_scan(s);
+	err = dp_tables_read(s);
+	if (!err)
+		err = dp_lsda_mark(s);
+	dp_ways_sort(s->map);
+	return err ? err : dp_gaps_find_padding(s);
+}
+
+int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
+		  const struct dp_symtab *symtab,
+		  const struct dp_dynsym *dynsym, u64 bias,
+		  struct dp_code_map **map)
+{
+	struct dp_survey *s = calloc(1, sizeof(*s));
+	int err = -ENOMEM;
+
+	*map = calloc(1, sizeof(**map));
+	if (s && *map) {
+		(*map)->bias = bias;
+		s->map = *map;
+		s->elf = s->window.elf = elf;
+		s->fdes = fdes;
+		s->symtab = symtab;
+		s->dynsym = dynsym;
+		s->absolute = elf->eh.e_type == ET_EXEC;
+		s->go = dp_elf_section(elf, ".gopclntab") ||
+			dp_elf_section(elf, ".data.rel.ro.gopclntab");
+		s->budget = BUDGET;
+		err = draw(s);
+		dp_text_drop_code(*map);
+		free(s->ref);
+		free(s->edge);
+	}
+	free(s);
+	if (err) {
+		dp_code_map_close(*map);
+		*map = NULL;
+	}
+	return err;
+}
+
+static int draw_module(struct dp_modules *mods, struct dp_mod *mod,
+		       struct dp_code_map **map)
+{
+	struct dp_elf elf;
+	int err;
+
+	err = dp_mod_load_dynsym(mods, mod);
+	if (!err)
+		err = dp_mod_load_symtab(mods, mod);
+	if (!err)
+		err = dp_mod_load_fdes(mods, mod);
+	if (!err)
+		err = dp_file_open_elf(mods, mod, &elf);
+	if (err)
+		return err == -ENOMEM ? err : -ENOENT;
+	err = dp_survey_run(&elf, &mod->fdes, &mod->symtab, &mod->dynsym,
+			    mod->pub.bias, map);
+	dp_elf_close(&elf);
+	return err;
+}
+
+int dp_code_map_open(struct dp_modules *mods, const struct dp_module *m,
+		     struct dp_code_map **map, struct dp_diag *diag)
+{
+	int err = draw_module(mods, dp_mod_of(m), map);
+
+	switch (err) {
+	case -ENOMEM:
+		return dp_diag_set(diag, err, "out of memory");
+	case -ENOENT:
+		return dp_diag_set(diag, err,
+				   "the code of %s cannot be looked at: "
+				   "the file cannot be read, or was deleted or "
+				   "replaced after process %d mapped it",
+				   m->path, dp_mods_pid(mods));
+	case -EOPNOTSUPP:
+		return dp_diag_set(diag, err,
+				   "the code of %s cannot be looked at: "
+				   "its segments are not those of a linker",
+				   m->path);
+	}
+	return err;
+}
+
+void dp_code_map_close(struct dp_code_map *map)
+{
+	size_t i;
+
+	if (!map)
+		return;
+	for (i = 0; i < map->n_text; i++) {
+		free(map->text[i].code);
+		free(map->text[i].target);
+		free(map->text[i].insn);
+		free(map->text[i].named);
+	}
+	free(map->piece);
+	free(map->padding);
+	free(map->jump.v);
+	free(map->hidden.v);
+	free(map->inner);
+	free(map);
+}
+
+bool dp_code_map_target(const struct dp_code_map *map, u64 start, u64 end,
+			u64 *first)
+{
+	u64 from = start - map->bias + 1, to = end - map->bias, at;
+	const struct dp_text *t;
+
+	if (end <= start || end - start < 2)
+		return false;
+	t = dp_text_find(map, from);
+	if (!t)
+		at = from;
+	else
+		at = dp_text_next(t, from, to < t->end ? to : t->end);
+	if (at == to)
+		return false;
+	if (first)
+		*first = at + map->bias;
+	return true;
+}
+
+bool dp_code_map_boundary(const struct dp_code_map *map, u64 addr)
+{
+	const struct dp_text *t = dp_text_find(map, addr - map->bias);
+
+	return t && dp_text_is_insn(t, addr - map->bias);
+}
+
+int dp_code_map_function(const struct dp_code_map *map, u64 addr, u64 *start,
+			 u64 *end)
+{
+	const struct dp_piece *p = dp_pieces_find(map, addr - map->bias);
+
+	if (!p)
+		return -ENOENT;
+	*start = p->start + map->bias;
+	*end = dp_piece_end(p) + map->bias;
+	return 0;
+}
+
+bool dp_code_map_unresolved(const struct dp_code_map *map, u64 addr)
+{
+	const struct dp_piece *p = dp_pieces_find(map, addr - map->bias);
+
+	return !p || (p->flags & (DP_PIECE_JUMP | DP_PIECE_LOST));
+}
+
+bool dp_code_map_padding(const struct dp_code_map *map, u64 start, u64 end)
+{
+	u64 addr = start - map->bias;
+	size_t lo = 0, hi = map->n_padding, mid;
+
+	if (end <= start)
+		return false;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (map->padding[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < map->n_padding && addr >= map->padding[lo].start &&
+	       end - start <= map->padding[lo].end - addr;
+}

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * exits: by which instructions a function is left.
+ *
+ *   entry ─► its piece ─► decode ─► rets ───────────────────────────┐
+ *              ▲            ├─────► jumps out, stack at the entry's ─┼─► exits
+ *              │            │       value, to where functions begin ┘
+ *              └── parts ◄──┴─────► all other ways to other pieces
+ *
+ * A piece is decoded from end to end, whether reached or not: a ret that is never
+ * executed is one exit too many, which does no harm. So the targets of a switch
+ * need not be known one by one, only that the jump does not leave. That is told by
+ * the stack pointer: with anything on the stack a jump stays inside. Without, an
+ * indirect jump is either a switch or a tail call, and what comes right before it
+ * tells which; where it does not, the function is refused.
+ *
+ * A part is what is reached from a piece of the function and is no function
+ * itself: the cold part that a compiler moved away, a label in the middle of other
+ * assembly, the function that this one falls into. Whether calls of others come
+ * there too does not matter but for the one bit that says so.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/insn/insn.h"
+#include "sym/elf/grow.h"
+#include "sym/exits.h"
+#include "sym/flow/map.h"
+#include "sym/flow/past.h"
+#include "sym/flow/pieces.h"
+#include "sym/flow/slot.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/ways.h"
+
+#define FAR_RET_IMM 0xca
+#define FAR_RET 0xcb
+#define NOTRACK 0x3e
+
+/** struct found - an exit, and where it goes to if that is known */
+struct found {
+	struct dp_exit exit;
+	u64 to;
+};
+
+/** struct way_out - one function while it is looked at; addresses of the file */
+struct way_out {
+	struct dp_exits *ex;
+	const struct dp_code_map *map;
+	u64 entry;
+	u32 part[DP_PARTS_MAX]; /* pieces */
+	u32 n_part;
+	struct found *found;
+	size_t n_found, room_found;
+	const char *why;
+	int err;
+};
+
+/** struct place - an instruction of a part */
+struct place {
+	const struct dp_piece *piece;
+	const u8 *code; /* of the piece */
+	u64 at;
+	struct insn_facts f;
+	struct dp_past past;
+	bool home; /* the stack pointer is at the return address */
+};
+
+static void refuse(struct way_out *w, const char *why)
+{
+	if (!w->err) {
+		w->err = -EOPNOTSUPP;
+		w->why = why;
+	}
+}
+
+static bool has_part(const struct way_out *w, const struct dp_piece *p)
+{
+	u32 i;
+
+	for (i = 0; i < w->n_part; i++)
+		if (&w->map->piece[w->part[i]] == p)
+			return true;
+	return false;
+}
+
+static void add_part(struct way_out *w, const struct dp_piece *p)
+{
+	if (has_part(w, p))
+		return;
+	if (w->n_part == DP_PARTS_MAX)
+		refuse(w, "it has more parts than any function");
+	else
+		w->part[w->n_part++] = (u32)(p - w->map->piece);
+}
+
+static void add_found(struct way_out *w, const struct place *p, u8 kind, u64 to)
+{
+	int err = dp_grow(&w->found, w->n_found, &w->room_found,
+			  sizeof(*w->found));
+
+	if (err) {
+		w->err = err;
+		return;
+	}
+	w->found[w->n_found++] = (struct found){
+		.exit = { .addr = p->at,
+			  .len = p->f.len,
+			  .kind = kind,
+			  .cc = p->f.class == DP_INSN_JCC ? p->f.cc :
+							    DP_EXIT_COUNTS,
+			  .conditional = p->f.class == DP_INSN_JCC ||
+					 p->f.class == DP_INSN_LOOP },
+		.to = to,
+	};
+}
+
+static void see_ret(struct way_out *w, const struct place *p)
+{
+	if (p->home)
+		add_found(w, p, DP_EXIT_RET, 0);
+	else
+		refuse(w, "a ret of it goes to an address that it pushed");
+}
+
+static void see_jump_out(struct way_out *w, const struct place *p, u64 to)
+{
+	const struct dp_piece *q = dp_pieces_find(w->map, to);
+	bool begins = dp_is_entry(w->ex, to) || dp_is_stub(w->ex, to);
+
+	if (p->home && (begins || !q))
+		add_found(w, p, DP_EXIT_TAIL, to);
+	else if (begins)
+		refuse(w, "it jumps to a function with more on its stack");
+	else if (!q)
+		refuse(w, "it jumps to where no function is");
+	else
+		add_part(w, q);
+}
+
+static void see_jump(struct way_out *w, const struct place *p)
+{
+	u64 to = p->at + p->f.len + p->f.target;
+
+	if (to == w->entry && p->home)
+		add_found(w, p, DP_EXIT_TAIL, to);
+	else if (to == w->entry)
+		refuse(w, "it jumps to its entry with more on its stack");
+	else if (to - p->piece->start >= p->piece->len)
+		see_jump_out(w, p, to);
+}
+
+static bool is_inner(const struct dp_code_map *map, u64 at)
+{
+	size_t lo = 0, n = map->n_inner, mid;
+
+	while (lo < n) {
+		mid = lo + (n - lo) / 2;
+		if (map->inner[mid] < at)
+			lo = mid + 1;
+		else
+			n = mid;
+	}
+	return lo < map->n_inner && map->inner[lo] == at;
+}
+
+/*
+ * A switch loads an offset and adds what it counts from, or assembly computes how
+ * many steps to leave out. A loader adds where a module lies, and calls by tail.
+ */
+static void see_computed(struct way_out *w, const struct place *p)
+{
+	u8 own = DP_PIECE_INSIDE | DP_PIECE_TABLE | DP_PIECE_PAIR;
+
+	if (!(p->piece->flags & own))
+		add_found(w, p, DP_EXIT_TAIL, 0);
+	else if (!(p->piece->flags & DP_PIECE_INSIDE) &&
+		 !dp_past_has_offset(&p->past, p->code, p->piece->len))
+		refuse(w, "an indirect jump may be a switch or a tail call");
+}
+
+/* jmp *%reg, with the stack as at the entry. */
+static void see_register(struct way_out *w, const struct place *p)
+{
+	u8 flags = p->piece->flags;
+	enum dp_source from;
+
+	from = dp_past_source(&p->past, p->code, p->piece->len,
+			      p->f.operand.base);
+	if (from == DP_SOURCE_COMPUTED)
+		see_computed(w, p);
+	else if (flags & DP_PIECE_INSIDE ||
+		 (from == DP_SOURCE_NOT_HERE &&
+		  flags & (DP_PIECE_TABLE | DP_PIECE_PAIR)))
+		refuse(w, "an indirect jump may be a switch or a tail call");
+	else
+		add_found(w, p, DP_EXIT_TAIL, 0);
+}
+
+static void see_indirect(struct way_out *w, const struct place *p)
+{
+	const struct dp_operand_ref *to = &p->f.operand;
+
+	if (!p->home || p->code[p->at - p->piece->start] == NOTRACK ||
+	    is_inner(w->map, p->at))
+		return;
+	if (p->f.faults != DP_FAULTS_BRANCH)
+		refuse(w, "an indirect jump of it has a strange operand");
+	else if (!to->memory)
+		see_register(w, p);
+	else if (to->index != DP_NO_REG && p->piece->flags & DP_PIECE_INSIDE)
+		refuse(w, "an indirect jump may be a switch or a tail call");
+	else
+		add_found(w, p, DP_EXIT_TAIL, 0);
+}
+
+static bool is_far_ret(const struct place *p)
+{
+	const u8 *code = p->code + (p->at - p->piece->start);
+	u8 op = code[p->f.opcode_off];
+
+	return !p->f.modrm_off && (op == FAR_RET || op == FAR_RET_IMM) &&
+	       (!p->f.opcode_off ||
+		(p->f.opcode_off == 1 && (code[0] & 0xf0) == 0x40));
+}
+
+static void see(struct way_out *w, const struct place *p)
+{
+	switch (p->f.class) {
+	case DP_INSN_RET:
+		see_ret(w, p);
+		break;
+	case DP_INSN_JMP:
+	case DP_INSN_JCC:
+	case DP_INSN_LOOP:
+		see_jump(w, p);
+		break;
+	case DP_INSN_JMP_IND:
+		see_indirect(w, p);
+		break;
+	case DP_INSN_PLAIN:
+		if (is_far_ret(p))
+			refuse(w, "it returns to another segment");
+		break;
+	}
+}
+
+/* Does it matter where the stack pointer is? */
+static bool may_leave(const struct way_out *w, const struct place *p)
+{
+	u64 to = p->at + p->f.len + p->f.target;
+	bool direct = p->f.class == DP_INSN_JMP || p->f.class == DP_INSN_JCC ||
+		      p->f.class == DP_INSN_LOOP;
+
+	return p->f.class == DP_INSN_RET || p->f.class == DP_INSN_JMP_IND ||
+	       (direct &&
+		(to == w->entry || to - p->piece->start >= p->piece->len));
+}
+
+/* A compiler ends a function in a call that never returns; rt_sigreturn(2) does
+ * not either. */
+static bool falls_through(u8 class)
+{
+	return class != DP_INSN_JMP && class != DP_INSN_JMP_IND &&
+	       class != DP_INSN_RET && class != DP_INSN_REFUSED &&
+	       class != DP_INSN_CALL && class != DP_INSN_CALL_IND &&
+	       class != DP_INSN_SYSCALL;
+}
+
+static void see_end(struct way_out *w, const struct dp_piece *p)
+{
+	const struct dp_piece *next = p + 1;
+	u64 end = dp_piece_end(p);
+
+	if (next == w->map->piece + w->map->n_piece)
+		next = NULL;
+	if (next && dp_exits_nops(w->ex, end, next->start))
+		add_part(w, next);
+	else
+		refuse(w, "it runs on into what is no function");
+}
+
+static void look_through(struct way_out *w, const struct dp_piece *piece)
+{
+	struct place p = { .piece = piece, .at = piece->start };
+	struct dp_slots slots;
+	u64 end = dp_piece_end(piece);
+	bool falls = true;
+
+	p.code = dp_exits_code(w->ex, piece);
+	w->err = dp_slots_of(w->ex, piece, &slots);
+	if (w->err == -EILSEQ) {
+		w->err = 0;
+		refuse(w, "where it has its stack is not known");
+	}
+	for (; p.at < end && !w->err; p.at += p.f.len) {
+		if (dp_insn_facts(p.code + (p.at - piece->start), end - p.at,
+				  &p.f)) {
+			refuse(w, "it cannot be decoded");
+			return;
+		}
+		p.home = dp_slots_are_home(&slots, p.at);
+		if (may_leave(w, &p) && !dp_slots_are_known(&slots, p.at))
+			refuse(w, "where it has its stack is not known");
+		else
+			see(w, &p);
+		dp_past_add(&p.past, (u32)(p.at - piece->start));
+		if (!dp_gaps_is_nop(p.code + (p.at - piece->start), &p.f))
+			falls = falls_through(p.f.class);
+	}
+	if (!w->err && falls)
+		see_end(w, piece);
+}
+
+/* Landing pads, and what only a switch leads to. */
+static void add_hidden(struct way_out *w, const struct dp_piece *p)
+{
+	const struct dp_ways *hidden = &w->map->hidden;
+	const struct dp_piece *q;
+	size_t i;
+
+	for (i = dp_ways_from(hidden, p->start);
+	     i < hidden->n && hidden->v[i].from == p->start; i++) {
+		q = dp_pieces_find(w->map, hidden->v[i].to);
+		if (q && !dp_is_entry(w->ex, q->start))
+			add_part(w, q);
+	}
+}
+
+/* A cold part that was not seen to be jumped to jumps back, at least. */
+static void add_returning(struct way_out *w, const struct dp_piece *p)
+{
+	const struct dp_ways *jump = &w->map->jump;
+	const struct dp_piece *q;
+	size_t i;
+
+	for (i = dp_ways_to(jump, p->start + 1);
+	     i < jump->n && jump->v[i].to < dp_piece_end(p); i++) {
+		q = dp_pieces_find(w->map, jump->v[i].from);
+		if (q && !dp_is_entry(w->ex, q->start))
+			add_part(w, q);
+	}
+}
+
+/* Does anybody else come into this part? */
+static bool is_shared(const struct way_out *w, const struct dp_piece *p)
+{
+	const struct dp_ways *jump = &w->map->jump;
+	u64 end = dp_piece_end(p), at;
+	size_t i;
+
+	for (i = dp_ways_to(jump, p->start); i < jump->n && jump->v[i].to < end;
+	     i++)
+		if (jump->v[i].to != w->entry &&
+		    !has_part(w, dp_pieces_find(w->map, jump->v[i].from)))
+			return true;
+	for (at = dp_next_entry(w->ex, p->start, end); at < end;
+	     at = dp_next_entry(w->ex, at + 1, end))
+		if (at != w->entry)
+			return true;
+	return false;
+}
+
+static int by_addr(const void *pa, const void *pb)
+{
+	const struct dp_exit *a = pa, *b = pb;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+/* What was taken for a way out may have led to what is a part by now. */
+static int hand_over(const struct way_out *w, struct dp_exit_list *list)
+{
+	const struct dp_piece *q;
+	bool shared = false;
+	size_t i;
+
+	list->v = calloc(w->n_found + 1, sizeof(*list->v));
+	if (!list->v)
+		return -ENOMEM;
+	for (i = 0; i < w->n_part && !shared; i++)
+		shared = is_shared(w, &w->map->piece[w->part[i]]);
+	for (i = 0; i < w->n_found; i++) {
+		q = w->found[i].to ? dp_pieces_find(w->map, w->found[i].to) :
+				     NULL;
+		if (q && w->found[i].to != w->entry && has_part(w, q))
+			continue;
+		list->v[list->n] = w->found[i].exit;
+		list->v[list->n].addr += w->map->bias;
+		if (w->found[i].to)
+			list->v[list->n].to = w->found[i].to + w->map->bias;
+		list->v[list->n++].shared = shared;
+	}
+	qsort(list->v, list->n, sizeof(*list->v), by_addr);
+	return 0;
+}
+
+static void follow(struct way_out *w)
+{
+	const struct dp_piece *p;
+	u32 i;
+
+	for (i = 0; i < w->n_part && !w->err; i++) {
+		p = &w->map->piece[w->part[i]];
+		if ((p->flags & DP_PIECE_LOST) && (p->flags & DP_PIECE_FDE))
+			refuse(w,
+			       "its landing pads are not known, or it cannot be decoded");
+		if (!w->err)
+			look_through(w, p);
+		if (!w->err)
+			add_hidden(w, p);
+		if (!w->err)
+			add_returning(w, p);
+	}
+}
+
+static void begin(struct way_out *w, struct dp_exits *exits, u64 entry)
+{
+	const struct dp_piece *p = dp_pieces_find(exits->map, entry);
+
+	*w = (struct way_out){ .ex = exits, .map = exits->map, .entry = entry };
+	if (!p) {
+		w->err = -ENOENT;
+		w->why = "no function is there";
+		return;
+	}
+	add_part(w, p);
+	if (!dp_starts_home(exits, entry))
+		refuse(w, "it is not entered there by a call");
+}
+
+int dp_exits_find(struct dp_exits *exits, u64 entry, struct dp_exit_list *list,
+		  const char **why)
+{
+	struct way_out w;
+
+	*list = (struct dp_exit_list){ 0 };
+	begin(&w, exits, entry - exits->map->bias);
+	follow(&w);
+	if (!w.err)
+		w.err = hand_over(&w, list);
+	free(w.found);
+	*why = w.err == -ENOMEM ? "out of memory" : w.why;
+	return w.err;
+}
+
+int dp_exits_parts(struct dp_exits *exits, u64 entry, u32 part[DP_PARTS_MAX],
+		   u32 *n)
+{
+	struct way_out w;
+
+	begin(&w, exits, entry);
+	follow(&w);
+	free(w.found);
+	memcpy(part, w.part, w.n_part * sizeof(*part));
+	*n = w.n_part;
+	return w.err == -EOPNOTSUPP ? 0 : w.err;
+}
+
+void dp_exits_free(struct dp_exit_list *list)
+{
+	free(list->v);
+	*list = (struct dp_exit_list){ 0 };
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * flow: decode every function and note where it sends control.
+ *
+ * Direct branches are simple. An indirect jump comes in three kinds:
+ *
+ *   through memory    jmp *8(%rax), jmp *table(,%rax,8), jmp *got(%rip)
+ *   loaded register   mov (%rdi),%rax; jmp *%rax
+ *   computed          movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax
+ *
+ * The first two go to an address that was whole somewhere before: in the data
+ * of a module (with a relocation, or in an unrelocated program as a plain
+ * number) or in an lea or mov of its code. All of those are marked wherever they
+ * are, so nothing needs to be known about the jump itself; nearly all are tail
+ * calls. Only the third kind can go where no address points to. Compilers make
+ * it from a table of offsets that the same function takes the address of
+ * (tables.c), so a function with such a jump and no such table is unresolved.
+ *
+ * Where the register was set cannot always be seen: the last few instructions
+ * before the jump are looked at, in the order they stand. Unseen, it counts as
+ * a tail call, unless the function takes the address of its own inside.
+ */
+#include <errno.h>
+#include <string.h>
+#include "engine/insn/insn.h"
+#include "sym/elf/grow.h"
+#include "sym/flow/map.h"
+#include "sym/flow/opcode.h"
+#include "sym/flow/past.h"
+#include "sym/flow/pieces.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/text.h"
+#include "sym/flow/ways.h"
+#include "sym/flow/window.h"
+
+#define OWN_MAX 256
+#define INNER_MAX 65536 /* entries of one table */
+#define STRANGE_MAX 32 /* of them in a row that lead out of the function */
+
+#define MOVSLQ 0x63
+
+#define REX_B 1
+
+struct flow {
+	struct dp_survey *s;
+	struct dp_text *text;
+	struct dp_piece *piece;
+	const u8 *code; /* of the piece */
+	struct dp_past past;
+	u64 own[OWN_MAX]; /* addresses that it takes of itself */
+	u32 n_own;
+	size_t first_ref;
+	bool falls; /* through the instruction before */
+	int err;
+};
+
+static bool in_piece(const struct dp_piece *p, u64 addr)
+{
+	return addr - p->start < p->len;
+}
+
+static enum dp_source source_with_modrm(const struct dp_opcode *r,
+					bool rip_relative, u8 *reg)
+{
+	bool to_rm = r->mod == 3 && r->rm == *reg, to_reg = r->reg == *reg;
+
+	switch (r->op) {
+	case 0x8b: /* mov r/m, r */
+		if (!to_reg)
+			return DP_SOURCE_NOT_HERE;
+		if (r->mod != 3)
+			return r->rex & DP_REX_W ? DP_SOURCE_WHOLE :
+						   DP_SOURCE_COMPUTED;
+		*reg = r->rm;
+		return DP_SOURCE_NOT_HERE;
+	case 0x89: /* mov r, r/m */
+		if (to_rm)
+			*reg = r->reg;
+		return DP_SOURCE_NOT_HERE;
+	case 0x8d: /* lea */
+		if (!to_reg)
+			return DP_SOURCE_NOT_HERE;
+		return rip_relative ? DP_SOURCE_WHOLE : DP_SOURCE_COMPUTED;
+	case 0x01: /* add, sub r, r/m */
+	case 0x29:
+		return to_rm ? DP_SOURCE_COMPUTED : DP_SOURCE_NOT_HERE;
+	case 0x81: /* add, sub imm, r/m */
+	case 0x83:
+		if ((r->reg & 7) != 0 && (r->reg & 7) != 5)
+			return DP_SOURCE_NOT_HERE;
+		return to_rm ? DP_SOURCE_COMPUTED : DP_SOURCE_NOT_HERE;
+	case 0x03: /* add, sub r/m, r; movslq */
+	case 0x2b:
+	case 0x63:
+		return to_reg ? DP_SOURCE_COMPUTED : DP_SOURCE_NOT_HERE;
+	}
+	return DP_SOURCE_NOT_HERE;
+}
+
+static enum dp_source source_of(const u8 *code, const struct insn_facts *f,
+				u8 *reg)
+{
+	struct dp_opcode r = dp_opcode_of(code, f);
+	u8 in_opcode = (r.op & 7) | (r.rex & REX_B ? 8 : 0);
+
+	if (r.map != DP_MAP_ONE)
+		return DP_SOURCE_NOT_HERE;
+	if (f->modrm_off)
+		return source_with_modrm(&r, f->rip_relative, reg);
+	/* pop, mov imm */
+	if (((r.op & 0xf8) == 0x58 || (r.op & 0xf8) == 0xb8) &&
+	    in_opcode == *reg)
+		return DP_SOURCE_WHOLE;
+	return DP_SOURCE_NOT_HERE;
+}
+
+static bool falls_through(u8 class)
+{
+	return class != DP_INSN_JMP && class != DP_INSN_JMP_IND &&
+	       class != DP_INSN_RET && class != DP_INSN_REFUSED;
+}
+
+enum dp_source dp_past_source(const struct dp_past *past, const u8 *code,
+			      u32 len, u8 reg)
+{
+	struct insn_facts f;
+	enum dp_source from;
+	u32 i, at;
+
+	for (i = 1; i <= DP_LOOK_BACK && i <= past->n; i++) {
+		at = past->at[(past->n - i) % DP_LOOK_BACK];
+		if (dp_insn_facts(code + at, len - at, &f) ||
+		    !falls_through(f.class))
+			break;
+		from = source_of(code + at, &f, &reg);
+		if (from != DP_SOURCE_NOT_HERE)
+			return from;
+	}
+	return DP_SOURCE_NOT_HERE;
+}
+
+bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len)
+{
+	struct insn_facts f;
+	struct dp_opcode r;
+	u32 i, at;
+
+	for (i = 1; i <= DP_LOOK_BACK && i <= past->n; i++) {
+		at = past->at[(past->n - i) % DP_LOOK_BACK];
+		if (dp_insn_facts(code + at, len - at, &f) ||
+		    !falls_through(f.class))
+			break;
+		r = dp_opcode_of(code + at, &f);
+		if (r.has_modrm && r.op == MOVSLQ && r.mod != 3 &&
+		    r.map == DP_MAP_ONE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * jmp *table(,%rax,8), in a program at a fixed address: a switch if the first
+ * entry leads into the function itself. Handlers elsewhere are called by tail.
+ * The table has no length; others may stand behind it.
+ */
+static void note_table(struct flow *w, u64 at, s32 table)
+{
+	struct dp_code_map *map = w->s->map;
+	u32 i, strange = 0;
+	u64 to;
+
+	for (i = 0; i < INNER_MAX && strange < STRANGE_MAX && !w->err; i++) {
+		if (!dp_window_u64(&w->s->window, (u64)table + 8 * i, &to) ||
+		    !dp_pieces_find(map, to))
+			break;
+		if (in_piece(w->piece, to))
+			strange = 0;
+		else if (!i)
+			return;
+		else if (++strange)
+			w->err = dp_ways_add(&map->hidden, w->piece->start, to);
+	}
+	if (!i || w->err)
+		return;
+	w->err = dp_grow(&map->inner, map->n_inner, &map->room_inner,
+			 sizeof(*map->inner));
+	if (!w->err)
+		map->inner[map->n_inner++] = at;
+}
+
+static void note_indirect(struct flow *w, u64 at, const struct insn_facts *f)
+{
+	const struct dp_operand_ref *to = &f->operand;
+	enum dp_source from;
+
+	if (f->faults != DP_FAULTS_BRANCH) { /* with 32-bit addresses, say */
+		w->piece->flags |= DP_PIECE_COMPUTED;
+	} else if (!to->memory) {
+		from = dp_past_source(&w->past, w->code, w->piece->len,
+				      to->base);
+		if (from != DP_SOURCE_WHOLE)
+			w->piece->flags |= from == DP_SOURCE_COMPUTED ?
+						   DP_PIECE_COMPUTED :
+						   DP_PIECE_UNKNOWN;
+	} else if (to->base == DP_NO_REG && to->index != DP_NO_REG) {
+		note_table(w, at, to->disp);
+	}
+}
+
+static void note_branch(struct flow *w, u64 at, u64 to, bool is_call)
+{
+	struct dp_survey *s = w->s;
+	struct dp_piece *p;
+
+	if (is_call)
+		dp_text_mark(s->map, to);
+	else
+		dp_text_mark_jump(s->map, to);
+	if (is_call || in_piece(w->piece, to))
+		return;
+	w->err = dp_ways_add(&s->map->jump, at, to);
+	p = dp_pieces_find(s->map, to);
+	if (w->err || !p || p->start == to)
+		return;
+	w->err = dp_grow(&s->edge, s->n_edge, &s->room_edge, sizeof(*s->edge));
+	if (!w->err)
+		s->edge[s->n_edge++] =
+			(struct dp_edge){ w->piece - s->map->piece,
+					  p - s->map->piece };
+}
+
+static void note_data(struct flow *w, u64 addr)
+{
+	struct dp_survey *s = w->s;
+	struct dp_ref r = { addr, w->piece - s->map->piece };
+
+	if (addr < s->data_start || addr >= s->data_end ||
+	    (s->n_ref && s->ref[s->n_ref - 1].addr == addr &&
+	     s->ref[s->n_ref - 1].piece == r.piece))
+		return;
+	w->err = dp_grow(&s->ref, s->n_ref, &s->room_ref, sizeof(*s->ref));
+	if (!w->err)
+		s->ref[s->n_ref++] = r;
+}
+
+/* What a table of offsets may count from. */
+static void note_own(struct flow *w, u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < w->n_own; i++) {
+		if (w->own[i] == addr)
+			return;
+	}
+	if (w->n_own < OWN_MAX)
+		w->own[w->n_own++] = addr;
+	else
+		w->piece->flags |= DP_PIECE_LOST;
+}
+
+/* The code takes this address: of code, or of a table. */
+static void note_address(struct flow *w, u64 addr)
+{
+	if (!dp_text_find(w->s->map, addr)) {
+		note_data(w, addr);
+		return;
+	}
+	/* Of its own inside it is a label, not a function. */
+	if (in_piece(w->piece, addr) && addr != w->piece->start)
+		dp_text_mark_jump(w->s->map, addr);
+	else
+		dp_text_mark(w->s->map, addr);
+	if (in_piece(w->piece, addr)) {
+		if (addr != w->piece->start)
+			w->piece->flags |= DP_PIECE_INSIDE;
+		note_own(w, addr);
+	} else if (!dp_pieces_find(w->s->map, addr)) {
+		note_data(w, addr);
+	}
+}
+
+/* Constants and displacements of 4 or 8 bytes, sign-extended as they are. */
+static u64 constant(const u8 *at, u8 size)
+{
+	u64 v = 0;
+	s32 small;
+
+	if (size == 8) {
+		memcpy(&v, at, 8);
+	} else if (size == 4) {
+		memcpy(&small, at, 4);
+		v = (s64)small;
+	}
+	return v;
+}
+
+static void note_absolute(struct flow *w, const u8 *code,
+			  const struct insn_facts *f)
+{
+	u64 v;
+
+	if (f->imm_size >= 4 && f->class == DP_INSN_PLAIN) {
+		v = constant(code + f->imm_off, f->imm_size);
+		/* mov $table,%edx: 32 bits that are not sign-extended */
+		note_address(w, f->imm_size == 4 ? (u32)v : v);
+	}
+	if (f->disp_size >= 4 && !f->rip_relative) {
+		v = constant(code + f->disp_off, f->disp_size);
+		if (dp_text_find(w->s->map, v))
+			note_address(w, v);
+	}
+}
+
+static bool is_endbr(const u8 *code, const struct insn_facts *f)
+{
+	return f->len == 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4);
+}
+
+static void note_plain(struct flow *w, u64 at, const u8 *code,
+		       const struct insn_facts *f)
+{
+	u64 to = at + f->len + f->target;
+
+	if (f->rip_relative && code[f->opcode_off] == 0x8d)
+		note_address(w, to);
+	else if (f->rip_relative)
+		dp_text_mark(w->s->map, to); /* data between functions */
+	else if (f->class == DP_INSN_REFUSED && f->imm_size)
+		dp_text_mark(w->s->map, to); /* xbegin, odd branches */
+	if (is_endbr(code, f) && at != w->piece->start)
+		dp_text_mark_jump(w->s->map, at);
+}
+
+static void note(struct flow *w, u64 at, const u8 *code,
+		 const struct insn_facts *f)
+{
+	switch (f->class) {
+	case DP_INSN_JMP:
+	case DP_INSN_JCC:
+	case DP_INSN_LOOP:
+	case DP_INSN_CALL:
+		note_branch(w, at, at + f->len + f->target,
+			    f->class == DP_INSN_CALL);
+		break;
+	case DP_INSN_JMP_IND:
+		note_indirect(w, at, f);
+		break;
+	case DP_INSN_PLAIN:
+	case DP_INSN_REFUSED:
+		note_plain(w, at, code, f);
+		break;
+	}
+	if (w->s->go && f->class == DP_INSN_CALL)
+		dp_text_mark_jump(w->s->map, at);
+	if (w->s->absolute)
+		note_absolute(w, code, f);
+}
+
+/* Return: false if it cannot be decoded to its end. */
+static bool walk(struct flow *w)
+{
+	u64 start = w->piece->start;
+	struct insn_facts f;
+	u32 at;
+
+	for (at = 0; at < w->piece->len && !w->err; at += f.len) {
+		if (dp_insn_facts(w->code + at, w->piece->len - at, &f))
+			return false;
+		dp_text_mark_insn(w->text, start + at);
+		note(w, start + at, w->code + at, &f);
+		dp_past_add(&w->past, at);
+		/* A compiler ends a function in a call that never returns. */
+		w->falls = falls_through(f.class) && f.class != DP_INSN_CALL &&
+			   f.class != DP_INSN_CALL_IND;
+	}
+	return true;
+}
+
+/* On through whatever lies between into the next function. */
+static void note_fall(struct flow *w)
+{
+	struct dp_code_map *map = w->s->map;
+	const struct dp_piece *next = w->piece + 1;
+
+	dp_text_mark_jump(map, dp_piece_end(w->piece));
+	if (!w->err && next < map->piece + map->n_piece)
+		w->err = dp_ways_add(&map->jump, dp_piece_end(w->piece) - 1,
+				     next->start);
+}
+
+static int follow_one(struct dp_survey *s, struct dp_piece *p)
+{
+	struct flow w = { .s = s, .piece = p, .first_ref = s->n_ref };
+	u32 i;
+
+	w.text = dp_text_find(s->map, p->start);
+	w.code = w.text->code + (p->start - w.text->start);
+	if (!walk(&w)) {
+		p->flags |= DP_PIECE_LOST;
+		dp_gaps_scan_bytes(s, w.text, p->start, dp_piece_end(p));
+		w.falls = true;
+	}
+	if (w.falls)
+		note_fall(&w);
+	if (!(p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN)))
+		return w.err;
+	for (i = 0; i < w.n_own; i++)
+		dp_tables_pair(s, p, w.own[i], w.first_ref);
+	return w.err;
+}
+
+int dp_flow_follow(struct dp_survey *s)
+{
+	struct dp_code_map *map = s->map;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < map->n_piece && !err; i++)
+		err = follow_one(s, &map->piece[i]);
+	return err;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * pointers: addresses of code that stand in data.
+ *
+ * Relocations tell where they are, except in a program that is linked to a fixed
+ * address: there every number that could be one counts.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "arch/elf.h"
+#include "sym/elf/dynamic.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/flow/map.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/text.h"
+#include "sym/flow/window.h"
+
+#define CHUNK 65536
+
+static void mark_word(struct dp_survey *s, u64 addr)
+{
+	size_t got = 0;
+	const u8 *p = dp_window_at(&s->window, addr, 8, &got);
+	u64 v;
+
+	if (!p || got < 8)
+		return;
+	memcpy(&v, p, 8);
+	dp_text_mark(s->map, v);
+}
+
+static void mark_rela(struct dp_survey *s, const Elf64_Rela *r)
+{
+	size_t sym = ELF64_R_SYM(r->r_info);
+	u64 v = r->r_addend;
+
+	if (sym && sym < s->dynsym->n)
+		v += s->dynsym->v[sym].st_value;
+	dp_text_mark(s->map, v);
+	/* Before it is bound, a slot leads back into the PLT. */
+	if (ELF64_R_TYPE(r->r_info) == DP_RELOC_SLOT)
+		mark_word(s, r->r_offset);
+}
+
+static int load(struct dp_survey *s, u64 vaddr, u64 *len, void **out)
+{
+	u64 off, avail;
+	int err;
+
+	if (!vaddr || !*len || dp_elf_offset(s->elf, vaddr, &off, &avail))
+		return -ENOENT;
+	if (*len > avail)
+		*len = avail;
+	err = dp_elf_load(s->elf, off, *len, out);
+	return err;
+}
+
+static int mark_relas(struct dp_survey *s, u64 vaddr, u64 len)
+{
+	void *data;
+	u64 i;
+	int err = load(s, vaddr, &len, &data);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (i = 0; i < len / sizeof(Elf64_Rela); i++)
+		mark_rela(s, (Elf64_Rela *)data + i);
+	free(data);
+	return 0;
+}
+
+/* An address, then bits that stand for the 63 words behind it. */
+static int mark_relr(struct dp_survey *s, u64 vaddr, u64 len)
+{
+	u64 i, bits, at = 0, word;
+	void *data;
+	int err = load(s, vaddr, &len, &data);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (i = 0; i < len / 8; i++) {
+		bits = ((u64 *)data)[i];
+		if (!(bits & 1)) {
+			mark_word(s, bits);
+			at = bits + 8;
+			continue;
+		}
+		for (word = at; bits >>= 1; word += 8) {
+			if (bits & 1)
+				mark_word(s, word);
+		}
+		at += 63 * 8;
+	}
+	free(data);
+	return 0;
+}
+
+/* Packed structures have them at any byte. */
+static void mark_numbers(struct dp_survey *s, const u8 *p, size_t n)
+{
+	const struct dp_code_map *map = s->map;
+	u64 lo = ~0ull, hi = 0, v;
+	size_t i;
+
+	for (i = 0; i < map->n_text; i++) {
+		if (map->text[i].start < lo)
+			lo = map->text[i].start;
+		if (map->text[i].end > hi)
+			hi = map->text[i].end;
+	}
+	for (i = 0; i + 8 <= n; i++) {
+		memcpy(&v, p + i, 8);
+		if (v - lo < hi - lo)
+			dp_text_mark(s->map, v);
+	}
+}
+
+static int mark_segment(struct dp_survey *s, const Elf64_Phdr *ph, u8 *buf)
+{
+	u64 at, n;
+	int err;
+
+	/* Chunks overlap, so that no number falls between two. */
+	for (at = 0; at < ph->p_filesz; at += CHUNK - 8) {
+		n = ph->p_filesz - at;
+		if (n > CHUNK)
+			n = CHUNK;
+		if (ph->p_offset + at < at)
+			return -ENOEXEC;
+		err = dp_elf_read(s->elf, ph->p_offset + at, buf, n);
+		if (err)
+			return err;
+		mark_numbers(s, buf, n);
+	}
+	return 0;
+}
+
+static int mark_absolute(struct dp_survey *s)
+{
+	const Elf64_Phdr *ph;
+	u8 *buf = malloc(CHUNK);
+	size_t i;
+	int err = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	for (i = 0; i < s->elf->n_ph; i++) {
+		ph = &s->elf->ph[i];
+		if (ph->p_type == PT_LOAD && !(ph->p_flags & PF_X))
+			err = mark_segment(s, ph, buf);
+	}
+	free(buf);
+	return err == -ENOMEM ? err : 0;
+}
+
+int dp_pointers_mark(struct dp_survey *s)
+{
+	struct dp_dynamic dyn;
+	int err;
+
+	dp_text_mark(s->map, s->elf->eh.e_entry);
+	err = dp_dynamic_read(s->elf, &dyn);
+	if (!err)
+		err = mark_relas(s, dyn.rela, dyn.relasz);
+	if (!err)
+		err = mark_relas(s, dyn.jmprel, dyn.pltrelsz);
+	if (!err)
+		err = mark_relr(s, dyn.relr, dyn.relrsz);
+	if (err == -ENOMEM)
+		return err;
+	return s->absolute ? mark_absolute(s) : 0;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * tables: jump tables of offsets.
+ *
+ * Position-independent code switches by
+ *
+ *   lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax
+ *
+ * with entries relative to the table. Which of the addresses that code takes are
+ * tables is told by their contents: the first entry leads into code. A table
+ * has no length; it ends with the first entry that leads elsewhere or where the
+ * next one begins. Entries that are never used may lead just behind a function,
+ * so nothing is asked of them but that.
+ *
+ * Hand-made tables (printf's, say) are relative to a label of the function
+ * instead: those are sought in functions that compute a jump and take an address
+ * of their own inside.
+ */
+#include <stdlib.h>
+#include "sym/flow/map.h"
+#include "sym/flow/pieces.h"
+#include "sym/flow/survey.h"
+#include "sym/flow/text.h"
+#include "sym/flow/ways.h"
+#include "sym/flow/window.h"
+
+#define PAIR_MAX 65536 /* entries of one table */
+
+static int by_address(const void *pa, const void *pb)
+{
+	const struct dp_ref *a = pa, *b = pb;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->piece < b->piece ? -1 : a->piece > b->piece;
+}
+
+static void pair_table(struct dp_survey *s, struct dp_piece *piece, u64 base,
+		       u64 table)
+{
+	struct dp_text *t = dp_text_find(s->map, base);
+	u64 i, to;
+	s32 entry;
+
+	for (i = 0; i < PAIR_MAX; i++, s->budget--) {
+		if (!s->budget) {
+			piece->flags |= DP_PIECE_LOST;
+			return;
+		}
+		if (!dp_window_s32(&s->window, table + 4 * i, &entry))
+			return;
+		to = base + entry;
+		if (to - piece->start >= piece->len)
+			return;
+		if (!dp_text_is_insn(t, to))
+			continue;
+		dp_text_mark_jump(s->map, to);
+		if (!i)
+			piece->flags |= DP_PIECE_PAIR;
+	}
+}
+
+void dp_tables_pair(struct dp_survey *s, struct dp_piece *piece, u64 base,
+		    size_t ref)
+{
+	for (; ref < s->n_ref && s->budget; ref++)
+		pair_table(s, piece, base, s->ref[ref].addr);
+}
+
+/* Where an entry leads; false if that is not code, nor its very end. */
+static bool leads(struct dp_survey *s, u64 table, u64 i, u64 *to)
+{
+	s32 entry;
+
+	if (!dp_window_s32(&s->window, table + 4 * i, &entry))
+		return false;
+	*to = table + entry;
+	return dp_text_find(s->map, *to) || dp_text_find(s->map, *to - 1);
+}
+
+/* Keep the refs to tables, sorted, and drop the others. */
+static void keep_tables(struct dp_survey *s)
+{
+	bool is_table = false;
+	u64 last = 0, to;
+	size_t i, n = 0;
+
+	if (s->n_ref)
+		qsort(s->ref, s->n_ref, sizeof(*s->ref), by_address);
+	for (i = 0; i < s->n_ref; i++) {
+		if (!i || s->ref[i].addr != last)
+			is_table = leads(s, s->ref[i].addr, 0, &to);
+		last = s->ref[i].addr;
+		if (is_table)
+			s->ref[n++] = s->ref[i];
+	}
+	s->n_ref = n;
+}
+
+static void claim(struct dp_survey *s, u64 table, u64 to)
+{
+	struct dp_piece *p = dp_pieces_find(s->map, to);
+	struct dp_ref key = { .addr = table };
+
+	if (!p || (p->flags & DP_PIECE_TABLE) ||
+	    !(p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN)))
+		return;
+	key.piece = p - s->map->piece;
+	if (bsearch(&key, s->ref, s->n_ref, sizeof(key), by_address))
+		p->flags |= DP_PIECE_TABLE;
+}
+
+/* The functions that refer to the table may go there: refs [@from, @until). */
+static int hide(struct dp_survey *s, size_t from, size_t until, u64 to)
+{
+	const struct dp_piece *p;
+	int err = 0;
+
+	for (; from < until && !err; from++) {
+		p = &s->map->piece[s->ref[from].piece];
+		if (p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN))
+			err = dp_ways_hide(s->map, p, to);
+	}
+	return err;
+}
+
+static int read_table(struct dp_survey *s, size_t ref, size_t next)
+{
+	u64 limit = next < s->n_ref ? s->ref[next].addr : ~0ull;
+	u64 table = s->ref[ref].addr, i, to;
+	int err = 0;
+
+	for (i = 0; table + 4 * i < limit && !err; i++) {
+		if (!leads(s, table, i, &to))
+			break;
+		dp_text_mark_jump(s->map, to);
+		claim(s, table, to);
+		err = hide(s, ref, next, to);
+	}
+	return err;
+}
+
+/*
+ * The verdict on each function with a jump that is not plainly a whole address.
+ * A computed one needs a table. Where its register was set out of sight, a
+ * table says that this is a switch, and then it was found; an address of the
+ * inside says that something is computed; neither says tail call.
+ */
+static bool is_resolved(u8 flags)
+{
+	if (flags & DP_PIECE_INSIDE)
+		return flags & DP_PIECE_PAIR ||
+		       !(flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN));
+	if (flags & DP_PIECE_COMPUTED)
+		return flags & DP_PIECE_TABLE;
+	return true;
+}
+
+/* Pieces that jump into each other's middle are parts of one function. */
+static void spread(struct dp_survey *s)
+{
+	struct dp_piece *v = s->map->piece, *from, *to;
+	bool again = true;
+	size_t i;
+
+	while (again) {
+		again = false;
+		for (i = 0; i < s->n_edge; i++) {
+			from = &v[s->edge[i].from];
+			to = &v[s->edge[i].to];
+			if (!((from->flags ^ to->flags) & DP_PIECE_JUMP))
+				continue;
+			from->flags |= DP_PIECE_JUMP;
+			to->flags |= DP_PIECE_JUMP;
+			again = true;
+		}
+	}
+}
+
+int dp_tables_read(struct dp_survey *s)
+{
+	size_t i, next;
+	int err = 0;
+
+	keep_tables(s);
+	for (i = 0; i < s->n_ref && !err; i = next) {
+		for (next = i + 1; next < s->n_ref; next++) {
+			if (s->ref[next].addr != s->ref[i].addr)
+				break;
+		}
+		err = read_table(s, i, next);
+	}
+	for (i = 0; i < s->map->n_piece; i++) {
+		if (!is_resolved(s->map->piece[i].flags))
+			s->map->piece[i].flags |= DP_PIECE_JUMP;
+	}
+	spread(s);
+	return err;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * file: the very file that a process has mapped.
+ *
+ * The path in /proc/PID/maps may name another file by now, or be meant for
+ * another mount namespace, and on overlay and btrfs the device and inode in
+ * maps are not those of stat(). So a candidate counts if device and inode
+ * agree, if the kernel hands it out as the mapped file, or if its first page
+ * (headers and build-id) is what the process has in memory.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "sym/elf/elf.h"
+#include "sym/names/file.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
+
+#define HEAD_LEN 4096
+
+/*
+ * In one's own process no descriptor is kept: a program that closes all it
+ * finds would give ours to another file. The process's own id means nothing
+ * here once the first thread has ended.
+ */
+ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
+			size_t len)
+{
+	struct iovec to = { buf, len }, from = { (void *)addr, len };
+	ssize_t got;
+
+	if (mods->pid)
+		got = pread(mods->mem, buf, len, (off_t)addr);
+	else
+		got = process_vm_readv(gettid(), &to, 1, &from, 1, 0);
+	return got < 0 ? -errno : got;
+}
+
+int dp_mem_read(const struct dp_modules *mods, u64 addr, void *buf, size_t len)
+{
+	ssize_t got = dp_modules_read(mods, addr, buf, len);
+
+	if (got < 0)
+		return (int)got;
+	return (size_t)got == len ? 0 : -EFAULT;
+}
+
+/* /proc/self is empty once the first thread has ended; the calling one lives. */
+void dp_file_proc(char *buf, size_t len, pid_t pid, const char *file)
+{
+	if (pid)
+		snprintf(buf, len, "/proc/%d/%s", (int)pid, file);
+	else
+		snprintf(buf, len, "/proc/thread-self/%s", file);
+}
+
+int dp_file_root(const struct dp_modules *mods, char *buf, size_t len)
+{
+	int fd;
+
+	*buf = '\0';
+	if (!mods->pid)
+		return 0;
+	dp_file_proc(buf, len, mods->pid, "root");
+	fd = open(buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		*buf = '\0';
+		return -errno;
+	}
+	close(fd);
+	return 0;
+}
+
+/* Never blocks on a FIFO or wakes a device that a target put there. */
+static int open_regular(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, st) && S_ISREG(st->st_mode))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static bool same_head(const struct dp_modules *mods, int fd,
+		      const struct dp_map *head)
+{
+	char mine[HEAD_LEN] = { 0 }, theirs[HEAD_LEN];
+	ssize_t n;
+
+	if (!head || head->perms[1] == 'w' ||
+	    dp_mem_read(mods, head->start, theirs, sizeof(theirs)))
+		return false;
+	n = pread(fd, mine, sizeof(mine), 0);
+	return n > (ssize_t)sizeof(Elf64_Ehdr) &&
+	       !memcmp(mine, theirs, sizeof(mine));
+}
+
+static int open_mapped(const struct dp_modules *mods, const struct dp_map *map,
+		       struct stat *st)
+{
+	char path[96], of[16] = "self";
+
+	if (!map)
+		return -ENOENT;
+	if (mods->pid)
+		snprintf(of, sizeof(of), "%d", (int)mods->pid);
+	snprintf(path, sizeof(path), "/proc/%s/map_files/%llx-%llx", of,
+		 (unsigned long long)map->start, (unsigned long long)map->end);
+	return open_regular(path, st);
+}
+
+static int open_path(const struct dp_modules *mods, const struct dp_map *map,
+		     struct stat *st)
+{
+	char path[PATH_MAX + 32], root[32];
+
+	dp_file_root(mods, root, sizeof(root));
+	snprintf(path, sizeof(path), "%s%s", root, map->path);
+	return open_regular(path, st);
+}
+
+int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
+		 const struct dp_map *head)
+{
+	struct stat st;
+	int named = open_path(mods, map, &st), mapped;
+
+	if (named >= 0 && dp_map_is_file(map, &st))
+		return named;
+	mapped = open_mapped(mods, head, &st);
+	if (mapped < 0)
+		mapped = open_mapped(mods, map, &st);
+	if (mapped >= 0) {
+		if (named >= 0)
+			close(named);
+		return mapped;
+	}
+	if (named >= 0 && same_head(mods, named, head))
+		return named;
+	if (named >= 0)
+		close(named);
+	if (dp_is_shortage(named) || named == -EACCES)
+		return named;
+	return dp_is_shortage(mapped) ? mapped : -ESTALE;
+}
+
+int dp_module_open(const struct dp_modules *mods, const struct dp_module *m)
+{
+	const struct dp_mod *mod = dp_mod_of(m);
+
+	return dp_file_open(mods, mod->text, mod->head);
+}
+
+int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
+		     struct dp_elf *elf)
+{
+	int fd = dp_file_open(mods, mod->text, mod->head);
+
+	return fd < 0 ? fd : dp_elf_open_fd(elf, fd);
+}

@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* find: from a module pattern and a name to functions. */
+#include <dprobes/diag.h>
+#include <elf.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sym/elf/symtab.h"
+#include "sym/names/ifunc.h"
+#include "sym/names/mod.h"
+#include "sym/names/near.h"
+#include "sym/sym.h"
+
+#define CANDIDATES_SHOWN 8
+#define TOO_LARGE                                                              \
+	"its symbol tables are larger than dprobes reads (4194304 functions, 512 MB a table, 64 MB unpacked)"
+
+/**
+ * struct want - the name asked for
+ * @plain: without version; lives in @copy
+ * @version: or NULL
+ * @strict: "@@": the version must be the default one
+ */
+struct want {
+	const char *text;
+	char *copy;
+	const char *plain, *version;
+	bool strict;
+};
+
+/* What one exact name stands for in one module: distinct values, best rank. */
+struct choice {
+	const struct dp_sym **v;
+	size_t n, room;
+};
+
+static int want_parse(struct want *w, const char *text)
+{
+	char *at;
+
+	memset(w, 0, sizeof(*w));
+	w->text = text;
+	w->copy = strdup(text);
+	if (!w->copy)
+		return -ENOMEM;
+	w->plain = w->copy;
+	at = *w->copy ? strchr(w->copy + 1, '@') : NULL;
+	if (!at)
+		return 0;
+	*at++ = '\0';
+	w->strict = *at == '@';
+	w->version = at + w->strict;
+	return 0;
+}
+
+static bool is_glob(const char *name)
+{
+	return strpbrk(name, "*?[");
+}
+
+static bool fits(const struct want *w, const struct dp_sym *sym)
+{
+	if (!w->version)
+		return true;
+	return sym->version && !strcmp(sym->version, w->version) &&
+	       !(w->strict && sym->rank == DP_RANK_OLD);
+}
+
+static int symbols_add(struct dp_symbols *out, const struct dp_symbol *s)
+{
+	struct dp_symbol *bigger;
+	size_t n = out->n;
+
+	/* Grown at powers of two, so that the count alone tells the room. */
+	if (!(n & (n - 1))) {
+		bigger = realloc(out->v, (n ? 2 * n : 1) * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		out->v = bigger;
+	}
+	out->v[out->n++] = *s;
+	return 0;
+}
+
+void dp_symbols_free(struct dp_symbols *list)
+{
+	free(list->v);
+	list->v = NULL;
+	list->n = 0;
+}
+
+static int choice_add(struct choice *c, const struct dp_sym *sym)
+{
+	const struct dp_sym **bigger;
+	size_t i, room;
+
+	if (c->n && c->v[0]->rank > sym->rank)
+		return 0;
+	if (c->n && c->v[0]->rank < sym->rank)
+		c->n = 0;
+	for (i = 0; i < c->n; i++) {
+		if (c->v[i]->value != sym->value)
+			continue;
+		/* Aliases are one; the sized entry knows more. */
+		if (!c->v[i]->size)
+			c->v[i] = sym;
+		return 0;
+	}
+	if (c->n == c->room) {
+		room = c->room ? 2 * c->room : 8;
+		bigger = realloc(c->v, room * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		c->v = bigger;
+		c->room = room;
+	}
+	c->v[c->n++] = sym;
+	return 0;
+}
+
+static int choose(struct dp_modules *mods, struct dp_mod *mod,
+		  const struct want *w, struct choice *c)
+{
+	const struct dp_sym *sym;
+	int err = dp_mod_load_symtab(mods, mod);
+
+	if (err)
+		return err;
+	for (sym = dp_symtab_first(&mod->symtab, w->plain); sym;
+	     sym = dp_symtab_next(&mod->symtab, sym)) {
+		if (!fits(w, sym))
+			continue;
+		err = choice_add(c, sym);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static u64 file_offset(const struct dp_mod *mod, u64 value)
+{
+	const Elf64_Phdr *ph;
+	size_t i;
+
+	for (i = 0; i < mod->shape.n_ph; i++) {
+		ph = &mod->shape.ph[i];
+		if (ph->p_type == PT_LOAD && value >= ph->p_vaddr &&
+		    value - ph->p_vaddr < ph->p_filesz)
+			return value - ph->p_vaddr + ph->p_offset;
+	}
+	return 0;
+}
+
+static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
+			 const struct choice *c, struct dp_diag *diag)
+{
+	const char *name = dp_mod_name(mod);
+	size_t i;
+
+	dp_diag_set(diag, -EINVAL,
+		    "\"%s\" in %s is the name of %zu functions; "
+		    "write one of these instead:",
+		    w->text, name, c->n);
+	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
+		if (c->v[i]->version)
+			dp_diag_add(diag, "\n  %s:%s@%s", name, w->plain,
+				    c->v[i]->version);
+		else
+			dp_diag_add(diag, "\n  %s:+0x%llx", name,
+				    (unsigned long long)file_offset(
+					    mod, c->v[i]->value));
+		if (c->v[i]->file)
+			dp_diag_add(diag, "  (%s)", c->v[i]->file);
+	}
+	if (i < c->n)
+		dp_diag_add(diag, "\n  ... and %zu more", c->n - i);
+	return -EINVAL;
+}
+
+static int say_ifunc(struct dp_modules *mods, const struct want *w, u64 addr,
+		     enum dp_ifunc_place place, struct dp_diag *diag)
+{
+	const struct dp_map *map = dp_maps_find(&mods->maps, addr);
+
+	if (place == DP_IFUNC_ELSEWHERE)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "%s is an IFUNC and this "
+				   "process runs the implementation in %s; "
+				   "probe that by address",
+				   w->plain,
+				   map && *map->path ? map->path : "[anon]");
+	if (place == DP_IFUNC_SEVERAL)
+		return dp_diag_set(diag, -EOPNOTSUPP,
+				   "%s is an IFUNC and this "
+				   "process uses several implementations; "
+				   "probe one by name or address",
+				   w->plain);
+	return dp_diag_set(diag, -EOPNOTSUPP,
+			   "%s is an IFUNC whose "
+			   "implementation this process has not chosen yet; "
+			   "probe an implementation by name or address",
+			   w->plain);
+}
+
+static void describe(const struct dp_mod *mod, const struct dp_sym *sym,
+		     struct dp_symbol *s)
+{
+	s->module = &mod->pub;
+	s->name = sym->name;
+	s->addr = sym->value + mod->pub.bias;
+	s->size = sym->size;
+	s->global = sym->rank >= DP_RANK_OLD;
+	s->ifunc = false;
+}
+
+/* -EOPNOTSUPP with *place: the IFUNC has no implementation to probe. */
+static int describe_ifunc(struct dp_modules *mods, struct dp_mod *mod,
+			  const struct dp_sym *sym, struct dp_symbol *s,
+			  enum dp_ifunc_place *place)
+{
+	int err;
+
+	describe(mod, sym, s);
+	err = dp_ifunc_resolve(mods, mod, sym, &s->addr, place);
+	if (err)
+		return err;
+	s->ifunc = true;
+	s->size = 0;
+	return *place == DP_IFUNC_HERE ? 0 : -EOPNOTSUPP;
+}
+
+/* The resolver's size means nothing for the implementation. */
+static void size_ifuncs(struct dp_modules *mods, struct dp_symbols *out)
+{
+	u64 start, end;
+	size_t i;
+
+	for (i = 0; i < out->n; i++) {
+		if (!out->v[i].ifunc)
+			continue;
+		if (!dp_function_bounds(mods, out->v[i].addr, &start, &end) &&
+		    start == out->v[i].addr)
+			out->v[i].size = end - start;
+	}
+}
+
+/* -ENOENT without words: this module has no such function. */
+static int find_exact(struct dp_modules *mods, struct dp_mod *mod,
+		      const struct want *w, struct dp_symbols *out,
+		      struct dp_diag *diag)
+{
+	enum dp_ifunc_place place;
+	struct choice c = { 0 };
+	struct dp_symbol s;
+	int err = choose(mods, mod, w, &c);
+
+	if (!err && !c.n)
+		err = -ENOENT;
+	else if (!err && c.n > 1)
+		err = say_ambiguous(mod, w, &c, diag);
+	if (err)
+		goto out;
+	if (c.v[0]->type == STT_GNU_IFUNC)
+		err = describe_ifunc(mods, mod, c.v[0], &s, &place);
+	else
+		describe(mod, c.v[0], &s);
+	if (err == -EOPNOTSUPP)
+		say_ifunc(mods, w, s.addr, place, diag);
+	if (!err)
+		err = symbols_add(out, &s);
+out:
+	free(c.v);
+	return err;
+}
+
+/* Below the best name of each address come the others; only one survives. */
+static int compare(const void *pa, const void *pb)
+{
+	const struct dp_symbol *a = pa, *b = pb;
+	struct dp_sym sa = { .name = a->name, .size = a->size };
+	struct dp_sym sb = { .name = b->name, .size = b->size };
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if (a->ifunc != b->ifunc)
+		return a->ifunc ? 1 : -1;
+	sa.rank = a->global;
+	sb.rank = b->global;
+	return dp_symtab_compare(&sa, &sb);
+}
+
+static void sort_unique(struct dp_symbols *out)
+{
+	size_t i, n = 0;
+
+	if (!out->n)
+		return;
+	qsort(out->v, out->n, sizeof(*out->v), compare);
+	for (i = 0; i < out->n; i++) {
+		if (n && out->v[n - 1].addr == out->v[i].addr)
+			continue;
+		out->v[n++] = out->v[i];
+	}
+	out->n = n;
+}
+
+bool dp_symbol_is_piece(const char *name)
+{
+	const char *cold = strstr(name, ".cold");
+
+	return cold && cold != name &&
+	       (!cold[5] ||
+		(cold[5] == '.' && cold[6] >= '0' && cold[6] <= '9'));
+}
+
+static bool is_in_glob(const struct want *w, const struct dp_sym *sym)
+{
+	return !sym->chosen && sym->rank != DP_RANK_LABEL && fits(w, sym) &&
+	       !fnmatch(w->plain, sym->name, 0) &&
+	       !dp_symbol_is_piece(sym->name);
+}
+
+static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
+		     const struct want *w, struct dp_symbols *out,
+		     size_t *skipped)
+{
+	enum dp_ifunc_place place;
+	const struct dp_sym *sym;
+	struct dp_symbol s;
+	size_t i, n;
+	int err = dp_mod_load_symtab(mods, mod);
+
+	n = mod->symtab.n;
+	for (i = 0; i < n && !err; i++) {
+		sym = &mod->symtab.v[i];
+		if (!is_in_glob(w, sym))
+			continue;
+		if (sym->type == STT_GNU_IFUNC)
+			err = describe_ifunc(mods, mod, sym, &s, &place);
+		else
+			describe(mod, sym, &s);
+		if (err == -EOPNOTSUPP) {
+			(*skipped)++;
+			err = 0;
+			continue;
+		}
+		if (!err)
+			err = symbols_add(out, &s);
+	}
+	return err;
+}
+
+/* Who else has it? The dynamic linker's private copies are no answer. */
+static const struct dp_mod *find_elsewhere(struct dp_modules *mods,
+					   const struct want *w)
+{
+	struct choice c = { 0 };
+	struct dp_mod *found = NULL;
+	size_t i;
+
+	for (i = 0; i < mods->n && !found; i++) {
+		if (mods->v[i]->pub.is_linker)
+			continue;
+		c.n = 0;
+		if (!choose(mods, mods->v[i], w, &c) && c.n &&
+		    c.v[0]->rank >= DP_RANK_OLD)
+			found = mods->v[i];
+	}
+	free(c.v);
+	return found;
+}
+
+static void say_near(const struct dp_mod *mod, const struct want *w,
+		     struct dp_diag *diag)
+{
+	struct dp_near near = { .want = w->plain };
+	size_t i;
+
+	for (i = 0; i < mod->symtab.n; i++)
+		dp_near_offer(&near, mod->symtab.v[i].name);
+	dp_near_say(&near, diag);
+}
+
+static bool seen_before(const struct dp_symtab *tab, const struct dp_sym *sym)
+{
+	const struct dp_sym *s = dp_symtab_first(tab, sym->name);
+
+	for (; s != sym; s = dp_symtab_next(tab, s)) {
+		if (s->version && !strcmp(s->version, sym->version))
+			return true;
+	}
+	return false;
+}
+
+/* The version was wrong: which ones are there? */
+static bool say_versions(const struct dp_mod *mod, const struct want *w,
+			 struct dp_diag *diag)
+{
+	const struct dp_sym *sym = dp_symtab_first(&mod->symtab, w->plain);
+	const char *sep = "; versions: ";
+
+	if (!sym)
+		return false;
+	for (; sym; sym = dp_symtab_next(&mod->symtab, sym)) {
+		if (!sym->version || seen_before(&mod->symtab, sym))
+			continue;
+		dp_diag_add(diag, "%s%s@%s", sep, w->plain, sym->version);
+		sep = ", ";
+	}
+	return true;
+}
+
+static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
+		       const struct want *w, struct dp_diag *diag)
+{
+	const struct dp_mod *other;
+	const char *name = dp_mod_name(mod);
+
+	if (mod->missing == -EACCES)
+		return dp_diag_set(diag, -ENOENT,
+				   "%s has no names to look up: "
+				   "permission denied",
+				   mod->pub.path);
+	if (mod->missing == -EFBIG)
+		return dp_diag_set(diag, -ENOENT,
+				   "%s has no names to look up: " TOO_LARGE,
+				   mod->pub.path);
+	if (mod->missing)
+		return dp_diag_set(diag, -ENOENT,
+				   "%s has no names to look up: "
+				   "the file was deleted or replaced after "
+				   "process %d mapped it",
+				   mod->pub.path, dp_mods_pid(mods));
+	other = find_elsewhere(mods, w);
+	if (other && other != mod)
+		return dp_diag_set(diag, -ENOENT,
+				   "%s has no function \"%s\"; "
+				   "%s has one: write %s:%s",
+				   name, w->text, dp_mod_name(other),
+				   dp_mod_name(other), w->text);
+	dp_diag_set(diag, -ENOENT, "no function \"%s\" in %s", w->text, name);
+	if (!w->version || !say_versions(mod, w, diag))
+		say_near(mod, w, diag);
+	if (!mod->symtab.full)
+		dp_diag_add(diag,
+			    "; %s is stripped: only its exported "
+			    "functions have names",
+			    name);
+	return -ENOENT;
+}
+
+static int say_no_match(struct dp_modules *mods, const char *module,
+			const struct dp_module **list, size_t n,
+			const struct want *w, struct dp_diag *diag)
+{
+	if (n == 1 && !is_glob(w->plain))
+		return say_missing(mods, dp_mod_of(list[0]), w, diag);
+	if (n == 1)
+		return dp_diag_set(diag, -ENOENT,
+				   "no function matches \"%s\" "
+				   "in %s",
+				   w->text, dp_mod_name(dp_mod_of(list[0])));
+	return dp_diag_set(diag, -ENOENT,
+			   "no function \"%s\" in any of the "
+			   "%zu modules that match \"%s\"",
+			   w->text, n, module);
+}
+
+static int say_skipped(const struct want *w, size_t skipped,
+		       struct dp_diag *diag)
+{
+	return dp_diag_set(diag, -EOPNOTSUPP,
+			   "all %zu functions that match "
+			   "\"%s\" are IFUNCs whose implementation is not "
+			   "known",
+			   skipped, w->text);
+}
+
+/* A name in several modules is what a glob over modules asks for. */
+static int exact_in_all(struct dp_modules *mods, const struct dp_module **list,
+			size_t n, const struct want *w, struct dp_symbols *out,
+			struct dp_diag *diag)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		err = find_exact(mods, dp_mod_of(list[i]), w, out, diag);
+		if (err && err != -ENOENT)
+			return err;
+	}
+	return 0;
+}
+
+static int say_two_modules(const char *module, const struct want *w,
+			   const struct dp_symbols *out, struct dp_diag *diag)
+{
+	size_t i;
+
+	dp_diag_set(diag, -EINVAL,
+		    "\"%s\" is the name of %zu mapped modules; "
+		    "write an address instead of %s:",
+		    module, out->n, w->text);
+	for (i = 0; i < out->n && i < CANDIDATES_SHOWN; i++)
+		dp_diag_add(diag, "\n  0x%llx  (%s)",
+			    (unsigned long long)out->v[i].addr,
+			    out->v[i].module->path);
+	return -EINVAL;
+}
+
+static int find(struct dp_modules *mods, const char *module,
+		const struct dp_module **list, size_t n, const struct want *w,
+		struct dp_symbols *out, size_t *skipped, struct dp_diag *diag)
+{
+	size_t i;
+	int err;
+
+	/* Literally first: Go has names such as "main.(*T).Run". */
+	err = exact_in_all(mods, list, n, w, out, diag);
+	for (i = 0; !err && !out->n && is_glob(w->plain) && i < n; i++)
+		err = find_glob(mods, dp_mod_of(list[i]), w, out, skipped);
+	if (err)
+		return err;
+	sort_unique(out);
+	if (!out->n && *skipped)
+		return say_skipped(w, *skipped, diag);
+	if (!out->n)
+		return say_no_match(mods, module, list, n, w, diag);
+	if (out->n > 1 && module && !is_glob(module) && !is_glob(w->plain))
+		return say_two_modules(module, w, out, diag);
+	size_ifuncs(mods, out);
+	return 0;
+}
+
+int dp_symbols_find(struct dp_modules *mods, const char *module,
+		    const char *name, struct dp_symbols *out, size_t *skipped,
+		    struct dp_diag *diag)
+{
+	const struct dp_module **list;
+	size_t n, ignored, *count = skipped ? skipped : &ignored;
+	struct want w;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	*count = 0;
+	err = want_parse(&w, name);
+	list = calloc(mods->n + 1, sizeof(*list));
+	if (!err && !list)
+		err = -ENOMEM;
+	if (!err)
+		err = dp_modules_match(mods, module, list, &n, diag);
+	if (!err)
+		err = find(mods, module, list, n, &w, out, count, diag);
+	if (err == -ENOMEM)
+		dp_diag_set(diag, err, "out of memory");
+	if (err)
+		dp_symbols_free(out);
+	free(list);
+	free(w.copy);
+	return err;
+}
+
+int dp_symbols_find_in(struct dp_modules *mods, const struct dp_module *m,
+		       const char *name, struct dp_symbols *out)
+{
+	size_t skipped = 0;
+	struct want w;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = want_parse(&w, name);
+	if (!err)
+		err = find(mods, m->path, &m, 1, &w, out, &skipped, NULL);
+	if (err)
+		dp_symbols_free(out);
+	free(w.copy);
+	return err;
+}
+
+static int say_addresses(const struct dp_mod *mod, const struct want *w,
+			 const struct choice *c, struct dp_diag *diag)
+{
+	const struct dp_sym *sym;
+	size_t i;
+
+	dp_diag_set(diag, -EINVAL,
+		    "\"%s\" in %s is the name of %zu functions; use the "
+		    "address of one of them:",
+		    w->text, dp_mod_name(mod), c->n);
+	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
+		sym = c->v[i];
+		dp_diag_add(diag, "\n  0x%llx",
+			    (unsigned long long)(sym->value + mod->pub.bias));
+		if (sym->version)
+			dp_diag_add(diag, "  %s@%s", w->plain, sym->version);
+		if (sym->file)
+			dp_diag_add(diag, "  (%s)", sym->file);
+	}
+	if (i < c->n)
+		dp_diag_add(diag, "\n  ... and %zu more", c->n - i);
+	return -EINVAL;
+}
+
+static int function(struct dp_modules *mods, struct dp_mod *mod,
+		    const struct want *w, bool exported, struct choice *c,
+		    struct dp_symbol *out, struct dp_diag *diag)
+{
+	enum dp_ifunc_place place;
+	int err = choose(mods, mod, w, c);
+
+	if (err)
+		return err;
+	if (!c->n || (exported && c->v[0]->rank != DP_RANK_EXPORT))
+		return -ENOENT;
+	if (c->n > 1)
+		return say_addresses(mod, w, c, diag);
+	if (c->v[0]->type != STT_GNU_IFUNC) {
+		describe(mod, c->v[0], out);
+		return 0;
+	}
+	err = describe_ifunc(mods, mod, c->v[0], out, &place);
+	return err == -EOPNOTSUPP ? say_ifunc(mods, w, out->addr, place, diag) :
+				    err;
+}
+
+int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
+		       const char *name, bool exported, struct dp_symbol *sym,
+		       struct dp_diag *diag)
+{
+	struct choice c = { 0 };
+	struct want w;
+	int err = want_parse(&w, name);
+
+	if (!err)
+		err = function(mods, dp_mod_of(m), &w, exported, &c, sym, diag);
+	free(c.v);
+	free(w.copy);
+	return err;
+}
+
+static void offer_names(const struct dp_mod *mod, bool all,
+			struct dp_near *near)
+{
+	const struct dp_sym *sym;
+	size_t i;
+
+	for (i = 0; i < mod->symtab.n; i++) {
+		sym = &mod->symtab.v[i];
+		if (all || sym->rank == DP_RANK_EXPORT)
+			dp_near_offer(near, sym->name);
+	}
+}
+
+static void say_nameless(const struct dp_mod *mod, bool all,
+			 struct dp_diag *diag)
+{
+	if (mod->missing && !mod->symtab.n)
+		dp_diag_add(diag, "; %s has no names to look up: %s",
+			    mod->pub.path,
+			    mod->missing == -EACCES ?
+				    "permission denied" :
+			    mod->missing == -EFBIG ?
+				    TOO_LARGE :
+				    "its file was deleted or replaced");
+	else if (all && !mod->symtab.full)
+		dp_diag_add(diag,
+			    "; %s is stripped: only its exported functions "
+			    "have names",
+			    dp_mod_name(mod));
+}
+
+void dp_modules_say_near(struct dp_modules *mods,
+			 const struct dp_module *const *list, size_t n,
+			 const char *name, struct dp_diag *diag)
+{
+	struct dp_near near = { .want = name };
+	size_t i;
+
+	if (!diag)
+		return;
+	for (i = 0; i < n; i++) {
+		if (!dp_mod_load_symtab(mods, dp_mod_of(list[i])))
+			offer_names(dp_mod_of(list[i]), !i, &near);
+	}
+	dp_near_say(&near, diag);
+	for (i = 0; i < n; i++)
+		say_nameless(dp_mod_of(list[i]), !i, diag);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * mod: the modules of one process, and the tables of each, read when first asked for.
+ *
+ * Context of every function: tool process; may sleep and allocate; not thread-safe on one object.
+ */
+#ifndef DP_SYM_NAMES_MOD_H
+#define DP_SYM_NAMES_MOD_H
+
+#include <errno.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include "port_types.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/relocs.h"
+#include "sym/elf/symtab.h"
+#include "sym/sym.h"
+#include "sym/unwind/fdes.h"
+
+/* Where __rseq_cs is in the file's addresses. */
+int dp_rseq_section(const struct dp_elf *elf, u64 *vaddr, u64 *n);
+
+/** struct dp_mod - a module with what is known about it so far */
+struct dp_mod {
+	struct dp_module pub; /* first, so that a dp_module is a dp_mod */
+	char *path, *soname;
+	const struct dp_map *head; /* mapping of file offset 0, or NULL */
+	const struct dp_map *text; /* an executable mapping */
+	struct dp_elf shape; /* headers only: closed, but @ph stays */
+	int missing; /* why the file is not to be had: errno, or 0 */
+	bool have_dynsym, have_symtab, have_fdes, have_relocs, have_rseq;
+	bool have_needs, stays; /* needs.c */
+	u64 rseq, n_rseq; /* where __rseq_cs is in the file's addresses */
+	struct dp_dynsym dynsym;
+	struct dp_symtab symtab;
+	struct dp_fdes fdes;
+	struct dp_relocs relocs;
+};
+
+struct dp_modules {
+	pid_t pid;
+	int mem;
+	struct dp_maps maps;
+	struct dp_mod **v;
+	size_t n;
+	struct dp_mod **of_map; /* of each mapping: its module, or NULL */
+	struct dp_mod *main;
+	bool have_needs; /* which of them stay is known */
+	struct dp_mod_name *names; /* sorted; NULL: not asked for yet */
+	size_t n_names;
+};
+
+/* What a module goes by */
+struct dp_mod_name {
+	const char *name;
+	const struct dp_mod *mod;
+};
+
+static inline struct dp_mod *dp_mod_of(const struct dp_module *m)
+{
+	return (struct dp_mod *)m;
+}
+
+int dp_mem_read(const struct dp_modules *mods, u64 addr, void *buf, size_t len);
+
+/* How messages call the process. */
+static inline int dp_mods_pid(const struct dp_modules *mods)
+{
+	return mods->pid ? mods->pid : getpid();
+}
+
+/* May pass, and says nothing about a file. */
+static inline bool dp_is_shortage(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
+
+/* Fill in the parts of a module; a damaged file has empty tables. -ENOMEM,
+ * -EMFILE, -ENFILE. */
+int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod);
+/* One symbol of it. */
+int dp_mod_dynsym(struct dp_modules *mods, struct dp_mod *mod, const char *name,
+		  u64 *value);
+int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod);
+int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod);
+int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod);
+int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
+const char *dp_mod_name(const struct dp_mod *mod);
+
+#endif

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* modules: the executable ELF files of one process, found in its mappings. */
+#include <dprobes/diag.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "sym/elf/dynamic.h"
+#include "sym/elf/dynsym.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/relocs.h"
+#include "sym/elf/symtab.h"
+#include "sym/names/file.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
+#include "sym/unwind/fdes.h"
+
+#define HEAD_LEN 4096
+#define AUXV_MAX 64
+
+/*
+ * What is known of a file while its mappings are gone through, in order of address: so
+ * each of them is looked at once, however many there are.
+ *
+ * @of: one of them, NULL: free; @head: the last one of offset 0, which belongs to those
+ * that follow it; @mod: the first of its modules
+ */
+struct file {
+	const struct dp_map *of, *head;
+	struct dp_mod *mod;
+};
+
+/** struct index - hash tables: files, and modules by file and bias */
+struct index {
+	struct file *files;
+	struct dp_mod **mods;
+	size_t mask;
+	u64 seed; /* what collides is not for the process to choose */
+};
+
+static size_t slot_of(const struct index *x, const struct dp_map *map, u64 bias)
+{
+	u64 h = x->seed ^ bias;
+
+	h = (h ^ map->inode) * 0x9e3779b97f4a7c15ull;
+	h ^= h >> 32 ^ ((u64)map->dev_major << 32 | map->dev_minor);
+	h = (h ^ x->seed >> 7) * 0xd6e8feb86659fd93ull;
+	return (h ^ h >> 32) & x->mask;
+}
+
+static int index_open(struct index *x, size_t n)
+{
+	const void *seed = (const void *)getauxval(AT_RANDOM);
+
+	x->mask = 1;
+	while (x->mask < 2 * n + 1)
+		x->mask = x->mask << 1 | 1;
+	x->seed = 0;
+	if (seed)
+		memcpy(&x->seed, seed, sizeof(x->seed));
+	x->files = calloc(x->mask + 1, sizeof(*x->files));
+	x->mods = calloc(x->mask + 1, sizeof(*x->mods));
+	return x->files && x->mods ? 0 : -ENOMEM;
+}
+
+static void index_close(struct index *x)
+{
+	free(x->files);
+	free(x->mods);
+}
+
+static struct file *file_of(const struct index *x, const struct dp_map *map)
+{
+	size_t i = slot_of(x, map, 0);
+
+	while (x->files[i].of && !dp_map_same_file(x->files[i].of, map))
+		i = (i + 1) & x->mask;
+	if (!x->files[i].of)
+		x->files[i].of = map;
+	return &x->files[i];
+}
+
+/* The place of a file's module with this bias, or where one would be. */
+static struct dp_mod **mod_at(const struct index *x, const struct dp_map *map,
+			      u64 bias)
+{
+	size_t i = slot_of(x, map, bias);
+
+	while (x->mods[i] && (x->mods[i]->pub.bias != bias ||
+			      !dp_map_same_file(x->mods[i]->text, map)))
+		i = (i + 1) & x->mask;
+	return &x->mods[i];
+}
+
+static bool find_bias(const struct dp_elf *shape, const struct dp_map *map,
+		      u64 *bias)
+{
+	return dp_elf_bias(shape, map->start, map->offset, true, bias);
+}
+
+/* The file is not to be had: at least its headers are in memory. */
+static int shape_from_memory(const struct dp_modules *mods, struct dp_mod *mod)
+{
+	void *page;
+
+	if (!mod->head)
+		return -ENOEXEC;
+	page = malloc(HEAD_LEN);
+	if (!page)
+		return -ENOMEM;
+	if (dp_mem_read(mods, mod->head->start, page, HEAD_LEN)) {
+		free(page);
+		return -ENOEXEC;
+	}
+	return dp_elf_open_image(&mod->shape, page, HEAD_LEN);
+}
+
+/* Only the program headers stay: descriptors are scarce, modules are many. */
+static void shape_shrink(struct dp_elf *shape)
+{
+	Elf64_Phdr *ph = shape->ph;
+	size_t n = shape->n_ph;
+
+	shape->ph = NULL;
+	dp_elf_close(shape);
+	shape->ph = ph;
+	shape->n_ph = n;
+}
+
+/*
+ * Loaded as a program or library, and not some piece of the file that was
+ * mapped by other means (node maps its builtins a second time)?
+ */
+static bool is_loaded(const struct dp_modules *mods, struct dp_mod *mod)
+{
+	const Elf64_Phdr *ph;
+	const struct dp_map *map;
+	size_t i;
+
+	for (i = 0; i < mod->shape.n_ph; i++) {
+		ph = &mod->shape.ph[i];
+		if (ph->p_type != PT_LOAD || ph->p_offset >> 12)
+			continue;
+		map = dp_maps_find(&mods->maps, mod->pub.bias + ph->p_vaddr);
+		if (!map || map->offset || !dp_map_same_file(map, mod->text))
+			return false;
+		mod->head = map;
+		return true;
+	}
+	return true;
+}
+
+static int read_shape(const struct dp_modules *mods, struct dp_mod *mod)
+{
+	int fd = dp_file_open(mods, mod->text, mod->head), err;
+
+	if (dp_is_shortage(fd))
+		return fd;
+	if (fd < 0) {
+		mod->missing = fd;
+		err = shape_from_memory(mods, mod);
+	} else {
+		err = dp_elf_open_fd(&mod->shape, fd);
+		if (!err &&
+		    dp_dynamic_soname(&mod->shape, &mod->soname) == -ENOMEM)
+			err = -ENOMEM;
+	}
+	if (err)
+		return err;
+	shape_shrink(&mod->shape);
+	if (!find_bias(&mod->shape, mod->text, &mod->pub.bias) ||
+	    !is_loaded(mods, mod))
+		return -ENOEXEC;
+	return 0;
+}
+
+static void mod_free(struct dp_mod *mod)
+{
+	if (!mod)
+		return;
+	dp_dynsym_free(&mod->dynsym);
+	dp_symtab_free(&mod->symtab);
+	dp_fdes_free(&mod->fdes);
+	dp_relocs_free(&mod->relocs);
+	dp_elf_close(&mod->shape);
+	free(mod->soname);
+	free(mod);
+}
+
+/* -ENOEXEC: this mapping is not of an ELF file. */
+static int mod_new(const struct dp_modules *mods, const struct dp_map *map,
+		   const struct dp_map *head, struct dp_mod **out)
+{
+	struct dp_mod *mod = calloc(1, sizeof(*mod));
+	const char *slash = strrchr(map->path, '/');
+	int err;
+
+	if (!mod)
+		return -ENOMEM;
+	mod->shape.fd = -1;
+	mod->text = map;
+	mod->head = head;
+	err = read_shape(mods, mod);
+	if (err) {
+		mod_free(mod);
+		return err;
+	}
+	mod->pub.path = map->path;
+	mod->pub.base = slash ? slash + 1 : map->path;
+	mod->pub.soname = mod->soname;
+	mod->pub.text_start = map->start;
+	mod->pub.text_end = map->end;
+	*out = mod;
+	return 0;
+}
+
+static bool is_candidate(const struct dp_map *map)
+{
+	return map->perms[2] == 'x' && map->path[0] == '/' && map->inode;
+}
+
+/* A module that is known already and that @map is a further piece of. */
+static struct dp_mod *find_owner(const struct index *x, const struct file *file,
+				 const struct dp_map *map)
+{
+	u64 bias;
+
+	if (!file->mod || !find_bias(&file->mod->shape, map, &bias))
+		return NULL;
+	return *mod_at(x, map, bias);
+}
+
+static int add_map(struct dp_modules *mods, const struct index *x,
+		   struct file *file, size_t i)
+{
+	const struct dp_map *map = &mods->maps.v[i];
+	struct dp_mod *mod = find_owner(x, file, map);
+	int err;
+
+	if (mod) {
+		mod->pub.text_end = map->end;
+		mods->of_map[i] = mod;
+		return 0;
+	}
+	err = mod_new(mods, map, file->head, &mod);
+	if (err)
+		return dp_is_shortage(err) ? err : 0;
+	mods->v[mods->n++] = mod;
+	mods->of_map[i] = mod;
+	*mod_at(x, map, mod->pub.bias) = mod;
+	if (!file->mod)
+		file->mod = mod;
+	return 0;
+}
+
+static u64 auxv_get(const Elf64_auxv_t *v, size_t n, u64 type)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (v[i].a_type == type)
+			return v[i].a_un.a_val;
+	}
+	return 0;
+}
+
+static size_t auxv_read(pid_t pid, Elf64_auxv_t *v)
+{
+	char name[64];
+	ssize_t n;
+	int fd;
+
+	dp_file_proc(name, sizeof(name), pid, "auxv");
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, v, AUXV_MAX * sizeof(*v));
+	close(fd);
+	return n < 0 ? 0 : n / sizeof(*v);
+}
+
+static struct dp_mod *find_exe(const struct dp_modules *mods)
+{
+	struct stat st;
+	char name[64];
+	size_t i;
+
+	dp_file_proc(name, sizeof(name), mods->pid, "exe");
+	if (stat(name, &st))
+		return NULL;
+	for (i = 0; i < mods->n; i++)
+		if (dp_map_is_file(mods->v[i]->text, &st))
+			return mods->v[i];
+	return NULL;
+}
+
+static bool looks_like_linker(const struct dp_mod *mod)
+{
+	return !strncmp(mod->pub.base, "ld-linux", 8) ||
+	       !strncmp(mod->pub.base, "ld-musl", 7);
+}
+
+static void find_linker(struct dp_modules *mods, u64 base)
+{
+	const struct dp_map *map = dp_maps_find(&mods->maps, base);
+	struct dp_mod *mod;
+	size_t i;
+
+	for (i = 0; i < mods->n; i++) {
+		mod = mods->v[i];
+		if (map)
+			mod->pub.is_linker = mod->head == map ||
+					     mod->pub.bias == base;
+		else
+			mod->pub.is_linker = looks_like_linker(mod);
+	}
+}
+
+static void find_roles(struct dp_modules *mods)
+{
+	Elf64_auxv_t auxv[AUXV_MAX];
+	size_t n = auxv_read(mods->pid, auxv);
+	const struct dp_module *m = NULL;
+
+	mods->main = find_exe(mods);
+	/* On overlay and btrfs maps and stat() disagree about the inode. */
+	if (!mods->main)
+		m = dp_module_at(mods, auxv_get(auxv, n, AT_ENTRY));
+	if (m)
+		mods->main = dp_mod_of(m);
+	if (mods->main)
+		mods->main->pub.is_main = true;
+	find_linker(mods, auxv_get(auxv, n, AT_BASE));
+}
+
+static int index_maps(struct dp_modules *mods, const struct index *x)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < mods->maps.n && !err; i++) {
+		const struct dp_map *map = &mods->maps.v[i];
+		struct file *file;
+
+		if (!map->inode || (map->offset && !is_candidate(map)))
+			continue;
+		file = file_of(x, map);
+		if (!map->offset)
+			file->head = map;
+		if (is_candidate(map))
+			err = add_map(mods, x, file, i);
+	}
+	return err;
+}
+
+static int find_modules(struct dp_modules *mods)
+{
+	struct index x = { 0 };
+	int err = index_open(&x, mods->maps.n);
+
+	mods->of_map = calloc(mods->maps.n + 1, sizeof(*mods->of_map));
+	mods->v = calloc(mods->maps.n + 1, sizeof(*mods->v));
+	if (!mods->of_map || !mods->v)
+		err = -ENOMEM;
+	if (!err)
+		err = index_maps(mods, &x);
+	index_close(&x);
+	return err;
+}
+
+static int say_open(int err, pid_t pid, struct dp_diag *diag)
+{
+	if (!pid)
+		return dp_diag_set(diag, err == -ESRCH ? -EOPNOTSUPP : err,
+				   "cannot read this process's mappings in "
+				   "/proc: %s",
+				   strerror(-err));
+	if (err == -ESRCH)
+		return dp_diag_set(diag, err, "no process %d", (int)pid);
+	if (err == -EFBIG)
+		return dp_maps_too_many(pid, diag);
+	return dp_diag_set(diag, err,
+			   "cannot read the mappings of process %d: "
+			   "%s",
+			   (int)pid, strerror(-err));
+}
+
+int dp_modules_open(pid_t pid, int mem, struct dp_modules **out,
+		    struct dp_diag *diag)
+{
+	struct dp_modules *mods = calloc(1, sizeof(*mods));
+	int err;
+
+	if (!mods)
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	mods->pid = pid;
+	mods->mem = mem;
+	err = dp_maps_read(pid, &mods->maps);
+	if (!err)
+		err = find_modules(mods);
+	if (err) {
+		dp_modules_close(mods);
+		return say_open(err, pid, diag);
+	}
+	find_roles(mods);
+	*out = mods;
+	return 0;
+}
+
+void dp_modules_close(struct dp_modules *mods)
+{
+	size_t i;
+
+	if (!mods)
+		return;
+	for (i = 0; i < mods->n; i++)
+		mod_free(mods->v[i]);
+	free(mods->v);
+	free(mods->of_map);
+	free(mods->names);
+	dp_maps_free(&mods->maps);
+	free(mods);
+}
+
+const struct dp_maps *dp_modules_maps(const struct dp_modules *mods)
+{
+	return &mods->maps;
+}
+
+size_t dp_modules_count(const struct dp_modules *mods)
+{
+	return mods->n;
+}
+
+const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i)
+{
+	return i < mods->n ? &mods->v[i]->pub : NULL;
+}
+
+const struct dp_module *dp_module_at(const struct dp_modules *mods, u64 addr)
+{
+	const struct dp_map *map = dp_maps_find(&mods->maps, addr);
+	struct dp_mod *mod = map ? mods->of_map[map - mods->maps.v] : NULL;
+
+	return mod ? &mod->pub : NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct dp_mod_name *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static bool sort_names(struct dp_modules *mods)
+{
+	struct dp_mod_name *v = calloc(2 * mods->n + 1, sizeof(*v));
+	size_t i, n = 0;
+
+	for (i = 0; v && i < mods->n; i++) {
+		const struct dp_mod *mod = mods->v[i];
+
+		v[n++] = (struct dp_mod_name){ mod->pub.base, mod };
+		if (mod->pub.soname)
+			v[n++] = (struct dp_mod_name){ mod->pub.soname, mod };
+	}
+	if (v)
+		qsort(v, n, sizeof(*v), by_name);
+	mods->names = v;
+	mods->n_names = n;
+	return v;
+}
+
+bool dp_module_is_alone(struct dp_modules *mods, const struct dp_module *m)
+{
+	size_t lo = 0, hi, mid;
+
+	if (!mods->names && !sort_names(mods))
+		return false;
+	hi = mods->n_names;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (strcmp(mods->names[mid].name, m->base) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < mods->n_names && !strcmp(mods->names[lo].name, m->base);
+	     lo++)
+		if (mods->names[lo].mod != dp_mod_of(m))
+			return false;
+	return true;
+}
+
+static bool one_matches(const char *pattern, const char *name)
+{
+	return name && (!strcmp(pattern, name) || !fnmatch(pattern, name, 0));
+}
+
+/* People write /lib/x.so where maps has /usr/lib/x.so: follow the links. A path that
+ * does not begin at the root begins where its writer is. */
+static bool same_path(const struct dp_modules *mods, const char *path,
+		      const struct dp_map *map)
+{
+	char full[PATH_MAX], root[32] = "";
+	struct stat st;
+
+	if (!strchr(path, '/'))
+		return false;
+	if (path[0] == '/')
+		dp_file_root(mods, root, sizeof(root));
+	if (snprintf(full, sizeof(full), "%s%s", root, path) >=
+	    (int)sizeof(full))
+		return false;
+	if (!stat(full, &st) && dp_map_is_file(map, &st))
+		return true;
+	/* Where the file system hides the numbers that maps has. */
+	return path[0] != '/' && realpath(path, full) &&
+	       !strcmp(full, map->path);
+}
+
+static bool matches(const struct dp_modules *mods, const struct dp_mod *mod,
+		    const char *pattern)
+{
+	return one_matches(pattern, mod->pub.soname) ||
+	       one_matches(pattern, mod->pub.base) ||
+	       one_matches(pattern, mod->pub.path) ||
+	       same_path(mods, pattern, mod->text);
+}
+
+/* A program started by a symbolic link goes by that name too: "python3". */
+static bool is_command(const struct dp_modules *mods, const char *pattern)
+{
+	char name[64], comm[32] = "";
+	ssize_t n;
+	int fd;
+
+	/* A thread may have a name of its own: ask for the program's. */
+	if (mods->pid)
+		dp_file_proc(name, sizeof(name), mods->pid, "comm");
+	else
+		strcpy(name, "/proc/self/comm");
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, comm, sizeof(comm) - 1);
+	close(fd);
+	if (n > 0 && comm[n - 1] == '\n')
+		comm[n - 1] = '\0';
+	return comm[0] && !strcmp(comm, pattern);
+}
+
+static int say_unknown(const struct dp_modules *mods, const char *pattern,
+		       struct dp_diag *diag)
+{
+	size_t i, shown = 0;
+
+	dp_diag_set(diag, -ENOENT,
+		    "no module \"%s\" in process %d; it has: ", pattern,
+		    dp_mods_pid(mods));
+	for (i = 0; i < mods->n && shown < 12; i++)
+		dp_diag_add(diag, "%s%s", shown++ ? ", " : "",
+			    dp_mod_name(mods->v[i]));
+	if (i < mods->n)
+		dp_diag_add(diag, ", ... (%zu in all)", mods->n);
+	return -ENOENT;
+}
+
+int dp_modules_match(struct dp_modules *mods, const char *pattern,
+		     const struct dp_module **list, size_t *n,
+		     struct dp_diag *diag)
+{
+	bool is_main = !pattern || !*pattern;
+	size_t i;
+
+	*n = 0;
+	for (i = 0; !is_main && i < mods->n; i++) {
+		if (matches(mods, mods->v[i], pattern))
+			list[(*n)++] = &mods->v[i]->pub;
+	}
+	if (*n)
+		return 0;
+	if (!is_main && !is_command(mods, pattern))
+		return say_unknown(mods, pattern, diag);
+	if (!mods->main)
+		return dp_diag_set(diag, -ENOENT,
+				   "cannot tell which file is "
+				   "the main program of process %d; name it",
+				   dp_mods_pid(mods));
+	list[(*n)++] = &mods->main->pub;
+	return 0;
+}

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * types: what functions return, as debug information tells.
+ *
+ *   tool ─► fork ─► child: limits ─► libdw ─► types into shared memory ─► _exit
+ *     └─► waits for it, and ends it when it takes too long
+ *
+ * The file may be a hostile program's: what it can do to libdw is done to a child that
+ * may make no calls but those for memory and for reading, and of whose table of types
+ * each entry is checked. libdw is loaded there, so that no other command waits for it.
+ */
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "sym/elf/debugfile.h"
+#include "sym/elf/elf.h"
+#include "sym/names/file.h"
+#include "sym/names/mod.h"
+#include "sym/sym.h"
+#include "sym/types.h"
+
+#define MEMORY_MOST (4ull << 30) /* more than the tool has */
+#define PEELS_MAX 64 /* a typedef of a const of a typedef of … */
+
+/* DW_LIBDW(X): X(function), of libdw */
+#define DW_LIBDW(X)             \
+	X(dwarf_begin)          \
+	X(dwarf_addrdie)        \
+	X(dwarf_getaranges)     \
+	X(dwarf_nextcu)         \
+	X(dwarf_offdie)         \
+	X(dwarf_dieoffset)      \
+	X(dwarf_getfuncs)       \
+	X(dwarf_entrypc)        \
+	X(dwarf_ranges)         \
+	X(dwarf_attr_integrate) \
+	X(dwarf_formref_die)    \
+	X(dwarf_formudata)      \
+	X(dwarf_diecu)          \
+	X(dwarf_srclang)        \
+	X(dwarf_tag)
+
+struct libdw {
+#define MEMBER(f) __typeof__(f) *f;
+	DW_LIBDW(MEMBER)
+#undef MEMBER
+};
+
+/* Of the child. @pc: where the functions begin in the file. */
+struct reader {
+	struct libdw dw;
+	Dwarf *dwarf;
+	const u64 *addr;
+	u64 bias;
+	struct dp_type *type;
+	size_t n;
+};
+
+static bool find_libdw(struct libdw *dw)
+{
+	void *lib = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+
+#define FIND(f)                                         \
+	*(void **)&dw->f = lib ? dlsym(lib, #f) : NULL; \
+	if (!dw->f)                                     \
+		return false;
+	DW_LIBDW(FIND)
+#undef FIND
+	return true;
+}
+
+/* A number that a DIE, or one that it stands for, has. */
+static u64 number_of(const struct reader *r, Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value;
+
+	if (!r->dw.dwarf_attr_integrate(die, name, &attr) ||
+	    r->dw.dwarf_formudata(&attr, &value))
+		return 0;
+	return value;
+}
+
+static bool type_of(const struct reader *r, Dwarf_Die *die, Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+
+	return r->dw.dwarf_attr_integrate(die, DW_AT_type, &attr) &&
+	       r->dw.dwarf_formref_die(&attr, type);
+}
+
+/* Only in these languages a function that names no type returns nothing; assembly says
+ * nothing of it, and Go says it otherwise. */
+static bool tells_void(const struct reader *r, Dwarf_Die *function)
+{
+	Dwarf_Die unit;
+
+	if (!r->dw.dwarf_diecu(function, &unit, NULL, NULL))
+		return false;
+	switch (r->dw.dwarf_srclang(&unit)) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case DW_LANG_Rust:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static u8 kind_of_base(u64 encoding, u64 bytes)
+{
+	switch (encoding) {
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+		return DP_TYPE_SIGNED;
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_UTF:
+		return DP_TYPE_UNSIGNED;
+	case DW_ATE_boolean:
+		return DP_TYPE_BOOL;
+	case DW_ATE_float:
+		return bytes == 4 || bytes == 8 ? DP_TYPE_FLOAT :
+						  DP_TYPE_UNKNOWN;
+	default:
+		return DP_TYPE_UNKNOWN;
+	}
+}
+
+static struct dp_type base(u64 encoding, u64 bytes)
+{
+	struct dp_type type = { kind_of_base(encoding, bytes),
+				(u8)(8 * bytes) };
+
+	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+		type.kind = DP_TYPE_UNKNOWN;
+	return type.kind ? type : (struct dp_type){ 0 };
+}
+
+/* Return: true if there is another type behind this one, which is in @die then. */
+static bool peel(const struct reader *r, Dwarf_Die *die, struct dp_type *type)
+{
+	Dwarf_Die next;
+	bool more = type_of(r, die, &next);
+
+	switch (r->dw.dwarf_tag(die)) {
+	case DW_TAG_base_type:
+		*type = base(number_of(r, die, DW_AT_encoding),
+			     number_of(r, die, DW_AT_byte_size));
+		return false;
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		*type = (struct dp_type){ DP_TYPE_POINTER, 64 };
+		return false;
+	case DW_TAG_enumeration_type:
+		if (!more)
+			*type = base(number_of(r, die, DW_AT_encoding),
+				     number_of(r, die, DW_AT_byte_size));
+		break;
+	case DW_TAG_typedef:
+	case DW_TAG_const_type:
+	case DW_TAG_volatile_type:
+	case DW_TAG_restrict_type:
+	case DW_TAG_atomic_type:
+		/* "const void" has no type behind it. */
+		if (!more)
+			*type = (struct dp_type){ DP_TYPE_VOID, 0 };
+		break;
+	default:
+		return false;
+	}
+	if (more)
+		*die = next;
+	return more;
+}
+
+static struct dp_type returned(const struct reader *r, Dwarf_Die *function)
+{
+	struct dp_type type = { 0 };
+	Dwarf_Attribute attr;
+	Dwarf_Die die;
+	int i;
+
+	if (!type_of(r, function, &die)) {
+		if (!r->dw.dwarf_attr_integrate(function, DW_AT_type, &attr) &&
+		    tells_void(r, function))
+			type.kind = DP_TYPE_VOID;
+		return type;
+	}
+	for (i = 0; i < PEELS_MAX && peel(r, &die, &type); i++)
+		continue;
+	return type;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void note_at(struct reader *r, u64 pc, Dwarf_Die *function)
+{
+	u64 addr = pc + r->bias;
+	const u64 *at =
+		bsearch(&addr, r->addr, r->n, sizeof(*r->addr), by_address);
+
+	if (!at)
+		return;
+	while (at > r->addr && at[-1] == addr)
+		at--;
+	for (; at < r->addr + r->n && *at == addr; at++)
+		if (!r->type[at - r->addr].kind)
+			r->type[at - r->addr] = returned(r, function);
+}
+
+static int note(Dwarf_Die *function, void *arg)
+{
+	struct reader *r = arg;
+	Dwarf_Addr pc, unit, end;
+
+	if (!r->dw.dwarf_entrypc(function, &pc))
+		note_at(r, pc, function);
+	/* One in several pieces: the first has its beginning. */
+	else if (r->dw.dwarf_ranges(function, 0, &unit, &pc, &end) > 0)
+		note_at(r, pc, function);
+	return DWARF_CB_OK;
+}
+
+/* Where an index leads from addresses to units, only these are read. Return: false if
+ * there is none. */
+static bool read_some(struct reader *r)
+{
+	Dwarf_Aranges *index;
+	Dwarf_Off last = 0;
+	Dwarf_Die unit;
+	size_t n, i;
+
+	if (r->dw.dwarf_getaranges(r->dwarf, &index, &n) || !n)
+		return false;
+	for (i = 0; i < r->n; i++) {
+		if (r->type[i].kind ||
+		    !r->dw.dwarf_addrdie(r->dwarf, r->addr[i] - r->bias,
+					 &unit) ||
+		    r->dw.dwarf_dieoffset(&unit) == last)
+			continue;
+		last = r->dw.dwarf_dieoffset(&unit);
+		r->dw.dwarf_getfuncs(&unit, note, r, 0);
+	}
+	return true;
+}
+
+static void read_all(struct reader *r)
+{
+	Dwarf_Off at = 0, next;
+	size_t head;
+	Dwarf_Die unit;
+
+	while (!r->dw.dwarf_nextcu(r->dwarf, at, &next, &head, NULL, NULL,
+				   NULL)) {
+		if (r->dw.dwarf_offdie(r->dwarf, at + head, &unit))
+			r->dw.dwarf_getfuncs(&unit, note, r, 0);
+		at = next;
+	}
+}
+
+static void limit(int what, rlim_t most)
+{
+	struct rlimit limit = { most, most };
+
+	setrlimit(what, &limit);
+}
+
+static u64 memory_now(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f && fscanf(f, "%llu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (u64)sysconf(_SC_PAGESIZE);
+}
+
+/* The calls that reading a file into memory needs; all others fail. */
+static bool forbid_calls(void)
+{
+#define MAY(nr)                                        \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		MAY(SYS_read),
+		MAY(SYS_pread64),
+		MAY(SYS_fstat),
+		MAY(SYS_lseek),
+		MAY(SYS_newfstatat),
+		MAY(SYS_mmap),
+		MAY(SYS_munmap),
+		MAY(SYS_mremap),
+		MAY(SYS_mprotect),
+		MAY(SYS_brk),
+		MAY(SYS_madvise),
+		MAY(SYS_futex),
+		MAY(SYS_close),
+		MAY(SYS_exit_group),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	};
+	const struct sock_fprog filter = { sizeof(code) / sizeof(code[0]),
+					   code };
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+/* The child. @fd: the file. Return: its status. */
+static int read_types(struct reader *r, int fd)
+{
+	if (!find_libdw(&r->dw))
+		return EOPNOTSUPP;
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, 0);
+	/* Should nobody be left to end it. */
+	limit(RLIMIT_CPU, DP_TYPES_SECONDS + 1);
+	limit(RLIMIT_AS, memory_now() + MEMORY_MOST);
+	limit(RLIMIT_NOFILE, 0);
+	if (!forbid_calls())
+		return EACCES;
+	r->dwarf = r->dw.dwarf_begin(fd, DWARF_C_READ);
+	if (!r->dwarf)
+		return ENOENT;
+	if (!read_some(r))
+		read_all(r);
+	return 0;
+}
+
+static void be_child(struct reader *r, int fd)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	_exit(read_types(r, fd));
+}
+
+static long long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+/* @ends: is closed with it. Return: 0 or a negative errno. */
+static int await(pid_t child, int ends)
+{
+	long long end = now_ms() + 1000 * DP_TYPES_SECONDS, left;
+	struct pollfd p = { .fd = ends };
+	bool late = false;
+	int status;
+
+	do {
+		left = end - now_ms();
+		late = left <= 0;
+	} while (!late && poll(&p, 1, (int)left) <= 0);
+	if (late)
+		kill(child, SIGKILL);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (late)
+		return -ETIMEDOUT;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EBADMSG;
+}
+
+static int read_aside(struct reader *r, int fd)
+{
+	int ends[2], err;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	child = fork();
+	if (!child)
+		be_child(r, fd);
+	err = child < 0 ? -errno : 0;
+	close(ends[1]);
+	if (!err)
+		err = await(child, ends[0]);
+	close(ends[0]);
+	return err;
+}
+
+static bool is_sane(struct dp_type t)
+{
+	switch (t.kind) {
+	case DP_TYPE_VOID:
+		return !t.bits;
+	case DP_TYPE_FLOAT:
+		return t.bits == 32 || t.bits == 64;
+	case DP_TYPE_SIGNED:
+	case DP_TYPE_UNSIGNED:
+	case DP_TYPE_BOOL:
+	case DP_TYPE_POINTER:
+		return t.bits == 8 || t.bits == 16 || t.bits == 32 ||
+		       t.bits == 64;
+	default:
+		return false;
+	}
+}
+
+static int read_file(const struct reader *of, struct dp_type *type, int fd)
+{
+	size_t size = of->n * sizeof(*type), i;
+	struct reader r = *of;
+	struct dp_type t;
+	int err;
+
+	r.type = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (r.type == MAP_FAILED)
+		return -ENOMEM;
+	err = read_aside(&r, fd);
+	for (i = 0; i < r.n; i++) {
+		t = r.type[i];
+		if (is_sane(t))
+			type[i] = t;
+	}
+	munmap(r.type, size);
+	return err;
+}
+
+int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,
+		      const u64 *addr, struct dp_type *type, size_t n)
+{
+	const struct reader r = { .addr = addr, .bias = m->bias, .n = n };
+	struct dp_elf elf, debug;
+	char root[32];
+	int err;
+
+	memset(type, 0, n * sizeof(*type));
+	err = n ? dp_file_open_elf(mods, dp_mod_of(m), &elf) : -ENOENT;
+	if (err)
+		return dp_is_shortage(err) ? err : -ENOENT;
+	if (dp_elf_section(&elf, ".debug_info")) {
+		err = read_file(&r, type, elf.fd);
+	} else {
+		dp_file_root(mods, root, sizeof(root));
+		err = dp_debugfile_open(&elf, root, m->path, &debug);
+		if (!err) {
+			err = read_file(&r, type, debug.fd);
+			dp_elf_close(&debug);
+		} else if (!dp_is_shortage(err)) {
+			err = -ENOENT;
+		}
+	}
+	dp_elf_close(&elf);
+	return err;
+}

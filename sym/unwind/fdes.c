@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fdes: the code ranges that .eh_frame describes.
+ *
+ * The records are walked once in file order and sorted here. The search table
+ * of .eh_frame_hdr is left alone: it is optional, and no shorter to check.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sym/elf/grow.h"
+#include "sym/elf/elf.h"
+#include "sym/unwind/cursor.h"
+#include "sym/unwind/fdes.h"
+
+static int add(struct dp_fdes *fdes, const struct dp_fde *fde)
+{
+	int err = dp_grow(&fdes->v, fdes->n, &fdes->room, sizeof(*fdes->v));
+
+	if (!err)
+		fdes->v[fdes->n++] = *fde;
+	return err;
+}
+
+static int walk(struct dp_fdes *fdes, struct dp_eh *f)
+{
+	struct dp_cursor rules;
+	struct dp_fde fde;
+	u64 at = 0, next;
+	int err = 0;
+
+	for (; !err && (next = dp_eh_next(f, at)); at = next)
+		if (dp_eh_read(f, at, &fde, &rules))
+			err = add(fdes, &fde);
+	return err;
+}
+
+/* Without sections: .eh_frame_hdr points to it, and a zero length ends it. */
+static int locate_by_header(const struct dp_elf *elf, u64 *off, u64 *len,
+			    u64 *vaddr)
+{
+	const Elf64_Phdr *ph = dp_elf_segment(elf, PT_GNU_EH_FRAME);
+	struct dp_eh_header h;
+	u8 head[12];
+
+	if (!ph || dp_elf_read(elf, ph->p_offset, head, sizeof(head)) ||
+	    !dp_eh_header((struct dp_cursor){ head, head + sizeof(head), false },
+			  ph->p_vaddr, &h))
+		return -ENOENT;
+	*vaddr = h.frame;
+	return dp_elf_offset(elf, *vaddr, off, len);
+}
+
+static int locate(const struct dp_elf *elf, u64 *off, u64 *len, u64 *vaddr)
+{
+	const Elf64_Shdr *sh = dp_elf_section(elf, ".eh_frame");
+
+	if (!sh || sh->sh_type == SHT_NOBITS)
+		return locate_by_header(elf, off, len, vaddr);
+	*off = sh->sh_offset;
+	*len = sh->sh_size;
+	*vaddr = sh->sh_addr;
+	return 0;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct dp_fde *a = pa, *b = pb;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+int dp_eh_load(struct dp_eh *f, const struct dp_elf *elf)
+{
+	u64 off;
+	void *data;
+	int err;
+
+	memset(f, 0, sizeof(*f));
+	err = locate(elf, &off, &f->len, &f->vaddr);
+	if (!err)
+		err = dp_elf_load(elf, off, f->len, &data);
+	if (!err)
+		f->data = data;
+	return err;
+}
+
+/* Read a record: its length word and what follows. */
+static int copy_record(struct dp_eh *f, const struct dp_elf *elf, u64 off,
+		       u64 end, u64 at)
+{
+	u8 *data = (u8 *)f->data;
+	u32 len = 0;
+
+	if (at > end || end - at < 8 || dp_elf_read(elf, off + at, &len, 4) ||
+	    len < 4 || len > end - at - 4)
+		return -EILSEQ;
+	data = realloc(data, f->len + 4 + len);
+	if (!data)
+		return -ENOMEM;
+	f->data = data;
+	if (dp_elf_read(elf, off + at, data + f->len, 4 + (u64)len))
+		return -EILSEQ;
+	f->len += 4 + (u64)len;
+	return 0;
+}
+
+int dp_eh_load_one(struct dp_eh *f, const struct dp_elf *elf,
+		   struct dp_fde *fde)
+{
+	u64 off, len, vaddr, at = fde->at;
+	u32 id = 0;
+	int err;
+
+	memset(f, 0, sizeof(*f));
+	err = locate(elf, &off, &len, &vaddr);
+	if (!err && (dp_elf_read(elf, off + at + 4, &id, 4) || id > at + 4))
+		err = -EILSEQ;
+	if (!err)
+		err = copy_record(f, elf, off, len, at + 4 - id);
+	fde->at = f->len;
+	f->vaddr = vaddr + at - f->len;
+	if (!err)
+		err = copy_record(f, elf, off, len, at);
+	if (err) {
+		dp_eh_free(f);
+		return err;
+	}
+	id = (u32)fde->at + 4; /* back to the CIE, at the beginning */
+	memcpy((u8 *)f->data + fde->at + 4, &id, 4);
+	return 0;
+}
+
+void dp_eh_free(struct dp_eh *f)
+{
+	free((void *)f->data);
+	memset(f, 0, sizeof(*f));
+}
+
+int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf)
+{
+	struct dp_eh f;
+	int err;
+
+	memset(fdes, 0, sizeof(*fdes));
+	err = dp_eh_load(&f, elf);
+	if (err)
+		return err;
+	err = walk(fdes, &f);
+	dp_eh_free(&f);
+	if (err)
+		dp_fdes_free(fdes);
+	else if (fdes->n)
+		qsort(fdes->v, fdes->n, sizeof(*fdes->v), compare);
+	return err;
+}
+
+const struct dp_fde *dp_fdes_find(const struct dp_fdes *fdes, u64 value)
+{
+	size_t lo = 0, hi = fdes->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (fdes->v[mid].start <= value)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || value >= fdes->v[lo - 1].end)
+		return NULL;
+	return &fdes->v[lo - 1];
+}
+
+void dp_fdes_free(struct dp_fdes *fdes)
+{
+	free(fdes->v);
+	memset(fdes, 0, sizeof(*fdes));
+}
