@@ -244,7 +244,7 @@ static size_t compare_rows(struct file *f)
 static void rows_are_readelfs(void **state)
 {
 	assert_true(compare_rows(&libc) > 5000);
-	assert_true(compare_rows(&self) > 1000);
+	assert_true(compare_rows(&self) > 300);
 }
 
 static void search_finds_what_is_there(void **state)
