@@ -22,7 +22,8 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 CONTROL_SRC := $(wildcard engine/insn/*.c engine/insn/x86/*.c engine/control/*.c \
 	port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
-HIT_SRC := $(wildcard engine/hit/*.c engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) $(VM_SRC)
+HIT_SRC := $(wildcard engine/hit/*.c engine/instance/*.c engine/ring/*.c port/user/signals/*.c \
+	engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
 LIB_SRC := $(filter-out lib/diag.c lib/escape.c lib/symbol.c,$(wildcard lib/*.c))
 
@@ -145,14 +146,14 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr: $
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The table of visits likewise, in an arena of the test's.
-$(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/hit/visit.c engine/hit/hit.h engine/layout.h
+$(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/instance/visit.c engine/hit/hit.h engine/layout.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_visit.c engine/hit/visit.c -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_visit.c engine/instance/visit.c -lcmocka
 
 # And what breakpoints lead to.
-$(B)/tests/unit/test_trap: tests/unit/test_trap.c engine/hit/trap.c engine/hit/call.h engine/hit/hit.h engine/layout.h
+$(B)/tests/unit/test_trap: tests/unit/test_trap.c port/user/signals/trap.c engine/hit/call.h engine/hit/hit.h engine/layout.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_trap.c engine/hit/trap.c -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_trap.c port/user/signals/trap.c -lcmocka
 
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))

@@ -34,7 +34,7 @@ static bool repeatable(u8 opcode)
 }
 
 /* What can install a seccomp filter is looked at when it is made, with all its
- * arguments (engine/hit/confine.c). */
+ * arguments (port/user/signals/confine.c). */
 static u32 asked_for(u32 nr)
 {
 	return nr == SYS_prctl || nr == SYS_seccomp ? DP_PLAIN_CALL : nr;

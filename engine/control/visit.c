@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* visit: calls that are followed from entry to exit: see engine/hit/visit.c. */
+/* visit: calls that are followed from entry to exit: see engine/instance/visit.c. */
 #include "engine/control/internal.h"
 
 /* Lines that are looked at to tell how full a table is. */

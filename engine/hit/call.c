@@ -13,7 +13,7 @@
  * again.
  */
 #include "engine/hit/call.h"
-#include "engine/hit/left.h"
+#include "engine/instance/left.h"
 #include "engine/arch/x86/offsets.h"
 #include "port_hit.h"
 

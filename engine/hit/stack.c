@@ -7,7 +7,7 @@
  * stack of a thread that has ended goes to the next one that looks for one.
  */
 #include "engine/hit/call.h"
-#include "engine/hit/left.h"
+#include "engine/instance/left.h"
 #include "port_hit.h"
 
 /* Of a signal frame, from its stack_t on: how much of it is looked at, where the

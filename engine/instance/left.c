@@ -10,7 +10,7 @@
  * short.
  */
 #include "engine/hit/call.h"
-#include "engine/hit/left.h"
+#include "engine/instance/left.h"
 #include "port_hit.h"
 
 /* Looking at one takes a system call. */

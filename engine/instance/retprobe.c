@@ -21,7 +21,7 @@
  * again: whoever copies stacks away and back may still return through it.
  */
 #include "engine/hit/call.h"
-#include "engine/hit/left.h"
+#include "engine/instance/left.h"
 #include "port_hit.h"
 
 /* It stays the same as long as the thread lives. */

@@ -5,7 +5,7 @@
  * Every thread keeps a few for itself; the others are in two lists that all threads
  * share, those whose calls were left in one of their own, or have never been used.
  */
-#include "engine/hit/stub.h"
+#include "engine/instance/stub.h"
 
 #define INDEX 0xffffffffull
 

@@ -8,7 +8,7 @@
 #ifndef DP_INSTANCE_H
 #define DP_INSTANCE_H
 
-#include "engine/hit/stub.h"
+#include "engine/instance/stub.h"
 
 #pragma GCC visibility push(hidden)
 
