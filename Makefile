@@ -146,12 +146,12 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr: $
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
 # The table of visits likewise, in an arena of the test's.
-$(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/instance/visit.c engine/hit/hit.h engine/layout.h
+$(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/instance/visit.c $(wildcard engine/*/*.h) engine/layout.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_visit.c engine/instance/visit.c -lcmocka
 
 # And what breakpoints lead to.
-$(B)/tests/unit/test_trap: tests/unit/test_trap.c port/user/signals/trap.c engine/hit/call.h engine/hit/hit.h engine/layout.h
+$(B)/tests/unit/test_trap: tests/unit/test_trap.c port/user/signals/trap.c $(wildcard engine/*/*.h port/user/signals/*.h) engine/layout.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_trap.c port/user/signals/trap.c -lcmocka
 

@@ -14,7 +14,12 @@
  * signals wait, as for a thread that is stopped. Who goes on unanswered does so
  * with the registers it had.
  */
+#include "engine/hit/ask.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
+#include "engine/hit/there.h"
+#include "engine/hit/thread.h"
+#include "engine/arch/x86/ptregs.h"
 #include "port_hit.h"
 
 /* So often it is looked whether the tool is there still. */

@@ -13,8 +13,19 @@
  * again.
  */
 #include "engine/hit/call.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/ask.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/jprobe.h"
+#include "engine/hit/site.h"
+#include "engine/hit/stack.h"
+#include "engine/hit/thread.h"
 #include "engine/instance/left.h"
+#include "engine/instance/retprobe.h"
+#include "port/user/signals/child.h"
 #include "engine/arch/x86/offsets.h"
+#include "engine/arch/x86/ptregs.h"
 #include "port_hit.h"
 
 #define AT(offset, type, field) \

@@ -7,6 +7,8 @@
  * second trap is needed.
  */
 #include "engine/hit/hit.h"
+#include "engine/hit/program.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 #define CANONICAL_BITS 47

@@ -5,7 +5,11 @@
  * Claimed without a lock; a hit inside another takes another. Each CPU begins
  * its search at a place of its own, which is nearly always free.
  */
+#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/program.h"
+#include "engine/hit/thread.h"
+#include "engine/ring/log.h"
 #include "port_hit.h"
 
 #define APART 8

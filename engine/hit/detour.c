@@ -5,7 +5,13 @@
  * No signal, no system call: the thread itself calls, on its own stack, and goes
  * on in the detour.
  */
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/program.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/hook.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 /* Its pc and stack pointer are not in the frame. */

@@ -7,8 +7,12 @@
  * function begins, and after-handlers of others get their turn. That is done by breakpoints on both sides: the kernel keeps
  * what the vector registers held in the signal's frame.
  */
+#include "engine/hit/jprobe.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
+#include "engine/hit/stack.h"
 #include "engine/arch/x86/bytes.h"
+#include "engine/arch/x86/ptregs.h"
 #include "port_hit.h"
 
 /* Of what fpstate points to (struct _xstate): the software's bytes. */

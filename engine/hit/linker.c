@@ -8,6 +8,7 @@
  * to text that may go. It does not wait for one that has ended, nor for ever for one
  * that is stopped, and not again before that one has answered.
  */
+#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
 #include "port_hit.h"
 

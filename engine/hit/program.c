@@ -10,7 +10,12 @@
  * At the entry of a function whose calls are followed what was logged waits in
  * the visit.
  */
+#include "engine/hit/program.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/entry.h"
 #include "engine/hit/hit.h"
+#include "engine/instance/visit.h"
+#include "engine/ring/log.h"
 #include "port_hit.h"
 
 static const struct dp_program_entry *program_of(const struct dp_probe_entry *p)

@@ -7,8 +7,9 @@
  *
  * Source: Intel SDM vol. 2, Jcc, LOOP, CALL, RET, JMP.
  */
-#include "engine/hit/call.h"
+#include "engine/hit/site.h"
 #include "engine/arch/x86/flags.h"
+#include "engine/arch/x86/ptregs.h"
 #include "port_hit.h"
 
 #define WORD 8

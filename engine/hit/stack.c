@@ -6,8 +6,12 @@
  * the library's thread-local storage, so that taking it again is one load. The
  * stack of a thread that has ended goes to the next one that looks for one.
  */
-#include "engine/hit/call.h"
+#include "engine/hit/stack.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/thread.h"
 #include "engine/instance/left.h"
+#include "port/user/signals/child.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 /* Of a signal frame, from its stack_t on: how much of it is looked at, where the

@@ -6,7 +6,12 @@
  * may raise itself, and with what it may change of vector state saved around it. One
  * that faults is left through dp_guard(), and its probe not called again.
  */
+#include "engine/hit/there.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/thread.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 static struct dp_there *there_at(u32 i)

@@ -9,8 +9,9 @@
  * resume. These are orphans: in nobody's list of calls, and looked at when instances are
  * short.
  */
-#include "engine/hit/call.h"
 #include "engine/instance/left.h"
+#include "engine/instance/instance.h"
+#include "engine/instance/stub.h"
 #include "port_hit.h"
 
 /* Looking at one takes a system call. */

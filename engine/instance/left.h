@@ -3,7 +3,7 @@
 #ifndef DP_LEFT_H
 #define DP_LEFT_H
 
-#include "engine/instance/instance.h"
+#include "engine/layout.h"
 
 /* Calls that were left and lie farther down: so many are looked at before a new one. */
 #define DP_LEFT_STEPS 64

@@ -20,8 +20,15 @@
  * A frame that is LEFT keeps the program's address, and is the last to be used
  * again: whoever copies stacks away and back may still return through it.
  */
+#include "engine/instance/retprobe.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
+#include "engine/hit/stack.h"
+#include "engine/instance/instance.h"
 #include "engine/instance/left.h"
+#include "engine/instance/stub.h"
+#include "port/user/signals/child.h"
+#include "engine/arch/x86/ptregs.h"
 #include "port_hit.h"
 
 /* It stays the same as long as the thread lives. */

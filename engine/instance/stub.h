@@ -4,7 +4,7 @@
 #ifndef DP_STUB_H
 #define DP_STUB_H
 
-#include "engine/hit/hit.h"
+#include "engine/hit/arena.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -20,7 +20,13 @@
  *
  * Neither the return address nor anything else on the stack is changed.
  */
+#include "engine/instance/visit.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/program.h"
+#include "engine/hit/site.h"
+#include "engine/hit/thread.h"
+#include "engine/ring/log.h"
 #include "engine/arch/x86/bytes.h"
 #include "engine/arch/x86/xmm.h"
 #include "port_hit.h"

@@ -7,7 +7,9 @@
  * the reader does not look at it. Nobody waits for anybody: where the reader
  * has not emptied the slot yet, the record is lost, and counted.
  */
-#include "engine/hit/hit.h"
+#include "engine/ring/log.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/thread.h"
 #include "engine/arch/x86/bytes.h"
 #include "port_hit.h"
 

@@ -10,7 +10,16 @@
 #include <cmocka.h>
 #include <string.h>
 #include <unistd.h>
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/jprobe.h"
+#include "engine/hit/program.h"
+#include "engine/hit/site.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/mask.h"
+#include "port/user/signals/trap.h"
 #include "port_hit.h"
 
 #define AT 0x401000ull /* of the first site; one every SPACE bytes */

@@ -11,7 +11,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/program.h"
+#include "engine/hit/site.h"
+#include "engine/hit/thread.h"
+#include "engine/instance/visit.h"
+#include "engine/ring/log.h"
 
 #define LINES 16
 #define STAGED 16

@@ -17,7 +17,13 @@
  * child does. Of other threads' actions and masks it knows nothing, so unless it is
  * alone these stay as they are; where a breakpoint was nobody comes any more.
  */
-#include "engine/hit/call.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/ask.h"
+#include "engine/hit/entry.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/hook.h"
+#include "port/user/signals/mask.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 /* linux/prctl.h, linux/seccomp.h */

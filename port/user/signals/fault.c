@@ -6,8 +6,14 @@
  * The program is to see its own instruction where the copy's failed, so the pc
  * goes back there before anybody looks.
  */
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
-#include "engine/arch/x86/offsets.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/jprobe.h"
+#include "engine/hit/stack.h"
+#include "engine/hit/there.h"
+#include "port/user/signals/child.h"
+#include "engine/arch/x86/ptregs.h"
 #include "port_hit.h"
 
 struct fault {

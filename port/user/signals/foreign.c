@@ -7,7 +7,14 @@
  * have set (but for SIGTRAP), and leaves through its own restorer. With no handler it dies of the
  * signal with the registers it had.
  */
-#include "engine/hit/call.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/entry.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/mask.h"
+#include "port/user/signals/sleep.h"
+#include "port/user/signals/trap.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 u32 dp_caught_index(u64 sig)

@@ -6,7 +6,14 @@
  * program's remembered one. execve takes the whole image away: what it starts
  * is noted, so that the tool can say what ended the probes.
  */
-#include "engine/hit/call.h"
+#include "port/user/signals/hook.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/stack.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/mask.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 #define NEVER_MASKED (DP_SIGMASK(9) | DP_SIGMASK(19))

@@ -16,8 +16,13 @@
  * A thread is known by its thread pointer, which a fork child keeps; where there is
  * none, by its id.
  */
-#include "engine/hit/hit.h"
+#include "port/user/signals/mask.h"
+#include "engine/hit/arena.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/sleep.h"
 #include "engine/arch/x86/bytes.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 #define SIG_BLOCK 0

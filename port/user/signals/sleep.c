@@ -30,7 +30,10 @@
  * A handler that leaves by longjmp leaves the call for good: its entry is taken
  * back when the thread makes such a call from the same place or farther out.
  */
-#include "engine/hit/hit.h"
+#include "port/user/signals/sleep.h"
+#include "engine/hit/arena.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/mask.h"
 #include "engine/arch/x86/ptregs.h"
 #include "port_hit.h"
 

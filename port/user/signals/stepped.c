@@ -11,8 +11,11 @@
  * it is set once more, and the kernel takes it for the thread's own. So the thread stays
  * noted until it is out of us, or that has happened.
  */
-#include "engine/hit/hit.h"
+#include "engine/hit/arena.h"
+#include "port/user/signals/mask.h"
+#include "port/user/signals/trap.h"
 #include "engine/arch/x86/flags.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 #define TRAP_BRKPT 1 /* at the end of a system call */

@@ -15,7 +15,19 @@
  * agent does: a thread that trapped just before the byte went back is still
  * recognised.
  */
+#include "port/user/signals/trap.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/jprobe.h"
+#include "engine/hit/program.h"
+#include "engine/hit/site.h"
+#include "engine/hit/thread.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/mask.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 #define FRAME_MAX 16384

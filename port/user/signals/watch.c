@@ -7,7 +7,13 @@
  * by, is its parent's. While there is one the table of counters is empty, so
  * that every hit asks the agent, and the agent asks the kernel who it is.
  */
-#include "engine/hit/hit.h"
+#include "engine/hit/arena.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/hook.h"
+#include "port/user/signals/mask.h"
+#include "port/user/signals/sleep.h"
+#include "engine/arch/x86/sigframe.h"
 #include "port_hit.h"
 
 #define SIGCHLD 17ull

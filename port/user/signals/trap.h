@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* trap: signals of ours, and those that are the program's. */
+#ifndef DP_SIGNALS_TRAP_H
+#define DP_SIGNALS_TRAP_H
+
+#include "port_types.h"
+#include "engine/layout.h"
+#include "engine/arch/x86/sigframe.h"
+#include "engine/hit/hit.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * dp_hit_trap() - SIGTRAP arrived
+ * @info, @uc: the kernel's
+ *
+ * Context: signal handler on the interrupted thread, every signal but SIGTRAP
+ * blocked.
+ * Return: 0, the thread goes on as @uc says; else the address of the program's
+ * own handler, to be entered with the frame as it is.
+ */
+u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
+
+/** dp_hit_of_signal() - from what a signal handler gets
+ *
+ * The kernel has just written a signal frame below the stack pointer, unless
+ * there is an alternate stack: then nothing of the stack is certain.
+ */
+void dp_hit_of_signal(struct dp_hit *hit, struct dp_ucontext *uc);
+
+/**
+ * dp_foreign_trap() - a SIGTRAP that is none of ours
+ *
+ * Return: as dp_hit_trap().
+ */
+u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
+
+/**
+ * dp_stepped_end() - end what a tool has begun with this thread that has ended itself
+ * @info, @uc: of a signal of ours
+ * Return: was the signal only that?
+ */
+bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc);
+
+#pragma GCC visibility pop
+
+#endif
