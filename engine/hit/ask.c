@@ -19,8 +19,9 @@
 #include "engine/hit/call.h"
 #include "engine/hit/there.h"
 #include "engine/hit/thread.h"
-#include "engine/arch/x86/ptregs.h"
-#include "port_hit.h"
+#include "engine/hit/trap.h"
+#include "arch/x86/regs.h"
+#include "port.h"
 
 /* So often it is looked whether the tool is there still. */
 #define SLICE_MS 100
@@ -140,7 +141,7 @@ static void block(struct asker *a, bool caught)
 	if (a->caught == caught)
 		return;
 	a->caught = caught;
-	dp_port_sigmask(caught ? ~dp_caught_mask(DP_CAUGHT) : ~0ull);
+	dp_port_defer(caught);
 }
 
 /* Word by word: there is no memcpy here for a compiler to call. */
@@ -154,8 +155,6 @@ static void copy(u64 *to, const u64 *from, u32 n)
 	}
 }
 
-#define GENERAL 15 /* those before orig_ax */
-
 static void show(const struct asker *a, u64 *to)
 {
 	struct dp_regs *regs = (void *)to;
@@ -164,21 +163,19 @@ static void show(const struct asker *a, u64 *to)
 		dp_regs_from(regs, a->mc);
 	else
 		copy(to, (u64 *)a->regs, sizeof(*regs) / sizeof(u64));
-	regs->ip = a->ip;
+	dp_regs_set_pc(regs, a->ip);
 }
 
 static void take(struct asker *a, const u64 *from)
 {
 	const struct dp_regs *regs = (const void *)from;
 
-	a->ip = regs->ip;
+	a->ip = dp_regs_pc(regs);
 	if (a->mc) {
 		dp_regs_to(regs, a->mc);
 		return;
 	}
-	copy((u64 *)a->regs, from, GENERAL);
-	a->regs->flags = regs->flags;
-	a->regs->sp = regs->sp;
+	dp_regs_take(a->regs, regs);
 }
 
 static void put(struct asker *a, struct dp_ask *ask, u32 probe)
@@ -261,13 +258,13 @@ u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
 	struct asker a = { .regs = &frame->regs,
 			   .ip = site->addr,
 			   .caught = true };
-	u64 sp = frame->regs.sp;
-	u64 mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
+	u64 sp = dp_regs_sp(&frame->regs);
+	u64 mask = dp_port_defer(true);
 
 	each(site, &a);
-	dp_port_sigmask(mask);
-	frame->regs.ip = a.ip;
-	if (a.ip == site->addr && frame->regs.sp == sp)
+	dp_port_defer_end(mask);
+	dp_regs_set_pc(&frame->regs, a.ip);
+	if (a.ip == site->addr && dp_regs_sp(&frame->regs) == sp)
 		return 0;
 	if (a.ip == site->addr)
 		dp_call_resume(frame);
@@ -277,21 +274,24 @@ u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
 void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 {
 	struct asker a = { .mc = mc, .ip = site->addr, .caught = true };
-	u64 sp = mc->rsp;
-	u64 mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
+	u64 sp = dp_mcontext_sp(mc);
+	u64 mask = dp_port_defer(true);
 
 	each(site, &a);
-	dp_port_sigmask(mask);
-	mc->rsp = sp;
+	dp_port_defer_end(mask);
+	dp_mcontext_set_sp(mc, sp);
 }
 
-/* The kernel puts the mask back with the registers. */
-void dp_ask_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
+/* What is deferred then comes when the world puts the registers back. */
+void dp_ask_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 {
-	struct asker a = { .mc = &uc->mc, .ip = site->addr, .caught = true };
+	struct asker a = { .mc = trap->regs,
+			   .ip = site->addr,
+			   .caught = true };
 
 	each(site, &a);
-	uc->mc.rip = a.ip != site->addr ?
-			     a.ip :
-			     __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+	dp_mcontext_set_pc(trap->regs, a.ip != site->addr ?
+					       a.ip :
+					       __atomic_load_n(&site->copy,
+							       __ATOMIC_ACQUIRE));
 }

@@ -6,6 +6,7 @@
 #include "port_types.h"
 #include "engine/layout.h"
 #include "engine/hit/call.h"
+#include "engine/hit/trap.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -18,7 +19,7 @@ u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
 /** dp_ask_mcontext() - as dp_call_mcontext() */
 void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
 /** dp_ask_trap() - as dp_call_trap() */
-void dp_ask_trap(const struct dp_site_entry *site, struct dp_ucontext *uc);
+void dp_ask_trap(const struct dp_site_entry *site, struct dp_trap *trap);
 
 #pragma GCC visibility pop
 

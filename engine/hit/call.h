@@ -11,6 +11,7 @@
 
 #include "port_types.h"
 #include "engine/layout.h"
+#include "engine/hit/trap.h"
 #include "engine/arch/x86/ptregs.h"
 
 #pragma GCC visibility push(hidden)
@@ -41,26 +42,19 @@ u64 dp_call_detour(struct dp_call_frame *frame);
  *  sets their ip */
 void dp_call_resume(struct dp_call_frame *frame);
 
-/** dp_call_trap() - a breakpoint does. Leaves in @uc where the thread goes on. */
-void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc);
+/** dp_call_trap() - a breakpoint does. Leaves in @trap where the thread goes on. */
+void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap);
 
 /** dp_call_mcontext() - a hook's detour does: ip stays */
 void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
 
 /** dp_call_after() - a probed instruction has completed: post_handlers */
-void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc);
-
-/**
- * dp_call_fault() - a signal that the processor has raised
- * Return: true if it was a handler's or a probed instruction's, and is dealt
- * with in @uc. Otherwise @uc says where in the program it was.
- */
-bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc);
+void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
 
 /** dp_call_go_on() - pre_handlers have been called, and changed @regs: the instruction
- *  is next, and then after-handlers. @uc: of the signal */
+ *  is next, and then after-handlers. @trap: with which they were */
 void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
-		   struct dp_stack *stack, struct dp_ucontext *uc);
+		   struct dp_stack *stack, struct dp_trap *trap);
 
 /** dp_call_hide_alternate() - the kernel is not to put a signal's frame on the
  *  alternate stack, because the thread has left that for ours; @in_use: or has a

@@ -10,7 +10,8 @@
 #include "engine/hit/program.h"
 #include "engine/hit/thread.h"
 #include "engine/ring/log.h"
-#include "port_hit.h"
+#include "arch/x86/regs.h"
+#include "port.h"
 
 #define APART 8
 
@@ -29,7 +30,7 @@ static bool on_alternate(const struct dp_hit *alt, u64 sp)
 static bool is_left(const struct dp_context *ctx, u32 tid,
 		    const struct dp_hit *hit)
 {
-	u64 sp = hit->regs->rsp;
+	u64 sp = dp_mcontext_sp(hit->regs);
 	struct dp_hit alt = *hit;
 
 	if (ctx->tid != tid || ctx->sp > sp)
@@ -61,7 +62,7 @@ struct dp_context *dp_context_claim(const struct dp_hit *hit)
 
 		if (!take_over(ctx, tid, hit))
 			continue;
-		ctx->sp = hit->regs->rsp;
+		ctx->sp = dp_mcontext_sp(hit->regs);
 		__atomic_store_n(&ctx->tid, tid, __ATOMIC_RELEASE);
 		return ctx;
 	}
@@ -157,7 +158,7 @@ void dp_pending_complete(const struct dp_site_entry *site)
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit)
 {
 	struct dp_hit alt = *hit;
-	u64 sp = hit->regs->rsp;
+	u64 sp = dp_mcontext_sp(hit->regs);
 	u32 i;
 
 	if (alt.alt_size == DP_ALT_UNKNOWN)

@@ -9,10 +9,8 @@
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
 #include "engine/hit/program.h"
-#include "port/user/signals/child.h"
-#include "port/user/signals/hook.h"
-#include "engine/arch/x86/sigframe.h"
-#include "port_hit.h"
+#include "arch/x86/regs.h"
+#include "port.h"
 
 /* Its pc and stack pointer are not in the frame. */
 static struct dp_mcontext *regs_of(struct dp_detour_frame *frame,
@@ -20,8 +18,8 @@ static struct dp_mcontext *regs_of(struct dp_detour_frame *frame,
 {
 	struct dp_mcontext *regs = (void *)frame->regs;
 
-	regs->rip = site->addr;
-	regs->rsp = (u64)(frame + 1) + DP_RED_ZONE;
+	dp_mcontext_set_pc(regs, site->addr);
+	dp_mcontext_set_sp(regs, (u64)(frame + 1) + DP_RED_ZONE);
 	return regs;
 }
 

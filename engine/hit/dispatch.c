@@ -5,7 +5,7 @@
 #include "engine/hit/program.h"
 #include "engine/hit/thread.h"
 #include "engine/instance/visit.h"
-#include "port_hit.h"
+#include "port.h"
 
 void dp_hit_count(u32 probe)
 {

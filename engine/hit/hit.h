@@ -11,7 +11,7 @@
 
 #include "port_types.h"
 #include "engine/layout.h"
-#include "engine/arch/x86/sigframe.h"
+#include "arch/x86/regs.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -47,7 +47,7 @@ static inline bool dp_hit_knows(const struct dp_hit *hit, u64 addr)
  * stack pointer is there if that was on the same one. */
 static inline void dp_hit_know_stack(struct dp_hit *hit)
 {
-	u64 sp = hit->regs->rsp, written = sp - DP_RED_ZONE - 1;
+	u64 sp = dp_mcontext_sp(hit->regs), written = sp - DP_RED_ZONE - 1;
 
 	if ((written ^ sp) & ~(u64)(DP_PAGE - 1))
 		return;

@@ -5,6 +5,7 @@
 
 #include "port_types.h"
 #include "engine/layout.h"
+#include "engine/hit/trap.h"
 #include "engine/arch/x86/ptregs.h"
 
 #pragma GCC visibility push(hidden)
@@ -12,11 +13,11 @@
 /** dp_jprobe_enter() - leave for the jprobe's handler: changes @regs */
 void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
 		     struct dp_regs *regs, struct dp_stack *stack,
-		     const struct dp_ucontext *uc);
+		     const struct dp_trap *trap);
 
 /** dp_jprobe_leave() - it is done, and has come to dp_jprobe_return.
  *  Return: false if no jprobe's handler runs. */
-bool dp_jprobe_leave(struct dp_ucontext *uc);
+bool dp_jprobe_leave(struct dp_trap *trap);
 
 #pragma GCC visibility pop
 

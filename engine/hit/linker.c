@@ -10,7 +10,7 @@
  */
 #include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
-#include "port_hit.h"
+#include "port.h"
 
 #define RT_CONSISTENT 0 /* link.h */
 #define SLICE_MS 10

@@ -16,7 +16,7 @@
 #include "engine/hit/hit.h"
 #include "engine/instance/visit.h"
 #include "engine/ring/log.h"
-#include "port_hit.h"
+#include "port.h"
 
 static const struct dp_program_entry *program_of(const struct dp_probe_entry *p)
 {

@@ -10,7 +10,7 @@
 #include "engine/hit/site.h"
 #include "engine/arch/x86/flags.h"
 #include "engine/arch/x86/ptregs.h"
-#include "port_hit.h"
+#include "port.h"
 
 #define WORD 8
 

@@ -13,6 +13,24 @@
  *  it in the text or behind its second copy; or NULL */
 const struct dp_site_entry *dp_site_lookup(u64 addr);
 
+/**
+ * dp_site_boundary() - the instruction of a site's region that stands behind a breakpoint
+ * in its jump at @addr
+ * Return: its number, from 1; -1: there is none.
+ */
+int dp_site_boundary(const struct dp_site_entry *site, u64 addr);
+
+/**
+ * dp_site_trapped() - whose breakpoint a thread has met
+ * @pc: its address
+ * @int3: it is one; false: what stands for one where the bytes of a jump allow no other
+ * @around: set to the site whose jump it is in the middle of, or NULL
+ * Return: the site that the trap is of, or NULL. A site of its own that has no probe any
+ * more leaves the trap to the one around it.
+ */
+const struct dp_site_entry *dp_site_trapped(u64 pc, bool int3,
+					    const struct dp_site_entry **around);
+
 /** dp_branch_taken() - will a conditional branch be taken? */
 bool dp_branch_taken(const struct dp_site_entry *site, u64 flags, u64 cx);
 

@@ -5,7 +5,7 @@
 
 #include "port_types.h"
 #include "engine/layout.h"
-#include "engine/arch/x86/sigframe.h"
+#include "engine/hit/trap.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -17,8 +17,8 @@ void dp_stack_leave(void);
 struct dp_stack *dp_stack_known(void);
 /** dp_stack_low() - its lowest address */
 u64 dp_stack_low(const struct dp_stack *stack);
-/** dp_stack_alternate() - the kernel tells of this thread's alternate stack */
-void dp_stack_alternate(const struct dp_ucontext *uc);
+/** dp_stack_alternate() - a trap tells of this thread's alternate stack */
+void dp_stack_alternate(const struct dp_trap *trap);
 /** dp_stack_ask_alternate() - it may have changed: ask the kernel */
 void dp_stack_ask_alternate(void);
 /** dp_stack_nested() - is a thread whose stack pointer is @sp in a handler? */

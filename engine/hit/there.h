@@ -17,7 +17,7 @@ struct dp_there *dp_there_begin(u32 probe);
 void dp_there_call(struct dp_there *there, u64 x87);
 void dp_there_end(struct dp_there *there);
 /** dp_there_fault() - has the processor raised this in one? Then it is given up. */
-bool dp_there_fault(struct dp_ucontext *uc);
+bool dp_there_fault(struct dp_mcontext *regs);
 
 #pragma GCC visibility pop
 

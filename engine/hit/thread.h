@@ -4,17 +4,14 @@
 #define DP_HIT_THREAD_H
 
 #include "port_types.h"
-#include "engine/layout.h"
+#include "port.h"
 
 #pragma GCC visibility push(hidden)
 
 /** dp_hit_thread() - the thread pointer: where its thread-local memory is told from */
 static inline u64 dp_hit_thread(void)
 {
-	u64 pointer;
-
-	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
-	return pointer;
+	return dp_raw_thread_self();
 }
 
 /** dp_hit_cpu() - where this thread is, or was a moment ago */

@@ -12,7 +12,7 @@
 #include "engine/instance/left.h"
 #include "engine/instance/instance.h"
 #include "engine/instance/stub.h"
-#include "port_hit.h"
+#include "port.h"
 
 /* Looking at one takes a system call. */
 #define PATIENCE 16

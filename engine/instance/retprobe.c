@@ -27,9 +27,8 @@
 #include "engine/instance/instance.h"
 #include "engine/instance/left.h"
 #include "engine/instance/stub.h"
-#include "port/user/signals/child.h"
-#include "engine/arch/x86/ptregs.h"
-#include "port_hit.h"
+#include "arch/x86/regs.h"
+#include "port.h"
 
 /* It stays the same as long as the thread lives. */
 static u64 task(struct dp_stack *stack)
@@ -141,11 +140,11 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
 	struct dp_follow *follow = (void *)p->follow;
-	struct dp_frame *f = frame_of(regs->sp), *new = NULL;
+	struct dp_frame *f = frame_of(dp_regs_sp(regs)), *new = NULL;
 	struct dp_instance *ri;
 
 	if (!f)
-		dp_left_same(stack, regs->sp);
+		dp_left_same(stack, dp_regs_sp(regs));
 	ri = take_any(follow, stack);
 	if (ri && !f)
 		new = dp_stub_take(stack);
@@ -155,7 +154,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 		miss(follow);
 		return;
 	}
-	fill(ri, stack, follow, f ? f->ret_addr : *(u64 *)regs->sp);
+	fill(ri, stack, follow, f ? f->ret_addr : *(u64 *)dp_regs_sp(regs));
 	if (follow->entry &&
 	    (u32)dp_call_handler(stack, probe, follow->entry, (u64)ri,
 				 (u64)regs, follow->entry_needs)) {
@@ -165,7 +164,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 		return;
 	}
 	if (new) {
-		begin_frame(stack, new, regs->sp);
+		begin_frame(stack, new, dp_regs_sp(regs));
 		f = *begun = new;
 	}
 	join(stack, f, ri);
@@ -185,7 +184,7 @@ static void finish(struct ending *e, struct dp_instance *ri)
 	u64 handler = __atomic_load_n(&f->handler, __ATOMIC_ACQUIRE);
 
 	ri->ending = e->how;
-	e->regs->ip = ri->ret_addr;
+	dp_regs_set_pc(e->regs, ri->ret_addr);
 	if (handler && (e->how == DP_CALL_RETURNED || f->unwind))
 		dp_call_handler(e->stack, f->probe, handler, (u64)ri,
 				(u64)e->regs, f->handler_needs);
@@ -250,7 +249,7 @@ static u32 run(void *arg)
 	u64 instances = e->frame->instances;
 	bool hidden;
 
-	stack->sp = e->regs->sp;
+	stack->sp = dp_regs_sp(e->regs);
 	stack->regs = (u64)e->regs;
 	stack->site = 0;
 	/* A result may be in there, and leaves enough room. */
@@ -303,7 +302,7 @@ static void end_frame(struct dp_frame *f, struct dp_regs *regs,
 		return;
 	}
 	dp_left_recover(e.stack);
-	dp_call_away(e.stack, regs->sp, &e, run);
+	dp_call_away(e.stack, dp_regs_sp(regs), &e, run);
 }
 
 /* The call of frame @at->back has ended. Leaves there where the thread goes on. */
@@ -311,8 +310,9 @@ static void end_call(struct dp_returned *at, enum dp_call_end how)
 {
 	struct dp_frame *f = dp_stub_frame(at->back);
 
-	at->regs.sp = (u64)(at + 1);
-	at->regs.ip = at->back = f->ret_addr;
+	dp_regs_set_sp(&at->regs, (u64)(at + 1));
+	at->back = f->ret_addr;
+	dp_regs_set_pc(&at->regs, at->back);
 	end_frame(f, &at->regs, how, false);
 }
 
@@ -325,10 +325,10 @@ void dp_return_hit(struct dp_returned *at)
  * exception, and the frame's @cont where to go on with it. */
 u64 dp_return_unwound(struct dp_returned *at)
 {
-	u64 resume = dp_stub_frame(at->back)->cont, exception = at->regs.ax;
+	u64 resume = dp_stub_frame(at->back)->cont, exception = dp_regs_exception(&at->regs);
 
 	end_call(at, DP_CALL_UNWOUND);
-	at->regs.di = exception;
+	dp_regs_set_arg(&at->regs, exception);
 	return resume;
 }
 
@@ -342,7 +342,7 @@ void dp_return_passed(u64 number)
 
 	/* Nobody is shown any of them. */
 	if (regs)
-		regs->sp = f->slot + sizeof(u64);
+		dp_regs_set_sp(regs, f->slot + sizeof(u64));
 	end_frame(f, regs, DP_CALL_UNWOUND, true);
 }
 
@@ -359,7 +359,7 @@ struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
 {
 	const struct dp_quick none = { 0, 0 };
 	struct dp_follow *f = (void *)p->follow;
-	u64 sp = regs->sp, offset;
+	u64 sp = dp_regs_sp(regs), offset;
 	struct dp_instance *ri;
 
 	if (p->kind != DP_KIND_RETURN || !f->quick || !stack->spare ||
@@ -385,9 +385,9 @@ void dp_return_quick_begin(u32 veto, struct dp_stack *stack)
 		return;
 	}
 	f = dp_stub_take_spare(stack);
-	begin_frame(stack, f, at->regs.sp);
+	begin_frame(stack, f, dp_regs_sp(&at->regs));
 	join(stack, f, ri);
-	if (at->regs.sp == stack->sp)
+	if (dp_regs_sp(&at->regs) == stack->sp)
 		*(u64 *)(at + 1) = dp_return_through(f, j->base + j->insn[0]);
 }
 
@@ -413,7 +413,8 @@ struct dp_quick dp_return_quick_hit(struct dp_returned *at,
 	f->state = DP_FRAME_FREE;
 	dp_barrier();
 	stack->frames = f->next;
-	at->regs.ip = at->back = ri->ret_addr;
+	at->back = ri->ret_addr;
+	dp_regs_set_pc(&at->regs, at->back);
 	dp_stub_give_spare(stack, f);
 	return (struct dp_quick){ (u64)ri, __atomic_load_n(&follow->handler,
 							   __ATOMIC_ACQUIRE) };

@@ -29,7 +29,8 @@
 #include "engine/ring/log.h"
 #include "engine/arch/x86/bytes.h"
 #include "engine/arch/x86/xmm.h"
-#include "port_hit.h"
+#include "arch/x86/regs.h"
+#include "port.h"
 
 /* More of a stack than this is not looked through at once. */
 #define UNWIND_MOST (256ull << 20)
@@ -199,9 +200,9 @@ static u64 return_address(const struct dp_hit *hit)
 {
 	u64 ret;
 
-	if (dp_hit_knows(hit, hit->regs->rsp))
-		return *(const volatile u64 *)hit->regs->rsp;
-	return dp_port_read(&ret, hit->regs->rsp, DP_WORD) == DP_WORD ? ret : 0;
+	if (dp_hit_knows(hit, dp_mcontext_sp(hit->regs)))
+		return *(const volatile u64 *)dp_mcontext_sp(hit->regs);
+	return dp_port_read(&ret, dp_mcontext_sp(hit->regs), DP_WORD) == DP_WORD ? ret : 0;
 }
 
 static u32 most_logged(void)
@@ -282,7 +283,7 @@ static u32 group_of(u64 key)
 APART static void replace(u32 probe, const struct dp_hit *hit)
 {
 	struct dp_leaving leaving = { .how = DP_LEFT_ABANDONED };
-	u64 slot = hit->regs->rsp;
+	u64 slot = dp_mcontext_sp(hit->regs);
 	const struct dp_visit *v;
 	struct place p;
 
@@ -310,13 +311,13 @@ void dp_visit_fill(struct dp_visit *v, u32 probe, const struct dp_hit *hit,
 		v->tid = dp_hit_tid();
 		v->ticks = dp_port_ticks();
 	}
-	__atomic_store_n(&v->slot, hit->regs->rsp, __ATOMIC_RELEASE);
+	__atomic_store_n(&v->slot, dp_mcontext_sp(hit->regs), __ATOMIC_RELEASE);
 }
 
 void dp_visit_begin(u32 probe, const struct dp_site_entry *site,
 		    const struct dp_hit *hit)
 {
-	u64 slot = hit->regs->rsp;
+	u64 slot = dp_mcontext_sp(hit->regs);
 	struct dp_visit *v;
 	struct place p;
 	bool fits = dp_visit_fits(slot);
@@ -344,7 +345,7 @@ void dp_visit_begin(u32 probe, const struct dp_site_entry *site,
 APART static u64 returned(u32 group, const struct dp_hit *hit)
 {
 	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
-						   hit->regs->rax;
+						   dp_mcontext_ret(hit->regs);
 }
 
 /* At an exit of the function itself. */
@@ -392,7 +393,7 @@ APART static bool end_own(const struct place *at, u32 probe, const struct dp_hit
 
 	if (way & DP_WAY_SHARED && return_address(hit) != v->ret)
 		return false;
-	if (!is_whole(at, dp_probe(probe)->group, hit->regs->rsp))
+	if (!is_whole(at, dp_probe(probe)->group, dp_mcontext_sp(hit->regs)))
 		return true;
 	if (!(way & DP_WAY_ONWARD)) {
 		finish(at, probe, hit);
@@ -439,12 +440,13 @@ void dp_visit_end(u32 probe, const struct dp_site_entry *site,
 	const struct dp_probe_entry *p = dp_probe(probe);
 	bool own = p->group != DP_NO_GROUP;
 	bool met = !own || p->way & DP_WAY_SHARED;
-	u64 slot = hit->regs->rsp, key = dp_visit_key(p->group, slot);
+	u64 slot = dp_mcontext_sp(hit->regs), key = dp_visit_key(p->group, slot);
 	bool fits = dp_visit_fits(slot);
 	struct place at;
 
 	if (p->way & DP_WAY_TAKEN &&
-	    !dp_branch_taken(site, hit->regs->eflags, hit->regs->rcx))
+	    !dp_branch_taken(site, dp_mcontext_flags(hit->regs),
+			     dp_mcontext_count(hit->regs)))
 		return;
 	if (fits && own && find(&at, key))
 		met |= end_own(&at, probe, hit);
@@ -465,9 +467,8 @@ static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 {
 	struct dp_hit alt = *hit;
 
-	*from = (hit->regs->rsp + DP_WORD - 1) & ~(u64)(DP_WORD - 1);
-	*to = way & DP_WAY_UNTIL_DI ? hit->regs->rdi :
-				      hit->regs->rcx + DP_WORD;
+	*from = (dp_mcontext_sp(hit->regs) + DP_WORD - 1) & ~(u64)(DP_WORD - 1);
+	*to = dp_mcontext_unwound(hit->regs, way & DP_WAY_UNTIL_DI);
 	if (*to <= *from || *to - *from > UNWIND_MOST ||
 	    !dp_visit_fits(*from) || !dp_visit_fits(*to & ~7ull))
 		return false;

@@ -11,7 +11,7 @@
 #include "engine/hit/arena.h"
 #include "engine/hit/thread.h"
 #include "engine/arch/x86/bytes.h"
-#include "port_hit.h"
+#include "port.h"
 
 /* Children can write to a ring, and shall not keep their parent here. */
 #define MOST_AHEAD (1ull << 62)

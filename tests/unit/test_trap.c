@@ -17,10 +17,11 @@
 #include "engine/hit/jprobe.h"
 #include "engine/hit/program.h"
 #include "engine/hit/site.h"
+#include "engine/hit/trap.h"
 #include "port/user/signals/action.h"
 #include "port/user/signals/mask.h"
 #include "port/user/signals/trap.h"
-#include "port_hit.h"
+#include "port.h"
 
 #define AT 0x401000ull /* of the first site; one every SPACE bytes */
 #define SPACE 16
@@ -48,14 +49,14 @@ bool dp_dispatch_site(const struct dp_site_entry *site,
 	return false;
 }
 
-void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
+void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 {
 	called++;
 	hit_at = site;
-	uc->mc.rip = site->copy;
+	trap->regs->rip = site->copy;
 }
 
-void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc)
+void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
 {
 	completed = site;
 }
@@ -65,7 +66,7 @@ void dp_pending_complete(const struct dp_site_entry *site)
 	completed = site;
 }
 
-bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
+bool dp_trap_raised(struct dp_trap *trap)
 {
 	return false;
 }
@@ -82,7 +83,7 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	return 0;
 }
 
-bool dp_jprobe_leave(struct dp_ucontext *uc)
+bool dp_jprobe_leave(struct dp_trap *trap)
 {
 	return false;
 }

@@ -24,7 +24,7 @@
 #include "port/user/signals/hook.h"
 #include "port/user/signals/mask.h"
 #include "engine/arch/x86/sigframe.h"
-#include "port_hit.h"
+#include "port.h"
 
 /* linux/prctl.h, linux/seccomp.h */
 #define PR_SET_SECCOMP 22

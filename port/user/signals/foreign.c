@@ -15,7 +15,7 @@
 #include "port/user/signals/sleep.h"
 #include "port/user/signals/trap.h"
 #include "engine/arch/x86/sigframe.h"
-#include "port_hit.h"
+#include "port.h"
 
 u32 dp_caught_index(u64 sig)
 {

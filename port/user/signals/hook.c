@@ -14,7 +14,7 @@
 #include "port/user/signals/child.h"
 #include "port/user/signals/mask.h"
 #include "engine/arch/x86/sigframe.h"
-#include "port_hit.h"
+#include "port.h"
 
 #define NEVER_MASKED (DP_SIGMASK(9) | DP_SIGMASK(19))
 

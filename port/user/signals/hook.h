@@ -10,14 +10,6 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * dp_watch() - a system call is about to be made where it stands
- * @after: or has returned
- * Return: true if it was answered here instead, with its result in @regs->rax.
- */
-bool dp_watch(const struct dp_site_entry *site, struct dp_mcontext *regs,
-	      bool after);
-
-/**
  * dp_confine() - a system call is about to be made: should it install a seccomp filter,
  * wait for the tool, which looks whether probes can go on under that
  * @site: of the hook; @regs: as they are then

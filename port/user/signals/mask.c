@@ -23,7 +23,7 @@
 #include "port/user/signals/sleep.h"
 #include "engine/arch/x86/bytes.h"
 #include "engine/arch/x86/sigframe.h"
-#include "port_hit.h"
+#include "port.h"
 
 #define SIG_BLOCK 0
 #define SIG_UNBLOCK 1
@@ -34,7 +34,7 @@ u64 dp_mask_thread(void)
 	u64 pointer;
 
 	if (dp_arena.control.fsgsbase)
-		__asm__ volatile("rdfsbase %0" : "=r"(pointer));
+		pointer = dp_raw_thread_pointer();
 	else
 		pointer = dp_port_thread_pointer();
 	return dp_thread_id(pointer, pointer ? 0 : dp_port_tid());

@@ -35,7 +35,7 @@
 #include "port/user/signals/child.h"
 #include "port/user/signals/mask.h"
 #include "engine/arch/x86/ptregs.h"
-#include "port_hit.h"
+#include "port.h"
 
 #define SYSCALL_SIZE 2
 /* The agent uses less of the stack; a signal frame is larger. */

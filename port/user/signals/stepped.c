@@ -16,7 +16,7 @@
 #include "port/user/signals/trap.h"
 #include "engine/arch/x86/flags.h"
 #include "engine/arch/x86/sigframe.h"
-#include "port_hit.h"
+#include "port.h"
 
 #define TRAP_BRKPT 1 /* at the end of a system call */
 #define TRAP_TRACE 2

@@ -21,13 +21,6 @@
  */
 u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
 
-/** dp_hit_of_signal() - from what a signal handler gets
- *
- * The kernel has just written a signal frame below the stack pointer, unless
- * there is an alternate stack: then nothing of the stack is certain.
- */
-void dp_hit_of_signal(struct dp_hit *hit, struct dp_ucontext *uc);
-
 /**
  * dp_foreign_trap() - a SIGTRAP that is none of ours
  *

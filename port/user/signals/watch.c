@@ -14,7 +14,7 @@
 #include "port/user/signals/mask.h"
 #include "port/user/signals/sleep.h"
 #include "engine/arch/x86/sigframe.h"
-#include "port_hit.h"
+#include "port.h"
 
 #define SIGCHLD 17ull
 #define CLONE_VM 0x100ull

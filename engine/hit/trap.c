@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * trap: what a breakpoint of ours leads to.
+ *
+ *   breakpoint at a site ──► the world ──► dp_trap_hit(): dispatch, pc = copy
+ *   copy runs, jumps back behind the site ◄── the thread goes on
+ *
+ * Where a record has to wait for the instruction, the pc goes to a second copy
+ * with a breakpoint behind the instruction; that trap commits the record.
+ *
+ * Nothing is single-stepped and the site keeps its breakpoint throughout, so no
+ * other thread can run past it unseen.
+ */
+#include "engine/hit/trap.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/call.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/jprobe.h"
+#include "engine/hit/program.h"
+#include "engine/hit/site.h"
+#include "arch/x86/breakpoint.h"
+#include "arch/x86/regs.h"
+#include "port.h"
+
+/* The largest that the world writes below a stack pointer */
+#define FRAME_MAX 16384
+
+void dp_hit_of_trap(struct dp_hit *hit, const struct dp_trap *trap)
+{
+	u64 sp = dp_mcontext_sp(trap->regs);
+
+	hit->regs = trap->regs;
+	hit->low = hit->high = 0;
+	hit->fpstate = dp_mcontext_vectors(trap->regs);
+	hit->signals = false;
+	hit->alt_sp = trap->alt_sp;
+	hit->alt_size = trap->alt_size;
+	if (trap->at < sp && sp - trap->at <= FRAME_MAX)
+		dp_hit_know_stack(hit);
+}
+
+static void dispatch(const struct dp_site_entry *site, struct dp_trap *trap)
+{
+	struct dp_hit hit;
+	bool waits;
+
+	if (site->calls) {
+		dp_call_trap(site, trap);
+		return;
+	}
+	dp_hit_of_trap(&hit, trap);
+	waits = dp_dispatch_site(site, &hit);
+	dp_mcontext_set_pc(trap->regs,
+			   waits && site->post ? site->post : site->copy);
+}
+
+static void hit(const struct dp_site_entry *site, struct dp_trap *trap)
+{
+	dp_mcontext_set_pc(trap->regs, site->addr);
+	switch (dp_hit_who()) {
+	case DP_WHO_OWNER:
+		dispatch(site, trap);
+		break;
+	case DP_WHO_CHILD:
+		if (!dp_hit_leave(trap->mask))
+			dp_mcontext_set_pc(trap->regs, site->copy);
+		break;
+	case DP_WHO_SHARER:
+		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
+				   __ATOMIC_RELAXED);
+		dp_mcontext_set_pc(trap->regs, site->copy);
+		break;
+	}
+}
+
+/* A trap in the middle of a jump: of the site that is there, if there is one with probes,
+ * or else of the jump's. Children are not counted. */
+static void count_middle(const struct dp_site_entry *site)
+{
+	if (dp_hit_who() != DP_WHO_OWNER)
+		return;
+	__atomic_fetch_add(&dp_arena.hit.strays, 1, __ATOMIC_RELAXED);
+	if (site->first_probe)
+		dp_tally(site->first_probe - 1, DP_TALLY_MIDDLE);
+}
+
+/* Somebody has come to the middle of what a jump replaces: back from where he
+ * was when it was written, or by a branch. */
+static void stray(const struct dp_site_entry *site, int insn,
+		  struct dp_trap *trap)
+{
+	dp_mcontext_set_pc(trap->regs, site->addr + site->jump.offset[insn]);
+	if (!dp_wipe.owner && dp_hit_leave(trap->mask))
+		return;
+	dp_mcontext_set_pc(trap->regs, site->jump.base + site->jump.at[insn]);
+}
+
+/* At the breakpoint behind the second copy. */
+static void completed(const struct dp_site_entry *site, struct dp_trap *trap)
+{
+	if (dp_hit_who() != DP_WHO_OWNER)
+		dp_mcontext_set_pc(trap->regs, site->addr + site->insn_len);
+	else if (site->calls)
+		dp_call_after(site, trap);
+	else
+		dp_pending_complete(site);
+}
+
+bool dp_trap_hit(struct dp_trap *trap, u64 pc, bool breakpoint)
+{
+	const struct dp_site_entry *site, *around;
+
+	site = dp_site_trapped(pc, breakpoint, &around);
+	if (!site)
+		return false;
+	if (around)
+		count_middle(site);
+	if (pc == site->addr)
+		hit(site, trap);
+	else if (around)
+		stray(site, dp_site_boundary(site, pc), trap);
+	else
+		completed(site, trap);
+	return true;
+}
+
+bool dp_trap_returned(struct dp_trap *trap)
+{
+	return dp_mcontext_pc(trap->regs) ==
+		       (u64)dp_jprobe_return + DP_BREAKPOINT_BEHIND &&
+	       dp_jprobe_leave(trap);
+}
