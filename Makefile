@@ -23,7 +23,7 @@ CONTROL_SRC := $(wildcard engine/insn/*.c engine/insn/x86/*.c engine/control/*.c
 	port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
 HIT_SRC := $(wildcard engine/hit/*.c engine/instance/*.c engine/ring/*.c port/user/signals/*.c \
-	engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) $(VM_SRC)
+	engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) arch/x86/simulate.c $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
 LIB_SRC := $(filter-out lib/diag.c lib/escape.c lib/symbol.c,$(wildcard lib/*.c))
 
@@ -149,6 +149,27 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr: $
 $(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/instance/visit.c $(wildcard engine/*/*.h) engine/layout.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -DDP_AGENT -o $@ tests/unit/test_visit.c engine/instance/visit.c -lcmocka
+
+# The whole hit half on a world in memory (port/fake/hit), built as for the agent otherwise.
+FAKE_OBJ := $(patsubst %.S,$(B)/fake/%.o,$(patsubst %.c,$(B)/fake/%.o,$(HIT_SRC)))
+FAKE_WORLD := $(patsubst %.c,$(B)/fake/%.o,$(wildcard port/fake/hit/*.c))
+FAKE_DEFS := -DDP_AGENT -DDP_PORT_FAKE
+$(FAKE_WORLD): $(B)/fake/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -c -o $@ $<
+
+$(B)/fake/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
+
+$(B)/fake/%.o: %.S
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
+
+FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,dispatch mask wait leave)
+$(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # And what breakpoints lead to.
 TRAP_SRC := engine/hit/trap.c engine/hit/site.c port/user/signals/trap.c port/user/signals/child.c

@@ -18,7 +18,6 @@
 #include "engine/hit/entry.h"
 #include "engine/hit/hit.h"
 #include "engine/hit/jprobe.h"
-#include "engine/hit/site.h"
 #include "engine/hit/stack.h"
 #include "engine/hit/thread.h"
 #include "engine/hit/trap.h"
@@ -27,6 +26,7 @@
 #include "engine/arch/x86/offsets.h"
 #include "arch/x86/breakpoint.h"
 #include "arch/x86/regs.h"
+#include "arch/x86/simulate.h"
 #include "port.h"
 
 #define AT(offset, type, field) \

@@ -5,7 +5,6 @@
 
 #include "port_types.h"
 #include "engine/layout.h"
-#include "engine/arch/x86/ptregs.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -30,15 +29,6 @@ int dp_site_boundary(const struct dp_site_entry *site, u64 addr);
  */
 const struct dp_site_entry *dp_site_trapped(u64 pc, bool int3,
 					    const struct dp_site_entry **around);
-
-/** dp_branch_taken() - will a conditional branch be taken? */
-bool dp_branch_taken(const struct dp_site_entry *site, u64 flags, u64 cx);
-
-/**
- * dp_simulate() - execute a branch in registers, as the processor would
- * Return: false if it is none, or faults: then nothing is changed.
- */
-bool dp_simulate(const struct dp_site_entry *site, struct dp_regs *regs);
 
 #pragma GCC visibility pop
 

@@ -24,12 +24,12 @@
 #include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
 #include "engine/hit/program.h"
-#include "engine/hit/site.h"
 #include "engine/hit/thread.h"
 #include "engine/ring/log.h"
 #include "engine/arch/x86/bytes.h"
 #include "engine/arch/x86/xmm.h"
 #include "arch/x86/regs.h"
+#include "arch/x86/simulate.h"
 #include "port.h"
 
 /* More of a stack than this is not looked through at once. */

@@ -14,10 +14,10 @@
 #include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
 #include "engine/hit/program.h"
-#include "engine/hit/site.h"
 #include "engine/hit/thread.h"
 #include "engine/instance/visit.h"
 #include "engine/ring/log.h"
+#include "arch/x86/simulate.h"
 
 #define LINES 16
 #define STAGED 16

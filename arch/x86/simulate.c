@@ -7,7 +7,7 @@
  *
  * Source: Intel SDM vol. 2, Jcc, LOOP, CALL, RET, JMP.
  */
-#include "engine/hit/site.h"
+#include "arch/x86/simulate.h"
 #include "engine/arch/x86/flags.h"
 #include "engine/arch/x86/ptregs.h"
 #include "port.h"
