@@ -145,11 +145,6 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr: $
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
-# The table of visits likewise, in an arena of the test's.
-$(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/instance/visit.c $(wildcard engine/*/*.h) engine/layout.h
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -DDP_AGENT -o $@ tests/unit/test_visit.c engine/instance/visit.c -lcmocka
-
 # The whole hit half on a world in memory (port/fake/hit), built as for the agent otherwise.
 FAKE_OBJ := $(patsubst %.S,$(B)/fake/%.o,$(patsubst %.c,$(B)/fake/%.o,$(HIT_SRC)))
 FAKE_WORLD := $(patsubst %.c,$(B)/fake/%.o,$(wildcard port/fake/hit/*.c))
@@ -166,16 +161,10 @@ $(B)/fake/%.o: %.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
 
-FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,dispatch mask wait leave)
+FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,dispatch fault leave mask trap visit wait)
 $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
-
-# And what breakpoints lead to.
-TRAP_SRC := engine/hit/trap.c engine/hit/site.c port/user/signals/trap.c port/user/signals/child.c
-$(B)/tests/unit/test_trap: tests/unit/test_trap.c $(TRAP_SRC) $(wildcard engine/*/*.h port/user/signals/*.h) engine/layout.h
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -DDP_AGENT -o $@ $< $(TRAP_SRC) -lcmocka
 
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))

@@ -281,11 +281,42 @@ static void around_an_exec(void **state)
 	assert_int_equal(dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0,
 				      0),
 			 -ENOENT);
+	assert_int_equal(dp_fake_seen.exec_mask, ILL);
+	assert_int_equal(dp_fake_seen.exec_trap, ours);
 	assert_string_equal(dp_arena.hit.exec_path, "/nowhere");
 	assert_int_equal(dp_arena.hit.exec_pending, 0);
 	assert_int_equal(dp_fake_mask(), 0);
 	assert_int_equal(procmask(BLOCK, 0), ILL);
 	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, ours);
+}
+
+static void ignored_across_an_exec(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+
+	set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_int_equal(dp_fake_seen.exec_trap, DP_SIG_IGN);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, ours);
+	/* A child in our memory has an action of its own. */
+	dp_fake_vfork(false);
+	set_action(DP_SIGTRAP, DP_SIG_DFL, 0, 0);
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_int_equal(dp_fake_seen.exec_trap, ours);
+	set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_int_equal(dp_fake_seen.exec_trap, DP_SIG_IGN);
+}
+
+/* As its parent could not tell what it would be known by. */
+static void begins_with_a_mask(void **state)
+{
+	dp_fake_thread(1);
+	procmask(BLOCK, ILL);
+	dp_mask_begin(TRAP);
+	assert_int_equal(procmask(BLOCK, 0), TRAP);
+	dp_fake_vfork(false);
+	assert_int_equal(procmask(BLOCK, 0), 0);
 }
 
 /* Until our actions are in force the kernel's masks are the program's. */
@@ -321,6 +352,8 @@ int main(void)
 		cmocka_unit_test_setup(thread_ends, begin),
 		cmocka_unit_test_setup(new_thread, begin),
 		cmocka_unit_test_setup(around_an_exec, begin),
+		cmocka_unit_test_setup(ignored_across_an_exec, begin),
+		cmocka_unit_test_setup(begins_with_a_mask, begin),
 		cmocka_unit_test_setup(while_we_come, begin),
 	};
 

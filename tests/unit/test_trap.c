@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * trap: to which site a breakpoint's signal belongs, and where the thread goes on, in
- * an arena of the test's own. What the hit half would do at a hit is noted here.
+ * trap: to which site a breakpoint's signal belongs, and where the thread goes on, in a
+ * world in memory. Probe number i is that of site number i.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,111 +9,23 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
-#include <unistd.h>
 #include "engine/hit/arena.h"
-#include "engine/hit/call.h"
-#include "engine/hit/entry.h"
-#include "engine/hit/hit.h"
-#include "engine/hit/jprobe.h"
-#include "engine/hit/program.h"
-#include "engine/hit/site.h"
-#include "engine/hit/trap.h"
-#include "port/user/signals/action.h"
-#include "port/user/signals/mask.h"
-#include "port/user/signals/trap.h"
+#include "port/fake/hit/world.h"
 #include "port.h"
 
-#define AT 0x401000ull /* of the first site; one every SPACE bytes */
-#define SPACE 16
+#define AT 0x401000ull /* of the first site */
 #define DETOUR 0x7000000ull
-#define SLOTS 64
+#define NR_SITES 5
 #define UPWARD 0x37 /* instead of int3 in a jump's fifth byte */
 #define INT3 0xcc
 
-__asm__(".pushsection .bss\n"
-	".balign 4096\n"
-	".globl dp_arena\n"
-	".hidden dp_arena\n"
-	"dp_arena: .skip 65536\n"
-	".popsection\n");
-
-struct dp_wipe dp_wipe;
-const char dp_jprobe_return[1];
-static const struct dp_site_entry *hit_at, *completed;
-static u32 foreign, called;
-
-bool dp_dispatch_site(const struct dp_site_entry *site,
-		      const struct dp_hit *hit)
-{
-	hit_at = site;
-	return false;
-}
-
-void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap)
-{
-	called++;
-	hit_at = site;
-	trap->regs->rip = site->copy;
-}
-
-void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
-{
-	completed = site;
-}
-
-void dp_pending_complete(const struct dp_site_entry *site)
-{
-	completed = site;
-}
-
-bool dp_trap_raised(struct dp_trap *trap)
-{
-	return false;
-}
-
-/* No tool was stepping anybody. */
-bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc)
-{
-	return false;
-}
-
-u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
-{
-	foreign++;
-	return 0;
-}
-
-bool dp_jprobe_leave(struct dp_trap *trap)
-{
-	return false;
-}
-
-void dp_action_get(u32 k, struct dp_kernel_sigaction *action)
-{
-}
-
-bool dp_mask_catches(u32 k)
-{
-	return false;
-}
-
-void dp_mask_give_back(u64 *mask)
-{
-}
+/* Of the last arrival: the site whose probe was hit, or NULL. */
+static const struct dp_site_entry *hit_at;
+static u64 counted[NR_SITES];
 
 static struct dp_site_entry *site(u32 i)
 {
 	return (struct dp_site_entry *)dp_site_at(i);
-}
-
-static void enter(u64 addr, u32 index)
-{
-	u32 *slots = dp_at(dp_arena.control.hash_off);
-	u32 i = dp_site_hash(addr) & (SLOTS - 1);
-
-	while (slots[i])
-		i = (i + 1) & (SLOTS - 1);
-	slots[i] = index + 1;
 }
 
 /* A jump over five instructions of a byte, with breakpoints in bytes 1 to 4. */
@@ -128,8 +40,8 @@ static void make_jump(u32 i, u64 addr, u8 last)
 				     .armed = DP_SITE_THERE,
 				     .wanted = DP_WANT_PLAN,
 				     .patch_len = 5,
-				     .insn_len = 1,
-				     .first_probe = i + 1 };
+				     .insn_len = 1 };
+	dp_fake_probe(i, i, DP_KIND_PLAIN);
 	memset(s->orig, 0x90, sizeof(s->orig));
 	memcpy(s->patch, patch, sizeof(s->patch));
 	s->patch[4] = last;
@@ -157,43 +69,52 @@ static void make_site(u32 i, u64 addr, bool covered)
 	s->patch_len = !covered;
 	s->mode = covered ? DP_MODE_JUMP : DP_MODE_TRAP;
 	s->copy = 0x6000000 + i;
-	enter(addr, i);
+	dp_fake_index(addr, i);
 }
 
 static void enter_jump(u32 i)
 {
 	u32 b;
 
-	enter(site(i)->addr, i);
+	dp_fake_index(site(i)->addr, i);
 	for (b = 1; b < 5; b++)
-		enter(site(i)->addr + b, i);
+		dp_fake_index(site(i)->addr + b, i);
 }
 
 static int begin(void **state)
 {
-	char *arena = dp_at(0);
+	static const u8 nops[16] = { [0 ... 15] = 0x90 };
 
-	memset(arena, 0, 65536);
-	dp_arena.control.site_off = 32768;
-	dp_arena.control.probe_off = 40960;
-	dp_arena.control.state_off = 45056;
-	dp_arena.control.hash_off = 61440;
-	dp_arena.control.hash_mask = SLOTS - 1;
-	dp_wipe.owner = (u32)getpid();
+	dp_fake_begin(DP_CAUGHT_JUMPS);
+	dp_fake_text(AT, nops, sizeof(nops));
+	memset(counted, 0, sizeof(counted));
 	return 0;
 }
 
-/* Return: where the thread goes on; 0: the signal is the program's. */
-static u64 arrive(int sig, int code, u64 pc)
+static void look_for_hit(void)
 {
-	struct dp_siginfo info = { .signo = sig, .code = code };
-	struct dp_ucontext uc = { 0 };
+	u32 i;
 
-	hit_at = completed = NULL;
-	foreign = called = 0;
-	uc.mc.rip = pc + (sig == DP_SIGTRAP);
-	dp_hit_trap(&info, &uc);
-	return foreign ? 0 : uc.mc.rip;
+	hit_at = NULL;
+	for (i = 0; i < NR_SITES; i++) {
+		if (dp_fake_count(i) != counted[i])
+			hit_at = site(i);
+		counted[i] = dp_fake_count(i);
+	}
+}
+
+/* Return: where the thread goes on; 0: the signal is the program's, which dies of it. */
+static u64 arrive(u32 sig, int code, u64 pc)
+{
+	bool died;
+
+	dp_fake_regs()->rip = pc + (sig == DP_SIGTRAP);
+	dp_fake_raise(sig, code);
+	look_for_hit();
+	died = dp_fake_seen.died;
+	if (died)
+		dp_fake_revive(DP_CAUGHT_JUMPS);
+	return died ? 0 : dp_fake_regs()->rip;
 }
 
 static u64 trap(u64 pc)
@@ -295,13 +216,11 @@ static void sites_that_nobody_uses(void **state)
 	site(2)->armed = DP_SITE_THERE;
 	site(0)->armed = DP_SITE_OFF;
 	assert_int_equal(trap(AT + 3), inside(2, 1));
-	assert_int_equal(called, 0);
 	/* A probe has come, and its own breakpoint has not. */
 	site(2)->armed = DP_SITE_OFF;
 	site(0)->armed = DP_SITE_THERE;
 	site(1)->first_probe = 2;
 	assert_int_equal(ill(AT + 4), site(1)->copy);
-	assert_int_equal(called, 1);
 	assert_ptr_equal(hit_at, site(1));
 }
 
@@ -310,9 +229,9 @@ static void behind_a_second_copy(void **state)
 	make_site(0, AT, false);
 	site(0)->post = DETOUR;
 	site(0)->post_body = 3;
-	enter(DETOUR + 3, 0);
-	trap(DETOUR + 3);
-	assert_ptr_equal(completed, site(0));
+	dp_fake_index(DETOUR + 3, 0);
+	assert_int_equal(trap(DETOUR + 3), DETOUR + 4);
+	assert_null(hit_at);
 	assert_int_equal(trap(DETOUR + 2), 0);
 	assert_int_equal(ill(DETOUR + 3), 0);
 }

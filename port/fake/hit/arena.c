@@ -139,14 +139,14 @@ void dp_fake_program(u32 probe, const u8 *code, u32 len)
 void dp_fake_visits(u32 lines, u32 staged)
 {
 	struct dp_arena_control *c = &dp_arena.control;
-	struct dp_visit_table *t = &c->visit_tables[0];
+	struct dp_visit_table *t = &c->visit_tables[c->nr_visit_tables];
 
 	c->visit_stride = sizeof(struct dp_visit) + staged;
 	t->line_mask = lines - 1;
 	t->lines = (u64)dp_at(dp_fake_room(lines * sizeof(struct dp_visit_line)));
 	t->visits = (u64)dp_at(
 		dp_fake_room(lines * DP_VISIT_WAYS * c->visit_stride));
-	c->nr_visit_tables = 1;
+	c->nr_visit_tables++;
 }
 
 u64 dp_fake_count(u32 probe)

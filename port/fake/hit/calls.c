@@ -118,6 +118,14 @@ static long advise(u64 start, u64 size, u64 what)
 	return 0;
 }
 
+/* What is to be executed is never there. */
+static long execute(void)
+{
+	dp_fake_seen.exec_mask = dp_kernel_task()->mask;
+	dp_fake_seen.exec_trap = dp_kernel.actions[DP_SIGTRAP].handler;
+	return -ENOENT;
+}
+
 static long signal_call(long nr, u64 a, u64 b, u64 c, u64 d)
 {
 	switch (nr) {
@@ -153,8 +161,9 @@ long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 		return advise(a, b, c);
 	case __NR_mprotect:
 	case __NR_futex:
+		return 0;
 	case __NR_execve:
-		return nr == __NR_execve ? -ENOENT : 0;
+		return execute();
 	case __NR_clock_gettime:
 		dp_kernel.ms += 1;
 		((s64 *)b)[0] = (s64)(dp_kernel.ms / 1000);

@@ -33,6 +33,15 @@ void dp_kernel_begin(u32 caught)
 		dp_hook_take_actions();
 }
 
+void dp_fake_revive(u32 caught)
+{
+	dp_fake_seen.died = 0;
+	dp_kernel_task()->mask = 0;
+	memset(dp_kernel_task()->pends, 0, sizeof(dp_kernel_task()->pends));
+	if (caught)
+		dp_hook_take_actions();
+}
+
 void dp_fake_thread(u32 i)
 {
 	dp_kernel.current = i;

@@ -40,7 +40,7 @@ void dp_fake_index(u64 addr, u32 site);
 struct dp_probe_entry *dp_fake_probe(u32 i, u32 site, u8 kind);
 /** dp_fake_program() - give it a program of @len bytes of code */
 void dp_fake_program(u32 probe, const u8 *code, u32 len);
-/** dp_fake_visits() - a table of visits with @lines lines, a power of two, and room for
+/** dp_fake_visits() - one more table of visits, with @lines lines, a power of two, and room for
  *  @staged logged bytes in each visit */
 void dp_fake_visits(u32 lines, u32 staged);
 
@@ -91,12 +91,14 @@ struct dp_kernel_sigaction *dp_fake_action(u32 sig);
  * @handler: the last one; @restorer: where that would return to
  * @mask: the signals blocked there; @info: with which it was entered
  * @died: the signal that has ended it, or 0
+ * @exec_mask, @exec_trap: its mask, and the action of SIGTRAP, as an exec found them
  */
 struct dp_fake_seen {
 	u32 entered;
 	u64 handler, restorer, mask;
 	struct dp_siginfo info;
 	u32 died;
+	u64 exec_mask, exec_trap;
 };
 
 extern struct dp_fake_seen dp_fake_seen;
@@ -110,6 +112,10 @@ void dp_fake_raise(u32 sig, s32 code);
 
 /** dp_fake_breakpoint() - it meets a breakpoint at @pc */
 void dp_fake_breakpoint(u64 pc);
+
+/** dp_fake_revive() - it has died, and it has not: for the next try. Our actions are in force
+ *  for @caught signals. */
+void dp_fake_revive(u32 caught);
 
 /** dp_fake_send() - a signal is sent to it, and comes as soon as it is open */
 void dp_fake_send(u32 sig);
