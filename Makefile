@@ -23,7 +23,7 @@ CONTROL_SRC := $(wildcard engine/insn/*.c engine/insn/x86/*.c engine/control/*.c
 	port/user/*.c sym/*.c proc/*.c lang/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c lib/symbol.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
 HIT_SRC := $(wildcard engine/hit/*.c engine/instance/*.c engine/ring/*.c port/user/signals/*.c \
-	engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) arch/x86/simulate.c $(VM_SRC)
+	engine/arch/x86/*.c engine/arch/x86/*.S agent/*.c) $(addprefix arch/x86/,offsets.c simulate.c) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
 LIB_SRC := $(filter-out lib/diag.c lib/escape.c lib/symbol.c,$(wildcard lib/*.c))
 

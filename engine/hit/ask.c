@@ -126,12 +126,12 @@ static bool await(struct dp_ask *ask, u32 probe)
 }
 
 /** struct asker - a thread that has hit: its registers are @regs or, of a signal,
- *  @mc; @ip is where it goes on; @caught: of all signals
+ *  @mc; @pc is where it goes on; @caught: of all signals
  *  the caught ones are not blocked */
 struct asker {
 	struct dp_regs *regs;
 	struct dp_mcontext *mc;
-	u64 ip;
+	u64 pc;
 	bool caught;
 };
 
@@ -163,14 +163,14 @@ static void show(const struct asker *a, u64 *to)
 		dp_regs_from(regs, a->mc);
 	else
 		copy(to, (u64 *)a->regs, sizeof(*regs) / sizeof(u64));
-	dp_regs_set_pc(regs, a->ip);
+	dp_regs_set_pc(regs, a->pc);
 }
 
 static void take(struct asker *a, const u64 *from)
 {
 	const struct dp_regs *regs = (const void *)from;
 
-	a->ip = dp_regs_pc(regs);
+	a->pc = dp_regs_pc(regs);
 	if (a->mc) {
 		dp_regs_to(regs, a->mc);
 		return;
@@ -256,24 +256,24 @@ static void each(const struct dp_site_entry *site, struct asker *a)
 u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
 {
 	struct asker a = { .regs = &frame->regs,
-			   .ip = site->addr,
+			   .pc = site->addr,
 			   .caught = true };
 	u64 sp = dp_regs_sp(&frame->regs);
 	u64 mask = dp_port_defer(true);
 
 	each(site, &a);
 	dp_port_defer_end(mask);
-	dp_regs_set_pc(&frame->regs, a.ip);
-	if (a.ip == site->addr && dp_regs_sp(&frame->regs) == sp)
+	dp_regs_set_pc(&frame->regs, a.pc);
+	if (a.pc == site->addr && dp_regs_sp(&frame->regs) == sp)
 		return 0;
-	if (a.ip == site->addr)
+	if (a.pc == site->addr)
 		dp_call_resume(frame);
 	return 1;
 }
 
 void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 {
-	struct asker a = { .mc = mc, .ip = site->addr, .caught = true };
+	struct asker a = { .mc = mc, .pc = site->addr, .caught = true };
 	u64 sp = dp_mcontext_sp(mc);
 	u64 mask = dp_port_defer(true);
 
@@ -286,12 +286,12 @@ void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 void dp_ask_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 {
 	struct asker a = { .mc = trap->regs,
-			   .ip = site->addr,
+			   .pc = site->addr,
 			   .caught = true };
 
 	each(site, &a);
-	dp_mcontext_set_pc(trap->regs, a.ip != site->addr ?
-					       a.ip :
+	dp_mcontext_set_pc(trap->regs, a.pc != site->addr ?
+					       a.pc :
 					       __atomic_load_n(&site->copy,
 							       __ATOMIC_ACQUIRE));
 }

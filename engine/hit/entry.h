@@ -12,9 +12,6 @@ extern const char dp_detour_entry[];
 void dp_call_on(void *arg, void (*function)(void *arg), void *top);
 void dp_wait_home(const u32 *word, u32 is, const s64 *timeout, u64 regs);
 
-/* SIGTRAP's handler and the code that it returns to */
-extern const char dp_trap_entry[], dp_trap_restorer[];
-
 /** struct dp_given - a handler's result; @up: it was given up */
 struct dp_given {
 	u64 value, up;

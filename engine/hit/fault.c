@@ -15,7 +15,6 @@
 #include "engine/hit/there.h"
 #include "engine/instance/retprobe.h"
 #include "arch/x86/regs.h"
-#include "engine/arch/x86/offsets.h"
 #include "port.h"
 
 struct fault {

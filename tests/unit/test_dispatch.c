@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
 
@@ -266,6 +267,43 @@ static void child_in_our_memory(void **state)
 	assert_int_equal(dp_fake_count(0), 1);
 }
 
+/* A thread on its way through a detour: no signal tells of it. */
+static void through_a_detour(void **state)
+{
+	static u64 stack[64];
+	struct dp_detour_frame *frame = (void *)stack;
+
+	dp_fake_site(0, AT);
+	dp_fake_site(1, AT + 8);
+	dp_fake_probe(0, 0, DP_KIND_PLAIN);
+	dp_fake_probe(1, 1, DP_KIND_PLAIN);
+	frame->number = 1;
+	dp_detour_hit(frame);
+	assert_int_equal(dp_fake_count(0), 0);
+	assert_int_equal(dp_fake_count(1), 1);
+	assert_int_equal(((struct dp_mcontext *)frame->regs)->rip, AT + 8);
+	assert_int_equal(((struct dp_mcontext *)frame->regs)->rsp,
+			 (u64)(frame + 1) + DP_RED_ZONE);
+	/* It tells of a completed instruction, for which no record waits. */
+	frame->number = 1 | DP_TELL_AFTER;
+	dp_detour_hit(frame);
+	assert_int_equal(dp_fake_count(1), 1);
+	frame->number = 1;
+	dp_fake_vfork(false);
+	dp_detour_hit(frame);
+	assert_int_equal(dp_fake_count(1), 1);
+	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
+	/* It has come while such a child is there. */
+	dp_fake_vfork(true);
+	dp_arena.hit.sharers = 1;
+	dp_detour_hit(frame);
+	assert_int_equal(dp_fake_count(1), 2);
+	dp_fake_fork();
+	dp_detour_hit(frame);
+	assert_int_equal(dp_fake_count(1), 2);
+	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup(record_waits, begin),
 		cmocka_unit_test_setup(record_is_discarded, begin),
 		cmocka_unit_test_setup(child_in_our_memory, begin),
+		cmocka_unit_test_setup(through_a_detour, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "engine/hit/arena.h"
+#include "engine/hit/trap.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
 
@@ -236,6 +237,47 @@ static void behind_a_second_copy(void **state)
 	assert_int_equal(ill(DETOUR + 3), 0);
 }
 
+/* What the kernel has written below the stack pointer is there, and its page with it; not
+ * where it has written elsewhere. */
+static void known_of_the_stack(void **state)
+{
+	static u64 stack[1024] __attribute__((aligned(4096)));
+	u64 sp = (u64)&stack[512 - 32];
+	struct dp_mcontext regs = { .rsp = sp, .fpstate = 77 };
+	struct dp_trap trap = { .regs = &regs,
+				.at = sp - 1024,
+				.alt_sp = 3,
+				.alt_size = 4 };
+	struct dp_hit hit;
+
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_equal(hit.low, sp - DP_RED_ZONE);
+	assert_int_equal(hit.high, (u64)&stack[512]);
+	assert_ptr_equal(hit.regs, &regs);
+	assert_int_equal(hit.fpstate, 77);
+	assert_int_equal(hit.alt_sp, 3);
+	assert_int_equal(hit.alt_size, 4);
+	assert_false(hit.signals);
+	assert_true(dp_hit_knows(&hit, (u64)&stack[511]));
+	assert_false(dp_hit_knows(&hit, (u64)&stack[511] + 1));
+	assert_false(dp_hit_knows(&hit, sp - DP_RED_ZONE - 1));
+	trap.at = sp - 16384;
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_not_equal(hit.high, 0);
+	trap.at--;
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_equal(hit.high, 0);
+	assert_int_equal(hit.low, 0);
+	trap.at = sp + 8;
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_equal(hit.high, 0);
+	/* The red zone ends on the page before, and nothing was written there. */
+	regs.rsp = (u64)&stack[512] + 16;
+	trap.at = regs.rsp - 1024;
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_equal(hit.high, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +286,7 @@ int main(void)
 		cmocka_unit_test_setup(site_by_itself, begin),
 		cmocka_unit_test_setup(sites_that_nobody_uses, begin),
 		cmocka_unit_test_setup(behind_a_second_copy, begin),
+		cmocka_unit_test_setup(known_of_the_stack, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -13,6 +13,7 @@
 #include "port/user/signals/action.h"
 #include "port/user/signals/child.h"
 #include "port/user/signals/mask.h"
+#include "port/user/signals/trap.h"
 #include "engine/arch/x86/sigframe.h"
 #include "port.h"
 

@@ -10,6 +10,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* entry.S: SIGTRAP's handler and the code that it returns to */
+extern const char dp_trap_entry[], dp_trap_restorer[];
+
 /**
  * dp_hit_trap() - SIGTRAP arrived
  * @info, @uc: the kernel's
