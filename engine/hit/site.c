@@ -85,7 +85,7 @@ const struct dp_site_entry *dp_site_trapped(u64 pc, bool int3,
 	*around = NULL;
 	if (!site)
 		return NULL;
-	/* By itself it raises nothing else than SIGTRAP. */
+	/* By itself it raises nothing but the trap of a breakpoint. */
 	if (!int3 || pc != site->addr || !site->armed || !site->patch_len)
 		*around = site_around(pc, int3);
 	if (*around)
