@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/hit/arena.h"
+#include "engine/hit/call.h"
 #include "engine/hit/entry.h"
 #include "engine/hit/stack.h"
 #include "engine/arch/x86/ptregs.h"
@@ -28,7 +29,7 @@
 
 static u8 *stacks;
 static struct dp_regs seen, given;
-static u32 calls, afters, result;
+static u32 calls, afters, mends, result;
 static struct dp_site_entry *inner;
 
 static u32 pre(u64 user, struct dp_regs *regs)
@@ -48,6 +49,19 @@ static void post(u64 user, struct dp_regs *regs)
 	assert_int_equal(user, 5);
 	seen = *regs;
 	afters++;
+}
+
+/* Return: it has mended what was raised. */
+static u32 mend(u64 user, struct dp_regs *regs, u64 cause)
+{
+	assert_int_equal(user, 5);
+	assert_int_equal(cause, 14);
+	seen = *regs;
+	mends++;
+	regs->ax = 55;
+	if (given.ip)
+		regs->ip = given.ip;
+	return result;
 }
 
 static void make_stacks(void)
@@ -85,7 +99,7 @@ static int begin(void **state)
 	inner->single_len = 16;
 	memset(&seen, 0, sizeof(seen));
 	memset(&given, 0, sizeof(given));
-	calls = afters = result = 0;
+	calls = afters = mends = result = 0;
 	return 0;
 }
 
@@ -285,6 +299,118 @@ static void faulting_handler(void **state)
 	assert_int_equal(fault_at(SIGSEGV, SEGV_MAPERR, 0x1234), 0x1234);
 }
 
+/* The handler that entry.S has called by itself. */
+static void faulting_fast_handler(void **state)
+{
+	static struct dp_call_frame frame;
+	struct dp_stack *stack;
+
+	kprobe(0);
+	hit();
+	stack = dp_stack_known();
+	stack->busy = DP_BUSY_FAST;
+	stack->regs = (u64)&frame;
+	dp_fake_regs()->rsp = dp_stack_low(stack) + 8192;
+	dp_fake_regs()->rip = 0x1234;
+	dp_fake_raise(SIGSEGV, SEGV_MAPERR);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_fake_regs()->rip, (u64)dp_call_fast_up);
+	assert_int_equal(dp_fake_regs()->rbx, (u64)&frame);
+	assert_int_equal(dp_fake_regs()->r12, (u64)stack);
+	assert_int_equal(dp_probe_state(0)->status, DP_PROBE_FAULTED);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_FAULTED), 1);
+	assert_int_equal(dp_arena.hit.news, 1);
+}
+
+static u64 page_fault(u64 pc)
+{
+	dp_fake_regs()->trapno = 14;
+	dp_fake_regs()->rip = pc;
+	dp_fake_raise(SIGSEGV, SEGV_MAPERR);
+	return dp_fake_regs()->rip;
+}
+
+/* The probed instruction has failed, and a probe's handler mends that. */
+static void copy_is_mended(void **state)
+{
+	kprobe(0);
+	kprobe(1)->fault = (u64)mend;
+	kprobe(2)->fault = (u64)mend;
+	result = 1;
+	assert_int_equal(page_fault(inner->copy + 2), inner->copy + 2);
+	assert_int_equal(mends, 1);
+	assert_int_equal(seen.ip, AT);
+	assert_int_equal(dp_fake_regs()->rax, 55);
+	given.ip = 0x999000;
+	assert_int_equal(page_fault(inner->copy + 2), 0x999000);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	/* None of them does. */
+	result = 0;
+	dp_fake_regs()->rax = 1;
+	page_fault(inner->copy + 2);
+	assert_int_equal(mends, 4);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	dp_fake_return();
+	assert_int_equal(dp_fake_regs()->rip, AT);
+	assert_int_equal(dp_fake_regs()->rax, 1);
+	((struct dp_probe_entry *)dp_probe(1))->enabled = 0;
+	page_fault(inner->copy + 2);
+	assert_int_equal(mends, 5);
+}
+
+static void handler_is_mended(void **state)
+{
+	struct dp_stack *stack;
+
+	kprobe(0)->fault = (u64)mend;
+	hit();
+	stack = dp_stack_known();
+	stack->busy = DP_BUSY_HANDLER;
+	stack->probe = 1;
+	stack->guard = 0x1230;
+	dp_fake_regs()->rsp = dp_stack_low(stack) + 8192;
+	result = 1;
+	given.ip = 0x999000;
+	assert_int_equal(page_fault(0x1234), 0x999000);
+	assert_int_equal(dp_fake_regs()->rax, 55);
+	assert_int_equal(stack->guard, 0x1230);
+	assert_int_equal(stack->faulting, 0);
+	result = 0;
+	assert_int_equal(page_fault(0x1234), (u64)dp_guard_up);
+	assert_int_equal(dp_fake_regs()->rsp, 0x1230);
+}
+
+/* No signal: the thread's registers are on its stack. */
+static void through_a_detour(void **state)
+{
+	static u64 stack[128];
+	struct dp_call_frame *frame = (void *)&stack[32];
+
+	kprobe(0);
+	inner->jump.base = 0x7000000;
+	frame->regs.di = 78;
+	assert_int_equal(dp_call_detour(frame), 0);
+	assert_int_equal(calls, 1);
+	assert_int_equal(seen.di, 78);
+	assert_int_equal(seen.sp, (u64)(frame + 1) + 128);
+	assert_int_equal(dp_fake_count(0), 1);
+	given.ip = 0x999000;
+	result = 1;
+	assert_int_equal(dp_call_detour(frame), 1);
+	assert_int_equal(frame->regs.ip, 0x999000);
+	/* Detours that count have counted it, where they can. */
+	dp_arena.control.counts_alone = 1;
+	dp_call_detour(frame);
+	assert_int_equal(calls, 3);
+	assert_int_equal(dp_fake_count(0), 2);
+	frame->number = DP_TELL_UNCOUNTED;
+	dp_call_detour(frame);
+	assert_int_equal(dp_fake_count(0), 3);
+	dp_fake_fork();
+	assert_int_equal(dp_call_detour(frame), 0);
+	assert_int_equal(calls, 4);
+}
+
 static void given_up(void **state)
 {
 	kprobe(0);
@@ -307,6 +433,10 @@ int main(void)
 		cmocka_unit_test_setup(inside_of_a_handler, begin),
 		cmocka_unit_test_setup(stack_of_a_thread, begin),
 		cmocka_unit_test_setup(faulting_handler, begin),
+		cmocka_unit_test_setup(faulting_fast_handler, begin),
+		cmocka_unit_test_setup(copy_is_mended, begin),
+		cmocka_unit_test_setup(handler_is_mended, begin),
+		cmocka_unit_test_setup(through_a_detour, begin),
 		cmocka_unit_test_setup(given_up, begin),
 	};
 

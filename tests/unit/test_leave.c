@@ -13,6 +13,7 @@
 #include "engine/hit/arena.h"
 #include "engine/arch/x86/flags.h"
 #include "port/fake/hit/world.h"
+#include "port/user/signals/child.h"
 #include "port/user/signals/hook.h"
 #include "port/user/signals/mask.h"
 #include "port.h"
@@ -101,6 +102,26 @@ static void another_library(void **state)
 	dp_fake_breakpoint(AT);
 	assert_int_equal(dp_fake_byte(AT), 0x90);
 	assert_int_equal(dp_fake_byte(PAGE + DP_PAGE + 1), 0x55);
+}
+
+/* Be it the first byte alone that differs, or the last. */
+static void one_byte_of_another(void **state)
+{
+	static const u8 first[] = { 0x55 }, last[] = { 0x55 };
+	u32 len = sizeof(dp_site_at(0)->orig);
+
+	dp_fake_fork();
+	dp_fake_patch(AT, first, 1);
+	assert_true(dp_hit_leave_text());
+	assert_int_equal(dp_fake_byte(AT), 0x55);
+	dp_fake_patch(AT, patch, 1);
+	dp_fake_patch(AT + len - 1, last, 1);
+	assert_true(dp_hit_leave_text());
+	assert_int_equal(dp_fake_byte(AT), INT3);
+	/* Behind what is known nothing is looked at. */
+	dp_fake_patch(AT + len - 1, program, 1);
+	assert_true(dp_hit_leave_text());
+	assert_int_equal(dp_fake_byte(AT), 0x90);
 }
 
 /* What follows a patch may be that of the next site. */
@@ -236,6 +257,28 @@ static void stepped_inside_of_us(void **state)
 	assert_int_equal(dp_fake_seen.died, 0);
 }
 
+/* In the text of the agent, or of the program: what is saved there is its own. */
+static void stepped_in_the_agent(void **state)
+{
+	dp_arena.control.base = AT + 8 - (DP_AGENT_TEXT - 1);
+	stepped(0, 0, false);
+	step(0);
+	assert_int_not_equal(dp_private.stepped.thread, 0);
+	dp_arena.control.base--;
+	step(0);
+	assert_int_equal(dp_private.stepped.thread, 0);
+}
+
+/* A mask that is not the one for the stepping is the program's. */
+static void stepped_under_another_mask(void **state)
+{
+	stepped(USR1, DP_SIGMASK(12), false);
+	dp_fake_set_mask(DP_SIGMASK(13));
+	step(0);
+	assert_int_equal(dp_fake_mask(), DP_SIGMASK(13));
+	assert_int_equal(dp_private.stepped.masked, DP_SIGMASK(12));
+}
+
 /* One that steps by itself sees its step. */
 static void steps_by_itself(void **state)
 {
@@ -318,6 +361,7 @@ int main(void)
 		cmocka_unit_test_setup(fork_child, begin),
 		cmocka_unit_test_setup(through_the_copy, begin),
 		cmocka_unit_test_setup(another_library, begin),
+		cmocka_unit_test_setup(one_byte_of_another, begin),
 		cmocka_unit_test_setup(sites_side_by_side, begin),
 		cmocka_unit_test_setup(code_is_gone, begin),
 		cmocka_unit_test_setup(middle_of_a_jump, begin),
@@ -327,6 +371,8 @@ int main(void)
 		cmocka_unit_test_setup(masks_of_actions, begin),
 		cmocka_unit_test_setup(tool_ended_in_a_step, begin),
 		cmocka_unit_test_setup(stepped_inside_of_us, begin),
+		cmocka_unit_test_setup(stepped_in_the_agent, begin),
+		cmocka_unit_test_setup(stepped_under_another_mask, begin),
 		cmocka_unit_test_setup(steps_by_itself, begin),
 		cmocka_unit_test_setup(filter_and_no_tool, begin),
 		cmocka_unit_test_setup(filter_is_permitted, begin),

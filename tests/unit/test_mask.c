@@ -111,6 +111,47 @@ static void refused(void **state)
 	assert_int_equal(procmask(BLOCK, 0), 0);
 }
 
+/* Neither on the stack nor readable. */
+static void masks_elsewhere(void **state)
+{
+	static u64 set, old;
+
+	set = TRAP | USR1;
+	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, SET, (u64)&set,
+				      (u64)&old, DP_SIGSET_BYTES, 0),
+			 0);
+	assert_int_equal(old, 0);
+	dp_fake_call(__NR_rt_sigprocmask, SET, 0, (u64)&old, DP_SIGSET_BYTES,
+		     0);
+	assert_int_equal(old, TRAP | USR1);
+	dp_fake_bad((u64)&old, sizeof(old));
+	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, SET, 0, (u64)&old,
+				      DP_SIGSET_BYTES, 0),
+			 -EFAULT);
+	assert_int_equal(old, TRAP | USR1);
+}
+
+/* There is room for so many threads near one place: then it is blocked after all. */
+static void no_room(void **state)
+{
+	u64 thread = dp_mask_thread();
+	u32 i = dp_mask_slot(thread), n;
+
+	for (n = 0; n < DP_MASK_PROBES; n++)
+		dp_private.masks[(i + n) % DP_MASKS] = (u64)(n + 1) << 6 | 1;
+	assert_int_equal(procmask(BLOCK, TRAP | USR1), 0);
+	assert_int_equal(dp_fake_mask(), TRAP | USR1);
+	assert_int_equal(dp_arena.hit.unmasked, 1);
+	assert_int_equal(procmask(UNBLOCK, TRAP), TRAP | USR1);
+	assert_int_equal(dp_fake_mask(), USR1);
+	/* One of these has nothing to say any more. */
+	dp_private.masks[(i + 7) % DP_MASKS] = 8 << 6;
+	assert_int_equal(procmask(BLOCK, TRAP), USR1);
+	assert_int_equal(dp_fake_mask(), USR1);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+	assert_int_equal(dp_arena.hit.unmasked, 1);
+}
+
 static void of_one_thread(void **state)
 {
 	procmask(BLOCK, TRAP);
@@ -251,9 +292,6 @@ static void in_the_mask_of_an_action(void **state)
 static void thread_ends(void **state)
 {
 	procmask(BLOCK, TRAP);
-	/* No call of the kernel's is made here: the thread is gone then. */
-	dp_fake_call(__NR_getpid, 0, 0, 0, 0, 0);
-	assert_int_equal(procmask(BLOCK, 0), TRAP);
 	dp_mask_forget();
 	assert_int_equal(procmask(BLOCK, 0), 0);
 }
@@ -341,6 +379,8 @@ int main(void)
 		cmocka_unit_test_setup(never_blocked_really, begin),
 		cmocka_unit_test_setup(only_asked, begin),
 		cmocka_unit_test_setup(refused, begin),
+		cmocka_unit_test_setup(masks_elsewhere, begin),
+		cmocka_unit_test_setup(no_room, begin),
 		cmocka_unit_test_setup(of_one_thread, begin),
 		cmocka_unit_test_setup(held_until_unblocked, begin),
 		cmocka_unit_test_setup(one_of_two, begin),
