@@ -221,6 +221,138 @@ static void elsewhere_on_the_stack(void **state)
 	assert_int_equal(dp_mask_blocked(), TRAP);
 }
 
+/* Each call has its mask in a place of its own, and its size in another. */
+static void places_of_masks(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+
+	set_mask(TRAP);
+	mask = USR1 | TRAP;
+	regs->rdi = 0;
+	regs->r10 = (u64)&mask;
+	regs->r8 = DP_SIGSET_BYTES;
+	dp_sleep_enter(site, __NR_ppoll, regs);
+	assert_int_equal(*(u64 *)regs->r10, USR1);
+	assert_int_equal(regs->r8, DP_SIGSET_BYTES);
+	dp_sleep_return(regs);
+	assert_int_equal(regs->r10, (u64)&mask);
+	regs->r8 = (u64)&mask;
+	regs->r9 = DP_SIGSET_BYTES;
+	dp_sleep_enter(site, __NR_epoll_pwait, regs);
+	assert_int_equal(*(u64 *)regs->r8, USR1);
+	dp_sleep_return(regs);
+	assert_int_equal(regs->r8, (u64)&mask);
+	dp_sleep_enter(site, __NR_read, regs);
+	assert_int_equal(regs->r8, (u64)&mask);
+}
+
+static void mask_in_a_pair(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+	u64 pair[2] = { (u64)&mask, DP_SIGSET_BYTES }, *copy;
+
+	set_mask(TRAP);
+	mask = USR1;
+	regs->r9 = (u64)pair;
+	dp_sleep_enter(site, __NR_pselect6, regs);
+	copy = (u64 *)regs->r9;
+	assert_ptr_not_equal(copy, pair);
+	assert_int_equal(copy[1], DP_SIGSET_BYTES);
+	assert_int_equal(*(u64 *)copy[0], USR1);
+	assert_int_equal(dp_mask_blocked(), 0);
+	dp_sleep_return(regs);
+	assert_int_equal(regs->r9, (u64)pair);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+	pair[1] = 4;
+	dp_sleep_enter(site, __NR_pselect6, regs);
+	assert_int_equal(regs->r9, (u64)pair);
+	pair[0] = 0;
+	pair[1] = DP_SIGSET_BYTES;
+	dp_sleep_enter(site, __NR_pselect6, regs);
+	assert_int_equal(regs->r9, (u64)pair);
+}
+
+/* A call that another function makes: its arguments are one register later, and its
+ * return is told by the stack. */
+static void through_another_function(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+	struct dp_site_entry *back = dp_fake_site(1, (u64)text + CALL_BYTES + 3);
+	u64 *sp = (u64 *)regs->rsp;
+
+	site->number |= DP_CALL_THROUGH;
+	back->number = DP_CALL_RETURNS | DP_CALL_THROUGH;
+	set_mask(TRAP);
+	mask = USR1;
+	regs->rsi = (u64)&mask;
+	regs->rdx = DP_SIGSET_BYTES;
+	dp_sleep_enter(site, __NR_rt_sigsuspend, regs);
+	assert_int_equal(*(u64 *)regs->rsi, USR1);
+	assert_int_equal(dp_mask_blocked(), 0);
+	/* Another call returns, much farther up. */
+	regs->rsp = (u64)sp + 4096;
+	dp_sleep_come_through(back, regs);
+	assert_int_equal(dp_mask_blocked(), 0);
+	regs->rsp = (u64)sp;
+	dp_fake_thread(1);
+	dp_sleep_come_through(back, regs);
+	dp_fake_thread(0);
+	assert_int_equal(dp_mask_blocked(), 0);
+	dp_sleep_come_through(back, regs);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+	assert_int_equal(dp_private.sleeps[0].thread, 0);
+}
+
+/* Or inside of that function, where the thread is cancelled. */
+static void cancelled_below(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+	struct dp_site_entry *end = dp_fake_site(1, 0x402000);
+	u64 *sp = (u64 *)regs->rsp;
+
+	site->number |= DP_CALL_THROUGH;
+	end->number = DP_CALL_RETURNS | DP_CALL_THROUGH;
+	set_mask(TRAP);
+	mask = 0;
+	regs->rsi = (u64)&mask;
+	regs->rdx = DP_SIGSET_BYTES;
+	dp_sleep_enter(site, __NR_rt_sigsuspend, regs);
+	regs->rsp = (u64)(sp - 4);
+	sp[-1] = 0x1234;
+	dp_sleep_come_through(end, regs);
+	assert_int_equal(dp_mask_blocked(), 0);
+	sp[-1] = dp_private.sleeps[0].behind;
+	dp_sleep_come_through(end, regs);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+}
+
+/* A call that was interrupted before we came: nothing is known of it but its place. */
+static void one_that_is_not_known(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+	struct dp_sleep *s = &dp_private.sleeps[5];
+
+	set_mask(0);
+	s->thread = dp_mask_thread();
+	s->unknown = 1;
+	s->sp = regs->rsp;
+	s->was = TRAP;
+	dp_private.unknowns = 1;
+	regs->rsp += 8;
+	dp_sleep_return(regs);
+	assert_int_equal(dp_mask_blocked(), 0);
+	regs->rsp -= 8;
+	dp_fake_thread(1);
+	dp_sleep_return(regs);
+	assert_int_equal(dp_private.unknowns, 1);
+	dp_fake_thread(0);
+	dp_sleep_return(regs);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+	assert_int_equal(dp_private.unknowns, 0);
+	assert_int_equal(s->thread, 0);
+	assert_int_equal(s->unknown, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +366,11 @@ int main(void)
 		cmocka_unit_test_setup(left_by_longjmp, begin),
 		cmocka_unit_test_setup(of_another_thread, begin),
 		cmocka_unit_test_setup(elsewhere_on_the_stack, begin),
+		cmocka_unit_test_setup(places_of_masks, begin),
+		cmocka_unit_test_setup(mask_in_a_pair, begin),
+		cmocka_unit_test_setup(through_another_function, begin),
+		cmocka_unit_test_setup(cancelled_below, begin),
+		cmocka_unit_test_setup(one_that_is_not_known, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
