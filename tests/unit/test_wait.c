@@ -11,6 +11,7 @@
 #include <string.h>
 #include <asm/unistd.h>
 #include "engine/hit/arena.h"
+#include "engine/hit/entry.h"
 #include "port/fake/hit/world.h"
 #include "port/user/signals/mask.h"
 #include "port/user/signals/sleep.h"
@@ -21,6 +22,7 @@
 #define USR1 DP_SIGMASK(SIGUSR1)
 #define USR2 DP_SIGMASK(12)
 #define HANDLER 0x5000000ull
+#define NEVER (DP_SIGMASK(9) | DP_SIGMASK(19))
 #define CALL_BYTES 7 /* mov $nr, %eax; syscall */
 
 static u8 text[] = { 0xb8, __NR_rt_sigsuspend, 0, 0, 0, 0x0f, 0x05, 0x48 };
@@ -353,6 +355,97 @@ static void one_that_is_not_known(void **state)
 	assert_int_equal(s->unknown, 0);
 }
 
+static void leave(void *arg)
+{
+	dp_mask_give_back(NULL);
+}
+
+/* A child that forks in the handler of such a call: that returns to what the program
+ * believes, and finds the mask that it gave. */
+static void child_in_a_wait(void **state)
+{
+	struct dp_ucontext *frame;
+
+	set_handler(SIGUSR1, 0);
+	set_mask(TRAP | USR2);
+	dp_fake_regs()->cs = 0x33;
+	assert_int_equal(suspend(0, SIGUSR1), -EINTR);
+	frame = dp_fake_seen.frame;
+	assert_int_not_equal(frame->mc.rdi, (u64)&mask);
+	assert_int_equal(frame->sigmask, USR2);
+	dp_fake_fork();
+	/* The agent looks from where it is, on the thread's stack. */
+	dp_call_on(NULL, leave, (void *)((u64)frame - 64));
+	assert_int_equal(frame->mc.rdi, (u64)&mask);
+	assert_int_equal(frame->sigmask, TRAP | USR2);
+	assert_int_equal(dp_private.sleeps[0].thread, 0);
+}
+
+/* One that the call opens, and that comes before it: it waits in the kernel with all
+ * others until the call is made, which it ends. */
+static void just_before_the_call(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+
+	set_handler(DP_SIGTRAP, 0);
+	set_mask(TRAP | USR2);
+	prepare(USR1);
+	dp_sleep_enter(site, __NR_rt_sigsuspend, regs);
+	regs->rip = site->addr + 5;
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_fake_mask() | NEVER, ~0ull);
+	assert_int_equal(dp_private.sleeps[0].closed, 1);
+	assert_int_equal(dp_private.sleeps[0].real, USR2);
+	assert_int_equal(regs->rip, site->addr + 5);
+	/* The call has been made and has returned: all as it was. */
+	regs->rip = site->addr + CALL_BYTES;
+	dp_sleep_return(regs);
+	assert_int_equal(dp_fake_mask(), USR2);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+}
+
+/* Far from the call, in a handler that has interrupted it, it comes at once. */
+static void elsewhere_meanwhile(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+
+	set_handler(DP_SIGTRAP, 0);
+	set_mask(TRAP);
+	prepare(USR1);
+	dp_sleep_enter(site, __NR_rt_sigsuspend, regs);
+	regs->rsp -= 1000;
+	regs->rip = site->addr + 5;
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	dp_fake_return();
+	regs->rsp += 1000;
+	regs->rip = site->addr + CALL_BYTES + 1;
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.entered, 2);
+}
+
+/* syscall(3) loads its last argument from the stack. */
+static void last_argument(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+	u64 pair[2] = { (u64)&mask, DP_SIGSET_BYTES };
+	u64 *last = (u64 *)regs->rsp + 1;
+
+	set_mask(TRAP);
+	mask = USR1;
+	site->number = DP_ANY_CALL;
+	site->jump.nr = 1;
+	*last = (u64)pair;
+	dp_sleep_enter(site, __NR_pselect6, regs);
+	assert_int_not_equal(*last, (u64)pair);
+	assert_int_equal(**(u64 **)*last, USR1);
+	regs->r9 = *last;
+	dp_sleep_return(regs);
+	assert_int_equal(*last, (u64)pair);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +464,10 @@ int main(void)
 		cmocka_unit_test_setup(through_another_function, begin),
 		cmocka_unit_test_setup(cancelled_below, begin),
 		cmocka_unit_test_setup(one_that_is_not_known, begin),
+		cmocka_unit_test_setup(child_in_a_wait, begin),
+		cmocka_unit_test_setup(just_before_the_call, begin),
+		cmocka_unit_test_setup(elsewhere_meanwhile, begin),
+		cmocka_unit_test_setup(last_argument, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

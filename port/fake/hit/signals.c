@@ -153,6 +153,7 @@ static void come(u32 sig, const struct dp_siginfo *info,
 
 	frame->uc = *uc;
 	frame->info = *info;
+	dp_fake_seen.frame = &frame->uc;
 	handle(t, sig, frame);
 }
 

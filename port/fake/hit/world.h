@@ -90,6 +90,7 @@ struct dp_kernel_sigaction *dp_fake_action(u32 sig);
  * @entered: how often a handler of its own has been entered
  * @handler: the last one; @restorer: where that would return to
  * @mask: the signals blocked there; @info: with which it was entered
+ * @frame: what the kernel has put on its stack for the last signal
  * @died: the signal that has ended it, or 0
  * @exec_mask, @exec_trap: its mask, and the action of SIGTRAP, as an exec found them
  */
@@ -97,6 +98,7 @@ struct dp_fake_seen {
 	u32 entered;
 	u64 handler, restorer, mask;
 	struct dp_siginfo info;
+	struct dp_ucontext *frame;
 	u32 died;
 	u64 exec_mask, exec_trap;
 };
