@@ -19,11 +19,14 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 	-fPIE -fvisibility=hidden -fno-stack-protector -fno-asynchronous-unwind-tables \
 	-fcf-protection=none -fno-builtin -mno-red-zone -Wframe-larger-than=192 -MMD -MP
 
-ENGINE_SRC := $(wildcard engine/insn/*.c arch/x86/*.c engine/site/*.c engine/plan/*.c engine/text/*.c \
-	engine/ring/*.c engine/instance/*.c)
+# Of the processor's files those that hits run; the others are for control.
+ARCH_HIT_SRC := $(addprefix arch/x86/,offsets.c simulate.c)
+ENGINE_SRC := $(wildcard engine/insn/*.c engine/site/*.c engine/plan/*.c engine/text/*.c) \
+	$(filter-out $(ARCH_HIT_SRC),$(wildcard arch/x86/*.c))
 CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*/*.c proc/*/*.c lang/*.c resolve/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
-HIT_SRC := $(wildcard engine/hit/*.c arch/x86/*.S agent/*.c) $(VM_SRC)
+HIT_SRC := $(wildcard engine/hit/*.c engine/instance/*.c engine/ring/*.c port/user/signals/*.c \
+	arch/x86/*.S agent/*.c) $(ARCH_HIT_SRC) $(VM_SRC)
 CLI_SRC := $(wildcard cli/*.c)
 LIB_SRC := $(filter-out lib/diag.c lib/escape.c,$(wildcard lib/*.c))
 
@@ -153,15 +156,26 @@ $(B)/tests/unit/test_vm $(B)/tests/unit/test_vm_ops $(B)/tests/unit/test_expr: $
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -o $@ $< $(VM_SRC) $(B)/libcore.a $(LIBS) -lcmocka
 
-# The table of visits likewise, in an arena of the test's.
-$(B)/tests/unit/test_visit: tests/unit/test_visit.c engine/hit/visit.c engine/hit/hit.h $(wildcard engine/layout/*.h)
+# The whole hit half on a world in memory (port/fake/hit), built as for the agent otherwise.
+FAKE_OBJ := $(patsubst %.S,$(B)/fake/%.o,$(patsubst %.c,$(B)/fake/%.o,$(HIT_SRC)))
+FAKE_WORLD := $(patsubst %.c,$(B)/fake/%.o,$(wildcard port/fake/hit/*.c))
+FAKE_DEFS := -DDP_AGENT -DDP_PORT_FAKE
+$(FAKE_WORLD): $(B)/fake/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_visit.c engine/hit/visit.c -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -c -o $@ $<
 
-# And what breakpoints lead to.
-$(B)/tests/unit/test_trap: tests/unit/test_trap.c engine/hit/trap.c engine/hit/call.h engine/hit/hit.h $(wildcard engine/layout/*.h)
+$(B)/fake/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ tests/unit/test_trap.c engine/hit/trap.c -lcmocka
+	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
+
+$(B)/fake/%.o: %.S
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
+
+FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,dispatch fault leave mask trap visit wait)
+$(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
 
 # It loads modules, which find what they call in it.
 TEST_MODULE := $(patsubst tests/modules/%.c,$(B)/tests/modules/%.so,$(wildcard tests/modules/*.c))

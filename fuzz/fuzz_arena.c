@@ -6,15 +6,15 @@
  *
  * Input: edits, eight bytes each: where, what, and before which access to the text.
  */
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/control.h"
 #include "engine/layout/site.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/place.h"
 #include "engine/plan/plan.h"
-#include "engine/ring/context.h"
-#include "engine/ring/reader.h"
+#include "engine/site/context.h"
+#include "engine/site/reader.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/hook.h"

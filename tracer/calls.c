@@ -16,9 +16,9 @@
 #include "tracer/session.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/layout/tally.h"
-#include "engine/ring/reader.h"
+#include "engine/site/reader.h"
 #include "engine/site/counts.h"
 #include <dprobes/diag.h>
 #include <errno.h>

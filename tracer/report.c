@@ -4,7 +4,7 @@
 #include "proc/proc.h"
 #include "tracer/output.h"
 #include "engine/layout/tally.h"
-#include "engine/ring/reader.h"
+#include "engine/site/reader.h"
 #include "engine/site/counts.h"
 #include <string.h>
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
 
 #include "tracer/tracer.h"
 #include "engine/layout/tally.h"
-#include "engine/ring/reader.h"
+#include "engine/site/reader.h"
 #include "engine/text/arm.h"
 #include "resolve/ground.h"
 #include "resolve/code.h"

@@ -6,7 +6,7 @@
 #include "tracer/output.h"
 #include "tracer/returned.h"
 #include "engine/layout/visit.h"
-#include "engine/ring/reader.h"
+#include "engine/site/reader.h"
 #include "engine/vm/vm.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* offsets: of fields, for entry.S. engine/hit/call.c checks them. */
+/* offsets: of fields, for entry.S. arch/x86/offsets.c checks them. */
 #ifndef DP_ARCH_OFFSETS_H
 #define DP_ARCH_OFFSETS_H
 

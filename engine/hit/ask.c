@@ -14,6 +14,8 @@
  * signals wait, as for a thread that is stopped. Who goes on unanswered does so
  * with the registers it had.
  */
+#include "engine/hit/ask.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
 #include "engine/layout/ask.h"
 #include "engine/layout/caught.h"
@@ -21,7 +23,13 @@
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
 #include "engine/layout/there.h"
-#include "port_hit.h"
+#include "engine/hit/there.h"
+#include "engine/hit/thread.h"
+#include "engine/hit/trap.h"
+#include "arch/x86/roles.h"
+#include "port.h"
+#include "arch/x86/ptregs.h"
+#include "arch/x86/sigframe.h"
 
 /* So often it is looked whether the tool is there still. */
 #define SLICE_MS 100
@@ -126,12 +134,12 @@ static bool await(struct dp_ask *ask, u32 probe)
 }
 
 /** struct asker - a thread that has hit: its registers are @regs or, of a signal,
- *  @mc; @ip is where it goes on; @caught: of all signals
+ *  @mc; @pc is where it goes on; @caught: of all signals
  *  the caught ones are not blocked */
 struct asker {
 	struct dp_regs *regs;
 	struct dp_mcontext *mc;
-	u64 ip;
+	u64 pc;
 	bool caught;
 };
 
@@ -141,7 +149,7 @@ static void block(struct asker *a, bool caught)
 	if (a->caught == caught)
 		return;
 	a->caught = caught;
-	dp_port_sigmask(caught ? ~dp_caught_mask(DP_CAUGHT) : ~0ull);
+	dp_port_defer(caught);
 }
 
 /* Word by word: there is no memcpy here for a compiler to call. */
@@ -155,8 +163,6 @@ static void copy(u64 *to, const u64 *from, u32 n)
 	}
 }
 
-#define GENERAL 15 /* those before orig_ax */
-
 static void show(const struct asker *a, u64 *to)
 {
 	struct dp_regs *regs = (void *)to;
@@ -165,21 +171,19 @@ static void show(const struct asker *a, u64 *to)
 		dp_regs_from(regs, a->mc);
 	else
 		copy(to, (u64 *)a->regs, sizeof(*regs) / sizeof(u64));
-	regs->ip = a->ip;
+	dp_regs_set_pc(regs, a->pc);
 }
 
 static void take(struct asker *a, const u64 *from)
 {
 	const struct dp_regs *regs = (const void *)from;
 
-	a->ip = regs->ip;
+	a->pc = dp_regs_pc(regs);
 	if (a->mc) {
 		dp_regs_to(regs, a->mc);
 		return;
 	}
-	copy((u64 *)a->regs, from, GENERAL);
-	a->regs->flags = regs->flags;
-	a->regs->sp = regs->sp;
+	dp_regs_take(a->regs, regs);
 }
 
 static void put(struct asker *a, struct dp_ask *ask, u32 probe)
@@ -260,39 +264,42 @@ static void each(const struct dp_site_entry *site, struct asker *a)
 u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame)
 {
 	struct asker a = { .regs = &frame->regs,
-			   .ip = site->addr,
+			   .pc = site->addr,
 			   .caught = true };
-	u64 sp = frame->regs.sp;
-	u64 mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
+	u64 sp = dp_regs_sp(&frame->regs);
+	u64 mask = dp_port_defer(true);
 
 	each(site, &a);
-	dp_port_sigmask(mask);
-	frame->regs.ip = a.ip;
-	if (a.ip == site->addr && frame->regs.sp == sp)
+	dp_port_defer_end(mask);
+	dp_regs_set_pc(&frame->regs, a.pc);
+	if (a.pc == site->addr && dp_regs_sp(&frame->regs) == sp)
 		return 0;
-	if (a.ip == site->addr)
+	if (a.pc == site->addr)
 		dp_call_resume(frame);
 	return 1;
 }
 
 void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 {
-	struct asker a = { .mc = mc, .ip = site->addr, .caught = true };
-	u64 sp = mc->rsp;
-	u64 mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
+	struct asker a = { .mc = mc, .pc = site->addr, .caught = true };
+	u64 sp = dp_mcontext_sp(mc);
+	u64 mask = dp_port_defer(true);
 
 	each(site, &a);
-	dp_port_sigmask(mask);
-	mc->rsp = sp;
+	dp_port_defer_end(mask);
+	dp_mcontext_set_sp(mc, sp);
 }
 
-/* The kernel puts the mask back with the registers. */
-void dp_ask_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
+/* What is deferred then comes when the world puts the registers back. */
+void dp_ask_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 {
-	struct asker a = { .mc = &uc->mc, .ip = site->addr, .caught = true };
+	struct asker a = { .mc = trap->regs,
+			   .pc = site->addr,
+			   .caught = true };
 
 	each(site, &a);
-	uc->mc.rip = a.ip != site->addr ?
-			     a.ip :
-			     __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+	dp_mcontext_set_pc(trap->regs, a.pc != site->addr ?
+					       a.pc :
+					       __atomic_load_n(&site->copy,
+							       __ATOMIC_ACQUIRE));
 }

@@ -13,12 +13,25 @@
  * again.
  */
 #include "engine/hit/call.h"
-#include "engine/hit/left.h"
-#include "arch/x86/offsets.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/ask.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/jprobe.h"
+#include "engine/hit/stack.h"
+#include "engine/hit/thread.h"
+#include "engine/hit/trap.h"
+#include "engine/instance/left.h"
+#include "engine/instance/retprobe.h"
+#include "arch/x86/breakpoint.h"
+#include "arch/x86/roles.h"
+#include "arch/x86/simulate.h"
+#include "port.h"
+#include "arch/x86/ptregs.h"
+#include "arch/x86/sigframe.h"
+#include "arch/x86/state.h"
 #include "engine/insn/class.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/control.h"
+#include "engine/insn/tell.h"
 #include "engine/layout/frame.h"
 #include "engine/layout/hit.h"
 #include "engine/layout/jump.h"
@@ -26,55 +39,14 @@
 #include "engine/layout/site.h"
 #include "engine/layout/stack.h"
 #include "engine/layout/tally.h"
-#include "port_hit.h"
-
-#define AT(offset, type, field) \
-	_Static_assert((offset) == __builtin_offsetof(type, field), #field)
-AT(DP_O_SELF_OFFSET, struct dp_arena_control, self_offset);
-AT(DP_O_SITE_OFF, struct dp_arena_control, site_off);
-AT(DP_O_VECTORS, struct dp_arena_control, vectors);
-AT(DP_O_HANDLER_BEFORE, struct dp_arena_control, handler_before);
-AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
-AT(DP_O_SHARERS, struct dp_arena, hit.sharers);
-AT(DP_O_SITE_ADDR, struct dp_site_entry, addr);
-AT(DP_O_SITE_X87, struct dp_site_entry, x87);
-AT(DP_O_COUNTS_ALONE, struct dp_arena_control, counts_alone);
-AT(DP_O_SITE_FAST, struct dp_site_entry, fast);
-AT(DP_O_PROBE_NEEDS, struct dp_probe_entry, pre_needs);
-AT(DP_O_PROBE_USER, struct dp_probe_entry, user);
-AT(DP_O_PROBE_PRE, struct dp_probe_entry, pre);
-AT(DP_O_STACK_BUSY, struct dp_stack, busy);
-AT(DP_O_STACK_JUMPED, struct dp_stack, jumped);
-AT(DP_O_STACK_HITS, struct dp_stack, hits);
-AT(DP_O_STACK_SP, struct dp_stack, sp);
-AT(DP_O_STACK_REGS, struct dp_stack, regs);
-AT(DP_O_STACK_ALT_SP, struct dp_stack, alt_sp);
-AT(DP_O_STACK_ALT_SIZE, struct dp_stack, alt_size);
-AT(DP_O_STACK_VECTORS, struct dp_stack, vectors);
-AT(DP_O_REGS_ORIG_AX, struct dp_call_frame, regs.orig_ax);
-AT(DP_O_REGS_IP, struct dp_call_frame, regs.ip);
-AT(DP_O_REGS_FLAGS, struct dp_call_frame, regs.flags);
-AT(DP_O_REGS_SP, struct dp_call_frame, regs.sp);
-AT(DP_O_NUMBER, struct dp_call_frame, number);
-_Static_assert(DP_O_FRAME_SIZE == sizeof(struct dp_call_frame), "frame");
-_Static_assert(DP_O_SITE_SIZE == sizeof(struct dp_site_entry), "site");
-_Static_assert(DP_DETOUR_BUSY == __builtin_offsetof(struct dp_stack, busy),
-	       "busy");
-_Static_assert(DP_O_BUSY_FAST == DP_BUSY_FAST, "busy");
-_Static_assert(DP_O_BUSY_HANDLER == DP_BUSY_HANDLER, "busy");
-_Static_assert(DP_O_BUSY_ENTER == DP_BUSY_ENTER, "busy");
-_Static_assert(DP_O_BUSY_RETURN == DP_BUSY_RETURN, "busy");
-_Static_assert(DP_O_TELL_INDEX == DP_TELL_INDEX, "number");
-_Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");
-_Static_assert(DP_O_STACK_SIZE == sizeof(struct dp_stack), "stack");
 
 /* What a hit is about, while it is on the other stack. */
 struct call {
 	const struct dp_site_entry *site;
 	struct dp_regs *regs;
 	struct dp_stack *stack;
-	const struct dp_ucontext *uc; /* of a signal */
-	bool signal; /* the kernel has saved everything */
+	const struct dp_trap *trap; /* the world has interrupted it */
+	bool signal; /* by a trap, so that everything is saved */
 	bool on_alt; /* its frame is on the alternate stack */
 	bool after; /* post_handlers */
 	bool obeyed; /* a pre_handler has changed ip */
@@ -182,7 +154,7 @@ static bool before(struct call *call, u32 probe)
 		return false;
 	case DP_KIND_JPROBE:
 		dp_jprobe_enter(probe, call->site, call->regs, call->stack,
-				call->uc);
+				call->trap);
 		return true;
 	default:
 		call->post |= p->post != 0;
@@ -202,11 +174,11 @@ static void each_before(struct call *call)
 	     i = dp_probe(i - 1)->next) {
 		if (!is_on(i - 1))
 			continue;
-		call->regs->ip = addr + 1;
+		dp_regs_set_pc(call->regs, addr + DP_BREAKPOINT_BEHIND);
 		call->obeyed = before(call, i - 1);
 	}
 	if (!call->obeyed)
-		call->regs->ip = addr;
+		dp_regs_set_pc(call->regs, addr);
 }
 
 /* The call that begins here is followed: through its stub, if that can be. */
@@ -215,7 +187,7 @@ static void follow(struct call *call)
 	const struct dp_jump *j = &call->site->jump;
 
 	if (call->target && !call->obeyed &&
-	    call->regs->sp == call->begun->slot)
+	    dp_regs_sp(call->regs) == call->begun->slot)
 		*call->target = dp_return_through(call->begun,
 						  j->base + j->insn[0]);
 }
@@ -264,7 +236,7 @@ static u32 run(void *arg)
 	struct dp_stack *stack = call->stack;
 	bool hidden;
 
-	stack->sp = call->regs->sp;
+	stack->sp = dp_regs_sp(call->regs);
 	stack->regs = (u64)call->regs;
 	stack->site = (u64)call->site;
 	stack->x87 = call->site->x87 && !call->signal;
@@ -307,23 +279,23 @@ static bool enter(struct call *call, u64 sp)
 	return true;
 }
 
-/* The kernel will put back what it knew when the signal came. */
-static bool enter_signal(struct call *call, struct dp_ucontext *uc)
+/* The world will put back what it knew when the trap came. */
+static bool enter_trap(struct call *call, struct dp_trap *trap)
 {
 	struct dp_stack *stack = dp_stack_known();
 	bool off = stack && stack->alt_off;
 
 	call->signal = true;
-	call->uc = uc;
-	dp_stack_alternate(uc);
-	if (!enter(call, uc->mc.rsp))
+	call->trap = trap;
+	dp_stack_alternate(trap);
+	if (!enter(call, dp_mcontext_sp(trap->regs)))
 		return false;
 	if (off) {
-		uc->stack.sp = stack->alt_sp;
-		uc->stack.size = stack->alt_size;
-		uc->stack.flags = 0;
+		trap->alt_sp = stack->alt_sp;
+		trap->alt_size = stack->alt_size;
+		trap->alt_changed = true;
 	}
-	call->on_alt = on_alternate(call->stack, (u64)uc);
+	call->on_alt = on_alternate(call->stack, trap->at);
 	return true;
 }
 
@@ -335,22 +307,22 @@ void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
 		  u32 (*function)(void *))
 {
 	bool shut = on_alternate(stack, sp);
-	u64 mask = 0;
+	u64 deferred = 0;
 
 	if (shut)
-		mask = dp_port_swap_sigmask(~dp_caught_mask(DP_CAUGHT));
+		deferred = dp_port_defer(true);
 	dp_call_busy(arg, function, stack);
 	if (shut)
-		dp_port_sigmask(mask);
+		dp_port_defer_end(deferred);
 }
 
 static void go(struct call *call)
 {
-	/* In a signal's frame they wait already. */
+	/* In a trap they wait already. */
 	if (call->signal)
 		dp_call_busy(call, run, call->stack);
 	else
-		dp_call_away(call->stack, call->regs->sp, call, run);
+		dp_call_away(call->stack, dp_regs_sp(call->regs), call, run);
 }
 
 static bool is_mine(void)
@@ -382,14 +354,14 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 		return 0;
 	if (uncounted)
 		count(site);
-	frame->regs.sp = sp;
-	frame->regs.ip = site->addr;
+	dp_regs_set_sp(&frame->regs, sp);
+	dp_regs_set_pc(&frame->regs, site->addr);
 	if (dp_arena.control.nr_asks)
 		return dp_ask_detour(site, frame);
 	if (!enter(&call, sp))
 		return 0;
 	go(&call);
-	if (!call.obeyed && frame->regs.sp == sp)
+	if (!call.obeyed && dp_regs_sp(&frame->regs) == sp)
 		return 0;
 	if (!call.obeyed)
 		dp_call_resume(frame);
@@ -400,20 +372,20 @@ static void load(struct call *call, const struct dp_mcontext *mc, u64 ip)
 {
 	call->regs = (void *)call->stack->trapped;
 	dp_regs_from(call->regs, mc);
-	call->regs->ip = ip;
+	dp_regs_set_pc(call->regs, ip);
 }
 
 void dp_call_resume(struct dp_call_frame *frame)
 {
 	const struct dp_site_entry *site = dp_site_at(frame->number);
 
-	frame->regs.ip = site->jump.base + site->jump.insn[0];
+	dp_regs_set_pc(&frame->regs, site->jump.base + site->jump.insn[0]);
 }
 
 void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 {
 	struct call call = { .site = site };
-	u64 sp = mc->rsp;
+	u64 sp = dp_mcontext_sp(mc);
 
 	count(site);
 	if (dp_arena.control.nr_asks) {
@@ -425,29 +397,29 @@ void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 	load(&call, mc, site->addr);
 	go(&call);
 	dp_regs_to(call.regs, mc);
-	mc->rsp = sp;
+	dp_mcontext_set_sp(mc, sp);
 }
 
 /* Where the thread goes on when its pre_handlers have been called. While a jump
  * stands there, or may, no way leads back to behind the one instruction: an
  * after-handler whose probe is just being registered waits for the next hit. */
-static void go_on(struct call *call, struct dp_ucontext *uc)
+static void go_on(struct call *call, struct dp_trap *trap)
 {
 	const struct dp_site_entry *site = call->site;
 	u64 copy = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
 	bool post = call->post && copy == site->single;
 
-	uc->mc.rip = copy;
+	dp_mcontext_set_pc(trap->regs, copy);
 	if (call->obeyed) {
-		uc->mc.rip = call->regs->ip;
+		dp_mcontext_set_pc(trap->regs, dp_regs_pc(call->regs));
 	} else if (post && dp_simulate(site, call->regs)) {
 		call->after = true;
 		go(call);
-		uc->mc.rip = call->regs->ip;
+		dp_mcontext_set_pc(trap->regs, dp_regs_pc(call->regs));
 	} else if (post && site->post) {
-		uc->mc.rip = site->post;
+		dp_mcontext_set_pc(trap->regs, site->post);
 	}
-	dp_regs_to(call->regs, &uc->mc);
+	dp_regs_to(call->regs, trap->regs);
 }
 
 static bool wants_after(const struct dp_site_entry *site)
@@ -462,50 +434,53 @@ static bool wants_after(const struct dp_site_entry *site)
 }
 
 void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
-		   struct dp_stack *stack, struct dp_ucontext *uc)
+		   struct dp_stack *stack, struct dp_trap *trap)
 {
 	struct call call = { .site = site,
 			     .regs = regs,
 			     .stack = stack,
-			     .uc = uc,
+			     .trap = trap,
 			     .signal = true,
 			     .post = wants_after(site) };
 
-	dp_stack_alternate(uc);
-	call.on_alt = on_alternate(stack, (u64)uc);
-	regs->ip = site->addr;
-	go_on(&call, uc);
+	dp_stack_alternate(trap);
+	call.on_alt = on_alternate(stack, trap->at);
+	dp_regs_set_pc(regs, site->addr);
+	go_on(&call, trap);
 }
 
-void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
+void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 {
 	struct call call = { .site = site };
 
 	count(site);
 	if (dp_arena.control.nr_asks) {
-		dp_ask_trap(site, uc);
+		dp_ask_trap(site, trap);
 		return;
 	}
-	if (!enter_signal(&call, uc)) {
-		uc->mc.rip = __atomic_load_n(&site->copy, __ATOMIC_ACQUIRE);
+	if (!enter_trap(&call, trap)) {
+		dp_mcontext_set_pc(trap->regs,
+				   __atomic_load_n(&site->copy,
+						   __ATOMIC_ACQUIRE));
 		return;
 	}
-	load(&call, &uc->mc, site->addr);
+	load(&call, trap->regs, site->addr);
 	go(&call);
-	go_on(&call, uc);
+	go_on(&call, trap);
 }
 
-void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc)
+void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
 {
 	struct call call = { .site = site, .after = true };
+	u64 behind = site->addr + site->insn_len;
 
-	uc->mc.rip = site->addr + site->insn_len;
-	if (!enter_signal(&call, uc))
+	dp_mcontext_set_pc(trap->regs, behind);
+	if (!enter_trap(&call, trap))
 		return;
-	load(&call, &uc->mc, uc->mc.rip);
+	load(&call, trap->regs, behind);
 	if (site->class == DP_INSN_SYSCALL)
-		call.regs->cx = uc->mc.rip;
+		dp_regs_behind_syscall(call.regs, behind);
 	go(&call);
-	dp_regs_to(call.regs, &uc->mc);
-	uc->mc.rip = call.regs->ip;
+	dp_regs_to(call.regs, trap->regs);
+	dp_mcontext_set_pc(trap->regs, dp_regs_pc(call.regs));
 }

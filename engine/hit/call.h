@@ -9,7 +9,6 @@
 #ifndef DP_CALL_H
 #define DP_CALL_H
 
-#include "engine/hit/hit.h"
 #include "arch/x86/ptregs.h"
 #include "engine/insn/tell.h"
 #include "engine/layout/frame.h"
@@ -17,6 +16,9 @@
 #include "engine/layout/site.h"
 #include "engine/layout/stack.h"
 #include "engine/layout/there.h"
+#include "port_types.h"
+#include "engine/hit/trap.h"
+#include "arch/x86/sigframe.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -46,161 +48,19 @@ u64 dp_call_detour(struct dp_call_frame *frame);
  *  sets their ip */
 void dp_call_resume(struct dp_call_frame *frame);
 
-/** dp_call_trap() - a breakpoint does. Leaves in @uc where the thread goes on. */
-void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc);
+/** dp_call_trap() - a breakpoint does. Leaves in @trap where the thread goes on. */
+void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap);
 
 /** dp_call_mcontext() - a hook's detour does: ip stays */
 void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
 
 /** dp_call_after() - a probed instruction has completed: post_handlers */
-void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc);
-
-/**
- * dp_call_fault() - a signal that the processor has raised
- * Return: true if it was a handler's or a probed instruction's, and is dealt
- * with in @uc. Otherwise @uc says where in the program it was.
- */
-bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc);
-
-/**
- * struct dp_returned - what entry.S makes of a return to a stub
- * @back: the number of its frame; where the thread goes on is left there
- */
-struct dp_returned {
-	struct dp_regs regs;
-	u64 back;
-};
-
-/** dp_return_hit() - a followed call has returned */
-void dp_return_hit(struct dp_returned *at);
-
-/** dp_return_unwound() - an exception passes. Return: where to go on with it, as
- *  if called from @at->back. */
-u64 dp_return_unwound(struct dp_returned *at);
-
-/** dp_return_passed() - one passes, and no handler wants to hear of it. Context: the
- *  unwinder's personality, which goes on by itself. */
-void dp_return_passed(u64 number);
-
-/**
- * dp_return_enter() - a function with a return probe is entered
- * @begun: set to the frame of the call where it begins. See the next one.
- */
-void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
-		     struct dp_frame **begun);
-/** dp_return_through() - where to go on so that the stub calls @cont: then returns are
- *  predicted right */
-u64 dp_return_through(struct dp_frame *frame, u64 cont);
-
-/** struct dp_quick - a call's instance, and its handler or 0, for entry.S to call */
-struct dp_quick {
-	u64 instance, handler;
-};
-
-/**
- * dp_return_quick_enter() - the same as dp_return_enter() for calls that are like
- * most
- * Context: handler stack; @stack->sp and @stack->regs are set. What it begins ends with
- * dp_return_quick_begin().
- * Return: no instance: nothing has been done, and it is not such a call.
- */
-struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *probe,
-				      struct dp_regs *regs,
-				      struct dp_stack *stack);
-/** dp_return_quick_begin() - the entry handler has been called; @veto: and refuses */
-void dp_return_quick_begin(u32 veto, struct dp_stack *stack);
-
-/** dp_return_quick_hit() - the same as dp_return_hit() for such a call, up to its
- *  handler; dp_return_quick_end() - after it */
-struct dp_quick dp_return_quick_hit(struct dp_returned *at,
-				    struct dp_stack *stack);
-void dp_return_quick_end(struct dp_stack *stack);
-
-/** dp_jprobe_enter() - leave for the jprobe's handler: changes @regs */
-void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
-		     struct dp_regs *regs, struct dp_stack *stack,
-		     const struct dp_ucontext *uc);
+void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
 
 /** dp_call_go_on() - pre_handlers have been called, and changed @regs: the instruction
- *  is next, and then after-handlers. @uc: of the signal */
+ *  is next, and then after-handlers. @trap: with which they were */
 void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
-		   struct dp_stack *stack, struct dp_ucontext *uc);
-
-/** dp_jprobe_leave() - it is done, and has come to dp_jprobe_return.
- *  Return: false if no jprobe's handler runs. */
-bool dp_jprobe_leave(struct dp_ucontext *uc);
-
-/**
- * dp_simulate() - execute a branch in registers, as the processor would
- * Return: false if it is none, or faults: then nothing is changed.
- */
-bool dp_simulate(const struct dp_site_entry *site, struct dp_regs *regs);
-
-/* stack.c: threads and their stacks */
-/** dp_stack_mine() - of this thread, or NULL when there are no more */
-struct dp_stack *dp_stack_mine(void);
-/** dp_stack_leave() - this thread is about to end */
-void dp_stack_leave(void);
-/** dp_stack_known() - the same, if it has one already */
-struct dp_stack *dp_stack_known(void);
-/** dp_stack_low() - its lowest address */
-u64 dp_stack_low(const struct dp_stack *stack);
-/** dp_stack_alternate() - the kernel tells of this thread's alternate stack */
-void dp_stack_alternate(const struct dp_ucontext *uc);
-/** dp_stack_ask_alternate() - it may have changed: ask the kernel */
-void dp_stack_ask_alternate(void);
-/** dp_stack_nested() - is a thread whose stack pointer is @sp in a handler? */
-bool dp_stack_nested(const struct dp_stack *stack, u64 sp);
-
-/* ask.c: handlers that run in the tool; counted already */
-/** dp_ask_is_heard() - is the tool there whose probes these are? */
-bool dp_ask_is_heard(void);
-/** dp_ask_call() - there is something for it to see */
-void dp_ask_call(void);
-/** dp_ask_detour() - @frame has the registers. Return: as dp_call_detour() */
-u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame);
-/** dp_ask_mcontext() - as dp_call_mcontext() */
-void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
-/** dp_ask_trap() - as dp_call_trap() */
-void dp_ask_trap(const struct dp_site_entry *site, struct dp_ucontext *uc);
-
-/* there.c: handlers that the tool has put into the process */
-/** dp_there_begin() - a stack for one, and room for its registers. Return: NULL: there
- *  is none free, or the probe has been switched off. */
-struct dp_there *dp_there_begin(u32 probe);
-/** dp_there_call() - with @there->regs, as it may change them; @x87: such registers are
- *  in use */
-void dp_there_call(struct dp_there *there, u64 x87);
-void dp_there_end(struct dp_there *there);
-/** dp_there_fault() - has the processor raised this in one? Then it is given up. */
-bool dp_there_fault(struct dp_ucontext *uc);
-
-/** struct dp_given - a handler's result; @up: it was given up */
-struct dp_given {
-	u64 value, up;
-};
-
-/* entry.S, vectors.S */
-/** dp_call_busy() - call @function(@arg) on a thread's own stack. Return: from there,
- *  what @busy is to be */
-void dp_call_busy(void *arg, u32 (*function)(void *), struct dp_stack *stack);
-/** dp_guard() - @via: of code that calls it, or 0 */
-struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard, u64 via);
-extern const char dp_guard_up[], dp_call_fast_up[], dp_jprobe_return[];
-void dp_vectors_save(u8 *area, u64 level, u64 x87);
-void dp_vectors_restore(const u8 *area, u64 level, u64 x87);
-
-static inline const struct dp_site_entry *dp_site_at(u32 index)
-{
-	const struct dp_site_entry *sites = dp_at(dp_arena.control.site_off);
-
-	return &sites[index];
-}
-
-/** dp_call_away() - call @function(@arg) on a thread's own stack. Its stack pointer
- *  was @sp. Signals wait if that is on its alternate stack. */
-void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
-		  u32 (*function)(void *));
+		   struct dp_stack *stack, struct dp_trap *trap);
 
 /** dp_call_hide_alternate() - the kernel is not to put a signal's frame on the
  *  alternate stack, because the thread has left that for ours; @in_use: or has a

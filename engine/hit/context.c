@@ -5,10 +5,15 @@
  * Claimed without a lock; a hit inside another takes another. Each CPU begins
  * its search at a place of its own, which is nearly always free.
  */
+#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
 #include "engine/layout/context.h"
 #include "engine/layout/site.h"
-#include "port_hit.h"
+#include "engine/hit/program.h"
+#include "engine/hit/thread.h"
+#include "engine/ring/log.h"
+#include "arch/x86/roles.h"
+#include "port.h"
 
 #define APART 8
 
@@ -27,7 +32,7 @@ static bool on_alternate(const struct dp_hit *alt, u64 sp)
 static bool is_left(const struct dp_context *ctx, u32 tid,
 		    const struct dp_hit *hit)
 {
-	u64 sp = hit->regs->rsp;
+	u64 sp = dp_mcontext_sp(hit->regs);
 	struct dp_hit alt = *hit;
 
 	if (ctx->tid != tid || ctx->sp > sp)
@@ -59,7 +64,7 @@ struct dp_context *dp_context_claim(const struct dp_hit *hit)
 
 		if (!take_over(ctx, tid, hit))
 			continue;
-		ctx->sp = hit->regs->rsp;
+		ctx->sp = dp_mcontext_sp(hit->regs);
 		__atomic_store_n(&ctx->tid, tid, __ATOMIC_RELEASE);
 		return ctx;
 	}
@@ -155,7 +160,7 @@ void dp_pending_complete(const struct dp_site_entry *site)
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit)
 {
 	struct dp_hit alt = *hit;
-	u64 sp = hit->regs->rsp;
+	u64 sp = dp_mcontext_sp(hit->regs);
 	u32 i;
 
 	if (alt.alt_size == DP_ALT_UNKNOWN)

@@ -5,12 +5,18 @@
  * No signal, no system call: the thread itself calls, on its own stack, and goes
  * on in the detour.
  */
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
 #include "engine/layout/call.h"
 #include "engine/layout/hit.h"
 #include "engine/layout/jump.h"
 #include "engine/layout/site.h"
-#include "port_hit.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/program.h"
+#include "arch/x86/roles.h"
+#include "port.h"
+#include "arch/x86/sigframe.h"
+#include "engine/insn/tell.h"
 
 /* Its pc and stack pointer are not in the frame. */
 static struct dp_mcontext *regs_of(struct dp_detour_frame *frame,
@@ -18,8 +24,8 @@ static struct dp_mcontext *regs_of(struct dp_detour_frame *frame,
 {
 	struct dp_mcontext *regs = (void *)frame->regs;
 
-	regs->rip = site->addr;
-	regs->rsp = (u64)(frame + 1) + DP_RED_ZONE;
+	dp_mcontext_set_pc(regs, site->addr);
+	dp_mcontext_set_sp(regs, (u64)(frame + 1) + DP_RED_ZONE);
 	return regs;
 }
 

@@ -6,6 +6,8 @@
  * The program is to see its own instruction where the copy's failed, so the pc
  * goes back there before anybody looks.
  */
+#include "engine/hit/trap.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
 #include "arch/x86/offsets.h"
 #include "engine/layout/control.h"
@@ -15,7 +17,15 @@
 #include "engine/layout/probe.h"
 #include "engine/layout/site.h"
 #include "engine/layout/stack.h"
-#include "port_hit.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/jprobe.h"
+#include "engine/hit/stack.h"
+#include "engine/hit/there.h"
+#include "engine/instance/retprobe.h"
+#include "arch/x86/roles.h"
+#include "port.h"
+#include "arch/x86/ptregs.h"
+#include "arch/x86/sigframe.h"
 
 struct fault {
 	struct dp_stack *stack;
@@ -99,11 +109,11 @@ static u32 ask(void *arg)
 	return 0;
 }
 
-/* Where this signal's frame is nobody else is to put his. */
-static void ask_hidden(struct fault *f, const struct dp_ucontext *uc)
+/* Where this trap's registers are no other's are to be put. */
+static void ask_hidden(struct fault *f, const struct dp_trap *trap)
 {
-	u64 sp = uc->stack.sp, size = uc->stack.size;
-	bool in_use = !(uc->stack.flags & DP_SS_DISABLE) && in((u64)uc, sp, size);
+	u64 sp = trap->alt_sp, size = trap->alt_size;
+	bool in_use = in(trap->at, sp, size);
 
 	if (in_use)
 		dp_port_set_altstack(0, 0);
@@ -113,32 +123,34 @@ static void ask_hidden(struct fault *f, const struct dp_ucontext *uc)
 }
 
 /* A copy has faulted. */
-static bool in_copy(struct fault *f, struct dp_ucontext *uc)
+static bool in_copy(struct fault *f, struct dp_trap *trap)
 {
-	u64 pc = uc->mc.rip, addr;
+	struct dp_mcontext *mc = trap->regs;
+	u64 pc = dp_mcontext_pc(mc), addr, to;
 
 	f->site = copied(pc, &addr);
 	if (!f->site)
 		return false;
-	uc->mc.rip = addr;
+	dp_mcontext_set_pc(mc, addr);
 	f->stack = f->site->calls && addr == f->site->addr ? dp_stack_mine() :
 							     NULL;
-	if (!f->stack || dp_stack_nested(f->stack, uc->mc.rsp) ||
+	if (!f->stack || dp_stack_nested(f->stack, dp_mcontext_sp(mc)) ||
 	    dp_hit_who() != DP_WHO_OWNER)
 		return false;
 	f->regs = (void *)f->stack->trapped;
-	dp_regs_from(f->regs, &uc->mc);
-	ask_hidden(f, uc);
+	dp_regs_from(f->regs, mc);
+	ask_hidden(f, trap);
 	if (!f->dealt_with)
 		return false;
-	dp_regs_to(f->regs, &uc->mc);
+	dp_regs_to(f->regs, mc);
 	/* Not through the probe again. */
-	uc->mc.rip = f->regs->ip == addr ? pc : f->regs->ip;
+	to = dp_regs_pc(f->regs);
+	dp_mcontext_set_pc(mc, to == addr ? pc : to);
 	return true;
 }
 
 /* A handler has: it may mend that itself. */
-static bool mended(struct fault *f, struct dp_ucontext *uc)
+static bool mended(struct fault *f, struct dp_mcontext *mc)
 {
 	const struct dp_probe_entry *p = dp_probe(f->stack->probe - 1);
 	u64 guard = f->stack->guard;
@@ -147,7 +159,7 @@ static bool mended(struct fault *f, struct dp_ucontext *uc)
 
 	if (!p->fault)
 		return false;
-	dp_regs_from(regs, &uc->mc);
+	dp_regs_from(regs, mc);
 	f->stack->faulting = (u64)__builtin_frame_address(0);
 	given = dp_guard(p->fault, p->user, (u64)regs, f->trap,
 			 &f->stack->guard, 0);
@@ -155,27 +167,32 @@ static bool mended(struct fault *f, struct dp_ucontext *uc)
 	f->stack->guard = guard;
 	if (given.up || !(u32)given.value)
 		return false;
-	dp_regs_to(regs, &uc->mc);
-	uc->mc.rip = regs->ip;
+	dp_regs_to(regs, mc);
+	dp_mcontext_set_pc(mc, dp_regs_pc(regs));
 	return true;
 }
 
+/* Its thread goes on where the handler was called from. */
+static void give_up(struct dp_mcontext *mc, u64 guard)
+{
+	dp_mcontext_set_pc(mc, (u64)dp_guard_up);
+	dp_mcontext_set_sp(mc, guard);
+}
+
 /* Or it is given up. */
-static bool in_handler(struct fault *f, struct dp_ucontext *uc)
+static bool in_handler(struct fault *f, struct dp_mcontext *mc)
 {
 	u64 guard = f->stack->guard;
 
-	if (mended(f, uc))
+	if (mended(f, mc))
 		return true;
 	if (f->fast) {
 		dp_call_give_up(f->stack->probe - 1);
-		uc->mc.rip = (u64)dp_call_fast_up;
-		uc->mc.rbx = f->stack->regs;
-		uc->mc.r12 = (u64)f->stack;
+		dp_mcontext_set_pc(mc, (u64)dp_call_fast_up);
+		dp_mcontext_set_up(mc, f->stack->regs, (u64)f->stack);
 		return true;
 	}
-	uc->mc.rip = (u64)dp_guard_up;
-	uc->mc.rsp = guard;
+	give_up(mc, guard);
 	return true;
 }
 
@@ -194,7 +211,7 @@ static u32 fast_probe(const struct dp_stack *stack)
 	return p ? (u32)(p - dp_probe(0)) + 1 : site->first_probe;
 }
 
-static bool in_fast(struct fault *f, struct dp_ucontext *uc)
+static bool in_fast(struct fault *f, struct dp_mcontext *mc)
 {
 	u32 probe = fast_probe(f->stack);
 
@@ -203,7 +220,7 @@ static bool in_fast(struct fault *f, struct dp_ucontext *uc)
 		f->stack->guard = 0;
 		f->fast = true;
 	}
-	return probe && in_handler(f, uc);
+	return probe && in_handler(f, mc);
 }
 
 /* It deals with no fault of its own. */
@@ -211,14 +228,6 @@ static bool in_fault_handler(const struct dp_stack *stack, u64 sp)
 {
 	return stack->faulting && stack->busy &&
 	       stack->faulting - sp < DP_STACK_SIZE;
-}
-
-/* Some of these say in their siginfo where it was, too. */
-static void say_where(struct dp_siginfo *info, u64 from, u64 to)
-{
-	if ((info->signo == DP_SIGILL || info->signo == DP_SIGFPE) &&
-	    info->fields[0] == from)
-		info->fields[0] = to;
 }
 
 /* Is it a jprobe's handler, which has the program's stack? */
@@ -229,40 +238,38 @@ static bool in_jumped(const struct dp_stack *stack, u64 sp)
 }
 
 /* It ends here, as if it had said jprobe_return(). */
-static bool leave_jumped(struct fault *f, struct dp_ucontext *uc)
+static bool leave_jumped(struct fault *f, struct dp_trap *trap)
 {
-	if (mended(f, uc))
+	if (mended(f, trap->regs))
 		return true;
 	dp_call_give_up(f->stack->probe - 1);
-	return dp_jprobe_leave(uc);
+	return dp_jprobe_leave(trap);
 }
 
-bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
+bool dp_trap_raised(struct dp_trap *trap)
 {
-	struct fault f = { .trap = uc->mc.trapno };
-	u64 pc = uc->mc.rip;
+	struct dp_mcontext *mc = trap->regs;
+	struct fault f = { .trap = dp_mcontext_cause(mc) };
+	u64 sp = dp_mcontext_sp(mc);
 
-	if (info->code <= 0 || !dp_wipe.owner)
+	if (!dp_wipe.owner)
 		return false;
-	if (dp_there_fault(uc))
+	if (dp_there_fault(mc))
 		return true;
 	f.stack = dp_stack_known();
-	if (f.stack && in_fault_handler(f.stack, uc->mc.rsp)) {
-		uc->mc.rip = (u64)dp_guard_up;
-		uc->mc.rsp = f.stack->guard;
+	if (f.stack && in_fault_handler(f.stack, sp)) {
+		give_up(mc, f.stack->guard);
 		return true;
 	}
-	if (in_copy(&f, uc))
+	if (in_copy(&f, trap))
 		return true;
-	if (f.site)
-		say_where(info, pc, uc->mc.rip);
 	f.stack = dp_stack_known();
-	if (!f.site && f.stack && in_jumped(f.stack, uc->mc.rsp))
-		return leave_jumped(&f, uc);
+	if (!f.site && f.stack && in_jumped(f.stack, sp))
+		return leave_jumped(&f, trap);
 	if (f.site || !f.stack || !f.stack->busy ||
-	    !in(uc->mc.rsp, dp_stack_low(f.stack), DP_STACK_SIZE - DP_PAGE))
+	    !in(sp, dp_stack_low(f.stack), DP_STACK_SIZE - DP_PAGE))
 		return false;
 	if (f.stack->busy != DP_BUSY_HANDLER)
-		return in_fast(&f, uc);
-	return f.stack->guard && f.stack->probe && in_handler(&f, uc);
+		return in_fast(&f, mc);
+	return f.stack->guard && f.stack->probe && in_handler(&f, mc);
 }

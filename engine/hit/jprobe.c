@@ -7,18 +7,19 @@
  * function begins, and after-handlers of others get their turn. That is done by breakpoints on both sides: the kernel keeps
  * what the vector registers held in the signal's frame.
  */
+#include "engine/hit/jprobe.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
+#include "engine/hit/stack.h"
 #include "arch/x86/bytes.h"
+#include "arch/x86/roles.h"
+#include "arch/x86/xstate.h"
+#include "port.h"
+#include "arch/x86/ptregs.h"
+#include "engine/hit/trap.h"
 #include "engine/layout/page.h"
 #include "engine/layout/site.h"
 #include "engine/layout/stack.h"
-#include "port_hit.h"
-
-/* Of what fpstate points to (struct _xstate): the software's bytes. */
-#define XSTATE_LEGACY 512
-#define XSTATE_SOFTWARE 464
-#define XSTATE_MAGIC 0x46505853
-#define XSTATE_MOST 16384
 
 /* The lowest part of the handler stack, which nobody uses meanwhile. */
 static u64 *kept(const struct dp_stack *stack)
@@ -26,30 +27,21 @@ static u64 *kept(const struct dp_stack *stack)
 	return (u64 *)dp_stack_low(stack);
 }
 
-static u64 size_of(u64 fpstate)
-{
-	const u32 *software = (const u32 *)(fpstate + XSTATE_SOFTWARE);
-
-	if (software[0] != XSTATE_MAGIC || software[1] > XSTATE_MOST)
-		return XSTATE_LEGACY;
-	return software[1];
-}
-
-static void keep_vectors(struct dp_stack *stack, u64 fpstate)
+static void keep_vectors(struct dp_stack *stack, u64 state)
 {
 	u64 *to = kept(stack);
 
-	to[0] = fpstate ? size_of(fpstate) : 0;
+	to[0] = state ? dp_xstate_size(state) : 0;
 	if (to[0])
-		dp_bytes_copy(to + 1, (const void *)fpstate, to[0]);
+		dp_bytes_copy(to + 1, (const void *)state, to[0]);
 }
 
-static void give_vectors(const struct dp_stack *stack, u64 fpstate)
+static void give_vectors(const struct dp_stack *stack, u64 state)
 {
 	const u64 *from = kept(stack);
 
-	if (from[0] && fpstate && size_of(fpstate) == from[0])
-		dp_bytes_copy((void *)fpstate, from + 1, from[0]);
+	if (from[0] && state && dp_xstate_size(state) == from[0])
+		dp_bytes_copy((void *)state, from + 1, from[0]);
 }
 
 /* A stack may end less far up, and what is behind its end belongs to nobody. */
@@ -76,18 +68,18 @@ static void give_words(const struct dp_stack *stack, u64 sp)
 
 void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
 		     struct dp_regs *regs, struct dp_stack *stack,
-		     const struct dp_ucontext *uc)
+		     const struct dp_trap *trap)
 {
 	dp_bytes_copy(stack->saved, regs, sizeof(*regs));
-	keep_words(stack, regs->sp);
-	keep_vectors(stack, uc->mc.fpstate);
+	keep_words(stack, dp_regs_sp(regs));
+	keep_vectors(stack, dp_mcontext_vectors(trap->regs));
 	stack->probe = probe + 1;
 	stack->site = (u64)site;
 	stack->jumped = 1;
-	regs->ip = dp_probe(probe)->pre;
+	dp_regs_set_pc(regs, dp_probe(probe)->pre);
 }
 
-bool dp_jprobe_leave(struct dp_ucontext *uc)
+bool dp_jprobe_leave(struct dp_trap *trap)
 {
 	struct dp_stack *stack = dp_stack_known();
 	const struct dp_site_entry *site;
@@ -97,10 +89,10 @@ bool dp_jprobe_leave(struct dp_ucontext *uc)
 		return false;
 	regs = (struct dp_regs *)stack->saved;
 	site = (const void *)stack->site;
-	give_words(stack, regs->sp);
-	give_vectors(stack, uc->mc.fpstate);
+	give_words(stack, dp_regs_sp(regs));
+	give_vectors(stack, dp_mcontext_vectors(trap->regs));
 	stack->jumped = 0;
 	stack->busy = 0;
-	dp_call_go_on(site, regs, stack, uc);
+	dp_call_go_on(site, regs, stack, trap);
 	return true;
 }

@@ -8,9 +8,10 @@
  * to text that may go. It does not wait for one that has ended, nor for ever for one
  * that is stopped, and not again before that one has answered.
  */
+#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
 #include "engine/layout/control.h"
-#include "port_hit.h"
+#include "port.h"
 
 #define RT_CONSISTENT 0 /* link.h */
 #define SLICE_MS 10

@@ -10,6 +10,9 @@
  * At the entry of a function whose calls are followed what was logged waits in
  * the visit.
  */
+#include "engine/hit/program.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/entry.h"
 #include "engine/hit/hit.h"
 #include "engine/layout/context.h"
 #include "engine/layout/probe.h"
@@ -17,7 +20,10 @@
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
 #include "engine/layout/visit.h"
-#include "port_hit.h"
+#include "engine/instance/visit.h"
+#include "engine/ring/log.h"
+#include "port.h"
+#include "engine/vm/vm.h"
 
 static const struct dp_program_entry *program_of(const struct dp_probe_entry *p)
 {

@@ -6,17 +6,14 @@
  * the library's thread-local storage, so that taking it again is one load. The
  * stack of a thread that has ended goes to the next one that looks for one.
  */
-#include "engine/hit/call.h"
-#include "engine/hit/left.h"
+#include "engine/hit/stack.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/thread.h"
+#include "engine/instance/left.h"
+#include "port.h"
+#include "engine/hit/trap.h"
 #include "engine/layout/page.h"
 #include "engine/layout/stack.h"
-#include "port_hit.h"
-
-/* Of a signal frame, from its stack_t on: how much of it is looked at, where the
- * stack pointer is in there, and how far it can be from the top of the stack. */
-#define FRAME_BYTES (19 * 8)
-#define FRAME_SP 18
-#define FRAME_MAX 16384
 
 static u64 *self(void)
 {
@@ -138,21 +135,13 @@ static bool on_alternate(const struct dp_stack *stack, u64 sp)
 	return sp - stack->alt_sp < stack->alt_size;
 }
 
-/* The kernel has put a frame at the top of the alternate stack, with what is known
- * of that stack in it, and the stack pointer where it interrupted the thread: was
- * it in a handler? */
+/* Was it in a handler that the thread was interrupted? */
 static bool interrupts(const struct dp_stack *stack)
 {
-	u64 top = (stack->alt_sp + stack->alt_size) & ~7ull, at;
-	const u64 *word;
+	u64 sp;
 
-	for (at = top - FRAME_BYTES; at >= stack->alt_sp && top - at < FRAME_MAX;
-	     at -= 8) {
-		word = (const u64 *)at;
-		if (word[0] == stack->alt_sp && word[2] == stack->alt_size)
-			return word[FRAME_SP] - dp_stack_low(stack) <
-			       DP_STACK_SIZE - DP_PAGE;
-	}
+	if (dp_port_interrupted(stack->alt_sp, stack->alt_size, &sp))
+		return sp - dp_stack_low(stack) < DP_STACK_SIZE - DP_PAGE;
 	/* It is something else than a signal's handler that runs there. */
 	return !on_alternate(stack, stack->sp);
 }
@@ -168,14 +157,14 @@ void dp_stack_ask_alternate(void)
 		dp_port_altstack(&stack->alt_sp, &stack->alt_size);
 }
 
-void dp_stack_alternate(const struct dp_ucontext *uc)
+void dp_stack_alternate(const struct dp_trap *trap)
 {
 	struct dp_stack *stack = dp_stack_known();
 
 	if (!stack || stack->alt_off)
 		return;
-	stack->alt_sp = uc->stack.sp;
-	stack->alt_size = uc->stack.flags & DP_SS_DISABLE ? 0 : uc->stack.size;
+	stack->alt_sp = trap->alt_sp;
+	stack->alt_size = trap->alt_size;
 }
 
 /*

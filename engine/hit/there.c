@@ -6,11 +6,18 @@
  * may raise itself, and with what it may change of vector state saved around it. One
  * that faults is left through dp_guard(), and its probe not called again.
  */
+#include "engine/hit/there.h"
+#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
 #include "engine/layout/probe.h"
 #include "engine/layout/tally.h"
 #include "engine/layout/there.h"
-#include "port_hit.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/thread.h"
+#include "arch/x86/roles.h"
+#include "port.h"
+#include "arch/x86/sigframe.h"
+#include "arch/x86/state.h"
 
 static struct dp_there *there_at(u32 i)
 {
@@ -80,9 +87,9 @@ void dp_there_call(struct dp_there *there, u64 x87)
 		dp_vectors_restore(there->vectors, needs, x87);
 }
 
-bool dp_there_fault(struct dp_ucontext *uc)
+bool dp_there_fault(struct dp_mcontext *regs)
 {
-	u64 base = dp_arena.control.there_base, at = uc->mc.rsp - base;
+	u64 base = dp_arena.control.there_base, at = dp_mcontext_sp(regs) - base;
 	struct dp_there *there;
 
 	if (!base || at >= (u64)DP_THERES * DP_THERE_SIZE)
@@ -90,7 +97,7 @@ bool dp_there_fault(struct dp_ucontext *uc)
 	there = there_at((u32)(at / DP_THERE_SIZE));
 	if (!there->guard)
 		return false;
-	uc->mc.rip = (u64)dp_guard_up;
-	uc->mc.rsp = there->guard;
+	dp_mcontext_set_pc(regs, (u64)dp_guard_up);
+	dp_mcontext_set_sp(regs, there->guard);
 	return true;
 }

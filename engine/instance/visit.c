@@ -1,323 +1,523 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* visit: calls that are followed from entry to exit: see engine/hit/visit.c. */
+/*
+ * visit: one call of a function, from its entry to one of its exits.
+ *
+ *   entry ─► a visit is there already? that was left otherwise: abandoned
+ *         ─► key into the table ─► counted ─► program: arguments, condition
+ *         ─► complete
+ *   exit  ─► key found ─► ending ─► counted, record ─► free
+ *   tail jump to a function whose exits are probed ─► tailed: ends at one of those
+ *   unwinder ─► those between the old stack pointer and the new one: unwound
+ *
+ * At an exit the stack pointer is what it was at the entry, so function and
+ * stack pointer are the key. Only whoever runs on that stack looks for it: of the
+ * words in the table only free ones are contended for.
+ *
+ * A thread may be taken away in the middle of this for good, by a signal handler
+ * that does not come back. What is counted is counted while the key is in the table
+ * and the visit is incomplete or ending: so whoever finds it later knows that one
+ * count is in doubt, and says so.
+ *
+ * Neither the return address nor anything else on the stack is changed.
+ */
 #include "engine/instance/visit.h"
-#include "engine/layout/arena.h"
-#include "engine/layout/control.h"
-#include "engine/layout/page.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/program.h"
+#include "engine/hit/thread.h"
+#include "engine/ring/log.h"
+#include "arch/x86/bytes.h"
+#include "arch/x86/xmm.h"
+#include "arch/x86/roles.h"
+#include "arch/x86/simulate.h"
+#include "port.h"
 #include "engine/layout/probe.h"
 #include "engine/layout/ring.h"
+#include "engine/layout/site.h"
 #include "engine/layout/tally.h"
 #include "engine/layout/visit.h"
-#include "engine/ring/reader.h"
-#include "engine/site/counts.h"
-#include "engine/site/engine.h"
-#include "engine/site/program.h"
-#include "engine/site/site.h"
-#include "engine/site/internal.h"
 
-/* Lines that are looked at to tell how full a table is. */
-#define SAMPLE 1024
+/* More of a stack than this is not looked through at once. */
+#define UNWIND_MOST (256ull << 20)
+/* Nothing below is the address of code. */
+#define LOWEST_CODE 0x10000ull
 
-int dp_engine_follow(struct dp_engine *e, u32 probe, bool logs)
-{
-	struct dp_probe *p = &e->probes[probe];
+/* Not to be inlined: so that little of the stack is taken by what is usual, and little
+ * room by what is used often. */
+#define APART __attribute__((noinline))
 
-	if (probe >= DP_VISIT_GROUPS)
-		return -ENOMEM;
-	p->kind = DP_KIND_ENTER;
-	p->way = logs ? DP_WAY_LOGS : 0;
-	e->sites[p->site].visits = true;
-	e->visits.entries++;
-	return 0;
-}
-
-void dp_engine_follow_xmm(struct dp_engine *e, u32 probe)
-{
-	e->probes[probe].way |= DP_WAY_XMM;
-}
-
-int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
-		       const u8 *code, size_t size, u32 *probe,
-		       const char **why)
-{
-	int err = dp_engine_add(e, addr, code, size, probe, why);
-
-	if (err)
-		return err;
-	e->probes[*probe].kind = DP_KIND_EXIT;
-	e->probes[*probe].group = enter;
-	e->probes[*probe].way = way;
-	e->sites[e->probes[*probe].site].visits = true;
-	e->visits.onward |= way & DP_WAY_ONWARD;
-	return 0;
-}
-
-int dp_engine_add_unwind(struct dp_engine *e, u32 way, u64 addr, const u8 *code,
-			 size_t size, u32 *probe)
-{
-	int err = dp_engine_add(e, addr, code, size, probe, NULL);
-
-	if (err)
-		return err;
-	e->probes[*probe].kind = DP_KIND_UNWIND;
-	e->probes[*probe].way = way;
-	e->sites[e->probes[*probe].site].visits = true;
-	return 0;
-}
-
-void dp_engine_admit(struct dp_engine *e, bool may)
-{
-	u32 i;
-
-	for (i = 0; e->arena && i < e->nr_probes; i++)
-		if (e->probes[i].kind == DP_KIND_ENTER)
-			__atomic_store_n((u32 *)&e->view.probes[i].enabled, may,
-					 __ATOMIC_RELEASE);
-}
-
-static u32 staged(const struct dp_engine *e)
-{
-	u32 i;
-
-	for (i = 0; i < e->nr_probes; i++)
-		if (e->probes[i].way & DP_WAY_LOGS)
-			return dp_programs_longest(e);
-	return 0;
-}
-
-void dp_visits_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
-{
-	*stride = ((u32)sizeof(struct dp_visit) + staged(e) + 7) & ~7u;
-	*lines = e->visits.first ? e->visits.first : DP_VISIT_LINES;
-	while (!e->visits.first &&
-	       *lines * DP_VISIT_WAYS * (u64)*stride > DP_VISIT_BYTES)
-		*lines /= 2;
-}
-
-void dp_engine_account(const struct dp_engine *e, u32 enter,
-		       struct dp_account *a)
-{
-	u32 i;
-
-	*a = (struct dp_account){
-		.returned = dp_engine_tally(e, enter, DP_TALLY_RETURNED),
-		.tail = dp_engine_tally(e, enter, DP_TALLY_TAILED),
-		.unwound = dp_engine_tally(e, enter, DP_TALLY_UNWOUND),
-		.abandoned = dp_engine_tally(e, enter, DP_TALLY_ABANDONED),
-		.missed = dp_engine_missed(e, enter),
-		.damaged = dp_engine_tally(e, enter, DP_TALLY_DAMAGED),
-		.cut = dp_engine_tally(e, enter, DP_TALLY_CUT),
-	};
-	/* Its exits were added behind it. */
-	for (i = enter + 1; i < e->nr_probes; i++) {
-		const struct dp_probe *p = &e->probes[i];
-
-		if (p->kind != DP_KIND_EXIT || p->group != enter)
-			break;
-		if (p->way & DP_WAY_TAIL)
-			a->tail += dp_engine_hits(e, i);
-		else
-			a->returned += dp_engine_hits(e, i);
-	}
-}
-
-void dp_visits_open(struct dp_engine *e)
-{
-	struct dp_arena_control *c = &e->arena->control;
-	struct dp_visits *v = &e->visits;
-	u64 base = c->base + DP_ARENA_OFFSET;
-
-	if (!v->entries)
-		return;
-	v->tables = 1;
-	v->visit_stride = c->visit_stride;
-	v->table[0].line = (void *)((char *)e->arena + c->line_off);
-	v->table[0].visits = (char *)e->arena + c->visit_off;
-	v->table[0].lines = c->line_mask + 1;
-	c->visit_tables[0].lines = base + c->line_off;
-	c->visit_tables[0].visits = base + c->visit_off;
-	c->visit_tables[0].line_mask = c->line_mask;
-	c->nr_visit_tables = 1;
-	c->onward = v->onward;
-}
-
-/* Of the newest one, as its first lines tell: the hash is even. */
-static bool is_half_full(const struct dp_engine *e)
-{
-	u32 newest = e->visits.tables - 1, i, way, used = 0;
-	const struct dp_visit_line *line = e->visits.table[newest].line;
-	u32 lines = e->visits.table[newest].lines;
-
-	if (lines > SAMPLE)
-		lines = SAMPLE;
-	for (i = 0; i < lines; i++)
-		for (way = 0; way < DP_VISIT_WAYS; way++)
-			used += __atomic_load_n(&line[i].key[way],
-						__ATOMIC_RELAXED) != 0;
-	return used * 2 >= lines * DP_VISIT_WAYS;
-}
-
-static u32 further_lines(const struct dp_engine *e)
-{
-	return e->visits.table[e->visits.tables - 1].lines * DP_VISIT_GROWTH;
-}
-
-static u64 further_bytes(const struct dp_engine *e)
-{
-	u64 size = further_lines(e) *
-		   (sizeof(struct dp_visit_line) +
-		    DP_VISIT_WAYS * (u64)e->visits.visit_stride);
-
-	return (size + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
-}
-
-u64 dp_engine_visits_want(const struct dp_engine *e)
-{
-	const struct dp_visits *v = &e->visits;
-
-	if (!e->arena || !v->tables || v->tables == DP_VISIT_TABLES)
-		return 0;
-	if (__atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED) == v->full &&
-	    !is_half_full(e))
-		return 0;
-	return further_bytes(e);
-}
-
-u64 dp_engine_visits_owed(const struct dp_engine *e, const struct dp_engine *of)
-{
-	return e->visits.tables && e->visits.tables < of->visits.tables ?
-		       further_bytes(e) :
-		       0;
-}
-
-u64 dp_engine_visits_at(const struct dp_engine *e, u32 table)
-{
-	return table < e->visits.tables ?
-		       e->arena->control.visit_tables[table].lines :
-		       0;
-}
-
-void dp_engine_visits_grow(struct dp_engine *e, u64 addr, void *ours)
-{
-	struct dp_arena_control *c = &e->arena->control;
-	struct dp_visits *v = &e->visits;
-	u32 i = v->tables, lines = further_lines(e);
-	u64 keys = lines * sizeof(struct dp_visit_line);
-
-	v->table[i].line = ours;
-	v->table[i].visits = (char *)ours + keys;
-	v->table[i].lines = lines;
-	v->full = __atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED);
-	c->visit_tables[i].lines = addr;
-	c->visit_tables[i].visits = addr + keys;
-	c->visit_tables[i].line_mask = lines - 1;
-	__atomic_store_n(&c->nr_visit_tables, ++v->tables, __ATOMIC_RELEASE);
-}
-
-/* Where a visit is of which the place in all tables is known. */
-struct spot {
-	const u64 *key;
-	const struct dp_visit *visit;
+/* A key's place, and the line where it should be; the way is one further on
+ * while it is looked for. */
+struct place {
+	const struct dp_visit_table *t;
+	u32 table, home, step, way;
 };
 
-static struct spot spot_at(const struct dp_engine *e, u32 index)
+static void in_table(struct place *p, u32 table, u64 key)
 {
-	const struct dp_visits *v = &e->visits;
-	u32 t = 0;
-
-	while (t + 1 < v->tables &&
-	       index >= v->table[t].lines * DP_VISIT_WAYS)
-		index -= v->table[t++].lines * DP_VISIT_WAYS;
-	return (struct spot){
-		.key = &v->table[t].line[index / DP_VISIT_WAYS]
-				.key[index % DP_VISIT_WAYS],
-		.visit = (const void *)(v->table[t].visits +
-					(u64)index * v->visit_stride),
-	};
+	p->table = table;
+	p->t = &dp_arena.control.visit_tables[table];
+	p->home = dp_visit_hash(key) & p->t->line_mask;
+	p->step = p->way = 0;
 }
 
-/* What the target may have written there is only believed if it is a key. */
-static bool copy_visit(const struct dp_engine *e, u32 index, u64 key,
-		       const struct dp_visit *v, struct dp_visit_copy *copy)
+/* The newest table. Return: false if there is none. */
+static bool start(struct place *p, u64 key)
 {
-	u64 group = (key >> DP_VISIT_SLOT_BITS) - 1;
+	u32 nr = __atomic_load_n(&dp_arena.control.nr_visit_tables,
+				 __ATOMIC_ACQUIRE);
 
-	if (group >= e->nr_probes || e->probes[group].kind != DP_KIND_ENTER)
+	if (nr)
+		in_table(p, nr - 1, key);
+	return nr;
+}
+
+static u32 line_number(const struct place *p)
+{
+	return (p->home + p->step) & p->t->line_mask;
+}
+
+static struct dp_visit_line *line_at(const struct place *p, u32 number)
+{
+	return (struct dp_visit_line *)p->t->lines + number;
+}
+
+static struct dp_visit_line *line_of(const struct place *p)
+{
+	return line_at(p, line_number(p));
+}
+
+/* Of the key that has just been found. */
+static u64 *key_of(const struct place *p)
+{
+	return &line_of(p)->key[p->way - 1];
+}
+
+static struct dp_visit *visit_of(const struct place *p)
+{
+	u64 index = (u64)line_number(p) * DP_VISIT_WAYS + p->way - 1;
+
+	return (void *)(p->t->visits +
+			index * dp_arena.control.visit_stride);
+}
+
+/* Of keys that should be in a line: how many are elsewhere, and have tailed. */
+static void stray(const struct place *p, u32 by)
+{
+	__atomic_fetch_add(&line_at(p, p->home)->strayed, by,
+			   __ATOMIC_RELAXED);
+}
+
+static void tail(const struct place *p, u32 by)
+{
+	__atomic_fetch_add(&line_at(p, p->home)->tailed, by, __ATOMIC_RELAXED);
+}
+
+static bool further(struct place *p, u64 key)
+{
+	p->way = 0;
+	if ((p->step || __atomic_load_n(&line_at(p, p->home)->strayed,
+					__ATOMIC_RELAXED)) &&
+	    ++p->step < DP_VISIT_REACH)
+		return true;
+	if (!p->table)
 		return false;
-	*copy = (struct dp_visit_copy){
-		.index = index,
-		.probe = (u32)group,
-		.slot = (key & DP_VISIT_SLOT) << 3,
-		.serial = __atomic_load_n(&v->serial, __ATOMIC_RELAXED),
-	};
-	/* One that is not complete says nothing of its return address. */
-	copy->whole = __atomic_load_n(&v->slot, __ATOMIC_ACQUIRE) ==
-			      copy->slot &&
-		      !v->ending;
-	if (copy->whole)
-		copy->ret = __atomic_load_n(&v->ret, __ATOMIC_RELAXED);
+	in_table(p, p->table - 1, key);
 	return true;
 }
 
-size_t dp_engine_visits(const struct dp_engine *e,
-			void (*take)(void *, const struct dp_visit_copy *),
-			void *arg)
+/* The next key of which the bits of @mask are those of @key. */
+APART static bool next(struct place *p, u64 key, u64 mask)
 {
-	const struct dp_visits *v = &e->visits;
-	struct dp_visit_copy copy;
-	u32 t, i, index = 0;
-	size_t n = 0;
+	do {
+		const struct dp_visit_line *l = line_of(p);
 
-	for (t = 0; e->arena && t < v->tables; t++)
-		for (i = 0; i < v->table[t].lines * DP_VISIT_WAYS;
-		     i++, index++) {
-			u64 key = __atomic_load_n(
-				&v->table[t].line[i / DP_VISIT_WAYS]
-					 .key[i % DP_VISIT_WAYS],
-				__ATOMIC_ACQUIRE);
-			const char *visit = v->table[t].visits +
-					    (u64)i * v->visit_stride;
-
-			if (!key || !copy_visit(e, index, key,
-						(const void *)visit, &copy))
-				continue;
-			take(arg, &copy);
-			n++;
-		}
-	return n;
+		while (p->way < DP_VISIT_WAYS)
+			if (!((__atomic_load_n(&l->key[p->way++],
+					       __ATOMIC_RELAXED) ^
+			       key) &
+			      mask))
+				return true;
+	} while (further(p, key));
+	return false;
 }
 
-bool dp_engine_visits_still(const struct dp_engine *e,
-			    const struct dp_visit_copy *v)
+static bool find(struct place *p, u64 key)
 {
-	struct spot at = spot_at(e, v->index);
-
-	return __atomic_load_n(at.key, __ATOMIC_ACQUIRE) ==
-		       dp_visit_key(v->probe, v->slot) &&
-	       __atomic_load_n(&at.visit->serial, __ATOMIC_RELAXED) ==
-		       v->serial;
+	return start(p, key) && next(p, key, ~0ull);
 }
 
-void dp_engine_visit_record(const struct dp_engine *e,
-			    const struct dp_visit_copy *copy,
-			    struct dp_record_copy *record)
+static bool take(struct place *p, u64 key)
 {
-	const struct dp_visit *v = spot_at(e, copy->index).visit;
+	struct dp_visit_line *l = line_of(p);
+
+	for (p->way = 0; p->way < DP_VISIT_WAYS;) {
+		u64 is = 0;
+
+		if (__atomic_compare_exchange_n(&l->key[p->way++], &is, key,
+						false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static bool claim_in(struct place *p, u64 key)
+{
+	if (take(p, key))
+		return true;
+	stray(p, 1);
+	while (++p->step < DP_VISIT_REACH)
+		if (take(p, key))
+			return true;
+	stray(p, -1u);
+	return false;
+}
+
+static bool claim(struct place *p, u64 key)
+{
+	if (!start(p, key))
+		return false;
+	while (!claim_in(p, key)) {
+		if (!p->table)
+			return false;
+		in_table(p, p->table - 1, key);
+	}
+	return true;
+}
+
+APART static void release(const struct place *p)
+{
+	struct dp_visit *v = visit_of(p);
+
+	bool tailed = v->tailed;
+
+	__atomic_store_n(&v->slot, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(key_of(p), 0, __ATOMIC_RELEASE);
+	if (p->step)
+		stray(p, -1u);
+	if (tailed)
+		tail(p, -1u);
+}
+
+/* The return address, or 0 where that cannot be read. */
+static u64 return_address(const struct dp_hit *hit)
+{
+	u64 ret;
+
+	if (dp_hit_knows(hit, dp_mcontext_sp(hit->regs)))
+		return *(const volatile u64 *)dp_mcontext_sp(hit->regs);
+	return dp_port_read(&ret, dp_mcontext_sp(hit->regs), DP_WORD) == DP_WORD ? ret : 0;
+}
+
+static u32 most_logged(void)
+{
+	return dp_arena.control.visit_stride - (u32)sizeof(struct dp_visit);
+}
+
+/* Children can write to the table: what is found there is read once. */
+static u32 logged(const struct dp_visit *v)
+{
+	u32 len = *(const volatile u16 *)&v->len;
+
+	return len < most_logged() ? len : most_logged();
+}
+
+APART static void tell(u32 group, const struct dp_visit *v, u32 tid,
+		       const struct dp_leaving *leaving)
+{
+	u32 len = logged(v);
+	struct dp_log_part parts[] = { { leaving, sizeof(*leaving) },
+				       { v + 1, len } };
+	struct dp_record head = { .ticks = dp_port_ticks(),
+				  .probe = group,
+				  .tid = tid };
+
+	head.len = (u16)(sizeof(*leaving) + len);
+	dp_log_put(&head, parts, 2);
+}
+
+/* Return: false if it cannot have come about by what is done here. */
+static bool is_sane(const struct dp_visit *v, u64 slot)
+{
+	return v->slot == slot && v->len <= most_logged();
+}
+
+/* From here until its key is gone one count is in doubt. */
+static void begin_end(struct dp_visit *v)
+{
+	__atomic_store_n(&v->ending, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* One whose beginning or end was left for good, or that makes no sense, is given
+ * up. Return: it was none of these. */
+static bool is_whole(const struct place *at, u32 group, u64 slot)
+{
+	const struct dp_visit *v = visit_of(at);
+
+	if (is_sane(v, slot) && !v->ending)
+		return true;
+	dp_tally(group, !v->slot || is_sane(v, slot) ? DP_TALLY_CUT :
+						       DP_TALLY_DAMAGED);
+	release(at);
+	return false;
+}
+
+/* Other than at an exit of its own. */
+APART static void leave(const struct place *at, u32 group, enum dp_tally tally,
+			struct dp_leaving *leaving, u32 tid)
+{
+	struct dp_visit *v = visit_of(at);
+
+	begin_end(v);
+	dp_tally(group, tally);
+	leaving->entered = v->ticks;
+	if (dp_probe(group)->way & DP_WAY_LOGS)
+		tell(group, v, tid ? tid : v->tid, leaving);
+	release(at);
+}
+
+static u32 group_of(u64 key)
+{
+	return (u32)(key >> DP_VISIT_SLOT_BITS) - 1;
+}
+
+/* The function is entered where a visit of it is. That was left otherwise; or it has
+ * jumped to another function, and that one back to its beginning. */
+APART static void replace(u32 probe, const struct dp_hit *hit)
+{
+	struct dp_leaving leaving = { .how = DP_LEFT_ABANDONED };
+	u64 slot = dp_mcontext_sp(hit->regs);
+	const struct dp_visit *v;
+	struct place p;
+
+	if (!find(&p, dp_visit_key(probe, slot)) || !is_whole(&p, probe, slot))
+		return;
+	v = visit_of(&p);
+	if (!v->tailed || return_address(hit) != v->ret) {
+		leave(&p, probe, DP_TALLY_ABANDONED, &leaving, 0);
+	} else {
+		leaving.how = DP_LEFT_TAIL;
+		leave(&p, probe, DP_TALLY_TAILED, &leaving, dp_hit_tid());
+	}
+}
+
+void dp_visit_fill(struct dp_visit *v, u32 probe, const struct dp_hit *hit,
+		   const void *log, u32 len)
+{
+	v->serial++;
+	v->ret = return_address(hit);
+	len = len < most_logged() ? len : most_logged();
+	v->len = (u16)len;
+	v->tailed = v->ending = 0;
+	dp_bytes_copy(v + 1, log, len);
+	if (dp_probe(probe)->way & DP_WAY_LOGS) {
+		v->tid = dp_hit_tid();
+		v->ticks = dp_port_ticks();
+	}
+	__atomic_store_n(&v->slot, dp_mcontext_sp(hit->regs), __ATOMIC_RELEASE);
+}
+
+void dp_visit_begin(u32 probe, const struct dp_site_entry *site,
+		    const struct dp_hit *hit)
+{
+	u64 slot = dp_mcontext_sp(hit->regs);
+	struct dp_visit *v;
+	struct place p;
+	bool fits = dp_visit_fits(slot);
+
+	if (fits)
+		replace(probe, hit);
+	if (!fits || !claim(&p, dp_visit_key(probe, slot))) {
+		dp_hit_count(probe);
+		dp_tally(probe, DP_TALLY_VISITS);
+		__atomic_fetch_add(&dp_arena.hit.full, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	dp_hit_count(probe);
+	v = visit_of(&p);
+	if (dp_probe(probe)->program)
+		dp_program_enter(probe, site, hit, v);
+	else
+		dp_visit_fill(v, probe, hit, NULL, 0);
+	/* It was not to be followed. */
+	if (!v->slot)
+		release(&p);
+}
+
+/* What a call of the probe @group returns, just before the instruction that does. */
+APART static u64 returned(u32 group, const struct dp_hit *hit)
+{
+	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
+						   dp_mcontext_ret(hit->regs);
+}
+
+/* At an exit of the function itself. */
+APART static void finish(const struct place *at, u32 probe,
+			 const struct dp_hit *hit)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+	struct dp_visit *v = visit_of(at);
 	struct dp_leaving leaving = { .entered = v->ticks,
-				      .how = DP_LEFT_ABANDONED };
-	u32 most = e->visits.visit_stride - (u32)sizeof(*v), i;
-	u32 len = __atomic_load_n(&v->len, __ATOMIC_RELAXED);
-	const u8 *from = (const u8 *)(v + 1);
-	u8 *to = record->data + sizeof(leaving);
+				      .how = p->way & DP_WAY_TAIL ?
+						     DP_LEFT_TAIL :
+						     DP_LEFT_RETURN };
 
-	len = len < most ? len : most;
-	record->head = (struct dp_record){
-		.ticks = dp_engine_ticks(),
-		.probe = copy->probe,
-		.tid = v->tid,
-		.len = (u16)(sizeof(leaving) + len),
-	};
-	__builtin_memcpy(record->data, &leaving, sizeof(leaving));
-	for (i = 0; i < len; i++)
-		to[i] = from[i];
+	begin_end(v);
+	dp_hit_count(probe);
+	if (dp_probe(p->group)->way & DP_WAY_LOGS) {
+		leaving.value = returned(p->group, hit);
+		tell(p->group, v, dp_hit_tid(), &leaving);
+	}
+	release(at);
+}
+
+/* At one of the function to which it has jumped, if it is still that call. */
+APART static void finish_tailed(const struct place *at, u32 group, u32 way,
+			  const struct dp_hit *hit)
+{
+	const struct dp_visit *v = visit_of(at);
+	bool tail = way & DP_WAY_TAIL;
+	struct dp_leaving leaving = { .value = returned(group, hit),
+				      .how = tail ? DP_LEFT_TAIL :
+						    DP_LEFT_RETURN };
+
+	if (!v->tailed || return_address(hit) != v->ret)
+		return;
+	leave(at, group, tail ? DP_TALLY_TAILED : DP_TALLY_RETURNED, &leaving,
+	      dp_hit_tid());
+}
+
+/* Return: false if it is somebody else's call, at the place of one that was left
+ * otherwise. */
+APART static bool end_own(const struct place *at, u32 probe, const struct dp_hit *hit)
+{
+	u32 way = dp_probe(probe)->way;
+	struct dp_visit *v = visit_of(at);
+
+	if (way & DP_WAY_SHARED && return_address(hit) != v->ret)
+		return false;
+	if (!is_whole(at, dp_probe(probe)->group, dp_mcontext_sp(hit->regs)))
+		return true;
+	if (!(way & DP_WAY_ONWARD)) {
+		finish(at, probe, hit);
+	} else if (!v->tailed) {
+		tail(at, 1);
+		v->tailed = 1;
+	}
+	return true;
+}
+
+/* Others at this place may have jumped to the function that is left. */
+APART static void end_tailed(u64 key, u32 way, const struct dp_hit *hit)
+{
+	struct place at;
+	u32 group;
+
+	start(&at, key);
+	while (next(&at, key, DP_VISIT_SLOT)) {
+		group = group_of(*key_of(&at));
+		if (group < dp_arena.control.nr_probes)
+			finish_tailed(&at, group, way, hit);
+	}
+}
+
+static bool any_tailed(u64 key)
+{
+	struct place at;
+	bool any = false;
+
+	if (!dp_arena.control.onward || !start(&at, key))
+		return false;
+	for (;;) {
+		any |= __atomic_load_n(&line_at(&at, at.home)->tailed,
+				       __ATOMIC_RELAXED) != 0;
+		if (any || !at.table)
+			return any;
+		in_table(&at, at.table - 1, key);
+	}
+}
+
+void dp_visit_end(u32 probe, const struct dp_site_entry *site,
+		  const struct dp_hit *hit)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+	bool own = p->group != DP_NO_GROUP;
+	bool met = !own || p->way & DP_WAY_SHARED;
+	u64 slot = dp_mcontext_sp(hit->regs), key = dp_visit_key(p->group, slot);
+	bool fits = dp_visit_fits(slot);
+	struct place at;
+
+	if (p->way & DP_WAY_TAKEN &&
+	    !dp_branch_taken(site, dp_mcontext_flags(hit->regs),
+			     dp_mcontext_count(hit->regs)))
+		return;
+	if (fits && own && find(&at, key))
+		met |= end_own(&at, probe, hit);
+	if (fits && !(p->way & DP_WAY_ONWARD) && any_tailed(key))
+		end_tailed(key, p->way, hit);
+	if (!met && dp_probe(p->group)->enabled)
+		dp_tally(p->group, DP_TALLY_UNSEEN);
+}
+
+static bool on_alternate(const struct dp_hit *hit, u64 sp)
+{
+	return sp - hit->alt_sp < hit->alt_size;
+}
+
+/* The part of the stack that is about to be left: [*from, *to). Return: false if
+ * it is none, or leads to another stack. */
+static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
+{
+	struct dp_hit alt = *hit;
+
+	*from = (dp_mcontext_sp(hit->regs) + DP_WORD - 1) & ~(u64)(DP_WORD - 1);
+	*to = dp_mcontext_unwound(hit->regs, way & DP_WAY_UNTIL_DI);
+	if (*to <= *from || *to - *from > UNWIND_MOST ||
+	    !dp_visit_fits(*from) || !dp_visit_fits(*to & ~7ull))
+		return false;
+	if (alt.alt_size == DP_ALT_UNKNOWN)
+		dp_port_altstack(&alt.alt_sp, &alt.alt_size);
+	return on_alternate(&alt, *from) == on_alternate(&alt, *to - 1);
+}
+
+/* @ret: the return address that is there; 0: it has been replaced by where the
+ * unwinder will go on */
+APART static void unwind_at(u64 slot, u64 ret)
+{
+	u64 key = dp_visit_key(0, slot);
+	struct dp_leaving leaving = { .how = DP_LEFT_UNWOUND };
+	struct place at;
+
+	if (!start(&at, key))
+		return;
+	while (next(&at, key, DP_VISIT_SLOT)) {
+		const struct dp_visit *v = visit_of(&at);
+		u32 group = group_of(*key_of(&at));
+
+		if (group < dp_arena.control.nr_probes && is_sane(v, slot) &&
+		    !v->ending && (!ret || v->ret == ret))
+			leave(&at, group, DP_TALLY_UNWOUND, &leaving,
+			      dp_hit_tid());
+	}
+}
+
+void dp_visit_unwind(u32 probe, const struct dp_hit *hit)
+{
+	u32 way = dp_probe(probe)->way;
+	u64 slot, to;
+
+	if (!part_left(way, hit, &slot, &to))
+		return;
+	if (way & DP_WAY_UNTIL_CX) {
+		to -= DP_WORD;
+		unwind_at(to, 0);
+	}
+	for (; slot + DP_WORD <= to; slot += DP_WORD) {
+		u64 word = *(const volatile u64 *)slot;
+
+		if (word >= LOWEST_CODE && word - slot > UNWIND_MOST)
+			unwind_at(slot, word);
+	}
 }

@@ -1,136 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* visit: calls that are followed from entry to exit, from outside. */
+/* visit: calls of functions whose exits are probed. */
 #ifndef DP_INSTANCE_VISIT_H
 #define DP_INSTANCE_VISIT_H
 
 #include "port_types.h"
+#include "engine/hit/hit.h"
+#include "engine/layout/site.h"
+#include "engine/layout/visit.h"
 
-struct dp_engine;
-struct dp_target;
+#pragma GCC visibility push(hidden)
 
-/**
- * dp_engine_follow() - a probe begins visits: calls of the function it is at the
- * entry of
- * @logs: a record is made when one ends: struct dp_leaving, and what the probe's
- *        program has logged. Then some probe has to be bound to a program.
- *
- * Before dp_engine_bind() and the layout. Return: 0; -ENOMEM too many probes.
- */
-int dp_engine_follow(struct dp_engine *engine, u32 probe, bool logs);
-/** dp_engine_follow_xmm() - what its calls return is a floating-point number. After
- *  dp_engine_follow(), before the layout. */
-void dp_engine_follow_xmm(struct dp_engine *engine, u32 probe);
+/** dp_visit_begin() - a function is entered: count it, and follow the call from
+ *  now on, if there is room and its program, if it has one, does not object. If a
+ *  visit is where this one will be, that was left otherwise. */
+void dp_visit_begin(u32 probe, const struct dp_site_entry *site,
+		    const struct dp_hit *hit);
+/** dp_visit_fill() - the call will be followed
+ *  @log: what the exit's record shall have, @len bytes */
+void dp_visit_fill(struct dp_visit *visit, u32 probe, const struct dp_hit *hit,
+		   const void *log, u32 len);
+/** dp_visit_end() - a function is about to be left by the instruction of @site */
+void dp_visit_end(u32 probe, const struct dp_site_entry *site,
+		  const struct dp_hit *hit);
+/** dp_visit_unwind() - a part of the stack is about to be left by an unwinder, and
+ *  with it the calls that have their return addresses there */
+void dp_visit_unwind(u32 probe, const struct dp_hit *hit);
 
-/**
- * dp_engine_add_exit() - visits end at an instruction
- * @enter: the probe that begins them
- *         DP_NO_GROUP: none; calls that have jumped to this function end here
- * @way: DP_WAY_TAIL, DP_WAY_TAKEN, DP_WAY_SHARED, DP_WAY_ONWARD
- *
- * At this instruction the stack pointer is what it was at the entry.
- * Return: as dp_engine_add().
- */
-int dp_engine_add_exit(struct dp_engine *engine, u32 enter, u32 way, u64 addr,
-		       const u8 *code, size_t size, u32 *probe,
-		       const char **why);
-
-/**
- * dp_engine_add_unwind() - at an instruction a part of the stack is left, with the
- * visits that are on it
- * @way: DP_WAY_UNTIL_CX, DP_WAY_UNTIL_DI
- * Return: as dp_engine_add().
- */
-int dp_engine_add_unwind(struct dp_engine *engine, u32 way, u64 addr,
-			 const u8 *code, size_t size, u32 *probe);
-
-/**
- * dp_engine_visits_want() - is it time for a further table of visits?
- * Return: bytes that it takes, whole pages; 0: there is room, or there are as many
- * as there can be.
- */
-u64 dp_engine_visits_want(const struct dp_engine *engine);
-/** dp_engine_visits_grow() - here it is, all zeros: at @addr in the target, and at
- *  @ours here, as long as the engine lives */
-void dp_engine_visits_grow(struct dp_engine *engine, u64 addr, void *ours);
-/** dp_engine_visits_like() - an engine that takes over from another is to have the same
- *  tables. Before the layout. */
-void dp_engine_visits_like(struct dp_engine *engine,
-			   const struct dp_engine *of);
-/** dp_engine_visits_owed() - bytes of the next table that @of has and @engine, which is
- *  built, has not yet; 0: it has as many. It goes to dp_engine_visits_grow(). */
-u64 dp_engine_visits_owed(const struct dp_engine *engine,
-			  const struct dp_engine *of);
-/** dp_engine_visits_at() - where a table is in the target; 0: there is none */
-u64 dp_engine_visits_at(const struct dp_engine *engine, u32 table);
-
-/**
- * dp_engine_admit() - may visits begin?
- *
- * From the end of dp_engine_arm() on they may. It is taken back before the sites
- * are disarmed: while only some of them are armed a visit could begin and its end
- * not be seen.
- */
-void dp_engine_admit(struct dp_engine *engine, bool may);
-
-/**
- * struct dp_account - what became of the calls of a function that were entered
- * @cut: so many may be missing from the sum: a signal's handler left the agent for
- *       good while they were being counted
- */
-struct dp_account {
-	u64 returned, tail, unwound, abandoned;
-	u64 missed, damaged, cut;
-};
-
-/** dp_engine_account() - of the probe @enter */
-void dp_engine_account(const struct dp_engine *engine, u32 enter,
-		       struct dp_account *account);
-
-struct dp_record_copy;
-/**
- * struct dp_visit_copy - a visit that has not ended
- * @index: its place; @serial: and which one there
- * @probe: at whose function
- * @slot: where its return address is; @ret: which one that is, 0: not known
- * @whole: it is neither beginning nor ending
- */
-struct dp_visit_copy {
-	u32 index, probe;
-	u64 serial, slot, ret;
-	bool whole;
-};
-
-/** dp_engine_visits() - those that are in the tables; safe while the target runs.
- *  Return: how many. */
-size_t dp_engine_visits(const struct dp_engine *engine,
-			void (*take)(void *arg,
-				     const struct dp_visit_copy *visit),
-			void *arg);
-/** dp_engine_visits_still() - has it not ended since? */
-bool dp_engine_visits_still(const struct dp_engine *engine,
-			    const struct dp_visit_copy *visit);
-/** dp_engine_visit_record() - the record of a visit that is found to be over:
- *  DP_LEFT_ABANDONED, now */
-void dp_engine_visit_record(const struct dp_engine *engine,
-			    const struct dp_visit_copy *visit,
-			    struct dp_record_copy *record);
-
-/**
- * dp_engine_fork_visits() - the child returns from what its parent was in, too
- * @holds: is this the word at @slot of the child's memory?
- *
- * When it has as many tables: dp_engine_visits_owed(). These are DP_TALLY_BROUGHT.
- */
-void dp_engine_fork_visits(struct dp_engine *child, const struct dp_engine *of,
-			   u32 was, u32 is,
-			   bool (*holds)(void *arg, u64 slot, u64 word),
-			   void *arg);
-
-/** dp_visits_carry() - all that are in the tables of @of; it does not run */
-void dp_visits_carry(struct dp_engine *engine, const struct dp_engine *of);
-/** dp_visits_measure() - lines of the table, and bytes a visit */
-void dp_visits_measure(const struct dp_engine *engine, u32 *lines, u32 *stride);
-/** dp_visits_open() - the first table is in the arena */
-void dp_visits_open(struct dp_engine *engine);
+#pragma GCC visibility pop
 
 #endif

@@ -22,7 +22,7 @@
  * @masked: the one that it has for the stepping only, or 0
  * @own: does it step by itself, too?
  *
- * It counts once the tool has ended: see engine/hit/stepped.c.
+ * It counts once the tool has ended: see port/user/signals/stepped.c.
  */
 struct dp_stepped {
 	u64 thread, mask, masked, own;

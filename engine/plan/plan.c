@@ -8,7 +8,7 @@
 #include "engine/insn/detour.h"
 #include "engine/insn/faults.h"
 #include "engine/insn/insn.h"
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/control.h"
 #include "engine/layout/probe.h"

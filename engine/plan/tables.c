@@ -6,7 +6,7 @@
  * with a page. Contexts and rings are there only where a probe runs a program, the
  * table of visits where one begins them.
  */
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/ask.h"
 #include "engine/layout/context.h"

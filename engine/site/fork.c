@@ -5,7 +5,7 @@
  * Its text, copies and tables are where its parent's are, and say the same. What
  * the hit half writes is its own, and begins anew.
  */
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/layout/control.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/plan.h"

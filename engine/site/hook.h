@@ -16,7 +16,7 @@ struct dp_engine;
  * @watched: it is made where it stands, between two calls of the agent, because
  *           it may return twice on one stack; else the agent makes it
  *
- * The call then passes through the agent (engine/hit/hook.c, watch.c). Probes on any of
+ * The call then passes through the agent (port/user/signals/hook.c, watch.c). Probes on any of
  * these instructions are told from the hook's detour.
  * Return: 0, -ENOMEM.
  */

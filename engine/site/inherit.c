@@ -5,7 +5,7 @@
  * The first probes and programs have the same numbers in both, so what the hit half
  * has counted goes from one table to the other.
  */
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/layout/hit.h"
 #include "engine/layout/probe.h"
 #include "engine/site/inherit.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* arm: all sites of an engine, or none. */
 #include "arch/arch.h"
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"

@@ -8,6 +8,8 @@
 #include "engine/layout/action.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/page.h"
+#include "port/raw.h"
+#include "engine/layout/caught.h"
 
 #define DP_SIGTRAP 5
 #define DP_SIGILL 4
@@ -29,8 +31,6 @@
 #define DP_ARCH_SET_FS 0x1002
 #define DP_ARCH_GET_FS 0x1003
 #define DP_ARCH_GET_GS 0x1004
-/* Selector whose limit holds the CPU number (the vdso's getcpu reads it too). */
-#define DP_GDT_CPU_SELECTOR 0x7b
 
 /* Where a seccomp filter may kill for a system call, it is not made: it fails. What
  * the program itself wants made is made, but where all are forbidden. */
@@ -53,27 +53,14 @@ static inline bool dp_port_may(long nr)
 
 static inline long dp_syscall(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
-	register u64 r10 __asm__("r10") = d;
-	register u64 r8 __asm__("r8") = e;
-	register u64 r9 __asm__("r9") = f;
-	long ret;
-
 	if (!dp_port_may(nr))
 		return DP_NO_CALL;
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
-			   "r"(r9)
-			 : "rcx", "r11", "memory");
-	return ret;
+	return dp_raw_call(nr, a, b, c, d, e, f);
 }
 
 static inline u32 dp_port_cpu(void)
 {
-	u32 limit;
-
-	__asm__("lsl %1, %0" : "=r"(limit) : "r"(DP_GDT_CPU_SELECTOR));
-	return limit & 0xfff;
+	return dp_raw_cpu();
 }
 
 /** dp_port_may_kill() - can a thread be given a signal with its usual effect? */
@@ -153,9 +140,9 @@ static inline u64 dp_port_base(u64 which)
 	bool silent = !dp_port_may(__NR_arch_prctl);
 
 	if (silent && DP_SILENT_BASES && which == DP_ARCH_GET_FS)
-		__asm__ volatile("rdfsbase %0" : "=r"(base));
+		base = dp_raw_thread_pointer();
 	else if (silent && DP_SILENT_BASES)
-		__asm__ volatile("rdgsbase %0" : "=r"(base));
+		base = dp_raw_second_base();
 	else
 		dp_syscall(__NR_arch_prctl, which, (u64)&base, 0, 0, 0, 0);
 	return base;
@@ -208,10 +195,7 @@ static inline int dp_port_unlock(u64 addr, u64 size)
 
 static inline u64 dp_port_ticks(void)
 {
-	u32 low, high;
-
-	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return (u64)high << 32 | low;
+	return dp_raw_ticks();
 }
 
 /** dp_port_now() - ms, of a clock that only goes forward */
@@ -274,6 +258,17 @@ static inline void dp_port_sigmask(u64 mask)
 {
 	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&mask, 0,
 		   DP_SIGSET_BYTES, 0, 0);
+}
+
+/* Every signal but, with @faults, those that the processor raises for us. */
+static inline u64 dp_port_defer(bool faults)
+{
+	return dp_port_swap_sigmask(faults ? ~dp_caught_mask(DP_CAUGHT) : ~0ull);
+}
+
+static inline void dp_port_defer_end(u64 deferred)
+{
+	dp_port_sigmask(deferred);
 }
 
 static inline void dp_port_requeue(int sig, const void *siginfo)

@@ -38,7 +38,7 @@ static const u32 sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
 				SYS_epoll_pwait, SYS_epoll_pwait2 };
 
 /* What can install a seccomp filter is looked at when it is made, with all its
- * arguments (engine/hit/confine.c). */
+ * arguments (port/user/signals/confine.c). */
 static u32 asked_for(u32 nr)
 {
 	return nr == SYS_prctl || nr == SYS_seccomp ? DP_PLAIN_CALL : nr;

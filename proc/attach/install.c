@@ -32,7 +32,7 @@
 #include "proc/attach/texts.h"
 #include "proc/family.h"
 #include "proc/limits.h"
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/layout/action.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/call.h"

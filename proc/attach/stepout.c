@@ -7,7 +7,7 @@
  *
  * The kernel does not clear the trap flag of a thread whose tracer is killed, and a stop for
  * a step is a SIGTRAP that it then delivers. So what is done is written down in the agent
- * before it is done, and its handler ends it (engine/hit/stepped.c):
+ * before it is done, and its handler ends it (port/user/signals/stepped.c):
  *
  *   noted ─► trap flag ─► noted: masked ─► mask ─► steps ─► mask ─► noted ─► no flag ─► not noted
  *

@@ -3,7 +3,7 @@
  * confine: a thread waits because it is about to install a seccomp filter, or to have its
  * system calls dispatched to a handler of its own.
  *
- * Its registers say what filter (engine/hit/confine.c). If that permits what probes need
+ * Its registers say what filter (port/user/signals/confine.c). If that permits what probes need
  * the thread is answered. Otherwise they have to be taken out first, and the thread,
  * stopped in its wait, is sent to before its call. It asks again if it is let go before
  * all is over, and makes the call by itself when it is.

@@ -3,7 +3,7 @@
  * masks: caught signals out of the signal masks of a process, and back into them.
  *
  * From the moment that our signal actions are in force until they are gone again,
- * no thread has one of these really blocked (engine/hit/mask.c). What threads and signal
+ * no thread has one of these really blocked (port/user/signals/mask.c). What threads and signal
  * actions had of it when we came is entered into the tables of the hit half;
  * what these say when we go is made true. In between a tool can be ended at any moment:
  * what is believed is written down before it ceases to be so, and struck out after it is

@@ -2,7 +2,7 @@
 /*
  * sleeps: calls that sleep under a signal mask of their own, seen from outside.
  *
- * engine/hit/sleep.c knows those that began while we were there. A thread that
+ * port/user/signals/sleep.c knows those that began while we were there. A thread that
  * is in one when we come is entered into its table as if it had passed there;
  * one that is in one when we go gets back the register that says where its mask
  * is.

@@ -9,7 +9,7 @@
  * probes when it goes on, whatever becomes of us.
  */
 #include "agent/image.h"
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/control.h"
 #include "engine/layout/mask.h"
@@ -18,7 +18,7 @@
 #include "engine/layout/thread.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
-#include "engine/ring/context.h"
+#include "engine/site/context.h"
 #include "engine/site/engine.h"
 #include "engine/site/fork.h"
 #include "arch/uregs.h"

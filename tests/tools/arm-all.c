@@ -15,8 +15,8 @@
  */
 #include "engine/insn/region.h"
 #include "engine/layout/tally.h"
-#include "engine/ring/context.h"
-#include "engine/ring/reader.h"
+#include "engine/site/context.h"
+#include "engine/site/reader.h"
 #include "engine/site/counts.h"
 #include "engine/site/program.h"
 #include "engine/vm/ops.h"

@@ -11,7 +11,7 @@
 #include "engine/layout/context.h"
 #include "engine/layout/site.h"
 #include "engine/layout/tally.h"
-#include "engine/ring/context.h"
+#include "engine/site/context.h"
 #include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "engine/text/target.h"

@@ -7,11 +7,11 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/instance/visit.h"
+#include "engine/site/visits.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/place.h"
 #include "engine/plan/plan.h"
-#include "engine/ring/reader.h"
+#include "engine/site/reader.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/fork.h"

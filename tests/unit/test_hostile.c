@@ -11,7 +11,7 @@
 #include "engine/layout/ring.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
-#include "engine/ring/reader.h"
+#include "engine/site/reader.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"

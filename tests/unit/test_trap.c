@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * trap: to which site a breakpoint's signal belongs, and where the thread goes on, in
- * an arena of the test's own. What the hit half would do at a hit is noted here.
+ * trap: to which site a breakpoint's signal belongs, and where the thread goes on, in a
+ * world in memory. Probe number i is that of site number i.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,101 +9,31 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
-#include <unistd.h>
-#include "engine/hit/call.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/trap.h"
+#include "port/fake/hit/world.h"
+#include "port.h"
+#include "arch/x86/sigframe.h"
+#include "engine/hit/hit.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
 #include "port_hit.h"
 
-#define AT 0x401000ull /* of the first site; one every SPACE bytes */
-#define SPACE 16
+#define AT 0x401000ull /* of the first site */
 #define DETOUR 0x7000000ull
-#define SLOTS 64
+#define NR_SITES 5
 #define UPWARD 0x37 /* instead of int3 in a jump's fifth byte */
 #define INT3 0xcc
 
-__asm__(".pushsection .bss\n"
-	".balign 4096\n"
-	".globl dp_arena\n"
-	".hidden dp_arena\n"
-	"dp_arena: .skip 65536\n"
-	".popsection\n");
-
-struct dp_wipe dp_wipe;
-const char dp_jprobe_return[1];
-static const struct dp_site_entry *hit_at, *completed;
-static u32 foreign, called;
-
-bool dp_dispatch_site(const struct dp_site_entry *site,
-		      const struct dp_hit *hit)
-{
-	hit_at = site;
-	return false;
-}
-
-void dp_call_trap(const struct dp_site_entry *site, struct dp_ucontext *uc)
-{
-	called++;
-	hit_at = site;
-	uc->mc.rip = site->copy;
-}
-
-void dp_call_after(const struct dp_site_entry *site, struct dp_ucontext *uc)
-{
-	completed = site;
-}
-
-void dp_pending_complete(const struct dp_site_entry *site)
-{
-	completed = site;
-}
-
-bool dp_call_fault(struct dp_siginfo *info, struct dp_ucontext *uc)
-{
-	return false;
-}
-
-/* No tool was stepping anybody. */
-bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc)
-{
-	return false;
-}
-
-u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
-{
-	foreign++;
-	return 0;
-}
-
-bool dp_jprobe_leave(struct dp_ucontext *uc)
-{
-	return false;
-}
-
-void dp_action_get(u32 k, struct dp_kernel_sigaction *action)
-{
-}
-
-bool dp_mask_catches(u32 k)
-{
-	return false;
-}
-
-void dp_mask_give_back(u64 *mask)
-{
-}
+/* Of the last arrival: the site whose probe was hit, or NULL. */
+static const struct dp_site_entry *hit_at;
+static u64 counted[NR_SITES];
 
 static struct dp_site_entry *site(u32 i)
 {
 	return (struct dp_site_entry *)dp_site_at(i);
-}
-
-static void enter(u64 addr, u32 index)
-{
-	u32 *slots = dp_at(dp_arena.control.hash_off);
-	u32 i = dp_site_hash(addr) & (SLOTS - 1);
-
-	while (slots[i])
-		i = (i + 1) & (SLOTS - 1);
-	slots[i] = index + 1;
 }
 
 /* A jump over five instructions of a byte, with breakpoints in bytes 1 to 4. */
@@ -118,8 +48,8 @@ static void make_jump(u32 i, u64 addr, u8 last)
 				     .armed = DP_SITE_THERE,
 				     .wanted = DP_WANT_PLAN,
 				     .patch_len = 5,
-				     .insn_len = 1,
-				     .first_probe = i + 1 };
+				     .insn_len = 1 };
+	dp_fake_probe(i, i, DP_KIND_PLAIN);
 	memset(s->orig, 0x90, sizeof(s->orig));
 	memcpy(s->patch, patch, sizeof(s->patch));
 	s->patch[4] = last;
@@ -147,43 +77,52 @@ static void make_site(u32 i, u64 addr, bool covered)
 	s->patch_len = !covered;
 	s->mode = covered ? DP_MODE_JUMP : DP_MODE_TRAP;
 	s->copy = 0x6000000 + i;
-	enter(addr, i);
+	dp_fake_index(addr, i);
 }
 
 static void enter_jump(u32 i)
 {
 	u32 b;
 
-	enter(site(i)->addr, i);
+	dp_fake_index(site(i)->addr, i);
 	for (b = 1; b < 5; b++)
-		enter(site(i)->addr + b, i);
+		dp_fake_index(site(i)->addr + b, i);
 }
 
 static int begin(void **state)
 {
-	char *arena = dp_at(0);
+	static const u8 nops[16] = { [0 ... 15] = 0x90 };
 
-	memset(arena, 0, 65536);
-	dp_arena.control.site_off = 32768;
-	dp_arena.control.probe_off = 40960;
-	dp_arena.control.state_off = 45056;
-	dp_arena.control.hash_off = 61440;
-	dp_arena.control.hash_mask = SLOTS - 1;
-	dp_wipe.owner = (u32)getpid();
+	dp_fake_begin(DP_CAUGHT_JUMPS);
+	dp_fake_text(AT, nops, sizeof(nops));
+	memset(counted, 0, sizeof(counted));
 	return 0;
 }
 
-/* Return: where the thread goes on; 0: the signal is the program's. */
-static u64 arrive(int sig, int code, u64 pc)
+static void look_for_hit(void)
 {
-	struct dp_siginfo info = { .signo = sig, .code = code };
-	struct dp_ucontext uc = { 0 };
+	u32 i;
 
-	hit_at = completed = NULL;
-	foreign = called = 0;
-	uc.mc.rip = pc + (sig == DP_SIGTRAP);
-	dp_hit_trap(&info, &uc);
-	return foreign ? 0 : uc.mc.rip;
+	hit_at = NULL;
+	for (i = 0; i < NR_SITES; i++) {
+		if (dp_fake_count(i) != counted[i])
+			hit_at = site(i);
+		counted[i] = dp_fake_count(i);
+	}
+}
+
+/* Return: where the thread goes on; 0: the signal is the program's, which dies of it. */
+static u64 arrive(u32 sig, int code, u64 pc)
+{
+	bool died;
+
+	dp_fake_regs()->rip = pc + (sig == DP_SIGTRAP);
+	dp_fake_raise(sig, code);
+	look_for_hit();
+	died = dp_fake_seen.died;
+	if (died)
+		dp_fake_revive(DP_CAUGHT_JUMPS);
+	return died ? 0 : dp_fake_regs()->rip;
 }
 
 static u64 trap(u64 pc)
@@ -285,13 +224,11 @@ static void sites_that_nobody_uses(void **state)
 	site(2)->armed = DP_SITE_THERE;
 	site(0)->armed = DP_SITE_OFF;
 	assert_int_equal(trap(AT + 3), inside(2, 1));
-	assert_int_equal(called, 0);
 	/* A probe has come, and its own breakpoint has not. */
 	site(2)->armed = DP_SITE_OFF;
 	site(0)->armed = DP_SITE_THERE;
 	site(1)->first_probe = 2;
 	assert_int_equal(ill(AT + 4), site(1)->copy);
-	assert_int_equal(called, 1);
 	assert_ptr_equal(hit_at, site(1));
 }
 
@@ -300,11 +237,52 @@ static void behind_a_second_copy(void **state)
 	make_site(0, AT, false);
 	site(0)->post = DETOUR;
 	site(0)->post_body = 3;
-	enter(DETOUR + 3, 0);
-	trap(DETOUR + 3);
-	assert_ptr_equal(completed, site(0));
+	dp_fake_index(DETOUR + 3, 0);
+	assert_int_equal(trap(DETOUR + 3), DETOUR + 4);
+	assert_null(hit_at);
 	assert_int_equal(trap(DETOUR + 2), 0);
 	assert_int_equal(ill(DETOUR + 3), 0);
+}
+
+/* What the kernel has written below the stack pointer is there, and its page with it; not
+ * where it has written elsewhere. */
+static void known_of_the_stack(void **state)
+{
+	static u64 stack[1024] __attribute__((aligned(4096)));
+	u64 sp = (u64)&stack[512 - 32];
+	struct dp_mcontext regs = { .rsp = sp, .fpstate = 77 };
+	struct dp_trap trap = { .regs = &regs,
+				.at = sp - 1024,
+				.alt_sp = 3,
+				.alt_size = 4 };
+	struct dp_hit hit;
+
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_equal(hit.low, sp - DP_RED_ZONE);
+	assert_int_equal(hit.high, (u64)&stack[512]);
+	assert_ptr_equal(hit.regs, &regs);
+	assert_int_equal(hit.fpstate, 77);
+	assert_int_equal(hit.alt_sp, 3);
+	assert_int_equal(hit.alt_size, 4);
+	assert_false(hit.signals);
+	assert_true(dp_hit_knows(&hit, (u64)&stack[511]));
+	assert_false(dp_hit_knows(&hit, (u64)&stack[511] + 1));
+	assert_false(dp_hit_knows(&hit, sp - DP_RED_ZONE - 1));
+	trap.at = sp - 16384;
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_not_equal(hit.high, 0);
+	trap.at--;
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_equal(hit.high, 0);
+	assert_int_equal(hit.low, 0);
+	trap.at = sp + 8;
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_equal(hit.high, 0);
+	/* The red zone ends on the page before, and nothing was written there. */
+	regs.rsp = (u64)&stack[512] + 16;
+	trap.at = regs.rsp - 1024;
+	dp_hit_of_trap(&hit, &trap);
+	assert_int_equal(hit.high, 0);
 }
 
 int main(void)
@@ -315,6 +293,7 @@ int main(void)
 		cmocka_unit_test_setup(site_by_itself, begin),
 		cmocka_unit_test_setup(sites_that_nobody_uses, begin),
 		cmocka_unit_test_setup(behind_a_second_copy, begin),
+		cmocka_unit_test_setup(known_of_the_stack, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * visit: the hit half's table of calls that are followed, in an arena of the
- * test's own. What it hands to the log is noted here.
+ * visit: the hit half's table of calls that are followed, in a world in memory. What it
+ * hands to the log is read from the ring.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +11,24 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
+#include "engine/instance/visit.h"
+#include "arch/x86/flags.h"
+#include "port/fake/hit/world.h"
+#include "arch/x86/sigframe.h"
+#include "engine/insn/class.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
+#include "engine/vm/vm.h"
 
 #define LINES 16
 #define STAGED 16
-#define ROOM (1u << 16)
+#define ABORT 0x0b
 
 /* Functions, by the probe at their entry; each one's exit follows it. The last
  * ones are an exit of none of them, and an unwinder. */
@@ -31,51 +44,26 @@ enum {
 	PROBES
 };
 
-__asm__(".pushsection .bss\n"
-	".balign 4096\n"
-	".globl dp_arena\n"
-	".hidden dp_arena\n"
-	"dp_arena: .skip 262144\n"
-	".popsection\n");
+/* push 0x77; log 1; exit */
+static const u8 logs[] = { 0x4c, 0x77, 0, 0, 0, 0, 0, 0, 0, 0x1b, 1, 0, 0x0d };
+static const u8 logged[] = { DP_ITEM_ELEMENTS, 1, 0, 0x77 };
 
 static struct dp_leaving told;
 static struct dp_record told_head;
 static u8 told_log[64];
-static u32 nr_told, counted[PROBES];
+static u32 nr_told;
 
-void dp_hit_count(u32 probe)
+static void hear(void)
 {
-	__atomic_fetch_add(&counted[probe], 1, __ATOMIC_RELAXED);
-}
+	const struct dp_record *r;
 
-u32 dp_hit_tid(void)
-{
-	return 42;
-}
-
-bool dp_branch_taken(const struct dp_site_entry *site, u64 flags, u64 cx)
-{
-	return flags != 0;
-}
-
-void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
-{
-	assert_int_equal(nr, 2);
-	assert_int_equal(parts[0].len + parts[1].len, head->len);
-	memcpy(&told, parts[0].bytes, sizeof(told));
-	memcpy(told_log, parts[1].bytes, parts[1].len);
-	told_head = *head;
-	nr_told++;
-}
-
-/* What a program makes of a call: it is followed or not. */
-static bool unwanted;
-
-void dp_program_enter(u32 probe, const struct dp_site_entry *site,
-		      const struct dp_hit *hit, struct dp_visit *visit)
-{
-	if (!unwanted)
-		dp_visit_fill(visit, probe, hit, "arguments", 9);
+	while ((r = dp_fake_record())) {
+		told_head = *r;
+		memcpy(&told, r + 1, sizeof(told));
+		memcpy(told_log, (char *)(r + 1) + sizeof(told),
+		       r->len - sizeof(told));
+		nr_told++;
+	}
 }
 
 static struct dp_probe_entry *probe_at(u32 i)
@@ -85,54 +73,28 @@ static struct dp_probe_entry *probe_at(u32 i)
 
 static void make_function(u32 enter, u32 exit, u32 way)
 {
-	probe_at(enter)->kind = DP_KIND_ENTER;
-	probe_at(exit)->kind = DP_KIND_EXIT;
-	probe_at(exit)->group = enter;
-	probe_at(enter)->enabled = 1;
+	dp_fake_probe(enter, 0, DP_KIND_ENTER);
+	dp_fake_probe(exit, 0, DP_KIND_EXIT)->group = enter;
 	probe_at(exit)->way = way;
 }
 
-static void open_table(u32 i, u32 line_mask, u32 *at)
-{
-	struct dp_visit_table *t = &dp_arena.control.visit_tables[i];
-
-	t->lines = (u64)dp_at(*at);
-	t->line_mask = line_mask;
-	*at += (line_mask + 1) * sizeof(struct dp_visit_line);
-	t->visits = (u64)dp_at(*at);
-	*at += (line_mask + 1) * DP_VISIT_WAYS *
-	       (sizeof(struct dp_visit) + STAGED);
-	dp_arena.control.nr_visit_tables = i + 1;
-}
-
-static u32 table_end;
-
 static int setup(void **state)
 {
-	struct dp_arena_control *c = &dp_arena.control;
-	u32 at = sizeof(struct dp_arena);
+	struct dp_site_entry *branch;
 
-	memset(&dp_arena, 0, sizeof(dp_arena));
-	memset(dp_at(at), 0, ROOM);
-	c->probe_off = at;
-	c->state_off = at += PROBES * sizeof(struct dp_probe_entry);
-	c->nr_probes = PROBES;
-	c->onward = 1;
-	at += PROBES * sizeof(struct dp_probe_state);
-	c->visit_stride = sizeof(struct dp_visit) + STAGED;
-	open_table(0, LINES - 1, &at);
-	table_end = at;
+	dp_fake_begin(DP_CAUGHT_JUMPS);
+	branch = dp_fake_site(0, 0x401000);
+	branch->class = DP_INSN_JCC;
+	branch->cc = 4; /* equal */
+	dp_fake_visits(LINES, STAGED);
+	dp_arena.control.onward = 1;
 	make_function(PLAIN, PLAIN_EXIT, 0);
 	make_function(LOGS, LOGS_EXIT, 0);
 	make_function(OTHER, SHARED_EXIT, DP_WAY_SHARED);
 	probe_at(LOGS)->way = DP_WAY_LOGS;
-	probe_at(LOGS)->program = 1;
-	probe_at(NOBODYS_EXIT)->kind = DP_KIND_EXIT;
-	probe_at(NOBODYS_EXIT)->group = DP_NO_GROUP;
-	probe_at(UNWINDER)->kind = DP_KIND_UNWIND;
-	probe_at(UNWINDER)->way = DP_WAY_UNTIL_CX;
-	unwanted = false;
-	memset(counted, 0, sizeof(counted));
+	dp_fake_program(LOGS, logs, sizeof(logs));
+	dp_fake_probe(NOBODYS_EXIT, 0, DP_KIND_EXIT);
+	dp_fake_probe(UNWINDER, 0, DP_KIND_UNWIND)->way = DP_WAY_UNTIL_CX;
 	nr_told = 0;
 	return 0;
 }
@@ -159,7 +121,8 @@ static void enter(u32 function, u64 *slot)
 	struct dp_mcontext regs;
 	struct dp_hit hit = at_slot(&regs, slot);
 
-	dp_visit_begin(function, NULL, &hit);
+	dp_visit_begin(function, dp_site_at(0), &hit);
+	hear();
 }
 
 static void leave(u32 exit, u64 *slot, u64 value)
@@ -168,7 +131,8 @@ static void leave(u32 exit, u64 *slot, u64 value)
 	struct dp_hit hit = at_slot(&regs, slot);
 
 	regs.rax = value;
-	dp_visit_end(exit, NULL, &hit);
+	dp_visit_end(exit, dp_site_at(0), &hit);
+	hear();
 }
 
 static struct dp_visit_line *lines_of(u32 table)
@@ -216,14 +180,14 @@ static void test_return(void **state)
 	assert_int_equal(in_use(), 1);
 	leave(LOGS_EXIT, stack, 77);
 	assert_int_equal(in_use(), 0);
-	assert_int_equal(counted[LOGS_EXIT], 1);
+	assert_int_equal(dp_fake_count(LOGS_EXIT), 1);
 	assert_int_equal(nr_told, 1);
 	assert_int_equal(told.how, DP_LEFT_RETURN);
 	assert_int_equal(told.value, 77);
 	assert_int_equal(told_head.probe, LOGS);
-	assert_int_equal(told_head.tid, 42);
+	assert_int_equal(told_head.tid, DP_FAKE_PID);
 	assert_true(told_head.ticks > told.entered && told.entered);
-	assert_memory_equal(told_log, "arguments", 9);
+	assert_memory_equal(told_log, logged, sizeof(logged));
 	assert_int_equal(tally(LOGS, DP_TALLY_UNSEEN), 0);
 }
 
@@ -248,12 +212,12 @@ static void test_branch(void **state)
 	enter(PLAIN, stack);
 	leave(PLAIN_EXIT, stack, 0); /* no flags: not taken */
 	assert_int_equal(in_use(), 1);
-	assert_int_equal(counted[PLAIN_EXIT], 0);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 0);
 	hit = at_slot(&regs, stack);
-	regs.eflags = 1;
-	dp_visit_end(PLAIN_EXIT, NULL, &hit);
+	regs.eflags = DP_ZF;
+	dp_visit_end(PLAIN_EXIT, dp_site_at(0), &hit);
 	assert_int_equal(in_use(), 0);
-	assert_int_equal(counted[PLAIN_EXIT], 1);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
 }
 
 /* Depth by depth, and two functions at one place on the stack: a tail call. */
@@ -271,8 +235,8 @@ static void test_recursion(void **state)
 		leave(PLAIN_EXIT, &stack[i], 1);
 	assert_int_equal(in_use(), 0);
 	assert_int_equal(strayed(), 0);
-	assert_int_equal(counted[PLAIN_EXIT], 40);
-	assert_int_equal(counted[LOGS_EXIT], 1);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 40);
+	assert_int_equal(dp_fake_count(LOGS_EXIT), 1);
 	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
 }
 
@@ -285,7 +249,7 @@ static void test_abandoned(void **state)
 	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
 	assert_int_equal(nr_told, 1);
 	assert_int_equal(told.how, DP_LEFT_ABANDONED);
-	assert_memory_equal(told_log, "arguments", 9);
+	assert_memory_equal(told_log, logged, sizeof(logged));
 	assert_int_equal(in_use(), 1);
 	leave(LOGS_EXIT, stack, 1);
 	assert_int_equal(nr_told, 2);
@@ -334,11 +298,12 @@ static void test_cut_at_end(void **state)
 
 static void test_unwanted(void **state)
 {
+	static const u8 aborts[] = { ABORT };
 	u64 stack[1] = { 0 };
 
-	unwanted = true;
+	dp_fake_program(LOGS, aborts, sizeof(aborts));
 	enter(LOGS, stack);
-	assert_int_equal(counted[LOGS], 1);
+	assert_int_equal(dp_fake_count(LOGS), 1);
 	assert_int_equal(in_use(), 0);
 }
 
@@ -360,8 +325,8 @@ static void test_onward(void **state)
 	assert_int_equal(told.how, DP_LEFT_RETURN);
 	assert_int_equal(told.value, 6);
 	assert_int_equal(tally(LOGS, DP_TALLY_RETURNED), 1);
-	assert_int_equal(counted[PLAIN_EXIT], 1);
-	assert_int_equal(counted[LOGS_EXIT], 0);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
+	assert_int_equal(dp_fake_count(LOGS_EXIT), 0);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 0);
 }
 
@@ -395,7 +360,8 @@ static void leave_xmm(u32 exit, u64 *slot, u64 value)
 
 	regs.rax = 88;
 	hit.fpstate = (u64)state;
-	dp_visit_end(exit, NULL, &hit);
+	dp_visit_end(exit, dp_site_at(0), &hit);
+	hear();
 }
 
 static void test_xmm(void **state)
@@ -444,6 +410,7 @@ static void unwind(u64 *from, u64 *until)
 
 	regs.rcx = (u64)until;
 	dp_visit_unwind(UNWINDER, &hit);
+	hear();
 }
 
 static void test_unwound(void **state)
@@ -466,7 +433,7 @@ static void test_unwound(void **state)
 	assert_int_equal(told.how, DP_LEFT_UNWOUND);
 	assert_true(told_head.ticks > told.entered && told.entered);
 	leave(PLAIN_EXIT, &stack[7], 1);
-	assert_int_equal(counted[PLAIN_EXIT], 1);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
 	/* To another stack, or nowhere: not known */
 	unwind(&stack[5], &stack[1]);
 	unwind(&stack[1], (u64 *)((u64)stack + (1ull << 35)));
@@ -479,7 +446,7 @@ static void test_entered_before(void **state)
 
 	leave(PLAIN_EXIT, stack, 1);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
-	assert_int_equal(counted[PLAIN_EXIT], 0);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 0);
 	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
 	/* Not all exits were armed yet, or they are not any more. */
 	probe_at(PLAIN)->enabled = 0;
@@ -500,7 +467,7 @@ static void test_full(void **state)
 	assert_int_equal(in_use(), entered - missed);
 	for (i = 0; i < entered; i++)
 		leave(PLAIN_EXIT, &stack[i], 1);
-	returned = counted[PLAIN_EXIT];
+	returned = dp_fake_count(PLAIN_EXIT);
 	assert_int_equal(returned, entered - missed);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), missed);
 	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
@@ -518,7 +485,7 @@ static void test_growth(void **state)
 		enter(PLAIN, &stack[i]);
 	missed = (u32)tally(PLAIN, DP_TALLY_VISITS);
 	assert_int_equal(missed, dp_arena.hit.full);
-	open_table(1, 4 * LINES - 1, &table_end);
+	dp_fake_visits(4 * LINES, STAGED);
 	for (; i < entered; i++)
 		enter(PLAIN, &stack[i]);
 	assert_int_equal(tally(PLAIN, DP_TALLY_VISITS), missed);
@@ -534,8 +501,8 @@ static void test_growth(void **state)
 		leave(PLAIN_EXIT, &stack[i], 1);
 	assert_int_equal(in_use(), 0);
 	assert_int_equal(strayed(), 0);
-	assert_int_equal(counted[PLAIN_EXIT] + tally(PLAIN, DP_TALLY_VISITS),
-			 counted[PLAIN]);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT) + tally(PLAIN, DP_TALLY_VISITS),
+			 dp_fake_count(PLAIN));
 	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
 }
 
@@ -549,12 +516,12 @@ static void test_shared(void **state)
 	stack[0] = 0x2000;
 	leave(SHARED_EXIT, stack, 1);
 	assert_int_equal(in_use(), 1);
-	assert_int_equal(counted[SHARED_EXIT], 0);
+	assert_int_equal(dp_fake_count(SHARED_EXIT), 0);
 	stack[0] = 0x1000;
 	leave(SHARED_EXIT, stack, 1);
 	assert_int_equal(in_use(), 0);
 	leave(SHARED_EXIT, stack, 1);
-	assert_int_equal(counted[SHARED_EXIT], 1);
+	assert_int_equal(dp_fake_count(SHARED_EXIT), 1);
 	assert_int_equal(tally(OTHER, DP_TALLY_UNSEEN), 0);
 }
 
@@ -619,7 +586,7 @@ static void test_threads(void **state)
 		pthread_join(t[i], NULL);
 		entered += r[i].entered;
 	}
-	assert_int_equal(counted[PLAIN_EXIT] + tally(PLAIN, DP_TALLY_VISITS),
+	assert_int_equal(dp_fake_count(PLAIN_EXIT) + tally(PLAIN, DP_TALLY_VISITS),
 			 entered);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN),
 			 tally(PLAIN, DP_TALLY_VISITS));

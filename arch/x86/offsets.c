@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* offsets: those that entry.S goes by are those that the compiler has chosen. No code. */
+#include "engine/hit/call.h"
+#include "arch/x86/offsets.h"
+#include "arch/x86/ptregs.h"
+#include "engine/insn/tell.h"
+#include "engine/layout/control.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/stack.h"
+
+#define AT(offset, type, field) \
+	_Static_assert((offset) == __builtin_offsetof(type, field), #field)
+AT(DP_O_SELF_OFFSET, struct dp_arena_control, self_offset);
+AT(DP_O_SITE_OFF, struct dp_arena_control, site_off);
+AT(DP_O_VECTORS, struct dp_arena_control, vectors);
+AT(DP_O_HANDLER_BEFORE, struct dp_arena_control, handler_before);
+AT(DP_O_ERRNO_OFFSET, struct dp_arena_control, errno_offset);
+AT(DP_O_SHARERS, struct dp_arena, hit.sharers);
+AT(DP_O_SITE_ADDR, struct dp_site_entry, addr);
+AT(DP_O_SITE_X87, struct dp_site_entry, x87);
+AT(DP_O_COUNTS_ALONE, struct dp_arena_control, counts_alone);
+AT(DP_O_SITE_FAST, struct dp_site_entry, fast);
+AT(DP_O_PROBE_NEEDS, struct dp_probe_entry, pre_needs);
+AT(DP_O_PROBE_USER, struct dp_probe_entry, user);
+AT(DP_O_PROBE_PRE, struct dp_probe_entry, pre);
+AT(DP_O_STACK_BUSY, struct dp_stack, busy);
+AT(DP_O_STACK_JUMPED, struct dp_stack, jumped);
+AT(DP_O_STACK_HITS, struct dp_stack, hits);
+AT(DP_O_STACK_SP, struct dp_stack, sp);
+AT(DP_O_STACK_REGS, struct dp_stack, regs);
+AT(DP_O_STACK_ALT_SP, struct dp_stack, alt_sp);
+AT(DP_O_STACK_ALT_SIZE, struct dp_stack, alt_size);
+AT(DP_O_STACK_VECTORS, struct dp_stack, vectors);
+AT(DP_O_REGS_ORIG_AX, struct dp_call_frame, regs.orig_ax);
+AT(DP_O_REGS_IP, struct dp_call_frame, regs.ip);
+AT(DP_O_REGS_FLAGS, struct dp_call_frame, regs.flags);
+AT(DP_O_REGS_SP, struct dp_call_frame, regs.sp);
+AT(DP_O_NUMBER, struct dp_call_frame, number);
+_Static_assert(DP_O_FRAME_SIZE == sizeof(struct dp_call_frame), "frame");
+_Static_assert(DP_O_SITE_SIZE == sizeof(struct dp_site_entry), "site");
+_Static_assert(DP_DETOUR_BUSY == __builtin_offsetof(struct dp_stack, busy),
+	       "busy");
+_Static_assert(DP_O_BUSY_FAST == DP_BUSY_FAST, "busy");
+_Static_assert(DP_O_BUSY_HANDLER == DP_BUSY_HANDLER, "busy");
+_Static_assert(DP_O_BUSY_ENTER == DP_BUSY_ENTER, "busy");
+_Static_assert(DP_O_BUSY_RETURN == DP_BUSY_RETURN, "busy");
+_Static_assert(DP_O_TELL_INDEX == DP_TELL_INDEX, "number");
+_Static_assert(DP_STACK_BYTES == DP_STACK_SIZE, "stack");
+_Static_assert(DP_O_STACK_SIZE == sizeof(struct dp_stack), "stack");

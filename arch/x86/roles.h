@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * roles: registers by the part that they play.
+ *
+ * A thread that has hit is described by one of two structures: struct dp_mcontext, as a
+ * detour or a signal leaves its registers, and struct dp_regs, as handlers in C see them.
+ * The engine names no register; it asks these functions.
+ *
+ * Context of every function: any.
+ */
+#ifndef DP_ARCH_ROLES_H
+#define DP_ARCH_ROLES_H
+
+#include "arch/x86/ptregs.h"
+
+/** dp_mcontext_pc() - address of the instruction at which the thread is */
+static inline u64 dp_mcontext_pc(const struct dp_mcontext *m)
+{
+	return m->rip;
+}
+
+static inline void dp_mcontext_set_pc(struct dp_mcontext *m, u64 pc)
+{
+	m->rip = pc;
+}
+
+/** dp_mcontext_sp() - its stack pointer */
+static inline u64 dp_mcontext_sp(const struct dp_mcontext *m)
+{
+	return m->rsp;
+}
+
+static inline void dp_mcontext_set_sp(struct dp_mcontext *m, u64 sp)
+{
+	m->rsp = sp;
+}
+
+/** dp_mcontext_flags() - what conditions ask, for dp_branch_taken() */
+static inline u64 dp_mcontext_flags(const struct dp_mcontext *m)
+{
+	return m->eflags;
+}
+
+/** dp_mcontext_count() - the counter of loop instructions, for dp_branch_taken() */
+static inline u64 dp_mcontext_count(const struct dp_mcontext *m)
+{
+	return m->rcx;
+}
+
+/** dp_mcontext_ret() - what a function returns, at its exit */
+static inline u64 dp_mcontext_ret(const struct dp_mcontext *m)
+{
+	return m->rax;
+}
+
+/** dp_mcontext_vectors() - address where the kernel keeps vector state; 0: in place */
+static inline u64 dp_mcontext_vectors(const struct dp_mcontext *m)
+{
+	return m->fpstate;
+}
+
+/** dp_mcontext_cause() - the processor's number of what it has raised */
+static inline u64 dp_mcontext_cause(const struct dp_mcontext *m)
+{
+	return m->trapno;
+}
+
+/** dp_mcontext_set_up() - the thread goes on in dp_call_fast_up() (entry.S)
+ *  @frame, @stack: what that wants to know */
+static inline void dp_mcontext_set_up(struct dp_mcontext *m, u64 frame,
+				      u64 stack)
+{
+	m->rbx = frame;
+	m->r12 = stack;
+}
+
+/**
+ * dp_mcontext_unwound() - up to where an unwinder's instruction leaves the stack
+ * @di: it is told by the first argument's register; else by the word at the fourth's,
+ *      which is left, too
+ */
+static inline u64 dp_mcontext_unwound(const struct dp_mcontext *m, bool di)
+{
+	return di ? m->rdi : m->rcx + sizeof(u64);
+}
+
+/** dp_mcontext_number() - a general register by the machine's number, 0 to 15. Return:
+ *  its value; 0 for any other number. */
+static inline u64 dp_mcontext_number(const struct dp_mcontext *m, u8 number)
+{
+	switch (number) {
+	case 0:
+		return m->rax;
+	case 1:
+		return m->rcx;
+	case 2:
+		return m->rdx;
+	case 3:
+		return m->rbx;
+	case 4:
+		return m->rsp;
+	case 5:
+		return m->rbp;
+	case 6:
+		return m->rsi;
+	case 7:
+		return m->rdi;
+	case DP_NO_REG:
+		return 0;
+	default: /* r8 to r15 are the structure's first */
+		return (&m->r8)[number & 7];
+	}
+}
+
+/** dp_regs_pc() - the same of registers as handlers see them */
+static inline u64 dp_regs_pc(const struct dp_regs *r)
+{
+	return r->ip;
+}
+
+static inline void dp_regs_set_pc(struct dp_regs *r, u64 pc)
+{
+	r->ip = pc;
+}
+
+static inline u64 dp_regs_sp(const struct dp_regs *r)
+{
+	return r->sp;
+}
+
+static inline void dp_regs_set_sp(struct dp_regs *r, u64 sp)
+{
+	r->sp = sp;
+}
+
+/** dp_regs_behind_syscall() - what a system call leaves of the address behind it */
+static inline void dp_regs_behind_syscall(struct dp_regs *r, u64 pc)
+{
+	r->cx = pc;
+}
+
+/** dp_regs_exception() - of an exception that passes the landing pad of a stub */
+static inline u64 dp_regs_exception(const struct dp_regs *r)
+{
+	return r->ax;
+}
+
+/** dp_regs_set_arg() - the first argument of a function that is about to be called */
+static inline void dp_regs_set_arg(struct dp_regs *r, u64 value)
+{
+	r->di = value;
+}
+
+/* Those before orig_ax, which a handler may change, and then flags and sp. */
+#define DP_REGS_GENERAL 15
+
+/** dp_regs_take() - what a handler may have changed, but the pc */
+static inline void dp_regs_take(struct dp_regs *to, const struct dp_regs *from)
+{
+	u64 *d = (u64 *)to;
+	const u64 *s = (const u64 *)from;
+	u32 i;
+
+	/* Word by word: there is no memcpy here for a compiler to call. */
+	for (i = 0; i < DP_REGS_GENERAL; i++) {
+		__asm__ volatile("");
+		d[i] = s[i];
+	}
+	to->flags = from->flags;
+	to->sp = from->sp;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* program: a hit of a probe that runs one, its context, and when its record counts. */
+#ifndef DP_HIT_PROGRAM_H
+#define DP_HIT_PROGRAM_H
+
+#include "port_types.h"
+#include "engine/hit/hit.h"
+#include "engine/layout/context.h"
+#include "engine/layout/site.h"
+#include "engine/layout/visit.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * dp_program_run() - run the program of a probe
+ * Return: true if its record waits for the original instruction.
+ */
+bool dp_program_run(u32 probe, const struct dp_site_entry *site,
+		    const struct dp_hit *hit, u64 serial);
+/** dp_program_enter() - the same at the entry of a function: it fills in the visit,
+ *  or leaves it incomplete if the call is not to be followed */
+void dp_program_enter(u32 probe, const struct dp_site_entry *site,
+		      const struct dp_hit *hit, struct dp_visit *visit);
+
+/** dp_context_claim() - a context that is free, or has been left by this thread for
+ *  good, for a hit of it; or NULL */
+struct dp_context *dp_context_claim(const struct dp_hit *hit);
+void dp_context_release(struct dp_context *ctx);
+/** dp_context_suspend() - its record waits for the original instruction */
+void dp_context_suspend(struct dp_context *ctx);
+
+/** enum dp_completes - will the original instruction complete? */
+enum dp_completes {
+	DP_COMPLETES,
+	DP_COMPLETES_NOT,
+	DP_COMPLETES_PERHAPS,
+};
+
+/** dp_completes() - before it is run, with the registers it will see */
+enum dp_completes dp_completes(const struct dp_site_entry *site,
+			       const struct dp_hit *hit);
+
+/** dp_pending_complete() - the original instruction of a hit has completed */
+void dp_pending_complete(const struct dp_site_entry *site);
+/** dp_pending_abandon() - discard the records of hits that this thread, being
+ *  where @hit says, will not come back to */
+void dp_pending_abandon(u32 tid, const struct dp_hit *hit);
+
+#pragma GCC visibility pop
+
+#endif

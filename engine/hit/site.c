@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * site: which of them has a breakpoint at an address.
+ *
+ * The index of the arena leads to each by its address, and by the addresses inside its
+ * jump at which there are breakpoints. A site's record stays as long as the agent does: a
+ * thread that trapped just before the byte went back is still recognised.
+ */
+#include "engine/hit/site.h"
+#include "engine/hit/arena.h"
+#include "arch/x86/breakpoint.h"
+#include "engine/layout/control.h"
+#include "engine/layout/site.h"
+
+int dp_site_boundary(const struct dp_site_entry *s, u64 addr)
+{
+	u64 offset = addr - s->addr;
+	int i;
+
+	if (offset >= sizeof(s->patch) || !(s->jump.traps >> offset & 1))
+		return -1;
+	for (i = 1; i < s->jump.nr; i++)
+		if (s->jump.offset[i] == offset)
+			return i;
+	return -1;
+}
+
+/* What a breakpoint in the middle of a jump raises follows from its byte (landing.c). */
+static bool raises(const struct dp_site_entry *s, u64 addr, bool int3)
+{
+	return dp_site_boundary(s, addr) > 0 &&
+	       (s->patch[addr - s->addr] == DP_BREAKPOINT) == int3;
+}
+
+/* The site whose jump has a breakpoint at an address inside it, be there a site of
+ * its own or not: of several that could, one that is armed. */
+static const struct dp_site_entry *site_around(u64 addr, bool int3)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	const struct dp_site_entry *sites = dp_at(c->site_off);
+	const u32 *slots = dp_at(c->hash_off);
+	const struct dp_site_entry *around = NULL;
+	u32 i = dp_site_hash(addr) & c->hash_mask;
+
+	for (; c->nr_sites && slots[i]; i = (i + 1) & c->hash_mask) {
+		const struct dp_site_entry *s = &sites[slots[i] - 1];
+
+		if (raises(s, addr, int3) && (!around || s->armed))
+			around = s;
+	}
+	return around;
+}
+
+const struct dp_site_entry *dp_site_lookup(u64 addr)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	const struct dp_site_entry *sites = dp_at(c->site_off);
+	const u32 *slots = dp_at(c->hash_off);
+	const struct dp_site_entry *around = NULL;
+	u32 i = dp_site_hash(addr) & c->hash_mask;
+
+	if (!c->nr_sites)
+		return NULL;
+	for (; slots[i]; i = (i + 1) & c->hash_mask) {
+		const struct dp_site_entry *s = &sites[slots[i] - 1];
+
+		if (s->addr == addr ||
+		    (s->post && s->post + s->post_body == addr))
+			return s;
+		/* A site of its own would go before this. */
+		if (dp_site_boundary(s, addr) >= 0)
+			around = s;
+	}
+	return around;
+}
+
+static bool is_inside(const struct dp_site_entry *s, u64 addr)
+{
+	return addr - s->addr - 1 < sizeof(s->patch) - 1;
+}
+
+const struct dp_site_entry *dp_site_trapped(u64 pc, bool int3,
+					    const struct dp_site_entry **around)
+{
+	const struct dp_site_entry *site = dp_site_lookup(pc);
+
+	*around = NULL;
+	if (!site)
+		return NULL;
+	/* By itself it raises nothing but the trap of a breakpoint. */
+	if (!int3 || pc != site->addr || !site->armed || !site->patch_len)
+		*around = site_around(pc, int3);
+	if (*around)
+		return pc == site->addr && site->first_probe ? site : *around;
+	return int3 && !is_inside(site, pc) ? site : NULL;
+}

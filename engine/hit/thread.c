@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* thread: what tells one from another, by the quickest way that control has found. */
+#include "engine/hit/thread.h"
+#include "engine/hit/arena.h"
+#include "port.h"
+#include "engine/layout/control.h"
+
+/* The id as libc keeps it beside the thread pointer, where control has found
+ * out that it does. */
+u32 dp_hit_tid(void)
+{
+	u32 offset = dp_arena.control.tid_offset;
+
+	return offset ? dp_raw_thread_half(offset) : dp_port_tid();
+}
+
+/* As the kernel keeps it in the thread's struct rseq, which is quicker to read than
+ * a segment's limit, where every thread has one. */
+u32 dp_hit_cpu(void)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+
+	return c->counts_alone ? dp_raw_thread_half(c->rseq_offset) :
+				 dp_port_cpu();
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* instance: those of a return probe: see instance.h. */
+#include "engine/layout/follow.h"
+#include "engine/layout/stack.h"
+#include "engine/instance/instance.h"
+#include "engine/instance/stub.h"
+
+/* One that we have already, and for no call, was left between two instructions. */
+static bool claim(struct dp_instance *ri, struct dp_stack *stack)
+{
+	u32 mine = stack->tid | DP_INSTANCE_NEW;
+	u32 was = __atomic_load_n(&ri->used, __ATOMIC_RELAXED);
+
+	if (was)
+		return was == mine;
+	return __atomic_compare_exchange_n(&ri->used, &was, mine, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+struct dp_instance *dp_instance_search(struct dp_follow *f,
+				       struct dp_stack *stack)
+{
+	u32 i = *dp_instance_hint(stack, f), left;
+
+	if (i >= f->nr)
+		i = 0;
+	for (left = f->nr; left; left--) {
+		struct dp_instance *ri = dp_instance_at(f, i);
+
+		i = i + 1 == f->nr ? 0 : i + 1;
+		if (claim(ri, stack)) {
+			stack->instance = (u64)ri;
+			*dp_instance_hint(stack, f) = i;
+			return ri;
+		}
+	}
+	return NULL;
+}
+
+struct dp_instance *dp_instance_take(struct dp_follow *f,
+				     struct dp_stack *stack)
+{
+	struct dp_instance *ri;
+
+	if (f->nr <= DP_FOLLOW_SCAN)
+		return dp_instance_search(f, stack);
+	/* Who is let in here finds one, or nearly always. */
+	if (__atomic_load_n(&f->away, __ATOMIC_RELAXED) >= (s64)f->nr)
+		return NULL;
+	ri = dp_instance_search(f, stack);
+	if (ri)
+		__atomic_fetch_add(&f->away, 1, __ATOMIC_RELAXED);
+	return ri;
+}
+
+struct dp_instance *dp_instance_next(struct dp_stack *stack)
+{
+	struct dp_instance *ri = dp_instance_ptr(stack->rest);
+
+	stack->instance = (u64)ri;
+	if (!ri)
+		return NULL;
+	dp_barrier();
+	stack->rest = ri->next;
+	ri->used = stack->tid;
+	return ri;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * left: followed calls that have ended otherwise than by returning.
+ *
+ * A call that was left by longjmp is found by what its place on the stack holds now: when
+ * the next one is made at that place, or when instances are short.
+ *
+ * When a thread ends, so do its calls; but not those of coroutines, which others may
+ * resume. These are orphans: in nobody's list of calls, and looked at when instances are
+ * short.
+ */
+#include "engine/layout/follow.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/stack.h"
+#include "engine/instance/left.h"
+#include "engine/instance/instance.h"
+#include "engine/instance/stub.h"
+#include "port.h"
+#include "arch/x86/arch_defs.h"
+
+/* Looking at one takes a system call. */
+#define PATIENCE 16
+/* What lies so far below the thread pointer is not a coroutine's. */
+#define OWN_STACK (8u << 20)
+
+/* Out of the list, and in hand. */
+static struct dp_frame *unlink(struct dp_stack *stack, u64 *link)
+{
+	struct dp_frame *f = dp_left_frame(*link);
+
+	stack->taken = dp_stub_number(f);
+	dp_barrier();
+	*link = f->next;
+	return f;
+}
+
+/* Somebody may return through it meanwhile, if it is another thread's stack that he
+ * is on. */
+static void abandon(struct dp_stack *stack, struct dp_frame *f)
+{
+	u32 live = DP_FRAME_LIVE;
+	struct dp_instance *ri;
+
+	if (!__atomic_compare_exchange_n(&f->state, &live, DP_FRAME_LEFT, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		dp_stub_give(stack, f);
+		return;
+	}
+	stack->rest = f->instances;
+	while ((ri = dp_instance_next(stack)))
+		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
+	stack->taken = 0;
+	dp_stub_leave(f);
+}
+
+/* Is its call still to return? Asked of the kernel: its stack may be gone. On its
+ * way from the stub to us its number is there. */
+static bool is_there(const struct dp_frame *f)
+{
+	u64 now;
+
+	return dp_port_read(&now, f->slot, sizeof(now)) == sizeof(now) &&
+	       (now == dp_stub_of(f) + DP_STUB_BACK ||
+		now == dp_stub_number(f));
+}
+
+/*
+ * A call is about to be made from @sp: one that was at the very same place is
+ * over. The list is in the order of the calls; what is farther down belongs to
+ * outer ones, unless the thread has more than one stack.
+ */
+void dp_left_same(struct dp_stack *stack, u64 sp)
+{
+	u64 *link = &stack->frames;
+	u32 steps = 0;
+
+	while (*link && dp_left_frame(*link)->slot <= sp &&
+	       ++steps < DP_LEFT_STEPS) {
+		struct dp_frame *f = dp_left_frame(*link);
+
+		if (f->slot != sp) {
+			link = &f->next;
+			continue;
+		}
+		abandon(stack, unlink(stack, link));
+	}
+}
+
+static u32 drop_own(struct dp_stack *stack, u32 *looked)
+{
+	u64 *link = &stack->frames;
+	u32 dropped = 0;
+
+	while (*link) {
+		struct dp_frame *f = dp_left_frame(*link);
+
+		++*looked;
+		if (is_there(f)) {
+			link = &f->next;
+			continue;
+		}
+		abandon(stack, unlink(stack, link));
+		dropped++;
+	}
+	return dropped;
+}
+
+/* Of those that @stack has taken from the orphans. */
+static struct dp_frame *next_orphan(struct dp_stack *stack)
+{
+	struct dp_frame *f = dp_stub_frame(stack->orphans);
+
+	if (!stack->orphans)
+		return NULL;
+	stack->taken = stack->orphans;
+	dp_barrier();
+	stack->orphans = f->next_free;
+	return f;
+}
+
+/* @looked: or NULL: only those that have returned */
+static u32 drop_orphans(struct dp_stack *stack, u32 *looked)
+{
+	struct dp_frame *f;
+	u32 dropped = 0;
+
+	stack->orphans = dp_stub_take_orphans();
+	while ((f = next_orphan(stack))) {
+		if (looked)
+			++*looked;
+		if (f->state == DP_FRAME_LIVE && (!looked || is_there(f))) {
+			stack->taken = 0;
+			dp_stub_orphan(f);
+			continue;
+		}
+		abandon(stack, f);
+		dropped++;
+	}
+	return dropped;
+}
+
+bool dp_left_any(struct dp_stack *stack)
+{
+	u32 looked = 0, dropped;
+
+	if (stack->patience) {
+		stack->patience--;
+		return false;
+	}
+	dropped = drop_own(stack, &looked) + drop_orphans(stack, &looked);
+	if (!dropped)
+		stack->patience = PATIENCE * looked;
+	return dropped;
+}
+
+/* Is it one of those that wait for the return? */
+static bool waits(const struct dp_instance *ri)
+{
+	const struct dp_frame *f = dp_left_frame(ri->frame);
+	u64 i;
+
+	if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != DP_FRAME_LIVE)
+		return false;
+	for (i = f->instances; i && i != (u64)ri; i = dp_instance_ptr(i)->next)
+		;
+	return i;
+}
+
+static bool is_listed(const struct dp_stack *stack, const struct dp_frame *f)
+{
+	u64 at = stack->frames;
+
+	while (at && at != (u64)f)
+		at = dp_left_frame(at)->next;
+	return at;
+}
+
+/* Up to joining the frame it is just given back. Behind that the call is over, unless
+ * it is still to return. */
+static void recover_one(struct dp_stack *stack, struct dp_instance *ri)
+{
+	if ((ri->used & ~DP_INSTANCE_NEW) != stack->tid)
+		return;
+	if (stack->counter)
+		*(u64 *)stack->counter = stack->sum;
+	if (stack->counter == (u64)&ri->entered)
+		ri->used = stack->tid;
+	else if (stack->counter || ri->used & DP_INSTANCE_NEW)
+		dp_instance_put_away(stack, ri);
+	if (ri->used == stack->tid && !waits(ri))
+		dp_instance_end(stack, ri, ri->ending);
+}
+
+static void recover_all(struct dp_stack *stack)
+{
+	struct dp_instance *ri = dp_instance_ptr(stack->instance);
+
+	if (ri && stack->rest == (u64)ri)
+		stack->rest = ri->next;
+	if (ri)
+		recover_one(stack, ri);
+	stack->counter = 0;
+	while ((ri = dp_instance_next(stack)))
+		recover_one(stack, ri);
+}
+
+void dp_left_recover(struct dp_stack *stack)
+{
+	struct dp_frame *f = dp_stub_frame(stack->taken);
+	u32 live = DP_FRAME_LIVE;
+	bool listed;
+
+	if (!(stack->instance | stack->rest | stack->taken | stack->orphans))
+		return;
+	listed = !stack->taken || is_listed(stack, f);
+	if (!listed &&
+	    __atomic_compare_exchange_n(&f->state, &live, DP_FRAME_FREE, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		stack->rest = f->instances;
+	recover_all(stack);
+	if (listed)
+		stack->taken = 0;
+	else
+		dp_stub_recover(stack);
+	while ((f = next_orphan(stack))) {
+		stack->taken = 0;
+		dp_stub_orphan(f);
+	}
+}
+
+/* A thread's own stack ends at its thread pointer, or near enough. */
+static bool on_own_stack(const struct dp_stack *stack, const struct dp_frame *f)
+{
+	return stack->thread - f->slot < OWN_STACK;
+}
+
+void dp_left_drop(struct dp_stack *stack)
+{
+	bool orphans = false;
+
+	dp_left_recover(stack);
+	while (stack->frames) {
+		struct dp_frame *f = unlink(stack, &stack->frames);
+
+		if (on_own_stack(stack, f) || !is_there(f)) {
+			abandon(stack, f);
+			continue;
+		}
+		f->stack = 0;
+		stack->taken = 0;
+		dp_stub_orphan(f);
+		orphans = true;
+	}
+	if (orphans)
+		drop_orphans(stack, NULL);
+}

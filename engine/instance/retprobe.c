@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * retprobe: calls that are followed to their end.
+ *
+ *	entry ─► instance taken, entry_handler ─► the return address becomes a
+ *	         stub's; the program's own goes into the stub's frame
+ *	ret ───► stub ─► dp_return_hit() ─────────┐
+ *	unwind ─► landing pad ─► dp_return_unwound() ─┴─► handlers, in turn ─► home
+ *
+ * A frame stands for one return address on a stack, whatever the number of
+ * probes that wait for it: several of one function, or those of functions that
+ * have come there by a jump. Its stub alone says which it is, so it does not
+ * matter on which thread or stack the call ends.
+ *
+ *	FREE ─► LIVE ─► FREE	it has returned, or was unwound
+ *	        LIVE ─► OVER ─► FREE	on another thread; the list's owner finds it
+ *	        LIVE ─► LEFT	its slot holds something else, or its thread has ended:
+ *				left.c
+ *
+ * A frame that is LEFT keeps the program's address, and is the last to be used
+ * again: whoever copies stacks away and back may still return through it.
+ */
+#include "engine/instance/retprobe.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/call.h"
+#include "engine/layout/follow.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/stack.h"
+#include "engine/hit/stack.h"
+#include "engine/instance/instance.h"
+#include "engine/instance/left.h"
+#include "engine/instance/stub.h"
+#include "arch/x86/roles.h"
+#include "port.h"
+#include "arch/x86/arch_defs.h"
+#include "arch/x86/ptregs.h"
+
+/* It stays the same as long as the thread lives. */
+static u64 task(struct dp_stack *stack)
+{
+	u64 (*get)(void) = (void *)dp_arena.control.task;
+
+	if (!stack->task && get)
+		stack->task = get();
+	return stack->task;
+}
+
+/* Instances are as far apart as whole words. */
+static void clear(struct dp_instance *ri, u32 size)
+{
+	u64 *data = (u64 *)(ri + 1), *end = data + (size + 7) / 8;
+
+	while (data < end) {
+		*data++ = 0;
+		__asm__ volatile("" : : : "memory");
+	}
+}
+
+/* The frame whose stub the call at @sp returns to already: another probe's of this
+ * function, or of one that has jumped here. */
+static struct dp_frame *frame_of(u64 sp)
+{
+	struct dp_frame *f;
+	u64 offset;
+
+	if (!dp_stub_at(*(u64 *)sp, &offset) ||
+	    offset % DP_STUB_SIZE != DP_STUB_BACK)
+		return NULL;
+	f = dp_stub_frame(offset / DP_STUB_SIZE);
+	return f->state == DP_FRAME_LIVE && f->slot == sp ? f : NULL;
+}
+
+static struct dp_instance *take_any(struct dp_follow *f, struct dp_stack *stack)
+{
+	struct dp_instance *ri = dp_instance_take(f, stack);
+
+	if (ri || !dp_left_any(stack))
+		return ri;
+	return dp_instance_take(f, stack);
+}
+
+static void miss(const struct dp_follow *f)
+{
+	__atomic_fetch_add((u32 *)f->nmissed, 1, __ATOMIC_RELAXED);
+}
+
+static void fill(struct dp_instance *ri, struct dp_stack *stack,
+		 const struct dp_follow *f, u64 back)
+{
+	ri->task = task(stack);
+	ri->ret_addr = back;
+	ri->next = 0;
+	ri->ending = DP_CALL_ABANDONED;
+	clear(ri, f->data_size);
+}
+
+/* From here on it is known where the call at @sp returns to. Calls that were left and
+ * lay farther down stay in front, for those that will be made from there to find. */
+static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
+{
+	u64 *link = &stack->frames;
+	u32 steps = 0;
+
+	f->ret_addr = *(u64 *)sp;
+	f->slot = sp;
+	f->instances = 0;
+	f->stack = (u64)stack;
+	while (*link && dp_left_frame(*link)->slot < sp &&
+	       ++steps < DP_LEFT_STEPS)
+		link = &dp_left_frame(*link)->next;
+	f->next = *link;
+	__atomic_store_n(&f->state, DP_FRAME_LIVE, __ATOMIC_RELEASE);
+	*link = (u64)f;
+	dp_barrier();
+	stack->taken = 0;
+	/* Also where the stub will: other handlers of this hit may look at it, and
+	 * a signal may come before. */
+	*(u64 *)sp = dp_stub_of(f) + DP_STUB_BACK;
+}
+
+u64 dp_return_through(struct dp_frame *f, u64 cont)
+{
+	f->cont = cont;
+	return dp_stub_of(f);
+}
+
+static void join(struct dp_stack *stack, struct dp_frame *f,
+		 struct dp_instance *ri)
+{
+	ri->frame = (u64)f;
+	ri->next = f->instances;
+	dp_instance_tally(stack, &ri->entered);
+	dp_barrier();
+	__atomic_store_n(&ri->used, stack->tid, __ATOMIC_RELEASE);
+	dp_barrier();
+	stack->counter = 0;
+	f->user = ri->user;
+	f->instances = (u64)ri;
+	dp_barrier();
+	stack->instance = 0;
+}
+
+void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
+		     struct dp_frame **begun)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+	struct dp_follow *follow = (void *)p->follow;
+	struct dp_frame *f = frame_of(dp_regs_sp(regs)), *new = NULL;
+	struct dp_instance *ri;
+
+	if (!f)
+		dp_left_same(stack, dp_regs_sp(regs));
+	ri = take_any(follow, stack);
+	if (ri && !f)
+		new = dp_stub_take(stack);
+	if (!ri || !(f || new)) {
+		if (ri)
+			dp_instance_put_away(stack, ri);
+		miss(follow);
+		return;
+	}
+	fill(ri, stack, follow, f ? f->ret_addr : *(u64 *)dp_regs_sp(regs));
+	if (follow->entry &&
+	    (u32)dp_call_handler(stack, probe, follow->entry, (u64)ri,
+				 (u64)regs, follow->entry_needs)) {
+		if (new)
+			dp_stub_give(stack, new);
+		dp_instance_end(stack, ri, DP_CALL_VETOED);
+		return;
+	}
+	if (new) {
+		begin_frame(stack, new, dp_regs_sp(regs));
+		f = *begun = new;
+	}
+	join(stack, f, ri);
+}
+
+struct ending {
+	struct dp_regs *regs;
+	struct dp_stack *stack;
+	struct dp_frame *frame;
+	enum dp_call_end how;
+	bool keeps; /* its frame is still looked at */
+};
+
+static void finish(struct ending *e, struct dp_instance *ri)
+{
+	const struct dp_follow *f = dp_instance_follow(ri);
+	u64 handler = __atomic_load_n(&f->handler, __ATOMIC_ACQUIRE);
+
+	ri->ending = e->how;
+	dp_regs_set_pc(e->regs, ri->ret_addr);
+	if (handler && (e->how == DP_CALL_RETURNED || f->unwind))
+		dp_call_handler(e->stack, f->probe, handler, (u64)ri,
+				(u64)e->regs, f->handler_needs);
+	dp_instance_end(e->stack, ri, e->how);
+}
+
+/* Out of its list, if that is ours. Return: false if the call was taken for left
+ * meanwhile. */
+static bool leave_frame(struct dp_stack *stack, struct dp_frame *f, bool keeps)
+{
+	u32 live = DP_FRAME_LIVE;
+	u64 *link;
+
+	if (!stack || f->stack != (u64)stack)
+		return __atomic_compare_exchange_n(&f->state, &live,
+						   DP_FRAME_OVER, false,
+						   __ATOMIC_ACQ_REL,
+						   __ATOMIC_ACQUIRE);
+	if (f->state != DP_FRAME_LIVE)
+		return false;
+	stack->taken = dp_stub_number(f);
+	stack->rest = f->instances;
+	dp_barrier();
+	f->state = DP_FRAME_FREE;
+	dp_barrier();
+	for (link = &stack->frames; *link; link = &dp_left_frame(*link)->next)
+		if (*link == (u64)f) {
+			*link = f->next;
+			break;
+		}
+	if (keeps)
+		dp_stub_keep(stack, f);
+	else
+		dp_stub_give(stack, f);
+	return true;
+}
+
+static void late(const struct dp_frame *f)
+{
+	dp_stubs()->late_user = f->user;
+	dp_stubs()->late_addr = f->ret_addr;
+	__atomic_fetch_add(&dp_stubs()->late, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&dp_arena.hit.news, 1, __ATOMIC_RELEASE);
+}
+
+/* Every probe of the function that has ended, the last one that was entered
+ * first. */
+static void finish_all(struct ending *e, u64 instances)
+{
+	struct dp_instance *ri;
+
+	e->stack->rest = instances;
+	while ((ri = dp_instance_next(e->stack)))
+		finish(e, ri);
+}
+
+/* On the handler stack, where no hit is handled that a signal brings. */
+static u32 run(void *arg)
+{
+	struct ending *e = arg;
+	struct dp_stack *stack = e->stack;
+	u64 instances = e->frame->instances;
+	bool hidden;
+
+	stack->sp = dp_regs_sp(e->regs);
+	stack->regs = (u64)e->regs;
+	stack->site = 0;
+	/* A result may be in there, and leaves enough room. */
+	stack->x87 = 0;
+	stack->after = 0;
+	stack->hits++;
+	__asm__ volatile("" : : : "memory");
+	hidden = dp_call_hide_alternate(stack, false);
+	if (leave_frame(stack, e->frame, e->keeps))
+		finish_all(e, instances);
+	else
+		late(e->frame);
+	if (hidden)
+		dp_call_show_alternate(stack);
+	return 0;
+}
+
+/* There is no room for this thread's handlers. */
+static void end_unseen(struct ending *e)
+{
+	u64 instances = e->frame->instances;
+
+	if (!leave_frame(NULL, e->frame, false)) {
+		late(e->frame);
+		return;
+	}
+	while (instances) {
+		struct dp_instance *ri = dp_instance_ptr(instances);
+
+		instances = ri->next;
+		miss(dp_instance_follow(ri));
+		ri->ended[e->how]++;
+		dp_instance_give(NULL, ri);
+	}
+}
+
+static void end_frame(struct dp_frame *f, struct dp_regs *regs,
+		      enum dp_call_end how, bool keeps)
+{
+	struct ending e = {
+		.regs = regs, .frame = f, .how = how, .keeps = keeps
+	};
+
+	/* A child goes back as if there had been no probe. */
+	if (!dp_wipe.owner || !dp_hit_is_owners())
+		return;
+	e.stack = dp_stack_mine();
+	if (!e.stack) {
+		end_unseen(&e);
+		return;
+	}
+	dp_left_recover(e.stack);
+	dp_call_away(e.stack, dp_regs_sp(regs), &e, run);
+}
+
+/* The call of frame @at->back has ended. Leaves there where the thread goes on. */
+static void end_call(struct dp_returned *at, enum dp_call_end how)
+{
+	struct dp_frame *f = dp_stub_frame(at->back);
+
+	dp_regs_set_sp(&at->regs, (u64)(at + 1));
+	at->back = f->ret_addr;
+	dp_regs_set_pc(&at->regs, at->back);
+	end_frame(f, &at->regs, how, false);
+}
+
+void dp_return_hit(struct dp_returned *at)
+{
+	end_call(at, DP_CALL_RETURNED);
+}
+
+/* What the landing pad of a stub has made of an exception that passes: ax is the
+ * exception, and the frame's @cont where to go on with it. */
+u64 dp_return_unwound(struct dp_returned *at)
+{
+	u64 resume = dp_stub_frame(at->back)->cont, exception = dp_regs_exception(&at->regs);
+
+	end_call(at, DP_CALL_UNWOUND);
+	dp_regs_set_arg(&at->regs, exception);
+	return resume;
+}
+
+/* The same where nobody wants to be called: from the unwinder, which goes on by
+ * itself. It still looks at the frame. */
+void dp_return_passed(u64 number)
+{
+	struct dp_frame *f = dp_stub_frame(number);
+	struct dp_stack *stack = dp_stack_mine();
+	struct dp_regs *regs = stack ? (void *)stack->trapped : NULL;
+
+	/* Nobody is shown any of them. */
+	if (regs)
+		dp_regs_set_sp(regs, f->slot + sizeof(u64));
+	end_frame(f, regs, DP_CALL_UNWOUND, true);
+}
+
+/* --- the usual call, for entry.S --- */
+
+/*
+ * One probe with plain handlers, a call that is made farther down than all others
+ * of the thread which are followed, from somebody who is not a stub; and a stub at
+ * hand. Everything else is for dp_return_enter().
+ */
+struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
+				      struct dp_regs *regs,
+				      struct dp_stack *stack)
+{
+	const struct dp_quick none = { 0, 0 };
+	struct dp_follow *f = (void *)p->follow;
+	u64 sp = dp_regs_sp(regs), offset;
+	struct dp_instance *ri;
+
+	if (p->kind != DP_KIND_RETURN || !f->quick || !stack->spare ||
+	    dp_stub_at(*(u64 *)sp, &offset) ||
+	    (stack->frames && dp_left_frame(stack->frames)->slot <= sp))
+		return none;
+	ri = dp_instance_search(f, stack);
+	if (!ri)
+		return none;
+	fill(ri, stack, f, *(u64 *)sp);
+	return (struct dp_quick){ (u64)ri, f->entry };
+}
+
+void dp_return_quick_begin(u32 veto, struct dp_stack *stack)
+{
+	struct dp_call_frame *at = (void *)stack->regs;
+	const struct dp_jump *j = &dp_site_at(at->number)->jump;
+	struct dp_instance *ri = dp_instance_ptr(stack->instance);
+	struct dp_frame *f;
+
+	if (veto) {
+		dp_instance_end(stack, ri, DP_CALL_VETOED);
+		return;
+	}
+	f = dp_stub_take_spare(stack);
+	begin_frame(stack, f, dp_regs_sp(&at->regs));
+	join(stack, f, ri);
+	if (dp_regs_sp(&at->regs) == stack->sp)
+		*(u64 *)(at + 1) = dp_return_through(f, j->base + j->insn[0]);
+}
+
+/* The innermost of the thread's calls, and only one probe that waits for it. */
+struct dp_quick dp_return_quick_hit(struct dp_returned *at,
+				    struct dp_stack *stack)
+{
+	const struct dp_quick none = { 0, 0 };
+	struct dp_frame *f = dp_stub_frame(at->back);
+	struct dp_instance *ri = dp_instance_ptr(f->instances);
+	struct dp_follow *follow;
+
+	if (stack->frames != (u64)f || f->state != DP_FRAME_LIVE || ri->next ||
+	    stack->nr_spare == DP_SPARE_FRAMES)
+		return none;
+	follow = dp_instance_follow(ri);
+	if (!follow->quick)
+		return none;
+	ri->ending = DP_CALL_RETURNED;
+	stack->instance = (u64)ri;
+	stack->taken = (u32)at->back;
+	dp_barrier();
+	f->state = DP_FRAME_FREE;
+	dp_barrier();
+	stack->frames = f->next;
+	at->back = ri->ret_addr;
+	dp_regs_set_pc(&at->regs, at->back);
+	dp_stub_give_spare(stack, f);
+	return (struct dp_quick){ (u64)ri, __atomic_load_n(&follow->handler,
+							   __ATOMIC_ACQUIRE) };
+}
+
+void dp_return_quick_end(struct dp_stack *stack)
+{
+	dp_instance_end(stack, dp_instance_ptr(stack->instance),
+			DP_CALL_RETURNED);
+}

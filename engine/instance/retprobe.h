@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* retprobe: calls that are followed by their return address. */
+#ifndef DP_INSTANCE_RETPROBE_H
+#define DP_INSTANCE_RETPROBE_H
+
+#include "port_types.h"
+#include "arch/x86/ptregs.h"
+#include "engine/layout/frame.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/stack.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * struct dp_returned - what entry.S makes of a return to a stub
+ * @back: the number of its frame; where the thread goes on is left there
+ */
+struct dp_returned {
+	struct dp_regs regs;
+	u64 back;
+};
+
+/** dp_return_hit() - a followed call has returned */
+void dp_return_hit(struct dp_returned *at);
+
+/** dp_return_unwound() - an exception passes. Return: where to go on with it, as
+ *  if called from @at->back. */
+u64 dp_return_unwound(struct dp_returned *at);
+
+/** dp_return_passed() - one passes, and no handler wants to hear of it. Context: the
+ *  unwinder's personality, which goes on by itself. */
+void dp_return_passed(u64 number);
+
+/**
+ * dp_return_enter() - a function with a return probe is entered
+ * @begun: set to the frame of the call where it begins. See the next one.
+ */
+void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
+		     struct dp_frame **begun);
+/** dp_return_through() - where to go on so that the stub calls @cont: then returns are
+ *  predicted right */
+u64 dp_return_through(struct dp_frame *frame, u64 cont);
+
+/** struct dp_quick - a call's instance, and its handler or 0, for entry.S to call */
+struct dp_quick {
+	u64 instance, handler;
+};
+
+/**
+ * dp_return_quick_enter() - the same as dp_return_enter() for calls that are like
+ * most
+ * Context: handler stack; @stack->sp and @stack->regs are set. What it begins ends with
+ * dp_return_quick_begin().
+ * Return: no instance: nothing has been done, and it is not such a call.
+ */
+struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *probe,
+				      struct dp_regs *regs,
+				      struct dp_stack *stack);
+/** dp_return_quick_begin() - the entry handler has been called; @veto: and refuses */
+void dp_return_quick_begin(u32 veto, struct dp_stack *stack);
+
+/** dp_return_quick_hit() - the same as dp_return_hit() for such a call, up to its
+ *  handler; dp_return_quick_end() - after it */
+struct dp_quick dp_return_quick_hit(struct dp_returned *at,
+				    struct dp_stack *stack);
+void dp_return_quick_end(struct dp_stack *stack);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * log: records on their way to the reader.
+ *
+ * One ring a CPU, of slots of one size. A writer takes a number, which is a
+ * slot, fills it, and hands it over by one store of the slot's turn; until then
+ * the reader does not look at it. Nobody waits for anybody: where the reader
+ * has not emptied the slot yet, the record is lost, and counted.
+ */
+#include "arch/x86/bytes.h"
+#include "engine/layout/context.h"
+#include "engine/layout/control.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/tally.h"
+#include "engine/ring/log.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/thread.h"
+#include "port.h"
+#include "engine/vm/vm.h"
+
+/* Children can write to a ring, and shall not keep their parent here. */
+#define MOST_AHEAD (1ull << 62)
+#define MOST_TRIES 100000
+
+static struct dp_slot *slot_at(struct dp_ring *ring, u64 number)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+
+	return (void *)((char *)(ring + 1) +
+			(number & c->slot_mask) * c->slot_size);
+}
+
+static u64 round_of(u64 number)
+{
+	return number & ~(u64)dp_arena.control.slot_mask;
+}
+
+/* Who is behind, because others went on, finds so when it looks again; else somebody has
+ * written what nobody here writes. */
+static bool catch_up(const struct dp_ring *ring, u64 *n)
+{
+	u64 was = *n;
+
+	*n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
+	return *n - was - 1 < MOST_AHEAD;
+}
+
+/* Return: a slot that is ours, or NULL when the ring is full. */
+static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
+{
+	u64 n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
+	u32 tries;
+
+	for (tries = 0; tries < MOST_TRIES; tries++) {
+		struct dp_slot *slot = slot_at(ring, n);
+		s64 ahead =
+			(s64)(__atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE) -
+			      round_of(n));
+
+		if (ahead < 0 || (ahead > 0 && !catch_up(ring, &n)))
+			return NULL;
+		if (!ahead &&
+		    __atomic_compare_exchange_n(&ring->next, &n, n + 1,
+						     false, __ATOMIC_RELAXED,
+						     __ATOMIC_RELAXED)) {
+			*number = n;
+			return slot;
+		}
+	}
+	return NULL;
+}
+
+static void fill(struct dp_record *r, const struct dp_context *ctx)
+{
+	const struct dp_vm *vm = &ctx->vm;
+
+	r->ticks = ctx->ticks;
+	r->probe = ctx->probe;
+	r->tid = ctx->tid;
+	r->major = vm->major;
+	r->minor = vm->minor;
+	r->exception = vm->end == DP_VM_EXCEPTION ? vm->exception : 0;
+	r->len = (u16)vm->lp;
+	r->facility = vm->facility;
+	r->flags = vm->truncated ? DP_RECORD_TRUNCATED : 0;
+	r->pad = 0;
+	r->parm[0] = vm->parm[0];
+	r->parm[1] = vm->parm[1];
+}
+
+static void write(struct dp_record *to, const struct dp_record *head,
+		  const struct dp_log_part *parts, u32 nr)
+{
+	u8 *data = (u8 *)(to + 1);
+	u32 i;
+
+	*to = *head;
+	for (i = 0; i < nr; data += parts[i++].len)
+		dp_bytes_copy(data, parts[i].bytes, parts[i].len);
+}
+
+void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u32 cpu = dp_hit_cpu();
+	struct dp_ring *ring = dp_at(c->ring_off + (u64)(cpu & c->shard_mask) *
+							   c->ring_stride);
+	struct dp_slot *slot;
+	u64 number;
+
+	slot = take_slot(ring, &number);
+	if (!slot) {
+		dp_tally(head->probe, DP_TALLY_LOST);
+	} else {
+		head->cpu = cpu;
+		write(&slot->record, head, parts, nr);
+		/* A full barrier: this thread's next record is stamped when
+		 * this one can be seen. */
+		__atomic_exchange_n(&slot->turn, round_of(number) + 1,
+				    __ATOMIC_SEQ_CST);
+	}
+}
+
+void dp_log_commit(struct dp_context *ctx)
+{
+	struct dp_log_part part = { ctx->vm.log, ctx->vm.lp };
+	struct dp_record head;
+
+	fill(&head, ctx);
+	dp_log_put(&head, &part, 1);
+}
+
+void dp_log_discard(struct dp_context *ctx)
+{
+	dp_tally(ctx->probe, DP_TALLY_DISCARDED);
+	__atomic_fetch_sub(&dp_probe_state(ctx->probe)->count, 1,
+			   __ATOMIC_RELAXED);
+}

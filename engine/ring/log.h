@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* log: records on their way to the reader. */
+#ifndef DP_RING_LOG_H
+#define DP_RING_LOG_H
+
+#include "port_types.h"
+#include "engine/layout/context.h"
+#include "engine/layout/ring.h"
+
+#pragma GCC visibility push(hidden)
+
+/** dp_log_put() - hand a record to the reader, or count it lost
+ *  @parts: what it consists of, @head->len bytes; only @head->cpu is filled in */
+struct dp_log_part {
+	const void *bytes;
+	u64 len;
+};
+void dp_log_put(struct dp_record *head, const struct dp_log_part *parts,
+		u32 nr);
+/** dp_log_commit() - hand a context's record to the reader, or count it lost */
+void dp_log_commit(struct dp_context *ctx);
+/** dp_log_discard() - count its record as discarded, and its execution as none */
+void dp_log_discard(struct dp_context *ctx);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* visit: calls that are followed from entry to exit: see engine/hit/visit.c. */
+#include "engine/site/visits.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/control.h"
+#include "engine/layout/page.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/tally.h"
+#include "engine/layout/visit.h"
+#include "engine/site/reader.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/program.h"
+#include "engine/site/site.h"
+#include "engine/site/internal.h"
+
+/* Lines that are looked at to tell how full a table is. */
+#define SAMPLE 1024
+
+int dp_engine_follow(struct dp_engine *e, u32 probe, bool logs)
+{
+	struct dp_probe *p = &e->probes[probe];
+
+	if (probe >= DP_VISIT_GROUPS)
+		return -ENOMEM;
+	p->kind = DP_KIND_ENTER;
+	p->way = logs ? DP_WAY_LOGS : 0;
+	e->sites[p->site].visits = true;
+	e->visits.entries++;
+	return 0;
+}
+
+void dp_engine_follow_xmm(struct dp_engine *e, u32 probe)
+{
+	e->probes[probe].way |= DP_WAY_XMM;
+}
+
+int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
+		       const u8 *code, size_t size, u32 *probe,
+		       const char **why)
+{
+	int err = dp_engine_add(e, addr, code, size, probe, why);
+
+	if (err)
+		return err;
+	e->probes[*probe].kind = DP_KIND_EXIT;
+	e->probes[*probe].group = enter;
+	e->probes[*probe].way = way;
+	e->sites[e->probes[*probe].site].visits = true;
+	e->visits.onward |= way & DP_WAY_ONWARD;
+	return 0;
+}
+
+int dp_engine_add_unwind(struct dp_engine *e, u32 way, u64 addr, const u8 *code,
+			 size_t size, u32 *probe)
+{
+	int err = dp_engine_add(e, addr, code, size, probe, NULL);
+
+	if (err)
+		return err;
+	e->probes[*probe].kind = DP_KIND_UNWIND;
+	e->probes[*probe].way = way;
+	e->sites[e->probes[*probe].site].visits = true;
+	return 0;
+}
+
+void dp_engine_admit(struct dp_engine *e, bool may)
+{
+	u32 i;
+
+	for (i = 0; e->arena && i < e->nr_probes; i++)
+		if (e->probes[i].kind == DP_KIND_ENTER)
+			__atomic_store_n((u32 *)&e->view.probes[i].enabled, may,
+					 __ATOMIC_RELEASE);
+}
+
+static u32 staged(const struct dp_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr_probes; i++)
+		if (e->probes[i].way & DP_WAY_LOGS)
+			return dp_programs_longest(e);
+	return 0;
+}
+
+void dp_visits_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
+{
+	*stride = ((u32)sizeof(struct dp_visit) + staged(e) + 7) & ~7u;
+	*lines = e->visits.first ? e->visits.first : DP_VISIT_LINES;
+	while (!e->visits.first &&
+	       *lines * DP_VISIT_WAYS * (u64)*stride > DP_VISIT_BYTES)
+		*lines /= 2;
+}
+
+void dp_engine_account(const struct dp_engine *e, u32 enter,
+		       struct dp_account *a)
+{
+	u32 i;
+
+	*a = (struct dp_account){
+		.returned = dp_engine_tally(e, enter, DP_TALLY_RETURNED),
+		.tail = dp_engine_tally(e, enter, DP_TALLY_TAILED),
+		.unwound = dp_engine_tally(e, enter, DP_TALLY_UNWOUND),
+		.abandoned = dp_engine_tally(e, enter, DP_TALLY_ABANDONED),
+		.missed = dp_engine_missed(e, enter),
+		.damaged = dp_engine_tally(e, enter, DP_TALLY_DAMAGED),
+		.cut = dp_engine_tally(e, enter, DP_TALLY_CUT),
+	};
+	/* Its exits were added behind it. */
+	for (i = enter + 1; i < e->nr_probes; i++) {
+		const struct dp_probe *p = &e->probes[i];
+
+		if (p->kind != DP_KIND_EXIT || p->group != enter)
+			break;
+		if (p->way & DP_WAY_TAIL)
+			a->tail += dp_engine_hits(e, i);
+		else
+			a->returned += dp_engine_hits(e, i);
+	}
+}
+
+void dp_visits_open(struct dp_engine *e)
+{
+	struct dp_arena_control *c = &e->arena->control;
+	struct dp_visits *v = &e->visits;
+	u64 base = c->base + DP_ARENA_OFFSET;
+
+	if (!v->entries)
+		return;
+	v->tables = 1;
+	v->visit_stride = c->visit_stride;
+	v->table[0].line = (void *)((char *)e->arena + c->line_off);
+	v->table[0].visits = (char *)e->arena + c->visit_off;
+	v->table[0].lines = c->line_mask + 1;
+	c->visit_tables[0].lines = base + c->line_off;
+	c->visit_tables[0].visits = base + c->visit_off;
+	c->visit_tables[0].line_mask = c->line_mask;
+	c->nr_visit_tables = 1;
+	c->onward = v->onward;
+}
+
+/* Of the newest one, as its first lines tell: the hash is even. */
+static bool is_half_full(const struct dp_engine *e)
+{
+	u32 newest = e->visits.tables - 1, i, way, used = 0;
+	const struct dp_visit_line *line = e->visits.table[newest].line;
+	u32 lines = e->visits.table[newest].lines;
+
+	if (lines > SAMPLE)
+		lines = SAMPLE;
+	for (i = 0; i < lines; i++)
+		for (way = 0; way < DP_VISIT_WAYS; way++)
+			used += __atomic_load_n(&line[i].key[way],
+						__ATOMIC_RELAXED) != 0;
+	return used * 2 >= lines * DP_VISIT_WAYS;
+}
+
+static u32 further_lines(const struct dp_engine *e)
+{
+	return e->visits.table[e->visits.tables - 1].lines * DP_VISIT_GROWTH;
+}
+
+static u64 further_bytes(const struct dp_engine *e)
+{
+	u64 size = further_lines(e) *
+		   (sizeof(struct dp_visit_line) +
+		    DP_VISIT_WAYS * (u64)e->visits.visit_stride);
+
+	return (size + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+}
+
+u64 dp_engine_visits_want(const struct dp_engine *e)
+{
+	const struct dp_visits *v = &e->visits;
+
+	if (!e->arena || !v->tables || v->tables == DP_VISIT_TABLES)
+		return 0;
+	if (__atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED) == v->full &&
+	    !is_half_full(e))
+		return 0;
+	return further_bytes(e);
+}
+
+u64 dp_engine_visits_owed(const struct dp_engine *e, const struct dp_engine *of)
+{
+	return e->visits.tables && e->visits.tables < of->visits.tables ?
+		       further_bytes(e) :
+		       0;
+}
+
+u64 dp_engine_visits_at(const struct dp_engine *e, u32 table)
+{
+	return table < e->visits.tables ?
+		       e->arena->control.visit_tables[table].lines :
+		       0;
+}
+
+void dp_engine_visits_grow(struct dp_engine *e, u64 addr, void *ours)
+{
+	struct dp_arena_control *c = &e->arena->control;
+	struct dp_visits *v = &e->visits;
+	u32 i = v->tables, lines = further_lines(e);
+	u64 keys = lines * sizeof(struct dp_visit_line);
+
+	v->table[i].line = ours;
+	v->table[i].visits = (char *)ours + keys;
+	v->table[i].lines = lines;
+	v->full = __atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED);
+	c->visit_tables[i].lines = addr;
+	c->visit_tables[i].visits = addr + keys;
+	c->visit_tables[i].line_mask = lines - 1;
+	__atomic_store_n(&c->nr_visit_tables, ++v->tables, __ATOMIC_RELEASE);
+}
+
+/* Where a visit is of which the place in all tables is known. */
+struct spot {
+	const u64 *key;
+	const struct dp_visit *visit;
+};
+
+static struct spot spot_at(const struct dp_engine *e, u32 index)
+{
+	const struct dp_visits *v = &e->visits;
+	u32 t = 0;
+
+	while (t + 1 < v->tables &&
+	       index >= v->table[t].lines * DP_VISIT_WAYS)
+		index -= v->table[t++].lines * DP_VISIT_WAYS;
+	return (struct spot){
+		.key = &v->table[t].line[index / DP_VISIT_WAYS]
+				.key[index % DP_VISIT_WAYS],
+		.visit = (const void *)(v->table[t].visits +
+					(u64)index * v->visit_stride),
+	};
+}
+
+/* What the target may have written there is only believed if it is a key. */
+static bool copy_visit(const struct dp_engine *e, u32 index, u64 key,
+		       const struct dp_visit *v, struct dp_visit_copy *copy)
+{
+	u64 group = (key >> DP_VISIT_SLOT_BITS) - 1;
+
+	if (group >= e->nr_probes || e->probes[group].kind != DP_KIND_ENTER)
+		return false;
+	*copy = (struct dp_visit_copy){
+		.index = index,
+		.probe = (u32)group,
+		.slot = (key & DP_VISIT_SLOT) << 3,
+		.serial = __atomic_load_n(&v->serial, __ATOMIC_RELAXED),
+	};
+	/* One that is not complete says nothing of its return address. */
+	copy->whole = __atomic_load_n(&v->slot, __ATOMIC_ACQUIRE) ==
+			      copy->slot &&
+		      !v->ending;
+	if (copy->whole)
+		copy->ret = __atomic_load_n(&v->ret, __ATOMIC_RELAXED);
+	return true;
+}
+
+size_t dp_engine_visits(const struct dp_engine *e,
+			void (*take)(void *, const struct dp_visit_copy *),
+			void *arg)
+{
+	const struct dp_visits *v = &e->visits;
+	struct dp_visit_copy copy;
+	u32 t, i, index = 0;
+	size_t n = 0;
+
+	for (t = 0; e->arena && t < v->tables; t++)
+		for (i = 0; i < v->table[t].lines * DP_VISIT_WAYS;
+		     i++, index++) {
+			u64 key = __atomic_load_n(
+				&v->table[t].line[i / DP_VISIT_WAYS]
+					 .key[i % DP_VISIT_WAYS],
+				__ATOMIC_ACQUIRE);
+			const char *visit = v->table[t].visits +
+					    (u64)i * v->visit_stride;
+
+			if (!key || !copy_visit(e, index, key,
+						(const void *)visit, &copy))
+				continue;
+			take(arg, &copy);
+			n++;
+		}
+	return n;
+}
+
+bool dp_engine_visits_still(const struct dp_engine *e,
+			    const struct dp_visit_copy *v)
+{
+	struct spot at = spot_at(e, v->index);
+
+	return __atomic_load_n(at.key, __ATOMIC_ACQUIRE) ==
+		       dp_visit_key(v->probe, v->slot) &&
+	       __atomic_load_n(&at.visit->serial, __ATOMIC_RELAXED) ==
+		       v->serial;
+}
+
+void dp_engine_visit_record(const struct dp_engine *e,
+			    const struct dp_visit_copy *copy,
+			    struct dp_record_copy *record)
+{
+	const struct dp_visit *v = spot_at(e, copy->index).visit;
+	struct dp_leaving leaving = { .entered = v->ticks,
+				      .how = DP_LEFT_ABANDONED };
+	u32 most = e->visits.visit_stride - (u32)sizeof(*v), i;
+	u32 len = __atomic_load_n(&v->len, __ATOMIC_RELAXED);
+	const u8 *from = (const u8 *)(v + 1);
+	u8 *to = record->data + sizeof(leaving);
+
+	len = len < most ? len : most;
+	record->head = (struct dp_record){
+		.ticks = dp_engine_ticks(),
+		.probe = copy->probe,
+		.tid = v->tid,
+		.len = (u16)(sizeof(leaving) + len),
+	};
+	__builtin_memcpy(record->data, &leaving, sizeof(leaving));
+	for (i = 0; i < len; i++)
+		to[i] = from[i];
+}

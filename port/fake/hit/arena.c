@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* arena: what control would have prepared for the hit half. */
+#include "engine/layout/private.h"
+#include "port/fake/hit/world.h"
+#include "port/fake/hit/kernel.h"
+#include "engine/hit/arena.h"
+#include <assert.h>
+#include <string.h>
+#include "engine/layout/arena.h"
+#include "engine/layout/context.h"
+#include "engine/layout/control.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/program.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/site.h"
+#include "engine/layout/visit.h"
+#include "engine/vm/vm.h"
+
+#define ARENA (1u << 20)
+#define INDEX_SLOTS 256u
+#define SLOT_BYTES 1024u
+#define COPIES 0x6000000ull
+#define COPY_BYTES 64
+
+struct dp_wipe dp_wipe;
+u64 dp_table[DP_TABLE_WORDS];
+struct dp_private dp_private;
+__asm__(".pushsection .bss\n"
+	".balign 4096\n"
+	".globl dp_arena\n"
+	".hidden dp_arena\n"
+	"dp_arena: .skip 1048576\n"
+	".popsection\n");
+
+static u32 used;
+static u64 taken; /* records */
+
+u32 dp_fake_room(u32 size)
+{
+	u32 at = used;
+
+	used += (size + 63) & ~63u;
+	assert(used <= ARENA);
+	return at;
+}
+
+static void lay_out(struct dp_arena_control *c)
+{
+	c->site_off = dp_fake_room(DP_FAKE_SITES * sizeof(struct dp_site_entry));
+	c->probe_off =
+		dp_fake_room(DP_FAKE_PROBES * sizeof(struct dp_probe_entry));
+	c->state_off =
+		dp_fake_room(DP_FAKE_PROBES * sizeof(struct dp_probe_state));
+	c->hash_off = dp_fake_room(INDEX_SLOTS * sizeof(u32));
+	c->hash_mask = INDEX_SLOTS - 1;
+	c->shard_stride = DP_FAKE_PROBES * sizeof(u64);
+	c->counter_off = dp_fake_room(2 * c->shard_stride);
+	c->program_off =
+		dp_fake_room(DP_FAKE_PROBES * sizeof(struct dp_program_entry));
+	c->nr_contexts = DP_FAKE_CONTEXTS;
+	c->context_off =
+		dp_fake_room(DP_FAKE_CONTEXTS * sizeof(struct dp_context));
+	c->slot_size = SLOT_BYTES;
+	c->slot_mask = DP_FAKE_SLOTS - 1;
+	c->ring_stride = sizeof(struct dp_ring) + DP_FAKE_SLOTS * SLOT_BYTES;
+	c->ring_off = dp_fake_room(c->ring_stride);
+}
+
+void dp_fake_begin(u32 caught)
+{
+	memset(dp_at(0), 0, ARENA);
+	memset(&dp_private, 0, sizeof(dp_private));
+	used = sizeof(struct dp_arena);
+	taken = 0;
+	dp_arena.control.owner = dp_wipe.owner = DP_FAKE_PID;
+	dp_arena.control.nr_caught = caught;
+	dp_private.in_force = 1;
+	lay_out(&dp_arena.control);
+	dp_kernel_begin(caught);
+}
+
+void dp_fake_index(u64 addr, u32 site)
+{
+	u32 *slots = dp_at(dp_arena.control.hash_off);
+	u32 i = dp_site_hash(addr) & dp_arena.control.hash_mask;
+
+	while (slots[i])
+		i = (i + 1) & dp_arena.control.hash_mask;
+	slots[i] = site + 1;
+}
+
+u64 dp_fake_copy(u32 i)
+{
+	return COPIES + (u64)i * COPY_BYTES;
+}
+
+struct dp_site_entry *dp_fake_site(u32 i, u64 addr)
+{
+	struct dp_site_entry *s = (struct dp_site_entry *)dp_site_at(i);
+
+	*s = (struct dp_site_entry){ .addr = addr,
+				     .mode = DP_MODE_TRAP,
+				     .armed = DP_SITE_THERE,
+				     .wanted = DP_WANT_PLAN,
+				     .insn_len = 1,
+				     .patch = { 0xcc },
+				     .patch_len = 1,
+				     .copy = dp_fake_copy(i) };
+	memset(s->orig, 0x90, sizeof(s->orig));
+	if (dp_arena.control.nr_sites <= i)
+		dp_arena.control.nr_sites = i + 1;
+	dp_fake_index(addr, i);
+	return s;
+}
+
+struct dp_probe_entry *dp_fake_probe(u32 i, u32 site, u8 kind)
+{
+	struct dp_probe_entry *p = (struct dp_probe_entry *)dp_probe(i);
+	u32 *last = (u32 *)&dp_site_at(site)->first_probe;
+
+	while (*last)
+		last = (u32 *)&dp_probe(*last - 1)->next;
+	*last = i + 1;
+	*p = (struct dp_probe_entry){ .site = site,
+				      .enabled = 1,
+				      .kind = kind,
+				      .maxhits = ~0u >> 1,
+				      .group = DP_NO_GROUP };
+	if (dp_arena.control.nr_probes <= i)
+		dp_arena.control.nr_probes = i + 1;
+	return p;
+}
+
+void dp_fake_program(u32 probe, const u8 *code, u32 len)
+{
+	struct dp_program_entry *programs = dp_at(dp_arena.control.program_off);
+	struct dp_program_entry *p = &programs[probe];
+
+	p->code_off = dp_fake_room(len);
+	p->code_len = len;
+	memcpy(dp_at(p->code_off), code, len);
+	p->lv_off = dp_fake_room(8);
+	p->jmpmax = 100;
+	p->logmax = 64;
+	p->stack_mask = DP_VM_STACK - 1;
+	((struct dp_probe_entry *)dp_probe(probe))->program = probe + 1;
+}
+
+void dp_fake_visits(u32 lines, u32 staged)
+{
+	struct dp_arena_control *c = &dp_arena.control;
+	struct dp_visit_table *t = &c->visit_tables[c->nr_visit_tables];
+
+	c->visit_stride = sizeof(struct dp_visit) + staged;
+	t->line_mask = lines - 1;
+	t->lines = (u64)dp_at(dp_fake_room(lines * sizeof(struct dp_visit_line)));
+	t->visits = (u64)dp_at(
+		dp_fake_room(lines * DP_VISIT_WAYS * c->visit_stride));
+	c->nr_visit_tables++;
+}
+
+u64 dp_fake_count(u32 probe)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	const u64 *alone = dp_at(c->counter_off);
+	const u64 *locked = dp_at(c->counter_off + c->shard_stride);
+
+	return alone[probe] + locked[probe];
+}
+
+u64 dp_fake_tally(u32 probe, enum dp_tally what)
+{
+	return dp_probe_state(probe)->tally[what];
+}
+
+const struct dp_record *dp_fake_record(void)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	struct dp_ring *ring = dp_at(c->ring_off);
+	struct dp_slot *slot =
+		(void *)((char *)(ring + 1) + (taken & c->slot_mask) * SLOT_BYTES);
+	u64 round = taken & ~(u64)c->slot_mask;
+
+	if (slot->turn != round + 1)
+		return NULL;
+	slot->turn = round + DP_FAKE_SLOTS;
+	taken++;
+	return &slot->record;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* kernel: what the parts of the fake world share. */
+#ifndef DP_FAKE_KERNEL_H
+#define DP_FAKE_KERNEL_H
+
+#include "port/fake/hit/world.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/action.h"
+
+#define DP_FAKE_THREADS 4
+#define DP_FAKE_SIGNALS 65
+
+/** struct dp_fake_task - one thread; @self is its memory of its own, which begins with its
+ *  address */
+struct dp_fake_task {
+	u64 self[64];
+	u64 mask, alt_sp, alt_size;
+	bool pends[DP_FAKE_SIGNALS];
+	struct dp_siginfo info[DP_FAKE_SIGNALS];
+	struct dp_mcontext regs;
+	/* Of the program's handler that runs: what it returns to. */
+	struct dp_ucontext frame;
+	bool in_handler;
+};
+
+struct dp_kernel {
+	u32 pid, current;
+	struct dp_fake_task tasks[DP_FAKE_THREADS];
+	struct dp_kernel_sigaction actions[DP_FAKE_SIGNALS];
+	u64 ticks, ms;
+};
+
+extern struct dp_kernel dp_kernel;
+
+static inline struct dp_fake_task *dp_kernel_task(void)
+{
+	return &dp_kernel.tasks[dp_kernel.current];
+}
+
+/** dp_kernel_begin() - a new one; our actions are in force for @caught signals */
+void dp_kernel_begin(u32 caught);
+
+/** dp_kernel_deliver() - let signals come that wait and are open */
+void dp_kernel_deliver(void);
+
+/** dp_kernel_read(), dp_kernel_write() - memory of the program. Return: bytes before the
+ *  first bad one */
+u64 dp_kernel_read(void *to, u64 from, u64 len);
+u64 dp_kernel_write(u64 to, const void *from, u64 len);
+/** dp_kernel_drop() - pages of text are the file's again */
+void dp_kernel_drop(u64 start, u64 size);
+/** dp_kernel_forget() - no text, no bad memory */
+void dp_kernel_forget(void);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * child: whose thread it is, and how a fork child leaves.
+ *
+ * A word of the process's own memory is zero in what fork makes of it. A child that runs
+ * in its parent's memory has another process id than that word says.
+ */
+#include "port/user/signals/child.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/site.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/mask.h"
+#include "arch/x86/sigframe.h"
+#include "arch/x86/breakpoint.h"
+#include "port.h"
+#include "engine/layout/action.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/site.h"
+#include "engine/layout/span.h"
+#include "port_hit.h"
+
+enum dp_who dp_hit_who(void)
+{
+	if (!dp_wipe.owner)
+		return DP_WHO_CHILD;
+	return dp_wipe.owner == dp_port_pid() ? DP_WHO_OWNER : DP_WHO_SHARER;
+}
+
+bool dp_hit_is_owners(void)
+{
+	return !__atomic_load_n(&dp_arena.hit.sharers, __ATOMIC_RELAXED) ||
+	       dp_hit_who() == DP_WHO_OWNER;
+}
+
+/* Is what is at a site the program's instruction or our patch? What a child has is what
+ * was there when it was made, and that may have been in the middle of arming: a site's
+ * state is its parent's, which goes on. Another site's patch may follow. */
+static bool is_known(const struct dp_site_entry *s)
+{
+	u8 now[sizeof(s->orig)];
+	u32 i;
+
+	if (dp_port_copy_in(now, s->addr, sizeof(now)))
+		return false;
+	for (i = 0; i < sizeof(now); i++) {
+		if (i && dp_site_lookup(s->addr + i))
+			break;
+		if (now[i] != s->orig[i] &&
+		    (i >= s->patch_len ||
+		     (now[i] != s->patch[i] && now[i] != DP_BREAKPOINT)))
+			return false;
+	}
+	return true;
+}
+
+/* A library may have been unmapped, and something else be in its place. */
+static bool is_there(const struct dp_mapped *text)
+{
+	const struct dp_site_entry *s = dp_at(dp_arena.control.site_off);
+	bool gone = false;
+	u32 i;
+
+	for (i = 0; i < dp_arena.control.nr_sites; i++, s++) {
+		if (s->addr - text->start >= text->size || !s->patch_len)
+			continue;
+		if (s->armed != DP_SITE_GONE)
+			return is_known(s);
+		gone = true;
+	}
+	return !gone;
+}
+
+bool dp_hit_leave_text(void)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	u32 i;
+
+	if (!c->revertible)
+		return false;
+	for (i = 0; i < c->nr_texts; i++)
+		if ((c->resident || is_there(&c->texts[i])) &&
+		    dp_port_drop(c->texts[i].start, c->texts[i].size))
+			return false;
+	return true;
+}
+
+void dp_hit_leave_signals(u64 *mask)
+{
+	struct dp_kernel_sigaction action;
+	u32 k;
+
+	for (k = 0; k < dp_arena.control.nr_caught; k++) {
+		if (!dp_mask_catches(k))
+			continue;
+		dp_action_get(k, &action);
+		dp_port_sigaction(dp_caught(k), &action);
+	}
+	dp_mask_give_back(mask);
+}
+
+bool dp_hit_leave(u64 *mask)
+{
+	if (!dp_hit_leave_text())
+		return false;
+	dp_hit_leave_signals(mask);
+	return true;
+}

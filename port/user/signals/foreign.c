@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * foreign: SIGTRAPs that are the program's own business.
+ *
+ * The program must see them as if we were not there: its handler is entered
+ * with the very frame the kernel made for ours, under the mask the kernel would
+ * have set (but for SIGTRAP), and leaves through its own restorer. With no handler it dies of the
+ * signal with the registers it had.
+ */
+#include "engine/layout/action.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/private.h"
+#include "engine/layout/sleep.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/entry.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/mask.h"
+#include "port/user/signals/sleep.h"
+#include "port/user/signals/trap.h"
+#include "arch/x86/sigframe.h"
+#include "port.h"
+#include "port_hit.h"
+
+u32 dp_caught_index(u64 sig)
+{
+	u32 k = 0;
+
+	while (k < dp_arena.control.nr_caught && dp_caught(k) != sig)
+		k++;
+	return k < dp_arena.control.nr_caught ? k : DP_CAUGHT;
+}
+
+void dp_action_get(u32 k, struct dp_kernel_sigaction *action)
+{
+	const struct dp_actions *mine = &dp_private.actions[k];
+	const struct dp_action_slot *slot;
+	u32 stamp;
+
+	do {
+		stamp = __atomic_load_n(&mine->current, __ATOMIC_ACQUIRE);
+		slot = &mine->ring[stamp % DP_ACTION_RING];
+		action->handler = slot->action.handler;
+		action->flags = slot->action.flags;
+		action->restorer = slot->action.restorer;
+		action->mask = slot->action.mask;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&slot->stamp, __ATOMIC_RELAXED) != stamp);
+}
+
+void dp_action_set(u32 k, const struct dp_kernel_sigaction *action,
+		   struct dp_kernel_sigaction *old)
+{
+	struct dp_actions *mine = &dp_private.actions[k];
+	u32 stamp = __atomic_add_fetch(&mine->next, 1, __ATOMIC_RELAXED);
+	struct dp_action_slot *slot = &mine->ring[stamp % DP_ACTION_RING];
+	u32 was;
+
+	__atomic_store_n(&slot->stamp, stamp, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	slot->action.handler = action->handler;
+	slot->action.flags = action->flags;
+	slot->action.restorer = action->restorer;
+	slot->action.mask = action->mask;
+	was = __atomic_exchange_n(&mine->current, stamp, __ATOMIC_ACQ_REL);
+	if (old)
+		*old = mine->ring[was % DP_ACTION_RING].action;
+}
+
+/* A breakpoint that is met while SIGTRAP is blocked ends the process, without any
+ * call: the program's own once more or, if it was another cause, one of ours. */
+static void die_trapped(const struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	uc->sigmask |= DP_SIGMASK(info->signo);
+	if (info->code == DP_SI_KERNEL && ((const u8 *)uc->mc.rip)[-1] == 0xcc)
+		uc->mc.rip--;
+	else
+		uc->mc.rip = (u64)dp_jprobe_return;
+}
+
+static void die(struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	static const struct dp_kernel_sigaction dfl;
+
+	if (dp_hit_who() == DP_WHO_OWNER)
+		dp_arena.hit.own_death = 1;
+	if (!dp_port_may_kill()) {
+		die_trapped(info, uc);
+		return;
+	}
+	dp_port_sigaction((u32)info->signo, &dfl);
+	/* Blocked until sigreturn, so that a core file shows the program where
+	 * it was and not us. */
+	dp_port_sigmask(~0ull);
+	uc->sigmask &= ~DP_SIGMASK(info->signo);
+	dp_port_requeue(info->signo, info);
+}
+
+/* The mask in force when the signal came: in a call with a mask of its own it is
+ * not the one that the thread goes back to. */
+static u64 interrupted_mask(const struct dp_siginfo *info,
+			    struct dp_ucontext *uc)
+{
+	struct dp_sleep *s = dp_sleep_of(&uc->mc);
+	const struct dp_native *n = s ? NULL :
+					dp_sleep_native(&uc->mc, info->signo);
+
+	if (!s)
+		return n ? n->mask : uc->sigmask;
+	if (s->closed)
+		uc->sigmask = s->real;
+	s->closed = 0;
+	return s->mask;
+}
+
+u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	struct dp_kernel_sigaction action, once = { 0 };
+	u32 k = dp_caught_index((u64)info->signo);
+	bool forced = info->code > 0;
+	u64 mask;
+
+	/* One that was sent waits while it is blocked; one that the program's own
+	 * instruction makes would kill it then. */
+	if (dp_mask_blocked() & DP_SIGMASK(info->signo)) {
+		if (!forced && dp_mask_hold(info)) {
+			dp_sleep_again(info, uc);
+			return 0;
+		}
+		if (forced) {
+			die(info, uc);
+			return 0;
+		}
+	} else if (!forced && dp_sleep_delay(info, uc)) {
+		return 0;
+	}
+	if (dp_hit_who() == DP_WHO_OWNER)
+		__atomic_fetch_add(&dp_arena.hit.foreign, 1, __ATOMIC_RELAXED);
+	dp_action_get(k, &action);
+	if (action.handler == DP_SIG_IGN && !forced) {
+		dp_sleep_again(info, uc);
+		return 0;
+	}
+	mask = interrupted_mask(info, uc);
+	if (action.handler == DP_SIG_DFL || action.handler == DP_SIG_IGN) {
+		die(info, uc);
+		return 0;
+	}
+	if (action.flags & DP_SA_RESETHAND)
+		dp_action_set(k, &once, NULL);
+	/* What we catch stays open, whatever the action says: a probe in the
+	 * handler would otherwise kill the process. */
+	dp_port_sigmask((mask | action.mask) & ~dp_mask_caught());
+	*((u64 *)uc - 1) = action.restorer;
+	return action.handler;
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * mask: signal masks as the program believes them to be.
+ *
+ * A breakpoint kills a process whose thread has SIGTRAP blocked (or SIGILL, for
+ * breakpoints of that kind). So it never is: what the program does to the masks
+ * of its threads passes through here, the kernel is told all of it but the
+ * signals that we catch, and the program is told what it would have been told. A
+ * caught signal of the program's own that meets a thread which believes it to be
+ * blocked is held until that thread unblocks it.
+ *
+ * All this counts as long as our actions are in force. When control brings them, and
+ * takes them away, it may be ended between any two steps; so what decides then is
+ * what the kernel says of each of them, which changes at one moment.
+ *
+ * A thread is known by its thread pointer, which a fork child keeps; where there is
+ * none, by its id.
+ */
+#include "arch/x86/bytes.h"
+#include "engine/layout/action.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/page.h"
+#include "engine/layout/private.h"
+#include "engine/layout/thread.h"
+#include "port/user/signals/mask.h"
+#include "engine/hit/arena.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/sleep.h"
+#include "arch/x86/sigframe.h"
+#include "port.h"
+#include "port_hit.h"
+
+#define SIG_BLOCK 0
+#define SIG_UNBLOCK 1
+#define NR_SIGNALS 64
+
+u64 dp_mask_thread(void)
+{
+	u64 pointer;
+
+	if (dp_arena.control.fsgsbase)
+		pointer = dp_raw_thread_pointer();
+	else
+		pointer = dp_port_thread_pointer();
+	return dp_thread_id(pointer, pointer ? 0 : dp_port_tid());
+}
+
+static u64 *find(u64 thread, u64 sharer)
+{
+	u32 i = dp_mask_slot(thread), n;
+	u64 word;
+
+	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
+		word = __atomic_load_n(&dp_private.masks[i], __ATOMIC_ACQUIRE);
+		if ((word & ~DP_MASK_STATE) == (thread | sharer))
+			return &dp_private.masks[i];
+		if (!word)
+			break;
+	}
+	return NULL;
+}
+
+/* Who has no state does not need his place. */
+static u64 *make(u64 thread, u64 sharer)
+{
+	u32 i = dp_mask_slot(thread), n;
+	u64 word;
+
+	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
+		u64 *slot = &dp_private.masks[i];
+
+		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
+		if (!(word & DP_MASK_STATE) &&
+		    __atomic_compare_exchange_n(slot, &word, thread | sharer,
+						false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			return slot;
+	}
+	return NULL;
+}
+
+/* Return: false if there is no room. */
+static bool change(u64 thread, u64 sharer, u64 set, u64 clear)
+{
+	u64 *slot, word;
+
+	do {
+		slot = find(thread, sharer);
+		if (!slot && !set)
+			return true;
+		if (!slot)
+			slot = make(thread, sharer);
+		if (!slot)
+			return false;
+		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
+		if ((word & ~DP_MASK_STATE) != (thread | sharer))
+			continue;
+	} while (!__atomic_compare_exchange_n(
+		slot, &word, (word & ~clear) | set, false, __ATOMIC_ACQ_REL,
+		__ATOMIC_RELAXED));
+	return true;
+}
+
+static u64 bits_of(u64 thread, u64 sharer)
+{
+	u64 *slot = find(thread, sharer);
+
+	return slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) & DP_MASK_BITS :
+		      0;
+}
+
+static u64 sharer_bit(void)
+{
+	return dp_hit_who() == DP_WHO_SHARER ? DP_MASK_SHARER : 0;
+}
+
+bool dp_mask_catches(u32 k)
+{
+	struct dp_kernel_sigaction now;
+
+	if (__atomic_load_n(&dp_private.in_force, __ATOMIC_RELAXED))
+		return true;
+	/* Who may not ask goes by what he has been told. */
+	return dp_syscall(__NR_rt_sigaction, dp_caught(k), 0, (u64)&now,
+			  DP_SIGSET_BYTES, 0, 0) ||
+	       now.handler == dp_hook_trap_address();
+}
+
+u64 dp_mask_caught(void)
+{
+	u64 mask = 0;
+	u32 k;
+
+	if (__atomic_load_n(&dp_private.in_force, __ATOMIC_RELAXED))
+		return dp_caught_mask(dp_arena.control.nr_caught);
+	for (k = 0; k < dp_arena.control.nr_caught; k++)
+		if (dp_mask_catches(k))
+			mask |= DP_SIGMASK(dp_caught(k));
+	return mask;
+}
+
+/* A thread's bits as a mask, and back. */
+static u64 mask_of(u64 bits)
+{
+	u64 mask = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (bits & dp_mask_bit(k))
+			mask |= DP_SIGMASK(dp_caught(k));
+	return mask;
+}
+
+static u64 bits_for(u64 mask)
+{
+	u64 bits = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (mask & DP_SIGMASK(dp_caught(k)))
+			bits |= dp_mask_bit(k);
+	return bits;
+}
+
+u64 dp_mask_blocked(void)
+{
+	return mask_of(bits_of(dp_mask_thread(), sharer_bit()));
+}
+
+/* Let signals that were held come, now that they may. Return: are there others? */
+static bool release(u64 thread, u64 mask)
+{
+	bool others = false;
+	u32 i;
+
+	for (i = 0; i < DP_HELD; i++) {
+		struct dp_held *h = &dp_private.held[i];
+		u32 sig = (u32)h->info[0];
+
+		if (__atomic_load_n(&h->thread, __ATOMIC_ACQUIRE) != thread)
+			continue;
+		if (!(DP_SIGMASK(sig) & mask)) {
+			others = true;
+			continue;
+		}
+		dp_port_requeue((int)sig, h->info);
+		__atomic_store_n(&h->thread, 0, __ATOMIC_RELEASE);
+	}
+	return others;
+}
+
+bool dp_mask_believe(u64 mask)
+{
+	u64 thread = dp_mask_thread(), sharer = sharer_bit();
+	u64 had = bits_of(thread, sharer);
+
+	if (!change(thread, sharer, bits_for(mask), DP_MASK_BLOCKED))
+		return false;
+	if (had & DP_MASK_HELD && !sharer &&
+	    !release(thread, mask_of(had) & ~mask))
+		change(thread, sharer, 0, DP_MASK_HELD);
+	return true;
+}
+
+bool dp_mask_holds(void)
+{
+	return bits_of(dp_mask_thread(), sharer_bit()) & DP_MASK_HELD;
+}
+
+void dp_mask_lend(void)
+{
+	u64 thread = dp_mask_thread();
+
+	change(thread, DP_MASK_SHARER, bits_of(thread, 0) & DP_MASK_BLOCKED,
+	       DP_MASK_STATE);
+}
+
+void dp_mask_set_trap(u64 handler)
+{
+	change(dp_mask_thread(), DP_MASK_SHARER,
+	       handler == DP_SIG_IGN ? DP_MASK_IGNORES : DP_MASK_DEFAULT,
+	       DP_MASK_IGNORES | DP_MASK_DEFAULT);
+}
+
+bool dp_mask_ignores(u32 k)
+{
+	u64 bits = k ? 0 : bits_of(dp_mask_thread(), sharer_bit());
+	struct dp_kernel_sigaction action;
+
+	dp_action_get(k, &action);
+	return bits & DP_MASK_IGNORES ||
+	       (action.handler == DP_SIG_IGN && !(bits & DP_MASK_DEFAULT));
+}
+
+/* The kernel keeps one of a kind, too, the first. */
+static bool is_held(u64 thread, u32 sig)
+{
+	u32 i;
+
+	for (i = 0; i < DP_HELD; i++)
+		if (__atomic_load_n(&dp_private.held[i].thread,
+				    __ATOMIC_ACQUIRE) == thread &&
+		    (u32)dp_private.held[i].info[0] == sig)
+			return true;
+	return false;
+}
+
+bool dp_mask_hold(const struct dp_siginfo *info)
+{
+	u64 thread = dp_mask_thread(), none;
+	u32 i;
+
+	if (is_held(thread, (u32)info->signo))
+		return true;
+	for (i = 0; i < DP_HELD; i++) {
+		struct dp_held *h = &dp_private.held[i];
+
+		none = 0;
+		/* As long as it is not complete it is nobody's. */
+		if (!__atomic_compare_exchange_n(&h->thread, &none, 1, false,
+						 __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+			continue;
+		dp_bytes_copy(h->info, info, sizeof(h->info));
+		__atomic_store_n(&h->thread, thread, __ATOMIC_RELEASE);
+		return change(thread, 0, DP_MASK_HELD, 0);
+	}
+	return false;
+}
+
+/* Masks live on the stack nearly always: there a load cannot fail. */
+static bool on_stack(u64 addr, u64 size)
+{
+	u64 sp = (u64)__builtin_frame_address(0);
+
+	return addr >= sp && ((addr + size - 1) ^ sp) < DP_PAGE;
+}
+
+int dp_mask_get(u64 *mask, u64 from)
+{
+	if (!on_stack(from, sizeof(*mask)))
+		return dp_port_copy_in(mask, from, sizeof(*mask));
+	dp_bytes_copy(mask, (const void *)from, sizeof(*mask));
+	return 0;
+}
+
+static int put(u64 to, const u64 *mask)
+{
+	if (!on_stack(to, sizeof(*mask)))
+		return dp_port_copy_out(to, mask, sizeof(*mask));
+	dp_bytes_copy((void *)to, mask, sizeof(*mask));
+	return 0;
+}
+
+/* What becomes of a set of blocked signals by rt_sigprocmask(how, mask). */
+static u64 blocked_by(u64 how, u64 mask, u64 was)
+{
+	switch (how) {
+	case SIG_BLOCK:
+		return was | mask;
+	case SIG_UNBLOCK:
+		return was & ~mask;
+	default:
+		return mask;
+	}
+}
+
+/* While our actions come or go a mask is what the kernel says: what was believed only is
+ * made so. There are no breakpoints then. */
+static s64 procmask_really(u64 how, u64 set, u64 old)
+{
+	if (dp_mask_blocked()) {
+		dp_mask_real(true);
+		dp_mask_believe(0);
+	}
+	return dp_syscall(__NR_rt_sigprocmask, how, set, old, DP_SIGSET_BYTES,
+			  0, 0);
+}
+
+s64 dp_mask_procmask(u64 how, u64 set, u64 old)
+{
+	u64 caught = dp_mask_caught(), was = dp_mask_blocked(), will = was;
+	u64 mask = 0, before;
+	s64 ret;
+
+	if (!dp_private.in_force)
+		return procmask_really(how, set, old);
+	if (set && dp_mask_get(&mask, set))
+		return -EFAULT;
+	if (set && how <= DP_SIG_SETMASK)
+		will = blocked_by(how, mask, was) & caught;
+	/* Room first: where there is none it has to be blocked after all. */
+	if (will & ~was && !dp_mask_believe(was | will)) {
+		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
+		will = was;
+	} else if (how != SIG_UNBLOCK) {
+		mask &= ~caught;
+	}
+	ret = dp_syscall(__NR_rt_sigprocmask, how, set ? (u64)&mask : 0,
+			 (u64)&before, DP_SIGSET_BYTES, 0, 0);
+	if (ret)
+		return ret;
+	if (was & ~will)
+		dp_mask_believe(will);
+	before |= was;
+	return old && put(old, &before) ? -EFAULT : 0;
+}
+
+s64 dp_mask_pending(u64 set, u64 size)
+{
+	u64 thread = dp_mask_thread(), mask;
+	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
+	u32 i;
+
+	if (ret || size != DP_SIGSET_BYTES ||
+	    !(bits_of(thread, sharer_bit()) & DP_MASK_HELD))
+		return ret;
+	if (dp_mask_get(&mask, set))
+		return -EFAULT;
+	for (i = 0; i < DP_HELD; i++)
+		if (__atomic_load_n(&dp_private.held[i].thread,
+				    __ATOMIC_ACQUIRE) == thread)
+			mask |= DP_SIGMASK((u32)dp_private.held[i].info[0]);
+	return put(set, &mask) ? -EFAULT : 0;
+}
+
+void dp_mask_inherit(u64 thread)
+{
+	dp_sleep_forget(thread);
+	change(thread, 0, bits_for(dp_mask_blocked()), DP_MASK_STATE);
+}
+
+void dp_mask_begin(u64 mask)
+{
+	change(dp_mask_thread(), 0, bits_for(mask), DP_MASK_STATE);
+}
+
+void dp_mask_forget(void)
+{
+	u64 thread = dp_mask_thread(), sharer = sharer_bit();
+
+	dp_sleep_forget(thread | sharer);
+	change(thread, sharer, 0, DP_MASK_STATE);
+}
+
+void dp_mask_real(bool real)
+{
+	u64 mask = dp_mask_blocked();
+
+	dp_syscall(__NR_rt_sigprocmask, real ? SIG_BLOCK : SIG_UNBLOCK,
+		   (u64)&mask, 0, DP_SIGSET_BYTES, 0, 0);
+}
+
+/* Caught signals in the mask of the program's action for @sig. */
+static u64 in_masks(u64 sig)
+{
+	u64 mask = 0;
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (__atomic_load_n(&dp_private.in_masks[k], __ATOMIC_RELAXED) &
+		    DP_SIGMASK(sig))
+			mask |= DP_SIGMASK(dp_caught(k));
+	return mask;
+}
+
+static void set_in_masks(u64 sig, u64 mask)
+{
+	u32 k;
+
+	for (k = 0; k < DP_CAUGHT; k++)
+		if (mask & DP_SIGMASK(dp_caught(k)))
+			__atomic_fetch_or(&dp_private.in_masks[k],
+					  DP_SIGMASK(sig), __ATOMIC_RELAXED);
+		else
+			__atomic_fetch_and(&dp_private.in_masks[k],
+					   ~DP_SIGMASK(sig), __ATOMIC_RELAXED);
+}
+
+/* The same for the mask of an action. */
+s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
+{
+	u64 caught = dp_mask_caught(), had = in_masks(sig), will;
+	struct dp_kernel_sigaction act, old;
+	s64 ret;
+
+	if (from && dp_port_copy_in(&act, from, sizeof(act)))
+		return -EFAULT;
+	will = from ? act.mask & caught : 0;
+	if (from)
+		act.mask &= ~caught;
+	ret = dp_syscall(__NR_rt_sigaction, sig, from ? (u64)&act : 0,
+			 (u64)&old, DP_SIGSET_BYTES, 0, 0);
+	if (ret)
+		return ret;
+	/* A vfork child has actions of its own in our memory. */
+	if (from && dp_hit_who() != DP_WHO_SHARER)
+		set_in_masks(sig, will);
+	old.mask |= had;
+	return to && dp_port_copy_out(to, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+static void give_back_action(u32 sig)
+{
+	struct dp_kernel_sigaction act;
+	u64 mask = in_masks(sig);
+
+	if (!mask || dp_syscall(__NR_rt_sigaction, sig, 0, (u64)&act,
+				DP_SIGSET_BYTES, 0, 0))
+		return;
+	act.mask |= mask;
+	dp_syscall(__NR_rt_sigaction, sig, (u64)&act, 0, DP_SIGSET_BYTES, 0, 0);
+}
+
+void dp_mask_give_back(u64 *mask)
+{
+	u32 sig;
+
+	for (sig = 1; sig <= NR_SIGNALS; sig++)
+		give_back_action(sig);
+	dp_sleep_give_back();
+	if (mask)
+		*mask |= dp_mask_blocked();
+	else
+		dp_mask_real(true);
+}

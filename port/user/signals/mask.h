@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* mask: signal masks as the program believes them to be. */
+#ifndef DP_SIGNALS_MASK_H
+#define DP_SIGNALS_MASK_H
+
+#include "port_types.h"
+#include "arch/x86/sigframe.h"
+
+#pragma GCC visibility push(hidden)
+
+/** dp_mask_thread() - what this thread is known by: dp_thread_id() */
+u64 dp_mask_thread(void);
+/** dp_mask_catches() - is our action in force for the k-th caught signal? Where it is
+ *  not, its masks and actions are the kernel's business */
+bool dp_mask_catches(u32 k);
+/** dp_mask_caught() - the signals of which that is so */
+u64 dp_mask_caught(void);
+/** dp_mask_blocked() - caught signals that this thread believes to be blocked */
+u64 dp_mask_blocked(void);
+/** dp_mask_hold() - keep a signal until this thread unblocks it.
+ *  Return: false if there is no room. */
+bool dp_mask_hold(const struct dp_siginfo *info);
+/** dp_mask_procmask() - make rt_sigprocmask(2) for the program. Return: its result */
+s64 dp_mask_procmask(u64 how, u64 set, u64 old);
+/** dp_mask_sigaction() - make rt_sigaction(2), of another signal than a caught one */
+s64 dp_mask_sigaction(u64 sig, u64 from, u64 to);
+/** dp_mask_pending() - make rt_sigpending(2) */
+s64 dp_mask_pending(u64 set, u64 size);
+/** dp_mask_lend() - a child is about to run with our thread pointer */
+void dp_mask_lend(void);
+/** dp_mask_set_trap() - such a child has set its SIGTRAP action */
+void dp_mask_set_trap(u64 handler);
+/** dp_mask_ignores() - is the k-th caught signal to be ignored after an exec? */
+bool dp_mask_ignores(u32 k);
+/** dp_mask_inherit() - a thread is about to be made that begins with our mask */
+void dp_mask_inherit(u64 thread);
+/** dp_mask_begin() - this thread has just been made, with this mask, by one that
+ *  could not tell what it would be known by */
+void dp_mask_begin(u64 mask);
+/** dp_mask_forget() - this thread is about to end */
+void dp_mask_forget(void);
+/** dp_mask_believe() - what this thread believes from now on; lets held signals
+ *  come that it opens. Return: false if there is no room. */
+bool dp_mask_believe(u64 mask);
+/** dp_mask_holds() - are any held for it? */
+bool dp_mask_holds(void);
+/** dp_mask_get() - a mask of the program's. Return: 0, -EFAULT. */
+int dp_mask_get(u64 *mask, u64 from);
+/** dp_mask_give_back() - make the kernel's masks what the program believes */
+void dp_mask_give_back(u64 *mask);
+/** dp_mask_real() - block really what is believed to be, or not any more: for
+ *  what comes after an exec */
+void dp_mask_real(bool real);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* sleep: calls that sleep under a mask of their own. */
+#ifndef DP_SIGNALS_SLEEP_H
+#define DP_SIGNALS_SLEEP_H
+
+#include "port_types.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/sleep.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * dp_sleep_enter() - one is about to be made
+ * @site: of the hook before it; @nr: its number
+ * @regs: as they are then; that which has the mask may change
+ */
+void dp_sleep_enter(const struct dp_site_entry *site, u64 nr,
+		    struct dp_mcontext *regs);
+/** dp_sleep_return() - one may just have returned */
+void dp_sleep_return(struct dp_mcontext *regs);
+/** dp_sleep_come_through() - the same of one that another function makes; @site: of
+ *  the hook behind that */
+void dp_sleep_come_through(const struct dp_site_entry *site,
+			   const struct dp_mcontext *regs);
+/** dp_sleep_of() - the call that a signal has interrupted or kept from going to
+ *  sleep; or NULL */
+struct dp_sleep *dp_sleep_of(struct dp_mcontext *regs);
+/** dp_sleep_native() - the same, of one that was made without us and lets @sig come. Only
+ *  while our actions come or go. */
+const struct dp_native *dp_sleep_native(const struct dp_mcontext *regs,
+					s32 sig);
+/**
+ * dp_sleep_delay() - a signal comes between the beginning of a call that opens it
+ * and the call itself
+ * Return: true if it waits for the call.
+ */
+bool dp_sleep_delay(const struct dp_siginfo *info, struct dp_ucontext *uc);
+/** dp_sleep_again() - what has interrupted a call was nothing to it */
+void dp_sleep_again(const struct dp_siginfo *info, struct dp_ucontext *uc);
+/** dp_sleep_give_back() - a fork child leaves: its handlers return from such calls to
+ *  what the program believes */
+void dp_sleep_give_back(void);
+/** dp_sleep_forget() - there is no such thread any more, or none yet */
+void dp_sleep_forget(u64 thread);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * trap: signals that we catch, on their way to the engine or to the program.
+ *
+ *   int3 at a site ──► kernel ──► dp_trap_entry ──► dp_hit_trap
+ *                                                     │ site? dp_trap_hit()
+ *                                                     │ else dp_foreign_trap()
+ *   copy runs, jumps back behind the site ◄── sigreturn
+ */
+#include "port/user/signals/trap.h"
+#include "engine/hit/arena.h"
+#include "engine/hit/trap.h"
+#include "arch/x86/breakpoint.h"
+#include "port.h"
+#include "arch/x86/sigframe.h"
+#include "port_hit.h"
+
+static struct dp_trap trap_of(struct dp_ucontext *uc)
+{
+	return (struct dp_trap){
+		.regs = &uc->mc,
+		.at = (u64)uc,
+		.alt_sp = uc->stack.sp,
+		.alt_size = uc->stack.flags & DP_SS_DISABLE ? 0 :
+							      uc->stack.size,
+		.mask = &uc->sigmask,
+	};
+}
+
+/* With the registers the kernel will put that back, too. */
+static void show_alternate(const struct dp_trap *trap, struct dp_ucontext *uc)
+{
+	if (!trap->alt_changed)
+		return;
+	uc->stack.sp = trap->alt_sp;
+	uc->stack.size = trap->alt_size;
+	uc->stack.flags = 0;
+}
+
+/* Some of these say in their siginfo where it was, too. */
+static void say_where(struct dp_siginfo *info, u64 from, u64 to)
+{
+	if ((info->signo == DP_SIGILL || info->signo == DP_SIGFPE) &&
+	    info->fields[0] == from)
+		info->fields[0] = to;
+}
+
+static bool is_breakpoint(const struct dp_siginfo *info)
+{
+	return info->signo == DP_SIGTRAP && info->code == DP_SI_KERNEL;
+}
+
+/* What stands for one where a jump's bytes leave no other. */
+static bool is_substitute(const struct dp_siginfo *info)
+{
+	return info->signo == DP_SIGILL && info->code == DP_ILL_ILLOPN;
+}
+
+static bool is_sites(const struct dp_siginfo *info, struct dp_trap *trap)
+{
+	u64 pc = trap->regs->rip;
+
+	if (is_breakpoint(info))
+		return dp_trap_hit(trap, pc - DP_BREAKPOINT_BEHIND, true);
+	return is_substitute(info) && dp_trap_hit(trap, pc, false);
+}
+
+/* Of a process that probes itself. */
+static bool is_handlers(struct dp_siginfo *info, struct dp_trap *trap)
+{
+	u64 pc = trap->regs->rip;
+
+	if (!dp_arena.control.resident)
+		return false;
+	if (info->signo == DP_SIGTRAP)
+		return dp_trap_returned(trap);
+	if (info->code <= 0)
+		return false;
+	if (dp_trap_raised(trap))
+		return true;
+	if (trap->regs->rip != pc)
+		say_where(info, pc, trap->regs->rip);
+	return false;
+}
+
+u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	struct dp_trap trap = trap_of(uc);
+
+	if (dp_stepped_end(info, uc))
+		return 0;
+	if (!is_sites(info, &trap) && !is_handlers(info, &trap))
+		return dp_foreign_trap(info, uc);
+	show_alternate(&trap, uc);
+	return 0;
+}

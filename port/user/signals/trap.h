@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* trap: signals of ours, and those that are the program's. */
+#ifndef DP_SIGNALS_TRAP_H
+#define DP_SIGNALS_TRAP_H
+
+#include "port_types.h"
+#include "arch/x86/sigframe.h"
+#include "engine/hit/hit.h"
+
+#pragma GCC visibility push(hidden)
+
+/* entry.S: SIGTRAP's handler and the code that it returns to */
+extern const char dp_trap_entry[], dp_trap_restorer[];
+
+/**
+ * dp_hit_trap() - SIGTRAP arrived
+ * @info, @uc: the kernel's
+ *
+ * Context: signal handler on the interrupted thread, every signal but SIGTRAP
+ * blocked.
+ * Return: 0, the thread goes on as @uc says; else the address of the program's
+ * own handler, to be entered with the frame as it is.
+ */
+u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
+
+/**
+ * dp_foreign_trap() - a SIGTRAP that is none of ours
+ *
+ * Return: as dp_hit_trap().
+ */
+u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
+
+/**
+ * dp_stepped_end() - end what a tool has begun with this thread that has ended itself
+ * @info, @uc: of a signal of ours
+ * Return: was the signal only that?
+ */
+bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fault: what the processor raises in copies and in handlers, and hits whose probes are
+ * handlers in C, in a world in memory.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/hit/arena.h"
+#include "engine/hit/call.h"
+#include "engine/hit/entry.h"
+#include "engine/hit/stack.h"
+#include "arch/x86/ptregs.h"
+#include "port/fake/hit/world.h"
+#include "port/user/signals/action.h"
+#include "port.h"
+#include "arch/x86/sigframe.h"
+#include "engine/insn/class.h"
+#include "engine/insn/tell.h"
+#include "engine/layout/action.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/page.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/stack.h"
+#include "engine/layout/tally.h"
+#include "port_hit.h"
+
+#define AT 0x401000ull
+#define HANDLER 0x5000000ull
+#define SIGSEGV 11
+#define SEGV_MAPERR 1
+#define FPE_INTDIV 1
+#define SENT (-6)
+#define SELF_WORD 8 /* bytes from the thread pointer */
+
+static u8 *stacks;
+static struct dp_regs seen, given;
+static u32 calls, afters, mends, result;
+static struct dp_site_entry *inner;
+
+static u32 pre(u64 user, struct dp_regs *regs)
+{
+	assert_int_equal(user, 5);
+	seen = *regs;
+	calls++;
+	if (given.ip)
+		regs->ip = given.ip;
+	if (given.ax)
+		regs->ax = given.ax;
+	return result;
+}
+
+static void post(u64 user, struct dp_regs *regs)
+{
+	assert_int_equal(user, 5);
+	seen = *regs;
+	afters++;
+}
+
+/* Return: it has mended what was raised. */
+static u32 mend(u64 user, struct dp_regs *regs, u64 cause)
+{
+	assert_int_equal(user, 5);
+	assert_int_equal(cause, 14);
+	seen = *regs;
+	mends++;
+	regs->ax = 55;
+	if (given.ip)
+		regs->ip = given.ip;
+	return result;
+}
+
+static void make_stacks(void)
+{
+	struct dp_arena_control *c = &dp_arena.control;
+
+	if (!stacks)
+		stacks = aligned_alloc(DP_PAGE, 2 * DP_STACK_SIZE);
+	assert_non_null(stacks);
+	memset(stacks, 0, 2 * DP_STACK_SIZE);
+	c->stack_base = (u64)stacks;
+	c->owner_off = dp_fake_room(DP_STACKS * sizeof(u32));
+	c->self_offset = SELF_WORD;
+}
+
+static int begin(void **state)
+{
+	u32 k;
+
+	dp_fake_begin(DP_CAUGHT);
+	dp_arena.control.resident = 1;
+	make_stacks();
+	dp_arena.control.pools[0].start = dp_fake_copy(0);
+	dp_arena.control.pools[0].size = DP_PAGE;
+	dp_arena.control.nr_pools = 1;
+	for (k = 0; k < DP_CAUGHT; k++) {
+		struct dp_kernel_sigaction act = { .handler = HANDLER,
+						   .flags = DP_SA_RESTORER };
+
+		dp_action_set(k, &act, NULL);
+	}
+	inner = dp_fake_site(0, AT);
+	inner->copy_len = 16;
+	inner->single = inner->copy;
+	inner->single_len = 16;
+	memset(&seen, 0, sizeof(seen));
+	memset(&given, 0, sizeof(given));
+	calls = afters = mends = result = 0;
+	return 0;
+}
+
+static struct dp_probe_entry *kprobe(u32 i)
+{
+	struct dp_probe_entry *p = dp_fake_probe(i, 0, DP_KIND_KPROBE);
+
+	inner->calls = 1;
+	p->pre = (u64)pre;
+	p->user = 5;
+	p->nmissed = (u64)dp_at(dp_fake_room(8));
+	return p;
+}
+
+static u64 fault_at(u32 sig, s32 code, u64 pc)
+{
+	dp_fake_regs()->rip = pc;
+	dp_fake_raise(sig, code);
+	return dp_fake_seen.entered ? (dp_fake_return(), dp_fake_regs()->rip) :
+				      0;
+}
+
+/* The program is to see its own instruction where the copy's failed. */
+static void in_a_copy(void **state)
+{
+	assert_int_equal(fault_at(SIGSEGV, SEGV_MAPERR, inner->copy + 3), AT);
+	assert_int_equal(dp_fake_seen.handler, HANDLER);
+	assert_int_equal(dp_fake_seen.info.fields[0], inner->copy + 3);
+	assert_int_equal(fault_at(DP_SIGFPE, FPE_INTDIV, inner->copy), AT);
+	assert_int_equal(dp_fake_seen.info.fields[0], AT);
+	assert_int_equal(fault_at(SIGSEGV, SEGV_MAPERR, inner->copy + 16),
+			 inner->copy + 16);
+	assert_int_equal(fault_at(SIGSEGV, SEGV_MAPERR, 0x1234), 0x1234);
+	/* One that was sent says nothing of where the thread was. */
+	assert_int_equal(fault_at(SIGSEGV, SENT, inner->copy + 3),
+			 inner->copy + 3);
+}
+
+/* Of several instructions in a detour that which failed. */
+static void in_a_detour(void **state)
+{
+	inner->jump = (struct dp_jump){ .base = dp_fake_copy(4),
+					.len = 64,
+					.nr = 3,
+					.offset = { 0, 2, 5 },
+					.at = { 8, 20, 40 } };
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 9), AT);
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 19), AT);
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 20), AT + 2);
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 63), AT + 5);
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 64),
+			 dp_fake_copy(4) + 64);
+	/* Where no copies are nobody looks for one. */
+	dp_arena.control.nr_pools = 0;
+	assert_int_equal(fault_at(SIGSEGV, 1, dp_fake_copy(4) + 20),
+			 dp_fake_copy(4) + 20);
+}
+
+static void in_a_child(void **state)
+{
+	dp_fake_fork();
+	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy + 3),
+			 inner->copy + 3);
+}
+
+static u64 hit(void)
+{
+	dp_fake_breakpoint(AT);
+	return dp_fake_regs()->rip;
+}
+
+static void handler_is_called(void **state)
+{
+	kprobe(0);
+	dp_fake_regs()->rdi = 77;
+	given.ax = 99;
+	assert_int_equal(hit(), inner->copy);
+	assert_int_equal(calls, 1);
+	assert_int_equal(seen.di, 77);
+	assert_int_equal(seen.ip, AT + 1);
+	assert_int_equal(seen.sp, dp_fake_regs()->rsp);
+	assert_int_equal(dp_fake_regs()->rax, 99);
+	assert_int_equal(dp_fake_count(0), 1);
+	assert_int_equal(dp_stack_known()->busy, 0);
+}
+
+/* It goes where the handler says, and the others are not called. */
+static void handler_changes_the_way(void **state)
+{
+	kprobe(0);
+	kprobe(1);
+	given.ip = 0x999000;
+	result = 1;
+	assert_int_equal(hit(), 0x999000);
+	assert_int_equal(calls, 1);
+	result = 0;
+	assert_int_equal(hit(), inner->copy);
+	assert_int_equal(calls, 3);
+}
+
+static void after_the_instruction(void **state)
+{
+	kprobe(0)->post = (u64)post;
+	inner->post = dp_fake_copy(2);
+	inner->post_body = 4;
+	inner->insn_len = 3;
+	dp_fake_index(inner->post + 4, 0);
+	assert_int_equal(hit(), inner->post);
+	assert_int_equal(afters, 0);
+	dp_fake_breakpoint(inner->post + 4);
+	assert_int_equal(afters, 1);
+	assert_int_equal(calls, 1);
+	assert_int_equal(seen.ip, AT + 3);
+	assert_int_equal(dp_fake_regs()->rip, AT + 3);
+}
+
+/* Behind a branch no breakpoint can be put: it is made in registers. */
+static void after_a_branch(void **state)
+{
+	kprobe(0)->post = (u64)post;
+	inner->class = DP_INSN_JMP;
+	inner->target = 0x402000;
+	assert_int_equal(hit(), 0x402000);
+	assert_int_equal(calls, 1);
+	assert_int_equal(afters, 1);
+	assert_int_equal(seen.ip, 0x402000);
+}
+
+static void inside_of_a_handler(void **state)
+{
+	struct dp_probe_entry *p = kprobe(0);
+	u64 sp = dp_fake_regs()->rsp;
+
+	hit();
+	dp_fake_regs()->rsp = dp_stack_low(dp_stack_known()) + 4096;
+	assert_int_equal(hit(), inner->copy);
+	assert_int_equal(calls, 1);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_RECURSED), 1);
+	assert_int_equal(*(u64 *)p->nmissed, 1);
+	dp_fake_regs()->rsp = sp;
+	hit();
+	assert_int_equal(calls, 2);
+	/* In the library itself it is counted apart. */
+	dp_stack_known()->busy = DP_BUSY_SELF;
+	hit();
+	assert_int_equal(calls, 2);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_SELF), 1);
+	assert_int_equal(*(u64 *)p->nmissed, 1);
+}
+
+/* Each thread has a stack of its own; that of one that has ended is taken over. */
+static void stack_of_a_thread(void **state)
+{
+	struct dp_stack *first;
+	u32 *owners = dp_at(dp_arena.control.owner_off);
+
+	kprobe(0);
+	hit();
+	first = dp_stack_known();
+	assert_int_equal(owners[0], DP_FAKE_PID);
+	dp_fake_thread(1);
+	assert_null(dp_stack_known());
+	hit();
+	assert_ptr_not_equal(dp_stack_known(), first);
+	assert_int_equal(owners[1], DP_FAKE_PID + 1);
+	assert_int_equal(calls, 2);
+	dp_fake_thread(0);
+	assert_ptr_equal(dp_stack_known(), first);
+	dp_stack_leave();
+	assert_int_equal(owners[0], 0);
+	dp_fake_thread(2);
+	hit();
+	assert_ptr_equal(dp_stack_known(), first);
+}
+
+/* A handler that faults is left, and not called again. */
+static void faulting_handler(void **state)
+{
+	struct dp_stack *stack;
+	static u64 elsewhere[1024];
+	u64 guard = 0;
+
+	kprobe(0);
+	hit();
+	stack = dp_stack_known();
+	stack->busy = DP_BUSY_HANDLER;
+	stack->probe = 1;
+	stack->guard = (u64)&guard;
+	dp_fake_regs()->rsp = dp_stack_low(stack) + 8192;
+	dp_fake_regs()->rip = 0x1234;
+	dp_fake_raise(SIGSEGV, SEGV_MAPERR);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_fake_regs()->rip, (u64)dp_guard_up);
+	assert_int_equal(dp_fake_regs()->rsp, (u64)&guard);
+	/* On another stack it is the program's own. */
+	dp_fake_regs()->rsp = (u64)&elsewhere[1000];
+	assert_int_equal(fault_at(SIGSEGV, SEGV_MAPERR, 0x1234), 0x1234);
+}
+
+/* The handler that entry.S has called by itself. */
+static void faulting_fast_handler(void **state)
+{
+	static struct dp_call_frame frame;
+	struct dp_stack *stack;
+
+	kprobe(0);
+	hit();
+	stack = dp_stack_known();
+	stack->busy = DP_BUSY_FAST;
+	stack->regs = (u64)&frame;
+	dp_fake_regs()->rsp = dp_stack_low(stack) + 8192;
+	dp_fake_regs()->rip = 0x1234;
+	dp_fake_raise(SIGSEGV, SEGV_MAPERR);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_fake_regs()->rip, (u64)dp_call_fast_up);
+	assert_int_equal(dp_fake_regs()->rbx, (u64)&frame);
+	assert_int_equal(dp_fake_regs()->r12, (u64)stack);
+	assert_int_equal(dp_probe_state(0)->status, DP_PROBE_FAULTED);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_FAULTED), 1);
+	assert_int_equal(dp_arena.hit.news, 1);
+}
+
+static u64 page_fault(u64 pc)
+{
+	dp_fake_regs()->trapno = 14;
+	dp_fake_regs()->rip = pc;
+	dp_fake_raise(SIGSEGV, SEGV_MAPERR);
+	return dp_fake_regs()->rip;
+}
+
+/* The probed instruction has failed, and a probe's handler mends that. */
+static void copy_is_mended(void **state)
+{
+	kprobe(0);
+	kprobe(1)->fault = (u64)mend;
+	kprobe(2)->fault = (u64)mend;
+	result = 1;
+	assert_int_equal(page_fault(inner->copy + 2), inner->copy + 2);
+	assert_int_equal(mends, 1);
+	assert_int_equal(seen.ip, AT);
+	assert_int_equal(dp_fake_regs()->rax, 55);
+	given.ip = 0x999000;
+	assert_int_equal(page_fault(inner->copy + 2), 0x999000);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	/* None of them does. */
+	result = 0;
+	dp_fake_regs()->rax = 1;
+	page_fault(inner->copy + 2);
+	assert_int_equal(mends, 4);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	dp_fake_return();
+	assert_int_equal(dp_fake_regs()->rip, AT);
+	assert_int_equal(dp_fake_regs()->rax, 1);
+	((struct dp_probe_entry *)dp_probe(1))->enabled = 0;
+	page_fault(inner->copy + 2);
+	assert_int_equal(mends, 5);
+}
+
+static void handler_is_mended(void **state)
+{
+	struct dp_stack *stack;
+
+	kprobe(0)->fault = (u64)mend;
+	hit();
+	stack = dp_stack_known();
+	stack->busy = DP_BUSY_HANDLER;
+	stack->probe = 1;
+	stack->guard = 0x1230;
+	dp_fake_regs()->rsp = dp_stack_low(stack) + 8192;
+	result = 1;
+	given.ip = 0x999000;
+	assert_int_equal(page_fault(0x1234), 0x999000);
+	assert_int_equal(dp_fake_regs()->rax, 55);
+	assert_int_equal(stack->guard, 0x1230);
+	assert_int_equal(stack->faulting, 0);
+	result = 0;
+	assert_int_equal(page_fault(0x1234), (u64)dp_guard_up);
+	assert_int_equal(dp_fake_regs()->rsp, 0x1230);
+}
+
+/* No signal: the thread's registers are on its stack. */
+static void through_a_detour(void **state)
+{
+	static u64 stack[128];
+	struct dp_call_frame *frame = (void *)&stack[32];
+
+	kprobe(0);
+	inner->jump.base = 0x7000000;
+	frame->regs.di = 78;
+	assert_int_equal(dp_call_detour(frame), 0);
+	assert_int_equal(calls, 1);
+	assert_int_equal(seen.di, 78);
+	assert_int_equal(seen.sp, (u64)(frame + 1) + 128);
+	assert_int_equal(dp_fake_count(0), 1);
+	given.ip = 0x999000;
+	result = 1;
+	assert_int_equal(dp_call_detour(frame), 1);
+	assert_int_equal(frame->regs.ip, 0x999000);
+	/* Detours that count have counted it, where they can. */
+	dp_arena.control.counts_alone = 1;
+	dp_call_detour(frame);
+	assert_int_equal(calls, 3);
+	assert_int_equal(dp_fake_count(0), 2);
+	frame->number = DP_TELL_UNCOUNTED;
+	dp_call_detour(frame);
+	assert_int_equal(dp_fake_count(0), 3);
+	dp_fake_fork();
+	assert_int_equal(dp_call_detour(frame), 0);
+	assert_int_equal(calls, 4);
+}
+
+static void given_up(void **state)
+{
+	kprobe(0);
+	dp_probe_state(0)->status = DP_PROBE_FAULTED;
+	assert_int_equal(hit(), inner->copy);
+	assert_int_equal(calls, 0);
+	assert_int_equal(dp_fake_count(0), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(in_a_copy, begin),
+		cmocka_unit_test_setup(in_a_detour, begin),
+		cmocka_unit_test_setup(in_a_child, begin),
+		cmocka_unit_test_setup(handler_is_called, begin),
+		cmocka_unit_test_setup(handler_changes_the_way, begin),
+		cmocka_unit_test_setup(after_the_instruction, begin),
+		cmocka_unit_test_setup(after_a_branch, begin),
+		cmocka_unit_test_setup(inside_of_a_handler, begin),
+		cmocka_unit_test_setup(stack_of_a_thread, begin),
+		cmocka_unit_test_setup(faulting_handler, begin),
+		cmocka_unit_test_setup(faulting_fast_handler, begin),
+		cmocka_unit_test_setup(copy_is_mended, begin),
+		cmocka_unit_test_setup(handler_is_mended, begin),
+		cmocka_unit_test_setup(through_a_detour, begin),
+		cmocka_unit_test_setup(given_up, begin),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

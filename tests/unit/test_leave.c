@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * leave: how a thread gets out of us without the tool, in a world in memory: a fork child,
+ * one whose tool ended while it was stepped, one that is about to install a filter.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include <asm/unistd.h>
+#include "engine/layout/private.h"
+#include "engine/hit/arena.h"
+#include "arch/x86/flags.h"
+#include "port/fake/hit/world.h"
+#include "port/user/signals/child.h"
+#include "port/user/signals/hook.h"
+#include "port/user/signals/mask.h"
+#include "port.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/action.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/call.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/control.h"
+#include "engine/layout/filter.h"
+#include "engine/layout/jump.h"
+#include "engine/layout/page.h"
+#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
+#include "engine/layout/tally.h"
+#include "port.h"
+#include "port_hit.h"
+
+#define AT 0x401000ull
+#define PAGE 0x401000ull
+#define INT3 0xcc
+#define TRAP DP_SIGMASK(DP_SIGTRAP)
+#define USR1 DP_SIGMASK(10)
+#define HANDLER 0x5000000ull
+#define PR_SET_SECCOMP 22
+#define TRAP_TRACE 2
+
+static const u8 program[16] = { [0 ... 15] = 0x90 };
+static const u8 patch[] = { INT3 };
+
+static void map(u64 start)
+{
+	struct dp_arena_control *c = &dp_arena.control;
+
+	c->texts[c->nr_texts].start = start;
+	c->texts[c->nr_texts++].size = DP_PAGE;
+	dp_fake_text(start, program, sizeof(program));
+}
+
+static int begin(void **state)
+{
+	dp_fake_begin(DP_CAUGHT_JUMPS);
+	map(PAGE);
+	dp_arena.control.revertible = 1;
+	dp_fake_site(0, AT);
+	dp_fake_patch(AT, patch, 1);
+	dp_fake_probe(0, 0, DP_KIND_PLAIN);
+	return 0;
+}
+
+static void set_action(u64 handler)
+{
+	struct dp_kernel_sigaction act = { handler, DP_SA_RESTORER, 1, 0 };
+
+	dp_fake_call(__NR_rt_sigaction, DP_SIGTRAP, (u64)&act, 0,
+		     DP_SIGSET_BYTES, 0);
+}
+
+static void set_mask(u64 blocked)
+{
+	dp_fake_call(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&blocked, 0,
+		     DP_SIGSET_BYTES, 0);
+}
+
+static void fork_child(void **state)
+{
+	set_action(HANDLER);
+	set_mask(TRAP | USR1);
+	dp_fake_fork();
+	dp_fake_breakpoint(AT);
+	assert_int_equal(dp_fake_regs()->rip, AT);
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+	assert_int_equal(dp_fake_count(0), 0);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, HANDLER);
+	assert_int_equal(dp_fake_action(DP_SIGILL)->handler, DP_SIG_DFL);
+	assert_int_equal(dp_fake_mask(), TRAP | USR1);
+}
+
+/* Others have changed these pages, so they are not given back. */
+static void through_the_copy(void **state)
+{
+	dp_arena.control.revertible = 0;
+	dp_fake_fork();
+	dp_fake_breakpoint(AT);
+	assert_int_equal(dp_fake_regs()->rip, dp_fake_copy(0));
+	assert_int_equal(dp_fake_byte(AT), INT3);
+	assert_int_equal(dp_fake_count(0), 0);
+	assert_int_not_equal(dp_fake_action(DP_SIGTRAP)->handler, DP_SIG_DFL);
+}
+
+/* Where a library was there is something else now, which nobody gives back. */
+static void another_library(void **state)
+{
+	static const u8 other[] = { INT3, 0x55, 0x48 };
+
+	map(PAGE + DP_PAGE);
+	dp_fake_site(1, PAGE + DP_PAGE);
+	dp_fake_patch(PAGE + DP_PAGE, other, sizeof(other));
+	dp_fake_fork();
+	dp_fake_breakpoint(AT);
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+	assert_int_equal(dp_fake_byte(PAGE + DP_PAGE + 1), 0x55);
+}
+
+/* Be it the first byte alone that differs, or the last. */
+static void one_byte_of_another(void **state)
+{
+	static const u8 first[] = { 0x55 }, last[] = { 0x55 };
+	u32 len = sizeof(dp_site_at(0)->orig);
+
+	dp_fake_fork();
+	dp_fake_patch(AT, first, 1);
+	assert_true(dp_hit_leave_text());
+	assert_int_equal(dp_fake_byte(AT), 0x55);
+	dp_fake_patch(AT, patch, 1);
+	dp_fake_patch(AT + len - 1, last, 1);
+	assert_true(dp_hit_leave_text());
+	assert_int_equal(dp_fake_byte(AT), INT3);
+	/* Behind what is known nothing is looked at. */
+	dp_fake_patch(AT + len - 1, program, 1);
+	assert_true(dp_hit_leave_text());
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+}
+
+/* What follows a patch may be that of the next site. */
+static void sites_side_by_side(void **state)
+{
+	dp_fake_site(1, AT + 1);
+	dp_fake_patch(AT + 1, patch, 1);
+	dp_fake_fork();
+	dp_fake_breakpoint(AT + 1);
+	assert_int_equal(dp_fake_regs()->rip, AT + 1);
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+	assert_int_equal(dp_fake_byte(AT + 1), 0x90);
+}
+
+/* All sites of a mapping have lost their code: it is not that mapping any more. */
+static void code_is_gone(void **state)
+{
+	((struct dp_site_entry *)dp_site_at(0))->armed = DP_SITE_GONE;
+	dp_fake_fork();
+	assert_true(dp_hit_leave(NULL));
+	assert_int_equal(dp_fake_byte(AT), INT3);
+}
+
+/* In the middle of a jump it goes back to the instruction that is there. */
+static void middle_of_a_jump(void **state)
+{
+	struct dp_site_entry *s = (struct dp_site_entry *)dp_site_at(0);
+	static const u8 jump[] = { 0xe9, INT3, INT3, INT3, INT3 };
+
+	memcpy(s->patch, jump, sizeof(jump));
+	s->patch_len = 5;
+	s->mode = DP_MODE_JUMP;
+	s->jump = (struct dp_jump){ .base = 0x7000000,
+				    .nr = 2,
+				    .size = 5,
+				    .traps = 1 << 2,
+				    .offset = { 0, 2 },
+				    .at = { 0, 0x20 } };
+	dp_fake_index(AT + 2, 0);
+	dp_fake_patch(AT, jump, sizeof(jump));
+	dp_fake_breakpoint(AT + 2);
+	assert_int_equal(dp_fake_regs()->rip, 0x7000020);
+	assert_int_equal(dp_arena.hit.strays, 1);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_MIDDLE), 1);
+	dp_fake_fork();
+	dp_fake_breakpoint(AT + 2);
+	assert_int_equal(dp_fake_regs()->rip, AT + 2);
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+	assert_int_equal(dp_arena.hit.strays, 1);
+}
+
+/* The first thing that a child does to the signal's action takes us away. */
+static void child_sets_its_action(void **state)
+{
+	set_action(HANDLER);
+	dp_fake_fork();
+	set_action(HANDLER + 1);
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, HANDLER + 1);
+}
+
+static void child_in_our_memory_sets_its_action(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+
+	set_action(HANDLER);
+	dp_fake_vfork(false);
+	set_action(HANDLER + 1);
+	dp_fake_vfork(true);
+	assert_int_equal(dp_fake_byte(AT), INT3);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, ours);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.handler, HANDLER);
+	dp_fake_return();
+}
+
+/* Masks of other actions get back what was struck out of them. */
+static void masks_of_actions(void **state)
+{
+	struct dp_kernel_sigaction act = { HANDLER, DP_SA_RESTORER, 1,
+					   TRAP | USR1 };
+
+	dp_fake_call(__NR_rt_sigaction, 12, (u64)&act, 0, DP_SIGSET_BYTES, 0);
+	assert_int_equal(dp_fake_action(12)->mask, USR1);
+	dp_fake_fork();
+	dp_fake_breakpoint(AT);
+	assert_int_equal(dp_fake_action(12)->mask, TRAP | USR1);
+}
+
+static void stepped(u64 mask, u64 masked, bool own)
+{
+	dp_private.stepped.thread = dp_mask_thread();
+	dp_private.stepped.mask = mask;
+	dp_private.stepped.masked = masked;
+	dp_private.stepped.own = own;
+}
+
+static void step(u64 flags)
+{
+	dp_fake_regs()->eflags = flags;
+	dp_fake_regs()->rip = AT + 8;
+	dp_fake_raise(DP_SIGTRAP, TRAP_TRACE);
+}
+
+/* The tool ended while it stepped this thread: flag and mask are undone, and the program
+ * does not hear of it. */
+static void tool_ended_in_a_step(void **state)
+{
+	set_action(HANDLER);
+	stepped(USR1, ~TRAP & ~(DP_SIGMASK(9) | DP_SIGMASK(19)), false);
+	dp_fake_set_mask(~TRAP);
+	step(0);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_fake_mask(), USR1);
+	assert_int_equal(dp_private.stepped.thread, 0);
+	step(0);
+	assert_int_equal(dp_fake_seen.entered, 1);
+}
+
+/* What we have saved of its flags brings the flag back: it stays noted until then. */
+static void stepped_inside_of_us(void **state)
+{
+	dp_arena.control.pools[0].start = AT;
+	dp_arena.control.pools[0].size = 64;
+	dp_arena.control.nr_pools = 1;
+	stepped(0, 0, false);
+	step(0);
+	assert_int_not_equal(dp_private.stepped.thread, 0);
+	step(DP_TF);
+	assert_int_equal(dp_private.stepped.thread, 0);
+	assert_int_equal(dp_fake_regs()->eflags, 0);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_fake_seen.died, 0);
+}
+
+/* In the text of the agent, or of the program: what is saved there is its own. */
+static void stepped_in_the_agent(void **state)
+{
+	dp_arena.control.base = AT + 8 - (DP_AGENT_TEXT - 1);
+	stepped(0, 0, false);
+	step(0);
+	assert_int_not_equal(dp_private.stepped.thread, 0);
+	dp_arena.control.base--;
+	step(0);
+	assert_int_equal(dp_private.stepped.thread, 0);
+}
+
+/* A mask that is not the one for the stepping is the program's. */
+static void stepped_under_another_mask(void **state)
+{
+	stepped(USR1, DP_SIGMASK(12), false);
+	dp_fake_set_mask(DP_SIGMASK(13));
+	step(0);
+	assert_int_equal(dp_fake_mask(), DP_SIGMASK(13));
+	assert_int_equal(dp_private.stepped.masked, DP_SIGMASK(12));
+}
+
+/* One that steps by itself sees its step. */
+static void steps_by_itself(void **state)
+{
+	set_action(HANDLER);
+	stepped(0, 0, true);
+	step(DP_TF);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	dp_fake_return();
+	assert_int_equal(dp_fake_regs()->eflags, DP_TF);
+	/* And another thread's is none of this. */
+	begin(state);
+	set_action(HANDLER);
+	stepped(0, 0, false);
+	dp_fake_thread(1);
+	step(0);
+	assert_int_equal(dp_fake_seen.entered, 1);
+}
+
+static struct dp_site_entry *filter_hook(struct dp_mcontext *regs)
+{
+	struct dp_site_entry *s = dp_fake_site(2, AT + 12);
+
+	s->number = DP_ANY_CALL;
+	s->jump.base = 0x7000000;
+	s->jump.at[0] = 0x40;
+	*regs = (struct dp_mcontext){ .rax = __NR_prctl,
+				      .rdi = PR_SET_SECCOMP };
+	return s;
+}
+
+/* A filter without a tool that could read it first: it does what a fork child does. */
+static void filter_and_no_tool(void **state)
+{
+	struct dp_mcontext regs;
+	struct dp_site_entry *s = filter_hook(&regs);
+
+	set_action(HANDLER);
+	dp_arena.control.tool_futex = DP_TOOL_DIED;
+	dp_confine(s, &regs);
+	assert_int_equal(regs.rip, 0x7000040);
+	assert_int_equal(dp_arena.hit.filter_late, 1);
+	assert_int_equal(dp_arena.hit.text_left, 1);
+	assert_int_equal(dp_fake_byte(AT), 0x90);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, HANDLER);
+}
+
+static void filter_is_permitted(void **state)
+{
+	struct dp_mcontext regs;
+	struct dp_site_entry *s = filter_hook(&regs);
+
+	dp_arena.control.filter_answered = 1ull << DP_FILTER_NUMBER;
+	dp_confine(s, &regs);
+	assert_int_equal(dp_filter_regs(dp_arena.hit.filter_ask), (u64)&regs);
+	assert_int_equal(dp_arena.hit.filter_late, 0);
+	assert_int_equal(dp_fake_byte(AT), INT3);
+}
+
+static void no_filter(void **state)
+{
+	struct dp_mcontext regs;
+	struct dp_site_entry *s = filter_hook(&regs);
+
+	dp_arena.control.tool_futex = DP_TOOL_DIED;
+	regs.rdi = PR_SET_SECCOMP + 1;
+	dp_confine(s, &regs);
+	regs.rax = __NR_seccomp;
+	regs.rdi = 2;
+	dp_confine(s, &regs);
+	assert_int_equal(dp_arena.hit.filter_late, 0);
+	assert_int_equal(dp_arena.hit.filter_ask, 0);
+	regs.rdi = 1;
+	dp_confine(s, &regs);
+	assert_int_equal(dp_arena.hit.filter_late, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(fork_child, begin),
+		cmocka_unit_test_setup(through_the_copy, begin),
+		cmocka_unit_test_setup(another_library, begin),
+		cmocka_unit_test_setup(one_byte_of_another, begin),
+		cmocka_unit_test_setup(sites_side_by_side, begin),
+		cmocka_unit_test_setup(code_is_gone, begin),
+		cmocka_unit_test_setup(middle_of_a_jump, begin),
+		cmocka_unit_test_setup(child_sets_its_action, begin),
+		cmocka_unit_test_setup(child_in_our_memory_sets_its_action,
+				       begin),
+		cmocka_unit_test_setup(masks_of_actions, begin),
+		cmocka_unit_test_setup(tool_ended_in_a_step, begin),
+		cmocka_unit_test_setup(stepped_inside_of_us, begin),
+		cmocka_unit_test_setup(stepped_in_the_agent, begin),
+		cmocka_unit_test_setup(stepped_under_another_mask, begin),
+		cmocka_unit_test_setup(steps_by_itself, begin),
+		cmocka_unit_test_setup(filter_and_no_tool, begin),
+		cmocka_unit_test_setup(filter_is_permitted, begin),
+		cmocka_unit_test_setup(no_filter, begin),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

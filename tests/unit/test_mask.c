@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * mask: what the program does to its masks and actions, what the kernel gets of it, and
+ * what the program is told, in a world in memory.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include <asm/unistd.h>
+#include "engine/layout/private.h"
+#include "engine/hit/arena.h"
+#include "port/fake/hit/world.h"
+#include "port/user/signals/action.h"
+#include "port/user/signals/mask.h"
+#include "port.h"
+#include "arch/x86/sigframe.h"
+#include "engine/layout/action.h"
+#include "engine/layout/caught.h"
+#include "engine/layout/mask.h"
+#include "engine/layout/probe.h"
+#include "port_hit.h"
+
+#define AT 0x401000ull
+#define BLOCK 0
+#define UNBLOCK 1
+#define SET 2
+#define SIGUSR1 10
+#define TRAP DP_SIGMASK(DP_SIGTRAP)
+#define ILL DP_SIGMASK(DP_SIGILL)
+#define USR1 DP_SIGMASK(SIGUSR1)
+#define HANDLER 0x5000000ull
+#define RESTORER 0x5001000ull
+
+static u8 text[64];
+
+static int begin(void **state)
+{
+	dp_fake_begin(DP_CAUGHT_JUMPS);
+	memset(text, 0x90, sizeof(text));
+	dp_fake_site(0, AT);
+	dp_fake_probe(0, 0, DP_KIND_PLAIN);
+	return 0;
+}
+
+/* Return: what it was before, as the program is told. */
+static u64 procmask(u64 how, u64 set)
+{
+	u64 old = 0;
+
+	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, how, (u64)&set,
+				      (u64)&old, DP_SIGSET_BYTES, 0),
+			 0);
+	return old;
+}
+
+static u64 pending(void)
+{
+	u64 set = 0;
+
+	assert_int_equal(dp_fake_call(__NR_rt_sigpending, (u64)&set,
+				      DP_SIGSET_BYTES, 0, 0, 0),
+			 0);
+	return set;
+}
+
+static struct dp_kernel_sigaction set_action(u32 sig, u64 handler, u64 flags,
+					     u64 mask)
+{
+	struct dp_kernel_sigaction act = { handler, flags, RESTORER, mask };
+	struct dp_kernel_sigaction old = { 0 };
+
+	assert_int_equal(dp_fake_call(__NR_rt_sigaction, sig, (u64)&act,
+				      (u64)&old, DP_SIGSET_BYTES, 0),
+			 0);
+	return old;
+}
+
+static void never_blocked_really(void **state)
+{
+	assert_int_equal(procmask(BLOCK, TRAP | USR1), 0);
+	assert_int_equal(dp_fake_mask(), USR1);
+	dp_fake_breakpoint(AT);
+	assert_int_equal(dp_fake_seen.died, 0);
+	assert_int_equal(dp_fake_count(0), 1);
+	assert_int_equal(procmask(SET, ILL), TRAP | USR1);
+	assert_int_equal(dp_fake_mask(), 0);
+	assert_int_equal(procmask(UNBLOCK, USR1), ILL);
+	assert_int_equal(procmask(UNBLOCK, ILL), ILL);
+	assert_int_equal(procmask(SET, 0), 0);
+}
+
+static void only_asked(void **state)
+{
+	u64 old = 0;
+
+	procmask(BLOCK, TRAP);
+	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, SET, 0, (u64)&old,
+				      DP_SIGSET_BYTES, 0),
+			 0);
+	assert_int_equal(old, TRAP);
+	assert_int_equal(procmask(BLOCK, 0), TRAP);
+}
+
+static void refused(void **state)
+{
+	u64 set = TRAP;
+
+	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, 7, (u64)&set, 0,
+				      DP_SIGSET_BYTES, 0),
+			 -EINVAL);
+	dp_fake_bad((u64)text, 8);
+	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, BLOCK, (u64)text, 0,
+				      DP_SIGSET_BYTES, 0),
+			 -EFAULT);
+	assert_int_equal(procmask(BLOCK, 0), 0);
+}
+
+/* Neither on the stack nor readable. */
+static void masks_elsewhere(void **state)
+{
+	static u64 set, old;
+
+	set = TRAP | USR1;
+	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, SET, (u64)&set,
+				      (u64)&old, DP_SIGSET_BYTES, 0),
+			 0);
+	assert_int_equal(old, 0);
+	dp_fake_call(__NR_rt_sigprocmask, SET, 0, (u64)&old, DP_SIGSET_BYTES,
+		     0);
+	assert_int_equal(old, TRAP | USR1);
+	dp_fake_bad((u64)&old, sizeof(old));
+	assert_int_equal(dp_fake_call(__NR_rt_sigprocmask, SET, 0, (u64)&old,
+				      DP_SIGSET_BYTES, 0),
+			 -EFAULT);
+	assert_int_equal(old, TRAP | USR1);
+}
+
+/* There is room for so many threads near one place: then it is blocked after all. */
+static void no_room(void **state)
+{
+	u64 thread = dp_mask_thread();
+	u32 i = dp_mask_slot(thread), n;
+
+	for (n = 0; n < DP_MASK_PROBES; n++)
+		dp_private.masks[(i + n) % DP_MASKS] = (u64)(n + 1) << 6 | 1;
+	assert_int_equal(procmask(BLOCK, TRAP | USR1), 0);
+	assert_int_equal(dp_fake_mask(), TRAP | USR1);
+	assert_int_equal(dp_arena.hit.unmasked, 1);
+	assert_int_equal(procmask(UNBLOCK, TRAP), TRAP | USR1);
+	assert_int_equal(dp_fake_mask(), USR1);
+	/* One of these has nothing to say any more. */
+	dp_private.masks[(i + 7) % DP_MASKS] = 8 << 6;
+	assert_int_equal(procmask(BLOCK, TRAP), USR1);
+	assert_int_equal(dp_fake_mask(), USR1);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+	assert_int_equal(dp_arena.hit.unmasked, 1);
+}
+
+static void of_one_thread(void **state)
+{
+	procmask(BLOCK, TRAP);
+	dp_fake_thread(1);
+	assert_int_equal(procmask(BLOCK, ILL), 0);
+	dp_fake_thread(0);
+	assert_int_equal(procmask(BLOCK, 0), TRAP);
+	dp_fake_thread(1);
+	assert_int_equal(procmask(BLOCK, 0), ILL);
+}
+
+static void held_until_unblocked(void **state)
+{
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
+	procmask(BLOCK, TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(pending(), TRAP);
+	/* The kernel keeps one of a kind, too. */
+	dp_fake_send(DP_SIGTRAP);
+	procmask(BLOCK, USR1);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	procmask(UNBLOCK, TRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	assert_int_equal(dp_fake_seen.handler, HANDLER);
+	assert_int_equal(dp_fake_seen.info.signo, DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.info.code, -6);
+	dp_fake_return();
+	assert_int_equal(dp_fake_mask(), USR1);
+	assert_int_equal(pending(), 0);
+	procmask(BLOCK, TRAP);
+	procmask(UNBLOCK, TRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+}
+
+/* Of two that are held the one that is opened. */
+static void one_of_two(void **state)
+{
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
+	set_action(DP_SIGILL, HANDLER + 1, DP_SA_RESTORER, 0);
+	procmask(BLOCK, TRAP | ILL);
+	dp_fake_send(DP_SIGTRAP);
+	dp_fake_send(DP_SIGILL);
+	assert_int_equal(pending(), TRAP | ILL);
+	procmask(UNBLOCK, ILL);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	assert_int_equal(dp_fake_seen.handler, HANDLER + 1);
+	dp_fake_return();
+	assert_int_equal(pending(), TRAP);
+	procmask(SET, 0);
+	assert_int_equal(dp_fake_seen.entered, 2);
+	assert_int_equal(dp_fake_seen.handler, HANDLER);
+}
+
+static void held_for_its_thread(void **state)
+{
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
+	procmask(BLOCK, TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	dp_fake_thread(1);
+	assert_int_equal(pending(), 0);
+	procmask(BLOCK, TRAP);
+	procmask(UNBLOCK, TRAP);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	dp_fake_thread(0);
+	procmask(UNBLOCK, TRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+}
+
+static void own_handler(void **state)
+{
+	struct dp_kernel_sigaction old;
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+
+	old = set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, USR1 | ILL);
+	assert_int_equal(old.handler, DP_SIG_DFL);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, ours);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.handler, HANDLER);
+	assert_int_equal(dp_fake_seen.restorer, RESTORER);
+	/* But what we catch: a probe in there would kill. */
+	assert_int_equal(dp_fake_seen.mask, USR1);
+	assert_int_equal(dp_arena.hit.foreign, 1);
+	dp_fake_breakpoint(AT);
+	assert_int_equal(dp_fake_count(0), 1);
+	dp_fake_return();
+	old = set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
+	assert_int_equal(old.handler, HANDLER);
+	assert_int_equal(old.mask, USR1 | ILL);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	assert_int_equal(dp_fake_seen.died, 0);
+}
+
+static void only_once(void **state)
+{
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER | DP_SA_RESETHAND, 0);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	dp_fake_return();
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
+	assert_int_equal(dp_arena.hit.own_death, 1);
+}
+
+/* Its own breakpoint kills where the program believes the signal to be blocked. */
+static void own_breakpoint(void **state)
+{
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
+	dp_fake_breakpoint((u64)text);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	assert_int_equal(dp_fake_seen.died, 0);
+	dp_fake_return();
+	assert_int_equal(dp_fake_regs()->rip, (u64)text + 1);
+	procmask(BLOCK, TRAP);
+	dp_fake_breakpoint((u64)text);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
+}
+
+/* The mask of another signal's action. */
+static void in_the_mask_of_an_action(void **state)
+{
+	struct dp_kernel_sigaction old;
+
+	set_action(SIGUSR1, HANDLER, DP_SA_RESTORER, TRAP | DP_SIGMASK(12));
+	assert_int_equal(dp_fake_action(SIGUSR1)->mask, DP_SIGMASK(12));
+	old = set_action(SIGUSR1, HANDLER, DP_SA_RESTORER, ILL);
+	assert_int_equal(old.mask, TRAP | DP_SIGMASK(12));
+	assert_int_equal(dp_fake_action(SIGUSR1)->mask, 0);
+	old = set_action(SIGUSR1, HANDLER, DP_SA_RESTORER, 0);
+	assert_int_equal(old.mask, ILL);
+	old = set_action(SIGUSR1, HANDLER, DP_SA_RESTORER, 0);
+	assert_int_equal(old.mask, 0);
+}
+
+static void thread_ends(void **state)
+{
+	procmask(BLOCK, TRAP);
+	dp_mask_forget();
+	assert_int_equal(procmask(BLOCK, 0), 0);
+}
+
+static void new_thread(void **state)
+{
+	u64 other;
+
+	dp_fake_thread(1);
+	other = dp_mask_thread();
+	procmask(BLOCK, ILL);
+	dp_fake_thread(0);
+	procmask(BLOCK, TRAP);
+	dp_mask_inherit(other);
+	dp_fake_thread(1);
+	assert_int_equal(procmask(BLOCK, 0), TRAP);
+}
+
+/* A mask stays across exec, and so does an action that ignores. */
+static void around_an_exec(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+
+	procmask(BLOCK, ILL);
+	assert_int_equal(dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0,
+				      0),
+			 -ENOENT);
+	assert_int_equal(dp_fake_seen.exec_mask, ILL);
+	assert_int_equal(dp_fake_seen.exec_trap, ours);
+	assert_string_equal(dp_arena.hit.exec_path, "/nowhere");
+	assert_int_equal(dp_arena.hit.exec_pending, 0);
+	assert_int_equal(dp_fake_mask(), 0);
+	assert_int_equal(procmask(BLOCK, 0), ILL);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, ours);
+}
+
+static void ignored_across_an_exec(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+
+	set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_int_equal(dp_fake_seen.exec_trap, DP_SIG_IGN);
+	assert_int_equal(dp_fake_action(DP_SIGTRAP)->handler, ours);
+	/* A child in our memory has an action of its own. */
+	dp_fake_vfork(false);
+	set_action(DP_SIGTRAP, DP_SIG_DFL, 0, 0);
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_int_equal(dp_fake_seen.exec_trap, ours);
+	set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_int_equal(dp_fake_seen.exec_trap, DP_SIG_IGN);
+}
+
+/* As its parent could not tell what it would be known by. */
+static void begins_with_a_mask(void **state)
+{
+	dp_fake_thread(1);
+	procmask(BLOCK, ILL);
+	dp_mask_begin(TRAP);
+	assert_int_equal(procmask(BLOCK, 0), TRAP);
+	dp_fake_vfork(false);
+	assert_int_equal(procmask(BLOCK, 0), 0);
+}
+
+/* Until our actions are in force the kernel's masks are the program's. */
+static void while_we_come(void **state)
+{
+	u32 k;
+
+	procmask(BLOCK, TRAP);
+	dp_private.in_force = 0;
+	for (k = 0; k < DP_CAUGHT_JUMPS; k++)
+		memset(dp_fake_action(dp_caught(k)), 0,
+		       sizeof(struct dp_kernel_sigaction));
+	assert_int_equal(procmask(BLOCK, USR1), TRAP);
+	assert_int_equal(dp_fake_mask(), TRAP | USR1);
+	assert_int_equal(procmask(SET, ILL), TRAP | USR1);
+	assert_int_equal(dp_fake_mask(), ILL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(never_blocked_really, begin),
+		cmocka_unit_test_setup(only_asked, begin),
+		cmocka_unit_test_setup(refused, begin),
+		cmocka_unit_test_setup(masks_elsewhere, begin),
+		cmocka_unit_test_setup(no_room, begin),
+		cmocka_unit_test_setup(of_one_thread, begin),
+		cmocka_unit_test_setup(held_until_unblocked, begin),
+		cmocka_unit_test_setup(one_of_two, begin),
+		cmocka_unit_test_setup(held_for_its_thread, begin),
+		cmocka_unit_test_setup(own_handler, begin),
+		cmocka_unit_test_setup(only_once, begin),
+		cmocka_unit_test_setup(own_breakpoint, begin),
+		cmocka_unit_test_setup(in_the_mask_of_an_action, begin),
+		cmocka_unit_test_setup(thread_ends, begin),
+		cmocka_unit_test_setup(new_thread, begin),
+		cmocka_unit_test_setup(around_an_exec, begin),
+		cmocka_unit_test_setup(ignored_across_an_exec, begin),
+		cmocka_unit_test_setup(begins_with_a_mask, begin),
+		cmocka_unit_test_setup(while_we_come, begin),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
