@@ -291,7 +291,20 @@ static void stepped_under_another_mask(void **state)
 	dp_fake_set_mask(DP_SIGMASK(13));
 	step(0);
 	assert_int_equal(dp_fake_mask(), DP_SIGMASK(13));
-	assert_int_equal(dp_private.stepped.masked, DP_SIGMASK(12));
+	assert_int_equal(dp_private.stepped.masked, 0);
+}
+
+/* Its own mask, but that the end of a step may come. */
+static void stepped_with_traps_open(void **state)
+{
+	stepped(USR1 | DP_SIGMASK(DP_SIGTRAP), DP_SIGMASK(12), false);
+	dp_fake_set_mask(USR1);
+	step(0);
+	assert_int_equal(dp_fake_mask(), USR1 | DP_SIGMASK(DP_SIGTRAP));
+	stepped(USR1 | DP_SIGMASK(DP_SIGTRAP), 0, false);
+	dp_fake_set_mask(USR1);
+	step(0);
+	assert_int_equal(dp_fake_mask(), USR1);
 }
 
 /* One that steps by itself sees its step. */
@@ -387,6 +400,7 @@ int main(void)
 		cmocka_unit_test_setup(tool_ended_in_a_step, begin),
 		cmocka_unit_test_setup(stepped_inside_of_us, begin),
 		cmocka_unit_test_setup(stepped_in_the_agent, begin),
+		cmocka_unit_test_setup(stepped_with_traps_open, begin),
 		cmocka_unit_test_setup(stepped_under_another_mask, begin),
 		cmocka_unit_test_setup(steps_by_itself, begin),
 		cmocka_unit_test_setup(filter_and_no_tool, begin),
