@@ -9,7 +9,6 @@
 #include "bench/bench.h"
 #include "proc/proc.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/control.h"
 #include "engine/plan/jump.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"

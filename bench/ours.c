@@ -6,9 +6,7 @@
 #include "engine/insn/region.h"
 #include "engine/site/visits.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/control.h"
 #include "engine/plan/jump.h"
-#include "engine/site/reader.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
@@ -20,7 +18,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "engine/site/internal.h"
-#include "resolve/spec.h"
+#include "resolve/points.h"
 
 /* By breakpoint; by jump; and as many as a ring takes. */
 #define CALLS 3000

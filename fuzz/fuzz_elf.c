@@ -5,18 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "sym/exits.h"
-#include "sym/unwind/expr.h"
+#include "sym/unwind/cfi.h"
 #include "sym/codemap.h"
-#include "sym/elf/debugfile.h"
-#include "sym/elf/dynamic.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
-#include "sym/elf/minidebug.h"
-#include "sym/elf/relocs.h"
 #include "sym/elf/symtab.h"
+#include "sym/elf/relocs.h"
 #include "sym/flow/map.h"
 #include "sym/flow/slot.h"
-#include "sym/flow/survey.h"
 #include "sym/names/mod.h"
 #include "sym/unwind/fdes.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* filter, fuzzed: what is said of a program holds for a run with any words. */
-#include "proc/seccomp/filter.h"
+#include "proc/seccomp/filters.h"
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include "port_types.h"
 #include "engine/layout/arena.h"
-#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
 #include "fuzz/text.h"
 #include <pthread.h>
 #include <sched.h>

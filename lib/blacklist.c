@@ -13,7 +13,6 @@
 #include "lib/modules.h"
 #include "agent/image.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/control.h"
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include <dprobes/uprobes.h>
 #include <dprobes/kprobes.h>
 #include <pthread.h>
-#include "engine/layout/ask.h"
+#include "engine/layout/handler.h"
 #include "engine/site/internal.h"
 
 struct dp_foreign;

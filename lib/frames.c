@@ -15,12 +15,11 @@
 #include "lib/self.h"
 #include "agent/image.h"
 #include "arch/arch.h"
-#include "engine/layout/follow.h"
-#include "engine/layout/frame.h"
-#include "engine/layout/page.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/base.h"
+#include "engine/layout/handler.h"
 #include "port_hit.h"
-#include "proc/limits.h"
+#include "proc/facts.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>

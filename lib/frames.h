@@ -5,7 +5,7 @@
 #ifndef DP_FRAMES_H
 #define DP_FRAMES_H
 
-#include "engine/layout/frame.h"
+#include "engine/layout/instance.h"
 
 
 /* So many calls can be followed at a time, by all return probes together; some

@@ -3,7 +3,7 @@
 #include "lib/helper/helper.h"
 #include "port_raw.h"
 #include "lib/text.h"
-#include "proc/limits.h"
+#include "proc/facts.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -3,8 +3,8 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "agent/image.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/site.h"
+#include "engine/layout/handler.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* kprobe: handlers before and after an instruction. */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
 #include "engine/site/live.h"
 #include <errno.h>
 #include <stdlib.h>

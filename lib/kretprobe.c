@@ -13,8 +13,8 @@
 #include "lib/retsite.h"
 #include "sym/exits.h"
 #include "sym/never.h"
-#include "engine/layout/follow.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/site.h"
 #include "engine/site/live.h"
 #include <errno.h>
 #include <stddef.h>
@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "engine/layout/frame.h"
 #include "resolve/symbol.h"
 #include "sym/sym.h"
 

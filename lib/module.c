@@ -10,8 +10,8 @@
 #include "agent/image.h"
 #include "lib/insmod.h"
 #include "lib/modules.h"
-#include "engine/layout/frame.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/handler.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

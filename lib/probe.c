@@ -13,12 +13,12 @@
 #include "lib/modules.h"
 #include "resolve/allowed.h"
 #include "resolve/exits.h"
-#include "engine/layout/follow.h"
+#include "engine/layout/instance.h"
 #include "engine/plan/jump.h"
 #include "engine/site/live.h"
 #include "engine/text/arm.h"
 #include "engine/text/target.h"
-#include "proc/reside.h"
+#include "proc/lodge.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
 #include "lib/self.h"
-#include "engine/layout/frame.h"
+#include "engine/layout/instance.h"
 #include "engine/site/live.h"
 #include <errno.h>
 #include <pthread.h>

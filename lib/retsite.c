@@ -11,8 +11,8 @@
 #include "lib/retsite.h"
 #include "lib/modules.h"
 #include "arch/x86/flags.h"
-#include "engine/layout/follow.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/site.h"
 #include "resolve/exits.h"
 #include "port_hit.h"
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #include "lib/self.h"
 #include "sym/exits.h"
-#include "engine/layout/follow.h"
+#include "engine/layout/instance.h"
 
 /** struct dp_retsites - of one return probe */
 struct dp_retsites;

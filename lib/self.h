@@ -11,7 +11,7 @@
 #include <dprobes/kprobes.h>
 #include "engine/layout/arena.h"
 #include "engine/site/live.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/handler.h"
 #include "engine/text/arm.h"
 #include "resolve/symbol.h"
 #include "lib/text.h"

@@ -19,9 +19,9 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/compat/hooks.h"
-#include "engine/layout/ask.h"
-#include "engine/layout/few.h"
-#include "proc/confine.h"
+#include "engine/layout/handler.h"
+#include "engine/layout/base.h"
+#include "proc/linker.h"
 #include "proc/lodge.h"
 #include "proc/proc.h"
 #include <errno.h>

@@ -7,9 +7,9 @@
  */
 #include "lib/text.h"
 #include "port.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/handler.h"
 #include "engine/text/target.h"
-#include "proc/limits.h"
+#include "proc/facts.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -8,11 +8,13 @@
  *
  * Context of every function: tool process; may sleep.
  */
-#ifndef DP_FACTS_H
-#define DP_FACTS_H
+#ifndef DP_PROC_FACTS_H
+#define DP_PROC_FACTS_H
 
 #include <sys/types.h>
 #include "port_types.h"
+
+struct dp_status;
 
 /** enum dp_fact_state */
 enum dp_fact_state {
@@ -53,7 +55,6 @@ void dp_facts_process(struct dp_facts *facts, pid_t pid);
 /** dp_facts_forbid() - does any of them stand in the way? */
 bool dp_facts_forbid(const struct dp_facts *facts);
 
-struct dp_status;
 #define DP_CAP_SYS_PTRACE 19
 
 /** dp_fact_add() - one more. Return: it, for its remedy. */
@@ -67,5 +68,37 @@ void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us, pid_t pid)
 /** dp_line_read() - a file's first line, without its end. Return: false if there
  *  is none. */
 bool dp_line_read(const char *path, char *line, size_t size);
+
+/*
+ * limits: what setrlimit(2) allows a process, and what an error has to do with it.
+ *
+ * Context of every function: tool process, or a process with libdprobes.
+ */
+
+/** dp_limits_file() - may this process have a file of @size bytes? Also one without a
+ *  name counts; the kernel answers with SIGXFSZ, which ends it.
+ *  Return: 0; -EFBIG. */
+int dp_limits_file(u64 size);
+
+/** dp_limits_survive() - let what this process writes beyond its RLIMIT_FSIZE fail, instead
+ *  of ending it by SIGXFSZ */
+void dp_limits_survive(void);
+/** dp_limits_restore() - in a child that is about to execute a command: SIGXFSZ as before
+ *  dp_limits_survive() */
+void dp_limits_restore(void);
+
+#define DP_LIMITS_TEXT 128
+
+/**
+ * dp_limits_why() - why process @pid could not do what it was to do
+ * @err: the error that it got, negative
+ * @size: of the memory that it was about
+ * @mappings: how many it has
+ * @text: room for DP_LIMITS_TEXT bytes
+ *
+ * Return: @text: the limit that explains @err, or the error's own words.
+ */
+const char *dp_limits_why(pid_t pid, int err, u64 size, size_t mappings,
+			  char *text);
 
 #endif

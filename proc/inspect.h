@@ -9,8 +9,8 @@
 
 #include <sys/types.h>
 #include "port_types.h"
-#include "engine/layout/control.h"
-#include "engine/layout/program.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/ring.h"
 
 struct dp_diag;
 

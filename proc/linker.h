@@ -9,6 +9,8 @@
 
 #include "port_types.h"
 
+struct dp_diag;
+struct dp_engine;
 struct dp_modules;
 struct dp_process;
 
@@ -50,5 +52,51 @@ void dp_process_answer_heard(struct dp_process *proc, u32 heard);
 /** dp_process_wait_asked() - wait for that, for so long at most.
  *  Return: false if nobody ever will; then it has not waited. */
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
+
+/*
+ * confine: a thread waits because it is about to install a seccomp filter.
+ *
+ * Context of every function: tool process, one thread at a time per object.
+ */
+
+/** dp_process_confines() - is a thread about to install a seccomp filter? */
+bool dp_process_confines(const struct dp_process *proc);
+
+/**
+ * dp_process_confined() - see to a thread that waits because it is about to install a
+ * seccomp filter, if there is one
+ *
+ * Return: NULL, and nobody waits any more; or why no probe can be there under the filter, in
+ * words. Then it waits for dp_process_detach(), or for too long already.
+ */
+const char *dp_process_confined(struct dp_process *proc);
+
+/** dp_process_hold_asking() - from now on such a thread waits for the end of the probes; or
+ *  not any more */
+void dp_process_hold_asking(struct dp_process *proc, bool hold);
+
+/*
+ * freeze: hold a process while its agent is replaced by another one.
+ *
+ * Context of every function: tool process, one thread at a time per object.
+ */
+
+/**
+ * dp_process_freeze() - stop it until dp_process_thaw(), so that its probes can be
+ * replaced: dp_process_detach(), then dp_process_reinstall()
+ *
+ * Who waits in the linker goes back to where that has called.
+ * Return: 0 or a negative errno with words; then it runs.
+ */
+int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag);
+
+/** dp_process_may_leave() - of one that is frozen: could it be detached, or is a thread in a
+ *  signal handler that will return into the agent? */
+bool dp_process_may_leave(struct dp_process *proc);
+void dp_process_thaw(struct dp_process *proc);
+/** dp_process_reinstall() - as dp_process_install(), of an engine that inherits from
+ *  the one before, which has to be there until dp_process_thaw() */
+int dp_process_reinstall(struct dp_process *proc, struct dp_engine *engine,
+			 struct dp_diag *diag);
 
 #endif

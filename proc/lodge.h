@@ -11,10 +11,52 @@
 #include "port_types.h"
 #include "engine/text/arm.h"
 
+struct dp_arena_control;
 struct dp_diag;
 struct dp_engine;
+struct dp_hole;
 struct dp_process;
 struct dp_target;
+
+/*
+ * reside: a process that probes itself, as far as another one has to help it.
+ *
+ * Context of every function: helper of the process, or the process itself; may sleep.
+ */
+
+/**
+ * dp_process_reside() - prepare a process to probe itself
+ * @max_sites: addresses that it will probe at most, in all
+ * @base: address of the agent in it
+ *
+ * Maps the agent and an arena with room, and arms its hooks. All of it stays, and
+ * is the process's own from then on: engine/site/live.h.
+ * Return: as dp_process_attach() and dp_process_install().
+ */
+int dp_process_reside(pid_t pid, u32 max_sites, u64 *base,
+		      struct dp_diag *diag);
+
+/**
+ * dp_texts_add() - code at @addr is about to be probed
+ * @pid: 0: in our own process
+ *
+ * A fork child gives what is noted back to the page cache; where that would take
+ * somebody else's changes along, it has to live with the probes.
+ */
+void dp_texts_add(struct dp_arena_control *control, pid_t pid, u64 addr);
+
+/**
+ * dp_process_quiesce() - write jumps into a process that probes itself, while
+ * nobody runs
+ * @arena: address of its arena; @ours: and here, where it is another process's; or NULL
+ * @which: numbers of the @n sites, in the order of their addresses
+ * @bad: on failure the address concerned, or 0
+ * Return: 0 or a negative errno with words; -EAGAIN somebody was always in the
+ * way.
+ */
+int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
+		       u32 n, u64 *bad,
+		       struct dp_diag *diag);
 
 /**
  * struct dp_lodging - how an agent is to be in another process
@@ -78,5 +120,48 @@ u32 dp_lodge_ns_pid(const struct dp_process *proc);
 int dp_lodge_begin(struct dp_process *proc, struct dp_target **target,
 		   struct dp_diag *diag);
 void dp_lodge_end(struct dp_process *proc);
+
+/*
+ * lock: one tool at a time at one process.
+ *
+ * Context of every function: any process, may sleep for some seconds.
+ */
+
+/** enum dp_lock - work at a process that one tool does at a time; see lock.c */
+enum dp_lock {
+	DP_LOCK_AGENT, /* an agent is put in, is there, or is taken out */
+	DP_LOCK_ORDER, /* the process is asked to do something: lib/service.h */
+};
+
+/**
+ * dp_process_lock() - keep other tools out, as long as @proc is open
+ *
+ * It waits for some seconds; not for a tool whose probes are there already.
+ * Return: 0; -EBUSY another tool has it; with words.
+ */
+int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
+		    struct dp_diag *diag);
+
+/** dp_process_unlock() - before that */
+void dp_process_unlock(const struct dp_process *proc, enum dp_lock which);
+
+/*
+ * holes: where nothing is mapped in a process.
+ *
+ * Context of every function: tool process, or one with libdprobes; may sleep.
+ */
+
+/**
+ * dp_holes_find() - where nothing is mapped
+ * @pid: 0: in our own process
+ * @more: there is to be room for so many besides
+ * @holes: ascending; freed with dp_port_free()
+ * Return: 0; as dp_maps_read(); -ENOMEM.
+ */
+int dp_holes_find(pid_t pid, size_t more, struct dp_hole **holes, size_t *n);
+
+/** dp_nowhere() - an address where nothing is, and nothing will be soon, near @addr; @addr
+ *  itself if there is none */
+u64 dp_nowhere(pid_t pid, u64 addr);
 
 #endif

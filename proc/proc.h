@@ -14,9 +14,9 @@
 
 #include <sys/types.h>
 #include "port_types.h"
-#include "engine/layout/control.h"
-#include "engine/layout/program.h"
-#include "engine/plan/place.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/ring.h"
+#include "engine/plan/plan.h"
 #include "engine/text/arm.h"
 #include "engine/text/target.h"
 

@@ -28,4 +28,59 @@ int dp_exits_follow(struct dp_exit_reader *reader, struct dp_modules *mods,
  *  Return: 0; -EINVAL with words in @diag. */
 int dp_exits_begin(struct dp_modules *mods, u64 addr, struct dp_diag *diag);
 
+/*
+ * onward: functions that followed ones jump to, and which return in their place.
+ *
+ * A call that ends in a tail jump ends, for its caller, where the function that is
+ * jumped to returns. So the exits of that one are probed, too, and those of the
+ * ones that it jumps to, as far as it can be known where the jumps go.
+ */
+
+/* More are not looked for: the other jumps are where calls end. */
+#define DP_ONWARDS_MAX 4096
+#define DP_READERS 8
+
+/**
+ * struct dp_onwards - begins as zeros
+ * @v: the functions, as points without a name; only @addr, @refused and what is
+ *     known of their exits. @seen: their jumps have been looked at
+ * @points_seen: so have those of so many points
+ * @covered: addresses of functions whose exits are probed, ascending
+ * @reader: of exits, of the modules asked for last
+ */
+struct dp_onwards {
+	struct dp_point *v;
+	size_t n, cap, seen, points_seen;
+	u64 *covered;
+	size_t n_covered;
+	struct dp_exit_reader reader[DP_READERS];
+	size_t next_reader;
+};
+
+/** dp_onwards_of() - that of @points, made if there is none; NULL: out of memory */
+struct dp_onwards *dp_onwards_of(struct dp_points *points);
+/** dp_onwards_reader() - for the exits of a module's functions */
+struct dp_exit_reader *dp_onwards_reader(struct dp_onwards *onwards,
+					 const struct dp_module *m);
+
+/**
+ * dp_onwards_resolve() - find out where tail jumps go
+ * @read: fills in the exits of a function, or refuses it
+ *
+ * Of points that are new, and of what these lead to. In each @to of an exit is then
+ * the function that it jumps to, or 0.
+ * Return: 0 or -ENOMEM.
+ */
+int dp_onwards_resolve(struct dp_points *points, struct dp_process *proc,
+		       void (*read)(void *arg, struct dp_point *function),
+		       void *arg);
+
+/** dp_onwards_cover() - which functions' exits will be probed, after the last point
+ *  was resolved. Return: 0 or -ENOMEM. */
+int dp_onwards_cover(struct dp_points *points);
+/** dp_onwards_is_covered() - are those of the function at @addr? */
+bool dp_onwards_is_covered(const struct dp_points *points, u64 addr);
+
+void dp_onwards_free(struct dp_points *points);
+
 #endif

@@ -7,7 +7,7 @@
  *
  * The name is taken rather than the address, which another process has elsewhere.
  */
-#include "resolve/spec.h"
+#include "resolve/points.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* onward: functions that followed ones jump to, and which return in their place. */
 #include "arch/arch.h"
 #include "engine/insn/class.h"
-#include "resolve/onward.h"
+#include "resolve/exits.h"
 #include "engine/insn/insn.h"
 #include "proc/proc.h"
 #include "sym/exits.h"
@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "resolve/points.h"
-#include "resolve/spec.h"
-#include "sym/exits.h"
 
 #define ENDBR64_LEN 4
 

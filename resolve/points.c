@@ -2,7 +2,7 @@
 /* points: the addresses that a spec stands for, checked as far as looking goes. */
 #include "resolve/allowed.h"
 #include "resolve/code.h"
-#include "resolve/onward.h"
+#include "resolve/exits.h"
 #include "proc/proc.h"
 #include "sym/never.h"
 #include "sym/sym.h"
@@ -17,10 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "resolve/exits.h"
 #include "resolve/ground.h"
 #include "resolve/points.h"
-#include "resolve/spec.h"
 
 /* One resolution: what does not change from address to address. */
 struct resolver {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart. */
-#include "resolve/spec.h"
+#include "resolve/points.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

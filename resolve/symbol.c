@@ -13,7 +13,7 @@
  * Lock: the dynamic linker's, under the library's (DESIGN.md, Locks).
  */
 #include "resolve/symbol.h"
-#include "resolve/spec.h"
+#include "resolve/points.h"
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>

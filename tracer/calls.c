@@ -17,8 +17,7 @@
 #include "proc/proc.h"
 #include "tracer/output.h"
 #include "engine/site/visits.h"
-#include "engine/layout/tally.h"
-#include "engine/site/reader.h"
+#include "engine/layout/site.h"
 #include "engine/site/counts.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -26,7 +25,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "resolve/points.h"
-#include "resolve/spec.h"
 
 /* Return addresses that are read by one look; where there are more, the next look
  * goes on with them. */

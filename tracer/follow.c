@@ -7,9 +7,8 @@
  * session holds is given back, and its account closed, when its process ends.
  */
 #include "tracer/session.h"
-#include "proc/confine.h"
-#include "proc/family.h"
 #include "proc/linker.h"
+#include "proc/family.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"

@@ -7,7 +7,7 @@
  */
 #include "tracer/session.h"
 #include "lib/insmod.h"
-#include "proc/limits.h"
+#include "proc/facts.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* list: what specs would probe, and what is armed somewhere. */
 #include "tracer/session.h"
-#include "resolve/onward.h"
+#include "resolve/exits.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"
 #include "sym/exits.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
-#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
 #include "engine/site/counts.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
@@ -17,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "resolve/points.h"
-#include "resolve/spec.h"
 
 /* One line of either listing. */
 struct row {

@@ -8,15 +8,13 @@
  * one with more probes, which goes on counting where the old one was.
  */
 #include "tracer/session.h"
-#include "resolve/onward.h"
-#include "proc/freeze.h"
+#include "resolve/exits.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
-#include "engine/site/linker.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <limits.h>
@@ -28,7 +26,6 @@
 #include <unistd.h>
 #include "resolve/ground.h"
 #include "resolve/points.h"
-#include "resolve/spec.h"
 
 #define CODE_MAX 32
 #define FREEZE_TRIES 30

@@ -9,7 +9,7 @@
  */
 #include "tracer/session.h"
 #include "proc/proc.h"
-#include "engine/site/reader.h"
+#include "engine/site/counts.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,7 @@
 #include "tracer/session.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
-#include "engine/layout/tally.h"
-#include "engine/site/reader.h"
+#include "engine/layout/site.h"
 #include "engine/site/counts.h"
 #include <string.h>
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
 #include "lang/lang.h"
 #include "proc/proc.h"
 #include "tracer/output.h"
-#include "engine/site/reader.h"
+#include "engine/site/counts.h"
 #include "engine/site/program.h"
 #include <dprobes/diag.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "tracer/session.h"
 #include "lib/service.h"
 #include "proc/call.h"
-#include "proc/lock.h"
+#include "proc/lodge.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"

@@ -14,7 +14,6 @@
 #include <string.h>
 #include "resolve/ground.h"
 #include "resolve/points.h"
-#include "resolve/spec.h"
 
 /* What a spec says in ARGS and COND, looked at before anything is started. */
 static int check_expressions(const struct dp_session *s,

@@ -4,12 +4,12 @@
 #define DP_SESSION_H
 
 #include "tracer/tracer.h"
-#include "engine/layout/tally.h"
-#include "engine/site/reader.h"
+#include "engine/layout/site.h"
+#include "engine/site/counts.h"
 #include "engine/text/arm.h"
 #include "resolve/ground.h"
 #include "resolve/code.h"
-#include "resolve/spec.h"
+#include "resolve/points.h"
 
 #define DP_NO_PROGRAM 0xffffffffu
 

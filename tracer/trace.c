@@ -5,8 +5,8 @@
 #include "tracer/items.h"
 #include "tracer/output.h"
 #include "tracer/returned.h"
-#include "engine/layout/visit.h"
-#include "engine/site/reader.h"
+#include "engine/layout/instance.h"
+#include "engine/site/counts.h"
 #include "engine/vm/vm.h"
 #include <errno.h>
 #include <stdlib.h>

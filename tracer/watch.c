@@ -2,20 +2,18 @@
 /* watch: from armed probes to the end of them, for every verb. */
 #include "resolve/code.h"
 #include "tracer/session.h"
-#include "resolve/onward.h"
+#include "resolve/exits.h"
 #include "tracer/returned.h"
 #include "engine/insn/region.h"
 #include "engine/site/visits.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/site.h"
 #include "engine/plan/jump.h"
-#include "engine/site/context.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/text/arm.h"
-#include "proc/limits.h"
-#include "proc/confine.h"
-#include "proc/holes.h"
+#include "proc/facts.h"
 #include "proc/linker.h"
+#include "proc/lodge.h"
 #include "proc/proc.h"
 #include "sym/exits.h"
 #include "sym/sym.h"
@@ -30,7 +28,6 @@
 #include <unistd.h>
 #include "resolve/ground.h"
 #include "resolve/points.h"
-#include "resolve/spec.h"
 #include "sym/types.h"
 
 /* A signal just before a wait begins is seen when this is over. */

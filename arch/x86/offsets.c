@@ -4,10 +4,9 @@
 #include "arch/x86/offsets.h"
 #include "arch/x86/ptregs.h"
 #include "engine/insn/tell.h"
-#include "engine/layout/control.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/handler.h"
 
 #define AT(offset, type, field) \
 	_Static_assert((offset) == __builtin_offsetof(type, field), #field)

@@ -12,6 +12,7 @@
 #define DP_ARCH_ROLES_H
 
 #include "arch/x86/ptregs.h"
+#include "engine/insn/faults.h"
 
 /** dp_mcontext_pc() - address of the instruction at which the thread is */
 static inline u64 dp_mcontext_pc(const struct dp_mcontext *m)

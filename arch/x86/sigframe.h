@@ -10,7 +10,7 @@
 #define DP_SIGFRAME_H
 
 #include "port_types.h"
-#include "engine/layout/caught.h"
+#include "engine/layout/base.h"
 
 /* uc_flags of a frame whose fpstate has the xsave layout and a valid ss */
 #define DP_UC_FP_XSTATE 0x1

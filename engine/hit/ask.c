@@ -14,18 +14,12 @@
  * signals wait, as for a thread that is stopped. Who goes on unanswered does so
  * with the registers it had.
  */
-#include "engine/hit/ask.h"
-#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
-#include "engine/layout/ask.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/probe.h"
+#include "engine/hit/hit.h"
+#include "engine/layout/handler.h"
+#include "engine/layout/base.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
-#include "engine/layout/there.h"
-#include "engine/hit/there.h"
 #include "engine/hit/thread.h"
-#include "engine/hit/trap.h"
 #include "arch/x86/roles.h"
 #include "port.h"
 #include "arch/x86/ptregs.h"

@@ -13,15 +13,9 @@
  * again.
  */
 #include "engine/hit/call.h"
-#include "engine/hit/arena.h"
-#include "engine/hit/ask.h"
-#include "engine/hit/entry.h"
 #include "engine/hit/hit.h"
-#include "engine/hit/jprobe.h"
-#include "engine/hit/stack.h"
 #include "engine/hit/thread.h"
-#include "engine/hit/trap.h"
-#include "engine/instance/left.h"
+#include "engine/instance/instance.h"
 #include "engine/instance/retprobe.h"
 #include "arch/x86/breakpoint.h"
 #include "arch/x86/roles.h"
@@ -32,13 +26,10 @@
 #include "arch/x86/state.h"
 #include "engine/insn/class.h"
 #include "engine/insn/tell.h"
-#include "engine/layout/frame.h"
-#include "engine/layout/hit.h"
-#include "engine/layout/jump.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/layout/stack.h"
-#include "engine/layout/tally.h"
+#include "engine/layout/handler.h"
 
 /* What a hit is about, while it is on the other stack. */
 struct call {

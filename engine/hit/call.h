@@ -6,21 +6,57 @@
  * code's need not be deep, and a hit inside a handler is told by its stack
  * pointer.
  */
-#ifndef DP_CALL_H
-#define DP_CALL_H
+#ifndef DP_HIT_CALL_H
+#define DP_HIT_CALL_H
 
-#include "arch/x86/ptregs.h"
-#include "engine/insn/tell.h"
-#include "engine/layout/frame.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/site.h"
-#include "engine/layout/stack.h"
-#include "engine/layout/there.h"
 #include "port_types.h"
-#include "engine/hit/trap.h"
+#include "arch/x86/ptregs.h"
 #include "arch/x86/sigframe.h"
+#include "engine/hit/hit.h"
+#include "engine/insn/tell.h"
+#include "engine/layout/handler.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/site.h"
+
+/* stack: where the handlers of a thread run. */
 
 #pragma GCC visibility push(hidden)
+
+/** dp_stack_mine() - of this thread, or NULL when there are no more */
+struct dp_stack *dp_stack_mine(void);
+/** dp_stack_leave() - this thread is about to end */
+void dp_stack_leave(void);
+/** dp_stack_known() - the same, if it has one already */
+struct dp_stack *dp_stack_known(void);
+/** dp_stack_low() - its lowest address */
+u64 dp_stack_low(const struct dp_stack *stack);
+/** dp_stack_alternate() - a trap tells of this thread's alternate stack */
+void dp_stack_alternate(const struct dp_trap *trap);
+/** dp_stack_ask_alternate() - it may have changed: ask the kernel */
+void dp_stack_ask_alternate(void);
+/** dp_stack_nested() - is a thread whose stack pointer is @sp in a handler? */
+bool dp_stack_nested(const struct dp_stack *stack, u64 sp);
+
+/** dp_call_away() - call @function(@arg) on a thread's own stack. Its stack pointer
+ *  was @sp. Signals wait if that is on its alternate stack. */
+void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
+		  u32 (*function)(void *));
+
+#pragma GCC visibility pop
+
+/* there: handlers that the tool has put into the process. */
+
+#pragma GCC visibility push(hidden)
+
+/** dp_there_begin() - a stack for one, and room for its registers. Return: NULL: there
+ *  is none free, or the probe has been switched off. */
+struct dp_there *dp_there_begin(u32 probe);
+/** dp_there_call() - with @there->regs, as it may change them; @x87: such registers are
+ *  in use */
+void dp_there_call(struct dp_there *there, u64 x87);
+void dp_there_end(struct dp_there *there);
+/** dp_there_fault() - has the processor raised this in one? Then it is given up. */
+bool dp_there_fault(struct dp_mcontext *regs);
 
 /* Of the number that a detour tells */
 #define DP_TELL_INDEX (DP_TELL_FOLLOWED - 1)
@@ -75,6 +111,62 @@ void dp_call_give_up(u32 probe);
  *  @needs: enum dp_insn_state. Return: 0 also if it faulted. */
 u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 		    u64 b, u8 needs);
+
+#pragma GCC visibility pop
+
+/* ask: handlers that run in the tool. The hit is counted already. */
+
+#pragma GCC visibility push(hidden)
+
+/** dp_ask_is_heard() - is the tool there whose probes these are? */
+bool dp_ask_is_heard(void);
+/** dp_ask_call() - there is something for it to see */
+void dp_ask_call(void);
+/** dp_ask_detour() - @frame has the registers. Return: as dp_call_detour() */
+u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame);
+/** dp_ask_mcontext() - as dp_call_mcontext() */
+void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
+/** dp_ask_trap() - as dp_call_trap() */
+void dp_ask_trap(const struct dp_site_entry *site, struct dp_trap *trap);
+
+#pragma GCC visibility pop
+
+/* jprobe: a handler that is called as the probed function itself would be. */
+
+#pragma GCC visibility push(hidden)
+
+/** dp_jprobe_enter() - leave for the jprobe's handler: changes @regs */
+void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
+		     struct dp_regs *regs, struct dp_stack *stack,
+		     const struct dp_trap *trap);
+
+/** dp_jprobe_leave() - it is done, and has come to dp_jprobe_return.
+ *  Return: false if no jprobe's handler runs. */
+bool dp_jprobe_leave(struct dp_trap *trap);
+
+#pragma GCC visibility pop
+
+/* entry: what is written in the machine's own language: entry.S, vectors.S. */
+
+#pragma GCC visibility push(hidden)
+
+extern const char dp_detour_entry[];
+void dp_call_on(void *arg, void (*function)(void *arg), void *top);
+void dp_wait_home(const u32 *word, u32 is, const s64 *timeout, u64 regs);
+
+/** struct dp_given - a handler's result; @up: it was given up */
+struct dp_given {
+	u64 value, up;
+};
+
+/** dp_call_busy() - call @function(@arg) on a thread's own stack. Return: from there,
+ *  what @busy is to be */
+void dp_call_busy(void *arg, u32 (*function)(void *), struct dp_stack *stack);
+/** dp_guard() - @via: of code that calls it, or 0 */
+struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard, u64 via);
+extern const char dp_guard_up[], dp_call_fast_up[], dp_jprobe_return[];
+void dp_vectors_save(u8 *area, u64 level, u64 x87);
+void dp_vectors_restore(const u8 *area, u64 level, u64 x87);
 
 #pragma GCC visibility pop
 

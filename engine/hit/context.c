@@ -5,9 +5,8 @@
  * Claimed without a lock; a hit inside another takes another. Each CPU begins
  * its search at a place of its own, which is nearly always free.
  */
-#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
-#include "engine/layout/context.h"
+#include "engine/layout/ring.h"
 #include "engine/layout/site.h"
 #include "engine/hit/program.h"
 #include "engine/hit/thread.h"

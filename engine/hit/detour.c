@@ -5,13 +5,11 @@
  * No signal, no system call: the thread itself calls, on its own stack, and goes
  * on in the detour.
  */
-#include "engine/hit/arena.h"
-#include "engine/hit/call.h"
-#include "engine/layout/call.h"
-#include "engine/layout/hit.h"
-#include "engine/layout/jump.h"
-#include "engine/layout/site.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/call.h"
+#include "engine/layout/private.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/site.h"
 #include "engine/hit/program.h"
 #include "arch/x86/roles.h"
 #include "port.h"

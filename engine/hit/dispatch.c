@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* dispatch: run the probes of one site for one hit. */
-#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
-#include "engine/layout/control.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
 #include "engine/hit/program.h"
 #include "engine/hit/thread.h"
 #include "engine/instance/visit.h"

@@ -7,19 +7,16 @@
  * function begins, and after-handlers of others get their turn. That is done by breakpoints on both sides: the kernel keeps
  * what the vector registers held in the signal's frame.
  */
-#include "engine/hit/jprobe.h"
-#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
-#include "engine/hit/stack.h"
+#include "engine/hit/hit.h"
 #include "arch/x86/bytes.h"
 #include "arch/x86/roles.h"
 #include "arch/x86/xstate.h"
 #include "port.h"
 #include "arch/x86/ptregs.h"
-#include "engine/hit/trap.h"
-#include "engine/layout/page.h"
+#include "engine/layout/base.h"
 #include "engine/layout/site.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/handler.h"
 
 /* The lowest part of the handler stack, which nobody uses meanwhile. */
 static u64 *kept(const struct dp_stack *stack)

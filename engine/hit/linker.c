@@ -8,9 +8,8 @@
  * to text that may go. It does not wait for one that has ended, nor for ever for one
  * that is stopped, and not again before that one has answered.
  */
-#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
-#include "engine/layout/control.h"
+#include "engine/layout/arena.h"
 #include "port.h"
 
 #define RT_CONSISTENT 0 /* link.h */

@@ -11,15 +11,11 @@
  * the visit.
  */
 #include "engine/hit/program.h"
-#include "engine/hit/arena.h"
-#include "engine/hit/entry.h"
 #include "engine/hit/hit.h"
-#include "engine/layout/context.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/program.h"
+#include "engine/hit/call.h"
+#include "engine/layout/ring.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
-#include "engine/layout/visit.h"
+#include "engine/layout/instance.h"
 #include "engine/instance/visit.h"
 #include "engine/ring/log.h"
 #include "port.h"

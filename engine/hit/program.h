@@ -5,9 +5,9 @@
 
 #include "port_types.h"
 #include "engine/hit/hit.h"
-#include "engine/layout/context.h"
+#include "engine/layout/ring.h"
 #include "engine/layout/site.h"
-#include "engine/layout/visit.h"
+#include "engine/layout/instance.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -6,10 +6,9 @@
  * jump at which there are breakpoints. A site's record stays as long as the agent does: a
  * thread that trapped just before the byte went back is still recognised.
  */
-#include "engine/hit/site.h"
-#include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
 #include "arch/x86/breakpoint.h"
-#include "engine/layout/control.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 
 int dp_site_boundary(const struct dp_site_entry *s, u64 addr)

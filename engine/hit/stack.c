@@ -6,14 +6,13 @@
  * the library's thread-local storage, so that taking it again is one load. The
  * stack of a thread that has ended goes to the next one that looks for one.
  */
-#include "engine/hit/stack.h"
-#include "engine/hit/arena.h"
+#include "engine/hit/call.h"
+#include "engine/hit/hit.h"
 #include "engine/hit/thread.h"
-#include "engine/instance/left.h"
+#include "engine/instance/instance.h"
 #include "port.h"
-#include "engine/hit/trap.h"
-#include "engine/layout/page.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/base.h"
+#include "engine/layout/handler.h"
 
 static u64 *self(void)
 {

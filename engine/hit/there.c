@@ -6,13 +6,10 @@
  * may raise itself, and with what it may change of vector state saved around it. One
  * that faults is left through dp_guard(), and its probe not called again.
  */
-#include "engine/hit/there.h"
-#include "engine/hit/arena.h"
 #include "engine/hit/call.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/tally.h"
-#include "engine/layout/there.h"
-#include "engine/hit/entry.h"
+#include "engine/hit/hit.h"
+#include "engine/layout/site.h"
+#include "engine/layout/handler.h"
 #include "engine/hit/thread.h"
 #include "arch/x86/roles.h"
 #include "port.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* thread: what tells one from another, by the quickest way that control has found. */
 #include "engine/hit/thread.h"
-#include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
 #include "port.h"
-#include "engine/layout/control.h"
+#include "engine/layout/arena.h"
 
 /* The id as libc keeps it beside the thread pointer, where control has found
  * out that it does. */

@@ -11,24 +11,15 @@
  * Nothing is single-stepped and the site keeps its breakpoint throughout, so no
  * other thread can run past it unseen.
  */
-#include "engine/hit/trap.h"
-#include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
 #include "engine/hit/call.h"
-#include "engine/layout/action.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/control.h"
-#include "engine/layout/hit.h"
+#include "engine/layout/base.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/layout/span.h"
-#include "engine/layout/tally.h"
-#include "engine/hit/entry.h"
-#include "engine/hit/jprobe.h"
 #include "engine/hit/program.h"
-#include "engine/hit/site.h"
 #include "arch/x86/breakpoint.h"
 #include "arch/x86/roles.h"
 #include "port.h"
-#include "engine/hit/hit.h"
 
 /* The largest that the world writes below a stack pointer */
 #define FRAME_MAX 16384

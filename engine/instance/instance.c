@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* instance: those of a return probe: see instance.h. */
-#include "engine/layout/follow.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/handler.h"
 #include "engine/instance/instance.h"
-#include "engine/instance/stub.h"
 
 /* One that we have already, and for no call, was left between two instructions. */
 static bool claim(struct dp_instance *ri, struct dp_stack *stack)

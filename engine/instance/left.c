@@ -9,12 +9,9 @@
  * resume. These are orphans: in nobody's list of calls, and looked at when instances are
  * short.
  */
-#include "engine/layout/follow.h"
-#include "engine/layout/frame.h"
-#include "engine/layout/stack.h"
-#include "engine/instance/left.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/handler.h"
 #include "engine/instance/instance.h"
-#include "engine/instance/stub.h"
 #include "port.h"
 #include "arch/x86/arch_defs.h"
 

@@ -5,9 +5,9 @@
 
 #include "port_types.h"
 #include "arch/x86/ptregs.h"
-#include "engine/layout/frame.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/stack.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/site.h"
+#include "engine/layout/handler.h"
 
 #pragma GCC visibility push(hidden)
 

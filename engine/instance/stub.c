@@ -5,9 +5,9 @@
  * Every thread keeps a few for itself; the others are in two lists that all threads
  * share, those whose calls were left in one of their own, or have never been used.
  */
-#include "engine/layout/frame.h"
-#include "engine/layout/stack.h"
-#include "engine/instance/stub.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/handler.h"
+#include "engine/instance/instance.h"
 
 #define INDEX 0xffffffffull
 

@@ -21,7 +21,6 @@
  * Neither the return address nor anything else on the stack is changed.
  */
 #include "engine/instance/visit.h"
-#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
 #include "engine/hit/program.h"
 #include "engine/hit/thread.h"
@@ -31,11 +30,9 @@
 #include "arch/x86/roles.h"
 #include "arch/x86/simulate.h"
 #include "port.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/ring.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
-#include "engine/layout/visit.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/instance.h"
 
 /* More of a stack than this is not looked through at once. */
 #define UNWIND_MOST (256ull << 20)

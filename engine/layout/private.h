@@ -4,10 +4,164 @@
 #define DP_LAYOUT_PRIVATE_H
 
 #include "port_types.h"
-#include "engine/layout/action.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/mask.h"
-#include "engine/layout/sleep.h"
+#include "engine/layout/base.h"
+
+/* mask: what the program believes to be blocked. */
+
+/* Of one thread: what it is known by, dp_thread_id(), and these. */
+#define DP_MASK_FAULTS (7ull << 48)
+#define DP_MASK_BLOCKED \
+	(3ull | DP_MASK_FAULTS) /* a bit a caught signal, as the program knows it */
+#define DP_MASK_HELD 16ull /* one has come meanwhile: see dp_private.held */
+#define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
+#define DP_MASK_DEFAULT 8ull /* or SIG_DFL */
+#define DP_MASK_SHARER 32ull /* a vfork child's, who has its parent's pointer */
+#define DP_MASK_STATE (31ull | DP_MASK_FAULTS)
+#define DP_MASK_BITS (63ull | DP_MASK_FAULTS)
+#define DP_MASKS 8192
+
+#define DP_MASK_PROBES 256
+
+/** dp_mask_bit() - the @k-th caught signal is believed to be blocked */
+static inline u64 dp_mask_bit(u32 k)
+{
+	return k < DP_CAUGHT_JUMPS ? 1ull << k :
+				     1ull << (48 + k - DP_CAUGHT_JUMPS);
+}
+
+/** dp_mask_slot() - where the search for a thread pointer begins */
+static inline u32 dp_mask_slot(u64 pointer)
+{
+	return (u32)((pointer * 0x9e3779b97f4a7c15ull) >> 32) % DP_MASKS;
+}
+
+/* call: the number of a hooked system call, and how it is hooked. */
+
+/* Number of a hooked call that is only known when it is made */
+#define DP_ANY_CALL 0xffffffffu
+/* The same, and it is asked for no sooner than all its arguments are in registers; of
+ * the other one the last is still on the stack. */
+#define DP_PLAIN_CALL 0xfffffffeu
+/** dp_call_is_any() - is it one of these? */
+static inline bool dp_call_is_any(u32 number)
+{
+	return number == DP_ANY_CALL || number == DP_PLAIN_CALL;
+}
+
+/*
+ * A call that sleeps under a mask of its own is made where it stands. It is
+ * hooked at the instruction that sets its number and at the one that it returns
+ * to: the number with these bits, and from the first one to the second so many
+ * bytes.
+ */
+#define DP_CALL_ENTERS 0x40000000u
+#define DP_CALL_RETURNS 0x20000000u
+#define DP_CALL_NUMBER 0xffffu
+/*
+ * Or it is made by musl's __syscall_cp(), for many: hooked are the call of that one,
+ * and the next call or jump, which is to what sets errno; and where that one does not
+ * return, but the thread is cancelled.
+ */
+#define DP_CALL_THROUGH 0x10000000u
+#define DP_CALL_TOUCHED 0x08000000u /* see struct dp_sleep */
+#define DP_CALL_LENGTH_SHIFT 16
+static inline u32 dp_call_length(u32 number)
+{
+	return number >> DP_CALL_LENGTH_SHIFT & 0xff;
+}
+
+/** dp_call_sleeps() - is it such a place? */
+static inline bool dp_call_sleeps(u32 number)
+{
+	return !dp_call_is_any(number) &&
+	       number & (DP_CALL_ENTERS | DP_CALL_RETURNS);
+}
+
+/** dp_call_goes_through() - is it one of these? */
+static inline bool dp_call_goes_through(u32 number)
+{
+	return dp_call_sleeps(number) && number & DP_CALL_THROUGH;
+}
+
+/* Of the function that makes it, and of the one that it is made for, there is less on
+ * the stack. */
+#define DP_THROUGH_STACK 256
+/* From the return of the first one to the hook behind it there is less. */
+#define DP_THROUGH_TAIL 64
+
+/* filter: what a thread says that is about to install a seccomp filter. */
+
+/*
+ * A thread that is about to install a seccomp filter: the address of its registers
+ * (struct dp_mcontext), with which it is sent home, and above that a number.
+ */
+#define DP_FILTER_NUMBER 48
+/** dp_filter_regs() - the address */
+static inline u64 dp_filter_regs(u64 ask)
+{
+	return ask & ((1ull << DP_FILTER_NUMBER) - 1);
+}
+
+/** dp_filter_answered() - is @ask answered, if @answered was the last that was? */
+static inline bool dp_filter_answered(u64 ask, u64 answered)
+{
+	u64 ahead = (answered >> DP_FILTER_NUMBER) - (ask >> DP_FILTER_NUMBER);
+
+	return (s64)(ahead << DP_FILTER_NUMBER) >= 0;
+}
+
+/* sleep: calls with a signal mask of their own. */
+
+#define DP_SLEEPS 256
+
+/**
+ * struct dp_sleep - a call that sleeps under a mask of its own; hit owns it
+ * @thread: whose it is, and DP_MASK_SHARER; 0: free
+ * @mask: what the kernel gets, which has no caught signal; @pair: the same in
+ *        the form of pselect6(2)
+ * @given: what the program gave. The register that has it has the address of
+ *         @mask or @pair as long as the call lasts, by which it is known again
+ * @was: caught signals that the program believes to be blocked outside the call
+ * @real: if @closed, the thread's mask; it has all signals blocked then, but for
+ *        the time of the call
+ * @sp: stack pointer of the call
+ * @call: address of the instruction that sets its number
+ * @detour, @detour_len: where that is made instead
+ * @back: where it returns to; @behind: the same in the program's text
+ * @serial: counts calls
+ * @stacked: what was given is on the stack, too
+ * @through: it is made by a function that is called for it: @call is where, and
+ *           @behind where that one returns to; @back is 0
+ * @touched: there may be breakpoints between @call and the return
+ * @unknown: any call, for all that can be told in the handler that it returns from: there
+ *           is no mask, only the return
+ */
+struct dp_sleep {
+	u64 thread;
+	u64 mask;
+	u64 pair[2];
+	u64 given;
+	u64 was, real;
+	u64 sp;
+	u64 call, detour, back, behind;
+	u64 serial;
+	u32 nr, closed, detour_len, stacked;
+	u32 through, touched;
+	u64 unknown;
+};
+
+/**
+ * struct dp_native - such a call that was made without us, or goes on without us
+ * @thread: whose it is; 0: free
+ * @sp, @back, @behind, @through, @nr: as of a struct dp_sleep
+ * @mask: all of it
+ */
+struct dp_native {
+	u64 thread;
+	u64 sp, back, behind;
+	u64 mask;
+	u32 nr, through;
+};
 
 #define DP_CLONES 64
 

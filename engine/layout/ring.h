@@ -4,6 +4,42 @@
 #define DP_LAYOUT_RING_H
 
 #include "port_types.h"
+#include "engine/vm/vm.h"
+
+/* context: what one hit of a probe with a program needs. */
+
+#define DP_CONTEXTS 256
+#define DP_CONTEXT_STACK 192 /* words */
+
+/** enum dp_context_state */
+enum dp_context_state {
+	DP_CONTEXT_FREE,
+	DP_CONTEXT_RUNS,
+	DP_CONTEXT_PENDING, /* its record waits for the original instruction */
+};
+
+/**
+ * struct dp_context - what one hit of a probe with a program needs; hit owns it
+ * @serial: the same for all probes of one hit
+ * @sp: the program's stack pointer at the hit
+ * @waits: what came of it: the record waits
+ * @stack: for the work itself, so that little of the thread's own is used
+ */
+struct dp_context {
+	u32 state;
+	u32 tid;
+	u32 probe;
+	u32 site;
+	u64 serial;
+	u64 sp;
+	u64 ticks;
+	u64 hit; /* struct dp_hit, while it runs */
+	u32 waits;
+	u32 pad;
+	u64 visit; /* address of the struct dp_visit that begins; 0: none does */
+	u64 stack[DP_CONTEXT_STACK];
+	struct dp_vm vm;
+};
 
 /* Of all rings together, about, and the least of each. */
 #define DP_RING_BYTES (16u << 20)
@@ -52,6 +88,19 @@ struct dp_slot {
 struct dp_ring {
 	u64 next; /* number of the next record */
 	u64 pad[7];
+};
+
+/* program: a verified probe program in the arena. */
+
+#define DP_PROGRAM_NAME 48
+
+/** struct dp_program_entry - a verified program; control owns it */
+struct dp_program_entry {
+	u32 code_off, code_len;
+	u32 lv_off, nr_lv;
+	u32 jmpmax, logmax, stack_mask;
+	u32 pad;
+	char name[DP_PROGRAM_NAME];
 };
 
 #endif

@@ -6,7 +6,36 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/insn/faults.h"
-#include "engine/layout/jump.h"
+
+/* jump: what a site's jump leads to. */
+
+#define DP_JUMP_INSNS 5
+
+/**
+ * struct dp_jump - where a site's jump goes, and what is there
+ * @base: address of the detour, @len bytes
+ * @landing: address of the jump that leads to it, where the site's own has to
+ *           go somewhere else first; 0: there is none
+ * @start: offset in the detour where the jump enters it
+ * @at: offset in the detour of each instruction of the region, with what is
+ *      told before it; behind the last one that of the way back
+ * @insn: of the instruction itself
+ * @offset: of each instruction from the site's address
+ * @nr: instructions; @size: their bytes in the text
+ * @atomic: a bit an instruction: in the detour it is one instruction, too
+ * @traps: a bit a byte of the patch: it is a breakpoint
+ * @stray: the code that it replaces can go at any time: it is looked at before each write
+ * @follows: a call that begins here can go on through a stub
+ */
+struct dp_jump {
+	u64 base, landing;
+	u16 len, start;
+	u16 at[DP_JUMP_INSNS + 1];
+	u16 insn[DP_JUMP_INSNS];
+	u8 offset[DP_JUMP_INSNS];
+	u8 nr, size, atomic, traps;
+	u8 stray, follows;
+};
 
 /** enum dp_mode - how a site is armed */
 enum dp_mode {
@@ -110,5 +139,128 @@ static inline u32 dp_site_hash(u64 addr)
 {
 	return (u32)((addr * 0x9e3779b97f4a7c15ull) >> 32);
 }
+
+/* probe: one user of a site, as the hit half knows it. */
+
+/** enum dp_kind - what a probe does when it is hit */
+enum dp_kind {
+	DP_KIND_PLAIN, /* counts; runs its program, if it has one */
+	DP_KIND_KPROBE, /* calls handlers in C */
+	DP_KIND_RETURN, /* follows the call */
+	DP_KIND_JPROBE, /* goes to another function first */
+	DP_KIND_ENTER, /* a visit begins */
+	DP_KIND_EXIT, /* one ends */
+	DP_KIND_UNWIND, /* those on a part of the stack end */
+	DP_KIND_ASK, /* its handler runs in the tool */
+	DP_KIND_THERE, /* it has been put here by the tool */
+	DP_KIND_LINKER, /* libraries come and go; nobody's probe */
+};
+
+/** dp_kind_is_hidden() - nobody has asked for such a probe: it serves others */
+static inline bool dp_kind_is_hidden(u8 kind)
+{
+	return kind == DP_KIND_EXIT || kind == DP_KIND_UNWIND ||
+	       kind == DP_KIND_LINKER;
+}
+
+/* @way of a probe: how a function is left there */
+#define DP_WAY_TAIL 1 /* by a jump to another function, not by a return */
+#define DP_WAY_TAKEN 2 /* only if the branch is taken */
+#define DP_WAY_SHARED 4 /* calls come here that did not pass the entry */
+#define DP_WAY_ONWARD 16 /* the exits of that other function are probed, too */
+/* and of one at an entry: visits make records; with what is returned as a floating-point number */
+#define DP_WAY_LOGS 8
+#define DP_WAY_XMM 128
+/* and of DP_KIND_UNWIND: up to where the stack is about to be left */
+#define DP_WAY_UNTIL_CX 32 /* the word at rcx included */
+#define DP_WAY_UNTIL_DI 64 /* what is below rdi */
+
+/* @group of an exit that is probed only for those who come to it by a tail jump */
+#define DP_NO_GROUP 0xffffffffu
+
+/**
+ * struct dp_probe_entry - one probe of a site; control owns it
+ * @next: 1 + index of the next probe at the site
+ * @program: 1 + index of the program it runs, 0 for none
+ * @start: offset in the program's code
+ * @maxhits: executions after which it is disabled
+ * @logonfault: its record counts even if the original instruction faults
+ * @kind: enum dp_kind; the rest is for handlers in C, by address
+ * @pre_needs, @post_needs: enum dp_insn_state: what has to be saved around them
+ * @user: what handlers get as their first argument
+ * @pre, @post, @fault: handlers, 0 for none
+ * @nmissed: where hits that ran no handler are counted
+ * @follow: struct dp_follow of a return probe
+ * @group: of DP_KIND_EXIT: the probe at its function's entry; @way: DP_WAY_*
+ * @deadline: of DP_KIND_ASK: ms for which a thread waits for its handler
+ * @gone: it is at no site, because its code has gone, and was at this address
+ */
+struct dp_probe_entry {
+	u32 next;
+	u32 site;
+	u32 enabled;
+	u32 program;
+	u32 start;
+	u32 maxhits;
+	u16 major, minor;
+	u8 logonfault;
+	u8 kind;
+	u8 pre_needs, post_needs;
+	u64 user;
+	u64 pre, post, fault;
+	u64 nmissed;
+	u64 follow;
+	u32 group, way;
+	u32 deadline, pad;
+	u64 gone;
+};
+
+/* tally: what has become of a probe, and of its hits and records. */
+
+/** enum dp_status_bit - what a program has made of its probe */
+enum dp_status_bit {
+	DP_PROBE_REMOVED = 1,
+	DP_PROBE_SUSPENDED = 2,
+	DP_PROBE_FAULTED = 4, /* one of its handlers has */
+};
+
+/** enum dp_tally - what else became of hits and records, by probe */
+enum dp_tally {
+	DP_TALLY_PASSED, /* hits that passcount let pass */
+	DP_TALLY_DISABLED, /* hits after maxhits, remove, or suspend */
+	DP_TALLY_CONTEXT, /* hits missed for want of a context */
+	DP_TALLY_LOST, /* records for which the ring had no room */
+	DP_TALLY_DISCARDED, /* records whose original instruction faulted */
+	DP_TALLY_RECURSED, /* hits inside a handler */
+	DP_TALLY_FAULTED, /* handlers that were given up */
+	DP_TALLY_SELF, /* hits of the library's own calls */
+	DP_TALLY_VISITS, /* entries that are not followed: the table was full */
+	DP_TALLY_ABANDONED, /* visits that were seen to have ended otherwise */
+	DP_TALLY_UNSEEN, /* returns of calls that were not followed */
+	DP_TALLY_UNMET, /* entries whose program did not want them followed */
+	DP_TALLY_DAMAGED, /* visits that made no sense when they ended */
+	DP_TALLY_UNWOUND, /* visits that were unwound */
+	DP_TALLY_RETURNED, /* that returned from where they had jumped to */
+	DP_TALLY_TAILED, /* that were lost sight of there, by another jump */
+	DP_TALLY_CUT, /* whose beginning or end was left by a signal's handler */
+	DP_TALLY_UNANSWERED, /* handlers in the tool that took too long */
+	DP_TALLY_UNHEARD, /* hits while the tool was not there */
+	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
+	DP_TALLY_BROUGHT, /* visits that a fork has brought along */
+	DP_TALLY_MIDDLE, /* of the first probe of a site: see dp_engine_middle() */
+	DP_TALLY_NR,
+};
+
+/**
+ * struct dp_probe_state - of a probe with a program; hit owns it
+ * @count: executions so far; starts at minus passcount
+ * @waiting: records that wait for their instruction
+ */
+struct dp_probe_state {
+	s64 count;
+	u32 status;
+	u32 waiting;
+	u64 tally[DP_TALLY_NR];
+};
 
 #endif

@@ -12,14 +12,11 @@
  * landings share pages as far as that goes.
  */
 #include "arch/arch.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/control.h"
-#include "engine/layout/page.h"
+#include "engine/layout/base.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/plan/jump.h"
-#include "engine/plan/landing.h"
-#include "engine/plan/layout.h"
-#include "engine/plan/place.h"
+#include "engine/plan/plan.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 #include "port.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* place: choose addresses for the pools of copies. */
-#include "engine/layout/page.h"
-#include "engine/plan/landing.h"
-#include "engine/plan/layout.h"
-#include "engine/plan/place.h"
+#include "engine/layout/base.h"
+#include "engine/plan/plan.h"
 #include "engine/site/internal.h"
 #include "port.h"
 

@@ -10,20 +10,15 @@
 #include "engine/insn/insn.h"
 #include "engine/site/visits.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/control.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/program.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
+#include "engine/layout/ring.h"
 #include "engine/plan/jump.h"
-#include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "port.h"
-#include "engine/site/state.h"
 
 /* Where the next copy goes in a pool. */
 struct cursor {

@@ -4,12 +4,82 @@
 #define DP_PLAN_PLAN_H
 
 #include "port_types.h"
+#include "arch/arch.h"
+#include "engine/layout/arena.h"
 
-struct dp_engine;
 struct dp_arena;
 struct dp_arena_control;
+struct dp_engine;
+struct dp_hole;
+struct dp_landings;
+struct dp_pool_need;
 struct dp_site;
 struct dp_site_entry;
+
+/* layout: how much memory the sites of an engine need, and within which reach. */
+
+/* A copy and what it refers to are never farther apart than this: 2 GB less
+ * the length of a pool's worst neighbour. */
+#define DP_REACH (DP_JUMP_REACH - (64ull << 20))
+
+/** struct dp_pool_need - a pool that has to be placed */
+struct dp_pool_need {
+	u64 low, high; /* everything it must reach lies in between */
+	u64 size; /* bytes, whole pages */
+	u64 file_offset; /* of what is mapped there, and in dp_mapping.file */
+	u64 addr; /* set by dp_engine_place() or the caller */
+};
+
+/** struct dp_layout_need - what has to be mapped */
+struct dp_layout_need {
+	u64 arena_size; /* bytes, whole pages */
+	u64 file_size; /* of each of the files */
+	u32 own_off, private_off, tables_off; /* parts: see struct dp_arena_control */
+	u32 nr_pools;
+	struct dp_pool_need pools[DP_MAX_POOLS];
+};
+
+/**
+ * dp_engine_layout() - how much memory the sites need, and where about
+ * @shards: counter shards wanted, a power of two; fewer are taken where there
+ *          are very many probes
+ * Return: the needs, owned by the engine; NULL when the sites lie so far apart
+ * that DP_MAX_POOLS pools do not serve them.
+ */
+struct dp_layout_need *dp_engine_layout(struct dp_engine *engine, u32 shards);
+
+/** dp_engine_need() - what dp_engine_layout() said, with the addresses */
+const struct dp_layout_need *dp_engine_need(const struct dp_engine *engine);
+
+/** dp_site_span() - what the copies of a site have to reach */
+void dp_site_span(const struct dp_site *s, u64 *low, u64 *high);
+
+/* place: addresses for what has to be mapped. */
+
+/** struct dp_hole - unmapped addresses [start, end) */
+struct dp_hole {
+	u64 start, end;
+	bool above_heap; /* begins where the heap would grow */
+	bool ours; /* mapped by us, and only for landings */
+};
+
+/**
+ * dp_engine_place() - choose an address for each pool
+ * @holes: ascending
+ *
+ * Source: user-space rules: within 2 GB of all that a copy refers to; not
+ * right above the heap while there is another place.
+ * Return: 0; -ENOMEM there is no room in reach.
+ */
+int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
+		    size_t n);
+
+/** dp_place_one() - choose an address for a pool. Return: 0 or -ENOMEM. */
+int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
+		 size_t n, bool spare_heap);
+/** dp_holes_carve() - what is mapped is no hole. There is room for one more.
+ *  Return: how many there are now. */
+size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size);
 
 /** struct dp_mapping - where things are, in the tool and in the target */
 struct dp_mapping {
@@ -65,5 +135,17 @@ void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
  * for the plan */
 u64 dp_tables_lay_out(const struct dp_engine *engine,
 		      struct dp_arena_control *control);
+
+/* landing: addresses for jumps that contain breakpoints. */
+
+/** dp_landing_find() - an address for one site's jump: @s->landing, @s->last.
+ *  @l: begins as NULL; the holes are those at the time.
+ *  Return: 0; -ENOMEM; 1 there is none. */
+int dp_landing_find(struct dp_landings **l, struct dp_engine *e,
+		    struct dp_site *s, const struct dp_hole *holes, size_t n);
+void dp_landings_free(struct dp_landings *l);
+/** dp_landings_place() - find addresses for jumps that contain breakpoints */
+int dp_landings_place(struct dp_engine *e, const struct dp_hole *holes,
+		      size_t n);
 
 #endif

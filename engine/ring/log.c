@@ -8,12 +8,11 @@
  * has not emptied the slot yet, the record is lost, and counted.
  */
 #include "arch/x86/bytes.h"
-#include "engine/layout/context.h"
-#include "engine/layout/control.h"
 #include "engine/layout/ring.h"
-#include "engine/layout/tally.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/site.h"
 #include "engine/ring/log.h"
-#include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
 #include "engine/hit/thread.h"
 #include "port.h"
 #include "engine/vm/vm.h"

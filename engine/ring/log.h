@@ -4,7 +4,6 @@
 #define DP_RING_LOG_H
 
 #include "port_types.h"
-#include "engine/layout/context.h"
 #include "engine/layout/ring.h"
 
 #pragma GCC visibility push(hidden)

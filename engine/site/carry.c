@@ -7,9 +7,8 @@
  * counted anew; and the room for what is logged may be another.
  */
 #include "engine/site/visits.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/tally.h"
-#include "engine/layout/visit.h"
+#include "engine/layout/site.h"
+#include "engine/layout/instance.h"
 #include "engine/site/internal.h"
 
 /* Of one visit: the way it goes. @line of table @table. */

@@ -6,10 +6,9 @@
  * wait is said where it can still be read when the process has ended.
  */
 #include "engine/layout/arena.h"
-#include "engine/layout/context.h"
-#include "engine/layout/control.h"
-#include "engine/layout/tally.h"
-#include "engine/site/context.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/site.h"
+#include "engine/site/counts.h"
 #include "engine/site/internal.h"
 #include "engine/text/target.h"
 

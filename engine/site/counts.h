@@ -4,9 +4,13 @@
 #define DP_SITE_COUNTS_H
 
 #include "port_types.h"
-#include "engine/layout/tally.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/site.h"
+#include "engine/vm/vm.h"
 
 struct dp_engine;
+struct dp_target;
 
 /** dp_engine_strays() - how often somebody came to the middle of a jump: each
  *  time costs a trap */
@@ -49,5 +53,57 @@ u64 dp_engine_impossible(void);
 size_t dp_engine_sites(const struct dp_engine *engine);
 /** dp_engine_jumps() - those of them that are armed with a jump */
 size_t dp_engine_jumps(const struct dp_engine *engine);
+
+/* context: the contexts of hits, from outside. */
+
+/**
+ * dp_engine_settle() - discard records of threads that have ended before their
+ *                      instruction completed
+ * @target: where they were; @alive: is a thread still there?
+ */
+void dp_engine_settle(struct dp_engine *engine, struct dp_target *target,
+		      bool (*alive)(void *arg, u32 tid), void *arg);
+/** dp_engine_settle_all() - the process has ended, or is not probed any more: of all */
+void dp_engine_settle_all(struct dp_engine *engine);
+
+/**
+ * dp_engine_fork_contexts() - a hit that the thread was in the middle of when it forked
+ * goes on in the child; those of its parent's other threads do not
+ * @target: the child, stopped
+ */
+void dp_engine_fork_contexts(struct dp_engine *child, struct dp_target *target,
+			     u32 was, u32 is);
+
+/* reader: the tool's end of the rings. */
+
+/** struct dp_record_copy - a record, out of the target's reach */
+struct dp_record_copy {
+	struct dp_record head;
+	u8 data[sizeof(struct dp_leaving) + DP_VM_LOG];
+};
+
+/**
+ * dp_engine_records() - take what is in the rings
+ * @take: called for each record, in the order of its ring
+ * @ended: nobody writes any more: what is half written is torn
+ *
+ * The target can write anything there; what does not make sense is dropped and
+ * counted as torn.
+ * Return: how many were taken.
+ */
+size_t dp_engine_records(struct dp_engine *engine,
+			 void (*take)(void *arg,
+				      const struct dp_record_copy *record),
+			 void *arg, bool ended);
+/** dp_engine_records_stuck() - does a ring wait for a record behind which a quarter of
+ *  it has been taken? Whoever began it may have been taken away for good. */
+bool dp_engine_records_stuck(const struct dp_engine *engine);
+/** dp_engine_records_settled() - nobody is writing just now: what is half written is
+ *  torn */
+void dp_engine_records_settled(struct dp_engine *engine);
+/** dp_engine_ticks() - the clock that records are stamped with, now */
+u64 dp_engine_ticks(void);
+/** dp_engine_torn() - records that were dropped so far */
+u64 dp_engine_torn(const struct dp_engine *engine);
 
 #endif

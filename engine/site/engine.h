@@ -16,8 +16,10 @@
 
 #include "port_types.h"
 
-struct dp_engine;
 struct dp_arena;
+struct dp_engine;
+struct dp_mapping;
+struct dp_target;
 
 /** dp_engine_create() - an engine without sites. Return: 0 or -ENOMEM. */
 int dp_engine_create(struct dp_engine **engine);
@@ -98,5 +100,75 @@ void dp_engine_set_gone(struct dp_engine *engine, u32 probe);
 
 /** dp_engine_site() - address of the i-th site, hooks included; 0 past the end */
 u64 dp_engine_site(const struct dp_engine *engine, size_t i);
+
+/* hook: system calls of libc that pass through the agent. */
+
+/**
+ * dp_engine_add_hook() - watch a system call of libc
+ * @addr: address of the instruction that sets its number, which leads straight to it; or of a
+ *        call or jump, if @nr goes through other functions
+ * @code: DP_REGION_MAX bytes from there
+ * @nr: number of the call
+ * @watched: it is made where it stands, between two calls of the agent, because
+ *           it may return twice on one stack; else the agent makes it
+ *
+ * The call then passes through the agent (port/user/signals/hook.c, watch.c). Probes on any of
+ * these instructions are told from the hook's detour.
+ * Return: 0, -ENOMEM.
+ */
+int dp_engine_add_hook(struct dp_engine *engine, u64 addr, const u8 *code,
+		       u32 nr, bool watched);
+/** dp_engine_hooked_call() - where the hook at @addr has its last instruction made, which
+ *  is the call, and told of before; or, @behind, where that returns to. Return: false if
+ *  there is none. */
+bool dp_engine_hooked_call(const struct dp_engine *engine, u64 addr,
+			   bool behind, u64 *to);
+
+/* linker: where libraries come and go, and specs that wait for one. */
+
+/**
+ * dp_engine_watch_linker() - a hidden probe where the dynamic linker tells
+ * debuggers of libraries
+ * @addr: of _dl_debug_state(); @code: bytes found there
+ * @state: address of r_state in _r_debug
+ *
+ * The last probe that is added. Before the layout. Return: as dp_engine_add().
+ */
+int dp_engine_watch_linker(struct dp_engine *engine, u64 addr, const u8 *code,
+			   size_t size, u64 state, const char **why);
+/** dp_engine_arm_linker() - that probe alone, before dp_engine_arm(). Return: as that. */
+int dp_engine_arm_linker(struct dp_engine *engine, struct dp_target *target,
+			 u64 *bad);
+/** dp_engine_set_pending() - name a spec that waits for its library, for those who
+ *  list the probes. Before the build. */
+void dp_engine_set_pending(struct dp_engine *engine, const char *spec);
+
+/* fork: the engine of a process that a fork has made of a probed one. */
+
+/**
+ * dp_engine_fork() - the engine for a process that a fork has made of the target
+ * @map: its own file, its parent's base
+ * @was, @is: the id of the thread that forked, and what it is in the child
+ *
+ * Copies and tables are the same, byte for byte, and the sites are armed. What has
+ * been counted and recorded is the parent's. For what the thread was in the middle of
+ * see dp_engine_fork_contexts() and dp_engine_fork_visits().
+ * Return: 0; -ENOMEM; -EOPNOTSUPP where probes come and go (dp_engine_reside()): those
+ * of Kprobes and Uprobes are the process's for which they were registered, and no
+ * child's.
+ */
+int dp_engine_fork(const struct dp_engine *engine, const struct dp_mapping *map,
+		   u32 was, u32 is, struct dp_engine **child);
+
+/* inherit: an engine that takes the place of another. */
+
+/**
+ * dp_engine_inherit() - go on counting where another engine has ended
+ * @of: of the same process, disarmed; the first probes and programs of @engine are
+ *      all of its
+ *
+ * Between dp_engine_build() and dp_engine_arm().
+ */
+void dp_engine_inherit(struct dp_engine *engine, const struct dp_engine *of);
 
 #endif

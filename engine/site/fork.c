@@ -6,14 +6,12 @@
  * the hit half writes is its own, and begins anew.
  */
 #include "engine/site/visits.h"
-#include "engine/layout/control.h"
-#include "engine/plan/layout.h"
+#include "engine/layout/arena.h"
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
-#include "engine/site/fork.h"
 #include "engine/site/internal.h"
 #include "port.h"
-#include "engine/site/state.h"
+#include "engine/site/site.h"
 
 static void *copy_of(const void *from, size_t bytes)
 {

@@ -9,14 +9,12 @@
  */
 #include "arch/arch.h"
 #include "engine/insn/region.h"
-#include "engine/site/grow.h"
+#include "engine/site/live.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
-#include "engine/site/live.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 #include "engine/text/target.h"
-#include "engine/site/state.h"
 
 #define KNOWN DP_REGION_MAX
 

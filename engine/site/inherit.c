@@ -6,9 +6,9 @@
  * has counted goes from one table to the other.
  */
 #include "engine/site/visits.h"
-#include "engine/layout/hit.h"
-#include "engine/layout/probe.h"
-#include "engine/site/inherit.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/site.h"
+#include "engine/site/engine.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 #include "engine/site/view.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* program: what an engine's probes can run. */
-#include "engine/layout/probe.h"
-#include "engine/layout/program.h"
+#include "engine/layout/site.h"
+#include "engine/layout/ring.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
 #include "engine/site/internal.h"

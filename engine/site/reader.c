@@ -6,7 +6,7 @@
  * reader's own: whatever the target writes there, no byte outside is touched.
  */
 #include "engine/layout/ring.h"
-#include "engine/site/reader.h"
+#include "engine/site/counts.h"
 #include "engine/site/internal.h"
 #include "port.h"
 

@@ -31,7 +31,7 @@
  * next tool begins to take a jump out. What comes back from a target can be none of these:
  * it only leads out, and is counted.
  */
-#include "engine/site/state.h"
+#include "engine/site/site.h"
 #include "engine/text/strategy.h"
 #include "arch/arch.h"
 #include "engine/layout/site.h"

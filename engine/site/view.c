@@ -4,16 +4,11 @@
 #include "engine/site/view.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/context.h"
-#include "engine/layout/control.h"
-#include "engine/layout/jump.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/program.h"
+#include "engine/layout/base.h"
+#include "engine/layout/ring.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
 #include "engine/text/target.h"
-#include "engine/site/state.h"
+#include "engine/site/site.h"
 
 /* A target may write to it while it is looked at. */
 #define ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)

@@ -12,10 +12,8 @@
 
 #include "engine/text/target.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/program.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
+#include "engine/layout/ring.h"
 
 /**
  * struct dp_view - checked pointers into an arena

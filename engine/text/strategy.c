@@ -12,10 +12,10 @@
  */
 #include "arch/arch.h"
 #include "engine/text/strategy.h"
-#include "engine/layout/page.h"
+#include "engine/layout/base.h"
 #include "engine/layout/site.h"
 #include "engine/text/target.h"
-#include "engine/site/state.h"
+#include "engine/site/site.h"
 
 bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
 {

@@ -9,7 +9,6 @@
 #define DP_STRATEGY_H
 
 #include "engine/text/target.h"
-#include "engine/layout/jump.h"
 #include "engine/layout/site.h"
 
 /** struct dp_sites - some sites; a strategy picks its own

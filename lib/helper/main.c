@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* main: of the helper: read an order, obey, answer. */
 #include "lib/helper/helper.h"
-#include "proc/reside.h"
+#include "proc/lodge.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>

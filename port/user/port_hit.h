@@ -5,11 +5,9 @@
 
 #include "port_types.h"
 #include "port_calls.h"
-#include "engine/layout/action.h"
+#include "engine/layout/base.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/page.h"
 #include "port/raw.h"
-#include "engine/layout/caught.h"
 
 #define DP_SIGTRAP 5
 #define DP_SIGILL 4

@@ -9,8 +9,8 @@
  *
  * The links of the list are in memory that nobody but the tool can write.
  */
-#include "engine/layout/control.h"
-#include "proc/attach/alive.h"
+#include "engine/layout/arena.h"
+#include "proc/attach/attach.h"
 #include <linux/futex.h>
 #include <stddef.h>
 #include <stdlib.h>

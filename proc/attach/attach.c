@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* attach: take hold of a running process, looking only. */
 #include "proc/attach/attach.h"
-#include "proc/attach/check.h"
-#include "proc/attach/install.h"
-#include "proc/attach/recover.h"
-#include "proc/lock.h"
+#include "proc/lodge.h"
 #include "proc/proc.h"
-#include "proc/ptrace/clock.h"
-#include "proc/ptrace/gadget.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/status.h"
-#include "proc/ptrace/step.h"
-#include "proc/seccomp/dispatch.h"
+#include "proc/ptrace/remote.h"
 #include "proc/seccomp/filters.h"
 #include <dprobes/diag.h>
 #include <errno.h>

@@ -4,9 +4,16 @@
 #define DP_PROC_ATTACH_ATTACH_H
 
 #include <sys/types.h>
+#include "port_types.h"
+#include "engine/plan/plan.h"
 
+struct dp_arena_control;
 struct dp_diag;
+struct dp_maps;
 struct dp_process;
+struct dp_remote;
+struct dp_thread;
+struct dp_view;
 
 /** dp_process_attach_as() - in the name of another process, which is the tool */
 int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
@@ -15,5 +22,94 @@ int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
  *  as dp_process_attach(). */
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag);
 int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);
+
+/* check: what cannot be handled is refused before it is touched. */
+
+/** dp_check_linker() - the dynamic linker of program or script @path, as it names it.
+ *  Return: 0; -ENOENT it has none that can be read. */
+int dp_check_linker(const char *path, char *linker, size_t size);
+int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
+/** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
+bool dp_check_can_suspend(void);
+int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
+/** dp_check_filters() - have its threads got filters that we have not looked at? */
+bool dp_check_filters(const struct dp_process *proc);
+/** dp_check_thread() - has this one, and are they in force for what we have it do? */
+bool dp_check_thread(const struct dp_process *proc, pid_t tid);
+
+/* kind: what a program is made of, as far as that decides where it makes its system calls. */
+
+/** dp_auxv_get() - a word of its auxiliary vector; 0: it has none */
+u64 dp_auxv_get(pid_t pid, u64 type);
+
+/**
+ * dp_kind_find() - where its code makes system calls: @proc->texts
+ * @maps: read; the caller frees them
+ *
+ * Waits for a dynamic linker that is still at work.
+ * Return: 0; -EAGAIN it does not get on; -ESRCH.
+ */
+int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
+		 struct dp_diag *diag);
+
+/* install: an agent in a process, and whose it is. */
+
+/** dp_tool_of() - the process that is the tool */
+pid_t dp_tool_of(const struct dp_process *proc);
+/** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
+bool dp_has_fsgsbase(void);
+/** dp_mapping_of() - where what an engine is built from is, in it and here */
+struct dp_mapping dp_mapping_of(const struct dp_process *proc);
+
+/* leave: take an agent out, the tool's own or one that a dead tool left. */
+
+int dp_leave(struct dp_process *proc, struct dp_view *view,
+	     struct dp_diag *diag);
+/** dp_unmap() - the agent and all its pools, whatever there is of them */
+int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
+
+/* recover: what a tool that was ended left in a process. Context: tool process; may sleep. */
+
+/** dp_recover_any() - is anything of ours among these mappings? */
+bool dp_recover_any(const struct dp_maps *maps);
+/** dp_recover_needed() - is anything of ours in one that has just been looked at? */
+bool dp_recover_needed(const struct dp_process *proc);
+int dp_recover(struct dp_process *proc, struct dp_diag *diag);
+/** dp_arena_load() - copy of the arena found in a process. Return: 0; -ENOENT. */
+int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
+		  u64 *addr);
+/** dp_tool_start() - start time of a process, 0 if there is none */
+u64 dp_tool_start(pid_t pid);
+/** dp_recover_taken() - does a tool that lives probe it, with what is in there?
+ *  Return: true, with words. */
+bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag);
+
+/* alive: how a target finds out that the tool has ended. Context: the tool's thread. */
+
+/** dp_alive_enter() - from now on this arena says when the tool has ended */
+void dp_alive_enter(struct dp_arena_control *control);
+/** dp_alive_leave() - before it is unmapped here */
+void dp_alive_leave(struct dp_arena_control *control);
+
+/* linker: the thread for which the tool looks at libraries. Context: tool process. */
+
+/** dp_linker_waits() - is it this one, and does it wait, or is it about to? */
+bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t);
+/** dp_linker_home() - send it to where it has told of them, and will again. Return: 0;
+ *  -ESRCH */
+int dp_linker_home(struct dp_process *proc);
+
+/**
+ * dp_linker_hold() - from now on no library is unmapped before dp_linker_release(), if the
+ * linker's probe is armed; but see there for how long
+ */
+void dp_linker_hold(struct dp_process *proc);
+
+/** dp_linker_release() - who waits goes on when it is answered: see dp_process_asked() */
+void dp_linker_release(const struct dp_process *proc);
+
+/* lodge: what a process has when the agent in it is a library's: proc/lodge.h. */
+
+void dp_lodge_free(struct dp_process *proc);
 
 #endif

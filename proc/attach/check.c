@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* check: refuse what cannot be handled before it is touched. */
 #include "arch/elf.h"
-#include "proc/attach/check.h"
-#include "proc/ptrace/errand.h"
-#include "proc/ptrace/process.h"
-#include "proc/ptrace/status.h"
+#include "proc/attach/attach.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/process.h"
 #include "proc/seccomp/filters.h"
 #include <dprobes/diag.h>
 #include <elf.h>

@@ -19,20 +19,15 @@
  */
 #include "arch/x86/sigframe.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/few.h"
+#include "engine/layout/base.h"
 #include "engine/site/view.h"
 #include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
 #include "proc/proc.h"
-#include "proc/ptrace/doing.h"
-#include "proc/ptrace/errand.h"
-#include "proc/ptrace/gadget.h"
-#include "proc/ptrace/process.h"
-#include "proc/ptrace/status.h"
 #include "proc/ptrace/stop.h"
-#include "proc/ptrace/words.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/process.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>

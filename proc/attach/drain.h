@@ -72,4 +72,21 @@ bool dp_in_signal_handler(const struct dp_process *proc,
 /* From a stack pointer in the agent up to the registers */
 #define FRAME_MOST 65536
 
+/* stepout: threads in the agent, brought out of it while all others are held. */
+
+/**
+ * dp_stop_step_out() - bring stopped threads to where they can be moved, one instruction
+ * after the other and no farther
+ * @caught: signals that the agent catches; those that are coming are delivered, others
+ *          wait
+ * @out: may it stay there?
+ */
+void dp_stop_step_out(struct dp_process *proc, u64 caught,
+		      bool (*out)(const void *arg, const struct dp_thread *t),
+		      const void *arg);
+
+/** dp_stop_step_undo() - what a tool that was ended in the middle of that has left of a thread
+ *  which has not run since. @base: of the agent */
+void dp_stop_step_undo(const struct dp_process *proc, u64 base);
+
 #endif

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* facts: may a process be traced, and what else stands in the way of probing it? */
 #include "proc/attach/attach.h"
-#include "proc/attach/check.h"
 #include "proc/facts.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/status.h"
-#include "proc/seccomp/dispatch.h"
 #include "proc/seccomp/filters.h"
 #include <dprobes/diag.h>
 #include <errno.h>

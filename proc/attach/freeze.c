@@ -11,13 +11,11 @@
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
 #include "arch/uregs.h"
-#include "proc/attach/alive.h"
-#include "proc/attach/linker.h"
-#include "proc/attach/share.h"
-#include "proc/freeze.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/region.h"
+#include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/step.h"
 #include "proc/ptrace/stop.h"
 #include <dprobes/diag.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* holes: where nothing is mapped in a process, as place.c wants it. */
 #include "port.h"
-#include "engine/layout/page.h"
-#include "engine/plan/place.h"
-#include "proc/attach/holes.h"
-#include "proc/holes.h"
+#include "engine/layout/base.h"
+#include "engine/plan/plan.h"
+#include "proc/attach/region.h"
+#include "proc/lodge.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <string.h>

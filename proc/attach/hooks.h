@@ -5,7 +5,9 @@
 
 #include "port_types.h"
 
+struct dp_hooked;
 struct dp_process;
+struct dp_span;
 struct dp_syscalls;
 
 /** dp_hooks_find() - those of a text's system calls that pass through the agent.
@@ -20,5 +22,36 @@ long dp_hooks_call(size_t i);
 bool dp_hooks_wanted(u32 nr);
 /** dp_hooks_sleeps() - does it have a signal mask of its own? */
 bool dp_hooks_sleeps(u32 nr);
+
+/* numbers: system calls whose number comes from elsewhere. Context: tool process. */
+
+/** dp_numbers_find() - system calls whose number is not known from the code before
+ *  them, where the function around them is */
+void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
+		     const u8 *text);
+
+/*
+ * points: where musl makes the calls in which a thread can be cancelled.
+ *
+ * Context of every function: tool process, one thread at a time per object.
+ */
+
+/** dp_points_add() - at @addr the number @nr is put where musl's function expects it */
+void dp_points_add(struct dp_process *proc, const struct dp_span *span,
+		   const u8 *text, u64 addr, u32 nr);
+/** dp_points_touched() - are there probes between hook @h and the next one behind it? */
+bool dp_points_touched(const struct dp_process *proc,
+		       const struct dp_hooked *h);
+
+/**
+ * dp_points_at() - the hook that a call went through
+ * @pc, @sp: of a thread at such a call or back from it; @below: what @sp was there
+ * Return: NULL if it is at none that was hooked.
+ */
+const struct dp_hooked *dp_points_at(const struct dp_process *proc, u64 pc,
+				     u64 sp, u64 *below);
+
+/** dp_points_between() - is a thread on the way to such a call, or back? */
+bool dp_points_between(const struct dp_process *proc, u64 pc, u64 sp);
 
 #endif

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* inspect: the probes of a process, read from outside without touching it. */
-#include "engine/layout/control.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/recover.h"
-#include "proc/attach/texts.h"
+#include "proc/attach/region.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/status.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  *   another dynamic linker       there: it is the libc, too (musl)
  *   no dynamic linker, no libc   in the program itself
  */
-#include "engine/layout/span.h"
-#include "proc/attach/kind.h"
+#include "engine/layout/base.h"
+#include "proc/attach/attach.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "sym/sym.h"

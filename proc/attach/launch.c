@@ -17,20 +17,16 @@
 #include "arch/uregs.h"
 #include "engine/insn/insn.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/check.h"
-#include "proc/attach/kind.h"
 #include "proc/family.h"
-#include "proc/limits.h"
+#include "proc/facts.h"
 #include "proc/linker.h"
-#include "proc/lock.h"
+#include "proc/lodge.h"
 #include "proc/proc.h"
-#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/step.h"
 #include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
 #include "proc/tree/family.h"
-#include "proc/tree/fork.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
@@ -48,7 +44,6 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "proc/ptrace/status.h"
 #include "proc/signals/masks.h"
 
 static bool runnable(const char *path)

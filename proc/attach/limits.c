@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* limits: see limits.h. */
 #include "proc/facts.h"
-#include "engine/layout/page.h"
-#include "proc/limits.h"
+#include "engine/layout/base.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -17,14 +17,12 @@
 #include "engine/site/engine.h"
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
-#include "proc/attach/linker.h"
+#include "proc/attach/attach.h"
 #include "proc/family.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
-#include "proc/ptrace/clock.h"
-#include "proc/ptrace/gadget.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/step.h"
+#include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <limits.h>

@@ -13,9 +13,8 @@
  *
  * Lock: these two (DESIGN.md, Locks).
  */
-#include "proc/attach/recover.h"
-#include "proc/lock.h"
-#include "proc/ptrace/clock.h"
+#include "proc/attach/attach.h"
+#include "proc/lodge.h"
 #include "proc/ptrace/process.h"
 #include <dprobes/diag.h>
 #include <errno.h>

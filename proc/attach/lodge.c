@@ -8,8 +8,7 @@
  * nothing that could be left there. Their code is written through /proc/PID/mem.
  */
 #include "engine/layout/arena.h"
-#include "engine/layout/control.h"
-#include "engine/plan/place.h"
+#include "engine/plan/plan.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
 #include "engine/text/arm.h"
@@ -17,18 +16,12 @@
 #include "agent/image.h"
 #include "port.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/lodge.h"
-#include "proc/attach/share.h"
-#include "proc/holes.h"
+#include "proc/attach/region.h"
 #include "proc/lodge.h"
 #include "proc/proc.h"
-#include "proc/ptrace/hand.h"
+#include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "proc/ptrace/status.h"
-#include "proc/ptrace/stop.h"
-#include "proc/ptrace/sync.h"
-#include "proc/reside.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* machine: what the kernel offers, and who we are, as far as probing needs it. */
 #include "proc/facts.h"
-#include "engine/layout/page.h"
-#include "proc/ptrace/status.h"
+#include "engine/layout/base.h"
+#include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/seccomp/dispatch.h"
+#include "proc/seccomp/filters.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>

@@ -11,14 +11,12 @@
 #include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
-#include "engine/layout/call.h"
-#include "engine/layout/span.h"
+#include "engine/layout/private.h"
+#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "proc/attach/hooks.h"
-#include "proc/attach/numbers.h"
-#include "proc/ptrace/gadget.h"
+#include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/scan.h"
 #include "sym/sym.h"
 #include <stdlib.h>
 #include <string.h>

@@ -12,18 +12,17 @@
  * after-handler, has to run on first.
  */
 #include "engine/layout/arena.h"
-#include "engine/layout/control.h"
 #include "engine/layout/site.h"
 #include "engine/text/strategy.h"
-#include "engine/layout/stack.h"
-#include "engine/site/state.h"
+#include "engine/layout/handler.h"
+#include "engine/site/site.h"
 #include "arch/uregs.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/drain.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/reside.h"
+#include "proc/lodge.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* recover: what a tool that was ended left in a process, found and taken out. */
 #include "engine/layout/arena.h"
-#include "engine/layout/control.h"
-#include "engine/layout/probe.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
 #include "engine/site/view.h"
-#include "proc/attach/install.h"
-#include "proc/attach/leave.h"
-#include "proc/attach/recover.h"
+#include "proc/attach/attach.h"
 #include "proc/attach/region.h"
 #include "proc/proc.h"
-#include "proc/ptrace/errand.h"
+#include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "proc/ptrace/status.h"
-#include "proc/ptrace/step.h"
-#include "proc/ptrace/stop.h"
 #include "sym/sym.h"
 #include <dirent.h>
 #include <dprobes/diag.h>

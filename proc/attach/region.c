@@ -20,14 +20,12 @@
  */
 #include "agent/image.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/page.h"
-#include "engine/plan/layout.h"
+#include "engine/layout/base.h"
+#include "engine/plan/plan.h"
 #include "proc/attach/region.h"
-#include "proc/attach/share.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "proc/ptrace/step.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

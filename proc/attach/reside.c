@@ -9,7 +9,7 @@
 #include "engine/site/engine.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/reside.h"
+#include "proc/lodge.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include "engine/site/internal.h"

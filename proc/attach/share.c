@@ -12,14 +12,12 @@
  * A tool that is killed between the two calls leaves a pair of sockets there, which
  * nothing tells from the program's own; what it leaves later is found by its name.
  */
-#include "proc/attach/share.h"
-#include "proc/limits.h"
+#include "proc/attach/region.h"
+#include "proc/facts.h"
 #include "proc/proc.h"
-#include "proc/ptrace/errand.h"
-#include "proc/ptrace/hand.h"
+#include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "proc/ptrace/step.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>

@@ -25,12 +25,9 @@
 #include "arch/uregs.h"
 #include "arch/x86/sigframe.h"
 #include "proc/attach/drain.h"
-#include "proc/attach/stepout.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "proc/ptrace/status.h"
-#include "proc/ptrace/step.h"
 #include "proc/ptrace/stop.h"
 #include "proc/signals/masks.h"
 #include <errno.h>

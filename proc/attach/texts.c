@@ -8,23 +8,20 @@
  * call a mapping; it cannot check, so we do beforehand.
  */
 #include "arch/arch.h"
-#include "engine/layout/control.h"
+#include "engine/layout/arena.h"
 #include "engine/text/strategy.h"
-#include "engine/layout/few.h"
-#include "engine/layout/page.h"
+#include "engine/layout/base.h"
 #include "engine/layout/site.h"
-#include "engine/layout/span.h"
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
-#include "engine/site/state.h"
+#include "engine/site/site.h"
 #include "engine/insn/region.h"
 #include "proc/attach/region.h"
-#include "proc/attach/texts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/scan.h"
+#include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
-#include "proc/reside.h"
+#include "proc/lodge.h"
 #include "sym/sym.h"
 #include <fcntl.h>
 #include <limits.h>

@@ -9,14 +9,10 @@
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
 #include "proc/call.h"
-#include "proc/ptrace/clock.h"
-#include "proc/ptrace/gadget.h"
-#include "proc/ptrace/idle.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "proc/ptrace/status.h"
 #include "proc/ptrace/stop.h"
-#include "proc/seccomp/dispatch.h"
+#include "proc/seccomp/filters.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>

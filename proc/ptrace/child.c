@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* child: a function called by a child in our memory. */
-#include "proc/child.h"
+#include "proc/call.h"
 #include "port_raw.h"
 #include <errno.h>
 #include <sched.h>

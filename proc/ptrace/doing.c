@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* doing: which system call a thread is asleep in, if it is, as /proc tells. */
-#include "proc/ptrace/doing.h"
-#include "proc/ptrace/status.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/process.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/syscall.h>

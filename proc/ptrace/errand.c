@@ -7,11 +7,10 @@
  * permits calls (dispatch.c) may be other threads' as well. So a child in our
  * memory traces, which goes on to where all is released. The next tool waits for it.
  */
-#include "proc/child.h"
+#include "proc/call.h"
 #include "proc/facts.h"
-#include "proc/ptrace/errand.h"
-#include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/process.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>

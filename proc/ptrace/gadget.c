@@ -11,21 +11,16 @@
  * killed has lent may have a thread on its way home in it: that goes when all are seen
  * to be elsewhere.
  */
-#include "engine/layout/span.h"
+#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "arch/uregs.h"
 #include "proc/attach/hooks.h"
-#include "proc/attach/kind.h"
-#include "proc/attach/recover.h"
+#include "proc/attach/attach.h"
 #include "proc/attach/region.h"
-#include "proc/attach/texts.h"
 #include "proc/proc.h"
-#include "proc/ptrace/doing.h"
-#include "proc/ptrace/gadget.h"
-#include "proc/ptrace/process.h"
-#include "proc/ptrace/scan.h"
-#include "proc/ptrace/status.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/process.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>

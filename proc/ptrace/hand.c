@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* hand: one thread of the target that is held to make calls, while the others run. */
-#include "proc/ptrace/hand.h"
+#include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "proc/ptrace/stop.h"
 
 static int hold_all(struct dp_process *proc, struct dp_diag *diag)
 {

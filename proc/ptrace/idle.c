@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* idle: a thread that is doing nothing in particular, and can be asked to do something. */
-#include "engine/layout/caught.h"
+#include "engine/layout/base.h"
 #include "arch/uregs.h"
-#include "proc/ptrace/doing.h"
-#include "proc/ptrace/idle.h"
-#include "proc/ptrace/process.h"
-#include "proc/ptrace/status.h"
 #include "proc/ptrace/stop.h"
+#include "proc/ptrace/process.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -2,10 +2,8 @@
 /* memory: the target's memory through a descriptor that outlives an exec. */
 #include "engine/text/target.h"
 #include "proc/proc.h"
-#include "proc/ptrace/memory.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/status.h"
-#include "proc/ptrace/sync.h"
+#include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/uio.h>

@@ -8,18 +8,21 @@
 #define DP_PROC_PTRACE_PROCESS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 #include <sys/user.h>
-#include "engine/text/target.h"
-#include "engine/insn/region.h"
+#include <time.h>
 #include "port_types.h"
+#include "engine/insn/region.h"
+#include "engine/layout/base.h"
+#include "engine/text/target.h"
 #include "sym/sym.h"
-#include "engine/layout/span.h"
 
 struct dp_engine;
 struct dp_family;
 struct dp_lodged;
 struct dp_modules;
+struct dp_process;
 struct dp_remote;
 struct dp_view;
 
@@ -163,5 +166,68 @@ struct dp_process *dp_process_new(void);
 /** dp_process_view() - of the arena that we have put into it.
  *  Return: false: there is none, or it has been written over. */
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view);
+
+/* memory: the target's memory, through a descriptor that outlives an exec. */
+
+/** dp_memory_gone() - has what we have hold of no memory any more? It ends, or it has
+ *  executed. */
+bool dp_memory_gone(const struct dp_process *proc);
+extern const struct dp_target_ops dp_process_target_ops;
+
+/* status: what /proc tells of a process and of its threads. Context: tool process; may sleep. */
+
+/** struct dp_status - what /proc/PID/status says, as far as we ask */
+struct dp_status {
+	char state;
+	u32 tracer, ns_pid, seccomp, filters;
+	u64 pending, shared_pending, blocked, ignored, caught;
+	bool shadow_stack, no_new_privs;
+	u32 uid;
+	u32 uids[3], gids[3]; /* real, effective, saved */
+	u64 cap_permitted, cap_effective;
+};
+
+/** dp_status_read() - of task @tid of @pid. Return: 0, -ESRCH. */
+int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st);
+
+/**
+ * dp_status_exit() - wait(2) status of a process that has ended, of anybody's
+ * Return: false if the kernel does not tell: it has been waited for already,
+ * and is older than Linux 6.15; or its owner is not us.
+ */
+bool dp_status_exit(pid_t pid, int pidfd, int *status);
+
+/** dp_stat_read() - what /proc/PID/stat says behind the name, from the state on.
+ *  Return: in @text; NULL */
+const char *dp_stat_read(pid_t pid, char *text, size_t size);
+/** dp_status_kernel() - is it a thread of the kernel's? Anybody may know */
+bool dp_status_kernel(pid_t pid);
+/** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */
+int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n);
+
+/* clock: the time by which waits end. Context: any. */
+
+/** dp_now_ns() - CLOCK_MONOTONIC */
+static inline s64 dp_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/*
+ * step: marks in the protocols, so that a test can end the tool after each.
+ *
+ * In the product a step does nothing; a test build links a dp_step() of its own
+ * (tests/tools/steps.c).
+ */
+
+/** dp_step_fails() - is what @name says to fail here, as it does elsewhere? In the
+ *  product it never is. */
+bool dp_step_fails(const char *name);
+
+/** dp_step() - a step of the attach, arm or detach protocol has been done */
+void dp_step(const char *name);
 
 #endif

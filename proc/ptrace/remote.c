@@ -32,18 +32,16 @@
  * has been yet, by far.
  */
 #include "arch/x86/sigframe.h"
-#include "engine/layout/caught.h"
+#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "arch/uframe.h"
 #include "arch/uregs.h"
-#include "proc/attach/check.h"
+#include "proc/attach/attach.h"
 #include "proc/proc.h"
-#include "proc/ptrace/gadget.h"
-#include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "proc/ptrace/step.h"
+#include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/seccomp/dispatch.h"
+#include "proc/seccomp/filters.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 #include "port_types.h"
+#include "engine/layout/base.h"
 
 struct dp_diag;
 struct dp_process;
@@ -39,5 +40,59 @@ void dp_remote_end(struct dp_remote *remote);
  * Signals are blocked until it is home, but for those that a probe can raise.
  */
 void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
+
+/*
+ * gadget: pieces of the program's own code that remote calls use where they stand.
+ *
+ * Context of every function: tool process, one thread at a time per object.
+ */
+
+int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);
+/** dp_gadgets_borrow(), dp_gadgets_return() - around remote calls. Not returned is
+ *  what others may be using. */
+int dp_gadgets_borrow(const struct dp_process *proc);
+void dp_gadgets_return(struct dp_process *proc);
+/** dp_restorer_known() - do signal frames of the program return to @addr? */
+bool dp_restorer_known(const struct dp_process *proc, u64 addr);
+
+/** dp_restorer_length() - bytes up to the system call in code that ends a signal's
+ *  handler; 0: @code, of which there are @size bytes, is no such code */
+size_t dp_restorer_length(const u8 *code, size_t size);
+#define DP_RESTORER_MAX 9
+
+/* scan: where a text makes system calls. Context: tool process; may sleep and allocate. */
+
+#define DP_AROUND 32
+
+/**
+ * struct dp_syscall - a "syscall" in a text, or bytes that look like one
+ * @around: from DP_AROUND bytes before it on; zeros where the text has no more
+ */
+struct dp_syscall {
+	u64 addr;
+	u8 around[2 * DP_AROUND];
+};
+
+/** struct dp_syscalls - those of @text, by address */
+struct dp_syscalls {
+	struct dp_span text;
+	struct dp_syscall *v;
+	size_t n, room;
+};
+
+/** struct dp_text_file - a file that has the bytes of a text, from @offset on; @fd: -1: there
+ *  is none */
+struct dp_text_file {
+	int fd;
+	u64 offset;
+};
+
+/** dp_scan() - find those of @text; dp_scan_free() them. @file: of it
+ *  Return: 0; -ENOMEM, or what reading it gives. */
+int dp_scan(const struct dp_process *proc, const struct dp_span *text,
+	    const struct dp_text_file *file, struct dp_syscalls *s);
+void dp_scan_free(struct dp_syscalls *s);
+/** dp_syscall_next() - the first "syscall" of some bytes, or NULL */
+const u8 *dp_syscall_next(const u8 *at, const u8 *end);
 
 #endif

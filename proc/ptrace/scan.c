@@ -5,11 +5,11 @@
  * A text has megabytes and some hundred such places. So it is read through a window,
  * and kept is what stands around them.
  */
-#include "engine/layout/span.h"
+#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/scan.h"
+#include "proc/ptrace/remote.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,7 @@
  * The signal is one that nobody misses when it is ignored. The process may be one that uses
  * the library: its own action is called for all signals but the timer's.
  */
-#include "proc/ptrace/seize.h"
+#include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* status: the fields of /proc/PID/status that decide what can be done. */
-#include "proc/ptrace/status.h"
+#include "proc/ptrace/process.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

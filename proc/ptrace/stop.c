@@ -9,16 +9,11 @@
  * them is woken. Whatever has returned EINTR for our sake is sent back into its
  * call at once, so that not even the end of this tool lets it out.
  */
-#include "engine/layout/caught.h"
+#include "engine/layout/base.h"
 #include "arch/uregs.h"
 #include "proc/family.h"
 #include "proc/proc.h"
-#include "proc/ptrace/clock.h"
-#include "proc/ptrace/doing.h"
-#include "proc/ptrace/memory.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/seize.h"
-#include "proc/ptrace/status.h"
 #include "proc/ptrace/stop.h"
 #include "proc/tree/family.h"
 #include "sym/sym.h"

@@ -7,10 +7,13 @@
 #ifndef DP_PROC_PTRACE_STOP_H
 #define DP_PROC_PTRACE_STOP_H
 
+#include <signal.h>
 #include <sys/types.h>
+#include <time.h>
 #include "port_types.h"
 
 struct dp_diag;
+struct dp_map;
 struct dp_maps;
 struct dp_process;
 struct dp_thread;
@@ -125,5 +128,113 @@ int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag);
 struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid);
 /** dp_trace_options() - to trace its threads with, while they are stopped */
 u64 dp_trace_options(const struct dp_process *proc);
+
+/* seize: PTRACE_SEIZE that comes back when it has to wait. */
+
+/** struct dp_seizer - what one seizing of threads needs; zeroed, and ended by dp_seizer_end() */
+struct dp_seizer {
+	bool begun;
+	timer_t timer;
+	sigset_t mask;
+};
+
+/**
+ * dp_seize() - PTRACE_SEIZE, which must not wait for what waits for us
+ * @traces: does the caller trace threads of that process already?
+ *
+ * Context: one thread of the tool's at a time, or of a library's process.
+ * Return: 0; -EINTR a thread executes a program, and may be waiting for the end of one that
+ * the caller traces: dp_stop_ends(), and again; what ptrace(2) gives.
+ */
+int dp_seize(struct dp_seizer *s, pid_t tid, u64 options, bool traces);
+
+/** dp_seizer_end() - none are to be seized any more */
+void dp_seizer_end(struct dp_seizer *s);
+
+/* sync: every thread of the target sees what was written to its text. */
+
+/** dp_sync_begin() - text will be written: see whether threads can be interrupted.
+ *  Return: 0, or as dp_stop_all(), with words. */
+int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag);
+/** dp_sync() - everybody sees what has been written. Nothing is to be done where all of
+ *  them are held, or before dp_sync_begin(). */
+int dp_sync(struct dp_process *proc);
+void dp_sync_end(struct dp_process *proc);
+/** dp_rseq_common() - where the struct rseq of every stopped thread is, from its
+ *  thread pointer. Return: false if one has none, or they differ. */
+bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature);
+
+/* doing: which system call a thread is asleep in. Context: tool process; may sleep. */
+
+/** struct dp_doing - a system call that a thread is asleep in, and where it was made */
+struct dp_doing {
+	long nr;
+	unsigned long long args[6], sp, pc;
+};
+
+/** dp_doing_read() - Return: false if it is in none, or has ended */
+bool dp_doing_read(pid_t pid, pid_t tid, struct dp_doing *doing);
+/** dp_doing_runs() - does it run, as far as can be told? */
+bool dp_doing_runs(pid_t pid, pid_t tid);
+/** dp_doing_masked() - has the call a signal mask of its own? */
+bool dp_doing_masked(const struct dp_doing *doing);
+/** dp_doing_vfork() - does it wait, in call @nr, for its vfork child to go? */
+bool dp_doing_vfork(pid_t pid, pid_t tid, long nr);
+/** dp_doing_asleep() - a thread that is left asleep because waking it would
+ *  show; with its stack pointer and pc */
+bool dp_doing_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
+/** dp_doing_is_ended() - does a stop end call @nr with EINTR? */
+bool dp_doing_is_ended(long nr);
+
+/* idle: a thread that does nothing in particular, and can be asked to do something. */
+
+/**
+ * dp_idle_stop() - one thread that is asleep in a call of libc in which it holds no
+ * lock
+ * @text: libc's
+ * Return: 0; -EAGAIN there is none just now; as dp_stop_all(), with words.
+ */
+int dp_idle_stop(struct dp_process *proc, const struct dp_map *text,
+		 struct dp_diag *diag);
+
+/* words: a copy of what is on the stack of a thread. Context: tool process; may allocate. */
+
+/**
+ * struct dp_words - a copy of a thread's stack from its stack pointer up
+ * @v: @n words, of which the first is at @at; free()d by the caller
+ */
+struct dp_words {
+	u64 at;
+	u64 *v;
+	size_t n;
+};
+
+/** dp_words_read() - Return: 0; -ENOENT @sp is on no stack; -EFAULT; -ENOMEM */
+int dp_words_read(const struct dp_process *proc, const struct dp_maps *maps,
+		  u64 sp, struct dp_words *words);
+
+/* hand: one thread of the target that is held to make calls, while the others run. */
+
+/** dp_hand_begin() - hold a thread and make it ready for remote calls: @proc->hand.
+ *  None if all of them are held already. */
+int dp_hand_begin(struct dp_process *proc, struct dp_diag *diag);
+void dp_hand_end(struct dp_process *proc);
+
+/* errand: work that is not to end in the middle when the tool is killed. */
+
+/**
+ * dp_errand() - @work(@arg), which stops threads and lets them go again; by a child in
+ * our memory if the end of who traces could be the end of @proc
+ * Return: what @work does; -ENOMEM, -EAGAIN: it was not called; -EINTR the child has
+ * been killed.
+ */
+int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg);
+
+/** dp_errands_begin() - several follow one another: what each prepares once for all */
+void dp_errands_begin(struct dp_process *proc);
+void dp_errands_end(struct dp_process *proc);
+/** dp_errand_wait() - for the end of a tracer that is about to end: an errand of a tool that
+ *  was killed, or such a tool itself */
+void dp_errand_wait(pid_t tracer);
 
 #endif

@@ -9,9 +9,7 @@
  */
 #include "arch/uregs.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/step.h"
 #include "proc/ptrace/stop.h"
-#include "proc/ptrace/sync.h"
 #include <errno.h>
 #include <sys/ptrace.h>
 

@@ -2,7 +2,7 @@
 /* words: what is on the stack of a thread. */
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/words.h"
+#include "proc/ptrace/stop.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -13,20 +13,18 @@
  */
 #include "arch/x86/sigframe.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/filter.h"
+#include "engine/layout/private.h"
 #include "engine/site/engine.h"
 #include "agent/image.h"
 #include "arch/calls.h"
 #include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "port_calls.h"
-#include "proc/attach/check.h"
+#include "proc/attach/attach.h"
 #include "proc/attach/drain.h"
-#include "proc/confine.h"
+#include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/seccomp/confine.h"
-#include "proc/seccomp/filter.h"
 #include "proc/seccomp/filters.h"
 #include <errno.h>
 #include <limits.h>

@@ -18,13 +18,10 @@
  */
 #include "arch/calls.h"
 #include "proc/proc.h"
-#include "proc/ptrace/errand.h"
-#include "proc/ptrace/gadget.h"
-#include "proc/ptrace/process.h"
-#include "proc/ptrace/status.h"
-#include "proc/ptrace/step.h"
 #include "proc/ptrace/stop.h"
-#include "proc/seccomp/dispatch.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/process.h"
+#include "proc/seccomp/filters.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  * all ways: what is known at an instruction is what all ways that lead there agree
  * on. A condition on something that is not known goes both ways.
  */
-#include "proc/seccomp/filter.h"
+#include "proc/seccomp/filters.h"
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

@@ -10,12 +10,9 @@
  */
 #include "port_calls.h"
 #include "proc/attach/hooks.h"
-#include "proc/attach/install.h"
-#include "proc/ptrace/errand.h"
-#include "proc/ptrace/process.h"
-#include "proc/ptrace/status.h"
+#include "proc/attach/attach.h"
 #include "proc/ptrace/stop.h"
-#include "proc/seccomp/filter.h"
+#include "proc/ptrace/process.h"
 #include "proc/seccomp/filters.h"
 #include <errno.h>
 #include <linux/seccomp.h>

@@ -10,11 +10,9 @@
 #include "engine/site/view.h"
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
-#include "proc/ptrace/clock.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/step.h"
 #include "proc/ptrace/stop.h"
-#include "proc/signals/handlers.h"
+#include "proc/signals/masks.h"
 #include "proc/tree/family.h"
 #include "sym/sym.h"
 #include <errno.h>

@@ -8,13 +8,10 @@
  * is.
  */
 #include "engine/layout/arena.h"
-#include "engine/layout/call.h"
-#include "engine/layout/caught.h"
 #include "engine/layout/private.h"
-#include "engine/layout/sleep.h"
+#include "engine/layout/base.h"
 #include "engine/site/engine.h"
-#include "engine/site/hook.h"
-#include "proc/attach/points.h"
+#include "proc/attach/hooks.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/signals/masks.h"

@@ -8,7 +8,7 @@
 #define DP_PROC_SIGNALS_SLEEPS_H
 
 #include "port_types.h"
-#include "engine/layout/sleep.h"
+#include "engine/layout/private.h"
 
 struct dp_process;
 struct dp_sleeps;

@@ -21,12 +21,8 @@
 #include "proc/family.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/seize.h"
-#include "proc/ptrace/status.h"
-#include "proc/ptrace/step.h"
 #include "proc/ptrace/stop.h"
 #include "proc/tree/family.h"
-#include "proc/tree/fork.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>

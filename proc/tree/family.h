@@ -33,4 +33,10 @@ void dp_family_fail(struct dp_family *family,
 		    const struct dp_family_event *event,
 		    struct dp_process *proc);
 
+/* fork: a fork child of a probed process becomes a probed process of its own. */
+
+/** dp_process_hold() - it is stopped, with one thread. Return: 0 or an errno. */
+int dp_process_hold(struct dp_process *proc);
+void dp_process_let_go(struct dp_process *proc);
+
 #endif

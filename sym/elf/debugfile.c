@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sym/elf/debugfile.h"
 #include "sym/elf/elf.h"
 
 #define DEBUG_DIR "/usr/lib/debug"

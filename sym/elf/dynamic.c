@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "sym/elf/dynamic.h"
 #include "sym/elf/elf.h"
 #include "sym/sym.h"
 

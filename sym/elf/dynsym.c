@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/elf/dynamic.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
-#include "sym/elf/versions.h"
+#include "sym/elf/symtab.h"
 
 /*
  * PT_DYNAMIC does not say how long the table is. Without sections DT_HASH

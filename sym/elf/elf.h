@@ -11,6 +11,8 @@
 #include "port_types.h"
 #include "sym/elf/headers.h"
 
+struct dp_elf;
+
 /* Both take over their input, also when they fail with -ENOEXEC or -ENOMEM. */
 int dp_elf_open_fd(struct dp_elf *elf, int fd);
 int dp_elf_open_image(struct dp_elf *elf, void *image, size_t size);
@@ -27,5 +29,62 @@ const char *dp_elf_section_name(const struct dp_elf *elf, const Elf64_Shdr *sh);
 
 /* Length of the build-id, 0 if there is none. */
 size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
+
+/* grow: a list that doubles. Context: may allocate. */
+
+/**
+ * dp_grow() - room for one more element of a list
+ * @v: address of the pointer to its elements, from malloc(), or NULL
+ * @n: elements in it; @room: elements that it has room for; @size: bytes of one
+ *
+ * Return: 0, and *@v and *@room may have changed; -ENOMEM, and nothing has.
+ */
+int dp_grow(void *v, size_t n, size_t *room, size_t size);
+
+/* limits: what is read of a file, or of a process, at most. */
+
+/*
+ * What is read of a file, or of a process, at most: -EFBIG if there is more. The largest programs
+ * have a fifth of it.
+ */
+#define DP_TABLE_MAX (512ull << 20) /* bytes of one table of a file */
+#define DP_NAMES_MAX (4u << 20) /* functions of one file */
+#define DP_UNPACKED_MAX (64u << 20) /* bytes of .gnu_debugdata: a few KB can unpack to any amount */
+#define DP_UNPACKER_MEMORY (256ull << 20)
+#define DP_MAPS_TEXT_MAX (128u << 20) /* bytes of /proc/PID/maps: a million mappings, with paths */
+
+/*
+ * dynamic: what PT_DYNAMIC of a file says about itself.
+ *
+ * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every function:
+ * tool process; may sleep and allocate.
+ */
+
+/** struct dp_dynamic - the entries of PT_DYNAMIC that are of use here */
+struct dp_dynamic {
+	u64 symtab, strtab, strsz, hash, gnu_hash, soname;
+	u64 rela, relasz, jmprel, pltrelsz;
+	u64 relr, relrsz;
+	u64 versym, verdef, verneed;
+	u64 flags_1;
+};
+
+/* -ENOENT: not dynamically linked. */
+int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn);
+/* *soname: malloc()ed, or NULL on error. -ENOENT: it has none. */
+int dp_dynamic_soname(const struct dp_elf *elf, char **soname);
+/* All DT_NEEDED, each malloc()ed, and so is the list. */
+int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n);
+
+/* debugfile: the separate file that holds a stripped module's symbols. Context: may sleep, allocate. */
+
+/* Open the separate debug file of @elf under root directory @root. */
+int dp_debugfile_open(const struct dp_elf *elf, const char *root,
+		      const char *path, struct dp_elf *debug);
+
+/* minidebug: the compressed symbol table in section .gnu_debugdata. Context: may sleep, allocate. */
+
+/* Open the ELF file inside section .gnu_debugdata. -ENOENT: there is none. */
+int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini);
 
 #endif

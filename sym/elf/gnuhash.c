@@ -10,9 +10,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
-#include "sym/elf/dynamic.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
+#include "sym/elf/symtab.h"
 
 #define LINKS_MAX 4096 /* of a table that was made by a linker: some ten */
 #define LONGEST 256

@@ -2,7 +2,7 @@
 /* grow: a list that doubles. */
 #include <errno.h>
 #include <stdlib.h>
-#include "sym/elf/grow.h"
+#include "sym/elf/elf.h"
 
 int dp_grow(void *v, size_t n, size_t *room, size_t size)
 {

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf/elf.h"
-#include "sym/elf/limits.h"
-#include "sym/elf/minidebug.h"
 
 /** struct unpacker - what we need of the library */
 struct unpacker {

@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "arch/elf.h"
-#include "sym/elf/grow.h"
-#include "sym/elf/dynamic.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
-#include "sym/elf/relocs.h"
 #include "sym/elf/symtab.h"
+#include "sym/elf/relocs.h"
 
 static int add(struct dp_relocs *rel, const struct dp_reloc *r)
 {

@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/elf/grow.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
-#include "sym/elf/limits.h"
 #include "sym/elf/symtab.h"
 
 #define LOOK_BACK 16 /* names before an address that are asked for it */

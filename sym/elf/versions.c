@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/elf/dynamic.h"
 #include "sym/elf/elf.h"
-#include "sym/elf/versions.h"
+#include "sym/elf/symtab.h"
 
 #define INDEX_MASK 0x7fff
 

@@ -20,15 +20,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "sym/codemap.h"
-#include "sym/elf/dynsym.h"
-#include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
+#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/pieces.h"
-#include "sym/flow/survey.h"
 #include "sym/flow/text.h"
-#include "sym/flow/ways.h"
-#include "sym/names/file.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"

@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/insn/insn.h"
-#include "sym/elf/grow.h"
+#include "sym/elf/elf.h"
 #include "sym/flow/opcode.h"
-#include "sym/flow/survey.h"
-#include "sym/unwind/rows.h"
+#include "sym/flow/map.h"
+#include "sym/unwind/fdes.h"
 
 #define WORD 8
 #define PASSES_MAX 8

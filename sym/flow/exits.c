@@ -23,14 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/insn/insn.h"
-#include "sym/elf/grow.h"
+#include "sym/elf/elf.h"
 #include "sym/exits.h"
 #include "sym/flow/map.h"
 #include "sym/flow/past.h"
-#include "sym/flow/pieces.h"
 #include "sym/flow/slot.h"
-#include "sym/flow/survey.h"
-#include "sym/flow/ways.h"
 
 #define FAR_RET_IMM 0xca
 #define FAR_RET 0xcb

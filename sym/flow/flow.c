@@ -23,15 +23,11 @@
 #include <errno.h>
 #include <string.h>
 #include "engine/insn/insn.h"
-#include "sym/elf/grow.h"
+#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/past.h"
-#include "sym/flow/pieces.h"
-#include "sym/flow/survey.h"
 #include "sym/flow/text.h"
-#include "sym/flow/ways.h"
-#include "sym/flow/window.h"
 
 #define OWN_MAX 256
 #define INNER_MAX 65536 /* entries of one table */

@@ -8,10 +8,8 @@
  */
 #include <string.h>
 #include "engine/insn/insn.h"
-#include "sym/elf/grow.h"
+#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/pieces.h"
-#include "sym/flow/survey.h"
 #include "sym/flow/text.h"
 #include "sym/sym.h"
 

@@ -5,12 +5,8 @@
  * Source: Itanium C++ ABI, exception handling tables, as compilers write them.
  */
 #include "sym/flow/map.h"
-#include "sym/flow/pieces.h"
-#include "sym/flow/survey.h"
 #include "sym/flow/text.h"
-#include "sym/flow/ways.h"
-#include "sym/flow/window.h"
-#include "sym/unwind/cursor.h"
+#include "sym/unwind/eh.h"
 #include "sym/unwind/fdes.h"
 
 #define ENTRY_MAX 64

@@ -6,11 +6,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sym/elf/grow.h"
+#include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 #include "sym/flow/map.h"
-#include "sym/flow/pieces.h"
-#include "sym/flow/survey.h"
 #include "sym/flow/text.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"

@@ -10,13 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "arch/elf.h"
-#include "sym/elf/dynamic.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
+#include "sym/elf/symtab.h"
 #include "sym/flow/map.h"
-#include "sym/flow/survey.h"
 #include "sym/flow/text.h"
-#include "sym/flow/window.h"
 
 #define CHUNK 65536
 

@@ -14,13 +14,10 @@
 #include "sym/exits.h"
 #include "sym/flow/map.h"
 #include "sym/flow/opcode.h"
-#include "sym/flow/pieces.h"
 #include "sym/flow/slot.h"
-#include "sym/names/file.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"
-#include "sym/unwind/rows.h"
 
 #define WORD 8
 #define LEA 0x8d

@@ -8,15 +8,11 @@
 #include "sym/elf/relocs.h"
 #include "sym/exits.h"
 #include "sym/flow/map.h"
-#include "sym/flow/pieces.h"
 #include "sym/flow/slot.h"
-#include "sym/flow/survey.h"
 #include "sym/flow/text.h"
-#include "sym/names/file.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"
-#include "sym/unwind/rows.h"
 
 #define REG_RSP 7 /* DWARF's number */
 #define HOME 8 /* CFA minus stack pointer behind a call */

@@ -12,7 +12,6 @@
 #include "sym/elf/relocs.h"
 #include "sym/flow/map.h"
 #include "sym/unwind/fdes.h"
-#include "sym/unwind/rows.h"
 
 struct dp_elf;
 

@@ -18,11 +18,7 @@
  */
 #include <stdlib.h>
 #include "sym/flow/map.h"
-#include "sym/flow/pieces.h"
-#include "sym/flow/survey.h"
 #include "sym/flow/text.h"
-#include "sym/flow/ways.h"
-#include "sym/flow/window.h"
 
 #define PAIR_MAX 65536 /* entries of one table */
 

@@ -12,6 +12,7 @@
 struct dp_code_map;
 struct dp_survey;
 struct dp_text;
+struct dp_window;
 
 int dp_text_load(struct dp_survey *s);
 void dp_text_drop_code(struct dp_code_map *map);
@@ -25,5 +26,16 @@ bool dp_text_is_named(const struct dp_code_map *map, u64 addr);
 /* The first target in [start, end), or @end. */
 u64 dp_text_next(const struct dp_text *t, u64 start, u64 end);
 u64 dp_text_next_named(const struct dp_text *t, u64 start, u64 end);
+
+/*
+ * window: data of a file by address, a piece at a time.
+ *
+ * Addresses are those of the file. Context of every function: tool process; may allocate.
+ */
+
+/* Up to @want <= 64 bytes at an address of the file; *got: how many. */
+const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got);
+bool dp_window_u64(struct dp_window *w, u64 addr, u64 *v);
+bool dp_window_s32(struct dp_window *w, u64 addr, s32 *v);
 
 #endif

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ways: how control gets from one piece of code into another. */
 #include <stdlib.h>
-#include "sym/elf/grow.h"
+#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/pieces.h"
-#include "sym/flow/survey.h"
 #include "sym/flow/text.h"
-#include "sym/flow/ways.h"
 
 int dp_ways_add(struct dp_ways *ways, u64 from, u64 to)
 {

@@ -2,8 +2,8 @@
 /* window: data of a file by address, a piece at a time. */
 #include <string.h>
 #include "sym/elf/elf.h"
-#include "sym/flow/survey.h"
-#include "sym/flow/window.h"
+#include "sym/flow/map.h"
+#include "sym/flow/text.h"
 
 #define REACH 64 /* bytes that can be asked for at once */
 

@@ -18,7 +18,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "sym/elf/elf.h"
-#include "sym/names/file.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 

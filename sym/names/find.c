@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf/symtab.h"
-#include "sym/names/ifunc.h"
 #include "sym/names/mod.h"
-#include "sym/names/near.h"
 #include "sym/sym.h"
 
 #define CANDIDATES_SHOWN 8

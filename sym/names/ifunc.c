@@ -12,7 +12,6 @@
 #include <string.h>
 #include "sym/elf/relocs.h"
 #include "sym/elf/symtab.h"
-#include "sym/names/ifunc.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "sym/elf/limits.h"
-#include "sym/names/file.h"
+#include "sym/elf/elf.h"
+#include "sym/names/mod.h"
 #include "sym/sym.h"
 
 #define DELETED " (deleted)"

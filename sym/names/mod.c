@@ -3,14 +3,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
-#include "sym/elf/debugfile.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
-#include "sym/elf/minidebug.h"
-#include "sym/elf/relocs.h"
 #include "sym/elf/symtab.h"
-#include "sym/names/file.h"
-#include "sym/names/ifunc.h"
+#include "sym/elf/relocs.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"

@@ -11,12 +11,17 @@
 #include <sys/types.h>
 #include <unistd.h>
 #include "port_types.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
 #include "sym/elf/relocs.h"
 #include "sym/elf/symtab.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"
+
+struct dp_diag;
+struct dp_elf;
+struct dp_map;
+struct dp_mod;
+struct dp_sym;
 
 /* Where __rseq_cs is in the file's addresses. */
 int dp_rseq_section(const struct dp_elf *elf, u64 *vaddr, u64 *n);
@@ -87,5 +92,44 @@ int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
 const char *dp_mod_name(const struct dp_mod *mod);
+
+/* file: the very file that a process has mapped. Context: tool process; may sleep. */
+
+/* A descriptor of the very file that is mapped, or a negative errno. */
+int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
+		 const struct dp_map *head);
+int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
+		     struct dp_elf *elf);
+/* Empty, and 0, for one's own process. */
+int dp_file_root(const struct dp_modules *mods, char *buf, size_t len);
+/* The path of a file in /proc/PID; 0 is the calling thread. */
+void dp_file_proc(char *buf, size_t len, pid_t pid, const char *file);
+
+/* ifunc: which implementation of an IFUNC a process runs. Context: tool process; may sleep, allocate. */
+
+/* Where did the implementation come to lie? */
+enum dp_ifunc_place {
+	DP_IFUNC_NOWHERE, /* not chosen yet */
+	DP_IFUNC_HERE, /* in the module that defines it */
+	DP_IFUNC_ELSEWHERE, /* chosen, but outside (the vDSO) */
+	DP_IFUNC_SEVERAL, /* the slots disagree */
+};
+int dp_ifunc_resolve(struct dp_modules *mods, struct dp_mod *mod,
+		     const struct dp_sym *sym, u64 *addr,
+		     enum dp_ifunc_place *place);
+
+/* near: the names that a mistyped one was probably meant to be. Context: any. Pure. */
+
+#define DP_NEAR_MAX 3
+
+/** struct dp_near - the names most like one that was not found */
+struct dp_near {
+	const char *want;
+	const char *name[DP_NEAR_MAX];
+	unsigned int cost[DP_NEAR_MAX];
+	size_t n;
+};
+void dp_near_offer(struct dp_near *near, const char *name);
+void dp_near_say(const struct dp_near *near, struct dp_diag *diag);
 
 #endif

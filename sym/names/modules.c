@@ -12,12 +12,9 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sym/elf/dynamic.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
-#include "sym/elf/relocs.h"
 #include "sym/elf/symtab.h"
-#include "sym/names/file.h"
+#include "sym/elf/relocs.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"

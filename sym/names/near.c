@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <dprobes/diag.h>
 #include <string.h>
-#include "sym/names/near.h"
+#include "sym/names/mod.h"
 
 #define LEN_MAX 63
 #define INSIDE_COST 4 /* "alloc" in "malloc": worse than any typing error */

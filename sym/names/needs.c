@@ -7,9 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "sym/elf/dynamic.h"
 #include "sym/elf/elf.h"
-#include "sym/names/file.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 

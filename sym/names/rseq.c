@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "sym/elf/elf.h"
-#include "sym/names/file.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 

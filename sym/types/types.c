@@ -29,9 +29,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "sym/elf/debugfile.h"
 #include "sym/elf/elf.h"
-#include "sym/names/file.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 #include "sym/types.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cursor: reading unwind tables, byte by byte. */
-#include "sym/unwind/cursor.h"
+#include "sym/unwind/eh.h"
 
 static uint64_t take_leb(struct dp_cursor *c, bool is_signed)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* expr: DWARF's expressions, as frame descriptions use them. */
-#include "sym/unwind/expr.h"
+#include "sym/unwind/cfi.h"
 
 #define STACK_MAX 16
 

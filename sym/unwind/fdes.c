@@ -9,9 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/elf/grow.h"
 #include "sym/elf/elf.h"
-#include "sym/unwind/cursor.h"
+#include "sym/unwind/eh.h"
 #include "sym/unwind/fdes.h"
 
 static int add(struct dp_fdes *fdes, const struct dp_fde *fde)

@@ -11,7 +11,9 @@
 #include "port_types.h"
 #include "sym/unwind/eh.h"
 
+struct dp_eh;
 struct dp_elf;
+struct dp_fde;
 
 struct dp_fdes {
 	struct dp_fde *v; /* ascending */
@@ -27,5 +29,47 @@ void dp_eh_free(struct dp_eh *f);
 int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf);
 const struct dp_fde *dp_fdes_find(const struct dp_fdes *fdes, u64 value);
 void dp_fdes_free(struct dp_fdes *fdes);
+
+/*
+ * rows: where the return address is, at each instruction of a piece of code.
+ *
+ * Told by .eh_frame, or derived from the code where nothing is told.
+ * Addresses are those of the file. Context: tool process; may allocate.
+ */
+
+#define DP_ROW_NO_REG 0xff
+#define DP_ROW_LOST 0xfe
+
+/**
+ * struct dp_row - where the CFA is, from an address on
+ * @start: in addresses of the file
+ * @cfa: the CFA is register @reg plus this
+ * @reg: by DWARF's numbers, or DP_ROW_NO_REG: it is found in another way, or
+ *       DP_ROW_LOST: it is not known
+ * @ra: the return address is right below it
+ */
+struct dp_row {
+	u64 start;
+	s64 cfa;
+	u8 reg;
+	bool ra;
+};
+
+/** struct dp_rows - of one frame description, ascending */
+struct dp_rows {
+	struct dp_row *v;
+	size_t n, room;
+};
+
+/* -EILSEQ: not understood. */
+int dp_rows_read(struct dp_rows *rows, struct dp_eh *frames,
+		 const struct dp_fde *fde);
+/* The same without a description. @first: the CFA is the stack pointer plus this
+ * where the code begins. */
+int dp_rows_derive(struct dp_rows *rows, const u8 *code, u32 len, u64 start,
+		   s32 first);
+/* NULL: @addr is before the first. */
+const struct dp_row *dp_rows_at(const struct dp_rows *rows, u64 addr);
+void dp_rows_free(struct dp_rows *rows);
 
 #endif

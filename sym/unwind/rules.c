@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sym/unwind/cfi.h"
-#include "sym/elf/grow.h"
-#include "sym/unwind/cursor.h"
-#include "sym/unwind/fdes.h"
-#include "sym/unwind/rows.h"
+#include "sym/elf/elf.h"
 #include "sym/unwind/eh.h"
+#include "sym/unwind/fdes.h"
 
 #define RA_OFFSET (-8)
 

@@ -5,13 +5,9 @@
  */
 #include "tests/self/self.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/ask.h"
-#include "engine/layout/control.h"
-#include "engine/layout/filter.h"
-#include "engine/layout/hit.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/handler.h"
+#include "engine/layout/private.h"
 #include "engine/layout/site.h"
-#include "engine/layout/there.h"
 #include <dprobes/uprobes.h>
 #include <linux/futex.h>
 #include <sys/prctl.h>

@@ -14,9 +14,7 @@
  * instructions. Records, lost and discarded ones have to add up to the hits.
  */
 #include "engine/insn/region.h"
-#include "engine/layout/tally.h"
-#include "engine/site/context.h"
-#include "engine/site/reader.h"
+#include "engine/layout/site.h"
 #include "engine/site/counts.h"
 #include "engine/site/program.h"
 #include "engine/vm/ops.h"

@@ -6,7 +6,7 @@
  * microseconds ($DPROBES_TICK). Or have what the kernel is asked by the name in
  * $DPROBES_FAIL fail, as it does where it is too old.
  */
-#include "proc/ptrace/step.h"
+#include "proc/ptrace/process.h"
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>

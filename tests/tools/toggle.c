@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "arch/arch.h"
-#include "engine/layout/hit.h"
+#include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "engine/text/arm.h"
 #include "resolve/ground.h"

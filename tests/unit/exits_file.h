@@ -7,12 +7,10 @@
 #include <fcntl.h>
 #include "sym/exits.h"
 #include "sym/codemap.h"
-#include "sym/elf/debugfile.h"
-#include "sym/elf/dynsym.h"
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 #include "sym/flow/slot.h"
-#include "sym/flow/survey.h"
+#include "sym/flow/map.h"
 #include "sym/unwind/fdes.h"
 
 struct exits_file {

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "proc/child.h"
+#include "proc/call.h"
 
 /** struct seen - what the work has found out of the child that does it */
 struct seen {

@@ -33,11 +33,9 @@
 #include <unistd.h>
 #include "engine/insn/insn.h"
 #include "sym/codemap.h"
-#include "sym/elf/dynsym.h"
-#include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
+#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/survey.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/layout/arena.h"
-#include "engine/layout/context.h"
+#include "engine/layout/ring.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
-#include "engine/site/context.h"
+#include "engine/site/counts.h"
 #include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "engine/text/target.h"

@@ -10,21 +10,16 @@
 #include <cmocka.h>
 #include <string.h>
 #include "engine/layout/private.h"
-#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
 #include "arch/x86/sigframe.h"
 #include "engine/insn/faults.h"
 #include "engine/insn/tell.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/context.h"
-#include "engine/layout/control.h"
-#include "engine/layout/hit.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/base.h"
 #include "engine/layout/ring.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
 
 #define AT 0x401000ull
 #define EXIT 0x0d

@@ -10,26 +10,19 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
 #include "engine/hit/call.h"
-#include "engine/hit/entry.h"
-#include "engine/hit/stack.h"
 #include "arch/x86/ptregs.h"
 #include "port/fake/hit/world.h"
-#include "port/user/signals/action.h"
+#include "port/user/signals/mask.h"
 #include "port.h"
 #include "arch/x86/sigframe.h"
 #include "engine/insn/class.h"
 #include "engine/insn/tell.h"
-#include "engine/layout/action.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/control.h"
-#include "engine/layout/jump.h"
-#include "engine/layout/page.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/base.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/layout/stack.h"
-#include "engine/layout/tally.h"
+#include "engine/layout/handler.h"
 #include "port_hit.h"
 
 #define AT 0x401000ull

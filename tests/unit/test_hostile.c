@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/layout/ring.h"
-#include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
-#include "engine/site/reader.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"

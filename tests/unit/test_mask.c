@@ -11,16 +11,13 @@
 #include <string.h>
 #include <asm/unistd.h>
 #include "engine/layout/private.h"
-#include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
 #include "port/fake/hit/world.h"
-#include "port/user/signals/action.h"
 #include "port/user/signals/mask.h"
 #include "port.h"
 #include "arch/x86/sigframe.h"
-#include "engine/layout/action.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/mask.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/base.h"
+#include "engine/layout/site.h"
 #include "port_hit.h"
 
 #define AT 0x401000ull

@@ -12,9 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/scan.h"
-#include "engine/layout/page.h"
-#include "engine/layout/span.h"
+#include "proc/ptrace/remote.h"
+#include "engine/layout/base.h"
 
 #define WINDOW 65536
 #define MOST (3 * WINDOW)

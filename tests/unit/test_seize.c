@@ -17,8 +17,6 @@
 #include "proc/attach/attach.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/seize.h"
-#include "proc/ptrace/status.h"
 #include "proc/ptrace/stop.h"
 
 static volatile sig_atomic_t urgent;

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "resolve/spec.h"
+#include "resolve/points.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

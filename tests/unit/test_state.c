@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
-#include "engine/site/state.h"
+#include "engine/site/site.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
 

@@ -9,15 +9,11 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
-#include "engine/hit/arena.h"
-#include "engine/hit/trap.h"
+#include "engine/hit/hit.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
 #include "arch/x86/sigframe.h"
-#include "engine/hit/hit.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/jump.h"
-#include "engine/layout/probe.h"
+#include "engine/layout/base.h"
 #include "engine/layout/site.h"
 #include "port_hit.h"
 

@@ -18,12 +18,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sym/unwind/expr.h"
-#include "sym/elf/dynsym.h"
+#include "sym/unwind/cfi.h"
+#include "sym/elf/symtab.h"
 #include "sym/elf/elf.h"
 #include "sym/elf/headers.h"
-#include "sym/unwind/cfi.h"
-#include "sym/unwind/cursor.h"
 #include "sym/unwind/eh.h"
 #include "sym/unwind/fdes.h"
 

@@ -11,19 +11,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/hit/arena.h"
 #include "engine/hit/hit.h"
 #include "engine/instance/visit.h"
 #include "arch/x86/flags.h"
 #include "port/fake/hit/world.h"
 #include "arch/x86/sigframe.h"
 #include "engine/insn/class.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/ring.h"
+#include "engine/layout/base.h"
 #include "engine/layout/site.h"
-#include "engine/layout/tally.h"
-#include "engine/layout/visit.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/instance.h"
 #include "engine/vm/vm.h"
 
 #define LINES 16

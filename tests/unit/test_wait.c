@@ -11,18 +11,15 @@
 #include <string.h>
 #include <asm/unistd.h>
 #include "engine/layout/private.h"
-#include "engine/hit/arena.h"
-#include "engine/hit/entry.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port/fake/hit/world.h"
 #include "port/user/signals/mask.h"
 #include "port/user/signals/sleep.h"
 #include "port.h"
 #include "arch/x86/sigframe.h"
-#include "engine/layout/action.h"
-#include "engine/layout/call.h"
-#include "engine/layout/caught.h"
+#include "engine/layout/base.h"
 #include "engine/layout/site.h"
-#include "engine/layout/sleep.h"
 #include "port_hit.h"
 
 #define SIGUSR1 10

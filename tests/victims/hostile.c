@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "engine/layout/arena.h"
-#include "engine/layout/control.h"
 #include "engine/layout/ring.h"
 
 #define SPANS 16

@@ -3,17 +3,13 @@
 #include "engine/layout/private.h"
 #include "port/fake/hit/world.h"
 #include "port/fake/hit/kernel.h"
-#include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
 #include <assert.h>
 #include <string.h>
 #include "engine/layout/arena.h"
-#include "engine/layout/context.h"
-#include "engine/layout/control.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/program.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
-#include "engine/layout/visit.h"
+#include "engine/layout/instance.h"
 #include "engine/vm/vm.h"
 
 #define ARENA (1u << 20)

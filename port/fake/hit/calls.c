@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "arch/x86/sigframe.h"
-#include "engine/layout/action.h"
+#include "engine/layout/base.h"
 #include "port/fake/hit/world.h"
 
 #define BLOCK 0

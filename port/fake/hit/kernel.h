@@ -5,7 +5,7 @@
 
 #include "port/fake/hit/world.h"
 #include "arch/x86/sigframe.h"
-#include "engine/layout/action.h"
+#include "engine/layout/base.h"
 
 #define DP_FAKE_THREADS 4
 #define DP_FAKE_SIGNALS 65

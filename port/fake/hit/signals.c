@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* signals: threads, and how signals reach them. */
 #include "port/fake/hit/kernel.h"
-#include "engine/hit/arena.h"
-#include "port/user/signals/action.h"
+#include "engine/hit/hit.h"
+#include "port/user/signals/mask.h"
 #include "port/user/signals/hook.h"
 #include "port/user/signals/sleep.h"
 #include "port/user/signals/trap.h"
 #include "port.h"
 #include <string.h>
 #include "arch/x86/sigframe.h"
-#include "engine/layout/action.h"
-#include "engine/layout/call.h"
+#include "engine/layout/base.h"
+#include "engine/layout/private.h"
 #include "engine/layout/site.h"
 #include "port/fake/hit/world.h"
 

@@ -12,11 +12,9 @@
 
 #include "port_types.h"
 #include "arch/x86/sigframe.h"
-#include "engine/layout/tally.h"
-#include "engine/layout/action.h"
-#include "engine/layout/probe.h"
-#include "engine/layout/ring.h"
 #include "engine/layout/site.h"
+#include "engine/layout/base.h"
+#include "engine/layout/ring.h"
 
 /* --- the arena, as control prepares it --- */
 

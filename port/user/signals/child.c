@@ -5,19 +5,15 @@
  * A word of the process's own memory is zero in what fork makes of it. A child that runs
  * in its parent's memory has another process id than that word says.
  */
-#include "port/user/signals/child.h"
-#include "engine/hit/arena.h"
-#include "engine/hit/site.h"
-#include "port/user/signals/action.h"
+#include "port/user/signals/trap.h"
+#include "engine/hit/hit.h"
 #include "port/user/signals/mask.h"
 #include "arch/x86/sigframe.h"
 #include "arch/x86/breakpoint.h"
 #include "port.h"
-#include "engine/layout/action.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/control.h"
+#include "engine/layout/base.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/layout/span.h"
 #include "port_hit.h"
 
 enum dp_who dp_hit_who(void)

@@ -17,16 +17,13 @@
  * child does. Of other threads' actions and masks it knows nothing, so unless it is
  * alone these stay as they are; where a breakpoint was nobody comes any more.
  */
-#include "engine/layout/call.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/control.h"
-#include "engine/layout/filter.h"
-#include "engine/layout/jump.h"
+#include "engine/layout/private.h"
+#include "engine/layout/base.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/hit/arena.h"
-#include "engine/hit/ask.h"
-#include "engine/hit/entry.h"
-#include "port/user/signals/child.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
+#include "port/user/signals/trap.h"
 #include "port/user/signals/hook.h"
 #include "port/user/signals/mask.h"
 #include "arch/x86/sigframe.h"

@@ -7,17 +7,13 @@
  * have set (but for SIGTRAP), and leaves through its own restorer. With no handler it dies of the
  * signal with the registers it had.
  */
-#include "engine/layout/action.h"
-#include "engine/layout/caught.h"
+#include "engine/layout/base.h"
 #include "engine/layout/private.h"
-#include "engine/layout/sleep.h"
-#include "engine/hit/arena.h"
-#include "engine/hit/entry.h"
-#include "port/user/signals/action.h"
-#include "port/user/signals/child.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port/user/signals/mask.h"
-#include "port/user/signals/sleep.h"
 #include "port/user/signals/trap.h"
+#include "port/user/signals/sleep.h"
 #include "arch/x86/sigframe.h"
 #include "port.h"
 #include "port_hit.h"

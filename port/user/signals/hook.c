@@ -6,16 +6,11 @@
  * program's remembered one. execve takes the whole image away: what it starts
  * is noted, so that the tool can say what ended the probes.
  */
-#include "engine/layout/action.h"
-#include "engine/layout/caught.h"
+#include "engine/layout/base.h"
 #include "engine/layout/private.h"
-#include "engine/layout/thread.h"
 #include "port/user/signals/hook.h"
-#include "engine/hit/arena.h"
-#include "engine/hit/entry.h"
-#include "engine/hit/stack.h"
-#include "port/user/signals/action.h"
-#include "port/user/signals/child.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port/user/signals/mask.h"
 #include "port/user/signals/trap.h"
 #include "arch/x86/sigframe.h"

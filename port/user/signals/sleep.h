@@ -6,7 +6,7 @@
 #include "port_types.h"
 #include "arch/x86/sigframe.h"
 #include "engine/layout/site.h"
-#include "engine/layout/sleep.h"
+#include "engine/layout/private.h"
 
 #pragma GCC visibility push(hidden)
 

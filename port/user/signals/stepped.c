@@ -13,9 +13,8 @@
  */
 #include "arch/x86/flags.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/control.h"
 #include "engine/layout/private.h"
-#include "engine/hit/arena.h"
+#include "engine/hit/hit.h"
 #include "port/user/signals/mask.h"
 #include "port/user/signals/trap.h"
 #include "arch/x86/sigframe.h"

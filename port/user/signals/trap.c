@@ -8,8 +8,7 @@
  *   copy runs, jumps back behind the site ◄── sigreturn
  */
 #include "port/user/signals/trap.h"
-#include "engine/hit/arena.h"
-#include "engine/hit/trap.h"
+#include "engine/hit/hit.h"
 #include "arch/x86/breakpoint.h"
 #include "port.h"
 #include "arch/x86/sigframe.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* trap: signals of ours, and those that are the program's. */
-#ifndef DP_SIGNALS_TRAP_H
-#define DP_SIGNALS_TRAP_H
+#ifndef DP_PORT_USER_SIGNALS_TRAP_H
+#define DP_PORT_USER_SIGNALS_TRAP_H
 
 #include "port_types.h"
 #include "arch/x86/sigframe.h"
@@ -36,6 +36,17 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
  * Return: was the signal only that?
  */
 bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc);
+
+#pragma GCC visibility pop
+
+/* child: the two halves of how a fork child leaves. */
+
+#pragma GCC visibility push(hidden)
+
+/** dp_hit_leave_text() - the first half of dp_hit_leave(): nothing but the text. Return: as above. */
+bool dp_hit_leave_text(void);
+/** dp_hit_leave_signals() - its second half: actions and masks */
+void dp_hit_leave_signals(u64 *mask);
 
 #pragma GCC visibility pop
 

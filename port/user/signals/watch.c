@@ -7,18 +7,14 @@
  * by, is its parent's. While there is one the table of counters is empty, so
  * that every hit asks the agent, and the agent asks the kernel who it is.
  */
-#include "engine/layout/action.h"
-#include "engine/layout/call.h"
-#include "engine/layout/caught.h"
-#include "engine/layout/control.h"
+#include "engine/layout/base.h"
 #include "engine/layout/private.h"
+#include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/layout/thread.h"
-#include "engine/hit/arena.h"
-#include "port/user/signals/action.h"
-#include "port/user/signals/child.h"
-#include "port/user/signals/hook.h"
+#include "engine/hit/hit.h"
 #include "port/user/signals/mask.h"
+#include "port/user/signals/trap.h"
+#include "port/user/signals/hook.h"
 #include "port/user/signals/sleep.h"
 #include "arch/x86/sigframe.h"
 #include "port.h"

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* visit: calls that are followed from the entry of a function to its exits. */
+#ifndef DP_LAYOUT_INSTANCE_H
+#define DP_LAYOUT_INSTANCE_H
+
+#include "port_types.h"
+#include "arch/arch.h"
+#include "engine/layout/base.h"
+
+/*
+ * A visit is one call of a function whose exits are probed: its return address is
+ * not touched, so it is known again by where that lies. A visit belongs to that
+ * slot, not to a thread. The table has lines of keys, a cache line each, and
+ * apart from it what is known of each visit. A key is in the line that its slot
+ * hashes to, or, where that had no room, in one of those behind it.
+ *
+ * When a table fills up, control adds another one in memory of its own, several
+ * times as large. Visits begin in the newest one that has room, and end where they
+ * are.
+ */
+#define DP_VISIT_WAYS 7
+#define DP_VISIT_REACH 8 /* lines in which a key can be */
+#define DP_VISIT_LINES 16384 /* at most */
+#define DP_VISIT_BYTES (16u << 20) /* of all visits, about, at most */
+#define DP_VISIT_TABLES 4
+#define DP_VISIT_GROWTH 4 /* each is so many times as large as the last one */
+#define DP_VISIT_SLOT_BITS 44
+/* Probes at entries have numbers below this. */
+#define DP_VISIT_GROUPS ((1u << (64 - DP_VISIT_SLOT_BITS)) - 1)
+
+/** struct dp_visit_line - @strayed: keys that belong here and are elsewhere; @tailed:
+ *  those that belong here and have tailed */
+struct dp_visit_line {
+	u32 strayed, tailed;
+	u64 key[DP_VISIT_WAYS]; /* 0: free */
+};
+
+/**
+ * struct dp_visit_table - control owns it
+ * @lines: address of the first struct dp_visit_line; @visits: of the first visit
+ */
+struct dp_visit_table {
+	u64 lines, visits;
+	u32 line_mask, pad;
+};
+
+/**
+ * struct dp_visit - hit owns it; what its program logged at the entry follows
+ * @slot: address of the return address; 0: it is not complete, or over
+ * @ret: the return address; 0: it could not be read
+ * @ticks: when the function was entered, where visits make records
+ * @serial: counts the visits that were here
+ * @tid: who entered; @len: bytes that follow
+ * @tailed: its function has jumped to another one, which returns in its place
+ * @ending: its end is being counted, or was
+ */
+struct dp_visit {
+	u64 slot, ret, ticks, serial;
+	u32 tid;
+	u16 len;
+	u8 tailed, ending;
+};
+
+/** dp_visit_key() - of a visit of the function at whose entry is probe @group */
+static inline u64 dp_visit_key(u32 group, u64 slot)
+{
+	return (u64)(group + 1) << DP_VISIT_SLOT_BITS | slot >> 3;
+}
+
+/** dp_visit_fits() - can a slot be part of a key? */
+static inline bool dp_visit_fits(u64 slot)
+{
+	return !(slot & 7) && !(slot >> (DP_VISIT_SLOT_BITS + 3));
+}
+
+/* What of a key says which slot it is of */
+#define DP_VISIT_SLOT ((1ull << DP_VISIT_SLOT_BITS) - 1)
+
+/* So much of a stack has its lines side by side, one for each two words of it. */
+#define DP_VISIT_NEAR 6
+#define DP_VISIT_NEAR_MASK ((1u << DP_VISIT_NEAR) - 1)
+
+/** dp_visit_hash() - by slot alone, so that it can be told who is at one */
+static inline u32 dp_visit_hash(u64 key)
+{
+	u64 pair = (key & DP_VISIT_SLOT) >> 1;
+
+	return ((u32)(((pair >> DP_VISIT_NEAR) * 0x9e3779b97f4a7c15ull) >> 32)
+		<< DP_VISIT_NEAR) |
+	       ((u32)pair & DP_VISIT_NEAR_MASK);
+}
+
+/** enum dp_left - how a visit ended */
+enum dp_left {
+	DP_LEFT_RETURN,
+	DP_LEFT_TAIL, /* another function returns in its place */
+	DP_LEFT_ABANDONED, /* by longjmp, or with its stack */
+	DP_LEFT_UNWOUND, /* by an exception, or the end of its thread */
+};
+
+/**
+ * struct dp_leaving - how the record of a visit begins
+ * @entered: ticks; @value: what it returned; DP_WAY_XMM: the low half of the register
+ *           for floating point; @how: enum dp_left
+ */
+struct dp_leaving {
+	u64 entered, value;
+	u32 how, pad;
+};
+
+/* follow: the calls that a return probe follows through stubs. */
+
+/**
+ * struct dp_follow - a return probe's pool of instances; in the library's memory
+ * @user: the struct kretprobe; @handler, @entry: its handlers, 0 for none, and
+ *        what they need
+ * @nmissed: where calls without an instance are counted, an int
+ * @pool: address of the first instance; they are @stride bytes apart
+ * @probe: index of its probe
+ * @data_size: bytes behind each
+ * @unwind: the handler is called for calls that an exception ends, too
+ * @quick: its handlers touch general registers only, and there is not much to do for
+ *         each call
+ * @away: instances in use, or fewer; kept only where there are more than
+ *        DP_FOLLOW_SCAN
+ */
+struct dp_follow {
+	u64 user;
+	u64 handler, entry;
+	u64 nmissed;
+	u64 pool;
+	u32 stride, nr;
+	u32 data_size;
+	u32 probe;
+	u8 handler_needs, entry_needs;
+	u8 unwind, quick;
+	u8 pad[4];
+	s64 away;
+};
+
+/* So many are looked through for a free one; a count comes before more. */
+#define DP_FOLLOW_SCAN 1024
+
+/** enum dp_call_end - how a followed call has ended */
+enum dp_call_end {
+	DP_CALL_RETURNED,
+	DP_CALL_UNWOUND, /* by an exception, or the end of its thread */
+	DP_CALL_ABANDONED, /* by longjmp, or with its thread */
+	DP_CALL_VETOED, /* by the entry handler, before it was followed */
+	DP_CALL_ENDS,
+	DP_CALL_JUMPED = DP_CALL_ENDS, /* to another function; not counted apart */
+};
+
+/* Of @used: the entry handler has not agreed yet */
+#define DP_INSTANCE_NEW 0x80000000u
+
+/**
+ * struct dp_instance - one call that is followed; begins as the library's struct
+ * kretprobe_instance does
+ * @frame: address of its struct dp_frame
+ * @next: address of the frame's next instance, of a probe that was hit before
+ * @follow: address of its struct dp_follow
+ * @index: of it in its pool
+ * @used: id of the thread that took it, 0: it is free; @ending: enum dp_call_end, while its handler runs
+ * @entered, @ended: calls that it has followed, and how they ended. Who has the
+ *                   instance counts; the sums are those of the probe.
+ */
+struct dp_instance {
+	u64 user, ret_addr, task;
+	u64 frame, next, follow;
+	u32 index, used;
+	u64 ending;
+	u64 entered, ended[DP_CALL_ENDS];
+};
+
+static inline struct dp_instance *dp_instance_at(const struct dp_follow *f,
+						 u32 i)
+{
+	return (struct dp_instance *)(f->pool + (u64)i * f->stride);
+}
+
+/* frame: return addresses that are those of stubs. */
+
+/*
+ * A followed call returns to a stub, and only from the stub's address is it known
+ * which call it was: by us, and by those who unwind the stack. What a stub does, and
+ * DP_STUB_SIZE and DP_STUB_BACK, are the processor's: arch/.
+ *
+ * The first word of each page of them says how far its frames are from there. See
+ * lib/x86/stubs.S for what unwinders are told.
+ */
+#define DP_STUBS_A_PAGE (DP_PAGE / DP_STUB_SIZE) /* the first is none */
+
+/** enum dp_frame_state */
+enum dp_frame_state {
+	DP_FRAME_FREE,
+	DP_FRAME_LIVE,
+	DP_FRAME_OVER, /* another thread than the one that has it returned */
+	DP_FRAME_LEFT, /* its call was left; a return all the same goes home */
+};
+
+/**
+ * struct dp_frame - a return address that is a stub's; in the library's memory
+ * @ret_addr: the program's own. Unwinders find it here: it is the first.
+ * @cont: where the stub's call goes
+ * @slot: address of the return address on the stack
+ * @next: address of the thread's next frame, the one of an outer call
+ * @instances: address of the innermost one that waits for the return
+ * @stack: address of the struct dp_stack in whose list it is
+ * @user: of one of its probes, for reports
+ * @state: enum dp_frame_state; @next_free: number of another one
+ */
+struct dp_frame {
+	u64 ret_addr;
+	u64 cont;
+	u64 slot;
+	u64 next;
+	u64 instances;
+	u64 stack;
+	u64 user;
+	u32 state, next_free;
+};
+
+/**
+ * struct dp_frames - all of them; in the library's memory
+ * @stubs: address of the first; @table: of the first frame. Number n of one
+ *         belongs to number n of the other.
+ * @nr: how many there are by now; @fresh: number of the first that nobody has had
+ * @free, @left, @orphans: number of the first such one, and above it a stamp
+ * @late: returns of calls that had been taken for left; @late_user, @late_addr: of
+ *        the last one
+ */
+struct dp_frames {
+	u64 stubs, table;
+	u64 nr, fresh;
+	u64 free, left, orphans;
+	u64 late;
+	u64 late_user, late_addr;
+};
+
+#endif
