@@ -10,7 +10,7 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/retsite.h"
 #include "lib/modules.h"
-#include "arch/x86/flags.h"
+#include "arch/arch.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
 #include "resolve/exits.h"

@@ -13,7 +13,7 @@
 #include "lib/foreign.h"
 #include "lib/retsite.h"
 #include "lib/self.h"
-#include "arch/x86/flags.h"
+#include "arch/arch.h"
 #include "resolve/exits.h"
 #include "sym/never.h"
 #include <errno.h>

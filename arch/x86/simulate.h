@@ -5,7 +5,8 @@
 
 #include "port_types.h"
 #include "arch/x86/ptregs.h"
-#include "engine/layout/site.h"
+
+struct dp_site_entry;
 
 #pragma GCC visibility push(hidden)
 

@@ -20,10 +20,8 @@
 #include "engine/layout/base.h"
 #include "engine/layout/site.h"
 #include "engine/hit/thread.h"
-#include "arch/x86/roles.h"
+#include "arch/arch.h"
 #include "port.h"
-#include "arch/x86/ptregs.h"
-#include "arch/x86/sigframe.h"
 
 /* So often it is looked whether the tool is there still. */
 #define SLICE_MS 100

@@ -10,8 +10,7 @@
 #define DP_HIT_CALL_H
 
 #include "port_types.h"
-#include "arch/x86/ptregs.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/hit/hit.h"
 #include "engine/insn/tell.h"
 #include "engine/layout/handler.h"

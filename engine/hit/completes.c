@@ -9,7 +9,7 @@
 #include "engine/hit/hit.h"
 #include "engine/layout/site.h"
 #include "engine/hit/program.h"
-#include "arch/x86/roles.h"
+#include "arch/arch.h"
 #include "port.h"
 #include "engine/insn/faults.h"
 

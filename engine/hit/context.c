@@ -11,7 +11,7 @@
 #include "engine/hit/program.h"
 #include "engine/hit/thread.h"
 #include "engine/ring/log.h"
-#include "arch/x86/roles.h"
+#include "arch/arch.h"
 #include "port.h"
 
 #define APART 8

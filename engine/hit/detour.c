@@ -11,9 +11,8 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/hit/program.h"
-#include "arch/x86/roles.h"
+#include "arch/arch.h"
 #include "port.h"
-#include "arch/x86/sigframe.h"
 #include "engine/insn/tell.h"
 
 /* Its pc and stack pointer are not in the frame. */

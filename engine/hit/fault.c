@@ -8,17 +8,14 @@
  */
 #include "engine/hit/hit.h"
 #include "engine/hit/call.h"
-#include "arch/x86/offsets.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
 #include "engine/layout/base.h"
 #include "engine/layout/handler.h"
 #include "engine/instance/retprobe.h"
-#include "arch/x86/roles.h"
+#include "arch/arch.h"
 #include "port.h"
-#include "arch/x86/ptregs.h"
-#include "arch/x86/sigframe.h"
 
 struct fault {
 	struct dp_stack *stack;

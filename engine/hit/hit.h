@@ -10,8 +10,7 @@
 #define DP_HIT_HIT_H
 
 #include "port_types.h"
-#include "arch/x86/roles.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
 #include "engine/layout/instance.h"

@@ -9,11 +9,8 @@
  */
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
-#include "arch/x86/bytes.h"
-#include "arch/x86/roles.h"
-#include "arch/x86/xstate.h"
+#include "arch/arch.h"
 #include "port.h"
-#include "arch/x86/ptregs.h"
 #include "engine/layout/base.h"
 #include "engine/layout/site.h"
 #include "engine/layout/handler.h"

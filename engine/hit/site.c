@@ -7,7 +7,7 @@
  * thread that trapped just before the byte went back is still recognised.
  */
 #include "engine/hit/hit.h"
-#include "arch/x86/breakpoint.h"
+#include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 

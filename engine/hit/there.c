@@ -11,10 +11,8 @@
 #include "engine/layout/site.h"
 #include "engine/layout/handler.h"
 #include "engine/hit/thread.h"
-#include "arch/x86/roles.h"
+#include "arch/arch.h"
 #include "port.h"
-#include "arch/x86/sigframe.h"
-#include "arch/x86/state.h"
 
 static struct dp_there *there_at(u32 i)
 {

@@ -17,8 +17,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/hit/program.h"
-#include "arch/x86/breakpoint.h"
-#include "arch/x86/roles.h"
+#include "arch/arch.h"
 #include "port.h"
 
 /* The largest that the world writes below a stack pointer */

@@ -8,7 +8,7 @@
 #ifndef DP_INSTANCE_INSTANCE_H
 #define DP_INSTANCE_INSTANCE_H
 
-#include "arch/x86/arch_defs.h"
+#include "arch/arch.h"
 #include "engine/hit/hit.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"

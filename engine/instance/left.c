@@ -13,7 +13,7 @@
 #include "engine/layout/handler.h"
 #include "engine/instance/instance.h"
 #include "port.h"
-#include "arch/x86/arch_defs.h"
+#include "arch/arch.h"
 
 /* Looking at one takes a system call. */
 #define PATIENCE 16

@@ -27,10 +27,8 @@
 #include "engine/layout/site.h"
 #include "engine/layout/handler.h"
 #include "engine/instance/instance.h"
-#include "arch/x86/roles.h"
+#include "arch/arch.h"
 #include "port.h"
-#include "arch/x86/arch_defs.h"
-#include "arch/x86/ptregs.h"
 
 /* It stays the same as long as the thread lives. */
 static u64 task(struct dp_stack *stack)

@@ -4,7 +4,7 @@
 #define DP_INSTANCE_RETPROBE_H
 
 #include "port_types.h"
-#include "arch/x86/ptregs.h"
+#include "arch/arch.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
 #include "engine/layout/handler.h"

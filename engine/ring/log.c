@@ -7,7 +7,7 @@
  * the reader does not look at it. Nobody waits for anybody: where the reader
  * has not emptied the slot yet, the record is lost, and counted.
  */
-#include "arch/x86/bytes.h"
+#include "arch/arch.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* data: literals, registers, memory, and what the thread is. */
 #include "engine/vm/machine.h"
-#include "arch/x86/bytes.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "port_hit.h"
 
 #define WORD_WIDTH 64

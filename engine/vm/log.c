@@ -6,7 +6,7 @@
  * does not fit is cut, and the record says so.
  */
 #include "engine/vm/machine.h"
-#include "arch/x86/bytes.h"
+#include "arch/arch.h"
 
 static void overflow(struct dp_vm *vm)
 {

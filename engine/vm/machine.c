@@ -6,7 +6,7 @@
  * instruction and the last instruction is not run off.
  */
 #include "engine/vm/machine.h"
-#include "arch/x86/bytes.h"
+#include "arch/arch.h"
 
 static const u8 operand_of[256] = {
 #define OPERAND(code, name, operand, ...) [code] = DP_OPERAND_##operand,

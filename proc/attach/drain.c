@@ -17,7 +17,7 @@
  * are held (stepout.c), to the end of a handler that has interrupted the agent (handlers.c),
  * or returns from a signal handler in which it waits for the tool (linker.c, confine.c).
  */
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
 #include "engine/site/view.h"

@@ -13,7 +13,7 @@
 #include "agent/image.h"
 #include "arch/calls.h"
 #include "arch/uregs.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/text/target.h"
 #include "port.h"
 #include "port_calls.h"

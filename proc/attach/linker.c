@@ -12,7 +12,7 @@
  * home to the instruction that it trapped at, where need be.
  */
 #include "agent/image.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "arch/uregs.h"

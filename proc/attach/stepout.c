@@ -23,7 +23,7 @@
 #include "arch/calls.h"
 #include "arch/uframe.h"
 #include "arch/uregs.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "proc/attach/drain.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -35,7 +35,6 @@
 #include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include "arch/arch.h"
 #include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/layout/arena.h"

@@ -31,7 +31,7 @@
  * far end of the stack that the kernel gave to the process is taken, where nobody
  * has been yet, by far.
  */
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "arch/uframe.h"

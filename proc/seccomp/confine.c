@@ -11,7 +11,7 @@
  * What the registers lead to is the target's, and may change after we have looked at it:
  * that would be its own end, and nobody else's. What the kernel will not take is no filter.
  */
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/site/engine.h"

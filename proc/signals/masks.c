@@ -9,7 +9,7 @@
  * what is believed is written down before it ceases to be so, and struck out after it is
  * so again.
  */
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/base.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"

@@ -13,7 +13,7 @@
 #include "engine/hit/hit.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/insn/faults.h"
 #include "engine/insn/tell.h"
 #include "engine/layout/base.h"

@@ -12,11 +12,10 @@
 #include <string.h>
 #include "engine/hit/hit.h"
 #include "engine/hit/call.h"
-#include "arch/x86/ptregs.h"
+#include "arch/arch.h"
 #include "port/fake/hit/world.h"
 #include "port/user/signals/mask.h"
 #include "port.h"
-#include "arch/x86/sigframe.h"
 #include "engine/insn/class.h"
 #include "engine/insn/tell.h"
 #include "engine/layout/base.h"

@@ -15,7 +15,7 @@
 #include "port/fake/hit/world.h"
 #include "port/user/signals/mask.h"
 #include "port.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/base.h"
 #include "engine/layout/site.h"
 #include "port_hit.h"

@@ -12,7 +12,7 @@
 #include "engine/hit/hit.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/base.h"
 #include "engine/layout/site.h"
 #include "port_hit.h"

@@ -13,9 +13,8 @@
 #include <string.h>
 #include "engine/hit/hit.h"
 #include "engine/instance/visit.h"
-#include "arch/x86/flags.h"
+#include "arch/arch.h"
 #include "port/fake/hit/world.h"
-#include "arch/x86/sigframe.h"
 #include "engine/insn/class.h"
 #include "engine/layout/base.h"
 #include "engine/layout/site.h"

@@ -7,7 +7,6 @@
 #define VM_PROGRAMS_H
 
 #include "arch/arch.h"
-#include "arch/x86/sigframe.h"
 #include "engine/vm/ops.h"
 #include "engine/vm/vm.h"
 #include <stdlib.h>

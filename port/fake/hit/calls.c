@@ -5,7 +5,7 @@
 #include <asm/unistd.h>
 #include <stdlib.h>
 #include <string.h>
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/base.h"
 #include "port/fake/hit/world.h"
 

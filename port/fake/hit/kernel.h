@@ -4,7 +4,7 @@
 #define DP_FAKE_KERNEL_H
 
 #include "port/fake/hit/world.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/base.h"
 
 #define DP_FAKE_THREADS 4

@@ -8,7 +8,7 @@
 #include "port/user/signals/trap.h"
 #include "port.h"
 #include <string.h>
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/base.h"
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"

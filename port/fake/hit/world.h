@@ -11,7 +11,7 @@
 #define DP_FAKE_WORLD_H
 
 #include "port_types.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/site.h"
 #include "engine/layout/base.h"
 #include "engine/layout/ring.h"

@@ -26,7 +26,7 @@
 #include "port/user/signals/trap.h"
 #include "port/user/signals/hook.h"
 #include "port/user/signals/mask.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "port.h"
 #include "port_hit.h"
 

@@ -13,7 +13,7 @@
 #include "engine/hit/call.h"
 #include "port/user/signals/mask.h"
 #include "port/user/signals/trap.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "port.h"
 #include "port_hit.h"
 

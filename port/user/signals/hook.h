@@ -4,7 +4,7 @@
 #define DP_SIGNALS_HOOK_H
 
 #include "port_types.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/site.h"
 
 #pragma GCC visibility push(hidden)

@@ -16,14 +16,13 @@
  * A thread is known by its thread pointer, which a fork child keeps; where there is
  * none, by its id.
  */
-#include "arch/x86/bytes.h"
+#include "arch/arch.h"
 #include "engine/layout/base.h"
 #include "engine/layout/private.h"
 #include "port/user/signals/mask.h"
 #include "engine/hit/hit.h"
 #include "port/user/signals/trap.h"
 #include "port/user/signals/sleep.h"
-#include "arch/x86/sigframe.h"
 #include "port.h"
 #include "port_hit.h"
 

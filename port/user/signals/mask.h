@@ -4,7 +4,7 @@
 #define DP_PORT_USER_SIGNALS_MASK_H
 
 #include "port_types.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/base.h"
 
 #pragma GCC visibility push(hidden)

@@ -30,7 +30,7 @@
  * A handler that leaves by longjmp leaves the call for good: its entry is taken
  * back when the thread makes such a call from the same place or farther out.
  */
-#include "arch/x86/ptregs.h"
+#include "arch/arch.h"
 #include "engine/layout/private.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -39,7 +39,6 @@
 #include "port/user/signals/trap.h"
 #include "port/user/signals/mask.h"
 #include "port.h"
-#include "arch/x86/sigframe.h"
 #include "port_hit.h"
 
 #define SYSCALL_SIZE 2

@@ -4,7 +4,7 @@
 #define DP_SIGNALS_SLEEP_H
 
 #include "port_types.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "engine/layout/site.h"
 #include "engine/layout/private.h"
 

@@ -11,13 +11,12 @@
  * it is set once more, and the kernel takes it for the thread's own. So the thread stays
  * noted until it is out of us, or that has happened.
  */
-#include "arch/x86/flags.h"
+#include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/hit/hit.h"
 #include "port/user/signals/mask.h"
 #include "port/user/signals/trap.h"
-#include "arch/x86/sigframe.h"
 #include "port.h"
 #include "port_hit.h"
 

@@ -9,9 +9,8 @@
  */
 #include "port/user/signals/trap.h"
 #include "engine/hit/hit.h"
-#include "arch/x86/breakpoint.h"
+#include "arch/arch.h"
 #include "port.h"
-#include "arch/x86/sigframe.h"
 #include "port_hit.h"
 
 static struct dp_trap trap_of(struct dp_ucontext *uc)

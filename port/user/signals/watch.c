@@ -16,7 +16,7 @@
 #include "port/user/signals/trap.h"
 #include "port/user/signals/hook.h"
 #include "port/user/signals/sleep.h"
-#include "arch/x86/sigframe.h"
+#include "arch/arch.h"
 #include "port.h"
 
 #define SIGCHLD 17ull
