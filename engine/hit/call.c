@@ -3,7 +3,7 @@
  * call: one hit of a site whose probes are handlers in C.
  *
  *   detour ─► dp_call_detour ─┐                    ┌─► the detour's copies
- *   int3 ───► dp_call_trap ───┴─► pre_handlers ────┼─► copy
+ *   breakpoint ───► dp_call_trap ───┴─► pre_handlers ────┼─► copy
  *                                 on dp_stack      ├─► copy that ends in a
  *                                                  │   breakpoint ─► post_handlers
  *                                                  ├─► simulated ─► post_handlers

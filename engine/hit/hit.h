@@ -225,12 +225,12 @@ int dp_site_boundary(const struct dp_site_entry *site, u64 addr);
 /**
  * dp_site_trapped() - whose breakpoint a thread has met
  * @pc: its address
- * @int3: it is one; false: what stands for one where the bytes of a jump allow no other
+ * @breakpoint: it is one; false: what stands for one where the bytes of a jump allow no other
  * @around: set to the site whose jump it is in the middle of, or NULL
  * Return: the site that the trap is of, or NULL. A site of its own that has no probe any
  * more leaves the trap to the one around it.
  */
-const struct dp_site_entry *dp_site_trapped(u64 pc, bool int3,
+const struct dp_site_entry *dp_site_trapped(u64 pc, bool breakpoint,
 					    const struct dp_site_entry **around);
 
 #pragma GCC visibility pop

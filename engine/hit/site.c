@@ -25,15 +25,15 @@ int dp_site_boundary(const struct dp_site_entry *s, u64 addr)
 }
 
 /* What a breakpoint in the middle of a jump raises follows from its byte (landing.c). */
-static bool raises(const struct dp_site_entry *s, u64 addr, bool int3)
+static bool raises(const struct dp_site_entry *s, u64 addr, bool breakpoint)
 {
 	return dp_site_boundary(s, addr) > 0 &&
-	       (s->patch[addr - s->addr] == DP_BREAKPOINT) == int3;
+	       (s->patch[addr - s->addr] == DP_BREAKPOINT) == breakpoint;
 }
 
 /* The site whose jump has a breakpoint at an address inside it, be there a site of
  * its own or not: of several that could, one that is armed. */
-static const struct dp_site_entry *site_around(u64 addr, bool int3)
+static const struct dp_site_entry *site_around(u64 addr, bool breakpoint)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	const struct dp_site_entry *sites = dp_at(c->site_off);
@@ -44,7 +44,7 @@ static const struct dp_site_entry *site_around(u64 addr, bool int3)
 	for (; c->nr_sites && slots[i]; i = (i + 1) & c->hash_mask) {
 		const struct dp_site_entry *s = &sites[slots[i] - 1];
 
-		if (raises(s, addr, int3) && (!around || s->armed))
+		if (raises(s, addr, breakpoint) && (!around || s->armed))
 			around = s;
 	}
 	return around;
@@ -78,7 +78,7 @@ static bool is_inside(const struct dp_site_entry *s, u64 addr)
 	return addr - s->addr - 1 < sizeof(s->patch) - 1;
 }
 
-const struct dp_site_entry *dp_site_trapped(u64 pc, bool int3,
+const struct dp_site_entry *dp_site_trapped(u64 pc, bool breakpoint,
 					    const struct dp_site_entry **around)
 {
 	const struct dp_site_entry *site = dp_site_lookup(pc);
@@ -87,9 +87,9 @@ const struct dp_site_entry *dp_site_trapped(u64 pc, bool int3,
 	if (!site)
 		return NULL;
 	/* By itself it raises nothing but the trap of a breakpoint. */
-	if (!int3 || pc != site->addr || !site->armed || !site->patch_len)
-		*around = site_around(pc, int3);
+	if (!breakpoint || pc != site->addr || !site->armed || !site->patch_len)
+		*around = site_around(pc, breakpoint);
 	if (*around)
 		return pc == site->addr && site->first_probe ? site : *around;
-	return int3 && !is_inside(site, pc) ? site : NULL;
+	return breakpoint && !is_inside(site, pc) ? site : NULL;
 }
