@@ -36,7 +36,7 @@ bool dp_ask_is_heard(void)
 {
 	u32 keeper = __atomic_load_n(&asks()->keeper, __ATOMIC_ACQUIRE);
 
-	return keeper & DP_FUTEX_OWNER && !(keeper & DP_FUTEX_DIED);
+	return keeper & DP_TOOL_OWNER && !(keeper & DP_TOOL_DIED);
 }
 
 void dp_ask_call(void)

@@ -11,7 +11,7 @@ u32 dp_hit_tid(void)
 {
 	u32 offset = dp_arena.control.tid_offset;
 
-	return offset ? dp_raw_thread_half(offset) : dp_port_tid();
+	return offset ? dp_port_thread_half(offset) : dp_port_tid();
 }
 
 /* As the kernel keeps it in the thread's struct rseq, which is quicker to read than
@@ -20,6 +20,6 @@ u32 dp_hit_cpu(void)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 
-	return c->counts_alone ? dp_raw_thread_half(c->rseq_offset) :
+	return c->counts_alone ? dp_port_thread_half(c->rseq_offset) :
 				 dp_port_cpu();
 }

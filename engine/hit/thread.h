@@ -11,7 +11,7 @@
 /** dp_hit_thread() - the thread pointer: where its thread-local memory is told from */
 static inline u64 dp_hit_thread(void)
 {
-	return dp_raw_thread_self();
+	return dp_port_thread_self();
 }
 
 /** dp_hit_cpu() - where this thread is, or was a moment ago */

@@ -126,7 +126,9 @@ struct dp_arena_control {
 	u32 own_off, private_off, tables_off;
 };
 
-/* Set in @tool_futex by the kernel: FUTEX_OWNER_DIED of linux/futex.h */
+/* Of @tool_futex, and of the keeper's: its thread, and what the kernel sets when that has ended,
+ * FUTEX_TID_MASK and FUTEX_OWNER_DIED of linux/futex.h */
+#define DP_TOOL_OWNER 0x3fffffffu
 #define DP_TOOL_DIED 0x40000000u
 
 /* hit: what the hit half says and control reads. */

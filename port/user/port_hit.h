@@ -23,8 +23,6 @@
 #define DP_CLOCK_MONOTONIC 1
 #define DP_FUTEX_WAIT 0
 #define DP_FUTEX_WAKE 1
-#define DP_FUTEX_OWNER 0x3fffffffu /* its thread */
-#define DP_FUTEX_DIED 0x40000000u
 #define DP_CLONE_THREAD 0x10000
 #define DP_ARCH_SET_FS 0x1002
 #define DP_ARCH_GET_FS 0x1003
@@ -149,6 +147,16 @@ static inline u64 dp_port_base(u64 which)
 static inline u64 dp_port_thread_pointer(void)
 {
 	return dp_port_base(DP_ARCH_GET_FS);
+}
+
+static inline u64 dp_port_thread_self(void)
+{
+	return dp_raw_thread_self();
+}
+
+static inline u32 dp_port_thread_half(s64 offset)
+{
+	return dp_raw_thread_half(offset);
 }
 
 static inline u64 dp_port_gs_base(void)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* port_hit: of port.h all is asked for, and nothing of it is there. */
+#ifndef DP_PORT_HIT_H
+#define DP_PORT_HIT_H
+
+#ifndef DP_AGENT
+#define DP_AGENT
+#endif
+#include "port.h"
+
+#endif
