@@ -189,6 +189,7 @@ struct dp_stepped {
  * @in_masks: for each caught signal a bit a signal: the program's action for
  *            that one blocks it
  * @stepped: see struct dp_stepped
+ * @recovering: a tool has begun to take out what another one left, whose arena it cannot write
  * @masks: threads that block a caught signal, or once did: a hash table. None is
  *         ever really blocked.
  * @held: signals that wait for their thread to unblock them
@@ -204,6 +205,7 @@ struct dp_private {
 	u64 in_force;
 	u64 in_masks[DP_CAUGHT];
 	struct dp_stepped stepped;
+	u64 recovering;
 	u64 masks[DP_MASKS];
 	struct dp_held {
 		u64 thread; /* 0: free */

@@ -629,7 +629,7 @@ static int write_batch(void *what)
 	struct dp_engine *e = p->e;
 	struct dp_target *target = p->target;
 	const struct batch *b = p->b;
-	struct dp_sites sites = { e->view.sites, b->n, b->v, true };
+	struct dp_sites sites = { e->view.sites, b->n, b->v, true, false };
 	u64 *bad = p->bad;
 	int err, later;
 	u32 i;

@@ -326,7 +326,8 @@ static int disarm_linkers(struct dp_view *view, struct dp_target *target,
 int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 		   u64 *bad)
 {
-	struct dp_sites sites = { view->sites, view->nr_sites, NULL, false };
+	struct dp_sites sites = { view->sites, view->nr_sites, NULL, false,
+				  view->begun };
 	int traps, jumps, linkers;
 	u32 i;
 

@@ -31,6 +31,7 @@ struct dp_view {
 	const char *counters;
 	u64 shard_stride;
 	u32 nr_shards;
+	bool begun; /* see struct dp_sites */
 };
 
 /**

@@ -177,7 +177,7 @@ int dp_engine_arm_linker(struct dp_engine *e, struct dp_target *target,
 
 	for (i = 0; i < e->view.nr_sites && !err; i++) {
 		struct dp_site_entry *s = &e->view.sites[i];
-		const struct dp_sites one = { s, 1, NULL, false };
+		const struct dp_sites one = { s, 1, NULL, false, false };
 
 		if (!dp_view_is_linkers(&e->view, s))
 			continue;

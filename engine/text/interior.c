@@ -255,7 +255,8 @@ static bool begins_with_anothers(struct dp_target *target,
 	       target->ops->traced && !target->ops->traced(target);
 }
 
-static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
+static int begin_leaving(struct dp_target *target, struct dp_site_entry *s,
+			 bool begun)
 {
 	enum dp_bytes is;
 	u8 now[SIZE];
@@ -273,7 +274,7 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s)
 		dp_site_set_state(s, DP_SITE_THERE);
 		return err;
 	}
-	if (begins_with_anothers(target, s, now))
+	if (!begun && begins_with_anothers(target, s, now))
 		return dp_site_set_state(s, DP_SITE_YIELDS);
 	return dp_site_set_state(s, is == DP_BYTES_ORIGINAL ? DP_SITE_OFF :
 							      DP_SITE_LEAVING);
@@ -295,7 +296,7 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 		    (s->wanted && (s->armed == DP_SITE_TRAPPED ||
 				   s->armed == DP_SITE_YIELDED)))
 			continue;
-		err = begin_leaving(target, s);
+		err = begin_leaving(target, s, sites->begun);
 		if (dp_sites_lose(sites, s, err))
 			continue;
 		if (err && !first) {
@@ -391,7 +392,7 @@ int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
 
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = dp_sites_at(sites, i);
-		const struct dp_sites one = { s, 1, NULL, false };
+		const struct dp_sites one = { s, 1, NULL, false, false };
 
 		if (!is_disturbed(target, s, DP_SITE_YIELDED))
 			continue;

@@ -15,12 +15,13 @@
  * @which: numbers of @n of @v, or NULL: the first @n, all of the table
  * @may_go: one whose text is not mapped any more becomes DP_SITE_GONE, and is no
  *          failure
+ * @begun: somebody else may have begun to take them out, and what they say is from before
  */
 struct dp_sites {
 	struct dp_site_entry *v;
 	u32 n;
 	const u32 *which;
-	bool may_go;
+	bool may_go, begun;
 };
 
 static inline struct dp_site_entry *dp_sites_at(const struct dp_sites *s, u32 i)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* recover: what a tool that was ended left in a process, found and taken out. */
 #include "engine/layout/arena.h"
+#include "engine/layout/private.h"
 #include "engine/layout/site.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
@@ -289,6 +290,20 @@ bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
 	return taken;
 }
 
+/* What the sites say stays as it was: the arena is a copy here, and there only its tool could
+ * write it. So a later one has to be told that a breakpoint of ours can be where a jump was. */
+static void take_over(const struct dp_process *proc, struct dp_view *view)
+{
+	static const u64 yes = 1;
+	u64 at = view->arena->control.base + DP_PRIVATE_OFFSET +
+		 offsetof(struct dp_private, recovering);
+	u64 begun;
+
+	view->begun = !dp_process_read(proc, at, &begun, sizeof(begun)) &&
+		      begun;
+	dp_process_write(proc, at, &yes, sizeof(yes));
+}
+
 static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 			u64 addr, struct dp_diag *diag)
 {
@@ -304,7 +319,10 @@ static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 			"process %d probes itself, with libdprobes; dprobes can list its probes, but not add to them yet",
 			proc->pid);
 	err = is_taken(proc, &view.arena->control, diag);
-	return err ? err : dp_leave(proc, &view, diag);
+	if (err)
+		return err;
+	take_over(proc, &view);
+	return dp_leave(proc, &view, diag);
 }
 
 int dp_recover(struct dp_process *proc, struct dp_diag *diag)

@@ -38,6 +38,25 @@ for ((n = 1; n < 100; n++)); do
 done
 is "in the end no step is left to be killed at" "$status" 0
 if [ $n -gt 12 ]; then ok "$((n - 1)) steps were seen"; else not_ok "only $((n - 1)) steps were seen"; fi
+# The next tool is killed as well, while it takes out what the first one left. It cannot say so where
+# the first one did: the third has to know a breakpoint of ours where a jump was.
+twice() {
+	DPROBES_STEP="install: armed" "$steps" stat -q -o /dev/null -p "$victim" libc.so.6:malloc libc.so.6:free 2>"$dir/err"
+	DPROBES_STEP=$1 "$steps" stat -q -o /dev/null -p "$victim" libc.so.6:malloc 2>>"$dir/err"
+	name=$(sed -n 's/^steps: killed after //p' "$dir/err" | tail -n 1)
+	"$DPROBES" detach -p "$victim" >"$dir/talk" 2>&1
+}
+for ((n = 1; n <= 16; n++)); do
+	twice $n
+	before=$(ticks 2>/dev/null)
+	if ! alive || ! poll 10 moves; then
+		not_ok "two tools killed, the second after $name (step $n): the program goes on"
+		plan
+		exit
+	fi
+	left=$(maps_of "$victim" | diff "$dir/maps" - && "$TOOLS/text-sum" "$victim" | diff "$dir/text" -)
+	is "two tools killed, the second after $name (step $n): it goes on, and nothing is left" "$left" ""
+done
 kill -TERM "$victim"
 wait "$victim"
 is "the program found its results right" "$? $(tail -n 1 "$dir/out" | cut -d' ' -f1)" "0 right"

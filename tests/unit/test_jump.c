@@ -1139,7 +1139,7 @@ static void applies_at_the_second_try(void **state)
 static int write_all(struct world *w, u8 wanted)
 {
 	struct dp_sites sites = { (struct dp_site_entry *)w->view.sites,
-				  w->view.nr_sites, NULL, true };
+				  w->view.nr_sites, NULL, true, false };
 	struct dp_target *target = &w->t.target;
 	int err;
 	u32 i;
