@@ -277,7 +277,7 @@ int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
 {
 	struct dp_process *proc = dp_process_new();
 	struct table t = { .proc = proc,
-			   .sites = { NULL, n, which, false },
+			   .sites = { .n = n, .which = which },
 			   .bad = bad,
 			   .arena = arena,
 			   .ours = ours };
