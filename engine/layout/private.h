@@ -182,6 +182,14 @@ struct dp_stepped {
 	u64 thread, mask, masked, own;
 };
 
+/** dp_stepped_undoes() - is @mask in force for the stepping only, and to become @s->mask? The
+ *  first caught signal tells of a step, and is never blocked meanwhile. */
+static inline bool dp_stepped_undoes(const struct dp_stepped *s, u64 mask)
+{
+	return s->masked && s->masked != s->mask &&
+	       (mask == s->masked || mask == (s->mask & ~dp_caught_mask(1)));
+}
+
 /**
  * struct dp_private - state that a fork child takes along and then owns
  * @in_force: our signal actions are, all of them, and the masks are ours. Until then,

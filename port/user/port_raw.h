@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* raw: system calls by no function of libc: that may be probed, and those who make
  * them need not be threads of ours. */
-#ifndef DP_PORT_RAW_H
-#define DP_PORT_RAW_H
+#ifndef DP_PORT_USER_PORT_RAW_H
+#define DP_PORT_USER_PORT_RAW_H
 
 #include <sys/syscall.h>
+#include "port/raw.h"
 
+/** dp_raw() - one with five arguments at most */
 static inline long dp_raw(long nr, long a, long b, long c, long d, long e)
 {
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-
-	__asm__ volatile("syscall"
-			 : "+a"(nr)
-			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
-			 : "rcx", "r11", "memory");
-	return nr;
+	return dp_raw_call(nr, (u64)a, (u64)b, (u64)c, (u64)d, (u64)e, 0);
 }
 
 /** dp_raw_clone() - a child in our memory that calls a function on a stack of its

@@ -237,7 +237,7 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 	if (s->own)
 		return 0;
 	hide_saved(proc, t, pc, what, sig);
-	if (!(dp_uregs_steps(&t->regs)))
+	if (!dp_uregs_steps(&t->regs))
 		return 0;
 	dp_uregs_end_steps(&t->regs);
 	return ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ? -ESRCH : 0;
@@ -458,8 +458,8 @@ void dp_stop_step_undo(const struct dp_process *proc, u64 base)
 
 		if (dp_thread_known(proc, t) != n.thread)
 			continue;
-		if (n.masked && !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask) &&
-		    mask == n.masked)
+		if (!ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask) &&
+		    dp_stepped_undoes(&n, mask))
 			ptrace(PTRACE_SETSIGMASK, t->tid, 8, &n.mask);
 		dp_process_write(proc, base + STEPPED_AT, &none, sizeof(none));
 	}

@@ -29,13 +29,10 @@ static bool is_step(const struct dp_siginfo *info)
 	       (info->code == TRAP_TRACE || info->code == TRAP_BRKPT);
 }
 
-/* A tool that lives sees to it that no frame has that mask. SIGTRAP is never blocked while the
- * thread is stepped. */
+/* A tool that lives sees to it that no frame has that mask. */
 static bool unmask(const struct dp_stepped *s, struct dp_ucontext *uc)
 {
-	if (!s->masked || s->masked == s->mask ||
-	    (uc->sigmask != s->masked &&
-	     uc->sigmask != (s->mask & ~DP_SIGMASK(DP_SIGTRAP))))
+	if (!dp_stepped_undoes(s, uc->sigmask))
 		return false;
 	uc->sigmask = s->mask;
 	return true;
