@@ -39,7 +39,8 @@ static struct {
 	size_t size;
 	struct scribble edits[SCRIBBLE_EDITS];
 	size_t n;
-	size_t hit, own, end; /* parts of it that the target writes: [hit, own), [own, end) */
+	/* parts of it that the target writes: [hit, own), [own, end) */
+	size_t hit, own, end;
 	bool wanted, writes;
 } scribbler;
 

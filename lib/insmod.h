@@ -29,7 +29,8 @@ enum dp_insmod_state {
 	DP_INSMOD_LOADED,
 	DP_INSMOD_FAILED, /* @diag says why */
 	DP_INSMOD_ENDED, /* its exit was called at the end of the command */
-	DP_INSMOD_NO_COMMAND, /* it could not be executed; by the tool's child */
+	/* it could not be executed; by the tool's child */
+	DP_INSMOD_NO_COMMAND,
 };
 
 /**

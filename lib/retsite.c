@@ -37,7 +37,8 @@ struct dp_retsites {
 	struct kretprobe *rp;
 	struct dp_follow *follow;
 	u32 nr_exits;
-	u32 patience; /* calls to be missed before it is looked again for those left */
+	/* calls to be missed before it is looked again for those left */
+	u32 patience;
 	struct kprobe **all;
 	struct exit exits[];
 };

@@ -310,7 +310,8 @@ void dp_self_say(bool self)
 }
 
 #define BIT_OF(sig) (1ull << ((sig) - 1))
-#define SIGNAL_SETXID 33 /* libc's: another thread waits until it is dealt with */
+/* libc's: another thread waits until it is dealt with */
+#define SIGNAL_SETXID 33
 /* What the processor raises in a handler has to come. */
 #define LET_THROUGH                                                       \
 	(BIT_OF(SIGSEGV) | BIT_OF(SIGBUS) | BIT_OF(SIGFPE) | BIT_OF(SIGILL) | \

@@ -28,7 +28,8 @@ struct dp_family_event {
 	int status;
 	u32 maker_ns; /* id of the thread that forked, in its namespace */
 	pid_t waiting; /* and that thread, if it waits, too */
-	bool mixed; /* while the probes of @proc were being put in, or replaced */
+	/* while the probes of @proc were being put in, or replaced */
+	bool mixed;
 };
 
 /** dp_family_open() - nobody is followed yet. Blocks SIGCHLD.

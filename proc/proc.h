@@ -70,7 +70,8 @@ bool dp_process_ended(const struct dp_process *proc);
 /** dp_process_lost() - words for what was begun with a process that has ended meanwhile, or
  *  executed another program. Return: -ESRCH; -EAGAIN. */
 int dp_process_lost(pid_t pid, struct dp_diag *diag);
-#define DP_EXECS_NS 5000000000 /* how long one program after the other is tried */
+/* how long one program after the other is tried */
+#define DP_EXECS_NS 5000000000
 
 /** dp_process_replaced() - has it executed another program since we took hold of it?
  *  Asked before anything is in it. */

@@ -29,7 +29,8 @@ struct row {
 	struct exits {
 		bool known; /* of a return probe in another process */
 		size_t n, traps;
-		size_t tails, lost; /* jumps away, and those to where nobody knows */
+		/* jumps away, and those to where nobody knows */
+		size_t tails, lost;
 		const char *reason; /* why one of them is a trap, or "" */
 	} exits;
 };

@@ -105,16 +105,21 @@ struct dp_arena_control {
 	u32 linker_answered;
 	u64 linker_state;
 	u32 nr_pending;
-	u32 linker_hold; /* text is being written: who is about to change mappings waits */
-	char pending[DP_PENDING][DP_PENDING_SIZE]; /* specs that wait for a library */
+	/* text is being written: who is about to change mappings waits */
+	u32 linker_hold;
+	/* specs that wait for a library */
+	char pending[DP_PENDING][DP_PENDING_SIZE];
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
 	u32 nr_texts;
-	u32 revertible; /* @texts are all, and held only page-cache pages before us */
+	/* @texts are all, and held only page-cache pages before us */
+	u32 revertible;
 	u32 fsgsbase; /* thread pointers can be read by an instruction */
 	u32 silent; /* a filter forbids breakpoints, and @forbidden is all */
-	u32 forbidden; /* calls that the hit half must not make: the port's bits */
-	u32 small_stacks; /* system calls are made where there is hardly any room */
+	/* calls that the hit half must not make: the port's bits */
+	u32 forbidden;
+	/* system calls are made where there is hardly any room */
+	u32 small_stacks;
 	/* Of @filter_ask the last one that has been answered; not 0: the tool takes the
 	 * probes away, and whoever asks waits for that */
 	u32 filter_leaving;
@@ -159,7 +164,8 @@ struct dp_arena_hit {
 	u64 full; /* entries that are not followed for want of room */
 	u64 filter_ask; /* the last thread that was about to install a filter */
 	u32 filter_late; /* those that had to go on without an answer */
-	u32 text_left; /* one of them has given the text back to the page cache */
+	/* one of them has given the text back to the page cache */
+	u32 text_left;
 };
 
 #define DP_LAYOUT_MAGIC 0x3165626f72507044ull

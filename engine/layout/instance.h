@@ -148,7 +148,8 @@ enum dp_call_end {
 	DP_CALL_ABANDONED, /* by longjmp, or with its thread */
 	DP_CALL_VETOED, /* by the entry handler, before it was followed */
 	DP_CALL_ENDS,
-	DP_CALL_JUMPED = DP_CALL_ENDS, /* to another function; not counted apart */
+	/* to another function; not counted apart */
+	DP_CALL_JUMPED = DP_CALL_ENDS,
 };
 
 /* Of @used: the entry handler has not agreed yet */

@@ -10,8 +10,8 @@
 
 /* Of one thread: what it is known by, dp_thread_id(), and these. */
 #define DP_MASK_FAULTS (7ull << 48)
-#define DP_MASK_BLOCKED \
-	(3ull | DP_MASK_FAULTS) /* a bit a caught signal, as the program knows it */
+/* A bit a caught signal, as the program knows it. */
+#define DP_MASK_BLOCKED (3ull | DP_MASK_FAULTS)
 #define DP_MASK_HELD 16ull /* one has come meanwhile: see dp_private.held */
 #define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
 #define DP_MASK_DEFAULT 8ull /* or SIG_DFL */

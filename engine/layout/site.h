@@ -242,12 +242,14 @@ enum dp_tally {
 	DP_TALLY_UNWOUND, /* visits that were unwound */
 	DP_TALLY_RETURNED, /* that returned from where they had jumped to */
 	DP_TALLY_TAILED, /* that were lost sight of there, by another jump */
-	DP_TALLY_CUT, /* whose beginning or end was left by a signal's handler */
+	/* whose beginning or end was left by a signal's handler */
+	DP_TALLY_CUT,
 	DP_TALLY_UNANSWERED, /* handlers in the tool that took too long */
 	DP_TALLY_UNHEARD, /* hits while the tool was not there */
 	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
 	DP_TALLY_BROUGHT, /* visits that a fork has brought along */
-	DP_TALLY_MIDDLE, /* of the first probe of a site: see dp_engine_middle() */
+	/* of the first probe of a site: see dp_engine_middle() */
+	DP_TALLY_MIDDLE,
 	DP_TALLY_NR,
 };
 

@@ -34,7 +34,8 @@ struct dp_pool_need {
 struct dp_layout_need {
 	u64 arena_size; /* bytes, whole pages */
 	u64 file_size; /* of each of the files */
-	u32 own_off, private_off, tables_off; /* parts: see struct dp_arena_control */
+	/* parts: see struct dp_arena_control */
+	u32 own_off, private_off, tables_off;
 	u32 nr_pools;
 	struct dp_pool_need pools[DP_MAX_POOLS];
 };
@@ -83,7 +84,8 @@ size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size);
 
 /** struct dp_mapping - where things are, in the tool and in the target */
 struct dp_mapping {
-	void *file; /* as the region is laid out, in the tool: arena, pools' code */
+	/* as the region is laid out, in the tool: arena, pools' code */
+	void *file;
 	u64 base; /* address of the agent's text in the target */
 	u64 hook_entry; /* address of dp_hook_entry in the target */
 	u64 detour_entry; /* and of dp_detour_entry */

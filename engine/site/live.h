@@ -233,7 +233,8 @@ struct dp_switch {
 struct dp_growth {
 	struct dp_live_setup setup;
 	struct dp_switch *switches; /* one for each probe that there can be */
-	struct dp_pool pools[DP_MAX_POOLS]; /* as those of struct dp_layout_need */
+	/* as those of struct dp_layout_need */
+	struct dp_pool pools[DP_MAX_POOLS];
 	struct dp_stage stage;
 	struct dp_hole *holes;
 	size_t nr_holes;

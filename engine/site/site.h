@@ -107,7 +107,8 @@ enum dp_bytes {
 	DP_BYTES_ORIGINAL,
 	DP_BYTES_PATCH,
 	DP_BYTES_BETWEEN, /* on the way from one to the other */
-	DP_BYTES_MINGLED, /* and with breakpoints that other sites may have inside */
+	/* and with breakpoints that other sites may have inside */
+	DP_BYTES_MINGLED,
 	DP_BYTES_FOREIGN,
 };
 

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXEC_NS 500000000 /* of a thread that executes a program, until it is the first */
+/* of a thread that executes a program, until it is the first */
+#define EXEC_NS 500000000
 
 /* Kernel threads, and processes that are at their end, say ENOENT for their program;
  * to whoever may not know, EACCES. Return: 0 it has one; an errno. */

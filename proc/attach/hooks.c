@@ -211,7 +211,8 @@ static bool has_shape(const struct dp_syscalls *calls,
 		      const struct dp_syscall *c, const struct dp_code_shape *s)
 {
 	const u8 *code = c->around + DP_AROUND;
-	size_t before = s->len - (size_t)DP_SYSCALL_SIZE; /* the call itself is the last of it */
+	/* the call itself is the last of it */
+	size_t before = s->len - (size_t)DP_SYSCALL_SIZE;
 
 	return calls->text.start + calls->text.size - c->addr >
 		       2 * DP_REGION_MAX &&

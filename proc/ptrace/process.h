@@ -127,7 +127,8 @@ struct dp_process {
 	bool syncs; /* while text is being written */
 	bool passed; /* all have been stopped a moment ago, and could be */
 	int awake; /* dp_errands_begin() */
-	struct dp_modules *found; /* what is being armed was found in; or NULL */
+	/* what is being armed was found in; or NULL */
+	struct dp_modules *found;
 	bool missed; /* these have changed since, and nobody has told */
 	struct dp_engine *engine;
 	/* Under seccomp; then what that permits for certain: see filters.c */
@@ -138,7 +139,8 @@ struct dp_process {
 	u32 forbidden; /* calls of the hit half's own: dp_own_bit() */
 	char why_silent[96];
 	u32 nr_filters; /* the most that one of its threads has */
-	char why_leaves[128]; /* a filter that is about to come: see confine.c */
+	/* a filter that is about to come: see confine.c */
+	char why_leaves[128];
 	bool out_of_reach; /* it has one now, which we may not suspend */
 	bool timeless; /* it must not read the time stamp counter */
 	bool halted; /* it is stopped, by SIGSTOP, as it was found */
@@ -151,7 +153,8 @@ struct dp_process {
 	void *old_file; /* and where that one is */
 	u64 old_file_size;
 	size_t old_shares; /* the first ones of @shares */
-	void *file; /* what is shared, and code before it is written: region.c */
+	/* what is shared, and code before it is written: region.c */
+	void *file;
 	u64 file_size;
 	s32 unsettled; /* descriptor there, until dp_region_settle(), or -1 */
 	u64 base; /* of the agent in the target, 0: none */

@@ -31,7 +31,8 @@
 
 #define NAP_NS 10000
 #define SPINS 100 /* looks before the first nap: some ten microseconds */
-#define ENDS_EVERY 50 /* looks at one thread, between looks at the ends of others */
+/* looks at one thread, between looks at the ends of others */
+#define ENDS_EVERY 50
 #define SEIZE_TRIES 3
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */

@@ -49,9 +49,11 @@ int dp_grow(void *v, size_t n, size_t *room, size_t size);
  */
 #define DP_TABLE_MAX (512ull << 20) /* bytes of one table of a file */
 #define DP_NAMES_MAX (4u << 20) /* functions of one file */
-#define DP_UNPACKED_MAX (64u << 20) /* bytes of .gnu_debugdata: a few KB can unpack to any amount */
+/* bytes of .gnu_debugdata: a few KB can unpack to any amount */
+#define DP_UNPACKED_MAX (64u << 20)
 #define DP_UNPACKER_MEMORY (256ull << 20)
-#define DP_MAPS_TEXT_MAX (128u << 20) /* bytes of /proc/PID/maps: a million mappings, with paths */
+/* bytes of /proc/PID/maps: a million mappings, with paths */
+#define DP_MAPS_TEXT_MAX (128u << 20)
 
 /*
  * dynamic: what PT_DYNAMIC of a file says about itself.
