@@ -324,6 +324,11 @@ $(B)/tests/bare: tools/check-bare
 	@printf '#!/bin/sh\nexec tools/check-bare $(CC)\n' > $@
 	@chmod +x $@
 
+$(B)/tests/format: tools/check-format
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec tools/check-format\n' > $@
+	@chmod +x $@
+
 # The Kprobes manual, row by row, in every way of arming.
 CONFORM := $(patsubst tests/conform/%.c,$(B)/tests/conform/%,$(wildcard tests/conform/test_*.c)) \
 	$(B)/tests/conform/test_cxx
@@ -374,17 +379,20 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE) $(READER_OBJ)
 	@printf '#!/bin/sh\nexec tools/check-compat lib/compat/compat.map.in $(COMPAT_OBJ)\n' > $@
 	@chmod +x $@
 
-tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(LOW) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/bare $(B)/tests/compat-free
+# What is true of the tree as it stands.
+GATES := $(addprefix $(B)/tests/,layers hit-half bare format compat-free)
+
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(LOW) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(GATES)
 
 # What tests/plan says of each test; one that it does not name is run by check, by itself.
-TESTS := $(UNIT) $(B)/tests/layers $(B)/tests/hit-half $(B)/tests/bare $(B)/tests/compat-free $(SELF) $(SCENARIO) $(CONFORM_RUNS)
+TESTS := $(UNIT) $(GATES) $(SELF) $(SCENARIO) $(CONFORM_RUNS)
 planned = $(foreach n,$(shell sed -n 's/^$(1) *//p' tests/plan),$(filter tests/$n $(B)/tests/$n,$(TESTS)))
 LONG := $(call planned,long)
 TOGETHER := $(call planned,together)
 in_order = $(filter $(1),$(TOGETHER)) -- $(filter-out $(TOGETHER),$(1))
 
 # T=PATTERN: those of both whose path has it in it.
-check: DEPS_EXTRA = gcc-aarch64-linux-gnu
+check: DEPS_EXTRA = gcc-aarch64-linux-gnu clang-format-14
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)T='$(T)' tests/run $(call in_order,$(if $(T),$(TESTS),$(filter-out $(LONG),$(TESTS))))

@@ -110,8 +110,8 @@ static int begin(struct bench_run *run, const struct bench *b,
 	struct dp_diag diag;
 	const char *why;
 	u8 code[FUNCTION + DP_REGION_MAX];
-	struct dp_ground ground = { addr, code, sizeof(code), FUNCTION,
-				    FUNCTION, { 0 } };
+	struct dp_ground ground = { addr,     code,	sizeof(code),
+				    FUNCTION, FUNCTION, { 0 } };
 
 	*a = (struct attached){ 0 };
 	dp_diag_clear(&diag);
@@ -277,8 +277,8 @@ static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
 		    u32 *exit)
 {
 	u8 code[FUNCTION + DP_REGION_MAX];
-	struct dp_ground ground = { entry, code, sizeof(code), FUNCTION,
-				    FUNCTION, { 0 } };
+	struct dp_ground ground = { entry,    code,	sizeof(code),
+				    FUNCTION, FUNCTION, { 0 } };
 	struct insn_facts f;
 	u64 at = 0;
 

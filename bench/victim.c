@@ -32,17 +32,20 @@ __asm__(".text\n"
 	/* The first of many are functions to whoever asks for them by address. */
 	".macro one\n"
 	" push %rbp\n mov %rsp, %rbp\n pop %rbp\n ret\n"
-	".balign " STRING(BENCH_MANY_STEP) ", 0xcc\n"
-	".endm\n"
-	".macro named\n"
-	".type many\\@, @function\n"
-	"many\\@: one\n"
-	".size many\\@, 6\n"
-	".endm\n"
-	".balign 64\n.globl bench_many\n.type bench_many, @function\n"
-	".size bench_many, 6\nbench_many:\n"
-	".rept " STRING(BENCH_NAMED) "\nnamed\n.endr\n"
-	".rept " STRING(BENCH_MANY) " - " STRING(BENCH_NAMED) "\none\n.endr\n");
+	".balign " STRING(
+		BENCH_MANY_STEP) ", 0xcc\n"
+				 ".endm\n"
+				 ".macro named\n"
+				 ".type many\\@, @function\n"
+				 "many\\@: one\n"
+				 ".size many\\@, 6\n"
+				 ".endm\n"
+				 ".balign 64\n.globl bench_many\n.type bench_many, @function\n"
+				 ".size bench_many, 6\nbench_many:\n"
+				 ".rept " STRING(
+					 BENCH_NAMED) "\nnamed\n.endr\n"
+						      ".rept " STRING(BENCH_MANY) " - " STRING(
+							      BENCH_NAMED) "\none\n.endr\n");
 
 static uint64_t now(void)
 {

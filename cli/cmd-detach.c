@@ -30,7 +30,8 @@ static int run(const struct dp_tracer_options *opt)
 	if (done < 0)
 		return dp_complain(done, NULL, &diag);
 	if (!opt->quiet)
-		dp_output_print(stderr,
+		dp_output_print(
+			stderr,
 			done ? "dprobes: what was left in process %d has been taken out\n" :
 			       "dprobes: nothing was left in process %d\n",
 			opt->pid);

@@ -89,8 +89,7 @@ static int run_sysctl(const struct dp_tracer_options *opt)
 	if (*equals)
 		value = value_of(equals + 1);
 	if (value == -2)
-		return dp_usage_error("\"%s\" is not 0, 1, n or y",
-				      equals + 1);
+		return dp_usage_error("\"%s\" is not 0, 1, n or y", equals + 1);
 	return turn(opt, true, value, names[0]);
 }
 

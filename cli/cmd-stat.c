@@ -54,6 +54,6 @@ const struct dp_command dp_cmd_stat = {
 	.summary = "count how often instructions are executed",
 	.help = help,
 	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		   DP_TAKES_PENDING,
+		DP_TAKES_PENDING,
 	.run = run,
 };

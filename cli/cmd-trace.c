@@ -53,6 +53,6 @@ const struct dp_command dp_cmd_trace = {
 	.summary = "print a line for every execution, with arguments",
 	.help = help,
 	.options = "pofqv" DP_TAKES_COMMAND DP_TAKES_JSON DP_TAKES_DURATION
-		   DP_TAKES_PENDING,
+		DP_TAKES_PENDING,
 	.run = run,
 };

@@ -11,18 +11,9 @@
 #define HEAP_KEPT (64 << 20)
 
 static const struct dp_command *const commands[] = {
-	&dp_cmd_stat,
-	&dp_cmd_trace,
-	&dp_cmd_run,
-	&dp_cmd_list,
-	&dp_cmd_doctor,
-	&dp_cmd_detach,
-	&dp_cmd_insmod,
-	&dp_cmd_lsmod,
-	&dp_cmd_rmmod,
-	&dp_cmd_enabled,
-	&dp_cmd_sysctl,
-	&dp_cmd_dmesg,
+	&dp_cmd_stat,	&dp_cmd_trace,	 &dp_cmd_run,	 &dp_cmd_list,
+	&dp_cmd_doctor, &dp_cmd_detach,	 &dp_cmd_insmod, &dp_cmd_lsmod,
+	&dp_cmd_rmmod,	&dp_cmd_enabled, &dp_cmd_sysctl, &dp_cmd_dmesg,
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -34,7 +25,8 @@ static void print_help(void)
 	puts("Usage: dprobes VERB [options] [SPEC...] [-p PID | -- CMD [ARGS]]\n"
 	     "Dynamic probes on running code.\n\nVerbs:");
 	for (i = 0; i < NR_COMMANDS; i++)
-		dp_output_print(stdout, "  %-7s %s\n", commands[i]->name, commands[i]->summary);
+		dp_output_print(stdout, "  %-7s %s\n", commands[i]->name,
+				commands[i]->summary);
 	puts("\n  dprobes --getvars --all    variables of running probe programs (-g -a)\n"
 	     "\n\"dprobes VERB --help\" tells more; so does dprobes(1).\n"
 	     "-V, --version prints the version.");
@@ -62,7 +54,7 @@ static int flush(FILE *out, int status)
 	if ((!fflush(out) && !ferror(out)) || dp_output_left(out))
 		return status;
 	dp_output_print(stderr, "dprobes: cannot write the output: %s\n",
-		strerror(errno));
+			strerror(errno));
 	return status ? status : DP_EXIT_FAILURE;
 }
 

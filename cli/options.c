@@ -70,7 +70,7 @@ static int open_output(const char *path, struct dp_tracer_options *opt)
 		return 0;
 	}
 	dp_output_print(stderr, "dprobes: cannot write %s: %s\n", path,
-		strerror(errno));
+			strerror(errno));
 	return DP_EXIT_FAILURE;
 }
 

@@ -33,7 +33,7 @@ static int DP_HANDLER_GPR count(struct kprobe *p, struct pt_regs *regs)
 	int class = 0;
 
 	while (class < CLASSES - 1 && size >= 16ul << 2 * class)
-		class++;
+		class ++;
 	__atomic_fetch_add(&calls[class], 1, __ATOMIC_RELAXED);
 	return 0;
 }

@@ -54,7 +54,8 @@ static u32 place_of(const struct edit *e)
 		return ((u32)sizeof(*arena) + at % TABLES) & ~1u;
 	default:
 		return (c->site_off +
-			at % (c->nr_sites * (u32)sizeof(struct dp_site_entry))) &
+			at % (c->nr_sites *
+			      (u32)sizeof(struct dp_site_entry))) &
 		       ~1u;
 	}
 }
@@ -127,7 +128,8 @@ static void add_sites(void)
 
 static void prepare(void)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
+				false };
 	struct dp_layout_need *need;
 	struct dp_mapping map = {
 		.base = BASE, .hook_entry = ENTRY, .owner = 1, .tool = 2
@@ -173,8 +175,10 @@ static void look(struct dp_view *view)
 		dp_view_reason(view, &view->sites[i], reason);
 		must(strnlen(reason, sizeof(reason)) < sizeof(reason));
 		dp_view_owns(view, view->sites[i].copy);
-		dp_view_original(view, view->sites[i].jump.base +
-					       (i ? i * 3 : view->sites[i].jump.start),
+		dp_view_original(view,
+				 view->sites[i].jump.base +
+					 (i ? i * 3 :
+					      view->sites[i].jump.start),
 				 &orig);
 		dp_view_original(view, view->sites[i].copy, &orig);
 	}

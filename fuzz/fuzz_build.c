@@ -21,7 +21,15 @@
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 /* The last ones take their time: there is room for much. */
-enum { RSEQ = 1, TRAPS = 2, QUIESCED = 4, PROGRAM = 8, FORKED = 16, VISITS = 32, RECORDS = 64 };
+enum {
+	RSEQ = 1,
+	TRAPS = 2,
+	QUIESCED = 4,
+	PROGRAM = 8,
+	FORKED = 16,
+	VISITS = 32,
+	RECORDS = 64
+};
 static size_t file_size;
 
 static const struct dp_target_ops ops = { .read = read_text,
@@ -136,7 +144,8 @@ static void live(struct dp_engine *e, const struct dp_mapping *map, u32 how)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
+				false };
 	struct dp_mapping map = { .base = BASE,
 				  .hook_entry = ENTRY,
 				  .detour_entry = ENTRY + 64,
@@ -152,7 +161,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	e = plan(*data);
 	need = dp_engine_layout(e, 2);
 	must(need && !dp_engine_place(e, &hole, 1));
-	file_size = (need->file_size + SCRIBBLE_PAGE - 1) & ~(SCRIBBLE_PAGE - 1);
+	file_size = (need->file_size + SCRIBBLE_PAGE - 1) &
+		    ~(SCRIBBLE_PAGE - 1);
 	map.file = file = scribble_map(file_size);
 	scribble_aim(file, need);
 	scribble_start(data + 1, size - 1);

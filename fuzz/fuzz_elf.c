@@ -158,7 +158,9 @@ static void evaluate(const struct dp_eh *eh, u64 at)
 	const struct dp_expr x = { reg, read_word, NULL };
 	uint64_t value;
 
-	dp_expr_value(&x, (struct dp_cursor){ eh->data + at, eh->data + eh->len, false },
+	dp_expr_value(&x,
+		      (struct dp_cursor){ eh->data + at, eh->data + eh->len,
+					  false },
 		      &reg[0], &value);
 }
 

@@ -69,19 +69,22 @@ static int put_code(void *arg, u64 addr, const void *code_, size_t len)
 		for (; done < len &&
 		       addr + done - w->pool_addrs[i] < w->pool_sizes[i];
 		     done++)
-			w->pools[i][addr + done - w->pool_addrs[i]] = from[done];
+			w->pools[i][addr + done - w->pool_addrs[i]] =
+				from[done];
 	for (i = 0; i < w->nr_pools && done < len; i++)
 		for (; done < len &&
 		       addr + done - w->pool_addrs[i] < w->pool_sizes[i];
 		     done++)
-			w->pools[i][addr + done - w->pool_addrs[i]] = from[done];
+			w->pools[i][addr + done - w->pool_addrs[i]] =
+				from[done];
 	must(done == len);
 	return 0;
 }
 
 static int find_holes(void *arg, struct dp_hole **holes, size_t *n)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
+				false };
 	struct world *w = arg;
 	u32 i;
 
@@ -110,7 +113,8 @@ static const struct dp_growth_ops growth = { map_pool, put_code, find_holes,
 
 static u8 *build(struct world *w)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
+				false };
 	struct dp_mapping map = { .base = BASE,
 				  .hook_entry = ENTRY,
 				  .detour_entry = ENTRY + 64,
@@ -125,7 +129,8 @@ static u8 *build(struct world *w)
 	must(!dp_engine_add_hook(e, TEXT + HOOK, code + HOOK, 13, false));
 	need = dp_engine_layout(e, 2);
 	must(need && !dp_engine_place(e, &hole, 1));
-	file_size = (need->file_size + SCRIBBLE_PAGE - 1) & ~(SCRIBBLE_PAGE - 1);
+	file_size = (need->file_size + SCRIBBLE_PAGE - 1) &
+		    ~(SCRIBBLE_PAGE - 1);
 	arena_size = need->arena_size;
 	map.file = scribble_map(file_size);
 	scribble_aim(map.file, need);
@@ -139,11 +144,11 @@ static u8 *build(struct world *w)
 static void add(struct world *w, u32 i)
 {
 	const struct dp_found found = { .code = code + places[i % SITES],
-					.size = sizeof(code) - places[i % SITES] };
-	const struct dp_handlers handlers = { .kind = DP_KIND_ASK,
-					      .user = i,
-					      .pre = ENTRY,
-					      .deadline = 10 };
+					.size = sizeof(code) -
+						places[i % SITES] };
+	const struct dp_handlers handlers = {
+		.kind = DP_KIND_ASK, .user = i, .pre = ENTRY, .deadline = 10
+	};
 	struct dp_ground ground = { .start = TEXT,
 				    .code = code,
 				    .size = sizeof(code),
@@ -191,8 +196,7 @@ static void look(struct world *w, u32 i)
 	dp_live_faulted(w->engine, w->probes[i]);
 	dp_live_intact(w->engine, &w->target, w->probes[i]);
 	dp_live_optimized(w->engine, w->probes[i]);
-	must(dp_live_addr(w->engine, w->probes[i]) ==
-	     TEXT + places[i % SITES]);
+	must(dp_live_addr(w->engine, w->probes[i]) == TEXT + places[i % SITES]);
 	must(dp_live_handlers(w->engine, w->probes[i])->user == i);
 	must(dp_live_first(w->engine, TEXT + places[i % SITES], &probe));
 	memcpy(copy, text, sizeof(copy));
@@ -252,8 +256,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	file = build(&w);
 	setup.size = arena_size;
 	must(!dp_engine_create(&w.engine));
-	dp_engine_set_arming(w.engine, data[0] & 0x40 ? DP_ARM_TRAP :
-							DP_ARM_INTERIOR);
+	dp_engine_set_arming(w.engine,
+			     data[0] & 0x40 ? DP_ARM_TRAP : DP_ARM_INTERIOR);
 	/* An arena that is not what it should be is refused, mostly. */
 	if (data[1] & 0x80)
 		scribble_start(data + ORDERS, size - ORDERS);

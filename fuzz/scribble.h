@@ -94,8 +94,9 @@ static void *scribble_run(void *arg)
 		}
 		__atomic_store_n(&scribbler.writes, true, __ATOMIC_SEQ_CST);
 		/* It may not be wanted any more by now. */
-		for (i = 0; i < scribbler.n &&
-			    __atomic_load_n(&scribbler.wanted, __ATOMIC_SEQ_CST);
+		for (i = 0;
+		     i < scribbler.n &&
+		     __atomic_load_n(&scribbler.wanted, __ATOMIC_SEQ_CST);
 		     i++)
 			scribble_one(&scribbler.edits[i]);
 	}

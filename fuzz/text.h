@@ -20,8 +20,9 @@
 
 /* push; lea rip; call; ret; nops; mov $13, %eax; syscall */
 static const u8 code[128] = {
-	0x55, 0x48, 0x8d, 0x05, 0x10, 0, 0, 0, 0xe8, 0x10, 0, 0, 0, 0xc3,
-	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xb8, 0x0d, 0, 0, 0, 0x0f, 0x05,
+	0x55, 0x48, 0x8d, 0x05, 0x10, 0,    0,	  0,	0xe8,
+	0x10, 0,    0,	  0,	0xc3, 0x90, 0x90, 0x90, 0x90,
+	0x90, 0x90, 0xb8, 0x0d, 0,    0,    0,	  0x0f, 0x05,
 };
 #define HOOK 20
 static const u8 places[SITES] = { 0, 1, 8, 13, 14, 15 };
@@ -35,7 +36,8 @@ static inline void must(bool good)
 
 static inline bool in_text(u64 addr, size_t len)
 {
-	return addr - TEXT < sizeof(text) && len <= sizeof(text) - (addr - TEXT);
+	return addr - TEXT < sizeof(text) &&
+	       len <= sizeof(text) - (addr - TEXT);
 }
 
 static inline int read_text(struct dp_target *t, u64 addr, void *to, size_t len)

@@ -154,8 +154,8 @@ static void find_library(struct range *r)
 
 static bool is_program(const struct range *r)
 {
-	const struct dp_module *m = dp_module_at(
-		dp_symbol_map_modules(dp_self.symbols), r->start);
+	const struct dp_module *m =
+		dp_module_at(dp_symbol_map_modules(dp_self.symbols), r->start);
 
 	return m && m->is_main;
 }
@@ -171,8 +171,8 @@ static bool visit_all(visit_fn *visit, void *arg)
 	find_library(&r);
 	if (!is_program(&r) && visit(&r, arg))
 		return true;
-	r = (struct range){ dp_self.base, dp_self.base + DP_AGENT_TEXT,
-			    "agent", "it is the engine's own code" };
+	r = (struct range){ dp_self.base, dp_self.base + DP_AGENT_TEXT, "agent",
+			    "it is the engine's own code" };
 	if (dp_self.base && visit(&r, arg))
 		return true;
 	for (k = 0; c && k < c->nr_pools; k++) {

@@ -133,7 +133,7 @@ static u64 true_location(u64 slot)
 
 static void tell_v8(void)
 {
-	void (*set)(u64 (*)(u64)) = dlsym(RTLD_DEFAULT, V8_RESOLVER);
+	void (*set)(u64(*)(u64)) = dlsym(RTLD_DEFAULT, V8_RESOLVER);
 
 	if (set)
 		set(true_location);
@@ -158,7 +158,8 @@ int dp_frames_reserve(u64 n, u64 base)
 		err = map_block((u32)frames.nr);
 		if (err)
 			return err;
-		__atomic_store_n(&frames.nr, frames.nr + BLOCK, __ATOMIC_RELEASE);
+		__atomic_store_n(&frames.nr, frames.nr + BLOCK,
+				 __ATOMIC_RELEASE);
 	}
 	wanted += n;
 	return 0;
@@ -242,14 +243,14 @@ static bool look_up(struct unwinder *u, const void *caller)
 /* Threads that come here at the same time may each write one down. */
 static void remember(const struct unwinder *u)
 {
-	u32 i = __atomic_fetch_add(&nr_unwinders, 1, __ATOMIC_RELAXED), ready = i;
+	u32 i = __atomic_fetch_add(&nr_unwinders, 1, __ATOMIC_RELAXED),
+	    ready = i;
 
 	if (i >= UNWINDERS)
 		return;
 	unwinders[i] = *u;
 	while (!__atomic_compare_exchange_n(&nr_ready, &ready, i + 1, true,
-					    __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED))
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		ready = i;
 }
 

@@ -7,7 +7,6 @@
 
 #include "engine/layout/instance.h"
 
-
 /* So many calls can be followed at a time, by all return probes together; some
  * more, which threads keep for themselves. */
 #define DP_FRAMES_MOST (1u << 17)

@@ -215,8 +215,8 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 	u32 n = (u32)rp->maxactive;
 	char *mem = p ? aligned_alloc(ALIGN, n * stride) : NULL;
 
-	if (!mem || (way == DP_RETURN_STUB &&
-		     dp_frames_reserve(n, dp_self.base))) {
+	if (!mem ||
+	    (way == DP_RETURN_STUB && dp_frames_reserve(n, dp_self.base))) {
 		free(mem);
 		free(p);
 		return NULL;

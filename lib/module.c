@@ -213,7 +213,8 @@ static void obey(const struct order *o, struct dp_insmod *shared)
 	int err;
 
 	dp_module_log();
-	if (readlink("/proc/self/exe", shared->exe, sizeof(shared->exe) - 1) < 0)
+	if (readlink("/proc/self/exe", shared->exe, sizeof(shared->exe) - 1) <
+	    0)
 		shared->exe[0] = '\0';
 	err = dp_compat_load(o->what.module, o->what.params, o->what.nr_params,
 			     o->what.aliases, o->what.nr_aliases, &loaded,
@@ -244,8 +245,9 @@ static bool belongs(const struct dp_user *u, const char *start, size_t size)
 	       is_within(u->p->pre_handler, start, size) ||
 	       is_within(u->p->post_handler, start, size) ||
 	       is_within(u->p->fault_handler, start, size) ||
-	       (u->kind == 'r' && (is_within(rp->handler, start, size) ||
-				   is_within(rp->entry_handler, start, size))) ||
+	       (u->kind == 'r' &&
+		(is_within(rp->handler, start, size) ||
+		 is_within(rp->entry_handler, start, size))) ||
 	       (u->kind == 'j' && is_within(jp->entry, start, size));
 }
 

@@ -41,8 +41,7 @@ bool dp_probe_index(const struct kprobe *p, u32 *index)
 	if (!p || !dp_self.engine)
 		return false;
 	word = index_word(p);
-	if (!word || word > dp_self.nr_users ||
-	    dp_self.users[word - 1].p != p)
+	if (!word || word > dp_self.nr_users || dp_self.users[word - 1].p != p)
 		return false;
 	*index = (u32)(word - 1);
 	return true;
@@ -165,7 +164,8 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 		dp_self.cap_users = want;
 	}
 	while (dp_self.nr_users <= index)
-		dp_self.users[dp_self.nr_users++] = (struct dp_user){ .p = NULL };
+		dp_self.users[dp_self.nr_users++] =
+			(struct dp_user){ .p = NULL };
 	dp_self.users[index] = (struct dp_user){
 		.p = r->p,
 		.since = dp_symbol_map_generation(dp_self.symbols),
@@ -416,7 +416,8 @@ void dp_probe_switch_off(struct kprobe *p)
 {
 	u64 word = index_word(p);
 
-	if (!dp_self.arena || !word || word > dp_self.arena->control.max_probes ||
+	if (!dp_self.arena || !word ||
+	    word > dp_self.arena->control.max_probes ||
 	    !dp_live_switch_off(dp_self.engine, (u32)(word - 1), (u64)p)) {
 		p->addr = NULL;
 		return;

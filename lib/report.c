@@ -38,12 +38,13 @@ static void say_faulted(u32 i)
 	u64 addr = dp_live_addr(dp_self.engine, i), offset = 0;
 
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
-	snprintf(lines[nr_lines++], LINE_MAX,
-		 "a handler of the %s at %s+0x%llx has faulted, and is not called any more",
-		 u->kind == 'r' ? "return probe" :
-		 u->kind == 'j' ? "jprobe" :
-				  "kprobe",
-		 name ? name : "?", (unsigned long long)offset);
+	snprintf(
+		lines[nr_lines++], LINE_MAX,
+		"a handler of the %s at %s+0x%llx has faulted, and is not called any more",
+		u->kind == 'r' ? "return probe" :
+		u->kind == 'j' ? "jprobe" :
+				 "kprobe",
+		name ? name : "?", (unsigned long long)offset);
 }
 
 /* A call that had been given up has returned all the same. Said once: whoever
@@ -58,10 +59,11 @@ static void say_late(void)
 	said = true;
 	pthread_mutex_lock(&lock);
 	if (nr_lines < LINES)
-		snprintf(lines[nr_lines++], LINE_MAX,
-			 "kretprobe BUG!: Processing kretprobe %016llx @ %016llx",
-			 (unsigned long long)frames->late_user,
-			 (unsigned long long)frames->late_addr);
+		snprintf(
+			lines[nr_lines++], LINE_MAX,
+			"kretprobe BUG!: Processing kretprobe %016llx @ %016llx",
+			(unsigned long long)frames->late_user,
+			(unsigned long long)frames->late_addr);
 	pthread_mutex_unlock(&lock);
 }
 

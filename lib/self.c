@@ -183,8 +183,7 @@ static int no_memory(int err)
 		return dp_diag_set(
 			&last, err,
 			"this process has no memory for probes: it may have no file large enough, not even in memory (RLIMIT_FSIZE)");
-	return dp_diag_set(&last, err,
-			   "this process has no memory for probes");
+	return dp_diag_set(&last, err, "this process has no memory for probes");
 }
 
 static int adopt(u64 base)
@@ -309,11 +308,11 @@ void dp_self_say(bool self)
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-#define BIT_OF(sig) (1ull << ((sig) - 1))
+#define BIT_OF(sig) (1ull << ((sig)-1))
 /* libc's: another thread waits until it is dealt with */
 #define SIGNAL_SETXID 33
 /* What the processor raises in a handler has to come. */
-#define LET_THROUGH                                                       \
+#define LET_THROUGH                                                           \
 	(BIT_OF(SIGSEGV) | BIT_OF(SIGBUS) | BIT_OF(SIGFPE) | BIT_OF(SIGILL) | \
 	 BIT_OF(SIGTRAP) | BIT_OF(SIGNAL_SETXID))
 
@@ -355,7 +354,8 @@ static int open_text(void)
 	int err = dp_text_open(&dp_self.text);
 
 	if (err)
-		dp_diag_set(&last, err, "/proc/thread-self/mem cannot be opened: %s",
+		dp_diag_set(&last, err,
+			    "/proc/thread-self/mem cannot be opened: %s",
 			    strerror(-err));
 	return err;
 }
@@ -402,8 +402,8 @@ static int catch_up(void)
 
 	if (!err)
 		dp_probes_notice_gone();
-	if (!err && __atomic_exchange_n(&dp_self.switched_off, false,
-					__ATOMIC_ACQ_REL))
+	if (!err &&
+	    __atomic_exchange_n(&dp_self.switched_off, false, __ATOMIC_ACQ_REL))
 		dp_probes_sweep();
 	if (!err)
 		dp_report_collect();
@@ -526,8 +526,7 @@ static void __attribute__((constructor)) watch_forks(void)
 static const struct dp_stack *stack_at(u32 i)
 {
 	return (void *)(dp_self.arena->control.stack_base +
-			(u64)(i + 1) * DP_STACK_SIZE -
-			sizeof(struct dp_stack));
+			(u64)(i + 1) * DP_STACK_SIZE - sizeof(struct dp_stack));
 }
 
 /* Where a thread is that sleeps. Return: false if it does not. */

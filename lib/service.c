@@ -101,7 +101,8 @@ static int turn(void)
 	unsigned int knob = DP_KNOBS;
 	int on = 0;
 
-	if (sscanf(service->order, "%u %d", &knob, &on) != 2 || knob >= DP_KNOBS)
+	if (sscanf(service->order, "%u %d", &knob, &on) != 2 ||
+	    knob >= DP_KNOBS)
 		return dp_diag_set(&service->diag, -EINVAL,
 				   "the order is damaged");
 	on = knob == DP_KNOB_ENABLED ? dp_kprobes_enabled(on) :
@@ -230,7 +231,8 @@ void dp_service_open(void)
 	int fd;
 
 	/* To be larger than that is answered with a signal. */
-	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur < sizeof(*service))
+	if (getrlimit(RLIMIT_FSIZE, &limit) ||
+	    limit.rlim_cur < sizeof(*service))
 		return;
 	fd = (int)syscall(SYS_memfd_create, "libdprobes", 1 /* MFD_CLOEXEC */);
 	if (fd < 0)

@@ -84,8 +84,8 @@ int dp_fd_raise(int fd)
 int dp_text_open(struct dp_text *text)
 {
 	text->target.ops = &ops;
-	text->mem = dp_fd_raise(
-		open("/proc/thread-self/mem", O_RDWR | O_CLOEXEC));
+	text->mem =
+		dp_fd_raise(open("/proc/thread-self/mem", O_RDWR | O_CLOEXEC));
 	return text->mem < 0 ? text->mem : 0;
 }
 

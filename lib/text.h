@@ -5,7 +5,6 @@
 
 #include "engine/text/target.h"
 
-
 /**
  * dp_fd_raise() - away from where the program writes its output
  * @fd: from open() or the like

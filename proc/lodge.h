@@ -55,8 +55,7 @@ void dp_texts_add(struct dp_arena_control *control, pid_t pid, u64 addr);
  * way.
  */
 int dp_process_quiesce(pid_t pid, u64 arena, void *ours, const u32 *which,
-		       u32 n, u64 *bad,
-		       struct dp_diag *diag);
+		       u32 n, u64 *bad, struct dp_diag *diag);
 
 /**
  * struct dp_lodging - how an agent is to be in another process

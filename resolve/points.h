@@ -105,7 +105,6 @@ struct dp_point {
 	bool typed;
 };
 
-
 /**
  * struct dp_points - a list of them
  * @skipped: matches of globs that have no address, as IFUNCs whose

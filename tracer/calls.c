@@ -162,7 +162,8 @@ void dp_calls_grow(struct dp_session *s)
 	if (dp_process_poll(s->proc, 0) != DP_PROCESS_RUNS)
 		return;
 	s->calls->stuck = true;
-	dp_output_print(stderr,
+	dp_output_print(
+		stderr,
 		"dprobes: there is no room to follow more calls at once: %s\n",
 		diag.text);
 }
@@ -236,10 +237,10 @@ void dp_calls_get(const struct dp_session *s, size_t point,
 		.unseen = dp_engine_tally(e, probe, DP_TALLY_UNSEEN),
 		.cut = a.cut + s->calls->cut[point],
 	};
-	n->lost = (s64)(n->entered - n->returned - n->tail - n->unwound -
-			n->abandoned - n->inside - n->missed - n->damaged -
-			n->unmet -
-			dp_engine_tally(e, probe, DP_TALLY_DISABLED));
+	n->lost =
+		(s64)(n->entered - n->returned - n->tail - n->unwound -
+		      n->abandoned - n->inside - n->missed - n->damaged -
+		      n->unmet - dp_engine_tally(e, probe, DP_TALLY_DISABLED));
 }
 
 static void add(struct dp_call_counts *sum, const struct dp_call_counts *n)
@@ -294,12 +295,14 @@ void dp_calls_complain(const struct dp_session *s)
 			continue;
 		dp_calls_get(s, i, &n);
 		if (n.damaged && !told)
-			dp_output_print(stderr,
+			dp_output_print(
+				stderr,
 				"kretprobe BUG!: Processing kretprobe %s @ 0x%llx\n",
 				p->name, (unsigned long long)p->addr);
 		told |= n.damaged != 0;
 		if (!balances(s, &n))
-			dp_output_print(stderr,
+			dp_output_print(
+				stderr,
 				"dprobes: %s: the account does not balance: %lld of %llu calls\n",
 				p->name, (long long)n.lost,
 				(unsigned long long)n.entered);

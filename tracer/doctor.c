@@ -12,8 +12,9 @@ static const char *const states[] = {
 
 static void fact_json(FILE *out, const struct dp_fact *f)
 {
-	dp_output_print(out, "{\"check\":\"%s\",\"state\":\"%s\",\"text\":", f->name,
-		states[f->state]);
+	dp_output_print(out,
+			"{\"check\":\"%s\",\"state\":\"%s\",\"text\":", f->name,
+			states[f->state]);
 	dp_json_string(out, f->text);
 	fputs(",\"remedy\":", out);
 	dp_json_string(out, f->remedy);
@@ -22,7 +23,8 @@ static void fact_json(FILE *out, const struct dp_fact *f)
 
 static void fact_text(FILE *out, const struct dp_fact *f)
 {
-	dp_output_print(out, "%-4s  %s: %s", states[f->state], f->name, f->text);
+	dp_output_print(out, "%-4s  %s: %s", states[f->state], f->name,
+			f->text);
 	if (*f->remedy)
 		dp_output_print(out, "; %s", f->remedy);
 	putc('\n', out);
@@ -40,17 +42,20 @@ static void verdict(const struct dp_tracer_options *opt, bool forbidden)
 	const char *can = forbidden ? "cannot" : "can";
 
 	if (opt->json)
-		dp_output_print(opt->out, "{\"check\":\"verdict\",\"state\":\"%s\",",
-			forbidden ? "no" : "ok");
+		dp_output_print(opt->out,
+				"{\"check\":\"verdict\",\"state\":\"%s\",",
+				forbidden ? "no" : "ok");
 	if (opt->json && opt->pid)
 		dp_output_print(opt->out, "\"pid\":%d}\n", opt->pid);
 	else if (opt->json)
 		fputs("\"pid\":null}\n", opt->out);
 	else if (opt->pid)
-		dp_output_print(opt->out, "process %d %s be probed\n", opt->pid, can);
+		dp_output_print(opt->out, "process %d %s be probed\n", opt->pid,
+				can);
 	else
-		dp_output_print(opt->out, "processes %s be probed on this machine\n",
-			can);
+		dp_output_print(opt->out,
+				"processes %s be probed on this machine\n",
+				can);
 }
 
 int dp_tracer_doctor(const struct dp_tracer_options *opt)

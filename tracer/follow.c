@@ -153,7 +153,8 @@ static void tell_bare(const struct dp_household *h, pid_t pid,
 		      const struct dp_diag *diag)
 {
 	if (!h->first->opt->quiet && *diag->text)
-		dp_output_print(stderr,
+		dp_output_print(
+			stderr,
 			"dprobes: process %d goes on without probes: %s\n", pid,
 			diag->text);
 }
@@ -459,7 +460,8 @@ static double grow_all(struct dp_household *h)
 static void confined(struct dp_household *h, struct dp_session *s)
 {
 	if (!s->opt->quiet)
-		dp_output_print(stderr,
+		dp_output_print(
+			stderr,
 			"dprobes: process %d goes on without probes: %s\n",
 			dp_process_pid(s->proc), s->confined);
 	close_session(h, s, DP_ENDING_FILTER);
@@ -587,11 +589,11 @@ static void tell_ending(const struct dp_household *h)
 	else if (!h->main_ended)
 		fputs("all have ended", stderr);
 	else if (WIFSIGNALED(h->status))
-		dp_output_print(stderr, "process %d was killed by SIG%s", h->main,
-			sigabbrev_np(WTERMSIG(h->status)));
+		dp_output_print(stderr, "process %d was killed by SIG%s",
+				h->main, sigabbrev_np(WTERMSIG(h->status)));
 	else
-		dp_output_print(stderr, "process %d exited with status %d", h->main,
-			WEXITSTATUS(h->status));
+		dp_output_print(stderr, "process %d exited with status %d",
+				h->main, WEXITSTATUS(h->status));
 }
 
 static void report(const struct dp_household *h)
@@ -601,7 +603,8 @@ static void report(const struct dp_household *h)
 	if (opt->quiet ||
 	    (h->ending == DP_ENDING_OUTPUT && dp_output_left(opt->out)))
 		return;
-	dp_output_print(stderr,
+	dp_output_print(
+		stderr,
 		"dprobes: %llu process image%s with probes, %llu without: ",
 		h->processes, h->processes == 1 ? "" : "s", h->bare);
 	dp_report_sums(h->first, &h->sums);
@@ -618,7 +621,7 @@ static void tell_missing(const struct dp_session *s)
 	for (i = 0; i < s->nr_specs; i++)
 		if (!s->specs[i].found)
 			dp_output_print(stderr, "dprobes: no process had %s\n",
-				s->opt->specs[i]);
+					s->opt->specs[i]);
 }
 
 /* What the first session has found and armed is that of one of many, which it is not. */

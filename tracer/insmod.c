@@ -48,7 +48,8 @@ static int make_shared(struct run *r)
 		return -EFBIG;
 	/* Else the command could make it shorter, and whoever reads it die. */
 	if (ftruncate(r->fd, sizeof(*r->shared)) ||
-	    fcntl(r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	    fcntl(r->fd, F_ADD_SEALS,
+		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return -errno;
 	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED, r->fd, 0);
@@ -128,9 +129,8 @@ static void __attribute__((noreturn)) become(const struct run *r)
 	char path[PATH_MAX + 64], *preload, *order = order_text(r);
 	int err;
 
-	if (!order ||
-	    asprintf(&preload, "%s%s%s", library(path, sizeof(path)),
-		     had && *had ? ":" : "", had ? had : "") < 0)
+	if (!order || asprintf(&preload, "%s%s%s", library(path, sizeof(path)),
+			       had && *had ? ":" : "", had ? had : "") < 0)
 		_exit(126);
 	setenv("LD_PRELOAD", preload, 1);
 	setenv(DP_INSMOD_ENV, order, 1);
@@ -141,7 +141,8 @@ static void __attribute__((noreturn)) become(const struct run *r)
 		err = -errno;
 	}
 	r->shared->state = DP_INSMOD_NO_COMMAND;
-	dp_output_print(stderr, "dprobes: %s: %s\n", r->opt->argv[0], strerror(-err));
+	dp_output_print(stderr, "dprobes: %s: %s\n", r->opt->argv[0],
+			strerror(-err));
 	_exit(err == -ENOENT ? 127 : 126);
 }
 
@@ -218,8 +219,8 @@ static void wait_for(struct run *r)
 /* What the user could not know otherwise. */
 static void tell(const struct run *r, u32 state)
 {
-	unsigned long long lost = __atomic_load_n(&r->shared->lost,
-						  __ATOMIC_RELAXED);
+	unsigned long long lost =
+		__atomic_load_n(&r->shared->lost, __ATOMIC_RELAXED);
 
 	if (lost)
 		dp_output_print(
@@ -300,9 +301,10 @@ int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
 		return err;
 	err = make_shared(&r);
 	if (err)
-		return dp_diag_set(diag, err,
-				   "cannot make memory for the module's lines: %s",
-				   strerror(-err));
+		return dp_diag_set(
+			diag, err,
+			"cannot make memory for the module's lines: %s",
+			strerror(-err));
 	fflush(NULL);
 	r.pid = fork();
 	if (r.pid < 0)

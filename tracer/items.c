@@ -95,7 +95,8 @@ static void elements_text(FILE *out, const char *what,
 
 	dp_output_print(out, "  %s", what);
 	for (i = 0; i < item->count; i++)
-		dp_output_print(out, " 0x%llx", (unsigned long long)element(item, i));
+		dp_output_print(out, " 0x%llx",
+				(unsigned long long)element(item, i));
 	putc('\n', out);
 }
 
@@ -117,8 +118,9 @@ static void item_text(FILE *out, const struct dp_item *item)
 		break;
 	case DP_ITEM_FAULT:
 		dp_output_print(out, "  bad address 0x%llx\n",
-			item->size == 8 ? (unsigned long long)element(item, 0) :
-					  0ull);
+				item->size == 8 ?
+					(unsigned long long)element(item, 0) :
+					0ull);
 		break;
 	default:
 		dp_output_print(out, "  memory, %u bytes\n", item->count);
@@ -138,17 +140,18 @@ static void notes_text(FILE *out, const struct dp_record *r)
 {
 	if (r->exception && two_parms(r))
 		dp_output_print(out, "  ended by %s (0x%llx, 0x%llx)\n",
-			exception_name(r->exception),
-			(unsigned long long)r->parm[0],
-			(unsigned long long)r->parm[1]);
+				exception_name(r->exception),
+				(unsigned long long)r->parm[0],
+				(unsigned long long)r->parm[1]);
 	else if (r->exception)
 		dp_output_print(out, "  ended by %s (0x%llx)\n",
-			exception_name(r->exception),
-			(unsigned long long)r->parm[0]);
+				exception_name(r->exception),
+				(unsigned long long)r->parm[0]);
 	if (r->flags & DP_RECORD_TRUNCATED)
 		fputs("  cut: the log is full (logmax)\n", out);
 	if (r->facility)
-		dp_output_print(out, "  exit %u: %s, which is not performed yet\n",
+		dp_output_print(
+			out, "  exit %u: %s, which is not performed yet\n",
 			r->facility,
 			r->facility < sizeof(facilities) / sizeof(*facilities) ?
 				facilities[r->facility] :
@@ -162,8 +165,8 @@ void dp_items_text(FILE *out, const struct dp_stamp *stamp, const char *probe,
 	u32 at = 0;
 
 	dp_output_print(out, "%s %u %u %s %s major=%u minor=%u\n", stamp->time,
-		stamp->pid, stamp->tid, stamp->comm, probe, record->head.major,
-		record->head.minor);
+			stamp->pid, stamp->tid, stamp->comm, probe,
+			record->head.major, record->head.minor);
 	while (dp_item_next(record, &at, &item))
 		item_text(out, &item);
 	if (at < record->head.len) {
@@ -180,12 +183,12 @@ void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
 
 	putc('{', out);
 	dp_json_stamp(out, stamp, probe);
-	dp_output_print(out,
-		",\"minor\":%u,\"major\":%u,\"cpu\":%u,\"data\":", r->minor,
-		r->major, r->cpu);
+	dp_output_print(out, ",\"minor\":%u,\"major\":%u,\"cpu\":%u,\"data\":",
+			r->minor, r->major, r->cpu);
 	dp_json_bytes(out, record->data, r->len);
 	if (r->exception)
-		dp_output_print(out,
+		dp_output_print(
+			out,
 			",\"exception\":\"%s\",\"parm\":\"0x%llx\",\"parm2\":\"0x%llx\"",
 			exception_name(r->exception),
 			(unsigned long long)r->parm[0],
@@ -193,5 +196,5 @@ void dp_items_json(FILE *out, const struct dp_stamp *stamp, const char *probe,
 	if (r->facility)
 		dp_output_print(out, ",\"facility\":%u", r->facility);
 	dp_output_print(out, ",\"truncated\":%s}\n",
-		r->flags & DP_RECORD_TRUNCATED ? "true" : "false");
+			r->flags & DP_RECORD_TRUNCATED ? "true" : "false");
 }

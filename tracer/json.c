@@ -45,9 +45,8 @@ void dp_json_bytes(FILE *out, const void *bytes, size_t len)
 
 void dp_json_stamp(FILE *out, const struct dp_stamp *stamp, const char *probe)
 {
-	dp_output_print(out,
-		"\"time\":%.6f,\"pid\":%u,\"tid\":%u,\"comm\":", stamp->seconds,
-		stamp->pid, stamp->tid);
+	dp_output_print(out, "\"time\":%.6f,\"pid\":%u,\"tid\":%u,\"comm\":",
+			stamp->seconds, stamp->pid, stamp->tid);
 	dp_json_string(out, stamp->comm);
 	fputs(",\"probe\":", out);
 	dp_json_string(out, probe);

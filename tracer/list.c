@@ -38,22 +38,22 @@ struct row {
 static void row_json(FILE *out, const struct row *r)
 {
 	dp_output_print(out, "{\"addr\":\"0x%llx\",\"kind\":\"%c\",\"symbol\":",
-		(unsigned long long)r->addr, r->kind);
+			(unsigned long long)r->addr, r->kind);
 	dp_json_string(out, r->symbol);
-	dp_output_print(out,
-		",\"offset\":%llu,\"module\":", (unsigned long long)r->offset);
+	dp_output_print(out, ",\"offset\":%llu,\"module\":",
+			(unsigned long long)r->offset);
 	dp_json_string(out, r->module);
 	dp_output_print(out, ",\"mode\":\"%s\",\"reason\":", r->mode);
 	dp_json_string(out, r->reason);
-	dp_output_print(out,
-		",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu",
-		r->flags, (unsigned long long)r->hits,
-		(unsigned long long)r->missed);
+	dp_output_print(out, ",\"flags\":\"%s\",\"hits\":%llu,\"missed\":%llu",
+			r->flags, (unsigned long long)r->hits,
+			(unsigned long long)r->missed);
 	if (r->middle)
 		dp_output_print(out, ",\"interior\":%llu",
 				(unsigned long long)r->middle);
 	if (r->exits.known)
-		dp_output_print(out,
+		dp_output_print(
+			out,
 			",\"exits\":%zu,\"exits_trap\":%zu,\"exits_tail\":%zu,\"exits_lost\":%zu",
 			r->exits.n, r->exits.traps, r->exits.tails,
 			r->exits.lost);
@@ -82,11 +82,11 @@ static void exits_text(FILE *out, const struct exits *x)
 	if (!x->known)
 		return;
 	dp_output_print(out, "%zu exit%s: %zu jump, %zu trap%s%s", x->n,
-		x->n == 1 ? "" : "s", x->n - x->traps, x->traps,
-		*x->reason ? ": " : "", x->reason);
+			x->n == 1 ? "" : "s", x->n - x->traps, x->traps,
+			*x->reason ? ": " : "", x->reason);
 	if (x->tails)
 		dp_output_print(out, "; %zu tail jump%s", x->tails,
-			x->tails == 1 ? "" : "s");
+				x->tails == 1 ? "" : "s");
 	if (x->lost)
 		dp_output_print(out, ", %zu to where nobody knows", x->lost);
 }
@@ -186,21 +186,25 @@ static void print_armed(const struct dp_tracer_options *opt,
 		return;
 	}
 	dp_output_print(opt->out, "%016llx  %c  ", (unsigned long long)r->addr,
-		r->kind);
+			r->kind);
 	if (*r->symbol)
 		dp_output_print(opt->out, "%s+0x%llx  %s ", r->symbol,
-			(unsigned long long)r->offset,
-			*r->module ? r->module : " ");
+				(unsigned long long)r->offset,
+				*r->module ? r->module : " ");
 	else
-		dp_output_print(opt->out, "0x%llx ", (unsigned long long)r->addr);
+		dp_output_print(opt->out, "0x%llx ",
+				(unsigned long long)r->addr);
 	dp_output_print(opt->out, "%s", r->flags);
 	if (opt->verbose)
-		dp_output_print(opt->out, "  pid %d  %s  %s  %llu hits  %llu missed",
-			r->pid, r->mode, r->reason, (unsigned long long)r->hits,
-			(unsigned long long)r->missed);
+		dp_output_print(opt->out,
+				"  pid %d  %s  %s  %llu hits  %llu missed",
+				r->pid, r->mode, r->reason,
+				(unsigned long long)r->hits,
+				(unsigned long long)r->missed);
 	if (opt->verbose && r->middle)
-		dp_output_print(opt->out, "  %llu traps in the middle of a jump",
-			(unsigned long long)r->middle);
+		dp_output_print(opt->out,
+				"  %llu traps in the middle of a jump",
+				(unsigned long long)r->middle);
 	if (opt->verbose && r->exits.known) {
 		fputs("  ", opt->out);
 		exits_text(opt->out, &r->exits);

@@ -25,6 +25,7 @@ void dp_output_write(FILE *out, const char *text, size_t len);
  * @text: of @max bytes at most; lines behind its first are indented
  * Return: @err
  */
-int dp_output_quote(struct dp_diag *diag, int err, const char *text, size_t max);
+int dp_output_quote(struct dp_diag *diag, int err, const char *text,
+		    size_t max);
 
 #endif

@@ -161,7 +161,7 @@ static void say(const struct dp_session *s, const struct dp_spec *spec,
 
 	if (!s->opt->quiet)
 		dp_output_print(stderr, "dprobes: %s%s %s\n",
-			whose(s, text, sizeof(text)), spec->text, what);
+				whose(s, text, sizeof(text)), spec->text, what);
 }
 
 /* Others may have the library, so it is no error; but one that could load it is not
@@ -170,7 +170,8 @@ static void tell_unheard(const struct dp_session *s, const struct dp_spec *spec,
 			 const char *why)
 {
 	if (!s->opt->quiet && (s->opt->verbose || has_linker(s)))
-		dp_output_print(stderr,
+		dp_output_print(
+			stderr,
 			"dprobes: process %d: %s is not waited for: %s; have it load %s before dprobes begins\n",
 			dp_process_pid(s->proc), spec->text, why, spec->module);
 }
@@ -225,7 +226,8 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 	s->nr_coming++;
 	/* With -f that is so of nearly every process. */
 	if (!s->opt->quiet && (!s->house || s->opt->verbose))
-		dp_output_print(stderr,
+		dp_output_print(
+			stderr,
 			"dprobes: %s%s is pending: %s is not loaded yet\n",
 			whose(s, text, sizeof(text)), spec->text, spec->module);
 	return true;
@@ -398,7 +400,8 @@ static bool look_first(struct dp_session *s, struct dp_modules *mods,
 		if (dp_process_ended(s->proc))
 			return false;
 		dp_output_print(stderr, "dprobes: %s%s cannot be probed: %s\n",
-			whose(s, text, sizeof(text)), spec->text, diag.text);
+				whose(s, text, sizeof(text)), spec->text,
+				diag.text);
 		return false;
 	}
 	spec->found = true;
@@ -682,7 +685,8 @@ void dp_pending_tell(const struct dp_session *s)
 
 	for (i = 0; i < s->nr_specs && !s->opt->quiet; i++)
 		if (s->pending[i])
-			dp_output_print(stderr,
+			dp_output_print(
+				stderr,
 				"dprobes: %s%s was never armed: %s was not loaded\n",
 				whose(s, text, sizeof(text)), s->specs[i].text,
 				s->specs[i].module);

@@ -18,7 +18,8 @@ static void calls_json(const struct dp_session *s, size_t i)
 	struct dp_call_counts n;
 
 	dp_calls_get(s, i, &n);
-	dp_output_print(s->opt->out,
+	dp_output_print(
+		s->opt->out,
 		",\"returned\":%llu,\"tail\":%llu,\"unwound\":%llu,\"abandoned\":%llu,\"inside\":%llu",
 		(unsigned long long)n.returned, (unsigned long long)n.tail,
 		(unsigned long long)n.unwound, (unsigned long long)n.abandoned,
@@ -47,7 +48,8 @@ static void calls_text(FILE *out, const struct dp_call_counts *n)
 	dp_output_print(out, "%llu returned", (unsigned long long)n->returned);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
 		if (rest[i].n)
-			dp_output_print(out, ", %llu %s", rest[i].n, rest[i].what);
+			dp_output_print(out, ", %llu %s", rest[i].n,
+					rest[i].what);
 }
 
 /* Of a return probe at its entry and its exits, which stand behind it. */
@@ -75,8 +77,8 @@ static void count_json(const struct dp_session *s, size_t i)
 		fputs(",\"refused\":", out);
 		dp_json_string(out, p->reason);
 	} else {
-		dp_output_print(out,
-			",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\"",
+		dp_output_print(
+			out, ",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\"",
 			(unsigned long long)dp_session_hits(s, i),
 			(unsigned long long)dp_engine_missed(s->engine,
 							     s->probes[i]),
@@ -98,19 +100,21 @@ static void count_text(const struct dp_session *s, size_t i)
 	if (p->refused)
 		return;
 	dp_output_print(s->opt->out, "%12llu %8llu  %-4s  ",
-		(unsigned long long)dp_session_hits(s, i),
-		(unsigned long long)dp_engine_missed(s->engine, s->probes[i]),
-		dp_engine_mode(s->engine, s->probes[i]));
+			(unsigned long long)dp_session_hits(s, i),
+			(unsigned long long)dp_engine_missed(s->engine,
+							     s->probes[i]),
+			dp_engine_mode(s->engine, s->probes[i]));
 	if (s->opt->children)
 		dp_output_print(s->opt->out, "%7d  ", dp_process_pid(s->proc));
 	dp_output_print(s->opt->out, "%s", p->name);
 	if (s->opt->verbose)
 		dp_output_print(s->opt->out, "  0x%llx  %s",
-			(unsigned long long)p->addr,
-			dp_engine_reason(s->engine, s->probes[i]));
+				(unsigned long long)p->addr,
+				dp_engine_reason(s->engine, s->probes[i]));
 	if (s->opt->verbose && traps_inside(s, i))
-		dp_output_print(s->opt->out, "  %llu traps in the middle of a jump",
-			traps_inside(s, i));
+		dp_output_print(s->opt->out,
+				"  %llu traps in the middle of a jump",
+				traps_inside(s, i));
 	if (s->opt->verbose && p->spec->kind == DP_SPEC_RETURN) {
 		dp_calls_get(s, i, &n);
 		fputs("  ", s->opt->out);
@@ -125,8 +129,9 @@ void dp_report_counts(struct dp_session *s)
 
 	if (!s->opt->json && !(s->titled && *s->titled))
 		dp_output_print(s->opt->out, "%12s %8s  %-4s  %s%s%s\n", "HITS",
-			"MISSED", "MODE", s->opt->children ? "    PID  " : "",
-			"PROBE", s->opt->verbose ? "  ADDRESS  REASON" : "");
+				"MISSED", "MODE",
+				s->opt->children ? "    PID  " : "", "PROBE",
+				s->opt->verbose ? "  ADDRESS  REASON" : "");
 	if (s->titled)
 		*s->titled = true;
 	for (i = 0; i < s->points.n; i++)
@@ -146,15 +151,18 @@ void dp_report_refused(const struct dp_session *s)
 
 		refused += p->refused != 0;
 		if (p->refused && s->opt->verbose)
-			dp_output_print(stderr, "dprobes: %s cannot be probed: %s\n",
-				p->name, p->reason);
+			dp_output_print(stderr,
+					"dprobes: %s cannot be probed: %s\n",
+					p->name, p->reason);
 	}
 	if (refused && !s->opt->verbose)
-		dp_output_print(stderr,
+		dp_output_print(
+			stderr,
 			"dprobes: %zu of %zu matches cannot be probed (-v says which and why)\n",
 			refused, s->points.n);
 	if (s->points.skipped)
-		dp_output_print(stderr,
+		dp_output_print(
+			stderr,
 			"dprobes: %zu more match%s an IFUNC that this process has chosen no implementation for\n",
 			s->points.skipped,
 			s->points.skipped == 1 ? " is" : "es are each");
@@ -176,14 +184,15 @@ static void tell_trap_death(const struct dp_session *s)
 	dp_process_status(s->proc, &status);
 	for (i = 0; i < s->points.n; i++)
 		probes += !s->points.v[i].refused;
-	dp_output_print(stderr,
+	dp_output_print(
+		stderr,
 		"%s (%d) was killed by a trap in a thread that had SIG%s blocked or ignored, at %s",
 		program(s), dp_process_pid(s->proc),
 		sigabbrev_np(WTERMSIG(status)), probes > 1 ? "one of " : "");
 	for (i = 0; i < s->points.n && named < NAMED_MAX; i++)
 		if (!s->points.v[i].refused)
 			dp_output_print(stderr, "%s%s", named++ ? ", " : "",
-				s->points.v[i].name);
+					s->points.v[i].name);
 	if (probes > named)
 		dp_output_print(stderr, " and %zu more", probes - named);
 }
@@ -193,12 +202,14 @@ static void tell_signal(const struct dp_session *s, int sig)
 	const char *name = sigabbrev_np(sig);
 
 	if (name)
-		dp_output_print(stderr, "%s was killed by SIG%s%s", program(s), name,
+		dp_output_print(
+			stderr, "%s was killed by SIG%s%s", program(s), name,
 			sig == SIGSYS ?
 				": a seccomp filter forbids a call; if it forbids what probes need and came after them, attach again once it is there" :
 				"");
 	else
-		dp_output_print(stderr, "%s was killed by signal %d", program(s), sig);
+		dp_output_print(stderr, "%s was killed by signal %d",
+				program(s), sig);
 }
 
 static void tell_exit(const struct dp_session *s)
@@ -206,14 +217,15 @@ static void tell_exit(const struct dp_session *s)
 	int status;
 
 	if (!dp_process_status(s->proc, &status))
-		dp_output_print(stderr, "process %d exited", dp_process_pid(s->proc));
+		dp_output_print(stderr, "process %d exited",
+				dp_process_pid(s->proc));
 	else if (dp_process_trap_death(s->proc))
 		tell_trap_death(s);
 	else if (WIFSIGNALED(status))
 		tell_signal(s, WTERMSIG(status));
 	else
 		dp_output_print(stderr, "%s exited with status %d", program(s),
-			WEXITSTATUS(status));
+				WEXITSTATUS(status));
 }
 
 static void tell_ending(const struct dp_session *s)
@@ -224,9 +236,10 @@ static void tell_ending(const struct dp_session *s)
 		break;
 	case DP_ENDING_EXEC:
 		dp_output_print(stderr,
-			s->opt->children ? "it went on as %s" :
-					   "exec of %s ended the probes",
-			dp_process_execed(s->proc));
+				s->opt->children ?
+					"it went on as %s" :
+					"exec of %s ended the probes",
+				dp_process_execed(s->proc));
 		break;
 	case DP_ENDING_INTERRUPT:
 		fputs("interrupted", stderr);
@@ -235,7 +248,8 @@ static void tell_ending(const struct dp_session *s)
 		fputs("the output cannot be written", stderr);
 		break;
 	case DP_ENDING_FILTER:
-		dp_output_print(stderr,
+		dp_output_print(
+			stderr,
 			"the probes have ended before %s; attach again once it is there (-p %d)",
 			s->confined, dp_process_pid(s->proc));
 		break;
@@ -251,7 +265,8 @@ static void tell_ending(const struct dp_session *s)
 /* ", 3 records lost" */
 static void tell_records(unsigned long long n, const char *what)
 {
-	dp_output_print(stderr, ", %llu record%s%s", n, n == 1 ? "" : "s", what);
+	dp_output_print(stderr, ", %llu record%s%s", n, n == 1 ? "" : "s",
+			what);
 }
 
 static void add_point(struct dp_sums *sums, const struct dp_session *s,
@@ -308,23 +323,23 @@ static void tell_tallies(const struct dp_sums *sums)
 	}
 	if (sums->vforked)
 		dp_output_print(stderr, ", %llu of vfork children not counted",
-			sums->vforked);
+				sums->vforked);
 	if (sums->late)
 		dp_output_print(stderr, ", %llu times libraries came too fast",
-			sums->late);
+				sums->late);
 	if (sums->gone)
 		dp_output_print(stderr,
-			sums->gone == 1 ?
-				", %llu site gone with its library" :
-				", %llu sites gone with their library",
-			sums->gone);
+				sums->gone == 1 ?
+					", %llu site gone with its library" :
+					", %llu sites gone with their library",
+				sums->gone);
 	if (dp_engine_impossible())
 		dp_output_print(stderr,
-			", %llu impossible changes of a site refused",
-			(unsigned long long)dp_engine_impossible());
+				", %llu impossible changes of a site refused",
+				(unsigned long long)dp_engine_impossible());
 	if (sums->strays)
 		dp_output_print(stderr, ", %llu traps in the middle of a jump",
-			sums->strays);
+				sums->strays);
 	if (sums->torn)
 		tell_records(sums->torn, " torn");
 }
@@ -336,7 +351,8 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 
 	for (i = 0; i < s->nr_specs; i++)
 		conditions |= s->specs[i].cond != NULL;
-	dp_output_print(stderr, "%llu hit%s", sums->hits, sums->hits == 1 ? "" : "s");
+	dp_output_print(stderr, "%llu hit%s", sums->hits,
+			sums->hits == 1 ? "" : "s");
 	if (conditions && !s->kind->record)
 		dp_output_print(stderr, " (%llu counted)", sums->held);
 	dp_output_print(stderr, ", %llu missed", sums->missed);
@@ -373,7 +389,8 @@ void dp_report_costly(const struct dp_session *s)
 				"the program branches to behind it, within five bytes; DPROBES_ARM=trap makes it a breakpoint, which costs that at its hits only");
 	}
 	if (n > NAMED_MAX)
-		dp_output_print(stderr, "dprobes: the same of %zu more\n", n - NAMED_MAX);
+		dp_output_print(stderr, "dprobes: the same of %zu more\n",
+				n - NAMED_MAX);
 }
 
 void dp_report_summary(const struct dp_session *s)
@@ -392,11 +409,11 @@ void dp_report_summary(const struct dp_session *s)
 	fputs("dprobes: ", stderr);
 	if (s->opt->children)
 		dp_output_print(stderr, "%s (%d): ", program(s),
-			dp_process_pid(s->proc));
+				dp_process_pid(s->proc));
 	dp_output_print(stderr,
-		"%zu probe%s at %zu site%s (%zu trap, %zu jump): ", probes,
-		probes == 1 ? "" : "s", sites, sites == 1 ? "" : "s",
-		sites - jumps, jumps);
+			"%zu probe%s at %zu site%s (%zu trap, %zu jump): ",
+			probes, probes == 1 ? "" : "s", sites,
+			sites == 1 ? "" : "s", sites - jumps, jumps);
 	dp_sums_add(&sums, s);
 	dp_report_sums(s, &sums);
 	if (dp_calls_total(s, &n)) {

@@ -276,8 +276,8 @@ static void record(struct dp_session *s, const struct dp_record_copy *r)
 static void variable(FILE *out, const char *name, const char *space, u32 i,
 		     u64 value)
 {
-	dp_output_print(out, "dprobes: %s %s[%u] = 0x%llx (%lld)\n", name, space, i,
-		(unsigned long long)value, (long long)value);
+	dp_output_print(out, "dprobes: %s %s[%u] = 0x%llx (%lld)\n", name,
+			space, i, (unsigned long long)value, (long long)value);
 }
 
 /* With the summary, as it is talk rather than data. */

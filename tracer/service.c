@@ -70,7 +70,8 @@ static int get(const struct client *c, size_t offset, void *to, size_t n)
 	return err ? -ESRCH : 0;
 }
 
-static int put(const struct client *c, size_t offset, const void *from, size_t n)
+static int put(const struct client *c, size_t offset, const void *from,
+	       size_t n)
 {
 	return dp_process_write(c->proc, c->addr + offset, from, n) ? -ESRCH :
 								      0;
@@ -217,12 +218,15 @@ static void show_lines(struct client *c)
 			continue;
 		}
 		dp_output_print(c->out, "<%u>%.*s\n", line.level & 7u,
-			line.len < DP_SERVICE_TEXT ? line.len : DP_SERVICE_TEXT,
-			line.text);
+				line.len < DP_SERVICE_TEXT ? line.len :
+							     DP_SERVICE_TEXT,
+				line.text);
 	}
 	fflush(c->out);
 	if (gone)
-		dp_output_print(stderr, "dprobes: %llu lines were lost; they came too fast, or are too old\n",
+		dp_output_print(
+			stderr,
+			"dprobes: %llu lines were lost; they came too fast, or are too old\n",
 			(unsigned long long)gone);
 }
 
@@ -285,8 +289,9 @@ static int answer(const struct client *c, u32 *refused, struct dp_diag *diag)
 static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
 		    struct dp_diag *diag)
 {
-	struct dp_call call = { .word_addr = c->addr + offsetof(struct dp_service,
-								state) };
+	struct dp_call call = {
+		.word_addr = c->addr + offsetof(struct dp_service, state)
+	};
 	u64 state, idle;
 	u32 number, len = (u32)strlen(text) + 1;
 	int err = find_idle(c, &state, diag);
@@ -369,8 +374,8 @@ static char *order_text(const struct dp_tracer_options *opt)
 	return NULL;
 }
 
-static int order(const struct dp_tracer_options *opt, u32 verb, const char *text,
-		 struct dp_diag *diag)
+static int order(const struct dp_tracer_options *opt, u32 verb,
+		 const char *text, struct dp_diag *diag)
 {
 	struct client c;
 	int err;
@@ -492,7 +497,7 @@ int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag)
 	if (err)
 		return err;
 	dp_output_print(opt->out, "PID     MODULE SIZE USED STATE%s\n",
-		opt->verbose ? " FILE" : "");
+			opt->verbose ? " FILE" : "");
 	if (!opt->pid) {
 		each(opt, show_one, (void *)opt);
 		return 0;

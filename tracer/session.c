@@ -16,8 +16,8 @@
 #include "resolve/points.h"
 
 /* What a spec says in ARGS and COND, looked at before anything is started. */
-static int check_expressions(const struct dp_session *s,
-			     struct dp_spec *spec, struct dp_diag *diag)
+static int check_expressions(const struct dp_session *s, struct dp_spec *spec,
+			     struct dp_diag *diag)
 {
 	struct dp_trace_program program;
 	int err;

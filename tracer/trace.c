@@ -190,8 +190,8 @@ static void print_leaving(FILE *out, struct dp_type type,
 		dp_output_print(out, " = %s", leavings[l->how]);
 	if (l->how == DP_LEFT_RETURN || l->how == DP_LEFT_TAIL)
 		dp_output_print(out, " <%llu.%09llu>",
-			(unsigned long long)ns / 1000000000,
-			(unsigned long long)ns % 1000000000);
+				(unsigned long long)ns / 1000000000,
+				(unsigned long long)ns % 1000000000);
 }
 
 static void json_leaving(FILE *out, struct dp_type type,
@@ -201,7 +201,8 @@ static void json_leaving(FILE *out, struct dp_type type,
 		dp_returned_json(out, type, l->value);
 	/* When it was abandoned is not known. */
 	if (l->how != DP_LEFT_ABANDONED)
-		dp_output_print(out, ",\"latency_ns\":%llu", (unsigned long long)ns);
+		dp_output_print(out, ",\"latency_ns\":%llu",
+				(unsigned long long)ns);
 	dp_output_print(out, ",\"exit\":\"%s\"", leavings[l->how]);
 }
 
@@ -224,8 +225,8 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 			json_leaving(out, p->ret, leaving, ns);
 		putc('}', out);
 	} else {
-		dp_output_print(out, "%s %u %u %s %s", stamp.time, stamp.pid, stamp.tid,
-			stamp.comm, p->name);
+		dp_output_print(out, "%s %u %u %s %s", stamp.time, stamp.pid,
+				stamp.tid, stamp.comm, p->name);
 		print_args(out, program, r);
 		if (leaving)
 			print_leaving(out, p->ret, leaving, ns);

@@ -16,15 +16,16 @@ static void print(const struct dp_tracer_vars_options *opt, pid_t pid,
 
 	if (!opt->json) {
 		dp_output_print(opt->out, "%d %s %s[%u] = 0x%llx (%lld)\n", pid,
-			*v->name ? v->name : "global", space, i,
-			(unsigned long long)v->values[i],
-			(long long)v->values[i]);
+				*v->name ? v->name : "global", space, i,
+				(unsigned long long)v->values[i],
+				(long long)v->values[i]);
 		return;
 	}
 	dp_output_print(opt->out, "{\"pid\":%d,\"name\":", pid);
 	dp_json_string(opt->out, v->name);
-	dp_output_print(opt->out, ",\"space\":\"%s\",\"index\":%u,\"value\":%llu}\n",
-		space, i, (unsigned long long)v->values[i]);
+	dp_output_print(opt->out,
+			",\"space\":\"%s\",\"index\":%u,\"value\":%llu}\n",
+			space, i, (unsigned long long)v->values[i]);
 }
 
 static bool wanted(const struct dp_tracer_vars_options *opt,

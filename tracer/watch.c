@@ -170,7 +170,9 @@ static int add_onwards(struct dp_session *s, struct dp_diag *diag)
 				return dp_diag_set(
 					diag, err,
 					"the exit at 0x%llx, which a followed function has by a tail jump, cannot be probed: %s",
-					(unsigned long long)o->v[i].exits[k].addr,
+					(unsigned long long)o->v[i]
+						.exits[k]
+						.addr,
 					why);
 		}
 	return 0;
@@ -212,10 +214,11 @@ static int add_exits(struct dp_session *s, size_t i, struct dp_diag *diag)
 	for (k = 0; k < p->nr_exits && !err; k++) {
 		err = add_exit(s, p, s->probes[i], k, &why);
 		if (err)
-			dp_diag_set(diag, err,
-				    "%s cannot be probed: its exit at 0x%llx: %s",
-				    p->name,
-				    (unsigned long long)p->exits[k].addr, why);
+			dp_diag_set(
+				diag, err,
+				"%s cannot be probed: its exit at 0x%llx: %s",
+				p->name, (unsigned long long)p->exits[k].addr,
+				why);
 	}
 	return err;
 }
@@ -226,11 +229,10 @@ static int refuse_trap(struct dp_session *s, size_t i, const char *why,
 	struct dp_point *p = &s->points.v[i];
 
 	dp_engine_drop(s->engine, s->probes[i]);
-	snprintf(
-		p->reason, sizeof(p->reason),
-		"%s, and its process%s allows no breakpoint: %s", why,
-		dp_process_dispatches(s->proc) ? "" : "'s seccomp filter",
-		dp_process_no_traps(s->proc));
+	snprintf(p->reason, sizeof(p->reason),
+		 "%s, and its process%s allows no breakpoint: %s", why,
+		 dp_process_dispatches(s->proc) ? "" : "'s seccomp filter",
+		 dp_process_no_traps(s->proc));
 	if (!p->spec->glob)
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
@@ -308,10 +310,10 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	find_nowhere(s);
 	for (i = 0; i < s->points.n; i++)
 		s->programs[i] = DP_NO_PROGRAM;
-	s->grounds = (struct dp_grounds){ .mods = s->mods,
-					  .arming = s->arming,
-					  .never = dp_process_no_jumps(
-						  s->proc) };
+	s->grounds =
+		(struct dp_grounds){ .mods = s->mods,
+				     .arming = s->arming,
+				     .never = dp_process_no_jumps(s->proc) };
 	if (dp_process_no_traps(s->proc)) {
 		s->grounds.arming = DP_ARM_QUIESCE;
 		dp_engine_set_silent(s->engine);

@@ -27,7 +27,8 @@ static void tell(void *arg, u64 addr, bool away)
 	const struct dp_session *s = arg;
 	char text[32];
 
-	dp_output_print(stderr,
+	dp_output_print(
+		stderr,
 		away ? "dprobes: somebody else has set a breakpoint at %s, maybe a uprobe of the kernel's; what is probed there is not seen until that has gone\n" :
 		       "dprobes: the other breakpoint at %s has gone; it is probed again\n",
 		name_of(s, addr, text, sizeof(text)));

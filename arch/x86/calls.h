@@ -15,6 +15,8 @@ static inline bool dp_code_is_syscall(const u8 *code)
 	return code[0] == DP_SYSCALL_FIRST && code[1] == DP_SYSCALL_LAST;
 }
 
+/* Lists of bytes are no blocks. */
+/* clang-format off */
 #define DP_CODE_SYSCALL_RET { 0x0f, 0x05, 0xc3 }
 
 /* mov $15, %rax; syscall, with either kind of mov */
@@ -51,6 +53,7 @@ static inline bool dp_code_is_syscall(const u8 *code)
 	{                                                                 \
 		0x83, 0xcf, 0xff, 0xb8, (nr), 0, 0, 0, 0x0f, 0x05, 0xc3   \
 	}
+/* clang-format on */
 
 /* mov $nr, %eax */
 #define DP_SETS_NUMBER_SIZE 5
@@ -118,6 +121,7 @@ enum dp_shape {
  * How a thread ends, in a loop: xor %edi, %edi; mov %edx, %eax; syscall in glibc;
  * mov %rdx, %rax; syscall; jmp back in musl
  * musl's clone: sub $8, %rsi; mov %rcx, (%rsi); syscall; test %eax, %eax */
+/* clang-format off */
 #define DP_CODE_SHAPES(any, exit, clone)                                     \
 	{                                                                    \
 		{ "\x4c\x8b\x4c\x24\x08\x0f\x05", "", 7, 0, (any) },          \
@@ -126,6 +130,7 @@ enum dp_shape {
 		{ "\x48\x83\xee\x08\x48\x89\x0e\x0f\x05", "\x85\xc0", 9, 2, \
 		  (clone) },                                                 \
 	}
+/* clang-format on */
 
 static inline s32 dp_code_deepens(const u8 *code, const struct insn_facts *f)
 {

@@ -72,7 +72,8 @@ static void call_follow(struct dp_out *o, const struct dp_detour_spec *s,
 }
 
 /* The first instruction's number goes to whoever wants to know. */
-static void call_first(struct dp_out *o, const struct dp_detour_spec *s, u32 more)
+static void call_first(struct dp_out *o, const struct dp_detour_spec *s,
+		       u32 more)
 {
 	u32 number = (s->before[0] - 1) | more;
 

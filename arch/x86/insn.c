@@ -44,8 +44,8 @@ bool dp_insn_is_x87(const u8 *code, const struct insn_facts *f)
 	u8 opcode = code[f->opcode_off];
 	u8 i;
 
-	if ((opcode & 0xf8) == 0xd8 && (!f->opcode_off ||
-					code[f->opcode_off - 1] != 0x0f))
+	if ((opcode & 0xf8) == 0xd8 &&
+	    (!f->opcode_off || code[f->opcode_off - 1] != 0x0f))
 		return true;
 	if (!f->opcode_off || code[f->opcode_off - 1] != 0x0f ||
 	    ((opcode & 0xe0) != 0x60 && opcode < 0xd1))

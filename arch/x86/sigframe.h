@@ -82,7 +82,7 @@ struct dp_sigframe {
 #define DP_SIGCANCEL 32
 #define DP_TRAP_FLAGS \
 	(DP_SA_SIGINFO | DP_SA_NODEFER | DP_SA_ONSTACK | DP_SA_RESTORER)
-#define DP_TRAP_MASK(caught) \
+#define DP_TRAP_MASK(caught)                                        \
 	(~(DP_SIGMASK(5) | DP_SIGMASK(4) | dp_caught_mask(caught) | \
 	   ((caught) == DP_CAUGHT ? DP_SIGMASK(DP_SIGCANCEL) : 0)))
 

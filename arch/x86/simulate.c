@@ -97,8 +97,7 @@ static bool indirect(const struct dp_site_entry *s, struct dp_regs *r,
 {
 	u64 to;
 
-	if (!operand(s, r, &to) ||
-	    (calls && !push(r, s->addr + s->insn_len)))
+	if (!operand(s, r, &to) || (calls && !push(r, s->addr + s->insn_len)))
 		return false;
 	r->ip = to;
 	return true;

@@ -129,13 +129,13 @@ static inline void dp_uregs_hide_steps(struct user_regs_struct *r)
 	r->r11 &= ~DP_X86_TF;
 }
 
-#define DP_UREGS_PLACES(r)                                                  \
-	.pc = (u64 *)&(r)->rip, .sp = (u64 *)&(r)->rsp,                     \
-	.ret = (u64 *)&(r)->rax, .arg0 = (u64 *)&(r)->rdi,                  \
-	.arg3 = (u64 *)&(r)->r10, .arg4 = (u64 *)&(r)->r8,                  \
-	.arg5 = (u64 *)&(r)->r9,                                            \
-	.others = { (u64 *)&(r)->rsi, (u64 *)&(r)->rdx, (u64 *)&(r)->rcx,   \
-		    (u64 *)&(r)->rbx, (u64 *)&(r)->rbp, (u64 *)&(r)->r12,   \
+#define DP_UREGS_PLACES(r)                                                \
+	.pc = (u64 *)&(r)->rip, .sp = (u64 *)&(r)->rsp,                   \
+	.ret = (u64 *)&(r)->rax, .arg0 = (u64 *)&(r)->rdi,                \
+	.arg3 = (u64 *)&(r)->r10, .arg4 = (u64 *)&(r)->r8,                \
+	.arg5 = (u64 *)&(r)->r9,                                          \
+	.others = { (u64 *)&(r)->rsi, (u64 *)&(r)->rdx, (u64 *)&(r)->rcx, \
+		    (u64 *)&(r)->rbx, (u64 *)&(r)->rbp, (u64 *)&(r)->r12, \
 		    (u64 *)&(r)->r13, (u64 *)&(r)->r14, (u64 *)&(r)->r15 }
 
 #endif

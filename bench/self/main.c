@@ -83,16 +83,18 @@ static int entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 static unsigned long long ticks, slowest;
 
 /* How long a call takes, by the processor's clock. */
-static int DP_HANDLER_GPR started(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int DP_HANDLER_GPR started(struct kretprobe_instance *ri,
+				  struct pt_regs *regs)
 {
 	*(unsigned long long *)ri->data = __builtin_ia32_rdtsc();
 	return 0;
 }
 
-static int DP_HANDLER_GPR stopped(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int DP_HANDLER_GPR stopped(struct kretprobe_instance *ri,
+				  struct pt_regs *regs)
 {
-	unsigned long long took = __builtin_ia32_rdtsc() -
-				  *(unsigned long long *)ri->data;
+	unsigned long long took =
+		__builtin_ia32_rdtsc() - *(unsigned long long *)ri->data;
 
 	ticks += took;
 	slowest = took > slowest ? took : slowest;
@@ -153,6 +155,8 @@ struct cost {
 	kretprobe_handler_t entry, ret;
 };
 
+/* A cost a line. */
+/* clang-format off */
 static const struct cost costs[] = {
 	{ .name = "self_counter", .note = "no handler", .optimized = true, .k = true },
 	{ .name = "handler", .note = "general registers only, full pt_regs", .optimized = true, .pre = gpr, .k = true },
@@ -171,6 +175,7 @@ static const struct cost costs[] = {
 	{ .name = "kr", .note = "kprobe and return probe by breakpoint", .pre = gpr, .k = true, .r = true },
 	{ .name = "jr", .note = "jprobe and return probe", .r = true, .j = true },
 };
+/* clang-format on */
 
 #define NR_COSTS ((int)(sizeof(costs) / sizeof(costs[0])))
 
@@ -181,10 +186,13 @@ static double measure(const struct cost *c)
 			    .post_handler = c->post };
 	bool alone = c->r && !c->k && !c->j;
 	double (*call)(int calls) = alone ? returns_cost : call_cost;
-	struct kretprobe r = { .kp.addr = (kprobe_opcode_t *)(alone ? bench_returns : bench_function),
-			       .entry_handler = c->entry,
-			       .handler = c->ret ? c->ret : returned,
-			       .data_size = sizeof(unsigned long long) };
+	struct kretprobe r = {
+		.kp.addr = (kprobe_opcode_t *)(alone ? bench_returns :
+						       bench_function),
+		.entry_handler = c->entry,
+		.handler = c->ret ? c->ret : returned,
+		.data_size = sizeof(unsigned long long)
+	};
 	struct jprobe j = { .kp.addr = (kprobe_opcode_t *)bench_function,
 			    .entry = (void *)twin };
 	bool slow = !c->optimized || c->post || c->j;
@@ -409,8 +417,8 @@ int main(void)
 		for (i = 0; i < NR_COSTS; i++)
 			v[i][round] = measure(&costs[i]);
 	for (i = 0; i < NR_COSTS; i++)
-		medians[i] = print(costs[i].name, "ns", v[i], ROUNDS,
-				   costs[i].note);
+		medians[i] =
+			print(costs[i].name, "ns", v[i], ROUNDS, costs[i].note);
 	print_throw();
 	print_many();
 	print_table(medians);

@@ -8,8 +8,13 @@
 
 struct local {
 	volatile int n;
-	explicit local(int n) : n(n) {}
-	~local() { n = 0; }
+	explicit local(int n) : n(n)
+	{
+	}
+	~local()
+	{
+		n = 0;
+	}
 };
 
 FRAME int bench_throw3(int n)

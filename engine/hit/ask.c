@@ -204,8 +204,8 @@ static void ask(u32 probe, struct asker *a)
 	if (ask)
 		put(a, ask, probe);
 	else
-		dp_tally(probe,
-			 dp_ask_is_heard() ? DP_TALLY_CONTEXT : DP_TALLY_UNHEARD);
+		dp_tally(probe, dp_ask_is_heard() ? DP_TALLY_CONTEXT :
+						    DP_TALLY_UNHEARD);
 }
 
 /* Faults of the handler have to come. */
@@ -285,13 +285,12 @@ void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 /* What is deferred then comes when the world puts the registers back. */
 void dp_ask_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 {
-	struct asker a = { .mc = trap->regs,
-			   .pc = site->addr,
-			   .caught = true };
+	struct asker a = { .mc = trap->regs, .pc = site->addr, .caught = true };
 
 	each(site, &a);
-	dp_mcontext_set_pc(trap->regs, a.pc != site->addr ?
-					       a.pc :
-					       __atomic_load_n(&site->copy,
-							       __ATOMIC_ACQUIRE));
+	dp_mcontext_set_pc(trap->regs,
+			   a.pc != site->addr ?
+				   a.pc :
+				   __atomic_load_n(&site->copy,
+						   __ATOMIC_ACQUIRE));
 }

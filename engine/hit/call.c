@@ -84,8 +84,8 @@ void dp_call_give_up(u32 probe)
 	__atomic_fetch_add(&dp_arena.hit.news, 1, __ATOMIC_RELEASE);
 }
 
-static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
-		   u64 b, u64 via)
+static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a, u64 b,
+		   u64 via)
 {
 	struct dp_given given;
 	u64 before = stack->guard;
@@ -145,9 +145,8 @@ static bool before(struct call *call, u32 probe)
 	default:
 		call->post |= p->post != 0;
 		return p->pre &&
-		       (u32)dp_call_handler(call->stack, probe, p->pre,
-					    p->user, (u64)call->regs,
-					    p->pre_needs);
+		       (u32)dp_call_handler(call->stack, probe, p->pre, p->user,
+					    (u64)call->regs, p->pre_needs);
 	}
 }
 
@@ -174,8 +173,8 @@ static void follow(struct call *call)
 
 	if (call->target && !call->obeyed &&
 	    dp_regs_sp(call->regs) == call->begun->slot)
-		*call->target = dp_return_through(call->begun,
-						  j->base + j->insn[0]);
+		*call->target =
+			dp_return_through(call->begun, j->base + j->insn[0]);
 }
 
 static void each_after(struct call *call)
@@ -187,8 +186,7 @@ static void each_after(struct call *call)
 
 		if (p->kind == DP_KIND_KPROBE && p->post && is_on(i - 1))
 			dp_call_handler(call->stack, i - 1, p->post, p->user,
-					(u64)call->regs,
-					p->post_needs);
+					(u64)call->regs, p->post_needs);
 	}
 }
 

@@ -122,7 +122,8 @@ bool dp_ask_is_heard(void);
 /** dp_ask_call() - there is something for it to see */
 void dp_ask_call(void);
 /** dp_ask_detour() - @frame has the registers. Return: as dp_call_detour() */
-u64 dp_ask_detour(const struct dp_site_entry *site, struct dp_call_frame *frame);
+u64 dp_ask_detour(const struct dp_site_entry *site,
+		  struct dp_call_frame *frame);
 /** dp_ask_mcontext() - as dp_call_mcontext() */
 void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
 /** dp_ask_trap() - as dp_call_trap() */

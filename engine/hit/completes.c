@@ -40,7 +40,8 @@ static bool branch_ok(const struct dp_site_entry *site,
 
 	if (!o->memory)
 		return is_address(target);
-	addr = target + dp_mcontext_number(hit->regs, o->index) * o->scale + (u64)o->disp;
+	addr = target + dp_mcontext_number(hit->regs, o->index) * o->scale +
+	       (u64)o->disp;
 	if (o->segment)
 		addr += o->segment == DP_SEG_FS ? dp_port_thread_pointer() :
 						  dp_port_gs_base();
@@ -64,7 +65,8 @@ enum dp_completes dp_completes(const struct dp_site_entry *site,
 		return can_push(hit) ? DP_COMPLETES : DP_COMPLETES_PERHAPS;
 	case DP_FAULTS_POP:
 		return dp_hit_knows(hit, dp_mcontext_sp(hit->regs)) ||
-				       can_read(dp_mcontext_sp(hit->regs), &value) ?
+				       can_read(dp_mcontext_sp(hit->regs),
+						&value) ?
 			       DP_COMPLETES :
 			       DP_COMPLETES_PERHAPS;
 	case DP_FAULTS_CALL:

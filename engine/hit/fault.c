@@ -195,7 +195,8 @@ static u32 fast_probe(const struct dp_stack *stack)
 	const struct dp_probe_entry *p;
 
 	if (stack->busy != DP_BUSY_FAST)
-		return ri ? ((const struct dp_follow *)ri->follow)->probe + 1 : 0;
+		return ri ? ((const struct dp_follow *)ri->follow)->probe + 1 :
+			    0;
 	site = dp_site_at(frame->number);
 	p = (void *)site->fast;
 	return p ? (u32)(p - dp_probe(0)) + 1 : site->first_probe;

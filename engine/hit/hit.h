@@ -230,8 +230,8 @@ int dp_site_boundary(const struct dp_site_entry *site, u64 addr);
  * Return: the site that the trap is of, or NULL. A site of its own that has no probe any
  * more leaves the trap to the one around it.
  */
-const struct dp_site_entry *dp_site_trapped(u64 pc, bool breakpoint,
-					    const struct dp_site_entry **around);
+const struct dp_site_entry *
+dp_site_trapped(u64 pc, bool breakpoint, const struct dp_site_entry **around);
 
 #pragma GCC visibility pop
 

@@ -84,7 +84,8 @@ void dp_there_call(struct dp_there *there, u64 x87)
 
 bool dp_there_fault(struct dp_mcontext *regs)
 {
-	u64 base = dp_arena.control.there_base, at = dp_mcontext_sp(regs) - base;
+	u64 base = dp_arena.control.there_base,
+	    at = dp_mcontext_sp(regs) - base;
 	struct dp_there *there;
 
 	if (!base || at >= (u64)DP_THERES * DP_THERE_SIZE)

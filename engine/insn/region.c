@@ -49,8 +49,9 @@ int dp_region_decode(const u8 *code, size_t size, size_t room,
 	/* Its frame description begins a byte early, in the middle of a nop. */
 	for (i = 0; !err && i < r->len; i++)
 		if (dp_insn_is_restorer(code + i, size - (size_t)i))
-			err = fail(why,
-				   "signal return code is recognised by its bytes");
+			err = fail(
+				why,
+				"signal return code is recognised by its bytes");
 	return err;
 }
 

@@ -325,7 +325,8 @@ void dp_return_hit(struct dp_returned *at)
  * exception, and the frame's @cont where to go on with it. */
 u64 dp_return_unwound(struct dp_returned *at)
 {
-	u64 resume = dp_stub_frame(at->back)->cont, exception = dp_regs_exception(&at->regs);
+	u64 resume = dp_stub_frame(at->back)->cont,
+	    exception = dp_regs_exception(&at->regs);
 
 	end_call(at, DP_CALL_UNWOUND);
 	dp_regs_set_arg(&at->regs, exception);

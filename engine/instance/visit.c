@@ -91,15 +91,13 @@ static struct dp_visit *visit_of(const struct place *p)
 {
 	u64 index = (u64)line_number(p) * DP_VISIT_WAYS + p->way - 1;
 
-	return (void *)(p->t->visits +
-			index * dp_arena.control.visit_stride);
+	return (void *)(p->t->visits + index * dp_arena.control.visit_stride);
 }
 
 /* Of keys that should be in a line: how many are elsewhere, and have tailed. */
 static void stray(const struct place *p, u32 by)
 {
-	__atomic_fetch_add(&line_at(p, p->home)->strayed, by,
-			   __ATOMIC_RELAXED);
+	__atomic_fetch_add(&line_at(p, p->home)->strayed, by, __ATOMIC_RELAXED);
 }
 
 static void tail(const struct place *p, u32 by)
@@ -201,7 +199,10 @@ static u64 return_address(const struct dp_hit *hit)
 
 	if (dp_hit_knows(hit, dp_mcontext_sp(hit->regs)))
 		return *(const volatile u64 *)dp_mcontext_sp(hit->regs);
-	return dp_port_read(&ret, dp_mcontext_sp(hit->regs), DP_WORD) == DP_WORD ? ret : 0;
+	return dp_port_read(&ret, dp_mcontext_sp(hit->regs), DP_WORD) ==
+			       DP_WORD ?
+		       ret :
+		       0;
 }
 
 static u32 most_logged(void)
@@ -369,7 +370,7 @@ APART static void finish(const struct place *at, u32 probe,
 
 /* At one of the function to which it has jumped, if it is still that call. */
 APART static void finish_tailed(const struct place *at, u32 group, u32 way,
-			  const struct dp_hit *hit)
+				const struct dp_hit *hit)
 {
 	const struct dp_visit *v = visit_of(at);
 	bool tail = way & DP_WAY_TAIL;
@@ -385,7 +386,8 @@ APART static void finish_tailed(const struct place *at, u32 group, u32 way,
 
 /* Return: false if it is somebody else's call, at the place of one that was left
  * otherwise. */
-APART static bool end_own(const struct place *at, u32 probe, const struct dp_hit *hit)
+APART static bool end_own(const struct place *at, u32 probe,
+			  const struct dp_hit *hit)
 {
 	u32 way = dp_probe(probe)->way;
 	struct dp_visit *v = visit_of(at);
@@ -439,7 +441,8 @@ void dp_visit_end(u32 probe, const struct dp_site_entry *site,
 	const struct dp_probe_entry *p = dp_probe(probe);
 	bool own = p->group != DP_NO_GROUP;
 	bool met = !own || p->way & DP_WAY_SHARED;
-	u64 slot = dp_mcontext_sp(hit->regs), key = dp_visit_key(p->group, slot);
+	u64 slot = dp_mcontext_sp(hit->regs),
+	    key = dp_visit_key(p->group, slot);
 	bool fits = dp_visit_fits(slot);
 	struct place at;
 

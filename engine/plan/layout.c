@@ -120,8 +120,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 
 	e->shards = shards > DP_MAX_SHARDS ? DP_MAX_SHARDS : shards;
 	while (e->shards > 1 &&
-	       (u64)e->shards *
-			       (e->max_sites ? e->max_sites : e->nr_probes) *
+	       (u64)e->shards * (e->max_sites ? e->max_sites : e->nr_probes) *
 			       sizeof(u64) >
 		       COUNTERS_MAX)
 		e->shards /= 2;

@@ -56,7 +56,7 @@ static int make_copy(const struct dp_site *s, struct dp_site_entry *entry,
 void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
 		  const char *why)
 {
-	char (*reasons)[DP_REASON_SIZE] = arena->control.reasons;
+	char(*reasons)[DP_REASON_SIZE] = arena->control.reasons;
 	u8 i;
 	u32 k;
 
@@ -75,8 +75,7 @@ void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
 	}
 }
 
-int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry,
-		     u8 *out)
+int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry, u8 *out)
 {
 	struct dp_copy copy;
 	int err = dp_insn_relocate(s->code, &s->facts, s->addr, entry->post,

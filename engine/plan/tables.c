@@ -114,8 +114,8 @@ static u32 begin_part(u64 *offset)
 static void lay_out_counters(const struct dp_engine *e,
 			     struct dp_arena_control *c, u64 *offset)
 {
-	c->state_off = take(
-		offset, c->max_probes * sizeof(struct dp_probe_state), 8);
+	c->state_off =
+		take(offset, c->max_probes * sizeof(struct dp_probe_state), 8);
 	c->shard_stride = (c->max_probes * 8 + LINE - 1) & ~(u32)(LINE - 1);
 	c->shard_mask = e->shards - 1;
 	c->counter_off =

@@ -58,10 +58,9 @@ static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
 
 		if (ahead < 0 || (ahead > 0 && !catch_up(ring, &n)))
 			return NULL;
-		if (!ahead &&
-		    __atomic_compare_exchange_n(&ring->next, &n, n + 1,
-						     false, __ATOMIC_RELAXED,
-						     __ATOMIC_RELAXED)) {
+		if (!ahead && __atomic_compare_exchange_n(
+				      &ring->next, &n, n + 1, false,
+				      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
 			*number = n;
 			return slot;
 		}

@@ -33,8 +33,8 @@ int dp_grow_begin(struct dp_engine *e, const struct dp_live_setup *setup)
 	if (!e->growth)
 		return -ENOMEM;
 	e->growth->setup = *setup;
-	e->growth->switches = dp_port_alloc(setup->max_sites *
-					    sizeof(*e->growth->switches));
+	e->growth->switches =
+		dp_port_alloc(setup->max_sites * sizeof(*e->growth->switches));
 	return e->growth->switches ? 0 : -ENOMEM;
 }
 
@@ -94,8 +94,8 @@ static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
 	c->pools[i].size = need->size;
 	e->need.nr_pools = i + 1;
 	__atomic_store_n(&c->nr_pools, i + 1, __ATOMIC_RELEASE);
-	g->nr_holes = dp_holes_carve(g->holes, g->nr_holes, need->addr,
-				     need->size);
+	g->nr_holes =
+		dp_holes_carve(g->holes, g->nr_holes, need->addr, need->size);
 	if (window)
 		g->holes[g->nr_holes++] =
 			(struct dp_hole){ .start = need->addr,
@@ -305,15 +305,15 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 	if (err) {
 		entry->jump = (struct dp_jump){ 0 };
 		s->region.nr = 0;
-		s->why = "no address is free to which a jump with breakpoints in it could lead";
+		s->why =
+			"no address is free to which a jump with breakpoints in it could lead";
 		return err < 0 && err != -ENOMEM ? err : 0;
 	}
 	entry->jump.landing = s->landing;
 	consume(e, s, entry->jump.len, 1);
 	entry->patch_len = (u8)dp_emit_jmp(entry->patch, s->addr,
-					   s->landing ?
-						   s->landing :
-						   at + entry->jump.start);
+					   s->landing ? s->landing :
+							at + entry->jump.start);
 	entry->mode = DP_MODE_JUMP;
 	return entry->patch_len ? 0 : -ENOMEM;
 }

@@ -269,7 +269,7 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	if (h->first && h->kind != DP_KIND_JPROBE)
 		dp_site_link_first(e, s, *probe);
 	else if (s->last_probe && h->kind != DP_KIND_JPROBE &&
-	    e->probes[s->last_probe - 1].handlers.kind == DP_KIND_JPROBE)
+		 e->probes[s->last_probe - 1].handlers.kind == DP_KIND_JPROBE)
 		dp_site_link_before_last(e, s, *probe);
 	else
 		dp_site_link(e, s, *probe);

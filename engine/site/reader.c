@@ -139,8 +139,8 @@ void dp_engine_records_settled(struct dp_engine *e)
 	u32 i;
 
 	for (i = 0; i < e->reader.rings; i++)
-		e->reader.settled[i] = __atomic_load_n(&ring_at(e, i)->next,
-						       __ATOMIC_ACQUIRE);
+		e->reader.settled[i] =
+			__atomic_load_n(&ring_at(e, i)->next, __ATOMIC_ACQUIRE);
 }
 
 u64 dp_engine_ticks(void)

@@ -222,11 +222,11 @@ static struct spot spot_at(const struct dp_engine *e, u32 index)
 	const struct dp_visits *v = &e->visits;
 	u32 t = 0;
 
-	while (t + 1 < v->tables &&
-	       index >= v->table[t].lines * DP_VISIT_WAYS)
+	while (t + 1 < v->tables && index >= v->table[t].lines * DP_VISIT_WAYS)
 		index -= v->table[t++].lines * DP_VISIT_WAYS;
 	return (struct spot){
-		.key = &v->table[t].line[index / DP_VISIT_WAYS]
+		.key = &v->table[t]
+				.line[index / DP_VISIT_WAYS]
 				.key[index % DP_VISIT_WAYS],
 		.visit = (const void *)(v->table[t].visits +
 					(u64)index * v->visit_stride),
@@ -269,11 +269,12 @@ size_t dp_engine_visits(const struct dp_engine *e,
 		for (i = 0; i < v->table[t].lines * DP_VISIT_WAYS;
 		     i++, index++) {
 			u64 key = __atomic_load_n(
-				&v->table[t].line[i / DP_VISIT_WAYS]
+				&v->table[t]
+					 .line[i / DP_VISIT_WAYS]
 					 .key[i % DP_VISIT_WAYS],
 				__ATOMIC_ACQUIRE);
-			const char *visit = v->table[t].visits +
-					    (u64)i * v->visit_stride;
+			const char *visit =
+				v->table[t].visits + (u64)i * v->visit_stride;
 
 			if (!key || !copy_visit(e, index, key,
 						(const void *)visit, &copy))

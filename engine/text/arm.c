@@ -35,8 +35,8 @@ int dp_engine_arm_hooks(struct dp_engine *e, struct dp_target *target)
 
 void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 {
-	u32 site = __atomic_load_n(&e->view.probes[probe].site,
-				   __ATOMIC_RELAXED);
+	u32 site =
+		__atomic_load_n(&e->view.probes[probe].site, __ATOMIC_RELAXED);
 
 	/* One inside the jump of another goes by that one. */
 	if (site < e->view.nr_sites && e->view.sites[site].patch_len &&
@@ -47,9 +47,8 @@ void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
 	const struct dp_sites sites = all_of(e);
-	int err = e->silent ?
-			  dp_sites_restore(target, &sites, bad) :
-			  dp_strategy_interior.disarm(target, &sites, bad);
+	int err = e->silent ? dp_sites_restore(target, &sites, bad) :
+			      dp_strategy_interior.disarm(target, &sites, bad);
 
 	if (!err)
 		err = dp_strategy_trap.disarm(target, &sites, bad);

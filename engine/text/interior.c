@@ -131,8 +131,8 @@ static bool is_in(const struct dp_site_entry *s, u8 state)
 	if (state == DP_SITE_OFF)
 		return s->wanted == DP_WANT_PLAN &&
 		       (s->armed == DP_SITE_OFF || s->armed == DP_SITE_TRAPPED);
-	return s->armed == state && (state != DP_SITE_COMING ||
-				     s->wanted == DP_WANT_PLAN);
+	return s->armed == state &&
+	       (state != DP_SITE_COMING || s->wanted == DP_WANT_PLAN);
 }
 
 /* From the first write to the last it begins with a breakpoint. Where something
@@ -310,8 +310,8 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 
 typedef int act_fn(struct dp_target *target, struct dp_site_entry *s);
 
-static int walk(struct dp_target *target, const struct dp_sites *sites, u8 state,
-		act_fn *const *steps, size_t n, u64 *bad)
+static int walk(struct dp_target *target, const struct dp_sites *sites,
+		u8 state, act_fn *const *steps, size_t n, u64 *bad)
 {
 	int err = 0;
 	size_t i;
@@ -345,8 +345,8 @@ static int interior_disarm(struct dp_target *target,
 }
 
 /* Has it to give way, or to come back? */
-static bool is_disturbed(struct dp_target *target, const struct dp_site_entry *s,
-			 u8 state)
+static bool is_disturbed(struct dp_target *target,
+			 const struct dp_site_entry *s, u8 state)
 {
 	u8 now[SIZE];
 
@@ -357,8 +357,8 @@ static bool is_disturbed(struct dp_target *target, const struct dp_site_entry *s
 					  begins_with_anothers(target, s, now);
 }
 
-bool dp_interior_disturbed(struct dp_target *target, const struct dp_sites *sites,
-			   bool back)
+bool dp_interior_disturbed(struct dp_target *target,
+			   const struct dp_sites *sites, bool back)
 {
 	u32 i;
 

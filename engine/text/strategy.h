@@ -66,8 +66,8 @@ typedef void dp_yield_fn(void *arg, u64 addr, bool away);
 
 /** dp_interior_disturbed() - is there anything to do for one of the next two? @back: the
  *  second */
-bool dp_interior_disturbed(struct dp_target *target, const struct dp_sites *sites,
-			   bool back);
+bool dp_interior_disturbed(struct dp_target *target,
+			   const struct dp_sites *sites, bool back);
 /**
  * dp_interior_yield() - from behind breakpoints that somebody has put where jumps begin;
  * dp_interior_return() - and back, where they have gone

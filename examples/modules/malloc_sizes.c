@@ -66,7 +66,7 @@ static void __exit sizes_exit(void)
 	int class, cpu;
 
 	unregister_kprobe(&probe);
-	for (class = 0; class < CLASSES; class++) {
+	for (class = 0; class < CLASSES; class ++) {
 		total = 0;
 		for_each_possible_cpu(cpu)
 			total += per_cpu(counts, cpu).calls[class];

@@ -26,7 +26,8 @@ MODULE_PARM_DESC(keep, "how many are kept");
 
 static int maxactive;
 module_param(maxactive, int, 0444);
-MODULE_PARM_DESC(maxactive, "calls that can be followed at once; 0: the default");
+MODULE_PARM_DESC(maxactive,
+		 "calls that can be followed at once; 0: the default");
 
 struct call {
 	struct list_head link;
@@ -51,9 +52,8 @@ static void insert(struct call *call)
 {
 	struct call *other;
 
-	list_for_each_entry(other, &slowest, link)
-		if (other->us < call->us)
-			break;
+	list_for_each_entry(other, &slowest,
+			    link) if (other->us < call->us) break;
 	list_add_tail(&call->link, &other->link);
 	if (++kept <= keep)
 		return;
@@ -111,7 +111,8 @@ static void __exit slow_exit(void)
 
 	unregister_kretprobe(&probe);
 	pr_info("%s: %lu calls, %lld us\n", function, calls, total_us);
-	list_for_each_entry_safe(call, next, &slowest, link) {
+	list_for_each_entry_safe(call, next, &slowest, link)
+	{
 		pr_info("%8lld us in thread %d, returned %ld\n", call->us,
 			call->pid, call->result);
 		kfree(call);

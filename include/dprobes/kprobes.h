@@ -303,9 +303,9 @@ void jprobe_return(void) __attribute__((noreturn));
  * At file scope, behind its definition. Probing any of its instructions is then
  * -EINVAL.
  */
-#define NOKPROBE_SYMBOL(function)                                            \
-	static const void *const dp_nokprobe_##function                      \
-		__attribute__((used, section("dp_nokprobe"))) =              \
+#define NOKPROBE_SYMBOL(function)                               \
+	static const void *const dp_nokprobe_##function         \
+		__attribute__((used, section("dp_nokprobe"))) = \
 			(const void *)(function)
 #define nokprobe_inline inline __attribute__((always_inline))
 
@@ -320,7 +320,7 @@ void jprobe_return(void) __attribute__((noreturn));
  * code in it; functions that it calls have to be declared so, too. Nothing but
  * general registers is then saved around it, which makes a hit much cheaper.
  */
-#define DP_HANDLER_GPR                                   \
+#define DP_HANDLER_GPR                                            \
 	__attribute__((target("general-regs-only"), __noinline__, \
 		       section("dp_gpr_text")))
 

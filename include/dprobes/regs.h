@@ -91,8 +91,8 @@ static inline unsigned long frame_pointer(const struct pt_regs *regs)
  * regs_get_kernel_argument() - an argument, at a function's first instruction
  * @n: 0 to 5: those that the System V ABI passes in registers; 0 for others
  */
-static inline unsigned long
-regs_get_kernel_argument(const struct pt_regs *regs, unsigned int n)
+static inline unsigned long regs_get_kernel_argument(const struct pt_regs *regs,
+						     unsigned int n)
 {
 	switch (n) {
 	case 0:

@@ -41,8 +41,9 @@ int dp_compat_alias_add(const char *name, size_t len, const char *target)
 		return -ENOMEM;
 	}
 	alias->next = __atomic_load_n(&aliases, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&aliases, &alias->next, alias, false,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(&aliases, &alias->next, alias,
+					    false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
 		continue;
 	return 0;
 }

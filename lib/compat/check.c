@@ -16,11 +16,13 @@
 static bool of_toolchain(const char *name)
 {
 	static const char *const names[] = {
-		"__cxa_finalize",   "__cxa_atexit",    "__gmon_start__",
-		"__stack_chk_fail", "__tls_get_addr",  "_GLOBAL_OFFSET_TABLE_",
-		"memcpy",	    "memmove",	       "memset",
-		"memcmp",	    "bcmp",	       "strlen",
-		"__dso_handle",	    "__stack_chk_guard",
+		"__cxa_finalize", "__cxa_atexit",
+		"__gmon_start__", "__stack_chk_fail",
+		"__tls_get_addr", "_GLOBAL_OFFSET_TABLE_",
+		"memcpy",	  "memmove",
+		"memset",	  "memcmp",
+		"bcmp",		  "strlen",
+		"__dso_handle",	  "__stack_chk_guard",
 	};
 	static const char *const prefixes[] = { "_ITM_", "__asan_", "__ubsan_",
 						"__sanitizer_", "__gcov_" };
@@ -36,12 +38,14 @@ static bool of_toolchain(const char *name)
 }
 
 /* Names what is missing, up to ten; the rest is a number. */
-static void note(struct dp_diag *diag, const char *path, const char *name, int n)
+static void note(struct dp_diag *diag, const char *path, const char *name,
+		 int n)
 {
 	if (n == 1)
-		dp_diag_set(diag, -ENXIO,
-			    "%s needs %s, which is neither a function of dprobes nor exported by a module that is loaded",
-			    path, name);
+		dp_diag_set(
+			diag, -ENXIO,
+			"%s needs %s, which is neither a function of dprobes nor exported by a module that is loaded",
+			path, name);
 	else if (n <= 10)
 		dp_diag_add(diag, ", and %s", name);
 	else if (n == 11)
@@ -105,9 +109,10 @@ int dp_compat_check(const char *path, int (*allowed)(const char *name),
 	if (elf.image)
 		munmap(elf.image, elf.size);
 	if (err == -ENOEXEC)
-		return dp_diag_set(diag, err,
-				   "%s is not a shared object for this machine: build it with cc -shared -fPIC $(pkg-config --cflags dprobes-module) -o MOD.so MOD.c",
-				   path);
+		return dp_diag_set(
+			diag, err,
+			"%s is not a shared object for this machine: build it with cc -shared -fPIC $(pkg-config --cflags dprobes-module) -o MOD.so MOD.c",
+			path);
 	if (err && err != -ENXIO)
 		return dp_diag_set(diag, err, "cannot read %s: %s", path,
 				   strerror(-err));

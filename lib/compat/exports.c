@@ -114,7 +114,7 @@ int dp_compat_license_is_gpl(const struct dp_compat_module *module,
 			     const char **license)
 {
 	static const char *const compatible[] = {
-		"GPL",	     "GPL v2",	     "GPL and additional rights",
+		"GPL",		"GPL v2",	"GPL and additional rights",
 		"Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL",
 	};
 	const struct dp_compat_info *const *info;

@@ -105,8 +105,8 @@ static void put_number(struct out *out, u64 value, unsigned int base,
 	    (value || !spec->precision))
 		zeros = 1;
 	pad = spec->width - (long)n - zeros - np;
-	if (spec->flags & ZERO && !(spec->flags & LEFT) && spec->precision < 0 &&
-	    pad > 0) {
+	if (spec->flags & ZERO && !(spec->flags & LEFT) &&
+	    spec->precision < 0 && pad > 0) {
 		zeros += pad;
 		pad = 0;
 	}
@@ -429,14 +429,14 @@ int vsprintf(char *buf, const char *fmt, va_list args)
 	return vsnprintf(buf, INT_MAX, fmt, args);
 }
 
-#define DP_VARIADIC(call)                \
-	({                               \
-		va_list args;            \
-		int n;                   \
-		va_start(args, fmt);     \
-		n = call;                \
-		va_end(args);            \
-		n;                       \
+#define DP_VARIADIC(call)            \
+	({                           \
+		va_list args;        \
+		int n;               \
+		va_start(args, fmt); \
+		n = call;            \
+		va_end(args);        \
+		n;                   \
 	})
 
 int snprintf(char *buf, size_t size, const char *fmt, ...)

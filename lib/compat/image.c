@@ -130,8 +130,8 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m)
 	for (; image < images + DP_IMAGES; image++) {
 		state = __atomic_load_n(&image->state, __ATOMIC_ACQUIRE);
 		if (state == FREE &&
-		    __atomic_compare_exchange_n(&image->state, &free, BUSY, false,
-						__ATOMIC_ACQ_REL,
+		    __atomic_compare_exchange_n(&image->state, &free, BUSY,
+						false, __ATOMIC_ACQ_REL,
 						__ATOMIC_ACQUIRE))
 			break;
 		free = FREE;
@@ -162,8 +162,10 @@ static bool names_code_or_data(const Elf64_Sym *symbol)
 {
 	int type = ELF64_ST_TYPE(symbol->st_info);
 
-	return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE &&
-	       (type == STT_FUNC || type == STT_OBJECT || type == STT_GNU_IFUNC);
+	return symbol->st_shndx != SHN_UNDEF &&
+	       symbol->st_shndx < SHN_LORESERVE &&
+	       (type == STT_FUNC || type == STT_OBJECT ||
+		type == STT_GNU_IFUNC);
 }
 
 /* Of several with one address: global before weak before local. */
@@ -280,8 +282,8 @@ static bool has_name(const struct dp_mapping *m, void *arg)
 	unsigned long bias;
 	size_t i;
 
-	if (!m->exec || (by->module &&
-			 !is_module(m->path, by->module, by->module_len)))
+	if (!m->exec ||
+	    (by->module && !is_module(m->path, by->module, by->module_len)))
 		return false;
 	image = dp_image_get(m);
 	if (!image || !dp_image_bias(image, m, &bias) ||

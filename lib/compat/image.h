@@ -24,7 +24,8 @@ struct dp_mapping {
 
 /** dp_mappings() - call @each until it returns true. Context: any.
  *  Return: whether one did. */
-bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg), void *arg);
+bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg),
+		 void *arg);
 
 /**
  * struct dp_image - a mapped file

@@ -77,7 +77,8 @@ static char *keep(const char *object)
 }
 
 const char *kallsyms_lookup(unsigned long addr, unsigned long *size,
-			    unsigned long *offset, char **modname, char *namebuf)
+			    unsigned long *offset, char **modname,
+			    char *namebuf)
 {
 	struct dp_symbol symbol;
 

@@ -37,10 +37,9 @@ void read_lock(rwlock_t *lock)
 
 	for (;;) {
 		n = __atomic_load_n(&lock->count, __ATOMIC_RELAXED);
-		if (n >= 0 &&
-		    __atomic_compare_exchange_n(&lock->count, &n, n + 1, true,
-						__ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (n >= 0 && __atomic_compare_exchange_n(
+				      &lock->count, &n, n + 1, true,
+				      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return;
 		wait_a_little(&turns);
 	}
@@ -57,7 +56,8 @@ void write_lock(rwlock_t *lock)
 	int none = 0;
 
 	while (!__atomic_compare_exchange_n(&lock->count, &none, -1, true,
-					    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+					    __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
 		none = 0;
 		wait_a_little(&turns);
 	}

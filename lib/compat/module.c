@@ -33,7 +33,8 @@ static int is_ours(const char *name)
 	Dl_info own, other;
 	void *addr = dlsym(RTLD_DEFAULT, name);
 
-	return addr && dladdr(addr, &other) && own_base(&own) == other.dli_fbase;
+	return addr && dladdr(addr, &other) &&
+	       own_base(&own) == other.dli_fbase;
 }
 
 static char only_gpl[128]; /* what the module needs of others, first name */
@@ -51,7 +52,8 @@ static void show_ourselves(void)
 	Dl_info own;
 	void *handle;
 
-	if (!own_base(&own) || !own.dli_fname || dlsym(RTLD_DEFAULT, "dp_compat_printk"))
+	if (!own_base(&own) || !own.dli_fname ||
+	    dlsym(RTLD_DEFAULT, "dp_compat_printk"))
 		return;
 	handle = dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 	if (handle)
@@ -91,8 +93,8 @@ static int find_param(const struct dp_compat_module *module, const char *text,
 	return -ENOENT;
 }
 
-static int unknown_param(const struct dp_compat_module *module, const char *text,
-			 size_t len, struct dp_diag *diag)
+static int unknown_param(const struct dp_compat_module *module,
+			 const char *text, size_t len, struct dp_diag *diag)
 {
 	const struct dp_compat_param *const *p = module->params;
 
@@ -101,7 +103,8 @@ static int unknown_param(const struct dp_compat_module *module, const char *text
 	if (p == module->params_end)
 		dp_diag_add(diag, ": it has none");
 	for (; p != module->params_end; p++)
-		dp_diag_add(diag, "%s%s", p == module->params ? ": it has " : ", ",
+		dp_diag_add(diag, "%s%s",
+			    p == module->params ? ": it has " : ", ",
 			    (*p)->name);
 	return -ENOENT;
 }
@@ -141,9 +144,9 @@ static int add_alias(const char *text, struct dp_diag *diag)
 			   -EINVAL;
 
 	if (err == -EINVAL)
-		return dp_diag_set(diag, err,
-				   "\"%s\" is not an alias: write NAME=FUNCTION",
-				   text);
+		return dp_diag_set(
+			diag, err,
+			"\"%s\" is not an alias: write NAME=FUNCTION", text);
 	return err ? dp_diag_set(diag, err, "no memory for an alias") : 0;
 }
 
@@ -175,9 +178,10 @@ static int check_license(const struct dp_compat_loaded *loaded,
 
 	if (!*only_gpl || dp_compat_license_is_gpl(loaded->module, &license))
 		return 0;
-	return dp_diag_set(diag, -ENXIO,
-			   "%s needs %s, which is exported to modules under the GPL only; its licence is %s",
-			   loaded->path, only_gpl, license);
+	return dp_diag_set(
+		diag, -ENXIO,
+		"%s needs %s, which is exported to modules under the GPL only; its licence is %s",
+		loaded->path, only_gpl, license);
 }
 
 static int check_needs(const char *path, struct dp_diag *diag)
@@ -204,14 +208,16 @@ static int open_module(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 		return dp_diag_set(diag, -ENOEXEC, "%s", dlerror());
 	loaded->module = dlsym(loaded->handle, "dp_compat_module");
 	if (!loaded->module)
-		return dp_diag_set(diag, -ENOEXEC,
-				   "%s is not a probe module: it does not include <linux/module.h>",
-				   path);
+		return dp_diag_set(
+			diag, -ENOEXEC,
+			"%s is not a probe module: it does not include <linux/module.h>",
+			path);
 	if (loaded->module->abi != DP_COMPAT_ABI ||
 	    loaded->module->size < LEAST_SIZE)
-		return dp_diag_set(diag, -ENOEXEC,
-				   "%s was built for version %u of the module interface, this is %u: build it again",
-				   path, loaded->module->abi, DP_COMPAT_ABI);
+		return dp_diag_set(
+			diag, -ENOEXEC,
+			"%s was built for version %u of the module interface, this is %u: build it again",
+			path, loaded->module->abi, DP_COMPAT_ABI);
 	dl_iterate_phdr(measure, loaded);
 	return check_license(loaded, diag);
 }
@@ -246,7 +252,8 @@ static void sweep(const struct dp_compat_loaded *loaded)
 	if (dp_compat_hooks.sweep && loaded->start)
 		n = dp_compat_hooks.sweep(loaded->start, loaded->size);
 	if (n)
-		printk(KERN_WARNING "%s: left %u probes registered; they are gone now\n",
+		printk(KERN_WARNING
+		       "%s: left %u probes registered; they are gone now\n",
 		       loaded->name, n);
 }
 
@@ -266,19 +273,21 @@ static void drop(struct dp_compat_loaded *loaded)
 	free(loaded);
 }
 
-static int load_locked(struct dp_compat_loaded *loaded, const char *const *params,
-		       size_t nparams, struct dp_diag *diag)
+static int load_locked(struct dp_compat_loaded *loaded,
+		       const char *const *params, size_t nparams,
+		       struct dp_diag *diag)
 {
 	struct dp_compat_loaded *other;
 	int err;
 
 	for (other = list; other; other = other->next)
 		if (!strcmp(other->name, loaded->name))
-			return dp_diag_set(diag, -EEXIST,
-					   other->forked ?
-						   "a module %s was loaded when this process was forked; unload that first" :
-						   "a module %s is loaded already",
-					   loaded->name);
+			return dp_diag_set(
+				diag, -EEXIST,
+				other->forked ?
+					"a module %s was loaded when this process was forked; unload that first" :
+					"a module %s is loaded already",
+				loaded->name);
 	err = open_module(loaded, diag);
 	if (err)
 		return err;
@@ -312,8 +321,8 @@ int dp_compat_load(const char *path, const char *const *params, size_t nparams,
 	if (loaded) {
 		loaded->name = name_of(path);
 		/* dlopen() looks for names without a slash elsewhere. */
-		if (asprintf(&loaded->path, "%s%s", strchr(path, '/') ? "" : "./",
-			     path) < 0)
+		if (asprintf(&loaded->path, "%s%s",
+			     strchr(path, '/') ? "" : "./", path) < 0)
 			loaded->path = NULL;
 	}
 	if (!loaded || !loaded->name || !loaded->path) {

@@ -74,18 +74,18 @@ int kstrtoll(const char *s, unsigned int base, long long *res)
 	return 0;
 }
 
-#define DP_NARROW(name, wide_name, wide, type)                            \
-	int name(const char *s, unsigned int base, type *res)             \
-	{                                                                 \
-		wide value;                                               \
-		int err = wide_name(s, base, &value);                     \
-									  \
-		if (err)                                                  \
-			return err;                                       \
-		if (value != (wide)(type)value)                           \
-			return -ERANGE;                                   \
-		*res = (type)value;                                       \
-		return 0;                                                 \
+#define DP_NARROW(name, wide_name, wide, type)                \
+	int name(const char *s, unsigned int base, type *res) \
+	{                                                     \
+		wide value;                                   \
+		int err = wide_name(s, base, &value);         \
+                                                              \
+		if (err)                                      \
+			return err;                           \
+		if (value != (wide)(type)value)               \
+			return -ERANGE;                       \
+		*res = (type)value;                           \
+		return 0;                                     \
 	}
 
 DP_NARROW(kstrtoul, kstrtoull, unsigned long long, unsigned long)

@@ -12,7 +12,8 @@ static int set_signed(void *addr, u32 size, const char *value)
 
 	if (err)
 		return err;
-	if (size < 8 && (n >= 1ll << (size * 8 - 1) || n < -(1ll << (size * 8 - 1))))
+	if (size < 8 &&
+	    (n >= 1ll << (size * 8 - 1) || n < -(1ll << (size * 8 - 1))))
 		return -ERANGE;
 	memcpy(addr, &n, size);
 	return 0;
@@ -77,7 +78,7 @@ static int set_one(const struct dp_compat_param *param, char *addr,
 		   const char *value)
 {
 	static const char *const numbers[] = { "short", "int", "long" };
-	static const char *const naturals[] = { "byte",	 "ushort", "uint",
+	static const char *const naturals[] = { "byte", "ushort", "uint",
 						"ulong", "ullong" };
 	const char *type = param->type;
 	size_t i;
@@ -105,7 +106,8 @@ static int set_one(const struct dp_compat_param *param, char *addr,
 
 static int set_array(const struct dp_compat_param *param, const char *value)
 {
-	char *copy = kstrdup(value ? value : "", GFP_KERNEL), *rest = copy, *item;
+	char *copy = kstrdup(value ? value : "", GFP_KERNEL), *rest = copy,
+	     *item;
 	unsigned int n = 0;
 	int err = 0;
 
@@ -153,17 +155,17 @@ int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
 	else
 		err = set_one(param, param->addr, value);
 	if (err == -ENOSPC)
-		return dp_diag_set(diag, err,
-				   "the value of parameter %s is too long: it has room for %u characters",
-				   param->name, param->size - 1);
+		return dp_diag_set(
+			diag, err,
+			"the value of parameter %s is too long: it has room for %u characters",
+			param->name, param->size - 1);
 	if (err)
-		return dp_diag_set(diag, err,
-				   "parameter %s cannot be %s%s%s: it is %s%s%s",
-				   param->name, value ? "\"" : "without a value",
-				   value ? value : "", value ? "\"" : "",
-				   param->max ? "an array of " : "of type ",
-				   param->type,
-				   err == -ERANGE ? ", and that is out of its range" :
-						    "");
+		return dp_diag_set(
+			diag, err,
+			"parameter %s cannot be %s%s%s: it is %s%s%s",
+			param->name, value ? "\"" : "without a value",
+			value ? value : "", value ? "\"" : "",
+			param->max ? "an array of " : "of type ", param->type,
+			err == -ERANGE ? ", and that is out of its range" : "");
 	return 0;
 }

@@ -45,10 +45,9 @@ static struct block *pop(struct dp_pool *pool, unsigned int class)
 			return NULL;
 		block = block_at(pool, (u32)head);
 		next = __atomic_load_n(&block->next, __ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(&pool->lists[class], &head,
-					      with_turn(head, next), false,
-					      __ATOMIC_ACQ_REL,
-					      __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(
+		&pool->lists[class], &head, with_turn(head, next), false,
+		__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 	return block;
 }
 
@@ -60,10 +59,9 @@ static void push(struct dp_pool *pool, struct block *block)
 
 	do {
 		__atomic_store_n(&block->next, (u32)head, __ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(list, &head,
-					      with_turn(head, number), false,
-					      __ATOMIC_RELEASE,
-					      __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(
+		list, &head, with_turn(head, number), false, __ATOMIC_RELEASE,
+		__ATOMIC_RELAXED));
 }
 
 static struct block *cut(struct dp_pool *pool, unsigned int class)
@@ -88,11 +86,11 @@ void *dp_pool_alloc(struct dp_pool *pool, size_t size)
 	unsigned int class = 0;
 	struct block *block;
 
-	if (size > ((size_t)DP_POOL_UNIT << (DP_POOL_CLASSES - 1)) -
-			   sizeof(*block))
+	if (size >
+	    ((size_t)DP_POOL_UNIT << (DP_POOL_CLASSES - 1)) - sizeof(*block))
 		return NULL;
 	while (((size_t)DP_POOL_UNIT << class) < size + sizeof(*block))
-		class++;
+		class ++;
 	block = pop(pool, class);
 	if (!block)
 		block = cut(pool, class);
@@ -144,7 +142,8 @@ static struct dp_pool pool;
 /* Whoever comes first reserves the region; of two at once, one gives it back. */
 static struct dp_pool *the_pool(void)
 {
-	char *base = __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE), *none = NULL;
+	char *base = __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE),
+	     *none = NULL;
 	size_t size = DP_POOL_SIZE;
 
 	if (likely(base))
@@ -154,8 +153,9 @@ static struct dp_pool *the_pool(void)
 			return NULL;
 	/* The same for all who are here, or larger than what one of them has:
 	 * so the smallest counts, and it is set before the base. */
-	if (!__atomic_compare_exchange_n(&pool.size, &(size_t){ 0 }, size, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+	if (!__atomic_compare_exchange_n(&pool.size, &(size_t){ 0 }, size,
+					 false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE) &&
 	    __atomic_load_n(&pool.size, __ATOMIC_ACQUIRE) > size) {
 		dp_unmap(base, size);
 		return NULL;

@@ -113,9 +113,9 @@ int __ratelimit(struct ratelimit_state *rs)
 
 	if (!begin || now - begin > (unsigned long)rs->interval) {
 		/* One of those who see the end of the interval begins the next. */
-		if (__atomic_compare_exchange_n(&rs->begin, &begin, now ? now : 1,
-						false, __ATOMIC_RELAXED,
-						__ATOMIC_RELAXED)) {
+		if (__atomic_compare_exchange_n(
+			    &rs->begin, &begin, now ? now : 1, false,
+			    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
 			missed = xchg(&rs->missed, 0);
 			WRITE_ONCE(rs->printed, 0);
 			if (missed)
@@ -135,9 +135,10 @@ static int hex_line(char *line, size_t size, const u8 *p, size_t n, int rowsize,
 	int i, at = 0;
 
 	for (i = 0; i < rowsize; i++)
-		at += i < (int)n ? scnprintf(line + at, size - (size_t)at,
-					     "%02x ", p[i]) :
-				   scnprintf(line + at, size - (size_t)at, "   ");
+		at += i < (int)n ?
+			      scnprintf(line + at, size - (size_t)at, "%02x ",
+					p[i]) :
+			      scnprintf(line + at, size - (size_t)at, "   ");
 	if (!ascii)
 		n = 0;
 	for (i = 0; i < (int)n; i++)
@@ -179,8 +180,8 @@ void print_hex_dump(const char *level, const char *prefix, int prefix_type,
 		if (prefix_type == DUMP_PREFIX_ADDRESS)
 			printk("%s%s%p: %s\n", level, prefix, p + at, line);
 		else if (prefix_type == DUMP_PREFIX_OFFSET)
-			printk("%s%s%.8x: %s\n", level, prefix, (unsigned int)at,
-			       line);
+			printk("%s%s%.8x: %s\n", level, prefix,
+			       (unsigned int)at, line);
 		else
 			printk("%s%s%s\n", level, prefix, line);
 	}

@@ -6,9 +6,10 @@
 static void from_regs(struct dp_unwind *unwind, const struct pt_regs *regs)
 {
 	const unsigned long reg[DP_UNW_N] = {
-		regs->ax, regs->dx,  regs->cx,	regs->bx,  regs->si,  regs->di,
-		regs->bp, regs->sp,  regs->r8,	regs->r9,  regs->r10, regs->r11,
-		regs->r12, regs->r13, regs->r14, regs->r15, regs->ip,
+		regs->ax,  regs->dx,  regs->cx,	 regs->bx,  regs->si,
+		regs->di,  regs->bp,  regs->sp,	 regs->r8,  regs->r9,
+		regs->r10, regs->r11, regs->r12, regs->r13, regs->r14,
+		regs->r15, regs->ip,
 	};
 
 	memset(unwind, 0, offsetof(struct dp_unwind, window));

@@ -60,8 +60,8 @@ static u32 generation(void)
 	if (now)
 		return now;
 	now = __atomic_add_fetch(&newest, 1, __ATOMIC_RELAXED);
-	if (__atomic_compare_exchange_n(word, &none, now, false, __ATOMIC_RELAXED,
-					__ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(word, &none, now, false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return now;
 	return none;
 }
@@ -109,10 +109,14 @@ static void fill_cred(struct cred *cred, const char *dir)
 		read_ids(status, "\nGid:", gids);
 	}
 	*cred = (struct cred){
-		.uid = { uids[0] },   .gid = { gids[0] },
-		.suid = { uids[2] },  .sgid = { gids[2] },
-		.euid = { uids[1] },  .egid = { gids[1] },
-		.fsuid = { uids[3] }, .fsgid = { gids[3] },
+		.uid = { uids[0] },
+		.gid = { gids[0] },
+		.suid = { uids[2] },
+		.sgid = { gids[2] },
+		.euid = { uids[1] },
+		.egid = { gids[1] },
+		.fsuid = { uids[3] },
+		.fsgid = { gids[3] },
 	};
 }
 
@@ -292,8 +296,8 @@ unsigned int num_online_cpus(void)
 	unsigned int n, last = 0;
 	char list[256];
 
-	if (dp_file_read("/sys/devices/system/cpu/online", list, sizeof(list)) <=
-	    0)
+	if (dp_file_read("/sys/devices/system/cpu/online", list,
+			 sizeof(list)) <= 0)
 		return num_possible_cpus();
 	n = count_list(list, &last);
 	return n ? n : 1;

@@ -25,7 +25,8 @@ static void __attribute__((constructor)) find_vdso(void)
 	/* Its section headers are the last in it. */
 	if (!image ||
 	    !dp_elf_view(&elf, image,
-			 image->e_shoff + image->e_shnum * sizeof(Elf64_Shdr)) ||
+			 image->e_shoff +
+				 image->e_shnum * sizeof(Elf64_Shdr)) ||
 	    !dp_elf_table(&elf, SHT_DYNSYM, &table))
 		return;
 	for (i = 0; i < table.n; i++)

@@ -21,7 +21,8 @@ static bool read_word(void *arg, unsigned long addr, unsigned long *value)
 		/* What is behind the end of the stack cannot be read. */
 		if (copy_from_kernel_nofault(unwind->window, (void *)addr, n)) {
 			n = 4096 - addr % 4096;
-			n = min_t(size_t, n < 8 ? 8 : n, sizeof(unwind->window));
+			n = min_t(size_t, n < 8 ? 8 : n,
+				  sizeof(unwind->window));
 			unwind->window_size = 0;
 			if (copy_from_kernel_nofault(unwind->window,
 						     (void *)addr, n))

@@ -15,8 +15,13 @@
 #include "sym/unwind/cfi.h"
 
 /* The numbers that unwind information has for registers. */
-enum { DP_UNW_BX = 3, DP_UNW_BP = 6, DP_UNW_SP = 7, DP_UNW_IP = 16,
-       DP_UNW_N = DP_CFI_REGS };
+enum {
+	DP_UNW_BX = 3,
+	DP_UNW_BP = 6,
+	DP_UNW_SP = 7,
+	DP_UNW_IP = 16,
+	DP_UNW_N = DP_CFI_REGS
+};
 
 struct dp_unwind_place {
 	unsigned long start, end, bias;

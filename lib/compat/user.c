@@ -146,8 +146,8 @@ long strnlen_user(const char *s, long n)
 	size_t at = 0, part, len;
 
 	while (at < (size_t)n) {
-		part = to_page_end(s + at, min_t(size_t, (size_t)n - at,
-						 sizeof(text)));
+		part = to_page_end(s + at,
+				   min_t(size_t, (size_t)n - at, sizeof(text)));
 		if (fetch(pid, text, s + at, part) != part)
 			return 0;
 		len = strnlen(text, part);

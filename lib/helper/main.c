@@ -16,8 +16,8 @@ static void quiesce(const struct dp_helper_order *order,
 	u64 bad;
 
 	answer->err = -ENOMEM;
-	if (which && !dp_helper_get(DP_HELPER_ORDERS, which,
-			       order->n * sizeof(*which)))
+	if (which &&
+	    !dp_helper_get(DP_HELPER_ORDERS, which, order->n * sizeof(*which)))
 		answer->err = dp_process_quiesce(order->pid, order->arena, NULL,
 						 which, order->n, &bad,
 						 &answer->diag);

@@ -6,6 +6,8 @@
 #include "port_types.h"
 #include <asm/unistd.h>
 
+/* Macros that stand for lists. */
+/* clang-format off */
 #define DP_OWN_CALLS(CALL)                                                  \
 	CALL(getpid) CALL(gettid) CALL(process_vm_readv)                    \
 	CALL(process_vm_writev) CALL(madvise) CALL(arch_prctl)              \
@@ -33,5 +35,6 @@ static inline u32 dp_own_bit(long nr)
 		return 0;
 	}
 }
+/* clang-format on */
 
 #endif

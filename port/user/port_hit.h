@@ -269,7 +269,8 @@ static inline void dp_port_sigmask(u64 mask)
 /* Every signal but, with @faults, those that the processor raises for us. */
 static inline u64 dp_port_defer(bool faults)
 {
-	return dp_port_swap_sigmask(faults ? ~dp_caught_mask(DP_CAUGHT) : ~0ull);
+	return dp_port_swap_sigmask(faults ? ~dp_caught_mask(DP_CAUGHT) :
+					     ~0ull);
 }
 
 static inline void dp_port_defer_end(u64 deferred)

@@ -82,8 +82,8 @@ enum dp_insn_state dp_insn_state(const u8 *code, size_t size, u8 *xmms)
 	u8 i;
 
 	*xmms = 0;
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code, size, &in,
-						 ops)))
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderDecodeFull(decoder(), code, size, &in, ops)))
 		return DP_STATE_ALL;
 	if (in.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
 		return general_only(&in) ? DP_STATE_GENERAL : DP_STATE_ALL;

@@ -38,8 +38,7 @@ static bool has_others(pid_t pid)
 	if (dp_tasks_list(pid, &tids, &n))
 		return false;
 	for (i = 0; i < n && !others; i++)
-		others = tids[i] != pid &&
-			 !dp_status_read(pid, tids[i], &st) &&
+		others = tids[i] != pid && !dp_status_read(pid, tids[i], &st) &&
 			 st.state != 'Z' && st.state != 'X';
 	free(tids);
 	return others;
@@ -204,8 +203,8 @@ static int attach(pid_t pid, pid_t tool, struct dp_process **out, bool *left,
 		err = take_hold(proc, pid, left, diag);
 		again = is_elsewhere(proc, pid, err);
 		if (!again && err && dp_process_ended(proc))
-			err = dp_diag_set(diag, -ESRCH,
-					  "process %d has ended", pid);
+			err = dp_diag_set(diag, -ESRCH, "process %d has ended",
+					  pid);
 		if (again && dp_now_ns() > deadline) {
 			again = false;
 			err = dp_process_lost(pid, diag);

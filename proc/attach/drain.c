@@ -163,7 +163,8 @@ static bool has_trapped(const struct dp_process *proc,
 {
 	struct dp_status st;
 
-	return moves->trapped && moves->trapped(moves->arg, dp_uregs_pc(&t->regs)) &&
+	return moves->trapped &&
+	       moves->trapped(moves->arg, dp_uregs_pc(&t->regs)) &&
 	       !dp_status_read(proc->pid, t->tid, &st) &&
 	       st.pending >> (SIGTRAP - 1) & 1;
 }
@@ -180,7 +181,8 @@ static bool pc_moved(const struct dp_process *proc,
 		return false;
 	if (may_stay(moves, dp_uregs_pc(&t->regs)))
 		return true;
-	t->counted = moves->counted && moves->counted(moves->arg, dp_uregs_pc(&t->regs)) ?
+	t->counted = moves->counted && moves->counted(moves->arg,
+						      dp_uregs_pc(&t->regs)) ?
 			     to :
 			     0;
 	dp_uregs_set_pc(&t->regs, to);
@@ -227,8 +229,8 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves)
 		struct dp_thread *t = &proc->threads[i];
 
 		if (!pc_moved(proc, moves, t) ||
-		    !stack_moved(proc, moves, &maps, dp_uregs_sp(&t->regs), dp_uregs_pc(&t->regs),
-				 STACKS))
+		    !stack_moved(proc, moves, &maps, dp_uregs_sp(&t->regs),
+				 dp_uregs_pc(&t->regs), STACKS))
 			clean = false;
 	}
 	clean = clean && (proc->held || asleep_moved(proc, moves, &maps));
@@ -320,8 +322,8 @@ bool dp_returns_inside(const struct dp_process *proc,
 {
 	struct dp_moves moves = home_late(view);
 
-	return !stack_moved(proc, &moves, maps, dp_uregs_sp(&t->regs), dp_uregs_pc(&t->regs),
-			    STACKS);
+	return !stack_moved(proc, &moves, maps, dp_uregs_sp(&t->regs),
+			    dp_uregs_pc(&t->regs), STACKS);
 }
 
 /* A call that is to pass through the agent must not be made by itself, past it,

@@ -127,22 +127,24 @@ static void see_users(struct dp_facts *facts, const struct asked *a)
 			a->them.gids[i] == a->us.gids[1];
 	if (same) {
 		dp_fact_add(facts, "user", DP_FACT_OK,
-		    "it belongs to uid %u, as whom you are running",
-		    a->them.uid);
+			    "it belongs to uid %u, as whom you are running",
+			    a->them.uid);
 	} else if (a->them.uid == a->us.uids[1]) {
-		f = dp_fact_add(facts, "user", may ? DP_FACT_OK : DP_FACT_NO,
+		f = dp_fact_add(
+			facts, "user", may ? DP_FACT_OK : DP_FACT_NO,
 			"it belongs to uid %u and so do you, but it has changed its ids (set-user-ID or set-group-ID)",
 			a->them.uid);
 		if (!may)
 			dp_fact_remedy(f, "become root, or get CAP_SYS_PTRACE");
 	} else {
 		f = dp_fact_add(facts, "user", may ? DP_FACT_OK : DP_FACT_NO,
-			"it belongs to uid %u and you are uid %u", a->them.uid,
-			a->us.uids[1]);
+				"it belongs to uid %u and you are uid %u",
+				a->them.uid, a->us.uids[1]);
 		if (!may)
-			dp_fact_remedy(f,
-			       "become that user (sudo -u %s) or root, or get CAP_SYS_PTRACE",
-			       who ? who->pw_name : "USER");
+			dp_fact_remedy(
+				f,
+				"become that user (sudo -u %s) or root, or get CAP_SYS_PTRACE",
+				who ? who->pw_name : "USER");
 	}
 }
 
@@ -156,7 +158,8 @@ static void see_dumpable(struct dp_facts *facts, const struct asked *a)
 	/* What belongs to root there, and not to its user, is hidden. */
 	if (stat(path, &st) || st.st_uid == a->them.uids[1])
 		return;
-	f = dp_fact_add(facts, "dumpable", has_cap(&a->us) ? DP_FACT_NOTE : DP_FACT_NO,
+	f = dp_fact_add(
+		facts, "dumpable", has_cap(&a->us) ? DP_FACT_NOTE : DP_FACT_NO,
 		"it is not dumpable (prctl PR_SET_DUMPABLE, or a program that it may not read)");
 	if (!has_cap(&a->us))
 		dp_fact_remedy(f, "become root, or get CAP_SYS_PTRACE");
@@ -168,15 +171,17 @@ static void see_capabilities(struct dp_facts *facts, const struct asked *a)
 	struct dp_fact *f;
 
 	if (has_cap(&a->us)) {
-		dp_fact_add(facts, "capabilities", DP_FACT_OK, "you have CAP_SYS_PTRACE");
+		dp_fact_add(facts, "capabilities", DP_FACT_OK,
+			    "you have CAP_SYS_PTRACE");
 	} else if (more && a->same_ns) {
-		f = dp_fact_add(facts, "capabilities", DP_FACT_NO,
+		f = dp_fact_add(
+			facts, "capabilities", DP_FACT_NO,
 			"it has capabilities that you have not (0x%llx)",
 			(unsigned long long)more);
 		dp_fact_remedy(f, "become root, or get CAP_SYS_PTRACE");
 	} else {
 		dp_fact_add(facts, "capabilities", DP_FACT_OK,
-		    "it has none that you have not");
+			    "it has none that you have not");
 	}
 }
 
@@ -210,15 +215,18 @@ void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us, pid_t pid)
 	may = !scope || (scope < 3 && has_cap(us)) ||
 	      (scope == 1 && pid && is_ancestor(pid));
 	f = dp_fact_add(facts, "yama",
-		may  ? DP_FACT_OK :
-		pid  ? DP_FACT_NO :
-		       DP_FACT_NOTE,
-		"Yama's kernel.yama.ptrace_scope is %d", scope);
+			may ? DP_FACT_OK :
+			pid ? DP_FACT_NO :
+			      DP_FACT_NOTE,
+			"Yama's kernel.yama.ptrace_scope is %d", scope);
 	if (!may && scope == 3)
-		dp_fact_remedy(f, "reboot with another value: this one cannot be lowered");
+		dp_fact_remedy(
+			f,
+			"reboot with another value: this one cannot be lowered");
 	else if (!may)
-		dp_fact_remedy(f,
-		       "set it to 0, start the program with -- CMD, or get CAP_SYS_PTRACE");
+		dp_fact_remedy(
+			f,
+			"set it to 0, start the program with -- CMD, or get CAP_SYS_PTRACE");
 }
 
 static void see_namespaces(struct dp_facts *facts, const struct asked *a)
@@ -234,14 +242,17 @@ static void see_namespaces(struct dp_facts *facts, const struct asked *a)
 			strcat(text, kinds[i]);
 		}
 	if (!*text) {
-		dp_fact_add(facts, "namespaces", DP_FACT_OK, "those that you are in");
+		dp_fact_add(facts, "namespaces", DP_FACT_OK,
+			    "those that you are in");
 		return;
 	}
-	f = dp_fact_add(facts, "namespaces", DP_FACT_NOTE, "it has its own: %s", text);
+	f = dp_fact_add(facts, "namespaces", DP_FACT_NOTE, "it has its own: %s",
+			text);
 	if (!a->same_ns)
-		dp_fact_remedy(f,
-		       "if it may not be traced from here, run dprobes inside (nsenter -t %d -U -p -m), or as root outside",
-		       a->pid);
+		dp_fact_remedy(
+			f,
+			"if it may not be traced from here, run dprobes inside (nsenter -t %d -U -p -m), or as root outside",
+			a->pid);
 }
 
 static void see_lsm(struct dp_facts *facts, const struct asked *a)
@@ -253,33 +264,37 @@ static void see_lsm(struct dp_facts *facts, const struct asked *a)
 	dp_line_read("/proc/self/attr/current", ours, sizeof(ours));
 	dp_line_read(path, theirs, sizeof(theirs));
 	if (!*theirs) {
-		dp_fact_add(facts, "lsm", DP_FACT_OK, "no security module labels it%s%s",
-		    *list ? "; there are: " : "", list);
+		dp_fact_add(facts, "lsm", DP_FACT_OK,
+			    "no security module labels it%s%s",
+			    *list ? "; there are: " : "", list);
 		return;
 	}
 	dp_fact_add(facts, "lsm",
-	    strcmp(ours, theirs) ? DP_FACT_NOTE : DP_FACT_OK,
-	    "it runs as \"%s\", you as \"%s\"", theirs, ours);
+		    strcmp(ours, theirs) ? DP_FACT_NOTE : DP_FACT_OK,
+		    "it runs as \"%s\", you as \"%s\"", theirs, ours);
 }
 
 static bool see_end(struct dp_facts *facts, const struct asked *a)
 {
 	if (a->them.state == 'Z' || a->them.state == 'X') {
-		dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO,
-			   "it has ended, and its parent has not waited for it"),
-		       "nothing is left to be probed");
+		dp_fact_remedy(
+			dp_fact_add(
+				facts, "process", DP_FACT_NO,
+				"it has ended, and its parent has not waited for it"),
+			"nothing is left to be probed");
 		return true;
 	}
 	if (dp_status_kernel(a->pid)) {
 		dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO,
-			   "it is a kernel thread"),
-		       "the kernel's own code cannot be probed yet");
+					   "it is a kernel thread"),
+			       "the kernel's own code cannot be probed yet");
 		return true;
 	}
 	if (a->pid != getpid())
 		return false;
-	dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO, "it is this dprobes itself"),
-	       "name another one");
+	dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO,
+				   "it is this dprobes itself"),
+		       "name another one");
 	return true;
 }
 
@@ -308,9 +323,10 @@ void dp_facts_permission(struct dp_facts *facts, pid_t pid)
 	struct dp_fact *f;
 
 	if (!ask(&a, pid)) {
-		dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO, "there is no process %d",
-			   pid),
-		       "see \"ps -e\" for those there are; /proc may hide others' (hidepid)");
+		dp_fact_remedy(
+			dp_fact_add(facts, "process", DP_FACT_NO,
+				    "there is no process %d", pid),
+			"see \"ps -e\" for those there are; /proc may hide others' (hidepid)");
 		return;
 	}
 	if (see_end(facts, &a))
@@ -323,7 +339,8 @@ void dp_facts_permission(struct dp_facts *facts, pid_t pid)
 	see_lsm(facts, &a);
 	if (kernel_permits(pid)) {
 		overrule(facts, from);
-		dp_fact_add(facts, "ptrace", DP_FACT_OK, "the kernel permits it");
+		dp_fact_add(facts, "ptrace", DP_FACT_OK,
+			    "the kernel permits it");
 		return;
 	}
 	f = dp_fact_add(facts, "ptrace", DP_FACT_NO,
@@ -351,9 +368,9 @@ static void see_tracer(struct dp_facts *facts, const struct asked *a)
 	snprintf(path, sizeof(path), "/proc/%u/comm", a->them.tracer);
 	dp_line_read(path, comm, sizeof(comm));
 	dp_fact_remedy(dp_fact_add(facts, "tracer", DP_FACT_NO,
-		   "it is being traced by process %u (%s)", a->them.tracer,
-		   comm),
-	       "end process %u, or have it detach", a->them.tracer);
+				   "it is being traced by process %u (%s)",
+				   a->them.tracer, comm),
+		       "end process %u, or have it detach", a->them.tracer);
 }
 
 /* It has to be stopped for a moment, as an attach would. */
@@ -396,21 +413,27 @@ static void see_confinement(struct dp_facts *facts, const struct asked *a)
 		see_filters(facts, a,
 			    modes[a->them.seccomp > 2 ? 2 : a->them.seccomp]);
 	else
-		dp_fact_remedy(dp_fact_add(facts, "seccomp", DP_FACT_NO,
-			   "it runs under seccomp: %s",
-			   modes[a->them.seccomp > 2 ? 2 : a->them.seccomp]),
-		       "run dprobes with CAP_SYS_ADMIN and under no filter, or start it without its filter (%s)",
-		       "systemd: SystemCallFilter=, docker: --security-opt seccomp=unconfined");
+		dp_fact_remedy(
+			dp_fact_add(
+				facts, "seccomp", DP_FACT_NO,
+				"it runs under seccomp: %s",
+				modes[a->them.seccomp > 2 ? 2 :
+							    a->them.seccomp]),
+			"run dprobes with CAP_SYS_ADMIN and under no filter, or start it without its filter (%s)",
+			"systemd: SystemCallFilter=, docker: --security-opt seccomp=unconfined");
 	dp_fact_add(facts, "no-new-privs",
-	    a->them.no_new_privs ? DP_FACT_NOTE : DP_FACT_OK,
-	    a->them.no_new_privs ? "set, which probes do not mind" : "not set");
+		    a->them.no_new_privs ? DP_FACT_NOTE : DP_FACT_OK,
+		    a->them.no_new_privs ? "set, which probes do not mind" :
+					   "not set");
 	if (a->them.shadow_stack)
-		dp_fact_remedy(dp_fact_add(facts, "shadow-stack", DP_FACT_NO,
-			   "it runs with a shadow stack"),
-		       "start it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
+		dp_fact_remedy(
+			dp_fact_add(facts, "shadow-stack", DP_FACT_NO,
+				    "it runs with a shadow stack"),
+			"start it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
 	if (a->them.state == 'T' || a->them.state == 't')
-		dp_fact_remedy(dp_fact_add(facts, "state", DP_FACT_NOTE, "it is stopped"),
-		       "send it SIGCONT for anything to be seen");
+		dp_fact_remedy(dp_fact_add(facts, "state", DP_FACT_NOTE,
+					   "it is stopped"),
+			       "send it SIGCONT for anything to be seen");
 }
 
 static void see_program(struct dp_facts *facts, pid_t pid)
@@ -429,11 +452,12 @@ static void see_program(struct dp_facts *facts, pid_t pid)
 	exe[n] = '\0';
 	dp_diag_clear(&diag);
 	if (dp_check_program(path, exe, &diag))
-		dp_fact_remedy(dp_fact_add(facts, "program", DP_FACT_NO, "%.250s", diag.text),
-		       "build it as a 64-bit x86 program");
+		dp_fact_remedy(dp_fact_add(facts, "program", DP_FACT_NO,
+					   "%.250s", diag.text),
+			       "build it as a 64-bit x86 program");
 	else
 		dp_fact_add(facts, "program", DP_FACT_OK,
-		    "%.200s is a 64-bit program", exe);
+			    "%.200s is a 64-bit program", exe);
 }
 
 /* @err: of dp_dispatch_look() */
@@ -490,17 +514,23 @@ static void see_probes(struct dp_facts *facts, pid_t pid)
 		return;
 	free(list);
 	if (tool == pid)
-		dp_fact_remedy(dp_fact_add(facts, "probes", DP_FACT_NO,
-			   "it probes itself, with libdprobes (%zu probes)", n),
-		       "use dprobes insmod -p %d for more", pid);
+		dp_fact_remedy(
+			dp_fact_add(
+				facts, "probes", DP_FACT_NO,
+				"it probes itself, with libdprobes (%zu probes)",
+				n),
+			"use dprobes insmod -p %d for more", pid);
 	else if (tool)
-		dp_fact_remedy(dp_fact_add(facts, "probes", DP_FACT_NO,
-			   "dprobes %d probes it already (%zu probes)", tool, n),
-		       "end that one first: kill -INT %d", tool);
+		dp_fact_remedy(
+			dp_fact_add(facts, "probes", DP_FACT_NO,
+				    "dprobes %d probes it already (%zu probes)",
+				    tool, n),
+			"end that one first: kill -INT %d", tool);
 	else
-		dp_fact_add(facts, "probes", DP_FACT_NOTE,
-		    "a dprobes that was killed left %zu probes, which the next one takes out",
-		    n);
+		dp_fact_add(
+			facts, "probes", DP_FACT_NOTE,
+			"a dprobes that was killed left %zu probes, which the next one takes out",
+			n);
 }
 
 void dp_facts_process(struct dp_facts *facts, pid_t pid)

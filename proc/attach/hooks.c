@@ -149,8 +149,7 @@ static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
 		if (leads_to_call(code, &len, &again))
 			add_sleep(proc, addr, code, room, nr, len);
 	} else if (is_among(hooked, ARRAY_SIZE(hooked), nr) &&
-		   leads_to_call(code, &len, &again) &&
-		   !dp_code_is_cut(code)) {
+		   leads_to_call(code, &len, &again) && !dp_code_is_cut(code)) {
 		if (nr == SYS_exit && !has_stack(proc, code))
 			return;
 		/* Its runtime's calls; for the others there is no room. */
@@ -220,7 +219,8 @@ static bool has_shape(const struct dp_syscalls *calls,
 	       !memcmp(code + DP_SYSCALL_SIZE, s->next, s->next_len);
 }
 
-static bool is_shape_in(const struct dp_syscalls *calls, const struct dp_code_shape *s)
+static bool is_shape_in(const struct dp_syscalls *calls,
+			const struct dp_code_shape *s)
 {
 	size_t i;
 

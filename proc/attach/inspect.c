@@ -114,8 +114,8 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 }
 
 /* What is to be read out of an arena; @view may be kept no longer than that. */
-typedef int reader_fn(const struct dp_process *proc,
-		      const struct dp_view *view, u64 addr, void *arg);
+typedef int reader_fn(const struct dp_process *proc, const struct dp_view *view,
+		      u64 addr, void *arg);
 
 static int read_arena(const struct dp_process *proc, reader_fn *reader,
 		      void *arg)
@@ -260,8 +260,8 @@ static int zero(const struct dp_process *proc, const struct dp_view *view,
 {
 	static const u64 zeros[DP_VARIABLES_MAX];
 	const struct zeroing *z = arg;
-	bool found = is_among(z, addr + view->arena->control.gv_off,
-			      view->nr_gv);
+	bool found =
+		is_among(z, addr + view->arena->control.gv_off, view->nr_gv);
 	u32 i;
 
 	for (i = 0; i < view->nr_programs && !found; i++)

@@ -104,11 +104,10 @@ static int map_remotely(struct dp_process *proc,
 			"process %d, or another one with the same descriptors, closed or replaced those by which dprobes maps the agent; try again",
 			proc->pid);
 	if (ret)
-		return dp_diag_set(diag, (int)ret,
-				   "cannot map the agent into process %d: %s",
-				   proc->pid,
-				   dp_share_why(proc, (int)ret, need->file_size,
-						why));
+		return dp_diag_set(
+			diag, (int)ret,
+			"cannot map the agent into process %d: %s", proc->pid,
+			dp_share_why(proc, (int)ret, need->file_size, why));
 	return 0;
 }
 
@@ -690,8 +689,8 @@ int dp_process_yield(struct dp_process *proc,
 /* Made where they stand: they return twice, or sleep. */
 static bool is_watched(u32 nr)
 {
-	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 ||
-	       dp_call_is_any(nr) || dp_call_sleeps(nr);
+	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone ||
+	       nr == SYS_clone3 || dp_call_is_any(nr) || dp_call_sleeps(nr);
 }
 
 static int add_hook(struct dp_process *proc, const struct dp_hooked *h)

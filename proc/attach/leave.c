@@ -55,8 +55,8 @@ static void region_of(const struct dp_maps *maps, size_t arena, u64 *start,
 
 static long unmap_one(struct dp_remote *rem, u64 start, u64 end)
 {
-	long ret = dp_remote_call(rem, SYS_munmap, start, end - start, 0, 0, 0,
-				  0);
+	long ret =
+		dp_remote_call(rem, SYS_munmap, start, end - start, 0, 0, 0, 0);
 
 	dp_step("leave: unmapped");
 	return ret;

@@ -111,8 +111,8 @@ static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
 	if (err)
 		return err;
 	ret = dp_remote_call(proc->hand, SYS_mmap, addr, size,
-			     PROT_READ | PROT_EXEC,
-			     (u64)(MAP_PRIVATE | flags), (u64)there, 0);
+			     PROT_READ | PROT_EXEC, (u64)(MAP_PRIVATE | flags),
+			     (u64)there, 0);
 	dp_share_close(proc->hand, &there, 1);
 	return failed(ret) ? (int)ret : 0;
 }
@@ -132,8 +132,7 @@ int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot,
 static int grow_map(void *arg, u64 addr, u64 size)
 {
 	struct dp_process *proc = arg;
-	int err = proc->hand ? map_code(proc, addr, size,
-					MAP_FIXED_NOREPLACE) :
+	int err = proc->hand ? map_code(proc, addr, size, MAP_FIXED_NOREPLACE) :
 			       -ENOMEM;
 
 	return err && err != -EEXIST ? -ENOMEM : err;

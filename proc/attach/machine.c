@@ -83,8 +83,8 @@ static bool asks_vm_readv(void)
 
 static void *one_page(int prot)
 {
-	void *page = mmap(NULL, DP_PAGE, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			  0);
+	void *page =
+		mmap(NULL, DP_PAGE, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return page == MAP_FAILED ? NULL : page;
 }
@@ -195,9 +195,10 @@ static void see_perf(struct dp_facts *facts)
 
 	if (dp_line_read("/proc/sys/kernel/perf_event_paranoid", line,
 			 sizeof(line)))
-		dp_fact_add(facts, "perf_event", DP_FACT_OK,
-			    "kernel.perf_event_paranoid is %s, which does not matter to dprobes",
-			    line);
+		dp_fact_add(
+			facts, "perf_event", DP_FACT_OK,
+			"kernel.perf_event_paranoid is %s, which does not matter to dprobes",
+			line);
 }
 
 static void see_selinux(struct dp_facts *facts)

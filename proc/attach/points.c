@@ -244,7 +244,8 @@ bool dp_points_touched(const struct dp_process *proc, const struct dp_hooked *h)
 	return dp_engine_probed(e, p->enter, CALL_SIZE) ||
 	       dp_engine_probed(e, p->maker, p->maker_len) ||
 	       dp_engine_probed(e, p->last, p->last_call - p->last + 1) ||
-	       dp_engine_probed(e, p->last_call + DP_SYSCALL_SIZE, p->last ? 1 : 0) ||
+	       dp_engine_probed(e, p->last_call + DP_SYSCALL_SIZE,
+				p->last ? 1 : 0) ||
 	       dp_engine_probed(e, h->addr + CALL_SIZE, DP_THROUGH_TAIL);
 }
 
@@ -269,7 +270,8 @@ const struct dp_hooked *dp_points_at(const struct dp_process *proc, u64 pc,
 	const struct dp_points *p = &proc->points;
 	u64 back;
 
-	if (p->last && (pc == p->last_call || pc == p->last_call + DP_SYSCALL_SIZE))
+	if (p->last &&
+	    (pc == p->last_call || pc == p->last_call + DP_SYSCALL_SIZE))
 		sp += (u64)p->last_depth;
 	else if (p->enter && (pc == p->direct_call ||
 			      pc == p->direct_call + DP_SYSCALL_SIZE))
@@ -290,7 +292,8 @@ bool dp_points_between(const struct dp_process *proc, u64 pc, u64 sp)
 
 	if (!p->enter || dp_points_at(proc, pc, sp, &below) ||
 	    (pc != p->enter && pc - p->maker >= p->maker_len &&
-	     (!p->last || pc - p->last > p->last_call + DP_SYSCALL_SIZE - p->last)))
+	     (!p->last ||
+	      pc - p->last > p->last_call + DP_SYSCALL_SIZE - p->last)))
 		return false;
 	if (dp_process_read(proc, sp, words, sizeof(words)))
 		return false;

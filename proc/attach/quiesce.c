@@ -203,7 +203,8 @@ static bool on_the_way(const struct dp_process *proc, const struct table *t)
 	size_t i;
 
 	for (i = 0; i < proc->nr_threads; i++)
-		if (dp_uregs_pc(&proc->threads[i].regs) - c->base < DP_AGENT_TEXT &&
+		if (dp_uregs_pc(&proc->threads[i].regs) - c->base <
+			    DP_AGENT_TEXT &&
 		    dp_uregs_sp(&proc->threads[i].regs) - c->stack_base <
 			    (u64)DP_STACKS * DP_STACK_SIZE)
 			return true;

@@ -280,10 +280,9 @@ bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
 		return false;
 	found = arena_among(&maps);
 	taken = found &&
-		!dp_process_read(proc,
-				 found->start +
-					 offsetof(struct dp_arena, control),
-				 &control, sizeof(control)) &&
+		!dp_process_read(
+			proc, found->start + offsetof(struct dp_arena, control),
+			&control, sizeof(control)) &&
 		control.magic == DP_LAYOUT_MAGIC &&
 		is_taken(proc, &control, diag);
 	dp_maps_free(&maps);

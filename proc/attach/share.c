@@ -62,9 +62,8 @@ int dp_share_file(u64 size)
 	if (fd < 0)
 		return -errno;
 	err = dp_limits_file(size);
-	if (!err &&
-	    (ftruncate(fd, (off_t)size) ||
-	     fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK)))
+	if (!err && (ftruncate(fd, (off_t)size) ||
+		     fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK)))
 		err = -errno;
 	if (err)
 		close(fd);

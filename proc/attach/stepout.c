@@ -81,7 +81,8 @@ enum ahead { NO_CALL, MAYBE_CALL, CALL };
 
 static enum ahead maybe(const struct dp_process *proc, u64 to)
 {
-	return instruction_at(proc, to) == DP_FLAGS_BY_CALL ? MAYBE_CALL : NO_CALL;
+	return instruction_at(proc, to) == DP_FLAGS_BY_CALL ? MAYBE_CALL :
+							      NO_CALL;
 }
 
 static enum ahead behind_branch(const struct dp_process *proc,
@@ -98,7 +99,8 @@ static enum ahead behind_branch(const struct dp_process *proc,
 	case DP_INSN_LOOP:
 		return maybe(proc, next) ?: maybe(proc, next + (u64)f->target);
 	case DP_INSN_RET:
-		return dp_process_read(proc, dp_uregs_sp(regs), &to, sizeof(to)) ?
+		return dp_process_read(proc, dp_uregs_sp(regs), &to,
+				       sizeof(to)) ?
 			       MAYBE_CALL :
 			       maybe(proc, to);
 	default:
@@ -118,7 +120,9 @@ static enum ahead look_ahead(const struct dp_process *proc,
 	if (f.class == DP_INSN_SYSCALL)
 		return CALL;
 	if (f.class == DP_INSN_PLAIN)
-		return dp_code_of_flags(code + f.len) == DP_FLAGS_BY_CALL ? CALL : NO_CALL;
+		return dp_code_of_flags(code + f.len) == DP_FLAGS_BY_CALL ?
+			       CALL :
+			       NO_CALL;
 	return behind_branch(proc, regs, &f);
 }
 
@@ -154,8 +158,7 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 	if (signalled) {
 		if (!dp_process_read(proc, sp, &f,
 				     offsetof(struct dp_sigframe, info)) &&
-		    dp_uframe_is_user(&f.uc.mc) &&
-		    dp_uframe_pc(&f.uc.mc) == pc)
+		    dp_uframe_is_user(&f.uc.mc) && dp_uframe_pc(&f.uc.mc) == pc)
 			clear_trap_flag(proc, sp + DP_UFRAME_FLAGS);
 	} else if (what == DP_FLAGS_PUSHED) {
 		dp_step("stepout: flags saved");

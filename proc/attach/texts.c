@@ -275,8 +275,8 @@ static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 {
 	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
 
-	return m &&
-	       dp_origin_same(dp_map_origin(m, addr), dp_map_origin(&was, addr));
+	return m && dp_origin_same(dp_map_origin(m, addr),
+				   dp_map_origin(&was, addr));
 }
 
 /* And in whole? While a library is being mapped, which is told afterwards, other mappings come
@@ -348,7 +348,7 @@ static bool same_texts(const struct dp_maps *a, const struct dp_maps *b)
 			return m == n;
 	} while (m->start == n->start &&
 		 dp_origin_same(dp_map_origin(m, m->start),
-			       dp_map_origin(n, n->start)));
+				dp_map_origin(n, n->start)));
 	return false;
 }
 

@@ -76,7 +76,8 @@ static int send(struct dp_process *proc, const struct dp_maps *maps,
 		err = dp_diag_set(diag, -ESRCH,
 				  "process %d has executed another program",
 				  proc->pid);
-	else if (!dp_in_signal_handler(proc, maps, dp_uregs_sp(&proc->threads[0].regs)))
+	else if (!dp_in_signal_handler(proc, maps,
+				       dp_uregs_sp(&proc->threads[0].regs)))
 		err = dp_remote_begin(proc, &remote, diag);
 	if (!err)
 		dp_remote_send(remote, call->entry, call->arg);

@@ -112,7 +112,8 @@ void dp_errand_wait(pid_t tracer)
 /* Nobody else traces its threads for longer than one piece of work. */
 static bool is_wanted(const struct dp_process *proc)
 {
-	return (proc->filtered || proc->dispatches) && !proc->family && !proc->held && !proc->frozen;
+	return (proc->filtered || proc->dispatches) && !proc->family &&
+	       !proc->held && !proc->frozen;
 }
 
 int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg)

@@ -167,8 +167,9 @@ bool dp_process_timeless(const struct dp_process *proc)
 
 const char *dp_process_no_jumps(const struct dp_process *proc)
 {
-	return proc->go ? "a goroutine's stack may have no room for a jump's work" :
-			  NULL;
+	return proc->go ?
+		       "a goroutine's stack may have no room for a jump's work" :
+		       NULL;
 }
 
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view)
@@ -251,7 +252,6 @@ static int wait_for_end(const struct dp_process *proc, int timeout_ms)
 
 static void look_for_end(struct dp_process *proc, int timeout_ms)
 {
-
 	if (dp_process_wait_asked(proc, timeout_ms < ASKED_MS ? timeout_ms :
 								ASKED_MS))
 		timeout_ms = 0;

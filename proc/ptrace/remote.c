@@ -144,10 +144,9 @@ static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
 static int write_words(const struct dp_remote *rem)
 {
 	const struct user_regs_struct *r = &rem->home;
-	u64 words[DP_SELECTOR_HOME_WORDS] = {
-		rem->selector, dp_uregs_number(r),
-		dp_uregs_sp(r) - DP_SELECTOR_HOME_BELOW
-	};
+	u64 words[DP_SELECTOR_HOME_WORDS] = { rem->selector, dp_uregs_number(r),
+					      dp_uregs_sp(r) -
+						      DP_SELECTOR_HOME_BELOW };
 	u64 pc = dp_uregs_pc(r);
 
 	if (!rem->selector)
@@ -311,11 +310,10 @@ static int prepare_stack(struct dp_remote *rem)
 		rem->stack = malloc(rem->len);
 		frame.restorer = proc->restorer;
 		if (rem->selector)
-			err = dp_process_read(
-				proc,
-				dp_uregs_sp(&rem->home) -
-					DP_SELECTOR_HOME_BELOW,
-				&rem->below, 8);
+			err = dp_process_read(proc,
+					      dp_uregs_sp(&rem->home) -
+						      DP_SELECTOR_HOME_BELOW,
+					      &rem->below, 8);
 		fill_context(&frame.uc, rem, fp);
 		if (!err)
 			err = rem->stack ?
@@ -566,8 +564,7 @@ static bool is_dispatched(const struct dp_remote *rem, int sig)
 	return sig == SIGSYS && rem->proc->undisclosed &&
 	       !ptrace(PTRACE_GETSIGINFO, rem->tid, 0, &si) &&
 	       si.si_code == SYS_USER_DISPATCH &&
-	       (u64)si.si_call_addr ==
-		       rem->proc->syscall_ret + DP_SYSCALL_SIZE;
+	       (u64)si.si_call_addr == rem->proc->syscall_ret + DP_SYSCALL_SIZE;
 }
 
 /* Let it run to the next entry or exit of a system call. Return: 0; -ESRCH; -EPERM it

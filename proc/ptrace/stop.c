@@ -376,9 +376,9 @@ static void drop_thread(struct dp_process *proc, size_t i)
 }
 
 /* What does nothing without a handler. It is pending nevertheless, while we trace. */
-#define DULL                                                              \
-	(1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | 1ull << (SIGURG - 1) | \
-	 1ull << (SIGWINCH - 1))
+#define DULL                                             \
+	(1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | \
+	 1ull << (SIGURG - 1) | 1ull << (SIGWINCH - 1))
 
 static bool signal_waits(const struct dp_process *proc, pid_t tid)
 {

@@ -138,7 +138,7 @@ static void read_wanted(const struct dp_process *proc, u64 at, struct wanted *w)
 	if (by_prctl && first == PR_SET_SYSCALL_USER_DISPATCH)
 		w->dispatch = is_dispatch(&regs);
 	else if (by_prctl ? second == SECCOMP_MODE_FILTER :
-		       first == SECCOMP_SET_MODE_FILTER)
+			    first == SECCOMP_SET_MODE_FILTER)
 		read_filter(proc, dp_uframe_arg(&regs, 2), w);
 	else if (by_prctl)
 		w->strict = second == SECCOMP_MODE_STRICT;
@@ -197,7 +197,8 @@ static const char *judge(struct dp_process *proc, const struct wanted *w)
 		return NULL;
 	call = dp_filters_lack(proc, says, w);
 	if (call)
-		return leave(proc, "it installs a seccomp filter that forbids %s",
+		return leave(proc,
+			     "it installs a seccomp filter that forbids %s",
 			     call);
 	call = dp_filters_lack_remote(says, w);
 	if (call && !may_suspend(proc))
@@ -225,9 +226,10 @@ void dp_confine_catch_up(struct dp_process *proc)
 static const char *too_late(struct dp_process *proc)
 {
 	dp_confine_catch_up(proc);
-	return leave(proc,
-		     "it confines its system calls (by a seccomp filter, or by dispatching them), and dprobes did not look in time%s",
-		     "");
+	return leave(
+		proc,
+		"it confines its system calls (by a seccomp filter, or by dispatching them), and dprobes did not look in time%s",
+		"");
 }
 
 const char *dp_process_confined(struct dp_process *proc)
@@ -277,7 +279,8 @@ static int send_home(struct dp_process *proc, struct dp_thread *t)
 	struct dp_arena *a = arena_of(proc);
 	u64 at = dp_uregs_arg(&t->regs, 4), ask = a ? asked(a) : 0;
 
-	if (at - dp_uregs_sp(&t->regs) > FRAME_MOST || read_regs(proc, at, &regs))
+	if (at - dp_uregs_sp(&t->regs) > FRAME_MOST ||
+	    read_regs(proc, at, &regs))
 		return 0;
 	dp_uframe_load(&t->regs, &regs);
 	if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))

@@ -263,9 +263,9 @@ static long needs_hook(const struct look *look)
 
 /* By which the tool comes and goes, and a thread that it has stopped goes on. */
 static const struct call remote[] = {
-	CALL(restart_syscall), CALL(mmap),	   CALL(munmap),
-	CALL(mprotect),	       CALL(madvise),	   CALL(socketpair),
-	CALL(recvmsg),	       CALL(close_range),  CALL(close),
+	CALL(restart_syscall), CALL(mmap),	  CALL(munmap),
+	CALL(mprotect),	       CALL(madvise),	  CALL(socketpair),
+	CALL(recvmsg),	       CALL(close_range), CALL(close),
 	CALL(rt_sigaction),
 };
 

@@ -183,7 +183,8 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 		    !dp_uframe_is_user(&f.uc.mc) ||
 		    !dp_frame_counts(&f.uc, at, stack.at))
 			continue;
-		if (dp_uframe_sp(&f.uc.mc) - stack.at > stack.n * sizeof(*stack.v))
+		if (dp_uframe_sp(&f.uc.mc) - stack.at >
+		    stack.n * sizeof(*stack.v))
 			*sp = dp_uframe_sp(&f.uc.mc);
 		err = act(m, &f, *innermost);
 		dp_process_write(m->proc, at, &f,
@@ -376,12 +377,13 @@ static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 static bool will_sleep(const struct dp_thread *t, const struct dp_sleep *s,
 		       u64 pc)
 {
-	return s->through ? (u32)dp_uregs_number(&t->regs) == s->nr ||
-				    (dp_uregs_call(&t->regs) == (long)s->nr &&
-				     dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND) :
-			    pc < s->behind ||
-				    (dp_uregs_call(&t->regs) == (long)s->nr &&
-				     dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND);
+	return s->through ?
+		       (u32)dp_uregs_number(&t->regs) == s->nr ||
+			       (dp_uregs_call(&t->regs) == (long)s->nr &&
+				dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND) :
+		       pc < s->behind ||
+			       (dp_uregs_call(&t->regs) == (long)s->nr &&
+				dp_uregs_ret(&t->regs) == -DP_ERESTARTNOHAND);
 }
 
 /*

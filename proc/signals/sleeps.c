@@ -194,8 +194,8 @@ static const struct dp_sleep *find(const struct dp_process *proc,
 		if (offset >= sizeof(sleeps->v))
 			continue;
 		s = &sleeps->v[offset / sizeof(*s)];
-		if (s->through || s->thread != c->thread ||
-		    *c->pc < s->call || *c->pc > s->behind)
+		if (s->through || s->thread != c->thread || *c->pc < s->call ||
+		    *c->pc > s->behind)
 			continue;
 		if (really)
 			*in[i] = s->given;

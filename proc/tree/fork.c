@@ -68,11 +68,11 @@ static long map_all(struct dp_process *child, struct dp_remote *rem,
 	dp_step("fork: mapped");
 	if (failed(ret))
 		return ret;
-	ret = dp_remote_call(
-		rem, SYS_mmap, child->base + DP_ARENA_OFFSET + need->tables_off,
-		need->arena_size - need->tables_off, PROT_READ,
-		MAP_SHARED | MAP_FIXED, (u64)there[0],
-		DP_FILE_ARENA_OFFSET + need->tables_off);
+	ret = dp_remote_call(rem, SYS_mmap,
+			     child->base + DP_ARENA_OFFSET + need->tables_off,
+			     need->arena_size - need->tables_off, PROT_READ,
+			     MAP_SHARED | MAP_FIXED, (u64)there[0],
+			     DP_FILE_ARENA_OFFSET + need->tables_off);
 	dp_step("fork: mapped");
 	if (failed(ret))
 		return ret;
@@ -134,7 +134,8 @@ static void clean_private(const struct dp_process *child, u32 maker)
 {
 	struct dp_private *p = malloc(sizeof(*p));
 	u64 at = child->base + DP_PRIVATE_OFFSET;
-	u64 thread = dp_thread_id(dp_uregs_thread(&child->threads[0].regs), maker);
+	u64 thread =
+		dp_thread_id(dp_uregs_thread(&child->threads[0].regs), maker);
 	int i;
 
 	if (!p || dp_process_read(child, at, p, sizeof(*p))) {

@@ -213,7 +213,8 @@ static int add_all(struct dp_symtab *tab, const struct dp_elf *elf,
 int dp_symtab_add_symtab(struct dp_symtab *tab, const struct dp_elf *elf,
 			 const struct dp_elf *text)
 {
-	const Elf64_Shdr *strings, *sh = dp_elf_symbols(elf, SHT_SYMTAB, &strings);
+	const Elf64_Shdr *strings,
+		*sh = dp_elf_symbols(elf, SHT_SYMTAB, &strings);
 	void *str, *v;
 	int err;
 

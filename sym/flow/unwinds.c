@@ -101,8 +101,8 @@ static u64 find_call(const struct code *c, const u8 *before, size_t len, u64 to)
 /* glibc begins to end a thread in a function without a name, which gets the address
  * of a buffer in the frame where it will go on. */
 static size_t find_thread_end(struct dp_modules *mods,
-			      const struct dp_module *m,
-			      struct dp_unwind *list, size_t n)
+			      const struct dp_module *m, struct dp_unwind *list,
+			      size_t n)
 {
 	struct code c;
 	u64 addr, to;

@@ -11,7 +11,7 @@
 #include "sym/sym.h"
 
 #define CANDIDATES_SHOWN 8
-#define TOO_LARGE                                                              \
+#define TOO_LARGE \
 	"its symbol tables are larger than dprobes reads (4194304 functions, 512 MB a table, 64 MB unpacked)"
 
 /**

@@ -223,9 +223,9 @@ struct dp_origin dp_map_origin(const struct dp_map *map, u64 addr)
 	if (!map || !map->inode)
 		return (struct dp_origin){ 0 };
 	return (struct dp_origin){ .inode = map->inode,
-				  .offset = addr - map->start + map->offset,
-				  .dev_major = map->dev_major,
-				  .dev_minor = map->dev_minor };
+				   .offset = addr - map->start + map->offset,
+				   .dev_major = map->dev_major,
+				   .dev_minor = map->dev_minor };
 }
 
 bool dp_origin_same(struct dp_origin a, struct dp_origin b)
@@ -238,7 +238,7 @@ bool dp_map_same(const struct dp_map *a, const struct dp_map *b)
 {
 	return a && b && a->start == b->start && a->end == b->end &&
 	       dp_origin_same(dp_map_origin(a, a->start),
-			     dp_map_origin(b, b->start));
+			      dp_map_origin(b, b->start));
 }
 
 bool dp_map_same_file(const struct dp_map *a, const struct dp_map *b)

@@ -44,7 +44,8 @@ static int locate_by_header(const struct dp_elf *elf, u64 *off, u64 *len,
 	u8 head[12];
 
 	if (!ph || dp_elf_read(elf, ph->p_offset, head, sizeof(head)) ||
-	    !dp_eh_header((struct dp_cursor){ head, head + sizeof(head), false },
+	    !dp_eh_header((struct dp_cursor){ head, head + sizeof(head),
+					      false },
 			  ph->p_vaddr, &h))
 		return -ENOENT;
 	*vaddr = h.frame;

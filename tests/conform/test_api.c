@@ -133,10 +133,10 @@ TEST(row_101_and_for_many_at_once)
 	void (*many_off_jumpers)(struct jprobe **, int) = unregister_jprobes;
 	struct kprobe k[2] = { { .addr = (void *)c_plain },
 			       { .addr = (void *)c_other } };
-	struct kretprobe r[2] = { { .kp.addr = (void *)c_plain,
-				    .handler = ret_handler },
-				  { .kp.addr = (void *)c_other,
-				    .handler = ret_handler } };
+	struct kretprobe r[2] = {
+		{ .kp.addr = (void *)c_plain, .handler = ret_handler },
+		{ .kp.addr = (void *)c_other, .handler = ret_handler }
+	};
 	struct jprobe j = { .kp.addr = (void *)c_plain,
 			    .entry = (void *)entry };
 	struct kprobe *ks[] = { &k[0], &k[1] };

@@ -13,7 +13,8 @@ static int pre(struct kprobe *p, struct pt_regs *regs)
 
 static int ret(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	hits += regs_return_value(regs) == 6 && get_kretprobe(ri)->data_size == 8;
+	hits += regs_return_value(regs) == 6 &&
+		get_kretprobe(ri)->data_size == 8;
 	return 0;
 }
 
@@ -30,14 +31,13 @@ __attribute__((noinline)) static long hidden(long n)
 }
 NOKPROBE_SYMBOL(hidden);
 
-namespace outer
-{
+namespace outer {
 __attribute__((noinline)) long mangled(long n)
 {
 	__asm__ volatile("");
 	return n + 3;
 }
-}
+} // namespace outer
 
 static bool probes()
 {
@@ -64,15 +64,14 @@ static bool probes()
 	return cxx_function(5) == 6 && hits == 2;
 }
 
-namespace outer
-{
+namespace outer {
 /* An exception passes through a function that is probed at its entry. */
 __attribute__((noinline, noclone)) void throws(int n)
 {
 	if (n)
 		throw n;
 }
-}
+} // namespace outer
 
 static bool exceptions()
 {

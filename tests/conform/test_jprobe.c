@@ -285,10 +285,10 @@ static long j_beyond(long a, long b, long c, long d, long e, long f)
 TEST(row_029_and_no_more)
 {
 	struct jprobe jp = jprobe_of(c_stack72, j_beyond);
-	long plain = c_stack72(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-			       15);
-	long more = c_stack72(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-			      1015);
+	long plain =
+		c_stack72(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	long more =
+		c_stack72(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1015);
 
 	must(register_jprobe(&jp));
 	check(more != plain);

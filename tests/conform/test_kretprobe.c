@@ -1177,8 +1177,8 @@ TEST(row_160_a_call_that_had_been_given_up_and_returns_all_the_same)
 		 "kretprobe BUG!: Processing kretprobe %016lx @ %016lx\n",
 		 (unsigned long)&rp, copied_back);
 	if (strcmp(reports, wanted))
-		conform_fail(__FILE__, __LINE__, "\"%s\" is not \"%s\"", reports,
-			     wanted);
+		conform_fail(__FILE__, __LINE__, "\"%s\" is not \"%s\"",
+			     reports, wanted);
 }
 
 static struct kretprobe site_probe_at(void *addr)

@@ -20,12 +20,12 @@ static DECLARE_WAIT_QUEUE_HEAD(queue);
 static struct notifier_block nb __maybe_unused;
 static int wrong;
 
-#define EXPECT(what)                                        \
-	do {                                                \
-		if (!(what)) {                              \
-			wrong++;                            \
-			pr_err("not so: %s\n", #what);      \
-		}                                           \
+#define EXPECT(what)                                   \
+	do {                                           \
+		if (!(what)) {                         \
+			wrong++;                       \
+			pr_err("not so: %s\n", #what); \
+		}                                      \
 	} while (0)
 
 static void bits(void)
@@ -39,8 +39,7 @@ static void bits(void)
 	EXPECT(x == 8 && test_and_clear_bit(3, &x) && !x);
 	EXPECT(!test_and_change_bit(7, &x) && test_bit(7, &x));
 	x = 0x8005;
-	for_each_set_bit(bit, &x, 16)
-		n += bit;
+	for_each_set_bit(bit, &x, 16) n += bit;
 	EXPECT(n == 17 && ffz(x) == 1 && ffs(6) == 2);
 }
 
@@ -101,7 +100,8 @@ static int __init begin(void)
 	EXPECT(kernel_text_address((unsigned long)begin));
 	EXPECT(!kernel_text_address((unsigned long)stack));
 	EXPECT(current_uid().val == current->cred->uid.val);
-	EXPECT(current->start_time && current->start_time <= ktime_get_boottime_ns());
+	EXPECT(current->start_time &&
+	       current->start_time <= ktime_get_boottime_ns());
 	pr_info("%d wrong\n", wrong);
 	return 0;
 }

@@ -8,7 +8,8 @@ module_param(refuse, int, 0);
 
 static int __init odd_init(void)
 {
-	printk(KERN_INFO "odd \033]0;x\007 \x9b""31m \xc2\x9b \xc3\xa9 \xff here\n");
+	printk(KERN_INFO "odd \033]0;x\007 \x9b"
+			 "31m \xc2\x9b \xc3\xa9 \xff here\n");
 	return refuse ? -EINVAL : 0;
 }
 

@@ -45,8 +45,8 @@ module_param_cb(hooked, &hooked_ops, &hooked, 0644);
 
 static int __init params_init(void)
 {
-	pr_info(pr_name ": %d %u %d %lu %d %d %s %s %x %u\n", number, byte, small,
-		big, truth, other, word, buffer, hex, hooked);
+	pr_info(pr_name ": %d %u %d %lu %d %d %s %s %x %u\n", number, byte,
+		small, big, truth, other, word, buffer, hex, hooked);
 	pr_info("%s: %d of %d %d %d\n", THIS_MODULE->name, nlist, list[0],
 		list[1], list[2]);
 	return number < 0 ? number : 0;

@@ -107,8 +107,9 @@ static void __exit probe_exit(void)
 		unregister_jprobe(&jp);
 		unregister_kretprobe(&rp);
 	}
-	pr_warn("%s: %d hits, %d returns, %lu missed, %d without instance\n", kind,
-		atomic_read(&hits), atomic_read(&returns), missed, rp.nmissed);
+	pr_warn("%s: %d hits, %d returns, %lu missed, %d without instance\n",
+		kind, atomic_read(&hits), atomic_read(&returns), missed,
+		rp.nmissed);
 }
 
 module_init(probe_init);

@@ -263,7 +263,8 @@ static sums sum_of(int function)
 	return all;
 }
 
-static bool adds_up(int i, const struct dp_kretprobe_account &a, const sums &own)
+static bool adds_up(int i, const struct dp_kretprobe_account &a,
+		    const sums &own)
 {
 	return a.entries == a.returned + a.unwound + a.abandoned + a.inside &&
 	       a.entries + a.missed == own.calls && !a.vetoed && !a.late &&

@@ -174,7 +174,7 @@ static void take_alternate(void)
 }
 
 static const kprobe_fault_handler_t fault_handlers_of[] = { NULL, declines,
-							     crashes };
+							    crashes };
 #define FAULT_HANDLERS 3
 
 /* @arg: with an alternate stack */

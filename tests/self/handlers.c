@@ -62,8 +62,7 @@ static int recursion(void *arg)
 			    .pre_handler = calls_probed };
 	struct kprobe b = { .addr = (void *)second,
 			    .pre_handler = calls_probed };
-	struct kprobe c = { .addr = (void *)second,
-			    .pre_handler = just_count };
+	struct kprobe c = { .addr = (void *)second, .pre_handler = just_count };
 	struct kretprobe r = { .kp.addr = (void *)deep };
 	long i;
 
@@ -165,8 +164,7 @@ static int signals(void *arg)
 {
 	long how = (long)arg, i;
 	struct kprobe a = { .addr = (void *)first, .pre_handler = raises };
-	struct kprobe b = { .addr = (void *)second,
-			    .pre_handler = just_count };
+	struct kprobe b = { .addr = (void *)second, .pre_handler = just_count };
 	stack_t ss;
 
 	if (how == 1)
@@ -205,8 +203,7 @@ static int signals(void *arg)
 static int jumped_out(void *arg)
 {
 	struct kprobe a = { .addr = (void *)first, .pre_handler = raises };
-	struct kprobe b = { .addr = (void *)second,
-			    .pre_handler = just_count };
+	struct kprobe b = { .addr = (void *)second, .pre_handler = just_count };
 	int i;
 
 	use_alt();
@@ -470,8 +467,7 @@ static int from_handler(void *arg)
 /* While another thread changes probes all the time. */
 static void *changes(void *arg)
 {
-	struct kprobe a = { .addr = (void *)second,
-			    .pre_handler = just_count };
+	struct kprobe a = { .addr = (void *)second, .pre_handler = just_count };
 
 	while (!stop_spinning) {
 		register_kprobe(&a);
@@ -625,7 +621,8 @@ int main(void)
 	ok_child(signals, (void *)2, 20, "… that comes later");
 	ok_child(jumped_out, NULL, 20, "a thread that has left is not inside");
 	ok_child(alternate_back, NULL, 20, "its alternate stack is back");
-	ok_child(left_behind, (void *)1, 20, "who left and sleeps is not waited for");
+	ok_child(left_behind, (void *)1, 20,
+		 "who left and sleeps is not waited for");
 	ok_child(left_behind, NULL, 20, "who left and runs is not waited for");
 others:
 	ok_child(thread_ends, NULL, 20, "a thread ends in a handler");

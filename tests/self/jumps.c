@@ -101,8 +101,8 @@ static void check(struct kretprobe *rp, const char *what)
 	is(dp_kretprobe_account(rp, &a), 0, "the account is given");
 	off = a.entries - a.returned - a.unwound - a.abandoned;
 	/* There the handlers count, which may be left between two instructions. */
-	ok(!a.inside && (way ? off + 20 <= 40 : !off), "%s: each entry has ended",
-	   what);
+	ok(!a.inside && (way ? off + 20 <= 40 : !off),
+	   "%s: each entry has ended", what);
 	printf("# %lu entries, %lu returned, %lu abandoned, %lu inside, %lu missed\n",
 	       a.entries, a.returned, a.abandoned, a.inside, a.missed);
 }

@@ -71,8 +71,8 @@ static void prepare(void)
 	long i;
 
 	for (i = 0; i < n; i++) {
-		probes[i] = (struct kprobe){ .addr = at[i],
-					     .pre_handler = count };
+		probes[i] =
+			(struct kprobe){ .addr = at[i], .pre_handler = count };
 		list[i] = &probes[i];
 	}
 }
@@ -156,7 +156,8 @@ static void singly(struct text *text)
 static void come_and_go(void)
 {
 	struct kprobe p = { .addr = at[0], .pre_handler = count };
-	struct kretprobe r = { .kp.addr = at[1], .maxactive = 20,
+	struct kretprobe r = { .kp.addr = at[1],
+			       .maxactive = 20,
 			       .data_size = 100 };
 	long cycles = amount("CYCLES", 3000) * 10, i, before = 0, bad = 0;
 

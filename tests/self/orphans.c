@@ -90,8 +90,7 @@ static void elsewhere(void *(*what)(void *), void *arg)
 	pthread_join(id, NULL);
 }
 
-static struct kretprobe probe = { .kp.addr = (void *)waits,
-				  .maxactive = FEW };
+static struct kretprobe probe = { .kp.addr = (void *)waits, .maxactive = FEW };
 
 static struct dp_kretprobe_account account(void)
 {

@@ -99,8 +99,8 @@ static int walk(size_t from, int steps)
 			if (to == was[i])
 				continue;
 			if (change(from + i, to) || check() ||
-			    walk(from, steps - 1) ||
-			    change(from + i, was[i]) || check())
+			    walk(from, steps - 1) || change(from + i, was[i]) ||
+			    check())
 				return 1;
 		}
 	return 0;

@@ -72,19 +72,47 @@ static void ask_on_new_thread(void)
 }
 
 static const char *const names[] = {
-	"memcpy", "memset", "strlen", "strcmp", "strchr", "malloc", "calloc",
-	"realloc", "free", "open64", "close", "read", "pread64", "syscall",
-	"getpid", "sysconf", "nanosleep", "sched_yield", "snprintf", "vsnprintf",
-	"pthread_mutex_lock", "pthread_mutex_unlock", "pthread_mutex_trylock",
-	"pthread_sigmask", "pthread_setcancelstate", "sigfillset", "sigdelset",
-	"dl_iterate_phdr", "mmap64", "munmap", "mprotect", "fopen64", "getenv",
+	"memcpy",
+	"memset",
+	"strlen",
+	"strcmp",
+	"strchr",
+	"malloc",
+	"calloc",
+	"realloc",
+	"free",
+	"open64",
+	"close",
+	"read",
+	"pread64",
+	"syscall",
+	"getpid",
+	"sysconf",
+	"nanosleep",
+	"sched_yield",
+	"snprintf",
+	"vsnprintf",
+	"pthread_mutex_lock",
+	"pthread_mutex_unlock",
+	"pthread_mutex_trylock",
+	"pthread_sigmask",
+	"pthread_setcancelstate",
+	"sigfillset",
+	"sigdelset",
+	"dl_iterate_phdr",
+	"mmap64",
+	"munmap",
+	"mprotect",
+	"fopen64",
+	"getenv",
 	"__errno_location",
 };
 
 static void own_calls(const char *name)
 {
 	struct kprobe kp = { .symbol_name = name, .pre_handler = pre };
-	struct kretprobe rp = { .kp.symbol_name = name, .handler = entry,
+	struct kretprobe rp = { .kp.symbol_name = name,
+				.handler = entry,
 				.entry_handler = entry };
 
 	if (!dlsym(RTLD_DEFAULT, name))
@@ -167,7 +195,8 @@ static void on_signal(int sig)
 
 static void in_signals(void)
 {
-	const struct itimerval often = { { 0, 200 }, { 0, 200 } }, never = { 0 };
+	const struct itimerval often = { { 0, 200 }, { 0, 200 } },
+			       never = { 0 };
 	struct kprobe kp = { .symbol_name = "getppid", .pre_handler = pre };
 	double end = seconds() + 1;
 

@@ -67,14 +67,14 @@ ok_child(int (*test)(void *arg), void *arg, int limit, const char *what)
 }
 
 /* In a test that runs in a child. */
-#define EXPECT(what)                                                       \
-	do {                                                               \
-		if (!(what)) {                                             \
-			printf("# %s:%d: %s: %s\n", __FILE__, __LINE__,     \
-			       #what, dp_last_diag()->text);               \
-			fflush(stdout);                                    \
-			return 1;                                          \
-		}                                                          \
+#define EXPECT(what)                                                           \
+	do {                                                                   \
+		if (!(what)) {                                                 \
+			printf("# %s:%d: %s: %s\n", __FILE__, __LINE__, #what, \
+			       dp_last_diag()->text);                          \
+			fflush(stdout);                                        \
+			return 1;                                              \
+		}                                                              \
 	} while (0)
 
 /** struct text - the code of a module and what its file has there */

@@ -102,10 +102,26 @@ static void add_insns(const struct function *f, size_t n)
 }
 
 static const char *const hottest[HOTTEST] = {
-	"malloc", "free", "memcpy", "strlen", "snprintf", "vsnprintf",
-	"realloc", "strtol", "qsort", "pthread_mutex_lock",
-	"pthread_mutex_unlock", "pthread_cond_broadcast", "calloc", "memset",
-	"strchr", "fwrite", "random_r", "getenv", "raise", "strtod",
+	"malloc",
+	"free",
+	"memcpy",
+	"strlen",
+	"snprintf",
+	"vsnprintf",
+	"realloc",
+	"strtol",
+	"qsort",
+	"pthread_mutex_lock",
+	"pthread_mutex_unlock",
+	"pthread_cond_broadcast",
+	"calloc",
+	"memset",
+	"strchr",
+	"fwrite",
+	"random_r",
+	"getenv",
+	"raise",
+	"strtod",
 };
 static int hot[HOTTEST * 4], nr_hot;
 
@@ -331,8 +347,9 @@ int main(int argc, char **argv)
 		if (only && strcmp(only, runs[i].name))
 			continue;
 		snprintf(command, sizeof(command),
-			 "DPROBES_ARM=%s timeout -s ABRT %ld %s '%s'", runs[i].arm,
-			 amount("LIMIT", 100), argv[0], runs[i].name);
+			 "DPROBES_ARM=%s timeout -s ABRT %ld %s '%s'",
+			 runs[i].arm, amount("LIMIT", 100), argv[0],
+			 runs[i].name);
 		fflush(stdout);
 		status = system(command);
 		if (!ok(!status, "storm in oneself: %s", runs[i].name))

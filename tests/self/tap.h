@@ -27,8 +27,7 @@ ok(bool good, const char *fmt, ...)
 	return good;
 }
 
-static bool __attribute__((unused))
-is(long got, long want, const char *what)
+static bool __attribute__((unused)) is(long got, long want, const char *what)
 {
 	ok(got == want, "%s", what);
 	if (got != want)

@@ -39,8 +39,8 @@ static int mapped(const char *rights)
 		if (!strstr(line, "/memfd:dprobes") ||
 		    sscanf(line, "%*s %7s", perms) != 1)
 			continue;
-		for (i = 0; i < 4 && (rights[i] == '.' || rights[i] == perms[i]);
-		     i++)
+		for (i = 0;
+		     i < 4 && (rights[i] == '.' || rights[i] == perms[i]); i++)
 			;
 		n += i == 4;
 	}
@@ -74,7 +74,8 @@ static void ruin(void)
 int main(void)
 {
 	struct kprobe p = { .addr = (void *)work, .pre_handler = count };
-	struct kretprobe r = { .kp.addr = (void *)work, .handler = count_return };
+	struct kretprobe r = { .kp.addr = (void *)work,
+			       .handler = count_return };
 	int i, wrong = 0, status = 0;
 	pid_t pid;
 

@@ -287,8 +287,8 @@ static void account(struct followed *f, struct sums *s, FILE *out)
 	struct dp_kretprobe_account a = { 0 };
 	int err = dp_kretprobe_account(&f->rp, &a);
 	bool good = !err &&
-		    a.entries == a.returned + a.unwound + a.abandoned +
-					 a.inside &&
+		    a.entries ==
+			    a.returned + a.unwound + a.abandoned + a.inside &&
 		    a.entries == f->entries && a.returned == f->returned &&
 		    (f->hears ? a.unwound : 0) == f->unwound && !f->damaged &&
 		    a.missed == (unsigned long)f->rp.nmissed;

@@ -41,8 +41,7 @@ static inline int launch_target(struct target *t, char *const argv[],
 		return err;
 	t->module = list[0];
 	dp_engine_set_arming(t->engine, arming);
-	t->grounds = (struct dp_grounds){ .mods = t->mods,
-					  .arming = arming };
+	t->grounds = (struct dp_grounds){ .mods = t->mods, .arming = arming };
 	return 0;
 }
 

@@ -58,8 +58,8 @@ int main(int argc, char **argv)
 		return 2;
 	u.pid = atoi(argv[1]);
 	/* However they are scheduled: until it was there and hit. */
-	for (rounds = atol(argv[4]);
-	     rounds > 0 || (!hits && time(NULL) < end); rounds--) {
+	for (rounds = atol(argv[4]); rounds > 0 || (!hits && time(NULL) < end);
+	     rounds--) {
 		at = text_of(argv[1], argv[2]);
 		u.vaddr = at + strtoul(argv[3], NULL, 16);
 		err = at ? register_uprobe(&u) : -ENOENT;

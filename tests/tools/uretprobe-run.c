@@ -43,8 +43,8 @@ static int look(char **argv, struct functions *f, struct dp_diag *diag)
 
 	if (err)
 		return err;
-	err = dp_modules_open(dp_process_pid(proc), dp_process_mem(proc),
-			      &mods, diag);
+	err = dp_modules_open(dp_process_pid(proc), dp_process_mem(proc), &mods,
+			      diag);
 	if (!err)
 		err = dp_symbols_find(mods, NULL, "*", &list, NULL, diag);
 	if (!err)
@@ -81,8 +81,8 @@ static int run(char **argv, const struct functions *f)
 	most = (struct rlimit){ was.rlim_max, was.rlim_max };
 	setrlimit(RLIMIT_NOFILE, &most);
 	for (i = 0; i < f->n; i++)
-		n += held_probe(type, return_bit(), f->path, f->offset[i],
-				pid, 1) >= 0;
+		n += held_probe(type, return_bit(), f->path, f->offset[i], pid,
+				1) >= 0;
 	if (!n)
 		kill(pid, SIGKILL);
 	status = held_end(pid, go);

@@ -67,7 +67,8 @@ void dp_module_note(const void *a, const void *b, const void *const *c,
 
 int register_kprobe(struct kprobe *p)
 {
-	return p->symbol_name && !strcmp(p->symbol_name, "refused") ? -ENOENT : 0;
+	return p->symbol_name && !strcmp(p->symbol_name, "refused") ? -ENOENT :
+								      0;
 }
 
 void unregister_kprobe(struct kprobe *p)
@@ -125,8 +126,8 @@ static int theirs(char *buf, size_t size, const char *fmt, ...)
 static void make_format(char *fmt, char *conv)
 {
 	static const char convs[] = "diuxXocs";
-	static const char *const lengths[] = { "", "", "h", "hh", "l", "ll", "z",
-					       "j" };
+	static const char *const lengths[] = { "",  "",	  "h", "hh",
+					       "l", "ll", "z", "j" };
 	char c = convs[any() % 8];
 	bool text = c == 'c' || c == 's';
 
@@ -189,9 +190,10 @@ static void formats_as_libc_does(void **state)
 		n = ours(a, size, fmt, value);
 		m = theirs(b, size, fmt, value);
 		if (n != m || memcmp(a, b, sizeof(a)))
-			fail_msg("%s of %#llx: %d \"%.*s\" instead of %d \"%.*s\"",
-				 fmt, value, n, (int)sizeof(a), a, m,
-				 (int)sizeof(b), b);
+			fail_msg(
+				"%s of %#llx: %d \"%.*s\" instead of %d \"%.*s\"",
+				fmt, value, n, (int)sizeof(a), a, m,
+				(int)sizeof(b), b);
 	}
 }
 
@@ -199,10 +201,10 @@ static void formats_several(void **state)
 {
 	char a[200], b[200];
 
-	assert_int_equal(ours(a, sizeof(a), "%*d|%-*d|%.*s|%%|%5c|%hhd", 7, 42, 7,
-			      42, 2, "abc", 'x', 300),
-			 theirs(b, sizeof(b), "%*d|%-*d|%.*s|%%|%5c|%hhd", 7, 42,
-				7, 42, 2, "abc", 'x', 300));
+	assert_int_equal(ours(a, sizeof(a), "%*d|%-*d|%.*s|%%|%5c|%hhd", 7, 42,
+			      7, 42, 2, "abc", 'x', 300),
+			 theirs(b, sizeof(b), "%*d|%-*d|%.*s|%%|%5c|%hhd", 7,
+				42, 7, 42, 2, "abc", 'x', 300));
 	assert_string_equal(a, b);
 	assert_int_equal(scnprintf(a, 4, "%s", "abcdef"), 3);
 	assert_string_equal(a, "abc");
@@ -223,8 +225,8 @@ static void formats_kernel_pointers(void **state)
 	const char *bad = (const char *)8;
 
 	ours(a, sizeof(a), "%p %px %pK", (void *)0x1234abcd, (void *)1, NULL);
-	assert_string_equal(a,
-			    "000000001234abcd 0000000000000001 0000000000000000");
+	assert_string_equal(
+		a, "000000001234abcd 0000000000000001 0000000000000000");
 	ours(a, sizeof(a), "%ps", (void *)((char *)known_function + 2));
 	assert_string_equal(a, "known_function");
 	ours(a, sizeof(a), "%pS!", (void *)((char *)known_function + 2));
@@ -232,7 +234,8 @@ static void formats_kernel_pointers(void **state)
 	assert_int_equal(a[strlen(a) - 1], '!');
 	ours(a, sizeof(a), "%pB", (void *)known_function);
 	assert_null(strstr(a, "known_function"));
-	ours(a, sizeof(a), "%3ph %pM %pI4 %*phC", bytes, bytes, bytes, 2, bytes);
+	ours(a, sizeof(a), "%3ph %pM %pI4 %*phC", bytes, bytes, bytes, 2,
+	     bytes);
 	assert_string_equal(a, "01 ab 3c 01:ab:3c:04:05:06 1.171.60.4 01:ab");
 	ours(a, sizeof(a), "%s %s %pe", NULL, bad, ERR_PTR(-22));
 	assert_string_equal(a, "(null) (efault) -22");
@@ -401,7 +404,8 @@ static void churn(u64 *random, int rounds, int mark)
 	int i, j;
 
 	for (i = 0; i < rounds; i++) {
-		*random = *random * 6364136223846793005ull + 1442695040888963407ull;
+		*random = *random * 6364136223846793005ull +
+			  1442695040888963407ull;
 		j = (int)(*random >> 60);
 		if (v[j]) {
 			for (k = 0; k < sizes[j]; k++)
@@ -550,11 +554,11 @@ static int scan_theirs(const char *s, const char *fmt, ...)
 static void scans_as_libc_does(void **state)
 {
 	static const char *const cases[][2] = {
-		{ "12 34", "%d %d" },	 { "12,34", "%d,%d" },
-		{ "-5 0x1f", "%d %i" },	 { "123456", "%3d%2d" },
-		{ "x 9", "%d %d" },	 { " 7", "%*d %d" },
-		{ "077 8", "%i %d" },	 { "4 %", "%d %% %d" },
-		{ "10:20", "%d:%d%d" },	 { "", "%d %d" },
+		{ "12 34", "%d %d" },	{ "12,34", "%d,%d" },
+		{ "-5 0x1f", "%d %i" }, { "123456", "%3d%2d" },
+		{ "x 9", "%d %d" },	{ " 7", "%*d %d" },
+		{ "077 8", "%i %d" },	{ "4 %", "%d %% %d" },
+		{ "10:20", "%d:%d%d" }, { "", "%d %d" },
 		{ "+3 ff", "%d %x" },
 	};
 	int a[2], b[2];
@@ -565,13 +569,14 @@ static void scans_as_libc_does(void **state)
 		memset(a, 0, sizeof(a));
 		memset(b, 0, sizeof(b));
 		/* At the end of the input the kernel's says 0, libc's -1. */
-		assert_int_equal(scan_ours(cases[i][0], cases[i][1], &a[0], &a[1]),
+		assert_int_equal(scan_ours(cases[i][0], cases[i][1], &a[0],
+					   &a[1]),
 				 max(0, scan_theirs(cases[i][0], cases[i][1],
 						    &b[0], &b[1])));
 		assert_memory_equal(a, b, sizeof(a));
 	}
-	assert_int_equal(scan_ours("key = va-lue;", "%s = %[a-z-];", s[0], s[1]),
-			 2);
+	assert_int_equal(
+		scan_ours("key = va-lue;", "%s = %[a-z-];", s[0], s[1]), 2);
 	assert_string_equal(s[0], "key");
 	assert_string_equal(s[1], "va-lue");
 }
@@ -593,7 +598,8 @@ static void bad_addresses_are_errors(void **state)
 	assert_int_equal(copy_from_user(buf, NULL, 8), 8);
 	assert_int_equal(copy_to_user(page + 4094, buf, 4), 2);
 	assert_int_equal(copy_to_user((void *)-4096ul, buf, 4), 4);
-	assert_int_equal(copy_from_kernel_nofault(buf, page + 4095, 2), -EFAULT);
+	assert_int_equal(copy_from_kernel_nofault(buf, page + 4095, 2),
+			 -EFAULT);
 	assert_int_equal(get_user(value, (int *)page), 0);
 	assert_int_equal(value, 0x78787878);
 	assert_int_equal(get_user(value, (int *)(page + 4094)), -EFAULT);
@@ -696,11 +702,9 @@ static void each_processor_has_its_copy(void **state)
 		pthread_create(&threads[i], NULL, count_up, allocated);
 	for (i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	for_each_possible_cpu(cpu)
-		sum += per_cpu(counter, cpu) - 10;
+	for_each_possible_cpu(cpu) sum += per_cpu(counter, cpu) - 10;
 	assert_int_equal(sum, 40000);
-	for_each_possible_cpu(cpu)
-		sum += *per_cpu_ptr(allocated, cpu);
+	for_each_possible_cpu(cpu) sum += *per_cpu_ptr(allocated, cpu);
 	assert_int_equal(sum, 120000);
 	per_cpu(several, 1)[2] = 5;
 	assert_int_equal(per_cpu(several, 0)[2], 0);
@@ -779,23 +783,21 @@ static void lists_keep_their_order(void **state)
 	i = 0;
 	list_for_each_entry(item, &head, link)
 		assert_int_equal(item->value, i++);
-	list_for_each_entry_safe(item, next, &head, link)
-		if (item->value % 2)
-			list_del(&item->link);
+	list_for_each_entry_safe(item, next, &head, link) if (item->value % 2)
+		list_del(&item->link);
 	list_for_each_entry_reverse(item, &head, link)
 		sum = sum * 10 + item->value;
 	assert_int_equal(sum, 420);
-	hash_for_each_possible(table, item, node, 3)
-		if (item->value == 3)
-			sum = 0;
+	hash_for_each_possible(table, item, node, 3) if (item->value == 3)
+		sum = 0;
 	assert_int_equal(sum, 0);
-	hash_for_each_safe(table, bucket, tmp, item, node) {
+	hash_for_each_safe(table, bucket, tmp, item, node)
+	{
 		sum += item->value;
 		hash_del(&item->node);
 	}
 	assert_int_equal(sum, 10);
-	hash_for_each(table, bucket, item, node)
-		fail();
+	hash_for_each(table, bucket, item, node) fail();
 }
 
 static void atomics_return_what_they_say(void **state)
@@ -829,9 +831,10 @@ static void names_and_addresses(void **state)
 	assert_int_equal(known_function(1), 2);
 	assert_int_equal(kallsyms_lookup_name("known_function"), addr);
 	assert_int_equal(kallsyms_lookup_name("no_such_function_anywhere"), 0);
-	assert_int_equal(kallsyms_lookup_name("libc:abort"), (unsigned long)abort);
-	assert_ptr_equal(kallsyms_lookup(addr + 1, &size, &offset, &object, name),
-			 name);
+	assert_int_equal(kallsyms_lookup_name("libc:abort"),
+			 (unsigned long)abort);
+	assert_ptr_equal(
+		kallsyms_lookup(addr + 1, &size, &offset, &object, name), name);
 	assert_string_equal(name, "known_function");
 	assert_int_equal(offset, 1);
 	assert_null(object);
@@ -841,7 +844,8 @@ static void names_and_addresses(void **state)
 	sprint_symbol(text, (unsigned long)abort);
 	assert_non_null(strstr(text, "abort+0x0/0x"));
 	assert_non_null(strstr(text, "[libc"));
-	assert_int_equal(dp_compat_alias_add("do_known=x", 8, "known_function"), 0);
+	assert_int_equal(dp_compat_alias_add("do_known=x", 8, "known_function"),
+			 0);
 	assert_int_equal(kallsyms_lookup_name("do_known"), addr);
 	assert_string_equal(dp_compat_alias("do_known"), "known_function");
 	assert_string_equal(dp_compat_alias("other"), "other");
@@ -954,7 +958,7 @@ static int load(const char *file, const char *const *params, size_t n,
 static void modules_are_loaded_and_unloaded(void **state)
 {
 	static const char *const params[] = {
-		"number=0x20", "byte=255",    "small=-7",    "big=99999999999",
+		"number=0x20", "byte=255",    "small=-7",     "big=99999999999",
 		"truth",       "not-other=y", "word=\"a b\"", "text=1234567",
 		"list=3,4",    "hex=ff",      "hooked=21",
 	};
@@ -963,7 +967,8 @@ static void modules_are_loaded_and_unloaded(void **state)
 
 	look();
 	assert_int_equal(load("params.so", NULL, 0, &loaded, &diag), 0);
-	assert_string_equal(seen, "params: 1 0 0 0 0 1 none abc 0 0|params: 0 of 0 0 0|");
+	assert_string_equal(
+		seen, "params: 1 0 0 0 0 1 none abc 0 0|params: 0 of 0 0 0|");
 	assert_string_equal(loaded->name, "params");
 	assert_ptr_equal(dp_compat_find("params"), loaded);
 	assert_int_equal(load("params.so", NULL, 0, &again, &diag), -EEXIST);
@@ -974,8 +979,9 @@ static void modules_are_loaded_and_unloaded(void **state)
 	assert_int_equal(load("params.so", params, ARRAY_SIZE(params), &loaded,
 			      &diag),
 			 0);
-	assert_string_equal(seen,
-			    "params: 32 255 -7 99999999999 1 0 a b 1234567 ff 42|params: 2 of 3 4 0|");
+	assert_string_equal(
+		seen,
+		"params: 32 255 -7 99999999999 1 0 a b 1234567 ff 42|params: 2 of 3 4 0|");
 	assert_int_equal(dp_compat_unload(loaded, &diag), 0);
 	dp_printk_set(NULL, NULL);
 }
@@ -1029,10 +1035,11 @@ static void foreign_symbols_are_refused(void **state)
 	assert_int_equal(load("missing.so", NULL, 0, &loaded, &diag), -ENOENT);
 	assert_int_equal(load("../../../Makefile", NULL, 0, &loaded, &diag),
 			 -ENOEXEC);
-	assert_int_equal(dp_compat_load("/lib/x86_64-linux-gnu/libc.so.6", NULL, 0,
-					NULL, 0, &loaded, &diag),
+	assert_int_equal(dp_compat_load("/lib/x86_64-linux-gnu/libc.so.6", NULL,
+					0, NULL, 0, &loaded, &diag),
 			 -ENXIO);
-	assert_int_equal(dp_compat_load("x", NULL, 0, &alias, 1, &loaded, &diag),
+	assert_int_equal(dp_compat_load("x", NULL, 0, &alias, 1, &loaded,
+					&diag),
 			 -EINVAL);
 	assert_null(loaded);
 }
@@ -1069,8 +1076,8 @@ static void examples_load(void **state)
 						&diag),
 				 0);
 		assert_int_equal(dp_compat_unload(loaded, &diag), 0);
-		assert_int_equal(dp_compat_load(path, refuse, 1, NULL, 0, &loaded,
-						&diag),
+		assert_int_equal(dp_compat_load(path, refuse, 1, NULL, 0,
+						&loaded, &diag),
 				 -ENOENT);
 	}
 	dp_printk_set(NULL, NULL);
@@ -1159,20 +1166,20 @@ static void counts_references(void **state)
 
 static void lists_without_a_lock(void **state)
 {
-	struct counted c[3] = { { .n = 1 }, { .n = 2 }, { .n = 3 } }, *at, *next;
+	struct counted c[3] = { { .n = 1 }, { .n = 2 }, { .n = 3 } }, *at,
+		       *next;
 	LLIST_HEAD(head);
 	int order = 0, i;
 
 	assert_true(llist_empty(&head));
 	for (i = 0; i < 3; i++)
 		assert_int_equal(llist_add(&c[i].node, &head), !i);
-	llist_for_each_entry(at, head.first, node)
-		order = order * 10 + at->n;
+	llist_for_each_entry(at, head.first, node) order = order * 10 + at->n;
 	assert_int_equal(order, 321);
 	order = 0;
 	llist_for_each_entry_safe(at, next,
-				  llist_reverse_order(llist_del_all(&head)), node)
-		order = order * 10 + at->n;
+				  llist_reverse_order(llist_del_all(&head)),
+				  node) order = order * 10 + at->n;
 	assert_int_equal(order, 123);
 	assert_true(llist_empty(&head));
 }
@@ -1231,9 +1238,11 @@ static void dumps_one_line(void **state)
 	char line[80];
 
 	assert_int_equal(hex_dump_to_buffer(bytes, 4, 16, 1, line, sizeof(line),
-					    false), 11);
+					    false),
+			 11);
 	assert_string_equal(line, "41 00 7f 42");
-	assert_int_equal(hex_dump_to_buffer(bytes, 4, 16, 1, line, 6, false), 11);
+	assert_int_equal(hex_dump_to_buffer(bytes, 4, 16, 1, line, 6, false),
+			 11);
 	assert_string_equal(line, "41 00");
 	hex_dump_to_buffer(bytes, 4, 16, 1, line, sizeof(line), true);
 	assert_string_equal(strrchr(line, ' '), " A..B");

@@ -154,11 +154,14 @@ static void of_a_process_that_ended(void **state)
 static void of_a_fork_child(void **state)
 {
 	contexts[0] = (struct dp_context){ .state = DP_CONTEXT_PENDING,
-					   .tid = 7, .probe = 1 };
+					   .tid = 7,
+					   .probe = 1 };
 	contexts[1] = (struct dp_context){ .state = DP_CONTEXT_RUNS,
-					   .tid = 7, .probe = 2 };
+					   .tid = 7,
+					   .probe = 2 };
 	contexts[2] = (struct dp_context){ .state = DP_CONTEXT_PENDING,
-					   .tid = 8, .probe = 2 };
+					   .tid = 8,
+					   .probe = 2 };
 	dp_engine_fork_contexts(&engine, &target, 7, 100);
 	assert_int_equal(contexts[0].state, DP_CONTEXT_PENDING);
 	assert_int_equal(contexts[0].tid, 100);
@@ -188,11 +191,17 @@ static void text_that_was_given_back(void **state)
 	static const struct dp_target_ops text_ops = { .read = read_text };
 	struct dp_target t = { &text_ops };
 	struct dp_site_entry sites[] = {
-		{ .addr = 2, .orig = { 1, 2, 3, 4, 5 }, .patch_len = 5,
+		{ .addr = 2,
+		  .orig = { 1, 2, 3, 4, 5 },
+		  .patch_len = 5,
 		  .armed = DP_SITE_THERE },
-		{ .addr = 9, .orig = { 6 }, .patch_len = 1,
+		{ .addr = 9,
+		  .orig = { 6 },
+		  .patch_len = 1,
 		  .armed = DP_SITE_TRAPPED },
-		{ .addr = 1000, .orig = { 6 }, .patch_len = 1,
+		{ .addr = 1000,
+		  .orig = { 6 },
+		  .patch_len = 1,
 		  .armed = DP_SITE_THERE },
 	};
 	const struct dp_view view = { .sites = sites, .nr_sites = 3 };
@@ -214,10 +223,13 @@ static void text_that_was_given_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(of_threads_that_ended, begin, end),
+		cmocka_unit_test_setup_teardown(of_threads_that_ended, begin,
+						end),
 		cmocka_unit_test_setup_teardown(of_no_probe, begin, end),
-		cmocka_unit_test_setup_teardown(that_cannot_be_read, begin, end),
-		cmocka_unit_test_setup_teardown(of_a_process_that_ended, begin, end),
+		cmocka_unit_test_setup_teardown(that_cannot_be_read, begin,
+						end),
+		cmocka_unit_test_setup_teardown(of_a_process_that_ended, begin,
+						end),
 		cmocka_unit_test_setup_teardown(of_a_fork_child, begin, end),
 		cmocka_unit_test(text_that_was_given_back),
 	};

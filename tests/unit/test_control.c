@@ -28,8 +28,8 @@
 static const u8 program[] = {
 	0x90, 0x55, 0x48, 0x8d, 0x05, 0x10, 0,	  0,	0,    0xe8, 0x10,
 	0,    0,    0,	  0xc3, 0xcc, 0xf4, 0xb8, 0x0d, 0,    0,    0,
-	0x0f, 0x05, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
-	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+	0x0f, 0x05, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
 };
 enum { PUSH = 1, LEA = 2, CALL = 9, RET = 14, INT3 = 15, HLT = 16, HOOK = 17 };
 
@@ -84,7 +84,8 @@ static int add(struct dp_engine *e, unsigned int offset, u32 *probe)
 /* Everything up to the build; the "memfd" is *@file. */
 static int build(struct dp_engine *e, void **file)
 {
-	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false, false };
+	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
+				false };
 	struct dp_layout_need *need = dp_engine_layout(e, 2);
 	struct dp_mapping map = {
 		.base = 0x70000000, .hook_entry = ENTRY, .owner = 1, .tool = 2
@@ -112,7 +113,9 @@ static struct dp_engine *three_sites(void **file)
 	assert_int_equal(add(e, CALL, &p), 0);
 	assert_int_equal(add(e, PUSH, &p), 0);
 	assert_int_equal(p, 3);
-	assert_int_equal(dp_engine_add_hook(e, TEXT + HOOK, program + HOOK, 13, false), 0);
+	assert_int_equal(dp_engine_add_hook(e, TEXT + HOOK, program + HOOK, 13,
+					    false),
+			 0);
 	assert_int_equal(dp_engine_sites(e), 3);
 	assert_int_equal(build(e, file), 0);
 	return e;
@@ -139,7 +142,8 @@ static void places_within_reach(void **state)
 	struct dp_hole far[] = { { TEXT + (1ull << 32), TEXT + (2ull << 32),
 				   false, false } };
 	struct dp_hole heap[] = { { 0x8000000, 0x8100000, false, false },
-				  { TEXT + 0x1000, TEXT + 0x70000000, true, false } };
+				  { TEXT + 0x1000, TEXT + 0x70000000, true,
+				    false } };
 	struct dp_layout_need *need;
 	struct dp_engine *e;
 	u32 p;
@@ -188,10 +192,8 @@ static void arms_and_disarms(void **state)
 			 -EAGAIN);
 	assert_true(dp_view_owns(&view, view.sites[2].copy));
 	assert_false(dp_view_owns(&view, TEXT));
-	assert_int_equal(dp_view_disarm(&view, &b.target, false, NULL),
-			 0);
-	assert_int_equal(dp_view_disarm(&view, &b.target, true, NULL),
-			 0);
+	assert_int_equal(dp_view_disarm(&view, &b.target, false, NULL), 0);
+	assert_int_equal(dp_view_disarm(&view, &b.target, true, NULL), 0);
 	assert_memory_equal(b.text, program, sizeof(program));
 	dp_engine_destroy(e);
 	free(file);
@@ -235,8 +237,7 @@ static void finishes_half_written_jumps(void **state)
 		b.text[HOOK] = nth < 3 ? 0xcc : 0xe9;
 		if (nth > 1)
 			memcpy(b.text + HOOK + 1, view.sites[3].patch + 1, 4);
-		assert_int_equal(dp_view_disarm(&view, &b.target, true,
-						NULL),
+		assert_int_equal(dp_view_disarm(&view, &b.target, true, NULL),
 				 0);
 		assert_memory_equal(b.text, program, sizeof(program));
 		dp_engine_destroy(e);
@@ -258,8 +259,7 @@ static void leaves_foreign_bytes(void **state)
 	b.text[LEA] = 0xeb;
 	assert_int_equal(dp_view_open(&view, arena, arena->control.arena_size),
 			 0);
-	assert_int_equal(dp_view_disarm(&view, &b.target, false, &bad),
-			 -EBUSY);
+	assert_int_equal(dp_view_disarm(&view, &b.target, false, &bad), -EBUSY);
 	assert_int_equal(bad, TEXT + LEA);
 	assert_int_equal(b.text[LEA], 0xeb);
 	assert_int_equal(b.text[PUSH], program[PUSH]);
@@ -320,8 +320,7 @@ static void see(void *arg, const struct dp_visit_copy *visit)
 static struct dp_visit *put_visit(struct dp_arena *arena, u32 place, u64 key)
 {
 	const struct dp_arena_control *c = &arena->control;
-	struct dp_visit_line *lines =
-		(void *)((char *)arena + c->line_off);
+	struct dp_visit_line *lines = (void *)((char *)arena + c->line_off);
 
 	lines[place / DP_VISIT_WAYS].key[place % DP_VISIT_WAYS] = key;
 	return (void *)((char *)arena + c->visit_off +
@@ -367,8 +366,9 @@ static void accounts_for_calls(void **state)
 	assert_false(probes[enter].enabled);
 
 	v = put_visit(arena, 9, dp_visit_key(enter, slot));
-	*v = (struct dp_visit){ .slot = slot, .ret = 77, .serial = 5,
-				.tid = 6, .len = 0xffff };
+	*v = (struct dp_visit){
+		.slot = slot, .ret = 77, .serial = 5, .tid = 6, .len = 0xffff
+	};
 	put_visit(arena, 11, dp_visit_key(exit, slot));
 	put_visit(arena, 12, ~0ull);
 	nr_seen = 0;
@@ -544,7 +544,8 @@ static int whole_run(void)
 	for (i = 0; i < 20 && !err; i++)
 		err = add(e, i % 2 ? PUSH : LEA, &p);
 	if (!err)
-		err = dp_engine_add_hook(e, TEXT + HOOK, program + HOOK, 13, false);
+		err = dp_engine_add_hook(e, TEXT + HOOK, program + HOOK, 13,
+					 false);
 	if (!err)
 		err = build(e, &file);
 	if (!err)

@@ -69,12 +69,28 @@ static void every_code_point(void **state)
 static void bytes_of_no_character(void **state)
 {
 	static const char *const texts[] = {
-		"\x80", "\x9b", "\xbf\x80", "\xc0\x80", "\xc1\xbf",
-		"\xe0\x80\x80", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf",
-		"\xf0\x80\x80\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
-		"\xf5\x80\x80\x80", "\xf8\x88\x80\x80\x80", "\xfe", "\xff",
-		"\xc3(", "\xe2\x82(", "\xe2(\xac", "\xf0\x9f\x98(",
-		"\xf0\x9f(\x80", "\xc3\xc3",
+		"\x80",
+		"\x9b",
+		"\xbf\x80",
+		"\xc0\x80",
+		"\xc1\xbf",
+		"\xe0\x80\x80",
+		"\xe0\x9f\xbf",
+		"\xed\xa0\x80",
+		"\xed\xbf\xbf",
+		"\xf0\x80\x80\x80",
+		"\xf0\x8f\xbf\xbf",
+		"\xf4\x90\x80\x80",
+		"\xf5\x80\x80\x80",
+		"\xf8\x88\x80\x80\x80",
+		"\xfe",
+		"\xff",
+		"\xc3(",
+		"\xe2\x82(",
+		"\xe2(\xac",
+		"\xf0\x9f\x98(",
+		"\xf0\x9f(\x80",
+		"\xc3\xc3",
 	};
 	size_t i;
 
@@ -99,7 +115,9 @@ static void what_becomes_of_it(void **state)
 	check("\0\x1f\x20\x7e\x7f", 5, "\\x00\\x1f ~\\x7f");
 	check("\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", 8,
 	      "\\xc2\\x80\\xc2\\x9b\\xc2\\x9f\xc2\xa0");
-	check("\x9b" "31m", 4, "\\x9b31m");
+	check("\x9b"
+	      "31m",
+	      4, "\\x9b31m");
 	check("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9,
 	      "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
 	check("\xe2\x82", 2, "\\xe2\\x82");
@@ -108,7 +126,8 @@ static void what_becomes_of_it(void **state)
 /* Whatever the room: what is in it is whole, the beginning of all, and as much as fits. */
 static void too_little_room(void **state)
 {
-	static const char text[] = "a\xe2\x82\xac\033\xc2\x9b\xff\xf0\x9f\x98\x80z";
+	static const char text[] =
+		"a\xe2\x82\xac\033\xc2\x9b\xff\xf0\x9f\x98\x80z";
 	const size_t len = sizeof(text) - 1;
 	char all[64], to[64], again[64];
 	size_t size, got, next, n;
@@ -184,8 +203,11 @@ static void json(void **state)
 {
 	FILE *f = begin();
 
-	dp_json_string(f, "a\"\\\n\x01\x7f\xc2\x80\xc2\x9f\xc2\xa0\xc3\xa9\xf0\x9f\x98\x80");
-	said_is(f, "\"a\\\"\\\\\\u000a\\u0001\\u007f\\u0080\\u009f\xc2\xa0\xc3\xa9\xf0\x9f\x98\x80\"");
+	dp_json_string(
+		f,
+		"a\"\\\n\x01\x7f\xc2\x80\xc2\x9f\xc2\xa0\xc3\xa9\xf0\x9f\x98\x80");
+	said_is(f,
+		"\"a\\\"\\\\\\u000a\\u0001\\u007f\\u0080\\u009f\xc2\xa0\xc3\xa9\xf0\x9f\x98\x80\"");
 	f = begin();
 	dp_json_string(f, "\x9b\xff\xe2\x82");
 	said_is(f, "\"\\\\x9b\\\\xff\\\\xe2\\\\x82\"");

@@ -395,9 +395,8 @@ static void unwinders_are_found(void **state)
 	assert_int_equal(dp_modules_open(getpid(), mem, &now, NULL), 0);
 	n = dp_unwinds_find(now, list);
 	for (i = 0; i < n; i++) {
-		assert_int_equal(dp_function_bounds(now, list[i].addr, &start,
-						    &end),
-				 0);
+		assert_int_equal(
+			dp_function_bounds(now, list[i].addr, &start, &end), 0);
 		if (list[i].until == DP_UNWIND_DI) {
 			assert_true(list[i].addr == start);
 			ends++;

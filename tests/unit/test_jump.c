@@ -352,7 +352,8 @@ static int build_in(struct world *w, const struct dp_hole *holes, size_t n)
 static int build(struct world *w)
 {
 	const struct dp_hole holes[] = {
-		{ w->t.base - 0x50000000, w->t.base - 0x10000000, false, false },
+		{ w->t.base - 0x50000000, w->t.base - 0x10000000, false,
+		  false },
 		{ w->t.base + 0x100000, w->t.base + 0x10000000, false, false },
 	};
 
@@ -502,7 +503,8 @@ static void lands_where_it_may(void **state)
 /* There is nothing some 800 MB below: other bytes trap, and mean up. */
 static void lands_above_low_addresses(void **state)
 {
-	const struct dp_hole hole = { LOW + 0x100000, LOW + 0x7c000000, false, false };
+	const struct dp_hole hole = { LOW + 0x100000, LOW + 0x7c000000, false,
+				      false };
 	struct world w;
 
 	begin(&w, LOW, DP_ARM_INTERIOR);
@@ -517,7 +519,8 @@ static void lands_above_low_addresses(void **state)
 static void traps_where_nothing_is_free(void **state)
 {
 	/* Enough for the detours. */
-	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false, false };
+	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false,
+				      false };
 	struct world w;
 	u32 i;
 
@@ -1413,9 +1416,8 @@ static void begins_before_a_probe(void **state)
 		assert_int_equal(w.t.now[10], JUMP);
 		/* Nothing behind it has changed. */
 		assert_memory_equal(w.t.now + 15, w.t.orig + 15, SIZE - 15);
-		assert_int_equal(dp_view_disarm(&w.view, &w.t.target, false,
-						NULL),
-				 0);
+		assert_int_equal(
+			dp_view_disarm(&w.view, &w.t.target, false, NULL), 0);
 		assert_memory_equal(w.t.now, w.t.orig, SIZE);
 		end(&w);
 	}
@@ -1424,7 +1426,8 @@ static void begins_before_a_probe(void **state)
 /* Where the jump cannot be, only the probe is a breakpoint. */
 static void begins_nowhere_else(void **state)
 {
-	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false, false };
+	const struct dp_hole hole = { HIGH + 0x100000, HIGH + 0x200000, false,
+				      false };
 	struct world w;
 
 	begin_lead(&w, DP_ARM_INTERIOR);
@@ -1441,7 +1444,8 @@ static void begins_nowhere_else(void **state)
 /* A call returns among its bytes; instructions that do not end with the probe's. */
 static void begins_at_the_probe(void **state)
 {
-	static const char *const codes[] = { "90ff5008c3", "90909048c7c001000000c3" };
+	static const char *const codes[] = { "90ff5008c3",
+					     "90909048c7c001000000c3" };
 	u32 i;
 
 	for (i = 0; i < 2; i++) {

@@ -160,7 +160,9 @@ static void text_is_not_of_any_size(void **state)
 	assert_int_equal(dp_maps_read(getpid(), &maps), -EFBIG);
 	assert_int_equal(maps.n, 0);
 	assert_int_equal(dp_maps_too_many(getpid(), &diag), -EFBIG);
-	assert_non_null(strstr(diag.text, " has more mappings than dprobes reads, 128 MB of /proc/"));
+	assert_non_null(strstr(
+		diag.text,
+		" has more mappings than dprobes reads, 128 MB of /proc/"));
 	munmap(p, PAGES * 4096);
 	assert_int_equal(dp_maps_read(getpid(), &maps), 0);
 	dp_maps_free(&maps);
@@ -253,7 +255,7 @@ static void finds_the_same_place(void **state)
 	assert_false(dp_origin_same(at, dp_map_origin(NULL, 0x8123)));
 	/* Of no file there is one place only. */
 	assert_true(dp_origin_same(dp_map_origin(&nothing, 0x10),
-				  dp_map_origin(&nothing, 0x20)));
+				   dp_map_origin(&nothing, 0x20)));
 }
 
 static void tells_files_apart(void **state)

@@ -70,8 +70,7 @@ static void start(struct victim *v)
 	v->pid = fork();
 	if (!v->pid)
 		be_victim();
-	assert_int_equal(read(tids[0], &v->held, sizeof(pid_t)),
-			 sizeof(pid_t));
+	assert_int_equal(read(tids[0], &v->held, sizeof(pid_t)), sizeof(pid_t));
 	assert_int_equal(read(tids[0], &v->executes, sizeof(pid_t)),
 			 sizeof(pid_t));
 	v->tell = told[1];

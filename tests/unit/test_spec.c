@@ -321,15 +321,20 @@ static void takes_a_line_of_the_list(void **state)
 	} good[] = {
 		{ "00007f093a3a4930  k  malloc+0x0  libc.so.6 [DISABLED]",
 		  "libc.so.6:malloc+0x0" },
-		{ "000055ef42305340  k  main+0x1c    [OPTIMIZED]", "main+0x1c" },
+		{ "000055ef42305340  k  main+0x1c    [OPTIMIZED]",
+		  "main+0x1c" },
 		{ "000055ef42305340  r  f+0x0    ", "r:f+0x0" },
-		{ "000055ef42305340  j  f+0x0  libm.so.6 ", "j:libm.so.6:f+0x0" },
+		{ "000055ef42305340  j  f+0x0  libm.so.6 ",
+		  "j:libm.so.6:f+0x0" },
 		{ "000055ef42305340  k  0x55ef42305340 [DISABLED]",
 		  "0x55ef42305340" },
 	};
 	static const char *const other[] = {
-		"malloc", "000055ef42305340", "000055ef42305340  x  f+0x0",
-		"55ef42305340  k  f+0x0", "000055ef42305340  k",
+		"malloc",
+		"000055ef42305340",
+		"000055ef42305340  x  f+0x0",
+		"55ef42305340  k  f+0x0",
+		"000055ef42305340  k",
 	};
 	struct dp_spec spec;
 	size_t i;
@@ -349,9 +354,9 @@ static void lone_colons_separate(void **state)
 		const char *text;
 		int at; /* -1: none */
 	} rows[] = {
-		{ "", -1 },	  { "malloc", -1 },   { "a:b", 1 },
-		{ "a::b", -1 },	  { "a::b:c", 4 },    { "a:::b", 1 },
-		{ "a::::b", -1 }, { ":b", 0 },	      { "std::x:", 6 },
+		{ "", -1 },	  { "malloc", -1 }, { "a:b", 1 },
+		{ "a::b", -1 },	  { "a::b:c", 4 },  { "a:::b", 1 },
+		{ "a::::b", -1 }, { ":b", 0 },	    { "std::x:", 6 },
 	};
 	size_t i;
 

@@ -654,7 +654,9 @@ static void too_much_to_unpack_is_refused(void **state)
 	snprintf(path, sizeof(path), "%s/exe", dir);
 	start_copy(&v, path);
 	assert_int_equal(fail_in(&v, "", "sym_call_a"), -ENOENT);
-	assert_says(&v, "exe has no names to look up: its symbol tables are larger than dprobes reads");
+	assert_says(
+		&v,
+		"exe has no names to look up: its symbol tables are larger than dprobes reads");
 	drop(&v);
 	run("rm -r %s", dir);
 }
@@ -675,13 +677,16 @@ static void enlarge(const char *path, u64 size, size_t n)
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(pread(fd, &eh, sizeof(eh), 0), sizeof(eh));
 	for (at = eh.e_shoff, i = 0; i < eh.e_shnum; i++, at += sizeof(sh)) {
-		assert_int_equal(pread(fd, &sh, sizeof(sh), (off_t)at), sizeof(sh));
+		assert_int_equal(pread(fd, &sh, sizeof(sh), (off_t)at),
+				 sizeof(sh));
 		if (sh.sh_type == SHT_SYMTAB)
 			break;
 	}
 	assert_true(i < eh.e_shnum);
 	for (i = 0; i < sh.sh_size; i += sizeof(sym)) {
-		assert_int_equal(pread(fd, &sym, sizeof(sym), (off_t)(sh.sh_offset + i)), sizeof(sym));
+		assert_int_equal(pread(fd, &sym, sizeof(sym),
+				       (off_t)(sh.sh_offset + i)),
+				 sizeof(sym));
 		if (ELF64_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_value)
 			break;
 	}
@@ -691,9 +696,13 @@ static void enlarge(const char *path, u64 size, size_t n)
 	for (i = 0; i < 4096; i++)
 		many[i] = sym;
 	for (i = 0; i < n; i += 4096)
-		assert_int_equal(pwrite(fd, many, sizeof(many), (off_t)(sh.sh_offset + i * sizeof(sym))), sizeof(many));
+		assert_int_equal(
+			pwrite(fd, many, sizeof(many),
+			       (off_t)(sh.sh_offset + i * sizeof(sym))),
+			sizeof(many));
 	if (!n)
-		assert_int_equal(ftruncate(fd, (off_t)(sh.sh_offset + size)), 0);
+		assert_int_equal(ftruncate(fd, (off_t)(sh.sh_offset + size)),
+				 0);
 	assert_int_equal(pwrite(fd, &sh, sizeof(sh), (off_t)at), sizeof(sh));
 	close(fd);
 }
@@ -716,7 +725,9 @@ static bool reads(u64 size, size_t n)
 		assert_int_equal(err, -ENOENT);
 	else
 		dp_symbols_free(&s);
-	err = strstr(v.diag.text, "exe has no names to look up: its symbol tables are larger than dprobes reads (4194304 functions, 512 MB a table, 64 MB unpacked)") != NULL;
+	err = strstr(v.diag.text,
+		     "exe has no names to look up: its symbol tables are larger than dprobes reads (4194304 functions, 512 MB a table, 64 MB unpacked)") !=
+	      NULL;
 	/* Nor are some of them taken for all. */
 	if (err)
 		assert_int_equal(fail_in(&v, "", "m*n"), -ENOENT);

@@ -49,10 +49,9 @@ static void make_jump(u32 i, u64 addr, u8 last)
 	memset(s->orig, 0x90, sizeof(s->orig));
 	memcpy(s->patch, patch, sizeof(s->patch));
 	s->patch[4] = last;
-	s->jump = (struct dp_jump){ .base = DETOUR + 0x1000 * i,
-				    .nr = 5,
-				    .size = 5,
-				    .traps = 0x1e };
+	s->jump = (struct dp_jump){
+		.base = DETOUR + 0x1000 * i, .nr = 5, .size = 5, .traps = 0x1e
+	};
 	for (k = 0; k < 5; k++) {
 		s->jump.offset[k] = (u8)k;
 		s->jump.at[k] = (u16)(0x10 * k);
@@ -247,10 +246,9 @@ static void known_of_the_stack(void **state)
 	static u64 stack[1024] __attribute__((aligned(4096)));
 	u64 sp = (u64)&stack[512 - 32];
 	struct dp_mcontext regs = { .rsp = sp, .fpstate = 77 };
-	struct dp_trap trap = { .regs = &regs,
-				.at = sp - 1024,
-				.alt_sp = 3,
-				.alt_size = 4 };
+	struct dp_trap trap = {
+		.regs = &regs, .at = sp - 1024, .alt_sp = 3, .alt_size = 4
+	};
 	struct dp_hit hit;
 
 	dp_hit_of_trap(&hit, &trap);

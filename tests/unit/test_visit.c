@@ -284,8 +284,9 @@ static void test_cut_at_end(void **state)
 
 	enter(LOGS, stack);
 	for (i = 0; i < LINES * DP_VISIT_WAYS; i++) {
-		struct dp_visit *v = (void *)((char *)visits +
-					      i * dp_arena.control.visit_stride);
+		struct dp_visit *v =
+			(void *)((char *)visits +
+				 i * dp_arena.control.visit_stride);
 
 		v->ending = v->slot != 0;
 	}
@@ -497,7 +498,8 @@ static void test_growth(void **state)
 		leave(PLAIN_EXIT, &stack[i], 1);
 	assert_int_equal(in_use(), 0);
 	assert_int_equal(strayed(), 0);
-	assert_int_equal(dp_fake_count(PLAIN_EXIT) + tally(PLAIN, DP_TALLY_VISITS),
+	assert_int_equal(dp_fake_count(PLAIN_EXIT) +
+				 tally(PLAIN, DP_TALLY_VISITS),
 			 dp_fake_count(PLAIN));
 	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
 }
@@ -582,7 +584,8 @@ static void test_threads(void **state)
 		pthread_join(t[i], NULL);
 		entered += r[i].entered;
 	}
-	assert_int_equal(dp_fake_count(PLAIN_EXIT) + tally(PLAIN, DP_TALLY_VISITS),
+	assert_int_equal(dp_fake_count(PLAIN_EXIT) +
+				 tally(PLAIN, DP_TALLY_VISITS),
 			 entered);
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN),
 			 tally(PLAIN, DP_TALLY_VISITS));

@@ -284,7 +284,8 @@ static void mask_in_a_pair(void **state)
 static void through_another_function(void **state)
 {
 	struct dp_mcontext *regs = dp_fake_regs();
-	struct dp_site_entry *back = dp_fake_site(1, (u64)text + CALL_BYTES + 3);
+	struct dp_site_entry *back =
+		dp_fake_site(1, (u64)text + CALL_BYTES + 3);
 	u64 *sp = (u64 *)regs->rsp;
 
 	site->number |= DP_CALL_THROUGH;

@@ -91,7 +91,7 @@ static inline u64 vm_literal(struct vm_bench *b, u64 *seed)
 	case 1:
 		return (u64)b->text + (r >> 8 & 63);
 	case 2:
-		return (u64)-(s64)(r >> 8 & 0xff);
+		return (u64) - (s64)(r >> 8 & 0xff);
 	default:
 		return r;
 	}

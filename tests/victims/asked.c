@@ -109,7 +109,8 @@ static void *wait_masked(void *arg)
 	while (!ended) {
 		pselect(0, NULL, NULL, NULL, &nap, &masks[n++ % 2]);
 		pthread_sigmask(SIG_SETMASK, NULL, &now);
-		check(!sigismember(&now, SIGTRAP) && !sigismember(&now, SIGUSR1));
+		check(!sigismember(&now, SIGTRAP) &&
+		      !sigismember(&now, SIGUSR1));
 	}
 	return NULL;
 }
@@ -136,7 +137,8 @@ static void *sleep_and_ask(void *arg)
 int main(int argc, char **argv)
 {
 	static void *(*const work[THREADS])(void *) = { allocate, have_children,
-							make_threads, wait_masked };
+							make_threads,
+							wait_masked };
 	int nr = THREADS + (argc > 1 ? atoi(argv[1]) % MORE : 0);
 	pthread_t threads[THREADS + MORE];
 	char line[32];

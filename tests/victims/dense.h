@@ -13,22 +13,32 @@ struct dense_step {
 	long adds;
 };
 
-#define STEP(adds, insn) \
+#define STEP(adds, insn)                                                       \
 	"771:\n" insn "\n.pushsection .data.dense, \"aw\"\n.quad 771b, " #adds \
 	"\n.popsection\n"
 
 __asm__(".pushsection .data.dense, \"aw\"\n.balign 8\ndense_table:\n.popsection\n"
 	".text\n.balign 64\n.globl steps\n.type steps, @function\n"
-	"steps:\n.cfi_startproc\n"
-	STEP(1, "inc %eax") STEP(3, "lea 3(%rax), %eax") STEP(0, "nop")
-	STEP(257, "add $257, %eax") STEP(0, "nop") STEP(0, "nop")
-	STEP(16, "add $16, %rax") STEP(0, "cld") STEP(0, "jmp 772f\n772:")
-	STEP(1, "inc %eax") STEP(1, "inc %eax") STEP(32, "lea 32(%rax), %rax")
-	STEP(0, "nop") STEP(64, "add $64, %eax") STEP(4096, "add $4096, %eax")
-	STEP(0, "cmc") STEP(0, "nop") STEP(0, "nop") STEP(0, "nop")
-	STEP(0, "nop") STEP(8, "lea 8(%rax), %eax") STEP(0, "ret")
-	".cfi_endproc\n.size steps, . - steps\n"
-	".pushsection .data.dense, \"aw\"\ndense_end:\n.popsection\n");
+	"steps:\n.cfi_startproc\n" STEP(1, "inc %eax") STEP(
+		3,
+		"lea 3(%rax), %eax") STEP(0,
+					  "nop") STEP(257,
+						      "add $257, %eax") STEP(0,
+									     "nop")
+		STEP(0, "nop") STEP(16, "add $16, %rax") STEP(0, "cld") STEP(
+			0, "jmp 772f\n772:") STEP(1,
+						  "inc %eax") STEP(1,
+								   "inc %eax")
+			STEP(32, "lea 32(%rax), %rax") STEP(0, "nop") STEP(
+				64,
+				"add $64, %eax") STEP(4096,
+						      "add $4096, %eax") STEP(0,
+									      "cmc")
+				STEP(0, "nop") STEP(0, "nop") STEP(0, "nop") STEP(
+					0, "nop") STEP(8, "lea 8(%rax), %eax")
+					STEP(0,
+					     "ret") ".cfi_endproc\n.size steps, . - steps\n"
+						    ".pushsection .data.dense, \"aw\"\ndense_end:\n.popsection\n");
 extern const struct dense_step dense_table[], dense_end[];
 extern char steps[];
 
@@ -60,14 +70,15 @@ static inline long dense_sum(long k)
 }
 
 /* The head of the loop, which adds 3, is HEAD bytes behind the beginning. */
-#define LOOP(name, before) \
+#define LOOP(name, before)                                              \
 	".balign 64\n.globl " name "\n.type " name ", @function\n" name \
-	":\n.cfi_startproc\n" before "773: add $3, %eax\n dec %edi\n jnz 773b\n" \
+	":\n.cfi_startproc\n" before                                    \
+	"773: add $3, %eax\n dec %edi\n jnz 773b\n"                     \
 	" ret\n.cfi_endproc\n.size " name ", . - " name "\n"
 
 __asm__(".text\n" LOOP("loop1", "cld\n") LOOP("loop2", "xor %eax, %eax\n")
-	LOOP("loop3", "xor %eax, %eax\n nop\n")
-	LOOP("loop4", "xor %eax, %eax\n xor %ecx, %ecx\n"));
+		LOOP("loop3", "xor %eax, %eax\n nop\n")
+			LOOP("loop4", "xor %eax, %eax\n xor %ecx, %ecx\n"));
 long loop1(long n, long rsi, long rdx, long rcx);
 long loop2(long n, long rsi, long rdx, long rcx);
 long loop3(long n, long rsi, long rdx, long rcx);

@@ -49,10 +49,14 @@ static __thread volatile unsigned char selector;
 static __thread volatile long answered;
 static volatile long wrong[8];
 static const char *const what[8] = {
-	"a call that the guest did not make", "a call from elsewhere",
-	"the guest's registers",	      "the guest's results",
-	"calls were not forbidden any more",  "an answer",
-	"a mask",			      "an answer lost",
+	"a call that the guest did not make",
+	"a call from elsewhere",
+	"the guest's registers",
+	"the guest's results",
+	"calls were not forbidden any more",
+	"an answer",
+	"a mask",
+	"an answer lost",
 };
 static char stop[256], on[256];
 static volatile int ends;
@@ -210,8 +214,9 @@ int main(int argc, char **argv)
 	snprintf(on, sizeof(on), "%.200s.on", argv[2]);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* libc's restorer is where calls are permitted, or ours. */
-	if (!strcmp(how, "range") ? sigaction(SIGSYS, &plain, NULL) :
-				    syscall(SYS_rt_sigaction, SIGSYS, &a, NULL, 8))
+	if (!strcmp(how, "range") ?
+		    sigaction(SIGSYS, &plain, NULL) :
+		    syscall(SYS_rt_sigaction, SIGSYS, &a, NULL, 8))
 		return 3;
 	if (!strcmp(how, "later")) {
 		puts("ready");

@@ -27,8 +27,8 @@
 #include <unistd.h>
 
 #define LAST 3l /* number of the first thread's work */
-#define ALLOW(nr)                                              \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1),       \
+#define ALLOW(nr)                                        \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 volatile int filtered_stop;

@@ -89,7 +89,8 @@ static void confine(const char *kind)
 	} else if (!strcmp(kind, "maps")) {
 		int i = 0;
 
-		while (mmap(NULL, 4096, i++ & 1 ? PROT_READ : PROT_READ | PROT_WRITE,
+		while (mmap(NULL, 4096,
+			    i++ & 1 ? PROT_READ : PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 			continue;
 	}

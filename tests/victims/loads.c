@@ -30,7 +30,7 @@ extern char **environ;
 /* Shared by all processes, across exec, too. */
 static struct account {
 	long calls, others, wrong, started;
-} *account;
+} * account;
 static char *self, *library, *other;
 static volatile int stop, over;
 
@@ -252,8 +252,8 @@ static void do_kill(void)
 			dlclose(l.handle);
 		}
 	}
-	while (pid > 0 && __atomic_load_n(&account->started,
-					  __ATOMIC_SEQ_CST) == before)
+	while (pid > 0 &&
+	       __atomic_load_n(&account->started, __ATOMIC_SEQ_CST) == before)
 		usleep(100);
 	usleep((useconds_t)(rand() % 5000));
 	kill(pid, SIGKILL);
@@ -264,10 +264,10 @@ static const struct {
 	const char *name;
 	void (*act)(void);
 } events[] = {
-	{ "fork", do_fork },	 { "before", do_before },
-	{ "close", do_close },	 { "clone", do_clone },
-	{ "vfork", do_vfork },	 { "posix_spawn", do_spawn },
-	{ "exec", do_exec },	 { "threads", do_threads },
+	{ "fork", do_fork },   { "before", do_before },
+	{ "close", do_close }, { "clone", do_clone },
+	{ "vfork", do_vfork }, { "posix_spawn", do_spawn },
+	{ "exec", do_exec },   { "threads", do_threads },
 	{ "kill", do_kill },
 };
 

@@ -240,11 +240,11 @@ static const struct {
 	const char *name;
 	void (*act)(void);
 } events[] = {
-	{ "fork", do_fork },	   { "vfork", do_vfork },
+	{ "fork", do_fork },	     { "vfork", do_vfork },
 	{ "posix_spawn", do_spawn }, { "clone", do_clone },
-	{ "exec", do_exec },	   { "dlopen", do_dlopen },
-	{ "threads", do_threads }, { "signals", do_signals },
-	{ "exit", do_exit },	   { "nothing", do_nothing },
+	{ "exec", do_exec },	     { "dlopen", do_dlopen },
+	{ "threads", do_threads },   { "signals", do_signals },
+	{ "exit", do_exit },	     { "nothing", do_nothing },
 };
 
 static struct account *map_account(int fd)

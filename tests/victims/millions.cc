@@ -5,8 +5,13 @@
 
 struct counted {
 	long &n;
-	explicit counted(long &count) : n(count) {}
-	~counted() { n++; }
+	explicit counted(long &count) : n(count)
+	{
+	}
+	~counted()
+	{
+		n++;
+	}
 };
 
 extern "C" __attribute__((noipa)) long millions_inner(long i)

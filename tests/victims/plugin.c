@@ -50,8 +50,8 @@ static int do_close(void)
 /* Around the place where cbrt was. */
 static int do_fill(void)
 {
-	unsigned char *at = (void *)(((unsigned long)root & ~4095ul) -
-				     AROUND / 2);
+	unsigned char *at =
+		(void *)(((unsigned long)root & ~4095ul) - AROUND / 2);
 
 	filled = mmap(at, AROUND, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);

@@ -34,8 +34,8 @@
 #define CALLS 20000
 #define STATUS 7
 #define KILL SECCOMP_RET_KILL_PROCESS
-#define LOAD_NR BPF_STMT(BPF_LD | BPF_W | BPF_ABS, \
-			 offsetof(struct seccomp_data, nr))
+#define LOAD_NR \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 #define SAY(nr, what)                                    \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, (what))

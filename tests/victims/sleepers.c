@@ -112,8 +112,8 @@ static long by_select(int fd)
 
 static long by_futex(int fd)
 {
-	long ret = syscall(SYS_futex, &shared->word, FUTEX_WAIT, 0, NULL, NULL,
-			   0);
+	long ret =
+		syscall(SYS_futex, &shared->word, FUTEX_WAIT, 0, NULL, NULL, 0);
 
 	/* One that is on its way back into the call when the word changes finds
 	 * it changed, as after any stop. */

@@ -15,8 +15,13 @@ static std::map<std::string, std::vector<int>> early = [] {
 
 struct guard {
 	int &n;
-	explicit guard(int &count) : n(count) {}
-	~guard() { n++; }
+	explicit guard(int &count) : n(count)
+	{
+	}
+	~guard()
+	{
+		n++;
+	}
 };
 
 extern "C" __attribute__((noipa)) int thrower_inner(int i)

@@ -59,7 +59,8 @@ static void read_maps(void)
 		struct map *m = &maps[nr_maps];
 
 		if (strstr(line, "/memfd:dprobes") &&
-		    sscanf(line, "%lx-%lx %7s", &m->start, &m->end, m->perms) == 3)
+		    sscanf(line, "%lx-%lx %7s", &m->start, &m->end, m->perms) ==
+			    3)
 			nr_maps++;
 	}
 	if (f)
@@ -82,15 +83,15 @@ static void try_to_write(const struct map *m)
 	if (!mprotect((void *)m->start, size, PROT_READ | PROT_WRITE))
 		printf("writable: %s\n", m->perms);
 	more = mremap((void *)m->start, 0, size, MREMAP_MAYMOVE);
-	if (more != MAP_FAILED &&
-	    !mprotect(more, size, PROT_READ | PROT_WRITE))
+	if (more != MAP_FAILED && !mprotect(more, size, PROT_READ | PROT_WRITE))
 		printf("writable elsewhere: %s\n", m->perms);
 }
 
 static void try_by_proc(const struct map *m, int mem)
 {
 	if (is_shared(m) && m->perms[1] != 'w' &&
-	    pwrite(mem, (const void *)memory, sizeof(memory), (off_t)m->start) > 0)
+	    pwrite(mem, (const void *)memory, sizeof(memory), (off_t)m->start) >
+		    0)
 		printf("written: %s\n", m->perms);
 }
 
@@ -104,7 +105,8 @@ static void spoil(const struct map *m, unsigned *seed)
 	for (; p < end; p += 1 + (unsigned)rand_r(seed) % 7)
 		switch (rand_r(seed) % 4) {
 		case 0:
-			*p = (unsigned long)rand_r(seed) << 32 | (unsigned)rand_r(seed);
+			*p = (unsigned long)rand_r(seed) << 32 |
+			     (unsigned)rand_r(seed);
 			break;
 		case 1:
 			*p = ~0ul;
@@ -123,8 +125,9 @@ static void child(void)
 	int mem, i;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!getuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-			  setresuid(NOBODY, NOBODY, NOBODY)))
+	if (!getuid() &&
+	    (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	     setresuid(NOBODY, NOBODY, NOBODY)))
 		_exit(1);
 	read_maps();
 	mem = open("/proc/self/mem", O_RDWR);

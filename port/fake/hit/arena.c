@@ -42,7 +42,8 @@ u32 dp_fake_room(u32 size)
 
 static void lay_out(struct dp_arena_control *c)
 {
-	c->site_off = dp_fake_room(DP_FAKE_SITES * sizeof(struct dp_site_entry));
+	c->site_off =
+		dp_fake_room(DP_FAKE_SITES * sizeof(struct dp_site_entry));
 	c->probe_off =
 		dp_fake_room(DP_FAKE_PROBES * sizeof(struct dp_probe_entry));
 	c->state_off =
@@ -149,7 +150,8 @@ void dp_fake_visits(u32 lines, u32 staged)
 
 	c->visit_stride = sizeof(struct dp_visit) + staged;
 	t->line_mask = lines - 1;
-	t->lines = (u64)dp_at(dp_fake_room(lines * sizeof(struct dp_visit_line)));
+	t->lines =
+		(u64)dp_at(dp_fake_room(lines * sizeof(struct dp_visit_line)));
 	t->visits = (u64)dp_at(
 		dp_fake_room(lines * DP_VISIT_WAYS * c->visit_stride));
 	c->nr_visit_tables++;
@@ -173,8 +175,8 @@ const struct dp_record *dp_fake_record(void)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
 	struct dp_ring *ring = dp_at(c->ring_off);
-	struct dp_slot *slot =
-		(void *)((char *)(ring + 1) + (taken & c->slot_mask) * SLOT_BYTES);
+	struct dp_slot *slot = (void *)((char *)(ring + 1) +
+					(taken & c->slot_mask) * SLOT_BYTES);
 	u64 round = taken & ~(u64)c->slot_mask;
 
 	if (slot->turn != round + 1)

@@ -51,9 +51,9 @@ static long altstack(const struct dp_port_stack *set, struct dp_port_stack *old)
 	struct dp_fake_task *t = dp_kernel_task();
 
 	if (old)
-		*old = (struct dp_port_stack){
-			t->alt_sp, t->alt_size ? 0 : DP_SS_DISABLE, 0, t->alt_size
-		};
+		*old = (struct dp_port_stack){ t->alt_sp,
+					       t->alt_size ? 0 : DP_SS_DISABLE,
+					       0, t->alt_size };
 	if (set) {
 		t->alt_size = set->flags & DP_SS_DISABLE ? 0 : set->size;
 		t->alt_sp = t->alt_size ? set->sp : 0;
@@ -94,7 +94,8 @@ static long copy(bool out, const struct dp_iovec *ours,
 	for (i = 0; i < n; i++) {
 		u8 *here = (u8 *)ours->base + done;
 
-		len = out ? dp_kernel_write(theirs[i].base, here, theirs[i].len) :
+		len = out ? dp_kernel_write(theirs[i].base, here,
+					    theirs[i].len) :
 			    dp_kernel_read(here, theirs[i].base, theirs[i].len);
 		done += len;
 		if (len < theirs[i].len)

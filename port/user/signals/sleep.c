@@ -165,10 +165,9 @@ static struct dp_sleep *claim(u64 thread)
 	for (i = 0; i < DP_SLEEPS && !got; i++) {
 		s = &dp_private.sleeps[i];
 		none = __atomic_load_n(&s->thread, __ATOMIC_RELAXED);
-		if (!none &&
-		    __atomic_compare_exchange_n(&s->thread, &none, thread,
-						false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (!none && __atomic_compare_exchange_n(
+				     &s->thread, &none, thread, false,
+				     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			got = s;
 	}
 	return got;
@@ -423,8 +422,7 @@ static bool is_below(const struct dp_sleep *s, u64 sp)
 /* Or back from there, and not yet at the hook? */
 static bool is_back(const struct dp_sleep *s, u64 pc, u64 sp)
 {
-	return pc - s->behind < DP_THROUGH_TAIL &&
-	       sp - s->sp < DP_THROUGH_TAIL;
+	return pc - s->behind < DP_THROUGH_TAIL && sp - s->sp < DP_THROUGH_TAIL;
 }
 
 void dp_sleep_come_through(const struct dp_site_entry *site,

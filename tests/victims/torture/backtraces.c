@@ -132,8 +132,9 @@ APART int look(const char *const *wanted)
 	return n;
 }
 
-static const char *const straight[] = { "look", "third", "second", "first",
-					"straight_on", "main", NULL };
+static const char *const straight[] = { "look",	 "third",	"second",
+					"first", "straight_on", "main",
+					NULL };
 
 APART int third(const char *const *wanted)
 {
@@ -223,7 +224,7 @@ APART int raising(int depth)
 	return result;
 }
 
-static const char *const from_thread[] = { "look", "third", "second",
+static const char *const from_thread[] = { "look",  "third",  "second",
 					   "first", "thread", NULL };
 
 APART void *thread(void *arg)

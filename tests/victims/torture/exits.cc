@@ -13,7 +13,9 @@
 struct announced {
 	const char *name;
 
-	explicit announced(const char *n) : name(n) {}
+	explicit announced(const char *n) : name(n)
+	{
+	}
 	~announced()
 	{
 		std::printf("%s is destroyed\n", name);

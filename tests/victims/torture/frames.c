@@ -45,8 +45,8 @@ static APART bool aligned(int depth)
 	bool inner = depth == 0 || aligned(depth - 1);
 
 	page[0] = line[0] = (char)depth;
-	return inner && !((uintptr_t)page & 4095) &&
-	       !((uintptr_t)line & 63) && page[0] == line[0];
+	return inner && !((uintptr_t)page & 4095) && !((uintptr_t)line & 63) &&
+	       page[0] == line[0];
 }
 
 static APART long large(int depth)
@@ -58,12 +58,12 @@ static APART long large(int depth)
 	return inner + sum_of(room, (long)sizeof(room));
 }
 
-#define TEN(name)                                                           \
-	long name##0, long name##1, double name##2, long name##3,           \
-		long double name##4, long name##5, struct block name##block,    \
+#define TEN(name)                                                            \
+	long name##0, long name##1, double name##2, long name##3,            \
+		long double name##4, long name##5, struct block name##block, \
 		long name##7, __int128 name##8, long name##9
-#define SUM(name)                                                          \
-	(name##0 + name##1 + (long)name##2 + name##3 + (long)name##4 +     \
+#define SUM(name)                                                      \
+	(name##0 + name##1 + (long)name##2 + name##3 + (long)name##4 + \
 	 name##5 + name##block.byte[50] + name##7 + (long)name##8 + name##9)
 
 static APART long forty(TEN(a), TEN(b), TEN(c), TEN(d))
@@ -120,8 +120,7 @@ int main(void)
 	check("aligned frames", aligned(30));
 	check("large frames", large(20) == 60000L * 210);
 	check("forty arguments", many_arguments());
-	check("a list of arguments",
-	      handed_on(12, 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L, 11L,
-			12L) == 78);
+	check("a list of arguments", handed_on(12, 1L, 2L, 3L, 4L, 5L, 6L, 7L,
+					       8L, 9L, 10L, 11L, 12L) == 78);
 	return verdict();
 }

@@ -133,8 +133,8 @@ static APART int caught(int n, int sig, volatile char *nowhere)
 static bool out_of_handlers(int flags)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags };
-	char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-			     -1, 0);
+	char *nowhere =
+		mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool good = true;
 
 	sigaction(SIGUSR1, &sa, NULL);

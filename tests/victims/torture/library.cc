@@ -24,25 +24,45 @@ struct shape {
 
 struct named {
 	virtual ~named() = default;
-	virtual std::string name() const { return "nameless"; }
-	virtual const named *self() const { return this; }
+	virtual std::string name() const
+	{
+		return "nameless";
+	}
+	virtual const named *self() const
+	{
+		return this;
+	}
 };
 
 struct square : shape, named {
 	double side;
 
-	explicit square(double s) : side(s) {}
-	double area() const override { return side * side; }
+	explicit square(double s) : side(s)
+	{
+	}
+	double area() const override
+	{
+		return side * side;
+	}
 	std::unique_ptr<shape> clone() const override
 	{
 		return std::make_unique<square>(*this);
 	}
-	std::string name() const override { return "square"; }
-	const square *self() const override { return this; }
+	std::string name() const override
+	{
+		return "square";
+	}
+	const square *self() const override
+	{
+		return this;
+	}
 };
 
 struct odd : virtual shape, virtual named {
-	double area() const override { throw std::domain_error(name()); }
+	double area() const override
+	{
+		throw std::domain_error(name());
+	}
 	std::unique_ptr<shape> clone() const override
 	{
 		return std::make_unique<odd>();
@@ -160,7 +180,8 @@ static bool sorting()
 		return false;
 	try {
 		std::stable_sort(v.begin(), v.end(),
-				 [&](const std::string &a, const std::string &b) {
+				 [&](const std::string &a,
+				     const std::string &b) {
 					 if (++calls == 500)
 						 throw calls;
 					 return a > b;
@@ -195,7 +216,8 @@ static bool c_callbacks()
 		qsort(v.data(), v.size(), sizeof(int), by_value);
 	} catch (int n) {
 		try {
-			bsearch(&key, v.data(), v.size(), sizeof(int), by_value);
+			bsearch(&key, v.data(), v.size(), sizeof(int),
+				by_value);
 		} catch (int m) {
 			return n == 77 && m == 77;
 		}

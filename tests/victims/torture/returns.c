@@ -125,7 +125,7 @@ static APART long variadic(int n, ...)
 }
 
 static APART __attribute__((ms_abi)) long microsoft(long a, double b, long c,
-						     long d, long e)
+						    long d, long e)
 {
 	return a + (long)b + c + d + e;
 }

@@ -10,8 +10,14 @@ static const int times = 60;
 static int alive, destroyed;
 
 struct object {
-	object() { alive++; }
-	object(const object &) { alive++; }
+	object()
+	{
+		alive++;
+	}
+	object(const object &)
+	{
+		alive++;
+	}
 	~object()
 	{
 		alive--;
@@ -143,13 +149,16 @@ struct whole : object {
 	int middle;
 	object last;
 
-	APART explicit whole(int i) : middle(thrower(i)) {}
+	APART explicit whole(int i) : middle(thrower(i))
+	{
+	}
 };
 
 struct guarded {
 	int value;
 
-	APART explicit guarded(int i) try : value(thrower(i)) {
+	APART explicit guarded(int i)
+	try : value(thrower(i)) {
 	} catch (const std::runtime_error &e) {
 		throw std::logic_error(e.what());
 	}
@@ -191,7 +200,10 @@ static APART bool constructors(int i)
 }
 
 struct thrower_at_end {
-	APART ~thrower_at_end() noexcept(false) { thrower(9); }
+	APART ~thrower_at_end() noexcept(false)
+	{
+		thrower(9);
+	}
 };
 
 static APART int destructor()
@@ -293,7 +305,8 @@ static bool destroys(int i)
 
 int main()
 {
-	always("caught by the caller", [](int i) { return direct(i) == i + 1; });
+	always("caught by the caller",
+	       [](int i) { return direct(i) == i + 1; });
 	always("not thrown", [](int i) { return direct(-i - 1) == -i - 1; });
 	always("caught farther out", destroys);
 	always("through frames without a landing pad",

@@ -11,7 +11,10 @@ static int destroyed, seen;
 
 struct object {
 	int n = 1;
-	~object() { __atomic_fetch_add(&destroyed, n, __ATOMIC_RELAXED); }
+	~object()
+	{
+		__atomic_fetch_add(&destroyed, n, __ATOMIC_RELAXED);
+	}
 };
 
 static APART void by_exit()
