@@ -16,10 +16,12 @@ steps=build/tests/dprobes-steps
 cycle() {
 	local tool
 	: >"$dir/talk"
+	# Ignored up to where the tool takes it, also before the child of the shell has executed it.
+	trap '' INT
 	"$@" >"$dir/lines" 2>"$dir/talk" &
 	tool=$!
+	trap - INT
 	pids+=("$tool")
-	# A shell has it ignored in the background, up to where the tool takes it.
 	sleep "0.0$((RANDOM % 10))"
 	while kill -INT $tool; do sleep 0.03; done
 	wait $tool && ! grep -v 'is pending: \|not pending any more$\|there are none$\|no process had ' "$dir/talk" >"$dir/said" && return
