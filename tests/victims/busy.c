@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* busy: threads that check their own results: busy THREADS [ROUNDS]. */
+/* busy: threads that check their own results: busy THREADS [ROUNDS]. It says "running" when
+ * each has worked once: they have the memory then that they will have. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 static volatile sig_atomic_t stop;
 static long rounds, limit;
 static int wrong;
+static pthread_barrier_t ready;
 
 static void on_term(int sig)
 {
@@ -104,6 +106,7 @@ static void *worker(void *arg)
 	unsigned int seed = (unsigned int)(uintptr_t)arg;
 	uint64_t expected = work(seed);
 
+	pthread_barrier_wait(&ready);
 	while (!stop && (!limit || rounds < limit)) {
 		if (work(seed) != expected)
 			wrong = 1;
@@ -119,6 +122,7 @@ int main(int argc, char **argv)
 
 	limit = argc > 2 ? atol(argv[2]) : 0;
 	signal(SIGTERM, on_term);
+	pthread_barrier_init(&ready, NULL, (unsigned int)(n > 1 ? n + 1 : 1));
 	if (n == 1) {
 		puts("running");
 		fflush(stdout);
@@ -127,8 +131,10 @@ int main(int argc, char **argv)
 	for (i = 0; n > 1 && i < n; i++)
 		pthread_create(&threads[i], NULL, worker,
 			       (void *)(uintptr_t)(i + 1));
-	if (n > 1)
+	if (n > 1) {
+		pthread_barrier_wait(&ready);
 		puts("running");
+	}
 	fflush(stdout);
 	for (i = 0; n > 1 && i < n; i++)
 		pthread_join(threads[i], NULL);
