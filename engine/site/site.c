@@ -36,9 +36,20 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_port_free(engine);
 }
 
+/* What is looked for is often a range: neighbours share cache lines, and most of
+ * their slots are free. */
+#define NEIGHBOURS 64
+
+static u32 slot_of(const struct dp_engine *e, u64 addr)
+{
+	u32 block = dp_site_hash(addr / NEIGHBOURS) * NEIGHBOURS;
+
+	return (block + (u32)(addr % NEIGHBOURS)) & e->hash_mask;
+}
+
 struct dp_site *dp_engine_find(const struct dp_engine *e, u64 addr)
 {
-	u32 i = dp_site_hash(addr) & e->hash_mask;
+	u32 i = slot_of(e, addr);
 
 	if (!e->hash)
 		return NULL;
@@ -50,7 +61,7 @@ struct dp_site *dp_engine_find(const struct dp_engine *e, u64 addr)
 
 static void hash_insert(struct dp_engine *e, u32 site)
 {
-	u32 i = dp_site_hash(e->sites[site].addr) & e->hash_mask;
+	u32 i = slot_of(e, e->sites[site].addr);
 
 	while (e->hash[i])
 		i = (i + 1) & e->hash_mask;
