@@ -149,10 +149,10 @@ static bool is_used(const struct pool *p)
 	const struct dp_follow *f = &p->follow;
 	u32 i;
 
-	if (p->sites)
-		return false;
 	if (dp_self_in_hand(f->pool, (u64)f->nr * f->stride))
 		return true;
+	if (p->sites)
+		return false;
 	for (i = 0; i < f->nr; i++)
 		if (is_away(dp_instance_at(f, i)))
 			return true;
@@ -233,6 +233,7 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 		.handler_needs = dp_handler_needs((void *)rp->handler),
 		.entry_needs = dp_handler_needs((void *)rp->entry_handler),
 		.unwind = !!(rp->kp.flags & KPROBE_FLAG_UNWIND),
+		.exits = way == DP_RETURN_SITE,
 	};
 	p->follow.quick = !p->follow.handler_needs && !p->follow.entry_needs &&
 			  n <= DP_FOLLOW_SCAN && rp->data_size <= QUICK_DATA;
@@ -305,7 +306,6 @@ static void describe(struct dp_request *r, struct kretprobe *rp,
 {
 	if (pool->sites) {
 		dp_retsites_describe(pool->sites, r);
-		r->handlers.follow = (u64)&pool->follow;
 		return;
 	}
 	rp->dp_private[0] = NULL;
@@ -322,7 +322,7 @@ static void describe(struct dp_request *r, struct kretprobe *rp,
 	};
 }
 
-void dp_pool_leave(u64 follow)
+void dp_pool_leave(struct dp_follow *follow)
 {
 	struct pool *p = (struct pool *)follow;
 
@@ -374,7 +374,7 @@ static int register_all(struct kretprobe **rps, int num)
 		err = register_prepared(rps, pools, num);
 	for (i = 0; err && i < num; i++)
 		if (pools[i])
-			dp_pool_leave((u64)&pools[i]->follow);
+			dp_pool_leave(&pools[i]->follow);
 	free_left();
 	free(pools);
 	return err;
@@ -451,7 +451,7 @@ int dp_kretprobe_jumped(const struct kretprobe_instance *ri)
 {
 	const struct dp_instance *mine = (const void *)ri;
 
-	return mine->ending == DP_CALL_JUMPED;
+	return mine->ending == DP_CALL_TAILED;
 }
 
 int dp_kretprobe_unwound(const struct kretprobe_instance *ri)

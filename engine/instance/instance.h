@@ -165,13 +165,45 @@ static inline void dp_instance_put_away(struct dp_stack *stack,
 static inline void dp_instance_end(struct dp_stack *stack,
 				   struct dp_instance *ri, enum dp_call_end how)
 {
-	dp_instance_tally(stack, &ri->ended[how]);
+	dp_instance_tally(
+		stack, &ri->ended[how < DP_CALL_ENDS ? how : DP_CALL_RETURNED]);
 	dp_instance_put_away(stack, ri);
 }
 
 /** dp_instance_next() - take in hand the next of those in @stack->rest, which are to be
  *  ended. Return: NULL, that was all. */
 struct dp_instance *dp_instance_next(struct dp_stack *stack);
+
+/** dp_instance_miss() - there is none for a call */
+static inline void dp_instance_miss(const struct dp_follow *f)
+{
+	__atomic_fetch_add((u32 *)f->nmissed, 1, __ATOMIC_RELAXED);
+}
+
+/** dp_instance_fill() - the one in hand will be that of a call; @back: where it returns to */
+void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
+		      const struct dp_follow *f, u64 back);
+
+/** dp_instance_enter() - the call of the one in hand is followed from now on
+ *  @used: what says so */
+static inline void dp_instance_enter(struct dp_stack *stack,
+				     struct dp_instance *ri, u32 used)
+{
+	dp_instance_tally(stack, &ri->entered);
+	dp_barrier();
+	__atomic_store_n(&ri->used, used, __ATOMIC_RELEASE);
+	dp_barrier();
+	stack->counter = 0;
+}
+
+/** dp_instance_ask() - the entry handler. Return: false if it refuses: then the one in
+ *  hand is free. */
+bool dp_instance_ask(struct dp_stack *stack, struct dp_instance *ri,
+		     struct dp_regs *regs);
+/** dp_instance_finish() - the call of the one in hand has ended: its handler is called with
+ *  @regs, if it wants to hear of it */
+void dp_instance_finish(struct dp_stack *stack, struct dp_instance *ri,
+			struct dp_regs *regs, enum dp_call_end how);
 
 #pragma GCC visibility pop
 

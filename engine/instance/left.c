@@ -156,6 +156,9 @@ static bool waits(const struct dp_instance *ri)
 	const struct dp_frame *f = dp_left_frame(ri->frame);
 	u64 i;
 
+	/* At its slot it would be nobody's in particular. */
+	if (dp_instance_follow(ri)->exits)
+		return false;
 	if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != DP_FRAME_LIVE)
 		return false;
 	for (i = f->instances; i && i != (u64)ri; i = dp_instance_ptr(i)->next)

@@ -121,6 +121,8 @@ struct dp_leaving {
  * @unwind: the handler is called for calls that an exception ends, too
  * @quick: its handlers touch general registers only, and there is not much to do for
  *         each call
+ * @exits: its calls are known by the place of the return address, not by a stub
+ * @patience: of such a probe: calls to be missed before it is looked again for those left
  * @away: instances in use, or fewer; kept only where there are more than
  *        DP_FOLLOW_SCAN
  */
@@ -133,9 +135,10 @@ struct dp_follow {
 	u32 data_size;
 	u32 probe;
 	u8 handler_needs, entry_needs;
-	u8 unwind, quick;
-	u8 pad[4];
+	u8 unwind, quick, exits;
+	u8 pad[3];
 	s64 away;
+	u32 patience, more;
 };
 
 /* So many are looked through for a free one; a count comes before more. */
@@ -148,17 +151,19 @@ enum dp_call_end {
 	DP_CALL_ABANDONED, /* by longjmp, or with its thread */
 	DP_CALL_VETOED, /* by the entry handler, before it was followed */
 	DP_CALL_ENDS,
-	/* to another function; not counted apart */
-	DP_CALL_JUMPED = DP_CALL_ENDS,
+	/* another function returns in its place; counted as returned */
+	DP_CALL_TAILED = DP_CALL_ENDS,
 };
 
 /* Of @used: the entry handler has not agreed yet */
 #define DP_INSTANCE_NEW 0x80000000u
+/* @used: its call is followed, and the thread that comes to an exit at its slot ends it */
+#define DP_INSTANCE_AT_SLOT 0x40000000u
 
 /**
  * struct dp_instance - one call that is followed; begins as the library's struct
  * kretprobe_instance does
- * @frame: address of its struct dp_frame
+ * @frame: address of its struct dp_frame; of one that is known by its slot: the slot
  * @next: address of the frame's next instance, of a probe that was hit before
  * @follow: address of its struct dp_follow
  * @index: of it in its pool
