@@ -66,6 +66,20 @@ struct dp_instance *dp_instance_next(struct dp_stack *stack)
 	return ri;
 }
 
+/* In hand before it is ours. */
+bool dp_instance_claim(struct dp_stack *stack, struct dp_instance *ri)
+{
+	u32 followed = DP_INSTANCE_AT_SLOT;
+
+	stack->instance = (u64)ri;
+	dp_barrier();
+	if (__atomic_compare_exchange_n(&ri->used, &followed, stack->tid, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return true;
+	stack->instance = 0;
+	return false;
+}
+
 void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
 		      const struct dp_follow *f, u64 back)
 {

@@ -44,15 +44,6 @@ static struct dp_frame *frame_of(u64 sp)
 	return f->state == DP_FRAME_LIVE && f->slot == sp ? f : NULL;
 }
 
-static struct dp_instance *take_any(struct dp_follow *f, struct dp_stack *stack)
-{
-	struct dp_instance *ri = dp_instance_take(f, stack);
-
-	if (ri || !dp_left_any(stack))
-		return ri;
-	return dp_instance_take(f, stack);
-}
-
 /* From here on it is known where the call at @sp returns to. Calls that were left and
  * lay farther down stay in front, for those that will be made from there to find. */
 static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
@@ -105,7 +96,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 
 	if (!f)
 		dp_left_same(stack, dp_regs_sp(regs));
-	ri = take_any(follow, stack);
+	ri = dp_left_take(follow, stack);
 	if (ri && !f)
 		new = dp_stub_take(stack);
 	if (!ri || !(f || new)) {

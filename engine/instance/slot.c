@@ -8,7 +8,7 @@
  *
  * There the stack pointer stands at the entry and again at each exit, whatever the thread.
  * A call that was left otherwise is noticed when another one is made at the same place, or
- * when instances are short and the place holds something else.
+ * when instances are short and the place holds something else: left.c.
  */
 #include "engine/instance/retprobe.h"
 #include "engine/hit/hit.h"
@@ -17,30 +17,6 @@
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
 #include "arch/arch.h"
-#include "port.h"
-
-/* Looking at one takes a system call. */
-#define PATIENCE 16
-
-static bool is_followed(const struct dp_instance *ri)
-{
-	return __atomic_load_n(&ri->used, __ATOMIC_ACQUIRE) ==
-	       DP_INSTANCE_AT_SLOT;
-}
-
-/* In hand before it is ours. Return: false if it is another thread's by now. */
-static bool take(struct dp_stack *stack, struct dp_instance *ri)
-{
-	u32 followed = DP_INSTANCE_AT_SLOT;
-
-	stack->instance = (u64)ri;
-	dp_barrier();
-	if (__atomic_compare_exchange_n(&ri->used, &followed, stack->tid, false,
-					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return true;
-	stack->instance = 0;
-	return false;
-}
 
 static struct dp_instance *take_at(const struct dp_follow *f,
 				   struct dp_stack *stack, u64 slot)
@@ -50,44 +26,10 @@ static struct dp_instance *take_at(const struct dp_follow *f,
 	for (i = 0; i < f->nr; i++) {
 		struct dp_instance *ri = dp_instance_at(f, i);
 
-		if (is_followed(ri) && ri->frame == slot)
-			return take(stack, ri) ? ri : NULL;
+		if (dp_instance_is_at_slot(ri) && ri->frame == slot)
+			return dp_instance_claim(stack, ri) ? ri : NULL;
 	}
 	return NULL;
-}
-
-static bool was_left(const struct dp_instance *ri)
-{
-	u64 now;
-
-	return dp_port_read(&now, ri->frame, sizeof(now)) != sizeof(now) ||
-	       now != ri->ret_addr;
-}
-
-/* Of all threads. Not all of the calls of a deep recursion look. */
-static bool drop_left(struct dp_follow *f, struct dp_stack *stack)
-{
-	u32 patience = __atomic_load_n(&f->patience, __ATOMIC_RELAXED);
-	u32 i, dropped = 0;
-
-	if (patience) {
-		__atomic_compare_exchange_n(&f->patience, &patience,
-					    patience - 1, false,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-		return false;
-	}
-	for (i = 0; i < f->nr; i++) {
-		struct dp_instance *ri = dp_instance_at(f, i);
-
-		if (!is_followed(ri) || !was_left(ri) || !take(stack, ri))
-			continue;
-		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
-		dropped++;
-	}
-	if (!dropped)
-		__atomic_store_n(&f->patience, PATIENCE * f->nr,
-				 __ATOMIC_RELAXED);
-	return dropped;
 }
 
 void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
@@ -98,9 +40,7 @@ void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 
 	if (ri)
 		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
-	ri = dp_instance_take(f, stack);
-	if (!ri && drop_left(f, stack))
-		ri = dp_instance_take(f, stack);
+	ri = dp_left_take(f, stack);
 	if (!ri) {
 		dp_instance_miss(f);
 		return;

@@ -122,7 +122,6 @@ struct dp_leaving {
  * @quick: its handlers touch general registers only, and there is not much to do for
  *         each call
  * @exits: its calls are known by the place of the return address, not by a stub
- * @patience: of such a probe: calls to be missed before it is looked again for those left
  * @away: instances in use, or fewer; kept only where there are more than
  *        DP_FOLLOW_SCAN
  */
@@ -138,7 +137,6 @@ struct dp_follow {
 	u8 unwind, quick, exits;
 	u8 pad[3];
 	s64 away;
-	u32 patience, more;
 };
 
 /* So many are looked through for a free one; a count comes before more. */
