@@ -273,16 +273,11 @@ APART static void leave(const struct place *at, u32 group, enum dp_tally tally,
 	release(at);
 }
 
-static u32 group_of(u64 key)
-{
-	return (u32)(key >> DP_VISIT_SLOT_BITS) - 1;
-}
-
 /* The function is entered where a visit of it is. That was left otherwise; or it has
  * jumped to another function, and that one back to its beginning. */
 APART static void replace(u32 probe, const struct dp_hit *hit)
 {
-	struct dp_leaving leaving = { .how = DP_LEFT_ABANDONED };
+	struct dp_leaving leaving = { .how = DP_CALL_ABANDONED };
 	u64 slot = dp_mcontext_sp(hit->regs);
 	const struct dp_visit *v;
 	struct place p;
@@ -293,7 +288,7 @@ APART static void replace(u32 probe, const struct dp_hit *hit)
 	if (!v->tailed || return_address(hit) != v->ret) {
 		leave(&p, probe, DP_TALLY_ABANDONED, &leaving, 0);
 	} else {
-		leaving.how = DP_LEFT_TAIL;
+		leaving.how = DP_CALL_TAILED;
 		leave(&p, probe, DP_TALLY_TAILED, &leaving, dp_hit_tid());
 	}
 }
@@ -356,8 +351,8 @@ APART static void finish(const struct place *at, u32 probe,
 	struct dp_visit *v = visit_of(at);
 	struct dp_leaving leaving = { .entered = v->ticks,
 				      .how = p->way & DP_WAY_TAIL ?
-						     DP_LEFT_TAIL :
-						     DP_LEFT_RETURN };
+						     DP_CALL_TAILED :
+						     DP_CALL_RETURNED };
 
 	begin_end(v);
 	dp_hit_count(probe);
@@ -375,8 +370,8 @@ APART static void finish_tailed(const struct place *at, u32 group, u32 way,
 	const struct dp_visit *v = visit_of(at);
 	bool tail = way & DP_WAY_TAIL;
 	struct dp_leaving leaving = { .value = returned(group, hit),
-				      .how = tail ? DP_LEFT_TAIL :
-						    DP_LEFT_RETURN };
+				      .how = tail ? DP_CALL_TAILED :
+						    DP_CALL_RETURNED };
 
 	if (!v->tailed || return_address(hit) != v->ret)
 		return;
@@ -413,7 +408,7 @@ APART static void end_tailed(u64 key, u32 way, const struct dp_hit *hit)
 
 	start(&at, key);
 	while (next(&at, key, DP_VISIT_SLOT)) {
-		group = group_of(*key_of(&at));
+		group = dp_visit_group(*key_of(&at));
 		if (group < dp_arena.control.nr_probes)
 			finish_tailed(&at, group, way, hit);
 	}
@@ -484,14 +479,14 @@ static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 APART static void unwind_at(u64 slot, u64 ret)
 {
 	u64 key = dp_visit_key(0, slot);
-	struct dp_leaving leaving = { .how = DP_LEFT_UNWOUND };
+	struct dp_leaving leaving = { .how = DP_CALL_UNWOUND };
 	struct place at;
 
 	if (!start(&at, key))
 		return;
 	while (next(&at, key, DP_VISIT_SLOT)) {
 		const struct dp_visit *v = visit_of(&at);
-		u32 group = group_of(*key_of(&at));
+		u32 group = dp_visit_group(*key_of(&at));
 
 		if (group < dp_arena.control.nr_probes && is_sane(v, slot) &&
 		    !v->ending && (!ret || v->ret == ret))
