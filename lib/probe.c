@@ -392,9 +392,8 @@ static void unregister_exits(struct kprobe *const *probes, u32 n)
 
 	for (i = 0; i < n; i++) {
 		sites = sites_of(probes[i]);
-		if (sites && dp_retsites_count(sites) > 1)
-			dp_probes_unregister(dp_retsites_kprobes(sites) + 1,
-					     dp_retsites_count(sites) - 1);
+		if (sites && sites->n > 1)
+			dp_probes_unregister(sites->all + 1, sites->n - 1);
 	}
 }
 
