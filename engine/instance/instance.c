@@ -2,7 +2,6 @@
 /* instance: those of a return probe: see instance.h. */
 #include "engine/layout/instance.h"
 #include "engine/layout/handler.h"
-#include "engine/hit/call.h"
 #include "engine/instance/instance.h"
 
 /* One that we have already, and for no call, was left between two instructions. */
@@ -98,31 +97,4 @@ void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
 		*data++ = 0;
 		dp_barrier();
 	}
-}
-
-bool dp_instance_ask(struct dp_stack *stack, struct dp_instance *ri,
-		     struct dp_regs *regs)
-{
-	const struct dp_follow *f = dp_instance_follow(ri);
-
-	if (!f->entry ||
-	    !(u32)dp_call_handler(stack, f->probe, f->entry, (u64)ri, (u64)regs,
-				  f->entry_needs))
-		return true;
-	dp_instance_end(stack, ri, DP_CALL_VETOED);
-	return false;
-}
-
-void dp_instance_finish(struct dp_stack *stack, struct dp_instance *ri,
-			struct dp_regs *regs, enum dp_call_end how)
-{
-	const struct dp_follow *f = dp_instance_follow(ri);
-	u64 handler = __atomic_load_n(&f->handler, __ATOMIC_ACQUIRE);
-
-	ri->ending = how;
-	dp_regs_set_pc(regs, ri->ret_addr);
-	if (handler && (how != DP_CALL_UNWOUND || f->unwind))
-		dp_call_handler(stack, f->probe, handler, (u64)ri, (u64)regs,
-				f->handler_needs);
-	dp_instance_end(stack, ri, how);
 }

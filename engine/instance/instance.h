@@ -207,15 +207,6 @@ static inline void dp_instance_enter(struct dp_stack *stack,
 	stack->counter = 0;
 }
 
-/** dp_instance_ask() - the entry handler. Return: false if it refuses: then the one in
- *  hand is free. */
-bool dp_instance_ask(struct dp_stack *stack, struct dp_instance *ri,
-		     struct dp_regs *regs);
-/** dp_instance_finish() - the call of the one in hand has ended: its handler is called with
- *  @regs, if it wants to hear of it */
-void dp_instance_finish(struct dp_stack *stack, struct dp_instance *ri,
-			struct dp_regs *regs, enum dp_call_end how);
-
 #pragma GCC visibility pop
 
 /* left: followed calls that have ended otherwise than by returning: see left.c. */

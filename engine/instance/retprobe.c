@@ -30,6 +30,33 @@
 #include "arch/arch.h"
 #include "port.h"
 
+bool dp_return_ask(struct dp_stack *stack, struct dp_instance *ri,
+		   struct dp_regs *regs)
+{
+	const struct dp_follow *f = dp_instance_follow(ri);
+
+	if (!f->entry ||
+	    !(u32)dp_call_handler(stack, f->probe, f->entry, (u64)ri, (u64)regs,
+				  f->entry_needs))
+		return true;
+	dp_instance_end(stack, ri, DP_CALL_VETOED);
+	return false;
+}
+
+void dp_return_finish(struct dp_stack *stack, struct dp_instance *ri,
+		      struct dp_regs *regs, enum dp_call_end how)
+{
+	const struct dp_follow *f = dp_instance_follow(ri);
+	u64 handler = __atomic_load_n(&f->handler, __ATOMIC_ACQUIRE);
+
+	ri->ending = how;
+	dp_regs_set_pc(regs, ri->ret_addr);
+	if (handler && (how != DP_CALL_UNWOUND || f->unwind))
+		dp_call_handler(stack, f->probe, handler, (u64)ri, (u64)regs,
+				f->handler_needs);
+	dp_instance_end(stack, ri, how);
+}
+
 /* The frame whose stub the call at @sp returns to already: another probe's of this
  * function, or of one that has jumped here. */
 static struct dp_frame *frame_of(u64 sp)
@@ -107,7 +134,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 	}
 	dp_instance_fill(ri, stack, follow,
 			 f ? f->ret_addr : *(u64 *)dp_regs_sp(regs));
-	if (!dp_instance_ask(stack, ri, regs)) {
+	if (!dp_return_ask(stack, ri, regs)) {
 		if (new)
 			dp_stub_give(stack, new);
 		return;
@@ -174,7 +201,7 @@ static void finish_all(struct ending *e, u64 instances)
 
 	e->stack->rest = instances;
 	while ((ri = dp_instance_next(e->stack)))
-		dp_instance_finish(e->stack, ri, e->regs, e->how);
+		dp_return_finish(e->stack, ri, e->regs, e->how);
 }
 
 /* On the handler stack, where no hit is handled that a signal brings. */

@@ -47,7 +47,7 @@ void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 	}
 	dp_instance_fill(ri, stack, f, *(u64 *)slot);
 	ri->frame = slot;
-	if (!dp_instance_ask(stack, ri, regs))
+	if (!dp_return_ask(stack, ri, regs))
 		return;
 	dp_instance_enter(stack, ri, DP_INSTANCE_AT_SLOT);
 	dp_barrier();
@@ -71,8 +71,8 @@ void dp_slot_exit(u32 probe, const struct dp_site_entry *site,
 	if (!ri)
 		return;
 	dp_regs_set_sp(regs, slot + DP_WORD);
-	dp_instance_finish(stack, ri, regs,
-			   p->way & DP_WAY_TAIL ? DP_CALL_TAILED :
-						  DP_CALL_RETURNED);
+	dp_return_finish(stack, ri, regs,
+			 p->way & DP_WAY_TAIL ? DP_CALL_TAILED :
+						DP_CALL_RETURNED);
 	dp_regs_set_sp(regs, slot);
 }
