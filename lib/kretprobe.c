@@ -149,10 +149,10 @@ static bool is_used(const struct pool *p)
 	const struct dp_follow *f = &p->follow;
 	u32 i;
 
-	if (p->sites)
-		return false;
 	if (dp_self_in_hand(f->pool, (u64)f->nr * f->stride))
 		return true;
+	if (f->exits)
+		return false;
 	for (i = 0; i < f->nr; i++)
 		if (is_away(dp_instance_at(f, i)))
 			return true;
@@ -161,10 +161,9 @@ static bool is_used(const struct pool *p)
 
 static void free_pool(struct pool *p)
 {
-	if (p->sites)
-		dp_retsites_free(p->sites);
-	else
+	if (!p->follow.exits)
 		dp_frames_release(p->follow.nr);
+	free(p->sites);
 	free((void *)p->follow.pool);
 	free(p);
 }
@@ -233,6 +232,7 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 		.handler_needs = dp_handler_needs((void *)rp->handler),
 		.entry_needs = dp_handler_needs((void *)rp->entry_handler),
 		.unwind = !!(rp->kp.flags & KPROBE_FLAG_UNWIND),
+		.exits = way == DP_RETURN_SITE,
 	};
 	p->follow.quick = !p->follow.handler_needs && !p->follow.entry_needs &&
 			  n <= DP_FOLLOW_SCAN && rp->data_size <= QUICK_DATA;
@@ -255,8 +255,7 @@ static int find_exits(struct kretprobe *rp, const struct followed *f,
 		      struct dp_exit_reader *reader, struct pool *pool)
 {
 	char words[DP_DIAG_MAX];
-	int err = dp_retsites_make(reader, rp, &pool->follow, f->addr,
-				   &pool->sites);
+	int err = dp_retsites_make(reader, rp, f->addr, &pool->sites);
 
 	if (!err || !f->why || err == -ENOMEM)
 		return err;
@@ -297,32 +296,44 @@ static int prepare(struct kretprobe *rp, const struct followed *f,
 
 static u32 requests_of(const struct pool *p)
 {
-	return p->sites ? dp_retsites_count(p->sites) : 1;
+	return p->sites ? p->sites->n : 1;
+}
+
+/* Of a function that is one ret, the entry comes first. */
+static struct dp_request request(struct kprobe *p, const struct pool *pool,
+				 enum dp_kind kind, u32 way)
+{
+	bool entry = kind != DP_KIND_EXIT;
+
+	return (struct dp_request){
+		.p = p,
+		.kind = 'r',
+		.entry = entry,
+		.hidden = !entry,
+		.handlers = { .kind = (u8)kind,
+			      .first = entry,
+			      .way = way,
+			      .user = (u64)p,
+			      .fault = (u64)p->fault_handler,
+			      .nmissed = (u64)&p->nmissed,
+			      .follow = (u64)&pool->follow },
+	};
 }
 
 static void describe(struct dp_request *r, struct kretprobe *rp,
 		     struct pool *pool)
 {
-	if (pool->sites) {
-		dp_retsites_describe(pool->sites, r);
-		r->handlers.follow = (u64)&pool->follow;
-		return;
-	}
-	rp->dp_private[0] = NULL;
-	*r = (struct dp_request){
-		.p = &rp->kp,
-		.kind = 'r',
-		.entry = true,
-		.handlers = { .kind = DP_KIND_RETURN,
-			      .first = true,
-			      .user = (u64)rp,
-			      .fault = (u64)rp->kp.fault_handler,
-			      .nmissed = (u64)&rp->kp.nmissed,
-			      .follow = (u64)&pool->follow },
-	};
+	struct dp_retsites *s = pool->sites;
+	u32 i;
+
+	rp->dp_private[0] = s;
+	*r = request(&rp->kp, pool, s ? DP_KIND_ENTER : DP_KIND_RETURN, 0);
+	for (i = 1; s && i < s->n; i++)
+		r[i] = request(s->all[i], pool, DP_KIND_EXIT,
+			       s->exits[i - 1].way);
 }
 
-void dp_pool_leave(u64 follow)
+void dp_pool_leave(struct dp_follow *follow)
 {
 	struct pool *p = (struct pool *)follow;
 
@@ -374,7 +385,7 @@ static int register_all(struct kretprobe **rps, int num)
 		err = register_prepared(rps, pools, num);
 	for (i = 0; err && i < num; i++)
 		if (pools[i])
-			dp_pool_leave((u64)&pools[i]->follow);
+			dp_pool_leave(&pools[i]->follow);
 	free_left();
 	free(pools);
 	return err;
@@ -406,8 +417,8 @@ static void switch_exits_off(struct kretprobe *rp)
 		rp && rp->kp.dp_private[0] ? dp_retsites_of(rp) : NULL;
 	u32 i;
 
-	for (i = 1; sites && i < dp_retsites_count(sites); i++)
-		dp_probe_switch_off(dp_retsites_kprobes(sites)[i]);
+	for (i = 1; sites && i < sites->n; i++)
+		dp_probe_switch_off(sites->all[i]);
 }
 
 void unregister_kretprobes(struct kretprobe **rps, int num)
@@ -432,8 +443,8 @@ static int turn(struct kretprobe *rp, bool enabled)
 	int err = dp_probe_enable(rp ? &rp->kp : NULL, enabled);
 	u32 i;
 
-	for (i = 1; !err && sites && i < dp_retsites_count(sites); i++)
-		err = dp_probe_enable(dp_retsites_kprobes(sites)[i], enabled);
+	for (i = 1; !err && sites && i < sites->n; i++)
+		err = dp_probe_enable(sites->all[i], enabled);
 	return err;
 }
 
@@ -451,7 +462,7 @@ int dp_kretprobe_jumped(const struct kretprobe_instance *ri)
 {
 	const struct dp_instance *mine = (const void *)ri;
 
-	return mine->ending == DP_CALL_JUMPED;
+	return mine->ending == DP_CALL_TAILED;
 }
 
 int dp_kretprobe_unwound(const struct kretprobe_instance *ri)

@@ -180,10 +180,18 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 	return 0;
 }
 
+/* Of the return probe whose entry it is, or NULL. */
+static struct dp_follow *follow_of(u32 index)
+{
+	const struct dp_handlers *h = dp_live_handlers(dp_self.engine, index);
+
+	return h->kind == DP_KIND_EXIT ? NULL : (void *)h->follow;
+}
+
 /* What is found there when it is first hit. */
 static void introduce(struct dp_request *r, u32 index, u64 addr, u8 opcode)
 {
-	struct dp_follow *follow = (void *)r->handlers.follow;
+	struct dp_follow *follow = follow_of(index);
 
 	r->had_addr = r->p->addr;
 	r->p->nmissed = 0;
@@ -326,8 +334,7 @@ int dp_probes_register(struct dp_request *requests, u32 n)
  * everybody is out. */
 static void silence(u32 index)
 {
-	struct dp_follow *f =
-		(void *)dp_live_handlers(dp_self.engine, index)->follow;
+	struct dp_follow *f = follow_of(index);
 
 	if (f)
 		__atomic_store_n(&f->handler, 0, __ATOMIC_RELEASE);
@@ -335,15 +342,15 @@ static void silence(u32 index)
 
 static void remove_all(const u32 *indexes, u32 n)
 {
-	u64 follow;
+	struct dp_follow *f;
 	u32 i;
 
 	dp_live_remove(dp_self.engine, &dp_self.text.target, indexes, n);
 	dp_self_settle();
 	for (i = 0; i < n; i++) {
-		follow = dp_live_handlers(dp_self.engine, indexes[i])->follow;
-		if (follow)
-			dp_pool_leave(follow);
+		f = follow_of(indexes[i]);
+		if (f)
+			dp_pool_leave(f);
 		dp_live_forget(dp_self.engine, indexes[i]);
 	}
 }
@@ -385,9 +392,8 @@ static void unregister_exits(struct kprobe *const *probes, u32 n)
 
 	for (i = 0; i < n; i++) {
 		sites = sites_of(probes[i]);
-		if (sites && dp_retsites_count(sites) > 1)
-			dp_probes_unregister(dp_retsites_kprobes(sites) + 1,
-					     dp_retsites_count(sites) - 1);
+		if (sites && sites->n > 1)
+			dp_probes_unregister(sites->all + 1, sites->n - 1);
 	}
 }
 

@@ -12,29 +12,29 @@
 #include "sym/exits.h"
 #include "engine/layout/instance.h"
 
-/** struct dp_retsites - of one return probe */
-struct dp_retsites;
+/**
+ * struct dp_retsites - of one return probe
+ * @all: the kprobes of the entry, which is the first, and of the exits; @n of them
+ * @exits: the latter; @way: DP_WAY_TAIL, DP_WAY_TAKEN
+ */
+struct dp_retsites {
+	u32 n;
+	struct kprobe **all;
+	struct {
+		struct kprobe kp;
+		u32 way;
+	} exits[];
+};
 
 /**
  * dp_retsites_make() - find where a function is left
- * @follow: the probe's instances; it has to live as long as the result
  * @addr: the function
+ * @sites: to be freed with free()
  * Return: 0; -EOPNOTSUPP where it is left is not known; -ENOMEM. Words are in
  * dp_last().
  */
 int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
-		     struct dp_follow *follow, u64 addr,
-		     struct dp_retsites **sites);
-void dp_retsites_free(struct dp_retsites *sites);
-
-/** dp_retsites_count() - kprobes that there are: of the entry, which is the first, and
- *  of the exits */
-u32 dp_retsites_count(const struct dp_retsites *sites);
-/** dp_retsites_describe() - so many requests that register them */
-void dp_retsites_describe(struct dp_retsites *sites,
-			  struct dp_request *requests);
-/** dp_retsites_kprobes() - all of them. Context: any. */
-struct kprobe **dp_retsites_kprobes(struct dp_retsites *sites);
+		     u64 addr, struct dp_retsites **sites);
 
 /** dp_retsites_of() - of a return probe that is registered, or NULL: it is of the other
  *  kind. Context: any. */

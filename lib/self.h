@@ -159,7 +159,7 @@ u8 dp_handler_needs(const void *handler);
 
 /* kretprobe.c */
 /** dp_pool_leave() - of a struct dp_follow: nobody enters any more */
-void dp_pool_leave(u64 follow);
+void dp_pool_leave(struct dp_follow *follow);
 
 /* blacklist.c */
 /** dp_blacklisted() - may this address not be probed? Return: why, or NULL. */

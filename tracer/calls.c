@@ -216,34 +216,18 @@ void dp_calls_close_books(struct dp_session *s)
 }
 
 void dp_calls_get(const struct dp_session *s, size_t point,
-		  struct dp_call_counts *n)
+		  struct dp_account *n)
 {
-	const struct dp_engine *e = s->engine;
-	u32 probe = s->probes[point];
-	struct dp_account a;
+	const struct dp_calls *c = s->calls;
 
-	dp_engine_account(e, probe, &a);
-	*n = (struct dp_call_counts){
-		.entered = dp_engine_hits(e, probe) +
-			   dp_engine_tally(e, probe, DP_TALLY_BROUGHT),
-		.returned = a.returned,
-		.tail = a.tail,
-		.unwound = a.unwound,
-		.abandoned = a.abandoned + s->calls->abandoned[point],
-		.inside = s->calls->inside[point],
-		.missed = a.missed,
-		.damaged = a.damaged,
-		.unmet = dp_engine_tally(e, probe, DP_TALLY_UNMET),
-		.unseen = dp_engine_tally(e, probe, DP_TALLY_UNSEEN),
-		.cut = a.cut + s->calls->cut[point],
-	};
-	n->lost =
-		(s64)(n->entered - n->returned - n->tail - n->unwound -
-		      n->abandoned - n->inside - n->missed - n->damaged -
-		      n->unmet - dp_engine_tally(e, probe, DP_TALLY_DISABLED));
+	dp_engine_account(s->engine, s->probes[point], n);
+	n->abandoned += c->abandoned[point];
+	n->inside = c->inside[point];
+	n->cut += c->cut[point];
+	n->lost = (s64)((u64)n->lost - c->abandoned[point] - n->inside);
 }
 
-static void add(struct dp_call_counts *sum, const struct dp_call_counts *n)
+static void add(struct dp_account *sum, const struct dp_account *n)
 {
 	sum->entered += n->entered;
 	sum->returned += n->returned;
@@ -259,12 +243,12 @@ static void add(struct dp_call_counts *sum, const struct dp_call_counts *n)
 	sum->lost += n->lost;
 }
 
-bool dp_calls_total(const struct dp_session *s, struct dp_call_counts *total)
+bool dp_calls_total(const struct dp_session *s, struct dp_account *total)
 {
-	struct dp_call_counts n;
+	struct dp_account n;
 	size_t i;
 
-	*total = (struct dp_call_counts){ 0 };
+	*total = (struct dp_account){ 0 };
 	for (i = 0; s->calls && i < s->points.n; i++)
 		if (is_followed(s, i)) {
 			dp_calls_get(s, i, &n);
@@ -275,7 +259,7 @@ bool dp_calls_total(const struct dp_session *s, struct dp_call_counts *total)
 
 /* A process that ends takes its threads away wherever they are, in a hit too. So
  * does a signal's handler that does not come back, and then that is seen. */
-static bool balances(const struct dp_session *s, const struct dp_call_counts *n)
+static bool balances(const struct dp_session *s, const struct dp_account *n)
 {
 	bool ended = s->ending == DP_ENDING_EXIT || s->ending == DP_ENDING_EXEC;
 
@@ -284,7 +268,7 @@ static bool balances(const struct dp_session *s, const struct dp_call_counts *n)
 
 void dp_calls_complain(const struct dp_session *s)
 {
-	struct dp_call_counts n;
+	struct dp_account n;
 	bool told = false;
 	size_t i;
 

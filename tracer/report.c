@@ -5,6 +5,7 @@
 #include "tracer/output.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
+#include "engine/site/visits.h"
 #include <string.h>
 #include <sys/wait.h>
 
@@ -15,7 +16,7 @@
 
 static void calls_json(const struct dp_session *s, size_t i)
 {
-	struct dp_call_counts n;
+	struct dp_account n;
 
 	dp_calls_get(s, i, &n);
 	dp_output_print(
@@ -27,7 +28,7 @@ static void calls_json(const struct dp_session *s, size_t i)
 }
 
 /* "97 returned, 1 tail, …": what there is none of is left out, but returns. */
-static void calls_text(FILE *out, const struct dp_call_counts *n)
+static void calls_text(FILE *out, const struct dp_account *n)
 {
 	u64 known = n->missed + n->unmet;
 	const struct {
@@ -95,7 +96,7 @@ static void count_json(const struct dp_session *s, size_t i)
 static void count_text(const struct dp_session *s, size_t i)
 {
 	const struct dp_point *p = &s->points.v[i];
-	struct dp_call_counts n;
+	struct dp_account n;
 
 	if (p->refused)
 		return;
@@ -398,7 +399,7 @@ void dp_report_summary(const struct dp_session *s)
 	size_t sites = dp_engine_sites(s->engine);
 	size_t jumps = dp_engine_jumps(s->engine), probes = 0, i;
 	struct dp_sums sums = { 0 };
-	struct dp_call_counts n;
+	struct dp_account n;
 
 	if (s->ending == DP_ENDING_OUTPUT && dp_output_left(s->opt->out))
 		return;

@@ -191,19 +191,7 @@ void dp_record_stamp(const struct dp_session *s,
 u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to);
 
 /* calls.c: the account of functions that are followed */
-/**
- * struct dp_call_counts - what became of the calls of one function
- * @entered: in all
- * @inside: neither ended nor left otherwise, as far as can be seen
- * @unmet: those for which the condition did not hold
- * @unseen: returns of calls that were not followed
- * @lost: entered, and nothing is known of them; @cut: this is why, at most
- */
-struct dp_call_counts {
-	u64 entered, returned, tail, unwound, abandoned, inside;
-	u64 missed, damaged, unmet, unseen, cut;
-	s64 lost;
-};
+struct dp_account;
 
 /** dp_calls_look() - see which calls are over without having come to an exit, while
  *  the probes are armed; what was seen before is forgotten */
@@ -216,9 +204,9 @@ void dp_calls_stop(struct dp_session *s);
  *  agent any more. What was left otherwise makes records. */
 void dp_calls_close_books(struct dp_session *s);
 void dp_calls_get(const struct dp_session *s, size_t point,
-		  struct dp_call_counts *counts);
+		  struct dp_account *counts);
 /** dp_calls_total() - of all. Return: false if none are followed. */
-bool dp_calls_total(const struct dp_session *s, struct dp_call_counts *total);
+bool dp_calls_total(const struct dp_session *s, struct dp_account *total);
 /** dp_calls_complain() - tell of what cannot be */
 void dp_calls_complain(const struct dp_session *s);
 void dp_calls_free(struct dp_session *s);

@@ -161,8 +161,15 @@ static void json_args(FILE *out, const struct dp_trace_program *p,
 		fputs(",\"truncated\":true", out);
 }
 
+static const char *const leavings[] = {
+	[DP_CALL_RETURNED] = "return",
+	[DP_CALL_TAILED] = "tail",
+	[DP_CALL_ABANDONED] = "abandoned",
+	[DP_CALL_UNWOUND] = "unwound",
+};
+
 /* The record of a call that was followed begins with how it ended. Return:
- * false if it is too short for that. */
+ * false if it does not. */
 static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
 {
 	if (r->head.len < sizeof(*leaving))
@@ -170,25 +177,18 @@ static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
 	memcpy(leaving, r->data, sizeof(*leaving));
 	r->head.len -= sizeof(*leaving);
 	memmove(r->data, r->data + sizeof(*leaving), r->head.len);
-	return leaving->how <= DP_LEFT_UNWOUND;
+	return leaving->how <= DP_CALL_TAILED && leavings[leaving->how];
 }
-
-static const char *const leavings[] = {
-	[DP_LEFT_RETURN] = "return",
-	[DP_LEFT_TAIL] = "tail",
-	[DP_LEFT_ABANDONED] = "abandoned",
-	[DP_LEFT_UNWOUND] = "unwound",
-};
 
 /* " = 42 <0.000001234>", the time in seconds */
 static void print_leaving(FILE *out, struct dp_type type,
 			  const struct dp_leaving *l, u64 ns)
 {
-	if (l->how == DP_LEFT_RETURN)
+	if (l->how == DP_CALL_RETURNED)
 		dp_returned_text(out, type, l->value);
 	else
 		dp_output_print(out, " = %s", leavings[l->how]);
-	if (l->how == DP_LEFT_RETURN || l->how == DP_LEFT_TAIL)
+	if (l->how == DP_CALL_RETURNED || l->how == DP_CALL_TAILED)
 		dp_output_print(out, " <%llu.%09llu>",
 				(unsigned long long)ns / 1000000000,
 				(unsigned long long)ns % 1000000000);
@@ -197,10 +197,10 @@ static void print_leaving(FILE *out, struct dp_type type,
 static void json_leaving(FILE *out, struct dp_type type,
 			 const struct dp_leaving *l, u64 ns)
 {
-	if (l->how == DP_LEFT_RETURN)
+	if (l->how == DP_CALL_RETURNED)
 		dp_returned_json(out, type, l->value);
 	/* When it was abandoned is not known. */
-	if (l->how != DP_LEFT_ABANDONED)
+	if (l->how != DP_CALL_ABANDONED)
 		dp_output_print(out, ",\"latency_ns\":%llu",
 				(unsigned long long)ns);
 	dp_output_print(out, ",\"exit\":\"%s\"", leavings[l->how]);

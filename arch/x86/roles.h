@@ -134,6 +134,16 @@ static inline void dp_regs_set_sp(struct dp_regs *r, u64 sp)
 	r->sp = sp;
 }
 
+static inline u64 dp_regs_flags(const struct dp_regs *r)
+{
+	return r->flags;
+}
+
+static inline u64 dp_regs_count(const struct dp_regs *r)
+{
+	return r->cx;
+}
+
 /** dp_regs_behind_syscall() - what a system call leaves of the address behind it */
 static inline void dp_regs_behind_syscall(struct dp_regs *r, u64 pc)
 {

@@ -138,6 +138,12 @@ static bool before(struct call *call, u32 probe)
 	case DP_KIND_RETURN:
 		dp_return_enter(probe, call->regs, call->stack, &call->begun);
 		return false;
+	case DP_KIND_ENTER:
+		dp_slot_enter(probe, call->regs, call->stack);
+		return false;
+	case DP_KIND_EXIT:
+		dp_slot_exit(probe, call->site, call->regs, call->stack);
+		return false;
 	case DP_KIND_JPROBE:
 		dp_jprobe_enter(probe, call->site, call->regs, call->stack,
 				call->trap);

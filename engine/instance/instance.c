@@ -64,3 +64,37 @@ struct dp_instance *dp_instance_next(struct dp_stack *stack)
 	ri->used = stack->tid;
 	return ri;
 }
+
+/* In hand before it is ours. */
+bool dp_instance_claim(struct dp_stack *stack, struct dp_instance *ri)
+{
+	u32 followed = DP_INSTANCE_AT_SLOT;
+
+	stack->instance = (u64)ri;
+	dp_barrier();
+	if (__atomic_compare_exchange_n(&ri->used, &followed, stack->tid, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return true;
+	stack->instance = 0;
+	return false;
+}
+
+void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
+		      const struct dp_follow *f, u64 back)
+{
+	u64 (*get)(void) = (void *)dp_arena.control.task;
+	u64 *data = (u64 *)(ri + 1), *end = data + (f->data_size + 7) / 8;
+
+	/* It stays the same as long as the thread lives. */
+	if (!stack->task && get)
+		stack->task = get();
+	ri->task = stack->task;
+	ri->ret_addr = back;
+	ri->next = 0;
+	ri->ending = DP_CALL_ABANDONED;
+	/* Instances are as far apart as whole words. */
+	while (data < end) {
+		*data++ = 0;
+		dp_barrier();
+	}
+}

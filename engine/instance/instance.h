@@ -165,13 +165,47 @@ static inline void dp_instance_put_away(struct dp_stack *stack,
 static inline void dp_instance_end(struct dp_stack *stack,
 				   struct dp_instance *ri, enum dp_call_end how)
 {
-	dp_instance_tally(stack, &ri->ended[how]);
+	dp_instance_tally(
+		stack, &ri->ended[how < DP_CALL_ENDS ? how : DP_CALL_RETURNED]);
 	dp_instance_put_away(stack, ri);
 }
 
 /** dp_instance_next() - take in hand the next of those in @stack->rest, which are to be
  *  ended. Return: NULL, that was all. */
 struct dp_instance *dp_instance_next(struct dp_stack *stack);
+
+/** dp_instance_is_at_slot() - is its call followed, and known by its slot? */
+static inline bool dp_instance_is_at_slot(const struct dp_instance *ri)
+{
+	return __atomic_load_n(&ri->used, __ATOMIC_ACQUIRE) ==
+	       DP_INSTANCE_AT_SLOT;
+}
+
+/** dp_instance_claim() - such a one comes in hand, to be ended. Return: false: another
+ *  thread was first. */
+bool dp_instance_claim(struct dp_stack *stack, struct dp_instance *ri);
+
+/** dp_instance_miss() - there is none for a call */
+static inline void dp_instance_miss(const struct dp_follow *f)
+{
+	__atomic_fetch_add((u32 *)f->nmissed, 1, __ATOMIC_RELAXED);
+}
+
+/** dp_instance_fill() - the one in hand will be that of a call; @back: where it returns to */
+void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
+		      const struct dp_follow *f, u64 back);
+
+/** dp_instance_enter() - the call of the one in hand is followed from now on
+ *  @used: what says so */
+static inline void dp_instance_enter(struct dp_stack *stack,
+				     struct dp_instance *ri, u32 used)
+{
+	dp_instance_tally(stack, &ri->entered);
+	dp_barrier();
+	__atomic_store_n(&ri->used, used, __ATOMIC_RELEASE);
+	dp_barrier();
+	stack->counter = 0;
+}
 
 #pragma GCC visibility pop
 
@@ -191,14 +225,9 @@ static inline struct dp_frame *dp_left_frame(u64 addr)
  *  place is over */
 void dp_left_same(struct dp_stack *stack, u64 sp);
 
-/**
- * dp_left_any() - instances are short: are there some of calls that were left?
- *
- * Where there were none, as in a deep recursion, it is not looked again before so many
- * calls have been missed that looking costs them next to nothing.
- * Return: false if there were none.
- */
-bool dp_left_any(struct dp_stack *stack);
+/** dp_left_take() - as dp_instance_take(); where instances are short, also one of a call
+ *  that was left */
+struct dp_instance *dp_left_take(struct dp_follow *f, struct dp_stack *stack);
 
 /** dp_left_drop() - the thread that had @stack has ended, and its calls with it, but
  *  those on other stacks */

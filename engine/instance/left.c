@@ -50,15 +50,20 @@ static void abandon(struct dp_stack *stack, struct dp_frame *f)
 	dp_stub_leave(f);
 }
 
-/* Is its call still to return? Asked of the kernel: its stack may be gone. On its
- * way from the stub to us its number is there. */
-static bool is_there(const struct dp_frame *f)
+/* Asked of the kernel: the stack may be gone. Return: 0: it is. */
+static u64 word_at(u64 slot)
 {
 	u64 now;
 
-	return dp_port_read(&now, f->slot, sizeof(now)) == sizeof(now) &&
-	       (now == dp_stub_of(f) + DP_STUB_BACK ||
-		now == dp_stub_number(f));
+	return dp_port_read(&now, slot, sizeof(now)) == sizeof(now) ? now : 0;
+}
+
+/* Is its call still to return? On its way from the stub to us its number is there. */
+static bool is_there(const struct dp_frame *f)
+{
+	u64 now = word_at(f->slot);
+
+	return now == dp_stub_of(f) + DP_STUB_BACK || now == dp_stub_number(f);
 }
 
 /*
@@ -136,7 +141,30 @@ static u32 drop_orphans(struct dp_stack *stack, u32 *looked)
 	return dropped;
 }
 
-bool dp_left_any(struct dp_stack *stack)
+/* Of calls that are known by their slots, whatever the thread. */
+static u32 drop_at_slots(struct dp_stack *stack, const struct dp_follow *f,
+			 u32 *looked)
+{
+	u32 i, dropped = 0;
+
+	for (i = 0; i < f->nr; i++) {
+		struct dp_instance *ri = dp_instance_at(f, i);
+
+		if (!dp_instance_is_at_slot(ri))
+			continue;
+		++*looked;
+		if (word_at(ri->frame) == ri->ret_addr ||
+		    !dp_instance_claim(stack, ri))
+			continue;
+		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
+		dropped++;
+	}
+	return dropped;
+}
+
+/* Where there were none, as in a deep recursion, it is not looked again before so many
+ * calls have been missed that looking costs them next to nothing. */
+static bool drop_any(struct dp_stack *stack, const struct dp_follow *f)
 {
 	u32 looked = 0, dropped;
 
@@ -144,10 +172,23 @@ bool dp_left_any(struct dp_stack *stack)
 		stack->patience--;
 		return false;
 	}
-	dropped = drop_own(stack, &looked) + drop_orphans(stack, &looked);
+	if (f->exits)
+		dropped = drop_at_slots(stack, f, &looked);
+	else
+		dropped =
+			drop_own(stack, &looked) + drop_orphans(stack, &looked);
 	if (!dropped)
 		stack->patience = PATIENCE * looked;
 	return dropped;
+}
+
+struct dp_instance *dp_left_take(struct dp_follow *f, struct dp_stack *stack)
+{
+	struct dp_instance *ri = dp_instance_take(f, stack);
+
+	if (ri || !drop_any(stack, f))
+		return ri;
+	return dp_instance_take(f, stack);
 }
 
 /* Is it one of those that wait for the return? */
@@ -156,6 +197,9 @@ static bool waits(const struct dp_instance *ri)
 	const struct dp_frame *f = dp_left_frame(ri->frame);
 	u64 i;
 
+	/* At its slot it would be nobody's in particular. */
+	if (dp_instance_follow(ri)->exits)
+		return false;
 	if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != DP_FRAME_LIVE)
 		return false;
 	for (i = f->instances; i && i != (u64)ri; i = dp_instance_ptr(i)->next)

@@ -30,25 +30,31 @@
 #include "arch/arch.h"
 #include "port.h"
 
-/* It stays the same as long as the thread lives. */
-static u64 task(struct dp_stack *stack)
+bool dp_return_ask(struct dp_stack *stack, struct dp_instance *ri,
+		   struct dp_regs *regs)
 {
-	u64 (*get)(void) = (void *)dp_arena.control.task;
+	const struct dp_follow *f = dp_instance_follow(ri);
 
-	if (!stack->task && get)
-		stack->task = get();
-	return stack->task;
+	if (!f->entry ||
+	    !(u32)dp_call_handler(stack, f->probe, f->entry, (u64)ri, (u64)regs,
+				  f->entry_needs))
+		return true;
+	dp_instance_end(stack, ri, DP_CALL_VETOED);
+	return false;
 }
 
-/* Instances are as far apart as whole words. */
-static void clear(struct dp_instance *ri, u32 size)
+void dp_return_finish(struct dp_stack *stack, struct dp_instance *ri,
+		      struct dp_regs *regs, enum dp_call_end how)
 {
-	u64 *data = (u64 *)(ri + 1), *end = data + (size + 7) / 8;
+	const struct dp_follow *f = dp_instance_follow(ri);
+	u64 handler = __atomic_load_n(&f->handler, __ATOMIC_ACQUIRE);
 
-	while (data < end) {
-		*data++ = 0;
-		__asm__ volatile("" : : : "memory");
-	}
+	ri->ending = how;
+	dp_regs_set_pc(regs, ri->ret_addr);
+	if (handler && (how != DP_CALL_UNWOUND || f->unwind))
+		dp_call_handler(stack, f->probe, handler, (u64)ri, (u64)regs,
+				f->handler_needs);
+	dp_instance_end(stack, ri, how);
 }
 
 /* The frame whose stub the call at @sp returns to already: another probe's of this
@@ -63,30 +69,6 @@ static struct dp_frame *frame_of(u64 sp)
 		return NULL;
 	f = dp_stub_frame(offset / DP_STUB_SIZE);
 	return f->state == DP_FRAME_LIVE && f->slot == sp ? f : NULL;
-}
-
-static struct dp_instance *take_any(struct dp_follow *f, struct dp_stack *stack)
-{
-	struct dp_instance *ri = dp_instance_take(f, stack);
-
-	if (ri || !dp_left_any(stack))
-		return ri;
-	return dp_instance_take(f, stack);
-}
-
-static void miss(const struct dp_follow *f)
-{
-	__atomic_fetch_add((u32 *)f->nmissed, 1, __ATOMIC_RELAXED);
-}
-
-static void fill(struct dp_instance *ri, struct dp_stack *stack,
-		 const struct dp_follow *f, u64 back)
-{
-	ri->task = task(stack);
-	ri->ret_addr = back;
-	ri->next = 0;
-	ri->ending = DP_CALL_ABANDONED;
-	clear(ri, f->data_size);
 }
 
 /* From here on it is known where the call at @sp returns to. Calls that were left and
@@ -124,11 +106,7 @@ static void join(struct dp_stack *stack, struct dp_frame *f,
 {
 	ri->frame = (u64)f;
 	ri->next = f->instances;
-	dp_instance_tally(stack, &ri->entered);
-	dp_barrier();
-	__atomic_store_n(&ri->used, stack->tid, __ATOMIC_RELEASE);
-	dp_barrier();
-	stack->counter = 0;
+	dp_instance_enter(stack, ri, stack->tid);
 	f->user = ri->user;
 	f->instances = (u64)ri;
 	dp_barrier();
@@ -145,22 +123,20 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 
 	if (!f)
 		dp_left_same(stack, dp_regs_sp(regs));
-	ri = take_any(follow, stack);
+	ri = dp_left_take(follow, stack);
 	if (ri && !f)
 		new = dp_stub_take(stack);
 	if (!ri || !(f || new)) {
 		if (ri)
 			dp_instance_put_away(stack, ri);
-		miss(follow);
+		dp_instance_miss(follow);
 		return;
 	}
-	fill(ri, stack, follow, f ? f->ret_addr : *(u64 *)dp_regs_sp(regs));
-	if (follow->entry &&
-	    (u32)dp_call_handler(stack, probe, follow->entry, (u64)ri,
-				 (u64)regs, follow->entry_needs)) {
+	dp_instance_fill(ri, stack, follow,
+			 f ? f->ret_addr : *(u64 *)dp_regs_sp(regs));
+	if (!dp_return_ask(stack, ri, regs)) {
 		if (new)
 			dp_stub_give(stack, new);
-		dp_instance_end(stack, ri, DP_CALL_VETOED);
 		return;
 	}
 	if (new) {
@@ -177,19 +153,6 @@ struct ending {
 	enum dp_call_end how;
 	bool keeps; /* its frame is still looked at */
 };
-
-static void finish(struct ending *e, struct dp_instance *ri)
-{
-	const struct dp_follow *f = dp_instance_follow(ri);
-	u64 handler = __atomic_load_n(&f->handler, __ATOMIC_ACQUIRE);
-
-	ri->ending = e->how;
-	dp_regs_set_pc(e->regs, ri->ret_addr);
-	if (handler && (e->how == DP_CALL_RETURNED || f->unwind))
-		dp_call_handler(e->stack, f->probe, handler, (u64)ri,
-				(u64)e->regs, f->handler_needs);
-	dp_instance_end(e->stack, ri, e->how);
-}
 
 /* Out of its list, if that is ours. Return: false if the call was taken for left
  * meanwhile. */
@@ -238,7 +201,7 @@ static void finish_all(struct ending *e, u64 instances)
 
 	e->stack->rest = instances;
 	while ((ri = dp_instance_next(e->stack)))
-		finish(e, ri);
+		dp_return_finish(e->stack, ri, e->regs, e->how);
 }
 
 /* On the handler stack, where no hit is handled that a signal brings. */
@@ -280,7 +243,7 @@ static void end_unseen(struct ending *e)
 		struct dp_instance *ri = dp_instance_ptr(instances);
 
 		instances = ri->next;
-		miss(dp_instance_follow(ri));
+		dp_instance_miss(dp_instance_follow(ri));
 		ri->ended[e->how]++;
 		dp_instance_give(NULL, ri);
 	}
@@ -370,7 +333,7 @@ struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
 	ri = dp_instance_search(f, stack);
 	if (!ri)
 		return none;
-	fill(ri, stack, f, *(u64 *)sp);
+	dp_instance_fill(ri, stack, f, *(u64 *)sp);
 	return (struct dp_quick){ (u64)ri, f->entry };
 }
 

@@ -41,6 +41,23 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
  *  predicted right */
 u64 dp_return_through(struct dp_frame *frame, u64 cont);
 
+/** dp_return_ask() - the entry handler. Return: false if it refuses: then the one in
+ *  hand is free. */
+bool dp_return_ask(struct dp_stack *stack, struct dp_instance *ri,
+		   struct dp_regs *regs);
+/** dp_return_finish() - the call of the one in hand has ended: its handler is called with
+ *  @regs, if it wants to hear of it */
+void dp_return_finish(struct dp_stack *stack, struct dp_instance *ri,
+		      struct dp_regs *regs, enum dp_call_end how);
+
+/* slot: calls that are followed by the place of their return address. */
+
+/** dp_slot_enter() - a function is entered of which the exits are probed */
+void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack);
+/** dp_slot_exit() - it is about to be left by the instruction of @site */
+void dp_slot_exit(u32 probe, const struct dp_site_entry *site,
+		  struct dp_regs *regs, struct dp_stack *stack);
+
 /** struct dp_quick - a call's instance, and its handler or 0, for entry.S to call */
 struct dp_quick {
 	u64 instance, handler;

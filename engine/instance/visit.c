@@ -259,30 +259,33 @@ static bool is_whole(const struct place *at, u32 group, u64 slot)
 	return false;
 }
 
-/* Other than at an exit of its own. */
-APART static void leave(const struct place *at, u32 group, enum dp_tally tally,
-			struct dp_leaving *leaving, u32 tid)
+static const u8 tallies[] = {
+	[DP_CALL_RETURNED] = DP_TALLY_RETURNED,
+	[DP_CALL_UNWOUND] = DP_TALLY_UNWOUND,
+	[DP_CALL_ABANDONED] = DP_TALLY_ABANDONED,
+	[DP_CALL_TAILED] = DP_TALLY_TAILED,
+};
+
+/* Other than at an exit of its own. @tid: 0: who entered */
+APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
+			u64 value, u32 tid)
 {
 	struct dp_visit *v = visit_of(at);
+	struct dp_leaving leaving = { .entered = v->ticks,
+				      .value = value,
+				      .how = how };
 
 	begin_end(v);
-	dp_tally(group, tally);
-	leaving->entered = v->ticks;
+	dp_tally(group, tallies[how]);
 	if (dp_probe(group)->way & DP_WAY_LOGS)
-		tell(group, v, tid ? tid : v->tid, leaving);
+		tell(group, v, tid ? tid : v->tid, &leaving);
 	release(at);
-}
-
-static u32 group_of(u64 key)
-{
-	return (u32)(key >> DP_VISIT_SLOT_BITS) - 1;
 }
 
 /* The function is entered where a visit of it is. That was left otherwise; or it has
  * jumped to another function, and that one back to its beginning. */
 APART static void replace(u32 probe, const struct dp_hit *hit)
 {
-	struct dp_leaving leaving = { .how = DP_LEFT_ABANDONED };
 	u64 slot = dp_mcontext_sp(hit->regs);
 	const struct dp_visit *v;
 	struct place p;
@@ -290,12 +293,10 @@ APART static void replace(u32 probe, const struct dp_hit *hit)
 	if (!find(&p, dp_visit_key(probe, slot)) || !is_whole(&p, probe, slot))
 		return;
 	v = visit_of(&p);
-	if (!v->tailed || return_address(hit) != v->ret) {
-		leave(&p, probe, DP_TALLY_ABANDONED, &leaving, 0);
-	} else {
-		leaving.how = DP_LEFT_TAIL;
-		leave(&p, probe, DP_TALLY_TAILED, &leaving, dp_hit_tid());
-	}
+	if (v->tailed && return_address(hit) == v->ret)
+		leave(&p, probe, DP_CALL_TAILED, 0, dp_hit_tid());
+	else
+		leave(&p, probe, DP_CALL_ABANDONED, 0, 0);
 }
 
 void dp_visit_fill(struct dp_visit *v, u32 probe, const struct dp_hit *hit,
@@ -356,8 +357,8 @@ APART static void finish(const struct place *at, u32 probe,
 	struct dp_visit *v = visit_of(at);
 	struct dp_leaving leaving = { .entered = v->ticks,
 				      .how = p->way & DP_WAY_TAIL ?
-						     DP_LEFT_TAIL :
-						     DP_LEFT_RETURN };
+						     DP_CALL_TAILED :
+						     DP_CALL_RETURNED };
 
 	begin_end(v);
 	dp_hit_count(probe);
@@ -373,15 +374,11 @@ APART static void finish_tailed(const struct place *at, u32 group, u32 way,
 				const struct dp_hit *hit)
 {
 	const struct dp_visit *v = visit_of(at);
-	bool tail = way & DP_WAY_TAIL;
-	struct dp_leaving leaving = { .value = returned(group, hit),
-				      .how = tail ? DP_LEFT_TAIL :
-						    DP_LEFT_RETURN };
 
-	if (!v->tailed || return_address(hit) != v->ret)
-		return;
-	leave(at, group, tail ? DP_TALLY_TAILED : DP_TALLY_RETURNED, &leaving,
-	      dp_hit_tid());
+	if (v->tailed && return_address(hit) == v->ret)
+		leave(at, group,
+		      way & DP_WAY_TAIL ? DP_CALL_TAILED : DP_CALL_RETURNED,
+		      returned(group, hit), dp_hit_tid());
 }
 
 /* Return: false if it is somebody else's call, at the place of one that was left
@@ -413,7 +410,7 @@ APART static void end_tailed(u64 key, u32 way, const struct dp_hit *hit)
 
 	start(&at, key);
 	while (next(&at, key, DP_VISIT_SLOT)) {
-		group = group_of(*key_of(&at));
+		group = dp_visit_group(*key_of(&at));
 		if (group < dp_arena.control.nr_probes)
 			finish_tailed(&at, group, way, hit);
 	}
@@ -484,19 +481,17 @@ static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 APART static void unwind_at(u64 slot, u64 ret)
 {
 	u64 key = dp_visit_key(0, slot);
-	struct dp_leaving leaving = { .how = DP_LEFT_UNWOUND };
 	struct place at;
 
 	if (!start(&at, key))
 		return;
 	while (next(&at, key, DP_VISIT_SLOT)) {
 		const struct dp_visit *v = visit_of(&at);
-		u32 group = group_of(*key_of(&at));
+		u32 group = dp_visit_group(*key_of(&at));
 
 		if (group < dp_arena.control.nr_probes && is_sane(v, slot) &&
 		    !v->ending && (!ret || v->ret == ret))
-			leave(&at, group, DP_TALLY_UNWOUND, &leaving,
-			      dp_hit_tid());
+			leave(&at, group, DP_CALL_UNWOUND, 0, dp_hit_tid());
 	}
 }
 

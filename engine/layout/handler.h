@@ -38,7 +38,7 @@
  * @frames: address of the innermost call's that is followed
  * @spare: number of a free frame, the thread's own list of them; @nr_spare
  * @kept: number of a frame that an unwinder is still to look at, 0 for none
- * @patience: calls to be missed before it is looked again for frames that were left
+ * @patience: calls to be missed before it is looked again for those that were left
  * @hints: where to look for a free instance first
  * @instance: address of that of a call whose entry or return is being handled; @rest:
  *            of the first of those that are still to be; @taken: number of their frame

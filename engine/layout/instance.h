@@ -76,6 +76,17 @@ static inline bool dp_visit_fits(u64 slot)
 /* What of a key says which slot it is of */
 #define DP_VISIT_SLOT ((1ull << DP_VISIT_SLOT_BITS) - 1)
 
+/** dp_visit_group() - of whose function; dp_visit_slot() - and at which slot */
+static inline u32 dp_visit_group(u64 key)
+{
+	return (u32)(key >> DP_VISIT_SLOT_BITS) - 1;
+}
+
+static inline u64 dp_visit_slot(u64 key)
+{
+	return (key & DP_VISIT_SLOT) << 3;
+}
+
 /* So much of a stack has its lines side by side, one for each two words of it. */
 #define DP_VISIT_NEAR 6
 #define DP_VISIT_NEAR_MASK ((1u << DP_VISIT_NEAR) - 1)
@@ -90,18 +101,21 @@ static inline u32 dp_visit_hash(u64 key)
 	       ((u32)pair & DP_VISIT_NEAR_MASK);
 }
 
-/** enum dp_left - how a visit ended */
-enum dp_left {
-	DP_LEFT_RETURN,
-	DP_LEFT_TAIL, /* another function returns in its place */
-	DP_LEFT_ABANDONED, /* by longjmp, or with its stack */
-	DP_LEFT_UNWOUND, /* by an exception, or the end of its thread */
+/** enum dp_call_end - how a followed call has ended */
+enum dp_call_end {
+	DP_CALL_RETURNED,
+	DP_CALL_UNWOUND, /* by an exception, or the end of its thread */
+	DP_CALL_ABANDONED, /* by longjmp, or with its stack */
+	DP_CALL_VETOED, /* by the entry handler, before it was followed */
+	DP_CALL_ENDS,
+	/* another function returns in its place; an instance counts it as returned */
+	DP_CALL_TAILED = DP_CALL_ENDS,
 };
 
 /**
  * struct dp_leaving - how the record of a visit begins
  * @entered: ticks; @value: what it returned; DP_WAY_XMM: the low half of the register
- *           for floating point; @how: enum dp_left
+ *           for floating point; @how: enum dp_call_end
  */
 struct dp_leaving {
 	u64 entered, value;
@@ -121,6 +135,7 @@ struct dp_leaving {
  * @unwind: the handler is called for calls that an exception ends, too
  * @quick: its handlers touch general registers only, and there is not much to do for
  *         each call
+ * @exits: its calls are known by the place of the return address, not by a stub
  * @away: instances in use, or fewer; kept only where there are more than
  *        DP_FOLLOW_SCAN
  */
@@ -133,32 +148,23 @@ struct dp_follow {
 	u32 data_size;
 	u32 probe;
 	u8 handler_needs, entry_needs;
-	u8 unwind, quick;
-	u8 pad[4];
+	u8 unwind, quick, exits;
+	u8 pad[3];
 	s64 away;
 };
 
 /* So many are looked through for a free one; a count comes before more. */
 #define DP_FOLLOW_SCAN 1024
 
-/** enum dp_call_end - how a followed call has ended */
-enum dp_call_end {
-	DP_CALL_RETURNED,
-	DP_CALL_UNWOUND, /* by an exception, or the end of its thread */
-	DP_CALL_ABANDONED, /* by longjmp, or with its thread */
-	DP_CALL_VETOED, /* by the entry handler, before it was followed */
-	DP_CALL_ENDS,
-	/* to another function; not counted apart */
-	DP_CALL_JUMPED = DP_CALL_ENDS,
-};
-
 /* Of @used: the entry handler has not agreed yet */
 #define DP_INSTANCE_NEW 0x80000000u
+/* @used: its call is followed, and the thread that comes to an exit at its slot ends it */
+#define DP_INSTANCE_AT_SLOT 0x40000000u
 
 /**
  * struct dp_instance - one call that is followed; begins as the library's struct
  * kretprobe_instance does
- * @frame: address of its struct dp_frame
+ * @frame: address of its struct dp_frame; of one that is known by its slot: the slot
  * @next: address of the frame's next instance, of a probe that was hit before
  * @follow: address of its struct dp_follow
  * @index: of it in its pool

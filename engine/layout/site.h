@@ -146,9 +146,9 @@ static inline u32 dp_site_hash(u64 addr)
 enum dp_kind {
 	DP_KIND_PLAIN, /* counts; runs its program, if it has one */
 	DP_KIND_KPROBE, /* calls handlers in C */
-	DP_KIND_RETURN, /* follows the call */
+	DP_KIND_RETURN, /* follows the call by a stub */
 	DP_KIND_JPROBE, /* goes to another function first */
-	DP_KIND_ENTER, /* a visit begins */
+	DP_KIND_ENTER, /* a call begins that is followed to the function's exits */
 	DP_KIND_EXIT, /* one ends */
 	DP_KIND_UNWIND, /* those on a part of the stack end */
 	DP_KIND_ASK, /* its handler runs in the tool */
@@ -190,7 +190,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @user: what handlers get as their first argument
  * @pre, @post, @fault: handlers, 0 for none
  * @nmissed: where hits that ran no handler are counted
- * @follow: struct dp_follow of a return probe
+ * @follow: struct dp_follow of a return probe, and of its exits
  * @group: of DP_KIND_EXIT: the probe at its function's entry; @way: DP_WAY_*
  * @deadline: of DP_KIND_ASK: ms for which a thread waits for its handler
  * @gone: it is at no site, because its code has gone, and was at this address

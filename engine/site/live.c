@@ -409,6 +409,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 				      .fault = h->fault,
 				      .nmissed = h->nmissed,
 				      .follow = h->follow,
+				      .way = h->way,
 				      .deadline = h->deadline };
 	*state = (struct dp_probe_state){ 0 };
 	switch_on(e, probe);

@@ -73,11 +73,11 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  * @single: it has to be a breakpoint on one instruction, as an after-handler
  *          needs it; @why says so
  * @first: it is called before those that are there already
- * @deadline: of DP_KIND_ASK, in ms
+ * @deadline: of DP_KIND_ASK, in ms; @way: of DP_KIND_EXIT
  */
 struct dp_handlers {
 	u8 kind, pre_needs, post_needs;
-	u32 deadline;
+	u32 deadline, way;
 	bool single, first;
 	const char *why;
 	u64 user, pre, post, fault, nmissed, follow;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* visit: calls that are followed from entry to exit: see engine/hit/visit.c. */
+/* visits: calls that are followed from entry to exit: see engine/instance/visit.c. */
 #include "engine/site/visits.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
@@ -97,12 +97,16 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 	u32 i;
 
 	*a = (struct dp_account){
+		.entered = dp_engine_hits(e, enter) +
+			   dp_engine_tally(e, enter, DP_TALLY_BROUGHT),
 		.returned = dp_engine_tally(e, enter, DP_TALLY_RETURNED),
 		.tail = dp_engine_tally(e, enter, DP_TALLY_TAILED),
 		.unwound = dp_engine_tally(e, enter, DP_TALLY_UNWOUND),
 		.abandoned = dp_engine_tally(e, enter, DP_TALLY_ABANDONED),
 		.missed = dp_engine_missed(e, enter),
 		.damaged = dp_engine_tally(e, enter, DP_TALLY_DAMAGED),
+		.unmet = dp_engine_tally(e, enter, DP_TALLY_UNMET),
+		.unseen = dp_engine_tally(e, enter, DP_TALLY_UNSEEN),
 		.cut = dp_engine_tally(e, enter, DP_TALLY_CUT),
 	};
 	/* Its exits were added behind it. */
@@ -116,6 +120,9 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 		else
 			a->returned += dp_engine_hits(e, i);
 	}
+	a->lost = (s64)(a->entered - a->returned - a->tail - a->unwound -
+			a->abandoned - a->missed - a->damaged - a->unmet -
+			dp_engine_tally(e, enter, DP_TALLY_DISABLED));
 }
 
 void dp_visits_open(struct dp_engine *e)
@@ -211,77 +218,97 @@ void dp_engine_visits_grow(struct dp_engine *e, u64 addr, void *ours)
 	__atomic_store_n(&c->nr_visit_tables, ++v->tables, __ATOMIC_RELEASE);
 }
 
-/* Where a visit is of which the place in all tables is known. */
+/* A place in all tables; the first is all zeros. */
 struct spot {
-	const u64 *key;
-	const struct dp_visit *visit;
+	u32 table, line, way;
 };
+
+static u64 *key_at(const struct dp_engine *e, struct spot at)
+{
+	return &e->visits.table[at.table].line[at.line].key[at.way];
+}
+
+static struct dp_visit *visit_at(const struct dp_engine *e, struct spot at)
+{
+	const struct dp_visits *v = &e->visits;
+
+	return (void *)(v->table[at.table].visits +
+			((u64)at.line * DP_VISIT_WAYS + at.way) *
+				v->visit_stride);
+}
+
+static bool next(const struct dp_engine *e, struct spot *at)
+{
+	if (++at->way < DP_VISIT_WAYS)
+		return true;
+	at->way = 0;
+	if (++at->line < e->visits.table[at->table].lines)
+		return true;
+	at->line = 0;
+	return ++at->table < e->visits.tables;
+}
 
 static struct spot spot_at(const struct dp_engine *e, u32 index)
 {
 	const struct dp_visits *v = &e->visits;
-	u32 t = 0;
+	struct spot at = { .line = index / DP_VISIT_WAYS,
+			   .way = index % DP_VISIT_WAYS };
 
-	while (t + 1 < v->tables && index >= v->table[t].lines * DP_VISIT_WAYS)
-		index -= v->table[t++].lines * DP_VISIT_WAYS;
-	return (struct spot){
-		.key = &v->table[t]
-				.line[index / DP_VISIT_WAYS]
-				.key[index % DP_VISIT_WAYS],
-		.visit = (const void *)(v->table[t].visits +
-					(u64)index * v->visit_stride),
-	};
+	while (at.table + 1 < v->tables && at.line >= v->table[at.table].lines)
+		at.line -= v->table[at.table++].lines;
+	return at;
 }
 
-/* What the target may have written there is only believed if it is a key. */
-static bool copy_visit(const struct dp_engine *e, u32 index, u64 key,
-		       const struct dp_visit *v, struct dp_visit_copy *copy)
+/* Of the tables of @of. What the target may have written there is only believed if it is
+ * one of @e. Return: 0: it is none. */
+static u64 key_in(const struct dp_engine *of, struct spot at,
+		  const struct dp_engine *e)
 {
-	u64 group = (key >> DP_VISIT_SLOT_BITS) - 1;
+	u64 key = __atomic_load_n(key_at(of, at), __ATOMIC_ACQUIRE);
+	u32 group = dp_visit_group(key);
 
-	if (group >= e->nr_probes || e->probes[group].kind != DP_KIND_ENTER)
-		return false;
-	*copy = (struct dp_visit_copy){
-		.index = index,
-		.probe = (u32)group,
-		.slot = (key & DP_VISIT_SLOT) << 3,
-		.serial = __atomic_load_n(&v->serial, __ATOMIC_RELAXED),
-	};
+	return key && group < e->nr_probes &&
+			       e->probes[group].kind == DP_KIND_ENTER ?
+		       key :
+		       0;
+}
+
+static void copy(const struct dp_engine *e, struct spot at, u64 key,
+		 struct dp_visit_copy *copy)
+{
+	const struct dp_visit *v = visit_at(e, at);
+
+	copy->probe = dp_visit_group(key);
+	copy->slot = dp_visit_slot(key);
+	copy->serial = __atomic_load_n(&v->serial, __ATOMIC_RELAXED);
 	/* One that is not complete says nothing of its return address. */
 	copy->whole = __atomic_load_n(&v->slot, __ATOMIC_ACQUIRE) ==
 			      copy->slot &&
 		      !v->ending;
-	if (copy->whole)
-		copy->ret = __atomic_load_n(&v->ret, __ATOMIC_RELAXED);
-	return true;
+	copy->ret = copy->whole ? __atomic_load_n(&v->ret, __ATOMIC_RELAXED) :
+				  0;
 }
 
 size_t dp_engine_visits(const struct dp_engine *e,
 			void (*take)(void *, const struct dp_visit_copy *),
 			void *arg)
 {
-	const struct dp_visits *v = &e->visits;
-	struct dp_visit_copy copy;
-	u32 t, i, index = 0;
+	struct dp_visit_copy visit = { 0 };
+	struct spot at = { 0 };
 	size_t n = 0;
+	u64 key;
 
-	for (t = 0; e->arena && t < v->tables; t++)
-		for (i = 0; i < v->table[t].lines * DP_VISIT_WAYS;
-		     i++, index++) {
-			u64 key = __atomic_load_n(
-				&v->table[t]
-					 .line[i / DP_VISIT_WAYS]
-					 .key[i % DP_VISIT_WAYS],
-				__ATOMIC_ACQUIRE);
-			const char *visit =
-				v->table[t].visits + (u64)i * v->visit_stride;
-
-			if (!key || !copy_visit(e, index, key,
-						(const void *)visit, &copy))
-				continue;
-			take(arg, &copy);
+	if (!e->arena || !e->visits.tables)
+		return 0;
+	do {
+		key = key_in(e, at, e);
+		if (key) {
+			copy(e, at, key, &visit);
+			take(arg, &visit);
 			n++;
 		}
+		visit.index++;
+	} while (next(e, &at));
 	return n;
 }
 
@@ -290,9 +317,9 @@ bool dp_engine_visits_still(const struct dp_engine *e,
 {
 	struct spot at = spot_at(e, v->index);
 
-	return __atomic_load_n(at.key, __ATOMIC_ACQUIRE) ==
+	return __atomic_load_n(key_at(e, at), __ATOMIC_ACQUIRE) ==
 		       dp_visit_key(v->probe, v->slot) &&
-	       __atomic_load_n(&at.visit->serial, __ATOMIC_RELAXED) ==
+	       __atomic_load_n(&visit_at(e, at)->serial, __ATOMIC_RELAXED) ==
 		       v->serial;
 }
 
@@ -300,9 +327,9 @@ void dp_engine_visit_record(const struct dp_engine *e,
 			    const struct dp_visit_copy *copy,
 			    struct dp_record_copy *record)
 {
-	const struct dp_visit *v = spot_at(e, copy->index).visit;
+	const struct dp_visit *v = visit_at(e, spot_at(e, copy->index));
 	struct dp_leaving leaving = { .entered = v->ticks,
-				      .how = DP_LEFT_ABANDONED };
+				      .how = DP_CALL_ABANDONED };
 	u32 most = e->visits.visit_stride - (u32)sizeof(*v), i;
 	u32 len = __atomic_load_n(&v->len, __ATOMIC_RELAXED);
 	const u8 *from = (const u8 *)(v + 1);
@@ -318,4 +345,105 @@ void dp_engine_visit_record(const struct dp_engine *e,
 	__builtin_memcpy(record->data, &leaving, sizeof(leaving));
 	for (i = 0; i < len; i++)
 		to[i] = from[i];
+}
+
+/*
+ * --- from one engine into another, which has as many tables, with as many lines ---
+ *
+ * So each visit has its place in both. What a line knows of keys that are elsewhere is
+ * counted anew; and the room for what is logged may be another.
+ */
+
+static void take_visit(const struct dp_engine *e, const struct dp_engine *of,
+		       struct spot at)
+{
+	u32 to = e->visits.visit_stride, from = of->visits.visit_stride, i;
+	u8 *out = (u8 *)visit_at(e, at);
+	const u8 *in = (const u8 *)visit_at(of, at);
+
+	for (i = 0; i < to && i < from; i++)
+		out[i] = in[i];
+}
+
+static void enter(struct dp_engine *e, struct spot at, u64 key)
+{
+	u32 lines = e->visits.table[at.table].lines;
+	u32 home = dp_visit_hash(key) & (lines - 1);
+	struct dp_visit_line *l = &e->visits.table[at.table].line[home];
+	struct dp_visit *v = visit_at(e, at);
+	u32 most = e->visits.visit_stride - (u32)sizeof(*v);
+
+	if (v->len > most)
+		v->len = (u16)most;
+	l->strayed += home != at.line;
+	l->tailed += v->tailed != 0;
+	*key_at(e, at) = key;
+}
+
+/* Return: false if it has changed meanwhile. */
+static bool take(struct dp_engine *e, const struct dp_engine *of,
+		 struct spot at, u64 *key)
+{
+	*key = key_in(of, at, e);
+	if (!*key)
+		return false;
+	take_visit(e, of, at);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(key_at(of, at), __ATOMIC_RELAXED) == *key &&
+	    __atomic_load_n(&visit_at(of, at)->serial, __ATOMIC_RELAXED) ==
+		    visit_at(e, at)->serial)
+		return true;
+	visit_at(e, at)->slot = 0;
+	return false;
+}
+
+static bool same_tables(const struct dp_engine *e, const struct dp_engine *of)
+{
+	return e->visits.tables && e->visits.tables == of->visits.tables &&
+	       e->visits.table[0].lines == of->visits.table[0].lines;
+}
+
+void dp_engine_visits_like(struct dp_engine *e, const struct dp_engine *of)
+{
+	e->visits.first = of->visits.tables ? of->visits.table[0].lines : 0;
+}
+
+void dp_visits_carry(struct dp_engine *e, const struct dp_engine *of)
+{
+	struct spot at = { 0 };
+	u64 key;
+
+	if (!same_tables(e, of))
+		return;
+	do
+		if (take(e, of, at, &key))
+			enter(e, at, key);
+	while (next(e, &at));
+}
+
+void dp_engine_fork_visits(struct dp_engine *e, const struct dp_engine *of,
+			   u32 was, u32 is,
+			   bool (*holds)(void *arg, u64 slot, u64 word),
+			   void *arg)
+{
+	struct spot at = { 0 };
+	struct dp_visit *v;
+	u64 key;
+
+	if (!same_tables(e, of))
+		return;
+	do {
+		if (!take(e, of, at, &key))
+			continue;
+		v = visit_at(e, at);
+		if (v->slot != dp_visit_slot(key) || v->ending ||
+		    !holds(arg, v->slot, v->ret)) {
+			v->slot = 0;
+			continue;
+		}
+		if (v->tid == was)
+			v->tid = is;
+		e->view.states[dp_visit_group(key)].tally[DP_TALLY_BROUGHT]++;
+		enter(e, at, key);
+	} while (next(e, &at));
 }

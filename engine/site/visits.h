@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* visit: calls that are followed from entry to exit, from outside. */
-#ifndef DP_INSTANCE_VISIT_H
-#define DP_INSTANCE_VISIT_H
+/* visits: calls that are followed from entry to exit, from outside. */
+#ifndef DP_SITE_VISITS_H
+#define DP_SITE_VISITS_H
 
 #include "port_types.h"
 
@@ -73,16 +73,23 @@ u64 dp_engine_visits_at(const struct dp_engine *engine, u32 table);
 void dp_engine_admit(struct dp_engine *engine, bool may);
 
 /**
- * struct dp_account - what became of the calls of a function that were entered
- * @cut: so many may be missing from the sum: a signal's handler left the agent for
- *       good while they were being counted
+ * struct dp_account - what became of the calls of a function
+ * @entered: in all
+ * @inside: neither ended nor left otherwise, as far as can be seen
+ * @unmet: those for which the condition did not hold
+ * @unseen: returns of calls that were not followed
+ * @lost: entered, and nothing is known of them
+ * @cut: so many may be lost, at most: a signal's handler left the agent for good while
+ *       they were being counted
  */
 struct dp_account {
-	u64 returned, tail, unwound, abandoned;
-	u64 missed, damaged, cut;
+	u64 entered, returned, tail, unwound, abandoned, inside;
+	u64 missed, damaged, unmet, unseen, cut;
+	s64 lost;
 };
 
-/** dp_engine_account() - of the probe @enter */
+/** dp_engine_account() - of the probe @enter; those that have not ended, dp_engine_visits(),
+ *  are among the lost */
 void dp_engine_account(const struct dp_engine *engine, u32 enter,
 		       struct dp_account *account);
 
@@ -110,7 +117,7 @@ size_t dp_engine_visits(const struct dp_engine *engine,
 bool dp_engine_visits_still(const struct dp_engine *engine,
 			    const struct dp_visit_copy *visit);
 /** dp_engine_visit_record() - the record of a visit that is found to be over:
- *  DP_LEFT_ABANDONED, now */
+ *  DP_CALL_ABANDONED, now */
 void dp_engine_visit_record(const struct dp_engine *engine,
 			    const struct dp_visit_copy *visit,
 			    struct dp_record_copy *record);

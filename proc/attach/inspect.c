@@ -31,7 +31,8 @@ static void describe_exits(const struct dp_view *view, u32 enter,
 	const struct dp_probe_entry *p;
 	u32 i;
 
-	out->has_exits = view->probes[enter].kind == DP_KIND_ENTER;
+	out->has_exits = view->probes[enter].kind == DP_KIND_ENTER &&
+			 !view->arena->control.resident;
 	for (i = enter + 1; out->has_exits && i < view->nr_probes; i++) {
 		p = &view->probes[i];
 		if (p->kind != DP_KIND_EXIT || p->group != enter)

@@ -178,7 +178,7 @@ static void test_return(void **state)
 	assert_int_equal(in_use(), 0);
 	assert_int_equal(dp_fake_count(LOGS_EXIT), 1);
 	assert_int_equal(nr_told, 1);
-	assert_int_equal(told.how, DP_LEFT_RETURN);
+	assert_int_equal(told.how, DP_CALL_RETURNED);
 	assert_int_equal(told.value, 77);
 	assert_int_equal(told_head.probe, LOGS);
 	assert_int_equal(told_head.tid, DP_FAKE_PID);
@@ -194,7 +194,7 @@ static void test_tail(void **state)
 	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL;
 	enter(LOGS, stack);
 	leave(LOGS_EXIT, stack, 5);
-	assert_int_equal(told.how, DP_LEFT_TAIL);
+	assert_int_equal(told.how, DP_CALL_TAILED);
 	assert_int_equal(in_use(), 0);
 }
 
@@ -244,12 +244,12 @@ static void test_abandoned(void **state)
 	enter(LOGS, stack);
 	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
 	assert_int_equal(nr_told, 1);
-	assert_int_equal(told.how, DP_LEFT_ABANDONED);
+	assert_int_equal(told.how, DP_CALL_ABANDONED);
 	assert_memory_equal(told_log, logged, sizeof(logged));
 	assert_int_equal(in_use(), 1);
 	leave(LOGS_EXIT, stack, 1);
 	assert_int_equal(nr_told, 2);
-	assert_int_equal(told.how, DP_LEFT_RETURN);
+	assert_int_equal(told.how, DP_CALL_RETURNED);
 	assert_int_equal(in_use(), 0);
 }
 
@@ -319,7 +319,7 @@ static void test_onward(void **state)
 	leave(PLAIN_EXIT, stack, 6);
 	assert_int_equal(in_use(), 0);
 	assert_int_equal(nr_told, 1);
-	assert_int_equal(told.how, DP_LEFT_RETURN);
+	assert_int_equal(told.how, DP_CALL_RETURNED);
 	assert_int_equal(told.value, 6);
 	assert_int_equal(tally(LOGS, DP_TALLY_RETURNED), 1);
 	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
@@ -395,7 +395,7 @@ static void test_onward_lost(void **state)
 	leave(LOGS_EXIT, stack, 5);
 	leave(NOBODYS_EXIT, stack, 6);
 	assert_int_equal(in_use(), 0);
-	assert_int_equal(told.how, DP_LEFT_TAIL);
+	assert_int_equal(told.how, DP_CALL_TAILED);
 	assert_int_equal(tally(LOGS, DP_TALLY_TAILED), 1);
 }
 
@@ -427,7 +427,7 @@ static void test_unwound(void **state)
 	assert_int_equal(tally(PLAIN, DP_TALLY_UNWOUND), 1);
 	assert_int_equal(tally(LOGS, DP_TALLY_UNWOUND), 1);
 	assert_int_equal(nr_told, 1);
-	assert_int_equal(told.how, DP_LEFT_UNWOUND);
+	assert_int_equal(told.how, DP_CALL_UNWOUND);
 	assert_true(told_head.ticks > told.entered && told.entered);
 	leave(PLAIN_EXIT, &stack[7], 1);
 	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);

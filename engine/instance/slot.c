@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * slot: calls that are followed by the place of their return address, which stays what it
+ * is.
+ *
+ *	entry ─► instance taken, entry_handler ─► AT_SLOT
+ *	exit ──► the stack pointer is the slot ─► in hand ─► handler ─► free
+ *
+ * There the stack pointer stands at the entry and again at each exit, whatever the thread.
+ * A call that was left otherwise is noticed when another one is made at the same place, or
+ * when instances are short and the place holds something else: left.c.
+ */
+#include "engine/instance/retprobe.h"
+#include "engine/hit/hit.h"
+#include "engine/instance/instance.h"
+#include "engine/layout/handler.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/site.h"
+#include "arch/arch.h"
+
+static struct dp_instance *take_at(const struct dp_follow *f,
+				   struct dp_stack *stack, u64 slot)
+{
+	u32 i;
+
+	for (i = 0; i < f->nr; i++) {
+		struct dp_instance *ri = dp_instance_at(f, i);
+
+		if (dp_instance_is_at_slot(ri) && ri->frame == slot)
+			return dp_instance_claim(stack, ri) ? ri : NULL;
+	}
+	return NULL;
+}
+
+void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
+{
+	struct dp_follow *f = (void *)dp_probe(probe)->follow;
+	u64 slot = dp_regs_sp(regs);
+	struct dp_instance *ri = take_at(f, stack, slot);
+
+	if (ri)
+		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
+	ri = dp_left_take(f, stack);
+	if (!ri) {
+		dp_instance_miss(f);
+		return;
+	}
+	dp_instance_fill(ri, stack, f, *(u64 *)slot);
+	ri->frame = slot;
+	if (!dp_return_ask(stack, ri, regs))
+		return;
+	dp_instance_enter(stack, ri, DP_INSTANCE_AT_SLOT);
+	dp_barrier();
+	stack->instance = 0;
+}
+
+/* The handler sees the registers of the return. What it makes of them is in force, but
+ * for where it goes. */
+void dp_slot_exit(u32 probe, const struct dp_site_entry *site,
+		  struct dp_regs *regs, struct dp_stack *stack)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+	u64 slot = dp_regs_sp(regs);
+	struct dp_instance *ri;
+
+	if (p->way & DP_WAY_TAKEN &&
+	    !dp_branch_taken(site, dp_regs_flags(regs), dp_regs_count(regs)))
+		return;
+	/* None is there of a call that was entered before, or not followed. */
+	ri = take_at((void *)p->follow, stack, slot);
+	if (!ri)
+		return;
+	dp_regs_set_sp(regs, slot + DP_WORD);
+	dp_return_finish(stack, ri, regs,
+			 p->way & DP_WAY_TAIL ? DP_CALL_TAILED :
+						DP_CALL_RETURNED);
+	dp_regs_set_sp(regs, slot);
+}
