@@ -12,7 +12,7 @@
 #include "engine/plan/jump.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include <dprobes/diag.h>
 #include <stdio.h>
 #include <stdlib.h>

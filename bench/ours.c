@@ -10,7 +10,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/expr.h"

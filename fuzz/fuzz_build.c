@@ -15,7 +15,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);

@@ -15,7 +15,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
 #include "engine/site/internal.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "port.h"
 

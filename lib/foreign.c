@@ -18,7 +18,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "proc/call.h"
 #include "resolve/allowed.h"

@@ -16,7 +16,7 @@
 #include "engine/layout/instance.h"
 #include "engine/plan/jump.h"
 #include "engine/site/live.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "proc/lodge.h"
 #include "sym/sym.h"

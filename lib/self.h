@@ -12,7 +12,7 @@
 #include "engine/layout/arena.h"
 #include "engine/site/live.h"
 #include "engine/layout/handler.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "resolve/symbol.h"
 #include "lib/text.h"
 #include "engine/site/internal.h"

@@ -5,6 +5,7 @@
 #include "tracer/output.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
+#include "engine/text/state.h"
 #include <string.h>
 #include <sys/wait.h>
 

@@ -10,7 +10,7 @@
 #include "engine/plan/jump.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "proc/facts.h"
 #include "proc/linker.h"
 #include "proc/lodge.h"

@@ -20,7 +20,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 
 #define OVERLAP "overlap: another probe or the agent needs the same bytes"
 

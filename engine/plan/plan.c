@@ -16,6 +16,7 @@
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
 #include "engine/site/site.h"
+#include "engine/text/state.h"
 #include "engine/site/internal.h"
 #include "engine/site/view.h"
 #include "port.h"

@@ -12,6 +12,7 @@
 #include "engine/site/internal.h"
 #include "port.h"
 #include "engine/site/site.h"
+#include "engine/text/state.h"
 
 static void *copy_of(const void *from, size_t bytes)
 {

@@ -19,7 +19,7 @@
 #include "engine/plan/plan.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "port.h"
 
 #define POOL_SIZE (1ull << 20)

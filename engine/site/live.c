@@ -30,7 +30,7 @@
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 #include "engine/site/view.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "port.h"
 
