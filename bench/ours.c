@@ -6,7 +6,7 @@
 #include "engine/insn/region.h"
 #include "engine/site/visits.h"
 #include "engine/layout/arena.h"
-#include "engine/plan/jump.h"
+#include "engine/site/reach.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"

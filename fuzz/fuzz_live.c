@@ -10,7 +10,7 @@
 #include "fuzz/text.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
-#include "engine/plan/jump.h"
+#include "engine/site/reach.h"
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"

@@ -14,7 +14,7 @@
 #include "arch/arch.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/site.h"
-#include "engine/plan/jump.h"
+#include "engine/site/reach.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"

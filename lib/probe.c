@@ -14,7 +14,7 @@
 #include "resolve/allowed.h"
 #include "resolve/exits.h"
 #include "engine/layout/instance.h"
-#include "engine/plan/jump.h"
+#include "engine/site/reach.h"
 #include "engine/site/live.h"
 #include "engine/site/arm.h"
 #include "engine/text/target.h"

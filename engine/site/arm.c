@@ -12,6 +12,11 @@
 #include "engine/site/arm.h"
 #include "engine/text/target.h"
 
+void dp_engine_set_arming(struct dp_engine *e, enum dp_arming arming)
+{
+	e->arming = arming;
+}
+
 static const struct dp_strategy *jumps_by(const struct dp_engine *e)
 {
 	return e->arming == DP_ARM_QUIESCE ? &dp_strategy_quiesce :

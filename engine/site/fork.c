@@ -102,8 +102,3 @@ int dp_engine_fork(const struct dp_engine *of, const struct dp_mapping *map,
 	dp_engine_admit(*child, true);
 	return 0;
 }
-
-const struct dp_layout_need *dp_engine_need(const struct dp_engine *e)
-{
-	return &e->need;
-}

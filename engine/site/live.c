@@ -26,6 +26,7 @@
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
 #include "engine/plan/plan.h"
+#include "engine/site/build.h"
 #include "engine/site/engine.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
@@ -657,7 +658,7 @@ static void take_out(struct dp_engine *e, u32 probe)
 {
 	struct dp_probe *p = &e->probes[probe];
 
-	dp_site_unlink(e, probe);
+	dp_engine_drop(e, probe);
 	if (p->linked)
 		mirror(e, p->site);
 	p->linked = false;

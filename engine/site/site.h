@@ -69,8 +69,6 @@ void dp_site_link_first(struct dp_engine *e, struct dp_site *site, u32 probe);
 /** dp_site_link_before_last() - ahead of the last one, which there is */
 void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
 			      u32 probe);
-/** dp_site_unlink() - and leaves them */
-void dp_site_unlink(struct dp_engine *e, u32 probe);
 
 /** dp_engine_find() - the site at @addr, or NULL */
 struct dp_site *dp_engine_find(const struct dp_engine *engine, u64 addr);

@@ -13,7 +13,7 @@
 #include "engine/insn/region.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
-#include "engine/plan/jump.h"
+#include "engine/site/reach.h"
 #include "engine/plan/plan.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
