@@ -169,3 +169,44 @@ int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
 			err == -ERANGE ? ", and that is out of its range" : "");
 	return 0;
 }
+
+/* What a module names as the operations of a parameter. */
+int param_set_int(const char *text, const struct kernel_param *kp)
+{
+	return text ? kstrtoint(text, 0, kp->arg) : -EINVAL;
+}
+
+int param_get_int(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, 4096, "%i\n", *(int *)kp->arg);
+}
+
+int param_set_uint(const char *text, const struct kernel_param *kp)
+{
+	return text ? kstrtouint(text, 0, kp->arg) : -EINVAL;
+}
+
+int param_get_uint(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, 4096, "%u\n", *(unsigned int *)kp->arg);
+}
+
+int param_set_ulong(const char *text, const struct kernel_param *kp)
+{
+	return text ? kstrtoul(text, 0, kp->arg) : -EINVAL;
+}
+
+int param_get_ulong(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, 4096, "%lu\n", *(unsigned long *)kp->arg);
+}
+
+int param_set_bool(const char *text, const struct kernel_param *kp)
+{
+	return kstrtobool(text ? text : "1", kp->arg);
+}
+
+int param_get_bool(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, 4096, "%c\n", *(bool *)kp->arg ? 'Y' : 'N');
+}
