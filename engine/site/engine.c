@@ -5,7 +5,7 @@
 #include "engine/site/arm.h"
 #include "engine/site/engine.h"
 #include "engine/site/internal.h"
-#include "engine/site/live.h"
+#include "engine/site/grow.h"
 #include "engine/site/program.h"
 #include "engine/site/reach.h"
 #include "port.h"

@@ -11,6 +11,7 @@
 #include "engine/insn/class.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/insn.h"
+#include "engine/site/grow.h"
 #include "engine/site/live.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
