@@ -324,23 +324,18 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 static int plan_single(struct dp_engine *e, const struct dp_site *s,
 		       struct dp_site_entry *entry)
 {
-	struct dp_copy copy;
-	const char *why;
 	u8 *out;
-	u32 k;
 	int err;
 
-	entry->single = cursor(e, s, &out);
-	err = dp_insn_relocate(s->code, &s->facts, s->addr, entry->single,
-			       &copy, &why);
+	entry->copy = cursor(e, s, &out);
+	err = dp_entry_copy(s, entry, out);
 	if (err)
 		return err;
-	for (k = 0; k < copy.len; k++)
-		out[k] = copy.code[k];
-	entry->single_len = copy.len;
-	entry->single_body = copy.body_len;
-	entry->single_atomic = copy.atomic;
-	consume(e, s, copy.len, 1);
+	entry->single = entry->copy;
+	entry->single_len = entry->copy_len;
+	entry->single_body = entry->body_len;
+	entry->single_atomic = entry->atomic;
+	consume(e, s, entry->copy_len, 1);
 	return 0;
 }
 
@@ -403,10 +398,8 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 		err = plan_jump(e, i, entry);
 	if (err)
 		return err;
+	/* It was told of the jump's. */
 	entry->copy = entry->single;
-	entry->copy_len = entry->single_len;
-	entry->body_len = entry->single_body;
-	entry->atomic = entry->single_atomic;
 	return 0;
 }
 
