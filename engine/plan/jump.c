@@ -66,7 +66,7 @@ static bool meets_hook(const struct dp_engine *e, u32 i)
 	return false;
 }
 
-static void note_traps(const struct dp_engine *e, struct dp_site *s)
+void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 {
 	int i;
 
@@ -110,7 +110,7 @@ static bool leads(const struct dp_engine *e, u32 i)
 		s->why = OVERLAP;
 	else if (s->region.nr && s->region.returns &&
 		 e->arming == DP_ARM_QUIESCE)
-		s->why = "a call returns into the bytes that a jump needs";
+		s->why = DP_WHY_RETURNS;
 	else
 		return s->region.nr != 0;
 	return false;
@@ -135,7 +135,7 @@ void dp_jumps_choose(struct dp_engine *e)
 		if (!leads(e, i))
 			continue;
 		s->mode = DP_MODE_JUMP;
-		note_traps(e, s);
+		dp_jump_note_traps(e, s);
 		lead = i + 1;
 	}
 }

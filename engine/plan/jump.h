@@ -9,11 +9,18 @@ struct dp_engine;
 struct dp_site;
 struct dp_site_entry;
 
+/* Why a site is a breakpoint */
+#define DP_WHY_RETURNS "a call returns into the bytes that a jump needs"
+#define DP_WHY_NO_LANDING \
+	"no address is free to which a jump with breakpoints in it could lead"
+
 /** dp_jumps_choose() - decide the mode of each site; they are in order */
 void dp_jumps_choose(struct dp_engine *e);
 /** dp_jump_give_up() - the @i-th site in order, and those that its jump covers,
  *  become trap sites */
 void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why);
+/** dp_jump_note_traps() - which bytes of its jump have to be breakpoints */
+void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s);
 /** dp_jump_room() - bytes that its detour takes at most */
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s);
 /**

@@ -232,17 +232,12 @@ static void take_call(struct dp_site *s, const u8 *code)
 int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
 		       bool watched)
 {
-	struct dp_site fresh, *site = dp_engine_find(e, addr);
+	struct dp_site *site;
 	const char *why;
-	int err;
+	int err = dp_site_take(e, addr, code, DP_REGION_MAX, &site, &why);
 
-	if (!site) {
-		err = examine(&fresh, addr, code, DP_REGION_MAX, &why);
-		if (!err)
-			err = new_site(e, &fresh, &site);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	site->hook = nr;
 	site->watched = watched;
 	take_call(site, code);
