@@ -314,6 +314,13 @@ $(B)/tests/layers: tools/check-layers $(B)/dprobes $(B)/libdprobes.so.1
 		done 'echo "ok 1 - every room includes and uses what it may"' 'echo 1..1' >$@
 	@chmod +x $@
 
+# Of what nm has said for the layers.
+$(B)/tests/circles: tools/check-circles $(B)/tests/layers
+	@printf '%s\n' '#!/bin/sh' 'for half in control hit; do' \
+		'tools/check-circles $(B)/tests/$$half.nm >&2 || exec echo "not ok 1 - files can be read without more than four others"' \
+		done 'echo "ok 1 - files can be read without more than four others"' 'echo 1..1' >$@
+	@chmod +x $@
+
 $(B)/tests/hit-half: tools/check-hit $(B)/agent/agent.elf
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nexec tools/check-hit $(B)/agent/agent.elf $(HIT_OBJ)\n' > $@
@@ -380,7 +387,7 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE) $(READER_OBJ)
 	@chmod +x $@
 
 # What is true of the tree as it stands.
-GATES := $(addprefix $(B)/tests/,layers hit-half bare format compat-free)
+GATES := $(addprefix $(B)/tests/,layers circles hit-half bare format compat-free)
 
 tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(LOW) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(GATES)
 

@@ -9,10 +9,10 @@
 #include "bench/bench.h"
 #include "proc/proc.h"
 #include "engine/layout/arena.h"
-#include "engine/plan/jump.h"
+#include "engine/site/reach.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include <dprobes/diag.h>
 #include <stdio.h>
 #include <stdlib.h>

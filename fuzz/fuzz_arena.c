@@ -14,7 +14,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
 #include "engine/site/view.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "fuzz/text.h"
 #include <stdlib.h>

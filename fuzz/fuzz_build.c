@@ -10,12 +10,12 @@
 #include "fuzz/text.h"
 #include "engine/site/visits.h"
 #include "engine/layout/arena.h"
-#include "engine/plan/jump.h"
+#include "engine/site/reach.h"
 #include "engine/plan/plan.h"
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);

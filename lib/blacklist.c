@@ -15,7 +15,6 @@
 #include "engine/layout/arena.h"
 #include <link.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "resolve/symbol.h"
@@ -81,19 +80,12 @@ static bool is_loaded(const struct note *n)
 	return false;
 }
 
-/** struct range - [start, end) that may not be probed */
-struct range {
-	u64 start, end;
-	const char *name, *why;
-};
-
-typedef bool visit_fn(const struct range *range, void *arg);
-
-static bool visit_functions(const struct note *n, visit_fn *visit, void *arg)
+static bool visit_functions(const struct note *n, dp_forbidden_fn *visit,
+			    void *arg)
 {
 	const void *const *f;
 	const char *module;
-	struct range r;
+	struct dp_forbidden r;
 	u64 offset;
 
 	for (f = n->start; f && f < n->stop; f++) {
@@ -140,7 +132,7 @@ extern const char __executable_start[] __attribute__((weak));
 
 /* Linked statically, it shares its mapping with the program, and only the agent
  * can be told. */
-static void find_library(struct range *r)
+static void find_library(struct dp_forbidden *r)
 {
 	static struct own own;
 
@@ -152,7 +144,7 @@ static void find_library(struct range *r)
 	r->why = "it is the library's own code";
 }
 
-static bool is_program(const struct range *r)
+static bool is_program(const struct dp_forbidden *r)
 {
 	const struct dp_module *m =
 		dp_module_at(dp_symbol_map_modules(dp_self.symbols), r->start);
@@ -160,25 +152,25 @@ static bool is_program(const struct range *r)
 	return m && m->is_main;
 }
 
-static bool visit_all(visit_fn *visit, void *arg)
+bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg)
 {
 	const struct dp_arena_control *c =
 		dp_self.arena ? &dp_self.arena->control : NULL;
-	struct range r;
+	struct dp_forbidden r;
 	size_t i;
 	u32 k;
 
 	find_library(&r);
 	if (!is_program(&r) && visit(&r, arg))
 		return true;
-	r = (struct range){ dp_self.base, dp_self.base + DP_AGENT_TEXT, "agent",
-			    "it is the engine's own code" };
+	r = (struct dp_forbidden){ dp_self.base, dp_self.base + DP_AGENT_TEXT,
+				   "agent", "it is the engine's own code" };
 	if (dp_self.base && visit(&r, arg))
 		return true;
 	for (k = 0; c && k < c->nr_pools; k++) {
-		r = (struct range){ c->pools[k].start,
-				    c->pools[k].start + c->pools[k].size,
-				    "copies", "it is generated code" };
+		r = (struct dp_forbidden){ c->pools[k].start,
+					   c->pools[k].start + c->pools[k].size,
+					   "copies", "it is generated code" };
 		if (visit(&r, arg))
 			return true;
 	}
@@ -194,7 +186,7 @@ struct search {
 	const char *why;
 };
 
-static bool holds(const struct range *r, void *arg)
+static bool holds(const struct dp_forbidden *r, void *arg)
 {
 	struct search *s = arg;
 
@@ -211,39 +203,6 @@ const char *dp_blacklisted(u64 addr)
 	/* The engine never calls it, and modules expect to find it so. */
 	if (addr == (u64)dp_compat_kallsyms_lookup_name)
 		return NULL;
-	visit_all(holds, &s);
+	dp_blacklist_visit(holds, &s);
 	return s.why;
-}
-
-struct listing {
-	void (*line)(void *arg, const char *text);
-	void *arg;
-	int n;
-};
-
-static bool list(const struct range *r, void *arg)
-{
-	struct listing *l = arg;
-	char text[256];
-
-	snprintf(text, sizeof(text), "0x%016llx-0x%016llx\t%s: %s",
-		 (unsigned long long)r->start, (unsigned long long)r->end,
-		 r->name ? r->name : "?", r->why);
-	dp_self_say(false);
-	l->line(l->arg, text);
-	dp_self_say(true);
-	l->n++;
-	return false;
-}
-
-int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
-{
-	struct listing l = { line, arg, 0 };
-	int err = dp_self_begin(true);
-
-	if (err)
-		return err;
-	visit_all(list, &l);
-	dp_self_end();
-	return l.n;
 }

@@ -80,6 +80,37 @@ void unregister_kprobe(struct kprobe *p)
 	unregister_kprobes(&p, 1);
 }
 
+int dp_probe_enable(struct kprobe *p, bool enabled)
+{
+	u32 index;
+	int err = dp_self_begin(false);
+
+	if (err == -ESRCH)
+		err = -EINVAL;
+	if (err)
+		return err;
+	if (!dp_probe_index(p, &index) ||
+	    (dp_self.users[index].gone && enabled)) {
+		err = dp_diag_set(dp_last(), -EINVAL,
+				  "the probe is not registered, or is gone");
+	} else if (dp_self.users[index].gone) {
+		dp_self.users[index].disabled = true;
+		p->flags |= KPROBE_FLAG_DISABLED;
+	} else {
+		err = dp_live_enable(dp_self.engine, &dp_self.text.target,
+				     &index, 1, enabled);
+		dp_self.users[index].disabled = !enabled || err;
+		if (!enabled)
+			dp_self_settle();
+		else if (!err && dp_live_gone(dp_self.engine, index))
+			err = dp_diag_set(dp_last(), -EINVAL,
+					  "the probe's code has just gone");
+	}
+	dp_flags_refresh();
+	dp_self_end();
+	return err;
+}
+
 int disable_kprobe(struct kprobe *p)
 {
 	return dp_probe_enable(p, false);

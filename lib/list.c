@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* list: all probes in the kernel's format, and the knobs over all of them. */
+/* list: all probes in the kernel's format, what may not be one, and the knobs over all. */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/modules.h"
@@ -59,6 +59,39 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 	}
 	dp_self_end();
 	return n;
+}
+
+struct listing {
+	void (*line)(void *arg, const char *text);
+	void *arg;
+	int n;
+};
+
+static bool show_range(const struct dp_forbidden *r, void *arg)
+{
+	struct listing *l = arg;
+	char text[256];
+
+	snprintf(text, sizeof(text), "0x%016llx-0x%016llx\t%s: %s",
+		 (unsigned long long)r->start, (unsigned long long)r->end,
+		 r->name ? r->name : "?", r->why);
+	dp_self_say(false);
+	l->line(l->arg, text);
+	dp_self_say(true);
+	l->n++;
+	return false;
+}
+
+int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
+{
+	struct listing l = { line, arg, 0 };
+	int err = dp_self_begin(true);
+
+	if (err)
+		return err;
+	dp_blacklist_visit(show_range, &l);
+	dp_self_end();
+	return l.n;
 }
 
 /* What fails is as it was, as far as that goes. */

@@ -3,16 +3,19 @@
  * self: the engine of this process, of which there is one.
  *
  * It is made by the first probe and stays. Every call into the library is made
- * between dp_self_begin() and dp_self_end(), which hold its lock.
+ * between dp_self_begin() and dp_self_end(), which hold its lock. In this order, each file
+ * calls those before it: self, settle, blacklist, gone, probe, engine, report, enter. Of
+ * probe.c that is true but for dp_pool_leave().
  */
 #ifndef DP_SELF_H
 #define DP_SELF_H
 
 #include <dprobes/kprobes.h>
+#include <signal.h>
 #include "engine/layout/arena.h"
 #include "engine/site/live.h"
 #include "engine/layout/handler.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "resolve/symbol.h"
 #include "lib/text.h"
 #include "engine/site/internal.h"
@@ -39,6 +42,7 @@ struct dp_user {
 };
 
 struct dp_self {
+	pid_t owner; /* its process: a fork child begins anew */
 	struct dp_engine *engine;
 	struct dp_arena *arena;
 	u64 base; /* of the agent */
@@ -55,6 +59,11 @@ struct dp_self {
 
 extern struct dp_self dp_self __attribute__((visibility("hidden")));
 
+/* The calling thread's handler stack, or 0. The hit half finds this by its distance from
+ * the thread pointer. */
+extern __thread u64 dp_self_stack_addr
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 /** dp_self_vectors() - DP_SAVE_*: all vector registers of this machine */
 u32 dp_self_vectors(void);
 /** dp_self_arming() - as DPROBES_ARM says */
@@ -63,6 +72,32 @@ enum dp_arming dp_self_arming(void);
 /** dp_last() - where the calling thread's diagnostic goes */
 struct dp_diag *dp_last(void);
 
+/** dp_self_say() - the calling thread is in the library, or is not any more: its hits
+ *  are none of the program's. Context: signals are blocked. */
+void dp_self_say(bool self);
+#define DP_BIT_OF(sig) (1ull << ((sig)-1))
+/* libc's: another thread waits until it is dealt with */
+#define DP_SIGNAL_SETXID 33
+/* What the processor raises in a handler has to come. */
+#define DP_LET_THROUGH                                                \
+	(DP_BIT_OF(SIGSEGV) | DP_BIT_OF(SIGBUS) | DP_BIT_OF(SIGFPE) | \
+	 DP_BIT_OF(SIGILL) | DP_BIT_OF(SIGTRAP) | DP_BIT_OF(DP_SIGNAL_SETXID))
+
+/** dp_self_enter() - block signals and say so, without a call of libc; @mask: for
+ *  dp_self_leave() */
+void dp_self_enter(u64 *mask);
+void dp_self_leave(u64 mask);
+
+/** dp_self_in_handler() - is the calling thread in one? */
+bool dp_self_in_handler(void);
+/** dp_self_stack() - the calling thread's, or NULL */
+struct dp_stack *dp_self_stack(void);
+
+/* engine.c */
+/** dp_self_make() - the engine, which there is none of. Return: 0 or why not. */
+int dp_self_make(void);
+
+/* enter.c */
 /**
  * dp_self_begin() - enter
  * @make: there has to be an engine
@@ -82,22 +117,10 @@ void dp_self_end(void);
  *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
 int dp_self_begin_names(void);
 
-/** dp_self_say() - the calling thread is in the library, or is not any more: its hits
- *  are none of the program's. Context: signals are blocked. */
-void dp_self_say(bool self);
-/** dp_self_enter() - block signals and say so, without a call of libc; @mask: for
- *  dp_self_leave() */
-void dp_self_enter(u64 *mask);
-void dp_self_leave(u64 mask);
-
 /** dp_self_busy() - is somebody between them, maybe the calling thread? */
 bool dp_self_busy(void);
 
-/** dp_self_in_handler() - is the calling thread in one? */
-bool dp_self_in_handler(void);
-/** dp_self_stack() - the calling thread's, or NULL */
-struct dp_stack *dp_self_stack(void);
-
+/* settle.c */
 /** dp_self_in_hand() - does a thread still have something in hand of the memory there,
  *  which it has left by siglongjmp? Nobody new may take anything from there. */
 bool dp_self_in_hand(u64 start, u64 size);
@@ -105,6 +128,8 @@ bool dp_self_in_hand(u64 start, u64 size);
 /** dp_self_settle() - wait until no handler runs that began before; but for the
  *  calling thread's own */
 void dp_self_settle(void);
+/** dp_self_settle_anew() - in a fork child */
+void dp_self_settle_anew(void);
 
 /* probe.c: what all kinds of probe have in common */
 /** struct dp_request - one probe to be registered */
@@ -131,9 +156,6 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n);
  *  Context: any. */
 void dp_probe_switch_off(struct kprobe *p);
 void dp_probes_sweep(void);
-/** dp_probes_notice_gone() - whose code is no longer there? */
-void dp_probes_notice_gone(void);
-int dp_probe_enable(struct kprobe *p, bool enabled);
 /** dp_probe_resolve() - a function by the name that a probe gives it: an alias, one of
  *  the process's, or kallsyms_lookup_name() of the modules. Return: as
  *  dp_symbol_map_resolve(). */
@@ -141,10 +163,17 @@ int dp_probe_resolve(const char *name, struct dp_symbol *sym,
 		     struct dp_diag *diag);
 /** dp_probe_index() - Return: false if it is not registered. */
 bool dp_probe_index(const struct kprobe *p, u32 *index);
-/** dp_flags_refresh() - what the callers' structures say of their state */
-void dp_flags_refresh(void);
 /** dp_probe_at() - is there one of a kind at the address? */
 bool dp_probe_at(u64 addr, char kind);
+
+/* gone.c */
+/** dp_probes_notice_gone() - whose code is no longer there? */
+void dp_probes_notice_gone(void);
+/** dp_flags_refresh() - what the callers' structures say of their state */
+void dp_flags_refresh(void);
+
+/* kprobe.c */
+int dp_probe_enable(struct kprobe *p, bool enabled);
 
 /* report.c */
 /** dp_report_collect() - under the lock: put what has happened into words */
@@ -162,6 +191,16 @@ u8 dp_handler_needs(const void *handler);
 void dp_pool_leave(struct dp_follow *follow);
 
 /* blacklist.c */
+/** struct dp_forbidden - [start, end) that may not be probed */
+struct dp_forbidden {
+	u64 start, end;
+	const char *name, *why;
+};
+
+typedef bool dp_forbidden_fn(const struct dp_forbidden *range, void *arg);
+
+/** dp_blacklist_visit() - all of them, until @visit returns true. Return: whether it has. */
+bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg);
 /** dp_blacklisted() - may this address not be probed? Return: why, or NULL. */
 const char *dp_blacklisted(u64 addr);
 /** dp_is_gpr() - was this handler declared DP_HANDLER_GPR? */

@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 #include "port_types.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 
 struct dp_arena_control;
 struct dp_diag;

@@ -17,7 +17,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/ring.h"
 #include "engine/plan/plan.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
 
 struct dp_diag;

@@ -7,8 +7,8 @@
 #include "engine/site/live.h"
 #include "engine/text/target.h"
 #include "engine/insn/region.h"
-#include "engine/plan/jump.h"
-#include "engine/text/arm.h"
+#include "engine/site/reach.h"
+#include "engine/site/arm.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "sym/codemap.h"
 #include "engine/insn/region.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/site/internal.h"
 #include "sym/sym.h"
 

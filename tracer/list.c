@@ -7,7 +7,7 @@
 #include "sym/exits.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
-#include "engine/plan/plan.h"
+#include "engine/site/engine.h"
 #include "engine/site/counts.h"
 #include <dirent.h>
 #include <dprobes/diag.h>

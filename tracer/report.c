@@ -6,6 +6,7 @@
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
 #include "engine/site/visits.h"
+#include "engine/text/state.h"
 #include <string.h>
 #include <sys/wait.h>
 

@@ -7,7 +7,7 @@
 #include "engine/site/counts.h"
 #include "engine/site/engine.h"
 #include "engine/site/program.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "tracer/tracer.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "resolve/ground.h"
 #include "resolve/code.h"
 #include "resolve/points.h"

@@ -88,7 +88,7 @@ enum dp_mode {
  * @class, @cc, @target: of a branch: enum dp_insn_class, its condition, and where
  *                       a direct one goes
  * @single: the copy of the instruction alone, for a site that may be either: see
- *          engine/site/live.c. @copy is then this one or that in the detour
+ *          engine/site/apply.c. @copy is then this one or that in the detour
  * @single_len, @single_body: of it
  * @fast: address of its one struct dp_probe_entry, if all there is to do at a hit by
  *        a jump is to call that one's pre_handler, or to follow the call; else 0

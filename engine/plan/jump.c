@@ -14,94 +14,13 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
+#include "engine/plan/copy.h"
 #include "engine/plan/jump.h"
 #include "engine/plan/plan.h"
-#include "engine/site/counts.h"
-#include "engine/site/engine.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
-#include "engine/text/arm.h"
 
 #define OVERLAP "overlap: another probe or the agent needs the same bytes"
-
-void dp_engine_set_arming(struct dp_engine *e, enum dp_arming arming)
-{
-	e->arming = arming;
-}
-
-void dp_engine_set_rseq(struct dp_engine *e, s32 offset, u32 signature)
-{
-	e->rseq.offset = offset;
-	e->rseq.signature = signature;
-	e->rseq_usable = true;
-}
-
-void dp_engine_forbid_jump(struct dp_engine *e, u32 probe, const char *why)
-{
-	struct dp_site *s = &e->sites[e->probes[probe].site];
-
-	s->region.nr = 0;
-	s->why = why;
-}
-
-void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
-			  const struct dp_ground *g)
-{
-	struct dp_site *s = &e->sites[e->probes[probe].site];
-	size_t at = s->addr - g->start, i;
-	const u8 *code = g->code + at;
-	const char *why;
-
-	if (s->region.nr || at >= g->function)
-		return;
-	if (dp_region_decode(code, g->size - at, g->room, &s->region,
-			     &s->why)) {
-		s->region.nr = 0;
-		return;
-	}
-	why = dp_region_entered(&s->region, s->addr, &g->entries);
-	if (why) {
-		s->region.nr = 0;
-		s->why = why;
-		return;
-	}
-	for (i = s->facts.len; i < s->region.len; i++)
-		s->code[i] = code[i];
-	s->size = s->region.len;
-}
-
-void dp_engine_set_silent(struct dp_engine *e)
-{
-	e->silent = true;
-	e->arming = DP_ARM_QUIESCE;
-}
-
-bool dp_engine_may_jump(const struct dp_engine *e, u32 probe, const char **why)
-{
-	const struct dp_site *s = &e->sites[e->probes[probe].site];
-
-	*why = s->why;
-	return s->region.nr && !s->region.returns;
-}
-
-void dp_engine_drop(struct dp_engine *e, u32 probe)
-{
-	dp_site_unlink(e, probe);
-}
-
-void dp_engine_lead(struct dp_engine *e, u64 addr, const u8 *code, size_t size)
-{
-	struct dp_region region;
-	struct dp_site *s;
-	const char *why;
-
-	if (dp_engine_find(e, addr) ||
-	    dp_region_decode(code, size, DP_JUMP_SIZE, &region, &why) ||
-	    region.returns || dp_site_take(e, addr, code, size, &s, &why))
-		return;
-	s->region = region;
-	s->size = region.len;
-}
 
 /* The instruction of a region that begins at @addr, or -1. */
 static int insn_at(const struct dp_site *s, u64 addr)
@@ -147,7 +66,7 @@ static bool meets_hook(const struct dp_engine *e, u32 i)
 	return false;
 }
 
-static void note_traps(const struct dp_engine *e, struct dp_site *s)
+void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 {
 	int i;
 
@@ -191,7 +110,7 @@ static bool leads(const struct dp_engine *e, u32 i)
 		s->why = OVERLAP;
 	else if (s->region.nr && s->region.returns &&
 		 e->arming == DP_ARM_QUIESCE)
-		s->why = "a call returns into the bytes that a jump needs";
+		s->why = DP_WHY_RETURNS;
 	else
 		return s->region.nr != 0;
 	return false;
@@ -216,16 +135,9 @@ void dp_jumps_choose(struct dp_engine *e)
 		if (!leads(e, i))
 			continue;
 		s->mode = DP_MODE_JUMP;
-		note_traps(e, s);
+		dp_jump_note_traps(e, s);
 		lead = i + 1;
 	}
-}
-
-u64 dp_engine_strays(const struct dp_engine *e)
-{
-	return e->arena ? __atomic_load_n(&e->arena->hit.strays,
-					  __ATOMIC_RELAXED) :
-			  0;
 }
 
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)

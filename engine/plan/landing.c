@@ -24,8 +24,6 @@
 #define TRIES 2048
 #define NEAR (1ull << 30)
 #define MERGE_GAP (4ull << 20)
-#define NO_ROOM \
-	"no address is free to which a jump with breakpoints in it could lead"
 
 struct page {
 	u64 addr; /* 0: none */
@@ -351,7 +349,7 @@ int dp_landings_place(struct dp_engine *e, const struct dp_hole *holes,
 			continue;
 		err = reserve(&l);
 		if (!err && !place_one(&l, e, s))
-			dp_jump_give_up(e, i, NO_ROOM);
+			dp_jump_give_up(e, i, DP_WHY_NO_LANDING);
 	}
 	if (!err && l.pages)
 		err = map_pages(e, &l);

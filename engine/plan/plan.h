@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* plan: the copies and tables of an engine, computed before text changes. */
+/* plan: where copies go and what they are, computed before text changes. */
 #ifndef DP_PLAN_PLAN_H
 #define DP_PLAN_PLAN_H
 
@@ -7,16 +7,13 @@
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
 
-struct dp_arena;
-struct dp_arena_control;
 struct dp_engine;
 struct dp_hole;
 struct dp_landings;
-struct dp_pool_need;
 struct dp_site;
 struct dp_site_entry;
 
-/* layout: how much memory the sites of an engine need, and within which reach. */
+/* pools: which copies share one. */
 
 /* A copy and what it refers to are never farther apart than this: 2 GB less
  * the length of a pool's worst neighbour. */
@@ -40,20 +37,14 @@ struct dp_layout_need {
 	struct dp_pool_need pools[DP_MAX_POOLS];
 };
 
-/**
- * dp_engine_layout() - how much memory the sites need, and where about
- * @shards: counter shards wanted, a power of two; fewer are taken where there
- *          are very many probes
- * Return: the needs, owned by the engine; NULL when the sites lie so far apart
- * that DP_MAX_POOLS pools do not serve them.
- */
-struct dp_layout_need *dp_engine_layout(struct dp_engine *engine, u32 shards);
-
-/** dp_engine_need() - what dp_engine_layout() said, with the addresses */
-const struct dp_layout_need *dp_engine_need(const struct dp_engine *engine);
-
 /** dp_site_span() - what the copies of a site have to reach */
 void dp_site_span(const struct dp_site *s, u64 *low, u64 *high);
+
+/** dp_sites_sort() - make the order of their addresses. Return: 0 or -ENOMEM. */
+int dp_sites_sort(struct dp_engine *engine);
+/** dp_pools_assign() - a pool for each site, whose mode is chosen. Return: 0; -ENOMEM when
+ *  the sites lie so far apart that DP_MAX_POOLS do not serve them. */
+int dp_pools_assign(struct dp_engine *engine);
 
 /* place: addresses for what has to be mapped. */
 
@@ -97,46 +88,22 @@ struct dp_mapping {
 	u64 tool_start;
 };
 
+/** struct dp_copy_cursor - where the next copy goes in a pool: @used of @size bytes at @addr, and
+ *  at @file in the tool */
+struct dp_copy_cursor {
+	u8 *file;
+	u64 addr, size;
+	u32 used;
+};
+
 /**
- * dp_engine_build() - make the copies and the tables
- *
- * Nothing in the target refers to them yet.
+ * dp_plan_site() - make the copies of the @i-th site in order, and its patch
+ * @entry: what is known of it is noted there; those that its jump covers follow
+ * @cursors: a pool each
  * Return: 0; -ENOMEM a copy does not reach what it refers to.
  */
-int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
-
-/**
- * dp_engine_table() - what belongs at DP_TABLE_OFFSET
- * @words: addresses of the counters of each CPU in turn; DP_MAX_SHARDS at most
- * @n: how many
- * Return: false if detours do not count by themselves.
- */
-bool dp_engine_table(const struct dp_engine *engine, u64 *words, u32 *n);
-
-/** dp_site_needs_post() - has a record to wait for the instruction? */
-bool dp_site_needs_post(const struct dp_site *s);
-
-/** dp_hash_find() - where the table is that the hit half looks in. Not asked again:
- *  another process may write there. Return: 0; -EBADMSG. */
-int dp_hash_find(struct dp_engine *e, u64 arena_size);
-/** dp_hash_enter() - the hit half finds entry @index at @addr */
-void dp_hash_enter(const struct dp_engine *e, u64 addr, u32 index);
-/** dp_entry_why() - note in an entry why it is a breakpoint; NULL: it is none */
-void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
-		  const char *why);
-/** dp_entry_begin() - what an entry says of its instruction */
-void dp_entry_begin(const struct dp_site *s, struct dp_site_entry *entry);
-/** dp_entry_post() - write its copy that ends in a breakpoint, at @entry->post */
-int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry,
-		  u8 *out);
-/** dp_hash_traps() - and at the breakpoints in the middle of its jump */
-void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
-		   u32 index);
-
-/* tables.c: where everything in the arena is; the same sum for the layout and
- * for the plan */
-u64 dp_tables_lay_out(const struct dp_engine *engine,
-		      struct dp_arena_control *control);
+int dp_plan_site(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
+		 const struct dp_mapping *map, struct dp_copy_cursor *cursors);
 
 /* landing: addresses for jumps that contain breakpoints. */
 

@@ -46,9 +46,6 @@ u64 dp_engine_missed(const struct dp_engine *engine, u32 probe);
 /** dp_engine_mode() - "jump" or "trap"; dp_engine_reason() why not "jump" */
 const char *dp_engine_mode(const struct dp_engine *engine, u32 probe);
 const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);
-/** dp_engine_impossible() - changes of a site that none makes (state.c): refused, since the
- *  tool began */
-u64 dp_engine_impossible(void);
 /** dp_engine_sites() - addresses probed, hooks not counted */
 size_t dp_engine_sites(const struct dp_engine *engine);
 /** dp_engine_jumps() - those of them that are armed with a jump */

@@ -18,6 +18,7 @@
 
 struct dp_arena;
 struct dp_engine;
+struct dp_layout_need;
 struct dp_mapping;
 struct dp_target;
 
@@ -51,7 +52,7 @@ int dp_engine_add(struct dp_engine *engine, u64 addr, const u8 *code,
  */
 void dp_engine_set_silent(struct dp_engine *engine);
 
-/** dp_engine_drop() - take a probe back. Before the layout. */
+/** dp_engine_drop() - take a probe away from its site, which stays */
 void dp_engine_drop(struct dp_engine *engine, u32 probe);
 
 /**
@@ -100,6 +101,36 @@ void dp_engine_set_gone(struct dp_engine *engine, u32 probe);
 
 /** dp_engine_site() - address of the i-th site, hooks included; 0 past the end */
 u64 dp_engine_site(const struct dp_engine *engine, size_t i);
+
+/* build: its memory. */
+
+/**
+ * dp_engine_layout() - how much memory the sites need, and where about
+ * @shards: counter shards wanted, a power of two; fewer are taken where there
+ *          are very many probes
+ * Return: the needs, owned by the engine; NULL when the sites lie so far apart
+ * that DP_MAX_POOLS pools do not serve them.
+ */
+struct dp_layout_need *dp_engine_layout(struct dp_engine *engine, u32 shards);
+
+/** dp_engine_need() - what dp_engine_layout() said, with the addresses */
+const struct dp_layout_need *dp_engine_need(const struct dp_engine *engine);
+
+/**
+ * dp_engine_build() - make the copies and the tables
+ *
+ * Nothing in the target refers to them yet.
+ * Return: 0; -ENOMEM a copy does not reach what it refers to.
+ */
+int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
+
+/**
+ * dp_engine_table() - what belongs at DP_TABLE_OFFSET
+ * @words: addresses of the counters of each CPU in turn; DP_MAX_SHARDS at most
+ * @n: how many
+ * Return: false if detours do not count by themselves.
+ */
+bool dp_engine_table(const struct dp_engine *engine, u64 *words, u32 *n);
 
 /* hook: system calls of libc that pass through the agent. */
 

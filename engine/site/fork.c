@@ -12,6 +12,7 @@
 #include "engine/site/internal.h"
 #include "port.h"
 #include "engine/site/site.h"
+#include "engine/text/state.h"
 
 static void *copy_of(const void *from, size_t bytes)
 {
@@ -100,9 +101,4 @@ int dp_engine_fork(const struct dp_engine *of, const struct dp_mapping *map,
 	take_over(*child, of);
 	dp_engine_admit(*child, true);
 	return 0;
-}
-
-const struct dp_layout_need *dp_engine_need(const struct dp_engine *e)
-{
-	return &e->need;
 }

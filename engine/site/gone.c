@@ -9,6 +9,7 @@
  */
 #include "arch/arch.h"
 #include "engine/insn/region.h"
+#include "engine/site/grow.h"
 #include "engine/site/live.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
@@ -47,6 +48,26 @@ static bool is_familiar(const struct dp_site *s, const u8 *now,
 	return !any;
 }
 
+void dp_live_originals(const struct dp_engine *e, u64 addr, u8 *code,
+		       size_t size)
+{
+	const struct dp_site *s;
+	const struct dp_site_entry *entry;
+	u64 at;
+	u32 k, n;
+
+	for (at = addr - (DP_JUMP_SIZE - 1); at != addr + size; at++) {
+		s = dp_engine_find(e, at);
+		if (!s || !s->planned)
+			continue;
+		entry = dp_live_site(e, (u32)(s - e->sites));
+		n = entry->armed ? dp_site_patch_len(entry) : 0;
+		for (k = 0; k < n; k++)
+			if (at + k - addr < size)
+				code[at + k - addr] = entry->orig[k];
+	}
+}
+
 static bool is_replaced(const struct dp_engine *e, u32 i, const u8 *now,
 			size_t n)
 {
@@ -79,4 +100,85 @@ bool dp_site_is_gone(const struct dp_engine *e, struct dp_target *target, u32 i)
 	if (n < s->size || n < dp_site_patch_len(entry))
 		return true;
 	return s->stray && is_replaced(e, i, now, n);
+}
+
+/* Nobody comes to this site any more, and it is found at no address. */
+void dp_gone_bury(struct dp_engine *e, struct dp_site *s)
+{
+	struct dp_site_entry *entry = dp_live_site(e, (u32)(s - e->sites));
+
+	s->addr = 0;
+	entry->addr = 0;
+	entry->jump.traps = 0;
+	dp_site_set_state(entry, DP_SITE_OFF);
+	entry->wanted = DP_WANT_OFF;
+}
+
+/* Until it is removed, who lists the probes from outside is told where it was. */
+static void take_gone(struct dp_engine *e, u32 probe)
+{
+	u64 addr = e->sites[e->probes[probe].site].addr;
+
+	dp_link_out(e, probe);
+	dp_live_probe(e, probe)->gone = addr;
+}
+
+/* With all its probes. */
+void dp_gone_drop(struct dp_engine *e, u32 i)
+{
+	while (e->sites[i].first_probe)
+		take_gone(e, e->sites[i].first_probe - 1);
+	dp_gone_bury(e, &e->sites[i]);
+	e->growth->lost = true;
+}
+
+void dp_live_abandon(struct dp_engine *e, u32 probe)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	if (!e->probes[probe].linked)
+		return;
+	take_gone(e, probe);
+	if (!s->first_probe)
+		dp_gone_bury(e, s);
+}
+
+void dp_live_check(struct dp_engine *e, struct dp_target *target, u32 probe)
+{
+	u32 i = e->probes[probe].site;
+
+	if (dp_site_is_gone(e, target, i))
+		dp_gone_drop(e, i);
+}
+
+bool dp_live_gone(const struct dp_engine *e, u32 probe)
+{
+	return !e->sites[e->probes[probe].site].addr;
+}
+
+bool dp_live_lost(struct dp_engine *e)
+{
+	bool lost = e->growth->lost;
+
+	e->growth->lost = false;
+	return lost;
+}
+
+bool dp_live_intact(const struct dp_engine *e, struct dp_target *target,
+		    u32 probe)
+{
+	const struct dp_site_entry *s = dp_live_site(e, e->probes[probe].site);
+	u8 now[DP_JUMP_SIZE];
+
+	if (!s->addr ||
+	    target->ops->read(target, s->addr, now, dp_site_patch_len(s)))
+		return false;
+	switch (s->armed) {
+	case DP_SITE_OFF:
+		return dp_site_bytes(s, now) == DP_BYTES_ORIGINAL;
+	case DP_SITE_THERE:
+		return dp_site_bytes(s, now) == DP_BYTES_PATCH;
+	default:
+		return now[0] == DP_BREAKPOINT;
+	}
 }

@@ -11,15 +11,18 @@
 #include "engine/insn/class.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/insn.h"
+#include "engine/site/grow.h"
 #include "engine/site/live.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/layout/base.h"
+#include "engine/plan/copy.h"
 #include "engine/plan/jump.h"
 #include "engine/plan/plan.h"
+#include "engine/site/build.h"
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "port.h"
 
 #define POOL_SIZE (1ull << 20)
@@ -74,26 +77,33 @@ static int refresh_holes(struct dp_engine *e)
 	return 0;
 }
 
-static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
-		    bool window)
+/* There is room for it. */
+static void enter_pool(struct dp_engine *e, const struct dp_pool_need *need,
+		       struct dp_pool pool)
 {
-	struct dp_growth *g = e->growth;
 	struct dp_arena_control *c = &e->arena->control;
 	u32 i = e->need.nr_pools;
-	int err;
 
-	if (i == DP_MAX_POOLS)
-		return -ENOMEM;
-	err = g->setup.ops->map(g->setup.arg, need->addr, need->size);
-	if (err)
-		return err;
-	g->pools[i].window = window;
-	g->pools[i].used = 0;
+	e->growth->pools[i] = pool;
 	e->need.pools[i] = *need;
 	c->pools[i].start = need->addr;
 	c->pools[i].size = need->size;
 	e->need.nr_pools = i + 1;
 	__atomic_store_n(&c->nr_pools, i + 1, __ATOMIC_RELEASE);
+}
+
+static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
+		    bool window)
+{
+	struct dp_growth *g = e->growth;
+	int err;
+
+	if (e->need.nr_pools == DP_MAX_POOLS)
+		return -ENOMEM;
+	err = g->setup.ops->map(g->setup.arg, need->addr, need->size);
+	if (err)
+		return err;
+	enter_pool(e, need, (struct dp_pool){ .window = window });
 	g->nr_holes =
 		dp_holes_carve(g->holes, g->nr_holes, need->addr, need->size);
 	if (window)
@@ -107,17 +117,11 @@ static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
 /* A pool that nothing more fits in. */
 int dp_live_own(struct dp_engine *e, u64 addr, u64 size)
 {
-	struct dp_arena_control *c = &e->arena->control;
-	u32 i = e->need.nr_pools;
+	const struct dp_pool_need need = { .addr = addr, .size = size };
 
-	if (i == DP_MAX_POOLS)
+	if (e->need.nr_pools == DP_MAX_POOLS)
 		return -ENOMEM;
-	e->growth->pools[i] = (struct dp_pool){ .full = true };
-	e->need.pools[i] = (struct dp_pool_need){ .addr = addr, .size = size };
-	c->pools[i].start = addr;
-	c->pools[i].size = size;
-	e->need.nr_pools = i + 1;
-	__atomic_store_n(&c->nr_pools, i + 1, __ATOMIC_RELEASE);
+	enter_pool(e, &need, (struct dp_pool){ .full = true });
 	return 0;
 }
 
@@ -291,11 +295,9 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 	struct dp_site *s = &e->sites[i];
 	u64 at, stub = e->need.pools[s->pool].addr + DP_ENTRY_STUB;
 	u8 *out;
-	int err, b;
+	int err;
 
-	s->traps = 0;
-	for (b = 1; b < s->region.nr && e->arming != DP_ARM_QUIESCE; b++)
-		s->traps |= (u8)(1u << s->region.at[b]);
+	dp_jump_note_traps(e, s);
 	s->landing = 0;
 	consume(e, s, 0, DP_DETOUR_ALIGN);
 	at = cursor(e, s, &out);
@@ -305,8 +307,7 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 	if (err) {
 		entry->jump = (struct dp_jump){ 0 };
 		s->region.nr = 0;
-		s->why =
-			"no address is free to which a jump with breakpoints in it could lead";
+		s->why = DP_WHY_NO_LANDING;
 		return err < 0 && err != -ENOMEM ? err : 0;
 	}
 	entry->jump.landing = s->landing;
@@ -321,23 +322,18 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 static int plan_single(struct dp_engine *e, const struct dp_site *s,
 		       struct dp_site_entry *entry)
 {
-	struct dp_copy copy;
-	const char *why;
 	u8 *out;
-	u32 k;
 	int err;
 
-	entry->single = cursor(e, s, &out);
-	err = dp_insn_relocate(s->code, &s->facts, s->addr, entry->single,
-			       &copy, &why);
+	entry->copy = cursor(e, s, &out);
+	err = dp_entry_copy(s, entry, out);
 	if (err)
 		return err;
-	for (k = 0; k < copy.len; k++)
-		out[k] = copy.code[k];
-	entry->single_len = copy.len;
-	entry->single_body = copy.body_len;
-	entry->single_atomic = copy.atomic;
-	consume(e, s, copy.len, 1);
+	entry->single = entry->copy;
+	entry->single_len = entry->copy_len;
+	entry->single_body = entry->body_len;
+	entry->single_atomic = entry->atomic;
+	consume(e, s, entry->copy_len, 1);
 	return 0;
 }
 
@@ -394,16 +390,14 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 	entry->patch_len = 1;
 	if (s->region.returns && e->arming == DP_ARM_QUIESCE) {
 		s->region.nr = 0;
-		s->why = "a call returns into the bytes that a jump needs";
+		s->why = DP_WHY_RETURNS;
 	}
 	if (!err && s->region.nr)
 		err = plan_jump(e, i, entry);
 	if (err)
 		return err;
+	/* It was told of the jump's. */
 	entry->copy = entry->single;
-	entry->copy_len = entry->single_len;
-	entry->body_len = entry->single_body;
-	entry->atomic = entry->single_atomic;
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "engine/site/program.h"
 #include "engine/site/site.h"
 #include "engine/site/view.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 
 struct dp_asks;
 struct dp_growth;

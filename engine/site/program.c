@@ -77,11 +77,6 @@ void dp_engine_bind(struct dp_engine *e, u32 probe,
 		e->sites[e->probes[probe].site].records = true;
 }
 
-void dp_engine_set_tid_offset(struct dp_engine *e, u32 offset)
-{
-	e->tid_offset = offset;
-}
-
 u32 dp_programs_longest(const struct dp_engine *e)
 {
 	u32 longest = 0, i;

@@ -4,37 +4,12 @@
 #include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
-#include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
-#include "engine/plan/jump.h"
-#include "engine/site/counts.h"
 #include "engine/site/engine.h"
-#include "engine/site/live.h"
-#include "engine/site/program.h"
-#include "engine/site/site.h"
 #include "engine/site/internal.h"
-#include "engine/site/view.h"
+#include "engine/site/site.h"
 #include "port.h"
-
-int dp_engine_create(struct dp_engine **engine)
-{
-	*engine = dp_port_alloc(sizeof(**engine));
-	return *engine ? 0 : -ENOMEM;
-}
-
-void dp_engine_destroy(struct dp_engine *engine)
-{
-	if (!engine)
-		return;
-	dp_port_free(engine->sites);
-	dp_port_free(engine->probes);
-	dp_programs_free(engine);
-	dp_port_free(engine->hash);
-	dp_port_free(engine->order);
-	dp_grow_free(engine->growth);
-	dp_port_free(engine);
-}
 
 /* What is looked for is often a range: neighbours share cache lines, and most of
  * their slots are free. */
@@ -180,7 +155,7 @@ void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
 	*link = probe + 1;
 }
 
-void dp_site_unlink(struct dp_engine *e, u32 probe)
+void dp_engine_drop(struct dp_engine *e, u32 probe)
 {
 	struct dp_site *site = &e->sites[e->probes[probe].site];
 	u32 *link = &site->first_probe, last = 0;
@@ -268,173 +243,19 @@ static void take_call(struct dp_site *s, const u8 *code)
 int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
 		       bool watched)
 {
-	struct dp_site fresh, *site = dp_engine_find(e, addr);
+	struct dp_site *site;
 	const char *why;
-	int err;
+	int err = dp_site_take(e, addr, code, DP_REGION_MAX, &site, &why);
 
-	if (!site) {
-		err = examine(&fresh, addr, code, DP_REGION_MAX, &why);
-		if (!err)
-			err = new_site(e, &fresh, &site);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	site->hook = nr;
 	site->watched = watched;
 	take_call(site, code);
 	return 0;
 }
 
-int dp_engine_watch_linker(struct dp_engine *e, u64 addr, const u8 *code,
-			   size_t size, u64 state, const char **why)
-{
-	u32 probe;
-	int err = dp_engine_add(e, addr, code, size, &probe, why);
-
-	if (err)
-		return err;
-	e->probes[probe].kind = DP_KIND_LINKER;
-	e->linker_state = state;
-	dp_engine_forbid_jump(e, probe, "threads have to wait there");
-	return 0;
-}
-
-void dp_engine_set_pending(struct dp_engine *e, const char *spec)
-{
-	if (e->nr_pending < DP_PENDING)
-		e->pending[e->nr_pending++] = spec;
-}
-
-void dp_engine_reside(struct dp_engine *e, u32 max_sites)
-{
-	e->max_sites = max_sites;
-}
-
-void dp_engine_ask(struct dp_engine *e, u32 n)
-{
-	e->nr_asks = n;
-}
-
-static bool is_counted(const struct dp_engine *e, const struct dp_site *s)
-{
-	return s->first_probe &&
-	       e->probes[s->first_probe - 1].kind != DP_KIND_LINKER;
-}
-
-size_t dp_engine_jumps(const struct dp_engine *e)
-{
-	size_t n = 0;
-	u32 i;
-
-	for (i = 0; i < e->nr_sites; i++)
-		n += is_counted(e, &e->sites[i]) &&
-		     e->sites[i].mode == DP_MODE_JUMP;
-	return n;
-}
-
-size_t dp_engine_sites(const struct dp_engine *e)
-{
-	size_t n = 0;
-	u32 i;
-
-	for (i = 0; i < e->nr_sites; i++)
-		n += is_counted(e, &e->sites[i]);
-	return n;
-}
-
 u64 dp_engine_site(const struct dp_engine *e, size_t i)
 {
 	return i < e->nr_sites ? e->sites[i].addr : 0;
-}
-
-u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
-{
-	return e->arena && probe < e->nr_probes ?
-		       dp_view_hits(&e->view, probe) :
-		       0;
-}
-
-/* Counting has no way to miss: it needs no memory, no lock and no free instance,
- * and it cannot recurse. A program needs a context, a call that is followed a
- * visit. */
-u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
-{
-	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT) +
-	       dp_engine_tally(e, probe, DP_TALLY_VISITS);
-}
-
-u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
-{
-	return e->arena && probe < e->nr_probes ?
-		       __atomic_load_n(&e->view.states[probe].tally[what],
-				       __ATOMIC_RELAXED) :
-		       0;
-}
-
-u64 dp_engine_middle(const struct dp_engine *e, u32 probe)
-{
-	u32 first = e->sites[e->probes[probe].site].first_probe;
-
-	return first ? dp_engine_tally(e, first - 1, DP_TALLY_MIDDLE) : 0;
-}
-
-bool dp_engine_is_covered(const struct dp_engine *e, u32 probe)
-{
-	return e->sites[e->probes[probe].site].leader;
-}
-
-size_t dp_engine_gone(const struct dp_engine *e)
-{
-	size_t n = 0;
-	u32 i;
-
-	for (i = 0; e->arena && i < e->view.nr_sites; i++)
-		n += e->view.sites[i].first_probe &&
-		     e->view.sites[i].armed == DP_SITE_GONE;
-	return n;
-}
-
-bool dp_engine_is_gone(const struct dp_engine *e, u32 probe)
-{
-	const struct dp_site_entry *s =
-		e->arena && probe < e->nr_probes ?
-			dp_view_site_of(&e->view, probe) :
-			NULL;
-
-	return s && s->armed == DP_SITE_GONE;
-}
-
-void dp_engine_set_gone(struct dp_engine *e, u32 probe)
-{
-	e->sites[e->probes[probe].site].gone = true;
-	dp_engine_forbid_jump(e, probe, "its code is not there");
-}
-
-u32 dp_engine_late(const struct dp_engine *e)
-{
-	return __atomic_load_n(&e->arena->hit.linker_late, __ATOMIC_RELAXED);
-}
-
-u64 dp_engine_of_children(const struct dp_engine *e)
-{
-	return __atomic_load_n(&e->arena->hit.missed[DP_MISSED_FORK],
-			       __ATOMIC_RELAXED);
-}
-
-const char *dp_engine_mode(const struct dp_engine *e, u32 probe)
-{
-	return e->sites[e->probes[probe].site].mode == DP_MODE_JUMP ? "jump" :
-								      "trap";
-}
-
-const char *dp_engine_reason(const struct dp_engine *e, u32 probe)
-{
-	const struct dp_site *s = &e->sites[e->probes[probe].site];
-
-	return s->mode == DP_MODE_JUMP ? "" : s->why;
-}
-
-struct dp_arena *dp_engine_arena(const struct dp_engine *e)
-{
-	return e->arena;
 }

@@ -8,7 +8,6 @@
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
 #include "engine/text/target.h"
-#include "engine/site/site.h"
 
 /* A target may write to it while it is looked at. */
 #define ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)

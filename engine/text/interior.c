@@ -28,7 +28,6 @@
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
 #include "engine/text/target.h"
-#include "engine/site/site.h"
 
 #define SIZE DP_JUMP_SIZE
 

@@ -15,14 +15,6 @@
 #include "engine/layout/base.h"
 #include "engine/layout/site.h"
 #include "engine/text/target.h"
-#include "engine/site/site.h"
-
-bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
-{
-	while (n && *a == *b)
-		a++, b++, n--;
-	return !n;
-}
 
 int dp_text_expect(struct dp_target *target, u64 addr, const u8 *bytes,
 		   size_t n)
@@ -46,6 +38,42 @@ bool dp_sites_lose(const struct dp_sites *sites, struct dp_site_entry *site,
 	if (err != -EFAULT || !sites->may_go)
 		return false;
 	return !dp_site_set_state(site, DP_SITE_GONE);
+}
+
+struct dp_site_entry *dp_sites_find(const struct dp_sites *sites, u64 addr)
+{
+	u32 low = 0, high = sites->n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (dp_sites_at(sites, mid)->addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < sites->n && dp_sites_at(sites, low)->addr == addr ?
+		       dp_sites_at(sites, low) :
+		       NULL;
+}
+
+bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
+{
+	const struct dp_site_entry *s;
+	u64 back;
+	int i, n;
+
+	for (back = 1; back < DP_JUMP_SIZE; back++) {
+		s = dp_sites_find(sites, addr - back);
+		if (!s || s->mode != DP_MODE_JUMP || s->hook)
+			continue;
+		n = dp_jump_insns(&s->jump);
+		for (i = 1; i < n; i++)
+			if (s->jump.offset[i] == back) {
+				*to = s->jump.base + s->jump.at[i];
+				return true;
+			}
+	}
+	return false;
 }
 
 /** struct batch - sites that are next, and what stands there */

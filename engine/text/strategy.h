@@ -8,6 +8,7 @@
 #ifndef DP_STRATEGY_H
 #define DP_STRATEGY_H
 
+#include "engine/text/state.h"
 #include "engine/text/target.h"
 #include "engine/layout/site.h"
 
@@ -97,20 +98,10 @@ int dp_sites_restore(struct dp_target *target, const struct dp_sites *sites,
 		     u64 *bad);
 
 /* What the strategies share. */
-bool dp_bytes_same(const u8 *a, const u8 *b, size_t n);
 /** dp_text_expect() - Return: 0; -EBUSY other bytes are at @addr; an error */
 int dp_text_expect(struct dp_target *target, u64 addr, const u8 *bytes,
 		   size_t n);
 int dp_text_sync(struct dp_target *target);
-/** dp_site_patch_len() - how many bytes are replaced; never more than there are, whatever
- *  a target writes there meanwhile */
-static inline u8 dp_site_patch_len(const struct dp_site_entry *site)
-{
-	u8 n = __atomic_load_n(&site->patch_len, __ATOMIC_RELAXED);
-
-	return n <= sizeof(site->patch) ? n : sizeof(site->patch);
-}
-
 /** dp_jump_insns() - the same of the instructions that a jump replaces */
 static inline int dp_jump_insns(const struct dp_jump *jump)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* flow: jumps, calls, the ends of a program, and its exception handlers. */
+/* flow: jumps, calls, and the ends of a program. */
 #include "engine/vm/machine.h"
 
 #define FACILITY_MAX 3
@@ -137,31 +137,6 @@ void dp_vm_flow(struct dp_vm *vm, u8 op, u64 arg)
 		break;
 	default:
 		jump(vm, condition(op, (s64)dp_vm_peek(vm, vm->tos)), arg);
-		break;
-	}
-}
-
-void dp_vm_handler(struct dp_vm *vm, u8 op, u64 arg)
-{
-	struct dp_vm_frame *f = &vm->frames[vm->depth];
-
-	switch (op) {
-	case DP_OPCODE_SX:
-		f->handler = (u32)arg;
-		break;
-	case DP_OPCODE_UX:
-		f->handler = DP_VM_NO_HANDLER;
-		break;
-	case DP_OPCODE_RX:
-		vm->exception = (u16)dp_vm_peek(vm, vm->tos);
-		vm->parm[0] = dp_vm_peek(vm, vm->tos + 1);
-		vm->parm[1] = dp_vm_peek(vm, vm->tos + 2);
-		dp_vm_unwind(vm);
-		break;
-	case DP_OPCODE_PUSH_X:
-		dp_vm_push(vm, vm->parm[1]);
-		dp_vm_push(vm, vm->parm[0]);
-		dp_vm_push(vm, vm->exception);
 		break;
 	}
 }

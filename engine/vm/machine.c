@@ -48,39 +48,6 @@ static u64 operand(struct dp_vm *vm, u8 op)
 	}
 }
 
-void dp_vm_unwind(struct dp_vm *vm)
-{
-	for (;;) {
-		struct dp_vm_frame *f = &vm->frames[vm->depth];
-
-		if (f->handler != DP_VM_NO_HANDLER) {
-			vm->pc = f->handler;
-			f->handler = DP_VM_NO_HANDLER;
-			return;
-		}
-		if (!vm->depth) {
-			vm->end = DP_VM_EXCEPTION;
-			return;
-		}
-		vm->sbp = f->sbp;
-		vm->depth--;
-	}
-}
-
-void dp_vm_raise(struct dp_vm *vm, u16 code, u64 p1, u64 p2)
-{
-	/* Those beyond the mask are ignored: execution goes on. */
-	if (!(code & DP_EX_MASK))
-		return;
-	vm->exception = code;
-	vm->parm[0] = p1;
-	vm->parm[1] = p2;
-	dp_vm_push(vm, p2);
-	dp_vm_push(vm, p1);
-	dp_vm_push(vm, code);
-	dp_vm_unwind(vm);
-}
-
 static void execute(struct dp_vm *vm)
 {
 	u32 at = vm->pc++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* format: printf without floating point, with the kernel's pointers. */
 #include "lib/compat/compat.h"
+#include "lib/compat/image.h"
 
 struct out {
 	char *buf;
@@ -454,28 +455,19 @@ int sprintf(char *buf, const char *fmt, ...)
 	return DP_VARIADIC(vsprintf(buf, fmt, args));
 }
 
-char *kvasprintf(gfp_t gfp, const char *fmt, va_list args)
+int dp_symbol_print(char *buf, size_t size, unsigned long addr, bool offset)
 {
-	va_list again;
-	char *buf;
+	struct dp_symbol symbol;
 	int n;
 
-	va_copy(again, args);
-	n = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	buf = kmalloc((size_t)n + 1, gfp);
-	if (buf)
-		vsnprintf(buf, (size_t)n + 1, fmt, args);
-	return buf;
-}
-
-char *kasprintf(gfp_t gfp, const char *fmt, ...)
-{
-	va_list args;
-	char *buf;
-
-	va_start(args, fmt);
-	buf = kvasprintf(gfp, fmt, args);
-	va_end(args);
-	return buf;
+	if (!dp_image_symbol(addr, &symbol) || !symbol.name[0])
+		return scnprintf(buf, size, "0x%lx", addr);
+	n = scnprintf(buf, size, "%s", symbol.name);
+	if (offset)
+		n += scnprintf(buf + n, size - (size_t)n, "+0x%lx/0x%lx",
+			       symbol.offset, symbol.size);
+	if (symbol.object[0])
+		n += scnprintf(buf + n, size - (size_t)n, " [%s]",
+			       symbol.object);
+	return n;
 }

@@ -28,23 +28,6 @@ int kernel_text_address(unsigned long addr)
 	return dp_mappings(is_text, &addr);
 }
 
-int dp_symbol_print(char *buf, size_t size, unsigned long addr, bool offset)
-{
-	struct dp_symbol symbol;
-	int n;
-
-	if (!dp_image_symbol(addr, &symbol) || !symbol.name[0])
-		return scnprintf(buf, size, "0x%lx", addr);
-	n = scnprintf(buf, size, "%s", symbol.name);
-	if (offset)
-		n += scnprintf(buf + n, size - (size_t)n, "+0x%lx/0x%lx",
-			       symbol.offset, symbol.size);
-	if (symbol.object[0])
-		n += scnprintf(buf + n, size - (size_t)n, " [%s]",
-			       symbol.object);
-	return n;
-}
-
 int sprint_symbol(char *buffer, unsigned long addr)
 {
 	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, true);

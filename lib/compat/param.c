@@ -19,23 +19,11 @@ static int set_signed(void *addr, u32 size, const char *value)
 	return 0;
 }
 
-static int set_unsigned(void *addr, u32 size, const char *value)
+static int set_unsigned(void *addr, u32 size, const char *value,
+			unsigned int base)
 {
 	unsigned long long n;
-	int err = kstrtoull(value, 0, &n);
-
-	if (err)
-		return err;
-	if (size < 8 && n >> (size * 8))
-		return -ERANGE;
-	memcpy(addr, &n, size);
-	return 0;
-}
-
-static int set_hex(void *addr, u32 size, const char *value)
-{
-	unsigned long long n;
-	int err = kstrtoull(value, 16, &n);
+	int err = kstrtoull(value, base, &n);
 
 	if (err)
 		return err;
@@ -94,13 +82,13 @@ static int set_one(const struct dp_compat_param *param, char *addr,
 	if (!strcmp(type, "string"))
 		return set_string(addr, param->size, value);
 	if (!strcmp(type, "hexint"))
-		return set_hex(addr, param->size, value);
+		return set_unsigned(addr, param->size, value, 16);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (!strcmp(type, numbers[i]))
 			return set_signed(addr, param->size, value);
 	for (i = 0; i < ARRAY_SIZE(naturals); i++)
 		if (!strcmp(type, naturals[i]))
-			return set_unsigned(addr, param->size, value);
+			return set_unsigned(addr, param->size, value, 0);
 	return -EINVAL;
 }
 
@@ -168,4 +156,45 @@ int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
 			param->max ? "an array of " : "of type ", param->type,
 			err == -ERANGE ? ", and that is out of its range" : "");
 	return 0;
+}
+
+/* What a module names as the operations of a parameter. */
+int param_set_int(const char *text, const struct kernel_param *kp)
+{
+	return text ? kstrtoint(text, 0, kp->arg) : -EINVAL;
+}
+
+int param_get_int(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, 4096, "%i\n", *(int *)kp->arg);
+}
+
+int param_set_uint(const char *text, const struct kernel_param *kp)
+{
+	return text ? kstrtouint(text, 0, kp->arg) : -EINVAL;
+}
+
+int param_get_uint(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, 4096, "%u\n", *(unsigned int *)kp->arg);
+}
+
+int param_set_ulong(const char *text, const struct kernel_param *kp)
+{
+	return text ? kstrtoul(text, 0, kp->arg) : -EINVAL;
+}
+
+int param_get_ulong(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, 4096, "%lu\n", *(unsigned long *)kp->arg);
+}
+
+int param_set_bool(const char *text, const struct kernel_param *kp)
+{
+	return kstrtobool(text ? text : "1", kp->arg);
+}
+
+int param_get_bool(char *buffer, const struct kernel_param *kp)
+{
+	return scnprintf(buffer, 4096, "%c\n", *(bool *)kp->arg ? 'Y' : 'N');
 }

@@ -281,34 +281,6 @@ bool sysfs_streq(const char *a, const char *b)
 	return n == length_without_newline(b) && !memcmp(a, b, n);
 }
 
-void *kmemdup(const void *p, size_t n, gfp_t gfp)
-{
-	void *copy = kmalloc(n, gfp);
-
-	return copy ? memcpy(copy, p, n) : NULL;
-}
-
-char *kstrndup(const char *s, size_t max, gfp_t gfp)
-{
-	size_t n;
-	char *copy;
-
-	if (!s)
-		return NULL;
-	n = strnlen(s, max);
-	copy = kmalloc(n + 1, gfp);
-	if (!copy)
-		return NULL;
-	memcpy(copy, s, n);
-	copy[n] = '\0';
-	return copy;
-}
-
-char *kstrdup(const char *s, gfp_t gfp)
-{
-	return kstrndup(s, (size_t)-1 - 1, gfp);
-}
-
 int isdigit(int c)
 {
 	return c >= '0' && c <= '9';

@@ -29,7 +29,7 @@
 #include "engine/layout/private.h"
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"

@@ -11,7 +11,7 @@
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
 #include "agent/image.h"
 #include "port.h"

@@ -15,7 +15,6 @@
 #include "engine/layout/site.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/handler.h"
-#include "engine/site/site.h"
 #include "arch/uregs.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/drain.h"

@@ -22,6 +22,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
 #include "engine/plan/plan.h"
+#include "engine/site/engine.h"
 #include "proc/attach/region.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"

@@ -14,7 +14,6 @@
 #include "engine/layout/site.h"
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
-#include "engine/site/site.h"
 #include "engine/insn/region.h"
 #include "proc/attach/region.h"
 #include "proc/proc.h"

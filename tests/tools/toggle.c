@@ -29,7 +29,7 @@
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "resolve/ground.h"
 
 #define HOT 20

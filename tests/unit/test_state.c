@@ -6,9 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
-#include "engine/site/site.h"
+#include "engine/text/state.h"
 #include "engine/layout/site.h"
-#include "engine/site/counts.h"
 
 #define STATES 8
 #define NONE 77

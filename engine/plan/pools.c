@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* layout: how much memory the sites of an engine need, and within which reach. */
+/* pools: which copies share one, and how large it is. */
 #include "arch/arch.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/insn.h"
@@ -10,14 +10,6 @@
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 #include "port.h"
-
-/* Counters of very many probes are spread over fewer CPUs. */
-#define COUNTERS_MAX (64ull << 20)
-
-static u64 page_up(u64 n)
-{
-	return (n + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
-}
 
 static void sift(struct dp_engine *e, u32 root, u32 n)
 {
@@ -35,7 +27,7 @@ static void sift(struct dp_engine *e, u32 root, u32 n)
 }
 
 /* Heap sort: no recursion and no worst case, in a world without libc. */
-static int sort_sites(struct dp_engine *e)
+int dp_sites_sort(struct dp_engine *e)
 {
 	u32 i, n = e->nr_sites, tmp;
 
@@ -111,36 +103,13 @@ static int assign_pool(struct dp_engine *e, struct dp_site *s)
 	return 0;
 }
 
-struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
+int dp_pools_assign(struct dp_engine *e)
 {
-	struct dp_layout_need *need = &e->need;
-	struct dp_arena_control control;
-	u64 offset;
 	u32 i;
 
-	e->shards = shards > DP_MAX_SHARDS ? DP_MAX_SHARDS : shards;
-	while (e->shards > 1 &&
-	       (u64)e->shards * (e->max_sites ? e->max_sites : e->nr_probes) *
-			       sizeof(u64) >
-		       COUNTERS_MAX)
-		e->shards /= 2;
-	need->nr_pools = 0;
-	if (sort_sites(e))
-		return NULL;
-	dp_jumps_choose(e);
+	e->need.nr_pools = 0;
 	for (i = 0; i < e->nr_sites; i++)
 		if (assign_pool(e, &e->sites[e->order[i]]))
-			return NULL;
-	need->arena_size = dp_tables_lay_out(e, &control);
-	need->own_off = control.own_off;
-	need->private_off = control.private_off;
-	need->tables_off = control.tables_off;
-	offset = DP_FILE_ARENA_OFFSET + need->arena_size;
-	for (i = 0; i < need->nr_pools; i++) {
-		need->pools[i].size = page_up(need->pools[i].size);
-		need->pools[i].file_offset = offset;
-		offset += need->pools[i].size;
-	}
-	need->file_size = offset;
-	return need;
+			return -ENOMEM;
+	return 0;
 }

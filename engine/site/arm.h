@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* arm: all sites of an engine, or none. */
-#ifndef DP_TEXT_ARM_H
-#define DP_TEXT_ARM_H
+#ifndef DP_SITE_ARM_H
+#define DP_SITE_ARM_H
 
 #include "port_types.h"
 

@@ -13,7 +13,7 @@
 #include "engine/layout/base.h"
 #include "engine/layout/site.h"
 #include "engine/layout/instance.h"
-#include "engine/plan/plan.h"
+#include "engine/site/build.h"
 #include "engine/site/program.h"
 #include "engine/site/internal.h"
 

@@ -31,11 +31,8 @@
  * next tool begins to take a jump out. What comes back from a target can be none of these:
  * it only leads out, and is counted.
  */
-#include "engine/site/site.h"
-#include "engine/text/strategy.h"
+#include "engine/text/state.h"
 #include "arch/arch.h"
-#include "engine/layout/site.h"
-#include "engine/site/counts.h"
 
 #define STATES (DP_SITE_YIELDED + 1)
 #define TO(state) (1u << DP_SITE_##state)
@@ -106,6 +103,13 @@ int dp_site_mirror_state(struct dp_site_entry *site,
 u64 dp_engine_impossible(void)
 {
 	return __atomic_load_n(&impossible, __ATOMIC_RELAXED);
+}
+
+bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
+{
+	while (n && *a == *b)
+		a++, b++, n--;
+	return !n;
 }
 
 /* Where one byte is; a breakpoint comes first only where a patch begins. */

@@ -9,8 +9,13 @@
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 #include "engine/site/view.h"
-#include "engine/text/arm.h"
+#include "engine/site/arm.h"
 #include "engine/text/target.h"
+
+void dp_engine_set_arming(struct dp_engine *e, enum dp_arming arming)
+{
+	e->arming = arming;
+}
 
 static const struct dp_strategy *jumps_by(const struct dp_engine *e)
 {
@@ -62,42 +67,6 @@ int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
 bool dp_engine_is_quiesced(const struct dp_engine *e)
 {
 	return jumps_by(e)->stopped && dp_engine_jumps(e);
-}
-
-struct dp_site_entry *dp_sites_find(const struct dp_sites *sites, u64 addr)
-{
-	u32 low = 0, high = sites->n, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (dp_sites_at(sites, mid)->addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < sites->n && dp_sites_at(sites, low)->addr == addr ?
-		       dp_sites_at(sites, low) :
-		       NULL;
-}
-
-bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
-{
-	const struct dp_site_entry *s;
-	u64 back;
-	int i, n;
-
-	for (back = 1; back < DP_JUMP_SIZE; back++) {
-		s = dp_sites_find(sites, addr - back);
-		if (!s || s->mode != DP_MODE_JUMP || s->hook)
-			continue;
-		n = dp_jump_insns(&s->jump);
-		for (i = 1; i < n; i++)
-			if (s->jump.offset[i] == back) {
-				*to = s->jump.base + s->jump.at[i];
-				return true;
-			}
-	}
-	return false;
 }
 
 bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, bool behind,

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* counts: what became of probes and their sites. */
+#include "engine/layout/arena.h"
+#include "engine/layout/site.h"
+#include "engine/site/counts.h"
+#include "engine/site/internal.h"
+#include "engine/site/site.h"
+#include "engine/site/view.h"
+
+u64 dp_engine_strays(const struct dp_engine *e)
+{
+	return e->arena ? __atomic_load_n(&e->arena->hit.strays,
+					  __ATOMIC_RELAXED) :
+			  0;
+}
+
+static bool is_counted(const struct dp_engine *e, const struct dp_site *s)
+{
+	return s->first_probe &&
+	       e->probes[s->first_probe - 1].kind != DP_KIND_LINKER;
+}
+
+size_t dp_engine_jumps(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		n += is_counted(e, &e->sites[i]) &&
+		     e->sites[i].mode == DP_MODE_JUMP;
+	return n;
+}
+
+size_t dp_engine_sites(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		n += is_counted(e, &e->sites[i]);
+	return n;
+}
+
+u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
+{
+	return e->arena && probe < e->nr_probes ?
+		       dp_view_hits(&e->view, probe) :
+		       0;
+}
+
+/* Counting has no way to miss: it needs no memory, no lock and no free instance,
+ * and it cannot recurse. A program needs a context, a call that is followed a
+ * visit. */
+u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
+{
+	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT) +
+	       dp_engine_tally(e, probe, DP_TALLY_VISITS);
+}
+
+u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)
+{
+	return e->arena && probe < e->nr_probes ?
+		       __atomic_load_n(&e->view.states[probe].tally[what],
+				       __ATOMIC_RELAXED) :
+		       0;
+}
+
+u64 dp_engine_middle(const struct dp_engine *e, u32 probe)
+{
+	u32 first = e->sites[e->probes[probe].site].first_probe;
+
+	return first ? dp_engine_tally(e, first - 1, DP_TALLY_MIDDLE) : 0;
+}
+
+bool dp_engine_is_covered(const struct dp_engine *e, u32 probe)
+{
+	return e->sites[e->probes[probe].site].leader;
+}
+
+size_t dp_engine_gone(const struct dp_engine *e)
+{
+	size_t n = 0;
+	u32 i;
+
+	for (i = 0; e->arena && i < e->view.nr_sites; i++)
+		n += e->view.sites[i].first_probe &&
+		     e->view.sites[i].armed == DP_SITE_GONE;
+	return n;
+}
+
+bool dp_engine_is_gone(const struct dp_engine *e, u32 probe)
+{
+	const struct dp_site_entry *s =
+		e->arena && probe < e->nr_probes ?
+			dp_view_site_of(&e->view, probe) :
+			NULL;
+
+	return s && s->armed == DP_SITE_GONE;
+}
+
+u32 dp_engine_late(const struct dp_engine *e)
+{
+	return __atomic_load_n(&e->arena->hit.linker_late, __ATOMIC_RELAXED);
+}
+
+u64 dp_engine_of_children(const struct dp_engine *e)
+{
+	return __atomic_load_n(&e->arena->hit.missed[DP_MISSED_FORK],
+			       __ATOMIC_RELAXED);
+}
+
+const char *dp_engine_mode(const struct dp_engine *e, u32 probe)
+{
+	return e->sites[e->probes[probe].site].mode == DP_MODE_JUMP ? "jump" :
+								      "trap";
+}
+
+const char *dp_engine_reason(const struct dp_engine *e, u32 probe)
+{
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	return s->mode == DP_MODE_JUMP ? "" : s->why;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* engine: what it is told before it is built. */
+#include "engine/layout/private.h"
+#include "engine/layout/site.h"
+#include "engine/site/arm.h"
+#include "engine/site/engine.h"
+#include "engine/site/internal.h"
+#include "engine/site/grow.h"
+#include "engine/site/program.h"
+#include "engine/site/reach.h"
+#include "port.h"
+
+int dp_engine_create(struct dp_engine **engine)
+{
+	*engine = dp_port_alloc(sizeof(**engine));
+	return *engine ? 0 : -ENOMEM;
+}
+
+void dp_engine_destroy(struct dp_engine *engine)
+{
+	if (!engine)
+		return;
+	dp_port_free(engine->sites);
+	dp_port_free(engine->probes);
+	dp_programs_free(engine);
+	dp_port_free(engine->hash);
+	dp_port_free(engine->order);
+	dp_grow_free(engine->growth);
+	dp_port_free(engine);
+}
+
+void dp_engine_set_silent(struct dp_engine *e)
+{
+	e->silent = true;
+	e->arming = DP_ARM_QUIESCE;
+}
+
+void dp_engine_set_rseq(struct dp_engine *e, s32 offset, u32 signature)
+{
+	e->rseq.offset = offset;
+	e->rseq.signature = signature;
+	e->rseq_usable = true;
+}
+
+void dp_engine_set_tid_offset(struct dp_engine *e, u32 offset)
+{
+	e->tid_offset = offset;
+}
+
+int dp_engine_watch_linker(struct dp_engine *e, u64 addr, const u8 *code,
+			   size_t size, u64 state, const char **why)
+{
+	u32 probe;
+	int err = dp_engine_add(e, addr, code, size, &probe, why);
+
+	if (err)
+		return err;
+	e->probes[probe].kind = DP_KIND_LINKER;
+	e->linker_state = state;
+	dp_engine_forbid_jump(e, probe, "threads have to wait there");
+	return 0;
+}
+
+void dp_engine_set_pending(struct dp_engine *e, const char *spec)
+{
+	if (e->nr_pending < DP_PENDING)
+		e->pending[e->nr_pending++] = spec;
+}
+
+void dp_engine_reside(struct dp_engine *e, u32 max_sites)
+{
+	e->max_sites = max_sites;
+}
+
+void dp_engine_ask(struct dp_engine *e, u32 n)
+{
+	e->nr_asks = n;
+}
+
+void dp_engine_set_gone(struct dp_engine *e, u32 probe)
+{
+	e->sites[e->probes[probe].site].gone = true;
+	dp_engine_forbid_jump(e, probe, "its code is not there");
+}
+
+struct dp_arena *dp_engine_arena(const struct dp_engine *e)
+{
+	return e->arena;
+}

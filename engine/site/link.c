@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* link: the probes of a site, as the hit half follows them while control changes them. */
+#include "engine/layout/arena.h"
+#include "engine/layout/handler.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/site.h"
+#include "engine/site/engine.h"
+#include "engine/site/grow.h"
+#include "engine/site/internal.h"
+#include "engine/site/live.h"
+#include "engine/site/site.h"
+#include "engine/site/view.h"
+
+bool dp_live_is_off(const struct dp_engine *e, u32 probe)
+{
+	return __atomic_load_n(&e->growth->switches[probe].off,
+			       __ATOMIC_SEQ_CST);
+}
+
+/* Is it all by itself what there is to do at a hit by the detour that is there? */
+static bool may_be_fast(const struct dp_engine *e, u32 i,
+			const struct dp_handlers *h)
+{
+	if (h->kind == DP_KIND_RETURN)
+		return dp_live_site(e, i)->jump.follows;
+	return h->kind == DP_KIND_KPROBE && h->pre;
+}
+
+/* One probe, and nothing else to do? */
+static u64 fast(const struct dp_engine *e, u32 i)
+{
+	u32 p, only = 0;
+
+	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
+		const struct dp_probe *probe = &e->probes[p - 1];
+
+		if (!probe->linked)
+			continue;
+		if (only || !probe->enabled || dp_live_is_off(e, p - 1) ||
+		    !may_be_fast(e, i, &probe->handlers) ||
+		    e->view.states[p - 1].status)
+			return 0;
+		only = p;
+	}
+	return only ? e->arena->control.base + DP_ARENA_OFFSET +
+			       e->arena->control.probe_off +
+			       (only - 1) * sizeof(struct dp_probe_entry) :
+		      0;
+}
+
+static bool has_handlers(const struct dp_engine *e, u32 i)
+{
+	u32 p;
+
+	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
+		const struct dp_handlers *h = &e->probes[p - 1].handlers;
+
+		if (h->kind != DP_KIND_KPROBE || h->pre || h->post)
+			return true;
+	}
+	return false;
+}
+
+/* The hit half follows these while we change them: one word at a time. */
+void dp_link_mirror(struct dp_engine *e, u32 i)
+{
+	struct dp_site_entry *entry = dp_live_site(e, i);
+	u32 p, *link = &entry->first_probe;
+
+	for (p = e->sites[i].first_probe; p; p = e->probes[p - 1].next) {
+		if (!e->probes[p - 1].linked)
+			continue;
+		if (*link != p)
+			__atomic_store_n(link, p, __ATOMIC_RELEASE);
+		link = &dp_live_probe(e, p - 1)->next;
+	}
+	if (*link)
+		__atomic_store_n(link, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->fast, fast(e, i), __ATOMIC_SEQ_CST);
+	/* One that has been switched off meanwhile has looked before. */
+	if (!fast(e, i))
+		__atomic_store_n(&entry->fast, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&entry->gate, has_handlers(e, i), __ATOMIC_RELEASE);
+}
+
+static void switch_on(struct dp_engine *e, u32 probe)
+{
+	struct dp_switch *s = &e->growth->switches[probe];
+
+	s->follow = e->probes[probe].handlers.follow;
+	s->site = e->probes[probe].site;
+	__atomic_store_n(&s->off, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->user, e->probes[probe].handlers.user,
+			 __ATOMIC_RELEASE);
+}
+
+/* 1 + the one behind it that hits come to, 0 for none. */
+static u32 next_linked(const struct dp_engine *e, u32 probe)
+{
+	u32 p = e->probes[probe].next;
+
+	while (p && !e->probes[p - 1].linked)
+		p = e->probes[p - 1].next;
+	return p;
+}
+
+/* A hit may come to it as soon as it is linked, and goes on to the next. */
+static void fill_probe(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe_entry *p = dp_live_probe(e, probe);
+	struct dp_probe_state *state = &e->view.states[probe];
+	const struct dp_handlers *h = &e->probes[probe].handlers;
+
+	*p = (struct dp_probe_entry){ .site = e->probes[probe].site,
+				      .next = next_linked(e, probe),
+				      .enabled = e->probes[probe].enabled,
+				      .kind = h->kind,
+				      .pre_needs = h->pre_needs,
+				      .post_needs = h->post_needs,
+				      .user = h->user,
+				      .pre = h->pre,
+				      .post = h->post,
+				      .fault = h->fault,
+				      .nmissed = h->nmissed,
+				      .follow = h->follow,
+				      .way = h->way,
+				      .deadline = h->deadline };
+	*state = (struct dp_probe_state){ 0 };
+	switch_on(e, probe);
+}
+
+/* All that it leads to has been written. */
+void dp_link_in(struct dp_engine *e, u32 probe)
+{
+	u32 i = e->probes[probe].site;
+
+	if (!e->sites[i].entered)
+		dp_grow_enter(e, i);
+	e->sites[i].entered = true;
+	fill_probe(e, probe);
+	dp_live_site(e, i)->calls = 1;
+	e->probes[probe].linked = true;
+	e->probes[probe].hits = 0;
+	e->probes[probe].since = dp_view_hits(&e->view, i);
+	dp_link_mirror(e, i);
+}
+
+void dp_link_out(struct dp_engine *e, u32 probe)
+{
+	struct dp_probe *p = &e->probes[probe];
+
+	dp_engine_drop(e, probe);
+	if (p->linked)
+		dp_link_mirror(e, p->site);
+	p->linked = false;
+	dp_live_probe(e, probe)->gone = 0;
+}
+
+/* For the hit half, which goes by its own memory, and by what only control writes. */
+void dp_link_tell_off(struct dp_engine *e, u32 probe)
+{
+	__atomic_fetch_or(&e->view.states[probe].status, DP_PROBE_REMOVED,
+			  __ATOMIC_SEQ_CST);
+	__atomic_store_n(&dp_live_probe(e, probe)->enabled, 0,
+			 __ATOMIC_SEQ_CST);
+}
+
+/* Only what never moves is looked at here, and nothing that a probed process can write. */
+bool dp_live_switch_off(struct dp_engine *e, u32 probe, u64 user)
+{
+	struct dp_switch *s;
+
+	if (probe >= e->max_sites)
+		return false;
+	s = &e->growth->switches[probe];
+	if (__atomic_load_n(&s->user, __ATOMIC_ACQUIRE) != user ||
+	    __atomic_exchange_n(&s->off, 1, __ATOMIC_SEQ_CST))
+		return false;
+	dp_link_tell_off(e, probe);
+	__atomic_store_n(&dp_live_site(e, s->site)->fast, 0, __ATOMIC_SEQ_CST);
+	if (s->follow)
+		__atomic_store_n(&((struct dp_follow *)s->follow)->handler, 0,
+				 __ATOMIC_RELEASE);
+	return true;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* reach: how far the jump of a site may reach, by the function around it. */
+#include "engine/insn/region.h"
+#include "engine/site/internal.h"
+#include "engine/site/reach.h"
+#include "engine/site/site.h"
+
+void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
+			  const struct dp_ground *g)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+	size_t at = s->addr - g->start, i;
+	const u8 *code = g->code + at;
+	const char *why;
+
+	if (s->region.nr || at >= g->function)
+		return;
+	if (dp_region_decode(code, g->size - at, g->room, &s->region,
+			     &s->why)) {
+		s->region.nr = 0;
+		return;
+	}
+	why = dp_region_entered(&s->region, s->addr, &g->entries);
+	if (why) {
+		s->region.nr = 0;
+		s->why = why;
+		return;
+	}
+	for (i = s->facts.len; i < s->region.len; i++)
+		s->code[i] = code[i];
+	s->size = s->region.len;
+}
+
+void dp_engine_forbid_jump(struct dp_engine *e, u32 probe, const char *why)
+{
+	struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	s->region.nr = 0;
+	s->why = why;
+}
+
+bool dp_engine_may_jump(const struct dp_engine *e, u32 probe, const char **why)
+{
+	const struct dp_site *s = &e->sites[e->probes[probe].site];
+
+	*why = s->why;
+	return s->region.nr && !s->region.returns;
+}
+
+void dp_engine_lead(struct dp_engine *e, u64 addr, const u8 *code, size_t size)
+{
+	struct dp_region region;
+	struct dp_site *s;
+	const char *why;
+
+	if (dp_engine_find(e, addr) ||
+	    dp_region_decode(code, size, DP_JUMP_SIZE, &region, &why) ||
+	    region.returns || dp_site_take(e, addr, code, size, &s, &why))
+		return;
+	s->region = region;
+	s->size = region.len;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * engine: made by the first probe of a process.
+ *
+ * A helper stops all threads for a moment, maps the agent and hooks what libc does
+ * with signals; afterwards nobody but ourselves is needed.
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "lib/frames.h"
+#include "lib/modules.h"
+#include "agent/image.h"
+#include "lib/helper/helper.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/handler.h"
+#include "engine/plan/plan.h"
+#include "engine/site/arm.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
+#include "engine/text/target.h"
+#include "proc/lodge.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <unistd.h>
+
+static s32 from_thread_pointer(const void *variable)
+{
+	u64 pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return (s32)((s64)((u64)variable - pointer));
+}
+
+/* What only the process itself knows. */
+static int set_up(struct dp_arena *arena)
+{
+	struct dp_arena_control *c = &arena->control;
+
+	if (!c->stack_base)
+		c->stack_base = dp_stacks_reserve();
+	if (!c->stack_base)
+		return -ENOMEM;
+	c->stack_size = sizeof(struct dp_stack);
+	c->self_offset = from_thread_pointer(&dp_self_stack_addr);
+	c->errno_offset = from_thread_pointer(&errno);
+	c->vectors = dp_self_vectors();
+	c->task = (u64)dp_task_known;
+	c->frames = (u64)dp_frames();
+	c->handler_before = (u64)dp_handler_before;
+	c->handler_after = (u64)dp_handler_after;
+	return 0;
+}
+
+static int grow_map(void *arg, u64 addr, u64 size)
+{
+	return dp_code_map(addr, size);
+}
+
+static int grow_put(void *arg, u64 addr, const void *code, size_t len)
+{
+	struct dp_target *target = &dp_self.text.target;
+
+	return target->ops->write(target, addr, code, len);
+}
+
+static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
+{
+	return dp_holes_find(0, 2 * DP_MAX_POOLS, holes, n);
+}
+
+static int grow_stopped(void *arg, const u32 *which, u32 n)
+{
+	const struct dp_helper_order order = { .pid = getpid(),
+					       .verb = DP_HELPER_QUIESCE,
+					       .n = n,
+					       .arena = (u64)dp_self.arena };
+	struct dp_helper_answer answer = { 0 };
+
+	return dp_helper_run(&order, which, &answer, dp_last());
+}
+
+/* Whatever comes or goes until we hold them is seen first. */
+static int grow_hold(void *arg, bool stray, int (*work)(void *what), void *what)
+{
+	int changed, ret;
+
+	while (!dp_symbol_map_hold(dp_self.symbols, work, what, &ret)) {
+		changed = dp_symbol_map_refresh(dp_self.symbols, dp_last());
+		if (changed < 0)
+			return changed;
+		dp_self.changed = true;
+		dp_probes_notice_gone();
+	}
+	return ret;
+}
+
+static const struct dp_growth_ops growth_ops = { grow_map, grow_put, grow_holes,
+						 grow_stopped, grow_hold };
+
+static int no_memory(int err)
+{
+	if (err == -EFBIG)
+		return dp_diag_set(
+			dp_last(), err,
+			"this process has no memory for probes: it may have no file large enough, not even in memory (RLIMIT_FSIZE)");
+	return dp_diag_set(dp_last(), err,
+			   "this process has no memory for probes");
+}
+
+static int adopt(u64 base)
+{
+	struct dp_arena *arena = (void *)(base + DP_ARENA_OFFSET);
+	struct dp_live_setup setup = {
+		.ops = &growth_ops,
+		.arg = &dp_self,
+		.call_entry = base + dp_agent_call_entry,
+		.detour_entry = base + dp_agent_detour_entry,
+		.follow_entry = base + dp_agent_follow_entry,
+		.size = arena->control.arena_size,
+		.max_sites = arena->control.max_sites,
+	};
+	struct dp_engine *engine;
+	int err = dp_engine_create(&engine);
+
+	if (err)
+		return no_memory(err);
+	dp_self.arming = dp_self_arming();
+	dp_engine_set_arming(engine, dp_self.arming);
+	err = dp_engine_adopt(engine, arena, &setup);
+	if (!err)
+		err = set_up(arena);
+	if (err) {
+		dp_engine_destroy(engine);
+		return no_memory(err);
+	}
+	dp_live_set_knobs(engine, !dp_self.disarmed, !dp_self.unoptimized);
+	dp_self.arena = arena;
+	__atomic_store_n(&dp_self.engine, engine, __ATOMIC_RELEASE);
+	dp_self_say(true);
+	return 0;
+}
+
+int dp_self_make(void)
+{
+	const struct dp_helper_order order = { .pid = getpid(),
+					       .verb = DP_HELPER_RESIDE,
+					       .n = DP_SELF_SITES };
+	struct dp_helper_answer answer = { 0 };
+	int err = 0;
+
+	/* What the helper has made stays, should the rest fail. */
+	if (!dp_self.base) {
+		err = dp_helper_run(&order, NULL, &answer, dp_last());
+		__atomic_store_n(&dp_self.base, err ? 0 : answer.base,
+				 __ATOMIC_RELEASE);
+	}
+	return err ? err : adopt(dp_self.base);
+}

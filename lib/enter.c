@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * enter: every call into the library, from its begin to its end.
+ *
+ * A fork child has neither probes nor an engine, and may make one of its own.
+ *
+ * Lock: "the library" (DESIGN.md, Locks).
+ */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "lib/frames.h"
+#include "port_raw.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/instance.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread int saved_errno, saved_cancel;
+static __thread u64 saved_mask;
+
+/* In a fork child, where only this thread has come along: its calls return to where
+ * they came from, and the code is the program's own. */
+static void leave_parent(void)
+{
+	struct dp_stack *mine = dp_self_stack();
+	struct dp_frame *f;
+
+	if (!dp_self.engine || !dp_self.arena || dp_text_open(&dp_self.text))
+		return;
+	for (f = mine ? (void *)mine->frames : NULL; f; f = (void *)f->next) {
+		if (dp_frame_is_there(f))
+			*(u64 *)f->slot = f->ret_addr;
+		dp_frame_leave(f);
+	}
+	if (mine)
+		mine->frames = 0;
+	dp_live_leave(dp_self.engine, &dp_self.text.target);
+	dp_text_close(&dp_self.text);
+}
+
+/* What a parent had is none of ours. */
+static void begin_anew(void)
+{
+	leave_parent();
+	dp_self_stack_addr = 0;
+	free(dp_self.users);
+	dp_engine_destroy(dp_self.engine);
+	dp_self = (struct dp_self){ .symbols = dp_self.symbols,
+				    .owner = getpid() };
+	dp_self_settle_anew();
+}
+
+/* A vfork child, whose changes would be its parent's. */
+static bool is_borrowed(void)
+{
+	u64 base = __atomic_load_n(&dp_self.base, __ATOMIC_ACQUIRE);
+	const struct dp_wipe *wipe = (void *)(base + DP_WIPE_OFFSET);
+
+	return base && wipe->owner &&
+	       wipe->owner != (u32)dp_raw(SYS_getpid, 0, 0, 0, 0, 0);
+}
+
+static int open_text(void)
+{
+	int err = dp_text_open(&dp_self.text);
+
+	if (err)
+		dp_diag_set(dp_last(), err,
+			    "/proc/thread-self/mem cannot be opened: %s",
+			    strerror(-err));
+	return err;
+}
+
+/* The lock, and names and addresses as they are now. */
+int dp_self_begin_names(void)
+{
+	int err = 0, error, cancel, changed = 0;
+	u64 mask;
+
+	if (dp_self_in_handler())
+		return dp_diag_set(dp_last(), -EAGAIN,
+				   "probes cannot be changed from a handler");
+	if (is_borrowed())
+		return dp_diag_set(
+			dp_last(), -EAGAIN,
+			"a vfork child cannot change the probes of its parent");
+	dp_self_enter(&mask);
+	error = errno;
+	dp_diag_clear(dp_last());
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&lock);
+	saved_mask = mask;
+	saved_errno = error;
+	saved_cancel = cancel;
+	if (dp_self.owner != getpid())
+		begin_anew();
+	if (!dp_self.symbols)
+		err = dp_symbol_map_open(&dp_self.symbols, dp_last());
+	else
+		changed = dp_symbol_map_refresh(dp_self.symbols, dp_last());
+	if (changed < 0)
+		err = changed;
+	dp_self.changed |= changed > 0;
+	if (err)
+		dp_self_end();
+	return err;
+}
+
+/* What the engine has to know, and to do, before anything else. */
+static int catch_up(void)
+{
+	int err = open_text();
+
+	if (!err)
+		dp_probes_notice_gone();
+	if (!err &&
+	    __atomic_exchange_n(&dp_self.switched_off, false, __ATOMIC_ACQ_REL))
+		dp_probes_sweep();
+	if (!err)
+		dp_report_collect();
+	return err;
+}
+
+int dp_self_begin(bool make)
+{
+	int err = dp_self_begin_names();
+
+	if (err)
+		return err;
+	if (!dp_self.engine)
+		err = make ? dp_self_make() : -ESRCH;
+	if (!err)
+		err = catch_up();
+	if (err)
+		dp_self_end();
+	return err;
+}
+
+int dp_self_begin_look(void)
+{
+	int err = dp_self_begin_names();
+
+	if (!err && !dp_self.engine) {
+		dp_self_end();
+		err = -ESRCH;
+	}
+	return err;
+}
+
+int dp_self_begin_any(void)
+{
+	int err = dp_self_begin_names();
+
+	if (err || !dp_self.engine)
+		return err;
+	err = catch_up();
+	if (err)
+		dp_self_end();
+	return err;
+}
+
+static void leave(void *mask)
+{
+	dp_self_leave(*(const u64 *)mask);
+}
+
+void dp_self_end(void)
+{
+	int error = saved_errno, cancel = saved_cancel;
+	u64 mask = saved_mask;
+
+	if (dp_self.text.mem > 0)
+		dp_text_close(&dp_self.text);
+	pthread_mutex_unlock(&lock);
+	errno = error;
+	/* It may end the thread at once, and that is none of ours any more. */
+	pthread_cleanup_push(leave, &mask);
+	pthread_setcancelstate(cancel, NULL);
+	pthread_cleanup_pop(1);
+	dp_report_deliver();
+}
+
+bool dp_self_busy(void)
+{
+	if (pthread_mutex_trylock(&lock))
+		return true;
+	pthread_mutex_unlock(&lock);
+	return false;
+}
+
+static sigset_t fork_blocked; /* by us, of the thread that has the lock */
+
+static void lock_before_fork(void)
+{
+	u64 most = ~DP_LET_THROUGH, ours;
+	sigset_t set, mask;
+
+	sigemptyset(&set);
+	memcpy(&set, &most, sizeof(most));
+	pthread_sigmask(SIG_BLOCK, &set, &mask);
+	dp_self_say(true);
+	pthread_mutex_lock(&lock);
+	dp_self_say(false);
+	memcpy(&ours, &mask, sizeof(ours));
+	ours = most & ~ours;
+	sigemptyset(&fork_blocked);
+	memcpy(&fork_blocked, &ours, sizeof(ours));
+}
+
+static void drop_lock(void)
+{
+	sigset_t blocked = fork_blocked;
+
+	pthread_mutex_unlock(&lock);
+	dp_self_say(false);
+	pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
+}
+
+static void unlock_after_fork(void)
+{
+	dp_self_say(true);
+	drop_lock();
+}
+
+static void unlock_in_child(void)
+{
+	leave_parent();
+	drop_lock();
+}
+
+static void __attribute__((constructor)) watch_forks(void)
+{
+	dp_self.owner = getpid();
+	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_in_child);
+}

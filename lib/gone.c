@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* gone: probes whose code is no longer there, and what the callers' structures say. */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "engine/site/live.h"
+#include "proc/lodge.h"
+#include "sym/sym.h"
+#include "resolve/symbol.h"
+
+/* Loaded again at the same place, a library has none of our bytes. */
+static bool has_gone(u32 i)
+{
+	struct dp_user *u = &dp_self.users[i];
+
+	switch (dp_symbol_map_loaded(dp_self.symbols, u->addr, u->since)) {
+	case DP_LOADED_SAME:
+		return false;
+	case DP_LOADED_MAYBE:
+		u->since = dp_symbol_map_generation(dp_self.symbols);
+		return !dp_live_intact(dp_self.engine, &dp_self.text.target, i);
+	default:
+		return true;
+	}
+}
+
+static bool may_go(const struct dp_user *u, u32 i)
+{
+	return u->p && !u->gone && !dp_live_is_off(dp_self.engine, i);
+}
+
+static void say_gone(struct dp_user *u)
+{
+	u->gone = true;
+	u->p->flags = (u->p->flags & DP_FLAGS_KEPT) | KPROBE_FLAG_GONE |
+		      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
+}
+
+/* The engine has found it out. */
+static void say_lost(void)
+{
+	u32 i;
+
+	if (!dp_live_lost(dp_self.engine))
+		return;
+	for (i = 0; i < dp_self.nr_users; i++)
+		if (may_go(&dp_self.users[i], i) &&
+		    dp_live_gone(dp_self.engine, i))
+			say_gone(&dp_self.users[i]);
+}
+
+/* Only then, when nobody has to be told from his bytes any more. */
+static void abandon_gone(void)
+{
+	u32 i;
+
+	for (i = 0; i < dp_self.nr_users; i++)
+		if (dp_self.users[i].p && dp_self.users[i].gone)
+			dp_live_abandon(dp_self.engine, i);
+}
+
+static void notice_unloaded(void)
+{
+	u32 i;
+
+	for (i = 0; i < dp_self.nr_users; i++) {
+		struct dp_user *u = &dp_self.users[i];
+
+		if (may_go(u, i) && !u->stray && has_gone(i))
+			say_gone(u);
+	}
+}
+
+/* Something else is mapped there, or nothing. */
+static bool is_elsewhere(const struct dp_maps *maps, const struct dp_user *u)
+{
+	const struct dp_map *m = dp_maps_find(maps, u->addr);
+
+	return !m || !dp_origin_same(u->origin, dp_map_origin(m, u->addr));
+}
+
+static void notice_unmapped(const struct dp_maps *maps)
+{
+	u32 i;
+
+	for (i = 0; i < dp_self.nr_users; i++) {
+		struct dp_user *u = &dp_self.users[i];
+
+		if (may_go(u, i) && u->stray && is_elsewhere(maps, u))
+			say_gone(u);
+	}
+}
+
+/* And where it is as before, is it the same code? */
+static void notice_replaced(void)
+{
+	bool strays = false;
+	u32 i;
+
+	for (i = 0; i < dp_self.nr_users; i++) {
+		const struct dp_user *u = &dp_self.users[i];
+
+		if (!may_go(u, i) || !u->stray)
+			continue;
+		strays = true;
+		dp_live_check(dp_self.engine, &dp_self.text.target, i);
+	}
+	dp_self.strays = strays;
+}
+
+void dp_probes_notice_gone(void)
+{
+	struct dp_maps maps;
+	bool strays = dp_self.strays && !dp_maps_read(0, &maps);
+
+	if (!dp_self.changed && !strays)
+		return;
+	if (dp_self.changed)
+		notice_unloaded();
+	if (strays)
+		notice_unmapped(&maps);
+	abandon_gone();
+	if (strays) {
+		notice_replaced();
+		dp_maps_free(&maps);
+		say_lost();
+	}
+	dp_self.changed = false;
+}
+
+static void refresh(void *arg, u32 i)
+{
+	const struct dp_user *u = &dp_self.users[i];
+
+	if (i >= dp_self.nr_users || !u->p || dp_live_is_off(dp_self.engine, i))
+		return;
+	u->p->flags = (u->p->flags & DP_FLAGS_KEPT) |
+		      (u->gone ? KPROBE_FLAG_GONE : 0) |
+		      (u->disabled ? KPROBE_FLAG_DISABLED : 0) |
+		      (dp_live_optimized(dp_self.engine, i) ?
+			       KPROBE_FLAG_OPTIMIZED :
+			       0);
+}
+
+void dp_flags_refresh(void)
+{
+	say_lost();
+	dp_live_touched(dp_self.engine, refresh, NULL);
+}

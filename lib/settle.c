@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* settle: are there handlers that still run, and when have they ended? */
+#define DP_NO_MODULE_NOTE
+#include "lib/self.h"
+#include "agent/image.h"
+#include "lib/helper/helper.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/handler.h"
+#include "engine/layout/instance.h"
+#include "engine/text/target.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAP_NS 50000
+#define NAPS_BEFORE_LOOK 200
+/* Up its stack, out of a jprobe's handler */
+#define JPROBE_AWAY (8u << 20)
+
+/* Of each stack: see wait_for() */
+static u64 left_at[DP_STACKS];
+
+static const struct dp_stack *stack_at(u32 i)
+{
+	return (void *)(dp_self.arena->control.stack_base +
+			(u64)(i + 1) * DP_STACK_SIZE - sizeof(struct dp_stack));
+}
+
+/* Where a thread is that sleeps. Return: false if it does not. */
+static bool ask_kernel(u32 tid, u64 *sp, u64 *pc)
+{
+	char path[64], text[256], *field;
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	field = strrchr(text, ' ');
+	if (!field)
+		return false;
+	*pc = strtoull(field + 1, NULL, 16);
+	*field = '\0';
+	field = strrchr(text, ' ');
+	*sp = field ? strtoull(field + 1, NULL, 16) : 0;
+	return *sp;
+}
+
+/* Where any thread is: somebody has to stop it for that. */
+static bool ask_helper(u32 tid, u64 *sp, u64 *pc)
+{
+	const struct dp_helper_order order = { .pid = getpid(),
+					       .verb = DP_HELPER_LOOK,
+					       .n = tid };
+	struct dp_helper_answer answer = { 0 };
+	struct dp_diag diag;
+
+	if (dp_helper_run(&order, NULL, &answer, &diag))
+		return false;
+	*sp = answer.base;
+	*pc = answer.pc;
+	return true;
+}
+
+static bool in_engine(u64 pc)
+{
+	const struct dp_arena_control *c = &dp_self.arena->control;
+	u32 i;
+
+	for (i = 0; i < c->nr_pools; i++)
+		if (pc - c->pools[i].start < c->pools[i].size)
+			return true;
+	return pc - dp_self.base < DP_AGENT_TEXT;
+}
+
+/* A thread that has left its handler by siglongjmp, or has ended in one, will
+ * never say so. On its way in it is not there yet. */
+static bool has_left(const struct dp_stack *s)
+{
+	u64 sp, pc;
+
+	if (syscall(SYS_tgkill, getpid(), s->tid, 0))
+		return true;
+	if ((!ask_kernel(s->tid, &sp, &pc) && !ask_helper(s->tid, &sp, &pc)) ||
+	    in_engine(pc))
+		return false;
+	if (s->jumped)
+		return sp - s->sp - 1 < JPROBE_AWAY;
+	return sp - ((u64)s + sizeof(*s) - DP_STACK_SIZE) >= DP_STACK_SIZE &&
+	       sp - s->alt_sp >= s->alt_size;
+}
+
+/* A thread that is in the library is in none, and may be waiting for us. */
+static bool is_in_handler(const struct dp_stack *s)
+{
+	u32 busy = __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE);
+
+	return busy && busy != DP_BUSY_SELF;
+}
+
+/* Looking costs more each time, and finds nothing where a handler is just slow.
+ * Who has left has done so until his next hit: @left_at is one more than his
+ * hits then. */
+static void wait_for(const struct dp_stack *s, u64 *left_at)
+{
+	const struct timespec nap = { 0, NAP_NS };
+	u64 hits = __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE);
+	u32 naps, look = 1;
+
+	if (*left_at == hits + 1)
+		return;
+	for (naps = 1; is_in_handler(s) &&
+		       __atomic_load_n(&s->hits, __ATOMIC_ACQUIRE) == hits;
+	     naps++) {
+		if (naps == look) {
+			if (syscall(SYS_tgkill, getpid(), s->tid, 0) ||
+			    (look > 1 && has_left(s))) {
+				*left_at = hits + 1;
+				return;
+			}
+			look = look > 1 ? look * 2 : NAPS_BEFORE_LOOK;
+		}
+		nanosleep(&nap, NULL);
+	}
+}
+
+static bool is_taken(u32 by)
+{
+	return by && !(by & DP_OWNER_COMES);
+}
+
+/* The first one from @i on that some thread has, or NULL. */
+static const struct dp_stack *taken_from(u32 *i)
+{
+	const u32 *owners = (void *)((char *)dp_self.arena +
+				     dp_self.arena->control.owner_off);
+	u32 n = __atomic_load_n(&dp_self.arena->hit.stacks, __ATOMIC_ACQUIRE);
+
+	for (; *i < n && *i < DP_STACKS; ++*i)
+		if (is_taken(__atomic_load_n(&owners[*i], __ATOMIC_ACQUIRE)))
+			return stack_at(*i);
+	return NULL;
+}
+
+bool dp_self_in_hand(u64 start, u64 size)
+{
+	const struct dp_stack *s;
+	u32 i;
+
+	for (i = 0; (s = taken_from(&i)); i++)
+		if (s->instance - start < size || s->rest - start < size)
+			return true;
+	return false;
+}
+
+void dp_self_settle_anew(void)
+{
+	memset(left_at, 0, sizeof(left_at));
+}
+
+void dp_self_settle(void)
+{
+	const struct dp_stack *s;
+	u32 i;
+
+	/* Who does not see what we have changed is seen to be busy. */
+	dp_self.text.target.ops->sync(&dp_self.text.target);
+	for (i = 0; (s = taken_from(&i)); i++)
+		if (s != dp_self_stack())
+			wait_for(s, &left_at[i]);
+}
