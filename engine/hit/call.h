@@ -146,7 +146,7 @@ bool dp_jprobe_leave(struct dp_trap *trap);
 
 #pragma GCC visibility pop
 
-/* entry: what is written in the machine's own language: entry.S, vectors.S. */
+/* entry: what is written in the machine's own language: called.S, entry.S, vectors.S. */
 
 #pragma GCC visibility push(hidden)
 

@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* entry.S: SIGTRAP's handler and the code that it returns to */
+/* signals.S: SIGTRAP's handler and the code that it returns to */
 extern const char dp_trap_entry[], dp_trap_restorer[];
 
 /**
