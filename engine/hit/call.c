@@ -251,11 +251,10 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 	return 1;
 }
 
-static void load(struct call *call, const struct dp_mcontext *mc, u64 ip)
+static void load(struct call *call, const struct dp_mcontext *mc)
 {
 	call->regs = (void *)call->stack->trapped;
 	dp_regs_from(call->regs, mc);
-	dp_regs_set_pc(call->regs, ip);
 }
 
 void dp_call_resume(struct dp_call_frame *frame)
@@ -277,7 +276,7 @@ void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 	}
 	if (!enter(&call, sp))
 		return;
-	load(&call, mc, site->addr);
+	load(&call, mc);
 	go(&call);
 	dp_regs_to(call.regs, mc);
 	dp_mcontext_set_sp(mc, sp);
@@ -328,7 +327,6 @@ void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 
 	dp_stack_alternate(trap);
 	call.on_alt = dp_stack_on_alternate(stack, trap->at);
-	dp_regs_set_pc(regs, site->addr);
 	go_on(&call, trap);
 }
 
@@ -347,7 +345,7 @@ void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 						   __ATOMIC_ACQUIRE));
 		return;
 	}
-	load(&call, trap->regs, site->addr);
+	load(&call, trap->regs);
 	go(&call);
 	go_on(&call, trap);
 }
@@ -360,7 +358,7 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
 	dp_mcontext_set_pc(trap->regs, behind);
 	if (!enter_trap(&call, trap))
 		return;
-	load(&call, trap->regs, behind);
+	load(&call, trap->regs);
 	if (site->class == DP_INSN_SYSCALL)
 		dp_regs_behind_syscall(call.regs, behind);
 	go(&call);
