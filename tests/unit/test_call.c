@@ -455,6 +455,7 @@ static struct dp_probe_entry *jprobe(u32 i)
 	p->pre = JPROBE;
 	dp_fake_regs()->fpstate = (u64)legacy;
 	memset(legacy, 0x11, sizeof(legacy));
+	legacy[0] = 0;
 	return p;
 }
 
@@ -495,7 +496,8 @@ static void in_the_functions_place(void **state)
 	assert_int_equal(stack[1], 44);
 	assert_int_equal(stack[8], 88);
 	assert_int_equal(stack[9], 1);
-	assert_int_equal(legacy[0], 0x1111111111111111);
+	assert_int_equal(legacy[0], 0);
+	assert_int_equal(legacy[1], 0x1111111111111111);
 	assert_int_equal(legacy[DP_XSTATE_LEGACY / 8 - 1], 0x1111111111111111);
 	assert_int_equal(dp_stack_known()->jumped, 0);
 	assert_int_equal(dp_stack_known()->busy, 0);
@@ -524,7 +526,7 @@ static void vectors_of_another_size(void **state)
 	hit();
 	dp_fake_regs()->fpstate = (u64)legacy;
 	jprobe_return();
-	assert_int_equal(legacy[0], 0x1111111111111111);
+	assert_int_equal(legacy[1], 0x1111111111111111);
 	/* Or where it is gone. */
 	hit();
 	dp_fake_regs()->fpstate = 0;
@@ -555,11 +557,14 @@ static void end_of_a_stack(void **state)
 	assert_int_equal(last[2], 0x0101010101010101);
 	/* Nothing may be asked: what its own page has. */
 	dp_fake_bad((u64)last, 16);
+	last[0] = 5;
+	last[1] = 6;
 	hit();
 	assert_int_equal(dp_stack_known()->words_size, 2 * sizeof(u64));
 	memset(last, 1, 2 * sizeof(u64));
 	jprobe_return();
-	assert_int_equal(last[0] | last[1], 0);
+	assert_int_equal(last[0], 5);
+	assert_int_equal(last[1], 6);
 }
 
 /* Its probe's others get their turn behind the instruction. */
@@ -620,22 +625,22 @@ static s32 *errno_of_thread(void)
 	return (s32 *)(dp_port_thread_self() + DP_FAKE_ERRNO);
 }
 
-static u64 spoil(u64 a, u64 b)
+static u64 spoil(u64 a, u64 b, u64 c)
 {
 	*errno_of_thread() = 13;
-	__asm__ volatile("xorps %%xmm3, %%xmm3" : : : "xmm3");
-	return a + b;
+	__asm__ volatile("xorps %%xmm15, %%xmm15" : : : "xmm15");
+	return a + b + c;
 }
 
-/* What xmm3 holds behind a handler that needs so much. */
-static u64 left_of_xmm3(u8 needs, u64 *ret)
+/* What xmm15 holds behind a handler that needs so much. */
+static u64 left_of_xmm15(u8 needs, u64 *ret)
 {
 	struct dp_stack *stack = dp_stack_mine();
 	u64 now = 0x1234567812345678;
 
-	__asm__ volatile("movq %0, %%xmm3" : : "r"(now) : "xmm3");
+	__asm__ volatile("movq %0, %%xmm15" : : "r"(now) : "xmm15");
 	*ret = dp_call_handler(stack, 0, (u64)spoil, 30, 4, needs);
-	__asm__ volatile("movq %%xmm3, %0" : "=r"(now) : :);
+	__asm__ volatile("movq %%xmm15, %0" : "=r"(now) : :);
 	return now;
 }
 
@@ -646,19 +651,22 @@ static void what_they_use(void **state)
 	kprobe(0);
 	dp_arena.control.errno_offset = DP_FAKE_ERRNO;
 	*errno_of_thread() = 2;
-	assert_int_equal(left_of_xmm3(DP_STATE_SSE, &ret), 0x1234567812345678);
+	assert_int_equal(left_of_xmm15(DP_STATE_SSE | DP_STATE_XMM16, &ret),
+			 0x1234567812345678);
 	assert_int_equal(ret, 34);
 	assert_int_equal(*errno_of_thread(), 2);
 	/* All of it, as far as control has found that there is. */
-	dp_arena.control.vectors = DP_STATE_SSE_MATH;
-	assert_int_equal(left_of_xmm3(DP_STATE_ALL, &ret), 0x1234567812345678);
-	assert_int_equal(left_of_xmm3(DP_STATE_GENERAL, &ret), 0);
+	dp_arena.control.vectors = DP_STATE_SSE | DP_STATE_XMM16;
+	assert_int_equal(left_of_xmm15(DP_STATE_ALL, &ret), 0x1234567812345678);
+	assert_int_equal(left_of_xmm15(DP_STATE_SSE, &ret), 0);
+	assert_int_equal(*errno_of_thread(), 2);
+	assert_int_equal(left_of_xmm15(DP_STATE_GENERAL, &ret), 0);
 	assert_int_equal(ret, 34);
 	assert_int_equal(*errno_of_thread(), 13);
 	/* No library has told where errno is. */
 	dp_arena.control.errno_offset = 0;
 	*errno_of_thread() = 2;
-	left_of_xmm3(DP_STATE_SSE, &ret);
+	left_of_xmm15(DP_STATE_SSE, &ret);
 	assert_int_equal(*errno_of_thread(), 13);
 }
 
