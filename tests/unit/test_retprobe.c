@@ -214,6 +214,7 @@ static void one_call(void **state)
 	assert_int_equal(frame->state, DP_FRAME_LIVE);
 	assert_int_equal(frame->stack, (u64)stack);
 	assert_int_equal(frame->instances, (u64)ri);
+	assert_int_equal(ri->frame, (u64)frame);
 	assert_int_equal(stack->frames, (u64)frame);
 	assert_int_equal(seen.entries, 1);
 	assert_int_equal(seen.instance, (u64)ri);
