@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* entry: where the kernel and our patches enter the hit half. */
+/* entry: where our patches enter the hit half. */
 #include "arch/x86/offsets.h"
 
 #define DP_STATE_ALL_ 3 /* enum dp_insn_state */
@@ -8,78 +8,6 @@
 #define DP_RED_ZONE 128
 
 	.text
-
-/*
- * SIGTRAP's handler: rdi = signal, rsi = siginfo, rdx = ucontext, the restorer's
- * address on top of the stack. Leaves through that restorer or, if dp_hit_trap()
- * names one, into the program's own handler with all of these as they were.
- */
-	.globl	dp_trap_entry
-	.hidden	dp_trap_entry
-dp_trap_entry:
-	push	%rdi
-	push	%rsi
-	push	%rdx
-	mov	%rsi, %rdi
-	mov	%rdx, %rsi
-	call	dp_hit_trap
-	pop	%rdx
-	pop	%rsi
-	pop	%rdi
-	test	%rax, %rax
-	jnz	1f
-	ret
-1:	xchg	%rax, %rcx
-	xor	%eax, %eax
-	jmp	*%rcx
-
-/* Unwinders know a signal frame by exactly these bytes. */
-	.globl	dp_trap_restorer
-	.hidden	dp_trap_restorer
-	.balign 16
-dp_trap_restorer:
-	mov	$15, %rax
-	syscall
-
-/*
- * dp_call_on(arg, function, top): call function(arg) on another stack, which
- * ends at top, and come back to this one.
- */
-	.globl	dp_call_on
-	.hidden	dp_call_on
-	.balign 16
-dp_call_on:
-	push	%rbp
-	mov	%rsp, %rbp
-	mov	%rdx, %rsp
-	call	*%rsi
-	mov	%rbp, %rsp
-	pop	%rbp
-	ret
-
-/*
- * dp_call_busy(arg, function, stack): the same on a thread's own stack, which is
- * busy as long as there is anything on it: a signal's handler may come between any
- * two instructions, on the alternate stack, and is told by that not to use this one.
- * What the function returns is @busy afterwards.
- */
-	.globl	dp_call_busy
-	.hidden	dp_call_busy
-	.balign 16
-dp_call_busy:
-	push	%rbp
-	push	%rbx
-	mov	%rsp, %rbp
-	mov	%rdx, %rbx
-	mov	%rdx, %rsp
-	movl	$0, DP_O_STACK_JUMPED(%rbx)
-	movl	$DP_O_BUSY_HANDLER, DP_O_STACK_BUSY(%rbx)
-	call	*%rsi
-	mov	%eax, DP_O_STACK_BUSY(%rbx)
-	mov	%rbp, %rsp
-	pop	%rbx
-	pop	%rbp
-	ret
 
 /*
  * A detour tells of its site: the number on the stack, above it the red zone,
@@ -150,84 +78,6 @@ dp_detour_entry:
 	lea	4*8(%rsp), %rsp
 	popfq
 	lea	8(%rsp), %rsp
-	ret
-
-/* For the tool's remote calls: one system call, then home by the stack. */
-	.globl	dp_remote_syscall
-	.hidden	dp_remote_syscall
-	.balign 16
-dp_remote_syscall:
-	syscall
-	ret
-
-/*
- * dp_wait_home(word, is, timeout, regs): futex(word, FUTEX_WAIT, is, timeout). Who is
- * stopped here can be sent home: r8 says where its registers are (proc/seccomp/confine.c).
- */
-	.globl	dp_wait_home
-	.hidden	dp_wait_home
-	.globl	dp_waits_home
-	.hidden	dp_waits_home
-	.balign 16
-dp_wait_home:
-	mov	%rcx, %r8
-	mov	%rdx, %r10
-	mov	%esi, %edx
-	xor	%esi, %esi
-	mov	$202, %eax		/* futex */
-	syscall
-dp_waits_home:
-	ret
-
-/*
- * A hooked system call: eax = its number, the address behind it on the stack,
- * 128 bytes of red zone skipped above that. The instruction itself would have
- * left that address in rcx and the flags in r11, so both are free.
- *
- * struct dp_hook_regs is built on the stack.
- */
-	.globl	dp_hook_entry
-	.hidden	dp_hook_entry
-	.balign 16
-dp_hook_entry:
-	pushfq
-	push	%rbx
-	mov	%rsp, %rbx
-	sub	$64, %rsp
-	and	$-16, %rsp
-	mov	%rax, (%rsp)
-	mov	%rdi, 8(%rsp)
-	mov	%rsi, 16(%rsp)
-	mov	%rdx, 24(%rsp)
-	mov	%r10, 32(%rsp)
-	mov	%r8, 40(%rsp)
-	mov	%r9, 48(%rsp)
-	cld
-	mov	%rsp, %rdi
-	call	dp_hook_before
-	test	%eax, %eax
-	jnz	1f
-	call	2f
-	syscall
-	mov	%rax, 56(%rsp)
-	mov	%rsp, %rdi
-	call	dp_hook_after
-1:	call	2f
-	mov	56(%rsp), %rax
-	mov	%rbx, %rsp
-	pop	%rbx
-	mov	(%rsp), %r11
-	popfq
-	pop	%rcx
-	lea	128(%rsp), %rsp
-	jmp	*%rcx
-2:	mov	8(%rsp), %rax
-	mov	16(%rsp), %rdi
-	mov	24(%rsp), %rsi
-	mov	32(%rsp), %rdx
-	mov	40(%rsp), %r10
-	mov	48(%rsp), %r8
-	mov	56(%rsp), %r9
 	ret
 
 /*
@@ -507,45 +357,6 @@ dp_load_here:
 	iretq
 
 /*
- * dp_guard(handler, a, b, c, guard, via): call a handler so that it can be given up:
- * a thread whose stack pointer is set to *guard goes on at dp_guard_up.
- */
-	.globl	dp_guard
-	.hidden	dp_guard
-	.balign 16
-dp_guard:
-	push	%rbp
-	push	%rbx
-	push	%r12
-	push	%r13
-	push	%r14
-	push	%r15
-	sub	$8, %rsp
-	mov	%rsp, (%r8)
-	mov	%rdi, %rax
-	mov	%rsi, %rdi
-	mov	%rdx, %rsi
-	mov	%rcx, %rdx
-	test	%r9, %r9
-	cmovz	%rax, %r9
-	call	*%r9
-	xor	%edx, %edx
-1:	cld
-	add	$8, %rsp
-	pop	%r15
-	pop	%r14
-	pop	%r13
-	pop	%r12
-	pop	%rbx
-	pop	%rbp
-	ret
-	.globl	dp_guard_up
-	.hidden	dp_guard_up
-dp_guard_up:
-	mov	$1, %edx
-	jmp	1b
-
-/*
  * A followed call has returned to a stub, which has put the number of its frame
  * where the return address was. The red zone of nobody is below: the function is
  * gone, and its caller has made a call. Of the flags a return preserves nothing.
@@ -601,13 +412,5 @@ dp_unwound_entry:
 	load_gprs
 	lea	6*8(%rsp), %rsp
 	jmp	*DP_O_REGS_ORIG_AX-DP_O_REGS_SIZE(%rsp)
-
-/* jprobe_return() comes here, and dp_hit_trap() knows the place. */
-	.globl	dp_jprobe_return
-	.hidden	dp_jprobe_return
-	.balign 16
-dp_jprobe_return:
-	int3
-	ud2
 
 	.section .note.GNU-stack, "", @progbits

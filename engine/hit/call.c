@@ -8,9 +8,6 @@
  *                                                  │   breakpoint ─► post_handlers
  *                                                  ├─► simulated ─► post_handlers
  *                                                  └─► where a pre_handler says
- *
- * A handler that faults is left through dp_guard(); its probe is not called
- * again.
  */
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
@@ -63,64 +60,6 @@ static void miss(const struct dp_site_entry *site, enum dp_tally why)
 			__atomic_fetch_add((u64 *)p->nmissed, 1,
 					   __ATOMIC_RELAXED);
 	}
-}
-
-static s32 *errno_of(void)
-{
-	return (s32 *)(dp_hit_thread() +
-		       (u64)(s64)dp_arena.control.errno_offset);
-}
-
-void dp_call_give_up(u32 probe)
-{
-	const struct dp_site_entry *site = dp_site_at(dp_probe(probe)->site);
-
-	__atomic_fetch_or(&dp_probe_state(probe)->status, DP_PROBE_FAULTED,
-			  __ATOMIC_RELAXED);
-	/* From now on somebody looks. In another process nobody goes the short way. */
-	if (dp_arena.control.self_offset)
-		__atomic_store_n((u64 *)&site->fast, 0, __ATOMIC_RELAXED);
-	dp_tally(probe, DP_TALLY_FAULTED);
-	__atomic_fetch_add(&dp_arena.hit.news, 1, __ATOMIC_RELEASE);
-}
-
-static u64 guarded(struct dp_stack *stack, u32 probe, u64 handler, u64 a, u64 b,
-		   u64 via)
-{
-	struct dp_given given;
-	u64 before = stack->guard;
-	u32 outer = stack->probe;
-
-	stack->probe = probe + 1;
-	given = dp_guard(handler, a, b, 0, &stack->guard, via);
-	stack->guard = before;
-	stack->probe = outer;
-	if (!given.up)
-		return given.value;
-	dp_call_give_up(probe);
-	return 0;
-}
-
-u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
-		    u64 b, u8 needs)
-{
-	u64 level = needs != DP_STATE_ALL ? needs : dp_arena.control.vectors;
-	u64 x87 = stack->x87, value;
-	bool knows_errno = dp_arena.control.errno_offset;
-	s32 error;
-
-	/* Nothing that needs so little looks at the stack. */
-	if (!needs)
-		return guarded(stack, probe, handler, a, b, 0);
-	error = knows_errno ? *errno_of() : 0;
-	dp_vectors_save(stack->vectors, level, x87);
-	value = guarded(stack, probe, handler, a, b,
-			stack->after ? dp_arena.control.handler_after :
-				       dp_arena.control.handler_before);
-	dp_vectors_restore(stack->vectors, level, x87);
-	if (knows_errno)
-		*errno_of() = error;
-	return value;
 }
 
 /* Sites are counted here, not probes. */
@@ -196,29 +135,6 @@ static void each_after(struct call *call)
 	}
 }
 
-static bool on_alternate(const struct dp_stack *stack, u64 addr)
-{
-	return addr - stack->alt_sp < stack->alt_size;
-}
-
-/* A signal that comes while we are on our own stack would be put where the
- * interrupted handler's frame is, or the kernel's of this hit, were the alternate
- * stack still known. */
-bool dp_call_hide_alternate(struct dp_stack *stack, bool in_use)
-{
-	if (!in_use && !on_alternate(stack, stack->sp))
-		return false;
-	stack->alt_off = 1;
-	dp_port_set_altstack(0, 0);
-	return true;
-}
-
-void dp_call_show_alternate(struct dp_stack *stack)
-{
-	dp_port_set_altstack(stack->alt_sp, stack->alt_size);
-	stack->alt_off = 0;
-}
-
 /* On the thread's own handler stack. */
 static u32 run(void *arg)
 {
@@ -285,25 +201,8 @@ static bool enter_trap(struct call *call, struct dp_trap *trap)
 		trap->alt_size = stack->alt_size;
 		trap->alt_changed = true;
 	}
-	call->on_alt = on_alternate(call->stack, trap->at);
+	call->on_alt = dp_stack_on_alternate(call->stack, trap->at);
 	return true;
-}
-
-/*
- * From the alternate stack to ours and back: in between the kernel may not put a
- * signal there, and only on ours it can be told so.
- */
-void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
-		  u32 (*function)(void *))
-{
-	bool shut = on_alternate(stack, sp);
-	u64 deferred = 0;
-
-	if (shut)
-		deferred = dp_port_defer(true);
-	dp_call_busy(arg, function, stack);
-	if (shut)
-		dp_port_defer_end(deferred);
 }
 
 static void go(struct call *call)
@@ -358,11 +257,10 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 	return 1;
 }
 
-static void load(struct call *call, const struct dp_mcontext *mc, u64 ip)
+static void load(struct call *call, const struct dp_mcontext *mc)
 {
 	call->regs = (void *)call->stack->trapped;
 	dp_regs_from(call->regs, mc);
-	dp_regs_set_pc(call->regs, ip);
 }
 
 void dp_call_resume(struct dp_call_frame *frame)
@@ -384,7 +282,7 @@ void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 	}
 	if (!enter(&call, sp))
 		return;
-	load(&call, mc, site->addr);
+	load(&call, mc);
 	go(&call);
 	dp_regs_to(call.regs, mc);
 	dp_mcontext_set_sp(mc, sp);
@@ -434,8 +332,7 @@ void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 			     .post = wants_after(site) };
 
 	dp_stack_alternate(trap);
-	call.on_alt = on_alternate(stack, trap->at);
-	dp_regs_set_pc(regs, site->addr);
+	call.on_alt = dp_stack_on_alternate(stack, trap->at);
 	go_on(&call, trap);
 }
 
@@ -454,7 +351,7 @@ void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 						   __ATOMIC_ACQUIRE));
 		return;
 	}
-	load(&call, trap->regs, site->addr);
+	load(&call, trap->regs);
 	go(&call);
 	go_on(&call, trap);
 }
@@ -467,7 +364,7 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap)
 	dp_mcontext_set_pc(trap->regs, behind);
 	if (!enter_trap(&call, trap))
 		return;
-	load(&call, trap->regs, behind);
+	load(&call, trap->regs);
 	if (site->class == DP_INSN_SYSCALL)
 		dp_regs_behind_syscall(call.regs, behind);
 	go(&call);

@@ -16,6 +16,7 @@
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
+#include "port.h"
 
 /* stack: where the handlers of a thread run. */
 
@@ -36,10 +37,52 @@ void dp_stack_ask_alternate(void);
 /** dp_stack_nested() - is a thread whose stack pointer is @sp in a handler? */
 bool dp_stack_nested(const struct dp_stack *stack, u64 sp);
 
+static inline bool dp_stack_on_alternate(const struct dp_stack *stack, u64 addr)
+{
+	return addr - stack->alt_sp < stack->alt_size;
+}
+
+/**
+ * dp_call_hide_alternate() - the thread has left its alternate stack for ours
+ * @in_use: or has a frame on it
+ *
+ * A signal that comes while we are on our own stack would be put where the interrupted
+ * handler's frame is, or the kernel's of this hit, were the alternate stack still known.
+ * Return: true if it has to be shown again.
+ */
+static inline bool dp_call_hide_alternate(struct dp_stack *stack, bool in_use)
+{
+	if (!in_use && !dp_stack_on_alternate(stack, stack->sp))
+		return false;
+	stack->alt_off = 1;
+	dp_port_set_altstack(0, 0);
+	return true;
+}
+
+static inline void dp_call_show_alternate(struct dp_stack *stack)
+{
+	dp_port_set_altstack(stack->alt_sp, stack->alt_size);
+	stack->alt_off = 0;
+}
+
 /** dp_call_away() - call @function(@arg) on a thread's own stack. Its stack pointer
  *  was @sp. Signals wait if that is on its alternate stack. */
 void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
 		  u32 (*function)(void *));
+
+#pragma GCC visibility pop
+
+/* handler: one is called. */
+
+#pragma GCC visibility push(hidden)
+
+/** dp_call_give_up() - a probe's handler has faulted: it is not called any more */
+void dp_call_give_up(u32 probe);
+
+/** dp_call_handler() - call one, with what it may change saved around it;
+ *  @needs: enum dp_insn_state. Return: 0 also if it faulted. */
+u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
+		    u64 b, u8 needs);
 
 #pragma GCC visibility pop
 
@@ -97,20 +140,6 @@ void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
 void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 		   struct dp_stack *stack, struct dp_trap *trap);
 
-/** dp_call_hide_alternate() - the kernel is not to put a signal's frame on the
- *  alternate stack, because the thread has left that for ours; @in_use: or has a
- *  frame there. Return: true if it has to be shown again. */
-bool dp_call_hide_alternate(struct dp_stack *stack, bool in_use);
-void dp_call_show_alternate(struct dp_stack *stack);
-
-/** dp_call_give_up() - a probe's handler has faulted: it is not called any more */
-void dp_call_give_up(u32 probe);
-
-/** dp_call_handler() - call one, with what it may change saved around it;
- *  @needs: enum dp_insn_state. Return: 0 also if it faulted. */
-u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
-		    u64 b, u8 needs);
-
 #pragma GCC visibility pop
 
 /* ask: handlers that run in the tool. The hit is counted already. */
@@ -146,7 +175,7 @@ bool dp_jprobe_leave(struct dp_trap *trap);
 
 #pragma GCC visibility pop
 
-/* entry: what is written in the machine's own language: entry.S, vectors.S. */
+/* entry: what is written in the machine's own language: called.S, entry.S, vectors.S. */
 
 #pragma GCC visibility push(hidden)
 

@@ -129,11 +129,6 @@ struct dp_stack *dp_stack_mine(void)
 	return stack;
 }
 
-static bool on_alternate(const struct dp_stack *stack, u64 sp)
-{
-	return sp - stack->alt_sp < stack->alt_size;
-}
-
 /* Was it in a handler that the thread was interrupted? */
 static bool interrupts(const struct dp_stack *stack)
 {
@@ -142,7 +137,7 @@ static bool interrupts(const struct dp_stack *stack)
 	if (dp_port_interrupted(stack->alt_sp, stack->alt_size, &sp))
 		return sp - dp_stack_low(stack) < DP_STACK_SIZE - DP_PAGE;
 	/* It is something else than a signal's handler that runs there. */
-	return !on_alternate(stack, stack->sp);
+	return !dp_stack_on_alternate(stack, stack->sp);
 }
 
 void dp_stack_ask_alternate(void)
@@ -181,5 +176,22 @@ bool dp_stack_nested(const struct dp_stack *stack, u64 sp)
 		return true;
 	if (stack->jumped)
 		return sp <= stack->sp;
-	return on_alternate(stack, sp) && interrupts(stack);
+	return dp_stack_on_alternate(stack, sp) && interrupts(stack);
+}
+
+/*
+ * From the alternate stack to ours and back: in between the kernel may not put a
+ * signal there, and only on ours it can be told so.
+ */
+void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
+		  u32 (*function)(void *))
+{
+	bool shut = dp_stack_on_alternate(stack, sp);
+	u64 deferred = 0;
+
+	if (shut)
+		deferred = dp_port_defer(true);
+	dp_call_busy(arg, function, stack);
+	if (shut)
+		dp_port_defer_end(deferred);
 }

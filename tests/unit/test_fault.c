@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <stdlib.h>
 #include <string.h>
 #include "engine/hit/hit.h"
 #include "engine/hit/call.h"
@@ -30,9 +29,7 @@
 #define SEGV_MAPERR 1
 #define FPE_INTDIV 1
 #define SENT (-6)
-#define SELF_WORD 8 /* bytes from the thread pointer */
 
-static u8 *stacks;
 static struct dp_regs seen, given;
 static u32 calls, afters, mends, result;
 static struct dp_site_entry *inner;
@@ -69,26 +66,13 @@ static u32 mend(u64 user, struct dp_regs *regs, u64 cause)
 	return result;
 }
 
-static void make_stacks(void)
-{
-	struct dp_arena_control *c = &dp_arena.control;
-
-	if (!stacks)
-		stacks = aligned_alloc(DP_PAGE, 2 * DP_STACK_SIZE);
-	assert_non_null(stacks);
-	memset(stacks, 0, 2 * DP_STACK_SIZE);
-	c->stack_base = (u64)stacks;
-	c->owner_off = dp_fake_room(DP_STACKS * sizeof(u32));
-	c->self_offset = SELF_WORD;
-}
-
 static int begin(void **state)
 {
 	u32 k;
 
 	dp_fake_begin(DP_CAUGHT);
 	dp_arena.control.resident = 1;
-	make_stacks();
+	dp_fake_stacks();
 	dp_arena.control.pools[0].start = dp_fake_copy(0);
 	dp_arena.control.pools[0].size = DP_PAGE;
 	dp_arena.control.nr_pools = 1;

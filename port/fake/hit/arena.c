@@ -11,6 +11,7 @@
 #include "engine/layout/site.h"
 #include "engine/layout/instance.h"
 #include "engine/vm/vm.h"
+#include "port/user/signals/trap.h"
 
 #define ARENA (1u << 20)
 #define INDEX_SLOTS 256u
@@ -69,6 +70,8 @@ void dp_fake_begin(u32 caught)
 	memset(&dp_private, 0, sizeof(dp_private));
 	used = sizeof(struct dp_arena);
 	taken = 0;
+	/* Of the agent's text this is all that a signal's action names. */
+	dp_arena.control.base = (u64)dp_trap_entry + 1 - DP_AGENT_TEXT;
 	dp_arena.control.owner = dp_wipe.owner = DP_FAKE_PID;
 	dp_arena.control.nr_caught = caught;
 	dp_private.in_force = 1;

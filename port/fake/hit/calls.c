@@ -164,7 +164,10 @@ long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 	case __NR_madvise:
 		return advise(a, b, c);
 	case __NR_mprotect:
+		return 0;
 	case __NR_futex:
+		if (dp_kernel.tool)
+			dp_kernel.tool();
 		return 0;
 	case __NR_execve:
 		return execute();

@@ -27,6 +27,7 @@ struct dp_kernel {
 	u32 pid, current;
 	struct dp_fake_task tasks[DP_FAKE_THREADS];
 	struct dp_kernel_sigaction actions[DP_FAKE_SIGNALS];
+	void (*tool)(void);
 	u64 ticks, ms;
 };
 

@@ -137,7 +137,7 @@ static void handle(struct dp_fake_task *t, u32 sig, struct dp_sigframe *frame)
 	t->mask |= act.mask & ~NEVER;
 	if (!(act.flags & DP_SA_NODEFER))
 		t->mask |= DP_SIGMASK(sig);
-	if (handler == dp_hook_trap_address()) {
+	if (handler == (u64)dp_trap_entry) {
 		handler = dp_hit_trap(&frame->info, &frame->uc);
 		if (!handler) {
 			go_home(t, &frame->uc);

@@ -14,6 +14,8 @@
 #include "arch/arch.h"
 #include "engine/layout/site.h"
 #include "engine/layout/base.h"
+#include "engine/layout/handler.h"
+#include "engine/layout/instance.h"
 #include "engine/layout/ring.h"
 
 /* --- the arena, as control prepares it --- */
@@ -53,6 +55,32 @@ u64 dp_fake_tally(u32 probe, enum dp_tally what);
 /** dp_fake_record() - take the next record out of the ring. Return: valid up to the next
  *  one; NULL: there is none */
 const struct dp_record *dp_fake_record(void);
+
+/* --- handlers in C --- */
+
+/* Of a thread's memory of its own, what handlers are told of, in bytes from its pointer */
+#define DP_FAKE_SELF 8
+#define DP_FAKE_ERRNO 16
+
+/** dp_fake_stacks() - stacks for them */
+void dp_fake_stacks(void);
+/** dp_fake_theres() - and for those that the tool has put there */
+void dp_fake_theres(void);
+/** dp_fake_asks() - @n places for threads that wait for the tool, which is there. Return:
+ *  they are the arena's */
+struct dp_asks *dp_fake_asks(u32 n);
+/** dp_fake_tool() - what the tool does whenever a thread wakes it, or waits for it;
+ *  NULL: nothing */
+void dp_fake_tool(void (*does)(void));
+
+/* As far as tests jump there: nowhere */
+#define DP_FAKE_STUBS 0x9000000ull
+
+/** dp_fake_frames() - @n stubs, at DP_FAKE_STUBS, and a frame for each but the first */
+struct dp_frames *dp_fake_frames(u32 n);
+/** dp_fake_follow() - let a return probe follow @n calls at a time; misses are counted at
+ *  its @nmissed */
+struct dp_follow *dp_fake_follow(u32 probe, u32 n);
 
 /* --- memory --- */
 

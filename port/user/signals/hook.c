@@ -101,15 +101,10 @@ static u64 address_of(const char *code)
 	return (u64)code;
 }
 
-u64 dp_hook_trap_address(void)
-{
-	return address_of(dp_trap_entry);
-}
-
 void dp_hook_take_actions(void)
 {
 	const struct dp_kernel_sigaction ours = {
-		.handler = dp_hook_trap_address(),
+		.handler = address_of(dp_trap_entry),
 		.flags = DP_TRAP_FLAGS,
 		.restorer = address_of(dp_trap_restorer),
 		.mask = DP_TRAP_MASK(dp_arena.control.nr_caught),

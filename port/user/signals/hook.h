@@ -22,7 +22,7 @@ void dp_confine(const struct dp_site_entry *site, struct dp_mcontext *regs);
 /** dp_hook_undo_exec() - an exec has failed */
 void dp_hook_undo_exec(void);
 
-/** struct dp_hook_regs - registers of a hooked system call, as saved by entry.S */
+/** struct dp_hook_regs - registers of a hooked system call, as saved by signals.S */
 struct dp_hook_regs {
 	u64 nr;
 	u64 args[6];

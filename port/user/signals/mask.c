@@ -119,7 +119,7 @@ bool dp_mask_catches(u32 k)
 	/* Who may not ask goes by what he has been told. */
 	return dp_syscall(__NR_rt_sigaction, dp_caught(k), 0, (u64)&now,
 			  DP_SIGSET_BYTES, 0, 0) ||
-	       now.handler == dp_hook_trap_address();
+	       dp_trap_inside(now.handler);
 }
 
 u64 dp_mask_caught(void)

@@ -69,8 +69,6 @@ void dp_action_get(u32 k, struct dp_kernel_sigaction *action);
 void dp_action_set(u32 k, const struct dp_kernel_sigaction *action,
 		   struct dp_kernel_sigaction *old);
 
-/** dp_hook_trap_address() - of the handler in them */
-u64 dp_hook_trap_address(void);
 /** dp_hook_take_actions() - put our actions in force, for this process */
 void dp_hook_take_actions(void);
 

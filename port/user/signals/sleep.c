@@ -497,8 +497,7 @@ static bool is_beside(const struct dp_sleep *s, const struct dp_mcontext *regs)
 		return true;
 	if (s->sp - regs->rsp >= AGENT_STACK)
 		return false;
-	return pc - dp_arena.control.base < DP_AGENT_TEXT ||
-	       pc - s->call <= s->behind - s->call ||
+	return dp_trap_inside(pc) || pc - s->call <= s->behind - s->call ||
 	       pc - s->detour < s->detour_len ||
 	       (s->through && is_below(s, regs->rsp) && has_copy(s, regs));
 }

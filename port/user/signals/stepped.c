@@ -47,7 +47,7 @@ static bool is_inside(u64 pc)
 	for (i = 0; i < c->nr_pools && i < DP_MAX_POOLS; i++)
 		if (pc - c->pools[i].start < c->pools[i].size)
 			return true;
-	return pc - c->base < DP_AGENT_TEXT;
+	return dp_trap_inside(pc);
 }
 
 bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc)

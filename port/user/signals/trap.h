@@ -6,11 +6,19 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/hit/hit.h"
+#include "engine/layout/arena.h"
 
 #pragma GCC visibility push(hidden)
 
-/* entry.S: SIGTRAP's handler and the code that it returns to */
+/* signals.S: SIGTRAP's handler and the code that it returns to */
 extern const char dp_trap_entry[], dp_trap_restorer[];
+
+/** dp_trap_inside() - is an address in the agent's own text? Of the handlers that the
+ *  kernel knows only dp_trap_entry is. */
+static inline bool dp_trap_inside(u64 addr)
+{
+	return addr - dp_arena.control.base < DP_AGENT_TEXT;
+}
 
 /**
  * dp_hit_trap() - SIGTRAP arrived

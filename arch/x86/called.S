@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* called: what is called in the machine's own language. Nothing here calls up. */
+#include "arch/x86/offsets.h"
+
+	.text
+
+/*
+ * dp_call_on(arg, function, top): call function(arg) on another stack, which
+ * ends at top, and come back to this one.
+ */
+	.globl	dp_call_on
+	.hidden	dp_call_on
+	.balign 16
+dp_call_on:
+	push	%rbp
+	mov	%rsp, %rbp
+	mov	%rdx, %rsp
+	call	*%rsi
+	mov	%rbp, %rsp
+	pop	%rbp
+	ret
+
+/*
+ * dp_call_busy(arg, function, stack): the same on a thread's own stack, which is
+ * busy as long as there is anything on it: a signal's handler may come between any
+ * two instructions, on the alternate stack, and is told by that not to use this one.
+ * What the function returns is @busy afterwards.
+ */
+	.globl	dp_call_busy
+	.hidden	dp_call_busy
+	.balign 16
+dp_call_busy:
+	push	%rbp
+	push	%rbx
+	mov	%rsp, %rbp
+	mov	%rdx, %rbx
+	mov	%rdx, %rsp
+	movl	$0, DP_O_STACK_JUMPED(%rbx)
+	movl	$DP_O_BUSY_HANDLER, DP_O_STACK_BUSY(%rbx)
+	call	*%rsi
+	mov	%eax, DP_O_STACK_BUSY(%rbx)
+	mov	%rbp, %rsp
+	pop	%rbx
+	pop	%rbp
+	ret
+
+/* For the tool's remote calls: one system call, then home by the stack. */
+	.globl	dp_remote_syscall
+	.hidden	dp_remote_syscall
+	.balign 16
+dp_remote_syscall:
+	syscall
+	ret
+
+/*
+ * dp_wait_home(word, is, timeout, regs): futex(word, FUTEX_WAIT, is, timeout). Who is
+ * stopped here can be sent home: r8 says where its registers are (proc/seccomp/confine.c).
+ */
+	.globl	dp_wait_home
+	.hidden	dp_wait_home
+	.globl	dp_waits_home
+	.hidden	dp_waits_home
+	.balign 16
+dp_wait_home:
+	mov	%rcx, %r8
+	mov	%rdx, %r10
+	mov	%esi, %edx
+	xor	%esi, %esi
+	mov	$202, %eax		/* futex */
+	syscall
+dp_waits_home:
+	ret
+
+/*
+ * dp_guard(handler, a, b, c, guard, via): call a handler so that it can be given up:
+ * a thread whose stack pointer is set to *guard goes on at dp_guard_up.
+ */
+	.globl	dp_guard
+	.hidden	dp_guard
+	.balign 16
+dp_guard:
+	push	%rbp
+	push	%rbx
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	sub	$8, %rsp
+	mov	%rsp, (%r8)
+	mov	%rdi, %rax
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	mov	%rcx, %rdx
+	test	%r9, %r9
+	cmovz	%rax, %r9
+	call	*%r9
+	xor	%edx, %edx
+1:	cld
+	add	$8, %rsp
+	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%rbx
+	pop	%rbp
+	ret
+	.globl	dp_guard_up
+	.hidden	dp_guard_up
+dp_guard_up:
+	mov	$1, %edx
+	jmp	1b
+
+/* jprobe_return() comes here, and dp_hit_trap() knows the place. */
+	.globl	dp_jprobe_return
+	.hidden	dp_jprobe_return
+	.balign 16
+dp_jprobe_return:
+	int3
+	ud2
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* signals: where the kernel enters port/user/signals, and hooked system calls do. */
+
+	.text
+
+/*
+ * SIGTRAP's handler: rdi = signal, rsi = siginfo, rdx = ucontext, the restorer's
+ * address on top of the stack. Leaves through that restorer or, if dp_hit_trap()
+ * names one, into the program's own handler with all of these as they were.
+ */
+	.globl	dp_trap_entry
+	.hidden	dp_trap_entry
+dp_trap_entry:
+	push	%rdi
+	push	%rsi
+	push	%rdx
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	call	dp_hit_trap
+	pop	%rdx
+	pop	%rsi
+	pop	%rdi
+	test	%rax, %rax
+	jnz	1f
+	ret
+1:	xchg	%rax, %rcx
+	xor	%eax, %eax
+	jmp	*%rcx
+
+/* Unwinders know a signal frame by exactly these bytes. */
+	.globl	dp_trap_restorer
+	.hidden	dp_trap_restorer
+	.balign 16
+dp_trap_restorer:
+	mov	$15, %rax
+	syscall
+
+/*
+ * A hooked system call: eax = its number, the address behind it on the stack,
+ * 128 bytes of red zone skipped above that. The instruction itself would have
+ * left that address in rcx and the flags in r11, so both are free.
+ *
+ * struct dp_hook_regs is built on the stack.
+ */
+	.globl	dp_hook_entry
+	.hidden	dp_hook_entry
+	.balign 16
+dp_hook_entry:
+	pushfq
+	push	%rbx
+	mov	%rsp, %rbx
+	sub	$64, %rsp
+	and	$-16, %rsp
+	mov	%rax, (%rsp)
+	mov	%rdi, 8(%rsp)
+	mov	%rsi, 16(%rsp)
+	mov	%rdx, 24(%rsp)
+	mov	%r10, 32(%rsp)
+	mov	%r8, 40(%rsp)
+	mov	%r9, 48(%rsp)
+	cld
+	mov	%rsp, %rdi
+	call	dp_hook_before
+	test	%eax, %eax
+	jnz	1f
+	call	2f
+	syscall
+	mov	%rax, 56(%rsp)
+	mov	%rsp, %rdi
+	call	dp_hook_after
+1:	call	2f
+	mov	56(%rsp), %rax
+	mov	%rbx, %rsp
+	pop	%rbx
+	mov	(%rsp), %r11
+	popfq
+	pop	%rcx
+	lea	128(%rsp), %rsp
+	jmp	*%rcx
+2:	mov	8(%rsp), %rax
+	mov	16(%rsp), %rdi
+	mov	24(%rsp), %rsi
+	mov	32(%rsp), %rdx
+	mov	40(%rsp), %r10
+	mov	48(%rsp), %r8
+	mov	56(%rsp), %r9
+	ret
+
+	.section .note.GNU-stack, "", @progbits

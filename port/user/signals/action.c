@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * action: the program's own actions for the signals that we catch.
+ *
+ * A thread may change one while others read it, and may be interrupted by a signal in
+ * between: so each change is a new entry of a ring, and a number says which one counts.
+ */
+#include "engine/hit/hit.h"
+#include "engine/layout/base.h"
+#include "engine/layout/private.h"
+#include "port/user/signals/mask.h"
+#include "arch/arch.h"
+
+u32 dp_caught_index(u64 sig)
+{
+	u32 k = 0;
+
+	while (k < dp_arena.control.nr_caught && dp_caught(k) != sig)
+		k++;
+	return k < dp_arena.control.nr_caught ? k : DP_CAUGHT;
+}
+
+void dp_action_get(u32 k, struct dp_kernel_sigaction *action)
+{
+	const struct dp_actions *mine = &dp_private.actions[k];
+	const struct dp_action_slot *slot;
+	u32 stamp;
+
+	do {
+		stamp = __atomic_load_n(&mine->current, __ATOMIC_ACQUIRE);
+		slot = &mine->ring[stamp % DP_ACTION_RING];
+		action->handler = slot->action.handler;
+		action->flags = slot->action.flags;
+		action->restorer = slot->action.restorer;
+		action->mask = slot->action.mask;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&slot->stamp, __ATOMIC_RELAXED) != stamp);
+}
+
+void dp_action_set(u32 k, const struct dp_kernel_sigaction *action,
+		   struct dp_kernel_sigaction *old)
+{
+	struct dp_actions *mine = &dp_private.actions[k];
+	u32 stamp = __atomic_add_fetch(&mine->next, 1, __ATOMIC_RELAXED);
+	struct dp_action_slot *slot = &mine->ring[stamp % DP_ACTION_RING];
+	u32 was;
+
+	__atomic_store_n(&slot->stamp, stamp, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	slot->action.handler = action->handler;
+	slot->action.flags = action->flags;
+	slot->action.restorer = action->restorer;
+	slot->action.mask = action->mask;
+	was = __atomic_exchange_n(&mine->current, stamp, __ATOMIC_ACQ_REL);
+	if (old)
+		*old = mine->ring[was % DP_ACTION_RING].action;
+}

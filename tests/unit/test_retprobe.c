@@ -1,0 +1,736 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * retprobe: calls that are followed to their end through stubs, in a world in memory: what
+ * their slots hold, which handlers are called, and what has become of each call.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
+#include "engine/instance/instance.h"
+#include "engine/instance/retprobe.h"
+#include "arch/arch.h"
+#include "port/fake/hit/world.h"
+#include "port.h"
+#include "engine/insn/tell.h"
+#include "engine/layout/base.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/site.h"
+#include "engine/layout/instance.h"
+#include "engine/layout/handler.h"
+
+#define AT 0x401000ull
+#define DETOUR 0x7000000ull
+#define HOME 0x404000ull /* + n: where the call at slot n returns to */
+#define STUBS 32
+#define SLOTS 64
+#define BELOW 512 /* words, where signals write */
+#define DATA 16
+#define CANARY 0x7777777777777777ull
+
+static struct dp_site_entry *site;
+static struct dp_frames *stubs;
+static struct dp_stack *stack;
+static u64 slots[BELOW + SLOTS + 8];
+static u64 words[256];
+
+static struct {
+	u32 entries, returns;
+	u64 instance, addr, ip, sp, now, task, data, alt_size;
+	u64 order[8];
+	struct dp_stack stack;
+} seen;
+static u32 veto;
+
+static u32 entry(struct dp_instance *ri, struct dp_regs *regs)
+{
+	seen.entries++;
+	seen.instance = (u64)ri;
+	seen.addr = ri->ret_addr;
+	seen.now = *(u64 *)regs->sp;
+	seen.task = ri->task;
+	seen.data = *(u64 *)(ri + 1) | ((u64 *)(ri + 1))[1];
+	*(u64 *)(ri + 1) = 5;
+	return veto;
+}
+
+static u32 handler(struct dp_instance *ri, struct dp_regs *regs)
+{
+	u64 sp;
+
+	seen.order[seen.returns++ % 8] = (u64)ri;
+	seen.instance = (u64)ri;
+	seen.ip = regs->ip;
+	seen.sp = regs->sp;
+	seen.data = *(u64 *)(ri + 1);
+	seen.stack = *dp_stack_known();
+	dp_port_altstack(&sp, &seen.alt_size);
+	return 0;
+}
+
+static int begin(void **state)
+{
+	u32 i;
+
+	dp_fake_begin(DP_CAUGHT);
+	dp_arena.control.resident = 1;
+	dp_fake_stacks();
+	stubs = dp_fake_frames(STUBS);
+	site = dp_fake_site(0, AT);
+	site->calls = 1;
+	site->single = site->copy;
+	site->jump.base = DETOUR;
+	site->jump.insn[0] = 24;
+	memset(&seen, 0, sizeof(seen));
+	memset(slots, 0, sizeof(slots));
+	for (i = 0; i < SLOTS; i++)
+		slots[i + BELOW] = HOME + i;
+	veto = 0;
+	stack = dp_stack_mine();
+	return 0;
+}
+
+static struct dp_follow *follow(u32 probe, u32 n)
+{
+	struct dp_follow *f;
+	u32 i;
+
+	dp_fake_probe(probe, 0, DP_KIND_RETURN);
+	f = dp_fake_follow(probe, n);
+	f->entry = (u64)entry;
+	f->handler = (u64)handler;
+	f->user = 60 + probe;
+	f->data_size = DATA;
+	for (i = 0; i < n; i++) {
+		u64 *data = (u64 *)(dp_instance_at(f, i) + 1);
+
+		data[0] = data[1] = data[2] = CANARY;
+	}
+	return f;
+}
+
+static u64 *slot(u32 i)
+{
+	return &slots[i + BELOW];
+}
+
+/* The function is entered with its return address at a slot. Through its breakpoint. */
+static void call(u32 i)
+{
+	dp_fake_regs()->rsp = (u64)slot(i);
+	dp_fake_breakpoint(AT);
+}
+
+static bool is_stubs(u64 addr)
+{
+	return addr - DP_FAKE_STUBS < STUBS * DP_STUB_SIZE &&
+	       (addr - DP_FAKE_STUBS) % DP_STUB_SIZE == DP_STUB_BACK;
+}
+
+static u64 number(u32 i)
+{
+	return (*slot(i) - DP_FAKE_STUBS) / DP_STUB_SIZE;
+}
+
+static struct dp_frame *frame_of(u32 i)
+{
+	return dp_stub_frame(number(i));
+}
+
+/* As a stub and entry.S leave a return from a slot. */
+static struct dp_returned *returned(u32 i)
+{
+	struct dp_returned *at = (void *)((u64)(slot(i) + 1) - sizeof(*at));
+
+	at->back = number(i);
+	return at;
+}
+
+/* Return: where the thread goes on. */
+static u64 come_back(u32 i)
+{
+	struct dp_returned *at = returned(i);
+
+	dp_return_hit(at);
+	return at->back;
+}
+
+static u64 entered(const struct dp_follow *f)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < f->nr; i++)
+		sum += dp_instance_at(f, i)->entered;
+	return sum;
+}
+
+static u64 ended(const struct dp_follow *f, enum dp_call_end how)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < f->nr; i++)
+		sum += dp_instance_at(f, i)->ended[how];
+	return sum;
+}
+
+static u32 used(const struct dp_follow *f)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < f->nr; i++)
+		n += !!dp_instance_at(f, i)->used;
+	return n;
+}
+
+static u32 missed(const struct dp_follow *f)
+{
+	return *(u32 *)f->nmissed;
+}
+
+static u64 get_task(void)
+{
+	return 4711;
+}
+
+static void one_call(void **state)
+{
+	struct dp_follow *f = follow(0, 2);
+	struct dp_instance *ri = dp_instance_at(f, 0);
+	struct dp_frame *frame;
+
+	dp_arena.control.task = (u64)get_task;
+	call(9);
+	assert_int_equal(dp_fake_regs()->rip, site->copy);
+	assert_true(is_stubs(*slot(9)));
+	frame = frame_of(9);
+	assert_int_equal(frame->ret_addr, HOME + 9);
+	assert_int_equal(frame->slot, (u64)slot(9));
+	assert_int_equal(frame->state, DP_FRAME_LIVE);
+	assert_int_equal(frame->stack, (u64)stack);
+	assert_int_equal(frame->instances, (u64)ri);
+	assert_int_equal(ri->frame, (u64)frame);
+	assert_int_equal(stack->frames, (u64)frame);
+	assert_int_equal(seen.entries, 1);
+	assert_int_equal(seen.instance, (u64)ri);
+	assert_int_equal(seen.addr, HOME + 9);
+	assert_int_equal(seen.now, HOME + 9);
+	assert_int_equal(seen.task, 4711);
+	assert_int_equal(seen.data, 0);
+	assert_int_equal(((u64 *)(ri + 1))[2], CANARY);
+	assert_int_equal(ri->used, DP_FAKE_PID);
+	assert_int_equal(entered(f), 1);
+	assert_int_equal(come_back(9), HOME + 9);
+	assert_int_equal(seen.returns, 1);
+	assert_int_equal(seen.ip, HOME + 9);
+	assert_int_equal(seen.sp, (u64)slot(10));
+	assert_int_equal(seen.data, 5);
+	assert_int_equal(seen.stack.sp, (u64)slot(10));
+	assert_int_equal(seen.stack.busy, DP_BUSY_HANDLER);
+	assert_int_equal(seen.stack.site, 0);
+	assert_int_equal(seen.stack.hits, 2);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 1);
+	assert_int_equal(used(f), 0);
+	assert_int_equal(frame->state, DP_FRAME_FREE);
+	assert_int_equal(stack->frames, 0);
+	assert_int_equal(stack->instance | stack->taken | stack->rest, 0);
+	assert_int_equal(stack->busy, 0);
+}
+
+/* Inner ones return first, or another order is kept to by their stubs alone. */
+static void several_calls(void **state)
+{
+	struct dp_follow *f = follow(0, 4);
+
+	call(30);
+	call(20);
+	call(10);
+	assert_int_equal(stack->frames, (u64)frame_of(10));
+	assert_int_equal(frame_of(10)->next, (u64)frame_of(20));
+	assert_int_equal(frame_of(20)->next, (u64)frame_of(30));
+	assert_int_equal(come_back(20), HOME + 20);
+	assert_int_equal(frame_of(10)->next, (u64)frame_of(30));
+	assert_int_equal(come_back(10), HOME + 10);
+	assert_int_equal(come_back(30), HOME + 30);
+	assert_int_equal(seen.returns, 3);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 3);
+	assert_int_equal(missed(f), 0);
+	assert_int_equal(used(f), 0);
+}
+
+/* One slot, one stub: the probe that was hit first is told last. */
+static void several_probes(void **state)
+{
+	struct dp_follow *f = follow(0, 2), *g = follow(1, 2);
+
+	call(9);
+	assert_int_equal(seen.entries, 2);
+	assert_int_equal(seen.addr, HOME + 9);
+	assert_int_equal(stubs->fresh, 2);
+	assert_int_equal(frame_of(9)->user, 0);
+	assert_int_equal(come_back(9), HOME + 9);
+	assert_int_equal(seen.returns, 2);
+	assert_int_equal(seen.order[0], (u64)dp_instance_at(g, 0));
+	assert_int_equal(seen.order[1], (u64)dp_instance_at(f, 0));
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 1);
+	assert_int_equal(ended(g, DP_CALL_RETURNED), 1);
+}
+
+static void refused(void **state)
+{
+	struct dp_follow *f = follow(0, 2);
+
+	veto = 1;
+	call(9);
+	assert_int_equal(*slot(9), HOME + 9);
+	assert_int_equal(ended(f, DP_CALL_VETOED), 1);
+	assert_int_equal(entered(f), 0);
+	assert_int_equal(used(f), 0);
+	assert_int_equal(stack->frames, 0);
+	assert_int_equal(stack->taken, 0);
+	/* Its stub is for the next one. */
+	veto = 0;
+	call(9);
+	assert_int_equal(number(9), 1);
+	assert_int_equal(stubs->fresh, 2);
+	assert_int_equal(missed(f), 0);
+}
+
+/* No handlers but what counts. */
+static void no_handlers(void **state)
+{
+	struct dp_follow *f = follow(0, 2);
+
+	f->entry = f->handler = 0;
+	call(9);
+	assert_int_equal(entered(f), 1);
+	assert_int_equal(come_back(9), HOME + 9);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 1);
+	assert_int_equal(seen.entries | seen.returns, 0);
+}
+
+/* There are as many instances, or stubs, as there are. */
+static void too_many(void **state)
+{
+	struct dp_follow *f = follow(0, 2);
+
+	call(30);
+	call(20);
+	call(10);
+	assert_int_equal(missed(f), 1);
+	assert_int_equal(*slot(10), HOME + 10);
+	assert_int_equal(stack->taken, 0);
+	come_back(20);
+	call(10);
+	assert_true(is_stubs(*slot(10)));
+	begin(state);
+	f = follow(0, 4);
+	stubs->nr = 3; /* the first is none */
+	call(30);
+	call(20);
+	call(10);
+	assert_int_equal(missed(f), 1);
+	assert_int_equal(*slot(10), HOME + 10);
+	assert_int_equal(used(f), 2);
+	assert_int_equal(stack->instance, 0);
+}
+
+/* What was left by longjmp is seen when instances are short. */
+static void left_by_longjmp(void **state)
+{
+	struct dp_follow *f = follow(0, 2);
+
+	call(30);
+	call(20);
+	*slot(20) = 1234;
+	call(10);
+	assert_int_equal(missed(f), 0);
+	assert_true(is_stubs(*slot(10)));
+	assert_int_equal(ended(f, DP_CALL_ABANDONED), 1);
+	assert_int_equal(seen.returns, 0);
+	/* Or when the next one is made at the very same place. */
+	call(10);
+	*slot(10) = HOME + 10;
+	call(10);
+	assert_int_equal(ended(f, DP_CALL_ABANDONED), 2);
+	assert_int_equal(come_back(10), HOME + 10);
+	assert_int_equal(come_back(30), HOME + 30);
+}
+
+/* Through its stub, so that returns are predicted: the thread goes on there, and the
+ * stub calls the copies. */
+static void through_a_detour(void **state)
+{
+	struct dp_call_frame *frame = (void *)&words[128];
+	u64 *cont = (u64 *)(frame + 1), *at = cont + 1 + DP_RED_ZONE / 8;
+	struct dp_follow *f = follow(0, 2);
+
+	memset(words, 0, sizeof(words));
+	frame->number = DP_TELL_FOLLOWED;
+	*at = HOME;
+	*cont = 77;
+	assert_int_equal(dp_call_detour(frame), 0);
+	assert_true(is_stubs(*at));
+	assert_int_equal(*cont, *at - DP_STUB_BACK);
+	assert_int_equal(((struct dp_frame *)stack->frames)->cont, DETOUR + 24);
+	/* Not for a second probe's sake, nor where none begins. */
+	*cont = 77;
+	assert_int_equal(dp_call_detour(frame), 0);
+	assert_int_equal(*cont, 77);
+	/* Nor where a handler sends the thread elsewhere. */
+	begin(state);
+	f = follow(0, 2);
+	memset(words, 0, sizeof(words));
+	frame->number = DP_TELL_FOLLOWED;
+	*at = HOME;
+	*cont = 77;
+	f->entry = 0;
+	dp_fake_probe(1, 0, DP_KIND_KPROBE)->pre = (u64)get_task;
+	assert_int_equal(dp_call_detour(frame), 1);
+	assert_int_equal(*cont, 77);
+	assert_int_equal(entered(f), 1);
+	/* Nor where there is no such word. */
+	frame->number = 0;
+	begin(state);
+	follow(0, 2);
+	at = (u64 *)(frame + 1) + DP_RED_ZONE / 8;
+	*at = HOME;
+	assert_int_equal(dp_call_detour(frame), 0);
+	assert_true(is_stubs(*at));
+	assert_int_equal(*cont, 77);
+}
+
+static void unwound(void **state)
+{
+	struct dp_follow *f = follow(0, 2), *g = follow(1, 2);
+	struct dp_returned *at;
+
+	g->unwind = 1;
+	call(9);
+	frame_of(9)->cont = 0x888000;
+	at = returned(9);
+	at->regs.ax = 0x5150;
+	assert_int_equal(dp_return_unwound(at), 0x888000);
+	assert_int_equal(at->back, HOME + 9);
+	assert_int_equal(at->regs.di, 0x5150);
+	assert_int_equal(seen.returns, 1);
+	assert_int_equal(seen.instance, (u64)dp_instance_at(g, 0));
+	assert_int_equal(dp_instance_at(g, 0)->ending, DP_CALL_UNWOUND);
+	assert_int_equal(ended(f, DP_CALL_UNWOUND), 1);
+	assert_int_equal(ended(g, DP_CALL_UNWOUND), 1);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 0);
+}
+
+/* The unwinder looks at the frame until it has come to the next. */
+static void passed(void **state)
+{
+	struct dp_follow *f = follow(0, 2);
+	u64 first;
+
+	call(20);
+	call(10);
+	first = number(10);
+	dp_return_passed(first);
+	assert_int_equal(ended(f, DP_CALL_UNWOUND), 1);
+	assert_int_equal(seen.returns, 0);
+	assert_int_equal(stack->kept, first);
+	assert_int_equal(stack->nr_spare, 0);
+	assert_int_equal(stack->frames, (u64)frame_of(20));
+	dp_return_passed(number(20));
+	assert_int_equal(stack->kept, number(20));
+	assert_int_equal(stack->nr_spare, 1);
+	assert_int_equal(stack->spare, first);
+	assert_int_equal(stack->taken, 0);
+}
+
+/* Its stack has been carried to another thread. */
+static void on_another_thread(void **state)
+{
+	struct dp_follow *f = follow(0, 4);
+	struct dp_frame *frame;
+
+	call(20);
+	call(10);
+	frame = frame_of(10);
+	dp_fake_thread(1);
+	assert_int_equal(come_back(10), HOME + 10);
+	assert_int_equal(seen.returns, 1);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 1);
+	assert_int_equal(frame->state, DP_FRAME_OVER);
+	assert_int_equal(stack->frames, (u64)frame);
+	assert_int_equal(used(f), 1);
+	/* The thread that has it in its list finds it there. */
+	dp_fake_thread(0);
+	call(10);
+	assert_int_equal(frame->state, DP_FRAME_LIVE);
+	assert_int_equal(((struct dp_frame *)frame->next)->slot, (u64)slot(20));
+	assert_int_equal(ended(f, DP_CALL_ABANDONED), 0);
+	assert_int_equal(come_back(10), HOME + 10);
+	assert_int_equal(come_back(20), HOME + 20);
+}
+
+/* No stack for its handlers: it is missed, and goes home. */
+static void no_stack(void **state)
+{
+	struct dp_follow *f = follow(0, 4);
+	u32 *owners = dp_at(dp_arena.control.owner_off), i;
+	u64 there;
+
+	call(20);
+	there = *slot(20);
+	dp_fake_thread(1);
+	for (i = 0; i < DP_STACKS; i++)
+		owners[i] = DP_FAKE_PID;
+	assert_int_equal(come_back(20), HOME + 20);
+	assert_int_equal(seen.returns, 0);
+	assert_int_equal(missed(f), 1);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 1);
+	assert_int_equal(used(f), 0);
+	*slot(20) = there;
+	assert_int_equal(come_back(20), HOME + 20);
+	assert_int_equal(stubs->late, 1);
+	assert_int_equal(missed(f), 1);
+}
+
+/* It was taken for left, and returns all the same. */
+static void too_late(void **state)
+{
+	struct dp_follow *f = follow(0, 2);
+	u64 there, news = dp_arena.hit.news;
+
+	call(20);
+	there = *slot(20);
+	*slot(20) = HOME + 20;
+	call(20);
+	assert_int_equal(ended(f, DP_CALL_ABANDONED), 1);
+	come_back(20);
+	*slot(20) = there;
+	assert_int_equal(come_back(20), HOME + 20);
+	assert_int_equal(seen.returns, 1);
+	assert_int_equal(stubs->late, 1);
+	assert_int_equal(stubs->late_addr, HOME + 20);
+	assert_int_equal(dp_arena.hit.news, news + 1);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 1);
+}
+
+/* A child goes back as if there had been no probe. */
+static void in_a_child(void **state)
+{
+	struct dp_follow *f = follow(0, 2);
+
+	call(20);
+	dp_fake_vfork(false);
+	assert_int_equal(come_back(20), HOME + 20);
+	dp_fake_vfork(true);
+	*slot(20) = dp_stub_of((void *)stack->frames) + DP_STUB_BACK;
+	dp_fake_fork();
+	assert_int_equal(come_back(20), HOME + 20);
+	assert_int_equal(seen.returns, 0);
+	assert_int_equal(used(f), 1);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 0);
+}
+
+static void from_the_alternate_stack(void **state)
+{
+	follow(0, 2);
+	call(20);
+	dp_fake_altstack((u64)slots, sizeof(slots));
+	dp_stack_ask_alternate();
+	come_back(20);
+	assert_int_equal(seen.returns, 1);
+	assert_int_equal(seen.alt_size, 0);
+	dp_port_altstack(&seen.sp, &seen.alt_size);
+	assert_int_equal(seen.alt_size, sizeof(slots));
+	assert_int_equal(dp_fake_mask(), 0);
+}
+
+/* --- the usual call, without most of that --- */
+
+static struct dp_call_frame *quick_frame(u32 i)
+{
+	struct dp_call_frame *at = (void *)&words[64];
+
+	memset(at, 0, sizeof(*at));
+	at->regs.sp = (u64)slot(i);
+	stack->sp = at->regs.sp;
+	stack->regs = (u64)at;
+	return at;
+}
+
+static struct dp_quick quick_enter(u32 i)
+{
+	return dp_return_quick_enter(dp_probe(0), &quick_frame(i)->regs, stack);
+}
+
+/* A thread that keeps a stub for itself. */
+static struct dp_follow *quick(u32 n)
+{
+	struct dp_follow *f = follow(0, n);
+	u32 i;
+
+	f->quick = 1;
+	call(63);
+	come_back(63);
+	assert_int_equal(stack->nr_spare, 1);
+	memset(&seen, 0, sizeof(seen));
+	for (i = 0; i < SLOTS; i++)
+		*slot(i) = HOME + i;
+	return f;
+}
+
+static void quick_call(void **state)
+{
+	struct dp_follow *f = quick(2);
+	struct dp_quick q = quick_enter(20);
+	struct dp_instance *ri = (void *)q.instance;
+	u64 *cont = (u64 *)((struct dp_call_frame *)stack->regs + 1);
+	struct dp_returned *at;
+
+	assert_non_null(ri);
+	assert_int_equal(q.handler, (u64)entry);
+	assert_int_equal(ri->ret_addr, HOME + 20);
+	assert_int_equal(*(u64 *)(ri + 1), 0);
+	assert_int_equal(*slot(20), HOME + 20);
+	*cont = 77;
+	dp_return_quick_begin(0, stack);
+	assert_true(is_stubs(*slot(20)));
+	assert_int_equal(*cont, *slot(20) - DP_STUB_BACK);
+	assert_int_equal(frame_of(20)->cont, DETOUR + 24);
+	assert_int_equal(frame_of(20)->ret_addr, HOME + 20);
+	assert_int_equal(stack->nr_spare, 0);
+	assert_int_equal(entered(f), 2);
+	assert_int_equal(seen.entries, 0);
+	at = returned(20);
+	q = dp_return_quick_hit(at, stack);
+	assert_int_equal(q.instance, (u64)ri);
+	assert_int_equal(q.handler, (u64)handler);
+	assert_int_equal(at->back, HOME + 20);
+	assert_int_equal(at->regs.ip, HOME + 20);
+	assert_int_equal(stack->frames, 0);
+	assert_int_equal(stack->nr_spare, 1);
+	dp_return_quick_end(stack);
+	assert_int_equal(ended(f, DP_CALL_RETURNED), 2);
+	assert_int_equal(used(f), 0);
+	assert_int_equal(stack->instance | stack->taken, 0);
+}
+
+static void quick_refused(void **state)
+{
+	struct dp_follow *f = quick(2);
+
+	assert_int_not_equal(quick_enter(20).instance, 0);
+	dp_return_quick_begin(1, stack);
+	assert_int_equal(*slot(20), HOME + 20);
+	assert_int_equal(ended(f, DP_CALL_VETOED), 1);
+	assert_int_equal(used(f), 0);
+	/* A handler has changed the stack pointer: not through the stub. */
+	assert_int_not_equal(quick_enter(20).instance, 0);
+	words[0] = 0;
+	((struct dp_call_frame *)stack->regs)->regs.sp = (u64)slot(19);
+	*(u64 *)((struct dp_call_frame *)stack->regs + 1) = 77;
+	dp_return_quick_begin(0, stack);
+	assert_int_equal(*(u64 *)((struct dp_call_frame *)stack->regs + 1), 77);
+	assert_true(is_stubs(*slot(19)));
+}
+
+/* Whatever is not like most is for the long way, and nothing has been done. */
+static void not_quick(void **state)
+{
+	struct dp_follow *f = quick(1);
+	struct dp_probe_entry *p = (struct dp_probe_entry *)dp_probe(0);
+	u32 spare = stack->spare;
+
+	f->quick = 0;
+	assert_int_equal(quick_enter(20).instance, 0);
+	f->quick = 1;
+	p->kind = DP_KIND_KPROBE;
+	assert_int_equal(quick_enter(20).instance, 0);
+	p->kind = DP_KIND_RETURN;
+	stack->spare = 0;
+	assert_int_equal(quick_enter(20).instance, 0);
+	stack->spare = spare;
+	/* Its caller is a stub. */
+	*slot(20) = DP_FAKE_STUBS + 2 * DP_STUB_SIZE;
+	assert_int_equal(quick_enter(20).instance, 0);
+	*slot(20) = HOME + 20;
+	/* Others lie there already, or farther down. */
+	call(20);
+	*slot(20) = HOME + 20;
+	assert_int_equal(quick_enter(20).instance, 0);
+	assert_int_equal(quick_enter(21).instance, 0);
+	/* No instance. */
+	assert_int_equal(quick_enter(19).instance, 0);
+	assert_int_equal(missed(f), 0);
+	assert_int_equal(stack->instance, 0);
+}
+
+static void not_quick_back(void **state)
+{
+	struct dp_follow *f = quick(3), *g;
+	struct dp_frame *inner;
+	struct dp_returned *at;
+	u64 outer;
+
+	call(30);
+	call(20);
+	outer = number(30);
+	inner = frame_of(20);
+	/* Not the innermost. */
+	at = returned(30);
+	assert_int_equal(dp_return_quick_hit(at, stack).instance, 0);
+	assert_int_equal(at->back, outer);
+	at = returned(20);
+	f->quick = 0;
+	assert_int_equal(dp_return_quick_hit(at, stack).instance, 0);
+	f->quick = 1;
+	stack->nr_spare = DP_SPARE_FRAMES;
+	assert_int_equal(dp_return_quick_hit(at, stack).instance, 0);
+	stack->nr_spare = 0;
+	inner->state = DP_FRAME_OVER;
+	assert_int_equal(dp_return_quick_hit(at, stack).instance, 0);
+	inner->state = DP_FRAME_LIVE;
+	assert_int_equal(stack->instance | stack->taken, 0);
+	assert_int_not_equal(dp_return_quick_hit(at, stack).instance, 0);
+	dp_return_quick_end(stack);
+	/* More than one waits. */
+	g = follow(1, 2);
+	g->quick = 1;
+	*slot(20) = HOME + 20;
+	call(20);
+	assert_int_equal(used(g), 1);
+	at = returned(20);
+	assert_int_equal(dp_return_quick_hit(at, stack).instance, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(one_call, begin),
+		cmocka_unit_test_setup(several_calls, begin),
+		cmocka_unit_test_setup(several_probes, begin),
+		cmocka_unit_test_setup(refused, begin),
+		cmocka_unit_test_setup(no_handlers, begin),
+		cmocka_unit_test_setup(too_many, begin),
+		cmocka_unit_test_setup(left_by_longjmp, begin),
+		cmocka_unit_test_setup(through_a_detour, begin),
+		cmocka_unit_test_setup(unwound, begin),
+		cmocka_unit_test_setup(passed, begin),
+		cmocka_unit_test_setup(on_another_thread, begin),
+		cmocka_unit_test_setup(no_stack, begin),
+		cmocka_unit_test_setup(too_late, begin),
+		cmocka_unit_test_setup(in_a_child, begin),
+		cmocka_unit_test_setup(from_the_alternate_stack, begin),
+		cmocka_unit_test_setup(quick_call, begin),
+		cmocka_unit_test_setup(quick_refused, begin),
+		cmocka_unit_test_setup(not_quick, begin),
+		cmocka_unit_test_setup(not_quick_back, begin),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
