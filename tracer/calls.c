@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * calls: the account of the calls of functions that were followed.
+ *
+ *     entered = returned + tail + unwound + abandoned + inside + missed + …
+ */
+#include "tracer/output.h"
+#include "tracer/session.h"
+
+/* Return: false: it is not followed. */
+static bool get(const struct dp_session *s, size_t point,
+		struct dp_call_counts *n)
+{
+	const struct dp_point *p = &s->points.v[point];
+
+	if (!s->source->follows || p->spec->kind != DP_SPEC_RETURN ||
+	    p->refused)
+		return false;
+	s->ops->calls(s->source, p, n);
+	return true;
+}
+
+/* All of them are numbers of the same size. */
+static void add(struct dp_call_counts *sum, const struct dp_call_counts *n)
+{
+	const u64 *from = (const u64 *)n;
+	u64 *to = (u64 *)sum;
+	size_t i;
+
+	for (i = 0; i < sizeof(*n) / sizeof(*from); i++)
+		to[i] += from[i];
+}
+
+bool dp_calls_total(const struct dp_session *s, struct dp_call_counts *total)
+{
+	struct dp_call_counts n;
+	size_t i;
+
+	*total = (struct dp_call_counts){ 0 };
+	for (i = 0; i < s->points.n; i++)
+		if (get(s, i, &n))
+			add(total, &n);
+	return s->source->follows;
+}
+
+/* A process that ends takes its threads away wherever they are, in a hit too. So
+ * does a signal's handler that does not come back, and then that is seen. */
+static bool balances(const struct dp_session *s, const struct dp_call_counts *n)
+{
+	bool ended = s->ending == DP_ENDING_EXIT || s->ending == DP_ENDING_EXEC;
+
+	return n->lost >= 0 && (ended || (u64)n->lost <= n->cut);
+}
+
+void dp_calls_complain(const struct dp_session *s)
+{
+	struct dp_call_counts n;
+	bool told = false;
+	size_t i;
+
+	for (i = 0; i < s->points.n; i++) {
+		const struct dp_point *p = &s->points.v[i];
+
+		if (!get(s, i, &n))
+			continue;
+		if (n.damaged && !told)
+			dp_output_print(
+				stderr,
+				"kretprobe BUG!: Processing kretprobe %s @ 0x%llx\n",
+				p->name, (unsigned long long)p->addr);
+		told |= n.damaged != 0;
+		if (!balances(s, &n))
+			dp_output_print(
+				stderr,
+				"dprobes: %s: the account does not balance: %lld of %llu calls\n",
+				p->name, (long long)n.lost,
+				(unsigned long long)n.entered);
+	}
+}
