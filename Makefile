@@ -23,7 +23,7 @@ HIT_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(INC) -DDP_AGENT -ffreestanding -nostdli
 ARCH_HIT_SRC := $(addprefix arch/x86/,offsets.c simulate.c)
 ENGINE_SRC := $(wildcard engine/insn/*.c engine/site/*.c engine/plan/*.c engine/text/*.c) \
 	$(filter-out $(ARCH_HIT_SRC),$(wildcard arch/x86/*.c))
-CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*/*.c proc/*/*.c lang/*.c resolve/*.c tracer/*.c) engine/vm/verify.c lib/diag.c lib/escape.c
+CONTROL_SRC := $(ENGINE_SRC) $(wildcard port/user/*.c sym/*/*.c proc/*/*.c lang/*.c resolve/*.c tracer/*.c tracer/*/*.c) engine/vm/verify.c lib/diag.c lib/escape.c
 VM_SRC := $(filter-out engine/vm/verify.c,$(wildcard engine/vm/*.c))
 HIT_SRC := $(wildcard engine/hit/*.c engine/instance/*.c engine/ring/*.c port/user/signals/*.c \
 	arch/x86/*.S agent/*.c) $(ARCH_HIT_SRC) $(VM_SRC)

@@ -85,11 +85,14 @@ bool dp_spec_reserved(const char *module);
 /**
  * struct dp_point - one address that a spec stands for
  * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; owned
+ * @probe: number that it gets where it is probed, never less than those of the points
+ *         before it; @program: and of the program that it runs there
  */
 struct dp_point {
 	char *name;
 	u64 addr;
 	const struct dp_spec *spec;
+	u32 probe, program;
 	/* parts of @name for `list` */
 	char *symbol; /* may be "" */
 	u64 offset; /* into symbol */

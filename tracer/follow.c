@@ -7,25 +7,16 @@
  * session holds is given back, and its account closed, when its process ends.
  */
 #include "tracer/session.h"
-#include "proc/linker.h"
 #include "proc/family.h"
-#include "proc/proc.h"
-#include "sym/sym.h"
 #include "tracer/output.h"
-#include "engine/site/engine.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include "resolve/ground.h"
-#include "resolve/points.h"
 
 #define SLICE_MS 200
 #define BUSY_MS 1
-#define IDLE_MS 10
-#define SETTLE_SECONDS 1
-#define GROW_MS 10
 /* A thread that is about to install a filter does not wait for longer. */
 #define CONFINE_MS 20
 /* So long after a breakpoint's signal a dynamic linker may be about to ask. */
@@ -36,6 +27,7 @@
  * @v: sessions whose processes live
  * @main: the target itself; @status of it, once it has ended
  * @sums: of sessions that are closed
+ * @notice: until then a dynamic linker may be about to ask
  * @processes: images with probes; @bare: those without
  */
 struct dp_household {
@@ -46,6 +38,7 @@ struct dp_household {
 	pid_t main;
 	bool main_ended;
 	int status;
+	double notice;
 	struct dp_sums sums;
 	unsigned long long processes, bare;
 	enum dp_ending ending;
@@ -75,7 +68,7 @@ static struct dp_session *session_of(const struct dp_household *h,
 	size_t i;
 
 	for (i = 0; i < h->n; i++)
-		if (h->v[i]->proc == proc)
+		if (h->v[i]->source->proc == proc)
 			return h->v[i];
 	return NULL;
 }
@@ -83,16 +76,13 @@ static struct dp_session *session_of(const struct dp_household *h,
 /* Points and what belongs to them, when nobody uses them any more. */
 static void give_back(const struct dp_household *h, struct dp_session *s)
 {
-	if (s == h->first || s->users || s->proc)
+	if (s == h->first || s->users || s->source)
 		return;
 	if (s->origin) {
 		s->origin->users--;
 		give_back(h, s->origin);
 	} else {
 		dp_points_free(&s->points);
-		free(s->probes);
-		free(s->programs);
-		free(s->point_of);
 	}
 	free(s->pending);
 	free(s);
@@ -101,23 +91,16 @@ static void give_back(const struct dp_household *h, struct dp_session *s)
 /* What only a living session needs. */
 static void empty(const struct dp_household *h, struct dp_session *s)
 {
-	dp_process_close(s->proc);
-	s->proc = NULL;
+	s->ops->close(s->source);
+	s->source = NULL;
 	dp_records_close(s);
-	dp_calls_free(s);
-	dp_engine_destroy(s->engine);
-	s->engine = NULL;
-	if (!s->origin) {
-		dp_modules_close(s->mods);
-		dp_grounds_close(&s->grounds);
-	}
-	s->mods = NULL;
 	give_back(h, s);
 }
 
 static void close_session(struct dp_household *h, struct dp_session *s,
 			  enum dp_ending ending)
 {
+	struct dp_source_end end;
 	struct dp_diag diag;
 	size_t i = 0;
 	int err;
@@ -127,7 +110,8 @@ static void close_session(struct dp_household *h, struct dp_session *s,
 	err = dp_session_finish(s, &diag);
 	s->kind->report(s);
 	dp_calls_complain(s);
-	if (s->opt->verbose || dp_process_trap_death(s->proc))
+	s->ops->end(s->source, &end);
+	if (s->opt->verbose || end.trap)
 		dp_report_summary(s);
 	else if (!s->opt->quiet)
 		dp_report_costly(s);
@@ -191,9 +175,7 @@ static struct dp_session *another(const struct dp_session *like)
 	}
 	memcpy(s->pending, like->pending, like->nr_specs * sizeof(*s->pending));
 	s->records = NULL;
-	s->calls = NULL;
-	s->engine = NULL;
-	s->proc = NULL;
+	s->source = NULL;
 	s->written = 0;
 	s->users = 0;
 	return s;
@@ -212,7 +194,7 @@ static int open_again(struct dp_household *h, struct dp_session *s,
 	if (s->opt->verbose)
 		dp_report_refused(s);
 	if (!err)
-		err = dp_process_install(s->proc, s->engine, diag);
+		err = s->ops->arm(s->source, diag);
 	return err;
 }
 
@@ -223,15 +205,9 @@ static struct dp_session *fresh(struct dp_household *h)
 	if (!s)
 		return NULL;
 	memset(&s->points, 0, sizeof(s->points));
-	memset(&s->grounds, 0, sizeof(s->grounds));
-	s->mods = NULL;
-	s->probes = s->programs = NULL;
-	s->point_of = NULL;
-	s->nr_points = s->nr_probes = 0;
 	s->origin = NULL;
 	s->house = h;
 	s->nr_coming = 0;
-	s->watches = false;
 	memset(s->pending, 0, s->nr_specs * sizeof(*s->pending));
 	return s;
 }
@@ -264,29 +240,24 @@ static struct dp_session *child_of(struct dp_session *parent)
 	if (!s)
 		return NULL;
 	s->origin = NULL;
-	if (!s->watches) {
+	if (!parent->source->watches) {
 		s->origin = parent->origin ? parent->origin : parent;
 		s->origin->users++;
-	} else if (dp_session_own_points(s, parent)) {
+		return s;
+	}
+	s->points = (struct dp_points){ 0 };
+	if (dp_points_copy(&s->points, &parent->points)) {
 		give_back(parent->house, s);
 		return NULL;
 	}
 	return s;
 }
 
-/* A library that another thread of its parent's was about to tell of is in place in the
- * child as well, where nobody will tell. */
-static bool may_have_missed(const struct dp_session *parent)
-{
-	return parent->watches && (dp_process_asked(parent->proc) ||
-				   dp_process_is_threaded(parent->proc));
-}
-
 /* It goes on without what it was to have. */
 static void fail(struct dp_household *h, struct dp_session *s,
 		 const struct dp_diag *diag, int err)
 {
-	tell_bare(h, dp_process_pid(s->proc), diag);
+	tell_bare(h, s->source->pid, diag);
 	h->err = err;
 	close_session(h, s, DP_ENDING_FAILURE);
 }
@@ -300,7 +271,7 @@ static bool look_for_libraries(struct dp_household *h, struct dp_session *s)
 	dp_diag_clear(&diag);
 	err = dp_pending_look(s, &diag);
 	/* We shall hear of its end: it has been killed while it was held. */
-	if (!err || err == -ESRCH || dp_process_ended(s->proc))
+	if (!err || err == -ESRCH || s->ops->ended(s->source))
 		return true;
 	fail(h, s, &diag, err);
 	return false;
@@ -320,7 +291,6 @@ static void forked(struct dp_household *h, const struct dp_family_event *ev)
 {
 	struct dp_session *parent = session_of(h, ev->proc), *s;
 	struct dp_diag diag;
-	bool missed;
 	int err;
 
 	dp_diag_clear(&diag);
@@ -331,19 +301,18 @@ static void forked(struct dp_household *h, const struct dp_family_event *ev)
 		say(h, ev->pid, &diag);
 		return;
 	}
-	err = dp_process_fork(h->family, ev, &s->proc, &diag);
+	err = s->ops->family->fork(parent->source, h->family, ev, &s->source,
+				   &diag);
 	if (err) {
 		empty(h, s);
 		say(h, ev->pid, &diag);
 		return;
 	}
-	s->engine = dp_process_engine(s->proc);
 	if (s->kind->record)
 		dp_records_open(s);
-	missed = may_have_missed(parent);
 	add(h, s);
-	if (!missed || look_for_libraries(h, s))
-		dp_family_begin(s->proc, ev);
+	if (!s->source->missed || look_for_libraries(h, s))
+		dp_family_begin(s->source->proc, ev);
 	else
 		dp_family_let_on(ev);
 }
@@ -355,7 +324,7 @@ void dp_follow_births(struct dp_session *s)
 	if (!s->house)
 		return;
 	dp_family_pass(s->house->family);
-	while (dp_family_birth(s->house->family, s->proc, &ev))
+	while (dp_family_birth(s->house->family, s->source->proc, &ev))
 		forked(s->house, &ev);
 }
 
@@ -369,7 +338,8 @@ static void executed(struct dp_household *h, const struct dp_family_event *ev)
 		close_session(h, old, DP_ENDING_EXEC);
 	dp_diag_clear(&diag);
 	s = fresh(h);
-	err = s ? dp_process_renew(h->family, ev, &s->proc, &diag) : -ENOMEM;
+	err = s ? s->ops->family->renew(h->family, ev, &s->source, &diag) :
+		  -ENOMEM;
 	if (!s)
 		dp_family_let_go(h->family, ev);
 	begin_afresh(h, s, ev->pid, err, &diag);
@@ -404,58 +374,6 @@ static void deal(struct dp_household *h, const struct dp_family_event *ev)
 	}
 }
 
-/* Whose threads wait in the dynamic linker. */
-static void look_linkers(struct dp_household *h)
-{
-	size_t i = 0;
-
-	while (i < h->n)
-		if (!dp_process_asked(h->v[i]->proc) ||
-		    look_for_libraries(h, h->v[i]))
-			i++;
-}
-
-/* Return: when to look again. */
-static double look_all(struct dp_household *h, double t)
-{
-	double next = t + SETTLE_SECONDS, when;
-	size_t i;
-
-	for (i = 0; i < h->n; i++) {
-		when = dp_yield_look(h->v[i], t);
-		next = when < next ? when : next;
-	}
-	return next;
-}
-
-/* Return: how many records came. */
-static size_t read_all(struct dp_household *h, bool settle)
-{
-	size_t i, came = 0;
-
-	for (i = 0; i < h->n; i++) {
-		if (settle)
-			dp_watch_settle(h->v[i]);
-		if (h->v[i]->records)
-			came += dp_records_read(h->v[i], false);
-	}
-	return came;
-}
-
-/* Return: longest wait, in ms. */
-static double grow_all(struct dp_household *h)
-{
-	double most = CONFINE_MS;
-	size_t i;
-
-	for (i = 0; i < h->n; i++) {
-		dp_calls_grow(h->v[i]);
-		if (h->v[i]->calls)
-			most = GROW_MS;
-	}
-	return most;
-}
-
 /* It stays followed: what it executes may be probed again. */
 static void confined(struct dp_household *h, struct dp_session *s)
 {
@@ -463,34 +381,40 @@ static void confined(struct dp_household *h, struct dp_session *s)
 		dp_output_print(
 			stderr,
 			"dprobes: process %d goes on without probes: %s\n",
-			dp_process_pid(s->proc), s->confined);
+			s->source->pid, s->confined);
 	close_session(h, s, DP_ENDING_FILTER);
 }
 
-static void see_to_filters(struct dp_household *h)
+/* Return: false if there is no such session any more; @came: records that there were. */
+static bool tend(struct dp_household *h, struct dp_session *s, double *most,
+		 size_t *came)
 {
-	size_t i = 0;
+	struct dp_source_news news;
 
-	while (i < h->n) {
-		h->v[i]->confined = dp_process_confined(h->v[i]->proc);
-		if (h->v[i]->confined)
-			confined(h, h->v[i]);
-		else
-			i++;
-	}
+	s->ops->tend(s->source, dp_watch_now(), dp_watch_foreign, s, &news);
+	*most = news.most < *most ? news.most : *most;
+	if (s->records)
+		*came += dp_records_read(s, false);
+	s->confined = news.confined;
+	if (news.confined)
+		confined(h, s);
+	return !news.confined && (!news.asked || look_for_libraries(h, s));
 }
 
-static bool is_over(struct dp_household *h, double end)
+/* Return: longest wait, in ms. */
+static int tend_all(struct dp_household *h, double end)
 {
-	if (dp_watch_interrupted())
-		h->ending = DP_ENDING_INTERRUPT;
-	else if (ferror(h->first->opt->out))
-		h->ending = DP_ENDING_OUTPUT;
-	else if (end && dp_watch_now() >= end)
-		h->ending = DP_ENDING_DURATION;
-	else
-		return !dp_family_any(h->family);
-	return true;
+	double t = dp_watch_now(), most = CONFINE_MS;
+	size_t i = 0, came = 0;
+
+	while (i < h->n)
+		if (tend(h, h->v[i], &most, &came))
+			i++;
+	if (dp_family_trapped(h->family))
+		h->notice = t + NOTICE_SECONDS;
+	if (t < h->notice)
+		most = BUSY_MS;
+	return dp_watch_wait(h->first, end, came, most);
 }
 
 /* A thread that has made a child may wait until that is dealt with, and its process is
@@ -507,33 +431,12 @@ static void deal_with_all(struct dp_household *h, int most)
 
 static void watch(struct dp_household *h)
 {
-	double settled = dp_watch_now(), look = 0, notice = 0;
-	double end = h->first->opt->duration;
-	double most;
+	const struct dp_tracer_options *opt = h->first->opt;
+	double end = opt->duration > 0 ? dp_watch_now() + opt->duration : 0;
 
-	end = end > 0 ? settled + end : 0;
 	h->ending = DP_ENDING_EXIT;
-	while (!is_over(h, end)) {
-		double t = dp_watch_now();
-		bool due = t - settled >= SETTLE_SECONDS;
-		size_t came = read_all(h, due);
-
-		settled = due ? t : settled;
-		see_to_filters(h);
-		if (t >= look)
-			look = look_all(h, t);
-		look_linkers(h);
-		if (dp_family_trapped(h->family))
-			notice = t + NOTICE_SECONDS;
-		most = grow_all(h);
-		if (h->first->kind->record)
-			most = came ? BUSY_MS : IDLE_MS;
-		if (t < notice)
-			most = BUSY_MS;
-		if (end && (end - t) * 1000 + 1 < most)
-			most = (end - t) * 1000 + 1;
-		deal_with_all(h, (int)most);
-	}
+	while (!dp_watch_over(opt, end, &h->ending) && dp_family_any(h->family))
+		deal_with_all(h, tend_all(h, end));
 }
 
 /* Who has been told of, and waits. */
@@ -568,12 +471,7 @@ static int outcome(struct dp_household *h, int *died_of)
 			dp_family_let_go(h->family, &ev);
 		}
 	}
-	if (!h->main_ended)
-		return 0;
-	if (!WIFSIGNALED(h->status))
-		return WEXITSTATUS(h->status);
-	*died_of = WTERMSIG(h->status);
-	return 128 + *died_of;
+	return h->main_ended ? dp_watch_status(h->status, died_of) : 0;
 }
 
 static void tell_ending(const struct dp_household *h)
@@ -631,17 +529,11 @@ static int hand_over(struct dp_household *h)
 
 	if (!own)
 		return -ENOMEM;
-	own->proc = s->proc;
-	own->engine = s->engine;
+	own->source = s->source;
 	own->records = s->records;
-	s->proc = NULL;
-	s->engine = NULL;
+	s->source = NULL;
 	s->records = NULL;
-	s->mods = NULL;
 	s->points = (struct dp_points){ 0 };
-	s->grounds = (struct dp_grounds){ 0 };
-	s->probes = s->programs = NULL;
-	s->point_of = NULL;
 	return add(h, own);
 }
 
@@ -652,10 +544,10 @@ static int begin(struct dp_household *h, struct dp_diag *diag)
 
 	dp_report_refused(s);
 	if (err) {
-		dp_process_kill_launched(s->proc);
+		s->ops->kill(s->source);
 		return err;
 	}
-	err = dp_process_install(s->proc, s->engine, diag);
+	err = s->ops->arm(s->source, diag);
 	if (err)
 		return err;
 	if (hand_over(h))
@@ -667,14 +559,15 @@ static int begin(struct dp_household *h, struct dp_diag *diag)
 static int begin_bare(struct dp_household *h)
 {
 	say_none(h, h->main);
-	dp_process_close(h->first->proc);
-	h->first->proc = NULL;
+	h->first->ops->close(h->first->source);
+	h->first->source = NULL;
 	return 0;
 }
 
 int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
-	struct dp_household h = { .first = s, .main = dp_process_pid(s->proc) };
+	struct dp_household h = { .first = s, .main = s->source->pid };
+	const struct dp_source_libraries *l = s->ops->libraries;
 	bool titled = false;
 	size_t i;
 	int err = dp_family_open(&h.family);
@@ -682,7 +575,7 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	s->titled = &titled;
 	dp_watch_signals();
 	if (!err)
-		err = dp_family_add(h.family, s->proc);
+		err = dp_family_add(h.family, s->source->proc);
 	if (err)
 		dp_diag_set(diag, err, "process %d cannot be followed: %s",
 			    h.main, strerror(-err));
@@ -692,8 +585,8 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	if (!err) {
 		watch(&h);
 		let_all_go(&h);
-		for (i = 0; i < h.n; i++)
-			dp_process_answer(h.v[i]->proc);
+		for (i = 0; l && i < h.n; i++)
+			l->answer(h.v[i]->source, l->hear(h.v[i]->source));
 		while (h.n)
 			close_session(&h, h.v[0], h.ending);
 		err = outcome(&h, died_of);
@@ -701,10 +594,8 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 		tell_missing(s);
 		err = h.err ? h.err : err;
 	}
-	if (s->proc) {
-		dp_process_close(s->proc);
-		s->proc = NULL;
-	}
+	s->ops->close(s->source);
+	s->source = NULL;
 	dp_family_close(h.family);
 	free(h.v);
 	return err;

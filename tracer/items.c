@@ -3,7 +3,6 @@
 #include "tracer/items.h"
 #include "tracer/output.h"
 #include "engine/layout/ring.h"
-#include "engine/site/counts.h"
 #include "engine/vm/vm.h"
 #include <string.h>
 

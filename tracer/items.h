@@ -4,7 +4,6 @@
 #define DP_ITEMS_H
 
 #include "tracer/session.h"
-#include "engine/site/counts.h"
 
 /** struct dp_item - one item of a log */
 struct dp_item {

@@ -3,12 +3,9 @@
 #include "tracer/session.h"
 #include "resolve/exits.h"
 #include "proc/inspect.h"
-#include "proc/proc.h"
 #include "sym/exits.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
-#include "engine/site/engine.h"
-#include "engine/site/counts.h"
 #include <dirent.h>
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -63,16 +60,20 @@ static void row_json(FILE *out, const struct row *r)
 }
 
 /* How it would be armed. */
-static void foretell(const struct dp_session *s, size_t i, struct row *r)
+static void foretell(const struct dp_session *s, size_t i, bool planned,
+		     struct row *r)
 {
+	struct dp_source_count count;
+
 	r->mode = "trap";
 	r->reason = "";
 	if (s->points.v[i].refused) {
 		r->mode = "refused";
 		r->reason = s->points.v[i].reason;
-	} else if (s->engine) {
-		r->mode = dp_engine_mode(s->engine, s->probes[i]);
-		r->reason = dp_engine_reason(s->engine, s->probes[i]);
+	} else if (planned) {
+		s->ops->count(s->source, &s->points.v[i], &count);
+		r->mode = count.mode;
+		r->reason = s->ops->reason(s->source, &s->points.v[i], 0);
 	}
 }
 
@@ -92,21 +93,21 @@ static void exits_text(FILE *out, const struct exits *x)
 }
 
 /* A return probe also has its exits, which the engine put behind its entry. */
-static void foretell_exits(const struct dp_session *s, size_t i,
+static void foretell_exits(const struct dp_session *s, size_t i, bool planned,
 			   struct exits *x)
 {
 	const struct dp_point *p = &s->points.v[i];
 	const char *why;
 	size_t k;
 
-	*x = (struct exits){ .known = s->engine && !p->refused &&
+	*x = (struct exits){ .known = planned && !p->refused &&
 				      p->spec->kind == DP_SPEC_RETURN,
 			     .n = p->nr_exits,
 			     .reason = "" };
 	for (k = 0; x->known && k < p->nr_exits; k++) {
 		const struct dp_exit *exit = &p->exits[k];
 
-		why = dp_engine_reason(s->engine, s->probes[i] + 1 + (u32)k);
+		why = s->ops->reason(s->source, p, k + 1);
 		x->traps += *why != '\0';
 		x->reason = *why ? why : x->reason;
 		if (exit->kind != DP_EXIT_TAIL)
@@ -126,7 +127,7 @@ static void list_verbose(FILE *out, const struct row *r)
 	putc('\n', out);
 }
 
-static void print_point(const struct dp_session *s, size_t i)
+static void print_point(const struct dp_session *s, size_t i, bool planned)
 {
 	const struct dp_tracer_options *opt = s->opt;
 	const struct dp_point *p = &s->points.v[i];
@@ -140,8 +141,8 @@ static void print_point(const struct dp_session *s, size_t i)
 		.flags = "",
 	};
 
-	foretell(s, i, &r);
-	foretell_exits(s, i, &r.exits);
+	foretell(s, i, planned, &r);
+	foretell_exits(s, i, planned, &r.exits);
 	if (opt->json)
 		row_json(opt->out, &r);
 	else if (!p->refused && opt->verbose)
@@ -156,21 +157,21 @@ int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 	static const struct dp_session_kind kind = { .arguments = true };
 	struct dp_session s;
 	size_t i, probeable = 0;
+	bool planned;
 	int err = dp_session_parse(&s, opt, &kind, bad_spec, diag);
 
 	if (!err)
 		err = dp_session_open(&s, bad_spec, diag);
 	/* A glob of which nothing can be probed is no error here. */
-	if (!err && (opt->verbose || opt->json) &&
-	    !dp_session_add_probes(&s, NULL))
-		dp_engine_layout(s.engine, 1);
+	planned = !err && (opt->verbose || opt->json) &&
+		  !dp_session_add_probes(&s, NULL);
 	for (i = 0; i < s.points.n && !err; i++) {
 		probeable += !s.points.v[i].refused;
-		print_point(&s, i);
+		print_point(&s, i, planned);
 	}
 	if (!err) {
 		dp_report_refused(&s);
-		dp_process_kill_launched(s.proc);
+		s.ops->kill(s.source);
 		err = probeable == 0;
 	}
 	dp_session_close(&s);
@@ -319,9 +320,4 @@ int dp_tracer_list_armed(const struct dp_tracer_options *opt,
 			list_process(opt, atoi(d->d_name), NULL);
 	closedir(dir);
 	return 0;
-}
-
-int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)
-{
-	return dp_process_clean(opt->pid, diag);
 }

@@ -8,8 +8,6 @@
  * in order and passed on; what is stamped later waits for the next reading.
  */
 #include "tracer/session.h"
-#include "proc/proc.h"
-#include "engine/site/counts.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +17,6 @@
 #define COMMS 64
 /* How long the name of a thread is believed. */
 #define COMM_SECONDS 0.1
-/* How often threads are stopped for the sake of a ring, at most. */
-#define STUCK_SECONDS 0.005
 
 struct held {
 	struct dp_record_copy *record;
@@ -46,20 +42,19 @@ struct dp_records {
 	u64 arrivals;
 	u64 dropped; /* for want of memory */
 	struct sample first, last;
-	double tried; /* to free a ring that is stuck */
 	struct comm main; /* so that it is known when the process has ended */
 	struct comm comms[COMMS];
 };
 
-static struct sample sample(void)
+static struct sample sample(const struct dp_session *s)
 {
 	struct timespec t;
-	struct sample s;
+	struct sample now;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	s.ticks = dp_engine_ticks();
-	s.real = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-	return s;
+	now.ticks = s->ops->ticks();
+	now.real = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return now;
 }
 
 void dp_records_close(struct dp_session *s)
@@ -75,17 +70,11 @@ void dp_records_close(struct dp_session *s)
 	s->records = NULL;
 }
 
-/* No hit is later than now: one that says so would be kept for ever. */
-static u64 no_later(u64 ticks)
-{
-	u64 now = dp_engine_ticks();
-
-	return ticks < now ? ticks : now;
-}
-
 static void keep(void *arg, const struct dp_record_copy *record)
 {
-	struct dp_records *r = arg;
+	const struct dp_session *s = arg;
+	struct dp_records *r = s->records;
+	u64 now = s->ops->ticks();
 	size_t size = offsetof(struct dp_record_copy, data) + record->head.len;
 	struct held *h;
 
@@ -105,7 +94,9 @@ static void keep(void *arg, const struct dp_record_copy *record)
 		return;
 	}
 	memcpy(h->record, record, size);
-	h->record->head.ticks = no_later(record->head.ticks);
+	/* No hit is later than now: one that says so would be kept for ever. */
+	if (record->head.ticks > now)
+		h->record->head.ticks = now;
 	h->arrival = r->arrivals++;
 	r->n++;
 }
@@ -119,35 +110,15 @@ static int by_time(const void *a, const void *b)
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
-static void settle(void *engine)
-{
-	dp_engine_records_settled(engine);
-}
-
-/* A signal's handler has left the agent for good in the middle of a record: nothing
- * more comes through that ring until it is known that nobody will finish it. */
-static void free_stuck(struct dp_session *s)
-{
-	struct dp_records *r = s->records;
-
-	if (r->last.real - r->tried < STUCK_SECONDS ||
-	    !dp_engine_records_stuck(s->engine))
-		return;
-	r->tried = r->last.real;
-	dp_process_outside(s->proc, settle, s->engine);
-}
-
 size_t dp_records_read(struct dp_session *s, bool ended)
 {
 	struct dp_records *r = s->records;
 	size_t came, i;
 	u64 horizon;
 
-	r->last = sample();
+	r->last = sample(s);
 	horizon = ended ? ~0ull : r->last.ticks;
-	if (!ended)
-		free_stuck(s);
-	came = dp_engine_records(s->engine, keep, r, ended);
+	came = s->ops->records(s->source, keep, s, ended);
 	if (!r->n)
 		return came;
 	qsort(r->v, r->n, sizeof(*r->v), by_time);
@@ -185,7 +156,7 @@ u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to)
 
 static void ask_comm(const struct dp_session *s, struct comm *c)
 {
-	u32 known = dp_process_thread(s->proc, c->tid);
+	u32 known = s->ops->thread(s->source, c->tid);
 	char path[64];
 	size_t n;
 	FILE *f;
@@ -193,10 +164,10 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 	if (known)
 		c->known = known;
 	/* The name is that of another program by now, which did not hit. */
-	if (dp_process_replaced(s->proc))
+	if (s->ops->outdated(s->source, false))
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm",
-		 dp_process_pid(s->proc), c->known);
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", s->source->pid,
+		 c->known);
 	f = fopen(path, "re");
 	if (!f)
 		return;
@@ -239,17 +210,19 @@ void dp_record_stamp(const struct dp_session *s,
 	snprintf(stamp->time + n, sizeof(stamp->time) - n, ".%06u",
 		 (u32)((t - (double)whole) * 1e6) % 1000000);
 	stamp->seconds = t;
-	stamp->pid = (u32)dp_process_pid(s->proc);
+	stamp->pid = (u32)s->source->pid;
 	stamp->comm = comm_of(s, record->head.tid, &stamp->tid);
 }
 
 int dp_records_open(struct dp_session *s)
 {
+	if (s->records)
+		return 0;
 	s->records = calloc(1, sizeof(*s->records));
 	if (!s->records)
 		return -ENOMEM;
-	s->records->first = s->records->last = sample();
-	s->records->main.tid = dp_process_inside(s->proc);
+	s->records->first = s->records->last = sample(s);
+	s->records->main.tid = s->source->inside;
 	ask_comm(s, &s->records->main);
 	return 0;
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* report: what was counted, and what ended it. */
 #include "tracer/session.h"
-#include "proc/proc.h"
 #include "tracer/output.h"
-#include "engine/layout/site.h"
-#include "engine/site/counts.h"
-#include "engine/site/visits.h"
-#include "engine/text/state.h"
 #include <string.h>
 #include <sys/wait.h>
 
@@ -19,7 +14,7 @@ static void calls_json(const struct dp_session *s, size_t i)
 {
 	struct dp_account n;
 
-	dp_calls_get(s, i, &n);
+	s->ops->calls(s->source, &s->points.v[i], &n);
 	dp_output_print(
 		s->opt->out,
 		",\"returned\":%llu,\"tail\":%llu,\"unwound\":%llu,\"abandoned\":%llu,\"inside\":%llu",
@@ -54,40 +49,28 @@ static void calls_text(FILE *out, const struct dp_account *n)
 					rest[i].what);
 }
 
-/* Of a return probe at its entry and its exits, which stand behind it. */
-static unsigned long long traps_inside(const struct dp_session *s, size_t i)
-{
-	const struct dp_point *p = &s->points.v[i];
-	size_t k, n = p->spec->kind == DP_SPEC_RETURN ? p->nr_exits : 0;
-	u64 sum = 0;
-
-	for (k = 0; k <= n; k++)
-		sum += dp_engine_middle(s->engine, s->probes[i] + (u32)k);
-	return sum;
-}
-
 static void count_json(const struct dp_session *s, size_t i)
 {
 	const struct dp_point *p = &s->points.v[i];
+	struct dp_source_count c;
 	FILE *out = s->opt->out;
 
 	fputs("{\"probe\":", out);
 	dp_json_string(out, p->name);
 	if (s->opt->children)
-		dp_output_print(out, ",\"pid\":%d", dp_process_pid(s->proc));
+		dp_output_print(out, ",\"pid\":%d", s->source->pid);
 	if (p->refused) {
 		fputs(",\"refused\":", out);
 		dp_json_string(out, p->reason);
 	} else {
+		s->ops->count(s->source, p, &c);
 		dp_output_print(
 			out, ",\"hits\":%llu,\"missed\":%llu,\"mode\":\"%s\"",
-			(unsigned long long)dp_session_hits(s, i),
-			(unsigned long long)dp_engine_missed(s->engine,
-							     s->probes[i]),
-			dp_engine_mode(s->engine, s->probes[i]));
-		if (traps_inside(s, i))
+			(unsigned long long)dp_session_hits(s, p, &c),
+			(unsigned long long)c.missed, c.mode);
+		if (c.interior)
 			dp_output_print(out, ",\"interior\":%llu",
-					traps_inside(s, i));
+					(unsigned long long)c.interior);
 		if (p->spec->kind == DP_SPEC_RETURN)
 			calls_json(s, i);
 	}
@@ -98,27 +81,27 @@ static void count_text(const struct dp_session *s, size_t i)
 {
 	const struct dp_point *p = &s->points.v[i];
 	struct dp_account n;
+	struct dp_source_count c;
 
 	if (p->refused)
 		return;
+	s->ops->count(s->source, p, &c);
 	dp_output_print(s->opt->out, "%12llu %8llu  %-4s  ",
-			(unsigned long long)dp_session_hits(s, i),
-			(unsigned long long)dp_engine_missed(s->engine,
-							     s->probes[i]),
-			dp_engine_mode(s->engine, s->probes[i]));
+			(unsigned long long)dp_session_hits(s, p, &c),
+			(unsigned long long)c.missed, c.mode);
 	if (s->opt->children)
-		dp_output_print(s->opt->out, "%7d  ", dp_process_pid(s->proc));
+		dp_output_print(s->opt->out, "%7d  ", s->source->pid);
 	dp_output_print(s->opt->out, "%s", p->name);
 	if (s->opt->verbose)
 		dp_output_print(s->opt->out, "  0x%llx  %s",
 				(unsigned long long)p->addr,
-				dp_engine_reason(s->engine, s->probes[i]));
-	if (s->opt->verbose && traps_inside(s, i))
+				s->ops->reason(s->source, p, 0));
+	if (s->opt->verbose && c.interior)
 		dp_output_print(s->opt->out,
 				"  %llu traps in the middle of a jump",
-				traps_inside(s, i));
+				(unsigned long long)c.interior);
 	if (s->opt->verbose && p->spec->kind == DP_SPEC_RETURN) {
-		dp_calls_get(s, i, &n);
+		s->ops->calls(s->source, p, &n);
 		fputs("  ", s->opt->out);
 		calls_text(s->opt->out, &n);
 	}
@@ -172,25 +155,23 @@ void dp_report_refused(const struct dp_session *s)
 
 static const char *program(const struct dp_session *s)
 {
-	const char *exe = dp_process_exe(s->proc);
+	const char *exe = s->source->exe;
 	const char *slash = strrchr(exe, '/');
 
 	return slash ? slash + 1 : exe;
 }
 
-static void tell_trap_death(const struct dp_session *s)
+static void tell_trap_death(const struct dp_session *s, int status)
 {
 	size_t i, named = 0, probes = 0;
-	int status = 0;
 
-	dp_process_status(s->proc, &status);
 	for (i = 0; i < s->points.n; i++)
 		probes += !s->points.v[i].refused;
 	dp_output_print(
 		stderr,
 		"%s (%d) was killed by a trap in a thread that had SIG%s blocked or ignored, at %s",
-		program(s), dp_process_pid(s->proc),
-		sigabbrev_np(WTERMSIG(status)), probes > 1 ? "one of " : "");
+		program(s), s->source->pid, sigabbrev_np(WTERMSIG(status)),
+		probes > 1 ? "one of " : "");
 	for (i = 0; i < s->points.n && named < NAMED_MAX; i++)
 		if (!s->points.v[i].refused)
 			dp_output_print(stderr, "%s%s", named++ ? ", " : "",
@@ -216,18 +197,29 @@ static void tell_signal(const struct dp_session *s, int sig)
 
 static void tell_exit(const struct dp_session *s)
 {
-	int status;
+	struct dp_source_end end;
 
-	if (!dp_process_status(s->proc, &status))
-		dp_output_print(stderr, "process %d exited",
-				dp_process_pid(s->proc));
-	else if (dp_process_trap_death(s->proc))
-		tell_trap_death(s);
-	else if (WIFSIGNALED(status))
-		tell_signal(s, WTERMSIG(status));
+	s->ops->end(s->source, &end);
+	if (!end.known)
+		dp_output_print(stderr, "process %d exited", s->source->pid);
+	else if (end.trap)
+		tell_trap_death(s, end.status);
+	else if (WIFSIGNALED(end.status))
+		tell_signal(s, WTERMSIG(end.status));
 	else
 		dp_output_print(stderr, "%s exited with status %d", program(s),
-				WEXITSTATUS(status));
+				WEXITSTATUS(end.status));
+}
+
+static void tell_exec(const struct dp_session *s)
+{
+	struct dp_source_end end;
+
+	s->ops->end(s->source, &end);
+	dp_output_print(stderr,
+			s->opt->children ? "it went on as %s" :
+					   "exec of %s ended the probes",
+			end.execed);
 }
 
 static void tell_ending(const struct dp_session *s)
@@ -237,11 +229,7 @@ static void tell_ending(const struct dp_session *s)
 		tell_exit(s);
 		break;
 	case DP_ENDING_EXEC:
-		dp_output_print(stderr,
-				s->opt->children ?
-					"it went on as %s" :
-					"exec of %s ended the probes",
-				dp_process_execed(s->proc));
+		tell_exec(s);
 		break;
 	case DP_ENDING_INTERRUPT:
 		fputs("interrupted", stderr);
@@ -253,7 +241,7 @@ static void tell_ending(const struct dp_session *s)
 		dp_output_print(
 			stderr,
 			"the probes have ended before %s; attach again once it is there (-p %d)",
-			s->confined, dp_process_pid(s->proc));
+			s->confined, s->source->pid);
 		break;
 	case DP_ENDING_FAILURE:
 		fputs("the probes could not be armed again", stderr);
@@ -272,33 +260,36 @@ static void tell_records(unsigned long long n, const char *what)
 }
 
 static void add_point(struct dp_sums *sums, const struct dp_session *s,
-		      size_t i)
+		      const struct dp_point *p)
 {
-	u32 probe = s->probes[i];
+	struct dp_source_count c;
 	int t;
 
-	sums->held += dp_session_hits(s, i);
-	sums->hits += dp_engine_hits(s->engine, probe);
-	sums->missed += dp_engine_missed(s->engine, probe);
+	s->ops->count(s->source, p, &c);
+	sums->held += dp_session_hits(s, p, &c);
+	sums->hits += c.hits;
+	sums->missed += c.missed;
 	for (t = 0; t < DP_TALLY_NR; t++)
-		sums->tally[t] +=
-			dp_engine_tally(s->engine, probe, (enum dp_tally)t);
+		sums->tally[t] += c.tally[t];
 }
 
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
 {
+	struct dp_source_totals all;
 	size_t i;
 
 	for (i = 0; i < s->points.n; i++)
 		if (!s->points.v[i].refused)
-			add_point(sums, s, i);
-	sums->strays += dp_engine_strays(s->engine);
-	sums->torn += dp_engine_torn(s->engine);
+			add_point(sums, s, &s->points.v[i]);
+	s->ops->totals(s->source, &all);
+	sums->strays += all.interior;
+	sums->torn += all.torn;
 	sums->written += s->written;
-	sums->gone += dp_engine_gone(s->engine);
-	sums->late += dp_engine_late(s->engine);
+	sums->gone += all.gone;
+	sums->late += all.late;
+	sums->impossible = all.impossible;
 	if (s->opt->children)
-		sums->vforked += dp_engine_of_children(s->engine);
+		sums->vforked += all.vforked;
 }
 
 /* The rest of the account: what programs made of hits and records. */
@@ -335,10 +326,10 @@ static void tell_tallies(const struct dp_sums *sums)
 					", %llu site gone with its library" :
 					", %llu sites gone with their library",
 				sums->gone);
-	if (dp_engine_impossible())
+	if (sums->impossible)
 		dp_output_print(stderr,
 				", %llu impossible changes of a site refused",
-				(unsigned long long)dp_engine_impossible());
+				sums->impossible);
 	if (sums->strays)
 		dp_output_print(stderr, ", %llu traps in the middle of a jump",
 				sums->strays);
@@ -364,29 +355,30 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 }
 
 /* Is most of what a probe costs not its hits? */
-static bool is_costly(const struct dp_session *s, size_t i)
+static bool is_costly(const struct dp_session *s, const struct dp_point *p,
+		      struct dp_source_count *c)
 {
-	unsigned long long traps;
-
-	if (s->points.v[i].refused)
+	if (p->refused)
 		return false;
-	traps = traps_inside(s, i);
-	return traps >= TRAPS_TOLD &&
-	       traps * TRAP_COST >= dp_engine_hits(s->engine, s->probes[i]);
+	s->ops->count(s->source, p, c);
+	return c->interior >= TRAPS_TOLD && c->interior * TRAP_COST >= c->hits;
 }
 
 void dp_report_costly(const struct dp_session *s)
 {
+	struct dp_source_count c;
 	size_t i, n = 0;
 
 	for (i = 0; i < s->points.n; i++) {
-		if (!is_costly(s, i) || n++ >= NAMED_MAX)
+		const struct dp_point *p = &s->points.v[i];
+
+		if (!is_costly(s, p, &c) || n++ >= NAMED_MAX)
 			continue;
 		dp_output_print(
 			stderr,
 			"dprobes: %s: %llu traps in the middle of a jump are most of its cost: %s\n",
-			s->points.v[i].name, traps_inside(s, i),
-			dp_engine_is_covered(s->engine, s->probes[i]) ?
+			p->name, (unsigned long long)c.interior,
+			c.covered ?
 				"it is within five bytes of the probe before it, and the program branches to it; without that one it may be a jump of its own" :
 				"the program branches to behind it, within five bytes; DPROBES_ARM=trap makes it a breakpoint, which costs that at its hits only");
 	}
@@ -397,10 +389,10 @@ void dp_report_costly(const struct dp_session *s)
 
 void dp_report_summary(const struct dp_session *s)
 {
-	size_t sites = dp_engine_sites(s->engine);
-	size_t jumps = dp_engine_jumps(s->engine), probes = 0, i;
 	struct dp_sums sums = { 0 };
+	struct dp_source_totals all;
 	struct dp_account n;
+	size_t probes = 0, i;
 
 	if (s->ending == DP_ENDING_OUTPUT && dp_output_left(s->opt->out))
 		return;
@@ -411,11 +403,13 @@ void dp_report_summary(const struct dp_session *s)
 	fputs("dprobes: ", stderr);
 	if (s->opt->children)
 		dp_output_print(stderr, "%s (%d): ", program(s),
-				dp_process_pid(s->proc));
-	dp_output_print(stderr,
-			"%zu probe%s at %zu site%s (%zu trap, %zu jump): ",
-			probes, probes == 1 ? "" : "s", sites,
-			sites == 1 ? "" : "s", sites - jumps, jumps);
+				s->source->pid);
+	s->ops->totals(s->source, &all);
+	dp_output_print(
+		stderr,
+		"%zu probe%s at %zu site%s (%zu trap, %zu jump): ", probes,
+		probes == 1 ? "" : "s", all.sites, all.sites == 1 ? "" : "s",
+		all.sites - all.jumps, all.jumps);
 	dp_sums_add(&sums, s);
 	dp_report_sums(s, &sums);
 	if (dp_calls_total(s, &n)) {

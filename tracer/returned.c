@@ -7,6 +7,7 @@
  * value is called what it is: rax.
  */
 #include "tracer/returned.h"
+#include "sym/sym.h"
 #include "tracer/output.h"
 #include <errno.h>
 #include <math.h>
@@ -53,8 +54,9 @@ static void tell(const struct dp_session *s, const struct dp_module *m, int err)
 }
 
 /* @n points, all in one module. */
-static void find_in(struct dp_session *s, const struct dp_module *m,
-		    struct dp_point **point, size_t n)
+static void find_in(struct dp_session *s, struct dp_modules *mods,
+		    const struct dp_module *m, struct dp_point **point,
+		    size_t n)
 {
 	struct dp_type *type = calloc(n, sizeof(*type));
 	u64 *addr = calloc(n, sizeof(*addr));
@@ -63,7 +65,7 @@ static void find_in(struct dp_session *s, const struct dp_module *m,
 	for (i = 0; addr && i < n; i++)
 		addr[i] = point[i]->addr;
 	if (addr && type)
-		tell(s, m, dp_types_returned(s->mods, m, addr, type, n));
+		tell(s, m, dp_types_returned(mods, m, addr, type, n));
 	for (i = 0; addr && type && i < n; i++)
 		point[i]->ret = type[i];
 	free(addr);
@@ -89,7 +91,7 @@ static size_t take(struct dp_session *s, struct dp_point **list)
 	return n;
 }
 
-void dp_returned_find(struct dp_session *s)
+void dp_returned_find(struct dp_session *s, struct dp_modules *mods)
 {
 	struct dp_point **list = calloc(s->points.n + 1, sizeof(*list));
 	const struct dp_module *m;
@@ -100,12 +102,12 @@ void dp_returned_find(struct dp_session *s)
 	n = take(s, list);
 	qsort(list, n, sizeof(*list), by_address);
 	for (i = 0; i < n; i = next) {
-		m = dp_module_at(s->mods, list[i]->addr);
+		m = dp_module_at(mods, list[i]->addr);
 		for (next = i + 1; next < n; next++)
-			if (dp_module_at(s->mods, list[next]->addr) != m)
+			if (dp_module_at(mods, list[next]->addr) != m)
 				break;
 		if (m)
-			find_in(s, m, list + i, next - i);
+			find_in(s, mods, m, list + i, next - i);
 	}
 	free(list);
 }

@@ -6,8 +6,9 @@
 #include "tracer/session.h"
 
 /** dp_returned_find() - the types that the functions of all points return: as their specs
- *  say or, where these say nothing, as debug information does */
-void dp_returned_find(struct dp_session *s);
+ *  say or, where these say nothing, as debug information
+ *  does. @mods: where they are */
+void dp_returned_find(struct dp_session *s, struct dp_modules *mods);
 
 /**
  * dp_returned_text() - " = -1"; of no known type " = rax=0x2a"; of none nothing

@@ -3,15 +3,11 @@
 #include "tracer/session.h"
 #include "tracer/items.h"
 #include "lang/lang.h"
-#include "proc/proc.h"
 #include "tracer/output.h"
-#include "engine/site/counts.h"
-#include "engine/site/program.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "resolve/points.h"
 
 #define FILE_MAX (16u << 20)
@@ -190,8 +186,8 @@ static int take_program(struct dp_session *s, struct file *f,
 	for (i = 0; !err && i < p->nr_points; i++)
 		starts[i] = p->points[i].start;
 	if (!err)
-		err = dp_engine_add_program(s->engine, &spec, &f->number,
-					    &offset, &why);
+		err = s->ops->add_program(s->source, &spec, &f->number, &offset,
+					  &why);
 	free(starts);
 	return err ? dp_diag_set(diag, err, "%s cannot be run: %s", p->file,
 				 why) :
@@ -207,8 +203,7 @@ static int check_opcode(struct dp_session *s, const struct file *f,
 
 	if (pt->opcode < 0 || s->points.v[point].gone)
 		return 0;
-	if (pread(dp_process_mem(s->proc), &byte, 1,
-		  (off_t)s->points.v[point].addr) == 1 &&
+	if (s->ops->read(s->source, s->points.v[point].addr, &byte, 1) &&
 	    byte == pt->opcode)
 		return 0;
 	return dp_lang_complain(
@@ -228,8 +223,8 @@ static u32 number_in(const struct dp_session *s, const struct file *f,
 		if (spec < f->first)
 			break;
 		if (spec < f->first + f->program->nr_points &&
-		    s->programs[i] != DP_NO_PROGRAM)
-			return s->programs[i];
+		    s->points.v[i].program != DP_NO_PROGRAM)
+			return s->points.v[i].program;
 	}
 	return DP_NO_PROGRAM;
 }
@@ -256,14 +251,14 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 		.maxhits = pt->maxhits,
 		.logonfault = pt->logonfault,
 	};
-	dp_engine_bind(s->engine, s->probes[point], &b);
-	s->programs[point] = f->number;
+	s->ops->bind(s->source, &s->points.v[point], &b);
+	s->points.v[point].program = f->number;
 	return 0;
 }
 
 static void record(struct dp_session *s, const struct dp_record_copy *r)
 {
-	const struct dp_point *p = &s->points.v[s->point_of[r->head.probe]];
+	const struct dp_point *p = dp_session_point(s, r->head.probe);
 	struct dp_stamp stamp;
 
 	dp_record_stamp(s, r, &stamp);
@@ -284,6 +279,7 @@ static void variable(FILE *out, const char *name, const char *space, u32 i,
 static void report(struct dp_session *s)
 {
 	const struct run *run = s->own;
+	struct dp_source_totals all;
 	size_t f;
 	u32 i, n;
 
@@ -295,11 +291,12 @@ static void report(struct dp_session *s)
 		for (i = 0;
 		     n != DP_NO_PROGRAM && i < run->files[f].program->vars; i++)
 			variable(stderr, run->files[f].program->name, "lv", i,
-				 dp_engine_local(s->engine, n, i));
+				 s->ops->variable(s->source, n, i));
 	}
-	for (i = 0; i < dp_engine_globals(s->engine); i++)
+	s->ops->totals(s->source, &all);
+	for (i = 0; i < all.globals; i++)
 		variable(stderr, "global", "gv", i,
-			 dp_engine_global(s->engine, i));
+			 s->ops->variable(s->source, DP_NO_PROGRAM, i));
 }
 
 static const struct dp_session_kind kind = {
@@ -312,23 +309,16 @@ static int run_session(struct run *run, int *died_of, struct dp_diag *diag)
 {
 	struct dp_tracer_options opt = run->opt->common;
 	const char *bad_spec = NULL;
-	struct dp_session s;
 	size_t i = 0;
 	int err;
 
 	opt.specs = (const char *const *)run->specs;
 	opt.nr_specs = run->nr_specs;
-	err = dp_session_parse(&s, &opt, &kind, &bad_spec, diag);
-	s.own = run;
-	if (!err)
-		err = dp_session_open(&s, &bad_spec, diag);
+	err = dp_session_do(&opt, &kind, run, &bad_spec, died_of, diag);
 	while (bad_spec && i < run->nr_specs && run->specs[i] != bad_spec)
 		i++;
 	if (bad_spec && i < run->nr_specs)
 		err = at_source(run, i, err, diag);
-	if (!err)
-		err = dp_session_run(&s, died_of, diag);
-	dp_session_close(&s);
 	return err;
 }
 

@@ -4,14 +4,7 @@
 #define DP_SESSION_H
 
 #include "tracer/tracer.h"
-#include "engine/layout/site.h"
-#include "engine/site/counts.h"
-#include "engine/site/arm.h"
-#include "resolve/ground.h"
-#include "resolve/code.h"
-#include "resolve/points.h"
-
-#define DP_NO_PROGRAM 0xffffffffu
+#include "tracer/source.h"
 
 /** enum dp_ending - what ended the counting */
 enum dp_ending {
@@ -26,7 +19,6 @@ enum dp_ending {
 
 struct dp_session;
 struct dp_records;
-struct dp_calls;
 
 /**
  * struct dp_session_kind - what a verb does with its probes
@@ -47,40 +39,25 @@ struct dp_session_kind {
 
 /**
  * struct dp_session - everything is owned and given back by dp_session_close()
- * @probes: number of the engine's probe for each point, where not refused
+ * @ops: of its source, which is there from dp_session_open() on
  * @own: what the verb adds
- * @programs: number of the engine's program for each point, DP_NO_PROGRAM for
- *            none
- * @point_of: the point of each of the engine's probes
  * @written: records that were printed
  */
 struct dp_session {
-	enum dp_arming arming;
-	struct dp_grounds grounds;
 	const struct dp_tracer_options *opt;
 	const struct dp_session_kind *kind;
 	struct dp_spec *specs;
 	size_t nr_specs;
-	struct dp_process *proc;
-	struct dp_modules *mods;
-	struct dp_code *code; /* of @mods, while probes are added */
-	struct dp_engine *engine;
+	const struct dp_source_ops *ops;
+	struct dp_source *source;
 	struct dp_points points;
-	u32 *probes;
-	u32 *programs;
-	size_t *point_of;
-	/* for which there is room: in @probes and @programs; in @point_of */
-	size_t nr_points, nr_probes;
 	struct dp_records *records;
-	struct dp_calls *calls;
 	void *own;
 	u64 written;
 	enum dp_ending ending;
-	const char *confined; /* why; the process's */
+	const char *confined; /* why; the source's */
 	bool *pending; /* of each spec: is its library not there yet? */
 	size_t nr_coming; /* specs whose library was not loaded at first */
-	bool watches; /* libraries may come that have, or had, what is probed */
-	u64 nowhere; /* address for the next probe whose code is not there */
 	/* with -f: whose points these are, if not its own; and how many use those of
 	 * this one. Where libraries may come each has its own. */
 	struct dp_session *origin;
@@ -107,6 +84,11 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
  */
 int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 
+/** dp_session_do() - all of that, from parse to close; @own: what the verb adds */
+int dp_session_do(const struct dp_tracer_options *opt,
+		  const struct dp_session_kind *kind, void *own,
+		  const char **bad_spec, int *died_of, struct dp_diag *diag);
+
 /** dp_session_resolve() - the points of the specs; with -f, of those that are
  *  there. Return: 0 or a negative errno with words. */
 int dp_session_resolve(struct dp_session *s, const char **bad_spec,
@@ -116,23 +98,36 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 void dp_watch_signals(void);
 bool dp_watch_interrupted(void);
 double dp_watch_now(void);
-/** dp_watch_settle() - what has to be looked at every second */
-void dp_watch_settle(struct dp_session *s);
-/** dp_session_finish() - take the probes away, if they are still there; the last
- *  records, and the account. Return: as dp_process_detach(). */
-int dp_session_finish(struct dp_session *s, struct dp_diag *diag);
+/** dp_watch_over() - is it over, whatever the processes do? @end: of --duration, or 0 */
+bool dp_watch_over(const struct dp_tracer_options *opt, double end,
+		   enum dp_ending *ending);
+/** dp_watch_wait() - how long to wait now, in ms. @came: so many records have come just
+ *  now; @most: for other reasons no longer */
+int dp_watch_wait(const struct dp_session *s, double end, size_t came,
+		  double most);
+/** dp_watch_foreign() - say that a place belongs to another tool; see struct dp_source_ops */
+void dp_watch_foreign(void *session, u64 addr, bool away);
+/** dp_watch_status() - exit status of the tool for that of a command */
+int dp_watch_status(int status, int *died_of);
 
-/** dp_session_last_records() - what is left in the rings; @ended: nobody is in the
- *  agent any more */
+/** dp_session_request() - its points as probes */
+struct dp_source_request dp_session_request(struct dp_session *s);
+/** dp_session_finish() - take the probes away, if they are still there; the last
+ *  records, and the account. Return: as its source's disarm(). */
+int dp_session_finish(struct dp_session *s, struct dp_diag *diag);
+/** dp_session_last_records() - what is left in the rings; @ended: nobody is probed any more */
 void dp_session_last_records(struct dp_session *s, bool ended);
+/** dp_session_point() - whose probe is it? NULL: of none */
+const struct dp_point *dp_session_point(const struct dp_session *s, u32 probe);
+
+/** dp_loadable() - is there a file that the process of a session could load for a library
+ *  of this name? */
+bool dp_loadable(const struct dp_session *s, const char *name);
 
 /* pending.c */
 /** dp_pending_take() - may a spec that was not found wait for its library?
  *  If not, there may be more words in @diag. */
 bool dp_pending_take(struct dp_session *s, size_t spec, struct dp_diag *diag);
-/** dp_pending_watch() - have the engine watch for libraries, if any may come or go that matter;
- *  its last probe */
-int dp_pending_watch(struct dp_session *s, struct dp_diag *diag);
 /** dp_pending_look() - a thread waits with new libraries in place */
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag);
 /** dp_pending_tell() - which specs never found theirs */
@@ -145,17 +140,10 @@ void dp_follow_births(struct dp_session *s);
 /** dp_follow_run() - as dp_session_run(), of the target and all that it makes */
 int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 
-/** dp_session_add_probes() - an engine with a probe at each point that can have one;
- *  none is planned yet. Return: 0 or a negative errno with words. */
+/** dp_session_add_probes() - a probe at each point that can have one; none is armed yet.
+ *  Return: 0 or a negative errno with words. */
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag);
-/** dp_session_own_points() - copies of those of @of, whose probes it has, and of what
- *  belongs to them. Return: 0 or -ENOMEM. */
-int dp_session_own_points(struct dp_session *s, const struct dp_session *of);
 void dp_session_close(struct dp_session *s);
-
-/** dp_yield_look() - give way to breakpoints of somebody else's, and come back where they
- *  have gone; says so on stderr. @t: the time now, in seconds. Return: when next. */
-double dp_yield_look(struct dp_session *s, double t);
 
 struct dp_trace_program;
 /**
@@ -168,7 +156,8 @@ int dp_session_bind(struct dp_session *s, size_t point,
 
 /** dp_session_hits() - hits of a point; where a condition counts, those for
  *  which it held */
-u64 dp_session_hits(const struct dp_session *s, size_t point);
+u64 dp_session_hits(const struct dp_session *s, const struct dp_point *point,
+		    const struct dp_source_count *count);
 
 /* record.c: records in the order of time */
 int dp_records_open(struct dp_session *s);
@@ -191,25 +180,10 @@ void dp_record_stamp(const struct dp_session *s,
 u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to);
 
 /* calls.c: the account of functions that are followed */
-struct dp_account;
-
-/** dp_calls_look() - see which calls are over without having come to an exit, while
- *  the probes are armed; what was seen before is forgotten */
-void dp_calls_look(struct dp_session *s);
-/** dp_calls_grow() - make room for more of them, if it is time */
-void dp_calls_grow(struct dp_session *s);
-/** dp_calls_stop() - follow no more of them, and look once more */
-void dp_calls_stop(struct dp_session *s);
-/** dp_calls_close_books() - count those that have not ended; nobody is in the
- *  agent any more. What was left otherwise makes records. */
-void dp_calls_close_books(struct dp_session *s);
-void dp_calls_get(const struct dp_session *s, size_t point,
-		  struct dp_account *counts);
 /** dp_calls_total() - of all. Return: false if none are followed. */
 bool dp_calls_total(const struct dp_session *s, struct dp_account *total);
 /** dp_calls_complain() - tell of what cannot be */
 void dp_calls_complain(const struct dp_session *s);
-void dp_calls_free(struct dp_session *s);
 
 /* report.c */
 void dp_report_counts(struct dp_session *s);
@@ -221,7 +195,7 @@ void dp_report_summary(const struct dp_session *s);
  */
 struct dp_sums {
 	unsigned long long hits, held, missed, written, strays, torn, vforked,
-		gone, late;
+		gone, late, impossible;
 	unsigned long long tally[DP_TALLY_NR];
 };
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);

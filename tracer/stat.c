@@ -28,13 +28,6 @@ int dp_tracer_stat(const struct dp_tracer_options *opt, const char **bad_spec,
 		.bind = bind,
 		.report = dp_report_counts,
 	};
-	struct dp_session s;
-	int err = dp_session_parse(&s, opt, &kind, bad_spec, diag);
 
-	if (!err)
-		err = dp_session_open(&s, bad_spec, diag);
-	if (!err)
-		err = dp_session_run(&s, died_of, diag);
-	dp_session_close(&s);
-	return err;
+	return dp_session_do(opt, &kind, NULL, bad_spec, died_of, diag);
 }

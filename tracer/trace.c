@@ -6,7 +6,6 @@
 #include "tracer/output.h"
 #include "tracer/returned.h"
 #include "engine/layout/instance.h"
-#include "engine/site/counts.h"
 #include "engine/vm/vm.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -209,7 +208,7 @@ static void json_leaving(FILE *out, struct dp_type type,
 static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 			 const struct dp_leaving *leaving)
 {
-	const struct dp_point *p = &s->points.v[s->point_of[r->head.probe]];
+	const struct dp_point *p = dp_session_point(s, r->head.probe);
 	u64 ns = leaving ? dp_record_ns(s, leaving->entered, r->head.ticks) : 0;
 	const struct traced *t = s->own;
 	const struct dp_trace_program *program = &t[p->spec - s->specs].program;
@@ -236,7 +235,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 
 static void record(struct dp_session *s, const struct dp_record_copy *r)
 {
-	const struct dp_point *p = &s->points.v[s->point_of[r->head.probe]];
+	const struct dp_point *p = dp_session_point(s, r->head.probe);
 	struct dp_record_copy rest;
 	struct dp_leaving leaving;
 
@@ -264,20 +263,13 @@ int dp_tracer_trace(const struct dp_tracer_options *opt, const char **bad_spec,
 		.record = record,
 		.report = report,
 	};
-	struct dp_session s;
 	struct traced *traced = calloc(opt->nr_specs + 1, sizeof(*traced));
 	size_t i;
 	int err;
 
 	if (!traced)
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	err = dp_session_parse(&s, opt, &kind, bad_spec, diag);
-	s.own = traced;
-	if (!err)
-		err = dp_session_open(&s, bad_spec, diag);
-	if (!err)
-		err = dp_session_run(&s, died_of, diag);
-	dp_session_close(&s);
+	err = dp_session_do(opt, &kind, traced, bad_spec, died_of, diag);
 	for (i = 0; i < opt->nr_specs; i++)
 		dp_expr_free(&traced[i].program);
 	free(traced);

@@ -113,6 +113,22 @@ enum dp_call_end {
 };
 
 /**
+ * struct dp_account - what became of the calls of a function
+ * @entered: in all
+ * @inside: neither ended nor left otherwise, as far as can be seen
+ * @unmet: those for which the condition did not hold
+ * @unseen: returns of calls that were not followed
+ * @lost: entered, and nothing is known of them
+ * @cut: so many may be lost, at most: a signal's handler left the agent for good while
+ *       they were being counted
+ */
+struct dp_account {
+	u64 entered, returned, tail, unwound, abandoned, inside;
+	u64 missed, damaged, unmet, unseen, cut;
+	s64 lost;
+};
+
+/**
  * struct dp_leaving - how the record of a visit begins
  * @entered: ticks; @value: what it returned; DP_WAY_XMM: the low half of the register
  *           for floating point; @how: enum dp_call_end

@@ -4,6 +4,7 @@
 #define DP_LAYOUT_RING_H
 
 #include "port_types.h"
+#include "engine/layout/instance.h"
 #include "engine/vm/vm.h"
 
 /* context: what one hit of a probe with a program needs. */
@@ -71,6 +72,12 @@ struct dp_record {
 	u8 flags;
 	u16 pad;
 	u64 parm[2];
+};
+
+/** struct dp_record_copy - a record, out of the target's reach */
+struct dp_record_copy {
+	struct dp_record head;
+	u8 data[sizeof(struct dp_leaving) + DP_VM_LOG];
 };
 
 /**

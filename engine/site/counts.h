@@ -4,10 +4,8 @@
 #define DP_SITE_COUNTS_H
 
 #include "port_types.h"
-#include "engine/layout/instance.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
-#include "engine/vm/vm.h"
 
 struct dp_engine;
 struct dp_target;
@@ -72,12 +70,6 @@ void dp_engine_fork_contexts(struct dp_engine *child, struct dp_target *target,
 			     u32 was, u32 is);
 
 /* reader: the tool's end of the rings. */
-
-/** struct dp_record_copy - a record, out of the target's reach */
-struct dp_record_copy {
-	struct dp_record head;
-	u8 data[sizeof(struct dp_leaving) + DP_VM_LOG];
-};
 
 /**
  * dp_engine_records() - take what is in the rings

@@ -72,22 +72,7 @@ u64 dp_engine_visits_at(const struct dp_engine *engine, u32 table);
  */
 void dp_engine_admit(struct dp_engine *engine, bool may);
 
-/**
- * struct dp_account - what became of the calls of a function
- * @entered: in all
- * @inside: neither ended nor left otherwise, as far as can be seen
- * @unmet: those for which the condition did not hold
- * @unseen: returns of calls that were not followed
- * @lost: entered, and nothing is known of them
- * @cut: so many may be lost, at most: a signal's handler left the agent for good while
- *       they were being counted
- */
-struct dp_account {
-	u64 entered, returned, tail, unwound, abandoned, inside;
-	u64 missed, damaged, unmet, unseen, cut;
-	s64 lost;
-};
-
+struct dp_account;
 /** dp_engine_account() - of the probe @enter; those that have not ended, dp_engine_visits(),
  *  are among the lost */
 void dp_engine_account(const struct dp_engine *engine, u32 enter,

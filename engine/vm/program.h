@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* program: a probe program as it is inserted, and how probes run it. */
+#ifndef DP_VM_PROGRAM_H
+#define DP_VM_PROGRAM_H
+
+#include "port_types.h"
+
+/**
+ * struct dp_program_spec - a program as it is inserted
+ * @name: of what it probes, for whoever asks later
+ * @code: 8-byte words; @starts: where the handlers of its @nr_starts probes begin
+ * @nr_lv, @nr_gv: variables it uses, at most 256 each
+ * @jmpmax: jumps a hit, at most 65535; @logmax: bytes a record, at most DP_VM_LOG
+ * @stack: elements of the RPN stack: 1024 or 32
+ *
+ * What exceeds a limit is clamped.
+ */
+struct dp_program_spec {
+	const char *name;
+	const u8 *code;
+	u32 code_len;
+	const u32 *starts;
+	u32 nr_starts;
+	u32 nr_lv, nr_gv;
+	u32 jmpmax, logmax, stack;
+};
+
+/** struct dp_binding - how a probe runs a program; see struct dp_probe_entry */
+struct dp_binding {
+	u32 program;
+	u32 start;
+	u16 major, minor;
+	u32 passcount, maxhits;
+	bool logonfault;
+};
+
+#endif

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* agent: a process with an agent in it, from finding it to leaving it. */
+#include "tracer/agent/agent.h"
+#include "engine/site/counts.h"
+#include "engine/site/program.h"
+#include "engine/site/visits.h"
+#include "proc/family.h"
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "sym/sym.h"
+#include "tracer/tracer.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SETTLE_SECONDS 1
+/* Looking for foreign breakpoints takes a system call a site, and shall not take more than a
+ * hundredth. */
+#define LEAST_SECONDS 0.1
+#define SECONDS_A_SITE 5e-5
+/* How long the tables of calls that are followed are left alone. */
+#define GROW_MS 10
+#define IDLE_MS 200
+
+double dp_agent_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* For tests, and for whoever doubts. */
+static int arming_of(enum dp_arming *arming, struct dp_diag *diag)
+{
+	static const char *const names[] = { [DP_ARM_INTERIOR] = "interior",
+					     [DP_ARM_QUIESCE] = "quiesce",
+					     [DP_ARM_TRAP] = "trap" };
+	const char *name = secure_getenv("DPROBES_ARM");
+	size_t i;
+
+	*arming = DP_ARM_DEFAULT;
+	if (!name || !*name)
+		return 0;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i])) {
+			*arming = (enum dp_arming)i;
+			return 0;
+		}
+	return dp_diag_set(
+		diag, -EINVAL,
+		"DPROBES_ARM is \"%s\"; it can be interior, quiesce or trap",
+		name);
+}
+
+static void fill(struct dp_agent *a, struct dp_process *proc)
+{
+	a->proc = proc;
+	a->settled = dp_agent_now();
+	arming_of(&a->arming, NULL);
+	a->source = (struct dp_source){
+		.ops = &dp_agent_source,
+		.pid = dp_process_pid(proc),
+		.inside = dp_process_inside(proc),
+		.exe = dp_process_exe(proc),
+		.launched = dp_process_launched(proc),
+		.proc = proc,
+	};
+}
+
+/* Without memory for it the process goes on unprobed. */
+static int give(struct dp_process *proc, struct dp_source **source,
+		struct dp_diag *diag)
+{
+	struct dp_agent *a = calloc(1, sizeof(*a));
+
+	*source = a ? &a->source : NULL;
+	if (a)
+		fill(a, proc);
+	else
+		dp_process_close(proc);
+	return a ? 0 : dp_diag_set(diag, -ENOMEM, "out of memory");
+}
+
+static int open_process(const struct dp_tracer_options *opt, bool timed,
+			struct dp_source **source, struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	enum dp_arming arming;
+	int err = arming_of(&arming, diag);
+
+	if (!err)
+		err = opt->pid ? dp_process_attach(opt->pid, &proc, diag) :
+				 dp_process_launch(opt->argv, &proc, diag);
+	if (!err)
+		err = give(proc, source, diag);
+	if (err || !timed || !dp_process_timeless(proc))
+		return err;
+	return dp_diag_set(
+		diag, -EOPNOTSUPP,
+		"process %d runs in seccomp's strict mode, which forbids it to read the clock; use dprobes stat without conditions",
+		(*source)->pid);
+}
+
+static bool ended(const struct dp_source *source)
+{
+	return dp_process_ended(dp_agent_of(source)->proc);
+}
+
+static bool outdated(const struct dp_source *source, bool failed)
+{
+	const struct dp_process *proc = dp_agent_of(source)->proc;
+
+	return failed ? dp_process_executes(proc) : dp_process_replaced(proc);
+}
+
+static int lost(const struct dp_source *source, struct dp_diag *diag)
+{
+	return dp_process_lost(source->pid, diag);
+}
+
+static int modules(const struct dp_source *source, struct dp_modules **mods,
+		   struct dp_diag *diag)
+{
+	return dp_modules_open(source->pid,
+			       dp_process_mem(dp_agent_of(source)->proc), mods,
+			       diag);
+}
+
+static int resolve(struct dp_source *source, struct dp_modules *mods,
+		   const struct dp_spec *spec, struct dp_points *points,
+		   struct dp_diag *diag)
+{
+	return dp_points_resolve(dp_agent_of(source)->proc, mods, spec, points,
+				 diag);
+}
+
+static bool read_memory(const struct dp_source *source, u64 addr, void *to,
+			size_t size)
+{
+	return pread(dp_process_mem(dp_agent_of(source)->proc), to, size,
+		     (off_t)addr) == (ssize_t)size;
+}
+
+static int add_program(struct dp_source *source,
+		       const struct dp_program_spec *spec, u32 *program,
+		       u32 *offset, const char **why)
+{
+	return dp_engine_add_program(dp_agent_of(source)->engine, spec, program,
+				     offset, why);
+}
+
+static void bind(struct dp_source *source, const struct dp_point *point,
+		 const struct dp_binding *binding)
+{
+	dp_engine_bind(dp_agent_of(source)->engine, point->probe, binding);
+}
+
+static u64 variable(const struct dp_source *source, u32 program, u32 index)
+{
+	const struct dp_engine *e = dp_agent_of(source)->engine;
+
+	return program == DP_NO_PROGRAM ? dp_engine_global(e, index) :
+					  dp_engine_local(e, program, index);
+}
+
+static int arm(struct dp_source *source, struct dp_diag *diag)
+{
+	struct dp_agent *a = dp_agent_of(source);
+	int err = dp_process_install(a->proc, a->engine, diag);
+
+	a->settled = dp_agent_now();
+	return err;
+}
+
+static enum dp_source_state wait_for(struct dp_source *source, int ms)
+{
+	switch (dp_process_poll(dp_agent_of(source)->proc, ms)) {
+	case DP_PROCESS_EXITED:
+		return DP_SOURCE_EXITED;
+	case DP_PROCESS_EXECED:
+		return DP_SOURCE_EXECED;
+	default:
+		return DP_SOURCE_RUNS;
+	}
+}
+
+static u32 thread(const struct dp_source *source, u32 tid)
+{
+	return dp_process_thread(dp_agent_of(source)->proc, tid);
+}
+
+static bool has_thread(void *arg, u32 tid)
+{
+	return dp_process_thread(arg, tid);
+}
+
+/* Threads end while their records wait: what those hold is given back. And calls end
+ * by longjmp or an exception, which cannot be seen once the process has ended. */
+static void settle(struct dp_agent *a, double t)
+{
+	a->settled = t;
+	if (a->logs)
+		dp_engine_settle(a->engine, dp_process_target(a->proc),
+				 has_thread, a->proc);
+	dp_agent_calls_look(a, false);
+}
+
+static void tend(struct dp_source *source, double t,
+		 void (*foreign)(void *arg, u64 addr, bool away), void *arg,
+		 struct dp_source_news *news)
+{
+	struct dp_agent *a = dp_agent_of(source);
+	size_t sites = dp_engine_sites(a->engine);
+
+	if (t - a->settled >= SETTLE_SECONDS)
+		settle(a, t);
+	if (t >= a->foreign) {
+		a->foreign = t + LEAST_SECONDS + (double)sites * SECONDS_A_SITE;
+		if (sites)
+			dp_process_yield(a->proc, foreign, arg);
+	}
+	dp_agent_calls_grow(a);
+	news->most = a->calls ? GROW_MS : IDLE_MS;
+	news->asked = dp_process_asked(a->proc);
+	news->confined = dp_process_confined(a->proc);
+}
+
+static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
+{
+	struct dp_agent *a = dp_agent_of(source);
+	int err;
+
+	dp_engine_admit(a->engine, false);
+	/* What was seen of memory that has gone is still so. */
+	if (alive)
+		dp_agent_calls_look(a, true);
+	err = dp_process_detach(a->proc, diag);
+	if (!err && a->logs)
+		dp_engine_settle_all(a->engine);
+	return err;
+}
+
+static void end(const struct dp_source *source, struct dp_source_end *end)
+{
+	const struct dp_process *proc = dp_agent_of(source)->proc;
+
+	end->status = 0;
+	end->known = dp_process_status(proc, &end->status);
+	end->trap = dp_process_trap_death(proc);
+	end->execed = dp_process_execed(proc);
+}
+
+static void kill_launched(struct dp_source *source)
+{
+	dp_process_kill_launched(dp_agent_of(source)->proc);
+}
+
+void dp_agent_drop(struct dp_agent *a)
+{
+	dp_agent_calls_close(a);
+	dp_engine_destroy(a->engine);
+	dp_modules_close(a->source.mods);
+}
+
+static void close_agent(struct dp_source *source)
+{
+	struct dp_agent *a = dp_agent_of(source);
+
+	if (!a)
+		return;
+	dp_process_close(a->proc);
+	dp_agent_drop(a);
+	free(a);
+}
+
+/* A library that another thread of its parent's was about to tell of is in place in the
+ * child as well, where nobody will tell. */
+static bool may_have_missed(const struct dp_agent *parent)
+{
+	return parent->source.watches && (dp_process_asked(parent->proc) ||
+					  dp_process_is_threaded(parent->proc));
+}
+
+/* An agent for a child, which has no process yet. Return: NULL: no memory. */
+static struct dp_agent *unborn(const struct dp_agent *parent)
+{
+	struct dp_agent *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->nr_probes = parent->nr_probes;
+	a->logs = parent->logs;
+	if (!parent->source.follows || !dp_agent_calls_open(a))
+		return a;
+	free(a);
+	return NULL;
+}
+
+static int fork_agent(struct dp_source *source, struct dp_family *family,
+		      const struct dp_family_event *event,
+		      struct dp_source **child, struct dp_diag *diag)
+{
+	const struct dp_agent *parent = dp_agent_of(source);
+	struct dp_agent *a = unborn(parent);
+	struct dp_process *proc;
+	int err;
+
+	if (!a) {
+		dp_family_let_go(family, event);
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	err = dp_process_fork(family, event, &proc, diag);
+	if (err) {
+		dp_agent_calls_close(a);
+		free(a);
+		return err;
+	}
+	fill(a, proc);
+	a->engine = dp_process_engine(proc);
+	a->source.follows = source->follows;
+	a->source.watches = source->watches;
+	a->source.missed = may_have_missed(parent);
+	*child = &a->source;
+	return 0;
+}
+
+static int renew(struct dp_family *family, const struct dp_family_event *event,
+		 struct dp_source **source, struct dp_diag *diag)
+{
+	struct dp_process *proc;
+	int err = dp_process_renew(family, event, &proc, diag);
+
+	return err ? err : give(proc, source, diag);
+}
+
+int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)
+{
+	return dp_process_clean(opt->pid, diag);
+}
+
+static const struct dp_source_family family_ops = {
+	.fork = fork_agent,
+	.renew = renew,
+};
+
+const struct dp_source_ops dp_agent_source = {
+	.name = "agent",
+	.libraries = &dp_agent_libraries,
+	.family = &family_ops,
+	.open = open_process,
+	.ended = ended,
+	.outdated = outdated,
+	.lost = lost,
+	.modules = modules,
+	.resolve = resolve,
+	.read = read_memory,
+	.add = dp_agent_add,
+	.add_program = add_program,
+	.bind = bind,
+	.arm = arm,
+	.wait = wait_for,
+	.tend = tend,
+	.records = dp_agent_records,
+	.ticks = dp_engine_ticks,
+	.thread = thread,
+	.count = dp_agent_count,
+	.reason = dp_agent_reason,
+	.totals = dp_agent_totals,
+	.variable = variable,
+	.calls = dp_agent_calls_count,
+	.disarm = disarm,
+	.settle = dp_agent_calls_settle,
+	.end = end,
+	.kill = kill_launched,
+	.close = close_agent,
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * agent: the source whose hits are counted by an agent in the process.
+ *
+ * Context: as of source.h.
+ */
+#ifndef DP_TRACER_AGENT_H
+#define DP_TRACER_AGENT_H
+
+#include "engine/site/engine.h"
+#include "engine/site/arm.h"
+#include "tracer/source.h"
+
+struct dp_agent_calls;
+
+/**
+ * struct dp_agent
+ * @logs: its probes make records
+ * @nr_probes: there are no more than these in @engine
+ * @settled, @foreign, @freed: when it was last looked for ended threads, is next looked for
+ *   foreign breakpoints, and a ring that is stuck was last freed; in seconds
+ */
+struct dp_agent {
+	struct dp_source source;
+	struct dp_process *proc;
+	struct dp_engine *engine;
+	struct dp_agent_calls *calls;
+	enum dp_arming arming;
+	bool logs;
+	size_t nr_probes;
+	double settled, foreign, freed;
+};
+
+static inline struct dp_agent *dp_agent_of(const struct dp_source *source)
+{
+	return (struct dp_agent *)source;
+}
+
+/** dp_agent_now() - seconds, CLOCK_MONOTONIC */
+double dp_agent_now(void);
+/** dp_agent_drop() - give back what is for one engine */
+void dp_agent_drop(struct dp_agent *a);
+
+/* probes.c; see struct dp_source_ops */
+int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
+		 struct dp_diag *diag);
+/** dp_agent_unheard() - see struct dp_source_libraries */
+const char *dp_agent_unheard(const struct dp_source *source);
+/** dp_agent_watch() - watch the linker, if libraries may come or go that matter; the last
+ *  probe that is added */
+int dp_agent_watch(struct dp_agent *a, const struct dp_source_request *want,
+		   struct dp_diag *diag);
+extern const struct dp_source_libraries dp_agent_libraries;
+
+/* counts.c; see struct dp_source_ops */
+void dp_agent_count(const struct dp_source *source,
+		    const struct dp_point *point,
+		    struct dp_source_count *count);
+const char *dp_agent_reason(const struct dp_source *source,
+			    const struct dp_point *point, size_t exit);
+void dp_agent_totals(const struct dp_source *source,
+		     struct dp_source_totals *totals);
+size_t dp_agent_records(struct dp_source *source, dp_source_take take,
+			void *arg, bool ended);
+
+/* calls.c: the account of functions that are followed */
+/** dp_agent_calls_open() - Return: 0 or -ENOMEM. */
+int dp_agent_calls_open(struct dp_agent *a);
+/** dp_agent_calls_look() - see which calls are over without having come to an exit, while
+ *  the probes are armed; what was seen before is forgotten. @all: not only the next ones */
+void dp_agent_calls_look(struct dp_agent *a, bool all);
+/** dp_agent_calls_grow() - make room for more of them, if it is time */
+void dp_agent_calls_grow(struct dp_agent *a);
+void dp_agent_calls_settle(struct dp_source *source, dp_source_take take,
+			   void *arg);
+void dp_agent_calls_count(const struct dp_source *source,
+			  const struct dp_point *point,
+			  struct dp_account *counts);
+void dp_agent_calls_close(struct dp_agent *a);
+
+#endif

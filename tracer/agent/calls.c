@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * calls: what became of the calls of functions that were followed.
+ *
+ *     entered = returned + tail + unwound + abandoned + inside + missed + …
+ *
+ * The hit half notices that a call was left by longjmp when its place on the stack
+ * is entered again. Those of which it did not are found here: the return address is
+ * not there any more. Looked at while the probes are armed, a visit that is in the
+ * table before and after its slot was read had not ended when it was; so if
+ * something else is in the slot, it never will.
+ *
+ * A table that fills up gets another one beside it, here, while the probes are
+ * armed.
+ */
+#include "engine/site/counts.h"
+#include "engine/site/visits.h"
+#include "proc/proc.h"
+#include "tracer/agent/agent.h"
+#include "tracer/output.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Return addresses that are read by one look; where there are more, the next look
+ * goes on with them. */
+#define LOOKS 16384
+
+/**
+ * struct dp_agent_calls
+ * @open: by the probe that calls begin at, what became of those that had not ended
+ * @stale: visits that were seen to be over, ascending by index
+ * @from: index of the first one to be looked at; @left: so many more
+ * @stuck: memory for a further table could not be had
+ */
+struct dp_agent_calls {
+	struct open {
+		u64 inside, abandoned, cut;
+	} * open;
+	struct dp_visit_copy *stale;
+	size_t n, cap, next;
+	u32 from;
+	size_t left;
+	bool stuck;
+};
+
+int dp_agent_calls_open(struct dp_agent *a)
+{
+	struct dp_agent_calls *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->open = calloc(a->nr_probes, sizeof(*c->open));
+	if (c && c->open) {
+		a->calls = c;
+		return 0;
+	}
+	free(c);
+	return -ENOMEM;
+}
+
+void dp_agent_calls_close(struct dp_agent *a)
+{
+	if (!a->calls)
+		return;
+	free(a->calls->open);
+	free(a->calls->stale);
+	free(a->calls);
+	a->calls = NULL;
+}
+
+static void note_stale(struct dp_agent_calls *c, const struct dp_visit_copy *v)
+{
+	size_t cap = c->cap ? 2 * c->cap : 64;
+	struct dp_visit_copy *bigger;
+
+	if (c->n == c->cap) {
+		bigger = realloc(c->stale, cap * sizeof(*bigger));
+		if (!bigger)
+			return; /* it counts as inside */
+		c->stale = bigger;
+		c->cap = cap;
+	}
+	c->stale[c->n++] = *v;
+}
+
+static bool is_over(const struct dp_agent *a, const struct dp_visit_copy *v)
+{
+	u64 is;
+
+	return pread(dp_process_mem(a->proc), &is, sizeof(is),
+		     (off_t)v->slot) == sizeof(is) &&
+	       is != v->ret && dp_engine_visits_still(a->engine, v);
+}
+
+static void look(void *arg, const struct dp_visit_copy *v)
+{
+	struct dp_agent *a = arg;
+	struct dp_agent_calls *c = a->calls;
+
+	if (!v->ret || v->index < c->from || !c->left)
+		return;
+	if (!--c->left)
+		c->from = v->index + 1;
+	if (is_over(a, v))
+		note_stale(c, v);
+}
+
+void dp_agent_calls_look(struct dp_agent *a, bool all)
+{
+	struct dp_agent_calls *c = a->calls;
+
+	if (!c)
+		return;
+	c->n = 0;
+	c->left = all ? SIZE_MAX : LOOKS;
+	c->from = all ? 0 : c->from;
+	dp_engine_visits(a->engine, look, a);
+	if (c->left)
+		c->from = 0;
+}
+
+void dp_agent_calls_grow(struct dp_agent *a)
+{
+	struct dp_diag diag;
+	u64 size, addr;
+	void *ours;
+
+	if (!a->calls || a->calls->stuck)
+		return;
+	size = dp_engine_visits_want(a->engine);
+	if (!size)
+		return;
+	dp_diag_clear(&diag);
+	if (!dp_process_share(a->proc, size, &addr, &ours, &diag)) {
+		dp_engine_visits_grow(a->engine, addr, ours);
+		return;
+	}
+	/* Who has ended needs none. */
+	if (dp_process_poll(a->proc, 0) != DP_PROCESS_RUNS)
+		return;
+	a->calls->stuck = true;
+	dp_output_print(
+		stderr,
+		"dprobes: there is no room to follow more calls at once: %s\n",
+		diag.text);
+}
+
+/* Where the account is being closed. */
+struct closing {
+	struct dp_agent *a;
+	dp_source_take take;
+	void *arg;
+};
+
+static void tell_stale(const struct closing *c, const struct dp_visit_copy *v)
+{
+	struct dp_record_copy record;
+
+	if (!c->a->logs)
+		return;
+	dp_engine_visit_record(c->a->engine, v, &record);
+	c->take(c->arg, &record);
+}
+
+static void close_one(void *arg, const struct dp_visit_copy *v)
+{
+	const struct closing *closing = arg;
+	struct dp_agent_calls *c = closing->a->calls;
+	struct open *open = &c->open[v->probe];
+
+	while (c->next < c->n && c->stale[c->next].index < v->index)
+		c->next++;
+	if (!v->whole) {
+		open->cut++;
+	} else if (c->next < c->n && c->stale[c->next].index == v->index &&
+		   c->stale[c->next].serial == v->serial) {
+		open->abandoned++;
+		tell_stale(closing, v);
+	} else {
+		open->inside++;
+	}
+}
+
+void dp_agent_calls_settle(struct dp_source *source, dp_source_take take,
+			   void *arg)
+{
+	struct closing c = { dp_agent_of(source), take, arg };
+
+	if (c.a->calls)
+		dp_engine_visits(c.a->engine, close_one, &c);
+}
+
+void dp_agent_calls_count(const struct dp_source *source,
+			  const struct dp_point *p, struct dp_account *n)
+{
+	const struct dp_agent *agent = dp_agent_of(source);
+	const struct open *open = &agent->calls->open[p->probe];
+
+	dp_engine_account(agent->engine, p->probe, n);
+	n->abandoned += open->abandoned;
+	n->inside = open->inside;
+	n->cut += open->cut;
+	n->lost = (s64)((u64)n->lost - open->abandoned - open->inside);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* counts: what an agent has counted and recorded. */
+#include "engine/site/counts.h"
+#include "engine/site/program.h"
+#include "engine/text/state.h"
+#include "proc/proc.h"
+#include "tracer/agent/agent.h"
+
+/* How often threads are stopped for the sake of a ring, at most. */
+#define STUCK_SECONDS 0.005
+
+/* Of a return probe the exits' probes stand behind that of its entry. */
+void dp_agent_count(const struct dp_source *source, const struct dp_point *p,
+		    struct dp_source_count *count)
+{
+	const struct dp_engine *e = dp_agent_of(source)->engine;
+	size_t k, n = p->spec->kind == DP_SPEC_RETURN ? p->nr_exits : 0;
+	int t;
+
+	*count = (struct dp_source_count){
+		.hits = dp_engine_hits(e, p->probe),
+		.missed = dp_engine_missed(e, p->probe),
+		.covered = dp_engine_is_covered(e, p->probe),
+		.mode = dp_engine_mode(e, p->probe),
+	};
+	for (k = 0; k <= n; k++)
+		count->interior += dp_engine_middle(e, p->probe + (u32)k);
+	for (t = 0; t < DP_TALLY_NR; t++)
+		count->tally[t] =
+			dp_engine_tally(e, p->probe, (enum dp_tally)t);
+}
+
+const char *dp_agent_reason(const struct dp_source *source,
+			    const struct dp_point *p, size_t exit)
+{
+	return dp_engine_reason(dp_agent_of(source)->engine,
+				p->probe + (u32)exit);
+}
+
+void dp_agent_totals(const struct dp_source *source,
+		     struct dp_source_totals *totals)
+{
+	const struct dp_engine *e = dp_agent_of(source)->engine;
+
+	*totals = (struct dp_source_totals){
+		.sites = dp_engine_sites(e),
+		.jumps = dp_engine_jumps(e),
+		.interior = dp_engine_strays(e),
+		.torn = dp_engine_torn(e),
+		.gone = dp_engine_gone(e),
+		.late = dp_engine_late(e),
+		.vforked = dp_engine_of_children(e),
+		.globals = dp_engine_globals(e),
+		.impossible = dp_engine_impossible(),
+	};
+}
+
+static void settle(void *engine)
+{
+	dp_engine_records_settled(engine);
+}
+
+/* A signal's handler has left the agent for good in the middle of a record: nothing
+ * more comes through that ring until it is known that nobody will finish it. */
+static void free_stuck(struct dp_agent *a)
+{
+	double t = dp_agent_now();
+
+	if (t - a->freed < STUCK_SECONDS || !dp_engine_records_stuck(a->engine))
+		return;
+	a->freed = t;
+	dp_process_outside(a->proc, settle, a->engine);
+}
+
+size_t dp_agent_records(struct dp_source *source, dp_source_take take,
+			void *arg, bool ended)
+{
+	struct dp_agent *a = dp_agent_of(source);
+
+	if (!ended)
+		free_stuck(a);
+	return dp_engine_records(a->engine, take, arg, ended);
+}
