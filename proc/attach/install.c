@@ -20,7 +20,7 @@
 #include "proc/attach/attach.h"
 #include "proc/attach/drain.h"
 #include "proc/attach/region.h"
-#include "proc/attach/hooks.h"
+#include "proc/code/hooks.h"
 #include "proc/family.h"
 #include "proc/facts.h"
 #include "engine/site/visits.h"
@@ -36,7 +36,7 @@
 #include "proc/ptrace/remote.h"
 #include "proc/seccomp/filters.h"
 #include "proc/signals/masks.h"
-#include "proc/tree/family.h"
+#include "proc/ptrace/family.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>

@@ -26,7 +26,7 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
-#include "proc/tree/family.h"
+#include "proc/ptrace/family.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>

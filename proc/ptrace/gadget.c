@@ -14,7 +14,7 @@
 #include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "arch/uregs.h"
-#include "proc/attach/hooks.h"
+#include "proc/code/hooks.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/region.h"
 #include "proc/proc.h"

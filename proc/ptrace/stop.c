@@ -15,7 +15,7 @@
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/tree/family.h"
+#include "proc/ptrace/family.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>

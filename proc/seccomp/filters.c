@@ -9,7 +9,7 @@
  * nothing can change. What is neither has jumps only, and no call is made.
  */
 #include "port_calls.h"
-#include "proc/attach/hooks.h"
+#include "proc/code/hooks.h"
 #include "proc/attach/attach.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* hooks: system calls that pass through the agent. Context: tool process. */
-#ifndef DP_PROC_ATTACH_HOOKS_H
-#define DP_PROC_ATTACH_HOOKS_H
+#ifndef DP_PROC_CODE_HOOKS_H
+#define DP_PROC_CODE_HOOKS_H
 
 #include "port_types.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* family: what proc/family.h says, for those that hold the threads. Context: the tracing thread. */
-#ifndef DP_PROC_TREE_FAMILY_H
-#define DP_PROC_TREE_FAMILY_H
+#ifndef DP_PROC_PTRACE_FAMILY_H
+#define DP_PROC_PTRACE_FAMILY_H
 
 #include <sys/types.h>
 #include "port_types.h"

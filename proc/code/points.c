@@ -18,7 +18,7 @@
 #include "engine/layout/base.h"
 #include "engine/site/engine.h"
 #include "arch/calls.h"
-#include "proc/attach/hooks.h"
+#include "proc/code/hooks.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/signals/masks.h"
-#include "proc/tree/family.h"
+#include "proc/ptrace/family.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>

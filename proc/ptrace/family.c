@@ -22,7 +22,7 @@
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/tree/family.h"
+#include "proc/ptrace/family.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
