@@ -37,6 +37,12 @@ bool dp_check_filters(const struct dp_process *proc);
 /** dp_check_thread() - has this one, and are they in force for what we have it do? */
 bool dp_check_thread(const struct dp_process *proc, pid_t tid);
 
+/* launch: a program from its start. */
+
+/** dp_launch_again() - the same of one that is stopped since it executed a program.
+ *  Return: as dp_process_attach(). */
+int dp_launch_again(struct dp_process *proc, struct dp_diag *diag);
+
 /* kind: what a program is made of, as far as that decides where it makes its system calls. */
 
 /** dp_auxv_get() - a word of its auxiliary vector; 0: it has none */
@@ -56,6 +62,8 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 
 /** dp_tool_of() - the process that is the tool */
 pid_t dp_tool_of(const struct dp_process *proc);
+/** dp_process_let_go() - one that is held runs */
+void dp_process_let_go(struct dp_process *proc);
 /** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
 bool dp_has_fsgsbase(void);
 /** dp_mapping_of() - where what an engine is built from is, in it and here */

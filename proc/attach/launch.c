@@ -17,7 +17,6 @@
 #include "arch/uregs.h"
 #include "engine/insn/insn.h"
 #include "proc/attach/attach.h"
-#include "proc/family.h"
 #include "proc/facts.h"
 #include "proc/linker.h"
 #include "proc/lodge.h"
@@ -26,7 +25,6 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
-#include "proc/ptrace/family.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
@@ -440,7 +438,7 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 	return 0;
 }
 
-static int renew(struct dp_process *proc, struct dp_diag *diag)
+int dp_launch_again(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_process_open_mem(proc, diag);
 
@@ -455,27 +453,5 @@ static int renew(struct dp_process *proc, struct dp_diag *diag)
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	if (!err)
 		dp_filters_read(proc);
-	return err;
-}
-
-int dp_process_renew(struct dp_family *family,
-		     const struct dp_family_event *event,
-		     struct dp_process **out, struct dp_diag *diag)
-{
-	struct dp_process *proc = dp_process_new();
-	int err;
-
-	if (!proc) {
-		dp_family_let_go(family, event);
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	}
-	proc->pid = event->pid;
-	err = renew(proc, diag);
-	if (!err)
-		err = dp_family_add(family, proc);
-	if (err)
-		dp_family_fail(family, event, proc);
-	else
-		*out = proc;
 	return err;
 }

@@ -398,3 +398,16 @@ void dp_process_abandon(struct dp_process *proc)
 	free(proc->threads);
 	free(proc);
 }
+
+int dp_process_hold(struct dp_process *proc)
+{
+	proc->threads = calloc(1, sizeof(*proc->threads));
+	if (!proc->threads)
+		return -ENOMEM;
+	proc->cap_threads = proc->nr_threads = 1;
+	proc->threads[0].tid = proc->pid;
+	proc->held = true;
+	return ptrace(PTRACE_GETREGS, proc->pid, 0, &proc->threads[0].regs) ?
+		       -ESRCH :
+		       0;
+}

@@ -166,6 +166,8 @@ struct dp_process {
 void dp_process_note_exec(struct dp_process *proc);
 
 struct dp_process *dp_process_new(void);
+/** dp_process_hold() - it is stopped, with one thread. Return: 0 or an errno. */
+int dp_process_hold(struct dp_process *proc);
 /** dp_process_view() - of the arena that we have put into it.
  *  Return: false: there is none, or it has been written over. */
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view);

@@ -127,37 +127,6 @@ static void note_stop(struct dp_process *proc, struct dp_thread *t, int status)
 	proc->halted |= t->group_stop;
 }
 
-pid_t dp_stop_wait(pid_t tid, int *status)
-{
-	pid_t got;
-
-	do
-		got = waitpid(tid, status, __WALL);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
-
-static bool is_for_signal(const siginfo_t *info)
-{
-	return info->si_code == CLD_TRAPPED && !(info->si_status >> 8) &&
-	       info->si_status != (SIGTRAP | 0x80);
-}
-
-pid_t dp_stop_seen(pid_t tid, int *status, int flags)
-{
-	siginfo_t info = { 0 };
-
-	if (waitid(tid < 0 ? P_ALL : P_PID, tid < 0 ? 0 : (id_t)tid, &info,
-		   WEXITED | WSTOPPED | WNOWAIT | __WALL | flags))
-		return -1;
-	if (!info.si_pid)
-		return 0;
-	if (!is_for_signal(&info))
-		return waitpid(info.si_pid, status, __WALL | flags);
-	*status = info.si_status << 8 | 0x7f;
-	return info.si_pid;
-}
-
 /* waitid(2) tells of stops, too, of a thread that is traced, whatever it is asked for. */
 static bool has_ended(pid_t tid, int *status)
 {

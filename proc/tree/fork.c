@@ -24,7 +24,7 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
-#include "proc/ptrace/family.h"
+#include "proc/tree/follow.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -224,19 +224,6 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->threads = NULL;
 	child->nr_threads = child->cap_threads = 0;
 	return child;
-}
-
-int dp_process_hold(struct dp_process *proc)
-{
-	proc->threads = calloc(1, sizeof(*proc->threads));
-	if (!proc->threads)
-		return -ENOMEM;
-	proc->cap_threads = proc->nr_threads = 1;
-	proc->threads[0].tid = proc->pid;
-	proc->held = true;
-	return ptrace(PTRACE_GETREGS, proc->pid, 0, &proc->threads[0].regs) ?
-		       -ESRCH :
-		       0;
 }
 
 int dp_process_fork(struct dp_family *family,
