@@ -66,9 +66,6 @@ void dp_fact_remedy(struct dp_fact *fact, const char *fmt, ...)
 /** dp_fact_yama() - for tracing @pid; 0: nobody in particular */
 void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us,
 		  pid_t pid);
-/** dp_line_read() - a file's first line, without its end. Return: false if there
- *  is none. */
-bool dp_line_read(const char *path, char *line, size_t size);
 
 /*
  * limits: what setrlimit(2) allows a process, and what an error has to do with it.

@@ -29,13 +29,7 @@ int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);
  *  Return: 0; -ENOENT it has none that can be read. */
 int dp_check_linker(const char *path, char *linker, size_t size);
 int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
-/** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
-bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
-/** dp_check_filters() - have its threads got filters that we have not looked at? */
-bool dp_check_filters(const struct dp_process *proc);
-/** dp_check_thread() - has this one, and are they in force for what we have it do? */
-bool dp_check_thread(const struct dp_process *proc, pid_t tid);
 
 /* launch: a program from its start. */
 
@@ -58,14 +52,10 @@ u64 dp_auxv_get(pid_t pid, u64 type);
 int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 		 struct dp_diag *diag);
 
-/* install: an agent in a process, and whose it is. */
+/* install: an agent in a process. */
 
-/** dp_tool_of() - the process that is the tool */
-pid_t dp_tool_of(const struct dp_process *proc);
 /** dp_process_let_go() - one that is held runs */
 void dp_process_let_go(struct dp_process *proc);
-/** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
-bool dp_has_fsgsbase(void);
 /** dp_mapping_of() - where what an engine is built from is, in it and here */
 struct dp_mapping dp_mapping_of(const struct dp_process *proc);
 
@@ -86,8 +76,6 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag);
 /** dp_arena_load() - copy of the arena found in a process. Return: 0; -ENOENT. */
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 		  u64 *addr);
-/** dp_tool_start() - start time of a process, 0 if there is none */
-u64 dp_tool_start(pid_t pid);
 /** dp_recover_taken() - does a tool that lives probe it, with what is in there?
  *  Return: true, with words. */
 bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag);

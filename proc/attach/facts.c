@@ -52,18 +52,6 @@ void dp_fact_remedy(struct dp_fact *f, const char *fmt, ...)
 	va_end(args);
 }
 
-bool dp_line_read(const char *path, char *line, size_t size)
-{
-	FILE *f = fopen(path, "re");
-	bool ok = f && fgets(line, (int)size, f);
-
-	if (f)
-		fclose(f);
-	if (ok)
-		line[strcspn(line, "\n")] = '\0';
-	return ok;
-}
-
 static bool has_cap(const struct dp_status *st)
 {
 	return st->cap_effective >> DP_CAP_SYS_PTRACE & 1;
@@ -409,7 +397,7 @@ static void see_confinement(struct dp_facts *facts, const struct asked *a)
 
 	if (!a->them.seccomp)
 		dp_fact_add(facts, "seccomp", DP_FACT_OK, "none");
-	else if (dp_check_can_suspend())
+	else if (dp_filters_can_suspend())
 		see_filters(facts, a,
 			    modes[a->them.seccomp > 2 ? 2 : a->them.seccomp]);
 	else

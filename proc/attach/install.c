@@ -46,7 +46,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -57,7 +56,6 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-#define HWCAP2_FSGSBASE 2 /* asm/hwcap2.h */
 #define FOR_CHILDREN                                                  \
 	(dp_own_bit(SYS_madvise) | dp_own_bit(SYS_process_vm_readv) | \
 	 dp_own_bit(SYS_rt_sigaction))
@@ -164,11 +162,6 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 	return err;
 }
 
-pid_t dp_tool_of(const struct dp_process *proc)
-{
-	return proc->tool ? proc->tool : getpid();
-}
-
 /* From here on detours can count by themselves. */
 static int fill_table(struct dp_process *proc)
 {
@@ -219,11 +212,6 @@ static int inherit(struct dp_process *proc, struct dp_diag *diag)
 				   proc->pid, strerror(-err));
 	dp_engine_inherit(proc->engine, proc->heir_of);
 	return 0;
-}
-
-bool dp_has_fsgsbase(void)
-{
-	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
 }
 
 struct dp_mapping dp_mapping_of(const struct dp_process *proc)
@@ -462,7 +450,7 @@ static int go_live_stopped(void *arg)
 	if (err)
 		return err;
 	/* From here on it is seen by its hooks. */
-	if (dp_check_filters(proc)) {
+	if (dp_process_filters_came(proc, 0)) {
 		dp_stop_release(proc);
 		return dp_diag_set(
 			diag, -EAGAIN,

@@ -23,23 +23,6 @@
 
 #define ARENA_MAX (1ull << 30)
 
-u64 dp_tool_start(pid_t pid)
-{
-	char text[1024];
-	const char *p = dp_stat_read(pid, text, sizeof(text));
-	unsigned long long start = 0;
-	int i;
-
-	/* Field 22; what there is begins with the third. */
-	for (i = 3; p && i < 22; i++) {
-		p = strchr(p, ' ');
-		p = p ? p + 1 : NULL;
-	}
-	if (p)
-		sscanf(p, "%llu", &start);
-	return start;
-}
-
 static int read_part(const struct dp_process *proc, u64 addr, char *arena,
 		     size_t size, u64 offset, u64 bytes)
 {

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -36,6 +37,7 @@
 #define ASKED_MS 10
 /* A thread that is about to install a filter does not wait for longer. */
 #define CONFINE_MS 20
+#define HWCAP2_FSGSBASE 2 /* asm/hwcap2.h */
 
 struct dp_target *dp_process_target(struct dp_process *proc)
 {
@@ -410,4 +412,38 @@ int dp_process_hold(struct dp_process *proc)
 	return ptrace(PTRACE_GETREGS, proc->pid, 0, &proc->threads[0].regs) ?
 		       -ESRCH :
 		       0;
+}
+
+pid_t dp_tool_of(const struct dp_process *proc)
+{
+	return proc->tool ? proc->tool : getpid();
+}
+
+bool dp_has_fsgsbase(void)
+{
+	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+}
+
+static bool has_more(const struct dp_process *proc, pid_t tid)
+{
+	struct dp_status st;
+
+	return !dp_status_read(proc->pid, tid, &st) &&
+	       dp_status_filters(&st) > proc->nr_filters;
+}
+
+bool dp_process_filters_came(const struct dp_process *proc, pid_t tid)
+{
+	bool more = false;
+	pid_t *tids;
+	size_t n, i;
+
+	if (tid)
+		return has_more(proc, tid);
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return false;
+	for (i = 0; i < n && !more; i++)
+		more = has_more(proc, tids[i]);
+	free(tids);
+	return more;
 }

@@ -172,6 +172,14 @@ int dp_process_hold(struct dp_process *proc);
  *  Return: false: there is none, or it has been written over. */
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view);
 
+/** dp_tool_of() - the process that is the tool */
+pid_t dp_tool_of(const struct dp_process *proc);
+/** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
+bool dp_has_fsgsbase(void);
+/** dp_process_filters_came() - have its threads got filters that we have not looked at?
+ *  @tid: has this one? 0: any of them */
+bool dp_process_filters_came(const struct dp_process *proc, pid_t tid);
+
 /* memory: the target's memory, through a descriptor that outlives an exec. */
 
 /** dp_memory_gone() - has what we have hold of no memory any more? It ends, or it has
@@ -202,9 +210,17 @@ int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st);
  */
 bool dp_status_exit(pid_t pid, int pidfd, int *status);
 
+/** dp_status_filters() - how many seccomp filters it has; 1 where the kernel does not count
+ *  them */
+u32 dp_status_filters(const struct dp_status *st);
 /** dp_stat_read() - what /proc/PID/stat says behind the name, from the state on.
  *  Return: in @text; NULL */
 const char *dp_stat_read(pid_t pid, char *text, size_t size);
+/** dp_tool_start() - start time of a process, 0 if there is none */
+u64 dp_tool_start(pid_t pid);
+/** dp_line_read() - a file's first line, without its end. Return: false if there
+ *  is none. */
+bool dp_line_read(const char *path, char *line, size_t size);
 /** dp_status_kernel() - is it a thread of the kernel's? Anybody may know */
 bool dp_status_kernel(pid_t pid);
 /** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */

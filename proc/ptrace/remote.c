@@ -510,7 +510,8 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		err = t ? 0 : -EAGAIN;
 	}
 	/* It would kill for the first call. */
-	if (!err && dp_check_thread(proc, t->tid))
+	if (!err && !proc->filtered && !proc->vetted &&
+	    dp_process_filters_came(proc, t->tid))
 		err = -EPERM;
 	if (!err)
 		err = pass_dispatch(rem, t);

@@ -178,7 +178,7 @@ static void note_permitted(struct dp_process *proc, const struct wanted *w)
  * a filter. */
 static bool may_suspend(const struct dp_process *proc)
 {
-	return !proc->lodged && (proc->filtered || dp_check_can_suspend());
+	return !proc->lodged && (proc->filtered || dp_filters_can_suspend());
 }
 
 /* Return: why probes cannot go on under it; NULL: they can. */
@@ -216,7 +216,7 @@ void dp_confine_catch_up(struct dp_process *proc)
 {
 	const struct dp_arena *a = arena_of(proc);
 
-	if (!a || !is_late(a) || proc->filtered || !dp_check_filters(proc))
+	if (!a || !is_late(a) || proc->filtered || !dp_process_filters_came(proc, 0))
 		return;
 	proc->filtered = may_suspend(proc);
 	proc->no_return = proc->no_restart = true;

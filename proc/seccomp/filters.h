@@ -33,6 +33,8 @@ enum dp_filter_says {
 enum dp_filter_says dp_filter_ask(const struct sock_filter *code, size_t n,
 				  u32 nr);
 
+/** dp_filters_can_suspend() - may we suspend those of what we trace? */
+bool dp_filters_can_suspend(void);
 /** dp_filters_presume() - they are not known yet: nothing is permitted */
 void dp_filters_presume(struct dp_process *proc);
 /** dp_filter_fn - what a filter says of a call */
