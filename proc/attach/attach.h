@@ -37,21 +37,6 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
  *  Return: as dp_process_attach(). */
 int dp_launch_again(struct dp_process *proc, struct dp_diag *diag);
 
-/* kind: what a program is made of, as far as that decides where it makes its system calls. */
-
-/** dp_auxv_get() - a word of its auxiliary vector; 0: it has none */
-u64 dp_auxv_get(pid_t pid, u64 type);
-
-/**
- * dp_kind_find() - where its code makes system calls: @proc->texts
- * @maps: read; the caller frees them
- *
- * Waits for a dynamic linker that is still at work.
- * Return: 0; -EAGAIN it does not get on; -ESRCH.
- */
-int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
-		 struct dp_diag *diag);
-
 /* install: an agent in a process. */
 
 /** dp_process_let_go() - one that is held runs */
@@ -68,8 +53,6 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
 
 /* recover: what a tool that was ended left in a process. Context: tool process; may sleep. */
 
-/** dp_recover_any() - is anything of ours among these mappings? */
-bool dp_recover_any(const struct dp_maps *maps);
 /** dp_recover_needed() - is anything of ours in one that has just been looked at? */
 bool dp_recover_needed(const struct dp_process *proc);
 int dp_recover(struct dp_process *proc, struct dp_diag *diag);

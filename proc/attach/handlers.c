@@ -12,7 +12,6 @@
 #include "proc/attach/drain.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/signals/masks.h"
 #include "proc/ptrace/family.h"
 #include "sym/sym.h"
 #include <errno.h>

@@ -34,7 +34,6 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
-#include "proc/seccomp/filters.h"
 #include "proc/signals/masks.h"
 #include "proc/ptrace/family.h"
 #include "sym/sym.h"

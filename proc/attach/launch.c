@@ -17,6 +17,7 @@
 #include "arch/uregs.h"
 #include "engine/insn/insn.h"
 #include "proc/attach/attach.h"
+#include "proc/code/hooks.h"
 #include "proc/facts.h"
 #include "proc/linker.h"
 #include "proc/lodge.h"
@@ -397,7 +398,7 @@ static int take_hold(struct dp_process *proc, struct dp_diag *diag)
 	if (!err)
 		err = to_start(proc, false, diag);
 	if (!err)
-		err = dp_gadgets_find(proc, diag);
+		err = dp_kind_find(proc, diag);
 	if (!err)
 		err = hold(proc, diag);
 	if (!err)
@@ -448,7 +449,7 @@ int dp_launch_again(struct dp_process *proc, struct dp_diag *diag)
 	if (!err)
 		err = to_start(proc, true, diag);
 	if (!err)
-		err = dp_gadgets_find(proc, diag);
+		err = dp_kind_find(proc, diag);
 	if (!err && dp_process_hold(proc))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	if (!err)

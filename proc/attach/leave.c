@@ -160,7 +160,7 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 
 	for (i = 0; c->revertible && i < dp_few(&c->nr_texts, DP_MAX_TEXTS);
 	     i++)
-		if (dp_texts_clean(proc, &c->texts[i]))
+		if (dp_pages_clean(proc, &c->texts[i]))
 			dp_remote_call(rem, SYS_madvise, c->texts[i].start,
 				       c->texts[i].size, MADV_DONTNEED, 0, 0,
 				       0);

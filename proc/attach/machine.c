@@ -4,7 +4,7 @@
 #include "engine/layout/base.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/seccomp/filters.h"
+#include "proc/ptrace/remote.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>

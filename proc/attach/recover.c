@@ -153,16 +153,6 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 	return err;
 }
 
-bool dp_recover_any(const struct dp_maps *maps)
-{
-	bool found = false;
-	size_t i;
-
-	for (i = 0; i < maps->n; i++)
-		found |= dp_path_is_ours(maps->v[i].path);
-	return found;
-}
-
 static bool any_left(const struct dp_process *proc)
 {
 	struct dp_maps maps;
@@ -170,7 +160,7 @@ static bool any_left(const struct dp_process *proc)
 
 	if (dp_maps_read(proc->pid, &maps))
 		return false;
-	found = dp_recover_any(&maps);
+	found = dp_pages_ours(&maps);
 	dp_maps_free(&maps);
 	return found;
 }

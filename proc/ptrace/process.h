@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/types.h>
 #include <sys/user.h>
 #include <time.h>
@@ -186,6 +187,16 @@ bool dp_process_filters_came(const struct dp_process *proc, pid_t tid);
  *  executed. */
 bool dp_memory_gone(const struct dp_process *proc);
 extern const struct dp_target_ops dp_process_target_ops;
+
+#define DP_MEMFD_PATH "/memfd:dprobes"
+/** dp_path_is_ours() - of a file that a tool has mapped there? */
+static inline bool dp_path_is_ours(const char *path)
+{
+	return !strncmp(path, DP_MEMFD_PATH, sizeof(DP_MEMFD_PATH) - 1);
+}
+
+/* From a stack pointer in the agent up to the registers */
+#define DP_FRAME_MOST 65536
 
 /* status: what /proc tells of a process and of its threads. Context: tool process; may sleep. */
 

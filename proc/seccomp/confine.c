@@ -20,8 +20,6 @@
 #include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "port_calls.h"
-#include "proc/attach/attach.h"
-#include "proc/attach/drain.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -279,7 +277,7 @@ static int send_home(struct dp_process *proc, struct dp_thread *t)
 	struct dp_arena *a = arena_of(proc);
 	u64 at = dp_uregs_arg(&t->regs, 4), ask = a ? asked(a) : 0;
 
-	if (at - dp_uregs_sp(&t->regs) > FRAME_MOST ||
+	if (at - dp_uregs_sp(&t->regs) > DP_FRAME_MOST ||
 	    read_regs(proc, at, &regs))
 		return 0;
 	dp_uframe_load(&t->regs, &regs);

@@ -54,10 +54,4 @@ int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *remote);
 int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *remote,
 			    const struct dp_arena_control *control);
 
-/* handlers: signal handlers of the program that have interrupted the agent. */
-
-/** dp_handlers_end() - let threads run, one at a time, until such handlers have returned. As
- *  far as that goes in a moment. */
-void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
-
 #endif
