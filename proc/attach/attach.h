@@ -5,10 +5,11 @@
 
 #include <sys/types.h>
 #include "port_types.h"
+#include "engine/layout/arena.h"
 #include "engine/plan/plan.h"
 
-struct dp_arena_control;
 struct dp_diag;
+struct dp_engine;
 struct dp_maps;
 struct dp_process;
 struct dp_remote;
@@ -39,8 +40,6 @@ int dp_launch_again(struct dp_process *proc, struct dp_diag *diag);
 
 /* install: an agent in a process. */
 
-/** dp_process_let_go() - one that is held runs */
-void dp_process_let_go(struct dp_process *proc);
 /** dp_mapping_of() - where what an engine is built from is, in it and here */
 struct dp_mapping dp_mapping_of(const struct dp_process *proc);
 
@@ -50,6 +49,9 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 	     struct dp_diag *diag);
 /** dp_unmap() - the agent and all its pools, whatever there is of them */
 int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
+
+/** dp_process_let_go() - one that is held runs */
+void dp_process_let_go(struct dp_process *proc);
 
 /* recover: what a tool that was ended left in a process. Context: tool process; may sleep. */
 
@@ -89,6 +91,15 @@ void dp_linker_release(const struct dp_process *proc);
 
 /* lodge: what a process has when the agent in it is a library's: proc/lodge.h. */
 
-void dp_lodge_free(struct dp_process *proc);
+/** struct dp_lodged - what there is besides the agent
+ *  @ours, @size: memory of dp_lodge_map() */
+struct dp_lodged {
+	struct dp_engine *engine;
+	struct dp_diag *diag; /* of the call that is being made */
+	void *ours[DP_MAX_POOLS];
+	u64 size[DP_MAX_POOLS];
+	u32 nr;
+	bool quiesces; /* jumps are written while nobody runs */
+};
 
 #endif

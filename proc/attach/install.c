@@ -709,14 +709,6 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		"there are too many probes, or they lie too far apart");
 }
 
-void dp_process_let_go(struct dp_process *proc)
-{
-	if (!proc->held)
-		return;
-	proc->held = false;
-	dp_stop_release(proc);
-}
-
 /* Why nothing could be read, or written, or stopped any more. */
 static int has_failed(const struct dp_process *proc, int err,
 		      struct dp_diag *diag)

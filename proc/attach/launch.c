@@ -346,6 +346,18 @@ static int to_start(struct dp_process *proc, bool survives,
 	return err;
 }
 
+void dp_process_kill_launched(struct dp_process *proc)
+{
+	if (!proc->launched || proc->reaped)
+		return;
+	kill(proc->pid, SIGKILL);
+	while (dp_stop_wait(proc->pid, &proc->status) == proc->pid &&
+	       !WIFEXITED(proc->status) && !WIFSIGNALED(proc->status))
+		continue;
+	proc->reaped = proc->exited = true;
+	proc->held = false;
+}
+
 static int start(struct dp_process *proc, const char *path, char *const argv[])
 {
 	int go[2], err = 0;

@@ -462,33 +462,3 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 
 	return dp_errand(proc, leave, &l);
 }
-
-int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
-{
-	struct dp_view view;
-	int err;
-
-	/* Children that it makes from now on have a part of it. */
-	proc->changing = true;
-	if (proc->family)
-		dp_family_pass(proc->family);
-	if (!proc->base || proc->exited || proc->execed[0])
-		return 0;
-	dp_confine_catch_up(proc);
-	if (proc->out_of_reach)
-		return dp_diag_set(
-			diag, -EPERM,
-			"process %d is under a seccomp filter by now; the agent stays there, inert; dprobes with CAP_SYS_ADMIN takes it out",
-			proc->pid);
-	dp_process_answer(proc);
-	if (!dp_process_view(proc, &view))
-		return dp_recover(proc, diag);
-	dp_process_hold_asking(proc, true);
-	err = dp_leave(proc, &view, diag);
-	dp_process_hold_asking(proc, false);
-	if (!err || err == -ESRCH) {
-		__atomic_store_n(&proc->installed, false, __ATOMIC_RELEASE);
-		proc->base = 0;
-	}
-	return err == -ESRCH ? 0 : err;
-}

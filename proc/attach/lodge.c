@@ -40,17 +40,6 @@ static bool failed(long ret)
 	return ret < 0 && ret > -4096;
 }
 
-/** struct dp_lodged - what there is besides the agent
- *  @ours, @size: memory of dp_lodge_map() */
-struct dp_lodged {
-	struct dp_engine *engine;
-	struct dp_diag *diag; /* of the call that is being made */
-	void *ours[DP_MAX_POOLS];
-	u64 size[DP_MAX_POOLS];
-	u32 nr;
-	bool quiesces; /* jumps are written while nobody runs */
-};
-
 static int keep(struct dp_lodged *l, void *mem, u64 size)
 {
 	if (l->nr == DP_MAX_POOLS)
@@ -317,17 +306,4 @@ void dp_lodge_end(struct dp_process *proc)
 {
 	dp_sync_end(proc);
 	dp_hand_end(proc);
-}
-
-void dp_lodge_free(struct dp_process *proc)
-{
-	struct dp_lodged *l = proc->lodged;
-
-	if (!l)
-		return;
-	while (l->nr-- > 0)
-		munmap(l->ours[l->nr], l->size[l->nr]);
-	dp_engine_destroy(l->engine);
-	free(l);
-	proc->lodged = NULL;
 }

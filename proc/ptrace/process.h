@@ -19,6 +19,7 @@
 #include "engine/text/target.h"
 #include "sym/sym.h"
 
+struct dp_arena_hit;
 struct dp_engine;
 struct dp_family;
 struct dp_lodged;
@@ -173,6 +174,8 @@ int dp_process_hold(struct dp_process *proc);
  *  Return: false: there is none, or it has been written over. */
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view);
 
+/** dp_process_hit() - what the agent in it says; NULL: there is none yet */
+const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc);
 /** dp_tool_of() - the process that is the tool */
 pid_t dp_tool_of(const struct dp_process *proc);
 /** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
