@@ -52,6 +52,10 @@ void dp_facts_machine(struct dp_facts *facts, bool alone);
 void dp_facts_permission(struct dp_facts *facts, pid_t pid);
 /** dp_facts_process() - of process @pid: that, and all else that decides */
 void dp_facts_process(struct dp_facts *facts, pid_t pid);
+/** dp_facts_forbid_from(), dp_facts_overrule() - of those from the @from-th on: does any
+ *  stand in the way; and none does, for what was asked since says so */
+bool dp_facts_forbid_from(const struct dp_facts *facts, size_t from);
+void dp_facts_overrule(struct dp_facts *facts, size_t from);
 /** dp_facts_forbid() - does any of them stand in the way? */
 bool dp_facts_forbid(const struct dp_facts *facts);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -71,4 +72,15 @@ int dp_process_open(pid_t pid, struct dp_process **out, struct dp_diag *diag)
 	else
 		*out = proc;
 	return err;
+}
+
+struct dp_process *dp_process_new(void)
+{
+	struct dp_process *proc = calloc(1, sizeof(*proc));
+
+	if (!proc)
+		return NULL;
+	proc->target.ops = &dp_process_target_ops;
+	proc->pidfd = proc->mem = proc->awake = proc->unsettled = -1;
+	return proc;
 }

@@ -38,17 +38,6 @@ struct dp_target *dp_process_target(struct dp_process *proc)
 	return &proc->target;
 }
 
-struct dp_process *dp_process_new(void)
-{
-	struct dp_process *proc = calloc(1, sizeof(*proc));
-
-	if (!proc)
-		return NULL;
-	proc->target.ops = &dp_process_target_ops;
-	proc->pidfd = proc->mem = proc->awake = proc->unsettled = -1;
-	return proc;
-}
-
 pid_t dp_process_pid(const struct dp_process *proc)
 {
 	return proc->pid;

@@ -189,6 +189,9 @@ bool dp_process_filters_came(const struct dp_process *proc, pid_t tid);
 /** dp_memory_gone() - has what we have hold of no memory any more? It ends, or it has
  *  executed. */
 bool dp_memory_gone(const struct dp_process *proc);
+/** dp_memory_extract() - @n pieces at once. Return: 0; -EFAULT. */
+int dp_memory_extract(const struct dp_process *proc, const struct dp_extract *v,
+		      u32 n);
 extern const struct dp_target_ops dp_process_target_ops;
 
 #define DP_MEMFD_PATH "/memfd:dprobes"

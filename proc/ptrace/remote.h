@@ -141,7 +141,6 @@ void dp_scan_free(struct dp_syscalls *s);
 /** dp_syscall_next() - the first "syscall" of some bytes, or NULL */
 const u8 *dp_syscall_next(const u8 *at, const u8 *end);
 
-
 /* pages: those that a process has for itself, and the file of the others. Context: tool
  * process; may sleep and allocate. */
 

@@ -214,7 +214,8 @@ void dp_confine_catch_up(struct dp_process *proc)
 {
 	const struct dp_arena *a = arena_of(proc);
 
-	if (!a || !is_late(a) || proc->filtered || !dp_process_filters_came(proc, 0))
+	if (!a || !is_late(a) || proc->filtered ||
+	    !dp_process_filters_came(proc, 0))
 		return;
 	proc->filtered = may_suspend(proc);
 	proc->no_return = proc->no_restart = true;

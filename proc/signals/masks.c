@@ -108,15 +108,6 @@ static u64 bits_for(u64 mask)
 	return bits;
 }
 
-u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t)
-{
-	struct dp_status st = { 0 };
-
-	if (!dp_uregs_thread(&t->regs))
-		dp_status_read(proc->pid, t->tid, &st);
-	return dp_thread_id(dp_uregs_thread(&t->regs), st.ns_pid);
-}
-
 static struct dp_caller caller_of(const struct dp_process *proc,
 				  struct dp_thread *t)
 {

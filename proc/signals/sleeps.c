@@ -11,6 +11,7 @@
 #include "engine/layout/private.h"
 #include "engine/layout/base.h"
 #include "engine/site/engine.h"
+#include "arch/uregs.h"
 #include "proc/code/hooks.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -495,4 +496,13 @@ int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
 		return -EFAULT;
 	make_again(proc, s, c);
 	return s->closed ? DP_SLEEP_CLOSED : DP_SLEEP_OPEN;
+}
+
+u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t)
+{
+	struct dp_status st = { 0 };
+
+	if (!dp_uregs_thread(&t->regs))
+		dp_status_read(proc->pid, t->tid, &st);
+	return dp_thread_id(dp_uregs_thread(&t->regs), st.ns_pid);
 }
