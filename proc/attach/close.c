@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* close: the end of what a tool has to do with a process. */
-#include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"

@@ -19,7 +19,6 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define END_NS 2000000ll /* of one handler; and ten times that, of all */
 #define STOP_NS 1000000000ll

@@ -14,7 +14,6 @@
 #include "arch/calls.h"
 #include "arch/uregs.h"
 #include "arch/arch.h"
-#include "engine/text/target.h"
 #include "port.h"
 #include "port_calls.h"
 #include "proc/attach/attach.h"
@@ -35,14 +34,10 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/signals/masks.h"
-#include "proc/ptrace/family.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

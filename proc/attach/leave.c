@@ -25,10 +25,8 @@
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>

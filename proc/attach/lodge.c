@@ -12,9 +12,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
 #include "engine/text/arm.h"
-#include "engine/text/target.h"
 #include "agent/image.h"
-#include "port.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/region.h"
 #include "proc/lodge.h"
@@ -25,7 +23,6 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

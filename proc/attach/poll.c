@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "engine/site/internal.h"
 
 /* How often an exec that did not pass through libc is looked for. */
 #define EXEC_LOOK_MS 100

@@ -23,13 +23,8 @@
 #include "proc/ptrace/stop.h"
 #include "proc/lodge.h"
 #include "sym/sym.h"
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "engine/site/internal.h"
 
 static bool has_site(const struct dp_engine *e, const struct dp_map *m)

@@ -19,7 +19,6 @@
 #include "proc/ptrace/process.h"
 #include "sym/sym.h"
 #include <stdlib.h>
-#include <string.h>
 
 #define FUNCTION_MAX 65536
 #define BACK 16 /* instructions before it that are looked at */

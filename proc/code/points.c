@@ -21,8 +21,6 @@
 #include "proc/code/hooks.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include <string.h>
-#include <sys/syscall.h>
 #include "engine/site/internal.h"
 
 #define CALL_SIZE 5

@@ -19,7 +19,6 @@
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "proc/family.h"
-#include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/family.h"

@@ -11,7 +11,6 @@
  * killed has lent may have a thread on its way home in it: that goes when all are seen
  * to be elsewhere.
  */
-#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "arch/uregs.h"
 #include "proc/proc.h"
@@ -20,11 +19,8 @@
 #include "proc/ptrace/process.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <sys/syscall.h>
 
 static const u8 syscall_ret[] = DP_CODE_SYSCALL_RET;
 static const u8 restorer_wide[] = DP_CODE_RESTORER_WIDE;

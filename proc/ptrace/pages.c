@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* pages: which pages of a mapping a process has for itself, and the file behind it. */
 #include "engine/layout/base.h"
-#include "engine/layout/site.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"

@@ -1,33 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* process: the object, and what is known of it without a stop. */
-#include "engine/text/target.h"
 #include "engine/site/view.h"
 #include "port_calls.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/base.h"
 #include "engine/site/engine.h"
-#include "proc/attach/attach.h"
-#include "proc/attach/region.h"
-#include "proc/linker.h"
-#include "proc/facts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/stop.h"
-#include "proc/ptrace/family.h"
-#include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "engine/site/internal.h"
 

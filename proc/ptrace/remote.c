@@ -36,7 +36,6 @@
 #include "arch/calls.h"
 #include "arch/uframe.h"
 #include "arch/uregs.h"
-#include "proc/attach/attach.h"
 #include "proc/proc.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"

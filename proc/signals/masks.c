@@ -33,7 +33,6 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <time.h>
-#include <unistd.h>
 
 #define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
 #define HELD_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, held))

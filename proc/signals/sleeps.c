@@ -15,12 +15,10 @@
 #include "proc/code/hooks.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/signals/masks.h"
 #include "proc/signals/sleeps.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #define SLEEPS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, sleeps))

@@ -8,7 +8,6 @@
  * that says whose it is: until then the child would, as any other, leave the
  * probes when it goes on, whatever becomes of us.
  */
-#include "agent/image.h"
 #include "engine/site/visits.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
