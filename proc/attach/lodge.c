@@ -32,11 +32,6 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-static bool failed(long ret)
-{
-	return ret < 0 && ret > -4096;
-}
-
 static int keep(struct dp_lodged *l, void *mem, u64 size)
 {
 	if (l->nr == DP_MAX_POOLS)
@@ -56,8 +51,9 @@ static long share(struct dp_process *proc, u64 size, s32 fd)
 				  IMAGE_OFFSET);
 
 	/* What a child wrote there would be believed of its parent. */
-	if (!failed(ret) && dp_remote_call(proc->hand, SYS_madvise, (u64)ret,
-					   size, MADV_DONTFORK, 0, 0, 0))
+	if (!dp_remote_failed(ret) &&
+	    dp_remote_call(proc->hand, SYS_madvise, (u64)ret, size,
+			   MADV_DONTFORK, 0, 0, 0))
 		ret = -ENOMEM;
 	return ret;
 }
@@ -74,7 +70,7 @@ int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there)
 		return err;
 	ret = share(proc, size, fd);
 	dp_share_close(proc->hand, &fd, 1);
-	if (failed(ret) || keep(proc->lodged, mem, whole)) {
+	if (dp_remote_failed(ret) || keep(proc->lodged, mem, whole)) {
 		munmap(mem, whole);
 		return -ENOMEM;
 	}
@@ -100,7 +96,7 @@ static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
 			     PROT_READ | PROT_EXEC, (u64)(MAP_PRIVATE | flags),
 			     (u64)there, 0);
 	dp_share_close(proc->hand, &there, 1);
-	return failed(ret) ? (int)ret : 0;
+	return dp_remote_failed(ret) ? (int)ret : 0;
 }
 
 int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot,

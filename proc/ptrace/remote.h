@@ -25,6 +25,11 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **remote,
 /** dp_remote_call() - Return: what the call returned; -ESRCH when it died */
 long dp_remote_call(struct dp_remote *remote, long nr, u64 a, u64 b, u64 c,
 		    u64 d, u64 e, u64 f);
+/** dp_remote_failed() - is what it returned an error, also where it is an address? */
+static inline bool dp_remote_failed(long ret)
+{
+	return ret < 0 && ret > -4096;
+}
 /** dp_rseq_word() - address of the word that says which restartable sequence (rseq(2))
  *  a thread is in; 0: it has none */
 u64 dp_rseq_word(const struct dp_thread *t);

@@ -56,6 +56,10 @@ pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status);
  */
 pid_t dp_stop_seen(pid_t tid, int *status, int flags);
 
+/** dp_child_try() - does it work with a child of ours, which does nothing and is then ended?
+ *  Return: false also where there can be none. */
+bool dp_child_try(bool (*works)(pid_t child));
+
 /**
  * dp_stop_ends() - take notice of the ends of threads that we trace, but for the first one's
  *

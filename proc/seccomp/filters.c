@@ -15,14 +15,11 @@
 #include "proc/seccomp/filters.h"
 #include <errno.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define FILTERS_MAX 8192 /* of a thread; the kernel stops before */
@@ -392,23 +389,12 @@ void dp_filters_read(struct dp_process *proc)
 	free(look.threads);
 }
 
-/* Tried on a child of ours. */
+static bool suspends(pid_t child)
+{
+	return !ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP);
+}
+
 bool dp_filters_can_suspend(void)
 {
-	pid_t us = getpid(), child = fork();
-	bool can;
-
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (getppid() == us)
-			pause();
-		_exit(0);
-	}
-	can = child > 0 &&
-	      !ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP);
-	if (child > 0) {
-		kill(child, SIGKILL);
-		dp_stop_wait(child, NULL);
-	}
-	return can;
+	return dp_child_try(suspends);
 }

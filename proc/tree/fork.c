@@ -36,11 +36,6 @@
 #include <unistd.h>
 #include "engine/site/internal.h"
 
-static bool failed(long ret)
-{
-	return ret < 0 && ret > -4096;
-}
-
 static int build(struct dp_process *child, const struct dp_process *parent,
 		 u32 maker)
 {
@@ -65,7 +60,7 @@ static long map_all(struct dp_process *child, struct dp_remote *rem,
 				  DP_FILE_ARENA_OFFSET);
 
 	dp_step("fork: mapped");
-	if (failed(ret))
+	if (dp_remote_failed(ret))
 		return ret;
 	ret = dp_remote_call(rem, SYS_mmap,
 			     child->base + DP_ARENA_OFFSET + need->tables_off,
@@ -73,7 +68,7 @@ static long map_all(struct dp_process *child, struct dp_remote *rem,
 			     MAP_SHARED | MAP_FIXED, (u64)there[0],
 			     DP_FILE_ARENA_OFFSET + need->tables_off);
 	dp_step("fork: mapped");
-	if (failed(ret))
+	if (dp_remote_failed(ret))
 		return ret;
 	return dp_region_share(child, rem, need, there);
 }
@@ -118,7 +113,7 @@ static long map_visits(struct dp_process *child,
 			child, rem,
 			place_of(child, dp_engine_visits_at(parent->engine, i)),
 			size, &ours);
-		if (failed(at))
+		if (dp_remote_failed(at))
 			return at;
 		dp_engine_visits_grow(child->engine, (u64)at, ours);
 	}
