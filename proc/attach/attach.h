@@ -13,6 +13,7 @@ struct dp_engine;
 struct dp_maps;
 struct dp_process;
 struct dp_remote;
+struct dp_target;
 struct dp_thread;
 struct dp_view;
 
@@ -42,6 +43,20 @@ int dp_launch_again(struct dp_process *proc, struct dp_diag *diag);
 
 /** dp_mapping_of() - where what an engine is built from is, in it and here */
 struct dp_mapping dp_mapping_of(const struct dp_process *proc);
+
+/* live: the agent has the signals and calls that it needs. */
+
+/** dp_live_go() - as dp_process_install(), whose step it is */
+int dp_live_go(struct dp_process *proc, struct dp_diag *diag);
+
+/* arm: probes written into text, and taken out of it. */
+
+/** dp_arm_fn - dp_engine_arm() or dp_engine_apply() */
+typedef int dp_arm_fn(struct dp_engine *engine, struct dp_target *target,
+		      u64 *bad);
+/** dp_arm_write() - have that done while it may be. Return: 0 or a negative errno with words. */
+int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
+		 struct dp_diag *diag);
 
 /* leave: take an agent out, the tool's own or one that a dead tool left. */
 

@@ -254,7 +254,7 @@ static int return_masks(struct dp_process *proc, const struct dp_view *view,
 	return dp_drain(proc, view) ? 0 : -EAGAIN;
 }
 
-/* The other way round than install.c, for the same reasons. */
+/* The other way round than live.c, for the same reasons. */
 static int switch_back(struct dp_process *proc, struct dp_view *view,
 		       struct dp_diag *diag)
 {
