@@ -181,11 +181,8 @@ static pid_t group_of(pid_t tid)
 
 static bool is_group_stop(int status)
 {
-	int sig = WSTOPSIG(status);
-
 	return EVENT_OF(status) == PTRACE_EVENT_STOP &&
-	       (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
-		sig == SIGTTOU);
+	       dp_stops_group(WSTOPSIG(status));
 }
 
 void dp_family_let(pid_t tid, bool group_stop)

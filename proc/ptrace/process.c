@@ -6,6 +6,7 @@
 #include "engine/site/engine.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -213,4 +214,14 @@ bool dp_process_filters_came(const struct dp_process *proc, pid_t tid)
 		more = has_more(proc, tids[i]);
 	free(tids);
 	return more;
+}
+
+struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (proc->threads[i].tid == tid)
+			return &proc->threads[i];
+	return NULL;
 }
