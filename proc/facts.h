@@ -52,6 +52,10 @@ void dp_facts_machine(struct dp_facts *facts, bool alone);
 void dp_facts_permission(struct dp_facts *facts, pid_t pid);
 /** dp_facts_process() - of process @pid: that, and all else that decides */
 void dp_facts_process(struct dp_facts *facts, pid_t pid);
+/** dp_facts_forbid_from(), dp_facts_overrule() - of those from the @from-th on: does any
+ *  stand in the way; and none does, for what was asked since says so */
+bool dp_facts_forbid_from(const struct dp_facts *facts, size_t from);
+void dp_facts_overrule(struct dp_facts *facts, size_t from);
 /** dp_facts_forbid() - does any of them stand in the way? */
 bool dp_facts_forbid(const struct dp_facts *facts);
 
@@ -66,9 +70,6 @@ void dp_fact_remedy(struct dp_fact *fact, const char *fmt, ...)
 /** dp_fact_yama() - for tracing @pid; 0: nobody in particular */
 void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us,
 		  pid_t pid);
-/** dp_line_read() - a file's first line, without its end. Return: false if there
- *  is none. */
-bool dp_line_read(const char *path, char *line, size_t size);
 
 /*
  * limits: what setrlimit(2) allows a process, and what an error has to do with it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* attach: take hold of a running process, looking only. */
 #include "proc/attach/attach.h"
+#include "proc/code/hooks.h"
 #include "proc/lodge.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -107,7 +108,7 @@ static int look(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_check_process(proc, diag);
 
-	return err ? err : dp_gadgets_find(proc, diag);
+	return err ? err : dp_kind_find(proc, diag);
 }
 
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
@@ -139,7 +140,7 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 	if (*left) {
 		err = dp_recover(proc, diag);
 		if (!err)
-			err = dp_gadgets_find(proc, diag);
+			err = dp_kind_find(proc, diag);
 	}
 	return err;
 }

@@ -5,13 +5,15 @@
 
 #include <sys/types.h>
 #include "port_types.h"
+#include "engine/layout/arena.h"
 #include "engine/plan/plan.h"
 
-struct dp_arena_control;
 struct dp_diag;
+struct dp_engine;
 struct dp_maps;
 struct dp_process;
 struct dp_remote;
+struct dp_target;
 struct dp_thread;
 struct dp_view;
 
@@ -29,37 +31,32 @@ int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);
  *  Return: 0; -ENOENT it has none that can be read. */
 int dp_check_linker(const char *path, char *linker, size_t size);
 int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
-/** dp_check_can_suspend() - may we suspend seccomp filters of what we trace? */
-bool dp_check_can_suspend(void);
 int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
-/** dp_check_filters() - have its threads got filters that we have not looked at? */
-bool dp_check_filters(const struct dp_process *proc);
-/** dp_check_thread() - has this one, and are they in force for what we have it do? */
-bool dp_check_thread(const struct dp_process *proc, pid_t tid);
 
-/* kind: what a program is made of, as far as that decides where it makes its system calls. */
+/* launch: a program from its start. */
 
-/** dp_auxv_get() - a word of its auxiliary vector; 0: it has none */
-u64 dp_auxv_get(pid_t pid, u64 type);
+/** dp_launch_again() - the same of one that is stopped since it executed a program.
+ *  Return: as dp_process_attach(). */
+int dp_launch_again(struct dp_process *proc, struct dp_diag *diag);
 
-/**
- * dp_kind_find() - where its code makes system calls: @proc->texts
- * @maps: read; the caller frees them
- *
- * Waits for a dynamic linker that is still at work.
- * Return: 0; -EAGAIN it does not get on; -ESRCH.
- */
-int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
-		 struct dp_diag *diag);
+/* install: an agent in a process. */
 
-/* install: an agent in a process, and whose it is. */
-
-/** dp_tool_of() - the process that is the tool */
-pid_t dp_tool_of(const struct dp_process *proc);
-/** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
-bool dp_has_fsgsbase(void);
 /** dp_mapping_of() - where what an engine is built from is, in it and here */
 struct dp_mapping dp_mapping_of(const struct dp_process *proc);
+
+/* live: the agent has the signals and calls that it needs. */
+
+/** dp_live_go() - as dp_process_install(), whose step it is */
+int dp_live_go(struct dp_process *proc, struct dp_diag *diag);
+
+/* arm: probes written into text, and taken out of it. */
+
+/** dp_arm_fn - dp_engine_arm() or dp_engine_apply() */
+typedef int dp_arm_fn(struct dp_engine *engine, struct dp_target *target,
+		      u64 *bad);
+/** dp_arm_write() - have that done while it may be. Return: 0 or a negative errno with words. */
+int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
+		 struct dp_diag *diag);
 
 /* leave: take an agent out, the tool's own or one that a dead tool left. */
 
@@ -68,18 +65,17 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 /** dp_unmap() - the agent and all its pools, whatever there is of them */
 int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
 
+/** dp_process_let_go() - one that is held runs */
+void dp_process_let_go(struct dp_process *proc);
+
 /* recover: what a tool that was ended left in a process. Context: tool process; may sleep. */
 
-/** dp_recover_any() - is anything of ours among these mappings? */
-bool dp_recover_any(const struct dp_maps *maps);
 /** dp_recover_needed() - is anything of ours in one that has just been looked at? */
 bool dp_recover_needed(const struct dp_process *proc);
 int dp_recover(struct dp_process *proc, struct dp_diag *diag);
 /** dp_arena_load() - copy of the arena found in a process. Return: 0; -ENOENT. */
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 		  u64 *addr);
-/** dp_tool_start() - start time of a process, 0 if there is none */
-u64 dp_tool_start(pid_t pid);
 /** dp_recover_taken() - does a tool that lives probe it, with what is in there?
  *  Return: true, with words. */
 bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag);
@@ -110,6 +106,15 @@ void dp_linker_release(const struct dp_process *proc);
 
 /* lodge: what a process has when the agent in it is a library's: proc/lodge.h. */
 
-void dp_lodge_free(struct dp_process *proc);
+/** struct dp_lodged - what there is besides the agent
+ *  @ours, @size: memory of dp_lodge_map() */
+struct dp_lodged {
+	struct dp_engine *engine;
+	struct dp_diag *diag; /* of the call that is being made */
+	void *ours[DP_MAX_POOLS];
+	u64 size[DP_MAX_POOLS];
+	u32 nr;
+	bool quiesces; /* jumps are written while nobody runs */
+};
 
 #endif

@@ -160,39 +160,6 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
 	return check_file(path, shown, SCRIPT_DEPTH, diag);
 }
 
-/* Where the kernel does not count them they are one. */
-static u32 filters_of(const struct dp_status *st)
-{
-	return st->seccomp && !st->filters ? 1 : st->filters;
-}
-
-static bool has_more(const struct dp_process *proc, pid_t tid)
-{
-	struct dp_status st;
-
-	return !dp_status_read(proc->pid, tid, &st) &&
-	       filters_of(&st) > proc->nr_filters;
-}
-
-bool dp_check_thread(const struct dp_process *proc, pid_t tid)
-{
-	return !proc->filtered && !proc->vetted && has_more(proc, tid);
-}
-
-bool dp_check_filters(const struct dp_process *proc)
-{
-	bool more = false;
-	pid_t *tids;
-	size_t n, i;
-
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	for (i = 0; i < n && !more; i++)
-		more = has_more(proc, tids[i]);
-	free(tids);
-	return more;
-}
-
 /* Of any of its threads. What a tool that was killed has sent may be at work there.
  * @first: of the first one */
 static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
@@ -212,33 +179,12 @@ static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
 		if (st.tracer && !proc->held)
 			dp_errand_wait((pid_t)st.tracer);
 		filtered |= st.seccomp != 0;
-		if (filters_of(&st) > proc->nr_filters)
-			proc->nr_filters = filters_of(&st);
+		if (dp_status_filters(&st) > proc->nr_filters)
+			proc->nr_filters = dp_status_filters(&st);
 		proc->timeless |= st.seccomp == SECCOMP_MODE_STRICT;
 	}
 	free(tids);
 	return filtered;
-}
-
-/* Tried on a child of ours. */
-bool dp_check_can_suspend(void)
-{
-	pid_t us = getpid(), child = fork();
-	bool can;
-
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (getppid() == us)
-			pause();
-		_exit(0);
-	}
-	can = child > 0 &&
-	      !ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP);
-	if (child > 0) {
-		kill(child, SIGKILL);
-		dp_stop_wait(child, NULL);
-	}
-	return can;
 }
 
 static int check_filter(struct dp_process *proc, const struct dp_status *first,
@@ -247,7 +193,7 @@ static int check_filter(struct dp_process *proc, const struct dp_status *first,
 	proc->filtered = is_filtered(proc, first);
 	if (proc->filtered)
 		dp_filters_presume(proc);
-	if (!proc->filtered || dp_check_can_suspend())
+	if (!proc->filtered || dp_filters_can_suspend())
 		return 0;
 	return dp_diag_set(
 		diag, -EPERM,

@@ -10,7 +10,7 @@
  *
  * dp_threads_move() is how threads are moved wherever they are in the way; struct dp_moves
  * asks where from and where to. Home to the program here; out of the bytes of a jump into
- * its copies in install.c; out of the copy of one instruction into the detour in quiesce.c.
+ * its copies in arm.c; out of the copy of one instruction into the detour in quiesce.c.
  *
  * Where something is half done a pc stands for no instruction of the program, and four
  * other ways are left. The thread runs on by itself (stop.c), step by step where all others

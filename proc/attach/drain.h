@@ -69,9 +69,6 @@ bool dp_drain(struct dp_process *proc, const struct dp_view *view);
 bool dp_in_signal_handler(const struct dp_process *proc,
 			  const struct dp_maps *maps, u64 sp);
 
-/* From a stack pointer in the agent up to the registers */
-#define FRAME_MOST 65536
-
 /* stepout: threads in the agent, brought out of it while all others are held. */
 
 /**
@@ -88,5 +85,11 @@ void dp_stop_step_out(struct dp_process *proc, u64 caught,
 /** dp_stop_step_undo() - what a tool that was ended in the middle of that has left of a thread
  *  which has not run since. @base: of the agent */
 void dp_stop_step_undo(const struct dp_process *proc, u64 base);
+
+/* handlers: signal handlers of the program that have interrupted the agent. */
+
+/** dp_handlers_end() - let threads run, one at a time, until such handlers have returned. As
+ *  far as that goes in a moment. */
+void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
 
 #endif

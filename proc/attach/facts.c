@@ -1,388 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* facts: may a process be traced, and what else stands in the way of probing it? */
+/* facts: what stands in the way of probing a process, beside that it may not be traced? */
 #include "proc/attach/attach.h"
 #include "proc/facts.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
 #include "proc/seccomp/filters.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define DEFAULT_TRACER "another tracer"
 
-static void say(char text[DP_FACT_TEXT], const char *fmt, va_list args)
-{
-	vsnprintf(text, DP_FACT_TEXT, fmt, args);
-}
-
-struct dp_fact *dp_fact_add(struct dp_facts *facts, const char *name,
-			    enum dp_fact_state state, const char *fmt, ...)
-{
-	struct dp_fact *f = &facts->v[facts->n];
-	va_list args;
-
-	/* There is room for all that are ever told. */
-	if (facts->n < DP_FACTS_MAX - 1)
-		facts->n++;
-	*f = (struct dp_fact){ .name = name, .state = state };
-	va_start(args, fmt);
-	say(f->text, fmt, args);
-	va_end(args);
-	return f;
-}
-
-void dp_fact_remedy(struct dp_fact *f, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	say(f->remedy, fmt, args);
-	va_end(args);
-}
-
-bool dp_line_read(const char *path, char *line, size_t size)
-{
-	FILE *f = fopen(path, "re");
-	bool ok = f && fgets(line, (int)size, f);
-
-	if (f)
-		fclose(f);
-	if (ok)
-		line[strcspn(line, "\n")] = '\0';
-	return ok;
-}
-
-static bool has_cap(const struct dp_status *st)
-{
-	return st->cap_effective >> DP_CAP_SYS_PTRACE & 1;
-}
-
-/* Who is asking, and who is asked. */
-struct asked {
-	pid_t pid;
-	struct dp_status us, them;
-	bool same_ns; /* of users */
-};
-
-static bool same_namespace(pid_t pid, const char *which)
-{
-	char path[64], ours[64] = "", theirs[64] = "";
-	ssize_t a, b;
-
-	snprintf(path, sizeof(path), "/proc/self/ns/%s", which);
-	a = readlink(path, ours, sizeof(ours) - 1);
-	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, which);
-	b = readlink(path, theirs, sizeof(theirs) - 1);
-	/* Of one that cannot be seen nothing is said. */
-	return a <= 0 || b <= 0 || !strcmp(ours, theirs);
-}
-
-static bool ask(struct asked *a, pid_t pid)
-{
-	a->pid = pid;
-	a->same_ns = same_namespace(pid, "user");
-	return !dp_status_read(getpid(), getpid(), &a->us) &&
-	       !dp_status_read(pid, pid, &a->them);
-}
-
-/* The kernel's own answer, to a question that changes nothing. */
-static bool kernel_permits(pid_t pid)
-{
-	char byte;
-	struct iovec ours = { &byte, 1 }, theirs = { NULL, 1 };
-	char path[64];
-	int fd;
-
-	if (process_vm_readv(pid, &ours, 1, &theirs, 1, 0) < 0 &&
-	    errno == EPERM)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-static void see_users(struct dp_facts *facts, const struct asked *a)
-{
-	const struct passwd *who = getpwuid(a->them.uid);
-	bool same = true, may = has_cap(&a->us);
-	struct dp_fact *f;
-	int i;
-
-	for (i = 0; i < 3; i++)
-		same &= a->them.uids[i] == a->us.uids[1] &&
-			a->them.gids[i] == a->us.gids[1];
-	if (same) {
-		dp_fact_add(facts, "user", DP_FACT_OK,
-			    "it belongs to uid %u, as whom you are running",
-			    a->them.uid);
-	} else if (a->them.uid == a->us.uids[1]) {
-		f = dp_fact_add(
-			facts, "user", may ? DP_FACT_OK : DP_FACT_NO,
-			"it belongs to uid %u and so do you, but it has changed its ids (set-user-ID or set-group-ID)",
-			a->them.uid);
-		if (!may)
-			dp_fact_remedy(f, "become root, or get CAP_SYS_PTRACE");
-	} else {
-		f = dp_fact_add(facts, "user", may ? DP_FACT_OK : DP_FACT_NO,
-				"it belongs to uid %u and you are uid %u",
-				a->them.uid, a->us.uids[1]);
-		if (!may)
-			dp_fact_remedy(
-				f,
-				"become that user (sudo -u %s) or root, or get CAP_SYS_PTRACE",
-				who ? who->pw_name : "USER");
-	}
-}
-
-static void see_dumpable(struct dp_facts *facts, const struct asked *a)
-{
-	struct dp_fact *f;
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", a->pid);
-	/* What belongs to root there, and not to its user, is hidden. */
-	if (stat(path, &st) || st.st_uid == a->them.uids[1])
-		return;
-	f = dp_fact_add(
-		facts, "dumpable", has_cap(&a->us) ? DP_FACT_NOTE : DP_FACT_NO,
-		"it is not dumpable (prctl PR_SET_DUMPABLE, or a program that it may not read)");
-	if (!has_cap(&a->us))
-		dp_fact_remedy(f, "become root, or get CAP_SYS_PTRACE");
-}
-
-static void see_capabilities(struct dp_facts *facts, const struct asked *a)
-{
-	u64 more = a->them.cap_permitted & ~a->us.cap_permitted;
-	struct dp_fact *f;
-
-	if (has_cap(&a->us)) {
-		dp_fact_add(facts, "capabilities", DP_FACT_OK,
-			    "you have CAP_SYS_PTRACE");
-	} else if (more && a->same_ns) {
-		f = dp_fact_add(
-			facts, "capabilities", DP_FACT_NO,
-			"it has capabilities that you have not (0x%llx)",
-			(unsigned long long)more);
-		dp_fact_remedy(f, "become root, or get CAP_SYS_PTRACE");
-	} else {
-		dp_fact_add(facts, "capabilities", DP_FACT_OK,
-			    "it has none that you have not");
-	}
-}
-
-static bool is_ancestor(pid_t pid)
-{
-	const char *fields;
-	char text[1024];
-	pid_t up = pid;
-
-	while (up > 1 && up != getpid()) {
-		fields = dp_stat_read(up, text, sizeof(text));
-		if (!fields || sscanf(fields, "%*c %d", &up) != 1)
-			return false;
-	}
-	return up == getpid();
-}
-
-void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us, pid_t pid)
-{
-	static const char path[] = "/proc/sys/kernel/yama/ptrace_scope";
-	struct dp_fact *f;
-	char line[16];
-	int scope;
-	bool may;
-
-	if (!dp_line_read(path, line, sizeof(line))) {
-		dp_fact_add(facts, "yama", DP_FACT_OK, "there is no Yama here");
-		return;
-	}
-	scope = atoi(line);
-	may = !scope || (scope < 3 && has_cap(us)) ||
-	      (scope == 1 && pid && is_ancestor(pid));
-	f = dp_fact_add(facts, "yama",
-			may ? DP_FACT_OK :
-			pid ? DP_FACT_NO :
-			      DP_FACT_NOTE,
-			"Yama's kernel.yama.ptrace_scope is %d", scope);
-	if (!may && scope == 3)
-		dp_fact_remedy(
-			f,
-			"reboot with another value: this one cannot be lowered");
-	else if (!may)
-		dp_fact_remedy(
-			f,
-			"set it to 0, start the program with -- CMD, or get CAP_SYS_PTRACE");
-}
-
-static void see_namespaces(struct dp_facts *facts, const struct asked *a)
-{
-	static const char *const kinds[] = { "user", "pid", "mnt", "net" };
-	char text[64] = "";
-	struct dp_fact *f;
-	size_t i;
-
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!same_namespace(a->pid, kinds[i])) {
-			strcat(text, *text ? ", " : "");
-			strcat(text, kinds[i]);
-		}
-	if (!*text) {
-		dp_fact_add(facts, "namespaces", DP_FACT_OK,
-			    "those that you are in");
-		return;
-	}
-	f = dp_fact_add(facts, "namespaces", DP_FACT_NOTE, "it has its own: %s",
-			text);
-	if (!a->same_ns)
-		dp_fact_remedy(
-			f,
-			"if it may not be traced from here, run dprobes inside (nsenter -t %d -U -p -m), or as root outside",
-			a->pid);
-}
-
-static void see_lsm(struct dp_facts *facts, const struct asked *a)
-{
-	char path[64], ours[128] = "", theirs[128] = "", list[128] = "";
-
-	dp_line_read("/sys/kernel/security/lsm", list, sizeof(list));
-	snprintf(path, sizeof(path), "/proc/%d/attr/current", a->pid);
-	dp_line_read("/proc/self/attr/current", ours, sizeof(ours));
-	dp_line_read(path, theirs, sizeof(theirs));
-	if (!*theirs) {
-		dp_fact_add(facts, "lsm", DP_FACT_OK,
-			    "no security module labels it%s%s",
-			    *list ? "; there are: " : "", list);
-		return;
-	}
-	dp_fact_add(facts, "lsm",
-		    strcmp(ours, theirs) ? DP_FACT_NOTE : DP_FACT_OK,
-		    "it runs as \"%s\", you as \"%s\"", theirs, ours);
-}
-
-static bool see_end(struct dp_facts *facts, const struct asked *a)
-{
-	if (a->them.state == 'Z' || a->them.state == 'X') {
-		dp_fact_remedy(
-			dp_fact_add(
-				facts, "process", DP_FACT_NO,
-				"it has ended, and its parent has not waited for it"),
-			"nothing is left to be probed");
-		return true;
-	}
-	if (dp_status_kernel(a->pid)) {
-		dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO,
-					   "it is a kernel thread"),
-			       "the kernel's own code cannot be probed yet");
-		return true;
-	}
-	if (a->pid != getpid())
-		return false;
-	dp_fact_remedy(dp_fact_add(facts, "process", DP_FACT_NO,
-				   "it is this dprobes itself"),
-		       "name another one");
-	return true;
-}
-
-static bool forbid_from(const struct dp_facts *facts, size_t from)
-{
-	for (; from < facts->n; from++)
-		if (facts->v[from].state == DP_FACT_NO)
-			return true;
-	return false;
-}
-
-/* What the kernel, or an attach, decides is so, whatever the reasons seemed to be. */
-static void overrule(struct dp_facts *facts, size_t from)
-{
-	for (; from < facts->n; from++)
-		if (facts->v[from].state == DP_FACT_NO) {
-			facts->v[from].state = DP_FACT_NOTE;
-			facts->v[from].remedy[0] = '\0';
-		}
-}
-
-void dp_facts_permission(struct dp_facts *facts, pid_t pid)
-{
-	size_t from = facts->n;
-	struct asked a;
-	struct dp_fact *f;
-
-	if (!ask(&a, pid)) {
-		dp_fact_remedy(
-			dp_fact_add(facts, "process", DP_FACT_NO,
-				    "there is no process %d", pid),
-			"see \"ps -e\" for those there are; /proc may hide others' (hidepid)");
-		return;
-	}
-	if (see_end(facts, &a))
-		return;
-	see_users(facts, &a);
-	see_dumpable(facts, &a);
-	see_capabilities(facts, &a);
-	dp_fact_yama(facts, &a.us, pid);
-	see_namespaces(facts, &a);
-	see_lsm(facts, &a);
-	if (kernel_permits(pid)) {
-		overrule(facts, from);
-		dp_fact_add(facts, "ptrace", DP_FACT_OK,
-			    "the kernel permits it");
-		return;
-	}
-	f = dp_fact_add(facts, "ptrace", DP_FACT_NO,
-			"the kernel does not permit it");
-	if (!forbid_from(facts, from) || facts->n - from < 2)
-		return;
-	facts->n--;
-	if (forbid_from(facts, from))
-		f->state = DP_FACT_NOTE;
-	else
-		dp_fact_remedy(
-			f,
-			"become root in its user namespace, or see what its security module says");
-	facts->n++;
-}
-
-static void see_tracer(struct dp_facts *facts, const struct asked *a)
+static void see_tracer(struct dp_facts *facts, const struct dp_status *them)
 {
 	char path[64], comm[32] = DEFAULT_TRACER;
 
-	if (!a->them.tracer) {
+	if (!them->tracer) {
 		dp_fact_add(facts, "tracer", DP_FACT_OK, "nobody traces it");
 		return;
 	}
-	snprintf(path, sizeof(path), "/proc/%u/comm", a->them.tracer);
+	snprintf(path, sizeof(path), "/proc/%u/comm", them->tracer);
 	dp_line_read(path, comm, sizeof(comm));
 	dp_fact_remedy(dp_fact_add(facts, "tracer", DP_FACT_NO,
 				   "it is being traced by process %u (%s)",
-				   a->them.tracer, comm),
-		       "end process %u, or have it detach", a->them.tracer);
+				   them->tracer, comm),
+		       "end process %u, or have it detach", them->tracer);
 }
 
 /* It has to be stopped for a moment, as an attach would. */
-static void see_filters(struct dp_facts *facts, const struct asked *a,
-			const char *mode)
+static void see_filters(struct dp_facts *facts, pid_t pid, const char *mode)
 {
 	struct dp_process *proc = dp_process_new();
 	const char *why = "out of memory";
 
 	if (proc) {
-		proc->pid = a->pid;
-		proc->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
+		proc->pid = pid;
+		proc->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		proc->filtered = true;
 		dp_filters_presume(proc);
 		dp_filters_read(proc);
@@ -403,34 +63,34 @@ static void see_filters(struct dp_facts *facts, const struct asked *a,
 	dp_process_close(proc);
 }
 
-static void see_confinement(struct dp_facts *facts, const struct asked *a)
+static void see_confinement(struct dp_facts *facts, pid_t pid,
+			    const struct dp_status *them)
 {
 	static const char *const modes[] = { "none", "strict", "a filter" };
 
-	if (!a->them.seccomp)
+	if (!them->seccomp)
 		dp_fact_add(facts, "seccomp", DP_FACT_OK, "none");
-	else if (dp_check_can_suspend())
-		see_filters(facts, a,
-			    modes[a->them.seccomp > 2 ? 2 : a->them.seccomp]);
+	else if (dp_filters_can_suspend())
+		see_filters(facts, pid,
+			    modes[them->seccomp > 2 ? 2 : them->seccomp]);
 	else
 		dp_fact_remedy(
 			dp_fact_add(
 				facts, "seccomp", DP_FACT_NO,
 				"it runs under seccomp: %s",
-				modes[a->them.seccomp > 2 ? 2 :
-							    a->them.seccomp]),
+				modes[them->seccomp > 2 ? 2 : them->seccomp]),
 			"run dprobes with CAP_SYS_ADMIN and under no filter, or start it without its filter (%s)",
 			"systemd: SystemCallFilter=, docker: --security-opt seccomp=unconfined");
 	dp_fact_add(facts, "no-new-privs",
-		    a->them.no_new_privs ? DP_FACT_NOTE : DP_FACT_OK,
-		    a->them.no_new_privs ? "set, which probes do not mind" :
-					   "not set");
-	if (a->them.shadow_stack)
+		    them->no_new_privs ? DP_FACT_NOTE : DP_FACT_OK,
+		    them->no_new_privs ? "set, which probes do not mind" :
+					 "not set");
+	if (them->shadow_stack)
 		dp_fact_remedy(
 			dp_fact_add(facts, "shadow-stack", DP_FACT_NO,
 				    "it runs with a shadow stack"),
 			"start it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
-	if (a->them.state == 'T' || a->them.state == 't')
+	if (them->state == 'T' || them->state == 't')
 		dp_fact_remedy(dp_fact_add(facts, "state", DP_FACT_NOTE,
 					   "it is stopped"),
 			       "send it SIGCONT for anything to be seen");
@@ -495,10 +155,10 @@ static void see_attach(struct dp_facts *facts, size_t from, pid_t pid)
 		see_dispatch(facts, proc, err);
 	}
 	if (!err) {
-		overrule(facts, from);
+		dp_facts_overrule(facts, from);
 		dp_fact_add(facts, "attach", DP_FACT_OK,
 			    "nothing is in the way");
-	} else if (!forbid_from(facts, from)) {
+	} else if (!dp_facts_forbid_from(facts, from)) {
 		dp_fact_add(facts, "attach", DP_FACT_NO, "%.250s", diag.text);
 	}
 	dp_process_close(proc);
@@ -536,19 +196,15 @@ static void see_probes(struct dp_facts *facts, pid_t pid)
 void dp_facts_process(struct dp_facts *facts, pid_t pid)
 {
 	size_t from = facts->n;
-	struct asked a;
+	struct dp_status them;
 
 	dp_facts_permission(facts, pid);
-	if (!strcmp(facts->v[from].name, "process") || !ask(&a, pid))
+	if (!strcmp(facts->v[from].name, "process") ||
+	    dp_status_read(pid, pid, &them))
 		return;
-	see_tracer(facts, &a);
-	see_confinement(facts, &a);
+	see_tracer(facts, &them);
+	see_confinement(facts, pid, &them);
 	see_program(facts, pid);
 	see_attach(facts, from, pid);
 	see_probes(facts, pid);
-}
-
-bool dp_facts_forbid(const struct dp_facts *facts)
-{
-	return forbid_from(facts, 0);
 }

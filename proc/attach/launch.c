@@ -17,7 +17,7 @@
 #include "arch/uregs.h"
 #include "engine/insn/insn.h"
 #include "proc/attach/attach.h"
-#include "proc/family.h"
+#include "proc/code/hooks.h"
 #include "proc/facts.h"
 #include "proc/linker.h"
 #include "proc/lodge.h"
@@ -26,7 +26,6 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
-#include "proc/tree/family.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
@@ -347,6 +346,18 @@ static int to_start(struct dp_process *proc, bool survives,
 	return err;
 }
 
+void dp_process_kill_launched(struct dp_process *proc)
+{
+	if (!proc->launched || proc->reaped)
+		return;
+	kill(proc->pid, SIGKILL);
+	while (dp_stop_wait(proc->pid, &proc->status) == proc->pid &&
+	       !WIFEXITED(proc->status) && !WIFSIGNALED(proc->status))
+		continue;
+	proc->reaped = proc->exited = true;
+	proc->held = false;
+}
+
 static int start(struct dp_process *proc, const char *path, char *const argv[])
 {
 	int go[2], err = 0;
@@ -399,7 +410,7 @@ static int take_hold(struct dp_process *proc, struct dp_diag *diag)
 	if (!err)
 		err = to_start(proc, false, diag);
 	if (!err)
-		err = dp_gadgets_find(proc, diag);
+		err = dp_kind_find(proc, diag);
 	if (!err)
 		err = hold(proc, diag);
 	if (!err)
@@ -440,7 +451,7 @@ int dp_process_launch(char *const argv[], struct dp_process **out,
 	return 0;
 }
 
-static int renew(struct dp_process *proc, struct dp_diag *diag)
+int dp_launch_again(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_process_open_mem(proc, diag);
 
@@ -450,32 +461,10 @@ static int renew(struct dp_process *proc, struct dp_diag *diag)
 	if (!err)
 		err = to_start(proc, true, diag);
 	if (!err)
-		err = dp_gadgets_find(proc, diag);
+		err = dp_kind_find(proc, diag);
 	if (!err && dp_process_hold(proc))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	if (!err)
 		dp_filters_read(proc);
-	return err;
-}
-
-int dp_process_renew(struct dp_family *family,
-		     const struct dp_family_event *event,
-		     struct dp_process **out, struct dp_diag *diag)
-{
-	struct dp_process *proc = dp_process_new();
-	int err;
-
-	if (!proc) {
-		dp_family_let_go(family, event);
-		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	}
-	proc->pid = event->pid;
-	err = renew(proc, diag);
-	if (!err)
-		err = dp_family_add(family, proc);
-	if (err)
-		dp_family_fail(family, event, proc);
-	else
-		*out = proc;
 	return err;
 }

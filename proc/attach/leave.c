@@ -25,10 +25,8 @@
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -160,7 +158,7 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 
 	for (i = 0; c->revertible && i < dp_few(&c->nr_texts, DP_MAX_TEXTS);
 	     i++)
-		if (dp_texts_clean(proc, &c->texts[i]))
+		if (dp_pages_clean(proc, &c->texts[i]))
 			dp_remote_call(rem, SYS_madvise, c->texts[i].start,
 				       c->texts[i].size, MADV_DONTNEED, 0, 0,
 				       0);
@@ -256,7 +254,7 @@ static int return_masks(struct dp_process *proc, const struct dp_view *view,
 	return dp_drain(proc, view) ? 0 : -EAGAIN;
 }
 
-/* The other way round than install.c, for the same reasons. */
+/* The other way round than live.c, for the same reasons. */
 static int switch_back(struct dp_process *proc, struct dp_view *view,
 		       struct dp_diag *diag)
 {
@@ -461,34 +459,4 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 	struct leaving l = { proc, view, diag };
 
 	return dp_errand(proc, leave, &l);
-}
-
-int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
-{
-	struct dp_view view;
-	int err;
-
-	/* Children that it makes from now on have a part of it. */
-	proc->changing = true;
-	if (proc->family)
-		dp_family_pass(proc->family);
-	if (!proc->base || proc->exited || proc->execed[0])
-		return 0;
-	dp_confine_catch_up(proc);
-	if (proc->out_of_reach)
-		return dp_diag_set(
-			diag, -EPERM,
-			"process %d is under a seccomp filter by now; the agent stays there, inert; dprobes with CAP_SYS_ADMIN takes it out",
-			proc->pid);
-	dp_process_answer(proc);
-	if (!dp_process_view(proc, &view))
-		return dp_recover(proc, diag);
-	dp_process_hold_asking(proc, true);
-	err = dp_leave(proc, &view, diag);
-	dp_process_hold_asking(proc, false);
-	if (!err || err == -ESRCH) {
-		__atomic_store_n(&proc->installed, false, __ATOMIC_RELEASE);
-		proc->base = 0;
-	}
-	return err == -ESRCH ? 0 : err;
 }

@@ -2,6 +2,7 @@
 /* limits: see limits.h. */
 #include "proc/facts.h"
 #include "engine/layout/base.h"
+#include "proc/ptrace/process.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -16,7 +16,6 @@
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "arch/uregs.h"
-#include "proc/attach/drain.h"
 #include "proc/attach/attach.h"
 #include "proc/family.h"
 #include "proc/linker.h"
@@ -198,7 +197,7 @@ static bool is_frame(const struct dp_process *proc, const struct dp_thread *t,
 {
 	u64 restorer;
 
-	return frame - dp_uregs_sp(&t->regs) <= FRAME_MOST &&
+	return frame - dp_uregs_sp(&t->regs) <= DP_FRAME_MOST &&
 	       !dp_process_read(proc, frame, &restorer, sizeof(restorer)) &&
 	       restorer == proc->base + dp_agent_trap_restorer;
 }

@@ -12,9 +12,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
 #include "engine/site/arm.h"
-#include "engine/text/target.h"
 #include "agent/image.h"
-#include "port.h"
 #include "proc/attach/attach.h"
 #include "proc/attach/region.h"
 #include "proc/lodge.h"
@@ -25,7 +23,6 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,22 +31,6 @@
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
-
-static bool failed(long ret)
-{
-	return ret < 0 && ret > -4096;
-}
-
-/** struct dp_lodged - what there is besides the agent
- *  @ours, @size: memory of dp_lodge_map() */
-struct dp_lodged {
-	struct dp_engine *engine;
-	struct dp_diag *diag; /* of the call that is being made */
-	void *ours[DP_MAX_POOLS];
-	u64 size[DP_MAX_POOLS];
-	u32 nr;
-	bool quiesces; /* jumps are written while nobody runs */
-};
 
 static int keep(struct dp_lodged *l, void *mem, u64 size)
 {
@@ -70,8 +51,9 @@ static long share(struct dp_process *proc, u64 size, s32 fd)
 				  IMAGE_OFFSET);
 
 	/* What a child wrote there would be believed of its parent. */
-	if (!failed(ret) && dp_remote_call(proc->hand, SYS_madvise, (u64)ret,
-					   size, MADV_DONTFORK, 0, 0, 0))
+	if (!dp_remote_failed(ret) &&
+	    dp_remote_call(proc->hand, SYS_madvise, (u64)ret, size,
+			   MADV_DONTFORK, 0, 0, 0))
 		ret = -ENOMEM;
 	return ret;
 }
@@ -88,7 +70,7 @@ int dp_lodge_map(struct dp_process *proc, u64 size, u8 **ours, u64 *there)
 		return err;
 	ret = share(proc, size, fd);
 	dp_share_close(proc->hand, &fd, 1);
-	if (failed(ret) || keep(proc->lodged, mem, whole)) {
+	if (dp_remote_failed(ret) || keep(proc->lodged, mem, whole)) {
 		munmap(mem, whole);
 		return -ENOMEM;
 	}
@@ -114,7 +96,7 @@ static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
 			     PROT_READ | PROT_EXEC, (u64)(MAP_PRIVATE | flags),
 			     (u64)there, 0);
 	dp_share_close(proc->hand, &there, 1);
-	return failed(ret) ? (int)ret : 0;
+	return dp_remote_failed(ret) ? (int)ret : 0;
 }
 
 int dp_lodge_protect(struct dp_process *proc, u64 addr, u64 size, int prot,
@@ -317,17 +299,4 @@ void dp_lodge_end(struct dp_process *proc)
 {
 	dp_sync_end(proc);
 	dp_hand_end(proc);
-}
-
-void dp_lodge_free(struct dp_process *proc)
-{
-	struct dp_lodged *l = proc->lodged;
-
-	if (!l)
-		return;
-	while (l->nr-- > 0)
-		munmap(l->ours[l->nr], l->size[l->nr]);
-	dp_engine_destroy(l->engine);
-	free(l);
-	proc->lodged = NULL;
 }

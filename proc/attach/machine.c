@@ -4,16 +4,12 @@
 #include "engine/layout/base.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/seccomp/filters.h"
+#include "proc/ptrace/remote.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -114,26 +110,16 @@ static bool asks_force(void)
 	return ok;
 }
 
-/* Asked of a child of ours. */
+static bool child_asks_dispatch(pid_t child)
+{
+	return !ptrace(PTRACE_SEIZE, child, 0, 0) &&
+	       !ptrace(PTRACE_INTERRUPT, child, 0, 0) &&
+	       dp_stop_wait(child, NULL) == child && !dp_dispatch_asks(child);
+}
+
 static bool asks_dispatch(void)
 {
-	pid_t us = getpid(), child = fork();
-	bool ok;
-
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (getppid() == us)
-			pause();
-		_exit(0);
-	}
-	ok = child > 0 && !ptrace(PTRACE_SEIZE, child, 0, 0) &&
-	     !ptrace(PTRACE_INTERRUPT, child, 0, 0) &&
-	     dp_stop_wait(child, NULL) == child && !dp_dispatch_asks(child);
-	if (child > 0) {
-		kill(child, SIGKILL);
-		dp_stop_wait(child, NULL);
-	}
-	return ok;
+	return dp_child_try(child_asks_dispatch);
 }
 
 static bool asks_rseq(void)

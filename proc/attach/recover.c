@@ -23,23 +23,6 @@
 
 #define ARENA_MAX (1ull << 30)
 
-u64 dp_tool_start(pid_t pid)
-{
-	char text[1024];
-	const char *p = dp_stat_read(pid, text, sizeof(text));
-	unsigned long long start = 0;
-	int i;
-
-	/* Field 22; what there is begins with the third. */
-	for (i = 3; p && i < 22; i++) {
-		p = strchr(p, ' ');
-		p = p ? p + 1 : NULL;
-	}
-	if (p)
-		sscanf(p, "%llu", &start);
-	return start;
-}
-
 static int read_part(const struct dp_process *proc, u64 addr, char *arena,
 		     size_t size, u64 offset, u64 bytes)
 {
@@ -170,16 +153,6 @@ int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 	return err;
 }
 
-bool dp_recover_any(const struct dp_maps *maps)
-{
-	bool found = false;
-	size_t i;
-
-	for (i = 0; i < maps->n; i++)
-		found |= dp_path_is_ours(maps->v[i].path);
-	return found;
-}
-
 static bool any_left(const struct dp_process *proc)
 {
 	struct dp_maps maps;
@@ -187,7 +160,7 @@ static bool any_left(const struct dp_process *proc)
 
 	if (dp_maps_read(proc->pid, &maps))
 		return false;
-	found = dp_recover_any(&maps);
+	found = dp_pages_ours(&maps);
 	dp_maps_free(&maps);
 	return found;
 }

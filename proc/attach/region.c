@@ -47,11 +47,6 @@
 #define TABLES 0
 #define HIT 1
 
-static bool failed(long ret)
-{
-	return ret < 0 && ret > -4096;
-}
-
 /** struct part - of the region: [start, end) from its base */
 struct part {
 	u64 start, end;
@@ -184,7 +179,7 @@ static long map_over(struct dp_remote *rem, u64 base, struct part part,
 			     (u64)(flags | MAP_FIXED), (u64)fd,
 			     flags & MAP_ANONYMOUS ? 0 : part.start);
 	dp_step("region: mapped");
-	return failed(ret) ? ret : 0;
+	return dp_remote_failed(ret) ? ret : 0;
 }
 
 static long advise(struct dp_remote *rem, u64 base, struct part part, int what)
@@ -207,7 +202,7 @@ static long map_pools(struct dp_remote *rem, const s32 *there,
 					  MAP_PRIVATE | MAP_FIXED_NOREPLACE,
 					  (u64)there[TABLES], p->file_offset);
 
-		if (failed(ret))
+		if (dp_remote_failed(ret))
 			return ret;
 		dp_step("install: pool");
 	}
@@ -233,7 +228,7 @@ static long map_base(struct dp_process *proc, struct dp_remote *rem,
 	long base = dp_remote_call(rem, SYS_mmap, 0, arena.end, (u64)prot,
 				   MAP_SHARED, (u64)there[TABLES], 0);
 
-	if (failed(base))
+	if (dp_remote_failed(base))
 		return base;
 	proc->base = (u64)base;
 	dp_step("install: region");

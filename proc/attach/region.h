@@ -7,26 +7,19 @@
 #ifndef DP_PROC_ATTACH_REGION_H
 #define DP_PROC_ATTACH_REGION_H
 
-#include <string.h>
 #include "port_types.h"
 #include "engine/layout/arena.h"
+#include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "sym/sym.h"
 
 struct dp_hole;
 struct dp_layout_need;
 struct dp_map;
-struct dp_mapped;
 struct dp_maps;
 struct dp_process;
 struct dp_remote;
 struct dp_view;
-
-#define DP_MEMFD_PATH "/memfd:dprobes"
-static inline bool dp_path_is_ours(const char *path)
-{
-	return !strncmp(path, DP_MEMFD_PATH, sizeof(DP_MEMFD_PATH) - 1);
-}
 
 /** dp_map_is_arena() - does an arena begin there? */
 static inline bool dp_map_is_arena(const struct dp_map *map)
@@ -91,15 +84,9 @@ long dp_share_map(struct dp_process *proc, struct dp_remote *remote, u64 over,
 /** dp_shares_forget() - unmap @n of ours; what the target has dp_unmap() unmaps */
 void dp_shares_forget(struct dp_process *proc, size_t from, size_t n);
 
-/* texts: mappings whose patched pages can go back to the page cache, and code that has gone. */
+/* texts: mappings in which there are probes, and code that has gone. */
 
 void dp_texts_note(struct dp_process *proc);
-bool dp_texts_clean(const struct dp_process *proc,
-		    const struct dp_mapped *text);
-/** dp_texts_file() - the file of a mapping none of whose pages has been written to; its
- *  descriptor is to be closed */
-struct dp_text_file dp_texts_file(const struct dp_process *proc,
-				  const struct dp_map *map);
 /** dp_texts_gone() - sites whose code is not mapped any more become DP_SITE_GONE:
  *  whatever is there now is not touched. Return: are there any new ones? */
 bool dp_texts_gone(const struct dp_process *proc, struct dp_view *view);

@@ -48,11 +48,6 @@ struct parcel {
 _Static_assert(sizeof(struct parcel) <= DP_REMOTE_SCRATCH,
 	       "a parcel has no room in the scratch memory");
 
-static bool failed(long ret)
-{
-	return ret < 0 && ret > -4096;
-}
-
 int dp_share_file(u64 size)
 {
 	int fd = (int)syscall(SYS_memfd_create, "dprobes",
@@ -123,7 +118,7 @@ static int receive(struct dp_process *proc, struct dp_remote *rem,
 	ret = dp_remote_call(rem, SYS_recvmsg, (u64)p->ends[1],
 			     at + offsetof(struct parcel, msg),
 			     MSG_CMSG_CLOEXEC | MSG_DONTWAIT, 0, 0, 0);
-	if (failed(ret))
+	if (dp_remote_failed(ret))
 		return (int)ret;
 	err = dp_process_read(proc, at, p, sizeof(*p));
 	if (err)
@@ -144,7 +139,7 @@ int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,
 				  SOCK_DGRAM | SOCK_CLOEXEC, 0, at, 0, 0);
 	int end, err;
 
-	if (failed(ret))
+	if (dp_remote_failed(ret))
 		return (int)ret;
 	err = dp_process_read(proc, at, p.ends, sizeof(p.ends));
 	if (err)
@@ -207,7 +202,7 @@ long dp_share_map(struct dp_process *proc, struct dp_remote *rem, u64 over,
 			    MAP_SHARED | (over ? MAP_FIXED : 0), (u64)there, 0);
 	dp_step("share: mapped");
 	dp_share_close(rem, &there, 1);
-	if (failed(at))
+	if (dp_remote_failed(at))
 		munmap(*ours, size);
 	else
 		proc->shares[proc->nr_shares++] =
@@ -254,7 +249,7 @@ static int share(void *arg)
 		return err;
 	at = dp_share_map(proc, proc->hand, 0, s->size, s->ours);
 	dp_hand_end(proc);
-	if (failed(at))
+	if (dp_remote_failed(at))
 		return dp_diag_set(s->diag, (int)at,
 				   "cannot map memory into process %d: %s",
 				   proc->pid,

@@ -30,6 +30,7 @@
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
 #include "proc/signals/masks.h"
+#include "proc/signals/sleeps.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * texts: which mappings of text can be given back to the page cache.
+ * texts: the mappings in which there are probes, and which of them has gone.
  *
  * A patched page is a private copy. Where every private page of a mapping is
  * one of ours and holds, once restored, just what the file holds, dropping it
@@ -22,60 +22,9 @@
 #include "proc/ptrace/stop.h"
 #include "proc/lodge.h"
 #include "sym/sym.h"
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "engine/site/internal.h"
-
-#define PM_FILE (1ull << 61)
-#define PM_SWAP (1ull << 62)
-#define PM_PRESENT (1ull << 63)
-
-static bool private_page(u64 entry)
-{
-	return (entry & PM_SWAP) ||
-	       ((entry & PM_PRESENT) && !(entry & PM_FILE));
-}
-
-/* @pid: 0: our own. */
-static u64 *read_pagemap(pid_t pid, u64 start, u64 size)
-{
-	size_t bytes = size / DP_PAGE * 8;
-	u64 *map = malloc(bytes);
-	char path[64];
-	int fd;
-
-	if (pid)
-		snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
-	else
-		snprintf(path, sizeof(path), "/proc/thread-self/pagemap");
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (!map || fd < 0 ||
-	    pread(fd, map, bytes, (off_t)(start / DP_PAGE * 8)) !=
-		    (ssize_t)bytes) {
-		free(map);
-		map = NULL;
-	}
-	if (fd >= 0)
-		close(fd);
-	return map;
-}
-
-static bool untouched(pid_t pid, const struct dp_map *m)
-{
-	u64 *map = read_pagemap(pid, m->start, m->end - m->start);
-	size_t i, n = (m->end - m->start) / DP_PAGE;
-	bool clean = map && m->inode && m->perms[3] == 'p';
-
-	for (i = 0; clean && i < n; i++)
-		clean = !private_page(map[i]);
-	free(map);
-	return clean;
-}
 
 static bool has_site(const struct dp_engine *e, const struct dp_map *m)
 {
@@ -150,7 +99,7 @@ void dp_texts_note(struct dp_process *proc)
 
 		if (m->perms[2] != 'x' || !has_site(proc->engine, m))
 			continue;
-		changed |= !untouched(proc->pid, m);
+		changed |= !dp_pages_untouched(proc->pid, m);
 		c->texts[c->nr_texts++] = text_of(m);
 	}
 	c->revertible = i == maps->n && !changed;
@@ -177,7 +126,7 @@ void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
 	if (!c->revertible || text_around(c, addr))
 		return;
 	m = dp_maps_read(pid, &maps) ? NULL : dp_maps_find(&maps, addr);
-	if (!m || n == DP_MAX_TEXTS || !untouched(pid, m)) {
+	if (!m || n == DP_MAX_TEXTS || !dp_pages_untouched(pid, m)) {
 		c->revertible = 0;
 	} else {
 		c->texts[n] = text_of(m);
@@ -185,77 +134,6 @@ void dp_texts_add(struct dp_arena_control *c, pid_t pid, u64 addr)
 	}
 	if (m)
 		dp_maps_free(&maps);
-}
-
-static bool same_as_file(const struct dp_process *proc, int fd, u64 addr,
-			 u64 offset)
-{
-	u8 now[DP_PAGE], file[DP_PAGE];
-	ssize_t n = pread(fd, file, sizeof(file), (off_t)offset);
-
-	if (n <= 0 || dp_process_read(proc, addr, now, sizeof(now)))
-		return false;
-	memset(file + n, 0, sizeof(file) - (size_t)n);
-	return !memcmp(now, file, sizeof(now));
-}
-
-static int open_mapped(const struct dp_process *proc, const struct dp_map *m)
-{
-	char path[PATH_MAX + 64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", proc->pid,
-		 (unsigned long long)m->start, (unsigned long long)m->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", proc->pid, m->path);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-struct dp_text_file dp_texts_file(const struct dp_process *proc,
-				  const struct dp_map *m)
-{
-	struct dp_text_file file = { -1, m->offset };
-	struct stat st;
-
-	if (!untouched(proc->pid, m))
-		return file;
-	file.fd = open_mapped(proc, m);
-	/* The path may lead to another one by now. */
-	if (file.fd >= 0 && (fstat(file.fd, &st) || !dp_map_is_file(m, &st))) {
-		close(file.fd);
-		file.fd = -1;
-	}
-	return file;
-}
-
-bool dp_texts_clean(const struct dp_process *proc, const struct dp_mapped *text)
-{
-	const struct dp_map *m;
-	struct dp_maps maps;
-	bool clean = false;
-	u64 *map, i;
-	int fd;
-
-	if (dp_maps_read(proc->pid, &maps))
-		return false;
-	m = dp_maps_find(&maps, text->start);
-	map = read_pagemap(proc->pid, text->start, text->size);
-	if (m && map && m->start == text->start &&
-	    m->end == text->start + text->size) {
-		fd = open_mapped(proc, m);
-		clean = fd >= 0;
-		for (i = 0; clean && i < text->size / DP_PAGE; i++)
-			clean = !private_page(map[i]) ||
-				same_as_file(proc, fd, m->start + i * DP_PAGE,
-					     m->offset + i * DP_PAGE);
-		if (fd >= 0)
-			close(fd);
-	}
-	free(map);
-	dp_maps_free(&maps);
-	return clean;
 }
 
 /* As it was. */

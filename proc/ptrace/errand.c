@@ -8,7 +8,6 @@
  * memory traces, which goes on to where all is released. The next tool waits for it.
  */
 #include "proc/call.h"
-#include "proc/facts.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include <fcntl.h>

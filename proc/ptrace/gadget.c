@@ -11,23 +11,16 @@
  * killed has lent may have a thread on its way home in it: that goes when all are seen
  * to be elsewhere.
  */
-#include "engine/layout/base.h"
 #include "arch/calls.h"
 #include "arch/uregs.h"
-#include "proc/attach/hooks.h"
-#include "proc/attach/attach.h"
-#include "proc/attach/region.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <sys/syscall.h>
 
 static const u8 syscall_ret[] = DP_CODE_SYSCALL_RET;
 static const u8 restorer_wide[] = DP_CODE_RESTORER_WIDE;
@@ -118,38 +111,12 @@ static void find_remote(struct dp_process *proc,
 				      sizeof(restorer_wide) - DP_SYSCALL_SIZE);
 }
 
-static int scan(const struct dp_process *proc, const struct dp_map *m,
-		struct dp_syscalls *calls)
-{
-	const struct dp_span text = { m->start, m->end - m->start };
-	const struct dp_text_file file = dp_texts_file(proc, m);
-	int err = dp_scan(proc, &text, &file, calls);
-
-	if (file.fd >= 0)
-		close(file.fd);
-	return err;
-}
-
-static int search(struct dp_process *proc, const struct dp_map *m)
-{
-	struct dp_syscalls calls;
-	int err = scan(proc, m, &calls);
-
-	if (err)
-		return err;
-	find_remote(proc, &calls);
-	find_restorers(proc, &calls);
-	err = dp_hooks_find(proc, &calls);
-	dp_scan_free(&calls);
-	return err;
-}
-
 /* Any other code: only for what a remote call needs. */
 static void search_other(struct dp_process *proc, const struct dp_map *m)
 {
 	struct dp_syscalls calls;
 
-	if (scan(proc, m, &calls))
+	if (dp_scan_map(proc, m, &calls))
 		return;
 	find_remote(proc, &calls);
 	dp_scan_free(&calls);
@@ -326,69 +293,26 @@ void dp_gadgets_return(struct dp_process *proc)
 	proc->inherited = false;
 }
 
-/* Other mappings than a moment ago: of one that is just loading its libraries. */
-static bool has_changed(const struct dp_process *proc,
-			const struct dp_maps *was)
+void dp_gadgets_forget(struct dp_process *proc)
 {
-	struct dp_maps now;
-	bool changed;
-	size_t i;
-
-	if (dp_maps_read(proc->pid, &now))
-		return false;
-	changed = now.n != was->n;
-	for (i = 0; i < now.n && !changed; i++)
-		changed = now.v[i].start != was->v[i].start ||
-			  now.v[i].end != was->v[i].end;
-	dp_maps_free(&now);
-	return changed;
-}
-
-/* Return: as dp_gadgets_find(); @again: look once more */
-static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
-{
-	struct dp_maps maps;
-	size_t i;
-	int err = dp_kind_find(proc, &maps, diag);
-
-	*again = false;
-	if (err)
-		return err;
 	proc->syscall_ret = proc->restorer = proc->way_home = 0;
 	proc->selector_home = 0;
-	proc->nr_restorers = proc->nr_hooks = 0;
+	proc->nr_restorers = 0;
 	proc->borrowed = proc->inherited = false;
-	proc->remnants = dp_recover_any(&maps);
-	proc->points = (struct dp_points){ 0 };
-	for (i = 0; i < proc->nr_texts && !err; i++)
-		err = search(proc, dp_maps_find(&maps, proc->texts[i].start));
-	if (!err && (!proc->syscall_ret || !proc->restorer))
-		find_elsewhere(proc, &maps);
-	if (proc->filtered)
-		find_way_home(proc, &maps);
-	if (proc->catches_sigsys)
-		find_selector_home(proc, &maps);
-	*again = err && has_changed(proc, &maps);
-	dp_maps_free(&maps);
-	return !err ? 0 :
-		      dp_diag_set(diag, err, "cannot read process %d: %s",
-				  proc->pid, strerror(-err));
 }
 
-int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag)
+void dp_gadgets_among(struct dp_process *proc, const struct dp_syscalls *calls)
 {
-	bool again;
-	int err;
+	find_remote(proc, calls);
+	find_restorers(proc, calls);
+}
 
-	do
-		err = look(proc, &again, diag);
-	while (again);
-	if (err)
-		return err;
+void dp_gadgets_complete(struct dp_process *proc, const struct dp_maps *maps)
+{
 	if (!proc->syscall_ret || !proc->restorer)
-		return dp_diag_set(
-			diag, -EOPNOTSUPP,
-			"process %d has neither code for a system call nor room for some; start it with the vdso (it was booted or traced without)",
-			proc->pid);
-	return 0;
+		find_elsewhere(proc, maps);
+	if (proc->filtered)
+		find_way_home(proc, maps);
+	if (proc->catches_sigsys)
+		find_selector_home(proc, maps);
 }

@@ -3,7 +3,6 @@
 #include "engine/text/target.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/uio.h>
@@ -67,18 +66,8 @@ bool dp_process_replaced(const struct dp_process *proc)
 	return dp_memory_gone(proc) && !kill(proc->pid, 0);
 }
 
-static struct dp_process *process_of(struct dp_target *target)
-{
-	return (struct dp_process *)target;
-}
-
-static int target_read(struct dp_target *target, u64 addr, void *to, size_t len)
-{
-	return dp_process_read(process_of(target), addr, to, len);
-}
-
-static int target_extract(struct dp_target *target, const struct dp_extract *v,
-			  u32 n)
+int dp_memory_extract(const struct dp_process *proc, const struct dp_extract *v,
+		      u32 n)
 {
 	struct iovec ours[DP_EXTRACTS_MAX], theirs[DP_EXTRACTS_MAX];
 	size_t total = 0;
@@ -89,35 +78,5 @@ static int target_extract(struct dp_target *target, const struct dp_extract *v,
 		theirs[i] = (struct iovec){ (void *)v[i].addr, v[i].len };
 		total += v[i].len;
 	}
-	return read_by_id(process_of(target), ours, theirs, n, total) ? 0 :
-									-EFAULT;
+	return read_by_id(proc, ours, theirs, n, total) ? 0 : -EFAULT;
 }
-
-static int target_write(struct dp_target *target, u64 addr, const void *from,
-			size_t len)
-{
-	return dp_process_write(process_of(target), addr, from, len);
-}
-
-static int target_sync(struct dp_target *target)
-{
-	return dp_sync(process_of(target));
-}
-
-/* By us is not by somebody else. */
-static bool target_traced(struct dp_target *target)
-{
-	const struct dp_process *proc = process_of(target);
-	struct dp_status st;
-
-	return dp_status_read(proc->pid, proc->pid, &st) ||
-	       (st.tracer && (pid_t)st.tracer != getpid());
-}
-
-const struct dp_target_ops dp_process_target_ops = {
-	.read = target_read,
-	.extract = target_extract,
-	.write = target_write,
-	.sync = target_sync,
-	.traced = target_traced,
-};

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/types.h>
 #include <sys/user.h>
 #include <time.h>
@@ -18,6 +19,7 @@
 #include "engine/text/target.h"
 #include "sym/sym.h"
 
+struct dp_arena_hit;
 struct dp_engine;
 struct dp_family;
 struct dp_lodged;
@@ -166,16 +168,41 @@ struct dp_process {
 void dp_process_note_exec(struct dp_process *proc);
 
 struct dp_process *dp_process_new(void);
+/** dp_process_hold() - it is stopped, with one thread. Return: 0 or an errno. */
+int dp_process_hold(struct dp_process *proc);
 /** dp_process_view() - of the arena that we have put into it.
  *  Return: false: there is none, or it has been written over. */
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view);
+
+/** dp_process_hit() - what the agent in it says; NULL: there is none yet */
+const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc);
+/** dp_tool_of() - the process that is the tool */
+pid_t dp_tool_of(const struct dp_process *proc);
+/** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
+bool dp_has_fsgsbase(void);
+/** dp_process_filters_came() - have its threads got filters that we have not looked at?
+ *  @tid: has this one? 0: any of them */
+bool dp_process_filters_came(const struct dp_process *proc, pid_t tid);
 
 /* memory: the target's memory, through a descriptor that outlives an exec. */
 
 /** dp_memory_gone() - has what we have hold of no memory any more? It ends, or it has
  *  executed. */
 bool dp_memory_gone(const struct dp_process *proc);
+/** dp_memory_extract() - @n pieces at once. Return: 0; -EFAULT. */
+int dp_memory_extract(const struct dp_process *proc, const struct dp_extract *v,
+		      u32 n);
 extern const struct dp_target_ops dp_process_target_ops;
+
+#define DP_MEMFD_PATH "/memfd:dprobes"
+/** dp_path_is_ours() - of a file that a tool has mapped there? */
+static inline bool dp_path_is_ours(const char *path)
+{
+	return !strncmp(path, DP_MEMFD_PATH, sizeof(DP_MEMFD_PATH) - 1);
+}
+
+/* From a stack pointer in the agent up to the registers */
+#define DP_FRAME_MOST 65536
 
 /* status: what /proc tells of a process and of its threads. Context: tool process; may sleep. */
 
@@ -200,9 +227,17 @@ int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st);
  */
 bool dp_status_exit(pid_t pid, int pidfd, int *status);
 
+/** dp_status_filters() - how many seccomp filters it has; 1 where the kernel does not count
+ *  them */
+u32 dp_status_filters(const struct dp_status *st);
 /** dp_stat_read() - what /proc/PID/stat says behind the name, from the state on.
  *  Return: in @text; NULL */
 const char *dp_stat_read(pid_t pid, char *text, size_t size);
+/** dp_tool_start() - start time of a process, 0 if there is none */
+u64 dp_tool_start(pid_t pid);
+/** dp_line_read() - a file's first line, without its end. Return: false if there
+ *  is none. */
+bool dp_line_read(const char *path, char *line, size_t size);
 /** dp_status_kernel() - is it a thread of the kernel's? Anybody may know */
 bool dp_status_kernel(pid_t pid);
 /** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */

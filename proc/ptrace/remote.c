@@ -36,12 +36,10 @@
 #include "arch/calls.h"
 #include "arch/uframe.h"
 #include "arch/uregs.h"
-#include "proc/attach/attach.h"
 #include "proc/proc.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/seccomp/filters.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
@@ -510,7 +508,8 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		err = t ? 0 : -EAGAIN;
 	}
 	/* It would kill for the first call. */
-	if (!err && dp_check_thread(proc, t->tid))
+	if (!err && !proc->filtered && !proc->vetted &&
+	    dp_process_filters_came(proc, t->tid))
 		err = -EPERM;
 	if (!err)
 		err = pass_dispatch(rem, t);

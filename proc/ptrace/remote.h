@@ -12,6 +12,10 @@
 #include "engine/layout/base.h"
 
 struct dp_diag;
+struct dp_map;
+struct dp_mapped;
+struct dp_maps;
+struct dp_syscalls;
 struct dp_process;
 struct dp_remote;
 struct dp_thread;
@@ -21,6 +25,11 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **remote,
 /** dp_remote_call() - Return: what the call returned; -ESRCH when it died */
 long dp_remote_call(struct dp_remote *remote, long nr, u64 a, u64 b, u64 c,
 		    u64 d, u64 e, u64 f);
+/** dp_remote_failed() - is what it returned an error, also where it is an address? */
+static inline bool dp_remote_failed(long ret)
+{
+	return ret < 0 && ret > -4096;
+}
 /** dp_rseq_word() - address of the word that says which restartable sequence (rseq(2))
  *  a thread is in; 0: it has none */
 u64 dp_rseq_word(const struct dp_thread *t);
@@ -42,12 +51,51 @@ void dp_remote_end(struct dp_remote *remote);
 void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
 
 /*
+ * dispatch: threads under Syscall User Dispatch (prctl(PR_SET_SYSCALL_USER_DISPATCH)).
+ *
+ * Context of every function: tool process, one thread at a time per object.
+ */
+
+/** enum dp_dispatch - how a thread comes to make a remote call
+ *  @DP_DISPATCH_FREE: as any other; @DP_DISPATCH_SELECTOR: its selector forbids calls
+ *  now; @DP_DISPATCH_BARRED: it cannot */
+enum dp_dispatch {
+	DP_DISPATCH_FREE,
+	DP_DISPATCH_SELECTOR,
+	DP_DISPATCH_BARRED,
+};
+
+/** dp_dispatch_look() - does a thread dispatch its system calls? Before anything is
+ *  done in a process that decides; it is stopped for a moment.
+ *  Return: 0; -EOPNOTSUPP one does that can make no call for us; as dp_stop_all(). */
+int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag);
+/** dp_dispatch_of() - of @tid, which is stopped. @selector: its address; 0: none */
+enum dp_dispatch dp_dispatch_of(struct dp_process *proc, pid_t tid,
+				u64 *selector);
+/** dp_dispatch_any() - does one of the stopped threads? */
+bool dp_dispatch_any(const struct dp_process *proc);
+/** dp_dispatch_select() - have a selector permit or forbid calls. Return: 0; -EIO. */
+int dp_dispatch_select(const struct dp_process *proc, u64 selector, bool allow);
+/** dp_dispatch_waits() - does a signal wait for @tid that says where it was raised? */
+bool dp_dispatch_waits(const struct dp_process *proc, pid_t tid);
+/** dp_dispatch_asks() - can the kernel be asked, of a stopped thread? Return: 0,
+ *  -EOPNOTSUPP. */
+int dp_dispatch_asks(pid_t tid);
+/** dp_dispatch_refuse() - words for a remote call that came to the program's handler */
+int dp_dispatch_refuse(const struct dp_process *proc, struct dp_diag *diag);
+
+/*
  * gadget: pieces of the program's own code that remote calls use where they stand.
  *
  * Context of every function: tool process, one thread at a time per object.
  */
 
-int dp_gadgets_find(struct dp_process *proc, struct dp_diag *diag);
+/** dp_gadgets_forget() - none is known */
+void dp_gadgets_forget(struct dp_process *proc);
+/** dp_gadgets_among() - those that stand where a libc makes its @calls */
+void dp_gadgets_among(struct dp_process *proc, const struct dp_syscalls *calls);
+/** dp_gadgets_complete() - what was not there stands in other code, or is to be lent */
+void dp_gadgets_complete(struct dp_process *proc, const struct dp_maps *maps);
 /** dp_gadgets_borrow(), dp_gadgets_return() - around remote calls. Not returned is
  *  what others may be using. */
 int dp_gadgets_borrow(const struct dp_process *proc);
@@ -91,8 +139,26 @@ struct dp_text_file {
  *  Return: 0; -ENOMEM, or what reading it gives. */
 int dp_scan(const struct dp_process *proc, const struct dp_span *text,
 	    const struct dp_text_file *file, struct dp_syscalls *s);
+/** dp_scan_map() - the same of a mapping */
+int dp_scan_map(const struct dp_process *proc, const struct dp_map *map,
+		struct dp_syscalls *s);
 void dp_scan_free(struct dp_syscalls *s);
 /** dp_syscall_next() - the first "syscall" of some bytes, or NULL */
 const u8 *dp_syscall_next(const u8 *at, const u8 *end);
+
+/* pages: those that a process has for itself, and the file of the others. Context: tool
+ * process; may sleep and allocate. */
+
+/** dp_pages_ours() - is anything of ours among these mappings? */
+bool dp_pages_ours(const struct dp_maps *maps);
+/** dp_pages_untouched() - is the mapping private, and has none of its pages been written to? */
+bool dp_pages_untouched(pid_t pid, const struct dp_map *map);
+/** dp_pages_clean() - does @text hold just what its file holds? */
+bool dp_pages_clean(const struct dp_process *proc,
+		    const struct dp_mapped *text);
+/** dp_pages_file() - the file of a mapping none of whose pages has been written to; its
+ *  descriptor is to be closed */
+struct dp_text_file dp_pages_file(const struct dp_process *proc,
+				  const struct dp_map *map);
 
 #endif

@@ -10,6 +10,7 @@
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
+#include "sym/sym.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,4 +127,16 @@ void dp_scan_free(struct dp_syscalls *s)
 {
 	free(s->v);
 	*s = (struct dp_syscalls){ 0 };
+}
+
+int dp_scan_map(const struct dp_process *proc, const struct dp_map *m,
+		struct dp_syscalls *calls)
+{
+	const struct dp_span text = { m->start, m->end - m->start };
+	const struct dp_text_file file = dp_pages_file(proc, m);
+	int err = dp_scan(proc, &text, &file, calls);
+
+	if (file.fd >= 0)
+		close(file.fd);
+	return err;
 }

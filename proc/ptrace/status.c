@@ -223,3 +223,37 @@ bool dp_status_exit(pid_t pid, int pidfd, int *status)
 	*status = info.exit_code;
 	return true;
 }
+
+bool dp_line_read(const char *path, char *line, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	bool ok = f && fgets(line, (int)size, f);
+
+	if (f)
+		fclose(f);
+	if (ok)
+		line[strcspn(line, "\n")] = '\0';
+	return ok;
+}
+
+u64 dp_tool_start(pid_t pid)
+{
+	char text[1024];
+	const char *p = dp_stat_read(pid, text, sizeof(text));
+	unsigned long long start = 0;
+	int i;
+
+	/* Field 22; what there is begins with the third. */
+	for (i = 3; p && i < 22; i++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
+	}
+	if (p)
+		sscanf(p, "%llu", &start);
+	return start;
+}
+
+u32 dp_status_filters(const struct dp_status *st)
+{
+	return st->seccomp && !st->filters ? 1 : st->filters;
+}

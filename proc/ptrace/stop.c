@@ -15,7 +15,7 @@
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/tree/family.h"
+#include "proc/ptrace/family.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -24,21 +24,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define NAP_NS 10000
-#define SPINS 100 /* looks before the first nap: some ten microseconds */
-/* looks at one thread, between looks at the ends of others */
-#define ENDS_EVERY 50
 #define SEIZE_TRIES 3
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
 #define END_NS 1000000000ll /* of a thread that has been killed */
-#define ERESTART_RESTARTBLOCK 516 /* linux/errno.h */
 
 /* @wake: as a last resort, one that is asleep but can be woken */
 static bool wanted(pid_t pid, pid_t tid, bool wake)
@@ -49,16 +43,6 @@ static bool wanted(pid_t pid, pid_t tid, bool wake)
 	if (!wake)
 		return !dp_doing_asleep(pid, tid, &sp, &pc);
 	return !dp_doing_read(pid, tid, &d) || !dp_doing_vfork(pid, tid, d.nr);
-}
-
-struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid)
-{
-	size_t i;
-
-	for (i = 0; i < proc->nr_threads; i++)
-		if (proc->threads[i].tid == tid)
-			return &proc->threads[i];
-	return NULL;
 }
 
 static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
@@ -75,194 +59,6 @@ static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
 	}
 	proc->threads[proc->nr_threads] = (struct dp_thread){ .tid = tid };
 	return &proc->threads[proc->nr_threads++];
-}
-
-static bool is_stop_signal(int sig)
-{
-	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
-	       sig == SIGTTOU;
-}
-
-bool dp_stop_nap(u32 n)
-{
-	const struct timespec nap = { 0, NAP_NS };
-
-	if (n < SPINS)
-		return false;
-	nanosleep(&nap, NULL);
-	return true;
-}
-
-bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status)
-{
-	bool ended = !WIFSTOPPED(status);
-
-	if (!ended && !(proc->family && status >> 16 == PTRACE_EVENT_EXEC))
-		return false;
-	if (proc->family)
-		dp_family_deal(proc->family, tid, status, false);
-	if (ended && tid == proc->pid &&
-	    (proc->launched || proc->family || proc->held)) {
-		proc->reaped = proc->exited = true;
-		proc->status = status;
-	}
-	return true;
-}
-
-/* A stop for another reason: it goes on. Return: false if it has ended. */
-static bool pass_on(struct dp_process *proc, pid_t tid, int status)
-{
-	if (proc->family)
-		return dp_family_deal(proc->family, tid, status, false);
-	if (dp_stop_lost(proc, tid, status))
-		return false;
-	/* A signal of its own was on the way: it goes first. */
-	ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
-	return true;
-}
-
-static void note_stop(struct dp_process *proc, struct dp_thread *t, int status)
-{
-	t->group_stop = is_stop_signal(WSTOPSIG(status));
-	proc->halted |= t->group_stop;
-}
-
-pid_t dp_stop_wait(pid_t tid, int *status)
-{
-	pid_t got;
-
-	do
-		got = waitpid(tid, status, __WALL);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
-
-static bool is_for_signal(const siginfo_t *info)
-{
-	return info->si_code == CLD_TRAPPED && !(info->si_status >> 8) &&
-	       info->si_status != (SIGTRAP | 0x80);
-}
-
-pid_t dp_stop_seen(pid_t tid, int *status, int flags)
-{
-	siginfo_t info = { 0 };
-
-	if (waitid(tid < 0 ? P_ALL : P_PID, tid < 0 ? 0 : (id_t)tid, &info,
-		   WEXITED | WSTOPPED | WNOWAIT | __WALL | flags))
-		return -1;
-	if (!info.si_pid)
-		return 0;
-	if (!is_for_signal(&info))
-		return waitpid(info.si_pid, status, __WALL | flags);
-	*status = info.si_status << 8 | 0x7f;
-	return info.si_pid;
-}
-
-/* waitid(2) tells of stops, too, of a thread that is traced, whatever it is asked for. */
-static bool has_ended(pid_t tid, int *status)
-{
-	siginfo_t info = { 0 };
-
-	if (waitid(P_PID, (id_t)tid, &info,
-		   WEXITED | WNOWAIT | WNOHANG | __WALL) ||
-	    !info.si_pid)
-		return false;
-	return info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED &&
-	       waitpid(tid, status, __WALL | WNOHANG) == tid;
-}
-
-void dp_stop_ends(struct dp_process *proc)
-{
-	struct dp_thread *t;
-	int status;
-	pid_t *tids;
-	size_t n, i;
-
-	if (dp_tasks_list(proc->pid, &tids, &n))
-		return;
-	for (i = 0; i < n; i++) {
-		if (tids[i] == proc->pid || !has_ended(tids[i], &status))
-			continue;
-		t = dp_stop_held(proc, tids[i]);
-		if (t)
-			t->ended = true;
-		dp_stop_lost(proc, tids[i], status);
-	}
-	free(tids);
-}
-
-/* A thread of ours that is nowhere to be found has executed a program, if the first one is ours
- * now. The report of an exec is for those that follow only. */
-static bool has_executed(const struct dp_process *proc,
-			 const struct dp_thread *t)
-{
-	struct dp_status st;
-
-	return !proc->family && !t->ended && t->tid != proc->pid &&
-	       !dp_status_read(proc->pid, proc->pid, &st) &&
-	       (pid_t)st.tracer == gettid();
-}
-
-/* It has the first thread's number from then on, and is let go by that. */
-static pid_t take_first(struct dp_process *proc, struct dp_thread *t)
-{
-	if (dp_stop_held(proc, proc->pid))
-		t->ended = true;
-	else
-		t->tid = proc->pid;
-	ptrace(PTRACE_INTERRUPT, proc->pid, 0, 0);
-	return proc->pid;
-}
-
-/* Return: as dp_stop_seen(), and 0: not in time. */
-static pid_t await(struct dp_process *proc, pid_t tid, int *status,
-		   s64 deadline)
-{
-	pid_t got;
-	u32 n;
-
-	for (n = 1; !(got = dp_stop_seen(tid, status, WNOHANG)); n++) {
-		if (dp_now_ns() > deadline)
-			return 0;
-		if (dp_stop_nap(n) && n % ENDS_EVERY == 0)
-			dp_stop_ends(proc);
-	}
-	return got;
-}
-
-pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status)
-{
-	return await(proc, tid, status, INT64_MAX);
-}
-
-/* Return: 1 stopped, 0 gone, -EAGAIN not in time, -ESRCH it has executed a program. */
-static int wait_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
-{
-	int status, stopped = 1, gone = 0;
-	pid_t tid = t->tid, got;
-
-	for (;;) {
-		got = await(proc, tid, &status, deadline);
-		if (!got)
-			return -EAGAIN;
-		if (got < 0 && (gone || !has_executed(proc, t)))
-			return gone;
-		if (got < 0) {
-			tid = take_first(proc, t);
-			stopped = gone = -ESRCH;
-			continue;
-		}
-		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP) {
-			note_stop(proc, t, status);
-			return stopped;
-		}
-		/* Any other stop has made the kernel forget that this one was
-		 * wanted, if it was by then. Wanted before it goes on it comes
-		 * first: a call that was ended for it is seen to be. */
-		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
-		if (!pass_on(proc, tid, status))
-			return gone;
-	}
 }
 
 static u64 running_options(const struct dp_process *proc)
@@ -375,66 +171,13 @@ static void drop_thread(struct dp_process *proc, size_t i)
 	proc->threads[i] = proc->threads[--proc->nr_threads];
 }
 
-/* What does nothing without a handler. It is pending nevertheless, while we trace. */
-#define DULL                                             \
-	(1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | \
-	 1ull << (SIGURG - 1) | 1ull << (SIGWINCH - 1))
-
-static bool signal_waits(const struct dp_process *proc, pid_t tid)
-{
-	struct dp_status st;
-
-	if (dp_status_read(proc->pid, tid, &st))
-		return true;
-	return (st.pending | st.shared_pending) & ~st.blocked & ~st.ignored &
-	       ~(DULL & ~st.caught);
-}
-
-/* A call's own signal mask stays in force until a signal is delivered, or none is
- * found. One that is open only there would come before the call, and not end it. */
-static void end_own_mask(const struct dp_thread *t)
-{
-	u64 mask;
-
-	if (dp_uregs_call(&t->regs) != SYS_epoll_pwait &&
-	    dp_uregs_call(&t->regs) != SYS_epoll_pwait2)
-		return;
-	if (!ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
-		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
-}
-
-/* A filter may forbid restart_syscall, by which the kernel would go on. */
-static bool restarts_otherwise(const struct dp_process *proc,
-			       const struct dp_thread *t)
-{
-	return proc->no_restart && dp_uregs_call(&t->regs) >= 0 &&
-	       dp_uregs_ret(&t->regs) == -ERESTART_RESTARTBLOCK;
-}
-
-/* A call with a timeout starts afresh: how long it has waited is not known. */
-static void resume_call(const struct dp_process *proc, struct dp_thread *t)
-{
-	bool again = restarts_otherwise(proc, t);
-
-	if (!again &&
-	    (dp_uregs_call(&t->regs) < 0 || dp_uregs_ret(&t->regs) != -EINTR ||
-	     !dp_doing_is_ended(dp_uregs_call(&t->regs))))
-		return;
-	end_own_mask(t);
-	if (!again && signal_waits(proc, t->tid))
-		return;
-	dp_uregs_retry(&t->regs, dp_uregs_call(&t->regs));
-	dp_uregs_leave_call(&t->regs);
-	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
-}
-
 static int wait_new(struct dp_process *proc, size_t from, s64 deadline)
 {
 	size_t i = from;
 
 	while (i < proc->nr_threads) {
 		struct dp_thread *t = &proc->threads[i];
-		int got = wait_stop(proc, t, deadline);
+		int got = dp_await_stop(proc, t, deadline);
 
 		if (got < 0)
 			return got;
@@ -442,7 +185,7 @@ static int wait_new(struct dp_process *proc, size_t from, s64 deadline)
 		    !dp_stop_suspends(proc, t->tid, true))
 			drop_thread(proc, i);
 		else
-			resume_call(proc, &proc->threads[i++]);
+			dp_resume_call(proc, &proc->threads[i++]);
 	}
 	return 0;
 }
@@ -608,26 +351,26 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 	return no_stop(proc, err, diag);
 }
 
-/* @got: from wait_stop() */
+/* @got: from dp_await_stop() */
 static int is_stopped(struct dp_process *proc, struct dp_thread *t, int got)
 {
 	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
 	    !dp_stop_suspends(proc, t->tid, true))
 		return -ESRCH;
-	resume_call(proc, t);
+	dp_resume_call(proc, t);
 	return 0;
 }
 
 int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status)
 {
-	note_stop(proc, t, status);
+	dp_await_note(proc, t, status);
 	return is_stopped(proc, t, 1);
 }
 
 int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
-	return is_stopped(proc, t, wait_stop(proc, t, deadline));
+	return is_stopped(proc, t, dp_await_stop(proc, t, deadline));
 }
 
 /* Let one thread run for a moment, the others held. Return: 0 stopped again. */
@@ -644,7 +387,7 @@ static int run_on(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 		    ptrace(PTRACE_CONT, t->tid, 0, 0))
 			return -ESRCH;
 		nanosleep(&moment, NULL);
-		got = wait_stop(proc, t, 0);
+		got = dp_await_stop(proc, t, 0);
 		if (got == -EAGAIN)
 			return dp_stop_halt(proc, t, deadline);
 		if (is_stopped(proc, t, got))
@@ -737,24 +480,9 @@ static void let(struct dp_process *proc, const struct dp_thread *t)
 	}
 	while (ptrace(PTRACE_DETACH, t->tid, 0, sig) && errno == ESRCH &&
 	       t->tid != proc->pid &&
-	       await(proc, t->tid, &status, deadline) > 0 &&
+	       dp_await_until(proc, t->tid, &status, deadline) > 0 &&
 	       !dp_stop_lost(proc, t->tid, status))
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
-}
-
-void dp_stop_reap(const struct dp_process *proc)
-{
-	struct dp_status st;
-	pid_t *tids;
-	size_t n, i;
-
-	if (proc->family || dp_status_read(proc->pid, proc->pid, &st) ||
-	    st.state != 'Z' || dp_tasks_list(proc->pid, &tids, &n))
-		return;
-	for (i = 0; i < n; i++)
-		if (tids[i] != proc->pid || !proc->launched)
-			waitpid(tids[i], NULL, __WALL | WNOHANG);
-	free(tids);
 }
 
 /* @bother: about somebody else who traces it */

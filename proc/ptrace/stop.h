@@ -31,52 +31,6 @@ const struct dp_maps *dp_stop_maps(struct dp_process *proc);
 
 /** dp_last_maps() - as they were at the last stop of that kind, or are, if there was none */
 const struct dp_maps *dp_last_maps(struct dp_process *proc);
-/** dp_stop_wait() - waitpid(2) for the next stop, or the end, of one, which is sure to come; no
- *  signal of ours cuts it short. What it has told is told once. */
-pid_t dp_stop_wait(pid_t tid, int *status);
-
-/**
- * dp_stop_await() - the next stop, or the end, of one thread while others are held
- *
- * Should all be killed, or all but one that executes a program, neither that nor the first
- * thread's end is told before the ends of the others have been taken notice of.
- * Return: as dp_stop_seen(), and never 0.
- */
-pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status);
-
-/**
- * dp_stop_seen() - waitpid(2) for a thread, or any (-1), that leaves signals with the kernel
- * @flags: WNOHANG or 0
- *
- * A stop for a signal is only looked at, and is to be ended before the next look: should the
- * tool be killed by then, the signal is delivered. The kernel forgets one whose stop has been
- * waited for; after a breakpoint of ours the thread would go on in the middle of an
- * instruction.
- * Return: as waitpid(2).
- */
-pid_t dp_stop_seen(pid_t tid, int *status, int flags);
-
-/**
- * dp_stop_ends() - take notice of the ends of threads that we trace, but for the first one's
- *
- * As long as we have not, an exec by another thread does not go on, nor does the first
- * thread end.
- */
-void dp_stop_ends(struct dp_process *proc);
-
-/** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
- *  we have not seen their end, their process has none either */
-void dp_stop_reap(const struct dp_process *proc);
-
-/**
- * dp_stop_lost() - what waitpid(2) has said of a thread that was stopped by us, if that is
- * its end or, of one that is followed, another program
- *
- * Nobody else is told of it.
- * Return: false if it is anything else.
- */
-bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status);
-
 /** dp_stop_release_one() - let one go before the others */
 void dp_stop_release_one(struct dp_process *proc, pid_t tid);
 /** dp_stop_alone() - all of them, at a moment when no vfork child runs in their
@@ -112,11 +66,6 @@ void dp_stop_run_out(struct dp_process *proc, size_t from,
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
 /** dp_stop_this() - this one only. Return: 0; -EAGAIN it has not stopped; as dp_stop_all() */
 int dp_stop_this(struct dp_process *proc, pid_t tid, struct dp_diag *diag);
-/** dp_stop_nap() - between two looks at what is about to happen, the @n-th time that it has
- *  not. It sleeps, but not at first; it does not yield, because on a loaded machine others
- *  would then have the CPU for milliseconds. Return: has it slept? */
-bool dp_stop_nap(u32 n);
-
 /**
  * dp_stop_pass() - make whoever runs pass through the kernel, but for those who are held
  * @bother: it is an error if somebody else traces it
@@ -128,6 +77,87 @@ int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag);
 struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid);
 /** dp_trace_options() - to trace its threads with, while they are stopped */
 u64 dp_trace_options(const struct dp_process *proc);
+
+/* wait: what waitpid(2) says. */
+
+/** dp_stop_wait() - waitpid(2) for the next stop, or the end, of one, which is sure to come; no
+ *  signal of ours cuts it short. What it has told is told once. */
+pid_t dp_stop_wait(pid_t tid, int *status);
+
+/**
+ * dp_stop_seen() - waitpid(2) for a thread, or any (-1), that leaves signals with the kernel
+ * @flags: WNOHANG or 0
+ *
+ * A stop for a signal is only looked at, and is to be ended before the next look: should the
+ * tool be killed by then, the signal is delivered. The kernel forgets one whose stop has been
+ * waited for; after a breakpoint of ours the thread would go on in the middle of an
+ * instruction.
+ * Return: as waitpid(2).
+ */
+pid_t dp_stop_seen(pid_t tid, int *status, int flags);
+
+/** dp_child_try() - does it work with a child of ours, which does nothing and is then ended?
+ *  Return: false also where there can be none. */
+bool dp_child_try(bool (*works)(pid_t child));
+
+/* await: the next stop of a thread that is traced, its end, or another program. */
+
+/** dp_stops_group() - does signal @sig stop a whole process? */
+static inline bool dp_stops_group(int sig)
+{
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
+	       sig == SIGTTOU;
+}
+
+/** dp_stop_nap() - between two looks at what is about to happen, the @n-th time that it has
+ *  not. It sleeps, but not at first; it does not yield, because on a loaded machine others
+ *  would then have the CPU for milliseconds. Return: has it slept? */
+bool dp_stop_nap(u32 n);
+
+/**
+ * dp_stop_await() - the next stop, or the end, of one thread while others are held
+ *
+ * Should all be killed, or all but one that executes a program, neither that nor the first
+ * thread's end is told before the ends of the others have been taken notice of.
+ * Return: as dp_stop_seen(), and never 0.
+ */
+pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status);
+
+/** dp_await_until() - the same. @deadline: on CLOCK_MONOTONIC, in ns. Return: as that, and 0: not
+ *  in time. */
+pid_t dp_await_until(struct dp_process *proc, pid_t tid, int *status,
+		     s64 deadline);
+/** dp_await_stop() - the stop of a thread that was wanted; what else it has to report goes on.
+ *  Return: 1 stopped, 0 gone, -EAGAIN not in time, -ESRCH it has executed a program. */
+int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline);
+/** dp_await_note() - it has stopped, by @status */
+void dp_await_note(struct dp_process *proc, struct dp_thread *t, int status);
+
+/**
+ * dp_stop_ends() - take notice of the ends of threads that we trace, but for the first one's
+ *
+ * As long as we have not, an exec by another thread does not go on, nor does the first
+ * thread end.
+ */
+void dp_stop_ends(struct dp_process *proc);
+
+/** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
+ *  we have not seen their end, their process has none either */
+void dp_stop_reap(const struct dp_process *proc);
+
+/**
+ * dp_stop_lost() - what waitpid(2) has said of a thread that was stopped by us, if that is
+ * its end or, of one that is followed, another program
+ *
+ * Nobody else is told of it.
+ * Return: false if it is anything else.
+ */
+bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status);
+
+/* resume: a system call that a stop has ended goes on. */
+
+/** dp_resume_call() - of a thread that has just been stopped */
+void dp_resume_call(const struct dp_process *proc, struct dp_thread *t);
 
 /* seize: PTRACE_SEIZE that comes back when it has to wait. */
 

@@ -20,8 +20,6 @@
 #include "arch/uframe.h"
 #include "arch/uregs.h"
 #include "port_calls.h"
-#include "proc/attach/attach.h"
-#include "proc/attach/drain.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -178,7 +176,7 @@ static void note_permitted(struct dp_process *proc, const struct wanted *w)
  * a filter. */
 static bool may_suspend(const struct dp_process *proc)
 {
-	return !proc->lodged && (proc->filtered || dp_check_can_suspend());
+	return !proc->lodged && (proc->filtered || dp_filters_can_suspend());
 }
 
 /* Return: why probes cannot go on under it; NULL: they can. */
@@ -216,7 +214,8 @@ void dp_confine_catch_up(struct dp_process *proc)
 {
 	const struct dp_arena *a = arena_of(proc);
 
-	if (!a || !is_late(a) || proc->filtered || !dp_check_filters(proc))
+	if (!a || !is_late(a) || proc->filtered ||
+	    !dp_process_filters_came(proc, 0))
 		return;
 	proc->filtered = may_suspend(proc);
 	proc->no_return = proc->no_restart = true;
@@ -279,7 +278,7 @@ static int send_home(struct dp_process *proc, struct dp_thread *t)
 	struct dp_arena *a = arena_of(proc);
 	u64 at = dp_uregs_arg(&t->regs, 4), ask = a ? asked(a) : 0;
 
-	if (at - dp_uregs_sp(&t->regs) > FRAME_MOST ||
+	if (at - dp_uregs_sp(&t->regs) > DP_FRAME_MOST ||
 	    read_regs(proc, at, &regs))
 		return 0;
 	dp_uframe_load(&t->regs, &regs);

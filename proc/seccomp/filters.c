@@ -9,8 +9,7 @@
  * nothing can change. What is neither has jumps only, and no call is made.
  */
 #include "port_calls.h"
-#include "proc/attach/hooks.h"
-#include "proc/attach/attach.h"
+#include "proc/code/hooks.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include "proc/seccomp/filters.h"
@@ -388,4 +387,14 @@ void dp_filters_read(struct dp_process *proc)
 	free(look.programs);
 	free(look.of);
 	free(look.threads);
+}
+
+static bool suspends(pid_t child)
+{
+	return !ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_SUSPEND_SECCOMP);
+}
+
+bool dp_filters_can_suspend(void)
+{
+	return dp_child_try(suspends);
 }

@@ -33,7 +33,6 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <time.h>
-#include <unistd.h>
 
 #define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
 #define HELD_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, held))
@@ -106,15 +105,6 @@ static u64 bits_for(u64 mask)
 		if (mask >> (dp_caught(k) - 1) & 1)
 			bits |= dp_mask_bit(k);
 	return bits;
-}
-
-u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t)
-{
-	struct dp_status st = { 0 };
-
-	if (!dp_uregs_thread(&t->regs))
-		dp_status_read(proc->pid, t->tid, &st);
-	return dp_thread_id(dp_uregs_thread(&t->regs), st.ns_pid);
 }
 
 static struct dp_caller caller_of(const struct dp_process *proc,

@@ -12,13 +12,10 @@
 struct dp_arena_control;
 struct dp_process;
 struct dp_remote;
-struct dp_thread;
 struct dp_view;
 
 #define DP_SIGTRAP_BIT (1ull << 4)
 
-/** dp_thread_known() - what the hit half knows a stopped thread by */
-u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t);
 /** dp_masks_note() - calls with a mask of their own that stopped threads are in: of use
  *  between our actions and dp_masks_take(). Return: 0, -EFAULT, -ENOMEM. */
 int dp_masks_note(struct dp_process *proc);
@@ -53,11 +50,5 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base);
 int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *remote);
 int dp_masks_return_actions(struct dp_process *proc, struct dp_remote *remote,
 			    const struct dp_arena_control *control);
-
-/* handlers: signal handlers of the program that have interrupted the agent. */
-
-/** dp_handlers_end() - let threads run, one at a time, until such handlers have returned. As
- *  far as that goes in a moment. */
-void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
 
 #endif

@@ -11,15 +11,14 @@
 #include "engine/layout/private.h"
 #include "engine/layout/base.h"
 #include "engine/site/engine.h"
-#include "proc/attach/hooks.h"
+#include "arch/uregs.h"
+#include "proc/code/hooks.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include "proc/signals/masks.h"
 #include "proc/signals/sleeps.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #define SLEEPS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, sleeps))
@@ -495,4 +494,13 @@ int dp_sleeps_take(const struct dp_process *proc, struct dp_sleeps *sleeps,
 		return -EFAULT;
 	make_again(proc, s, c);
 	return s->closed ? DP_SLEEP_CLOSED : DP_SLEEP_OPEN;
+}
+
+u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t)
+{
+	struct dp_status st = { 0 };
+
+	if (!dp_uregs_thread(&t->regs))
+		dp_status_read(proc->pid, t->tid, &st);
+	return dp_thread_id(dp_uregs_thread(&t->regs), st.ns_pid);
 }

@@ -12,6 +12,7 @@
 
 struct dp_process;
 struct dp_sleeps;
+struct dp_thread;
 
 /**
  * struct dp_caller - where the registers of a thread are, or those in a signal
@@ -36,6 +37,8 @@ struct dp_caller {
  * the kernel's own (linux/errno.h). */
 #define DP_ERESTARTNOHAND 514
 
+/** dp_thread_known() - what the hit half knows a stopped thread by */
+u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t);
 /** dp_sleeps_read() - the table of the agent at @base; free() it. NULL: failed */
 struct dp_sleeps *dp_sleeps_read(const struct dp_process *proc, u64 base);
 /** dp_sleeps_clear() - forget those of the threads that are stopped. What any other has in a

@@ -8,7 +8,6 @@
  * that says whose it is: until then the child would, as any other, leave the
  * probes when it goes on, whatever becomes of us.
  */
-#include "agent/image.h"
 #include "engine/site/visits.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
@@ -24,7 +23,7 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
-#include "proc/tree/family.h"
+#include "proc/tree/follow.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -36,11 +35,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "engine/site/internal.h"
-
-static bool failed(long ret)
-{
-	return ret < 0 && ret > -4096;
-}
 
 static int build(struct dp_process *child, const struct dp_process *parent,
 		 u32 maker)
@@ -66,7 +60,7 @@ static long map_all(struct dp_process *child, struct dp_remote *rem,
 				  DP_FILE_ARENA_OFFSET);
 
 	dp_step("fork: mapped");
-	if (failed(ret))
+	if (dp_remote_failed(ret))
 		return ret;
 	ret = dp_remote_call(rem, SYS_mmap,
 			     child->base + DP_ARENA_OFFSET + need->tables_off,
@@ -74,7 +68,7 @@ static long map_all(struct dp_process *child, struct dp_remote *rem,
 			     MAP_SHARED | MAP_FIXED, (u64)there[0],
 			     DP_FILE_ARENA_OFFSET + need->tables_off);
 	dp_step("fork: mapped");
-	if (failed(ret))
+	if (dp_remote_failed(ret))
 		return ret;
 	return dp_region_share(child, rem, need, there);
 }
@@ -119,7 +113,7 @@ static long map_visits(struct dp_process *child,
 			child, rem,
 			place_of(child, dp_engine_visits_at(parent->engine, i)),
 			size, &ours);
-		if (failed(at))
+		if (dp_remote_failed(at))
 			return at;
 		dp_engine_visits_grow(child->engine, (u64)at, ours);
 	}
@@ -224,19 +218,6 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->threads = NULL;
 	child->nr_threads = child->cap_threads = 0;
 	return child;
-}
-
-int dp_process_hold(struct dp_process *proc)
-{
-	proc->threads = calloc(1, sizeof(*proc->threads));
-	if (!proc->threads)
-		return -ENOMEM;
-	proc->cap_threads = proc->nr_threads = 1;
-	proc->threads[0].tid = proc->pid;
-	proc->held = true;
-	return ptrace(PTRACE_GETREGS, proc->pid, 0, &proc->threads[0].regs) ?
-		       -ESRCH :
-		       0;
 }
 
 int dp_process_fork(struct dp_family *family,

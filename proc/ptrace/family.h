@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* family: what proc/family.h says, for those that hold the threads. Context: the tracing thread. */
-#ifndef DP_PROC_TREE_FAMILY_H
-#define DP_PROC_TREE_FAMILY_H
+#ifndef DP_PROC_PTRACE_FAMILY_H
+#define DP_PROC_PTRACE_FAMILY_H
 
 #include <sys/types.h>
 #include "port_types.h"
 
 struct dp_family;
-struct dp_family_event;
 struct dp_process;
 
 #define DP_FAMILY_OPTIONS                                                   \
@@ -27,16 +26,7 @@ void dp_family_drop(struct dp_family *family, struct dp_process *proc);
 /** dp_family_let() - a stopped thread goes on; @group_stop: its process is stopped, for
  *  others than us */
 void dp_family_let(pid_t tid, bool group_stop);
-/** dp_family_fail() - the process of an event cannot be probed: forget @proc, or NULL,
- *  and let it go */
-void dp_family_fail(struct dp_family *family,
-		    const struct dp_family_event *event,
-		    struct dp_process *proc);
-
-/* fork: a fork child of a probed process becomes a probed process of its own. */
-
-/** dp_process_hold() - it is stopped, with one thread. Return: 0 or an errno. */
-int dp_process_hold(struct dp_process *proc);
-void dp_process_let_go(struct dp_process *proc);
+/** dp_family_join() - from now on @proc is among those that have probes. Return: 0; -ENOMEM. */
+int dp_family_join(struct dp_family *family, struct dp_process *proc);
 
 #endif

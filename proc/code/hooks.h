@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* hooks: system calls that pass through the agent. Context: tool process. */
-#ifndef DP_PROC_ATTACH_HOOKS_H
-#define DP_PROC_ATTACH_HOOKS_H
+#ifndef DP_PROC_CODE_HOOKS_H
+#define DP_PROC_CODE_HOOKS_H
 
+#include <sys/types.h>
 #include "port_types.h"
 
+struct dp_diag;
 struct dp_hooked;
 struct dp_process;
 struct dp_span;
@@ -53,5 +55,19 @@ const struct dp_hooked *dp_points_at(const struct dp_process *proc, u64 pc,
 
 /** dp_points_between() - is a thread on the way to such a call, or back? */
 bool dp_points_between(const struct dp_process *proc, u64 pc, u64 sp);
+
+/* kind: what a program is made of, as far as that decides where it makes its system calls. */
+
+/** dp_auxv_get() - a word of its auxiliary vector; 0: it has none */
+u64 dp_auxv_get(pid_t pid, u64 type);
+
+/**
+ * dp_kind_find() - where its code makes system calls, what remote calls use of it, and what
+ * is to pass through the agent
+ *
+ * Waits for a dynamic linker that is still at work.
+ * Return: 0; -EAGAIN it does not get on; -ESRCH; -EOPNOTSUPP no remote call can be made.
+ */
+int dp_kind_find(struct dp_process *proc, struct dp_diag *diag);
 
 #endif

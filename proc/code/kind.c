@@ -8,9 +8,10 @@
  *   no dynamic linker, no libc   in the program itself
  */
 #include "engine/layout/base.h"
-#include "proc/attach/attach.h"
+#include "proc/code/hooks.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <elf.h>
@@ -163,8 +164,8 @@ static bool is_starting(const struct dp_process *proc, const struct parts *p)
 	return !map || state;
 }
 
-int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
-		 struct dp_diag *diag)
+static int find_texts(struct dp_process *proc, struct dp_maps *maps,
+		      struct dp_diag *diag)
 {
 	const struct timespec nap = { 0, START_NAP_NS };
 	struct auxv aux;
@@ -212,5 +213,79 @@ int dp_kind_find(struct dp_process *proc, struct dp_maps *maps,
 			proc->texts[proc->nr_texts++] =
 				(struct dp_span){ m->start, m->end - m->start };
 	}
+	return 0;
+}
+
+static int search(struct dp_process *proc, const struct dp_map *m)
+{
+	struct dp_syscalls calls;
+	int err = dp_scan_map(proc, m, &calls);
+
+	if (err)
+		return err;
+	dp_gadgets_among(proc, &calls);
+	err = dp_hooks_find(proc, &calls);
+	dp_scan_free(&calls);
+	return err;
+}
+
+/* Other mappings than a moment ago: of one that is just loading its libraries. */
+static bool has_changed(const struct dp_process *proc,
+			const struct dp_maps *was)
+{
+	struct dp_maps now;
+	bool changed;
+	size_t i;
+
+	if (dp_maps_read(proc->pid, &now))
+		return false;
+	changed = now.n != was->n;
+	for (i = 0; i < now.n && !changed; i++)
+		changed = now.v[i].start != was->v[i].start ||
+			  now.v[i].end != was->v[i].end;
+	dp_maps_free(&now);
+	return changed;
+}
+
+/* Return: as dp_kind_find(); @again: look once more */
+static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
+{
+	struct dp_maps maps;
+	size_t i;
+	int err = find_texts(proc, &maps, diag);
+
+	*again = false;
+	if (err)
+		return err;
+	dp_gadgets_forget(proc);
+	proc->nr_hooks = 0;
+	proc->remnants = dp_pages_ours(&maps);
+	proc->points = (struct dp_points){ 0 };
+	for (i = 0; i < proc->nr_texts && !err; i++)
+		err = search(proc, dp_maps_find(&maps, proc->texts[i].start));
+	if (!err)
+		dp_gadgets_complete(proc, &maps);
+	*again = err && has_changed(proc, &maps);
+	dp_maps_free(&maps);
+	return !err ? 0 :
+		      dp_diag_set(diag, err, "cannot read process %d: %s",
+				  proc->pid, strerror(-err));
+}
+
+int dp_kind_find(struct dp_process *proc, struct dp_diag *diag)
+{
+	bool again;
+	int err;
+
+	do
+		err = look(proc, &again, diag);
+	while (again);
+	if (err)
+		return err;
+	if (!proc->syscall_ret || !proc->restorer)
+		return dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d has neither code for a system call nor room for some; start it with the vdso (it was booted or traced without)",
+			proc->pid);
 	return 0;
 }

@@ -19,10 +19,9 @@
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "proc/family.h"
-#include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/tree/family.h"
+#include "proc/ptrace/family.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -182,11 +181,8 @@ static pid_t group_of(pid_t tid)
 
 static bool is_group_stop(int status)
 {
-	int sig = WSTOPSIG(status);
-
 	return EVENT_OF(status) == PTRACE_EVENT_STOP &&
-	       (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
-		sig == SIGTTOU);
+	       dp_stops_group(WSTOPSIG(status));
 }
 
 void dp_family_let(pid_t tid, bool group_stop)
@@ -377,7 +373,7 @@ enum dp_family_what dp_family_next(struct dp_family *f, int timeout_ms,
 	return event->what;
 }
 
-static int add_proc(struct dp_family *f, struct dp_process *proc)
+int dp_family_join(struct dp_family *f, struct dp_process *proc)
 {
 	struct dp_process **v =
 		room(f->procs, f->nr_procs, &f->cap_procs, sizeof(*v));
@@ -388,33 +384,6 @@ static int add_proc(struct dp_family *f, struct dp_process *proc)
 	v[f->nr_procs++] = proc;
 	proc->family = f;
 	return 0;
-}
-
-/* Until a look at the threads finds no new one: those are seized as they are made
- * by threads that are. */
-static int seize_all(struct dp_process *proc)
-{
-	struct dp_seizer seizer = { 0 };
-	bool fresh;
-	int err, got;
-
-	do {
-		pid_t *tids;
-		size_t n, i;
-
-		fresh = false;
-		err = dp_tasks_list(proc->pid, &tids, &n);
-		for (i = 0; !err && i < n; i++) {
-			while ((got = dp_seize(&seizer, tids[i],
-					       DP_FAMILY_OPTIONS, true)) ==
-			       -EINTR)
-				dp_stop_ends(proc);
-			fresh |= !got;
-		}
-		free(tids);
-	} while (!err && fresh);
-	dp_seizer_end(&seizer);
-	return err;
 }
 
 bool dp_family_trapped(struct dp_family *f)
@@ -451,46 +420,10 @@ void dp_family_drop(struct dp_family *f, struct dp_process *proc)
 		add_pid(&f->others, proc->pid);
 }
 
-int dp_family_add(struct dp_family *f, struct dp_process *proc)
-{
-	int err = add_proc(f, proc);
-
-	if (err)
-		return err;
-	if (!proc->held)
-		return seize_all(proc);
-	return ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc)) ?
-		       -errno :
-		       0;
-}
-
-void dp_family_begin(struct dp_process *proc,
-		     const struct dp_family_event *event)
-{
-	dp_process_let_go(proc);
-	dp_family_let_on(event);
-}
-
 void dp_family_let_on(const struct dp_family_event *event)
 {
 	if (event->waiting)
 		dp_family_let(event->waiting, false);
-}
-
-void dp_family_fail(struct dp_family *f, const struct dp_family_event *event,
-		    struct dp_process *proc)
-{
-	bool ended = proc && proc->reaped;
-	int status = ended ? proc->status : 0;
-
-	if (proc) {
-		proc->base = 0;
-		proc->held = false;
-		dp_process_close(proc);
-	}
-	dp_family_let_go(f, event);
-	if (ended)
-		dp_family_deal(f, event->pid, status, false);
 }
 
 void dp_family_let_go(struct dp_family *f, const struct dp_family_event *event)

@@ -14,12 +14,11 @@
 #include "engine/layout/private.h"
 #include "engine/layout/base.h"
 #include "arch/calls.h"
-#include "proc/attach/hooks.h"
+#include "proc/code/hooks.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
 #include "sym/sym.h"
 #include <stdlib.h>
-#include <string.h>
 
 #define FUNCTION_MAX 65536
 #define BACK 16 /* instructions before it that are looked at */

@@ -18,11 +18,9 @@
 #include "engine/layout/base.h"
 #include "engine/site/engine.h"
 #include "arch/calls.h"
-#include "proc/attach/hooks.h"
+#include "proc/code/hooks.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
-#include <string.h>
-#include <sys/syscall.h>
 #include "engine/site/internal.h"
 
 #define CALL_SIZE 5

@@ -21,7 +21,6 @@
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
-#include "proc/seccomp/filters.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>

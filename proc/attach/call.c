@@ -8,11 +8,11 @@
  */
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
+#include "proc/code/hooks.h"
 #include "proc/call.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
-#include "proc/seccomp/filters.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -117,6 +117,6 @@ int dp_process_call(struct dp_process *proc, const struct dp_call *call,
 	int err = check(proc, diag);
 
 	if (!err)
-		err = dp_gadgets_find(proc, diag);
+		err = dp_kind_find(proc, diag);
 	return err ? err : try(proc, call, diag);
 }

@@ -12,15 +12,13 @@
 #include "proc/attach/drain.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/signals/masks.h"
-#include "proc/tree/family.h"
+#include "proc/ptrace/family.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define END_NS 2000000ll /* of one handler; and ten times that, of all */
 #define STOP_NS 1000000000ll

@@ -11,7 +11,7 @@
 #include "engine/layout/private.h"
 #include "engine/layout/base.h"
 #include "arch/calls.h"
-#include "proc/attach/hooks.h"
+#include "proc/code/hooks.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"

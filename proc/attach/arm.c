@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* arm: probes written into text, and taken out of it, while the agent is there. */
+#include "proc/attach/attach.h"
+#include "proc/attach/drain.h"
+#include "proc/attach/region.h"
+#include "engine/site/engine.h"
+#include "engine/site/arm.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <unistd.h>
+
+#define QUIET_TRIES 200
+
+static bool is_inside(const void *engine, u64 pc)
+{
+	u64 to;
+
+	return dp_engine_inside(engine, pc, &to);
+}
+
+static bool to_copy(const void *engine, u64 pc, u64 *to)
+{
+	return dp_engine_inside(engine, pc, to);
+}
+
+/** struct arming - arguments of the two ways */
+struct arming {
+	struct dp_process *proc;
+	dp_arm_fn *write;
+	u64 *bad;
+	struct dp_diag *diag;
+};
+
+/* Nobody runs, and nobody is inside what a jump replaces. */
+static int write_stopped(void *arg)
+{
+	const struct arming *a = arg;
+
+	dp_texts_compare(a->proc);
+	return a->write(a->proc->engine, &a->proc->target, a->bad);
+}
+
+static int arm_stopped(void *arg)
+{
+	const struct arming *a = arg;
+	struct dp_process *proc = a->proc;
+	const struct dp_moves moves = { .arg = proc->engine,
+					.from = is_inside,
+					.to = to_copy };
+	int err = 1, tries;
+
+	/* One that was just being made, or woke up, is asleep or stopped the
+	 * next time. */
+	for (tries = 0; err > 0 && tries < QUIET_TRIES; tries++)
+		err = dp_threads_clear(proc, &moves, write_stopped, arg,
+				       a->diag);
+	if (err <= 0)
+		return err;
+	return dp_diag_set(
+		a->diag, -EAGAIN,
+		"a thread of process %d is where a jump has to be written and cannot be moved; try again, or without DPROBES_ARM=quiesce",
+		proc->pid);
+}
+
+static int arm_quiet(struct dp_process *proc, dp_arm_fn *write, u64 *bad,
+		     struct dp_diag *diag)
+{
+	struct arming a = { proc, write, bad, diag };
+
+	return dp_errand(proc, arm_stopped, &a);
+}
+
+/* What is mapped now stays until we have done. */
+static int write_held(const struct arming *a)
+{
+	struct dp_process *proc = a->proc;
+	int err;
+
+	dp_linker_hold(proc);
+	dp_texts_compare(proc);
+	err = a->write(proc->engine, &proc->target, a->bad);
+	dp_linker_release(proc);
+	return err;
+}
+
+static int arm_synced(void *arg)
+{
+	const struct arming *a = arg;
+	struct dp_process *proc = a->proc;
+	int err = dp_sync_begin(proc, a->diag);
+
+	if (err)
+		return err;
+	if (a->write == dp_engine_arm)
+		err = dp_engine_arm_linker(proc->engine, &proc->target, a->bad);
+	if (!err)
+		err = write_held(a);
+	dp_sync_end(proc);
+	return err;
+}
+
+static int arm_running(struct dp_process *proc, dp_arm_fn *write, u64 *bad,
+		       struct dp_diag *diag)
+{
+	struct arming a = { proc, write, bad, diag };
+
+	return dp_errand(proc, arm_synced, &a);
+}
+
+int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
+		 struct dp_diag *diag)
+{
+	u64 bad = 0;
+	int err = dp_engine_is_quiesced(proc->engine) ?
+			  arm_quiet(proc, write, &bad, diag) :
+			  arm_running(proc, write, &bad, diag);
+
+	if (!err || !bad)
+		return err;
+	if (err == -EOPNOTSUPP)
+		return dp_diag_set(
+			diag, err,
+			"the probe at 0x%llx of process %d would have to be a breakpoint, because of another one, and its seccomp filter allows none; leave one of them out",
+			(unsigned long long)bad, proc->pid);
+	return dp_diag_set(
+		diag, err,
+		err == -EBUSY ?
+			"the code at 0x%llx of process %d has been changed by someone else" :
+			"cannot write to the code at 0x%llx of process %d",
+		(unsigned long long)bad, proc->pid);
+}
+
+int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
+{
+	return dp_arm_write(proc, dp_engine_apply, diag);
+}
+
+/** struct yielding - arguments of yield() */
+struct yielding {
+	struct dp_process *proc;
+	void (*tell)(void *arg, u64 addr, bool away);
+	void *arg;
+};
+
+static int yield(void *arg)
+{
+	const struct yielding *y = arg;
+	int err = dp_sync_begin(y->proc, NULL);
+
+	if (err)
+		return err;
+	dp_linker_hold(y->proc);
+	dp_process_note_gone(y->proc);
+	err = dp_engine_yield(y->proc->engine, &y->proc->target, y->tell,
+			      y->arg);
+	dp_linker_release(y->proc);
+	dp_sync_end(y->proc);
+	return err;
+}
+
+int dp_process_yield(struct dp_process *proc,
+		     void (*tell)(void *arg, u64 addr, bool away), void *arg)
+{
+	struct yielding y = { proc, tell, arg };
+
+	/* There may be no breakpoint on the way. */
+	if (proc->silent || !dp_engine_disturbed(proc->engine, &proc->target))
+		return 0;
+	dp_process_note_gone(proc);
+	if (!dp_engine_disturbed(proc->engine, &proc->target))
+		return 0;
+	return dp_errand(proc, yield, &y);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* close: the end of what a tool has to do with a process. */
+#include "engine/site/engine.h"
+#include "engine/site/view.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/region.h"
+#include "proc/family.h"
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "proc/ptrace/family.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
+#include "proc/seccomp/filters.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "engine/site/internal.h"
+
+int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct dp_view view;
+	int err;
+
+	/* Children that it makes from now on have a part of it. */
+	proc->changing = true;
+	if (proc->family)
+		dp_family_pass(proc->family);
+	if (!proc->base || proc->exited || proc->execed[0])
+		return 0;
+	dp_confine_catch_up(proc);
+	if (proc->out_of_reach)
+		return dp_diag_set(
+			diag, -EPERM,
+			"process %d is under a seccomp filter by now; the agent stays there, inert; dprobes with CAP_SYS_ADMIN takes it out",
+			proc->pid);
+	dp_process_answer(proc);
+	if (!dp_process_view(proc, &view))
+		return dp_recover(proc, diag);
+	dp_process_hold_asking(proc, true);
+	err = dp_leave(proc, &view, diag);
+	dp_process_hold_asking(proc, false);
+	if (!err || err == -ESRCH) {
+		__atomic_store_n(&proc->installed, false, __ATOMIC_RELEASE);
+		proc->base = 0;
+	}
+	return err == -ESRCH ? 0 : err;
+}
+
+static void free_lodged(struct dp_process *proc)
+{
+	struct dp_lodged *l = proc->lodged;
+
+	if (!l)
+		return;
+	while (l->nr-- > 0)
+		munmap(l->ours[l->nr], l->size[l->nr]);
+	dp_engine_destroy(l->engine);
+	free(l);
+	proc->lodged = NULL;
+}
+
+void dp_process_abandon(struct dp_process *proc)
+{
+	if (proc->family)
+		dp_family_drop(proc->family, proc);
+	if (proc->file && proc->engine && dp_engine_arena(proc->engine))
+		dp_alive_leave(&dp_engine_arena(proc->engine)->control);
+	free_lodged(proc);
+	if (proc->file)
+		munmap(proc->file, proc->file_size);
+	dp_shares_forget(proc, 0, proc->nr_shares);
+	if (proc->mem >= 0)
+		close(proc->mem);
+	if (proc->pidfd >= 0)
+		close(proc->pidfd);
+	dp_maps_free(&proc->maps);
+	free(proc->threads);
+	free(proc);
+}
+
+void dp_process_close(struct dp_process *proc)
+{
+	if (!proc)
+		return;
+	if (proc->base && !proc->exited && !proc->execed[0])
+		dp_process_detach(proc, NULL);
+	dp_process_let_go(proc);
+	dp_process_abandon(proc);
+}
+
+void dp_process_let_go(struct dp_process *proc)
+{
+	if (!proc->held)
+		return;
+	proc->held = false;
+	dp_stop_release(proc);
+}

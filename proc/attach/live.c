@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * live: from one moment on the agent has the signals and calls that it needs.
+ *
+ * All threads are held, none of them in the middle of what changes.
+ */
+#include "agent/image.h"
+#include "arch/calls.h"
+#include "arch/uregs.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/region.h"
+#include "proc/code/hooks.h"
+#include "engine/layout/base.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/private.h"
+#include "engine/site/engine.h"
+#include "engine/site/arm.h"
+#include "proc/proc.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/signals/masks.h"
+#include "sym/sym.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+
+#define REWIND_TRIES 100
+
+/* Where the hit half finds what the program's action is. */
+static u64 place_of_action(const struct dp_process *proc, u32 k)
+{
+	return proc->base + DP_PRIVATE_OFFSET +
+	       offsetof(struct dp_private, actions[0].ring[0].action) +
+	       k * sizeof(struct dp_actions);
+}
+
+static int note_actions(struct dp_process *proc, struct dp_remote *rem)
+{
+	int err = 0;
+	u32 k;
+
+	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
+		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
+					  0, place_of_action(proc, k), 8, 0, 0);
+	return err;
+}
+
+/* And noted again in the same step: one that was asleep may have set another. */
+static int take_actions(struct dp_process *proc, struct dp_remote *rem)
+{
+	struct dp_kernel_sigaction ours = {
+		.handler = proc->base + dp_agent_trap_entry,
+		.flags = DP_TRAP_FLAGS,
+		.restorer = proc->base + dp_agent_trap_restorer,
+		.mask = DP_TRAP_MASK(dp_engine_caught(proc->engine)),
+	};
+	u64 at = proc->base + DP_PRIVATE_OFFSET + sizeof(struct dp_private);
+	int err = dp_process_write(proc, at, &ours, sizeof(ours));
+	u32 k;
+
+	for (k = 0; !err && k < dp_engine_caught(proc->engine); k++)
+		err = (int)dp_remote_call(rem, SYS_rt_sigaction, dp_caught(k),
+					  at, place_of_action(proc, k), 8, 0,
+					  0);
+	return err;
+}
+
+/* At the call itself, with a number that is of no interest, or that sleeps.c looks
+ * at? */
+static bool is_dull_call(const struct dp_hooked *h,
+			 const struct user_regs_struct *r)
+{
+	return h->nr == DP_PLAIN_CALL &&
+	       dp_uregs_pc(r) == h->addr + h->len - DP_SYSCALL_SIZE &&
+	       (!dp_hooks_wanted((u32)dp_uregs_number(r)) ||
+		dp_hooks_sleeps((u32)dp_uregs_number(r)));
+}
+
+/* Threads between the beginning of a call that will be hooked and the call itself
+ * go back to the beginning; but see masks.c. Return: 0; -EAGAIN one cannot. */
+static int rewind_calls(struct dp_process *proc)
+{
+	size_t i, k;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		for (k = 0; k < proc->nr_hooks; k++) {
+			struct user_regs_struct *r = &proc->threads[i].regs;
+			const struct dp_hooked *h = &proc->hooks[k];
+
+			if (dp_points_between(proc, dp_uregs_pc(r),
+					      dp_uregs_sp(r)))
+				return -EAGAIN;
+			if (dp_uregs_pc(r) <= h->addr ||
+			    dp_uregs_pc(r) >= h->addr + h->len ||
+			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr) ||
+			    is_dull_call(h, r))
+				continue;
+			if (!h->again)
+				return -EAGAIN;
+			dp_uregs_set_pc(r, h->addr);
+			ptrace(PTRACE_SETREGS, proc->threads[i].tid, 0, r);
+		}
+	return 0;
+}
+
+/* Everybody, at a moment when nobody is in the middle of what will change. Those
+ * last who have to be woken: let go again, one with a mask of his own gets signals
+ * that it blocks. */
+static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err, tries = 0;
+
+	do {
+		err = dp_stop_alone(proc, diag);
+		if (err)
+			return err;
+		err = rewind_calls(proc);
+		if (!err && dp_stop_more(proc, true, diag))
+			return -EAGAIN;
+		if (!err)
+			err = rewind_calls(proc);
+		if (err)
+			dp_stop_release(proc);
+	} while (err && ++tries < REWIND_TRIES);
+	return err ? dp_diag_set(
+			     diag, err,
+			     "process %d is always in a system call; try again",
+			     proc->pid) :
+		     0;
+}
+
+/*
+ * The hooks go first. They pass everything on for each signal of which the action is not
+ * ours yet; from then on what the kernel has and what the tables say add up, so that it
+ * does not matter where in between a tool ends.
+ */
+static int switch_over(struct dp_process *proc, struct dp_remote *rem)
+{
+	int err = note_actions(proc, rem);
+
+	if (!err)
+		err = dp_masks_note(proc);
+	if (!err)
+		err = dp_engine_arm_hooks(proc->engine, &proc->target);
+	dp_step("install: hooks");
+	if (!err)
+		err = take_actions(proc, rem);
+	dp_step("install: action");
+	if (!err)
+		err = dp_masks_take_actions(proc, rem);
+	return err ? err : (int)dp_region_settle(proc, rem);
+}
+
+/* In what leads to a call that is hooked now, or in the agent for it? */
+static bool before_call(const void *arg, u64 pc)
+{
+	const struct dp_process *proc = arg;
+	const struct dp_points *p = &proc->points;
+	size_t i;
+
+	for (i = 0; i < proc->nr_hooks; i++)
+		if (pc > proc->hooks[i].addr &&
+		    pc < proc->hooks[i].addr + proc->hooks[i].len)
+			return true;
+	return pc - proc->base < DP_AGENT_TEXT ||
+	       (p->enter && pc - p->maker < p->maker_len);
+}
+
+/*
+ * One that was left asleep may have woken up since, and blocked a signal before it became
+ * ours. From here on nobody does.
+ */
+static int take_late(struct dp_process *proc, struct dp_diag *diag)
+{
+	size_t had = proc->nr_threads;
+	int err = dp_stop_again(proc, diag);
+
+	if (!err)
+		err = dp_stop_more(proc, true, diag);
+	if (err || proc->nr_threads == had)
+		return err;
+	dp_stop_run_out(proc, had, before_call, proc);
+	return dp_masks_take(proc, had);
+}
+
+/* All threads' masks, and the word that says so. */
+static int take_masks(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_masks_take(proc, 0);
+
+	dp_step("install: masks");
+	if (!err)
+		err = dp_masks_in_force(proc, proc->base, true);
+	dp_step("install: in force");
+	return err ? err : take_late(proc, diag);
+}
+
+/** struct work - arguments of go_live_stopped() */
+struct work {
+	struct dp_process *proc;
+	struct dp_diag *diag;
+};
+
+static int go_live_stopped(void *arg)
+{
+	const struct work *work = arg;
+	struct dp_process *proc = work->proc;
+	struct dp_diag *diag = work->diag;
+	struct dp_remote *rem;
+	int err = stop_outside(proc, diag);
+
+	if (err)
+		return err;
+	/* From here on it is seen by its hooks. */
+	if (dp_process_filters_came(proc, 0)) {
+		dp_stop_release(proc);
+		return dp_diag_set(
+			diag, -EAGAIN,
+			"process %d has just installed a seccomp filter; try again",
+			proc->pid);
+	}
+	if (dp_dispatch_any(proc)) {
+		dp_stop_release(proc);
+		return dp_diag_set(
+			diag, -EAGAIN,
+			"process %d has just begun to dispatch its system calls (prctl PR_SET_SYSCALL_USER_DISPATCH); try again",
+			proc->pid);
+	}
+	proc->vetted = true;
+	err = dp_remote_begin(proc, &rem, diag);
+	proc->vetted = false;
+	if (!err) {
+		err = switch_over(proc, rem);
+		dp_remote_end(rem);
+		if (!err)
+			err = take_masks(proc, diag);
+		if (err && diag && !diag->text[0])
+			dp_diag_set(diag, err, "cannot prepare process %d: %s",
+				    proc->pid, strerror(-err));
+	}
+	dp_stop_release(proc);
+	proc->passed = !err;
+	return err;
+}
+
+/* Without hooks. */
+static int settle_stopped(void *arg)
+{
+	const struct work *work = arg;
+	struct dp_process *proc = work->proc;
+	struct dp_remote *rem;
+	int err = dp_stop_alone(proc, work->diag);
+
+	if (err)
+		return err;
+	err = dp_remote_begin(proc, &rem, work->diag);
+	if (!err) {
+		err = (int)dp_region_settle(proc, rem);
+		dp_remote_end(rem);
+	}
+	dp_stop_release(proc);
+	return err;
+}
+
+int dp_live_go(struct dp_process *proc, struct dp_diag *diag)
+{
+	struct work work = { proc, diag };
+
+	if (!proc->silent)
+		return dp_errand(proc, go_live_stopped, &work);
+	return proc->resident ? dp_errand(proc, settle_stopped, &work) : 0;
+}

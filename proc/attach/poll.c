@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* poll: what became of a process that is probed. */
+#include "engine/layout/arena.h"
+#include "engine/layout/base.h"
+#include "engine/site/engine.h"
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How often an exec that did not pass through libc is looked for. */
+#define EXEC_LOOK_MS 100
+/* And the end of a process that a wait for its linker does not see. */
+#define ASKED_MS 10
+/* A thread that is about to install a filter does not wait for longer. */
+#define CONFINE_MS 20
+
+/* The old image is gone when its memory is, and the process is not. */
+static void look_for_exec(struct dp_process *proc)
+{
+	const struct dp_arena_hit *hit = dp_process_hit(proc);
+	u64 word;
+
+	if (!proc->installed || proc->execed[0])
+		return;
+	if (proc->exited) {
+		if (hit &&
+		    __atomic_load_n(&hit->exec_pending, __ATOMIC_ACQUIRE))
+			dp_process_note_exec(proc);
+	} else if (dp_process_read(proc, proc->base, &word, sizeof(word))) {
+		struct pollfd p = { proc->pidfd, POLLIN, 0 };
+
+		/* Memory goes first when a process ends, too. */
+		if (poll(&p, 1, 0) == 0 &&
+		    !dp_status_read(proc->pid, proc->pid,
+				    &(struct dp_status){ 0 })) {
+			char path[64], exe[8];
+
+			snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
+			if (readlink(path, exe, sizeof(exe)) > 0)
+				dp_process_note_exec(proc);
+		}
+	}
+}
+
+/* Return: as poll(2), of its end. */
+static int wait_for_end(const struct dp_process *proc, int timeout_ms)
+{
+	struct pollfd p = { proc->pidfd, POLLIN, 0 };
+	int got;
+
+	do {
+		got = poll(&p, 1,
+			   timeout_ms < CONFINE_MS ? timeout_ms : CONFINE_MS);
+		timeout_ms -= CONFINE_MS;
+	} while (!got && timeout_ms > 0 && !dp_process_confines(proc));
+	return got;
+}
+
+static void look_for_end(struct dp_process *proc, int timeout_ms)
+{
+	if (dp_process_wait_asked(proc, timeout_ms < ASKED_MS ? timeout_ms :
+								ASKED_MS))
+		timeout_ms = 0;
+	if (wait_for_end(proc, timeout_ms) <= 0) {
+		dp_stop_reap(proc);
+		return;
+	}
+	proc->exited = true;
+	if (!proc->launched)
+		proc->status_known =
+			dp_status_exit(proc->pid, proc->pidfd, &proc->status);
+	else if (!proc->reaped &&
+		 dp_stop_wait(proc->pid, &proc->status) == proc->pid)
+		proc->reaped = proc->status_known = true;
+}
+
+enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms)
+{
+	int slice = proc->installed && !proc->execed[0] ? EXEC_LOOK_MS :
+							  timeout_ms;
+
+	if (slice > timeout_ms)
+		slice = timeout_ms;
+	if (!proc->exited)
+		look_for_end(proc, slice);
+	look_for_exec(proc);
+	if (proc->exited)
+		return DP_PROCESS_EXITED;
+	return proc->execed[0] ? DP_PROCESS_EXECED : DP_PROCESS_RUNS;
+}
+
+/* A signal that breakpoints of ours raise there. */
+static bool is_of_breakpoints(const struct dp_process *proc, int sig)
+{
+	u32 k, n = dp_few(&dp_engine_arena(proc->engine)->control.nr_caught,
+			  DP_CAUGHT_JUMPS);
+
+	for (k = 0; k < n; k++)
+		if ((int)dp_caught(k) == sig)
+			return true;
+	return false;
+}
+
+bool dp_process_trap_death(const struct dp_process *proc)
+{
+	const struct dp_arena_hit *hit = dp_process_hit(proc);
+
+	return proc->status_known && proc->installed && !proc->execed[0] &&
+	       hit && WIFSIGNALED(proc->status) &&
+	       is_of_breakpoints(proc, WTERMSIG(proc->status)) &&
+	       !hit->own_death;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* await: the next stop of a thread that is traced, its end, or another program. */
+#include "proc/ptrace/family.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAP_NS 10000
+#define SPINS 100 /* looks before the first nap: some ten microseconds */
+/* looks at one thread, between looks at the ends of others */
+#define ENDS_EVERY 50
+
+bool dp_stop_nap(u32 n)
+{
+	const struct timespec nap = { 0, NAP_NS };
+
+	if (n < SPINS)
+		return false;
+	nanosleep(&nap, NULL);
+	return true;
+}
+
+bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status)
+{
+	bool ended = !WIFSTOPPED(status);
+
+	if (!ended && !(proc->family && status >> 16 == PTRACE_EVENT_EXEC))
+		return false;
+	if (proc->family)
+		dp_family_deal(proc->family, tid, status, false);
+	if (ended && tid == proc->pid &&
+	    (proc->launched || proc->family || proc->held)) {
+		proc->reaped = proc->exited = true;
+		proc->status = status;
+	}
+	return true;
+}
+
+/* A stop for another reason: it goes on. Return: false if it has ended. */
+static bool pass_on(struct dp_process *proc, pid_t tid, int status)
+{
+	if (proc->family)
+		return dp_family_deal(proc->family, tid, status, false);
+	if (dp_stop_lost(proc, tid, status))
+		return false;
+	/* A signal of its own was on the way: it goes first. */
+	ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+	return true;
+}
+
+void dp_await_note(struct dp_process *proc, struct dp_thread *t, int status)
+{
+	t->group_stop = dp_stops_group(WSTOPSIG(status));
+	proc->halted |= t->group_stop;
+}
+
+/* waitid(2) tells of stops, too, of a thread that is traced, whatever it is asked for. */
+static bool has_ended(pid_t tid, int *status)
+{
+	siginfo_t info = { 0 };
+
+	if (waitid(P_PID, (id_t)tid, &info,
+		   WEXITED | WNOWAIT | WNOHANG | __WALL) ||
+	    !info.si_pid)
+		return false;
+	return info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED &&
+	       waitpid(tid, status, __WALL | WNOHANG) == tid;
+}
+
+void dp_stop_ends(struct dp_process *proc)
+{
+	struct dp_thread *t;
+	int status;
+	pid_t *tids;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return;
+	for (i = 0; i < n; i++) {
+		if (tids[i] == proc->pid || !has_ended(tids[i], &status))
+			continue;
+		t = dp_stop_held(proc, tids[i]);
+		if (t)
+			t->ended = true;
+		dp_stop_lost(proc, tids[i], status);
+	}
+	free(tids);
+}
+
+/* A thread of ours that is nowhere to be found has executed a program, if the first one is ours
+ * now. The report of an exec is for those that follow only. */
+static bool has_executed(const struct dp_process *proc,
+			 const struct dp_thread *t)
+{
+	struct dp_status st;
+
+	return !proc->family && !t->ended && t->tid != proc->pid &&
+	       !dp_status_read(proc->pid, proc->pid, &st) &&
+	       (pid_t)st.tracer == gettid();
+}
+
+/* It has the first thread's number from then on, and is let go by that. */
+static pid_t take_first(struct dp_process *proc, struct dp_thread *t)
+{
+	if (dp_stop_held(proc, proc->pid))
+		t->ended = true;
+	else
+		t->tid = proc->pid;
+	ptrace(PTRACE_INTERRUPT, proc->pid, 0, 0);
+	return proc->pid;
+}
+
+pid_t dp_await_until(struct dp_process *proc, pid_t tid, int *status,
+		     s64 deadline)
+{
+	pid_t got;
+	u32 n;
+
+	for (n = 1; !(got = dp_stop_seen(tid, status, WNOHANG)); n++) {
+		if (dp_now_ns() > deadline)
+			return 0;
+		if (dp_stop_nap(n) && n % ENDS_EVERY == 0)
+			dp_stop_ends(proc);
+	}
+	return got;
+}
+
+pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status)
+{
+	return dp_await_until(proc, tid, status, INT64_MAX);
+}
+
+int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
+{
+	int status, stopped = 1, gone = 0;
+	pid_t tid = t->tid, got;
+
+	for (;;) {
+		got = dp_await_until(proc, tid, &status, deadline);
+		if (!got)
+			return -EAGAIN;
+		if (got < 0 && (gone || !has_executed(proc, t)))
+			return gone;
+		if (got < 0) {
+			tid = take_first(proc, t);
+			stopped = gone = -ESRCH;
+			continue;
+		}
+		if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP) {
+			dp_await_note(proc, t, status);
+			return stopped;
+		}
+		/* Any other stop has made the kernel forget that this one was
+		 * wanted, if it was by then. Wanted before it goes on it comes
+		 * first: a call that was ended for it is seen to be. */
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+		if (!pass_on(proc, tid, status))
+			return gone;
+	}
+}
+
+void dp_stop_reap(const struct dp_process *proc)
+{
+	struct dp_status st;
+	pid_t *tids;
+	size_t n, i;
+
+	if (proc->family || dp_status_read(proc->pid, proc->pid, &st) ||
+	    st.state != 'Z' || dp_tasks_list(proc->pid, &tids, &n))
+		return;
+	for (i = 0; i < n; i++)
+		if (tids[i] != proc->pid || !proc->launched)
+			waitpid(tids[i], NULL, __WALL | WNOHANG);
+	free(tids);
+}

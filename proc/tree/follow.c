@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* follow: processes come to be traced all the time, and go on after what they did. */
+#include "proc/attach/attach.h"
+#include "proc/family.h"
+#include "proc/proc.h"
+#include "proc/ptrace/family.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
+#include "proc/tree/follow.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+
+/* Until a look at the threads finds no new one: those are seized as they are made
+ * by threads that are. */
+static int seize_all(struct dp_process *proc)
+{
+	struct dp_seizer seizer = { 0 };
+	bool fresh;
+	int err, got;
+
+	do {
+		pid_t *tids;
+		size_t n, i;
+
+		fresh = false;
+		err = dp_tasks_list(proc->pid, &tids, &n);
+		for (i = 0; !err && i < n; i++) {
+			while ((got = dp_seize(&seizer, tids[i],
+					       DP_FAMILY_OPTIONS, true)) ==
+			       -EINTR)
+				dp_stop_ends(proc);
+			fresh |= !got;
+		}
+		free(tids);
+	} while (!err && fresh);
+	dp_seizer_end(&seizer);
+	return err;
+}
+
+int dp_family_add(struct dp_family *f, struct dp_process *proc)
+{
+	int err = dp_family_join(f, proc);
+
+	if (err)
+		return err;
+	if (!proc->held)
+		return seize_all(proc);
+	return ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc)) ?
+		       -errno :
+		       0;
+}
+
+void dp_family_begin(struct dp_process *proc,
+		     const struct dp_family_event *event)
+{
+	dp_process_let_go(proc);
+	dp_family_let_on(event);
+}
+
+void dp_family_fail(struct dp_family *f, const struct dp_family_event *event,
+		    struct dp_process *proc)
+{
+	bool ended = proc && proc->reaped;
+	int status = ended ? proc->status : 0;
+
+	if (proc) {
+		proc->base = 0;
+		proc->held = false;
+		dp_process_close(proc);
+	}
+	dp_family_let_go(f, event);
+	if (ended)
+		dp_family_deal(f, event->pid, status, false);
+}
+
+int dp_process_renew(struct dp_family *family,
+		     const struct dp_family_event *event,
+		     struct dp_process **out, struct dp_diag *diag)
+{
+	struct dp_process *proc = dp_process_new();
+	int err;
+
+	if (!proc) {
+		dp_family_let_go(family, event);
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	proc->pid = event->pid;
+	err = dp_launch_again(proc, diag);
+	if (!err)
+		err = dp_family_add(family, proc);
+	if (err)
+		dp_family_fail(family, event, proc);
+	else
+		*out = proc;
+	return err;
+}

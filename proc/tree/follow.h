@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* follow: processes that become probed ones as they are followed. Context: the tracing thread. */
+#ifndef DP_PROC_TREE_FOLLOW_H
+#define DP_PROC_TREE_FOLLOW_H
+
+struct dp_family;
+struct dp_family_event;
+struct dp_process;
+
+/** dp_family_fail() - the process of an event cannot be probed: forget @proc, or NULL,
+ *  and let it go */
+void dp_family_fail(struct dp_family *family,
+		    const struct dp_family_event *event,
+		    struct dp_process *proc);
+
+#endif
