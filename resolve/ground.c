@@ -14,6 +14,7 @@
 #include <string.h>
 #include "engine/site/internal.h"
 #include "sym/codemap.h"
+#include "sym/list.h"
 #include "sym/sym.h"
 
 /* The longest function that is looked at whole. */
@@ -109,13 +110,6 @@ static u64 padding(struct dp_grounds *g, u64 at, u64 enough)
 	return at - from;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* A function is decoded once, not for each of its probes. */
 static bool find_entries(struct dp_grounds *g, u64 end)
 {
@@ -129,7 +123,7 @@ static bool find_entries(struct dp_grounds *g, u64 end)
 	if (!g->entries.v)
 		return false;
 	dp_entries_find(&g->entries, g->code, size, g->start);
-	qsort(g->entries.v, g->entries.n, sizeof(u64), ascending);
+	qsort(g->entries.v, g->entries.n, sizeof(u64), dp_list_order);
 	g->branched = end;
 	return true;
 }

@@ -4,6 +4,7 @@
 #include "resolve/code.h"
 #include "resolve/exits.h"
 #include "proc/proc.h"
+#include "sym/list.h"
 #include "sym/never.h"
 #include "sym/sym.h"
 #include "arch/arch.h"
@@ -130,18 +131,12 @@ static int check(struct resolver *r, struct dp_point *p)
 
 static struct dp_point *new_point(struct dp_points *points)
 {
-	size_t cap = points->cap ? points->cap * 2 : 16;
-	struct dp_point *bigger;
+	struct dp_point none = { 0 };
 
-	if (points->n == points->cap) {
-		bigger = realloc(points->v, cap * sizeof(*bigger));
-		if (!bigger)
-			return NULL;
-		points->v = bigger;
-		points->cap = cap;
-	}
-	memset(&points->v[points->n], 0, sizeof(points->v[0]));
-	return &points->v[points->n++];
+	return dp_list_add(&points->v, &points->n, &points->cap, &none,
+			   sizeof(none)) ?
+		       NULL :
+		       &points->v[points->n - 1];
 }
 
 /* What has to be quoted in a spec, and what no terminal should be sent. */

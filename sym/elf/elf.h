@@ -30,19 +30,6 @@ const char *dp_elf_section_name(const struct dp_elf *elf, const Elf64_Shdr *sh);
 /* Length of the build-id, 0 if there is none. */
 size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
 
-/* grow: a list that doubles. Context: may allocate. */
-
-/**
- * dp_grow() - room for one more element of a list
- * @v: address of the pointer to its elements, from malloc(), or NULL
- * @n: elements in it; @room: elements that it has room for; @size: bytes of one
- *
- * Return: 0, and *@v and *@room may have changed; -ENOMEM, and nothing has.
- */
-int dp_grow(void *v, size_t n, size_t *room, size_t size);
-
-/* limits: what is read of a file, or of a process, at most. */
-
 /*
  * What is read of a file, or of a process, at most: -EFBIG if there is more. The largest programs
  * have a fifth of it.

@@ -101,7 +101,7 @@ struct dp_symtab {
 	struct dp_sym *v;
 	size_t n, room;
 	void **keep;
-	size_t n_keep;
+	size_t n_keep, room_keep;
 	u32 *bucket, *next;
 	size_t n_bucket;
 	u32 *order;
@@ -117,7 +117,6 @@ int dp_symtab_add_dynsym(struct dp_symtab *tab, const struct dp_dynsym *ds,
 int dp_symtab_add_symtab(struct dp_symtab *tab, const struct dp_elf *elf,
 			 const struct dp_elf *text);
 int dp_symtab_add(struct dp_symtab *tab, const struct dp_sym *sym);
-int dp_symtab_keep(struct dp_symtab *tab, void *block);
 int dp_symtab_index(struct dp_symtab *tab);
 int dp_symtab_sort(struct dp_symtab *tab);
 const struct dp_sym *dp_symtab_first(const struct dp_symtab *tab,

@@ -24,6 +24,7 @@
 #include "sym/elf/elf.h"
 #include "sym/flow/map.h"
 #include "sym/flow/text.h"
+#include "sym/list.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"
@@ -218,17 +219,11 @@ bool dp_code_map_unresolved(const struct dp_code_map *map, u64 addr)
 bool dp_code_map_padding(const struct dp_code_map *map, u64 start, u64 end)
 {
 	u64 addr = start - map->bias;
-	size_t lo = 0, hi = map->n_padding, mid;
+	size_t i = dp_list_upto(map->padding, map->n_padding,
+				sizeof(*map->padding),
+				offsetof(struct dp_range, end), addr);
 
-	if (end <= start)
-		return false;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (map->padding[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < map->n_padding && addr >= map->padding[lo].start &&
-	       end - start <= map->padding[lo].end - addr;
+	return end > start && i < map->n_padding &&
+	       addr >= map->padding[i].start &&
+	       end - start <= map->padding[i].end - addr;
 }

@@ -8,9 +8,9 @@
  */
 #include <string.h>
 #include "engine/insn/insn.h"
-#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
 #include "sym/flow/text.h"
+#include "sym/list.h"
 #include "sym/sym.h"
 
 #define INT3 0xcc
@@ -186,18 +186,14 @@ static int keep_padding(struct dp_survey *s, const struct dp_text *t, u64 start,
 {
 	struct dp_code_map *map = s->map;
 	u64 until = padding_until(t, start, end, true);
-	int err;
 
 	if (until != end)
 		until = padding_until(t, start, end, false);
 	if (until == start)
 		return 0;
-	err = dp_grow(&map->padding, map->n_padding, &map->room_padding,
-		      sizeof(*map->padding));
-	if (!err)
-		map->padding[map->n_padding++] =
-			(struct dp_range){ start, until };
-	return err;
+	return dp_list_add(&map->padding, &map->n_padding, &map->room_padding,
+			   &(struct dp_range){ start, until },
+			   sizeof(*map->padding));
 }
 
 int dp_gaps_find_padding(struct dp_survey *s)

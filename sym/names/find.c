@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf/symtab.h"
+#include "sym/list.h"
 #include "sym/names/mod.h"
 #include "sym/sym.h"
 
@@ -67,31 +68,18 @@ static bool fits(const struct want *w, const struct dp_sym *sym)
 
 static int symbols_add(struct dp_symbols *out, const struct dp_symbol *s)
 {
-	struct dp_symbol *bigger;
-	size_t n = out->n;
-
-	/* Grown at powers of two, so that the count alone tells the room. */
-	if (!(n & (n - 1))) {
-		bigger = realloc(out->v, (n ? 2 * n : 1) * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		out->v = bigger;
-	}
-	out->v[out->n++] = *s;
-	return 0;
+	return dp_list_add(&out->v, &out->n, &out->room, s, sizeof(*s));
 }
 
 void dp_symbols_free(struct dp_symbols *list)
 {
 	free(list->v);
-	list->v = NULL;
-	list->n = 0;
+	*list = (struct dp_symbols){ 0 };
 }
 
 static int choice_add(struct choice *c, const struct dp_sym *sym)
 {
-	const struct dp_sym **bigger;
-	size_t i, room;
+	size_t i;
 
 	if (c->n && c->v[0]->rank > sym->rank)
 		return 0;
@@ -105,16 +93,7 @@ static int choice_add(struct choice *c, const struct dp_sym *sym)
 			c->v[i] = sym;
 		return 0;
 	}
-	if (c->n == c->room) {
-		room = c->room ? 2 * c->room : 8;
-		bigger = realloc(c->v, room * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		c->v = bigger;
-		c->room = room;
-	}
-	c->v[c->n++] = sym;
-	return 0;
+	return dp_list_add(&c->v, &c->n, &c->room, &sym, sizeof(sym));
 }
 
 static int choose(struct dp_modules *mods, struct dp_mod *mod,
