@@ -11,8 +11,11 @@
 #include "port_types.h"
 #include "sym/elf/headers.h"
 
-struct dp_elf;
+struct stat;
 
+/* A descriptor of a regular file, or a negative errno. Never blocks on a FIFO or wakes a
+ * device that a target put there. */
+int dp_elf_open_file(const char *path, struct stat *st);
 /* Both take over their input, also when they fail with -ENOEXEC or -ENOMEM. */
 int dp_elf_open_fd(struct dp_elf *elf, int fd);
 int dp_elf_open_image(struct dp_elf *elf, void *image, size_t size);
@@ -20,6 +23,8 @@ void dp_elf_close(struct dp_elf *elf);
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len);
 /* *out: malloc()ed copy with a NUL behind it. */
 int dp_elf_load(const struct dp_elf *elf, u64 off, u64 len, void **out);
+/* The same of what is at an address. *len: what is wanted at most; what there is. -ENOENT */
+int dp_elf_load_at(const struct dp_elf *elf, u64 vaddr, u64 *len, void **out);
 int dp_elf_load_section(const struct dp_elf *elf, const Elf64_Shdr *sh,
 			void **out);
 const Elf64_Shdr *dp_elf_section(const struct dp_elf *elf, const char *name);

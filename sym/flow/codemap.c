@@ -130,8 +130,13 @@ static int draw_module(struct dp_modules *mods, struct dp_mod *mod,
 int dp_code_map_open(struct dp_modules *mods, const struct dp_module *m,
 		     struct dp_code_map **map, struct dp_diag *diag)
 {
-	int err = draw_module(mods, dp_mod_of(m), map);
+	return dp_code_map_say(mods, m, draw_module(mods, dp_mod_of(m), map),
+			       diag);
+}
 
+int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
+		    int err, struct dp_diag *diag)
+{
 	switch (err) {
 	case -ENOMEM:
 		return dp_diag_set(diag, err, "out of memory");

@@ -263,12 +263,12 @@ static void see_end(struct way_out *w, const struct dp_piece *p)
 static void look_through(struct way_out *w, const struct dp_piece *piece)
 {
 	struct place p = { .piece = piece, .at = piece->start };
-	struct dp_slots slots;
+	const struct dp_row *row;
 	u64 end = dp_piece_end(piece);
 	bool falls = true;
 
 	p.code = dp_exits_code(w->ex, piece);
-	w->err = dp_slots_of(w->ex, piece, &slots);
+	w->err = dp_exits_rows(w->ex, piece);
 	if (w->err == -EILSEQ) {
 		w->err = 0;
 		refuse(w, "where it has its stack is not known");
@@ -279,8 +279,9 @@ static void look_through(struct way_out *w, const struct dp_piece *piece)
 			refuse(w, "it cannot be decoded");
 			return;
 		}
-		p.home = dp_slots_are_home(&slots, p.at);
-		if (may_leave(w, &p) && !dp_slots_are_known(&slots, p.at))
+		row = dp_rows_at(&w->ex->rows, p.at);
+		p.home = dp_row_is_home(row);
+		if (may_leave(w, &p) && (!row || row->reg == DP_ROW_LOST))
 			refuse(w, "where it has its stack is not known");
 		else
 			see(w, &p);

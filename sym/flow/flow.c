@@ -170,7 +170,8 @@ static void note_table(struct flow *w, u64 at, s32 table)
 	u64 to;
 
 	for (i = 0; i < INNER_MAX && strange < STRANGE_MAX && !w->err; i++) {
-		if (!dp_window_u64(&w->s->window, (u64)table + 8 * i, &to) ||
+		if (!dp_window_read(&w->s->window, (u64)table + 8 * i, &to,
+				    sizeof(to)) ||
 		    !dp_pieces_find(map, to))
 			break;
 		if (in_piece(w->piece, to))

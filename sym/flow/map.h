@@ -6,9 +6,12 @@
 #include "port_types.h"
 
 struct dp_code_map;
+struct dp_diag;
 struct dp_dynsym;
 struct dp_elf;
 struct dp_fdes;
+struct dp_module;
+struct dp_modules;
 struct dp_piece;
 struct dp_range;
 struct dp_symtab;
@@ -144,6 +147,9 @@ int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
 		  const struct dp_symtab *symtab,
 		  const struct dp_dynsym *dynsym, u64 bias,
 		  struct dp_code_map **map);
+/* Words for an error of dp_code_map_open(). Return: @err */
+int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
+		    int err, struct dp_diag *diag);
 int dp_flow_follow(struct dp_survey *s);
 void dp_gaps_scan(struct dp_survey *s);
 /* Every byte of [start, end) is taken for the start of an instruction. */

@@ -160,7 +160,6 @@ int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at)
 	const struct dp_code_map *map = exits->map;
 	u32 part[DP_PARTS_MAX], n, i;
 	const struct dp_piece *p;
-	struct dp_slots slots;
 	struct span s;
 	u64 found = 0;
 	int err = dp_exits_parts(exits, entry - map->bias, part, &n);
@@ -169,9 +168,9 @@ int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at)
 		p = &map->piece[part[i]];
 		s = (struct span){ dp_exits_code(exits, p), p->start,
 				   dp_piece_end(p) };
-		err = dp_slots_of(exits, p, &slots);
+		err = dp_exits_rows(exits, p);
 		if (!err)
-			err = check(&s, slots.rows, &exits->other, &found);
+			err = check(&s, &exits->rows, &exits->other, &found);
 	}
 	if (!found)
 		return err == -EILSEQ ? -EOPNOTSUPP : err;

@@ -35,7 +35,7 @@ u64 dp_text_next_named(const struct dp_text *t, u64 start, u64 end);
 
 /* Up to @want <= 64 bytes at an address of the file; *got: how many. */
 const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got);
-bool dp_window_u64(struct dp_window *w, u64 addr, u64 *v);
-bool dp_window_s32(struct dp_window *w, u64 addr, s32 *v);
+/* All @size <= 64 of them, or none. */
+bool dp_window_read(struct dp_window *w, u64 addr, void *to, size_t size);
 
 #endif
