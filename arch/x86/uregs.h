@@ -62,20 +62,7 @@ static inline void dp_uregs_set_number(struct user_regs_struct *r, s64 nr)
 
 static inline u64 dp_uregs_arg(const struct user_regs_struct *r, u32 n)
 {
-	switch (n) {
-	case 0:
-		return r->rdi;
-	case 1:
-		return r->rsi;
-	case 2:
-		return r->rdx;
-	case 3:
-		return r->r10;
-	case 4:
-		return r->r8;
-	default:
-		return r->r9;
-	}
+	return DP_X86_ARG(r, n);
 }
 
 static inline void dp_uregs_set_first(struct user_regs_struct *r, u64 arg)
