@@ -428,21 +428,25 @@ static int resolve_address(struct resolver *r)
 	return -EINVAL;
 }
 
+static void begin(struct resolver *r, struct dp_process *proc,
+		  struct dp_modules *mods, struct dp_points *points)
+{
+	*r = (struct resolver){ .proc = proc, .mods = mods, .points = points };
+	r->code.pid = dp_process_pid(proc);
+	r->code.mods = r->grounds.mods = mods;
+	r->grounds.source = &r->code;
+}
+
 int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag)
 {
-	struct resolver r = {
-		.proc = proc,
-		.mods = mods,
-		.spec = spec,
-		.points = points,
-		.diag = diag,
-		.code = { .pid = dp_process_pid(proc), .mods = mods },
-		.grounds = { .mods = mods, .source = &r.code },
-	};
+	struct resolver r;
 	int err;
 
+	begin(&r, proc, mods, points);
+	r.spec = spec;
+	r.diag = diag;
 	if (spec->form == DP_POINT_ADDRESS)
 		err = resolve_address(&r);
 	else if (spec->form == DP_POINT_FILE_OFFSET)
@@ -469,17 +473,13 @@ static bool any_returns(const struct dp_points *points)
 int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 		    struct dp_points *points)
 {
-	struct resolver r = { .proc = proc,
-			      .mods = mods,
-			      .points = points,
-			      .code = { .pid = dp_process_pid(proc),
-					.mods = mods },
-			      .grounds = { .mods = mods, .source = &r.code } };
+	struct resolver r;
 	int err;
 
 	dp_onwards_free(points);
 	if (!any_returns(points))
 		return 0;
+	begin(&r, proc, mods, points);
 	err = dp_onwards_resolve(points, proc, find_onward, &r);
 	dp_grounds_close(&r.grounds);
 	return err;

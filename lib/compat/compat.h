@@ -78,6 +78,19 @@ static inline void dp_unmap(void *p, size_t size)
 	dp_sys3(__NR_munmap, p, size, 0);
 }
 
+/** dp_map_first() - put what dp_map() has given to where all find it; of two at once, one
+ *  gives it back. Return: what is there. */
+static inline void *dp_map_first(void **where, void *fresh, size_t size)
+{
+	void *none = NULL;
+
+	if (__atomic_compare_exchange_n(where, &none, fresh, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return fresh;
+	dp_unmap(fresh, size);
+	return none;
+}
+
 #define DP_MAP_NORESERVE 0x4000
 
 /** dp_file_read() - the beginning of a file. @size: of @buf; one byte is kept for

@@ -19,23 +19,11 @@ static int set_signed(void *addr, u32 size, const char *value)
 	return 0;
 }
 
-static int set_unsigned(void *addr, u32 size, const char *value)
+static int set_unsigned(void *addr, u32 size, const char *value,
+			unsigned int base)
 {
 	unsigned long long n;
-	int err = kstrtoull(value, 0, &n);
-
-	if (err)
-		return err;
-	if (size < 8 && n >> (size * 8))
-		return -ERANGE;
-	memcpy(addr, &n, size);
-	return 0;
-}
-
-static int set_hex(void *addr, u32 size, const char *value)
-{
-	unsigned long long n;
-	int err = kstrtoull(value, 16, &n);
+	int err = kstrtoull(value, base, &n);
 
 	if (err)
 		return err;
@@ -94,13 +82,13 @@ static int set_one(const struct dp_compat_param *param, char *addr,
 	if (!strcmp(type, "string"))
 		return set_string(addr, param->size, value);
 	if (!strcmp(type, "hexint"))
-		return set_hex(addr, param->size, value);
+		return set_unsigned(addr, param->size, value, 16);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (!strcmp(type, numbers[i]))
 			return set_signed(addr, param->size, value);
 	for (i = 0; i < ARRAY_SIZE(naturals); i++)
 		if (!strcmp(type, naturals[i]))
-			return set_unsigned(addr, param->size, value);
+			return set_unsigned(addr, param->size, value, 0);
 	return -EINVAL;
 }
 

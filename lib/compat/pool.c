@@ -142,8 +142,7 @@ static struct dp_pool pool;
 /* Whoever comes first reserves the region; of two at once, one gives it back. */
 static struct dp_pool *the_pool(void)
 {
-	char *base = __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE),
-	     *none = NULL;
+	char *base = __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE);
 	size_t size = DP_POOL_SIZE;
 
 	if (likely(base))
@@ -160,9 +159,7 @@ static struct dp_pool *the_pool(void)
 		dp_unmap(base, size);
 		return NULL;
 	}
-	if (!__atomic_compare_exchange_n(&pool.base, &none, base, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		dp_unmap(base, size);
+	dp_map_first((void **)&pool.base, base, size);
 	return &pool;
 }
 
