@@ -2,16 +2,10 @@
 /* allowed: may an address be probed? */
 #include "resolve/allowed.h"
 #include "resolve/code.h"
-#include "engine/insn/region.h"
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "arch/arch.h"
-#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
-#include "resolve/ground.h"
-#include "sym/sym.h"
 
 #define BREAKPOINT 0xcc
 #define OURS "/memfd:dprobes"

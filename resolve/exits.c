@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* exits: where a function that is to be followed is left. */
 #include "resolve/exits.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "resolve/points.h"
-#include "sym/codemap.h"
 #include "sym/exits.h"
-#include "sym/sym.h"
 
 #define JUMP_SIZE 5
 

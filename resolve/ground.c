@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ground: how far a jump may reach, and who may come to the middle of it. */
-#include "arch/arch.h"
-#include "engine/insn/insn.h"
 #include "resolve/ground.h"
 #include "resolve/code.h"
 #include "engine/site/live.h"
-#include "engine/text/target.h"
-#include "engine/insn/region.h"
 #include "engine/plan/jump.h"
-#include "engine/text/arm.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/site/internal.h"
-#include "sym/codemap.h"
 #include "sym/list.h"
-#include "sym/sym.h"
 
 /* The longest function that is looked at whole. */
 #define FUNCTION_MAX (16u << 20)

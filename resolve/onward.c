@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* onward: functions that followed ones jump to, and which return in their place. */
-#include "arch/arch.h"
-#include "engine/insn/class.h"
 #include "resolve/exits.h"
 #include "engine/insn/insn.h"
 #include "proc/proc.h"
-#include "sym/exits.h"
 #include "sym/list.h"
-#include "sym/sym.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "resolve/points.h"
 
 #define ENDBR64_LEN 4
 

@@ -6,19 +6,12 @@
 #include "proc/proc.h"
 #include "sym/list.h"
 #include "sym/never.h"
-#include "sym/sym.h"
-#include "arch/arch.h"
-#include "engine/insn/class.h"
-#include "engine/insn/insn.h"
 #include <ctype.h>
 #include <dprobes/diag.h>
-#include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "resolve/ground.h"
 #include "resolve/points.h"
 
 /* One resolution: what does not change from address to address. */

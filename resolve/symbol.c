@@ -14,12 +14,9 @@
  */
 #include "resolve/symbol.h"
 #include "resolve/points.h"
-#include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/exits.h"
-#include "sym/sym.h"
 
 /**
  * struct load - a module, from when it was mapped until it is unmapped

@@ -15,7 +15,6 @@
 #include <unistd.h>
 #include "arch/elf.h"
 #include "sym/elf/elf.h"
-#include "sym/elf/headers.h"
 
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len)
 {

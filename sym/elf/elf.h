@@ -35,10 +35,8 @@ const char *dp_elf_section_name(const struct dp_elf *elf, const Elf64_Shdr *sh);
 /* Length of the build-id, 0 if there is none. */
 size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
 
-/*
- * What is read of a file, or of a process, at most: -EFBIG if there is more. The largest programs
- * have a fifth of it.
- */
+/* What is read of a file, or of a process, at most: -EFBIG if there is more. The largest
+ * programs have a fifth of it. */
 #define DP_TABLE_MAX (512ull << 20) /* bytes of one table of a file */
 #define DP_NAMES_MAX (4u << 20) /* functions of one file */
 /* bytes of .gnu_debugdata: a few KB can unpack to any amount */
@@ -46,13 +44,6 @@ size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
 #define DP_UNPACKER_MEMORY (256ull << 20)
 /* bytes of /proc/PID/maps: a million mappings, with paths */
 #define DP_MAPS_TEXT_MAX (128u << 20)
-
-/*
- * dynamic: what PT_DYNAMIC of a file says about itself.
- *
- * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every function:
- * tool process; may sleep and allocate.
- */
 
 /** struct dp_dynamic - the entries of PT_DYNAMIC that are of use here */
 struct dp_dynamic {
@@ -70,13 +61,9 @@ int dp_dynamic_soname(const struct dp_elf *elf, char **soname);
 /* All DT_NEEDED, each malloc()ed, and so is the list. */
 int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n);
 
-/* debugfile: the separate file that holds a stripped module's symbols. Context: may sleep, allocate. */
-
-/* Open the separate debug file of @elf under root directory @root. */
+/* Open the separate file, under root directory @root, that holds a stripped module's symbols. */
 int dp_debugfile_open(const struct dp_elf *elf, const char *root,
 		      const char *path, struct dp_elf *debug);
-
-/* minidebug: the compressed symbol table in section .gnu_debugdata. Context: may sleep, allocate. */
 
 /* Open the ELF file inside section .gnu_debugdata. -ENOENT: there is none. */
 int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* list: arrays that double, and such that ascend by a number. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/list.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* relocs: slots of one file that the dynamic linker fills with functions. */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "arch/elf.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* symtab: all function names of one module, by name and by address. */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf/elf.h"

@@ -17,17 +17,12 @@
  */
 #include <dprobes/diag.h>
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include "sym/codemap.h"
-#include "sym/elf/symtab.h"
-#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
 #include "sym/flow/text.h"
 #include "sym/list.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 #define SEGMENTS_MAX 64
 #define BUDGET (1u << 24)

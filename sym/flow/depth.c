@@ -8,9 +8,7 @@
  * What is reached by an indirect jump only, the cases of a switch, has the distance
  * of that jump.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include "engine/insn/insn.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/map.h"
 #include "sym/list.h"

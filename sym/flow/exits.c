@@ -19,12 +19,10 @@
  * assembly, the function that this one falls into. Whether calls of others come
  * there too does not matter but for the one bit that says so.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/insn/insn.h"
 #include "sym/exits.h"
-#include "sym/flow/map.h"
 #include "sym/flow/past.h"
 #include "sym/flow/slot.h"
 #include "sym/list.h"

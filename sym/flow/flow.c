@@ -20,9 +20,7 @@
  * before the jump are looked at, in the order they stand. Unseen, it counts as
  * a tail call, unless the function takes the address of its own inside.
  */
-#include <errno.h>
 #include <string.h>
-#include "engine/insn/insn.h"
 #include "sym/flow/map.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/past.h"

@@ -6,7 +6,6 @@
  */
 #include "sym/flow/map.h"
 #include "sym/flow/text.h"
-#include "sym/unwind/eh.h"
 #include "sym/unwind/fdes.h"
 
 #define ENTRY_MAX 64

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* map: what a code map holds, for those that draw it and those that ask it. */
+/*
+ * map: what a code map holds, for those that draw it and those that ask it.
+ *
+ * Addresses are those of the file. Context of every function: tool process; may allocate.
+ */
 #ifndef DP_SYM_FLOW_MAP_H
 #define DP_SYM_FLOW_MAP_H
 
 #include "port_types.h"
 
-struct dp_code_map;
 struct dp_diag;
 struct dp_dynsym;
 struct dp_elf;
 struct dp_fdes;
 struct dp_module;
 struct dp_modules;
-struct dp_piece;
 struct dp_range;
 struct dp_symtab;
-struct dp_text;
-struct dp_ways;
 struct insn_facts;
 
 #define DP_TEXT_MAX 16
@@ -89,11 +89,9 @@ struct dp_code_map {
 /*
  * survey: what is gathered while a code map is drawn.
  *
- * Addresses are those of the file. Order of work: text (bytes, empty bitmaps)
- * -> pieces (where functions are) -> flow (decode them), gaps (what lies
- * between), tables, pointers, lsda (further ways in) -> gaps again (padding).
- *
- * Context of every function: tool process; may allocate.
+ * Order of work: text (bytes, empty bitmaps) -> pieces (where functions are)
+ * -> flow (decode them), gaps (what lies between), tables, pointers, lsda
+ * (further ways in) -> gaps again (padding).
  */
 
 /** struct dp_ref - a piece takes the address of something that is not code */
@@ -165,11 +163,7 @@ int dp_tables_read(struct dp_survey *s);
 int dp_pointers_mark(struct dp_survey *s);
 int dp_lsda_mark(struct dp_survey *s);
 
-/*
- * pieces: which bytes of a module belong to which function.
- *
- * Addresses are those of the file. Context of every function: tool process; may allocate.
- */
+/* pieces: which bytes of a module belong to which function. */
 
 int dp_pieces_load(struct dp_survey *s);
 struct dp_piece *dp_pieces_find(const struct dp_code_map *map, u64 addr);
@@ -178,11 +172,7 @@ static inline u64 dp_piece_end(const struct dp_piece *p)
 	return p->start + p->len;
 }
 
-/*
- * ways: how control gets from one piece of code into another.
- *
- * Addresses are those of the file. Context of every function: tool process; may allocate.
- */
+/* ways: how control gets from one piece of code into another. */
 
 int dp_ways_add(struct dp_ways *ways, u64 from, u64 to);
 /* From one piece to another that nothing else leads into from outside. */

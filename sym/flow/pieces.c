@@ -4,7 +4,6 @@
  *
  * Frame descriptions come first; symbols with a size fill what they leave.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "sym/elf/symtab.h"
 #include "sym/flow/map.h"

@@ -6,7 +6,6 @@
  * address: there every number that could be one counts.
  */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "arch/elf.h"

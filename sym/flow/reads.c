@@ -7,17 +7,11 @@
  * that names them, where it is known which they are, reads or changes the return
  * address, and one that moves the stack pointer past them takes it away.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include "engine/insn/insn.h"
-#include "sym/elf/elf.h"
 #include "sym/exits.h"
-#include "sym/flow/map.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/slot.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 #define WORD 8
 #define LEA 0x8d

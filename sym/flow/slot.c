@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* slot: where the return address is, and where functions are entered. */
 #include <dprobes/diag.h>
-#include <errno.h>
 #include <stdlib.h>
-#include "sym/codemap.h"
-#include "sym/elf/elf.h"
-#include "sym/elf/relocs.h"
 #include "sym/exits.h"
-#include "sym/flow/map.h"
 #include "sym/flow/slot.h"
 #include "sym/flow/text.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 #define REG_RSP 7 /* DWARF's number */
 #define HOME 8 /* CFA minus stack pointer behind a call */

@@ -13,8 +13,6 @@
 #include "sym/flow/map.h"
 #include "sym/unwind/fdes.h"
 
-struct dp_elf;
-
 /** struct dp_exits - what it takes to look at the functions of a module */
 struct dp_exits {
 	const struct dp_code_map *map;

@@ -27,11 +27,7 @@ bool dp_text_is_named(const struct dp_code_map *map, u64 addr);
 u64 dp_text_next(const struct dp_text *t, u64 start, u64 end);
 u64 dp_text_next_named(const struct dp_text *t, u64 start, u64 end);
 
-/*
- * window: data of a file by address, a piece at a time.
- *
- * Addresses are those of the file. Context of every function: tool process; may allocate.
- */
+/* window: data of a file by address, a piece at a time. */
 
 /* Up to @want <= 64 bytes at an address of the file; *got: how many. */
 const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* bounds: where a function starts and ends, and offsets in its file. */
 #include <dprobes/diag.h>
-#include <errno.h>
-#include "sym/elf/symtab.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 int dp_function_bounds(struct dp_modules *mods, u64 addr, u64 *start, u64 *end)
 {

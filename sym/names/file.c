@@ -17,9 +17,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "sym/elf/elf.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 #define HEAD_LEN 4096
 

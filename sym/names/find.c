@@ -2,14 +2,11 @@
 /* find: from a module pattern and a name to functions. */
 #include <dprobes/diag.h>
 #include <elf.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/elf/symtab.h"
 #include "sym/list.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 #define CANDIDATES_SHOWN 8
 #define TOO_LARGE \

@@ -3,16 +3,13 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "sym/elf/elf.h"
 #include "sym/list.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 #define DELETED " (deleted)"
 

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* mod: the tables of one module, read from its file when first asked for. */
 #include <elf.h>
-#include <errno.h>
 #include <string.h>
-#include "sym/elf/elf.h"
-#include "sym/elf/symtab.h"
-#include "sym/elf/relocs.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 /* How a user would name it: as the process does, the program by its file. */
 const char *dp_mod_name(const struct dp_mod *mod)

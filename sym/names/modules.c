@@ -2,7 +2,6 @@
 /* modules: the executable ELF files of one process, found in its mappings. */
 #include <dprobes/diag.h>
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -12,12 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sym/elf/elf.h"
-#include "sym/elf/symtab.h"
-#include "sym/elf/relocs.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 #define HEAD_LEN 4096
 #define AUXV_MAX 64

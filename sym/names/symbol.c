@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* symbol: the name of an address, and the address of a dynamic symbol. */
-#include <errno.h>
-#include "sym/elf/symtab.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)
 {

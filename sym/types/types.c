@@ -29,10 +29,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "sym/elf/elf.h"
 #include "sym/list.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 #include "sym/types.h"
 
 #define MEMORY_MOST (4ull << 30) /* more than the tool has */

@@ -6,12 +6,10 @@
  * of .eh_frame_hdr is left alone: it is optional, and no shorter to check.
  */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf/elf.h"
 #include "sym/list.h"
-#include "sym/unwind/eh.h"
 #include "sym/unwind/fdes.h"
 
 static int walk(struct dp_fdes *fdes, struct dp_eh *f)

@@ -4,12 +4,10 @@
  *
  * Only the rules for the CFA and for the return address are followed.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/unwind/cfi.h"
 #include "sym/list.h"
-#include "sym/unwind/eh.h"
 #include "sym/unwind/fdes.h"
 
 #define RA_OFFSET (-8)
