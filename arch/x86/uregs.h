@@ -106,16 +106,6 @@ static inline void dp_uregs_end_steps(struct user_regs_struct *r)
 	r->eflags &= ~DP_X86_TF;
 }
 
-static inline u64 dp_uregs_saved_flags(const struct user_regs_struct *r)
-{
-	return r->r11;
-}
-
-static inline void dp_uregs_hide_steps(struct user_regs_struct *r)
-{
-	r->r11 &= ~DP_X86_TF;
-}
-
 #define DP_UREGS_PLACES(r)                                                \
 	.pc = (u64 *)&(r)->rip, .sp = (u64 *)&(r)->rsp,                   \
 	.ret = (u64 *)&(r)->rax, .arg0 = (u64 *)&(r)->rdi,                \

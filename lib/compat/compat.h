@@ -93,6 +93,16 @@ static inline void *dp_map_first(void **where, void *fresh, size_t size)
 
 #define DP_MAP_NORESERVE 0x4000
 
+/* What a function whose last parameter is @fmt returns of @call, which has its @args */
+#define DP_VARIADIC(call)                  \
+	({                                 \
+		va_list args;              \
+		va_start(args, fmt);       \
+		__auto_type result = call; \
+		va_end(args);              \
+		result;                    \
+	})
+
 /** dp_file_read() - the beginning of a file. @size: of @buf; one byte is kept for
  *  a NUL. Return: how many bytes, or an errno. */
 long dp_file_read(const char *path, char *buf, size_t size);

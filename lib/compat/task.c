@@ -226,25 +226,16 @@ struct task_struct *get_current(void)
 	return task;
 }
 
-uid_t dp_compat_uid(void)
-{
-	return (uid_t)dp_sys3(__NR_getuid, 0, 0, 0);
-}
+#define DP_ID(type, name)                                      \
+	type dp_compat_##name(void)                            \
+	{                                                      \
+		return (type)dp_sys3(__NR_get##name, 0, 0, 0); \
+	}
 
-uid_t dp_compat_euid(void)
-{
-	return (uid_t)dp_sys3(__NR_geteuid, 0, 0, 0);
-}
-
-gid_t dp_compat_gid(void)
-{
-	return (gid_t)dp_sys3(__NR_getgid, 0, 0, 0);
-}
-
-gid_t dp_compat_egid(void)
-{
-	return (gid_t)dp_sys3(__NR_getegid, 0, 0, 0);
-}
+DP_ID(uid_t, uid)
+DP_ID(uid_t, euid)
+DP_ID(gid_t, gid)
+DP_ID(gid_t, egid)
 
 void schedule(void)
 {

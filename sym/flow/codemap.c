@@ -7,10 +7,9 @@
  *   relocations, data ─────────────────────────┼─► addresses ─────────┤
  *   exception tables ──────────────────────────┴─► landing pads ──────┘
  *
- * Every source only ever sets bits, so their order does not matter, but for
- * the padding: it is what lies between the pieces with no bit set, and is
- * found last. What cannot be understood makes a function unresolved, never the
- * map a failure: a file is hostile until the contrary is seen.
+ * Every source only ever sets bits, so their order does not matter. What cannot
+ * be understood makes a function unresolved, never the map a failure: a file is
+ * hostile until the contrary is seen.
  *
  * Known to be out of reach: addresses that a run-time system computes from
  * tables of its own making and for code with frame descriptions.
@@ -21,7 +20,6 @@
 #include "sym/codemap.h"
 #include "sym/flow/map.h"
 #include "sym/flow/text.h"
-#include "sym/list.h"
 #include "sym/names/mod.h"
 
 #define SEGMENTS_MAX 64
@@ -65,7 +63,7 @@ static int draw(struct dp_survey *s)
 	if (!err)
 		err = dp_lsda_mark(s);
 	dp_ways_sort(s->map);
-	return err ? err : dp_gaps_find_padding(s);
+	return err;
 }
 
 int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
@@ -163,7 +161,6 @@ void dp_code_map_close(struct dp_code_map *map)
 		free(map->text[i].named);
 	}
 	free(map->piece);
-	free(map->padding);
 	free(map->jump.v);
 	free(map->hidden.v);
 	free(map->inner);
@@ -214,16 +211,4 @@ bool dp_code_map_unresolved(const struct dp_code_map *map, u64 addr)
 	const struct dp_piece *p = dp_pieces_find(map, addr - map->bias);
 
 	return !p || (p->flags & (DP_PIECE_JUMP | DP_PIECE_LOST));
-}
-
-bool dp_code_map_padding(const struct dp_code_map *map, u64 start, u64 end)
-{
-	u64 addr = start - map->bias;
-	size_t i = dp_list_upto(map->padding, map->n_padding,
-				sizeof(*map->padding),
-				offsetof(struct dp_range, end), addr);
-
-	return end > start && i < map->n_padding &&
-	       addr >= map->padding[i].start &&
-	       end - start <= map->padding[i].end - addr;
 }

@@ -239,10 +239,8 @@ static bool may_leave(const struct way_out *w, const struct place *p)
  * not either. */
 static bool falls_through(u8 class)
 {
-	return class != DP_INSN_JMP && class != DP_INSN_JMP_IND &&
-	       class != DP_INSN_RET && class != DP_INSN_REFUSED &&
-	       class != DP_INSN_CALL && class != DP_INSN_CALL_IND &&
-	       class != DP_INSN_SYSCALL;
+	return class == DP_INSN_PLAIN || class == DP_INSN_JCC ||
+	       class == DP_INSN_LOOP;
 }
 
 static void see_end(struct way_out *w, const struct dp_piece *p)

@@ -15,7 +15,6 @@ struct dp_elf;
 struct dp_fdes;
 struct dp_module;
 struct dp_modules;
-struct dp_range;
 struct dp_symtab;
 struct insn_facts;
 
@@ -79,8 +78,6 @@ struct dp_code_map {
 	size_t n_text;
 	struct dp_piece *piece; /* ascending, without overlap */
 	size_t n_piece, room_piece;
-	struct dp_range *padding; /* ascending */
-	size_t n_padding, room_padding;
 	struct dp_ways jump, hidden;
 	u64 *inner;
 	size_t n_inner, room_inner;
@@ -91,7 +88,7 @@ struct dp_code_map {
  *
  * Order of work: text (bytes, empty bitmaps) -> pieces (where functions are)
  * -> flow (decode them), gaps (what lies between), tables, pointers, lsda
- * (further ways in) -> gaps again (padding).
+ * (further ways in).
  */
 
 /** struct dp_ref - a piece takes the address of something that is not code */
@@ -153,7 +150,6 @@ void dp_gaps_scan(struct dp_survey *s);
 /* Every byte of [start, end) is taken for the start of an instruction. */
 void dp_gaps_scan_bytes(struct dp_survey *s, const struct dp_text *t, u64 start,
 			u64 end);
-int dp_gaps_find_padding(struct dp_survey *s);
 bool dp_gaps_is_nop(const u8 *code, const struct insn_facts *f);
 bool dp_gaps_is_nops(const u8 *code, u64 len);
 /* Tables of offsets from @base, which lies in @piece: its refs from @ref on. */

@@ -112,9 +112,10 @@ static int open_path(const struct dp_modules *mods, const struct dp_map *map,
 	return dp_elf_open_file(path, st);
 }
 
-int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
-		 const struct dp_map *head)
+int dp_module_open(const struct dp_modules *mods, const struct dp_module *m)
 {
+	const struct dp_map *map = dp_mod_of(m)->text,
+			    *head = dp_mod_of(m)->head;
 	struct stat st;
 	int named = open_path(mods, map, &st), mapped;
 
@@ -137,17 +138,10 @@ int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
 	return dp_is_shortage(mapped) ? mapped : -ESTALE;
 }
 
-int dp_module_open(const struct dp_modules *mods, const struct dp_module *m)
-{
-	const struct dp_mod *mod = dp_mod_of(m);
-
-	return dp_file_open(mods, mod->text, mod->head);
-}
-
 int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
 		     struct dp_elf *elf)
 {
-	int fd = dp_file_open(mods, mod->text, mod->head);
+	int fd = dp_module_open(mods, &mod->pub);
 
 	return fd < 0 ? fd : dp_elf_open_fd(elf, fd);
 }

@@ -87,9 +87,7 @@ int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
 const char *dp_mod_name(const struct dp_mod *mod);
 
-/* A descriptor of the very file that is mapped, or a negative errno. */
-int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
-		 const struct dp_map *head);
+/* Of the very file that is mapped. */
 int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
 		     struct dp_elf *elf);
 /* Empty, and 0, for one's own process. */

@@ -144,7 +144,7 @@ static bool is_loaded(const struct dp_modules *mods, struct dp_mod *mod)
 
 static int read_shape(const struct dp_modules *mods, struct dp_mod *mod)
 {
-	int fd = dp_file_open(mods, mod->text, mod->head), err;
+	int fd = dp_module_open(mods, &mod->pub), err;
 
 	if (dp_is_shortage(fd))
 		return fd;
