@@ -7,7 +7,6 @@
 #include <string.h>
 #include "engine/insn/insn.h"
 
-#define BREAKPOINT 0xcc
 #define OURS "/memfd:dprobes"
 /* From the second instruction of a signal's restorer back to the first. */
 #define RESTORER_BACK 7
@@ -75,7 +74,7 @@ static bool is_unclear(struct query *q, u64 at, struct insn_facts *f)
 	u8 code[DP_INSN_MAX];
 	size_t n = dp_ground_read(q->g, at, code, sizeof(code));
 
-	if (n && code[0] == BREAKPOINT) {
+	if (n && code[0] == DP_BREAKPOINT) {
 		n = dp_code_read_file(q->g->mods, at, code, sizeof(code));
 		if (!n)
 			return refuse(
@@ -138,9 +137,9 @@ static bool is_breakpoint(struct query *q)
 	const struct dp_place *p = q->p;
 	u8 was = 0;
 
-	return p->size && p->code[0] == BREAKPOINT &&
+	return p->size && p->code[0] == DP_BREAKPOINT &&
 	       (!dp_code_read_file(q->g->mods, p->addr, &was, 1) ||
-		was != BREAKPOINT);
+		was != DP_BREAKPOINT);
 }
 
 static bool is_immovable(struct query *q)
