@@ -126,26 +126,37 @@ static u64 file_offset(const struct dp_mod *mod, u64 value)
 	return 0;
 }
 
+/* @addresses: as the library is asked, instead of specs */
 static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
-			 const struct choice *c, struct dp_diag *diag)
+			 const struct choice *c, bool addresses,
+			 struct dp_diag *diag)
 {
 	const char *name = dp_mod_name(mod);
+	const struct dp_sym *sym;
 	size_t i;
 
 	dp_diag_set(diag, -EINVAL,
-		    "\"%s\" in %s is the name of %zu functions; "
-		    "write one of these instead:",
-		    w->text, name, c->n);
+		    "\"%s\" in %s is the name of %zu functions; %s:", w->text,
+		    name, c->n,
+		    addresses ? "use the address of one of them" :
+				"write one of these instead");
 	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
-		if (c->v[i]->version)
-			dp_diag_add(diag, "\n  %s:%s@%s", name, w->plain,
-				    c->v[i]->version);
-		else
+		sym = c->v[i];
+		if (addresses)
+			dp_diag_add(diag, "\n  0x%llx",
+				    (unsigned long long)(sym->value +
+							 mod->pub.bias));
+		else if (!sym->version)
 			dp_diag_add(diag, "\n  %s:+0x%llx", name,
 				    (unsigned long long)file_offset(
-					    mod, c->v[i]->value));
-		if (c->v[i]->file)
-			dp_diag_add(diag, "  (%s)", c->v[i]->file);
+					    mod, sym->value));
+		if (sym->version)
+			dp_diag_add(diag, "%s%s%s%s@%s",
+				    addresses ? "  " : "\n  ",
+				    addresses ? "" : name, addresses ? "" : ":",
+				    w->plain, sym->version);
+		if (sym->file)
+			dp_diag_add(diag, "  (%s)", sym->file);
 	}
 	if (i < c->n)
 		dp_diag_add(diag, "\n  ... and %zu more", c->n - i);
@@ -214,13 +225,10 @@ static void size_ifuncs(struct dp_modules *mods, struct dp_symbols *out)
 	}
 }
 
-/* -ENOENT without words: this module has no such function. @ambiguous: says so */
-static int
-find_one(struct dp_modules *mods, struct dp_mod *mod, const struct want *w,
-	 bool exported,
-	 int (*ambiguous)(const struct dp_mod *mod, const struct want *w,
-			  const struct choice *c, struct dp_diag *diag),
-	 struct dp_symbol *s, struct dp_diag *diag)
+/* -ENOENT without words: this module has no such function. @addresses: of several */
+static int find_one(struct dp_modules *mods, struct dp_mod *mod,
+		    const struct want *w, bool exported, bool addresses,
+		    struct dp_symbol *s, struct dp_diag *diag)
 {
 	enum dp_ifunc_place place;
 	struct choice c = { 0 };
@@ -229,7 +237,7 @@ find_one(struct dp_modules *mods, struct dp_mod *mod, const struct want *w,
 	if (!err && (!c.n || (exported && c.v[0]->rank != DP_RANK_EXPORT)))
 		err = -ENOENT;
 	else if (!err && c.n > 1)
-		err = ambiguous(mod, w, &c, diag);
+		err = say_ambiguous(mod, w, &c, addresses, diag);
 	else if (!err)
 		err = describe(mods, mod, c.v[0], s, &place);
 	if (err == -EOPNOTSUPP)
@@ -243,7 +251,7 @@ static int find_exact(struct dp_modules *mods, struct dp_mod *mod,
 		      struct dp_diag *diag)
 {
 	struct dp_symbol s;
-	int err = find_one(mods, mod, w, false, say_ambiguous, &s, diag);
+	int err = find_one(mods, mod, w, false, false, &s, diag);
 
 	return err ? err : symbols_add(out, &s);
 }
@@ -554,30 +562,6 @@ int dp_symbols_find_in(struct dp_modules *mods, const struct dp_module *m,
 	return err;
 }
 
-static int say_addresses(const struct dp_mod *mod, const struct want *w,
-			 const struct choice *c, struct dp_diag *diag)
-{
-	const struct dp_sym *sym;
-	size_t i;
-
-	dp_diag_set(diag, -EINVAL,
-		    "\"%s\" in %s is the name of %zu functions; use the "
-		    "address of one of them:",
-		    w->text, dp_mod_name(mod), c->n);
-	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
-		sym = c->v[i];
-		dp_diag_add(diag, "\n  0x%llx",
-			    (unsigned long long)(sym->value + mod->pub.bias));
-		if (sym->version)
-			dp_diag_add(diag, "  %s@%s", w->plain, sym->version);
-		if (sym->file)
-			dp_diag_add(diag, "  (%s)", sym->file);
-	}
-	if (i < c->n)
-		dp_diag_add(diag, "\n  ... and %zu more", c->n - i);
-	return -EINVAL;
-}
-
 int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
 		       const char *name, bool exported, struct dp_symbol *sym,
 		       struct dp_diag *diag)
@@ -586,8 +570,8 @@ int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
 	int err = want_parse(&w, name);
 
 	if (!err)
-		err = find_one(mods, dp_mod_of(m), &w, exported, say_addresses,
-			       sym, diag);
+		err = find_one(mods, dp_mod_of(m), &w, exported, true, sym,
+			       diag);
 	free(w.copy);
 	return err;
 }
