@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include "sym/codemap.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 #include "sym/names/mod.h"
 
 #define SEGMENTS_MAX 64

@@ -23,7 +23,7 @@
 #include <string.h>
 #include "engine/insn/insn.h"
 #include "sym/exits.h"
-#include "sym/flow/past.h"
+#include "sym/flow/opcode.h"
 #include "sym/flow/slot.h"
 #include "sym/list.h"
 

@@ -23,8 +23,6 @@
 #include <string.h>
 #include "sym/flow/map.h"
 #include "sym/flow/opcode.h"
-#include "sym/flow/past.h"
-#include "sym/flow/text.h"
 #include "sym/list.h"
 
 #define OWN_MAX 256

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include "sym/elf/symtab.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 #include "sym/list.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"

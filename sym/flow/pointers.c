@@ -12,7 +12,6 @@
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 
 #define CHUNK 65536
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include "sym/exits.h"
 #include "sym/flow/slot.h"
-#include "sym/flow/text.h"
 #include "sym/names/mod.h"
 
 #define REG_RSP 7 /* DWARF's number */

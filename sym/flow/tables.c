@@ -18,7 +18,6 @@
  */
 #include <stdlib.h>
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 
 #define PAIR_MAX 65536 /* entries of one table */
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 
 #define TEXT_SIZE_MAX (1ull << 30)
 #define WORD 64

@@ -2,7 +2,6 @@
 /* ways: how control gets from one piece of code into another. */
 #include <stdlib.h>
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 #include "sym/list.h"
 
 int dp_ways_add(struct dp_ways *ways, u64 from, u64 to)

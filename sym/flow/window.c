@@ -3,7 +3,6 @@
 #include <string.h>
 #include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 
 #define REACH 64 /* bytes that can be asked for at once */
 
