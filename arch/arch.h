@@ -5,7 +5,7 @@
  * The constants are those of one processor, chosen here: DP_INSN_MAX, DP_BREAKPOINT,
  * DP_NOP, DP_SYSCALL_SIZE, DP_JUMP_SIZE, DP_JUMP_REACH, DP_ENTRY_STUB, DP_FOLLOW_DEPTH,
  * DP_STUB_SIZE, DP_STUB_BACK. So are the registers that programs name (regs.h), what is
- * saved around a handler (state.h, vectors.h), and for the hit half the registers of a
+ * saved around a handler (state.h), and for the hit half the registers of a
  * thread by the part that they play (roles.h), breakpoints, and branches that are made in
  * registers (simulate.h). These headers stand in arch/x86/, and are included by this one alone.
  *
@@ -16,7 +16,6 @@
 
 #include "port_types.h"
 #include "arch/x86/arch_defs.h"
-#include "arch/x86/breakpoint.h"
 #include "arch/x86/bytes.h"
 #include "arch/x86/flags.h"
 #include "arch/x86/ptregs.h"
@@ -25,8 +24,6 @@
 #include "arch/x86/sigframe.h"
 #include "arch/x86/simulate.h"
 #include "arch/x86/state.h"
-#include "arch/x86/vectors.h"
-#include "arch/x86/xmm.h"
 #include "arch/x86/xstate.h"
 
 struct insn_facts;

@@ -29,6 +29,13 @@
  *                                   return; 0: it does more
  *   dp_code_of_flags()              what of the flags an instruction has: enum dp_flags_use
  *
+ * And by which bytes unwinders leave a part of the stack.
+ *
+ *   DP_CODE_MOVES_STACK             initializer: the stack pointer is set, as libgcc does it
+ *   DP_CODE_GOES_ON                 initializer: what follows there; or DP_CODE_RET does
+ *   DP_CODE_RET                     one byte: a return
+ *   DP_CODE_OUTWARD                 initializer: glibc takes the buffer before this one
+ *
  * Context: any. Pure. What has no length argument reads as many bytes as its instruction has.
  */
 #ifndef DP_ARCH_CALLS_H

@@ -6,8 +6,7 @@
  *   dp_uframe_load()                into a stopped thread, which is in no call then; of its flags
  *                                   only those that code of a program sets
  *   dp_uframe_is_user()             can it be of code of a program? Other bytes seldom look so
- *   dp_uframe_pc(), dp_uframe_sp()  where the interrupted code goes on, and with which stack
- *   dp_uframe_set_pc(), _set_sp()
+ *   dp_mcontext_pc() and others     of arch/arch.h, too
  *   dp_uframe_number()              of a system call that is about to be made
  *   dp_uframe_arg()                 its argument @n, a constant from 0 to 5
  *   DP_UFRAME_PLACES()              initializers of struct dp_caller: where these are

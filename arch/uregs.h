@@ -17,8 +17,6 @@
  *   dp_uregs_retry()                  go back to the call instruction, with that number
  *   dp_uregs_clear_direction()        flags as the entry of a function has them
  *   dp_uregs_steps(), _end_steps()    does the thread trap after each instruction?
- *   dp_uregs_saved_flags()            the flags as a system call has saved them in a register
- *   dp_uregs_hide_steps()             those do not say that the thread is stepped
  *
  * Context: any. Pure: what is changed is the caller's struct alone, not the thread.
  */

@@ -106,8 +106,7 @@ static void read_code(const struct dp_elf *elf, const struct dp_fdes *fdes,
 		if (!dp_code_map_target(map, 0, ~0ull, &start))
 			abort();
 		if (!dp_code_map_function(map, elf->eh.e_entry, &start, &end) &&
-		    (start > elf->eh.e_entry || end <= elf->eh.e_entry ||
-		     dp_code_map_padding(map, start, end)))
+		    (start > elf->eh.e_entry || end <= elf->eh.e_entry))
 			abort();
 		read_exits(elf, map);
 		dp_code_map_close(map);

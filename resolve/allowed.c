@@ -2,18 +2,11 @@
 /* allowed: may an address be probed? */
 #include "resolve/allowed.h"
 #include "resolve/code.h"
-#include "engine/insn/region.h"
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "arch/arch.h"
-#include "engine/insn/class.h"
 #include "engine/insn/insn.h"
-#include "resolve/ground.h"
-#include "sym/sym.h"
 
-#define BREAKPOINT 0xcc
 #define OURS "/memfd:dprobes"
 /* From the second instruction of a signal's restorer back to the first. */
 #define RESTORER_BACK 7
@@ -81,7 +74,7 @@ static bool is_unclear(struct query *q, u64 at, struct insn_facts *f)
 	u8 code[DP_INSN_MAX];
 	size_t n = dp_ground_read(q->g, at, code, sizeof(code));
 
-	if (n && code[0] == BREAKPOINT) {
+	if (n && code[0] == DP_BREAKPOINT) {
 		n = dp_code_read_file(q->g->mods, at, code, sizeof(code));
 		if (!n)
 			return refuse(
@@ -144,9 +137,9 @@ static bool is_breakpoint(struct query *q)
 	const struct dp_place *p = q->p;
 	u8 was = 0;
 
-	return p->size && p->code[0] == BREAKPOINT &&
+	return p->size && p->code[0] == DP_BREAKPOINT &&
 	       (!dp_code_read_file(q->g->mods, p->addr, &was, 1) ||
-		was != BREAKPOINT);
+		was != DP_BREAKPOINT);
 }
 
 static bool is_immovable(struct query *q)

@@ -2,10 +2,8 @@
 /* code: the bytes of a process's text, which may be coming and going. */
 #include "resolve/code.h"
 #include "proc/proc.h"
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include "sym/sym.h"
 
 static const struct dp_map *map_of(const struct dp_modules *mods, u64 addr)
 {

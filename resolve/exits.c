@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* exits: where a function that is to be followed is left. */
 #include "resolve/exits.h"
-#include <errno.h>
+#include "arch/arch.h"
 #include <stdlib.h>
 #include <string.h>
-#include "resolve/points.h"
-#include "sym/codemap.h"
 #include "sym/exits.h"
-#include "sym/sym.h"
-
-#define JUMP_SIZE 5
 
 /*
  * A jump at a ret takes bytes of what is behind it, and whoever arrives there
@@ -17,10 +12,10 @@
  */
 static u64 find_lead(const struct dp_code_map *map, const struct dp_exit *exit)
 {
-	u64 lead = exit->addr + 1 - JUMP_SIZE, start, end;
+	u64 lead = exit->addr + 1 - DP_JUMP_SIZE, start, end;
 
 	if (exit->len != 1 ||
-	    !dp_code_map_target(map, exit->addr, exit->addr + JUMP_SIZE,
+	    !dp_code_map_target(map, exit->addr, exit->addr + DP_JUMP_SIZE,
 				NULL) ||
 	    dp_code_map_target(map, lead, exit->addr + 1, NULL) ||
 	    !dp_code_map_boundary(map, lead) ||

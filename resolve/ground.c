@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ground: how far a jump may reach, and who may come to the middle of it. */
-#include "arch/arch.h"
-#include "engine/insn/insn.h"
 #include "resolve/ground.h"
 #include "resolve/code.h"
 #include "engine/site/live.h"
-#include "engine/text/target.h"
-#include "engine/insn/region.h"
 #include "engine/site/reach.h"
-#include "engine/site/arm.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/site/internal.h"
-#include "sym/codemap.h"
-#include "sym/sym.h"
+#include "sym/list.h"
 
 /* The longest function that is looked at whole. */
 #define FUNCTION_MAX (16u << 20)
@@ -109,13 +101,6 @@ static u64 padding(struct dp_grounds *g, u64 at, u64 enough)
 	return at - from;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* A function is decoded once, not for each of its probes. */
 static bool find_entries(struct dp_grounds *g, u64 end)
 {
@@ -129,7 +114,7 @@ static bool find_entries(struct dp_grounds *g, u64 end)
 	if (!g->entries.v)
 		return false;
 	dp_entries_find(&g->entries, g->code, size, g->start);
-	qsort(g->entries.v, g->entries.n, sizeof(u64), ascending);
+	qsort(g->entries.v, g->entries.n, sizeof(u64), dp_list_order);
 	g->branched = end;
 	return true;
 }

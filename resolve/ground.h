@@ -10,7 +10,6 @@
 #include "sym/sym.h"
 
 struct dp_code;
-struct dp_target;
 
 /**
  * struct dp_grounds - a reader; what it read last is kept

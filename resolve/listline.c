@@ -10,7 +10,6 @@
 #include "resolve/points.h"
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DIGITS 16

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* onward: functions that followed ones jump to, and which return in their place. */
-#include "arch/arch.h"
-#include "engine/insn/class.h"
 #include "resolve/exits.h"
 #include "engine/insn/insn.h"
 #include "proc/proc.h"
-#include "sym/exits.h"
-#include "sym/sym.h"
-#include <errno.h>
+#include "sym/list.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "resolve/points.h"
 
 #define ENDBR64_LEN 4
 
@@ -109,20 +104,10 @@ static bool has(const struct dp_onwards *o, u64 addr)
 
 static int add(struct dp_onwards *o, u64 addr)
 {
-	size_t cap = o->cap ? 2 * o->cap : 64;
-	struct dp_point *bigger;
-
 	if (has(o, addr) || o->n == DP_ONWARDS_MAX)
 		return 0;
-	if (o->n == o->cap) {
-		bigger = realloc(o->v, cap * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		o->v = bigger;
-		o->cap = cap;
-	}
-	o->v[o->n++] = (struct dp_point){ .addr = addr };
-	return 0;
+	return dp_list_add(&o->v, &o->n, &o->cap,
+			   &(struct dp_point){ .addr = addr }, sizeof(*o->v));
 }
 
 static int see_jumps(const struct looker *l, const struct dp_point *p)
@@ -167,13 +152,6 @@ int dp_onwards_resolve(struct dp_points *points, struct dp_process *proc,
 	return err;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return (x > y) - (x < y);
-}
-
 int dp_onwards_cover(struct dp_points *points)
 {
 	struct dp_onwards *o = points->onwards;
@@ -190,14 +168,14 @@ int dp_onwards_cover(struct dp_points *points)
 		if (points->v[i].spec->kind == DP_SPEC_RETURN &&
 		    !points->v[i].refused)
 			o->covered[o->n_covered++] = points->v[i].addr;
-	qsort(o->covered, o->n_covered, sizeof(*o->covered), by_value);
+	qsort(o->covered, o->n_covered, sizeof(*o->covered), dp_list_order);
 	for (i = 0; i < o->n; i++)
 		if (dp_onwards_is_covered(points, o->v[i].addr))
 			o->v[i].refused = -EEXIST;
 	for (i = 0; i < o->n; i++)
 		if (!o->v[i].refused)
 			o->covered[o->n_covered++] = o->v[i].addr;
-	qsort(o->covered, o->n_covered, sizeof(*o->covered), by_value);
+	qsort(o->covered, o->n_covered, sizeof(*o->covered), dp_list_order);
 	return 0;
 }
 
@@ -206,7 +184,8 @@ bool dp_onwards_is_covered(const struct dp_points *points, u64 addr)
 	const struct dp_onwards *o = points->onwards;
 
 	return o && o->covered &&
-	       bsearch(&addr, o->covered, o->n_covered, sizeof(addr), by_value);
+	       bsearch(&addr, o->covered, o->n_covered, sizeof(addr),
+		       dp_list_order);
 }
 
 void dp_onwards_free(struct dp_points *points)

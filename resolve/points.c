@@ -4,20 +4,14 @@
 #include "resolve/code.h"
 #include "resolve/exits.h"
 #include "proc/proc.h"
+#include "sym/list.h"
 #include "sym/never.h"
-#include "sym/sym.h"
-#include "arch/arch.h"
-#include "engine/insn/class.h"
-#include "engine/insn/insn.h"
 #include <ctype.h>
 #include <dprobes/diag.h>
-#include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "resolve/ground.h"
 #include "resolve/points.h"
 
 /* One resolution: what does not change from address to address. */
@@ -130,18 +124,12 @@ static int check(struct resolver *r, struct dp_point *p)
 
 static struct dp_point *new_point(struct dp_points *points)
 {
-	size_t cap = points->cap ? points->cap * 2 : 16;
-	struct dp_point *bigger;
+	struct dp_point none = { 0 };
 
-	if (points->n == points->cap) {
-		bigger = realloc(points->v, cap * sizeof(*bigger));
-		if (!bigger)
-			return NULL;
-		points->v = bigger;
-		points->cap = cap;
-	}
-	memset(&points->v[points->n], 0, sizeof(points->v[0]));
-	return &points->v[points->n++];
+	return dp_list_add(&points->v, &points->n, &points->cap, &none,
+			   sizeof(none)) ?
+		       NULL :
+		       &points->v[points->n - 1];
 }
 
 /* What has to be quoted in a spec, and what no terminal should be sent. */
@@ -433,21 +421,25 @@ static int resolve_address(struct resolver *r)
 	return -EINVAL;
 }
 
+static void begin(struct resolver *r, struct dp_process *proc,
+		  struct dp_modules *mods, struct dp_points *points)
+{
+	*r = (struct resolver){ .proc = proc, .mods = mods, .points = points };
+	r->code.pid = dp_process_pid(proc);
+	r->code.mods = r->grounds.mods = mods;
+	r->grounds.source = &r->code;
+}
+
 int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag)
 {
-	struct resolver r = {
-		.proc = proc,
-		.mods = mods,
-		.spec = spec,
-		.points = points,
-		.diag = diag,
-		.code = { .pid = dp_process_pid(proc), .mods = mods },
-		.grounds = { .mods = mods, .source = &r.code },
-	};
+	struct resolver r;
 	int err;
 
+	begin(&r, proc, mods, points);
+	r.spec = spec;
+	r.diag = diag;
 	if (spec->form == DP_POINT_ADDRESS)
 		err = resolve_address(&r);
 	else if (spec->form == DP_POINT_FILE_OFFSET)
@@ -474,17 +466,13 @@ static bool any_returns(const struct dp_points *points)
 int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 		    struct dp_points *points)
 {
-	struct resolver r = { .proc = proc,
-			      .mods = mods,
-			      .points = points,
-			      .code = { .pid = dp_process_pid(proc),
-					.mods = mods },
-			      .grounds = { .mods = mods, .source = &r.code } };
+	struct resolver r;
 	int err;
 
 	dp_onwards_free(points);
 	if (!any_returns(points))
 		return 0;
+	begin(&r, proc, mods, points);
 	err = dp_onwards_resolve(points, proc, find_onward, &r);
 	dp_grounds_close(&r.grounds);
 	return err;

@@ -8,7 +8,6 @@
 #include "sym/types.h"
 
 struct dp_exit;
-struct dp_exit_reader;
 struct dp_modules;
 struct dp_onwards;
 struct dp_process;

@@ -2,7 +2,6 @@
 /* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], taken apart. */
 #include "resolve/points.h"
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,12 +14,9 @@
  */
 #include "resolve/symbol.h"
 #include "resolve/points.h"
-#include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/exits.h"
-#include "sym/sym.h"
 
 /**
  * struct load - a module, from when it was mapped until it is unmapped
@@ -85,21 +82,21 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-static bool has(const struct dp_symbol_map *map, const struct dp_module *m)
+static const struct load *load_of(const struct dp_symbol_map *map,
+				  const struct dp_module *m)
 {
 	size_t i;
 
-	for (i = 0; i < map->n; i++) {
+	for (i = 0; m && i < map->n; i++)
 		if (map->v[i].module == m)
-			return true;
-	}
-	return false;
+			return &map->v[i];
+	return NULL;
 }
 
 static void append(struct dp_symbol_map *map, const struct dp_module *m,
 		   bool linked)
 {
-	if (m && !has(map, m))
+	if (m && !load_of(map, m))
 		map->v[map->n++] = (struct load){ .module = m,
 						  .linked = linked,
 						  .first = map->generation };
@@ -507,13 +504,9 @@ struct dp_exit_reader *dp_symbol_map_exits(struct dp_symbol_map *map)
 
 bool dp_symbol_map_linked(const struct dp_symbol_map *map, u64 addr)
 {
-	const struct dp_module *m = dp_module_at(map->mods, addr);
-	size_t i;
+	const struct load *l = load_of(map, dp_module_at(map->mods, addr));
 
-	for (i = 0; m && i < map->n; i++)
-		if (map->v[i].module == m)
-			return map->v[i].linked;
-	return false;
+	return l && l->linked;
 }
 
 /** struct held - what is to be done under the linker's lock */
@@ -554,16 +547,9 @@ u64 dp_symbol_map_generation(const struct dp_symbol_map *map)
 enum dp_loaded dp_symbol_map_loaded(const struct dp_symbol_map *map, u64 addr,
 				    u64 since)
 {
-	const struct dp_module *m = dp_module_at(map->mods, addr);
-	size_t i;
+	const struct load *l = load_of(map, dp_module_at(map->mods, addr));
 
-	for (i = 0; m && i < map->n; i++) {
-		if (map->v[i].module != m)
-			continue;
-		if (map->v[i].first > since)
-			return DP_LOADED_GONE;
-		return map->v[i].doubt > since ? DP_LOADED_MAYBE :
-						 DP_LOADED_SAME;
-	}
-	return DP_LOADED_GONE;
+	if (!l || l->first > since)
+		return DP_LOADED_GONE;
+	return l->doubt > since ? DP_LOADED_MAYBE : DP_LOADED_SAME;
 }

@@ -45,8 +45,8 @@ void dp_code_map_close(struct dp_code_map *map);
  * caller sees the call. Neither is the next instruction of a thread that is
  * stopped in between. Addresses outside the module's code count as targets.
  *
- * Between functions it is not known where instructions begin: there the answer
- * is good only for what dp_code_map_padding() allows.
+ * Between functions it is not known where instructions begin: see
+ * dp_code_map_unresolved().
  */
 bool dp_code_map_target(const struct dp_code_map *map, u64 start, u64 end,
 			u64 *first);
@@ -78,13 +78,5 @@ int dp_code_map_function(const struct dp_code_map *map, u64 addr, u64 *start,
  * where there is no function at all.
  */
 bool dp_code_map_unresolved(const struct dp_code_map *map, u64 addr);
-
-/**
- * dp_code_map_padding() - are these bytes there for nothing?
- *
- * True if [start, end) lies between functions, in nops, breakpoints or zeros
- * that begin right behind the function before, and nothing refers to them.
- */
-bool dp_code_map_padding(const struct dp_code_map *map, u64 start, u64 end);
 
 #endif

@@ -26,15 +26,15 @@ enum dp_return_way {
 };
 
 /**
- * struct dp_never - a function
- * @name: linkage name, without version
+ * struct dp_never - functions with the same reason
  * @way: DP_RETURN_STUB: only that way is closed; DP_RETURN_SITE: both are
  * @why: a phrase that continues "NAME cannot have a return probe: "
+ * @names: linkage names, without version; behind the last one NULL
  */
 struct dp_never {
-	const char *name;
 	enum dp_return_way way;
 	const char *why;
+	const char *names[12];
 };
 
 /**
@@ -46,7 +46,7 @@ struct dp_never {
  */
 const char *dp_never_followed(const char *name, enum dp_return_way way);
 
-/** dp_never_list() - all of them; @n: how many */
+/** dp_never_list() - all of them; @n: how many reasons */
 const struct dp_never *dp_never_list(size_t *n);
 
 #endif

@@ -146,7 +146,7 @@ struct dp_symbol {
 
 struct dp_symbols {
 	struct dp_symbol *v;
-	size_t n;
+	size_t n, room;
 };
 
 /**

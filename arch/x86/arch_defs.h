@@ -6,8 +6,11 @@
 /* Longest instruction of x86-64 (Intel SDM vol. 2, 2.3.11). */
 #define DP_INSN_MAX 15
 
-/* int3, of one byte; nop, likewise; bytes of the instruction that enters the kernel */
+/* int3, of one byte, which also stands first where other bytes are being written; bytes by
+ * which the pc of its trap is behind its address (Intel SDM 3, 6.15); nop, of one byte;
+ * bytes of the instruction that enters the kernel */
 #define DP_BREAKPOINT 0xcc
+#define DP_BREAKPOINT_BEHIND 1
 #define DP_NOP 0x90
 #define DP_SYSCALL_SIZE 2
 
@@ -33,5 +36,14 @@
  */
 #define DP_STUB_SIZE 32
 #define DP_STUB_BACK 14 /* what the call of a stub returns to */
+
+/* Argument @n of a system call: one of the registers @r, in either structure of them */
+#define DP_X86_ARG(r, n)       \
+	((n) == 0 ? (r)->rdi : \
+	 (n) == 1 ? (r)->rsi : \
+	 (n) == 2 ? (r)->rdx : \
+	 (n) == 3 ? (r)->r10 : \
+	 (n) == 4 ? (r)->r8 :  \
+		    (r)->r9)
 
 #endif

@@ -53,6 +53,14 @@ static inline bool dp_code_is_syscall(const u8 *code)
 	{                                                                 \
 		0x83, 0xcf, 0xff, 0xb8, (nr), 0, 0, 0, 0x0f, 0x05, 0xc3   \
 	}
+
+/* mov %rcx, %rsp; pop %rcx; jmp *%rcx */
+#define DP_CODE_MOVES_STACK { 0x48, 0x89, 0xcc }
+#define DP_CODE_GOES_ON { 0x59, 0xff, 0xe1 }
+#define DP_CODE_RET 0xc3
+
+/* mov 72(%rdi), %rdi */
+#define DP_CODE_OUTWARD { 0x48, 0x8b, 0x7f, 0x48 }
 /* clang-format on */
 
 /* mov $nr, %eax */

@@ -3,10 +3,7 @@
 #include "engine/hit/call.h"
 #include "arch/x86/offsets.h"
 #include "arch/x86/ptregs.h"
-#include "engine/insn/tell.h"
 #include "engine/layout/arena.h"
-#include "engine/layout/site.h"
-#include "engine/layout/handler.h"
 
 #define AT(offset, type, field) \
 	_Static_assert((offset) == __builtin_offsetof(type, field), #field)

@@ -15,51 +15,32 @@ struct dp_regs {
 #define DP_USER_SS 0x2b
 #define DP_NO_SYSCALL (~0ull)
 
+/* Macros that stand for lists. X(field of struct dp_regs, field of struct dp_mcontext) */
+/* clang-format off */
+#define DP_REGS_OF(X)                                                   \
+	X(r15, r15) X(r14, r14) X(r13, r13) X(r12, r12) X(bp, rbp)      \
+	X(bx, rbx) X(r11, r11) X(r10, r10) X(r9, r9) X(r8, r8)          \
+	X(ax, rax) X(cx, rcx) X(dx, rdx) X(si, rsi) X(di, rdi)          \
+	X(flags, eflags) X(sp, rsp)
+/* clang-format on */
+
 static inline void dp_regs_from(struct dp_regs *r, const struct dp_mcontext *m)
 {
-	r->r15 = m->r15;
-	r->r14 = m->r14;
-	r->r13 = m->r13;
-	r->r12 = m->r12;
-	r->bp = m->rbp;
-	r->bx = m->rbx;
-	r->r11 = m->r11;
-	r->r10 = m->r10;
-	r->r9 = m->r9;
-	r->r8 = m->r8;
-	r->ax = m->rax;
-	r->cx = m->rcx;
-	r->dx = m->rdx;
-	r->si = m->rsi;
-	r->di = m->rdi;
+#define FROM(reg, field) r->reg = m->field;
+	DP_REGS_OF(FROM)
+#undef FROM
 	r->orig_ax = DP_NO_SYSCALL;
 	r->ip = m->rip;
 	r->cs = DP_USER_CS;
-	r->flags = m->eflags;
-	r->sp = m->rsp;
 	r->ss = DP_USER_SS;
 }
 
 /* All but ip. */
 static inline void dp_regs_to(const struct dp_regs *r, struct dp_mcontext *m)
 {
-	m->r15 = r->r15;
-	m->r14 = r->r14;
-	m->r13 = r->r13;
-	m->r12 = r->r12;
-	m->rbp = r->bp;
-	m->rbx = r->bx;
-	m->r11 = r->r11;
-	m->r10 = r->r10;
-	m->r9 = r->r9;
-	m->r8 = r->r8;
-	m->rax = r->ax;
-	m->rcx = r->cx;
-	m->rdx = r->dx;
-	m->rsi = r->si;
-	m->rdi = r->di;
-	m->eflags = r->flags;
-	m->rsp = r->sp;
+#define TO(reg, field) m->field = r->reg;
+	DP_REGS_OF(TO)
+#undef TO
 }
 
 /** dp_regs_number() - a general register by the machine's number, 0 to 15 */

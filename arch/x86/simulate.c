@@ -11,7 +11,6 @@
 #include "engine/insn/class.h"
 #include "engine/layout/site.h"
 #include "arch/x86/simulate.h"
-#include "arch/x86/ptregs.h"
 #include "port.h"
 
 #define WORD 8

@@ -24,4 +24,12 @@ enum dp_insn_state {
 #define DP_STATE_XMM8 8
 #define DP_STATE_XMM16 16
 
+/* What vectors.S can save: enum dp_insn_state, and for the last of these */
+#define DP_SAVE_ALL_SSE (3 | DP_STATE_XMM16)
+#define DP_SAVE_ALL_AVX 4
+#define DP_SAVE_ALL_AVX512 5
+
+/* 32 registers of 64 bytes, eight of eight, and what vectors.S has besides */
+#define DP_VECTORS_SIZE 2304
+
 #endif

@@ -4,9 +4,9 @@
 #define DP_ARCH_X86_UFRAME_H
 
 #include <sys/user.h>
-#include "arch/x86/sigframe.h"
+#include "arch/x86/arch_defs.h"
+#include "arch/x86/roles.h"
 
-#define DP_X86_USER_CS 0x33 /* of 64-bit code */
 #define DP_X86_USER_FLAGS 0x40cd5u /* AC OF DF SF ZF AF PF CF */
 
 #define DP_UFRAME_PC offsetof(struct dp_sigframe, uc.mc.rip)
@@ -38,27 +38,7 @@ static inline void dp_uframe_load(struct user_regs_struct *r,
 
 static inline bool dp_uframe_is_user(const struct dp_mcontext *m)
 {
-	return m->cs == DP_X86_USER_CS;
-}
-
-static inline u64 dp_uframe_pc(const struct dp_mcontext *m)
-{
-	return m->rip;
-}
-
-static inline void dp_uframe_set_pc(struct dp_mcontext *m, u64 pc)
-{
-	m->rip = pc;
-}
-
-static inline u64 dp_uframe_sp(const struct dp_mcontext *m)
-{
-	return m->rsp;
-}
-
-static inline void dp_uframe_set_sp(struct dp_mcontext *m, u64 sp)
-{
-	m->rsp = sp;
+	return m->cs == DP_USER_CS;
 }
 
 static inline u64 dp_uframe_number(const struct dp_mcontext *m)
@@ -68,20 +48,7 @@ static inline u64 dp_uframe_number(const struct dp_mcontext *m)
 
 static inline u64 dp_uframe_arg(const struct dp_mcontext *m, u32 n)
 {
-	switch (n) {
-	case 0:
-		return m->rdi;
-	case 1:
-		return m->rsi;
-	case 2:
-		return m->rdx;
-	case 3:
-		return m->r10;
-	case 4:
-		return m->r8;
-	default:
-		return m->r9;
-	}
+	return DP_X86_ARG(m, n);
 }
 
 #define DP_UFRAME_PLACES(m)                                                    \

@@ -62,20 +62,7 @@ static inline void dp_uregs_set_number(struct user_regs_struct *r, s64 nr)
 
 static inline u64 dp_uregs_arg(const struct user_regs_struct *r, u32 n)
 {
-	switch (n) {
-	case 0:
-		return r->rdi;
-	case 1:
-		return r->rsi;
-	case 2:
-		return r->rdx;
-	case 3:
-		return r->r10;
-	case 4:
-		return r->r8;
-	default:
-		return r->r9;
-	}
+	return DP_X86_ARG(r, n);
 }
 
 static inline void dp_uregs_set_first(struct user_regs_struct *r, u64 arg)
@@ -117,16 +104,6 @@ static inline bool dp_uregs_steps(const struct user_regs_struct *r)
 static inline void dp_uregs_end_steps(struct user_regs_struct *r)
 {
 	r->eflags &= ~DP_X86_TF;
-}
-
-static inline u64 dp_uregs_saved_flags(const struct user_regs_struct *r)
-{
-	return r->r11;
-}
-
-static inline void dp_uregs_hide_steps(struct user_regs_struct *r)
-{
-	r->r11 &= ~DP_X86_TF;
 }
 
 #define DP_UREGS_PLACES(r)                                                \

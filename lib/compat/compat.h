@@ -78,7 +78,30 @@ static inline void dp_unmap(void *p, size_t size)
 	dp_sys3(__NR_munmap, p, size, 0);
 }
 
+/** dp_map_first() - put what dp_map() has given to where all find it; of two at once, one
+ *  gives it back. Return: what is there. */
+static inline void *dp_map_first(void **where, void *fresh, size_t size)
+{
+	void *none = NULL;
+
+	if (__atomic_compare_exchange_n(where, &none, fresh, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return fresh;
+	dp_unmap(fresh, size);
+	return none;
+}
+
 #define DP_MAP_NORESERVE 0x4000
+
+/* What a function whose last parameter is @fmt returns of @call, which has its @args */
+#define DP_VARIADIC(call)                  \
+	({                                 \
+		va_list args;              \
+		va_start(args, fmt);       \
+		__auto_type result = call; \
+		va_end(args);              \
+		result;                    \
+	})
 
 /** dp_file_read() - the beginning of a file. @size: of @buf; one byte is kept for
  *  a NUL. Return: how many bytes, or an errno. */

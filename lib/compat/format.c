@@ -124,27 +124,14 @@ static void put_number(struct out *out, u64 value, unsigned int base,
 
 static const char *parse_flags(const char *f, struct spec *spec)
 {
-	for (;; f++) {
-		switch (*f) {
-		case '-':
-			spec->flags |= LEFT;
-			break;
-		case '+':
-			spec->flags |= PLUS;
-			break;
-		case ' ':
-			spec->flags |= SPACE;
-			break;
-		case '#':
-			spec->flags |= ALTERNATE;
-			break;
-		case '0':
-			spec->flags |= ZERO;
-			break;
-		default:
-			return f;
-		}
+	static const char flags[] = "-+ #0"; /* in the order of their bits */
+	const char *flag;
+
+	while (*f && (flag = strchr(flags, *f))) {
+		spec->flags |= 1u << (flag - flags);
+		f++;
 	}
+	return f;
 }
 
 static const char *parse_count(const char *f, int *value)
@@ -161,24 +148,13 @@ static const char *parse_count(const char *f, int *value)
 static const char *parse_length(const char *f, struct spec *spec)
 {
 	spec->length = 4;
-	switch (*f) {
-	case 'h':
+	if (*f == 'h')
 		spec->length = f[1] == 'h' ? 1 : 2;
-		return f + (f[1] == 'h' ? 2 : 1);
-	case 'l':
+	else if (*f && strchr("lLqzZjt", *f))
 		spec->length = 8;
-		return f + (f[1] == 'l' ? 2 : 1);
-	case 'L':
-	case 'q':
-	case 'z':
-	case 'Z':
-	case 'j':
-	case 't':
-		spec->length = 8;
-		return f + 1;
-	default:
+	else
 		return f;
-	}
+	return f + (f[0] == f[1] && strchr("hl", *f) ? 2 : 1);
 }
 
 static u64 extend(u64 value, const struct spec *spec)
@@ -429,16 +405,6 @@ int vsprintf(char *buf, const char *fmt, va_list args)
 {
 	return vsnprintf(buf, INT_MAX, fmt, args);
 }
-
-#define DP_VARIADIC(call)            \
-	({                           \
-		va_list args;        \
-		int n;               \
-		va_start(args, fmt); \
-		n = call;            \
-		va_end(args);        \
-		n;                   \
-	})
 
 int snprintf(char *buf, size_t size, const char *fmt, ...)
 {

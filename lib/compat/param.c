@@ -159,35 +159,19 @@ int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
 }
 
 /* What a module names as the operations of a parameter. */
-int param_set_int(const char *text, const struct kernel_param *kp)
-{
-	return text ? kstrtoint(text, 0, kp->arg) : -EINVAL;
-}
+#define DP_PARAM(kind, type, parse, format)                                    \
+	int param_set_##kind(const char *text, const struct kernel_param *kp)  \
+	{                                                                      \
+		return text ? parse(text, 0, kp->arg) : -EINVAL;               \
+	}                                                                      \
+	int param_get_##kind(char *buffer, const struct kernel_param *kp)      \
+	{                                                                      \
+		return scnprintf(buffer, 4096, format "\n", *(type *)kp->arg); \
+	}
 
-int param_get_int(char *buffer, const struct kernel_param *kp)
-{
-	return scnprintf(buffer, 4096, "%i\n", *(int *)kp->arg);
-}
-
-int param_set_uint(const char *text, const struct kernel_param *kp)
-{
-	return text ? kstrtouint(text, 0, kp->arg) : -EINVAL;
-}
-
-int param_get_uint(char *buffer, const struct kernel_param *kp)
-{
-	return scnprintf(buffer, 4096, "%u\n", *(unsigned int *)kp->arg);
-}
-
-int param_set_ulong(const char *text, const struct kernel_param *kp)
-{
-	return text ? kstrtoul(text, 0, kp->arg) : -EINVAL;
-}
-
-int param_get_ulong(char *buffer, const struct kernel_param *kp)
-{
-	return scnprintf(buffer, 4096, "%lu\n", *(unsigned long *)kp->arg);
-}
+DP_PARAM(int, int, kstrtoint, "%i")
+DP_PARAM(uint, unsigned int, kstrtouint, "%u")
+DP_PARAM(ulong, unsigned long, kstrtoul, "%lu")
 
 int param_set_bool(const char *text, const struct kernel_param *kp)
 {

@@ -8,13 +8,12 @@ static size_t stride_of(const char *start, const char *stop)
 	return ALIGN((size_t)(stop - start), 64);
 }
 
-/* The copies of a module's section, made once; of two at once, one gives up. */
+/* The copies of a module's section, made once. */
 static char *make_copies(char *start, char *stop, void **copies)
 {
 	size_t size = (size_t)(stop - start), stride = stride_of(start, stop);
 	size_t total = stride * NR_CPUS;
 	char *fresh = dp_map(total, DP_MAP_NORESERVE);
-	void *none = NULL;
 	unsigned int cpu;
 
 	/* Without memory there is one copy for all, which is as good but slow. */
@@ -22,11 +21,7 @@ static char *make_copies(char *start, char *stop, void **copies)
 		return NULL;
 	for (cpu = 0; cpu < num_possible_cpus(); cpu++)
 		memcpy(fresh + stride * cpu, start, size);
-	if (__atomic_compare_exchange_n(copies, &none, fresh, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return fresh;
-	dp_unmap(fresh, total);
-	return none;
+	return dp_map_first(copies, fresh, total);
 }
 
 void *dp_compat_percpu(const volatile void *p, unsigned int cpu, char *start,
@@ -56,19 +51,12 @@ static u8 taken[DP_UNITS];
 
 static char *the_region(void)
 {
-	char *now = __atomic_load_n(&region, __ATOMIC_ACQUIRE), *none = NULL;
+	char *now = __atomic_load_n(&region, __ATOMIC_ACQUIRE);
 	size_t size = (size_t)DP_PERCPU_STRIDE * NR_CPUS;
 
-	if (now)
-		return now;
-	now = dp_map(size, DP_MAP_NORESERVE);
-	if (!now)
-		return NULL;
-	if (__atomic_compare_exchange_n(&region, &none, now, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return now;
-	dp_unmap(now, size);
-	return none;
+	if (!now && (now = dp_map(size, DP_MAP_NORESERVE)))
+		now = dp_map_first((void **)&region, now, size);
+	return now;
 }
 
 /* Return: whether all of [@from, @from + @n) was free and is ours now. */

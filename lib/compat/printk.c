@@ -96,13 +96,7 @@ int vprintk(const char *fmt, va_list args)
 
 int printk(const char *fmt, ...)
 {
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vprintk(fmt, args);
-	va_end(args);
-	return n;
+	return DP_VARIADIC(vprintk(fmt, args));
 }
 
 int __ratelimit(struct ratelimit_state *rs)

@@ -196,11 +196,5 @@ int dp_compat_vsscanf(const char *s, const char *fmt, va_list args)
 
 int dp_compat_sscanf(const char *s, const char *fmt, ...)
 {
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = dp_compat_vsscanf(s, fmt, args);
-	va_end(args);
-	return n;
+	return DP_VARIADIC(dp_compat_vsscanf(s, fmt, args));
 }

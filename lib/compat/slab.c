@@ -12,8 +12,7 @@ static struct dp_pool pool;
 /* Whoever comes first reserves the region; of two at once, one gives it back. */
 static struct dp_pool *the_pool(void)
 {
-	char *base = __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE),
-	     *none = NULL;
+	char *base = __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE);
 	size_t size = DP_POOL_SIZE;
 
 	if (likely(base))
@@ -30,9 +29,7 @@ static struct dp_pool *the_pool(void)
 		dp_unmap(base, size);
 		return NULL;
 	}
-	if (!__atomic_compare_exchange_n(&pool.base, &none, base, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		dp_unmap(base, size);
+	dp_map_first((void **)&pool.base, base, size);
 	return &pool;
 }
 
@@ -172,13 +169,7 @@ char *kvasprintf(gfp_t gfp, const char *fmt, va_list args)
 
 char *kasprintf(gfp_t gfp, const char *fmt, ...)
 {
-	va_list args;
-	char *buf;
-
-	va_start(args, fmt);
-	buf = kvasprintf(gfp, fmt, args);
-	va_end(args);
-	return buf;
+	return DP_VARIADIC(kvasprintf(gfp, fmt, args));
 }
 
 struct kmem_cache {

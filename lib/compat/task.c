@@ -28,24 +28,14 @@ static int mm;
 static u32 *generation_word(void)
 {
 	static u32 *word;
-	u32 *now = __atomic_load_n(&word, __ATOMIC_ACQUIRE), *none = NULL;
+	u32 *now = __atomic_load_n(&word, __ATOMIC_ACQUIRE);
 
-	if (!now) {
-		now = dp_map(4096, 0);
-		if (!now)
-			return NULL;
-		if (dp_sys3(__NR_madvise, now, 4096, DP_MADV_WIPEONFORK)) {
-			dp_unmap(now, 4096);
-			return NULL;
-		}
-		if (!__atomic_compare_exchange_n(&word, &none, now, false,
-						 __ATOMIC_ACQ_REL,
-						 __ATOMIC_ACQUIRE)) {
-			dp_unmap(now, 4096);
-			now = none;
-		}
-	}
-	return now;
+	if (now || !(now = dp_map(4096, 0)))
+		return now;
+	if (!dp_sys3(__NR_madvise, now, 4096, DP_MADV_WIPEONFORK))
+		return dp_map_first((void **)&word, now, 4096);
+	dp_unmap(now, 4096);
+	return NULL;
 }
 
 /* Return: a number that nobody in this process had before its fork; 0: unknown. */
@@ -137,23 +127,31 @@ static u64 start_time(const char *dir)
 	return at ? simple_strtoull(at + 1, NULL, 10) * NS_A_TICK : 0;
 }
 
-static void fill_parent(struct task_struct *parent, struct cred *cred)
+static void fill_other(struct task_struct *task, struct cred *cred,
+		       const char *dir)
 {
-	char path[32];
+	char path[80];
 	long n;
 
+	task->mm = task->active_mm = (struct mm_struct *)&mm;
+	task->parent = task->real_parent = task;
+	task->group_leader = task;
+	task->cred = task->real_cred = cred;
+	fill_cred(cred, dir);
+	task->start_time = start_time(dir);
+	snprintf(path, sizeof(path), "%s/comm", dir);
+	n = dp_file_read(path, task->comm, sizeof(task->comm));
+	if (n > 0 && task->comm[n - 1] == '\n')
+		task->comm[n - 1] = '\0';
+}
+
+static void fill_parent(struct task_struct *parent, struct cred *cred)
+{
+	char dir[32];
+
 	parent->pid = parent->tgid = (pid_t)dp_sys3(__NR_getppid, 0, 0, 0);
-	parent->mm = parent->active_mm = (struct mm_struct *)&mm;
-	parent->parent = parent->real_parent = parent;
-	parent->group_leader = parent;
-	parent->cred = parent->real_cred = cred;
-	snprintf(path, sizeof(path), "/proc/%d", parent->pid);
-	fill_cred(cred, path);
-	parent->start_time = start_time(path);
-	snprintf(path, sizeof(path), "/proc/%d/comm", parent->pid);
-	n = dp_file_read(path, parent->comm, sizeof(parent->comm));
-	if (n > 0 && parent->comm[n - 1] == '\n')
-		parent->comm[n - 1] = '\0';
+	snprintf(dir, sizeof(dir), "/proc/%d", parent->pid);
+	fill_other(parent, cred, dir);
 }
 
 static void fill_own_cred(struct cred *cred)
@@ -191,24 +189,13 @@ static struct task_struct *probed_task(struct dp_probed *p)
 {
 	static __thread struct cred cred
 		__attribute__((tls_model("initial-exec")));
-	char path[64];
-	long n;
+	char dir[64];
 
 	if (p->named)
 		return &p->task;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", p->task.tgid,
+	snprintf(dir, sizeof(dir), "/proc/%d/task/%d", p->task.tgid,
 		 p->task.pid);
-	n = dp_file_read(path, p->task.comm, sizeof(p->task.comm));
-	if (n > 0 && p->task.comm[n - 1] == '\n')
-		p->task.comm[n - 1] = '\0';
-	p->task.mm = p->task.active_mm = (struct mm_struct *)&mm;
-	p->task.parent = p->task.real_parent = &p->task;
-	p->task.group_leader = &p->task;
-	p->task.cred = p->task.real_cred = &cred;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d", p->task.tgid,
-		 p->task.pid);
-	fill_cred(&cred, path);
-	p->task.start_time = start_time(path);
+	fill_other(&p->task, &cred, dir);
 	p->named = true;
 	return &p->task;
 }
@@ -239,25 +226,16 @@ struct task_struct *get_current(void)
 	return task;
 }
 
-uid_t dp_compat_uid(void)
-{
-	return (uid_t)dp_sys3(__NR_getuid, 0, 0, 0);
-}
+#define DP_ID(type, name)                                      \
+	type dp_compat_##name(void)                            \
+	{                                                      \
+		return (type)dp_sys3(__NR_get##name, 0, 0, 0); \
+	}
 
-uid_t dp_compat_euid(void)
-{
-	return (uid_t)dp_sys3(__NR_geteuid, 0, 0, 0);
-}
-
-gid_t dp_compat_gid(void)
-{
-	return (gid_t)dp_sys3(__NR_getgid, 0, 0, 0);
-}
-
-gid_t dp_compat_egid(void)
-{
-	return (gid_t)dp_sys3(__NR_getegid, 0, 0, 0);
-}
+DP_ID(uid_t, uid)
+DP_ID(uid_t, euid)
+DP_ID(gid_t, gid)
+DP_ID(gid_t, egid)
 
 void schedule(void)
 {

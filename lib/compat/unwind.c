@@ -7,7 +7,6 @@
  */
 #include "lib/compat/compat.h"
 #include "lib/compat/unwind.h"
-#include "sym/unwind/cfi.h"
 
 /* --- memory of the program --- */
 

@@ -23,7 +23,9 @@ static size_t transfer(long nr, long pid, void *ours, const void *theirs,
 		       size_t n)
 {
 	struct range local = { ours, n }, remote = { (void *)theirs, n };
-	long done = dp_sys6(nr, pid, (long)&local, 1, (long)&remote, 1, 0);
+	long done =
+		pid ? dp_sys6(nr, pid, (long)&local, 1, (long)&remote, 1, 0) :
+		      0;
 
 	return done < 0 ? 0 : (size_t)done;
 }
@@ -49,14 +51,12 @@ static long user(void)
 
 static size_t fetch(long pid, void *to, const void *from, size_t n)
 {
-	return pid ? transfer(__NR_process_vm_readv, pid, to, from, n) : 0;
+	return transfer(__NR_process_vm_readv, pid, to, from, n);
 }
 
 static size_t store(long pid, void *to, const void *from, size_t n)
 {
-	return pid ? transfer(__NR_process_vm_writev, pid, (void *)from, to,
-			      n) :
-		     0;
+	return transfer(__NR_process_vm_writev, pid, (void *)from, to, n);
 }
 
 unsigned long copy_from_user(void *to, const void *from, unsigned long n)

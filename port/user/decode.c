@@ -4,20 +4,26 @@
 
 #define MODRM_DISP32 5 /* mod 0, rm 5: relative to rip in 64-bit code */
 
-static const ZydisDecoder *decoder(void)
+static const ZydisDecoder *decoder(bool minimal)
 {
-	static ZydisDecoder d;
-	static bool ready;
+	static ZydisDecoder both[2];
+	static bool ready[2];
+	ZydisDecoder *d = &both[minimal];
 
-	if (!ready) {
-		ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64,
+	if (!ready[minimal]) {
+		ZydisDecoderInit(d, ZYDIS_MACHINE_MODE_LONG_64,
 				 ZYDIS_STACK_WIDTH_64);
-		/* Lengths and raw fields are all we ask for. */
-		ZydisDecoderEnableMode(&d, ZYDIS_DECODER_MODE_MINIMAL,
-				       ZYAN_TRUE);
-		ready = true;
+		ZydisDecoderEnableMode(d, ZYDIS_DECODER_MODE_MINIMAL, minimal);
+		ready[minimal] = true;
 	}
-	return &d;
+	return d;
+}
+
+bool dp_decode_full(const u8 *code, size_t size, ZydisDecodedInstruction *in,
+		    ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT])
+{
+	return ZYAN_SUCCESS(
+		ZydisDecoderDecodeFull(decoder(false), code, size, in, ops));
 }
 
 static bool has_prefix(const ZydisDecodedInstruction *in, u8 value)
@@ -164,8 +170,9 @@ int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *f)
 	ZydisDecodedInstruction in;
 
 	*f = (struct insn_facts){ 0 };
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), NULL, code,
-							size, &in)))
+	/* Lengths and raw fields are all we ask for. */
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(true), NULL,
+							code, size, &in)))
 		return -EILSEQ;
 	f->len = in.length;
 	if (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) {

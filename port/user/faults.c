@@ -94,11 +94,8 @@ static bool branch_operand(const u8 *code, u8 len, struct dp_operand_ref *ref)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
-	ZydisDecoder d;
 
-	ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, code, len, &in, ops)) ||
-	    in.address_width != 64)
+	if (!dp_decode_full(code, len, &in, ops) || in.address_width != 64)
 		return false;
 	ref->base = ref->index = DP_NO_REG;
 	if (ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER) {

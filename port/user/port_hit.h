@@ -19,7 +19,6 @@
 #define DP_MADV_DONTNEED 4
 #define DP_MADV_POPULATE_WRITE 23
 #define DP_SS_DISABLE 2
-#define DP_PROT_RW 3
 #define DP_CLOCK_MONOTONIC 1
 #define DP_FUTEX_WAIT 0
 #define DP_FUTEX_WAKE 1
@@ -132,7 +131,6 @@ static inline bool dp_port_writable(u64 addr, u64 len)
 static inline u64 dp_port_base(u64 which)
 {
 	u64 base = 0;
-
 	bool silent = !dp_port_may(__NR_arch_prctl);
 
 	if (silent && DP_SILENT_BASES && which == DP_ARCH_GET_FS)
@@ -193,10 +191,10 @@ static inline bool dp_port_thread_lives(u32 tid)
 	return !dp_syscall(__NR_tgkill, dp_port_pid(), tid, 0, 0, 0, 0);
 }
 
-/* Let what has been reserved be used. */
 static inline int dp_port_unlock(u64 addr, u64 size)
 {
-	return (int)dp_syscall(__NR_mprotect, addr, size, DP_PROT_RW, 0, 0, 0);
+	return (int)dp_syscall(__NR_mprotect, addr, size, DP_PROT_READ_WRITE, 0,
+			       0, 0);
 }
 
 static inline u64 dp_port_ticks(void)
@@ -204,7 +202,6 @@ static inline u64 dp_port_ticks(void)
 	return dp_raw_ticks();
 }
 
-/** dp_port_now() - ms, of a clock that only goes forward */
 static inline u64 dp_port_now(void)
 {
 	s64 now[2] = { 0 };
@@ -214,8 +211,6 @@ static inline u64 dp_port_now(void)
 	return (u64)now[0] * 1000 + (u64)now[1] / 1000000;
 }
 
-/** dp_port_wait() - until somebody wakes those who wait at @word, unless it is not
- *  @is; for @ms at most. May end early. */
 static inline void dp_port_wait(const u32 *word, u32 is, u64 ms)
 {
 	s64 timeout[2] = { (s64)(ms / 1000), (s64)(ms % 1000 * 1000000) };
@@ -224,8 +219,7 @@ static inline void dp_port_wait(const u32 *word, u32 is, u64 ms)
 		   0);
 }
 
-/** dp_port_alone() - does nobody else run in our memory? False also where it may not
- *  be asked. Nothing changes: there is nothing to be unshared. */
+/* There is nothing to be unshared. */
 static inline bool dp_port_alone(void)
 {
 	return !dp_syscall(__NR_unshare, DP_CLONE_THREAD, 0, 0, 0, 0, 0);
@@ -284,7 +278,6 @@ static inline void dp_port_requeue(int sig, const void *siginfo)
 		   (u64)sig, (u64)siginfo, 0, 0);
 }
 
-/** dp_port_fill() - zeros, for reading and writing, in place of whatever is there */
 static inline void dp_port_fill(u64 start, u64 size)
 {
 	dp_syscall(__NR_mmap, start, size, DP_PROT_READ_WRITE,

@@ -2,19 +2,6 @@
 /* state: which registers besides the general ones an instruction can change. */
 #include "port/user/decode.h"
 
-static const ZydisDecoder *decoder(void)
-{
-	static ZydisDecoder d;
-	static bool ready;
-
-	if (!ready) {
-		ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64,
-				 ZYDIS_STACK_WIDTH_64);
-		ready = true;
-	}
-	return &d;
-}
-
 static bool general_only(const ZydisDecodedInstruction *in)
 {
 	return in->meta.isa_ext == ZYDIS_ISA_EXT_BMI1 ||
@@ -82,8 +69,7 @@ enum dp_insn_state dp_insn_state(const u8 *code, size_t size, u8 *xmms)
 	u8 i;
 
 	*xmms = 0;
-	if (!ZYAN_SUCCESS(
-		    ZydisDecoderDecodeFull(decoder(), code, size, &in, ops)))
+	if (!dp_decode_full(code, size, &in, ops))
 		return DP_STATE_ALL;
 	if (in.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
 		return general_only(&in) ? DP_STATE_GENERAL : DP_STATE_ALL;

@@ -98,9 +98,10 @@ static u64 left_stack(const struct dp_process *proc,
 	struct dp_sigframe f;
 
 	if (!read_frame(proc, at, stack->at, &f) ||
-	    dp_uframe_sp(&f.uc.mc) - stack->at <= stack->n * sizeof(*stack->v))
+	    dp_mcontext_sp(&f.uc.mc) - stack->at <=
+		    stack->n * sizeof(*stack->v))
 		return 0;
-	return dp_uframe_sp(&f.uc.mc);
+	return dp_mcontext_sp(&f.uc.mc);
 }
 
 /* Handlers run upon handlers; those of one stack cannot be in another twice. */

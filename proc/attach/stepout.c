@@ -159,7 +159,8 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 	if (signalled) {
 		if (!dp_process_read(proc, sp, &f,
 				     offsetof(struct dp_sigframe, info)) &&
-		    dp_uframe_is_user(&f.uc.mc) && dp_uframe_pc(&f.uc.mc) == pc)
+		    dp_uframe_is_user(&f.uc.mc) &&
+		    dp_mcontext_pc(&f.uc.mc) == pc)
 			clear_trap_flag(proc, sp + DP_UFRAME_FLAGS);
 	} else if (what == DP_FLAGS_PUSHED) {
 		dp_step("stepout: flags saved");

@@ -133,8 +133,8 @@ static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
 	dp_uframe_fill(m, &r);
 	m->fpstate = fpstate;
 	if (rem->selector) {
-		dp_uframe_set_pc(m, rem->proc->selector_home);
-		dp_uframe_set_sp(m, rem->words);
+		dp_mcontext_set_pc(m, rem->proc->selector_home);
+		dp_mcontext_set_sp(m, rem->words);
 	}
 }
 

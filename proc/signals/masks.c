@@ -173,9 +173,9 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 		    !dp_uframe_is_user(&f.uc.mc) ||
 		    !dp_frame_counts(&f.uc, at, stack.at))
 			continue;
-		if (dp_uframe_sp(&f.uc.mc) - stack.at >
+		if (dp_mcontext_sp(&f.uc.mc) - stack.at >
 		    stack.n * sizeof(*stack.v))
-			*sp = dp_uframe_sp(&f.uc.mc);
+			*sp = dp_mcontext_sp(&f.uc.mc);
 		err = act(m, &f, *innermost);
 		dp_process_write(m->proc, at, &f,
 				 offsetof(struct dp_sigframe, info));
@@ -468,7 +468,7 @@ static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
 	struct dp_caller c =
 		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
-	u64 pc = original(m, dp_uframe_pc(&f->uc.mc));
+	u64 pc = original(m, dp_mcontext_pc(&f->uc.mc));
 
 	c.pc = &pc;
 	leave_sleep(m, &c);

@@ -1,37 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* debugfile: the separate file that holds a stripped module's symbols. */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "sym/elf/elf.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
-
-static int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -ENOENT;
-}
 
 /* Opens @path if it was made from the same build. */
 static int open_same(const char *path, const u8 *id, size_t id_len,
 		     struct dp_elf *debug)
 {
 	u8 other[DP_BUILD_ID_MAX];
-	int fd = open_regular(path), err;
+	struct stat st;
+	int fd = dp_elf_open_file(path, &st), err;
 
 	if (fd < 0)
 		return fd;

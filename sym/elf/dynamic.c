@@ -1,54 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* dynamic: what PT_DYNAMIC of a file says about itself. */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 #include "sym/elf/elf.h"
 #include "sym/sym.h"
 
 #define NAME_LONGEST 255
 
-static u64 *field(struct dp_dynamic *dyn, s64 tag)
-{
-	switch (tag) {
-	case DT_SYMTAB:
-		return &dyn->symtab;
-	case DT_STRTAB:
-		return &dyn->strtab;
-	case DT_STRSZ:
-		return &dyn->strsz;
-	case DT_HASH:
-		return &dyn->hash;
-	case DT_GNU_HASH:
-		return &dyn->gnu_hash;
-	case DT_SONAME:
-		return &dyn->soname;
-	case DT_RELA:
-		return &dyn->rela;
-	case DT_RELASZ:
-		return &dyn->relasz;
-	case DT_JMPREL:
-		return &dyn->jmprel;
-	case DT_PLTRELSZ:
-		return &dyn->pltrelsz;
-	case DT_RELR:
-		return &dyn->relr;
-	case DT_RELRSZ:
-		return &dyn->relrsz;
-	case DT_VERSYM:
-		return &dyn->versym;
-	case DT_VERDEF:
-		return &dyn->verdef;
-	case DT_VERNEED:
-		return &dyn->verneed;
-	case DT_FLAGS_1:
-		return &dyn->flags_1;
-	}
-	return NULL;
-}
+/* In the order of struct dp_dynamic. */
+static const s64 tags[] = {
+	DT_SYMTAB, DT_STRTAB, DT_STRSZ,	  DT_HASH,     DT_GNU_HASH, DT_SONAME,
+	DT_RELA,   DT_RELASZ, DT_JMPREL,  DT_PLTRELSZ, DT_RELR,	    DT_RELRSZ,
+	DT_VERSYM, DT_VERDEF, DT_VERNEED, DT_FLAGS_1,
+};
+
+#define TAGS (sizeof(tags) / sizeof(tags[0]))
+_Static_assert(sizeof(struct dp_dynamic) == TAGS * sizeof(u64), "a tag each");
 
 /* Up to its end. *v: malloc()ed */
 static int load_table(const struct dp_elf *elf, Elf64_Dyn **v, size_t *n)
@@ -73,26 +42,26 @@ static int load_table(const struct dp_elf *elf, Elf64_Dyn **v, size_t *n)
 int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn)
 {
 	Elf64_Dyn *v;
-	size_t i, n;
-	u64 *to;
+	u64 *to = (u64 *)dyn;
+	size_t i, k, n;
 	int err;
 
 	memset(dyn, 0, sizeof(*dyn));
 	err = load_table(elf, &v, &n);
 	if (err)
 		return err;
-	for (i = 0; i < n; i++) {
-		to = field(dyn, v[i].d_tag);
-		if (to)
-			*to = v[i].d_un.d_val;
-	}
+	for (i = 0; i < n; i++)
+		for (k = 0; k < TAGS; k++)
+			if (tags[k] == v[i].d_tag)
+				to[k] = v[i].d_un.d_val;
 	free(v);
 	return 0;
 }
 
 bool dp_file_is_library(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int fd = dp_elf_open_file(path, &st);
 	struct dp_dynamic dyn;
 	struct dp_elf elf;
 	bool is;
@@ -109,20 +78,15 @@ bool dp_file_is_library(const char *path)
 static int load_name(const struct dp_elf *elf, const struct dp_dynamic *dyn,
 		     u64 at, char **name)
 {
-	u64 off, avail;
+	u64 len = dyn->strsz - at;
 	void *p;
 	int err;
 
 	if (!at || at >= dyn->strsz)
 		return -ENOENT;
-	err = dp_elf_offset(elf, dyn->strtab + at, &off, &avail);
-	if (err)
-		return err;
-	if (avail > dyn->strsz - at)
-		avail = dyn->strsz - at;
-	if (avail > NAME_LONGEST)
-		avail = NAME_LONGEST;
-	err = dp_elf_load(elf, off, avail, &p);
+	if (len > NAME_LONGEST)
+		len = NAME_LONGEST;
+	err = dp_elf_load_at(elf, dyn->strtab + at, &len, &p);
 	if (err)
 		return err;
 	if (*(char *)p) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* dynsym: the dynamic symbol table of a file, with versions. */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf/elf.h"
@@ -52,20 +51,14 @@ static int load_symbols(struct dp_dynsym *ds, const struct dp_elf *elf,
 static int load_strings(struct dp_dynsym *ds, const struct dp_elf *elf,
 			const struct dp_dynamic *dyn)
 {
-	u64 off, avail;
+	u64 len = dyn->strsz;
 	void *p;
-	int err;
+	int err = dp_elf_load_at(elf, dyn->strtab, &len, &p);
 
-	err = dp_elf_offset(elf, dyn->strtab, &off, &avail);
-	if (err)
-		return err;
-	if (avail > dyn->strsz)
-		avail = dyn->strsz;
-	err = dp_elf_load(elf, off, avail, &p);
 	if (err)
 		return err;
 	ds->str = p;
-	ds->str_len = avail;
+	ds->str_len = len;
 	return 0;
 }
 

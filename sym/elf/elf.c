@@ -8,13 +8,13 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "arch/elf.h"
 #include "sym/elf/elf.h"
-#include "sym/elf/headers.h"
 
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len)
 {
@@ -59,6 +59,18 @@ int dp_elf_load(const struct dp_elf *elf, u64 off, u64 len, void **out)
 	buf[len] = '\0';
 	*out = buf;
 	return 0;
+}
+
+int dp_elf_load_at(const struct dp_elf *elf, u64 vaddr, u64 *len, void **out)
+{
+	u64 off, avail;
+	int err = dp_elf_offset(elf, vaddr, &off, &avail);
+
+	if (err)
+		return err;
+	if (*len > avail)
+		*len = avail;
+	return dp_elf_load(elf, off, *len, out);
 }
 
 int dp_elf_load_section(const struct dp_elf *elf, const Elf64_Shdr *sh,
@@ -127,6 +139,18 @@ static int open_common(struct dp_elf *elf)
 	if (err)
 		dp_elf_close(elf);
 	return err;
+}
+
+int dp_elf_open_file(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, st) && S_ISREG(st->st_mode))
+		return fd;
+	close(fd);
+	return -ENOENT;
 }
 
 int dp_elf_open_fd(struct dp_elf *elf, int fd)
@@ -218,24 +242,16 @@ static size_t note_build_id(const struct dp_elf *elf, u64 off, u64 len, u8 *id)
 
 size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX])
 {
-	size_t i, n;
+	size_t i, n = 0;
 
 	/* Sections first: segments of a debug file have no offsets. */
-	for (i = 1; i < elf->n_sh; i++) {
-		if (elf->sh[i].sh_type != SHT_NOTE)
-			continue;
-		n = note_build_id(elf, elf->sh[i].sh_offset, elf->sh[i].sh_size,
-				  id);
-		if (n)
-			return n;
-	}
-	for (i = 0; i < elf->n_ph; i++) {
-		if (elf->ph[i].p_type != PT_NOTE)
-			continue;
-		n = note_build_id(elf, elf->ph[i].p_offset, elf->ph[i].p_filesz,
-				  id);
-		if (n)
-			return n;
-	}
-	return 0;
+	for (i = 1; i < elf->n_sh && !n; i++)
+		if (elf->sh[i].sh_type == SHT_NOTE)
+			n = note_build_id(elf, elf->sh[i].sh_offset,
+					  elf->sh[i].sh_size, id);
+	for (i = 0; i < elf->n_ph && !n; i++)
+		if (elf->ph[i].p_type == PT_NOTE)
+			n = note_build_id(elf, elf->ph[i].p_offset,
+					  elf->ph[i].p_filesz, id);
+	return n;
 }

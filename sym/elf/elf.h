@@ -11,8 +11,11 @@
 #include "port_types.h"
 #include "sym/elf/headers.h"
 
-struct dp_elf;
+struct stat;
 
+/* A descriptor of a regular file, or a negative errno. Never blocks on a FIFO or wakes a
+ * device that a target put there. */
+int dp_elf_open_file(const char *path, struct stat *st);
 /* Both take over their input, also when they fail with -ENOEXEC or -ENOMEM. */
 int dp_elf_open_fd(struct dp_elf *elf, int fd);
 int dp_elf_open_image(struct dp_elf *elf, void *image, size_t size);
@@ -20,6 +23,8 @@ void dp_elf_close(struct dp_elf *elf);
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len);
 /* *out: malloc()ed copy with a NUL behind it. */
 int dp_elf_load(const struct dp_elf *elf, u64 off, u64 len, void **out);
+/* The same of what is at an address. *len: what is wanted at most; what there is. -ENOENT */
+int dp_elf_load_at(const struct dp_elf *elf, u64 vaddr, u64 *len, void **out);
 int dp_elf_load_section(const struct dp_elf *elf, const Elf64_Shdr *sh,
 			void **out);
 const Elf64_Shdr *dp_elf_section(const struct dp_elf *elf, const char *name);
@@ -30,23 +35,8 @@ const char *dp_elf_section_name(const struct dp_elf *elf, const Elf64_Shdr *sh);
 /* Length of the build-id, 0 if there is none. */
 size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
 
-/* grow: a list that doubles. Context: may allocate. */
-
-/**
- * dp_grow() - room for one more element of a list
- * @v: address of the pointer to its elements, from malloc(), or NULL
- * @n: elements in it; @room: elements that it has room for; @size: bytes of one
- *
- * Return: 0, and *@v and *@room may have changed; -ENOMEM, and nothing has.
- */
-int dp_grow(void *v, size_t n, size_t *room, size_t size);
-
-/* limits: what is read of a file, or of a process, at most. */
-
-/*
- * What is read of a file, or of a process, at most: -EFBIG if there is more. The largest programs
- * have a fifth of it.
- */
+/* What is read of a file, or of a process, at most: -EFBIG if there is more. The largest
+ * programs have a fifth of it. */
 #define DP_TABLE_MAX (512ull << 20) /* bytes of one table of a file */
 #define DP_NAMES_MAX (4u << 20) /* functions of one file */
 /* bytes of .gnu_debugdata: a few KB can unpack to any amount */
@@ -54,13 +44,6 @@ int dp_grow(void *v, size_t n, size_t *room, size_t size);
 #define DP_UNPACKER_MEMORY (256ull << 20)
 /* bytes of /proc/PID/maps: a million mappings, with paths */
 #define DP_MAPS_TEXT_MAX (128u << 20)
-
-/*
- * dynamic: what PT_DYNAMIC of a file says about itself.
- *
- * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every function:
- * tool process; may sleep and allocate.
- */
 
 /** struct dp_dynamic - the entries of PT_DYNAMIC that are of use here */
 struct dp_dynamic {
@@ -78,13 +61,9 @@ int dp_dynamic_soname(const struct dp_elf *elf, char **soname);
 /* All DT_NEEDED, each malloc()ed, and so is the list. */
 int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n);
 
-/* debugfile: the separate file that holds a stripped module's symbols. Context: may sleep, allocate. */
-
-/* Open the separate debug file of @elf under root directory @root. */
+/* Open the separate file, under root directory @root, that holds a stripped module's symbols. */
 int dp_debugfile_open(const struct dp_elf *elf, const char *root,
 		      const char *path, struct dp_elf *debug);
-
-/* minidebug: the compressed symbol table in section .gnu_debugdata. Context: may sleep, allocate. */
 
 /* Open the ELF file inside section .gnu_debugdata. -ENOENT: there is none. */
 int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini);

@@ -8,7 +8,6 @@
  * table of some thousand symbols.
  */
 #include <elf.h>
-#include <errno.h>
 #include <string.h>
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"

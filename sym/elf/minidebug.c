@@ -7,7 +7,6 @@
  */
 #include <dlfcn.h>
 #include <elf.h>
-#include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>

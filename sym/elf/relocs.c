@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* relocs: slots of one file that the dynamic linker fills with functions. */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "arch/elf.h"
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 #include "sym/elf/relocs.h"
+#include "sym/list.h"
 
 static int add(struct dp_relocs *rel, const struct dp_reloc *r)
 {
-	int err = dp_grow(&rel->v, rel->n, &rel->room, sizeof(*rel->v));
-
-	if (!err)
-		rel->v[rel->n++] = *r;
-	return err;
+	return dp_list_add(&rel->v, &rel->n, &rel->room, r, sizeof(*r));
 }
 
 /* May the symbol be an IFUNC, here or in another module? */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* symtab: all function names of one module, by name and by address. */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
+#include "sym/list.h"
 
 #define LOOK_BACK 16 /* names before an address that are asked for it */
 #define NAME_LEN_MAX 8192 /* names can be tails of one huge string */
@@ -19,36 +19,26 @@ u32 dp_name_hash(const char *name)
 	return h;
 }
 
-int dp_symtab_keep(struct dp_symtab *tab, void *block)
+/* Takes over @block, also when it fails. */
+static int keep(struct dp_symtab *tab, void *block)
 {
-	void **bigger;
-	size_t n = tab->n_keep;
+	int err = dp_list_add(&tab->keep, &tab->n_keep, &tab->room_keep, &block,
+			      sizeof(block));
 
-	/* Grown at powers of two, so that the count alone tells the room. */
-	if (!(n & (n - 1))) {
-		bigger = realloc(tab->keep, (n ? 2 * n : 1) * sizeof(*bigger));
-		if (!bigger) {
-			free(block);
-			return -ENOMEM;
-		}
-		tab->keep = bigger;
-	}
-	tab->keep[tab->n_keep++] = block;
-	return 0;
+	if (err)
+		free(block);
+	return err;
 }
 
 int dp_symtab_add(struct dp_symtab *tab, const struct dp_sym *sym)
 {
-	int err;
+	struct dp_sym hashed = *sym;
 
 	if (tab->n == DP_NAMES_MAX)
 		return -EFBIG;
-	err = dp_grow(&tab->v, tab->n, &tab->room, sizeof(*tab->v));
-	if (err)
-		return err;
-	tab->v[tab->n] = *sym;
-	tab->v[tab->n++].hash = dp_name_hash(sym->name);
-	return 0;
+	hashed.hash = dp_name_hash(sym->name);
+	return dp_list_add(&tab->v, &tab->n, &tab->room, &hashed,
+			   sizeof(hashed));
 }
 
 static bool in_text(const struct dp_elf *elf, u64 value)
@@ -144,7 +134,7 @@ static int split_version(struct dp_symtab *tab, struct dp_sym *sym)
 	copy = strdup(sym->name);
 	if (!copy)
 		return -ENOMEM;
-	err = dp_symtab_keep(tab, copy);
+	err = keep(tab, copy);
 	if (err)
 		return err;
 	copy[at - sym->name] = '\0';
@@ -223,7 +213,7 @@ int dp_symtab_add_symtab(struct dp_symtab *tab, const struct dp_elf *elf,
 	err = dp_elf_load_section(elf, strings, &str);
 	if (err)
 		return err;
-	err = dp_symtab_keep(tab, str);
+	err = keep(tab, str);
 	if (err)
 		return err;
 	err = dp_elf_load_section(elf, sh, &v);

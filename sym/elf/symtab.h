@@ -12,17 +12,10 @@
 #include "port_types.h"
 
 struct dp_dynamic;
-struct dp_dynsym;
 struct dp_elf;
 
-/*
- * versions: names of the symbol versions that a file defines and needs.
- *
- * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every function:
- * tool process; may sleep and allocate.
- */
-
-/** struct dp_versions - version index to name; the names point into a dynstr */
+/** struct dp_versions - the symbol versions that a file defines and needs: index to name;
+ *  the names point into a dynstr */
 struct dp_versions {
 	const char **v;
 	size_t n;
@@ -32,14 +25,7 @@ int dp_versions_load(struct dp_versions *vers, const struct dp_elf *elf,
 		     size_t str_len);
 const char *dp_versions_name(const struct dp_versions *vers, u16 index);
 
-/*
- * dynsym: the dynamic symbol table of a file, with versions.
- *
- * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every function:
- * tool process; may sleep and allocate.
- */
-
-/** struct dp_dynsym - .dynsym of one file */
+/** struct dp_dynsym - .dynsym of one file, with versions */
 struct dp_dynsym {
 	Elf64_Sym *v;
 	size_t n;
@@ -101,7 +87,7 @@ struct dp_symtab {
 	struct dp_sym *v;
 	size_t n, room;
 	void **keep;
-	size_t n_keep;
+	size_t n_keep, room_keep;
 	u32 *bucket, *next;
 	size_t n_bucket;
 	u32 *order;
@@ -117,7 +103,6 @@ int dp_symtab_add_dynsym(struct dp_symtab *tab, const struct dp_dynsym *ds,
 int dp_symtab_add_symtab(struct dp_symtab *tab, const struct dp_elf *elf,
 			 const struct dp_elf *text);
 int dp_symtab_add(struct dp_symtab *tab, const struct dp_sym *sym);
-int dp_symtab_keep(struct dp_symtab *tab, void *block);
 int dp_symtab_index(struct dp_symtab *tab);
 int dp_symtab_sort(struct dp_symtab *tab);
 const struct dp_sym *dp_symtab_first(const struct dp_symtab *tab,

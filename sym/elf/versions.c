@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* versions: names of the symbol versions that a file defines and needs. */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf/elf.h"
@@ -99,20 +98,15 @@ static int scan_verneed(struct scan *s)
 static int scan_table(struct scan *s, const struct dp_elf *elf, u64 vaddr,
 		      int (*scan)(struct scan *s))
 {
-	u64 off, avail;
 	void *data;
 	int err;
 
-	if (!vaddr || dp_elf_offset(elf, vaddr, &off, &avail))
-		return 0;
-	if (avail > 1 << 20)
-		avail = 1 << 20;
-	err = dp_elf_load(elf, off, avail, &data);
+	s->len = 1 << 20;
+	err = vaddr ? dp_elf_load_at(elf, vaddr, &s->len, &data) : -ENOENT;
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	s->data = data;
-	s->len = avail;
-	s->budget = avail / sizeof(Elf64_Verdaux);
+	s->budget = s->len / sizeof(Elf64_Verdaux);
 	err = scan(s);
 	free(data);
 	return err;

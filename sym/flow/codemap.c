@@ -7,26 +7,19 @@
  *   relocations, data ─────────────────────────┼─► addresses ─────────┤
  *   exception tables ──────────────────────────┴─► landing pads ──────┘
  *
- * Every source only ever sets bits, so their order does not matter, but for
- * the padding: it is what lies between the pieces with no bit set, and is
- * found last. What cannot be understood makes a function unresolved, never the
- * map a failure: a file is hostile until the contrary is seen.
+ * Every source only ever sets bits, so their order does not matter. What cannot
+ * be understood makes a function unresolved, never the map a failure: a file is
+ * hostile until the contrary is seen.
  *
  * Known to be out of reach: addresses that a run-time system computes from
  * tables of its own making and for code with frame descriptions.
  */
 #include <dprobes/diag.h>
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include "sym/codemap.h"
-#include "sym/elf/symtab.h"
-#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 #define SEGMENTS_MAX 64
 #define BUDGET (1u << 24)
@@ -69,7 +62,7 @@ static int draw(struct dp_survey *s)
 	if (!err)
 		err = dp_lsda_mark(s);
 	dp_ways_sort(s->map);
-	return err ? err : dp_gaps_find_padding(s);
+	return err;
 }
 
 int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
@@ -129,8 +122,13 @@ static int draw_module(struct dp_modules *mods, struct dp_mod *mod,
 int dp_code_map_open(struct dp_modules *mods, const struct dp_module *m,
 		     struct dp_code_map **map, struct dp_diag *diag)
 {
-	int err = draw_module(mods, dp_mod_of(m), map);
+	return dp_code_map_say(mods, m, draw_module(mods, dp_mod_of(m), map),
+			       diag);
+}
 
+int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
+		    int err, struct dp_diag *diag)
+{
 	switch (err) {
 	case -ENOMEM:
 		return dp_diag_set(diag, err, "out of memory");
@@ -162,7 +160,6 @@ void dp_code_map_close(struct dp_code_map *map)
 		free(map->text[i].named);
 	}
 	free(map->piece);
-	free(map->padding);
 	free(map->jump.v);
 	free(map->hidden.v);
 	free(map->inner);
@@ -213,22 +210,4 @@ bool dp_code_map_unresolved(const struct dp_code_map *map, u64 addr)
 	const struct dp_piece *p = dp_pieces_find(map, addr - map->bias);
 
 	return !p || (p->flags & (DP_PIECE_JUMP | DP_PIECE_LOST));
-}
-
-bool dp_code_map_padding(const struct dp_code_map *map, u64 start, u64 end)
-{
-	u64 addr = start - map->bias;
-	size_t lo = 0, hi = map->n_padding, mid;
-
-	if (end <= start)
-		return false;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (map->padding[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < map->n_padding && addr >= map->padding[lo].start &&
-	       end - start <= map->padding[lo].end - addr;
 }

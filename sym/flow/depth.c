@@ -8,12 +8,10 @@
  * What is reached by an indirect jump only, the cases of a switch, has the distance
  * of that jump.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include "engine/insn/insn.h"
-#include "sym/elf/elf.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/map.h"
+#include "sym/list.h"
 #include "sym/unwind/fdes.h"
 
 #define WORD 8
@@ -265,14 +263,10 @@ static int note(struct dp_rows *rows, u64 addr, const struct depth *d)
 			      .reg = d->sort == KNOWN ? DWARF_RSP : DP_ROW_LOST,
 			      .ra = true };
 	struct dp_row *last = rows->n ? &rows->v[rows->n - 1] : NULL;
-	int err;
 
 	if (last && last->reg == row.reg && last->cfa == row.cfa)
 		return 0;
-	err = dp_grow(&rows->v, rows->n, &rows->room, sizeof(*rows->v));
-	if (!err)
-		rows->v[rows->n++] = row;
-	return err;
+	return dp_list_add(&rows->v, &rows->n, &rows->room, &row, sizeof(row));
 }
 
 /* Return: 0, -EILSEQ, or what @rows came to. */

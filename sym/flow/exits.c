@@ -19,25 +19,17 @@
  * assembly, the function that this one falls into. Whether calls of others come
  * there too does not matter but for the one bit that says so.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/insn/insn.h"
-#include "sym/elf/elf.h"
 #include "sym/exits.h"
-#include "sym/flow/map.h"
-#include "sym/flow/past.h"
+#include "sym/flow/opcode.h"
 #include "sym/flow/slot.h"
+#include "sym/list.h"
 
 #define FAR_RET_IMM 0xca
 #define FAR_RET 0xcb
 #define NOTRACK 0x3e
-
-/** struct found - an exit, and where it goes to if that is known */
-struct found {
-	struct dp_exit exit;
-	u64 to;
-};
 
 /** struct way_out - one function while it is looked at; addresses of the file */
 struct way_out {
@@ -46,7 +38,7 @@ struct way_out {
 	u64 entry;
 	u32 part[DP_PARTS_MAX]; /* pieces */
 	u32 n_part;
-	struct found *found;
+	struct dp_exit *found;
 	size_t n_found, room_found;
 	const char *why;
 	int err;
@@ -92,23 +84,20 @@ static void add_part(struct way_out *w, const struct dp_piece *p)
 
 static void add_found(struct way_out *w, const struct place *p, u8 kind, u64 to)
 {
-	int err = dp_grow(&w->found, w->n_found, &w->room_found,
-			  sizeof(*w->found));
-
-	if (err) {
-		w->err = err;
-		return;
-	}
-	w->found[w->n_found++] = (struct found){
-		.exit = { .addr = p->at,
-			  .len = p->f.len,
-			  .kind = kind,
-			  .cc = p->f.class == DP_INSN_JCC ? p->f.cc :
-							    DP_EXIT_COUNTS,
-			  .conditional = p->f.class == DP_INSN_JCC ||
-					 p->f.class == DP_INSN_LOOP },
+	struct dp_exit exit = {
+		.addr = p->at,
 		.to = to,
+		.len = p->f.len,
+		.kind = kind,
+		.cc = p->f.class == DP_INSN_JCC ? p->f.cc : DP_EXIT_COUNTS,
+		.conditional = p->f.class == DP_INSN_JCC ||
+			       p->f.class == DP_INSN_LOOP,
 	};
+	int err = dp_list_add(&w->found, &w->n_found, &w->room_found, &exit,
+			      sizeof(exit));
+
+	if (err)
+		w->err = err;
 }
 
 static void see_ret(struct way_out *w, const struct place *p)
@@ -148,16 +137,9 @@ static void see_jump(struct way_out *w, const struct place *p)
 
 static bool is_inner(const struct dp_code_map *map, u64 at)
 {
-	size_t lo = 0, n = map->n_inner, mid;
+	size_t n = dp_list_upto(map->inner, map->n_inner, sizeof(at), 0, at);
 
-	while (lo < n) {
-		mid = lo + (n - lo) / 2;
-		if (map->inner[mid] < at)
-			lo = mid + 1;
-		else
-			n = mid;
-	}
-	return lo < map->n_inner && map->inner[lo] == at;
+	return n && map->inner[n - 1] == at;
 }
 
 /*
@@ -257,10 +239,8 @@ static bool may_leave(const struct way_out *w, const struct place *p)
  * not either. */
 static bool falls_through(u8 class)
 {
-	return class != DP_INSN_JMP && class != DP_INSN_JMP_IND &&
-	       class != DP_INSN_RET && class != DP_INSN_REFUSED &&
-	       class != DP_INSN_CALL && class != DP_INSN_CALL_IND &&
-	       class != DP_INSN_SYSCALL;
+	return class == DP_INSN_PLAIN || class == DP_INSN_JCC ||
+	       class == DP_INSN_LOOP;
 }
 
 static void see_end(struct way_out *w, const struct dp_piece *p)
@@ -279,12 +259,12 @@ static void see_end(struct way_out *w, const struct dp_piece *p)
 static void look_through(struct way_out *w, const struct dp_piece *piece)
 {
 	struct place p = { .piece = piece, .at = piece->start };
-	struct dp_slots slots;
+	const struct dp_row *row;
 	u64 end = dp_piece_end(piece);
 	bool falls = true;
 
 	p.code = dp_exits_code(w->ex, piece);
-	w->err = dp_slots_of(w->ex, piece, &slots);
+	w->err = dp_exits_rows(w->ex, piece);
 	if (w->err == -EILSEQ) {
 		w->err = 0;
 		refuse(w, "where it has its stack is not known");
@@ -295,8 +275,9 @@ static void look_through(struct way_out *w, const struct dp_piece *piece)
 			refuse(w, "it cannot be decoded");
 			return;
 		}
-		p.home = dp_slots_are_home(&slots, p.at);
-		if (may_leave(w, &p) && !dp_slots_are_known(&slots, p.at))
+		row = dp_rows_at(&w->ex->rows, p.at);
+		p.home = dp_row_is_home(row);
+		if (may_leave(w, &p) && (!row || row->reg == DP_ROW_LOST))
 			refuse(w, "where it has its stack is not known");
 		else
 			see(w, &p);
@@ -357,17 +338,11 @@ static bool is_shared(const struct way_out *w, const struct dp_piece *p)
 	return false;
 }
 
-static int by_addr(const void *pa, const void *pb)
-{
-	const struct dp_exit *a = pa, *b = pb;
-
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
-
 /* What was taken for a way out may have led to what is a part by now. */
 static int hand_over(const struct way_out *w, struct dp_exit_list *list)
 {
 	const struct dp_piece *q;
+	struct dp_exit exit;
 	bool shared = false;
 	size_t i;
 
@@ -377,17 +352,17 @@ static int hand_over(const struct way_out *w, struct dp_exit_list *list)
 	for (i = 0; i < w->n_part && !shared; i++)
 		shared = is_shared(w, &w->map->piece[w->part[i]]);
 	for (i = 0; i < w->n_found; i++) {
-		q = w->found[i].to ? dp_pieces_find(w->map, w->found[i].to) :
-				     NULL;
-		if (q && w->found[i].to != w->entry && has_part(w, q))
+		exit = w->found[i];
+		q = exit.to ? dp_pieces_find(w->map, exit.to) : NULL;
+		if (q && exit.to != w->entry && has_part(w, q))
 			continue;
-		list->v[list->n] = w->found[i].exit;
-		list->v[list->n].addr += w->map->bias;
-		if (w->found[i].to)
-			list->v[list->n].to = w->found[i].to + w->map->bias;
-		list->v[list->n++].shared = shared;
+		exit.addr += w->map->bias;
+		if (exit.to)
+			exit.to += w->map->bias;
+		exit.shared = shared;
+		list->v[list->n++] = exit;
 	}
-	qsort(list->v, list->n, sizeof(*list->v), by_addr);
+	qsort(list->v, list->n, sizeof(*list->v), dp_list_order);
 	return 0;
 }
 

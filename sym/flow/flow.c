@@ -20,14 +20,10 @@
  * before the jump are looked at, in the order they stand. Unseen, it counts as
  * a tail call, unless the function takes the address of its own inside.
  */
-#include <errno.h>
 #include <string.h>
-#include "engine/insn/insn.h"
-#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
 #include "sym/flow/opcode.h"
-#include "sym/flow/past.h"
-#include "sym/flow/text.h"
+#include "sym/list.h"
 
 #define OWN_MAX 256
 #define INNER_MAX 65536 /* entries of one table */
@@ -116,37 +112,41 @@ static bool falls_through(u8 class)
 	       class != DP_INSN_RET && class != DP_INSN_REFUSED;
 }
 
+/* The code @back instructions before; NULL: nothing is known of it. */
+static const u8 *look_back(const struct dp_past *past, u32 back, const u8 *code,
+			   u32 len, struct insn_facts *f)
+{
+	u32 at = past->at[(past->n - back) % DP_LOOK_BACK];
+
+	return back <= DP_LOOK_BACK && back <= past->n &&
+			       !dp_insn_facts(code + at, len - at, f) &&
+			       falls_through(f->class) ?
+		       code + at :
+		       NULL;
+}
+
 enum dp_source dp_past_source(const struct dp_past *past, const u8 *code,
 			      u32 len, u8 reg)
 {
+	enum dp_source from = DP_SOURCE_NOT_HERE;
 	struct insn_facts f;
-	enum dp_source from;
-	u32 i, at;
+	const u8 *at;
+	u32 i;
 
-	for (i = 1; i <= DP_LOOK_BACK && i <= past->n; i++) {
-		at = past->at[(past->n - i) % DP_LOOK_BACK];
-		if (dp_insn_facts(code + at, len - at, &f) ||
-		    !falls_through(f.class))
-			break;
-		from = source_of(code + at, &f, &reg);
-		if (from != DP_SOURCE_NOT_HERE)
-			return from;
-	}
-	return DP_SOURCE_NOT_HERE;
+	for (i = 1; !from && (at = look_back(past, i, code, len, &f)); i++)
+		from = source_of(at, &f, &reg);
+	return from;
 }
 
 bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len)
 {
 	struct insn_facts f;
 	struct dp_opcode r;
-	u32 i, at;
+	const u8 *at;
+	u32 i;
 
-	for (i = 1; i <= DP_LOOK_BACK && i <= past->n; i++) {
-		at = past->at[(past->n - i) % DP_LOOK_BACK];
-		if (dp_insn_facts(code + at, len - at, &f) ||
-		    !falls_through(f.class))
-			break;
-		r = dp_opcode_of(code + at, &f);
+	for (i = 1; (at = look_back(past, i, code, len, &f)); i++) {
+		r = dp_opcode_of(at, &f);
 		if (r.has_modrm && r.op == MOVSLQ && r.mod != 3 &&
 		    r.map == DP_MAP_ONE)
 			return true;
@@ -166,7 +166,8 @@ static void note_table(struct flow *w, u64 at, s32 table)
 	u64 to;
 
 	for (i = 0; i < INNER_MAX && strange < STRANGE_MAX && !w->err; i++) {
-		if (!dp_window_u64(&w->s->window, (u64)table + 8 * i, &to) ||
+		if (!dp_window_read(&w->s->window, (u64)table + 8 * i, &to,
+				    sizeof(to)) ||
 		    !dp_pieces_find(map, to))
 			break;
 		if (in_piece(w->piece, to))
@@ -178,10 +179,8 @@ static void note_table(struct flow *w, u64 at, s32 table)
 	}
 	if (!i || w->err)
 		return;
-	w->err = dp_grow(&map->inner, map->n_inner, &map->room_inner,
-			 sizeof(*map->inner));
-	if (!w->err)
-		map->inner[map->n_inner++] = at;
+	w->err = dp_list_add(&map->inner, &map->n_inner, &map->room_inner, &at,
+			     sizeof(at));
 }
 
 static void note_indirect(struct flow *w, u64 at, const struct insn_facts *f)
@@ -206,6 +205,7 @@ static void note_indirect(struct flow *w, u64 at, const struct insn_facts *f)
 static void note_branch(struct flow *w, u64 at, u64 to, bool is_call)
 {
 	struct dp_survey *s = w->s;
+	struct dp_edge edge = { w->piece - s->map->piece, 0 };
 	struct dp_piece *p;
 
 	if (is_call)
@@ -218,11 +218,9 @@ static void note_branch(struct flow *w, u64 at, u64 to, bool is_call)
 	p = dp_pieces_find(s->map, to);
 	if (w->err || !p || p->start == to)
 		return;
-	w->err = dp_grow(&s->edge, s->n_edge, &s->room_edge, sizeof(*s->edge));
-	if (!w->err)
-		s->edge[s->n_edge++] =
-			(struct dp_edge){ w->piece - s->map->piece,
-					  p - s->map->piece };
+	edge.to = p - s->map->piece;
+	w->err = dp_list_add(&s->edge, &s->n_edge, &s->room_edge, &edge,
+			     sizeof(edge));
 }
 
 static void note_data(struct flow *w, u64 addr)
@@ -234,9 +232,7 @@ static void note_data(struct flow *w, u64 addr)
 	    (s->n_ref && s->ref[s->n_ref - 1].addr == addr &&
 	     s->ref[s->n_ref - 1].piece == r.piece))
 		return;
-	w->err = dp_grow(&s->ref, s->n_ref, &s->room_ref, sizeof(*s->ref));
-	if (!w->err)
-		s->ref[s->n_ref++] = r;
+	w->err = dp_list_add(&s->ref, &s->n_ref, &s->room_ref, &r, sizeof(r));
 }
 
 /* What a table of offsets may count from. */

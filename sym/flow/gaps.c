@@ -8,9 +8,7 @@
  */
 #include <string.h>
 #include "engine/insn/insn.h"
-#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 #include "sym/sym.h"
 
 #define INT3 0xcc
@@ -98,109 +96,54 @@ bool dp_gaps_is_nops(const u8 *code, u64 len)
 }
 
 /* Length of the padding that starts at @p. */
-static u64 padding_at(const u8 *p, u64 n, bool zeros)
+static u64 padding_at(const u8 *p, u64 n)
 {
 	struct insn_facts f;
 
-	if (*p == INT3 || (zeros && !*p))
+	if (*p == INT3 || !*p)
 		return 1;
 	if (dp_insn_facts(p, n, &f) || !dp_gaps_is_nop(p, &f))
 		return 0;
 	return f.len;
 }
 
-/* Where the padding that begins a gap ends. */
-static u64 padding_until(const struct dp_text *t, u64 start, u64 end,
-			 bool zeros)
+/* What is not padding from its beginning to its end. */
+static void scan(struct dp_survey *s, const struct dp_text *t, u64 start,
+		 u64 end)
 {
 	u64 at, n;
 
 	for (at = start; at < end; at += n) {
-		n = padding_at(t->code + (at - t->start), end - at, zeros);
-		if (!n || dp_text_next(t, at, at + n) != at + n)
-			break;
-	}
-	return at;
-}
-
-typedef int visit_fn(struct dp_survey *s, const struct dp_text *t, u64 start,
-		     u64 end);
-
-static int visit_text(struct dp_survey *s, const struct dp_text *t,
-		      visit_fn *visit)
-{
-	const struct dp_code_map *map = s->map;
-	u64 at = t->start;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < map->n_piece && !err; i++) {
-		if (map->piece[i].start < t->start ||
-		    map->piece[i].start >= t->end)
-			continue;
-		if (at < map->piece[i].start)
-			err = visit(s, t, at, map->piece[i].start);
-		at = dp_piece_end(&map->piece[i]);
-	}
-	if (!err && at < t->end)
-		err = visit(s, t, at, t->end);
-	return err;
-}
-
-static int visit_all(struct dp_survey *s, visit_fn *visit)
-{
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < s->map->n_text && !err; i++)
-		err = visit_text(s, &s->map->text[i], visit);
-	return err;
-}
-
-static int scan(struct dp_survey *s, const struct dp_text *t, u64 start,
-		u64 end)
-{
-	u64 at, n;
-
-	for (at = start; at < end; at += n) {
-		n = padding_at(t->code + (at - t->start), end - at, true);
+		n = padding_at(t->code + (at - t->start), end - at);
 		if (!n)
 			break;
 	}
 	if (at < end)
 		dp_gaps_scan_bytes(s, t, start, end);
-	return 0;
+}
+
+static void scan_text(struct dp_survey *s, const struct dp_text *t)
+{
+	const struct dp_code_map *map = s->map;
+	u64 at = t->start;
+	size_t i;
+
+	for (i = 0; i < map->n_piece; i++) {
+		if (map->piece[i].start < t->start ||
+		    map->piece[i].start >= t->end)
+			continue;
+		if (at < map->piece[i].start)
+			scan(s, t, at, map->piece[i].start);
+		at = dp_piece_end(&map->piece[i]);
+	}
+	if (at < t->end)
+		scan(s, t, at, t->end);
 }
 
 void dp_gaps_scan(struct dp_survey *s)
 {
-	visit_all(s, scan);
-}
+	size_t i;
 
-/*
- * Zeros may be the begin of data that is reached from some other address: they
- * count only where the gap has nothing else to its end.
- */
-static int keep_padding(struct dp_survey *s, const struct dp_text *t, u64 start,
-			u64 end)
-{
-	struct dp_code_map *map = s->map;
-	u64 until = padding_until(t, start, end, true);
-	int err;
-
-	if (until != end)
-		until = padding_until(t, start, end, false);
-	if (until == start)
-		return 0;
-	err = dp_grow(&map->padding, map->n_padding, &map->room_padding,
-		      sizeof(*map->padding));
-	if (!err)
-		map->padding[map->n_padding++] =
-			(struct dp_range){ start, until };
-	return err;
-}
-
-int dp_gaps_find_padding(struct dp_survey *s)
-{
-	return visit_all(s, keep_padding);
+	for (i = 0; i < s->map->n_text; i++)
+		scan_text(s, &s->map->text[i]);
 }

@@ -5,8 +5,6 @@
  * Source: Itanium C++ ABI, exception handling tables, as compilers write them.
  */
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
-#include "sym/unwind/eh.h"
 #include "sym/unwind/fdes.h"
 
 #define ENTRY_MAX 64

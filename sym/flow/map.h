@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* map: what a code map holds, for those that draw it and those that ask it. */
+/*
+ * map: what a code map holds, for those that draw it and those that ask it.
+ *
+ * Addresses are those of the file. Context of every function: tool process; may allocate.
+ */
 #ifndef DP_SYM_FLOW_MAP_H
 #define DP_SYM_FLOW_MAP_H
 
 #include "port_types.h"
 
-struct dp_code_map;
+struct dp_diag;
 struct dp_dynsym;
 struct dp_elf;
 struct dp_fdes;
-struct dp_piece;
-struct dp_range;
+struct dp_module;
+struct dp_modules;
 struct dp_symtab;
-struct dp_text;
-struct dp_ways;
 struct insn_facts;
 
 #define DP_TEXT_MAX 16
@@ -76,8 +78,6 @@ struct dp_code_map {
 	size_t n_text;
 	struct dp_piece *piece; /* ascending, without overlap */
 	size_t n_piece, room_piece;
-	struct dp_range *padding; /* ascending */
-	size_t n_padding, room_padding;
 	struct dp_ways jump, hidden;
 	u64 *inner;
 	size_t n_inner, room_inner;
@@ -86,11 +86,9 @@ struct dp_code_map {
 /*
  * survey: what is gathered while a code map is drawn.
  *
- * Addresses are those of the file. Order of work: text (bytes, empty bitmaps)
- * -> pieces (where functions are) -> flow (decode them), gaps (what lies
- * between), tables, pointers, lsda (further ways in) -> gaps again (padding).
- *
- * Context of every function: tool process; may allocate.
+ * Order of work: text (bytes, empty bitmaps) -> pieces (where functions are)
+ * -> flow (decode them), gaps (what lies between), tables, pointers, lsda
+ * (further ways in).
  */
 
 /** struct dp_ref - a piece takes the address of something that is not code */
@@ -144,12 +142,14 @@ int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
 		  const struct dp_symtab *symtab,
 		  const struct dp_dynsym *dynsym, u64 bias,
 		  struct dp_code_map **map);
+/* Words for an error of dp_code_map_open(). Return: @err */
+int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
+		    int err, struct dp_diag *diag);
 int dp_flow_follow(struct dp_survey *s);
 void dp_gaps_scan(struct dp_survey *s);
 /* Every byte of [start, end) is taken for the start of an instruction. */
 void dp_gaps_scan_bytes(struct dp_survey *s, const struct dp_text *t, u64 start,
 			u64 end);
-int dp_gaps_find_padding(struct dp_survey *s);
 bool dp_gaps_is_nop(const u8 *code, const struct insn_facts *f);
 bool dp_gaps_is_nops(const u8 *code, u64 len);
 /* Tables of offsets from @base, which lies in @piece: its refs from @ref on. */
@@ -159,11 +159,29 @@ int dp_tables_read(struct dp_survey *s);
 int dp_pointers_mark(struct dp_survey *s);
 int dp_lsda_mark(struct dp_survey *s);
 
-/*
- * pieces: which bytes of a module belong to which function.
- *
- * Addresses are those of the file. Context of every function: tool process; may allocate.
- */
+/* text: the executable segments of a file, and some bits for each byte. */
+
+int dp_text_load(struct dp_survey *s);
+void dp_text_drop_code(struct dp_code_map *map);
+struct dp_text *dp_text_find(const struct dp_code_map *map, u64 addr);
+/* Control may arrive at @addr by a jump within a function, or by any way. */
+void dp_text_mark_jump(struct dp_code_map *map, u64 addr);
+void dp_text_mark(struct dp_code_map *map, u64 addr);
+void dp_text_mark_insn(struct dp_text *t, u64 addr);
+bool dp_text_is_insn(const struct dp_text *t, u64 addr);
+bool dp_text_is_named(const struct dp_code_map *map, u64 addr);
+/* The first target in [start, end), or @end. */
+u64 dp_text_next(const struct dp_text *t, u64 start, u64 end);
+u64 dp_text_next_named(const struct dp_text *t, u64 start, u64 end);
+
+/* window: data of a file by address, a piece at a time. */
+
+/* Up to @want <= 64 bytes at an address of the file; *got: how many. */
+const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got);
+/* All @size <= 64 of them, or none. */
+bool dp_window_read(struct dp_window *w, u64 addr, void *to, size_t size);
+
+/* pieces: which bytes of a module belong to which function. */
 
 int dp_pieces_load(struct dp_survey *s);
 struct dp_piece *dp_pieces_find(const struct dp_code_map *map, u64 addr);
@@ -172,11 +190,7 @@ static inline u64 dp_piece_end(const struct dp_piece *p)
 	return p->start + p->len;
 }
 
-/*
- * ways: how control gets from one piece of code into another.
- *
- * Addresses are those of the file. Context of every function: tool process; may allocate.
- */
+/* ways: how control gets from one piece of code into another. */
 
 int dp_ways_add(struct dp_ways *ways, u64 from, u64 to);
 /* From one piece to another that nothing else leads into from outside. */

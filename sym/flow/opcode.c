@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* opcode: the bytes of an instruction, taken apart. */
 #include <string.h>
-#include "engine/insn/insn.h"
 #include "sym/flow/opcode.h"
 
 #define REX_B 1

@@ -4,12 +4,10 @@
  *
  * Frame descriptions come first; symbols with a size fill what they leave.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
+#include "sym/list.h"
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"
 
@@ -18,8 +16,7 @@
 static int add(struct dp_code_map *map, u64 start, u64 end, u8 flags)
 {
 	struct dp_text *t = dp_text_find(map, start);
-	struct dp_piece *p;
-	int err;
+	struct dp_piece p = { .start = start, .flags = flags };
 
 	if (!t || start >= end)
 		return 0;
@@ -27,14 +24,9 @@ static int add(struct dp_code_map *map, u64 start, u64 end, u8 flags)
 		end = t->end;
 	if (end - start > LEN_MAX)
 		return 0;
-	err = dp_grow(&map->piece, map->n_piece, &map->room_piece, sizeof(*p));
-	if (err)
-		return err;
-	p = &map->piece[map->n_piece++];
-	p->start = start;
-	p->len = end - start;
-	p->flags = flags;
-	return 0;
+	p.len = end - start;
+	return dp_list_add(&map->piece, &map->n_piece, &map->room_piece, &p,
+			   sizeof(p));
 }
 
 /* They are ascending by start; an overlap is cut off the later one. */
@@ -60,26 +52,13 @@ static int add_fdes(struct dp_survey *s)
 	return 0;
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct dp_piece *a = pa, *b = pb;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
 /* The first of @n sorted pieces that ends behind @addr. */
 static size_t first_behind(const struct dp_piece *v, size_t n, u64 addr)
 {
-	size_t lo = 0, mid;
+	size_t i = dp_list_upto(v, n, sizeof(*v),
+				offsetof(struct dp_piece, start), addr);
 
-	while (lo < n) {
-		mid = lo + (n - lo) / 2;
-		if (dp_piece_end(&v[mid]) <= addr)
-			lo = mid + 1;
-		else
-			n = mid;
-	}
-	return lo;
+	return i && dp_piece_end(&v[i - 1]) > addr ? i - 1 : i;
 }
 
 /* Add what the first @n pieces do not have of [start, end). */
@@ -188,7 +167,8 @@ int dp_pieces_load(struct dp_survey *s)
 	if (err)
 		return err;
 	if (map->n_piece)
-		qsort(map->piece, map->n_piece, sizeof(*map->piece), by_start);
+		qsort(map->piece, map->n_piece, sizeof(*map->piece),
+		      dp_list_order);
 	for (i = 0; i < map->n_piece; i++)
 		dp_text_mark_jump(map, map->piece[i].start);
 	find_foreign(map);

@@ -6,27 +6,21 @@
  * address: there every number that could be one counts.
  */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "arch/elf.h"
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 
 #define CHUNK 65536
 
 static void mark_word(struct dp_survey *s, u64 addr)
 {
-	size_t got = 0;
-	const u8 *p = dp_window_at(&s->window, addr, 8, &got);
 	u64 v;
 
-	if (!p || got < 8)
-		return;
-	memcpy(&v, p, 8);
-	dp_text_mark(s->map, v);
+	if (dp_window_read(&s->window, addr, &v, sizeof(v)))
+		dp_text_mark(s->map, v);
 }
 
 static void mark_rela(struct dp_survey *s, const Elf64_Rela *r)
@@ -42,44 +36,21 @@ static void mark_rela(struct dp_survey *s, const Elf64_Rela *r)
 		mark_word(s, r->r_offset);
 }
 
-static int load(struct dp_survey *s, u64 vaddr, u64 *len, void **out)
+static void mark_relas(struct dp_survey *s, const void *data, u64 len)
 {
-	u64 off, avail;
-	int err;
-
-	if (!vaddr || !*len || dp_elf_offset(s->elf, vaddr, &off, &avail))
-		return -ENOENT;
-	if (*len > avail)
-		*len = avail;
-	err = dp_elf_load(s->elf, off, *len, out);
-	return err;
-}
-
-static int mark_relas(struct dp_survey *s, u64 vaddr, u64 len)
-{
-	void *data;
 	u64 i;
-	int err = load(s, vaddr, &len, &data);
 
-	if (err)
-		return err == -ENOMEM ? err : 0;
 	for (i = 0; i < len / sizeof(Elf64_Rela); i++)
-		mark_rela(s, (Elf64_Rela *)data + i);
-	free(data);
-	return 0;
+		mark_rela(s, (const Elf64_Rela *)data + i);
 }
 
 /* An address, then bits that stand for the 63 words behind it. */
-static int mark_relr(struct dp_survey *s, u64 vaddr, u64 len)
+static void mark_relr(struct dp_survey *s, const void *data, u64 len)
 {
 	u64 i, bits, at = 0, word;
-	void *data;
-	int err = load(s, vaddr, &len, &data);
 
-	if (err)
-		return err == -ENOMEM ? err : 0;
 	for (i = 0; i < len / 8; i++) {
-		bits = ((u64 *)data)[i];
+		bits = ((const u64 *)data)[i];
 		if (!(bits & 1)) {
 			mark_word(s, bits);
 			at = bits + 8;
@@ -91,6 +62,19 @@ static int mark_relr(struct dp_survey *s, u64 vaddr, u64 len)
 		}
 		at += 63 * 8;
 	}
+}
+
+static int mark_table(struct dp_survey *s, u64 vaddr, u64 len,
+		      void (*mark)(struct dp_survey *s, const void *data,
+				   u64 len))
+{
+	void *data;
+	int err = vaddr && len ? dp_elf_load_at(s->elf, vaddr, &len, &data) :
+				 -ENOENT;
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	mark(s, data, len);
 	free(data);
 	return 0;
 }
@@ -161,11 +145,11 @@ int dp_pointers_mark(struct dp_survey *s)
 	dp_text_mark(s->map, s->elf->eh.e_entry);
 	err = dp_dynamic_read(s->elf, &dyn);
 	if (!err)
-		err = mark_relas(s, dyn.rela, dyn.relasz);
+		err = mark_table(s, dyn.rela, dyn.relasz, mark_relas);
 	if (!err)
-		err = mark_relas(s, dyn.jmprel, dyn.pltrelsz);
+		err = mark_table(s, dyn.jmprel, dyn.pltrelsz, mark_relas);
 	if (!err)
-		err = mark_relr(s, dyn.relr, dyn.relrsz);
+		err = mark_table(s, dyn.relr, dyn.relrsz, mark_relr);
 	if (err == -ENOMEM)
 		return err;
 	return s->absolute ? mark_absolute(s) : 0;

@@ -7,17 +7,11 @@
  * that names them, where it is known which they are, reads or changes the return
  * address, and one that moves the stack pointer past them takes it away.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include "engine/insn/insn.h"
-#include "sym/elf/elf.h"
 #include "sym/exits.h"
-#include "sym/flow/map.h"
 #include "sym/flow/opcode.h"
 #include "sym/flow/slot.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 #define WORD 8
 #define LEA 0x8d
@@ -160,7 +154,6 @@ int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at)
 	const struct dp_code_map *map = exits->map;
 	u32 part[DP_PARTS_MAX], n, i;
 	const struct dp_piece *p;
-	struct dp_slots slots;
 	struct span s;
 	u64 found = 0;
 	int err = dp_exits_parts(exits, entry - map->bias, part, &n);
@@ -169,9 +162,9 @@ int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at)
 		p = &map->piece[part[i]];
 		s = (struct span){ dp_exits_code(exits, p), p->start,
 				   dp_piece_end(p) };
-		err = dp_slots_of(exits, p, &slots);
+		err = dp_exits_rows(exits, p);
 		if (!err)
-			err = check(&s, slots.rows, &exits->other, &found);
+			err = check(&s, &exits->rows, &exits->other, &found);
 	}
 	if (!found)
 		return err == -EILSEQ ? -EOPNOTSUPP : err;

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* slot: where the return address is, and where functions are entered. */
 #include <dprobes/diag.h>
-#include <errno.h>
 #include <stdlib.h>
-#include "sym/codemap.h"
-#include "sym/elf/elf.h"
-#include "sym/elf/relocs.h"
 #include "sym/exits.h"
-#include "sym/flow/map.h"
 #include "sym/flow/slot.h"
-#include "sym/flow/text.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 #define REG_RSP 7 /* DWARF's number */
 #define HOME 8 /* CFA minus stack pointer behind a call */
@@ -42,23 +34,9 @@ static int read_rows(struct dp_exits *ex, const struct dp_piece *p,
 	return dp_rows_read(rows, &ex->frames, fde);
 }
 
-int dp_slots_of(struct dp_exits *ex, const struct dp_piece *p,
-		struct dp_slots *slots)
+int dp_exits_rows(struct dp_exits *ex, const struct dp_piece *p)
 {
-	slots->rows = &ex->rows;
 	return read_rows(ex, p, &ex->rows);
-}
-
-bool dp_slots_are_home(const struct dp_slots *slots, u64 addr)
-{
-	return dp_row_is_home(dp_rows_at(slots->rows, addr));
-}
-
-bool dp_slots_are_known(const struct dp_slots *slots, u64 addr)
-{
-	const struct dp_row *row = dp_rows_at(slots->rows, addr);
-
-	return row && row->reg != DP_ROW_LOST;
 }
 
 bool dp_exits_nops(const struct dp_exits *ex, u64 start, u64 end)
@@ -168,14 +146,9 @@ int dp_exits_open(struct dp_modules *mods, const struct dp_module *m,
 		err = dp_exits_load(&elf, map, exits);
 		dp_elf_close(&elf);
 	}
-	if (err == -ENOMEM)
-		return dp_diag_set(diag, err, "out of memory");
-	if (err)
-		return dp_diag_set(
-			diag, -ENOENT,
-			"the code of %s cannot be looked at: the file cannot be read, or was deleted or replaced after process %d mapped it",
-			m->path, dp_mods_pid(mods));
-	return 0;
+	if (err && err != -ENOMEM)
+		err = -ENOENT;
+	return dp_code_map_say(mods, m, err, diag);
 }
 
 void dp_exits_close(struct dp_exits *ex)

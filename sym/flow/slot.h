@@ -13,8 +13,6 @@
 #include "sym/flow/map.h"
 #include "sym/unwind/fdes.h"
 
-struct dp_elf;
-
 /** struct dp_exits - what it takes to look at the functions of a module */
 struct dp_exits {
 	const struct dp_code_map *map;
@@ -29,19 +27,10 @@ struct dp_exits {
 int dp_exits_load(const struct dp_elf *elf, const struct dp_code_map *map,
 		  struct dp_exits **exits);
 
-/** struct dp_slots - of one piece, good until the next one is asked for */
-struct dp_slots {
-	const struct dp_rows *rows;
-};
-
-/* -EILSEQ: not known; -ENOMEM. */
-int dp_slots_of(struct dp_exits *ex, const struct dp_piece *p,
-		struct dp_slots *slots);
+/* Fills in @ex->rows. -EILSEQ: not known; -ENOMEM. */
+int dp_exits_rows(struct dp_exits *ex, const struct dp_piece *p);
 /* The stack pointer is at the return address. */
 bool dp_row_is_home(const struct dp_row *row);
-bool dp_slots_are_home(const struct dp_slots *slots, u64 addr);
-/* It is known whether it is. */
-bool dp_slots_are_known(const struct dp_slots *slots, u64 addr);
 
 #define DP_PARTS_MAX 64
 

@@ -18,7 +18,6 @@
  */
 #include <stdlib.h>
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 
 #define PAIR_MAX 65536 /* entries of one table */
 
@@ -43,7 +42,8 @@ static void pair_table(struct dp_survey *s, struct dp_piece *piece, u64 base,
 			piece->flags |= DP_PIECE_LOST;
 			return;
 		}
-		if (!dp_window_s32(&s->window, table + 4 * i, &entry))
+		if (!dp_window_read(&s->window, table + 4 * i, &entry,
+				    sizeof(entry)))
 			return;
 		to = base + entry;
 		if (to - piece->start >= piece->len)
@@ -68,7 +68,7 @@ static bool leads(struct dp_survey *s, u64 table, u64 i, u64 *to)
 {
 	s32 entry;
 
-	if (!dp_window_s32(&s->window, table + 4 * i, &entry))
+	if (!dp_window_read(&s->window, table + 4 * i, &entry, sizeof(entry)))
 		return false;
 	*to = table + entry;
 	return dp_text_find(s->map, *to) || dp_text_find(s->map, *to - 1);

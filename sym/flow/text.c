@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* text: the executable segments of a file, and two bits for each byte. */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 
 #define TEXT_SIZE_MAX (1ull << 30)
 #define WORD 64

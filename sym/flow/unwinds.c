@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* unwinds: where unwinders leave a part of the stack for good. */
-#include "arch/leaves.h"
+#include "arch/calls.h"
 #include "sym/unwinds.h"
-#include "engine/insn/insn.h"
 #include <string.h>
 
 #define FUNCTION_MAX 4096

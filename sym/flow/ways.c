@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* ways: how control gets from one piece of code into another. */
 #include <stdlib.h>
-#include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
+#include "sym/list.h"
 
 int dp_ways_add(struct dp_ways *ways, u64 from, u64 to)
 {
-	int err = dp_grow(&ways->v, ways->n, &ways->room, sizeof(*ways->v));
-
-	if (!err)
-		ways->v[ways->n++] = (struct dp_way){ from, to };
-	return err;
+	return dp_list_add(&ways->v, &ways->n, &ways->room,
+			   &(struct dp_way){ from, to }, sizeof(*ways->v));
 }
 
 /* What looks like a table may lead anywhere: only a piece that is known by
@@ -52,30 +48,20 @@ void dp_ways_sort(struct dp_code_map *map)
 		      by_from);
 }
 
+/* The first that has @addr or more, @at bytes from its beginning. */
+static size_t first(const struct dp_ways *ways, size_t at, u64 addr)
+{
+	return addr ? dp_list_upto(ways->v, ways->n, sizeof(*ways->v), at,
+				   addr - 1) :
+		      0;
+}
+
 size_t dp_ways_to(const struct dp_ways *ways, u64 addr)
 {
-	size_t lo = 0, n = ways->n, mid;
-
-	while (lo < n) {
-		mid = lo + (n - lo) / 2;
-		if (ways->v[mid].to < addr)
-			lo = mid + 1;
-		else
-			n = mid;
-	}
-	return lo;
+	return first(ways, offsetof(struct dp_way, to), addr);
 }
 
 size_t dp_ways_from(const struct dp_ways *ways, u64 addr)
 {
-	size_t lo = 0, n = ways->n, mid;
-
-	while (lo < n) {
-		mid = lo + (n - lo) / 2;
-		if (ways->v[mid].from < addr)
-			lo = mid + 1;
-		else
-			n = mid;
-	}
-	return lo;
+	return first(ways, offsetof(struct dp_way, from), addr);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 #include "sym/elf/elf.h"
 #include "sym/flow/map.h"
-#include "sym/flow/text.h"
 
 #define REACH 64 /* bytes that can be asked for at once */
 
@@ -39,24 +38,13 @@ const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got)
 	return w->bytes + (addr - w->start);
 }
 
-bool dp_window_s32(struct dp_window *w, u64 addr, s32 *v)
+bool dp_window_read(struct dp_window *w, u64 addr, void *to, size_t size)
 {
 	size_t got = 0;
-	const u8 *p = dp_window_at(w, addr, sizeof(*v), &got);
+	const u8 *p = dp_window_at(w, addr, size, &got);
 
-	if (!p || got < sizeof(*v))
+	if (!p || got < size)
 		return false;
-	memcpy(v, p, sizeof(*v));
-	return true;
-}
-
-bool dp_window_u64(struct dp_window *w, u64 addr, u64 *v)
-{
-	size_t got = 0;
-	const u8 *p = dp_window_at(w, addr, sizeof(*v), &got);
-
-	if (!p || got < sizeof(*v))
-		return false;
-	memcpy(v, p, sizeof(*v));
+	memcpy(to, p, size);
 	return true;
 }

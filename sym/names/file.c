@@ -17,9 +17,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "sym/elf/elf.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 #define HEAD_LEN 4096
 
@@ -76,19 +74,6 @@ int dp_file_root(const struct dp_modules *mods, char *buf, size_t len)
 	return 0;
 }
 
-/* Never blocks on a FIFO or wakes a device that a target put there. */
-static int open_regular(const char *path, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, st) && S_ISREG(st->st_mode))
-		return fd;
-	close(fd);
-	return -ENOENT;
-}
-
 static bool same_head(const struct dp_modules *mods, int fd,
 		      const struct dp_map *head)
 {
@@ -114,7 +99,7 @@ static int open_mapped(const struct dp_modules *mods, const struct dp_map *map,
 		snprintf(of, sizeof(of), "%d", (int)mods->pid);
 	snprintf(path, sizeof(path), "/proc/%s/map_files/%llx-%llx", of,
 		 (unsigned long long)map->start, (unsigned long long)map->end);
-	return open_regular(path, st);
+	return dp_elf_open_file(path, st);
 }
 
 static int open_path(const struct dp_modules *mods, const struct dp_map *map,
@@ -124,12 +109,13 @@ static int open_path(const struct dp_modules *mods, const struct dp_map *map,
 
 	dp_file_root(mods, root, sizeof(root));
 	snprintf(path, sizeof(path), "%s%s", root, map->path);
-	return open_regular(path, st);
+	return dp_elf_open_file(path, st);
 }
 
-int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
-		 const struct dp_map *head)
+int dp_module_open(const struct dp_modules *mods, const struct dp_module *m)
 {
+	const struct dp_map *map = dp_mod_of(m)->text,
+			    *head = dp_mod_of(m)->head;
 	struct stat st;
 	int named = open_path(mods, map, &st), mapped;
 
@@ -152,17 +138,10 @@ int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
 	return dp_is_shortage(mapped) ? mapped : -ESTALE;
 }
 
-int dp_module_open(const struct dp_modules *mods, const struct dp_module *m)
-{
-	const struct dp_mod *mod = dp_mod_of(m);
-
-	return dp_file_open(mods, mod->text, mod->head);
-}
-
 int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
 		     struct dp_elf *elf)
 {
-	int fd = dp_file_open(mods, mod->text, mod->head);
+	int fd = dp_module_open(mods, &mod->pub);
 
 	return fd < 0 ? fd : dp_elf_open_fd(elf, fd);
 }

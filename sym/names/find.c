@@ -2,13 +2,11 @@
 /* find: from a module pattern and a name to functions. */
 #include <dprobes/diag.h>
 #include <elf.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sym/elf/symtab.h"
+#include "sym/list.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 #define CANDIDATES_SHOWN 8
 #define TOO_LARGE \
@@ -67,31 +65,18 @@ static bool fits(const struct want *w, const struct dp_sym *sym)
 
 static int symbols_add(struct dp_symbols *out, const struct dp_symbol *s)
 {
-	struct dp_symbol *bigger;
-	size_t n = out->n;
-
-	/* Grown at powers of two, so that the count alone tells the room. */
-	if (!(n & (n - 1))) {
-		bigger = realloc(out->v, (n ? 2 * n : 1) * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		out->v = bigger;
-	}
-	out->v[out->n++] = *s;
-	return 0;
+	return dp_list_add(&out->v, &out->n, &out->room, s, sizeof(*s));
 }
 
 void dp_symbols_free(struct dp_symbols *list)
 {
 	free(list->v);
-	list->v = NULL;
-	list->n = 0;
+	*list = (struct dp_symbols){ 0 };
 }
 
 static int choice_add(struct choice *c, const struct dp_sym *sym)
 {
-	const struct dp_sym **bigger;
-	size_t i, room;
+	size_t i;
 
 	if (c->n && c->v[0]->rank > sym->rank)
 		return 0;
@@ -105,16 +90,7 @@ static int choice_add(struct choice *c, const struct dp_sym *sym)
 			c->v[i] = sym;
 		return 0;
 	}
-	if (c->n == c->room) {
-		room = c->room ? 2 * c->room : 8;
-		bigger = realloc(c->v, room * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		c->v = bigger;
-		c->room = room;
-	}
-	c->v[c->n++] = sym;
-	return 0;
+	return dp_list_add(&c->v, &c->n, &c->room, &sym, sizeof(sym));
 }
 
 static int choose(struct dp_modules *mods, struct dp_mod *mod,
@@ -150,26 +126,37 @@ static u64 file_offset(const struct dp_mod *mod, u64 value)
 	return 0;
 }
 
+/* @addresses: as the library is asked, instead of specs */
 static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
-			 const struct choice *c, struct dp_diag *diag)
+			 const struct choice *c, bool addresses,
+			 struct dp_diag *diag)
 {
 	const char *name = dp_mod_name(mod);
+	const struct dp_sym *sym;
 	size_t i;
 
 	dp_diag_set(diag, -EINVAL,
-		    "\"%s\" in %s is the name of %zu functions; "
-		    "write one of these instead:",
-		    w->text, name, c->n);
+		    "\"%s\" in %s is the name of %zu functions; %s:", w->text,
+		    name, c->n,
+		    addresses ? "use the address of one of them" :
+				"write one of these instead");
 	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
-		if (c->v[i]->version)
-			dp_diag_add(diag, "\n  %s:%s@%s", name, w->plain,
-				    c->v[i]->version);
-		else
+		sym = c->v[i];
+		if (addresses)
+			dp_diag_add(diag, "\n  0x%llx",
+				    (unsigned long long)(sym->value +
+							 mod->pub.bias));
+		else if (!sym->version)
 			dp_diag_add(diag, "\n  %s:+0x%llx", name,
 				    (unsigned long long)file_offset(
-					    mod, c->v[i]->value));
-		if (c->v[i]->file)
-			dp_diag_add(diag, "  (%s)", c->v[i]->file);
+					    mod, sym->value));
+		if (sym->version)
+			dp_diag_add(diag, "%s%s%s%s@%s",
+				    addresses ? "  " : "\n  ",
+				    addresses ? "" : name, addresses ? "" : ":",
+				    w->plain, sym->version);
+		if (sym->file)
+			dp_diag_add(diag, "  (%s)", sym->file);
 	}
 	if (i < c->n)
 		dp_diag_add(diag, "\n  ... and %zu more", c->n - i);
@@ -201,25 +188,20 @@ static int say_ifunc(struct dp_modules *mods, const struct want *w, u64 addr,
 			   w->plain);
 }
 
-static void describe(const struct dp_mod *mod, const struct dp_sym *sym,
-		     struct dp_symbol *s)
-{
-	s->module = &mod->pub;
-	s->name = sym->name;
-	s->addr = sym->value + mod->pub.bias;
-	s->size = sym->size;
-	s->global = sym->rank >= DP_RANK_OLD;
-	s->ifunc = false;
-}
-
-/* -EOPNOTSUPP with *place: the IFUNC has no implementation to probe. */
-static int describe_ifunc(struct dp_modules *mods, struct dp_mod *mod,
-			  const struct dp_sym *sym, struct dp_symbol *s,
-			  enum dp_ifunc_place *place)
+/* -EOPNOTSUPP with *place: an IFUNC that has no implementation to probe. */
+static int describe(struct dp_modules *mods, struct dp_mod *mod,
+		    const struct dp_sym *sym, struct dp_symbol *s,
+		    enum dp_ifunc_place *place)
 {
 	int err;
 
-	describe(mod, sym, s);
+	*s = (struct dp_symbol){ .module = &mod->pub,
+				 .name = sym->name,
+				 .addr = sym->value + mod->pub.bias,
+				 .size = sym->size,
+				 .global = sym->rank >= DP_RANK_OLD };
+	if (sym->type != STT_GNU_IFUNC)
+		return 0;
 	err = dp_ifunc_resolve(mods, mod, sym, &s->addr, place);
 	if (err)
 		return err;
@@ -243,33 +225,35 @@ static void size_ifuncs(struct dp_modules *mods, struct dp_symbols *out)
 	}
 }
 
-/* -ENOENT without words: this module has no such function. */
+/* -ENOENT without words: this module has no such function. @addresses: of several */
+static int find_one(struct dp_modules *mods, struct dp_mod *mod,
+		    const struct want *w, bool exported, bool addresses,
+		    struct dp_symbol *s, struct dp_diag *diag)
+{
+	enum dp_ifunc_place place;
+	struct choice c = { 0 };
+	int err = choose(mods, mod, w, &c);
+
+	if (!err && (!c.n || (exported && c.v[0]->rank != DP_RANK_EXPORT)))
+		err = -ENOENT;
+	else if (!err && c.n > 1)
+		err = say_ambiguous(mod, w, &c, addresses, diag);
+	else if (!err)
+		err = describe(mods, mod, c.v[0], s, &place);
+	if (err == -EOPNOTSUPP)
+		say_ifunc(mods, w, s->addr, place, diag);
+	free(c.v);
+	return err;
+}
+
 static int find_exact(struct dp_modules *mods, struct dp_mod *mod,
 		      const struct want *w, struct dp_symbols *out,
 		      struct dp_diag *diag)
 {
-	enum dp_ifunc_place place;
-	struct choice c = { 0 };
 	struct dp_symbol s;
-	int err = choose(mods, mod, w, &c);
+	int err = find_one(mods, mod, w, false, false, &s, diag);
 
-	if (!err && !c.n)
-		err = -ENOENT;
-	else if (!err && c.n > 1)
-		err = say_ambiguous(mod, w, &c, diag);
-	if (err)
-		goto out;
-	if (c.v[0]->type == STT_GNU_IFUNC)
-		err = describe_ifunc(mods, mod, c.v[0], &s, &place);
-	else
-		describe(mod, c.v[0], &s);
-	if (err == -EOPNOTSUPP)
-		say_ifunc(mods, w, s.addr, place, diag);
-	if (!err)
-		err = symbols_add(out, &s);
-out:
-	free(c.v);
-	return err;
+	return err ? err : symbols_add(out, &s);
 }
 
 /* Below the best name of each address come the others; only one survives. */
@@ -334,10 +318,7 @@ static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
 		sym = &mod->symtab.v[i];
 		if (!is_in_glob(w, sym))
 			continue;
-		if (sym->type == STT_GNU_IFUNC)
-			err = describe_ifunc(mods, mod, sym, &s, &place);
-		else
-			describe(mod, sym, &s);
+		err = describe(mods, mod, sym, &s, &place);
 		if (err == -EOPNOTSUPP) {
 			(*skipped)++;
 			err = 0;
@@ -369,15 +350,17 @@ static const struct dp_mod *find_elsewhere(struct dp_modules *mods,
 	return found;
 }
 
-static void say_near(const struct dp_mod *mod, const struct want *w,
-		     struct dp_diag *diag)
+static void offer_names(const struct dp_mod *mod, bool all,
+			struct dp_near *near)
 {
-	struct dp_near near = { .want = w->plain };
+	const struct dp_sym *sym;
 	size_t i;
 
-	for (i = 0; i < mod->symtab.n; i++)
-		dp_near_offer(&near, mod->symtab.v[i].name);
-	dp_near_say(&near, diag);
+	for (i = 0; i < mod->symtab.n; i++) {
+		sym = &mod->symtab.v[i];
+		if (all || sym->rank == DP_RANK_EXPORT)
+			dp_near_offer(near, sym->name);
+	}
 }
 
 static bool seen_before(const struct dp_symtab *tab, const struct dp_sym *sym)
@@ -412,6 +395,7 @@ static bool say_versions(const struct dp_mod *mod, const struct want *w,
 static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
 		       const struct want *w, struct dp_diag *diag)
 {
+	struct dp_near near = { .want = w->plain };
 	const struct dp_mod *other;
 	const char *name = dp_mod_name(mod);
 
@@ -438,8 +422,10 @@ static int say_missing(struct dp_modules *mods, const struct dp_mod *mod,
 				   name, w->text, dp_mod_name(other),
 				   dp_mod_name(other), w->text);
 	dp_diag_set(diag, -ENOENT, "no function \"%s\" in %s", w->text, name);
-	if (!w->version || !say_versions(mod, w, diag))
-		say_near(mod, w, diag);
+	if (!w->version || !say_versions(mod, w, diag)) {
+		offer_names(mod, true, &near);
+		dp_near_say(&near, diag);
+	}
 	if (!mod->symtab.full)
 		dp_diag_add(diag,
 			    "; %s is stripped: only its exported "
@@ -576,78 +562,18 @@ int dp_symbols_find_in(struct dp_modules *mods, const struct dp_module *m,
 	return err;
 }
 
-static int say_addresses(const struct dp_mod *mod, const struct want *w,
-			 const struct choice *c, struct dp_diag *diag)
-{
-	const struct dp_sym *sym;
-	size_t i;
-
-	dp_diag_set(diag, -EINVAL,
-		    "\"%s\" in %s is the name of %zu functions; use the "
-		    "address of one of them:",
-		    w->text, dp_mod_name(mod), c->n);
-	for (i = 0; i < c->n && i < CANDIDATES_SHOWN; i++) {
-		sym = c->v[i];
-		dp_diag_add(diag, "\n  0x%llx",
-			    (unsigned long long)(sym->value + mod->pub.bias));
-		if (sym->version)
-			dp_diag_add(diag, "  %s@%s", w->plain, sym->version);
-		if (sym->file)
-			dp_diag_add(diag, "  (%s)", sym->file);
-	}
-	if (i < c->n)
-		dp_diag_add(diag, "\n  ... and %zu more", c->n - i);
-	return -EINVAL;
-}
-
-static int function(struct dp_modules *mods, struct dp_mod *mod,
-		    const struct want *w, bool exported, struct choice *c,
-		    struct dp_symbol *out, struct dp_diag *diag)
-{
-	enum dp_ifunc_place place;
-	int err = choose(mods, mod, w, c);
-
-	if (err)
-		return err;
-	if (!c->n || (exported && c->v[0]->rank != DP_RANK_EXPORT))
-		return -ENOENT;
-	if (c->n > 1)
-		return say_addresses(mod, w, c, diag);
-	if (c->v[0]->type != STT_GNU_IFUNC) {
-		describe(mod, c->v[0], out);
-		return 0;
-	}
-	err = describe_ifunc(mods, mod, c->v[0], out, &place);
-	return err == -EOPNOTSUPP ? say_ifunc(mods, w, out->addr, place, diag) :
-				    err;
-}
-
 int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
 		       const char *name, bool exported, struct dp_symbol *sym,
 		       struct dp_diag *diag)
 {
-	struct choice c = { 0 };
 	struct want w;
 	int err = want_parse(&w, name);
 
 	if (!err)
-		err = function(mods, dp_mod_of(m), &w, exported, &c, sym, diag);
-	free(c.v);
+		err = find_one(mods, dp_mod_of(m), &w, exported, true, sym,
+			       diag);
 	free(w.copy);
 	return err;
-}
-
-static void offer_names(const struct dp_mod *mod, bool all,
-			struct dp_near *near)
-{
-	const struct dp_sym *sym;
-	size_t i;
-
-	for (i = 0; i < mod->symtab.n; i++) {
-		sym = &mod->symtab.v[i];
-		if (all || sym->rank == DP_RANK_EXPORT)
-			dp_near_offer(near, sym->name);
-	}
 }
 
 static void say_nameless(const struct dp_mod *mod, bool all,

@@ -8,12 +8,8 @@
  * have been bound to another module, or still lead into a lazy PLT: its value
  * counts only if it is code of the defining module.
  */
-#include <errno.h>
 #include <string.h>
-#include "sym/elf/relocs.h"
-#include "sym/elf/symtab.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 struct query {
 	struct dp_modules *mods;

@@ -3,15 +3,13 @@
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "sym/elf/elf.h"
+#include "sym/list.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 #define DELETED " (deleted)"
 
@@ -204,18 +202,10 @@ void dp_maps_free(struct dp_maps *maps)
 
 const struct dp_map *dp_maps_find(const struct dp_maps *maps, u64 addr)
 {
-	size_t lo = 0, hi = maps->n, mid;
+	size_t i = dp_list_upto(maps->v, maps->n, sizeof(*maps->v),
+				offsetof(struct dp_map, end), addr);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (addr >= maps->v[mid].end)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < maps->n && addr >= maps->v[lo].start)
-		return &maps->v[lo];
-	return NULL;
+	return i < maps->n && addr >= maps->v[i].start ? &maps->v[i] : NULL;
 }
 
 struct dp_origin dp_map_origin(const struct dp_map *map, u64 addr)

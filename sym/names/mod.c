@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* mod: the tables of one module, read from its file when first asked for. */
 #include <elf.h>
-#include <errno.h>
 #include <string.h>
-#include "sym/elf/elf.h"
-#include "sym/elf/symtab.h"
-#include "sym/elf/relocs.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 /* How a user would name it: as the process does, the program by its file. */
 const char *dp_mod_name(const struct dp_mod *mod)
@@ -37,7 +31,8 @@ static int open_file(struct dp_modules *mods, struct dp_mod *mod,
 	return err;
 }
 
-static int ensure_dynsym(struct dp_mod *mod, const struct dp_elf *elf)
+static int ensure_dynsym(struct dp_modules *mods, struct dp_mod *mod,
+			 const struct dp_elf *elf)
 {
 	int err;
 
@@ -51,19 +46,28 @@ static int ensure_dynsym(struct dp_mod *mod, const struct dp_elf *elf)
 	return err;
 }
 
-int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod)
+/* What there is not of a module yet: *have tells, and @fill reads it. */
+static int load(struct dp_modules *mods, struct dp_mod *mod, bool *have,
+		int (*fill)(struct dp_modules *mods, struct dp_mod *mod,
+			    const struct dp_elf *elf))
 {
 	struct dp_elf elf;
 	int err;
 
-	if (mod->have_dynsym)
+	if (*have)
 		return 0;
 	err = open_file(mods, mod, &elf);
 	if (err)
 		return soften(err);
-	err = ensure_dynsym(mod, &elf);
+	err = fill(mods, mod, &elf);
 	dp_elf_close(&elf);
+	*have = !err;
 	return err;
+}
+
+int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod)
+{
+	return load(mods, mod, &mod->have_dynsym, ensure_dynsym);
 }
 
 int dp_mod_dynsym(struct dp_modules *mods, struct dp_mod *mod, const char *name,
@@ -91,14 +95,14 @@ static int add_other(struct dp_mod *mod, struct dp_elf *other,
 	return err;
 }
 
-static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
+static int read_symtab(struct dp_modules *mods, struct dp_mod *mod,
 		       const struct dp_elf *elf)
 {
 	struct dp_elf other;
 	char root[32];
 	int err;
 
-	err = ensure_dynsym(mod, elf) ?: mod->missing;
+	err = ensure_dynsym(mods, mod, elf) ?: mod->missing;
 	if (!err)
 		err = dp_symtab_add_dynsym(&mod->symtab, &mod->dynsym, elf);
 	if (err)
@@ -119,20 +123,13 @@ static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
 	return err == -EFBIG ? err : soften(err);
 }
 
-int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod)
+static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
+		       const struct dp_elf *elf)
 {
-	struct dp_elf elf;
-	int err;
+	int err = read_symtab(mods, mod, elf);
 
-	if (mod->have_symtab)
-		return 0;
-	err = open_file(mods, mod, &elf);
-	if (err)
-		return soften(err);
-	err = fill_symtab(mods, mod, &elf);
 	if (!err)
 		err = dp_symtab_index(&mod->symtab);
-	dp_elf_close(&elf);
 	if (err)
 		dp_symtab_free(&mod->symtab);
 	/* Some of its names would be worse than none. */
@@ -140,42 +137,35 @@ int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod)
 		mod->missing = err;
 		err = 0;
 	}
-	mod->have_symtab = !err;
 	return err;
+}
+
+int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod)
+{
+	return load(mods, mod, &mod->have_symtab, fill_symtab);
+}
+
+static int fill_fdes(struct dp_modules *mods, struct dp_mod *mod,
+		     const struct dp_elf *elf)
+{
+	return soften(dp_fdes_load(&mod->fdes, elf));
 }
 
 int dp_mod_load_fdes(struct dp_modules *mods, struct dp_mod *mod)
 {
-	struct dp_elf elf;
-	int err;
+	return load(mods, mod, &mod->have_fdes, fill_fdes);
+}
 
-	if (mod->have_fdes)
-		return 0;
-	err = open_file(mods, mod, &elf);
-	if (err)
-		return soften(err);
-	err = soften(dp_fdes_load(&mod->fdes, &elf));
-	dp_elf_close(&elf);
-	mod->have_fdes = !err;
-	return err;
+static int fill_relocs(struct dp_modules *mods, struct dp_mod *mod,
+		       const struct dp_elf *elf)
+{
+	return ensure_dynsym(mods, mod, elf) ?:
+		       dp_relocs_load(&mod->relocs, elf, &mod->dynsym);
 }
 
 int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod)
 {
-	struct dp_elf elf;
-	int err;
-
-	if (mod->have_relocs)
-		return 0;
-	err = open_file(mods, mod, &elf);
-	if (err)
-		return soften(err);
-	err = ensure_dynsym(mod, &elf);
-	if (!err)
-		err = dp_relocs_load(&mod->relocs, &elf, &mod->dynsym);
-	dp_elf_close(&elf);
-	mod->have_relocs = !err;
-	return err;
+	return load(mods, mod, &mod->have_relocs, fill_relocs);
 }
 
 /* Chosen implementations are named after their IFUNC, for want of better. */

@@ -17,12 +17,6 @@
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"
 
-struct dp_diag;
-struct dp_elf;
-struct dp_map;
-struct dp_mod;
-struct dp_sym;
-
 /* Where __rseq_cs is in the file's addresses. */
 int dp_rseq_section(const struct dp_elf *elf, u64 *vaddr, u64 *n);
 
@@ -56,7 +50,7 @@ struct dp_modules {
 	size_t n_names;
 };
 
-/* What a module goes by */
+/* What a module goes by. */
 struct dp_mod_name {
 	const char *name;
 	const struct dp_mod *mod;
@@ -93,11 +87,7 @@ int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
 const char *dp_mod_name(const struct dp_mod *mod);
 
-/* file: the very file that a process has mapped. Context: tool process; may sleep. */
-
-/* A descriptor of the very file that is mapped, or a negative errno. */
-int dp_file_open(const struct dp_modules *mods, const struct dp_map *map,
-		 const struct dp_map *head);
+/* Of the very file that is mapped. */
 int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
 		     struct dp_elf *elf);
 /* Empty, and 0, for one's own process. */
@@ -105,9 +95,7 @@ int dp_file_root(const struct dp_modules *mods, char *buf, size_t len);
 /* The path of a file in /proc/PID; 0 is the calling thread. */
 void dp_file_proc(char *buf, size_t len, pid_t pid, const char *file);
 
-/* ifunc: which implementation of an IFUNC a process runs. Context: tool process; may sleep, allocate. */
-
-/* Where did the implementation come to lie? */
+/* Where did the implementation of an IFUNC that a process runs come to lie? */
 enum dp_ifunc_place {
 	DP_IFUNC_NOWHERE, /* not chosen yet */
 	DP_IFUNC_HERE, /* in the module that defines it */
@@ -118,11 +106,9 @@ int dp_ifunc_resolve(struct dp_modules *mods, struct dp_mod *mod,
 		     const struct dp_sym *sym, u64 *addr,
 		     enum dp_ifunc_place *place);
 
-/* near: the names that a mistyped one was probably meant to be. Context: any. Pure. */
-
 #define DP_NEAR_MAX 3
 
-/** struct dp_near - the names most like one that was not found */
+/** struct dp_near - the names that a mistyped one was probably meant to be. Context: any. */
 struct dp_near {
 	const char *want;
 	const char *name[DP_NEAR_MAX];

@@ -2,7 +2,6 @@
 /* modules: the executable ELF files of one process, found in its mappings. */
 #include <dprobes/diag.h>
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -12,12 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sym/elf/elf.h"
-#include "sym/elf/symtab.h"
-#include "sym/elf/relocs.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
-#include "sym/unwind/fdes.h"
 
 #define HEAD_LEN 4096
 #define AUXV_MAX 64
@@ -96,12 +90,6 @@ static struct dp_mod **mod_at(const struct index *x, const struct dp_map *map,
 	return &x->mods[i];
 }
 
-static bool find_bias(const struct dp_elf *shape, const struct dp_map *map,
-		      u64 *bias)
-{
-	return dp_elf_bias(shape, map->start, map->offset, true, bias);
-}
-
 /* The file is not to be had: at least its headers are in memory. */
 static int shape_from_memory(const struct dp_modules *mods, struct dp_mod *mod)
 {
@@ -156,7 +144,7 @@ static bool is_loaded(const struct dp_modules *mods, struct dp_mod *mod)
 
 static int read_shape(const struct dp_modules *mods, struct dp_mod *mod)
 {
-	int fd = dp_file_open(mods, mod->text, mod->head), err;
+	int fd = dp_module_open(mods, &mod->pub), err;
 
 	if (dp_is_shortage(fd))
 		return fd;
@@ -172,7 +160,8 @@ static int read_shape(const struct dp_modules *mods, struct dp_mod *mod)
 	if (err)
 		return err;
 	shape_shrink(&mod->shape);
-	if (!find_bias(&mod->shape, mod->text, &mod->pub.bias) ||
+	if (!dp_elf_bias(&mod->shape, mod->text->start, mod->text->offset, true,
+			 &mod->pub.bias) ||
 	    !is_loaded(mods, mod))
 		return -ENOEXEC;
 	return 0;
@@ -229,7 +218,8 @@ static struct dp_mod *find_owner(const struct index *x, const struct file *file,
 {
 	u64 bias;
 
-	if (!file->mod || !find_bias(&file->mod->shape, map, &bias))
+	if (!file->mod || !dp_elf_bias(&file->mod->shape, map->start,
+				       map->offset, true, &bias))
 		return NULL;
 	return *mod_at(x, map, bias);
 }
@@ -268,19 +258,16 @@ static u64 auxv_get(const Elf64_auxv_t *v, size_t n, u64 type)
 	return 0;
 }
 
-static size_t auxv_read(pid_t pid, Elf64_auxv_t *v)
+static size_t read_file(const char *name, void *to, size_t size)
 {
-	char name[64];
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
-	int fd;
 
-	dp_file_proc(name, sizeof(name), pid, "auxv");
-	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	n = read(fd, v, AUXV_MAX * sizeof(*v));
+	n = read(fd, to, size);
 	close(fd);
-	return n < 0 ? 0 : n / sizeof(*v);
+	return n < 0 ? 0 : (size_t)n;
 }
 
 static struct dp_mod *find_exe(const struct dp_modules *mods)
@@ -323,9 +310,12 @@ static void find_linker(struct dp_modules *mods, u64 base)
 static void find_roles(struct dp_modules *mods)
 {
 	Elf64_auxv_t auxv[AUXV_MAX];
-	size_t n = auxv_read(mods->pid, auxv);
 	const struct dp_module *m = NULL;
+	char name[64];
+	size_t n;
 
+	dp_file_proc(name, sizeof(name), mods->pid, "auxv");
+	n = read_file(name, auxv, sizeof(auxv)) / sizeof(*auxv);
 	mods->main = find_exe(mods);
 	/* On overlay and btrfs maps and stat() disagree about the inode. */
 	if (!mods->main)
@@ -536,19 +526,14 @@ static bool matches(const struct dp_modules *mods, const struct dp_mod *mod,
 static bool is_command(const struct dp_modules *mods, const char *pattern)
 {
 	char name[64], comm[32] = "";
-	ssize_t n;
-	int fd;
+	size_t n;
 
 	/* A thread may have a name of its own: ask for the program's. */
 	if (mods->pid)
 		dp_file_proc(name, sizeof(name), mods->pid, "comm");
 	else
 		strcpy(name, "/proc/self/comm");
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, comm, sizeof(comm) - 1);
-	close(fd);
+	n = read_file(name, comm, sizeof(comm) - 1);
 	if (n > 0 && comm[n - 1] == '\n')
 		comm[n - 1] = '\0';
 	return comm[0] && !strcmp(comm, pattern);

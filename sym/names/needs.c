@@ -7,9 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "sym/elf/elf.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 static bool goes_by(const struct dp_mod *mod, const char *name)
 {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rseq: the restartable sequences that a module declares in __rseq_cs. */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
-#include "sym/elf/elf.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 #define SEQUENCES_MAX 4096
 

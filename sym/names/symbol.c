@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* symbol: the name of an address, and the address of a dynamic symbol. */
-#include <errno.h>
-#include "sym/elf/symtab.h"
+/* symbol: what an address is of: its name, its function, its place in a file; and back. */
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)
 {
@@ -37,4 +34,63 @@ int dp_module_dynsym(struct dp_modules *mods, const struct dp_module *m,
 	if (!err)
 		*addr = value + m->bias;
 	return err;
+}
+
+int dp_function_bounds(struct dp_modules *mods, u64 addr, u64 *start, u64 *end)
+{
+	const struct dp_module *m = dp_module_at(mods, addr);
+	struct dp_mod *mod = m ? dp_mod_of(m) : NULL;
+	const struct dp_sym *sym;
+	const struct dp_fde *fde;
+	u64 value;
+
+	if (!mod || dp_mod_sort(mods, mod))
+		return -ENOENT;
+	value = addr - m->bias;
+	sym = dp_symtab_at(&mod->symtab, value);
+	if (sym && value - sym->value < sym->size &&
+	    sym->size <= m->text_end - (sym->value + m->bias)) {
+		*start = sym->value + m->bias;
+		*end = *start + sym->size;
+		return 0;
+	}
+	if (dp_mod_load_fdes(mods, mod))
+		return -ENOENT;
+	fde = dp_fdes_find(&mod->fdes, value);
+	if (!fde || fde->end - value > m->text_end - addr)
+		return -ENOENT;
+	*start = fde->start + m->bias;
+	*end = fde->end + m->bias;
+	return 0;
+}
+
+int dp_module_file_addr(struct dp_modules *mods, const struct dp_module *m,
+			u64 offset, u64 *addr, struct dp_diag *diag)
+{
+	const struct dp_map *map;
+	size_t i;
+
+	for (i = 0; i < mods->maps.n; i++) {
+		map = &mods->maps.v[i];
+		if (mods->of_map[i] != dp_mod_of(m) || offset < map->offset ||
+		    offset - map->offset >= map->end - map->start)
+			continue;
+		*addr = map->start + (offset - map->offset);
+		return 0;
+	}
+	return dp_diag_set(diag, -ENOENT,
+			   "offset 0x%llx of %s is not mapped "
+			   "as code",
+			   (unsigned long long)offset,
+			   dp_mod_name(dp_mod_of(m)));
+}
+
+int dp_module_addr_file(struct dp_modules *mods, u64 addr, u64 *offset)
+{
+	const struct dp_map *map = dp_maps_find(&mods->maps, addr);
+
+	if (!map || !mods->of_map[map - mods->maps.v])
+		return -ENOENT;
+	*offset = map->offset + (addr - map->start);
+	return 0;
 }

@@ -2,7 +2,6 @@
 /* thread: where libc keeps what it knows of a thread, as it tells debuggers. */
 #include <string.h>
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 
 /* A field's description for libthread_db: bits, elements, offset. */
 struct field {

@@ -29,9 +29,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "sym/elf/elf.h"
+#include "sym/list.h"
 #include "sym/names/mod.h"
-#include "sym/sym.h"
 #include "sym/types.h"
 
 #define MEMORY_MOST (4ull << 30) /* more than the tool has */
@@ -214,18 +213,11 @@ static struct dp_type returned(const struct reader *r, Dwarf_Die *function)
 	return type;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void note_at(struct reader *r, u64 pc, Dwarf_Die *function)
 {
 	u64 addr = pc + r->bias;
 	const u64 *at =
-		bsearch(&addr, r->addr, r->n, sizeof(*r->addr), by_address);
+		bsearch(&addr, r->addr, r->n, sizeof(*r->addr), dp_list_order);
 
 	if (!at)
 		return;

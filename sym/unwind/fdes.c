@@ -6,21 +6,11 @@
  * of .eh_frame_hdr is left alone: it is optional, and no shorter to check.
  */
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf/elf.h"
-#include "sym/unwind/eh.h"
+#include "sym/list.h"
 #include "sym/unwind/fdes.h"
-
-static int add(struct dp_fdes *fdes, const struct dp_fde *fde)
-{
-	int err = dp_grow(&fdes->v, fdes->n, &fdes->room, sizeof(*fdes->v));
-
-	if (!err)
-		fdes->v[fdes->n++] = *fde;
-	return err;
-}
 
 static int walk(struct dp_fdes *fdes, struct dp_eh *f)
 {
@@ -31,7 +21,8 @@ static int walk(struct dp_fdes *fdes, struct dp_eh *f)
 
 	for (; !err && (next = dp_eh_next(f, at)); at = next)
 		if (dp_eh_read(f, at, &fde, &rules))
-			err = add(fdes, &fde);
+			err = dp_list_add(&fdes->v, &fdes->n, &fdes->room, &fde,
+					  sizeof(fde));
 	return err;
 }
 
@@ -62,13 +53,6 @@ static int locate(const struct dp_elf *elf, u64 *off, u64 *len, u64 *vaddr)
 	*len = sh->sh_size;
 	*vaddr = sh->sh_addr;
 	return 0;
-}
-
-static int compare(const void *pa, const void *pb)
-{
-	const struct dp_fde *a = pa, *b = pb;
-
-	return a->start < b->start ? -1 : a->start > b->start;
 }
 
 int dp_eh_load(struct dp_eh *f, const struct dp_elf *elf)
@@ -152,24 +136,16 @@ int dp_fdes_load(struct dp_fdes *fdes, const struct dp_elf *elf)
 	if (err)
 		dp_fdes_free(fdes);
 	else if (fdes->n)
-		qsort(fdes->v, fdes->n, sizeof(*fdes->v), compare);
+		qsort(fdes->v, fdes->n, sizeof(*fdes->v), dp_list_order);
 	return err;
 }
 
 const struct dp_fde *dp_fdes_find(const struct dp_fdes *fdes, u64 value)
 {
-	size_t lo = 0, hi = fdes->n, mid;
+	size_t n = dp_list_upto(fdes->v, fdes->n, sizeof(*fdes->v),
+				offsetof(struct dp_fde, start), value);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (fdes->v[mid].start <= value)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || value >= fdes->v[lo - 1].end)
-		return NULL;
-	return &fdes->v[lo - 1];
+	return n && value < fdes->v[n - 1].end ? &fdes->v[n - 1] : NULL;
 }
 
 void dp_fdes_free(struct dp_fdes *fdes)

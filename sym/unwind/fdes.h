@@ -11,10 +11,6 @@
 #include "port_types.h"
 #include "sym/unwind/eh.h"
 
-struct dp_eh;
-struct dp_elf;
-struct dp_fde;
-
 struct dp_fdes {
 	struct dp_fde *v; /* ascending */
 	size_t n, room;
@@ -34,7 +30,6 @@ void dp_fdes_free(struct dp_fdes *fdes);
  * rows: where the return address is, at each instruction of a piece of code.
  *
  * Told by .eh_frame, or derived from the code where nothing is told.
- * Addresses are those of the file. Context: tool process; may allocate.
  */
 
 #define DP_ROW_NO_REG 0xff

@@ -4,26 +4,17 @@
  *
  * Only the rules for the CFA and for the return address are followed.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sym/unwind/cfi.h"
-#include "sym/elf/elf.h"
-#include "sym/unwind/eh.h"
+#include "sym/list.h"
 #include "sym/unwind/fdes.h"
 
 #define RA_OFFSET (-8)
 
 static int put_row(struct dp_rows *rows, const struct dp_cfi *m, u64 ra)
 {
-	int err;
-
-	if (rows->n && rows->v[rows->n - 1].start == m->start)
-		rows->n--;
-	err = dp_grow(&rows->v, rows->n, &rows->room, sizeof(*rows->v));
-	if (err)
-		return err;
-	rows->v[rows->n++] = (struct dp_row){
+	struct dp_row row = {
 		.start = m->start,
 		.cfa = m->row.cfa,
 		.reg = m->row.cfa_reg < DP_ROW_LOST ? m->row.cfa_reg :
@@ -31,7 +22,10 @@ static int put_row(struct dp_rows *rows, const struct dp_cfi *m, u64 ra)
 		.ra = ra < DP_CFI_REGS && m->row.how[ra] == DP_CFI_AT_CFA &&
 		      m->row.value[ra] == RA_OFFSET,
 	};
-	return 0;
+
+	if (rows->n && rows->v[rows->n - 1].start == m->start)
+		rows->n--;
+	return dp_list_add(&rows->v, &rows->n, &rows->room, &row, sizeof(row));
 }
 
 int dp_rows_read(struct dp_rows *rows, struct dp_eh *frames,
@@ -57,16 +51,10 @@ int dp_rows_read(struct dp_rows *rows, struct dp_eh *frames,
 
 const struct dp_row *dp_rows_at(const struct dp_rows *rows, u64 addr)
 {
-	size_t lo = 0, hi = rows->n, mid;
+	size_t n = dp_list_upto(rows->v, rows->n, sizeof(*rows->v),
+				offsetof(struct dp_row, start), addr);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (rows->v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? &rows->v[lo - 1] : NULL;
+	return n ? &rows->v[n - 1] : NULL;
 }
 
 void dp_rows_free(struct dp_rows *rows)

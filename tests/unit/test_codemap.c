@@ -137,19 +137,6 @@ static void what_is_unknown_is_a_target(void **state)
 	assert_false(dp_code_map_target(own, 17, 16, NULL));
 }
 
-static void padding_is_between_functions(void **state)
-{
-	u64 start = (u64)codemap_asm + codemap_offsets.end;
-
-	assert_true(dp_code_map_padding(own, start, (u64)codemap_asm_pair));
-	assert_true(dp_code_map_padding(own, start + 2, start + 5));
-	assert_false(dp_code_map_padding(own, start - 1, start + 2));
-	assert_false(dp_code_map_padding(own, start, start));
-	assert_false(
-		dp_code_map_padding(own, start, (u64)codemap_asm_pair + 1));
-	assert_false(dp_code_map_padding(own, 16, 32));
-}
-
 /* A file without a process. */
 struct file {
 	struct dp_elf elf;
@@ -340,22 +327,17 @@ static bool is_behind_call(const struct stepper *s,
 	return false;
 }
 
-/*
- * Control went from one address to another; @f is about the first. It never
- * gets into padding.
- */
+/* Control went from one address to another; @f is about the first. */
 static void check_step(struct stepper *s, u64 from, u64 to,
 		       const struct insn_facts *f)
 {
 	struct dp_code_map *map = stepper_map(s, to);
-	bool padding = map && dp_code_map_padding(map, to, to + 1);
 
-	if (!map || ((to == from + f->len || to == from) && !padding))
+	if (!map || to == from + f->len || to == from)
 		return;
 	s->arrivals++;
-	if (!padding &&
-	    (is_target(map, to) || dp_code_map_unresolved(map, to) ||
-	     is_behind_call(s, map, to)))
+	if (is_target(map, to) || dp_code_map_unresolved(map, to) ||
+	    is_behind_call(s, map, to))
 		return;
 	if (!s->wrong++)
 		print_message("# 0x%llx in %s, from 0x%llx\n",
@@ -526,7 +508,6 @@ static void try_image(const u8 *image, size_t size)
 		dp_code_map_target(f.map, 0, ~0ull, &start);
 		dp_code_map_target(f.map, f.elf.eh.e_entry, ~0ull, &start);
 		dp_code_map_function(f.map, f.elf.eh.e_entry, &start, &end);
-		dp_code_map_padding(f.map, start, end);
 	}
 	drop(&f);
 }
@@ -685,7 +666,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(tables_count_from_labels_too),
 		cmocka_unit_test(computed_jumps_are_not_resolved),
 		cmocka_unit_test(what_is_unknown_is_a_target),
-		cmocka_unit_test(padding_is_between_functions),
 		cmocka_unit_test(branches_of_libc),
 		cmocka_unit_test(branches_of_python),
 		cmocka_unit_test(branches_of_git),

@@ -30,6 +30,7 @@
 #include "sym/exits.h"
 #include "sym/codemap.h"
 #include "sym/elf/elf.h"
+#include "sym/list.h"
 #include "sym/flow/map.h"
 #include "sym/flow/slot.h"
 #include "sym/names/mod.h"
@@ -171,13 +172,6 @@ struct survey {
 	size_t functions, refused;
 };
 
-static int by_number(const void *pa, const void *pb)
-{
-	const u64 *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 static void ask_all(struct survey *s)
 {
 	struct exits_file *f = &s->file;
@@ -196,15 +190,16 @@ static void ask_all(struct survey *s)
 		if (dp_exits_find(f->exits, p->start, &list, &why))
 			s->refused++;
 		for (j = 0; j < list.n; j++) {
-			assert_int_equal(dp_grow(&s->known, s->n_known,
-						 &s->room_known, sizeof(u64)),
+			assert_int_equal(dp_list_add(&s->known, &s->n_known,
+						     &s->room_known,
+						     &list.v[j].addr,
+						     sizeof(u64)),
 					 0);
-			s->known[s->n_known++] = list.v[j].addr;
 		}
 		dp_exits_free(&list);
 	}
 	if (s->n_known)
-		qsort(s->known, s->n_known, sizeof(u64), by_number);
+		qsort(s->known, s->n_known, sizeof(u64), dp_list_order);
 }
 
 /* "  401136:\tret", with any prefixes. Return: the address, or 0. */
@@ -244,7 +239,8 @@ static void check_rets(const char *path, unsigned int per_mille)
 		if (!at || !dp_fdes_find(&s.file.fdes, at))
 			continue;
 		rets++;
-		if (!bsearch(&at, s.known, s.n_known, sizeof(at), by_number) &&
+		if (!bsearch(&at, s.known, s.n_known, sizeof(at),
+			     dp_list_order) &&
 		    !others++)
 			print_message("# of none: 0x%llx\n",
 				      (unsigned long long)at);

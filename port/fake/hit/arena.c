@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* arena: what control would have prepared for the hit half. */
-#include "engine/layout/private.h"
-#include "port/fake/hit/world.h"
 #include "port/fake/hit/kernel.h"
 #include "engine/hit/hit.h"
 #include <assert.h>
 #include <string.h>
 #include "engine/layout/arena.h"
-#include "engine/layout/ring.h"
-#include "engine/layout/site.h"
-#include "engine/layout/instance.h"
 #include "engine/vm/vm.h"
 #include "port/user/signals/trap.h"
 

@@ -5,9 +5,6 @@
 #include <asm/unistd.h>
 #include <stdlib.h>
 #include <string.h>
-#include "arch/arch.h"
-#include "engine/layout/base.h"
-#include "port/fake/hit/world.h"
 
 #define BLOCK 0
 #define UNBLOCK 1

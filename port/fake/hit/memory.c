@@ -3,7 +3,6 @@
 #include "port/fake/hit/kernel.h"
 #include <assert.h>
 #include <string.h>
-#include "port/fake/hit/world.h"
 
 #define TEXTS 8
 #define TEXT_BYTES 64
