@@ -353,5 +353,6 @@ int main(void)
 		cmocka_unit_test_setup(left_behind_a_stub, begin),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
