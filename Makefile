@@ -140,7 +140,7 @@ VICTIM := $(patsubst tests/victims/%.c,$(B)/tests/victims/%,$(wildcard tests/vic
 	$(patsubst tests/victims/%.cc,$(B)/tests/victims/%,$(wildcard tests/victims/*.cc))
 TORTURE_NAMES := $(patsubst tests/victims/torture/%,%,$(basename $(wildcard tests/victims/torture/*.c tests/victims/torture/*.cc)))
 TORTURE := $(foreach o,O0 O2 low,$(TORTURE_NAMES:%=$(B)/tests/victims/torture/%-$o))
-TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/steps.c tests/tools/follow-all.c,$(wildcard tests/tools/*.c)))
+TOOL := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(filter-out tests/tools/kill_points.c tests/tools/follow-all.c,$(wildcard tests/tools/*.c)))
 SELF := $(patsubst tests/self/%.c,$(B)/tests/self/%,$(wildcard tests/self/*.c)) \
 	$(patsubst tests/self/%.cc,$(B)/tests/self/%,$(wildcard tests/self/*.cc)) \
 	$(addprefix $(B)/tests/self/,overlap-low jumps-low)
@@ -172,7 +172,7 @@ $(B)/fake/%.o: %.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HIT_CFLAGS) -DDP_PORT_FAKE -c -o $@ $<
 
-FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,ask call dispatch fault instance leave mask retprobe trap visit wait)
+FAKE_UNIT := $(patsubst %,$(B)/tests/unit/test_%,upcall call dispatch fault instance leave mask retprobe trap exit_instance wait)
 $(FAKE_UNIT): $(B)/tests/unit/test_%: tests/unit/test_%.c $(FAKE_OBJ) $(FAKE_WORLD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(FAKE_DEFS) -o $@ $< $(FAKE_OBJ) $(FAKE_WORLD) -lcmocka
@@ -208,7 +208,7 @@ $(B)/tests/tools/secure: tests/tools/secure.c $(B)/libdprobes.so.1
 	$(Q)$(CC) -O2 -g $(WARN) -Iinclude -D_GNU_SOURCE -o $@ $< -L$(B) -l:libdprobes.so.1 -Wl,-rpath,'$(abspath $(B))'
 
 # The tool, ended at a chosen step of its protocols.
-$(B)/tests/dprobes-steps: tests/tools/steps.c $(CLI_OBJ) $(B)/libcore.a
+$(B)/tests/dprobes-kill-points: tests/tools/kill_points.c $(CLI_OBJ) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(CLI_OBJ) $(B)/libcore.a $(LIBS)
 
@@ -230,8 +230,8 @@ KIND_static-pie := $(CC) -static-pie -fPIE
 KIND_musl := musl-gcc -idirafter /usr/include -idirafter /usr/include/$(shell $(CC) -print-multiarch)
 KIND_musl-static := $(KIND_musl) -static
 
-# At a low address, where breakpoints in jumps are other ones (engine/plan/landing.c).
-LOW_NAMES := blocked busy calls dense forker hooked millions own-trap returns sleepers storm thrower transparent vforks
+# At a low address, where breakpoints in jumps are other ones (engine/plan/island.c).
+LOW_NAMES := blocked busy calls dense forker intercepted millions own-trap returns sleepers storm thrower transparent vforks
 LOW := $(LOW_NAMES:%=$(B)/tests/victims/low/%)
 LOW_FLAGS := -no-pie -fno-pie
 $(B)/tests/victims/low/%: tests/victims/%.c
@@ -389,7 +389,7 @@ $(B)/tests/compat-free: tools/check-compat $(COMPAT_FREE) $(READER_OBJ)
 # What is true of the tree as it stands.
 GATES := $(addprefix $(B)/tests/,layers circles hit-half bare format compat-free)
 
-tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(LOW) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-steps $(GATES)
+tests: all conform $(UNIT) $(SELF) $(VICTIM) $(KIND) $(LOW) $(B)/tests/victims/bare/bare $(TORTURE) $(TOOL) $(B)/tests/follow-all.so $(B)/tests/dprobes-kill-points $(GATES)
 
 # What tests/plan says of each test; one that it does not name is run by check, by itself.
 TESTS := $(UNIT) $(GATES) $(SELF) $(SCENARIO) $(CONFORM_RUNS)

@@ -3,7 +3,7 @@
  * arch: what the engine knows of the processor, and asks of it.
  *
  * The constants are those of one processor, chosen here: DP_INSN_MAX, DP_BREAKPOINT,
- * DP_NOP, DP_SYSCALL_SIZE, DP_JUMP_SIZE, DP_JUMP_REACH, DP_ENTRY_STUB, DP_FOLLOW_DEPTH,
+ * DP_NOP, DP_SYSCALL_SIZE, DP_JUMP_SIZE, DP_JUMP_REACH, DP_ENTRY_STUB, DP_TRACKED_DEPTH,
  * DP_STUB_SIZE, DP_STUB_BACK. So are the registers that programs name (regs.h), what is
  * saved around a handler (state.h), and for the hit half the registers of a
  * thread by the part that they play (roles.h), breakpoints, and branches that are made in

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * calls: by which bytes code makes system calls, in libcs and where the tool lends code.
+ * calls: by which bytes code makes system calls, in libcs and in borrowed padding.
  *
  *   DP_SYSCALL_SIZE                 bytes of the instruction that makes a system call
  *   DP_SYSCALL_FIRST, _LAST         its first byte and its last one
  *   dp_code_is_syscall()            is it at @code?
  *   DP_CODE_SYSCALL_RET             initializer: it, and a return
  *   DP_CODE_RESTORER_WIDE, _SHORT   initializers: rt_sigreturn, as libcs write it
- *   DP_CODE_WAY_HOME                initializer: takes DP_WAY_HOME_WORDS registers from the stack
- *   DP_CODE_SELECTOR_HOME           initializer: takes DP_SELECTOR_HOME_WORDS words, and has the
+ *   DP_CODE_PLAIN_RETURN            initializer: takes DP_PLAIN_RETURN_WORDS registers from the stack
+ *   DP_CODE_SELECTOR_RETURN         initializer: takes DP_SELECTOR_RETURN_WORDS words, and has the
  *                                   selector of Syscall User Dispatch forbid calls
  *   DP_CODE_STOP_CALL(nr)           initializer: a call of @nr (below 256) with -1, and a return
  *   dp_code_sets_number()           does the number of a call begin here: an instruction of

@@ -13,7 +13,7 @@
  *   dp_uregs_set_first()              first argument, of a function and of a system call
  *   dp_uregs_set_args()               the six arguments of a system call
  *   DP_UREGS_PLACES()                 initializers of struct dp_caller: where these are
- *   dp_uregs_spill()                  into DP_WAY_HOME_WORDS words, for DP_CODE_WAY_HOME
+ *   dp_uregs_spill()                  into DP_PLAIN_RETURN_WORDS words, for DP_CODE_PLAIN_RETURN
  *   dp_uregs_retry()                  go back to the call instruction, with that number
  *   dp_uregs_clear_direction()        flags as the entry of a function has them
  *   dp_uregs_steps(), _end_steps()    does the thread trap after each instruction?

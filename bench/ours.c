@@ -4,7 +4,7 @@
 #include "engine/insn/class.h"
 #include "engine/insn/insn.h"
 #include "engine/insn/region.h"
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/site/reach.h"
 #include "engine/site/counts.h"
@@ -110,8 +110,8 @@ static int begin(struct bench_run *run, const struct bench *b,
 	struct dp_diag diag;
 	const char *why;
 	u8 code[FUNCTION + DP_REGION_MAX];
-	struct dp_ground ground = { addr,     code,	sizeof(code),
-				    FUNCTION, FUNCTION, { 0 } };
+	struct dp_reach reach = { addr,	    code,     sizeof(code),
+				  FUNCTION, FUNCTION, { 0 } };
 
 	*a = (struct attached){ 0 };
 	dp_diag_clear(&diag);
@@ -121,7 +121,7 @@ static int begin(struct bench_run *run, const struct bench *b,
 		    sizeof(code) ||
 	    dp_engine_add(a->engine, addr, code, sizeof(code), &a->probe, &why))
 		return undone(run, a, &diag);
-	dp_engine_allow_jump(a->engine, a->probe, &ground);
+	dp_engine_allow_jump(a->engine, a->probe, &reach);
 	return 0;
 }
 
@@ -277,8 +277,8 @@ static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
 		    u32 *exit)
 {
 	u8 code[FUNCTION + DP_REGION_MAX];
-	struct dp_ground ground = { entry,    code,	sizeof(code),
-				    FUNCTION, FUNCTION, { 0 } };
+	struct dp_reach reach = { entry,    code,     sizeof(code),
+				  FUNCTION, FUNCTION, { 0 } };
 	struct insn_facts f;
 	u64 at = 0;
 
@@ -288,12 +288,12 @@ static int add_exit(struct bench_run *run, struct attached *a, u64 entry,
 	while (!dp_insn_facts(code + at, sizeof(code) - at, &f) &&
 	       f.class != DP_INSN_RET && at < FUNCTION)
 		at += f.len;
-	ground.room -= at;
-	if (dp_engine_follow(a->engine, a->probe, false) ||
+	reach.room -= at;
+	if (dp_engine_track(a->engine, a->probe, false) ||
 	    dp_engine_add_exit(a->engine, a->probe, 0, entry + at, code + at,
 			       sizeof(code) - at, exit, NULL))
 		return fail(run, "its exit cannot be probed");
-	dp_engine_allow_jump(a->engine, *exit, &ground);
+	dp_engine_allow_jump(a->engine, *exit, &reach);
 	return 0;
 }
 

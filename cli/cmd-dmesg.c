@@ -21,7 +21,7 @@ static int run(const struct dp_tracer_options *opt)
 	dp_diag_clear(&diag);
 	if (opt->nr_specs || !opt->pid)
 		return dp_usage_error("dmesg needs -p PID, and nothing else");
-	if (opt->duration > 0 && !opt->follow)
+	if (opt->duration > 0 && !opt->watch)
 		return dp_usage_error("dmesg: --duration goes with -w");
 	err = dp_tracer_dmesg(opt, &diag);
 	return err ? dp_complain(err, NULL, &diag) : DP_EXIT_OK;

@@ -126,7 +126,7 @@ static int take(const struct dp_command *cmd, int c,
 		opt->children = true;
 		return 0;
 	case 'w':
-		opt->follow = true;
+		opt->watch = true;
 		return 0;
 	case OPT_PENDING:
 		opt->pending = true;

@@ -6,7 +6,7 @@
  *
  * Input: edits, eight bytes each: where, what, and before which access to the text.
  */
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/plan/plan.h"
@@ -120,8 +120,9 @@ static void add_sites(void)
 	for (i = 0; i < SITES; i++)
 		must(!dp_engine_add(engine, TEXT + places[i], code + places[i],
 				    sizeof(code) - places[i], &probe, &why));
-	must(!dp_engine_add_hook(engine, TEXT + HOOK, code + HOOK, 13, false));
-	must(!dp_engine_follow(engine, 2, true));
+	must(!dp_engine_add_intercept(engine, TEXT + INTERCEPT,
+				      code + INTERCEPT, 13, false));
+	must(!dp_engine_track(engine, 2, true));
 	must(!dp_engine_add_exit(engine, 2, 0, TEXT + 13, code + 13,
 				 sizeof(code) - 13, &probe, &why));
 }
@@ -132,7 +133,7 @@ static void prepare(void)
 				false };
 	struct dp_layout_need *need;
 	struct dp_mapping map = {
-		.base = BASE, .hook_entry = ENTRY, .owner = 1, .tool = 2
+		.base = BASE, .intercept_entry = ENTRY, .owner = 1, .tool = 2
 	};
 
 	must(!dp_engine_create(&engine));
@@ -156,7 +157,7 @@ static void take_record(void *arg, const struct dp_record_copy *r)
 	must(r->head.probe < SITES + 1 && r->head.len <= sizeof(r->data));
 }
 
-static void take_visit(void *arg, const struct dp_visit_copy *v)
+static void take_instance(void *arg, const struct dp_instance_copy *v)
 {
 	must(v->probe < SITES + 1);
 }
@@ -200,7 +201,7 @@ static void recover(void)
 }
 
 /* One that this tool probes, and that goes on writing. */
-static void run(bool visits)
+static void run(bool instances)
 {
 	struct dp_target target = { &ops };
 	struct dp_account account;
@@ -209,7 +210,7 @@ static void run(bool visits)
 	u32 i;
 
 	restore((u8 *)arena);
-	dp_engine_arm_hooks(engine, &target);
+	dp_engine_arm_intercepts(engine, &target);
 	dp_engine_arm(engine, &target, &bad);
 	apply(0);
 	for (i = 0; i < SITES + 1; i++) {
@@ -221,8 +222,8 @@ static void run(bool visits)
 		dp_engine_want(engine, i, i & 1);
 	}
 	dp_engine_records(engine, take_record, NULL, false);
-	if (visits)
-		dp_engine_visits(engine, take_visit, NULL);
+	if (instances)
+		dp_engine_instances(engine, take_instance, NULL);
 	dp_engine_inside(engine, TEXT + 3, &bad);
 	dp_engine_apply(engine, &target, &bad);
 	dp_engine_admit(engine, false);

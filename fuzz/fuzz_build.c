@@ -8,7 +8,7 @@
  */
 #include "fuzz/scribble.h"
 #include "fuzz/text.h"
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/site/reach.h"
 #include "engine/plan/plan.h"
@@ -27,7 +27,7 @@ enum {
 	QUIESCED = 4,
 	PROGRAM = 8,
 	FORKED = 16,
-	VISITS = 32,
+	INSTANCES = 32,
 	RECORDS = 64
 };
 static size_t file_size;
@@ -37,10 +37,10 @@ static const struct dp_target_ops ops = { .read = read_text,
 
 static struct dp_engine *plan(u32 how)
 {
-	struct dp_ground ground = { .start = TEXT,
-				    .code = code,
-				    .size = sizeof(code),
-				    .function = 14 };
+	struct dp_reach reach = { .start = TEXT,
+				  .code = code,
+				  .size = sizeof(code),
+				  .function = 14 };
 	struct dp_engine *e;
 	const char *why;
 	u32 probe, i;
@@ -52,12 +52,13 @@ static struct dp_engine *plan(u32 how)
 	for (i = 0; i < SITES; i++) {
 		must(!dp_engine_add(e, TEXT + places[i], code + places[i],
 				    sizeof(code) - places[i], &probe, &why));
-		ground.room = 20 - places[i];
-		dp_engine_allow_jump(e, probe, &ground);
+		reach.room = 20 - places[i];
+		dp_engine_allow_jump(e, probe, &reach);
 	}
-	must(!dp_engine_add_hook(e, TEXT + HOOK, code + HOOK, 13, false));
+	must(!dp_engine_add_intercept(e, TEXT + INTERCEPT, code + INTERCEPT, 13,
+				      false));
 	if (how & PROGRAM) {
-		must(!dp_engine_follow(e, 2, true));
+		must(!dp_engine_track(e, 2, true));
 		must(!dp_engine_add_exit(e, 2, 0, TEXT + 13, code + 13,
 					 sizeof(code) - 13, &probe, &why));
 		add_program(e);
@@ -72,7 +73,7 @@ static void take_record(void *arg, const struct dp_record_copy *r)
 	must(r->head.probe < SITES + 1 && r->head.len <= sizeof(r->data));
 }
 
-static void take_visit(void *arg, const struct dp_visit_copy *v)
+static void take_instance(void *arg, const struct dp_instance_copy *v)
 {
 	must(v->probe < SITES + 1);
 }
@@ -92,7 +93,7 @@ static void read_counts(struct dp_engine *e)
 	}
 	dp_engine_sites(e);
 	dp_engine_jumps(e);
-	dp_engine_strays(e);
+	dp_engine_interior_arrivals(e);
 	dp_engine_late(e);
 	dp_engine_of_children(e);
 }
@@ -121,15 +122,15 @@ static void live(struct dp_engine *e, const struct dp_mapping *map, u32 how)
 	if (dp_engine_build(e, map))
 		return;
 	dp_engine_table(e, words, &n);
-	dp_engine_arm_hooks(e, &target);
+	dp_engine_arm_intercepts(e, &target);
 	dp_engine_arm(e, &target, &bad);
 	read_counts(e);
 	dp_engine_disturbed(e, &target);
 	if (how & RECORDS)
 		dp_engine_records(e, take_record, NULL, false);
-	if (how & VISITS)
-		dp_engine_visits(e, take_visit, NULL);
-	if ((how & (FORKED | VISITS)) == FORKED)
+	if (how & INSTANCES)
+		dp_engine_instances(e, take_instance, NULL);
+	if ((how & (FORKED | INSTANCES)) == FORKED)
 		fork_it(e, map);
 	for (i = 0; i < SITES; i++)
 		dp_engine_want(e, i, i & 1);
@@ -147,7 +148,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
 				false };
 	struct dp_mapping map = { .base = BASE,
-				  .hook_entry = ENTRY,
+				  .intercept_entry = ENTRY,
 				  .detour_entry = ENTRY + 64,
 				  .owner = 1,
 				  .tool = 2 };

@@ -89,8 +89,8 @@ static void read_exits(const struct dp_elf *elf, const struct dp_code_map *map)
 	if (dp_exits_load(elf, map, &exits))
 		return;
 	ask(exits, map, elf->eh.e_entry);
-	for (i = 0; i < map->n_piece && i < 64; i++)
-		ask(exits, map, map->piece[i].start);
+	for (i = 0; i < map->n_fragment && i < 64; i++)
+		ask(exits, map, map->fragment[i].start);
 	dp_exits_close(exits);
 }
 

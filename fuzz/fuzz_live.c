@@ -103,7 +103,7 @@ static int write_stopped(void *arg, const u32 *which, u32 n)
 	return 0;
 }
 
-static int hold(void *arg, bool stray, int (*work)(void *what), void *what)
+static int hold(void *arg, bool unowned, int (*work)(void *what), void *what)
 {
 	return work(what);
 }
@@ -116,7 +116,7 @@ static u8 *build(struct world *w)
 	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
 				false };
 	struct dp_mapping map = { .base = BASE,
-				  .hook_entry = ENTRY,
+				  .intercept_entry = ENTRY,
 				  .detour_entry = ENTRY + 64,
 				  .owner = 1,
 				  .tool = 2 };
@@ -124,9 +124,10 @@ static u8 *build(struct world *w)
 	struct dp_engine *e;
 
 	must(!dp_engine_create(&e));
-	dp_engine_reside(e, ROOM);
-	dp_engine_ask(e, 4);
-	must(!dp_engine_add_hook(e, TEXT + HOOK, code + HOOK, 13, false));
+	dp_engine_attach_own(e, ROOM);
+	dp_engine_upcall(e, 4);
+	must(!dp_engine_add_intercept(e, TEXT + INTERCEPT, code + INTERCEPT, 13,
+				      false));
 	need = dp_engine_layout(e, 2);
 	must(need && !dp_engine_place(e, &hole, 1));
 	file_size = (need->file_size + SCRIBBLE_PAGE - 1) &
@@ -135,7 +136,7 @@ static u8 *build(struct world *w)
 	map.file = scribble_map(file_size);
 	scribble_aim(map.file, need);
 	must(!dp_engine_build(e, &map));
-	must(!dp_engine_arm_hooks(e, &w->target));
+	must(!dp_engine_arm_intercepts(e, &w->target));
 	w->arena = dp_engine_arena(e);
 	dp_engine_destroy(e);
 	return map.file;
@@ -147,13 +148,13 @@ static void add(struct world *w, u32 i)
 					.size = sizeof(code) -
 						places[i % SITES] };
 	const struct dp_handlers handlers = {
-		.kind = DP_KIND_ASK, .user = i, .pre = ENTRY, .deadline = 10
+		.kind = DP_KIND_UPCALL, .user = i, .pre = ENTRY, .deadline = 10
 	};
-	struct dp_ground ground = { .start = TEXT,
-				    .code = code,
-				    .size = sizeof(code),
-				    .function = 14,
-				    .room = 20 - places[i % SITES] };
+	struct dp_reach reach = { .start = TEXT,
+				  .code = code,
+				  .size = sizeof(code),
+				  .function = 14,
+				  .room = 20 - places[i % SITES] };
 	const char *why;
 	u32 probe, bad;
 
@@ -162,7 +163,7 @@ static void add(struct world *w, u32 i)
 			true, &probe, &why))
 		return;
 	if (dp_live_is_new(w->engine, probe))
-		dp_engine_allow_jump(w->engine, probe, &ground);
+		dp_engine_allow_jump(w->engine, probe, &reach);
 	if (dp_live_commit(w->engine, &w->target, &probe, 1, &bad)) {
 		dp_live_remove(w->engine, &w->target, &probe, 1);
 		dp_live_forget(w->engine, probe);
@@ -244,7 +245,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 				       .arg = &w,
 				       .call_entry = ENTRY + 128,
 				       .detour_entry = ENTRY + 64,
-				       .follow_entry = ENTRY + 192,
+				       .tracked_entry = ENTRY + 192,
 				       .max_sites = ROOM };
 	u8 *file;
 	u32 i;

@@ -24,7 +24,7 @@ static const u8 code[128] = {
 	0x10, 0,    0,	  0,	0xc3, 0x90, 0x90, 0x90, 0x90,
 	0x90, 0x90, 0xb8, 0x0d, 0,    0,    0,	  0x0f, 0x05,
 };
-#define HOOK 20
+#define INTERCEPT 20
 static const u8 places[SITES] = { 0, 1, 8, 13, 14, 15 };
 static u8 text[sizeof(code)];
 

@@ -2,7 +2,7 @@
 /*
  * engine: made by the first probe of a process.
  *
- * A helper stops all threads for a moment, maps the agent and hooks what libc does
+ * A helper stops all threads for a moment, maps the agent and intercepts what libc does
  * with signals; afterwards nobody but ourselves is needed.
  */
 #define DP_NO_MODULE_NOTE
@@ -19,7 +19,7 @@
 #include "engine/site/engine.h"
 #include "engine/site/live.h"
 #include "engine/text/target.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <unistd.h>
@@ -81,7 +81,8 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 }
 
 /* Whatever comes or goes until we hold them is seen first. */
-static int grow_hold(void *arg, bool stray, int (*work)(void *what), void *what)
+static int grow_hold(void *arg, bool unowned, int (*work)(void *what),
+		     void *what)
 {
 	int changed, ret;
 
@@ -116,7 +117,7 @@ static int adopt(u64 base)
 		.arg = &dp_self,
 		.call_entry = base + dp_agent_call_entry,
 		.detour_entry = base + dp_agent_detour_entry,
-		.follow_entry = base + dp_agent_follow_entry,
+		.tracked_entry = base + dp_agent_tracked_entry,
 		.size = arena->control.arena_size,
 		.max_sites = arena->control.max_sites,
 	};
@@ -144,7 +145,7 @@ static int adopt(u64 base)
 int dp_self_make(void)
 {
 	const struct dp_helper_order order = { .pid = getpid(),
-					       .verb = DP_HELPER_RESIDE,
+					       .verb = DP_HELPER_ATTACH_OWN,
 					       .n = DP_SELF_SITES };
 	struct dp_helper_answer answer = { 0 };
 	int err = 0;

@@ -2,7 +2,7 @@
 /*
  * foreign: a process that this one probes.
  *
- * What stops its threads is done aside, so that this program sees no SIGCHLD and no
+ * A tracer child stops its threads, so that this program sees no SIGCHLD and no
  * child that it does not know.
  *
  * Lock: dp_foreign_state, under that of uprobe.c (DESIGN.md, Locks).
@@ -10,7 +10,7 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/self.h"
-#include "lib/there.h"
+#include "lib/injected.h"
 #include "arch/arch.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/site.h"
@@ -23,7 +23,7 @@
 #include "proc/call.h"
 #include "resolve/allowed.h"
 #include "proc/linker.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include <errno.h>
@@ -31,7 +31,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "engine/site/internal.h"
-#include "resolve/ground.h"
+#include "resolve/reach.h"
 
 #define MAX_SITES 16384
 
@@ -48,14 +48,14 @@ struct change {
 	u32 n, done;
 	int err;
 	struct dp_target *target;
-	struct dp_grounds grounds;
+	struct dp_reach_reader reach_reader;
 };
 
 /* Where we are probed ourselves, hits of a child of ours are none of the program's. */
-static void say_sharer(u32 n)
+static void say_vm_child(u32 n)
 {
 	if (dp_self.arena)
-		__atomic_fetch_add(&dp_self.arena->hit.sharers, n,
+		__atomic_fetch_add(&dp_self.arena->hit.vm_children, n,
 				   __ATOMIC_SEQ_CST);
 }
 
@@ -65,9 +65,9 @@ static int aside(void (*work)(void *arg), void *arg)
 	const struct dp_child child = { .work = work, .arg = arg };
 	int err;
 
-	say_sharer(1);
+	say_vm_child(1);
 	err = dp_child_run(&child);
-	say_sharer(-1u);
+	say_vm_child(-1u);
 	return err;
 }
 
@@ -103,7 +103,7 @@ static int enter(struct dp_foreign *f, struct dp_client *c)
 /* What the dynamic linker has loaded for the program stays as long as the process. */
 static bool may_go(const struct change *ch, u64 addr)
 {
-	struct dp_modules *mods = ch->grounds.mods;
+	struct dp_modules *mods = ch->reach_reader.mods;
 	const struct dp_module *m = dp_module_at(mods, addr);
 
 	return !m || !dp_module_stays(mods, m);
@@ -111,36 +111,37 @@ static bool may_go(const struct change *ch, u64 addr)
 
 static int add_one(struct change *ch, struct dp_client *c)
 {
-	struct dp_handlers handlers = { .kind = DP_KIND_ASK,
+	struct dp_handlers handlers = { .kind = DP_KIND_UPCALL,
 					.deadline = c->deadline,
 					.user = (u64)c };
 	struct dp_place at = { .addr = c->addr,
-			       .maps = dp_modules_maps(ch->grounds.mods) };
+			       .maps = dp_modules_maps(ch->reach_reader.mods) };
 	struct dp_found found = { .code = at.code,
-				  .stray = may_go(ch, c->addr) };
+				  .unowned = may_go(ch, c->addr) };
 	char words[DP_WHY_MAX];
 	const char *why = words;
-	int err = dp_allowed_check(&ch->grounds, &at, DP_ASKER_UPROBE, words);
+	int err = dp_allowed_check(&ch->reach_reader, &at, DP_ASKER_UPROBE,
+				   words);
 
 	if (err)
 		return refuse(ch, c->addr, err, words);
 	if (c->interrupt) {
-		handlers.kind = DP_KIND_THERE;
-		err = dp_there_put(c, &handlers.pre, &handlers.user,
-				   &handlers.pre_needs);
+		handlers.kind = DP_KIND_INJECTED;
+		err = dp_injected_put(c, &handlers.pre, &handlers.user,
+				      &handlers.pre_needs);
 	}
 	if (err)
 		return err;
 	c->user = handlers.user;
-	found.x87 = c->interrupt && dp_ground_x87(&ch->grounds, c->addr);
+	found.x87 = c->interrupt && dp_reach_x87(&ch->reach_reader, c->addr);
 	found.size = at.size;
-	dp_texts_add(&dp_engine_arena(ch->f->engine)->control, ch->f->pid,
-		     c->addr);
+	dp_patched_add(&dp_engine_arena(ch->f->engine)->control, ch->f->pid,
+		       c->addr);
 	err = dp_live_add(ch->f->engine, c->addr, &found, &handlers, true,
 			  &c->index, &why);
 	if (err)
 		return refuse(ch, c->addr, err, why);
-	dp_ground_allow_live(&ch->grounds, c->index, c->addr);
+	dp_reach_allow_live(&ch->reach_reader, c->index, c->addr);
 	ch->indexes[ch->done++] = c->index;
 	c->linked = true;
 	err = enter(ch->f, c);
@@ -150,25 +151,25 @@ static int add_one(struct change *ch, struct dp_client *c)
 static int open_change(struct change *ch)
 {
 	struct dp_foreign *f = ch->f;
-	int err = dp_lodge_begin(f->proc, &ch->target, dp_last());
+	int err = dp_attach_other_begin(f->proc, &ch->target, dp_last());
 
 	if (err)
 		return err;
-	ch->grounds = (struct dp_grounds){ .arming = dp_self_arming(),
-					   .target = ch->target,
-					   .engine = f->engine };
+	ch->reach_reader = (struct dp_reach_reader){ .arming = dp_self_arming(),
+						     .target = ch->target,
+						     .engine = f->engine };
 	err = dp_modules_open(f->pid, dp_process_mem(f->proc),
-			      &ch->grounds.mods, dp_last());
+			      &ch->reach_reader.mods, dp_last());
 	if (err)
-		dp_lodge_end(f->proc);
+		dp_attach_other_end(f->proc);
 	return err;
 }
 
 static void close_change(struct change *ch)
 {
-	dp_lodge_end(ch->f->proc);
-	dp_modules_close(ch->grounds.mods);
-	dp_grounds_close(&ch->grounds);
+	dp_attach_other_end(ch->f->proc);
+	dp_modules_close(ch->reach_reader.mods);
+	dp_reach_reader_close(&ch->reach_reader);
 }
 
 static int commit(struct change *ch)
@@ -246,11 +247,11 @@ static void remove_all(void *arg)
 {
 	struct change *ch = arg;
 
-	ch->err = dp_lodge_begin(ch->f->proc, &ch->target, dp_last());
+	ch->err = dp_attach_other_begin(ch->f->proc, &ch->target, dp_last());
 	if (ch->err)
 		return;
 	dp_live_remove(ch->f->engine, ch->target, ch->indexes, ch->n);
-	dp_lodge_end(ch->f->proc);
+	dp_attach_other_end(ch->f->proc);
 }
 
 void dp_foreign_remove(struct dp_foreign *f, struct dp_client **clients, u32 n)
@@ -278,28 +279,28 @@ void dp_foreign_retire(struct dp_client *c)
 	f->live--;
 }
 
-struct errand {
+struct tracer_child {
 	pid_t pid;
-	struct dp_lodging how;
+	struct dp_attach_other how;
 	struct dp_process *proc;
 	int err;
 };
 
-static void lodge(void *arg)
+static void attach_other(void *arg)
 {
-	struct errand *e = arg;
+	struct tracer_child *e = arg;
 
-	e->err = dp_process_lodge(e->pid, &e->how, &e->proc, dp_last());
+	e->err = dp_process_attach_other(e->pid, &e->how, &e->proc, dp_last());
 }
 
 static void leave(void *arg)
 {
-	struct errand *e = arg;
+	struct tracer_child *e = arg;
 
 	e->err = dp_process_detach(e->proc, dp_last());
 }
 
-static struct dp_foreign *make(struct errand *e)
+static struct dp_foreign *make(struct tracer_child *e)
 {
 	struct dp_foreign *f = calloc(1, sizeof(*f));
 
@@ -307,18 +308,18 @@ static struct dp_foreign *make(struct errand *e)
 		return NULL;
 	f->pid = e->pid;
 	f->proc = e->proc;
-	f->engine = dp_lodge_engine(e->proc);
-	f->asks = dp_live_asks(f->engine, &f->nr_asks);
+	f->engine = dp_attach_other_engine(e->proc);
+	f->upcalls = dp_live_upcalls(f->engine, &f->nr_upcalls);
 	f->refs = 1;
 	f->stop = -1;
-	f->occupied = calloc(f->nr_asks, sizeof(*f->occupied));
+	f->occupied = calloc(f->nr_upcalls, sizeof(*f->occupied));
 	if (f->occupied)
 		return f;
 	free(f);
 	return NULL;
 }
 
-static int make_served(struct errand *e, struct dp_foreign **f)
+static int make_served(struct tracer_child *e, struct dp_foreign **f)
 {
 	int err;
 
@@ -355,11 +356,11 @@ static void unlink_from_all(struct dp_foreign *f)
 
 int dp_foreign_get(pid_t pid, struct dp_foreign **f)
 {
-	struct errand e = { .pid = pid,
-			    .how = { .tool = getpid(),
-				     .max_sites = MAX_SITES,
-				     .asks = DP_ASKS,
-				     .arming = dp_self_arming() } };
+	struct tracer_child e = { .pid = pid,
+				  .how = { .tool = getpid(),
+					   .max_sites = MAX_SITES,
+					   .upcalls = DP_UPCALLS,
+					   .arming = dp_self_arming() } };
 	int err;
 
 	*f = *find(pid);
@@ -368,7 +369,7 @@ int dp_foreign_get(pid_t pid, struct dp_foreign **f)
 	*f = *find(pid);
 	if (*f)
 		return 0;
-	err = aside(lodge, &e);
+	err = aside(attach_other, &e);
 	err = err ? no_thread(err) : e.err;
 	if (!err)
 		err = make_served(&e, f);
@@ -381,7 +382,7 @@ int dp_foreign_get(pid_t pid, struct dp_foreign **f)
 
 void dp_foreign_tidy(struct dp_foreign *f)
 {
-	struct errand e = { .proc = f->proc };
+	struct tracer_child e = { .proc = f->proc };
 
 	if (f->live || f->ending)
 		return;
@@ -403,11 +404,11 @@ void dp_foreign_look(struct dp_foreign *f)
 	dp_foreign_tidy(f);
 }
 
-void dp_foreign_confine(struct dp_foreign *f)
+void dp_foreign_filter_install(struct dp_foreign *f)
 {
-	struct errand e = { .proc = f->proc };
+	struct tracer_child e = { .proc = f->proc };
 
-	if (f->gone || f->ending || !dp_process_confined(f->proc))
+	if (f->gone || f->ending || !dp_process_filter_installed(f->proc))
 		return;
 	aside(leave, &e);
 	f->gone = true;
@@ -423,7 +424,7 @@ void dp_foreign_put(struct dp_foreign *f)
 	dp_process_abandon(f->proc);
 	if (f->stop >= 0)
 		close(f->stop);
-	dp_there_free(f);
+	dp_injected_free(f);
 	free(f->occupied);
 	free(f->clients);
 	free(f);
@@ -445,7 +446,7 @@ void dp_foreign_leave_all(void)
 {
 	while (all) {
 		struct dp_foreign *f = all;
-		struct errand e = { .proc = f->proc };
+		struct tracer_child e = { .proc = f->proc };
 
 		all = f->next;
 		dp_process_hold_asking(f->proc, true);

@@ -53,13 +53,13 @@ struct dp_client {
  * @clients: by index of the engine's probe; of @nr_clients places
  * @live: how many there are, those included that are off and still run
  * @refs: of the list of all, and of each thread that serves it
- * @asks: in memory that the process can write; @nr_asks
+ * @upcalls: in memory that the process can write; @nr_upcalls
  * @occupied: a handler of ours runs for that one of them, as we know it
- * @confining: a thread sees to a filter
- * @objects: ours that are in there, with handlers; @theres: struct dp_there, as the
+ * @installing_filter: a thread sees to a filter
+ * @objects: ours that are in there, with handlers; @injected: struct dp_injected, as the
  *           process writes them
  * @workers: threads that run handlers; @busy: those that do now
- * @stop: an eventfd that ends its keeper
+ * @stop: an eventfd that ends its owner
  * @ending: its threads are to end; @gone: it has ended, or executed
  */
 struct dp_foreign {
@@ -71,20 +71,20 @@ struct dp_foreign {
 	u32 nr_clients;
 	u32 live, refs;
 	struct dp_object *objects;
-	u8 *theres;
-	struct dp_asks *asks;
-	u32 nr_asks;
+	u8 *injected;
+	struct dp_upcalls *upcalls;
+	u32 nr_upcalls;
 	u32 workers, busy;
 	int stop;
 	bool *occupied;
-	bool ending, gone, kept, confining;
+	bool ending, gone, kept, installing_filter;
 };
 
 extern pthread_mutex_t dp_foreign_state __attribute__((visibility("hidden")));
 extern pthread_cond_t dp_foreign_changed __attribute__((visibility("hidden")));
 
 /** dp_foreign_get() - the object of a process, made if there is none.
- *  Return: as dp_process_lodge(); -EAGAIN no thread can be made. */
+ *  Return: as dp_process_attach_other(); -EAGAIN no thread can be made. */
 int dp_foreign_get(pid_t pid, struct dp_foreign **f);
 /** dp_foreign_add() - put probes there: all or none. Return: as register_uprobe(). */
 int dp_foreign_add(struct dp_foreign *f, struct dp_client **clients, u32 n);
@@ -97,9 +97,9 @@ void dp_foreign_retire(struct dp_client *c);
 void dp_foreign_tidy(struct dp_foreign *f);
 /** dp_foreign_look() - has it ended, or executed? Then @gone says so. */
 void dp_foreign_look(struct dp_foreign *f);
-/** dp_foreign_confine() - see to a thread of it that is about to install a seccomp
+/** dp_foreign_filter_install() - see to a thread of it that is about to install a seccomp
  *  filter; under one that forbids what probes need they are gone, as with @gone */
-void dp_foreign_confine(struct dp_foreign *f);
+void dp_foreign_filter_install(struct dp_foreign *f);
 /** dp_foreign_put() - a reference; the last one frees it. Context: any lock. */
 void dp_foreign_put(struct dp_foreign *f);
 /** dp_foreign_account() - of a client */

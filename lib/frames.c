@@ -5,7 +5,7 @@
  *
  *	throw ─► unwinder ─► (stub) dp_frame_personality() ─► dp_frame_pad
  *	      ─► dp_return_unwound() in the agent ─► the unwinder's _Unwind_Resume,
- *	         as if the caller of the followed function had called it
+ *	         as if the caller of the tracked function had called it
  *
  * There may be several unwinders in a process, and what one has made another must
  * not be given; so each is asked by its own functions.
@@ -68,7 +68,7 @@ static void write_stub(u8 *at, u32 i)
 	const u8 *there = &dp_stub_room[(u64)i * DP_STUB_SIZE];
 
 	put32(at, 0x24a48d48); /* lea 152(%rsp), %rsp */
-	put32(at + 4, DP_FOLLOW_DEPTH + 8);
+	put32(at + 4, DP_TRACKED_DEPTH + 8);
 	at[8] = 0xff; /* call *cont(%rip) */
 	at[9] = 0x15;
 	put32(at + 10, (u32)((u64)&dp_frame_room[i].cont - (u64)(there + 14)));
@@ -181,10 +181,10 @@ struct dp_frame *dp_frame_of(u64 pc)
 
 void dp_frame_leave(struct dp_frame *f)
 {
-	f->state = DP_FRAME_LEFT;
-	f->next_free = (u32)frames.left;
-	frames.left = (frames.left & ~0xffffffffull) + (1ull << 32) +
-		      (u64)(f - dp_frame_room);
+	f->state = DP_FRAME_ABANDONED;
+	f->next_free = (u32)frames.abandoned;
+	frames.abandoned = (frames.abandoned & ~0xffffffffull) + (1ull << 32) +
+			   (u64)(f - dp_frame_room);
 }
 
 bool dp_frame_is_there(const struct dp_frame *f)
@@ -275,7 +275,7 @@ static bool wants_to_hear(const struct dp_frame *f)
 	const struct dp_instance *ri = (void *)f->instances;
 
 	for (; ri; ri = (void *)ri->next)
-		if (((const struct dp_follow *)ri->follow)->unwind)
+		if (((const struct dp_instance_pool *)ri->instance_pool)->unwind)
 			return true;
 	return false;
 }

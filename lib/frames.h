@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * frames: what followed calls return to; see struct dp_frame.
+ * frames: what tracked calls return to; see struct dp_frame.
  */
 #ifndef DP_FRAMES_H
 #define DP_FRAMES_H
 
 #include "engine/layout/instance.h"
 
-/* So many calls can be followed at a time, by all return probes together; some
+/* So many calls can be tracked at a time, by all return probes together; some
  * more, which threads keep for themselves. */
 #define DP_FRAMES_MOST (1u << 17)
 

@@ -3,7 +3,7 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "engine/site/live.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include "sym/sym.h"
 #include "resolve/symbol.h"
 
@@ -65,7 +65,7 @@ static void notice_unloaded(void)
 	for (i = 0; i < dp_self.nr_users; i++) {
 		struct dp_user *u = &dp_self.users[i];
 
-		if (may_go(u, i) && !u->stray && has_gone(i))
+		if (may_go(u, i) && !u->unowned && has_gone(i))
 			say_gone(u);
 	}
 }
@@ -85,7 +85,7 @@ static void notice_unmapped(const struct dp_maps *maps)
 	for (i = 0; i < dp_self.nr_users; i++) {
 		struct dp_user *u = &dp_self.users[i];
 
-		if (may_go(u, i) && u->stray && is_elsewhere(maps, u))
+		if (may_go(u, i) && u->unowned && is_elsewhere(maps, u))
 			say_gone(u);
 	}
 }
@@ -93,33 +93,33 @@ static void notice_unmapped(const struct dp_maps *maps)
 /* And where it is as before, is it the same code? */
 static void notice_replaced(void)
 {
-	bool strays = false;
+	bool unowned = false;
 	u32 i;
 
 	for (i = 0; i < dp_self.nr_users; i++) {
 		const struct dp_user *u = &dp_self.users[i];
 
-		if (!may_go(u, i) || !u->stray)
+		if (!may_go(u, i) || !u->unowned)
 			continue;
-		strays = true;
+		unowned = true;
 		dp_live_check(dp_self.engine, &dp_self.text.target, i);
 	}
-	dp_self.strays = strays;
+	dp_self.unowned = unowned;
 }
 
 void dp_probes_notice_gone(void)
 {
 	struct dp_maps maps;
-	bool strays = dp_self.strays && !dp_maps_read(0, &maps);
+	bool unowned = dp_self.unowned && !dp_maps_read(0, &maps);
 
-	if (!dp_self.changed && !strays)
+	if (!dp_self.changed && !unowned)
 		return;
 	if (dp_self.changed)
 		notice_unloaded();
-	if (strays)
+	if (unowned)
 		notice_unmapped(&maps);
 	abandon_gone();
-	if (strays) {
+	if (unowned) {
 		notice_replaced();
 		dp_maps_free(&maps);
 		say_lost();

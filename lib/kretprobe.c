@@ -45,23 +45,23 @@ _Static_assert(!offsetof(struct kretprobe, kp),
 
 /* Pools that some call may still come back to. */
 struct pool {
-	struct dp_follow follow;
+	struct dp_instance_pool instance_pool;
 	struct pool *next;
 	struct dp_retsites *sites; /* NULL: return addresses are replaced */
 };
 static struct pool *left;
 
-/** struct followed - a function, and how its calls are followed
+/** struct tracked - a function, and how its calls are tracked
  *  @addr: 0: not known
  *  @why: it has to be by the exits, though nobody has asked for that; or NULL
  */
-struct followed {
+struct tracked {
 	u64 addr;
 	enum dp_return_way way;
 	const char *name, *why;
 };
 
-/* Why it cannot be followed that way, or NULL. */
+/* Why it cannot be tracked that way, or NULL. */
 static const char *objection(const struct kretprobe *rp, u64 addr,
 			     enum dp_return_way way, const char **name)
 {
@@ -72,10 +72,10 @@ static const char *objection(const struct kretprobe *rp, u64 addr,
 	if (dp_symbol_map_name(dp_self.symbols, addr, name, &offset, &module) ||
 	    offset)
 		*name = NULL;
-	why = dp_never_followed(*name, way);
+	why = dp_never_tracked(*name, way);
 	if (!why && rp->kp.symbol_name) {
 		*name = rp->kp.symbol_name;
-		why = dp_never_followed(*name, way);
+		why = dp_never_tracked(*name, way);
 	}
 	if (why)
 		return why;
@@ -94,7 +94,7 @@ static const char *objection(const struct kretprobe *rp, u64 addr,
 
 /* Where the return address has to stay, the exits do as well; but nobody hears of
  * exceptions there. */
-static const char *choose(const struct kretprobe *rp, struct followed *f)
+static const char *choose(const struct kretprobe *rp, struct tracked *f)
 {
 	const char *why = NULL, *other;
 
@@ -112,7 +112,7 @@ static const char *choose(const struct kretprobe *rp, struct followed *f)
 	return why && other ? why : other;
 }
 
-static int may_be_followed(struct kretprobe *rp, struct followed *f)
+static int may_be_tracked(struct kretprobe *rp, struct tracked *f)
 {
 	struct dp_symbol sym;
 	const char *why;
@@ -146,7 +146,7 @@ static bool is_away(const struct dp_instance *ri)
 /* Nobody comes back to a probe whose exits are gone. */
 static bool is_used(const struct pool *p)
 {
-	const struct dp_follow *f = &p->follow;
+	const struct dp_instance_pool *f = &p->instance_pool;
 	u32 i;
 
 	if (dp_self_in_hand(f->pool, (u64)f->nr * f->stride))
@@ -161,14 +161,14 @@ static bool is_used(const struct pool *p)
 
 static void free_pool(struct pool *p)
 {
-	if (!p->follow.exits)
-		dp_frames_release(p->follow.nr);
+	if (!p->instance_pool.exits)
+		dp_frames_release(p->instance_pool.nr);
 	free(p->sites);
-	free((void *)p->follow.pool);
+	free((void *)p->instance_pool.pool);
 	free(p);
 }
 
-static void free_left(void)
+static void free_abandoned(void)
 {
 	struct pool **link = &left, *p;
 
@@ -192,7 +192,7 @@ static int default_active(void)
 
 /* What an instance says of its probe is so for good: also one that nobody has filled
  * in yet can be given back. */
-static void make_instances(const struct dp_follow *f)
+static void make_instances(const struct dp_instance_pool *f)
 {
 	u32 i;
 
@@ -201,7 +201,7 @@ static void make_instances(const struct dp_follow *f)
 		struct dp_instance *ri = dp_instance_at(f, i);
 
 		ri->user = f->user;
-		ri->follow = (u64)f;
+		ri->instance_pool = (u64)f;
 		ri->index = i;
 	}
 }
@@ -220,7 +220,7 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 		free(p);
 		return NULL;
 	}
-	p->follow = (struct dp_follow){
+	p->instance_pool = (struct dp_instance_pool){
 		.user = (u64)rp,
 		.handler = (u64)rp->handler,
 		.entry = (u64)rp->entry_handler,
@@ -234,9 +234,11 @@ static struct pool *make_pool(struct kretprobe *rp, enum dp_return_way way)
 		.unwind = !!(rp->kp.flags & KPROBE_FLAG_UNWIND),
 		.exits = way == DP_RETURN_SITE,
 	};
-	p->follow.quick = !p->follow.handler_needs && !p->follow.entry_needs &&
-			  n <= DP_FOLLOW_SCAN && rp->data_size <= QUICK_DATA;
-	make_instances(&p->follow);
+	p->instance_pool.quick = !p->instance_pool.handler_needs &&
+				 !p->instance_pool.entry_needs &&
+				 n <= DP_INSTANCE_SCAN &&
+				 rp->data_size <= QUICK_DATA;
+	make_instances(&p->instance_pool);
 	return p;
 }
 
@@ -251,7 +253,7 @@ static int check_numbers(struct kretprobe *rp)
 	return 0;
 }
 
-static int find_exits(struct kretprobe *rp, const struct followed *f,
+static int find_exits(struct kretprobe *rp, const struct tracked *f,
 		      struct dp_exit_reader *reader, struct pool *pool)
 {
 	char words[DP_DIAG_MAX];
@@ -266,20 +268,20 @@ static int find_exits(struct kretprobe *rp, const struct followed *f,
 }
 
 /* All that can be said without reading a module's code. */
-static int look_at(struct kretprobe *rp, struct followed *f)
+static int look_at(struct kretprobe *rp, struct tracked *f)
 {
 	u32 index;
 	int err;
 
-	*f = (struct followed){ .way = DP_RETURN_STUB };
+	*f = (struct tracked){ .way = DP_RETURN_STUB };
 	if (dp_probe_index(&rp->kp, &index))
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "the probe is registered already");
-	err = may_be_followed(rp, f);
+	err = may_be_tracked(rp, f);
 	return err ? err : check_numbers(rp);
 }
 
-static int prepare(struct kretprobe *rp, const struct followed *f,
+static int prepare(struct kretprobe *rp, const struct tracked *f,
 		   struct dp_exit_reader *reader, struct pool **pool)
 {
 	*pool = make_pool(rp, f->way);
@@ -316,7 +318,7 @@ static struct dp_request request(struct kprobe *p, const struct pool *pool,
 			      .user = (u64)p,
 			      .fault = (u64)p->fault_handler,
 			      .nmissed = (u64)&p->nmissed,
-			      .follow = (u64)&pool->follow },
+			      .instance_pool = (u64)&pool->instance_pool },
 	};
 }
 
@@ -333,9 +335,9 @@ static void describe(struct dp_request *r, struct kretprobe *rp,
 			       s->exits[i - 1].way);
 }
 
-void dp_pool_leave(struct dp_follow *follow)
+void dp_pool_leave(struct dp_instance_pool *instance_pool)
 {
-	struct pool *p = (struct pool *)follow;
+	struct pool *p = (struct pool *)instance_pool;
 
 	p->next = left;
 	left = p;
@@ -365,7 +367,7 @@ static int register_prepared(struct kretprobe **rps, struct pool **pools,
 static int register_all(struct kretprobe **rps, int num)
 {
 	struct pool **pools = calloc((size_t)num, sizeof(*pools));
-	struct followed *f = calloc((size_t)num, sizeof(*f));
+	struct tracked *f = calloc((size_t)num, sizeof(*f));
 	struct dp_exit_reader *reader = dp_symbol_map_exits(dp_self.symbols);
 	int err = 0, i;
 
@@ -385,8 +387,8 @@ static int register_all(struct kretprobe **rps, int num)
 		err = register_prepared(rps, pools, num);
 	for (i = 0; err && i < num; i++)
 		if (pools[i])
-			dp_pool_leave(&pools[i]->follow);
-	free_left();
+			dp_pool_leave(&pools[i]->instance_pool);
+	free_abandoned();
 	free(pools);
 	return err;
 }
@@ -397,7 +399,7 @@ int register_kretprobes(struct kretprobe **rps, int num)
 
 	if (err)
 		return err;
-	free_left();
+	free_abandoned();
 	err = dp_probes_check((void **)rps, num);
 	if (!err)
 		err = register_all(rps, num);
@@ -462,7 +464,7 @@ int dp_kretprobe_jumped(const struct kretprobe_instance *ri)
 {
 	const struct dp_instance *mine = (const void *)ri;
 
-	return mine->ending == DP_CALL_TAILED;
+	return mine->ending == DP_CALL_TAIL_CALLED;
 }
 
 int dp_kretprobe_unwound(const struct kretprobe_instance *ri)
@@ -474,9 +476,9 @@ int dp_kretprobe_unwound(const struct kretprobe_instance *ri)
 
 /* An instance whose call was left is given back when its thread meets it again;
  * until then the stack tells. */
-static bool was_left(const struct pool *p, const struct dp_instance *ri)
+static bool is_abandoned(const struct pool *p, const struct dp_instance *ri)
 {
-	return p->sites ? dp_retsites_was_left(ri) :
+	return p->sites ? dp_retsites_is_abandoned(ri) :
 			  !dp_frame_is_there((void *)ri->frame);
 }
 
@@ -491,7 +493,7 @@ static void add_up(const struct pool *p, const struct dp_instance *ri,
 	/* Not before its entry handler has agreed. */
 	if (!is_away(ri))
 		return;
-	if (was_left(p, ri))
+	if (is_abandoned(p, ri))
 		a->abandoned++;
 	else
 		a->inside++;
@@ -500,7 +502,7 @@ static void add_up(const struct pool *p, const struct dp_instance *ri,
 int dp_kretprobe_account(const struct kretprobe *rp,
 			 struct dp_kretprobe_account *account)
 {
-	const struct dp_follow *f;
+	const struct dp_instance_pool *f;
 	u32 index, i;
 	int err = dp_self_begin_look();
 
@@ -511,7 +513,8 @@ int dp_kretprobe_account(const struct kretprobe *rp,
 		err = dp_diag_set(dp_last(), -EINVAL,
 				  "the probe is not registered");
 	} else {
-		f = (void *)dp_live_handlers(dp_self.engine, index)->follow;
+		f = (void *)dp_live_handlers(dp_self.engine, index)
+			    ->instance_pool;
 		account->missed = (unsigned int)rp->nmissed;
 		for (i = 0; i < f->nr; i++)
 			add_up((const struct pool *)f, dp_instance_at(f, i),

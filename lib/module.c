@@ -61,7 +61,7 @@ static const struct pt_regs *hit_regs(void)
 							stack->regs);
 }
 
-/* A followed call's frame has a stub's address where the program's was. */
+/* A tracked call's frame has a stub's address where the program's was. */
 static bool leave(unsigned long *ip, unsigned long *sp)
 {
 	const struct dp_frame *f = dp_frame_of(*ip);

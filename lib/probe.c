@@ -18,13 +18,13 @@
 #include "engine/site/live.h"
 #include "engine/site/arm.h"
 #include "engine/text/target.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "resolve/ground.h"
+#include "resolve/reach.h"
 #include "resolve/symbol.h"
 
 #define FEW 64
@@ -117,7 +117,7 @@ static int begins_function(u64 addr)
 	if (err)
 		return err;
 	dp_symbol_map_name(dp_self.symbols, addr, &name, &offset, &module);
-	if (name && !offset && dp_symbol_is_piece(name))
+	if (name && !offset && dp_symbol_is_fragment(name))
 		return dp_diag_set(
 			dp_last(), -EINVAL,
 			"%s is a piece of a function, which is jumped to: it has no return address",
@@ -127,22 +127,22 @@ static int begins_function(u64 addr)
 
 /* May it be probed? What the linker has loaded is seen when it goes; of other code is
  * noted what it is. */
-static int look_at(struct dp_request *r, struct dp_grounds *g,
+static int look_at(struct dp_request *r, struct dp_reach_reader *g,
 		   struct dp_place *at)
 {
 	char why[DP_WHY_MAX];
 	struct dp_maps maps;
 	int err;
 
-	r->stray = !dp_symbol_map_linked(dp_self.symbols, at->addr);
-	err = r->stray ? dp_maps_read(0, &maps) : 0;
+	r->unowned = !dp_symbol_map_linked(dp_self.symbols, at->addr);
+	err = r->unowned ? dp_maps_read(0, &maps) : 0;
 	if (err)
 		return dp_diag_set(dp_last(), err,
 				   "what is mapped at 0x%llx cannot be told",
 				   (unsigned long long)at->addr);
-	at->maps = r->stray ? &maps : NULL;
+	at->maps = r->unowned ? &maps : NULL;
 	err = dp_allowed_check(g, at, DP_ASKER_KPROBE, why);
-	if (r->stray) {
+	if (r->unowned) {
 		r->origin = dp_map_origin(at->map, at->addr);
 		dp_maps_free(&maps);
 	}
@@ -173,35 +173,35 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 		.kind = r->kind,
 		.disabled = disabled,
 		.hidden = r->hidden,
-		.stray = r->stray,
+		.unowned = r->unowned,
 		.origin = r->origin,
 	};
-	dp_self.strays |= r->stray;
+	dp_self.unowned |= r->unowned;
 	return 0;
 }
 
 /* Of the return probe whose entry it is, or NULL. */
-static struct dp_follow *follow_of(u32 index)
+static struct dp_instance_pool *instance_pool_of(u32 index)
 {
 	const struct dp_handlers *h = dp_live_handlers(dp_self.engine, index);
 
-	return h->kind == DP_KIND_EXIT ? NULL : (void *)h->follow;
+	return h->kind == DP_KIND_EXIT ? NULL : (void *)h->instance_pool;
 }
 
 /* What is found there when it is first hit. */
 static void introduce(struct dp_request *r, u32 index, u64 addr, u8 opcode)
 {
-	struct dp_follow *follow = follow_of(index);
+	struct dp_instance_pool *instance_pool = instance_pool_of(index);
 
 	r->had_addr = r->p->addr;
 	r->p->nmissed = 0;
 	r->p->opcode = opcode;
 	r->p->addr = (kprobe_opcode_t *)addr;
-	if (follow)
-		follow->probe = index;
+	if (instance_pool)
+		instance_pool->probe = index;
 }
 
-static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
+static int add(struct dp_request *r, struct dp_reach_reader *g, u32 *index)
 {
 	bool disabled = r->p->flags & KPROBE_FLAG_DISABLED;
 	struct dp_place at = { 0 };
@@ -218,17 +218,17 @@ static int add(struct dp_request *r, struct dp_grounds *g, u32 *index)
 		err = look_at(r, g, &at);
 	if (err)
 		return err;
-	dp_texts_add(&dp_self.arena->control, 0, at.addr);
+	dp_patched_add(&dp_self.arena->control, 0, at.addr);
 	found.size = at.size;
-	found.x87 = dp_ground_x87(g, at.addr);
-	found.stray = r->stray;
+	found.x87 = dp_reach_x87(g, at.addr);
+	found.unowned = r->unowned;
 	err = dp_live_add(dp_self.engine, at.addr, &found, &r->handlers,
 			  !disabled, index, &why);
 	if (err)
 		return dp_diag_set(dp_last(), err,
 				   "0x%llx cannot be probed: %s",
 				   (unsigned long long)at.addr, why);
-	dp_ground_allow_live(g, *index, at.addr);
+	dp_reach_allow_live(g, *index, at.addr);
 	introduce(r, *index, at.addr, at.code[0]);
 	return 0;
 }
@@ -273,7 +273,7 @@ static int arm(const u32 *indexes, u32 n)
 
 static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 {
-	struct dp_grounds g = {
+	struct dp_reach_reader g = {
 		.mods = dp_symbol_map_modules(dp_self.symbols),
 		.arming = dp_self.arming,
 		.target = &dp_self.text.target,
@@ -298,7 +298,7 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 				 r->p->flags & KPROBE_FLAG_DISABLED);
 		r->p->dp_private[0] = (void *)(u64)(indexes[*done] + 1);
 	}
-	dp_grounds_close(&g);
+	dp_reach_reader_close(&g);
 	return err;
 }
 
@@ -334,7 +334,7 @@ int dp_probes_register(struct dp_request *requests, u32 n)
  * everybody is out. */
 static void silence(u32 index)
 {
-	struct dp_follow *f = follow_of(index);
+	struct dp_instance_pool *f = instance_pool_of(index);
 
 	if (f)
 		__atomic_store_n(&f->handler, 0, __ATOMIC_RELEASE);
@@ -342,13 +342,13 @@ static void silence(u32 index)
 
 static void remove_all(const u32 *indexes, u32 n)
 {
-	struct dp_follow *f;
+	struct dp_instance_pool *f;
 	u32 i;
 
 	dp_live_remove(dp_self.engine, &dp_self.text.target, indexes, n);
 	dp_self_settle();
 	for (i = 0; i < n; i++) {
-		f = follow_of(indexes[i]);
+		f = instance_pool_of(indexes[i]);
 		if (f)
 			dp_pool_leave(f);
 		dp_live_forget(dp_self.engine, indexes[i]);
@@ -384,7 +384,7 @@ static struct dp_retsites *sites_of(struct kprobe *p)
 	return dp_retsites_of((struct kretprobe *)p);
 }
 
-/* Before their entries: nobody is followed then who could not end. */
+/* Before their entries: nobody is tracked then who could not end. */
 static void unregister_exits(struct kprobe *const *probes, u32 n)
 {
 	struct dp_retsites *sites;

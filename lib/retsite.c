@@ -13,7 +13,7 @@
 #include "resolve/symbol.h"
 #include "sym/exits.h"
 
-bool dp_retsites_was_left(const struct dp_instance *ri)
+bool dp_retsites_is_abandoned(const struct dp_instance *ri)
 {
 	u64 now;
 
@@ -55,9 +55,8 @@ int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
 		     u64 addr, struct dp_retsites **sites)
 {
 	struct dp_exit_list list = { 0 };
-	int err = dp_exits_follow(reader,
-				  dp_symbol_map_modules(dp_self.symbols), addr,
-				  &list, dp_last());
+	int err = dp_exits_track(reader, dp_symbol_map_modules(dp_self.symbols),
+				 addr, &list, dp_last());
 
 	if (err)
 		return err;

@@ -40,7 +40,7 @@ int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
  *  kind. Context: any. */
 struct dp_retsites *dp_retsites_of(const struct kretprobe *rp);
 
-/** dp_retsites_was_left() - is an instance's call over, in another way? */
-bool dp_retsites_was_left(const struct dp_instance *ri);
+/** dp_retsites_is_abandoned() - is an instance's call over, in another way? */
+bool dp_retsites_is_abandoned(const struct dp_instance *ri);
 
 #endif

@@ -28,7 +28,7 @@
 /** struct dp_user - the probe that has an index of the engine; @p is NULL for none
  *  @since: generation of the symbol map when it was registered
  *  @gone: its code is no longer there
- *  @stray: the dynamic linker has not loaded its code, so nobody says so when it
+ *  @unowned: the dynamic linker has not loaded its code, so nobody says so when it
  *          goes; @origin is what it was then
  */
 struct dp_user {
@@ -36,7 +36,7 @@ struct dp_user {
 	u64 since;
 	u64 addr;
 	char kind; /* as lists show it: k, r, j */
-	bool disabled, gone, stray;
+	bool disabled, gone, unowned;
 	struct dp_origin origin;
 	bool hidden; /* see struct dp_request */
 };
@@ -53,7 +53,7 @@ struct dp_self {
 	bool switched_off; /* some probe has been, and is to be removed */
 	bool disarmed, unoptimized;
 	bool changed; /* libraries have come or gone */
-	bool strays; /* some probe is in code that may go unseen */
+	bool unowned; /* some probe is in code that may go unseen */
 	enum dp_arming arming;
 };
 
@@ -139,7 +139,7 @@ struct dp_request {
 	char kind;
 	bool entry; /* only at the beginning of a function */
 	bool hidden; /* part of another one, and in no list */
-	bool stray; /* as in struct dp_user */
+	bool unowned; /* as in struct dp_user */
 	struct dp_origin origin;
 	kprobe_opcode_t *had_addr; /* what the caller had set */
 };
@@ -187,8 +187,8 @@ void dp_report_deliver(void);
 u8 dp_handler_needs(const void *handler);
 
 /* kretprobe.c */
-/** dp_pool_leave() - of a struct dp_follow: nobody enters any more */
-void dp_pool_leave(struct dp_follow *follow);
+/** dp_pool_leave() - of a struct dp_instance_pool: nobody enters any more */
+void dp_pool_leave(struct dp_instance_pool *instance_pool);
 
 /* blacklist.c */
 /** struct dp_forbidden - [start, end) that may not be probed */
@@ -199,7 +199,7 @@ struct dp_forbidden {
 
 typedef bool dp_forbidden_fn(const struct dp_forbidden *range, void *arg);
 
-/** dp_blacklist_visit() - all of them, until @visit returns true. Return: whether it has. */
+/** dp_blacklist_visit() - all of them, until @instance returns true. Return: whether it has. */
 bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg);
 /** dp_blacklisted() - may this address not be probed? Return: why, or NULL. */
 const char *dp_blacklisted(u64 addr);

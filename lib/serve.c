@@ -5,7 +5,7 @@
  *   probed thread ── calls ──► one of those that are idle ──► handler ──► answer
  *                              if none is left, another one is made first
  *
- * And one, the keeper, that holds the robust futex by which the process knows that we
+ * And one, the owner, that holds the robust futex by which the process knows that we
  * are there, and notices when it is not there itself. It runs nothing else: its list
  * of robust futexes is its own, not libc's. What links it is in our memory; only the
  * futex is where the process can write.
@@ -22,7 +22,7 @@
 #include "engine/layout/handler.h"
 #include "engine/layout/base.h"
 #include "proc/linker.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include "proc/proc.h"
 #include <errno.h>
 #include <limits.h>
@@ -41,10 +41,10 @@
 #define LINGER_S 2
 #define FRUITLESS 64 /* so often a thread is woken for nothing before it naps */
 #define NAP_NS 1000000
-#define KEEPER_STACK 65536
+#define OWNER_STACK 65536
 #define SPARE 2 /* threads with nothing to do that stay */
 
-_Static_assert(sizeof(struct pt_regs) == sizeof(((struct dp_ask *)0)->regs),
+_Static_assert(sizeof(struct pt_regs) == sizeof(((struct dp_upcall *)0)->regs),
 	       "registers");
 
 static long futex(u32 *word, int op, u32 value, const struct timespec *timeout)
@@ -84,7 +84,7 @@ static int make_thread(void *(*function)(void *), struct dp_foreign *f,
 	return -err;
 }
 
-/* --- the keeper --- */
+/* --- the owner --- */
 
 static void say_kept(struct dp_foreign *f)
 {
@@ -104,7 +104,7 @@ static void look(struct dp_foreign *f)
 
 static void watch(struct dp_foreign *f)
 {
-	struct pollfd p[2] = { { dp_lodge_pidfd(f->proc), POLLIN, 0 },
+	struct pollfd p[2] = { { dp_attach_other_pidfd(f->proc), POLLIN, 0 },
 			       { f->stop, POLLIN, 0 } };
 
 	while (!__atomic_load_n(&f->ending, __ATOMIC_ACQUIRE)) {
@@ -124,17 +124,17 @@ static void *keep(void *arg)
 	struct robust_list entry;
 	struct robust_list_head head = {
 		.list.next = &entry,
-		.futex_offset = (char *)&f->asks->keeper - (char *)&entry,
+		.futex_offset = (char *)&f->upcalls->owner - (char *)&entry,
 	};
 
 	entry.next = &head.list;
 	pthread_setname_np(pthread_self(), "dprobes keeper");
 	syscall(SYS_set_robust_list, &head, sizeof(head));
-	__atomic_store_n(&f->asks->keeper, (u32)syscall(SYS_gettid),
+	__atomic_store_n(&f->upcalls->owner, (u32)syscall(SYS_gettid),
 			 __ATOMIC_RELEASE);
 	say_kept(f);
 	watch(f);
-	__atomic_store_n(&f->asks->keeper, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&f->upcalls->owner, 0, __ATOMIC_RELEASE);
 	head.list.next = &head.list;
 	dp_foreign_put(f);
 	return NULL;
@@ -142,14 +142,14 @@ static void *keep(void *arg)
 
 /* --- those that run handlers --- */
 
-static bool move(struct dp_ask *ask, u32 from, u32 to)
+static bool move(struct dp_upcall *upcall, u32 from, u32 to)
 {
-	return __atomic_compare_exchange_n(&ask->state, &from, to, false,
+	return __atomic_compare_exchange_n(&upcall->state, &from, to, false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /** struct call - what a thread asks for, out of its process's reach
- *  @place: number of its struct dp_ask */
+ *  @place: number of its struct dp_upcall */
 struct call {
 	u32 place, tid, probe;
 	struct pt_regs regs;
@@ -158,25 +158,26 @@ struct call {
 /* In each place one handler at most runs for us, whatever @state says. */
 static bool occupy(struct dp_foreign *f, u32 i)
 {
-	struct dp_ask *ask = &f->asks->v[i];
+	struct dp_upcall *upcall = &f->upcalls->v[i];
 
-	if (__atomic_load_n(&ask->state, __ATOMIC_RELAXED) != DP_ASK_ASKED ||
+	if (__atomic_load_n(&upcall->state, __ATOMIC_RELAXED) !=
+		    DP_UPCALL_REQUESTED ||
 	    __atomic_exchange_n(&f->occupied[i], true, __ATOMIC_ACQUIRE))
 		return false;
-	if (move(ask, DP_ASK_ASKED, DP_ASK_RUNS))
+	if (move(upcall, DP_UPCALL_REQUESTED, DP_UPCALL_RUNS))
 		return true;
 	__atomic_store_n(&f->occupied[i], false, __ATOMIC_RELEASE);
 	return false;
 }
 
-static void copy_call(const struct dp_ask *ask, struct call *call)
+static void copy_call(const struct dp_upcall *upcall, struct call *call)
 {
-	const volatile u64 *from = ask->regs;
+	const volatile u64 *from = upcall->regs;
 	u64 *to = (u64 *)&call->regs;
 	size_t i;
 
-	call->tid = *(const volatile u32 *)&ask->tid;
-	call->probe = *(const volatile u32 *)&ask->probe;
+	call->tid = *(const volatile u32 *)&upcall->tid;
+	call->probe = *(const volatile u32 *)&upcall->probe;
 	for (i = 0; i < sizeof(call->regs) / sizeof(*to); i++)
 		to[i] = from[i];
 }
@@ -184,12 +185,12 @@ static void copy_call(const struct dp_ask *ask, struct call *call)
 /* Return: false: there is none. */
 static bool take(struct dp_foreign *f, struct call *call)
 {
-	u32 n = dp_few(&f->asks->high, f->nr_asks), i;
+	u32 n = dp_few(&f->upcalls->high, f->nr_upcalls), i;
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	for (i = 0; i < n; i++)
 		if (occupy(f, i)) {
-			copy_call(&f->asks->v[i], call);
+			copy_call(&f->upcalls->v[i], call);
 			call->place = i;
 			return true;
 		}
@@ -230,7 +231,7 @@ static pid_t tid_here(const struct dp_foreign *f, u32 tid)
 	size_t n = 0, i;
 	FILE *file;
 
-	if (dp_lodge_ns_pid(f->proc) == (u32)f->pid)
+	if (dp_attach_other_ns_pid(f->proc) == (u32)f->pid)
 		return checked(f, (pid_t)tid);
 	if (dp_process_threads(f->pid, &tids, &n))
 		return here;
@@ -255,7 +256,7 @@ static void run(struct dp_foreign *f, struct dp_client *c, struct call *call)
 	struct dp_probed probed = {
 		.task = { .pid = tid_here(f, call->tid), .tgid = f->pid },
 		.mem = dp_process_mem(f->proc),
-		.there = dp_lodge_base(f->proc),
+		.there = dp_attach_other_base(f->proc),
 	};
 
 	dp_probed = &probed;
@@ -267,26 +268,26 @@ static void run(struct dp_foreign *f, struct dp_client *c, struct call *call)
  * as soon as that is there. */
 static void answer(struct dp_foreign *f, u32 place)
 {
-	struct dp_ask *ask = &f->asks->v[place];
+	struct dp_upcall *upcall = &f->upcalls->v[place];
 
 	__atomic_store_n(&f->occupied[place], false, __ATOMIC_RELEASE);
-	if (!move(ask, DP_ASK_RUNS, DP_ASK_ANSWERED)) {
-		move(ask, DP_ASK_LEFT, DP_ASK_FREE);
+	if (!move(upcall, DP_UPCALL_RUNS, DP_UPCALL_ANSWERED)) {
+		move(upcall, DP_UPCALL_ABANDONED, DP_UPCALL_FREE);
 		return;
 	}
-	futex(&ask->state, FUTEX_WAKE, 1, NULL);
+	futex(&upcall->state, FUTEX_WAKE, 1, NULL);
 }
 
 static void serve(struct dp_foreign *f, struct call *call)
 {
-	struct dp_ask *ask = &f->asks->v[call->place];
+	struct dp_upcall *upcall = &f->upcalls->v[call->place];
 	struct dp_client *c = client_of(f, call->probe, call->regs.ip);
 
 	if (c) {
 		run(f, c, call);
-		if (__atomic_load_n(&ask->state, __ATOMIC_ACQUIRE) ==
-		    DP_ASK_RUNS)
-			memcpy(ask->regs, &call->regs, sizeof(call->regs));
+		if (__atomic_load_n(&upcall->state, __ATOMIC_ACQUIRE) ==
+		    DP_UPCALL_RUNS)
+			memcpy(upcall->regs, &call->regs, sizeof(call->regs));
 	}
 	answer(f, call->place);
 	if (c)
@@ -300,7 +301,7 @@ static void linger(struct dp_foreign *f, u32 calls)
 	const struct timespec while_ = { LINGER_S, 0 };
 
 	if (!__atomic_load_n(&f->ending, __ATOMIC_SEQ_CST))
-		futex(&f->asks->calls, FUTEX_WAIT, calls, &while_);
+		futex(&f->upcalls->calls, FUTEX_WAIT, calls, &while_);
 }
 
 static void *work(void *arg);
@@ -346,15 +347,15 @@ static bool may_go(struct dp_foreign *f, time_t since)
 /* It may take as long as handlers do that others run meanwhile. One of us does it. */
 static void see_to_filter(struct dp_foreign *f)
 {
-	if (!dp_process_confines(f->proc) ||
-	    __atomic_exchange_n(&f->confining, true, __ATOMIC_ACQUIRE))
+	if (!dp_process_installs_filter(f->proc) ||
+	    __atomic_exchange_n(&f->installing_filter, true, __ATOMIC_ACQUIRE))
 		return;
 	set_to_work(f);
 	dp_foreign_lock();
-	dp_foreign_confine(f);
+	dp_foreign_filter_install(f);
 	dp_foreign_unlock();
 	set_free(f);
-	__atomic_store_n(&f->confining, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&f->installing_filter, false, __ATOMIC_RELEASE);
 }
 
 /* A process that wakes us all the time, for nothing, is not to have a processor of ours
@@ -376,7 +377,7 @@ static void *work(void *arg)
 
 	pthread_setname_np(pthread_self(), "dprobes handler");
 	for (;;) {
-		calls = __atomic_load_n(&f->asks->calls, __ATOMIC_ACQUIRE);
+		calls = __atomic_load_n(&f->upcalls->calls, __ATOMIC_ACQUIRE);
 		if (take(f, &call)) {
 			set_to_work(f);
 			serve(f, &call);
@@ -402,7 +403,7 @@ int dp_serve_begin(struct dp_foreign *f)
 	f->stop = eventfd(0, EFD_CLOEXEC);
 	if (f->stop < 0)
 		return -errno;
-	err = make_thread(keep, f, KEEPER_STACK);
+	err = make_thread(keep, f, OWNER_STACK);
 	if (err)
 		return err;
 	pthread_mutex_lock(&dp_foreign_state);
@@ -422,15 +423,16 @@ void dp_serve_end(struct dp_foreign *f)
 	u32 i;
 
 	__atomic_store_n(&f->ending, true, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&f->asks->keeper, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&f->upcalls->owner, 0, __ATOMIC_RELEASE);
 	if (write(f->stop, &one, sizeof(one)) < 0)
 		return;
 	/* So that no one waits any more, here or there. */
-	__atomic_fetch_add(&f->asks->calls, 1, __ATOMIC_SEQ_CST);
-	futex(&f->asks->calls, FUTEX_WAKE, INT_MAX, NULL);
-	for (i = 0; i < f->nr_asks; i++)
-		if (__atomic_load_n(&f->asks->v[i].state, __ATOMIC_RELAXED))
-			futex(&f->asks->v[i].state, FUTEX_WAKE, INT_MAX, NULL);
+	__atomic_fetch_add(&f->upcalls->calls, 1, __ATOMIC_SEQ_CST);
+	futex(&f->upcalls->calls, FUTEX_WAKE, INT_MAX, NULL);
+	for (i = 0; i < f->nr_upcalls; i++)
+		if (__atomic_load_n(&f->upcalls->v[i].state, __ATOMIC_RELAXED))
+			futex(&f->upcalls->v[i].state, FUTEX_WAKE, INT_MAX,
+			      NULL);
 }
 
 bool dp_serve_in_handler(void)

@@ -11,7 +11,7 @@
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
 #include "lib/self.h"
-#include "lib/there.h"
+#include "lib/injected.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -161,13 +161,13 @@ static int add_self(struct dp_client **clients, u32 n)
 }
 
 /* What was unregistered in a handler of its own, where it could not be freed. */
-static struct dp_client *buried;
+static struct dp_client *released;
 
-static void bury(struct dp_client *c)
+static void release_gone(struct dp_client *c)
 {
 	dp_foreign_lock();
-	c->next = buried;
-	buried = c;
+	c->next = released;
+	released = c;
 	dp_foreign_unlock();
 }
 
@@ -175,11 +175,11 @@ static void dig_up(void)
 {
 	struct dp_client *c, *next;
 
-	if (!buried || dp_self_in_handler())
+	if (!released || dp_self_in_handler())
 		return;
 	dp_foreign_lock();
-	c = buried;
-	buried = NULL;
+	c = released;
+	released = NULL;
 	dp_foreign_unlock();
 	for (; c; c = next) {
 		next = c->next;
@@ -195,7 +195,7 @@ static void finish_self(struct dp_client *c)
 
 	unregister_kprobe(&c->kp);
 	if (in_handler)
-		bury(c);
+		release_gone(c);
 	else
 		free(c);
 }
@@ -309,7 +309,7 @@ static void finish(struct dp_client **clients, u32 n, bool wait)
 	for (i = 0; i < n && wait; i++)
 		if (!clients[i]->interrupt || !clients[i]->at)
 			wait_for_handlers(clients[i]);
-		else if (!dp_there_settle(clients[i]))
+		else if (!dp_injected_settle(clients[i]))
 			/* Its number is not given to another one. */
 			clients[i]->linked = true;
 	for (i = 0; i < n; i++)
@@ -443,7 +443,7 @@ void *dp_uprobe_there(const struct uprobe *u, const void *variable)
 	dp_foreign_lock();
 	c = *find(u);
 	if (c)
-		there = c->at ? dp_there_see(c->at, variable) :
+		there = c->at ? dp_injected_see(c->at, variable) :
 				(void *)variable;
 	dp_foreign_unlock();
 	return there;

@@ -259,11 +259,11 @@ static int look_up(struct dp_modules *mods, u64 addr, struct dp_exit_list *list)
 	if (err)
 		return err;
 	if (!dp_symbol_at(mods, addr, &sym) && sym.addr == addr &&
-	    (why = dp_never_followed(sym.name, DP_RETURN_SITE)))
+	    (why = dp_never_tracked(sym.name, DP_RETURN_SITE)))
 		return dp_diag_set(dp_last(), -EINVAL,
 				   "%s cannot have a return probe: %s",
 				   sym.name, why);
-	err = dp_exits_follow(&reader, mods, addr, list, dp_last());
+	err = dp_exits_track(&reader, mods, addr, list, dp_last());
 	dp_exit_reader_close(&reader);
 	return err;
 }

@@ -15,22 +15,24 @@ struct dp_modules;
 struct dp_process;
 
 /**
- * struct dp_notice - where a dynamic linker tells debuggers of libraries
+ * struct dp_loader_event - where a dynamic linker tells debuggers of libraries
  * @function: that it calls
  * @record: address of its struct r_debug; or, if @pointer, of the pointer to that
  */
-struct dp_notice {
+struct dp_loader_event {
 	u64 function, record;
 	bool pointer;
 };
 
-/** dp_notice_find() - Return: false: it has no dynamic linker, or one that does not
+/** dp_loader_event_find() - Return: false: it has no dynamic linker, or one that does not
  *  tell. @mods: of sym.h */
-bool dp_notice_find(struct dp_modules *mods, struct dp_notice *notice);
-/** dp_notice_record() - address of the struct r_debug, when the linker has begun.
+bool dp_loader_event_find(struct dp_modules *mods,
+			  struct dp_loader_event *loader_event);
+/** dp_loader_event_record() - address of the struct r_debug, when the linker has begun.
  *  Return: 0 or a negative errno. */
-int dp_notice_record(const struct dp_process *proc,
-		     const struct dp_notice *notice, u64 *record);
+int dp_loader_event_record(const struct dp_process *proc,
+			   const struct dp_loader_event *loader_event,
+			   u64 *record);
 
 /**
  * dp_process_asked() - does a thread of it wait in the dynamic linker, with new
@@ -54,22 +56,22 @@ void dp_process_answer_heard(struct dp_process *proc, u32 heard);
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
 
 /*
- * confine: a thread waits because it is about to install a seccomp filter.
+ * filter_install: a thread waits because it is about to install a seccomp filter.
  *
  * Context of every function: tool process, one thread at a time per object.
  */
 
-/** dp_process_confines() - is a thread about to install a seccomp filter? */
-bool dp_process_confines(const struct dp_process *proc);
+/** dp_process_installs_filter() - is a thread about to install a seccomp filter? */
+bool dp_process_installs_filter(const struct dp_process *proc);
 
 /**
- * dp_process_confined() - see to a thread that waits because it is about to install a
+ * dp_process_filter_installed() - see to a thread that waits because it is about to install a
  * seccomp filter, if there is one
  *
  * Return: NULL, and nobody waits any more; or why no probe can be there under the filter, in
  * words. Then it waits for dp_process_detach(), or for too long already.
  */
-const char *dp_process_confined(struct dp_process *proc);
+const char *dp_process_filter_installed(struct dp_process *proc);
 
 /** dp_process_hold_asking() - from now on such a thread waits for the end of the probes; or
  *  not any more */

@@ -137,10 +137,10 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
  */
 int dp_process_apply(struct dp_process *proc, struct dp_diag *diag);
 
-/** dp_process_yield() - dp_engine_yield() of its sites, where they are disturbed. Only then
+/** dp_process_cede() - dp_engine_cede() of its sites, where they are disturbed. Only then
  *  a thread is held meanwhile. */
-int dp_process_yield(struct dp_process *proc,
-		     void (*tell)(void *arg, u64 addr, bool away), void *arg);
+int dp_process_cede(struct dp_process *proc,
+		    void (*tell)(void *arg, u64 addr, bool away), void *arg);
 /** dp_process_target() - its text and memory, for the engine; the object's own */
 struct dp_target *dp_process_target(struct dp_process *proc);
 

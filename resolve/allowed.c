@@ -15,7 +15,7 @@
 
 /** struct query - @err, @why: the answer of a check that has more than one */
 struct query {
-	struct dp_grounds *g;
+	struct dp_reach_reader *g;
 	struct dp_place *p;
 	enum dp_asker asker;
 	int err;
@@ -72,7 +72,7 @@ static bool is_unread(struct query *q)
 static bool is_unclear(struct query *q, u64 at, struct insn_facts *f)
 {
 	u8 code[DP_INSN_MAX];
-	size_t n = dp_ground_read(q->g, at, code, sizeof(code));
+	size_t n = dp_reach_read(q->g, at, code, sizeof(code));
 
 	if (n && code[0] == DP_BREAKPOINT) {
 		n = dp_code_read_file(q->g->mods, at, code, sizeof(code));
@@ -120,7 +120,7 @@ static bool is_between(struct query *q)
 			q, -EILSEQ,
 			"nothing says where its function starts, so where instructions start is unknown");
 	if (!spec && (!known || start == q->p->addr ||
-		      !dp_ground_enter(q->g, start, end)))
+		      !dp_reach_enter(q->g, start, end)))
 		return false;
 	for (at = before = start; at < q->p->addr; at += f.len) {
 		if (is_unclear(q, at, &f)) {
@@ -160,7 +160,7 @@ static bool is_immovable(struct query *q)
 
 static bool is_in_sequence(struct query *q)
 {
-	int in = dp_ground_in_rseq(q->g, q->p->addr);
+	int in = dp_reach_in_rseq(q->g, q->p->addr);
 
 	return in < 0 ? refuse(q, in, "out of memory") : in;
 }
@@ -169,8 +169,8 @@ static bool is_restorer(struct query *q)
 {
 	const struct dp_place *p = q->p;
 	u8 code[DP_INSN_MAX];
-	size_t n = dp_ground_read(q->g, p->addr - RESTORER_BACK, code,
-				  sizeof(code));
+	size_t n = dp_reach_read(q->g, p->addr - RESTORER_BACK, code,
+				 sizeof(code));
 
 	return dp_insn_is_restorer(p->code, p->size) ||
 	       dp_insn_is_restorer(code, n);
@@ -208,13 +208,13 @@ static const struct rule {
 	{ is_data, KPROBE, -EINVAL, "what is at 0x%llx is no code" },
 };
 
-int dp_allowed_check(struct dp_grounds *g, struct dp_place *p,
+int dp_allowed_check(struct dp_reach_reader *g, struct dp_place *p,
 		     enum dp_asker asker, char *why)
 {
 	struct query q = { g, p, asker, 0, why };
 	const struct rule *r = rules;
 
-	p->size = dp_ground_fetch(g, p->addr, p->code, sizeof(p->code));
+	p->size = dp_reach_fetch(g, p->addr, p->code, sizeof(p->code));
 	while (!(r->of & asker) || !r->is_so(&q))
 		if (++r == rules + sizeof(rules) / sizeof(rules[0]))
 			return 0;

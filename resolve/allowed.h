@@ -5,12 +5,12 @@
  * The rules are the same for all that ask. Which of them are asked for whom, and in which
  * order, is a table in allowed.c.
  *
- * Context: task; may sleep and allocate; not thread-safe on one struct dp_grounds.
+ * Context: task; may sleep and allocate; not thread-safe on one struct dp_reach_reader.
  */
 #ifndef DP_RESOLVE_ALLOWED_H
 #define DP_RESOLVE_ALLOWED_H
 
-#include "resolve/ground.h"
+#include "resolve/reach.h"
 #include "sym/sym.h"
 
 #define DP_WHY_MAX 160
@@ -52,15 +52,15 @@ struct dp_place {
 
 /**
  * dp_allowed_check() - may a probe be there, as far as looking goes?
- * @grounds: the process
+ * @reach_reader: the process
  * @why: DP_WHY_MAX bytes: a phrase that continues "ADDR cannot be probed: ", but for
  *       DP_ASKER_KPROBE, for which it is a whole sentence
  * Return: 0; -EINVAL it is no code, or one of ours, or an instruction that works only where it
  * is, or one that others recognise; -EILSEQ it is no instruction, or may be none; -EBUSY
  * a breakpoint is there; -EFAULT nothing is there; -ENOMEM.
  */
-int dp_allowed_check(struct dp_grounds *grounds, struct dp_place *place,
-		     enum dp_asker asker, char *why);
+int dp_allowed_check(struct dp_reach_reader *reach_reader,
+		     struct dp_place *place, enum dp_asker asker, char *why);
 
 /** dp_allowed_unarmed() - why probes that were allowed could not be armed: a phrase as
  *  above, of what dp_live_commit() returned */

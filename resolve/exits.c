@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* exits: where a function that is to be followed is left. */
+/* exits: where a function that is to be tracked is left. */
 #include "resolve/exits.h"
 #include "arch/arch.h"
 #include <stdlib.h>
@@ -10,18 +10,20 @@
  * A jump at a ret takes bytes of what is behind it, and whoever arrives there
  * traps. It had better take those before it, if nobody arrives among them.
  */
-static u64 find_lead(const struct dp_code_map *map, const struct dp_exit *exit)
+static u64 find_early_start(const struct dp_code_map *map,
+			    const struct dp_exit *exit)
 {
-	u64 lead = exit->addr + 1 - DP_JUMP_SIZE, start, end;
+	u64 early_start = exit->addr + 1 - DP_JUMP_SIZE, start, end;
 
 	if (exit->len != 1 ||
 	    !dp_code_map_target(map, exit->addr, exit->addr + DP_JUMP_SIZE,
 				NULL) ||
-	    dp_code_map_target(map, lead, exit->addr + 1, NULL) ||
-	    !dp_code_map_boundary(map, lead) ||
-	    dp_code_map_function(map, exit->addr, &start, &end) || lead < start)
+	    dp_code_map_target(map, early_start, exit->addr + 1, NULL) ||
+	    !dp_code_map_boundary(map, early_start) ||
+	    dp_code_map_function(map, exit->addr, &start, &end) ||
+	    early_start < start)
 		return 0;
-	return lead;
+	return early_start;
 }
 
 int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
@@ -43,16 +45,16 @@ int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
 				       why);
 	p->exits = list.v;
 	p->nr_exits = list.n;
-	p->leads = calloc(list.n + 1, sizeof(*p->leads));
-	if (!p->leads)
+	p->early_starts = calloc(list.n + 1, sizeof(*p->early_starts));
+	if (!p->early_starts)
 		return dp_point_refuse(p, -ENOMEM, "out of memory");
 	for (i = 0; i < list.n; i++)
-		p->leads[i] = find_lead(r->map, &list.v[i]);
+		p->early_starts[i] = find_early_start(r->map, &list.v[i]);
 	return 0;
 }
 
-int dp_exits_follow(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,
-		    struct dp_exit_list *list, struct dp_diag *diag)
+int dp_exits_track(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,
+		   struct dp_exit_list *list, struct dp_diag *diag)
 {
 	const struct dp_module *m = dp_module_at(mods, addr);
 	const char *why = "it belongs to no file";

@@ -22,7 +22,7 @@ struct resolver {
 	struct dp_points *points;
 	struct dp_diag *diag;
 	struct dp_code code;
-	struct dp_grounds grounds;
+	struct dp_reach_reader reach_reader;
 };
 
 /* A caret from @column to the end of the spec. */
@@ -51,7 +51,7 @@ static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 	if (!dp_module_at(r->mods, addr))
 		return dp_point_refuse(p, -EINVAL,
 				       "it is left outside its module");
-	err = dp_allowed_check(&r->grounds, &at, DP_ASKER_EXIT, why);
+	err = dp_allowed_check(&r->reach_reader, &at, DP_ASKER_EXIT, why);
 	return err ? dp_point_refuse(p, err, "its exit at 0x%llx: %.100s",
 				     (unsigned long long)addr, why) :
 		     0;
@@ -60,25 +60,27 @@ static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 static int find_exits(struct resolver *r, struct dp_point *p,
 		      const struct dp_module *m)
 {
-	struct dp_onwards *onwards = dp_onwards_of(r->points);
+	struct dp_tail_targets *tail_targets = dp_tail_targets_of(r->points);
 	size_t i;
 	int err;
 
-	if (!onwards)
+	if (!tail_targets)
 		return dp_point_refuse(p, -ENOMEM, "out of memory");
-	err = dp_exit_reader_find(dp_onwards_reader(onwards, m), r->mods, m, p);
+	err = dp_exit_reader_find(dp_tail_targets_reader(tail_targets, m),
+				  r->mods, m, p);
 	for (i = 0; i < p->nr_exits && !err; i++) {
-		struct dp_point lead = { .addr = p->leads[i] };
+		struct dp_point early_start = { .addr = p->early_starts[i] };
 
 		err = check_exit(r, p, p->exits[i].addr);
-		if (p->leads[i] && check_exit(r, &lead, lead.addr))
-			p->leads[i] = 0;
+		if (p->early_starts[i] &&
+		    check_exit(r, &early_start, early_start.addr))
+			p->early_starts[i] = 0;
 	}
 	return err;
 }
 
-/* Of a function that a followed one jumps to. */
-static void find_onward(void *arg, struct dp_point *p)
+/* Of a function that a tracked one jumps to. */
+static void find_tail_target(void *arg, struct dp_point *p)
 {
 	struct resolver *r = arg;
 	const struct dp_module *m = dp_module_at(r->mods, p->addr);
@@ -93,7 +95,7 @@ static void find_onward(void *arg, struct dp_point *p)
 static int check_exits(struct resolver *r, struct dp_point *p,
 		       const struct dp_module *m)
 {
-	const char *why = dp_never_followed(p->symbol, DP_RETURN_SITE);
+	const char *why = dp_never_tracked(p->symbol, DP_RETURN_SITE);
 
 	if (why)
 		return dp_point_refuse(p, -EINVAL, "%s", why);
@@ -115,8 +117,8 @@ static int check(struct resolver *r, struct dp_point *p)
 							 spec->value,
 	};
 
-	p->refused =
-		dp_allowed_check(&r->grounds, &at, DP_ASKER_SPEC, p->reason);
+	p->refused = dp_allowed_check(&r->reach_reader, &at, DP_ASKER_SPEC,
+				      p->reason);
 	if (!p->refused && spec->kind == DP_SPEC_RETURN)
 		check_exits(r, p, dp_module_at(r->mods, p->addr));
 	return p->refused;
@@ -426,8 +428,8 @@ static void begin(struct resolver *r, struct dp_process *proc,
 {
 	*r = (struct resolver){ .proc = proc, .mods = mods, .points = points };
 	r->code.pid = dp_process_pid(proc);
-	r->code.mods = r->grounds.mods = mods;
-	r->grounds.source = &r->code;
+	r->code.mods = r->reach_reader.mods = mods;
+	r->reach_reader.source = &r->code;
 }
 
 int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
@@ -447,9 +449,9 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 	else
 		err = resolve_symbols(&r);
 	if (!err && spec->kind == DP_SPEC_RETURN &&
-	    dp_onwards_resolve(points, proc, find_onward, &r))
+	    dp_tail_targets_resolve(points, proc, find_tail_target, &r))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
-	dp_grounds_close(&r.grounds);
+	dp_reach_reader_close(&r.reach_reader);
 	return err;
 }
 
@@ -469,12 +471,12 @@ int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 	struct resolver r;
 	int err;
 
-	dp_onwards_free(points);
+	dp_tail_targets_free(points);
 	if (!any_returns(points))
 		return 0;
 	begin(&r, proc, mods, points);
-	err = dp_onwards_resolve(points, proc, find_onward, &r);
-	dp_grounds_close(&r.grounds);
+	err = dp_tail_targets_resolve(points, proc, find_tail_target, &r);
+	dp_reach_reader_close(&r.reach_reader);
 	return err;
 }
 
@@ -494,9 +496,10 @@ static int copy_point(struct dp_point *to, const struct dp_point *from)
 	to->symbol = strdup(from->symbol);
 	to->module = strdup(from->module);
 	to->exits = copy_of(from->exits, n * sizeof(*from->exits));
-	to->leads = copy_of(from->leads, n * sizeof(*from->leads));
+	to->early_starts =
+		copy_of(from->early_starts, n * sizeof(*from->early_starts));
 	return !to->name || !to->symbol || !to->module ||
-			       (n && (!to->exits || !to->leads)) ?
+			       (n && (!to->exits || !to->early_starts)) ?
 		       -ENOMEM :
 		       0;
 }
@@ -525,9 +528,9 @@ void dp_points_free(struct dp_points *points)
 		free(points->v[i].symbol);
 		free(points->v[i].module);
 		free(points->v[i].exits);
-		free(points->v[i].leads);
+		free(points->v[i].early_starts);
 	}
-	dp_onwards_free(points);
+	dp_tail_targets_free(points);
 	free(points->v);
 	*points = (struct dp_points){ 0 };
 }

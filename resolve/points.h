@@ -9,7 +9,7 @@
 
 struct dp_exit;
 struct dp_modules;
-struct dp_onwards;
+struct dp_tail_targets;
 struct dp_process;
 
 /* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], by which a user says where. */
@@ -101,7 +101,7 @@ struct dp_point {
 	char reason[160]; /* words for @refused */
 	/* of a return probe: where its function is left */
 	struct dp_exit *exits;
-	u64 *leads; /* of each where its jump had better begin, or 0 */
+	u64 *early_starts; /* of each where its jump had better begin, or 0 */
 	size_t nr_exits;
 	struct dp_type ret; /* what it returns, once @typed */
 	bool typed;
@@ -111,13 +111,13 @@ struct dp_point {
  * struct dp_points - a list of them
  * @skipped: matches of globs that have no address, as IFUNCs whose
  *           implementation the process has not chosen
- * @onwards: functions that followed ones jump to: see onward.h; owned
+ * @tail_targets: functions that tracked ones jump to: see tail_targets.h; owned
  */
 struct dp_points {
 	struct dp_point *v;
 	size_t n, cap;
 	size_t skipped;
-	struct dp_onwards *onwards;
+	struct dp_tail_targets *tail_targets;
 };
 
 /**

@@ -3,7 +3,7 @@
  * exits: by which instructions a function is left.
  *
  * A return probe that does not touch the return address is a probe on each of
- * them. A function is what its entry leads to: the piece of code around it, its
+ * them. A function is what its entry leads to: the fragment of code around it, its
  * cold parts, and whatever else it jumps into the middle of or falls into (the
  * shared ends of assembly). It is left by its rets and its tail jumps, where the
  * stack pointer stands at the return address again. Either all of them are known,

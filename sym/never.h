@@ -9,7 +9,7 @@
  *
  * Functions that never return to their caller (the longjmp family, setcontext's
  * callers, pthread_exit, abort) and those that only calculate with contexts
- * (makecontext, dladdr) are not listed: a call of them that is followed ends as
+ * (makecontext, dladdr) are not listed: a call of them that is tracked ends as
  * abandoned, and harms nobody.
  *
  * Context: any. Pure.
@@ -38,13 +38,13 @@ struct dp_never {
 };
 
 /**
- * dp_never_followed() - may a function not have a return probe?
+ * dp_never_tracked() - may a function not have a return probe?
  * @name: linkage name, without version; NULL is allowed
  * @way: how it would be followed
  * Return: the reason, a phrase as in struct dp_never, or NULL: nothing is known
  * against it.
  */
-const char *dp_never_followed(const char *name, enum dp_return_way way);
+const char *dp_never_tracked(const char *name, enum dp_return_way way);
 
 /** dp_never_list() - all of them; @n: how many reasons */
 const struct dp_never *dp_never_list(size_t *n);

@@ -183,9 +183,9 @@ int dp_symbols_find_in(struct dp_modules *mods, const struct dp_module *m,
 
 void dp_symbols_free(struct dp_symbols *list);
 
-/** dp_symbol_is_piece() - is @name that of a function's cold piece ("f.cold"), which
+/** dp_symbol_is_fragment() - is @name that of a function's cold piece ("f.cold"), which
  *  is jumped to and cannot be called? */
-bool dp_symbol_is_piece(const char *name);
+bool dp_symbol_is_fragment(const char *name);
 
 /** dp_file_is_library() - is the file one that a program can load? */
 bool dp_file_is_library(const char *path);

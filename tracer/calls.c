@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * calls: the account of the calls of functions that were followed.
+ * calls: the account of the calls of functions that were tracked.
  *
  *     entered = returned + tail + unwound + abandoned + inside + missed + …
  */
 #include "tracer/output.h"
 #include "tracer/session.h"
 
-/* Return: false: it is not followed. */
+/* Return: false: it is not tracked. */
 static bool get(const struct dp_session *s, size_t point, struct dp_account *n)
 {
 	const struct dp_point *p = &s->points.v[point];
 
-	if (!s->source->follows || p->spec->kind != DP_SPEC_RETURN ||
-	    p->refused)
+	if (!s->source->tracks || p->spec->kind != DP_SPEC_RETURN || p->refused)
 		return false;
 	s->ops->calls(s->source, p, n);
 	return true;
@@ -39,7 +38,7 @@ bool dp_calls_total(const struct dp_session *s, struct dp_account *total)
 	for (i = 0; i < s->points.n; i++)
 		if (get(s, i, &n))
 			add(total, &n);
-	return s->source->follows;
+	return s->source->tracks;
 }
 
 /* A process that ends takes its threads away wherever they are, in a hit too. So

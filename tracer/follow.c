@@ -7,7 +7,7 @@
  * session holds is given back, and its account closed, when its process ends.
  */
 #include "tracer/session.h"
-#include "proc/family.h"
+#include "proc/tree.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -18,34 +18,34 @@
 #define SLICE_MS 200
 #define BUSY_MS 1
 /* A thread that is about to install a filter does not wait for longer. */
-#define CONFINE_MS 20
+#define FILTER_INSTALL_MS 20
 /* So long after a breakpoint's signal a dynamic linker may be about to ask. */
-#define NOTICE_SECONDS 0.02
+#define LOADER_EVENT_SECONDS 0.02
 
 /**
- * struct dp_household
+ * struct dp_process_tree
  * @v: sessions whose processes live
  * @main: the target itself; @status of it, once it has ended
  * @sums: of sessions that are closed
- * @notice: until then a dynamic linker may be about to ask
+ * @loader_event: until then a dynamic linker may be about to ask
  * @processes: images with probes; @bare: those without
  */
-struct dp_household {
+struct dp_process_tree {
 	struct dp_session *first;
-	struct dp_family *family;
+	struct dp_tree *tree;
 	struct dp_session **v;
 	size_t n, cap;
 	pid_t main;
 	bool main_ended;
 	int status;
-	double notice;
+	double loader_event;
 	struct dp_sums sums;
 	unsigned long long processes, bare;
 	enum dp_ending ending;
 	int err;
 };
 
-static int add(struct dp_household *h, struct dp_session *s)
+static int add(struct dp_process_tree *h, struct dp_session *s)
 {
 	size_t want = h->cap ? 2 * h->cap : 16;
 	struct dp_session **bigger;
@@ -58,11 +58,11 @@ static int add(struct dp_household *h, struct dp_session *s)
 		h->cap = want;
 	}
 	h->v[h->n++] = s;
-	s->house = h;
+	s->tree = h;
 	return 0;
 }
 
-static struct dp_session *session_of(const struct dp_household *h,
+static struct dp_session *session_of(const struct dp_process_tree *h,
 				     const struct dp_process *proc)
 {
 	size_t i;
@@ -74,7 +74,7 @@ static struct dp_session *session_of(const struct dp_household *h,
 }
 
 /* Points and what belongs to them, when nobody uses them any more. */
-static void give_back(const struct dp_household *h, struct dp_session *s)
+static void give_back(const struct dp_process_tree *h, struct dp_session *s)
 {
 	if (s == h->first || s->users || s->source)
 		return;
@@ -89,7 +89,7 @@ static void give_back(const struct dp_household *h, struct dp_session *s)
 }
 
 /* What only a living session needs. */
-static void empty(const struct dp_household *h, struct dp_session *s)
+static void empty(const struct dp_process_tree *h, struct dp_session *s)
 {
 	s->ops->close(s->source);
 	s->source = NULL;
@@ -97,7 +97,7 @@ static void empty(const struct dp_household *h, struct dp_session *s)
 	give_back(h, s);
 }
 
-static void close_session(struct dp_household *h, struct dp_session *s,
+static void close_session(struct dp_process_tree *h, struct dp_session *s,
 			  enum dp_ending ending)
 {
 	struct dp_source_end end;
@@ -133,7 +133,7 @@ static void close_session(struct dp_household *h, struct dp_session *s,
 	empty(h, s);
 }
 
-static void tell_bare(const struct dp_household *h, pid_t pid,
+static void tell_bare(const struct dp_process_tree *h, pid_t pid,
 		      const struct dp_diag *diag)
 {
 	if (!h->first->opt->quiet && *diag->text)
@@ -143,14 +143,15 @@ static void tell_bare(const struct dp_household *h, pid_t pid,
 			diag->text);
 }
 
-static void say(struct dp_household *h, pid_t pid, const struct dp_diag *diag)
+static void say(struct dp_process_tree *h, pid_t pid,
+		const struct dp_diag *diag)
 {
 	h->bare++;
 	tell_bare(h, pid, diag);
 }
 
 /* That it has nothing of what is asked for is said at the end, for all of them. */
-static void say_none(struct dp_household *h, pid_t pid)
+static void say_none(struct dp_process_tree *h, pid_t pid)
 {
 	struct dp_diag diag;
 
@@ -182,7 +183,7 @@ static struct dp_session *another(const struct dp_session *like)
 }
 
 /* Specs are the first session's. */
-static int open_again(struct dp_household *h, struct dp_session *s,
+static int open_again(struct dp_process_tree *h, struct dp_session *s,
 		      struct dp_diag *diag)
 {
 	const char *bad_spec;
@@ -198,7 +199,7 @@ static int open_again(struct dp_household *h, struct dp_session *s,
 	return err;
 }
 
-static struct dp_session *fresh(struct dp_household *h)
+static struct dp_session *fresh(struct dp_process_tree *h)
 {
 	struct dp_session *s = another(h->first);
 
@@ -206,14 +207,14 @@ static struct dp_session *fresh(struct dp_household *h)
 		return NULL;
 	memset(&s->points, 0, sizeof(s->points));
 	s->origin = NULL;
-	s->house = h;
+	s->tree = h;
 	s->nr_coming = 0;
 	memset(s->pending, 0, s->nr_specs * sizeof(*s->pending));
 	return s;
 }
 
 /* @err: what came of taking hold of the process, if not 0 */
-static void begin_afresh(struct dp_household *h, struct dp_session *s,
+static void begin_afresh(struct dp_process_tree *h, struct dp_session *s,
 			 pid_t pid, int err, struct dp_diag *diag)
 {
 	if (!s)
@@ -247,14 +248,14 @@ static struct dp_session *child_of(struct dp_session *parent)
 	}
 	s->points = (struct dp_points){ 0 };
 	if (dp_points_copy(&s->points, &parent->points)) {
-		give_back(parent->house, s);
+		give_back(parent->tree, s);
 		return NULL;
 	}
 	return s;
 }
 
 /* It goes on without what it was to have. */
-static void fail(struct dp_household *h, struct dp_session *s,
+static void fail(struct dp_process_tree *h, struct dp_session *s,
 		 const struct dp_diag *diag, int err)
 {
 	tell_bare(h, s->source->pid, diag);
@@ -263,7 +264,7 @@ static void fail(struct dp_household *h, struct dp_session *s,
 }
 
 /* Return: false if there is no such session any more. */
-static bool look_for_libraries(struct dp_household *h, struct dp_session *s)
+static bool look_for_libraries(struct dp_process_tree *h, struct dp_session *s)
 {
 	struct dp_diag diag;
 	int err;
@@ -278,7 +279,7 @@ static bool look_for_libraries(struct dp_household *h, struct dp_session *s)
 }
 
 static const char *why_none(const struct dp_session *parent,
-			    const struct dp_family_event *ev)
+			    const struct dp_tree_event *ev)
 {
 	if (!parent)
 		return "its parent has none any more";
@@ -287,7 +288,7 @@ static const char *why_none(const struct dp_session *parent,
 		       "out of memory";
 }
 
-static void forked(struct dp_household *h, const struct dp_family_event *ev)
+static void forked(struct dp_process_tree *h, const struct dp_tree_event *ev)
 {
 	struct dp_session *parent = session_of(h, ev->proc), *s;
 	struct dp_diag diag;
@@ -297,12 +298,12 @@ static void forked(struct dp_household *h, const struct dp_family_event *ev)
 	s = parent && !ev->mixed ? child_of(parent) : NULL;
 	if (!s) {
 		dp_diag_set(&diag, -ENOMEM, "%s", why_none(parent, ev));
-		dp_family_let_go(h->family, ev);
+		dp_tree_let_go(h->tree, ev);
 		say(h, ev->pid, &diag);
 		return;
 	}
-	err = s->ops->family->fork(parent->source, h->family, ev, &s->source,
-				   &diag);
+	err = s->ops->tree->fork(parent->source, h->tree, ev, &s->source,
+				 &diag);
 	if (err) {
 		empty(h, s);
 		say(h, ev->pid, &diag);
@@ -312,23 +313,23 @@ static void forked(struct dp_household *h, const struct dp_family_event *ev)
 		dp_records_open(s);
 	add(h, s);
 	if (!s->source->missed || look_for_libraries(h, s))
-		dp_family_begin(s->source->proc, ev);
+		dp_tree_begin(s->source->proc, ev);
 	else
-		dp_family_let_on(ev);
+		dp_tree_let_on(ev);
 }
 
 void dp_follow_births(struct dp_session *s)
 {
-	struct dp_family_event ev;
+	struct dp_tree_event ev;
 
-	if (!s->house)
+	if (!s->tree)
 		return;
-	dp_family_pass(s->house->family);
-	while (dp_family_birth(s->house->family, s->source->proc, &ev))
-		forked(s->house, &ev);
+	dp_tree_pass(s->tree->tree);
+	while (dp_tree_birth(s->tree->tree, s->source->proc, &ev))
+		forked(s->tree, &ev);
 }
 
-static void executed(struct dp_household *h, const struct dp_family_event *ev)
+static void executed(struct dp_process_tree *h, const struct dp_tree_event *ev)
 {
 	struct dp_session *old = session_of(h, ev->proc), *s;
 	struct dp_diag diag;
@@ -338,14 +339,13 @@ static void executed(struct dp_household *h, const struct dp_family_event *ev)
 		close_session(h, old, DP_ENDING_EXEC);
 	dp_diag_clear(&diag);
 	s = fresh(h);
-	err = s ? s->ops->family->renew(h->family, ev, &s->source, &diag) :
-		  -ENOMEM;
+	err = s ? s->ops->tree->renew(h->tree, ev, &s->source, &diag) : -ENOMEM;
 	if (!s)
-		dp_family_let_go(h->family, ev);
+		dp_tree_let_go(h->tree, ev);
 	begin_afresh(h, s, ev->pid, err, &diag);
 }
 
-static void exited(struct dp_household *h, const struct dp_family_event *ev)
+static void exited(struct dp_process_tree *h, const struct dp_tree_event *ev)
 {
 	struct dp_session *s = ev->proc ? session_of(h, ev->proc) : NULL;
 
@@ -357,36 +357,36 @@ static void exited(struct dp_household *h, const struct dp_family_event *ev)
 		close_session(h, s, DP_ENDING_EXIT);
 }
 
-static void deal(struct dp_household *h, const struct dp_family_event *ev)
+static void deal(struct dp_process_tree *h, const struct dp_tree_event *ev)
 {
 	switch (ev->what) {
-	case DP_FAMILY_FORKED:
+	case DP_TREE_FORKED:
 		forked(h, ev);
 		break;
-	case DP_FAMILY_EXECED:
+	case DP_TREE_EXECED:
 		executed(h, ev);
 		break;
-	case DP_FAMILY_EXITED:
+	case DP_TREE_EXITED:
 		exited(h, ev);
 		break;
-	case DP_FAMILY_NOTHING:
+	case DP_TREE_NOTHING:
 		break;
 	}
 }
 
 /* It stays followed: what it executes may be probed again. */
-static void confined(struct dp_household *h, struct dp_session *s)
+static void filter_refused(struct dp_process_tree *h, struct dp_session *s)
 {
 	if (!s->opt->quiet)
 		dp_output_print(
 			stderr,
 			"dprobes: process %d goes on without probes: %s\n",
-			s->source->pid, s->confined);
+			s->source->pid, s->filter_refused);
 	close_session(h, s, DP_ENDING_FILTER);
 }
 
 /* Return: false if there is no such session any more; @came: records that there were. */
-static bool tend(struct dp_household *h, struct dp_session *s, double *most,
+static bool tend(struct dp_process_tree *h, struct dp_session *s, double *most,
 		 size_t *came)
 {
 	struct dp_source_news news;
@@ -395,86 +395,87 @@ static bool tend(struct dp_household *h, struct dp_session *s, double *most,
 	*most = news.most < *most ? news.most : *most;
 	if (s->records)
 		*came += dp_records_read(s, false);
-	s->confined = news.confined;
-	if (news.confined)
-		confined(h, s);
-	return !news.confined && (!news.asked || look_for_libraries(h, s));
+	s->filter_refused = news.filter_refused;
+	if (news.filter_refused)
+		filter_refused(h, s);
+	return !news.filter_refused &&
+	       (!news.asked || look_for_libraries(h, s));
 }
 
 /* Return: longest wait, in ms. */
-static int tend_all(struct dp_household *h, double end)
+static int tend_all(struct dp_process_tree *h, double end)
 {
-	double t = dp_watch_now(), most = CONFINE_MS;
+	double t = dp_watch_now(), most = FILTER_INSTALL_MS;
 	size_t i = 0, came = 0;
 
 	while (i < h->n)
 		if (tend(h, h->v[i], &most, &came))
 			i++;
-	if (dp_family_trapped(h->family))
-		h->notice = t + NOTICE_SECONDS;
-	if (t < h->notice)
+	if (dp_tree_trapped(h->tree))
+		h->loader_event = t + LOADER_EVENT_SECONDS;
+	if (t < h->loader_event)
 		most = BUSY_MS;
 	return dp_watch_wait(h->first, end, came, most);
 }
 
 /* A thread that has made a child may wait until that is dealt with, and its process is
  * not to be stopped before. */
-static void deal_with_all(struct dp_household *h, int most)
+static void deal_with_all(struct dp_process_tree *h, int most)
 {
-	struct dp_family_event ev;
+	struct dp_tree_event ev;
 
-	while (dp_family_next(h->family, most, &ev) != DP_FAMILY_NOTHING) {
+	while (dp_tree_next(h->tree, most, &ev) != DP_TREE_NOTHING) {
 		deal(h, &ev);
 		most = 0;
 	}
 }
 
-static void watch(struct dp_household *h)
+static void watch(struct dp_process_tree *h)
 {
 	const struct dp_tracer_options *opt = h->first->opt;
 	double end = opt->duration > 0 ? dp_watch_now() + opt->duration : 0;
 
 	h->ending = DP_ENDING_EXIT;
-	while (!dp_watch_over(opt, end, &h->ending) && dp_family_any(h->family))
+	while (!dp_watch_over(opt, end, &h->ending) && dp_tree_any(h->tree))
 		deal_with_all(h, tend_all(h, end));
 }
 
 /* Who has been told of, and waits. */
-static void let_all_go(struct dp_household *h)
+static void let_all_go(struct dp_process_tree *h)
 {
-	struct dp_family_event ev;
+	struct dp_tree_event ev;
 
-	while (dp_family_next(h->family, 0, &ev) != DP_FAMILY_NOTHING)
-		if (ev.what == DP_FAMILY_FORKED)
-			dp_family_let_go(h->family, &ev);
+	while (dp_tree_next(h->tree, 0, &ev) != DP_TREE_NOTHING)
+		if (ev.what == DP_TREE_FORKED)
+			dp_tree_let_go(h->tree, &ev);
 		else
 			deal(h, &ev);
 }
 
 /* Nobody is probed any more; whoever waits for us goes on, until the command has
  * ended. */
-static int outcome(struct dp_household *h, int *died_of)
+static int outcome(struct dp_process_tree *h, int *died_of)
 {
-	struct dp_family_event ev;
+	struct dp_tree_event ev;
 
 	if (!h->first->opt->argv || h->ending == DP_ENDING_INTERRUPT ||
 	    h->ending == DP_ENDING_OUTPUT)
 		return 0;
 	while (!h->main_ended && !dp_watch_interrupted()) {
-		dp_family_trapped(h->family);
-		dp_family_next(h->family, SLICE_MS, &ev);
-		if (ev.what == DP_FAMILY_EXITED && ev.pid == h->main) {
+		dp_tree_trapped(h->tree);
+		dp_tree_next(h->tree, SLICE_MS, &ev);
+		if (ev.what == DP_TREE_EXITED && ev.pid == h->main) {
 			h->main_ended = true;
 			h->status = ev.status;
-		} else if (ev.what == DP_FAMILY_FORKED ||
-			   ev.what == DP_FAMILY_EXECED) {
-			dp_family_let_go(h->family, &ev);
+		} else if (ev.what == DP_TREE_FORKED ||
+			   ev.what == DP_TREE_EXECED) {
+			dp_tree_let_go(h->tree, &ev);
 		}
 	}
 	return h->main_ended ? dp_watch_status(h->status, died_of) : 0;
 }
 
-static void tell_ending(const struct dp_household *h)
+static void tell_ending(const struct dp_process_tree *h)
 {
 	static const char *const words[] = {
 		[DP_ENDING_INTERRUPT] = "interrupted",
@@ -494,7 +495,7 @@ static void tell_ending(const struct dp_household *h)
 				h->main, WEXITSTATUS(h->status));
 }
 
-static void report(const struct dp_household *h)
+static void report(const struct dp_process_tree *h)
 {
 	const struct dp_tracer_options *opt = h->first->opt;
 
@@ -523,7 +524,7 @@ static void tell_missing(const struct dp_session *s)
 }
 
 /* What the first session has found and armed is that of one of many, which it is not. */
-static int hand_over(struct dp_household *h)
+static int hand_over(struct dp_process_tree *h)
 {
 	struct dp_session *s = h->first, *own = another(s);
 
@@ -537,7 +538,7 @@ static int hand_over(struct dp_household *h)
 	return add(h, own);
 }
 
-static int begin(struct dp_household *h, struct dp_diag *diag)
+static int begin(struct dp_process_tree *h, struct dp_diag *diag)
 {
 	struct dp_session *s = h->first;
 	int err = dp_session_add_probes(s, diag);
@@ -556,7 +557,7 @@ static int begin(struct dp_household *h, struct dp_diag *diag)
 }
 
 /* It has none of the specs itself. */
-static int begin_bare(struct dp_household *h)
+static int begin_bare(struct dp_process_tree *h)
 {
 	say_none(h, h->main);
 	h->first->ops->close(h->first->source);
@@ -566,16 +567,16 @@ static int begin_bare(struct dp_household *h)
 
 int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
-	struct dp_household h = { .first = s, .main = s->source->pid };
+	struct dp_process_tree h = { .first = s, .main = s->source->pid };
 	const struct dp_source_libraries *l = s->ops->libraries;
 	bool titled = false;
 	size_t i;
-	int err = dp_family_open(&h.family);
+	int err = dp_tree_open(&h.tree);
 
 	s->titled = &titled;
 	dp_watch_signals();
 	if (!err)
-		err = dp_family_add(h.family, s->source->proc);
+		err = dp_tree_add(h.tree, s->source->proc);
 	if (err)
 		dp_diag_set(diag, err, "process %d cannot be followed: %s",
 			    h.main, strerror(-err));
@@ -596,7 +597,7 @@ int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 	}
 	s->ops->close(s->source);
 	s->source = NULL;
-	dp_family_close(h.family);
+	dp_tree_close(h.tree);
 	free(h.v);
 	return err;
 }

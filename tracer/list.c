@@ -114,7 +114,7 @@ static void foretell_exits(const struct dp_session *s, size_t i, bool planned,
 			continue;
 		x->tails++;
 		x->lost += !exit->to ||
-			   !dp_onwards_is_covered(&s->points, exit->to);
+			   !dp_tail_targets_is_covered(&s->points, exit->to);
 	}
 }
 

@@ -126,7 +126,7 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 	s->pending[i] = true;
 	s->nr_coming++;
 	/* With -f that is so of nearly every process. */
-	if (!s->opt->quiet && (!s->house || s->opt->verbose))
+	if (!s->opt->quiet && (!s->tree || s->opt->verbose))
 		dp_output_print(
 			stderr,
 			"dprobes: %s%s is pending: %s is not loaded yet\n",
@@ -402,7 +402,7 @@ int dp_pending_look(struct dp_session *s, struct dp_diag *diag)
 	s->points = f.draft.points;
 	memcpy(s->pending, f.draft.pending, s->nr_specs * sizeof(*s->pending));
 	f.draft.points = (struct dp_points){ 0 };
-	dp_onwards_free(&s->points);
+	dp_tail_targets_free(&s->points);
 	drop_find(&f);
 	l->answer(s->source, heard);
 	return 0;

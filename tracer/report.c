@@ -241,7 +241,7 @@ static void tell_ending(const struct dp_session *s)
 		dp_output_print(
 			stderr,
 			"the probes have ended before %s; attach again once it is there (-p %d)",
-			s->confined, s->source->pid);
+			s->filter_refused, s->source->pid);
 		break;
 	case DP_ENDING_FAILURE:
 		fputs("the probes could not be armed again", stderr);
@@ -282,7 +282,7 @@ void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
 		if (!s->points.v[i].refused)
 			add_point(sums, s, &s->points.v[i]);
 	s->ops->totals(s->source, &all);
-	sums->strays += all.interior;
+	sums->interior_arrivals += all.interior;
 	sums->torn += all.torn;
 	sums->written += s->written;
 	sums->gone += all.gone;
@@ -301,7 +301,7 @@ static void tell_tallies(const struct dp_sums *sums)
 		[DP_TALLY_CONTEXT] = "missed for want of a context",
 		[DP_TALLY_LOST] = " lost",
 		[DP_TALLY_DISCARDED] = " discarded",
-		[DP_TALLY_VISITS] =
+		[DP_TALLY_INSTANCES] =
 			"missed for want of a free instance (maxactive)",
 	};
 	int t;
@@ -330,9 +330,9 @@ static void tell_tallies(const struct dp_sums *sums)
 		dp_output_print(stderr,
 				", %llu impossible changes of a site refused",
 				sums->impossible);
-	if (sums->strays)
+	if (sums->interior_arrivals)
 		dp_output_print(stderr, ", %llu traps in the middle of a jump",
-				sums->strays);
+				sums->interior_arrivals);
 	if (sums->torn)
 		tell_records(sums->torn, " torn");
 }

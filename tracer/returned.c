@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * returned: what followed functions return, by its type.
+ * returned: what tracked functions return, by its type.
  *
  * Registers hold 64 bits of something. Of a small integer only the low ones are the
  * function's; of a double none of rax are. So where nobody says what the type is, the

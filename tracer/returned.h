@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* returned: what followed functions return, by its type. */
+/* returned: what tracked functions return, by its type. */
 #ifndef DP_TRACER_RETURNED_H
 #define DP_TRACER_RETURNED_H
 

@@ -13,7 +13,7 @@ enum dp_ending {
 	DP_ENDING_INTERRUPT, /* ^C */
 	DP_ENDING_DURATION,
 	DP_ENDING_OUTPUT, /* nobody reads what we write */
-	DP_ENDING_FILTER, /* it installs a seccomp filter: @confined */
+	DP_ENDING_FILTER, /* it installs a seccomp filter: @filter_refused */
 	DP_ENDING_FAILURE, /* the probes could not be armed again */
 };
 
@@ -55,14 +55,14 @@ struct dp_session {
 	void *own;
 	u64 written;
 	enum dp_ending ending;
-	const char *confined; /* why; the source's */
+	const char *filter_refused; /* why; the source's */
 	bool *pending; /* of each spec: is its library not there yet? */
 	size_t nr_coming; /* specs whose library was not loaded at first */
 	/* with -f: whose points these are, if not its own; and how many use those of
 	 * this one. Where libraries may come each has its own. */
 	struct dp_session *origin;
 	u32 users;
-	struct dp_household *house; /* with -f, once it is one of several */
+	struct dp_process_tree *tree; /* with -f, once it is one of several */
 	bool *titled; /* the head of a table has been printed */
 };
 
@@ -179,7 +179,7 @@ void dp_record_stamp(const struct dp_session *s,
 /** dp_record_ns() - the time between two stamps, in ns */
 u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to);
 
-/* calls.c: the account of functions that are followed */
+/* calls.c: the account of functions that are tracked */
 /** dp_calls_total() - of all. Return: false if none are followed. */
 bool dp_calls_total(const struct dp_session *s, struct dp_account *total);
 /** dp_calls_complain() - tell of what cannot be */
@@ -194,8 +194,8 @@ void dp_report_summary(const struct dp_session *s);
  * @vforked: hits by children in their parent's memory
  */
 struct dp_sums {
-	unsigned long long hits, held, missed, written, strays, torn, vforked,
-		gone, late, impossible;
+	unsigned long long hits, held, missed, written, interior_arrivals, torn,
+		vforked, gone, late, impossible;
 	unsigned long long tally[DP_TALLY_NR];
 };
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);

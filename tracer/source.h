@@ -25,8 +25,8 @@
 #define DP_NO_PROGRAM 0xffffffffu
 
 struct dp_diag;
-struct dp_family;
-struct dp_family_event;
+struct dp_tree;
+struct dp_tree_event;
 struct dp_process;
 struct dp_source;
 struct dp_tracer_options;
@@ -95,12 +95,12 @@ enum dp_source_state {
 /**
  * struct dp_source_news - what has to be seen to
  * @asked: a thread waits with new libraries in place: struct dp_source_libraries
- * @confined: why a filter that it is about to install ends the probes; NULL: none does
+ * @filter_refused: why a filter that it is about to install ends the probes; NULL: none does
  * @most: ms until tend() wants to be called again, at most
  */
 struct dp_source_news {
 	bool asked;
-	const char *confined;
+	const char *filter_refused;
 	double most;
 };
 
@@ -136,24 +136,23 @@ struct dp_source_libraries {
 };
 
 /**
- * struct dp_source_family - processes that others make (proc/family.h)
+ * struct dp_source_tree - processes that others make (proc/tree.h)
  *
  * fork() - that of a fork child, with its parent's probes armed; it waits for
- *   dp_family_begin()
+ *   dp_tree_begin()
  * renew() - that of a process that has executed, as open() leaves one that is launched
  */
-struct dp_source_family {
-	int (*fork)(struct dp_source *parent, struct dp_family *family,
-		    const struct dp_family_event *event,
-		    struct dp_source **child, struct dp_diag *diag);
-	int (*renew)(struct dp_family *family,
-		     const struct dp_family_event *event,
+struct dp_source_tree {
+	int (*fork)(struct dp_source *parent, struct dp_tree *tree,
+		    const struct dp_tree_event *event, struct dp_source **child,
+		    struct dp_diag *diag);
+	int (*renew)(struct dp_tree *tree, const struct dp_tree_event *event,
 		     struct dp_source **source, struct dp_diag *diag);
 };
 
 /**
  * struct dp_source_ops - a way to probe
- * @libraries, @family: NULL where it cannot do that
+ * @libraries, @tree: NULL where it cannot do that
  *
  * open() - take hold of @opt->pid, or launch @opt->argv; nothing is touched yet
  *   @timed: programs will run, or records be made, by the clock
@@ -190,7 +189,7 @@ struct dp_source_family {
 struct dp_source_ops {
 	const char *name;
 	const struct dp_source_libraries *libraries;
-	const struct dp_source_family *family;
+	const struct dp_source_tree *tree;
 	int (*open)(const struct dp_tracer_options *opt, bool timed,
 		    struct dp_source **source, struct dp_diag *diag);
 	bool (*ended)(const struct dp_source *source);
@@ -243,17 +242,17 @@ struct dp_source_ops {
  * @pid, @exe: of the process, as it was at open()
  * @inside: its id in its own namespace
  * @launched: we have started it
- * @follows: calls are followed to their exits
+ * @tracks: calls are followed to their exits
  * @watches: libraries() tell of what comes and goes; @missed: some may have come untold
  * @mods: where its points were found; the source's. NULL: a fork child's, or not yet
- * @proc: by which a family's events name it; NULL: they do not
+ * @proc: by which a process tree's events name it; NULL: they do not
  */
 struct dp_source {
 	const struct dp_source_ops *ops;
 	pid_t pid;
 	u32 inside;
 	const char *exe;
-	bool launched, follows, watches, missed;
+	bool launched, tracks, watches, missed;
 	struct dp_modules *mods;
 	struct dp_process *proc;
 };

@@ -162,12 +162,12 @@ static void json_args(FILE *out, const struct dp_trace_program *p,
 
 static const char *const leavings[] = {
 	[DP_CALL_RETURNED] = "return",
-	[DP_CALL_TAILED] = "tail",
+	[DP_CALL_TAIL_CALLED] = "tail",
 	[DP_CALL_ABANDONED] = "abandoned",
 	[DP_CALL_UNWOUND] = "unwound",
 };
 
-/* The record of a call that was followed begins with how it ended. Return:
+/* The record of a call that was tracked begins with how it ended. Return:
  * false if it does not. */
 static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
 {
@@ -176,7 +176,7 @@ static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
 	memcpy(leaving, r->data, sizeof(*leaving));
 	r->head.len -= sizeof(*leaving);
 	memmove(r->data, r->data + sizeof(*leaving), r->head.len);
-	return leaving->how <= DP_CALL_TAILED && leavings[leaving->how];
+	return leaving->how <= DP_CALL_TAIL_CALLED && leavings[leaving->how];
 }
 
 /* " = 42 <0.000001234>", the time in seconds */
@@ -187,7 +187,7 @@ static void print_leaving(FILE *out, struct dp_type type,
 		dp_returned_text(out, type, l->value);
 	else
 		dp_output_print(out, " = %s", leavings[l->how]);
-	if (l->how == DP_CALL_RETURNED || l->how == DP_CALL_TAILED)
+	if (l->how == DP_CALL_RETURNED || l->how == DP_CALL_TAIL_CALLED)
 		dp_output_print(out, " <%llu.%09llu>",
 				(unsigned long long)ns / 1000000000,
 				(unsigned long long)ns % 1000000000);

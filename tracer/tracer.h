@@ -20,7 +20,7 @@ struct dp_tracer_options {
 	size_t nr_specs;
 	const char **aliases; /* of insmod: "name=function" */
 	size_t nr_aliases;
-	bool follow; /* dmesg: wait for more */
+	bool watch; /* dmesg: wait for more */
 	bool pending; /* wait for any library */
 	bool children; /* follow what the target forks and executes */
 };
@@ -131,7 +131,7 @@ int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
 int dp_tracer_rmmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
 /** dp_tracer_lsmod() - modules of @pid, or of all processes (0); reads only */
 int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
-/** dp_tracer_dmesg() - the last lines of @pid's modules; with @follow also those
+/** dp_tracer_dmesg() - the last lines of @pid's modules; with @watch also those
  *  that come, until ^C, @duration or its end; reads only */
 int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag);
 

@@ -140,8 +140,8 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 static bool see_to(struct dp_session *s, const struct dp_source_news *news,
 		   int *err, struct dp_diag *diag)
 {
-	s->confined = news->confined;
-	if (s->confined) {
+	s->filter_refused = news->filter_refused;
+	if (s->filter_refused) {
 		s->ending = DP_ENDING_FILTER;
 		return false;
 	}
@@ -281,7 +281,7 @@ int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag)
 {
 	int err;
 
-	if (s->opt->children && !s->ops->family)
+	if (s->opt->children && !s->ops->tree)
 		return dp_diag_set(diag, -EOPNOTSUPP,
 				   "children cannot be followed by way of %s",
 				   s->ops->name);

@@ -23,10 +23,10 @@
 
 /* How far above the stack pointer with which the agent lets a thread go on, by
  * @follow of struct dp_detour_spec, the thread's own is. */
-#define DP_FOLLOW_DEPTH 144
+#define DP_TRACKED_DEPTH 144
 
 /*
- * What a followed call returns to, one for each struct dp_frame:
+ * What a tracked call returns to, one for each struct dp_frame:
  *
  *	lea 152(%rsp), %rsp; call *frame.cont(%rip); push $number
  *	jmp dp_return_entry

@@ -54,7 +54,7 @@ dp_remote_syscall:
 
 /*
  * dp_wait_home(word, is, timeout, regs): futex(word, FUTEX_WAIT, is, timeout). Who is
- * stopped here can be sent home: r8 says where its registers are (proc/seccomp/confine.c).
+ * stopped here can be sent home: r8 says where its registers are (proc/seccomp/filter_install.c).
  */
 	.globl	dp_wait_home
 	.hidden	dp_wait_home

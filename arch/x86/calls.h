@@ -23,29 +23,29 @@ static inline bool dp_code_is_syscall(const u8 *code)
 #define DP_CODE_RESTORER_WIDE { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 }
 #define DP_CODE_RESTORER_SHORT { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 }
 
-/* What the code at way_home takes from the stack: rdi, rsi, rdx, r10, r8, r9, rax, rcx,
+/* What the code at plain_return takes from the stack: rdi, rsi, rdx, r10, r8, r9, rax, rcx,
  * r11, rip; and so much more is below the stack pointer that it leaves. */
-#define DP_WAY_HOME_WORDS 10
-#define DP_WAY_HOME_SKIPS 128
+#define DP_PLAIN_RETURN_WORDS 10
+#define DP_PLAIN_RETURN_SKIPS 128
 
 /* pop the registers that a system call has for arguments, its result and what it
  * loses; ret over the red zone */
-#define DP_CODE_WAY_HOME                                                  \
+#define DP_CODE_PLAIN_RETURN                                                  \
 	{                                                                 \
 		0x5f, 0x5e, 0x5a, 0x41, 0x5a, 0x41, 0x58, 0x41, 0x59,     \
-		0x58, 0x59, 0x41, 0x5b, 0xc2, DP_WAY_HOME_SKIPS, 0        \
+		0x58, 0x59, 0x41, 0x5b, 0xc2, DP_PLAIN_RETURN_SKIPS, 0        \
 	}
 
-/* What the code at selector_home takes: the selector's address, rax, and the stack
+/* What the code at selector_return takes: the selector's address, rax, and the stack
  * pointer, which has rip so much below where it is left. */
-#define DP_SELECTOR_HOME_WORDS 3
-#define DP_SELECTOR_HOME_BELOW (DP_WAY_HOME_SKIPS + 8)
+#define DP_SELECTOR_RETURN_WORDS 3
+#define DP_SELECTOR_RETURN_BELOW (DP_PLAIN_RETURN_SKIPS + 8)
 
 /* pop rax; movb $1, (rax); pop rax; pop rsp; ret over the red zone: flags stay */
-#define DP_CODE_SELECTOR_HOME                                             \
+#define DP_CODE_SELECTOR_RETURN                                             \
 	{                                                                 \
 		0x58, 0xc6, 0x00, 0x01, 0x58, 0x5c, 0xc2,                 \
-		DP_WAY_HOME_SKIPS, 0                                      \
+		DP_PLAIN_RETURN_SKIPS, 0                                      \
 	}
 
 /* or $-1, %edi; mov $nr, %eax; syscall; ret */

@@ -14,7 +14,7 @@
  */
 #include "engine/insn/detour.h"
 #include "arch/x86/emit.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 
 #define RED_ZONE 128
 #define RSEQ_CPU_ID 4
@@ -54,20 +54,20 @@ static void call_agent(struct dp_out *o, u64 entry, u32 number)
 }
 
 /* Behind the descriptor. */
-#define FOLLOW_TARGET RSEQ_DESCRIPTOR
-#define FOLLOW_HEAD (RSEQ_DESCRIPTOR + 8)
+#define TRACKED_TARGET RSEQ_DESCRIPTOR
+#define TRACKED_HEAD (RSEQ_DESCRIPTOR + 8)
 
 /* push target(%rip); push $number; call entry; jmp *8(%rsp)
  * target: lea 144(%rsp), %rsp */
-static void call_follow(struct dp_out *o, const struct dp_detour_spec *s,
-			u32 number)
+static void call_tracked(struct dp_out *o, const struct dp_detour_spec *s,
+			 u32 number)
 {
 	DP_PUT(o, 0xff, 0x35);
-	dp_put_rel32(o, o->at + FOLLOW_TARGET);
+	dp_put_rel32(o, o->at + TRACKED_TARGET);
 	DP_PUT(o, 0x68);
-	dp_put32(o, number | DP_TELL_FOLLOWED);
+	dp_put32(o, number | DP_CALLOUT_TRACKED);
 	DP_PUT(o, 0xe8);
-	dp_put_rel32(o, s->follow);
+	dp_put_rel32(o, s->tracked);
 	DP_PUT(o, 0xff, 0x64, 0x24, 0x08);
 }
 
@@ -77,13 +77,13 @@ static void call_first(struct dp_out *o, const struct dp_detour_spec *s,
 {
 	u32 number = (s->before[0] - 1) | more;
 
-	if (s->follow)
-		call_follow(o, s, number);
+	if (s->tracked)
+		call_tracked(o, s, number);
 	else
 		call_agent(o, s->entry, number);
 }
 
-static void tell(struct dp_out *o, u64 entry, u32 number)
+static void call_out(struct dp_out *o, u64 entry, u32 number)
 {
 	if (!number)
 		return;
@@ -108,7 +108,7 @@ static void restore(struct dp_out *o)
 struct count {
 	unsigned int slow, to_insn, abort, to_restart;
 	unsigned int restart, first, committed;
-	unsigned int target; /* where a followed call goes on otherwise */
+	unsigned int target; /* where a tracked call goes on otherwise */
 };
 
 static void aim(struct dp_out *o, unsigned int displacement)
@@ -153,7 +153,7 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 	c->slow = o->len;
 	put_forget(o, s);
 	restore(o);
-	call_first(o, s, s->gate ? DP_TELL_UNCOUNTED : 0);
+	call_first(o, s, s->enable_word ? DP_CALLOUT_UNCOUNTED : 0);
 	put_to_insn(o, c);
 	DP_PUT(o, 0x0f, 0xb9, 0x3d); /* ud1: the signature is its operand */
 	dp_put32(o, s->rseq->signature);
@@ -164,17 +164,17 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 
 /* mov $gate, %rcx; mov (%rcx), %rcx; jrcxz 1f; jmp tell;
  * 1: mov %fs:self, %rcx; jrcxz over; mov busy(%rcx), %ecx; jrcxz over; tell: … */
-static void put_gate(struct dp_out *o, const struct dp_detour_spec *s,
-		     struct count *c)
+static void put_enable_word(struct dp_out *o, const struct dp_detour_spec *s,
+			    struct count *c)
 {
-	unsigned int to_self, to_tell, to_over, to_idle, to_end;
+	unsigned int to_self, to_call_out, to_over, to_idle, to_end;
 
 	DP_PUT(o, 0x48, 0xb9);
-	put64(o, s->gate);
+	put64(o, s->enable_word);
 	DP_PUT(o, 0x48, 0x8b, 0x09, 0xe3, 0);
 	to_self = o->len - 1;
 	DP_PUT(o, 0xeb, 0);
-	to_tell = o->len - 1;
+	to_call_out = o->len - 1;
 	aim(o, to_self);
 	DP_PUT(o, 0x64, 0x48, 0x8b, 0x0c, 0x25);
 	dp_put32(o, (u32)s->self);
@@ -182,12 +182,12 @@ static void put_gate(struct dp_out *o, const struct dp_detour_spec *s,
 	to_over = o->len - 1;
 	DP_PUT(o, 0x8b, 0x49, DP_DETOUR_BUSY, 0xe3, 0);
 	to_idle = o->len - 1;
-	aim(o, to_tell);
+	aim(o, to_call_out);
 	restore(o);
 	call_first(o, s, 0);
-	if (s->follow) {
+	if (s->tracked) {
 		c->target = o->len;
-		move_stack(o, DP_FOLLOW_DEPTH);
+		move_stack(o, DP_TRACKED_DEPTH);
 	}
 	DP_PUT(o, 0xeb, 0);
 	to_end = o->len - 1;
@@ -225,8 +225,8 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 	dp_put32(o, s->counter);
 	c->committed = o->len;
 	put_forget(o, s);
-	if (s->gate) {
-		put_gate(o, s, c);
+	if (s->enable_word) {
+		put_enable_word(o, s, c);
 	} else {
 		restore(o);
 		move_stack(o, RED_ZONE);
@@ -248,19 +248,19 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 	struct dp_out head = *o;
 	struct count c = { 0 };
 
-	o->len = s->follow ? FOLLOW_HEAD : RSEQ_DESCRIPTOR;
+	o->len = s->tracked ? TRACKED_HEAD : RSEQ_DESCRIPTOR;
 	put_slow(o, s, &c);
 	d->start = (u16)o->len;
 	put_count(o, s, &c);
 	put_descriptor(&head, &c);
-	if (s->follow)
+	if (s->tracked)
 		put64(&head, o->at + c.target);
 }
 
 /* The agent makes the call, and goes back behind it:
  * lea -128(%rsp), %rsp; push $back; movl $back >> 32, 4(%rsp); mov $nr, %eax;
- * jmp *0(%rip); .quad dp_hook_entry */
-static void put_hook(struct dp_out *o, const struct dp_detour_spec *s)
+ * jmp *0(%rip); .quad dp_intercept_entry */
+static void put_intercept(struct dp_out *o, const struct dp_detour_spec *s)
 {
 	u64 back = s->from + s->region->len;
 
@@ -269,9 +269,9 @@ static void put_hook(struct dp_out *o, const struct dp_detour_spec *s)
 	DP_PUT(o, 0xc7, 0x44, 0x24, 0x04);
 	dp_put32(o, (u32)(back >> 32));
 	DP_PUT(o, 0xb8);
-	dp_put32(o, s->hook);
+	dp_put32(o, s->intercept);
 	DP_PUT(o, 0xff, 0x25, 0, 0, 0, 0);
-	put64(o, s->hook_entry);
+	put64(o, s->intercept_entry);
 }
 
 static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
@@ -284,12 +284,12 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 	for (i = 0; i < r->nr; i++) {
 		d->at[i] = (u16)o->len;
 		if (i + 1 == r->nr)
-			tell(o, s->entry, s->call);
+			call_out(o, s->entry, s->call);
 		if (i || !s->rseq)
-			tell(o, s->entry, s->before[i]);
+			call_out(o, s->entry, s->before[i]);
 		d->insn[i] = (u16)o->len;
-		if (s->hook_entry && i + 1 == r->nr) {
-			put_hook(o, s);
+		if (s->intercept_entry && i + 1 == r->nr) {
+			put_intercept(o, s);
 			continue;
 		}
 		err = dp_insn_relocate(s->code + r->at[i], &r->facts[i],
@@ -299,10 +299,10 @@ static int put_insns(struct dp_out *o, const struct dp_detour_spec *s,
 			return err;
 		dp_put(o, copy.code, copy.body_len);
 		d->atomic |= (u8)(copy.atomic << i);
-		tell(o, s->entry, s->after[i]);
+		call_out(o, s->entry, s->after[i]);
 	}
 	d->at[i] = (u16)o->len;
-	if (!s->hook_entry && dp_insn_falls_through(r->facts[i - 1].class))
+	if (!s->intercept_entry && dp_insn_falls_through(r->facts[i - 1].class))
 		dp_put_jmp(o, s->from + r->len);
 	return 0;
 }

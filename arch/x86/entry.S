@@ -173,7 +173,7 @@ dp_detour_entry:
 	jz	\slow
 	cmpl	$0, dp_wipe(%rip)
 	je	\slow
-	cmpl	$0, dp_arena+DP_O_SHARERS(%rip)
+	cmpl	$0, dp_arena+DP_O_VM_CHILDREN(%rip)
 	jne	\slow
 	cmpl	$0, DP_O_STACK_BUSY(SELF)
 	jne	\slow
@@ -209,7 +209,7 @@ dp_call_entry:
 	save_regs
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	DP_O_NUMBER(%rsp), %edx
-	bt	$30, %edx		/* DP_TELL_UNCOUNTED */
+	bt	$30, %edx		/* DP_CALLOUT_UNCOUNTED */
 	jc	5f
 	mov	%fs:(SELF), SELF
 	find_site
@@ -284,19 +284,19 @@ dp_call_entry:
 	jmp	dp_load_here
 
 /*
- * The detour of a function that is followed calls: the number on the stack, and
+ * The detour of a function that is tracked calls: the number on the stack, and
  * above it where it goes on.
  */
-	.globl	dp_follow_entry
-	.hidden	dp_follow_entry
+	.globl	dp_tracked_entry
+	.hidden	dp_tracked_entry
 	.balign 64
-dp_follow_entry:
+dp_tracked_entry:
 	save_regs
 	movslq	dp_arena+DP_O_SELF_OFFSET(%rip), SELF
 	mov	DP_O_NUMBER(%rsp), %edx
-	bt	$30, %edx		/* DP_TELL_UNCOUNTED */
+	bt	$30, %edx		/* DP_CALLOUT_UNCOUNTED */
 	jc	5b
-	and	$DP_O_TELL_INDEX, %edx
+	and	$DP_O_CALLOUT_INDEX, %edx
 	/* In another's process there is none, nor perhaps anything at fs. */
 	test	SELF, SELF
 	jz	5b
@@ -357,7 +357,7 @@ dp_load_here:
 	iretq
 
 /*
- * A followed call has returned to a stub, which has put the number of its frame
+ * A tracked call has returned to a stub, which has put the number of its frame
  * where the return address was. The red zone of nobody is below: the function is
  * gone, and its caller has made a call. Of the flags a return preserves nothing.
  */

@@ -11,7 +11,7 @@
 #define DP_O_VECTORS 172
 #define DP_O_HANDLER_BEFORE 208
 /* struct dp_arena */
-#define DP_O_SHARERS 32804
+#define DP_O_VM_CHILDREN 32804
 /* struct dp_site_entry */
 #define DP_O_SITE_SIZE 168
 #define DP_O_SITE_ADDR 0
@@ -44,7 +44,7 @@
 #define DP_O_BUSY_FAST 2
 #define DP_O_BUSY_ENTER 4
 #define DP_O_BUSY_RETURN 5
-#define DP_O_TELL_INDEX 0x1fffffff /* DP_TELL_INDEX */
+#define DP_O_CALLOUT_INDEX 0x1fffffff /* DP_CALLOUT_INDEX */
 #define DP_STACK_BYTES 0x10000 /* DP_STACK_SIZE */
 
 #endif

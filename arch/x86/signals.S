@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* signals: where the kernel enters port/user/signals, and hooked system calls do. */
+/* signals: where the kernel enters port/user/signals, and intercepted system calls do. */
 
 	.text
 
@@ -36,16 +36,16 @@ dp_trap_restorer:
 	syscall
 
 /*
- * A hooked system call: eax = its number, the address behind it on the stack,
+ * An intercepted system call: eax = its number, the address behind it on the stack,
  * 128 bytes of red zone skipped above that. The instruction itself would have
  * left that address in rcx and the flags in r11, so both are free.
  *
- * struct dp_hook_regs is built on the stack.
+ * struct dp_intercept_regs is built on the stack.
  */
-	.globl	dp_hook_entry
-	.hidden	dp_hook_entry
+	.globl	dp_intercept_entry
+	.hidden	dp_intercept_entry
 	.balign 16
-dp_hook_entry:
+dp_intercept_entry:
 	pushfq
 	push	%rbx
 	mov	%rsp, %rbx
@@ -60,14 +60,14 @@ dp_hook_entry:
 	mov	%r9, 48(%rsp)
 	cld
 	mov	%rsp, %rdi
-	call	dp_hook_before
+	call	dp_intercept_before
 	test	%eax, %eax
 	jnz	1f
 	call	2f
 	syscall
 	mov	%rax, 56(%rsp)
 	mov	%rsp, %rdi
-	call	dp_hook_after
+	call	dp_intercept_after
 1:	call	2f
 	mov	56(%rsp), %rax
 	mov	%rbx, %rsp

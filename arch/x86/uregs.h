@@ -78,9 +78,10 @@ static inline void dp_uregs_set_args(struct user_regs_struct *r, u64 a, u64 b,
 
 static inline void dp_uregs_spill(const struct user_regs_struct *r, u64 *words)
 {
-	const u64 spilt[DP_WAY_HOME_WORDS] = { r->rdi, r->rsi, r->rdx, r->r10,
-					       r->r8,  r->r9,  r->rax, r->rcx,
-					       r->r11, r->rip };
+	const u64 spilt[DP_PLAIN_RETURN_WORDS] = { r->rdi, r->rsi, r->rdx,
+						   r->r10, r->r8,  r->r9,
+						   r->rax, r->rcx, r->r11,
+						   r->rip };
 
 	__builtin_memcpy(words, spilt, sizeof(spilt));
 }

@@ -17,7 +17,7 @@
 #include "arch/arch.h"
 #include "port.h"
 #include "engine/insn/class.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -112,7 +112,7 @@ static void each_before(struct call *call)
 }
 
 /* The call that begins here is followed: through its stub, if that can be. */
-static void follow(struct call *call)
+static void track(struct call *call)
 {
 	const struct dp_jump *j = &call->site->jump;
 
@@ -156,7 +156,7 @@ static u32 run(void *arg)
 	else
 		each_before(call);
 	if (call->begun)
-		follow(call);
+		track(call);
 	/* Also where the kernel would: we may come here a second time. */
 	if (hidden)
 		dp_call_show_alternate(stack);
@@ -178,7 +178,7 @@ static bool enter(struct call *call, u64 sp)
 					 DP_TALLY_RECURSED);
 		return false;
 	}
-	dp_left_recover(call->stack);
+	dp_abandoned_recover(call->stack);
 	/* Who left a handler has left it hidden. */
 	if (call->stack->alt_off)
 		dp_call_show_alternate(call->stack);
@@ -228,12 +228,12 @@ static bool is_mine(void)
 
 u64 dp_call_detour(struct dp_call_frame *frame)
 {
-	bool uncounted = frame->number & DP_TELL_UNCOUNTED ||
+	bool uncounted = frame->number & DP_CALLOUT_UNCOUNTED ||
 			 !dp_arena.control.counts_alone;
-	u64 *target = frame->number & DP_TELL_FOLLOWED ? (u64 *)(frame + 1) :
-							 NULL;
+	u64 *target = frame->number & DP_CALLOUT_TRACKED ? (u64 *)(frame + 1) :
+							   NULL;
 	const struct dp_site_entry *site =
-		dp_site_at(frame->number &= DP_TELL_INDEX);
+		dp_site_at(frame->number &= DP_CALLOUT_INDEX);
 	struct call call = { .site = site,
 			     .regs = &frame->regs,
 			     .target = target };
@@ -245,8 +245,8 @@ u64 dp_call_detour(struct dp_call_frame *frame)
 		count(site);
 	dp_regs_set_sp(&frame->regs, sp);
 	dp_regs_set_pc(&frame->regs, site->addr);
-	if (dp_arena.control.nr_asks)
-		return dp_ask_detour(site, frame);
+	if (dp_arena.control.nr_upcalls)
+		return dp_upcall_detour(site, frame);
 	if (!enter(&call, sp))
 		return 0;
 	go(&call);
@@ -276,8 +276,8 @@ void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 	u64 sp = dp_mcontext_sp(mc);
 
 	count(site);
-	if (dp_arena.control.nr_asks) {
-		dp_ask_mcontext(site, mc);
+	if (dp_arena.control.nr_upcalls) {
+		dp_upcall_mcontext(site, mc);
 		return;
 	}
 	if (!enter(&call, sp))
@@ -341,8 +341,8 @@ void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 	struct call call = { .site = site };
 
 	count(site);
-	if (dp_arena.control.nr_asks) {
-		dp_ask_trap(site, trap);
+	if (dp_arena.control.nr_upcalls) {
+		dp_upcall_trap(site, trap);
 		return;
 	}
 	if (!enter_trap(&call, trap)) {

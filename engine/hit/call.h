@@ -12,7 +12,7 @@
 #include "port_types.h"
 #include "arch/arch.h"
 #include "engine/hit/hit.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
 #include "engine/layout/site.h"
@@ -86,26 +86,26 @@ u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 
 #pragma GCC visibility pop
 
-/* there: handlers that the tool has put into the process. */
+/* injected: handlers that the tool has put into the process. */
 
 #pragma GCC visibility push(hidden)
 
-/** dp_there_begin() - a stack for one, and room for its registers. Return: NULL: there
+/** dp_injected_begin() - a stack for one, and room for its registers. Return: NULL: there
  *  is none free, or the probe has been switched off. */
-struct dp_there *dp_there_begin(u32 probe);
-/** dp_there_call() - with @there->regs, as it may change them; @x87: such registers are
+struct dp_injected *dp_injected_begin(u32 probe);
+/** dp_injected_call() - with @injected->regs, as it may change them; @x87: such registers are
  *  in use */
-void dp_there_call(struct dp_there *there, u64 x87);
-void dp_there_end(struct dp_there *there);
-/** dp_there_fault() - has the processor raised this in one? Then it is given up. */
-bool dp_there_fault(struct dp_mcontext *regs);
+void dp_injected_call(struct dp_injected *injected, u64 x87);
+void dp_injected_end(struct dp_injected *injected);
+/** dp_injected_fault() - has the processor raised this in one? Then it is given up. */
+bool dp_injected_fault(struct dp_mcontext *regs);
 
 /* Of the number that a detour tells */
-#define DP_TELL_INDEX (DP_TELL_FOLLOWED - 1)
+#define DP_CALLOUT_INDEX (DP_CALLOUT_TRACKED - 1)
 
 /**
  * struct dp_call_frame - what entry.S makes of a call from a detour; with
- * DP_TELL_FOLLOWED there is one more word above it, where the thread goes on
+ * DP_CALLOUT_TRACKED there is one more word above it, where the thread goes on
  * @regs: all of them; sp and ip for dp_call_detour() to fill in
  * @back: into the detour; @number of the site
  */
@@ -129,7 +129,7 @@ void dp_call_resume(struct dp_call_frame *frame);
 /** dp_call_trap() - a breakpoint does. Leaves in @trap where the thread goes on. */
 void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap);
 
-/** dp_call_mcontext() - a hook's detour does: ip stays */
+/** dp_call_mcontext() - an intercept's detour does: ip stays */
 void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
 
 /** dp_call_after() - a probed instruction has completed: post_handlers */
@@ -142,21 +142,22 @@ void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 
 #pragma GCC visibility pop
 
-/* ask: handlers that run in the tool. The hit is counted already. */
+/* upcall: handlers that run in the tool. The hit is counted already. */
 
 #pragma GCC visibility push(hidden)
 
-/** dp_ask_is_heard() - is the tool there whose probes these are? */
-bool dp_ask_is_heard(void);
-/** dp_ask_call() - there is something for it to see */
-void dp_ask_call(void);
-/** dp_ask_detour() - @frame has the registers. Return: as dp_call_detour() */
-u64 dp_ask_detour(const struct dp_site_entry *site,
-		  struct dp_call_frame *frame);
-/** dp_ask_mcontext() - as dp_call_mcontext() */
-void dp_ask_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
-/** dp_ask_trap() - as dp_call_trap() */
-void dp_ask_trap(const struct dp_site_entry *site, struct dp_trap *trap);
+/** dp_upcall_is_heard() - is the tool there whose probes these are? */
+bool dp_upcall_is_heard(void);
+/** dp_upcall_call() - there is something for it to see */
+void dp_upcall_call(void);
+/** dp_upcall_detour() - @frame has the registers. Return: as dp_call_detour() */
+u64 dp_upcall_detour(const struct dp_site_entry *site,
+		     struct dp_call_frame *frame);
+/** dp_upcall_mcontext() - as dp_call_mcontext() */
+void dp_upcall_mcontext(const struct dp_site_entry *site,
+			struct dp_mcontext *mc);
+/** dp_upcall_trap() - as dp_call_trap() */
+void dp_upcall_trap(const struct dp_site_entry *site, struct dp_trap *trap);
 
 #pragma GCC visibility pop
 

@@ -79,7 +79,7 @@ enum dp_completes dp_completes(const struct dp_site_entry *site,
 	case DP_FAULTS_BRANCH_CALL:
 		return answer(branch_ok(site, hit) && can_push(hit));
 	default:
-		return site->post || site->tells ? DP_COMPLETES_PERHAPS :
-						   DP_COMPLETES;
+		return site->post || site->calls_out ? DP_COMPLETES_PERHAPS :
+						       DP_COMPLETES;
 	}
 }

@@ -13,7 +13,7 @@
 #include "engine/hit/program.h"
 #include "arch/arch.h"
 #include "port.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 
 /* Its pc and stack pointer are not in the frame. */
 static struct dp_mcontext *regs_of(struct dp_detour_frame *frame,
@@ -45,29 +45,30 @@ static void watch(struct dp_detour_frame *frame,
 		  const struct dp_site_entry *site)
 {
 	const struct dp_jump *j = &site->jump;
-	u32 what = frame->number & (DP_TELL_AFTER | DP_TELL_CALLS);
+	u32 what = frame->number & (DP_CALLOUT_AFTER | DP_CALLOUT_CALLS);
 
 	if (site->first_probe && !what && dp_wipe.owner && dp_hit_is_owners())
 		hit(frame, site);
 	if (site->number == DP_PLAIN_CALL && !what)
 		return;
-	if (dp_watch(site, regs_of(frame, site), frame->number & DP_TELL_AFTER))
-		frame->back = j->base + j->at[j->nr] - DP_TELL_TAIL;
+	if (dp_intercept_observe(site, regs_of(frame, site),
+				 frame->number & DP_CALLOUT_AFTER))
+		frame->back = j->base + j->at[j->nr] - DP_CALLOUT_TAIL;
 }
 
 void dp_detour_hit(struct dp_detour_frame *frame)
 {
-	const struct dp_site_entry *site =
-		dp_site_at(frame->number & ~(DP_TELL_AFTER | DP_TELL_CALLS));
+	const struct dp_site_entry *site = dp_site_at(
+		frame->number & ~(DP_CALLOUT_AFTER | DP_CALLOUT_CALLS));
 
-	if (site->hook == DP_HOOK_WATCHED)
+	if (site->intercept == DP_INTERCEPT_OBSERVED)
 		watch(frame, site);
 	else if (!dp_wipe.owner)
 		dp_hit_leave(NULL);
 	else if (!dp_hit_is_owners())
 		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
 				   __ATOMIC_RELAXED);
-	else if (!(frame->number & DP_TELL_AFTER))
+	else if (!(frame->number & DP_CALLOUT_AFTER))
 		hit(frame, site);
 	else if (__atomic_load_n(&dp_arena.hit.pending, __ATOMIC_RELAXED))
 		dp_pending_complete(site);

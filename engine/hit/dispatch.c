@@ -5,7 +5,7 @@
 #include "engine/layout/site.h"
 #include "engine/hit/program.h"
 #include "engine/hit/thread.h"
-#include "engine/instance/visit.h"
+#include "engine/instance/exits.h"
 #include "port.h"
 
 void dp_hit_count(u32 probe)
@@ -37,13 +37,13 @@ static bool begin(const struct dp_probe_entry *p, u32 probe,
 {
 	switch (p->kind) {
 	case DP_KIND_ENTER:
-		dp_visit_begin(probe, site, hit);
+		dp_exit_instance_begin(probe, site, hit);
 		return false;
 	case DP_KIND_EXIT:
-		dp_visit_end(probe, site, hit);
+		dp_exit_instance_end(probe, site, hit);
 		return false;
 	case DP_KIND_UNWIND:
-		dp_visit_unwind(probe, hit);
+		dp_exit_instance_unwind(probe, hit);
 		return false;
 	case DP_KIND_LINKER:
 		dp_linker_tell(hit);

@@ -195,7 +195,9 @@ static u32 fast_probe(const struct dp_stack *stack)
 	const struct dp_probe_entry *p;
 
 	if (stack->busy != DP_BUSY_FAST)
-		return ri ? ((const struct dp_follow *)ri->follow)->probe + 1 :
+		return ri ? ((const struct dp_instance_pool *)ri->instance_pool)
+					       ->probe +
+				       1 :
 			    0;
 	site = dp_site_at(frame->number);
 	p = (void *)site->fast;
@@ -245,7 +247,7 @@ bool dp_trap_raised(struct dp_trap *trap)
 
 	if (!dp_wipe.owner)
 		return false;
-	if (dp_there_fault(mc))
+	if (dp_injected_fault(mc))
 		return true;
 	f.stack = dp_stack_known();
 	if (f.stack && in_fault_handler(f.stack, sp)) {

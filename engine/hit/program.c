@@ -7,8 +7,8 @@
  *                                    will not ─────────────────► discard, free
  *                                    perhaps ─► pending, until it has
  *
- * At the entry of a function whose calls are followed what was logged waits in
- * the visit.
+ * At the entry of a function whose calls are tracked what was logged waits in
+ * the instance.
  */
 #include "engine/hit/program.h"
 #include "engine/hit/hit.h"
@@ -16,7 +16,7 @@
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
 #include "engine/layout/instance.h"
-#include "engine/instance/visit.h"
+#include "engine/instance/exits.h"
 #include "engine/ring/log.h"
 #include "port.h"
 #include "engine/vm/vm.h"
@@ -136,11 +136,11 @@ static void run(void *arg)
 	prepare(&ctx->vm, ctx->probe, hit);
 	dp_vm_run(&ctx->vm);
 	obey(ctx->probe, ctx->vm.end);
-	if (ctx->visit) {
+	if (ctx->instance) {
 		ctx->waits = 0;
 		if (ctx->vm.end != DP_VM_ABORT)
-			dp_visit_fill((void *)ctx->visit, ctx->probe, hit,
-				      ctx->vm.log, ctx->vm.lp);
+			dp_exit_instance_fill((void *)ctx->instance, ctx->probe,
+					      hit, ctx->vm.log, ctx->vm.lp);
 		else
 			dp_tally(ctx->probe, DP_TALLY_UNMET);
 		return;
@@ -151,7 +151,7 @@ static void run(void *arg)
 
 static bool execute(u32 probe, const struct dp_site_entry *site,
 		    const struct dp_hit *hit, u64 serial,
-		    struct dp_visit *visit)
+		    struct dp_exit_instance *instance)
 {
 	struct dp_context *ctx;
 
@@ -168,7 +168,7 @@ static bool execute(u32 probe, const struct dp_site_entry *site,
 	ctx->site = dp_site_index(site);
 	ctx->serial = ctx->ticks = serial;
 	ctx->hit = (u64)hit;
-	ctx->visit = (u64)visit;
+	ctx->instance = (u64)instance;
 	/* Where signals can come, their frames must not go there. */
 	if (hit->signals)
 		run(ctx);
@@ -188,7 +188,8 @@ bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 }
 
 void dp_program_enter(u32 probe, const struct dp_site_entry *site,
-		      const struct dp_hit *hit, struct dp_visit *visit)
+		      const struct dp_hit *hit,
+		      struct dp_exit_instance *instance)
 {
-	execute(probe, site, hit, dp_port_ticks(), visit);
+	execute(probe, site, hit, dp_port_ticks(), instance);
 }

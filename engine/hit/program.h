@@ -17,10 +17,11 @@
  */
 bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 		    const struct dp_hit *hit, u64 serial);
-/** dp_program_enter() - the same at the entry of a function: it fills in the visit,
+/** dp_program_enter() - the same at the entry of a function: it fills in the instance,
  *  or leaves it incomplete if the call is not to be followed */
 void dp_program_enter(u32 probe, const struct dp_site_entry *site,
-		      const struct dp_hit *hit, struct dp_visit *visit);
+		      const struct dp_hit *hit,
+		      struct dp_exit_instance *instance);
 
 /** dp_context_claim() - a context that is free, or has been left by this thread for
  *  good, for a hit of it; or NULL */

@@ -24,7 +24,7 @@ int dp_site_boundary(const struct dp_site_entry *s, u64 addr)
 	return -1;
 }
 
-/* What a breakpoint in the middle of a jump raises follows from its byte (landing.c). */
+/* What a breakpoint in the middle of a jump raises follows from its byte (island.c). */
 static bool raises(const struct dp_site_entry *s, u64 addr, bool breakpoint)
 {
 	return dp_site_boundary(s, addr) > 0 &&

@@ -83,7 +83,7 @@ static struct dp_stack *claim(u32 tid)
 			if (dp_port_unlock(base_of(i) + DP_PAGE,
 					   DP_STACK_SIZE - DP_PAGE))
 				return NULL;
-			dp_left_drop(stack);
+			dp_abandoned_drop(stack);
 			stack->tid = tid;
 			stack->busy = stack->jumped = stack->alt_off = 0;
 			stack->task = 0;
@@ -100,7 +100,7 @@ void dp_stack_leave(void)
 
 	if (!stack || !dp_wipe.owner || !dp_hit_is_owners())
 		return;
-	dp_left_drop(stack);
+	dp_abandoned_drop(stack);
 	*self() = 0;
 	__atomic_store_n(&owners()[((u64)stack - dp_arena.control.stack_base) /
 				   DP_STACK_SIZE],

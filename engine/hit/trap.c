@@ -63,7 +63,7 @@ static void hit(const struct dp_site_entry *site, struct dp_trap *trap)
 		if (!dp_hit_leave(trap->mask))
 			dp_mcontext_set_pc(trap->regs, site->copy);
 		break;
-	case DP_WHO_SHARER:
+	case DP_WHO_VM_CHILD:
 		__atomic_fetch_add(&dp_arena.hit.missed[DP_MISSED_FORK], 1,
 				   __ATOMIC_RELAXED);
 		dp_mcontext_set_pc(trap->regs, site->copy);
@@ -77,15 +77,16 @@ static void count_middle(const struct dp_site_entry *site)
 {
 	if (dp_hit_who() != DP_WHO_OWNER)
 		return;
-	__atomic_fetch_add(&dp_arena.hit.strays, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&dp_arena.hit.interior_arrivals, 1,
+			   __ATOMIC_RELAXED);
 	if (site->first_probe)
 		dp_tally(site->first_probe - 1, DP_TALLY_MIDDLE);
 }
 
 /* Somebody has come to the middle of what a jump replaces: back from where he
  * was when it was written, or by a branch. */
-static void stray(const struct dp_site_entry *site, int insn,
-		  struct dp_trap *trap)
+static void interior_arrival(const struct dp_site_entry *site, int insn,
+			     struct dp_trap *trap)
 {
 	dp_mcontext_set_pc(trap->regs, site->addr + site->jump.offset[insn]);
 	if (!dp_wipe.owner && dp_hit_leave(trap->mask))
@@ -116,7 +117,7 @@ bool dp_trap_hit(struct dp_trap *trap, u64 pc, bool breakpoint)
 	if (pc == site->addr)
 		hit(site, trap);
 	else if (around)
-		stray(site, dp_site_boundary(site, pc), trap);
+		interior_arrival(site, dp_site_boundary(site, pc), trap);
 	else
 		completed(site, trap);
 	return true;

@@ -44,15 +44,15 @@ struct dp_rseq {
  * @table: address of the CPUs' addresses of counters, 65,536 of them, 0 where
  *         there is none
  * @counter: offset of the counter from these
- * @gate: address of a word. If it is not 0, the agent is told after counting, too;
+ * @enable_word: address of a word. If it is not 0, the agent is told after counting, too;
  *        and if the thread is in a handler: its struct dp_stack, whose address is at
  *        @self from the thread pointer, says so at DP_DETOUR_BUSY
- *        and if counting is not possible, with DP_TELL_UNCOUNTED
- * @follow: address of code that jumps to the agent's dp_follow_entry, which is told
- *          of the first instruction with DP_TELL_FOLLOWED, and may change where the
- *          thread goes on; 0: none. Only with @rseq and @gate
- * @hook_entry: address of the agent's dp_hook_entry, which makes the system call
- *              number @hook in place of the last instruction; 0: none
+ *        and if counting is not possible, with DP_CALLOUT_UNCOUNTED
+ * @tracked: address of code that jumps to the agent's dp_tracked_entry, which is told
+ *          of the first instruction with DP_CALLOUT_TRACKED, and may change where the
+ *          thread goes on; 0: none. Only with @rseq and @enable_word
+ * @intercept_entry: address of the agent's dp_intercept_entry, which makes the system call
+ *              number @intercept in place of the last instruction; 0: none
  */
 struct dp_detour_spec {
 	u64 from, at, entry;
@@ -63,11 +63,11 @@ struct dp_detour_spec {
 	const struct dp_rseq *rseq;
 	u64 table;
 	u32 counter;
-	u64 gate;
+	u64 enable_word;
 	s32 self;
-	u64 follow;
-	u64 hook_entry;
-	u32 hook;
+	u64 tracked;
+	u64 intercept_entry;
+	u32 intercept;
 };
 
 /**

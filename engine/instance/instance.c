@@ -16,7 +16,7 @@ static bool claim(struct dp_instance *ri, struct dp_stack *stack)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-struct dp_instance *dp_instance_search(struct dp_follow *f,
+struct dp_instance *dp_instance_search(struct dp_instance_pool *f,
 				       struct dp_stack *stack)
 {
 	u32 i = *dp_instance_hint(stack, f), left;
@@ -36,12 +36,12 @@ struct dp_instance *dp_instance_search(struct dp_follow *f,
 	return NULL;
 }
 
-struct dp_instance *dp_instance_take(struct dp_follow *f,
+struct dp_instance *dp_instance_take(struct dp_instance_pool *f,
 				     struct dp_stack *stack)
 {
 	struct dp_instance *ri;
 
-	if (f->nr <= DP_FOLLOW_SCAN)
+	if (f->nr <= DP_INSTANCE_SCAN)
 		return dp_instance_search(f, stack);
 	/* Who is let in here finds one, or nearly always. */
 	if (__atomic_load_n(&f->away, __ATOMIC_RELAXED) >= (s64)f->nr)
@@ -80,7 +80,7 @@ bool dp_instance_claim(struct dp_stack *stack, struct dp_instance *ri)
 }
 
 void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
-		      const struct dp_follow *f, u64 back)
+		      const struct dp_instance_pool *f, u64 back)
 {
 	u64 (*get)(void) = (void *)dp_arena.control.task;
 	u64 *data = (u64 *)(ri + 1), *end = data + (f->data_size + 7) / 8;

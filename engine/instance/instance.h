@@ -3,7 +3,7 @@
  * instance: those of a return probe: which are free, and how their calls ended.
  *
  * Context of every function: hit half, on the thread's handler stack. What a thread has
- * in hand is said in its struct dp_stack before it is done, for dp_left_recover().
+ * in hand is said in its struct dp_stack before it is done, for dp_abandoned_recover().
  */
 #ifndef DP_INSTANCE_INSTANCE_H
 #define DP_INSTANCE_INSTANCE_H
@@ -13,7 +13,7 @@
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
 
-/* stub: what followed calls return to, each with its frame: which is free, which is
+/* stub: what tracked calls return to, each with its frame: which is free, which is
  * whose. */
 
 #pragma GCC visibility push(hidden)
@@ -89,11 +89,11 @@ void dp_stub_give(struct dp_stack *stack, struct dp_frame *f);
 /** dp_stub_keep() - the same of one that the unwinder is still to look at: until it has
  *  come to the next */
 void dp_stub_keep(struct dp_stack *stack, struct dp_frame *f);
-/** dp_stub_orphan() - nobody has it in his list, and somebody may return to it */
-void dp_stub_orphan(struct dp_frame *f);
-/** dp_stub_take_orphans() - all of them. Return: number of the first, 0 for none;
+/** dp_stub_detach() - nobody has it in his list, and somebody may return to it */
+void dp_stub_detach(struct dp_frame *f);
+/** dp_stub_take_detached() - all of them. Return: number of the first, 0 for none;
  *  @next_free leads on. */
-u32 dp_stub_take_orphans(void);
+u32 dp_stub_take_detached(void);
 /** dp_stub_recover() - whoever was about to use or to give one was interrupted for good.
  *  Context: it is in no list of calls. */
 void dp_stub_recover(struct dp_stack *stack);
@@ -105,25 +105,26 @@ static inline struct dp_instance *dp_instance_ptr(u64 addr)
 	return (void *)addr;
 }
 
-static inline struct dp_follow *dp_instance_follow(const struct dp_instance *ri)
+static inline struct dp_instance_pool *
+dp_instance_pool_of(const struct dp_instance *ri)
 {
-	return (void *)ri->follow;
+	return (void *)ri->instance_pool;
 }
 
 /** dp_instance_hint() - where to look first: a thread's calls return in turn, so the
  *  next one free is likely to be where the last one was, or behind it */
 static inline u32 *dp_instance_hint(struct dp_stack *stack,
-				    const struct dp_follow *f)
+				    const struct dp_instance_pool *f)
 {
 	return &stack->hints[f->probe % DP_HINTS];
 }
 
 /** dp_instance_take() - a free one becomes @stack->instance. Return: NULL, there is
  *  none. */
-struct dp_instance *dp_instance_take(struct dp_follow *f,
+struct dp_instance *dp_instance_take(struct dp_instance_pool *f,
 				     struct dp_stack *stack);
-/** dp_instance_search() - the same for a probe with at most DP_FOLLOW_SCAN of them */
-struct dp_instance *dp_instance_search(struct dp_follow *f,
+/** dp_instance_search() - the same for a probe with at most DP_INSTANCE_SCAN of them */
+struct dp_instance *dp_instance_search(struct dp_instance_pool *f,
 				       struct dp_stack *stack);
 
 /** dp_instance_give() - it is free. Its pool may be freed when the last word is said.
@@ -131,11 +132,11 @@ struct dp_instance *dp_instance_search(struct dp_follow *f,
 static inline void dp_instance_give(struct dp_stack *stack,
 				    struct dp_instance *ri)
 {
-	struct dp_follow *f = dp_instance_follow(ri);
+	struct dp_instance_pool *f = dp_instance_pool_of(ri);
 
 	if (stack)
 		*dp_instance_hint(stack, f) = ri->index;
-	if (f->nr > DP_FOLLOW_SCAN)
+	if (f->nr > DP_INSTANCE_SCAN)
 		__atomic_fetch_sub(&f->away, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&ri->used, 0, __ATOMIC_RELEASE);
 }
@@ -186,14 +187,14 @@ static inline bool dp_instance_is_at_slot(const struct dp_instance *ri)
 bool dp_instance_claim(struct dp_stack *stack, struct dp_instance *ri);
 
 /** dp_instance_miss() - there is none for a call */
-static inline void dp_instance_miss(const struct dp_follow *f)
+static inline void dp_instance_miss(const struct dp_instance_pool *f)
 {
 	__atomic_fetch_add((u32 *)f->nmissed, 1, __ATOMIC_RELAXED);
 }
 
 /** dp_instance_fill() - the one in hand will be that of a call; @back: where it returns to */
 void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
-		      const struct dp_follow *f, u64 back);
+		      const struct dp_instance_pool *f, u64 back);
 
 /** dp_instance_enter() - the call of the one in hand is followed from now on
  *  @used: what says so */
@@ -209,33 +210,34 @@ static inline void dp_instance_enter(struct dp_stack *stack,
 
 #pragma GCC visibility pop
 
-/* left: followed calls that have ended otherwise than by returning: see left.c. */
+/* abandoned: tracked calls that have ended otherwise than by returning: see abandoned.c. */
 
 /* Calls that were left and lie farther down: so many are looked at before a new one. */
-#define DP_LEFT_STEPS 64
+#define DP_ABANDONED_STEPS 64
 
 #pragma GCC visibility push(hidden)
 
-static inline struct dp_frame *dp_left_frame(u64 addr)
+static inline struct dp_frame *dp_abandoned_frame(u64 addr)
 {
 	return (void *)addr;
 }
 
-/** dp_left_same() - a call is about to be made from @sp: one that was at the very same
+/** dp_abandoned_same() - a call is about to be made from @sp: one that was at the very same
  *  place is over */
-void dp_left_same(struct dp_stack *stack, u64 sp);
+void dp_abandoned_same(struct dp_stack *stack, u64 sp);
 
-/** dp_left_take() - as dp_instance_take(); where instances are short, also one of a call
+/** dp_abandoned_take() - as dp_instance_take(); where instances are short, also one of a call
  *  that was left */
-struct dp_instance *dp_left_take(struct dp_follow *f, struct dp_stack *stack);
+struct dp_instance *dp_abandoned_take(struct dp_instance_pool *f,
+				      struct dp_stack *stack);
 
-/** dp_left_drop() - the thread that had @stack has ended, and its calls with it, but
+/** dp_abandoned_drop() - the thread that had @stack has ended, and its calls with it, but
  *  those on other stacks */
-void dp_left_drop(struct dp_stack *stack);
+void dp_abandoned_drop(struct dp_stack *stack);
 
-/** dp_left_recover() - the hit half, or a handler, was left by siglongjmp: what was in
+/** dp_abandoned_recover() - the hit half, or a handler, was left by siglongjmp: what was in
  *  hand is brought to an end. Context: the thread is in neither. */
-void dp_left_recover(struct dp_stack *stack);
+void dp_abandoned_recover(struct dp_stack *stack);
 
 #pragma GCC visibility pop
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * retprobe: calls that are followed to their end.
+ * retprobe: calls that are tracked to their end.
  *
  *	entry ─► instance taken, entry_handler ─► the return address becomes a
  *	         stub's; the program's own goes into the stub's frame
@@ -15,7 +15,7 @@
  *	FREE ─► LIVE ─► FREE	it has returned, or was unwound
  *	        LIVE ─► OVER ─► FREE	on another thread; the list's owner finds it
  *	        LIVE ─► LEFT	its slot holds something else, or its thread has ended:
- *				left.c
+ *				abandoned.c
  *
  * A frame that is LEFT keeps the program's address, and is the last to be used
  * again: whoever copies stacks away and back may still return through it.
@@ -33,7 +33,7 @@
 bool dp_return_ask(struct dp_stack *stack, struct dp_instance *ri,
 		   struct dp_regs *regs)
 {
-	const struct dp_follow *f = dp_instance_follow(ri);
+	const struct dp_instance_pool *f = dp_instance_pool_of(ri);
 
 	if (!f->entry ||
 	    !(u32)dp_call_handler(stack, f->probe, f->entry, (u64)ri, (u64)regs,
@@ -46,7 +46,7 @@ bool dp_return_ask(struct dp_stack *stack, struct dp_instance *ri,
 void dp_return_finish(struct dp_stack *stack, struct dp_instance *ri,
 		      struct dp_regs *regs, enum dp_call_end how)
 {
-	const struct dp_follow *f = dp_instance_follow(ri);
+	const struct dp_instance_pool *f = dp_instance_pool_of(ri);
 	u64 handler = __atomic_load_n(&f->handler, __ATOMIC_ACQUIRE);
 
 	ri->ending = how;
@@ -82,9 +82,9 @@ static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 	f->slot = sp;
 	f->instances = 0;
 	f->stack = (u64)stack;
-	while (*link && dp_left_frame(*link)->slot < sp &&
-	       ++steps < DP_LEFT_STEPS)
-		link = &dp_left_frame(*link)->next;
+	while (*link && dp_abandoned_frame(*link)->slot < sp &&
+	       ++steps < DP_ABANDONED_STEPS)
+		link = &dp_abandoned_frame(*link)->next;
 	f->next = *link;
 	__atomic_store_n(&f->state, DP_FRAME_LIVE, __ATOMIC_RELEASE);
 	*link = (u64)f;
@@ -117,22 +117,22 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 		     struct dp_frame **begun)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
-	struct dp_follow *follow = (void *)p->follow;
+	struct dp_instance_pool *instance_pool = (void *)p->instance_pool;
 	struct dp_frame *f = frame_of(dp_regs_sp(regs)), *new = NULL;
 	struct dp_instance *ri;
 
 	if (!f)
-		dp_left_same(stack, dp_regs_sp(regs));
-	ri = dp_left_take(follow, stack);
+		dp_abandoned_same(stack, dp_regs_sp(regs));
+	ri = dp_abandoned_take(instance_pool, stack);
 	if (ri && !f)
 		new = dp_stub_take(stack);
 	if (!ri || !(f || new)) {
 		if (ri)
 			dp_instance_put_away(stack, ri);
-		dp_instance_miss(follow);
+		dp_instance_miss(instance_pool);
 		return;
 	}
-	dp_instance_fill(ri, stack, follow,
+	dp_instance_fill(ri, stack, instance_pool,
 			 f ? f->ret_addr : *(u64 *)dp_regs_sp(regs));
 	if (!dp_return_ask(stack, ri, regs)) {
 		if (new)
@@ -173,7 +173,8 @@ static bool leave_frame(struct dp_stack *stack, struct dp_frame *f, bool keeps)
 	dp_barrier();
 	f->state = DP_FRAME_FREE;
 	dp_barrier();
-	for (link = &stack->frames; *link; link = &dp_left_frame(*link)->next)
+	for (link = &stack->frames; *link;
+	     link = &dp_abandoned_frame(*link)->next)
 		if (*link == (u64)f) {
 			*link = f->next;
 			break;
@@ -243,7 +244,7 @@ static void end_unseen(struct ending *e)
 		struct dp_instance *ri = dp_instance_ptr(instances);
 
 		instances = ri->next;
-		dp_instance_miss(dp_instance_follow(ri));
+		dp_instance_miss(dp_instance_pool_of(ri));
 		ri->ended[e->how]++;
 		dp_instance_give(NULL, ri);
 	}
@@ -264,7 +265,7 @@ static void end_frame(struct dp_frame *f, struct dp_regs *regs,
 		end_unseen(&e);
 		return;
 	}
-	dp_left_recover(e.stack);
+	dp_abandoned_recover(e.stack);
 	dp_call_away(e.stack, dp_regs_sp(regs), &e, run);
 }
 
@@ -314,7 +315,7 @@ void dp_return_passed(u64 number)
 
 /*
  * One probe with plain handlers, a call that is made farther down than all others
- * of the thread which are followed, from somebody who is not a stub; and a stub at
+ * of the thread which are tracked, from somebody who is not a stub; and a stub at
  * hand. Everything else is for dp_return_enter().
  */
 struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
@@ -322,13 +323,13 @@ struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
 				      struct dp_stack *stack)
 {
 	const struct dp_quick none = { 0, 0 };
-	struct dp_follow *f = (void *)p->follow;
+	struct dp_instance_pool *f = (void *)p->instance_pool;
 	u64 sp = dp_regs_sp(regs), offset;
 	struct dp_instance *ri;
 
 	if (p->kind != DP_KIND_RETURN || !f->quick || !stack->spare ||
 	    dp_stub_at(*(u64 *)sp, &offset) ||
-	    (stack->frames && dp_left_frame(stack->frames)->slot <= sp))
+	    (stack->frames && dp_abandoned_frame(stack->frames)->slot <= sp))
 		return none;
 	ri = dp_instance_search(f, stack);
 	if (!ri)
@@ -362,13 +363,13 @@ struct dp_quick dp_return_quick_hit(struct dp_returned *at,
 	const struct dp_quick none = { 0, 0 };
 	struct dp_frame *f = dp_stub_frame(at->back);
 	struct dp_instance *ri = dp_instance_ptr(f->instances);
-	struct dp_follow *follow;
+	struct dp_instance_pool *instance_pool;
 
 	if (stack->frames != (u64)f || f->state != DP_FRAME_LIVE || ri->next ||
 	    stack->nr_spare == DP_SPARE_FRAMES)
 		return none;
-	follow = dp_instance_follow(ri);
-	if (!follow->quick)
+	instance_pool = dp_instance_pool_of(ri);
+	if (!instance_pool->quick)
 		return none;
 	ri->ending = DP_CALL_RETURNED;
 	stack->instance = (u64)ri;
@@ -380,8 +381,9 @@ struct dp_quick dp_return_quick_hit(struct dp_returned *at,
 	at->back = ri->ret_addr;
 	dp_regs_set_pc(&at->regs, at->back);
 	dp_stub_give_spare(stack, f);
-	return (struct dp_quick){ (u64)ri, __atomic_load_n(&follow->handler,
-							   __ATOMIC_ACQUIRE) };
+	return (struct dp_quick){ (u64)ri,
+				  __atomic_load_n(&instance_pool->handler,
+						  __ATOMIC_ACQUIRE) };
 }
 
 void dp_return_quick_end(struct dp_stack *stack)

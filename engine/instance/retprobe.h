@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* retprobe: calls that are followed by their return address. */
+/* retprobe: calls that are tracked by their return address. */
 #ifndef DP_INSTANCE_RETPROBE_H
 #define DP_INSTANCE_RETPROBE_H
 
@@ -20,7 +20,7 @@ struct dp_returned {
 	u64 back;
 };
 
-/** dp_return_hit() - a followed call has returned */
+/** dp_return_hit() - a tracked call has returned */
 void dp_return_hit(struct dp_returned *at);
 
 /** dp_return_unwound() - an exception passes. Return: where to go on with it, as
@@ -50,7 +50,7 @@ bool dp_return_ask(struct dp_stack *stack, struct dp_instance *ri,
 void dp_return_finish(struct dp_stack *stack, struct dp_instance *ri,
 		      struct dp_regs *regs, enum dp_call_end how);
 
-/* slot: calls that are followed by the place of their return address. */
+/* slot: calls that are tracked by the place of their return address. */
 
 /** dp_slot_enter() - a function is entered of which the exits are probed */
 void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack);

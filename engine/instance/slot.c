@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * slot: calls that are followed by the place of their return address, which stays what it
+ * slot: calls that are tracked by the place of their return address, which stays what it
  * is.
  *
  *	entry ─► instance taken, entry_handler ─► AT_SLOT
@@ -8,7 +8,7 @@
  *
  * There the stack pointer stands at the entry and again at each exit, whatever the thread.
  * A call that was left otherwise is noticed when another one is made at the same place, or
- * when instances are short and the place holds something else: left.c.
+ * when instances are short and the place holds something else: abandoned.c.
  */
 #include "engine/instance/retprobe.h"
 #include "engine/hit/hit.h"
@@ -18,7 +18,7 @@
 #include "engine/layout/site.h"
 #include "arch/arch.h"
 
-static struct dp_instance *take_at(const struct dp_follow *f,
+static struct dp_instance *take_at(const struct dp_instance_pool *f,
 				   struct dp_stack *stack, u64 slot)
 {
 	u32 i;
@@ -34,13 +34,13 @@ static struct dp_instance *take_at(const struct dp_follow *f,
 
 void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 {
-	struct dp_follow *f = (void *)dp_probe(probe)->follow;
+	struct dp_instance_pool *f = (void *)dp_probe(probe)->instance_pool;
 	u64 slot = dp_regs_sp(regs);
 	struct dp_instance *ri = take_at(f, stack, slot);
 
 	if (ri)
 		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
-	ri = dp_left_take(f, stack);
+	ri = dp_abandoned_take(f, stack);
 	if (!ri) {
 		dp_instance_miss(f);
 		return;
@@ -67,12 +67,12 @@ void dp_slot_exit(u32 probe, const struct dp_site_entry *site,
 	    !dp_branch_taken(site, dp_regs_flags(regs), dp_regs_count(regs)))
 		return;
 	/* None is there of a call that was entered before, or not followed. */
-	ri = take_at((void *)p->follow, stack, slot);
+	ri = take_at((void *)p->instance_pool, stack, slot);
 	if (!ri)
 		return;
 	dp_regs_set_sp(regs, slot + DP_WORD);
 	dp_return_finish(stack, ri, regs,
-			 p->way & DP_WAY_TAIL ? DP_CALL_TAILED :
+			 p->way & DP_WAY_TAIL ? DP_CALL_TAIL_CALLED :
 						DP_CALL_RETURNED);
 	dp_regs_set_sp(regs, slot);
 }

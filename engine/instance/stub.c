@@ -64,7 +64,7 @@ struct dp_frame *dp_stub_take(struct dp_stack *stack)
 	if (!f)
 		f = fresh();
 	if (!f)
-		f = pop(&dp_stubs()->left);
+		f = pop(&dp_stubs()->abandoned);
 	if (f)
 		stack->taken = dp_stub_number(f);
 	return f;
@@ -110,17 +110,17 @@ void dp_stub_keep(struct dp_stack *stack, struct dp_frame *f)
 
 void dp_stub_leave(struct dp_frame *f)
 {
-	push(&dp_stubs()->left, f);
+	push(&dp_stubs()->abandoned, f);
 }
 
-void dp_stub_orphan(struct dp_frame *f)
+void dp_stub_detach(struct dp_frame *f)
 {
-	push(&dp_stubs()->orphans, f);
+	push(&dp_stubs()->detached, f);
 }
 
-u32 dp_stub_take_orphans(void)
+u32 dp_stub_take_detached(void)
 {
-	u64 *list = &dp_stubs()->orphans;
+	u64 *list = &dp_stubs()->detached;
 	u64 was = __atomic_load_n(list, __ATOMIC_ACQUIRE);
 
 	while (was & INDEX &&

@@ -12,7 +12,7 @@
  *            ├──────────────────────┤
  *            │ arena                │
  *            │   control       r--s │ struct dp_arena_control: the tool alone writes it
- *            │   hit           rw-s │ struct dp_arena_hit, counters, rings, visits
+ *            │   hit           rw-s │ struct dp_arena_hit, counters, rings, instances
  *            │   own           rw-s │ variables, upcalls; no fork child has them
  *            │   private       rw-p │ contexts; a child has its own
  *            │   tables        r--s │ sites, probes, programs: the tool alone
@@ -42,7 +42,7 @@
 /* control: what control says and the hit half obeys. Control alone writes it. */
 
 #define DP_MAX_POOLS 1024
-#define DP_MAX_TEXTS 64
+#define DP_MAX_PATCHED 64
 #define DP_MAX_SHARDS 1024
 #define DP_REASONS 32
 #define DP_REASON_SIZE 128
@@ -76,7 +76,7 @@ struct dp_arena_control {
 	u32 counts_alone; /* detours do, where the table says where */
 	s32 rseq_offset; /* then, of struct rseq from the thread pointer */
 	u32 rseq_signature;
-	u32 resident; /* the process probes itself */
+	u32 own_process; /* the process probes itself */
 	u32 max_sites, max_probes; /* for which there is room */
 	s32 self_offset; /* of the address of its struct dp_stack, from fs */
 	s32 errno_offset; /* of errno, from fs; 0: not known */
@@ -89,13 +89,14 @@ struct dp_arena_control {
 	/* Addresses of code that calls a handler so that the stack can
 	 * be unwound from there; before an instruction, and after one */
 	u64 handler_before, handler_after;
-	u32 ask_off, nr_asks; /* struct dp_asks; 0: nobody can be asked */
-	u64 there_base; /* address of DP_THERES struct dp_there; 0: none */
-	u32 line_off, line_mask; /* of the first table of visits */
-	u32 visit_off, visit_stride;
-	struct dp_visit_table visit_tables[DP_VISIT_TABLES];
-	u32 nr_visit_tables;
-	u32 onward; /* a probe is DP_WAY_ONWARD */
+	u32 upcall_off,
+		nr_upcalls; /* struct dp_upcalls; 0: nobody can be asked */
+	u64 injected_base; /* address of DP_INJECTED_MAX struct dp_injected; 0: none */
+	u32 line_off, line_mask; /* of the first table of instances */
+	u32 instance_off, instance_stride;
+	struct dp_instance_table instance_tables[DP_INSTANCE_TABLES];
+	u32 nr_instance_tables;
+	u32 tail_target; /* a probe is DP_WAY_TAIL_TARGET */
 	/* A futex that the tool's thread holds, in its robust list, and the link
 	 * of that; the kernel marks it when the thread ends. */
 	u64 tool_link;
@@ -111,11 +112,11 @@ struct dp_arena_control {
 	char pending[DP_PENDING][DP_PENDING_SIZE];
 	char reasons[DP_REASONS][DP_REASON_SIZE];
 	u32 nr_pools;
-	u32 nr_texts;
-	/* @texts are all, and held only page-cache pages before us */
+	u32 nr_patched;
+	/* @patched are all, and held only page-cache pages before us */
 	u32 revertible;
 	u32 fsgsbase; /* thread pointers can be read by an instruction */
-	u32 silent; /* a filter forbids breakpoints, and @forbidden is all */
+	u32 signal_free; /* a filter forbids breakpoints, and @forbidden is all */
 	/* calls that the hit half must not make: the port's bits */
 	u32 forbidden;
 	/* system calls are made where there is hardly any room */
@@ -125,13 +126,13 @@ struct dp_arena_control {
 	u32 filter_leaving;
 	u64 filter_answered;
 	struct dp_span pools[DP_MAX_POOLS];
-	struct dp_mapped texts[DP_MAX_TEXTS];
+	struct dp_mapped patched[DP_MAX_PATCHED];
 	/* Where parts of the arena begin: what no fork child has, what is private, and the
 	 * tables. The first one, dp_arena_hit's, begins at DP_CONTROL_ROOM. */
 	u32 own_off, private_off, tables_off;
 };
 
-/* Of @tool_futex, and of the keeper's: its thread, and what the kernel sets when that has ended,
+/* Of @tool_futex, and of the owner's: its thread, and what the kernel sets when that has ended,
  * FUTEX_TID_MASK and FUTEX_OWNER_DIED of linux/futex.h */
 #define DP_TOOL_OWNER 0x3fffffffu
 #define DP_TOOL_DIED 0x40000000u
@@ -148,10 +149,10 @@ enum dp_missed {
 struct dp_arena_hit {
 	u64 missed[DP_MISSED_NR];
 	u64 pending; /* contexts that are DP_CONTEXT_PENDING */
-	u64 strays; /* arrivals in the middle of a region: of all sites */
+	u64 interior_arrivals; /* arrivals in the middle of a region: of all sites */
 	u64 foreign; /* traps passed on to the program */
 	u32 news; /* something has happened that wants to be told */
-	u32 sharers; /* others may be running in our memory: ask */
+	u32 vm_children; /* others may be running in our memory: ask */
 	u32 unmasked; /* one had to be blocked for want of room */
 	u32 own_death; /* the program is dying of a SIGTRAP of its own */
 	u32 exec_pending; /* in execve: @exec_path is being started */
@@ -161,7 +162,7 @@ struct dp_arena_hit {
 	u64 linker_regs; /* address of the registers of who waits */
 	u32 stacks; /* of DP_STACKS, one more than the last that anybody had */
 	u32 pad;
-	u64 full; /* entries that are not followed for want of room */
+	u64 full; /* entries that are not tracked for want of room */
 	u64 filter_ask; /* the last thread that was about to install a filter */
 	u32 filter_late; /* those that had to go on without an answer */
 	/* one of them has given the text back to the page cache */
@@ -179,7 +180,7 @@ struct dp_arena_hit {
 #define DP_PRIVATE_OFFSET (DP_TABLE_OFFSET + DP_TABLE_WORDS * 8)
 #define DP_PRIVATE_SIZE (36 * DP_PAGE)
 #define DP_ARENA_OFFSET (DP_PRIVATE_OFFSET + DP_PRIVATE_SIZE)
-/* The files are laid out as the region is, with holes for what is not theirs. */
+/* The files are laid out as the area is, with holes for what is not theirs. */
 #define DP_FILE_ARENA_OFFSET DP_ARENA_OFFSET
 
 /* Whole pages, because another file begins behind them. */

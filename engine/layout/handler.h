@@ -35,7 +35,7 @@
  * @probe: 1 + index of the probe whose handler it is
  * @regs: address of the registers that it got
  * @guard: stack pointer with which the handler can be given up
- * @frames: address of the innermost call's that is followed
+ * @frames: address of the innermost call's that is tracked
  * @spare: number of a free frame, the thread's own list of them; @nr_spare
  * @kept: number of a frame that an unwinder is still to look at, 0 for none
  * @patience: calls to be missed before it is looked again for those that were left
@@ -43,7 +43,7 @@
  * @instance: address of that of a call whose entry or return is being handled; @rest:
  *            of the first of those that are still to be; @taken: number of their frame
  * @counter: address of one of @instance's that is to be @sum
- * @orphans: number of the first that it is looking through
+ * @detached: number of the first that it is looking through
  * @thread: its thread pointer
  * @task: what the library says of the thread, 0: it was not asked yet
  * @faulting: while a fault_handler runs, a stack pointer above it
@@ -73,29 +73,29 @@ struct dp_stack {
 	u64 words[9]; /* the return address and the arguments on the stack */
 	u64 words_size; /* in bytes: fewer, where the stack ends */
 	u32 spare, nr_spare;
-	u32 patience, kept, taken, orphans;
+	u32 patience, kept, taken, detached;
 	u32 hints[DP_HINTS];
 };
 
-/* ask: threads that wait for a handler in the tool. */
+/* upcall: threads that wait for a handler in the tool. */
 
-/** enum dp_ask_state - whose turn it is */
-enum dp_ask_state {
-	DP_ASK_FREE,
-	DP_ASK_TAKEN, /* a thread fills it in, or reads what came */
-	DP_ASK_ASKED, /* the tool is to take it */
-	DP_ASK_RUNS, /* the handler does; the thread waits */
-	DP_ASK_ANSWERED, /* it is the thread's again */
-	DP_ASK_LEFT, /* the thread has gone on; the tool is to free it */
+/** enum dp_upcall_state - whose turn it is */
+enum dp_upcall_state {
+	DP_UPCALL_FREE,
+	DP_UPCALL_TAKEN, /* a thread fills it in, or reads what came */
+	DP_UPCALL_REQUESTED, /* the tool is to take it */
+	DP_UPCALL_RUNS, /* the handler does; the thread waits */
+	DP_UPCALL_ANSWERED, /* it is the thread's again */
+	DP_UPCALL_ABANDONED, /* the thread has gone on; the tool is to free it */
 };
 
 /**
- * struct dp_ask - a thread that waits for a handler in the tool
- * @state: enum dp_ask_state; whoever waits for it is woken
+ * struct dp_upcall - a thread that waits for a handler in the tool
+ * @state: enum dp_upcall_state; whoever waits for it is woken
  * @tid: of the thread, in the target's namespace; @probe: whose handler
  * @regs: struct dp_regs. The handler changes them.
  */
-struct dp_ask {
+struct dp_upcall {
 	u32 state;
 	u32 tid, probe, pad;
 	u64 regs[21];
@@ -103,34 +103,34 @@ struct dp_ask {
 };
 
 /**
- * struct dp_asks - all of them
- * @keeper: a robust futex (linux/futex.h) that a thread of the tool holds as long
+ * struct dp_upcalls - all of them
+ * @owner: a robust futex (linux/futex.h) that a thread of the tool holds as long
  *          as the tool answers
  * @calls: counts what was asked; the tool waits for it to change
  * @high: one more than the last that was ever used
  */
-struct dp_asks {
-	u32 keeper, calls, high, pad;
+struct dp_upcalls {
+	u32 owner, calls, high, pad;
 	u64 more[6];
-	struct dp_ask v[];
+	struct dp_upcall v[];
 };
-#define DP_ASKS 1024
+#define DP_UPCALLS 1024
 
-/* there: handlers that the tool has put into the process. */
+/* injected: handlers that the tool has put into the process. */
 
 /**
- * struct dp_there - a thread in a handler that the tool has put into the process;
+ * struct dp_injected - a thread in a handler that the tool has put into the process;
  * behind the structure the stack on which that runs
  * @probe: 1 + index; 0: free
  * @guard: stack pointer with which the handler can be given up
  */
-struct dp_there {
+struct dp_injected {
 	u32 probe, pad;
 	u64 guard;
 	u64 regs[21];
 	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
 };
-#define DP_THERES 64
-#define DP_THERE_SIZE (5 * DP_PAGE)
+#define DP_INJECTED_MAX 64
+#define DP_INJECTED_SIZE (5 * DP_PAGE)
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* visit: calls that are followed from the entry of a function to its exits. */
+/* exits: calls that are tracked from the entry of a function to its exits. */
 #ifndef DP_LAYOUT_INSTANCE_H
 #define DP_LAYOUT_INSTANCE_H
 
@@ -8,108 +8,109 @@
 #include "engine/layout/base.h"
 
 /*
- * A visit is one call of a function whose exits are probed: its return address is
- * not touched, so it is known again by where that lies. A visit belongs to that
+ * An instance is one call of a function whose exits are probed: its return address is
+ * not touched, so it is known again by where that lies. An instance belongs to that
  * slot, not to a thread. The table has lines of keys, a cache line each, and
- * apart from it what is known of each visit. A key is in the line that its slot
+ * apart from it what is known of each instance. A key is in the line that its slot
  * hashes to, or, where that had no room, in one of those behind it.
  *
  * When a table fills up, control adds another one in memory of its own, several
- * times as large. Visits begin in the newest one that has room, and end where they
+ * times as large. Instances begin in the newest one that has room, and end where they
  * are.
  */
-#define DP_VISIT_WAYS 7
-#define DP_VISIT_REACH 8 /* lines in which a key can be */
-#define DP_VISIT_LINES 16384 /* at most */
-#define DP_VISIT_BYTES (16u << 20) /* of all visits, about, at most */
-#define DP_VISIT_TABLES 4
-#define DP_VISIT_GROWTH 4 /* each is so many times as large as the last one */
-#define DP_VISIT_SLOT_BITS 44
+#define DP_INSTANCE_WAYS 7
+#define DP_INSTANCE_REACH 8 /* lines in which a key can be */
+#define DP_INSTANCE_LINES 16384 /* at most */
+#define DP_INSTANCE_BYTES (16u << 20) /* of all instances, about, at most */
+#define DP_INSTANCE_TABLES 4
+#define DP_INSTANCE_GROWTH \
+	4 /* each is so many times as large as the last one */
+#define DP_INSTANCE_SLOT_BITS 44
 /* Probes at entries have numbers below this. */
-#define DP_VISIT_GROUPS ((1u << (64 - DP_VISIT_SLOT_BITS)) - 1)
+#define DP_INSTANCE_GROUPS ((1u << (64 - DP_INSTANCE_SLOT_BITS)) - 1)
 
-/** struct dp_visit_line - @strayed: keys that belong here and are elsewhere; @tailed:
- *  those that belong here and have tailed */
-struct dp_visit_line {
-	u32 strayed, tailed;
-	u64 key[DP_VISIT_WAYS]; /* 0: free */
+/** struct dp_instance_line - @displaced: keys that belong here and are elsewhere; @tail_called:
+ *  those that belong here and have tail-called */
+struct dp_instance_line {
+	u32 displaced, tail_called;
+	u64 key[DP_INSTANCE_WAYS]; /* 0: free */
 };
 
 /**
- * struct dp_visit_table - control owns it
- * @lines: address of the first struct dp_visit_line; @visits: of the first visit
+ * struct dp_instance_table - control owns it
+ * @lines: address of the first struct dp_instance_line; @instances: of the first instance
  */
-struct dp_visit_table {
-	u64 lines, visits;
+struct dp_instance_table {
+	u64 lines, instances;
 	u32 line_mask, pad;
 };
 
 /**
- * struct dp_visit - hit owns it; what its program logged at the entry follows
+ * struct dp_exit_instance - hit owns it; what its program logged at the entry follows
  * @slot: address of the return address; 0: it is not complete, or over
  * @ret: the return address; 0: it could not be read
- * @ticks: when the function was entered, where visits make records
- * @serial: counts the visits that were here
+ * @ticks: when the function was entered, where instances make records
+ * @serial: counts the instances that were here
  * @tid: who entered; @len: bytes that follow
- * @tailed: its function has jumped to another one, which returns in its place
+ * @tail_called: its function has jumped to another one, which returns in its place
  * @ending: its end is being counted, or was
  */
-struct dp_visit {
+struct dp_exit_instance {
 	u64 slot, ret, ticks, serial;
 	u32 tid;
 	u16 len;
-	u8 tailed, ending;
+	u8 tail_called, ending;
 };
 
-/** dp_visit_key() - of a visit of the function at whose entry is probe @group */
-static inline u64 dp_visit_key(u32 group, u64 slot)
+/** dp_instance_key() - of an instance of the function at whose entry is probe @group */
+static inline u64 dp_instance_key(u32 group, u64 slot)
 {
-	return (u64)(group + 1) << DP_VISIT_SLOT_BITS | slot >> 3;
+	return (u64)(group + 1) << DP_INSTANCE_SLOT_BITS | slot >> 3;
 }
 
-/** dp_visit_fits() - can a slot be part of a key? */
-static inline bool dp_visit_fits(u64 slot)
+/** dp_instance_fits() - can a slot be part of a key? */
+static inline bool dp_instance_fits(u64 slot)
 {
-	return !(slot & 7) && !(slot >> (DP_VISIT_SLOT_BITS + 3));
+	return !(slot & 7) && !(slot >> (DP_INSTANCE_SLOT_BITS + 3));
 }
 
 /* What of a key says which slot it is of */
-#define DP_VISIT_SLOT ((1ull << DP_VISIT_SLOT_BITS) - 1)
+#define DP_INSTANCE_SLOT ((1ull << DP_INSTANCE_SLOT_BITS) - 1)
 
-/** dp_visit_group() - of whose function; dp_visit_slot() - and at which slot */
-static inline u32 dp_visit_group(u64 key)
+/** dp_instance_group() - of whose function; dp_instance_slot() - and at which slot */
+static inline u32 dp_instance_group(u64 key)
 {
-	return (u32)(key >> DP_VISIT_SLOT_BITS) - 1;
+	return (u32)(key >> DP_INSTANCE_SLOT_BITS) - 1;
 }
 
-static inline u64 dp_visit_slot(u64 key)
+static inline u64 dp_instance_slot(u64 key)
 {
-	return (key & DP_VISIT_SLOT) << 3;
+	return (key & DP_INSTANCE_SLOT) << 3;
 }
 
 /* So much of a stack has its lines side by side, one for each two words of it. */
-#define DP_VISIT_NEAR 6
-#define DP_VISIT_NEAR_MASK ((1u << DP_VISIT_NEAR) - 1)
+#define DP_INSTANCE_NEAR 6
+#define DP_INSTANCE_NEAR_MASK ((1u << DP_INSTANCE_NEAR) - 1)
 
-/** dp_visit_hash() - by slot alone, so that it can be told who is at one */
-static inline u32 dp_visit_hash(u64 key)
+/** dp_instance_hash() - by slot alone, so that it can be told who is at one */
+static inline u32 dp_instance_hash(u64 key)
 {
-	u64 pair = (key & DP_VISIT_SLOT) >> 1;
+	u64 pair = (key & DP_INSTANCE_SLOT) >> 1;
 
-	return ((u32)(((pair >> DP_VISIT_NEAR) * 0x9e3779b97f4a7c15ull) >> 32)
-		<< DP_VISIT_NEAR) |
-	       ((u32)pair & DP_VISIT_NEAR_MASK);
+	return ((u32)(((pair >> DP_INSTANCE_NEAR) * 0x9e3779b97f4a7c15ull) >> 32)
+		<< DP_INSTANCE_NEAR) |
+	       ((u32)pair & DP_INSTANCE_NEAR_MASK);
 }
 
-/** enum dp_call_end - how a followed call has ended */
+/** enum dp_call_end - how a tracked call has ended */
 enum dp_call_end {
 	DP_CALL_RETURNED,
 	DP_CALL_UNWOUND, /* by an exception, or the end of its thread */
 	DP_CALL_ABANDONED, /* by longjmp, or with its stack */
-	DP_CALL_VETOED, /* by the entry handler, before it was followed */
+	DP_CALL_VETOED, /* by the entry handler, before it was tracked */
 	DP_CALL_ENDS,
 	/* another function returns in its place; an instance counts it as returned */
-	DP_CALL_TAILED = DP_CALL_ENDS,
+	DP_CALL_TAIL_CALLED = DP_CALL_ENDS,
 };
 
 /**
@@ -117,7 +118,7 @@ enum dp_call_end {
  * @entered: in all
  * @inside: neither ended nor left otherwise, as far as can be seen
  * @unmet: those for which the condition did not hold
- * @unseen: returns of calls that were not followed
+ * @unseen: returns of calls that were not tracked
  * @lost: entered, and nothing is known of them
  * @cut: so many may be lost, at most: a signal's handler left the agent for good while
  *       they were being counted
@@ -129,7 +130,7 @@ struct dp_account {
 };
 
 /**
- * struct dp_leaving - how the record of a visit begins
+ * struct dp_leaving - how the record of an instance begins
  * @entered: ticks; @value: what it returned; DP_WAY_XMM: the low half of the register
  *           for floating point; @how: enum dp_call_end
  */
@@ -138,10 +139,10 @@ struct dp_leaving {
 	u32 how, pad;
 };
 
-/* follow: the calls that a return probe follows through stubs. */
+/* instance_pool: the calls that a return probe tracks through stubs. */
 
 /**
- * struct dp_follow - a return probe's pool of instances; in the library's memory
+ * struct dp_instance_pool - a return probe's pool of instances; in the library's memory
  * @user: the struct kretprobe; @handler, @entry: its handlers, 0 for none, and
  *        what they need
  * @nmissed: where calls without an instance are counted, an int
@@ -153,9 +154,9 @@ struct dp_leaving {
  *         each call
  * @exits: its calls are known by the place of the return address, not by a stub
  * @away: instances in use, or fewer; kept only where there are more than
- *        DP_FOLLOW_SCAN
+ *        DP_INSTANCE_SCAN
  */
-struct dp_follow {
+struct dp_instance_pool {
 	u64 user;
 	u64 handler, entry;
 	u64 nmissed;
@@ -170,19 +171,19 @@ struct dp_follow {
 };
 
 /* So many are looked through for a free one; a count comes before more. */
-#define DP_FOLLOW_SCAN 1024
+#define DP_INSTANCE_SCAN 1024
 
 /* Of @used: the entry handler has not agreed yet */
 #define DP_INSTANCE_NEW 0x80000000u
-/* @used: its call is followed, and the thread that comes to an exit at its slot ends it */
+/* @used: its call is tracked, and the thread that comes to an exit at its slot ends it */
 #define DP_INSTANCE_AT_SLOT 0x40000000u
 
 /**
- * struct dp_instance - one call that is followed; begins as the library's struct
+ * struct dp_instance - one call that is tracked; begins as the library's struct
  * kretprobe_instance does
  * @frame: address of its struct dp_frame; of one that is known by its slot: the slot
  * @next: address of the frame's next instance, of a probe that was hit before
- * @follow: address of its struct dp_follow
+ * @instance_pool: address of its struct dp_instance_pool
  * @index: of it in its pool
  * @used: id of the thread that took it, 0: it is free; @ending: enum dp_call_end, while its handler runs
  * @entered, @ended: calls that it has followed, and how they ended. Who has the
@@ -190,14 +191,14 @@ struct dp_follow {
  */
 struct dp_instance {
 	u64 user, ret_addr, task;
-	u64 frame, next, follow;
+	u64 frame, next, instance_pool;
 	u32 index, used;
 	u64 ending;
 	u64 entered, ended[DP_CALL_ENDS];
 };
 
-static inline struct dp_instance *dp_instance_at(const struct dp_follow *f,
-						 u32 i)
+static inline struct dp_instance *
+dp_instance_at(const struct dp_instance_pool *f, u32 i)
 {
 	return (struct dp_instance *)(f->pool + (u64)i * f->stride);
 }
@@ -205,7 +206,7 @@ static inline struct dp_instance *dp_instance_at(const struct dp_follow *f,
 /* frame: return addresses that are those of stubs. */
 
 /*
- * A followed call returns to a stub, and only from the stub's address is it known
+ * A tracked call returns to a stub, and only from the stub's address is it known
  * which call it was: by us, and by those who unwind the stack. What a stub does, and
  * DP_STUB_SIZE and DP_STUB_BACK, are the processor's: arch/.
  *
@@ -219,7 +220,7 @@ enum dp_frame_state {
 	DP_FRAME_FREE,
 	DP_FRAME_LIVE,
 	DP_FRAME_OVER, /* another thread than the one that has it returned */
-	DP_FRAME_LEFT, /* its call was left; a return all the same goes home */
+	DP_FRAME_ABANDONED, /* its call was left; a return all the same goes home */
 };
 
 /**
@@ -249,14 +250,14 @@ struct dp_frame {
  * @stubs: address of the first; @table: of the first frame. Number n of one
  *         belongs to number n of the other.
  * @nr: how many there are by now; @fresh: number of the first that nobody has had
- * @free, @left, @orphans: number of the first such one, and above it a stamp
+ * @free, @abandoned, @detached: number of the first such one, and above it a stamp
  * @late: returns of calls that had been taken for left; @late_user, @late_addr: of
  *        the last one
  */
 struct dp_frames {
 	u64 stubs, table;
 	u64 nr, fresh;
-	u64 free, left, orphans;
+	u64 free, abandoned, detached;
 	u64 late;
 	u64 late_user, late_addr;
 };

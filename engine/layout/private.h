@@ -6,23 +6,24 @@
 #include "port_types.h"
 #include "engine/layout/base.h"
 
-/* mask: what the program believes to be blocked. */
+/* mask: the virtual mask, which the program takes for its own. */
 
 /* Of one thread: what it is known by, dp_thread_id(), and these. */
 #define DP_MASK_FAULTS (7ull << 48)
 /* A bit a caught signal, as the program knows it. */
 #define DP_MASK_BLOCKED (3ull | DP_MASK_FAULTS)
-#define DP_MASK_HELD 16ull /* one has come meanwhile: see dp_private.held */
+#define DP_MASK_DEFERRED 16ull /* one is deferred: see dp_private.deferred */
 #define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
 #define DP_MASK_DEFAULT 8ull /* or SIG_DFL */
-#define DP_MASK_SHARER 32ull /* a vfork child's, who has its parent's pointer */
+#define DP_MASK_VM_CHILD \
+	32ull /* a vfork child's, who has its parent's pointer */
 #define DP_MASK_STATE (31ull | DP_MASK_FAULTS)
 #define DP_MASK_BITS (63ull | DP_MASK_FAULTS)
 #define DP_MASKS 8192
 
 #define DP_MASK_PROBES 256
 
-/** dp_mask_bit() - the @k-th caught signal is believed to be blocked */
+/** dp_mask_bit() - the bit of the @k-th caught signal in a virtual mask */
 static inline u64 dp_mask_bit(u32 k)
 {
 	return k < DP_CAUGHT_JUMPS ? 1ull << k :
@@ -35,9 +36,9 @@ static inline u32 dp_mask_slot(u64 pointer)
 	return (u32)((pointer * 0x9e3779b97f4a7c15ull) >> 32) % DP_MASKS;
 }
 
-/* call: the number of a hooked system call, and how it is hooked. */
+/* call: the number of an intercepted system call, and how it is intercepted. */
 
-/* Number of a hooked call that is only known when it is made */
+/* Number of an intercepted call that is only known when it is made */
 #define DP_ANY_CALL 0xffffffffu
 /* The same, and it is asked for no sooner than all its arguments are in registers; of
  * the other one the last is still on the stack. */
@@ -50,7 +51,7 @@ static inline bool dp_call_is_any(u32 number)
 
 /*
  * A call that sleeps under a mask of its own is made where it stands. It is
- * hooked at the instruction that sets its number and at the one that it returns
+ * intercepted at the instruction that sets its number and at the one that it returns
  * to: the number with these bits, and from the first one to the second so many
  * bytes.
  */
@@ -58,20 +59,20 @@ static inline bool dp_call_is_any(u32 number)
 #define DP_CALL_RETURNS 0x20000000u
 #define DP_CALL_NUMBER 0xffffu
 /*
- * Or it is made by musl's __syscall_cp(), for many: hooked are the call of that one,
+ * Or it is made by musl's __syscall_cp(), for many: intercepted are the call of that one,
  * and the next call or jump, which is to what sets errno; and where that one does not
  * return, but the thread is cancelled.
  */
 #define DP_CALL_THROUGH 0x10000000u
-#define DP_CALL_TOUCHED 0x08000000u /* see struct dp_sleep */
+#define DP_CALL_TOUCHED 0x08000000u /* see struct dp_masked_wait */
 #define DP_CALL_LENGTH_SHIFT 16
 static inline u32 dp_call_length(u32 number)
 {
 	return number >> DP_CALL_LENGTH_SHIFT & 0xff;
 }
 
-/** dp_call_sleeps() - is it such a place? */
-static inline bool dp_call_sleeps(u32 number)
+/** dp_call_is_masked_wait() - is it such a place? */
+static inline bool dp_call_is_masked_wait(u32 number)
 {
 	return !dp_call_is_any(number) &&
 	       number & (DP_CALL_ENTERS | DP_CALL_RETURNS);
@@ -80,13 +81,13 @@ static inline bool dp_call_sleeps(u32 number)
 /** dp_call_goes_through() - is it one of these? */
 static inline bool dp_call_goes_through(u32 number)
 {
-	return dp_call_sleeps(number) && number & DP_CALL_THROUGH;
+	return dp_call_is_masked_wait(number) && number & DP_CALL_THROUGH;
 }
 
 /* Of the function that makes it, and of the one that it is made for, there is less on
  * the stack. */
 #define DP_THROUGH_STACK 256
-/* From the return of the first one to the hook behind it there is less. */
+/* From the return of the first one to the intercept behind it there is less. */
 #define DP_THROUGH_TAIL 64
 
 /* filter: what a thread says that is about to install a seccomp filter. */
@@ -110,18 +111,18 @@ static inline bool dp_filter_answered(u64 ask, u64 answered)
 	return (s64)(ahead << DP_FILTER_NUMBER) >= 0;
 }
 
-/* sleep: calls with a signal mask of their own. */
+/* masked_wait: calls with a signal mask of their own (the pselect class). */
 
-#define DP_SLEEPS 256
+#define DP_MASKED_WAITS 256
 
 /**
- * struct dp_sleep - a call that sleeps under a mask of its own; hit owns it
- * @thread: whose it is, and DP_MASK_SHARER; 0: free
+ * struct dp_masked_wait - a call that waits under a mask of its own; hit owns it
+ * @thread: whose it is, and DP_MASK_VM_CHILD; 0: free
  * @mask: what the kernel gets, which has no caught signal; @pair: the same in
  *        the form of pselect6(2)
  * @given: what the program gave. The register that has it has the address of
  *         @mask or @pair as long as the call lasts, by which it is known again
- * @was: caught signals that the program believes to be blocked outside the call
+ * @was: caught signals in the virtual mask outside the call
  * @real: if @closed, the thread's mask; it has all signals blocked then, but for
  *        the time of the call
  * @sp: stack pointer of the call
@@ -136,7 +137,7 @@ static inline bool dp_filter_answered(u64 ask, u64 answered)
  * @unknown: any call, for all that can be told in the handler that it returns from: there
  *           is no mask, only the return
  */
-struct dp_sleep {
+struct dp_masked_wait {
 	u64 thread;
 	u64 mask;
 	u64 pair[2];
@@ -151,12 +152,12 @@ struct dp_sleep {
 };
 
 /**
- * struct dp_native - such a call that was made without us, or goes on without us
+ * struct dp_kernel_wait - such a call that is in the kernel without us, or goes on without us
  * @thread: whose it is; 0: free
- * @sp, @back, @behind, @through, @nr: as of a struct dp_sleep
+ * @sp, @back, @behind, @through, @nr: as of a struct dp_masked_wait
  * @mask: all of it
  */
-struct dp_native {
+struct dp_kernel_wait {
 	u64 thread;
 	u64 sp, back, behind;
 	u64 mask;
@@ -165,10 +166,10 @@ struct dp_native {
 
 #define DP_CLONES 64
 
-#define DP_HELD 32
+#define DP_DEFERRED 32
 
-#define DP_HOOK_STACKS 16
-#define DP_HOOK_STACK_WORDS 126
+#define DP_INTERCEPT_STACKS 16
+#define DP_INTERCEPT_STACK_WORDS 126
 
 /**
  * struct dp_stepped - the thread that the tool is bringing out of the agent
@@ -200,14 +201,14 @@ static inline bool dp_stepped_undoes(const struct dp_stepped *s, u64 mask)
  * @recovering: a tool has begun to take out what another one left, whose arena it cannot write
  * @masks: threads that block a caught signal, or once did: a hash table. None is
  *         ever really blocked.
- * @held: signals that wait for their thread to unblock them
+ * @deferred: signals that wait for their thread to unblock them
  * @actions: the program's own for the caught signals. @current is the stamp of
  *           the one in force, at ring[stamp % RING]; @next the last one taken
  * @clones: threads that are making a process, and how: flags of clone(2)
- * @sleeps: calls with a mask of their own; @serial of the last one; @unknowns: how many
+ * @masked_waits: calls with a mask of their own; @serial of the last one; @unknowns: how many
  *          are not known
- * @natives: those that have not passed here, for the time between
- * @stacks: for the work of hooks, where the program's own are small
+ * @kernel_waits: those that have not passed here, for the time between
+ * @stacks: for the work of intercepts, where the program's own are small
  */
 struct dp_private {
 	u64 in_force;
@@ -215,15 +216,15 @@ struct dp_private {
 	struct dp_stepped stepped;
 	u64 recovering;
 	u64 masks[DP_MASKS];
-	struct dp_held {
+	struct dp_deferred {
 		u64 thread; /* 0: free */
 		u64 info[16];
-	} held[DP_HELD];
+	} deferred[DP_DEFERRED];
 	struct dp_clone {
 		u64 thread; /* 0: free */
 		u64 flags;
 		u64 sp; /* with which the child begins */
-		u64 believed; /* to be blocked */
+		u64 virtual_mask; /* of the thread that makes it */
 	} clones[DP_CLONES];
 	struct dp_actions {
 		u32 current;
@@ -235,12 +236,12 @@ struct dp_private {
 		} ring[DP_ACTION_RING];
 	} actions[DP_CAUGHT];
 	u64 serial, unknowns;
-	struct dp_sleep sleeps[DP_SLEEPS];
-	struct dp_native natives[DP_SLEEPS];
-	struct dp_hook_stack {
+	struct dp_masked_wait masked_waits[DP_MASKED_WAITS];
+	struct dp_kernel_wait kernel_waits[DP_MASKED_WAITS];
+	struct dp_intercept_stack {
 		u64 busy, pad;
-		u64 words[DP_HOOK_STACK_WORDS];
-	} stacks[DP_HOOK_STACKS];
+		u64 words[DP_INTERCEPT_STACK_WORDS];
+	} stacks[DP_INTERCEPT_STACKS];
 };
 
 #endif

@@ -37,8 +37,8 @@ struct dp_context {
 	u64 hit; /* struct dp_hit, while it runs */
 	u32 waits;
 	u32 pad;
-	/* address of the struct dp_visit that begins; 0: none does */
-	u64 visit;
+	/* address of the struct dp_exit_instance that begins; 0: none does */
+	u64 instance;
 	u64 stack[DP_CONTEXT_STACK];
 	struct dp_vm vm;
 };

@@ -14,7 +14,7 @@
 /**
  * struct dp_jump - where a site's jump goes, and what is there
  * @base: address of the detour, @len bytes
- * @landing: address of the jump that leads to it, where the site's own has to
+ * @island: address of the jump that leads to it, where the site's own has to
  *           go somewhere else first; 0: there is none
  * @start: offset in the detour where the jump enters it
  * @at: offset in the detour of each instruction of the region, with what is
@@ -24,17 +24,17 @@
  * @nr: instructions; @size: their bytes in the text
  * @atomic: a bit an instruction: in the detour it is one instruction, too
  * @traps: a bit a byte of the patch: it is a breakpoint
- * @stray: the code that it replaces can go at any time: it is looked at before each write
- * @follows: a call that begins here can go on through a stub
+ * @unowned: the code that it replaces can go at any time: it is looked at before each write
+ * @tracked: a call that begins here can go on through a stub
  */
 struct dp_jump {
-	u64 base, landing;
+	u64 base, island;
 	u16 len, start;
 	u16 at[DP_JUMP_INSNS + 1];
 	u16 insn[DP_JUMP_INSNS];
 	u8 offset[DP_JUMP_INSNS];
 	u8 nr, size, atomic, traps;
-	u8 stray, follows;
+	u8 unowned, tracked;
 };
 
 /** enum dp_mode - how a site is armed */
@@ -43,9 +43,9 @@ enum dp_mode {
 	DP_MODE_JUMP,
 };
 
-/* @hook of a site: no probe; the agent makes the call, or watches it */
-#define DP_HOOK_MADE 1
-#define DP_HOOK_WATCHED 2
+/* @intercept of a site: no probe; the agent makes the call, or observes it */
+#define DP_INTERCEPT_MADE 1
+#define DP_INTERCEPT_OBSERVED 2
 
 /* @armed of a site whose jump is there, on its way out, on its way in; of one
  * that could be a jump and is a breakpoint */
@@ -57,8 +57,8 @@ enum dp_mode {
 /* Its code is not mapped there any more: control has found that out */
 #define DP_SITE_GONE 5
 /* Somebody's breakpoint is where the jump began: on its way out from behind it; out */
-#define DP_SITE_YIELDS 6
-#define DP_SITE_YIELDED 7
+#define DP_SITE_CEDES 6
+#define DP_SITE_CEDED 7
 
 /* @wanted: not at all, however it is planned, and as a breakpoint only */
 #define DP_WANT_OFF 0
@@ -68,7 +68,7 @@ enum dp_mode {
 /**
  * struct dp_site_entry - one probed address; control owns it
  * @addr: of the original instruction
- * @copy: of its copy (or of the code that a hook runs instead)
+ * @copy: of its copy (or of the code that an intercept runs instead)
  * @first_probe: 1 + index of its first probe, 0 for none
  * @orig: the bytes that arming replaced
  * @patch: the bytes that it put there
@@ -81,8 +81,8 @@ enum dp_mode {
  * @post_body: offset of that breakpoint
  * @jump: for DP_MODE_JUMP; the @copy of such a site is in its detour. One that
  *        has none of its own (@jump.nr is 0) is covered by another's
- * @tells: its detour tells when the instruction has completed
- * @hook: a system call of libc that passes through the agent, not a probe;
+ * @calls_out: its detour tells when the instruction has completed
+ * @intercept: a system call of libc that passes through the agent, not a probe;
  *        @number is which
  * @faults: enum dp_insn_faults; with @operand, where an indirect branch reads
  * @class, @cc, @target: of a branch: enum dp_insn_class, its condition, and where
@@ -91,9 +91,9 @@ enum dp_mode {
  *          engine/site/apply.c. @copy is then this one or that in the detour
  * @single_len, @single_body: of it
  * @fast: address of its one struct dp_probe_entry, if all there is to do at a hit by
- *        a jump is to call that one's pre_handler, or to follow the call; else 0
+ *        a jump is to call that one's pre_handler, or to track the call; else 0
  * @reason: 1 + number of the phrase that says why it is a breakpoint, 0: none
- * @gate: not 0: its detour calls; else it only counts
+ * @enable_word: not 0: its detour calls; else it only counts
  * @x87: the code around it uses the x87 or MMX registers, for all that is known
  * @calls: its probes are handlers in C
  * @wanted: whether, and how, it is to be armed: DP_WANT_*
@@ -120,7 +120,7 @@ struct dp_site_entry {
 	u8 returned;
 	u8 faults;
 	u8 post_len, post_body;
-	u8 hook, tells;
+	u8 intercept, calls_out;
 	u8 wanted;
 	u8 class, cc;
 	u8 single_len, single_body;
@@ -131,7 +131,7 @@ struct dp_site_entry {
 	u64 target;
 	struct dp_jump jump;
 	u64 fast;
-	u64 gate;
+	u64 enable_word;
 };
 
 /** dp_site_hash() - where the search for an address begins */
@@ -146,13 +146,13 @@ static inline u32 dp_site_hash(u64 addr)
 enum dp_kind {
 	DP_KIND_PLAIN, /* counts; runs its program, if it has one */
 	DP_KIND_KPROBE, /* calls handlers in C */
-	DP_KIND_RETURN, /* follows the call by a stub */
+	DP_KIND_RETURN, /* tracks the call by a stub */
 	DP_KIND_JPROBE, /* goes to another function first */
-	DP_KIND_ENTER, /* a call begins that is followed to the function's exits */
+	DP_KIND_ENTER, /* a call begins that is tracked to the function's exits */
 	DP_KIND_EXIT, /* one ends */
 	DP_KIND_UNWIND, /* those on a part of the stack end */
-	DP_KIND_ASK, /* its handler runs in the tool */
-	DP_KIND_THERE, /* it has been put here by the tool */
+	DP_KIND_UPCALL, /* its handler runs in the tool */
+	DP_KIND_INJECTED, /* it has been put here by the tool */
 	DP_KIND_LINKER, /* libraries come and go; nobody's probe */
 };
 
@@ -167,8 +167,9 @@ static inline bool dp_kind_is_hidden(u8 kind)
 #define DP_WAY_TAIL 1 /* by a jump to another function, not by a return */
 #define DP_WAY_TAKEN 2 /* only if the branch is taken */
 #define DP_WAY_SHARED 4 /* calls come here that did not pass the entry */
-#define DP_WAY_ONWARD 16 /* the exits of that other function are probed, too */
-/* and of one at an entry: visits make records; with what is returned as a floating-point number */
+#define DP_WAY_TAIL_TARGET \
+	16 /* the exits of that other function are probed, too */
+/* and of one at an entry: instances make records; with what is returned as a floating-point number */
 #define DP_WAY_LOGS 8
 #define DP_WAY_XMM 128
 /* and of DP_KIND_UNWIND: up to where the stack is about to be left */
@@ -190,9 +191,9 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @user: what handlers get as their first argument
  * @pre, @post, @fault: handlers, 0 for none
  * @nmissed: where hits that ran no handler are counted
- * @follow: struct dp_follow of a return probe, and of its exits
+ * @instance_pool: struct dp_instance_pool of a return probe, and of its exits
  * @group: of DP_KIND_EXIT: the probe at its function's entry; @way: DP_WAY_*
- * @deadline: of DP_KIND_ASK: ms for which a thread waits for its handler
+ * @deadline: of DP_KIND_UPCALL: ms for which a thread waits for its handler
  * @gone: it is at no site, because its code has gone, and was at this address
  */
 struct dp_probe_entry {
@@ -209,7 +210,7 @@ struct dp_probe_entry {
 	u64 user;
 	u64 pre, post, fault;
 	u64 nmissed;
-	u64 follow;
+	u64 instance_pool;
 	u32 group, way;
 	u32 deadline, pad;
 	u64 gone;
@@ -234,20 +235,20 @@ enum dp_tally {
 	DP_TALLY_RECURSED, /* hits inside a handler */
 	DP_TALLY_FAULTED, /* handlers that were given up */
 	DP_TALLY_SELF, /* hits of the library's own calls */
-	DP_TALLY_VISITS, /* entries that are not followed: the table was full */
-	DP_TALLY_ABANDONED, /* visits that were seen to have ended otherwise */
-	DP_TALLY_UNSEEN, /* returns of calls that were not followed */
-	DP_TALLY_UNMET, /* entries whose program did not want them followed */
-	DP_TALLY_DAMAGED, /* visits that made no sense when they ended */
-	DP_TALLY_UNWOUND, /* visits that were unwound */
+	DP_TALLY_INSTANCES, /* entries that are not tracked: the table was full */
+	DP_TALLY_ABANDONED, /* instances that were seen to have ended otherwise */
+	DP_TALLY_UNSEEN, /* returns of calls that were not tracked */
+	DP_TALLY_UNMET, /* entries whose program did not want them tracked */
+	DP_TALLY_DAMAGED, /* instances that made no sense when they ended */
+	DP_TALLY_UNWOUND, /* instances that were unwound */
 	DP_TALLY_RETURNED, /* that returned from where they had jumped to */
-	DP_TALLY_TAILED, /* that were lost sight of there, by another jump */
+	DP_TALLY_TAIL_CALLED, /* that were lost sight of there, by another jump */
 	/* whose beginning or end was left by a signal's handler */
 	DP_TALLY_CUT,
 	DP_TALLY_UNANSWERED, /* handlers in the tool that took too long */
 	DP_TALLY_UNHEARD, /* hits while the tool was not there */
 	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
-	DP_TALLY_BROUGHT, /* visits that a fork has brought along */
+	DP_TALLY_BROUGHT, /* instances that a fork has brought along */
 	/* of the first probe of a site: see dp_engine_middle() */
 	DP_TALLY_MIDDLE,
 	DP_TALLY_NR,

@@ -10,7 +10,7 @@
 #include "arch/arch.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/region.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
@@ -45,14 +45,14 @@ void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why)
 	} while (i < e->nr_sites && dp_order_site(e, i)->leader == leader);
 }
 
-static bool meets_hook(const struct dp_engine *e, u32 i)
+static bool meets_intercept(const struct dp_engine *e, u32 i)
 {
 	const struct dp_site *s = dp_order_site(e, i), *other;
 	u32 j;
 
 	if (i) {
 		other = dp_order_site(e, i - 1);
-		if (other->hook >= 0 &&
+		if (other->intercept >= 0 &&
 		    other->addr + other->region.len > s->addr)
 			return true;
 	}
@@ -60,7 +60,7 @@ static bool meets_hook(const struct dp_engine *e, u32 i)
 		other = dp_order_site(e, j);
 		if (other->addr >= s->addr + s->region.len)
 			break;
-		if (other->hook >= 0)
+		if (other->intercept >= 0)
 			return true;
 	}
 	return false;
@@ -71,8 +71,8 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 	int i;
 
 	s->traps = 0;
-	/* A hook replaces one instruction, and is written while nobody runs. */
-	if (e->arming == DP_ARM_QUIESCE || s->hook >= 0)
+	/* An intercept replaces one instruction, and is written while nobody runs. */
+	if (e->arming == DP_ARM_QUIESCE || s->intercept >= 0)
 		return;
 	for (i = 1; i < s->region.nr; i++)
 		s->traps |= (u8)(1u << s->region.at[i]);
@@ -81,14 +81,14 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 /* Bytes within which a site belongs to the jump of this one. */
 static u64 reach(const struct dp_site *s)
 {
-	return s->hook < 0 ? DP_JUMP_SIZE : s->region.len;
+	return s->intercept < 0 ? DP_JUMP_SIZE : s->region.len;
 }
 
 /* A site inside the jump of the @lead-th one. Return: false if that cannot be,
  * and the other has given up. */
 static bool join(struct dp_engine *e, u32 lead, struct dp_site *s)
 {
-	if (s->hook < 0 && insn_at(dp_order_site(e, lead), s->addr) > 0) {
+	if (s->intercept < 0 && insn_at(dp_order_site(e, lead), s->addr) > 0) {
 		s->mode = DP_MODE_JUMP;
 		s->leader = lead + 1;
 		return true;
@@ -102,11 +102,11 @@ static bool leads(const struct dp_engine *e, u32 i)
 {
 	struct dp_site *s = dp_order_site(e, i);
 
-	if (s->hook >= 0)
+	if (s->intercept >= 0)
 		return true;
 	if (e->arming == DP_ARM_TRAP)
 		s->why = "breakpoints were asked for";
-	else if (s->region.nr && meets_hook(e, i))
+	else if (s->region.nr && meets_intercept(e, i))
 		s->why = OVERLAP;
 	else if (s->region.nr && s->region.returns &&
 		 e->arming == DP_ARM_QUIESCE)
@@ -125,7 +125,7 @@ void dp_jumps_choose(struct dp_engine *e)
 
 		s->mode = DP_MODE_TRAP;
 		s->leader = 0;
-		s->landing = 0;
+		s->island = 0;
 		if (lead &&
 		    s->addr - dp_order_site(e, lead - 1)->addr <
 			    reach(dp_order_site(e, lead - 1)) &&
@@ -148,7 +148,8 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s)
 
 static bool counts_alone(const struct dp_engine *e, const struct dp_site *s)
 {
-	return e->rseq_usable && !s->records && !s->visits && s->hook < 0 &&
+	return e->rseq_usable && !s->records && !s->instances &&
+	       s->intercept < 0 &&
 	       (e->max_sites ||
 		(s->first_probe && s->first_probe == s->last_probe));
 }
@@ -160,7 +161,7 @@ static void fill_jump(struct dp_site_entry *entry, const struct dp_site *s,
 	int i;
 
 	j->base = at;
-	j->landing = s->landing;
+	j->island = s->island;
 	j->len = d->len;
 	j->start = d->start;
 	j->nr = s->region.nr;
@@ -182,7 +183,8 @@ static bool covers(const struct dp_engine *e, u32 i, u32 m)
 }
 
 /* What the agent is told of the site and of those that its jump covers. */
-static void spell(const struct dp_engine *e, u32 i, struct dp_detour_spec *spec)
+static void encode(const struct dp_engine *e, u32 i,
+		   struct dp_detour_spec *spec)
 {
 	const struct dp_site *s = dp_order_site(e, i), *member;
 	u32 m;
@@ -191,18 +193,18 @@ static void spell(const struct dp_engine *e, u32 i, struct dp_detour_spec *spec)
 	for (m = i; covers(e, i, m); m++) {
 		member = dp_order_site(e, m);
 		k = insn_at(s, member->addr);
-		/* Somebody may come later where the engine is resident. */
+		/* Somebody may come later where the process probes itself. */
 		if (member->first_probe ||
-		    (s->watched && (u32)s->hook != DP_PLAIN_CALL) ||
+		    (s->observed && (u32)s->intercept != DP_PLAIN_CALL) ||
 		    e->max_sites)
 			spec->before[k] = m + 1;
 		if (dp_site_needs_post(member))
-			spec->after[k] = (m | DP_TELL_AFTER) + 1;
+			spec->after[k] = (m | DP_CALLOUT_AFTER) + 1;
 	}
-	if (s->watched)
-		spec->after[s->region.nr - 1] = (i | DP_TELL_AFTER) + 1;
-	if ((u32)s->hook == DP_PLAIN_CALL)
-		spec->call = (i | DP_TELL_CALLS) + 1;
+	if (s->observed)
+		spec->after[s->region.nr - 1] = (i | DP_CALLOUT_AFTER) + 1;
+	if ((u32)s->intercept == DP_PLAIN_CALL)
+		spec->call = (i | DP_CALLOUT_CALLS) + 1;
 }
 
 static void fill_members(const struct dp_engine *e, u32 i,
@@ -216,7 +218,7 @@ static void fill_members(const struct dp_engine *e, u32 i,
 		const struct dp_site *member = dp_order_site(e, m);
 
 		entry->copy = at + d->insn[insn_at(s, member->addr)];
-		entry->tells = dp_site_needs_post(member);
+		entry->calls_out = dp_site_needs_post(member);
 	}
 }
 
@@ -232,7 +234,7 @@ static bool has_returns(const struct dp_engine *e, const struct dp_site *s)
 }
 
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 u64 at, u8 *out, u64 stub, u64 hook_entry)
+		 u64 at, u8 *out, u64 stub, u64 intercept_entry)
 {
 	const struct dp_site *s = dp_order_site(e, i);
 	struct dp_detour_spec spec = { .from = s->addr,
@@ -244,10 +246,10 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	u16 n;
 	int err;
 
-	spell(e, i, &spec);
-	if (s->hook >= 0 && !s->watched) {
-		spec.hook_entry = hook_entry;
-		spec.hook = (u32)s->hook;
+	encode(e, i, &spec);
+	if (s->intercept >= 0 && !s->observed) {
+		spec.intercept_entry = intercept_entry;
+		spec.intercept = (u32)s->intercept;
 	}
 	if (counts_alone(e, s)) {
 		spec.rseq = &e->rseq;
@@ -257,18 +259,19 @@ int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 	}
 	spec.self = e->arena->control.self_offset;
 	if (spec.rseq && e->max_sites && has_returns(e, s))
-		spec.follow = stub + DP_ENTRY_STUB;
+		spec.tracked = stub + DP_ENTRY_STUB;
 	if (e->max_sites)
-		spec.gate = e->arena->control.base + DP_ARENA_OFFSET +
-			    e->arena->control.site_off + i * sizeof(*entry) +
-			    __builtin_offsetof(struct dp_site_entry, gate);
+		spec.enable_word =
+			e->arena->control.base + DP_ARENA_OFFSET +
+			e->arena->control.site_off + i * sizeof(*entry) +
+			__builtin_offsetof(struct dp_site_entry, enable_word);
 	err = dp_detour_make(&spec, &d);
 	if (err)
 		return err;
 	for (n = 0; n < d.len; n++)
 		out[n] = d.code[n];
 	fill_jump(entry, s, &d, at);
-	entry->jump.follows = spec.follow != 0;
+	entry->jump.tracked = spec.tracked != 0;
 	fill_members(e, i, entry, &d, at);
 	return 0;
 }

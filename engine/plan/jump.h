@@ -11,7 +11,7 @@ struct dp_site_entry;
 
 /* Why a site is a breakpoint */
 #define DP_WHY_RETURNS "a call returns into the bytes that a jump needs"
-#define DP_WHY_NO_LANDING \
+#define DP_WHY_NO_ISLAND \
 	"no address is free to which a jump with breakpoints in it could lead"
 
 /** dp_jumps_choose() - decide the mode of each site; they are in order */
@@ -27,10 +27,10 @@ u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s);
  * dp_jump_plan() - make the detour of the @i-th site in order
  * @entry: of the site; those it covers follow
  * @at, @out: address of the detour, and where to write it
- * @stub: address of the stub that leads to the agent; @hook_entry of what makes
- *        hooked calls
+ * @stub: address of the stub that leads to the agent; @intercept_entry of what makes
+ *        intercepted calls
  */
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
-		 u64 at, u8 *out, u64 stub, u64 hook_entry);
+		 u64 at, u8 *out, u64 stub, u64 intercept_entry);
 
 #endif

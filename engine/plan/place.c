@@ -97,7 +97,7 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 			n = dp_holes_carve(free_, n, pool->addr, pool->size);
 	}
 	if (!err)
-		err = dp_landings_place(engine, free_, n);
+		err = dp_islands_place(engine, free_, n);
 	dp_port_free(free_);
 	return err;
 }

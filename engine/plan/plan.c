@@ -9,22 +9,22 @@
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 
-/* A jump straight to the detour, or to its landing and on from there. */
+/* A jump straight to the detour, or to its island and on from there. */
 static int make_jump(const struct dp_engine *e, const struct dp_mapping *map,
 		     const struct dp_site *s, struct dp_site_entry *entry)
 {
 	u64 detour = entry->jump.base + entry->jump.start;
-	u64 to = s->landing ? s->landing : detour;
+	u64 to = s->island ? s->island : detour;
 	u32 i;
 
 	entry->patch_len = (u8)dp_emit_jmp(entry->patch, s->addr, to);
-	for (i = 0; s->landing && i < e->need.nr_pools; i++) {
+	for (i = 0; s->island && i < e->need.nr_pools; i++) {
 		const struct dp_pool_need *p = &e->need.pools[i];
 
-		if (s->landing - p->addr < p->size &&
+		if (s->island - p->addr < p->size &&
 		    !dp_emit_jmp((u8 *)map->file + p->file_offset +
-					 (s->landing - p->addr),
-				 s->landing, detour))
+					 (s->island - p->addr),
+				 s->island, detour))
 			return -ENOMEM;
 	}
 	return entry->patch_len ? 0 : -ENOMEM;
@@ -63,12 +63,13 @@ static int plan_jump(const struct dp_engine *e, u32 i,
 	entry->mode = DP_MODE_JUMP;
 	if (s->leader)
 		return 0;
-	if (s->hook >= 0) {
-		entry->hook = s->watched ? DP_HOOK_WATCHED : DP_HOOK_MADE;
-		entry->number = (u32)s->hook;
+	if (s->intercept >= 0) {
+		entry->intercept = s->observed ? DP_INTERCEPT_OBSERVED :
+						 DP_INTERCEPT_MADE;
+		entry->number = (u32)s->intercept;
 	}
 	err = dp_jump_plan(e, i, entry, cur->addr + used, cur->file + used,
-			   e->need.pools[s->pool].addr, map->hook_entry);
+			   e->need.pools[s->pool].addr, map->intercept_entry);
 	cur->used = used + entry->jump.len;
 	return err ? err : make_jump(e, map, s, entry);
 }

@@ -9,7 +9,7 @@
 
 struct dp_engine;
 struct dp_hole;
-struct dp_landings;
+struct dp_islands;
 struct dp_site;
 struct dp_site_entry;
 
@@ -52,7 +52,7 @@ int dp_pools_assign(struct dp_engine *engine);
 struct dp_hole {
 	u64 start, end;
 	bool above_heap; /* begins where the heap would grow */
-	bool ours; /* mapped by us, and only for landings */
+	bool ours; /* mapped by us, and only for islands */
 };
 
 /**
@@ -78,7 +78,7 @@ struct dp_mapping {
 	/* as the region is laid out, in the tool: arena, pools' code */
 	void *file;
 	u64 base; /* address of the agent's text in the target */
-	u64 hook_entry; /* address of dp_hook_entry in the target */
+	u64 intercept_entry; /* address of dp_intercept_entry in the target */
 	u64 detour_entry; /* and of dp_detour_entry */
 	u32 owner; /* the target's pid, in its own namespace */
 	u32 tool;
@@ -105,16 +105,16 @@ struct dp_copy_cursor {
 int dp_plan_site(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		 const struct dp_mapping *map, struct dp_copy_cursor *cursors);
 
-/* landing: addresses for jumps that contain breakpoints. */
+/* island: addresses for jumps that contain breakpoints. */
 
-/** dp_landing_find() - an address for one site's jump: @s->landing, @s->last.
+/** dp_island_find() - an address for one site's jump: @s->island, @s->last.
  *  @l: begins as NULL; the holes are those at the time.
  *  Return: 0; -ENOMEM; 1 there is none. */
-int dp_landing_find(struct dp_landings **l, struct dp_engine *e,
-		    struct dp_site *s, const struct dp_hole *holes, size_t n);
-void dp_landings_free(struct dp_landings *l);
-/** dp_landings_place() - find addresses for jumps that contain breakpoints */
-int dp_landings_place(struct dp_engine *e, const struct dp_hole *holes,
-		      size_t n);
+int dp_island_find(struct dp_islands **l, struct dp_engine *e,
+		   struct dp_site *s, const struct dp_hole *holes, size_t n);
+void dp_islands_free(struct dp_islands *l);
+/** dp_islands_place() - find addresses for jumps that contain breakpoints */
+int dp_islands_place(struct dp_engine *e, const struct dp_hole *holes,
+		     size_t n);
 
 #endif

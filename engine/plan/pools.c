@@ -95,7 +95,7 @@ static int assign_pool(struct dp_engine *e, struct dp_site *s)
 	}
 	pool->low = low < pool->low ? low : pool->low;
 	pool->high = high > pool->high ? high : pool->high;
-	pool->size += s->hook >= 0 ? DP_COPY_MAX : DP_COPY_MAX * 3 / 4;
+	pool->size += s->intercept >= 0 ? DP_COPY_MAX : DP_COPY_MAX * 3 / 4;
 	if (s->records)
 		pool->size += DP_COPY_MAX;
 	pool->size += dp_jump_room(e, s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* adopt: an engine that takes over an arena with its hooks armed. */
+/* adopt: an engine that takes over an arena with its intercepts armed. */
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -12,8 +12,8 @@
 #include "engine/site/view.h"
 #include "engine/text/strategy.h"
 
-/* The hooks that are there already. */
-static int adopt_hook(struct dp_engine *e, u32 i)
+/* The intercepts that are there already. */
+static int adopt_intercept(struct dp_engine *e, u32 i)
 {
 	const struct dp_site_entry *entry = dp_live_site(e, i);
 	struct dp_site *s;
@@ -24,7 +24,7 @@ static int adopt_hook(struct dp_engine *e, u32 i)
 
 	if (err)
 		return err;
-	s->hook = entry->number;
+	s->intercept = entry->number;
 	s->planned = s->entered = true;
 	s->mode = DP_MODE_JUMP;
 	s->region.nr = dp_jump_insns(&entry->jump);
@@ -61,25 +61,26 @@ static bool has_room(const struct dp_engine *e, const struct dp_live_setup *s)
 	       state + s->max_sites * sizeof(struct dp_probe_state) <= s->size;
 }
 
-static int find_asks(struct dp_engine *e, u64 size)
+static int find_upcalls(struct dp_engine *e, u64 size)
 {
 	const struct dp_arena_control *c = &e->arena->control;
-	u64 off = c->ask_off, n = c->nr_asks;
+	u64 off = c->upcall_off, n = c->nr_upcalls;
 
 	if (!n)
 		return 0;
 	if (off < sizeof(struct dp_arena) || off % sizeof(u64) ||
-	    off + sizeof(struct dp_asks) + n * sizeof(struct dp_ask) > size)
+	    off + sizeof(struct dp_upcalls) + n * sizeof(struct dp_upcall) >
+		    size)
 		return -EBADMSG;
-	e->asks = (void *)((char *)e->arena + off);
-	e->nr_asks = (u32)n;
+	e->upcalls = (void *)((char *)e->arena + off);
+	e->nr_upcalls = (u32)n;
 	return 0;
 }
 
-struct dp_asks *dp_live_asks(const struct dp_engine *e, u32 *n)
+struct dp_upcalls *dp_live_upcalls(const struct dp_engine *e, u32 *n)
 {
-	*n = e->nr_asks;
-	return e->asks;
+	*n = e->nr_upcalls;
+	return e->upcalls;
 }
 
 int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
@@ -88,7 +89,7 @@ int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 	int err = dp_view_open(&e->view, arena, setup->size);
 	u32 i;
 
-	if (!err && !arena->control.resident)
+	if (!err && !arena->control.own_process)
 		err = -EBADMSG;
 	if (!err)
 		err = dp_grow_begin(e, setup);
@@ -97,7 +98,7 @@ int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 	e->arena = arena;
 	err = has_room(e, setup) ? dp_hash_find(e, setup->size) : -EBADMSG;
 	if (!err)
-		err = find_asks(e, setup->size);
+		err = find_upcalls(e, setup->size);
 	if (err)
 		return err;
 	e->max_sites = setup->max_sites;
@@ -107,6 +108,6 @@ int dp_engine_adopt(struct dp_engine *e, struct dp_arena *arena,
 				   arena->control.rseq_signature);
 	adopt_pools(e);
 	for (i = 0; i < e->view.nr_sites && !err; i++)
-		err = adopt_hook(e, i);
+		err = adopt_intercept(e, i);
 	return err;
 }

@@ -29,7 +29,7 @@
 
 static bool in_use(const struct dp_site *s)
 {
-	return s && (s->first_probe || s->hook >= 0);
+	return s && (s->first_probe || s->intercept >= 0);
 }
 
 /* Somebody may still be in a copy of it that leads back to between two of the
@@ -89,7 +89,7 @@ struct batch {
 
 static void mark(struct dp_engine *e, struct batch *b, struct dp_site *s)
 {
-	if (!s || s->marked || !s->planned || s->hook >= 0)
+	if (!s || s->marked || !s->planned || s->intercept >= 0)
 		return;
 	s->marked = true;
 	b->v[b->n++] = (u32)(s - e->sites);
@@ -194,7 +194,7 @@ static void decide(struct dp_engine *e, const struct batch *b)
 		struct dp_site_entry *entry = dp_live_site(e, b->v[i]);
 
 		entry->wanted = want(e, s);
-		entry->jump.stray = s->stray;
+		entry->jump.unowned = s->unowned;
 		dp_entry_why(e->arena, entry, s->why);
 		s->was_jump |= s->mode == DP_MODE_JUMP &&
 			       entry->wanted == DP_WANT_PLAN;
@@ -265,12 +265,12 @@ static bool met_gone(const struct dp_engine *e, const struct batch *b)
 	return false;
 }
 
-static bool any_stray(const struct dp_engine *e, const struct batch *b)
+static bool any_unowned(const struct dp_engine *e, const struct batch *b)
 {
 	u32 i;
 
 	for (i = 0; i < b->n; i++)
-		if (e->sites[b->v[i]].stray)
+		if (e->sites[b->v[i]].unowned)
 			return true;
 	return false;
 }
@@ -287,8 +287,8 @@ static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 	u32 i;
 
 	while (again) {
-		err = setup->ops->hold(setup->arg, any_stray(e, b), write_batch,
-				       &pass);
+		err = setup->ops->hold(setup->arg, any_unowned(e, b),
+				       write_batch, &pass);
 		again = (err || met_gone(e, b)) && drop_gone(e, target, b);
 	}
 	for (i = 0; i < b->n; i++)

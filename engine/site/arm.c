@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* arm: all sites of an engine, or none. */
 #include "arch/arch.h"
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/text/strategy.h"
 #include "engine/layout/site.h"
 #include "engine/site/counts.h"
@@ -28,10 +28,10 @@ static struct dp_sites all_of(const struct dp_engine *e)
 	return (struct dp_sites){ .v = e->view.sites, .n = e->view.nr_sites };
 }
 
-int dp_engine_arm_hooks(struct dp_engine *e, struct dp_target *target)
+int dp_engine_arm_intercepts(struct dp_engine *e, struct dp_target *target)
 {
 	const struct dp_sites sites = all_of(e);
-	int err = dp_strategy_hook.arm(target, &sites, NULL);
+	int err = dp_strategy_intercept.arm(target, &sites, NULL);
 
 	if (err)
 		dp_view_disarm(&e->view, target, true, NULL);
@@ -45,15 +45,16 @@ void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 
 	/* One inside the jump of another goes by that one. */
 	if (site < e->view.nr_sites && e->view.sites[site].patch_len &&
-	    !e->view.sites[site].hook)
+	    !e->view.sites[site].intercept)
 		e->view.sites[site].wanted = wanted;
 }
 
 int dp_engine_apply(struct dp_engine *e, struct dp_target *target, u64 *bad)
 {
 	const struct dp_sites sites = all_of(e);
-	int err = e->silent ? dp_sites_restore(target, &sites, bad) :
-			      dp_strategy_interior.disarm(target, &sites, bad);
+	int err = e->signal_free ?
+			  dp_sites_restore(target, &sites, bad) :
+			  dp_strategy_interior.disarm(target, &sites, bad);
 
 	if (!err)
 		err = dp_strategy_trap.disarm(target, &sites, bad);
@@ -69,12 +70,12 @@ bool dp_engine_is_quiesced(const struct dp_engine *e)
 	return jumps_by(e)->stopped && dp_engine_jumps(e);
 }
 
-bool dp_engine_hooked_call(const struct dp_engine *e, u64 addr, bool behind,
-			   u64 *to)
+bool dp_engine_intercepted_call(const struct dp_engine *e, u64 addr,
+				bool behind, u64 *to)
 {
 	const struct dp_sites sites = all_of(e);
 	const struct dp_site_entry *s = dp_sites_find(&sites, addr);
-	int n = s && s->hook ? dp_jump_insns(&s->jump) : 0;
+	int n = s && s->intercept ? dp_jump_insns(&s->jump) : 0;
 
 	if (n)
 		*to = s->jump.base +
@@ -98,14 +99,14 @@ bool dp_engine_disturbed(const struct dp_engine *e, struct dp_target *target)
 	       (comes_back(e) && dp_interior_disturbed(target, &sites, true));
 }
 
-int dp_engine_yield(struct dp_engine *e, struct dp_target *target,
-		    void (*tell)(void *arg, u64 addr, bool away), void *arg)
+int dp_engine_cede(struct dp_engine *e, struct dp_target *target,
+		   void (*tell)(void *arg, u64 addr, bool away), void *arg)
 {
 	const struct dp_sites sites = all_of(e);
 	int err = dp_trap_return(target, &sites, tell, arg);
 
 	if (!err)
-		err = dp_interior_yield(target, &sites, tell, arg);
+		err = dp_interior_cede(target, &sites, tell, arg);
 	if (!err && comes_back(e))
 		err = dp_interior_return(target, &sites, tell, arg);
 	return err;
@@ -169,9 +170,9 @@ int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 	for (i = 0; i < sites.n; i++)
 		sites.v[i].wanted =
 			sites.v[i].mode == DP_MODE_JUMP ||
-			((sites.v[i].first_probe || sites.v[i].hook) &&
-			 !e->silent);
-	err = e->silent ? expect_no_traps(e, bad) : 0;
+			((sites.v[i].first_probe || sites.v[i].intercept) &&
+			 !e->signal_free);
+	err = e->signal_free ? expect_no_traps(e, bad) : 0;
 	if (!err)
 		err = jumps_by(e)->arm(target, &sites, bad);
 	if (!err)

@@ -20,11 +20,12 @@ void dp_engine_set_arming(struct dp_engine *engine, enum dp_arming arming);
 #define DP_ARM_DEFAULT DP_ARM_INTERIOR
 
 /**
- * dp_engine_arm_hooks() - patch the hooked system calls
+ * dp_engine_arm_intercepts() - patch the intercepted system calls
  * Return: 0; -EBUSY the text is not what it was; a write error. Nothing stays
  * armed on failure.
  */
-int dp_engine_arm_hooks(struct dp_engine *engine, struct dp_target *target);
+int dp_engine_arm_intercepts(struct dp_engine *engine,
+			     struct dp_target *target);
 
 /**
  * dp_engine_arm() - put a breakpoint at every site
@@ -55,12 +56,12 @@ int dp_engine_apply(struct dp_engine *engine, struct dp_target *target,
 bool dp_engine_disturbed(const struct dp_engine *engine,
 			 struct dp_target *target);
 /**
- * dp_engine_yield() - give way to them, and come back
+ * dp_engine_cede() - give way to them, and come back
  * @tell: called for each site that has given way, and for each that is armed again
  * Return: 0; an error of writing.
  */
-int dp_engine_yield(struct dp_engine *engine, struct dp_target *target,
-		    void (*tell)(void *arg, u64 addr, bool away), void *arg);
+int dp_engine_cede(struct dp_engine *engine, struct dp_target *target,
+		   void (*tell)(void *arg, u64 addr, bool away), void *arg);
 
 /** dp_engine_is_quiesced() - is dp_engine_arm() to be called while nobody runs? */
 bool dp_engine_is_quiesced(const struct dp_engine *engine);

@@ -12,7 +12,7 @@
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 #include "engine/site/view.h"
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/text/state.h"
 #include "port.h"
 
@@ -113,14 +113,14 @@ static void lay_out(struct dp_engine *e, const struct dp_mapping *map)
 	c->tid_offset = e->tid_offset;
 	c->fsgsbase = map->fsgsbase;
 	c->small_stacks = map->small_stacks;
-	c->silent = e->silent;
-	c->forbidden = e->silent ? ~0u : map->forbidden;
+	c->signal_free = e->signal_free;
+	c->forbidden = e->signal_free ? ~0u : map->forbidden;
 	c->nr_pools = e->need.nr_pools;
 	c->nr_caught = e->nr_caught;
 	c->counts_alone = e->rseq_usable;
 	c->rseq_offset = e->rseq.offset;
 	c->rseq_signature = e->rseq.signature;
-	c->resident = e->max_sites != 0;
+	c->own_process = e->max_sites != 0;
 	c->linker_state = e->linker_state;
 	name_pending(e, c);
 	for (i = 0; i < e->need.nr_pools; i++) {
@@ -253,7 +253,7 @@ static void open_pools(struct dp_engine *e, const struct dp_mapping *map,
 		cursors[i].addr = p->addr;
 		cursors[i].size = p->size;
 		cursors[i].used = DP_ENTRY_STUB;
-		/* Pages of landings have none: they come after the pools. */
+		/* Pages of islands have none: they come after the pools. */
 		if (i < e->nr_code_pools)
 			dp_detour_entry_stub(cursors[i].file,
 					     map->detour_entry);
@@ -331,7 +331,7 @@ int dp_engine_build(struct dp_engine *e, const struct dp_mapping *map)
 		fill_probes(e, rank);
 		fill_programs(e);
 		open_reader(e);
-		dp_visits_open(e);
+		dp_instances_open(e);
 		arena->control.magic = DP_LAYOUT_MAGIC;
 		__atomic_store_n(&arena->control.nr_sites, e->nr_sites,
 				 __ATOMIC_RELEASE);

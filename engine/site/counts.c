@@ -7,9 +7,9 @@
 #include "engine/site/site.h"
 #include "engine/site/view.h"
 
-u64 dp_engine_strays(const struct dp_engine *e)
+u64 dp_engine_interior_arrivals(const struct dp_engine *e)
 {
-	return e->arena ? __atomic_load_n(&e->arena->hit.strays,
+	return e->arena ? __atomic_load_n(&e->arena->hit.interior_arrivals,
 					  __ATOMIC_RELAXED) :
 			  0;
 }
@@ -49,12 +49,12 @@ u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
 }
 
 /* Counting has no way to miss: it needs no memory, no lock and no free instance,
- * and it cannot recurse. A program needs a context, a call that is followed a
- * visit. */
+ * and it cannot recurse. A program needs a context, a call that is tracked a
+ * instance. */
 u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
 {
 	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT) +
-	       dp_engine_tally(e, probe, DP_TALLY_VISITS);
+	       dp_engine_tally(e, probe, DP_TALLY_INSTANCES);
 }
 
 u64 dp_engine_tally(const struct dp_engine *e, u32 probe, enum dp_tally what)

@@ -10,9 +10,9 @@
 struct dp_engine;
 struct dp_target;
 
-/** dp_engine_strays() - how often somebody came to the middle of a jump: each
+/** dp_engine_interior_arrivals() - how often somebody came to the middle of a jump: each
  *  time costs a trap */
-u64 dp_engine_strays(const struct dp_engine *engine);
+u64 dp_engine_interior_arrivals(const struct dp_engine *engine);
 
 /** dp_engine_gone() - sites whose code was not there any more when they were disarmed */
 size_t dp_engine_gone(const struct dp_engine *engine);
@@ -44,7 +44,7 @@ u64 dp_engine_missed(const struct dp_engine *engine, u32 probe);
 /** dp_engine_mode() - "jump" or "trap"; dp_engine_reason() why not "jump" */
 const char *dp_engine_mode(const struct dp_engine *engine, u32 probe);
 const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);
-/** dp_engine_sites() - addresses probed, hooks not counted */
+/** dp_engine_sites() - addresses probed, intercepts not counted */
 size_t dp_engine_sites(const struct dp_engine *engine);
 /** dp_engine_jumps() - those of them that are armed with a jump */
 size_t dp_engine_jumps(const struct dp_engine *engine);

@@ -29,9 +29,9 @@ void dp_engine_destroy(struct dp_engine *engine)
 	dp_port_free(engine);
 }
 
-void dp_engine_set_silent(struct dp_engine *e)
+void dp_engine_set_signal_free(struct dp_engine *e)
 {
-	e->silent = true;
+	e->signal_free = true;
 	e->arming = DP_ARM_QUIESCE;
 }
 
@@ -67,14 +67,14 @@ void dp_engine_set_pending(struct dp_engine *e, const char *spec)
 		e->pending[e->nr_pending++] = spec;
 }
 
-void dp_engine_reside(struct dp_engine *e, u32 max_sites)
+void dp_engine_attach_own(struct dp_engine *e, u32 max_sites)
 {
 	e->max_sites = max_sites;
 }
 
-void dp_engine_ask(struct dp_engine *e, u32 n)
+void dp_engine_upcall(struct dp_engine *e, u32 n)
 {
-	e->nr_asks = n;
+	e->nr_upcalls = n;
 }
 
 void dp_engine_set_gone(struct dp_engine *e, u32 probe)

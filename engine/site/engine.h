@@ -44,13 +44,13 @@ int dp_engine_add(struct dp_engine *engine, u64 addr, const u8 *code,
 		  size_t size, u32 *probe, const char **why);
 
 /**
- * dp_engine_set_silent() - the hit half must not make system calls, nor raise
+ * dp_engine_set_signal_free() - the hit half must not make system calls, nor raise
  * signals
  *
  * All probes are jumps then, written while nobody runs (DP_ARM_QUIESCE), and there
- * are no hooks. Before any probe is added.
+ * are no intercepts. Before any probe is added.
  */
-void dp_engine_set_silent(struct dp_engine *engine);
+void dp_engine_set_signal_free(struct dp_engine *engine);
 
 /** dp_engine_drop() - take a probe away from its site, which stays */
 void dp_engine_drop(struct dp_engine *engine, u32 probe);
@@ -73,20 +73,20 @@ bool dp_engine_probed(const struct dp_engine *engine, u64 addr, u64 len);
 void dp_engine_set_tid_offset(struct dp_engine *engine, u32 offset);
 
 /**
- * dp_engine_reside() - the engine is for a process that probes itself
+ * dp_engine_attach_own() - the engine is for a process that probes itself
  * @max_sites: addresses that it will probe at most, in all
  *
- * Before the layout. It is built with its hooks alone, and grows later: live.h.
+ * Before the layout. It is built with its intercepts alone, and grows later: live.h.
  */
-void dp_engine_reside(struct dp_engine *engine, u32 max_sites);
+void dp_engine_attach_own(struct dp_engine *engine, u32 max_sites);
 
 /**
- * dp_engine_ask() - its probes' handlers run in the tool: DP_KIND_ASK
+ * dp_engine_upcall() - its probes' handlers run in the tool: DP_KIND_UPCALL
  * @n: threads that can wait for one at once; others wait for these
  *
- * After dp_engine_reside(), which then means another process than our own.
+ * After dp_engine_attach_own(), which then means another process than our own.
  */
-void dp_engine_ask(struct dp_engine *engine, u32 n);
+void dp_engine_upcall(struct dp_engine *engine, u32 n);
 
 /** dp_engine_caught() - how many signals the hit half has to catch: the first
  *  so many of dp_caught(). After the build. */
@@ -99,7 +99,7 @@ struct dp_arena *dp_engine_arena(const struct dp_engine *engine);
  *  known, and never armed. Before the build. */
 void dp_engine_set_gone(struct dp_engine *engine, u32 probe);
 
-/** dp_engine_site() - address of the i-th site, hooks included; 0 past the end */
+/** dp_engine_site() - address of the i-th site, intercepts included; 0 past the end */
 u64 dp_engine_site(const struct dp_engine *engine, size_t i);
 
 /* build: its memory. */
@@ -132,28 +132,28 @@ int dp_engine_build(struct dp_engine *engine, const struct dp_mapping *map);
  */
 bool dp_engine_table(const struct dp_engine *engine, u64 *words, u32 *n);
 
-/* hook: system calls of libc that pass through the agent. */
+/* intercept: system calls of libc that pass through the agent. */
 
 /**
- * dp_engine_add_hook() - watch a system call of libc
+ * dp_engine_add_intercept() - watch a system call of libc
  * @addr: address of the instruction that sets its number, which leads straight to it; or of a
  *        call or jump, if @nr goes through other functions
  * @code: DP_REGION_MAX bytes from there
  * @nr: number of the call
- * @watched: it is made where it stands, between two calls of the agent, because
+ * @observed: it is made where it stands, between two calls of the agent, because
  *           it may return twice on one stack; else the agent makes it
  *
- * The call then passes through the agent (port/user/signals/hook.c, watch.c). Probes on any of
- * these instructions are told from the hook's detour.
+ * The call then passes through the agent (port/user/signals/intercept.c, vm_child.c). Probes on any of
+ * these instructions are told from the intercept's detour.
  * Return: 0, -ENOMEM.
  */
-int dp_engine_add_hook(struct dp_engine *engine, u64 addr, const u8 *code,
-		       u32 nr, bool watched);
-/** dp_engine_hooked_call() - where the hook at @addr has its last instruction made, which
+int dp_engine_add_intercept(struct dp_engine *engine, u64 addr, const u8 *code,
+			    u32 nr, bool observed);
+/** dp_engine_intercepted_call() - where the intercept at @addr has its last instruction made, which
  *  is the call, and told of before; or, @behind, where that returns to. Return: false if
  *  there is none. */
-bool dp_engine_hooked_call(const struct dp_engine *engine, u64 addr,
-			   bool behind, u64 *to);
+bool dp_engine_intercepted_call(const struct dp_engine *engine, u64 addr,
+				bool behind, u64 *to);
 
 /* linker: where libraries come and go, and specs that wait for one. */
 
@@ -183,8 +183,8 @@ void dp_engine_set_pending(struct dp_engine *engine, const char *spec);
  *
  * Copies and tables are the same, byte for byte, and the sites are armed. What has
  * been counted and recorded is the parent's. For what the thread was in the middle of
- * see dp_engine_fork_contexts() and dp_engine_fork_visits().
- * Return: 0; -ENOMEM; -EOPNOTSUPP where probes come and go (dp_engine_reside()): those
+ * see dp_engine_fork_contexts() and dp_engine_fork_instances().
+ * Return: 0; -ENOMEM; -EOPNOTSUPP where probes come and go (dp_engine_attach_own()): those
  * of Kprobes and Uprobes are the process's for which they were registered, and no
  * child's.
  */

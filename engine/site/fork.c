@@ -5,7 +5,7 @@
  * Its text, copies and tables are where its parent's are, and say the same. What
  * the hit half writes is its own, and begins anew.
  */
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/plan/plan.h"
 #include "engine/site/engine.h"
@@ -77,9 +77,9 @@ static void take_over(struct dp_engine *e, const struct dp_engine *of)
 		e->view.sites[i].returned = of->view.sites[i].returned;
 	}
 	to->revertible = from->revertible;
-	to->nr_texts = from->nr_texts;
-	for (i = 0; i < DP_MAX_TEXTS; i++)
-		to->texts[i] = from->texts[i];
+	to->nr_patched = from->nr_patched;
+	for (i = 0; i < DP_MAX_PATCHED; i++)
+		to->patched[i] = from->patched[i];
 }
 
 int dp_engine_fork(const struct dp_engine *of, const struct dp_mapping *map,

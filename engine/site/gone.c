@@ -92,18 +92,18 @@ bool dp_site_is_gone(const struct dp_engine *e, struct dp_target *target, u32 i)
 	u8 now[KNOWN];
 	size_t n;
 
-	if (!s->addr || !s->planned || s->hook >= 0)
+	if (!s->addr || !s->planned || s->intercept >= 0)
 		return false;
 	if (entry->armed == DP_SITE_GONE)
 		return true;
 	n = read_known(target, s->addr, now);
 	if (n < s->size || n < dp_site_patch_len(entry))
 		return true;
-	return s->stray && is_replaced(e, i, now, n);
+	return s->unowned && is_replaced(e, i, now, n);
 }
 
 /* Nobody comes to this site any more, and it is found at no address. */
-void dp_gone_bury(struct dp_engine *e, struct dp_site *s)
+void dp_gone_release(struct dp_engine *e, struct dp_site *s)
 {
 	struct dp_site_entry *entry = dp_live_site(e, (u32)(s - e->sites));
 
@@ -128,7 +128,7 @@ void dp_gone_drop(struct dp_engine *e, u32 i)
 {
 	while (e->sites[i].first_probe)
 		take_gone(e, e->sites[i].first_probe - 1);
-	dp_gone_bury(e, &e->sites[i]);
+	dp_gone_release(e, &e->sites[i]);
 	e->growth->lost = true;
 }
 
@@ -140,7 +140,7 @@ void dp_live_abandon(struct dp_engine *e, u32 probe)
 		return;
 	take_gone(e, probe);
 	if (!s->first_probe)
-		dp_gone_bury(e, s);
+		dp_gone_release(e, s);
 }
 
 void dp_live_check(struct dp_engine *e, struct dp_target *target, u32 probe)

@@ -2,8 +2,8 @@
 /*
  * grow: plans for single sites, made while others are armed.
  *
- * Memory comes in pools of a megabyte near what they serve, and in windows for
- * landings, which take no memory but for the pages that are used. Both stay. Neither is
+ * Memory comes in pools of a megabyte near what they serve, and in arenas for
+ * islands, which take no memory but for the pages that are used. Both stay. Neither is
  * ever mapped for writing: code is made on a stage, and written from there in one go
  * for many sites.
  */
@@ -26,7 +26,7 @@
 #include "port.h"
 
 #define POOL_SIZE (1ull << 20)
-#define WINDOW_SIZE (4ull << 20)
+#define ISLAND_ARENA_SIZE (4ull << 20)
 #define MAP_TRIES 4
 #define STUBS 3 /* ways into the agent, at the start of a pool of copies */
 
@@ -45,14 +45,14 @@ void dp_grow_free(struct dp_growth *g)
 {
 	if (!g)
 		return;
-	dp_landings_free(g->landings);
+	dp_islands_free(g->islands);
 	dp_port_free(g->switches);
 	dp_port_free(g->holes);
 	dp_port_free(g->touched);
 	dp_port_free(g);
 }
 
-/* Our windows are as good as holes, for landings. */
+/* Our island arenas are as good as holes, for islands. */
 static int refresh_holes(struct dp_engine *e)
 {
 	struct dp_growth *g = e->growth;
@@ -66,7 +66,7 @@ static int refresh_holes(struct dp_engine *e)
 	dp_port_free(g->holes);
 	g->holes = holes;
 	for (i = 0; i < e->need.nr_pools; i++)
-		if (g->pools[i].window)
+		if (g->pools[i].island_arena)
 			holes[n++] = (struct dp_hole){
 				.start = e->need.pools[i].addr,
 				.end = e->need.pools[i].addr +
@@ -93,7 +93,7 @@ static void enter_pool(struct dp_engine *e, const struct dp_pool_need *need,
 }
 
 static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
-		    bool window)
+		    bool island_arena)
 {
 	struct dp_growth *g = e->growth;
 	int err;
@@ -103,10 +103,10 @@ static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
 	err = g->setup.ops->map(g->setup.arg, need->addr, need->size);
 	if (err)
 		return err;
-	enter_pool(e, need, (struct dp_pool){ .window = window });
+	enter_pool(e, need, (struct dp_pool){ .island_arena = island_arena });
 	g->nr_holes =
 		dp_holes_carve(g->holes, g->nr_holes, need->addr, need->size);
-	if (window)
+	if (island_arena)
 		g->holes[g->nr_holes++] =
 			(struct dp_hole){ .start = need->addr,
 					  .end = need->addr + need->size,
@@ -146,7 +146,7 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 		return err;
 	dp_detour_entry_stub(stubs, g->setup.detour_entry);
 	dp_detour_entry_stub(stubs + DP_ENTRY_STUB, g->setup.call_entry);
-	dp_detour_entry_stub(stubs + 2 * DP_ENTRY_STUB, g->setup.follow_entry);
+	dp_detour_entry_stub(stubs + 2 * DP_ENTRY_STUB, g->setup.tracked_entry);
 	g->pools[e->need.nr_pools - 1].used = sizeof(stubs);
 	return g->setup.ops->put(g->setup.arg, need.addr, stubs, sizeof(stubs));
 }
@@ -167,7 +167,8 @@ static int find_pool(struct dp_engine *e, struct dp_site *s, u32 bytes)
 
 	dp_site_span(s, &low, &high);
 	for (i = e->need.nr_pools; i-- > 0;) {
-		if (e->growth->pools[i].window || e->growth->pools[i].full ||
+		if (e->growth->pools[i].island_arena ||
+		    e->growth->pools[i].full ||
 		    e->growth->pools[i].used + bytes > e->need.pools[i].size ||
 		    !reaches(&e->need.pools[i], low, high))
 			continue;
@@ -226,11 +227,12 @@ static void consume(struct dp_engine *e, const struct dp_site *s, u32 bytes,
 }
 
 /* The part of a hole that is near an address. */
-static int open_window(struct dp_engine *e, u64 addr)
+static int open_island_arena(struct dp_engine *e, u64 addr)
 {
 	const struct dp_growth *g = e->growth;
 	struct dp_pool_need need = { 0 };
-	u64 start = addr & ~(WINDOW_SIZE - 1), end = start + WINDOW_SIZE;
+	u64 start = addr & ~(ISLAND_ARENA_SIZE - 1),
+	    end = start + ISLAND_ARENA_SIZE;
 	size_t i;
 
 	for (i = 0; i < g->nr_holes; i++) {
@@ -248,19 +250,19 @@ static int open_window(struct dp_engine *e, u64 addr)
 	return -ENOMEM;
 }
 
-static bool has_window(const struct dp_engine *e, u64 addr)
+static bool has_island_arena(const struct dp_engine *e, u64 addr)
 {
 	u32 i;
 
 	for (i = 0; i < e->need.nr_pools; i++)
-		if (e->growth->pools[i].window &&
+		if (e->growth->pools[i].island_arena &&
 		    addr - e->need.pools[i].addr < e->need.pools[i].size)
 			return true;
 	return false;
 }
 
-/* A landing may lie across two windows. */
-static int put_landing(struct dp_engine *e, u64 at, u64 to)
+/* An island may lie across two island arenas. */
+static int put_island(struct dp_engine *e, u64 at, u64 to)
 {
 	const struct dp_live_setup *setup = &e->growth->setup;
 	u8 jmp[DP_JUMP_SIZE];
@@ -268,13 +270,13 @@ static int put_landing(struct dp_engine *e, u64 at, u64 to)
 	u32 i;
 
 	for (i = 0; i < DP_JUMP_SIZE && !err; i++)
-		if (!has_window(e, at + i))
-			err = open_window(e, at + i);
+		if (!has_island_arena(e, at + i))
+			err = open_island_arena(e, at + i);
 	return err ? err : setup->ops->put(setup->arg, at, jmp, sizeof(jmp));
 }
 
 /* Return: 0; 1 there is no place; an errno. */
-static int find_landing(struct dp_engine *e, struct dp_site *s, u64 detour)
+static int find_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 {
 	struct dp_growth *g = e->growth;
 	int err, tries = 0;
@@ -282,10 +284,10 @@ static int find_landing(struct dp_engine *e, struct dp_site *s, u64 detour)
 	do {
 		err = !g->holes || tries ? refresh_holes(e) : 0;
 		if (!err)
-			err = dp_landing_find(&g->landings, e, s, g->holes,
-					      g->nr_holes);
+			err = dp_island_find(&g->islands, e, s, g->holes,
+					     g->nr_holes);
 		if (!err)
-			err = put_landing(e, s->landing, detour);
+			err = put_island(e, s->island, detour);
 	} while (err < 0 && ++tries < MAP_TRIES);
 	return err;
 }
@@ -298,23 +300,23 @@ static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)
 	int err;
 
 	dp_jump_note_traps(e, s);
-	s->landing = 0;
+	s->island = 0;
 	consume(e, s, 0, DP_DETOUR_ALIGN);
 	at = cursor(e, s, &out);
 	err = dp_jump_plan(e, i, entry, at, out, stub, 0);
 	if (!err && s->traps)
-		err = find_landing(e, s, at + entry->jump.start);
+		err = find_island(e, s, at + entry->jump.start);
 	if (err) {
 		entry->jump = (struct dp_jump){ 0 };
 		s->region.nr = 0;
-		s->why = DP_WHY_NO_LANDING;
+		s->why = DP_WHY_NO_ISLAND;
 		return err < 0 && err != -ENOMEM ? err : 0;
 	}
-	entry->jump.landing = s->landing;
+	entry->jump.island = s->island;
 	consume(e, s, entry->jump.len, 1);
-	entry->patch_len = (u8)dp_emit_jmp(entry->patch, s->addr,
-					   s->landing ? s->landing :
-							at + entry->jump.start);
+	entry->patch_len =
+		(u8)dp_emit_jmp(entry->patch, s->addr,
+				s->island ? s->island : at + entry->jump.start);
 	entry->mode = DP_MODE_JUMP;
 	return entry->patch_len ? 0 : -ENOMEM;
 }

@@ -7,11 +7,11 @@
 #include "engine/site/internal.h"
 #include "engine/site/live.h"
 
-/** struct dp_pool - one mapping of ours: of copies, or a window for landings; or @full
+/** struct dp_pool - one mapping of ours: of copies, or an arena for islands; or @full
  *  of what others put there */
 struct dp_pool {
 	u32 used;
-	bool window, full;
+	bool island_arena, full;
 };
 
 /** struct dp_stage - code on its way: [@from, @to) of a pool, which is not written yet */
@@ -24,12 +24,12 @@ struct dp_stage {
 /**
  * struct dp_switch - a probe, as dp_live_switch_off() finds it; never moves
  * @user: what its handlers get, 0: it is none yet
- * @follow: address of its struct dp_follow, 0: it has none
+ * @instance_pool: address of its struct dp_instance_pool, 0: it has none
  * @site: index of its site
  * @off: its handlers are not called any more
  */
 struct dp_switch {
-	u64 user, follow;
+	u64 user, instance_pool;
 	u32 site, off;
 };
 
@@ -43,7 +43,7 @@ struct dp_growth {
 	struct dp_stage stage;
 	struct dp_hole *holes;
 	size_t nr_holes;
-	struct dp_landings *landings;
+	struct dp_islands *islands;
 	u32 nr_planned; /* sites */
 	u32 free_probe; /* 1 + index, linked by next */
 	bool disarmed, unoptimized; /* the knobs */
@@ -97,8 +97,8 @@ void dp_link_tell_off(struct dp_engine *engine, u32 probe);
 /** dp_site_is_gone() - is the code of the @i-th site no longer there? */
 bool dp_site_is_gone(const struct dp_engine *engine, struct dp_target *target,
 		     u32 i);
-/** dp_gone_bury() - nobody comes to this site any more, and it is found at no address */
-void dp_gone_bury(struct dp_engine *engine, struct dp_site *site);
+/** dp_gone_release() - nobody comes to this site any more, and it is found at no address */
+void dp_gone_release(struct dp_engine *engine, struct dp_site *site);
 /** dp_gone_drop() - the same of the @i-th one, with all its probes */
 void dp_gone_drop(struct dp_engine *engine, u32 i);
 

@@ -5,7 +5,7 @@
  * The first probes and programs have the same numbers in both, so what the hit half
  * has counted goes from one table to the other.
  */
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/site/engine.h"
@@ -70,10 +70,10 @@ void dp_engine_inherit(struct dp_engine *e, const struct dp_engine *of)
 
 	move_counters(e, of);
 	move_variables(e, of);
-	dp_visits_carry(e, of);
+	dp_instances_carry(e, of);
 	e->reader.torn = of->reader.torn;
 	move(to->missed, from->missed, sizeof(to->missed));
-	to->strays = from->strays;
+	to->interior_arrivals = from->interior_arrivals;
 	to->foreign = from->foreign;
 	to->linker_late = from->linker_late;
 }

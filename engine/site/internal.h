@@ -14,7 +14,7 @@
 #include "engine/site/view.h"
 #include "engine/site/arm.h"
 
-struct dp_asks;
+struct dp_upcalls;
 struct dp_growth;
 
 /** struct dp_program - a verified program; @code is the engine's own */
@@ -34,18 +34,18 @@ struct dp_reader {
 	u64 torn;
 };
 
-/* The tables of visits. The geometry is the engine's own, as that of the rings.
- * A visit is known by its place in all of them, one after the other. */
-struct dp_visits {
+/* The tables of instances. The geometry is the engine's own, as that of the rings.
+ * An instance is known by its place in all of them, one after the other. */
+struct dp_exit_instances {
 	struct {
-		struct dp_visit_line *line;
-		char *visits;
+		struct dp_instance_line *line;
+		char *instances;
 		u32 lines;
-	} table[DP_VISIT_TABLES];
-	u32 tables, visit_stride;
+	} table[DP_INSTANCE_TABLES];
+	u32 tables, instance_stride;
 	u32 first; /* lines of the first one; 0: what is usual */
 	u32 entries; /* probes that begin them */
-	bool onward; /* some exit is DP_WAY_ONWARD */
+	bool tail_target; /* some exit is DP_WAY_TAIL_TARGET */
 	u64 full; /* what the hit half's count was when a table was added */
 };
 
@@ -62,30 +62,30 @@ struct dp_engine {
 	struct dp_program *programs;
 	u32 nr_programs, cap_programs;
 	struct dp_reader reader;
-	struct dp_visits visits;
+	struct dp_exit_instances instances;
 	u32 tid_offset;
-	bool silent;
+	bool signal_free;
 	enum dp_arming arming;
 	struct dp_rseq rseq;
 	bool rseq_usable;
 	u32 nr_caught; /* see dp_caught() */
-	u32 nr_code_pools; /* the first ones; the others hold landings */
+	u32 nr_code_pools; /* the first ones; the others hold islands */
 	struct dp_layout_need need;
 	struct dp_arena *arena;
 	struct dp_view view;
 	u64 linker_state; /* see dp_engine_watch_linker() */
 	const char *pending[DP_PENDING];
 	u32 nr_pending;
-	u32 max_sites; /* of a resident one; 0: it is none */
-	u32 nr_asks; /* its handlers run in the tool, so many at once */
-	struct dp_asks *asks;
+	u32 max_sites; /* of one in its own process; 0: it is none */
+	u32 nr_upcalls; /* its handlers run in the tool, so many at once */
+	struct dp_upcalls *upcalls;
 	struct dp_growth *growth; /* grow.c */
 };
 
 /** dp_engine_reserve() - room for one more element of an array */
 int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each);
 
-/** dp_order_site() - the @i-th site in the order of addresses; of a resident
+/** dp_order_site() - the @i-th site in the order of addresses; of an own-process
  *  engine, in that of their coming */
 static inline struct dp_site *dp_order_site(const struct dp_engine *e, u32 i)
 {

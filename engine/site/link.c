@@ -22,7 +22,7 @@ static bool may_be_fast(const struct dp_engine *e, u32 i,
 			const struct dp_handlers *h)
 {
 	if (h->kind == DP_KIND_RETURN)
-		return dp_live_site(e, i)->jump.follows;
+		return dp_live_site(e, i)->jump.tracked;
 	return h->kind == DP_KIND_KPROBE && h->pre;
 }
 
@@ -80,14 +80,15 @@ void dp_link_mirror(struct dp_engine *e, u32 i)
 	/* One that has been switched off meanwhile has looked before. */
 	if (!fast(e, i))
 		__atomic_store_n(&entry->fast, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&entry->gate, has_handlers(e, i), __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->enable_word, has_handlers(e, i),
+			 __ATOMIC_RELEASE);
 }
 
 static void switch_on(struct dp_engine *e, u32 probe)
 {
 	struct dp_switch *s = &e->growth->switches[probe];
 
-	s->follow = e->probes[probe].handlers.follow;
+	s->instance_pool = e->probes[probe].handlers.instance_pool;
 	s->site = e->probes[probe].site;
 	__atomic_store_n(&s->off, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->user, e->probes[probe].handlers.user,
@@ -122,7 +123,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 				      .post = h->post,
 				      .fault = h->fault,
 				      .nmissed = h->nmissed,
-				      .follow = h->follow,
+				      .instance_pool = h->instance_pool,
 				      .way = h->way,
 				      .deadline = h->deadline };
 	*state = (struct dp_probe_state){ 0 };
@@ -178,8 +179,9 @@ bool dp_live_switch_off(struct dp_engine *e, u32 probe, u64 user)
 		return false;
 	dp_link_tell_off(e, probe);
 	__atomic_store_n(&dp_live_site(e, s->site)->fast, 0, __ATOMIC_SEQ_CST);
-	if (s->follow)
-		__atomic_store_n(&((struct dp_follow *)s->follow)->handler, 0,
-				 __ATOMIC_RELEASE);
+	if (s->instance_pool)
+		__atomic_store_n(
+			&((struct dp_instance_pool *)s->instance_pool)->handler,
+			0, __ATOMIC_RELEASE);
 	return true;
 }

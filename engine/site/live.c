@@ -13,16 +13,16 @@
 #include "engine/text/target.h"
 #include "port.h"
 
-#define HOOKED "it belongs to a system call that the library watches"
+#define INTERCEPTED "it belongs to a system call that the library watches"
 
-static bool inside_hook(const struct dp_engine *e, u64 addr)
+static bool inside_intercept(const struct dp_engine *e, u64 addr)
 {
 	const struct dp_site *s;
 	u64 d;
 
 	for (d = 1; d < DP_REGION_MAX; d++) {
 		s = dp_engine_find(e, addr - d);
-		if (s && s->hook >= 0 && s->region.len > d)
+		if (s && s->intercept >= 0 && s->region.len > d)
 			return true;
 	}
 	return false;
@@ -34,10 +34,10 @@ static void retire(struct dp_engine *e, u64 addr, const u8 *code)
 {
 	struct dp_site *s = dp_engine_find(e, addr);
 
-	if (!s || s->first_probe || s->hook >= 0 ||
+	if (!s || s->first_probe || s->intercept >= 0 ||
 	    dp_bytes_same(s->code, code, s->size))
 		return;
-	dp_gone_bury(e, s);
+	dp_gone_release(e, s);
 }
 
 static int take_probe(struct dp_engine *e, u32 *probe)
@@ -92,13 +92,13 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 		return -ENOMEM;
 	*why = "there are too many probes";
 	retire(e, addr, found->code);
-	if (inside_hook(e, addr)) {
-		*why = HOOKED;
+	if (inside_intercept(e, addr)) {
+		*why = INTERCEPTED;
 		return -EINVAL;
 	}
 	err = dp_site_take(e, addr, found->code, found->size, &s, why);
-	if (!err && s->hook >= 0 && h->kind == DP_KIND_JPROBE) {
-		*why = HOOKED;
+	if (!err && s->intercept >= 0 && h->kind == DP_KIND_JPROBE) {
+		*why = INTERCEPTED;
 		err = -EINVAL;
 	}
 	if (!err)
@@ -107,7 +107,7 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 		return err;
 	if (!s->planned)
 		s->x87 = found->x87;
-	s->stray = found->stray;
+	s->unowned = found->unowned;
 	e->probes[*probe] =
 		(struct dp_probe){ .handlers = *h, .enabled = enabled };
 	/* A jprobe goes elsewhere, so it is the last. */
@@ -125,7 +125,7 @@ bool dp_live_is_new(const struct dp_engine *e, u32 probe)
 {
 	const struct dp_site *s = &e->sites[e->probes[probe].site];
 
-	return !s->planned && !s->region.nr && s->hook < 0;
+	return !s->planned && !s->region.nr && s->intercept < 0;
 }
 
 static int plan(struct dp_engine *e, u32 i)
@@ -280,8 +280,8 @@ static bool take_back(const struct dp_engine *e, struct dp_target *target,
 		const struct dp_site_entry *s = dp_live_site(e, i);
 		u8 n = dp_site_patch_len(s);
 
-		if (!e->sites[i].planned || e->sites[i].hook >= 0 || !s->addr ||
-		    target->ops->read(target, s->addr, now, n))
+		if (!e->sites[i].planned || e->sites[i].intercept >= 0 ||
+		    !s->addr || target->ops->read(target, s->addr, now, n))
 			continue;
 		is = dp_site_bytes(s, now);
 		if (is != DP_BYTES_ORIGINAL && is <= most)

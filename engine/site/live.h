@@ -3,7 +3,7 @@
  * live: an engine whose probes come and go while it is armed.
  *
  * For a process that probes itself, or one that the Uprobes of another are in. The
- * arena has been mapped, with the hooks in it armed, by somebody who could stop its
+ * arena has been mapped, with the intercepts in it armed, by somebody who could stop its
  * threads. From then on:
  *
  *   adopt ─► add… ─► commit ─► … ─► remove ─► forget
@@ -35,7 +35,7 @@ struct dp_engine;
  * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread
  *           runs and none is in the middle. @which: in the order of addresses
  * @hold: call @work, which writes text, while no library can be unloaded; of those
- *        that were unloaded before, the probes have been abandoned. @stray: some of
+ *        that were unloaded before, the probes have been abandoned. @unowned: some of
  *        it may go at any time. @work allocates nothing. Return: what @work does, or
  *        an errno
  */
@@ -44,24 +44,25 @@ struct dp_growth_ops {
 	int (*put)(void *arg, u64 addr, const void *code, size_t len);
 	int (*holes)(void *arg, struct dp_hole **holes, size_t *n);
 	int (*stopped)(void *arg, const u32 *which, u32 n);
-	int (*hold)(void *arg, bool stray, int (*work)(void *what), void *what);
+	int (*hold)(void *arg, bool unowned, int (*work)(void *what),
+		    void *what);
 };
 
 /**
  * struct dp_live_setup - what control has to know
- * @call_entry, @detour_entry, @follow_entry: addresses of the agent's entries
+ * @call_entry, @detour_entry, @tracked_entry: addresses of the agent's entries
  * @size: bytes that the arena has; @max_sites: that it was laid out for
  */
 struct dp_live_setup {
 	const struct dp_growth_ops *ops;
 	void *arg;
-	u64 call_entry, detour_entry, follow_entry;
+	u64 call_entry, detour_entry, tracked_entry;
 	u64 size;
 	u32 max_sites;
 };
 
 /**
- * dp_engine_adopt() - take over an arena with hooks
+ * dp_engine_adopt() - take over an arena with intercepts
  * @arena: of the process itself, or another's as it is mapped here; stays there
  * Return: 0; -EBADMSG; -ENOMEM.
  */
@@ -73,31 +74,31 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
  * @single: it has to be a breakpoint on one instruction, as an after-handler
  *          needs it; @why says so
  * @first: it is called before those that are there already
- * @deadline: of DP_KIND_ASK, in ms; @way: of DP_KIND_EXIT
+ * @deadline: of DP_KIND_UPCALL, in ms; @way: of DP_KIND_EXIT
  */
 struct dp_handlers {
 	u8 kind, pre_needs, post_needs;
 	u32 deadline, way;
 	bool single, first;
 	const char *why;
-	u64 user, pre, post, fault, nmissed, follow;
+	u64 user, pre, post, fault, nmissed, instance_pool;
 };
 
 /**
  * struct dp_found - what is at an address
  * @code, @size: bytes as they are without probes
  * @x87: may the code around it be using x87 or MMX registers?
- * @stray: nobody says so when it is unmapped
+ * @unowned: nobody says so when it is unmapped
  */
 struct dp_found {
 	const u8 *code;
 	size_t size;
-	bool x87, stray;
+	bool x87, unowned;
 };
 
 /**
  * dp_live_add() - a probe, not armed yet
- * Return: as dp_engine_add(); -EINVAL also inside a hooked call; -ENOMEM also if
+ * Return: as dp_engine_add(); -EINVAL also inside an intercepted call; -ENOMEM also if
  * there are too many.
  */
 int dp_live_add(struct dp_engine *engine, u64 addr,
@@ -105,9 +106,9 @@ int dp_live_add(struct dp_engine *engine, u64 addr,
 		const struct dp_handlers *handlers, bool enabled, u32 *probe,
 		const char **why);
 
-/** dp_live_asks() - where threads of the process wait for handlers; @n of them.
+/** dp_live_upcalls() - where threads of the process wait for handlers; @n of them.
  *  NULL: it probes itself. The process can write there at any time. */
-struct dp_asks *dp_live_asks(const struct dp_engine *engine, u32 *n);
+struct dp_upcalls *dp_live_upcalls(const struct dp_engine *engine, u32 *n);
 
 /** dp_live_own() - code that has been put into the process besides: who is there is
  *  with us. Return: 0; -ENOMEM. */
@@ -169,7 +170,7 @@ bool dp_live_intact(const struct dp_engine *engine, struct dp_target *target,
 /** dp_live_abandon() - a probe's code is no longer there: whatever is, is not
  *  touched. The probe is still to be removed. */
 void dp_live_abandon(struct dp_engine *engine, u32 probe);
-/** dp_live_check() - abandon a probe if its code has gone. It is stray. */
+/** dp_live_check() - abandon a probe if its code has gone. Its mapping is unowned. */
 void dp_live_check(struct dp_engine *engine, struct dp_target *target,
 		   u32 probe);
 /** dp_live_gone() - has it been abandoned? Every function here that writes text

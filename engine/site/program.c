@@ -72,7 +72,7 @@ void dp_engine_bind(struct dp_engine *e, u32 probe,
 {
 	e->probes[probe].bound = true;
 	e->probes[probe].binding = *binding;
-	/* What a visit begins with has its record later. */
+	/* What an instance begins with has its record later. */
 	if (e->probes[probe].kind != DP_KIND_ENTER)
 		e->sites[e->probes[probe].site].records = true;
 }

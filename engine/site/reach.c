@@ -6,7 +6,7 @@
 #include "engine/site/site.h"
 
 void dp_engine_allow_jump(struct dp_engine *e, u32 probe,
-			  const struct dp_ground *g)
+			  const struct dp_reach *g)
 {
 	struct dp_site *s = &e->sites[e->probes[probe].site];
 	size_t at = s->addr - g->start, i;
@@ -47,7 +47,8 @@ bool dp_engine_may_jump(const struct dp_engine *e, u32 probe, const char **why)
 	return s->region.nr && !s->region.returns;
 }
 
-void dp_engine_lead(struct dp_engine *e, u64 addr, const u8 *code, size_t size)
+void dp_engine_start_early(struct dp_engine *e, u64 addr, const u8 *code,
+			   size_t size)
 {
 	struct dp_region region;
 	struct dp_site *s;

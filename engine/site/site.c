@@ -98,7 +98,7 @@ static int examine(struct dp_site *site, u64 addr, const u8 *code, size_t size,
 	size_t i;
 	int err;
 
-	*site = (struct dp_site){ .addr = addr, .hook = -1 };
+	*site = (struct dp_site){ .addr = addr, .intercept = -1 };
 	if (size && code[0] == DP_BREAKPOINT) {
 		*why = "a breakpoint is already there, a debugger's or a kernel uprobe's: take that away first";
 		return -EBUSY;
@@ -220,7 +220,7 @@ bool dp_engine_probed(const struct dp_engine *e, u64 addr, u64 len)
 	return len && e->max_sites;
 }
 
-/* From the number to the call: what a hook displaces. Of a call that sleeps, one
+/* From the number to the call: what an intercept displaces. Of a call that sleeps, one
  * instruction. */
 static void take_call(struct dp_site *s, const u8 *code)
 {
@@ -235,13 +235,13 @@ static void take_call(struct dp_site *s, const u8 *code)
 		r->facts[r->nr++] = f;
 		r->len += f.len;
 	} while (f.class != DP_INSN_SYSCALL && r->nr < DP_REGION_INSNS &&
-		 !dp_call_sleeps((u32)s->hook));
+		 !dp_call_is_masked_wait((u32)s->intercept));
 	for (i = 0; i < r->len; i++)
 		s->code[i] = code[i];
 }
 
-int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
-		       bool watched)
+int dp_engine_add_intercept(struct dp_engine *e, u64 addr, const u8 *code,
+			    u32 nr, bool observed)
 {
 	struct dp_site *site;
 	const char *why;
@@ -249,8 +249,8 @@ int dp_engine_add_hook(struct dp_engine *e, u64 addr, const u8 *code, u32 nr,
 
 	if (err)
 		return err;
-	site->hook = nr;
-	site->watched = watched;
+	site->intercept = nr;
+	site->observed = observed;
 	take_call(site, code);
 	return 0;
 }

@@ -14,37 +14,37 @@ struct dp_engine;
 /**
  * struct dp_site - one probed address
  * @code: original bytes, @facts.len of them
- * @hook: number of the system call that is hooked here, or -1
+ * @intercept: number of the system call that is intercepted here, or -1
  * @pool: index of the pool that holds its copy
  * @region: what a jump here would replace; @region.nr is 0 if it cannot be
  * @why: then, and whenever @mode is DP_MODE_TRAP, the reason
  * @leader: 1 + place in the order of the site whose jump covers this one
  * @traps: a bit a byte of the jump that has to be a breakpoint
  * @last: which one the fifth byte is, if it has to be one
- * @landing: address where the jump goes first, 0: straight to the detour
+ * @island: address where the jump goes first, 0: straight to the detour
  * @first_probe, @last_probe: 1 + index, 0 for none
  */
 struct dp_site {
 	u64 addr;
 	u8 code[DP_REGION_MAX + 1];
 	struct insn_facts facts;
-	s64 hook;
+	s64 intercept;
 	u32 pool;
 	u32 first_probe, last_probe;
 	bool records; /* a probe here runs a program before the instruction */
-	bool visits; /* one begins or ends here */
-	bool watched; /* the hooked call is made where it stands */
+	bool instances; /* one begins or ends here */
+	bool observed; /* the intercepted call is made where it stands */
 	bool planned, entered, x87, marked, was_jump; /* see live.c */
-	bool stray; /* code that can go at any time: see gone.c */
+	bool unowned; /* code that can go at any time: see gone.c */
 	bool gone; /* it was not there when it was planned */
 	u8 mode, traps, last, size;
 	u32 leader;
-	u64 landing;
+	u64 island;
 	const char *why;
 	struct dp_region region;
 };
 
-/* @handlers, @enabled, @linked: of a resident engine; the last says that the hit
+/* @handlers, @enabled, @linked: of an engine in its own process; the last says that the hit
  * half knows it. A site is counted under its own number there. */
 struct dp_probe {
 	u32 next;

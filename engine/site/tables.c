@@ -4,9 +4,9 @@
  *
  * What the hit half writes comes first, then what control writes; each part begins
  * with a page. Contexts and rings are there only where a probe runs a program, the
- * table of visits where one begins them.
+ * table of instances where one begins them.
  */
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/handler.h"
 #include "engine/layout/ring.h"
@@ -39,21 +39,23 @@ static u32 power_above(u32 n)
 static u32 longest_record(const struct dp_engine *e)
 {
 	return dp_programs_longest(e) +
-	       (e->visits.entries ? (u32)sizeof(struct dp_leaving) : 0);
+	       (e->instances.entries ? (u32)sizeof(struct dp_leaving) : 0);
 }
 
-static void lay_out_visits(const struct dp_engine *e,
-			   struct dp_arena_control *c, u64 *offset)
+static void lay_out_instances(const struct dp_engine *e,
+			      struct dp_arena_control *c, u64 *offset)
 {
 	u32 lines, stride;
 
-	if (!e->visits.entries)
+	if (!e->instances.entries)
 		return;
-	dp_visits_measure(e, &lines, &stride);
+	dp_instances_measure(e, &lines, &stride);
 	c->line_mask = lines - 1;
-	c->line_off = take(offset, lines * sizeof(struct dp_visit_line), LINE);
-	c->visit_stride = stride;
-	c->visit_off = take(offset, (u64)lines * DP_VISIT_WAYS * stride, LINE);
+	c->line_off =
+		take(offset, lines * sizeof(struct dp_instance_line), LINE);
+	c->instance_stride = stride;
+	c->instance_off =
+		take(offset, (u64)lines * DP_INSTANCE_WAYS * stride, LINE);
 }
 
 static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
@@ -72,15 +74,16 @@ static void lay_out_rings(const struct dp_engine *e, struct dp_arena_control *c,
 	c->ring_off = take(offset, (u64)e->shards * c->ring_stride, LINE);
 }
 
-static void lay_out_asks(const struct dp_engine *e, struct dp_arena_control *c,
-			 u64 *offset)
+static void lay_out_upcalls(const struct dp_engine *e,
+			    struct dp_arena_control *c, u64 *offset)
 {
-	c->nr_asks = e->nr_asks;
-	if (e->nr_asks)
-		c->ask_off = take(offset,
-				  sizeof(struct dp_asks) +
-					  e->nr_asks * sizeof(struct dp_ask),
-				  LINE);
+	c->nr_upcalls = e->nr_upcalls;
+	if (e->nr_upcalls)
+		c->upcall_off =
+			take(offset,
+			     sizeof(struct dp_upcalls) +
+				     e->nr_upcalls * sizeof(struct dp_upcall),
+			     LINE);
 }
 
 static u64 code_size(const struct dp_engine *e)
@@ -127,11 +130,11 @@ static void lay_out_hit(const struct dp_engine *e, struct dp_arena_control *c,
 			u64 *offset)
 {
 	lay_out_counters(e, c, offset);
-	if (e->max_sites && !e->nr_asks)
+	if (e->max_sites && !e->nr_upcalls)
 		c->owner_off = take(offset, DP_STACKS * sizeof(u32), LINE);
 	if (e->nr_programs)
 		lay_out_rings(e, c, offset);
-	lay_out_visits(e, c, offset);
+	lay_out_instances(e, c, offset);
 }
 
 /* Programs make addresses of variables, and a thread takes over the registers of an
@@ -142,7 +145,7 @@ static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
 	c->own_off = begin_part(offset);
 	c->nr_gv = dp_engine_globals(e);
 	c->gv_off = take(offset, (c->nr_gv + locals(e)) * sizeof(u64), LINE);
-	lay_out_asks(e, c, offset);
+	lay_out_upcalls(e, c, offset);
 }
 
 static void lay_out_private(const struct dp_engine *e,
@@ -178,7 +181,7 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 
 	c->max_sites = e->max_sites ? e->max_sites : e->nr_sites;
 	c->max_probes = e->max_sites ? e->max_sites : e->nr_probes;
-	/* A resident one says as it grows. */
+	/* One in its own process says as it grows. */
 	c->nr_probes = e->max_sites ? 0 : e->nr_probes;
 	lay_out_hit(e, c, &offset);
 	lay_out_own(e, c, &offset);

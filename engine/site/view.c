@@ -95,7 +95,7 @@ static bool head_sane(const struct dp_arena_control *c)
 {
 	return c->magic == DP_LAYOUT_MAGIC && c->version == DP_LAYOUT_VERSION &&
 	       c->head_size == sizeof(struct dp_arena) &&
-	       c->nr_pools <= DP_MAX_POOLS && c->nr_texts <= DP_MAX_TEXTS &&
+	       c->nr_pools <= DP_MAX_POOLS && c->nr_patched <= DP_MAX_PATCHED &&
 	       c->nr_caught <= DP_CAUGHT;
 }
 
@@ -168,7 +168,8 @@ u64 dp_view_hits(const struct dp_view *view, u32 counter)
 
 u32 dp_view_counter(const struct dp_view *view, u32 probe)
 {
-	return view->arena->control.resident ? view->probes[probe].site : probe;
+	return view->arena->control.own_process ? view->probes[probe].site :
+						  probe;
 }
 
 const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
@@ -249,7 +250,7 @@ static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
 		return 0;
 	}
 	/* In a watched call, or just back from it: as behind the original. */
-	if (s->hook == DP_HOOK_WATCHED && n &&
+	if (s->intercept == DP_INTERCEPT_OBSERVED && n &&
 	    offset == (u64)j->insn[n - 1] + DP_SYSCALL_SIZE) {
 		*orig = s->addr + j->size;
 		return 0;
@@ -270,7 +271,7 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 
 	for (i = 0; i < view->nr_sites; i++) {
 		s = &view->sites[i];
-		if (s->jump.landing && s->jump.landing == addr) {
+		if (s->jump.island && s->jump.island == addr) {
 			*orig = s->addr;
 			return 0;
 		}
@@ -284,15 +285,15 @@ int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig)
 	return -ENOENT;
 }
 
-bool dp_view_hooks(const struct dp_view *view, u64 addr)
+bool dp_view_intercepts(const struct dp_view *view, u64 addr)
 {
 	const struct dp_site_entry *s;
 	u32 i;
 
 	for (i = 0; i < view->nr_sites; i++) {
 		s = &view->sites[i];
-		if (s->hook && (in_span(addr, s->jump.base, s->jump.len) ||
-				in_span(addr, s->copy, s->copy_len)))
+		if (s->intercept && (in_span(addr, s->jump.base, s->jump.len) ||
+				     in_span(addr, s->copy, s->copy_len)))
 			return true;
 	}
 	return false;
@@ -315,15 +316,15 @@ static int disarm_linkers(struct dp_view *view, struct dp_target *target,
 	u32 i;
 
 	for (i = 0; i < view->nr_sites; i++)
-		if (!view->sites[i].hook && view->sites[i].wanted) {
+		if (!view->sites[i].intercept && view->sites[i].wanted) {
 			view->sites[i].wanted = 0;
 			any = true;
 		}
 	return any ? dp_strategy_trap.disarm(target, sites, bad) : 0;
 }
 
-int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
-		   u64 *bad)
+int dp_view_disarm(struct dp_view *view, struct dp_target *target,
+		   bool intercepts, u64 *bad)
 {
 	struct dp_sites sites = { view->sites, view->nr_sites, NULL, false,
 				  view->begun };
@@ -333,13 +334,13 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
 	/* The text of a library stays as long as its sites go: who is about to
 	 * unmap one waits. */
 	for (i = 0; i < view->nr_sites; i++)
-		if (!view->sites[i].hook == !hooks &&
-		    (hooks || !dp_view_is_linkers(view, &view->sites[i])))
+		if (!view->sites[i].intercept == !intercepts &&
+		    (intercepts || !dp_view_is_linkers(view, &view->sites[i])))
 			view->sites[i].wanted = 0;
-	if (hooks)
-		return dp_strategy_hook.disarm(target, &sites, bad);
+	if (intercepts)
+		return dp_strategy_intercept.disarm(target, &sites, bad);
 	traps = dp_strategy_trap.disarm(target, &sites, bad);
-	if (view->arena->control.silent)
+	if (view->arena->control.signal_free)
 		jumps = dp_sites_restore(target, &sites, traps ? NULL : bad);
 	else
 		jumps = dp_strategy_interior.disarm(target, &sites,

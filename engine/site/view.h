@@ -71,21 +71,21 @@ bool dp_view_owns(const struct dp_view *view, u64 addr);
  */
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig);
 
-/** dp_view_hooks() - does a pc in a pool stand for a system call that passes through
+/** dp_view_intercepts() - does a pc in a pool stand for a system call that passes through
  *  the agent, or for what leads to it? */
-bool dp_view_hooks(const struct dp_view *view, u64 addr);
+bool dp_view_intercepts(const struct dp_view *view, u64 addr);
 
 /**
  * dp_view_disarm() - put the original bytes back at every armed site
- * @hooks: of the agent's own hooks, while nobody runs; else of probes
+ * @intercepts: of the agent's own intercepts, while nobody runs; else of probes
  * @bad: address of a site whose bytes somebody else has changed, or NULL
  *
  * Such a site is left as it is. Goes on past failures. The one where libraries come and go
  * is the last.
  * Return: 0; -EBUSY for foreign bytes; a write error.
  */
-int dp_view_disarm(struct dp_view *view, struct dp_target *target, bool hooks,
-		   u64 *bad);
+int dp_view_disarm(struct dp_view *view, struct dp_target *target,
+		   bool intercepts, u64 *bad);
 
 /** dp_view_is_linkers() - is it where whoever changes the list of libraries waits for the
  *  tool? */

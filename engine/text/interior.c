@@ -5,7 +5,7 @@
  * A thread may stand before any of these instructions, anywhere between two of
  * ours writes, for as long as it likes. So each of them but the first begins
  * with a breakpoint from the first write to the last, and in the jump, whose
- * displacement is chosen for it (landing.c):
+ * displacement is chosen for it (island.c):
  *
  *     55  48 89 e5  41 54     push; mov; push
  *     cc  cc 89 e5  cc 54     1: breakpoints
@@ -33,7 +33,7 @@
 
 static bool is_jump(const struct dp_site_entry *s)
 {
-	return s->mode == DP_MODE_JUMP && !s->hook && s->patch_len == SIZE;
+	return s->mode == DP_MODE_JUMP && !s->intercept && s->patch_len == SIZE;
 }
 
 /* Sites inside another's jump come and go with it: they follow it in the table. */
@@ -121,7 +121,7 @@ static int take_head(struct dp_target *target, struct dp_site_entry *s)
 
 static int let_go(struct dp_target *target, struct dp_site_entry *s)
 {
-	return dp_site_set_state(s, s->wanted ? DP_SITE_YIELDED : DP_SITE_OFF);
+	return dp_site_set_state(s, s->wanted ? DP_SITE_CEDED : DP_SITE_OFF);
 }
 
 /* Is it on its way? One that begins may have its breakpoint already. */
@@ -142,7 +142,7 @@ static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 	enum dp_bytes is;
 	int err;
 
-	if (!s->jump.stray)
+	if (!s->jump.unowned)
 		return 0;
 	err = target->ops->read(target, s->addr, now, SIZE);
 	if (err)
@@ -263,7 +263,7 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s,
 
 	if (s->armed == DP_SITE_TRAPPED)
 		return untrap(target, s);
-	if (s->armed == DP_SITE_YIELDED)
+	if (s->armed == DP_SITE_CEDED)
 		return dp_site_set_state(s, DP_SITE_OFF);
 	err = target->ops->read(target, s->addr, now, SIZE);
 	is = err ? DP_BYTES_FOREIGN : dp_site_bytes(s, now);
@@ -274,7 +274,7 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s,
 		return err;
 	}
 	if (!begun && begins_with_anothers(target, s, now))
-		return dp_site_set_state(s, DP_SITE_YIELDS);
+		return dp_site_set_state(s, DP_SITE_CEDES);
 	return dp_site_set_state(s, is == DP_BYTES_ORIGINAL ? DP_SITE_OFF :
 							      DP_SITE_LEAVING);
 }
@@ -293,7 +293,7 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 		if (!is_jump(s) || !s->armed || s->armed == DP_SITE_GONE ||
 		    (s->wanted == DP_WANT_PLAN && s->armed == DP_SITE_THERE) ||
 		    (s->wanted && (s->armed == DP_SITE_TRAPPED ||
-				   s->armed == DP_SITE_YIELDED)))
+				   s->armed == DP_SITE_CEDED)))
 			continue;
 		err = begin_leaving(target, s, sites->begun);
 		if (dp_sites_lose(sites, s, err))
@@ -325,7 +325,7 @@ static int go_from_behind(struct dp_target *target,
 {
 	static act_fn *const steps[] = { take_tail, take_breakpoints, let_go };
 
-	return walk(target, sites, DP_SITE_YIELDS, steps, 3, bad);
+	return walk(target, sites, DP_SITE_CEDES, steps, 3, bad);
 }
 
 static int interior_disarm(struct dp_target *target,
@@ -352,8 +352,8 @@ static bool is_disturbed(struct dp_target *target,
 	if (!is_jump(s) || s->armed != state ||
 	    target->ops->read(target, s->addr, now, SIZE))
 		return false;
-	return state == DP_SITE_YIELDED ? dp_bytes_same(now, s->orig, SIZE) :
-					  begins_with_anothers(target, s, now);
+	return state == DP_SITE_CEDED ? dp_bytes_same(now, s->orig, SIZE) :
+					begins_with_anothers(target, s, now);
 }
 
 bool dp_interior_disturbed(struct dp_target *target,
@@ -363,13 +363,13 @@ bool dp_interior_disturbed(struct dp_target *target,
 
 	for (i = 0; i < sites->n; i++)
 		if (is_disturbed(target, dp_sites_at(sites, i),
-				 back ? DP_SITE_YIELDED : DP_SITE_THERE))
+				 back ? DP_SITE_CEDED : DP_SITE_THERE))
 			return true;
 	return false;
 }
 
-int dp_interior_yield(struct dp_target *target, const struct dp_sites *sites,
-		      dp_yield_fn *tell, void *arg)
+int dp_interior_cede(struct dp_target *target, const struct dp_sites *sites,
+		     dp_cede_fn *tell, void *arg)
 {
 	u32 i;
 
@@ -377,14 +377,14 @@ int dp_interior_yield(struct dp_target *target, const struct dp_sites *sites,
 		struct dp_site_entry *s = dp_sites_at(sites, i);
 
 		if (is_disturbed(target, s, DP_SITE_THERE) &&
-		    !dp_site_set_state(s, DP_SITE_YIELDS))
+		    !dp_site_set_state(s, DP_SITE_CEDES))
 			tell(arg, s->addr, true);
 	}
 	return go_from_behind(target, sites, NULL);
 }
 
 int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
-		       dp_yield_fn *tell, void *arg)
+		       dp_cede_fn *tell, void *arg)
 {
 	int first = 0, err;
 	u32 i;
@@ -393,7 +393,7 @@ int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
 		struct dp_site_entry *s = dp_sites_at(sites, i);
 		const struct dp_sites one = { s, 1, NULL, false, false };
 
-		if (!is_disturbed(target, s, DP_SITE_YIELDED))
+		if (!is_disturbed(target, s, DP_SITE_CEDED))
 			continue;
 		err = dp_site_set_state(s, DP_SITE_OFF);
 		if (!err)

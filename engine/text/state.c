@@ -7,43 +7,43 @@
  *   OFF ─► COMING ─► THERE ─► LEAVING ─► OFF             a jump, step by step
  *           ▲  │        │        ▲ └───► TRAPPED         down to its breakpoint
  *           │  └────────┼────────┤
- *        TRAPPED        └► YIELDS ─► YIELDED ─► OFF      behind a foreign breakpoint
+ *        TRAPPED        └► CEDES ─► CEDED ─► OFF        behind a foreign breakpoint
  *
- *   OFF ─► THERE ─► OFF                                  a breakpoint, or a hook
+ *   OFF ─► THERE ─► OFF                                  a breakpoint, or an intercept
  *   OFF ─► TRAPPED ─► OFF                                a breakpoint where a jump could be
  *   any ─► GONE                                          the code is not there any more
  *   any ─► OFF                                           the bytes are back, or were given
  *                                                        back by the process, or the site
  *                                                        is found at no address any more
  *
- *   from \ to   OFF  THERE  LEAVING  COMING  TRAPPED  GONE  YIELDS  YIELDED
+ *   from \ to   OFF  THERE  LEAVING  COMING  TRAPPED  GONE  CEDES   CEDED
  *   OFF          =     x       -       x        x       x     -        -
  *   THERE        x     =       x       -        -       x     x        -
  *   LEAVING      x     x       =       -        x       x     -        -
  *   COMING       x     x       x       =        -       x     -        -
  *   TRAPPED      x     -       -       x        =       x     -        -
  *   GONE         x     -       -       -        -       =     -        -
- *   YIELDS       x     x       x       -        -       x     =        x
- *   YIELDED      x     -       -       -        -       x     -        =
+ *   CEDES        x     x       x       -        -       x     =        x
+ *   CEDED        x     -       -       -        -       x     -        =
  *   none of them x     -       x       -        -       x     -        -
  *
- * A tool can be killed behind each write, so COMING, LEAVING and YIELDS are also where the
+ * A tool can be killed behind each write, so COMING, LEAVING and CEDES are also where the
  * next tool begins to take a jump out. What comes back from a target can be none of these:
  * it only leads out, and is counted.
  */
 #include "engine/text/state.h"
 #include "arch/arch.h"
 
-#define STATES (DP_SITE_YIELDED + 1)
+#define STATES (DP_SITE_CEDED + 1)
 #define TO(state) (1u << DP_SITE_##state)
 
 static const u8 may[STATES + 1] = {
 	[DP_SITE_OFF] = TO(THERE) | TO(COMING) | TO(TRAPPED),
-	[DP_SITE_THERE] = TO(LEAVING) | TO(YIELDS),
+	[DP_SITE_THERE] = TO(LEAVING) | TO(CEDES),
 	[DP_SITE_LEAVING] = TO(THERE) | TO(TRAPPED),
 	[DP_SITE_COMING] = TO(THERE) | TO(LEAVING),
 	[DP_SITE_TRAPPED] = TO(COMING),
-	[DP_SITE_YIELDS] = TO(THERE) | TO(LEAVING) | TO(YIELDED),
+	[DP_SITE_CEDES] = TO(THERE) | TO(LEAVING) | TO(CEDED),
 	[STATES] = TO(LEAVING),
 };
 

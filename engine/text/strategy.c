@@ -3,7 +3,7 @@
  * strategy: writing single instructions of text that others may be executing.
  *
  * trap  one byte, so there is nothing in between.
- * hook  a jump over one instruction of five bytes, while nobody runs: a thread
+ * intercept  a jump over one instruction of five bytes, while nobody runs: a thread
  *       is before or behind that instruction, never inside. One who was left asleep
  *       may wake up all the same, and return to it: he must not meet a breakpoint,
  *       because nobody catches it yet, or any more. So it is one write, unless that
@@ -64,7 +64,7 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 
 	for (back = 1; back < DP_JUMP_SIZE; back++) {
 		s = dp_sites_find(sites, addr - back);
-		if (!s || s->mode != DP_MODE_JUMP || s->hook)
+		if (!s || s->mode != DP_MODE_JUMP || s->intercept)
 			continue;
 		n = dp_jump_insns(&s->jump);
 		for (i = 1; i < n; i++)
@@ -164,7 +164,7 @@ static bool is_trap(const struct dp_site_entry *s)
  * in. */
 static bool trap_mine(const struct dp_site_entry *s)
 {
-	return is_trap(s) || (s->wanted == DP_WANT_TRAP && !s->hook);
+	return is_trap(s) || (s->wanted == DP_WANT_TRAP && !s->intercept);
 }
 
 static int trap_put(struct dp_target *target, struct dp_site_entry *site,
@@ -205,7 +205,7 @@ static int trap_take(struct dp_target *target, struct dp_site_entry *site,
 /* The kernel takes a breakpoint that is there for its own, and away as well. */
 static bool is_lost(struct dp_target *target, const struct dp_site_entry *s)
 {
-	return is_trap(s) && !s->hook && s->armed == DP_SITE_THERE &&
+	return is_trap(s) && !s->intercept && s->armed == DP_SITE_THERE &&
 	       !dp_text_expect(target, s->addr, s->orig, 1) &&
 	       target->ops->traced && !target->ops->traced(target);
 }
@@ -221,7 +221,7 @@ bool dp_trap_lost(struct dp_target *target, const struct dp_sites *sites)
 }
 
 int dp_trap_return(struct dp_target *target, const struct dp_sites *sites,
-		   dp_yield_fn *tell, void *arg)
+		   dp_cede_fn *tell, void *arg)
 {
 	int first = 0, err;
 	u32 i;
@@ -251,9 +251,9 @@ static int trap_disarm(struct dp_target *target, const struct dp_sites *sites,
 	return each(target, sites, &dp_strategy_trap, trap_take, true, bad);
 }
 
-static bool hook_mine(const struct dp_site_entry *s)
+static bool intercept_mine(const struct dp_site_entry *s)
 {
-	return s->hook;
+	return s->intercept;
 }
 
 static bool is_in_a_page(u64 addr, size_t n)
@@ -281,8 +281,8 @@ static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
 	return err;
 }
 
-static int hook_put(struct dp_target *target, struct dp_site_entry *site,
-		    const u8 *now)
+static int intercept_put(struct dp_target *target, struct dp_site_entry *site,
+			 const u8 *now)
 {
 	int err;
 
@@ -294,8 +294,8 @@ static int hook_put(struct dp_target *target, struct dp_site_entry *site,
 			  dp_site_patch_len(site));
 }
 
-static int hook_take(struct dp_target *target, struct dp_site_entry *site,
-		     const u8 *now)
+static int intercept_take(struct dp_target *target, struct dp_site_entry *site,
+			  const u8 *now)
 {
 	enum dp_bytes is = dp_site_bytes(site, now);
 	int err = 0;
@@ -308,19 +308,22 @@ static int hook_take(struct dp_target *target, struct dp_site_entry *site,
 	return err ? err : dp_site_set_state(site, DP_SITE_OFF);
 }
 
-static int hook_arm(struct dp_target *target, const struct dp_sites *sites,
-		    u64 *bad)
+static int intercept_arm(struct dp_target *target, const struct dp_sites *sites,
+			 u64 *bad)
 {
-	return each(target, sites, &dp_strategy_hook, hook_put, false, bad);
+	return each(target, sites, &dp_strategy_intercept, intercept_put, false,
+		    bad);
 }
 
-static int hook_disarm(struct dp_target *target, const struct dp_sites *sites,
-		       u64 *bad)
+static int intercept_disarm(struct dp_target *target,
+			    const struct dp_sites *sites, u64 *bad)
 {
-	return each(target, sites, &dp_strategy_hook, hook_take, true, bad);
+	return each(target, sites, &dp_strategy_intercept, intercept_take, true,
+		    bad);
 }
 
 const struct dp_strategy dp_strategy_trap = { "trap", trap_mine, trap_arm,
 					      trap_disarm, false };
-const struct dp_strategy dp_strategy_hook = { "hook", hook_mine, hook_arm,
-					      hook_disarm, true };
+const struct dp_strategy dp_strategy_intercept = { "intercept", intercept_mine,
+						   intercept_arm,
+						   intercept_disarm, true };

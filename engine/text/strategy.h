@@ -58,33 +58,33 @@ struct dp_strategy {
 };
 
 /* strategy.c */
-extern const struct dp_strategy dp_strategy_trap, dp_strategy_hook;
+extern const struct dp_strategy dp_strategy_trap, dp_strategy_intercept;
 /* interior.c */
 extern const struct dp_strategy dp_strategy_interior, dp_strategy_quiesce;
 
-/** dp_yield_fn - a jump has given way to somebody's breakpoint, or has come back */
-typedef void dp_yield_fn(void *arg, u64 addr, bool away);
+/** dp_cede_fn - a jump has given way to somebody's breakpoint, or has come back */
+typedef void dp_cede_fn(void *arg, u64 addr, bool away);
 
 /** dp_interior_disturbed() - is there anything to do for one of the next two? @back: the
  *  second */
 bool dp_interior_disturbed(struct dp_target *target,
 			   const struct dp_sites *sites, bool back);
 /**
- * dp_interior_yield() - from behind breakpoints that somebody has put where jumps begin;
+ * dp_interior_cede() - from behind breakpoints that somebody has put where jumps begin;
  * dp_interior_return() - and back, where they have gone
  * @sites: the whole table
  * Return: 0 or an error of writing.
  */
-int dp_interior_yield(struct dp_target *target, const struct dp_sites *sites,
-		      dp_yield_fn *tell, void *arg);
+int dp_interior_cede(struct dp_target *target, const struct dp_sites *sites,
+		     dp_cede_fn *tell, void *arg);
 int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
-		       dp_yield_fn *tell, void *arg);
+		       dp_cede_fn *tell, void *arg);
 
 /** dp_trap_lost() - have breakpoints of ours been taken away by somebody?
  *  dp_trap_return() - put them there again */
 bool dp_trap_lost(struct dp_target *target, const struct dp_sites *sites);
 int dp_trap_return(struct dp_target *target, const struct dp_sites *sites,
-		   dp_yield_fn *tell, void *arg);
+		   dp_cede_fn *tell, void *arg);
 
 /**
  * dp_sites_inside() - is an address in the middle of what a jump replaces?

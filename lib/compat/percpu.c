@@ -40,7 +40,7 @@ void *dp_compat_percpu(const volatile void *p, unsigned int cpu, char *start,
 }
 
 /*
- * Allocated ones: the first processor's part of one region is cut into units of
+ * Allocated ones: the first processor's part of one area is cut into units of
  * 64 bytes, a bit for each. The first unit of an allocation is a header.
  */
 #define DP_UNIT 64

@@ -17,7 +17,7 @@
 #define DP_HELPER_ANSWER 1
 
 enum dp_helper_verb {
-	DP_HELPER_RESIDE, /* dp_process_reside() */
+	DP_HELPER_ATTACH_OWN, /* dp_process_attach_own() */
 	DP_HELPER_QUIESCE, /* dp_process_quiesce(); @n numbers follow */
 	DP_HELPER_LOOK, /* where is thread @n? */
 };

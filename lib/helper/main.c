@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* main: of the helper: read an order, obey, answer. */
 #include "lib/helper/helper.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
@@ -58,7 +58,7 @@ int main(void)
 	else if (order.verb == DP_HELPER_LOOK)
 		answer.err = look((pid_t)order.n, &answer);
 	else
-		answer.err = dp_process_reside(order.pid, order.n, &answer.base,
-					       &answer.diag);
+		answer.err = dp_process_attach_own(order.pid, order.n,
+						   &answer.base, &answer.diag);
 	return dp_helper_put(DP_HELPER_ANSWER, &answer, sizeof(answer)) != 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stubs: room for the stubs that followed calls return to, and what unwinders are
+ * stubs: room for the stubs that tracked calls return to, and what unwinders are
  * told of them.
  *
  * The room is part of the module, so that whoever unwinds finds it as he finds all
@@ -57,7 +57,7 @@ dp_stub_common:
 
 /*
  * An exception passes: rax is its address, rdx the number of the frame, and the
- * stack is as it is behind the call that is followed.
+ * stack is as it is behind the call that is tracked.
  */
 	.globl	dp_frame_pad
 	.hidden	dp_frame_pad

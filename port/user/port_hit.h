@@ -32,12 +32,12 @@
 #ifdef DP_AGENT
 extern struct dp_arena dp_arena __attribute__((visibility("hidden")));
 #define DP_FORBIDDEN dp_arena.control.forbidden
-#define DP_SILENT_ID dp_arena.control.owner
-#define DP_SILENT_BASES dp_arena.control.fsgsbase
+#define DP_SIGNAL_FREE_ID dp_arena.control.owner
+#define DP_SIGNAL_FREE_BASES dp_arena.control.fsgsbase
 #else
 #define DP_FORBIDDEN 0u
-#define DP_SILENT_ID 0
-#define DP_SILENT_BASES 0
+#define DP_SIGNAL_FREE_ID 0
+#define DP_SIGNAL_FREE_BASES 0
 #endif
 #define DP_NO_CALL (-38) /* ENOSYS */
 
@@ -70,7 +70,7 @@ static inline bool dp_port_may_kill(void)
 static inline u32 dp_port_pid(void)
 {
 	if (!dp_port_may(__NR_getpid))
-		return DP_SILENT_ID;
+		return DP_SIGNAL_FREE_ID;
 	return (u32)dp_syscall(__NR_getpid, 0, 0, 0, 0, 0, 0);
 }
 
@@ -131,11 +131,11 @@ static inline bool dp_port_writable(u64 addr, u64 len)
 static inline u64 dp_port_base(u64 which)
 {
 	u64 base = 0;
-	bool silent = !dp_port_may(__NR_arch_prctl);
+	bool signal_free = !dp_port_may(__NR_arch_prctl);
 
-	if (silent && DP_SILENT_BASES && which == DP_ARCH_GET_FS)
+	if (signal_free && DP_SIGNAL_FREE_BASES && which == DP_ARCH_GET_FS)
 		base = dp_raw_thread_pointer();
-	else if (silent && DP_SILENT_BASES)
+	else if (signal_free && DP_SIGNAL_FREE_BASES)
 		base = dp_raw_second_base();
 	else
 		dp_syscall(__NR_arch_prctl, which, (u64)&base, 0, 0, 0, 0);
@@ -233,7 +233,7 @@ static inline void dp_port_wake(const u32 *word, u32 n)
 static inline u32 dp_port_tid(void)
 {
 	if (!dp_port_may(__NR_gettid))
-		return DP_SILENT_ID;
+		return DP_SIGNAL_FREE_ID;
 	return (u32)dp_syscall(__NR_gettid, 0, 0, 0, 0, 0, 0);
 }
 

@@ -2,7 +2,7 @@
 /* arm: probes written into text, and taken out of it, while the agent is there. */
 #include "proc/attach/attach.h"
 #include "proc/attach/drain.h"
-#include "proc/attach/region.h"
+#include "proc/attach/area.h"
 #include "engine/site/engine.h"
 #include "engine/site/arm.h"
 #include "proc/proc.h"
@@ -40,7 +40,7 @@ static int write_stopped(void *arg)
 {
 	const struct arming *a = arg;
 
-	dp_texts_compare(a->proc);
+	dp_patched_compare(a->proc);
 	return a->write(a->proc->engine, &a->proc->target, a->bad);
 }
 
@@ -71,7 +71,7 @@ static int arm_quiet(struct dp_process *proc, dp_arm_fn *write, u64 *bad,
 {
 	struct arming a = { proc, write, bad, diag };
 
-	return dp_errand(proc, arm_stopped, &a);
+	return dp_tracer_child(proc, arm_stopped, &a);
 }
 
 /* What is mapped now stays until we have done. */
@@ -81,7 +81,7 @@ static int write_held(const struct arming *a)
 	int err;
 
 	dp_linker_hold(proc);
-	dp_texts_compare(proc);
+	dp_patched_compare(proc);
 	err = a->write(proc->engine, &proc->target, a->bad);
 	dp_linker_release(proc);
 	return err;
@@ -108,7 +108,7 @@ static int arm_running(struct dp_process *proc, dp_arm_fn *write, u64 *bad,
 {
 	struct arming a = { proc, write, bad, diag };
 
-	return dp_errand(proc, arm_synced, &a);
+	return dp_tracer_child(proc, arm_synced, &a);
 }
 
 int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
@@ -139,39 +139,40 @@ int dp_process_apply(struct dp_process *proc, struct dp_diag *diag)
 	return dp_arm_write(proc, dp_engine_apply, diag);
 }
 
-/** struct yielding - arguments of yield() */
-struct yielding {
+/** struct ceding - arguments of cede() */
+struct ceding {
 	struct dp_process *proc;
 	void (*tell)(void *arg, u64 addr, bool away);
 	void *arg;
 };
 
-static int yield(void *arg)
+static int cede(void *arg)
 {
-	const struct yielding *y = arg;
+	const struct ceding *y = arg;
 	int err = dp_sync_begin(y->proc, NULL);
 
 	if (err)
 		return err;
 	dp_linker_hold(y->proc);
 	dp_process_note_gone(y->proc);
-	err = dp_engine_yield(y->proc->engine, &y->proc->target, y->tell,
-			      y->arg);
+	err = dp_engine_cede(y->proc->engine, &y->proc->target, y->tell,
+			     y->arg);
 	dp_linker_release(y->proc);
 	dp_sync_end(y->proc);
 	return err;
 }
 
-int dp_process_yield(struct dp_process *proc,
-		     void (*tell)(void *arg, u64 addr, bool away), void *arg)
+int dp_process_cede(struct dp_process *proc,
+		    void (*tell)(void *arg, u64 addr, bool away), void *arg)
 {
-	struct yielding y = { proc, tell, arg };
+	struct ceding y = { proc, tell, arg };
 
 	/* There may be no breakpoint on the way. */
-	if (proc->silent || !dp_engine_disturbed(proc->engine, &proc->target))
+	if (proc->signal_free ||
+	    !dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
 	dp_process_note_gone(proc);
 	if (!dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;
-	return dp_errand(proc, yield, &y);
+	return dp_tracer_child(proc, cede, &y);
 }

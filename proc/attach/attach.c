@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* attach: take hold of a running process, looking only. */
 #include "proc/attach/attach.h"
-#include "proc/code/hooks.h"
-#include "proc/lodge.h"
+#include "proc/code/intercepts.h"
+#include "proc/attach_other.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
@@ -127,7 +127,7 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 	/* What another tool is just about to change must not be looked at. */
 	if (!err)
 		err = dp_process_lock(proc, DP_LOCK_AGENT, diag);
-	dp_step("attach: locked");
+	dp_kill_point("attach: locked");
 	if (!err)
 		err = look(proc, diag);
 	/* Before anything is done that needs to know. */
@@ -135,7 +135,7 @@ static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 		dp_filters_read(proc);
 	if (!err)
 		err = dp_dispatch_look(proc, diag);
-	/* An earlier tool's hooks stand where ours will. */
+	/* An earlier tool's intercepts stand where ours will. */
 	*left = !err && dp_recover_needed(proc);
 	if (*left) {
 		err = dp_recover(proc, diag);

@@ -104,11 +104,11 @@ void dp_linker_hold(struct dp_process *proc);
 /** dp_linker_release() - who waits goes on when it is answered: see dp_process_asked() */
 void dp_linker_release(const struct dp_process *proc);
 
-/* lodge: what a process has when the agent in it is a library's: proc/lodge.h. */
+/* attach_other: what a process has when the agent in it is a library's: proc/attach_other.h. */
 
-/** struct dp_lodged - what there is besides the agent
- *  @ours, @size: memory of dp_lodge_map() */
-struct dp_lodged {
+/** struct dp_attached_other - what there is besides the agent
+ *  @ours, @size: memory of dp_attach_other_map() */
+struct dp_attached_other {
 	struct dp_engine *engine;
 	struct dp_diag *diag; /* of the call that is being made */
 	void *ours[DP_MAX_POOLS];

@@ -8,7 +8,7 @@
  */
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
-#include "proc/code/hooks.h"
+#include "proc/code/intercepts.h"
 #include "proc/call.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"

@@ -177,7 +177,7 @@ static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
 		else if (dp_status_read(proc->pid, tids[i], &st))
 			continue;
 		if (st.tracer && !proc->held)
-			dp_errand_wait((pid_t)st.tracer);
+			dp_tracer_child_wait((pid_t)st.tracer);
 		filtered |= st.seccomp != 0;
 		if (dp_status_filters(&st) > proc->nr_filters)
 			proc->nr_filters = dp_status_filters(&st);
@@ -201,14 +201,14 @@ static int check_filter(struct dp_process *proc, const struct dp_status *first,
 		proc->pid);
 }
 
-/* An errand of another dprobes is over in a moment. */
+/* A tracer child of another dprobes is over in a moment. */
 static int read_undisturbed(const struct dp_process *proc, struct dp_status *st)
 {
 	int err = dp_status_read(proc->pid, proc->pid, st);
 
 	if (err || !st->tracer || proc->held)
 		return err;
-	dp_errand_wait((pid_t)st->tracer);
+	dp_tracer_child_wait((pid_t)st->tracer);
 	return dp_status_read(proc->pid, proc->pid, st);
 }
 

@@ -3,11 +3,11 @@
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/region.h"
-#include "proc/family.h"
+#include "proc/attach/area.h"
+#include "proc/tree.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
-#include "proc/ptrace/family.h"
+#include "proc/ptrace/tree.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
@@ -26,11 +26,11 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 
 	/* Children that it makes from now on have a part of it. */
 	proc->changing = true;
-	if (proc->family)
-		dp_family_pass(proc->family);
+	if (proc->tree)
+		dp_tree_pass(proc->tree);
 	if (!proc->base || proc->exited || proc->execed[0])
 		return 0;
-	dp_confine_catch_up(proc);
+	dp_filter_install_catch_up(proc);
 	if (proc->out_of_reach)
 		return dp_diag_set(
 			diag, -EPERM,
@@ -49,9 +49,9 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 	return err == -ESRCH ? 0 : err;
 }
 
-static void free_lodged(struct dp_process *proc)
+static void free_attached_other(struct dp_process *proc)
 {
-	struct dp_lodged *l = proc->lodged;
+	struct dp_attached_other *l = proc->attached_other;
 
 	if (!l)
 		return;
@@ -59,16 +59,16 @@ static void free_lodged(struct dp_process *proc)
 		munmap(l->ours[l->nr], l->size[l->nr]);
 	dp_engine_destroy(l->engine);
 	free(l);
-	proc->lodged = NULL;
+	proc->attached_other = NULL;
 }
 
 void dp_process_abandon(struct dp_process *proc)
 {
-	if (proc->family)
-		dp_family_drop(proc->family, proc);
+	if (proc->tree)
+		dp_tree_drop(proc->tree, proc);
 	if (proc->file && proc->engine && dp_engine_arena(proc->engine))
 		dp_alive_leave(&dp_engine_arena(proc->engine)->control);
-	free_lodged(proc);
+	free_attached_other(proc);
 	if (proc->file)
 		munmap(proc->file, proc->file_size);
 	dp_shares_forget(proc, 0, proc->nr_shares);

@@ -15,7 +15,7 @@
  * Where something is half done a pc stands for no instruction of the program, and four
  * other ways are left. The thread runs on by itself (stop.c), step by step where all others
  * are held (stepout.c), to the end of a handler that has interrupted the agent (handlers.c),
- * or returns from a signal handler in which it waits for the tool (linker.c, confine.c).
+ * or returns from a signal handler in which it waits for the tool (linker.c, filter_install.c).
  */
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
@@ -93,7 +93,7 @@ static bool frame_moved(const struct dp_process *proc,
 /* Of a handler with a stack of its own: what it has interrupted is on another.
  * Return: the stack pointer there, or 0. */
 static u64 left_stack(const struct dp_process *proc,
-		      const struct dp_words *stack, u64 at)
+		      const struct dp_stack_scan *stack, u64 at)
 {
 	struct dp_sigframe f;
 
@@ -109,11 +109,11 @@ static bool stack_moved(const struct dp_process *proc,
 			const struct dp_moves *moves,
 			const struct dp_maps *maps, u64 sp, u64 pc, int depth)
 {
-	struct dp_words stack;
+	struct dp_stack_scan stack;
 	bool clean = true;
 	u64 other;
 	size_t i;
-	int err = dp_words_read(proc, maps, sp, &stack);
+	int err = dp_stack_scan_read(proc, maps, sp, &stack);
 
 	if (err)
 		return err == -ENOENT;
@@ -137,11 +137,11 @@ static bool stack_moved(const struct dp_process *proc,
 bool dp_in_signal_handler(const struct dp_process *proc,
 			  const struct dp_maps *maps, u64 sp)
 {
-	struct dp_words stack;
+	struct dp_stack_scan stack;
 	bool in = false;
 	size_t i;
 
-	if (dp_words_read(proc, maps, sp, &stack))
+	if (dp_stack_scan_read(proc, maps, sp, &stack))
 		return true;
 	for (i = 0; !in && i < stack.n; i++)
 		in = dp_restorer_known(proc, stack.v[i]) &&
@@ -207,7 +207,7 @@ static bool asleep_moved(const struct dp_process *proc,
 	for (i = 0; i < n && clean; i++) {
 		if (dp_stop_held(proc, tids[i]))
 			continue;
-		if (dp_doing_asleep(proc->pid, tids[i], &sp, &pc))
+		if (dp_thread_state_asleep(proc->pid, tids[i], &sp, &pc))
 			clean = !moves->from(moves->arg, pc) &&
 				stack_moved(proc, moves, maps, sp, pc, STACKS);
 		else
@@ -261,7 +261,7 @@ static bool to_original(const void *view, u64 pc, u64 *to)
 	return !dp_view_original(view, pc, to);
 }
 
-bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
+bool dp_asleep_inside(const struct dp_process *proc, const struct dp_view *view)
 {
 	bool inside = false;
 	pid_t *tids;
@@ -272,7 +272,7 @@ bool dp_sleeps_inside(const struct dp_process *proc, const struct dp_view *view)
 		return false;
 	for (i = 0; i < n && !inside; i++)
 		inside = !dp_stop_held(proc, tids[i]) &&
-			 dp_doing_asleep(proc->pid, tids[i], &sp, &pc) &&
+			 dp_thread_state_asleep(proc->pid, tids[i], &sp, &pc) &&
 			 dp_view_owns(view, pc);
 	free(tids);
 	return inside;
@@ -283,9 +283,9 @@ static bool has_hit(const void *view, u64 pc)
 	return dp_view_has_hit(view, pc);
 }
 
-static bool in_hook(const void *view, u64 pc)
+static bool in_intercept(const void *view, u64 pc)
 {
-	return dp_view_hooks(view, pc);
+	return dp_view_intercepts(view, pc);
 }
 
 static struct dp_moves home(const struct dp_view *view)
@@ -337,7 +337,7 @@ bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 	bool clean = true;
 	size_t i;
 
-	moves.late = in_hook;
+	moves.late = in_intercept;
 	for (i = 0; i < proc->nr_threads; i++)
 		clean = clean &&
 			!dp_signal_coming(proc, proc->threads[i].tid, caught);
@@ -392,5 +392,5 @@ int dp_process_outside(struct dp_process *proc, void (*then)(void *arg),
 {
 	struct outside o = { proc, then, arg };
 
-	return dp_errand(proc, find_outside, &o);
+	return dp_tracer_child(proc, find_outside, &o);
 }

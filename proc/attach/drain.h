@@ -50,8 +50,8 @@ int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
 		     int (*then)(void *arg), void *arg, struct dp_diag *diag);
 /** dp_signal_coming() - is one of @caught (a mask) on its way to a thread that lets it come? */
 bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught);
-/** dp_sleeps_inside() - is a thread that was left asleep in a call of ours? */
-bool dp_sleeps_inside(const struct dp_process *proc,
+/** dp_asleep_inside() - is a thread that was left asleep in a call of ours? */
+bool dp_asleep_inside(const struct dp_process *proc,
 		      const struct dp_view *view);
 /** dp_drainable() - could all be moved out, or is somebody there who has to run on? */
 bool dp_drainable(struct dp_process *proc, const struct dp_view *view);
@@ -60,7 +60,7 @@ bool dp_drainable(struct dp_process *proc, const struct dp_view *view);
 bool dp_returns_inside(const struct dp_process *proc,
 		       const struct dp_view *view, const struct dp_maps *maps,
 		       const struct dp_thread *t);
-/** dp_drained() - Return: true if nobody is, but for hooked calls' beginnings */
+/** dp_drained() - Return: true if nobody is, but for intercepted calls' beginnings */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
 /** dp_drain() - out of these, too, when all is about to end. Return: as above */
 bool dp_drain(struct dp_process *proc, const struct dp_view *view);

@@ -12,7 +12,7 @@
 #include "engine/site/view.h"
 #include "arch/uregs.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/region.h"
+#include "proc/attach/area.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -38,7 +38,7 @@ int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag)
 				   proc->pid);
 	}
 	proc->frozen = true;
-	dp_step("freeze: held");
+	dp_kill_point("freeze: held");
 	return 0;
 }
 
@@ -109,6 +109,6 @@ int dp_process_reinstall(struct dp_process *proc, struct dp_engine *engine,
 	err = dp_process_install(proc, engine, diag);
 	if (!err && proc->frozen)
 		go_on_behind(proc);
-	dp_step("freeze: replaced");
+	dp_kill_point("freeze: replaced");
 	return err;
 }

@@ -12,7 +12,7 @@
 #include "proc/attach/drain.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/ptrace/family.h"
+#include "proc/ptrace/tree.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>
@@ -44,14 +44,14 @@ static bool is_call(int status)
 }
 
 /* From a stop that is none of ours to one that is: of the whole process, an event of the
- * family, or a call when time is up. */
+ * process tree, or a call when time is up. */
 static int stop_again(struct dp_process *proc, struct dp_thread *t, int status)
 {
 	if (status >> 16 == PTRACE_EVENT_STOP)
 		return dp_stop_take(proc, t, status);
-	if (!proc->family || !(status >> 16))
+	if (!proc->tree || !(status >> 16))
 		ptrace(PTRACE_CONT, t->tid, 0, 0);
-	else if (!dp_family_deal(proc->family, t->tid, status, false))
+	else if (!dp_tree_deal(proc->tree, t->tid, status, false))
 		return -ESRCH;
 	return dp_stop_halt(proc, t, dp_now_ns() + STOP_NS);
 }
@@ -118,9 +118,9 @@ static int end_handlers(struct dp_process *proc, const struct dp_view *view,
 	do {
 		if (!dp_stop_suspends(proc, t->tid, false))
 			return -ESRCH;
-		dp_step("handlers: run");
+		dp_kill_point("handlers: run");
 		got = to_return(proc, t, deadline);
-		dp_step("handlers: end");
+		dp_kill_point("handlers: end");
 	} while (got == 1 && dp_returns_inside(proc, view, maps, t));
 	return got < 0 ? got : 0;
 }

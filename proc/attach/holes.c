@@ -3,8 +3,8 @@
 #include "port.h"
 #include "engine/layout/base.h"
 #include "engine/plan/plan.h"
-#include "proc/attach/region.h"
-#include "proc/lodge.h"
+#include "proc/attach/area.h"
+#include "proc/attach_other.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <string.h>

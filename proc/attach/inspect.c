@@ -4,7 +4,7 @@
 #include "engine/layout/site.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/region.h"
+#include "proc/attach/area.h"
 #include "proc/inspect.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -32,7 +32,7 @@ static void describe_exits(const struct dp_view *view, u32 enter,
 	u32 i;
 
 	out->has_exits = view->probes[enter].kind == DP_KIND_ENTER &&
-			 !view->arena->control.resident;
+			 !view->arena->control.own_process;
 	for (i = enter + 1; out->has_exits && i < view->nr_probes; i++) {
 		p = &view->probes[i];
 		if (p->kind != DP_KIND_EXIT || p->group != enter)
@@ -40,8 +40,9 @@ static void describe_exits(const struct dp_view *view, u32 enter,
 		out->exits++;
 		out->exit_traps += view->sites[p->site].mode == DP_MODE_TRAP;
 		out->exit_tails += (p->way & DP_WAY_TAIL) != 0;
-		out->exit_lost += (p->way & (DP_WAY_TAIL | DP_WAY_ONWARD)) ==
-				  DP_WAY_TAIL;
+		out->exit_lost +=
+			(p->way & (DP_WAY_TAIL | DP_WAY_TAIL_TARGET)) ==
+			DP_WAY_TAIL;
 	}
 }
 
@@ -60,8 +61,8 @@ static void describe(const struct dp_view *view, u32 i, struct dp_armed *out)
 			     s->armed == DP_SITE_THERE,
 		.hits = dp_view_hits(view, dp_view_counter(view, i)),
 		.missed = tally[DP_TALLY_CONTEXT] + tally[DP_TALLY_RECURSED] +
-			  tally[DP_TALLY_VISITS] + tally[DP_TALLY_TOOL_GONE] +
-			  tally[DP_TALLY_SELF],
+			  tally[DP_TALLY_INSTANCES] +
+			  tally[DP_TALLY_TOOL_GONE] + tally[DP_TALLY_SELF],
 		.middle = dp_view_middle(view, i),
 	};
 	describe_exits(view, i, out);
@@ -101,7 +102,7 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 	*list = calloc(view->nr_probes + DP_PENDING, sizeof(**list));
 	if (!*list)
 		return -ENOMEM;
-	if (view->arena->control.resident) {
+	if (view->arena->control.own_process) {
 		list_linked(view, *list, n);
 		return 0;
 	}
@@ -130,10 +131,10 @@ static int read_arena(const struct dp_process *proc, reader_fn *reader,
 	if (err)
 		return err;
 	err = dp_view_open(&view, arena, size);
-	if (!err && view.arena->control.resident)
-		dp_texts_mark_live(proc, &view, addr);
+	if (!err && view.arena->control.own_process)
+		dp_patched_mark_live(proc, &view, addr);
 	else if (!err)
-		dp_texts_mark(proc, &view);
+		dp_patched_mark(proc, &view);
 	if (!err && view.arena->control.owner != proc->ns_pid)
 		err = -ENOENT;
 	if (!err)

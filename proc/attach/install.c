@@ -4,7 +4,7 @@
  *
  *   stop ─ memfd, region, pools ─ go on        nothing refers to them
  *   copies and tables, through our own mapping
- *   stop ─ hooks, actions, masks ─ go on        the handler knows every site (live.c)
+ *   stop ─ intercepts, actions, masks ─ go on        the handler knows every site (live.c)
  *   breakpoints, one byte each                  nobody has to stop (arm.c)
  *
  * At every moment between two steps the target would run on correctly if we
@@ -14,11 +14,11 @@
 #include "port.h"
 #include "port_calls.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/region.h"
-#include "proc/code/hooks.h"
-#include "proc/family.h"
+#include "proc/attach/area.h"
+#include "proc/code/intercepts.h"
+#include "proc/tree.h"
 #include "proc/facts.h"
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/plan/plan.h"
@@ -66,15 +66,15 @@ static int map_remotely(struct dp_process *proc,
 
 	if (err)
 		return err;
-	ret = dp_region_open(proc, rem, need, there);
+	ret = dp_area_open(proc, rem, need, there);
 	if (!ret) {
-		ret = dp_region_map(proc, rem, need, there);
-		dp_region_close(proc, rem, there);
+		ret = dp_area_map(proc, rem, need, there);
+		dp_area_close(proc, rem, there);
 		if (ret && ret != -ESRCH)
 			dp_unmap(proc, rem);
 	}
 	dp_remote_end(rem);
-	dp_step("install: mapped");
+	dp_kill_point("install: mapped");
 	if (ret == -ENOTSOCK || ret == -EBADF || ret == -EBUSY)
 		return dp_diag_set(
 			diag, -EBUSY,
@@ -109,7 +109,7 @@ static int map_stopped(void *arg)
 
 	if (err)
 		return err;
-	dp_step("install: stopped");
+	dp_kill_point("install: stopped");
 	if (dp_rseq_common(proc, &offset, &signature))
 		dp_engine_set_rseq(proc->engine, offset, signature);
 	maps = dp_stop_maps(proc);
@@ -132,7 +132,7 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 		   struct dp_diag *diag)
 {
 	struct mapping_work work = { proc, need, diag };
-	int err = dp_errand(proc, map_stopped, &work);
+	int err = dp_tracer_child(proc, map_stopped, &work);
 
 	if (err && diag && !diag->text[0])
 		dp_diag_set(diag, err,
@@ -160,11 +160,11 @@ static int grow_alike(struct dp_process *proc, struct dp_remote *rem)
 	long at;
 	u64 size;
 
-	while ((size = dp_engine_visits_owed(proc->engine, proc->heir_of))) {
+	while ((size = dp_engine_instances_owed(proc->engine, proc->heir_of))) {
 		at = dp_share_map(proc, rem, 0, size, &ours);
 		if (dp_remote_failed(at))
 			return (int)at;
-		dp_engine_visits_grow(proc->engine, (u64)at, ours);
+		dp_engine_instances_grow(proc->engine, (u64)at, ours);
 	}
 	return 0;
 }
@@ -174,7 +174,7 @@ static int inherit(struct dp_process *proc, struct dp_diag *diag)
 	struct dp_remote *rem;
 	int err = 0;
 
-	if (dp_engine_visits_owed(proc->engine, proc->heir_of)) {
+	if (dp_engine_instances_owed(proc->engine, proc->heir_of)) {
 		err = dp_stop_alone(proc, diag);
 		if (err)
 			return err;
@@ -195,12 +195,12 @@ static int inherit(struct dp_process *proc, struct dp_diag *diag)
 
 struct dp_mapping dp_mapping_of(const struct dp_process *proc)
 {
-	pid_t tool = proc->resident ? proc->pid : dp_tool_of(proc);
+	pid_t tool = proc->own_process ? proc->pid : dp_tool_of(proc);
 
 	return (struct dp_mapping){
 		.file = proc->file,
 		.base = proc->base,
-		.hook_entry = proc->base + dp_agent_hook_entry,
+		.intercept_entry = proc->base + dp_agent_intercept_entry,
 		.detour_entry = proc->base + dp_agent_detour_entry,
 		.owner = proc->ns_pid,
 		.tool = (u32)tool,
@@ -225,13 +225,13 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 		err = inherit(proc, diag);
 	/* Nothing leads there yet, and nobody is held for it. */
 	if (!err)
-		err = dp_region_write(proc, dp_engine_need(proc->engine));
+		err = dp_area_write(proc, dp_engine_need(proc->engine));
 	if (err)
 		return err;
-	/* A lodger has a keeper of its own: see engine/hit/ask.c. */
-	if (!proc->resident && !proc->lodged)
+	/* An agent that a library has attached has an owner of its own: see engine/hit/upcall.c. */
+	if (!proc->own_process && !proc->attached_other)
 		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
-	dp_texts_note(proc);
+	dp_patched_note(proc);
 	/* A child that may not make them cannot give its text back either. */
 	if (proc->forbidden & FOR_CHILDREN)
 		dp_engine_arena(proc->engine)->control.revertible = 0;
@@ -239,26 +239,27 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 			       sizeof(proc->ns_pid));
 	if (!err)
 		err = fill_table(proc);
-	dp_step("install: built");
+	dp_kill_point("install: built");
 	return err;
 }
 
 /* Made where they stand: they return twice, or sleep. */
-static bool is_watched(u32 nr)
+static bool is_observed(u32 nr)
 {
 	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone ||
-	       nr == SYS_clone3 || dp_call_is_any(nr) || dp_call_sleeps(nr);
+	       nr == SYS_clone3 || dp_call_is_any(nr) ||
+	       dp_call_is_masked_wait(nr);
 }
 
-static int add_hook(struct dp_process *proc, const struct dp_hooked *h)
+static int add_intercept(struct dp_process *proc, const struct dp_intercept *h)
 {
 	u32 nr = h->nr;
 
 	if (dp_call_goes_through(nr) && nr & DP_CALL_ENTERS &&
 	    dp_points_touched(proc, h))
 		nr |= DP_CALL_TOUCHED;
-	return dp_engine_add_hook(proc->engine, h->addr, h->code, nr,
-				  is_watched(nr));
+	return dp_engine_add_intercept(proc->engine, h->addr, h->code, nr,
+				       is_observed(nr));
 }
 
 static int prepare(struct dp_process *proc, struct dp_layout_need **need,
@@ -267,10 +268,11 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 	int err = 0;
 	size_t i;
 
-	for (i = 0; i < proc->nr_hooks && !proc->unhooked && !err; i++)
-		err = add_hook(proc, &proc->hooks[i]);
+	for (i = 0; i < proc->nr_intercepts && !proc->no_intercepts && !err;
+	     i++)
+		err = add_intercept(proc, &proc->intercepts[i]);
 	if (proc->heir_of)
-		dp_engine_visits_like(proc->engine, proc->heir_of);
+		dp_engine_instances_like(proc->engine, proc->heir_of);
 	*need = err ? NULL : dp_engine_layout(proc->engine, counter_shards());
 	if (*need)
 		return 0;
@@ -297,10 +299,10 @@ static int has_failed(const struct dp_process *proc, int err,
  * making one. */
 static void finish(struct dp_process *proc, bool installed)
 {
-	bool stopped = proc->family && !dp_stop_all(proc, NULL);
+	bool stopped = proc->tree && !dp_stop_all(proc, NULL);
 
-	if (proc->family)
-		dp_family_pass(proc->family);
+	if (proc->tree)
+		dp_tree_pass(proc->tree);
 	proc->installed = installed;
 	proc->changing = proc->passed = false;
 	if (stopped)
@@ -318,7 +320,7 @@ static int arm(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_arm_write(proc, dp_engine_arm, diag);
 
-	if (!err || proc->launched || proc->family || !dp_process_ended(proc))
+	if (!err || proc->launched || proc->tree || !dp_process_ended(proc))
 		return err;
 	dp_diag_clear(diag);
 	return 0;
@@ -332,7 +334,7 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 
 	proc->engine = engine;
 	proc->missed = false;
-	dp_errands_begin(proc);
+	dp_tracer_children_begin(proc);
 	err = prepare(proc, &need, diag);
 	if (!err)
 		err = map_all(proc, need, diag);
@@ -342,12 +344,12 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
 		err = dp_live_go(proc, diag);
 	if (!err)
 		err = arm(proc, diag);
-	dp_step("install: armed");
+	dp_kill_point("install: armed");
 	finish(proc, !err);
 	if (err && proc->base && !proc->exited)
 		dp_process_detach(proc, NULL);
 	proc->found = NULL;
 	dp_process_let_go(proc);
-	dp_errands_end(proc);
+	dp_tracer_children_end(proc);
 	return err ? has_failed(proc, err, diag) : 0;
 }

@@ -17,10 +17,10 @@
 #include "arch/uregs.h"
 #include "engine/insn/insn.h"
 #include "proc/attach/attach.h"
-#include "proc/code/hooks.h"
+#include "proc/code/intercepts.h"
 #include "proc/facts.h"
 #include "proc/linker.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include "proc/proc.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
@@ -197,12 +197,12 @@ static int next_call(struct dp_process *proc)
 }
 
 /* Is everything in place? */
-static int is_consistent(struct dp_process *proc, const struct dp_notice *n,
-			 bool *yes)
+static int is_consistent(struct dp_process *proc,
+			 const struct dp_loader_event *n, bool *yes)
 {
 	struct r_debug rd = { 0 };
 	u64 record;
-	int err = dp_notice_record(proc, n, &record);
+	int err = dp_loader_event_record(proc, n, &record);
 
 	if (!err)
 		err = dp_process_read(proc, record, &rd, sizeof(rd));
@@ -211,7 +211,8 @@ static int is_consistent(struct dp_process *proc, const struct dp_notice *n,
 }
 
 /* To behind the call that stands in the function, when everything is in place. */
-static int to_stop_call(struct dp_process *proc, const struct dp_notice *n,
+static int to_stop_call(struct dp_process *proc,
+			const struct dp_loader_event *n,
 			struct user_regs_struct *r)
 {
 	bool there = false;
@@ -224,7 +225,7 @@ static int to_stop_call(struct dp_process *proc, const struct dp_notice *n,
 		if (!err && dp_uregs_pc(r) == n->function + BEHIND_CALL)
 			err = is_consistent(proc, n, &there);
 	} while (!err && !there);
-	dp_step("launch: at the call");
+	dp_kill_point("launch: at the call");
 	/* This was its beginning. */
 	if (!err)
 		err = next_call(proc);
@@ -234,29 +235,30 @@ static int to_stop_call(struct dp_process *proc, const struct dp_notice *n,
 }
 
 /* Let the linker run up to its function with everything in place. @orig: what is there */
-static int to_consistent(struct dp_process *proc, const struct dp_notice *n,
-			 const u8 *orig)
+static int to_consistent(struct dp_process *proc,
+			 const struct dp_loader_event *n, const u8 *orig)
 {
 	struct user_regs_struct r;
 	int err = dp_process_write(proc, n->function, stop_call,
 				   sizeof(stop_call));
 
-	dp_step("launch: call");
+	dp_kill_point("launch: call");
 	if (!err)
 		err = to_stop_call(proc, n, &r);
 	if (err)
 		return err;
-	dp_step("launch: behind the call");
+	dp_kill_point("launch: behind the call");
 	dp_uregs_set_pc(&r, n->function);
 	dp_uregs_leave_call(&r);
 	if (ptrace(PTRACE_SETREGS, proc->pid, 0, &r))
 		return -errno;
-	dp_step("launch: back");
+	dp_kill_point("launch: back");
 	return dp_process_write(proc, n->function, orig, sizeof(stop_call));
 }
 
 /* The same by a breakpoint. */
-static int trap_consistent(struct dp_process *proc, const struct dp_notice *n)
+static int trap_consistent(struct dp_process *proc,
+			   const struct dp_loader_event *n)
 {
 	int event, err;
 	bool yes;
@@ -283,8 +285,8 @@ static bool minds_traps(const struct dp_process *proc)
 }
 
 /* @survives: the end of the tool */
-static int to_notice(struct dp_process *proc, const struct dp_notice *n,
-		     bool survives)
+static int to_loader_event(struct dp_process *proc,
+			   const struct dp_loader_event *n, bool survives)
 {
 	u8 code[sizeof(stop_call) + INSN_MAX];
 	int err = dp_process_read(proc, n->function, code, sizeof(code));
@@ -296,15 +298,15 @@ static int to_notice(struct dp_process *proc, const struct dp_notice *n,
 		       trap_consistent(proc, n);
 }
 
-static bool find_notice(struct dp_process *proc, struct dp_notice *n,
-			struct dp_diag *diag)
+static bool find_loader_event(struct dp_process *proc,
+			      struct dp_loader_event *n, struct dp_diag *diag)
 {
 	struct dp_modules *mods;
 	bool found;
 
 	if (dp_modules_open(proc->pid, proc->mem, &mods, diag))
 		return false;
-	found = dp_notice_find(mods, n);
+	found = dp_loader_event_find(mods, n);
 	dp_modules_close(mods);
 	return found;
 }
@@ -330,13 +332,13 @@ static int to_first(struct dp_process *proc)
 static int to_start(struct dp_process *proc, bool survives,
 		    struct dp_diag *diag)
 {
-	struct dp_notice n;
+	struct dp_loader_event n;
 	int err;
 
 	if (!dp_auxv_get(proc->pid, AT_BASE))
 		err = to_first(proc);
-	else if (find_notice(proc, &n, diag))
-		err = to_notice(proc, &n, survives);
+	else if (find_loader_event(proc, &n, diag))
+		err = to_loader_event(proc, &n, survives);
 	else
 		err = to_address(proc, dp_auxv_get(proc->pid, AT_ENTRY));
 	if (err)
@@ -390,7 +392,7 @@ static int hold(struct dp_process *proc, struct dp_diag *diag)
 	ptrace(PTRACE_SETOPTIONS, proc->pid, 0, dp_trace_options(proc));
 	if (dp_process_hold(proc))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
-	dp_step("launch: held");
+	dp_kill_point("launch: held");
 	return 0;
 }
 

@@ -13,9 +13,9 @@
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/region.h"
+#include "proc/attach/area.h"
 #include "proc/linker.h"
-#include "proc/family.h"
+#include "proc/tree.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
@@ -56,11 +56,11 @@ static long unmap_one(struct dp_remote *rem, u64 start, u64 end)
 	long ret =
 		dp_remote_call(rem, SYS_munmap, start, end - start, 0, 0, 0, 0);
 
-	dp_step("leave: unmapped");
+	dp_kill_point("leave: unmapped");
 	return ret;
 }
 
-static long unmap_regions(const struct dp_maps *maps, struct dp_remote *rem)
+static long unmap_areas(const struct dp_maps *maps, struct dp_remote *rem)
 {
 	u64 start, end;
 	long ret = 0;
@@ -94,7 +94,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 
 	if (err)
 		return err;
-	ret = unmap_regions(&maps, rem);
+	ret = unmap_areas(&maps, rem);
 	dp_maps_free(&maps);
 	if (!ret) {
 		err = dp_maps_read(proc->pid, &maps);
@@ -156,11 +156,11 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 {
 	u32 i;
 
-	for (i = 0; c->revertible && i < dp_few(&c->nr_texts, DP_MAX_TEXTS);
+	for (i = 0; c->revertible && i < dp_few(&c->nr_patched, DP_MAX_PATCHED);
 	     i++)
-		if (dp_pages_clean(proc, &c->texts[i]))
-			dp_remote_call(rem, SYS_madvise, c->texts[i].start,
-				       c->texts[i].size, MADV_DONTNEED, 0, 0,
+		if (dp_pages_clean(proc, &c->patched[i]))
+			dp_remote_call(rem, SYS_madvise, c->patched[i].start,
+				       c->patched[i].size, MADV_DONTNEED, 0, 0,
 				       0);
 }
 
@@ -178,7 +178,7 @@ static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 
 static bool waits(const struct dp_view *view, u64 pc)
 {
-	return dp_confine_waits(view->arena->control.base, pc);
+	return dp_filter_install_waits(view->arena->control.base, pc);
 }
 
 static bool in_agent(const void *view, u64 pc)
@@ -199,7 +199,7 @@ static int stop_woken(struct dp_process *proc, const struct dp_view *view,
 	if (proc->held || proc->frozen)
 		return 0;
 	err = dp_stop_again(proc, diag);
-	if (!err && (dp_sleeps_inside(proc, view) ||
+	if (!err && (dp_asleep_inside(proc, view) ||
 		     dp_masks_absent(proc, view->arena->control.base)))
 		err = dp_stop_more(proc, false, diag);
 	if (!err && proc->nr_threads > had)
@@ -219,10 +219,10 @@ static int give_back(struct dp_process *proc, struct dp_view *view,
 	err = dp_masks_return_actions(proc, rem, &view->arena->control);
 	if (!err)
 		err = return_actions(proc, rem, view);
-	dp_step("leave: action");
+	dp_kill_point("leave: action");
 	if (!err && dp_view_disarm(view, &proc->target, true, &bad))
 		err = foreign_bytes(proc, -EBUSY, bad, diag);
-	dp_step("leave: hooks");
+	dp_kill_point("leave: intercepts");
 	dp_remote_end(rem);
 	return err;
 }
@@ -250,7 +250,7 @@ static int return_masks(struct dp_process *proc, const struct dp_view *view,
 	if (err)
 		return err;
 	dp_masks_return(proc, view, late);
-	dp_step("leave: masks");
+	dp_kill_point("leave: masks");
 	return dp_drain(proc, view) ? 0 : -EAGAIN;
 }
 
@@ -263,30 +263,30 @@ static int switch_back(struct dp_process *proc, struct dp_view *view,
 	dp_masks_forget_noted(proc, view->arena->control.base);
 	err = dp_masks_in_force(proc, view->arena->control.base, false);
 
-	dp_step("leave: in force no more");
+	dp_kill_point("leave: in force no more");
 	if (!err)
 		err = return_masks(proc, view, false, diag);
-	dp_step("leave: drained");
+	dp_kill_point("leave: drained");
 	if (!err)
 		err = give_back(proc, view, diag);
-	proc->hooks_out = !err;
+	proc->intercepts_out = !err;
 	return err;
 }
 
-/* Once the hooks are out nobody comes to the agent any more. Threads that have woken up
+/* Once the intercepts are out nobody comes to the agent any more. Threads that have woken up
  * before that are let out of it. */
 static int take_out(struct dp_process *proc, struct dp_view *view,
 		    struct dp_diag *diag)
 {
-	int err = proc->hooks_out ? 0 : switch_back(proc, view, diag);
+	int err = proc->intercepts_out ? 0 : switch_back(proc, view, diag);
 
 	if (!err && !proc->held && !proc->frozen)
 		err = return_masks(proc, view, true, diag);
-	dp_step("leave: out");
+	dp_kill_point("leave: out");
 	if (!err)
 		err = unmap(proc, view, diag);
 	if (!err)
-		proc->hooks_out = false;
+		proc->intercepts_out = false;
 	return err;
 }
 
@@ -324,7 +324,7 @@ bool dp_process_may_leave(struct dp_process *proc)
 		return true;
 	if (step_out(proc, &view))
 		return false;
-	dp_step("freeze: out");
+	dp_kill_point("freeze: out");
 	dp_handlers_end(proc, &view);
 	return !step_out(proc, &view) && dp_drainable(proc, &view);
 }
@@ -337,8 +337,8 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	int err;
 
 	/* Its threads may have ended, and wait for us to take notice. */
-	if (proc->family)
-		dp_family_pass(proc->family);
+	if (proc->tree)
+		dp_tree_pass(proc->tree);
 	if (proc->exited || proc->execed[0])
 		return -ESRCH;
 	err = dp_stop_alone(proc, diag);
@@ -349,12 +349,12 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		dp_stop_release(proc);
 		return -ESRCH;
 	}
-	dp_step("leave: stopped");
+	dp_kill_point("leave: stopped");
 	dp_stop_step_undo(proc, view->arena->control.base);
-	dp_texts_gone(proc, view);
+	dp_patched_gone(proc, view);
 	if (again && dp_view_presume(view))
 		err = dp_view_disarm(view, &proc->target, false, &bad);
-	if (!err && dp_sleeps_inside(proc, view) &&
+	if (!err && dp_asleep_inside(proc, view) &&
 	    dp_stop_more(proc, false, diag))
 		return -EAGAIN;
 	if (!err && proc->frozen)
@@ -362,9 +362,9 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	else if (!err)
 		dp_stop_run_out(proc, 0, in_agent, view);
 	if (!err)
-		err = dp_confine_home(proc, view->arena->control.base);
-	/* The hooks stay until nobody is inside: what the program believes of
-	 * its masks and what they are is made the same in one moment. */
+		err = dp_filter_install_home(proc, view->arena->control.base);
+	/* The intercepts stay until nobody is inside: the virtual masks and
+	 * the kernel's become the same in one moment. */
 	if (err && err != -ESRCH)
 		err = foreign_bytes(proc, err, bad, diag);
 	else if (!err && !dp_drained(proc, view))
@@ -391,11 +391,11 @@ static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 	int err, tries = 0;
 
 	dp_linker_hold(proc);
-	dp_texts_gone(proc, view);
+	dp_patched_gone(proc, view);
 	do
 		err = dp_view_disarm(view, &proc->target, false, bad);
 	while (err && ++tries < DISARM_TRIES && !dp_process_ended(proc) &&
-	       (dp_texts_gone(proc, view) || err == -EFAULT));
+	       (dp_patched_gone(proc, view) || err == -EFAULT));
 	dp_linker_release(proc);
 	return err;
 }
@@ -422,7 +422,7 @@ static int leave(void *arg)
 	u64 bad = 0;
 
 	/* Under a filter without breakpoints on the way, so while nobody runs. */
-	if (view->arena->control.silent)
+	if (view->arena->control.signal_free)
 		err = dp_stop_alone(proc, diag);
 	else
 		err = dp_sync_begin(proc, diag);
@@ -435,7 +435,7 @@ static int leave(void *arg)
 		err = disarm(proc, view, &bad);
 	dp_sync_end(proc);
 	dp_stop_release(proc);
-	dp_step("leave: disarmed");
+	dp_kill_point("leave: disarmed");
 	if (err)
 		return foreign_bytes(proc, err, bad, diag);
 	for (tries = 0; tries < (proc->frozen ? FROZEN_TRIES : DRAIN_TRIES);
@@ -458,5 +458,5 @@ int dp_leave(struct dp_process *proc, struct dp_view *view,
 {
 	struct leaving l = { proc, view, diag };
 
-	return dp_errand(proc, leave, &l);
+	return dp_tracer_child(proc, leave, &l);
 }

@@ -17,7 +17,7 @@
 #include "engine/site/engine.h"
 #include "arch/uregs.h"
 #include "proc/attach/attach.h"
-#include "proc/family.h"
+#include "proc/tree.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -122,11 +122,11 @@ void dp_linker_hold(struct dp_process *proc)
 	__atomic_store_n(&a->control.linker_hold, 1, __ATOMIC_SEQ_CST);
 	while (!stands_still(proc) && is_unloading(proc, a) && !waits(a) &&
 	       dp_now_ns() < deadline) {
-		if (proc->family)
-			dp_family_pass(proc->family);
+		if (proc->tree)
+			dp_tree_pass(proc->tree);
 		nanosleep(&nap, NULL);
 	}
-	dp_step("linker: held");
+	dp_kill_point("linker: held");
 }
 
 void dp_linker_release(const struct dp_process *proc)
@@ -219,7 +219,7 @@ int dp_linker_home(struct dp_process *proc)
 		err = is_frame(proc, &proc->threads[i], frame) ?
 			      send_home(proc, &proc->threads[i], frame) :
 			      -ESRCH;
-		dp_step("linker: sent home");
+		dp_kill_point("linker: sent home");
 	}
 	return err;
 }

@@ -8,8 +8,8 @@
 #include "arch/calls.h"
 #include "arch/uregs.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/region.h"
-#include "proc/code/hooks.h"
+#include "proc/attach/area.h"
+#include "proc/code/intercepts.h"
 #include "engine/layout/base.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
@@ -70,35 +70,35 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 	return err;
 }
 
-/* At the call itself, with a number that is of no interest, or that sleeps.c looks
+/* At the call itself, with a number that is of no interest, or that masked_waits.c looks
  * at? */
-static bool is_dull_call(const struct dp_hooked *h,
+static bool is_dull_call(const struct dp_intercept *h,
 			 const struct user_regs_struct *r)
 {
 	return h->nr == DP_PLAIN_CALL &&
 	       dp_uregs_pc(r) == h->addr + h->len - DP_SYSCALL_SIZE &&
-	       (!dp_hooks_wanted((u32)dp_uregs_number(r)) ||
-		dp_hooks_sleeps((u32)dp_uregs_number(r)));
+	       (!dp_intercepts_wanted((u32)dp_uregs_number(r)) ||
+		dp_intercepts_masked_wait((u32)dp_uregs_number(r)));
 }
 
-/* Threads between the beginning of a call that will be hooked and the call itself
+/* Threads between the beginning of a call that will be intercepted and the call itself
  * go back to the beginning; but see masks.c. Return: 0; -EAGAIN one cannot. */
 static int rewind_calls(struct dp_process *proc)
 {
 	size_t i, k;
 
 	for (i = 0; i < proc->nr_threads; i++)
-		for (k = 0; k < proc->nr_hooks; k++) {
+		for (k = 0; k < proc->nr_intercepts; k++) {
 			struct user_regs_struct *r = &proc->threads[i].regs;
-			const struct dp_hooked *h = &proc->hooks[k];
+			const struct dp_intercept *h = &proc->intercepts[k];
 
 			if (dp_points_between(proc, dp_uregs_pc(r),
 					      dp_uregs_sp(r)))
 				return -EAGAIN;
 			if (dp_uregs_pc(r) <= h->addr ||
 			    dp_uregs_pc(r) >= h->addr + h->len ||
-			    h->nr == DP_ANY_CALL || dp_call_sleeps(h->nr) ||
-			    is_dull_call(h, r))
+			    h->nr == DP_ANY_CALL ||
+			    dp_call_is_masked_wait(h->nr) || is_dull_call(h, r))
 				continue;
 			if (!h->again)
 				return -EAGAIN;
@@ -135,7 +135,7 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 }
 
 /*
- * The hooks go first. They pass everything on for each signal of which the action is not
+ * The intercepts go first. They pass everything on for each signal of which the action is not
  * ours yet; from then on what the kernel has and what the tables say add up, so that it
  * does not matter where in between a tool ends.
  */
@@ -146,26 +146,26 @@ static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 	if (!err)
 		err = dp_masks_note(proc);
 	if (!err)
-		err = dp_engine_arm_hooks(proc->engine, &proc->target);
-	dp_step("install: hooks");
+		err = dp_engine_arm_intercepts(proc->engine, &proc->target);
+	dp_kill_point("install: intercepts");
 	if (!err)
 		err = take_actions(proc, rem);
-	dp_step("install: action");
+	dp_kill_point("install: action");
 	if (!err)
 		err = dp_masks_take_actions(proc, rem);
-	return err ? err : (int)dp_region_settle(proc, rem);
+	return err ? err : (int)dp_area_settle(proc, rem);
 }
 
-/* In what leads to a call that is hooked now, or in the agent for it? */
+/* In what leads to a call that is intercepted now, or in the agent for it? */
 static bool before_call(const void *arg, u64 pc)
 {
 	const struct dp_process *proc = arg;
 	const struct dp_points *p = &proc->points;
 	size_t i;
 
-	for (i = 0; i < proc->nr_hooks; i++)
-		if (pc > proc->hooks[i].addr &&
-		    pc < proc->hooks[i].addr + proc->hooks[i].len)
+	for (i = 0; i < proc->nr_intercepts; i++)
+		if (pc > proc->intercepts[i].addr &&
+		    pc < proc->intercepts[i].addr + proc->intercepts[i].len)
 			return true;
 	return pc - proc->base < DP_AGENT_TEXT ||
 	       (p->enter && pc - p->maker < p->maker_len);
@@ -193,10 +193,10 @@ static int take_masks(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_masks_take(proc, 0);
 
-	dp_step("install: masks");
+	dp_kill_point("install: masks");
 	if (!err)
 		err = dp_masks_in_force(proc, proc->base, true);
-	dp_step("install: in force");
+	dp_kill_point("install: in force");
 	return err ? err : take_late(proc, diag);
 }
 
@@ -216,7 +216,7 @@ static int go_live_stopped(void *arg)
 
 	if (err)
 		return err;
-	/* From here on it is seen by its hooks. */
+	/* From here on it is seen by its intercepts. */
 	if (dp_process_filters_came(proc, 0)) {
 		dp_stop_release(proc);
 		return dp_diag_set(
@@ -248,7 +248,7 @@ static int go_live_stopped(void *arg)
 	return err;
 }
 
-/* Without hooks. */
+/* Without intercepts. */
 static int settle_stopped(void *arg)
 {
 	const struct work *work = arg;
@@ -260,7 +260,7 @@ static int settle_stopped(void *arg)
 		return err;
 	err = dp_remote_begin(proc, &rem, work->diag);
 	if (!err) {
-		err = (int)dp_region_settle(proc, rem);
+		err = (int)dp_area_settle(proc, rem);
 		dp_remote_end(rem);
 	}
 	dp_stop_release(proc);
@@ -271,7 +271,9 @@ int dp_live_go(struct dp_process *proc, struct dp_diag *diag)
 {
 	struct work work = { proc, diag };
 
-	if (!proc->silent)
-		return dp_errand(proc, go_live_stopped, &work);
-	return proc->resident ? dp_errand(proc, settle_stopped, &work) : 0;
+	if (!proc->signal_free)
+		return dp_tracer_child(proc, go_live_stopped, &work);
+	return proc->own_process ?
+		       dp_tracer_child(proc, settle_stopped, &work) :
+		       0;
 }

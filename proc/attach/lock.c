@@ -5,7 +5,7 @@
  * A record lock on /proc/PID/mem. Only a process that may trace PID can open that file for
  * writing, and only such a descriptor takes a write lock: nobody else can hold it. The lock
  * belongs to the open file description (fcntl(2), F_OFD_SETLK), so that it is there as long as
- * the descriptor is open in the tool, or in an errand that the tool has sent, and the kernel
+ * the descriptor is open in the tool, or in a tracer child that the tool has sent, and the kernel
  * drops it at their end, however that comes about. It outlives an exec of the process, whose
  * id has the same file.
  *
@@ -14,7 +14,7 @@
  * Lock: these two (DESIGN.md, Locks).
  */
 #include "proc/attach/attach.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include "proc/ptrace/process.h"
 #include <dprobes/diag.h>
 #include <errno.h>

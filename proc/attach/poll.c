@@ -18,7 +18,7 @@
 /* And the end of a process that a wait for its linker does not see. */
 #define ASKED_MS 10
 /* A thread that is about to install a filter does not wait for longer. */
-#define CONFINE_MS 20
+#define FILTER_INSTALL_MS 20
 
 /* The old image is gone when its memory is, and the process is not. */
 static void look_for_exec(struct dp_process *proc)
@@ -56,9 +56,10 @@ static int wait_for_end(const struct dp_process *proc, int timeout_ms)
 
 	do {
 		got = poll(&p, 1,
-			   timeout_ms < CONFINE_MS ? timeout_ms : CONFINE_MS);
-		timeout_ms -= CONFINE_MS;
-	} while (!got && timeout_ms > 0 && !dp_process_confines(proc));
+			   timeout_ms < FILTER_INSTALL_MS ? timeout_ms :
+							    FILTER_INSTALL_MS);
+		timeout_ms -= FILTER_INSTALL_MS;
+	} while (!got && timeout_ms > 0 && !dp_process_installs_filter(proc));
 	return got;
 }
 

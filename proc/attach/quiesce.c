@@ -21,7 +21,7 @@
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include <dprobes/diag.h>
 #include <errno.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "engine/layout/site.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/region.h"
+#include "proc/attach/area.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
@@ -82,7 +82,7 @@ static int read_whole(const struct dp_process *proc, u64 addr, char *arena,
 static int read_arena(const struct dp_process *proc, u64 addr, char *arena,
 		      size_t size)
 {
-	if (((struct dp_arena *)arena)->control.resident)
+	if (((struct dp_arena *)arena)->control.own_process)
 		return read_used(proc, addr, arena, size);
 	return read_whole(proc, addr, arena, size);
 }
@@ -166,7 +166,7 @@ static bool any_left(const struct dp_process *proc)
 }
 
 /* A descriptor of the shared memory that was not closed in time. */
-static int stray_fd(const struct dp_process *proc)
+static int leftover_fd(const struct dp_process *proc)
 {
 	char path[64], to[64];
 	struct dirent *d;
@@ -191,7 +191,7 @@ static int stray_fd(const struct dp_process *proc)
 
 bool dp_recover_needed(const struct dp_process *proc)
 {
-	return proc->remnants || stray_fd(proc) >= 0;
+	return proc->remnants || leftover_fd(proc) >= 0;
 }
 
 /* Remains that never came to be armed. */
@@ -212,7 +212,7 @@ static int sweep(void *arg)
 		return err;
 	err = dp_remote_begin(proc, &rem, diag);
 	if (!err) {
-		while ((fd = stray_fd(proc)) >= 0 && !err)
+		while ((fd = leftover_fd(proc)) >= 0 && !err)
 			err = (int)dp_remote_call(rem, SYS_close, (u64)fd, 0, 0,
 						  0, 0, 0);
 		if (!err)
@@ -284,7 +284,8 @@ static int leave_behind(struct dp_process *proc, void *arena, size_t size,
 
 	if (err || view.arena->control.base != addr - DP_ARENA_OFFSET)
 		return 0;
-	if (view.arena->control.resident && !view.arena->control.nr_asks &&
+	if (view.arena->control.own_process &&
+	    !view.arena->control.nr_upcalls &&
 	    view.arena->control.owner == proc->ns_pid)
 		return dp_diag_set(
 			diag, -EBUSY,
@@ -310,10 +311,10 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag)
 	} else if (err == -ENOENT) {
 		err = 0;
 	}
-	if (!err && (any_left(proc) || stray_fd(proc) >= 0)) {
+	if (!err && (any_left(proc) || leftover_fd(proc) >= 0)) {
 		struct sweeping s = { proc, diag };
 
-		err = dp_errand(proc, sweep, &s);
+		err = dp_tracer_child(proc, sweep, &s);
 	}
 	return err;
 }

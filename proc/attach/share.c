@@ -12,7 +12,7 @@
  * A tool that is killed between the two calls leaves a pair of sockets there, which
  * nothing tells from the program's own; what it leaves later is found by its name.
  */
-#include "proc/attach/region.h"
+#include "proc/attach/area.h"
 #include "proc/facts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/stop.h"
@@ -151,7 +151,7 @@ int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,
 	if (end >= 0)
 		close(end);
 	dp_share_close(rem, p.ends, 2);
-	dp_step("share: memfd");
+	dp_kill_point("share: memfd");
 	return err;
 }
 
@@ -200,7 +200,7 @@ long dp_share_map(struct dp_process *proc, struct dp_remote *rem, u64 over,
 		return err;
 	at = dp_remote_call(rem, SYS_mmap, over, size, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | (over ? MAP_FIXED : 0), (u64)there, 0);
-	dp_step("share: mapped");
+	dp_kill_point("share: mapped");
 	dp_share_close(rem, &there, 1);
 	if (dp_remote_failed(at))
 		munmap(*ours, size);
@@ -244,11 +244,11 @@ static int share(void *arg)
 	long at;
 	int err;
 
-	err = dp_hand_begin(proc, s->diag);
+	err = dp_borrowed_begin(proc, s->diag);
 	if (err)
 		return err;
-	at = dp_share_map(proc, proc->hand, 0, s->size, s->ours);
-	dp_hand_end(proc);
+	at = dp_share_map(proc, proc->borrowed_thread, 0, s->size, s->ours);
+	dp_borrowed_end(proc);
 	if (dp_remote_failed(at))
 		return dp_diag_set(s->diag, (int)at,
 				   "cannot map memory into process %d: %s",
@@ -263,7 +263,7 @@ int dp_process_share(struct dp_process *proc, u64 size, u64 *addr, void **ours,
 {
 	struct sharing s = { proc, size, addr, ours, diag };
 
-	return dp_errand(proc, share, &s);
+	return dp_tracer_child(proc, share, &s);
 }
 
 void dp_shares_forget(struct dp_process *proc, size_t from, size_t n)

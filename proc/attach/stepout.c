@@ -16,7 +16,7 @@
  * call, and is not stepped through it but stopped where it enters and where it leaves it. A step that
  * ends while SIGTRAP is blocked would have the kernel take our action away. So the mask in which a
  * thread is stepped never blocks it, although one that slept when we came has all signals blocked
- * until it is back from its call (struct dp_sleep, closed).
+ * until it is back from its call (struct dp_masked_wait, closed).
  *
  * A thread that is out is in a stop of another kind, with no flag: its handler may go.
  */
@@ -30,7 +30,7 @@
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/stop.h"
 #include "proc/signals/masks.h"
-#include "proc/signals/sleeps.h"
+#include "proc/signals/masked_waits.h"
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -163,7 +163,7 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 		    dp_mcontext_pc(&f.uc.mc) == pc)
 			clear_trap_flag(proc, sp + DP_UFRAME_FLAGS);
 	} else if (what == DP_FLAGS_PUSHED) {
-		dp_step("stepout: flags saved");
+		dp_kill_point("stepout: flags saved");
 		clear_trap_flag(proc, sp);
 	}
 }
@@ -231,7 +231,7 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 	enum dp_flags_use what = instruction_at(proc, pc);
 
 	if (what == DP_FLAGS_PUSHED)
-		dp_step("stepout: flags to be saved");
+		dp_kill_point("stepout: flags to be saved");
 	if (ptrace(PTRACE_SINGLESTEP, t->tid, 0, sig) ||
 	    dp_stop_await(s->proc, t->tid, status) != t->tid ||
 	    dp_stop_lost(s->proc, t->tid, *status) ||
@@ -296,7 +296,7 @@ static int mask_all(struct stepping *s)
 	err = note(s);
 	if (!err && ptrace(PTRACE_SETSIGMASK, s->thread->tid, 8, &s->now))
 		err = -ESRCH;
-	dp_step("stepout: masked");
+	dp_kill_point("stepout: masked");
 	return err;
 }
 
@@ -313,8 +313,8 @@ static int mask_open(struct stepping *s)
 	s->now = mask;
 	if (mask == s->mask)
 		err = note(s);
-	dp_step(err || mask == s->mask ? "stepout: not masked" :
-					 "stepout: SIGTRAP alone");
+	dp_kill_point(err || mask == s->mask ? "stepout: not masked" :
+					       "stepout: SIGTRAP alone");
 	return err;
 }
 
@@ -338,10 +338,10 @@ static int begin(struct stepping *s)
 
 	if (!err)
 		err = note(s);
-	dp_step("stepout: noted");
+	dp_kill_point("stepout: noted");
 	if (!err)
 		err = stop_in_place(s, PTRACE_SINGLESTEP, 0);
-	dp_step("stepout: trap flag");
+	dp_kill_point("stepout: trap flag");
 	return err;
 }
 
@@ -354,7 +354,7 @@ static int pass_call(struct stepping *s, int *sig)
 
 	if (err)
 		return err;
-	dp_step("stepout: at a call");
+	dp_kill_point("stepout: at a call");
 	while (stops < 2 && !*sig) {
 		if (ptrace(PTRACE_SYSCALL, t->tid, 0, 0) ||
 		    dp_stop_await(s->proc, t->tid, &status) != t->tid ||
@@ -365,7 +365,7 @@ static int pass_call(struct stepping *s, int *sig)
 		else
 			*sig = signal_of(t, status);
 	}
-	dp_step("stepout: step with its mask");
+	dp_kill_point("stepout: step with its mask");
 	if (ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	return look_at_mask(s);
@@ -383,7 +383,7 @@ static int step_once(struct stepping *s, int *sig)
 	err = *sig || what != NO_CALL ? mask_open(s) : mask_all(s);
 	if (!err)
 		err = step(s, sig);
-	dp_step("stepout: step");
+	dp_kill_point("stepout: step");
 	return err;
 }
 
@@ -394,7 +394,7 @@ static int finish(struct stepping *s, int sig)
 
 	if (!err)
 		err = stop_in_place(s, PTRACE_CONT, sig);
-	dp_step("stepout: no trap flag");
+	dp_kill_point("stepout: no trap flag");
 	return err;
 }
 

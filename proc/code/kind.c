@@ -8,7 +8,7 @@
  *   no dynamic linker, no libc   in the program itself
  */
 #include "engine/layout/base.h"
-#include "proc/code/hooks.h"
+#include "proc/code/intercepts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
@@ -164,8 +164,8 @@ static bool is_starting(const struct dp_process *proc, const struct parts *p)
 	return !map || state;
 }
 
-static int find_texts(struct dp_process *proc, struct dp_maps *maps,
-		      struct dp_diag *diag)
+static int find_patched(struct dp_process *proc, struct dp_maps *maps,
+			struct dp_diag *diag)
 {
 	const struct timespec nap = { 0, START_NAP_NS };
 	struct auxv aux;
@@ -224,7 +224,7 @@ static int search(struct dp_process *proc, const struct dp_map *m)
 	if (err)
 		return err;
 	dp_gadgets_among(proc, &calls);
-	err = dp_hooks_find(proc, &calls);
+	err = dp_intercepts_find(proc, &calls);
 	dp_scan_free(&calls);
 	return err;
 }
@@ -252,13 +252,13 @@ static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 {
 	struct dp_maps maps;
 	size_t i;
-	int err = find_texts(proc, &maps, diag);
+	int err = find_patched(proc, &maps, diag);
 
 	*again = false;
 	if (err)
 		return err;
 	dp_gadgets_forget(proc);
-	proc->nr_hooks = 0;
+	proc->nr_intercepts = 0;
 	proc->remnants = dp_pages_ours(&maps);
 	proc->points = (struct dp_points){ 0 };
 	for (i = 0; i < proc->nr_texts && !err; i++)

@@ -3,7 +3,7 @@
  * numbers: system calls whose number comes from elsewhere.
  *
  * What such a call is asked for is only known when it is made. Of musl that is
- * syscall(3); in a program without any libc it can be everywhere. They are hooked
+ * syscall(3); in a program without any libc it can be everywhere. They are intercepted
  * where the function around them can be decoded, and where a jump has room before
  * the call itself: a thread that sleeps in it comes back to it.
  */
@@ -14,7 +14,7 @@
 #include "engine/layout/private.h"
 #include "engine/layout/base.h"
 #include "arch/calls.h"
-#include "proc/code/hooks.h"
+#include "proc/code/intercepts.h"
 #include "proc/ptrace/remote.h"
 #include "proc/ptrace/process.h"
 #include "sym/sym.h"
@@ -81,7 +81,7 @@ static bool is_dull(const struct around *f, const size_t *at, int n)
 	for (i = 0; i < n; i++) {
 		if (!dp_code_sets_number(f->code + at[i], &nr))
 			continue;
-		return !dp_hooks_wanted(nr);
+		return !dp_intercepts_wanted(nr);
 	}
 	return false;
 }
@@ -98,7 +98,8 @@ static bool is_entered(const struct around *f, size_t at)
 	return f->entries.cut;
 }
 
-static void hook(struct dp_process *proc, const struct around *f, size_t call)
+static void intercept(struct dp_process *proc, const struct around *f,
+		      size_t call)
 {
 	size_t at[BACK] = { 0 };
 	int n = lead_up(f, call, at), i = 0;
@@ -108,18 +109,19 @@ static void hook(struct dp_process *proc, const struct around *f, size_t call)
 	while (i < n && call - at[i] < DP_JUMP_SIZE)
 		i++;
 	if (i >= n || i + 2 > DP_REGION_INSNS || is_entered(f, at[i]) ||
-	    proc->nr_hooks == DP_HOOKS_MAX)
+	    proc->nr_intercepts == DP_INTERCEPTS_MAX)
 		return;
-	dp_hooks_add(proc, f->start + at[i], f->code + at[i], DP_PLAIN_CALL,
-		     (u32)(call + DP_SYSCALL_SIZE - at[i]), false);
+	dp_intercepts_add(proc, f->start + at[i], f->code + at[i],
+			  DP_PLAIN_CALL, (u32)(call + DP_SYSCALL_SIZE - at[i]),
+			  false);
 }
 
-static bool is_hooked(const struct dp_process *proc, u64 addr)
+static bool is_intercepted(const struct dp_process *proc, u64 addr)
 {
 	size_t i;
 
-	for (i = 0; i < proc->nr_hooks; i++)
-		if (addr - proc->hooks[i].addr < proc->hooks[i].len)
+	for (i = 0; i < proc->nr_intercepts; i++)
+		if (addr - proc->intercepts[i].addr < proc->intercepts[i].len)
 			return true;
 	return false;
 }
@@ -138,7 +140,7 @@ static void look_at(struct dp_process *proc, const struct dp_span *span,
 	if (!f.entries.v)
 		return;
 	dp_entries_find(&f.entries, f.code, f.size, start);
-	hook(proc, &f, call - start);
+	intercept(proc, &f, call - start);
 	free(f.entries.v);
 }
 
@@ -175,7 +177,7 @@ void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
 		look_at_musl(proc, mods, span, text);
 	while (!proc->libc && (at = dp_syscall_next(at, end))) {
 		addr = span->start + (u64)(at - text);
-		if (!is_hooked(proc, addr) &&
+		if (!is_intercepted(proc, addr) &&
 		    !dp_function_bounds(mods, addr, &start, &stop))
 			look_at(proc, span, text, start, stop, addr);
 		at++;

@@ -6,7 +6,7 @@
  *                  call __syscall_ret               └───► syscall, if it cannot be
  *
  * A thread that is cancelled is told by its pc to be in the last one, so nothing of that
- * changes. Hooked are the calls of the first one for what sleeps under a mask of its own,
+ * changes. Intercepted are the calls of the first one for what sleeps under a mask of its own,
  * what comes behind them, and how a cancelled thread leaves. All is found by its bytes,
  * because none of it has a name in the file that programs run with.
  */
@@ -18,7 +18,7 @@
 #include "engine/layout/base.h"
 #include "engine/site/engine.h"
 #include "arch/calls.h"
-#include "proc/code/hooks.h"
+#include "proc/code/intercepts.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "engine/site/internal.h"
@@ -56,9 +56,9 @@ static void add(struct dp_process *proc, const struct code *c, u64 addr, u32 nr)
 {
 	const u8 *code = bytes(c, addr, DP_REGION_MAX);
 
-	if (code && proc->nr_hooks < DP_HOOKS_MAX)
-		dp_hooks_add(proc, addr, code, nr | DP_CALL_THROUGH, CALL_SIZE,
-			     false);
+	if (code && proc->nr_intercepts < DP_INTERCEPTS_MAX)
+		dp_intercepts_add(proc, addr, code, nr | DP_CALL_THROUGH,
+				  CALL_SIZE, false);
 }
 
 /* __syscall_cp_asm. Return: false if it does not look so. */
@@ -226,7 +226,7 @@ void dp_points_add(struct dp_process *proc, const struct dp_span *span,
 	u64 to = 0, call = call_behind(&c, addr, &to);
 	u64 back = call ? next_call(&c, call + CALL_SIZE) : 0;
 
-	if (!back || proc->nr_hooks + 2 > DP_HOOKS_MAX ||
+	if (!back || proc->nr_intercepts + 2 > DP_INTERCEPTS_MAX ||
 	    !is_known(proc, &c, to))
 		return;
 	add(proc, &c, call,
@@ -234,7 +234,8 @@ void dp_points_add(struct dp_process *proc, const struct dp_span *span,
 	add(proc, &c, back, DP_CALL_RETURNS);
 }
 
-bool dp_points_touched(const struct dp_process *proc, const struct dp_hooked *h)
+bool dp_points_touched(const struct dp_process *proc,
+		       const struct dp_intercept *h)
 {
 	const struct dp_points *p = &proc->points;
 	const struct dp_engine *e = proc->engine;
@@ -247,13 +248,13 @@ bool dp_points_touched(const struct dp_process *proc, const struct dp_hooked *h)
 	       dp_engine_probed(e, h->addr + CALL_SIZE, DP_THROUGH_TAIL);
 }
 
-static const struct dp_hooked *called_from(const struct dp_process *proc,
-					   u64 back)
+static const struct dp_intercept *called_from(const struct dp_process *proc,
+					      u64 back)
 {
 	size_t i;
 
-	for (i = 0; i < proc->nr_hooks; i++) {
-		const struct dp_hooked *h = &proc->hooks[i];
+	for (i = 0; i < proc->nr_intercepts; i++) {
+		const struct dp_intercept *h = &proc->intercepts[i];
 
 		if (dp_call_goes_through(h->nr) && h->nr & DP_CALL_ENTERS &&
 		    h->addr + CALL_SIZE == back)
@@ -262,8 +263,8 @@ static const struct dp_hooked *called_from(const struct dp_process *proc,
 	return NULL;
 }
 
-const struct dp_hooked *dp_points_at(const struct dp_process *proc, u64 pc,
-				     u64 sp, u64 *below)
+const struct dp_intercept *dp_points_at(const struct dp_process *proc, u64 pc,
+					u64 sp, u64 *below)
 {
 	const struct dp_points *p = &proc->points;
 	u64 back;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* await: the next stop of a thread that is traced, its end, or another program. */
-#include "proc/ptrace/family.h"
+#include "proc/ptrace/tree.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include <errno.h>
@@ -30,12 +30,12 @@ bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status)
 {
 	bool ended = !WIFSTOPPED(status);
 
-	if (!ended && !(proc->family && status >> 16 == PTRACE_EVENT_EXEC))
+	if (!ended && !(proc->tree && status >> 16 == PTRACE_EVENT_EXEC))
 		return false;
-	if (proc->family)
-		dp_family_deal(proc->family, tid, status, false);
+	if (proc->tree)
+		dp_tree_deal(proc->tree, tid, status, false);
 	if (ended && tid == proc->pid &&
-	    (proc->launched || proc->family || proc->held)) {
+	    (proc->launched || proc->tree || proc->held)) {
 		proc->reaped = proc->exited = true;
 		proc->status = status;
 	}
@@ -45,8 +45,8 @@ bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status)
 /* A stop for another reason: it goes on. Return: false if it has ended. */
 static bool pass_on(struct dp_process *proc, pid_t tid, int status)
 {
-	if (proc->family)
-		return dp_family_deal(proc->family, tid, status, false);
+	if (proc->tree)
+		return dp_tree_deal(proc->tree, tid, status, false);
 	if (dp_stop_lost(proc, tid, status))
 		return false;
 	/* A signal of its own was on the way: it goes first. */
@@ -100,7 +100,7 @@ static bool has_executed(const struct dp_process *proc,
 {
 	struct dp_status st;
 
-	return !proc->family && !t->ended && t->tid != proc->pid &&
+	return !proc->tree && !t->ended && t->tid != proc->pid &&
 	       !dp_status_read(proc->pid, proc->pid, &st) &&
 	       (pid_t)st.tracer == gettid();
 }
@@ -171,7 +171,7 @@ void dp_stop_reap(const struct dp_process *proc)
 	pid_t *tids;
 	size_t n, i;
 
-	if (proc->family || dp_status_read(proc->pid, proc->pid, &st) ||
+	if (proc->tree || dp_status_read(proc->pid, proc->pid, &st) ||
 	    st.state != 'Z' || dp_tasks_list(proc->pid, &tids, &n))
 		return;
 	for (i = 0; i < n; i++)

@@ -4,7 +4,7 @@
  *
  * Such a thread's system calls become SIGSYS for the program's own handler, unless they
  * are made in a range of code that it has named, or a byte of its memory, the selector,
- * permits them. So nothing of ours may make a call in it: its process has no hooks and no
+ * permits them. So nothing of ours may make a call in it: its process has no intercepts and no
  * breakpoints, and jumps whose work makes none. What remains are remote calls:
  *
  *   the range has the code that they use, or      as in any other thread
@@ -44,7 +44,7 @@ struct config {
 static int get(pid_t tid, struct config *c)
 {
 	memset(c, 0, sizeof(*c));
-	if (dp_step_fails("dispatch: asked"))
+	if (dp_kill_point_fails("dispatch: asked"))
 		return -EOPNOTSUPP;
 	if (!ptrace(GET_DISPATCH, tid, sizeof(*c), c))
 		return 0;
@@ -85,13 +85,13 @@ static enum dp_dispatch judge(struct dp_process *proc, const struct config *c)
 {
 	u8 state;
 
-	/* The code that is lent for a call is ours. */
+	/* The code in borrowed padding is ours. */
 	if (!proc->borrowed && in_range(c, proc->syscall_ret) &&
 	    in_range(c, return_call(proc)))
 		return DP_DISPATCH_FREE;
 	if (!c->selector || dp_process_read(proc, c->selector, &state, 1))
 		return DP_DISPATCH_BARRED;
-	if (!proc->selector_home || !is_writable(proc, c->selector))
+	if (!proc->selector_return || !is_writable(proc, c->selector))
 		return DP_DISPATCH_BARRED;
 	if (state == ALLOW)
 		return DP_DISPATCH_FREE;
@@ -190,7 +190,7 @@ int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag)
 	/* Without a handler the first call that is dispatched would be its end. */
 	if (!proc->catches_sigsys)
 		return 0;
-	err = dp_errand(proc, look, &l);
+	err = dp_tracer_child(proc, look, &l);
 	if (err)
 		return err;
 	if (l.barred)
@@ -200,9 +200,9 @@ int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag)
 			l.barred, proc->pid);
 	if (!l.any)
 		return 0;
-	proc->dispatches = proc->silent = proc->unhooked = true;
+	proc->dispatches = proc->signal_free = proc->no_intercepts = true;
 	proc->forbidden = ~0u;
-	snprintf(proc->why_silent, sizeof(proc->why_silent),
+	snprintf(proc->why_signal_free, sizeof(proc->why_signal_free),
 		 "it dispatches system calls to a handler of its own");
 	return 0;
 }

@@ -3,12 +3,12 @@
  * gadget: pieces of the program's own code that we use where they stand.
  *
  * A remote call needs "syscall; ret" and code that ends a signal's handler. Every
- * libc has both, and so has Go. Where they are not, they are lent for the time of a
- * remote call to the end of a mapping that is padded with zeros; the vdso nearly
+ * libc has both, and so has Go. Where they are not, they are written, for the time of a
+ * remote call, to the end of a mapping that is padded with zeros; the vdso nearly
  * always is. So is, where a filter may forbid rt_sigreturn, code that takes a thread
  * home without it: general registers are all that a call changes; and where calls are
  * dispatched (dispatch.c), code that has the selector forbid them again. What a tool that was
- * killed has lent may have a thread on its way home in it: that goes when all are seen
+ * killed has written there may have a thread in it: that goes when all are seen
  * to be elsewhere.
  */
 #include "arch/calls.h"
@@ -25,14 +25,15 @@
 static const u8 syscall_ret[] = DP_CODE_SYSCALL_RET;
 static const u8 restorer_wide[] = DP_CODE_RESTORER_WIDE;
 static const u8 restorer_short[] = DP_CODE_RESTORER_SHORT;
-static const u8 way_home[] = DP_CODE_WAY_HOME;
-static const u8 selector_home[] = DP_CODE_SELECTOR_HOME;
+static const u8 plain_return[] = DP_CODE_PLAIN_RETURN;
+static const u8 selector_return[] = DP_CODE_SELECTOR_RETURN;
 
-#define WAY_HOME_BEFORE_END 64
+#define PLAIN_RETURN_BEFORE_END 64
 #define SELECTOR_BEFORE_END 96
-#define LOAN (sizeof(syscall_ret) + sizeof(restorer_wide))
-#define LOAN_MAX WAY_HOME_BEFORE_END
-_Static_assert(LOAN <= LOAN_MAX && sizeof(way_home) <= LOAN_MAX, "room");
+#define BORROWED (sizeof(syscall_ret) + sizeof(restorer_wide))
+#define BORROWED_MAX PLAIN_RETURN_BEFORE_END
+_Static_assert(BORROWED <= BORROWED_MAX && sizeof(plain_return) <= BORROWED_MAX,
+	       "room");
 
 size_t dp_restorer_length(const u8 *code, size_t size)
 {
@@ -122,7 +123,7 @@ static void search_other(struct dp_process *proc, const struct dp_map *m)
 	dp_scan_free(&calls);
 }
 
-static void fill_loan(u8 *code)
+static void fill_borrowed(u8 *code)
 {
 	memcpy(code, syscall_ret, sizeof(syscall_ret));
 	memcpy(code + sizeof(syscall_ret), restorer_wide,
@@ -130,37 +131,37 @@ static void fill_loan(u8 *code)
 }
 
 /**
- * struct loan - code that is lent to the padding of a mapping
+ * struct borrowed_padding - code that is written to borrowed padding
  * @code, @n: what it is
  * @before_end: how far from the mapping's end it begins
  */
-struct loan {
+struct borrowed_padding {
 	const u8 *code;
 	size_t n, before_end;
 };
 
 /* Is it all zeros there and before; or what a tool that was killed has not taken back,
- * behind zeros? @lent: it is that */
+ * behind zeros? @borrowed: it is that */
 static bool has_room(const struct dp_process *proc, const struct dp_map *m,
-		     const struct loan *l, bool *lent)
+		     const struct borrowed_padding *l, bool *borrowed)
 {
-	static const u8 nothing[LOAN_MAX];
-	u8 there[2 * LOAN_MAX];
+	static const u8 nothing[BORROWED_MAX];
+	u8 there[2 * BORROWED_MAX];
 
 	if (m->perms[2] != 'x' ||
 	    dp_process_read(proc, m->end - l->before_end - l->n, there,
 			    2 * l->n) ||
 	    memcmp(there, nothing, l->n))
 		return false;
-	*lent = memcmp(there + l->n, nothing, l->n) != 0;
-	return !*lent || !memcmp(there + l->n, l->code, l->n);
+	*borrowed = memcmp(there + l->n, nothing, l->n) != 0;
+	return !*borrowed || !memcmp(there + l->n, l->code, l->n);
 }
 
 /* Return: its address, in the vdso if that has room; 0: there is none. */
 static u64 find_room(struct dp_process *proc, const struct dp_maps *maps,
-		     const struct loan *l)
+		     const struct borrowed_padding *l)
 {
-	bool lent, inherited = false;
+	bool borrowed, inherited = false;
 	u64 at = 0;
 	size_t i;
 
@@ -168,10 +169,10 @@ static u64 find_room(struct dp_process *proc, const struct dp_maps *maps,
 		const struct dp_map *m = &maps->v[i];
 
 		if ((at && strcmp(m->path, "[vdso]")) ||
-		    !has_room(proc, m, l, &lent))
+		    !has_room(proc, m, l, &borrowed))
 			continue;
 		at = m->end - l->before_end;
-		inherited = lent;
+		inherited = borrowed;
 	}
 	proc->inherited |= inherited;
 	return at;
@@ -179,11 +180,12 @@ static u64 find_room(struct dp_process *proc, const struct dp_maps *maps,
 
 static void make_room(struct dp_process *proc, const struct dp_maps *maps)
 {
-	u8 code[LOAN];
+	u8 code[BORROWED];
 	u64 at;
 
-	fill_loan(code);
-	at = find_room(proc, maps, &(struct loan){ code, LOAN, LOAN });
+	fill_borrowed(code);
+	at = find_room(proc, maps,
+		       &(struct borrowed_padding){ code, BORROWED, BORROWED });
 	if (!at)
 		return;
 	proc->borrowed = true;
@@ -191,21 +193,24 @@ static void make_room(struct dp_process *proc, const struct dp_maps *maps)
 	proc->restorer = at + sizeof(syscall_ret);
 }
 
-static void find_way_home(struct dp_process *proc, const struct dp_maps *maps)
+static void find_plain_return(struct dp_process *proc,
+			      const struct dp_maps *maps)
 {
-	const struct loan way = { way_home, sizeof(way_home),
-				  WAY_HOME_BEFORE_END };
+	const struct borrowed_padding way = { plain_return,
+					      sizeof(plain_return),
+					      PLAIN_RETURN_BEFORE_END };
 
-	proc->way_home = find_room(proc, maps, &way);
+	proc->plain_return = find_room(proc, maps, &way);
 }
 
-static void find_selector_home(struct dp_process *proc,
-			       const struct dp_maps *maps)
+static void find_selector_return(struct dp_process *proc,
+				 const struct dp_maps *maps)
 {
-	const struct loan way = { selector_home, sizeof(selector_home),
-				  SELECTOR_BEFORE_END };
+	const struct borrowed_padding way = { selector_return,
+					      sizeof(selector_return),
+					      SELECTOR_BEFORE_END };
 
-	proc->selector_home = find_room(proc, maps, &way);
+	proc->selector_return = find_room(proc, maps, &way);
 }
 
 static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
@@ -227,28 +232,30 @@ static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 
 int dp_gadgets_borrow(const struct dp_process *proc)
 {
-	u8 code[LOAN];
+	u8 code[BORROWED];
 
-	if (proc->no_return && proc->way_home &&
-	    dp_process_write(proc, proc->way_home, way_home, sizeof(way_home)))
+	if (proc->no_return && proc->plain_return &&
+	    dp_process_write(proc, proc->plain_return, plain_return,
+			     sizeof(plain_return)))
 		return -EIO;
-	if (proc->selector_home && proc->dispatches &&
-	    dp_process_write(proc, proc->selector_home, selector_home,
-			     sizeof(selector_home)))
+	if (proc->selector_return && proc->dispatches &&
+	    dp_process_write(proc, proc->selector_return, selector_return,
+			     sizeof(selector_return)))
 		return -EIO;
 	if (!proc->borrowed)
 		return 0;
-	fill_loan(code);
+	fill_borrowed(code);
 	return dp_process_write(proc, proc->syscall_ret, code, sizeof(code));
 }
 
-/* Nor at the end of a call, from where the way leads to what was lent. */
+/* Nor at the end of a call, which leads to what was written. */
 static bool is_elsewhere(const struct dp_process *proc, u64 pc)
 {
-	return pc - proc->syscall_ret >= LOAN &&
-	       (!proc->selector_home ||
-		pc - proc->selector_home >= sizeof(selector_home)) &&
-	       (!proc->way_home || pc - proc->way_home >= sizeof(way_home));
+	return pc - proc->syscall_ret >= BORROWED &&
+	       (!proc->selector_return ||
+		pc - proc->selector_return >= sizeof(selector_return)) &&
+	       (!proc->plain_return ||
+		pc - proc->plain_return >= sizeof(plain_return));
 }
 
 static bool is_outside(const struct dp_process *proc, pid_t tid)
@@ -258,7 +265,7 @@ static bool is_outside(const struct dp_process *proc, pid_t tid)
 
 	if (t)
 		return is_elsewhere(proc, dp_uregs_pc(&t->regs));
-	return dp_doing_asleep(proc->pid, tid, &sp, &pc) &&
+	return dp_thread_state_asleep(proc->pid, tid, &sp, &pc) &&
 	       is_elsewhere(proc, pc);
 }
 
@@ -278,25 +285,25 @@ static bool all_outside(const struct dp_process *proc)
 
 void dp_gadgets_return(struct dp_process *proc)
 {
-	static const u8 nothing[LOAN + sizeof(way_home)];
+	static const u8 nothing[BORROWED + sizeof(plain_return)];
 
 	if (proc->inherited && !all_outside(proc))
 		return;
-	if (proc->way_home && (proc->no_return || proc->inherited))
-		dp_process_write(proc, proc->way_home, nothing,
-				 sizeof(way_home));
-	if (proc->selector_home && (proc->dispatches || proc->inherited))
-		dp_process_write(proc, proc->selector_home, nothing,
-				 sizeof(selector_home));
+	if (proc->plain_return && (proc->no_return || proc->inherited))
+		dp_process_write(proc, proc->plain_return, nothing,
+				 sizeof(plain_return));
+	if (proc->selector_return && (proc->dispatches || proc->inherited))
+		dp_process_write(proc, proc->selector_return, nothing,
+				 sizeof(selector_return));
 	if (proc->borrowed)
-		dp_process_write(proc, proc->syscall_ret, nothing, LOAN);
+		dp_process_write(proc, proc->syscall_ret, nothing, BORROWED);
 	proc->inherited = false;
 }
 
 void dp_gadgets_forget(struct dp_process *proc)
 {
-	proc->syscall_ret = proc->restorer = proc->way_home = 0;
-	proc->selector_home = 0;
+	proc->syscall_ret = proc->restorer = proc->plain_return = 0;
+	proc->selector_return = 0;
 	proc->nr_restorers = 0;
 	proc->borrowed = proc->inherited = false;
 }
@@ -312,7 +319,7 @@ void dp_gadgets_complete(struct dp_process *proc, const struct dp_maps *maps)
 	if (!proc->syscall_ret || !proc->restorer)
 		find_elsewhere(proc, maps);
 	if (proc->filtered)
-		find_way_home(proc, maps);
+		find_plain_return(proc, maps);
 	if (proc->catches_sigsys)
-		find_selector_home(proc, maps);
+		find_selector_return(proc, maps);
 }

@@ -51,10 +51,10 @@ static bool blocks_ours(pid_t pid, pid_t tid)
 /* Return: its place in the list, or a negative number. */
 static int idleness(pid_t pid, pid_t tid, const struct dp_map *text)
 {
-	struct dp_doing c;
+	struct dp_thread_state c;
 	size_t i;
 
-	if (!dp_doing_read(pid, tid, &c) || dp_doing_masked(&c) ||
+	if (!dp_thread_state_read(pid, tid, &c) || dp_thread_state_masked(&c) ||
 	    c.pc < text->start || c.pc >= text->end || blocks_ours(pid, tid))
 		return -1;
 	for (i = 0; i < ARRAY_SIZE(idle_calls); i++)

@@ -57,7 +57,7 @@ bool dp_process_launched(const struct dp_process *proc)
 
 const char *dp_process_no_traps(const struct dp_process *proc)
 {
-	return proc->silent ? proc->why_silent : NULL;
+	return proc->signal_free ? proc->why_signal_free : NULL;
 }
 
 bool dp_process_dispatches(const struct dp_process *proc)

@@ -21,8 +21,8 @@
 
 struct dp_arena_hit;
 struct dp_engine;
-struct dp_family;
-struct dp_lodged;
+struct dp_tree;
+struct dp_attached_other;
 struct dp_modules;
 struct dp_process;
 struct dp_remote;
@@ -38,15 +38,15 @@ struct dp_thread {
 	struct user_regs_struct regs;
 };
 
-/** struct dp_hooked - a system call of libc that passes through the agent */
-struct dp_hooked {
+/** struct dp_intercept - a system call of libc that passes through the agent */
+struct dp_intercept {
 	u64 addr; /* of its "mov $nr, %eax … syscall" */
 	u8 code[DP_REGION_MAX];
 	u32 nr;
 	u32 len; /* to behind the call */
 	bool again; /* what stands before the call may be executed twice */
 };
-#define DP_HOOKS_MAX 256
+#define DP_INTERCEPTS_MAX 256
 
 /* Pieces of code in which a program makes its system calls. */
 #define DP_TEXTS_MAX 8
@@ -69,13 +69,13 @@ struct dp_points {
 	u64 ends[DP_POINTS_ENDS];
 };
 
-/** struct dp_sleeper - a thread that goes back to sleep, under a signal mask of its
+/** struct dp_waiter - a thread that goes back to sleep, under a signal mask of its
  *  own which has @mask; then it is to get @signals */
-struct dp_sleeper {
+struct dp_waiter {
 	pid_t tid;
 	u64 mask, signals;
 };
-#define DP_SLEEPERS_MAX 64
+#define DP_WAITERS_MAX 64
 
 /** struct dp_share - memory of the target, mapped here */
 struct dp_share {
@@ -89,7 +89,7 @@ struct dp_process {
 	struct dp_target target; /* first: the engine's handle on it */
 	pid_t pid;
 	int pidfd, mem;
-	struct dp_family *family; /* its threads are traced all the time */
+	struct dp_tree *tree; /* its threads are traced all the time */
 	bool launched, held; /* held: stopped at its start, not let go yet */
 	bool reaped, installed, exited;
 	bool changing; /* its probes are; @installed is what they were */
@@ -105,9 +105,9 @@ struct dp_process {
 	u64 syscall_ret, restorer;
 	bool borrowed, inherited;
 	bool remnants; /* something of ours was mapped when it was looked at */
-	u64 way_home; /* room for code that needs no rt_sigreturn; 0: none */
+	u64 plain_return; /* room for code that needs no rt_sigreturn; 0: none */
 	/* The same for code that has a selector forbid calls again: see dispatch.c */
-	u64 selector_home;
+	u64 selector_return;
 	bool catches_sigsys, dispatches;
 	bool undisclosed; /* the kernel does not tell whether it does */
 	bool refuses; /* a remote call was dispatched */
@@ -115,50 +115,51 @@ struct dp_process {
 	/* What signal frames return to, and so are known by. */
 	u64 restorers[DP_RESTORERS_MAX];
 	size_t nr_restorers;
-	struct dp_hooked hooks[DP_HOOKS_MAX];
-	size_t nr_hooks;
+	struct dp_intercept intercepts[DP_INTERCEPTS_MAX];
+	size_t nr_intercepts;
 	struct dp_points points;
-	struct dp_sleeper sleepers[DP_SLEEPERS_MAX]; /* to be let go first */
-	size_t nr_sleepers;
+	struct dp_waiter waiters[DP_WAITERS_MAX]; /* to be let go first */
+	size_t nr_waiters;
 	struct dp_thread *threads; /* the stopped ones */
 	size_t nr_threads, cap_threads;
 	struct dp_maps maps; /* dp_stop_maps(); @outdated: it has run since */
 	bool outdated;
 	bool vetted; /* their filters have just been looked at */
-	struct dp_remote *hand; /* one that makes calls while the others run */
+	struct dp_remote *
+		borrowed_thread; /* one that makes calls while the others run */
 	bool syncs; /* while text is being written */
 	bool passed; /* all have been stopped a moment ago, and could be */
-	int awake; /* dp_errands_begin() */
+	int awake; /* dp_tracer_children_begin() */
 	/* what is being armed was found in; or NULL */
 	struct dp_modules *found;
 	bool missed; /* these have changed since, and nobody has told */
 	struct dp_engine *engine;
 	/* Under seccomp; then what that permits for certain: see filters.c */
 	bool filtered;
-	bool silent; /* no breakpoint, no call: @why_silent */
-	bool unhooked; /* none of the calls that would be hooked can be made */
+	bool signal_free; /* no breakpoint, no call: @why_signal_free */
+	bool no_intercepts; /* none of the calls that would be intercepted can be made */
 	bool no_return, no_restart; /* rt_sigreturn, restart_syscall */
 	u32 forbidden; /* calls of the hit half's own: dp_own_bit() */
-	char why_silent[96];
+	char why_signal_free[96];
 	u32 nr_filters; /* the most that one of its threads has */
-	/* a filter that is about to come: see confine.c */
+	/* a filter that is about to come: see filter_install.c */
 	char why_leaves[128];
 	bool out_of_reach; /* it has one now, which we may not suspend */
 	bool timeless; /* it must not read the time stamp counter */
 	bool halted; /* it is stopped, by SIGSTOP, as it was found */
-	bool resident; /* the agent is to stay, and be its own */
+	bool own_process; /* the agent is to stay, and be its own */
 	pid_t tool; /* whose it is; 0: ours */
-	struct dp_lodged *lodged; /* lodge.c */
+	struct dp_attached_other *attached_other; /* attach_other.c */
 	bool frozen; /* all threads stay stopped: see freeze.c */
-	bool hooks_out; /* of an agent that is still there: see leave.c */
+	bool intercepts_out; /* of an agent that is still there: see leave.c */
 	struct dp_engine *heir_of; /* whose place the engine takes */
 	void *old_file; /* and where that one is */
 	u64 old_file_size;
 	size_t old_shares; /* the first ones of @shares */
-	/* what is shared, and code before it is written: region.c */
+	/* what is shared, and code before it is written: area.c */
 	void *file;
 	u64 file_size;
-	s32 unsettled; /* descriptor there, until dp_region_settle(), or -1 */
+	s32 unsettled; /* descriptor there, until dp_area_settle(), or -1 */
 	u64 base; /* of the agent in the target, 0: none */
 	struct dp_share shares[DP_SHARES_MAX]; /* more of the kind */
 	size_t nr_shares;
@@ -255,17 +256,17 @@ static inline s64 dp_now_ns(void)
 }
 
 /*
- * step: marks in the protocols, so that a test can end the tool after each.
+ * kill_point: marks in the protocols, so that a test can end the tool after each.
  *
- * In the product a step does nothing; a test build links a dp_step() of its own
- * (tests/tools/steps.c).
+ * In the product a kill point does nothing; a test build links a dp_kill_point() of its own
+ * (tests/tools/kill_points.c).
  */
 
-/** dp_step_fails() - is what @name says to fail here, as it does elsewhere? In the
+/** dp_kill_point_fails() - is what @name says to fail here, as it does elsewhere? In the
  *  product it never is. */
-bool dp_step_fails(const char *name);
+bool dp_kill_point_fails(const char *name);
 
-/** dp_step() - a step of the attach, arm or detach protocol has been done */
-void dp_step(const char *name);
+/** dp_kill_point() - a step of the attach, arm or detach protocol has been done */
+void dp_kill_point(const char *name);
 
 #endif

@@ -55,10 +55,10 @@
 
 #define RED_ZONE 128
 #define SCRATCH DP_REMOTE_SCRATCH
-#define WORDS 64 /* for the code at selector_home */
+#define WORDS 64 /* for the code at selector_return */
 #define SLACK 384 /* lost to alignment, and what a call itself needs */
 #define XSTATE_MAX 16384
-#define PLAIN_FRAME ((1 + DP_WAY_HOME_WORDS) * sizeof(u64))
+#define PLAIN_FRAME ((1 + DP_PLAIN_RETURN_WORDS) * sizeof(u64))
 #define STACK_MOST (1ull << 30)
 #define FAR_TRIES 4
 #define UNFIT 5
@@ -133,18 +133,19 @@ static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
 	dp_uframe_fill(m, &r);
 	m->fpstate = fpstate;
 	if (rem->selector) {
-		dp_mcontext_set_pc(m, rem->proc->selector_home);
+		dp_mcontext_set_pc(m, rem->proc->selector_return);
 		dp_mcontext_set_sp(m, rem->words);
 	}
 }
 
-/* The stack under the code at selector_home. */
+/* The stack under the code at selector_return. */
 static int write_words(const struct dp_remote *rem)
 {
 	const struct user_regs_struct *r = &rem->home;
-	u64 words[DP_SELECTOR_HOME_WORDS] = { rem->selector, dp_uregs_number(r),
-					      dp_uregs_sp(r) -
-						      DP_SELECTOR_HOME_BELOW };
+	u64 words[DP_SELECTOR_RETURN_WORDS] = {
+		rem->selector, dp_uregs_number(r),
+		dp_uregs_sp(r) - DP_SELECTOR_RETURN_BELOW
+	};
 	u64 pc = dp_uregs_pc(r);
 
 	if (!rem->selector)
@@ -263,17 +264,17 @@ static bool goes_plainly(const struct dp_remote *rem)
 {
 	u64 sp = dp_uregs_sp(&rem->home), need = PLAIN_FRAME + SCRATCH + SLACK;
 
-	return rem->proc->no_return && rem->proc->way_home &&
+	return rem->proc->no_return && rem->proc->plain_return &&
 	       find_room(rem, need) == sp - RED_ZONE;
 }
 
 static int prepare_plainly(struct dp_remote *rem)
 {
 	const struct user_regs_struct *r = &rem->home;
-	u64 frame[1 + DP_WAY_HOME_WORDS] = { rem->proc->way_home };
+	u64 frame[1 + DP_PLAIN_RETURN_WORDS] = { rem->proc->plain_return };
 
 	dp_uregs_spill(r, frame + 1);
-	rem->sp = dp_uregs_sp(r) - DP_WAY_HOME_SKIPS - sizeof(frame);
+	rem->sp = dp_uregs_sp(r) - DP_PLAIN_RETURN_SKIPS - sizeof(frame);
 	rem->scratch = (rem->sp - SCRATCH) & ~63ull;
 	rem->low = rem->scratch;
 	rem->len = rem->sp + sizeof(frame) - rem->low;
@@ -310,7 +311,7 @@ static int prepare_stack(struct dp_remote *rem)
 		if (rem->selector)
 			err = dp_process_read(proc,
 					      dp_uregs_sp(&rem->home) -
-						      DP_SELECTOR_HOME_BELOW,
+						      DP_SELECTOR_RETURN_BELOW,
 					      &rem->below, 8);
 		fill_context(&frame.uc, rem, fp);
 		if (!err)
@@ -426,7 +427,7 @@ static void head_past_selector(const struct dp_remote *rem)
 {
 	struct user_regs_struct way = rem->home;
 
-	dp_uregs_set_pc(&way, rem->proc->selector_home);
+	dp_uregs_set_pc(&way, rem->proc->selector_return);
 	dp_uregs_set_sp(&way, rem->words);
 	ptrace(PTRACE_SETREGS, rem->tid, 0, &way);
 }
@@ -438,9 +439,9 @@ static int permit_calls(struct dp_remote *rem)
 	if (!rem->selector)
 		return 0;
 	head_past_selector(rem);
-	dp_step("remote: past the selector");
+	dp_kill_point("remote: past the selector");
 	err = dp_dispatch_select(rem->proc, rem->selector, true);
-	dp_step("remote: the selector permits");
+	dp_kill_point("remote: the selector permits");
 	return err;
 }
 
@@ -449,9 +450,9 @@ static void forbid_calls(const struct dp_remote *rem)
 	if (!rem->selector)
 		return;
 	head_past_selector(rem);
-	dp_step("remote: back past the selector");
+	dp_kill_point("remote: back past the selector");
 	dp_dispatch_select(rem->proc, rem->selector, false);
-	dp_step("remote: the selector forbids");
+	dp_kill_point("remote: the selector forbids");
 }
 
 /* Where calls may be dispatched unseen the signal must not be blocked: the kernel
@@ -465,12 +466,12 @@ static u64 blocked_meanwhile(const struct dp_process *proc)
  * that is changed. */
 static void head_home(struct dp_remote *rem)
 {
-	struct user_regs_struct way_home = rem->home;
+	struct user_regs_struct plain_return = rem->home;
 	u64 all = blocked_meanwhile(rem->proc);
 
-	dp_uregs_set_pc(&way_home, rem->proc->restorer);
-	dp_uregs_set_sp(&way_home, rem->sp + sizeof(u64));
-	ptrace(PTRACE_SETREGS, rem->tid, 0, &way_home);
+	dp_uregs_set_pc(&plain_return, rem->proc->restorer);
+	dp_uregs_set_sp(&plain_return, rem->sp + sizeof(u64));
+	ptrace(PTRACE_SETREGS, rem->tid, 0, &plain_return);
 	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
 	rem->masked = true;
 }
@@ -539,7 +540,7 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
 	else
 		head_home(rem);
-	dp_step("remote: prepared");
+	dp_kill_point("remote: prepared");
 	*out = rem;
 	return 0;
 }
@@ -617,7 +618,7 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 		return -ESRCH;
 	}
 	if (rem->plain) {
-		dp_step("remote: returned");
+		dp_kill_point("remote: returned");
 		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
 	}
 	return dp_uregs_ret(&r);
@@ -640,15 +641,15 @@ void dp_remote_end(struct dp_remote *rem)
 
 		if (rem->masked)
 			ptrace(PTRACE_SETSIGMASK, tid, 8, &rem->mask);
-		dp_step("remote: mask");
+		dp_kill_point("remote: mask");
 		forbid_calls(rem);
 		ptrace(PTRACE_SETREGS, tid, 0, &rem->home);
-		dp_step("remote: registers");
+		dp_kill_point("remote: registers");
 		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
 		if (rem->selector)
 			dp_process_write(rem->proc,
 					 dp_uregs_sp(&rem->home) -
-						 DP_SELECTOR_HOME_BELOW,
+						 DP_SELECTOR_RETURN_BELOW,
 					 &rem->below, 8);
 		dp_gadgets_return(rem->proc);
 		thread_of(rem)->regs = rem->home;
@@ -668,9 +669,9 @@ void dp_remote_send(struct dp_remote *rem, u64 entry, u64 arg)
 	dp_uregs_clear_direction(&r);
 	dp_uregs_leave_call(&r);
 	ptrace(PTRACE_SETSIGMASK, tid, 8, &mask);
-	dp_step("send: mask");
+	dp_kill_point("send: mask");
 	ptrace(PTRACE_SETREGS, tid, 0, &r);
-	dp_step("send: registers");
+	dp_kill_point("send: registers");
 	thread_of(rem)->regs = r;
 	forget(rem);
 }

@@ -94,7 +94,7 @@ int dp_dispatch_refuse(const struct dp_process *proc, struct dp_diag *diag);
 void dp_gadgets_forget(struct dp_process *proc);
 /** dp_gadgets_among() - those that stand where a libc makes its @calls */
 void dp_gadgets_among(struct dp_process *proc, const struct dp_syscalls *calls);
-/** dp_gadgets_complete() - what was not there stands in other code, or is to be lent */
+/** dp_gadgets_complete() - what was not there stands in other code, or is to be written */
 void dp_gadgets_complete(struct dp_process *proc, const struct dp_maps *maps);
 /** dp_gadgets_borrow(), dp_gadgets_return() - around remote calls. Not returned is
  *  what others may be using. */

@@ -53,7 +53,7 @@ void dp_resume_call(const struct dp_process *proc, struct dp_thread *t)
 
 	if (!again &&
 	    (dp_uregs_call(&t->regs) < 0 || dp_uregs_ret(&t->regs) != -EINTR ||
-	     !dp_doing_is_ended(dp_uregs_call(&t->regs))))
+	     !dp_thread_state_is_ended(dp_uregs_call(&t->regs))))
 		return;
 	end_own_mask(t);
 	if (!again && signal_waits(proc, t->tid))

@@ -11,11 +11,11 @@
  */
 #include "engine/layout/base.h"
 #include "arch/uregs.h"
-#include "proc/family.h"
+#include "proc/tree.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
-#include "proc/ptrace/family.h"
+#include "proc/ptrace/tree.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -37,12 +37,13 @@
 /* @wake: as a last resort, one that is asleep but can be woken */
 static bool wanted(pid_t pid, pid_t tid, bool wake)
 {
-	struct dp_doing d;
+	struct dp_thread_state d;
 	u64 sp, pc;
 
 	if (!wake)
-		return !dp_doing_asleep(pid, tid, &sp, &pc);
-	return !dp_doing_read(pid, tid, &d) || !dp_doing_vfork(pid, tid, d.nr);
+		return !dp_thread_state_asleep(pid, tid, &sp, &pc);
+	return !dp_thread_state_read(pid, tid, &d) ||
+	       !dp_thread_state_vfork(pid, tid, d.nr);
 }
 
 static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
@@ -63,7 +64,7 @@ static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
 
 static u64 running_options(const struct dp_process *proc)
 {
-	return proc->family ? DP_FAMILY_OPTIONS : PTRACE_O_TRACESYSGOOD;
+	return proc->tree ? DP_TREE_OPTIONS : PTRACE_O_TRACESYSGOOD;
 }
 
 u64 dp_trace_options(const struct dp_process *proc)
@@ -105,7 +106,7 @@ static int seize_fresh(struct dp_process *proc, struct dp_seizer *seizer,
 		       pid_t tid)
 {
 	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
-	bool ours = proc->nr_threads || proc->family;
+	bool ours = proc->nr_threads || proc->tree;
 	int err, tries = 0;
 
 	for (;;) {
@@ -131,9 +132,9 @@ static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid,
 	int got = 1;
 
 	/* What it stands in then is not reported again: dp_process_renew() is its next word. */
-	if (proc->family && (proc->execed[0] || proc->exited))
+	if (proc->tree && (proc->execed[0] || proc->exited))
 		return -ESRCH;
-	if (!proc->family || ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
+	if (!proc->tree || ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
 		got = seize_fresh(proc, seizer, tid);
 		if (got <= 0 && got != -ESRCH)
 			return got;
@@ -266,14 +267,14 @@ static bool is_shared(const struct dp_process *proc)
 	bool shared = false;
 	pid_t *tids;
 	size_t n, i;
-	struct dp_doing d;
+	struct dp_thread_state d;
 
 	if (dp_tasks_list(proc->pid, &tids, &n))
 		return false;
 	for (i = 0; i < n && !shared; i++)
 		shared = !dp_stop_held(proc, tids[i]) &&
-			 dp_doing_read(proc->pid, tids[i], &d) &&
-			 dp_doing_vfork(proc->pid, tids[i], d.nr);
+			 dp_thread_state_read(proc->pid, tids[i], &d) &&
+			 dp_thread_state_vfork(proc->pid, tids[i], d.nr);
 	free(tids);
 	return shared;
 }
@@ -302,8 +303,8 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		if (proc->frozen)
 			break;
 		dp_stop_release(proc);
-		if (proc->family)
-			dp_family_pass(proc->family);
+		if (proc->tree)
+			dp_tree_pass(proc->tree);
 		nanosleep(&nap, NULL);
 	} while (dp_now_ns() < deadline);
 	return dp_diag_set(
@@ -316,9 +317,9 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 static bool is_deaf(pid_t pid, pid_t tid)
 {
 	struct dp_status st;
-	struct dp_doing d;
+	struct dp_thread_state d;
 
-	if (dp_doing_read(pid, tid, &d) && dp_doing_masked(&d))
+	if (dp_thread_state_read(pid, tid, &d) && dp_thread_state_masked(&d))
 		return true;
 	return !dp_status_read(pid, tid, &st) &&
 	       st.blocked & dp_caught_mask(DP_CAUGHT);
@@ -474,8 +475,8 @@ static void let(struct dp_process *proc, const struct dp_thread *t)
 	s64 deadline = dp_now_ns() + END_NS;
 	int status, sig = 0;
 
-	if (proc->family) {
-		dp_family_let(t->tid, t->group_stop);
+	if (proc->tree) {
+		dp_tree_let(t->tid, t->group_stop);
 		return;
 	}
 	while (ptrace(PTRACE_DETACH, t->tid, 0, sig) && errno == ESRCH &&
@@ -501,7 +502,7 @@ static int seize_running(struct dp_process *proc, bool bother)
 		err = -EBUSY;
 	for (i = 0; i < n && !err; i++) {
 		if (dp_stop_held(proc, tids[i]) ||
-		    !dp_doing_runs(proc->pid, tids[i]))
+		    !dp_thread_state_runs(proc->pid, tids[i]))
 			continue;
 		got = seize(proc, &seizer, tids[i], &fresh);
 		err = bother || got != -EBUSY ? got : 0;

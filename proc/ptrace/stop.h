@@ -194,27 +194,27 @@ void dp_sync_end(struct dp_process *proc);
  *  thread pointer. Return: false if one has none, or they differ. */
 bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature);
 
-/* doing: which system call a thread is asleep in. Context: tool process; may sleep. */
+/* thread_state: which system call a thread is asleep in. Context: tool process; may sleep. */
 
-/** struct dp_doing - a system call that a thread is asleep in, and where it was made */
-struct dp_doing {
+/** struct dp_thread_state - a system call that a thread is asleep in, and where it was made */
+struct dp_thread_state {
 	long nr;
 	unsigned long long args[6], sp, pc;
 };
 
-/** dp_doing_read() - Return: false if it is in none, or has ended */
-bool dp_doing_read(pid_t pid, pid_t tid, struct dp_doing *doing);
-/** dp_doing_runs() - does it run, as far as can be told? */
-bool dp_doing_runs(pid_t pid, pid_t tid);
-/** dp_doing_masked() - has the call a signal mask of its own? */
-bool dp_doing_masked(const struct dp_doing *doing);
-/** dp_doing_vfork() - does it wait, in call @nr, for its vfork child to go? */
-bool dp_doing_vfork(pid_t pid, pid_t tid, long nr);
-/** dp_doing_asleep() - a thread that is left asleep because waking it would
+/** dp_thread_state_read() - Return: false if it is in none, or has ended */
+bool dp_thread_state_read(pid_t pid, pid_t tid, struct dp_thread_state *state);
+/** dp_thread_state_runs() - does it run, as far as can be told? */
+bool dp_thread_state_runs(pid_t pid, pid_t tid);
+/** dp_thread_state_masked() - has the call a signal mask of its own? */
+bool dp_thread_state_masked(const struct dp_thread_state *state);
+/** dp_thread_state_vfork() - does it wait, in call @nr, for its vfork child to go? */
+bool dp_thread_state_vfork(pid_t pid, pid_t tid, long nr);
+/** dp_thread_state_asleep() - a thread that is left asleep because waking it would
  *  show; with its stack pointer and pc */
-bool dp_doing_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
-/** dp_doing_is_ended() - does a stop end call @nr with EINTR? */
-bool dp_doing_is_ended(long nr);
+bool dp_thread_state_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
+/** dp_thread_state_is_ended() - does a stop end call @nr with EINTR? */
+bool dp_thread_state_is_ended(long nr);
 
 /* idle: a thread that does nothing in particular, and can be asked to do something. */
 
@@ -227,44 +227,46 @@ bool dp_doing_is_ended(long nr);
 int dp_idle_stop(struct dp_process *proc, const struct dp_map *text,
 		 struct dp_diag *diag);
 
-/* words: a copy of what is on the stack of a thread. Context: tool process; may allocate. */
+/* stack_scan: a copy of what is on the stack of a thread. Context: tool process; may allocate. */
 
 /**
- * struct dp_words - a copy of a thread's stack from its stack pointer up
+ * struct dp_stack_scan - a copy of a thread's stack from its stack pointer up
  * @v: @n words, of which the first is at @at; free()d by the caller
  */
-struct dp_words {
+struct dp_stack_scan {
 	u64 at;
 	u64 *v;
 	size_t n;
 };
 
-/** dp_words_read() - Return: 0; -ENOENT @sp is on no stack; -EFAULT; -ENOMEM */
-int dp_words_read(const struct dp_process *proc, const struct dp_maps *maps,
-		  u64 sp, struct dp_words *words);
+/** dp_stack_scan_read() - Return: 0; -ENOENT @sp is on no stack; -EFAULT; -ENOMEM */
+int dp_stack_scan_read(const struct dp_process *proc,
+		       const struct dp_maps *maps, u64 sp,
+		       struct dp_stack_scan *words);
 
-/* hand: one thread of the target that is held to make calls, while the others run. */
+/* borrowed: one thread of the target that is held to make calls, while the others run. */
 
-/** dp_hand_begin() - hold a thread and make it ready for remote calls: @proc->hand.
+/** dp_borrowed_begin() - hold a thread and make it ready for remote calls: @proc->borrowed_thread.
  *  None if all of them are held already. */
-int dp_hand_begin(struct dp_process *proc, struct dp_diag *diag);
-void dp_hand_end(struct dp_process *proc);
+int dp_borrowed_begin(struct dp_process *proc, struct dp_diag *diag);
+void dp_borrowed_end(struct dp_process *proc);
 
-/* errand: work that is not to end in the middle when the tool is killed. */
+/* tracer_child: work that is not to end in the middle when the tool is killed. */
 
 /**
- * dp_errand() - @work(@arg), which stops threads and lets them go again; by a child in
+ * dp_tracer_child() - @work(@arg), which stops threads and lets them go again; by a child in
  * our memory if the end of who traces could be the end of @proc
  * Return: what @work does; -ENOMEM, -EAGAIN: it was not called; -EINTR the child has
  * been killed.
  */
-int dp_errand(const struct dp_process *proc, int (*work)(void *arg), void *arg);
+int dp_tracer_child(const struct dp_process *proc, int (*work)(void *arg),
+		    void *arg);
 
-/** dp_errands_begin() - several follow one another: what each prepares once for all */
-void dp_errands_begin(struct dp_process *proc);
-void dp_errands_end(struct dp_process *proc);
-/** dp_errand_wait() - for the end of a tracer that is about to end: an errand of a tool that
+/** dp_tracer_children_begin() - several follow one another: what each prepares once for all */
+void dp_tracer_children_begin(struct dp_process *proc);
+void dp_tracer_children_end(struct dp_process *proc);
+/** dp_tracer_child_wait() - for the end of a tracer that is about to end: a tracer child of a tool that
  *  was killed, or such a tool itself */
-void dp_errand_wait(pid_t tracer);
+void dp_tracer_child_wait(pid_t tracer);
 
 #endif

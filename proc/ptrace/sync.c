@@ -25,7 +25,7 @@ int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag)
 		err = dp_stop_pass(proc, true, diag);
 	proc->passed = false;
 	proc->syncs = !err && !proc->held && !proc->frozen;
-	dp_step("sync: begun");
+	dp_kill_point("sync: begun");
 	return err;
 }
 
@@ -33,7 +33,7 @@ int dp_sync(struct dp_process *proc)
 {
 	if (!proc->syncs)
 		return 0;
-	dp_step("sync");
+	dp_kill_point("sync");
 	return dp_stop_pass(proc, false, NULL);
 }
 

@@ -3,13 +3,13 @@
  * filters: what the seccomp filters of a process permit us.
  *
  * A breakpoint's handler returns by rt_sigreturn, whatever else. That breakpoints
- * stay out of signal masks and that actions stay ours is seen to by hooks on the
- * calls which change these, and hooks make calls of their own. So either all of
- * those are permitted; or none is of those which would have to be hooked, and then
+ * stay out of signal masks and that actions stay ours is seen to by intercepts on the
+ * calls which change these, and intercepts make calls of their own. So either all of
+ * those are permitted; or none is of those which would have to be intercepted, and then
  * nothing can change. What is neither has jumps only, and no call is made.
  */
 #include "port_calls.h"
-#include "proc/code/hooks.h"
+#include "proc/code/intercepts.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include "proc/seccomp/filters.h"
@@ -30,8 +30,8 @@ struct program {
 	size_t n;
 };
 
-/** struct confined - a thread, and which of the programs are its filters */
-struct confined {
+/** struct filtered_thread - a thread, and which of the programs are its filters */
+struct filtered_thread {
 	bool strict;
 	size_t from, to;
 };
@@ -43,7 +43,7 @@ struct look {
 	struct dp_process *proc;
 	struct program *programs;
 	u32 *of;
-	struct confined *threads;
+	struct filtered_thread *threads;
 	size_t nr_programs, nr_of, nr_threads;
 	const char *unread;
 };
@@ -119,7 +119,7 @@ static void read_filters(struct look *look, pid_t tid)
 static void read_thread(struct look *look, const struct dp_process *proc,
 			pid_t tid)
 {
-	struct confined *t;
+	struct filtered_thread *t;
 	struct dp_status st;
 
 	if (dp_status_read(proc->pid, tid, &st) || st.state == 'Z' ||
@@ -177,7 +177,7 @@ enum dp_filter_says dp_filters_strict(long nr)
 }
 
 static enum dp_filter_says thread_says(const struct look *look,
-				       const struct confined *t,
+				       const struct filtered_thread *t,
 				       const enum dp_filter_says *programs,
 				       long nr)
 {
@@ -227,7 +227,7 @@ struct call {
 	}
 #define CALL_AND(name) CALL(name),
 
-/* What hooks, and a handler of breakpoints beside them, cannot do without. */
+/* What intercepts, and a handler of breakpoints beside them, cannot do without. */
 static const struct call essential[] = {
 	CALL(rt_sigaction),
 	CALL(rt_sigprocmask),
@@ -241,20 +241,20 @@ static const struct call essential[] = {
 
 static const struct call own[] = { DP_OWN_CALLS(CALL_AND) };
 
-/* Hooked, but nothing that breakpoints need changes by them. */
+/* Intercepted, but nothing that breakpoints need changes by them. */
 static bool changes_nothing(long nr)
 {
 	return nr == SYS_exit || nr == SYS_rt_sigpending ||
 	       nr == SYS_sigaltstack;
 }
 
-/* Of the calls that would have to be hooked, one that may be permitted; -1: none. */
-static long needs_hook(const struct look *look)
+/* Of the calls that would have to be intercepted, one that may be permitted; -1: none. */
+static long needs_intercept(const struct look *look)
 {
 	size_t i;
 	long nr;
 
-	for (i = 0; (nr = dp_hooks_call(i)) >= 0; i++)
+	for (i = 0; (nr = dp_intercepts_call(i)) >= 0; i++)
 		if (!changes_nothing(nr) && says(look, nr) != DP_FILTER_NEVER)
 			return nr;
 	return -1;
@@ -332,22 +332,22 @@ static void decide(struct dp_process *proc, const struct look *look)
 	proc->no_restart = says(look, SYS_restart_syscall) != DP_FILTER_ALWAYS;
 	proc->no_return = says(look, SYS_rt_sigreturn) != DP_FILTER_ALWAYS;
 	if (proc->no_return) {
-		snprintf(proc->why_silent, sizeof(proc->why_silent),
+		snprintf(proc->why_signal_free, sizeof(proc->why_signal_free),
 			 "it does not permit rt_sigreturn");
 		return;
 	}
 	note_forbidden(proc, look);
 	name = lacking(essential, ARRAY_SIZE(essential), says, look);
-	proc->unhooked = name != NULL;
-	if (name && (needs_hook(look) >= 0 || !knows_threads(proc))) {
-		snprintf(proc->why_silent, sizeof(proc->why_silent),
+	proc->no_intercepts = name != NULL;
+	if (name && (needs_intercept(look) >= 0 || !knows_threads(proc))) {
+		snprintf(proc->why_signal_free, sizeof(proc->why_signal_free),
 			 "it does not permit %s", name);
 		return;
 	}
-	proc->silent = false;
+	proc->signal_free = false;
 }
 
-/* Under jumps only nothing is hooked, so nobody hears of further filters: what they
+/* Under jumps only nothing is intercepted, so nobody hears of further filters: what they
  * may take away is not relied on. */
 static void presume_more(struct dp_process *proc, const struct look *look)
 {
@@ -359,7 +359,7 @@ static void presume_more(struct dp_process *proc, const struct look *look)
 
 void dp_filters_presume(struct dp_process *proc)
 {
-	proc->silent = proc->unhooked = true;
+	proc->signal_free = proc->no_intercepts = true;
 	proc->no_restart = proc->no_return = true;
 	proc->forbidden = ~0u;
 }
@@ -371,14 +371,14 @@ void dp_filters_read(struct dp_process *proc)
 
 	if (!proc->filtered)
 		return;
-	if (dp_errand(proc, read_all, &look))
+	if (dp_tracer_child(proc, read_all, &look))
 		look.unread = strerror(EINTR);
 	if (look.unread)
-		snprintf(proc->why_silent, sizeof(proc->why_silent),
+		snprintf(proc->why_signal_free, sizeof(proc->why_signal_free),
 			 "it cannot be read: %s", look.unread);
 	else
 		decide(proc, &look);
-	if (proc->silent) {
+	if (proc->signal_free) {
 		presume_more(proc, &look);
 		proc->forbidden = ~0u;
 	}

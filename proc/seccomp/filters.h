@@ -43,7 +43,7 @@ typedef enum dp_filter_says dp_filter_fn(const void *arg, long nr);
 enum dp_filter_says dp_filters_strict(long nr);
 /** dp_filters_spares() - can the hit half do without that call of its own? */
 bool dp_filters_spares(long nr);
-/** dp_filters_lack() - a call that probes need with breakpoints and hooks, and that is not
+/** dp_filters_lack() - a call that probes need with breakpoints and intercepts, and that is not
  *  always permitted; NULL: all are */
 const char *dp_filters_lack(const struct dp_process *proc, dp_filter_fn *ask,
 			    const void *arg);
@@ -52,14 +52,14 @@ const char *dp_filters_lack_remote(dp_filter_fn *ask, const void *arg);
 /** dp_filters_read() - if it is under seccomp, stop it for a moment and look */
 void dp_filters_read(struct dp_process *proc);
 
-/* confine: threads that wait for what becomes of their filter. Context: tool process. */
+/* filter_install: threads that wait for what becomes of their filter. Context: tool process. */
 
-/** dp_confine_waits() - does a thread at @pc wait for what becomes of its filter? */
-bool dp_confine_waits(u64 base, u64 pc);
-/** dp_confine_home() - those that are stopped there go to before their call.
+/** dp_filter_install_waits() - does a thread at @pc wait for what becomes of its filter? */
+bool dp_filter_install_waits(u64 base, u64 pc);
+/** dp_filter_install_home() - those that are stopped there go to before their call.
  *  Return: 0; -ESRCH. */
-int dp_confine_home(struct dp_process *proc, u64 base);
-/** dp_confine_catch_up() - has it installed filters while we did not look? */
-void dp_confine_catch_up(struct dp_process *proc);
+int dp_filter_install_home(struct dp_process *proc, u64 base);
+/** dp_filter_install_catch_up() - has it installed filters while we did not look? */
+void dp_filter_install_catch_up(struct dp_process *proc);
 
 #endif

@@ -6,8 +6,8 @@
  * no thread has one of these really blocked (port/user/signals/mask.c). What threads and signal
  * actions had of it when we came is entered into the tables of the hit half;
  * what these say when we go is made true. In between a tool can be ended at any moment:
- * what is believed is written down before it ceases to be so, and struck out after it is
- * so again.
+ * a virtual mask is written down before the kernel's differs from it, and struck out after
+ * the two are the same again.
  */
 #include "arch/arch.h"
 #include "engine/layout/base.h"
@@ -22,7 +22,7 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/signals/masks.h"
-#include "proc/signals/sleeps.h"
+#include "proc/signals/masked_waits.h"
 #include "sym/sym.h"
 #include <errno.h>
 #include <signal.h>
@@ -35,8 +35,9 @@
 #include <time.h>
 
 #define WORDS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, masks))
-#define HELD_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, held))
-#define NATIVES_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, natives))
+#define DEFERRED_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, deferred))
+#define NATIVES_AT \
+	(DP_PRIVATE_OFFSET + offsetof(struct dp_private, kernel_waits))
 #define IN_FORCE_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_force))
 #define IN_MASKS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, in_masks))
 #define NR_SIGNALS 64
@@ -49,7 +50,7 @@ static u64 *find(u64 *words, u64 thread, bool make)
 
 	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
 		if ((words[i] & ~DP_MASK_BITS) == thread &&
-		    !(words[i] & DP_MASK_SHARER))
+		    !(words[i] & DP_MASK_VM_CHILD))
 			return &words[i];
 		if (!words[i])
 			return make ? &words[i] : NULL;
@@ -129,20 +130,20 @@ static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
 
 /**
  * struct masking - what becomes of the masks of a thread, from the inside out
- * @proc, @sleeps, @thread: whose they are; @view: of the agent that is to go
+ * @proc, @masked_waits, @thread: whose they are; @view: of the agent that is to go
  * @caught: signals that it is about
- * @believed: those that the program believes to be blocked
+ * @virtual_mask: the virtual mask
  * @words, @word: of all threads and of this one, as the hit half will find them
  * @real: if @closed, the mask for which another stands
- * @late: the hooks are out, and all others' masks are what the kernel says
+ * @late: the intercepts are out, and all others' masks are what the kernel says
  */
 struct masking {
 	struct dp_process *proc;
-	struct dp_sleeps *sleeps;
+	struct dp_masked_waits *masked_waits;
 	const struct dp_view *view;
 	struct dp_thread *thread;
 	u64 caught;
-	u64 believed;
+	u64 virtual_mask;
 	u64 real;
 	u64 *words, *word;
 	bool closed, late;
@@ -158,9 +159,9 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 			frame_fn *act, u64 *sp, bool *innermost)
 {
 	struct dp_sigframe f;
-	struct dp_words stack;
+	struct dp_stack_scan stack;
 	size_t i;
-	int err = dp_words_read(m->proc, maps, *sp, &stack);
+	int err = dp_stack_scan_read(m->proc, maps, *sp, &stack);
 
 	*sp = 0;
 	if (err)
@@ -217,26 +218,27 @@ static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
 	struct dp_caller c =
 		caller_in(&f->uc.mc, dp_thread_known(m->proc, m->thread));
-	u64 mask = f->uc.sigmask, inside = m->believed;
-	int got = dp_sleeps_take(m->proc, m->sleeps, &c, mask & m->caught, mask,
-				 &inside);
+	u64 mask = f->uc.sigmask, inside = m->virtual_mask;
+	int got = dp_masked_waits_take(m->proc, m->masked_waits, &c,
+				       mask & m->caught, mask, &inside);
 
 	if (innermost && got <= 0)
-		m->believed = mask & m->caught;
+		m->virtual_mask = mask & m->caught;
 	f->uc.sigmask &= ~m->caught;
 	return got < 0 ? got : 0;
 }
 
-/* What is believed, before it is not so any more. */
+/* The virtual mask, before the kernel has another one. */
 static int write_down(const struct masking *m)
 {
-	if (!m->believed)
+	if (!m->virtual_mask)
 		return 0;
-	*m->word = dp_thread_known(m->proc, m->thread) | bits_for(m->believed);
+	*m->word = dp_thread_known(m->proc, m->thread) |
+		   bits_for(m->virtual_mask);
 	return write_word(m->proc, m->proc->base, m->words, m->word);
 }
 
-/* Return: 0 or a negative errno; @m->believed is what was blocked. */
+/* Return: 0 or a negative errno; @m->virtual_mask is what was blocked. */
 static int unblock(struct masking *m, const struct dp_maps *maps)
 {
 	struct dp_thread *t = m->thread;
@@ -246,12 +248,12 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask))
 		return -errno;
-	m->believed = mask & m->caught;
+	m->virtual_mask = mask & m->caught;
 	err = each_frame(m, maps, take_frame);
 	if (err)
 		return err;
-	err = dp_sleeps_take(m->proc, m->sleeps, &c, m->believed, mask,
-			     &m->believed);
+	err = dp_masked_waits_take(m->proc, m->masked_waits, &c,
+				   m->virtual_mask, mask, &m->virtual_mask);
 	if (err < 0 || write_down(m))
 		return err < 0 ? err : -EFAULT;
 	if (err)
@@ -261,7 +263,7 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 		return -errno;
 	/* In a call with a mask of its own that one is in force as yet: not from
 	 * here on. */
-	mask = err == DP_SLEEP_CLOSED ? ~0ull : mask & ~m->caught;
+	mask = err == DP_MASKED_WAIT_CLOSED ? ~0ull : mask & ~m->caught;
 	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 0;
 }
 
@@ -277,41 +279,45 @@ static int take_thread(struct masking *m, const struct dp_maps *maps)
 }
 
 static int write_natives(const struct dp_process *proc, u64 base,
-			 const struct dp_native *natives, size_t n)
+			 const struct dp_kernel_wait *kernel_waits, size_t n)
 {
-	return n ? dp_process_write(proc, base + NATIVES_AT, natives,
-				    n * sizeof(*natives)) :
+	return n ? dp_process_write(proc, base + NATIVES_AT, kernel_waits,
+				    n * sizeof(*kernel_waits)) :
 		   0;
 }
 
 int dp_masks_note(struct dp_process *proc)
 {
-	struct dp_native *natives = calloc(DP_SLEEPS, sizeof(*natives));
+	struct dp_kernel_wait *kernel_waits =
+		calloc(DP_MASKED_WAITS, sizeof(*kernel_waits));
 	size_t i, n = 0;
 	int err;
 
-	for (i = 0; natives && i < proc->nr_threads && n < DP_SLEEPS; i++) {
+	for (i = 0; kernel_waits && i < proc->nr_threads && n < DP_MASKED_WAITS;
+	     i++) {
 		struct dp_caller c = caller_of(proc, &proc->threads[i]);
 
-		n += dp_sleeps_native(proc, &c, &natives[n]);
+		n += dp_masked_waits_in_kernel(proc, &c, &kernel_waits[n]);
 	}
-	err = natives ? write_natives(proc, proc->base, natives, n) : -ENOMEM;
-	free(natives);
+	err = kernel_waits ? write_natives(proc, proc->base, kernel_waits, n) :
+			     -ENOMEM;
+	free(kernel_waits);
 	return err;
 }
 
 void dp_masks_forget_noted(struct dp_process *proc, u64 base)
 {
-	struct dp_native *natives = calloc(DP_SLEEPS, sizeof(*natives));
+	struct dp_kernel_wait *kernel_waits =
+		calloc(DP_MASKED_WAITS, sizeof(*kernel_waits));
 	size_t n = 0;
 
-	if (natives)
-		dp_process_read(proc, base + NATIVES_AT, natives,
-				DP_SLEEPS * sizeof(*natives));
-	while (natives && n < DP_SLEEPS && natives[n].thread)
-		natives[n++] = (struct dp_native){ 0 };
-	write_natives(proc, base, natives, n);
-	free(natives);
+	if (kernel_waits)
+		dp_process_read(proc, base + NATIVES_AT, kernel_waits,
+				DP_MASKED_WAITS * sizeof(*kernel_waits));
+	while (kernel_waits && n < DP_MASKED_WAITS && kernel_waits[n].thread)
+		kernel_waits[n++] = (struct dp_kernel_wait){ 0 };
+	write_natives(proc, base, kernel_waits, n);
+	free(kernel_waits);
 }
 
 int dp_masks_in_force(struct dp_process *proc, u64 base, bool all)
@@ -330,27 +336,27 @@ int dp_masks_take(struct dp_process *proc, size_t from)
 	int err = maps ? 0 : -ESRCH;
 	size_t i;
 
-	m.sleeps = dp_sleeps_read(proc, proc->base);
-	if (!err && (!m.words || !m.sleeps))
+	m.masked_waits = dp_masked_waits_read(proc, proc->base);
+	if (!err && (!m.words || !m.masked_waits))
 		err = -ENOMEM;
 	for (i = from; i < proc->nr_threads && !err; i++) {
 		m.thread = &proc->threads[i];
 		err = take_thread(&m, maps);
 	}
-	free(m.sleeps);
+	free(m.masked_waits);
 	free(m.words);
 	return err;
 }
 
 /* Signals that were held for a thread, as a set. */
-static u64 held_for(const struct dp_held *held, u64 thread)
+static u64 deferred_for(const struct dp_deferred *deferred, u64 thread)
 {
 	u64 signals = 0;
 	int i;
 
-	for (i = 0; i < DP_HELD; i++)
-		if (held[i].thread == thread)
-			signals |= 1ull << ((u32)held[i].info[0] - 1);
+	for (i = 0; i < DP_DEFERRED; i++)
+		if (deferred[i].thread == thread)
+			signals |= 1ull << ((u32)deferred[i].info[0] - 1);
 	return signals;
 }
 
@@ -364,8 +370,8 @@ static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 }
 
 /* Behind the call it is over, unless it was our stop that ended it. */
-static bool will_sleep(const struct dp_thread *t, const struct dp_sleep *s,
-		       u64 pc)
+static bool will_wait(const struct dp_thread *t, const struct dp_masked_wait *s,
+		      u64 pc)
 {
 	return s->through ?
 		       (u32)dp_uregs_number(&t->regs) == s->nr ||
@@ -381,14 +387,15 @@ static bool will_sleep(const struct dp_thread *t, const struct dp_sleep *s,
  * call @s whose own mask blocks what its usual one does not, that is so once it
  * is asleep again: see dp_masks_settle(). Return: those.
  */
-static u64 send_held(struct dp_process *proc, const struct dp_thread *t,
-		     u64 signals, const struct dp_sleep *s, u64 pc, u64 inside)
+static u64 send_deferred(struct dp_process *proc, const struct dp_thread *t,
+			 u64 signals, const struct dp_masked_wait *s, u64 pc,
+			 u64 inside)
 {
-	u64 late = s && will_sleep(t, s, pc) ? inside & ~s->was : 0;
+	u64 late = s && will_wait(t, s, pc) ? inside & ~s->was : 0;
 
-	if (late && proc->nr_sleepers < DP_SLEEPERS_MAX)
-		proc->sleepers[proc->nr_sleepers++] =
-			(struct dp_sleeper){ t->tid, late, signals & late };
+	if (late && proc->nr_waiters < DP_WAITERS_MAX)
+		proc->waiters[proc->nr_waiters++] =
+			(struct dp_waiter){ t->tid, late, signals & late };
 	else
 		late = 0;
 	send_signals(proc, t->tid, signals & ~late);
@@ -396,8 +403,8 @@ static u64 send_held(struct dp_process *proc, const struct dp_thread *t,
 }
 
 /* Or does it sleep elsewhere by now, or has it ended? */
-static bool sleeps_again(const struct dp_process *proc,
-			 const struct dp_sleeper *s)
+static bool waits_again(const struct dp_process *proc,
+			const struct dp_waiter *s)
 {
 	struct dp_status st;
 
@@ -411,12 +418,11 @@ void dp_masks_settle(struct dp_process *proc)
 	struct timespec nap = { 0, SETTLE_NAP_NS };
 	int tries;
 
-	while (proc->nr_sleepers > 0) {
-		const struct dp_sleeper *s =
-			&proc->sleepers[--proc->nr_sleepers];
+	while (proc->nr_waiters > 0) {
+		const struct dp_waiter *s = &proc->waiters[--proc->nr_waiters];
 
 		dp_stop_release_one(proc, s->tid);
-		for (tries = 0; tries < SETTLE_TRIES && !sleeps_again(proc, s);
+		for (tries = 0; tries < SETTLE_TRIES && !waits_again(proc, s);
 		     tries++)
 			nanosleep(&nap, NULL);
 		send_signals(proc, s->tid, s->signals);
@@ -443,14 +449,15 @@ static u64 original(const struct masking *m, u64 pc)
 }
 
 /* Out of a call with a mask of its own, if one is there. */
-static const struct dp_sleep *leave_sleep(struct masking *m,
-					  const struct dp_caller *c)
+static const struct dp_masked_wait *leave_masked_wait(struct masking *m,
+						      const struct dp_caller *c)
 {
-	const struct dp_sleep *s = dp_sleeps_leave(m->proc, m->sleeps, c);
+	const struct dp_masked_wait *s =
+		dp_masked_waits_leave(m->proc, m->masked_waits, c);
 
 	if (!s)
 		return NULL;
-	m->believed = s->was;
+	m->virtual_mask = s->was;
 	m->closed = s->closed;
 	m->real = s->real;
 	return s;
@@ -461,7 +468,7 @@ static u64 masked(struct masking *m, u64 mask)
 	if (m->closed)
 		mask = m->real;
 	m->closed = false;
-	return mask | m->believed;
+	return mask | m->virtual_mask;
 }
 
 static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
@@ -471,26 +478,26 @@ static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 	u64 pc = original(m, dp_mcontext_pc(&f->uc.mc));
 
 	c.pc = &pc;
-	leave_sleep(m, &c);
+	leave_masked_wait(m, &c);
 	f->uc.sigmask = masked(m, f->uc.sigmask);
 	return 0;
 }
 
 /* Return: the call with a mask of its own that the thread is in, or NULL. */
-static const struct dp_sleep *block(struct masking *m,
-				    const struct dp_maps *maps)
+static const struct dp_masked_wait *block(struct masking *m,
+					  const struct dp_maps *maps)
 {
 	struct dp_thread *t = m->thread;
 	struct dp_caller c = caller_of(m->proc, t);
 	u64 pc = original(m, dp_uregs_pc(&t->regs)), mask;
-	const struct dp_sleep *s;
+	const struct dp_masked_wait *s;
 
 	c.pc = &pc;
-	s = leave_sleep(m, &c);
+	s = leave_masked_wait(m, &c);
 	if (s)
 		ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 	/* The call's own, which is ours, is in force no more from here on. */
-	if ((s || m->believed) &&
+	if ((s || m->virtual_mask) &&
 	    !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask)) {
 		mask = masked(m, mask);
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
@@ -500,71 +507,78 @@ static const struct dp_sleep *block(struct masking *m,
 }
 
 /* They wait with the kernel now. */
-static void forget_held(const struct masking *m, const struct dp_held *held,
-			u64 thread, u64 but)
+static void forget_deferred(const struct masking *m,
+			    const struct dp_deferred *deferred, u64 thread,
+			    u64 but)
 {
-	u64 at = m->view->arena->control.base + HELD_AT;
+	u64 at = m->view->arena->control.base + DEFERRED_AT;
 	const u64 none = 0;
 	int i;
 
-	for (i = 0; i < DP_HELD; i++)
-		if (held[i].thread == thread &&
-		    !(but >> ((u32)held[i].info[0] - 1) & 1))
-			dp_process_write(m->proc, at + (u64)i * sizeof(*held),
-					 &none, sizeof(none));
+	for (i = 0; i < DP_DEFERRED; i++)
+		if (deferred[i].thread == thread &&
+		    !(but >> ((u32)deferred[i].info[0] - 1) & 1))
+			dp_process_write(m->proc,
+					 at + (u64)i * sizeof(*deferred), &none,
+					 sizeof(none));
 }
 
 /* Return: is there a call with a mask of its own that goes on without us? */
 static bool return_thread(struct masking *m, const struct dp_maps *maps,
-			  const struct dp_held *held, struct dp_native *native)
+			  const struct dp_deferred *deferred,
+			  struct dp_kernel_wait *in_kernel)
 {
 	u64 thread = dp_thread_known(m->proc, m->thread);
 	u64 *word = find(m->words, thread, false);
 	u64 inside = word ? mask_for(*word) : 0, late;
-	const struct dp_sleep *s;
+	const struct dp_masked_wait *s;
 
-	if (!word && !dp_sleeps_has(m->sleeps, thread))
+	if (!word && !dp_masked_waits_has(m->masked_waits, thread))
 		return false;
-	/* What has come to be believed since is of a call with a mask of its own, and may have
-	 * outlived it: its return has found no hook. */
-	m->believed = m->late ? 0 : inside;
+	/* What the virtual mask has got since is of a call with a mask of its own, and may have
+	 * outlived it: its return has found no intercept. */
+	m->virtual_mask = m->late ? 0 : inside;
 	m->closed = false;
 	s = block(m, maps);
-	late = send_held(m->proc, m->thread, held_for(held, thread), s,
-			 original(m, dp_uregs_pc(&m->thread->regs)), inside);
-	forget_held(m, held, thread, late);
+	late = send_deferred(m->proc, m->thread, deferred_for(deferred, thread),
+			     s, original(m, dp_uregs_pc(&m->thread->regs)),
+			     inside);
+	forget_deferred(m, deferred, thread, late);
 	/* It is true now: nobody is to do it again. */
 	if (word) {
-		*word &= late ? ~DP_MASK_STATE | DP_MASK_HELD : ~DP_MASK_STATE;
+		*word &= late ? ~DP_MASK_STATE | DP_MASK_DEFERRED :
+				~DP_MASK_STATE;
 		write_word(m->proc, m->view->arena->control.base, m->words,
 			   word);
 	}
 	if (!s || s->unknown)
 		return false;
-	*native = dp_sleeps_left(s, inside);
+	*in_kernel = dp_masked_waits_seen(s, inside);
 	return true;
 }
 
 static void return_threads(struct masking *m, u64 base,
-			   struct dp_native *natives)
+			   struct dp_kernel_wait *kernel_waits)
 {
 	struct dp_process *proc = m->proc;
-	struct dp_held held[DP_HELD];
+	struct dp_deferred deferred[DP_DEFERRED];
 	static const struct dp_maps none;
 	const struct dp_maps *maps = dp_stop_maps(proc) ?: &none;
 	size_t i, n = 0;
 
-	if (dp_process_read(proc, base + HELD_AT, held, sizeof(held)))
-		memset(held, 0, sizeof(held));
+	if (dp_process_read(proc, base + DEFERRED_AT, deferred,
+			    sizeof(deferred)))
+		memset(deferred, 0, sizeof(deferred));
 	for (i = 0; i < proc->nr_threads; i++) {
 		m->thread = &proc->threads[i];
 		if (m->late && m->thread->returned)
 			continue;
 		m->thread->returned = true;
-		if (return_thread(m, maps, held, &natives[n]) && n < DP_SLEEPS)
+		if (return_thread(m, maps, deferred, &kernel_waits[n]) &&
+		    n < DP_MASKED_WAITS)
 			n++;
 	}
-	write_natives(proc, base, natives, n);
+	write_natives(proc, base, kernel_waits, n);
 }
 
 void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
@@ -573,45 +587,48 @@ void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
 	u64 base = view->arena->control.base;
 	struct masking m = { .proc = proc,
 			     .view = view,
-			     .sleeps = dp_sleeps_read(proc, base),
+			     .masked_waits = dp_masked_waits_read(proc, base),
 			     .words = read_words(proc, base),
 			     .late = late };
 	/* And room for one too many. */
-	struct dp_native *natives = calloc(DP_SLEEPS + 1, sizeof(*natives));
+	struct dp_kernel_wait *kernel_waits =
+		calloc(DP_MASKED_WAITS + 1, sizeof(*kernel_waits));
 
-	if (m.words && m.sleeps && natives)
-		return_threads(&m, base, natives);
-	if (m.sleeps)
-		dp_sleeps_clear(proc, m.sleeps);
-	free(natives);
-	free(m.sleeps);
+	if (m.words && m.masked_waits && kernel_waits)
+		return_threads(&m, base, kernel_waits);
+	if (m.masked_waits)
+		dp_masked_waits_clear(proc, m.masked_waits);
+	free(kernel_waits);
+	free(m.masked_waits);
 	free(m.words);
 }
 
 bool dp_masks_waking(const struct dp_process *proc, u64 base)
 {
-	struct dp_sleeps *sleeps = dp_sleeps_read(proc, base);
+	struct dp_masked_waits *masked_waits = dp_masked_waits_read(proc, base);
 	bool waking = false;
 	struct dp_status st;
 	size_t i;
 
-	for (i = 0; sleeps && i < proc->nr_threads && !waking; i++) {
+	for (i = 0; masked_waits && i < proc->nr_threads && !waking; i++) {
 		struct dp_thread t = proc->threads[i];
 		struct dp_caller c = caller_of(proc, &t);
-		const struct dp_sleep *s = dp_sleeps_find(proc, sleeps, &c);
+		const struct dp_masked_wait *s =
+			dp_masked_waits_find(proc, masked_waits, &c);
 
 		waking = s && !dp_status_read(proc->pid, t.tid, &st) &&
 			 (st.pending | st.shared_pending) & ~s->mask;
 	}
-	free(sleeps);
+	free(masked_waits);
 	return waking;
 }
 
 bool dp_masks_absent(const struct dp_process *proc, u64 base)
 {
-	struct dp_sleeps *sleeps = dp_sleeps_read(proc, base);
+	struct dp_masked_waits *masked_waits = dp_masked_waits_read(proc, base);
 	u64 *words = read_words(proc, base), *word;
-	bool absent = sleeps && dp_sleeps_absent(proc, sleeps);
+	bool absent = masked_waits &&
+		      dp_masked_waits_absent(proc, masked_waits);
 	size_t i;
 
 	for (i = 0; words && i < proc->nr_threads; i++) {
@@ -622,7 +639,7 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 	}
 	for (i = 0; words && i < DP_MASKS; i++)
 		absent |= (words[i] & DP_MASK_BLOCKED) != 0;
-	free(sleeps);
+	free(masked_waits);
 	free(words);
 	return absent;
 }

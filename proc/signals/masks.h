@@ -26,8 +26,8 @@ void dp_masks_forget_noted(struct dp_process *proc, u64 base);
 int dp_masks_in_force(struct dp_process *proc, u64 base, bool all);
 /** dp_masks_take() - SIGTRAP out of the masks of stopped threads, from the @from-th on */
 int dp_masks_take(struct dp_process *proc, size_t from);
-/** dp_masks_return() - and back, for those that believe it to be blocked
- *  @late: once more when the hooks are out, for threads that were not stopped yet */
+/** dp_masks_return() - and back, for those whose virtual mask has it
+ *  @late: once more when the intercepts are out, for threads that were not stopped yet */
 void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
 		     bool late);
 
@@ -42,8 +42,8 @@ void dp_masks_settle(struct dp_process *proc);
 /** dp_masks_waking() - is a stopped thread, in a call with a mask of its own, about
  *  to get a signal that the call's mask lets through? */
 bool dp_masks_waking(const struct dp_process *proc, u64 base);
-/** dp_masks_absent() - does a thread that is not stopped believe that, or sleep
- *  under a mask that is ours? */
+/** dp_masks_absent() - does the virtual mask of a thread that is not stopped have it, or
+ *  does one sleep under a mask that is ours? */
 bool dp_masks_absent(const struct dp_process *proc, u64 base);
 /** dp_masks_take_actions(), dp_masks_return_actions() - the same for the masks of
  *  signal actions */

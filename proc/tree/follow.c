@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* follow: processes come to be traced all the time, and go on after what they did. */
 #include "proc/attach/attach.h"
-#include "proc/family.h"
+#include "proc/tree.h"
 #include "proc/proc.h"
-#include "proc/ptrace/family.h"
+#include "proc/ptrace/tree.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/tree/follow.h"
@@ -28,7 +28,7 @@ static int seize_all(struct dp_process *proc)
 		err = dp_tasks_list(proc->pid, &tids, &n);
 		for (i = 0; !err && i < n; i++) {
 			while ((got = dp_seize(&seizer, tids[i],
-					       DP_FAMILY_OPTIONS, true)) ==
+					       DP_TREE_OPTIONS, true)) ==
 			       -EINTR)
 				dp_stop_ends(proc);
 			fresh |= !got;
@@ -39,9 +39,9 @@ static int seize_all(struct dp_process *proc)
 	return err;
 }
 
-int dp_family_add(struct dp_family *f, struct dp_process *proc)
+int dp_tree_add(struct dp_tree *f, struct dp_process *proc)
 {
-	int err = dp_family_join(f, proc);
+	int err = dp_tree_join(f, proc);
 
 	if (err)
 		return err;
@@ -52,15 +52,14 @@ int dp_family_add(struct dp_family *f, struct dp_process *proc)
 		       0;
 }
 
-void dp_family_begin(struct dp_process *proc,
-		     const struct dp_family_event *event)
+void dp_tree_begin(struct dp_process *proc, const struct dp_tree_event *event)
 {
 	dp_process_let_go(proc);
-	dp_family_let_on(event);
+	dp_tree_let_on(event);
 }
 
-void dp_family_fail(struct dp_family *f, const struct dp_family_event *event,
-		    struct dp_process *proc)
+void dp_tree_fail(struct dp_tree *f, const struct dp_tree_event *event,
+		  struct dp_process *proc)
 {
 	bool ended = proc && proc->reaped;
 	int status = ended ? proc->status : 0;
@@ -70,28 +69,27 @@ void dp_family_fail(struct dp_family *f, const struct dp_family_event *event,
 		proc->held = false;
 		dp_process_close(proc);
 	}
-	dp_family_let_go(f, event);
+	dp_tree_let_go(f, event);
 	if (ended)
-		dp_family_deal(f, event->pid, status, false);
+		dp_tree_deal(f, event->pid, status, false);
 }
 
-int dp_process_renew(struct dp_family *family,
-		     const struct dp_family_event *event,
+int dp_process_renew(struct dp_tree *tree, const struct dp_tree_event *event,
 		     struct dp_process **out, struct dp_diag *diag)
 {
 	struct dp_process *proc = dp_process_new();
 	int err;
 
 	if (!proc) {
-		dp_family_let_go(family, event);
+		dp_tree_let_go(tree, event);
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	}
 	proc->pid = event->pid;
 	err = dp_launch_again(proc, diag);
 	if (!err)
-		err = dp_family_add(family, proc);
+		err = dp_tree_add(tree, proc);
 	if (err)
-		dp_family_fail(family, event, proc);
+		dp_tree_fail(tree, event, proc);
 	else
 		*out = proc;
 	return err;

@@ -3,14 +3,13 @@
 #ifndef DP_PROC_TREE_FOLLOW_H
 #define DP_PROC_TREE_FOLLOW_H
 
-struct dp_family;
-struct dp_family_event;
+struct dp_tree;
+struct dp_tree_event;
 struct dp_process;
 
-/** dp_family_fail() - the process of an event cannot be probed: forget @proc, or NULL,
+/** dp_tree_fail() - the process of an event cannot be probed: forget @proc, or NULL,
  *  and let it go */
-void dp_family_fail(struct dp_family *family,
-		    const struct dp_family_event *event,
-		    struct dp_process *proc);
+void dp_tree_fail(struct dp_tree *tree, const struct dp_tree_event *event,
+		  struct dp_process *proc);
 
 #endif

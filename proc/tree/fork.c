@@ -8,7 +8,7 @@
  * that says whose it is: until then the child would, as any other, leave the
  * probes when it goes on, whatever becomes of us.
  */
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/layout/base.h"
@@ -17,8 +17,8 @@
 #include "engine/site/engine.h"
 #include "arch/uregs.h"
 #include "proc/attach/attach.h"
-#include "proc/attach/region.h"
-#include "proc/family.h"
+#include "proc/attach/area.h"
+#include "proc/tree.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
@@ -59,7 +59,7 @@ static long map_all(struct dp_process *child, struct dp_remote *rem,
 				  MAP_SHARED | MAP_FIXED, (u64)there[0],
 				  DP_FILE_ARENA_OFFSET);
 
-	dp_step("fork: mapped");
+	dp_kill_point("fork: mapped");
 	if (dp_remote_failed(ret))
 		return ret;
 	ret = dp_remote_call(rem, SYS_mmap,
@@ -67,10 +67,10 @@ static long map_all(struct dp_process *child, struct dp_remote *rem,
 			     need->arena_size - need->tables_off, PROT_READ,
 			     MAP_SHARED | MAP_FIXED, (u64)there[0],
 			     DP_FILE_ARENA_OFFSET + need->tables_off);
-	dp_step("fork: mapped");
+	dp_kill_point("fork: mapped");
 	if (dp_remote_failed(ret))
 		return ret;
-	return dp_region_share(child, rem, need, there);
+	return dp_area_share(child, rem, need, there);
 }
 
 /* Where that table is, unless the parent got it after the fork. */
@@ -97,9 +97,9 @@ static bool holds(void *child, u64 slot, u64 word)
 }
 
 /* Tables that the parent got while it was probed, and what is in all of them. */
-static long map_visits(struct dp_process *child,
-		       const struct dp_process *parent, u32 maker,
-		       struct dp_remote *rem)
+static long map_instances(struct dp_process *child,
+			  const struct dp_process *parent, u32 maker,
+			  struct dp_remote *rem)
 {
 	void *ours;
 	u64 size;
@@ -107,18 +107,18 @@ static long map_visits(struct dp_process *child,
 	u32 i;
 
 	for (i = 1;
-	     (size = dp_engine_visits_owed(child->engine, parent->engine));
+	     (size = dp_engine_instances_owed(child->engine, parent->engine));
 	     i++) {
-		at = dp_share_map(
-			child, rem,
-			place_of(child, dp_engine_visits_at(parent->engine, i)),
-			size, &ours);
+		at = dp_share_map(child, rem,
+				  place_of(child, dp_engine_instances_at(
+							  parent->engine, i)),
+				  size, &ours);
 		if (dp_remote_failed(at))
 			return at;
-		dp_engine_visits_grow(child->engine, (u64)at, ours);
+		dp_engine_instances_grow(child->engine, (u64)at, ours);
 	}
-	dp_engine_fork_visits(child->engine, parent->engine, maker,
-			      child->ns_pid, holds, child);
+	dp_engine_fork_instances(child->engine, parent->engine, maker,
+				 child->ns_pid, holds, child);
 	return 0;
 }
 
@@ -136,16 +136,17 @@ static void clean_private(const struct dp_process *child, u32 maker)
 		free(p);
 		return;
 	}
-	memset(p->held, 0, sizeof(p->held));
+	memset(p->deferred, 0, sizeof(p->deferred));
 	for (i = 0; i < DP_CLONES; i++)
 		if (p->clones[i].thread != thread)
 			p->clones[i].thread = 0;
 	p->unknowns = 0;
-	for (i = 0; i < DP_SLEEPS; i++)
-		if ((p->sleeps[i].thread & ~(u64)DP_MASK_BITS) != thread)
-			p->sleeps[i].thread = p->sleeps[i].unknown = 0;
+	for (i = 0; i < DP_MASKED_WAITS; i++)
+		if ((p->masked_waits[i].thread & ~(u64)DP_MASK_BITS) != thread)
+			p->masked_waits[i].thread = p->masked_waits[i].unknown =
+				0;
 		else
-			p->unknowns += p->sleeps[i].unknown;
+			p->unknowns += p->masked_waits[i].unknown;
 	dp_process_write(child, at, p, sizeof(*p));
 	free(p);
 }
@@ -162,7 +163,7 @@ static int take(struct dp_process *child, u32 maker)
 	if (dp_engine_table(child->engine, words, &n))
 		err = dp_process_write(child, child->base + DP_TABLE_OFFSET,
 				       words, n * sizeof(*words));
-	dp_step("fork: built");
+	dp_kill_point("fork: built");
 	if (!err)
 		err = dp_process_write(child, child->base + DP_WIPE_OFFSET,
 				       &child->ns_pid, sizeof(child->ns_pid));
@@ -179,19 +180,19 @@ static int settle_in(struct dp_process *child, const struct dp_process *parent,
 
 	if (err)
 		return err;
-	ret = dp_region_open(child, rem, dp_engine_need(parent->engine), there);
+	ret = dp_area_open(child, rem, dp_engine_need(parent->engine), there);
 	if (!ret) {
 		ret = build(child, parent, maker);
 		if (!ret)
 			ret = map_all(child, rem, there);
 		if (!ret)
-			ret = map_visits(child, parent, maker, rem);
-		dp_region_close(child, rem, there);
+			ret = map_instances(child, parent, maker, rem);
+		dp_area_close(child, rem, there);
 	}
 	if (!ret)
 		ret = take(child, maker);
 	dp_remote_end(rem);
-	dp_step("fork: done");
+	dp_kill_point("fork: done");
 	return (int)ret;
 }
 
@@ -207,8 +208,8 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	child->launched = child->held = child->reaped = child->exited = false;
 	child->installed = child->status_known = child->changing = false;
 	child->frozen = false;
-	child->nr_sleepers = 0;
-	child->hand = NULL;
+	child->nr_waiters = 0;
+	child->borrowed_thread = NULL;
 	child->syncs = child->passed = child->vetted = false;
 	child->maps = (struct dp_maps){ 0 };
 	child->engine = NULL;
@@ -220,8 +221,7 @@ static struct dp_process *child_of(const struct dp_process *parent, pid_t pid)
 	return child;
 }
 
-int dp_process_fork(struct dp_family *family,
-		    const struct dp_family_event *event,
+int dp_process_fork(struct dp_tree *tree, const struct dp_tree_event *event,
 		    struct dp_process **out, struct dp_diag *diag)
 {
 	const struct dp_process *parent = event->proc;
@@ -243,11 +243,11 @@ int dp_process_fork(struct dp_family *family,
 	if (!err)
 		err = settle_in(child, parent, event->maker_ns);
 	if (!err)
-		err = dp_family_add(family, child);
+		err = dp_tree_add(tree, child);
 	if (err) {
 		struct dp_engine *engine = child ? child->engine : NULL;
 
-		dp_family_fail(family, event, child);
+		dp_tree_fail(tree, event, child);
 		dp_engine_destroy(engine);
 		return dp_diag_set(
 			diag, err,

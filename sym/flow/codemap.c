@@ -3,7 +3,7 @@
  * codemap: the ways into a module's code.
  *
  *   frame descriptions ─┐                      ┌─► branches ──────────┐
- *   symbols ────────────┴─► pieces ─► decode ──┼─► refs ─► jump tables ├─► bits
+ *   symbols ────────────┴─► fragments ─► decode ──┼─► refs ─► jump tables ├─► bits
  *   relocations, data ─────────────────────────┼─► addresses ─────────┤
  *   exception tables ──────────────────────────┴─► landing pads ──────┘
  *
@@ -50,18 +50,18 @@ static int draw(struct dp_survey *s)
 	find_data(s);
 	err = dp_text_load(s);
 	if (!err)
-		err = dp_pieces_load(s);
+		err = dp_fragments_load(s);
 	if (!err)
-		err = dp_flow_follow(s);
+		err = dp_flow_walk(s);
 	if (!err)
 		err = dp_pointers_mark(s);
 	if (err)
 		return err;
-	dp_gaps_scan(s);
+	dp_padding_scan(s);
 	err = dp_tables_read(s);
 	if (!err)
 		err = dp_lsda_mark(s);
-	dp_ways_sort(s->map);
+	dp_edges_sort(s->map);
 	return err;
 }
 
@@ -159,7 +159,7 @@ void dp_code_map_close(struct dp_code_map *map)
 		free(map->text[i].insn);
 		free(map->text[i].named);
 	}
-	free(map->piece);
+	free(map->fragment);
 	free(map->jump.v);
 	free(map->hidden.v);
 	free(map->inner);
@@ -196,18 +196,18 @@ bool dp_code_map_boundary(const struct dp_code_map *map, u64 addr)
 int dp_code_map_function(const struct dp_code_map *map, u64 addr, u64 *start,
 			 u64 *end)
 {
-	const struct dp_piece *p = dp_pieces_find(map, addr - map->bias);
+	const struct dp_fragment *p = dp_fragments_find(map, addr - map->bias);
 
 	if (!p)
 		return -ENOENT;
 	*start = p->start + map->bias;
-	*end = dp_piece_end(p) + map->bias;
+	*end = dp_fragment_end(p) + map->bias;
 	return 0;
 }
 
 bool dp_code_map_unresolved(const struct dp_code_map *map, u64 addr)
 {
-	const struct dp_piece *p = dp_pieces_find(map, addr - map->bias);
+	const struct dp_fragment *p = dp_fragments_find(map, addr - map->bias);
 
-	return !p || (p->flags & (DP_PIECE_JUMP | DP_PIECE_LOST));
+	return !p || (p->flags & (DP_FRAGMENT_JUMP | DP_FRAGMENT_LOST));
 }

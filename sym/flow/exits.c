@@ -2,19 +2,19 @@
 /*
  * exits: by which instructions a function is left.
  *
- *   entry ─► its piece ─► decode ─► rets ───────────────────────────┐
+ *   entry ─► its fragment ─► decode ─► rets ───────────────────────────┐
  *              ▲            ├─────► jumps out, stack at the entry's ─┼─► exits
  *              │            │       value, to where functions begin ┘
- *              └── parts ◄──┴─────► all other ways to other pieces
+ *              └── parts ◄──┴─────► all other ways to other fragments
  *
- * A piece is decoded from end to end, whether reached or not: a ret that is never
+ * A fragment is decoded from end to end, whether reached or not: a ret that is never
  * executed is one exit too many, which does no harm. So the targets of a switch
  * need not be known one by one, only that the jump does not leave. That is told by
  * the stack pointer: with anything on the stack a jump stays inside. Without, an
  * indirect jump is either a switch or a tail call, and what comes right before it
  * tells which; where it does not, the function is refused.
  *
- * A part is what is reached from a piece of the function and is no function
+ * A part is what is reached from a fragment of the function and is no function
  * itself: the cold part that a compiler moved away, a label in the middle of other
  * assembly, the function that this one falls into. Whether calls of others come
  * there too does not matter but for the one bit that says so.
@@ -36,7 +36,7 @@ struct way_out {
 	struct dp_exits *ex;
 	const struct dp_code_map *map;
 	u64 entry;
-	u32 part[DP_PARTS_MAX]; /* pieces */
+	u32 part[DP_PARTS_MAX]; /* fragments */
 	u32 n_part;
 	struct dp_exit *found;
 	size_t n_found, room_found;
@@ -46,8 +46,8 @@ struct way_out {
 
 /** struct place - an instruction of a part */
 struct place {
-	const struct dp_piece *piece;
-	const u8 *code; /* of the piece */
+	const struct dp_fragment *fragment;
+	const u8 *code; /* of the fragment */
 	u64 at;
 	struct insn_facts f;
 	struct dp_past past;
@@ -62,24 +62,24 @@ static void refuse(struct way_out *w, const char *why)
 	}
 }
 
-static bool has_part(const struct way_out *w, const struct dp_piece *p)
+static bool has_part(const struct way_out *w, const struct dp_fragment *p)
 {
 	u32 i;
 
 	for (i = 0; i < w->n_part; i++)
-		if (&w->map->piece[w->part[i]] == p)
+		if (&w->map->fragment[w->part[i]] == p)
 			return true;
 	return false;
 }
 
-static void add_part(struct way_out *w, const struct dp_piece *p)
+static void add_part(struct way_out *w, const struct dp_fragment *p)
 {
 	if (has_part(w, p))
 		return;
 	if (w->n_part == DP_PARTS_MAX)
 		refuse(w, "it has more parts than any function");
 	else
-		w->part[w->n_part++] = (u32)(p - w->map->piece);
+		w->part[w->n_part++] = (u32)(p - w->map->fragment);
 }
 
 static void add_found(struct way_out *w, const struct place *p, u8 kind, u64 to)
@@ -110,7 +110,7 @@ static void see_ret(struct way_out *w, const struct place *p)
 
 static void see_jump_out(struct way_out *w, const struct place *p, u64 to)
 {
-	const struct dp_piece *q = dp_pieces_find(w->map, to);
+	const struct dp_fragment *q = dp_fragments_find(w->map, to);
 	bool begins = dp_is_entry(w->ex, to) || dp_is_stub(w->ex, to);
 
 	if (p->home && (begins || !q))
@@ -131,7 +131,7 @@ static void see_jump(struct way_out *w, const struct place *p)
 		add_found(w, p, DP_EXIT_TAIL, to);
 	else if (to == w->entry)
 		refuse(w, "it jumps to its entry with more on its stack");
-	else if (to - p->piece->start >= p->piece->len)
+	else if (to - p->fragment->start >= p->fragment->len)
 		see_jump_out(w, p, to);
 }
 
@@ -148,28 +148,28 @@ static bool is_inner(const struct dp_code_map *map, u64 at)
  */
 static void see_computed(struct way_out *w, const struct place *p)
 {
-	u8 own = DP_PIECE_INSIDE | DP_PIECE_TABLE | DP_PIECE_PAIR;
+	u8 own = DP_FRAGMENT_INSIDE | DP_FRAGMENT_TABLE | DP_FRAGMENT_PAIR;
 
-	if (!(p->piece->flags & own))
+	if (!(p->fragment->flags & own))
 		add_found(w, p, DP_EXIT_TAIL, 0);
-	else if (!(p->piece->flags & DP_PIECE_INSIDE) &&
-		 !dp_past_has_offset(&p->past, p->code, p->piece->len))
+	else if (!(p->fragment->flags & DP_FRAGMENT_INSIDE) &&
+		 !dp_past_has_offset(&p->past, p->code, p->fragment->len))
 		refuse(w, "an indirect jump may be a switch or a tail call");
 }
 
 /* jmp *%reg, with the stack as at the entry. */
 static void see_register(struct way_out *w, const struct place *p)
 {
-	u8 flags = p->piece->flags;
+	u8 flags = p->fragment->flags;
 	enum dp_source from;
 
-	from = dp_past_source(&p->past, p->code, p->piece->len,
+	from = dp_past_source(&p->past, p->code, p->fragment->len,
 			      p->f.operand.base);
 	if (from == DP_SOURCE_COMPUTED)
 		see_computed(w, p);
-	else if (flags & DP_PIECE_INSIDE ||
+	else if (flags & DP_FRAGMENT_INSIDE ||
 		 (from == DP_SOURCE_NOT_HERE &&
-		  flags & (DP_PIECE_TABLE | DP_PIECE_PAIR)))
+		  flags & (DP_FRAGMENT_TABLE | DP_FRAGMENT_PAIR)))
 		refuse(w, "an indirect jump may be a switch or a tail call");
 	else
 		add_found(w, p, DP_EXIT_TAIL, 0);
@@ -179,14 +179,15 @@ static void see_indirect(struct way_out *w, const struct place *p)
 {
 	const struct dp_operand_ref *to = &p->f.operand;
 
-	if (!p->home || p->code[p->at - p->piece->start] == NOTRACK ||
+	if (!p->home || p->code[p->at - p->fragment->start] == NOTRACK ||
 	    is_inner(w->map, p->at))
 		return;
 	if (p->f.faults != DP_FAULTS_BRANCH)
 		refuse(w, "an indirect jump of it has a strange operand");
 	else if (!to->memory)
 		see_register(w, p);
-	else if (to->index != DP_NO_REG && p->piece->flags & DP_PIECE_INSIDE)
+	else if (to->index != DP_NO_REG &&
+		 p->fragment->flags & DP_FRAGMENT_INSIDE)
 		refuse(w, "an indirect jump may be a switch or a tail call");
 	else
 		add_found(w, p, DP_EXIT_TAIL, 0);
@@ -194,7 +195,7 @@ static void see_indirect(struct way_out *w, const struct place *p)
 
 static bool is_far_ret(const struct place *p)
 {
-	const u8 *code = p->code + (p->at - p->piece->start);
+	const u8 *code = p->code + (p->at - p->fragment->start);
 	u8 op = code[p->f.opcode_off];
 
 	return !p->f.modrm_off && (op == FAR_RET || op == FAR_RET_IMM) &&
@@ -231,8 +232,8 @@ static bool may_leave(const struct way_out *w, const struct place *p)
 		      p->f.class == DP_INSN_LOOP;
 
 	return p->f.class == DP_INSN_RET || p->f.class == DP_INSN_JMP_IND ||
-	       (direct &&
-		(to == w->entry || to - p->piece->start >= p->piece->len));
+	       (direct && (to == w->entry ||
+			   to - p->fragment->start >= p->fragment->len));
 }
 
 /* A compiler ends a function in a call that never returns; rt_sigreturn(2) does
@@ -243,12 +244,12 @@ static bool falls_through(u8 class)
 	       class == DP_INSN_LOOP;
 }
 
-static void see_end(struct way_out *w, const struct dp_piece *p)
+static void see_end(struct way_out *w, const struct dp_fragment *p)
 {
-	const struct dp_piece *next = p + 1;
-	u64 end = dp_piece_end(p);
+	const struct dp_fragment *next = p + 1;
+	u64 end = dp_fragment_end(p);
 
-	if (next == w->map->piece + w->map->n_piece)
+	if (next == w->map->fragment + w->map->n_fragment)
 		next = NULL;
 	if (next && dp_exits_nops(w->ex, end, next->start))
 		add_part(w, next);
@@ -256,21 +257,21 @@ static void see_end(struct way_out *w, const struct dp_piece *p)
 		refuse(w, "it runs on into what is no function");
 }
 
-static void look_through(struct way_out *w, const struct dp_piece *piece)
+static void look_through(struct way_out *w, const struct dp_fragment *fragment)
 {
-	struct place p = { .piece = piece, .at = piece->start };
+	struct place p = { .fragment = fragment, .at = fragment->start };
 	const struct dp_row *row;
-	u64 end = dp_piece_end(piece);
+	u64 end = dp_fragment_end(fragment);
 	bool falls = true;
 
-	p.code = dp_exits_code(w->ex, piece);
-	w->err = dp_exits_rows(w->ex, piece);
+	p.code = dp_exits_code(w->ex, fragment);
+	w->err = dp_exits_rows(w->ex, fragment);
 	if (w->err == -EILSEQ) {
 		w->err = 0;
 		refuse(w, "where it has its stack is not known");
 	}
 	for (; p.at < end && !w->err; p.at += p.f.len) {
-		if (dp_insn_facts(p.code + (p.at - piece->start), end - p.at,
+		if (dp_insn_facts(p.code + (p.at - fragment->start), end - p.at,
 				  &p.f)) {
 			refuse(w, "it cannot be decoded");
 			return;
@@ -281,55 +282,55 @@ static void look_through(struct way_out *w, const struct dp_piece *piece)
 			refuse(w, "where it has its stack is not known");
 		else
 			see(w, &p);
-		dp_past_add(&p.past, (u32)(p.at - piece->start));
-		if (!dp_gaps_is_nop(p.code + (p.at - piece->start), &p.f))
+		dp_past_add(&p.past, (u32)(p.at - fragment->start));
+		if (!dp_padding_is_nop(p.code + (p.at - fragment->start), &p.f))
 			falls = falls_through(p.f.class);
 	}
 	if (!w->err && falls)
-		see_end(w, piece);
+		see_end(w, fragment);
 }
 
 /* Landing pads, and what only a switch leads to. */
-static void add_hidden(struct way_out *w, const struct dp_piece *p)
+static void add_hidden(struct way_out *w, const struct dp_fragment *p)
 {
-	const struct dp_ways *hidden = &w->map->hidden;
-	const struct dp_piece *q;
+	const struct dp_flow_edges *hidden = &w->map->hidden;
+	const struct dp_fragment *q;
 	size_t i;
 
-	for (i = dp_ways_from(hidden, p->start);
+	for (i = dp_edges_from(hidden, p->start);
 	     i < hidden->n && hidden->v[i].from == p->start; i++) {
-		q = dp_pieces_find(w->map, hidden->v[i].to);
+		q = dp_fragments_find(w->map, hidden->v[i].to);
 		if (q && !dp_is_entry(w->ex, q->start))
 			add_part(w, q);
 	}
 }
 
 /* A cold part that was not seen to be jumped to jumps back, at least. */
-static void add_returning(struct way_out *w, const struct dp_piece *p)
+static void add_returning(struct way_out *w, const struct dp_fragment *p)
 {
-	const struct dp_ways *jump = &w->map->jump;
-	const struct dp_piece *q;
+	const struct dp_flow_edges *jump = &w->map->jump;
+	const struct dp_fragment *q;
 	size_t i;
 
-	for (i = dp_ways_to(jump, p->start + 1);
-	     i < jump->n && jump->v[i].to < dp_piece_end(p); i++) {
-		q = dp_pieces_find(w->map, jump->v[i].from);
+	for (i = dp_edges_to(jump, p->start + 1);
+	     i < jump->n && jump->v[i].to < dp_fragment_end(p); i++) {
+		q = dp_fragments_find(w->map, jump->v[i].from);
 		if (q && !dp_is_entry(w->ex, q->start))
 			add_part(w, q);
 	}
 }
 
 /* Does anybody else come into this part? */
-static bool is_shared(const struct way_out *w, const struct dp_piece *p)
+static bool is_shared(const struct way_out *w, const struct dp_fragment *p)
 {
-	const struct dp_ways *jump = &w->map->jump;
-	u64 end = dp_piece_end(p), at;
+	const struct dp_flow_edges *jump = &w->map->jump;
+	u64 end = dp_fragment_end(p), at;
 	size_t i;
 
-	for (i = dp_ways_to(jump, p->start); i < jump->n && jump->v[i].to < end;
-	     i++)
+	for (i = dp_edges_to(jump, p->start);
+	     i < jump->n && jump->v[i].to < end; i++)
 		if (jump->v[i].to != w->entry &&
-		    !has_part(w, dp_pieces_find(w->map, jump->v[i].from)))
+		    !has_part(w, dp_fragments_find(w->map, jump->v[i].from)))
 			return true;
 	for (at = dp_next_entry(w->ex, p->start, end); at < end;
 	     at = dp_next_entry(w->ex, at + 1, end))
@@ -341,7 +342,7 @@ static bool is_shared(const struct way_out *w, const struct dp_piece *p)
 /* What was taken for a way out may have led to what is a part by now. */
 static int hand_over(const struct way_out *w, struct dp_exit_list *list)
 {
-	const struct dp_piece *q;
+	const struct dp_fragment *q;
 	struct dp_exit exit;
 	bool shared = false;
 	size_t i;
@@ -350,10 +351,10 @@ static int hand_over(const struct way_out *w, struct dp_exit_list *list)
 	if (!list->v)
 		return -ENOMEM;
 	for (i = 0; i < w->n_part && !shared; i++)
-		shared = is_shared(w, &w->map->piece[w->part[i]]);
+		shared = is_shared(w, &w->map->fragment[w->part[i]]);
 	for (i = 0; i < w->n_found; i++) {
 		exit = w->found[i];
-		q = exit.to ? dp_pieces_find(w->map, exit.to) : NULL;
+		q = exit.to ? dp_fragments_find(w->map, exit.to) : NULL;
 		if (q && exit.to != w->entry && has_part(w, q))
 			continue;
 		exit.addr += w->map->bias;
@@ -368,12 +369,13 @@ static int hand_over(const struct way_out *w, struct dp_exit_list *list)
 
 static void follow(struct way_out *w)
 {
-	const struct dp_piece *p;
+	const struct dp_fragment *p;
 	u32 i;
 
 	for (i = 0; i < w->n_part && !w->err; i++) {
-		p = &w->map->piece[w->part[i]];
-		if ((p->flags & DP_PIECE_LOST) && (p->flags & DP_PIECE_FDE))
+		p = &w->map->fragment[w->part[i]];
+		if ((p->flags & DP_FRAGMENT_LOST) &&
+		    (p->flags & DP_FRAGMENT_FDE))
 			refuse(w,
 			       "its landing pads are not known, or it cannot be decoded");
 		if (!w->err)
@@ -387,7 +389,7 @@ static void follow(struct way_out *w)
 
 static void begin(struct way_out *w, struct dp_exits *exits, u64 entry)
 {
-	const struct dp_piece *p = dp_pieces_find(exits->map, entry);
+	const struct dp_fragment *p = dp_fragments_find(exits->map, entry);
 
 	*w = (struct way_out){ .ex = exits, .map = exits->map, .entry = entry };
 	if (!p) {

@@ -36,8 +36,8 @@
 struct flow {
 	struct dp_survey *s;
 	struct dp_text *text;
-	struct dp_piece *piece;
-	const u8 *code; /* of the piece */
+	struct dp_fragment *fragment;
+	const u8 *code; /* of the fragment */
 	struct dp_past past;
 	u64 own[OWN_MAX]; /* addresses that it takes of itself */
 	u32 n_own;
@@ -46,7 +46,7 @@ struct flow {
 	int err;
 };
 
-static bool in_piece(const struct dp_piece *p, u64 addr)
+static bool in_fragment(const struct dp_fragment *p, u64 addr)
 {
 	return addr - p->start < p->len;
 }
@@ -168,14 +168,15 @@ static void note_table(struct flow *w, u64 at, s32 table)
 	for (i = 0; i < INNER_MAX && strange < STRANGE_MAX && !w->err; i++) {
 		if (!dp_window_read(&w->s->window, (u64)table + 8 * i, &to,
 				    sizeof(to)) ||
-		    !dp_pieces_find(map, to))
+		    !dp_fragments_find(map, to))
 			break;
-		if (in_piece(w->piece, to))
+		if (in_fragment(w->fragment, to))
 			strange = 0;
 		else if (!i)
 			return;
 		else if (++strange)
-			w->err = dp_ways_add(&map->hidden, w->piece->start, to);
+			w->err = dp_edges_add(&map->hidden, w->fragment->start,
+					      to);
 	}
 	if (!i || w->err)
 		return;
@@ -189,14 +190,14 @@ static void note_indirect(struct flow *w, u64 at, const struct insn_facts *f)
 	enum dp_source from;
 
 	if (f->faults != DP_FAULTS_BRANCH) { /* with 32-bit addresses, say */
-		w->piece->flags |= DP_PIECE_COMPUTED;
+		w->fragment->flags |= DP_FRAGMENT_COMPUTED;
 	} else if (!to->memory) {
-		from = dp_past_source(&w->past, w->code, w->piece->len,
+		from = dp_past_source(&w->past, w->code, w->fragment->len,
 				      to->base);
 		if (from != DP_SOURCE_WHOLE)
-			w->piece->flags |= from == DP_SOURCE_COMPUTED ?
-						   DP_PIECE_COMPUTED :
-						   DP_PIECE_UNKNOWN;
+			w->fragment->flags |= from == DP_SOURCE_COMPUTED ?
+						      DP_FRAGMENT_COMPUTED :
+						      DP_FRAGMENT_UNKNOWN;
 	} else if (to->base == DP_NO_REG && to->index != DP_NO_REG) {
 		note_table(w, at, to->disp);
 	}
@@ -205,20 +206,20 @@ static void note_indirect(struct flow *w, u64 at, const struct insn_facts *f)
 static void note_branch(struct flow *w, u64 at, u64 to, bool is_call)
 {
 	struct dp_survey *s = w->s;
-	struct dp_edge edge = { w->piece - s->map->piece, 0 };
-	struct dp_piece *p;
+	struct dp_edge edge = { w->fragment - s->map->fragment, 0 };
+	struct dp_fragment *p;
 
 	if (is_call)
 		dp_text_mark(s->map, to);
 	else
 		dp_text_mark_jump(s->map, to);
-	if (is_call || in_piece(w->piece, to))
+	if (is_call || in_fragment(w->fragment, to))
 		return;
-	w->err = dp_ways_add(&s->map->jump, at, to);
-	p = dp_pieces_find(s->map, to);
+	w->err = dp_edges_add(&s->map->jump, at, to);
+	p = dp_fragments_find(s->map, to);
 	if (w->err || !p || p->start == to)
 		return;
-	edge.to = p - s->map->piece;
+	edge.to = p - s->map->fragment;
 	w->err = dp_list_add(&s->edge, &s->n_edge, &s->room_edge, &edge,
 			     sizeof(edge));
 }
@@ -226,11 +227,11 @@ static void note_branch(struct flow *w, u64 at, u64 to, bool is_call)
 static void note_data(struct flow *w, u64 addr)
 {
 	struct dp_survey *s = w->s;
-	struct dp_ref r = { addr, w->piece - s->map->piece };
+	struct dp_ref r = { addr, w->fragment - s->map->fragment };
 
 	if (addr < s->data_start || addr >= s->data_end ||
 	    (s->n_ref && s->ref[s->n_ref - 1].addr == addr &&
-	     s->ref[s->n_ref - 1].piece == r.piece))
+	     s->ref[s->n_ref - 1].fragment == r.fragment))
 		return;
 	w->err = dp_list_add(&s->ref, &s->n_ref, &s->room_ref, &r, sizeof(r));
 }
@@ -247,7 +248,7 @@ static void note_own(struct flow *w, u64 addr)
 	if (w->n_own < OWN_MAX)
 		w->own[w->n_own++] = addr;
 	else
-		w->piece->flags |= DP_PIECE_LOST;
+		w->fragment->flags |= DP_FRAGMENT_LOST;
 }
 
 /* The code takes this address: of code, or of a table. */
@@ -258,15 +259,15 @@ static void note_address(struct flow *w, u64 addr)
 		return;
 	}
 	/* Of its own inside it is a label, not a function. */
-	if (in_piece(w->piece, addr) && addr != w->piece->start)
+	if (in_fragment(w->fragment, addr) && addr != w->fragment->start)
 		dp_text_mark_jump(w->s->map, addr);
 	else
 		dp_text_mark(w->s->map, addr);
-	if (in_piece(w->piece, addr)) {
-		if (addr != w->piece->start)
-			w->piece->flags |= DP_PIECE_INSIDE;
+	if (in_fragment(w->fragment, addr)) {
+		if (addr != w->fragment->start)
+			w->fragment->flags |= DP_FRAGMENT_INSIDE;
 		note_own(w, addr);
-	} else if (!dp_pieces_find(w->s->map, addr)) {
+	} else if (!dp_fragments_find(w->s->map, addr)) {
 		note_data(w, addr);
 	}
 }
@@ -319,7 +320,7 @@ static void note_plain(struct flow *w, u64 at, const u8 *code,
 		dp_text_mark(w->s->map, to); /* data between functions */
 	else if (f->class == DP_INSN_REFUSED && f->imm_size)
 		dp_text_mark(w->s->map, to); /* xbegin, odd branches */
-	if (is_endbr(code, f) && at != w->piece->start)
+	if (is_endbr(code, f) && at != w->fragment->start)
 		dp_text_mark_jump(w->s->map, at);
 }
 
@@ -351,12 +352,12 @@ static void note(struct flow *w, u64 at, const u8 *code,
 /* Return: false if it cannot be decoded to its end. */
 static bool walk(struct flow *w)
 {
-	u64 start = w->piece->start;
+	u64 start = w->fragment->start;
 	struct insn_facts f;
 	u32 at;
 
-	for (at = 0; at < w->piece->len && !w->err; at += f.len) {
-		if (dp_insn_facts(w->code + at, w->piece->len - at, &f))
+	for (at = 0; at < w->fragment->len && !w->err; at += f.len) {
+		if (dp_insn_facts(w->code + at, w->fragment->len - at, &f))
 			return false;
 		dp_text_mark_insn(w->text, start + at);
 		note(w, start + at, w->code + at, &f);
@@ -372,42 +373,43 @@ static bool walk(struct flow *w)
 static void note_fall(struct flow *w)
 {
 	struct dp_code_map *map = w->s->map;
-	const struct dp_piece *next = w->piece + 1;
+	const struct dp_fragment *next = w->fragment + 1;
 
-	dp_text_mark_jump(map, dp_piece_end(w->piece));
-	if (!w->err && next < map->piece + map->n_piece)
-		w->err = dp_ways_add(&map->jump, dp_piece_end(w->piece) - 1,
-				     next->start);
+	dp_text_mark_jump(map, dp_fragment_end(w->fragment));
+	if (!w->err && next < map->fragment + map->n_fragment)
+		w->err = dp_edges_add(&map->jump,
+				      dp_fragment_end(w->fragment) - 1,
+				      next->start);
 }
 
-static int follow_one(struct dp_survey *s, struct dp_piece *p)
+static int walk_one(struct dp_survey *s, struct dp_fragment *p)
 {
-	struct flow w = { .s = s, .piece = p, .first_ref = s->n_ref };
+	struct flow w = { .s = s, .fragment = p, .first_ref = s->n_ref };
 	u32 i;
 
 	w.text = dp_text_find(s->map, p->start);
 	w.code = w.text->code + (p->start - w.text->start);
 	if (!walk(&w)) {
-		p->flags |= DP_PIECE_LOST;
-		dp_gaps_scan_bytes(s, w.text, p->start, dp_piece_end(p));
+		p->flags |= DP_FRAGMENT_LOST;
+		dp_padding_scan_bytes(s, w.text, p->start, dp_fragment_end(p));
 		w.falls = true;
 	}
 	if (w.falls)
 		note_fall(&w);
-	if (!(p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN)))
+	if (!(p->flags & (DP_FRAGMENT_COMPUTED | DP_FRAGMENT_UNKNOWN)))
 		return w.err;
 	for (i = 0; i < w.n_own; i++)
 		dp_tables_pair(s, p, w.own[i], w.first_ref);
 	return w.err;
 }
 
-int dp_flow_follow(struct dp_survey *s)
+int dp_flow_walk(struct dp_survey *s)
 {
 	struct dp_code_map *map = s->map;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < map->n_piece && !err; i++)
-		err = follow_one(s, &map->piece[i]);
+	for (i = 0; i < map->n_fragment && !err; i++)
+		err = walk_one(s, &map->fragment[i]);
 	return err;
 }

@@ -56,10 +56,10 @@ static bool read_header(struct dp_survey *s, const struct dp_fde *fde,
 
 static int mark_pad(struct dp_survey *s, const struct dp_fde *fde, u64 pad)
 {
-	const struct dp_piece *p = dp_pieces_find(s->map, fde->start);
+	const struct dp_fragment *p = dp_fragments_find(s->map, fde->start);
 
 	dp_text_mark_jump(s->map, pad);
-	return p ? dp_ways_hide(s->map, p, pad) : 0;
+	return p ? dp_edges_hide(s->map, p, pad) : 0;
 }
 
 static bool mark_pads(struct dp_survey *s, const struct dp_fde *fde,
@@ -90,7 +90,7 @@ static bool mark_pads(struct dp_survey *s, const struct dp_fde *fde,
 int dp_lsda_mark(struct dp_survey *s)
 {
 	const struct dp_fde *fde;
-	struct dp_piece *p;
+	struct dp_fragment *p;
 	struct pads pads;
 	size_t i;
 	int err = 0;
@@ -102,9 +102,9 @@ int dp_lsda_mark(struct dp_survey *s)
 		if (fde->lsda != DP_LSDA_BAD && read_header(s, fde, &pads) &&
 		    mark_pads(s, fde, &pads, &err))
 			continue;
-		p = dp_pieces_find(s->map, fde->start);
+		p = dp_fragments_find(s->map, fde->start);
 		if (p)
-			p->flags |= DP_PIECE_LOST;
+			p->flags |= DP_FRAGMENT_LOST;
 	}
 	return err;
 }

@@ -34,51 +34,51 @@ struct dp_text {
 	u64 *target, *insn, *named;
 };
 
-/* What a piece has, and what that means. */
-enum dp_piece_flag {
-	DP_PIECE_FDE = 1, /* known by its frame description, not by a name */
-	DP_PIECE_COMPUTED = 2, /* jumps to an address that it computes */
-	DP_PIECE_UNKNOWN = 4, /* jumps to a register, set who knows where */
-	DP_PIECE_INSIDE = 8, /* takes an address of its own inside */
-	DP_PIECE_TABLE = 16, /* refers to a table of offsets from itself */
-	DP_PIECE_PAIR = 32, /* the same, of offsets from its own inside */
-	DP_PIECE_JUMP = 64, /* targets of a jump are not known */
-	DP_PIECE_LOST = 128, /* not understood for another reason */
+/* What a fragment has, and what that means. */
+enum dp_fragment_flag {
+	DP_FRAGMENT_FDE = 1, /* known by its frame description, not by a name */
+	DP_FRAGMENT_COMPUTED = 2, /* jumps to an address that it computes */
+	DP_FRAGMENT_UNKNOWN = 4, /* jumps to a register, set who knows where */
+	DP_FRAGMENT_INSIDE = 8, /* takes an address of its own inside */
+	DP_FRAGMENT_TABLE = 16, /* refers to a table of offsets from itself */
+	DP_FRAGMENT_PAIR = 32, /* the same, of offsets from its own inside */
+	DP_FRAGMENT_JUMP = 64, /* targets of a jump are not known */
+	DP_FRAGMENT_LOST = 128, /* not understood for another reason */
 };
 
-/** struct dp_piece - a function, or what one description knows of it */
-struct dp_piece {
+/** struct dp_fragment - a function, or what one description knows of it */
+struct dp_fragment {
 	u64 start;
 	u32 len;
 	u8 flags;
 };
 
-/** struct dp_way - from one piece into another */
-struct dp_way {
+/** struct dp_flow_edge - from one fragment into another */
+struct dp_flow_edge {
 	u64 from, to;
 };
 
-/** struct dp_ways - any number of them */
-struct dp_ways {
-	struct dp_way *v;
+/** struct dp_flow_edges - any number of them */
+struct dp_flow_edges {
+	struct dp_flow_edge *v;
 	size_t n, room;
 };
 
 /**
  * struct dp_code_map
- * @jump: direct jumps out of pieces, and falls out of their ends, ascending by
- *        @to; @from is somewhere in the piece
+ * @jump: direct jumps out of fragments, and falls out of their ends, ascending by
+ *        @to; @from is somewhere in the fragment
  * @hidden: what no instruction tells: landing pads, entries of jump tables that
- *          lead out of the function; ascending by @from, the piece's start
+ *          lead out of the function; ascending by @from, the fragment's start
  * @inner: indirect jumps by tables of whole addresses, ascending
  */
 struct dp_code_map {
 	u64 bias;
 	struct dp_text text[DP_TEXT_MAX];
 	size_t n_text;
-	struct dp_piece *piece; /* ascending, without overlap */
-	size_t n_piece, room_piece;
-	struct dp_ways jump, hidden;
+	struct dp_fragment *fragment; /* ascending, without overlap */
+	size_t n_fragment, room_fragment;
+	struct dp_flow_edges jump, hidden;
 	u64 *inner;
 	size_t n_inner, room_inner;
 };
@@ -86,18 +86,18 @@ struct dp_code_map {
 /*
  * survey: what is gathered while a code map is drawn.
  *
- * Order of work: text (bytes, empty bitmaps) -> pieces (where functions are)
+ * Order of work: text (bytes, empty bitmaps) -> fragments (where functions are)
  * -> flow (decode them), gaps (what lies between), tables, pointers, lsda
  * (further ways in).
  */
 
-/** struct dp_ref - a piece takes the address of something that is not code */
+/** struct dp_ref - a fragment takes the address of something that is not code */
 struct dp_ref {
 	u64 addr;
-	u32 piece;
+	u32 fragment;
 };
 
-/** struct dp_edge - a piece jumps into the middle of another */
+/** struct dp_edge - a fragment jumps into the middle of another */
 struct dp_edge {
 	u32 from, to;
 };
@@ -145,15 +145,15 @@ int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
 /* Words for an error of dp_code_map_open(). Return: @err */
 int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
 		    int err, struct dp_diag *diag);
-int dp_flow_follow(struct dp_survey *s);
-void dp_gaps_scan(struct dp_survey *s);
+int dp_flow_walk(struct dp_survey *s);
+void dp_padding_scan(struct dp_survey *s);
 /* Every byte of [start, end) is taken for the start of an instruction. */
-void dp_gaps_scan_bytes(struct dp_survey *s, const struct dp_text *t, u64 start,
-			u64 end);
-bool dp_gaps_is_nop(const u8 *code, const struct insn_facts *f);
-bool dp_gaps_is_nops(const u8 *code, u64 len);
-/* Tables of offsets from @base, which lies in @piece: its refs from @ref on. */
-void dp_tables_pair(struct dp_survey *s, struct dp_piece *piece, u64 base,
+void dp_padding_scan_bytes(struct dp_survey *s, const struct dp_text *t,
+			   u64 start, u64 end);
+bool dp_padding_is_nop(const u8 *code, const struct insn_facts *f);
+bool dp_padding_is_nops(const u8 *code, u64 len);
+/* Tables of offsets from @base, which lies in @fragment: its refs from @ref on. */
+void dp_tables_pair(struct dp_survey *s, struct dp_fragment *fragment, u64 base,
 		    size_t ref);
 int dp_tables_read(struct dp_survey *s);
 int dp_pointers_mark(struct dp_survey *s);
@@ -181,23 +181,24 @@ const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got);
 /* All @size <= 64 of them, or none. */
 bool dp_window_read(struct dp_window *w, u64 addr, void *to, size_t size);
 
-/* pieces: which bytes of a module belong to which function. */
+/* fragments: which bytes of a module belong to which function. */
 
-int dp_pieces_load(struct dp_survey *s);
-struct dp_piece *dp_pieces_find(const struct dp_code_map *map, u64 addr);
-static inline u64 dp_piece_end(const struct dp_piece *p)
+int dp_fragments_load(struct dp_survey *s);
+struct dp_fragment *dp_fragments_find(const struct dp_code_map *map, u64 addr);
+static inline u64 dp_fragment_end(const struct dp_fragment *p)
 {
 	return p->start + p->len;
 }
 
-/* ways: how control gets from one piece of code into another. */
+/* edges: how control gets from one fragment of code into another. */
 
-int dp_ways_add(struct dp_ways *ways, u64 from, u64 to);
-/* From one piece to another that nothing else leads into from outside. */
-int dp_ways_hide(struct dp_code_map *map, const struct dp_piece *from, u64 to);
-void dp_ways_sort(struct dp_code_map *map);
+int dp_edges_add(struct dp_flow_edges *edges, u64 from, u64 to);
+/* From one fragment to another that nothing else leads into from outside. */
+int dp_edges_hide(struct dp_code_map *map, const struct dp_fragment *from,
+		  u64 to);
+void dp_edges_sort(struct dp_code_map *map);
 /* The first of @jump with to >= @addr; of @hidden with from >= @addr. */
-size_t dp_ways_to(const struct dp_ways *ways, u64 addr);
-size_t dp_ways_from(const struct dp_ways *ways, u64 addr);
+size_t dp_edges_to(const struct dp_flow_edges *edges, u64 addr);
+size_t dp_edges_from(const struct dp_flow_edges *edges, u64 addr);
 
 #endif

@@ -14,19 +14,19 @@ bool dp_row_is_home(const struct dp_row *row)
 	return row && row->reg == REG_RSP && row->cfa == HOME && row->ra;
 }
 
-const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_piece *p)
+const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_fragment *p)
 {
 	const struct dp_text *t = dp_text_find(ex->map, p->start);
 
 	return ex->code[t - ex->map->text] + (p->start - t->start);
 }
 
-static int read_rows(struct dp_exits *ex, const struct dp_piece *p,
+static int read_rows(struct dp_exits *ex, const struct dp_fragment *p,
 		     struct dp_rows *rows)
 {
 	const struct dp_fde *fde = NULL;
 
-	if (p->flags & DP_PIECE_FDE)
+	if (p->flags & DP_FRAGMENT_FDE)
 		fde = dp_fdes_find(&ex->fdes, p->start);
 	if (!fde)
 		return dp_rows_derive(rows, dp_exits_code(ex, p), p->len,
@@ -34,7 +34,7 @@ static int read_rows(struct dp_exits *ex, const struct dp_piece *p,
 	return dp_rows_read(rows, &ex->frames, fde);
 }
 
-int dp_exits_rows(struct dp_exits *ex, const struct dp_piece *p)
+int dp_exits_rows(struct dp_exits *ex, const struct dp_fragment *p)
 {
 	return read_rows(ex, p, &ex->rows);
 }
@@ -44,16 +44,16 @@ bool dp_exits_nops(const struct dp_exits *ex, u64 start, u64 end)
 	const struct dp_text *t = dp_text_find(ex->map, start);
 
 	return start == end || (t && end <= t->end &&
-				dp_gaps_is_nops(ex->code[t - ex->map->text] +
-							(start - t->start),
-						end - start));
+				dp_padding_is_nops(ex->code[t - ex->map->text] +
+							   (start - t->start),
+						   end - start));
 }
 
 bool dp_starts_home(struct dp_exits *ex, u64 addr)
 {
-	const struct dp_piece *p = dp_pieces_find(ex->map, addr);
+	const struct dp_fragment *p = dp_fragments_find(ex->map, addr);
 
-	if (!p || !(p->flags & DP_PIECE_FDE))
+	if (!p || !(p->flags & DP_FRAGMENT_FDE))
 		return true;
 	return !read_rows(ex, p, &ex->other) &&
 	       dp_row_is_home(dp_rows_at(&ex->other, addr));

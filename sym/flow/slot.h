@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * slot: where the return address is, at each instruction of a piece of code.
+ * slot: where the return address is, at each instruction of a fragment of code.
  *
  * Told by .eh_frame, or found out from the code where nothing is told. Addresses are
  * those of the file.
@@ -20,7 +20,8 @@ struct dp_exits {
 	struct dp_fdes fdes;
 	struct dp_eh frames;
 	struct dp_relocs stubs; /* of these, the PLTs only */
-	struct dp_rows rows, other; /* of the piece, of one asked for besides */
+	struct dp_rows rows,
+		other; /* of the fragment, of one asked for besides */
 };
 
 /* The same as dp_exits_open(), of a file. */
@@ -28,17 +29,17 @@ int dp_exits_load(const struct dp_elf *elf, const struct dp_code_map *map,
 		  struct dp_exits **exits);
 
 /* Fills in @ex->rows. -EILSEQ: not known; -ENOMEM. */
-int dp_exits_rows(struct dp_exits *ex, const struct dp_piece *p);
+int dp_exits_rows(struct dp_exits *ex, const struct dp_fragment *p);
 /* The stack pointer is at the return address. */
 bool dp_row_is_home(const struct dp_row *row);
 
 #define DP_PARTS_MAX 64
 
-/* The pieces of the function at @entry, its own first; those that were found where
+/* The fragments of the function at @entry, its own first; those that were found where
  * its exits are not known. -ENOENT, -ENOMEM. */
 int dp_exits_parts(struct dp_exits *ex, u64 entry, u32 part[DP_PARTS_MAX],
 		   u32 *n);
-const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_piece *p);
+const u8 *dp_exits_code(const struct dp_exits *ex, const struct dp_fragment *p);
 /* Do calls arrive at @addr? It is known by name, or as an address. */
 bool dp_is_entry(struct dp_exits *ex, u64 addr);
 /* The first such address in [start, end), or @end. */

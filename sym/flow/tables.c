@@ -27,11 +27,11 @@ static int by_address(const void *pa, const void *pb)
 
 	if (a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
-	return a->piece < b->piece ? -1 : a->piece > b->piece;
+	return a->fragment < b->fragment ? -1 : a->fragment > b->fragment;
 }
 
-static void pair_table(struct dp_survey *s, struct dp_piece *piece, u64 base,
-		       u64 table)
+static void pair_table(struct dp_survey *s, struct dp_fragment *fragment,
+		       u64 base, u64 table)
 {
 	struct dp_text *t = dp_text_find(s->map, base);
 	u64 i, to;
@@ -39,28 +39,28 @@ static void pair_table(struct dp_survey *s, struct dp_piece *piece, u64 base,
 
 	for (i = 0; i < PAIR_MAX; i++, s->budget--) {
 		if (!s->budget) {
-			piece->flags |= DP_PIECE_LOST;
+			fragment->flags |= DP_FRAGMENT_LOST;
 			return;
 		}
 		if (!dp_window_read(&s->window, table + 4 * i, &entry,
 				    sizeof(entry)))
 			return;
 		to = base + entry;
-		if (to - piece->start >= piece->len)
+		if (to - fragment->start >= fragment->len)
 			return;
 		if (!dp_text_is_insn(t, to))
 			continue;
 		dp_text_mark_jump(s->map, to);
 		if (!i)
-			piece->flags |= DP_PIECE_PAIR;
+			fragment->flags |= DP_FRAGMENT_PAIR;
 	}
 }
 
-void dp_tables_pair(struct dp_survey *s, struct dp_piece *piece, u64 base,
+void dp_tables_pair(struct dp_survey *s, struct dp_fragment *fragment, u64 base,
 		    size_t ref)
 {
 	for (; ref < s->n_ref && s->budget; ref++)
-		pair_table(s, piece, base, s->ref[ref].addr);
+		pair_table(s, fragment, base, s->ref[ref].addr);
 }
 
 /* Where an entry leads; false if that is not code, nor its very end. */
@@ -95,27 +95,27 @@ static void keep_tables(struct dp_survey *s)
 
 static void claim(struct dp_survey *s, u64 table, u64 to)
 {
-	struct dp_piece *p = dp_pieces_find(s->map, to);
+	struct dp_fragment *p = dp_fragments_find(s->map, to);
 	struct dp_ref key = { .addr = table };
 
-	if (!p || (p->flags & DP_PIECE_TABLE) ||
-	    !(p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN)))
+	if (!p || (p->flags & DP_FRAGMENT_TABLE) ||
+	    !(p->flags & (DP_FRAGMENT_COMPUTED | DP_FRAGMENT_UNKNOWN)))
 		return;
-	key.piece = p - s->map->piece;
+	key.fragment = p - s->map->fragment;
 	if (bsearch(&key, s->ref, s->n_ref, sizeof(key), by_address))
-		p->flags |= DP_PIECE_TABLE;
+		p->flags |= DP_FRAGMENT_TABLE;
 }
 
 /* The functions that refer to the table may go there: refs [@from, @until). */
 static int hide(struct dp_survey *s, size_t from, size_t until, u64 to)
 {
-	const struct dp_piece *p;
+	const struct dp_fragment *p;
 	int err = 0;
 
 	for (; from < until && !err; from++) {
-		p = &s->map->piece[s->ref[from].piece];
-		if (p->flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN))
-			err = dp_ways_hide(s->map, p, to);
+		p = &s->map->fragment[s->ref[from].fragment];
+		if (p->flags & (DP_FRAGMENT_COMPUTED | DP_FRAGMENT_UNKNOWN))
+			err = dp_edges_hide(s->map, p, to);
 	}
 	return err;
 }
@@ -144,18 +144,18 @@ static int read_table(struct dp_survey *s, size_t ref, size_t next)
  */
 static bool is_resolved(u8 flags)
 {
-	if (flags & DP_PIECE_INSIDE)
-		return flags & DP_PIECE_PAIR ||
-		       !(flags & (DP_PIECE_COMPUTED | DP_PIECE_UNKNOWN));
-	if (flags & DP_PIECE_COMPUTED)
-		return flags & DP_PIECE_TABLE;
+	if (flags & DP_FRAGMENT_INSIDE)
+		return flags & DP_FRAGMENT_PAIR ||
+		       !(flags & (DP_FRAGMENT_COMPUTED | DP_FRAGMENT_UNKNOWN));
+	if (flags & DP_FRAGMENT_COMPUTED)
+		return flags & DP_FRAGMENT_TABLE;
 	return true;
 }
 
 /* Pieces that jump into each other's middle are parts of one function. */
 static void spread(struct dp_survey *s)
 {
-	struct dp_piece *v = s->map->piece, *from, *to;
+	struct dp_fragment *v = s->map->fragment, *from, *to;
 	bool again = true;
 	size_t i;
 
@@ -164,10 +164,10 @@ static void spread(struct dp_survey *s)
 		for (i = 0; i < s->n_edge; i++) {
 			from = &v[s->edge[i].from];
 			to = &v[s->edge[i].to];
-			if (!((from->flags ^ to->flags) & DP_PIECE_JUMP))
+			if (!((from->flags ^ to->flags) & DP_FRAGMENT_JUMP))
 				continue;
-			from->flags |= DP_PIECE_JUMP;
-			to->flags |= DP_PIECE_JUMP;
+			from->flags |= DP_FRAGMENT_JUMP;
+			to->flags |= DP_FRAGMENT_JUMP;
 			again = true;
 		}
 	}
@@ -186,9 +186,9 @@ int dp_tables_read(struct dp_survey *s)
 		}
 		err = read_table(s, i, next);
 	}
-	for (i = 0; i < s->map->n_piece; i++) {
-		if (!is_resolved(s->map->piece[i].flags))
-			s->map->piece[i].flags |= DP_PIECE_JUMP;
+	for (i = 0; i < s->map->n_fragment; i++) {
+		if (!is_resolved(s->map->fragment[i].flags))
+			s->map->fragment[i].flags |= DP_FRAGMENT_JUMP;
 	}
 	spread(s);
 	return err;

@@ -287,7 +287,7 @@ static void sort_unique(struct dp_symbols *out)
 	out->n = n;
 }
 
-bool dp_symbol_is_piece(const char *name)
+bool dp_symbol_is_fragment(const char *name)
 {
 	const char *cold = strstr(name, ".cold");
 
@@ -300,7 +300,7 @@ static bool is_in_glob(const struct want *w, const struct dp_sym *sym)
 {
 	return !sym->chosen && sym->rank != DP_RANK_LABEL && fits(w, sym) &&
 	       !fnmatch(w->plain, sym->name, 0) &&
-	       !dp_symbol_is_piece(sym->name);
+	       !dp_symbol_is_fragment(sym->name);
 }
 
 static int find_glob(struct dp_modules *mods, struct dp_mod *mod,

@@ -55,7 +55,7 @@ const struct dp_never *dp_never_list(size_t *n)
 
 #define V8_BUILTIN "Builtins_"
 
-const char *dp_never_followed(const char *name, enum dp_return_way way)
+const char *dp_never_tracked(const char *name, enum dp_return_way way)
 {
 	size_t i, k, n = sizeof(list) / sizeof(list[0]);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* kretprobe: calls that are followed to their return. */
+/* kretprobe: calls that are tracked to their return. */
 #include "conform.h"
 #include "victims.h"
 #include <dlfcn.h>
@@ -977,7 +977,7 @@ static void switch_back(long arg)
 	check(!swapcontext(&there, &here));
 }
 
-static void followed_coroutine(void)
+static void tracked_coroutine(void)
 {
 	for (;;)
 		c_call_back(switch_back, 7);
@@ -990,7 +990,7 @@ TEST(row_163_followed_calls_on_several_stacks)
 	int i;
 
 	must(register_kretprobe(&rp));
-	make_there(followed_coroutine);
+	make_there(tracked_coroutine);
 	for (i = 0; i < ROUNDS; i++)
 		check_eq(c_call_back(switch_there, i), i + 1);
 	check_eq(switches, ROUNDS);

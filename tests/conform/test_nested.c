@@ -138,7 +138,7 @@ TEST(row_153_probes_hit_in_the_handlers_of_return_probes)
 	unregister_kprobe(&inner);
 }
 
-/* A call that is not followed because of a handler is no want of instances. */
+/* A call that is not tracked because of a handler is no want of instances. */
 TEST(row_153_return_probes_hit_in_a_handler)
 {
 	struct kprobe kp = { .addr = (void *)c_plain,

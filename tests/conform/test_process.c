@@ -83,7 +83,7 @@ static void fork_inside(long arg)
 	forked = fork();
 }
 
-/* A call that is followed, and that the child returns from. */
+/* A call that is tracked, and that the child returns from. */
 TEST(row_162_a_fork_inside_a_followed_call)
 {
 	struct kretprobe rp = retprobe_at(c_call_back);

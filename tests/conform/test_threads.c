@@ -428,7 +428,7 @@ TEST(row_132_unregister_waits_for_a_handler_that_runs)
 	pthread_join(thread, NULL);
 }
 
-/* But not for a call that is followed, which may take for ever. */
+/* But not for a call that is tracked, which may take for ever. */
 static unsigned int released;
 
 static void wait_inside(long arg)

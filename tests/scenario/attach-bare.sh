@@ -13,7 +13,7 @@ killed() {
 	maps_of "$victim" >"$dir/maps"
 	text_sum "$victim" >"$dir/text"
 	for ((n = 1; n < 100; n++)); do
-		DPROBES_STEP=$n build/tests/dprobes-steps stat -q -o /dev/null --duration 10ms -p "$victim" "$2" \
+		DPROBES_KILL_POINT=$n build/tests/dprobes-kill-points stat -q -o /dev/null --duration 10ms -p "$victim" "$2" \
 			2>"$dir/err" && break
 		step=$(sed -n 's/^steps: killed //p' "$dir/err")
 		[ -n "$step" ] || { bad=$((bad + 1)); sed 's/^/# /' "$dir/err"; break; }

@@ -104,7 +104,7 @@ for mode in none sigreturn; do
 	text_sum "$victim" >"$dir/text"
 	bad=
 	for ((n = 1; n < 100; n++)); do
-		DPROBES_STEP=$n build/tests/dprobes-steps stat -q -o /dev/null --duration 10ms -p "$victim" victim_function asleep \
+		DPROBES_KILL_POINT=$n build/tests/dprobes-kill-points stat -q -o /dev/null --duration 10ms -p "$victim" victim_function asleep \
 			2>"$dir/terr"
 		status=$?
 		[ $status -eq 137 ] && lives || break

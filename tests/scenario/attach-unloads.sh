@@ -10,7 +10,7 @@ if ! made unloads "${CC:-cc}" 2>"$dir/err"; then
 	exit
 fi
 n=${CYCLES:-10}
-steps=build/tests/dprobes-steps
+kill_points=build/tests/dprobes-kill-points
 
 # cycle TOOL...: attached for a moment; what it says if that fails
 cycle() {
@@ -53,7 +53,7 @@ for event in threads close; do
 	done
 	many "$event, children" $event "$DPROBES" stat --json -q -f "$lib:probed" "$other:probed"
 	# Whatever the tool waits for is cut short by a signal.
-	DPROBES_TICK=300 many "$event, interrupted" $event $steps stat --json -q "$lib:probed" "$other:probed"
+	DPROBES_TICK=300 many "$event, interrupted" $event $kill_points stat --json -q "$lib:probed" "$other:probed"
 done
 
 # Another program's Uprobes there.

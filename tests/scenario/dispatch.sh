@@ -3,7 +3,7 @@
 # Programs under Syscall User Dispatch: nothing of ours comes to their handlers, whatever
 # becomes of the tool.
 . tests/scenario/lib.sh
-steps=build/tests/dprobes-steps
+kill_points=build/tests/dprobes-kill-points
 cycles=${CYCLES:-12}
 runs=1
 SAYS='dispatches system calls to a handler of its own \(prctl PR_SET_SYSCALL_USER_DISPATCH\)'
@@ -90,7 +90,7 @@ over "Uprobes"
 begin selector
 refused=0
 for ((i = 0; i < 10 && !refused; i++)); do
-	DPROBES_FAIL='dispatch: asked' "$steps" stat -q -o /dev/null --duration 1ms victim_function -p "$victim" 2>"$dir/err" ||
+	DPROBES_FAIL='dispatch: asked' "$kill_points" stat -q -o /dev/null --duration 1ms victim_function -p "$victim" 2>"$dir/err" ||
 		refused=1
 	alive || break
 done
@@ -98,9 +98,9 @@ like "an older kernel: refused" "$refused $(cat "$dir/err")" "^1 dprobes: proces
 is "an older kernel: nothing has changed" "$(left)" ""
 over "an older kernel"
 begin selector
-DPROBES_FAIL='dispatch: asked' "$steps" doctor -p "$victim" >"$dir/facts"
+DPROBES_FAIL='dispatch: asked' "$kill_points" doctor -p "$victim" >"$dir/facts"
 like "an older kernel: the doctor, of the process" "$(cat "$dir/facts")" '^note +dispatch: it catches SIGSYS, and this kernel does not tell'
-like "an older kernel: the doctor, of the machine" "$(DPROBES_FAIL='dispatch: asked' "$steps" doctor)" \
+like "an older kernel: the doctor, of the machine" "$(DPROBES_FAIL='dispatch: asked' "$kill_points" doctor)" \
 	'^note +dispatch: ptrace\(2\) does not tell .*; use Linux 6.4 or later'
 over "an older kernel, looked at"
 
@@ -140,7 +140,7 @@ for kind in selector threads; do
 	begin $kind
 	seen=0 names=
 	for ((n = 1; n < 150; n++)); do
-		{ DPROBES_STEP=$n "$steps" stat -q -o /dev/null --duration 1ms -p "$victim" victim_function 2>"$dir/err"; } 2>/dev/null
+		{ DPROBES_KILL_POINT=$n "$kill_points" stat -q -o /dev/null --duration 1ms -p "$victim" victim_function 2>"$dir/err"; } 2>/dev/null
 		status=$?
 		[ $status -eq 137 ] || break
 		name=$(sed -n 's/^steps: killed //p' "$dir/err")

@@ -140,13 +140,13 @@ for how in INT KILL STOP; do
 done 2>/dev/null
 
 # And at each step of adding probes to a child, and of taking in one.
-tool_cmd=build/tests/dprobes-steps
+tool_cmd=build/tests/dprobes-kill-points
 bad=0 seen=0
 for ((n = 24; n < 400; n += 3)); do
-	export DPROBES_STEP=$n
+	export DPROBES_KILL_POINT=$n
 	begin fork 1
 	attach -q
-	export -n DPROBES_STEP
+	export -n DPROBES_KILL_POINT
 	echo go >&5
 	poll 20 is_done || bad=$((bad + 1))
 	end || bad=$((bad + 1))

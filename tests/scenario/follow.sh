@@ -139,12 +139,12 @@ wait $victim
 is "the program is right" "$?" 0
 
 # The tool is killed at each step of taking a child in.
-tool_cmd=build/tests/dprobes-steps
+tool_cmd=build/tests/dprobes-kill-points
 seen=0
 for ((n = 20; n < 120; n++)); do
-	export DPROBES_STEP=$n
+	export DPROBES_KILL_POINT=$n
 	attach fork 3 -q
-	export -n DPROBES_STEP
+	export -n DPROBES_KILL_POINT
 	killed() { ! kill -0 $tool 2>/dev/null || armed; }
 	poll 10 killed
 	go

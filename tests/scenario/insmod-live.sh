@@ -182,10 +182,10 @@ is "and later" "$status" 0
 ends "two tools"
 
 # A tool that is killed
-steps=build/tests/dprobes-steps
+kill_points=build/tests/dprobes-kill-points
 preloaded "$VICTIMS/live" sleep 1
 for ((n = 1; n < 50; n++)); do
-	DPROBES_STEP=$n "$steps" insmod "$modules/probe.so" -p "$victim" >/dev/null 2>"$dir/err"
+	DPROBES_KILL_POINT=$n "$kill_points" insmod "$modules/probe.so" -p "$victim" >/dev/null 2>"$dir/err"
 	status=$?
 	[ $status -eq 137 ] || break
 	name=$(sed -n 's/^steps: killed //p' "$dir/err")

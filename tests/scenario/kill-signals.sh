@@ -4,9 +4,9 @@
 # hands. What the program then does with SIGTRAP is as ever, in all kinds of programs.
 . tests/scenario/lib.sh
 
-steps=build/tests/dprobes-steps
-at=('install: hooks' 'install: action' 'install: masks' 'install: in force' 'leave: stopped'
-	'leave: in force no more' 'leave: masks' 'leave: drained' 'leave: action' 'leave: hooks')
+kill_points=build/tests/dprobes-kill-points
+at=('install: intercepts' 'install: action' 'install: masks' 'install: in force' 'leave: stopped'
+	'leave: in force no more' 'leave: masks' 'leave: drained' 'leave: action' 'leave: intercepts')
 
 ticks() { awk '{ print $14 + $15 }' "/proc/$victim/stat"; }
 # What it does in a twentieth of a second, or it has ended.
@@ -28,7 +28,7 @@ killed() {
 	start "$VICTIMS/$1/blocked" "$2" 0
 	bad=
 	for step in "${at[@]}"; do
-		DPROBES_STEP=$step "$steps" stat -q -o /dev/null --duration 10ms work -p "$victim" 2>"$dir/terr"
+		DPROBES_KILL_POINT=$step "$kill_points" stat -q -o /dev/null --duration 10ms work -p "$victim" 2>"$dir/terr"
 		grep -q "^steps: killed after $step" "$dir/terr" || complain "not killed after $step"
 		go_on "after $step"
 		[ -z "$bad" ] || break

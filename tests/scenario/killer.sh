@@ -28,7 +28,7 @@ killed() {
 # The tool is killed when it has seen a thread's breakpoint and not let it go on.
 for nth in 1 2 10 40; do
 	begin "$VICTIMS/beats" "$beats" "$library"
-	DPROBES_ARM=trap DPROBES_STEP="family: signal" DPROBES_NTH=$nth build/tests/dprobes-steps stat -f -q -o /dev/null --duration 20s \
+	DPROBES_ARM=trap DPROBES_KILL_POINT="tree: signal" DPROBES_NTH=$nth build/tests/dprobes-kill-points stat -f -q -o /dev/null --duration 20s \
 		libc.so.6:malloc -p "$victim" 2>"$dir/talk"
 	goes_on
 	is "killed with a signal in its hands, number $nth: the program goes on" \
@@ -40,7 +40,7 @@ done 2>/dev/null
 for step in call "at the call" "behind the call" back; do
 	for nth in 1 3; do
 		begin "$VICTIMS/beats" "$beats" "$library"
-		DPROBES_STEP="launch: $step" DPROBES_NTH=$nth build/tests/dprobes-steps stat -f -q -o /dev/null --duration 20s \
+		DPROBES_KILL_POINT="launch: $step" DPROBES_NTH=$nth build/tests/dprobes-kill-points stat -f -q -o /dev/null --duration 20s \
 			libc.so.6:malloc -p "$victim" 2>"$dir/talk"
 		goes_on
 		is "killed with a command in its hands, $step, number $nth: it goes on" \

@@ -68,15 +68,15 @@ for arm in interior quiesce trap; do
 		"0 $(sed -n 's/^right: own \([0-9]*\).*/\1/p' "$dir/out")"
 	is "$arm: nor of a library that comes and goes" "$(sed -n 's/.*cbrt","hits":\([0-9]*\).*/\1/p' "$dir/counts")" $((40 * 20))
 
-	# Threads that are in hooked calls, and in handlers which have interrupted those, most of the time.
+	# Threads that are in intercepted calls, and in handlers which have interrupted those, most of the time.
 	for ((i = 0; i < ${CYCLES:-4}; i++)); do
-		"$DPROBES" stat --json -o "$dir/counts" "$dir/early.so:cbrt" hooked:victim_function -- \
-			"$VICTIMS/hooked" "$dir/early.so" 40 >"$dir/out" 2>"$dir/talk"
+		"$DPROBES" stat --json -o "$dir/counts" "$dir/early.so:cbrt" intercepted:victim_function -- \
+			"$VICTIMS/intercepted" "$dir/early.so" 40 >"$dir/out" 2>"$dir/talk"
 		got="$? $(sed -n 's/.*"hits":\([0-9]*\).*/\1/p' "$dir/counts" | sort -n | xargs) $(grep -c moment "$dir/talk")"
 		wanted="0 $(sed -n 's/^right: \([0-9]*\) and \([0-9]*\)$/\2 \1/p' "$dir/out") 0"
 		[ "$got" = "$wanted" ] || break
 	done
-	is "$arm: nor of threads in hooked calls, and they cannot tell" "$got" "$wanted"
+	is "$arm: nor of threads in intercepted calls, and they cannot tell" "$got" "$wanted"
 done
 export -n DPROBES_ARM
 

@@ -5,7 +5,7 @@
 . tests/scenario/lib.sh
 . tests/scenario/lib-beats.sh
 seconds=${REPLACING:-6}
-steps=build/tests/dprobes-steps
+kill_points=build/tests/dprobes-kill-points
 
 for arm in interior quiesce trap; do
 	begin "$VICTIMS/beats" "$beats" "$library" 8
@@ -21,7 +21,7 @@ done
 killed() {
 	local bad= again
 	begin "$VICTIMS/beats" "$beats" "$library" 2
-	DPROBES_STEP="$1" DPROBES_NTH=$2 "$steps" stat -q -o /dev/null --duration 60s "$library:probed" -p "$victim" 2>"$dir/talk"
+	DPROBES_KILL_POINT="$1" DPROBES_NTH=$2 "$kill_points" stat -q -o /dev/null --duration 60s "$library:probed" -p "$victim" 2>"$dir/talk"
 	grep -q "^steps: killed after $1" "$dir/talk" || bad="not killed, "
 	goes_on || bad="${bad}it does not go on, "
 	again=$("$DPROBES" detach -p "$victim" 2>&1) || bad="$bad$again, "

@@ -157,7 +157,7 @@ done
 bad=
 for ((n = 1; n < 150; n += ${STEPS:-3})); do
 	begin tight
-	DPROBES_STEP=$n build/tests/dprobes-steps stat -o /dev/null "${specs[@]}" -p "$victim" 2>"$dir/terr" &
+	DPROBES_KILL_POINT=$n build/tests/dprobes-kill-points stat -o /dev/null "${specs[@]}" -p "$victim" 2>"$dir/terr" &
 	tool=$!
 	pids+=("$tool")
 	poll 10 armed_or_over

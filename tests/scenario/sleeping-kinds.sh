@@ -70,7 +70,7 @@ killed() {
 	start "$VICTIMS/$1/blocked" "$2" 0
 	bad=0
 	for ((n = 1; n < 100; n++)); do
-		DPROBES_ARM=trap DPROBES_STEP=$n build/tests/dprobes-steps stat -q -o /dev/null --duration 10ms work \
+		DPROBES_ARM=trap DPROBES_KILL_POINT=$n build/tests/dprobes-kill-points stat -q -o /dev/null --duration 10ms work \
 			-p "$victim" 2>"$dir/terr" && break
 		grep -q '^steps: killed' "$dir/terr" || { complain; break; }
 		"$DPROBES" stat -q -o "$dir/counts" --duration 10ms work -p "$victim" 2>"$dir/terr" || complain

@@ -4,7 +4,7 @@
 # of them counts, the others wait or are told, and the program goes on.
 . tests/scenario/lib.sh
 
-steps=build/tests/dprobes-steps
+kill_points=build/tests/dprobes-kill-points
 ROUNDS=${ROUNDS:-6}
 CALLS=1000
 told='another dprobes is about to probe|already probed by dprobes [0-9]+; end'
@@ -148,7 +148,7 @@ halted() { ! runs "$first" || grep -q '^State:.T' "/proc/$first/status"; }
 begin
 bad= seen=0
 for ((n = 1; n < 100; n++)); do
-	DPROBES_HALT=$n "$steps" stat -q -o "$dir/counts.0" --duration 50ms victim_function -p "$victim" 2>"$dir/talk.0" &
+	DPROBES_HALT=$n "$kill_points" stat -q -o "$dir/counts.0" --duration 50ms victim_function -p "$victim" 2>"$dir/talk.0" &
 	first=$!
 	pids+=("$first")
 	poll 20 halted
@@ -182,7 +182,7 @@ askers=4 begin
 bad=
 for step in "in force no more" masks drained action hooks out; do
 	for ((n = 0; n < 4; n++)); do
-		DPROBES_HALT="leave: $step" "$steps" stat -q -o "$dir/counts.0" --duration 10ms victim_function \
+		DPROBES_HALT="leave: $step" "$kill_points" stat -q -o "$dir/counts.0" --duration 10ms victim_function \
 			-p "$victim" 2>"$dir/talk.0" &
 		first=$!
 		pids+=("$first")

@@ -89,7 +89,7 @@ like "the program is killed: the tool says so" "$? $(tail -n 1 "$dir/talk")" '^0
 # Its first probes count while the last ones are being written.
 for nth in 1 2 3; do
 	start "$VICTIMS/busy" 3
-	DPROBES_HALT=sync DPROBES_NTH=$nth build/tests/dprobes-steps stat -o /dev/null libc.so.6:malloc libc.so.6:free \
+	DPROBES_HALT=sync DPROBES_NTH=$nth build/tests/dprobes-kill-points stat -o /dev/null libc.so.6:malloc libc.so.6:free \
 		-p "$victim" 2>"$dir/talk" &
 	tool=$!
 	pids+=("$tool")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * accounts: threads that enter followed functions and leave them in ways drawn by
+ * accounts: threads that enter tracked functions and leave them in ways drawn by
  * lot, and count for themselves. The library's account has to be the same.
  *
  * ENTRIES: how many calls each of the eight threads makes.

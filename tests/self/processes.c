@@ -130,7 +130,7 @@ static int forks(void *arg)
 	return 0;
 }
 
-/* A followed call that returns in a child which has an engine of its own. */
+/* A tracked call that returns in a child which has an engine of its own. */
 __attribute__((noinline, noclone, noipa)) static long forks_inside(long a)
 {
 	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };

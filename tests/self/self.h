@@ -142,7 +142,7 @@ static long __attribute__((unused)) text_differs(const struct text *t)
 	return n;
 }
 
-/** text_note() - as it is now is how it is to be: the library has hooked some
+/** text_note() - as it is now is how it is to be: the library has intercepted some
  *  system calls in it, for good */
 static void __attribute__((unused)) text_note(const struct text *t)
 {

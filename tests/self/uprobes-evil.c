@@ -22,10 +22,10 @@
 /** struct shared - of it what the program can write, else NULL */
 struct shared {
 	struct dp_arena_hit *hit;
-	struct dp_asks *asks;
+	struct dp_upcalls *upcalls;
 	struct dp_probe_entry *probes;
 	struct dp_site_entry *sites;
-	char *theres;
+	char *injected;
 };
 
 typedef void attack_fn(const struct shared *s, unsigned int *random);
@@ -73,23 +73,24 @@ static bool find_shared(struct shared *s)
 			c = (void *)start;
 	if (f)
 		fclose(f);
-	if (!c || !c->ask_off || !c->nr_sites)
+	if (!c || !c->upcall_off || !c->nr_sites)
 		return false;
 	*s = (struct shared){
 		.hit = writable(&((struct dp_arena *)c)->hit),
-		.asks = writable((char *)c + c->ask_off),
+		.upcalls = writable((char *)c + c->upcall_off),
 		.probes = writable((char *)c + c->probe_off),
 		.sites = writable((char *)c + c->site_off),
-		.theres = c->there_base ? writable((void *)c->there_base) :
-					  NULL,
+		.injected = c->injected_base ?
+				    writable((void *)c->injected_base) :
+				    NULL,
 	};
 	return true;
 }
 
 static void wake(const struct shared *s)
 {
-	__atomic_fetch_add(&s->asks->calls, 1, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &s->asks->calls, FUTEX_WAKE, 8, NULL, NULL, 0);
+	__atomic_fetch_add(&s->upcalls->calls, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &s->upcalls->calls, FUTEX_WAKE, 8, NULL, NULL, 0);
 }
 
 /* An address of its choice, wherever control may look for one. */
@@ -100,11 +101,11 @@ static void give_addresses(const struct shared *s, unsigned int *random)
 	for (i = 0; s->probes && i < 16; i++) {
 		struct dp_probe_entry *p = &s->probes[i];
 
-		p->follow = p->nmissed = p->pre = p->post = aimed_at;
+		p->instance_pool = p->nmissed = p->pre = p->post = aimed_at;
 		p->next = p->site = draw(random);
 	}
 	for (i = 0; s->sites && i < 16; i++) {
-		s->sites[i].fast = s->sites[i].gate = aimed_at;
+		s->sites[i].fast = s->sites[i].enable_word = aimed_at;
 		s->sites[i].first_probe = draw(random);
 		s->sites[i].patch_len = (u8)draw(random);
 	}
@@ -112,16 +113,16 @@ static void give_addresses(const struct shared *s, unsigned int *random)
 
 static void claim(const struct shared *s, u32 place, u32 probe, u32 tid)
 {
-	struct dp_ask *ask = &s->asks->v[place];
-	struct pt_regs *regs = (void *)ask->regs;
+	struct dp_upcall *upcall = &s->upcalls->v[place];
+	struct pt_regs *regs = (void *)upcall->regs;
 
 	regs->ip = (unsigned long)probed;
 	regs->di = place;
-	ask->probe = probe;
-	ask->tid = tid;
-	if (s->asks->high < PLACES)
-		s->asks->high = PLACES;
-	__atomic_store_n(&ask->state, DP_ASK_ASKED, __ATOMIC_SEQ_CST);
+	upcall->probe = probe;
+	upcall->tid = tid;
+	if (s->upcalls->high < PLACES)
+		s->upcalls->high = PLACES;
+	__atomic_store_n(&upcall->state, DP_UPCALL_REQUESTED, __ATOMIC_SEQ_CST);
 	wake(s);
 }
 
@@ -132,7 +133,7 @@ static void claim_hits(const struct shared *s, unsigned int *random)
 	const u32 tids[] = { 0,		1, ~0u, (u32)getppid(), (u32)gettid(),
 			     0x7fffffff };
 
-	s->asks->high = draw(random) % 3 ? DP_ASKS : ~0u;
+	s->upcalls->high = draw(random) % 3 ? DP_UPCALLS : ~0u;
 	claim(s, draw(random) % PLACES, probes[draw(random) % 7],
 	      tids[draw(random) % 6]);
 }
@@ -151,8 +152,9 @@ static void never_end(const struct shared *s, unsigned int *random)
 {
 	u32 i;
 
-	for (i = 0; s->theres && i < DP_THERES; i++)
-		*(volatile u32 *)(s->theres + i * DP_THERE_SIZE) = 1 + i % 4;
+	for (i = 0; s->injected && i < DP_INJECTED_MAX; i++)
+		*(volatile u32 *)(s->injected + i * DP_INJECTED_SIZE) =
+			1 + i % 4;
 }
 
 /* What would tell threads to end is taken back. */
@@ -161,7 +163,7 @@ static void take_back(const struct shared *s, unsigned int *random)
 	int i;
 
 	for (i = 0; i < 1000; i++)
-		*(volatile u32 *)&s->asks->calls = 7;
+		*(volatile u32 *)&s->upcalls->calls = 7;
 }
 
 static void claim_filters(const struct shared *s, unsigned int *random)
@@ -208,7 +210,7 @@ static void *attack(void *arg)
 		/* Behind the first look another one may be there. */
 		if (act == never_end || act == write_all)
 			find_shared(&s);
-		if (s.asks)
+		if (s.upcalls)
 			act(&s, &random);
 		if (act != take_back)
 			usleep(50);
@@ -395,7 +397,7 @@ int main(void)
 		{ "claimed filters make no threads", claim_filters, note, false,
 		  false, true, 20, 16 },
 		{ "anything anywhere", write_all, note, true, true, true, 20,
-		  2 * DP_ASKS },
+		  2 * DP_UPCALLS },
 	};
 	size_t i;
 

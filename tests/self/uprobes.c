@@ -168,7 +168,7 @@ static void only_its_own(void)
 static void too_long(struct uprobe *u, struct pt_regs *regs)
 {
 	regs->di = 1;
-	sem_wait(&gate);
+	sem_wait(&enable_word);
 	regs->di = 2;
 	__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
 }

@@ -33,12 +33,12 @@ static void UNUSED change_argument(struct uprobe *u, struct pt_regs *regs)
 }
 
 static int inside, most;
-static sem_t gate;
+static sem_t enable_word;
 
 static void UNUSED open_gate(int n)
 {
 	while (n--)
-		sem_post(&gate);
+		sem_post(&enable_word);
 }
 
 static void UNUSED meet(struct uprobe *u, struct pt_regs *regs)
@@ -48,7 +48,7 @@ static void UNUSED meet(struct uprobe *u, struct pt_regs *regs)
 	for (was = most; was < n; was = most)
 		__atomic_compare_exchange_n(&most, &was, n, false,
 					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	sem_wait(&gate);
+	sem_wait(&enable_word);
 	__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
 }
@@ -61,7 +61,7 @@ static void UNUSED hold_first(struct uprobe *u, struct pt_regs *regs)
 
 	if (__atomic_compare_exchange_n(&held, &none, current->pid, false,
 					__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-		sem_wait(&gate);
+		sem_wait(&enable_word);
 	__atomic_fetch_add(&calls, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -76,7 +76,7 @@ static void UNUSED probes(struct uprobe *u, const struct victim *v,
 /* A program to probe, whose threads the gate holds from the first one on. */
 static void UNUSED begin_gated(struct victim *v)
 {
-	sem_init(&gate, 0, 0);
+	sem_init(&enable_word, 0, 0);
 	held = 0;
 	inside = most = 0;
 	begin(v);

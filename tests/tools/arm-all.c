@@ -110,7 +110,7 @@ static void cover(u64 start, u64 end)
 		probes = probe + 1;
 		addresses[probe] = at;
 		if (arming != DP_ARM_TRAP)
-			dp_ground_allow(&t.grounds, t.engine, probe, at);
+			dp_reach_allow(&t.reach_reader, t.engine, probe, at);
 		if (logs)
 			dp_engine_bind(t.engine, probe,
 				       &(struct dp_binding){ .program = program,

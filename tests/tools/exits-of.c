@@ -16,7 +16,7 @@ static struct exits_file f;
 static bool is_function(const struct dp_sym *s)
 {
 	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) && s->value &&
-	       !dp_symbol_is_piece((s)->name);
+	       !dp_symbol_is_fragment((s)->name);
 }
 
 static void show(const struct dp_sym *s)
@@ -83,13 +83,13 @@ static void count(u64 value, const char *name)
 /* What is called, or pointed to, and has no name. */
 static void count_nameless(void)
 {
-	const struct dp_piece *p;
+	const struct dp_fragment *p;
 	const struct dp_sym *s;
 	char name[32];
 	size_t i;
 
-	for (i = 0; i < f.map->n_piece; i++) {
-		p = &f.map->piece[i];
+	for (i = 0; i < f.map->n_fragment; i++) {
+		p = &f.map->fragment[i];
 		s = dp_symtab_at(&f.symtab, p->start);
 		if ((s && s->value == p->start) ||
 		    dp_is_stub(f.exits, p->start) ||

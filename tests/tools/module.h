@@ -6,7 +6,7 @@
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "engine/site/engine.h"
-#include "resolve/ground.h"
+#include "resolve/reach.h"
 
 /**
  * struct target - @proc stands before its first own code
@@ -18,7 +18,7 @@ struct target {
 	struct dp_modules *mods;
 	const struct dp_module *module;
 	struct dp_engine *engine;
-	struct dp_grounds grounds;
+	struct dp_reach_reader reach_reader;
 };
 
 /** launch_target() - Return: 0 or a negative errno, with words. */
@@ -41,7 +41,8 @@ static inline int launch_target(struct target *t, char *const argv[],
 		return err;
 	t->module = list[0];
 	dp_engine_set_arming(t->engine, arming);
-	t->grounds = (struct dp_grounds){ .mods = t->mods, .arming = arming };
+	t->reach_reader =
+		(struct dp_reach_reader){ .mods = t->mods, .arming = arming };
 	return 0;
 }
 

@@ -30,7 +30,7 @@
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
 #include "engine/site/arm.h"
-#include "resolve/ground.h"
+#include "resolve/reach.h"
 
 #define HOT 20
 #define LOOKS 50
@@ -57,7 +57,7 @@ static void add(u64 addr, const u8 *code, size_t size)
 	    dp_engine_add(t.engine, addr, code, size, &probe, &why))
 		return;
 	probes = probe + 1;
-	dp_ground_allow(&t.grounds, t.engine, probe, addr);
+	dp_reach_allow(&t.reach_reader, t.engine, probe, addr);
 }
 
 /* The entry of a function, or instructions in it by chance. */
@@ -154,7 +154,7 @@ static u8 *read_text(const struct dp_module *m)
 static int finish(unsigned long toggles, const struct dp_module *m, u8 *before)
 {
 	const struct dp_arena_hit *hit = &dp_engine_arena(t.engine)->hit;
-	unsigned long long hits = 0, strays = hit->strays;
+	unsigned long long hits = 0, strays = hit->interior_arrivals;
 	size_t sites = dp_engine_sites(t.engine),
 	       jumps = dp_engine_jumps(t.engine);
 	struct dp_diag diag;

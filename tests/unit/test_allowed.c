@@ -20,7 +20,7 @@
 #include "resolve/code.h"
 #include "resolve/exits.h"
 #include "fixtures/allowed_fixtures.h"
-#include "resolve/ground.h"
+#include "resolve/reach.h"
 #include "sym/exits.h"
 #include "sym/sym.h"
 #include "sym/names/mod.h"
@@ -67,10 +67,10 @@ static int ask(struct dp_place *p, enum dp_asker asker, char *why)
 {
 	struct dp_code code = { .pid = getpid(), .mods = mods };
 	bool live = asker & (UPROBE | KPROBE);
-	struct dp_grounds g = { .mods = mods,
-				.source = live ? NULL : &code,
-				.target = &target,
-				.own = asker == KPROBE ? own : NULL };
+	struct dp_reach_reader g = { .mods = mods,
+				     .source = live ? NULL : &code,
+				     .target = &target,
+				     .own = asker == KPROBE ? own : NULL };
 	struct dp_maps maps = { 0 };
 	int err;
 
@@ -81,7 +81,7 @@ static int ask(struct dp_place *p, enum dp_asker asker, char *why)
 	*why = '\0';
 	err = dp_allowed_check(&g, p, asker, why);
 	dp_maps_free(&maps);
-	dp_grounds_close(&g);
+	dp_reach_reader_close(&g);
 	return err;
 }
 
@@ -291,7 +291,7 @@ static void what_could_not_be_armed(void **state)
 }
 
 /* What the library asks of a function that it is to follow. */
-static void followed_functions(void **state)
+static void tracked_functions(void **state)
 {
 	struct dp_exit_reader reader = { 0 };
 	u64 addr = (u64)allowed_plain, data = map(-1, PROT_READ);
@@ -306,25 +306,25 @@ static void followed_functions(void **state)
 		 "0x%llx is not the first instruction of a function",
 		 (unsigned long long)addr + 5);
 	assert_string_equal(diag.text, words);
-	assert_int_equal(dp_exits_follow(&reader, mods, addr, &list, &diag), 0);
+	assert_int_equal(dp_exits_track(&reader, mods, addr, &list, &diag), 0);
 	assert_int_equal(list.n, 1);
 	assert_int_equal(list.v[0].addr, addr + 6);
 	dp_exits_free(&list);
 	addr = (u64)allowed_equal;
-	assert_int_equal(dp_exits_follow(&reader, mods, addr, &list, &diag), 0);
+	assert_int_equal(dp_exits_track(&reader, mods, addr, &list, &diag), 0);
 	assert_int_equal(list.n, 2);
 	assert_true(list.v[0].conditional);
 	assert_int_equal(list.v[0].cc, 4); /* ZF */
 	assert_false(list.v[1].conditional);
 	dp_exits_free(&list);
 	addr = (u64)allowed_counts;
-	assert_int_equal(dp_exits_follow(&reader, mods, addr, &list, &diag),
+	assert_int_equal(dp_exits_track(&reader, mods, addr, &list, &diag),
 			 -EOPNOTSUPP);
 	snprintf(words, sizeof(words),
 		 "the function is left by a branch at 0x%llx that counts",
 		 (unsigned long long)addr);
 	assert_string_equal(diag.text, words);
-	assert_int_equal(dp_exits_follow(&reader, mods, data, &list, &diag),
+	assert_int_equal(dp_exits_track(&reader, mods, data, &list, &diag),
 			 -EOPNOTSUPP);
 	snprintf(
 		words, sizeof(words),
@@ -347,7 +347,7 @@ int main(void)
 		cmocka_unit_test(what_is_mapped),
 		cmocka_unit_test(own_code),
 		cmocka_unit_test(what_could_not_be_armed),
-		cmocka_unit_test(followed_functions),
+		cmocka_unit_test(tracked_functions),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

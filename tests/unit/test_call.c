@@ -15,7 +15,7 @@
 #include "port/fake/hit/world.h"
 #include "port.h"
 #include "engine/insn/class.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 #include "engine/layout/base.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -79,7 +79,7 @@ static void post(u64 user, struct dp_regs *regs)
 static int begin(void **state)
 {
 	dp_fake_begin(DP_CAUGHT);
-	dp_arena.control.resident = 1;
+	dp_arena.control.own_process = 1;
 	dp_fake_stacks();
 	site = dp_fake_site(SITE, AT);
 	site->single = site->copy;
@@ -255,10 +255,10 @@ static void where_it_goes_on(void **state)
 	result = 1;
 	assert_int_equal(dp_call_detour(f), 1);
 	assert_int_equal(f->regs.ip, 0x999000);
-	/* One more word is above the frame of a function that is followed. */
+	/* One more word is above the frame of a function that is tracked. */
 	result = 0;
 	given.sp = given.ip = 0;
-	f->number |= DP_TELL_FOLLOWED;
+	f->number |= DP_CALLOUT_TRACKED;
 	words[0] = *(u64 *)(f + 1) = 77;
 	assert_int_equal(dp_call_detour(f), 0);
 	assert_int_equal(seen.regs.sp, sp_of(f) + 8);

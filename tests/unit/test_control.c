@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "engine/plan/plan.h"
 #include "engine/site/counts.h"
 #include "engine/text/state.h"
@@ -32,7 +32,15 @@ static const u8 program[] = {
 	0x0f, 0x05, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
 	0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
 };
-enum { PUSH = 1, LEA = 2, CALL = 9, RET = 14, INT3 = 15, HLT = 16, HOOK = 17 };
+enum {
+	PUSH = 1,
+	LEA = 2,
+	CALL = 9,
+	RET = 14,
+	INT3 = 15,
+	HLT = 16,
+	INTERCEPT = 17
+};
 
 struct bytes {
 	struct dp_target target;
@@ -88,9 +96,10 @@ static int build(struct dp_engine *e, void **file)
 	struct dp_hole hole = { TEXT + 0x100000, TEXT + 0x10000000, false,
 				false };
 	struct dp_layout_need *need = dp_engine_layout(e, 2);
-	struct dp_mapping map = {
-		.base = 0x70000000, .hook_entry = ENTRY, .owner = 1, .tool = 2
-	};
+	struct dp_mapping map = { .base = 0x70000000,
+				  .intercept_entry = ENTRY,
+				  .owner = 1,
+				  .tool = 2 };
 	int err;
 
 	if (!need)
@@ -114,8 +123,9 @@ static struct dp_engine *three_sites(void **file)
 	assert_int_equal(add(e, CALL, &p), 0);
 	assert_int_equal(add(e, PUSH, &p), 0);
 	assert_int_equal(p, 3);
-	assert_int_equal(dp_engine_add_hook(e, TEXT + HOOK, program + HOOK, 13,
-					    false),
+	assert_int_equal(dp_engine_add_intercept(e, TEXT + INTERCEPT,
+						 program + INTERCEPT, 13,
+						 false),
 			 0);
 	assert_int_equal(dp_engine_sites(e), 3);
 	assert_int_equal(build(e, file), 0);
@@ -172,11 +182,11 @@ static void arms_and_disarms(void **state)
 	u64 orig;
 
 	reset(&b);
-	assert_int_equal(dp_engine_arm_hooks(e, &b.target), 0);
+	assert_int_equal(dp_engine_arm_intercepts(e, &b.target), 0);
 	/* All of it at once: nobody would catch a breakpoint. */
 	assert_int_equal(b.writes, 1);
-	assert_int_equal(b.log[0], HOOK);
-	assert_int_equal(b.text[HOOK], 0xe9);
+	assert_int_equal(b.log[0], INTERCEPT);
+	assert_int_equal(b.text[INTERCEPT], 0xe9);
 	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
 	assert_int_equal(b.text[PUSH], 0xcc);
 	assert_int_equal(b.text[LEA], 0xcc);
@@ -235,9 +245,10 @@ static void finishes_half_written_jumps(void **state)
 					      arena->control.arena_size),
 				 0);
 		view.sites[3].armed = 1;
-		b.text[HOOK] = nth < 3 ? 0xcc : 0xe9;
+		b.text[INTERCEPT] = nth < 3 ? 0xcc : 0xe9;
 		if (nth > 1)
-			memcpy(b.text + HOOK + 1, view.sites[3].patch + 1, 4);
+			memcpy(b.text + INTERCEPT + 1, view.sites[3].patch + 1,
+			       4);
 		assert_int_equal(dp_view_disarm(&view, &b.target, true, NULL),
 				 0);
 		assert_memory_equal(b.text, program, sizeof(program));
@@ -308,27 +319,28 @@ static void distrusts_arenas(void **state)
 	free(file);
 }
 
-static struct dp_visit_copy seen[4];
+static struct dp_instance_copy seen[4];
 static u32 nr_seen;
 
-static void see(void *arg, const struct dp_visit_copy *visit)
+static void see(void *arg, const struct dp_instance_copy *instance)
 {
 	assert_true(nr_seen < 4);
-	seen[nr_seen++] = *visit;
+	seen[nr_seen++] = *instance;
 }
 
-/* A visit as the hit half leaves it. */
-static struct dp_visit *put_visit(struct dp_arena *arena, u32 place, u64 key)
+/* An instance as the hit half leaves it. */
+static struct dp_exit_instance *put_instance(struct dp_arena *arena, u32 place,
+					     u64 key)
 {
 	const struct dp_arena_control *c = &arena->control;
-	struct dp_visit_line *lines = (void *)((char *)arena + c->line_off);
+	struct dp_instance_line *lines = (void *)((char *)arena + c->line_off);
 
-	lines[place / DP_VISIT_WAYS].key[place % DP_VISIT_WAYS] = key;
-	return (void *)((char *)arena + c->visit_off +
-			(u64)place * c->visit_stride);
+	lines[place / DP_INSTANCE_WAYS].key[place % DP_INSTANCE_WAYS] = key;
+	return (void *)((char *)arena + c->instance_off +
+			(u64)place * c->instance_stride);
 }
 
-/* Calls that are followed: what the hit half is told, and what is read of it. */
+/* Calls that are tracked: what the hit half is told, and what is read of it. */
 static void accounts_for_calls(void **state)
 {
 	const u64 slot = 0x7ffff7ab8;
@@ -337,7 +349,7 @@ static void accounts_for_calls(void **state)
 	struct dp_account account;
 	struct dp_arena *arena;
 	struct dp_engine *e;
-	struct dp_visit *v;
+	struct dp_exit_instance *v;
 	struct bytes b;
 	void *file;
 	u32 enter, exit;
@@ -345,7 +357,7 @@ static void accounts_for_calls(void **state)
 	assert_int_equal(dp_engine_create(&e), 0);
 	assert_int_equal(add(e, LEA, &enter), 0);
 	assert_int_equal(add(e, PUSH, &enter), 0);
-	assert_int_equal(dp_engine_follow(e, enter, false), 0);
+	assert_int_equal(dp_engine_track(e, enter, false), 0);
 	assert_int_equal(dp_engine_add_exit(e, enter, DP_WAY_SHARED, TEXT + RET,
 					    program + RET,
 					    sizeof(program) - RET, &exit, NULL),
@@ -366,27 +378,27 @@ static void accounts_for_calls(void **state)
 	dp_engine_admit(e, false);
 	assert_false(probes[enter].enabled);
 
-	v = put_visit(arena, 9, dp_visit_key(enter, slot));
-	*v = (struct dp_visit){
+	v = put_instance(arena, 9, dp_instance_key(enter, slot));
+	*v = (struct dp_exit_instance){
 		.slot = slot, .ret = 77, .serial = 5, .tid = 6, .len = 0xffff
 	};
-	put_visit(arena, 11, dp_visit_key(exit, slot));
-	put_visit(arena, 12, ~0ull);
+	put_instance(arena, 11, dp_instance_key(exit, slot));
+	put_instance(arena, 12, ~0ull);
 	nr_seen = 0;
-	assert_int_equal(dp_engine_visits(e, see, NULL), 1);
+	assert_int_equal(dp_engine_instances(e, see, NULL), 1);
 	assert_int_equal(seen[0].index, 9);
 	assert_int_equal(seen[0].probe, enter);
 	assert_int_equal(seen[0].slot, slot);
 	assert_int_equal(seen[0].ret, 77);
 	assert_true(seen[0].whole);
-	assert_true(dp_engine_visits_still(e, seen));
-	dp_engine_visit_record(e, seen, &record);
+	assert_true(dp_engine_instances_still(e, seen));
+	dp_engine_instance_record(e, seen, &record);
 	assert_int_equal(record.head.len, sizeof(struct dp_leaving));
 	assert_int_equal(record.head.probe, enter);
 	v->serial++;
-	assert_false(dp_engine_visits_still(e, seen));
+	assert_false(dp_engine_instances_still(e, seen));
 	v->slot = 0; /* not complete */
-	dp_engine_visits(e, see, NULL);
+	dp_engine_instances(e, see, NULL);
 	assert_int_equal(seen[1].ret, 0);
 	assert_false(seen[1].whole);
 	dp_engine_account(e, enter, &account);
@@ -396,15 +408,15 @@ static void accounts_for_calls(void **state)
 	free(file);
 }
 
-/* A further table of visits, when the first fills up. */
+/* A further table of instances, when the first fills up. */
 static void adds_tables(void **state)
 {
 	const u64 slot = 0x7ffff7ab8;
-	const struct dp_visit_table *t;
-	struct dp_visit_line *lines;
+	const struct dp_instance_table *t;
+	struct dp_instance_line *lines;
 	struct dp_arena *arena;
 	struct dp_engine *e;
-	struct dp_visit *v;
+	struct dp_exit_instance *v;
 	u32 enter, first, i;
 	void *file;
 	char *more;
@@ -412,52 +424,55 @@ static void adds_tables(void **state)
 
 	assert_int_equal(dp_engine_create(&e), 0);
 	assert_int_equal(add(e, PUSH, &enter), 0);
-	assert_int_equal(dp_engine_follow(e, enter, false), 0);
-	assert_int_equal(dp_engine_visits_want(e), 0);
+	assert_int_equal(dp_engine_track(e, enter, false), 0);
+	assert_int_equal(dp_engine_instances_want(e), 0);
 	assert_int_equal(build(e, &file), 0);
 	arena = dp_engine_arena(e);
-	t = arena->control.visit_tables;
-	assert_int_equal(arena->control.nr_visit_tables, 1);
-	assert_int_equal(t[0].line_mask, DP_VISIT_LINES - 1);
-	assert_int_equal(dp_engine_visits_want(e), 0);
+	t = arena->control.instance_tables;
+	assert_int_equal(arena->control.nr_instance_tables, 1);
+	assert_int_equal(t[0].line_mask, DP_INSTANCE_LINES - 1);
+	assert_int_equal(dp_engine_instances_want(e), 0);
 	arena->hit.full++; /* somebody found no room */
-	size = dp_engine_visits_want(e);
-	assert_true(size > (u64)DP_VISIT_GROWTH * DP_VISIT_LINES *
-				   DP_VISIT_WAYS * sizeof(struct dp_visit));
+	size = dp_engine_instances_want(e);
+	assert_true(size > (u64)DP_INSTANCE_GROWTH * DP_INSTANCE_LINES *
+				   DP_INSTANCE_WAYS *
+				   sizeof(struct dp_exit_instance));
 	more = calloc(1, size);
-	dp_engine_visits_grow(e, 0x10000000, more);
-	assert_int_equal(dp_engine_visits_want(e), 0);
-	assert_int_equal(arena->control.nr_visit_tables, 2);
+	dp_engine_instances_grow(e, 0x10000000, more);
+	assert_int_equal(dp_engine_instances_want(e), 0);
+	assert_int_equal(arena->control.nr_instance_tables, 2);
 	assert_int_equal(t[1].lines, 0x10000000);
-	assert_int_equal(t[1].line_mask, DP_VISIT_GROWTH * DP_VISIT_LINES - 1);
-	assert_true(t[1].visits + (u64)DP_VISIT_GROWTH * DP_VISIT_LINES *
-					  DP_VISIT_WAYS *
-					  arena->control.visit_stride <=
+	assert_int_equal(t[1].line_mask,
+			 DP_INSTANCE_GROWTH * DP_INSTANCE_LINES - 1);
+	assert_true(t[1].instances + (u64)DP_INSTANCE_GROWTH *
+					     DP_INSTANCE_LINES *
+					     DP_INSTANCE_WAYS *
+					     arena->control.instance_stride <=
 		    t[1].lines + size);
 	/* One in each */
 	lines = (void *)more;
-	first = DP_VISIT_LINES * DP_VISIT_WAYS;
-	put_visit(arena, first - 1, dp_visit_key(enter, slot));
-	lines[1].key[2] = dp_visit_key(enter, slot + 8);
-	v = (void *)(more + (t[1].visits - t[1].lines) +
-		     (DP_VISIT_WAYS + 2) * arena->control.visit_stride);
+	first = DP_INSTANCE_LINES * DP_INSTANCE_WAYS;
+	put_instance(arena, first - 1, dp_instance_key(enter, slot));
+	lines[1].key[2] = dp_instance_key(enter, slot + 8);
+	v = (void *)(more + (t[1].instances - t[1].lines) +
+		     (DP_INSTANCE_WAYS + 2) * arena->control.instance_stride);
 	v->slot = slot + 8;
 	v->ret = 78;
 	nr_seen = 0;
-	assert_int_equal(dp_engine_visits(e, see, NULL), 2);
+	assert_int_equal(dp_engine_instances(e, see, NULL), 2);
 	assert_int_equal(seen[0].index, first - 1);
 	assert_int_equal(seen[0].slot, slot);
-	assert_int_equal(seen[1].index, first + DP_VISIT_WAYS + 2);
+	assert_int_equal(seen[1].index, first + DP_INSTANCE_WAYS + 2);
 	assert_int_equal(seen[1].slot, slot + 8);
 	assert_int_equal(seen[1].ret, 78);
-	assert_true(dp_engine_visits_still(e, &seen[0]));
-	assert_true(dp_engine_visits_still(e, &seen[1]));
+	assert_true(dp_engine_instances_still(e, &seen[0]));
+	assert_true(dp_engine_instances_still(e, &seen[1]));
 	lines[1].key[2] = 0;
-	assert_false(dp_engine_visits_still(e, &seen[1]));
+	assert_false(dp_engine_instances_still(e, &seen[1]));
 	/* The newest one fills up. */
 	for (i = 0; i < 1024 * 4; i++)
 		lines[i / 4].key[i % 4] = 1;
-	assert_true(dp_engine_visits_want(e) > 3 * size);
+	assert_true(dp_engine_instances_want(e) > 3 * size);
 	dp_engine_destroy(e);
 	free(more);
 	free(file);
@@ -478,9 +493,10 @@ static void disarm(struct dp_engine *e, struct dp_target *target)
 static int fork_of(const struct dp_engine *e, void **file,
 		   struct dp_engine **child)
 {
-	struct dp_mapping map = {
-		.base = 0x70000000, .hook_entry = ENTRY, .owner = 3, .tool = 2
-	};
+	struct dp_mapping map = { .base = 0x70000000,
+				  .intercept_entry = ENTRY,
+				  .owner = 3,
+				  .tool = 2 };
 
 	map.file = *file = calloc(1, dp_engine_need(e)->file_size);
 	return dp_engine_fork(e, &map, 1, 3, child);
@@ -496,7 +512,7 @@ static void forks(void **state)
 
 	reset(&b);
 	e = three_sites(&file);
-	assert_int_equal(dp_engine_arm_hooks(e, &b.target), 0);
+	assert_int_equal(dp_engine_arm_intercepts(e, &b.target), 0);
 	assert_int_equal(dp_engine_arm(e, &b.target, NULL), 0);
 	assert_int_equal(fork_of(e, &own, &child), 0);
 	for (i = 0; i < dp_engine_need(e)->nr_pools; i++) {
@@ -525,8 +541,8 @@ static void forks_none_that_come_and_go(void **state)
 	void *file, *own;
 
 	assert_int_equal(dp_engine_create(&e), 0);
-	dp_engine_reside(e, 16);
-	dp_engine_ask(e, 4);
+	dp_engine_attach_own(e, 16);
+	dp_engine_upcall(e, 4);
 	assert_int_equal(build(e, &file), 0);
 	assert_int_equal(fork_of(e, &own, &child), -EOPNOTSUPP);
 	assert_null(child);
@@ -545,8 +561,8 @@ static int whole_run(void)
 	for (i = 0; i < 20 && !err; i++)
 		err = add(e, i % 2 ? PUSH : LEA, &p);
 	if (!err)
-		err = dp_engine_add_hook(e, TEXT + HOOK, program + HOOK, 13,
-					 false);
+		err = dp_engine_add_intercept(e, TEXT + INTERCEPT,
+					      program + INTERCEPT, 13, false);
 	if (!err)
 		err = build(e, &file);
 	if (!err)

@@ -16,7 +16,7 @@
 #include <sys/rseq.h>
 #include <ucontext.h>
 #include "engine/insn/detour.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 #include "hex.h"
 
 #define SIGNATURE 0x53053053
@@ -297,7 +297,7 @@ static const struct dp_rseq *own_rseq(void)
 /* Numbers that differ, and do not fit in a byte. */
 static u32 number(int insn, bool after)
 {
-	return (u32)(0x12300 + insn) | (after ? DP_TELL_AFTER : 0);
+	return (u32)(0x12300 + insn) | (after ? DP_CALLOUT_AFTER : 0);
 }
 
 static void spell(struct dp_detour_spec *s, const struct dp_region *r,
@@ -339,8 +339,8 @@ static bool leaves(const struct dp_region *r, int insn, const struct outcome *o)
 	return r->facts[insn].class != DP_INSN_PLAIN && o->exit != 1;
 }
 
-static void expect_told(const struct dp_detour_spec *s, enum kind kind,
-			const struct outcome *plain, const struct outcome *o)
+static void expect_callout(const struct dp_detour_spec *s, enum kind kind,
+			   const struct outcome *plain, const struct outcome *o)
 {
 	bool alone = kind == COUNTS || kind == COUNTS_ALL;
 	u64 n = 0;
@@ -405,7 +405,7 @@ static void compare(const struct machine *from, size_t n, enum kind kind)
 	probed.counted = counted();
 	memcpy(area + TEXT, code, n);
 	expect_same(&region, &plain, &probed);
-	expect_told(&spec, kind, &plain, &probed);
+	expect_callout(&spec, kind, &plain, &probed);
 	if (spec.rseq)
 		assert_int_equal(rseq_cs(), 0);
 }
@@ -551,7 +551,7 @@ static void interrupt_at(const struct dp_detour_spec *s,
 	assert_int_equal(sent_back, offset >= reads_cpu(d) && !counted_then);
 	assert_int_equal(o.counted, 1);
 	expect_same(s->region, plain, &o);
-	expect_told(s, COUNTS_ALL, plain, &o);
+	expect_callout(s, COUNTS_ALL, plain, &o);
 	assert_int_equal(rseq_cs(), 0);
 }
 

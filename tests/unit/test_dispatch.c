@@ -15,7 +15,7 @@
 #include "port.h"
 #include "arch/arch.h"
 #include "engine/insn/faults.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 #include "engine/layout/base.h"
 #include "engine/layout/ring.h"
 #include "engine/layout/arena.h"
@@ -292,7 +292,7 @@ static void through_a_detour(void **state)
 	assert_int_equal(((struct dp_mcontext *)frame->regs)->rsp,
 			 (u64)(frame + 1) + DP_RED_ZONE);
 	/* It tells of a completed instruction, for which no record waits. */
-	frame->number = 1 | DP_TELL_AFTER;
+	frame->number = 1 | DP_CALLOUT_AFTER;
 	dp_detour_hit(frame);
 	assert_int_equal(dp_fake_count(1), 1);
 	frame->number = 1;
@@ -302,7 +302,7 @@ static void through_a_detour(void **state)
 	assert_int_equal(dp_arena.hit.missed[DP_MISSED_FORK], 1);
 	/* It has come while such a child is there. */
 	dp_fake_vfork(true);
-	dp_arena.hit.sharers = 1;
+	dp_arena.hit.vm_children = 1;
 	dp_detour_hit(frame);
 	assert_int_equal(dp_fake_count(1), 2);
 	dp_fake_fork();

@@ -176,12 +176,12 @@ static void ask_all(struct survey *s)
 {
 	struct exits_file *f = &s->file;
 	struct dp_exit_list list;
-	const struct dp_piece *p;
+	const struct dp_fragment *p;
 	const char *why;
 	size_t i, j;
 
-	for (i = 0; i < f->map->n_piece; i++) {
-		p = &f->map->piece[i];
+	for (i = 0; i < f->map->n_fragment; i++) {
+		p = &f->map->fragment[i];
 		/* What nothing refers to is a function, too. */
 		if (!dp_starts_home(f->exits, p->start) ||
 		    dp_is_stub(f->exits, p->start))
@@ -313,9 +313,10 @@ static size_t try_image(const u8 *image, size_t size)
 		return 0;
 	if (!exits_file_read(&s.file, "")) {
 		ask_all(&s);
-		for (i = 0; i < s.file.map->n_piece; i++)
-			dp_reads_return_address(
-				s.file.exits, s.file.map->piece[i].start, NULL);
+		for (i = 0; i < s.file.map->n_fragment; i++)
+			dp_reads_return_address(s.file.exits,
+						s.file.map->fragment[i].start,
+						NULL);
 	}
 	free(s.known);
 	exits_file_close(&s.file);

@@ -16,7 +16,7 @@
 #include "port/user/signals/mask.h"
 #include "port.h"
 #include "engine/insn/class.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 #include "engine/layout/base.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -71,7 +71,7 @@ static int begin(void **state)
 	u32 k;
 
 	dp_fake_begin(DP_CAUGHT);
-	dp_arena.control.resident = 1;
+	dp_arena.control.own_process = 1;
 	dp_fake_stacks();
 	dp_arena.control.pools[0].start = dp_fake_copy(0);
 	dp_arena.control.pools[0].size = DP_PAGE;
@@ -392,7 +392,7 @@ static void through_a_detour(void **state)
 	dp_call_detour(frame);
 	assert_int_equal(calls, 3);
 	assert_int_equal(dp_fake_count(0), 2);
-	frame->number = DP_TELL_UNCOUNTED;
+	frame->number = DP_CALLOUT_UNCOUNTED;
 	dp_call_detour(frame);
 	assert_int_equal(dp_fake_count(0), 3);
 	dp_fake_fork();

@@ -22,7 +22,7 @@
 #define ENTRY 0x20000000ull
 #define LOGMAX 64
 #define SITES 8
-#define ASKS 4
+#define UPCALLS 4
 
 /* push; lea rip; call; ret; nops */
 static const u8 code[64] = { 0x55, 0x48, 0x8d, 0x05, 0x10, 0,
@@ -36,7 +36,7 @@ static void *build(struct dp_engine *e)
 				false };
 	struct dp_layout_need *need = dp_engine_layout(e, 2);
 	struct dp_mapping map = {
-		.base = BASE, .hook_entry = ENTRY, .owner = 1, .tool = 2
+		.base = BASE, .intercept_entry = ENTRY, .owner = 1, .tool = 2
 	};
 
 	assert_non_null(need);
@@ -203,13 +203,13 @@ static void skips_what_is_torn_and_no_more(void **state)
 
 /* --- one that is to be probed as it runs --- */
 
-static struct dp_engine *resident(void **file)
+static struct dp_engine *own_process(void **file)
 {
 	struct dp_engine *e;
 
 	assert_int_equal(dp_engine_create(&e), 0);
-	dp_engine_reside(e, SITES);
-	dp_engine_ask(e, ASKS);
+	dp_engine_attach_own(e, SITES);
+	dp_engine_upcall(e, UPCALLS);
 	*file = build(e);
 	return e;
 }
@@ -222,7 +222,7 @@ static int adopts(const struct dp_arena *of, size_t at, const u32 *put,
 	struct dp_live_setup setup = { .size = size, .max_sites = SITES };
 	struct dp_arena *a = malloc(size);
 	struct dp_engine *e;
-	struct dp_asks *asks;
+	struct dp_upcalls *upcalls;
 	u32 n, i;
 	int err;
 
@@ -232,9 +232,10 @@ static int adopts(const struct dp_arena *of, size_t at, const u32 *put,
 	assert_int_equal(dp_engine_create(&e), 0);
 	err = dp_engine_adopt(e, a, &setup);
 	if (!err) {
-		asks = dp_live_asks(e, &n);
-		for (i = 0; asks && i < n; i++)
-			assert_in_range((u64)&asks->v[i + 1] - (u64)a, 1, size);
+		upcalls = dp_live_upcalls(e, &n);
+		for (i = 0; upcalls && i < n; i++)
+			assert_in_range((u64)&upcalls->v[i + 1] - (u64)a, 1,
+					size);
 		for (i = 0; i < SITES; i++)
 			dp_engine_tally(e, i, DP_TALLY_NR - 1);
 		assert_false(dp_live_switch_off(e, SITES, 0));
@@ -250,7 +251,7 @@ static void adopts_nothing_that_points_outside(void **state)
 {
 	static const u32 absurd[] = { 0, 1, 7, 0x7fffffff, ~0u };
 	void *file;
-	struct dp_engine *e = resident(&file);
+	struct dp_engine *e = own_process(&file);
 	const struct dp_arena *a = dp_engine_arena(e);
 	size_t size = a->control.arena_size, refused = 0, at, i;
 	size_t head = offsetof(struct dp_arena_control, pending);
@@ -272,24 +273,25 @@ static void adopts_nothing_that_points_outside(void **state)
 	})
 
 /* To the byte: the last place that fits, and the first that does not. */
-static void adopts_asks_that_fit(void **state)
+static void adopts_upcalls_that_fit(void **state)
 {
 	void *file;
-	struct dp_engine *e = resident(&file);
+	struct dp_engine *e = own_process(&file);
 	const struct dp_arena *a = dp_engine_arena(e);
 	u32 size = (u32)a->control.arena_size;
-	u32 end = size -
-		  (u32)(sizeof(struct dp_asks) + ASKS * sizeof(struct dp_ask));
+	u32 end = size - (u32)(sizeof(struct dp_upcalls) +
+			       UPCALLS * sizeof(struct dp_upcall));
 
-	assert_int_equal(PUT(ask_off, end), 0);
-	assert_int_equal(PUT(ask_off, end + 8), -EBADMSG);
-	assert_int_equal(PUT(ask_off, end - 4), -EBADMSG);
-	assert_int_equal(PUT(ask_off, 0), -EBADMSG);
-	assert_int_equal(PUT(ask_off, sizeof(struct dp_arena) - 8), -EBADMSG);
-	assert_int_equal(PUT(ask_off, ~0u), -EBADMSG);
-	assert_int_equal(PUT(nr_asks, ~0u), -EBADMSG);
-	assert_int_equal(PUT(nr_asks, 0), 0);
-	assert_int_equal(PUT(resident, 0), -EBADMSG);
+	assert_int_equal(PUT(upcall_off, end), 0);
+	assert_int_equal(PUT(upcall_off, end + 8), -EBADMSG);
+	assert_int_equal(PUT(upcall_off, end - 4), -EBADMSG);
+	assert_int_equal(PUT(upcall_off, 0), -EBADMSG);
+	assert_int_equal(PUT(upcall_off, sizeof(struct dp_arena) - 8),
+			 -EBADMSG);
+	assert_int_equal(PUT(upcall_off, ~0u), -EBADMSG);
+	assert_int_equal(PUT(nr_upcalls, ~0u), -EBADMSG);
+	assert_int_equal(PUT(nr_upcalls, 0), 0);
+	assert_int_equal(PUT(own_process, 0), -EBADMSG);
 	dp_engine_destroy(e);
 	free(file);
 }
@@ -325,7 +327,7 @@ int main(void)
 		cmocka_unit_test(reads_rings_where_they_were_made),
 		cmocka_unit_test(skips_what_is_torn_and_no_more),
 		cmocka_unit_test(adopts_nothing_that_points_outside),
-		cmocka_unit_test(adopts_asks_that_fit),
+		cmocka_unit_test(adopts_upcalls_that_fit),
 		cmocka_unit_test(finds_no_site_of_a_probe_that_lies),
 	};
 

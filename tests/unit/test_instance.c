@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * instance: the account of followed calls, in a world in memory: calls that are known by
+ * instance: the account of tracked calls, in a world in memory: calls that are known by
  * their slots, and calls that return to stubs.
  */
 #include <stdarg.h>
@@ -31,7 +31,7 @@ enum { ENTRY, EXIT, TAIL, STUB };
 
 static struct dp_stack stack;
 static struct dp_regs regs;
-static struct dp_follow f;
+static struct dp_instance_pool f;
 static struct dp_frames frames;
 static struct dp_frame frame[DP_STUBS_A_PAGE];
 static struct {
@@ -71,7 +71,7 @@ static void probe(u32 i, u8 kind, u32 way)
 
 	dp_fake_site(i, 0x401000 + i * 16);
 	p = dp_fake_probe(i, i, kind);
-	p->follow = (u64)&f;
+	p->instance_pool = (u64)&f;
 	p->way = way;
 }
 
@@ -82,16 +82,16 @@ static int begin(void **state)
 	memset(pool, 0, sizeof(pool));
 	memset(frame, 0, sizeof(frame));
 	stack.tid = DP_FAKE_PID;
-	f = (struct dp_follow){ .handler = (u64)on_return,
-				.entry = (u64)on_entry,
-				.nmissed = (u64)&nmissed,
-				.pool = (u64)pool,
-				.stride = sizeof(pool[0]),
-				.nr = ACTIVE,
-				.data_size = sizeof(u64),
-				.exits = 1 };
+	f = (struct dp_instance_pool){ .handler = (u64)on_return,
+				       .entry = (u64)on_entry,
+				       .nmissed = (u64)&nmissed,
+				       .pool = (u64)pool,
+				       .stride = sizeof(pool[0]),
+				       .nr = ACTIVE,
+				       .data_size = sizeof(u64),
+				       .exits = 1 };
 	for (u32 i = 0; i < ACTIVE; i++) {
-		pool[i].ri.follow = (u64)&f;
+		pool[i].ri.instance_pool = (u64)&f;
 		pool[i].ri.index = i;
 	}
 	frames = (struct dp_frames){ .stubs = STUBS,
@@ -170,7 +170,7 @@ static void by_a_jump_that_is_taken(void **state)
 	leave(TAIL, 3, 0);
 	assert_int_equal(seen.ip, 0);
 	leave(TAIL, 3, ZERO);
-	assert_int_equal(seen_ending, DP_CALL_TAILED);
+	assert_int_equal(seen_ending, DP_CALL_TAIL_CALLED);
 	account(1, 1, 0, 0);
 }
 
@@ -233,21 +233,21 @@ static void handlers_left_for_good(void **state)
 	leaves = true;
 	if (!setjmp(up))
 		enter(3);
-	dp_left_recover(&stack);
+	dp_abandoned_recover(&stack);
 	account(0, 0, 0, 0);
 	leaves = false;
 	enter(3);
 	leaves = true;
 	if (!setjmp(up))
 		leave(EXIT, 3, 0);
-	dp_left_recover(&stack);
+	dp_abandoned_recover(&stack);
 	account(1, 1, 0, 0);
 	leaves = false;
 	enter(3);
 	leaves = true;
 	if (!setjmp(up))
 		leave(TAIL, 3, ZERO);
-	dp_left_recover(&stack);
+	dp_abandoned_recover(&stack);
 	account(2, 2, 0, 0);
 }
 
@@ -256,19 +256,19 @@ static void counts_left_for_good(void **state)
 {
 	struct dp_instance *ri = &pool[0].ri;
 
-	*ri = (struct dp_instance){ .follow = (u64)&f,
+	*ri = (struct dp_instance){ .instance_pool = (u64)&f,
 				    .used = DP_FAKE_PID | DP_INSTANCE_NEW,
 				    .ending = DP_CALL_ABANDONED };
 	stack.instance = (u64)ri;
 	stack.counter = (u64)&ri->entered;
 	stack.sum = 1;
-	dp_left_recover(&stack);
+	dp_abandoned_recover(&stack);
 	account(1, 0, 0, 1);
 	enter(3);
 	stack.instance = (u64)ri;
 	stack.counter = (u64)&ri->entered;
 	stack.sum = ri->entered;
-	dp_left_recover(&stack);
+	dp_abandoned_recover(&stack);
 	leave(EXIT, 3, 0);
 	account(2, 1, 0, 1);
 }
@@ -317,9 +317,9 @@ static void two_at_a_stub(void **state)
 	assert_null(enter_stub(3));
 	assert_int_equal(begun->ret_addr, HOME);
 	words[3] = HOME;
-	dp_left_drop(&stack);
+	dp_abandoned_drop(&stack);
 	account(2, 0, 0, 2);
-	assert_int_equal(begun->state, DP_FRAME_LEFT);
+	assert_int_equal(begun->state, DP_FRAME_ABANDONED);
 }
 
 static void left_behind_a_stub(void **state)
@@ -333,7 +333,7 @@ static void left_behind_a_stub(void **state)
 	enter_stub(1);
 	assert_int_equal(nmissed, 0);
 	words[3] = words[1] = ELSEWHERE;
-	dp_left_drop(&stack);
+	dp_abandoned_drop(&stack);
 	account(4, 0, 0, 4);
 }
 

@@ -167,7 +167,7 @@ static bool is_gone(struct text *t, u64 addr)
 	return t->gone && !t->replaced && (addr - t->base) / SLOT == t->slot;
 }
 
-static bool is_watched(const struct text *t, const struct watch *w)
+static bool is_observed(const struct text *t, const struct watch *w)
 {
 	return !t->stopped && !(t->gone && w->at / SLOT == t->slot);
 }
@@ -181,7 +181,7 @@ static void look_before(struct text *t, u64 at, const u8 *from, size_t len)
 		const struct watch *w = &t->watch[i];
 		u64 b;
 
-		if (!is_watched(t, w))
+		if (!is_observed(t, w))
 			continue;
 		memcpy(new, t->now + w->at, DP_JUMP_SIZE);
 		for (b = 0; b < DP_JUMP_SIZE; b++)
@@ -196,7 +196,7 @@ static void look_after(struct text *t)
 	u32 i;
 
 	for (i = 0; i < t->nr_watches; i++)
-		t->broken += is_watched(t, &t->watch[i]) &&
+		t->broken += is_observed(t, &t->watch[i]) &&
 			     !arrives(t, &t->watch[i]);
 }
 
@@ -285,11 +285,11 @@ static void begin(struct world *w, u64 base, enum dp_arming arming)
 static int add(struct world *w, u32 at, bool jump)
 {
 	u32 slot = at / SLOT * SLOT, *probe = &w->probe[w->nr_probes % SITES];
-	struct dp_ground g = { .start = w->t.base + slot,
-			       .code = w->t.orig + slot,
-			       .size = SIZE - slot,
-			       .function = SLOT,
-			       .room = SLOT - at % SLOT };
+	struct dp_reach g = { .start = w->t.base + slot,
+			      .code = w->t.orig + slot,
+			      .size = SIZE - slot,
+			      .function = SLOT,
+			      .room = SLOT - at % SLOT };
 	u64 branches[SLOT];
 	int err = dp_engine_add(w->e, w->t.base + at, w->t.orig + at, SIZE - at,
 				probe, NULL);
@@ -308,7 +308,8 @@ static void watch(struct text *t, const struct dp_site_entry *s)
 	struct watch *w = &t->watch[t->nr_watches];
 	const char *why;
 
-	if (s->patch_len != DP_JUMP_SIZE || s->hook || t->nr_watches == WATCHES)
+	if (s->patch_len != DP_JUMP_SIZE || s->intercept ||
+	    t->nr_watches == WATCHES)
 		return;
 	w->site = s;
 	w->at = s->addr - t->base;
@@ -322,7 +323,7 @@ static int build_in(struct world *w, const struct dp_hole *holes, size_t n)
 {
 	struct dp_layout_need *need = dp_engine_layout(w->e, 2);
 	struct dp_mapping map = { .base = w->t.base + 0x40000000,
-				  .hook_entry = w->t.base + 0x40001000,
+				  .intercept_entry = w->t.base + 0x40001000,
 				  .detour_entry = w->t.base + 0x40002000,
 				  .owner = 1,
 				  .tool = 2 };
@@ -383,7 +384,7 @@ static const struct dp_site_entry *site_of(const struct world *w, u32 at)
 	return entry_of(w, w->t.base + at);
 }
 
-/* Landings. */
+/* Islands. */
 
 static const u8 *memory_at(const struct world *w, u64 addr)
 {
@@ -406,32 +407,31 @@ static u64 jump_target(const u8 *code, u64 at)
 	return at + DP_JUMP_SIZE + (u64)(s64)rel;
 }
 
-static void expect_landing(const struct world *w, const struct dp_hole *holes,
-			   size_t n, const struct dp_site_entry *s)
+static void expect_island(const struct world *w, const struct dp_hole *holes,
+			  size_t n, const struct dp_site_entry *s)
 {
 	u64 detour = s->jump.base + s->jump.start;
 	size_t i, in = 0, b;
 
-	assert_int_equal(jump_target(s->patch, s->addr), s->jump.landing);
-	assert_non_null(memory_at(w, s->jump.landing));
-	assert_int_equal(jump_target(memory_at(w, s->jump.landing),
-				     s->jump.landing),
+	assert_int_equal(jump_target(s->patch, s->addr), s->jump.island);
+	assert_non_null(memory_at(w, s->jump.island));
+	assert_int_equal(jump_target(memory_at(w, s->jump.island),
+				     s->jump.island),
 			 detour);
 	for (b = 1; b < DP_JUMP_SIZE; b++)
 		if (s->jump.traps >> b & 1)
 			assert_true(s->patch[b] == DP_BREAKPOINT ||
 				    (b == 4 && w->t.base == LOW));
 	for (i = 0; i < n; i++)
-		in += s->jump.landing >= holes[i].start &&
-		      s->jump.landing + DP_JUMP_SIZE <= holes[i].end;
+		in += s->jump.island >= holes[i].start &&
+		      s->jump.island + DP_JUMP_SIZE <= holes[i].end;
 	assert_int_equal(in, 1);
 	/* Nor in a pool of detours. */
 	for (i = 0; i < w->e->nr_code_pools; i++)
-		assert_false(s->jump.landing + DP_JUMP_SIZE >
+		assert_false(s->jump.island + DP_JUMP_SIZE >
 				     w->e->need.pools[i].addr &&
-			     s->jump.landing <
-				     w->e->need.pools[i].addr +
-					     w->e->need.pools[i].size);
+			     s->jump.island < w->e->need.pools[i].addr +
+						      w->e->need.pools[i].size);
 }
 
 static int by_value(const void *a, const void *b)
@@ -442,8 +442,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Return: how many there are. */
-static size_t expect_landings(const struct world *w,
-			      const struct dp_hole *holes, size_t n)
+static size_t expect_islands(const struct world *w, const struct dp_hole *holes,
+			     size_t n)
 {
 	static u64 v[SLOTS];
 	size_t nr = 0, i;
@@ -453,14 +453,14 @@ static size_t expect_landings(const struct world *w,
 
 		if (s->mode != DP_MODE_JUMP)
 			continue;
-		assert_int_equal(!s->jump.landing, !s->jump.traps);
-		if (!s->jump.landing) {
+		assert_int_equal(!s->jump.island, !s->jump.traps);
+		if (!s->jump.island) {
 			assert_int_equal(jump_target(s->patch, s->addr),
 					 s->jump.base + s->jump.start);
 			continue;
 		}
-		expect_landing(w, holes, n, s);
-		v[nr++] = s->jump.landing;
+		expect_island(w, holes, n, s);
+		v[nr++] = s->jump.island;
 	}
 	qsort(v, nr, sizeof(*v), by_value);
 	for (i = 1; i < nr; i++)
@@ -495,7 +495,7 @@ static void lands_where_it_may(void **state)
 	assert_int_equal(build_in(&w, holes, n), 0);
 	assert_int_equal(dp_engine_jumps(w.e), SLOTS);
 	assert_int_equal(dp_engine_caught(w.e), 1);
-	assert_int_equal(expect_landings(&w, holes, n), SLOTS * 15 / 16);
+	assert_int_equal(expect_islands(&w, holes, n), SLOTS * 15 / 16);
 	for (i = 0; i < w.view.nr_sites; i++)
 		assert_int_equal(w.view.sites[i].jump.traps, i % 16 << 1);
 	end(&w);
@@ -513,7 +513,7 @@ static void lands_above_low_addresses(void **state)
 	assert_int_equal(build_in(&w, &hole, 1), 0);
 	assert_int_equal(dp_engine_jumps(w.e), SLOTS);
 	assert_int_equal(dp_engine_caught(w.e), DP_CAUGHT_JUMPS);
-	assert_int_equal(expect_landings(&w, &hole, 1), SLOTS * 15 / 16);
+	assert_int_equal(expect_islands(&w, &hole, 1), SLOTS * 15 / 16);
 	end(&w);
 }
 
@@ -541,11 +541,11 @@ static void traps_where_nothing_is_free(void **state)
 				 up);
 		assert_int_equal(site_of(&w, i * SLOT)->patch_len, up ? 1 : 5);
 	}
-	expect_landings(&w, &hole, 1);
+	expect_islands(&w, &hole, 1);
 	end(&w);
 }
 
-static void wants_room_for_all_of_a_landing(void **state)
+static void wants_room_for_all_of_an_island(void **state)
 {
 	struct dp_hole holes[] = {
 		{ HIGH - 0x50000000, HIGH - 0x50000000, false, false },
@@ -571,7 +571,7 @@ static void wants_room_for_all_of_a_landing(void **state)
 static void lands_in_reach_of_its_detour(void **state)
 {
 	static const struct {
-		u64 landing, pool; /* displacement and distance */
+		u64 island, pool; /* displacement and distance */
 	} far[] = { { 0xffffffffccccccccull, 0x70000000 },
 		    { 0x60cccccc, -0x60000000ull } };
 	struct world w;
@@ -579,7 +579,7 @@ static void lands_in_reach_of_its_detour(void **state)
 
 	for (i = 0; i < 2; i++)
 		for (room = 0; room < 2; room++) {
-			u64 at = HIGH + DP_JUMP_SIZE + far[i].landing;
+			u64 at = HIGH + DP_JUMP_SIZE + far[i].island;
 			u64 pool = HIGH + (room ? 0x100000 : far[i].pool);
 			struct dp_hole holes[] = {
 				{ at, at + DP_JUMP_SIZE, false, false },
@@ -693,8 +693,8 @@ static void arm_and_disarm(struct world *w)
 	for (i = 0; i < w->view.nr_sites; i++) {
 		const struct dp_site_entry *s = &w->view.sites[i];
 
-		assert_int_equal(s->armed, !s->hook);
-		if (s->patch_len && !s->hook)
+		assert_int_equal(s->armed, !s->intercept);
+		if (s->patch_len && !s->intercept)
 			assert_memory_equal(w->t.now + (s->addr - w->t.base),
 					    s->patch, s->patch_len);
 	}
@@ -800,37 +800,38 @@ static void gives_up_what_overlaps(void **state)
 	}
 }
 
-/* Hooks. */
+/* Intercepts. */
 
 enum { CALL = 3 * SLOT, NUMBER = CALL + 2, SYSCALL = NUMBER + 6 };
 
 /* 53 55 mov $13, %eax; nop; syscall; ret */
-static void begin_hook(struct world *w, enum dp_arming arming)
+static void begin_intercept(struct world *w, enum dp_arming arming)
 {
 	begin(w, HIGH, arming);
 	hex("53 55 b80d000000 90 0f05 c3", w->t.orig + CALL);
 }
 
-static int add_hook(struct world *w, bool watched)
+static int add_intercept(struct world *w, bool observed)
 {
-	return dp_engine_add_hook(w->e, w->t.base + NUMBER, w->t.orig + NUMBER,
-				  13, watched);
+	return dp_engine_add_intercept(w->e, w->t.base + NUMBER,
+				       w->t.orig + NUMBER, 13, observed);
 }
 
-static void expect_hook(struct world *w, bool watched)
+static void expect_intercept(struct world *w, bool observed)
 {
-	const struct dp_site_entry *hook = site_of(w, NUMBER);
+	const struct dp_site_entry *intercept = site_of(w, NUMBER);
 	u64 to;
 	u32 i;
 
-	assert_int_equal(hook->hook, watched ? DP_HOOK_WATCHED : DP_HOOK_MADE);
-	assert_int_equal(hook->number, 13);
-	assert_int_equal(hook->patch_len, DP_JUMP_SIZE);
-	assert_int_equal(hook->jump.traps, 0);
-	assert_int_equal(hook->jump.nr, 3);
+	assert_int_equal(intercept->intercept,
+			 observed ? DP_INTERCEPT_OBSERVED : DP_INTERCEPT_MADE);
+	assert_int_equal(intercept->number, 13);
+	assert_int_equal(intercept->patch_len, DP_JUMP_SIZE);
+	assert_int_equal(intercept->jump.traps, 0);
+	assert_int_equal(intercept->jump.nr, 3);
 	assert_int_equal(site_of(w, CALL)->mode, DP_MODE_TRAP);
-	assert_int_equal(site_of(w, NUMBER + 5)->copy, in_detour(hook, 5));
-	assert_int_equal(site_of(w, SYSCALL)->copy, in_detour(hook, 6));
+	assert_int_equal(site_of(w, NUMBER + 5)->copy, in_detour(intercept, 5));
+	assert_int_equal(site_of(w, SYSCALL)->copy, in_detour(intercept, 6));
 	for (i = 0; i < 5; i++)
 		assert_string_equal(
 			dp_engine_mode(w->e, w->probe[i]),
@@ -843,11 +844,11 @@ static void expect_hook(struct world *w, bool watched)
 		assert_false(dp_engine_inside(w->e, w->t.base + CALL + i, &to));
 }
 
-static void toggle_around_hook(struct world *w)
+static void toggle_around_intercept(struct world *w)
 {
 	u32 i;
 
-	assert_int_equal(dp_engine_arm_hooks(w->e, &w->t.target), 0);
+	assert_int_equal(dp_engine_arm_intercepts(w->e, &w->t.target), 0);
 	assert_int_equal(w->t.now[NUMBER], JUMP);
 	assert_memory_equal(w->t.now + NUMBER + 5, w->t.orig + NUMBER + 5, 4);
 	assert_int_equal(dp_engine_arm(w->e, &w->t.target, NULL), 0);
@@ -857,7 +858,7 @@ static void toggle_around_hook(struct world *w)
 	assert_int_equal(site_of(w, NUMBER)->wanted, 1);
 	assert_int_equal(dp_engine_apply(w->e, &w->t.target, NULL), 0);
 	assert_int_equal(w->t.now[CALL], w->t.orig[CALL]);
-	/* The hook stays, whatever becomes of its probes. */
+	/* The intercept stays, whatever becomes of its probes. */
 	assert_int_equal(w->t.now[NUMBER], JUMP);
 	assert_int_equal(dp_view_disarm(&w->view, &w->t.target, false, NULL),
 			 0);
@@ -867,7 +868,7 @@ static void toggle_around_hook(struct world *w)
 }
 
 /* Probes before it, on it, inside and behind, added before it and after it. */
-static void probes_hooks(void **state)
+static void probes_intercepts(void **state)
 {
 	static const u32 where[] = { CALL, NUMBER, NUMBER + 5, SYSCALL,
 				     SYSCALL + 2 };
@@ -879,13 +880,13 @@ static void probes_hooks(void **state)
 			u32 order[] = { 0, 1, 2, 3, 4 };
 
 			shuffle(order, 5, seed);
-			begin_hook(&w,
-				   seed % 2 ? DP_ARM_INTERIOR : DP_ARM_QUIESCE);
+			begin_intercept(&w, seed % 2 ? DP_ARM_INTERIOR :
+						       DP_ARM_QUIESCE);
 			w.t.stopped = true;
 			for (i = 0; i <= 5; i++) {
 				if (i == at)
-					assert_int_equal(add_hook(&w, seed / 2),
-							 0);
+					assert_int_equal(
+						add_intercept(&w, seed / 2), 0);
 				if (i < 5)
 					assert_int_equal(add(&w,
 							     where[order[i]],
@@ -894,8 +895,8 @@ static void probes_hooks(void **state)
 			}
 			assert_int_equal(build(&w), 0);
 			assert_int_equal(dp_engine_sites(w.e), 5);
-			expect_hook(&w, seed / 2);
-			toggle_around_hook(&w);
+			expect_intercept(&w, seed / 2);
+			toggle_around_intercept(&w);
 			end(&w);
 		}
 }
@@ -1150,7 +1151,7 @@ static int write_all(struct world *w, u8 wanted)
 
 	for (i = 0; i < sites.n; i++) {
 		sites.v[i].wanted = wanted;
-		sites.v[i].jump.stray = w->t.replaced;
+		sites.v[i].jump.unowned = w->t.replaced;
 	}
 	err = dp_strategy_interior.disarm(target, &sites, NULL);
 	if (!err)
@@ -1354,7 +1355,7 @@ static void knows_who_is_inside(void **state)
 	for (slot = 0; slot < SLOTS; slot++) {
 		const struct dp_site_entry *s = site_of(&w, slot * SLOT);
 
-		assert_int_equal(s->jump.landing, 0);
+		assert_int_equal(s->jump.island, 0);
 		assert_int_equal(s->jump.traps, 0);
 		for (by = 0, k = 0; by < SLOT; by++) {
 			bool in = by && by < 5 && (slot % 16 << 1) >> by & 1;
@@ -1391,12 +1392,12 @@ static void minds_returns(void **state)
 }
 
 /* add $8, %rsp; ret: the jump begins at the add, which nobody probes. */
-static void begin_lead(struct world *w, enum dp_arming arming)
+static void begin_early(struct world *w, enum dp_arming arming)
 {
 	begin(w, HIGH, arming);
 	hex("4883c408c3", w->t.orig + 10);
 	assert_int_equal(add(w, 14, true), 0);
-	dp_engine_lead(w->e, HIGH + 10, w->t.orig + 10, SLOT);
+	dp_engine_start_early(w->e, HIGH + 10, w->t.orig + 10, SLOT);
 }
 
 static void begins_before_a_probe(void **state)
@@ -1406,7 +1407,7 @@ static void begins_before_a_probe(void **state)
 	for (arming = DP_ARM_INTERIOR; arming <= DP_ARM_QUIESCE; arming++) {
 		struct world w;
 
-		begin_lead(&w, arming);
+		begin_early(&w, arming);
 		assert_int_equal(build(&w), 0);
 		assert_int_equal(dp_engine_sites(w.e), 1);
 		assert_string_equal(dp_engine_mode(w.e, w.probe[0]), "jump");
@@ -1431,7 +1432,7 @@ static void begins_nowhere_else(void **state)
 				      false };
 	struct world w;
 
-	begin_lead(&w, DP_ARM_INTERIOR);
+	begin_early(&w, DP_ARM_INTERIOR);
 	assert_int_equal(build_in(&w, &hole, 1), 0);
 	assert_string_equal(dp_engine_mode(w.e, w.probe[0]), "trap");
 	assert_int_equal(dp_engine_arm(w.e, &w.t.target, NULL), 0);
@@ -1455,7 +1456,7 @@ static void begins_at_the_probe(void **state)
 		begin(&w, HIGH, DP_ARM_INTERIOR);
 		hex(codes[i], w.t.orig + 10);
 		assert_int_equal(add(&w, 14, false), 0);
-		dp_engine_lead(w.e, HIGH + 10, w.t.orig + 10, SLOT);
+		dp_engine_start_early(w.e, HIGH + 10, w.t.orig + 10, SLOT);
 		assert_int_equal(build(&w), 0);
 		assert_null(site_of(&w, 10));
 		end(&w);
@@ -1508,13 +1509,13 @@ int main(void)
 		cmocka_unit_test(lands_where_it_may),
 		cmocka_unit_test(lands_above_low_addresses),
 		cmocka_unit_test(traps_where_nothing_is_free),
-		cmocka_unit_test(wants_room_for_all_of_a_landing),
+		cmocka_unit_test(wants_room_for_all_of_an_island),
 		cmocka_unit_test(lands_in_reach_of_its_detour),
 		cmocka_unit_test(survives_every_failed_allocation),
 		cmocka_unit_test(groups_sites_in_any_order),
 		cmocka_unit_test(groups_five_in_all_orders),
 		cmocka_unit_test(gives_up_what_overlaps),
-		cmocka_unit_test(probes_hooks),
+		cmocka_unit_test(probes_intercepts),
 		cmocka_unit_test(writes_in_steps),
 		cmocka_unit_test(recovers_from_every_kill),
 		cmocka_unit_test(recovers_from_kills_while_recovering),

@@ -15,7 +15,7 @@
 #include "arch/arch.h"
 #include "port/fake/hit/world.h"
 #include "port/user/signals/trap.h"
-#include "port/user/signals/hook.h"
+#include "port/user/signals/intercept.h"
 #include "port/user/signals/mask.h"
 #include "port.h"
 #include "engine/layout/base.h"
@@ -39,8 +39,8 @@ static void map(u64 start)
 {
 	struct dp_arena_control *c = &dp_arena.control;
 
-	c->texts[c->nr_texts].start = start;
-	c->texts[c->nr_texts++].size = DP_PAGE;
+	c->patched[c->nr_patched].start = start;
+	c->patched[c->nr_patched++].size = DP_PAGE;
 	dp_fake_text(start, program, sizeof(program));
 }
 
@@ -169,13 +169,13 @@ static void middle_of_a_jump(void **state)
 	dp_fake_patch(AT, jump, sizeof(jump));
 	dp_fake_breakpoint(AT + 2);
 	assert_int_equal(dp_fake_regs()->rip, 0x7000020);
-	assert_int_equal(dp_arena.hit.strays, 1);
+	assert_int_equal(dp_arena.hit.interior_arrivals, 1);
 	assert_int_equal(dp_fake_tally(0, DP_TALLY_MIDDLE), 1);
 	dp_fake_fork();
 	dp_fake_breakpoint(AT + 2);
 	assert_int_equal(dp_fake_regs()->rip, AT + 2);
 	assert_int_equal(dp_fake_byte(AT), 0x90);
-	assert_int_equal(dp_arena.hit.strays, 1);
+	assert_int_equal(dp_arena.hit.interior_arrivals, 1);
 }
 
 /* The first thing that a child does to the signal's action takes us away. */
@@ -315,7 +315,7 @@ static void steps_by_itself(void **state)
 	assert_int_equal(dp_fake_seen.entered, 1);
 }
 
-static struct dp_site_entry *filter_hook(struct dp_mcontext *regs)
+static struct dp_site_entry *filter_intercept(struct dp_mcontext *regs)
 {
 	struct dp_site_entry *s = dp_fake_site(2, AT + 12);
 
@@ -331,11 +331,11 @@ static struct dp_site_entry *filter_hook(struct dp_mcontext *regs)
 static void filter_and_no_tool(void **state)
 {
 	struct dp_mcontext regs;
-	struct dp_site_entry *s = filter_hook(&regs);
+	struct dp_site_entry *s = filter_intercept(&regs);
 
 	set_action(HANDLER);
 	dp_arena.control.tool_futex = DP_TOOL_DIED;
-	dp_confine(s, &regs);
+	dp_filter_install(s, &regs);
 	assert_int_equal(regs.rip, 0x7000040);
 	assert_int_equal(dp_arena.hit.filter_late, 1);
 	assert_int_equal(dp_arena.hit.text_left, 1);
@@ -346,10 +346,10 @@ static void filter_and_no_tool(void **state)
 static void filter_is_permitted(void **state)
 {
 	struct dp_mcontext regs;
-	struct dp_site_entry *s = filter_hook(&regs);
+	struct dp_site_entry *s = filter_intercept(&regs);
 
 	dp_arena.control.filter_answered = 1ull << DP_FILTER_NUMBER;
-	dp_confine(s, &regs);
+	dp_filter_install(s, &regs);
 	assert_int_equal(dp_filter_regs(dp_arena.hit.filter_ask), (u64)&regs);
 	assert_int_equal(dp_arena.hit.filter_late, 0);
 	assert_int_equal(dp_fake_byte(AT), INT3);
@@ -358,18 +358,18 @@ static void filter_is_permitted(void **state)
 static void no_filter(void **state)
 {
 	struct dp_mcontext regs;
-	struct dp_site_entry *s = filter_hook(&regs);
+	struct dp_site_entry *s = filter_intercept(&regs);
 
 	dp_arena.control.tool_futex = DP_TOOL_DIED;
 	regs.rdi = PR_SET_SECCOMP + 1;
-	dp_confine(s, &regs);
+	dp_filter_install(s, &regs);
 	regs.rax = __NR_seccomp;
 	regs.rdi = 2;
-	dp_confine(s, &regs);
+	dp_filter_install(s, &regs);
 	assert_int_equal(dp_arena.hit.filter_late, 0);
 	assert_int_equal(dp_arena.hit.filter_ask, 0);
 	regs.rdi = 1;
-	dp_confine(s, &regs);
+	dp_filter_install(s, &regs);
 	assert_int_equal(dp_arena.hit.filter_late, 1);
 }
 

@@ -167,7 +167,7 @@ static void of_one_thread(void **state)
 	assert_int_equal(procmask(BLOCK, 0), ILL);
 }
 
-static void held_until_unblocked(void **state)
+static void deferred_until_unblocked(void **state)
 {
 	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
 	procmask(BLOCK, TRAP);
@@ -210,7 +210,7 @@ static void one_of_two(void **state)
 	assert_int_equal(dp_fake_seen.handler, HANDLER);
 }
 
-static void held_for_its_thread(void **state)
+static void deferred_for_its_thread(void **state)
 {
 	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
 	procmask(BLOCK, TRAP);
@@ -262,7 +262,7 @@ static void only_once(void **state)
 	assert_int_equal(dp_arena.hit.own_death, 1);
 }
 
-/* Its own breakpoint kills where the program believes the signal to be blocked. */
+/* Its own breakpoint kills where the virtual mask has the signal. */
 static void own_breakpoint(void **state)
 {
 	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
@@ -309,7 +309,7 @@ static void new_thread(void **state)
 	procmask(BLOCK, ILL);
 	dp_fake_thread(0);
 	procmask(BLOCK, TRAP);
-	dp_mask_inherit(other);
+	dp_mask_pass_on(other);
 	dp_fake_thread(1);
 	assert_int_equal(procmask(BLOCK, 0), TRAP);
 }
@@ -386,9 +386,9 @@ int main(void)
 		cmocka_unit_test_setup(masks_elsewhere, begin),
 		cmocka_unit_test_setup(no_room, begin),
 		cmocka_unit_test_setup(of_one_thread, begin),
-		cmocka_unit_test_setup(held_until_unblocked, begin),
+		cmocka_unit_test_setup(deferred_until_unblocked, begin),
 		cmocka_unit_test_setup(one_of_two, begin),
-		cmocka_unit_test_setup(held_for_its_thread, begin),
+		cmocka_unit_test_setup(deferred_for_its_thread, begin),
 		cmocka_unit_test_setup(own_handler, begin),
 		cmocka_unit_test_setup(only_once, begin),
 		cmocka_unit_test_setup(own_breakpoint, begin),

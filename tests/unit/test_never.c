@@ -142,12 +142,12 @@ static const struct row *row_of(const char *name)
 
 static void check_reason(const struct row *r, const char *why)
 {
-	assert_string_equal(dp_never_followed(r->name, DP_RETURN_STUB), why);
+	assert_string_equal(dp_never_tracked(r->name, DP_RETURN_STUB), why);
 	if (r->site)
-		assert_string_equal(dp_never_followed(r->name, DP_RETURN_SITE),
+		assert_string_equal(dp_never_tracked(r->name, DP_RETURN_SITE),
 				    why);
 	else
-		assert_null(dp_never_followed(r->name, DP_RETURN_SITE));
+		assert_null(dp_never_tracked(r->name, DP_RETURN_SITE));
 }
 
 static void every_entry_has_its_row(void **state)
@@ -176,9 +176,9 @@ static void others_may_be_followed(void **state)
 					     "dlopen2" };
 	size_t i;
 
-	assert_null(dp_never_followed(NULL, DP_RETURN_STUB));
+	assert_null(dp_never_tracked(NULL, DP_RETURN_STUB));
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_null(dp_never_followed(names[i], DP_RETURN_STUB));
+		assert_null(dp_never_tracked(names[i], DP_RETURN_STUB));
 }
 
 static enum shown look_at(struct exits_file *f, u64 value)
@@ -230,7 +230,7 @@ static bool is_listed(struct exits_file *f, u64 value)
 
 	for (i = 0; i < f->symtab.n; i++)
 		if (f->symtab.v[i].value == value &&
-		    dp_never_followed(f->symtab.v[i].name, DP_RETURN_STUB))
+		    dp_never_tracked(f->symtab.v[i].name, DP_RETURN_STUB))
 			return true;
 	return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * retprobe: calls that are followed to their end through stubs, in a world in memory: what
+ * retprobe: calls that are tracked to their end through stubs, in a world in memory: what
  * their slots hold, which handlers are called, and what has become of each call.
  */
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "arch/arch.h"
 #include "port/fake/hit/world.h"
 #include "port.h"
-#include "engine/insn/tell.h"
+#include "engine/insn/callout.h"
 #include "engine/layout/base.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -77,7 +77,7 @@ static int begin(void **state)
 	u32 i;
 
 	dp_fake_begin(DP_CAUGHT);
-	dp_arena.control.resident = 1;
+	dp_arena.control.own_process = 1;
 	dp_fake_stacks();
 	stubs = dp_fake_frames(STUBS);
 	site = dp_fake_site(0, AT);
@@ -94,13 +94,13 @@ static int begin(void **state)
 	return 0;
 }
 
-static struct dp_follow *follow(u32 probe, u32 n)
+static struct dp_instance_pool *follow(u32 probe, u32 n)
 {
-	struct dp_follow *f;
+	struct dp_instance_pool *f;
 	u32 i;
 
 	dp_fake_probe(probe, 0, DP_KIND_RETURN);
-	f = dp_fake_follow(probe, n);
+	f = dp_fake_instance_pool(probe, n);
 	f->entry = (u64)entry;
 	f->handler = (u64)handler;
 	f->user = 60 + probe;
@@ -159,7 +159,7 @@ static u64 come_back(u32 i)
 	return at->back;
 }
 
-static u64 entered(const struct dp_follow *f)
+static u64 entered(const struct dp_instance_pool *f)
 {
 	u64 sum = 0;
 	u32 i;
@@ -169,7 +169,7 @@ static u64 entered(const struct dp_follow *f)
 	return sum;
 }
 
-static u64 ended(const struct dp_follow *f, enum dp_call_end how)
+static u64 ended(const struct dp_instance_pool *f, enum dp_call_end how)
 {
 	u64 sum = 0;
 	u32 i;
@@ -179,7 +179,7 @@ static u64 ended(const struct dp_follow *f, enum dp_call_end how)
 	return sum;
 }
 
-static u32 used(const struct dp_follow *f)
+static u32 used(const struct dp_instance_pool *f)
 {
 	u32 i, n = 0;
 
@@ -188,7 +188,7 @@ static u32 used(const struct dp_follow *f)
 	return n;
 }
 
-static u32 missed(const struct dp_follow *f)
+static u32 missed(const struct dp_instance_pool *f)
 {
 	return *(u32 *)f->nmissed;
 }
@@ -200,7 +200,7 @@ static u64 get_task(void)
 
 static void one_call(void **state)
 {
-	struct dp_follow *f = follow(0, 2);
+	struct dp_instance_pool *f = follow(0, 2);
 	struct dp_instance *ri = dp_instance_at(f, 0);
 	struct dp_frame *frame;
 
@@ -245,7 +245,7 @@ static void one_call(void **state)
 /* Inner ones return first, or another order is kept to by their stubs alone. */
 static void several_calls(void **state)
 {
-	struct dp_follow *f = follow(0, 4);
+	struct dp_instance_pool *f = follow(0, 4);
 
 	call(30);
 	call(20);
@@ -266,7 +266,7 @@ static void several_calls(void **state)
 /* One slot, one stub: the probe that was hit first is told last. */
 static void several_probes(void **state)
 {
-	struct dp_follow *f = follow(0, 2), *g = follow(1, 2);
+	struct dp_instance_pool *f = follow(0, 2), *g = follow(1, 2);
 
 	call(9);
 	assert_int_equal(seen.entries, 2);
@@ -283,7 +283,7 @@ static void several_probes(void **state)
 
 static void refused(void **state)
 {
-	struct dp_follow *f = follow(0, 2);
+	struct dp_instance_pool *f = follow(0, 2);
 
 	veto = 1;
 	call(9);
@@ -304,7 +304,7 @@ static void refused(void **state)
 /* No handlers but what counts. */
 static void no_handlers(void **state)
 {
-	struct dp_follow *f = follow(0, 2);
+	struct dp_instance_pool *f = follow(0, 2);
 
 	f->entry = f->handler = 0;
 	call(9);
@@ -317,7 +317,7 @@ static void no_handlers(void **state)
 /* There are as many instances, or stubs, as there are. */
 static void too_many(void **state)
 {
-	struct dp_follow *f = follow(0, 2);
+	struct dp_instance_pool *f = follow(0, 2);
 
 	call(30);
 	call(20);
@@ -343,7 +343,7 @@ static void too_many(void **state)
 /* What was left by longjmp is seen when instances are short. */
 static void left_by_longjmp(void **state)
 {
-	struct dp_follow *f = follow(0, 2);
+	struct dp_instance_pool *f = follow(0, 2);
 
 	call(30);
 	call(20);
@@ -368,10 +368,10 @@ static void through_a_detour(void **state)
 {
 	struct dp_call_frame *frame = (void *)&words[128];
 	u64 *cont = (u64 *)(frame + 1), *at = cont + 1 + DP_RED_ZONE / 8;
-	struct dp_follow *f = follow(0, 2);
+	struct dp_instance_pool *f = follow(0, 2);
 
 	memset(words, 0, sizeof(words));
-	frame->number = DP_TELL_FOLLOWED;
+	frame->number = DP_CALLOUT_TRACKED;
 	*at = HOME;
 	*cont = 77;
 	assert_int_equal(dp_call_detour(frame), 0);
@@ -386,7 +386,7 @@ static void through_a_detour(void **state)
 	begin(state);
 	f = follow(0, 2);
 	memset(words, 0, sizeof(words));
-	frame->number = DP_TELL_FOLLOWED;
+	frame->number = DP_CALLOUT_TRACKED;
 	*at = HOME;
 	*cont = 77;
 	f->entry = 0;
@@ -407,7 +407,7 @@ static void through_a_detour(void **state)
 
 static void unwound(void **state)
 {
-	struct dp_follow *f = follow(0, 2), *g = follow(1, 2);
+	struct dp_instance_pool *f = follow(0, 2), *g = follow(1, 2);
 	struct dp_returned *at;
 
 	g->unwind = 1;
@@ -429,7 +429,7 @@ static void unwound(void **state)
 /* The unwinder looks at the frame until it has come to the next. */
 static void passed(void **state)
 {
-	struct dp_follow *f = follow(0, 2);
+	struct dp_instance_pool *f = follow(0, 2);
 	u64 first;
 
 	call(20);
@@ -451,7 +451,7 @@ static void passed(void **state)
 /* Its stack has been carried to another thread. */
 static void on_another_thread(void **state)
 {
-	struct dp_follow *f = follow(0, 4);
+	struct dp_instance_pool *f = follow(0, 4);
 	struct dp_frame *frame;
 
 	call(20);
@@ -477,7 +477,7 @@ static void on_another_thread(void **state)
 /* No stack for its handlers: it is missed, and goes home. */
 static void no_stack(void **state)
 {
-	struct dp_follow *f = follow(0, 4);
+	struct dp_instance_pool *f = follow(0, 4);
 	u32 *owners = dp_at(dp_arena.control.owner_off), i;
 	u64 there;
 
@@ -500,7 +500,7 @@ static void no_stack(void **state)
 /* It was taken for left, and returns all the same. */
 static void too_late(void **state)
 {
-	struct dp_follow *f = follow(0, 2);
+	struct dp_instance_pool *f = follow(0, 2);
 	u64 there, news = dp_arena.hit.news;
 
 	call(20);
@@ -521,7 +521,7 @@ static void too_late(void **state)
 /* A child goes back as if there had been no probe. */
 static void in_a_child(void **state)
 {
-	struct dp_follow *f = follow(0, 2);
+	struct dp_instance_pool *f = follow(0, 2);
 
 	call(20);
 	dp_fake_vfork(false);
@@ -568,9 +568,9 @@ static struct dp_quick quick_enter(u32 i)
 }
 
 /* A thread that keeps a stub for itself. */
-static struct dp_follow *quick(u32 n)
+static struct dp_instance_pool *quick(u32 n)
 {
-	struct dp_follow *f = follow(0, n);
+	struct dp_instance_pool *f = follow(0, n);
 	u32 i;
 
 	f->quick = 1;
@@ -585,7 +585,7 @@ static struct dp_follow *quick(u32 n)
 
 static void quick_call(void **state)
 {
-	struct dp_follow *f = quick(2);
+	struct dp_instance_pool *f = quick(2);
 	struct dp_quick q = quick_enter(20);
 	struct dp_instance *ri = (void *)q.instance;
 	u64 *cont = (u64 *)((struct dp_call_frame *)stack->regs + 1);
@@ -621,7 +621,7 @@ static void quick_call(void **state)
 
 static void quick_refused(void **state)
 {
-	struct dp_follow *f = quick(2);
+	struct dp_instance_pool *f = quick(2);
 
 	assert_int_not_equal(quick_enter(20).instance, 0);
 	dp_return_quick_begin(1, stack);
@@ -641,7 +641,7 @@ static void quick_refused(void **state)
 /* Whatever is not like most is for the long way, and nothing has been done. */
 static void not_quick(void **state)
 {
-	struct dp_follow *f = quick(1);
+	struct dp_instance_pool *f = quick(1);
 	struct dp_probe_entry *p = (struct dp_probe_entry *)dp_probe(0);
 	u32 spare = stack->spare;
 
@@ -671,7 +671,7 @@ static void not_quick(void **state)
 
 static void not_quick_back(void **state)
 {
-	struct dp_follow *f = quick(3), *g;
+	struct dp_instance_pool *f = quick(3), *g;
 	struct dp_frame *inner;
 	struct dp_returned *at;
 	u64 outer;

@@ -41,7 +41,7 @@ static void *executes(void *arg)
 	abort();
 }
 
-static void *sleeps(void *arg)
+static void *masked_waits(void *arg)
 {
 	pid_t tid = gettid();
 	pthread_t t;
@@ -58,7 +58,7 @@ static void be_victim(void)
 {
 	pthread_t t;
 
-	pthread_create(&t, NULL, sleeps, NULL);
+	pthread_create(&t, NULL, masked_waits, NULL);
 	for (;;)
 		pause();
 }
@@ -213,7 +213,7 @@ static void the_signal_is_the_programs(void **state)
 	end(&v);
 }
 
-/* Who blocks all signals, as an errand does, comes back, too; and blocks them afterwards. */
+/* Who blocks all signals, as a tracer child does, comes back, too; and blocks them afterwards. */
 static void it_may_be_blocked(void **state)
 {
 	struct dp_seizer seizer = { 0 };

@@ -21,7 +21,7 @@ static struct {
 	int turn, arm_error, disarm_error;
 	bool asks;
 	FILE *out;
-	const char *confined;
+	const char *filter_refused;
 	size_t bound;
 	u64 now;
 	struct dp_account calls;
@@ -60,9 +60,10 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 
 static enum dp_source_state wait_for(struct dp_source *source, int ms)
 {
-	assert_in_range(ms, 0, fake.turn < TURNS && !fake.confined ? 10 : 200);
+	assert_in_range(ms, 0,
+			fake.turn < TURNS && !fake.filter_refused ? 10 : 200);
 	/* What is as late as the reading has to wait for the next one. */
-	if (fake.turn == 1 && !fake.confined)
+	if (fake.turn == 1 && !fake.filter_refused)
 		assert_int_equal(ftell(fake.out), strlen("a b c "));
 	fake.now += 100;
 	return ++fake.turn < TURNS ? DP_SOURCE_RUNS : DP_SOURCE_EXITED;
@@ -75,7 +76,7 @@ static void tend(struct dp_source *source, double t,
 	*news = (struct dp_source_news){
 		.most = 10,
 		.asked = fake.asks && fake.turn == 1,
-		.confined = fake.confined,
+		.filter_refused = fake.filter_refused,
 	};
 }
 
@@ -265,7 +266,7 @@ static void begin(struct bench *b, bool json)
 	b->source = (struct dp_source){ .ops = &ops,
 					.pid = getpid(),
 					.launched = true,
-					.follows = true,
+					.tracks = true,
 					.exe = "/bin/fake" };
 	for (i = 0; i < POINTS; i++)
 		b->v[i] = (struct dp_point){ .name = (char *)names[i],
@@ -348,7 +349,7 @@ static void ended_by_filter(void **state)
 
 	begin(&b, false);
 	dp_diag_clear(&diag);
-	fake.confined = "a filter";
+	fake.filter_refused = "a filter";
 	assert_int_equal(dp_session_run(&b.s, &died_of, &diag), 3);
 	assert_string_equal(fake.log, "add arm disarm settle report ");
 	assert_int_equal(b.s.ending, DP_ENDING_FILTER);
@@ -435,7 +436,7 @@ static void summed(void **state)
 	assert_int_equal(sums.held, 10 + 11 + 14);
 	assert_int_equal(sums.missed, 0 + 1 + 4);
 	assert_int_equal(sums.written, 4);
-	assert_int_equal(sums.strays, 3);
+	assert_int_equal(sums.interior_arrivals, 3);
 	assert_int_equal(sums.torn, 2);
 	assert_int_equal(sums.gone, 1);
 	finish(&b, "");
@@ -460,7 +461,7 @@ static void account(void **state)
 	b.v[3].spec = &b.ret;
 	assert_true(dp_calls_total(&b.s, &sum));
 	assert_int_equal(sum.entered, 18);
-	b.source.follows = false;
+	b.source.tracks = false;
 	assert_false(dp_calls_total(&b.s, &sum));
 	finish(&b, "");
 }

@@ -18,7 +18,7 @@ static const char *const table[STATES] = {
 	[DP_SITE_OFF] = "=x-xxx--",	[DP_SITE_THERE] = "x=x--xx-",
 	[DP_SITE_LEAVING] = "xx=-xx--", [DP_SITE_COMING] = "xxx=-x--",
 	[DP_SITE_TRAPPED] = "x--x=x--", [DP_SITE_GONE] = "x----=--",
-	[DP_SITE_YIELDS] = "xxx--x=x",	[DP_SITE_YIELDED] = "x----x-=",
+	[DP_SITE_CEDES] = "xxx--x=x",	[DP_SITE_CEDED] = "x----x-=",
 };
 
 static struct dp_site_entry at(u8 state)

@@ -378,7 +378,7 @@ static void exported_wins_over_static(void **state)
 	assert_int_equal(find_in(&self, "", "sym_shadowed"), (u64)sym_shadowed);
 }
 
-static void pieces_are_found_by_name_only(void **state)
+static void fragments_are_found_by_name_only(void **state)
 {
 	struct dp_symbols s;
 
@@ -857,7 +857,7 @@ static int run_all(void)
 		cmocka_unit_test(addresses_have_the_linkers_names),
 		cmocka_unit_test(two_statics_are_ambiguous),
 		cmocka_unit_test(exported_wins_over_static),
-		cmocka_unit_test(pieces_are_found_by_name_only),
+		cmocka_unit_test(fragments_are_found_by_name_only),
 		cmocka_unit_test(aliases_are_one),
 		cmocka_unit_test(assembly_is_found),
 		cmocka_unit_test(modules_go_by_many_names),

@@ -147,7 +147,7 @@ static void middle_of_a_jump(void **state)
 	}
 	assert_int_equal(ill(AT + 4), inside(0, 4));
 	assert_null(hit_at);
-	assert_int_equal(dp_arena.hit.strays, 4);
+	assert_int_equal(dp_arena.hit.interior_arrivals, 4);
 	/* The program's own int3, where ours is another instruction. */
 	assert_int_equal(trap(AT + 4), 0);
 	assert_int_equal(ill(AT), 0);
@@ -156,7 +156,7 @@ static void middle_of_a_jump(void **state)
 	/* Another cause of SIGILL, and a SIGTRAP that is no breakpoint's. */
 	assert_int_equal(arrive(DP_SIGILL, 1, AT + 4), 0);
 	assert_int_equal(arrive(DP_SIGTRAP, 2, AT + 1), 0);
-	assert_int_equal(dp_arena.hit.strays, 4);
+	assert_int_equal(dp_arena.hit.interior_arrivals, 4);
 }
 
 /* Each is told by whatever its byte raises. */

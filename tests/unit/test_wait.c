@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * wait: calls that sleep under a mask of their own, in a world in memory: what the kernel
- * gets, which signals come, and what the program believes afterwards.
+ * gets, which signals come, and the virtual mask afterwards.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "engine/hit/call.h"
 #include "port/fake/hit/world.h"
 #include "port/user/signals/mask.h"
-#include "port/user/signals/sleep.h"
+#include "port/user/signals/masked_wait.h"
 #include "port.h"
 #include "arch/arch.h"
 #include "engine/layout/base.h"
@@ -87,15 +87,15 @@ static void copy_of_the_mask(void **state)
 
 	set_mask(TRAP);
 	prepare(USR1 | DP_SIGMASK(DP_SIGILL));
-	dp_sleep_enter(site, __NR_rt_sigsuspend, regs);
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, regs);
 	assert_int_not_equal(regs->rdi, (u64)&mask);
 	assert_int_equal(*(u64 *)regs->rdi, USR1);
 	assert_int_equal(mask, USR1 | DP_SIGMASK(DP_SIGILL));
 	assert_int_equal(dp_mask_blocked(), DP_SIGMASK(DP_SIGILL));
-	dp_sleep_return(regs);
+	dp_masked_wait_return(regs);
 	assert_int_equal(regs->rdi, (u64)&mask);
 	assert_int_equal(dp_mask_blocked(), TRAP);
-	assert_int_equal(dp_private.sleeps[0].thread, 0);
+	assert_int_equal(dp_private.masked_waits[0].thread, 0);
 }
 
 /* Where no caught signal is in either of the masks it is nothing to us. */
@@ -103,9 +103,9 @@ static void none_of_ours(void **state)
 {
 	set_mask(USR2);
 	prepare(USR1);
-	dp_sleep_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
 	assert_int_equal(dp_fake_regs()->rdi, (u64)&mask);
-	assert_int_equal(dp_private.sleeps[0].thread, 0);
+	assert_int_equal(dp_private.masked_waits[0].thread, 0);
 }
 
 static void bad_masks(void **state)
@@ -113,11 +113,11 @@ static void bad_masks(void **state)
 	set_mask(TRAP);
 	prepare(USR1);
 	dp_fake_regs()->rsi = 4;
-	dp_sleep_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
 	assert_int_equal(dp_fake_regs()->rdi, (u64)&mask);
 	prepare(USR1);
 	dp_fake_bad((u64)&mask, sizeof(mask));
-	dp_sleep_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
 	assert_int_equal(dp_fake_regs()->rdi, (u64)&mask);
 	assert_int_equal(dp_mask_blocked(), TRAP);
 }
@@ -137,7 +137,7 @@ static void another_signal(void **state)
 	assert_int_equal(dp_fake_regs()->rdi, (u64)&mask);
 }
 
-/* A caught one that the call opens: the program's handler, and back to its belief. */
+/* A caught one that the call opens: the program's handler, and back to its virtual mask. */
 static void caught_in_the_call(void **state)
 {
 	set_handler(DP_SIGTRAP, USR2);
@@ -151,7 +151,7 @@ static void caught_in_the_call(void **state)
 }
 
 /* One that was held already ends the sleep. */
-static void held_before(void **state)
+static void deferred_before(void **state)
 {
 	set_handler(DP_SIGTRAP, 0);
 	set_mask(TRAP | USR2);
@@ -181,18 +181,18 @@ static void left_by_longjmp(void **state)
 {
 	set_mask(TRAP);
 	prepare(USR1);
-	dp_sleep_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
-	assert_int_not_equal(dp_private.sleeps[0].thread, 0);
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
+	assert_int_not_equal(dp_private.masked_waits[0].thread, 0);
 	dp_fake_regs()->rsp -= 64;
 	prepare(TRAP);
-	dp_sleep_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
-	assert_int_not_equal(dp_private.sleeps[1].thread, 0);
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
+	assert_int_not_equal(dp_private.masked_waits[1].thread, 0);
 	dp_fake_regs()->rsp += 128;
 	prepare(TRAP);
-	dp_sleep_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
-	assert_int_not_equal(dp_private.sleeps[0].thread, 0);
-	assert_int_equal(dp_private.sleeps[0].sp, dp_fake_regs()->rsp);
-	assert_int_equal(dp_private.sleeps[1].thread, 0);
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
+	assert_int_not_equal(dp_private.masked_waits[0].thread, 0);
+	assert_int_equal(dp_private.masked_waits[0].sp, dp_fake_regs()->rsp);
+	assert_int_equal(dp_private.masked_waits[1].thread, 0);
 }
 
 /* No other thread's call is taken for it. */
@@ -202,15 +202,15 @@ static void of_another_thread(void **state)
 
 	set_mask(TRAP);
 	prepare(USR1);
-	dp_sleep_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
 	there = *dp_fake_regs();
 	dp_fake_thread(1);
-	dp_sleep_return(&there);
+	dp_masked_wait_return(&there);
 	assert_int_not_equal(there.rdi, (u64)&mask);
-	assert_int_not_equal(dp_private.sleeps[0].thread, 0);
+	assert_int_not_equal(dp_private.masked_waits[0].thread, 0);
 	dp_fake_thread(0);
 	assert_int_equal(dp_mask_blocked(), 0);
-	dp_sleep_return(dp_fake_regs());
+	dp_masked_wait_return(dp_fake_regs());
 	assert_int_equal(dp_mask_blocked(), TRAP);
 }
 
@@ -219,12 +219,12 @@ static void elsewhere_on_the_stack(void **state)
 {
 	set_mask(TRAP);
 	prepare(USR1);
-	dp_sleep_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, dp_fake_regs());
 	dp_fake_regs()->rsp -= 8;
-	dp_sleep_return(dp_fake_regs());
+	dp_masked_wait_return(dp_fake_regs());
 	assert_int_equal(dp_mask_blocked(), 0);
 	dp_fake_regs()->rsp += 8;
-	dp_sleep_return(dp_fake_regs());
+	dp_masked_wait_return(dp_fake_regs());
 	assert_int_equal(dp_mask_blocked(), TRAP);
 }
 
@@ -238,18 +238,18 @@ static void places_of_masks(void **state)
 	regs->rdi = 0;
 	regs->r10 = (u64)&mask;
 	regs->r8 = DP_SIGSET_BYTES;
-	dp_sleep_enter(site, __NR_ppoll, regs);
+	dp_masked_wait_enter(site, __NR_ppoll, regs);
 	assert_int_equal(*(u64 *)regs->r10, USR1);
 	assert_int_equal(regs->r8, DP_SIGSET_BYTES);
-	dp_sleep_return(regs);
+	dp_masked_wait_return(regs);
 	assert_int_equal(regs->r10, (u64)&mask);
 	regs->r8 = (u64)&mask;
 	regs->r9 = DP_SIGSET_BYTES;
-	dp_sleep_enter(site, __NR_epoll_pwait, regs);
+	dp_masked_wait_enter(site, __NR_epoll_pwait, regs);
 	assert_int_equal(*(u64 *)regs->r8, USR1);
-	dp_sleep_return(regs);
+	dp_masked_wait_return(regs);
 	assert_int_equal(regs->r8, (u64)&mask);
-	dp_sleep_enter(site, __NR_read, regs);
+	dp_masked_wait_enter(site, __NR_read, regs);
 	assert_int_equal(regs->r8, (u64)&mask);
 }
 
@@ -261,21 +261,21 @@ static void mask_in_a_pair(void **state)
 	set_mask(TRAP);
 	mask = USR1;
 	regs->r9 = (u64)pair;
-	dp_sleep_enter(site, __NR_pselect6, regs);
+	dp_masked_wait_enter(site, __NR_pselect6, regs);
 	copy = (u64 *)regs->r9;
 	assert_ptr_not_equal(copy, pair);
 	assert_int_equal(copy[1], DP_SIGSET_BYTES);
 	assert_int_equal(*(u64 *)copy[0], USR1);
 	assert_int_equal(dp_mask_blocked(), 0);
-	dp_sleep_return(regs);
+	dp_masked_wait_return(regs);
 	assert_int_equal(regs->r9, (u64)pair);
 	assert_int_equal(dp_mask_blocked(), TRAP);
 	pair[1] = 4;
-	dp_sleep_enter(site, __NR_pselect6, regs);
+	dp_masked_wait_enter(site, __NR_pselect6, regs);
 	assert_int_equal(regs->r9, (u64)pair);
 	pair[0] = 0;
 	pair[1] = DP_SIGSET_BYTES;
-	dp_sleep_enter(site, __NR_pselect6, regs);
+	dp_masked_wait_enter(site, __NR_pselect6, regs);
 	assert_int_equal(regs->r9, (u64)pair);
 }
 
@@ -294,21 +294,21 @@ static void through_another_function(void **state)
 	mask = USR1;
 	regs->rsi = (u64)&mask;
 	regs->rdx = DP_SIGSET_BYTES;
-	dp_sleep_enter(site, __NR_rt_sigsuspend, regs);
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, regs);
 	assert_int_equal(*(u64 *)regs->rsi, USR1);
 	assert_int_equal(dp_mask_blocked(), 0);
 	/* Another call returns, much farther up. */
 	regs->rsp = (u64)sp + 4096;
-	dp_sleep_come_through(back, regs);
+	dp_masked_wait_come_through(back, regs);
 	assert_int_equal(dp_mask_blocked(), 0);
 	regs->rsp = (u64)sp;
 	dp_fake_thread(1);
-	dp_sleep_come_through(back, regs);
+	dp_masked_wait_come_through(back, regs);
 	dp_fake_thread(0);
 	assert_int_equal(dp_mask_blocked(), 0);
-	dp_sleep_come_through(back, regs);
+	dp_masked_wait_come_through(back, regs);
 	assert_int_equal(dp_mask_blocked(), TRAP);
-	assert_int_equal(dp_private.sleeps[0].thread, 0);
+	assert_int_equal(dp_private.masked_waits[0].thread, 0);
 }
 
 /* Or inside of that function, where the thread is cancelled. */
@@ -324,13 +324,13 @@ static void cancelled_below(void **state)
 	mask = 0;
 	regs->rsi = (u64)&mask;
 	regs->rdx = DP_SIGSET_BYTES;
-	dp_sleep_enter(site, __NR_rt_sigsuspend, regs);
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, regs);
 	regs->rsp = (u64)(sp - 4);
 	sp[-1] = 0x1234;
-	dp_sleep_come_through(end, regs);
+	dp_masked_wait_come_through(end, regs);
 	assert_int_equal(dp_mask_blocked(), 0);
-	sp[-1] = dp_private.sleeps[0].behind;
-	dp_sleep_come_through(end, regs);
+	sp[-1] = dp_private.masked_waits[0].behind;
+	dp_masked_wait_come_through(end, regs);
 	assert_int_equal(dp_mask_blocked(), TRAP);
 }
 
@@ -338,7 +338,7 @@ static void cancelled_below(void **state)
 static void one_that_is_not_known(void **state)
 {
 	struct dp_mcontext *regs = dp_fake_regs();
-	struct dp_sleep *s = &dp_private.sleeps[5];
+	struct dp_masked_wait *s = &dp_private.masked_waits[5];
 
 	set_mask(0);
 	s->thread = dp_mask_thread();
@@ -347,14 +347,14 @@ static void one_that_is_not_known(void **state)
 	s->was = TRAP;
 	dp_private.unknowns = 1;
 	regs->rsp += 8;
-	dp_sleep_return(regs);
+	dp_masked_wait_return(regs);
 	assert_int_equal(dp_mask_blocked(), 0);
 	regs->rsp -= 8;
 	dp_fake_thread(1);
-	dp_sleep_return(regs);
+	dp_masked_wait_return(regs);
 	assert_int_equal(dp_private.unknowns, 1);
 	dp_fake_thread(0);
-	dp_sleep_return(regs);
+	dp_masked_wait_return(regs);
 	assert_int_equal(dp_mask_blocked(), TRAP);
 	assert_int_equal(dp_private.unknowns, 0);
 	assert_int_equal(s->thread, 0);
@@ -366,8 +366,8 @@ static void leave(void *arg)
 	dp_mask_give_back(NULL);
 }
 
-/* A child that forks in the handler of such a call: that returns to what the program
- * believes, and finds the mask that it gave. */
+/* A child that forks in the handler of such a call: that returns to the virtual
+ * mask outside, and finds the mask that it gave. */
 static void child_in_a_wait(void **state)
 {
 	struct dp_ucontext *frame;
@@ -384,7 +384,7 @@ static void child_in_a_wait(void **state)
 	dp_call_on(NULL, leave, (void *)((u64)frame - 64));
 	assert_int_equal(frame->mc.rdi, (u64)&mask);
 	assert_int_equal(frame->sigmask, TRAP | USR2);
-	assert_int_equal(dp_private.sleeps[0].thread, 0);
+	assert_int_equal(dp_private.masked_waits[0].thread, 0);
 }
 
 /* One that the call opens, and that comes before it: it waits in the kernel with all
@@ -396,17 +396,17 @@ static void just_before_the_call(void **state)
 	set_handler(DP_SIGTRAP, 0);
 	set_mask(TRAP | USR2);
 	prepare(USR1);
-	dp_sleep_enter(site, __NR_rt_sigsuspend, regs);
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, regs);
 	regs->rip = site->addr + 5;
 	dp_fake_send(DP_SIGTRAP);
 	assert_int_equal(dp_fake_seen.entered, 0);
 	assert_int_equal(dp_fake_mask() | NEVER, ~0ull);
-	assert_int_equal(dp_private.sleeps[0].closed, 1);
-	assert_int_equal(dp_private.sleeps[0].real, USR2);
+	assert_int_equal(dp_private.masked_waits[0].closed, 1);
+	assert_int_equal(dp_private.masked_waits[0].real, USR2);
 	assert_int_equal(regs->rip, site->addr + 5);
 	/* The call has been made and has returned: all as it was. */
 	regs->rip = site->addr + CALL_BYTES;
-	dp_sleep_return(regs);
+	dp_masked_wait_return(regs);
 	assert_int_equal(dp_fake_mask(), USR2);
 	assert_int_equal(dp_mask_blocked(), TRAP);
 }
@@ -419,7 +419,7 @@ static void elsewhere_meanwhile(void **state)
 	set_handler(DP_SIGTRAP, 0);
 	set_mask(TRAP);
 	prepare(USR1);
-	dp_sleep_enter(site, __NR_rt_sigsuspend, regs);
+	dp_masked_wait_enter(site, __NR_rt_sigsuspend, regs);
 	regs->rsp -= 1000;
 	regs->rip = site->addr + 5;
 	dp_fake_send(DP_SIGTRAP);
@@ -443,11 +443,11 @@ static void last_argument(void **state)
 	site->number = DP_ANY_CALL;
 	site->jump.nr = 1;
 	*last = (u64)pair;
-	dp_sleep_enter(site, __NR_pselect6, regs);
+	dp_masked_wait_enter(site, __NR_pselect6, regs);
 	assert_int_not_equal(*last, (u64)pair);
 	assert_int_equal(**(u64 **)*last, USR1);
 	regs->r9 = *last;
-	dp_sleep_return(regs);
+	dp_masked_wait_return(regs);
 	assert_int_equal(*last, (u64)pair);
 	assert_int_equal(dp_mask_blocked(), TRAP);
 }
@@ -460,7 +460,7 @@ int main(void)
 		cmocka_unit_test_setup(bad_masks, begin),
 		cmocka_unit_test_setup(another_signal, begin),
 		cmocka_unit_test_setup(caught_in_the_call, begin),
-		cmocka_unit_test_setup(held_before, begin),
+		cmocka_unit_test_setup(deferred_before, begin),
 		cmocka_unit_test_setup(blocked_in_the_call, begin),
 		cmocka_unit_test_setup(left_by_longjmp, begin),
 		cmocka_unit_test_setup(of_another_thread, begin),

@@ -34,7 +34,7 @@
 static unsigned long *beats;
 static pthread_t threads[WORDS - 1];
 static const char *library;
-/* What this thread believes to be blocked. */
+/* This thread's virtual mask. */
 static __thread sigset_t believed;
 
 static void wrong(const char *what)

@@ -3,8 +3,8 @@
 #include "tracer/agent/agent.h"
 #include "engine/site/counts.h"
 #include "engine/site/program.h"
-#include "engine/site/visits.h"
-#include "proc/family.h"
+#include "engine/site/instances.h"
+#include "proc/tree.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
@@ -221,12 +221,12 @@ static void tend(struct dp_source *source, double t,
 	if (t >= a->foreign) {
 		a->foreign = t + LEAST_SECONDS + (double)sites * SECONDS_A_SITE;
 		if (sites)
-			dp_process_yield(a->proc, foreign, arg);
+			dp_process_cede(a->proc, foreign, arg);
 	}
 	dp_agent_calls_grow(a);
 	news->most = a->calls ? GROW_MS : IDLE_MS;
 	news->asked = dp_process_asked(a->proc);
-	news->confined = dp_process_confined(a->proc);
+	news->filter_refused = dp_process_filter_installed(a->proc);
 }
 
 static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
@@ -294,14 +294,14 @@ static struct dp_agent *unborn(const struct dp_agent *parent)
 		return NULL;
 	a->nr_probes = parent->nr_probes;
 	a->logs = parent->logs;
-	if (!parent->source.follows || !dp_agent_calls_open(a))
+	if (!parent->source.tracks || !dp_agent_calls_open(a))
 		return a;
 	free(a);
 	return NULL;
 }
 
-static int fork_agent(struct dp_source *source, struct dp_family *family,
-		      const struct dp_family_event *event,
+static int fork_agent(struct dp_source *source, struct dp_tree *tree,
+		      const struct dp_tree_event *event,
 		      struct dp_source **child, struct dp_diag *diag)
 {
 	const struct dp_agent *parent = dp_agent_of(source);
@@ -310,10 +310,10 @@ static int fork_agent(struct dp_source *source, struct dp_family *family,
 	int err;
 
 	if (!a) {
-		dp_family_let_go(family, event);
+		dp_tree_let_go(tree, event);
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	}
-	err = dp_process_fork(family, event, &proc, diag);
+	err = dp_process_fork(tree, event, &proc, diag);
 	if (err) {
 		dp_agent_calls_close(a);
 		free(a);
@@ -321,18 +321,18 @@ static int fork_agent(struct dp_source *source, struct dp_family *family,
 	}
 	fill(a, proc);
 	a->engine = dp_process_engine(proc);
-	a->source.follows = source->follows;
+	a->source.tracks = source->tracks;
 	a->source.watches = source->watches;
 	a->source.missed = may_have_missed(parent);
 	*child = &a->source;
 	return 0;
 }
 
-static int renew(struct dp_family *family, const struct dp_family_event *event,
+static int renew(struct dp_tree *tree, const struct dp_tree_event *event,
 		 struct dp_source **source, struct dp_diag *diag)
 {
 	struct dp_process *proc;
-	int err = dp_process_renew(family, event, &proc, diag);
+	int err = dp_process_renew(tree, event, &proc, diag);
 
 	return err ? err : give(proc, source, diag);
 }
@@ -342,7 +342,7 @@ int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag)
 	return dp_process_clean(opt->pid, diag);
 }
 
-static const struct dp_source_family family_ops = {
+static const struct dp_source_tree tree_ops = {
 	.fork = fork_agent,
 	.renew = renew,
 };
@@ -350,7 +350,7 @@ static const struct dp_source_family family_ops = {
 const struct dp_source_ops dp_agent_source = {
 	.name = "agent",
 	.libraries = &dp_agent_libraries,
-	.family = &family_ops,
+	.tree = &tree_ops,
 	.open = open_process,
 	.ended = ended,
 	.outdated = outdated,

@@ -6,7 +6,7 @@
  *
  * The hit half notices that a call was left by longjmp when its place on the stack
  * is entered again. Those of which it did not are found here: the return address is
- * not there any more. Looked at while the probes are armed, a visit that is in the
+ * not there any more. Looked at while the probes are armed, an instance that is in the
  * table before and after its slot was read had not ended when it was; so if
  * something else is in the slot, it never will.
  *
@@ -14,7 +14,7 @@
  * armed.
  */
 #include "engine/site/counts.h"
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "proc/proc.h"
 #include "tracer/agent/agent.h"
 #include "tracer/output.h"
@@ -30,7 +30,7 @@
 /**
  * struct dp_agent_calls
  * @open: by the probe that calls begin at, what became of those that had not ended
- * @stale: visits that were seen to be over, ascending by index
+ * @stale: instances that were seen to be over, ascending by index
  * @from: index of the first one to be looked at; @left: so many more
  * @stuck: memory for a further table could not be had
  */
@@ -38,7 +38,7 @@ struct dp_agent_calls {
 	struct open {
 		u64 inside, abandoned, cut;
 	} * open;
-	struct dp_visit_copy *stale;
+	struct dp_instance_copy *stale;
 	size_t n, cap, next;
 	u32 from;
 	size_t left;
@@ -69,10 +69,11 @@ void dp_agent_calls_close(struct dp_agent *a)
 	a->calls = NULL;
 }
 
-static void note_stale(struct dp_agent_calls *c, const struct dp_visit_copy *v)
+static void note_stale(struct dp_agent_calls *c,
+		       const struct dp_instance_copy *v)
 {
 	size_t cap = c->cap ? 2 * c->cap : 64;
-	struct dp_visit_copy *bigger;
+	struct dp_instance_copy *bigger;
 
 	if (c->n == c->cap) {
 		bigger = realloc(c->stale, cap * sizeof(*bigger));
@@ -84,16 +85,16 @@ static void note_stale(struct dp_agent_calls *c, const struct dp_visit_copy *v)
 	c->stale[c->n++] = *v;
 }
 
-static bool is_over(const struct dp_agent *a, const struct dp_visit_copy *v)
+static bool is_over(const struct dp_agent *a, const struct dp_instance_copy *v)
 {
 	u64 is;
 
 	return pread(dp_process_mem(a->proc), &is, sizeof(is),
 		     (off_t)v->slot) == sizeof(is) &&
-	       is != v->ret && dp_engine_visits_still(a->engine, v);
+	       is != v->ret && dp_engine_instances_still(a->engine, v);
 }
 
-static void look(void *arg, const struct dp_visit_copy *v)
+static void look(void *arg, const struct dp_instance_copy *v)
 {
 	struct dp_agent *a = arg;
 	struct dp_agent_calls *c = a->calls;
@@ -115,7 +116,7 @@ void dp_agent_calls_look(struct dp_agent *a, bool all)
 	c->n = 0;
 	c->left = all ? SIZE_MAX : LOOKS;
 	c->from = all ? 0 : c->from;
-	dp_engine_visits(a->engine, look, a);
+	dp_engine_instances(a->engine, look, a);
 	if (c->left)
 		c->from = 0;
 }
@@ -128,12 +129,12 @@ void dp_agent_calls_grow(struct dp_agent *a)
 
 	if (!a->calls || a->calls->stuck)
 		return;
-	size = dp_engine_visits_want(a->engine);
+	size = dp_engine_instances_want(a->engine);
 	if (!size)
 		return;
 	dp_diag_clear(&diag);
 	if (!dp_process_share(a->proc, size, &addr, &ours, &diag)) {
-		dp_engine_visits_grow(a->engine, addr, ours);
+		dp_engine_instances_grow(a->engine, addr, ours);
 		return;
 	}
 	/* Who has ended needs none. */
@@ -153,17 +154,18 @@ struct closing {
 	void *arg;
 };
 
-static void tell_stale(const struct closing *c, const struct dp_visit_copy *v)
+static void tell_stale(const struct closing *c,
+		       const struct dp_instance_copy *v)
 {
 	struct dp_record_copy record;
 
 	if (!c->a->logs)
 		return;
-	dp_engine_visit_record(c->a->engine, v, &record);
+	dp_engine_instance_record(c->a->engine, v, &record);
 	c->take(c->arg, &record);
 }
 
-static void close_one(void *arg, const struct dp_visit_copy *v)
+static void close_one(void *arg, const struct dp_instance_copy *v)
 {
 	const struct closing *closing = arg;
 	struct dp_agent_calls *c = closing->a->calls;
@@ -188,7 +190,7 @@ void dp_agent_calls_settle(struct dp_source *source, dp_source_take take,
 	struct closing c = { dp_agent_of(source), take, arg };
 
 	if (c.a->calls)
-		dp_engine_visits(c.a->engine, close_one, &c);
+		dp_engine_instances(c.a->engine, close_one, &c);
 }
 
 void dp_agent_calls_count(const struct dp_source *source,

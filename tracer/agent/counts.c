@@ -45,7 +45,7 @@ void dp_agent_totals(const struct dp_source *source,
 	*totals = (struct dp_source_totals){
 		.sites = dp_engine_sites(e),
 		.jumps = dp_engine_jumps(e),
-		.interior = dp_engine_strays(e),
+		.interior = dp_engine_interior_arrivals(e),
 		.torn = dp_engine_torn(e),
 		.gone = dp_engine_gone(e),
 		.late = dp_engine_late(e),

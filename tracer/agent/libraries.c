@@ -8,7 +8,7 @@
  * one with more probes, which goes on counting where the old one was.
  */
 #include "engine/site/counts.h"
-#include "engine/site/visits.h"
+#include "engine/site/instances.h"
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
@@ -28,13 +28,13 @@
 const char *dp_agent_unheard(const struct dp_source *source)
 {
 	const struct dp_process *proc = dp_agent_of(source)->proc;
-	struct dp_notice notice;
+	struct dp_loader_event loader_event;
 
 	if (dp_process_dispatches(proc))
 		return "it dispatches system calls to a handler of its own, and a breakpoint in the dynamic linker makes some";
 	if (dp_process_no_traps(proc) || !dp_process_may_wait(proc))
 		return "its seccomp filter allows no breakpoint in the dynamic linker";
-	if (!dp_notice_find(source->mods, &notice))
+	if (!dp_loader_event_find(source->mods, &loader_event))
 		return "it has no dynamic linker that tells of libraries";
 	return NULL;
 }
@@ -62,22 +62,22 @@ static bool may_lose(const struct dp_agent *a, const struct dp_points *points)
 
 static int watch_linker(struct dp_agent *a, const char **why)
 {
-	struct dp_notice notice;
+	struct dp_loader_event loader_event;
 	u64 record;
 	u8 code[CODE_MAX];
 	ssize_t n;
 	int err;
 
 	*why = "its dynamic linker does not tell where";
-	if (!dp_notice_find(a->source.mods, &notice))
+	if (!dp_loader_event_find(a->source.mods, &loader_event))
 		return -EOPNOTSUPP;
-	err = dp_notice_record(a->proc, &notice, &record);
+	err = dp_loader_event_record(a->proc, &loader_event, &record);
 	if (err)
 		return err;
 	n = pread(dp_process_mem(a->proc), code, sizeof(code),
-		  (off_t)notice.function);
+		  (off_t)loader_event.function);
 	return dp_engine_watch_linker(
-		a->engine, notice.function, code, n > 0 ? (size_t)n : 0,
+		a->engine, loader_event.function, code, n > 0 ? (size_t)n : 0,
 		record + offsetof(struct r_debug, r_state), why);
 }
 

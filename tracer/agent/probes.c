@@ -4,12 +4,12 @@
 #include "engine/site/reach.h"
 #include "engine/plan/plan.h"
 #include "engine/site/counts.h"
-#include "engine/site/visits.h"
-#include "proc/lodge.h"
+#include "engine/site/instances.h"
+#include "proc/attach_other.h"
 #include "proc/proc.h"
 #include "resolve/code.h"
 #include "resolve/exits.h"
-#include "resolve/ground.h"
+#include "resolve/reach.h"
 #include "sym/unwinds.h"
 #include "tracer/agent/agent.h"
 #include <dprobes/diag.h>
@@ -27,7 +27,7 @@
 struct adding {
 	struct dp_agent *a;
 	const struct dp_source_request *want;
-	struct dp_grounds grounds;
+	struct dp_reach_reader reach_reader;
 	struct dp_code code;
 	u64 nowhere;
 	u32 last;
@@ -64,7 +64,7 @@ static void take_place(struct adding *d, u32 probe, bool gone, u64 addr)
 	if (gone)
 		dp_engine_set_gone(d->a->engine, probe);
 	else
-		dp_ground_allow(&d->grounds, d->a->engine, probe, addr);
+		dp_reach_allow(&d->reach_reader, d->a->engine, probe, addr);
 }
 
 /* Is a probe a breakpoint where there may be none? */
@@ -82,8 +82,8 @@ static u32 way_of(const struct adding *d, const struct dp_exit *exit)
 	if (exit->kind != DP_EXIT_TAIL)
 		return way;
 	way |= DP_WAY_TAIL;
-	if (exit->to && dp_onwards_is_covered(d->want->points, exit->to))
-		way |= DP_WAY_ONWARD;
+	if (exit->to && dp_tail_targets_is_covered(d->want->points, exit->to))
+		way |= DP_WAY_TAIL_TARGET;
 	return way;
 }
 
@@ -92,7 +92,7 @@ static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
 		    size_t k, const char **why)
 {
 	const struct dp_exit *exit = &p->exits[k];
-	u64 addr = exit->addr, lead = p->gone ? 0 : p->leads[k];
+	u64 addr = exit->addr, early_start = p->gone ? 0 : p->early_starts[k];
 	struct dp_engine *e = d->a->engine;
 	u8 code[DP_REGION_MAX];
 	size_t n = read_code(d, p->gone, &addr, code);
@@ -104,19 +104,19 @@ static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
 		return err;
 	d->last = probe;
 	take_place(d, probe, p->gone, exit->addr);
-	if (!lead && !p->gone && must_not_trap(d->a, probe, why))
+	if (!early_start && !p->gone && must_not_trap(d->a, probe, why))
 		return -EOPNOTSUPP;
-	if (lead) {
-		n = dp_code_read(&d->code, lead, code, DP_REGION_MAX);
-		dp_engine_lead(e, lead, code, n);
+	if (early_start) {
+		n = dp_code_read(&d->code, early_start, code, DP_REGION_MAX);
+		dp_engine_start_early(e, early_start, code, n);
 	}
 	return 0;
 }
 
 /* Of functions that followed ones jump to: calls of these end there. */
-static int add_onwards(struct adding *d, struct dp_diag *diag)
+static int add_tail_targets(struct adding *d, struct dp_diag *diag)
 {
-	const struct dp_onwards *o = d->want->points->onwards;
+	const struct dp_tail_targets *o = d->want->points->tail_targets;
 	const char *why;
 	size_t i, k;
 	int err;
@@ -161,14 +161,14 @@ static int add_exits(struct adding *d, const struct dp_point *p,
 		     struct dp_diag *diag)
 {
 	const char *why = "out of memory";
-	int err = dp_engine_follow(d->a->engine, p->probe, d->a->logs);
+	int err = dp_engine_track(d->a->engine, p->probe, d->a->logs);
 	size_t k;
 
 	if (err)
 		return dp_diag_set(diag, err, "too many functions to follow");
-	d->a->source.follows = true;
+	d->a->source.tracks = true;
 	if (p->ret.kind == DP_TYPE_FLOAT)
-		dp_engine_follow_xmm(d->a->engine, p->probe);
+		dp_engine_track_xmm(d->a->engine, p->probe);
 	for (k = 0; k < p->nr_exits && !err; k++) {
 		err = add_exit(d, p, p->probe, k, &why);
 		if (err)
@@ -253,8 +253,8 @@ static int add_points(struct adding *d, struct dp_diag *diag)
 			p->v[i].probe = d->last;
 		else
 			err = add_point(d, i, diag);
-	if (!err && p->onwards) {
-		err = add_onwards(d, diag);
+	if (!err && p->tail_targets) {
+		err = add_tail_targets(d, diag);
 		add_unwinds(d);
 	}
 	return err;
@@ -262,7 +262,7 @@ static int add_points(struct adding *d, struct dp_diag *diag)
 
 static size_t most_probes(const struct dp_points *p)
 {
-	const struct dp_onwards *o = p->onwards;
+	const struct dp_tail_targets *o = p->tail_targets;
 	size_t i, n = DP_UNWINDS_MAX;
 
 	for (i = 0; i < p->n; i++)
@@ -277,14 +277,14 @@ static void prepare(struct adding *d)
 {
 	struct dp_agent *a = d->a;
 
-	d->grounds = (struct dp_grounds){
+	d->reach_reader = (struct dp_reach_reader){
 		.mods = a->source.mods,
 		.arming = a->arming,
 		.never = dp_process_no_jumps(a->proc),
 	};
 	if (dp_process_no_traps(a->proc)) {
-		d->grounds.arming = DP_ARM_QUIESCE;
-		dp_engine_set_silent(a->engine);
+		d->reach_reader.arming = DP_ARM_QUIESCE;
+		dp_engine_set_signal_free(a->engine);
 	} else {
 		dp_engine_set_arming(a->engine, a->arming);
 	}
@@ -302,13 +302,13 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 	d.code = (struct dp_code){ .pid = source->pid, .mods = source->mods };
 	a->nr_probes = most_probes(want->points);
 	a->logs = want->logs;
-	source->follows = false;
+	source->tracks = false;
 	err = dp_engine_create(&a->engine);
-	if (err || dp_onwards_cover(want->points))
+	if (err || dp_tail_targets_cover(want->points))
 		return dp_diag_set(diag, -ENOMEM, "out of memory");
 	prepare(&d);
 	err = add_points(&d, diag);
-	dp_grounds_close(&d.grounds);
+	dp_reach_reader_close(&d.reach_reader);
 	if (!err && !want->coming && !dp_engine_sites(a->engine))
 		err = dp_diag_set(diag, -EINVAL,
 				  "none of the matches can be probed");
@@ -319,7 +319,7 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 	if (!err)
 		err = dp_agent_watch(a, want, diag);
 	dp_process_found_in(a->proc, source->mods);
-	if (!err && source->follows && dp_agent_calls_open(a))
+	if (!err && source->tracks && dp_agent_calls_open(a))
 		err = dp_diag_set(diag, -ENOMEM, "out of memory");
 	return err;
 }

@@ -8,7 +8,7 @@
 #include "tracer/session.h"
 #include "lib/service.h"
 #include "proc/call.h"
-#include "proc/lodge.h"
+#include "proc/attach_other.h"
 #include "proc/proc.h"
 #include "sym/sym.h"
 #include "tracer/output.h"
@@ -24,7 +24,7 @@
 
 #define NAP_NS 2000000
 #define ASKED_NS 100000000
-#define FOLLOW_NS 50000000
+#define WATCH_NS 50000000
 #define DEADLINE_NS 10000000000ll
 #define PATIENCE_NS 3000000000ll
 #define PART 4096
@@ -531,10 +531,10 @@ int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag)
 	show_lines(&c);
 	signal(SIGINT, stop);
 	signal(SIGTERM, stop);
-	while (opt->follow && !stopped && !ferror(c.out) &&
+	while (opt->watch && !stopped && !ferror(c.out) &&
 	       (!opt->duration || now_ns() < end) && !GET(&c, next, &next)) {
 		show_lines(&c);
-		nap(FOLLOW_NS);
+		nap(WATCH_NS);
 	}
 	close_client(&c);
 	return 0;

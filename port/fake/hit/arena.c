@@ -141,18 +141,19 @@ void dp_fake_program(u32 probe, const u8 *code, u32 len)
 	((struct dp_probe_entry *)dp_probe(probe))->program = probe + 1;
 }
 
-void dp_fake_visits(u32 lines, u32 staged)
+void dp_fake_instances(u32 lines, u32 staged)
 {
 	struct dp_arena_control *c = &dp_arena.control;
-	struct dp_visit_table *t = &c->visit_tables[c->nr_visit_tables];
+	struct dp_instance_table *t =
+		&c->instance_tables[c->nr_instance_tables];
 
-	c->visit_stride = sizeof(struct dp_visit) + staged;
+	c->instance_stride = sizeof(struct dp_exit_instance) + staged;
 	t->line_mask = lines - 1;
-	t->lines =
-		(u64)dp_at(dp_fake_room(lines * sizeof(struct dp_visit_line)));
-	t->visits = (u64)dp_at(
-		dp_fake_room(lines * DP_VISIT_WAYS * c->visit_stride));
-	c->nr_visit_tables++;
+	t->lines = (u64)dp_at(
+		dp_fake_room(lines * sizeof(struct dp_instance_line)));
+	t->instances = (u64)dp_at(
+		dp_fake_room(lines * DP_INSTANCE_WAYS * c->instance_stride));
+	c->nr_instance_tables++;
 }
 
 u64 dp_fake_count(u32 probe)

@@ -13,7 +13,8 @@
 #define STRIDE 256u /* of instances: what handlers keep is behind each */
 
 static u8 stacks[DP_FAKE_THREADS][DP_STACK_SIZE] __attribute__((aligned(4096)));
-static u8 theres[DP_THERES][DP_THERE_SIZE] __attribute__((aligned(4096)));
+static u8 injected[DP_INJECTED_MAX][DP_INJECTED_SIZE]
+	__attribute__((aligned(4096)));
 
 void dp_fake_stacks(void)
 {
@@ -27,20 +28,21 @@ void dp_fake_stacks(void)
 
 void dp_fake_theres(void)
 {
-	memset(theres, 0, sizeof(theres));
-	dp_arena.control.there_base = (u64)theres;
+	memset(injected, 0, sizeof(injected));
+	dp_arena.control.injected_base = (u64)injected;
 }
 
-struct dp_asks *dp_fake_asks(u32 n)
+struct dp_upcalls *dp_fake_upcalls(u32 n)
 {
 	struct dp_arena_control *c = &dp_arena.control;
-	struct dp_asks *asks;
+	struct dp_upcalls *upcalls;
 
-	c->nr_asks = n;
-	c->ask_off = dp_fake_room(sizeof(*asks) + n * sizeof(asks->v[0]));
-	asks = dp_at(c->ask_off);
-	asks->keeper = DP_FAKE_PID + DP_FAKE_THREADS;
-	return asks;
+	c->nr_upcalls = n;
+	c->upcall_off =
+		dp_fake_room(sizeof(*upcalls) + n * sizeof(upcalls->v[0]));
+	upcalls = dp_at(c->upcall_off);
+	upcalls->owner = DP_FAKE_PID + DP_FAKE_THREADS;
+	return upcalls;
 }
 
 void dp_fake_tool(void (*does)(void))
@@ -59,13 +61,13 @@ struct dp_frames *dp_fake_frames(u32 n)
 	return all;
 }
 
-struct dp_follow *dp_fake_follow(u32 probe, u32 n)
+struct dp_instance_pool *dp_fake_instance_pool(u32 probe, u32 n)
 {
 	struct dp_probe_entry *p = (struct dp_probe_entry *)dp_probe(probe);
-	struct dp_follow *f = dp_at(dp_fake_room(sizeof(*f)));
+	struct dp_instance_pool *f = dp_at(dp_fake_room(sizeof(*f)));
 	u32 i;
 
-	p->follow = (u64)f;
+	p->instance_pool = (u64)f;
 	p->nmissed = (u64)dp_at(dp_fake_room(sizeof(u64)));
 	f->probe = probe;
 	f->nmissed = p->nmissed;
@@ -73,7 +75,7 @@ struct dp_follow *dp_fake_follow(u32 probe, u32 n)
 	f->nr = n;
 	f->pool = (u64)dp_at(dp_fake_room(n * STRIDE));
 	for (i = 0; i < n; i++) {
-		dp_instance_at(f, i)->follow = (u64)f;
+		dp_instance_at(f, i)->instance_pool = (u64)f;
 		dp_instance_at(f, i)->index = i;
 	}
 	return f;

@@ -3,8 +3,8 @@
 #include "port/fake/hit/kernel.h"
 #include "engine/hit/hit.h"
 #include "port/user/signals/mask.h"
-#include "port/user/signals/hook.h"
-#include "port/user/signals/sleep.h"
+#include "port/user/signals/intercept.h"
+#include "port/user/signals/masked_wait.h"
 #include "port/user/signals/trap.h"
 #include "port.h"
 #include <string.h>
@@ -35,7 +35,7 @@ void dp_kernel_begin(u32 caught)
 		dp_kernel.tasks[i].regs.rsp = (u64)&stacks[i][STACK_WORDS / 2];
 	}
 	if (caught)
-		dp_hook_take_actions();
+		dp_intercept_take_actions();
 }
 
 void dp_fake_revive(u32 caught)
@@ -44,7 +44,7 @@ void dp_fake_revive(u32 caught)
 	dp_kernel_task()->mask = 0;
 	memset(dp_kernel_task()->pends, 0, sizeof(dp_kernel_task()->pends));
 	if (caught)
-		dp_hook_take_actions();
+		dp_intercept_take_actions();
 }
 
 void dp_fake_thread(u32 i)
@@ -67,7 +67,7 @@ void dp_fake_fork(void)
 void dp_fake_vfork(bool over)
 {
 	dp_kernel.pid = over ? DP_FAKE_PID : DP_FAKE_PID + 200;
-	dp_arena.hit.sharers = !over;
+	dp_arena.hit.vm_children = !over;
 }
 
 u64 dp_fake_mask(void)
@@ -221,11 +221,12 @@ void dp_fake_return(void)
 
 s64 dp_fake_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e)
 {
-	struct dp_hook_regs regs = { .nr = (u64)nr, .args = { a, b, c, d, e } };
+	struct dp_intercept_regs regs = { .nr = (u64)nr,
+					  .args = { a, b, c, d, e } };
 
-	if (!dp_hook_before(&regs))
+	if (!dp_intercept_before(&regs))
 		regs.ret = (u64)dp_raw_call(nr, a, b, c, d, e, 0);
-	dp_hook_after(&regs);
+	dp_intercept_after(&regs);
 	dp_kernel_deliver();
 	return (s64)regs.ret;
 }
@@ -266,7 +267,7 @@ s64 dp_fake_wait(struct dp_site_entry *site, u32 nr, u32 sig)
 	struct dp_mcontext *regs = dp_fake_regs();
 	u64 behind = site->addr + dp_call_length(site->number);
 
-	dp_sleep_enter(site, nr, regs);
+	dp_masked_wait_enter(site, nr, regs);
 	dp_kernel_deliver();
 	do {
 		regs->rip = behind;
@@ -285,6 +286,6 @@ void dp_fake_wait_end(struct dp_site_entry *site)
 {
 	if (dp_kernel_task()->in_handler)
 		dp_fake_return();
-	dp_sleep_return(dp_fake_regs());
+	dp_masked_wait_return(dp_fake_regs());
 	dp_kernel_deliver();
 }

@@ -44,9 +44,9 @@ void dp_fake_index(u64 addr, u32 site);
 struct dp_probe_entry *dp_fake_probe(u32 i, u32 site, u8 kind);
 /** dp_fake_program() - give it a program of @len bytes of code */
 void dp_fake_program(u32 probe, const u8 *code, u32 len);
-/** dp_fake_visits() - one more table of visits, with @lines lines, a power of two, and room for
- *  @staged logged bytes in each visit */
-void dp_fake_visits(u32 lines, u32 staged);
+/** dp_fake_instances() - one more table of instances, with @lines lines, a power of two, and room for
+ *  @staged logged bytes in each instance */
+void dp_fake_instances(u32 lines, u32 staged);
 
 /** dp_fake_count() - hits of a probe, in all shards */
 u64 dp_fake_count(u32 probe);
@@ -66,9 +66,9 @@ const struct dp_record *dp_fake_record(void);
 void dp_fake_stacks(void);
 /** dp_fake_theres() - and for those that the tool has put there */
 void dp_fake_theres(void);
-/** dp_fake_asks() - @n places for threads that wait for the tool, which is there. Return:
+/** dp_fake_upcalls() - @n places for threads that wait for the tool, which is there. Return:
  *  they are the arena's */
-struct dp_asks *dp_fake_asks(u32 n);
+struct dp_upcalls *dp_fake_upcalls(u32 n);
 /** dp_fake_tool() - what the tool does whenever a thread wakes it, or waits for it;
  *  NULL: nothing */
 void dp_fake_tool(void (*does)(void));
@@ -78,9 +78,9 @@ void dp_fake_tool(void (*does)(void));
 
 /** dp_fake_frames() - @n stubs, at DP_FAKE_STUBS, and a frame for each but the first */
 struct dp_frames *dp_fake_frames(u32 n);
-/** dp_fake_follow() - let a return probe follow @n calls at a time; misses are counted at
+/** dp_fake_instance_pool() - let a return probe follow @n calls at a time; misses are counted at
  *  its @nmissed */
-struct dp_follow *dp_fake_follow(u32 probe, u32 n);
+struct dp_instance_pool *dp_fake_instance_pool(u32 probe, u32 n);
 
 /* --- memory --- */
 
@@ -155,12 +155,12 @@ void dp_fake_send(u32 sig);
 /** dp_fake_return() - the handler of the program that runs returns */
 void dp_fake_return(void);
 
-/** dp_fake_call() - it makes a system call that is hooked. Return: the call's result */
+/** dp_fake_call() - it makes a system call that is intercepted. Return: the call's result */
 s64 dp_fake_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e);
 
 /**
  * dp_fake_wait() - it makes one that sleeps under a mask of its own, where it stands
- * @site: with @number as of a hook's; @nr: the call; registers have its arguments
+ * @site: with @number as of an intercept's; @nr: the call; registers have its arguments
  * @sig: is sent while it sleeps; 0: none is, and it returns 1 at once
  *
  * It has returned then, unless a handler of the program runs: dp_fake_wait_end().

@@ -19,12 +19,12 @@ enum dp_who dp_hit_who(void)
 {
 	if (!dp_wipe.owner)
 		return DP_WHO_CHILD;
-	return dp_wipe.owner == dp_port_pid() ? DP_WHO_OWNER : DP_WHO_SHARER;
+	return dp_wipe.owner == dp_port_pid() ? DP_WHO_OWNER : DP_WHO_VM_CHILD;
 }
 
 bool dp_hit_is_owners(void)
 {
-	return !__atomic_load_n(&dp_arena.hit.sharers, __ATOMIC_RELAXED) ||
+	return !__atomic_load_n(&dp_arena.hit.vm_children, __ATOMIC_RELAXED) ||
 	       dp_hit_who() == DP_WHO_OWNER;
 }
 
@@ -73,9 +73,9 @@ bool dp_hit_leave_text(void)
 
 	if (!c->revertible)
 		return false;
-	for (i = 0; i < c->nr_texts; i++)
-		if ((c->resident || is_there(&c->texts[i])) &&
-		    dp_port_drop(c->texts[i].start, c->texts[i].size))
+	for (i = 0; i < c->nr_patched; i++)
+		if ((c->own_process || is_there(&c->patched[i])) &&
+		    dp_port_drop(c->patched[i].start, c->patched[i].size))
 			return false;
 	return true;
 }

@@ -13,7 +13,7 @@
 #include "engine/hit/call.h"
 #include "port/user/signals/mask.h"
 #include "port/user/signals/trap.h"
-#include "port/user/signals/sleep.h"
+#include "port/user/signals/masked_wait.h"
 #include "arch/arch.h"
 #include "port.h"
 #include "port_hit.h"
@@ -52,9 +52,9 @@ static void die(struct dp_siginfo *info, struct dp_ucontext *uc)
 static u64 interrupted_mask(const struct dp_siginfo *info,
 			    struct dp_ucontext *uc)
 {
-	struct dp_sleep *s = dp_sleep_of(&uc->mc);
-	const struct dp_native *n = s ? NULL :
-					dp_sleep_native(&uc->mc, info->signo);
+	struct dp_masked_wait *s = dp_masked_wait_of(&uc->mc);
+	const struct dp_kernel_wait *n =
+		s ? NULL : dp_masked_wait_in_kernel(&uc->mc, info->signo);
 
 	if (!s)
 		return n ? n->mask : uc->sigmask;
@@ -74,22 +74,22 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	/* One that was sent waits while it is blocked; one that the program's own
 	 * instruction makes would kill it then. */
 	if (dp_mask_blocked() & DP_SIGMASK(info->signo)) {
-		if (!forced && dp_mask_hold(info)) {
-			dp_sleep_again(info, uc);
+		if (!forced && dp_mask_defer(info)) {
+			dp_masked_wait_again(info, uc);
 			return 0;
 		}
 		if (forced) {
 			die(info, uc);
 			return 0;
 		}
-	} else if (!forced && dp_sleep_delay(info, uc)) {
+	} else if (!forced && dp_masked_wait_delay(info, uc)) {
 		return 0;
 	}
 	if (dp_hit_who() == DP_WHO_OWNER)
 		__atomic_fetch_add(&dp_arena.hit.foreign, 1, __ATOMIC_RELAXED);
 	dp_action_get(k, &action);
 	if (action.handler == DP_SIG_IGN && !forced) {
-		dp_sleep_again(info, uc);
+		dp_masked_wait_again(info, uc);
 		return 0;
 	}
 	mask = interrupted_mask(info, uc);

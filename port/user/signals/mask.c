@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * mask: signal masks as the program believes them to be.
+ * mask: virtual signal masks, which the program takes for its own.
  *
  * A breakpoint kills a process whose thread has SIGTRAP blocked (or SIGILL, for
  * breakpoints of that kind). So it never is: what the program does to the masks
  * of its threads passes through here, the kernel is told all of it but the
  * signals that we catch, and the program is told what it would have been told. A
- * caught signal of the program's own that meets a thread which believes it to be
- * blocked is held until that thread unblocks it.
+ * caught signal of the program's own that meets a thread whose virtual mask blocks it
+ * is deferred until that thread unblocks it.
  *
  * All this counts as long as our actions are in force. When control brings them, and
  * takes them away, it may be ended between any two steps; so what decides then is
@@ -22,7 +22,7 @@
 #include "port/user/signals/mask.h"
 #include "engine/hit/hit.h"
 #include "port/user/signals/trap.h"
-#include "port/user/signals/sleep.h"
+#include "port/user/signals/masked_wait.h"
 #include "port.h"
 #include "port_hit.h"
 
@@ -41,14 +41,14 @@ u64 dp_mask_thread(void)
 	return dp_thread_id(pointer, pointer ? 0 : dp_port_tid());
 }
 
-static u64 *find(u64 thread, u64 sharer)
+static u64 *find(u64 thread, u64 vm_child)
 {
 	u32 i = dp_mask_slot(thread), n;
 	u64 word;
 
 	for (n = 0; n < DP_MASK_PROBES; n++, i = (i + 1) % DP_MASKS) {
 		word = __atomic_load_n(&dp_private.masks[i], __ATOMIC_ACQUIRE);
-		if ((word & ~DP_MASK_STATE) == (thread | sharer))
+		if ((word & ~DP_MASK_STATE) == (thread | vm_child))
 			return &dp_private.masks[i];
 		if (!word)
 			break;
@@ -57,7 +57,7 @@ static u64 *find(u64 thread, u64 sharer)
 }
 
 /* Who has no state does not need his place. */
-static u64 *make(u64 thread, u64 sharer)
+static u64 *make(u64 thread, u64 vm_child)
 {
 	u32 i = dp_mask_slot(thread), n;
 	u64 word;
@@ -67,7 +67,7 @@ static u64 *make(u64 thread, u64 sharer)
 
 		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
 		if (!(word & DP_MASK_STATE) &&
-		    __atomic_compare_exchange_n(slot, &word, thread | sharer,
+		    __atomic_compare_exchange_n(slot, &word, thread | vm_child,
 						false, __ATOMIC_ACQ_REL,
 						__ATOMIC_RELAXED))
 			return slot;
@@ -76,20 +76,20 @@ static u64 *make(u64 thread, u64 sharer)
 }
 
 /* Return: false if there is no room. */
-static bool change(u64 thread, u64 sharer, u64 set, u64 clear)
+static bool change(u64 thread, u64 vm_child, u64 set, u64 clear)
 {
 	u64 *slot, word;
 
 	do {
-		slot = find(thread, sharer);
+		slot = find(thread, vm_child);
 		if (!slot && !set)
 			return true;
 		if (!slot)
-			slot = make(thread, sharer);
+			slot = make(thread, vm_child);
 		if (!slot)
 			return false;
 		word = __atomic_load_n(slot, __ATOMIC_RELAXED);
-		if ((word & ~DP_MASK_STATE) != (thread | sharer))
+		if ((word & ~DP_MASK_STATE) != (thread | vm_child))
 			continue;
 	} while (!__atomic_compare_exchange_n(
 		slot, &word, (word & ~clear) | set, false, __ATOMIC_ACQ_REL,
@@ -97,17 +97,17 @@ static bool change(u64 thread, u64 sharer, u64 set, u64 clear)
 	return true;
 }
 
-static u64 bits_of(u64 thread, u64 sharer)
+static u64 bits_of(u64 thread, u64 vm_child)
 {
-	u64 *slot = find(thread, sharer);
+	u64 *slot = find(thread, vm_child);
 
 	return slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) & DP_MASK_BITS :
 		      0;
 }
 
-static u64 sharer_bit(void)
+static u64 vm_child_bit(void)
 {
-	return dp_hit_who() == DP_WHO_SHARER ? DP_MASK_SHARER : 0;
+	return dp_hit_who() == DP_WHO_VM_CHILD ? DP_MASK_VM_CHILD : 0;
 }
 
 bool dp_mask_catches(u32 k)
@@ -160,7 +160,7 @@ static u64 bits_for(u64 mask)
 
 u64 dp_mask_blocked(void)
 {
-	return mask_of(bits_of(dp_mask_thread(), sharer_bit()));
+	return mask_of(bits_of(dp_mask_thread(), vm_child_bit()));
 }
 
 /* Let signals that were held come, now that they may. Return: are there others? */
@@ -169,8 +169,8 @@ static bool release(u64 thread, u64 mask)
 	bool others = false;
 	u32 i;
 
-	for (i = 0; i < DP_HELD; i++) {
-		struct dp_held *h = &dp_private.held[i];
+	for (i = 0; i < DP_DEFERRED; i++) {
+		struct dp_deferred *h = &dp_private.deferred[i];
 		u32 sig = (u32)h->info[0];
 
 		if (__atomic_load_n(&h->thread, __ATOMIC_ACQUIRE) != thread)
@@ -185,42 +185,42 @@ static bool release(u64 thread, u64 mask)
 	return others;
 }
 
-bool dp_mask_believe(u64 mask)
+bool dp_mask_set_virtual(u64 mask)
 {
-	u64 thread = dp_mask_thread(), sharer = sharer_bit();
-	u64 had = bits_of(thread, sharer);
+	u64 thread = dp_mask_thread(), vm_child = vm_child_bit();
+	u64 had = bits_of(thread, vm_child);
 
-	if (!change(thread, sharer, bits_for(mask), DP_MASK_BLOCKED))
+	if (!change(thread, vm_child, bits_for(mask), DP_MASK_BLOCKED))
 		return false;
-	if (had & DP_MASK_HELD && !sharer &&
+	if (had & DP_MASK_DEFERRED && !vm_child &&
 	    !release(thread, mask_of(had) & ~mask))
-		change(thread, sharer, 0, DP_MASK_HELD);
+		change(thread, vm_child, 0, DP_MASK_DEFERRED);
 	return true;
 }
 
-bool dp_mask_holds(void)
+bool dp_mask_defers(void)
 {
-	return bits_of(dp_mask_thread(), sharer_bit()) & DP_MASK_HELD;
+	return bits_of(dp_mask_thread(), vm_child_bit()) & DP_MASK_DEFERRED;
 }
 
 void dp_mask_lend(void)
 {
 	u64 thread = dp_mask_thread();
 
-	change(thread, DP_MASK_SHARER, bits_of(thread, 0) & DP_MASK_BLOCKED,
+	change(thread, DP_MASK_VM_CHILD, bits_of(thread, 0) & DP_MASK_BLOCKED,
 	       DP_MASK_STATE);
 }
 
 void dp_mask_set_trap(u64 handler)
 {
-	change(dp_mask_thread(), DP_MASK_SHARER,
+	change(dp_mask_thread(), DP_MASK_VM_CHILD,
 	       handler == DP_SIG_IGN ? DP_MASK_IGNORES : DP_MASK_DEFAULT,
 	       DP_MASK_IGNORES | DP_MASK_DEFAULT);
 }
 
 bool dp_mask_ignores(u32 k)
 {
-	u64 bits = k ? 0 : bits_of(dp_mask_thread(), sharer_bit());
+	u64 bits = k ? 0 : bits_of(dp_mask_thread(), vm_child_bit());
 	struct dp_kernel_sigaction action;
 
 	dp_action_get(k, &action);
@@ -229,27 +229,27 @@ bool dp_mask_ignores(u32 k)
 }
 
 /* The kernel keeps one of a kind, too, the first. */
-static bool is_held(u64 thread, u32 sig)
+static bool is_deferred(u64 thread, u32 sig)
 {
 	u32 i;
 
-	for (i = 0; i < DP_HELD; i++)
-		if (__atomic_load_n(&dp_private.held[i].thread,
+	for (i = 0; i < DP_DEFERRED; i++)
+		if (__atomic_load_n(&dp_private.deferred[i].thread,
 				    __ATOMIC_ACQUIRE) == thread &&
-		    (u32)dp_private.held[i].info[0] == sig)
+		    (u32)dp_private.deferred[i].info[0] == sig)
 			return true;
 	return false;
 }
 
-bool dp_mask_hold(const struct dp_siginfo *info)
+bool dp_mask_defer(const struct dp_siginfo *info)
 {
 	u64 thread = dp_mask_thread(), none;
 	u32 i;
 
-	if (is_held(thread, (u32)info->signo))
+	if (is_deferred(thread, (u32)info->signo))
 		return true;
-	for (i = 0; i < DP_HELD; i++) {
-		struct dp_held *h = &dp_private.held[i];
+	for (i = 0; i < DP_DEFERRED; i++) {
+		struct dp_deferred *h = &dp_private.deferred[i];
 
 		none = 0;
 		/* As long as it is not complete it is nobody's. */
@@ -259,7 +259,7 @@ bool dp_mask_hold(const struct dp_siginfo *info)
 			continue;
 		dp_bytes_copy(h->info, info, sizeof(h->info));
 		__atomic_store_n(&h->thread, thread, __ATOMIC_RELEASE);
-		return change(thread, 0, DP_MASK_HELD, 0);
+		return change(thread, 0, DP_MASK_DEFERRED, 0);
 	}
 	return false;
 }
@@ -301,13 +301,13 @@ static u64 blocked_by(u64 how, u64 mask, u64 was)
 	}
 }
 
-/* While our actions come or go a mask is what the kernel says: what was believed only is
- * made so. There are no breakpoints then. */
+/* While our actions come or go a mask is what the kernel says: it gets what only
+ * the virtual mask had. There are no breakpoints then. */
 static s64 procmask_really(u64 how, u64 set, u64 old)
 {
 	if (dp_mask_blocked()) {
 		dp_mask_real(true);
-		dp_mask_believe(0);
+		dp_mask_set_virtual(0);
 	}
 	return dp_syscall(__NR_rt_sigprocmask, how, set, old, DP_SIGSET_BYTES,
 			  0, 0);
@@ -326,7 +326,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 	if (set && how <= DP_SIG_SETMASK)
 		will = blocked_by(how, mask, was) & caught;
 	/* Room first: where there is none it has to be blocked after all. */
-	if (will & ~was && !dp_mask_believe(was | will)) {
+	if (will & ~was && !dp_mask_set_virtual(was | will)) {
 		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
 		will = was;
 	} else if (how != SIG_UNBLOCK) {
@@ -337,7 +337,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 	if (ret)
 		return ret;
 	if (was & ~will)
-		dp_mask_believe(will);
+		dp_mask_set_virtual(will);
 	before |= was;
 	return old && put(old, &before) ? -EFAULT : 0;
 }
@@ -349,20 +349,20 @@ s64 dp_mask_pending(u64 set, u64 size)
 	u32 i;
 
 	if (ret || size != DP_SIGSET_BYTES ||
-	    !(bits_of(thread, sharer_bit()) & DP_MASK_HELD))
+	    !(bits_of(thread, vm_child_bit()) & DP_MASK_DEFERRED))
 		return ret;
 	if (dp_mask_get(&mask, set))
 		return -EFAULT;
-	for (i = 0; i < DP_HELD; i++)
-		if (__atomic_load_n(&dp_private.held[i].thread,
+	for (i = 0; i < DP_DEFERRED; i++)
+		if (__atomic_load_n(&dp_private.deferred[i].thread,
 				    __ATOMIC_ACQUIRE) == thread)
-			mask |= DP_SIGMASK((u32)dp_private.held[i].info[0]);
+			mask |= DP_SIGMASK((u32)dp_private.deferred[i].info[0]);
 	return put(set, &mask) ? -EFAULT : 0;
 }
 
-void dp_mask_inherit(u64 thread)
+void dp_mask_pass_on(u64 thread)
 {
-	dp_sleep_forget(thread);
+	dp_masked_wait_forget(thread);
 	change(thread, 0, bits_for(dp_mask_blocked()), DP_MASK_STATE);
 }
 
@@ -373,10 +373,10 @@ void dp_mask_begin(u64 mask)
 
 void dp_mask_forget(void)
 {
-	u64 thread = dp_mask_thread(), sharer = sharer_bit();
+	u64 thread = dp_mask_thread(), vm_child = vm_child_bit();
 
-	dp_sleep_forget(thread | sharer);
-	change(thread, sharer, 0, DP_MASK_STATE);
+	dp_masked_wait_forget(thread | vm_child);
+	change(thread, vm_child, 0, DP_MASK_STATE);
 }
 
 void dp_mask_real(bool real)
@@ -430,7 +430,7 @@ s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
 	if (ret)
 		return ret;
 	/* A vfork child has actions of its own in our memory. */
-	if (from && dp_hit_who() != DP_WHO_SHARER)
+	if (from && dp_hit_who() != DP_WHO_VM_CHILD)
 		set_in_masks(sig, will);
 	old.mask |= had;
 	return to && dp_port_copy_out(to, &old, sizeof(old)) ? -EFAULT : 0;
@@ -454,7 +454,7 @@ void dp_mask_give_back(u64 *mask)
 
 	for (sig = 1; sig <= NR_SIGNALS; sig++)
 		give_back_action(sig);
-	dp_sleep_give_back();
+	dp_masked_wait_give_back();
 	if (mask)
 		*mask |= dp_mask_blocked();
 	else

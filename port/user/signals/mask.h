@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* mask: signal masks as the program believes them to be. */
+/* mask: virtual signal masks, which the program takes for its own. */
 #ifndef DP_PORT_USER_SIGNALS_MASK_H
 #define DP_PORT_USER_SIGNALS_MASK_H
 
@@ -16,11 +16,11 @@ u64 dp_mask_thread(void);
 bool dp_mask_catches(u32 k);
 /** dp_mask_caught() - the signals of which that is so */
 u64 dp_mask_caught(void);
-/** dp_mask_blocked() - caught signals that this thread believes to be blocked */
+/** dp_mask_blocked() - caught signals in this thread's virtual mask */
 u64 dp_mask_blocked(void);
-/** dp_mask_hold() - keep a signal until this thread unblocks it.
+/** dp_mask_defer() - keep a signal until this thread unblocks it.
  *  Return: false if there is no room. */
-bool dp_mask_hold(const struct dp_siginfo *info);
+bool dp_mask_defer(const struct dp_siginfo *info);
 /** dp_mask_procmask() - make rt_sigprocmask(2) for the program. Return: its result */
 s64 dp_mask_procmask(u64 how, u64 set, u64 old);
 /** dp_mask_sigaction() - make rt_sigaction(2), of another signal than a caught one */
@@ -33,23 +33,23 @@ void dp_mask_lend(void);
 void dp_mask_set_trap(u64 handler);
 /** dp_mask_ignores() - is the k-th caught signal to be ignored after an exec? */
 bool dp_mask_ignores(u32 k);
-/** dp_mask_inherit() - a thread is about to be made that begins with our mask */
-void dp_mask_inherit(u64 thread);
+/** dp_mask_pass_on() - a thread is about to be made that begins with our mask */
+void dp_mask_pass_on(u64 thread);
 /** dp_mask_begin() - this thread has just been made, with this mask, by one that
  *  could not tell what it would be known by */
 void dp_mask_begin(u64 mask);
 /** dp_mask_forget() - this thread is about to end */
 void dp_mask_forget(void);
-/** dp_mask_believe() - what this thread believes from now on; lets held signals
+/** dp_mask_set_virtual() - this thread's virtual mask from now on; lets deferred signals
  *  come that it opens. Return: false if there is no room. */
-bool dp_mask_believe(u64 mask);
-/** dp_mask_holds() - are any held for it? */
-bool dp_mask_holds(void);
+bool dp_mask_set_virtual(u64 mask);
+/** dp_mask_defers() - are any deferred for it? */
+bool dp_mask_defers(void);
 /** dp_mask_get() - a mask of the program's. Return: 0, -EFAULT. */
 int dp_mask_get(u64 *mask, u64 from);
-/** dp_mask_give_back() - make the kernel's masks what the program believes */
+/** dp_mask_give_back() - give the kernel the virtual masks */
 void dp_mask_give_back(u64 *mask);
-/** dp_mask_real() - block really what is believed to be, or not any more: for
+/** dp_mask_real() - block in the kernel what the virtual mask blocks, or not any more: for
  *  what comes after an exec */
 void dp_mask_real(bool real);
 
@@ -69,8 +69,8 @@ void dp_action_get(u32 k, struct dp_kernel_sigaction *action);
 void dp_action_set(u32 k, const struct dp_kernel_sigaction *action,
 		   struct dp_kernel_sigaction *old);
 
-/** dp_hook_take_actions() - put our actions in force, for this process */
-void dp_hook_take_actions(void);
+/** dp_intercept_take_actions() - put our actions in force, for this process */
+void dp_intercept_take_actions(void);
 
 #pragma GCC visibility pop
 

@@ -68,7 +68,7 @@ static bool is_handlers(struct dp_siginfo *info, struct dp_trap *trap)
 {
 	u64 pc = trap->regs->rip;
 
-	if (!dp_arena.control.resident)
+	if (!dp_arena.control.own_process)
 		return false;
 	if (info->signo == DP_SIGTRAP)
 		return dp_trap_returned(trap);

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * upcall: a hit whose handler runs in the tool, which may take its time.
+ *
+ *   thread                                 tool
+ *   TAKEN  registers filled in
+ *   ASKED  ───────── calls ──────────────► RUNS  handler, with these registers
+ *   waits                                   │
+ *   ANSWERED ◄──────────────────────────────┘
+ *   registers from there; the next probe of the site, or on
+ *
+ * The thread waits for so long and no longer, and only as long as the tool is
+ * there: the kernel marks @owner when that ends, however it ends. Meanwhile its
+ * signals wait, as for a thread that is stopped. Who goes on unanswered does so
+ * with the registers it had.
+ */
+#include "engine/hit/call.h"
+#include "engine/hit/hit.h"
+#include "engine/layout/handler.h"
+#include "engine/layout/base.h"
+#include "engine/layout/site.h"
+#include "engine/hit/thread.h"
+#include "arch/arch.h"
+#include "port.h"
+
+/* So often it is looked whether the tool is there still. */
+#define SLICE_MS 100
+#define CROWDED_MS 1
+
+static struct dp_upcalls *upcalls(void)
+{
+	return dp_at(dp_arena.control.upcall_off);
+}
+
+bool dp_upcall_is_heard(void)
+{
+	u32 owner = __atomic_load_n(&upcalls()->owner, __ATOMIC_ACQUIRE);
+
+	return owner & DP_TOOL_OWNER && !(owner & DP_TOOL_DIED);
+}
+
+void dp_upcall_call(void)
+{
+	__atomic_fetch_add(&upcalls()->calls, 1, __ATOMIC_RELEASE);
+	dp_port_wake(&upcalls()->calls, 1);
+}
+
+static bool move(struct dp_upcall *upcall, u32 from, u32 to)
+{
+	return __atomic_compare_exchange_n(&upcall->state, &from, to, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* So far the tool looks. */
+static void note(u32 i)
+{
+	u32 *high = &upcalls()->high,
+	    was = __atomic_load_n(high, __ATOMIC_RELAXED);
+
+	while (was < i + 1 &&
+	       !__atomic_compare_exchange_n(high, &was, i + 1, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+static struct dp_upcall *find_free(void)
+{
+	u32 n = dp_arena.control.nr_upcalls, i;
+
+	for (i = 0; i < n; i++) {
+		struct dp_upcall *upcall = &upcalls()->v[i];
+
+		if (__atomic_load_n(&upcall->state, __ATOMIC_RELAXED) ==
+			    DP_UPCALL_FREE &&
+		    move(upcall, DP_UPCALL_FREE, DP_UPCALL_TAKEN)) {
+			note(i);
+			return upcall;
+		}
+	}
+	return NULL;
+}
+
+/* Where as many as there is room for wait already, this one does until one of
+ * them goes on. */
+static struct dp_upcall *claim(u32 patience)
+{
+	u64 until = dp_port_now() + patience;
+	struct dp_upcall *upcall = find_free();
+
+	while (!upcall && dp_upcall_is_heard() && dp_port_now() < until) {
+		dp_port_wait(&upcalls()->v[0].state, upcalls()->v[0].state,
+			     CROWDED_MS);
+		upcall = find_free();
+	}
+	return upcall;
+}
+
+/* Nobody has taken it, or it is left to who has. Return: true if the answer has
+ * just come. */
+static bool give_up(struct dp_upcall *upcall)
+{
+	if (move(upcall, DP_UPCALL_REQUESTED, DP_UPCALL_TAKEN))
+		return false;
+	return !move(upcall, DP_UPCALL_RUNS, DP_UPCALL_ABANDONED);
+}
+
+static bool await(struct dp_upcall *upcall, u32 probe)
+{
+	u64 until = dp_port_now() + dp_probe(probe)->deadline, now;
+	u32 state;
+
+	for (;;) {
+		state = __atomic_load_n(&upcall->state, __ATOMIC_ACQUIRE);
+		if (state == DP_UPCALL_ANSWERED)
+			return true;
+		now = dp_port_now();
+		if (now >= until || !dp_upcall_is_heard())
+			break;
+		dp_port_wait(&upcall->state, state,
+			     until - now < SLICE_MS ? until - now : SLICE_MS);
+	}
+	if (give_up(upcall))
+		return true;
+	dp_tally(probe, now >= until ? DP_TALLY_UNANSWERED : DP_TALLY_UNHEARD);
+	return false;
+}
+
+/** struct upcaller - a thread that has hit: its registers are @regs or, of a signal,
+ *  @mc; @pc is where it goes on; @caught: of all signals
+ *  the caught ones are not blocked */
+struct upcaller {
+	struct dp_regs *regs;
+	struct dp_mcontext *mc;
+	u64 pc;
+	bool caught;
+};
+
+/* The first time, and where two kinds of probe follow each other. */
+static void block(struct upcaller *a, bool caught)
+{
+	if (a->caught == caught)
+		return;
+	a->caught = caught;
+	dp_port_defer(caught);
+}
+
+/* Word by word: there is no memcpy here for a compiler to call. */
+static void copy(u64 *to, const u64 *from, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		__asm__ volatile("");
+		to[i] = from[i];
+	}
+}
+
+static void show(const struct upcaller *a, u64 *to)
+{
+	struct dp_regs *regs = (void *)to;
+
+	if (a->mc)
+		dp_regs_from(regs, a->mc);
+	else
+		copy(to, (u64 *)a->regs, sizeof(*regs) / sizeof(u64));
+	dp_regs_set_pc(regs, a->pc);
+}
+
+static void take(struct upcaller *a, const u64 *from)
+{
+	const struct dp_regs *regs = (const void *)from;
+
+	a->pc = dp_regs_pc(regs);
+	if (a->mc) {
+		dp_regs_to(regs, a->mc);
+		return;
+	}
+	dp_regs_take(a->regs, regs);
+}
+
+static void put(struct upcaller *a, struct dp_upcall *upcall, u32 probe)
+{
+	bool answered;
+
+	show(a, upcall->regs);
+	upcall->tid = dp_hit_tid();
+	upcall->probe = probe;
+	__atomic_store_n(&upcall->state, DP_UPCALL_REQUESTED, __ATOMIC_RELEASE);
+	dp_upcall_call();
+	answered = await(upcall, probe);
+	if (answered)
+		take(a, upcall->regs);
+	else if (__atomic_load_n(&upcall->state, __ATOMIC_RELAXED) !=
+		 DP_UPCALL_TAKEN)
+		return;
+	__atomic_store_n(&upcall->state, DP_UPCALL_FREE, __ATOMIC_RELEASE);
+}
+
+static void upcall(u32 probe, struct upcaller *a)
+{
+	struct dp_upcall *upcall;
+
+	block(a, false);
+	upcall = claim(dp_probe(probe)->deadline);
+	if (upcall)
+		put(a, upcall, probe);
+	else
+		dp_tally(probe, dp_upcall_is_heard() ? DP_TALLY_CONTEXT :
+						       DP_TALLY_UNHEARD);
+}
+
+/* Faults of the handler have to come. */
+static void call_injected(u32 probe, struct upcaller *a, u64 x87)
+{
+	struct dp_injected *injected;
+
+	if (!dp_upcall_is_heard()) {
+		dp_tally(probe, DP_TALLY_UNHEARD);
+		return;
+	}
+	block(a, true);
+	injected = dp_injected_begin(probe);
+	if (!injected) {
+		dp_tally(probe, DP_TALLY_CONTEXT);
+		return;
+	}
+	show(a, injected->regs);
+	dp_injected_call(injected, x87);
+	take(a, injected->regs);
+	dp_injected_end(injected);
+}
+
+static bool is_on(u32 probe)
+{
+	return dp_probe(probe)->enabled &&
+	       !(__atomic_load_n(&dp_probe_state(probe)->status,
+				 __ATOMIC_RELAXED) &
+		 (DP_PROBE_REMOVED | DP_PROBE_FAULTED));
+}
+
+/* One that has gone may have made room for another meanwhile, elsewhere. */
+static void each(const struct dp_site_entry *site, struct upcaller *a)
+{
+	u32 index = dp_site_index(site), i;
+
+	for (i = site->first_probe; i && dp_probe(i - 1)->site == index;
+	     i = dp_probe(i - 1)->next) {
+		if (!is_on(i - 1))
+			continue;
+		if (dp_probe(i - 1)->kind == DP_KIND_UPCALL)
+			upcall(i - 1, a);
+		else if (dp_probe(i - 1)->kind == DP_KIND_INJECTED)
+			call_injected(i - 1, a, site->x87);
+	}
+}
+
+u64 dp_upcall_detour(const struct dp_site_entry *site,
+		     struct dp_call_frame *frame)
+{
+	struct upcaller a = { .regs = &frame->regs,
+			      .pc = site->addr,
+			      .caught = true };
+	u64 sp = dp_regs_sp(&frame->regs);
+	u64 mask = dp_port_defer(true);
+
+	each(site, &a);
+	dp_port_defer_end(mask);
+	dp_regs_set_pc(&frame->regs, a.pc);
+	if (a.pc == site->addr && dp_regs_sp(&frame->regs) == sp)
+		return 0;
+	if (a.pc == site->addr)
+		dp_call_resume(frame);
+	return 1;
+}
+
+void dp_upcall_mcontext(const struct dp_site_entry *site,
+			struct dp_mcontext *mc)
+{
+	struct upcaller a = { .mc = mc, .pc = site->addr, .caught = true };
+	u64 sp = dp_mcontext_sp(mc);
+	u64 mask = dp_port_defer(true);
+
+	each(site, &a);
+	dp_port_defer_end(mask);
+	dp_mcontext_set_sp(mc, sp);
+}
+
+/* What is deferred then comes when the world puts the registers back. */
+void dp_upcall_trap(const struct dp_site_entry *site, struct dp_trap *trap)
+{
+	struct upcaller a = { .mc = trap->regs,
+			      .pc = site->addr,
+			      .caught = true };
+
+	each(site, &a);
+	dp_mcontext_set_pc(trap->regs,
+			   a.pc != site->addr ?
+				   a.pc :
+				   __atomic_load_n(&site->copy,
+						   __ATOMIC_ACQUIRE));
+}

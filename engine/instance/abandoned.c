@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * abandoned: tracked calls that have ended otherwise than by returning.
+ *
+ * A call that was left by longjmp is found by what its place on the stack holds now: when
+ * the next one is made at that place, or when instances are short.
+ *
+ * When a thread ends, so do its calls; but not those of coroutines, which others may
+ * resume. These are detached: in nobody's list of calls, and looked at when instances are
+ * short.
+ */
+#include "engine/layout/instance.h"
+#include "engine/layout/handler.h"
+#include "engine/instance/instance.h"
+#include "port.h"
+#include "arch/arch.h"
+
+/* Looking at one takes a system call. */
+#define PATIENCE 16
+/* What lies so far below the thread pointer is not a coroutine's. */
+#define OWN_STACK (8u << 20)
+
+/* Out of the list, and in hand. */
+static struct dp_frame *unlink(struct dp_stack *stack, u64 *link)
+{
+	struct dp_frame *f = dp_abandoned_frame(*link);
+
+	stack->taken = dp_stub_number(f);
+	dp_barrier();
+	*link = f->next;
+	return f;
+}
+
+/* Somebody may return through it meanwhile, if it is another thread's stack that he
+ * is on. */
+static void abandon(struct dp_stack *stack, struct dp_frame *f)
+{
+	u32 live = DP_FRAME_LIVE;
+	struct dp_instance *ri;
+
+	if (!__atomic_compare_exchange_n(&f->state, &live, DP_FRAME_ABANDONED,
+					 false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE)) {
+		dp_stub_give(stack, f);
+		return;
+	}
+	stack->rest = f->instances;
+	while ((ri = dp_instance_next(stack)))
+		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
+	stack->taken = 0;
+	dp_stub_leave(f);
+}
+
+/* Asked of the kernel: the stack may be gone. Return: 0: it is. */
+static u64 word_at(u64 slot)
+{
+	u64 now;
+
+	return dp_port_read(&now, slot, sizeof(now)) == sizeof(now) ? now : 0;
+}
+
+/* Is its call still to return? On its way from the stub to us its number is there. */
+static bool is_there(const struct dp_frame *f)
+{
+	u64 now = word_at(f->slot);
+
+	return now == dp_stub_of(f) + DP_STUB_BACK || now == dp_stub_number(f);
+}
+
+/*
+ * A call is about to be made from @sp: one that was at the very same place is
+ * over. The list is in the order of the calls; what is farther down belongs to
+ * outer ones, unless the thread has more than one stack.
+ */
+void dp_abandoned_same(struct dp_stack *stack, u64 sp)
+{
+	u64 *link = &stack->frames;
+	u32 steps = 0;
+
+	while (*link && dp_abandoned_frame(*link)->slot <= sp &&
+	       ++steps < DP_ABANDONED_STEPS) {
+		struct dp_frame *f = dp_abandoned_frame(*link);
+
+		if (f->slot != sp) {
+			link = &f->next;
+			continue;
+		}
+		abandon(stack, unlink(stack, link));
+	}
+}
+
+static u32 drop_own(struct dp_stack *stack, u32 *looked)
+{
+	u64 *link = &stack->frames;
+	u32 dropped = 0;
+
+	while (*link) {
+		struct dp_frame *f = dp_abandoned_frame(*link);
+
+		++*looked;
+		if (is_there(f)) {
+			link = &f->next;
+			continue;
+		}
+		abandon(stack, unlink(stack, link));
+		dropped++;
+	}
+	return dropped;
+}
+
+/* Of those that @stack has taken from the detached. */
+static struct dp_frame *next_detached(struct dp_stack *stack)
+{
+	struct dp_frame *f = dp_stub_frame(stack->detached);
+
+	if (!stack->detached)
+		return NULL;
+	stack->taken = stack->detached;
+	dp_barrier();
+	stack->detached = f->next_free;
+	return f;
+}
+
+/* @looked: or NULL: only those that have returned */
+static u32 drop_detached(struct dp_stack *stack, u32 *looked)
+{
+	struct dp_frame *f;
+	u32 dropped = 0;
+
+	stack->detached = dp_stub_take_detached();
+	while ((f = next_detached(stack))) {
+		if (looked)
+			++*looked;
+		if (f->state == DP_FRAME_LIVE && (!looked || is_there(f))) {
+			stack->taken = 0;
+			dp_stub_detach(f);
+			continue;
+		}
+		abandon(stack, f);
+		dropped++;
+	}
+	return dropped;
+}
+
+/* Of calls that are known by their slots, whatever the thread. */
+static u32 drop_at_slots(struct dp_stack *stack,
+			 const struct dp_instance_pool *f, u32 *looked)
+{
+	u32 i, dropped = 0;
+
+	for (i = 0; i < f->nr; i++) {
+		struct dp_instance *ri = dp_instance_at(f, i);
+
+		if (!dp_instance_is_at_slot(ri))
+			continue;
+		++*looked;
+		if (word_at(ri->frame) == ri->ret_addr ||
+		    !dp_instance_claim(stack, ri))
+			continue;
+		dp_instance_end(stack, ri, DP_CALL_ABANDONED);
+		dropped++;
+	}
+	return dropped;
+}
+
+/* Where there were none, as in a deep recursion, it is not looked again before so many
+ * calls have been missed that looking costs them next to nothing. */
+static bool drop_any(struct dp_stack *stack, const struct dp_instance_pool *f)
+{
+	u32 looked = 0, dropped;
+
+	if (stack->patience) {
+		stack->patience--;
+		return false;
+	}
+	if (f->exits)
+		dropped = drop_at_slots(stack, f, &looked);
+	else
+		dropped = drop_own(stack, &looked) +
+			  drop_detached(stack, &looked);
+	if (!dropped)
+		stack->patience = PATIENCE * looked;
+	return dropped;
+}
+
+struct dp_instance *dp_abandoned_take(struct dp_instance_pool *f,
+				      struct dp_stack *stack)
+{
+	struct dp_instance *ri = dp_instance_take(f, stack);
+
+	if (ri || !drop_any(stack, f))
+		return ri;
+	return dp_instance_take(f, stack);
+}
+
+/* Is it one of those that wait for the return? */
+static bool waits(const struct dp_instance *ri)
+{
+	const struct dp_frame *f = dp_abandoned_frame(ri->frame);
+	u64 i;
+
+	/* At its slot it would be nobody's in particular. */
+	if (dp_instance_pool_of(ri)->exits)
+		return false;
+	if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != DP_FRAME_LIVE)
+		return false;
+	for (i = f->instances; i && i != (u64)ri; i = dp_instance_ptr(i)->next)
+		;
+	return i;
+}
+
+static bool is_listed(const struct dp_stack *stack, const struct dp_frame *f)
+{
+	u64 at = stack->frames;
+
+	while (at && at != (u64)f)
+		at = dp_abandoned_frame(at)->next;
+	return at;
+}
+
+/* Up to joining the frame it is just given back. Behind that the call is over, unless
+ * it is still to return. */
+static void recover_one(struct dp_stack *stack, struct dp_instance *ri)
+{
+	if ((ri->used & ~DP_INSTANCE_NEW) != stack->tid)
+		return;
+	if (stack->counter)
+		*(u64 *)stack->counter = stack->sum;
+	if (stack->counter == (u64)&ri->entered)
+		ri->used = stack->tid;
+	else if (stack->counter || ri->used & DP_INSTANCE_NEW)
+		dp_instance_put_away(stack, ri);
+	if (ri->used == stack->tid && !waits(ri))
+		dp_instance_end(stack, ri, ri->ending);
+}
+
+static void recover_all(struct dp_stack *stack)
+{
+	struct dp_instance *ri = dp_instance_ptr(stack->instance);
+
+	if (ri && stack->rest == (u64)ri)
+		stack->rest = ri->next;
+	if (ri)
+		recover_one(stack, ri);
+	stack->counter = 0;
+	while ((ri = dp_instance_next(stack)))
+		recover_one(stack, ri);
+}
+
+void dp_abandoned_recover(struct dp_stack *stack)
+{
+	struct dp_frame *f = dp_stub_frame(stack->taken);
+	u32 live = DP_FRAME_LIVE;
+	bool listed;
+
+	if (!(stack->instance | stack->rest | stack->taken | stack->detached))
+		return;
+	listed = !stack->taken || is_listed(stack, f);
+	if (!listed &&
+	    __atomic_compare_exchange_n(&f->state, &live, DP_FRAME_FREE, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		stack->rest = f->instances;
+	recover_all(stack);
+	if (listed)
+		stack->taken = 0;
+	else
+		dp_stub_recover(stack);
+	while ((f = next_detached(stack))) {
+		stack->taken = 0;
+		dp_stub_detach(f);
+	}
+}
+
+/* A thread's own stack ends at its thread pointer, or near enough. */
+static bool on_own_stack(const struct dp_stack *stack, const struct dp_frame *f)
+{
+	return stack->thread - f->slot < OWN_STACK;
+}
+
+void dp_abandoned_drop(struct dp_stack *stack)
+{
+	bool detached = false;
+
+	dp_abandoned_recover(stack);
+	while (stack->frames) {
+		struct dp_frame *f = unlink(stack, &stack->frames);
+
+		if (on_own_stack(stack, f) || !is_there(f)) {
+			abandon(stack, f);
+			continue;
+		}
+		f->stack = 0;
+		stack->taken = 0;
+		dp_stub_detach(f);
+		detached = true;
+	}
+	if (detached)
+		drop_detached(stack, NULL);
+}

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * exits: one call of a function, from its entry to one of its exits.
+ *
+ *   entry ─► an instance is there already? that was left otherwise: abandoned
+ *         ─► key into the table ─► counted ─► program: arguments, condition
+ *         ─► complete
+ *   exit  ─► key found ─► ending ─► counted, record ─► free
+ *   tail jump to a function whose exits are probed ─► tail-called: ends at one of those
+ *   unwinder ─► those between the old stack pointer and the new one: unwound
+ *
+ * At an exit the stack pointer is what it was at the entry, so function and
+ * stack pointer are the key. Only whoever runs on that stack looks for it: of the
+ * words in the table only free ones are contended for.
+ *
+ * A thread may be taken away in the middle of this for good, by a signal handler
+ * that does not come back. What is counted is counted while the key is in the table
+ * and the instance is incomplete or ending: so whoever finds it later knows that one
+ * count is in doubt, and says so.
+ *
+ * Neither the return address nor anything else on the stack is changed.
+ */
+#include "engine/instance/exits.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/program.h"
+#include "engine/hit/thread.h"
+#include "engine/ring/log.h"
+#include "arch/arch.h"
+#include "port.h"
+#include "engine/layout/site.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/instance.h"
+
+/* More of a stack than this is not looked through at once. */
+#define UNWIND_MOST (256ull << 20)
+/* Nothing below is the address of code. */
+#define LOWEST_CODE 0x10000ull
+
+/* Not to be inlined: so that little of the stack is taken by what is usual, and little
+ * room by what is used often. */
+#define APART __attribute__((noinline))
+
+/* A key's place, and the line where it should be; the way is one further on
+ * while it is looked for. */
+struct place {
+	const struct dp_instance_table *t;
+	u32 table, home, step, way;
+};
+
+static void in_table(struct place *p, u32 table, u64 key)
+{
+	p->table = table;
+	p->t = &dp_arena.control.instance_tables[table];
+	p->home = dp_instance_hash(key) & p->t->line_mask;
+	p->step = p->way = 0;
+}
+
+/* The newest table. Return: false if there is none. */
+static bool start(struct place *p, u64 key)
+{
+	u32 nr = __atomic_load_n(&dp_arena.control.nr_instance_tables,
+				 __ATOMIC_ACQUIRE);
+
+	if (nr)
+		in_table(p, nr - 1, key);
+	return nr;
+}
+
+static u32 line_number(const struct place *p)
+{
+	return (p->home + p->step) & p->t->line_mask;
+}
+
+static struct dp_instance_line *line_at(const struct place *p, u32 number)
+{
+	return (struct dp_instance_line *)p->t->lines + number;
+}
+
+static struct dp_instance_line *line_of(const struct place *p)
+{
+	return line_at(p, line_number(p));
+}
+
+/* Of the key that has just been found. */
+static u64 *key_of(const struct place *p)
+{
+	return &line_of(p)->key[p->way - 1];
+}
+
+static struct dp_exit_instance *instance_of(const struct place *p)
+{
+	u64 index = (u64)line_number(p) * DP_INSTANCE_WAYS + p->way - 1;
+
+	return (void *)(p->t->instances +
+			index * dp_arena.control.instance_stride);
+}
+
+/* Of keys that should be in a line: how many are elsewhere, and have tail-called. */
+static void displace(const struct place *p, u32 by)
+{
+	__atomic_fetch_add(&line_at(p, p->home)->displaced, by,
+			   __ATOMIC_RELAXED);
+}
+
+static void tail(const struct place *p, u32 by)
+{
+	__atomic_fetch_add(&line_at(p, p->home)->tail_called, by,
+			   __ATOMIC_RELAXED);
+}
+
+static bool further(struct place *p, u64 key)
+{
+	p->way = 0;
+	if ((p->step || __atomic_load_n(&line_at(p, p->home)->displaced,
+					__ATOMIC_RELAXED)) &&
+	    ++p->step < DP_INSTANCE_REACH)
+		return true;
+	if (!p->table)
+		return false;
+	in_table(p, p->table - 1, key);
+	return true;
+}
+
+/* The next key of which the bits of @mask are those of @key. */
+APART static bool next(struct place *p, u64 key, u64 mask)
+{
+	do {
+		const struct dp_instance_line *l = line_of(p);
+
+		while (p->way < DP_INSTANCE_WAYS)
+			if (!((__atomic_load_n(&l->key[p->way++],
+					       __ATOMIC_RELAXED) ^
+			       key) &
+			      mask))
+				return true;
+	} while (further(p, key));
+	return false;
+}
+
+static bool find(struct place *p, u64 key)
+{
+	return start(p, key) && next(p, key, ~0ull);
+}
+
+static bool take(struct place *p, u64 key)
+{
+	struct dp_instance_line *l = line_of(p);
+
+	for (p->way = 0; p->way < DP_INSTANCE_WAYS;) {
+		u64 is = 0;
+
+		if (__atomic_compare_exchange_n(&l->key[p->way++], &is, key,
+						false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static bool claim_in(struct place *p, u64 key)
+{
+	if (take(p, key))
+		return true;
+	displace(p, 1);
+	while (++p->step < DP_INSTANCE_REACH)
+		if (take(p, key))
+			return true;
+	displace(p, -1u);
+	return false;
+}
+
+static bool claim(struct place *p, u64 key)
+{
+	if (!start(p, key))
+		return false;
+	while (!claim_in(p, key)) {
+		if (!p->table)
+			return false;
+		in_table(p, p->table - 1, key);
+	}
+	return true;
+}
+
+APART static void release(const struct place *p)
+{
+	struct dp_exit_instance *v = instance_of(p);
+
+	bool tail_called = v->tail_called;
+
+	__atomic_store_n(&v->slot, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(key_of(p), 0, __ATOMIC_RELEASE);
+	if (p->step)
+		displace(p, -1u);
+	if (tail_called)
+		tail(p, -1u);
+}
+
+/* The return address, or 0 where that cannot be read. */
+static u64 return_address(const struct dp_hit *hit)
+{
+	u64 ret;
+
+	if (dp_hit_knows(hit, dp_mcontext_sp(hit->regs)))
+		return *(const volatile u64 *)dp_mcontext_sp(hit->regs);
+	return dp_port_read(&ret, dp_mcontext_sp(hit->regs), DP_WORD) ==
+			       DP_WORD ?
+		       ret :
+		       0;
+}
+
+static u32 most_logged(void)
+{
+	return dp_arena.control.instance_stride -
+	       (u32)sizeof(struct dp_exit_instance);
+}
+
+/* Children can write to the table: what is found there is read once. */
+static u32 logged(const struct dp_exit_instance *v)
+{
+	u32 len = *(const volatile u16 *)&v->len;
+
+	return len < most_logged() ? len : most_logged();
+}
+
+APART static void tell(u32 group, const struct dp_exit_instance *v, u32 tid,
+		       const struct dp_leaving *leaving)
+{
+	u32 len = logged(v);
+	struct dp_log_part parts[] = { { leaving, sizeof(*leaving) },
+				       { v + 1, len } };
+	struct dp_record head = { .ticks = dp_port_ticks(),
+				  .probe = group,
+				  .tid = tid };
+
+	head.len = (u16)(sizeof(*leaving) + len);
+	dp_log_put(&head, parts, 2);
+}
+
+/* Return: false if it cannot have come about by what is done here. */
+static bool is_sane(const struct dp_exit_instance *v, u64 slot)
+{
+	return v->slot == slot && v->len <= most_logged();
+}
+
+/* From here until its key is gone one count is in doubt. */
+static void begin_end(struct dp_exit_instance *v)
+{
+	__atomic_store_n(&v->ending, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* One whose beginning or end was left for good, or that makes no sense, is given
+ * up. Return: it was none of these. */
+static bool is_whole(const struct place *at, u32 group, u64 slot)
+{
+	const struct dp_exit_instance *v = instance_of(at);
+
+	if (is_sane(v, slot) && !v->ending)
+		return true;
+	dp_tally(group, !v->slot || is_sane(v, slot) ? DP_TALLY_CUT :
+						       DP_TALLY_DAMAGED);
+	release(at);
+	return false;
+}
+
+static const u8 tallies[] = {
+	[DP_CALL_RETURNED] = DP_TALLY_RETURNED,
+	[DP_CALL_UNWOUND] = DP_TALLY_UNWOUND,
+	[DP_CALL_ABANDONED] = DP_TALLY_ABANDONED,
+	[DP_CALL_TAIL_CALLED] = DP_TALLY_TAIL_CALLED,
+};
+
+/* Other than at an exit of its own. @tid: 0: who entered */
+APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
+			u64 value, u32 tid)
+{
+	struct dp_exit_instance *v = instance_of(at);
+	struct dp_leaving leaving = { .entered = v->ticks,
+				      .value = value,
+				      .how = how };
+
+	begin_end(v);
+	dp_tally(group, tallies[how]);
+	if (dp_probe(group)->way & DP_WAY_LOGS)
+		tell(group, v, tid ? tid : v->tid, &leaving);
+	release(at);
+}
+
+/* The function is entered where an instance of it is. That was left otherwise; or it has
+ * jumped to another function, and that one back to its beginning. */
+APART static void replace(u32 probe, const struct dp_hit *hit)
+{
+	u64 slot = dp_mcontext_sp(hit->regs);
+	const struct dp_exit_instance *v;
+	struct place p;
+
+	if (!find(&p, dp_instance_key(probe, slot)) ||
+	    !is_whole(&p, probe, slot))
+		return;
+	v = instance_of(&p);
+	if (v->tail_called && return_address(hit) == v->ret)
+		leave(&p, probe, DP_CALL_TAIL_CALLED, 0, dp_hit_tid());
+	else
+		leave(&p, probe, DP_CALL_ABANDONED, 0, 0);
+}
+
+void dp_exit_instance_fill(struct dp_exit_instance *v, u32 probe,
+			   const struct dp_hit *hit, const void *log, u32 len)
+{
+	v->serial++;
+	v->ret = return_address(hit);
+	len = len < most_logged() ? len : most_logged();
+	v->len = (u16)len;
+	v->tail_called = v->ending = 0;
+	dp_bytes_copy(v + 1, log, len);
+	if (dp_probe(probe)->way & DP_WAY_LOGS) {
+		v->tid = dp_hit_tid();
+		v->ticks = dp_port_ticks();
+	}
+	__atomic_store_n(&v->slot, dp_mcontext_sp(hit->regs), __ATOMIC_RELEASE);
+}
+
+void dp_exit_instance_begin(u32 probe, const struct dp_site_entry *site,
+			    const struct dp_hit *hit)
+{
+	u64 slot = dp_mcontext_sp(hit->regs);
+	struct dp_exit_instance *v;
+	struct place p;
+	bool fits = dp_instance_fits(slot);
+
+	if (fits)
+		replace(probe, hit);
+	if (!fits || !claim(&p, dp_instance_key(probe, slot))) {
+		dp_hit_count(probe);
+		dp_tally(probe, DP_TALLY_INSTANCES);
+		__atomic_fetch_add(&dp_arena.hit.full, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	dp_hit_count(probe);
+	v = instance_of(&p);
+	if (dp_probe(probe)->program)
+		dp_program_enter(probe, site, hit, v);
+	else
+		dp_exit_instance_fill(v, probe, hit, NULL, 0);
+	/* It was not to be followed. */
+	if (!v->slot)
+		release(&p);
+}
+
+/* What a call of the probe @group returns, just before the instruction that does. */
+APART static u64 returned(u32 group, const struct dp_hit *hit)
+{
+	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
+						   dp_mcontext_ret(hit->regs);
+}
+
+/* At an exit of the function itself. */
+APART static void finish(const struct place *at, u32 probe,
+			 const struct dp_hit *hit)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+	struct dp_exit_instance *v = instance_of(at);
+	struct dp_leaving leaving = { .entered = v->ticks,
+				      .how = p->way & DP_WAY_TAIL ?
+						     DP_CALL_TAIL_CALLED :
+						     DP_CALL_RETURNED };
+
+	begin_end(v);
+	dp_hit_count(probe);
+	if (dp_probe(p->group)->way & DP_WAY_LOGS) {
+		leaving.value = returned(p->group, hit);
+		tell(p->group, v, dp_hit_tid(), &leaving);
+	}
+	release(at);
+}
+
+/* At one of the function to which it has jumped, if it is still that call. */
+APART static void finish_tail_called(const struct place *at, u32 group, u32 way,
+				     const struct dp_hit *hit)
+{
+	const struct dp_exit_instance *v = instance_of(at);
+
+	if (v->tail_called && return_address(hit) == v->ret)
+		leave(at, group,
+		      way & DP_WAY_TAIL ? DP_CALL_TAIL_CALLED :
+					  DP_CALL_RETURNED,
+		      returned(group, hit), dp_hit_tid());
+}
+
+/* Return: false if it is somebody else's call, at the place of one that was left
+ * otherwise. */
+APART static bool end_own(const struct place *at, u32 probe,
+			  const struct dp_hit *hit)
+{
+	u32 way = dp_probe(probe)->way;
+	struct dp_exit_instance *v = instance_of(at);
+
+	if (way & DP_WAY_SHARED && return_address(hit) != v->ret)
+		return false;
+	if (!is_whole(at, dp_probe(probe)->group, dp_mcontext_sp(hit->regs)))
+		return true;
+	if (!(way & DP_WAY_TAIL_TARGET)) {
+		finish(at, probe, hit);
+	} else if (!v->tail_called) {
+		tail(at, 1);
+		v->tail_called = 1;
+	}
+	return true;
+}
+
+/* Others at this place may have jumped to the function that is left. */
+APART static void end_tail_called(u64 key, u32 way, const struct dp_hit *hit)
+{
+	struct place at;
+	u32 group;
+
+	start(&at, key);
+	while (next(&at, key, DP_INSTANCE_SLOT)) {
+		group = dp_instance_group(*key_of(&at));
+		if (group < dp_arena.control.nr_probes)
+			finish_tail_called(&at, group, way, hit);
+	}
+}
+
+static bool any_tail_called(u64 key)
+{
+	struct place at;
+	bool any = false;
+
+	if (!dp_arena.control.tail_target || !start(&at, key))
+		return false;
+	for (;;) {
+		any |= __atomic_load_n(&line_at(&at, at.home)->tail_called,
+				       __ATOMIC_RELAXED) != 0;
+		if (any || !at.table)
+			return any;
+		in_table(&at, at.table - 1, key);
+	}
+}
+
+void dp_exit_instance_end(u32 probe, const struct dp_site_entry *site,
+			  const struct dp_hit *hit)
+{
+	const struct dp_probe_entry *p = dp_probe(probe);
+	bool own = p->group != DP_NO_GROUP;
+	bool met = !own || p->way & DP_WAY_SHARED;
+	u64 slot = dp_mcontext_sp(hit->regs),
+	    key = dp_instance_key(p->group, slot);
+	bool fits = dp_instance_fits(slot);
+	struct place at;
+
+	if (p->way & DP_WAY_TAKEN &&
+	    !dp_branch_taken(site, dp_mcontext_flags(hit->regs),
+			     dp_mcontext_count(hit->regs)))
+		return;
+	if (fits && own && find(&at, key))
+		met |= end_own(&at, probe, hit);
+	if (fits && !(p->way & DP_WAY_TAIL_TARGET) && any_tail_called(key))
+		end_tail_called(key, p->way, hit);
+	if (!met && dp_probe(p->group)->enabled)
+		dp_tally(p->group, DP_TALLY_UNSEEN);
+}
+
+static bool on_alternate(const struct dp_hit *hit, u64 sp)
+{
+	return sp - hit->alt_sp < hit->alt_size;
+}
+
+/* The part of the stack that is about to be left: [*from, *to). Return: false if
+ * it is none, or leads to another stack. */
+static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
+{
+	struct dp_hit alt = *hit;
+
+	*from = (dp_mcontext_sp(hit->regs) + DP_WORD - 1) & ~(u64)(DP_WORD - 1);
+	*to = dp_mcontext_unwound(hit->regs, way & DP_WAY_UNTIL_DI);
+	if (*to <= *from || *to - *from > UNWIND_MOST ||
+	    !dp_instance_fits(*from) || !dp_instance_fits(*to & ~7ull))
+		return false;
+	if (alt.alt_size == DP_ALT_UNKNOWN)
+		dp_port_altstack(&alt.alt_sp, &alt.alt_size);
+	return on_alternate(&alt, *from) == on_alternate(&alt, *to - 1);
+}
+
+/* @ret: the return address that is there; 0: it has been replaced by where the
+ * unwinder will go on */
+APART static void unwind_at(u64 slot, u64 ret)
+{
+	u64 key = dp_instance_key(0, slot);
+	struct place at;
+
+	if (!start(&at, key))
+		return;
+	while (next(&at, key, DP_INSTANCE_SLOT)) {
+		const struct dp_exit_instance *v = instance_of(&at);
+		u32 group = dp_instance_group(*key_of(&at));
+
+		if (group < dp_arena.control.nr_probes && is_sane(v, slot) &&
+		    !v->ending && (!ret || v->ret == ret))
+			leave(&at, group, DP_CALL_UNWOUND, 0, dp_hit_tid());
+	}
+}
+
+void dp_exit_instance_unwind(u32 probe, const struct dp_hit *hit)
+{
+	u32 way = dp_probe(probe)->way;
+	u64 slot, to;
+
+	if (!part_left(way, hit, &slot, &to))
+		return;
+	if (way & DP_WAY_UNTIL_CX) {
+		to -= DP_WORD;
+		unwind_at(to, 0);
+	}
+	for (; slot + DP_WORD <= to; slot += DP_WORD) {
+		u64 word = *(const volatile u64 *)slot;
+
+		if (word >= LOWEST_CODE && word - slot > UNWIND_MOST)
+			unwind_at(slot, word);
+	}
+}

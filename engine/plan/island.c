@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * island: addresses for jumps that contain breakpoints.
+ *
+ * A jump that is written over several instructions has a breakpoint at the start
+ * of each but the first, so that whoever arrives there traps and is sent to the
+ * copy. Its displacement contains these bytes, and that decides where it goes:
+ *
+ *     site  jump xx bp xx bp     to where a displacement of these bytes leads
+ *
+ * There stands a jump of five bytes to the detour, which is anywhere near. The
+ * islands share pages as far as that goes.
+ */
+#include "arch/arch.h"
+#include "engine/layout/base.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/site.h"
+#include "engine/plan/jump.h"
+#include "engine/plan/plan.h"
+#include "engine/site/site.h"
+#include "engine/site/internal.h"
+#include "port.h"
+
+#define TRIES 2048
+#define NEAR (1ull << 30)
+#define MERGE_GAP (4ull << 20)
+
+struct page {
+	u64 addr; /* 0: none */
+	u64 used[DP_PAGE / 64]; /* a bit a byte */
+};
+
+struct dp_islands {
+	const struct dp_hole *holes;
+	size_t nr_holes;
+	struct page *pages; /* a hash table */
+	u32 mask, nr_pages;
+	u64 hint[1 << (DP_JUMP_SIZE - 1)]; /* the last one of each pattern */
+};
+
+/* The least number from @from on that has the pattern; above 2^32 if none. */
+static u64 next_match(u64 from, const struct dp_jump_pattern *p)
+{
+	u64 mask = p->mask, differs = (from ^ p->value) & mask, low, up;
+
+	if (from >> 32 || !differs)
+		return from;
+	low = (2ull << (63 - __builtin_clzll(differs))) - 1;
+	up = from & ~low;
+	/* Where the pattern is less, the free bits above have to go up by one;
+	 * the carry passes over the others. */
+	if ((p->value & low) < (from & mask & low))
+		up = (from | mask | low) + 1;
+	if (up >> 32)
+		return up;
+	return (up & ~mask & ~low) | p->value;
+}
+
+static struct page *find_page(struct dp_islands *l, u64 addr, bool make)
+{
+	u32 i = dp_site_hash(addr) & l->mask;
+
+	for (; l->pages[i].addr; i = (i + 1) & l->mask)
+		if (l->pages[i].addr == addr)
+			return &l->pages[i];
+	if (!make)
+		return NULL;
+	l->pages[i].addr = addr;
+	l->nr_pages++;
+	return &l->pages[i];
+}
+
+/* At most half full. */
+static int reserve(struct dp_islands *l)
+{
+	struct dp_islands bigger = *l;
+	u32 i, slots = l->pages ? (l->mask + 1) * 2 : 64;
+
+	/* An island takes two pages at most. */
+	if (l->pages && l->nr_pages + 2 <= (l->mask + 1) / 2)
+		return 0;
+	bigger.pages = dp_port_alloc(slots * sizeof(*bigger.pages));
+	if (!bigger.pages)
+		return -ENOMEM;
+	bigger.mask = slots - 1;
+	bigger.nr_pages = 0;
+	for (i = 0; l->pages && i <= l->mask; i++)
+		if (l->pages[i].addr)
+			*find_page(&bigger, l->pages[i].addr, true) =
+				l->pages[i];
+	dp_port_free(l->pages);
+	*l = bigger;
+	return 0;
+}
+
+static bool is_free(struct dp_islands *l, u64 addr)
+{
+	const struct page *p;
+	u64 a;
+
+	for (a = addr; a < addr + DP_JUMP_SIZE; a++) {
+		p = find_page(l, a & ~(u64)(DP_PAGE - 1), false);
+		if (p && p->used[a % DP_PAGE / 64] >> a % 64 & 1)
+			return false;
+	}
+	return true;
+}
+
+static void claim(struct dp_islands *l, u64 addr)
+{
+	u64 a;
+
+	for (a = addr; a < addr + DP_JUMP_SIZE; a++)
+		find_page(l, a & ~(u64)(DP_PAGE - 1), true)
+			->used[a % DP_PAGE / 64] |= 1ull << a % 64;
+}
+
+/* Addresses [start, end) that a jump may lead to. */
+struct window {
+	u64 start, end;
+};
+
+static u64 above(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static u64 below(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* No farther than @reach from the site, nor out of reach of the pool. */
+static struct window window_of(const struct dp_pool_need *pool, u64 from,
+			       u64 reach)
+{
+	u64 end = pool->addr + pool->size;
+	struct window w = { from > reach ? from - reach : 0, from + reach };
+
+	w.start = above(w.start, end > DP_REACH ? end - DP_REACH : 0);
+	w.end = below(w.end, pool->addr + DP_REACH);
+	return w;
+}
+
+/* Return: an address in the hole that a jump of the pattern can lead to, or 0. */
+static u64 try_hole(struct dp_islands *l, const struct dp_hole *hole,
+		    const struct window *w, u64 begin,
+		    const struct dp_jump_pattern *p)
+{
+	s64 start = (s64)above(above(hole->start, w->start), begin);
+	s64 end = (s64)below(hole->end, w->end) - DP_JUMP_SIZE;
+	u64 low = start > p->least ? (u64)(start - p->least) : 0, u;
+	int tries;
+
+	if (end < start || end < p->least)
+		return 0;
+	for (tries = 0; tries < TRIES; tries++) {
+		u = next_match(low, p);
+		if (u >> 32 || (s64)u > end - p->least)
+			return 0;
+		if (is_free(l, (u64)p->least + u))
+			return (u64)p->least + u;
+		low = u + 1;
+	}
+	return 0;
+}
+
+static u64 distance(const struct dp_hole *hole, u64 addr)
+{
+	if (addr < hole->start)
+		return hole->start - addr;
+	return addr > hole->end ? addr - hole->end : 0;
+}
+
+/* The nearest hole that has not been tried; @after the distance of the last. */
+static const struct dp_hole *next_hole(const struct dp_islands *l, u64 addr,
+				       const struct dp_hole *last)
+{
+	const struct dp_hole *best = NULL;
+	u64 floor = last ? distance(last, addr) : 0, d;
+	size_t i;
+
+	for (i = 0; i < l->nr_holes; i++) {
+		const struct dp_hole *h = &l->holes[i];
+
+		d = distance(h, addr);
+		if (d < floor || (last && d == floor && h <= last))
+			continue;
+		if (!best || d < distance(best, addr))
+			best = h;
+	}
+	return best && distance(best, addr) < DP_JUMP_REACH ? best : NULL;
+}
+
+static bool place_within(struct dp_islands *l, struct dp_site *s,
+			 const struct window *w)
+{
+	struct dp_jump_pattern p = dp_jump_pattern(s->addr, s->traps, s->last);
+	u64 from = s->addr + DP_JUMP_SIZE;
+	u64 *hint = &l->hint[s->traps >> 1];
+	const struct dp_hole *h = NULL;
+
+	while ((h = next_hole(l, from, h))) {
+		s->island = 0;
+		if (*hint >= h->start && *hint < h->end)
+			s->island = try_hole(l, h, w, *hint, &p);
+		if (!s->island)
+			s->island = try_hole(l, h, w, 0, &p);
+		if (!s->island)
+			continue;
+		claim(l, s->island);
+		*hint = s->island;
+		return true;
+	}
+	return false;
+}
+
+/* Near by if that is possible, so that islands are close together. */
+static bool place_with(struct dp_islands *l, const struct dp_engine *e,
+		       struct dp_site *s)
+{
+	const struct dp_pool_need *pool = &e->need.pools[s->pool];
+	struct window near = window_of(pool, s->addr, NEAR);
+	struct window far = window_of(pool, s->addr, DP_REACH);
+
+	return place_within(l, s, &near) || place_within(l, s, &far);
+}
+
+static bool place_one(struct dp_islands *l, struct dp_engine *e,
+		      struct dp_site *s)
+{
+	u32 i;
+
+	s->last = DP_BREAKPOINT;
+	if (place_with(l, e, s))
+		return true;
+	if (!(s->traps >> (DP_JUMP_SIZE - 1) & 1))
+		return false;
+	for (i = 0; (s->last = dp_jump_upward(i)); i++) {
+		if (!place_with(l, e, s))
+			continue;
+		if (e->nr_caught < DP_CAUGHT_JUMPS)
+			e->nr_caught = DP_CAUGHT_JUMPS;
+		return true;
+	}
+	return false;
+}
+
+static void sort_pages(u64 *v, u32 n)
+{
+	u32 gap, i, j;
+	u64 x;
+
+	for (gap = n / 2; gap; gap /= 2)
+		for (i = gap; i < n; i++) {
+			x = v[i];
+			for (j = i; j >= gap && v[j - gap] > x; j -= gap)
+				v[j] = v[j - gap];
+			v[j] = x;
+		}
+}
+
+static bool same_hole(const struct dp_islands *l, u64 a, u64 b)
+{
+	size_t i;
+
+	for (i = 0; i < l->nr_holes; i++)
+		if (a >= l->holes[i].start && a < l->holes[i].end)
+			return b < l->holes[i].end;
+	return false;
+}
+
+static int add_span(struct dp_layout_need *need, u64 start, u64 end)
+{
+	struct dp_pool_need *p;
+
+	if (need->nr_pools == DP_MAX_POOLS)
+		return -ENOMEM;
+	p = &need->pools[need->nr_pools++];
+	*p = (struct dp_pool_need){ .low = start,
+				    .high = end,
+				    .addr = start,
+				    .size = end - start,
+				    .file_offset = need->file_size };
+	need->file_size += p->size;
+	return 0;
+}
+
+/* Pages that lie near each other are mapped together: what is in between is
+ * never touched, and takes no memory. */
+static int map_pages(struct dp_engine *e, const struct dp_islands *l)
+{
+	u64 *v = dp_port_alloc((l->nr_pages + 1) * sizeof(*v)), start;
+	u32 n = 0, i;
+	int err = v ? 0 : -ENOMEM;
+
+	for (i = 0; !err && i <= l->mask; i++)
+		if (l->pages[i].addr)
+			v[n++] = l->pages[i].addr;
+	if (!err)
+		sort_pages(v, n);
+	for (i = 0, start = 0; !err && i < n; i++) {
+		if (!start)
+			start = v[i];
+		if (i + 1 < n && v[i + 1] - v[i] <= MERGE_GAP &&
+		    same_hole(l, v[i], v[i + 1]))
+			continue;
+		err = add_span(&e->need, start, v[i] + DP_PAGE);
+		start = 0;
+	}
+	dp_port_free(v);
+	return err;
+}
+
+int dp_island_find(struct dp_islands **l, struct dp_engine *e,
+		   struct dp_site *s, const struct dp_hole *holes, size_t n)
+{
+	if (!*l)
+		*l = dp_port_alloc(sizeof(**l));
+	if (!*l)
+		return -ENOMEM;
+	(*l)->holes = holes;
+	(*l)->nr_holes = n;
+	if (reserve(*l))
+		return -ENOMEM;
+	return place_one(*l, e, s) ? 0 : 1;
+}
+
+void dp_islands_free(struct dp_islands *l)
+{
+	if (l)
+		dp_port_free(l->pages);
+	dp_port_free(l);
+}
+
+int dp_islands_place(struct dp_engine *e, const struct dp_hole *holes, size_t n)
+{
+	struct dp_islands l = { .holes = holes, .nr_holes = n };
+	int err = 0;
+	u32 i;
+
+	e->nr_code_pools = e->need.nr_pools;
+	e->nr_caught = e->signal_free ? 0 : e->max_sites ? DP_CAUGHT : 1;
+	for (i = 0; i < e->nr_sites && !err; i++) {
+		struct dp_site *s = dp_order_site(e, i);
+
+		if (s->mode != DP_MODE_JUMP || s->leader || !s->traps)
+			continue;
+		err = reserve(&l);
+		if (!err && !place_one(&l, e, s))
+			dp_jump_give_up(e, i, DP_WHY_NO_ISLAND);
+	}
+	if (!err && l.pages)
+		err = map_pages(e, &l);
+	dp_port_free(l.pages);
+	return err;
+}

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* instances: calls that are tracked from entry to exit: see engine/instance/exits.c. */
+#include "engine/site/instances.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/base.h"
+#include "engine/layout/site.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/instance.h"
+#include "engine/site/counts.h"
+#include "engine/site/engine.h"
+#include "engine/site/program.h"
+#include "engine/site/site.h"
+#include "engine/site/internal.h"
+
+/* Lines that are looked at to tell how full a table is. */
+#define SAMPLE 1024
+
+int dp_engine_track(struct dp_engine *e, u32 probe, bool logs)
+{
+	struct dp_probe *p = &e->probes[probe];
+
+	if (probe >= DP_INSTANCE_GROUPS)
+		return -ENOMEM;
+	p->kind = DP_KIND_ENTER;
+	p->way = logs ? DP_WAY_LOGS : 0;
+	e->sites[p->site].instances = true;
+	e->instances.entries++;
+	return 0;
+}
+
+void dp_engine_track_xmm(struct dp_engine *e, u32 probe)
+{
+	e->probes[probe].way |= DP_WAY_XMM;
+}
+
+int dp_engine_add_exit(struct dp_engine *e, u32 enter, u32 way, u64 addr,
+		       const u8 *code, size_t size, u32 *probe,
+		       const char **why)
+{
+	int err = dp_engine_add(e, addr, code, size, probe, why);
+
+	if (err)
+		return err;
+	e->probes[*probe].kind = DP_KIND_EXIT;
+	e->probes[*probe].group = enter;
+	e->probes[*probe].way = way;
+	e->sites[e->probes[*probe].site].instances = true;
+	e->instances.tail_target |= way & DP_WAY_TAIL_TARGET;
+	return 0;
+}
+
+int dp_engine_add_unwind(struct dp_engine *e, u32 way, u64 addr, const u8 *code,
+			 size_t size, u32 *probe)
+{
+	int err = dp_engine_add(e, addr, code, size, probe, NULL);
+
+	if (err)
+		return err;
+	e->probes[*probe].kind = DP_KIND_UNWIND;
+	e->probes[*probe].way = way;
+	e->sites[e->probes[*probe].site].instances = true;
+	return 0;
+}
+
+void dp_engine_admit(struct dp_engine *e, bool may)
+{
+	u32 i;
+
+	for (i = 0; e->arena && i < e->nr_probes; i++)
+		if (e->probes[i].kind == DP_KIND_ENTER)
+			__atomic_store_n((u32 *)&e->view.probes[i].enabled, may,
+					 __ATOMIC_RELEASE);
+}
+
+static u32 staged(const struct dp_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->nr_probes; i++)
+		if (e->probes[i].way & DP_WAY_LOGS)
+			return dp_programs_longest(e);
+	return 0;
+}
+
+void dp_instances_measure(const struct dp_engine *e, u32 *lines, u32 *stride)
+{
+	*stride = ((u32)sizeof(struct dp_exit_instance) + staged(e) + 7) & ~7u;
+	*lines = e->instances.first ? e->instances.first : DP_INSTANCE_LINES;
+	while (!e->instances.first &&
+	       *lines * DP_INSTANCE_WAYS * (u64)*stride > DP_INSTANCE_BYTES)
+		*lines /= 2;
+}
+
+void dp_engine_account(const struct dp_engine *e, u32 enter,
+		       struct dp_account *a)
+{
+	u32 i;
+
+	*a = (struct dp_account){
+		.entered = dp_engine_hits(e, enter) +
+			   dp_engine_tally(e, enter, DP_TALLY_BROUGHT),
+		.returned = dp_engine_tally(e, enter, DP_TALLY_RETURNED),
+		.tail = dp_engine_tally(e, enter, DP_TALLY_TAIL_CALLED),
+		.unwound = dp_engine_tally(e, enter, DP_TALLY_UNWOUND),
+		.abandoned = dp_engine_tally(e, enter, DP_TALLY_ABANDONED),
+		.missed = dp_engine_missed(e, enter),
+		.damaged = dp_engine_tally(e, enter, DP_TALLY_DAMAGED),
+		.unmet = dp_engine_tally(e, enter, DP_TALLY_UNMET),
+		.unseen = dp_engine_tally(e, enter, DP_TALLY_UNSEEN),
+		.cut = dp_engine_tally(e, enter, DP_TALLY_CUT),
+	};
+	/* Its exits were added behind it. */
+	for (i = enter + 1; i < e->nr_probes; i++) {
+		const struct dp_probe *p = &e->probes[i];
+
+		if (p->kind != DP_KIND_EXIT || p->group != enter)
+			break;
+		if (p->way & DP_WAY_TAIL)
+			a->tail += dp_engine_hits(e, i);
+		else
+			a->returned += dp_engine_hits(e, i);
+	}
+	a->lost = (s64)(a->entered - a->returned - a->tail - a->unwound -
+			a->abandoned - a->missed - a->damaged - a->unmet -
+			dp_engine_tally(e, enter, DP_TALLY_DISABLED));
+}
+
+void dp_instances_open(struct dp_engine *e)
+{
+	struct dp_arena_control *c = &e->arena->control;
+	struct dp_exit_instances *v = &e->instances;
+	u64 base = c->base + DP_ARENA_OFFSET;
+
+	if (!v->entries)
+		return;
+	v->tables = 1;
+	v->instance_stride = c->instance_stride;
+	v->table[0].line = (void *)((char *)e->arena + c->line_off);
+	v->table[0].instances = (char *)e->arena + c->instance_off;
+	v->table[0].lines = c->line_mask + 1;
+	c->instance_tables[0].lines = base + c->line_off;
+	c->instance_tables[0].instances = base + c->instance_off;
+	c->instance_tables[0].line_mask = c->line_mask;
+	c->nr_instance_tables = 1;
+	c->tail_target = v->tail_target;
+}
+
+/* Of the newest one, as its first lines tell: the hash is even. */
+static bool is_half_full(const struct dp_engine *e)
+{
+	u32 newest = e->instances.tables - 1, i, way, used = 0;
+	const struct dp_instance_line *line = e->instances.table[newest].line;
+	u32 lines = e->instances.table[newest].lines;
+
+	if (lines > SAMPLE)
+		lines = SAMPLE;
+	for (i = 0; i < lines; i++)
+		for (way = 0; way < DP_INSTANCE_WAYS; way++)
+			used += __atomic_load_n(&line[i].key[way],
+						__ATOMIC_RELAXED) != 0;
+	return used * 2 >= lines * DP_INSTANCE_WAYS;
+}
+
+static u32 further_lines(const struct dp_engine *e)
+{
+	return e->instances.table[e->instances.tables - 1].lines *
+	       DP_INSTANCE_GROWTH;
+}
+
+static u64 further_bytes(const struct dp_engine *e)
+{
+	u64 size = further_lines(e) *
+		   (sizeof(struct dp_instance_line) +
+		    DP_INSTANCE_WAYS * (u64)e->instances.instance_stride);
+
+	return (size + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
+}
+
+u64 dp_engine_instances_want(const struct dp_engine *e)
+{
+	const struct dp_exit_instances *v = &e->instances;
+
+	if (!e->arena || !v->tables || v->tables == DP_INSTANCE_TABLES)
+		return 0;
+	if (__atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED) == v->full &&
+	    !is_half_full(e))
+		return 0;
+	return further_bytes(e);
+}
+
+u64 dp_engine_instances_owed(const struct dp_engine *e,
+			     const struct dp_engine *of)
+{
+	return e->instances.tables &&
+			       e->instances.tables < of->instances.tables ?
+		       further_bytes(e) :
+		       0;
+}
+
+u64 dp_engine_instances_at(const struct dp_engine *e, u32 table)
+{
+	return table < e->instances.tables ?
+		       e->arena->control.instance_tables[table].lines :
+		       0;
+}
+
+void dp_engine_instances_grow(struct dp_engine *e, u64 addr, void *ours)
+{
+	struct dp_arena_control *c = &e->arena->control;
+	struct dp_exit_instances *v = &e->instances;
+	u32 i = v->tables, lines = further_lines(e);
+	u64 keys = lines * sizeof(struct dp_instance_line);
+
+	v->table[i].line = ours;
+	v->table[i].instances = (char *)ours + keys;
+	v->table[i].lines = lines;
+	v->full = __atomic_load_n(&e->arena->hit.full, __ATOMIC_RELAXED);
+	c->instance_tables[i].lines = addr;
+	c->instance_tables[i].instances = addr + keys;
+	c->instance_tables[i].line_mask = lines - 1;
+	__atomic_store_n(&c->nr_instance_tables, ++v->tables, __ATOMIC_RELEASE);
+}
+
+/* A place in all tables; the first is all zeros. */
+struct cursor {
+	u32 table, line, way;
+};
+
+static u64 *key_at(const struct dp_engine *e, struct cursor at)
+{
+	return &e->instances.table[at.table].line[at.line].key[at.way];
+}
+
+static struct dp_exit_instance *instance_at(const struct dp_engine *e,
+					    struct cursor at)
+{
+	const struct dp_exit_instances *v = &e->instances;
+
+	return (void *)(v->table[at.table].instances +
+			((u64)at.line * DP_INSTANCE_WAYS + at.way) *
+				v->instance_stride);
+}
+
+static bool next(const struct dp_engine *e, struct cursor *at)
+{
+	if (++at->way < DP_INSTANCE_WAYS)
+		return true;
+	at->way = 0;
+	if (++at->line < e->instances.table[at->table].lines)
+		return true;
+	at->line = 0;
+	return ++at->table < e->instances.tables;
+}
+
+static struct cursor instance_cursor_at(const struct dp_engine *e, u32 index)
+{
+	const struct dp_exit_instances *v = &e->instances;
+	struct cursor at = { .line = index / DP_INSTANCE_WAYS,
+			     .way = index % DP_INSTANCE_WAYS };
+
+	while (at.table + 1 < v->tables && at.line >= v->table[at.table].lines)
+		at.line -= v->table[at.table++].lines;
+	return at;
+}
+
+/* Of the tables of @of. What the target may have written there is only believed if it is
+ * one of @e. Return: 0: it is none. */
+static u64 key_in(const struct dp_engine *of, struct cursor at,
+		  const struct dp_engine *e)
+{
+	u64 key = __atomic_load_n(key_at(of, at), __ATOMIC_ACQUIRE);
+	u32 group = dp_instance_group(key);
+
+	return key && group < e->nr_probes &&
+			       e->probes[group].kind == DP_KIND_ENTER ?
+		       key :
+		       0;
+}
+
+static void copy(const struct dp_engine *e, struct cursor at, u64 key,
+		 struct dp_instance_copy *copy)
+{
+	const struct dp_exit_instance *v = instance_at(e, at);
+
+	copy->probe = dp_instance_group(key);
+	copy->slot = dp_instance_slot(key);
+	copy->serial = __atomic_load_n(&v->serial, __ATOMIC_RELAXED);
+	/* One that is not complete says nothing of its return address. */
+	copy->whole = __atomic_load_n(&v->slot, __ATOMIC_ACQUIRE) ==
+			      copy->slot &&
+		      !v->ending;
+	copy->ret = copy->whole ? __atomic_load_n(&v->ret, __ATOMIC_RELAXED) :
+				  0;
+}
+
+size_t dp_engine_instances(const struct dp_engine *e,
+			   void (*take)(void *,
+					const struct dp_instance_copy *),
+			   void *arg)
+{
+	struct dp_instance_copy instance = { 0 };
+	struct cursor at = { 0 };
+	size_t n = 0;
+	u64 key;
+
+	if (!e->arena || !e->instances.tables)
+		return 0;
+	do {
+		key = key_in(e, at, e);
+		if (key) {
+			copy(e, at, key, &instance);
+			take(arg, &instance);
+			n++;
+		}
+		instance.index++;
+	} while (next(e, &at));
+	return n;
+}
+
+bool dp_engine_instances_still(const struct dp_engine *e,
+			       const struct dp_instance_copy *v)
+{
+	struct cursor at = instance_cursor_at(e, v->index);
+
+	return __atomic_load_n(key_at(e, at), __ATOMIC_ACQUIRE) ==
+		       dp_instance_key(v->probe, v->slot) &&
+	       __atomic_load_n(&instance_at(e, at)->serial, __ATOMIC_RELAXED) ==
+		       v->serial;
+}
+
+void dp_engine_instance_record(const struct dp_engine *e,
+			       const struct dp_instance_copy *copy,
+			       struct dp_record_copy *record)
+{
+	const struct dp_exit_instance *v =
+		instance_at(e, instance_cursor_at(e, copy->index));
+	struct dp_leaving leaving = { .entered = v->ticks,
+				      .how = DP_CALL_ABANDONED };
+	u32 most = e->instances.instance_stride - (u32)sizeof(*v), i;
+	u32 len = __atomic_load_n(&v->len, __ATOMIC_RELAXED);
+	const u8 *from = (const u8 *)(v + 1);
+	u8 *to = record->data + sizeof(leaving);
+
+	len = len < most ? len : most;
+	record->head = (struct dp_record){
+		.ticks = dp_engine_ticks(),
+		.probe = copy->probe,
+		.tid = v->tid,
+		.len = (u16)(sizeof(leaving) + len),
+	};
+	__builtin_memcpy(record->data, &leaving, sizeof(leaving));
+	for (i = 0; i < len; i++)
+		to[i] = from[i];
+}
+
+/*
+ * --- from one engine into another, which has as many tables, with as many lines ---
+ *
+ * So each instance has its place in both. What a line knows of keys that are elsewhere is
+ * counted anew; and the room for what is logged may be another.
+ */
+
+static void take_instance(const struct dp_engine *e, const struct dp_engine *of,
+			  struct cursor at)
+{
+	u32 to = e->instances.instance_stride,
+	    from = of->instances.instance_stride, i;
+	u8 *out = (u8 *)instance_at(e, at);
+	const u8 *in = (const u8 *)instance_at(of, at);
+
+	for (i = 0; i < to && i < from; i++)
+		out[i] = in[i];
+}
+
+static void enter(struct dp_engine *e, struct cursor at, u64 key)
+{
+	u32 lines = e->instances.table[at.table].lines;
+	u32 home = dp_instance_hash(key) & (lines - 1);
+	struct dp_instance_line *l = &e->instances.table[at.table].line[home];
+	struct dp_exit_instance *v = instance_at(e, at);
+	u32 most = e->instances.instance_stride - (u32)sizeof(*v);
+
+	if (v->len > most)
+		v->len = (u16)most;
+	l->displaced += home != at.line;
+	l->tail_called += v->tail_called != 0;
+	*key_at(e, at) = key;
+}
+
+/* Return: false if it has changed meanwhile. */
+static bool take(struct dp_engine *e, const struct dp_engine *of,
+		 struct cursor at, u64 *key)
+{
+	*key = key_in(of, at, e);
+	if (!*key)
+		return false;
+	take_instance(e, of, at);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(key_at(of, at), __ATOMIC_RELAXED) == *key &&
+	    __atomic_load_n(&instance_at(of, at)->serial, __ATOMIC_RELAXED) ==
+		    instance_at(e, at)->serial)
+		return true;
+	instance_at(e, at)->slot = 0;
+	return false;
+}
+
+static bool same_tables(const struct dp_engine *e, const struct dp_engine *of)
+{
+	return e->instances.tables &&
+	       e->instances.tables == of->instances.tables &&
+	       e->instances.table[0].lines == of->instances.table[0].lines;
+}
+
+void dp_engine_instances_like(struct dp_engine *e, const struct dp_engine *of)
+{
+	e->instances.first =
+		of->instances.tables ? of->instances.table[0].lines : 0;
+}
+
+void dp_instances_carry(struct dp_engine *e, const struct dp_engine *of)
+{
+	struct cursor at = { 0 };
+	u64 key;
+
+	if (!same_tables(e, of))
+		return;
+	do
+		if (take(e, of, at, &key))
+			enter(e, at, key);
+	while (next(e, &at));
+}
+
+void dp_engine_fork_instances(struct dp_engine *e, const struct dp_engine *of,
+			      u32 was, u32 is,
+			      bool (*holds)(void *arg, u64 slot, u64 word),
+			      void *arg)
+{
+	struct cursor at = { 0 };
+	struct dp_exit_instance *v;
+	u64 key;
+
+	if (!same_tables(e, of))
+		return;
+	do {
+		if (!take(e, of, at, &key))
+			continue;
+		v = instance_at(e, at);
+		if (v->slot != dp_instance_slot(key) || v->ending ||
+		    !holds(arg, v->slot, v->ret)) {
+			v->slot = 0;
+			continue;
+		}
+		if (v->tid == was)
+			v->tid = is;
+		e->view.states[dp_instance_group(key)].tally[DP_TALLY_BROUGHT]++;
+		enter(e, at, key);
+	} while (next(e, &at));
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * filter_install: a thread is about to install a seccomp filter, or to have its system calls
+ * dispatched to a handler of its own (Syscall User Dispatch).
+ *
+ * Should that forbid what breakpoints and intercepts need, the next one kills; what is
+ * dispatched comes to a handler that knows nothing of it. So the thread
+ * waits for the tool, which reads the filter first:
+ *
+ *   thread                          tool
+ *   filter_ask ───────────────────► permits it all?
+ *   waits                           │   yes            no
+ *   on, to the call ◄───────────────┘                  │ all are stopped, the probes taken out
+ *   to before the call, by the registers that it had ◄─┘
+ *
+ * The tool may have ended, or not answer. Then the thread does by itself what a fork
+ * child does. Of other threads' actions and masks it knows nothing, so unless it is
+ * alone these stay as they are; where a breakpoint was nobody comes any more.
+ */
+#include "engine/layout/private.h"
+#include "engine/layout/base.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/site.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
+#include "port/user/signals/trap.h"
+#include "port/user/signals/intercept.h"
+#include "port/user/signals/mask.h"
+#include "arch/arch.h"
+#include "port.h"
+#include "port_hit.h"
+
+/* linux/prctl.h, linux/seccomp.h */
+#define PR_SET_SECCOMP 22
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_OFF 0
+#define SECCOMP_SET_MODE_FILTER 1
+#define SLICE_MS 10
+#define SLICES 200
+
+static bool installs_filter(const struct dp_mcontext *regs)
+{
+	if (regs->rax == __NR_prctl)
+		return (u32)regs->rdi == PR_SET_SECCOMP ||
+		       ((u32)regs->rdi == PR_SET_SYSCALL_USER_DISPATCH &&
+			regs->rsi != PR_SYS_DISPATCH_OFF);
+	return regs->rax == __NR_seccomp &&
+	       (u32)regs->rdi <= SECCOMP_SET_MODE_FILTER;
+}
+
+static u64 last_answered(void)
+{
+	return __atomic_load_n(&dp_arena.control.filter_answered,
+			       __ATOMIC_ACQUIRE);
+}
+
+/* One asks at a time. Return: its ask; 0: somebody else's is not answered yet. */
+static u64 ask(u64 regs)
+{
+	u64 *word = &dp_arena.hit.filter_ask;
+	u64 was = __atomic_load_n(word, __ATOMIC_RELAXED), mine;
+
+	if (!dp_filter_answered(was, last_answered()))
+		return 0;
+	mine = (((was >> DP_FILTER_NUMBER) + 1) << DP_FILTER_NUMBER) | regs;
+	if (!__atomic_compare_exchange_n(word, &was, mine, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		return 0;
+	if (dp_arena.control.nr_upcalls)
+		dp_upcall_call();
+	return mine;
+}
+
+static bool is_leaving(void)
+{
+	return __atomic_load_n(&dp_arena.control.filter_leaving,
+			       __ATOMIC_ACQUIRE);
+}
+
+/* Is there a tool, and may it be waited for? An owner's end is not seen while all that
+ * it has is taken out, so that has its time, too. */
+static bool is_there(void)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+
+	if (!dp_port_may(__NR_futex))
+		return false;
+	if (c->nr_upcalls)
+		return dp_upcall_is_heard() || is_leaving();
+	return !(__atomic_load_n(&c->tool_futex, __ATOMIC_RELAXED) &
+		 DP_TOOL_DIED);
+}
+
+/* Return: false: the tool is not there, or has not answered in time. */
+static bool permits(u64 regs)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	const s64 slice[2] = { 0, SLICE_MS * 1000000 };
+	u64 mine = 0, answered;
+	u32 i = 0;
+
+	while (i < SLICES && is_there()) {
+		answered = last_answered();
+		if (!mine)
+			mine = ask(regs);
+		if (mine && dp_filter_answered(mine, answered))
+			return true;
+		i += !is_leaving() || c->nr_upcalls;
+		/* Its upper half, with the number. */
+		dp_wait_home((const u32 *)&c->filter_answered + 1,
+			     (u32)(answered >> 32), slice, regs);
+	}
+	return false;
+}
+
+/* As a fork child does; but its threads may be in a handler of ours. */
+static void leave(void)
+{
+	u32 k;
+
+	__atomic_add_fetch(&dp_arena.hit.filter_late, 1, __ATOMIC_RELEASE);
+	if (!dp_hit_leave_text())
+		return;
+	dp_arena.hit.text_left = 1;
+	if (!dp_port_alone())
+		return;
+	dp_hit_leave_signals(NULL);
+	dp_mask_forget();
+	for (k = 0; k < DP_CAUGHT; k++)
+		dp_private.in_masks[k] = 0;
+}
+
+void dp_filter_install(const struct dp_site_entry *site,
+		       struct dp_mcontext *regs)
+{
+	const struct dp_arena_control *c = &dp_arena.control;
+	const struct dp_jump *j = &site->jump;
+	u32 call = site->number == DP_PLAIN_CALL ? j->nr - 1u : 0;
+
+	/* One that probes itself has nobody who could take its probes away. */
+	if (!installs_filter(regs) || (c->own_process && !c->nr_upcalls) ||
+	    dp_hit_who() != DP_WHO_OWNER)
+		return;
+	/* Where it tells of the call, so that it would ask again. */
+	regs->rip = j->base + j->at[call];
+	if (!permits((u64)regs))
+		leave();
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * intercept: the few system calls of libc that would end us or that end us.
+ *
+ * rt_sigaction of a caught signal would replace our action: it is answered from the
+ * program's remembered one. execve takes the whole image away: what it starts
+ * is noted, so that the tool can say what ended the probes.
+ */
+#include "engine/layout/base.h"
+#include "engine/layout/private.h"
+#include "port/user/signals/intercept.h"
+#include "engine/hit/hit.h"
+#include "engine/hit/call.h"
+#include "port/user/signals/mask.h"
+#include "port/user/signals/trap.h"
+#include "arch/arch.h"
+#include "port.h"
+#include "port_hit.h"
+
+#define NEVER_MASKED (DP_SIGMASK(9) | DP_SIGMASK(19))
+
+static s64 answer_sigaction(u32 k, const struct dp_intercept_regs *regs,
+			    bool ours)
+{
+	struct dp_kernel_sigaction act, old;
+	u64 from = regs->args[1], to = regs->args[2];
+
+	if (from && dp_port_copy_in(&act, from, sizeof(act)))
+		return -EFAULT;
+	act.mask &= ~NEVER_MASKED;
+	if (!from)
+		dp_action_get(k, &old);
+	else if (ours)
+		dp_action_set(k, &act, &old);
+	else {
+		/* A vfork child has signal actions of its own in our memory,
+		 * which it needs for what it executes. */
+		dp_action_get(k, &old);
+		if (!k)
+			dp_mask_set_trap(act.handler);
+	}
+	if (to && dp_port_copy_out(to, &old, sizeof(old)))
+		return -EFAULT;
+	return 0;
+}
+
+static int intercept_sigaction(struct dp_intercept_regs *regs)
+{
+	u32 k = dp_caught_index(regs->args[0]);
+	enum dp_who who;
+
+	if (regs->args[3] != DP_SIGSET_BYTES)
+		return 0;
+	if (k == DP_CAUGHT || !dp_mask_catches(k)) {
+		regs->ret = (u64)dp_mask_sigaction(regs->args[0], regs->args[1],
+						   regs->args[2]);
+		return 1;
+	}
+	who = dp_hit_who();
+	if (who == DP_WHO_CHILD && dp_hit_leave(NULL))
+		return 0;
+	regs->ret = (u64)answer_sigaction(k, regs, who != DP_WHO_VM_CHILD);
+	return 1;
+}
+
+static void note_exec(u64 path)
+{
+	char *to = dp_arena.hit.exec_path;
+	u32 i;
+
+	for (i = 0; i < sizeof(dp_arena.hit.exec_path) - 1; i++)
+		if (dp_port_copy_in(&to[i], path + i, 1) || !to[i])
+			break;
+	to[i] = '\0';
+	__atomic_store_n(&dp_arena.hit.exec_pending, 1, __ATOMIC_RELEASE);
+}
+
+static void intercept_exec(const struct dp_intercept_regs *regs)
+{
+	static const struct dp_kernel_sigaction ignore = { .handler =
+								   DP_SIG_IGN };
+
+	u32 k;
+
+	/* A mask stays across exec. */
+	dp_mask_real(true);
+	/* Handlers become SIG_DFL across exec but SIG_IGN stays, so it has to
+	 * be in force by then. */
+	for (k = 0; k < dp_arena.control.nr_caught; k++)
+		if (dp_mask_ignores(k) && dp_mask_catches(k))
+			dp_port_sigaction(dp_caught(k), &ignore);
+	if (dp_hit_who() != DP_WHO_OWNER)
+		return;
+	note_exec(regs->args[regs->nr == __NR_execveat]);
+}
+
+/* Kept from the compiler, which would put the address into data that needs
+ * relocation. */
+static u64 address_of(const char *code)
+{
+	__asm__("" : "+r"(code));
+	return (u64)code;
+}
+
+void dp_intercept_take_actions(void)
+{
+	const struct dp_kernel_sigaction ours = {
+		.handler = address_of(dp_trap_entry),
+		.flags = DP_TRAP_FLAGS,
+		.restorer = address_of(dp_trap_restorer),
+		.mask = DP_TRAP_MASK(dp_arena.control.nr_caught),
+	};
+
+	u32 k;
+
+	for (k = 0; k < dp_arena.control.nr_caught; k++)
+		dp_port_sigaction(dp_caught(k), &ours);
+}
+
+void dp_intercept_undo_exec(void)
+{
+	/* Else it stays as it is made, which is right as well. */
+	if (dp_private.in_force) {
+		dp_mask_real(false);
+		dp_intercept_take_actions();
+	}
+	if (dp_hit_who() == DP_WHO_OWNER)
+		dp_arena.hit.exec_pending = 0;
+}
+
+static int intercept_procmask(struct dp_intercept_regs *regs)
+{
+	if (regs->args[3] != DP_SIGSET_BYTES)
+		return 0;
+	regs->ret = (u64)dp_mask_procmask(regs->args[0], regs->args[1],
+					  regs->args[2]);
+	return 1;
+}
+
+static int intercept_pending(struct dp_intercept_regs *regs)
+{
+	regs->ret = (u64)dp_mask_pending(regs->args[0], regs->args[1]);
+	return 1;
+}
+
+static int before(struct dp_intercept_regs *regs)
+{
+	switch (regs->nr) {
+	case __NR_rt_sigaction:
+		return intercept_sigaction(regs);
+	case __NR_rt_sigprocmask:
+		return intercept_procmask(regs);
+	case __NR_rt_sigpending:
+		return intercept_pending(regs);
+	case __NR_exit:
+		if (dp_arena.control.own_process)
+			dp_stack_leave();
+		dp_mask_forget();
+		return 0;
+	case __NR_execve:
+	case __NR_execveat:
+		intercept_exec(regs);
+		return 0;
+	case __NR_arch_prctl:
+		if (regs->args[0] == DP_ARCH_SET_FS)
+			dp_mask_pass_on(dp_thread_id(regs->args[1], 0));
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static struct dp_intercept_stack *claim_stack(void)
+{
+	struct dp_intercept_stack *s = dp_private.stacks;
+	u64 none;
+
+	for (; s < &dp_private.stacks[DP_INTERCEPT_STACKS]; s++) {
+		none = 0;
+		if (__atomic_compare_exchange_n(&s->busy, &none, 1, false,
+						__ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return s;
+	}
+	return NULL;
+}
+
+struct elsewhere {
+	struct dp_intercept_regs *regs;
+	int answered;
+};
+
+static void before_on(void *arg)
+{
+	struct elsewhere *call = arg;
+
+	call->answered = before(call->regs);
+}
+
+/* A call lets signals come. On a stack of ours there is no room for their handlers, so
+ * they have to have one. A thread of C's beside Go has none, nor small stacks; and on its
+ * alternate stack a thread must not seem to be elsewhere. */
+static bool handlers_have_a_stack(const struct dp_intercept_regs *regs)
+{
+	u64 start, size;
+
+	dp_port_altstack(&start, &size);
+	return size && (u64)regs - start >= size;
+}
+
+int dp_intercept_before(struct dp_intercept_regs *regs)
+{
+	struct elsewhere call = { .regs = regs };
+	struct dp_intercept_stack *s = NULL;
+
+	if (dp_arena.control.small_stacks && handlers_have_a_stack(regs))
+		s = claim_stack();
+	if (!s)
+		return before(regs);
+	dp_call_on(&call, before_on, &s->words[DP_INTERCEPT_STACK_WORDS]);
+	__atomic_store_n(&s->busy, 0, __ATOMIC_RELEASE);
+	return call.answered;
+}
+
+void dp_intercept_after(struct dp_intercept_regs *regs)
+{
+	if (regs->nr == __NR_execve || regs->nr == __NR_execveat)
+		dp_intercept_undo_exec();
+	if (regs->nr == __NR_sigaltstack && dp_arena.control.own_process)
+		dp_stack_ask_alternate();
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* intercept: system calls of the program that pass through the agent. */
+#ifndef DP_SIGNALS_INTERCEPT_H
+#define DP_SIGNALS_INTERCEPT_H
+
+#include "port_types.h"
+#include "arch/arch.h"
+#include "engine/layout/site.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * dp_filter_install() - a system call is about to be made: should it install a seccomp filter,
+ * wait for the tool, which looks whether probes can go on under that
+ * @site: of the intercept; @regs: as they are then
+ *
+ * May not return: the tool takes the probes away, and sends the thread to before the
+ * call.
+ */
+void dp_filter_install(const struct dp_site_entry *site,
+		       struct dp_mcontext *regs);
+
+/** dp_intercept_undo_exec() - an exec has failed */
+void dp_intercept_undo_exec(void);
+
+/** struct dp_intercept_regs - registers of an intercepted system call, as saved by signals.S */
+struct dp_intercept_regs {
+	u64 nr;
+	u64 args[6];
+	u64 ret;
+};
+
+/**
+ * dp_intercept_before() - an intercepted system call is about to be made
+ * Return: non-zero if it was answered here, with the result in @regs->ret.
+ */
+int dp_intercept_before(struct dp_intercept_regs *regs);
+
+/** dp_intercept_after() - it has returned, with @regs->ret */
+void dp_intercept_after(struct dp_intercept_regs *regs);
+
+#pragma GCC visibility pop
+
+#endif

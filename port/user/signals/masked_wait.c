@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * sleep: calls that sleep under a signal mask of their own.
+ *
+ * sigsuspend, ppoll, pselect, epoll_pwait: the kernel puts a mask of the
+ * program's in force for the time of the call, and a handler that runs meanwhile
+ * runs under it. It gets a copy without the signals that we catch. The
+ * virtual mask is what the program gave, until the call returns.
+ *
+ *   mov $nr, %eax ──► dp_masked_wait_enter(): the copy, the new virtual mask
+ *   syscall           made where it stands, so that unwinders know the place, and
+ *                     the agent can leave while it lasts
+ *   cmp …, %rax ────► dp_masked_wait_return(): the old virtual mask
+ *
+ * Such calls exist to open signals and to sleep in one step. A caught signal
+ * that is open in the call only and comes too early, or was deferred already, must
+ * end the sleep; or, where there is something to return at once, stay. So it is
+ * made pending in the kernel with every signal blocked up to the call itself,
+ * where nothing of the program runs.
+ *
+ * musl makes such calls in one function for all that a thread can be cancelled in, and
+ * tells by the pc whether it is asleep there. So that function's code stays as it is:
+ *
+ *   call __syscall_cp ► dp_masked_wait_enter(): its arguments are those of the call, one
+ *                       register later
+ *   … syscall …         we know where a thread is by where our copy is
+ *   call __syscall_ret► dp_masked_wait_come_through(); or where it ends the thread
+ *
+ * A handler that leaves by longjmp leaves the call for good: its entry is taken
+ * back when the thread makes such a call from the same place or farther out.
+ */
+#include "arch/arch.h"
+#include "engine/layout/private.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/site.h"
+#include "port/user/signals/masked_wait.h"
+#include "engine/hit/hit.h"
+#include "port/user/signals/trap.h"
+#include "port/user/signals/mask.h"
+#include "port.h"
+#include "port_hit.h"
+
+#define SYSCALL_SIZE 2
+/* The agent uses less of the stack; a signal frame is larger. */
+#define AGENT_STACK 1000
+
+static u64 owner(void)
+{
+	return dp_mask_thread() |
+	       (dp_hit_who() == DP_WHO_VM_CHILD ? DP_MASK_VM_CHILD : 0);
+}
+
+/* The argument that has the mask. */
+static u64 *argument(u64 nr, struct dp_mcontext *regs)
+{
+	switch (nr) {
+	case __NR_rt_sigsuspend:
+		return &regs->rdi;
+	case __NR_ppoll:
+		return &regs->r10;
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+		return &regs->r8;
+	case __NR_pselect6:
+	case __NR_io_pgetevents:
+		return &regs->r9;
+	default:
+		return NULL;
+	}
+}
+
+/* The same where musl's function is called, and what has its size. */
+static u64 *passed_on(u64 nr, struct dp_mcontext *regs, u64 *size)
+{
+	u64 *stack = (u64 *)regs->rsp;
+
+	switch (nr) {
+	case __NR_rt_sigsuspend:
+		*size = regs->rdx;
+		return &regs->rsi;
+	case __NR_ppoll:
+		*size = regs->r9;
+		return &regs->r8;
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+		*size = *stack;
+		return &regs->r9;
+	case __NR_pselect6:
+		return stack;
+	default:
+		return NULL;
+	}
+}
+
+static bool is_pair(u64 nr)
+{
+	return nr == __NR_pselect6 || nr == __NR_io_pgetevents;
+}
+
+static u64 size_of(u64 nr, const struct dp_mcontext *regs)
+{
+	return nr == __NR_rt_sigsuspend ? regs->rsi :
+	       nr == __NR_ppoll		? regs->r8 :
+					  regs->r9;
+}
+
+/* Return: false if there is none, or the kernel will not take it. */
+static bool read_mask(u64 nr, u64 arg, u64 size, u64 *mask)
+{
+	u64 pair[2] = { arg, size };
+
+	if (!arg || (is_pair(nr) && dp_port_copy_in(pair, arg, sizeof(pair))))
+		return false;
+	return pair[0] && pair[1] == DP_SIGSET_BYTES &&
+	       !dp_mask_get(mask, pair[0]);
+}
+
+static void release(struct dp_masked_wait *s)
+{
+	if (s->unknown)
+		__atomic_fetch_sub(&dp_private.unknowns, 1, __ATOMIC_RELAXED);
+	s->unknown = 0;
+	__atomic_store_n(&s->thread, 0, __ATOMIC_RELEASE);
+}
+
+void dp_masked_wait_forget(u64 thread)
+{
+	u32 i;
+
+	for (i = 0; i < DP_MASKED_WAITS; i++)
+		if (__atomic_load_n(&dp_private.masked_waits[i].thread,
+				    __ATOMIC_RELAXED) == thread)
+			release(&dp_private.masked_waits[i]);
+}
+
+static bool same_stack(u64 a, u64 b)
+{
+	u64 start, size;
+
+	dp_port_altstack(&start, &size);
+	return (a - start < size) == (b - start < size);
+}
+
+/* Those that were left by longjmp. */
+static void release_left(u64 thread, u64 sp)
+{
+	struct dp_masked_wait *s;
+	u32 i;
+
+	for (i = 0; i < DP_MASKED_WAITS; i++) {
+		s = &dp_private.masked_waits[i];
+		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == thread &&
+		    s->sp <= sp && same_stack(s->sp, sp))
+			release(s);
+	}
+}
+
+static struct dp_masked_wait *claim(u64 thread)
+{
+	struct dp_masked_wait *s, *got = NULL;
+	u64 none;
+	u32 i;
+
+	for (i = 0; i < DP_MASKED_WAITS && !got; i++) {
+		s = &dp_private.masked_waits[i];
+		none = __atomic_load_n(&s->thread, __ATOMIC_RELAXED);
+		if (!none && __atomic_compare_exchange_n(
+				     &s->thread, &none, thread, false,
+				     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			got = s;
+	}
+	return got;
+}
+
+/* Is what stands between the intercept and the end of the call as it was? A
+ * breakpoint there would be met with everything blocked. */
+static bool is_intact(const struct dp_masked_wait *s)
+{
+	const u8 *end = (const u8 *)s->back;
+
+	if (s->through)
+		return !s->touched;
+	return end[-2] == 0x0f && end[-1] == 0x05 &&
+	       (s->back != s->behind || s->back - s->call == 7 ||
+		end[-6] == 0x8b);
+}
+
+/* Block everything, here and now. */
+static void close(struct dp_masked_wait *s)
+{
+	u64 all = ~0ull;
+
+	dp_syscall(__NR_rt_sigprocmask, DP_SIG_SETMASK, (u64)&all,
+		   (u64)&s->real, DP_SIGSET_BYTES, 0, 0);
+	s->closed = 1;
+}
+
+static void fill(struct dp_masked_wait *s, const struct dp_site_entry *site,
+		 u64 nr, const struct dp_mcontext *regs)
+{
+	const struct dp_jump *j = &site->jump;
+
+	s->nr = (u32)nr;
+	s->closed = 0;
+	s->sp = regs->rsp;
+	s->call = site->addr;
+	s->detour = j->base;
+	s->detour_len = j->len;
+	s->behind = s->back = site->addr + dp_call_length(site->number);
+	s->stacked = site->number == DP_ANY_CALL;
+	s->through = dp_call_goes_through(site->number);
+	s->touched = s->through && site->number & DP_CALL_TOUCHED;
+	if (s->through)
+		s->back = 0;
+	if (dp_call_is_any(site->number)) {
+		s->behind = site->addr + j->size;
+		s->back = j->base + j->insn[j->nr - 1] + SYSCALL_SIZE;
+	}
+	s->pair[0] = (u64)&s->mask;
+	s->pair[1] = DP_SIGSET_BYTES;
+	s->serial = __atomic_add_fetch(&dp_private.serial, 1, __ATOMIC_RELAXED);
+}
+
+/* syscall(3) loads its last argument from there. */
+static u64 *last_argument(const struct dp_mcontext *regs)
+{
+	return (u64 *)regs->rsp + 1;
+}
+
+/* The kernel gets the copy at @arg; the virtual mask is what the program gave. */
+static void put_in_force(struct dp_masked_wait *s, u64 *arg, u64 mask, u64 was)
+{
+	u64 caught = dp_mask_caught();
+
+	s->mask = mask & ~caught;
+	s->was = was;
+	s->given = *arg;
+	*arg = is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask;
+	if (was & ~mask && dp_mask_defers() && is_intact(s))
+		close(s);
+	dp_mask_set_virtual(mask & caught);
+}
+
+/* Is a caught signal in one of the two masks? While our actions come or go, the outer
+ * virtual mask is not all that is blocked. */
+static bool concerns_us(u64 was, u64 mask)
+{
+	u64 caught = dp_mask_caught();
+
+	return caught && (!dp_private.in_force || (was | mask) & caught);
+}
+
+static void enter(const struct dp_site_entry *site, u64 nr,
+		  struct dp_mcontext *regs, u64 *arg, u64 size)
+{
+	u64 was, mask, thread;
+	struct dp_masked_wait *s;
+
+	if (!read_mask(nr, *arg, size, &mask))
+		return;
+	was = dp_mask_blocked();
+	if (!concerns_us(was, mask))
+		return;
+	thread = owner();
+	release_left(thread, regs->rsp);
+	s = claim(thread);
+	if (!s) {
+		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	fill(s, site, nr, regs);
+	put_in_force(s, arg, mask, was);
+}
+
+void dp_masked_wait_enter(const struct dp_site_entry *site, u64 nr,
+			  struct dp_mcontext *regs)
+{
+	bool stacked = site->number == DP_ANY_CALL;
+	u64 *arg, size = DP_SIGSET_BYTES;
+
+	if (dp_private.unknowns)
+		release_left(owner(), regs->rsp);
+	if (dp_call_goes_through(site->number)) {
+		/* Its return is told by the stack. */
+		release_left(owner(), regs->rsp);
+		arg = passed_on(nr, regs, &size);
+	} else {
+		arg = argument(nr, regs);
+		if (arg && stacked)
+			regs->r9 = *last_argument(regs);
+		size = size_of(nr, regs);
+	}
+	if (!arg)
+		return;
+	enter(site, nr, regs, arg, size);
+	if (stacked)
+		*last_argument(regs) = regs->r9;
+}
+
+static struct dp_masked_wait *at(u64 addr)
+{
+	u64 offset = addr - (u64)dp_private.masked_waits;
+
+	if (offset >= sizeof(dp_private.masked_waits))
+		return NULL;
+	return &dp_private.masked_waits[offset / sizeof(struct dp_masked_wait)];
+}
+
+/* By what it has in the register of its mask. */
+static struct dp_masked_wait *find(struct dp_mcontext *regs)
+{
+	const u64 in[] = { regs->rdi, regs->r10, regs->r8, regs->r9 };
+	struct dp_masked_wait *s;
+	u64 *arg;
+	u32 i;
+
+	for (i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
+		s = at(in[i]);
+		/* A free one is of no call. */
+		arg = s ? argument(s->nr, regs) : NULL;
+		if (arg && *arg == in[i] && s->thread == owner())
+			return s;
+	}
+	return NULL;
+}
+
+static void end(struct dp_masked_wait *s)
+{
+	bool closed = s->closed;
+	u64 real = s->real;
+
+	dp_mask_set_virtual(s->was);
+	release(s);
+	if (closed)
+		dp_port_sigmask(real);
+}
+
+/* A call was interrupted when we came, and its handler has returned to it. */
+static void return_unknown(u64 sp)
+{
+	u64 thread;
+	u32 i;
+
+	/* Who is under a filter now makes no call for nothing. */
+	if (!dp_private.unknowns)
+		return;
+	thread = owner();
+	for (i = 0; i < DP_MASKED_WAITS; i++) {
+		struct dp_masked_wait *s = &dp_private.masked_waits[i];
+
+		if (s->thread == thread && s->unknown && s->sp == sp)
+			end(s);
+	}
+}
+
+void dp_masked_wait_return(struct dp_mcontext *regs)
+{
+	struct dp_masked_wait *s = find(regs);
+
+	if (!s)
+		return_unknown(regs->rsp);
+	if (!s || s->sp != regs->rsp)
+		return;
+	*argument(s->nr, regs) = s->given;
+	if (s->stacked && is_pair(s->nr))
+		*last_argument(regs) = s->given;
+	end(s);
+}
+
+static bool follows_syscall(u64 pc)
+{
+	const u8 *code = (const u8 *)pc;
+
+	return code[-2] == 0x0f && code[-1] == 0x05;
+}
+
+static bool is_behind_call(const struct dp_masked_wait *s, u64 pc)
+{
+	if (s->through)
+		return follows_syscall(pc);
+	return pc == s->back || pc == s->behind;
+}
+
+struct dp_masked_wait *dp_masked_wait_of(struct dp_mcontext *regs)
+{
+	struct dp_masked_wait *s = find(regs);
+
+	return s && (s64)regs->rax == -EINTR && is_behind_call(s, regs->rip) ?
+		       s :
+		       NULL;
+}
+
+static struct dp_masked_wait *newest(void)
+{
+	u64 thread = owner();
+	struct dp_masked_wait *s, *best = NULL;
+	u32 i;
+
+	for (i = 0; i < DP_MASKED_WAITS; i++) {
+		s = &dp_private.masked_waits[i];
+		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == thread &&
+		    (!best || s->serial > best->serial))
+			best = s;
+	}
+	return best;
+}
+
+/* Is what has the stack pointer @sp called from where it was @top? */
+static bool is_called(u64 top, u64 behind, u64 sp)
+{
+	return top - sp - 1 < DP_THROUGH_STACK &&
+	       ((const u64 *)top)[-1] == behind;
+}
+
+/* Is it in a function that was called at @s->call? */
+static bool is_below(const struct dp_masked_wait *s, u64 sp)
+{
+	return is_called(s->sp, s->behind, sp);
+}
+
+/* Or back from there, and not yet at the intercept? */
+static bool is_back(const struct dp_masked_wait *s, u64 pc, u64 sp)
+{
+	return pc - s->behind < DP_THROUGH_TAIL && sp - s->sp < DP_THROUGH_TAIL;
+}
+
+void dp_masked_wait_come_through(const struct dp_site_entry *site,
+				 const struct dp_mcontext *regs)
+{
+	u64 thread = owner();
+	u32 i;
+
+	for (i = 0; i < DP_MASKED_WAITS; i++) {
+		struct dp_masked_wait *s = &dp_private.masked_waits[i];
+
+		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == thread &&
+		    s->through &&
+		    (is_back(s, site->addr, regs->rsp) ||
+		     is_below(s, regs->rsp))) {
+			end(s);
+			return;
+		}
+	}
+}
+
+static bool is_in_kernel(const struct dp_kernel_wait *n,
+			 const struct dp_mcontext *regs, s32 sig)
+{
+	/* A signal that it blocks may come behind it. */
+	if (n->mask & DP_SIGMASK(sig))
+		return false;
+	if (!n->through)
+		return (regs->rip == n->behind || regs->rip == n->back) &&
+		       regs->rsp == n->sp;
+	return is_called(n->sp, n->behind, regs->rsp) &&
+	       follows_syscall(regs->rip);
+}
+
+const struct dp_kernel_wait *
+dp_masked_wait_in_kernel(const struct dp_mcontext *regs, s32 sig)
+{
+	u64 thread = owner();
+	u32 i;
+
+	if (dp_private.in_force || (s64)regs->rax != -EINTR)
+		return NULL;
+	for (i = 0; i < DP_MASKED_WAITS; i++)
+		if (dp_private.kernel_waits[i].thread == thread &&
+		    is_in_kernel(&dp_private.kernel_waits[i], regs, sig))
+			return &dp_private.kernel_waits[i];
+	return NULL;
+}
+
+/* Is what was put for the mask where the call will take it from, or has? */
+static bool has_copy(const struct dp_masked_wait *s,
+		     const struct dp_mcontext *regs)
+{
+	u64 copy = is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask;
+	const u64 *word = (const u64 *)regs;
+	u32 i;
+
+	for (i = 0; i < sizeof(*regs) / sizeof(*word); i++)
+		if (word[i] == copy)
+			return true;
+	for (word = (const u64 *)regs->rsp; word <= (const u64 *)s->sp; word++)
+		if (*word == copy)
+			return true;
+	return false;
+}
+
+/* Between the moment when the virtual mask changes and the call, or the call and the
+ * moment when it changes back? */
+static bool is_beside(const struct dp_masked_wait *s,
+		      const struct dp_mcontext *regs)
+{
+	u64 pc = regs->rip;
+
+	if (s->through && is_back(s, pc, regs->rsp))
+		return true;
+	if (s->sp - regs->rsp >= AGENT_STACK)
+		return false;
+	return dp_trap_inside(pc) || pc - s->call <= s->behind - s->call ||
+	       pc - s->detour < s->detour_len ||
+	       (s->through && is_below(s, regs->rsp) && has_copy(s, regs));
+}
+
+bool dp_masked_wait_delay(const struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	struct dp_masked_wait *s = newest();
+
+	if (!s || s->closed || !(s->was & DP_SIGMASK(info->signo)) ||
+	    !is_beside(s, &uc->mc) || dp_masked_wait_of(&uc->mc) ||
+	    !is_intact(s))
+		return false;
+	/* It waits in the kernel from here on, and up to the call nothing else
+	 * comes either. */
+	dp_port_sigmask(~0ull);
+	s->real = uc->sigmask;
+	s->closed = 1;
+	uc->sigmask = ~0ull;
+	dp_port_requeue(info->signo, info);
+	return true;
+}
+
+void dp_masked_wait_again(const struct dp_siginfo *info, struct dp_ucontext *uc)
+{
+	struct dp_masked_wait *s = dp_masked_wait_of(&uc->mc);
+	const struct dp_kernel_wait *n =
+		s ? NULL : dp_masked_wait_in_kernel(&uc->mc, info->signo);
+
+	if (n) {
+		uc->mc.rip -= SYSCALL_SIZE;
+		uc->mc.rax = n->nr;
+	}
+	if (!s || !is_intact(s))
+		return;
+	uc->mc.rip -= SYSCALL_SIZE;
+	uc->mc.rax = s->nr;
+	/* What the call's mask blocks is not to come in between. */
+	if (!s->closed)
+		s->real = uc->sigmask;
+	s->closed = 1;
+	uc->sigmask = ~0ull;
+}
+
+/* The same of a call that is not known, if @at is the stack pointer in that frame. */
+static void mend_unknown(const struct dp_masked_wait *s, u64 at)
+{
+	struct dp_ucontext *uc =
+		(void *)(at - __builtin_offsetof(struct dp_ucontext, mc.rsp));
+
+	if (uc->mc.rsp == s->sp && uc->mc.rip == s->back &&
+	    uc->mc.cs == DP_USER_CS && (s64)uc->mc.rax == -EINTR)
+		uc->sigmask |= s->was;
+}
+
+/* The frame of a handler that the call returns from, if its register is at @at. */
+static void mend(const struct dp_masked_wait *s, u64 at)
+{
+	u64 *reg = (u64 *)at;
+	u64 offset = (u64)argument(s->nr, (void *)at) - at;
+	struct dp_mcontext *mc = (void *)(at - offset);
+	struct dp_ucontext *uc =
+		(void *)((u64)mc - __builtin_offsetof(struct dp_ucontext, mc));
+
+	if (*reg != (is_pair(s->nr) ? (u64)s->pair : (u64)&s->mask) ||
+	    mc->cs != DP_USER_CS || (s64)mc->rax != -EINTR ||
+	    (s->through ? !is_below(s, mc->rsp) : mc->rsp != s->sp))
+		return;
+	*reg = s->given;
+	uc->sigmask = (s->closed ? s->real : uc->sigmask) | s->was;
+}
+
+/* From here to where the call was made, or to the end of the handlers' own stack. */
+static void mend_frame(const struct dp_masked_wait *s)
+{
+	u64 at = (u64)__builtin_frame_address(0), end = s->sp, start, size;
+
+	if (!same_stack(at, end)) {
+		dp_port_altstack(&start, &size);
+		if (at - start >= size)
+			return;
+		end = start + size;
+	}
+	for (; at < end; at += sizeof(u64))
+		s->unknown ? mend_unknown(s, at) : mend(s, at);
+}
+
+void dp_masked_wait_give_back(void)
+{
+	u64 thread = owner();
+	u32 i;
+
+	for (i = 0; i < DP_MASKED_WAITS; i++) {
+		struct dp_masked_wait *s = &dp_private.masked_waits[i];
+
+		if (__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != thread)
+			continue;
+		mend_frame(s);
+		release(s);
+	}
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * area: the agent's memory, here and in the target.
+ *
+ *   here                    there                       from
+ *   –                       text            r-xp        tables' file, a hole in it
+ *   –                       wipe … private  rw-p        nothing
+ *   control, tables  rw-s   the same        r--s        tables' file
+ *   hit, own         rw-s   the same        rw-s        hit's file
+ *   –                       contexts        rw-p        tables' file, a hole in it
+ *   code of pools    rw-p   pools           r-xp        tables' file, a hole in it
+ *
+ * The tables' file is sealed against all writing but through the mapping that is here
+ * already, before the target gets it. Code is written by dp_area_write(), through
+ * /proc/PID/mem.
+ *
+ * A process that will probe itself has all of it for itself in the end: its arena is
+ * shared with us, and with no child, until nothing more is to be written from here;
+ * dp_area_settle() then puts a private mapping of the same file in its place.
+ */
+#include "agent/image.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/base.h"
+#include "engine/plan/plan.h"
+#include "engine/site/engine.h"
+#include "proc/attach/area.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#define TABLES 0
+#define HIT 1
+
+/** struct part - of the region: [start, end) from its base */
+struct part {
+	u64 start, end;
+};
+
+static struct part hit_part(const struct dp_layout_need *need)
+{
+	return (struct part){ DP_ARENA_OFFSET + DP_CONTROL_ROOM,
+			      DP_ARENA_OFFSET + need->private_off };
+}
+
+static struct part own_part(const struct dp_layout_need *need)
+{
+	return (struct part){ DP_ARENA_OFFSET + need->own_off,
+			      DP_ARENA_OFFSET + need->private_off };
+}
+
+static struct part context_part(const struct dp_layout_need *need)
+{
+	return (struct part){ DP_ARENA_OFFSET + need->private_off,
+			      DP_ARENA_OFFSET + need->tables_off };
+}
+
+/* --- here --- */
+
+static int map_file(const struct dp_process *proc, int fd, u64 start, u64 end)
+{
+	if (start >= end)
+		return 0;
+	return mmap((char *)proc->file + start, end - start,
+		    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		    (off_t)start) == MAP_FAILED ?
+		       -ENOMEM :
+		       0;
+}
+
+static int map_here(struct dp_process *proc, const struct dp_layout_need *need,
+		    const int *files)
+{
+	struct part hit = hit_part(need);
+	u64 end = DP_ARENA_OFFSET + need->arena_size;
+	int err;
+
+	proc->file = mmap(NULL, need->file_size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (proc->file == MAP_FAILED) {
+		proc->file = NULL;
+		return -ENOMEM;
+	}
+	proc->file_size = need->file_size;
+	err = map_file(proc, files[TABLES], DP_ARENA_OFFSET, end);
+	if (!err && !proc->own_process)
+		err = map_file(proc, files[HIT], hit.start, hit.end);
+	return err;
+}
+
+static void unmap_here(struct dp_process *proc)
+{
+	if (proc->file)
+		munmap(proc->file, proc->file_size);
+	proc->file = NULL;
+}
+
+static int make_files(struct dp_process *proc,
+		      const struct dp_layout_need *need, int *files)
+{
+	int err = 0, i, n = proc->own_process ? 1 : 2;
+
+	files[TABLES] = files[HIT] = -1;
+	for (i = 0; i < n && !err; i++) {
+		files[i] = dp_share_file(need->file_size);
+		err = files[i] < 0 ? files[i] : 0;
+	}
+	if (!err)
+		err = map_here(proc, need, files);
+	/* From now on nobody else can ever write there. */
+	if (!err && n == 2 &&
+	    (fcntl(files[TABLES], F_ADD_SEALS,
+		   F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) ||
+	     fcntl(files[HIT], F_ADD_SEALS, F_SEAL_SEAL)))
+		err = -errno;
+	return err;
+}
+
+static void close_files(const int *files)
+{
+	if (files[TABLES] >= 0)
+		close(files[TABLES]);
+	if (files[HIT] >= 0)
+		close(files[HIT]);
+}
+
+int dp_area_open(struct dp_process *proc, struct dp_remote *rem,
+		 const struct dp_layout_need *need, s32 *there)
+{
+	int files[2], err = make_files(proc, need, files);
+
+	there[TABLES] = there[HIT] = -1;
+	proc->lacks_here = err != 0;
+	if (!err)
+		err = dp_share_pass(proc, rem, files, proc->own_process ? 1 : 2,
+				    there);
+	close_files(files);
+	if (err)
+		unmap_here(proc);
+	return err;
+}
+
+/* --- there --- */
+
+void dp_area_close(struct dp_process *proc, struct dp_remote *rem,
+		   const s32 *there)
+{
+	/* That one is needed once more. */
+	if (proc->own_process && proc->base)
+		proc->unsettled = there[TABLES];
+	else
+		dp_share_close(rem, there, proc->own_process ? 1 : 2);
+}
+
+static long map_over(struct dp_remote *rem, u64 base, struct part part,
+		     int prot, int flags, s32 fd)
+{
+	long ret;
+
+	if (part.start >= part.end)
+		return 0;
+	ret = dp_remote_call(rem, SYS_mmap, base + part.start,
+			     part.end - part.start, (u64)prot,
+			     (u64)(flags | MAP_FIXED), (u64)fd,
+			     flags & MAP_ANONYMOUS ? 0 : part.start);
+	dp_kill_point("area: mapped");
+	return dp_remote_failed(ret) ? ret : 0;
+}
+
+static long advise(struct dp_remote *rem, u64 base, struct part part, int what)
+{
+	if (part.start >= part.end)
+		return 0;
+	return dp_remote_call(rem, SYS_madvise, base + part.start,
+			      part.end - part.start, (u64)what, 0, 0, 0);
+}
+
+static long map_pools(struct dp_remote *rem, const s32 *there,
+		      const struct dp_layout_need *need)
+{
+	u32 i;
+
+	for (i = 0; i < need->nr_pools; i++) {
+		const struct dp_pool_need *p = &need->pools[i];
+		long ret = dp_remote_call(rem, SYS_mmap, p->addr, p->size,
+					  PROT_READ | PROT_EXEC,
+					  MAP_PRIVATE | MAP_FIXED_NOREPLACE,
+					  (u64)there[TABLES], p->file_offset);
+
+		if (dp_remote_failed(ret))
+			return ret;
+		dp_kill_point("install: pool");
+	}
+	return 0;
+}
+
+long dp_area_share(const struct dp_process *proc, struct dp_remote *rem,
+		   const struct dp_layout_need *need, const s32 *there)
+{
+	long ret = map_over(rem, proc->base, hit_part(need),
+			    PROT_READ | PROT_WRITE, MAP_SHARED, there[HIT]);
+
+	return ret ? ret :
+		     advise(rem, proc->base, own_part(need), MADV_DONTFORK);
+}
+
+static long map_base(struct dp_process *proc, struct dp_remote *rem,
+		     const struct dp_layout_need *need, const s32 *there)
+{
+	const struct part arena = { DP_ARENA_OFFSET,
+				    DP_ARENA_OFFSET + need->arena_size };
+	int prot = PROT_READ | (proc->own_process ? PROT_WRITE : 0);
+	long base = dp_remote_call(rem, SYS_mmap, 0, arena.end, (u64)prot,
+				   MAP_SHARED, (u64)there[TABLES], 0);
+
+	if (dp_remote_failed(base))
+		return base;
+	proc->base = (u64)base;
+	dp_kill_point("install: area");
+	return proc->own_process ?
+		       advise(rem, proc->base, arena, MADV_DONTFORK) :
+		       0;
+}
+
+long dp_area_settle(struct dp_process *proc, struct dp_remote *rem)
+{
+	const struct dp_layout_need *need = dp_engine_need(proc->engine);
+	const struct part arena = { DP_ARENA_OFFSET,
+				    DP_ARENA_OFFSET + need->arena_size };
+	s32 there = proc->unsettled;
+	long ret;
+
+	if (!proc->own_process || there < 0)
+		return 0;
+	ret = map_over(rem, proc->base, arena, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE, there);
+	dp_share_close(rem, &there, 1);
+	proc->unsettled = -1;
+	return ret;
+}
+
+static long map_private(const struct dp_process *proc, struct dp_remote *rem,
+			const s32 *there)
+{
+	static const struct part text = { 0, DP_AGENT_TEXT };
+	static const struct part priv = { DP_WIPE_OFFSET, DP_ARENA_OFFSET };
+	static const struct part wiped = { DP_WIPE_OFFSET, DP_PRIVATE_OFFSET };
+	long ret = map_over(rem, proc->base, text, PROT_READ | PROT_EXEC,
+			    MAP_PRIVATE, there[TABLES]);
+
+	dp_kill_point("install: text");
+	if (!ret)
+		ret = map_over(rem, proc->base, priv, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	dp_kill_point("install: private");
+	return ret ? ret : advise(rem, proc->base, wiped, MADV_WIPEONFORK);
+}
+
+/* A program that closes all descriptors it finds may have opened another file in
+ * place of ours meanwhile. */
+static int prove(const struct dp_process *proc)
+{
+	const u64 at[] = { DP_ARENA_OFFSET, DP_ARENA_OFFSET + DP_CONTROL_ROOM };
+	u64 word, seen;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < 2 && !err; i++) {
+		u64 *ours = (void *)((char *)proc->file + at[i]);
+
+		if (getrandom(&word, sizeof(word), 0) != sizeof(word))
+			return -EIO;
+		*ours = word;
+		err = dp_process_read(proc, proc->base + at[i], &seen,
+				      sizeof(seen));
+		if (!err && seen != word)
+			err = -EBUSY;
+		*ours = 0;
+	}
+	return err;
+}
+
+long dp_area_map(struct dp_process *proc, struct dp_remote *rem,
+		 const struct dp_layout_need *need, const s32 *there)
+{
+	/* The region goes anywhere, so the choosy ones come first. */
+	long ret = map_pools(rem, there, need);
+
+	if (!ret)
+		ret = map_base(proc, rem, need, there);
+	if (!ret)
+		ret = map_private(proc, rem, there);
+	if (!ret && !proc->own_process)
+		ret = dp_area_share(proc, rem, need, there);
+	if (!ret && !proc->own_process)
+		ret = map_over(rem, proc->base, context_part(need),
+			       PROT_READ | PROT_WRITE, MAP_PRIVATE,
+			       there[TABLES]);
+	return ret ? ret : prove(proc);
+}
+
+/* --- code --- */
+
+static bool is_zero(const char *page)
+{
+	return !*page && !memcmp(page, page + 1, DP_PAGE - 1);
+}
+
+int dp_area_write(const struct dp_process *proc,
+		  const struct dp_layout_need *need)
+{
+	int err = dp_process_write(proc, proc->base, dp_agent_image,
+				   dp_agent_image_size);
+	u32 i;
+
+	for (i = 0; i < need->nr_pools && !err; i++) {
+		const struct dp_pool_need *p = &need->pools[i];
+		const char *code = (char *)proc->file + p->file_offset;
+		u64 size = p->size;
+
+		while (size && is_zero(code + size - DP_PAGE))
+			size -= DP_PAGE;
+		if (size)
+			err = dp_process_write(proc, p->addr, code, size);
+	}
+	return err;
+}

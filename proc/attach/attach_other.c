@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * attach_other: an agent in another process, whose probes come and go.
+ *
+ * As in a process that probes itself there is room for probes to come, and a live
+ * engine; but that is ours, and so is its memory, until we leave or are gone.
+ * Pools are mapped in there by remote calls, each a file of its own: a descriptor is
+ * nothing that could be left there. Their code is written through /proc/PID/mem.
+ */
+#include "engine/layout/arena.h"
+#include "engine/plan/plan.h"
+#include "engine/site/engine.h"
+#include "engine/site/live.h"
+#include "engine/site/arm.h"
+#include "agent/image.h"
+#include "proc/attach/attach.h"
+#include "proc/attach/area.h"
+#include "proc/attach_other.h"
+#include "proc/proc.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include <dprobes/diag.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "engine/site/internal.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+static int keep(struct dp_attached_other *l, void *mem, u64 size)
+{
+	if (l->nr == DP_MAX_POOLS)
+		return -ENOMEM;
+	l->ours[l->nr] = mem;
+	l->size[l->nr++] = size;
+	return 0;
+}
+
+/* Away from the offset by which an arena is known. */
+#define IMAGE_OFFSET (16ull << 20)
+
+static long share(struct dp_process *proc, u64 size, s32 fd)
+{
+	long ret = dp_remote_call(proc->borrowed_thread, SYS_mmap, 0, size,
+				  PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd,
+				  IMAGE_OFFSET);
+
+	/* What a child wrote there would be believed of its parent. */
+	if (!dp_remote_failed(ret) &&
+	    dp_remote_call(proc->borrowed_thread, SYS_madvise, (u64)ret, size,
+			   MADV_DONTFORK, 0, 0, 0))
+		ret = -ENOMEM;
+	return ret;
+}
+
+int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
+			u64 *there)
+{
+	u64 whole = IMAGE_OFFSET + size;
+	void *mem;
+	s32 fd;
+	long ret;
+	int err = dp_share_make(proc, proc->borrowed_thread, whole, &mem, &fd);
+
+	if (err)
+		return err;
+	ret = share(proc, size, fd);
+	dp_share_close(proc->borrowed_thread, &fd, 1);
+	if (dp_remote_failed(ret) || keep(proc->attached_other, mem, whole)) {
+		munmap(mem, whole);
+		return -ENOMEM;
+	}
+	*ours = (u8 *)mem + IMAGE_OFFSET;
+	*there = (u64)ret;
+	return 0;
+}
+
+/* Private, and never to be written there; of a file, so that it is known for ours. */
+static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
+{
+	int file = dp_share_file(size), err;
+	s32 there;
+	long ret;
+
+	if (file < 0)
+		return file;
+	err = dp_share_pass(proc, proc->borrowed_thread, &file, 1, &there);
+	close(file);
+	if (err)
+		return err;
+	ret = dp_remote_call(proc->borrowed_thread, SYS_mmap, addr, size,
+			     PROT_READ | PROT_EXEC, (u64)(MAP_PRIVATE | flags),
+			     (u64)there, 0);
+	dp_share_close(proc->borrowed_thread, &there, 1);
+	return dp_remote_failed(ret) ? (int)ret : 0;
+}
+
+int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
+			    int prot, const void *bytes)
+{
+	int err;
+
+	if (!(prot & PROT_EXEC))
+		return (int)dp_remote_call(proc->borrowed_thread, SYS_mprotect,
+					   addr, size, (u64)prot, 0, 0, 0);
+	err = map_code(proc, addr, size, MAP_FIXED);
+	return err ? err : dp_process_write(proc, addr, bytes, size);
+}
+
+static int grow_map(void *arg, u64 addr, u64 size)
+{
+	struct dp_process *proc = arg;
+	int err = proc->borrowed_thread ?
+			  map_code(proc, addr, size, MAP_FIXED_NOREPLACE) :
+			  -ENOMEM;
+
+	return err && err != -EEXIST ? -ENOMEM : err;
+}
+
+static int grow_put(void *arg, u64 addr, const void *code, size_t len)
+{
+	return dp_process_write(arg, addr, code, len);
+}
+
+static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
+{
+	const struct dp_process *proc = arg;
+
+	return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
+}
+
+/* Text is written, and pools are mapped. */
+static int begin(struct dp_process *proc, struct dp_diag *diag)
+{
+	int err = dp_borrowed_begin(proc, diag);
+
+	if (err)
+		return err;
+	err = dp_sync_begin(proc, diag);
+	if (err)
+		dp_borrowed_end(proc);
+	return err;
+}
+
+/* Who stops all threads does it alone. */
+static int grow_stopped(void *arg, const u32 *which, u32 n)
+{
+	struct dp_process *proc = arg;
+	struct dp_diag *diag = proc->attached_other->diag;
+	u64 bad = 0;
+	int err, later;
+
+	dp_attach_other_end(proc);
+	err = dp_process_quiesce(proc->pid, proc->base + DP_ARENA_OFFSET,
+				 (char *)proc->file + DP_FILE_ARENA_OFFSET,
+				 which, n, &bad, diag);
+	later = begin(proc, diag);
+	return err ? err : later;
+}
+
+/* Nobody tells when a library goes: that is found out each time, and none does while
+ * nobody runs. Who stops them for the jumps anyway looks then. */
+static int grow_hold(void *arg, bool unowned, int (*work)(void *what),
+		     void *what)
+{
+	struct dp_process *proc = arg;
+	struct dp_diag *diag = proc->attached_other->diag;
+	int err, later;
+
+	if (!unowned || proc->attached_other->quiesces)
+		return work(what);
+	dp_attach_other_end(proc);
+	err = dp_stop_alone(proc, diag);
+	if (!err) {
+		err = work(what);
+		dp_stop_release(proc);
+	}
+	later = begin(proc, diag);
+	return err ? err : later;
+}
+
+static const struct dp_growth_ops growth_ops = { grow_map, grow_put, grow_holes,
+						 grow_stopped, grow_hold };
+
+static int adopt(struct dp_process *proc, const struct dp_attach_other *how)
+{
+	struct dp_live_setup setup = {
+		.ops = &growth_ops,
+		.arg = proc,
+		/* The one without the short way for handlers of one's own. */
+		.call_entry = proc->base + dp_agent_tracked_entry,
+		.detour_entry = proc->base + dp_agent_detour_entry,
+		.tracked_entry = proc->base + dp_agent_tracked_entry,
+		.size = proc->file_size - DP_FILE_ARENA_OFFSET,
+		.max_sites = how->max_sites,
+	};
+	struct dp_arena *arena =
+		(void *)((char *)proc->file + DP_FILE_ARENA_OFFSET);
+	struct dp_engine *engine, *built = proc->engine;
+	int err = dp_engine_create(&engine);
+
+	if (err)
+		return err;
+	dp_engine_set_arming(engine, how->arming);
+	err = dp_engine_adopt(engine, arena, &setup);
+	if (err) {
+		dp_engine_destroy(engine);
+		return err;
+	}
+	proc->engine = proc->attached_other->engine = engine;
+	proc->attached_other->quiesces = how->arming == DP_ARM_QUIESCE;
+	dp_engine_destroy(built);
+	return 0;
+}
+
+static int install(struct dp_process *proc, const struct dp_attach_other *how,
+		   struct dp_diag *diag)
+{
+	struct dp_engine *engine;
+	int err;
+
+	proc->attached_other = calloc(1, sizeof(*proc->attached_other));
+	if (!proc->attached_other || dp_engine_create(&engine))
+		return dp_diag_set(diag, -ENOMEM, "out of memory");
+	proc->attached_other->engine = engine;
+	dp_engine_attach_own(engine, how->max_sites);
+	dp_engine_upcall(engine, how->upcalls);
+	err = dp_process_install(proc, engine, diag);
+	if (!err && adopt(proc, how))
+		err = dp_diag_set(
+			diag, -ENOMEM,
+			"there is no memory for the probes of process %d",
+			proc->pid);
+	return err;
+}
+
+int dp_process_attach_other(pid_t pid, const struct dp_attach_other *how,
+			    struct dp_process **proc, struct dp_diag *diag)
+{
+	int err = dp_process_attach_as(pid, how->tool, proc, diag);
+
+	if (err)
+		return err;
+	if ((*proc)->filtered)
+		err = dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d runs under a seccomp filter, and a thread that waits for a handler makes system calls",
+			pid);
+	else if ((*proc)->dispatches)
+		err = dp_diag_set(
+			diag, -EOPNOTSUPP,
+			"process %d dispatches system calls to a handler of its own (prctl PR_SET_SYSCALL_USER_DISPATCH), and a thread that waits for a probe's handler makes some",
+			pid);
+	if (!err)
+		err = install(*proc, how, diag);
+	if (err) {
+		dp_process_close(*proc);
+		*proc = NULL;
+	}
+	return err;
+}
+
+struct dp_engine *dp_attach_other_engine(const struct dp_process *proc)
+{
+	return proc->attached_other->engine;
+}
+
+u64 dp_attach_other_base(const struct dp_process *proc)
+{
+	return proc->base;
+}
+
+int dp_attach_other_pidfd(const struct dp_process *proc)
+{
+	return proc->pidfd;
+}
+
+int dp_process_threads(pid_t pid, pid_t **tids, size_t *n)
+{
+	return dp_tasks_list(pid, tids, n);
+}
+
+u32 dp_attach_other_ns_pid(const struct dp_process *proc)
+{
+	return proc->ns_pid;
+}
+
+int dp_attach_other_begin(struct dp_process *proc, struct dp_target **target,
+			  struct dp_diag *diag)
+{
+	proc->attached_other->diag = diag;
+	*target = &proc->target;
+	return begin(proc, diag);
+}
+
+void dp_attach_other_end(struct dp_process *proc)
+{
+	dp_sync_end(proc);
+	dp_borrowed_end(proc);
+}

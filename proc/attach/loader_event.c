@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * loader_event: where a dynamic linker tells debuggers of libraries.
+ *
+ * It calls an empty function, with the state of the list in a record (link.h). glibc
+ * has a name for the record, musl for a pointer to it.
+ */
+#include "proc/linker.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "sym/sym.h"
+
+static const struct dp_module *linker_of(struct dp_modules *mods)
+{
+	size_t i;
+
+	for (i = 0; i < dp_modules_count(mods); i++)
+		if (dp_modules_get(mods, i)->is_linker)
+			return dp_modules_get(mods, i);
+	return NULL;
+}
+
+bool dp_loader_event_find(struct dp_modules *mods,
+			  struct dp_loader_event *loader_event)
+{
+	const struct dp_module *linker = linker_of(mods);
+
+	if (!linker || dp_module_dynsym(mods, linker, "_dl_debug_state",
+					&loader_event->function))
+		return false;
+	loader_event->pointer = dp_module_dynsym(mods, linker, "_r_debug",
+						 &loader_event->record) != 0;
+	return !loader_event->pointer ||
+	       !dp_module_dynsym(mods, linker, "_dl_debug_addr",
+				 &loader_event->record);
+}
+
+int dp_loader_event_record(const struct dp_process *proc,
+			   const struct dp_loader_event *loader_event,
+			   u64 *record)
+{
+	*record = loader_event->record;
+	return loader_event->pointer ?
+		       dp_process_read(proc, loader_event->record, record,
+				       sizeof(*record)) :
+		       0;
+}

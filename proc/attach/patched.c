@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * patched: the mappings in which there are probes, and which of them has gone.
+ *
+ * A patched page is a private copy. Where every private page of a mapping is
+ * one of ours and holds, once restored, just what the file holds, dropping it
+ * is the fastest and most thorough way to leave. A fork child does it with one
+ * call a mapping; it cannot check, so we do beforehand.
+ */
+#include "arch/arch.h"
+#include "engine/layout/arena.h"
+#include "engine/text/strategy.h"
+#include "engine/layout/base.h"
+#include "engine/layout/site.h"
+#include "engine/site/engine.h"
+#include "engine/site/view.h"
+#include "engine/insn/region.h"
+#include "proc/attach/area.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include "proc/ptrace/stop.h"
+#include "proc/attach_other.h"
+#include "sym/sym.h"
+#include <stdlib.h>
+#include <string.h>
+#include "engine/site/internal.h"
+
+static bool has_site(const struct dp_engine *e, const struct dp_map *m)
+{
+	size_t i;
+	u64 addr;
+
+	for (i = 0; (addr = dp_engine_site(e, i)); i++)
+		if (addr >= m->start && addr < m->end)
+			return true;
+	return false;
+}
+
+static struct dp_mapped text_of(const struct dp_map *m)
+{
+	return (struct dp_mapped){ .start = m->start,
+				   .size = m->end - m->start,
+				   .offset = m->offset,
+				   .inode = m->inode,
+				   .dev_major = m->dev_major,
+				   .dev_minor = m->dev_minor };
+}
+
+/* As long as the process: the program, what it makes its system calls with, and what
+ * these need. */
+static bool stays(const struct dp_process *proc, const struct dp_map *m)
+{
+	const struct dp_module *module;
+	size_t i;
+
+	for (i = 0; i < proc->nr_texts; i++)
+		if (proc->texts[i].start == m->start)
+			return true;
+	if (!strcmp(m->path, proc->exe))
+		return true;
+	module = proc->found ? dp_module_at(proc->found, m->start) : NULL;
+	return module && dp_module_stays(proc->found, module);
+}
+
+/* Of the others, which may be unmapped at any time, each write is preceded by a look. */
+static void mark_unowned(struct dp_process *proc, const struct dp_maps *maps)
+{
+	const struct dp_map *m, *last = NULL;
+	bool unowned = false;
+	struct dp_view view;
+	u32 i;
+
+	if (!dp_process_view(proc, &view))
+		return;
+	for (i = 0; i < view.nr_sites; i++) {
+		m = dp_maps_find(maps, view.sites[i].addr);
+		if (!m || m != last)
+			unowned = !m || !stays(proc, m);
+		last = m;
+		view.sites[i].jump.unowned = unowned &&
+					     !view.sites[i].intercept;
+	}
+}
+
+void dp_patched_note(struct dp_process *proc)
+{
+	struct dp_arena_control *c = &dp_engine_arena(proc->engine)->control;
+	const struct dp_maps *maps =
+		proc->found ? dp_modules_maps(proc->found) : dp_last_maps(proc);
+	bool changed = false;
+	size_t i;
+
+	c->revertible = 0;
+	c->nr_patched = 0;
+	if (!maps)
+		return;
+	for (i = 0; i < maps->n && c->nr_patched < DP_MAX_PATCHED; i++) {
+		const struct dp_map *m = &maps->v[i];
+
+		if (m->perms[2] != 'x' || !has_site(proc->engine, m))
+			continue;
+		changed |= !dp_pages_untouched(proc->pid, m);
+		c->patched[c->nr_patched++] = text_of(m);
+	}
+	c->revertible = i == maps->n && !changed;
+	mark_unowned(proc, maps);
+}
+
+static const struct dp_mapped *text_around(const struct dp_arena_control *c,
+					   u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < dp_few(&c->nr_patched, DP_MAX_PATCHED); i++)
+		if (addr - c->patched[i].start < c->patched[i].size)
+			return &c->patched[i];
+	return NULL;
+}
+
+void dp_patched_add(struct dp_arena_control *c, pid_t pid, u64 addr)
+{
+	u32 n = dp_few(&c->nr_patched, DP_MAX_PATCHED);
+	const struct dp_map *m;
+	struct dp_maps maps;
+
+	if (!c->revertible || text_around(c, addr))
+		return;
+	m = dp_maps_read(pid, &maps) ? NULL : dp_maps_find(&maps, addr);
+	if (!m || n == DP_MAX_PATCHED || !dp_pages_untouched(pid, m)) {
+		c->revertible = 0;
+	} else {
+		c->patched[n] = text_of(m);
+		__atomic_store_n(&c->nr_patched, n + 1, __ATOMIC_RELEASE);
+	}
+	if (m)
+		dp_maps_free(&maps);
+}
+
+/* As it was. */
+static struct dp_map map_of(const struct dp_mapped *t)
+{
+	return (struct dp_map){ .start = t->start,
+				.end = t->start + t->size,
+				.offset = t->offset,
+				.inode = t->inode,
+				.dev_major = t->dev_major,
+				.dev_minor = t->dev_minor };
+}
+
+static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
+		     u64 addr)
+{
+	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
+
+	return m && dp_origin_same(dp_map_origin(m, addr),
+				   dp_map_origin(&was, addr));
+}
+
+/* And in whole? While a library is being mapped, which is told afterwards, other mappings come
+ * to the place of its text first. */
+static bool is_whole(const struct dp_maps *maps, const struct dp_mapped *t,
+		     u64 addr)
+{
+	const struct dp_map *m = dp_maps_find(maps, addr), was = map_of(t);
+
+	return dp_map_same(m, &was) && m->perms[2] == 'x';
+}
+
+/* @arming: what is not armed yet will be */
+static bool mark_gone(struct dp_view *view, const struct dp_maps *maps,
+		      bool arming)
+{
+	const struct dp_arena_control *c = &view->arena->control;
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		struct dp_site_entry *s = &view->sites[i];
+		const struct dp_mapped *t = text_around(c, s->addr);
+		bool anew = arming && s->armed == DP_SITE_OFF;
+
+		if (s->intercept || !t || s->armed == DP_SITE_GONE ||
+		    (anew ? is_whole(maps, t, s->addr) :
+			    is_there(maps, t, s->addr)))
+			continue;
+		any |= !dp_site_set_state(s, DP_SITE_GONE);
+	}
+	return any;
+}
+
+bool dp_patched_gone(const struct dp_process *proc, struct dp_view *view)
+{
+	struct dp_maps maps;
+	bool any;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	any = mark_gone(view, &maps, false);
+	dp_maps_free(&maps);
+	return any;
+}
+
+/* The next mapping of a program's or library's text, or what looks like it. */
+static const struct dp_map *next_text(const struct dp_maps *maps, size_t *i)
+{
+	while (*i < maps->n) {
+		const struct dp_map *m = &maps->v[(*i)++];
+
+		if (m->perms[2] == 'x' && m->inode && m->path[0] == '/' &&
+		    !dp_path_is_ours(m->path))
+			return m;
+	}
+	return NULL;
+}
+
+static bool same_patched(const struct dp_maps *a, const struct dp_maps *b)
+{
+	const struct dp_map *m, *n;
+	size_t i = 0, k = 0;
+
+	do {
+		m = next_text(a, &i);
+		n = next_text(b, &k);
+		if (!m || !n)
+			return m == n;
+	} while (m->start == n->start &&
+		 dp_origin_same(dp_map_origin(m, m->start),
+				dp_map_origin(n, n->start)));
+	return false;
+}
+
+/* The code of some was read just when something else was there. */
+static bool mark_other(struct dp_process *proc, struct dp_view *view)
+{
+	bool any = false;
+	u8 now[DP_JUMP_SIZE];
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		struct dp_site_entry *s = &view->sites[i];
+		u8 n = dp_site_patch_len(s);
+
+		if (!s->jump.unowned || !n || s->armed != DP_SITE_OFF ||
+		    (!dp_process_read(proc, s->addr, now, n) &&
+		     dp_site_bytes(s, now) == DP_BYTES_ORIGINAL))
+			continue;
+		any |= !dp_site_set_state(s, DP_SITE_GONE);
+	}
+	return any;
+}
+
+void dp_patched_compare(struct dp_process *proc)
+{
+	struct dp_view view;
+	struct dp_maps maps;
+
+	if (!dp_engine_arena(proc->engine)->control.linker_state ||
+	    !dp_process_view(proc, &view) || dp_maps_read(proc->pid, &maps))
+		return;
+	mark_gone(&view, &maps, true);
+	proc->missed |= mark_other(proc, &view) ||
+			(proc->found &&
+			 !same_patched(dp_modules_maps(proc->found), &maps));
+	dp_maps_free(&maps);
+}
+
+bool dp_process_outdated(const struct dp_process *proc,
+			 const struct dp_modules *mods)
+{
+	struct dp_maps maps;
+	bool same;
+
+	if (dp_maps_read(proc->pid, &maps))
+		return false;
+	same = same_patched(dp_modules_maps(mods), &maps);
+	dp_maps_free(&maps);
+	return !same;
+}
+
+/* Is there what was there before? The same library has been unmapped and mapped
+ * again. */
+static bool is_lost(const struct dp_process *proc,
+		    const struct dp_site_entry *site)
+{
+	u8 now[sizeof(site->orig)], n = dp_site_patch_len(site);
+
+	return site->armed == DP_SITE_THERE && n &&
+	       !dp_process_read(proc, site->addr, now, n) &&
+	       dp_site_bytes(site, now) == DP_BYTES_ORIGINAL;
+}
+
+void dp_patched_mark(const struct dp_process *proc, struct dp_view *view)
+{
+	u32 i;
+
+	dp_patched_gone(proc, view);
+	for (i = 0; i < view->nr_sites; i++)
+		if (is_lost(proc, &view->sites[i]))
+			dp_site_set_state(&view->sites[i], DP_SITE_GONE);
+}
+
+/* Neither what we have put there, nor a breakpoint that may be anybody's. */
+static bool is_other(const struct dp_process *proc,
+		     const struct dp_site_entry *site)
+{
+	u8 now[sizeof(site->orig)], n = dp_site_patch_len(site);
+
+	if (site->armed != DP_SITE_THERE || !n)
+		return dp_process_read(proc, site->addr, now, 1);
+	return dp_process_read(proc, site->addr, now, n) ||
+	       (now[0] != DP_BREAKPOINT &&
+		dp_site_bytes(site, now) != DP_BYTES_PATCH);
+}
+
+/* Has it been so all the while? */
+static bool is_steady(const struct dp_process *proc, u64 addr,
+		      const struct dp_site_entry *site)
+{
+	struct dp_site_entry now;
+
+	return !dp_process_read(proc, addr, &now, sizeof(now)) &&
+	       now.addr == site->addr && now.armed == site->armed &&
+	       now.wanted == site->wanted && now.mode == site->mode;
+}
+
+void dp_patched_mark_live(const struct dp_process *proc, struct dp_view *view,
+			  u64 arena)
+{
+	u64 sites = arena + (u64)((char *)view->sites - (char *)view->arena);
+	u32 i;
+
+	for (i = 0; i < view->nr_sites; i++) {
+		struct dp_site_entry *s = &view->sites[i];
+
+		if (s->addr && s->first_probe && is_other(proc, s) &&
+		    is_steady(proc, sites + i * sizeof(*s), s))
+			dp_site_set_state(s, DP_SITE_GONE);
+	}
+}
+
+void dp_process_note_gone(struct dp_process *proc)
+{
+	struct dp_view view;
+
+	if (dp_process_view(proc, &view))
+		dp_patched_gone(proc, &view);
+}
+
+void dp_process_mark_gone(struct dp_process *proc)
+{
+	struct dp_view view;
+
+	if (dp_process_view(proc, &view))
+		dp_patched_mark(proc, &view);
+}

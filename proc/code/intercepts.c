@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * intercepts: system calls that pass through the agent, found by their bytes.
+ *
+ * libcs put the number of a call into a register by a constant, and nearly always
+ * go straight on to the call itself.
+ */
+#include "engine/insn/class.h"
+#include "engine/insn/insn.h"
+#include "engine/insn/region.h"
+#include "engine/layout/private.h"
+#include "engine/layout/base.h"
+#include "arch/calls.h"
+#include "proc/code/intercepts.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/remote.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* What would end us, what ends us, what lets others into our memory, and what may
+ * forbid us what we need. */
+static const u32 intercepted[] = {
+	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_execve,
+	SYS_execveat,	  SYS_fork,	     SYS_vfork,		 SYS_clone,
+	SYS_clone3,	  SYS_exit,	     SYS_sigaltstack,	 SYS_arch_prctl,
+	SYS_prctl,	  SYS_seccomp
+};
+
+/* What has a signal mask of its own. */
+static const u32 sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
+				SYS_epoll_pwait, SYS_epoll_pwait2 };
+
+/* What can install a seccomp filter is looked at when it is made, with all its
+ * arguments (port/user/signals/filter_install.c). */
+static u32 asked_for(u32 nr)
+{
+	return nr == SYS_prctl || nr == SYS_seccomp ? DP_PLAIN_CALL : nr;
+}
+
+/* From "mov $nr, %eax" straight on to behind "syscall"? Return: @len of it. */
+static bool leads_to_call(const u8 *code, u32 *len, bool *again)
+{
+	struct insn_facts f;
+	int n;
+
+	*len = 0;
+	*again = true;
+	/* Nearly always. */
+	if (dp_code_is_syscall(code + DP_SETS_NUMBER_SIZE)) {
+		*len = DP_SETS_NUMBER_SIZE + DP_SYSCALL_SIZE;
+		return true;
+	}
+	for (n = 0; n < DP_REGION_INSNS && *len < DP_REGION_MAX; n++) {
+		if (dp_insn_facts(code + *len, DP_REGION_MAX - *len, &f))
+			return false;
+		if (f.class != DP_INSN_PLAIN && f.class != DP_INSN_SYSCALL)
+			return false;
+		if (f.class == DP_INSN_PLAIN &&
+		    !dp_code_repeats(code[*len + f.opcode_off]))
+			*again = false;
+		*len += f.len;
+		if (f.class == DP_INSN_SYSCALL)
+			return true;
+	}
+	return false;
+}
+
+static bool is_among(const u32 *numbers, size_t n, u32 nr)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (numbers[i] == nr)
+			return true;
+	return false;
+}
+
+long dp_intercepts_call(size_t i)
+{
+	if (i < ARRAY_SIZE(intercepted))
+		return intercepted[i];
+	i -= ARRAY_SIZE(intercepted);
+	return i < ARRAY_SIZE(sleeping) ? (long)sleeping[i] : -1;
+}
+
+bool dp_intercepts_masked_wait(u32 nr)
+{
+	return is_among(sleeping, ARRAY_SIZE(sleeping), nr);
+}
+
+bool dp_intercepts_wanted(u32 nr)
+{
+	return is_among(intercepted, ARRAY_SIZE(intercepted), nr) ||
+	       dp_intercepts_masked_wait(nr);
+}
+
+void dp_intercepts_add(struct dp_process *proc, u64 addr, const u8 *code,
+		       u32 nr, u32 len, bool again)
+{
+	struct dp_intercept *h = &proc->intercepts[proc->nr_intercepts++];
+
+	h->again = again;
+	h->addr = addr;
+	h->nr = nr;
+	h->len = len;
+	memcpy(h->code, code, sizeof(h->code));
+}
+
+/* Where a call that sleeps is made and where it returns to, if it looks as
+ * expected: mov $nr, %eax; perhaps mov …(%rsp), %edi; syscall; cmp */
+static void add_masked_wait(struct dp_process *proc, u64 addr, const u8 *code,
+			    size_t room, u32 nr, u32 len)
+{
+	if (room < len + DP_REGION_MAX ||
+	    proc->nr_intercepts + 2 > DP_INTERCEPTS_MAX ||
+	    !dp_code_checks(code + len))
+		return;
+	if (len != 7 && (len != 11 || nr == SYS_rt_sigsuspend ||
+			 !dp_code_reloads(code + DP_SETS_NUMBER_SIZE)))
+		return;
+	dp_intercepts_add(proc, addr, code,
+			  nr | DP_CALL_ENTERS | len << DP_CALL_LENGTH_SHIFT,
+			  len, false);
+	dp_intercepts_add(proc, addr + len, code + len, nr | DP_CALL_RETURNS,
+			  DP_CHECKS_SIZE, false);
+}
+
+/* Where a thread ends it may have given back its stack before: of libcs it is known
+ * where; in musl "syscall" is among the instructions just before. */
+static bool has_stack(const struct dp_process *proc, const u8 *code)
+{
+	return proc->libc && !dp_code_is_syscall(code - 5) &&
+	       !dp_code_is_syscall(code - 4);
+}
+
+/* What begins at @code, if it is one of the calls. @room: so much text is there. */
+static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
+		     size_t room, bool in_go)
+{
+	bool again;
+	u32 nr, len;
+
+	if (!dp_code_sets_number(code, &nr))
+		return;
+	if (dp_intercepts_masked_wait(nr)) {
+		if (leads_to_call(code, &len, &again))
+			add_masked_wait(proc, addr, code, room, nr, len);
+	} else if (is_among(intercepted, ARRAY_SIZE(intercepted), nr) &&
+		   leads_to_call(code, &len, &again) && !dp_code_is_cut(code)) {
+		if (nr == SYS_exit && !has_stack(proc, code))
+			return;
+		/* Its runtime's calls; for the others there is no room. */
+		if (in_go && nr != SYS_rt_sigprocmask && nr != SYS_rt_sigaction)
+			return;
+		dp_intercepts_add(proc, addr, code, asked_for(nr), len, again);
+	}
+}
+
+/* What leads to a call begins at most so far before it. */
+#define LEAD (DP_REGION_MAX - DP_SYSCALL_SIZE)
+_Static_assert(LEAD + 5 <= DP_AROUND &&
+		       DP_SYSCALL_SIZE + DP_REGION_MAX <= DP_AROUND,
+	       "around");
+
+static void find_calls(struct dp_process *proc, const struct dp_syscalls *calls,
+		       bool in_go)
+{
+	u64 end = calls->text.start + calls->text.size, at = calls->text.start;
+	const struct dp_syscall *c;
+	const u8 *code;
+
+	for (c = calls->v; c < calls->v + calls->n; c++) {
+		if (c->addr - at > LEAD)
+			at = c->addr - LEAD;
+		for (; at < c->addr && end - at > DP_REGION_MAX; at++) {
+			code = c->around + DP_AROUND - (c->addr - at);
+			if (proc->nr_intercepts == DP_INTERCEPTS_MAX)
+				return;
+			add_call(proc, at, code, end - at, in_go);
+		}
+	}
+}
+
+/* Those that musl's function makes, which is called with "mov $nr, %edi". */
+static void find_points(struct dp_process *proc, const struct dp_span *span,
+			const u8 *text)
+{
+	const u8 *end = text + span->size - DP_REGION_MAX;
+	const u8 *hit;
+	u32 nr;
+
+	for (hit = text; hit < end; hit++) {
+		hit = memchr(hit, DP_SETS_FIRST, (size_t)(end - hit));
+		if (!hit)
+			return;
+		memcpy(&nr, hit + 1, sizeof(nr));
+		if (dp_intercepts_masked_wait(nr))
+			dp_points_add(proc, span, text,
+				      span->start + (u64)(hit - text), nr);
+	}
+}
+
+static const struct dp_code_shape shapes[] =
+	DP_CODE_SHAPES(DP_ANY_CALL, SYS_exit, SYS_clone);
+
+static bool has_shape(const struct dp_syscalls *calls,
+		      const struct dp_syscall *c, const struct dp_code_shape *s)
+{
+	const u8 *code = c->around + DP_AROUND;
+	/* the call itself is the last of it */
+	size_t before = s->len - (size_t)DP_SYSCALL_SIZE;
+
+	return calls->text.start + calls->text.size - c->addr >
+		       2 * DP_REGION_MAX &&
+	       !memcmp(code - before, s->code, s->len) &&
+	       !memcmp(code + DP_SYSCALL_SIZE, s->next, s->next_len);
+}
+
+static bool is_shape_in(const struct dp_syscalls *calls,
+			const struct dp_code_shape *s)
+{
+	size_t i;
+
+	for (i = 0; i < calls->n; i++)
+		if (has_shape(calls, &calls->v[i], s))
+			return true;
+	return false;
+}
+
+static void add_shape(struct dp_process *proc, const struct dp_syscall *c,
+		      const struct dp_code_shape *s)
+{
+	size_t before = s->len - (size_t)DP_SYSCALL_SIZE;
+	const u8 *at = c->around + DP_AROUND - before;
+	u64 addr = c->addr - before;
+
+	if (proc->nr_intercepts + 2 > DP_INTERCEPTS_MAX)
+		return;
+	dp_intercepts_add(proc, addr, at, s->nr, s->len, false);
+	if (s->nr == DP_ANY_CALL && dp_code_checks(at + s->len))
+		dp_intercepts_add(proc, addr + s->len, at + s->len,
+				  DP_CALL_RETURNS, DP_CHECKS_SIZE, false);
+}
+
+static void find_shape(struct dp_process *proc, const struct dp_syscalls *calls,
+		       const struct dp_code_shape *s)
+{
+	size_t i;
+
+	for (i = 0; i < calls->n; i++)
+		if (has_shape(calls, &calls->v[i], s))
+			add_shape(proc, &calls->v[i], s);
+}
+
+/* What is not told by the bytes around a call alone. */
+static int find_more(struct dp_process *proc, const struct dp_span *span,
+		     bool musl, bool numbers)
+{
+	u8 *text = malloc(span->size);
+	int err = text ? dp_process_read(proc, span->start, text, span->size) :
+			 -ENOMEM;
+
+	if (!err && musl)
+		find_points(proc, span, text);
+	if (!err && numbers)
+		dp_numbers_find(proc, span, text);
+	free(text);
+	return err;
+}
+
+int dp_intercepts_find(struct dp_process *proc, const struct dp_syscalls *calls)
+{
+	bool glibc, musl, numbers;
+	size_t i;
+
+	if (calls->text.size < 4 * DP_REGION_MAX)
+		return 0;
+	glibc = is_shape_in(calls, &shapes[DP_SHAPE_GLIBC]) ||
+		is_shape_in(calls, &shapes[DP_SHAPE_GLIBC_TOO]);
+	musl = is_shape_in(calls, &shapes[DP_SHAPE_MUSL]);
+	proc->libc = glibc || musl;
+	find_calls(proc, calls, proc->go && !proc->libc);
+	for (i = 0; i < ARRAY_SIZE(shapes) && proc->libc; i++)
+		find_shape(proc, calls, &shapes[i]);
+	numbers = !glibc && !proc->go;
+	return musl || numbers ? find_more(proc, &calls->text, musl, numbers) :
+				 0;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* thread_state: which system call a thread is asleep in, if it is, as /proc tells. */
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/process.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* signal(7), "Interruption of system calls … by stop signals", and the calls
+ * that give EINTR when their socket has a timeout. */
+static const int not_restarted[] = {
+	SYS_epoll_wait,	     SYS_epoll_pwait,	 SYS_epoll_pwait2,
+	SYS_rt_sigtimedwait, SYS_semop,		 SYS_semtimedop,
+	SYS_io_getevents,    SYS_io_pgetevents,	 SYS_msgsnd,
+	SYS_msgrcv,	     SYS_io_uring_enter, SYS_read,
+	SYS_readv,	     SYS_recvfrom,	 SYS_recvmsg,
+	SYS_recvmmsg,	     SYS_accept,	 SYS_accept4,
+	SYS_write,	     SYS_writev,	 SYS_sendto,
+	SYS_sendmsg,
+};
+/* The first so many of them whatever the descriptor. */
+#define NEVER_RESTARTED 11
+
+static bool in_list(long nr, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (not_restarted[i] == nr)
+			return true;
+	return false;
+}
+
+static bool vforks(long nr)
+{
+	return nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
+}
+
+bool dp_thread_state_is_ended(long nr)
+{
+	return in_list(nr, sizeof(not_restarted) / sizeof(not_restarted[0]));
+}
+
+/* "running", if it is */
+static bool read_line(pid_t pid, pid_t tid, char *line, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, line, size - 1);
+	close(fd);
+	line[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
+bool dp_thread_state_read(pid_t pid, pid_t tid, struct dp_thread_state *c)
+{
+	unsigned long long *a = c->args;
+	char line[256];
+
+	return read_line(pid, tid, line, sizeof(line)) &&
+	       sscanf(line, "%ld %llx %llx %llx %llx %llx %llx %llx %llx",
+		      &c->nr, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &c->sp,
+		      &c->pc) == 9;
+}
+
+/* Not so one that sleeps, in a system call or for a page, or that is stopped. If it
+ * cannot be told, it does. */
+bool dp_thread_state_runs(pid_t pid, pid_t tid)
+{
+	char line[256];
+
+	return !read_line(pid, tid, line, sizeof(line)) || line[0] == 'r';
+}
+
+/* Under a signal mask of its own? */
+bool dp_thread_state_masked(const struct dp_thread_state *c)
+{
+	switch (c->nr) {
+	case SYS_rt_sigsuspend:
+		return true;
+	case SYS_ppoll:
+		return c->args[3];
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+		return c->args[4];
+	case SYS_pselect6:
+	case SYS_io_pgetevents:
+		return c->args[5];
+	default:
+		return false;
+	}
+}
+
+/* Of one that is stopped the call is that which it has been in: a new thread is
+ * stopped in the clone that has made it. */
+bool dp_thread_state_vfork(pid_t pid, pid_t tid, long nr)
+{
+	struct dp_status st;
+
+	return vforks(nr) && !dp_status_read(pid, tid, &st) &&
+	       st.state != 't' && st.state != 'T';
+}
+
+/*
+ * A vfork parent sleeps where no stop reaches it, until its child is gone. A call
+ * with a signal mask of its own is restarted, but before that such signals come
+ * as it has blocked.
+ */
+bool dp_thread_state_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
+{
+	struct dp_thread_state c;
+
+	if (!dp_thread_state_read(pid, tid, &c))
+		return false;
+	*sp = c.sp;
+	*pc = c.pc;
+	return in_list(c.nr, NEVER_RESTARTED) ||
+	       dp_thread_state_vfork(pid, tid, c.nr) ||
+	       dp_thread_state_masked(&c);
+}

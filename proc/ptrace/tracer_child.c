@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * tracer_child: what is not to end in the middle when the tool is killed.
+ *
+ * A filter that is suspended while we trace is in force again at our end, for the
+ * call that a thread has begun for us, too, and may kill for it. And a selector that
+ * permits calls (dispatch.c) may be other threads' as well. So a child in our
+ * memory traces, which goes on to where all is released. The next tool waits for it.
+ */
+#include "proc/call.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/process.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TRACER_CHILD_NAME "dprobes-errand"
+#define TRACER_CHILD_MS 5000
+
+struct tracer_child {
+	const struct dp_process *proc;
+	int (*work)(void *arg);
+	void *arg;
+	int err;
+};
+
+/*
+ * A thread makes calls for us, and its CPU has nothing to do between them: it would go to
+ * sleep, and take longer to wake up than the call. What the kernel is asked here
+ * (pm_qos_interface in its documentation) is over when the file is closed, by whomever.
+ * It is for root; without it all takes longer. Return: the file, or -1.
+ */
+static int keep_awake(void)
+{
+	static const s32 microseconds = 0;
+	int fd = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, &microseconds, sizeof(microseconds)) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+void dp_tracer_children_begin(struct dp_process *proc)
+{
+	if (proc->awake < 0)
+		proc->awake = keep_awake();
+}
+
+void dp_tracer_children_end(struct dp_process *proc)
+{
+	if (proc->awake >= 0)
+		close(proc->awake);
+	proc->awake = -1;
+}
+
+/* While threads are stopped a nap is to be as short as it is meant to be. */
+static int punctually(const struct dp_process *proc, int (*work)(void *arg),
+		      void *arg)
+{
+	int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), ret;
+	int awake = proc->awake < 0 ? keep_awake() : -1;
+
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	ret = work(arg);
+	prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+	if (awake >= 0)
+		close(awake);
+	return ret;
+}
+
+static void run(void *arg)
+{
+	struct tracer_child *e = arg;
+
+	e->err = punctually(e->proc, e->work, e->arg);
+}
+
+/* A process that is being ended closes its files, and so drops its locks, before it lets go
+ * what it traces. Its memory goes before either. */
+static bool is_ending(pid_t tracer)
+{
+	char path[64], sizes[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", tracer);
+	dp_line_read(path, sizes, sizeof(sizes));
+	return !strncmp(sizes, "0 ", 2);
+}
+
+void dp_tracer_child_wait(pid_t tracer)
+{
+	struct pollfd p = { .events = POLLIN };
+	char path[64], comm[32] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", tracer);
+	dp_line_read(path, comm, sizeof(comm));
+	if (strcmp(comm, TRACER_CHILD_NAME) && !is_ending(tracer))
+		return;
+	p.fd = (int)syscall(SYS_pidfd_open, tracer, 0);
+	if (p.fd < 0)
+		return;
+	poll(&p, 1, TRACER_CHILD_MS);
+	close(p.fd);
+}
+
+/* Nobody else traces its threads for longer than one piece of work. */
+static bool is_wanted(const struct dp_process *proc)
+{
+	return (proc->filtered || proc->dispatches) && !proc->tree &&
+	       !proc->held && !proc->frozen;
+}
+
+int dp_tracer_child(const struct dp_process *proc, int (*work)(void *arg),
+		    void *arg)
+{
+	struct tracer_child e = { proc, work, arg, 0 };
+	const struct dp_child child = { .work = run,
+					.arg = &e,
+					.name = TRACER_CHILD_NAME,
+					.outlives = true };
+	int err;
+
+	if (!is_wanted(proc))
+		return punctually(proc, work, arg);
+	err = dp_child_run(&child);
+	return err ? err : e.err;
+}

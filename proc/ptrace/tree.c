@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * tree: processes that we keep tracing, for what becomes of them.
+ *
+ * All their threads are seized, and whatever they fork, vfork or clone is so from
+ * its birth on (ptrace(2), PTRACE_O_TRACEFORK). A thread stops when it makes a
+ * process, when it executes, and when a signal comes, which is handed on. Nothing
+ * else stops, and our end lets all of them go.
+ *
+ *   a thread is born   it is let go: the agent covers it
+ *   a process          with memory of its own: it waits for dp_process_fork();
+ *                      in its parent's memory: it is let go, and heard of again
+ *                      when it executes
+ *   exec               the process waits, before the first instruction of the
+ *                      new image, for dp_process_renew()
+ *
+ * The two reports of a birth, the parent's and the child's, come in any order.
+ */
+#include "engine/layout/arena.h"
+#include "engine/site/engine.h"
+#include "proc/tree.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
+#include "proc/ptrace/tree.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EVENT_OF(status) ((status) >> 16)
+
+struct pids {
+	pid_t *v;
+	size_t n, cap;
+};
+
+/**
+ * struct dp_tree
+ * @procs: that have probes
+ * @others: processes without: in their parent's memory, or not to be probed
+ * @early: born, and stopped, and not announced yet
+ * @events: what has happened, not asked for yet
+ * @trapped: a breakpoint has been handed on since that was asked
+ */
+struct dp_tree {
+	struct dp_process **procs;
+	size_t nr_procs, cap_procs;
+	struct pids others, early;
+	struct dp_tree_event *events;
+	size_t nr_events, cap_events;
+	bool trapped;
+	int signals;
+	sigset_t mask;
+};
+
+static void *room(void *v, size_t n, size_t *cap, size_t each)
+{
+	size_t want = *cap ? 2 * *cap : 16;
+	void *bigger = n < *cap ? v : realloc(v, want * each);
+
+	if (bigger && n == *cap)
+		*cap = want;
+	return bigger;
+}
+
+static bool has_pid(const struct pids *pids, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < pids->n; i++)
+		if (pids->v[i] == pid)
+			return true;
+	return false;
+}
+
+static void add_pid(struct pids *pids, pid_t pid)
+{
+	pid_t *v;
+
+	if (has_pid(pids, pid))
+		return;
+	v = room(pids->v, pids->n, &pids->cap, sizeof(*v));
+	if (!v)
+		return;
+	pids->v = v;
+	pids->v[pids->n++] = pid;
+}
+
+static bool drop_pid(struct pids *pids, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < pids->n; i++)
+		if (pids->v[i] == pid) {
+			pids->v[i] = pids->v[--pids->n];
+			return true;
+		}
+	return false;
+}
+
+int dp_tree_open(struct dp_tree **tree)
+{
+	struct dp_tree *f = calloc(1, sizeof(*f));
+	sigset_t child;
+
+	if (!f)
+		return -ENOMEM;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &f->mask);
+	f->signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	*tree = f;
+	return f->signals < 0 ? -errno : 0;
+}
+
+void dp_tree_close(struct dp_tree *f)
+{
+	if (!f)
+		return;
+	sigprocmask(SIG_SETMASK, &f->mask, NULL);
+	if (f->signals >= 0)
+		close(f->signals);
+	free(f->procs);
+	free(f->others.v);
+	free(f->early.v);
+	free(f->events);
+	free(f);
+}
+
+static struct dp_process *proc_of(const struct dp_tree *f, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < f->nr_procs; i++)
+		if (f->procs[i]->pid == pid)
+			return f->procs[i];
+	return NULL;
+}
+
+static void forget(struct dp_tree *f, const struct dp_process *proc)
+{
+	size_t i;
+
+	for (i = 0; i < f->nr_procs; i++)
+		if (f->procs[i] == proc) {
+			f->procs[i] = f->procs[--f->nr_procs];
+			return;
+		}
+}
+
+bool dp_tree_any(const struct dp_tree *f)
+{
+	return f->nr_procs || f->others.n || f->nr_events;
+}
+
+static pid_t group_of(pid_t tid)
+{
+	char path[64], line[256];
+	int pid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (!pid && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	fclose(file);
+	return pid;
+}
+
+static bool is_group_stop(int status)
+{
+	return EVENT_OF(status) == PTRACE_EVENT_STOP &&
+	       dp_stops_group(WSTOPSIG(status));
+}
+
+void dp_tree_let(pid_t tid, bool group_stop)
+{
+	ptrace(PTRACE_SETOPTIONS, tid, 0, DP_TREE_OPTIONS);
+	ptrace(group_stop ? PTRACE_LISTEN : PTRACE_CONT, tid, 0, 0);
+}
+
+static void tell(struct dp_tree *f, const struct dp_tree_event *event)
+{
+	struct dp_tree_event *v =
+		room(f->events, f->nr_events, &f->cap_events, sizeof(*v));
+
+	if (!v)
+		return;
+	f->events = v;
+	v[f->nr_events++] = *event;
+}
+
+/* Where the kernel cannot tell, a child by vfork is taken to share memory. */
+static bool shares_memory(pid_t parent, pid_t child, int event)
+{
+	long same = syscall(SYS_kcmp, parent, child, KCMP_VM, 0, 0);
+
+	return same < 0 ? event == PTRACE_EVENT_VFORK : !same;
+}
+
+/* Is there more to be taken along than counters? The hit and the calls that it is in the
+ * middle of are not to change until then. */
+static bool keeps_much(const struct dp_arena *arena)
+{
+	return arena->control.nr_contexts || arena->control.nr_instance_tables;
+}
+
+/* A process; the thread that made it is stopped. Return: is it to stay so? */
+static bool born(struct dp_tree *f, pid_t maker, pid_t child, int event,
+		 bool may_wait)
+{
+	pid_t parent = group_of(maker);
+	struct dp_process *of = proc_of(f, parent);
+	struct dp_tree_event forked = { .what = DP_TREE_FORKED,
+					.proc = of,
+					.pid = child,
+					.mixed = of && (!of->installed ||
+							of->changing) };
+	struct dp_status st;
+	int status;
+
+	if (!drop_pid(&f->early, child) &&
+	    (dp_stop_wait(child, &status) != child || !WIFSTOPPED(status)))
+		return false;
+	if (!of || shares_memory(parent, child, event)) {
+		add_pid(&f->others, child);
+		dp_tree_let(child, false);
+		return false;
+	}
+	if (!dp_status_read(parent, maker, &st))
+		forked.maker_ns = st.ns_pid;
+	if (may_wait && !forked.mixed &&
+	    keeps_much(dp_engine_arena(of->engine)))
+		forked.waiting = maker;
+	tell(f, &forked);
+	return forked.waiting;
+}
+
+static void made(struct dp_tree *f, pid_t tid, int event, bool may_wait)
+{
+	unsigned long child = 0;
+	bool waits = false;
+
+	if (!ptrace(PTRACE_GETEVENTMSG, tid, 0, &child) && child &&
+	    group_of((pid_t)child) == (pid_t)child)
+		waits = born(f, tid, (pid_t)child, event, may_wait);
+	if (!waits)
+		dp_tree_let(tid, false);
+}
+
+/* A thread that is let go; a process that nobody has announced waits. */
+static void stopped(struct dp_tree *f, pid_t tid, int status)
+{
+	if (!is_group_stop(status) && !proc_of(f, tid) &&
+	    !has_pid(&f->others, tid) && group_of(tid) == tid)
+		add_pid(&f->early, tid);
+	else
+		dp_tree_let(tid, is_group_stop(status));
+}
+
+static void ended(struct dp_tree *f, pid_t tid, int status)
+{
+	struct dp_process *proc = proc_of(f, tid);
+
+	drop_pid(&f->early, tid);
+	if (proc) {
+		proc->exited = proc->reaped = proc->status_known = true;
+		proc->status = status;
+		forget(f, proc);
+	} else if (!drop_pid(&f->others, tid)) {
+		return;
+	}
+	tell(f, &(struct dp_tree_event){ .what = DP_TREE_EXITED,
+					 .proc = proc,
+					 .pid = tid,
+					 .status = status });
+}
+
+static void executed(struct dp_tree *f, pid_t pid)
+{
+	struct dp_process *proc = proc_of(f, pid);
+
+	if (proc) {
+		dp_process_note_exec(proc);
+		forget(f, proc);
+	} else {
+		drop_pid(&f->others, pid);
+	}
+	tell(f, &(struct dp_tree_event){
+			.what = DP_TREE_EXECED, .proc = proc, .pid = pid });
+}
+
+bool dp_tree_deal(struct dp_tree *f, pid_t tid, int status, bool may_wait)
+{
+	if (!WIFSTOPPED(status)) {
+		ended(f, tid, status);
+		return false;
+	}
+	switch (EVENT_OF(status)) {
+	case 0:
+		f->trapped |= WSTOPSIG(status) == SIGTRAP;
+		dp_kill_point("tree: signal");
+		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+		return true;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE:
+		made(f, tid, EVENT_OF(status), may_wait);
+		return true;
+	case PTRACE_EVENT_EXEC:
+		executed(f, tid);
+		return false;
+	default:
+		stopped(f, tid, status);
+		return true;
+	}
+}
+
+static void take_notice(struct dp_tree *f, bool may_wait)
+{
+	int status;
+	pid_t tid;
+
+	while ((tid = dp_stop_seen(-1, &status, WNOHANG)) > 0)
+		dp_tree_deal(f, tid, status, may_wait);
+}
+
+void dp_tree_pass(struct dp_tree *f)
+{
+	take_notice(f, false);
+}
+
+static void drain(const struct dp_tree *f)
+{
+	struct signalfd_siginfo info;
+
+	while (read(f->signals, &info, sizeof(info)) == sizeof(info))
+		continue;
+}
+
+static void take_event(struct dp_tree *f, size_t i, struct dp_tree_event *event)
+{
+	*event = f->events[i];
+	memmove(f->events + i, f->events + i + 1,
+		(--f->nr_events - i) * sizeof(*f->events));
+}
+
+enum dp_tree_what dp_tree_next(struct dp_tree *f, int timeout_ms,
+			       struct dp_tree_event *event)
+{
+	struct pollfd p = { f->signals, POLLIN, 0 };
+
+	drain(f);
+	take_notice(f, true);
+	if (!f->nr_events && !f->trapped && poll(&p, 1, timeout_ms) > 0)
+		take_notice(f, true);
+	event->what = DP_TREE_NOTHING;
+	if (f->nr_events)
+		take_event(f, 0, event);
+	return event->what;
+}
+
+int dp_tree_join(struct dp_tree *f, struct dp_process *proc)
+{
+	struct dp_process **v =
+		room(f->procs, f->nr_procs, &f->cap_procs, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	f->procs = v;
+	v[f->nr_procs++] = proc;
+	proc->tree = f;
+	return 0;
+}
+
+bool dp_tree_trapped(struct dp_tree *f)
+{
+	bool trapped = f->trapped;
+
+	f->trapped = false;
+	return trapped;
+}
+
+bool dp_tree_birth(struct dp_tree *f, const struct dp_process *proc,
+		   struct dp_tree_event *event)
+{
+	size_t i;
+
+	for (i = 0; i < f->nr_events; i++)
+		if (f->events[i].what == DP_TREE_FORKED &&
+		    f->events[i].proc == proc) {
+			take_event(f, i, event);
+			return true;
+		}
+	return false;
+}
+
+void dp_tree_drop(struct dp_tree *f, struct dp_process *proc)
+{
+	size_t i;
+
+	forget(f, proc);
+	for (i = 0; i < f->nr_events; i++)
+		if (f->events[i].proc == proc)
+			f->events[i].proc = NULL;
+	if (!proc->exited && !proc->execed[0])
+		add_pid(&f->others, proc->pid);
+}
+
+void dp_tree_let_on(const struct dp_tree_event *event)
+{
+	if (event->waiting)
+		dp_tree_let(event->waiting, false);
+}
+
+void dp_tree_let_go(struct dp_tree *f, const struct dp_tree_event *event)
+{
+	add_pid(&f->others, event->pid);
+	dp_tree_let(event->pid, false);
+	dp_tree_let_on(event);
+}

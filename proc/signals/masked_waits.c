@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * masked_waits: calls that wait under a signal mask of their own (the pselect class), seen from outside.
+ *
+ * port/user/signals/masked_wait.c knows those that began while we were there. A thread that
+ * is in one when we come is entered into its table as if it had passed there;
+ * one that is in one when we go gets back the register that says where its mask
+ * is.
+ */
+#include "engine/layout/arena.h"
+#include "engine/layout/private.h"
+#include "engine/layout/base.h"
+#include "engine/site/engine.h"
+#include "arch/uregs.h"
+#include "proc/code/intercepts.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
+#include "proc/signals/masked_waits.h"
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#define MASKED_WAITS_AT \
+	(DP_PRIVATE_OFFSET + offsetof(struct dp_private, masked_waits))
+
+#define UNKNOWNS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, unknowns))
+
+struct dp_masked_waits {
+	u64 at; /* in the target */
+	struct dp_masked_wait v[DP_MASKED_WAITS];
+};
+
+struct dp_masked_waits *dp_masked_waits_read(const struct dp_process *proc,
+					     u64 base)
+{
+	struct dp_masked_waits *masked_waits = malloc(sizeof(*masked_waits));
+
+	if (!masked_waits)
+		return NULL;
+	masked_waits->at = base + MASKED_WAITS_AT;
+	if (!dp_process_read(proc, masked_waits->at, masked_waits->v,
+			     sizeof(masked_waits->v)))
+		return masked_waits;
+	free(masked_waits);
+	return NULL;
+}
+
+static bool is_held(const struct dp_process *proc, u64 thread)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_threads; i++)
+		if (dp_thread_known(proc, &proc->threads[i]) == thread)
+			return true;
+	return false;
+}
+
+void dp_masked_waits_clear(const struct dp_process *proc,
+			   struct dp_masked_waits *masked_waits)
+{
+	static const struct dp_masked_wait none;
+	u64 unknowns = 0;
+	u32 i;
+
+	for (i = 0; i < DP_MASKED_WAITS; i++) {
+		struct dp_masked_wait *s = &masked_waits->v[i];
+
+		if (!s->thread)
+			continue;
+		if (!is_held(proc, s->thread)) {
+			unknowns += s->unknown;
+			continue;
+		}
+		*s = none;
+		dp_process_write(proc, masked_waits->at + i * sizeof(none),
+				 &none, sizeof(none));
+	}
+	dp_process_write(proc, masked_waits->at - MASKED_WAITS_AT + UNKNOWNS_AT,
+			 &unknowns, sizeof(unknowns));
+}
+
+bool dp_masked_waits_has(const struct dp_masked_waits *masked_waits, u64 thread)
+{
+	size_t i;
+
+	for (i = 0; i < DP_MASKED_WAITS; i++)
+		if (masked_waits->v[i].thread == thread)
+			return true;
+	return false;
+}
+
+bool dp_masked_waits_absent(const struct dp_process *proc,
+			    struct dp_masked_waits *masked_waits)
+{
+	bool absent = false;
+	size_t i, k;
+
+	for (i = 0; i < proc->nr_threads; i++) {
+		u64 thread = dp_thread_known(proc, &proc->threads[i]);
+
+		for (k = 0; k < DP_MASKED_WAITS; k++)
+			if (masked_waits->v[k].thread == thread)
+				masked_waits->v[k].thread = 0;
+	}
+	for (k = 0; k < DP_MASKED_WAITS; k++)
+		absent |= masked_waits->v[k].thread != 0;
+	return absent;
+}
+
+static bool is_pair(s64 nr)
+{
+	return nr == SYS_pselect6 || nr == SYS_io_pgetevents;
+}
+
+/* What stands for the program's mask, if it does. */
+static u64 copy_of(const struct dp_masked_waits *masked_waits,
+		   const struct dp_masked_wait *s)
+{
+	return masked_waits->at +
+	       (u64)((const char *)s - (const char *)masked_waits->v) +
+	       (is_pair((s64)s->nr) ? offsetof(struct dp_masked_wait, pair) :
+				      offsetof(struct dp_masked_wait, mask));
+}
+
+/* In registers and on the stack, of code that makes the call for another. Return: is
+ * it there? */
+static bool replace(const struct dp_process *proc, const struct dp_caller *c,
+		    const struct dp_masked_wait *s, u64 copy, bool really)
+{
+	u64 *const in[] = { c->arg0, c->arg4, c->arg5, c->arg3 }, word, at;
+	bool there = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(in) / sizeof(in[0]) + DP_CALLER_OTHERS; i++) {
+		u64 *reg = i < DP_CALLER_OTHERS ? c->others[i] :
+						  in[i - DP_CALLER_OTHERS];
+
+		if (*reg != copy)
+			continue;
+		there = true;
+		if (really)
+			*reg = s->given;
+	}
+	for (at = *c->sp; at <= s->sp; at += sizeof(word)) {
+		if (dp_process_read(proc, at, &word, sizeof(word)) ||
+		    word != copy)
+			continue;
+		there = true;
+		if (really)
+			dp_process_write(proc, at, &s->given, sizeof(word));
+	}
+	return there;
+}
+
+static bool is_through(const struct dp_process *proc,
+		       const struct dp_masked_waits *masked_waits,
+		       const struct dp_caller *c,
+		       const struct dp_masked_wait *s, bool really)
+{
+	u64 back;
+
+	if (!s->through || s->thread != c->thread)
+		return false;
+	if (*c->pc - s->behind < DP_THROUGH_TAIL)
+		return *c->sp - s->sp < DP_THROUGH_TAIL;
+	if (*c->pc == s->call) /* it is to call, after its intercept */
+		return *c->sp == s->sp &&
+		       replace(proc, c, s, copy_of(masked_waits, s), really);
+	return s->sp - *c->sp - 1 < DP_THROUGH_STACK &&
+	       !dp_process_read(proc, s->sp - sizeof(back), &back,
+				sizeof(back)) &&
+	       back == s->behind &&
+	       replace(proc, c, s, copy_of(masked_waits, s), really);
+}
+
+static bool is_unknown(const struct dp_caller *c,
+		       const struct dp_masked_wait *s)
+{
+	return s->unknown && s->thread == c->thread && s->sp == *c->sp &&
+	       (*c->pc == s->behind || *c->pc == s->back);
+}
+
+/* Behind its intercept, which is to be executed yet by what the pc says then, and up to just
+ * behind the call. */
+static const struct dp_masked_wait *
+find(const struct dp_process *proc, const struct dp_masked_waits *masked_waits,
+     const struct dp_caller *c, bool really)
+{
+	u64 *const in[] = { c->arg0, c->arg4, c->arg5, c->arg3 };
+	const struct dp_masked_wait *s;
+	u64 offset;
+	size_t i;
+
+	for (i = 0; i < DP_MASKED_WAITS; i++)
+		if (is_unknown(c, &masked_waits->v[i]) ||
+		    is_through(proc, masked_waits, c, &masked_waits->v[i],
+			       really))
+			return &masked_waits->v[i];
+	for (i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
+		offset = *in[i] - masked_waits->at;
+		if (offset >= sizeof(masked_waits->v))
+			continue;
+		s = &masked_waits->v[offset / sizeof(*s)];
+		if (s->through || s->thread != c->thread || *c->pc < s->call ||
+		    *c->pc > s->behind)
+			continue;
+		if (really)
+			*in[i] = s->given;
+		return s;
+	}
+	return NULL;
+}
+
+const struct dp_masked_wait *
+dp_masked_waits_leave(const struct dp_process *proc,
+		      const struct dp_masked_waits *masked_waits,
+		      const struct dp_caller *c)
+{
+	return find(proc, masked_waits, c, true);
+}
+
+const struct dp_masked_wait *
+dp_masked_waits_find(const struct dp_process *proc,
+		     const struct dp_masked_waits *masked_waits,
+		     const struct dp_caller *c)
+{
+	return find(proc, masked_waits, c, false);
+}
+
+static const struct dp_intercept *
+intercept_around(const struct dp_process *proc, u64 pc)
+{
+	size_t i;
+
+	for (i = 0; i < proc->nr_intercepts; i++) {
+		const struct dp_intercept *h = &proc->intercepts[i];
+
+		if (pc > h->addr && pc <= h->addr + h->len &&
+		    (dp_call_is_any(h->nr) ||
+		     (dp_call_is_masked_wait(h->nr) && h->nr & DP_CALL_ENTERS)))
+			return h;
+	}
+	return NULL;
+}
+
+/* Which call a thread is in, or about to make; -1: none. Behind the call only one
+ * that sleeps is still in it. */
+static s64 number_of(const struct dp_intercept *h, const struct dp_caller *c)
+{
+	s64 ret = (s64)*c->ret;
+	bool any = dp_call_is_any(h->nr);
+	u64 number = h->nr & DP_CALL_NUMBER;
+
+	if (*c->pc != h->addr + h->len)
+		return c->handled ? -1 : any ? ret : (s64)number;
+	/* A signal frame does not tell. */
+	if (c->handled)
+		return ret == -EINTR && !any ? (s64)number : -1;
+	return ret == -EINTR || ret == -DP_ERESTARTNOHAND ? c->call : -1;
+}
+
+static u64 *mask_register(s64 nr, const struct dp_caller *c)
+{
+	switch (nr) {
+	case SYS_rt_sigsuspend:
+		return c->arg0;
+	case SYS_ppoll:
+		return c->arg3;
+	case SYS_pselect6:
+	case SYS_io_pgetevents:
+		return c->arg5;
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+		return c->arg4;
+	default:
+		return NULL;
+	}
+}
+
+static bool read_mask(const struct dp_process *proc, s64 nr, u64 from,
+		      u64 *mask)
+{
+	u64 pair[2] = { from, 0 };
+
+	if (!from ||
+	    (is_pair(nr) && dp_process_read(proc, from, pair, sizeof(pair))))
+		return false;
+	return pair[0] && !dp_process_read(proc, pair[0], mask, sizeof(*mask));
+}
+
+static struct dp_masked_wait *free_one(struct dp_masked_waits *masked_waits)
+{
+	size_t i;
+
+	for (i = 0; i < DP_MASKED_WAITS; i++)
+		if (!masked_waits->v[i].thread)
+			return &masked_waits->v[i];
+	return NULL;
+}
+
+static u64 address_of(const struct dp_masked_waits *masked_waits,
+		      const struct dp_masked_wait *s)
+{
+	return masked_waits->at +
+	       (u64)((const char *)s - (const char *)masked_waits->v);
+}
+
+/* Writes it at once: a register is about to refer to it. */
+static int enter(const struct dp_process *proc,
+		 struct dp_masked_waits *masked_waits, struct dp_masked_wait *s,
+		 u64 *reg)
+{
+	u64 addr = address_of(masked_waits, s);
+
+	s->pair[0] = addr + offsetof(struct dp_masked_wait, mask);
+	s->pair[1] = sizeof(s->mask);
+	if (dp_process_write(proc, addr, s, sizeof(*s)))
+		return -EFAULT;
+	*reg = is_pair(s->nr) ? addr + offsetof(struct dp_masked_wait, pair) :
+				s->pair[0];
+	return 0;
+}
+
+/**
+ * struct place - of a thread in or about a call
+ * @intercept: that it goes through; @nr: of the call, -1: it is in none
+ * @sp: its stack pointer at the intercept
+ */
+struct place {
+	const struct dp_intercept *intercept;
+	s64 nr;
+	u64 sp;
+};
+
+/* Through a function that makes it for others: it is at the call, or just behind. */
+static s64 number_through(const struct dp_process *proc,
+			  const struct dp_intercept *h,
+			  const struct dp_caller *c)
+{
+	s64 nr = h->nr & DP_CALL_NUMBER, ret = (s64)*c->ret;
+	bool behind = *c->pc != proc->points.direct_call &&
+		      *c->pc != proc->points.last_call;
+
+	if (!behind)
+		return ret == nr ? nr : -1;
+	if (ret != -EINTR && (c->handled || ret != -DP_ERESTARTNOHAND))
+		return -1;
+	return c->handled || c->call == nr ? nr : -1;
+}
+
+static struct place place_of(const struct dp_process *proc,
+			     const struct dp_caller *c)
+{
+	struct place p = { .nr = -1, .sp = *c->sp };
+	u64 below;
+
+	p.intercept = dp_points_at(proc, *c->pc, *c->sp, &below);
+	if (p.intercept) {
+		p.nr = number_through(proc, p.intercept, c);
+		p.sp = below;
+		return p;
+	}
+	p.intercept = intercept_around(proc, *c->pc);
+	if (p.intercept)
+		p.nr = number_of(p.intercept, c);
+	return p;
+}
+
+static struct dp_masked_wait masked_wait_at(const struct dp_process *proc,
+					    const struct place *p,
+					    const struct dp_caller *c)
+{
+	bool through = dp_call_goes_through(p->intercept->nr);
+	bool touched = through && dp_points_touched(proc, p->intercept);
+	u64 behind = p->intercept->addr + p->intercept->len;
+
+	return (struct dp_masked_wait){ .thread = c->thread,
+					.sp = p->sp,
+					.call = p->intercept->addr,
+					.back = through ? 0 : behind,
+					.behind = behind,
+					.closed = !c->handled && !touched,
+					.nr = (u32)p->nr,
+					.through = through,
+					.touched = touched };
+}
+
+bool dp_masked_waits_in_kernel(const struct dp_process *proc,
+			       const struct dp_caller *c,
+			       struct dp_kernel_wait *in_kernel)
+{
+	struct place p = place_of(proc, c);
+	u64 *reg = mask_register(p.nr, c);
+
+	if (!reg || !read_mask(proc, p.nr, *reg, &in_kernel->mask))
+		return false;
+	in_kernel->thread = c->thread;
+	in_kernel->sp = p.sp;
+	in_kernel->back = in_kernel->behind =
+		p.intercept->addr + p.intercept->len;
+	in_kernel->nr = (u32)p.nr;
+	in_kernel->through = dp_call_goes_through(p.intercept->nr);
+	return true;
+}
+
+struct dp_kernel_wait dp_masked_waits_seen(const struct dp_masked_wait *s,
+					   u64 caught)
+{
+	return (struct dp_kernel_wait){ .thread = s->thread,
+					.sp = s->sp,
+					.back = s->back,
+					.behind = s->behind,
+					.mask = s->mask | caught,
+					.nr = s->nr,
+					.through = s->through };
+}
+
+/* One that is not in it yet is to pass the intercept. */
+static void pass_intercept(const struct place *p, const struct dp_caller *c)
+{
+	const struct dp_intercept *h = p->intercept;
+
+	if (h && !dp_call_goes_through(h->nr) && h->nr != DP_PLAIN_CALL &&
+	    *c->pc != h->addr + h->len)
+		*c->pc = h->addr;
+}
+
+/* Into its sleep again. */
+static void make_again(const struct dp_process *proc,
+		       const struct dp_masked_wait *s,
+		       const struct dp_caller *c)
+{
+	bool behind = s->through ? *c->pc != proc->points.direct_call &&
+					   *c->pc != proc->points.last_call :
+				   *c->pc == s->back;
+
+	if (c->handled || !behind)
+		return;
+	*c->pc -= 2;
+	*c->ret = s->nr;
+}
+
+/* Its return to the program would not be seen: it is to make the call in the intercept. */
+static int move_into_intercept(const struct dp_process *proc,
+			       const struct place *p, const struct dp_caller *c)
+{
+	if (!dp_engine_intercepted_call(proc->engine, p->intercept->addr, false,
+					c->pc))
+		return -EAGAIN;
+	*c->ret = (u64)p->nr;
+	return 0;
+}
+
+/* A handler that returns from a call of which nobody can tell any more which it was. */
+static bool returns_unknown(const struct place *p, const struct dp_caller *c)
+{
+	return c->handled && p->intercept && dp_call_is_any(p->intercept->nr) &&
+	       *c->pc == p->intercept->addr + p->intercept->len &&
+	       (s64)*c->ret == -EINTR;
+}
+
+/* What the handler makes of its mask ends with it. That is to be seen. */
+static int take_unknown(const struct dp_process *proc,
+			struct dp_masked_waits *masked_waits,
+			const struct place *p, const struct dp_caller *c,
+			u64 was)
+{
+	u64 count, at = proc->base + UNKNOWNS_AT, back = *c->pc;
+	struct dp_masked_wait *s = free_one(masked_waits);
+
+	if (!s || dp_process_read(proc, at, &count, sizeof(count)) ||
+	    (p->intercept->nr == DP_PLAIN_CALL &&
+	     !dp_engine_intercepted_call(proc->engine, p->intercept->addr, true,
+					 &back)))
+		return s ? -EAGAIN : 0;
+	count++;
+	*s = masked_wait_at(proc, p, c);
+	s->nr = 0;
+	s->was = was;
+	s->back = back;
+	s->unknown = 1;
+	if (dp_process_write(proc, address_of(masked_waits, s), s,
+			     sizeof(*s)) ||
+	    dp_process_write(proc, at, &count, sizeof(count)))
+		return -EFAULT;
+	*c->pc = back;
+	return DP_MASKED_WAIT_OPEN;
+}
+
+int dp_masked_waits_take(const struct dp_process *proc,
+			 struct dp_masked_waits *masked_waits,
+			 const struct dp_caller *c, u64 was, u64 real,
+			 u64 *virtual_mask)
+{
+	u64 caught = dp_caught_mask(dp_engine_caught(proc->engine)), mask;
+	struct place p = place_of(proc, c);
+	u64 *reg = mask_register(p.nr, c);
+	struct dp_masked_wait *s;
+
+	if ((was | *virtual_mask) && returns_unknown(&p, c))
+		return take_unknown(proc, masked_waits, &p, c, was);
+	if (!reg || !read_mask(proc, p.nr, *reg, &mask) ||
+	    !((mask & caught) | was)) {
+		pass_intercept(&p, c);
+		return 0;
+	}
+	if (p.intercept->nr == DP_PLAIN_CALL)
+		return move_into_intercept(proc, &p, c);
+	s = free_one(masked_waits);
+	if (!s)
+		return -ENOMEM;
+	*s = masked_wait_at(proc, &p, c);
+	s->mask = mask & ~caught;
+	s->given = *reg;
+	s->was = was;
+	s->real = real & ~caught;
+	*virtual_mask = mask & caught;
+	if (enter(proc, masked_waits, s, reg))
+		return -EFAULT;
+	make_again(proc, s, c);
+	return s->closed ? DP_MASKED_WAIT_CLOSED : DP_MASKED_WAIT_OPEN;
+}
+
+u64 dp_thread_known(const struct dp_process *proc, const struct dp_thread *t)
+{
+	struct dp_status st = { 0 };
+
+	if (!dp_uregs_thread(&t->regs))
+		dp_status_read(proc->pid, t->tid, &st);
+	return dp_thread_id(dp_uregs_thread(&t->regs), st.ns_pid);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * return_readers: which functions look at their return address.
+ *
+ * Nobody else has business with the eight bytes below the CFA: arguments on the
+ * stack begin above them, what a function keeps lies below. So an instruction
+ * that names them, where it is known which they are, reads or changes the return
+ * address, and one that moves the stack pointer past them takes it away.
+ */
+#include <stdlib.h>
+#include "sym/exits.h"
+#include "sym/flow/opcode.h"
+#include "sym/flow/slot.h"
+#include "sym/names/mod.h"
+
+#define WORD 8
+#define LEA 0x8d
+#define NO_REG 0xfe
+
+/** struct place - an instruction, and where the return address is */
+struct place {
+	struct dp_opcode o;
+	u8 reg; /* the register that the slot is known by, */
+	s64 slot; /* and how far from it */
+	bool copied; /* to where a frame that is aligned anew has it */
+};
+
+/* lock orq $0,(%rsp), which is a barrier; nops; prefetches. */
+static bool does_nothing(const struct dp_opcode *o)
+{
+	if (o->map == DP_MAP_0F)
+		return o->op == 0x1f || o->op == 0x1e || o->op == 0x18;
+	return o->op == 0x83 && (o->reg & 7) <= 1 && !o->imm;
+}
+
+/* To leave, a function points its stack pointer there. */
+static bool is_way_out(const struct dp_opcode *o)
+{
+	return o->map == DP_MAP_ONE && o->op == LEA && o->reg == DP_RSP;
+}
+
+/*
+ * push -8(%r10), where %r10 points behind the return address: a stack that is
+ * aligned anew gets a copy for those who walk frames. The function itself would
+ * look at that one.
+ */
+static bool copies(struct place *p)
+{
+	if (p->o.op != 0xff || (p->o.reg & 7) != 6 || p->reg == DP_RSP ||
+	    p->reg == DP_RBP)
+		return false;
+	p->copied = true;
+	return true;
+}
+
+static bool names_slot(struct place *p)
+{
+	bool is_slot = p->o.base == p->reg && p->o.disp == p->slot;
+	bool is_copy = p->copied && p->o.base == DP_RBP && p->o.disp == WORD;
+
+	return (is_slot || is_copy) && !does_nothing(&p->o) &&
+	       !is_way_out(&p->o) && !copies(p);
+}
+
+static bool takes_slot(const struct place *p)
+{
+	const struct dp_opcode *o = &p->o;
+
+	if (p->reg != DP_RSP || o->map != DP_MAP_ONE)
+		return false;
+	if (!o->has_modrm)
+		return (o->op & 0xf8) == 0x58 && p->slot == 0; /* pop */
+	if (o->op != 0x81 && o->op != 0x83)
+		return false;
+	/* add $imm, %rsp */
+	return o->mod == 3 && o->rm == DP_RSP && !(o->reg & 7) &&
+	       o->imm > p->slot;
+}
+
+/* DWARF numbers the first eight registers in another order. */
+static u8 number_of(u8 dwarf)
+{
+	static const u8 numbers[] = { 0, 2, 1, 3, 6, 7, 5, 4 };
+
+	return dwarf < sizeof(numbers) ? numbers[dwarf] : dwarf;
+}
+
+/* lea (%rsp),%r11, where %r11 is what the frame is known by from then on. */
+static bool moves_frame(const struct dp_opcode *o, const struct dp_row *next)
+{
+	return o->map == DP_MAP_ONE && o->op == LEA && next &&
+	       next->reg < DP_ROW_LOST && number_of(next->reg) == o->reg;
+}
+
+/** struct span - code that one description is about */
+struct span {
+	const u8 *code;
+	u64 start, end;
+};
+
+/* Return: the address of an instruction that does, or 0. */
+static u64 scan(const struct span *s, const struct dp_rows *rows)
+{
+	struct place p = { .copied = false };
+	const struct dp_row *row;
+	struct insn_facts f;
+	u64 at;
+
+	for (at = s->start; at < s->end; at += f.len) {
+		if (dp_insn_facts(s->code + (at - s->start), s->end - at, &f))
+			return 0;
+		p.o = dp_opcode_of(s->code + (at - s->start), &f);
+		row = dp_rows_at(rows, at);
+		if (!row || !row->ra || row->reg == DP_ROW_LOST ||
+		    (row->reg == DP_ROW_NO_REG && !p.copied))
+			continue;
+		p.reg = row->reg == DP_ROW_NO_REG ? NO_REG :
+						    number_of(row->reg);
+		p.slot = row->cfa - WORD;
+		if ((names_slot(&p) || takes_slot(&p)) &&
+		    !moves_frame(&p.o, dp_rows_at(rows, at + f.len)))
+			return at;
+	}
+	return 0;
+}
+
+/*
+ * Assembly may push registers and not describe it: then its pops seem to take the
+ * return address. Where the code itself tells something else, it is believed.
+ */
+static int check(const struct span *s, const struct dp_rows *rows,
+		 struct dp_rows *derived, u64 *found)
+{
+	const struct dp_row *first = dp_rows_at(rows, s->start), *said, *is;
+	int err;
+
+	*found = scan(s, rows);
+	if (!*found || !first || number_of(first->reg) != DP_RSP)
+		return 0;
+	err = dp_rows_derive(derived, s->code, (u32)(s->end - s->start),
+			     s->start, (s32)first->cfa);
+	if (err)
+		return err == -EILSEQ ? 0 : err;
+	said = dp_rows_at(rows, *found);
+	is = dp_rows_at(derived, *found);
+	if (said->reg == first->reg && is->reg == first->reg &&
+	    said->cfa != is->cfa)
+		*found = scan(s, derived);
+	return 0;
+}
+
+int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at)
+{
+	const struct dp_code_map *map = exits->map;
+	u32 part[DP_PARTS_MAX], n, i;
+	const struct dp_fragment *p;
+	struct span s;
+	u64 found = 0;
+	int err = dp_exits_parts(exits, entry - map->bias, part, &n);
+
+	for (i = 0; i < n && !found && !err; i++) {
+		p = &map->fragment[part[i]];
+		s = (struct span){ dp_exits_code(exits, p), p->start,
+				   dp_fragment_end(p) };
+		err = dp_exits_rows(exits, p);
+		if (!err)
+			err = check(&s, &exits->rows, &exits->other, &found);
+	}
+	if (!found)
+		return err == -EILSEQ ? -EOPNOTSUPP : err;
+	if (at)
+		*at = found + map->bias;
+	return 1;
+}
+
+/* Return: 1 if nobody can call what is there. */
+static int read_span(const struct dp_elf *elf, struct dp_fde *fde, u64 *at)
+{
+	struct dp_rows rows = { 0 }, derived = { 0 };
+	struct span s = { .start = fde->start, .end = fde->end };
+	struct dp_eh frames;
+	u64 off, avail;
+	void *code = NULL;
+	int err = dp_eh_load_one(&frames, elf, fde);
+
+	if (err)
+		return err;
+	err = dp_rows_read(&rows, &frames, fde);
+	if (!err && !dp_row_is_home(dp_rows_at(&rows, fde->start)))
+		err = 1;
+	if (!err)
+		err = dp_elf_offset(elf, s.start, &off, &avail);
+	if (!err)
+		err = s.end - s.start > avail ?
+			      -EILSEQ :
+			      dp_elf_load(elf, off, s.end - s.start, &code);
+	s.code = code;
+	if (!err)
+		err = check(&s, &rows, &derived, at);
+	free(code);
+	dp_rows_free(&rows);
+	dp_rows_free(&derived);
+	dp_eh_free(&frames);
+	return err;
+}
+
+int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry)
+{
+	const struct dp_module *m = dp_module_at(mods, entry);
+	struct dp_mod *mod = m ? dp_mod_of(m) : NULL;
+	const struct dp_fde *fde;
+	struct dp_fde copy;
+	struct dp_elf elf;
+	u64 at = 0;
+	int err;
+
+	if (!mod || dp_mod_load_fdes(mods, mod))
+		return -ENOENT;
+	fde = dp_fdes_find(&mod->fdes, entry - m->bias);
+	if (!fde || fde->start != entry - m->bias ||
+	    dp_file_open_elf(mods, mod, &elf))
+		return -ENOENT;
+	copy = *fde;
+	err = read_span(&elf, &copy, &at);
+	dp_elf_close(&elf);
+	if (err < 0)
+		return err == -ENOMEM ? err : -EOPNOTSUPP;
+	return err ? DP_ENTRY_IS_NONE : at != 0;
+}

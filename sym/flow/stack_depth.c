@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * stack_depth: how much a function has on its stack, found out from its code.
+ *
+ * For code that nobody describes: Go's, and assembly. The stack pointer's distance
+ * from the entry is followed through the instructions in the order they stand, and
+ * along direct jumps; where ways meet with different distances, nothing is known.
+ * What is reached by an indirect jump only, the cases of a switch, has the distance
+ * of that jump.
+ */
+#include <stdlib.h>
+#include "sym/flow/opcode.h"
+#include "sym/flow/map.h"
+#include "sym/list.h"
+#include "sym/unwind/fdes.h"
+
+#define WORD 8
+#define PASSES_MAX 8
+#define DWARF_RSP 7
+
+enum sort { UNSEEN, KNOWN, LOST };
+
+/** struct depth - of the CFA from each register */
+struct depth {
+	u8 sort; /* of the whole, and of @rsp */
+	bool has_rbp;
+	s32 rsp, rbp;
+};
+
+struct walk {
+	const u8 *code;
+	u32 len;
+	struct depth *at; /* on arrival, by offset, where a jump arrives */
+	struct depth cases; /* where an indirect jump arrives */
+	struct depth now;
+	s32 first; /* on arrival at the beginning */
+	bool after_call; /* and nothing since but nops */
+	bool changed;
+};
+
+static void lose(struct depth *d)
+{
+	d->sort = LOST;
+	d->has_rbp = false;
+}
+
+static void push(struct depth *d, s32 bytes)
+{
+	d->rsp += bytes;
+}
+
+/* mov, lea: to a register from another one. */
+static void set(struct depth *d, u8 to, u8 from, s32 disp)
+{
+	bool known = from == DP_RSP ? d->sort == KNOWN :
+				      from == DP_RBP && d->has_rbp;
+	s32 depth = (from == DP_RSP ? d->rsp : d->rbp) - disp;
+
+	if (to == DP_RSP && known) {
+		d->sort = KNOWN;
+		d->rsp = depth;
+	} else if (to == DP_RSP) {
+		lose(d);
+	} else if (to == DP_RBP) {
+		d->has_rbp = known;
+		d->rbp = depth;
+	}
+}
+
+static void spoil(struct depth *d, u8 reg)
+{
+	if (reg == DP_RSP)
+		lose(d);
+	else if (reg == DP_RBP)
+		d->has_rbp = false;
+}
+
+static void leave(struct depth *d)
+{
+	set(d, DP_RSP, DP_RBP, 0);
+	push(d, -WORD);
+	d->has_rbp = false;
+}
+
+/* One-byte opcodes without ModRM. Pushes and pops are of words: an operand size
+ * of two bytes is not used on stacks. */
+static void apply_short(struct depth *d, const struct dp_opcode *o)
+{
+	u8 reg = (o->op & 7) | (o->rex & 1 ? 8 : 0);
+
+	switch (o->op) {
+	case 0x50 ... 0x57:
+	case 0x68:
+	case 0x6a:
+	case 0x9c:
+		push(d, WORD);
+		break;
+	case 0x58 ... 0x5f:
+		push(d, -WORD);
+		spoil(d, reg);
+		break;
+	case 0x9d:
+		push(d, -WORD);
+		break;
+	case 0x91 ... 0x97:
+	case 0xb8 ... 0xbf:
+		spoil(d, reg);
+		break;
+	case 0xc8:
+		lose(d);
+		break;
+	case 0xc9:
+		leave(d);
+		break;
+	}
+}
+
+/* add, or, adc, sbb, and, sub, xor, cmp with a constant. */
+static void apply_group(struct depth *d, const struct dp_opcode *o)
+{
+	u8 what = o->reg & 7;
+
+	if (o->mod != 3 || what == 7)
+		return;
+	if (o->rm == DP_RSP && (what == 0 || what == 5))
+		push(d, what ? o->imm : -o->imm);
+	else
+		spoil(d, o->rm);
+}
+
+/* Which register does it write? Byte registers have other numbers. */
+static u8 written(const struct dp_opcode *o)
+{
+	u8 rm = o->mod == 3 ? o->rm : DP_NO_BASE;
+
+	if (o->op < 0x40)
+		return o->op >= 0x38 || !(o->op & 1) ? DP_NO_BASE :
+		       o->op & 2		     ? o->reg :
+						       rm;
+	switch (o->op) {
+	case 0x63:
+	case 0x69:
+	case 0x6b:
+		return o->reg;
+	case 0x8f:
+	case 0xc1:
+	case 0xc7:
+	case 0xd1:
+	case 0xd3:
+		return rm;
+	case 0xf7:
+		return (o->reg & 7) == 2 || (o->reg & 7) == 3 ? rm : DP_NO_BASE;
+	case 0xff:
+		return (o->reg & 7) < 2 ? rm : DP_NO_BASE;
+	}
+	return DP_NO_BASE;
+}
+
+static void apply_modrm(struct depth *d, const struct dp_opcode *o)
+{
+	u8 what = o->reg & 7;
+
+	switch (o->op) {
+	case 0x81:
+	case 0x83:
+		apply_group(d, o);
+		return;
+	case 0x87:
+		spoil(d, o->reg);
+		spoil(d, o->mod == 3 ? o->rm : DP_NO_BASE);
+		return;
+	case 0x89:
+		if (o->mod == 3)
+			set(d, o->rm, o->reg, 0);
+		return;
+	case 0x8b:
+		set(d, o->reg, o->mod == 3 ? o->rm : DP_NO_BASE, 0);
+		return;
+	case 0x8d:
+		set(d, o->reg, o->base, o->disp);
+		return;
+	}
+	if (o->op == 0xff && what == 6)
+		push(d, WORD);
+	if (o->op == 0x8f)
+		push(d, -WORD);
+	spoil(d, written(o));
+}
+
+/* cmov, movzx, imul, bit scans */
+static void apply_0f(struct depth *d, const struct dp_opcode *o)
+{
+	if ((o->op & 0xf0) == 0x40 || o->op == 0xaf ||
+	    (o->op >= 0xb6 && o->op <= 0xbf && o->op != 0xba))
+		spoil(d, o->reg);
+	else if (o->op == 0xa0 || o->op == 0xa8)
+		push(d, WORD);
+	else if (o->op == 0xa1 || o->op == 0xa9)
+		push(d, -WORD);
+}
+
+static void apply(struct depth *d, const struct dp_opcode *o)
+{
+	if (o->map == DP_MAP_0F)
+		apply_0f(d, o);
+	else if (o->map == DP_MAP_ONE && o->has_modrm)
+		apply_modrm(d, o);
+	else if (o->map == DP_MAP_ONE)
+		apply_short(d, o);
+}
+
+static bool merge(struct depth *to, const struct depth *from)
+{
+	struct depth old = *to;
+
+	if (from->sort == UNSEEN)
+		return false;
+	if (to->sort == UNSEEN)
+		*to = *from;
+	if (to->sort != from->sort || to->rsp != from->rsp)
+		to->sort = LOST;
+	if (!from->has_rbp || to->rbp != from->rbp)
+		to->has_rbp = false;
+	return old.sort != to->sort || old.has_rbp != to->has_rbp;
+}
+
+/* A call that others jump to behind with another depth does not return. */
+static bool is_behind_end(const struct walk *w, const struct depth *d)
+{
+	return w->after_call && d->sort == KNOWN && w->now.sort == KNOWN &&
+	       d->rsp != w->now.rsp;
+}
+
+static void arrive(struct walk *w, u32 at)
+{
+	if (!is_behind_end(w, &w->at[at]))
+		merge(&w->at[at], &w->now);
+	if (w->at[at].sort != UNSEEN)
+		w->now = w->at[at];
+	else if (w->now.sort == UNSEEN)
+		w->now = w->cases;
+}
+
+static void depart(struct walk *w, u32 at, const struct insn_facts *f)
+{
+	s64 to = (s64)at + f->len + f->target;
+	bool direct = f->class == DP_INSN_JMP || f->class == DP_INSN_JCC ||
+		      f->class == DP_INSN_LOOP;
+
+	if (direct && to >= 0 && to < w->len && to > 0)
+		w->changed |= merge(&w->at[to], &w->now);
+	if (f->class == DP_INSN_JMP_IND && w->now.rsp != WORD)
+		w->changed |= merge(&w->cases, &w->now);
+	if (f->class == DP_INSN_JMP || f->class == DP_INSN_JMP_IND ||
+	    f->class == DP_INSN_RET || f->class == DP_INSN_REFUSED)
+		w->now = (struct depth){ .sort = UNSEEN };
+}
+
+static int note(struct dp_rows *rows, u64 addr, const struct depth *d)
+{
+	struct dp_row row = { .start = addr,
+			      .cfa = d->rsp,
+			      .reg = d->sort == KNOWN ? DWARF_RSP : DP_ROW_LOST,
+			      .ra = true };
+	struct dp_row *last = rows->n ? &rows->v[rows->n - 1] : NULL;
+
+	if (last && last->reg == row.reg && last->cfa == row.cfa)
+		return 0;
+	return dp_list_add(&rows->v, &rows->n, &rows->room, &row, sizeof(row));
+}
+
+/* Return: 0, -EILSEQ, or what @rows came to. */
+static int pass(struct walk *w, struct dp_rows *rows, u64 start)
+{
+	struct dp_opcode o;
+	struct insn_facts f;
+	u32 at;
+	int err = 0;
+
+	w->now = (struct depth){ .sort = KNOWN, .rsp = w->first };
+	w->after_call = false;
+	for (at = 0; at < w->len && !err; at += f.len) {
+		if (dp_insn_facts(w->code + at, w->len - at, &f))
+			return -EILSEQ;
+		arrive(w, at);
+		if (rows)
+			err = note(rows, start + at, &w->now);
+		o = dp_opcode_of(w->code + at, &f);
+		apply(&w->now, &o);
+		depart(w, at, &f);
+		if (!dp_padding_is_nop(w->code + at, &f))
+			w->after_call = f.class == DP_INSN_CALL ||
+					f.class == DP_INSN_CALL_IND;
+	}
+	return err;
+}
+
+int dp_rows_derive(struct dp_rows *rows, const u8 *code, u32 len, u64 start,
+		   s32 first)
+{
+	struct walk w = { .code = code, .len = len, .first = first };
+	int err = 0, i;
+
+	rows->n = 0;
+	w.at = calloc(len, sizeof(*w.at));
+	if (!w.at)
+		return -ENOMEM;
+	for (i = 0; i < PASSES_MAX && !err; i++) {
+		w.changed = false;
+		err = pass(&w, NULL, start);
+		if (!w.changed)
+			break;
+	}
+	if (!err && w.changed)
+		err = -EILSEQ;
+	if (!err)
+		err = pass(&w, rows, start);
+	free(w.at);
+	return err;
+}

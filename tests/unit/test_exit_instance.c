@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * exit_instance: the hit half's table of calls that are tracked, in a world in memory. What it
+ * hands to the log is read from the ring.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/hit/hit.h"
+#include "engine/instance/exits.h"
+#include "arch/arch.h"
+#include "port/fake/hit/world.h"
+#include "engine/insn/class.h"
+#include "engine/layout/base.h"
+#include "engine/layout/site.h"
+#include "engine/layout/ring.h"
+#include "engine/layout/instance.h"
+#include "engine/vm/vm.h"
+
+#define LINES 16
+#define STAGED 16
+#define ABORT 0x0b
+
+/* Functions, by the probe at their entry; each one's exit follows it. The last
+ * ones are an exit of none of them, and an unwinder. */
+enum {
+	PLAIN,
+	PLAIN_EXIT,
+	LOGS,
+	LOGS_EXIT,
+	OTHER,
+	SHARED_EXIT,
+	NOBODYS_EXIT,
+	UNWINDER,
+	PROBES
+};
+
+/* push 0x77; log 1; exit */
+static const u8 logs[] = { 0x4c, 0x77, 0, 0, 0, 0, 0, 0, 0, 0x1b, 1, 0, 0x0d };
+static const u8 logged[] = { DP_ITEM_ELEMENTS, 1, 0, 0x77 };
+
+static struct dp_leaving told;
+static struct dp_record told_head;
+static u8 told_log[64];
+static u32 nr_told;
+
+static void hear(void)
+{
+	const struct dp_record *r;
+
+	while ((r = dp_fake_record())) {
+		told_head = *r;
+		memcpy(&told, r + 1, sizeof(told));
+		memcpy(told_log, (char *)(r + 1) + sizeof(told),
+		       r->len - sizeof(told));
+		nr_told++;
+	}
+}
+
+static struct dp_probe_entry *probe_at(u32 i)
+{
+	return (struct dp_probe_entry *)dp_probe(i);
+}
+
+static void make_function(u32 enter, u32 exit, u32 way)
+{
+	dp_fake_probe(enter, 0, DP_KIND_ENTER);
+	dp_fake_probe(exit, 0, DP_KIND_EXIT)->group = enter;
+	probe_at(exit)->way = way;
+}
+
+static int setup(void **state)
+{
+	struct dp_site_entry *branch;
+
+	dp_fake_begin(DP_CAUGHT_JUMPS);
+	branch = dp_fake_site(0, 0x401000);
+	branch->class = DP_INSN_JCC;
+	branch->cc = 4; /* equal */
+	dp_fake_instances(LINES, STAGED);
+	dp_arena.control.tail_target = 1;
+	make_function(PLAIN, PLAIN_EXIT, 0);
+	make_function(LOGS, LOGS_EXIT, 0);
+	make_function(OTHER, SHARED_EXIT, DP_WAY_SHARED);
+	probe_at(LOGS)->way = DP_WAY_LOGS;
+	dp_fake_program(LOGS, logs, sizeof(logs));
+	dp_fake_probe(NOBODYS_EXIT, 0, DP_KIND_EXIT);
+	dp_fake_probe(UNWINDER, 0, DP_KIND_UNWIND)->way = DP_WAY_UNTIL_CX;
+	nr_told = 0;
+	return 0;
+}
+
+static u64 tally(u32 probe, enum dp_tally what)
+{
+	return dp_probe_state(probe)->tally[what];
+}
+
+/* A thread whose return address is at @slot; the word there is readable. */
+static struct dp_hit at_slot(struct dp_mcontext *regs, u64 *slot)
+{
+	struct dp_hit hit = { .regs = regs };
+
+	memset(regs, 0, sizeof(*regs));
+	regs->rsp = (u64)slot;
+	hit.low = (u64)slot;
+	hit.high = (u64)(slot + 1);
+	return hit;
+}
+
+static void enter(u32 function, u64 *slot)
+{
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, slot);
+
+	dp_exit_instance_begin(function, dp_site_at(0), &hit);
+	hear();
+}
+
+static void leave(u32 exit, u64 *slot, u64 value)
+{
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, slot);
+
+	regs.rax = value;
+	dp_exit_instance_end(exit, dp_site_at(0), &hit);
+	hear();
+}
+
+static struct dp_instance_line *lines_of(u32 table)
+{
+	return (void *)dp_arena.control.instance_tables[table].lines;
+}
+
+static u32 in_table(u32 table)
+{
+	u32 lines = dp_arena.control.instance_tables[table].line_mask + 1;
+	u32 n = 0, i, way;
+
+	for (i = 0; i < lines; i++)
+		for (way = 0; way < DP_INSTANCE_WAYS; way++)
+			n += lines_of(table)[i].key[way] != 0;
+	return n;
+}
+
+static u32 in_use(void)
+{
+	u32 n = 0, t;
+
+	for (t = 0; t < dp_arena.control.nr_instance_tables; t++)
+		n += in_table(t);
+	return n;
+}
+
+static u64 displaced(void)
+{
+	u64 n = 0;
+	u32 i, t;
+
+	for (t = 0; t < dp_arena.control.nr_instance_tables; t++)
+		for (i = 0; i <= dp_arena.control.instance_tables[t].line_mask;
+		     i++)
+			n += lines_of(t)[i].displaced +
+			     lines_of(t)[i].tail_called;
+	return n;
+}
+
+static void test_return(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	enter(LOGS, stack);
+	assert_int_equal(in_use(), 1);
+	leave(LOGS_EXIT, stack, 77);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(dp_fake_count(LOGS_EXIT), 1);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told.how, DP_CALL_RETURNED);
+	assert_int_equal(told.value, 77);
+	assert_int_equal(told_head.probe, LOGS);
+	assert_int_equal(told_head.tid, DP_FAKE_PID);
+	assert_true(told_head.ticks > told.entered && told.entered);
+	assert_memory_equal(told_log, logged, sizeof(logged));
+	assert_int_equal(tally(LOGS, DP_TALLY_UNSEEN), 0);
+}
+
+static void test_tail(void **state)
+{
+	u64 stack[1] = { 0 };
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	assert_int_equal(told.how, DP_CALL_TAIL_CALLED);
+	assert_int_equal(in_use(), 0);
+}
+
+static void test_branch(void **state)
+{
+	struct dp_mcontext regs;
+	u64 stack[1] = { 0 };
+	struct dp_hit hit;
+
+	probe_at(PLAIN_EXIT)->way = DP_WAY_TAIL | DP_WAY_TAKEN;
+	enter(PLAIN, stack);
+	leave(PLAIN_EXIT, stack, 0); /* no flags: not taken */
+	assert_int_equal(in_use(), 1);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 0);
+	hit = at_slot(&regs, stack);
+	regs.eflags = DP_ZF;
+	dp_exit_instance_end(PLAIN_EXIT, dp_site_at(0), &hit);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
+}
+
+/* Depth by depth, and two functions at one place on the stack: a tail call. */
+static void test_recursion(void **state)
+{
+	u64 stack[40] = { 0 };
+	int i;
+
+	for (i = 39; i >= 0; i--)
+		enter(PLAIN, &stack[i]);
+	enter(LOGS, &stack[0]);
+	assert_int_equal(in_use(), 41);
+	leave(LOGS_EXIT, &stack[0], 1);
+	for (i = 0; i < 40; i++)
+		leave(PLAIN_EXIT, &stack[i], 1);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(displaced(), 0);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 40);
+	assert_int_equal(dp_fake_count(LOGS_EXIT), 1);
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
+}
+
+static void test_abandoned(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	enter(LOGS, stack);
+	enter(LOGS, stack);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 1);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told.how, DP_CALL_ABANDONED);
+	assert_memory_equal(told_log, logged, sizeof(logged));
+	assert_int_equal(in_use(), 1);
+	leave(LOGS_EXIT, stack, 1);
+	assert_int_equal(nr_told, 2);
+	assert_int_equal(told.how, DP_CALL_RETURNED);
+	assert_int_equal(in_use(), 0);
+}
+
+/* What is there was cut off: the next one takes its place, and only that is told of. */
+static void next_takes_place(u64 *stack)
+{
+	enter(LOGS, stack);
+	assert_int_equal(tally(LOGS, DP_TALLY_CUT), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_ABANDONED), 0);
+	assert_int_equal(nr_told, 0);
+	leave(LOGS_EXIT, stack, 1);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(in_use(), 0);
+}
+
+/* Interrupted for good before it was complete. */
+static void test_cut(void **state)
+{
+	u64 stack[1] = { 0 }, key = dp_instance_key(LOGS, (u64)stack);
+
+	lines_of(0)[dp_instance_hash(key) & (LINES - 1)].key[3] = key;
+	next_takes_place(stack);
+}
+
+/* Interrupted for good while its end was being counted: it does not end twice. */
+static void test_cut_at_end(void **state)
+{
+	struct dp_exit_instance *instances =
+		(void *)dp_arena.control.instance_tables[0].instances;
+	u64 stack[1] = { 0 };
+	u32 i;
+
+	enter(LOGS, stack);
+	for (i = 0; i < LINES * DP_INSTANCE_WAYS; i++) {
+		struct dp_exit_instance *v =
+			(void *)((char *)instances +
+				 i * dp_arena.control.instance_stride);
+
+		v->ending = v->slot != 0;
+	}
+	next_takes_place(stack);
+}
+
+static void test_unwanted(void **state)
+{
+	static const u8 aborts[] = { ABORT };
+	u64 stack[1] = { 0 };
+
+	dp_fake_program(LOGS, aborts, sizeof(aborts));
+	enter(LOGS, stack);
+	assert_int_equal(dp_fake_count(LOGS), 1);
+	assert_int_equal(in_use(), 0);
+}
+
+/* Jumps to another function, whose exits are probed, and which returns. */
+static void test_tail_target(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_TAIL_TARGET;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	assert_int_equal(in_use(), 1);
+	assert_int_equal(nr_told, 0);
+	enter(PLAIN, stack);
+	assert_int_equal(in_use(), 2);
+	leave(PLAIN_EXIT, stack, 6);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told.how, DP_CALL_RETURNED);
+	assert_int_equal(told.value, 6);
+	assert_int_equal(tally(LOGS, DP_TALLY_RETURNED), 1);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
+	assert_int_equal(dp_fake_count(LOGS_EXIT), 0);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 0);
+}
+
+/* The same where nobody follows that function for itself; and a call of it from
+ * elsewhere, at the place of one that was left otherwise. */
+static void test_tail_target_hidden(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_TAIL_TARGET;
+	enter(LOGS, stack);
+	leave(NOBODYS_EXIT, stack, 4); /* it has not jumped yet */
+	assert_int_equal(in_use(), 1);
+	leave(LOGS_EXIT, stack, 5);
+	stack[0] = 0x5678;
+	leave(NOBODYS_EXIT, stack, 6);
+	assert_int_equal(in_use(), 1);
+	stack[0] = 0x1234;
+	leave(NOBODYS_EXIT, stack, 7);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(told.value, 7);
+	assert_int_equal(nr_told, 1);
+}
+
+/* What is returned in xmm0, from where the kernel has put it. */
+static void leave_xmm(u32 exit, u64 *slot, u64 value)
+{
+	u64 state[64] = { [160 / 8] = value, [160 / 8 + 1] = 99 };
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, slot);
+
+	regs.rax = 88;
+	hit.fpstate = (u64)state;
+	dp_exit_instance_end(exit, dp_site_at(0), &hit);
+	hear();
+}
+
+static void test_xmm(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	probe_at(LOGS)->way = DP_WAY_LOGS | DP_WAY_XMM;
+	enter(LOGS, stack);
+	leave_xmm(LOGS_EXIT, stack, 0x4009000000000000);
+	assert_int_equal(told.value, 0x4009000000000000);
+	/* by the exit of a function that it has jumped to, which returns an integer */
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_TAIL_TARGET;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	leave_xmm(NOBODYS_EXIT, stack, 0x4010000000000000);
+	assert_int_equal(told.value, 0x4010000000000000);
+	assert_int_equal(nr_told, 2);
+	/* one that returns an integer */
+	probe_at(LOGS)->way = DP_WAY_LOGS;
+	probe_at(LOGS_EXIT)->way = 0;
+	enter(LOGS, stack);
+	leave_xmm(LOGS_EXIT, stack, 0x4009000000000000);
+	assert_int_equal(told.value, 88);
+}
+
+/* It jumps on, and nobody knows where to. */
+static void test_tail_target_lost(void **state)
+{
+	u64 stack[1] = { 0x1234 };
+
+	probe_at(LOGS_EXIT)->way = DP_WAY_TAIL | DP_WAY_TAIL_TARGET;
+	probe_at(NOBODYS_EXIT)->way = DP_WAY_TAIL;
+	enter(LOGS, stack);
+	leave(LOGS_EXIT, stack, 5);
+	leave(NOBODYS_EXIT, stack, 6);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(told.how, DP_CALL_TAIL_CALLED);
+	assert_int_equal(tally(LOGS, DP_TALLY_TAIL_CALLED), 1);
+}
+
+/* The stack pointer is to be behind @until. */
+static void unwind(u64 *from, u64 *until)
+{
+	struct dp_mcontext regs;
+	struct dp_hit hit = at_slot(&regs, from);
+
+	regs.rcx = (u64)until;
+	dp_exit_instance_unwind(UNWINDER, &hit);
+	hear();
+}
+
+static void test_unwound(void **state)
+{
+	u64 stack[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		stack[i] = 0x400000 + i;
+	enter(PLAIN, &stack[7]);
+	enter(LOGS, &stack[5]);
+	enter(PLAIN, &stack[4]);
+	enter(PLAIN, &stack[2]);
+	stack[2] = 0x400077; /* that one was left before */
+	unwind(&stack[1], &stack[5]);
+	assert_int_equal(in_use(), 2);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNWOUND), 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_UNWOUND), 1);
+	assert_int_equal(nr_told, 1);
+	assert_int_equal(told.how, DP_CALL_UNWOUND);
+	assert_true(told_head.ticks > told.entered && told.entered);
+	leave(PLAIN_EXIT, &stack[7], 1);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 1);
+	/* To another stack, or nowhere: not known */
+	unwind(&stack[5], &stack[1]);
+	unwind(&stack[1], (u64 *)((u64)stack + (1ull << 35)));
+	assert_int_equal(in_use(), 1);
+}
+
+static void test_entered_before(void **state)
+{
+	u64 stack[1] = { 0 };
+
+	leave(PLAIN_EXIT, stack, 1);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT), 0);
+	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
+	/* Not all exits were armed yet, or they are not any more. */
+	probe_at(PLAIN)->enabled = 0;
+	leave(PLAIN_EXIT, stack, 1);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), 1);
+}
+
+static void test_full(void **state)
+{
+	static u64 stack[4096];
+	u32 entered = LINES * DP_INSTANCE_WAYS + 50, i, missed, returned;
+
+	for (i = 0; i < entered; i++)
+		enter(PLAIN, &stack[i]);
+	missed = (u32)tally(PLAIN, DP_TALLY_INSTANCES);
+	/* Nearly all of the table is used before anything is missed. */
+	assert_in_range(missed, 50, 50 + LINES);
+	assert_int_equal(in_use(), entered - missed);
+	for (i = 0; i < entered; i++)
+		leave(PLAIN_EXIT, &stack[i], 1);
+	returned = dp_fake_count(PLAIN_EXIT);
+	assert_int_equal(returned, entered - missed);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN), missed);
+	assert_int_equal(tally(PLAIN, DP_TALLY_DAMAGED), 0);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(displaced(), 0);
+}
+
+/* Another table is added, several times as large: calls end where they began. */
+static void test_growth(void **state)
+{
+	static u64 stack[4096];
+	u32 first = LINES * DP_INSTANCE_WAYS, entered = 4 * first, i, missed;
+
+	for (i = 0; i < first; i++)
+		enter(PLAIN, &stack[i]);
+	missed = (u32)tally(PLAIN, DP_TALLY_INSTANCES);
+	assert_int_equal(missed, dp_arena.hit.full);
+	dp_fake_instances(4 * LINES, STAGED);
+	for (; i < entered; i++)
+		enter(PLAIN, &stack[i]);
+	assert_int_equal(tally(PLAIN, DP_TALLY_INSTANCES), missed);
+	assert_int_equal(in_table(0), first - missed);
+	assert_int_equal(in_table(1), entered - first);
+	/* The new one is full, too: there is room in the old one. */
+	for (i = 0; i < first; i++)
+		leave(PLAIN_EXIT, &stack[i], 1);
+	for (i = entered; i < entered + 3 * first / 2; i++)
+		enter(PLAIN, &stack[i]);
+	assert_in_range(in_table(0), first / 8, first);
+	for (i = first; i < entered + 3 * first / 2; i++)
+		leave(PLAIN_EXIT, &stack[i], 1);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(displaced(), 0);
+	assert_int_equal(dp_fake_count(PLAIN_EXIT) +
+				 tally(PLAIN, DP_TALLY_INSTANCES),
+			 dp_fake_count(PLAIN));
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
+}
+
+/* Another function's call comes to an exit at the place of one that was left
+ * otherwise. */
+static void test_shared(void **state)
+{
+	u64 stack[1] = { 0x1000 };
+
+	enter(OTHER, stack);
+	stack[0] = 0x2000;
+	leave(SHARED_EXIT, stack, 1);
+	assert_int_equal(in_use(), 1);
+	assert_int_equal(dp_fake_count(SHARED_EXIT), 0);
+	stack[0] = 0x1000;
+	leave(SHARED_EXIT, stack, 1);
+	assert_int_equal(in_use(), 0);
+	leave(SHARED_EXIT, stack, 1);
+	assert_int_equal(dp_fake_count(SHARED_EXIT), 1);
+	assert_int_equal(tally(OTHER, DP_TALLY_UNSEEN), 0);
+}
+
+static void test_damaged(void **state)
+{
+	struct dp_exit_instance *instances =
+		(void *)dp_arena.control.instance_tables[0].instances;
+	u64 stack[1] = { 0 };
+
+	enter(LOGS, stack);
+	memset(instances, 0xff,
+	       LINES * DP_INSTANCE_WAYS * dp_arena.control.instance_stride);
+	leave(LOGS_EXIT, stack, 1);
+	assert_int_equal(tally(LOGS, DP_TALLY_DAMAGED), 1);
+	assert_int_equal(nr_told, 0);
+	assert_int_equal(in_use(), 0);
+}
+
+/* An address that is no place on any stack of this machine. */
+static void test_odd_slot(void **state)
+{
+	u64 stack[2] = { 0 };
+
+	enter(PLAIN, (u64 *)((char *)stack + 3));
+	assert_int_equal(tally(PLAIN, DP_TALLY_INSTANCES), 1);
+	assert_int_equal(in_use(), 0);
+}
+
+struct runner {
+	u64 stack[64];
+	u32 entered;
+};
+
+static void *run(void *arg)
+{
+	struct runner *r = arg;
+	u32 round, depth, i;
+
+	for (round = 0; round < 20000; round++) {
+		depth = round % 12;
+		for (i = 0; i < depth; i++)
+			enter(PLAIN, &r->stack[i]);
+		r->entered += depth;
+		for (i = depth; i-- > 0;)
+			leave(PLAIN_EXIT, &r->stack[i], 1);
+	}
+	return NULL;
+}
+
+/* More than fit, at times: all are either missed or returned. */
+static void test_threads(void **state)
+{
+	struct runner *r = calloc(12, sizeof(*r));
+	pthread_t t[12];
+	u64 entered = 0;
+	int i;
+
+	assert_non_null(r);
+	for (i = 0; i < 12; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, run, &r[i]), 0);
+	for (i = 0; i < 12; i++) {
+		pthread_join(t[i], NULL);
+		entered += r[i].entered;
+	}
+	assert_int_equal(dp_fake_count(PLAIN_EXIT) +
+				 tally(PLAIN, DP_TALLY_INSTANCES),
+			 entered);
+	assert_int_equal(tally(PLAIN, DP_TALLY_UNSEEN),
+			 tally(PLAIN, DP_TALLY_INSTANCES));
+	assert_int_equal(tally(PLAIN, DP_TALLY_ABANDONED), 0);
+	assert_int_equal(in_use(), 0);
+	assert_int_equal(displaced(), 0);
+	free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_return, setup),
+		cmocka_unit_test_setup(test_tail, setup),
+		cmocka_unit_test_setup(test_branch, setup),
+		cmocka_unit_test_setup(test_recursion, setup),
+		cmocka_unit_test_setup(test_abandoned, setup),
+		cmocka_unit_test_setup(test_cut, setup),
+		cmocka_unit_test_setup(test_cut_at_end, setup),
+		cmocka_unit_test_setup(test_unwanted, setup),
+		cmocka_unit_test_setup(test_tail_target, setup),
+		cmocka_unit_test_setup(test_tail_target_hidden, setup),
+		cmocka_unit_test_setup(test_tail_target_lost, setup),
+		cmocka_unit_test_setup(test_xmm, setup),
+		cmocka_unit_test_setup(test_unwound, setup),
+		cmocka_unit_test_setup(test_growth, setup),
+		cmocka_unit_test_setup(test_entered_before, setup),
+		cmocka_unit_test_setup(test_full, setup),
+		cmocka_unit_test_setup(test_shared, setup),
+		cmocka_unit_test_setup(test_damaged, setup),
+		cmocka_unit_test_setup(test_odd_slot, setup),
+		cmocka_unit_test_setup(test_threads, setup),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
