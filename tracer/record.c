@@ -41,6 +41,7 @@ struct dp_records {
 	size_t n, cap;
 	u64 arrivals;
 	u64 dropped; /* for want of memory */
+	u64 strange; /* of no probe: the process writes what it likes */
 	struct sample first, last;
 	struct comm main; /* so that it is known when the process has ended */
 	struct comm comms[COMMS];
@@ -70,6 +71,24 @@ void dp_records_close(struct dp_session *s)
 	s->records = NULL;
 }
 
+void dp_records_account(const struct dp_session *s, unsigned long long *lost,
+			unsigned long long *torn)
+{
+	if (!s->records)
+		return;
+	*lost += s->records->dropped;
+	*torn += s->records->strange;
+}
+
+bool dp_records_fits(const struct dp_session *s,
+		     const struct dp_record_copy *record)
+{
+	if (dp_session_point(s, record->head.probe))
+		return true;
+	s->records->strange++;
+	return false;
+}
+
 static void keep(void *arg, const struct dp_record_copy *record)
 {
 	const struct dp_session *s = arg;
@@ -78,6 +97,8 @@ static void keep(void *arg, const struct dp_record_copy *record)
 	size_t size = offsetof(struct dp_record_copy, data) + record->head.len;
 	struct held *h;
 
+	if (!dp_records_fits(s, record))
+		return;
 	if (r->n == r->cap) {
 		h = realloc(r->v, (r->cap * 2 + 256) * sizeof(*h));
 		if (!h) {

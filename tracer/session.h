@@ -164,6 +164,13 @@ int dp_records_open(struct dp_session *s);
 /** dp_records_read() - hand on what has come; @ended: nothing more will.
  *  Return: how many came. */
 size_t dp_records_read(struct dp_session *s, bool ended);
+/** dp_records_fits() - is the probe of @record a point's? If not, it is counted. */
+bool dp_records_fits(const struct dp_session *s,
+		     const struct dp_record_copy *record);
+/** dp_records_account() - add the records that were not kept: @lost for want of memory,
+ *  @torn for they were of no probe */
+void dp_records_account(const struct dp_session *s, unsigned long long *lost,
+			unsigned long long *torn);
 void dp_records_close(struct dp_session *s);
 /** struct dp_stamp - what a record says besides its data, ready to print */
 struct dp_stamp {

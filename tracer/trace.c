@@ -37,22 +37,33 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 	return p ? dp_session_bind(s, point, p, 0, diag) : -EINVAL;
 }
 
+/* What dp_output_write() says as it is, or as the byte that it is. */
+static u32 plain(const u8 *text, u32 len)
+{
+	u32 n = 0;
+
+	while (n < len && !memchr("\"\\\n\t", text[n], 4))
+		n++;
+	return n;
+}
+
 static void quote(FILE *out, const u8 *text, u32 len)
 {
-	u32 i;
+	u32 i, n;
 
 	putc('"', out);
-	for (i = 0; i < len; i++) {
-		if (text[i] == '"' || text[i] == '\\')
-			dp_output_print(out, "\\%c", text[i]);
-		else if (text[i] == '\n')
+	for (i = 0; i < len; i += n) {
+		n = plain(text + i, len - i);
+		dp_output_write(out, (const char *)text + i, n);
+		if (n)
+			continue;
+		n = 1;
+		if (text[i] == '\n')
 			fputs("\\n", out);
 		else if (text[i] == '\t')
 			fputs("\\t", out);
-		else if (text[i] < 0x20 || text[i] == 0x7f)
-			dp_output_print(out, "\\x%02x", text[i]);
 		else
-			putc(text[i], out);
+			dp_output_print(out, "\\%c", text[i]);
 	}
 	putc('"', out);
 	if (len == DP_TRACE_STRING)

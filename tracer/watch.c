@@ -226,6 +226,8 @@ static void take_record(void *arg, const struct dp_record_copy *record)
 {
 	struct dp_session *s = arg;
 
+	if (!dp_records_fits(s, record))
+		return;
 	s->kind->record(s, record);
 	s->written++;
 }

@@ -67,6 +67,8 @@ said text "trace: the names of threads and functions" " $comm $shown:$sshown arg
 said json "trace --json" "\"comm\":\"e\\u001b]0;x\\u0007\\u000af\\u009b\\\\x9b\\u007f\\\\xff\\\\xc3\",\"probe\":\"$quoted:$squoted\"" \
 	trace --json "$function" "${brief[@]}"
 said text "trace: strings of the program" "$sshown" trace "r:$function(arg0:str)" "${brief[@]}"
+said text "trace: a string with what terminals obey" 'putenv arg0="e\x1b]0;x\x07\nf\xc2\x9b\x9b\x7f\xffé=\"1\\"' \
+	trace 'libc.so.6:putenv(arg0:str)' -- env "$bad=\"1\\" true
 said text "stat" "  $shown:$sshown" stat -v "$function" "${brief[@]}"
 said json "stat --json" "\"probe\":\"$quoted:$squoted\"" stat --json "$function" "${brief[@]}"
 said text "list" "$sshown" list "$function" -p "$victim"

@@ -17,6 +17,7 @@
 
 /* What the source did, and what it is to do. */
 static struct {
+	bool strange; /* its records are of no probe */
 	char log[256];
 	int turn, arm_error, disarm_error;
 	bool asks;
@@ -63,7 +64,7 @@ static enum dp_source_state wait_for(struct dp_source *source, int ms)
 	assert_in_range(ms, 0,
 			fake.turn < TURNS && !fake.filter_refused ? 10 : 200);
 	/* What is as late as the reading has to wait for the next one. */
-	if (fake.turn == 1 && !fake.filter_refused)
+	if (fake.turn == 1 && !fake.filter_refused && !fake.strange)
 		assert_int_equal(ftell(fake.out), strlen("a b c "));
 	fake.now += 100;
 	return ++fake.turn < TURNS ? DP_SOURCE_RUNS : DP_SOURCE_EXITED;
@@ -325,6 +326,26 @@ static void from_arming_to_status(void **state)
 	finish(&b, "a b c a c ");
 }
 
+/* The process writes the records, and may name what it likes. */
+static void of_no_probe(void **state)
+{
+	unsigned long long lost = 0, torn = 0;
+	struct dp_diag diag;
+	struct bench b;
+	int died_of = 0;
+
+	begin(&b, false);
+	dp_diag_clear(&diag);
+	fake.strange = true;
+	b.s.points.n = 1;
+	assert_int_equal(dp_session_run(&b.s, &died_of, &diag), 3);
+	assert_int_equal(b.s.written, 0);
+	dp_records_account(&b.s, &lost, &torn);
+	assert_int_equal(lost, 0);
+	assert_int_equal(torn, 5);
+	finish(&b, "");
+}
+
 static void not_followed(void **state)
 {
 	struct dp_diag diag;
@@ -471,6 +492,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whose_probe),
 		cmocka_unit_test(from_arming_to_status),
+		cmocka_unit_test(of_no_probe),
 		cmocka_unit_test(not_followed),
 		cmocka_unit_test(ended_by_filter),
 		cmocka_unit_test(not_armed),
