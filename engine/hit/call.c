@@ -185,8 +185,7 @@ static bool enter(struct call *call, u64 sp)
 	return true;
 }
 
-/* Run a trap's handlers; on return the kernel restores the alternate stack that @trap
- * has. */
+/* Begin a trap's handlers. The kernel will restore the alternate stack that @trap has. */
 static bool enter_trap(struct call *call, struct dp_trap *trap)
 {
 	struct dp_stack *stack = dp_stack_known();

@@ -21,8 +21,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/** dp_stack_mine() - this thread's stack; takes one if it has none. Return: NULL: all
- *  are in use. */
+/** dp_stack_mine() - this thread's stack; takes one if it has none
+ *  Return: NULL: all are in use. */
 struct dp_stack *dp_stack_mine(void);
 /** dp_stack_leave() - this thread is about to end */
 void dp_stack_leave(void);
@@ -108,8 +108,7 @@ bool dp_injected_fault(struct dp_mcontext *regs);
  * @regs: all registers; dp_call_detour() fills in sp and ip
  * @back: into the detour; @number: of the site
  *
- * With DP_CALLOUT_TRACKED one more word lies above: the address where the thread goes
- * on.
+ * With DP_CALLOUT_TRACKED one more word lies above: where the thread goes on.
  */
 struct dp_call_frame {
 	struct dp_regs regs;
@@ -124,12 +123,10 @@ struct dp_call_frame {
  */
 u64 dp_call_detour(struct dp_call_frame *frame);
 
-/** dp_call_resume() - set ip to go on in the detour, with the stack pointer of
- *  @frame->regs */
+/** dp_call_resume() - set ip to go on in the detour with @frame->regs' stack pointer */
 void dp_call_resume(struct dp_call_frame *frame);
 
-/** dp_call_trap() - a breakpoint calls the handlers. @trap says then where the thread
- *  goes on. */
+/** dp_call_trap() - a breakpoint calls the handlers; sets @trap->regs to go on */
 void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap);
 
 /** dp_call_mcontext() - an intercept's detour calls the handlers; ip stays */
@@ -138,8 +135,7 @@ void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
 /** dp_call_after() - a probed instruction has completed: call post_handlers */
 void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
 
-/** dp_call_go_on() - the jprobe's handler has run: do the instruction, then
- *  post_handlers
+/** dp_call_go_on() - a jprobe's handler has run: do the instruction, then post_handlers
  *  @regs: registers for the instruction; @trap: the trap that ended the handler */
 void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 		   struct dp_stack *stack, struct dp_trap *trap);

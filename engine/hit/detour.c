@@ -40,8 +40,7 @@ static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
 	dp_dispatch_site(site, &hit);
 }
 
-/* An observed system call. If it was answered here, skip it, and the call-out behind
- * it. */
+/* An observed system call. If it was answered here, skip it and its second call-out. */
 static void watch(struct dp_detour_frame *frame,
 		  const struct dp_site_entry *site)
 {

@@ -29,8 +29,7 @@ extern u64 dp_table[DP_TABLE_WORDS];
 extern struct dp_private dp_private;
 extern struct dp_arena dp_arena;
 
-/* What lies behind struct dp_arena. The asm hides from the compiler that the result
- * does. */
+/* What lies behind struct dp_arena. The asm hides that from the compiler. */
 static inline void *dp_at(u64 offset)
 {
 	char *arena = (char *)&dp_arena;
@@ -209,9 +208,8 @@ void dp_hit_of_trap(struct dp_hit *hit, const struct dp_trap *trap);
 
 #pragma GCC visibility push(hidden)
 
-/** dp_site_lookup() - the site that has a breakpoint of ours at @addr
- *  The breakpoint is in the text, or behind the second copy. Return: NULL if there is
- *  none. */
+/** dp_site_lookup() - the site that has a breakpoint of ours at @addr, or NULL
+ *  The breakpoint is in the text, or behind the second copy. */
 const struct dp_site_entry *dp_site_lookup(u64 addr);
 
 /**

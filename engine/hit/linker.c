@@ -28,8 +28,8 @@ static bool answered(u32 number)
 	       __atomic_load_n(&c->tool_futex, __ATOMIC_RELAXED) & DP_TOOL_DIED;
 }
 
-/* The state is written before the tool's word is read; the tool does both in the other
- * order. */
+/* r_state is written before the tool's word is read. The tool writes its word, then
+ * reads r_state. */
 static bool has_to_wait(const struct dp_arena_control *c)
 {
 	if (!c->linker_state)

@@ -23,7 +23,7 @@ void dp_program_enter(u32 probe, const struct dp_site_entry *site,
 		      const struct dp_hit *hit,
 		      struct dp_exit_instance *instance);
 
-/** dp_context_claim() - take a context for a hit, also one that this thread has left for
+/** dp_context_claim() - take a context for a hit, or one that this thread has left for
  *  good
  *  Return: NULL if there is none. */
 struct dp_context *dp_context_claim(const struct dp_hit *hit);
@@ -44,8 +44,7 @@ enum dp_completes dp_completes(const struct dp_site_entry *site,
 
 /** dp_pending_complete() - the original instruction of a hit has completed */
 void dp_pending_complete(const struct dp_site_entry *site);
-/** dp_pending_abandon() - discard the records of hits that a thread will not come back
- *  to
+/** dp_pending_abandon() - discard records of hits that a thread will not come back to
  *  @hit: where the thread is now */
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit);
 

@@ -3,8 +3,8 @@
  * site: find the site that has a breakpoint at an address.
  *
  * The index of the arena leads to a site by its address, and by the addresses of
- * breakpoints inside its jump. A site's record stays as long as the agent does. So a
- * thread is recognised that trapped just before the byte went back.
+ * breakpoints inside its jump. A site's record stays as long as the agent does. So the
+ * agent recognises a trap that came just before the byte went back.
  */
 #include "engine/hit/hit.h"
 #include "arch/arch.h"

@@ -83,8 +83,8 @@ static void count_middle(const struct dp_site_entry *site)
 		dp_tally(site->first_probe - 1, DP_TALLY_MIDDLE);
 }
 
-/* A thread has come to an inner instruction of a region: by a branch, or it slept there
- * when the jump was written. */
+/* A thread has come to an inner instruction of a region: by a branch, or because it was
+ * within the region when the jump was written. */
 static void interior_arrival(const struct dp_site_entry *site, int insn,
 			     struct dp_trap *trap)
 {

@@ -39,8 +39,7 @@
 /* Not inlined: the usual path needs less stack, and the code less room. */
 #define APART __attribute__((noinline))
 
-/* A key's place, and the line where it should be. During a search @way is one further
- * on. */
+/* A key's place, and the line where it should be. During a search @way is one ahead. */
 struct place {
 	const struct dp_instance_table *t;
 	u32 table, home, step, way;

@@ -85,11 +85,11 @@ static inline void dp_stub_give_spare(struct dp_stack *stack,
 struct dp_frame *dp_stub_take(struct dp_stack *stack);
 /** dp_stub_give() - free a stub, for the thread's own use or any thread's */
 void dp_stub_give(struct dp_stack *stack, struct dp_frame *f);
-/** dp_stub_keep() - free a stub whose frame the unwinder still looks at, once it has
- *  come to the next one */
+/** dp_stub_keep() - free a stub when the unwinder, which looks at its frame, has come to
+ *  the next */
 void dp_stub_keep(struct dp_stack *stack, struct dp_frame *f);
-/** dp_stub_detach() - note a frame that is in no thread's list, and whose stub may still
- *  be returned to */
+/** dp_stub_detach() - note a frame that is in no thread's list
+ *  A coroutine may still return to its stub. */
 void dp_stub_detach(struct dp_frame *f);
 /** dp_stub_take_detached() - take all detached frames. Return: number of the first, 0
  *  for none; @next_free leads on. */
@@ -97,8 +97,7 @@ u32 dp_stub_take_detached(void);
 /** dp_stub_recover() - free the stub in hand of a thread that was interrupted for good
  *  Context: its frame is in no list of calls. */
 void dp_stub_recover(struct dp_stack *stack);
-/** dp_stub_leave() - free an abandoned call's stub; it is used again when there are no
- *  others */
+/** dp_stub_leave() - free an abandoned call's stub, to be used again last */
 void dp_stub_leave(struct dp_frame *f);
 
 static inline struct dp_instance *dp_instance_ptr(u64 addr)
@@ -113,8 +112,8 @@ dp_instance_pool_of(const struct dp_instance *ri)
 }
 
 /** dp_instance_hint() - where to look for a free instance first
- *  A thread's calls return in turn. So the next free instance is likely to be where the
- *  last one was, or behind it. */
+ *  A thread's calls return in turn: the next free one is likely where the last was, or
+ *  behind. */
 static inline u32 *dp_instance_hint(struct dp_stack *stack,
 				    const struct dp_instance_pool *f)
 {
@@ -225,17 +224,16 @@ static inline struct dp_frame *dp_abandoned_frame(u64 addr)
 	return (void *)addr;
 }
 
-/** dp_abandoned_same() - end the call whose return address was at @sp: a new call is
- *  made there */
+/** dp_abandoned_same() - end the call that had its slot at @sp: a new call is made there */
 void dp_abandoned_same(struct dp_stack *stack, u64 sp);
 
-/** dp_abandoned_take() - as dp_instance_take(); if none is free, frees those of
- *  abandoned calls */
+/** dp_abandoned_take() - as dp_instance_take(); if none is free, ends abandoned calls
+ *  first */
 struct dp_instance *dp_abandoned_take(struct dp_instance_pool *f,
 				      struct dp_stack *stack);
 
-/** dp_abandoned_drop() - the thread that had @stack has ended: so have its calls, but
- *  not those of coroutines */
+/** dp_abandoned_drop() - end the calls of @stack's ended thread, but not those of
+ *  coroutines */
 void dp_abandoned_drop(struct dp_stack *stack);
 
 /** dp_abandoned_recover() - siglongjmp has left the hit half or a handler: finish what

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* handler: stacks and state for handlers in C, in this process and for another one. */
+/* handler: stacks and state for handlers in C, here and in the tool. */
 #ifndef DP_LAYOUT_HANDLER_H
 #define DP_LAYOUT_HANDLER_H
 

@@ -88,7 +88,7 @@ static inline u64 dp_instance_slot(u64 key)
 	return (key & DP_INSTANCE_SLOT) << 3;
 }
 
-/* So many bits of a slot's number select adjacent lines, one line for each two words. */
+/* Low bits of a slot's number that select adjacent lines, one line for each two words. */
 #define DP_INSTANCE_NEAR 6
 #define DP_INSTANCE_NEAR_MASK ((1u << DP_INSTANCE_NEAR) - 1)
 
@@ -168,7 +168,7 @@ struct dp_instance_pool {
 	s64 away;
 };
 
-/* So many instances are searched for a free one; larger pools count first. */
+/* Pools up to this size are searched for a free instance; larger ones also count them. */
 #define DP_INSTANCE_SCAN 1024
 
 /* Of @used: the entry handler has not agreed yet */

@@ -51,8 +51,8 @@ static inline bool dp_call_is_any(u32 number)
 
 /*
  * A masked wait is made where it stands. It is intercepted at the instruction that sets
- * its number, and at the one that it returns to. The intercept's number has these bits,
- * and the distance between both in bytes.
+ * its number, and at the instruction that it returns to. An intercept's number has
+ * these bits, and the bytes from the first of these to the second.
  */
 #define DP_CALL_ENTERS 0x40000000u
 #define DP_CALL_RETURNS 0x20000000u
@@ -83,7 +83,7 @@ static inline bool dp_call_goes_through(u32 number)
 	return dp_call_is_masked_wait(number) && number & DP_CALL_THROUGH;
 }
 
-/* The stack used by __syscall_cp() and by the function that calls it is smaller. */
+/* __syscall_cp() and the function that calls it use less stack than this. */
 #define DP_THROUGH_STACK 256
 /* From __syscall_cp()'s return to the intercept behind it there is less. */
 #define DP_THROUGH_TAIL 64

@@ -112,8 +112,8 @@ void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
 	} else {
 		head->cpu = cpu;
 		write(&slot->record, head, parts, nr);
-		/* A full barrier: this thread's next record is stamped when
-		 * this one can be seen. */
+		/* A full barrier: this thread's next record gets its time when this one
+		 * can be seen. */
 		__atomic_exchange_n(&slot->turn, round_of(number) + 1,
 				    __ATOMIC_SEQ_CST);
 	}
