@@ -479,8 +479,7 @@ static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 	return on_alternate(&alt, *from) == on_alternate(&alt, *to - 1);
 }
 
-/* @ret: the return address there; 0: the unwinder has replaced it by where it will go
- *       on */
+/* @ret: the return address there; 0: the unwinder has put its destination there */
 APART static void unwind_at(u64 slot, u64 ret)
 {
 	u64 key = dp_instance_key(0, slot);

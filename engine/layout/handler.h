@@ -36,22 +36,18 @@
  * @regs: address of the registers that the handler got
  * @guard: stack pointer with which the handler can be given up
  * @frames: address of the frame of the innermost tracked call
- * @spare: number of the first frame in the thread's own list of free ones; @nr_spare:
- *         how many
+ * @spare: first frame of the thread's own list of free ones; @nr_spare: how many
  * @kept: number of a frame that an unwinder is still to look at, 0 for none
  * @patience: calls to be missed before the next search for abandoned ones
  * @hints: where to look for a free instance first
- * @instance: address of the instance in hand: its call's entry or return is being
- *         handled
- * @rest: address of the next instance to be handled; @taken: number of the frame in
- *        hand
+ * @instance: address of the instance in hand, whose call's entry or end is handled
+ * @rest: address of the next instance to handle; @taken: number of the frame in hand
  * @counter: address of a counter of @instance that is about to become @sum
  * @detached: number of the first detached frame that the thread has still to look at
  * @thread: its thread pointer
  * @task: what the library says of the thread, 0: it was not asked yet
  * @faulting: while a fault_handler runs, a stack pointer above it
- * @alt_sp, @alt_size: the alternate signal stack; @alt_off: it is hidden from the
- *         kernel
+ * @alt_sp, @alt_size: the alternate signal stack; @alt_off: the kernel does not know it
  * @x87: the x87 registers are saved, too
  */
 struct dp_stack {
@@ -95,7 +91,7 @@ enum dp_upcall_state {
 /**
  * struct dp_upcall - a thread that waits for a handler in the tool
  * @state: enum dp_upcall_state; a futex
- * @tid: of the thread, in the target's namespace; @probe: whose handler
+ * @tid: of the thread, in the target's namespace; @probe: the handler's probe
  * @regs: struct dp_regs; the handler changes them
  */
 struct dp_upcall {
@@ -107,7 +103,7 @@ struct dp_upcall {
 
 /**
  * struct dp_upcalls - all upcalls
- * @owner: a robust futex (linux/futex.h); a thread of the tool holds it while the tool
+ * @owner: a robust futex (linux/futex.h) that a thread of the tool holds while it
  *         answers
  * @calls: counts requests; the tool waits for it to change
  * @high: one more than the last upcall that was ever used

@@ -181,9 +181,9 @@ struct dp_stepped {
 	u64 thread, mask, masked, own;
 };
 
-/** dp_stepped_undoes() - is @mask in force for stepping only, so that @s->mask has to
- *  follow?
- *  The first caught signal tells of a step, and is never blocked meanwhile. */
+/** dp_stepped_undoes() - is @mask in force for stepping only, to be undone?
+ *  @s->mask has to follow. The first caught signal tells of a step, and is never
+ *  blocked. */
 static inline bool dp_stepped_undoes(const struct dp_stepped *s, u64 mask)
 {
 	return s->masked && s->masked != s->mask &&
@@ -196,16 +196,15 @@ static inline bool dp_stepped_undoes(const struct dp_stepped *s, u64 mask)
  *         see dp_mask_catches()
  * @in_masks: for each caught signal, the signals that the program's action blocks
  * @stepped: see struct dp_stepped
- * @recovering: a tool has begun to take out another tool's probes, whose arena it
- *         cannot write
+ * @recovering: a tool has begun to remove another tool's probes, and cannot write that
+ *         arena
  * @masks: threads that block a caught signal, or once did: a hash table. The kernel
  *         never blocks it.
  * @deferred: deferred signals
- * @actions: virtual actions. @current is the stamp of the one in force, at ring[stamp %
- *         RING]; @next the last stamp taken
+ * @actions: virtual actions. @current is the stamp of the action in force, at
+ *         ring[stamp % DP_ACTION_RING]; @next the last stamp taken
  * @clones: threads that are making a process, and how: flags of clone(2)
- * @masked_waits: masked waits; @serial of the last one; @unknowns: how many are
- *         @unknown
+ * @masked_waits: @serial is of the last one; @unknowns of them have @unknown
  * @kernel_waits: masked waits that the agent has not seen begin
  * @stacks: for the work of intercepts, where the program's stacks are small
  */

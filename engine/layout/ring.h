@@ -56,8 +56,7 @@ enum dp_record_flag {
 /**
  * struct dp_record - one hit's log as it travels
  * @ticks: when the hit began, by dp_port_ticks()
- * @exception: the exception that ended the program, or 0; @parm: its details (see enum
- *         dp_vm_exception)
+ * @exception: enum dp_vm_exception that ended the program, or 0; @parm: its details
  * @facility: n of "exit n", or 0
  * @len: bytes of data behind it
  */

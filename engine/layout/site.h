@@ -47,7 +47,7 @@ enum dp_mode {
 #define DP_INTERCEPT_OBSERVED 2
 
 /* @armed of a site: the original bytes; the jump or breakpoint; on its way out; on its
- *         way in; a breakpoint where a jump could be */
+ *   way in; a breakpoint where a jump could be */
 #define DP_SITE_OFF 0
 #define DP_SITE_THERE 1
 #define DP_SITE_LEAVING 2
@@ -169,7 +169,7 @@ static inline bool dp_kind_is_hidden(u8 kind)
 #define DP_WAY_SHARED 4 /* calls come here that did not pass the entry */
 #define DP_WAY_TAIL_TARGET 16 /* the exits of the tail target are probed, too */
 /* @way of a probe at an entry: instances make records; its function returns a
- *         floating-point number */
+ *   floating-point number */
 #define DP_WAY_LOGS 8
 #define DP_WAY_XMM 128
 /* @way of DP_KIND_UNWIND: where the part of the stack ends that is about to be left */
