@@ -207,7 +207,7 @@ static bool enter_trap(struct call *call, struct dp_trap *trap)
 
 static void go(struct call *call)
 {
-	/* In a trap, signals are blocked already. */
+	/* In a trap, signals wait already. */
 	if (call->signal)
 		dp_call_busy(call, run, call->stack);
 	else
