@@ -2,12 +2,12 @@
 /*
  * call: one hit of a site whose probes are handlers in C.
  *
- *   detour ─► dp_call_detour ─┐                    ┌─► the detour's copies
- *   breakpoint ───► dp_call_trap ───┴─► pre_handlers ────┼─► copy
- *                                 on dp_stack      ├─► copy that ends in a
- *                                                  │   breakpoint ─► post_handlers
- *                                                  ├─► simulated ─► post_handlers
- *                                                  └─► where a pre_handler says
+ *   detour ─────► dp_call_detour ─┐                 ┌─► the detour's copies
+ *   breakpoint ─► dp_call_trap ───┴─► pre_handlers ─┼─► copy
+ *                                     on dp_stack   ├─► copy that ends in a
+ *                                                   │   breakpoint ─► post_handlers
+ *                                                   ├─► simulated ─► post_handlers
+ *                                                   └─► where a pre_handler says
  */
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
@@ -23,19 +23,19 @@
 #include "engine/layout/site.h"
 #include "engine/layout/handler.h"
 
-/* What a hit is about, while it is on the other stack. */
+/* A hit, while its handlers run on the thread's handler stack. */
 struct call {
 	const struct dp_site_entry *site;
 	struct dp_regs *regs;
 	struct dp_stack *stack;
-	const struct dp_trap *trap; /* the world has interrupted it */
-	bool signal; /* by a trap, so that everything is saved */
+	const struct dp_trap *trap; /* the trap that interrupted it */
+	bool signal; /* by a trap: everything is saved */
 	bool on_alt; /* its frame is on the alternate stack */
 	bool after; /* post_handlers */
 	bool obeyed; /* a pre_handler has changed ip */
-	bool post; /* somebody wants to be called afterwards */
-	u64 *target; /* where the thread goes on, if that can be said */
-	struct dp_frame *begun; /* of the call that begins here */
+	bool post; /* a post_handler wants the hit */
+	u64 *target; /* the word that says where the thread goes on */
+	struct dp_frame *begun; /* frame of the call that begins */
 };
 
 static bool is_on(u32 probe)
@@ -62,13 +62,13 @@ static void miss(const struct dp_site_entry *site, enum dp_tally why)
 	}
 }
 
-/* Sites are counted here, not probes. */
+/* Counters here are per site, not per probe. */
 static void count(const struct dp_site_entry *site)
 {
 	dp_hit_count(dp_site_index(site));
 }
 
-/* Return: true if the others are not to be called, because ip has changed. */
+/* Return: true if ip has changed, so that the remaining probes are not called. */
 static bool before(struct call *call, u32 probe)
 {
 	const struct dp_probe_entry *p = dp_probe(probe);
@@ -111,7 +111,7 @@ static void each_before(struct call *call)
 		dp_regs_set_pc(call->regs, addr);
 }
 
-/* The call that begins here is followed: through its stub, if that can be. */
+/* Send the thread on through the stub of the call that begins, where that is possible. */
 static void track(struct call *call)
 {
 	const struct dp_jump *j = &call->site->jump;
@@ -157,7 +157,7 @@ static u32 run(void *arg)
 		each_before(call);
 	if (call->begun)
 		track(call);
-	/* Also where the kernel would: we may come here a second time. */
+	/* The kernel may show it again afterwards; twice does no harm. */
 	if (hidden)
 		dp_call_show_alternate(stack);
 	__asm__ volatile("" : : : "memory");
@@ -179,13 +179,13 @@ static bool enter(struct call *call, u64 sp)
 		return false;
 	}
 	dp_abandoned_recover(call->stack);
-	/* Who left a handler has left it hidden. */
+	/* A handler that was left by siglongjmp has left it hidden. */
 	if (call->stack->alt_off)
 		dp_call_show_alternate(call->stack);
 	return true;
 }
 
-/* The world will put back what it knew when the trap came. */
+/* Begin a trap's handlers. The kernel will restore the alternate stack that @trap has. */
 static bool enter_trap(struct call *call, struct dp_trap *trap)
 {
 	struct dp_stack *stack = dp_stack_known();
@@ -207,7 +207,7 @@ static bool enter_trap(struct call *call, struct dp_trap *trap)
 
 static void go(struct call *call)
 {
-	/* In a trap they wait already. */
+	/* In a trap, signals wait already. */
 	if (call->signal)
 		dp_call_busy(call, run, call->stack);
 	else
@@ -288,9 +288,9 @@ void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc)
 	dp_mcontext_set_sp(mc, sp);
 }
 
-/* Where the thread goes on when its pre_handlers have been called. While a jump
- * stands there, or may, no way leads back to behind the one instruction: an
- * after-handler whose probe is just being registered waits for the next hit. */
+/* Where the thread goes on after its pre_handlers. While a jump may stand there, no
+ * copy leads back behind the one instruction. Then the post_handler of a probe that is
+ * being registered waits for the next hit. */
 static void go_on(struct call *call, struct dp_trap *trap)
 {
 	const struct dp_site_entry *site = call->site;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * call: handlers in C, where a process probes itself.
+ * call: handlers in C, in a process that probes itself.
  *
- * A thread runs them on a stack of its own (struct dp_stack), so that the probed
- * code's need not be deep, and a hit inside a handler is told by its stack
- * pointer.
+ * Handlers run on a stack of the thread's own (struct dp_stack). So the probed code's
+ * stack need not be deep. A hit inside a handler is recognised by its stack pointer.
  */
 #ifndef DP_HIT_CALL_H
 #define DP_HIT_CALL_H
@@ -22,17 +21,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/** dp_stack_mine() - of this thread, or NULL when there are no more */
+/** dp_stack_mine() - this thread's stack; takes one if it has none
+ *  Return: NULL: all are in use. */
 struct dp_stack *dp_stack_mine(void);
 /** dp_stack_leave() - this thread is about to end */
 void dp_stack_leave(void);
-/** dp_stack_known() - the same, if it has one already */
+/** dp_stack_known() - this thread's stack, if it has one already */
 struct dp_stack *dp_stack_known(void);
-/** dp_stack_low() - its lowest address */
+/** dp_stack_low() - the lowest address of a stack */
 u64 dp_stack_low(const struct dp_stack *stack);
-/** dp_stack_alternate() - a trap tells of this thread's alternate stack */
+/** dp_stack_alternate() - note this thread's alternate stack, as a trap tells it */
 void dp_stack_alternate(const struct dp_trap *trap);
-/** dp_stack_ask_alternate() - it may have changed: ask the kernel */
+/** dp_stack_ask_alternate() - the alternate stack may have changed: ask the kernel */
 void dp_stack_ask_alternate(void);
 /** dp_stack_nested() - is a thread whose stack pointer is @sp in a handler? */
 bool dp_stack_nested(const struct dp_stack *stack, u64 sp);
@@ -44,11 +44,11 @@ static inline bool dp_stack_on_alternate(const struct dp_stack *stack, u64 addr)
 
 /**
  * dp_call_hide_alternate() - the thread has left its alternate stack for ours
- * @in_use: or has a frame on it
+ * @in_use: a frame is on the alternate stack, wherever the stack pointer was
  *
- * A signal that comes while we are on our own stack would be put where the interrupted
- * handler's frame is, or the kernel's of this hit, were the alternate stack still known.
- * Return: true if it has to be shown again.
+ * The kernel must not know the alternate stack while the thread is on ours. A signal
+ * would overwrite the interrupted handler's frame there, or the frame of this hit.
+ * Return: true if dp_call_show_alternate() has to follow.
  */
 static inline bool dp_call_hide_alternate(struct dp_stack *stack, bool in_use)
 {
@@ -65,21 +65,21 @@ static inline void dp_call_show_alternate(struct dp_stack *stack)
 	stack->alt_off = 0;
 }
 
-/** dp_call_away() - call @function(@arg) on a thread's own stack. Its stack pointer
- *  was @sp. Signals wait if that is on its alternate stack. */
+/** dp_call_away() - call @function(@arg) on a thread's own stack
+ *  @sp was the thread's stack pointer. Signals wait if that is on the alternate stack. */
 void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
 		  u32 (*function)(void *));
 
 #pragma GCC visibility pop
 
-/* handler: one is called. */
+/* handler: call a handler. */
 
 #pragma GCC visibility push(hidden)
 
-/** dp_call_give_up() - a probe's handler has faulted: it is not called any more */
+/** dp_call_give_up() - a probe's handler has faulted: do not call it again */
 void dp_call_give_up(u32 probe);
 
-/** dp_call_handler() - call one, with what it may change saved around it;
+/** dp_call_handler() - call a handler, with the state that it may change saved around it
  *  @needs: enum dp_insn_state. Return: 0 also if it faulted. */
 u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 		    u64 b, u8 needs);
@@ -90,24 +90,25 @@ u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 
 #pragma GCC visibility push(hidden)
 
-/** dp_injected_begin() - a stack for one, and room for its registers. Return: NULL: there
- *  is none free, or the probe has been switched off. */
+/** dp_injected_begin() - take a stack for a handler, with room for its registers
+ *  Return: NULL: no stack is free, or the probe has been switched off. */
 struct dp_injected *dp_injected_begin(u32 probe);
-/** dp_injected_call() - with @injected->regs, as it may change them; @x87: such registers are
- *  in use */
+/** dp_injected_call() - call the handler with @injected->regs, which it may change
+ *  @x87: the x87 or MMX registers are in use */
 void dp_injected_call(struct dp_injected *injected, u64 x87);
 void dp_injected_end(struct dp_injected *injected);
-/** dp_injected_fault() - has the processor raised this in one? Then it is given up. */
+/** dp_injected_fault() - has an injected handler faulted? Then it is given up. */
 bool dp_injected_fault(struct dp_mcontext *regs);
 
-/* Of the number that a detour tells */
+/* The site's index, in the number that a detour tells */
 #define DP_CALLOUT_INDEX (DP_CALLOUT_TRACKED - 1)
 
 /**
- * struct dp_call_frame - what entry.S makes of a call from a detour; with
- * DP_CALLOUT_TRACKED there is one more word above it, where the thread goes on
- * @regs: all of them; sp and ip for dp_call_detour() to fill in
- * @back: into the detour; @number of the site
+ * struct dp_call_frame - what entry.S makes of a call from a detour
+ * @regs: all registers; dp_call_detour() fills in sp and ip
+ * @back: into the detour; @number: of the site
+ *
+ * With DP_CALLOUT_TRACKED one more word lies above: where the thread goes on.
  */
 struct dp_call_frame {
 	struct dp_regs regs;
@@ -117,40 +118,39 @@ struct dp_call_frame {
 
 /**
  * dp_call_detour() - a detour calls the handlers of its site
- * Return: 0, the thread goes on in the detour; 1, all registers are taken from
+ * Return: 0, the thread goes on in the detour; 1, it takes all registers from
  * @frame->regs, ip and sp too.
  */
 u64 dp_call_detour(struct dp_call_frame *frame);
 
-/** dp_call_resume() - it goes on there, but with the stack pointer in @frame->regs:
- *  sets their ip */
+/** dp_call_resume() - set ip to go on in the detour with @frame->regs' stack pointer */
 void dp_call_resume(struct dp_call_frame *frame);
 
-/** dp_call_trap() - a breakpoint does. Leaves in @trap where the thread goes on. */
+/** dp_call_trap() - a breakpoint calls the handlers; sets @trap->regs to go on */
 void dp_call_trap(const struct dp_site_entry *site, struct dp_trap *trap);
 
-/** dp_call_mcontext() - an intercept's detour does: ip stays */
+/** dp_call_mcontext() - an intercept's detour calls the handlers; ip stays */
 void dp_call_mcontext(const struct dp_site_entry *site, struct dp_mcontext *mc);
 
-/** dp_call_after() - a probed instruction has completed: post_handlers */
+/** dp_call_after() - a probed instruction has completed: call post_handlers */
 void dp_call_after(const struct dp_site_entry *site, struct dp_trap *trap);
 
-/** dp_call_go_on() - pre_handlers have been called, and changed @regs: the instruction
- *  is next, and then after-handlers. @trap: with which they were */
+/** dp_call_go_on() - a jprobe's handler has run: do the instruction, then post_handlers
+ *  @regs: registers for the instruction; @trap: the trap that ended the handler */
 void dp_call_go_on(const struct dp_site_entry *site, struct dp_regs *regs,
 		   struct dp_stack *stack, struct dp_trap *trap);
 
 #pragma GCC visibility pop
 
-/* upcall: handlers that run in the tool. The hit is counted already. */
+/* upcall: handlers that run in the tool. The hit is already counted. */
 
 #pragma GCC visibility push(hidden)
 
-/** dp_upcall_is_heard() - is the tool there whose probes these are? */
+/** dp_upcall_is_heard() - does the tool that owns these probes still answer? */
 bool dp_upcall_is_heard(void);
-/** dp_upcall_call() - there is something for it to see */
+/** dp_upcall_call() - wake the tool */
 void dp_upcall_call(void);
-/** dp_upcall_detour() - @frame has the registers. Return: as dp_call_detour() */
+/** dp_upcall_detour() - upcalls of a detour's site. Return: as dp_call_detour() */
 u64 dp_upcall_detour(const struct dp_site_entry *site,
 		     struct dp_call_frame *frame);
 /** dp_upcall_mcontext() - as dp_call_mcontext() */
@@ -161,22 +161,22 @@ void dp_upcall_trap(const struct dp_site_entry *site, struct dp_trap *trap);
 
 #pragma GCC visibility pop
 
-/* jprobe: a handler that is called as the probed function itself would be. */
+/* jprobe: a handler that is called as the probed function would be. */
 
 #pragma GCC visibility push(hidden)
 
-/** dp_jprobe_enter() - leave for the jprobe's handler: changes @regs */
+/** dp_jprobe_enter() - change @regs so that the thread goes on in the jprobe's handler */
 void dp_jprobe_enter(u32 probe, const struct dp_site_entry *site,
 		     struct dp_regs *regs, struct dp_stack *stack,
 		     const struct dp_trap *trap);
 
-/** dp_jprobe_leave() - it is done, and has come to dp_jprobe_return.
+/** dp_jprobe_leave() - the handler has come to dp_jprobe_return.
  *  Return: false if no jprobe's handler runs. */
 bool dp_jprobe_leave(struct dp_trap *trap);
 
 #pragma GCC visibility pop
 
-/* entry: what is written in the machine's own language: called.S, entry.S, vectors.S. */
+/* entry: functions in assembly: called.S, entry.S, vectors.S. */
 
 #pragma GCC visibility push(hidden)
 
@@ -189,10 +189,11 @@ struct dp_given {
 	u64 value, up;
 };
 
-/** dp_call_busy() - call @function(@arg) on a thread's own stack. Return: from there,
- *  what @busy is to be */
+/** dp_call_busy() - call @function(@arg) on a thread's own stack
+ *  @function returns the new value of @stack->busy. */
 void dp_call_busy(void *arg, u32 (*function)(void *), struct dp_stack *stack);
-/** dp_guard() - @via: of code that calls it, or 0 */
+/** dp_guard() - call @handler(@a, @b, @c) so that it can be given up
+ *  @via: address of code that makes the call, or 0 */
 struct dp_given dp_guard(u64 handler, u64 a, u64 b, u64 c, u64 *guard, u64 via);
 extern const char dp_guard_up[], dp_call_fast_up[], dp_jprobe_return[];
 void dp_vectors_save(u8 *area, u64 level, u64 x87);

@@ -2,9 +2,9 @@
 /*
  * completes: will the original instruction of a hit complete?
  *
- * Control says what it depends on; here it is looked up in the thread's
- * registers and memory. Where that tells, the record need not wait, and no
- * second trap is needed.
+ * Control says what that depends on. It is looked up here in the thread's registers and
+ * memory. Where that gives an answer, the record need not wait, and no second trap is
+ * needed.
  */
 #include "engine/hit/hit.h"
 #include "engine/layout/site.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * context: the fixed pool of what hits with programs need.
+ * context: the fixed pool of contexts for hits with programs.
  *
- * Claimed without a lock; a hit inside another takes another. Each CPU begins
- * its search at a place of its own, which is nearly always free.
+ * A context is claimed without a lock. A nested hit takes another one. Each CPU begins
+ * its search at its own place in the pool, which is nearly always free.
  */
 #include "engine/hit/hit.h"
 #include "engine/layout/ring.h"
@@ -26,8 +26,8 @@ static bool on_alternate(const struct dp_hit *alt, u64 sp)
 	return sp - alt->alt_sp < alt->alt_size;
 }
 
-/* A thread that is where its hit was, or above, has left that one by siglongjmp out
- * of a signal's handler. */
+/* A thread whose stack pointer is at its old hit's, or above, has left that hit by
+ * siglongjmp out of a signal handler. */
 static bool is_left(const struct dp_context *ctx, u32 tid,
 		    const struct dp_hit *hit)
 {
@@ -72,7 +72,7 @@ struct dp_context *dp_context_claim(const struct dp_hit *hit)
 
 void dp_context_release(struct dp_context *ctx)
 {
-	/* Whoever sees it run with his id knows that it is his. */
+	/* A running context with a thread's id belongs to that thread. */
 	ctx->tid = 0;
 	__atomic_store_n(&ctx->state, DP_CONTEXT_FREE, __ATOMIC_RELEASE);
 }
@@ -85,7 +85,7 @@ void dp_context_suspend(struct dp_context *ctx)
 	__atomic_store_n(&ctx->state, DP_CONTEXT_PENDING, __ATOMIC_RELEASE);
 }
 
-/* Take a pending context out of the pool of those that wait. */
+/* Take a pending context out of those that wait. */
 static bool take(struct dp_context *ctx)
 {
 	u32 is = DP_CONTEXT_PENDING;
@@ -94,7 +94,7 @@ static bool take(struct dp_context *ctx)
 					 false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))
 		return false;
-	/* A hit of a signal's handler, meanwhile, has not left it. */
+	/* A hit in a signal handler, meanwhile, must not take the context for left. */
 	ctx->sp = ~0ull;
 	__atomic_fetch_sub(&dp_probe_state(ctx->probe)->waiting, 1,
 			   __ATOMIC_RELAXED);
@@ -154,8 +154,8 @@ void dp_pending_complete(const struct dp_site_entry *site)
 		}
 }
 
-/* A thread that has come up its stack past a hit does not go back into it. Of
- * hits on another stack than this one nothing can be said. */
+/* A thread that has come up its stack past a hit does not go back into it. Hits on the
+ * thread's other stack are left alone. */
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit)
 {
 	struct dp_hit alt = *hit;

@@ -2,8 +2,8 @@
 /*
  * detour: hits of sites that are armed with a jump.
  *
- * No signal, no system call: the thread itself calls, on its own stack, and goes
- * on in the detour.
+ * There is no signal and no system call. The thread calls the agent on its own stack,
+ * and goes on in the detour.
  */
 #include "engine/hit/hit.h"
 #include "engine/hit/call.h"
@@ -15,7 +15,7 @@
 #include "port.h"
 #include "engine/insn/callout.h"
 
-/* Its pc and stack pointer are not in the frame. */
+/* The frame has no pc and no stack pointer. */
 static struct dp_mcontext *regs_of(struct dp_detour_frame *frame,
 				   const struct dp_site_entry *site)
 {
@@ -40,7 +40,7 @@ static void hit(struct dp_detour_frame *frame, const struct dp_site_entry *site)
 	dp_dispatch_site(site, &hit);
 }
 
-/* An answered call is passed over: behind what is told after it. */
+/* An observed system call. If it was answered here, skip it and its second call-out. */
 static void watch(struct dp_detour_frame *frame,
 		  const struct dp_site_entry *site)
 {

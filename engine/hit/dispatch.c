@@ -15,13 +15,13 @@ void dp_hit_count(u32 probe)
 	u64 shard = nr * c->shard_stride;
 	u64 *hits = dp_at(c->counter_off + shard);
 
-	/* The thread may have moved to another CPU since: the lock keeps the
-	 * shard exact, and it is this CPU's own line nearly always. Detours
-	 * count without a lock, so theirs are others. */
+	/* The thread may have moved to another CPU, so the lock keeps the shard exact.
+	 * The line nearly always belongs to this CPU. Detours count in other shards,
+	 * without a lock. */
 	__atomic_fetch_add(&hits[probe], 1, __ATOMIC_RELAXED);
 }
 
-/* Nobody reads what would come of it any more. */
+/* The tool has ended: no reader is left. */
 static void let_pass(const struct dp_site_entry *site)
 {
 	u32 i;
@@ -31,7 +31,7 @@ static void let_pass(const struct dp_site_entry *site)
 			dp_tally(i - 1, DP_TALLY_TOOL_GONE);
 }
 
-/* Return: true if there is a program still to be run. */
+/* Return: true if the probe has a program that is still to be run. */
 static bool begin(const struct dp_probe_entry *p, u32 probe,
 		  const struct dp_site_entry *site, const struct dp_hit *hit)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fault: what the processor raises in a handler, or in the copy of a probed
- * instruction.
+ * fault: faults in a handler, or in the copy of a probed instruction.
  *
- * The program is to see its own instruction where the copy's failed, so the pc
- * goes back there before anybody looks.
+ * The program has to see the fault at its own instruction. So the pc goes back from the
+ * copy before any handler looks.
  */
 #include "engine/hit/hit.h"
 #include "engine/hit/call.h"
@@ -42,7 +41,7 @@ static bool in_pools(u64 pc)
 	return false;
 }
 
-/* Which instruction of the region is a pc in the detour in? */
+/* The program's address of the instruction whose copy in the detour is at @offset */
 static u64 behind_jump(const struct dp_site_entry *s, u64 offset)
 {
 	const struct dp_jump *j = &s->jump;
@@ -53,7 +52,7 @@ static u64 behind_jump(const struct dp_site_entry *s, u64 offset)
 	return s->addr + j->offset[i];
 }
 
-/* The program's own address for a pc in a copy, and whose it is. */
+/* The site whose copy @pc is in; @addr: the program's own address for it. */
 static const struct dp_site_entry *copied(u64 pc, u64 *addr)
 {
 	u32 i;
@@ -74,7 +73,7 @@ static const struct dp_site_entry *copied(u64 pc, u64 *addr)
 	return NULL;
 }
 
-/* On the handler stack: ask the probes of the site. */
+/* On the handler stack: call the site's fault_handlers. */
 static u32 ask(void *arg)
 {
 	struct fault *f = arg;
@@ -99,7 +98,7 @@ static u32 ask(void *arg)
 	return 0;
 }
 
-/* Where this trap's registers are no other's are to be put. */
+/* The alternate stack is hidden while the trap's own registers are on it. */
 static void ask_hidden(struct fault *f, const struct dp_trap *trap)
 {
 	u64 sp = trap->alt_sp, size = trap->alt_size;
@@ -133,13 +132,13 @@ static bool in_copy(struct fault *f, struct dp_trap *trap)
 	if (!f->dealt_with)
 		return false;
 	dp_regs_to(f->regs, mc);
-	/* Not through the probe again. */
+	/* Do not go through the probe again. */
 	to = dp_regs_pc(f->regs);
 	dp_mcontext_set_pc(mc, to == addr ? pc : to);
 	return true;
 }
 
-/* A handler has: it may mend that itself. */
+/* A handler has faulted: its fault_handler may mend that. */
 static bool mended(struct fault *f, struct dp_mcontext *mc)
 {
 	const struct dp_probe_entry *p = dp_probe(f->stack->probe - 1);
@@ -162,14 +161,14 @@ static bool mended(struct fault *f, struct dp_mcontext *mc)
 	return true;
 }
 
-/* Its thread goes on where the handler was called from. */
+/* The thread goes on where the handler was called from. */
 static void give_up(struct dp_mcontext *mc, u64 guard)
 {
 	dp_mcontext_set_pc(mc, (u64)dp_guard_up);
 	dp_mcontext_set_sp(mc, guard);
 }
 
-/* Or it is given up. */
+/* Give the handler up, unless its fault_handler mends the fault. */
 static bool in_handler(struct fault *f, struct dp_mcontext *mc)
 {
 	u64 guard = f->stack->guard;
@@ -186,7 +185,7 @@ static bool in_handler(struct fault *f, struct dp_mcontext *mc)
 	return true;
 }
 
-/* 1 + the number of the probe whose handler entry.S has called, 0: it has none. */
+/* Return: 1 + number of the probe whose handler entry.S has called; 0: it called none. */
 static u32 fast_probe(const struct dp_stack *stack)
 {
 	const struct dp_instance *ri = (void *)stack->instance;
@@ -216,7 +215,7 @@ static bool in_fast(struct fault *f, struct dp_mcontext *mc)
 	return probe && in_handler(f, mc);
 }
 
-/* It deals with no fault of its own. */
+/* A fault in a fault_handler gives that up. */
 static bool in_fault_handler(const struct dp_stack *stack, u64 sp)
 {
 	return stack->faulting && stack->busy &&
@@ -230,7 +229,7 @@ static bool in_jumped(const struct dp_stack *stack, u64 sp)
 	       stack->sp - sp < DP_STACK_SIZE;
 }
 
-/* It ends here, as if it had said jprobe_return(). */
+/* The jprobe's handler ends here, as if it had called jprobe_return(). */
 static bool leave_jumped(struct fault *f, struct dp_trap *trap)
 {
 	if (mended(f, trap->regs))

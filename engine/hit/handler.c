@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * handler: one is called.
+ * handler: call a handler.
  *
- * A handler that faults is left through dp_guard(); its probe is not called
- * again.
+ * A handler that faults is left through dp_guard(); its probe is not called again.
  */
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
@@ -25,7 +24,8 @@ void dp_call_give_up(u32 probe)
 
 	__atomic_fetch_or(&dp_probe_state(probe)->status, DP_PROBE_FAULTED,
 			  __ATOMIC_RELAXED);
-	/* From now on somebody looks. In another process nobody goes the short way. */
+	/* From now on the general path checks the probe. In another process there is no
+	 * fast path. */
 	if (dp_arena.control.self_offset)
 		__atomic_store_n((u64 *)&site->fast, 0, __ATOMIC_RELAXED);
 	dp_tally(probe, DP_TALLY_FAULTED);
@@ -57,7 +57,7 @@ u64 dp_call_handler(struct dp_stack *stack, u32 probe, u64 handler, u64 a,
 	bool knows_errno = dp_arena.control.errno_offset;
 	s32 error;
 
-	/* Nothing that needs so little looks at the stack. */
+	/* A handler that needs so little does not look at the stack. */
 	if (!needs)
 		return guarded(stack, probe, handler, a, b, 0);
 	error = knows_errno ? *errno_of() : 0;

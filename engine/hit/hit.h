@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hit: a thread at a site, and what is done for it.
+ * hit: a thread at a site, and what the agent does for it.
  *
  * The hit half is freestanding and uses general registers only. It allocates nothing,
- * locks nothing, and calls nothing outside the engine and its port. It follows offsets in
- * memory that control has prepared, and tells control by counters alone.
+ * locks nothing, and calls nothing outside the engine and its port. It follows offsets
+ * in memory that control has prepared. It tells control what happened by counters
+ * alone.
  */
 #ifndef DP_HIT_HIT_H
 #define DP_HIT_HIT_H
@@ -18,12 +19,7 @@
 #include "engine/layout/ring.h"
 #include "engine/layout/site.h"
 
-/*
- * arena: the memory that control has prepared, as the hit half sees it.
- *
- * The link script places it at known distances from the text (layout.h). Everything in
- * it is found by offsets from its beginning.
- */
+/* arena: the memory that control has prepared, as the hit half sees it. */
 
 #pragma GCC visibility push(hidden)
 
@@ -33,7 +29,7 @@ extern u64 dp_table[DP_TABLE_WORDS];
 extern struct dp_private dp_private;
 extern struct dp_arena dp_arena;
 
-/* What lies behind struct dp_arena; the compiler is not to know that it does. */
+/* What lies behind struct dp_arena. The asm hides that from the compiler. */
 static inline void *dp_at(u64 offset)
 {
 	char *arena = (char *)&dp_arena;
@@ -78,12 +74,12 @@ static inline void dp_tally(u32 probe, enum dp_tally what)
 
 /**
  * struct dp_hit - a thread at a site
- * @regs: its registers, the pc at the site; of what is behind the segment
- *        registers nothing is there
- * @low, @high: what of its stack is there for certain
- * @alt_sp, @alt_size: its alternate stack; DP_ALT_UNKNOWN: nobody has asked
- * @fpstate: where its vector registers are, by address; 0: in place
- * @signals: they are not blocked meanwhile
+ * @regs: its registers, the pc at the site; what follows the segment registers is not
+ *        there
+ * @low, @high: the part of its stack that is mapped for certain
+ * @alt_sp, @alt_size: its alternate stack; a size of DP_ALT_UNKNOWN: not asked yet
+ * @fpstate: address of its saved vector registers; 0: they are in place
+ * @signals: signals are not blocked during the hit
  */
 struct dp_hit {
 	struct dp_mcontext *regs;
@@ -98,14 +94,14 @@ struct dp_hit {
 #define DP_RED_ZONE 128
 #define DP_WORD 8
 
-/** dp_hit_knows() - is the word at @addr there for certain? */
+/** dp_hit_knows() - is the word at @addr mapped for certain? */
 static inline bool dp_hit_knows(const struct dp_hit *hit, u64 addr)
 {
 	return addr >= hit->low && addr + DP_WORD <= hit->high;
 }
 
-/* Something has just been written below the red zone, so that the page of the
- * stack pointer is there if that was on the same one. */
+/* A write below the red zone has just succeeded. If it was on the stack pointer's page,
+ * that page is mapped. */
 static inline void dp_hit_know_stack(struct dp_hit *hit)
 {
 	u64 sp = dp_mcontext_sp(hit->regs), written = sp - DP_RED_ZONE - 1;
@@ -118,8 +114,8 @@ static inline void dp_hit_know_stack(struct dp_hit *hit)
 
 /**
  * struct dp_detour_frame - what entry.S makes of a call from a detour
- * @regs: as far as they go
- * @back: into the detour; @number what it told
+ * @regs: general registers, without pc and stack pointer
+ * @back: where the call returns to in the detour; @number: what the detour told
  */
 struct dp_detour_frame {
 	u64 regs[19];
@@ -127,12 +123,12 @@ struct dp_detour_frame {
 	u32 number, pad;
 };
 
-/** dp_detour_hit() - a detour tells of its site. Context: as the thread. */
+/** dp_detour_hit() - a detour has called out for its site. Context: as the thread. */
 void dp_detour_hit(struct dp_detour_frame *frame);
 
 /**
  * dp_dispatch_site() - run the probes of a site for this thread
- * Return: does a record wait for the instruction to complete?
+ * Return: true if a record waits for the original instruction to complete.
  */
 bool dp_dispatch_site(const struct dp_site_entry *site,
 		      const struct dp_hit *hit);
@@ -140,33 +136,33 @@ bool dp_dispatch_site(const struct dp_site_entry *site,
 /** dp_hit_count() - count a hit of a probe */
 void dp_hit_count(u32 probe);
 
-/** dp_linker_tell() - the linker says that libraries have come or gone: linker.c */
+/** dp_linker_tell() - a loader event: see linker.c */
 void dp_linker_tell(const struct dp_hit *hit);
 
 #pragma GCC visibility pop
 
 /*
- * trap: the world has interrupted a thread, perhaps because of us.
+ * trap: a thread is interrupted, perhaps by one of our breakpoints.
  *
  * The port fills in struct dp_trap and asks the functions below, in this order:
  *
  *   a breakpoint's trap ──► dp_trap_hit() ──── true: the thread goes on as @regs say
- *                                         └─── false: none of ours
- *   anything else that ───► dp_trap_raised() ─ true: a handler's or a copy's, dealt with
- *   the processor raises                  └─── false: the program's own; @regs say where
+ *                                         └─── false: the breakpoint is not ours
+ *   anything else that ───► dp_trap_raised() ─ true: a handler or a copy raised it; handled
+ *   the processor raises                  └─── false: the program raised it; @regs say where
  *
- * Then it puts @regs back, and the second stack if @alt_changed.
+ * Then the port puts @regs back, and the alternate stack if @alt_changed.
  */
 
 #pragma GCC visibility push(hidden)
 
 /**
  * struct dp_trap - a thread that is interrupted
- * @regs: its registers; of what is behind the pc is where it goes on
- * @at: address of what the world has saved of it: on the thread's stack, or on the one
- *      that it keeps for interruptions
- * @alt_sp, @alt_size: that one, in bytes; a size of 0: the thread has none
- * @alt_changed: set by the engine: these are to be in force when the thread goes on
+ * @regs: its registers; the thread goes on at the pc that the engine leaves there
+ * @at: address of what the kernel has saved: on the thread's stack or on its alternate
+ *      stack
+ * @alt_sp, @alt_size: the alternate stack, in bytes; a size of 0: the thread has none
+ * @alt_changed: set by the engine: @alt_sp and @alt_size are to be in force afterwards
  * @mask: the port's own, for dp_hit_leave()
  */
 struct dp_trap {
@@ -179,56 +175,59 @@ struct dp_trap {
 
 /**
  * dp_trap_hit() - run the probes of the site whose breakpoint a thread has met
- * @pc: where the breakpoint is
- * @breakpoint: it is one; false: an instruction that raises something else and stands
- *              for one in the middle of a jump
- * Context: the interrupted thread; all that may interrupt it is another trap.
- * Return: true if it was one of ours.
+ * @pc: address of the breakpoint
+ * @breakpoint: false: inside a jump, another instruction that raises a signal stands
+ *         for the breakpoint
+ *
+ * Context: the interrupted thread. Only another trap may interrupt it.
+ * Return: true if the breakpoint was ours.
  */
 bool dp_trap_hit(struct dp_trap *trap, u64 pc, bool breakpoint);
 
-/** dp_trap_returned() - the breakpoint may be that at which a jprobe's handler ends.
+/** dp_trap_returned() - is this the breakpoint at which a jprobe's handler ends?
  *  Return: true if it was, and the thread goes on as @trap says. */
 bool dp_trap_returned(struct dp_trap *trap);
 
 /**
  * dp_trap_raised() - the processor has raised something else in this thread
- * Return: true if it was in a handler or a probed instruction, and is dealt with.
- * Otherwise @trap->regs say where in the program it was.
+ *
+ * Return: true if a handler or a probed instruction raised it, and it was handled.
+ * Otherwise @trap->regs say where in the program it was raised.
  */
 bool dp_trap_raised(struct dp_trap *trap);
 
-/** dp_hit_of_trap() - a hit of a thread that is interrupted
+/** dp_hit_of_trap() - fill in the hit of an interrupted thread
  *
- * The world has just written below the stack pointer, unless it has a stack of its own
- * for that: then nothing of the thread's stack is certain.
- */
+ *  The kernel has just written below the thread's stack pointer, unless it used the
+ *  alternate stack. Then nothing of the thread's stack is certain. */
 void dp_hit_of_trap(struct dp_hit *hit, const struct dp_trap *trap);
 
 #pragma GCC visibility pop
 
-/* site: those that control has prepared, as a thread that hits finds them. */
+/* site: the sites that control has prepared, as a thread that hits finds them. */
 
 #pragma GCC visibility push(hidden)
 
-/** dp_site_lookup() - the site that has a breakpoint of ours at an address, be
- *  it in the text or behind its second copy; or NULL */
+/** dp_site_lookup() - the site that has a breakpoint of ours at @addr, or NULL
+ *  The breakpoint is in the text, or behind the second copy. */
 const struct dp_site_entry *dp_site_lookup(u64 addr);
 
 /**
- * dp_site_boundary() - the instruction of a site's region that stands behind a breakpoint
- * in its jump at @addr
- * Return: its number, from 1; -1: there is none.
+ * dp_site_boundary() - find the instruction of a region by a breakpoint in the jump at
+ * @addr
+ * Return: its number, from 1; -1: no breakpoint of the jump is there.
  */
 int dp_site_boundary(const struct dp_site_entry *site, u64 addr);
 
 /**
- * dp_site_trapped() - whose breakpoint a thread has met
- * @pc: its address
- * @breakpoint: it is one; false: what stands for one where the bytes of a jump allow no other
- * @around: set to the site whose jump it is in the middle of, or NULL
- * Return: the site that the trap is of, or NULL. A site of its own that has no probe any
- * more leaves the trap to the one around it.
+ * dp_site_trapped() - the site whose breakpoint a thread has met
+ * @pc: address of the breakpoint
+ * @breakpoint: false: an instruction that stands for it, where the jump's bytes allow
+ *         no other
+ * @around: set to the site whose jump @pc is inside of, or NULL
+ *
+ * Return: the site, or NULL. A site at @pc without probes leaves the trap to the site
+ * around it.
  */
 const struct dp_site_entry *
 dp_site_trapped(u64 pc, bool breakpoint, const struct dp_site_entry **around);

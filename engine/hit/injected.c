@@ -2,9 +2,9 @@
 /*
  * injected: a hit whose handler the tool has put into the process.
  *
- * It runs on a stack from a small pool, with all signals blocked but those that it
- * may raise itself, and with what it may change of vector state saved around it. One
- * that faults is left through dp_guard(), and its probe not called again.
+ * The handler runs on a stack from a small pool. All signals are blocked but those that
+ * it may raise itself. The vector state that it may change is saved around it. A
+ * handler that faults is left through dp_guard(); its probe is not called again.
  */
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
@@ -28,7 +28,7 @@ static bool is_off(u32 probe)
 		       DP_PROBE_REMOVED;
 }
 
-/* Who takes a probe away looks here for those that still run. */
+/* A tool that removes a probe looks here for handlers that still run. */
 struct dp_injected *dp_injected_begin(u32 probe)
 {
 	u32 from = dp_hit_cpu(), i, none;

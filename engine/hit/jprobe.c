@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * jprobe: a handler that is called as the probed function itself would be.
+ * jprobe: a handler that is called as the probed function would be.
  *
- * It runs on the program's own stack, where its arguments are; what is there of
- * them is put back when it is done, all registers get their values again, and the
- * function begins, and after-handlers of others get their turn. That is done by breakpoints on both sides: the kernel keeps
- * what the vector registers held in the signal's frame.
+ * The handler runs on the program's own stack, where its arguments are. When it is
+ * done, the words there and all registers get their values back. Then the function
+ * begins, and other probes' post_handlers follow. Breakpoints on both sides do that:
+ * the signal frame keeps the vector registers.
  */
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
@@ -15,7 +15,7 @@
 #include "engine/layout/site.h"
 #include "engine/layout/handler.h"
 
-/* The lowest part of the handler stack, which nobody uses meanwhile. */
+/* The lowest part of the handler stack, which is unused meanwhile. */
 static u64 *kept(const struct dp_stack *stack)
 {
 	return (u64 *)dp_stack_low(stack);
@@ -38,7 +38,7 @@ static void give_vectors(const struct dp_stack *stack, u64 state)
 		dp_bytes_copy((void *)state, from + 1, from[0]);
 }
 
-/* A stack may end less far up, and what is behind its end belongs to nobody. */
+/* The stack may end sooner. What is behind its end is not the program's stack. */
 static void keep_words(struct dp_stack *stack, u64 sp)
 {
 	u64 room = DP_PAGE - sp % DP_PAGE, n = sizeof(stack->words);
@@ -47,7 +47,7 @@ static void keep_words(struct dp_stack *stack, u64 sp)
 		n = dp_port_read(stack->words, sp, n);
 	else
 		dp_bytes_copy(stack->words, (const void *)sp, n);
-	/* Where reading is forbidden, what the page has. */
+	/* Where process_vm_readv is forbidden, copy to the end of the page. */
 	if (n < room && n < sizeof(stack->words)) {
 		n = room;
 		dp_bytes_copy(stack->words, (const void *)sp, n);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * linker: the dynamic linker has mapped or unmapped libraries, or is about to.
+ * linker: a loader event, or one that is about to come.
  *
- * It calls an empty function then, for debuggers; a probe there brings us here. When
- * libraries are in place and no code of them has run, the thread waits for the tool,
- * which may have probes for them; and before anything changes while the tool writes
- * to text that may go. It does not wait for one that has ended, nor for ever for one
- * that is stopped, and not again before that one has answered.
+ * The dynamic linker then calls an empty function, for debuggers. A probe there brings
+ * the thread here. It waits for the tool in two cases:
+ * - libraries are in place and no code of them has run: the tool may have probes for
+ *   them;
+ * - mappings are about to change while the tool writes to text that may go.
+ *
+ * A thread does not wait for a tool that has ended. It waits a limited time for a
+ * stopped tool, and not again before the last answer.
  */
 #include "engine/hit/hit.h"
 #include "engine/layout/arena.h"
@@ -25,7 +28,8 @@ static bool answered(u32 number)
 	       __atomic_load_n(&c->tool_futex, __ATOMIC_RELAXED) & DP_TOOL_DIED;
 }
 
-/* The state is there before the tool's word is read; the tool does it the other way round. */
+/* r_state is written before the tool's word is read. The tool writes its word, then
+ * reads r_state. */
 static bool has_to_wait(const struct dp_arena_control *c)
 {
 	if (!c->linker_state)
@@ -41,7 +45,7 @@ void dp_linker_tell(const struct dp_hit *hit)
 	const struct dp_arena_control *c = &dp_arena.control;
 	u32 number, i;
 
-	/* A thread on its way through a detour could not be sent home. */
+	/* The tool could not send a thread home that is on its way through a detour. */
 	if (hit->signals || !has_to_wait(c))
 		return;
 	dp_arena.hit.linker_regs = (u64)hit->regs;

@@ -7,8 +7,8 @@
  *                                    will not ─────────────────► discard, free
  *                                    perhaps ─► pending, until it has
  *
- * At the entry of a function whose calls are tracked what was logged waits in
- * the instance.
+ * At the entry of a function whose calls are tracked, the logged bytes wait in the
+ * instance.
  */
 #include "engine/hit/program.h"
 #include "engine/hit/hit.h"
@@ -29,7 +29,7 @@ static const struct dp_program_entry *program_of(const struct dp_probe_entry *p)
 	return &programs[p->program - 1];
 }
 
-/* Count this execution, unless it is one too many or too early. */
+/* Count this execution, unless passcount or maxhits forbids it. */
 static bool admit(u32 probe)
 {
 	struct dp_probe_state *s = dp_probe_state(probe);
@@ -169,7 +169,7 @@ static bool execute(u32 probe, const struct dp_site_entry *site,
 	ctx->serial = ctx->ticks = serial;
 	ctx->hit = (u64)hit;
 	ctx->instance = (u64)instance;
-	/* Where signals can come, their frames must not go there. */
+	/* A signal frame must not go onto the context's stack. */
 	if (hit->signals)
 		run(ctx);
 	else

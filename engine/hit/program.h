@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* program: a hit of a probe that runs one, its context, and when its record counts. */
+/* program: a hit of a probe that runs a program, its context, and its record. */
 #ifndef DP_HIT_PROGRAM_H
 #define DP_HIT_PROGRAM_H
 
@@ -17,17 +17,18 @@
  */
 bool dp_program_run(u32 probe, const struct dp_site_entry *site,
 		    const struct dp_hit *hit, u64 serial);
-/** dp_program_enter() - the same at the entry of a function: it fills in the instance,
- *  or leaves it incomplete if the call is not to be followed */
+/** dp_program_enter() - run the program of a probe at the entry of a function
+ *  Fills in the instance. Leaves it incomplete if the call is not to be tracked. */
 void dp_program_enter(u32 probe, const struct dp_site_entry *site,
 		      const struct dp_hit *hit,
 		      struct dp_exit_instance *instance);
 
-/** dp_context_claim() - a context that is free, or has been left by this thread for
- *  good, for a hit of it; or NULL */
+/** dp_context_claim() - take a context for a hit, or one that this thread has left for
+ *  good
+ *  Return: NULL if there is none. */
 struct dp_context *dp_context_claim(const struct dp_hit *hit);
 void dp_context_release(struct dp_context *ctx);
-/** dp_context_suspend() - its record waits for the original instruction */
+/** dp_context_suspend() - the record waits for the original instruction */
 void dp_context_suspend(struct dp_context *ctx);
 
 /** enum dp_completes - will the original instruction complete? */
@@ -37,14 +38,14 @@ enum dp_completes {
 	DP_COMPLETES_PERHAPS,
 };
 
-/** dp_completes() - before it is run, with the registers it will see */
+/** dp_completes() - ask before the instruction runs, with the registers it will see */
 enum dp_completes dp_completes(const struct dp_site_entry *site,
 			       const struct dp_hit *hit);
 
 /** dp_pending_complete() - the original instruction of a hit has completed */
 void dp_pending_complete(const struct dp_site_entry *site);
-/** dp_pending_abandon() - discard the records of hits that this thread, being
- *  where @hit says, will not come back to */
+/** dp_pending_abandon() - discard records of hits that a thread will not come back to
+ *  @hit: where the thread is now */
 void dp_pending_abandon(u32 tid, const struct dp_hit *hit);
 
 #pragma GCC visibility pop

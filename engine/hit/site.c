@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * site: which of them has a breakpoint at an address.
+ * site: find the site that has a breakpoint at an address.
  *
- * The index of the arena leads to each by its address, and by the addresses inside its
- * jump at which there are breakpoints. A site's record stays as long as the agent does: a
- * thread that trapped just before the byte went back is still recognised.
+ * The index of the arena leads to a site by its address, and by the addresses of
+ * breakpoints inside its jump. A site's record stays as long as the agent does. So the
+ * agent recognises a trap that came just before the byte went back.
  */
 #include "engine/hit/hit.h"
 #include "arch/arch.h"
@@ -24,15 +24,15 @@ int dp_site_boundary(const struct dp_site_entry *s, u64 addr)
 	return -1;
 }
 
-/* What a breakpoint in the middle of a jump raises follows from its byte (island.c). */
+/* The byte of a breakpoint inside a jump decides what it raises (island.c). */
 static bool raises(const struct dp_site_entry *s, u64 addr, bool breakpoint)
 {
 	return dp_site_boundary(s, addr) > 0 &&
 	       (s->patch[addr - s->addr] == DP_BREAKPOINT) == breakpoint;
 }
 
-/* The site whose jump has a breakpoint at an address inside it, be there a site of
- * its own or not: of several that could, one that is armed. */
+/* The site whose jump has a breakpoint at an inner address, whether or not a site is
+ * there. If several could have it: an armed one. */
 static const struct dp_site_entry *site_around(u64 addr, bool breakpoint)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
@@ -66,7 +66,7 @@ const struct dp_site_entry *dp_site_lookup(u64 addr)
 		if (s->addr == addr ||
 		    (s->post && s->post + s->post_body == addr))
 			return s;
-		/* A site of its own would go before this. */
+		/* A site at the address itself goes before this. */
 		if (dp_site_boundary(s, addr) >= 0)
 			around = s;
 	}
@@ -86,7 +86,7 @@ const struct dp_site_entry *dp_site_trapped(u64 pc, bool breakpoint,
 	*around = NULL;
 	if (!site)
 		return NULL;
-	/* By itself it raises nothing but the trap of a breakpoint. */
+	/* A site's own breakpoint raises nothing but the trap of a breakpoint. */
 	if (!breakpoint || pc != site->addr || !site->armed || !site->patch_len)
 		*around = site_around(pc, breakpoint);
 	if (*around)

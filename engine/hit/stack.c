@@ -2,9 +2,9 @@
 /*
  * stack: where the handlers of a thread run.
  *
- * A thread takes a stack at its first hit and keeps it; its address stands in
- * the library's thread-local storage, so that taking it again is one load. The
- * stack of a thread that has ended goes to the next one that looks for one.
+ * A thread takes a stack at its first hit and keeps it. The stack's address is in the
+ * library's thread-local storage, so finding it again is one load. The stack of an
+ * ended thread goes to the next thread that looks for a stack.
  */
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
@@ -40,7 +40,7 @@ u64 dp_stack_low(const struct dp_stack *stack)
 	return (u64)stack + sizeof(*stack) - DP_STACK_SIZE + DP_PAGE;
 }
 
-/* Before it is anybody's: who waits for handlers looks so far. */
+/* Before the stack has an owner: a waiter for handlers looks at stacks up to this one. */
 static void note(u32 i)
 {
 	u32 *stacks = &dp_arena.hit.stacks;
@@ -56,7 +56,7 @@ static bool take(u32 i, u32 tid)
 {
 	u32 was = __atomic_load_n(&owners()[i], __ATOMIC_RELAXED);
 
-	/* One with our own id was somebody before us. */
+	/* An earlier thread had our own id. */
 	if (was && (was & ~DP_OWNER_COMES) != tid &&
 	    dp_port_thread_lives(was & ~DP_OWNER_COMES))
 		return false;
@@ -66,7 +66,7 @@ static bool take(u32 i, u32 tid)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Unused ones first: then nobody need be asked whether he still lives. */
+/* Unused stacks first: no system call has to check whether an owner still lives. */
 static struct dp_stack *claim(u32 tid)
 {
 	struct dp_stack *stack;
@@ -107,7 +107,7 @@ void dp_stack_leave(void)
 			 0, __ATOMIC_RELEASE);
 }
 
-/* Where handlers run in another process, nobody has any. */
+/* Handlers for another process have no such stacks. */
 struct dp_stack *dp_stack_known(void)
 {
 	return dp_arena.control.self_offset ? (void *)*self() : NULL;
@@ -129,14 +129,14 @@ struct dp_stack *dp_stack_mine(void)
 	return stack;
 }
 
-/* Was it in a handler that the thread was interrupted? */
+/* Was the thread in a handler when the signal interrupted it? */
 static bool interrupts(const struct dp_stack *stack)
 {
 	u64 sp;
 
 	if (dp_port_interrupted(stack->alt_sp, stack->alt_size, &sp))
 		return sp - dp_stack_low(stack) < DP_STACK_SIZE - DP_PAGE;
-	/* It is something else than a signal's handler that runs there. */
+	/* Something else than a signal handler runs there. */
 	return !dp_stack_on_alternate(stack, stack->sp);
 }
 
@@ -162,9 +162,10 @@ void dp_stack_alternate(const struct dp_trap *trap)
 }
 
 /*
- * In a handler the stack pointer is on its stack, also in a signal handler that
- * interrupts it; unless that one runs on the alternate stack, or the handler is
- * a jprobe's. Anybody else has left the handler by siglongjmp.
+ * In a handler the stack pointer is on the handler stack, and in a signal handler that
+ * interrupts it, too. Exceptions: the signal handler runs on the alternate stack, or
+ * the handler is a jprobe's. With any other stack pointer the thread has left the
+ * handler by siglongjmp.
  */
 bool dp_stack_nested(const struct dp_stack *stack, u64 sp)
 {
@@ -180,8 +181,8 @@ bool dp_stack_nested(const struct dp_stack *stack, u64 sp)
 }
 
 /*
- * From the alternate stack to ours and back: in between the kernel may not put a
- * signal there, and only on ours it can be told so.
+ * From the alternate stack to ours and back. Signals wait meanwhile: the kernel must
+ * not use the alternate stack. It can be told so only on our stack.
  */
 void dp_call_away(struct dp_stack *stack, u64 sp, void *arg,
 		  u32 (*function)(void *))

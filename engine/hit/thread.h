@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* thread: which one this is. */
+/* thread: identify the current thread and CPU. */
 #ifndef DP_HIT_THREAD_H
 #define DP_HIT_THREAD_H
 
@@ -8,15 +8,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/** dp_hit_thread() - the thread pointer: where its thread-local memory is told from */
+/** dp_hit_thread() - the thread pointer, the base of thread-local memory */
 static inline u64 dp_hit_thread(void)
 {
 	return dp_port_thread_self();
 }
 
-/** dp_hit_cpu() - where this thread is, or was a moment ago */
+/** dp_hit_cpu() - the CPU that this thread runs on, or ran on a moment ago */
 u32 dp_hit_cpu(void);
-/** dp_hit_tid() - thread id, in the target's namespace */
+/** dp_hit_tid() - this thread's id, in the target's namespace */
 u32 dp_hit_tid(void);
 
 #pragma GCC visibility pop

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * trap: what a breakpoint of ours leads to.
+ * trap: hits of sites that are armed with a breakpoint.
  *
- *   breakpoint at a site ──► the world ──► dp_trap_hit(): dispatch, pc = copy
+ *   breakpoint at a site ──► kernel, port ──► dp_trap_hit(): dispatch, pc = copy
  *   copy runs, jumps back behind the site ◄── the thread goes on
  *
- * Where a record has to wait for the instruction, the pc goes to a second copy
- * with a breakpoint behind the instruction; that trap commits the record.
+ * Where a record has to wait for the instruction, the pc goes to a second copy with a
+ * breakpoint behind the instruction. That trap commits the record.
  *
- * Nothing is single-stepped and the site keeps its breakpoint throughout, so no
- * other thread can run past it unseen.
+ * Nothing is single-stepped and the site keeps its breakpoint throughout. So no other
+ * thread can run past it unseen.
  */
 #include "engine/hit/hit.h"
 #include "engine/hit/call.h"
@@ -20,7 +20,7 @@
 #include "arch/arch.h"
 #include "port.h"
 
-/* The largest that the world writes below a stack pointer */
+/* The most that the kernel writes below a stack pointer */
 #define FRAME_MAX 16384
 
 void dp_hit_of_trap(struct dp_hit *hit, const struct dp_trap *trap)
@@ -71,8 +71,8 @@ static void hit(const struct dp_site_entry *site, struct dp_trap *trap)
 	}
 }
 
-/* A trap in the middle of a jump: of the site that is there, if there is one with probes,
- * or else of the jump's. Children are not counted. */
+/* Count a trap inside a jump: for the site that is there, if it has probes, or else for
+ * the jump's site. Children are not counted. */
 static void count_middle(const struct dp_site_entry *site)
 {
 	if (dp_hit_who() != DP_WHO_OWNER)
@@ -83,8 +83,8 @@ static void count_middle(const struct dp_site_entry *site)
 		dp_tally(site->first_probe - 1, DP_TALLY_MIDDLE);
 }
 
-/* Somebody has come to the middle of what a jump replaces: back from where he
- * was when it was written, or by a branch. */
+/* A thread has come to an inner instruction of a region: by a branch, or because it was
+ * within the region when the jump was written. */
 static void interior_arrival(const struct dp_site_entry *site, int insn,
 			     struct dp_trap *trap)
 {
@@ -94,7 +94,7 @@ static void interior_arrival(const struct dp_site_entry *site, int insn,
 	dp_mcontext_set_pc(trap->regs, site->jump.base + site->jump.at[insn]);
 }
 
-/* At the breakpoint behind the second copy. */
+/* The breakpoint behind the second copy: the instruction has completed. */
 static void completed(const struct dp_site_entry *site, struct dp_trap *trap)
 {
 	if (dp_hit_who() != DP_WHO_OWNER)

@@ -4,15 +4,15 @@
  *
  *   thread                                 tool
  *   TAKEN  registers filled in
- *   ASKED  ───────── calls ──────────────► RUNS  handler, with these registers
+ *   REQUESTED ───── wakes ───────────────► RUNS  handler, with these registers
  *   waits                                   │
  *   ANSWERED ◄──────────────────────────────┘
  *   registers from there; the next probe of the site, or on
  *
- * The thread waits for so long and no longer, and only as long as the tool is
- * there: the kernel marks @owner when that ends, however it ends. Meanwhile its
- * signals wait, as for a thread that is stopped. Who goes on unanswered does so
- * with the registers it had.
+ * The thread waits until the probe's deadline, and only while the tool answers. The
+ * kernel marks @owner when the owner ends, however it ends. Meanwhile the thread's
+ * signals wait, as for a stopped thread. An unanswered thread goes on with the
+ * registers it had.
  */
 #include "engine/hit/call.h"
 #include "engine/hit/hit.h"
@@ -23,7 +23,7 @@
 #include "arch/arch.h"
 #include "port.h"
 
-/* So often it is looked whether the tool is there still. */
+/* How often a waiting thread checks that the tool is still there */
 #define SLICE_MS 100
 #define CROWDED_MS 1
 
@@ -51,7 +51,7 @@ static bool move(struct dp_upcall *upcall, u32 from, u32 to)
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* So far the tool looks. */
+/* The tool looks at upcalls up to @high. */
 static void note(u32 i)
 {
 	u32 *high = &upcalls()->high,
@@ -80,8 +80,7 @@ static struct dp_upcall *find_free(void)
 	return NULL;
 }
 
-/* Where as many as there is room for wait already, this one does until one of
- * them goes on. */
+/* Where all upcalls are in use, wait until another thread's upcall ends. */
 static struct dp_upcall *claim(u32 patience)
 {
 	u64 until = dp_port_now() + patience;
@@ -95,8 +94,8 @@ static struct dp_upcall *claim(u32 patience)
 	return upcall;
 }
 
-/* Nobody has taken it, or it is left to who has. Return: true if the answer has
- * just come. */
+/* Withdraw an upcall that the tool has not taken; abandon one that runs. Return: true
+ * if the answer has just come. */
 static bool give_up(struct dp_upcall *upcall)
 {
 	if (move(upcall, DP_UPCALL_REQUESTED, DP_UPCALL_TAKEN))
@@ -125,9 +124,9 @@ static bool await(struct dp_upcall *upcall, u32 probe)
 	return false;
 }
 
-/** struct upcaller - a thread that has hit: its registers are @regs or, of a signal,
- *  @mc; @pc is where it goes on; @caught: of all signals
- *  the caught ones are not blocked */
+/** struct upcaller - a thread that has hit
+ *  @regs: its registers, or @mc: those of a signal; @pc: where it goes on
+ *  @caught: the caught signals are not blocked; all others are */
 struct upcaller {
 	struct dp_regs *regs;
 	struct dp_mcontext *mc;
@@ -135,7 +134,7 @@ struct upcaller {
 	bool caught;
 };
 
-/* The first time, and where two kinds of probe follow each other. */
+/* Changes the mask at the first upcall, and where the next probe is of another kind. */
 static void block(struct upcaller *a, bool caught)
 {
 	if (a->caught == caught)
@@ -144,7 +143,7 @@ static void block(struct upcaller *a, bool caught)
 	dp_port_defer(caught);
 }
 
-/* Word by word: there is no memcpy here for a compiler to call. */
+/* Word by word: the compiler must not call memcpy, which does not exist here. */
 static void copy(u64 *to, const u64 *from, u32 n)
 {
 	u32 i;
@@ -209,7 +208,7 @@ static void upcall(u32 probe, struct upcaller *a)
 						       DP_TALLY_UNHEARD);
 }
 
-/* Faults of the handler have to come. */
+/* Caught signals stay unblocked for faults of the handler. */
 static void call_injected(u32 probe, struct upcaller *a, u64 x87)
 {
 	struct dp_injected *injected;
@@ -238,7 +237,7 @@ static bool is_on(u32 probe)
 		 (DP_PROBE_REMOVED | DP_PROBE_FAULTED));
 }
 
-/* One that has gone may have made room for another meanwhile, elsewhere. */
+/* A removed probe's entry may serve another site meanwhile. */
 static void each(const struct dp_site_entry *site, struct upcaller *a)
 {
 	u32 index = dp_site_index(site), i;
@@ -285,7 +284,7 @@ void dp_upcall_mcontext(const struct dp_site_entry *site,
 	dp_mcontext_set_sp(mc, sp);
 }
 
-/* What is deferred then comes when the world puts the registers back. */
+/* Deferred signals come when the kernel restores the registers. */
 void dp_upcall_trap(const struct dp_site_entry *site, struct dp_trap *trap)
 {
 	struct upcaller a = { .mc = trap->regs,

@@ -6,7 +6,7 @@
 /**
  * enum dp_insn_class - what an instruction does with the instruction pointer
  * @DP_INSN_PLAIN: falls through to the next instruction, whatever its address
- * @DP_INSN_JMP: direct jump; @target is where
+ * @DP_INSN_JMP: direct jump to @target
  * @DP_INSN_JCC: direct conditional jump
  * @DP_INSN_LOOP: direct conditional jump by a counter, of short reach only
  * @DP_INSN_CALL: direct call

@@ -6,14 +6,14 @@
 #include "port_types.h"
 
 /**
- * enum dp_insn_faults - what has to be known before it can be said to complete
+ * enum dp_insn_faults - what the answer depends on: will the instruction complete?
  * @DP_FAULTS_NEVER: nothing: registers and constants only
- * @DP_FAULTS_OTHER: that it has: it accesses memory, divides, or the like
- * @DP_FAULTS_PUSH: that the word below the stack pointer can be written
- * @DP_FAULTS_POP: that the word at the stack pointer can be read
- * @DP_FAULTS_CALL: as PUSH; it does not come back here
- * @DP_FAULTS_RET: as POP, and that it is an address
- * @DP_FAULTS_BRANCH: that its operand can be read and is an address
+ * @DP_FAULTS_OTHER: it must have completed: it accesses memory, divides, or the like
+ * @DP_FAULTS_PUSH: the word below the stack pointer can be written
+ * @DP_FAULTS_POP: the word at the stack pointer can be read
+ * @DP_FAULTS_CALL: as PUSH; the instruction does not fall through
+ * @DP_FAULTS_RET: as POP, and the word is an address
+ * @DP_FAULTS_BRANCH: its operand can be read and is an address
  * @DP_FAULTS_BRANCH_CALL: as BRANCH and PUSH
  */
 enum dp_insn_faults {
@@ -33,10 +33,9 @@ enum dp_insn_faults {
 
 /**
  * struct dp_operand_ref - operand of an indirect branch
- * @disp: added to the rest; the whole address where it is relative to the
- *        instruction pointer
+ * @disp: added to the rest; the whole address of a rip-relative operand
  * @base, @index: register numbers of the machine's encoding, or DP_NO_REG
- * @memory: it is a memory operand; else the register @base itself
+ * @memory: a memory operand; else the register @base itself
  */
 struct dp_operand_ref {
 	s64 disp;

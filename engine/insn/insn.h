@@ -2,8 +2,8 @@
 /*
  * insn: facts about one instruction, and its relocation to another address.
  *
- * Pure functions over bytes. The decoder is the port's (dp_insn_facts()); what
- * to do with the facts is decided here, the same way in every world.
+ * Pure functions over bytes. The port has the decoder (dp_insn_facts()). What follows
+ * from the facts is decided here, the same way for every target.
  */
 #ifndef DP_INSN_H
 #define DP_INSN_H
@@ -13,26 +13,26 @@
 #include "engine/insn/class.h"
 #include "engine/insn/faults.h"
 
-/* Room that any relocated instruction fits in, its jump onward included. */
+/* Room for any relocated instruction with its jump onward */
 #define DP_COPY_MAX 64
 
 /**
  * struct insn_facts - what a decoder found out about one instruction
  * @len: length in bytes, 1..DP_INSN_MAX
- * @class: see above
+ * @class: enum dp_insn_class
  * @rip_relative: has a memory operand relative to the next instruction
  * @modrm_off: offset of the ModRM byte, 0 if there is none
  * @disp_off: offset of the displacement, 0 if none
  * @disp_size: its size in bytes, 0 if none
  * @imm_off: offset of the (first) immediate or relative operand, 0 if none
  * @imm_size: its size in bytes
- * @opcode_off: offset of the last opcode byte (the one before ModRM)
+ * @opcode_off: offset of the last opcode byte (before ModRM)
  * @cc: condition code 0..15 for DP_INSN_JCC
- * @target: displacement from the *end* of the instruction for the direct
- *          branches, or to the memory operand for @rip_relative ones
+ * @target: displacement from the *end* of the instruction, to a direct branch's target
+ *         or to a @rip_relative memory operand
  * @faults: enum dp_insn_faults
- * @operand: of an indirect branch; the displacement of a rip-relative one
- *           counts from the end of the instruction
+ * @operand: of an indirect branch; a rip-relative displacement counts from the end of
+ *         the instruction
  * @refusal: for DP_INSN_REFUSED, a static phrase: "hlt is privileged"
  */
 struct insn_facts {
@@ -55,8 +55,7 @@ struct insn_facts {
 /**
  * dp_insn_facts() - decode one instruction (implemented by the port)
  * @code: its bytes
- * @size: how many may be read; an instruction that does not end within is
- *        undecodable
+ * @size: how many may be read; a longer instruction is undecodable
  * @facts: filled in on success
  *
  * Context: control half only; never on a hit. Thread-safe.
@@ -65,11 +64,11 @@ struct insn_facts {
 int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *facts);
 
 /**
- * dp_insn_state() - which registers an instruction can change (implemented by the
- * port)
+ * dp_insn_state() - which registers an instruction can change (implemented by the port)
  * @xmms: how many of the xmm registers, from xmm0 on
  *
- * Context: as dp_insn_facts(). Return: DP_STATE_ALL also where that is not known.
+ * Context: as dp_insn_facts().
+ * Return: DP_STATE_ALL also where it is not known.
  */
 enum dp_insn_state dp_insn_state(const u8 *code, size_t size, u8 *xmms);
 
@@ -77,13 +76,11 @@ enum dp_insn_state dp_insn_state(const u8 *code, size_t size, u8 *xmms);
  * struct dp_copy - one relocated instruction
  * @code: bytes that do at their address what the original does at its own
  * @len: bytes used, the jump onward included
- * @body_len: offset of that jump, and of what a system call needs besides; equal
- *            to @len when there is none (an unconditional transfer never gets
- *            there). A thread whose pc is at @body_len has completed the original
- *            instruction.
- * @atomic: true if nothing but the first @body_len bytes, one instruction,
- *          stands between entry and exit: a pc inside is either at the start
- *          (not executed yet) or at @body_len (done)
+ * @body_len: offset of that jump, and of a system call's additional code. A thread
+ *         whose pc is there has completed the original instruction. Equal to @len
+ *         without a jump: an unconditional transfer never gets there.
+ * @atomic: the first @body_len bytes are one instruction. A pc inside the copy is at
+ *         the start (not executed yet) or at @body_len (done).
  */
 struct dp_copy {
 	u8 code[DP_COPY_MAX];
@@ -101,15 +98,15 @@ struct dp_copy {
  * @copy: filled in on success
  * @why: on failure, if not NULL, a static phrase with the reason
  *
- * The copy uses no register and no flag that the original does not, touches no
- * memory below the stack pointer that the original would not have overwritten
- * (a call may use the bytes where its callee's frame begins), pushes original return
- * addresses, and ends with a jump to @from + len unless control never gets
- * there. Everything is relocated; nothing is ever single-stepped.
+ * The copy uses no register and no flag that the original does not use. Below the stack
+ * pointer it writes only what the original would have overwritten. (A call may use the
+ * bytes where its callee's frame begins.) It pushes original return addresses. It ends
+ * with a jump to @from + len unless control never gets there. Nothing is ever
+ * single-stepped.
  *
  * Context: any. Pure.
- * Return: 0; -EINVAL refused (privileged, a breakpoint, a transaction …); -ENOMEM when a
- * displacement does not reach from @to: choose a nearer address.
+ * Return: 0; -EINVAL refused (privileged, a breakpoint, a transaction …); -ENOMEM when
+ * a displacement does not reach from @to: choose a nearer address.
  * Source: seed 001/002 1.4 "out of line"; Intel SDM vol. 2.
  */
 int dp_insn_relocate(const u8 *code, const struct insn_facts *facts, u64 from,

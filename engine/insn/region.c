@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* region: which instructions a jump replaces, and whether it may. */
+/* region: find the instructions that a jump displaces; refuse the unsuitable. */
 #include "engine/insn/region.h"
 
 static int fail(const char **why, const char *reason)
@@ -46,7 +46,7 @@ int dp_region_decode(const u8 *code, size_t size, size_t room,
 	}
 	for (i = 0; i + 1 < r->nr; i++)
 		r->returns |= calls(r->facts[i].class);
-	/* Its frame description begins a byte early, in the middle of a nop. */
+	/* The frame description of a restorer begins a byte early, inside a nop. */
 	for (i = 0; !err && i < r->len; i++)
 		if (dp_insn_is_restorer(code + i, size - (size_t)i))
 			err = fail(

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * region: the instructions that a jump of five bytes replaces, wholly or in
- * part.
- */
+/* region: the instructions that a jump of five bytes displaces, wholly or in part. */
 #ifndef DP_REGION_H
 #define DP_REGION_H
 
@@ -10,7 +7,7 @@
 #include "engine/insn/insn.h"
 
 #define DP_REGION_INSNS 5
-/* Four bytes, and one instruction that begins with the fifth. */
+/* Four bytes, and one instruction that begins with the fifth */
 #define DP_REGION_MAX (DP_JUMP_SIZE - 1 + DP_INSN_MAX)
 
 /**
@@ -18,8 +15,8 @@
  * @len: bytes
  * @nr: instructions
  * @at: offset of each
- * @returns: one that is not the last is a call, so that its callee returns
- *           into the middle
+ * @returns: an instruction before the last is a call, whose callee returns into the
+ *         region
  */
 struct dp_region {
 	u8 len, nr;
@@ -30,22 +27,22 @@ struct dp_region {
 
 /**
  * dp_region_decode() - find the instructions of a region
- * @code: bytes from the first one on
+ * @code: bytes from the first instruction on
  * @size: how many may be read
  * @room: how many may belong to the region
  * @region: filled in on success
  * @why: on failure, a static phrase
  *
  * Context: control half. Pure but for the decoder.
- * Return: 0; -EINVAL there is none: @why.
+ * Return: 0; -EINVAL there is no region: @why.
  */
 int dp_region_decode(const u8 *code, size_t size, size_t room,
 		     struct dp_region *region, const char **why);
 
 /**
- * struct dp_entries - where the direct branches of a function go in it
+ * struct dp_entries - targets of a function's direct branches within the function
  * @v: @n addresses, ascending
- * @cut: it cannot be decoded to its end, so there may be more
+ * @cut: the function cannot be decoded to its end, so there may be more
  */
 struct dp_entries {
 	u64 *v;
@@ -54,8 +51,8 @@ struct dp_entries {
 };
 
 /**
- * dp_entries_find() - look through a function
- * @code, @size, @start: its bytes, and where it is
+ * dp_entries_find() - find the branch targets of a function
+ * @code, @size, @start: its bytes, and their address
  * @entries: @v has room for @size / 2; filled in, not in order yet
  */
 void dp_entries_find(struct dp_entries *entries, const u8 *code, size_t size,
@@ -63,17 +60,17 @@ void dp_entries_find(struct dp_entries *entries, const u8 *code, size_t size,
 
 /**
  * dp_region_entered() - does a branch go into the middle of an instruction?
- * @region, @addr: what is asked about, and where it is
+ * @region, @addr: the region, and its address
  * @entries: of the function around it
  *
- * Some code jumps behind a lock prefix. Where the function cannot be decoded to
- * its end, nobody knows.
+ * Some code jumps behind a lock prefix. Nothing is known of a function that cannot be
+ * decoded to its end: that counts as such a branch.
  * Return: NULL if there is no such branch; else a static phrase.
  */
 const char *dp_region_entered(const struct dp_region *region, u64 addr,
 			      const struct dp_entries *entries);
 
-/** dp_insn_falls_through() - can what follows it in memory be next? */
+/** dp_insn_falls_through() - can the instruction behind it in memory be next? */
 static inline bool dp_insn_falls_through(u8 class)
 {
 	return class == DP_INSN_PLAIN || class == DP_INSN_JCC ||

@@ -2,12 +2,12 @@
 /*
  * abandoned: tracked calls that have ended otherwise than by returning.
  *
- * A call that was left by longjmp is found by what its place on the stack holds now: when
- * the next one is made at that place, or when instances are short.
+ * A call that was left by longjmp is found by what its slot holds now. The thread looks
+ * when it makes another call at that place, or when instances are short.
  *
- * When a thread ends, so do its calls; but not those of coroutines, which others may
- * resume. These are detached: in nobody's list of calls, and looked at when instances are
- * short.
+ * When a thread ends, so do its calls, except those of coroutines that other threads
+ * may resume. These are detached: in no thread's list of calls. They are looked at when
+ * instances are short.
  */
 #include "engine/layout/instance.h"
 #include "engine/layout/handler.h"
@@ -15,12 +15,12 @@
 #include "port.h"
 #include "arch/arch.h"
 
-/* Looking at one takes a system call. */
+/* Looking at a frame takes a system call. */
 #define PATIENCE 16
-/* What lies so far below the thread pointer is not a coroutine's. */
+/* Slots this close below the thread pointer are not a coroutine's. */
 #define OWN_STACK (8u << 20)
 
-/* Out of the list, and in hand. */
+/* Take a frame out of the list, and in hand. */
 static struct dp_frame *unlink(struct dp_stack *stack, u64 *link)
 {
 	struct dp_frame *f = dp_abandoned_frame(*link);
@@ -31,8 +31,8 @@ static struct dp_frame *unlink(struct dp_stack *stack, u64 *link)
 	return f;
 }
 
-/* Somebody may return through it meanwhile, if it is another thread's stack that he
- * is on. */
+/* Another thread may return through the stub meanwhile, if the slot is on that thread's
+ * stack. */
 static void abandon(struct dp_stack *stack, struct dp_frame *f)
 {
 	u32 live = DP_FRAME_LIVE;
@@ -51,7 +51,7 @@ static void abandon(struct dp_stack *stack, struct dp_frame *f)
 	dp_stub_leave(f);
 }
 
-/* Asked of the kernel: the stack may be gone. Return: 0: it is. */
+/* Read through the kernel: the stack may be unmapped. Return: 0: it is. */
 static u64 word_at(u64 slot)
 {
 	u64 now;
@@ -59,7 +59,8 @@ static u64 word_at(u64 slot)
 	return dp_port_read(&now, slot, sizeof(now)) == sizeof(now) ? now : 0;
 }
 
-/* Is its call still to return? On its way from the stub to us its number is there. */
+/* Is its call still to return? On the way from stub to agent, the slot holds the
+ * frame's number. */
 static bool is_there(const struct dp_frame *f)
 {
 	u64 now = word_at(f->slot);
@@ -68,9 +69,9 @@ static bool is_there(const struct dp_frame *f)
 }
 
 /*
- * A call is about to be made from @sp: one that was at the very same place is
- * over. The list is in the order of the calls; what is farther down belongs to
- * outer ones, unless the thread has more than one stack.
+ * A call is about to be made from @sp: an older call at the same place is over. The
+ * list is in the order of the calls. Frames farther down belong to outer calls, unless
+ * the thread has several stacks.
  */
 void dp_abandoned_same(struct dp_stack *stack, u64 sp)
 {
@@ -108,7 +109,7 @@ static u32 drop_own(struct dp_stack *stack, u32 *looked)
 	return dropped;
 }
 
-/* Of those that @stack has taken from the detached. */
+/* The next detached frame that @stack has taken */
 static struct dp_frame *next_detached(struct dp_stack *stack)
 {
 	struct dp_frame *f = dp_stub_frame(stack->detached);
@@ -121,7 +122,7 @@ static struct dp_frame *next_detached(struct dp_stack *stack)
 	return f;
 }
 
-/* @looked: or NULL: only those that have returned */
+/* @looked: NULL: drop only those that have returned */
 static u32 drop_detached(struct dp_stack *stack, u32 *looked)
 {
 	struct dp_frame *f;
@@ -142,7 +143,7 @@ static u32 drop_detached(struct dp_stack *stack, u32 *looked)
 	return dropped;
 }
 
-/* Of calls that are known by their slots, whatever the thread. */
+/* Drop the calls that are known by their slots, of any thread. */
 static u32 drop_at_slots(struct dp_stack *stack,
 			 const struct dp_instance_pool *f, u32 *looked)
 {
@@ -163,8 +164,8 @@ static u32 drop_at_slots(struct dp_stack *stack,
 	return dropped;
 }
 
-/* Where there were none, as in a deep recursion, it is not looked again before so many
- * calls have been missed that looking costs them next to nothing. */
+/* If nothing was dropped, as in a deep recursion, many missed calls must pass before
+ * the next search. So the search costs each next to nothing. */
 static bool drop_any(struct dp_stack *stack, const struct dp_instance_pool *f)
 {
 	u32 looked = 0, dropped;
@@ -193,13 +194,13 @@ struct dp_instance *dp_abandoned_take(struct dp_instance_pool *f,
 	return dp_instance_take(f, stack);
 }
 
-/* Is it one of those that wait for the return? */
+/* Is the instance one of those that wait for the return? */
 static bool waits(const struct dp_instance *ri)
 {
 	const struct dp_frame *f = dp_abandoned_frame(ri->frame);
 	u64 i;
 
-	/* At its slot it would be nobody's in particular. */
+	/* An instance at a slot belongs to no thread. */
 	if (dp_instance_pool_of(ri)->exits)
 		return false;
 	if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != DP_FRAME_LIVE)
@@ -218,8 +219,8 @@ static bool is_listed(const struct dp_stack *stack, const struct dp_frame *f)
 	return at;
 }
 
-/* Up to joining the frame it is just given back. Behind that the call is over, unless
- * it is still to return. */
+/* Until the instance joins its frame, it is just given back. Afterwards the call is
+ * over, unless the instance still waits for the return. */
 static void recover_one(struct dp_stack *stack, struct dp_instance *ri)
 {
 	if ((ri->used & ~DP_INSTANCE_NEW) != stack->tid)
@@ -271,7 +272,7 @@ void dp_abandoned_recover(struct dp_stack *stack)
 	}
 }
 
-/* A thread's own stack ends at its thread pointer, or near enough. */
+/* A thread's own stack ends close to its thread pointer. */
 static bool on_own_stack(const struct dp_stack *stack, const struct dp_frame *f)
 {
 	return stack->thread - f->slot < OWN_STACK;

@@ -9,14 +9,14 @@
  *   tail jump to a function whose exits are probed ─► tail-called: ends at one of those
  *   unwinder ─► those between the old stack pointer and the new one: unwound
  *
- * At an exit the stack pointer is what it was at the entry, so function and
- * stack pointer are the key. Only whoever runs on that stack looks for it: of the
- * words in the table only free ones are contended for.
+ * At an exit the stack pointer is what it was at the entry, so function and stack
+ * pointer are the key. Only the thread on that stack looks for the key. So threads
+ * contend only for free words of the table.
  *
- * A thread may be taken away in the middle of this for good, by a signal handler
- * that does not come back. What is counted is counted while the key is in the table
- * and the instance is incomplete or ending: so whoever finds it later knows that one
- * count is in doubt, and says so.
+ * A signal handler that does not return may take a thread out of this code for good.
+ * Each count happens while the key is in the table and the instance is incomplete or
+ * ending. So a thread that finds the instance later knows that one count is in doubt,
+ * and tallies it.
  *
  * Neither the return address nor anything else on the stack is changed.
  */
@@ -31,17 +31,15 @@
 #include "engine/layout/ring.h"
 #include "engine/layout/instance.h"
 
-/* More of a stack than this is not looked through at once. */
+/* At most this much of a stack is searched at once. */
 #define UNWIND_MOST (256ull << 20)
-/* Nothing below is the address of code. */
+/* No code has an address below this. */
 #define LOWEST_CODE 0x10000ull
 
-/* Not to be inlined: so that little of the stack is taken by what is usual, and little
- * room by what is used often. */
+/* Not inlined: the usual path needs less stack, and the code less room. */
 #define APART __attribute__((noinline))
 
-/* A key's place, and the line where it should be; the way is one further on
- * while it is looked for. */
+/* A key's place, and the line where it should be. During a search @way is one ahead. */
 struct place {
 	const struct dp_instance_table *t;
 	u32 table, home, step, way;
@@ -81,7 +79,7 @@ static struct dp_instance_line *line_of(const struct place *p)
 	return line_at(p, line_number(p));
 }
 
-/* Of the key that has just been found. */
+/* The key that has just been found */
 static u64 *key_of(const struct place *p)
 {
 	return &line_of(p)->key[p->way - 1];
@@ -95,7 +93,7 @@ static struct dp_exit_instance *instance_of(const struct place *p)
 			index * dp_arena.control.instance_stride);
 }
 
-/* Of keys that should be in a line: how many are elsewhere, and have tail-called. */
+/* Of keys that belong in a line: count those in other lines, and the tail-called ones. */
 static void displace(const struct place *p, u32 by)
 {
 	__atomic_fetch_add(&line_at(p, p->home)->displaced, by,
@@ -121,7 +119,7 @@ static bool further(struct place *p, u64 key)
 	return true;
 }
 
-/* The next key of which the bits of @mask are those of @key. */
+/* Find the next key that equals @key in the bits of @mask. */
 APART static bool next(struct place *p, u64 key, u64 mask)
 {
 	do {
@@ -195,7 +193,7 @@ APART static void release(const struct place *p)
 		tail(p, -1u);
 }
 
-/* The return address, or 0 where that cannot be read. */
+/* The return address, or 0 if it cannot be read */
 static u64 return_address(const struct dp_hit *hit)
 {
 	u64 ret;
@@ -214,7 +212,7 @@ static u32 most_logged(void)
 	       (u32)sizeof(struct dp_exit_instance);
 }
 
-/* Children can write to the table: what is found there is read once. */
+/* Fork children can write to the table: read the value once. */
 static u32 logged(const struct dp_exit_instance *v)
 {
 	u32 len = *(const volatile u16 *)&v->len;
@@ -236,21 +234,21 @@ APART static void tell(u32 group, const struct dp_exit_instance *v, u32 tid,
 	dp_log_put(&head, parts, 2);
 }
 
-/* Return: false if it cannot have come about by what is done here. */
+/* Return: false if the code here cannot have written this. */
 static bool is_sane(const struct dp_exit_instance *v, u64 slot)
 {
 	return v->slot == slot && v->len <= most_logged();
 }
 
-/* From here until its key is gone one count is in doubt. */
+/* From here until the key is gone, one count is in doubt. */
 static void begin_end(struct dp_exit_instance *v)
 {
 	__atomic_store_n(&v->ending, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* One whose beginning or end was left for good, or that makes no sense, is given
- * up. Return: it was none of these. */
+/* Give up an instance whose beginning or end was left for good, or that makes no sense.
+ * Return: true if it is whole. */
 static bool is_whole(const struct place *at, u32 group, u64 slot)
 {
 	const struct dp_exit_instance *v = instance_of(at);
@@ -270,7 +268,7 @@ static const u8 tallies[] = {
 	[DP_CALL_TAIL_CALLED] = DP_TALLY_TAIL_CALLED,
 };
 
-/* Other than at an exit of its own. @tid: 0: who entered */
+/* End a call other than at an exit of its function. @tid: 0: the thread that entered */
 APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
 			u64 value, u32 tid)
 {
@@ -286,8 +284,8 @@ APART static void leave(const struct place *at, u32 group, enum dp_call_end how,
 	release(at);
 }
 
-/* The function is entered where an instance of it is. That was left otherwise; or it has
- * jumped to another function, and that one back to its beginning. */
+/* The function is entered where an instance of it is. That was left otherwise, or its
+ * tail target has jumped back to the function. */
 APART static void replace(u32 probe, const struct dp_hit *hit)
 {
 	u64 slot = dp_mcontext_sp(hit->regs);
@@ -342,19 +340,19 @@ void dp_exit_instance_begin(u32 probe, const struct dp_site_entry *site,
 		dp_program_enter(probe, site, hit, v);
 	else
 		dp_exit_instance_fill(v, probe, hit, NULL, 0);
-	/* It was not to be followed. */
+	/* The call is not to be tracked. */
 	if (!v->slot)
 		release(&p);
 }
 
-/* What a call of the probe @group returns, just before the instruction that does. */
+/* What a call of probe @group returns, just before the instruction that returns. */
 APART static u64 returned(u32 group, const struct dp_hit *hit)
 {
 	return dp_probe(group)->way & DP_WAY_XMM ? dp_xmm0(hit->fpstate) :
 						   dp_mcontext_ret(hit->regs);
 }
 
-/* At an exit of the function itself. */
+/* End a call at an exit of its function. */
 APART static void finish(const struct place *at, u32 probe,
 			 const struct dp_hit *hit)
 {
@@ -374,7 +372,7 @@ APART static void finish(const struct place *at, u32 probe,
 	release(at);
 }
 
-/* At one of the function to which it has jumped, if it is still that call. */
+/* End a call at an exit of its tail target, if it is still that call. */
 APART static void finish_tail_called(const struct place *at, u32 group, u32 way,
 				     const struct dp_hit *hit)
 {
@@ -387,8 +385,7 @@ APART static void finish_tail_called(const struct place *at, u32 group, u32 way,
 		      returned(group, hit), dp_hit_tid());
 }
 
-/* Return: false if it is somebody else's call, at the place of one that was left
- * otherwise. */
+/* Return: false if another call is at the place of one that was left otherwise. */
 APART static bool end_own(const struct place *at, u32 probe,
 			  const struct dp_hit *hit)
 {
@@ -408,7 +405,7 @@ APART static bool end_own(const struct place *at, u32 probe,
 	return true;
 }
 
-/* Others at this place may have jumped to the function that is left. */
+/* Other calls at this slot may have jumped to the function that is left. */
 APART static void end_tail_called(u64 key, u32 way, const struct dp_hit *hit)
 {
 	struct place at;
@@ -466,8 +463,8 @@ static bool on_alternate(const struct dp_hit *hit, u64 sp)
 	return sp - hit->alt_sp < hit->alt_size;
 }
 
-/* The part of the stack that is about to be left: [*from, *to). Return: false if
- * it is none, or leads to another stack. */
+/* The part of the stack that is about to be left: [*from, *to). Return: false if it is
+ * empty or too large, or ends on another stack. */
 static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 {
 	struct dp_hit alt = *hit;
@@ -482,8 +479,7 @@ static bool part_left(u32 way, const struct dp_hit *hit, u64 *from, u64 *to)
 	return on_alternate(&alt, *from) == on_alternate(&alt, *to - 1);
 }
 
-/* @ret: the return address that is there; 0: it has been replaced by where the
- * unwinder will go on */
+/* @ret: the return address there; 0: the unwinder has put its destination there */
 APART static void unwind_at(u64 slot, u64 ret)
 {
 	u64 key = dp_instance_key(0, slot);

@@ -10,20 +10,20 @@
 
 #pragma GCC visibility push(hidden)
 
-/** dp_exit_instance_begin() - a function is entered: count it, and track the call from
- *  now on, if there is room and its program, if it has one, does not object. If an
- *  instance is where this one will be, that was left otherwise. */
+/** dp_exit_instance_begin() - a function is entered: count it, and track the call
+ *  The call is tracked if there is room and its program does not object. An older
+ *  instance at the same place has ended otherwise. */
 void dp_exit_instance_begin(u32 probe, const struct dp_site_entry *site,
 			    const struct dp_hit *hit);
-/** dp_exit_instance_fill() - the call will be tracked
- *  @log: what the exit's record shall have, @len bytes */
+/** dp_exit_instance_fill() - complete the instance: its call will be tracked
+ *  @log: logged bytes for the exit's record, @len of them */
 void dp_exit_instance_fill(struct dp_exit_instance *instance, u32 probe,
 			   const struct dp_hit *hit, const void *log, u32 len);
 /** dp_exit_instance_end() - a function is about to be left by the instruction of @site */
 void dp_exit_instance_end(u32 probe, const struct dp_site_entry *site,
 			  const struct dp_hit *hit);
-/** dp_exit_instance_unwind() - a part of the stack is about to be left by an unwinder, and
- *  with it the calls that have their return addresses there */
+/** dp_exit_instance_unwind() - an unwinder is about to leave a part of the stack
+ *  The calls that have their return addresses there end. */
 void dp_exit_instance_unwind(u32 probe, const struct dp_hit *hit);
 
 #pragma GCC visibility pop

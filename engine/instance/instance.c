@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* instance: those of a return probe: see instance.h. */
+/* instance: take and free instances: see instance.h. */
 #include "engine/layout/instance.h"
 #include "engine/layout/handler.h"
 #include "engine/instance/instance.h"
 
-/* One that we have already, and for no call, was left between two instructions. */
+/* An instance that this thread has and that has no call: the thread was interrupted for
+ * good. */
 static bool claim(struct dp_instance *ri, struct dp_stack *stack)
 {
 	u32 mine = stack->tid | DP_INSTANCE_NEW;
@@ -43,7 +44,7 @@ struct dp_instance *dp_instance_take(struct dp_instance_pool *f,
 
 	if (f->nr <= DP_INSTANCE_SCAN)
 		return dp_instance_search(f, stack);
-	/* Who is let in here finds one, or nearly always. */
+	/* A thread that passes this check finds an instance, nearly always. */
 	if (__atomic_load_n(&f->away, __ATOMIC_RELAXED) >= (s64)f->nr)
 		return NULL;
 	ri = dp_instance_search(f, stack);
@@ -65,7 +66,7 @@ struct dp_instance *dp_instance_next(struct dp_stack *stack)
 	return ri;
 }
 
-/* In hand before it is ours. */
+/* The thread notes the instance before it claims it. */
 bool dp_instance_claim(struct dp_stack *stack, struct dp_instance *ri)
 {
 	u32 followed = DP_INSTANCE_AT_SLOT;
@@ -85,14 +86,14 @@ void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
 	u64 (*get)(void) = (void *)dp_arena.control.task;
 	u64 *data = (u64 *)(ri + 1), *end = data + (f->data_size + 7) / 8;
 
-	/* It stays the same as long as the thread lives. */
+	/* The task does not change while the thread lives. */
 	if (!stack->task && get)
 		stack->task = get();
 	ri->task = stack->task;
 	ri->ret_addr = back;
 	ri->next = 0;
 	ri->ending = DP_CALL_ABANDONED;
-	/* Instances are as far apart as whole words. */
+	/* The stride is whole words. */
 	while (data < end) {
 		*data++ = 0;
 		dp_barrier();

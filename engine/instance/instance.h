@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * instance: those of a return probe: which are free, and how their calls ended.
+ * instance: the instances and stubs of return probes, and how their calls end.
  *
- * Context of every function: hit half, on the thread's handler stack. What a thread has
- * in hand is said in its struct dp_stack before it is done, for dp_abandoned_recover().
+ * Context of every function: hit half, on the thread's handler stack. A thread notes in
+ * its struct dp_stack what it has in hand before it changes that.
+ * dp_abandoned_recover() reads the notes.
  */
 #ifndef DP_INSTANCE_INSTANCE_H
 #define DP_INSTANCE_INSTANCE_H
@@ -13,15 +14,14 @@
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
 
-/* stub: what tracked calls return to, each with its frame: which is free, which is
- * whose. */
+/* stub: the stubs that tracked calls return to, with their frames; which are free. */
 
 #pragma GCC visibility push(hidden)
 
 /*
- * A signal's handler may leave the hit half between any two instructions, by
- * siglongjmp: @taken of the thread's stack is that stub which is in no list, or may be.
- * The order of what is written counts.
+ * A signal handler may leave the hit half between any two instructions, by siglongjmp.
+ * So the order of stores counts. @taken of the thread's stack is the frame that is in
+ * no list, or may be in none.
  */
 static inline void dp_barrier(void)
 {
@@ -56,8 +56,7 @@ static inline bool dp_stub_at(u64 addr, u64 *offset)
 	return *offset < dp_stubs()->nr * DP_STUB_SIZE;
 }
 
-/** dp_stub_take_spare() - one that the thread has kept for itself. Context: it has
- *  one. */
+/** dp_stub_take_spare() - take a stub that the thread has kept. Context: it has one. */
 static inline struct dp_frame *dp_stub_take_spare(struct dp_stack *stack)
 {
 	struct dp_frame *f = dp_stub_frame(stack->spare);
@@ -69,7 +68,7 @@ static inline struct dp_frame *dp_stub_take_spare(struct dp_stack *stack)
 	return f;
 }
 
-/** dp_stub_give_spare() - keep one. Context: there are fewer than DP_SPARE_FRAMES. */
+/** dp_stub_give_spare() - keep a stub. Context: fewer than DP_SPARE_FRAMES are kept. */
 static inline void dp_stub_give_spare(struct dp_stack *stack,
 				      struct dp_frame *f)
 {
@@ -82,22 +81,23 @@ static inline void dp_stub_give_spare(struct dp_stack *stack,
 	stack->taken = 0;
 }
 
-/** dp_stub_take() - any. Return: NULL if there are no more. */
+/** dp_stub_take() - take any free stub. Return: NULL if there is none. */
 struct dp_frame *dp_stub_take(struct dp_stack *stack);
-/** dp_stub_give() - for the thread's own use, or anybody's */
+/** dp_stub_give() - free a stub, for the thread's own use or any thread's */
 void dp_stub_give(struct dp_stack *stack, struct dp_frame *f);
-/** dp_stub_keep() - the same of one that the unwinder is still to look at: until it has
- *  come to the next */
+/** dp_stub_keep() - free a stub when the unwinder, which looks at its frame, has come to
+ *  the next */
 void dp_stub_keep(struct dp_stack *stack, struct dp_frame *f);
-/** dp_stub_detach() - nobody has it in his list, and somebody may return to it */
+/** dp_stub_detach() - note a frame that is in no thread's list
+ *  A coroutine may still return to its stub. */
 void dp_stub_detach(struct dp_frame *f);
-/** dp_stub_take_detached() - all of them. Return: number of the first, 0 for none;
- *  @next_free leads on. */
+/** dp_stub_take_detached() - take all detached frames. Return: number of the first, 0
+ *  for none; @next_free leads on. */
 u32 dp_stub_take_detached(void);
-/** dp_stub_recover() - whoever was about to use or to give one was interrupted for good.
- *  Context: it is in no list of calls. */
+/** dp_stub_recover() - free the stub in hand of a thread that was interrupted for good
+ *  Context: its frame is in no list of calls. */
 void dp_stub_recover(struct dp_stack *stack);
-/** dp_stub_leave() - of a call that was left: not before there are no others */
+/** dp_stub_leave() - free an abandoned call's stub, to be used again last */
 void dp_stub_leave(struct dp_frame *f);
 
 static inline struct dp_instance *dp_instance_ptr(u64 addr)
@@ -111,24 +111,25 @@ dp_instance_pool_of(const struct dp_instance *ri)
 	return (void *)ri->instance_pool;
 }
 
-/** dp_instance_hint() - where to look first: a thread's calls return in turn, so the
- *  next one free is likely to be where the last one was, or behind it */
+/** dp_instance_hint() - where to look for a free instance first
+ *  A thread's calls return in turn: the next free one is likely where the last was, or
+ *  behind. */
 static inline u32 *dp_instance_hint(struct dp_stack *stack,
 				    const struct dp_instance_pool *f)
 {
 	return &stack->hints[f->probe % DP_HINTS];
 }
 
-/** dp_instance_take() - a free one becomes @stack->instance. Return: NULL, there is
+/** dp_instance_take() - a free instance becomes @stack->instance. Return: NULL, there is
  *  none. */
 struct dp_instance *dp_instance_take(struct dp_instance_pool *f,
 				     struct dp_stack *stack);
-/** dp_instance_search() - the same for a probe with at most DP_INSTANCE_SCAN of them */
+/** dp_instance_search() - the same for a pool of at most DP_INSTANCE_SCAN instances */
 struct dp_instance *dp_instance_search(struct dp_instance_pool *f,
 				       struct dp_stack *stack);
 
-/** dp_instance_give() - it is free. Its pool may be freed when the last word is said.
- *  @stack: or NULL */
+/** dp_instance_give() - free an instance; @stack: or NULL
+ *  After the last store its pool may be freed. */
 static inline void dp_instance_give(struct dp_stack *stack,
 				    struct dp_instance *ri)
 {
@@ -141,8 +142,8 @@ static inline void dp_instance_give(struct dp_stack *stack,
 	__atomic_store_n(&ri->used, 0, __ATOMIC_RELEASE);
 }
 
-/** dp_instance_tally() - @counter of the instance that is in hand. As soon as @stack
- *  says so, it counts. */
+/** dp_instance_tally() - increment @counter of the instance in hand
+ *  It counts as soon as @stack says so. */
 static inline void dp_instance_tally(struct dp_stack *stack, u64 *counter)
 {
 	stack->sum = *counter + 1;
@@ -152,7 +153,7 @@ static inline void dp_instance_tally(struct dp_stack *stack, u64 *counter)
 	*counter = stack->sum;
 }
 
-/** dp_instance_put_away() - the one in hand is free */
+/** dp_instance_put_away() - free the instance in hand */
 static inline void dp_instance_put_away(struct dp_stack *stack,
 					struct dp_instance *ri)
 {
@@ -162,7 +163,7 @@ static inline void dp_instance_put_away(struct dp_stack *stack,
 	stack->instance = 0;
 }
 
-/** dp_instance_end() - the call of the one in hand has ended */
+/** dp_instance_end() - the call of the instance in hand has ended */
 static inline void dp_instance_end(struct dp_stack *stack,
 				   struct dp_instance *ri, enum dp_call_end how)
 {
@@ -171,33 +172,34 @@ static inline void dp_instance_end(struct dp_stack *stack,
 	dp_instance_put_away(stack, ri);
 }
 
-/** dp_instance_next() - take in hand the next of those in @stack->rest, which are to be
- *  ended. Return: NULL, that was all. */
+/** dp_instance_next() - take the next instance of @stack->rest in hand, to be ended
+ *  Return: NULL, that was all. */
 struct dp_instance *dp_instance_next(struct dp_stack *stack);
 
-/** dp_instance_is_at_slot() - is its call followed, and known by its slot? */
+/** dp_instance_is_at_slot() - is its call tracked, and known by its slot? */
 static inline bool dp_instance_is_at_slot(const struct dp_instance *ri)
 {
 	return __atomic_load_n(&ri->used, __ATOMIC_ACQUIRE) ==
 	       DP_INSTANCE_AT_SLOT;
 }
 
-/** dp_instance_claim() - such a one comes in hand, to be ended. Return: false: another
- *  thread was first. */
+/** dp_instance_claim() - take an instance at a slot in hand, to be ended
+ *  Return: false: another thread was first. */
 bool dp_instance_claim(struct dp_stack *stack, struct dp_instance *ri);
 
-/** dp_instance_miss() - there is none for a call */
+/** dp_instance_miss() - count a call for which there is no instance */
 static inline void dp_instance_miss(const struct dp_instance_pool *f)
 {
 	__atomic_fetch_add((u32 *)f->nmissed, 1, __ATOMIC_RELAXED);
 }
 
-/** dp_instance_fill() - the one in hand will be that of a call; @back: where it returns to */
+/** dp_instance_fill() - prepare the instance in hand for a call; @back: its return
+ *  address */
 void dp_instance_fill(struct dp_instance *ri, struct dp_stack *stack,
 		      const struct dp_instance_pool *f, u64 back);
 
-/** dp_instance_enter() - the call of the one in hand is followed from now on
- *  @used: what says so */
+/** dp_instance_enter() - the call of the instance in hand is tracked from now on
+ *  @used: the new value of its @used */
 static inline void dp_instance_enter(struct dp_stack *stack,
 				     struct dp_instance *ri, u32 used)
 {
@@ -212,7 +214,7 @@ static inline void dp_instance_enter(struct dp_stack *stack,
 
 /* abandoned: tracked calls that have ended otherwise than by returning: see abandoned.c. */
 
-/* Calls that were left and lie farther down: so many are looked at before a new one. */
+/* Calls farther down the stack to look at before a new one, at most */
 #define DP_ABANDONED_STEPS 64
 
 #pragma GCC visibility push(hidden)
@@ -222,21 +224,21 @@ static inline struct dp_frame *dp_abandoned_frame(u64 addr)
 	return (void *)addr;
 }
 
-/** dp_abandoned_same() - a call is about to be made from @sp: one that was at the very same
- *  place is over */
+/** dp_abandoned_same() - end the call that had its slot at @sp: a new call is made there */
 void dp_abandoned_same(struct dp_stack *stack, u64 sp);
 
-/** dp_abandoned_take() - as dp_instance_take(); where instances are short, also one of a call
- *  that was left */
+/** dp_abandoned_take() - as dp_instance_take(); if none is free, ends abandoned calls
+ *  first */
 struct dp_instance *dp_abandoned_take(struct dp_instance_pool *f,
 				      struct dp_stack *stack);
 
-/** dp_abandoned_drop() - the thread that had @stack has ended, and its calls with it, but
- *  those on other stacks */
+/** dp_abandoned_drop() - end the calls of @stack's ended thread, but not those of
+ *  coroutines */
 void dp_abandoned_drop(struct dp_stack *stack);
 
-/** dp_abandoned_recover() - the hit half, or a handler, was left by siglongjmp: what was in
- *  hand is brought to an end. Context: the thread is in neither. */
+/** dp_abandoned_recover() - siglongjmp has left the hit half or a handler: finish what
+ *  was in hand
+ *  Context: the thread is in neither. */
 void dp_abandoned_recover(struct dp_stack *stack);
 
 #pragma GCC visibility pop

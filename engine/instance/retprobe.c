@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * retprobe: calls that are tracked to their end.
+ * retprobe: calls that are tracked by stubs.
  *
- *	entry ─► instance taken, entry_handler ─► the return address becomes a
- *	         stub's; the program's own goes into the stub's frame
- *	ret ───► stub ─► dp_return_hit() ─────────┐
- *	unwind ─► landing pad ─► dp_return_unwound() ─┴─► handlers, in turn ─► home
+ * 	entry ─► instance taken, entry_handler ─► the return address becomes a
+ * 	         stub's; the program's own goes into the stub's frame
+ * 	ret ───► stub ─► dp_return_hit() ─────────────┐
+ * 	unwind ─► landing pad ─► dp_return_unwound() ─┴─► handlers, in turn ─► caller
  *
- * A frame stands for one return address on a stack, whatever the number of
- * probes that wait for it: several of one function, or those of functions that
- * have come there by a jump. Its stub alone says which it is, so it does not
- * matter on which thread or stack the call ends.
+ * A frame stands for one return address on a stack. Several instances may wait for it:
+ * of several probes of one function, or of functions that have jumped there. The stub
+ * alone identifies the frame, so the call may end on any thread or stack.
  *
- *	FREE ─► LIVE ─► FREE	it has returned, or was unwound
- *	        LIVE ─► OVER ─► FREE	on another thread; the list's owner finds it
- *	        LIVE ─► LEFT	its slot holds something else, or its thread has ended:
- *				abandoned.c
+ * 	FREE ─► LIVE ─► FREE	the call has returned, or was unwound
+ * 	        LIVE ─► OVER ─► FREE	on another thread; the list's owner finds it
+ * 	        LIVE ─► ABANDONED	its slot holds something else, or its thread has
+ * 				ended: abandoned.c
  *
- * A frame that is LEFT keeps the program's address, and is the last to be used
- * again: whoever copies stacks away and back may still return through it.
+ * An ABANDONED frame keeps the program's address, and is the last to be used again. A
+ * program that copies stacks away and back may still return through it.
  */
 #include "engine/instance/retprobe.h"
 #include "engine/hit/hit.h"
@@ -57,8 +56,8 @@ void dp_return_finish(struct dp_stack *stack, struct dp_instance *ri,
 	dp_instance_end(stack, ri, how);
 }
 
-/* The frame whose stub the call at @sp returns to already: another probe's of this
- * function, or of one that has jumped here. */
+/* The frame of the stub to which the call at @sp already returns: for another probe of
+ * this function, or of one that has jumped here. */
 static struct dp_frame *frame_of(u64 sp)
 {
 	struct dp_frame *f;
@@ -71,8 +70,8 @@ static struct dp_frame *frame_of(u64 sp)
 	return f->state == DP_FRAME_LIVE && f->slot == sp ? f : NULL;
 }
 
-/* From here on it is known where the call at @sp returns to. Calls that were left and
- * lay farther down stay in front, for those that will be made from there to find. */
+/* Put the stub's address in place of the return address at @sp. Frames of calls farther
+ * down the stack stay in front, where later calls from there find them. */
 static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 {
 	u64 *link = &stack->frames;
@@ -90,8 +89,8 @@ static void begin_frame(struct dp_stack *stack, struct dp_frame *f, u64 sp)
 	*link = (u64)f;
 	dp_barrier();
 	stack->taken = 0;
-	/* Also where the stub will: other handlers of this hit may look at it, and
-	 * a signal may come before. */
+	/* The stub's own call writes the same. But handlers of this hit may look at the
+	 * slot earlier, and a signal may come. */
 	*(u64 *)sp = dp_stub_of(f) + DP_STUB_BACK;
 }
 
@@ -151,11 +150,11 @@ struct ending {
 	struct dp_stack *stack;
 	struct dp_frame *frame;
 	enum dp_call_end how;
-	bool keeps; /* its frame is still looked at */
+	bool keeps; /* the unwinder still looks at the frame */
 };
 
-/* Out of its list, if that is ours. Return: false if the call was taken for left
- * meanwhile. */
+/* Take a frame out of this thread's list, if it is there. Return: false if the call has
+ * been taken for left meanwhile. */
 static bool leave_frame(struct dp_stack *stack, struct dp_frame *f, bool keeps)
 {
 	u32 live = DP_FRAME_LIVE;
@@ -194,7 +193,7 @@ static void late(const struct dp_frame *f)
 	__atomic_fetch_add(&dp_arena.hit.news, 1, __ATOMIC_RELEASE);
 }
 
-/* Every probe of the function that has ended, the last one that was entered
+/* Call the handler of every probe of the function that has ended, the last entered
  * first. */
 static void finish_all(struct ending *e, u64 instances)
 {
@@ -205,7 +204,7 @@ static void finish_all(struct ending *e, u64 instances)
 		dp_return_finish(e->stack, ri, e->regs, e->how);
 }
 
-/* On the handler stack, where no hit is handled that a signal brings. */
+/* On the handler stack, where hits by signal handlers are missed. */
 static u32 run(void *arg)
 {
 	struct ending *e = arg;
@@ -216,7 +215,7 @@ static u32 run(void *arg)
 	stack->sp = dp_regs_sp(e->regs);
 	stack->regs = (u64)e->regs;
 	stack->site = 0;
-	/* A result may be in there, and leaves enough room. */
+	/* The x87 registers may hold a result, and have enough room left. */
 	stack->x87 = 0;
 	stack->after = 0;
 	stack->hits++;
@@ -231,7 +230,7 @@ static u32 run(void *arg)
 	return 0;
 }
 
-/* There is no room for this thread's handlers. */
+/* There is no handler stack for this thread. */
 static void end_unseen(struct ending *e)
 {
 	u64 instances = e->frame->instances;
@@ -257,7 +256,7 @@ static void end_frame(struct dp_frame *f, struct dp_regs *regs,
 		.regs = regs, .frame = f, .how = how, .keeps = keeps
 	};
 
-	/* A child goes back as if there had been no probe. */
+	/* A child returns as if there had been no probe. */
 	if (!dp_wipe.owner || !dp_hit_is_owners())
 		return;
 	e.stack = dp_stack_mine();
@@ -269,7 +268,7 @@ static void end_frame(struct dp_frame *f, struct dp_regs *regs,
 	dp_call_away(e.stack, dp_regs_sp(regs), &e, run);
 }
 
-/* The call of frame @at->back has ended. Leaves there where the thread goes on. */
+/* The call of frame @at->back has ended. Leaves in @at where the thread goes on. */
 static void end_call(struct dp_returned *at, enum dp_call_end how)
 {
 	struct dp_frame *f = dp_stub_frame(at->back);
@@ -285,8 +284,8 @@ void dp_return_hit(struct dp_returned *at)
 	end_call(at, DP_CALL_RETURNED);
 }
 
-/* What the landing pad of a stub has made of an exception that passes: ax is the
- * exception, and the frame's @cont where to go on with it. */
+/* The landing pad of a stub has caught an exception: ax is the exception, and the
+ * frame's @cont is where to go on with it. */
 u64 dp_return_unwound(struct dp_returned *at)
 {
 	u64 resume = dp_stub_frame(at->back)->cont,
@@ -297,15 +296,15 @@ u64 dp_return_unwound(struct dp_returned *at)
 	return resume;
 }
 
-/* The same where nobody wants to be called: from the unwinder, which goes on by
- * itself. It still looks at the frame. */
+/* The same if no handler wants to be called. The unwinder goes on by itself, and still
+ * looks at the frame. */
 void dp_return_passed(u64 number)
 {
 	struct dp_frame *f = dp_stub_frame(number);
 	struct dp_stack *stack = dp_stack_mine();
 	struct dp_regs *regs = stack ? (void *)stack->trapped : NULL;
 
-	/* Nobody is shown any of them. */
+	/* No handler is shown these registers. */
 	if (regs)
 		dp_regs_set_sp(regs, f->slot + sizeof(u64));
 	end_frame(f, regs, DP_CALL_UNWOUND, true);
@@ -314,9 +313,9 @@ void dp_return_passed(u64 number)
 /* --- the usual call, for entry.S --- */
 
 /*
- * One probe with plain handlers, a call that is made farther down than all others
- * of the thread which are tracked, from somebody who is not a stub; and a stub at
- * hand. Everything else is for dp_return_enter().
+ * The usual call has one probe with plain handlers, and a stub is at hand. It is made
+ * farther down than all tracked calls of the thread, and its caller is not a stub. All
+ * other calls go through dp_return_enter().
  */
 struct dp_quick dp_return_quick_enter(const struct dp_probe_entry *p,
 				      struct dp_regs *regs,
@@ -356,7 +355,7 @@ void dp_return_quick_begin(u32 veto, struct dp_stack *stack)
 		*(u64 *)(at + 1) = dp_return_through(f, j->base + j->insn[0]);
 }
 
-/* The innermost of the thread's calls, and only one probe that waits for it. */
+/* The usual return: the thread's innermost call, and only one probe waits for it. */
 struct dp_quick dp_return_quick_hit(struct dp_returned *at,
 				    struct dp_stack *stack)
 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * slot: calls that are tracked by the place of their return address, which stays what it
- * is.
+ * slot: calls that are tracked by their slots. The return addresses stay what they are.
  *
- *	entry ─► instance taken, entry_handler ─► AT_SLOT
- *	exit ──► the stack pointer is the slot ─► in hand ─► handler ─► free
+ * 	entry ─► instance taken, entry_handler ─► AT_SLOT
+ * 	exit ──► the stack pointer is the slot ─► in hand ─► handler ─► free
  *
- * There the stack pointer stands at the entry and again at each exit, whatever the thread.
- * A call that was left otherwise is noticed when another one is made at the same place, or
- * when instances are short and the place holds something else: abandoned.c.
+ * At the entry and at each exit the stack pointer is the slot, on any thread. A call
+ * that ended otherwise is noticed when another call is made at its slot. Or it is
+ * noticed when instances are short and the slot holds something else: abandoned.c.
  */
 #include "engine/instance/retprobe.h"
 #include "engine/hit/hit.h"
@@ -54,8 +53,8 @@ void dp_slot_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack)
 	stack->instance = 0;
 }
 
-/* The handler sees the registers of the return. What it makes of them is in force, but
- * for where it goes. */
+/* The handler sees the registers of the return. Its changes take effect, except for pc
+ * and stack pointer. */
 void dp_slot_exit(u32 probe, const struct dp_site_entry *site,
 		  struct dp_regs *regs, struct dp_stack *stack)
 {
@@ -66,7 +65,7 @@ void dp_slot_exit(u32 probe, const struct dp_site_entry *site,
 	if (p->way & DP_WAY_TAKEN &&
 	    !dp_branch_taken(site, dp_regs_flags(regs), dp_regs_count(regs)))
 		return;
-	/* None is there of a call that was entered before, or not followed. */
+	/* There is no instance of a call that was entered before, or is not tracked. */
 	ri = take_at((void *)p->instance_pool, stack, slot);
 	if (!ri)
 		return;

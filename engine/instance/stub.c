@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * stub: which stubs are free.
+ * stub: lists of free stubs.
  *
- * Every thread keeps a few for itself; the others are in two lists that all threads
- * share, those whose calls were left in one of their own, or have never been used.
+ * Every thread keeps a few stubs for itself. All threads share two lists, of free stubs
+ * and of stubs of abandoned calls, and the stubs that were never used.
  */
 #include "engine/layout/instance.h"
 #include "engine/layout/handler.h"
@@ -11,8 +11,8 @@
 
 #define INDEX 0xffffffffull
 
-/* A stamp above the number, so that a list which has changed meanwhile and looks
- * the same is told. */
+/* The stamp above the number tells a list that has changed meanwhile and looks the
+ * same. */
 static struct dp_frame *pop(u64 *list)
 {
 	u64 was = __atomic_load_n(list, __ATOMIC_ACQUIRE), next;
@@ -38,7 +38,7 @@ static void push(u64 *list, struct dp_frame *f)
 		list, &was, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 }
 
-/* The first of each page of stubs is none. */
+/* The first place in each page of stubs is not a stub. */
 static struct dp_frame *fresh(void)
 {
 	struct dp_frames *all = dp_stubs();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* base: what the other headers of the layout are made of. */
+/* base: types and constants that the other headers of the layout use. */
 #ifndef DP_LAYOUT_BASE_H
 #define DP_LAYOUT_BASE_H
 
@@ -9,7 +9,7 @@
 
 #define DP_PAGE 4096u
 
-/* span: a piece of the target's memory. */
+/* span: a range of the target's memory. */
 
 /** struct dp_span - [start, start + size) in the target; control owns it */
 struct dp_span {
@@ -18,9 +18,9 @@ struct dp_span {
 };
 
 /**
- * struct dp_mapped - a mapping of code in which there are sites; control owns it
- * @offset, @inode, @dev_major, @dev_minor: of what file, as /proc/PID/maps says:
- *        something else may be there later. 0: of none
+ * struct dp_mapped - a patched mapping; control owns it
+ * @offset, @inode, @dev_major, @dev_minor: its file, as /proc/PID/maps says; 0: none.
+ *         Another mapping may be there later.
  */
 struct dp_mapped {
 	u64 start;
@@ -29,9 +29,9 @@ struct dp_mapped {
 	u32 dev_major, dev_minor;
 };
 
-/* few: counts in memory that a target can write. */
+/* few: counts in memory that the target can write. */
 
-/** dp_few() - a count from shared memory: never more than there is room for */
+/** dp_few() - a count from shared memory, limited to @room */
 static inline u32 dp_few(const u32 *count, u32 room)
 {
 	u32 n = *(const volatile u32 *)count;
@@ -39,14 +39,14 @@ static inline u32 dp_few(const u32 *count, u32 room)
 	return n < room ? n : room;
 }
 
-/* thread: what a thread is known by. */
+/* thread: how a thread is identified. */
 
 /**
- * dp_thread_id() - what a thread is known by
- * @pointer: its thread pointer, 47 bits; 0: there is no libc that has set it
- * @tid: its id, which counts then
+ * dp_thread_id() - the number that identifies a thread
+ * @pointer: its thread pointer, 47 bits; 0: no libc has set it
+ * @tid: its id, which is used in that case
  *
- * Leaves free the bits of DP_MASK_BITS, and the highest one.
+ * Leaves free the bits of DP_MASK_BITS, and the highest bit.
  */
 #define DP_THREAD_BARE (1ull << 46)
 static inline u64 dp_thread_id(u64 pointer, u32 tid)
@@ -56,7 +56,7 @@ static inline u64 dp_thread_id(u64 pointer, u32 tid)
 	return (pointer & ~63ull) | (pointer & 63) << 57;
 }
 
-/** dp_thread_is_bare() - is it one without a thread pointer? */
+/** dp_thread_is_bare() - is @id of a thread without a thread pointer? */
 static inline bool dp_thread_is_bare(u64 id)
 {
 	return (id ^ DP_THREAD_BARE) < 1ull << 32;
@@ -65,20 +65,20 @@ static inline bool dp_thread_is_bare(u64 id)
 /* caught: the signals that the hit half catches. */
 
 /*
- * Signals that the breakpoints of jumps raise: SIGTRAP; and SIGILL, where a
- * breakpoint has to be another instruction than DP_BREAKPOINT (dp_jump_upward()).
+ * Signals that the breakpoints of jumps raise: SIGTRAP; and SIGILL, where another
+ * instruction than DP_BREAKPOINT has to stand (dp_jump_upward()).
  */
 #define DP_CAUGHT_JUMPS 2
-/* Where handlers in C run, their faults, too, and those of copies. */
+/* Where handlers in C run: also the signals of faults in them and in copies */
 #define DP_CAUGHT 5
 static inline u32 dp_caught(u32 k)
 {
-	/* SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE; no table, for the sake of
-	 * code that must not have data. */
+	/* SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE. Not a table, because some code that
+	 * uses this must not have data. */
 	return (u32)(0x87b45ull >> 4 * k) & 15;
 }
 
-/** dp_caught_mask() - the first @n of them as a signal set */
+/** dp_caught_mask() - the first @n caught signals as a signal set */
 static inline u64 dp_caught_mask(u32 n)
 {
 	u64 mask = 0;
@@ -98,8 +98,8 @@ struct dp_kernel_sigaction {
 	u64 mask;
 };
 
-/* Actions are published by index and never change once published, until the
- * ring comes round. */
+/* Actions are published by index. A published action does not change until the ring
+ * comes round. */
 #define DP_ACTION_RING 32
 
 #endif

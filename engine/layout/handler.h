@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* handler: what handlers in C run on, in this process and for another one. */
+/* handler: stacks and state for handlers in C, here and in the tool. */
 #ifndef DP_LAYOUT_HANDLER_H
 #define DP_LAYOUT_HANDLER_H
 
@@ -7,49 +7,48 @@
 #include "arch/arch.h"
 #include "engine/layout/base.h"
 
-/* stack: where handlers in C run, and what a thread does there. */
+/* stack: where handlers in C run, and the state of a thread there. */
 
 /*
- * Handlers run on stacks of their own, one a thread, at @stack_base; the highest
- * bytes of each are its struct dp_stack, the lowest page is never mapped.
+ * Each thread has a stack for handlers, at @stack_base. The highest bytes of a stack
+ * are its struct dp_stack. The lowest page is never mapped.
  */
 #define DP_STACK_SIZE (16 * DP_PAGE)
 #define DP_STACKS 4096
 #define DP_BUSY_HANDLER 1
 #define DP_BUSY_FAST 2 /* called by entry.S */
-#define DP_BUSY_SELF 3 /* none, but the thread is in the library */
-#define DP_BUSY_ENTER 4 /* of a return probe, called by entry.S */
+#define DP_BUSY_SELF 3 /* no handler, but library code */
+#define DP_BUSY_ENTER 4 /* a return probe's entry handler */
 #define DP_BUSY_RETURN 5
-#define DP_OWNER_COMES 0x80000000u /* it is being prepared */
+#define DP_OWNER_COMES 0x80000000u /* the stack is being prepared */
 
 #define DP_HINTS 32
 #define DP_SPARE_FRAMES 4
 
 /**
- * struct dp_stack - what a thread does in handlers; hit owns it
- * @tid: whose it is
+ * struct dp_stack - the state of a thread in handlers; hit owns it
+ * @tid: the thread that has the stack
  * @busy: a handler runs: DP_BUSY_*
- * @jumped: a jprobe's, on the program's own stack
- * @hits: how often one has
+ * @jumped: a jprobe's handler runs, on the program's own stack
+ * @hits: how many hits have used the stack
  * @sp: the program's stack pointer meanwhile
- * @probe: 1 + index of the probe whose handler it is
- * @regs: address of the registers that it got
+ * @probe: 1 + index of the probe whose handler runs
+ * @regs: address of the registers that the handler got
  * @guard: stack pointer with which the handler can be given up
- * @frames: address of the innermost call's that is tracked
- * @spare: number of a free frame, the thread's own list of them; @nr_spare
+ * @frames: address of the frame of the innermost tracked call
+ * @spare: first frame of the thread's own list of free ones; @nr_spare: how many
  * @kept: number of a frame that an unwinder is still to look at, 0 for none
- * @patience: calls to be missed before it is looked again for those that were left
+ * @patience: calls to be missed before the next search for abandoned ones
  * @hints: where to look for a free instance first
- * @instance: address of that of a call whose entry or return is being handled; @rest:
- *            of the first of those that are still to be; @taken: number of their frame
- * @counter: address of one of @instance's that is to be @sum
- * @detached: number of the first that it is looking through
+ * @instance: address of the instance in hand, whose call's entry or end is handled
+ * @rest: address of the next instance to handle; @taken: number of the frame in hand
+ * @counter: address of a counter of @instance that is about to become @sum
+ * @detached: number of the first detached frame that the thread has still to look at
  * @thread: its thread pointer
  * @task: what the library says of the thread, 0: it was not asked yet
  * @faulting: while a fault_handler runs, a stack pointer above it
- * @alt_sp, @alt_size: the thread's alternate signal stack; @alt_off: we have hidden
- *                     it from the kernel
- * @x87: the registers of that kind are saved, too
+ * @alt_sp, @alt_size: the alternate signal stack; @alt_off: the kernel does not know it
+ * @x87: the x87 registers are saved, too
  */
 struct dp_stack {
 	u32 tid;
@@ -63,15 +62,15 @@ struct dp_stack {
 	u64 alt_sp, alt_size;
 	u64 site;
 	u64 faulting;
-	u64 after; /* it runs after an instruction */
+	u64 after; /* the handler runs after an instruction */
 	u64 instance, rest, counter, sum;
 	u64 task, thread;
 	u8 vectors[DP_VECTORS_SIZE] __attribute__((aligned(64)));
 	u64 trapped[21]; /* the registers of a hit by a breakpoint */
-	u64 faulted[21]; /* those of a fault in a handler */
-	u64 saved[21]; /* a jprobe's registers, and where they go on */
-	u64 words[9]; /* the return address and the arguments on the stack */
-	u64 words_size; /* in bytes: fewer, where the stack ends */
+	u64 faulted[21]; /* the registers of a fault in a handler */
+	u64 saved[21]; /* a jprobe: registers for the function */
+	u64 words[9]; /* the return address and stack arguments */
+	u64 words_size; /* in bytes: fewer where the stack ends */
 	u32 spare, nr_spare;
 	u32 patience, kept, taken, detached;
 	u32 hints[DP_HINTS];
@@ -79,21 +78,21 @@ struct dp_stack {
 
 /* upcall: threads that wait for a handler in the tool. */
 
-/** enum dp_upcall_state - whose turn it is */
+/** enum dp_upcall_state - whose turn it is: the thread's or the tool's */
 enum dp_upcall_state {
 	DP_UPCALL_FREE,
 	DP_UPCALL_TAKEN, /* a thread fills it in, or reads what came */
 	DP_UPCALL_REQUESTED, /* the tool is to take it */
-	DP_UPCALL_RUNS, /* the handler does; the thread waits */
-	DP_UPCALL_ANSWERED, /* it is the thread's again */
+	DP_UPCALL_RUNS, /* the handler runs; the thread waits */
+	DP_UPCALL_ANSWERED, /* the answer is there: the thread's turn */
 	DP_UPCALL_ABANDONED, /* the thread has gone on; the tool is to free it */
 };
 
 /**
  * struct dp_upcall - a thread that waits for a handler in the tool
- * @state: enum dp_upcall_state; whoever waits for it is woken
- * @tid: of the thread, in the target's namespace; @probe: whose handler
- * @regs: struct dp_regs. The handler changes them.
+ * @state: enum dp_upcall_state; a futex
+ * @tid: of the thread, in the target's namespace; @probe: the handler's probe
+ * @regs: struct dp_regs; the handler changes them
  */
 struct dp_upcall {
 	u32 state;
@@ -103,11 +102,11 @@ struct dp_upcall {
 };
 
 /**
- * struct dp_upcalls - all of them
- * @owner: a robust futex (linux/futex.h) that a thread of the tool holds as long
- *          as the tool answers
- * @calls: counts what was asked; the tool waits for it to change
- * @high: one more than the last that was ever used
+ * struct dp_upcalls - all upcalls
+ * @owner: a robust futex (linux/futex.h) that a thread of the tool holds while it
+ *         answers
+ * @calls: counts requests; the tool waits for it to change
+ * @high: one more than the last upcall that was ever used
  */
 struct dp_upcalls {
 	u32 owner, calls, high, pad;
@@ -119,8 +118,8 @@ struct dp_upcalls {
 /* injected: handlers that the tool has put into the process. */
 
 /**
- * struct dp_injected - a thread in a handler that the tool has put into the process;
- * behind the structure the stack on which that runs
+ * struct dp_injected - a thread in an injected handler; the handler's stack lies behind
+ * it
  * @probe: 1 + index; 0: free
  * @guard: stack pointer with which the handler can be given up
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* exits: calls that are tracked from the entry of a function to its exits. */
+/* instance: tracked calls: by the exits of a function, or by stubs. */
 #ifndef DP_LAYOUT_INSTANCE_H
 #define DP_LAYOUT_INSTANCE_H
 
@@ -8,29 +8,29 @@
 #include "engine/layout/base.h"
 
 /*
- * An instance is one call of a function whose exits are probed: its return address is
- * not touched, so it is known again by where that lies. An instance belongs to that
- * slot, not to a thread. The table has lines of keys, a cache line each, and
- * apart from it what is known of each instance. A key is in the line that its slot
- * hashes to, or, where that had no room, in one of those behind it.
+ * An instance is one call of a function whose exits are probed. The return address is
+ * not touched. The instance is found again by the slot, and belongs to no thread. The
+ * table has lines of keys, a cache line each; the instances' data is apart from it. A
+ * key is in the line that its slot hashes to, or, if that has no room, in one of the
+ * next lines.
  *
- * When a table fills up, control adds another one in memory of its own, several
- * times as large. Instances begin in the newest one that has room, and end where they
- * are.
+ * When a table fills up, control adds another one in memory of its own, several times
+ * as large. Instances begin in the newest table that has room, and end where they are.
  */
 #define DP_INSTANCE_WAYS 7
-#define DP_INSTANCE_REACH 8 /* lines in which a key can be */
+#define DP_INSTANCE_REACH 8 /* lines in which to look for a key */
 #define DP_INSTANCE_LINES 16384 /* at most */
 #define DP_INSTANCE_BYTES (16u << 20) /* of all instances, about, at most */
 #define DP_INSTANCE_TABLES 4
 #define DP_INSTANCE_GROWTH \
-	4 /* each is so many times as large as the last one */
+	4 /* each table is that many times as large as the last */
 #define DP_INSTANCE_SLOT_BITS 44
 /* Probes at entries have numbers below this. */
 #define DP_INSTANCE_GROUPS ((1u << (64 - DP_INSTANCE_SLOT_BITS)) - 1)
 
-/** struct dp_instance_line - @displaced: keys that belong here and are elsewhere; @tail_called:
- *  those that belong here and have tail-called */
+/** struct dp_instance_line - a line of keys
+ *  @displaced: keys that belong here and are in other lines; @tail_called: keys that
+ *          belong here, of tail-called instances */
 struct dp_instance_line {
 	u32 displaced, tail_called;
 	u64 key[DP_INSTANCE_WAYS]; /* 0: free */
@@ -47,11 +47,11 @@ struct dp_instance_table {
 
 /**
  * struct dp_exit_instance - hit owns it; what its program logged at the entry follows
- * @slot: address of the return address; 0: it is not complete, or over
+ * @slot: address of the return address; 0: the instance is incomplete, or over
  * @ret: the return address; 0: it could not be read
  * @ticks: when the function was entered, where instances make records
  * @serial: counts the instances that were here
- * @tid: who entered; @len: bytes that follow
+ * @tid: the thread that entered; @len: bytes that follow
  * @tail_called: its function has jumped to another one, which returns in its place
  * @ending: its end is being counted, or was
  */
@@ -62,7 +62,7 @@ struct dp_exit_instance {
 	u8 tail_called, ending;
 };
 
-/** dp_instance_key() - of an instance of the function at whose entry is probe @group */
+/** dp_instance_key() - the key of a call; @group: the probe at its function's entry */
 static inline u64 dp_instance_key(u32 group, u64 slot)
 {
 	return (u64)(group + 1) << DP_INSTANCE_SLOT_BITS | slot >> 3;
@@ -74,10 +74,10 @@ static inline bool dp_instance_fits(u64 slot)
 	return !(slot & 7) && !(slot >> (DP_INSTANCE_SLOT_BITS + 3));
 }
 
-/* What of a key says which slot it is of */
+/* The bits of a key that are the slot */
 #define DP_INSTANCE_SLOT ((1ull << DP_INSTANCE_SLOT_BITS) - 1)
 
-/** dp_instance_group() - of whose function; dp_instance_slot() - and at which slot */
+/** dp_instance_group() - the probe in a key; dp_instance_slot() - its slot */
 static inline u32 dp_instance_group(u64 key)
 {
 	return (u32)(key >> DP_INSTANCE_SLOT_BITS) - 1;
@@ -88,11 +88,11 @@ static inline u64 dp_instance_slot(u64 key)
 	return (key & DP_INSTANCE_SLOT) << 3;
 }
 
-/* So much of a stack has its lines side by side, one for each two words of it. */
+/* Low bits of a slot's number that select adjacent lines, one line for each two words. */
 #define DP_INSTANCE_NEAR 6
 #define DP_INSTANCE_NEAR_MASK ((1u << DP_INSTANCE_NEAR) - 1)
 
-/** dp_instance_hash() - by slot alone, so that it can be told who is at one */
+/** dp_instance_hash() - by slot alone, so that all instances at a slot can be found */
 static inline u32 dp_instance_hash(u64 key)
 {
 	u64 pair = (key & DP_INSTANCE_SLOT) >> 1;
@@ -116,12 +116,12 @@ enum dp_call_end {
 /**
  * struct dp_account - what became of the calls of a function
  * @entered: in all
- * @inside: neither ended nor left otherwise, as far as can be seen
- * @unmet: those for which the condition did not hold
+ * @inside: not known to have ended in any way
+ * @unmet: calls for which the condition did not hold
  * @unseen: returns of calls that were not tracked
- * @lost: entered, and nothing is known of them
- * @cut: so many may be lost, at most: a signal's handler left the agent for good while
- *       they were being counted
+ * @lost: entered, with an unknown fate
+ * @cut: the most that may be lost because a signal handler left the agent while
+ *       counting
  */
 struct dp_account {
 	u64 entered, returned, tail, unwound, abandoned, inside;
@@ -131,30 +131,28 @@ struct dp_account {
 
 /**
  * struct dp_leaving - how the record of an instance begins
- * @entered: ticks; @value: what it returned; DP_WAY_XMM: the low half of the register
- *           for floating point; @how: enum dp_call_end
+ * @entered: ticks; @how: enum dp_call_end
+ * @value: what the call returned; DP_WAY_XMM: the low half of xmm0
  */
 struct dp_leaving {
 	u64 entered, value;
 	u32 how, pad;
 };
 
-/* instance_pool: the calls that a return probe tracks through stubs. */
+/* instance_pool: the calls that a return probe tracks. */
 
 /**
  * struct dp_instance_pool - a return probe's pool of instances; in the library's memory
- * @user: the struct kretprobe; @handler, @entry: its handlers, 0 for none, and
- *        what they need
- * @nmissed: where calls without an instance are counted, an int
+ * @user: the struct kretprobe; @handler, @entry: its handlers, 0 for none, and what
+ *        they need
+ * @nmissed: address of the counter of calls without an instance, an int
  * @pool: address of the first instance; they are @stride bytes apart
  * @probe: index of its probe
- * @data_size: bytes behind each
+ * @data_size: bytes behind each instance
  * @unwind: the handler is called for calls that an exception ends, too
- * @quick: its handlers touch general registers only, and there is not much to do for
- *         each call
- * @exits: its calls are known by the place of the return address, not by a stub
- * @away: instances in use, or fewer; kept only where there are more than
- *        DP_INSTANCE_SCAN
+ * @quick: its handlers touch general registers only, and each call needs little work
+ * @exits: its calls are known by their slots, not by a stub
+ * @away: instances in use, or fewer; only kept if there are more than DP_INSTANCE_SCAN
  */
 struct dp_instance_pool {
 	u64 user;
@@ -170,24 +168,25 @@ struct dp_instance_pool {
 	s64 away;
 };
 
-/* So many are looked through for a free one; a count comes before more. */
+/* Pools up to this size are searched for a free instance; larger ones also count them. */
 #define DP_INSTANCE_SCAN 1024
 
 /* Of @used: the entry handler has not agreed yet */
 #define DP_INSTANCE_NEW 0x80000000u
-/* @used: its call is tracked, and the thread that comes to an exit at its slot ends it */
+/* @used: the call is tracked; the thread that comes to an exit at its slot ends it */
 #define DP_INSTANCE_AT_SLOT 0x40000000u
 
 /**
- * struct dp_instance - one call that is tracked; begins as the library's struct
+ * struct dp_instance - one tracked call; begins as the library's struct
  * kretprobe_instance does
- * @frame: address of its struct dp_frame; of one that is known by its slot: the slot
+ * @frame: address of its struct dp_frame; if it is known by its slot: the slot
  * @next: address of the frame's next instance, of a probe that was hit before
  * @instance_pool: address of its struct dp_instance_pool
- * @index: of it in its pool
- * @used: id of the thread that took it, 0: it is free; @ending: enum dp_call_end, while its handler runs
- * @entered, @ended: calls that it has followed, and how they ended. Who has the
- *                   instance counts; the sums are those of the probe.
+ * @index: its index in the pool
+ * @used: id of the thread that took it, 0: it is free
+ * @ending: enum dp_call_end, while its handler runs
+ * @entered, @ended: calls that it was used for, and how they ended. The thread that has
+ *         the instance counts. The sums over a pool are the probe's.
  */
 struct dp_instance {
 	u64 user, ret_addr, task;
@@ -203,36 +202,36 @@ dp_instance_at(const struct dp_instance_pool *f, u32 i)
 	return (struct dp_instance *)(f->pool + (u64)i * f->stride);
 }
 
-/* frame: return addresses that are those of stubs. */
+/* frame: stubs and the return addresses that they stand for. */
 
 /*
- * A tracked call returns to a stub, and only from the stub's address is it known
- * which call it was: by us, and by those who unwind the stack. What a stub does, and
- * DP_STUB_SIZE and DP_STUB_BACK, are the processor's: arch/.
+ * A tracked call returns to a stub. The stub's address alone tells which call it was:
+ * to us, and to unwinders. What a stub does, and DP_STUB_SIZE and DP_STUB_BACK, belong
+ * to the processor: arch/.
  *
- * The first word of each page of them says how far its frames are from there. See
+ * The first word of each page of stubs is the distance to its frames. See
  * lib/x86/stubs.S for what unwinders are told.
  */
-#define DP_STUBS_A_PAGE (DP_PAGE / DP_STUB_SIZE) /* the first is none */
+#define DP_STUBS_A_PAGE (DP_PAGE / DP_STUB_SIZE) /* the first is not a stub */
 
 /** enum dp_frame_state */
 enum dp_frame_state {
 	DP_FRAME_FREE,
 	DP_FRAME_LIVE,
-	DP_FRAME_OVER, /* another thread than the one that has it returned */
-	DP_FRAME_ABANDONED, /* its call was left; a return all the same goes home */
+	DP_FRAME_OVER, /* returned on a thread that has not listed it */
+	DP_FRAME_ABANDONED, /* the call was left; a late return goes home */
 };
 
 /**
- * struct dp_frame - a return address that is a stub's; in the library's memory
- * @ret_addr: the program's own. Unwinders find it here: it is the first.
+ * struct dp_frame - what a stub stands for; in the library's memory
+ * @ret_addr: the program's return address. Unwinders find it here, as the first word.
  * @cont: where the stub's call goes
  * @slot: address of the return address on the stack
  * @next: address of the thread's next frame, the one of an outer call
- * @instances: address of the innermost one that waits for the return
+ * @instances: address of the innermost instance that waits for the return
  * @stack: address of the struct dp_stack in whose list it is
  * @user: of one of its probes, for reports
- * @state: enum dp_frame_state; @next_free: number of another one
+ * @state: enum dp_frame_state; @next_free: number of the next frame of a list
  */
 struct dp_frame {
 	u64 ret_addr;
@@ -246,13 +245,14 @@ struct dp_frame {
 };
 
 /**
- * struct dp_frames - all of them; in the library's memory
- * @stubs: address of the first; @table: of the first frame. Number n of one
- *         belongs to number n of the other.
- * @nr: how many there are by now; @fresh: number of the first that nobody has had
- * @free, @abandoned, @detached: number of the first such one, and above it a stamp
- * @late: returns of calls that had been taken for left; @late_user, @late_addr: of
- *        the last one
+ * struct dp_frames - all frames; in the library's memory
+ * @stubs: address of the first stub; @table: of the first frame. Stub n belongs to
+ *         frame n.
+ * @nr: how many there are by now; @fresh: number of the first that was never used
+ * @free, @abandoned, @detached: number of the first frame of the list, and above it a
+ *         stamp
+ * @late: returns of calls that had been taken for left; @late_user, @late_addr: of the
+ *        last one
  */
 struct dp_frames {
 	u64 stubs, table;

@@ -6,17 +6,17 @@
 #include "port_types.h"
 #include "engine/layout/base.h"
 
-/* mask: the virtual mask, which the program takes for its own. */
+/* mask: the virtual mask. */
 
-/* Of one thread: what it is known by, dp_thread_id(), and these. */
+/* The entry of one thread: its dp_thread_id(), and these bits. */
 #define DP_MASK_FAULTS (7ull << 48)
-/* A bit a caught signal, as the program knows it. */
+/* One bit per caught signal, as the program knows its mask. */
 #define DP_MASK_BLOCKED (3ull | DP_MASK_FAULTS)
-#define DP_MASK_DEFERRED 16ull /* one is deferred: see dp_private.deferred */
+#define DP_MASK_DEFERRED 16ull /* signals wait: dp_private.deferred */
 #define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
 #define DP_MASK_DEFAULT 8ull /* or SIG_DFL */
 #define DP_MASK_VM_CHILD \
-	32ull /* a vfork child's, who has its parent's pointer */
+	32ull /* of a CLONE_VM child, which has its parent's pointer */
 #define DP_MASK_STATE (31ull | DP_MASK_FAULTS)
 #define DP_MASK_BITS (63ull | DP_MASK_FAULTS)
 #define DP_MASKS 8192
@@ -30,7 +30,7 @@ static inline u64 dp_mask_bit(u32 k)
 				     1ull << (48 + k - DP_CAUGHT_JUMPS);
 }
 
-/** dp_mask_slot() - where the search for a thread pointer begins */
+/** dp_mask_slot() - where the search for a thread begins */
 static inline u32 dp_mask_slot(u64 pointer)
 {
 	return (u32)((pointer * 0x9e3779b97f4a7c15ull) >> 32) % DP_MASKS;
@@ -40,28 +40,27 @@ static inline u32 dp_mask_slot(u64 pointer)
 
 /* Number of an intercepted call that is only known when it is made */
 #define DP_ANY_CALL 0xffffffffu
-/* The same, and it is asked for no sooner than all its arguments are in registers; of
- * the other one the last is still on the stack. */
+/* The same, where all arguments are in registers at the call-out; with DP_ANY_CALL the
+ * last argument is still on the stack. */
 #define DP_PLAIN_CALL 0xfffffffeu
-/** dp_call_is_any() - is it one of these? */
+/** dp_call_is_any() - is the number only known when the call is made? */
 static inline bool dp_call_is_any(u32 number)
 {
 	return number == DP_ANY_CALL || number == DP_PLAIN_CALL;
 }
 
 /*
- * A call that sleeps under a mask of its own is made where it stands. It is
- * intercepted at the instruction that sets its number and at the one that it returns
- * to: the number with these bits, and from the first one to the second so many
- * bytes.
+ * A masked wait is made where it stands. It is intercepted at the instruction that sets
+ * its number, and at the instruction that it returns to. An intercept's number has
+ * these bits, and the bytes from the first of these to the second.
  */
 #define DP_CALL_ENTERS 0x40000000u
 #define DP_CALL_RETURNS 0x20000000u
 #define DP_CALL_NUMBER 0xffffu
 /*
- * Or it is made by musl's __syscall_cp(), for many: intercepted are the call of that one,
- * and the next call or jump, which is to what sets errno; and where that one does not
- * return, but the thread is cancelled.
+ * Or musl's __syscall_cp() makes the call. Then the intercepts are: the call of that
+ * function; the next call or jump, to the code that sets errno; and the place where a
+ * cancelled thread leaves.
  */
 #define DP_CALL_THROUGH 0x10000000u
 #define DP_CALL_TOUCHED 0x08000000u /* see struct dp_masked_wait */
@@ -71,39 +70,38 @@ static inline u32 dp_call_length(u32 number)
 	return number >> DP_CALL_LENGTH_SHIFT & 0xff;
 }
 
-/** dp_call_is_masked_wait() - is it such a place? */
+/** dp_call_is_masked_wait() - is this the number of a masked wait's intercept? */
 static inline bool dp_call_is_masked_wait(u32 number)
 {
 	return !dp_call_is_any(number) &&
 	       number & (DP_CALL_ENTERS | DP_CALL_RETURNS);
 }
 
-/** dp_call_goes_through() - is it one of these? */
+/** dp_call_goes_through() - is it a masked wait that __syscall_cp() makes? */
 static inline bool dp_call_goes_through(u32 number)
 {
 	return dp_call_is_masked_wait(number) && number & DP_CALL_THROUGH;
 }
 
-/* Of the function that makes it, and of the one that it is made for, there is less on
- * the stack. */
+/* __syscall_cp() and the function that calls it use less stack than this. */
 #define DP_THROUGH_STACK 256
-/* From the return of the first one to the intercept behind it there is less. */
+/* From __syscall_cp()'s return to the intercept behind it there is less. */
 #define DP_THROUGH_TAIL 64
 
-/* filter: what a thread says that is about to install a seccomp filter. */
+/* filter: a thread's request before it installs a seccomp filter. */
 
 /*
- * A thread that is about to install a seccomp filter: the address of its registers
- * (struct dp_mcontext), with which it is sent home, and above that a number.
+ * A request has the address of the thread's registers (struct dp_mcontext), with which
+ * the thread is sent home. Above that it has a number.
  */
 #define DP_FILTER_NUMBER 48
-/** dp_filter_regs() - the address */
+/** dp_filter_regs() - the address of the registers */
 static inline u64 dp_filter_regs(u64 ask)
 {
 	return ask & ((1ull << DP_FILTER_NUMBER) - 1);
 }
 
-/** dp_filter_answered() - is @ask answered, if @answered was the last that was? */
+/** dp_filter_answered() - is @ask answered, if @answered was the last to be? */
 static inline bool dp_filter_answered(u64 ask, u64 answered)
 {
 	u64 ahead = (answered >> DP_FILTER_NUMBER) - (ask >> DP_FILTER_NUMBER);
@@ -111,31 +109,31 @@ static inline bool dp_filter_answered(u64 ask, u64 answered)
 	return (s64)(ahead << DP_FILTER_NUMBER) >= 0;
 }
 
-/* masked_wait: calls with a signal mask of their own (the pselect class). */
+/* masked_wait: calls that sleep under a mask of their own (the pselect class). */
 
 #define DP_MASKED_WAITS 256
 
 /**
- * struct dp_masked_wait - a call that waits under a mask of its own; hit owns it
- * @thread: whose it is, and DP_MASK_VM_CHILD; 0: free
- * @mask: what the kernel gets, which has no caught signal; @pair: the same in
- *        the form of pselect6(2)
- * @given: what the program gave. The register that has it has the address of
- *         @mask or @pair as long as the call lasts, by which it is known again
+ * struct dp_masked_wait - a masked wait; hit owns it
+ * @thread: its dp_thread_id(), and DP_MASK_VM_CHILD; 0: free
+ * @mask: the mask that the kernel gets, without caught signals; @pair: the same in the
+ *        form of pselect6(2)
+ * @given: what the program gave. As long as the call lasts, its register has the
+ *         address of @mask or @pair instead. That identifies the call.
  * @was: caught signals in the virtual mask outside the call
- * @real: if @closed, the thread's mask; it has all signals blocked then, but for
- *        the time of the call
+ * @real: if @closed, the thread's mask; all signals are blocked then except during the
+ *        call
  * @sp: stack pointer of the call
  * @call: address of the instruction that sets its number
- * @detour, @detour_len: where that is made instead
- * @back: where it returns to; @behind: the same in the program's text
+ * @detour, @detour_len: where that instruction runs instead
+ * @back: where the call returns to; @behind: the same in the program's text
  * @serial: counts calls
  * @stacked: what was given is on the stack, too
- * @through: it is made by a function that is called for it: @call is where, and
- *           @behind where that one returns to; @back is 0
+ * @through: another function makes the call: @call is where that is called, @behind
+ *         where it returns to; @back is 0
  * @touched: there may be breakpoints between @call and the return
- * @unknown: any call, for all that can be told in the handler that it returns from: there
- *           is no mask, only the return
+ * @unknown: the entry stands for a handler's return to an unknown call: no mask, only
+ *         the return
  */
 struct dp_masked_wait {
 	u64 thread;
@@ -152,10 +150,10 @@ struct dp_masked_wait {
 };
 
 /**
- * struct dp_kernel_wait - such a call that is in the kernel without us, or goes on without us
- * @thread: whose it is; 0: free
+ * struct dp_kernel_wait - a masked wait that began without us, or goes on without us
+ * @thread: its dp_thread_id(); 0: free
  * @sp, @back, @behind, @through, @nr: as of a struct dp_masked_wait
- * @mask: all of it
+ * @mask: the whole mask
  */
 struct dp_kernel_wait {
 	u64 thread;
@@ -172,10 +170,10 @@ struct dp_kernel_wait {
 #define DP_INTERCEPT_STACK_WORDS 126
 
 /**
- * struct dp_stepped - the thread that the tool is bringing out of the agent
+ * struct dp_stepped - the thread that the tool is stepping out of the agent
  * @thread: 0: none; @mask: its signal mask
- * @masked: the one that it has for the stepping only, or 0
- * @own: does it step by itself, too?
+ * @masked: the mask that it has for the stepping only, or 0
+ * @own: the thread steps by itself, too
  *
  * It counts once the tool has ended: see port/user/signals/stepped.c.
  */
@@ -183,8 +181,9 @@ struct dp_stepped {
 	u64 thread, mask, masked, own;
 };
 
-/** dp_stepped_undoes() - is @mask in force for the stepping only, and to become @s->mask? The
- *  first caught signal tells of a step, and is never blocked meanwhile. */
+/** dp_stepped_undoes() - is @mask in force for stepping only, to be undone?
+ *  @s->mask has to follow. The first caught signal tells of a step, and is never
+ *  blocked. */
 static inline bool dp_stepped_undoes(const struct dp_stepped *s, u64 mask)
 {
 	return s->masked && s->masked != s->mask &&
@@ -193,22 +192,21 @@ static inline bool dp_stepped_undoes(const struct dp_stepped *s, u64 mask)
 
 /**
  * struct dp_private - state that a fork child takes along and then owns
- * @in_force: our signal actions are, all of them, and the masks are ours. Until then,
- *            and from when that ends, the kernel is asked: see dp_mask_catches()
- * @in_masks: for each caught signal a bit a signal: the program's action for
- *            that one blocks it
+ * @in_force: all signal actions and masks are ours. While it is 0, the kernel is asked:
+ *         see dp_mask_catches()
+ * @in_masks: for each caught signal, the signals that the program's action blocks
  * @stepped: see struct dp_stepped
- * @recovering: a tool has begun to take out what another one left, whose arena it cannot write
- * @masks: threads that block a caught signal, or once did: a hash table. None is
- *         ever really blocked.
- * @deferred: signals that wait for their thread to unblock them
- * @actions: the program's own for the caught signals. @current is the stamp of
- *           the one in force, at ring[stamp % RING]; @next the last one taken
+ * @recovering: a tool has begun to remove another tool's probes, and cannot write that
+ *         arena
+ * @masks: threads that block a caught signal, or once did: a hash table. The kernel
+ *         never blocks it.
+ * @deferred: deferred signals
+ * @actions: virtual actions. @current is the stamp of the action in force, at
+ *         ring[stamp % DP_ACTION_RING]; @next the last stamp taken
  * @clones: threads that are making a process, and how: flags of clone(2)
- * @masked_waits: calls with a mask of their own; @serial of the last one; @unknowns: how many
- *          are not known
- * @kernel_waits: those that have not passed here, for the time between
- * @stacks: for the work of intercepts, where the program's own are small
+ * @masked_waits: @serial is of the last one; @unknowns of them have @unknown
+ * @kernel_waits: masked waits that the agent has not seen begin
+ * @stacks: for the work of intercepts, where the program's stacks are small
  */
 struct dp_private {
 	u64 in_force;

@@ -7,7 +7,7 @@
 #include "engine/layout/instance.h"
 #include "engine/vm/vm.h"
 
-/* context: what one hit of a probe with a program needs. */
+/* context: the working memory of one hit of a probe with a program. */
 
 #define DP_CONTEXTS 256
 #define DP_CONTEXT_STACK 192 /* words */
@@ -20,11 +20,12 @@ enum dp_context_state {
 };
 
 /**
- * struct dp_context - what one hit of a probe with a program needs; hit owns it
+ * struct dp_context - the working memory of one hit of a probe with a program; hit owns
+ * it
  * @serial: the same for all probes of one hit
  * @sp: the program's stack pointer at the hit
- * @waits: what came of it: the record waits
- * @stack: for the work itself, so that little of the thread's own is used
+ * @waits: set by the run: the record waits for the original instruction
+ * @stack: the program runs on it, so that little of the thread's own stack is used
  */
 struct dp_context {
 	u32 state;
@@ -37,13 +38,13 @@ struct dp_context {
 	u64 hit; /* struct dp_hit, while it runs */
 	u32 waits;
 	u32 pad;
-	/* address of the struct dp_exit_instance that begins; 0: none does */
+	/* address of the struct dp_exit_instance that begins; 0: none */
 	u64 instance;
 	u64 stack[DP_CONTEXT_STACK];
 	struct dp_vm vm;
 };
 
-/* Of all rings together, about, and the least of each. */
+/* All rings together, about; and the least size of each */
 #define DP_RING_BYTES (16u << 20)
 #define DP_RING_LEAST (1u << 20)
 
@@ -55,8 +56,7 @@ enum dp_record_flag {
 /**
  * struct dp_record - one hit's log as it travels
  * @ticks: when the hit began, by dp_port_ticks()
- * @exception: that ended the program, or 0; @parm is what it says
- *             (see enum dp_vm_exception)
+ * @exception: enum dp_vm_exception that ended the program, or 0; @parm: its details
  * @facility: n of "exit n", or 0
  * @len: bytes of data behind it
  */
@@ -74,7 +74,7 @@ struct dp_record {
 	u64 parm[2];
 };
 
-/** struct dp_record_copy - a record, out of the target's reach */
+/** struct dp_record_copy - a record, copied out of the target's reach */
 struct dp_record_copy {
 	struct dp_record head;
 	u8 data[sizeof(struct dp_leaving) + DP_VM_LOG];
@@ -82,10 +82,11 @@ struct dp_record_copy {
 
 /**
  * struct dp_slot - room for one record
- * @turn: says whose it is. Record number n of a ring of s slots goes into slot
- *        n mod s, in its round n - n mod s: that number means that a writer may
- *        take the slot, one more that it is written, s more that it is free
- *        again. So all slots begin at zero.
+ * @turn: whose turn it is
+ *
+ * In a ring of s slots, record n goes into slot n mod s. Let r be n - n mod s, its
+ * round. A @turn of r: a writer may take the slot; r + 1: it is written; r + s: it is
+ * free again. So all slots begin at zero.
  */
 struct dp_slot {
 	u64 turn;

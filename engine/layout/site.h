@@ -7,24 +7,23 @@
 #include "arch/arch.h"
 #include "engine/insn/faults.h"
 
-/* jump: what a site's jump leads to. */
+/* jump: the detour that a site's jump leads to. */
 
 #define DP_JUMP_INSNS 5
 
 /**
  * struct dp_jump - where a site's jump goes, and what is there
  * @base: address of the detour, @len bytes
- * @island: address of the jump that leads to it, where the site's own has to
- *           go somewhere else first; 0: there is none
+ * @island: address of the island, 0 if the site's jump leads to the detour directly
  * @start: offset in the detour where the jump enters it
- * @at: offset in the detour of each instruction of the region, with what is
- *      told before it; behind the last one that of the way back
- * @insn: of the instruction itself
+ * @at: offsets in the detour of each instruction of the region, with its call-out; the
+ *      last one is of the jump back
+ * @insn: offsets of the instructions themselves
  * @offset: of each instruction from the site's address
  * @nr: instructions; @size: their bytes in the text
- * @atomic: a bit an instruction: in the detour it is one instruction, too
- * @traps: a bit a byte of the patch: it is a breakpoint
- * @unowned: the code that it replaces can go at any time: it is looked at before each write
+ * @atomic: one bit per instruction: in the detour it is one instruction, too
+ * @traps: one bit per byte of the patch: the byte is a breakpoint
+ * @unowned: an unowned mapping has the code: each write is preceded by a check
  * @tracked: a call that begins here can go on through a stub
  */
 struct dp_jump {
@@ -43,24 +42,25 @@ enum dp_mode {
 	DP_MODE_JUMP,
 };
 
-/* @intercept of a site: no probe; the agent makes the call, or observes it */
+/* @intercept of a site: not a probe; the agent makes the system call, or observes it */
 #define DP_INTERCEPT_MADE 1
 #define DP_INTERCEPT_OBSERVED 2
 
-/* @armed of a site whose jump is there, on its way out, on its way in; of one
- * that could be a jump and is a breakpoint */
+/* @armed of a site: the original bytes; the jump or breakpoint; on its way out; on its
+ *   way in; a breakpoint where a jump could be */
 #define DP_SITE_OFF 0
 #define DP_SITE_THERE 1
 #define DP_SITE_LEAVING 2
 #define DP_SITE_COMING 3
 #define DP_SITE_TRAPPED 4
-/* Its code is not mapped there any more: control has found that out */
+/* Control has found that the code is not mapped any more */
 #define DP_SITE_GONE 5
-/* Somebody's breakpoint is where the jump began: on its way out from behind it; out */
+/* A foreign breakpoint is where the jump began: the jump is on its way out from behind
+ * it; is out */
 #define DP_SITE_CEDES 6
 #define DP_SITE_CEDED 7
 
-/* @wanted: not at all, however it is planned, and as a breakpoint only */
+/* @wanted: disarmed; armed as planned; as a breakpoint only */
 #define DP_WANT_OFF 0
 #define DP_WANT_PLAN 1
 #define DP_WANT_TRAP 2
@@ -71,36 +71,36 @@ enum dp_mode {
  * @copy: of its copy (or of the code that an intercept runs instead)
  * @first_probe: 1 + index of its first probe, 0 for none
  * @orig: the bytes that arming replaced
- * @patch: the bytes that it put there
+ * @patch: the bytes that arming put there
  * @patch_len: how many
  * @insn_len: length of the original instruction
  * @copy_len, @body_len: of the copy (see struct dp_copy)
- * @atomic: pc inside the copy is at its start or at its end, nowhere else
+ * @atomic: a pc inside the copy is at its start or at its end, nowhere else
  * @mode: enum dp_mode
  * @post: of the copy that ends in a breakpoint behind the instruction, 0 for none
  * @post_body: offset of that breakpoint
- * @jump: for DP_MODE_JUMP; the @copy of such a site is in its detour. One that
- *        has none of its own (@jump.nr is 0) is covered by another's
- * @calls_out: its detour tells when the instruction has completed
- * @intercept: a system call of libc that passes through the agent, not a probe;
- *        @number is which
- * @faults: enum dp_insn_faults; with @operand, where an indirect branch reads
- * @class, @cc, @target: of a branch: enum dp_insn_class, its condition, and where
- *                       a direct one goes
- * @single: the copy of the instruction alone, for a site that may be either: see
- *          engine/site/apply.c. @copy is then this one or that in the detour
+ * @jump: for DP_MODE_JUMP; the @copy of such a site is in its detour. With a @jump.nr
+ *        of 0 the site is inside another site's region.
+ * @calls_out: its detour calls out when the instruction has completed
+ * @intercept: DP_INTERCEPT_*: a system call of libc that passes through the agent;
+ *         @number: which
+ * @faults: enum dp_insn_faults; @operand: where an indirect branch reads
+ * @class, @cc, @target: of a branch: enum dp_insn_class, its condition, and where a
+ *         direct branch goes
+ * @single: the copy of the instruction alone, for a site that may be either mode. @copy
+ *         is this copy or the one in the detour: see engine/site/apply.c.
  * @single_len, @single_body: of it
- * @fast: address of its one struct dp_probe_entry, if all there is to do at a hit by
- *        a jump is to call that one's pre_handler, or to track the call; else 0
+ * @fast: address of the site's only struct dp_probe_entry, if a hit by a jump only
+ *        calls its pre_handler or tracks the call; else 0
  * @reason: 1 + number of the phrase that says why it is a breakpoint, 0: none
- * @enable_word: not 0: its detour calls; else it only counts
- * @x87: the code around it uses the x87 or MMX registers, for all that is known
+ * @enable_word: not 0: its detour calls out; else it only counts
+ * @x87: the code around it may use the x87 or MMX registers
  * @calls: its probes are handlers in C
  * @wanted: whether, and how, it is to be armed: DP_WANT_*
- * @armed: DP_SITE_*: set before the first byte is written, cleared after the last
- *         one is back: whoever finds the process later knows what to look at
- * @returned: it was armed and is not any more. A debugger that met our
- *            breakpoint may put it back when it goes.
+ * @armed: DP_SITE_*: set before the first byte is written, cleared after the last byte
+ *         is back. So the next tool knows what to look at.
+ * @returned: it was armed and is not any more. A debugger that met our breakpoint may
+ *         put it back when it leaves.
  */
 struct dp_site_entry {
 	u64 addr;
@@ -140,7 +140,7 @@ static inline u32 dp_site_hash(u64 addr)
 	return (u32)((addr * 0x9e3779b97f4a7c15ull) >> 32);
 }
 
-/* probe: one user of a site, as the hit half knows it. */
+/* probe: a probe of a site, as the hit half knows it. */
 
 /** enum dp_kind - what a probe does when it is hit */
 enum dp_kind {
@@ -149,14 +149,14 @@ enum dp_kind {
 	DP_KIND_RETURN, /* tracks the call by a stub */
 	DP_KIND_JPROBE, /* goes to another function first */
 	DP_KIND_ENTER, /* a call begins that is tracked to the function's exits */
-	DP_KIND_EXIT, /* one ends */
-	DP_KIND_UNWIND, /* those on a part of the stack end */
+	DP_KIND_EXIT, /* a tracked call ends */
+	DP_KIND_UNWIND, /* tracked calls on a part of the stack end */
 	DP_KIND_UPCALL, /* its handler runs in the tool */
-	DP_KIND_INJECTED, /* it has been put here by the tool */
-	DP_KIND_LINKER, /* libraries come and go; nobody's probe */
+	DP_KIND_INJECTED, /* the tool has put its handler here */
+	DP_KIND_LINKER, /* loader events; not a user's probe */
 };
 
-/** dp_kind_is_hidden() - nobody has asked for such a probe: it serves others */
+/** dp_kind_is_hidden() - no user has registered such a probe: it serves others */
 static inline bool dp_kind_is_hidden(u8 kind)
 {
 	return kind == DP_KIND_EXIT || kind == DP_KIND_UNWIND ||
@@ -167,16 +167,16 @@ static inline bool dp_kind_is_hidden(u8 kind)
 #define DP_WAY_TAIL 1 /* by a jump to another function, not by a return */
 #define DP_WAY_TAKEN 2 /* only if the branch is taken */
 #define DP_WAY_SHARED 4 /* calls come here that did not pass the entry */
-#define DP_WAY_TAIL_TARGET \
-	16 /* the exits of that other function are probed, too */
-/* and of one at an entry: instances make records; with what is returned as a floating-point number */
+#define DP_WAY_TAIL_TARGET 16 /* the exits of the tail target are probed, too */
+/* @way of a probe at an entry: instances make records; its function returns a
+ *   floating-point number */
 #define DP_WAY_LOGS 8
 #define DP_WAY_XMM 128
-/* and of DP_KIND_UNWIND: up to where the stack is about to be left */
+/* @way of DP_KIND_UNWIND: where the part of the stack ends that is about to be left */
 #define DP_WAY_UNTIL_CX 32 /* the word at rcx included */
 #define DP_WAY_UNTIL_DI 64 /* what is below rdi */
 
-/* @group of an exit that is probed only for those who come to it by a tail jump */
+/* @group of an exit that is probed only for calls that come to it by a tail jump */
 #define DP_NO_GROUP 0xffffffffu
 
 /**
@@ -187,14 +187,14 @@ static inline bool dp_kind_is_hidden(u8 kind)
  * @maxhits: executions after which it is disabled
  * @logonfault: its record counts even if the original instruction faults
  * @kind: enum dp_kind; the rest is for handlers in C, by address
- * @pre_needs, @post_needs: enum dp_insn_state: what has to be saved around them
- * @user: what handlers get as their first argument
+ * @pre_needs, @post_needs: enum dp_insn_state: what has to be saved around the handlers
+ * @user: the first argument of its handlers
  * @pre, @post, @fault: handlers, 0 for none
- * @nmissed: where hits that ran no handler are counted
+ * @nmissed: address of the counter of hits that ran no handler
  * @instance_pool: struct dp_instance_pool of a return probe, and of its exits
  * @group: of DP_KIND_EXIT: the probe at its function's entry; @way: DP_WAY_*
- * @deadline: of DP_KIND_UPCALL: ms for which a thread waits for its handler
- * @gone: it is at no site, because its code has gone, and was at this address
+ * @deadline: of DP_KIND_UPCALL: ms for which a thread waits for the handler
+ * @gone: the address where the probe was, if its code has gone; it is at no site then
  */
 struct dp_probe_entry {
 	u32 next;
@@ -216,16 +216,16 @@ struct dp_probe_entry {
 	u64 gone;
 };
 
-/* tally: what has become of a probe, and of its hits and records. */
+/* tally: outcomes of probes, hits and records. */
 
-/** enum dp_status_bit - what a program has made of its probe */
+/** enum dp_status_bit - what has become of a probe */
 enum dp_status_bit {
 	DP_PROBE_REMOVED = 1,
 	DP_PROBE_SUSPENDED = 2,
-	DP_PROBE_FAULTED = 4, /* one of its handlers has */
+	DP_PROBE_FAULTED = 4, /* one of its handlers has faulted */
 };
 
-/** enum dp_tally - what else became of hits and records, by probe */
+/** enum dp_tally - outcomes of hits and records, by probe */
 enum dp_tally {
 	DP_TALLY_PASSED, /* hits that passcount let pass */
 	DP_TALLY_DISABLED, /* hits after maxhits, remove, or suspend */
@@ -236,26 +236,26 @@ enum dp_tally {
 	DP_TALLY_FAULTED, /* handlers that were given up */
 	DP_TALLY_SELF, /* hits of the library's own calls */
 	DP_TALLY_INSTANCES, /* entries that are not tracked: the table was full */
-	DP_TALLY_ABANDONED, /* instances that were seen to have ended otherwise */
+	DP_TALLY_ABANDONED, /* calls left by longjmp, or with their stack */
 	DP_TALLY_UNSEEN, /* returns of calls that were not tracked */
 	DP_TALLY_UNMET, /* entries whose program did not want them tracked */
 	DP_TALLY_DAMAGED, /* instances that made no sense when they ended */
 	DP_TALLY_UNWOUND, /* instances that were unwound */
-	DP_TALLY_RETURNED, /* that returned from where they had jumped to */
-	DP_TALLY_TAIL_CALLED, /* that were lost sight of there, by another jump */
-	/* whose beginning or end was left by a signal's handler */
+	DP_TALLY_RETURNED, /* ended at an exit of the tail target */
+	DP_TALLY_TAIL_CALLED, /* the tail target was left by a jump */
+	/* instances whose beginning or end a signal handler left for good */
 	DP_TALLY_CUT,
 	DP_TALLY_UNANSWERED, /* handlers in the tool that took too long */
 	DP_TALLY_UNHEARD, /* hits while the tool was not there */
 	DP_TALLY_TOOL_GONE, /* hits after the end of the tool */
 	DP_TALLY_BROUGHT, /* instances that a fork has brought along */
-	/* of the first probe of a site: see dp_engine_middle() */
+	/* interior arrivals, of the first probe of a site: see dp_engine_middle() */
 	DP_TALLY_MIDDLE,
 	DP_TALLY_NR,
 };
 
 /**
- * struct dp_probe_state - of a probe with a program; hit owns it
+ * struct dp_probe_state - state of a probe; hit owns it
  * @count: executions so far; starts at minus passcount
  * @waiting: records that wait for their instruction
  */

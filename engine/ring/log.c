@@ -2,10 +2,10 @@
 /*
  * log: records on their way to the reader.
  *
- * One ring a CPU, of slots of one size. A writer takes a number, which is a
- * slot, fills it, and hands it over by one store of the slot's turn; until then
- * the reader does not look at it. Nobody waits for anybody: where the reader
- * has not emptied the slot yet, the record is lost, and counted.
+ * Each shard has a ring, of slots of one size. A writer takes a number, which selects a
+ * slot, fills the slot, and hands it over by one store of the slot's turn. Until then
+ * the reader does not look at it. Neither waits for the other: where the reader has not
+ * emptied a slot yet, the record is lost, and counted.
  */
 #include "arch/arch.h"
 #include "engine/layout/ring.h"
@@ -17,7 +17,7 @@
 #include "port.h"
 #include "engine/vm/vm.h"
 
-/* Children can write to a ring, and shall not keep their parent here. */
+/* Fork children can write to a ring, and must not keep their parent in a loop here. */
 #define MOST_AHEAD (1ull << 62)
 #define MOST_TRIES 100000
 
@@ -34,8 +34,8 @@ static u64 round_of(u64 number)
 	return number & ~(u64)dp_arena.control.slot_mask;
 }
 
-/* Who is behind, because others went on, finds so when it looks again; else somebody has
- * written what nobody here writes. */
+/* Read the next number again. Return: true if other writers have overtaken this one;
+ * false if the number is not one that any writer here has written. */
 static bool catch_up(const struct dp_ring *ring, u64 *n)
 {
 	u64 was = *n;
@@ -44,7 +44,7 @@ static bool catch_up(const struct dp_ring *ring, u64 *n)
 	return *n - was - 1 < MOST_AHEAD;
 }
 
-/* Return: a slot that is ours, or NULL when the ring is full. */
+/* Return: a slot that this writer owns, or NULL when the ring is full. */
 static struct dp_slot *take_slot(struct dp_ring *ring, u64 *number)
 {
 	u64 n = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
@@ -112,8 +112,8 @@ void dp_log_put(struct dp_record *head, const struct dp_log_part *parts, u32 nr)
 	} else {
 		head->cpu = cpu;
 		write(&slot->record, head, parts, nr);
-		/* A full barrier: this thread's next record is stamped when
-		 * this one can be seen. */
+		/* A full barrier: this thread's next record gets its time when this one
+		 * can be seen. */
 		__atomic_exchange_n(&slot->turn, round_of(number) + 1,
 				    __ATOMIC_SEQ_CST);
 	}

@@ -9,7 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 /** dp_log_put() - hand a record to the reader, or count it lost
- *  @parts: what it consists of, @head->len bytes; only @head->cpu is filled in */
+ *  @parts: the data, @head->len bytes; @head->cpu is filled in here */
 struct dp_log_part {
 	const void *bytes;
 	u64 len;
@@ -18,7 +18,8 @@ void dp_log_put(struct dp_record *head, const struct dp_log_part *parts,
 		u32 nr);
 /** dp_log_commit() - hand a context's record to the reader, or count it lost */
 void dp_log_commit(struct dp_context *ctx);
-/** dp_log_discard() - count its record as discarded, and its execution as none */
+/** dp_log_discard() - count a context's record as discarded, and undo its execution's
+ *  count */
 void dp_log_discard(struct dp_context *ctx);
 
 #pragma GCC visibility pop
