@@ -16,7 +16,8 @@ struct dp_site_entry;
 
 /** dp_jumps_choose() - decide the mode of each site; sites are in order */
 void dp_jumps_choose(struct dp_engine *e);
-/** dp_jump_give_up() - make the @i-th site in order, and sites covered by its jump, trap sites */
+/** dp_jump_give_up() - make the @i-th site in order a trap site, with all sites that its
+ *  jump covers */
 void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why);
 /** dp_jump_note_traps() - note which bytes of the site's jump have to be breakpoints */
 void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s);

@@ -63,7 +63,7 @@ void dp_engine_drop(struct dp_engine *engine, u32 probe);
  */
 void dp_engine_set_rseq(struct dp_engine *engine, s32 offset, u32 signature);
 
-/** dp_engine_probed() - is there a probe among @len bytes at @addr, or may there be one later? */
+/** dp_engine_probed() - is there a probe among @len bytes at @addr, or may one come later? */
 bool dp_engine_probed(const struct dp_engine *engine, u64 addr, u64 len);
 
 /** dp_engine_set_tid_offset() - offset of a thread's id from its thread pointer. Where the

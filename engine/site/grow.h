@@ -37,7 +37,7 @@ struct dp_switch {
 struct dp_growth {
 	struct dp_live_setup setup;
 	struct dp_switch *switches; /* one for each possible probe */
-	/* parallel to those of struct dp_layout_need */
+	/* parallel to dp_layout_need.pools */
 	struct dp_pool pools[DP_MAX_POOLS];
 	struct dp_stage stage;
 	struct dp_hole *holes;

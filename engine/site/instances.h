@@ -22,8 +22,8 @@ void dp_engine_track_xmm(struct dp_engine *engine, u32 probe);
 
 /**
  * dp_engine_add_exit() - instances end at an instruction
- * @enter: the probe that begins them DP_NO_GROUP: none; instances tail-called to this
- *   function end here
+ * @enter: the probe that begins them; DP_NO_GROUP: none, and instances tail-called to
+ *   this function end here
  * @way: DP_WAY_TAIL, DP_WAY_TAKEN, DP_WAY_SHARED, DP_WAY_TAIL_TARGET
  *
  * At this instruction the stack pointer is what it was at the entry.

@@ -69,7 +69,7 @@ struct dp_engine {
 	struct dp_rseq rseq;
 	bool rseq_usable;
 	u32 nr_caught; /* see dp_caught() */
-	u32 nr_code_pools; /* the first ones; the others hold islands */
+	u32 nr_code_pools; /* the first pools; the others hold islands */
 	struct dp_layout_need need;
 	struct dp_arena *arena;
 	struct dp_view view;

@@ -20,7 +20,7 @@ struct dp_engine;
  * @why: the reason, if no jump is possible or @mode is DP_MODE_TRAP
  * @leader: 1 + place in the order of the site whose jump covers this one
  * @traps: a bit for each byte of the jump that has to be a breakpoint
- * @last: value of the jump's fifth byte, if it is fixed
+ * @last: the breakpoint in the fifth byte of the jump, if it needs one
  * @island: address of the jump's island, 0: straight to the detour
  * @first_probe, @last_probe: 1 + index, 0 for none
  */

@@ -86,11 +86,13 @@ bool dp_view_intercepts(const struct dp_view *view, u64 addr);
 int dp_view_disarm(struct dp_view *view, struct dp_target *target,
 		   bool intercepts, u64 *bad);
 
-/** dp_view_is_linkers() - is it the site of loader events, where a thread waits for the tool? */
+/** dp_view_is_linkers() - is it the site of loader events, where a thread waits for the
+ *  tool? */
 bool dp_view_is_linkers(const struct dp_view *view,
 			const struct dp_site_entry *site);
 
-/** dp_view_has_hit() - does a pc in a copy stand for a site that has already counted this hit? */
+/** dp_view_has_hit() - does a pc in a copy stand for a site that has already counted the
+ *  hit? */
 bool dp_view_has_hit(const struct dp_view *view, u64 addr);
 /** dp_view_after_hit() - the pc for a thread that has hit a site and stands before its
  *  instruction. Return: 0: there is no site. */

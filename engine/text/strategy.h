@@ -2,8 +2,8 @@
 /*
  * strategy: how the bytes of sites get into live text and out again.
  *
- * Before a strategy sees a plan (struct dp_site_entry with its patch) it is complete, and
- * the hit half knows the site.
+ * A plan (struct dp_site_entry with its patch) is complete before a strategy sees it. The
+ * hit half then already knows the site.
  */
 #ifndef DP_STRATEGY_H
 #define DP_STRATEGY_H
