@@ -18,7 +18,7 @@ size_t dp_engine_gone(const struct dp_engine *engine);
 /** dp_engine_is_gone() - is the site of a probe gone? */
 bool dp_engine_is_gone(const struct dp_engine *engine, u32 probe);
 
-/** dp_engine_late() - loader events that passed without the tool's looking in time */
+/** dp_engine_late() - loader events that the tool did not answer in time */
 u32 dp_engine_late(const struct dp_engine *engine);
 /** dp_engine_of_children() - hits by CLONE_VM children of the target */
 u64 dp_engine_of_children(const struct dp_engine *engine);

@@ -146,8 +146,9 @@ bool dp_engine_table(const struct dp_engine *engine, u64 *words, u32 *n);
  */
 int dp_engine_add_intercept(struct dp_engine *engine, u64 addr, const u8 *code,
 			    u32 nr, bool observed);
-/** dp_engine_intercepted_call() - where the intercept at @addr makes its system call;
- *  @behind: where that call returns to instead. Return: false if there is no intercept. */
+/** dp_engine_intercepted_call() - where the intercept at @addr calls out before its system
+ *  call; @behind: where that call returns to instead. Return: false if there is no
+ *  intercept. */
 bool dp_engine_intercepted_call(const struct dp_engine *engine, u64 addr,
 				bool behind, u64 *to);
 

@@ -51,7 +51,7 @@ struct dp_growth {
 	bool lost; /* some probe's code is gone */
 };
 
-/** dp_grow_free() - free what dp_grow_begin() and growth allocated */
+/** dp_grow_free() - free all memory of the growth */
 void dp_grow_free(struct dp_growth *growth);
 int dp_grow_begin(struct dp_engine *engine, const struct dp_live_setup *setup);
 /** dp_grow_site() - plan the @i-th site. Return: 0; -ENOMEM no memory is free in its range. */

@@ -91,8 +91,7 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target,
 bool dp_view_is_linkers(const struct dp_view *view,
 			const struct dp_site_entry *site);
 
-/** dp_view_has_hit() - does a pc in a copy stand for a site that has already counted the
- *  hit? */
+/** dp_view_has_hit() - does a pc in a copy stand for a site whose probes have had the hit? */
 bool dp_view_has_hit(const struct dp_view *view, u64 addr);
 /** dp_view_after_hit() - the pc for a thread that has hit a site and stands before its
  *  instruction. Return: 0: there is no site. */

@@ -2,7 +2,7 @@
 /*
  * state: how the bytes of a site come and go.
  *
- *                       ┌──────────── failed, or foreign bytes ────────────┐
+ *                       ┌──────────── failed, or foreign bytes ─────────────┐
  *                       ▼                                                   │
  *   OFF ─► COMING ─► THERE ─► LEAVING ─► OFF             a jump, step by step
  *           ▲  │        │        ▲ └───► TRAPPED         down to its breakpoint
