@@ -47,8 +47,8 @@ int dp_engine_apply(struct dp_engine *engine, struct dp_target *target,
 		    u64 *bad);
 
 /**
- * dp_engine_disturbed() - has another tracer or a uprobe put a breakpoint where a jump
- *    begins, or taken it away again?
+ * dp_engine_disturbed() - have uprobes put breakpoints where our jumps begin, or taken
+ *    breakpoints away?
  *
  * Control polls this while threads run. A uprobe's breakpoint on a jump does no harm
  * while it stays, but its removal would.

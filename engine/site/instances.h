@@ -105,7 +105,9 @@ void dp_engine_instance_record(const struct dp_engine *engine,
 			       struct dp_record_copy *record);
 
 /**
- * dp_engine_fork_instances() - copy the forking thread's instances for the child
+ * dp_engine_fork_instances() - copy the instances whose calls the child's memory still
+ *    has
+ * @was, @is: the id of the thread that forked, and its id in the child
  * @holds: is this the word at @slot of the child's memory?
  *
  * When the child has as many tables: dp_engine_instances_owed(). The copied instances are

@@ -105,8 +105,8 @@ u64 dp_view_after_hit(const struct dp_view *view, u64 site);
  */
 bool dp_view_presume(struct dp_view *view);
 
-/** dp_view_is_reverted() - are all bytes of armed sites foreign or original? Text that
- *  cannot be read has none of ours. */
+/** dp_view_is_reverted() - do all armed sites have their original bytes? Unreadable sites
+ *  do not count. */
 bool dp_view_is_reverted(const struct dp_view *view, struct dp_target *target);
 
 /** dp_view_disown() - mark all sites as not armed: the process has given its text back */

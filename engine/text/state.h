@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* state: whether a site's bytes are in the text. */
+/* state: whether a site's patch is in the text. */
 #ifndef DP_TEXT_STATE_H
 #define DP_TEXT_STATE_H
 

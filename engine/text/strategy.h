@@ -67,8 +67,8 @@ typedef void dp_cede_fn(void *arg, u64 addr, bool away);
 bool dp_interior_disturbed(struct dp_target *target,
 			   const struct dp_sites *sites, bool back);
 /**
- * dp_interior_cede() - take jumps out from behind foreign breakpoints where they begin;
- *    dp_interior_return() - and write them again, where the breakpoints have gone
+ * dp_interior_cede() - take jumps out from behind foreign breakpoints where they begin
+ * dp_interior_return() - write them again, where the breakpoints have gone
  * @sites: the whole table
  * Return: 0 or an error of writing.
  */
@@ -77,7 +77,7 @@ int dp_interior_cede(struct dp_target *target, const struct dp_sites *sites,
 int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
 		       dp_cede_fn *tell, void *arg);
 
-/** dp_trap_lost() - have breakpoints of ours been removed by another tracer?
+/** dp_trap_lost() - have uprobes taken breakpoints of ours away?
  *  dp_trap_return() - write them again */
 bool dp_trap_lost(struct dp_target *target, const struct dp_sites *sites);
 int dp_trap_return(struct dp_target *target, const struct dp_sites *sites,

@@ -24,8 +24,8 @@ struct dp_extract {
  *   than one byte
  * @sync: return only when every thread of the target is sure to see earlier writes; may
  *   be NULL where no thread runs meanwhile
- * @traced: does another tracer trace it? That may have put a breakpoint on bytes of ours,
- *   and may write these back later. NULL: assume so
+ * @traced: does another tracer trace it? That tracer may have put a breakpoint on bytes
+ *   of ours, and may write these back later. NULL: assume so
  */
 struct dp_target_ops {
 	int (*read)(struct dp_target *target, u64 addr, void *to, size_t len);
