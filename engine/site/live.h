@@ -32,7 +32,7 @@ struct dp_engine;
  * @put: write code to memory from @map, before anything leads there. Return: 0 or an
  *   errno.
  * @holes: the unmapped ranges; freed with dp_port_free(). Return: 0 or an errno. There
- *   must be room for DP_MAX_POOLS more.
+ *   must be room for 2 * DP_MAX_POOLS more.
  * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread runs
  *   and none is inside a region. @which: in the order of addresses
  * @hold: call @work, which writes text, while no library can be unloaded. Probes of
