@@ -31,7 +31,7 @@ int dp_entry_copy(const struct dp_site *s, struct dp_site_entry *entry, u8 *out)
 	return 0;
 }
 
-/* The copy again, with a breakpoint between the instruction and the jump on. */
+/* Make the copy again, with a breakpoint between the instruction and the jump back. */
 int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry, u8 *out)
 {
 	struct dp_copy copy;
@@ -50,7 +50,7 @@ int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry, u8 *out)
 	return entry->post_len > copy.body_len + 1 ? 0 : -ENOMEM;
 }
 
-/* Only what falls through, and does so as one instruction, comes back. */
+/* Only an instruction that falls through, as one instruction, comes to the breakpoint. */
 bool dp_site_needs_post(const struct dp_site *s)
 {
 	u8 f = s->facts.faults;

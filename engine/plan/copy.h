@@ -8,16 +8,16 @@
 struct dp_site;
 struct dp_site_entry;
 
-/** dp_entry_begin() - what an entry says of its instruction */
+/** dp_entry_begin() - fill in what an entry says of its instruction */
 void dp_entry_begin(const struct dp_site *s, struct dp_site_entry *entry);
-/** dp_entry_copy() - write its copy, at @entry->copy. Return: 0; -ENOMEM it does not reach
- *  what it refers to. */
+/** dp_entry_copy() - write a site's copy, at @entry->copy. Return: 0; -ENOMEM the copy
+ *  cannot address what it refers to. */
 int dp_entry_copy(const struct dp_site *s, struct dp_site_entry *entry,
 		  u8 *out);
-/** dp_entry_post() - write its copy that ends in a breakpoint, at @entry->post */
+/** dp_entry_post() - write a site's copy that ends in a breakpoint, at @entry->post */
 int dp_entry_post(const struct dp_site *s, struct dp_site_entry *entry,
 		  u8 *out);
-/** dp_site_needs_post() - has a record to wait for the instruction? */
+/** dp_site_needs_post() - does a record have to wait for the instruction? */
 bool dp_site_needs_post(const struct dp_site *s);
 
 #endif

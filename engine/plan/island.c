@@ -2,14 +2,14 @@
 /*
  * island: addresses for jumps that contain breakpoints.
  *
- * A jump that is written over several instructions has a breakpoint at the start
- * of each but the first, so that whoever arrives there traps and is sent to the
- * copy. Its displacement contains these bytes, and that decides where it goes:
+ * A jump over several instructions has a breakpoint at the start of each but the first.
+ * An interior arrival traps there and is sent to the copy. The jump's displacement
+ * contains these bytes, and that decides where the jump goes:
  *
- *     site  jump xx bp xx bp     to where a displacement of these bytes leads
+ *      site  jump xx bp xx bp     to where a displacement of these bytes leads
  *
- * There stands a jump of five bytes to the detour, which is anywhere near. The
- * islands share pages as far as that goes.
+ * At that address is the island, a jump of five bytes to the detour, which is anywhere
+ * near. Islands share pages as far as possible.
  */
 #include "arch/arch.h"
 #include "engine/layout/base.h"
@@ -35,10 +35,10 @@ struct dp_islands {
 	size_t nr_holes;
 	struct page *pages; /* a hash table */
 	u32 mask, nr_pages;
-	u64 hint[1 << (DP_JUMP_SIZE - 1)]; /* the last one of each pattern */
+	u64 hint[1 << (DP_JUMP_SIZE - 1)]; /* the last island of each pattern */
 };
 
-/* The least number from @from on that has the pattern; above 2^32 if none. */
+/* The least number from @from on that matches the pattern; above 2^32 if none. */
 static u64 next_match(u64 from, const struct dp_jump_pattern *p)
 {
 	u64 mask = p->mask, differs = (from ^ p->value) & mask, low, up;
@@ -47,8 +47,8 @@ static u64 next_match(u64 from, const struct dp_jump_pattern *p)
 		return from;
 	low = (2ull << (63 - __builtin_clzll(differs))) - 1;
 	up = from & ~low;
-	/* Where the pattern is less, the free bits above have to go up by one;
-	 * the carry passes over the others. */
+	/* Where the pattern is less, the free bits above it have to go up by one; the
+	 * carry passes over the fixed bits. */
 	if ((p->value & low) < (from & mask & low))
 		up = (from | mask | low) + 1;
 	if (up >> 32)
@@ -115,7 +115,7 @@ static void claim(struct dp_islands *l, u64 addr)
 			->used[a % DP_PAGE / 64] |= 1ull << a % 64;
 }
 
-/* Addresses [start, end) that a jump may lead to. */
+/* Addresses [start, end) that an island may have. */
 struct window {
 	u64 start, end;
 };
@@ -130,7 +130,7 @@ static u64 below(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* No farther than @reach from the site, nor out of reach of the pool. */
+/* Within @reach of the site, and within DP_REACH of the whole pool. */
 static struct window window_of(const struct dp_pool_need *pool, u64 from,
 			       u64 reach)
 {
@@ -142,7 +142,7 @@ static struct window window_of(const struct dp_pool_need *pool, u64 from,
 	return w;
 }
 
-/* Return: an address in the hole that a jump of the pattern can lead to, or 0. */
+/* Return: an island in the hole that a jump of the pattern can reach, or 0. */
 static u64 try_hole(struct dp_islands *l, const struct dp_hole *hole,
 		    const struct window *w, u64 begin,
 		    const struct dp_jump_pattern *p)
@@ -172,7 +172,7 @@ static u64 distance(const struct dp_hole *hole, u64 addr)
 	return addr > hole->end ? addr - hole->end : 0;
 }
 
-/* The nearest hole that has not been tried; @after the distance of the last. */
+/* The nearest hole not tried yet: the next in distance after @last. */
 static const struct dp_hole *next_hole(const struct dp_islands *l, u64 addr,
 				       const struct dp_hole *last)
 {
@@ -215,7 +215,7 @@ static bool place_within(struct dp_islands *l, struct dp_site *s,
 	return false;
 }
 
-/* Near by if that is possible, so that islands are close together. */
+/* Near the site if possible, so that islands are close together. */
 static bool place_with(struct dp_islands *l, const struct dp_engine *e,
 		       struct dp_site *s)
 {
@@ -286,8 +286,8 @@ static int add_span(struct dp_layout_need *need, u64 start, u64 end)
 	return 0;
 }
 
-/* Pages that lie near each other are mapped together: what is in between is
- * never touched, and takes no memory. */
+/* Pages near each other are mapped together: the pages in between are never touched, and
+ * take no memory. */
 static int map_pages(struct dp_engine *e, const struct dp_islands *l)
 {
 	u64 *v = dp_port_alloc((l->nr_pages + 1) * sizeof(*v)), start;

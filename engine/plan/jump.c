@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * jump: which sites are armed with a jump, and what it leads to.
+ * jump: which sites are armed with a jump, and their detours.
  *
- * A jump covers five bytes. A site within these belongs to the jump of the one
- * before it: its probes are told from the same detour, ahead of its own
- * instruction, and its own first byte is a breakpoint inside the jump for
- * whoever branches there.
+ * A jump covers five bytes. A site within them belongs to the jump of the site before it.
+ * The same detour calls its probes, ahead of its own instruction. For threads that branch
+ * to it, its first byte is a breakpoint inside the jump.
  */
 #include "arch/arch.h"
 #include "engine/insn/detour.h"
@@ -71,21 +70,21 @@ void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s)
 	int i;
 
 	s->traps = 0;
-	/* An intercept replaces one instruction, and is written while nobody runs. */
+	/* An intercept replaces one instruction, and is written while no thread runs. */
 	if (e->arming == DP_ARM_QUIESCE || s->intercept >= 0)
 		return;
 	for (i = 1; i < s->region.nr; i++)
 		s->traps |= (u8)(1u << s->region.at[i]);
 }
 
-/* Bytes within which a site belongs to the jump of this one. */
+/* Bytes within which a later site belongs to the jump of this one. */
 static u64 reach(const struct dp_site *s)
 {
 	return s->intercept < 0 ? DP_JUMP_SIZE : s->region.len;
 }
 
-/* A site inside the jump of the @lead-th one. Return: false if that cannot be,
- * and the other has given up. */
+/* Put a site inside the jump of the @lead-th site. Return: false if that is not possible;
+ * then that jump has been given up. */
 static bool join(struct dp_engine *e, u32 lead, struct dp_site *s)
 {
 	if (s->intercept < 0 && insn_at(dp_order_site(e, lead), s->addr) > 0) {
@@ -182,7 +181,7 @@ static bool covers(const struct dp_engine *e, u32 i, u32 m)
 	       (m < e->nr_sites && dp_order_site(e, m)->leader == i + 1);
 }
 
-/* What the agent is told of the site and of those that its jump covers. */
+/* Choose the call-outs for the site and for sites that its jump covers. */
 static void encode(const struct dp_engine *e, u32 i,
 		   struct dp_detour_spec *spec)
 {
@@ -193,7 +192,7 @@ static void encode(const struct dp_engine *e, u32 i,
 	for (m = i; covers(e, i, m); m++) {
 		member = dp_order_site(e, m);
 		k = insn_at(s, member->addr);
-		/* Somebody may come later where the process probes itself. */
+		/* A process that probes itself may add probes later. */
 		if (member->first_probe ||
 		    (s->observed && (u32)s->intercept != DP_PLAIN_CALL) ||
 		    e->max_sites)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* jump: which sites are armed with a jump, and what it leads to. */
+/* jump: which sites are armed with a jump, and their detours. */
 #ifndef DP_PLAN_JUMP_H
 #define DP_PLAN_JUMP_H
 
@@ -14,21 +14,21 @@ struct dp_site_entry;
 #define DP_WHY_NO_ISLAND \
 	"no address is free to which a jump with breakpoints in it could lead"
 
-/** dp_jumps_choose() - decide the mode of each site; they are in order */
+/** dp_jumps_choose() - decide the mode of each site; sites are in order */
 void dp_jumps_choose(struct dp_engine *e);
-/** dp_jump_give_up() - the @i-th site in order, and those that its jump covers,
- *  become trap sites */
+/** dp_jump_give_up() - make the @i-th site in order a trap site, with all sites that its
+ *  jump covers */
 void dp_jump_give_up(struct dp_engine *e, u32 i, const char *why);
-/** dp_jump_note_traps() - which bytes of its jump have to be breakpoints */
+/** dp_jump_note_traps() - note which bytes of the site's jump have to be breakpoints */
 void dp_jump_note_traps(const struct dp_engine *e, struct dp_site *s);
-/** dp_jump_room() - bytes that its detour takes at most */
+/** dp_jump_room() - bytes that the site's detour takes at most */
 u32 dp_jump_room(const struct dp_engine *e, const struct dp_site *s);
 /**
  * dp_jump_plan() - make the detour of the @i-th site in order
- * @entry: of the site; those it covers follow
+ * @entry: of the site; entries of sites that it covers follow
  * @at, @out: address of the detour, and where to write it
- * @stub: address of the stub that leads to the agent; @intercept_entry of what makes
- *        intercepted calls
+ * @stub: address of the stub that leads to the agent
+ * @intercept_entry: address of the code that makes intercepted calls
  */
 int dp_jump_plan(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		 u64 at, u8 *out, u64 stub, u64 intercept_entry);

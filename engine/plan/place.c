@@ -5,9 +5,9 @@
 #include "engine/site/internal.h"
 #include "port.h"
 
-/* Page zero and its neighbours are not to be had (vm.mmap_min_addr). */
+/* Page zero and its neighbours cannot be mapped (vm.mmap_min_addr). */
 #define LOWEST 0x10000ull
-/* The heap may grow by this much before it meets us. */
+/* Room left for the heap to grow. */
 #define HEAP_ROOM (1ull << 30)
 
 static u64 window_low(const struct dp_pool_need *need)
@@ -22,7 +22,7 @@ static u64 distance(const struct dp_pool_need *need, u64 addr)
 	return addr > need->high ? addr - need->high : 0;
 }
 
-/* The best start in a hole: the end nearest to what the pool serves. */
+/* The best start in a hole: at the end nearest to the sites that the pool serves. */
 static u64 fit(const struct dp_pool_need *need, const struct dp_hole *hole,
 	       bool spare_heap)
 {
@@ -57,7 +57,7 @@ int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
 	return need->addr ? 0 : -ENOMEM;
 }
 
-/* Take what a pool occupies out of the holes that the others see. */
+/* Take the range of a pool out of the holes. */
 size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size)
 {
 	size_t i;

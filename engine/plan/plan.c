@@ -9,7 +9,7 @@
 #include "engine/site/internal.h"
 #include "engine/site/site.h"
 
-/* A jump straight to the detour, or to its island and on from there. */
+/* A jump to the detour, or to its island, whose jump is written too. */
 static int make_jump(const struct dp_engine *e, const struct dp_mapping *map,
 		     const struct dp_site *s, struct dp_site_entry *entry)
 {
@@ -49,8 +49,8 @@ static int plan_trap(const struct dp_site *s, struct dp_site_entry *entry,
 	return err;
 }
 
-/* The @i-th site in order; one that another's jump covers has been planned with
- * that. */
+/* Plan the @i-th site in order. A site that another's jump covers has been planned with
+ * that jump. */
 static int plan_jump(const struct dp_engine *e, u32 i,
 		     struct dp_site_entry *entry, const struct dp_mapping *map,
 		     struct dp_copy_cursor *cur)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* plan: where copies go and what they are, computed before text changes. */
+/* plan: where copies go and what they contain, computed before text changes. */
 #ifndef DP_PLAN_PLAN_H
 #define DP_PLAN_PLAN_H
 
@@ -13,21 +13,21 @@ struct dp_islands;
 struct dp_site;
 struct dp_site_entry;
 
-/* pools: which copies share one. */
+/* pools: which copies share a pool. */
 
-/* A copy and what it refers to are never farther apart than this: 2 GB less
- * the length of a pool's worst neighbour. */
+/* The largest distance of a copy and what it refers to: 2 GB less the length of a pool's
+ * worst neighbour. */
 #define DP_REACH (DP_JUMP_REACH - (64ull << 20))
 
 /** struct dp_pool_need - a pool that has to be placed */
 struct dp_pool_need {
-	u64 low, high; /* everything it must reach lies in between */
+	u64 low, high; /* all that it must address lies in between */
 	u64 size; /* bytes, whole pages */
-	u64 file_offset; /* of what is mapped there, and in dp_mapping.file */
+	u64 file_offset; /* of its contents, in dp_mapping.file */
 	u64 addr; /* set by dp_engine_place() or the caller */
 };
 
-/** struct dp_layout_need - what has to be mapped */
+/** struct dp_layout_need - memory that has to be mapped */
 struct dp_layout_need {
 	u64 arena_size; /* bytes, whole pages */
 	u64 file_size; /* of each of the files */
@@ -37,16 +37,16 @@ struct dp_layout_need {
 	struct dp_pool_need pools[DP_MAX_POOLS];
 };
 
-/** dp_site_span() - what the copies of a site have to reach */
+/** dp_site_span() - the addresses that the copies of a site have to be near */
 void dp_site_span(const struct dp_site *s, u64 *low, u64 *high);
 
-/** dp_sites_sort() - make the order of their addresses. Return: 0 or -ENOMEM. */
+/** dp_sites_sort() - order the sites by address. Return: 0 or -ENOMEM. */
 int dp_sites_sort(struct dp_engine *engine);
-/** dp_pools_assign() - a pool for each site, whose mode is chosen. Return: 0; -ENOMEM when
- *  the sites lie so far apart that DP_MAX_POOLS do not serve them. */
+/** dp_pools_assign() - choose a pool for each site, whose mode is known. Return: 0;
+ *  -ENOMEM when the sites lie so far apart that DP_MAX_POOLS do not serve them. */
 int dp_pools_assign(struct dp_engine *engine);
 
-/* place: addresses for what has to be mapped. */
+/* place: addresses for memory that has to be mapped. */
 
 /** struct dp_hole - unmapped addresses [start, end) */
 struct dp_hole {
@@ -59,9 +59,9 @@ struct dp_hole {
  * dp_engine_place() - choose an address for each pool
  * @holes: ascending
  *
- * Source: user-space rules: within 2 GB of all that a copy refers to; not
- * right above the heap while there is another place.
- * Return: 0; -ENOMEM there is no room in reach.
+ * Source: user-space rules: within 2 GB of all that a copy refers to; not right above the
+ * heap while there is another place.
+ * Return: 0; -ENOMEM no hole is in range.
  */
 int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 		    size_t n);
@@ -69,27 +69,27 @@ int dp_engine_place(struct dp_engine *engine, const struct dp_hole *holes,
 /** dp_place_one() - choose an address for a pool. Return: 0 or -ENOMEM. */
 int dp_place_one(struct dp_pool_need *need, const struct dp_hole *holes,
 		 size_t n, bool spare_heap);
-/** dp_holes_carve() - what is mapped is no hole. There is room for one more.
- *  Return: how many there are now. */
+/** dp_holes_carve() - take a mapped range out of the holes. There is room for one more.
+ *  Return: how many holes there are now. */
 size_t dp_holes_carve(struct dp_hole *holes, size_t n, u64 addr, u64 size);
 
-/** struct dp_mapping - where things are, in the tool and in the target */
+/** struct dp_mapping - addresses of the memory, in the tool and in the target */
 struct dp_mapping {
 	/* as the region is laid out, in the tool: arena, pools' code */
 	void *file;
 	u64 base; /* address of the agent's text in the target */
 	u64 intercept_entry; /* address of dp_intercept_entry in the target */
-	u64 detour_entry; /* and of dp_detour_entry */
+	u64 detour_entry; /* address of dp_detour_entry in the target */
 	u32 owner; /* the target's pid, in its own namespace */
 	u32 tool;
 	bool fsgsbase; /* rdfsbase can be used */
-	bool small_stacks; /* there is hardly any room where calls are made */
+	bool small_stacks; /* calls are made with hardly any stack left */
 	u32 forbidden; /* calls that must not be made: bits of port_calls.h */
 	u64 tool_start;
 };
 
-/** struct dp_copy_cursor - where the next copy goes in a pool: @used of @size bytes at @addr, and
- *  at @file in the tool */
+/** struct dp_copy_cursor - where the next copy goes in a pool: @used of @size bytes at
+ *  @addr, and at @file in the tool */
 struct dp_copy_cursor {
 	u8 *file;
 	u64 addr, size;
@@ -98,22 +98,21 @@ struct dp_copy_cursor {
 
 /**
  * dp_plan_site() - make the copies of the @i-th site in order, and its patch
- * @entry: what is known of it is noted there; those that its jump covers follow
- * @cursors: a pool each
- * Return: 0; -ENOMEM a copy does not reach what it refers to.
+ * @entry: filled in; entries of sites that its jump covers follow
+ * @cursors: one for each pool
+ * Return: 0; -ENOMEM a copy cannot address what it refers to.
  */
 int dp_plan_site(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
 		 const struct dp_mapping *map, struct dp_copy_cursor *cursors);
 
 /* island: addresses for jumps that contain breakpoints. */
 
-/** dp_island_find() - an address for one site's jump: @s->island, @s->last.
- *  @l: begins as NULL; the holes are those at the time.
- *  Return: 0; -ENOMEM; 1 there is none. */
+/** dp_island_find() - find an island for one site's jump: @s->island, @s->last.
+ *  @l: begins as NULL; @holes: at present. Return: 0; -ENOMEM; 1 there is none. */
 int dp_island_find(struct dp_islands **l, struct dp_engine *e,
 		   struct dp_site *s, const struct dp_hole *holes, size_t n);
 void dp_islands_free(struct dp_islands *l);
-/** dp_islands_place() - find addresses for jumps that contain breakpoints */
+/** dp_islands_place() - find islands for all jumps that contain breakpoints */
 int dp_islands_place(struct dp_engine *e, const struct dp_hole *holes,
 		     size_t n);
 

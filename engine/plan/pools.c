@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* pools: which copies share one, and how large it is. */
+/* pools: which copies share a pool, and how large it is. */
 #include "arch/arch.h"
 #include "engine/insn/detour.h"
 #include "engine/insn/insn.h"
@@ -73,7 +73,7 @@ static bool joins(const struct dp_pool_need *pool, u64 low, u64 high)
 	u64 lo = low < pool->low ? low : pool->low;
 	u64 hi = high > pool->high ? high : pool->high;
 
-	/* Half the reach on each side is left for the placement. */
+	/* Half of DP_REACH on each side is left for the placement. */
 	return hi - lo + pool->size < DP_REACH / 2;
 }
 

@@ -12,7 +12,7 @@
 #include "engine/site/view.h"
 #include "engine/text/strategy.h"
 
-/* The intercepts that are there already. */
+/* Enter an intercept that is armed already. */
 static int adopt_intercept(struct dp_engine *e, u32 i)
 {
 	const struct dp_site_entry *entry = dp_live_site(e, i);
@@ -47,7 +47,7 @@ static void adopt_pools(struct dp_engine *e)
 	}
 }
 
-/* Not only what is there by now, which has been looked at, but all that there will be. */
+/* The view has checked the present tables; this checks their final size. */
 static bool has_room(const struct dp_engine *e, const struct dp_live_setup *s)
 {
 	const char *start = (const char *)e->arena;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * apply: the bytes at sites are made to be what they shall be.
+ * apply: bring the bytes at sites into their wanted state.
  *
- * What bytes stand at a site follows from its probes, its neighbours and the
- * knobs (want()):
+ * The wanted bytes of a site follow from its probes, its neighbours and the knobs
+ * (want()):
  *
- *   off       no probe that is enabled, or all are switched off
- *   jump      it can be one, all its probes bear it, optimising is on, and no
+ *   off       no probe is enabled, or all are switched off
+ *   jump      a jump is possible, all its probes allow it, optimising is on, and no
  *             other site is within its five bytes
  *   trap      everything else
  *
- * All ways between the three pass through the breakpoint, so a hit is never
- * missed. From jump to trap and from off to jump, a thread that meets the
- * breakpoint goes on in the detour's copies of all the bytes that the jump
- * replaces (@copy), because these are not what they were; only when they are
- * again does @copy become that of the one instruction.
+ * All transitions between the three pass through the breakpoint, so no hit is missed.
+ * From jump to trap and from off to jump, inner bytes of the region are not original. A
+ * thread that then meets the breakpoint goes on in the detour's copies of the whole
+ * region (@copy). Only when the bytes are original again does @copy become that of the
+ * one instruction.
  */
 #include "arch/arch.h"
 #include "engine/layout/site.h"
@@ -32,8 +32,8 @@ static bool in_use(const struct dp_site *s)
 	return s && (s->first_probe || s->intercept >= 0);
 }
 
-/* Somebody may still be in a copy of it that leads back to between two of the
- * five bytes: where no breakpoint is inside a jump, that must not be one. */
+/* A thread may still be in a copy that leads back to between two of the five bytes. Where
+ * jumps have no breakpoints inside, it must not arrive in a jump. */
 static bool leads_inside(const struct dp_engine *e, u64 addr, u64 d)
 {
 	const struct dp_site *after = dp_engine_find(e, addr + d);
@@ -59,7 +59,7 @@ static u8 want(const struct dp_engine *e, struct dp_site *s)
 	bool enabled = false;
 	u32 p;
 
-	/* One that cannot be a jump has its reason for good. */
+	/* A site that cannot be a jump keeps its reason. */
 	if (s->mode == DP_MODE_TRAP)
 		s->why = s->why ? s->why : "breakpoints were asked for";
 	else
@@ -82,7 +82,7 @@ static u8 want(const struct dp_engine *e, struct dp_site *s)
 	return s->why && s->mode == DP_MODE_JUMP ? DP_WANT_TRAP : DP_WANT_PLAN;
 }
 
-/* Sites, each once. */
+/* Sites, each at most once. */
 struct batch {
 	u32 *v, n;
 };
@@ -95,7 +95,7 @@ static void mark(struct dp_engine *e, struct batch *b, struct dp_site *s)
 	b->v[b->n++] = (u32)(s - e->sites);
 }
 
-/* A site, and those whose five bytes it is in. */
+/* A site, and all sites whose five bytes include it. */
 static void mark_around(struct dp_engine *e, struct batch *b, u32 i)
 {
 	u64 addr = e->sites[i].addr, d;
@@ -141,8 +141,7 @@ static void sort_by_address(const struct dp_engine *e, u32 *v, u32 n)
 		}
 }
 
-/* Threads could not be brought out of the way: breakpoints do as well, until the
- * next call. */
+/* Threads could not be moved out of the regions: use breakpoints until the next call. */
 static int stay_traps(struct dp_engine *e, const u32 *which, u32 n)
 {
 	static const char *const why = "threads are in the way of a jump";
@@ -158,7 +157,7 @@ static int stay_traps(struct dp_engine *e, const u32 *which, u32 n)
 	return 0;
 }
 
-/* Somebody else has to stop us for that. */
+/* A tracer has to stop all threads for that. */
 static int arm_stopped(struct dp_engine *e, const struct dp_sites *sites)
 {
 	const struct dp_growth *g = e->growth;
@@ -209,7 +208,7 @@ struct pass {
 	u64 *bad;
 };
 
-/* To what the sites shall be. What fails stays as it is. */
+/* Write the wanted bytes. A site that fails stays as it is. */
 static int write_batch(void *what)
 {
 	const struct pass *p = what;
@@ -240,8 +239,8 @@ static int write_batch(void *what)
 	return err;
 }
 
-/* First all are looked at: the bytes of one are told from what is armed around
- * it. Return: whether there were any. */
+/* Look at all sites before dropping any: a site's bytes are judged by what is armed
+ * around it. Return: whether any were gone. */
 static bool drop_gone(struct dp_engine *e, struct dp_target *target,
 		      const struct batch *b)
 {
@@ -275,8 +274,7 @@ static bool any_unowned(const struct dp_engine *e, const struct batch *b)
 	return false;
 }
 
-/* Where it fails, that may be because code has gone: then it is done for the
- * others. */
+/* A failure may come of code that is gone: drop its sites and try again for the others. */
 static int apply(struct dp_engine *e, struct dp_target *target, struct batch *b,
 		 u64 *bad)
 {

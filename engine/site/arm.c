@@ -43,7 +43,7 @@ void dp_engine_want(struct dp_engine *e, u32 probe, bool wanted)
 	u32 site =
 		__atomic_load_n(&e->view.probes[probe].site, __ATOMIC_RELAXED);
 
-	/* One inside the jump of another goes by that one. */
+	/* A site inside the jump of another follows that jump. */
 	if (site < e->view.nr_sites && e->view.sites[site].patch_len &&
 	    !e->view.sites[site].intercept)
 		e->view.sites[site].wanted = wanted;
@@ -84,7 +84,7 @@ bool dp_engine_intercepted_call(const struct dp_engine *e, u64 addr,
 	return n;
 }
 
-/* Where it takes everybody to be stopped, they stay away. */
+/* If arming needs all threads stopped, ceded jumps are not written again. */
 static bool comes_back(const struct dp_engine *e)
 {
 	return !dp_engine_is_quiesced(e);
@@ -119,8 +119,8 @@ bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)
 	return dp_sites_inside(&sites, addr, to);
 }
 
-/* Some were refused, as there can be no jump; others have met while they were laid
- * out. */
+/* Some traps were refused earlier, where no jump is possible; others come from sites that
+ * overlap in the layout. */
 static int expect_no_traps(const struct dp_engine *e, u64 *bad)
 {
 	u32 i;
@@ -152,7 +152,7 @@ int dp_engine_arm_linker(struct dp_engine *e, struct dp_target *target,
 			continue;
 		s->wanted = DP_WANT_PLAN;
 		err = dp_strategy_trap.arm(target, &one, bad);
-		/* Who has just passed it without us has said so in the state by
+		/* A thread that has just passed the site unprobed has set r_state by
 		 * then. */
 		if (!err)
 			err = dp_text_sync(target);
@@ -166,7 +166,7 @@ int dp_engine_arm(struct dp_engine *e, struct dp_target *target, u64 *bad)
 	int err;
 	u32 i;
 
-	/* One that only leads to another is no use as a breakpoint. */
+	/* As a breakpoint, a site that only begins another's jump early is of no use. */
 	for (i = 0; i < sites.n; i++)
 		sites.v[i].wanted =
 			sites.v[i].mode == DP_MODE_JUMP ||

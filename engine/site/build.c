@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* build: the memory of an engine, laid out and filled before a byte of the target's text changes. */
+/* build: lay out and fill an engine's memory, before a byte of the target's text changes. */
 #include "engine/insn/detour.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
@@ -16,7 +16,7 @@
 #include "engine/text/state.h"
 #include "port.h"
 
-/* Counters of very many probes are spread over fewer CPUs. */
+/* The counters of very many probes are spread over fewer shards. */
 #define COUNTERS_MAX (64ull << 20)
 
 static u64 page_up(u64 n)
@@ -56,7 +56,7 @@ struct dp_layout_need *dp_engine_layout(struct dp_engine *e, u32 shards)
 	return need;
 }
 
-/* The phrases are few, and stand in the arena once each. */
+/* There are few phrases; each is stored in the arena once. */
 void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
 		  const char *why)
 {
@@ -230,7 +230,7 @@ static void enter_site(const struct dp_engine *e,
 		dp_hash_enter(e, entry->post + entry->post_body, i);
 }
 
-/* The breakpoints in the middle of its jump. */
+/* Enter the breakpoints in the middle of a site's jump. */
 void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
 		   u32 i)
 {
@@ -253,7 +253,7 @@ static void open_pools(struct dp_engine *e, const struct dp_mapping *map,
 		cursors[i].addr = p->addr;
 		cursors[i].size = p->size;
 		cursors[i].used = DP_ENTRY_STUB;
-		/* Pages of islands have none: they come after the pools. */
+		/* Pools of islands come later, and have no stub. */
 		if (i < e->nr_code_pools)
 			dp_detour_entry_stub(cursors[i].file,
 					     map->detour_entry);
@@ -283,8 +283,8 @@ static int fill_sites(struct dp_engine *e, const struct dp_mapping *map,
 				     NULL);
 		rank[e->order[i]] = i;
 	}
-	/* A breakpoint inside a jump may be a site of its own, which is found
-	 * first because it is entered first. */
+	/* A breakpoint inside a jump may be a site of its own. The search finds that site
+	 * first, because it is entered first. */
 	for (i = 0; !err && i < e->nr_sites; i++)
 		enter_site(e, &entries[i], i);
 	for (i = 0; !err && i < e->nr_sites; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* build: tables that the hit half looks things up in. */
+/* build: tables in which the hit half looks up sites. */
 #ifndef DP_SITE_BUILD_H
 #define DP_SITE_BUILD_H
 
@@ -10,20 +10,19 @@ struct dp_arena_control;
 struct dp_engine;
 struct dp_site_entry;
 
-/** dp_hash_find() - where the table is that the hit half looks in. Not asked again:
- *  another process may write there. Return: 0; -EBADMSG. */
+/** dp_hash_find() - read from the arena where the hit half's hash table is. The address is
+ *  kept, because another process may write to the arena. Return: 0; -EBADMSG. */
 int dp_hash_find(struct dp_engine *e, u64 arena_size);
-/** dp_hash_enter() - the hit half finds entry @index at @addr */
+/** dp_hash_enter() - let the hit half find entry @index at @addr */
 void dp_hash_enter(const struct dp_engine *e, u64 addr, u32 index);
-/** dp_entry_why() - note in an entry why it is a breakpoint; NULL: it is none */
+/** dp_entry_why() - note why a site is a breakpoint; NULL: it is a jump */
 void dp_entry_why(struct dp_arena *arena, struct dp_site_entry *entry,
 		  const char *why);
-/** dp_hash_traps() - and at the breakpoints in the middle of its jump */
+/** dp_hash_traps() - enter the breakpoints in the middle of an entry's jump */
 void dp_hash_traps(const struct dp_engine *e, const struct dp_site_entry *entry,
 		   u32 index);
 
-/* tables.c: where everything in the arena is; the same sum for the layout and
- * for the plan */
+/* tables.c: where each table is in the arena; the layout and the build compute the same */
 u64 dp_tables_lay_out(const struct dp_engine *engine,
 		      struct dp_arena_control *control);
 

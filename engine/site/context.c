@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * context: the contexts of hits, from outside.
+ * context: the contexts of hits, as control sees them.
  *
- * They are the target's private memory, because a thread runs on them. How many records
- * wait is said where it can still be read when the process has ended.
+ * Contexts are the target's private memory, because threads run on them. The number of
+ * waiting records is in the arena, which can be read after the process has ended.
  */
 #include "engine/layout/arena.h"
 #include "engine/layout/ring.h"
@@ -12,7 +12,7 @@
 #include "engine/site/internal.h"
 #include "engine/text/target.h"
 
-/* What is looked at of each: the rest is a stack, and a machine's state. */
+/* The part of each that control reads: the rest is a stack, and a machine's state. */
 struct head {
 	u32 state, tid, probe;
 };
@@ -38,7 +38,7 @@ static int free_one(const struct dp_engine *e, struct dp_target *target, u32 i)
 				  sizeof(none));
 }
 
-/* Counted as what became of it, and not as waiting any more. */
+/* Count records as discarded, and no longer as waiting. */
 static void discard(struct dp_engine *e, u32 probe, u32 n)
 {
 	struct dp_probe_state *s = &e->view.states[probe];

@@ -48,9 +48,8 @@ u64 dp_engine_hits(const struct dp_engine *e, u32 probe)
 		       0;
 }
 
-/* Counting has no way to miss: it needs no memory, no lock and no free instance,
- * and it cannot recurse. A program needs a context, a call that is tracked a
- * instance. */
+/* Counting cannot miss: it needs no memory, no lock and no instance, and it cannot
+ * recurse. A program needs a context, and a tracked call an instance. */
 u64 dp_engine_missed(const struct dp_engine *e, u32 probe)
 {
 	return dp_engine_tally(e, probe, DP_TALLY_CONTEXT) +

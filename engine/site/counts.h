@@ -10,21 +10,20 @@
 struct dp_engine;
 struct dp_target;
 
-/** dp_engine_interior_arrivals() - how often somebody came to the middle of a jump: each
- *  time costs a trap */
+/** dp_engine_interior_arrivals() - interior arrivals so far; each costs a trap */
 u64 dp_engine_interior_arrivals(const struct dp_engine *engine);
 
-/** dp_engine_gone() - sites whose code was not there any more when they were disarmed */
+/** dp_engine_gone() - sites whose code was no longer mapped when they were disarmed */
 size_t dp_engine_gone(const struct dp_engine *engine);
-/** dp_engine_is_gone() - is the site of a probe one of them? */
+/** dp_engine_is_gone() - is the site of a probe gone? */
 bool dp_engine_is_gone(const struct dp_engine *engine, u32 probe);
 
-/** dp_engine_late() - how often libraries were in place and nobody looked in time */
+/** dp_engine_late() - loader events that the tool did not answer in time */
 u32 dp_engine_late(const struct dp_engine *engine);
-/** dp_engine_of_children() - hits by others in the target's memory: vfork */
+/** dp_engine_of_children() - hits by CLONE_VM children of the target */
 u64 dp_engine_of_children(const struct dp_engine *engine);
 
-/** dp_engine_hits() - hits of a probe so far; readable while it runs */
+/** dp_engine_hits() - hits of a probe so far; readable while the target runs */
 u64 dp_engine_hits(const struct dp_engine *engine, u32 probe);
 /** dp_engine_tally() - what became of the hits and records of a probe */
 u64 dp_engine_tally(const struct dp_engine *engine, u32 probe,
@@ -32,39 +31,42 @@ u64 dp_engine_tally(const struct dp_engine *engine, u32 probe,
 /**
  * dp_engine_middle() - traps in the middle of a jump that are due to a probe's site
  *
- * Of a site that is inside another's jump: threads that came to it by a branch, which
- * are hits. Of one that begins a jump: threads that came to an instruction in it where
- * there is no site; these are none. Probes of one site have the same. Exact.
+ * A site inside another's jump: threads that came to it by a branch, which are hits. A
+ * site that begins a jump: interior arrivals where no site is, which are no hits. All
+ * probes of a site have the same count. Exact.
  */
 u64 dp_engine_middle(const struct dp_engine *engine, u32 probe);
-/** dp_engine_is_covered() - is its site inside the jump of another one? */
+/** dp_engine_is_covered() - is a probe's site inside the jump of another site? */
 bool dp_engine_is_covered(const struct dp_engine *engine, u32 probe);
 
 u64 dp_engine_missed(const struct dp_engine *engine, u32 probe);
 /** dp_engine_mode() - "jump" or "trap"; dp_engine_reason() why not "jump" */
 const char *dp_engine_mode(const struct dp_engine *engine, u32 probe);
 const char *dp_engine_reason(const struct dp_engine *engine, u32 probe);
-/** dp_engine_sites() - addresses probed, intercepts not counted */
+/** dp_engine_sites() - addresses probed, without intercepts */
 size_t dp_engine_sites(const struct dp_engine *engine);
-/** dp_engine_jumps() - those of them that are armed with a jump */
+/** dp_engine_jumps() - probed addresses that are armed with a jump */
 size_t dp_engine_jumps(const struct dp_engine *engine);
 
-/* context: the contexts of hits, from outside. */
+/* context: the contexts of hits, as control sees them. */
 
 /**
  * dp_engine_settle() - discard records of threads that have ended before their
- *                      instruction completed
- * @target: where they were; @alive: is a thread still there?
+ *   instruction completed
+ * @target: the process of those threads; @alive: does a thread still exist?
  */
 void dp_engine_settle(struct dp_engine *engine, struct dp_target *target,
 		      bool (*alive)(void *arg, u32 tid), void *arg);
-/** dp_engine_settle_all() - the process has ended, or is not probed any more: of all */
+/** dp_engine_settle_all() - discard all waiting records: the process has ended, or is no
+ *  longer probed */
 void dp_engine_settle_all(struct dp_engine *engine);
 
 /**
- * dp_engine_fork_contexts() - a hit that the thread was in the middle of when it forked
- * goes on in the child; those of its parent's other threads do not
+ * dp_engine_fork_contexts() - complete in the child the hit in which the thread forked
+ *
+ * Hits of the parent's other threads are dropped.
  * @target: the child, stopped
+ * @was, @is: the id of the thread that forked, and its id in the child
  */
 void dp_engine_fork_contexts(struct dp_engine *child, struct dp_target *target,
 			     u32 was, u32 is);
@@ -72,25 +74,24 @@ void dp_engine_fork_contexts(struct dp_engine *child, struct dp_target *target,
 /* reader: the tool's end of the rings. */
 
 /**
- * dp_engine_records() - take what is in the rings
+ * dp_engine_records() - take the records from the rings
  * @take: called for each record, in the order of its ring
- * @ended: nobody writes any more: what is half written is torn
+ * @ended: no thread writes any more: half-written records are torn
  *
- * The target can write anything there; what does not make sense is dropped and
- * counted as torn.
+ * The target can write anything there: records that make no sense are dropped and counted
+ * as torn.
  * Return: how many were taken.
  */
 size_t dp_engine_records(struct dp_engine *engine,
 			 void (*take)(void *arg,
 				      const struct dp_record_copy *record),
 			 void *arg, bool ended);
-/** dp_engine_records_stuck() - does a ring wait for a record behind which a quarter of
- *  it has been taken? Whoever began it may have been taken away for good. */
+/** dp_engine_records_stuck() - does an unfinished record hold up a quarter of its ring?
+ *  The thread that began the record may never finish it. */
 bool dp_engine_records_stuck(const struct dp_engine *engine);
-/** dp_engine_records_settled() - nobody is writing just now: what is half written is
- *  torn */
+/** dp_engine_records_settled() - no thread is writing now: half-written records are torn */
 void dp_engine_records_settled(struct dp_engine *engine);
-/** dp_engine_ticks() - the clock that records are stamped with, now */
+/** dp_engine_ticks() - the present time of the clock that stamps records */
 u64 dp_engine_ticks(void);
 /** dp_engine_torn() - records that were dropped so far */
 u64 dp_engine_torn(const struct dp_engine *engine);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* engine: what it is told before it is built. */
+/* engine: settings made before the build. */
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
 #include "engine/site/arm.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fork: the engine of a process that a fork has made of a probed one.
+ * fork: the engine of a fork child.
  *
- * Its text, copies and tables are where its parent's are, and say the same. What
- * the hit half writes is its own, and begins anew.
+ * Its text, copies and tables have the addresses and contents of its parent's. Memory
+ * that the hit half writes is the child's own, and begins anew.
  */
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
@@ -64,7 +64,7 @@ static int copy_engine(const struct dp_engine *of, struct dp_engine **copy)
 		       0;
 }
 
-/* What control has found out and done since the plan. */
+/* Copy the states that have changed since the plan. */
 static void take_over(struct dp_engine *e, const struct dp_engine *of)
 {
 	struct dp_arena_control *to = &e->arena->control;

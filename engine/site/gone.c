@@ -2,10 +2,10 @@
 /*
  * gone: has the code at a site been unmapped or replaced?
  *
- * Of code that the dynamic linker has loaded the library knows. Other code can go
- * at any time, and something else may be in its place: then its bytes tell. Only
- * where nobody who comes there would come to us is a site gone: a breakpoint of
- * ours that nobody knows any more ends the program.
+ * For code loaded by the dynamic linker, libdprobes knows when it is unloaded. Other code
+ * can go at any time, and other code may take its place: then the bytes decide. A site
+ * only counts as gone if no thread there can meet our breakpoint: a forgotten one would
+ * kill the program.
  */
 #include "arch/arch.h"
 #include "engine/insn/region.h"
@@ -19,7 +19,7 @@
 
 #define KNOWN DP_REGION_MAX
 
-/* As far as it is mapped. */
+/* Read as many bytes as are mapped. */
 static size_t read_known(struct dp_target *target, u64 addr, u8 *now)
 {
 	size_t n = KNOWN;
@@ -29,9 +29,9 @@ static size_t read_known(struct dp_target *target, u64 addr, u8 *now)
 	return n;
 }
 
-/* A breakpoint alone may be anybody's: does the code behind it look as it did?
- * Programs change some of their code in place, but not all of it. Where
- * @now and @mended differ another site is armed. */
+/* A breakpoint alone may be foreign: does the code behind it look as it did? Programs
+ * change some of their code in place, but not all of it. Where @now and @mended differ,
+ * another site is armed. */
 static bool is_familiar(const struct dp_site *s, const u8 *now,
 			const u8 *mended, size_t n)
 {
@@ -102,7 +102,7 @@ bool dp_site_is_gone(const struct dp_engine *e, struct dp_target *target, u32 i)
 	return s->unowned && is_replaced(e, i, now, n);
 }
 
-/* Nobody comes to this site any more, and it is found at no address. */
+/* No thread reaches the site any more, and no address finds it. */
 void dp_gone_release(struct dp_engine *e, struct dp_site *s)
 {
 	struct dp_site_entry *entry = dp_live_site(e, (u32)(s - e->sites));
@@ -114,7 +114,7 @@ void dp_gone_release(struct dp_engine *e, struct dp_site *s)
 	entry->wanted = DP_WANT_OFF;
 }
 
-/* Until it is removed, who lists the probes from outside is told where it was. */
+/* Until the probe is removed, listings of the arena show its former address. */
 static void take_gone(struct dp_engine *e, u32 probe)
 {
 	u64 addr = e->sites[e->probes[probe].site].addr;
@@ -123,7 +123,6 @@ static void take_gone(struct dp_engine *e, u32 probe)
 	dp_live_probe(e, probe)->gone = addr;
 }
 
-/* With all its probes. */
 void dp_gone_drop(struct dp_engine *e, u32 i)
 {
 	while (e->sites[i].first_probe)

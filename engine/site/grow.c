@@ -2,10 +2,9 @@
 /*
  * grow: plans for single sites, made while others are armed.
  *
- * Memory comes in pools of a megabyte near what they serve, and in arenas for
- * islands, which take no memory but for the pages that are used. Both stay. Neither is
- * ever mapped for writing: code is made on a stage, and written from there in one go
- * for many sites.
+ * Memory comes in pools of a megabyte near the sites they serve, and in island arenas,
+ * which take only the pages that are used. Both stay mapped, and neither is ever mapped
+ * for writing: code is made on a stage, and written from there in one go for many sites.
  */
 #include "arch/arch.h"
 #include "engine/insn/class.h"
@@ -28,7 +27,7 @@
 #define POOL_SIZE (1ull << 20)
 #define ISLAND_ARENA_SIZE (4ull << 20)
 #define MAP_TRIES 4
-#define STUBS 3 /* ways into the agent, at the start of a pool of copies */
+#define STUBS 3 /* into the agent, at the start of a pool */
 
 int dp_grow_begin(struct dp_engine *e, const struct dp_live_setup *setup)
 {
@@ -52,7 +51,7 @@ void dp_grow_free(struct dp_growth *g)
 	dp_port_free(g);
 }
 
-/* Our island arenas are as good as holes, for islands. */
+/* For islands, our island arenas are as good as holes. */
 static int refresh_holes(struct dp_engine *e)
 {
 	struct dp_growth *g = e->growth;
@@ -77,7 +76,7 @@ static int refresh_holes(struct dp_engine *e)
 	return 0;
 }
 
-/* There is room for it. */
+/* The caller has checked that there is room. */
 static void enter_pool(struct dp_engine *e, const struct dp_pool_need *need,
 		       struct dp_pool pool)
 {
@@ -114,7 +113,7 @@ static int map_pool(struct dp_engine *e, const struct dp_pool_need *need,
 	return 0;
 }
 
-/* A pool that nothing more fits in. */
+/* Entered as a full pool, so that no code is put there. */
 int dp_live_own(struct dp_engine *e, u64 addr, u64 size)
 {
 	const struct dp_pool_need need = { .addr = addr, .size = size };
@@ -159,7 +158,7 @@ static bool reaches(const struct dp_pool_need *p, u64 low, u64 high)
 	return hi - lo < DP_REACH;
 }
 
-/* Room for @bytes in a pool that reaches what the site refers to. */
+/* Find or map a pool with room for @bytes, within range of what the site refers to. */
 static int find_pool(struct dp_engine *e, struct dp_site *s, u32 bytes)
 {
 	u64 low, high;
@@ -193,7 +192,8 @@ int dp_grow_write(struct dp_engine *e)
 	return err;
 }
 
-/* There is room on the stage for @bytes more of a pool: @bytes at most a tenth of it. */
+/* Make room on the stage for @bytes more of a pool; @bytes is at most a tenth of the
+ * stage. */
 static int prepare(struct dp_engine *e, const struct dp_site *s, u32 bytes)
 {
 	struct dp_stage *st = &e->growth->stage;
@@ -226,7 +226,7 @@ static void consume(struct dp_engine *e, const struct dp_site *s, u32 bytes,
 	e->growth->stage.to = p->used;
 }
 
-/* The part of a hole that is near an address. */
+/* Map the part of a hole that is near an address. */
 static int open_island_arena(struct dp_engine *e, u64 addr)
 {
 	const struct dp_growth *g = e->growth;
@@ -275,7 +275,7 @@ static int put_island(struct dp_engine *e, u64 at, u64 to)
 	return err ? err : setup->ops->put(setup->arg, at, jmp, sizeof(jmp));
 }
 
-/* Return: 0; 1 there is no place; an errno. */
+/* Return: 0; 1 no island is free; an errno. */
 static int find_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 {
 	struct dp_growth *g = e->growth;
@@ -398,7 +398,7 @@ int dp_grow_site(struct dp_engine *e, u32 i)
 		err = plan_jump(e, i, entry);
 	if (err)
 		return err;
-	/* It was told of the jump's. */
+	/* dp_jump_plan() has set it to the copy in the detour. */
 	entry->copy = entry->single;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* grow: what an engine has whose probes come and go, and how it gets there: for live.c. */
+/* grow: the memory of an engine whose probes come and go; used by live.c. */
 #ifndef DP_SITE_GROW_H
 #define DP_SITE_GROW_H
 
@@ -7,14 +7,13 @@
 #include "engine/site/internal.h"
 #include "engine/site/live.h"
 
-/** struct dp_pool - one mapping of ours: of copies, or an arena for islands; or @full
- *  of what others put there */
+/** struct dp_pool - one area: of copies, or an island arena; @full: nothing more goes there */
 struct dp_pool {
 	u32 used;
 	bool island_arena, full;
 };
 
-/** struct dp_stage - code on its way: [@from, @to) of a pool, which is not written yet */
+/** struct dp_stage - code for [@from, @to) of a pool, not written to the process yet */
 #define DP_STAGE_SIZE 65536
 struct dp_stage {
 	u32 pool, from, to;
@@ -23,8 +22,8 @@ struct dp_stage {
 
 /**
  * struct dp_switch - a probe, as dp_live_switch_off() finds it; never moves
- * @user: what its handlers get, 0: it is none yet
- * @instance_pool: address of its struct dp_instance_pool, 0: it has none
+ * @user: what its handlers get; 0: not in use
+ * @instance_pool: address of its struct dp_instance_pool, or 0
  * @site: index of its site
  * @off: its handlers are not called any more
  */
@@ -33,12 +32,12 @@ struct dp_switch {
 	u32 site, off;
 };
 
-/* What is decided here is decided by what is here: where another process is probed, that
- * one can write to all that both have. */
+/* Control decides from this memory only: a probed process can write to the arena that it
+ * shares. */
 struct dp_growth {
 	struct dp_live_setup setup;
-	struct dp_switch *switches; /* one for each probe that there can be */
-	/* as those of struct dp_layout_need */
+	struct dp_switch *switches; /* one for each possible probe */
+	/* parallel to dp_layout_need.pools */
 	struct dp_pool pools[DP_MAX_POOLS];
 	struct dp_stage stage;
 	struct dp_hole *holes;
@@ -48,27 +47,25 @@ struct dp_growth {
 	u32 free_probe; /* 1 + index, linked by next */
 	bool disarmed, unoptimized; /* the knobs */
 	u32 *touched, nr_touched; /* sites of the last batch */
-	u32 cap_touched; /* room for two of every batch that there can be */
-	bool lost; /* some probe's code has gone */
+	u32 cap_touched; /* room for two of the largest possible batch */
+	bool lost; /* some probe's code is gone */
 };
 
-/** dp_grow_free() - forget what has grown */
+/** dp_grow_free() - free all memory of the growth */
 void dp_grow_free(struct dp_growth *growth);
 int dp_grow_begin(struct dp_engine *engine, const struct dp_live_setup *setup);
-/** dp_grow_site() - plan the @i-th site. Return: 0; -ENOMEM nothing is free in its
- *  reach. */
+/** dp_grow_site() - plan the @i-th site. Return: 0; -ENOMEM no memory is free in its range. */
 int dp_grow_site(struct dp_engine *engine, u32 i);
-/** dp_grow_enter() - and tell the hit half, once its code has been written */
+/** dp_grow_enter() - let the hit half find the @i-th site, once its code has been written */
 void dp_grow_enter(struct dp_engine *engine, u32 i);
-/** dp_grow_post() - make sure that it has a copy that ends in a breakpoint, if it
- *  can have one */
+/** dp_grow_post() - give the site its copy that ends in a breakpoint, if it can have one */
 int dp_grow_post(struct dp_engine *engine, u32 i);
 
-/** dp_grow_write() - write the code that has been made since the last time: before
- *  anything leads to it. Return: 0 or an errno. */
+/** dp_grow_write() - write the code made since the last call, before anything leads to it.
+ *  Return: 0 or an errno. */
 int dp_grow_write(struct dp_engine *engine);
 
-/** dp_live_site() - the @i-th site, and dp_live_probe() a probe, as the hit half has them */
+/** dp_live_site() - the hit half's entry of the @i-th site; dp_live_probe() that of a probe */
 static inline struct dp_site_entry *dp_live_site(const struct dp_engine *e,
 						 u32 i)
 {
@@ -81,31 +78,31 @@ static inline struct dp_probe_entry *dp_live_probe(const struct dp_engine *e,
 	return (struct dp_probe_entry *)&e->view.probes[probe];
 }
 
-/* link: what the hit half follows. */
+/* link: the lists that the hit half follows. */
 
-/** dp_link_in() - hits come to a probe. All that it leads to has been written. */
+/** dp_link_in() - let hits come to a probe. All that it leads to has been written. */
 void dp_link_in(struct dp_engine *engine, u32 probe);
-/** dp_link_out() - and not any more; it leaves its site */
+/** dp_link_out() - take a probe off its site: hits come to it no more */
 void dp_link_out(struct dp_engine *engine, u32 probe);
-/** dp_link_mirror() - the probes of the @i-th site have changed */
+/** dp_link_mirror() - copy the changed probe list of the @i-th site to its entry */
 void dp_link_mirror(struct dp_engine *engine, u32 i);
-/** dp_link_tell_off() - the handlers of a probe are not to be called */
+/** dp_link_tell_off() - tell the hit half not to call the handlers of a probe */
 void dp_link_tell_off(struct dp_engine *engine, u32 probe);
 
-/* gone: code that is no longer there. */
+/* gone: sites whose code is not mapped any more. */
 
-/** dp_site_is_gone() - is the code of the @i-th site no longer there? */
+/** dp_site_is_gone() - is the code of the @i-th site gone? */
 bool dp_site_is_gone(const struct dp_engine *engine, struct dp_target *target,
 		     u32 i);
-/** dp_gone_release() - nobody comes to this site any more, and it is found at no address */
+/** dp_gone_release() - release a site that no thread reaches; no address finds it any more */
 void dp_gone_release(struct dp_engine *engine, struct dp_site *site);
-/** dp_gone_drop() - the same of the @i-th one, with all its probes */
+/** dp_gone_drop() - release the @i-th site, with all its probes */
 void dp_gone_drop(struct dp_engine *engine, u32 i);
 
-/* apply: bytes. */
+/* apply: the bytes at sites. */
 
-/** dp_apply_around() - at the sites of @n probes, and those around them; what fails stays
- *  as it is. @bad: address where, or NULL. Return: as dp_live_commit(). */
+/** dp_apply_around() - update the bytes at the sites of @n probes, and around them. A site
+ *  that fails stays as it is. @bad: its address, or NULL. Return: as dp_live_commit(). */
 int dp_apply_around(struct dp_engine *engine, struct dp_target *target,
 		    const u32 *probes, u32 n, u64 *bad);
 

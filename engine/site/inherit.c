@@ -2,8 +2,8 @@
 /*
  * inherit: an engine that takes the place of another, with more probes.
  *
- * The first probes and programs have the same numbers in both, so what the hit half
- * has counted goes from one table to the other.
+ * The first probes and programs have the same numbers in both, so the hit half's counts
+ * are copied from one table to the other.
  */
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
@@ -22,8 +22,8 @@ static void move(void *to, const void *from, u64 bytes)
 		*out++ = *in++;
 }
 
-/* Nobody's, and of none anything is counted: behind all others, and not the same ones
- * in both. */
+/* Hidden probes come behind all others, are not counted, and may differ between the two
+ * engines. */
 static bool is_hidden(const struct dp_probe *p)
 {
 	return p->kind == DP_KIND_LINKER || p->kind == DP_KIND_UNWIND ||
@@ -39,7 +39,7 @@ static u32 common(const struct dp_engine *of)
 	return n;
 }
 
-/* Of all shards into one of those that are counted in with a lock. */
+/* Add up all shards into one of the shards that are counted under a lock. */
 static void move_counters(struct dp_engine *e, const struct dp_engine *of)
 {
 	u64 *hits = (void *)(e->view.counters +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* instances: calls that are tracked from entry to exit: see engine/instance/exits.c. */
+/* instances: calls tracked from entry to exit: see engine/instance/exits.c. */
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
 #include "engine/layout/base.h"
@@ -12,7 +12,7 @@
 #include "engine/site/site.h"
 #include "engine/site/internal.h"
 
-/* Lines that are looked at to tell how full a table is. */
+/* Lines that tell how full a table is. */
 #define SAMPLE 1024
 
 int dp_engine_track(struct dp_engine *e, u32 probe, bool logs)
@@ -109,7 +109,7 @@ void dp_engine_account(const struct dp_engine *e, u32 enter,
 		.unseen = dp_engine_tally(e, enter, DP_TALLY_UNSEEN),
 		.cut = dp_engine_tally(e, enter, DP_TALLY_CUT),
 	};
-	/* Its exits were added behind it. */
+	/* Its exits were added right behind it. */
 	for (i = enter + 1; i < e->nr_probes; i++) {
 		const struct dp_probe *p = &e->probes[i];
 
@@ -145,7 +145,7 @@ void dp_instances_open(struct dp_engine *e)
 	c->tail_target = v->tail_target;
 }
 
-/* Of the newest one, as its first lines tell: the hash is even. */
+/* Judged by the first lines of the newest table: the hash is even. */
 static bool is_half_full(const struct dp_engine *e)
 {
 	u32 newest = e->instances.tables - 1, i, way, used = 0;
@@ -221,7 +221,7 @@ void dp_engine_instances_grow(struct dp_engine *e, u64 addr, void *ours)
 	__atomic_store_n(&c->nr_instance_tables, ++v->tables, __ATOMIC_RELEASE);
 }
 
-/* A place in all tables; the first is all zeros. */
+/* A cursor over all tables; all zeros is the first place. */
 struct cursor {
 	u32 table, line, way;
 };
@@ -263,8 +263,8 @@ static struct cursor instance_cursor_at(const struct dp_engine *e, u32 index)
 	return at;
 }
 
-/* Of the tables of @of. What the target may have written there is only believed if it is
- * one of @e. Return: 0: it is none. */
+/* A key in the tables of @of. The target may have written it: it counts only if it names
+ * an entry probe of @e. Return: 0: no such key. */
 static u64 key_in(const struct dp_engine *of, struct cursor at,
 		  const struct dp_engine *e)
 {
@@ -285,7 +285,7 @@ static void copy(const struct dp_engine *e, struct cursor at, u64 key,
 	copy->probe = dp_instance_group(key);
 	copy->slot = dp_instance_slot(key);
 	copy->serial = __atomic_load_n(&v->serial, __ATOMIC_RELAXED);
-	/* One that is not complete says nothing of its return address. */
+	/* An incomplete instance has no valid return address. */
 	copy->whole = __atomic_load_n(&v->slot, __ATOMIC_ACQUIRE) ==
 			      copy->slot &&
 		      !v->ending;
@@ -356,8 +356,8 @@ void dp_engine_instance_record(const struct dp_engine *e,
 /*
  * --- from one engine into another, which has as many tables, with as many lines ---
  *
- * So each instance has its place in both. What a line knows of keys that are elsewhere is
- * counted anew; and the room for what is logged may be another.
+ * Each instance keeps its place. The lines' counts of displaced keys are made anew, and
+ * the room for logged data may differ.
  */
 
 static void take_instance(const struct dp_engine *e, const struct dp_engine *of,
@@ -387,7 +387,7 @@ static void enter(struct dp_engine *e, struct cursor at, u64 key)
 	*key_at(e, at) = key;
 }
 
-/* Return: false if it has changed meanwhile. */
+/* Return: false if the instance has changed meanwhile. */
 static bool take(struct dp_engine *e, const struct dp_engine *of,
 		 struct cursor at, u64 *key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* internal: all that an engine knows. */
+/* internal: the data of an engine. */
 #ifndef DP_SITE_INTERNAL_H
 #define DP_SITE_INTERNAL_H
 
@@ -22,20 +22,20 @@ struct dp_program {
 	struct dp_program_spec spec;
 	char name[DP_PROGRAM_NAME];
 	u8 *code;
-	u32 lv_off; /* in the arena */
+	u32 lv_off; /* offset in the arena */
 };
 
-/* A reader's place in one ring, and the geometry of all, which it does not
- * take from memory that the target can write. */
+/* The reader's place in each ring, and the geometry of all. The target can write the
+ * arena's geometry, so the engine keeps its own. */
 struct dp_reader {
 	u32 ring_off, ring_stride, slot_size, slot_mask, rings;
 	u64 next[DP_MAX_SHARDS];
-	u64 settled[DP_MAX_SHARDS]; /* nobody writes what has a number below */
+	u64 settled[DP_MAX_SHARDS]; /* no thread writes a record numbered below */
 	u64 torn;
 };
 
-/* The tables of instances. The geometry is the engine's own, as that of the rings.
- * An instance is known by its place in all of them, one after the other. */
+/* The tables of instances. Like that of the rings, the geometry is the engine's own. An
+ * instance's place is its index in all tables, one after the other. */
 struct dp_exit_instances {
 	struct {
 		struct dp_instance_line *line;
@@ -43,10 +43,10 @@ struct dp_exit_instances {
 		u32 lines;
 	} table[DP_INSTANCE_TABLES];
 	u32 tables, instance_stride;
-	u32 first; /* lines of the first one; 0: what is usual */
-	u32 entries; /* probes that begin them */
+	u32 first; /* lines of the first table; 0: the default */
+	u32 entries; /* probes that begin instances */
 	bool tail_target; /* some exit is DP_WAY_TAIL_TARGET */
-	u64 full; /* what the hit half's count was when a table was added */
+	u64 full; /* the hit half's count when a table was last added */
 };
 
 struct dp_engine {
@@ -56,7 +56,7 @@ struct dp_engine {
 	u32 nr_probes, cap_probes;
 	u32 *hash; /* 1 + site index */
 	u32 hash_mask;
-	u32 *slots, slots_mask; /* the hit half's */
+	u32 *slots, slots_mask; /* the hit half's hash table */
 	u32 *order; /* sites by address, from the layout on */
 	u32 shards;
 	struct dp_program *programs;
@@ -69,24 +69,24 @@ struct dp_engine {
 	struct dp_rseq rseq;
 	bool rseq_usable;
 	u32 nr_caught; /* see dp_caught() */
-	u32 nr_code_pools; /* the first ones; the others hold islands */
+	u32 nr_code_pools; /* the first pools; the others hold islands */
 	struct dp_layout_need need;
 	struct dp_arena *arena;
 	struct dp_view view;
 	u64 linker_state; /* see dp_engine_watch_linker() */
 	const char *pending[DP_PENDING];
 	u32 nr_pending;
-	u32 max_sites; /* of one in its own process; 0: it is none */
-	u32 nr_upcalls; /* its handlers run in the tool, so many at once */
+	u32 max_sites; /* limit of an own-process engine; else 0 */
+	u32 nr_upcalls; /* upcalls at once; 0: handlers run in the target */
 	struct dp_upcalls *upcalls;
 	struct dp_growth *growth; /* grow.c */
 };
 
-/** dp_engine_reserve() - room for one more element of an array */
+/** dp_engine_reserve() - make room for one more element of an array */
 int dp_engine_reserve(void **array, u32 used, u32 *cap, size_t each);
 
-/** dp_order_site() - the @i-th site in the order of addresses; of an own-process
- *  engine, in that of their coming */
+/** dp_order_site() - the @i-th site by address; of an own-process engine, in the order in
+ *  which sites were added */
 static inline struct dp_site *dp_order_site(const struct dp_engine *e, u32 i)
 {
 	return &e->sites[e->order ? e->order[i] : i];

@@ -17,7 +17,7 @@ bool dp_live_is_off(const struct dp_engine *e, u32 probe)
 			       __ATOMIC_SEQ_CST);
 }
 
-/* Is it all by itself what there is to do at a hit by the detour that is there? */
+/* Can the site's present detour do all the work of a probe with these handlers? */
 static bool may_be_fast(const struct dp_engine *e, u32 i,
 			const struct dp_handlers *h)
 {
@@ -26,7 +26,8 @@ static bool may_be_fast(const struct dp_engine *e, u32 i,
 	return h->kind == DP_KIND_KPROBE && h->pre;
 }
 
-/* One probe, and nothing else to do? */
+/* Address of the entry of the site's only probe, if the detour can do all the work; else
+ * 0. */
 static u64 fast(const struct dp_engine *e, u32 i)
 {
 	u32 p, only = 0;
@@ -61,7 +62,7 @@ static bool has_handlers(const struct dp_engine *e, u32 i)
 	return false;
 }
 
-/* The hit half follows these while we change them: one word at a time. */
+/* The hit half follows these links while control changes them, one word at a time. */
 void dp_link_mirror(struct dp_engine *e, u32 i)
 {
 	struct dp_site_entry *entry = dp_live_site(e, i);
@@ -77,7 +78,7 @@ void dp_link_mirror(struct dp_engine *e, u32 i)
 	if (*link)
 		__atomic_store_n(link, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&entry->fast, fast(e, i), __ATOMIC_SEQ_CST);
-	/* One that has been switched off meanwhile has looked before. */
+	/* dp_live_switch_off() may have cleared the word just before it was stored. */
 	if (!fast(e, i))
 		__atomic_store_n(&entry->fast, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&entry->enable_word, has_handlers(e, i),
@@ -95,7 +96,7 @@ static void switch_on(struct dp_engine *e, u32 probe)
 			 __ATOMIC_RELEASE);
 }
 
-/* 1 + the one behind it that hits come to, 0 for none. */
+/* 1 + the next probe behind it that is linked, or 0. */
 static u32 next_linked(const struct dp_engine *e, u32 probe)
 {
 	u32 p = e->probes[probe].next;
@@ -105,7 +106,7 @@ static u32 next_linked(const struct dp_engine *e, u32 probe)
 	return p;
 }
 
-/* A hit may come to it as soon as it is linked, and goes on to the next. */
+/* A hit may come to a probe as soon as it is linked, and goes on to the next. */
 static void fill_probe(struct dp_engine *e, u32 probe)
 {
 	struct dp_probe_entry *p = dp_live_probe(e, probe);
@@ -130,7 +131,7 @@ static void fill_probe(struct dp_engine *e, u32 probe)
 	switch_on(e, probe);
 }
 
-/* All that it leads to has been written. */
+/* All memory that the probe leads to has been written. */
 void dp_link_in(struct dp_engine *e, u32 probe)
 {
 	u32 i = e->probes[probe].site;
@@ -157,7 +158,7 @@ void dp_link_out(struct dp_engine *e, u32 probe)
 	dp_live_probe(e, probe)->gone = 0;
 }
 
-/* For the hit half, which goes by its own memory, and by what only control writes. */
+/* Once in the hit half's own memory, and once in memory that only control writes. */
 void dp_link_tell_off(struct dp_engine *e, u32 probe)
 {
 	__atomic_fetch_or(&e->view.states[probe].status, DP_PROBE_REMOVED,
@@ -166,7 +167,7 @@ void dp_link_tell_off(struct dp_engine *e, u32 probe)
 			 __ATOMIC_SEQ_CST);
 }
 
-/* Only what never moves is looked at here, and nothing that a probed process can write. */
+/* Uses only memory that never moves and that a probed process cannot write. */
 bool dp_live_switch_off(struct dp_engine *e, u32 probe, u64 user)
 {
 	struct dp_switch *s;

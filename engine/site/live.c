@@ -28,8 +28,8 @@ static bool inside_intercept(const struct dp_engine *e, u64 addr)
 	return false;
 }
 
-/* The code at a site that nobody uses may have been replaced: its library went,
- * and another came. */
+/* The code at an unused site may have been replaced: its library was unloaded, and
+ * another was loaded. */
 static void retire(struct dp_engine *e, u64 addr, const u8 *code)
 {
 	struct dp_site *s = dp_engine_find(e, addr);
@@ -60,7 +60,7 @@ static int take_probe(struct dp_engine *e, u32 *probe)
 	return 0;
 }
 
-/* So that taking probes away never wants for memory. */
+/* Removing probes must never need memory. */
 static int reserve_batch(struct dp_engine *e)
 {
 	u32 want = e->nr_sites + 2; /* each once */
@@ -110,7 +110,7 @@ int dp_live_add(struct dp_engine *e, u64 addr, const struct dp_found *found,
 	s->unowned = found->unowned;
 	e->probes[*probe] =
 		(struct dp_probe){ .handlers = *h, .enabled = enabled };
-	/* A jprobe goes elsewhere, so it is the last. */
+	/* A jprobe leaves the site, so it is the last. */
 	if (h->first && h->kind != DP_KIND_JPROBE)
 		dp_site_link_first(e, s, *probe);
 	else if (s->last_probe && h->kind != DP_KIND_JPROBE &&
@@ -216,7 +216,7 @@ static u64 missed(const struct dp_engine *e, u32 probe)
 	       __atomic_load_n(&tally[DP_TALLY_SELF], __ATOMIC_RELAXED);
 }
 
-/* Sites are counted, so a probe has what came while it was enabled. */
+/* Hits are counted per site: a probe has those of the time in which it was enabled. */
 static void note_hits(struct dp_engine *e, u32 probe)
 {
 	struct dp_probe *p = &e->probes[probe];
@@ -235,7 +235,7 @@ u64 dp_live_hits(struct dp_engine *e, u32 probe)
 	return e->probes[probe].hits > lost ? e->probes[probe].hits - lost : 0;
 }
 
-/* Handlers that have faulted are called again. */
+/* Enabling lets faulted handlers be called again. */
 static void forgive(struct dp_engine *e, u32 probe)
 {
 	__atomic_fetch_and(&e->view.states[probe].status, ~DP_PROBE_FAULTED,
@@ -254,7 +254,7 @@ int dp_live_enable(struct dp_engine *e, struct dp_target *target,
 		e->probes[probes[i]].enabled = enabled;
 		__atomic_store_n(&dp_live_probe(e, probes[i])->enabled, enabled,
 				 __ATOMIC_SEQ_CST);
-		/* One that has been switched off meanwhile stays so. */
+		/* A probe that was switched off meanwhile stays off. */
 		if (dp_live_is_off(e, probes[i]))
 			dp_link_tell_off(e, probes[i]);
 		dp_link_mirror(e, e->probes[probes[i]].site);
@@ -267,7 +267,7 @@ bool dp_live_faulted(const struct dp_engine *e, u32 probe)
 	return e->view.states[probe].status & DP_PROBE_FAULTED;
 }
 
-/* Return: whether there are others. */
+/* Restore sites with bytes up to @most. Return: whether there are sites beyond it. */
 static bool take_back(const struct dp_engine *e, struct dp_target *target,
 		      enum dp_bytes most)
 {
@@ -291,9 +291,9 @@ static bool take_back(const struct dp_engine *e, struct dp_target *target,
 	return others;
 }
 
-/* Which of them was armed when we were made nobody knows any more; but what
- * belongs there, unless other code has come to that place. Jumps may begin inside
- * the bytes of another site, so they go first, and those on their way next. */
+/* A fork child does not know which sites were armed at the fork, but it knows their
+ * bytes; replaced code is left alone. Jumps may begin inside the bytes of another site,
+ * so whole patches go first, and half-written ones next. */
 void dp_live_leave(const struct dp_engine *e, struct dp_target *target)
 {
 	if (take_back(e, target, DP_BYTES_PATCH) &&

@@ -2,15 +2,15 @@
 /*
  * live: an engine whose probes come and go while it is armed.
  *
- * For a process that probes itself, or one that the Uprobes of another are in. The
- * arena has been mapped, with the intercepts in it armed, by somebody who could stop its
- * threads. From then on:
+ * For a process that probes itself, or one that another process probes with Uprobes. A
+ * tracer has mapped the arena and armed its intercepts while all threads were stopped.
+ * From then on:
  *
- *   adopt ─► add… ─► commit ─► … ─► remove ─► forget
- *                      │ enable, knobs
+ *     adopt ─► add… ─► commit ─► … ─► remove ─► forget
+ *                        │ enable, knobs
  *
- * Nothing is ever moved or freed in the arena: a site whose last probe has gone
- * keeps its place and its copies for the next one.
+ * Nothing in the arena is ever moved or freed: a site whose last probe has gone keeps its
+ * place and its copies for the next one.
  *
  * Context of every function: control half, may sleep, one thread at a time.
  */
@@ -27,17 +27,17 @@ struct dp_engine;
 
 /**
  * struct dp_growth_ops - memory of the process
- * @map: map @size bytes at @addr for execution, where nothing is, and never for
- *       writing. Return: 0; -EEXIST something is there; -ENOMEM.
- * @put: write code to what was mapped so; nothing leads there yet. Return: 0 or an errno.
- * @holes: where nothing is mapped; freed with dp_port_free(). Return: 0 or an
- *         errno. There must be room for DP_MAX_POOLS more.
- * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread
- *           runs and none is in the middle. @which: in the order of addresses
- * @hold: call @work, which writes text, while no library can be unloaded; of those
- *        that were unloaded before, the probes have been abandoned. @unowned: some of
- *        it may go at any time. @work allocates nothing. Return: what @work does, or
- *        an errno
+ * @map: map @size bytes at @addr, where nothing is mapped, for execution and never for
+ *   writing. Return: 0; -EEXIST another mapping is there; -ENOMEM.
+ * @put: write code to memory from @map, before anything leads there. Return: 0 or an
+ *   errno.
+ * @holes: the unmapped ranges; freed with dp_port_free(). Return: 0 or an errno. There
+ *   must be room for 2 * DP_MAX_POOLS more.
+ * @stopped: write the jumps of these sites, by dp_strategy_quiesce, while no thread runs
+ *   and none is inside a region. @which: in the order of addresses
+ * @hold: call @work, which writes text, while no library can be unloaded. Probes of
+ *   libraries unloaded earlier have been abandoned. @unowned: some of the text may be
+ *   unmapped at any time. @work allocates nothing. Return: what @work does, or an errno
  */
 struct dp_growth_ops {
 	int (*map)(void *arg, u64 addr, u64 size);
@@ -49,9 +49,9 @@ struct dp_growth_ops {
 };
 
 /**
- * struct dp_live_setup - what control has to know
+ * struct dp_live_setup - addresses and limits of an adopted arena
  * @call_entry, @detour_entry, @tracked_entry: addresses of the agent's entries
- * @size: bytes that the arena has; @max_sites: that it was laid out for
+ * @size: size of the arena in bytes; @max_sites: sites for which it was laid out
  */
 struct dp_live_setup {
 	const struct dp_growth_ops *ops;
@@ -63,7 +63,7 @@ struct dp_live_setup {
 
 /**
  * dp_engine_adopt() - take over an arena with intercepts
- * @arena: of the process itself, or another's as it is mapped here; stays there
+ * @arena: of this process, or another's as mapped here; it stays mapped
  * Return: 0; -EBADMSG; -ENOMEM.
  */
 int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
@@ -71,9 +71,9 @@ int dp_engine_adopt(struct dp_engine *engine, struct dp_arena *arena,
 
 /**
  * struct dp_handlers - what a probe calls: see struct dp_probe_entry
- * @single: it has to be a breakpoint on one instruction, as an after-handler
- *          needs it; @why says so
- * @first: it is called before those that are there already
+ * @single: it has to be a breakpoint on one instruction, for example for an
+ *   after-handler; @why is the reason
+ * @first: it is called before the probes already at its site
  * @deadline: of DP_KIND_UPCALL, in ms; @way: of DP_KIND_EXIT
  */
 struct dp_handlers {
@@ -85,10 +85,10 @@ struct dp_handlers {
 };
 
 /**
- * struct dp_found - what is at an address
+ * struct dp_found - the code at an address
  * @code, @size: bytes as they are without probes
  * @x87: may the code around it be using x87 or MMX registers?
- * @unowned: nobody says so when it is unmapped
+ * @unowned: its mapping is unowned
  */
 struct dp_found {
 	const u8 *code;
@@ -97,7 +97,7 @@ struct dp_found {
 };
 
 /**
- * dp_live_add() - a probe, not armed yet
+ * dp_live_add() - add a probe, not armed yet
  * Return: as dp_engine_add(); -EINVAL also inside an intercepted call; -ENOMEM also if
  * there are too many.
  */
@@ -106,99 +106,99 @@ int dp_live_add(struct dp_engine *engine, u64 addr,
 		const struct dp_handlers *handlers, bool enabled, u32 *probe,
 		const char **why);
 
-/** dp_live_upcalls() - where threads of the process wait for handlers; @n of them.
- *  NULL: it probes itself. The process can write there at any time. */
+/** dp_live_upcalls() - the @n places where threads of the process wait in upcalls; NULL:
+ *  the process probes itself. It can write there at any time. */
 struct dp_upcalls *dp_live_upcalls(const struct dp_engine *engine, u32 *n);
 
-/** dp_live_own() - code that has been put into the process besides: who is there is
- *  with us. Return: 0; -ENOMEM. */
+/** dp_live_own() - declare code added to the process: a thread there counts as inside ours.
+ *  Return: 0; -ENOMEM. */
 int dp_live_own(struct dp_engine *engine, u64 addr, u64 size);
 
-/** dp_live_is_new() - has the probe's site no plan yet, so that
- *  dp_engine_allow_jump() is still to be called? */
+/** dp_live_is_new() - has the probe's site no plan yet, so that dp_engine_allow_jump() is
+ *  still to be called? */
 bool dp_live_is_new(const struct dp_engine *engine, u32 probe);
 
 /**
- * dp_live_commit() - plan and arm probes that were added
+ * dp_live_commit() - plan and arm added probes
  * @bad: index in @probes of the one that failed
  *
  * On failure none of them is armed, and they are still to be removed.
- * Return: 0; -ENOMEM no room in reach; -EBUSY the text is not what it was; -EFAULT
- * it has gone; a write error.
+ * Return: 0; -ENOMEM no memory in range; -EBUSY the text is not what it was; -EFAULT the
+ * text has gone; a write error.
  */
 int dp_live_commit(struct dp_engine *engine, struct dp_target *target,
 		   const u32 *probes, u32 n, u32 *bad);
 
-/** dp_live_remove() - disarm; handlers that run already may still do so.
- *  Return: 0; -EBUSY somebody else has changed the text: it stays as it is. */
+/** dp_live_remove() - disarm; handlers that already run may still do so.
+ *  Return: 0; -EBUSY the text has been changed by another writer: it stays as it is. */
 int dp_live_remove(struct dp_engine *engine, struct dp_target *target,
 		   const u32 *probes, u32 n);
 
-/** dp_live_handlers() - what dp_live_add() was told; until dp_live_forget() */
+/** dp_live_handlers() - the handlers given to dp_live_add(); until dp_live_forget() */
 const struct dp_handlers *dp_live_handlers(const struct dp_engine *engine,
 					   u32 probe);
 
 /**
- * dp_live_switch_off() - its handlers are not called any more
- * @user: what its handlers get, to make sure that it is meant
+ * dp_live_switch_off() - stop calling the handlers of a probe
+ * @user: what its handlers get; it must match the probe's
  *
- * It is still to be removed.
- * Context: any, also while another thread is in one of these functions.
- * Return: false: it is another's, or off already.
+ * The probe is still to be removed.
+ * Context: any, also while another thread is in a function of this file.
+ * Return: false: @user does not match, or the probe is off already.
  */
 bool dp_live_switch_off(struct dp_engine *engine, u32 probe, u64 user);
 bool dp_live_is_off(const struct dp_engine *engine, u32 probe);
 
-/** dp_live_forget() - when no handler of it runs any more */
+/** dp_live_forget() - free a removed probe, once none of its handlers runs */
 void dp_live_forget(struct dp_engine *engine, u32 probe);
 
-/** dp_live_enable() - Return: as dp_live_commit(). */
+/** dp_live_enable() - enable or disable probes. Return: as dp_live_commit(). */
 int dp_live_enable(struct dp_engine *engine, struct dp_target *target,
 		   const u32 *probes, u32 n, bool enabled);
 
-/** dp_live_knobs() - all probes at once: armed at all, and as jumps */
+/** dp_live_knobs() - for all probes at once: armed at all, and as jumps */
 int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 		  bool armed, bool jumps);
 
-/** dp_live_hits() - hits of a probe, missed ones not among them */
+/** dp_live_hits() - hits of a probe, without the missed */
 u64 dp_live_hits(struct dp_engine *engine, u32 probe);
-/** dp_live_faulted() - has one of its handlers? */
+/** dp_live_faulted() - has a handler of the probe faulted? */
 bool dp_live_faulted(const struct dp_engine *engine, u32 probe);
-/** dp_live_intact() - is a probe's code there as this engine has left it? */
+/** dp_live_intact() - is a probe's code still as this engine has left it? */
 bool dp_live_intact(const struct dp_engine *engine, struct dp_target *target,
 		    u32 probe);
-/** dp_live_abandon() - a probe's code is no longer there: whatever is, is not
- *  touched. The probe is still to be removed. */
+/** dp_live_abandon() - a probe's code has gone: other code at its address is not touched.
+ *  The probe is still to be removed. */
 void dp_live_abandon(struct dp_engine *engine, u32 probe);
-/** dp_live_check() - abandon a probe if its code has gone. Its mapping is unowned. */
+/** dp_live_check() - abandon a probe of an unowned mapping if its code has gone */
 void dp_live_check(struct dp_engine *engine, struct dp_target *target,
 		   u32 probe);
-/** dp_live_gone() - has it been abandoned? Every function here that writes text
- *  finds that out of probes that it meets. */
+/** dp_live_gone() - has the probe been abandoned? Functions of this file that write text
+ *  abandon gone probes that they meet. */
 bool dp_live_gone(const struct dp_engine *engine, u32 probe);
-/** dp_live_lost() - has any, since this was last asked? */
+/** dp_live_lost() - has any probe been abandoned since the last call? */
 bool dp_live_lost(struct dp_engine *engine);
 
-/** dp_live_leave() - in a fork child: take every patch out of its text. The tables
- *  are its parent's, and stay as they are. */
+/** dp_live_leave() - in a fork child: take every patch out of its text. The tables are its
+ *  parent's, and stay as they are. */
 void dp_live_leave(const struct dp_engine *engine, struct dp_target *target);
 
 /** dp_live_touched() - the probes at sites that the last call looked at */
 void dp_live_touched(const struct dp_engine *engine,
 		     void (*tell)(void *arg, u32 probe), void *arg);
-/** dp_live_first() - the first probe at an address. Return: false: there is none. */
+/** dp_live_first() - the first probe at an address. Return: false: no probe. */
 bool dp_live_first(const struct dp_engine *engine, u64 addr, u32 *probe);
-/** dp_live_next() - and those after it */
+/** dp_live_next() - the next probe at that address. Return: false: no more. */
 bool dp_live_next(const struct dp_engine *engine, u32 *probe);
 /** dp_live_originals() - put the original bytes into code that was read at @addr */
 void dp_live_originals(const struct dp_engine *engine, u64 addr, u8 *code,
 		       size_t size);
-/** dp_live_set_knobs() - the same, while there are no probes */
+/** dp_live_set_knobs() - set what dp_live_knobs() does, while there are no probes */
 void dp_live_set_knobs(struct dp_engine *engine, bool armed, bool jumps);
 
-/** dp_live_optimized() - is it a jump now? */
+/** dp_live_optimized() - is the probe armed with a jump now? */
 bool dp_live_optimized(const struct dp_engine *engine, u32 probe);
-/** dp_live_addr() - of a probe; 0: there is none */
+/** dp_live_addr() - address of a probe; 0: there is no such probe */
 u64 dp_live_addr(const struct dp_engine *engine, u32 probe);
 
 #endif

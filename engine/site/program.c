@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* program: what an engine's probes can run. */
+/* program: programs that an engine's probes run. */
 #include "engine/layout/site.h"
 #include "engine/layout/ring.h"
 #include "engine/site/engine.h"
@@ -72,7 +72,7 @@ void dp_engine_bind(struct dp_engine *e, u32 probe,
 {
 	e->probes[probe].bound = true;
 	e->probes[probe].binding = *binding;
-	/* What an instance begins with has its record later. */
+	/* The record of an entry probe is made when the instance ends. */
 	if (e->probes[probe].kind != DP_KIND_ENTER)
 		e->sites[e->probes[probe].site].records = true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* program: what an engine's probes can run. */
+/* program: programs that an engine's probes run. */
 #ifndef DP_SITE_PROGRAM_H
 #define DP_SITE_PROGRAM_H
 
@@ -9,7 +9,7 @@
 struct dp_engine;
 
 /**
- * dp_engine_add_program() - verify a program and take it in
+ * dp_engine_add_program() - verify and add a program
  * @program: number of the new program, from 0
  * @offset: on failure, where in the code
  * @why: on failure, a static phrase
@@ -25,13 +25,13 @@ int dp_engine_add_program(struct dp_engine *engine,
 void dp_engine_bind(struct dp_engine *engine, u32 probe,
 		    const struct dp_binding *binding);
 
-/** dp_engine_local() - value of a variable; 0 past the end */
+/** dp_engine_local() - value of a program's variable; 0 past the end */
 u64 dp_engine_local(const struct dp_engine *engine, u32 program, u32 index);
 u64 dp_engine_global(const struct dp_engine *engine, u32 index);
-/** dp_engine_globals() - how many there are */
+/** dp_engine_globals() - how many global variables there are */
 u32 dp_engine_globals(const struct dp_engine *engine);
 
-/** dp_programs_longest() - bytes of the longest record of any */
+/** dp_programs_longest() - bytes of the longest record of any program */
 u32 dp_programs_longest(const struct dp_engine *engine);
 void dp_programs_free(struct dp_engine *engine);
 

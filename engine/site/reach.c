@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* reach: how far the jump of a site may reach, by the function around it. */
+/* reach: how many bytes a site's jump may displace, by the function around the site. */
 #include "engine/insn/region.h"
 #include "engine/site/internal.h"
 #include "engine/site/reach.h"

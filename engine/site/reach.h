@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* reach: how far the jump of a site may reach, by the function around it. */
+/* reach: how many bytes a site's jump may displace, by the function around the site. */
 #ifndef DP_SITE_REACH_H
 #define DP_SITE_REACH_H
 
@@ -8,17 +8,17 @@
 
 struct dp_engine;
 
-/** dp_engine_may_jump() - is the probe not a breakpoint for certain?
- *  @why: if it is, a static phrase */
+/** dp_engine_may_jump() - may the probe be armed with a jump?
+ *  @why: if not, a static phrase */
 bool dp_engine_may_jump(const struct dp_engine *engine, u32 probe,
 			const char **why);
 
 /**
  * struct dp_reach - the function around a probe
  * @start: its address
- * @code: its bytes, and some behind it: @size in all, @function of them its own
- * @room: bytes from the probe's address on that a jump may displace: to the end
- *        of the function, and over padding behind it
+ * @code: the function's bytes and some behind them: @size in all, @function its own
+ * @room: bytes from the probe's address on that a jump may displace: to the end of the
+ *   function, and over padding behind it
  * @entries: where its branches go
  */
 struct dp_reach {
@@ -32,24 +32,24 @@ struct dp_reach {
 /**
  * dp_engine_allow_jump() - the probe may be a jump, if its reach allows it
  *
- * Without it the probe is a breakpoint. Before the layout.
+ * Without this call the probe is a breakpoint. Before the layout.
  */
 void dp_engine_allow_jump(struct dp_engine *engine, u32 probe,
 			  const struct dp_reach *reach);
 
 /**
- * dp_engine_start_early() - have the jump of a probe begin before it
- * @addr: of an instruction from which on everybody comes to the probe's, whose
- *        end is DP_JUMP_SIZE bytes behind it
+ * dp_engine_start_early() - begin the jump of a probe at an earlier instruction
+ * @addr: of an instruction from which every thread comes to the probe's instruction,
+ *   which ends DP_JUMP_SIZE bytes behind @addr
  * @code: bytes found there; @size: how many
  *
- * For the end of a function, behind which others arrive: each of them would be
- * sent on by a breakpoint. Where it cannot be, nothing changes. Before the layout.
+ * For the end of a function, behind which other code is entered: each entry would be an
+ * interior arrival. Where it is not possible, nothing changes. Before the layout.
  */
 void dp_engine_start_early(struct dp_engine *engine, u64 addr, const u8 *code,
 			   size_t size);
 
-/** dp_engine_forbid_jump() - a probe shall be a breakpoint, because of @why */
+/** dp_engine_forbid_jump() - make a probe a breakpoint, for the reason @why */
 void dp_engine_forbid_jump(struct dp_engine *engine, u32 probe,
 			   const char *why);
 

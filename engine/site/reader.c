@@ -2,8 +2,8 @@
 /*
  * reader: the tool's end of the rings.
  *
- * A record is copied out before it is looked at, and the ring's geometry is the
- * reader's own: whatever the target writes there, no byte outside is touched.
+ * A record is copied before it is checked, and the ring's geometry is the reader's own.
+ * Whatever the target writes there, no byte outside the ring is touched.
  */
 #include "engine/layout/ring.h"
 #include "engine/site/counts.h"
@@ -47,7 +47,7 @@ static bool copy_record(const struct dp_engine *e, const struct dp_slot *slot,
 	return true;
 }
 
-/* Whoever writes it next may take the slot. */
+/* Free the slot for its next writer. */
 static void pass_on(struct dp_engine *e, u32 i, struct dp_slot *slot)
 {
 	u64 round = e->reader.next[i]++ & ~(u64)e->reader.slot_mask;
@@ -56,7 +56,7 @@ static void pass_on(struct dp_engine *e, u32 i, struct dp_slot *slot)
 			 __ATOMIC_RELEASE);
 }
 
-/* Only once nobody writes: numbers taken, and never handed over. */
+/* Skip a number that was taken and never handed over; only once no thread writes. */
 static bool skip_torn(struct dp_engine *e, u32 i, struct dp_slot *slot)
 {
 	u64 next = __atomic_load_n(&ring_at(e, i)->next, __ATOMIC_ACQUIRE);
@@ -75,7 +75,7 @@ static size_t read_ring(struct dp_engine *e, u32 i,
 	struct dp_record_copy record;
 	size_t n = 0, seen;
 
-	/* All that there is room for, and no more: somebody may go on making them. */
+	/* At most one round of the ring: the target may go on making records. */
 	for (seen = 0; seen <= e->reader.slot_mask; seen++) {
 		u64 number = e->reader.next[i];
 		u64 round = number & ~(u64)e->reader.slot_mask;

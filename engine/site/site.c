@@ -11,8 +11,8 @@
 #include "engine/site/site.h"
 #include "port.h"
 
-/* What is looked for is often a range: neighbours share cache lines, and most of
- * their slots are free. */
+/* Callers often search a range: neighbours share cache lines, and most of their slots are
+ * free. */
 #define NEIGHBOURS 64
 
 static u32 slot_of(const struct dp_engine *e, u64 addr)
@@ -43,7 +43,7 @@ static void hash_insert(struct dp_engine *e, u32 site)
 	e->hash[i] = site + 1;
 }
 
-/* At most half full, so that a search that fails is short. */
+/* At most half full, so that a failing search is short. */
 static int hash_reserve(struct dp_engine *e)
 {
 	u32 slots = e->hash ? e->hash_mask + 1 : 0;
@@ -220,8 +220,8 @@ bool dp_engine_probed(const struct dp_engine *e, u64 addr, u64 len)
 	return len && e->max_sites;
 }
 
-/* From the number to the call: what an intercept displaces. Of a call that sleeps, one
- * instruction. */
+/* Find the instructions that an intercept displaces: from the one that sets the number to
+ * the call. For a masked wait, one instruction. */
 static void take_call(struct dp_site *s, const u8 *code)
 {
 	struct dp_region *r = &s->region;

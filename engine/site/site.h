@@ -16,12 +16,12 @@ struct dp_engine;
  * @code: original bytes, @facts.len of them
  * @intercept: number of the system call that is intercepted here, or -1
  * @pool: index of the pool that holds its copy
- * @region: what a jump here would replace; @region.nr is 0 if it cannot be
- * @why: then, and whenever @mode is DP_MODE_TRAP, the reason
+ * @region: the region of a jump here; @region.nr is 0 if no jump is possible
+ * @why: the reason, if no jump is possible or @mode is DP_MODE_TRAP
  * @leader: 1 + place in the order of the site whose jump covers this one
- * @traps: a bit a byte of the jump that has to be a breakpoint
- * @last: which one the fifth byte is, if it has to be one
- * @island: address where the jump goes first, 0: straight to the detour
+ * @traps: a bit for each byte of the jump that has to be a breakpoint
+ * @last: the breakpoint in the fifth byte of the jump, if it needs one
+ * @island: address of the jump's island, 0: straight to the detour
  * @first_probe, @last_probe: 1 + index, 0 for none
  */
 struct dp_site {
@@ -32,11 +32,11 @@ struct dp_site {
 	u32 pool;
 	u32 first_probe, last_probe;
 	bool records; /* a probe here runs a program before the instruction */
-	bool instances; /* one begins or ends here */
-	bool observed; /* the intercepted call is made where it stands */
+	bool instances; /* an instance begins or ends here */
+	bool observed; /* the intercepted call is made in the detour */
 	bool planned, entered, x87, marked, was_jump; /* see live.c */
-	bool unowned; /* code that can go at any time: see gone.c */
-	bool gone; /* it was not there when it was planned */
+	bool unowned; /* its mapping is unowned: see gone.c */
+	bool gone; /* not mapped when it was planned */
 	u8 mode, traps, last, size;
 	u32 leader;
 	u64 island;
@@ -44,8 +44,8 @@ struct dp_site {
 	struct dp_region region;
 };
 
-/* @handlers, @enabled, @linked: of an engine in its own process; the last says that the hit
- * half knows it. A site is counted under its own number there. */
+/* @handlers, @enabled, @linked: of an own-process engine; @linked: the hit half knows the
+ * probe. There a site is counted under its own number. */
 struct dp_probe {
 	u32 next;
 	u32 site;
@@ -55,18 +55,17 @@ struct dp_probe {
 	bool enabled, linked;
 	u8 kind; /* DP_KIND_PLAIN, _ENTER, _EXIT */
 	u32 group, way;
-	u64 hits, since; /* so far; and its site's, then */
+	u64 hits, since; /* hits so far, and the site's hits at that time */
 };
 
-/** dp_site_take() - the site at an address, made if there is none. Return: as
- *  dp_engine_add(). */
+/** dp_site_take() - find or make the site at an address. Return: as dp_engine_add(). */
 int dp_site_take(struct dp_engine *e, u64 addr, const u8 *code, size_t size,
 		 struct dp_site **site, const char **why);
-/** dp_site_link() - a probe joins those of a site, as the last one */
+/** dp_site_link() - add a probe to a site, as the last one */
 void dp_site_link(struct dp_engine *e, struct dp_site *site, u32 probe);
-/** dp_site_link_first() - as the first one */
+/** dp_site_link_first() - add a probe to a site, as the first one */
 void dp_site_link_first(struct dp_engine *e, struct dp_site *site, u32 probe);
-/** dp_site_link_before_last() - ahead of the last one, which there is */
+/** dp_site_link_before_last() - add a probe ahead of the last one, which must exist */
 void dp_site_link_before_last(struct dp_engine *e, struct dp_site *site,
 			      u32 probe);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * tables: what stands where in the arena.
+ * tables: where each table is in the arena.
  *
- * What the hit half writes comes first, then what control writes; each part begins
- * with a page. Contexts and rings are there only where a probe runs a program, the
- * table of instances where one begins them.
+ * Parts written by the hit half come first, then parts written by control; each part
+ * begins with a page. Contexts and rings exist only where a probe runs a program, the
+ * table of instances only where a probe begins them.
  */
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
@@ -106,14 +106,14 @@ static u64 locals(const struct dp_engine *e)
 	return n;
 }
 
-/* A part that is mapped apart from the one before it. */
+/* Begin a part that is mapped apart from the one before it. */
 static u32 begin_part(u64 *offset)
 {
 	*offset = (*offset + DP_PAGE - 1) & ~(u64)(DP_PAGE - 1);
 	return (u32)*offset;
 }
 
-/* Shards a cache line apart, whatever the number of probes. */
+/* Shards are whole cache lines apart, whatever the number of probes. */
 static void lay_out_counters(const struct dp_engine *e,
 			     struct dp_arena_control *c, u64 *offset)
 {
@@ -125,7 +125,8 @@ static void lay_out_counters(const struct dp_engine *e,
 		take(offset, 2 * (u64)e->shards * c->shard_stride, LINE);
 }
 
-/* Nothing here is an address or an index that hit follows unchecked: children have it. */
+/* Fork children have this part: nothing in it is an address or an index that the hit half
+ * follows unchecked. */
 static void lay_out_hit(const struct dp_engine *e, struct dp_arena_control *c,
 			u64 *offset)
 {
@@ -137,8 +138,8 @@ static void lay_out_hit(const struct dp_engine *e, struct dp_arena_control *c,
 	lay_out_instances(e, c, offset);
 }
 
-/* Programs make addresses of variables, and a thread takes over the registers of an
- * answer: not a child's to write. */
+/* No fork child has this part: programs derive addresses from variables, and a thread
+ * takes registers from an upcall's answer. */
 static void lay_out_own(const struct dp_engine *e, struct dp_arena_control *c,
 			u64 *offset)
 {
@@ -181,7 +182,7 @@ u64 dp_tables_lay_out(const struct dp_engine *e, struct dp_arena_control *c)
 
 	c->max_sites = e->max_sites ? e->max_sites : e->nr_sites;
 	c->max_probes = e->max_sites ? e->max_sites : e->nr_probes;
-	/* One in its own process says as it grows. */
+	/* An own-process engine sets it as it grows. */
 	c->nr_probes = e->max_sites ? 0 : e->nr_probes;
 	lay_out_hit(e, c, &offset);
 	lay_out_own(e, c, &offset);

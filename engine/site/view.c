@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* view: bounds of a foreign arena, checked once, and what can be read there. */
+/* view: check the bounds of a foreign arena once, and read from it. */
 #include "arch/arch.h"
 #include "engine/site/view.h"
 #include "engine/text/strategy.h"
@@ -9,10 +9,10 @@
 #include "engine/layout/site.h"
 #include "engine/text/target.h"
 
-/* A target may write to it while it is looked at. */
+/* A target may write to it at any time. */
 #define ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 
-/* Where tables are, and how long: as it was at one moment. */
+/* Offsets and lengths of the tables, each read once. */
 struct geometry {
 	u64 size;
 	u32 site_off, nr_sites, probe_off, nr_probes;
@@ -63,7 +63,7 @@ static bool patch_sane(const struct dp_site_entry *s)
 {
 	if (s->mode == DP_MODE_TRAP)
 		return s->patch_len == 1;
-	/* A jump; or none, where another's covers it. */
+	/* A jump; or no patch, where another site's jump covers it. */
 	return s->patch_len == sizeof(s->patch) || !s->patch_len;
 }
 
@@ -181,7 +181,7 @@ const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
 	return site < view->nr_sites ? &view->sites[site] : NULL;
 }
 
-/* It goes by the site's first one. */
+/* The site's first probe has the count of all. */
 u64 dp_view_middle(const struct dp_view *view, u32 probe)
 {
 	u32 first = __atomic_load_n(
@@ -226,7 +226,7 @@ bool dp_view_owns(const struct dp_view *view, u64 addr)
 	return false;
 }
 
-/* Which instruction of the program a pc inside one of its copies stands for. */
+/* Tell which instruction of the program a pc inside one of its copies stands for. */
 static int original(const struct dp_site_entry *s, u64 offset, u8 body,
 		    u64 *orig)
 {
@@ -239,7 +239,7 @@ static int original(const struct dp_site_entry *s, u64 offset, u8 body,
 	return 0;
 }
 
-/* The same for a detour. */
+/* The same for a pc in a detour. */
 static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
 {
 	const struct dp_jump *j = &s->jump;
@@ -249,7 +249,7 @@ static int before_jump(const struct dp_site_entry *s, u64 offset, u64 *orig)
 		*orig = s->addr;
 		return 0;
 	}
-	/* In a watched call, or just back from it: as behind the original. */
+	/* In or just behind an observed call: as behind the original. */
 	if (s->intercept == DP_INTERCEPT_OBSERVED && n &&
 	    offset == (u64)j->insn[n - 1] + DP_SYSCALL_SIZE) {
 		*orig = s->addr + j->size;
@@ -308,7 +308,7 @@ bool dp_view_is_linkers(const struct dp_view *view,
 	       view->probes[first - 1].kind == DP_KIND_LINKER;
 }
 
-/* Only those are left. */
+/* Disarm what is still wanted: the sites of loader events. */
 static int disarm_linkers(struct dp_view *view, struct dp_target *target,
 			  const struct dp_sites *sites, u64 *bad)
 {
@@ -331,8 +331,8 @@ int dp_view_disarm(struct dp_view *view, struct dp_target *target,
 	int traps, jumps, linkers;
 	u32 i;
 
-	/* The text of a library stays as long as its sites go: who is about to
-	 * unmap one waits. */
+	/* Libraries must stay mapped until their sites are disarmed: a thread about to
+	 * unmap one waits at the site of loader events. */
 	for (i = 0; i < view->nr_sites; i++)
 		if (!view->sites[i].intercept == !intercepts &&
 		    (intercepts || !dp_view_is_linkers(view, &view->sites[i])))

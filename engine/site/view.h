@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * view: an arena as somebody else may have left it.
+ * view: checked access to an arena that another process may have written.
  *
- * The one way to look into an arena that this run did not make, or that a
- * target has had a chance to write to. Every offset and count is checked once,
- * by dp_view_open(); after that the tables can be walked. A target may go on writing to
- * it: what says how large something is, is kept here or read once and bounded.
+ * The only way to look into an arena that this run did not make, or that a target could
+ * write to. dp_view_open() checks every offset and count once; after that the tables can
+ * be walked. The target may still write: sizes are kept here, or read once and bounded.
  */
 #ifndef DP_VIEW_H
 #define DP_VIEW_H
@@ -18,7 +17,7 @@
 /**
  * struct dp_view - checked pointers into an arena
  *
- * Point into the memory given to dp_view_open() and live as long as it does.
+ * They point into the memory given to dp_view_open() and live as long as it does.
  */
 struct dp_view {
 	const struct dp_arena *arena;
@@ -38,21 +37,21 @@ struct dp_view {
  * dp_view_open() - check an arena
  * @mem: its bytes, aligned to 8
  * @size: how many
- * Return: 0; -EBADMSG if anything points outside or makes no sense.
+ * Return: 0; -EBADMSG if an offset points outside or a value makes no sense.
  */
 int dp_view_open(struct dp_view *view, void *mem, size_t size);
 
 /** dp_view_hits() - sum of a counter over all CPUs */
 u64 dp_view_hits(const struct dp_view *view, u32 counter);
-/** dp_view_counter() - where a probe is counted: under its own number, or, where a
- *  process probes itself, with the others at its site */
+/** dp_view_counter() - the counter of a probe: its own number, or, in an own-process
+ *  arena, that of its site */
 u32 dp_view_counter(const struct dp_view *view, u32 probe);
 
 /** dp_view_site_of() - the site of a probe, or NULL */
 const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
 					    u32 probe);
-/** dp_view_middle() - traps in the middle of a jump that are due to the site of a probe:
- *  see dp_engine_middle() */
+/** dp_view_middle() - traps in the middle of a jump that are due to a probe's site: see
+ *  dp_engine_middle() */
 u64 dp_view_middle(const struct dp_view *view, u32 probe);
 
 /** dp_view_reason() - why a site is a breakpoint: DP_REASON_SIZE bytes, or "" */
@@ -63,55 +62,54 @@ void dp_view_reason(const struct dp_view *view,
 bool dp_view_owns(const struct dp_view *view, u64 addr);
 
 /**
- * dp_view_original() - where a thread inside a copy really is
+ * dp_view_original() - the program's own pc of a thread inside a copy
  * @addr: a pc in a pool
  * @orig: the pc in the program's own text that means the same
- * Return: 0; -EAGAIN it is between two instructions of a copy that do one
- * thing together, and has to run on; -ENOENT no copy is there.
+ * Return: 0; -EAGAIN it is between two instructions of a copy that act as one, and the
+ * thread has to run on; -ENOENT no copy is there.
  */
 int dp_view_original(const struct dp_view *view, u64 addr, u64 *orig);
 
-/** dp_view_intercepts() - does a pc in a pool stand for a system call that passes through
- *  the agent, or for what leads to it? */
+/** dp_view_intercepts() - does a pc in a pool stand for an intercepted system call, or for
+ *  the instructions that lead to it? */
 bool dp_view_intercepts(const struct dp_view *view, u64 addr);
 
 /**
  * dp_view_disarm() - put the original bytes back at every armed site
- * @intercepts: of the agent's own intercepts, while nobody runs; else of probes
- * @bad: address of a site whose bytes somebody else has changed, or NULL
+ * @intercepts: disarm the intercepts, while no thread runs; else the probes
+ * @bad: address of a site with foreign bytes, or NULL
  *
- * Such a site is left as it is. Goes on past failures. The one where libraries come and go
- * is the last.
+ * A site with foreign bytes is left as it is. Goes on past failures. The site of loader
+ * events is the last.
  * Return: 0; -EBUSY for foreign bytes; a write error.
  */
 int dp_view_disarm(struct dp_view *view, struct dp_target *target,
 		   bool intercepts, u64 *bad);
 
-/** dp_view_is_linkers() - is it where whoever changes the list of libraries waits for the
+/** dp_view_is_linkers() - is it the site of loader events, where a thread waits for the
  *  tool? */
 bool dp_view_is_linkers(const struct dp_view *view,
 			const struct dp_site_entry *site);
 
-/** dp_view_has_hit() - does a pc in a copy stand for a site whose probes have been told
- *  of this hit already? */
+/** dp_view_has_hit() - does a pc in a copy stand for a site whose probes have had the hit? */
 bool dp_view_has_hit(const struct dp_view *view, u64 addr);
-/** dp_view_after_hit() - where a thread goes on that has hit a site, and stands before
- *  its instruction. Return: 0: there is no site. */
+/** dp_view_after_hit() - the pc for a thread that has hit a site and stands before its
+ *  instruction. Return: 0: there is no site. */
 u64 dp_view_after_hit(const struct dp_view *view, u64 site);
 
 /**
  * dp_view_presume() - take sites for armed that an earlier tool disarmed
  *
- * For a process that the agent could not leave then: meanwhile a debugger may
- * have put our breakpoints back. Return: true if there are any.
+ * For a process that the agent could not leave then: a debugger may since have put our
+ * breakpoints back. Return: true if there are any.
  */
 bool dp_view_presume(struct dp_view *view);
 
-/** dp_view_is_reverted() - does no armed site have a byte of ours any more? What cannot be
- *  read has none. */
+/** dp_view_is_reverted() - do all armed sites have their original bytes? Unreadable sites
+ *  do not count. */
 bool dp_view_is_reverted(const struct dp_view *view, struct dp_target *target);
 
-/** dp_view_disown() - take all sites for not armed: the process has given its text back */
+/** dp_view_disown() - mark all sites as not armed: the process has given its text back */
 void dp_view_disown(struct dp_view *view);
 
 #endif

@@ -2,27 +2,26 @@
 /*
  * interior: a jump of five bytes over several instructions, in running text.
  *
- * A thread may stand before any of these instructions, anywhere between two of
- * ours writes, for as long as it likes. So each of them but the first begins
- * with a breakpoint from the first write to the last, and in the jump, whose
- * displacement is chosen for it (island.c):
+ * A thread may stand before any of these instructions, anywhere between two writes, for
+ * any time. So each inner instruction begins with a breakpoint from the first write to
+ * the last, and in the jump. The jump's displacement is chosen for it (island.c):
  *
  *     55  48 89 e5  41 54     push; mov; push
  *     cc  cc 89 e5  cc 54     1: breakpoints
  *     cc  cc 12 34  cc 54     2: the rest of the displacement
  *     e9  cc 12 34  cc 54     3: the jump
  *
- * After each step every CPU is made to forget what it has fetched. A thread that
- * meets a breakpoint is sent to the copy of its instruction. The way back is the
- * same in reverse. Nobody is held.
+ * After each step every CPU is made to discard the instructions that it has fetched. A
+ * thread that meets a breakpoint is sent to the copy of its instruction. Disarming is the
+ * same in reverse. No thread is stopped.
  *
- * The kernel's uprobes put a breakpoint where the jump begins, and will put the file's
- * byte there some day, which is no instruction with what we have behind it. So ours
- * goes out from behind theirs, and comes back when theirs has gone. A debugger puts
- * back what it has found, and is left alone.
+ * A uprobe may put a breakpoint where the jump begins, and will later put the file's byte
+ * back there. With our bytes behind it that is no instruction. So our jump cedes, and
+ * comes back when the uprobe has gone. A debugger puts back the bytes it found, and is
+ * left alone.
  *
- * quiesce writes it all at once while nobody runs, wherever the jump leads; who
- * stood inside has been moved to the copy by then.
+ * quiesce writes the whole jump at once while no thread runs, wherever the jump leads.
+ * Threads inside the region have been moved to the copy by then.
  */
 #include "arch/arch.h"
 #include "engine/text/strategy.h"
@@ -36,7 +35,7 @@ static bool is_jump(const struct dp_site_entry *s)
 	return s->mode == DP_MODE_JUMP && !s->intercept && s->patch_len == SIZE;
 }
 
-/* Sites inside another's jump come and go with it: they follow it in the table. */
+/* Sites inside another's jump are armed with it. They follow their leader in the table. */
 static void cover(const struct dp_sites *sites)
 {
 	const struct dp_site_entry *leader = NULL;
@@ -54,7 +53,7 @@ static void cover(const struct dp_sites *sites)
 	}
 }
 
-/* The original with breakpoints at the start of every instruction; in the middle
+/* The original with a breakpoint at the start of every instruction; inner breakpoints are
  * those of the jump. */
 static void broken(const struct dp_site_entry *s, u8 *bytes)
 {
@@ -76,7 +75,7 @@ static int put_breakpoints(struct dp_target *target, struct dp_site_entry *s)
 	return target->ops->write(target, s->addr, bytes, n);
 }
 
-/* From whatever is there: only the first byte. */
+/* From any of our bytes: write only the first. */
 static int put_breakpoint(struct dp_target *target, struct dp_site_entry *s)
 {
 	static const u8 breakpoint = DP_BREAKPOINT;
@@ -124,7 +123,7 @@ static int let_go(struct dp_target *target, struct dp_site_entry *s)
 	return dp_site_set_state(s, s->wanted ? DP_SITE_CEDED : DP_SITE_OFF);
 }
 
-/* Is it on its way? One that begins may have its breakpoint already. */
+/* Does this step concern the site? A site that begins may have its breakpoint already. */
 static bool is_in(const struct dp_site_entry *s, u8 state)
 {
 	if (state == DP_SITE_OFF)
@@ -134,8 +133,8 @@ static bool is_in(const struct dp_site_entry *s, u8 state)
 	       (state != DP_SITE_COMING || s->wanted == DP_WANT_PLAN);
 }
 
-/* From the first write to the last it begins with a breakpoint. Where something
- * else is mapped by now, nothing is written to that. */
+/* From the first write to the last our text begins with a breakpoint. Where other code is
+ * mapped by now, nothing is written. */
 static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 {
 	u8 now[SIZE];
@@ -156,7 +155,7 @@ static int still_there(struct dp_target *target, const struct dp_site_entry *s)
 		       -EFAULT;
 }
 
-/* One step of all sites that are in a state, and everybody sees it. */
+/* One step of all sites in a state, then make every CPU see it. */
 static int step(struct dp_target *target, const struct dp_sites *sites,
 		u8 state,
 		int (*act)(struct dp_target *target, struct dp_site_entry *s),
@@ -183,7 +182,7 @@ static int step(struct dp_target *target, const struct dp_sites *sites,
 	return err || !any ? err : dp_text_sync(target);
 }
 
-/* Nothing is written before all of them are seen to be as they were. */
+/* Check that all sites have their original bytes, before any is written. */
 static int expect_all(struct dp_target *target, const struct dp_sites *sites,
 		      u64 *bad)
 {
@@ -231,8 +230,8 @@ static int interior_arm(struct dp_target *target, const struct dp_sites *sites,
 	return err;
 }
 
-/* A breakpoint where a jump could be, and other sites may be in the bytes behind
- * it: these are none of its business. */
+/* A breakpoint where a jump could be. Other sites may be in the bytes behind it, so only
+ * the first byte is checked. */
 static int untrap(struct dp_target *target, struct dp_site_entry *s)
 {
 	static const u8 breakpoint = DP_BREAKPOINT;
@@ -245,7 +244,7 @@ static int untrap(struct dp_target *target, struct dp_site_entry *s)
 	return err ? err : dp_site_set_state(s, DP_SITE_OFF);
 }
 
-/* A jump that is there does not begin with a breakpoint of ours. */
+/* Our jumps do not begin with a breakpoint, so one there is foreign. */
 static bool begins_with_anothers(struct dp_target *target,
 				 const struct dp_site_entry *s, const u8 *now)
 {
@@ -279,8 +278,8 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s,
 							      DP_SITE_LEAVING);
 }
 
-/* Which sites are to leave, but for those that somebody else has written to.
- * Where an earlier call failed half-way the way begins anew, from the original. */
+/* Choose the sites that leave, without those with foreign bytes. A site whose earlier
+ * call failed half-way starts anew. */
 static int choose(struct dp_target *target, const struct dp_sites *sites,
 		  u64 *bad)
 {
@@ -343,7 +342,7 @@ static int interior_disarm(struct dp_target *target,
 	return first ? first : err;
 }
 
-/* Has it to give way, or to come back? */
+/* Does the site have to cede, or to come back? */
 static bool is_disturbed(struct dp_target *target,
 			 const struct dp_site_entry *s, u8 state)
 {
@@ -449,8 +448,7 @@ const struct dp_strategy dp_strategy_interior = { "interior", is_jump,
 						  interior_arm, interior_disarm,
 						  false };
 
-/* Nobody is inside five bytes that are one instruction, so the way out is the
- * same. */
+/* No thread is inside five bytes that are one instruction, so disarming is the same. */
 const struct dp_strategy dp_strategy_quiesce = { "quiesce", is_jump,
 						 quiesce_arm, interior_disarm,
 						 true };

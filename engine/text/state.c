@@ -2,7 +2,7 @@
 /*
  * state: how the bytes of a site come and go.
  *
- *                       ┌──────────── failed, or another's bytes ───────────┐
+ *                       ┌──────────── failed, or foreign bytes ─────────────┐
  *                       ▼                                                   │
  *   OFF ─► COMING ─► THERE ─► LEAVING ─► OFF             a jump, step by step
  *           ▲  │        │        ▲ └───► TRAPPED         down to its breakpoint
@@ -27,9 +27,9 @@
  *   CEDED        x     -       -       -        -       x     -        =
  *   none of them x     -       x       -        -       x     -        -
  *
- * A tool can be killed behind each write, so COMING, LEAVING and CEDES are also where the
- * next tool begins to take a jump out. What comes back from a target can be none of these:
- * it only leads out, and is counted.
+ * A tool can be killed after each write. The next tool then begins in COMING, LEAVING or
+ * CEDES to take the jump out. A state read from a target may be none of these: it only
+ * leads out, and is counted.
  */
 #include "engine/text/state.h"
 #include "arch/arch.h"
@@ -54,7 +54,7 @@ static void count(void)
 	__atomic_fetch_add(&impossible, 1, __ATOMIC_RELAXED);
 }
 
-/* Nothing more is done to it but to take it out. */
+/* Nothing more is done to the site but to take it out. */
 static int refuse(struct dp_site_entry *site)
 {
 	site->wanted = DP_WANT_OFF;
@@ -69,7 +69,7 @@ static bool is_allowed(u8 from, u8 to)
 		may[from < STATES ? from : STATES] >> to & 1);
 }
 
-/* What has gone is no breakpoint that a debugger could put back. */
+/* A site that has gone has no breakpoint that a debugger could put back. */
 static void set(struct dp_site_entry *site, u8 to)
 {
 	__atomic_store_n(&site->armed, to, __ATOMIC_RELEASE);
@@ -112,7 +112,7 @@ bool dp_bytes_same(const u8 *a, const u8 *b, size_t n)
 	return !n;
 }
 
-/* Where one byte is; a breakpoint comes first only where a patch begins. */
+/* Classify one byte; only at the start of a patch is a breakpoint our own step. */
 static enum dp_bytes byte_is(const struct dp_site_entry *site, size_t i, u8 now)
 {
 	if (now == site->orig[i] || now == site->patch[i] ||

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* state: what a site says of its own bytes in the text. */
+/* state: whether a site's patch is in the text. */
 #ifndef DP_TEXT_STATE_H
 #define DP_TEXT_STATE_H
 
 #include "engine/layout/site.h"
 
 /**
- * dp_site_set_state() - the one way in which a site's @armed changes
- * @site: control's; a target that may write it is believed nothing
+ * dp_site_set_state() - the only function that changes a site's @armed
+ * @site: control's own; what a target may write there is not believed
  * @to: DP_SITE_*; the table is in state.c
  *
- * Before the first byte of a patch is written the site says that it is armed, and after
- * the last one is back that it is not. So an arming calls this before it writes, and
- * writes nothing if this fails.
+ * A site counts as armed from before its patch's first byte is written until after the
+ * last is back. An arming therefore calls this before it writes, and writes nothing if it
+ * fails.
  *
  * Context: control. One thread at a time writes to a site; others may read it.
- * Return: 0; -EINVAL: no site goes from its state to @to. Then the state stays, the site
- * is wanted no more, and dp_engine_impossible() is one more.
+ * Return: 0; -EINVAL: no site goes from its state to @to. The state then stays, the site
+ * is no longer wanted, and dp_engine_impossible() counts one more.
  */
 int dp_site_set_state(struct dp_site_entry *site, u8 to);
 
 /**
- * dp_site_mirror_state() - a record says what another one says of the same bytes
- * @of: the leader whose jump covers @site; the parent's record of the same site; or the copy
- *      of it with which another process has worked
- * Return: 0; -EINVAL as above: @of says nothing that a site can say.
+ * dp_site_mirror_state() - give an entry the state of another entry for the same bytes
+ * @of: the leader whose jump covers @site; the parent's entry of the same site; or the
+ *   copy of the entry with which another process has worked
+ * Return: 0; -EINVAL as above: @of has no valid state.
  */
 int dp_site_mirror_state(struct dp_site_entry *site,
 			 const struct dp_site_entry *of);
 
-/** enum dp_bytes - what stands where a site is; each is ours but the last */
+/** enum dp_bytes - the bytes at a site; all are ours but the last */
 enum dp_bytes {
 	DP_BYTES_ORIGINAL,
 	DP_BYTES_PATCH,
@@ -45,8 +45,8 @@ enum dp_bytes {
  */
 enum dp_bytes dp_site_bytes(const struct dp_site_entry *site, const u8 *now);
 
-/** dp_site_patch_len() - how many bytes are replaced; never more than there are, whatever
- *  a target writes there meanwhile */
+/** dp_site_patch_len() - how many bytes are replaced; bounded, whatever a target writes to
+ *  the entry meanwhile */
 static inline u8 dp_site_patch_len(const struct dp_site_entry *site)
 {
 	u8 n = __atomic_load_n(&site->patch_len, __ATOMIC_RELAXED);
@@ -54,8 +54,7 @@ static inline u8 dp_site_patch_len(const struct dp_site_entry *site)
 	return n <= sizeof(site->patch) ? n : sizeof(site->patch);
 }
 
-/** dp_engine_impossible() - changes of a site that none makes: refused, since the tool
- *  began */
+/** dp_engine_impossible() - refused changes of a site's state, since the tool began */
 u64 dp_engine_impossible(void);
 
 bool dp_bytes_same(const u8 *a, const u8 *b, size_t n);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * strategy: writing single instructions of text that others may be executing.
+ * strategy: single instructions written to text that threads may be executing.
  *
- * trap  one byte, so there is nothing in between.
- * intercept  a jump over one instruction of five bytes, while nobody runs: a thread
- *       is before or behind that instruction, never inside. One who was left asleep
- *       may wake up all the same, and return to it: he must not meet a breakpoint,
- *       because nobody catches it yet, or any more. So it is one write, unless that
- *       is in two pages: then the tool may be ended between them, and a breakpoint
- *       comes first.
+ * trap: one byte, so there is no state in between.
+ *
+ * intercept: a jump over one instruction of five bytes, while no thread runs: a thread is
+ * before or behind that instruction, never inside. A thread left asleep may still wake
+ * and return to it. It must not meet a breakpoint, because the agent does not catch it
+ * yet, or any more. So the jump is one write, unless it lies in two pages: the tool may
+ * be killed between those writes, and a breakpoint comes first.
  */
 #include "arch/arch.h"
 #include "engine/text/strategy.h"
@@ -76,7 +76,7 @@ bool dp_sites_inside(const struct dp_sites *sites, u64 addr, u64 *to)
 	return false;
 }
 
-/** struct batch - sites that are next, and what stands there */
+/** struct batch - the next sites, and the bytes that are there */
 struct batch {
 	struct dp_site_entry *site[DP_EXTRACTS_MAX];
 	struct dp_extract text[DP_EXTRACTS_MAX];
@@ -86,9 +86,9 @@ struct batch {
 };
 
 /*
- * Where nobody runs they are looked at many at a time. Somebody else may set breakpoints
- * all the same, and is to have as little time for it as may be between our look and
- * our writing: so single bytes are one by one.
+ * With no thread running, many sites are read at a time. Single bytes are read and
+ * written one by one: a debugger may set breakpoints meanwhile, and the window for that
+ * is to be short.
  */
 static u32 fill(struct batch *b, const struct dp_sites *sites, u32 i,
 		const struct dp_strategy *strategy, bool armed)
@@ -131,7 +131,7 @@ static int act_on(struct dp_target *target, const struct batch *b, u32 i,
 	return err ? err : act(target, b->site[i], b->now[i]);
 }
 
-/* One site after the other: what both strategies here do. */
+/* Read and act on one site after the other, for both strategies. */
 static int each(struct dp_target *target, const struct dp_sites *sites,
 		const struct dp_strategy *strategy, act_fn *act, bool armed,
 		u64 *bad)
@@ -160,8 +160,7 @@ static bool is_trap(const struct dp_site_entry *s)
 	return s->mode == DP_MODE_TRAP;
 }
 
-/* Breakpoints; and sites that could be jumps, but shall not be, on their way
- * in. */
+/* Breakpoints, also at sites that could be jumps but are wanted as traps. */
 static bool trap_mine(const struct dp_site_entry *s)
 {
 	return is_trap(s) || (s->wanted == DP_WANT_TRAP && !s->intercept);
@@ -192,7 +191,7 @@ static int trap_take(struct dp_target *target, struct dp_site_entry *site,
 
 	if (*now == *site->patch)
 		err = target->ops->write(target, site->addr, site->orig, 1);
-	/* The tool that armed it may have been ended before it wrote. */
+	/* The tool that armed it may have been killed before it wrote. */
 	else if (*now != *site->orig)
 		err = -EBUSY;
 	if (!err)
@@ -202,7 +201,7 @@ static int trap_take(struct dp_target *target, struct dp_site_entry *site,
 	return err;
 }
 
-/* The kernel takes a breakpoint that is there for its own, and away as well. */
+/* A uprobe takes a breakpoint of ours for its own, and removes it. */
 static bool is_lost(struct dp_target *target, const struct dp_site_entry *s)
 {
 	return is_trap(s) && !s->intercept && s->armed == DP_SITE_THERE &&
@@ -261,7 +260,7 @@ static bool is_in_a_page(u64 addr, size_t n)
 	return addr / DP_PAGE == (addr + n - 1) / DP_PAGE;
 }
 
-/* Replace @n bytes at @addr, behind a breakpoint if need be. */
+/* Replace @n bytes at @addr, behind a breakpoint if they lie in two pages. */
 static int poke(struct dp_target *target, u64 addr, const u8 *bytes, size_t n)
 {
 	static const u8 breakpoint = DP_BREAKPOINT;

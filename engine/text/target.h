@@ -7,7 +7,7 @@
 
 struct dp_target;
 
-/** struct dp_extract - @len bytes at @addr of a target, and where they are wanted */
+/** struct dp_extract - @len bytes at @addr of a target, to be copied to @to */
 struct dp_extract {
 	u64 addr;
 	void *to;
@@ -16,16 +16,16 @@ struct dp_extract {
 #define DP_EXTRACTS_MAX 64
 
 /**
- * struct dp_target_ops - what a target must be able to do
+ * struct dp_target_ops - operations of a target
  * @read: copy @len bytes from address @addr; all or a negative errno
- * @extract: the same of up to DP_EXTRACTS_MAX places, in less time than one by one; NULL
- *           where it is none
- * @write: replace bytes of text; all or a negative errno. Need not be atomic
- *         for more than one byte
- * @sync: return only when every thread of the target is sure to see what was
- *        written before; may be NULL where nobody runs meanwhile
- * @traced: is it by somebody else, who may have set a breakpoint on what we had written,
- *          and will write that back? NULL: it may be
+ * @extract: read up to DP_EXTRACTS_MAX places, faster than one by one; NULL where that is
+ *   not possible
+ * @write: replace bytes of text; all or a negative errno. Need not be atomic for more
+ *   than one byte
+ * @sync: return only when every thread of the target is sure to see earlier writes; may
+ *   be NULL where no thread runs meanwhile
+ * @traced: does another tracer trace it? That tracer may have put a breakpoint on bytes
+ *   of ours, and may write these back later. NULL: assume so
  */
 struct dp_target_ops {
 	int (*read)(struct dp_target *target, u64 addr, void *to, size_t len);
@@ -37,7 +37,7 @@ struct dp_target_ops {
 	bool (*traced)(struct dp_target *target);
 };
 
-/** struct dp_target - embedded in whatever implements it */
+/** struct dp_target - embedded in its implementations */
 struct dp_target {
 	const struct dp_target_ops *ops;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* data: literals, registers, memory, and what the thread is. */
+/* data: literals, registers, memory, and facts of the thread. */
 #include "engine/vm/machine.h"
 #include "arch/arch.h"
 #include "port_hit.h"
@@ -81,7 +81,7 @@ static void pop_memory(struct dp_vm *vm, u32 size)
 		dp_vm_raise(vm, DP_EX_INVALID_ADDR, addr, 0);
 }
 
-/* 0 is good. */
+/* Pushes 0 if the address can be accessed. */
 static void verify(struct dp_vm *vm, bool writable)
 {
 	u64 addr = dp_vm_pop(vm);

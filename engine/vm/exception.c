@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* exception: what a program is told of its own faults, and by which handlers. */
+/* exception: a program's faults, and the handlers that it has for them. */
 #include "engine/vm/machine.h"
 
 void dp_vm_unwind(struct dp_vm *vm)
@@ -23,7 +23,7 @@ void dp_vm_unwind(struct dp_vm *vm)
 
 void dp_vm_raise(struct dp_vm *vm, u16 code, u64 p1, u64 p2)
 {
-	/* Those beyond the mask are ignored: execution goes on. */
+	/* Exceptions beyond the mask are ignored: execution goes on. */
 	if (!(code & DP_EX_MASK))
 		return;
 	vm->exception = code;

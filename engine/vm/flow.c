@@ -4,7 +4,7 @@
 
 #define FACILITY_MAX 3
 
-/* Every jump that is taken counts, so that no loop is without end. */
+/* Every jump taken counts, so that no loop is endless. */
 static bool may_jump(struct dp_vm *vm)
 {
 	if (vm->jumps < vm->jmpmax) {

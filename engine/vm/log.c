@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * log: what a program writes down.
+ * log: the data that a program logs.
  *
- * Items are a token, a u16 that counts bytes or elements, and the payload. What
+ * An item is a token, a u16 that counts bytes or elements, and the payload. Data that
  * does not fit is cut, and the record says so.
  */
 #include "engine/vm/machine.h"
@@ -87,7 +87,7 @@ static void log_memory(struct dp_vm *vm, u8 token, u64 addr, u64 len)
 	vm->lp += DP_ITEM_PREFIX + (u32)len;
 }
 
-/* As many whole elements as fit. */
+/* Begin an item of as many whole elements as fit. */
 static u64 begin_elements(struct dp_vm *vm, u8 token, u64 n)
 {
 	u64 fit;
@@ -141,7 +141,7 @@ static void log_variables(struct dp_vm *vm, bool global)
 		overflow(vm);
 }
 
-/* The log can be rewound, not moved on. */
+/* A program can rewind the log, but not advance it. */
 static void set_lp(struct dp_vm *vm, u64 n)
 {
 	if (n > vm->lp) {

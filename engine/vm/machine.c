@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * machine: one instruction after the other.
+ * machine: run a program, one instruction after the other.
  *
- * The code is verified, so every operand is there, every jump meets an
- * instruction and the last instruction is not run off.
+ * The code is verified: operands are complete, jumps meet instructions, and execution
+ * cannot run off the end.
  */
 #include "engine/vm/machine.h"
 #include "arch/arch.h"
@@ -101,7 +101,7 @@ static void begin(struct dp_vm *vm)
 	vm->frames[0].handler = DP_VM_NO_HANDLER;
 }
 
-/* Clean for the next run, at the cost of what this one has used. */
+/* Clear for the next run only the part of the stack that this run has used. */
 static void finish(struct dp_vm *vm)
 {
 	dp_words_zero(&vm->stack[vm->low], vm->stack_mask + 1 - vm->low);
@@ -116,7 +116,7 @@ void dp_vm_run(struct dp_vm *vm)
 	vm->pending = false;
 	while (vm->end == DP_VM_RUNS) {
 		if (!vm->budget--) {
-			/* Not to be handled: a handler could go on for ever. */
+			/* Not passed to a handler, which could go on for ever. */
 			vm->exception = DP_EX_MAX_JMPS;
 			vm->parm[0] = DP_VM_BUDGET;
 			vm->parm[1] = 1;

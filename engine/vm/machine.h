@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* machine: what the instruction groups of the machine share. */
+/* machine: shared by the machine's groups of instructions. */
 #ifndef DP_VM_MACHINE_H
 #define DP_VM_MACHINE_H
 
@@ -28,7 +28,7 @@ enum dp_unit {
 	DP_UNIT_KERNEL,
 };
 
-/* Each executes one instruction; @arg is its operand, a jump's target. */
+/* Each executes one instruction; @arg is its operand, or a jump's target. */
 void dp_vm_flow(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_log(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_variable(struct dp_vm *vm, u8 op, u64 arg);
@@ -37,7 +37,7 @@ void dp_vm_stack(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_data(struct dp_vm *vm, u8 op, u64 arg);
 void dp_vm_handler(struct dp_vm *vm, u8 op, u64 arg);
 
-/** dp_vm_raise() - an exception: push it, find its handler or end */
+/** dp_vm_raise() - raise an exception: push it, and go to its handler or end */
 void dp_vm_raise(struct dp_vm *vm, u16 code, u64 p1, u64 p2);
 /** dp_vm_unwind() - go to the innermost handler, or end */
 void dp_vm_unwind(struct dp_vm *vm);

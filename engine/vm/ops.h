@@ -9,12 +9,11 @@
 #define DP_VM_OPS_H
 
 /**
- * enum dp_operand - what follows the code byte
+ * enum dp_operand - the operand behind the code byte
  * @DP_OPERAND_UL: a literal of the program's word, 8 bytes
- * @DP_OPERAND_REL: a jump, signed, of the program's word, from the byte behind
- *                  it
+ * @DP_OPERAND_REL: a signed jump distance of the program's word, from the byte behind it
  * @DP_OPERAND_REG: u16, number of a register (regs.h) that can be read
- * @DP_OPERAND_REGW: the same, of one that can be written
+ * @DP_OPERAND_REGW: u16, number of a register that can be written
  * @DP_OPERAND_LV, @DP_OPERAND_GV: u16, index of a variable
  */
 enum dp_operand {
@@ -31,9 +30,9 @@ enum dp_operand {
 };
 
 /**
- * enum dp_op_state - can a program use it?
+ * enum dp_op_state - can a program use the instruction?
  * @DP_OP_READY: yes
- * @DP_OP_RAW: the machine knows it, the language does not offer it yet
+ * @DP_OP_RAW: the machine runs it, the language does not offer it yet
  * @DP_OP_LATER: not yet; the verifier rejects it
  */
 enum dp_op_state {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* program: a probe program as it is inserted, and how probes run it. */
+/* program: a probe program as inserted, and how probes run it. */
 #ifndef DP_VM_PROGRAM_H
 #define DP_VM_PROGRAM_H
 
 #include "port_types.h"
 
 /**
- * struct dp_program_spec - a program as it is inserted
- * @name: of what it probes, for whoever asks later
+ * struct dp_program_spec - a program as inserted
+ * @name: name of the probed object, for later queries
  * @code: 8-byte words; @starts: where the handlers of its @nr_starts probes begin
  * @nr_lv, @nr_gv: variables it uses, at most 256 each
  * @jmpmax: jumps a hit, at most 65535; @logmax: bytes a record, at most DP_VM_LOG
  * @stack: elements of the RPN stack: 1024 or 32
  *
- * What exceeds a limit is clamped.
+ * Values beyond a limit are clamped.
  */
 struct dp_program_spec {
 	const char *name;

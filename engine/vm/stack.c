@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* stack: moving things about on the RPN stack; every index wraps. */
+/* stack: moves on the RPN stack; every index wraps. */
 #include "engine/vm/machine.h"
 
 static void duplicate(struct dp_vm *vm, u64 n)
@@ -19,7 +19,7 @@ static void exchange(struct dp_vm *vm)
 	dp_vm_push(vm, b);
 }
 
-/* Relative to the top or the base: the index is on the stack. */
+/* Relative to the top or the base, with the index on the stack. */
 static void by_index(struct dp_vm *vm, u8 op)
 {
 	u64 value, i;
@@ -46,7 +46,7 @@ static void by_index(struct dp_vm *vm, u8 op)
 	}
 }
 
-/* The same with the index in the instruction. */
+/* Relative to the top or the base, with the index in the instruction. */
 static void by_operand(struct dp_vm *vm, u8 op, u64 i)
 {
 	switch (op) {

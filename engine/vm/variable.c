@@ -2,8 +2,8 @@
 /*
  * variable: local and global variables.
  *
- * Other threads' machines use the same ones at the same time: inc and dec are
- * atomic, loads and stores are whole.
+ * Other threads' machines share them: inc and dec are atomic, and loads and stores are
+ * not torn.
  */
 #include "engine/vm/machine.h"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * verify: what may be run.
+ * verify: may this code be run?
  *
- * One pass marks where instructions begin and checks their operands, a second
- * one checks that every jump and every handler begins at such a place. Nothing
- * else is needed: the stack wraps, and the machine counts jumps and
- * instructions itself.
+ * One pass marks where instructions begin and checks their operands. A second pass checks
+ * that every jump and every handler begins at such a place. No more is needed: the stack
+ * wraps, and the machine itself counts jumps and instructions.
  */
 #include "port.h"
 #include "arch/arch.h"

@@ -2,10 +2,10 @@
 /*
  * vm: the machine that runs verified probe programs.
  *
- * Elements are 64 bits. The RPN stack is circular: indices wrap, a push onto a
- * full stack overwrites the oldest element, a pop clears nothing. A program ends
- * by an instruction that ends it, by an exception that nobody handles, or at
- * its budget. It cannot fault the target: a bad address is an exception.
+ * Elements are 64 bits. The RPN stack is circular: indices wrap, a push onto a full stack
+ * overwrites the oldest element, a pop clears nothing. A program ends by an instruction
+ * that ends it, by an unhandled exception, or at its budget. It cannot fault the target:
+ * a bad address is an exception.
  *
  * Source: DProbes 5.0 semantics; design decisions where it left holes.
  */
@@ -22,7 +22,7 @@ struct dp_mcontext;
 #define DP_VM_BUDGET 65536 /* instructions a hit */
 #define DP_VM_NO_HANDLER 0xffffffffu
 
-/** enum dp_vm_exception - codes of DProbes; parameters in brackets */
+/** enum dp_vm_exception - exception codes of DProbes; parameters in brackets */
 enum dp_vm_exception {
 	DP_EX_INVALID_ADDR = 0x0001, /* (address) */
 	DP_EX_SEG_FAULT = 0x0002,
@@ -34,7 +34,7 @@ enum dp_vm_exception {
 	DP_EX_LOG_OVERFLOW = 0x1000, /* (logmax) */
 };
 
-/* Raised by default, and never ignored. */
+/* Exceptions that are raised by default, and never ignored. */
 #define DP_EX_MASK 0x0fff
 
 enum dp_vm_operand_class {
@@ -46,7 +46,7 @@ enum dp_vm_operand_class {
 	DP_VM_OPERAND_LP = 6,
 };
 
-/** enum dp_vm_item - tokens of what is in a log */
+/** enum dp_vm_item - tokens of the items in a log */
 enum dp_vm_item {
 	DP_ITEM_RANGE = 0,
 	DP_ITEM_STRING = 1,
@@ -75,11 +75,11 @@ struct dp_vm_frame {
 };
 
 /**
- * struct dp_vm - one machine: what it runs, what came of it, and its insides
+ * struct dp_vm - one machine: its program, the results, and its internals
  * @code: verified
  * @lv, @gv: variables, shared with other machines; @nr_lv, @nr_gv how many
  * @stack_mask: elements of the stack, less one
- * @regs: of the probed thread; the general ones may be changed
+ * @regs: of the probed thread; general registers may be changed
  * @safe_low, @safe_high: memory known to be readable
  * @resume: reactivates the probe of this program with a minor code, or NULL
  * @major, @minor: of the record; set before the run
@@ -117,26 +117,26 @@ struct dp_vm {
 /**
  * dp_vm_run() - run the program of @vm from @vm->pc
  *
- * Context: hit half; general registers only; async-signal-safe. The one system
- * calls it makes are those of memory accesses and `push pid` and the like.
+ * Context: hit half; general registers only; async-signal-safe. Its only system calls are
+ * those of memory accesses and of instructions such as `push pid`.
  */
 void dp_vm_run(struct dp_vm *vm);
 
-/** struct dp_vm_limits - what a program was given */
+/** struct dp_vm_limits - limits for a program's operands */
 struct dp_vm_limits {
 	u32 nr_lv, nr_gv;
 };
 
 /**
- * dp_vm_verify() - can this code be run?
- * @code: of all probes of a program
+ * dp_vm_verify() - verify a program
+ * @code: of all probes of the program
  * @starts: @n offsets where handlers begin
  * @offset: on failure, where
  * @why: on failure, a static phrase
  *
- * Refuses whatever could leave the code or the variables: unknown and
- * unavailable instructions, operands cut off, jumps that do not meet an
- * instruction, bad registers and variables, an end that is run off.
+ * Refuses code that could leave the program or its variables: unknown and unavailable
+ * instructions, operands cut off, jumps that do not meet an instruction, bad registers
+ * and variables, execution off the end.
  *
  * Context: control half, may sleep. Return: 0; -EINVAL; -ENOMEM.
  */
