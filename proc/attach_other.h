@@ -129,7 +129,7 @@ void dp_attach_other_end(struct dp_process *proc);
 
 /** enum dp_lock - what only one tool at a time may do with a process; see lock.c */
 enum dp_lock {
-	DP_LOCK_AGENT, /* an agent is being mapped, is in use, or is being taken out */
+	DP_LOCK_AGENT, /* an agent is mapped, in use, or taken out */
 	DP_LOCK_ORDER, /* the process is asked to do something: lib/service.h */
 };
 

@@ -31,8 +31,8 @@ struct dp_armed {
 	bool gone; /* its code is not mapped any more */
 	bool optimized; /* jump mode */
 	char reason[DP_REASON_SIZE]; /* why not in jump mode, if known */
-	char pending[DP_PENDING_SIZE]; /* a spec that waits for its library; there
-					* is no address yet */
+	char pending[DP_PENDING_SIZE]; /* a spec that waits for its library, so
+					* without an address */
 	u64 hits, missed;
 	u64 middle; /* interior arrivals at its site */
 	bool has_exits;

@@ -57,7 +57,8 @@ int dp_command_linker(const char *command, char *linker, size_t size);
  *
  * Return: 0; -ESRCH no such process; -EPERM (words say what would help); -EBUSY already
  * traced, or probed by another tool; -EOPNOTSUPP cannot be handled (32-bit, shadow stack,
- * already exiting); -EAGAIN the process executes one program after the other; -ENOMEM.
+ * already exiting); -EAGAIN it is just starting and does not get on, or executes one
+ * program after the other; -ENOMEM.
  */
 int dp_process_attach(pid_t pid, struct dp_process **proc,
 		      struct dp_diag *diag);
@@ -101,14 +102,14 @@ const char *dp_process_no_traps(const struct dp_process *proc);
 bool dp_process_dispatches(const struct dp_process *proc);
 /** dp_process_may_wait() - may its threads be made to wait? A filter can forbid that. */
 bool dp_process_may_wait(const struct dp_process *proc);
-/** dp_process_timeless() - is the process forbidden to read the clock that stamps records? */
+/** dp_process_timeless() - may the process not read the clock that stamps records? */
 bool dp_process_timeless(const struct dp_process *proc);
 /** dp_process_no_jumps() - why all its probes are breakpoints; NULL: they are not */
 const char *dp_process_no_jumps(const struct dp_process *proc);
 
 /**
- * dp_process_found_in() - tell the modules in which the sites of the next
- * dp_process_install() were found
+ * dp_process_found_in() - set the modules in which the next dp_process_install() has its
+ * sites
  *
  * A site whose code is not mapped any more by then is not armed, and gone:
  * dp_engine_is_gone(). Where loader events are watched, dp_process_asked() is true

@@ -16,7 +16,7 @@ struct dp_process;
 
 enum dp_tree_what {
 	DP_TREE_NOTHING,
-	DP_TREE_FORKED, /* @pid, child of @proc, with memory of its own; it waits */
+	DP_TREE_FORKED, /* @pid, a fork child of @proc; it waits */
 	DP_TREE_EXECED, /* @pid, which was @proc if it had probes; it waits */
 	DP_TREE_EXITED, /* @pid, likewise, with wait(2) status @status */
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * leave: disarm and take the agent out, so that nothing tells it was there.
+ * leave: disarm and take the agent out without a trace.
  *
- * Works from an arena alone, so that it serves a tool's own agent and one that
- * an ended tool left behind alike.
+ * Works from an arena alone, so it serves a tool's own agent as well as that of a killed
+ * tool.
  */
 #include "agent/image.h"
 #include "engine/layout/base.h"
@@ -33,12 +33,12 @@
 
 #define DISARM_TRIES 16
 #define DRAIN_TRIES 2000
-/* Nobody gets on by himself meanwhile. */
+/* no thread runs on by itself meanwhile */
 #define FROZEN_TRIES 4
 #define DRAIN_NAP_NS 500000
 
-/* The private pages have no name: they go with the arena behind them, and that with all its
- * parts. What is left of a region without its arena is nothing that anybody comes to. */
+/* The private pages have no name, so they go together with the arena behind them and all
+ * its parts. No code leads to what is left of the agent without its arena. */
 static void region_of(const struct dp_maps *maps, size_t arena, u64 *start,
 		      u64 *end)
 {
@@ -111,7 +111,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 	return (int)ret;
 }
 
-/* Give the program its own action back, unless it has it already. */
+/* Restore the program's own action, unless the kernel has it already. */
 static int return_action(struct dp_process *proc, struct dp_remote *rem,
 			 u64 base, u32 k)
 {
@@ -167,7 +167,7 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 			 struct dp_diag *diag)
 {
-	/* There is no code any more. */
+	/* The process has ended, and its code with it. */
 	if (dp_process_ended(proc))
 		return -ESRCH;
 	return dp_diag_set(
@@ -187,8 +187,8 @@ static bool in_agent(const void *view, u64 pc)
 }
 
 /*
- * Threads that were left asleep wake up, and pass through what of the agent still stands in
- * their way. Return: 0; a negative errno: nobody is stopped any more.
+ * Threads that were left asleep wake up, and pass through what of the agent is still in
+ * their way. Return: 0; a negative errno: no thread is stopped any more.
  */
 static int stop_woken(struct dp_process *proc, const struct dp_view *view,
 		      struct dp_diag *diag)
@@ -241,7 +241,8 @@ static int unmap(struct dp_process *proc, const struct dp_view *view,
 	return err;
 }
 
-/* Those who have come to the agent since the last look, and what it knows of them. */
+/* Stop threads that have come to the agent since the last look, and return their masks to
+ * the kernel. */
 static int return_masks(struct dp_process *proc, const struct dp_view *view,
 			bool late, struct dp_diag *diag)
 {
@@ -254,7 +255,7 @@ static int return_masks(struct dp_process *proc, const struct dp_view *view,
 	return dp_drain(proc, view) ? 0 : -EAGAIN;
 }
 
-/* The other way round than live.c, for the same reasons. */
+/* In the reverse order of live.c, for the same reasons. */
 static int switch_back(struct dp_process *proc, struct dp_view *view,
 		       struct dp_diag *diag)
 {
@@ -273,7 +274,7 @@ static int switch_back(struct dp_process *proc, struct dp_view *view,
 	return err;
 }
 
-/* Once the intercepts are out nobody comes to the agent any more. Threads that have woken up
+/* Once the intercepts are out no thread enters the agent any more. Threads that woke up
  * before that are let out of it. */
 static int take_out(struct dp_process *proc, struct dp_view *view,
 		    struct dp_diag *diag)
@@ -305,7 +306,7 @@ static bool may_stay(const void *arg, const struct dp_thread *t)
 	       dp_linker_waits(w->proc, t);
 }
 
-/* With everybody else held. */
+/* While all other threads are held. */
 static int step_out(struct dp_process *proc, const struct dp_view *view)
 {
 	const struct dp_arena_control *c = &view->arena->control;
@@ -329,14 +330,14 @@ bool dp_process_may_leave(struct dp_process *proc)
 	return !step_out(proc, &view) && dp_drainable(proc, &view);
 }
 
-/* One look at everybody. Return: 0 out, -EAGAIN not yet. */
+/* One look at all threads. Return: 0 out, -EAGAIN not yet. */
 static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		     struct dp_diag *diag)
 {
 	u64 bad = 0;
 	int err;
 
-	/* Its threads may have ended, and wait for us to take notice. */
+	/* Its threads may have ended, and wait for their tracer to take notice. */
 	if (proc->tree)
 		dp_tree_pass(proc->tree);
 	if (proc->exited || proc->execed[0])
@@ -344,7 +345,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	err = dp_stop_alone(proc, diag);
 	if (err)
 		return err;
-	/* Whoever is stopped then is another program's. */
+	/* Then the stopped threads run another program. */
 	if (dp_memory_gone(proc)) {
 		dp_stop_release(proc);
 		return -ESRCH;
@@ -363,8 +364,8 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		dp_stop_run_out(proc, 0, in_agent, view);
 	if (!err)
 		err = dp_filter_install_home(proc, view->arena->control.base);
-	/* The intercepts stay until nobody is inside: the virtual masks and
-	 * the kernel's become the same in one moment. */
+	/* The intercepts stay until no thread is inside, so that the virtual masks
+	 * and the kernel's become the same in one moment. */
 	if (err && err != -ESRCH)
 		err = foreign_bytes(proc, err, bad, diag);
 	else if (!err && !dp_drained(proc, view))
@@ -374,7 +375,8 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 			return -EAGAIN;
 		err = dp_drained(proc, view) ? 0 : -EAGAIN;
 	}
-	/* What has to wait for such a thread would come behind that signal. */
+	/* A signal is about to end a masked wait. One that was deferred for the thread
+	 * would come behind it. */
 	if (!err && dp_masks_waking(proc, view->arena->control.base))
 		err = -EAGAIN;
 	if (!err)
@@ -384,8 +386,8 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	return err;
 }
 
-/* Where nobody tells when code goes, or waits for us, it may go under our hands: what is not
- * there any more needs nothing. */
+/* Without loader events a library may be unmapped at any moment. A site that goes meanwhile
+ * needs nothing. */
 static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 {
 	int err, tries = 0;
@@ -415,20 +417,21 @@ static int leave(void *arg)
 	struct dp_diag *diag = l->diag;
 	struct timespec nap = { 0, DRAIN_NAP_NS };
 	int err, tries;
-	/* Its children can say so, too. */
+	/* Its fork children can say so, too, so the text is compared. */
 	bool left = view->arena->hit.text_left &&
 		    dp_view_is_reverted(view, &proc->target);
 	bool again = !left && dp_view_presume(view);
 	u64 bad = 0;
 
-	/* Under a filter without breakpoints on the way, so while nobody runs. */
+	/* A filter that allows no breakpoints on the way: write while no thread runs. */
 	if (view->arena->control.signal_free)
 		err = dp_stop_alone(proc, diag);
 	else
 		err = dp_sync_begin(proc, diag);
 	if (err)
 		return err;
-	/* It has done so itself, and breakpoints on the way may kill by now. */
+	/* The process has disarmed by itself, and breakpoints on the way may kill it by
+	 * now. */
 	if (left)
 		dp_view_disown(view);
 	else
@@ -440,7 +443,7 @@ static int leave(void *arg)
 		return foreign_bytes(proc, err, bad, diag);
 	for (tries = 0; tries < (proc->frozen ? FROZEN_TRIES : DRAIN_TRIES);
 	     tries++) {
-		/* Who came to the linker's probe just before it went. */
+		/* A thread may have come to the linker's probe just before it went. */
 		dp_process_answer(proc);
 		err = try_leave(proc, view, again, diag);
 		if (err != -EAGAIN)
