@@ -86,7 +86,7 @@ void dp_process_hold_asking(struct dp_process *proc, bool hold);
  * dp_process_freeze() - stop the process until dp_process_thaw(), so that its probes can be
  * replaced: dp_process_detach(), then dp_process_reinstall()
  *
- * A thread that waits at a loader event is sent back to the start of the linker's function.
+ * A thread that waits at a loader event is sent back to where it trapped.
  * Return: 0 or a negative errno with words; then the process runs.
  */
 int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag);

@@ -55,10 +55,9 @@ int dp_command_linker(const char *command, char *linker, size_t size);
 /**
  * dp_process_attach() - open a running process, without touching it
  *
- * Return: 0; -ESRCH no such process; -EPERM (words say what would help); -EBUSY already
- * traced, or probed by another tool; -EOPNOTSUPP cannot be handled (32-bit, shadow stack,
- * already exiting); -EAGAIN it is just starting and does not get on, or executes one
- * program after the other; -ENOMEM.
+ * Return: 0; -ESRCH no such process; -EPERM (words say what would help); -EBUSY traced, or
+ * probed by another tool; -EOPNOTSUPP cannot be handled (32-bit, shadow stack, exiting);
+ * -EAGAIN it is still starting, or executes one program after the other; -ENOMEM.
  */
 int dp_process_attach(pid_t pid, struct dp_process **proc,
 		      struct dp_diag *diag);
@@ -93,12 +92,10 @@ int dp_process_mem(const struct dp_process *proc);
 /** dp_process_exe() - path of the program that the process ran when it was opened */
 const char *dp_process_exe(const struct dp_process *proc);
 bool dp_process_launched(const struct dp_process *proc);
-/** dp_process_no_traps() - what forbids breakpoints, in words: its seccomp filter, or
- *  something else. Then all probes are jumps, and make no system call.
- *  Return: NULL: breakpoints are possible. */
+/** dp_process_no_traps() - what forbids breakpoints, in words. Then all probes are jumps,
+ *  and make no system call. Return: NULL: breakpoints are possible. */
 const char *dp_process_no_traps(const struct dp_process *proc);
-/** dp_process_dispatches() - does Syscall User Dispatch forbid breakpoints, rather than a
- *  filter? */
+/** dp_process_dispatches() - is the reason Syscall User Dispatch, and not a filter? */
 bool dp_process_dispatches(const struct dp_process *proc);
 /** dp_process_may_wait() - may its threads be made to wait? A filter can forbid that. */
 bool dp_process_may_wait(const struct dp_process *proc);
@@ -108,8 +105,7 @@ bool dp_process_timeless(const struct dp_process *proc);
 const char *dp_process_no_jumps(const struct dp_process *proc);
 
 /**
- * dp_process_found_in() - set the modules in which the next dp_process_install() has its
- * sites
+ * dp_process_found_in() - set the modules that the next dp_process_install() probes
  *
  * A site whose code is not mapped any more by then is not armed, and gone:
  * dp_engine_is_gone(). Where loader events are watched, dp_process_asked() is true
@@ -117,8 +113,8 @@ const char *dp_process_no_jumps(const struct dp_process *proc);
  */
 void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods);
 
-/** dp_process_outdated() - does the process have other programs or libraries by now, or the
- *  same at other addresses? */
+/** dp_process_outdated() - has the process other libraries than @mods by now, or
+ * elsewhere? */
 bool dp_process_outdated(const struct dp_process *proc,
 			 const struct dp_modules *mods);
 

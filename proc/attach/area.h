@@ -29,11 +29,10 @@ static inline bool dp_map_is_arena(const struct dp_map *map)
 }
 
 /** dp_area_open() - make the agent's files, map them here, and pass them to the target
- *  @there: their two descriptors in the target. Return: 0 or a negative errno. */
+ *  @there: their two descriptors there. Return: 0 or a negative errno. */
 int dp_area_open(struct dp_process *proc, struct dp_remote *remote,
 		 const struct dp_layout_need *need, s32 *there);
-/** dp_area_map() - map all parts in the target, at @proc->base. Return: 0 or a negative
- *  errno. */
+/** dp_area_map() - map all parts in the target, at @proc->base. Return: as above. */
 long dp_area_map(struct dp_process *proc, struct dp_remote *remote,
 		 const struct dp_layout_need *need, const s32 *there);
 /** dp_area_share() - map only the part that the target writes and the tool reads, over what
@@ -45,8 +44,8 @@ void dp_area_close(struct dp_process *proc, struct dp_remote *remote,
 /** dp_area_settle() - make the arena private to a process that probes itself. No thread
  *  runs. Return: as above. */
 long dp_area_settle(struct dp_process *proc, struct dp_remote *remote);
-/** dp_area_write() - write the agent's code, and the pools' code as it was built. Return: 0
- *  or a negative errno. */
+/** dp_area_write() - write the code of the agent and of the pools. Return: 0 or a negative
+ *  errno. */
 int dp_area_write(const struct dp_process *proc,
 		  const struct dp_layout_need *need);
 
@@ -59,9 +58,8 @@ int dp_area_write(const struct dp_process *proc,
 /** dp_share_file() - a file without a name, of zeros, whose size is sealed.
  *  Return: its descriptor, closed on exec; or a negative errno. */
 int dp_share_file(u64 size);
-/** dp_share_pass() - pass @n of the tool's files to the target, two at most
- *  @there: their descriptors in the target, to be closed there. Return: 0 or a negative
- *  errno. */
+/** dp_share_pass() - pass @n of the tool's files, two at most, to the target
+ *  @there: their descriptors there; the caller closes them. Return: 0 or a negative errno. */
 int dp_share_pass(struct dp_process *proc, struct dp_remote *remote,
 		  const int *files, u32 n, s32 *there);
 /** dp_share_close() - close @n descriptors in the target */

@@ -21,8 +21,8 @@ struct dp_view;
  * agent */
 int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
 			 struct dp_diag *diag);
-/** dp_process_look() - what an attach checks before it touches anything. Return:
- *  as dp_process_attach(). */
+/** dp_process_look() - the checks of dp_process_attach(), and nothing more. Return: as
+ * that. */
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag);
 int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);
 
@@ -55,8 +55,8 @@ int dp_live_go(struct dp_process *proc, struct dp_diag *diag);
 /** dp_arm_fn - dp_engine_arm() or dp_engine_apply() */
 typedef int dp_arm_fn(struct dp_engine *engine, struct dp_target *target,
 		      u64 *bad);
-/** dp_arm_write() - call @write when text may be written. Return: 0 or a negative errno with
- *  words. */
+/** dp_arm_write() - call @write when text may be written. Return: as dp_process_apply().
+ */
 int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
 		 struct dp_diag *diag);
 
@@ -94,25 +94,21 @@ void dp_alive_leave(struct dp_arena_control *control);
 
 /** dp_linker_waits() - does thread @t wait at a loader event, or is it about to? */
 bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t);
-/** dp_linker_home() - send the threads that wait back to the start of the linker's function,
+/** dp_linker_home() - send waiting threads back to the instruction that they trapped at,
  *  where they will report again. Return: 0; -ESRCH */
 int dp_linker_home(struct dp_process *proc);
 
-/**
- * dp_linker_hold() - keep libraries mapped until dp_linker_release(), if the linker's probe
- * is armed; HOLD_NS limits the wait for an unmapping that has begun
- */
+/** dp_linker_hold() - keep libraries mapped until dp_linker_release(), if the linker's probe
+ *  is armed. An unmapping that has begun gets HOLD_NS to end. */
 void dp_linker_hold(struct dp_process *proc);
 
-/** dp_linker_release() - end dp_linker_hold(); a thread that waits goes on when it is
- *  answered: see dp_process_asked() */
+/** dp_linker_release() - end the hold; waiting threads still need dp_process_answer() */
 void dp_linker_release(const struct dp_process *proc);
 
 /* attach_other: state of a process whose agent a library has attached:
  * proc/attach_other.h. */
 
-/** struct dp_attached_other - what a library's dp_process has besides the agent
- *  @ours, @size: memory of dp_attach_other_map() */
+/** struct dp_attached_other - @ours, @size: memory of dp_attach_other_map() */
 struct dp_attached_other {
 	struct dp_engine *engine;
 	struct dp_diag *diag; /* of the call that is being made */

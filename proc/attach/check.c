@@ -161,8 +161,8 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
 	return check_file(path, shown, SCRIPT_DEPTH, diag);
 }
 
-/* Is any thread under a filter? A tracer child of a killed tool may still be at work in the
- * process. @first: status of the first thread */
+/* Is any thread under a filter? Waits for the tracer child of a killed tool.
+ * @first: status of the first thread */
 static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
 {
 	bool filtered = false;

@@ -47,8 +47,8 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
  *  stopping */
 int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
 		     int (*then)(void *arg), void *arg, struct dp_diag *diag);
-/** dp_signal_coming() - is one of @caught (a mask) pending, and not blocked, in thread
- *  @tid? */
+/** dp_signal_coming() - is a signal of the mask @caught pending, and not blocked, in a
+ * thread? */
 bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught);
 /** dp_asleep_inside() - does a thread that was not stopped sleep in a call of the agent?
  */
@@ -90,8 +90,8 @@ void dp_stop_step_undo(const struct dp_process *proc, u64 base);
 
 /* handlers: signal handlers of the program that have interrupted the agent. */
 
-/** dp_handlers_end() - let threads run, one at a time, until such handlers have returned, or
- *  the time is up */
+/** dp_handlers_end() - let threads run, one by one, until their handlers return or time
+ * is up */
 void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
 
 #endif

@@ -35,7 +35,7 @@ static void see_tracer(struct dp_facts *facts, const struct dp_status *them)
 		       "end process %u, or have it detach", them->tracer);
 }
 
-/* Reading the filters stops the process for a moment, as an attach would. */
+/* Reading the filters stops the process for a moment. */
 static void see_filters(struct dp_facts *facts, pid_t pid, const char *mode)
 {
 	struct dp_process *proc = dp_process_new();

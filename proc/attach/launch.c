@@ -3,15 +3,14 @@
  * launch: start a command and stop it before its first own instruction.
  *
  * The dynamic linker calls _dl_debug_state() for debuggers. At the last call, with r_state
- * RT_CONSISTENT, every library is mapped and relocated, and no constructor has run. At the
- * program's entry point they would have. Programs without a dynamic linker, or whose linker
- * has no loader events, are stopped at the entry point.
+ * RT_CONSISTENT, every library is mapped and relocated, and no constructor has run. Without
+ * loader events a program is stopped at its entry point, where constructors may have run.
  *
  * A launched command is killed with the tool until it is there, so a breakpoint can stop
  * it. A program that has executed under -f must survive the tool's end at any moment. So
  * meanwhile that function, which is empty otherwise, and the padding behind it hold a
- * system call that does nothing. The thread stops at system calls, and its pc tells this
- * one.
+ * system call that does nothing. The thread stops at its system calls, and the pc tells
+ * this one.
  */
 #include "arch/arch.h"
 #include "arch/calls.h"
@@ -127,8 +126,8 @@ static int to_exec(struct dp_process *proc)
 	} while (1);
 }
 
-/* Let the process run up to an address. The signal mask is restored afterwards, because the
- * kernel unblocks a breakpoint's signal. */
+/* Let the process run up to an address. A breakpoint may unblock SIGTRAP: restore the
+ * mask. */
 static int to_address(struct dp_process *proc, u64 addr)
 {
 	static const u8 breakpoint = 0xcc;
@@ -236,8 +235,8 @@ static int to_stop_call(struct dp_process *proc,
 	return err;
 }
 
-/* Let the linker run up to its function with all libraries in place. @orig: the function's
- * original bytes */
+/* Let the linker run up to its function, all libraries in place. @orig: its original
+ * bytes */
 static int to_consistent(struct dp_process *proc,
 			 const struct dp_loader_event *n, const u8 *orig)
 {
@@ -278,8 +277,7 @@ static int trap_consistent(struct dp_process *proc,
 	}
 }
 
-/* The kernel resets the action of a signal that it has to force on a program, which a
- * breakpoint's is if SIGTRAP is blocked or ignored. */
+/* The kernel resets the action of a blocked or ignored signal that it has to force. */
 static bool minds_traps(const struct dp_process *proc)
 {
 	struct dp_status st;

@@ -2,8 +2,7 @@
 /*
  * leave: disarm and take the agent out without a trace.
  *
- * Works from an arena alone, so it serves a tool's own agent as well as that of a killed
- * tool.
+ * Works from an arena alone, so it also serves for the agent of a killed tool.
  */
 #include "agent/image.h"
 #include "engine/layout/base.h"
@@ -241,8 +240,7 @@ static int unmap(struct dp_process *proc, const struct dp_view *view,
 	return err;
 }
 
-/* Stop threads that have come to the agent since the last look, and return their masks to
- * the kernel. */
+/* Stop threads that have come to the agent since the last look, and return all masks. */
 static int return_masks(struct dp_process *proc, const struct dp_view *view,
 			bool late, struct dp_diag *diag)
 {
@@ -375,8 +373,8 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 			return -EAGAIN;
 		err = dp_drained(proc, view) ? 0 : -EAGAIN;
 	}
-	/* A signal is about to end a masked wait. One that was deferred for the thread
-	 * would come behind it. */
+	/* A signal deferred for a thread must not come behind the one that ends its
+	 * masked wait. */
 	if (!err && dp_masks_waking(proc, view->arena->control.base))
 		err = -EAGAIN;
 	if (!err)
@@ -386,8 +384,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	return err;
 }
 
-/* Without loader events a library may be unmapped at any moment. A site that goes meanwhile
- * needs nothing. */
+/* Without loader events a library may go at any moment; its sites then need nothing. */
 static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 {
 	int err, tries = 0;

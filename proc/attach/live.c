@@ -135,11 +135,9 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 		     0;
 }
 
-/*
- * The intercepts are armed first. They pass everything on for each signal whose action is
+/* The intercepts are armed first. They pass everything on for each signal whose action is
  * not ours yet. From then on the kernel's state and the tables add up, so the tool may end
- * anywhere in between.
- */
+ * anywhere in between. */
 static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 {
 	int err = note_actions(proc, rem);
@@ -172,10 +170,8 @@ static bool before_call(const void *arg, u64 pc)
 	       (p->enter && pc - p->maker < p->maker_len);
 }
 
-/*
- * A thread that was left asleep may have woken up since, and blocked a signal before that
- * was ours. From here on none can.
- */
+/* A thread that was left asleep may have woken up since, and blocked a signal before that
+ * was ours. From here on none can. */
 static int take_late(struct dp_process *proc, struct dp_diag *diag)
 {
 	size_t had = proc->nr_threads;

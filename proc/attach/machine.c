@@ -175,7 +175,7 @@ static void see_features(struct dp_facts *facts)
 	}
 }
 
-/* Other tools need this setting, and their users may expect dprobes to need it, too. */
+/* Other tools need this setting; their users may look for it. */
 static void see_perf(struct dp_facts *facts)
 {
 	char line[16] = "";

@@ -134,8 +134,7 @@ static void see_dumpable(struct dp_facts *facts, const struct asked *a)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", a->pid);
-	/* /proc files of a process that is not dumpable belong to root, not to its user.
-	 */
+	/* Files of a process that is not dumpable belong to root there. */
 	if (stat(path, &st) || st.st_uid == a->them.uids[1])
 		return;
 	f = dp_fact_add(
@@ -286,7 +285,7 @@ bool dp_facts_forbid_from(const struct dp_facts *facts, size_t from)
 	return false;
 }
 
-/* The kernel's decision, or an attach's, overrides the reasons collected before. */
+/* The kernel's decision, or an attach's, overrides the reasons. */
 void dp_facts_overrule(struct dp_facts *facts, size_t from)
 {
 	for (; from < facts->n; from++)

@@ -195,8 +195,7 @@ static bool any_after(const struct table *t)
 	return false;
 }
 
-/* Is a thread in the agent, on a handler stack, on its way to or from a handler of an
- * unknown hit? */
+/* Is a thread on its way to a handler or back, with no note of its hit? */
 static bool on_the_way(const struct dp_process *proc, const struct table *t)
 {
 	const struct dp_arena_control *c = &t->control;

@@ -59,8 +59,7 @@ static int read_used(const struct dp_process *proc, u64 addr, char *arena,
 	return err;
 }
 
-/* All but the contexts, which say nothing, and the variables, which a fork child does not
- * have. */
+/* All but the contexts, which say nothing. A fork child has no variables. */
 static int read_whole(const struct dp_process *proc, u64 addr, char *arena,
 		      size_t size)
 {
@@ -88,8 +87,7 @@ static int read_arena(const struct dp_process *proc, u64 addr, char *arena,
 	return read_whole(proc, addr, arena, size);
 }
 
-/* Read the header, which tells the size. Return: bytes of the whole arena; 0: it makes no
- * sense. */
+/* Read the header. Return: bytes of the whole arena; 0: it makes no sense. */
 static size_t read_head(const struct dp_process *proc, u64 addr,
 			struct dp_arena *head)
 {
@@ -263,9 +261,8 @@ bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
 	return taken;
 }
 
-/* The sites' states stay as they were: the arena here is a copy, and only its tool could
- * write the original. So a note tells a later tool that a breakpoint of ours can stand where
- * a jump was. */
+/* Only the dead tool could write the sites' states; the arena here is a copy. So a note tells
+ * a later tool that a breakpoint of ours can stand where a jump was. */
 static void take_over(const struct dp_process *proc, struct dp_view *view)
 {
 	static const u64 yes = 1;

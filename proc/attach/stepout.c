@@ -249,7 +249,7 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 	return ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ? -ESRCH : 0;
 }
 
-/* Return: the signal that the thread has stopped for, except the end of a step; or 0. */
+/* Return: the signal that the thread has stopped for, unless a step ended; or 0. */
 static int signal_of(const struct dp_thread *t, int status)
 {
 	siginfo_t info;
