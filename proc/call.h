@@ -28,9 +28,9 @@ struct dp_call {
 /**
  * dp_process_call() - have an opened process call a function of its own
  *
- * Borrows a thread that sleeps in a system call of libc, and so most likely holds no lock.
- * The thread is released at once. It resumes its system call by itself, whatever becomes
- * of the tool; a timeout of that call starts afresh.
+ * Borrows a thread that sleeps in a system call of libc, and so most likely holds no
+ * lock. The thread is released at once. It resumes its system call by itself, whatever
+ * becomes of the tool; a timeout of that call starts afresh.
  * Return: 0, it is on its way; -EAGAIN no thread sleeps so; -ESRCH, also if the process has
  * executed; -EPERM, -EBUSY another tracer traces it, -EOPNOTSUPP.
  */
@@ -56,10 +56,10 @@ struct dp_child {
 /**
  * dp_child_run() - have a child do the work, in the caller's memory and with its files
  *
- * A process that traces gets SIGCHLD, and any wait() of its threads sees what it stops. The
- * child has no handler and waits for nothing else, and a tool that is killed does not end
- * the child's work halfway. The calling thread sleeps meanwhile, so the work may use all
- * that the thread may, locks included; but the child has a process id of its own.
+ * A process that traces gets SIGCHLD, and any wait() of its threads sees what it stops.
+ * The child has no handler and waits for nothing else, and a tool that is killed does not
+ * end the child's work halfway. The calling thread sleeps meanwhile, so the work may use
+ * all that the thread may, locks included; but the child has a process id of its own.
  *
  * Such a child cannot stop the process whose memory it shares: for that lib/helper.c
  * executes an image of its own.

@@ -38,7 +38,7 @@ int dp_tree_open(struct dp_tree **tree);
 /** dp_tree_close() - processes still in the tree run on unfollowed when the tool ends */
 void dp_tree_close(struct dp_tree *tree);
 /** dp_tree_add() - follow a process, and all that it makes from now on; a launched one
- *  before dp_process_install(). Return: 0 or an errno. */
+ *  before dp_process_install(). Return: 0 or a negative errno. */
 int dp_tree_add(struct dp_tree *tree, struct dp_process *proc);
 /** dp_tree_any() - is any process still followed? */
 bool dp_tree_any(const struct dp_tree *tree);

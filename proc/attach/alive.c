@@ -2,9 +2,9 @@
 /*
  * alive: how a target finds out that the tool has ended.
  *
- * The tool's thread holds a futex in each arena, and has it in its robust list. However the
- * thread ends, the kernel marks the futex at once (get_robust_list(2)). No thread waits for
- * it; the hit half reads it where it is about to do more than count.
+ * The tool's thread holds a futex in each arena, and has it in its robust list. However
+ * the thread ends, the kernel marks the futex at once (get_robust_list(2)). No thread
+ * waits for it; the hit half reads it where it is about to do more than count.
  *
  * Only the tool can write the memory that holds the links of the list.
  */

@@ -10,11 +10,11 @@
  *   –                       contexts        rw-p        tables' file, a hole in it
  *   code of pools    rw-p   pools           r-xp        tables' file, a hole in it
  *
- * Before the target gets the tables' file, it is sealed against all writing, except through
- * the tool's mapping. dp_area_write() writes code through /proc/PID/mem.
+ * Before the target gets the tables' file, it is sealed against all writing, except
+ * through the tool's mapping. dp_area_write() writes code through /proc/PID/mem.
  *
- * A process that will probe itself owns all of it in the end. Its arena is shared with the
- * helper, and with no child, until the helper has written everything. Then
+ * A process that will probe itself owns all of it in the end. Its arena is shared with
+ * the helper, and with no child, until the helper has written everything. Then
  * dp_area_settle() replaces it by a private mapping of the same file.
  */
 #include "agent/image.h"

@@ -2,9 +2,9 @@
 /*
  * attach_own: the agent in a process that will probe itself.
  *
- * Only another process can stop all threads of a process and read their masks. So a helper
- * does this part, once, and then ends. It leaves the same as a tool would, except that the
- * process itself is the tool.
+ * Only another process can stop all threads of a process and read their masks. So a
+ * helper does this part, once, and then ends. It leaves the same as a tool would, except
+ * that the process itself is the tool.
  */
 #include "engine/site/engine.h"
 #include "proc/proc.h"

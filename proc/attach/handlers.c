@@ -3,9 +3,9 @@
  * handlers: signal handlers of the program that have interrupted the agent.
  *
  * A frame that leads into a system call of the agent cannot be moved: the work behind the
- * call is not done yet. So the handler has to return. It runs with all other threads held,
- * from one of its system calls to the next; the last is rt_sigreturn. A handler that waits
- * for a held thread is stopped again where it is.
+ * call is not done yet. So the handler has to return. It runs with all other threads
+ * held, from one of its system calls to the next; the last is rt_sigreturn. A handler
+ * that waits for a held thread is stopped again where it is.
  */
 #include "engine/site/view.h"
 #include "arch/uregs.h"

@@ -8,8 +8,8 @@
  * the linker's lock, before it unmaps anything. There it waits as long as the tool writes.
  * Only one thread can have passed that point before: it gets time to finish.
  *
- * A thread that waits in the agent for the tool's answer is in a signal handler. Where need
- * be it is sent home, to the instruction that it trapped at.
+ * A thread that waits in the agent for the tool's answer is in a signal handler. Where
+ * need be it is sent home, to the instruction that it trapped at.
  */
 #include "agent/image.h"
 #include "arch/arch.h"

@@ -2,12 +2,12 @@
 /*
  * lock: one tool at a time at one process.
  *
- * A record lock on /proc/PID/mem. Only a process that may trace PID can open that file for
- * writing, and only such a descriptor takes a write lock: no other process can hold it. The
- * lock belongs to the open file description (fcntl(2), F_OFD_SETLK). So it lasts as long as
- * the descriptor is open in the tool, or in one of its tracer children; the kernel drops it
- * at their end, however they end. It outlives an exec of the process, whose id has the same
- * file.
+ * A record lock on /proc/PID/mem. Only a process that may trace PID can open that file
+ * for writing, and only such a descriptor takes a write lock: no other process can hold
+ * it. The lock belongs to the open file description (fcntl(2), F_OFD_SETLK). So it lasts
+ * as long as the descriptor is open in the tool, or in one of its tracer children; the
+ * kernel drops it at their end, however they end. It outlives an exec of the process,
+ * whose id has the same file.
  *
  * Each kind of work has a byte of the file, whatever memory there may hold.
  *

@@ -3,8 +3,8 @@
  * quiesce: write jumps into the text of a process that probes itself, while none of its
  * threads runs.
  *
- * Its table of sites is copied here, changed, and the changes are copied back. Nothing else
- * changes the table meanwhile: the thread that asked for the jumps waits.
+ * Its table of sites is copied here, changed, and the changes are copied back. Nothing
+ * else changes the table meanwhile: the thread that asked for the jumps waits.
  *
  * A site that was a breakpoint has copies of its one instruction that lead back behind it,
  * which is now inside the jump. A thread in such a copy goes on in the detour. A thread on

@@ -2,15 +2,15 @@
 /*
  * share: memory that the target and the tool both map, without a name anywhere.
  *
- * The tool makes the file, seals it, and passes it to the target over a pair of sockets. So
- * no process there has it before its seals are in place. The tool never writes to, or
+ * The tool makes the file, seals it, and passes it to the target over a pair of sockets.
+ * So no process there has it before its seals are in place. The tool never writes to, or
  * measures, a file that the target has chosen.
  *
  *   tool     memfd, size, seals ─ mapped ─ send ─┐
  *   target   socketpair ─ (pidfd_getfd) ─────────┴─ recvmsg ─ mmap ─ close
  *
- * A tool killed between the two calls leaves a pair of sockets in the target, which cannot
- * be told from the program's own. What it leaves later is found by its name.
+ * A tool killed between the two calls leaves a pair of sockets in the target, which
+ * cannot be told from the program's own. What it leaves later is found by its name.
  */
 #include "proc/attach/area.h"
 #include "proc/facts.h"

@@ -5,16 +5,16 @@
  * Such a thread is single-stepped, so that it executes nothing of the program that is not
  * probed at the moment.
  *
- * When a tracer is killed, the kernel leaves the trap flag of its thread set, and delivers
- * the SIGTRAP of a step. So each step of this protocol is noted in the agent before it is
- * taken, and the agent's handler ends it (port/user/signals/stepped.c):
+ * When a tracer is killed, the kernel leaves the trap flag of its thread set, and
+ * delivers the SIGTRAP of a step. So each step of this protocol is noted in the agent
+ * before it is taken, and the agent's handler ends it (port/user/signals/stepped.c):
  *
  *   noted ─► trap flag ─► noted: masked ─► mask ─► steps ─► mask ─► noted ─► no flag ─► not noted
  *
- * A system call reads and changes the mask, and its step ends behind the call. If the tool
- * were killed in between, the handler would come too late. So the thread gets its own mask
- * back one instruction before the call. It is stopped at the call's entry and exit, not
- * stepped through.
+ * A system call reads and changes the mask, and its step ends behind the call. If the
+ * tool were killed in between, the handler would come too late. So the thread gets its
+ * own mask back one instruction before the call. It is stopped at the call's entry and
+ * exit, not stepped through.
  *
  * If a step ended while SIGTRAP is blocked, the kernel would reset our action. So the mask
  * for stepping never blocks SIGTRAP, not even for a thread that slept. All other signals of
@@ -66,8 +66,8 @@ static void end_sequence(const struct dp_process *proc, u64 word)
 /*
  * The thread must not notice that it is stepped. The kernel clears the trap flag where it
  * saves the flags itself, but not where an instruction saves them. After a popf it takes
- * the flag for the thread's own, leaves it set, and saves it with a signal. So the stepper
- * keeps track of whose flag it is.
+ * the flag for the thread's own, leaves it set, and saves it with a signal. So the
+ * stepper keeps track of whose flag it is.
  */
 static enum dp_flags_use instruction_at(const struct dp_process *proc, u64 pc)
 {
