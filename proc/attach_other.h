@@ -106,8 +106,7 @@ int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
 int dp_attach_other_protect(struct dp_process *proc, u64 addr, u64 size,
 			    int prot, const void *bytes);
 
-/** dp_process_threads() - the ids of the process's threads; the caller frees @tids with
- * free() */
+/** dp_process_threads() - ids of the threads of a process; the caller free()s @tids */
 int dp_process_threads(pid_t pid, pid_t **tids, size_t *n);
 /** dp_attach_other_ns_pid() - id of the process in its own pid namespace */
 u32 dp_attach_other_ns_pid(const struct dp_process *proc);
@@ -160,8 +159,8 @@ void dp_process_unlock(const struct dp_process *proc, enum dp_lock which);
  */
 int dp_holes_find(pid_t pid, size_t more, struct dp_hole **holes, size_t *n);
 
-/** dp_nowhere() - an address near @addr where nothing is mapped, nor will be soon; @addr
- *  itself if there is none */
+/** dp_nowhere() - an address near @addr where nothing is mapped, nor will be soon;
+ *  @addr itself if there is none */
 u64 dp_nowhere(pid_t pid, u64 addr);
 
 #endif

@@ -44,8 +44,8 @@ struct dp_facts {
 	size_t n;
 };
 
-/** dp_facts_machine() - facts of the kernel and of the caller's rights; @alone: no process
- *  is in question */
+/** dp_facts_machine() - facts of the kernel and of the caller's rights; @alone: no
+ *  process is in question */
 void dp_facts_machine(struct dp_facts *facts, bool alone);
 /** dp_facts_permission() - may the caller trace process @pid? */
 void dp_facts_permission(struct dp_facts *facts, pid_t pid);
@@ -81,11 +81,11 @@ void dp_fact_yama(struct dp_facts *facts, const struct dp_status *us,
  *  Return: 0; -EFBIG. */
 int dp_limits_file(u64 size);
 
-/** dp_limits_survive() - ignore SIGXFSZ, so that a write beyond RLIMIT_FSIZE fails instead
- *  of ending this process */
+/** dp_limits_survive() - ignore SIGXFSZ, so that a write beyond RLIMIT_FSIZE fails
+ *  instead of ending this process */
 void dp_limits_survive(void);
-/** dp_limits_restore() - give a child that is about to execute a command the SIGXFSZ action
- *  from before dp_limits_survive() */
+/** dp_limits_restore() - give a child that is about to execute a command the SIGXFSZ
+ *  action from before dp_limits_survive() */
 void dp_limits_restore(void);
 
 #define DP_LIMITS_TEXT 128

@@ -24,8 +24,8 @@ struct dp_loader_event {
 	bool pointer;
 };
 
-/** dp_loader_event_find() - Return: false: the process has no dynamic linker, or the linker
- *  has no loader events. @mods: of sym.h */
+/** dp_loader_event_find() - Return: false: the process has no dynamic linker, or the
+ *  linker has no loader events. @mods: of sym.h */
 bool dp_loader_event_find(struct dp_modules *mods,
 			  struct dp_loader_event *loader_event);
 /** dp_loader_event_record() - address of the struct r_debug, once the linker has begun.
@@ -44,7 +44,7 @@ bool dp_process_asked(const struct dp_process *proc);
 void dp_process_answer(struct dp_process *proc);
 
 /**
- * dp_process_hear() - the caller is about to look at all loader events so far
+ * dp_process_hear() - note the loader events so far, which the caller is about to handle
  * Return: for dp_process_answer_heard(), which does not release threads that come later.
  */
 u32 dp_process_hear(struct dp_process *proc);
@@ -72,8 +72,8 @@ bool dp_process_installs_filter(const struct dp_process *proc);
  */
 const char *dp_process_filter_installed(struct dp_process *proc);
 
-/** dp_process_hold_asking() - make a thread that is about to install a filter wait for the
- *  end of the probes, from now on; or no longer */
+/** dp_process_hold_asking() - make a thread that is about to install a filter wait for
+ *  the end of the probes, from now on; or no longer */
 void dp_process_hold_asking(struct dp_process *proc, bool hold);
 
 /*
@@ -91,12 +91,12 @@ void dp_process_hold_asking(struct dp_process *proc, bool hold);
  */
 int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag);
 
-/** dp_process_may_leave() - could a frozen process be detached? Return: false if a thread is
- *  in a signal handler that will return into the agent, for example. */
+/** dp_process_may_leave() - could a frozen process be detached? Return: false if a
+ *  thread is in a signal handler that will return into the agent, for example. */
 bool dp_process_may_leave(struct dp_process *proc);
 void dp_process_thaw(struct dp_process *proc);
-/** dp_process_reinstall() - as dp_process_install(), of an engine that takes over from the
- *  engine before; that has to exist until dp_process_thaw() */
+/** dp_process_reinstall() - as dp_process_install(), of an engine that takes over from
+ *  the engine before; that has to exist until dp_process_thaw() */
 int dp_process_reinstall(struct dp_process *proc, struct dp_engine *engine,
 			 struct dp_diag *diag);
 

@@ -48,8 +48,8 @@ int dp_command_find(const char *name, char *path, size_t size);
 int dp_process_launch(char *const argv[], struct dp_process **proc,
 		      struct dp_diag *diag);
 
-/** dp_command_linker() - path of the dynamic linker that a command, or the interpreter of a
- *  script, names. The command is looked up in PATH. Return: 0; -ENOENT there is none. */
+/** dp_command_linker() - path of the dynamic linker that a command, or the interpreter
+ *  of a script, names. The command is looked up in PATH. Return: 0; -ENOENT there is none. */
 int dp_command_linker(const char *command, char *linker, size_t size);
 
 /**
@@ -65,17 +65,17 @@ int dp_process_attach(pid_t pid, struct dp_process **proc,
 /** dp_process_ended() - Return: true also for a zombie */
 bool dp_process_ended(const struct dp_process *proc);
 
-/** dp_process_lost() - explain that the process has ended, or executed another program, in
- *  the middle of the work. Return: -ESRCH; -EAGAIN. */
+/** dp_process_lost() - explain that the process has ended, or executed another program,
+ *  in the middle of the work. Return: -ESRCH; -EAGAIN. */
 int dp_process_lost(pid_t pid, struct dp_diag *diag);
 /* how long to follow a process that executes one program after the other */
 #define DP_EXECS_NS 5000000000
 
-/** dp_process_replaced() - has the process executed another program since it was opened?
- *  To be asked before anything is mapped there. */
+/** dp_process_replaced() - has the process executed another program since it was
+ *  opened? To be asked before anything is mapped there. */
 bool dp_process_replaced(const struct dp_process *proc);
-/** dp_process_executes() - the same, after a failure: also true for a process in the middle
- *  of an exec, whose end this function waits for */
+/** dp_process_executes() - the same, after a failure: also true for a process in the
+ *  middle of an exec, whose end this function waits for */
 bool dp_process_executes(const struct dp_process *proc);
 
 /**
@@ -92,8 +92,8 @@ int dp_process_mem(const struct dp_process *proc);
 /** dp_process_exe() - path of the program that the process ran when it was opened */
 const char *dp_process_exe(const struct dp_process *proc);
 bool dp_process_launched(const struct dp_process *proc);
-/** dp_process_no_traps() - what forbids breakpoints, in words. Then all probes are jumps,
- *  and make no system call. Return: NULL: breakpoints are possible. */
+/** dp_process_no_traps() - what forbids breakpoints, in words. Then all probes are
+ *  jumps, and make no system call. Return: NULL: breakpoints are possible. */
 const char *dp_process_no_traps(const struct dp_process *proc);
 /** dp_process_dispatches() - is the reason Syscall User Dispatch, and not a filter? */
 bool dp_process_dispatches(const struct dp_process *proc);
@@ -113,8 +113,8 @@ const char *dp_process_no_jumps(const struct dp_process *proc);
  */
 void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods);
 
-/** dp_process_outdated() - has the process other libraries than @mods by now, or
- * elsewhere? */
+/** dp_process_outdated() - has the process other libraries by now, or at other addresses?
+ */
 bool dp_process_outdated(const struct dp_process *proc,
 			 const struct dp_modules *mods);
 
@@ -135,12 +135,11 @@ int dp_process_install(struct dp_process *proc, struct dp_engine *engine,
  */
 int dp_process_apply(struct dp_process *proc, struct dp_diag *diag);
 
-/** dp_process_cede() - dp_engine_cede() of the disturbed sites. A thread is held meanwhile
- *  only if there are any. */
+/** dp_process_cede() - dp_engine_cede() of the disturbed sites. A thread is held
+ *  meanwhile only if there are any. */
 int dp_process_cede(struct dp_process *proc,
 		    void (*tell)(void *arg, u64 addr, bool away), void *arg);
-/** dp_process_target() - text and memory of the process, for the engine; the object's own
- */
+/** dp_process_target() - text and memory, for the engine; the object's own */
 struct dp_target *dp_process_target(struct dp_process *proc);
 
 /**
@@ -203,12 +202,11 @@ bool dp_process_status(const struct dp_process *proc, int *status);
  */
 u32 dp_process_thread(const struct dp_process *proc, u32 tid);
 
-/** dp_process_execed() - path of the program that the process executed; "" if it did not
- */
+/** dp_process_execed() - path of the program that the process executed; "" if it did not */
 const char *dp_process_execed(const struct dp_process *proc);
-/** dp_process_trap_death() - did a breakpoint of ours kill the process, in a thread that had
- *  SIGTRAP blocked or ignored? False for a SIGTRAP of the program's own. SIGILL counts
- *  where a breakpoint raises that. */
+/** dp_process_trap_death() - did a breakpoint of ours kill the process, in a thread
+ *  that had SIGTRAP blocked or ignored? False for a SIGTRAP of the program's own. SIGILL
+ *  counts where a breakpoint raises that. */
 bool dp_process_trap_death(const struct dp_process *proc);
 
 /**
@@ -228,8 +226,8 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag);
  */
 void dp_process_close(struct dp_process *proc);
 
-/** dp_process_abandon() - free the object, and leave in the process what is there: another
- *  process takes it out, or it has been detached */
+/** dp_process_abandon() - free the object, and leave in the process what is there:
+ *  another process takes it out, or it has been detached */
 void dp_process_abandon(struct dp_process *proc);
 
 /**
@@ -252,8 +250,8 @@ int dp_process_read(const struct dp_process *proc, u64 addr, void *to,
 		    size_t len);
 int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 		     size_t len);
-/** dp_process_engine() - engine of its probes; NULL before dp_process_install(). The caller
- *  destroys that of a fork child, after dp_process_close(). */
+/** dp_process_engine() - engine of its probes; NULL before dp_process_install(). The
+ *  caller destroys that of a fork child, after dp_process_close(). */
 struct dp_engine *dp_process_engine(const struct dp_process *proc);
 
 #endif

@@ -54,8 +54,8 @@ bool dp_tree_any(const struct dp_tree *tree);
 enum dp_tree_what dp_tree_next(struct dp_tree *tree, int timeout_ms,
 			       struct dp_tree_event *event);
 
-/** dp_tree_trapped() - has a breakpoint's signal been passed on since the last call? The
- *  breakpoint may be a loader event, about to wait for the tool. */
+/** dp_tree_trapped() - has a breakpoint's signal been passed on since the last call?
+ *  The breakpoint may be a loader event, about to wait for the tool. */
 bool dp_tree_trapped(struct dp_tree *tree);
 /** dp_tree_birth() - the first known DP_TREE_FORKED of @proc.
  *  Return: false: there is none. */
@@ -64,7 +64,7 @@ bool dp_tree_birth(struct dp_tree *tree, const struct dp_process *proc,
 /** dp_tree_pass() - take in what has happened, without waiting */
 void dp_tree_pass(struct dp_tree *tree);
 /** dp_tree_let_go() - let the process of an event run without probes; it is still
- * followed */
+ *  followed */
 void dp_tree_let_go(struct dp_tree *tree, const struct dp_tree_event *event);
 
 /**
@@ -77,8 +77,8 @@ void dp_tree_let_go(struct dp_tree *tree, const struct dp_tree_event *event);
 int dp_process_fork(struct dp_tree *tree, const struct dp_tree_event *event,
 		    struct dp_process **child, struct dp_diag *diag);
 
-/** dp_tree_begin() - let a waiting process go on, and the thread that waits because of the
- *  event */
+/** dp_tree_begin() - let a waiting process go on, and the thread that waits because of
+ *  the event */
 void dp_tree_begin(struct dp_process *proc, const struct dp_tree_event *event);
 /** dp_tree_let_on() - let only that thread go on, where the process has ended */
 void dp_tree_let_on(const struct dp_tree_event *event);

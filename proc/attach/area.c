@@ -270,8 +270,8 @@ static long map_private(const struct dp_process *proc, struct dp_remote *rem,
 	return ret ? ret : advise(rem, proc->base, wiped, MADV_WIPEONFORK);
 }
 
-/* A program that closes all descriptors it finds may have opened another file in place of
- * the agent's meanwhile. */
+/* A program that closes all descriptors it finds may have opened another file in place
+ * of the agent's meanwhile. */
 static int prove(const struct dp_process *proc)
 {
 	const u64 at[] = { DP_ARENA_OFFSET, DP_ARENA_OFFSET + DP_CONTROL_ROOM };

@@ -35,8 +35,8 @@ int dp_area_open(struct dp_process *proc, struct dp_remote *remote,
 /** dp_area_map() - map all parts in the target, at @proc->base. Return: as above. */
 long dp_area_map(struct dp_process *proc, struct dp_remote *remote,
 		 const struct dp_layout_need *need, const s32 *there);
-/** dp_area_share() - map only the part that the target writes and the tool reads, over what
- *  is at @proc->base. Return: as above. */
+/** dp_area_share() - map only the part that the target writes and the tool reads, over
+ *  what is at @proc->base. Return: as above. */
 long dp_area_share(const struct dp_process *proc, struct dp_remote *remote,
 		   const struct dp_layout_need *need, const s32 *there);
 void dp_area_close(struct dp_process *proc, struct dp_remote *remote,
@@ -44,8 +44,8 @@ void dp_area_close(struct dp_process *proc, struct dp_remote *remote,
 /** dp_area_settle() - make the arena private to a process that probes itself. No thread
  *  runs. Return: as above. */
 long dp_area_settle(struct dp_process *proc, struct dp_remote *remote);
-/** dp_area_write() - write the code of the agent and of the pools. Return: 0 or a negative
- *  errno. */
+/** dp_area_write() - write the code of the agent and of the pools. Return: 0 or a
+ *  negative errno. */
 int dp_area_write(const struct dp_process *proc,
 		  const struct dp_layout_need *need);
 
@@ -73,8 +73,8 @@ void dp_share_close(struct dp_remote *remote, const s32 *there, u32 n);
 int dp_share_make(struct dp_process *proc, struct dp_remote *remote, u64 size,
 		  void **ours, s32 *there);
 
-/** dp_share_why() - explain why memory of @size bytes could not be shared. @text: room for
- *  DP_LIMITS_TEXT bytes. Return: @text. */
+/** dp_share_why() - explain why memory of @size bytes could not be shared. @text: room
+ *  for DP_LIMITS_TEXT bytes. Return: @text. */
 const char *dp_share_why(const struct dp_process *proc, int err, u64 size,
 			 char *text);
 /** dp_share_map() - dp_share_make(), and map it in the target, too; @over: replace the
@@ -87,19 +87,19 @@ void dp_shares_forget(struct dp_process *proc, size_t from, size_t n);
 /* patched: mappings of text that have sites, and sites whose code is gone. */
 
 void dp_patched_note(struct dp_process *proc);
-/** dp_patched_gone() - mark sites whose code is not mapped any more DP_SITE_GONE; what is
- *  mapped there now is not touched. Return: has any site become so now? */
+/** dp_patched_gone() - mark sites whose code is not mapped any more DP_SITE_GONE; what
+ *  is mapped there now is not touched. Return: has any site become so now? */
 bool dp_patched_gone(const struct dp_process *proc, struct dp_view *view);
-/** dp_patched_compare() - dp_patched_gone() of sites about to be armed, and note whether
- *  libraries have changed since the sites were found. While the linker is held. */
+/** dp_patched_compare() - dp_patched_gone() of sites about to be armed, and note
+ *  whether libraries have changed since the sites were found. While the linker is held. */
 void dp_patched_compare(struct dp_process *proc);
 /** dp_process_note_gone() - dp_patched_gone() of the tool's own probes */
 void dp_process_note_gone(struct dp_process *proc);
-/** dp_patched_mark() - dp_patched_gone(), and mark armed sites that have their original bytes
- *  again: the same library has been unmapped and mapped anew */
+/** dp_patched_mark() - dp_patched_gone(), and mark armed sites that have their original
+ *  bytes again: the same library has been unmapped and mapped anew */
 void dp_patched_mark(const struct dp_process *proc, struct dp_view *view);
-/** dp_patched_mark_live() - mark the gone sites of a process that probes itself, which may
- *  not have noticed them. @arena: its address there; the process goes on changing it. */
+/** dp_patched_mark_live() - mark the gone sites of a process that probes itself, which
+ *  may not have noticed them. @arena: its address there; the process goes on changing it. */
 void dp_patched_mark_live(const struct dp_process *proc, struct dp_view *view,
 			  u64 arena);
 

@@ -54,7 +54,7 @@ static int arm_stopped(void *arg)
 	int err = 1, tries;
 
 	/* A thread that was just being created, or woke up, is asleep or stopped in the
- * next try. */
+	 * next try. */
 	for (tries = 0; err > 0 && tries < QUIET_TRIES; tries++)
 		err = dp_threads_clear(proc, &moves, write_stopped, arg,
 				       a->diag);

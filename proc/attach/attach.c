@@ -166,8 +166,7 @@ bool dp_process_executes(const struct dp_process *proc)
 	while (!first_thread(proc->pid, &st)) {
 		if (dp_process_replaced(proc))
 			return true;
-		/* In the middle of an exec the first thread has already lost its memory.
-		 */
+		/* In the middle of an exec the first thread has already lost its memory. */
 		if (no_program(proc->pid) != ENOENT ||
 		    dp_status_kernel(proc->pid) || dp_now_ns() > deadline)
 			return false;

@@ -17,12 +17,10 @@ struct dp_target;
 struct dp_thread;
 struct dp_view;
 
-/** dp_process_attach_as() - as dp_process_attach(), on behalf of @tool, which owns the
- * agent */
+/** dp_process_attach_as() - dp_process_attach() on behalf of @tool, which owns the agent */
 int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
 			 struct dp_diag *diag);
-/** dp_process_look() - the checks of dp_process_attach(), and nothing more. Return: as
- * that. */
+/** dp_process_look() - only the checks of dp_process_attach(). Return: as that. */
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag);
 int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);
 
@@ -55,8 +53,7 @@ int dp_live_go(struct dp_process *proc, struct dp_diag *diag);
 /** dp_arm_fn - dp_engine_arm() or dp_engine_apply() */
 typedef int dp_arm_fn(struct dp_engine *engine, struct dp_target *target,
 		      u64 *bad);
-/** dp_arm_write() - call @write when text may be written. Return: as dp_process_apply().
- */
+/** dp_arm_write() - call @write when text may be written. Return: as dp_process_apply(). */
 int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
 		 struct dp_diag *diag);
 
@@ -72,8 +69,7 @@ void dp_process_let_go(struct dp_process *proc);
 
 /* recover: what a killed tool left in a process. Context: tool process; may sleep. */
 
-/** dp_recover_needed() - is anything of ours in a process that has just been looked at?
- */
+/** dp_recover_needed() - is anything of ours in a process that has just been looked at? */
 bool dp_recover_needed(const struct dp_process *proc);
 int dp_recover(struct dp_process *proc, struct dp_diag *diag);
 /** dp_arena_load() - copy the arena found in a process. Return: 0; -ENOENT. */
@@ -94,19 +90,18 @@ void dp_alive_leave(struct dp_arena_control *control);
 
 /** dp_linker_waits() - does thread @t wait at a loader event, or is it about to? */
 bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t);
-/** dp_linker_home() - send waiting threads back to the instruction that they trapped at,
- *  where they will report again. Return: 0; -ESRCH */
+/** dp_linker_home() - send waiting threads back to the instruction that they trapped
+ *  at, where they will report again. Return: 0; -ESRCH */
 int dp_linker_home(struct dp_process *proc);
 
-/** dp_linker_hold() - keep libraries mapped until dp_linker_release(), if the linker's probe
- *  is armed. An unmapping that has begun gets HOLD_NS to end. */
+/** dp_linker_hold() - keep libraries mapped until dp_linker_release(), if the linker's
+ *  probe is armed. An unmapping that has begun gets HOLD_NS to end. */
 void dp_linker_hold(struct dp_process *proc);
 
 /** dp_linker_release() - end the hold; waiting threads still need dp_process_answer() */
 void dp_linker_release(const struct dp_process *proc);
 
-/* attach_other: state of a process whose agent a library has attached:
- * proc/attach_other.h. */
+/* attach_other: a process whose agent a library has attached: proc/attach_other.h. */
 
 /** struct dp_attached_other - @ours, @size: memory of dp_attach_other_map() */
 struct dp_attached_other {

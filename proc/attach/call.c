@@ -42,8 +42,8 @@ static int check(const struct dp_process *proc, struct dp_diag *diag)
 	return 0;
 }
 
-/* Looks in the thread's own memory, which is another program's if it has executed. It does
- * not change while the thread is stopped. */
+/* Looks in the thread's own memory, which is another program's if it has executed. It
+ * does not change while the thread is stopped. */
 static bool has_word(const struct dp_process *proc, const struct dp_call *call)
 {
 	long word;

@@ -103,8 +103,7 @@ static int check_file(const char *path, const char *shown, int depth,
 	return err;
 }
 
-/* Return: 0, the path that PT_INTERP names; -ENOENT there is none, or it cannot be read.
- */
+/* Return: 0, the path that PT_INTERP names; -ENOENT there is none, or it cannot be read. */
 static int read_linker(int fd, const Elf64_Ehdr *eh, char *path, size_t size)
 {
 	Elf64_Phdr ph;

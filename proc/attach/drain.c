@@ -90,8 +90,8 @@ static bool frame_moved(const struct dp_process *proc,
 	       !dp_process_write(proc, at, &to, sizeof(to));
 }
 
-/* If the frame at @at interrupted code on another stack, return the stack pointer there;
- * else 0. */
+/* If the frame at @at interrupted code on another stack, return the stack pointer
+ * there; else 0. */
 static u64 left_stack(const struct dp_process *proc,
 		      const struct dp_stack_scan *stack, u64 at)
 {
@@ -327,8 +327,8 @@ bool dp_returns_inside(const struct dp_process *proc,
 			    dp_uregs_pc(&t->regs), STACKS);
 }
 
-/* A system call that is to pass through the agent must not bypass it while the virtual masks
- * still count. */
+/* A system call that is to pass through the agent must not bypass it while the virtual
+ * masks still count. */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 {
 	u64 caught = dp_caught_mask(

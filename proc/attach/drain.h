@@ -47,28 +47,27 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
  *  stopping */
 int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
 		     int (*then)(void *arg), void *arg, struct dp_diag *diag);
-/** dp_signal_coming() - is a signal of the mask @caught pending, and not blocked, in a
+/** dp_signal_coming() - is a signal of mask @caught pending, and not blocked, in a
  * thread? */
 bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught);
-/** dp_asleep_inside() - does a thread that was not stopped sleep in a call of the agent?
- */
+/** dp_asleep_inside() - does a thread that was not stopped sleep in a call of the agent? */
 bool dp_asleep_inside(const struct dp_process *proc,
 		      const struct dp_view *view);
 /** dp_drainable() - could all threads be moved out, or does one have to run on? */
 bool dp_drainable(struct dp_process *proc, const struct dp_view *view);
-/** dp_returns_inside() - will a signal handler of thread @t return to where the thread has
- *  to run on? */
+/** dp_returns_inside() - will a signal handler of thread @t return to where the thread
+ *  has to run on? */
 bool dp_returns_inside(const struct dp_process *proc,
 		       const struct dp_view *view, const struct dp_maps *maps,
 		       const struct dp_thread *t);
-/** dp_drained() - Return: true if no thread is in the agent, except at the start of an
- * intercept */
+/** dp_drained() - Return: true if no thread is in the agent, but for starts of intercepts
+ */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
-/** dp_drain() - the same, intercepts included, just before the agent goes. Return: as
- * above */
+/** dp_drain() - Return: true if no thread is in the agent, nor at the start of an
+ * intercept */
 bool dp_drain(struct dp_process *proc, const struct dp_view *view);
-/** dp_in_signal_handler() - does a signal handler run on the stack of @sp? Return:
- *  true also where that cannot be told. */
+/** dp_in_signal_handler() - does a signal handler run on the stack of @sp? Return: true
+ *  also where that cannot be told. */
 bool dp_in_signal_handler(const struct dp_process *proc,
 			  const struct dp_maps *maps, u64 sp);
 
@@ -84,14 +83,14 @@ void dp_stop_step_out(struct dp_process *proc, u64 caught,
 		      bool (*out)(const void *arg, const struct dp_thread *t),
 		      const void *arg);
 
-/** dp_stop_step_undo() - undo what a tool killed during dp_stop_step_out() has left of a
- *  thread that has not run since. @base: of the agent */
+/** dp_stop_step_undo() - undo what a tool killed during dp_stop_step_out() has left of
+ *  a thread that has not run since. @base: of the agent */
 void dp_stop_step_undo(const struct dp_process *proc, u64 base);
 
 /* handlers: signal handlers of the program that have interrupted the agent. */
 
-/** dp_handlers_end() - let threads run, one by one, until their handlers return or time
- * is up */
+/** dp_handlers_end() - let threads run, one by one, until handlers return or time is up
+ */
 void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* facts: what stands in the way of probing a process, besides the permission to trace it.
- */
+/* facts: what stands in the way of probing a process, besides its permission. */
 #include "proc/attach/attach.h"
 #include "proc/facts.h"
 #include "proc/inspect.h"

@@ -43,8 +43,8 @@ static bool is_call(int status)
 	return WSTOPSIG(status) == (SIGTRAP | 0x80);
 }
 
-/* From a stop of another kind to one of ours. It is of the whole process, an event of the
- * process tree, or a call when the time is up. */
+/* From a stop of another kind to one of ours. It is of the whole process, an event of
+ * the process tree, or a call when the time is up. */
 static int stop_again(struct dp_process *proc, struct dp_thread *t, int status)
 {
 	if (status >> 16 == PTRACE_EVENT_STOP)
@@ -85,8 +85,7 @@ static int halt_late(struct dp_process *proc, struct dp_thread *t)
 	return got == 1 ? stop_again(proc, t, status) : -ESRCH;
 }
 
-/* Run to behind the return of a handler. Return: 1 held there; 0 held elsewhere; -ESRCH.
- */
+/* Run to behind the return of a handler. Return: 1 held there; 0 held elsewhere; -ESRCH. */
 static int to_return(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	bool returns = false;

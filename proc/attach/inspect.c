@@ -77,8 +77,8 @@ static void describe_pending(const struct dp_view *view, u32 i,
 		 DP_PENDING_SIZE - 1, view->arena->control.pending[i]);
 }
 
-/* In a process that probes itself, probes come and go. The lists of the sites have those
- * in use; probes whose code is gone are in none. */
+/* In a process that probes itself, probes come and go. The lists of the sites have
+ * those in use; probes whose code is gone are in none. */
 static void list_linked(const struct dp_view *view, struct dp_armed *list,
 			size_t *n)
 {

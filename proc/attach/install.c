@@ -295,8 +295,8 @@ static int has_failed(const struct dp_process *proc, int err,
 	return err;
 }
 
-/* Children made during the change are marked so before it ends. Meanwhile no thread may be
- * in the middle of making one. */
+/* Children made during the change are marked so before it ends. Meanwhile no thread may
+ * be in the middle of making one. */
 static void finish(struct dp_process *proc, bool installed)
 {
 	bool stopped = proc->tree && !dp_stop_all(proc, NULL);
@@ -314,8 +314,8 @@ void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods)
 	proc->found = mods;
 }
 
-/* Hits begin with the first probe. A process that ended or executed another program since
- * then counts as probed. */
+/* Hits begin with the first probe. A process that ended or executed another program
+ * since then counts as probed. */
 static int arm(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_arm_write(proc, dp_engine_arm, diag);

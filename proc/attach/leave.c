@@ -36,8 +36,8 @@
 #define FROZEN_TRIES 4
 #define DRAIN_NAP_NS 500000
 
-/* The private pages have no name, so they go together with the arena behind them and all
- * its parts. No code leads to what is left of the agent without its arena. */
+/* The private pages have no name, so they go together with the arena behind them and
+ * all its parts. No code leads to what is left of the agent without its arena. */
 static void region_of(const struct dp_maps *maps, size_t arena, u64 *start,
 		      u64 *end)
 {
@@ -362,8 +362,8 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		dp_stop_run_out(proc, 0, in_agent, view);
 	if (!err)
 		err = dp_filter_install_home(proc, view->arena->control.base);
-	/* The intercepts stay until no thread is inside, so that the virtual masks
-	 * and the kernel's become the same in one moment. */
+	/* The intercepts stay until no thread is inside, so that the virtual masks and
+	 * the kernel's become the same in one moment. */
 	if (err && err != -ESRCH)
 		err = foreign_bytes(proc, err, bad, diag);
 	else if (!err && !dp_drained(proc, view))

@@ -50,8 +50,8 @@ static int note_actions(struct dp_process *proc, struct dp_remote *rem)
 	return err;
 }
 
-/* The program's action is noted again in the same call: a thread that was asleep may have
- * set another. */
+/* The program's action is noted again in the same call: a thread that was asleep may
+ * have set another. */
 static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 {
 	struct dp_kernel_sigaction ours = {
@@ -82,8 +82,8 @@ static bool is_dull_call(const struct dp_intercept *h,
 		dp_intercepts_masked_wait((u32)dp_uregs_number(r)));
 }
 
-/* Move threads that are between the beginning of an intercept and its system call back to
- * the beginning; but see masks.c. Return: 0; -EAGAIN a thread cannot be moved. */
+/* Move threads that are between the beginning of an intercept and its system call back
+ * to the beginning; but see masks.c. Return: 0; -EAGAIN a thread cannot be moved. */
 static int rewind_calls(struct dp_process *proc)
 {
 	size_t i, k;
@@ -135,9 +135,9 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 		     0;
 }
 
-/* The intercepts are armed first. They pass everything on for each signal whose action is
- * not ours yet. From then on the kernel's state and the tables add up, so the tool may end
- * anywhere in between. */
+/* The intercepts are armed first. They pass everything on for each signal whose action
+ * is not ours yet. From then on the kernel's state and the tables add up, so the tool may
+ * end anywhere in between. */
 static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 {
 	int err = note_actions(proc, rem);
@@ -170,8 +170,8 @@ static bool before_call(const void *arg, u64 pc)
 	       (p->enter && pc - p->maker < p->maker_len);
 }
 
-/* A thread that was left asleep may have woken up since, and blocked a signal before that
- * was ours. From here on none can. */
+/* A thread that was left asleep may have woken up since, and blocked a signal before
+ * that was ours. From here on none can. */
 static int take_late(struct dp_process *proc, struct dp_diag *diag)
 {
 	size_t had = proc->nr_threads;

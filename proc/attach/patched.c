@@ -47,8 +47,8 @@ static struct dp_mapped text_of(const struct dp_map *m)
 				   .dev_minor = m->dev_minor };
 }
 
-/* Is it mapped as long as the process lives? The program, the text of its system calls, and
- * what these need. */
+/* Is it mapped as long as the process lives? The program, the text of its system calls,
+ * and what these need. */
 static bool stays(const struct dp_process *proc, const struct dp_map *m)
 {
 	const struct dp_module *module;
@@ -157,8 +157,8 @@ static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 				   dp_map_origin(&was, addr));
 }
 
-/* Is the whole mapping there? While a library is being mapped, other mappings come to the
- * place of its text first; the loader event comes afterwards. */
+/* Is the whole mapping there? While a library is being mapped, other mappings come to
+ * the place of its text first; the loader event comes afterwards. */
 static bool is_whole(const struct dp_maps *maps, const struct dp_mapped *t,
 		     u64 addr)
 {
@@ -278,8 +278,8 @@ bool dp_process_outdated(const struct dp_process *proc,
 	return !same;
 }
 
-/* Has an armed site its original bytes again? Then the same library has been unmapped and
- * mapped anew. */
+/* Has an armed site its original bytes again? Then the same library has been unmapped
+ * and mapped anew. */
 static bool is_lost(const struct dp_process *proc,
 		    const struct dp_site_entry *site)
 {

@@ -112,8 +112,8 @@ static int load(struct dp_process *proc, struct table *t)
 	return err;
 }
 
-/* If the sites are another process's, only the process that has the tables mapped can write
- * them. */
+/* If the sites are another process's, only the process that has the tables mapped can
+ * write them. */
 static int store(struct dp_process *proc, const struct table *t)
 {
 	struct dp_site_entry *sites =

@@ -33,8 +33,8 @@ static int read_part(const struct dp_process *proc, u64 addr, char *arena,
 		       0;
 }
 
-/* The arena of a process that probes itself has room for very many probes. Reading the unused
- * part would allocate its pages. */
+/* The arena of a process that probes itself has room for very many probes. Reading the
+ * unused part would allocate its pages. */
 static int read_used(const struct dp_process *proc, u64 addr, char *arena,
 		     size_t size)
 {
@@ -261,8 +261,8 @@ bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
 	return taken;
 }
 
-/* Only the dead tool could write the sites' states; the arena here is a copy. So a note tells
- * a later tool that a breakpoint of ours can stand where a jump was. */
+/* Only the dead tool could write the sites' states; the arena here is a copy. So a note
+ * tells a later tool that a breakpoint of ours can stand where a jump was. */
 static void take_over(const struct dp_process *proc, struct dp_view *view)
 {
 	static const u64 yes = 1;

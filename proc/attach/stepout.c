@@ -372,8 +372,8 @@ static int pass_call(struct stepping *s, int *sig)
 	return look_at_mask(s);
 }
 
-/* Only the stepping had kept away a signal that comes now; blocked again, it would go back
- * to the pending ones. Its frame gets the mask in force. */
+/* Only the stepping had kept away a signal that comes now; blocked again, it would go
+ * back to the pending ones. Its frame gets the mask in force. */
 static int step_once(struct stepping *s, int *sig)
 {
 	enum ahead what = look_ahead(s->proc, &s->thread->regs);
