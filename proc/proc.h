@@ -95,7 +95,7 @@ bool dp_process_launched(const struct dp_process *proc);
 /** dp_process_no_traps() - what forbids breakpoints, in words. Then all probes are
  *  jumps, and make no system call. Return: NULL: breakpoints are possible. */
 const char *dp_process_no_traps(const struct dp_process *proc);
-/** dp_process_dispatches() - is the reason Syscall User Dispatch, and not a filter? */
+/** dp_process_dispatches() - is it Syscall User Dispatch that forbids breakpoints? */
 bool dp_process_dispatches(const struct dp_process *proc);
 /** dp_process_may_wait() - may its threads be made to wait? A filter can forbid that. */
 bool dp_process_may_wait(const struct dp_process *proc);
@@ -113,8 +113,8 @@ const char *dp_process_no_jumps(const struct dp_process *proc);
  */
 void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods);
 
-/** dp_process_outdated() - has the process other libraries by now, or at other addresses?
- */
+/** dp_process_outdated() - has the process other libraries by now, or at other
+ *  addresses? */
 bool dp_process_outdated(const struct dp_process *proc,
 			 const struct dp_modules *mods);
 

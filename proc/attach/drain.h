@@ -48,7 +48,7 @@ bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
 int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
 		     int (*then)(void *arg), void *arg, struct dp_diag *diag);
 /** dp_signal_coming() - is a signal of mask @caught pending, and not blocked, in a
- * thread? */
+ *  thread? */
 bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught);
 /** dp_asleep_inside() - does a thread that was not stopped sleep in a call of the agent? */
 bool dp_asleep_inside(const struct dp_process *proc,
@@ -60,11 +60,11 @@ bool dp_drainable(struct dp_process *proc, const struct dp_view *view);
 bool dp_returns_inside(const struct dp_process *proc,
 		       const struct dp_view *view, const struct dp_maps *maps,
 		       const struct dp_thread *t);
-/** dp_drained() - Return: true if no thread is in the agent, but for starts of intercepts
- */
+/** dp_drained() - move threads out of the agent, but not from the start of an intercept.
+ *  Return: true if no other thread is left there */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
-/** dp_drain() - Return: true if no thread is in the agent, nor at the start of an
- * intercept */
+/** dp_drain() - the same, from the start of an intercept, too. Return: true if none is
+ *  left */
 bool dp_drain(struct dp_process *proc, const struct dp_view *view);
 /** dp_in_signal_handler() - does a signal handler run on the stack of @sp? Return: true
  *  also where that cannot be told. */
@@ -89,8 +89,7 @@ void dp_stop_step_undo(const struct dp_process *proc, u64 base);
 
 /* handlers: signal handlers of the program that have interrupted the agent. */
 
-/** dp_handlers_end() - let threads run, one by one, until handlers return or time is up
- */
+/** dp_handlers_end() - let threads run, one by one, until handlers return or time is up */
 void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
 
 #endif
