@@ -192,7 +192,7 @@ static bool pc_moved(const struct dp_process *proc,
 	return true;
 }
 
-/* Threads that were left asleep are not stopped, and looked at through /proc. */
+/* Threads that were left asleep are not stopped: /proc shows where they sleep. */
 static bool asleep_moved(const struct dp_process *proc,
 			 const struct dp_moves *moves,
 			 const struct dp_maps *maps)

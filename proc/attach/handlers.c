@@ -43,8 +43,8 @@ static bool is_call(int status)
 	return WSTOPSIG(status) == (SIGTRAP | 0x80);
 }
 
-/* From a stop of another kind to one of ours. It is of the whole process, an event of
- * the process tree, or a call when the time is up. */
+/* From a stop for the whole process, an event of the process tree, or a late call to a stop
+ * of our own. */
 static int stop_again(struct dp_process *proc, struct dp_thread *t, int status)
 {
 	if (status >> 16 == PTRACE_EVENT_STOP)

@@ -6,7 +6,7 @@
  * RT_CONSISTENT, every library is mapped and relocated, and no constructor has run. Without
  * loader events a program is stopped at its entry point, where constructors may have run.
  *
- * A launched command is killed with the tool until it is there, so a breakpoint can stop
+ * Until a launched command is stopped there it dies with the tool, so a breakpoint can stop
  * it. A program that has executed under -f must survive the tool's end at any moment. So
  * meanwhile that function, which is empty otherwise, and the padding behind it hold a
  * system call that does nothing. The thread stops at its system calls, and the pc tells
