@@ -2,7 +2,7 @@
 /*
  * inspect: the probes of a process, read from outside without touching it.
  *
- * Context of every function: any process that may read that one's memory; may sleep.
+ * Context of every function: any process that may read the target's memory; may sleep.
  */
 #ifndef DP_PROC_INSPECT_H
 #define DP_PROC_INSPECT_H
@@ -17,45 +17,46 @@ struct dp_diag;
 #define DP_VARIABLES_MAX 256
 
 /**
- * struct dp_armed - one armed probe of some process, as seen from outside
- * @has_exits: of a return probe that does not touch the return address: at so many
- *             @exits of its function there are probes, @exit_traps of them
- *             breakpoints; @exit_tails are jumps to other functions, @exit_lost of
- *             them to where it is not known
+ * struct dp_armed - one armed probe of a process, as seen from outside
+ * @has_exits: a return probe that does not touch the return address: it has probes at the
+ *             @exits of its function
+ * @exit_traps: how many of these are breakpoints
+ * @exit_tails: how many are jumps to other functions; @exit_lost: of these, to an unknown
+ *             function
  */
 struct dp_armed {
 	u64 addr;
 	char kind; /* 'k', 'r', 'j', 'd' of a program */
 	bool disabled;
-	bool gone; /* its code is not there any more */
+	bool gone; /* its code is not mapped any more */
 	bool optimized; /* jump mode */
-	char reason[DP_REASON_SIZE]; /* why not, if it is known */
-	char pending[DP_PENDING_SIZE]; /* a spec that waits for its library; there
-					* is no address yet */
+	char reason[DP_REASON_SIZE]; /* why not in jump mode, if known */
+	char pending[DP_PENDING_SIZE]; /* a spec that waits for its library, so
+					* without an address */
 	u64 hits, missed;
-	u64 middle; /* traps in the middle of a jump that are due to its site */
+	u64 middle; /* interior arrivals at its site */
 	bool has_exits;
 	u32 exits, exit_traps, exit_tails, exit_lost;
 };
 
 /**
- * dp_process_inspect() - read the probes of a process that some tool probes
+ * dp_process_inspect() - read the probes that a tool has in a process
  * @pid: process id
  * @list: filled in, free()d by the caller
- * @tool: pid of the tool that owns them, 0 if it has gone
+ * @tool: pid of the tool that owns the probes, 0 if it has gone
  *
  * Reads only; everything found in the process is checked as hostile input.
- * Return: 0; -ENOENT nothing of ours is in there; -ESRCH; -EPERM; -EBADMSG
- * what is there is damaged.
+ * Return: 0; -ENOENT the process has no agent; -ESRCH; -EPERM; -EBADMSG the arena is
+ * damaged.
  */
 int dp_process_inspect(pid_t pid, struct dp_armed **list, size_t *n,
 		       pid_t *tool, struct dp_diag *diag);
 
 /**
  * struct dp_variables - variables of one program, or the global ones
- * @name: of the module that the program probes; "" for the global ones
- * @addr: of the first one in the target
- * @values: as they were; @n of them
+ * @name: of the module that the program probes; "" for the global variables
+ * @addr: of the first variable in the target
+ * @values: the @n values at the time of reading
  */
 struct dp_variables {
 	char name[DP_PROGRAM_NAME];
@@ -65,7 +66,7 @@ struct dp_variables {
 };
 
 /**
- * dp_process_variables() - variables in a process that some tool probes
+ * dp_process_variables() - read the variables of the programs in a process
  * @list: filled in, free()d by the caller; the global ones come first
  * Return: as dp_process_inspect().
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * linker: a process's dynamic linker, which tells the tool of libraries.
+ * linker: loader events of a process, told to the tool.
  *
  * Context of every function: tool process, one thread at a time per object.
  */
@@ -16,43 +16,42 @@ struct dp_process;
 
 /**
  * struct dp_loader_event - where a dynamic linker tells debuggers of libraries
- * @function: that it calls
- * @record: address of its struct r_debug; or, if @pointer, of the pointer to that
+ * @function: the function that the linker calls
+ * @record: address of the linker's struct r_debug; or, if @pointer, of a pointer to it
  */
 struct dp_loader_event {
 	u64 function, record;
 	bool pointer;
 };
 
-/** dp_loader_event_find() - Return: false: it has no dynamic linker, or one that does not
- *  tell. @mods: of sym.h */
+/** dp_loader_event_find() - Return: false: the process has no dynamic linker, or the
+ *  linker has no loader events. @mods: of sym.h */
 bool dp_loader_event_find(struct dp_modules *mods,
 			  struct dp_loader_event *loader_event);
-/** dp_loader_event_record() - address of the struct r_debug, when the linker has begun.
+/** dp_loader_event_record() - address of the struct r_debug, once the linker has begun.
  *  Return: 0 or a negative errno. */
 int dp_loader_event_record(const struct dp_process *proc,
 			   const struct dp_loader_event *loader_event,
 			   u64 *record);
 
 /**
- * dp_process_asked() - does a thread of it wait in the dynamic linker, with new
- * libraries in place, or may such have come before the linker was watched? See
- * dp_engine_watch_linker().
+ * dp_process_asked() - does a thread wait at a loader event, or may libraries have come
+ * before the linker was watched? See dp_engine_watch_linker().
  */
 bool dp_process_asked(const struct dp_process *proc);
 
-/** dp_process_answer() - it may go on */
+/** dp_process_answer() - let the threads that wait at a loader event go on */
 void dp_process_answer(struct dp_process *proc);
 
 /**
- * dp_process_hear() - all that have asked so far are going to be answered
- * Return: for dp_process_answer_heard(), which leaves those waiting who have come since.
+ * dp_process_hear() - note the loader events so far, which the caller is about to handle
+ * Return: for dp_process_answer_heard(), which does not release threads that come later.
  */
 u32 dp_process_hear(struct dp_process *proc);
 void dp_process_answer_heard(struct dp_process *proc, u32 heard);
 
-/** dp_process_wait_asked() - wait for that, for so long at most.
- *  Return: false if nobody ever will; then it has not waited. */
+/** dp_process_wait_asked() - wait for a loader event, @timeout_ms at most.
+ *  Return: false, at once, if the linker is not watched. */
 bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
 
 /*
@@ -65,16 +64,16 @@ bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms);
 bool dp_process_installs_filter(const struct dp_process *proc);
 
 /**
- * dp_process_filter_installed() - see to a thread that waits because it is about to install a
- * seccomp filter, if there is one
+ * dp_process_filter_installed() - deal with a thread that is about to install a seccomp
+ * filter, if there is one
  *
- * Return: NULL, and nobody waits any more; or why no probe can be there under the filter, in
- * words. Then it waits for dp_process_detach(), or for too long already.
+ * Return: NULL, and no thread waits any more; or why no probe can stay under the filter, in
+ * words. Then the thread waits for dp_process_detach(), or has waited for too long already.
  */
 const char *dp_process_filter_installed(struct dp_process *proc);
 
-/** dp_process_hold_asking() - from now on such a thread waits for the end of the probes; or
- *  not any more */
+/** dp_process_hold_asking() - make a thread that is about to install a filter wait for
+ *  the end of the probes, from now on; or no longer */
 void dp_process_hold_asking(struct dp_process *proc, bool hold);
 
 /*
@@ -84,20 +83,20 @@ void dp_process_hold_asking(struct dp_process *proc, bool hold);
  */
 
 /**
- * dp_process_freeze() - stop it until dp_process_thaw(), so that its probes can be
+ * dp_process_freeze() - stop the process until dp_process_thaw(), so that its probes can be
  * replaced: dp_process_detach(), then dp_process_reinstall()
  *
- * Who waits in the linker goes back to where that has called.
- * Return: 0 or a negative errno with words; then it runs.
+ * A thread that waits at a loader event is sent back to where it trapped.
+ * Return: 0 or a negative errno with words; then the process runs.
  */
 int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag);
 
-/** dp_process_may_leave() - of one that is frozen: could it be detached, or is a thread in a
- *  signal handler that will return into the agent? */
+/** dp_process_may_leave() - could a frozen process be detached? Return: false if a
+ *  thread is in a signal handler that will return into the agent, for example. */
 bool dp_process_may_leave(struct dp_process *proc);
 void dp_process_thaw(struct dp_process *proc);
-/** dp_process_reinstall() - as dp_process_install(), of an engine that inherits from
- *  the one before, which has to be there until dp_process_thaw() */
+/** dp_process_reinstall() - as dp_process_install(), of an engine that takes over from
+ *  the engine before; that has to exist until dp_process_thaw() */
 int dp_process_reinstall(struct dp_process *proc, struct dp_engine *engine,
 			 struct dp_diag *diag);
 

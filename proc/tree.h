@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * tree: processes that stay traced, and what becomes of them.
+ * tree: the process tree: processes that stay traced, and their events.
  *
  * Context of every function: tool process, the one thread that traces.
  */
@@ -16,7 +16,7 @@ struct dp_process;
 
 enum dp_tree_what {
 	DP_TREE_NOTHING,
-	DP_TREE_FORKED, /* @pid, by @proc, with memory of its own; it waits */
+	DP_TREE_FORKED, /* @pid, a fork child of @proc; it waits */
 	DP_TREE_EXECED, /* @pid, which was @proc if it had probes; it waits */
 	DP_TREE_EXITED, /* @pid, likewise, with wait(2) status @status */
 };
@@ -26,65 +26,66 @@ struct dp_tree_event {
 	struct dp_process *proc;
 	pid_t pid;
 	int status;
-	u32 maker_ns; /* id of the thread that forked, in its namespace */
-	pid_t waiting; /* and that thread, if it waits, too */
-	/* while the probes of @proc were being put in, or replaced */
+	u32 maker_ns; /* id, in its own namespace, of the thread that forked */
+	pid_t waiting; /* that thread, if it waits, too */
+	/* forked while the probes of @proc were being installed or replaced */
 	bool mixed;
 };
 
-/** dp_tree_open() - nobody is followed yet. Blocks SIGCHLD.
+/** dp_tree_open() - an empty process tree. Blocks SIGCHLD.
  *  Return: 0 or a negative errno. */
 int dp_tree_open(struct dp_tree **tree);
-/** dp_tree_close() - whoever still is goes on unfollowed when the tool ends */
+/** dp_tree_close() - processes still in the tree run on unfollowed when the tool ends */
 void dp_tree_close(struct dp_tree *tree);
-/** dp_tree_add() - a process, and whatever it makes, from now on; one that has
- *  been launched, before dp_process_install(). Return: 0 or an errno. */
+/** dp_tree_add() - follow a process, and all that it makes from now on; a launched one
+ *  before dp_process_install(). Return: 0 or a negative errno. */
 int dp_tree_add(struct dp_tree *tree, struct dp_process *proc);
-/** dp_tree_any() - is there still anybody? */
+/** dp_tree_any() - is any process still followed? */
 bool dp_tree_any(const struct dp_tree *tree);
 
 /**
- * dp_tree_next() - wait for something to happen
+ * dp_tree_next() - wait for an event
  * @timeout_ms: longest wait in ms. A signal that the caller handles ends it early.
  *
- * Who is in DP_TREE_FORKED or _EXECED waits for dp_process_fork() or
+ * The process of DP_TREE_FORKED or _EXECED waits for dp_process_fork() or
  * dp_process_renew(), or for dp_tree_let_go(). It returns at once where
- * dp_tree_trapped() would say so.
+ * dp_tree_trapped() would be true.
  */
 enum dp_tree_what dp_tree_next(struct dp_tree *tree, int timeout_ms,
 			       struct dp_tree_event *event);
 
-/** dp_tree_trapped() - has a breakpoint's signal been handed on since this was asked
- *  last? It may be a dynamic linker's, who is about to ask. */
+/** dp_tree_trapped() - has a breakpoint's signal been passed on since the last call?
+ *  The breakpoint may be a loader event, about to wait for the tool. */
 bool dp_tree_trapped(struct dp_tree *tree);
-/** dp_tree_birth() - the first DP_TREE_FORKED of a process that has been heard of.
+/** dp_tree_birth() - the first known DP_TREE_FORKED of @proc.
  *  Return: false: there is none. */
 bool dp_tree_birth(struct dp_tree *tree, const struct dp_process *proc,
 		   struct dp_tree_event *event);
-/** dp_tree_pass() - take notice of what has happened, without waiting */
+/** dp_tree_pass() - take in what has happened, without waiting */
 void dp_tree_pass(struct dp_tree *tree);
-/** dp_tree_let_go() - it goes on without probes, and is still followed */
+/** dp_tree_let_go() - let the process of an event run without probes; it is still
+ *  followed */
 void dp_tree_let_go(struct dp_tree *tree, const struct dp_tree_event *event);
 
 /**
- * dp_process_fork() - the process of DP_TREE_FORKED, with its parent's probes
+ * dp_process_fork() - open the process of DP_TREE_FORKED, with its parent's probes
  *
- * They are its own from then on: see dp_process_engine(). It waits for
+ * The child owns these probes from then on: see dp_process_engine(). It waits for
  * dp_tree_begin(); on failure it goes on.
  * Return: 0 or a negative errno with words.
  */
 int dp_process_fork(struct dp_tree *tree, const struct dp_tree_event *event,
 		    struct dp_process **child, struct dp_diag *diag);
 
-/** dp_tree_begin() - a process that waits goes on, and who is kept waiting for the
- *  event */
+/** dp_tree_begin() - let a waiting process go on, and the thread that waits because of
+ *  the event */
 void dp_tree_begin(struct dp_process *proc, const struct dp_tree_event *event);
-/** dp_tree_let_on() - only the latter, where there is no process any more */
+/** dp_tree_let_on() - let only that thread go on, where the process has ended */
 void dp_tree_let_on(const struct dp_tree_event *event);
 
 /**
- * dp_process_renew() - the process of DP_TREE_EXECED, as dp_process_launch()
- * leaves it: stopped before the first code of its own
+ * dp_process_renew() - open the process of DP_TREE_EXECED, as dp_process_launch() leaves
+ * it: stopped before the first code of its own
  *
  * It waits for dp_process_install(), or dp_process_close(). On failure it goes on.
  * Return: as dp_process_attach().

@@ -2,12 +2,11 @@
 /*
  * alive: how a target finds out that the tool has ended.
  *
- * In each arena there is a futex that the tool's thread holds and that is in its
- * robust list: however the thread ends, the kernel marks the futex, at once
- * (get_robust_list(2)). Nobody waits for it; the hit half looks at it where it is
- * about to do more than count.
+ * The tool's thread holds a futex in each arena, and has it in its robust list. However
+ * the thread ends, the kernel marks the futex at once (get_robust_list(2)). No thread
+ * waits for it; the hit half reads it where it is about to do more than count.
  *
- * The links of the list are in memory that nobody but the tool can write.
+ * Only the tool can write the memory that holds the links of the list.
  */
 #include "engine/layout/arena.h"
 #include "proc/attach/attach.h"

@@ -10,13 +10,12 @@
  *   –                       contexts        rw-p        tables' file, a hole in it
  *   code of pools    rw-p   pools           r-xp        tables' file, a hole in it
  *
- * The tables' file is sealed against all writing but through the mapping that is here
- * already, before the target gets it. Code is written by dp_area_write(), through
- * /proc/PID/mem.
+ * Before the target gets the tables' file, it is sealed against all writing, except
+ * through the tool's mapping. dp_area_write() writes code through /proc/PID/mem.
  *
- * A process that will probe itself has all of it for itself in the end: its arena is
- * shared with us, and with no child, until nothing more is to be written from here;
- * dp_area_settle() then puts a private mapping of the same file in its place.
+ * A process that will probe itself owns all of it in the end. Its arena is shared with
+ * the helper, and with no child, until the helper has written everything. Then
+ * dp_area_settle() replaces it by a private mapping of the same file.
  */
 #include "agent/image.h"
 #include "engine/layout/arena.h"
@@ -47,7 +46,7 @@
 #define TABLES 0
 #define HIT 1
 
-/** struct part - of the region: [start, end) from its base */
+/** struct part - part of the agent's memory: [start, end) from its base */
 struct part {
 	u64 start, end;
 };
@@ -122,7 +121,7 @@ static int make_files(struct dp_process *proc,
 	}
 	if (!err)
 		err = map_here(proc, need, files);
-	/* From now on nobody else can ever write there. */
+	/* From now on the tables' file can be written only through the tool's mapping. */
 	if (!err && n == 2 &&
 	    (fcntl(files[TABLES], F_ADD_SEALS,
 		   F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) ||
@@ -160,7 +159,7 @@ int dp_area_open(struct dp_process *proc, struct dp_remote *rem,
 void dp_area_close(struct dp_process *proc, struct dp_remote *rem,
 		   const s32 *there)
 {
-	/* That one is needed once more. */
+	/* dp_area_settle() needs this descriptor once more. */
 	if (proc->own_process && proc->base)
 		proc->unsettled = there[TABLES];
 	else
@@ -271,8 +270,8 @@ static long map_private(const struct dp_process *proc, struct dp_remote *rem,
 	return ret ? ret : advise(rem, proc->base, wiped, MADV_WIPEONFORK);
 }
 
-/* A program that closes all descriptors it finds may have opened another file in
- * place of ours meanwhile. */
+/* A program that closes all descriptors it finds may have opened another file in place
+ * of the agent's meanwhile. */
 static int prove(const struct dp_process *proc)
 {
 	const u64 at[] = { DP_ARENA_OFFSET, DP_ARENA_OFFSET + DP_CONTROL_ROOM };
@@ -298,7 +297,7 @@ static int prove(const struct dp_process *proc)
 long dp_area_map(struct dp_process *proc, struct dp_remote *rem,
 		 const struct dp_layout_need *need, const s32 *there)
 {
-	/* The region goes anywhere, so the choosy ones come first. */
+	/* The agent can be mapped anywhere, so pools, which cannot, come first. */
 	long ret = map_pools(rem, there, need);
 
 	if (!ret)

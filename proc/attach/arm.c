@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* arm: probes written into text, and taken out of it, while the agent is there. */
+/* arm: write probes into text, and take them out, while the agent stays. */
 #include "proc/attach/attach.h"
 #include "proc/attach/drain.h"
 #include "proc/attach/area.h"
@@ -35,7 +35,7 @@ struct arming {
 	struct dp_diag *diag;
 };
 
-/* Nobody runs, and nobody is inside what a jump replaces. */
+/* No thread runs, and none is inside the bytes that a jump replaces. */
 static int write_stopped(void *arg)
 {
 	const struct arming *a = arg;
@@ -53,8 +53,8 @@ static int arm_stopped(void *arg)
 					.to = to_copy };
 	int err = 1, tries;
 
-	/* One that was just being made, or woke up, is asleep or stopped the
-	 * next time. */
+	/* A thread that was just being created, or woke up, is asleep or stopped in the
+	 * next try. */
 	for (tries = 0; err > 0 && tries < QUIET_TRIES; tries++)
 		err = dp_threads_clear(proc, &moves, write_stopped, arg,
 				       a->diag);
@@ -74,7 +74,7 @@ static int arm_quiet(struct dp_process *proc, dp_arm_fn *write, u64 *bad,
 	return dp_tracer_child(proc, arm_stopped, &a);
 }
 
-/* What is mapped now stays until we have done. */
+/* No library is unmapped until the write is done. */
 static int write_held(const struct arming *a)
 {
 	struct dp_process *proc = a->proc;
@@ -167,7 +167,7 @@ int dp_process_cede(struct dp_process *proc,
 {
 	struct ceding y = { proc, tell, arg };
 
-	/* There may be no breakpoint on the way. */
+	/* A signal-free process may have no breakpoint on the way. */
 	if (proc->signal_free ||
 	    !dp_engine_disturbed(proc->engine, &proc->target))
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* attach: take hold of a running process, looking only. */
+/* attach: open a running process, only reading it. */
 #include "proc/attach/attach.h"
 #include "proc/code/intercepts.h"
 #include "proc/attach_other.h"
@@ -15,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* of a thread that executes a program, until it is the first */
+/* how long a thread that executes a program may take to become the first thread */
 #define EXEC_NS 500000000
 
-/* Kernel threads, and processes that are at their end, say ENOENT for their program;
- * to whoever may not know, EACCES. Return: 0 it has one; an errno. */
+/* readlink() of a kernel thread's program, or an exiting process's, fails with ENOENT;
+ * without permission, with EACCES. Return: 0 it has a program; an errno. */
 static int no_program(pid_t pid)
 {
 	char path[64], exe[8];
@@ -28,7 +28,7 @@ static int no_program(pid_t pid)
 	return readlink(path, exe, sizeof(exe)) < 0 ? errno : 0;
 }
 
-/* Has it threads that run, beside its first one? */
+/* Does the process have running threads besides its first one? */
 static bool has_others(pid_t pid)
 {
 	bool others = false;
@@ -45,7 +45,7 @@ static bool has_others(pid_t pid)
 	return others;
 }
 
-/* @st: its state is 0 if it cannot be read */
+/* @st: its state becomes 0 if it cannot be read */
 static bool runs(pid_t pid, struct dp_status *st)
 {
 	if (dp_status_read(pid, pid, st))
@@ -53,8 +53,8 @@ static bool runs(pid_t pid, struct dp_status *st)
 	return st->state && st->state != 'Z' && st->state != 'X';
 }
 
-/* Another thread that executes a program becomes the first one as soon as all have
- * ended. Return: 0; -ESRCH: nobody is left; -EOPNOTSUPP: the first thread is gone for good */
+/* A thread that executes a program becomes the first thread once all others have ended.
+ * Return: 0; -ESRCH the process has ended; -EOPNOTSUPP the first thread is gone for good */
 static int first_thread(pid_t pid, struct dp_status *st)
 {
 	s64 deadline = dp_now_ns() + EXEC_NS;
@@ -63,7 +63,7 @@ static int first_thread(pid_t pid, struct dp_status *st)
 	for (;;) {
 		if (runs(pid, st))
 			return 0;
-		/* In between it can neither be read nor is it gone. */
+		/* During an exec the process exists, but its status cannot be read. */
 		if (kill(pid, 0) && errno == ESRCH)
 			return -ESRCH;
 		if (!st->state || has_others(pid))
@@ -118,24 +118,24 @@ int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag)
 	return err ? err : look(proc, diag);
 }
 
-/* @left: has an earlier tool left anything? */
+/* @left: did an earlier tool leave anything? */
 static int take_hold(struct dp_process *proc, pid_t pid, bool *left,
 		     struct dp_diag *diag)
 {
 	int err = find(proc, pid, diag);
 
-	/* What another tool is just about to change must not be looked at. */
+	/* Another tool may be about to change what look() reads. */
 	if (!err)
 		err = dp_process_lock(proc, DP_LOCK_AGENT, diag);
 	dp_kill_point("attach: locked");
 	if (!err)
 		err = look(proc, diag);
-	/* Before anything is done that needs to know. */
+	/* All further steps depend on the filters. */
 	if (!err)
 		dp_filters_read(proc);
 	if (!err)
 		err = dp_dispatch_look(proc, diag);
-	/* An earlier tool's intercepts stand where ours will. */
+	/* An earlier tool's intercepts are where ours will be. */
 	*left = !err && dp_recover_needed(proc);
 	if (*left) {
 		err = dp_recover(proc, diag);
@@ -166,7 +166,7 @@ bool dp_process_executes(const struct dp_process *proc)
 	while (!first_thread(proc->pid, &st)) {
 		if (dp_process_replaced(proc))
 			return true;
-		/* In the middle of that its first thread has lost its memory already. */
+		/* In the middle of an exec the first thread has already lost its memory. */
 		if (no_program(proc->pid) != ENOENT ||
 		    dp_status_kernel(proc->pid) || dp_now_ns() > deadline)
 			return false;
@@ -175,8 +175,7 @@ bool dp_process_executes(const struct dp_process *proc)
 	return false;
 }
 
-/* While a thread executes a program the process is not to be found for moments, nor its
- * file. */
+/* During an exec neither the process nor its file can be found for moments. */
 static bool is_elsewhere(const struct dp_process *proc, pid_t pid, int err)
 {
 	struct dp_status st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* attach: take hold of a running process, looking only. */
+/* attach: open a running process, only reading it. */
 #ifndef DP_PROC_ATTACH_ATTACH_H
 #define DP_PROC_ATTACH_ATTACH_H
 
@@ -17,17 +17,16 @@ struct dp_target;
 struct dp_thread;
 struct dp_view;
 
-/** dp_process_attach_as() - in the name of another process, which is the tool */
+/** dp_process_attach_as() - dp_process_attach() on behalf of @tool, which owns the agent */
 int dp_process_attach_as(pid_t pid, pid_t tool, struct dp_process **proc,
 			 struct dp_diag *diag);
-/** dp_process_look() - what an attach looks at before it touches anything. Return:
- *  as dp_process_attach(). */
+/** dp_process_look() - only the checks of dp_process_attach(). Return: as that. */
 int dp_process_look(struct dp_process *proc, pid_t pid, struct dp_diag *diag);
 int dp_process_open_mem(struct dp_process *proc, struct dp_diag *diag);
 
-/* check: what cannot be handled is refused before it is touched. */
+/* check: refuse a process that cannot be handled before it is touched. */
 
-/** dp_check_linker() - the dynamic linker of program or script @path, as it names it.
+/** dp_check_linker() - the dynamic linker that program or script @path names.
  *  Return: 0; -ENOENT it has none that can be read. */
 int dp_check_linker(const char *path, char *linker, size_t size);
 int dp_check_program(const char *path, const char *shown, struct dp_diag *diag);
@@ -35,18 +34,18 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag);
 
 /* launch: a program from its start. */
 
-/** dp_launch_again() - the same of one that is stopped since it executed a program.
- *  Return: as dp_process_attach(). */
+/** dp_launch_again() - as dp_process_launch(), for a process that is stopped since it
+ *  executed a program. Return: as dp_process_attach(). */
 int dp_launch_again(struct dp_process *proc, struct dp_diag *diag);
 
 /* install: an agent in a process. */
 
-/** dp_mapping_of() - where what an engine is built from is, in it and here */
+/** dp_mapping_of() - where the agent and the arena are mapped, in the process and here */
 struct dp_mapping dp_mapping_of(const struct dp_process *proc);
 
 /* live: the agent has the signals and calls that it needs. */
 
-/** dp_live_go() - as dp_process_install(), whose step it is */
+/** dp_live_go() - step of dp_process_install(). Return: as that. */
 int dp_live_go(struct dp_process *proc, struct dp_diag *diag);
 
 /* arm: probes written into text, and taken out of it. */
@@ -54,67 +53,64 @@ int dp_live_go(struct dp_process *proc, struct dp_diag *diag);
 /** dp_arm_fn - dp_engine_arm() or dp_engine_apply() */
 typedef int dp_arm_fn(struct dp_engine *engine, struct dp_target *target,
 		      u64 *bad);
-/** dp_arm_write() - have that done while it may be. Return: 0 or a negative errno with words. */
+/** dp_arm_write() - call @write when text may be written. Return: as dp_process_apply(). */
 int dp_arm_write(struct dp_process *proc, dp_arm_fn *write,
 		 struct dp_diag *diag);
 
-/* leave: take an agent out, the tool's own or one that a dead tool left. */
+/* leave: take out an agent, the tool's own or that of a killed tool. */
 
 int dp_leave(struct dp_process *proc, struct dp_view *view,
 	     struct dp_diag *diag);
-/** dp_unmap() - the agent and all its pools, whatever there is of them */
+/** dp_unmap() - unmap the agent and its pools, as far as they are mapped */
 int dp_unmap(struct dp_process *proc, struct dp_remote *remote);
 
-/** dp_process_let_go() - one that is held runs */
+/** dp_process_let_go() - release a process that is held since its start */
 void dp_process_let_go(struct dp_process *proc);
 
-/* recover: what a tool that was ended left in a process. Context: tool process; may sleep. */
+/* recover: what a killed tool left in a process. Context: tool process; may sleep. */
 
-/** dp_recover_needed() - is anything of ours in one that has just been looked at? */
+/** dp_recover_needed() - is anything of ours in a process that has just been looked at? */
 bool dp_recover_needed(const struct dp_process *proc);
 int dp_recover(struct dp_process *proc, struct dp_diag *diag);
-/** dp_arena_load() - copy of the arena found in a process. Return: 0; -ENOENT. */
+/** dp_arena_load() - copy the arena found in a process. Return: 0; -ENOENT. */
 int dp_arena_load(const struct dp_process *proc, void **arena, size_t *size,
 		  u64 *addr);
-/** dp_recover_taken() - does a tool that lives probe it, with what is in there?
+/** dp_recover_taken() - does another tool, which still runs, probe the process?
  *  Return: true, with words. */
 bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag);
 
 /* alive: how a target finds out that the tool has ended. Context: the tool's thread. */
 
-/** dp_alive_enter() - from now on this arena says when the tool has ended */
+/** dp_alive_enter() - from now on the arena tells when the tool has ended */
 void dp_alive_enter(struct dp_arena_control *control);
-/** dp_alive_leave() - before it is unmapped here */
+/** dp_alive_leave() - to be called before the arena is unmapped here */
 void dp_alive_leave(struct dp_arena_control *control);
 
-/* linker: the thread for which the tool looks at libraries. Context: tool process. */
+/* linker: threads that wait at a loader event. Context: tool process. */
 
-/** dp_linker_waits() - is it this one, and does it wait, or is it about to? */
+/** dp_linker_waits() - does thread @t wait at a loader event, or is it about to? */
 bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t);
-/** dp_linker_home() - send it to where it has told of them, and will again. Return: 0;
- *  -ESRCH */
+/** dp_linker_home() - send waiting threads back to the instruction that they trapped
+ *  at, where they will report again. Return: 0; -ESRCH */
 int dp_linker_home(struct dp_process *proc);
 
-/**
- * dp_linker_hold() - from now on no library is unmapped before dp_linker_release(), if the
- * linker's probe is armed; but see there for how long
- */
+/** dp_linker_hold() - keep libraries mapped until dp_linker_release(), if the linker's
+ *  probe is armed. An unmapping that has begun gets HOLD_NS to end. */
 void dp_linker_hold(struct dp_process *proc);
 
-/** dp_linker_release() - who waits goes on when it is answered: see dp_process_asked() */
+/** dp_linker_release() - end the hold; waiting threads still need dp_process_answer() */
 void dp_linker_release(const struct dp_process *proc);
 
-/* attach_other: what a process has when the agent in it is a library's: proc/attach_other.h. */
+/* attach_other: a process whose agent a library has attached: proc/attach_other.h. */
 
-/** struct dp_attached_other - what there is besides the agent
- *  @ours, @size: memory of dp_attach_other_map() */
+/** struct dp_attached_other - @ours, @size: memory of dp_attach_other_map() */
 struct dp_attached_other {
 	struct dp_engine *engine;
 	struct dp_diag *diag; /* of the call that is being made */
 	void *ours[DP_MAX_POOLS];
 	u64 size[DP_MAX_POOLS];
 	u32 nr;
-	bool quiesces; /* jumps are written while nobody runs */
+	bool quiesces; /* jumps are written while no thread runs */
 };
 
 #endif

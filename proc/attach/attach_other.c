@@ -2,10 +2,10 @@
 /*
  * attach_other: an agent in another process, whose probes come and go.
  *
- * As in a process that probes itself there is room for probes to come, and a live
- * engine; but that is ours, and so is its memory, until we leave or are gone.
- * Pools are mapped in there by remote calls, each a file of its own: a descriptor is
- * nothing that could be left there. Their code is written through /proc/PID/mem.
+ * As in a process that probes itself there is room for later probes, and a live engine.
+ * Here the tool owns the engine and its memory, until it leaves or ends. Remote calls map
+ * the pools, each from a file of its own, because no descriptor may stay in the target.
+ * Their code is written through /proc/PID/mem.
  */
 #include "engine/layout/arena.h"
 #include "engine/plan/plan.h"
@@ -41,7 +41,7 @@ static int keep(struct dp_attached_other *l, void *mem, u64 size)
 	return 0;
 }
 
-/* Away from the offset by which an arena is known. */
+/* Not at DP_ARENA_OFFSET, by which an arena is recognised. */
 #define IMAGE_OFFSET (16ull << 20)
 
 static long share(struct dp_process *proc, u64 size, s32 fd)
@@ -50,7 +50,7 @@ static long share(struct dp_process *proc, u64 size, s32 fd)
 				  PROT_READ | PROT_WRITE, MAP_SHARED, (u64)fd,
 				  IMAGE_OFFSET);
 
-	/* What a child wrote there would be believed of its parent. */
+	/* The tool would take a fork child's writes for the parent's. */
 	if (!dp_remote_failed(ret) &&
 	    dp_remote_call(proc->borrowed_thread, SYS_madvise, (u64)ret, size,
 			   MADV_DONTFORK, 0, 0, 0))
@@ -80,7 +80,7 @@ int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
 	return 0;
 }
 
-/* Private, and never to be written there; of a file, so that it is known for ours. */
+/* Private, and never writable in the target; of a file, so that its name shows it is ours. */
 static int map_code(struct dp_process *proc, u64 addr, u64 size, int flags)
 {
 	int file = dp_share_file(size), err;
@@ -134,7 +134,7 @@ static int grow_holes(void *arg, struct dp_hole **holes, size_t *n)
 	return dp_holes_find(proc->pid, 2 * DP_MAX_POOLS, holes, n);
 }
 
-/* Text is written, and pools are mapped. */
+/* Prepare to write text and to map pools. */
 static int begin(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_borrowed_begin(proc, diag);
@@ -147,7 +147,7 @@ static int begin(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
-/* Who stops all threads does it alone. */
+/* dp_process_quiesce() stops all threads itself, so this tracer lets go first. */
 static int grow_stopped(void *arg, const u32 *which, u32 n)
 {
 	struct dp_process *proc = arg;
@@ -163,8 +163,8 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 	return err ? err : later;
 }
 
-/* Nobody tells when a library goes: that is found out each time, and none does while
- * nobody runs. Who stops them for the jumps anyway looks then. */
+/* No loader event tells when a library goes. So each write to an unowned mapping is preceded
+ * by a look while no thread runs. When jumps are written that way, the look is made there. */
 static int grow_hold(void *arg, bool unowned, int (*work)(void *what),
 		     void *what)
 {
@@ -192,7 +192,7 @@ static int adopt(struct dp_process *proc, const struct dp_attach_other *how)
 	struct dp_live_setup setup = {
 		.ops = &growth_ops,
 		.arg = proc,
-		/* The one without the short way for handlers of one's own. */
+		/* Not the entry with the shortcut for a process's own handlers. */
 		.call_entry = proc->base + dp_agent_tracked_entry,
 		.detour_entry = proc->base + dp_agent_detour_entry,
 		.tracked_entry = proc->base + dp_agent_tracked_entry,

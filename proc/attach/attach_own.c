@@ -2,9 +2,9 @@
 /*
  * attach_own: the agent in a process that will probe itself.
  *
- * Only somebody else can stop all threads of a process and look at their masks,
- * so a helper does this part, once, and then is gone. What it leaves looks like
- * a tool's, except that the tool is the process.
+ * Only another process can stop all threads of a process and read their masks. So a
+ * helper does this part, once, and then ends. It leaves the same as a tool would, except
+ * that the process itself is the tool.
  */
 #include "engine/site/engine.h"
 #include "proc/proc.h"
@@ -35,7 +35,7 @@ int dp_process_attach_own(pid_t pid, u32 max_sites, u64 *base,
 		return err;
 	err = install(proc, max_sites, diag);
 	*base = proc->base;
-	/* On success it is not ours any more, and must not be detached. */
+	/* On success the process owns the agent, and must not be detached. */
 	if (err)
 		dp_process_close(proc);
 	return err;

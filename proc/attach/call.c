@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * call: a function of the target's own, called by a thread of it, for us.
+ * call: have a thread of the target call one of the target's own functions.
  *
- * The thread is not held while it runs: the function may need others to be stopped,
- * and we may die. It goes home through the signal frame that remote.c has put
- * on its stack.
+ * The thread is not held during the call: the function may need other threads to be
+ * stopped, and the tool may die. The thread goes home through the signal frame that
+ * remote.c has put on its stack.
  */
 #include "arch/uregs.h"
 #include "proc/attach/drain.h"
@@ -42,8 +42,8 @@ static int check(const struct dp_process *proc, struct dp_diag *diag)
 	return 0;
 }
 
-/* In the memory that the thread has, which is ours no more if it has executed. It does not
- * change while the thread is stopped. */
+/* Looks in the thread's own memory, which is another program's if it has executed. It
+ * does not change while the thread is stopped. */
 static bool has_word(const struct dp_process *proc, const struct dp_call *call)
 {
 	long word;
@@ -54,7 +54,7 @@ static bool has_word(const struct dp_process *proc, const struct dp_call *call)
 	return !errno && (u64)word == call->word;
 }
 
-/* Return: -EAGAIN nobody is asleep where he can be asked. */
+/* Return: -EAGAIN no thread sleeps where it can be borrowed. */
 static int send(struct dp_process *proc, const struct dp_maps *maps,
 		const struct dp_call *call, struct dp_diag *diag)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* check: refuse what cannot be handled before it is touched. */
+/* check: refuse a process that cannot be handled before it is touched. */
 #include "arch/elf.h"
 #include "proc/attach/attach.h"
 #include "proc/ptrace/stop.h"
@@ -22,7 +22,7 @@
 
 #define SCRIPT_DEPTH 4
 
-/* Its program headers, which say what is to be mapped. */
+/* Can all program headers be read? They say what is to be mapped. */
 static bool has_segments(int fd, const Elf64_Ehdr *eh)
 {
 	Elf64_Phdr ph;
@@ -82,7 +82,7 @@ static int check_file(const char *path, const char *shown, int depth,
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
 	ssize_t n;
 
-	/* A program may be executable and yet not readable: it will show. */
+	/* An executable program need not be readable; then the exec decides. */
 	if (fd < 0)
 		return errno == EACCES ? 0 :
 					 dp_diag_set(diag, -errno, "%s: %s",
@@ -103,7 +103,7 @@ static int check_file(const char *path, const char *shown, int depth,
 	return err;
 }
 
-/* What PT_INTERP says. Return: 0; -ENOENT it has none, or cannot be read. */
+/* Return: 0, the path that PT_INTERP names; -ENOENT there is none, or it cannot be read. */
 static int read_linker(int fd, const Elf64_Ehdr *eh, char *path, size_t size)
 {
 	Elf64_Phdr ph;
@@ -160,8 +160,8 @@ int dp_check_program(const char *path, const char *shown, struct dp_diag *diag)
 	return check_file(path, shown, SCRIPT_DEPTH, diag);
 }
 
-/* Of any of its threads. What a tool that was killed has sent may be at work there.
- * @first: of the first one */
+/* Is any thread under a filter? Waits for the tracer child of a killed tool.
+ * @first: status of the first thread */
 static bool is_filtered(struct dp_process *proc, const struct dp_status *first)
 {
 	bool filtered = false;

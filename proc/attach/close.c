@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* close: the end of what a tool has to do with a process. */
+/* close: detach from a process, and free its object. */
 #include "engine/site/engine.h"
 #include "engine/site/view.h"
 #include "proc/attach/attach.h"
@@ -24,7 +24,7 @@ int dp_process_detach(struct dp_process *proc, struct dp_diag *diag)
 	struct dp_view view;
 	int err;
 
-	/* Children that it makes from now on have a part of it. */
+	/* Children made from now on may have only a part of the probes. */
 	proc->changing = true;
 	if (proc->tree)
 		dp_tree_pass(proc->tree);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * drain: find out whether any thread is in agent code or will come back to it.
+ * drain: find out whether any thread is in the agent, or will come back to it.
  *
- * The text is the program's own again, so nobody enters any more. A thread can
- * still be inside: its pc is there, or a breakpoint's signal is on its way, or
- * a signal handler of the program interrupted it there and the frame will bring
- * it back. A pc, live or in a frame, that stands for an instruction of the
- * program is moved there; anything else has to run on by itself.
+ * The text is the program's own again, so no thread enters any more. A thread can still be
+ * inside: its pc is there, or a breakpoint's signal is on its way. Or a signal handler of
+ * the program interrupted it there, and the frame leads back. A pc, live or in a frame,
+ * that stands for an instruction of the program is moved to it. Any other has to run on.
  *
- * dp_threads_move() is how threads are moved wherever they are in the way; struct dp_moves
- * asks where from and where to. Home to the program here; out of the bytes of a jump into
- * its copies in arm.c; out of the copy of one instruction into the detour in quiesce.c.
+ * dp_threads_move() moves threads as struct dp_moves says. Here that is home to the
+ * program; in arm.c, out of the bytes of a jump into its copies; in quiesce.c, out of the
+ * copy of one instruction into the detour.
  *
- * Where something is half done a pc stands for no instruction of the program, and four
- * other ways are left. The thread runs on by itself (stop.c), step by step where all others
- * are held (stepout.c), to the end of a handler that has interrupted the agent (handlers.c),
- * or returns from a signal handler in which it waits for the tool (linker.c, filter_install.c).
+ * In the middle of an operation a pc stands for no instruction of the program. Then the
+ * thread runs on by itself (stop.c), or step by step where all others are held
+ * (stepout.c). A handler that has interrupted the agent runs to its end (handlers.c). A
+ * thread that waits for the tool in a signal handler returns from it (linker.c,
+ * filter_install.c).
  */
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
@@ -36,10 +36,10 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-/* So many of a thread are looked at. */
+/* how many stacks of a thread are scanned */
 #define STACKS 8
 
-/* A signal frame? @sp: of who might return through it */
+/* Is there a signal frame at @frame? @sp: of the thread that might return through it */
 static bool read_frame(const struct dp_process *proc, u64 frame, u64 sp,
 		       struct dp_sigframe *f)
 {
@@ -70,7 +70,7 @@ static bool may_stay(const struct dp_moves *moves, u64 pc)
 	return moves->late && moves->late(moves->arg, pc);
 }
 
-/* Half of it is before @at, where it has @pc. @live: where the thread is itself */
+/* Move the frame that has @pc at @at. @live: the thread's own pc */
 static bool frame_moved(const struct dp_process *proc,
 			const struct dp_moves *moves, u64 sp, u64 at, u64 pc,
 			u64 live)
@@ -90,8 +90,8 @@ static bool frame_moved(const struct dp_process *proc,
 	       !dp_process_write(proc, at, &to, sizeof(to));
 }
 
-/* Of a handler with a stack of its own: what it has interrupted is on another.
- * Return: the stack pointer there, or 0. */
+/* If the frame at @at interrupted code on another stack, return the stack pointer
+ * there; else 0. */
 static u64 left_stack(const struct dp_process *proc,
 		      const struct dp_stack_scan *stack, u64 at)
 {
@@ -104,7 +104,7 @@ static u64 left_stack(const struct dp_process *proc,
 	return dp_mcontext_sp(&f.uc.mc);
 }
 
-/* Handlers run upon handlers; those of one stack cannot be in another twice. */
+/* Handlers interrupt handlers; @depth limits how many other stacks are followed. */
 static bool stack_moved(const struct dp_process *proc,
 			const struct dp_moves *moves,
 			const struct dp_maps *maps, u64 sp, u64 pc, int depth)
@@ -158,7 +158,7 @@ bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught)
 	       ((st.pending | st.shared_pending) & ~st.blocked & caught);
 }
 
-/* The frame that it is about to get says where the breakpoint was. */
+/* The thread is about to get a frame, which says where the breakpoint was. */
 static bool has_trapped(const struct dp_process *proc,
 			const struct dp_moves *moves, const struct dp_thread *t)
 {
@@ -187,12 +187,12 @@ static bool pc_moved(const struct dp_process *proc,
 			     to :
 			     0;
 	dp_uregs_set_pc(&t->regs, to);
-	/* At once: what it points to may be gone before it is released. */
+	/* At once: what the pc points to may be gone before the thread is released. */
 	ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
 	return true;
 }
 
-/* Those that were left asleep: seen from outside. */
+/* Threads that were left asleep are not stopped: /proc shows where they sleep. */
 static bool asleep_moved(const struct dp_process *proc,
 			 const struct dp_moves *moves,
 			 const struct dp_maps *maps)
@@ -301,7 +301,7 @@ static bool wherever(const void *view, u64 pc)
 	return true;
 }
 
-/* And later, from wherever they are now. */
+/* Moves for a later time: until then a pc may stay wherever it is. */
 static struct dp_moves home_late(const struct dp_view *view)
 {
 	struct dp_moves moves = home(view);
@@ -327,8 +327,8 @@ bool dp_returns_inside(const struct dp_process *proc,
 			    dp_uregs_pc(&t->regs), STACKS);
 }
 
-/* A call that is to pass through the agent must not be made by itself, past it,
- * while what the agent says of masks still counts. */
+/* A system call that is to pass through the agent must not bypass it while the virtual
+ * masks still count. */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view)
 {
 	u64 caught = dp_caught_mask(

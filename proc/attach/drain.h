@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * drain: is any thread still in, or on its way into, agent code? And moving it out.
+ * drain: find threads in the agent, or on their way into it, and move them out.
  *
  * Context of every function: tool process, one thread at a time per object.
  */
@@ -17,18 +17,16 @@ struct dp_thread;
 struct dp_view;
 
 /**
- * struct dp_moves - which threads have to be somewhere else, and where
+ * struct dp_moves - which threads have to be moved, and where to
  * @from: is this a pc that must not stay?
- * @to: what it becomes. Return: false if it has to run on by itself
- * @counted: has one that is there hit the site that it goes back to? NULL: it does
- *           not matter
- * @trapped: is this what the kernel says of one that has met a breakpoint of ours?
- *           While its signal is on the way or being handled it stays. NULL: it is
- *           as any other
- * @agent: address of the agent, with @trapped: who is there may be changing the
- *         frame of its signal
- * @late: may a pc stay as long as others have to run on? NULL: none may
- * @ready: may threads be moved at all, or has one of them to run on? NULL: they may
+ * @to: the pc that it becomes. Return: false if the thread has to run on by itself
+ * @trapped: is this the pc that the kernel reports after a breakpoint of ours? While the
+ *           signal is on its way or being handled, it stays. NULL: no such case
+ * @agent: address of the agent, with @trapped: a thread there may be changing the frame of
+ *         its signal
+ * @counted: has a thread at this pc hit the site that it goes back to? NULL: irrelevant
+ * @late: may a pc stay as long as other threads have to run on? NULL: none may
+ * @ready: may threads be moved at all, or does one have to run on? NULL: they may
  */
 struct dp_moves {
 	const void *arg;
@@ -42,54 +40,56 @@ struct dp_moves {
 };
 
 /** dp_threads_move() - move pcs, in registers and in signal frames.
- *  Return: true if nobody is left who would have to. */
+ *  Return: true if no thread is left that has to move. */
 bool dp_threads_move(struct dp_process *proc, const struct dp_moves *moves);
-/** dp_threads_clear() - stop all threads, move them, and do @then while nobody runs.
- *  Return: what @then does, 0 or an error; 1 a thread has to run on; an error of stopping */
+/** dp_threads_clear() - stop all threads, move them, and call @then while none runs.
+ *  Return: what @then returns, 0 or an error; 1 a thread has to run on; an error of
+ *  stopping */
 int dp_threads_clear(struct dp_process *proc, const struct dp_moves *moves,
 		     int (*then)(void *arg), void *arg, struct dp_diag *diag);
-/** dp_signal_coming() - is one of @caught (a mask) on its way to a thread that lets it come? */
+/** dp_signal_coming() - is a signal of mask @caught pending, and not blocked, in a
+ *  thread? */
 bool dp_signal_coming(const struct dp_process *proc, pid_t tid, u64 caught);
-/** dp_asleep_inside() - is a thread that was left asleep in a call of ours? */
+/** dp_asleep_inside() - does a thread that was not stopped sleep in a call of the agent? */
 bool dp_asleep_inside(const struct dp_process *proc,
 		      const struct dp_view *view);
-/** dp_drainable() - could all be moved out, or is somebody there who has to run on? */
+/** dp_drainable() - could all threads be moved out, or does one have to run on? */
 bool dp_drainable(struct dp_process *proc, const struct dp_view *view);
-/** dp_returns_inside() - will a signal handler of the program's, of one thread, return to
- *  where it has to run on? */
+/** dp_returns_inside() - will a signal handler of thread @t return to where the thread
+ *  has to run on? */
 bool dp_returns_inside(const struct dp_process *proc,
 		       const struct dp_view *view, const struct dp_maps *maps,
 		       const struct dp_thread *t);
-/** dp_drained() - Return: true if nobody is, but for intercepted calls' beginnings */
+/** dp_drained() - move threads out of the agent, but not from the start of an intercept.
+ *  Return: true if no other thread is left there */
 bool dp_drained(struct dp_process *proc, const struct dp_view *view);
-/** dp_drain() - out of these, too, when all is about to end. Return: as above */
+/** dp_drain() - the same, from the start of an intercept, too. Return: true if none is
+ *  left */
 bool dp_drain(struct dp_process *proc, const struct dp_view *view);
-/** dp_in_signal_handler() - is one running on the stack that @sp is on? Return:
- *  true also where that cannot be told. */
+/** dp_in_signal_handler() - does a signal handler run on the stack of @sp? Return: true
+ *  also where that cannot be told. */
 bool dp_in_signal_handler(const struct dp_process *proc,
 			  const struct dp_maps *maps, u64 sp);
 
-/* stepout: threads in the agent, brought out of it while all others are held. */
+/* stepout: bring threads out of the agent while all others are held. */
 
 /**
- * dp_stop_step_out() - bring stopped threads to where they can be moved, one instruction
- * after the other and no farther
- * @caught: signals that the agent catches; those that are coming are delivered, others
- *          wait
- * @out: may it stay there?
+ * dp_stop_step_out() - single-step stopped threads to where they can be moved, and no
+ * farther
+ * @caught: signals that the agent catches; pending ones are delivered, others wait
+ * @out: may the thread stay where it is?
  */
 void dp_stop_step_out(struct dp_process *proc, u64 caught,
 		      bool (*out)(const void *arg, const struct dp_thread *t),
 		      const void *arg);
 
-/** dp_stop_step_undo() - what a tool that was ended in the middle of that has left of a thread
- *  which has not run since. @base: of the agent */
+/** dp_stop_step_undo() - undo what a tool killed during dp_stop_step_out() has left of
+ *  a thread that has not run since. @base: of the agent */
 void dp_stop_step_undo(const struct dp_process *proc, u64 base);
 
 /* handlers: signal handlers of the program that have interrupted the agent. */
 
-/** dp_handlers_end() - let threads run, one at a time, until such handlers have returned. As
- *  far as that goes in a moment. */
+/** dp_handlers_end() - let threads run, one by one, until handlers return or time is up */
 void dp_handlers_end(struct dp_process *proc, const struct dp_view *view);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* facts: what stands in the way of probing a process, beside that it may not be traced? */
+/* facts: what stands in the way of probing a process, besides its permission. */
 #include "proc/attach/attach.h"
 #include "proc/facts.h"
 #include "proc/inspect.h"
@@ -34,7 +34,7 @@ static void see_tracer(struct dp_facts *facts, const struct dp_status *them)
 		       "end process %u, or have it detach", them->tracer);
 }
 
-/* It has to be stopped for a moment, as an attach would. */
+/* Reading the filters stops the process for a moment. */
 static void see_filters(struct dp_facts *facts, pid_t pid, const char *mode)
 {
 	struct dp_process *proc = dp_process_new();
@@ -141,7 +141,7 @@ static void see_dispatch(struct dp_facts *facts, const struct dp_process *proc,
 			    "it dispatches no system calls");
 }
 
-/* All that an attach would look at, in the end: what it says is so. */
+/* Finally check all that an attach would; its result decides. */
 static void see_attach(struct dp_facts *facts, size_t from, pid_t pid)
 {
 	struct dp_process *proc = dp_process_new();

@@ -2,10 +2,10 @@
 /*
  * freeze: hold a process while its agent is replaced by another one.
  *
- * What dp_process_detach() and dp_process_install() do at several moments, each with
- * all threads stopped, they do at one. So no hit is lost between the old probes
- * and the new ones. Threads that sleep are stopped, too: one that woke up meanwhile could
- * go into the agent that is taken out, and come back to the other one.
+ * dp_process_detach() and dp_process_install() stop all threads several times. Under a
+ * freeze they do it once, so no hit is lost between the old probes and the new ones.
+ * Sleeping threads are stopped, too: a thread that woke up could enter the agent that is
+ * taken out, and come back to the new one.
  */
 #include "engine/layout/arena.h"
 #include "engine/site/engine.h"
@@ -42,7 +42,7 @@ int dp_process_freeze(struct dp_process *proc, struct dp_diag *diag)
 	return 0;
 }
 
-/* What could not be replaced is still what there are counts in. */
+/* The replacement failed: the process still counts in the old arena. */
 static void go_back(struct dp_process *proc)
 {
 	struct dp_arena *failed = dp_engine_arena(proc->engine);
@@ -72,7 +72,7 @@ void dp_process_thaw(struct dp_process *proc)
 	proc->heir_of = NULL;
 }
 
-/* Who has told of a hit already does not do so again. */
+/* A thread that has reported a hit already must not do so again. */
 static void go_on_behind(struct dp_process *proc)
 {
 	struct dp_view view;

@@ -2,10 +2,10 @@
 /*
  * handlers: signal handlers of the program that have interrupted the agent.
  *
- * A frame that leads into a system call of the agent's cannot be moved: what has to
- * be done behind the call is not done yet. So the handler has to return. It runs with all
- * other threads held, from one of its system calls to the next: the last one is
- * rt_sigreturn. One that waits for a held thread is stopped again where it is.
+ * A frame that leads into a system call of the agent cannot be moved: the work behind the
+ * call is not done yet. So the handler has to return. It runs with all other threads
+ * held, from one of its system calls to the next; the last is rt_sigreturn. A handler
+ * that waits for a held thread is stopped again where it is.
  */
 #include "engine/site/view.h"
 #include "arch/uregs.h"
@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define END_NS 2000000ll /* of one handler; and ten times that, of all */
+#define END_NS 2000000ll /* of one handler; all together get ten times that */
 #define STOP_NS 1000000000ll
 
 /* Return: 1 stopped; 0 gone; -EAGAIN not in time. */
@@ -43,8 +43,8 @@ static bool is_call(int status)
 	return WSTOPSIG(status) == (SIGTRAP | 0x80);
 }
 
-/* From a stop that is none of ours to one that is: of the whole process, an event of the
- * process tree, or a call when time is up. */
+/* From a stop for the whole process, an event of the process tree, or a late call to a stop
+ * of our own. */
 static int stop_again(struct dp_process *proc, struct dp_thread *t, int status)
 {
 	if (status >> 16 == PTRACE_EVENT_STOP)
@@ -56,7 +56,7 @@ static int stop_again(struct dp_process *proc, struct dp_thread *t, int status)
 	return dp_stop_halt(proc, t, dp_now_ns() + STOP_NS);
 }
 
-/* On to a stop that is none of a signal's. Return: as next_stop(). */
+/* Run to the next stop that is not for a signal. Return: as next_stop(). */
 static int next_call(struct dp_process *proc, struct dp_thread *t, s64 deadline,
 		     int *status)
 {
@@ -71,7 +71,7 @@ static int next_call(struct dp_process *proc, struct dp_thread *t, s64 deadline,
 	return got;
 }
 
-/* One that runs. The stop that it has first may be at a call. */
+/* Halt a running thread. Its first stop may be at a call. */
 static int halt_late(struct dp_process *proc, struct dp_thread *t)
 {
 	int got, status;
@@ -85,7 +85,7 @@ static int halt_late(struct dp_process *proc, struct dp_thread *t)
 	return got == 1 ? stop_again(proc, t, status) : -ESRCH;
 }
 
-/* To behind the return of a handler. Return: 1 it is held there; 0 elsewhere; -ESRCH. */
+/* Run to behind the return of a handler. Return: 1 held there; 0 held elsewhere; -ESRCH. */
 static int to_return(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	bool returns = false;
@@ -108,7 +108,7 @@ static int to_return(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 	}
 }
 
-/* Return: 0 it is held again; -ESRCH. */
+/* Return: 0 the thread is held again; -ESRCH. */
 static int end_handlers(struct dp_process *proc, const struct dp_view *view,
 			const struct dp_maps *maps, struct dp_thread *t)
 {

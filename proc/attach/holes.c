@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* holes: where nothing is mapped in a process, as place.c wants it. */
+/* holes: the unmapped ranges of a process, as place.c needs them. */
 #include "port.h"
 #include "engine/layout/base.h"
 #include "engine/plan/plan.h"
@@ -24,7 +24,7 @@ int dp_holes_among(const struct dp_maps *maps, size_t more,
 	for (i = 0; holes && i <= maps->n; i++) {
 		u64 start = i < maps->n ? maps->v[i].start : USER_END;
 
-		/* A page is left free on either side: guard areas. */
+		/* A page stays free on either side, because of guard areas. */
 		if (start > end + 2 * DP_PAGE && start <= USER_END)
 			holes[(*n)++] = (struct dp_hole){
 				.start = end + DP_PAGE,
@@ -55,7 +55,7 @@ static u64 gap(u64 a, u64 b)
 	return a < b ? b - a : a - b;
 }
 
-/* What is mapped next begins at an end of a hole. */
+/* The kernel maps new memory at an end of a hole, so keep away from the ends. */
 u64 dp_nowhere(pid_t pid, u64 addr)
 {
 	struct dp_hole *holes = NULL;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What trace and conditions are made of has no number. */
+/* Programs made for trace and for conditions have no number. */
 static char kind_of(const struct dp_probe_entry *p)
 {
 	if (p->program && (p->major || p->minor))
@@ -24,7 +24,7 @@ static char kind_of(const struct dp_probe_entry *p)
 								       'k';
 }
 
-/* They stand behind the probe at the entry. */
+/* The probes at the exits follow the one at the entry. */
 static void describe_exits(const struct dp_view *view, u32 enter,
 			   struct dp_armed *out)
 {
@@ -77,8 +77,8 @@ static void describe_pending(const struct dp_view *view, u32 i,
 		 DP_PENDING_SIZE - 1, view->arena->control.pending[i]);
 }
 
-/* In a process that probes itself, probes come and go: those that are there are
- * in the lists of their sites, and those whose code has gone in none. */
+/* In a process that probes itself, probes come and go. The lists of the sites have
+ * those in use; probes whose code is gone are in none. */
 static void list_linked(const struct dp_view *view, struct dp_armed *list,
 			size_t *n)
 {
@@ -115,7 +115,7 @@ static int list_probes(const struct dp_view *view, struct dp_armed **list,
 	return 0;
 }
 
-/* What is to be read out of an arena; @view may be kept no longer than that. */
+/* Reads something out of an arena; @view is valid only during the call. */
 typedef int reader_fn(const struct dp_process *proc, const struct dp_view *view,
 		      u64 addr, void *arg);
 
@@ -256,7 +256,7 @@ static bool is_among(const struct zeroing *z, u64 start, u32 n)
 	       z->addr - start <= (n - z->n) * sizeof(u64);
 }
 
-/* What was there when they were looked for may have gone, and another program come. */
+/* The variables may be gone since they were listed, and another program's be there. */
 static int zero(const struct dp_process *proc, const struct dp_view *view,
 		u64 addr, void *arg)
 {

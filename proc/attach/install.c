@@ -2,13 +2,13 @@
 /*
  * install: map the agent into a process and arm the sites.
  *
- *   stop ─ memfd, region, pools ─ go on        nothing refers to them
- *   copies and tables, through our own mapping
- *   stop ─ intercepts, actions, masks ─ go on        the handler knows every site (live.c)
- *   breakpoints, one byte each                  nobody has to stop (arm.c)
+ *   stop ─ memfd, areas, pools ─ go on              nothing refers to them
+ *   copies and tables, through the tool's mapping
+ *   stop ─ intercepts, actions, masks ─ go on       the handler knows every site (live.c)
+ *   breakpoints, one byte each                      no thread has to stop (arm.c)
  *
- * At every moment between two steps the target would run on correctly if we
- * were gone, and the next tool can clean up (recover.c).
+ * If the tool ends between any two steps, the target runs on correctly, and the next tool
+ * can clean up (recover.c).
  */
 #include "agent/image.h"
 #include "port.h"
@@ -141,7 +141,7 @@ static int map_all(struct dp_process *proc, struct dp_layout_need *need,
 	return err;
 }
 
-/* From here on detours can count by themselves. */
+/* With the table in place detours count by themselves. */
 static int fill_table(struct dp_process *proc)
 {
 	u64 words[DP_MAX_SHARDS];
@@ -153,7 +153,7 @@ static int fill_table(struct dp_process *proc)
 				n * sizeof(*words));
 }
 
-/* Tables of the engine whose place this one takes. */
+/* Instance tables as large as those of the engine that this engine replaces. */
 static int grow_alike(struct dp_process *proc, struct dp_remote *rem)
 {
 	void *ours;
@@ -223,16 +223,16 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 			"the copies of the probed instructions cannot be placed within their reach");
 	if (proc->heir_of)
 		err = inherit(proc, diag);
-	/* Nothing leads there yet, and nobody is held for it. */
+	/* No code leads there yet, so no thread is held. */
 	if (!err)
 		err = dp_area_write(proc, dp_engine_need(proc->engine));
 	if (err)
 		return err;
-	/* An agent that a library has attached has an owner of its own: see engine/hit/upcall.c. */
+	/* A library's agent has an owner of its own: see engine/hit/upcall.c. */
 	if (!proc->own_process && !proc->attached_other)
 		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
 	dp_patched_note(proc);
-	/* A child that may not make them cannot give its text back either. */
+	/* A child that may not make these calls cannot restore its text either. */
 	if (proc->forbidden & FOR_CHILDREN)
 		dp_engine_arena(proc->engine)->control.revertible = 0;
 	err = dp_process_write(proc, proc->base + DP_WIPE_OFFSET, &proc->ns_pid,
@@ -243,7 +243,7 @@ static int build(struct dp_process *proc, struct dp_diag *diag)
 	return err;
 }
 
-/* Made where they stand: they return twice, or sleep. */
+/* These calls are made in place: they return twice, or sleep. */
 static bool is_observed(u32 nr)
 {
 	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone ||
@@ -281,7 +281,7 @@ static int prepare(struct dp_process *proc, struct dp_layout_need **need,
 		"there are too many probes, or they lie too far apart");
 }
 
-/* Why nothing could be read, or written, or stopped any more. */
+/* Explain why the process could not be read, written or stopped any more. */
 static int has_failed(const struct dp_process *proc, int err,
 		      struct dp_diag *diag)
 {
@@ -295,8 +295,8 @@ static int has_failed(const struct dp_process *proc, int err,
 	return err;
 }
 
-/* Children that were made meanwhile are known as such when nobody is in the middle of
- * making one. */
+/* Children made during the change are marked so before it ends. Meanwhile no thread may
+ * be in the middle of making one. */
 static void finish(struct dp_process *proc, bool installed)
 {
 	bool stopped = proc->tree && !dp_stop_all(proc, NULL);
@@ -314,8 +314,8 @@ void dp_process_found_in(struct dp_process *proc, struct dp_modules *mods)
 	proc->found = mods;
 }
 
-/* From the first probe on there are hits. One that has ended, or executed another program, since then has
- * been probed until then. */
+/* Hits begin with the first probe. A process that ended or executed another program
+ * since then counts as probed. */
 static int arm(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_arm_write(proc, dp_engine_arm, diag);

@@ -2,15 +2,15 @@
 /*
  * launch: start a command and stop it before its first own instruction.
  *
- * The dynamic linker calls _dl_debug_state() for debuggers, the last time with
- * r_state RT_CONSISTENT: every library is mapped and relocated and no
- * constructor has run. At the program's entry point they would have. That is where
- * programs without a dynamic linker are stopped, or with one that does not tell.
+ * The dynamic linker calls _dl_debug_state() for debuggers. At the last call, with r_state
+ * RT_CONSISTENT, every library is mapped and relocated, and no constructor has run. Without
+ * loader events a program is stopped at its entry point, where constructors may have run.
  *
- * What we start ends with the tool until it is there, so that a breakpoint does. A program that
- * has executed under our eyes (-f) must survive the end of the tool at any moment. So a system
- * call that does nothing stands in that function meanwhile, which is empty otherwise, and what
- * follows it as padding. The thread stops at its calls, and is known at this one by its pc.
+ * Until a launched command is stopped there it dies with the tool, so a breakpoint can stop
+ * it. A program that has executed under -f must survive the tool's end at any moment. So
+ * meanwhile that function, which is empty otherwise, and the padding behind it hold a
+ * system call that does nothing. The thread stops at its system calls, and the pc tells
+ * this one.
  */
 #include "arch/arch.h"
 #include "arch/calls.h"
@@ -80,7 +80,7 @@ int dp_command_linker(const char *command, char *linker, size_t size)
 	return err ? -ENOENT : dp_check_linker(path, linker, size);
 }
 
-/* In the child: wait until the tool has seized us, then become the command. */
+/* In the child: wait until the tool has seized it, then become the command. */
 static void __attribute__((noreturn))
 become(const char *path, char *const argv[], int go)
 {
@@ -94,7 +94,7 @@ become(const char *path, char *const argv[], int go)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Run on to the next stop; signals on the way are delivered. */
+/* Let the process run to its next stop; signals on the way are delivered. */
 static int next_stop(struct dp_process *proc, int *event)
 {
 	int status;
@@ -126,7 +126,8 @@ static int to_exec(struct dp_process *proc)
 	} while (1);
 }
 
-/* Let it run up to an address. A breakpoint's signal does not stay blocked, as it may be. */
+/* Let the process run up to an address. A breakpoint may unblock SIGTRAP: restore the
+ * mask. */
 static int to_address(struct dp_process *proc, u64 addr)
 {
 	static const u8 breakpoint = 0xcc;
@@ -154,12 +155,12 @@ static int to_address(struct dp_process *proc, u64 addr)
 	return err;
 }
 
-/* close(-1): a call that the linker makes, so that no filter that lets it run forbids it. */
+/* close(-1): the linker calls close(), too, so a filter that lets the linker run permits it */
 static const u8 stop_call[] = DP_CODE_STOP_CALL(SYS_close);
 #define BEHIND_CALL (sizeof(stop_call) - 1)
 #define INSN_MAX 15
 
-/* Does it only return, and is there as much padding behind as is needed? */
+/* Does the function only return, with enough padding behind it? */
 static bool is_empty(const u8 *code, size_t size)
 {
 	size_t at = dp_code_returns(code);
@@ -174,7 +175,7 @@ static bool is_empty(const u8 *code, size_t size)
 	return true;
 }
 
-/* On to the next stop at a system call. */
+/* Run to the next stop at a system call. */
 static int next_call(struct dp_process *proc)
 {
 	int status, sig = 0;
@@ -196,7 +197,7 @@ static int next_call(struct dp_process *proc)
 	}
 }
 
-/* Is everything in place? */
+/* Are all libraries in place? */
 static int is_consistent(struct dp_process *proc,
 			 const struct dp_loader_event *n, bool *yes)
 {
@@ -210,7 +211,7 @@ static int is_consistent(struct dp_process *proc,
 	return err;
 }
 
-/* To behind the call that stands in the function, when everything is in place. */
+/* Run to behind the call in the linker's function, when all libraries are in place. */
 static int to_stop_call(struct dp_process *proc,
 			const struct dp_loader_event *n,
 			struct user_regs_struct *r)
@@ -226,7 +227,7 @@ static int to_stop_call(struct dp_process *proc,
 			err = is_consistent(proc, n, &there);
 	} while (!err && !there);
 	dp_kill_point("launch: at the call");
-	/* This was its beginning. */
+	/* The stop before was the call's entry; go to its exit. */
 	if (!err)
 		err = next_call(proc);
 	if (!err && ptrace(PTRACE_GETREGS, proc->pid, 0, r))
@@ -234,7 +235,8 @@ static int to_stop_call(struct dp_process *proc,
 	return err;
 }
 
-/* Let the linker run up to its function with everything in place. @orig: what is there */
+/* Let the linker run up to its function, all libraries in place. @orig: its original
+ * bytes */
 static int to_consistent(struct dp_process *proc,
 			 const struct dp_loader_event *n, const u8 *orig)
 {
@@ -256,7 +258,7 @@ static int to_consistent(struct dp_process *proc,
 	return dp_process_write(proc, n->function, orig, sizeof(stop_call));
 }
 
-/* The same by a breakpoint. */
+/* The same, by means of a breakpoint. */
 static int trap_consistent(struct dp_process *proc,
 			   const struct dp_loader_event *n)
 {
@@ -275,7 +277,7 @@ static int trap_consistent(struct dp_process *proc,
 	}
 }
 
-/* The kernel takes the disposition of a signal away that it has to force upon a program. */
+/* The kernel resets the action of a blocked or ignored signal that it has to force. */
 static bool minds_traps(const struct dp_process *proc)
 {
 	struct dp_status st;
@@ -284,7 +286,7 @@ static bool minds_traps(const struct dp_process *proc)
 	       (st.blocked | st.ignored) & DP_SIGTRAP_BIT;
 }
 
-/* @survives: the end of the tool */
+/* @survives: the program must survive the end of the tool */
 static int to_loader_event(struct dp_process *proc,
 			   const struct dp_loader_event *n, bool survives)
 {
@@ -311,7 +313,7 @@ static bool find_loader_event(struct dp_process *proc,
 	return found;
 }
 
-/* To behind the execve that has begun it: a call of ours would end as that one. */
+/* Run to behind the execve: a remote call made inside it would end as the execve. */
 static int to_first(struct dp_process *proc)
 {
 	int status;
@@ -328,7 +330,7 @@ static int to_first(struct dp_process *proc)
 	return -ESRCH;
 }
 
-/* A program without a dynamic linker is there already. */
+/* A program without a dynamic linker is at its start already. */
 static int to_start(struct dp_process *proc, bool survives,
 		    struct dp_diag *diag)
 {

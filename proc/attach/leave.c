@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * leave: disarm and take the agent out, so that nothing tells it was there.
+ * leave: disarm and take the agent out without a trace.
  *
- * Works from an arena alone, so that it serves a tool's own agent and one that
- * an ended tool left behind alike.
+ * Works from an arena alone, so it also serves for the agent of a killed tool.
  */
 #include "agent/image.h"
 #include "engine/layout/base.h"
@@ -33,12 +32,12 @@
 
 #define DISARM_TRIES 16
 #define DRAIN_TRIES 2000
-/* Nobody gets on by himself meanwhile. */
+/* no thread runs on by itself meanwhile */
 #define FROZEN_TRIES 4
 #define DRAIN_NAP_NS 500000
 
-/* The private pages have no name: they go with the arena behind them, and that with all its
- * parts. What is left of a region without its arena is nothing that anybody comes to. */
+/* The private pages have no name, so they go together with the arena behind them and
+ * all its parts. No code leads to what is left of the agent without its arena. */
 static void region_of(const struct dp_maps *maps, size_t arena, u64 *start,
 		      u64 *end)
 {
@@ -111,7 +110,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 	return (int)ret;
 }
 
-/* Give the program its own action back, unless it has it already. */
+/* Restore the program's own action, unless the kernel has it already. */
 static int return_action(struct dp_process *proc, struct dp_remote *rem,
 			 u64 base, u32 k)
 {
@@ -167,7 +166,7 @@ static void drop_copies(struct dp_process *proc, struct dp_remote *rem,
 static int foreign_bytes(const struct dp_process *proc, int err, u64 bad,
 			 struct dp_diag *diag)
 {
-	/* There is no code any more. */
+	/* The process has ended, and its code with it. */
 	if (dp_process_ended(proc))
 		return -ESRCH;
 	return dp_diag_set(
@@ -187,8 +186,8 @@ static bool in_agent(const void *view, u64 pc)
 }
 
 /*
- * Threads that were left asleep wake up, and pass through what of the agent still stands in
- * their way. Return: 0; a negative errno: nobody is stopped any more.
+ * Threads that were left asleep wake up, and pass through what of the agent is still in
+ * their way. Return: 0; a negative errno: no thread is stopped any more.
  */
 static int stop_woken(struct dp_process *proc, const struct dp_view *view,
 		      struct dp_diag *diag)
@@ -241,7 +240,7 @@ static int unmap(struct dp_process *proc, const struct dp_view *view,
 	return err;
 }
 
-/* Those who have come to the agent since the last look, and what it knows of them. */
+/* Stop threads that have come to the agent since the last look, and return all masks. */
 static int return_masks(struct dp_process *proc, const struct dp_view *view,
 			bool late, struct dp_diag *diag)
 {
@@ -254,7 +253,7 @@ static int return_masks(struct dp_process *proc, const struct dp_view *view,
 	return dp_drain(proc, view) ? 0 : -EAGAIN;
 }
 
-/* The other way round than live.c, for the same reasons. */
+/* In the reverse order of live.c, for the same reasons. */
 static int switch_back(struct dp_process *proc, struct dp_view *view,
 		       struct dp_diag *diag)
 {
@@ -273,7 +272,7 @@ static int switch_back(struct dp_process *proc, struct dp_view *view,
 	return err;
 }
 
-/* Once the intercepts are out nobody comes to the agent any more. Threads that have woken up
+/* Once the intercepts are out no thread enters the agent any more. Threads that woke up
  * before that are let out of it. */
 static int take_out(struct dp_process *proc, struct dp_view *view,
 		    struct dp_diag *diag)
@@ -305,7 +304,7 @@ static bool may_stay(const void *arg, const struct dp_thread *t)
 	       dp_linker_waits(w->proc, t);
 }
 
-/* With everybody else held. */
+/* While all other threads are held. */
 static int step_out(struct dp_process *proc, const struct dp_view *view)
 {
 	const struct dp_arena_control *c = &view->arena->control;
@@ -329,14 +328,14 @@ bool dp_process_may_leave(struct dp_process *proc)
 	return !step_out(proc, &view) && dp_drainable(proc, &view);
 }
 
-/* One look at everybody. Return: 0 out, -EAGAIN not yet. */
+/* One look at all threads. Return: 0 out, -EAGAIN not yet. */
 static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		     struct dp_diag *diag)
 {
 	u64 bad = 0;
 	int err;
 
-	/* Its threads may have ended, and wait for us to take notice. */
+	/* Its threads may have ended, and wait for their tracer to take notice. */
 	if (proc->tree)
 		dp_tree_pass(proc->tree);
 	if (proc->exited || proc->execed[0])
@@ -344,7 +343,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	err = dp_stop_alone(proc, diag);
 	if (err)
 		return err;
-	/* Whoever is stopped then is another program's. */
+	/* Then the stopped threads run another program. */
 	if (dp_memory_gone(proc)) {
 		dp_stop_release(proc);
 		return -ESRCH;
@@ -363,7 +362,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 		dp_stop_run_out(proc, 0, in_agent, view);
 	if (!err)
 		err = dp_filter_install_home(proc, view->arena->control.base);
-	/* The intercepts stay until nobody is inside: the virtual masks and
+	/* The intercepts stay until no thread is inside, so that the virtual masks and
 	 * the kernel's become the same in one moment. */
 	if (err && err != -ESRCH)
 		err = foreign_bytes(proc, err, bad, diag);
@@ -374,7 +373,8 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 			return -EAGAIN;
 		err = dp_drained(proc, view) ? 0 : -EAGAIN;
 	}
-	/* What has to wait for such a thread would come behind that signal. */
+	/* A signal deferred for a thread must not come behind the one that ends its
+	 * masked wait. */
 	if (!err && dp_masks_waking(proc, view->arena->control.base))
 		err = -EAGAIN;
 	if (!err)
@@ -384,8 +384,7 @@ static int try_leave(struct dp_process *proc, struct dp_view *view, bool again,
 	return err;
 }
 
-/* Where nobody tells when code goes, or waits for us, it may go under our hands: what is not
- * there any more needs nothing. */
+/* Without loader events a library may go at any moment; its sites then need nothing. */
 static int disarm(struct dp_process *proc, struct dp_view *view, u64 *bad)
 {
 	int err, tries = 0;
@@ -415,20 +414,21 @@ static int leave(void *arg)
 	struct dp_diag *diag = l->diag;
 	struct timespec nap = { 0, DRAIN_NAP_NS };
 	int err, tries;
-	/* Its children can say so, too. */
+	/* Its fork children can say so, too, so the text is compared. */
 	bool left = view->arena->hit.text_left &&
 		    dp_view_is_reverted(view, &proc->target);
 	bool again = !left && dp_view_presume(view);
 	u64 bad = 0;
 
-	/* Under a filter without breakpoints on the way, so while nobody runs. */
+	/* A filter that allows no breakpoints on the way: write while no thread runs. */
 	if (view->arena->control.signal_free)
 		err = dp_stop_alone(proc, diag);
 	else
 		err = dp_sync_begin(proc, diag);
 	if (err)
 		return err;
-	/* It has done so itself, and breakpoints on the way may kill by now. */
+	/* The process has disarmed by itself, and breakpoints on the way may kill it by
+	 * now. */
 	if (left)
 		dp_view_disown(view);
 	else
@@ -440,7 +440,7 @@ static int leave(void *arg)
 		return foreign_bytes(proc, err, bad, diag);
 	for (tries = 0; tries < (proc->frozen ? FROZEN_TRIES : DRAIN_TRIES);
 	     tries++) {
-		/* Who came to the linker's probe just before it went. */
+		/* A thread may have come to the linker's probe just before it went. */
 		dp_process_answer(proc);
 		err = try_leave(proc, view, again, diag);
 		if (err != -EAGAIN)

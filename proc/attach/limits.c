@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* limits: see limits.h. */
+/* limits: resource limits, and which of them explains an error (facts.h). */
 #include "proc/facts.h"
 #include "engine/layout/base.h"
 #include "proc/ptrace/process.h"
@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #define MAP_COUNT "/proc/sys/vm/max_map_count"
-/* Those that the kernel does not list, and those that an attach makes. */
+/* mappings that the kernel does not list, and those that an attach makes */
 #define MAPPINGS_MORE 64
 
 static struct sigaction too_large;
@@ -37,7 +37,7 @@ void dp_limits_restore(void)
 		sigaction(SIGXFSZ, &too_large, NULL);
 }
 
-/* Return: what it is limited to; ~0: it is not */
+/* Return: the limit; ~0: there is none */
 static u64 limit(pid_t pid, enum __rlimit_resource what)
 {
 	struct rlimit l;
@@ -47,7 +47,7 @@ static u64 limit(pid_t pid, enum __rlimit_resource what)
 		       l.rlim_cur;
 }
 
-/* Of /proc/PID/statm, in bytes. Return: 0: it is not known */
+/* Size of the address space, or of data, in bytes. Return: 0: not known */
 static u64 pages(pid_t pid, bool data)
 {
 	unsigned long total = 0, own = 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * linker: a process's dynamic linker, which tells of libraries (engine/hit/linker.c).
+ * linker: loader events of a process (engine/hit/linker.c).
  *
- * Text of a library can go while it is written, and something else come to its place.
- * So the probe at the linker's own function is armed before all others, and taken out
- * after them. Whoever is about to change the list of libraries calls that, under the
- * linker's lock, before it unmaps anything, and waits there as long as we write. Only
- * one can have been past that point before: it is let finish.
+ * A library's text can be unmapped while the tool writes to it, and other text can take its
+ * place. So the probe at the linker's own function is armed before all others, and taken
+ * out after them. A thread about to change the list of libraries calls that function, under
+ * the linker's lock, before it unmaps anything. There it waits as long as the tool writes.
+ * Only one thread can have passed that point before: it gets time to finish.
  *
- * A thread that waits in the agent for our answer is in a signal handler: it is sent
- * home to the instruction that it trapped at, where need be.
+ * A thread that waits in the agent for the tool's answer is in a signal handler. Where
+ * need be it is sent home, to the instruction that it trapped at.
  */
 #include "agent/image.h"
 #include "arch/arch.h"
@@ -35,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long an unmapping may take, and how often that is looked at. */
+/* how long an unmapping may take, and how often the tool looks */
 #define HOLD_NS 1000000000
 #define HOLD_NAP_NS 20000
 
@@ -86,7 +86,7 @@ void dp_process_answer(struct dp_process *proc)
 	dp_process_answer_heard(proc, dp_process_hear(proc));
 }
 
-/* NULL: nobody would wait. */
+/* Return: NULL: the linker is not watched, so no thread would wait. */
 static struct dp_arena *watched(const struct dp_process *proc)
 {
 	struct dp_arena *a = proc->engine ? dp_engine_arena(proc->engine) :
@@ -95,7 +95,7 @@ static struct dp_arena *watched(const struct dp_process *proc)
 	return a && a->control.linker_state ? a : NULL;
 }
 
-/* Nobody runs, or nobody is to run before we have done. */
+/* No thread runs, or none is to run before the tool has finished. */
 static bool stands_still(const struct dp_process *proc)
 {
 	return proc->held || proc->frozen || proc->halted;
@@ -150,7 +150,7 @@ bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms)
 	return true;
 }
 
-/* To the end of its next system call. */
+/* Run to the end of the thread's next system call. */
 static int through_call(struct dp_process *proc, pid_t tid)
 {
 	int status, stops = 0;
@@ -165,7 +165,7 @@ static int through_call(struct dp_process *proc, pid_t tid)
 	return 0;
 }
 
-/* By the return from its signal handler, which brings everything back. */
+/* Let the thread return from its signal handler, which restores all its registers. */
 static int send_home(struct dp_process *proc, struct dp_thread *t, u64 frame)
 {
 	dp_uregs_set_pc(&t->regs, proc->restorer);
@@ -190,8 +190,8 @@ bool dp_linker_waits(const struct dp_process *proc, const struct dp_thread *t)
 	       dp_uregs_arg(&t->regs, 0) == word;
 }
 
-/* What the arena says can be a child's word. A frame of ours is on the stack of the thread
- * that waits, and begins with where our handler returns to. */
+/* A fork child may have written what the arena says. Our frame is on the stack of the
+ * waiting thread, and begins with our handler's return address. */
 static bool is_frame(const struct dp_process *proc, const struct dp_thread *t,
 		     u64 frame)
 {
@@ -212,7 +212,7 @@ int dp_linker_home(struct dp_process *proc)
 	for (i = 0; i < proc->nr_threads && !err; i++) {
 		if (!dp_linker_waits(proc, &proc->threads[i]))
 			continue;
-		/* It asks anew if it is let go as it is. */
+		/* If released as it is, the thread asks anew. */
 		dp_process_answer(proc);
 		frame = __atomic_load_n(&a->hit.linker_regs, __ATOMIC_ACQUIRE) -
 			offsetof(struct dp_sigframe, uc.mc);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * live: from one moment on the agent has the signals and calls that it needs.
+ * live: give the agent the signals and calls that it needs, all at one moment.
  *
- * All threads are held, none of them in the middle of what changes.
+ * All threads are held, and none is in the middle of what changes.
  */
 #include "agent/image.h"
 #include "arch/calls.h"
@@ -31,7 +31,7 @@
 
 #define REWIND_TRIES 100
 
-/* Where the hit half finds what the program's action is. */
+/* Where the hit half finds the program's action. */
 static u64 place_of_action(const struct dp_process *proc, u32 k)
 {
 	return proc->base + DP_PRIVATE_OFFSET +
@@ -50,7 +50,8 @@ static int note_actions(struct dp_process *proc, struct dp_remote *rem)
 	return err;
 }
 
-/* And noted again in the same step: one that was asleep may have set another. */
+/* The program's action is noted again in the same call: a thread that was asleep may
+ * have set another. */
 static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 {
 	struct dp_kernel_sigaction ours = {
@@ -70,8 +71,8 @@ static int take_actions(struct dp_process *proc, struct dp_remote *rem)
 	return err;
 }
 
-/* At the call itself, with a number that is of no interest, or that masked_waits.c looks
- * at? */
+/* Is the thread at the call itself, with a number of no interest, or one that
+ * masked_waits.c handles? */
 static bool is_dull_call(const struct dp_intercept *h,
 			 const struct user_regs_struct *r)
 {
@@ -81,8 +82,8 @@ static bool is_dull_call(const struct dp_intercept *h,
 		dp_intercepts_masked_wait((u32)dp_uregs_number(r)));
 }
 
-/* Threads between the beginning of a call that will be intercepted and the call itself
- * go back to the beginning; but see masks.c. Return: 0; -EAGAIN one cannot. */
+/* Move threads that are between the beginning of an intercept and its system call back
+ * to the beginning; but see masks.c. Return: 0; -EAGAIN a thread cannot be moved. */
 static int rewind_calls(struct dp_process *proc)
 {
 	size_t i, k;
@@ -108,9 +109,9 @@ static int rewind_calls(struct dp_process *proc)
 	return 0;
 }
 
-/* Everybody, at a moment when nobody is in the middle of what will change. Those
- * last who have to be woken: let go again, one with a mask of his own gets signals
- * that it blocks. */
+/* Stop all threads, at a moment when none is in the middle of what will change. Threads
+ * that have to be woken come last: a masked wait that is released again gets signals that
+ * the thread blocks. */
 static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err, tries = 0;
@@ -134,11 +135,9 @@ static int stop_outside(struct dp_process *proc, struct dp_diag *diag)
 		     0;
 }
 
-/*
- * The intercepts go first. They pass everything on for each signal of which the action is not
- * ours yet; from then on what the kernel has and what the tables say add up, so that it
- * does not matter where in between a tool ends.
- */
+/* The intercepts are armed first. They pass everything on for each signal whose action
+ * is not ours yet. From then on the kernel's state and the tables add up, so the tool may
+ * end anywhere in between. */
 static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 {
 	int err = note_actions(proc, rem);
@@ -156,7 +155,7 @@ static int switch_over(struct dp_process *proc, struct dp_remote *rem)
 	return err ? err : (int)dp_area_settle(proc, rem);
 }
 
-/* In what leads to a call that is intercepted now, or in the agent for it? */
+/* Is @pc in code that leads to an intercepted call, or in the agent? */
 static bool before_call(const void *arg, u64 pc)
 {
 	const struct dp_process *proc = arg;
@@ -171,10 +170,8 @@ static bool before_call(const void *arg, u64 pc)
 	       (p->enter && pc - p->maker < p->maker_len);
 }
 
-/*
- * One that was left asleep may have woken up since, and blocked a signal before it became
- * ours. From here on nobody does.
- */
+/* A thread that was left asleep may have woken up since, and blocked a signal before
+ * that was ours. From here on none can. */
 static int take_late(struct dp_process *proc, struct dp_diag *diag)
 {
 	size_t had = proc->nr_threads;
@@ -188,7 +185,7 @@ static int take_late(struct dp_process *proc, struct dp_diag *diag)
 	return dp_masks_take(proc, had);
 }
 
-/* All threads' masks, and the word that says so. */
+/* Take all threads' masks, and set the word that tells so. */
 static int take_masks(struct dp_process *proc, struct dp_diag *diag)
 {
 	int err = dp_masks_take(proc, 0);
@@ -216,7 +213,7 @@ static int go_live_stopped(void *arg)
 
 	if (err)
 		return err;
-	/* From here on it is seen by its intercepts. */
+	/* From here on the intercepts notice a filter install. */
 	if (dp_process_filters_came(proc, 0)) {
 		dp_stop_release(proc);
 		return dp_diag_set(
@@ -248,7 +245,7 @@ static int go_live_stopped(void *arg)
 	return err;
 }
 
-/* Without intercepts. */
+/* Settle the arena of a process without intercepts. */
 static int settle_stopped(void *arg)
 {
 	const struct work *work = arg;

@@ -2,8 +2,8 @@
 /*
  * loader_event: where a dynamic linker tells debuggers of libraries.
  *
- * It calls an empty function, with the state of the list in a record (link.h). glibc
- * has a name for the record, musl for a pointer to it.
+ * The linker calls an empty function, and the state of the list is in a record (link.h).
+ * glibc has a symbol for the record, musl for a pointer to the record.
  */
 #include "proc/linker.h"
 #include "proc/proc.h"

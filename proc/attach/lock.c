@@ -2,14 +2,14 @@
 /*
  * lock: one tool at a time at one process.
  *
- * A record lock on /proc/PID/mem. Only a process that may trace PID can open that file for
- * writing, and only such a descriptor takes a write lock: nobody else can hold it. The lock
- * belongs to the open file description (fcntl(2), F_OFD_SETLK), so that it is there as long as
- * the descriptor is open in the tool, or in a tracer child that the tool has sent, and the kernel
- * drops it at their end, however that comes about. It outlives an exec of the process, whose
- * id has the same file.
+ * A record lock on /proc/PID/mem. Only a process that may trace PID can open that file
+ * for writing, and only such a descriptor takes a write lock: no other process can hold
+ * it. The lock belongs to the open file description (fcntl(2), F_OFD_SETLK). So it lasts
+ * as long as the descriptor is open in the tool, or in one of its tracer children; the
+ * kernel drops it at their end, however they end. It outlives an exec of the process,
+ * whose id has the same file.
  *
- * Each kind of work is a byte of the file, whatever may be in memory there.
+ * Each kind of work has a byte of the file, whatever memory there may hold.
  *
  * Lock: these two (DESIGN.md, Locks).
  */
@@ -62,7 +62,7 @@ int dp_process_lock(const struct dp_process *proc, enum dp_lock which,
 	int err;
 
 	while (is_taken(err = try(proc, which)) && dp_now_ns() < deadline) {
-		/* Then it is there to stay. */
+		/* Then the other tool's probes are installed, and it keeps the lock. */
 		if (which == DP_LOCK_AGENT && dp_recover_taken(proc, diag))
 			return -EBUSY;
 		nanosleep(&nap, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* machine: what the kernel offers, and who we are, as far as probing needs it. */
+/* machine: what the kernel offers, and what rights the caller has, as far as probing
+ * needs it. */
 #include "proc/facts.h"
 #include "engine/layout/base.h"
 #include "proc/ptrace/process.h"
@@ -95,7 +96,7 @@ static bool asks_wipe(void)
 	return ok;
 }
 
-/* Text is written through /proc/PID/mem, where it is not writable. */
+/* Text is written through /proc/PID/mem although its mapping is not writable. */
 static bool asks_force(void)
 {
 	void *page = one_page(PROT_READ);
@@ -174,7 +175,7 @@ static void see_features(struct dp_facts *facts)
 	}
 }
 
-/* What others need, and who comes here from them may expect to. */
+/* Other tools need this setting; their users may look for it. */
 static void see_perf(struct dp_facts *facts)
 {
 	char line[16] = "";

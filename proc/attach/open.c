@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* open: hold of a process's memory, or why not. */
+/* open: open a process's memory, or explain why it cannot be. */
 #include "proc/attach/attach.h"
 #include "proc/facts.h"
 #include "proc/proc.h"

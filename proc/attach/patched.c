@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * patched: the mappings in which there are probes, and which of them has gone.
+ * patched: the patched mappings, and which sites are gone.
  *
- * A patched page is a private copy. Where every private page of a mapping is
- * one of ours and holds, once restored, just what the file holds, dropping it
- * is the fastest and most thorough way to leave. A fork child does it with one
- * call a mapping; it cannot check, so we do beforehand.
+ * A patched page is a private copy. If every private page of a mapping is ours, and holds
+ * once restored what the file holds, dropping the pages is the fastest and most thorough
+ * way to leave. A fork child does so with one call for each mapping. The child cannot
+ * check the condition, so the tool does beforehand.
  */
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
@@ -47,8 +47,8 @@ static struct dp_mapped text_of(const struct dp_map *m)
 				   .dev_minor = m->dev_minor };
 }
 
-/* As long as the process: the program, what it makes its system calls with, and what
- * these need. */
+/* Is it mapped as long as the process lives? The program, the text of its system calls,
+ * and what these need. */
 static bool stays(const struct dp_process *proc, const struct dp_map *m)
 {
 	const struct dp_module *module;
@@ -63,7 +63,7 @@ static bool stays(const struct dp_process *proc, const struct dp_map *m)
 	return module && dp_module_stays(proc->found, module);
 }
 
-/* Of the others, which may be unmapped at any time, each write is preceded by a look. */
+/* Any other mapping may go at any time: each write there is preceded by a look. */
 static void mark_unowned(struct dp_process *proc, const struct dp_maps *maps)
 {
 	const struct dp_map *m, *last = NULL;
@@ -137,7 +137,7 @@ void dp_patched_add(struct dp_arena_control *c, pid_t pid, u64 addr)
 		dp_maps_free(&maps);
 }
 
-/* As it was. */
+/* The mapping as it was noted. */
 static struct dp_map map_of(const struct dp_mapped *t)
 {
 	return (struct dp_map){ .start = t->start,
@@ -157,8 +157,8 @@ static bool is_there(const struct dp_maps *maps, const struct dp_mapped *t,
 				   dp_map_origin(&was, addr));
 }
 
-/* And in whole? While a library is being mapped, which is told afterwards, other mappings come
- * to the place of its text first. */
+/* Is the whole mapping there? While a library is being mapped, other mappings come to
+ * the place of its text first; the loader event comes afterwards. */
 static bool is_whole(const struct dp_maps *maps, const struct dp_mapped *t,
 		     u64 addr)
 {
@@ -167,7 +167,7 @@ static bool is_whole(const struct dp_maps *maps, const struct dp_mapped *t,
 	return dp_map_same(m, &was) && m->perms[2] == 'x';
 }
 
-/* @arming: what is not armed yet will be */
+/* @arming: sites that are off are about to be armed */
 static bool mark_gone(struct dp_view *view, const struct dp_maps *maps,
 		      bool arming)
 {
@@ -201,7 +201,7 @@ bool dp_patched_gone(const struct dp_process *proc, struct dp_view *view)
 	return any;
 }
 
-/* The next mapping of a program's or library's text, or what looks like it. */
+/* The next text mapping of a program or library, or of a file that looks like one. */
 static const struct dp_map *next_text(const struct dp_maps *maps, size_t *i)
 {
 	while (*i < maps->n) {
@@ -230,7 +230,7 @@ static bool same_patched(const struct dp_maps *a, const struct dp_maps *b)
 	return false;
 }
 
-/* The code of some was read just when something else was there. */
+/* The code of some sites was read while something else was mapped there. */
 static bool mark_other(struct dp_process *proc, struct dp_view *view)
 {
 	bool any = false;
@@ -278,8 +278,8 @@ bool dp_process_outdated(const struct dp_process *proc,
 	return !same;
 }
 
-/* Is there what was there before? The same library has been unmapped and mapped
- * again. */
+/* Has an armed site its original bytes again? Then the same library has been unmapped
+ * and mapped anew. */
 static bool is_lost(const struct dp_process *proc,
 		    const struct dp_site_entry *site)
 {
@@ -300,7 +300,7 @@ void dp_patched_mark(const struct dp_process *proc, struct dp_view *view)
 			dp_site_set_state(&view->sites[i], DP_SITE_GONE);
 }
 
-/* Neither what we have put there, nor a breakpoint that may be anybody's. */
+/* Neither our patch, nor a breakpoint, which may be another tracer's. */
 static bool is_other(const struct dp_process *proc,
 		     const struct dp_site_entry *site)
 {
@@ -313,7 +313,7 @@ static bool is_other(const struct dp_process *proc,
 		dp_site_bytes(site, now) != DP_BYTES_PATCH);
 }
 
-/* Has it been so all the while? */
+/* Has the site's entry been the same all the while? */
 static bool is_steady(const struct dp_process *proc, u64 addr,
 		      const struct dp_site_entry *site)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* permission: may a process be traced, and if not, why. */
+/* permission: may a process be traced, and if not, why not. */
 #include "proc/facts.h"
 #include "proc/ptrace/process.h"
 #include <errno.h>
@@ -24,7 +24,7 @@ struct dp_fact *dp_fact_add(struct dp_facts *facts, const char *name,
 	struct dp_fact *f = &facts->v[facts->n];
 	va_list args;
 
-	/* There is room for all that are ever told. */
+	/* There is room for all facts that are ever added. */
 	if (facts->n < DP_FACTS_MAX - 1)
 		facts->n++;
 	*f = (struct dp_fact){ .name = name, .state = state };
@@ -48,11 +48,11 @@ static bool has_cap(const struct dp_status *st)
 	return st->cap_effective >> DP_CAP_SYS_PTRACE & 1;
 }
 
-/* Who is asking, and who is asked. */
+/* the caller, and the process in question */
 struct asked {
 	pid_t pid;
 	struct dp_status us, them;
-	bool same_ns; /* of users */
+	bool same_ns; /* are both in one user namespace? */
 };
 
 static bool same_namespace(pid_t pid, const char *which)
@@ -64,7 +64,7 @@ static bool same_namespace(pid_t pid, const char *which)
 	a = readlink(path, ours, sizeof(ours) - 1);
 	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, which);
 	b = readlink(path, theirs, sizeof(theirs) - 1);
-	/* Of one that cannot be seen nothing is said. */
+	/* A namespace that cannot be read counts as the same. */
 	return a <= 0 || b <= 0 || !strcmp(ours, theirs);
 }
 
@@ -134,7 +134,7 @@ static void see_dumpable(struct dp_facts *facts, const struct asked *a)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", a->pid);
-	/* What belongs to root there, and not to its user, is hidden. */
+	/* Files of a process that is not dumpable belong to root there. */
 	if (stat(path, &st) || st.st_uid == a->them.uids[1])
 		return;
 	f = dp_fact_add(
@@ -285,7 +285,7 @@ bool dp_facts_forbid_from(const struct dp_facts *facts, size_t from)
 	return false;
 }
 
-/* What the kernel, or an attach, decides is so, whatever the reasons seemed to be. */
+/* The kernel's decision, or an attach's, overrides the reasons. */
 void dp_facts_overrule(struct dp_facts *facts, size_t from)
 {
 	for (; from < facts->n; from++)

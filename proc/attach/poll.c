@@ -15,12 +15,12 @@
 
 /* How often an exec that did not pass through libc is looked for. */
 #define EXEC_LOOK_MS 100
-/* And the end of a process that a wait for its linker does not see. */
+/* how often to look for the end of a process during a wait for its linker */
 #define ASKED_MS 10
-/* A thread that is about to install a filter does not wait for longer. */
+/* a thread that is about to install a filter does not wait longer */
 #define FILTER_INSTALL_MS 20
 
-/* The old image is gone when its memory is, and the process is not. */
+/* After an exec the old memory is gone, but the process is not. */
 static void look_for_exec(struct dp_process *proc)
 {
 	const struct dp_arena_hit *hit = dp_process_hit(proc);
@@ -48,7 +48,7 @@ static void look_for_exec(struct dp_process *proc)
 	}
 }
 
-/* Return: as poll(2), of its end. */
+/* Return: as poll(2), for the end of the process. */
 static int wait_for_end(const struct dp_process *proc, int timeout_ms)
 {
 	struct pollfd p = { proc->pidfd, POLLIN, 0 };
@@ -96,7 +96,7 @@ enum dp_process_state dp_process_poll(struct dp_process *proc, int timeout_ms)
 	return proc->execed[0] ? DP_PROCESS_EXECED : DP_PROCESS_RUNS;
 }
 
-/* A signal that breakpoints of ours raise there. */
+/* Do our breakpoints raise signal @sig in the target? */
 static bool is_of_breakpoints(const struct dp_process *proc, int sig)
 {
 	u32 k, n = dp_few(&dp_engine_arena(proc->engine)->control.nr_caught,

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * quiesce: jumps into the text of a process that probes itself, while none of its
+ * quiesce: write jumps into the text of a process that probes itself, while none of its
  * threads runs.
  *
- * Its table of sites is copied here, changed, and what has changed is copied
- * back: nobody else touches it, for the thread that asked for this waits.
+ * Its table of sites is copied here, changed, and the changes are copied back. Nothing
+ * else changes the table meanwhile: the thread that asked for the jumps waits.
  *
- * A site that has been a breakpoint has copies of its one instruction which lead
- * back to behind it, and that is now in the middle of the jump. Who is in such a
- * copy goes on in the detour; who is on his way into one, or out of it through an
- * after-handler, has to run on first.
+ * A site that was a breakpoint has copies of its one instruction that lead back behind it,
+ * which is now inside the jump. A thread in such a copy goes on in the detour. A thread on
+ * its way into a copy, or out of it through an after-handler, has to run on first.
  */
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
@@ -43,7 +42,7 @@ struct table {
 	u64 *bad;
 	u64 arena, addr;
 	struct dp_arena_control control;
-	void *ours; /* the arena, where it is mapped here, too */
+	void *ours; /* the arena's mapping in this process, if any */
 	struct span *spans;
 	size_t nr_spans;
 };
@@ -76,7 +75,7 @@ static void find_spans(struct table *t)
 	qsort(t->spans, t->nr_spans, sizeof(*t->spans), by_start);
 }
 
-/* A pc may also be behind a breakpoint that ends a copy. */
+/* A pc may also lie behind a breakpoint that ends a copy. */
 static const struct span *span_at(const struct table *t, u64 pc)
 {
 	size_t low = 0, high = t->nr_spans, mid;
@@ -113,8 +112,8 @@ static int load(struct dp_process *proc, struct table *t)
 	return err;
 }
 
-/* In another process than that of the sites nobody but the one who has the tables mapped
- * can write them. */
+/* If the sites are another process's, only the process that has the tables mapped can
+ * write them. */
 static int store(struct dp_process *proc, const struct table *t)
 {
 	struct dp_site_entry *sites =
@@ -154,7 +153,8 @@ static bool is_inside(const void *arg, u64 pc)
 	       has_trapped(t, pc);
 }
 
-/* Before the instruction in its single copy, or behind it. */
+/* A pc before or behind the instruction in its single copy has a counterpart in the
+ * detour. */
 static bool to_copy(const void *arg, u64 pc, u64 *to)
 {
 	const struct table *t = arg;
@@ -171,7 +171,7 @@ static bool to_copy(const void *arg, u64 pc, u64 *to)
 	return pc == s->single || pc == s->single + s->single_body;
 }
 
-/* Its after-handlers return to behind the instruction. */
+/* Do after-handlers of the site return to behind its instruction? */
 static bool is_handled(const struct table *t, u64 site)
 {
 	const struct dp_site_entry *s;
@@ -195,7 +195,7 @@ static bool any_after(const struct table *t)
 	return false;
 }
 
-/* On the way to a handler or from it, of a hit that nobody tells. */
+/* Is a thread on its way to a handler or back, with no note of its hit? */
 static bool on_the_way(const struct dp_process *proc, const struct table *t)
 {
 	const struct dp_arena_control *c = &t->control;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* recover: what a tool that was ended left in a process, found and taken out. */
+/* recover: find what a killed tool left in a process, and take it out. */
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
 #include "engine/layout/site.h"
@@ -33,8 +33,8 @@ static int read_part(const struct dp_process *proc, u64 addr, char *arena,
 		       0;
 }
 
-/* Of a process that probes itself, which has room for very many probes: what is
- * not used yet would come into being by being read. */
+/* The arena of a process that probes itself has room for very many probes. Reading the
+ * unused part would allocate its pages. */
 static int read_used(const struct dp_process *proc, u64 addr, char *arena,
 		     size_t size)
 {
@@ -59,7 +59,7 @@ static int read_used(const struct dp_process *proc, u64 addr, char *arena,
 	return err;
 }
 
-/* But for contexts, which say nothing, and variables, which a fork child does not have. */
+/* All but the contexts, which say nothing. A fork child has no variables. */
 static int read_whole(const struct dp_process *proc, u64 addr, char *arena,
 		      size_t size)
 {
@@ -87,8 +87,7 @@ static int read_arena(const struct dp_process *proc, u64 addr, char *arena,
 	return read_whole(proc, addr, arena, size);
 }
 
-/* What is read first, and says how much more there is. Return: bytes of all, 0: it makes
- * no sense. */
+/* Read the header. Return: bytes of the whole arena; 0: it makes no sense. */
 static size_t read_head(const struct dp_process *proc, u64 addr,
 			struct dp_arena *head)
 {
@@ -165,7 +164,7 @@ static bool any_left(const struct dp_process *proc)
 	return found;
 }
 
-/* A descriptor of the shared memory that was not closed in time. */
+/* A descriptor of the shared memory that was not closed in time; or -1. */
 static int leftover_fd(const struct dp_process *proc)
 {
 	char path[64], to[64];
@@ -194,7 +193,7 @@ bool dp_recover_needed(const struct dp_process *proc)
 	return proc->remnants || leftover_fd(proc) >= 0;
 }
 
-/* Remains that never came to be armed. */
+/* arguments of sweep(): take out remains that were never armed */
 struct sweeping {
 	struct dp_process *proc;
 	struct dp_diag *diag;
@@ -262,8 +261,8 @@ bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag)
 	return taken;
 }
 
-/* What the sites say stays as it was: the arena is a copy here, and there only its tool could
- * write it. So a later one has to be told that a breakpoint of ours can be where a jump was. */
+/* Only the dead tool could write the sites' states; the arena here is a copy. So a note
+ * tells a later tool that a breakpoint of ours can stand where a jump was. */
 static void take_over(const struct dp_process *proc, struct dp_view *view)
 {
 	static const u64 yes = 1;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * share: memory of the target that we map, too, without a name anywhere.
+ * share: memory that the target and the tool both map, without a name anywhere.
  *
- * The file is made here, is sealed, and is passed to the target over a pair of
- * sockets. So nobody there has it before its seals are in place, and what we write to,
- * and measure, is never a file that the target has chosen.
+ * The tool makes the file, seals it, and passes it to the target over a pair of sockets.
+ * So no process there has it before its seals are in place. The tool never writes to, or
+ * measures, a file that the target has chosen.
  *
  *   tool     memfd, size, seals ─ mapped ─ send ─┐
  *   target   socketpair ─ (pidfd_getfd) ─────────┴─ recvmsg ─ mmap ─ close
  *
- * A tool that is killed between the two calls leaves a pair of sockets there, which
- * nothing tells from the program's own; what it leaves later is found by its name.
+ * A tool killed between the two calls leaves a pair of sockets in the target, which
+ * cannot be told from the program's own. What it leaves later is found by its name.
  */
 #include "proc/attach/area.h"
 #include "proc/facts.h"
@@ -65,7 +65,7 @@ int dp_share_file(u64 size)
 	return err ? err : fd;
 }
 
-/* The first thread may have ended, and has no descriptors then. */
+/* The first thread may have ended, and then has no descriptors: ask the borrowed thread. */
 static int take_end(const struct dp_process *proc, pid_t tid, int theirs)
 {
 	int thread = (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD), fd;
@@ -123,7 +123,7 @@ static int receive(struct dp_process *proc, struct dp_remote *rem,
 	err = dp_process_read(proc, at, p, sizeof(*p));
 	if (err)
 		return err;
-	/* Its table of descriptors had no room for all. */
+	/* The target's table of descriptors had no room for all. */
 	if (c->cmsg_len != CMSG_LEN(n * sizeof(int)))
 		return -EMFILE;
 	memcpy(there, CMSG_DATA(c), n * sizeof(*there));
@@ -155,7 +155,7 @@ int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,
 	return err;
 }
 
-/* One call where they stand side by side, as they do unless others come between. */
+/* One call for adjacent descriptors, which they are unless others come in between. */
 void dp_share_close(struct dp_remote *rem, const s32 *there, u32 n)
 {
 	u32 i;

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * stepout: threads in the agent, brought out of it while all others are held.
+ * stepout: bring threads out of the agent while all others are held.
  *
- * They go instruction by instruction, so that none executes anything of the program
- * that is not probed at the moment.
+ * Such a thread is single-stepped, so that it executes nothing of the program that is not
+ * probed at the moment.
  *
- * The kernel does not clear the trap flag of a thread whose tracer is killed, and a stop for
- * a step is a SIGTRAP that it then delivers. So what is done is written down in the agent
- * before it is done, and its handler ends it (port/user/signals/stepped.c):
+ * When a tracer is killed, the kernel leaves the trap flag of its thread set, and
+ * delivers the SIGTRAP of a step. So each step of this protocol is noted in the agent
+ * before it is taken, and the agent's handler ends it (port/user/signals/stepped.c):
  *
  *   noted ─► trap flag ─► noted: masked ─► mask ─► steps ─► mask ─► noted ─► no flag ─► not noted
  *
- * A system call reads and changes the mask, and the step of one ends behind it. Were the tool killed
- * before, the handler would come too late. So a thread has its own mask one instruction before the
- * call, and is not stepped through it but stopped where it enters and where it leaves it. A step that
- * ends while SIGTRAP is blocked would have the kernel take our action away. So the mask in which a
- * thread is stepped never blocks it, although one that slept when we came has all signals blocked
- * until it is back from its call (struct dp_masked_wait, closed).
+ * A system call reads and changes the mask, and its step ends behind the call. If the
+ * tool were killed in between, the handler would come too late. So the thread gets its
+ * own mask back one instruction before the call. It is stopped at the call's entry and
+ * exit, not stepped through.
  *
- * A thread that is out is in a stop of another kind, with no flag: its handler may go.
+ * If a step ended while SIGTRAP is blocked, the kernel would reset our action. So the mask
+ * for stepping never blocks SIGTRAP, not even for a thread that slept. All other signals of
+ * such a thread are blocked until it is back from its call (struct dp_masked_wait, closed).
+ *
+ * A thread that is out is in a stop of another kind, without the flag: its handler may go.
  */
 #include "arch/calls.h"
 #include "arch/uframe.h"
@@ -42,18 +44,17 @@
 #include "engine/layout/private.h"
 
 #define STEPS_MAX 200000
-#define FROM_INT3 \
-	0x80 /* SI_KERNEL: what a breakpoint raises; a step does not */
+#define FROM_INT3 0x80 /* SI_KERNEL: a breakpoint raises it; a step does not */
 #define STEPPED_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, stepped))
-/* What an instruction raises ends the process if it is blocked. */
+/* An instruction that raises one of these while it is blocked ends the process. */
 #define RAISED                                                                 \
 	(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGFPE - 1) | \
 	 1ull << (SIGILL - 1) | DP_SIGTRAP_BIT)
 #define NEVER_MASKED (1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1))
 
-/* A thread that has been stopped in a restartable sequence begins it again, so step by
- * step none would come to its end. Those that it is to be kept apart from are held; but
- * they were not when it was stopped, so the first step has to lead to the beginning. */
+/* A thread that was stopped in a restartable sequence begins it again, so single steps
+ * would never end it. The threads that could disturb the sequence are held now. They ran
+ * when it was stopped, so the first step still has to lead to the beginning. */
 static void end_sequence(const struct dp_process *proc, u64 word)
 {
 	static const u64 none;
@@ -63,10 +64,10 @@ static void end_sequence(const struct dp_process *proc, u64 word)
 }
 
 /*
- * The thread is not to find out that it is stepped. The kernel clears the trap flag in what
- * it saves of the thread itself, but not in what an instruction saves; and once it was at a
- * popf it takes the flag for the thread's own, leaves it there, and saves it with a signal.
- * So we keep count of whose it is.
+ * The thread must not notice that it is stepped. The kernel clears the trap flag where it
+ * saves the flags itself, but not where an instruction saves them. After a popf it takes
+ * the flag for the thread's own, leaves it set, and saves it with a signal. So the
+ * stepper keeps track of whose flag it is.
  */
 static enum dp_flags_use instruction_at(const struct dp_process *proc, u64 pc)
 {
@@ -76,8 +77,8 @@ static enum dp_flags_use instruction_at(const struct dp_process *proc, u64 pc)
 	return dp_code_of_flags(code);
 }
 
-/** enum ahead - what the next instruction is, or the one behind it
- *  @MAYBE_CALL: that may be a system call; @CALL: it is one, unless a signal comes before */
+/** enum ahead - what the next instruction, or the one behind it, is
+ *  @MAYBE_CALL: possibly a system call; @CALL: a system call, unless a signal comes first */
 enum ahead { NO_CALL, MAYBE_CALL, CALL };
 
 static enum ahead maybe(const struct dp_process *proc, u64 to)
@@ -127,7 +128,7 @@ static enum ahead look_ahead(const struct dp_process *proc,
 	return behind_branch(proc, regs, &f);
 }
 
-/* What of the flags is at @addr. */
+/* Is the trap flag set in the flags saved at @addr? */
 static bool has_trap_flag(const struct dp_process *proc, u64 addr)
 {
 	u16 flags = 0;
@@ -147,7 +148,7 @@ static void clear_trap_flag(const struct dp_process *proc, u64 addr)
 	dp_process_write(proc, addr, &flags, sizeof(flags));
 }
 
-/* What has been saved by an instruction that was at @pc, or by a signal before it. */
+/* Hide the flag in what the instruction at @pc, or a signal before it, has saved. */
 static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 		       u64 pc, enum dp_flags_use what, bool signalled)
 {
@@ -169,10 +170,10 @@ static void hide_saved(const struct dp_process *proc, struct dp_thread *t,
 }
 
 /**
- * struct stepping - what of a thread is not what it seems while it is stepped
- * @mask: its signal mask; @now: the one that is in force
+ * struct stepping - state of a thread while it is stepped
+ * @mask: its own signal mask; @now: the mask in force
  * @open: signals that do not wait while it is masked
- * @caught: signals of the agent's
+ * @caught: signals that the agent catches
  * @own: is the trap flag its own?
  */
 struct stepping {
@@ -194,7 +195,7 @@ static int write_note(const struct dp_process *proc,
 				sizeof(*note));
 }
 
-/* For the agent, should this tool end. */
+/* Tell the agent what to undo if this tool ends. */
 static int note(const struct stepping *s)
 {
 	const struct dp_stepped n = {
@@ -207,7 +208,7 @@ static int note(const struct stepping *s)
 	return write_note(s->proc, &n);
 }
 
-/* Let it go by @how, with @sig, to a stop that is sure to come first. */
+/* Let the thread go by @how, with @sig, to a stop that is sure to come first. */
 static int stop_in_place(const struct stepping *s, enum __ptrace_request how,
 			 int sig)
 {
@@ -248,7 +249,7 @@ static int step_hidden(struct stepping *s, int sig, int *status)
 	return ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ? -ESRCH : 0;
 }
 
-/* Return: the signal that it has stopped for, but for the end of a step; or 0. */
+/* Return: the signal that the thread has stopped for, unless a step ended; or 0. */
 static int signal_of(const struct dp_thread *t, int status)
 {
 	siginfo_t info;
@@ -261,7 +262,7 @@ static int signal_of(const struct dp_thread *t, int status)
 		       0;
 }
 
-/* A call, or the frame of a signal, may have changed its mask. */
+/* A system call, or the delivery of a signal, may have changed the mask. */
 static int look_at_mask(struct stepping *s)
 {
 	u64 mask;
@@ -273,7 +274,7 @@ static int look_at_mask(struct stepping *s)
 	return 0;
 }
 
-/* @sig: to be delivered with this step; and the one that has come at its end, or 0.
+/* @sig: in: to be delivered with this step; out: the signal at its end, or 0.
  * Return: 0; -ESRCH. */
 static int step(struct stepping *s, int *sig)
 {
@@ -300,7 +301,7 @@ static int mask_all(struct stepping *s)
 	return err;
 }
 
-/* To be stepped with: SIGTRAP is not blocked. */
+/* The thread's own mask for stepping, without SIGTRAP. */
 static int mask_open(struct stepping *s)
 {
 	u64 mask = s->mask & ~DP_SIGTRAP_BIT;
@@ -318,7 +319,7 @@ static int mask_open(struct stepping *s)
 	return err;
 }
 
-/* After this it must not be stepped, if SIGTRAP is blocked. */
+/* Afterwards the thread must not be stepped if its mask blocks SIGTRAP. */
 static int mask_own(struct stepping *s)
 {
 	int err = mask_open(s);
@@ -345,7 +346,7 @@ static int begin(struct stepping *s)
 	return err;
 }
 
-/* To behind the system call that is ahead; or to a signal that comes before. */
+/* Run to behind the next system call, or to a signal that comes before. */
 static int pass_call(struct stepping *s, int *sig)
 {
 	struct dp_thread *t = s->thread;
@@ -371,8 +372,8 @@ static int pass_call(struct stepping *s, int *sig)
 	return look_at_mask(s);
 }
 
-/* A signal that has come is one that only the stepping had kept away: blocked again it would
- * go back to the others. Its frame has the mask in force. */
+/* Only the stepping had kept away a signal that comes now; blocked again, it would go
+ * back to the pending ones. Its frame gets the mask in force. */
 static int step_once(struct stepping *s, int *sig)
 {
 	enum ahead what = look_ahead(s->proc, &s->thread->regs);
@@ -387,7 +388,7 @@ static int step_once(struct stepping *s, int *sig)
 	return err;
 }
 
-/* @sig: that has come with the last step */
+/* @sig: the signal at the end of the last step */
 static int finish(struct stepping *s, int sig)
 {
 	int err = mask_own(s);
