@@ -32,7 +32,7 @@ struct dp_view;
 struct dp_thread {
 	pid_t tid;
 	u64 counted; /* site whose hit is counted, not yet executed */
-	bool group_stop; /* the thread is in a group stop (SIGSTOP and its like) */
+	bool group_stop; /* in a group stop (SIGSTOP and its like) */
 	bool ended; /* dp_stop_ends() has waited for the thread */
 	bool returned; /* dp_masks_return() has restored its masks */
 	struct user_regs_struct regs;
@@ -108,7 +108,7 @@ struct dp_process {
 	/* Room for code that makes a selector forbid calls again: see dispatch.c */
 	u64 selector_return;
 	bool catches_sigsys, dispatches;
-	bool undisclosed; /* the kernel does not tell whether a thread dispatches */
+	bool undisclosed; /* the kernel does not tell of dispatch */
 	bool refuses; /* a remote call was dispatched */
 	bool lacks_here; /* sharing of memory failed in the tool */
 	/* Return addresses of signal frames, by which the tool finds frames. */
@@ -124,8 +124,7 @@ struct dp_process {
 	struct dp_maps maps; /* dp_stop_maps(); @outdated: it ran since */
 	bool outdated;
 	bool vetted; /* the threads' filters have just been checked */
-	struct dp_remote *
-		borrowed_thread; /* makes calls while the others run */
+	struct dp_remote *borrowed_thread; /* makes calls, others run */
 	bool syncs; /* while text is being written */
 	bool passed; /* all threads could be stopped a moment ago */
 	int awake; /* descriptor: see dp_tracer_children_begin() */
@@ -137,7 +136,8 @@ struct dp_process {
 	bool filtered;
 	bool signal_free; /* no breakpoint, no system call: @why_signal_free */
 	bool no_intercepts; /* no system call is intercepted */
-	bool no_return, no_restart; /* rt_sigreturn, restart_syscall forbidden */
+	bool no_return,
+		no_restart; /* rt_sigreturn, restart_syscall forbidden */
 	u32 forbidden; /* the hit half's own calls: dp_own_bit() */
 	char why_signal_free[96];
 	u32 nr_filters; /* the highest number that a thread has */
@@ -158,7 +158,7 @@ struct dp_process {
 	/* shared memory, and code before it is written: area.c */
 	void *file;
 	u64 file_size;
-	s32 unsettled; /* descriptor in the target until dp_area_settle(); or -1 */
+	s32 unsettled; /* descriptor there, until dp_area_settle(); or -1 */
 	u64 base; /* of the agent in the target, 0: none */
 	struct dp_share shares[DP_SHARES_MAX]; /* further shared memory */
 	size_t nr_shares;

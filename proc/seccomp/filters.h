@@ -19,7 +19,7 @@ struct dp_process;
 /** enum dp_filter_says - in order: of several filters the lowest answer counts */
 enum dp_filter_says {
 	DP_FILTER_NEVER, /* the call fails, or ends the process */
-	DP_FILTER_PERHAPS, /* depends on the arguments, or on a tracer or handler */
+	DP_FILTER_PERHAPS, /* depends on arguments, a tracer or a handler */
 	DP_FILTER_ALWAYS,
 };
 
