@@ -4,7 +4,8 @@
  *
  *   libc.so.6 is mapped          in libc, and in the program itself if it is Go
  *   dynamic linker not glibc's   in the linker, which is the libc, too (musl)
- *   no dynamic linker, no libc   in the program itself
+ *   glibc's linker and no libc,
+ *   or no dynamic linker         in the program itself
  */
 #include "engine/layout/base.h"
 #include "proc/code/intercepts.h"

@@ -5,7 +5,7 @@
  * The number of such a call is known only when the call is made. In musl that is syscall(3);
  * a program without libc can have such calls anywhere. They are intercepted where the
  * function around them can be decoded, and where a jump fits in front of the call: a thread
- * that sleeps in the call comes back to the bytes behind it.
+ * that sleeps in the call may restart it.
  */
 #include "arch/arch.h"
 #include "engine/insn/class.h"

@@ -210,7 +210,8 @@ static const char *judge(struct dp_process *proc, const struct wanted *w)
 	return NULL;
 }
 
-/* Whatever it is under by now nobody has looked at, and its text is its own. */
+/* A thread that got no answer has put the original text back, and installed a filter that the
+ * tool has not read: presume the worst of it. */
 void dp_filter_install_catch_up(struct dp_process *proc)
 {
 	const struct dp_arena *a = arena_of(proc);
