@@ -125,7 +125,7 @@ bool dp_process_status(const struct dp_process *proc, int *status)
 	return proc->status_known;
 }
 
-/* Translate a thread id of the target's PID namespace. Return: ours, or 0. */
+/* Translate a thread id of the target's PID namespace. Return: the id in the tool's, or 0. */
 static u32 find_thread(const struct dp_process *proc, u32 tid)
 {
 	struct dp_status st;

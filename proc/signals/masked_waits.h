@@ -63,7 +63,7 @@ struct dp_kernel_wait dp_masked_waits_seen(const struct dp_masked_wait *wait,
 					   u64 caught);
 
 /**
- * dp_masked_waits_take() - enter the masked wait that @caller is in into the agent's table
+ * dp_masked_waits_take() - enter @caller's masked wait into the agent's table
  * @caller: its registers, which change: the call uses the entry's mask, and is made again
  * @was, @real: the virtual mask outside the call, and the kernel's mask
  * @inside: in: the thread's virtual mask; out: the virtual mask inside the call
