@@ -22,8 +22,8 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Calls that change signal masks and actions, end a thread or a program, make a process or a
- * thread, or confine system calls. */
+/* Calls that change or show signal state, end a thread or a program, make a process or a
+ * thread, or may forbid what the agent needs. */
 static const u32 intercepted[] = {
 	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_execve,
 	SYS_execveat,	  SYS_fork,	     SYS_vfork,		 SYS_clone,

@@ -147,7 +147,8 @@ static bool shifts(const struct code *c, u64 addr, u64 end)
 	return code && dp_code_passes_on(code, end - addr);
 }
 
-/* Is the function at @addr __syscall_cp_c? If so, note its calls and stack depths. */
+/* Is the function at @addr __syscall_cp_c, or its stand-in in a program without threads? If
+ * so, note its calls and stack depths. */
 static bool find_maker(struct dp_points *p, const struct code *c, u64 addr)
 {
 	struct walk w = { .at = addr };
