@@ -2,8 +2,8 @@
 /*
  * intercepts: system calls that pass through the agent, found by their bytes.
  *
- * libcs put the number of a call into a register by a constant, and nearly always
- * go straight on to the call itself.
+ * Before a call, libcs load its number as a constant, and nearly always go straight on to the
+ * "syscall" instruction.
  */
 #include "engine/insn/class.h"
 #include "engine/insn/insn.h"
@@ -22,8 +22,8 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* What would end us, what ends us, what lets others into our memory, and what may
- * forbid us what we need. */
+/* Calls that change or show signal state, end a thread or a program, make a process or a
+ * thread, or may forbid what the agent needs. */
 static const u32 intercepted[] = {
 	SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_execve,
 	SYS_execveat,	  SYS_fork,	     SYS_vfork,		 SYS_clone,
@@ -31,18 +31,18 @@ static const u32 intercepted[] = {
 	SYS_prctl,	  SYS_seccomp
 };
 
-/* What has a signal mask of its own. */
+/* Masked waits. */
 static const u32 sleeping[] = { SYS_rt_sigsuspend, SYS_ppoll, SYS_pselect6,
 				SYS_epoll_pwait, SYS_epoll_pwait2 };
 
-/* What can install a seccomp filter is looked at when it is made, with all its
- * arguments (port/user/signals/filter_install.c). */
+/* Of calls that can install a filter the agent examines all arguments when they are made
+ * (port/user/signals/filter_install.c). */
 static u32 asked_for(u32 nr)
 {
 	return nr == SYS_prctl || nr == SYS_seccomp ? DP_PLAIN_CALL : nr;
 }
 
-/* From "mov $nr, %eax" straight on to behind "syscall"? Return: @len of it. */
+/* Does "mov $nr, %eax" at @code lead straight to "syscall"? @len: up to the end of that. */
 static bool leads_to_call(const u8 *code, u32 *len, bool *again)
 {
 	struct insn_facts f;
@@ -111,8 +111,8 @@ void dp_intercepts_add(struct dp_process *proc, u64 addr, const u8 *code,
 	memcpy(h->code, code, sizeof(h->code));
 }
 
-/* Where a call that sleeps is made and where it returns to, if it looks as
- * expected: mov $nr, %eax; perhaps mov …(%rsp), %edi; syscall; cmp */
+/* Add a masked wait's two intercepts, at the call and behind it, if the code has the expected
+ * form: mov $nr, %eax; perhaps mov …(%rsp), %edi; syscall; cmp */
 static void add_masked_wait(struct dp_process *proc, u64 addr, const u8 *code,
 			    size_t room, u32 nr, u32 len)
 {
@@ -130,15 +130,15 @@ static void add_masked_wait(struct dp_process *proc, u64 addr, const u8 *code,
 			  DP_CHECKS_SIZE, false);
 }
 
-/* Where a thread ends it may have given back its stack before: of libcs it is known
- * where; in musl "syscall" is among the instructions just before. */
+/* Has a thread that makes this SYS_exit a stack? It may have unmapped its stack just before,
+ * by another "syscall" in musl; code of an unknown libc is not trusted. */
 static bool has_stack(const struct dp_process *proc, const u8 *code)
 {
 	return proc->libc && !dp_code_is_syscall(code - 5) &&
 	       !dp_code_is_syscall(code - 4);
 }
 
-/* What begins at @code, if it is one of the calls. @room: so much text is there. */
+/* Add the call that begins at @code, if it is wanted. @room: bytes of text from there on. */
 static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
 		     size_t room, bool in_go)
 {
@@ -154,14 +154,14 @@ static void add_call(struct dp_process *proc, u64 addr, const u8 *code,
 		   leads_to_call(code, &len, &again) && !dp_code_is_cut(code)) {
 		if (nr == SYS_exit && !has_stack(proc, code))
 			return;
-		/* Its runtime's calls; for the others there is no room. */
+		/* Go's runtime makes these two itself; at the others a jump has no room. */
 		if (in_go && nr != SYS_rt_sigprocmask && nr != SYS_rt_sigaction)
 			return;
 		dp_intercepts_add(proc, addr, code, asked_for(nr), len, again);
 	}
 }
 
-/* What leads to a call begins at most so far before it. */
+/* The code of an intercept begins at most so far before the "syscall". */
 #define LEAD (DP_REGION_MAX - DP_SYSCALL_SIZE)
 _Static_assert(LEAD + 5 <= DP_AROUND &&
 		       DP_SYSCALL_SIZE + DP_REGION_MAX <= DP_AROUND,
@@ -186,7 +186,7 @@ static void find_calls(struct dp_process *proc, const struct dp_syscalls *calls,
 	}
 }
 
-/* Those that musl's function makes, which is called with "mov $nr, %edi". */
+/* Find masked waits by musl's __syscall_cp, which is called with "mov $nr, %edi". */
 static void find_points(struct dp_process *proc, const struct dp_span *span,
 			const u8 *text)
 {
@@ -212,7 +212,7 @@ static bool has_shape(const struct dp_syscalls *calls,
 		      const struct dp_syscall *c, const struct dp_code_shape *s)
 {
 	const u8 *code = c->around + DP_AROUND;
-	/* the call itself is the last of it */
+	/* a shape ends with the call itself */
 	size_t before = s->len - (size_t)DP_SYSCALL_SIZE;
 
 	return calls->text.start + calls->text.size - c->addr >
@@ -257,7 +257,7 @@ static void find_shape(struct dp_process *proc, const struct dp_syscalls *calls,
 			add_shape(proc, &calls->v[i], s);
 }
 
-/* What is not told by the bytes around a call alone. */
+/* Find intercepts for which the bytes around a call do not suffice: read the whole text. */
 static int find_more(struct dp_process *proc, const struct dp_span *span,
 		     bool musl, bool numbers)
 {

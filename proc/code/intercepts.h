@@ -12,62 +12,65 @@ struct dp_process;
 struct dp_span;
 struct dp_syscalls;
 
-/** dp_intercepts_find() - those of a text's system calls that pass through the agent.
- *  Return: 0, or what reading it gives. */
+/** dp_intercepts_find() - find the intercepts among a text's system calls.
+ *  Return: 0; -ENOMEM; as dp_process_read(). */
 int dp_intercepts_find(struct dp_process *proc,
 		       const struct dp_syscalls *calls);
-/** dp_intercepts_add() - one more; @len bytes of whole instructions */
+/** dp_intercepts_add() - add an intercept: @len bytes of whole instructions at @addr.
+ *  @again: those before the call may be executed twice. The table must have room. */
 void dp_intercepts_add(struct dp_process *proc, u64 addr, const u8 *code,
 		       u32 nr, u32 len, bool again);
-/** dp_intercepts_call() - the numbers of those calls, one by one; -1: no more */
+/** dp_intercepts_call() - the @i-th number of a call to intercept; -1: no more */
 long dp_intercepts_call(size_t i);
-/** dp_intercepts_wanted() - is it one of those calls? */
+/** dp_intercepts_wanted() - is call @nr to be intercepted? */
 bool dp_intercepts_wanted(u32 nr);
-/** dp_intercepts_masked_wait() - does it have a signal mask of its own? */
+/** dp_intercepts_masked_wait() - is call @nr a masked wait? */
 bool dp_intercepts_masked_wait(u32 nr);
 
-/* numbers: system calls whose number comes from elsewhere. Context: tool process. */
+/* numbers: system calls whose number is no constant. Context: tool process. */
 
-/** dp_numbers_find() - system calls whose number is not known from the code before
- *  them, where the function around them is */
+/** dp_numbers_find() - add intercepts of system calls whose number the code before them does
+ *  not tell, where the bounds of the function around them are known */
 void dp_numbers_find(struct dp_process *proc, const struct dp_span *span,
 		     const u8 *text);
 
 /*
- * points: where musl makes the calls in which a thread can be cancelled.
+ * points: where musl makes system calls that are cancellation points.
  *
  * Context of every function: tool process, one thread at a time per object.
  */
 
-/** dp_points_add() - at @addr the number @nr is put where musl's function expects it */
+/** dp_points_add() - add intercepts of the call of musl's __syscall_cp for which the code at
+ *  @addr sets number @nr */
 void dp_points_add(struct dp_process *proc, const struct dp_span *span,
 		   const u8 *text, u64 addr, u32 nr);
-/** dp_points_touched() - are there probes between intercept @h and the next one behind it? */
+/** dp_points_touched() - are there probes on the way from intercept @h to the next one? */
 bool dp_points_touched(const struct dp_process *proc,
 		       const struct dp_intercept *h);
 
 /**
- * dp_points_at() - the intercept that a call went through
- * @pc, @sp: of a thread at such a call or back from it; @below: what @sp was there
- * Return: NULL if it is at none that was intercepted.
+ * dp_points_at() - the intercept through which a thread came to its system call
+ * @pc, @sp: of a thread at such a call or just behind; @below: its @sp at the intercept
+ * Return: NULL if the thread is at no such call.
  */
 const struct dp_intercept *dp_points_at(const struct dp_process *proc, u64 pc,
 					u64 sp, u64 *below);
 
-/** dp_points_between() - is a thread on the way to such a call, or back? */
+/** dp_points_between() - is a thread between such an intercept and its call, either way? */
 bool dp_points_between(const struct dp_process *proc, u64 pc, u64 sp);
 
-/* kind: what a program is made of, as far as that decides where it makes its system calls. */
+/* kind: where a program makes its system calls, by its libc and dynamic linker. */
 
-/** dp_auxv_get() - a word of its auxiliary vector; 0: it has none */
+/** dp_auxv_get() - an entry of a process's auxiliary vector; 0: there is none */
 u64 dp_auxv_get(pid_t pid, u64 type);
 
 /**
- * dp_kind_find() - where its code makes system calls, what remote calls use of it, and what
- * is to pass through the agent
+ * dp_kind_find() - find the texts that make system calls, the gadgets for remote calls, and
+ * the intercepts
  *
- * Waits for a dynamic linker that is still at work.
- * Return: 0; -EAGAIN it does not get on; -ESRCH; -EOPNOTSUPP no remote call can be made.
+ * Waits while the dynamic linker is still at work.
+ * Return: 0; -EAGAIN it is still at work; -ESRCH; -EOPNOTSUPP no remote call can be made;
+ * as dp_maps_read().
  */
 int dp_kind_find(struct dp_process *proc, struct dp_diag *diag);
 

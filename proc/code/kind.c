@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * kind: what a program is made of, as far as that decides where it makes its
- * system calls.
+ * kind: where a program makes its system calls, by its libc and dynamic linker.
  *
- *   libc.so.6 is mapped          there, and in the program itself if it is Go
- *   another dynamic linker       there: it is the libc, too (musl)
- *   no dynamic linker, no libc   in the program itself
+ *   libc.so.6 is mapped          in libc, and in the program itself if it is Go
+ *   dynamic linker not glibc's   in the linker, which is the libc, too (musl)
+ *   glibc's linker and no libc,
+ *   or no dynamic linker         in the program itself
  */
 #include "engine/layout/base.h"
 #include "proc/code/intercepts.h"
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define AUXV_MAX 64
-/* How long a dynamic linker may need to map libc, and how often that is looked at. */
+/* Looks at a process whose dynamic linker has not mapped libc yet, and the time between. */
 #define START_TRIES 2000
 #define START_NAP_NS 1000000
 
@@ -81,7 +81,7 @@ static bool is_glibcs_linker(const struct dp_map *m)
 	return base && !strncmp(base, "/ld-linux", 9);
 }
 
-/* A name among those of its sections. */
+/* Has the file a section called @name? */
 static bool has_section(int fd, const Elf64_Ehdr *eh, const char *name)
 {
 	size_t size = (size_t)eh->e_shnum * sizeof(Elf64_Shdr), len;
@@ -116,7 +116,7 @@ static bool is_go(const struct dp_process *proc)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	/* C's linker puts the one among other data, in a program that may be anywhere. */
+	/* In a position-independent program C's linker puts .gopclntab among other data. */
 	if (pread(fd, &eh, sizeof(eh), 0) == sizeof(eh))
 		go = has_section(fd, &eh, ".gopclntab") ||
 		     has_section(fd, &eh, ".go.buildinfo");
@@ -142,8 +142,8 @@ static void find_parts(const struct auxv *aux, const struct dp_maps *maps,
 		p->glibc |= maps->v[i].perms[2] == 'x' && is_glibc(&maps->v[i]);
 }
 
-/* Its libc is still to come, if it has one: the linker has not said yet that everything
- * is in place. */
+/* May the dynamic linker still map a libc? Its _r_debug does not say yet that all libraries
+ * are in place. */
 static bool is_starting(const struct dp_process *proc, const struct parts *p)
 {
 	struct dp_modules *mods;
@@ -175,8 +175,8 @@ static int find_patched(struct dp_process *proc, struct dp_maps *maps,
 	size_t i;
 
 	for (tries = 0;; tries++) {
-		/* In the middle of an exec it has no vector yet. What has been
-		 * mapped before it had one may not be all. */
+		/* In the middle of an exec the process has no auxiliary vector yet,
+		 * and perhaps not all mappings. Hence read the vector first. */
 		read_auxv(&aux, proc->pid);
 		begun = value_of(&aux, AT_ENTRY) != 0;
 		err = dp_maps_read(proc->pid, maps);
@@ -229,7 +229,7 @@ static int search(struct dp_process *proc, const struct dp_map *m)
 	return err;
 }
 
-/* Other mappings than a moment ago: of one that is just loading its libraries. */
+/* Has the process, which may be loading libraries, other mappings than a moment ago? */
 static bool has_changed(const struct dp_process *proc,
 			const struct dp_maps *was)
 {
@@ -247,7 +247,7 @@ static bool has_changed(const struct dp_process *proc,
 	return changed;
 }
 
-/* Return: as dp_kind_find(); @again: look once more */
+/* Return: as dp_kind_find(); @again: the mappings have changed, call again */
 static int look(struct dp_process *proc, bool *again, struct dp_diag *diag)
 {
 	struct dp_maps maps;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * numbers: system calls whose number comes from elsewhere.
+ * numbers: system calls whose number is no constant in the code before them.
  *
- * What such a call is asked for is only known when it is made. Of musl that is
- * syscall(3); in a program without any libc it can be everywhere. They are intercepted
- * where the function around them can be decoded, and where a jump has room before
- * the call itself: a thread that sleeps in it comes back to it.
+ * The number of such a call is known only when the call is made. In musl that is syscall(3);
+ * a program without libc can have such calls anywhere. They are intercepted where the
+ * function around them can be decoded, and where a jump fits in front of the call: a thread
+ * that sleeps in the call may restart it.
  */
 #include "arch/arch.h"
 #include "engine/insn/class.h"
@@ -21,12 +21,12 @@
 #include <stdlib.h>
 
 #define FUNCTION_MAX 65536
-#define BACK 16 /* instructions before it that are looked at */
+#define BACK 16 /* instructions before a call that are examined */
 
 /**
  * struct around - the function around a call
- * @code, @start, @size: of it, and where it is
- * @entries: where its branches go
+ * @code, @start, @size: the function's bytes, address and size
+ * @entries: targets of its branches
  */
 struct around {
 	const u8 *code;
@@ -35,8 +35,8 @@ struct around {
 	struct dp_entries entries;
 };
 
-/* Offsets of the instructions that lead straight to the one at @call, the last one
- * first. Return: how many; 0 also if it is none of the function's. */
+/* List the offsets of the plain instructions just before @call, the last one first.
+ * Return: how many; 0 also if no instruction of the function begins at @call. */
 static int lead_up(const struct around *f, size_t call, size_t *at)
 {
 	struct insn_facts facts;
@@ -59,8 +59,8 @@ static int lead_up(const struct around *f, size_t call, size_t *at)
 	return offset == call ? n : 0;
 }
 
-/* The end of a signal's handler, which is known by its bytes, and whose frame
- * description begins a byte early? */
+/* Is the call in a signal restorer? That is told by its bytes, because the restorer's frame
+ * description begins a byte early. */
 static bool ends_handler(const struct around *f, size_t call)
 {
 	size_t n = call < DP_RESTORER_MAX ? call : DP_RESTORER_MAX;
@@ -72,7 +72,7 @@ static bool ends_handler(const struct around *f, size_t call)
 	return false;
 }
 
-/* Is it a constant, of a call that is of no interest? */
+/* Is the number a constant after all, of a call that is not to be intercepted? */
 static bool is_dull(const struct around *f, const size_t *at, int n)
 {
 	u32 nr;
@@ -86,7 +86,7 @@ static bool is_dull(const struct around *f, const size_t *at, int n)
 	return false;
 }
 
-/* Does a branch go into the bytes of a jump at @at? */
+/* Does a branch of the function lead into the bytes of a jump at @at? */
 static bool is_entered(const struct around *f, size_t at)
 {
 	size_t i;
@@ -144,8 +144,8 @@ static void look_at(struct dp_process *proc, const struct dp_span *span,
 	free(f.entries.v);
 }
 
-/* Only syscall(3): musl's other calls with such numbers are of no interest, and
- * threads are told to be in some of them by their pc. */
+/* Only syscall(3): musl's other calls with such numbers need no intercept, and musl itself
+ * tells by the pc whether a thread is in some of them. */
 static void look_at_musl(struct dp_process *proc, struct dp_modules *mods,
 			 const struct dp_span *span, const u8 *text)
 {

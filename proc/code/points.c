@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * points: where musl makes the calls in which a thread can be cancelled.
+ * points: where musl makes system calls that are cancellation points.
  *
  *   sigsuspend, …: call __syscall_cp ─► __syscall_cp_c ─► __syscall_cp_asm: syscall
  *                  call __syscall_ret               └───► syscall, if it cannot be
  *
- * A thread that is cancelled is told by its pc to be in the last one, so nothing of that
- * changes. Intercepted are the calls of the first one for what sleeps under a mask of its own,
- * what comes behind them, and how a cancelled thread leaves. All is found by its bytes,
- * because none of it has a name in the file that programs run with.
+ * musl cancels a thread whose pc is in __syscall_cp_asm, so that function is not patched.
+ * Intercepted are: the calls of __syscall_cp for masked waits, the calls behind them, and the
+ * jump by which a cancelled thread leaves. All are found by their bytes, because a stripped
+ * musl has no symbols for them.
  */
 #include "arch/arch.h"
 #include "engine/insn/class.h"
@@ -28,13 +28,13 @@
 #define LAST_MAX 64
 #define ARGUMENTS_MAX 32 /* bytes from the number to the call */
 
-/** struct code - text of the process, read */
+/** struct code - a copy of a text of the process */
 struct code {
 	const struct dp_span *span;
 	const u8 *text;
 };
 
-/* Return: @len bytes at @addr; NULL: they are not all there. */
+/* Return: @len bytes at @addr; NULL: the copy does not have them all. */
 static const u8 *bytes(const struct code *c, u64 addr, size_t len)
 {
 	u64 offset = addr - c->span->start;
@@ -61,7 +61,7 @@ static void add(struct dp_process *proc, const struct code *c, u64 addr, u32 nr)
 				  CALL_SIZE, false);
 }
 
-/* __syscall_cp_asm. Return: false if it does not look so. */
+/* Is the function at @addr __syscall_cp_asm? If so, note its call and its exit. */
 static bool find_last(struct dp_points *p, const struct code *c, u64 addr)
 {
 	const u8 *code = bytes(c, addr, LAST_MAX);
@@ -87,10 +87,10 @@ static bool find_last(struct dp_points *p, const struct code *c, u64 addr)
 	return true;
 }
 
-/** struct walk - along __syscall_cp_c, as it stands */
+/** struct walk - a pass over __syscall_cp_c, in the order of addresses */
 struct walk {
-	u64 at, furthest; /* that a branch goes to */
-	s32 depth, body; /* @body: where it first branches */
+	u64 at, furthest; /* @furthest: highest target of a branch */
+	s32 depth, body; /* stack depth; @body: at the first branch */
 	bool branched;
 };
 
@@ -105,7 +105,7 @@ static void pass_branch(struct walk *w, const struct insn_facts *f)
 	w->branched = true;
 }
 
-/* Return: does it end there? */
+/* Return: does the function end with this instruction? */
 static bool pass(struct dp_points *p, const struct code *c, struct walk *w,
 		 const struct insn_facts *f)
 {
@@ -139,7 +139,7 @@ static bool pass(struct dp_points *p, const struct code *c, struct walk *w,
 	}
 }
 
-/* Does it pass on what it is called with? */
+/* Does the code from @addr to @end pass its arguments on to the system call? */
 static bool shifts(const struct code *c, u64 addr, u64 end)
 {
 	const u8 *code = bytes(c, addr, end - addr);
@@ -147,7 +147,8 @@ static bool shifts(const struct code *c, u64 addr, u64 end)
 	return code && dp_code_passes_on(code, end - addr);
 }
 
-/* __syscall_cp_c, where threads can be cancelled and where there are none */
+/* Is the function at @addr __syscall_cp_c, or its stand-in in a program without threads? If
+ * so, note its calls and stack depths. */
 static bool find_maker(struct dp_points *p, const struct code *c, u64 addr)
 {
 	struct walk w = { .at = addr };
@@ -163,7 +164,7 @@ static bool find_maker(struct dp_points *p, const struct code *c, u64 addr)
 	return end && p->direct_call && shifts(c, addr, p->direct_call);
 }
 
-/* @addr: what is called for the number, which jumps on */
+/* Is the function at @addr __syscall_cp, a jump to __syscall_cp_c? Notes them once. */
 static bool is_known(struct dp_process *proc, const struct code *c, u64 addr)
 {
 	struct dp_points p;
@@ -185,7 +186,7 @@ static bool is_known(struct dp_process *proc, const struct code *c, u64 addr)
 	return true;
 }
 
-/* The call that a number leads to. */
+/* Return: the first call behind @addr, with its target in @to; 0: none. */
 static u64 call_behind(const struct code *c, u64 addr, u64 *to)
 {
 	struct insn_facts f;
@@ -203,7 +204,7 @@ static u64 call_behind(const struct code *c, u64 addr, u64 *to)
 	return 0;
 }
 
-/* What errno is set by. */
+/* Return: the call or jump to __syscall_ret behind the call; 0: none. */
 static u64 next_call(const struct code *c, u64 addr)
 {
 	struct insn_facts f;

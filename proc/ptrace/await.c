@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* await: the next stop of a thread that is traced, its end, or another program. */
+/* await: wait for the next stop of a traced thread, its end, or its exec. */
 #include "proc/ptrace/tree.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
@@ -13,7 +13,7 @@
 
 #define NAP_NS 10000
 #define SPINS 100 /* looks before the first nap: some ten microseconds */
-/* looks at one thread, between looks at the ends of others */
+/* looks at one thread per dp_stop_ends() */
 #define ENDS_EVERY 50
 
 bool dp_stop_nap(u32 n)
@@ -42,14 +42,14 @@ bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status)
 	return true;
 }
 
-/* A stop for another reason: it goes on. Return: false if it has ended. */
+/* Handle a stop for another reason. Return: false if the thread has ended. */
 static bool pass_on(struct dp_process *proc, pid_t tid, int status)
 {
 	if (proc->tree)
 		return dp_tree_deal(proc->tree, tid, status, false);
 	if (dp_stop_lost(proc, tid, status))
 		return false;
-	/* A signal of its own was on the way: it goes first. */
+	/* A signal of the program's stopped the thread: deliver it first. */
 	ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
 	return true;
 }
@@ -60,7 +60,7 @@ void dp_await_note(struct dp_process *proc, struct dp_thread *t, int status)
 	proc->halted |= t->group_stop;
 }
 
-/* waitid(2) tells of stops, too, of a thread that is traced, whatever it is asked for. */
+/* Of a traced thread waitid(2) reports stops, too, even without WSTOPPED. */
 static bool has_ended(pid_t tid, int *status)
 {
 	siginfo_t info = { 0 };
@@ -93,8 +93,8 @@ void dp_stop_ends(struct dp_process *proc)
 	free(tids);
 }
 
-/* A thread of ours that is nowhere to be found has executed a program, if the first one is ours
- * now. The report of an exec is for those that follow only. */
+/* A stopped thread that has vanished has executed a program if the first thread is traced by
+ * us now. PTRACE_EVENT_EXEC reports come only in a process tree. */
 static bool has_executed(const struct dp_process *proc,
 			 const struct dp_thread *t)
 {
@@ -105,7 +105,7 @@ static bool has_executed(const struct dp_process *proc,
 	       (pid_t)st.tracer == gettid();
 }
 
-/* It has the first thread's number from then on, and is let go by that. */
+/* After its exec the thread has the first thread's id, and is released by that id. */
 static pid_t take_first(struct dp_process *proc, struct dp_thread *t)
 {
 	if (dp_stop_held(proc, proc->pid))
@@ -156,9 +156,9 @@ int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 			dp_await_note(proc, t, status);
 			return stopped;
 		}
-		/* Any other stop has made the kernel forget that this one was
-		 * wanted, if it was by then. Wanted before it goes on it comes
-		 * first: a call that was ended for it is seen to be. */
+		/* Any other stop drops a pending PTRACE_INTERRUPT. Renewed before
+		 * the thread goes on, its stop comes first, and shows a call that
+		 * was interrupted for it. */
 		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 		if (!pass_on(proc, tid, status))
 			return gone;

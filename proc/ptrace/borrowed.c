@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* borrowed: one thread of the target that is held to make calls, while the others run. */
+/* borrowed: a thread of the target that makes remote calls while the others run. */
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
@@ -22,12 +22,12 @@ int dp_borrowed_begin(struct dp_process *proc, struct dp_diag *diag)
 
 	if (proc->held || proc->frozen)
 		return 0;
-	/* A selector that permits its calls may be other threads' as well. */
+	/* Threads may share a selector, so that it would permit calls of others, too. */
 	if (proc->dispatches)
 		return hold_all(proc, diag);
 	err = dp_stop_one(proc, diag);
 	if (!err && dp_remote_begin(proc, &proc->borrowed_thread, NULL)) {
-		/* That one cannot; among all of them there may be one. */
+		/* That thread cannot make calls; another one may. */
 		dp_stop_release(proc);
 		err = hold_all(proc, diag);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* child: a function called by a child in our memory. */
+/* child: call a function in a child that shares the tool's memory (CLONE_VM). */
 #include "proc/call.h"
 #include "port_raw.h"
 #include <errno.h>
@@ -18,7 +18,7 @@ struct running {
 	bool done;
 };
 
-/* Not beyond our end: the next tool would meet it at work. */
+/* The child ends with the tool: the next tool must not meet it at work. */
 static bool goes_with_us(const struct running *r)
 {
 	dp_raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -32,7 +32,7 @@ static void run(void *arg)
 
 	if (child->name)
 		dp_raw(SYS_prctl, PR_SET_NAME, (long)child->name, 0, 0, 0);
-	/* What it waits for comes within microseconds, and others stand still. */
+	/* Its waits take microseconds, while threads of the target are stopped. */
 	dp_raw(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	if (child->outlives || goes_with_us(r)) {
 		child->work(child->arg);

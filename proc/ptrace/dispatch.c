@@ -2,19 +2,19 @@
 /*
  * dispatch: threads under Syscall User Dispatch (prctl(PR_SET_SYSCALL_USER_DISPATCH)).
  *
- * Such a thread's system calls become SIGSYS for the program's own handler, unless they
- * are made in a range of code that it has named, or a byte of its memory, the selector,
- * permits them. So nothing of ours may make a call in it: its process has no intercepts and no
- * breakpoints, and jumps whose work makes none. What remains are remote calls:
+ * The kernel turns such a thread's system calls into SIGSYS for the program's own handler.
+ * Exempt are calls from a range of code that the thread has named, and calls while a byte of
+ * its memory, the selector, permits them. So the agent makes no system call in such a
+ * process, which has jumps only, no intercepts and no breakpoints. Remote calls remain:
  *
- *   the range has the code that they use, or      as in any other thread
+ *   the range has the gadgets of remote calls, or   as in any other thread
  *   the selector permits all calls just now
- *   the selector forbids them                     it permits them meanwhile
- *   there is no selector                          that thread makes none
+ *   the selector forbids calls                      it permits them meanwhile
+ *   there is no selector                            the thread makes no remote call
  *
- * The kernel keeps range and selector for each thread and a tool could change them, but
- * nobody would change them back if the tool were killed. The selector is memory, and
- * the thread itself forbids calls again on its way home (gadget.c, remote.c).
+ * A tracer could change a thread's range, but a killed tool would not restore it. The
+ * selector is memory: the thread makes it forbid calls again before it goes on (gadget.c,
+ * remote.c).
  */
 #include "arch/calls.h"
 #include "proc/proc.h"
@@ -40,7 +40,7 @@ struct config {
 	u64 mode, selector, offset, len;
 };
 
-/* Return: 0; -EOPNOTSUPP the kernel does not tell, it is older than Linux 6.4 */
+/* Return: 0; -EOPNOTSUPP the kernel, before Linux 6.4, does not tell; -ESRCH */
 static int get(pid_t tid, struct config *c)
 {
 	memset(c, 0, sizeof(*c));
@@ -58,7 +58,7 @@ int dp_dispatch_asks(pid_t tid)
 	return get(tid, &c);
 }
 
-/* The kernel compares the address behind a call. */
+/* The kernel compares the address behind the system call instruction. */
 static bool in_range(const struct config *c, u64 call)
 {
 	return call + DP_SYSCALL_SIZE - c->offset < c->len;
@@ -85,7 +85,7 @@ static enum dp_dispatch judge(struct dp_process *proc, const struct config *c)
 {
 	u8 state;
 
-	/* The code in borrowed padding is ours. */
+	/* Code in borrowed padding is in no range that the thread has named. */
 	if (!proc->borrowed && in_range(c, proc->syscall_ret) &&
 	    in_range(c, return_call(proc)))
 		return DP_DISPATCH_FREE;
@@ -142,7 +142,7 @@ bool dp_dispatch_waits(const struct dp_process *proc, pid_t tid)
 }
 
 /** struct look - arguments of look()
- *  @any: there is such a thread; @barred: one in which no call can be made, 0: none */
+ *  @any: a thread dispatches; @barred: a thread that can make no remote call, 0: none */
 struct look {
 	struct dp_process *proc;
 	struct dp_diag *diag;
@@ -164,7 +164,7 @@ static void look_at(struct look *look, pid_t tid)
 		look->barred = tid;
 }
 
-/* All of them: also those that would otherwise be left asleep. */
+/* Stop all threads, also those that are usually left asleep. */
 static int look(void *arg)
 {
 	struct look *look = arg;
@@ -187,7 +187,7 @@ int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag)
 	struct look l = { .proc = proc, .diag = diag };
 	int err;
 
-	/* Without a handler the first call that is dispatched would be its end. */
+	/* Without a handler of SIGSYS the first dispatched call would kill the process. */
 	if (!proc->catches_sigsys)
 		return 0;
 	err = dp_tracer_child(proc, look, &l);

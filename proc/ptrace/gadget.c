@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * gadget: pieces of the program's own code that we use where they stand.
+ * gadget: pieces of the program's own code that remote calls use in place.
  *
- * A remote call needs "syscall; ret" and code that ends a signal's handler. Every
- * libc has both, and so has Go. Where they are not, they are written, for the time of a
- * remote call, to the end of a mapping that is padded with zeros; the vdso nearly
- * always is. So is, where a filter may forbid rt_sigreturn, code that takes a thread
- * home without it: general registers are all that a call changes; and where calls are
- * dispatched (dispatch.c), code that has the selector forbid them again. What a tool that was
- * killed has written there may have a thread in it: that goes when all are seen
- * to be elsewhere.
+ * A remote call needs "syscall; ret" and a signal restorer. Every libc has both, and so has
+ * Go. Where they are missing, the tool writes them, for the time of a remote call, to
+ * borrowed padding: zeros at the end of a mapping, nearly always the vdso. Two more pieces
+ * go there: a return without sigreturn, where a filter may forbid rt_sigreturn, and code that
+ * makes a selector forbid calls again, where calls are dispatched (dispatch.c).
+ *
+ * A killed tool leaves its code there, with perhaps a thread in it. The next tool clears the
+ * padding once all threads are seen elsewhere.
  */
 #include "arch/calls.h"
 #include "arch/uregs.h"
@@ -56,7 +56,7 @@ bool dp_restorer_known(const struct dp_process *proc, u64 addr)
 	return false;
 }
 
-/* @bytes, @n of them, in which "syscall" is @offset bytes behind the first. */
+/* Find @n @bytes in which "syscall" is at @offset. Return: their address, or 0. */
 static u64 find(const struct dp_syscalls *calls, const u8 *bytes, size_t n,
 		size_t offset)
 {
@@ -68,7 +68,7 @@ static u64 find(const struct dp_syscalls *calls, const u8 *bytes, size_t n,
 	return 0;
 }
 
-/* Return: how many bytes before the "syscall" one begins, or 0. */
+/* Return: how many bytes before the "syscall" a restorer begins, or 0. */
 static size_t restorer_before(const struct dp_syscall *call)
 {
 	static const size_t before[] = {
@@ -84,7 +84,7 @@ static size_t restorer_before(const struct dp_syscall *call)
 	return 0;
 }
 
-/* All of them, of both kinds. */
+/* Find all restorers, wide and short ones. */
 static void find_restorers(struct dp_process *proc,
 			   const struct dp_syscalls *calls)
 {
@@ -99,7 +99,6 @@ static void find_restorers(struct dp_process *proc,
 	}
 }
 
-/* What a remote call needs. */
 static void find_remote(struct dp_process *proc,
 			const struct dp_syscalls *calls)
 {
@@ -112,7 +111,7 @@ static void find_remote(struct dp_process *proc,
 				      sizeof(restorer_wide) - DP_SYSCALL_SIZE);
 }
 
-/* Any other code: only for what a remote call needs. */
+/* Search other code than libc's: for gadgets only, not for restorers of signal frames. */
 static void search_other(struct dp_process *proc, const struct dp_map *m)
 {
 	struct dp_syscalls calls;
@@ -132,16 +131,16 @@ static void fill_borrowed(u8 *code)
 
 /**
  * struct borrowed_padding - code that is written to borrowed padding
- * @code, @n: what it is
- * @before_end: how far from the mapping's end it begins
+ * @code, @n: the code and its size
+ * @before_end: how many bytes before the mapping's end the code begins
  */
 struct borrowed_padding {
 	const u8 *code;
 	size_t n, before_end;
 };
 
-/* Is it all zeros there and before; or what a tool that was killed has not taken back,
- * behind zeros? @borrowed: it is that */
+/* Are there zeros in that place and before it? @borrowed: the place itself holds the same
+ * code, of a killed tool, instead */
 static bool has_room(const struct dp_process *proc, const struct dp_map *m,
 		     const struct borrowed_padding *l, bool *borrowed)
 {
@@ -157,7 +156,7 @@ static bool has_room(const struct dp_process *proc, const struct dp_map *m,
 	return !*borrowed || !memcmp(there + l->n, l->code, l->n);
 }
 
-/* Return: its address, in the vdso if that has room; 0: there is none. */
+/* Return: address of the padding, in the vdso if that has room; 0: there is none. */
 static u64 find_room(struct dp_process *proc, const struct dp_maps *maps,
 		     const struct borrowed_padding *l)
 {
@@ -221,7 +220,7 @@ static void find_elsewhere(struct dp_process *proc, const struct dp_maps *maps)
 	     i++) {
 		const struct dp_map *m = &maps->v[i];
 
-		/* What a dead tool has left will be taken away under us. */
+		/* An area of a killed tool may be unmapped at any time. */
 		if (m->perms[2] == 'x' && m->path[0] == '/' &&
 		    !dp_path_is_ours(m->path))
 			search_other(proc, m);
@@ -248,7 +247,7 @@ int dp_gadgets_borrow(const struct dp_process *proc)
 	return dp_process_write(proc, proc->syscall_ret, code, sizeof(code));
 }
 
-/* Nor at the end of a call, which leads to what was written. */
+/* A thread just behind the "syscall" of a remote call counts too: it returns to that code. */
 static bool is_elsewhere(const struct dp_process *proc, u64 pc)
 {
 	return pc - proc->syscall_ret >= BORROWED &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* idle: a thread that is doing nothing in particular, and can be asked to do something. */
+/* idle: find a sleeping thread that holds no lock, and can do work for the tool. */
 #include "engine/layout/base.h"
 #include "arch/uregs.h"
 #include "proc/ptrace/stop.h"
@@ -12,9 +12,9 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
- * Calls in which a thread holds nothing that others, or it, would wait for; first
- * those that do not notice at all, last those whose timeout starts afresh. Not
- * here: whatever an allocation, a lock or buffered output sleeps in.
+ * Calls in which a thread holds no lock. First come calls that an interruption does not
+ * change, last those whose timeout starts afresh. Calls in which an allocation, a lock or
+ * buffered output may sleep are missing.
  */
 static const short idle_calls[] = {
 	SYS_read,
@@ -38,8 +38,8 @@ static const short idle_calls[] = {
 	SYS_nanosleep,
 };
 
-/* A thread that comes home from us has the mask again that it came with: what
- * probes raise must not be in that. */
+/* The thread gets its own mask back when it returns from the work: that must not block
+ * signals that probes raise. */
 static bool blocks_ours(pid_t pid, pid_t tid)
 {
 	struct dp_status st;
@@ -48,7 +48,7 @@ static bool blocks_ours(pid_t pid, pid_t tid)
 	       st.blocked & dp_caught_mask(DP_CAUGHT);
 }
 
-/* Return: its place in the list, or a negative number. */
+/* Return: the index of its call in idle_calls, or a negative number. */
 static int idleness(pid_t pid, pid_t tid, const struct dp_map *text)
 {
 	struct dp_thread_state c;
@@ -82,7 +82,7 @@ static pid_t idlest(pid_t pid, const struct dp_map *text)
 	return best;
 }
 
-/* Is it still in such a call, and will go back into it? */
+/* Is the stopped thread still in such a call, and about to restart it? */
 static bool is_idle(const struct dp_thread *t, const struct dp_map *text)
 {
 	long nr = dp_uregs_call(&t->regs), ret = dp_uregs_ret(&t->regs);
@@ -91,7 +91,7 @@ static bool is_idle(const struct dp_thread *t, const struct dp_map *text)
 	if (dp_uregs_pc(&t->regs) < text->start ||
 	    dp_uregs_pc(&t->regs) >= text->end)
 		return false;
-	if (nr < 0) /* resume_call() has sent it back */
+	if (nr < 0) /* dp_resume_call() has sent the thread back */
 		nr = ret;
 	else if (ret > -512 || ret < -516) /* the kernel's ERESTART… */
 		return false;

@@ -10,8 +10,8 @@
 
 #define MUCH 16384
 
-/* The descriptor gives a page at a time, from one place, and copies it twice. By its id
- * a process that has executed shows its new memory: then this is no answer. */
+/* A read of /proc/PID/mem copies page by page, and twice. process_vm_readv() is faster, but
+ * after an exec reads the new program's memory: then the result does not count. */
 static bool read_by_id(const struct dp_process *proc, const struct iovec *ours,
 		       const struct iovec *theirs, size_t n, size_t total)
 {
@@ -52,8 +52,8 @@ int dp_process_write(const struct dp_process *proc, u64 addr, const void *from,
 	return n < 0 && errno != EIO ? -errno : -EFAULT;
 }
 
-/* Of memory that is there nothing can be read at 0; of one that has gone nothing at all is
- * read, which is no error. */
+/* A read at address 0 fails while the address space exists; once it is gone, the read returns
+ * 0 bytes. */
 bool dp_memory_gone(const struct dp_process *proc)
 {
 	u8 byte;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* pages: which pages of a mapping a process has for itself, and the file behind it. */
+/* pages: which pages of a mapping are private to the process, and the file behind it. */
 #include "engine/layout/base.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -23,7 +23,7 @@ static bool private_page(u64 entry)
 	       ((entry & PM_PRESENT) && !(entry & PM_FILE));
 }
 
-/* @pid: 0: our own. */
+/* @pid: 0: the calling thread. */
 static u64 *read_pagemap(pid_t pid, u64 start, u64 size)
 {
 	size_t bytes = size / DP_PAGE * 8;
@@ -94,7 +94,7 @@ struct dp_text_file dp_pages_file(const struct dp_process *proc,
 	if (!dp_pages_untouched(proc->pid, m))
 		return file;
 	file.fd = open_mapped(proc, m);
-	/* The path may lead to another one by now. */
+	/* The path may lead to another file by now. */
 	if (file.fd >= 0 && (fstat(file.fd, &st) || !dp_map_is_file(m, &st))) {
 		close(file.fd);
 		file.fd = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* process: the object, and what is known of it without a stop. */
+/* process: the object of a target, and facts about the target that need no stop. */
 #include "engine/site/view.h"
 #include "port_calls.h"
 #include "engine/layout/arena.h"
@@ -125,7 +125,7 @@ bool dp_process_status(const struct dp_process *proc, int *status)
 	return proc->status_known;
 }
 
-/* In a namespace of its own it goes by other numbers. */
+/* Translate a thread id of the target's PID namespace. Return: the id in the tool's, or 0. */
 static u32 find_thread(const struct dp_process *proc, u32 tid)
 {
 	struct dp_status st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * process: what is known of a process, and of its threads that are stopped.
+ * process: what the tool knows of a target process and of its stopped threads.
  *
  * Context of every function: tool process, one thread at a time per object.
  */
@@ -28,37 +28,36 @@ struct dp_process;
 struct dp_remote;
 struct dp_view;
 
-/** struct dp_thread - one thread that we have stopped */
+/** struct dp_thread - a thread of the target that the tool has stopped */
 struct dp_thread {
 	pid_t tid;
-	u64 counted; /* address of the site that it has hit, and not executed */
-	bool group_stop; /* the process is stopped, for others than us */
-	bool ended; /* dp_stop_ends() has taken notice of that */
-	bool returned; /* dp_masks_return() has been here */
+	u64 counted; /* site whose hit is counted, not yet executed */
+	bool group_stop; /* in a group stop (SIGSTOP and its like) */
+	bool ended; /* dp_stop_ends() has waited for the thread */
+	bool returned; /* dp_masks_return() has restored its masks */
 	struct user_regs_struct regs;
 };
 
 /** struct dp_intercept - a system call of libc that passes through the agent */
 struct dp_intercept {
-	u64 addr; /* of its "mov $nr, %eax … syscall" */
+	u64 addr; /* of the "mov $nr, %eax … syscall" */
 	u8 code[DP_REGION_MAX];
 	u32 nr;
-	u32 len; /* to behind the call */
-	bool again; /* what stands before the call may be executed twice */
+	u32 len; /* up to the end of the call */
+	bool again; /* the instructions before the call may be executed twice */
 };
 #define DP_INTERCEPTS_MAX 256
 
-/* Pieces of code in which a program makes its system calls. */
+/* Mappings in which a program makes its system calls, and its signal restorers. */
 #define DP_TEXTS_MAX 8
 #define DP_RESTORERS_MAX 8
 
 /**
- * struct dp_points - where musl makes calls in which a thread can be cancelled
- * @enter: what is called for that, 0: there is none; @maker: what that jumps to
- * @direct_call: address of its own "syscall"; @direct_depth: what it has on its stack
- *               there, up to its return address
- * @last: what it calls to make such a call, or 0; @last_call, @last_depth: the same
- * @cancel: where a cancelled thread goes on; @ends: other calls that @maker makes
+ * struct dp_points - where musl makes system calls that are cancellation points
+ * @enter: __syscall_cp, 0: there is none; @maker: __syscall_cp_c, to which @enter jumps
+ * @direct_call: address of the "syscall" in @maker; @direct_depth: its stack depth there
+ * @last: __syscall_cp_asm, which @maker calls, or 0; @last_call, @last_depth: likewise
+ * @cancel: where a cancelled thread continues; @ends: the other calls that @maker makes
  */
 #define DP_POINTS_ENDS 4
 struct dp_points {
@@ -69,15 +68,15 @@ struct dp_points {
 	u64 ends[DP_POINTS_ENDS];
 };
 
-/** struct dp_waiter - a thread that goes back to sleep, under a signal mask of its
- *  own which has @mask; then it is to get @signals */
+/** struct dp_waiter - a thread that is to resume its masked wait, whose mask has @mask
+ *  @signals: deferred signals to send to the thread once it sleeps again */
 struct dp_waiter {
 	pid_t tid;
 	u64 mask, signals;
 };
 #define DP_WAITERS_MAX 64
 
-/** struct dp_share - memory of the target, mapped here */
+/** struct dp_share - memory of the target that is mapped in the tool, too */
 struct dp_share {
 	void *at;
 	u64 size;
@@ -89,125 +88,126 @@ struct dp_process {
 	struct dp_target target; /* first: the engine's handle on it */
 	pid_t pid;
 	int pidfd, mem;
-	struct dp_tree *tree; /* its threads are traced all the time */
-	bool launched, held; /* held: stopped at its start, not let go yet */
+	struct dp_tree *tree; /* its process tree (-f), or NULL */
+	bool launched, held; /* @held: still stopped at its start */
 	bool reaped, installed, exited;
-	bool changing; /* its probes are; @installed is what they were */
+	bool changing; /* probes are being replaced; @installed: as before */
 	bool status_known;
 	int status;
 	u32 ns_pid;
 	char exe[PATH_MAX], execed[PATH_MAX];
-	bool go, libc; /* @libc: one was known by its code, in the last text */
+	bool go, libc; /* @libc: the last text searched was a known libc's */
 	struct dp_span texts[DP_TEXTS_MAX];
 	size_t nr_texts;
-	/* Code that remote calls use; @borrowed: written for the time of such calls
-	 * to a place that nobody uses; @inherited: by a tool that was killed */
+	/* Code that remote calls use. @borrowed: it is written to borrowed padding;
+	 * @inherited: a killed tool has left such code there */
 	u64 syscall_ret, restorer;
 	bool borrowed, inherited;
-	bool remnants; /* something of ours was mapped when it was looked at */
-	u64 plain_return; /* room for code that needs no rt_sigreturn; 0: none */
-	/* The same for code that has a selector forbid calls again: see dispatch.c */
+	bool remnants; /* an area of a tool was mapped at the last look */
+	u64 plain_return; /* room for a return without sigreturn; 0: none */
+	/* Room for code that makes a selector forbid calls again: see dispatch.c */
 	u64 selector_return;
 	bool catches_sigsys, dispatches;
-	bool undisclosed; /* the kernel does not tell whether it does */
+	bool undisclosed; /* the kernel does not tell of dispatch */
 	bool refuses; /* a remote call was dispatched */
-	bool lacks_here; /* what was to be shared failed on our side */
-	/* What signal frames return to, and so are known by. */
+	bool lacks_here; /* sharing of memory failed in the tool */
+	/* Return addresses of signal frames, by which the tool finds frames. */
 	u64 restorers[DP_RESTORERS_MAX];
 	size_t nr_restorers;
 	struct dp_intercept intercepts[DP_INTERCEPTS_MAX];
 	size_t nr_intercepts;
 	struct dp_points points;
-	struct dp_waiter waiters[DP_WAITERS_MAX]; /* to be let go first */
+	struct dp_waiter waiters[DP_WAITERS_MAX]; /* to be released first */
 	size_t nr_waiters;
 	struct dp_thread *threads; /* the stopped ones */
 	size_t nr_threads, cap_threads;
-	struct dp_maps maps; /* dp_stop_maps(); @outdated: it has run since */
+	struct dp_maps maps; /* dp_stop_maps(); @outdated: it ran since */
 	bool outdated;
-	bool vetted; /* their filters have just been looked at */
-	struct dp_remote *
-		borrowed_thread; /* one that makes calls while the others run */
+	bool vetted; /* the threads' filters have just been checked */
+	struct dp_remote *borrowed_thread; /* makes calls, others run */
 	bool syncs; /* while text is being written */
-	bool passed; /* all have been stopped a moment ago, and could be */
-	int awake; /* dp_tracer_children_begin() */
-	/* what is being armed was found in; or NULL */
+	bool passed; /* all threads could be stopped a moment ago */
+	int awake; /* descriptor: see dp_tracer_children_begin() */
+	/* modules in which the sites that are being armed were found; or NULL */
 	struct dp_modules *found;
-	bool missed; /* these have changed since, and nobody has told */
+	bool missed; /* mappings have changed without a loader event */
 	struct dp_engine *engine;
-	/* Under seccomp; then what that permits for certain: see filters.c */
+	/* Under seccomp; and what the filters surely permit: see filters.c */
 	bool filtered;
-	bool signal_free; /* no breakpoint, no call: @why_signal_free */
-	bool no_intercepts; /* none of the calls that would be intercepted can be made */
-	bool no_return, no_restart; /* rt_sigreturn, restart_syscall */
-	u32 forbidden; /* calls of the hit half's own: dp_own_bit() */
+	bool signal_free; /* no breakpoint, no system call: @why_signal_free */
+	bool no_intercepts; /* no system call is intercepted */
+	bool no_return,
+		no_restart; /* rt_sigreturn, restart_syscall forbidden */
+	u32 forbidden; /* the hit half's own calls: dp_own_bit() */
 	char why_signal_free[96];
-	u32 nr_filters; /* the most that one of its threads has */
-	/* a filter that is about to come: see filter_install.c */
+	u32 nr_filters; /* the highest number that a thread has */
+	/* why a filter install takes the probes out: see filter_install.c */
 	char why_leaves[128];
-	bool out_of_reach; /* it has one now, which we may not suspend */
-	bool timeless; /* it must not read the time stamp counter */
-	bool halted; /* it is stopped, by SIGSTOP, as it was found */
-	bool own_process; /* the agent is to stay, and be its own */
-	pid_t tool; /* whose it is; 0: ours */
+	bool out_of_reach; /* under a filter that the tool may not suspend */
+	bool timeless; /* must not read the time stamp counter */
+	bool halted; /* it is stopped by SIGSTOP or the like */
+	bool own_process; /* the agent stays: the process probes itself */
+	pid_t tool; /* the tool that probes it; 0: this process */
 	struct dp_attached_other *attached_other; /* attach_other.c */
 	bool frozen; /* all threads stay stopped: see freeze.c */
-	bool intercepts_out; /* of an agent that is still there: see leave.c */
-	struct dp_engine *heir_of; /* whose place the engine takes */
-	void *old_file; /* and where that one is */
+	bool intercepts_out; /* and the agent is still mapped: see leave.c */
+	struct dp_engine *heir_of; /* the engine that @engine replaces */
+	void *old_file; /* @file of that engine */
 	u64 old_file_size;
-	size_t old_shares; /* the first ones of @shares */
-	/* what is shared, and code before it is written: area.c */
+	size_t old_shares; /* how many of @shares are that engine's */
+	/* shared memory, and code before it is written: area.c */
 	void *file;
 	u64 file_size;
-	s32 unsettled; /* descriptor there, until dp_area_settle(), or -1 */
+	s32 unsettled; /* descriptor there, until dp_area_settle(); or -1 */
 	u64 base; /* of the agent in the target, 0: none */
-	struct dp_share shares[DP_SHARES_MAX]; /* more of the kind */
+	struct dp_share shares[DP_SHARES_MAX]; /* further shared memory */
 	size_t nr_shares;
 };
 
-/** dp_process_note_exec() - it has become another program */
+/** dp_process_note_exec() - note that the process has executed another program */
 void dp_process_note_exec(struct dp_process *proc);
 
 struct dp_process *dp_process_new(void);
-/** dp_process_hold() - it is stopped, with one thread. Return: 0 or an errno. */
+/** dp_process_hold() - note that the process is stopped, with one thread.
+ *  Return: 0; -ENOMEM; -ESRCH. */
 int dp_process_hold(struct dp_process *proc);
-/** dp_process_view() - of the arena that we have put into it.
- *  Return: false: there is none, or it has been written over. */
+/** dp_process_view() - a view of the arena in the target.
+ *  Return: false: there is no arena, or the target has written over it. */
 bool dp_process_view(const struct dp_process *proc, struct dp_view *view);
 
-/** dp_process_hit() - what the agent in it says; NULL: there is none yet */
+/** dp_process_hit() - the part of the arena that the agent writes; NULL: no arena yet */
 const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc);
-/** dp_tool_of() - the process that is the tool */
+/** dp_tool_of() - id of the tool that probes the process */
 pid_t dp_tool_of(const struct dp_process *proc);
-/** dp_has_fsgsbase() - are there instructions that read a thread pointer? */
+/** dp_has_fsgsbase() - may instructions read the thread pointer (rdfsbase)? */
 bool dp_has_fsgsbase(void);
-/** dp_process_filters_came() - have its threads got filters that we have not looked at?
- *  @tid: has this one? 0: any of them */
+/** dp_process_filters_came() - has a thread more seccomp filters than the tool has read?
+ *  @tid: the thread; 0: any */
 bool dp_process_filters_came(const struct dp_process *proc, pid_t tid);
 
 /* memory: the target's memory, through a descriptor that outlives an exec. */
 
-/** dp_memory_gone() - has what we have hold of no memory any more? It ends, or it has
- *  executed. */
+/** dp_memory_gone() - is the memory behind the descriptor gone? The process is ending, or
+ *  has executed another program. */
 bool dp_memory_gone(const struct dp_process *proc);
-/** dp_memory_extract() - @n pieces at once. Return: 0; -EFAULT. */
+/** dp_memory_extract() - read @n pieces with one system call. Return: 0; -EFAULT. */
 int dp_memory_extract(const struct dp_process *proc, const struct dp_extract *v,
 		      u32 n);
 extern const struct dp_target_ops dp_process_target_ops;
 
 #define DP_MEMFD_PATH "/memfd:dprobes"
-/** dp_path_is_ours() - of a file that a tool has mapped there? */
+/** dp_path_is_ours() - is @path, of a mapping, that of an area of a tool? */
 static inline bool dp_path_is_ours(const char *path)
 {
 	return !strncmp(path, DP_MEMFD_PATH, sizeof(DP_MEMFD_PATH) - 1);
 }
 
-/* From a stack pointer in the agent up to the registers */
+/* The most bytes from a stack pointer in the agent up to the saved registers */
 #define DP_FRAME_MOST 65536
 
 /* status: what /proc tells of a process and of its threads. Context: tool process; may sleep. */
 
-/** struct dp_status - what /proc/PID/status says, as far as we ask */
+/** struct dp_status - the fields of /proc/PID/status that the tool uses */
 struct dp_status {
 	char state;
 	u32 tracer, ns_pid, seccomp, filters;
@@ -218,33 +218,33 @@ struct dp_status {
 	u64 cap_permitted, cap_effective;
 };
 
-/** dp_status_read() - of task @tid of @pid. Return: 0, -ESRCH. */
+/** dp_status_read() - the status of thread @tid of @pid. Return: 0, -ESRCH. */
 int dp_status_read(pid_t pid, pid_t tid, struct dp_status *st);
 
 /**
- * dp_status_exit() - wait(2) status of a process that has ended, of anybody's
- * Return: false if the kernel does not tell: it has been waited for already,
- * and is older than Linux 6.15; or its owner is not us.
+ * dp_status_exit() - wait(2) status of a process that has ended, whoever its parent is
+ * Return: false if the kernel does not tell: the process belongs to another user, or its
+ * parent has waited for it and the kernel is older than Linux 6.15.
  */
 bool dp_status_exit(pid_t pid, int pidfd, int *status);
 
-/** dp_status_filters() - how many seccomp filters it has; 1 where the kernel does not count
- *  them */
+/** dp_status_filters() - number of seccomp filters; 1 under seccomp where the kernel does
+ *  not count them */
 u32 dp_status_filters(const struct dp_status *st);
-/** dp_stat_read() - what /proc/PID/stat says behind the name, from the state on.
- *  Return: in @text; NULL */
+/** dp_stat_read() - read /proc/PID/stat.
+ *  Return: the fields from the state on, in @text; NULL: not readable */
 const char *dp_stat_read(pid_t pid, char *text, size_t size);
-/** dp_tool_start() - start time of a process, 0 if there is none */
+/** dp_tool_start() - start time of a process; 0: there is no such process */
 u64 dp_tool_start(pid_t pid);
-/** dp_line_read() - a file's first line, without its end. Return: false if there
- *  is none. */
+/** dp_line_read() - a file's first line, without the newline. Return: false: no line. */
 bool dp_line_read(const char *path, char *line, size_t size);
-/** dp_status_kernel() - is it a thread of the kernel's? Anybody may know */
+/** dp_status_kernel() - is @pid a kernel thread? Every user may read that. */
 bool dp_status_kernel(pid_t pid);
-/** dp_tasks_list() - the ids of its threads; @tids is free()d by the caller */
+/** dp_tasks_list() - the thread ids of a process; the caller free()s @tids.
+ *  Return: 0; -ESRCH; -ENOMEM. */
 int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n);
 
-/* clock: the time by which waits end. Context: any. */
+/* clock: the time that deadlines of waits are given in. Context: any. */
 
 /** dp_now_ns() - CLOCK_MONOTONIC */
 static inline s64 dp_now_ns(void)
@@ -262,8 +262,8 @@ static inline s64 dp_now_ns(void)
  * (tests/tools/kill_points.c).
  */
 
-/** dp_kill_point_fails() - is what @name says to fail here, as it does elsewhere? In the
- *  product it never is. */
+/** dp_kill_point_fails() - is step @name to fail, as it does on other kernels? Never in
+ *  the product. */
 bool dp_kill_point_fails(const char *name);
 
 /** dp_kill_point() - a step of the attach, arm or detach protocol has been done */

@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * remote: system calls made by a thread of the target, for us.
+ * remote: system calls that a stopped thread of the target makes for the tool.
  *
- * A stopped thread is pointed at a "syscall; ret" with this on its stack, below
+ * The tool points a stopped thread at a "syscall; ret", with this on the thread's stack below
  * the red zone:
  *
  *     rsp ──► address of "mov $15, %eax; syscall"   (rt_sigreturn)
  *             ucontext: the thread's own registers, mask, vector state
  *
- * so that, should the tool die at any moment, the thread finishes the call,
- * returns into rt_sigreturn and goes home by itself. While the tool lives it
- * takes the thread back at the exit of each call and in the end restores
- * registers, mask and the bytes of the stack.
+ * If the tool dies at any moment, the thread finishes the call, returns into rt_sigreturn and
+ * so restores its own state. While the tool lives, it stops the thread at the exit of each
+ * call, and in the end restores registers, mask and the bytes of the stack.
  *
- * Where a filter may forbid rt_sigreturn the thread is at home between calls, with
- * its own registers and mask, and within one goes home by plain instructions:
+ * Where a filter may forbid rt_sigreturn, the thread has its own registers and mask between
+ * calls. From within a call it returns by plain instructions, without sigreturn:
  *
  *     rsp ──► address of pops and a ret (gadget.c)
  *             the registers that a call changes, and the thread's pc
  *
- * Its signals are not blocked before one comes. What remains is that the filter is
- * in force again for a call that the tool's end lets begin.
+ * Signals are blocked only when one comes. One gap remains: if the tool dies just before a
+ * call begins, the filter is in force again for that call.
  *
- * Where the thread's selector forbids calls (dispatch.c) it permits them from before the
- * first until after the last. Whatever way the thread goes home then ends in code that
- * makes no call and has the selector forbid them again.
+ * Where the thread's selector forbids calls (dispatch.c), the tool makes it permit them from
+ * before the first call until after the last. Either return then ends in code that makes no
+ * call and makes the selector forbid them again.
  *
- * Below what a thread of libc uses there is room, and nobody else's. A goroutine has
- * two kilobytes, with others' memory below them, and so may a coroutine: then the
- * far end of the stack that the kernel gave to the process is taken, where nobody
- * has been yet, by far.
+ * The stack of a libc thread has room below its stack pointer. A goroutine or coroutine has
+ * perhaps two kilobytes, with memory of others below. Then the tool uses the far end of the
+ * stack that the kernel gave to the process, where no thread has been yet.
  */
 #include "arch/arch.h"
 #include "engine/layout/base.h"
@@ -56,7 +54,7 @@
 #define RED_ZONE 128
 #define SCRATCH DP_REMOTE_SCRATCH
 #define WORDS 64 /* for the code at selector_return */
-#define SLACK 384 /* lost to alignment, and what a call itself needs */
+#define SLACK 384 /* for alignment, and for the call itself */
 #define XSTATE_MAX 16384
 #define PLAIN_FRAME ((1 + DP_PLAIN_RETURN_WORDS) * sizeof(u64))
 #define STACK_MOST (1ull << 30)
@@ -79,15 +77,15 @@
 
 struct dp_remote {
 	struct dp_process *proc;
-	pid_t tid; /* of the thread, which is stopped */
-	struct user_regs_struct home; /* where the thread goes in the end */
+	pid_t tid; /* the stopped thread */
+	struct user_regs_struct home; /* registers that it gets in the end */
 	u64 mask;
-	u64 sp, scratch, low, len; /* the part of the stack we use */
-	u8 *stack; /* what was there */
+	u64 sp, scratch, low, len; /* the used part of the stack */
+	u8 *stack; /* original bytes from @low on */
 	bool dead;
-	bool plain, masked; /* @plain: not by rt_sigreturn */
-	/* A byte that is to forbid calls again; 0: none. @words: what the way home that
-	 * ends so takes from the stack; @below: what was where it leaves rip. */
+	bool plain, masked; /* @plain: return without sigreturn */
+	/* Selector that is to forbid calls again; 0: none. @words: stack of the code at
+	 * selector_return; @below: original word where that code expects the pc. */
 	u64 selector, words, below;
 };
 
@@ -101,7 +99,7 @@ struct frame {
 	struct dp_ucontext uc;
 };
 
-/* Send an interrupted call into its restart, as the kernel would have. */
+/* Make an interrupted call restart, as the kernel would. @afresh: with its full timeout */
 static void restart(struct user_regs_struct *r, bool afresh)
 {
 	long err = -dp_uregs_ret(r);
@@ -123,11 +121,11 @@ static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
 	struct user_regs_struct r = thread_of(rem)->regs;
 	struct dp_mcontext *m = &uc->mc;
 
-	/* rt_sigreturn forgets what restart_syscall would need. */
+	/* After rt_sigreturn restart_syscall does not work. */
 	restart(&r, true);
 	uc->flags = DP_UC_FP_XSTATE | DP_UC_SIGCONTEXT_SS |
 		    DP_UC_STRICT_RESTORE_SS;
-	/* Not a valid value, so that the alternate stack stays as it is. */
+	/* An invalid value, so that rt_sigreturn leaves the alternate stack alone. */
 	uc->stack.flags = ~0u;
 	uc->sigmask = rem->mask;
 	dp_uframe_fill(m, &r);
@@ -138,7 +136,7 @@ static void fill_context(struct dp_ucontext *uc, const struct dp_remote *rem,
 	}
 }
 
-/* The stack under the code at selector_return. */
+/* Write the stack for the code at selector_return. */
 static int write_words(const struct dp_remote *rem)
 {
 	const struct user_regs_struct *r = &rem->home;
@@ -154,7 +152,7 @@ static int write_words(const struct dp_remote *rem)
 		       dp_process_write(rem->proc, words[2], &pc, 8);
 }
 
-/* The xsave image as a signal frame has it: with its own size in it. */
+/* Read the xsave image and add magic numbers and size, as in a signal frame. */
 static int get_xstate(pid_t tid, u8 *image, u32 *size)
 {
 	struct iovec iov = { image, XSTATE_MAX };
@@ -179,8 +177,8 @@ static int get_xstate(pid_t tid, u8 *image, u32 *size)
 	return 0;
 }
 
-/* What is below @sp in its mapping is for this stack alone: the mapping is what the
- * kernel made for the first thread, or one that begins with a guard page. */
+/* Is the memory below @sp in its mapping this stack's alone? It is in the first thread's
+ * stack mapping, and in a mapping that follows a guard page. */
 static bool is_whole_stack(const struct dp_maps *maps, const struct dp_map *m,
 			   u64 sp, u64 need)
 {
@@ -199,7 +197,8 @@ static bool is_unused(const u8 *bytes, size_t n)
 	return !n || (!bytes[0] && !memcmp(bytes, bytes + 1, n - 1));
 }
 
-/* Left by a tool that was killed? Its thread is at home by now; or it is this one. */
+/* Do @bytes hold the frame of a killed tool? Its thread has left the frame by now, but they
+ * are not to hold this thread's stack. */
 static bool is_remnant(const struct dp_remote *rem, const u8 *bytes, u64 start,
 		       u64 need)
 {
@@ -214,9 +213,9 @@ static bool is_remnant(const struct dp_remote *rem, const u8 *bytes, u64 start,
 	return false;
 }
 
-/* Where the first thread has been there are traces, and there are of tools that were
- * killed, some perhaps a moment ago: what nobody has used comes first.
- * Return: the end of @need bytes, or 0. */
+/* Find @need bytes at the far end of a stack: unused ones, or else those of a killed tool.
+ * Above them FAR_MARGIN bytes must be unused, as the first thread has not come that far.
+ * Return: the end of the bytes, or 0. */
 static u64 far_end(const struct dp_remote *rem, const struct dp_map *m,
 		   u64 need)
 {
@@ -259,7 +258,7 @@ static u64 find_room(const struct dp_remote *rem, u64 need)
 	return top;
 }
 
-/* Of the stack that the thread itself is on. */
+/* Return without sigreturn? Only if the thread's own stack has room. */
 static bool goes_plainly(const struct dp_remote *rem)
 {
 	u64 sp = dp_uregs_sp(&rem->home), need = PLAIN_FRAME + SCRATCH + SLACK;
@@ -342,7 +341,7 @@ u64 dp_rseq_word(const struct dp_thread *t)
 	return conf.rseq_abi_pointer + 8;
 }
 
-/* Where a thread goes that is taken out of a restartable sequence (rseq); 0: it is
+/* Return: the abort address of the restartable sequence (rseq) that a thread is in; 0: it is
  * in none. */
 static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
 {
@@ -358,7 +357,7 @@ static u64 rseq_abort(const struct dp_process *proc, const struct dp_thread *t)
 	return dp_uregs_pc(&t->regs) - cs.start < cs.len ? cs.abort : 0;
 }
 
-/* What waits would be raised for it elsewhere, if the tool were killed: it comes first. */
+/* Deliver pending fault signals first: if the tool died, they would come at another pc. */
 static bool is_selectable(struct dp_process *proc, struct dp_thread *t)
 {
 	u32 tries = DELIVERIES;
@@ -370,7 +369,7 @@ static bool is_selectable(struct dp_process *proc, struct dp_thread *t)
 	return true;
 }
 
-/* How much would be seen if this thread ran our calls: less is better. */
+/* How much the program would see of remote calls by this thread: less is better. */
 static int unfitness(struct dp_process *proc, const struct dp_thread *t)
 {
 	u64 selector;
@@ -407,7 +406,7 @@ static struct dp_thread *choose(struct dp_process *proc)
 	return best;
 }
 
-/* What the kernel does when it takes the CPU away. */
+/* Abort a restartable sequence, as the kernel does on preemption. */
 static void leave_rseq(const struct dp_process *proc, struct dp_thread *t)
 {
 	u64 to = rseq_abort(proc, t);
@@ -422,7 +421,7 @@ static void forget(struct dp_remote *rem)
 	free(rem);
 }
 
-/* The thread would have the selector forbid calls, which it does. */
+/* If the tool dies from here on, the thread makes the selector forbid calls and goes on. */
 static void head_past_selector(const struct dp_remote *rem)
 {
 	struct user_regs_struct way = rem->home;
@@ -455,15 +454,15 @@ static void forbid_calls(const struct dp_remote *rem)
 	dp_kill_point("remote: the selector forbids");
 }
 
-/* Where calls may be dispatched unseen the signal must not be blocked: the kernel
- * would end the process then. */
+/* Where the kernel does not tell whether calls are dispatched, SIGSYS stays unblocked: a
+ * blocked one would kill the process. */
 static u64 blocked_meanwhile(const struct dp_process *proc)
 {
 	return proc->undisclosed ? ~(1ull << (SIGSYS - 1)) : ~0ull;
 }
 
-/* From here on the thread would go home through its frame, which holds the mask
- * that is changed. */
+/* From here on the thread would return through its frame, which holds its mask. Only then
+ * does the tool change the mask. */
 static void head_home(struct dp_remote *rem)
 {
 	struct user_regs_struct plain_return = rem->home;
@@ -476,13 +475,13 @@ static void head_home(struct dp_remote *rem)
 	rem->masked = true;
 }
 
-/* @t is to make calls: how? Return: 0; -EPERM it cannot; -EAGAIN not just now. */
+/* Find out whether @t can make calls. Return: 0; -EPERM: never; -EAGAIN: not just now. */
 static int pass_dispatch(struct dp_remote *rem, struct dp_thread *t)
 {
 	struct dp_process *proc = rem->proc;
 	enum dp_dispatch way;
 
-	/* The program's own would be taken for that of our call. */
+	/* A pending SIGSYS of the program would be taken for that of the remote call. */
 	if (proc->undisclosed && !is_selectable(proc, t))
 		return -EAGAIN;
 	way = dp_dispatch_of(proc, t->tid, &rem->selector);
@@ -508,7 +507,7 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 		t = choose(proc);
 		err = t ? 0 : -EAGAIN;
 	}
-	/* It would kill for the first call. */
+	/* A filter that the tool has not read could kill for the first call. */
 	if (!err && !proc->filtered && !proc->vetted &&
 	    dp_process_filters_came(proc, t->tid))
 		err = -EPERM;
@@ -545,7 +544,7 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	return 0;
 }
 
-/* A signal is about to be delivered. Now that it is blocked it waits again. */
+/* A signal is about to be delivered. Block all, so that the signal stays pending. */
 static void put_off_signals(struct dp_remote *rem)
 {
 	u64 all = ~0ull;
@@ -556,7 +555,7 @@ static void put_off_signals(struct dp_remote *rem)
 	rem->masked = true;
 }
 
-/* The kernel has not made the call, and the signal that says so does not come. */
+/* Has the kernel dispatched the remote call instead of making it? The SIGSYS is dropped. */
 static bool is_dispatched(const struct dp_remote *rem, int sig)
 {
 	siginfo_t si;
@@ -567,8 +566,8 @@ static bool is_dispatched(const struct dp_remote *rem, int sig)
 	       (u64)si.si_call_addr == rem->proc->syscall_ret + DP_SYSCALL_SIZE;
 }
 
-/* Let it run to the next entry or exit of a system call. Return: 0; -ESRCH; -EPERM it
- * has come to the program's own handler. */
+/* Run the thread to the next entry or exit of a system call. Return: 0; -ESRCH; -EPERM: the
+ * call was dispatched to the program's own handler. */
 static int to_syscall(struct dp_remote *rem)
 {
 	pid_t tid = rem->tid;
@@ -580,8 +579,8 @@ static int to_syscall(struct dp_remote *rem)
 			return -ESRCH;
 		if (dp_stop_lost(rem->proc, tid, status))
 			return -ESRCH;
-		/* A SIGSTOP, which cannot be blocked: the stop is to be in force
-		 * when this thread is let go. */
+		/* SIGSTOP cannot be blocked: it is delivered, and the process stays
+		 * stopped when the tool releases the thread. */
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
 		if (is_dispatched(rem, sig))
 			return -EPERM;

@@ -22,16 +22,18 @@ struct dp_thread;
 
 int dp_remote_begin(struct dp_process *proc, struct dp_remote **remote,
 		    struct dp_diag *diag);
-/** dp_remote_call() - Return: what the call returned; -ESRCH when it died */
+/** dp_remote_call() - Return: what the call returned; -ESRCH: the thread has died; -EPERM:
+ *  the call came to the program's own SIGSYS handler */
 long dp_remote_call(struct dp_remote *remote, long nr, u64 a, u64 b, u64 c,
 		    u64 d, u64 e, u64 f);
-/** dp_remote_failed() - is what it returned an error, also where it is an address? */
+/** dp_remote_failed() - is @ret, of dp_remote_call(), an error? Also for calls that return
+ *  an address. */
 static inline bool dp_remote_failed(long ret)
 {
 	return ret < 0 && ret > -4096;
 }
-/** dp_rseq_word() - address of the word that says which restartable sequence (rseq(2))
- *  a thread is in; 0: it has none */
+/** dp_rseq_word() - address of a thread's rseq_cs pointer (rseq(2)); 0: the thread has
+ *  registered none */
 u64 dp_rseq_word(const struct dp_thread *t);
 
 /** dp_remote_scratch() - address of DP_REMOTE_SCRATCH bytes in the target, for arguments */
@@ -42,11 +44,11 @@ pid_t dp_remote_thread(const struct dp_remote *remote);
 void dp_remote_end(struct dp_remote *remote);
 
 /**
- * dp_remote_send() - instead of that: let it call a function, and go home from
- * there by itself
- * @entry: of the function; its argument is @arg, its stack ours, and not aligned
+ * dp_remote_send() - instead of dp_remote_end(): the thread calls a function when released,
+ * and returns from there by itself
+ * @entry: the function, called with @arg on the remote call's stack, which is not aligned
  *
- * Signals are blocked until it is home, but for those that a probe can raise.
+ * All signals but the caught ones are blocked until the thread has returned.
  */
 void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
 
@@ -56,55 +58,58 @@ void dp_remote_send(struct dp_remote *remote, u64 entry, u64 arg);
  * Context of every function: tool process, one thread at a time per object.
  */
 
-/** enum dp_dispatch - how a thread comes to make a remote call
- *  @DP_DISPATCH_FREE: as any other; @DP_DISPATCH_SELECTOR: its selector forbids calls
- *  now; @DP_DISPATCH_BARRED: it cannot */
+/** enum dp_dispatch - can a thread make a remote call?
+ *  @DP_DISPATCH_FREE: yes; @DP_DISPATCH_SELECTOR: once its selector permits calls;
+ *  @DP_DISPATCH_BARRED: no */
 enum dp_dispatch {
 	DP_DISPATCH_FREE,
 	DP_DISPATCH_SELECTOR,
 	DP_DISPATCH_BARRED,
 };
 
-/** dp_dispatch_look() - does a thread dispatch its system calls? Before anything is
- *  done in a process that decides; it is stopped for a moment.
- *  Return: 0; -EOPNOTSUPP one does that can make no call for us; as dp_stop_all(). */
+/** dp_dispatch_look() - find out whether a thread dispatches its system calls. Called before
+ *  the tool changes anything in the process; stops the process for a moment.
+ *  Return: 0; -EOPNOTSUPP a thread does and can make no remote call; as dp_stop_all(). */
 int dp_dispatch_look(struct dp_process *proc, struct dp_diag *diag);
-/** dp_dispatch_of() - of @tid, which is stopped. @selector: its address; 0: none */
+/** dp_dispatch_of() - can stopped thread @tid make a remote call? @selector: address of its
+ *  selector; 0: none */
 enum dp_dispatch dp_dispatch_of(struct dp_process *proc, pid_t tid,
 				u64 *selector);
-/** dp_dispatch_any() - does one of the stopped threads? */
+/** dp_dispatch_any() - does a stopped thread dispatch its system calls? */
 bool dp_dispatch_any(const struct dp_process *proc);
-/** dp_dispatch_select() - have a selector permit or forbid calls. Return: 0; -EIO. */
+/** dp_dispatch_select() - make a selector permit or forbid calls.
+ *  Return: 0; as dp_process_write(). */
 int dp_dispatch_select(const struct dp_process *proc, u64 selector, bool allow);
-/** dp_dispatch_waits() - does a signal wait for @tid that says where it was raised? */
+/** dp_dispatch_waits() - is SIGSYS or a fault signal pending for thread @tid? */
 bool dp_dispatch_waits(const struct dp_process *proc, pid_t tid);
-/** dp_dispatch_asks() - can the kernel be asked, of a stopped thread? Return: 0,
- *  -EOPNOTSUPP. */
+/** dp_dispatch_asks() - does the kernel tell whether stopped thread @tid dispatches?
+ *  Return: 0, -EOPNOTSUPP, -ESRCH. */
 int dp_dispatch_asks(pid_t tid);
-/** dp_dispatch_refuse() - words for a remote call that came to the program's handler */
+/** dp_dispatch_refuse() - the diagnosis for a remote call that came to the program's
+ *  SIGSYS handler. Return: -EOPNOTSUPP. */
 int dp_dispatch_refuse(const struct dp_process *proc, struct dp_diag *diag);
 
 /*
- * gadget: pieces of the program's own code that remote calls use where they stand.
+ * gadget: pieces of the program's own code that remote calls use in place.
  *
  * Context of every function: tool process, one thread at a time per object.
  */
 
-/** dp_gadgets_forget() - none is known */
+/** dp_gadgets_forget() - forget all gadgets */
 void dp_gadgets_forget(struct dp_process *proc);
-/** dp_gadgets_among() - those that stand where a libc makes its @calls */
+/** dp_gadgets_among() - find gadgets and restorers around a libc's @calls */
 void dp_gadgets_among(struct dp_process *proc, const struct dp_syscalls *calls);
-/** dp_gadgets_complete() - what was not there stands in other code, or is to be written */
+/** dp_gadgets_complete() - find missing gadgets in other code, or borrow padding for them */
 void dp_gadgets_complete(struct dp_process *proc, const struct dp_maps *maps);
-/** dp_gadgets_borrow(), dp_gadgets_return() - around remote calls. Not returned is
- *  what others may be using. */
+/** dp_gadgets_borrow(), dp_gadgets_return() - write and clear borrowed padding around remote
+ *  calls. Padding in which a thread may still be is not cleared. */
 int dp_gadgets_borrow(const struct dp_process *proc);
 void dp_gadgets_return(struct dp_process *proc);
 /** dp_restorer_known() - do signal frames of the program return to @addr? */
 bool dp_restorer_known(const struct dp_process *proc, u64 addr);
 
-/** dp_restorer_length() - bytes up to the system call in code that ends a signal's
- *  handler; 0: @code, of which there are @size bytes, is no such code */
+/** dp_restorer_length() - bytes before the system call in a signal restorer;
+ *  0: the @size bytes of @code are no restorer */
 size_t dp_restorer_length(const u8 *code, size_t size);
 #define DP_RESTORER_MAX 9
 
@@ -121,43 +126,43 @@ struct dp_syscall {
 	u8 around[2 * DP_AROUND];
 };
 
-/** struct dp_syscalls - those of @text, by address */
+/** struct dp_syscalls - the system calls of @text, sorted by address */
 struct dp_syscalls {
 	struct dp_span text;
 	struct dp_syscall *v;
 	size_t n, room;
 };
 
-/** struct dp_text_file - a file that has the bytes of a text, from @offset on; @fd: -1: there
- *  is none */
+/** struct dp_text_file - a file that has the bytes of a text from @offset on;
+ *  @fd: -1: no such file */
 struct dp_text_file {
 	int fd;
 	u64 offset;
 };
 
-/** dp_scan() - find those of @text; dp_scan_free() them. @file: of it
- *  Return: 0; -ENOMEM, or what reading it gives. */
+/** dp_scan() - find the system calls of @text, for dp_scan_free(). @file: the text's file
+ *  Return: 0; -ENOMEM; as dp_process_read(). */
 int dp_scan(const struct dp_process *proc, const struct dp_span *text,
 	    const struct dp_text_file *file, struct dp_syscalls *s);
-/** dp_scan_map() - the same of a mapping */
+/** dp_scan_map() - dp_scan() of a mapping */
 int dp_scan_map(const struct dp_process *proc, const struct dp_map *map,
 		struct dp_syscalls *s);
 void dp_scan_free(struct dp_syscalls *s);
-/** dp_syscall_next() - the first "syscall" of some bytes, or NULL */
+/** dp_syscall_next() - the first "syscall" from @at to @end, or NULL */
 const u8 *dp_syscall_next(const u8 *at, const u8 *end);
 
-/* pages: those that a process has for itself, and the file of the others. Context: tool
- * process; may sleep and allocate. */
+/* pages: private pages of mappings, and the files behind the others. Context: tool process;
+ * may sleep and allocate. */
 
-/** dp_pages_ours() - is anything of ours among these mappings? */
+/** dp_pages_ours() - is an area of a tool among these mappings? */
 bool dp_pages_ours(const struct dp_maps *maps);
-/** dp_pages_untouched() - is the mapping private, and has none of its pages been written to? */
+/** dp_pages_untouched() - is the mapping a private one of a file, with no page written to? */
 bool dp_pages_untouched(pid_t pid, const struct dp_map *map);
-/** dp_pages_clean() - does @text hold just what its file holds? */
+/** dp_pages_clean() - has @text the same bytes as its file? */
 bool dp_pages_clean(const struct dp_process *proc,
 		    const struct dp_mapped *text);
-/** dp_pages_file() - the file of a mapping none of whose pages has been written to; its
- *  descriptor is to be closed */
+/** dp_pages_file() - the file of a mapping if no page of the mapping has been written to; the
+ *  caller closes its descriptor */
 struct dp_text_file dp_pages_file(const struct dp_process *proc,
 				  const struct dp_map *map);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* resume: a system call that a stop has ended goes on. */
+/* resume: send a thread back into a system call that a stop has interrupted. */
 #include "arch/uregs.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
@@ -10,7 +10,7 @@
 
 #define ERESTART_RESTARTBLOCK 516 /* linux/errno.h */
 
-/* What does nothing without a handler. It is pending nevertheless, while we trace. */
+/* Signals ignored by default; pending nevertheless while the thread is traced. */
 #define DULL                                             \
 	(1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | \
 	 1ull << (SIGURG - 1) | 1ull << (SIGWINCH - 1))
@@ -25,8 +25,8 @@ static bool signal_waits(const struct dp_process *proc, pid_t tid)
 	       ~(DULL & ~st.caught);
 }
 
-/* A call's own signal mask stays in force until a signal is delivered, or none is
- * found. One that is open only there would come before the call, and not end it. */
+/* The mask of a masked wait stays in force after a stop. A signal that only this mask lets
+ * through would come before the restarted call, and not end it: restore the usual mask. */
 static void end_own_mask(const struct dp_thread *t)
 {
 	u64 mask;
@@ -38,7 +38,7 @@ static void end_own_mask(const struct dp_thread *t)
 		ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask);
 }
 
-/* A filter may forbid restart_syscall, by which the kernel would go on. */
+/* A filter may forbid restart_syscall, by which the kernel restarts a call. */
 static bool restarts_otherwise(const struct dp_process *proc,
 			       const struct dp_thread *t)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * scan: where a text makes system calls, found in one pass over it.
+ * scan: find where a text makes system calls, in one pass over the text.
  *
- * A text has megabytes and some hundred such places. So it is read through a window,
- * and kept is what stands around them.
+ * A text has megabytes, and some hundred system calls. So the text is read window by window,
+ * and only the bytes around each call are kept.
  */
 #include "engine/layout/base.h"
 #include "arch/calls.h"
@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #define WINDOW 65536
-#define FIRST_ROOM 1024 /* of a libc: some 500 */
+#define FIRST_ROOM 1024 /* a libc has some 500 */
 
 /**
- * struct window - the piece of a text that is looked at
- * @start: offset of the first byte of it that is kept; @n of them
+ * struct window - the piece of a text that is in memory
+ * @start: offset of its first byte; @n: its size
  */
 struct window {
 	size_t start, n;
@@ -30,7 +30,7 @@ struct window {
 
 const u8 *dp_syscall_next(const u8 *at, const u8 *end)
 {
-	/* The second byte of it is the rarer one. */
+	/* The second byte of "syscall" is the rarer one. */
 	while (end - at > 1) {
 		at = memchr(at + 1, DP_SYSCALL_LAST, (size_t)(end - at - 1));
 		if (!at)
@@ -72,7 +72,7 @@ static int add(struct dp_syscalls *s, const struct window *w, const u8 *at)
 	return 0;
 }
 
-/* Of the file it is read faster. */
+/* A read of the file is faster than one of the target's memory. */
 static int fill(const struct dp_process *proc, const struct dp_text_file *file,
 		u64 text, struct window *w)
 {
@@ -83,7 +83,7 @@ static int fill(const struct dp_process *proc, const struct dp_text_file *file,
 	return dp_process_read(proc, text + w->start, w->bytes, w->n);
 }
 
-/* Those that begin at [@from, @to). */
+/* Add the calls that begin at [@from, @to). */
 static int look(struct dp_syscalls *s, const struct window *w, size_t from,
 		size_t to)
 {
@@ -91,7 +91,7 @@ static int look(struct dp_syscalls *s, const struct window *w, size_t from,
 	const u8 *end = w->bytes + (to - w->start);
 	int err = 0;
 
-	/* Its second byte may be the first one behind. */
+	/* A call's second byte may be the first one behind @to. */
 	if (to < w->start + w->n)
 		end++;
 	for (; !err && (at = dp_syscall_next(at, end)); at++)

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * seize: PTRACE_SEIZE that comes back when it has to wait.
+ * seize: PTRACE_SEIZE that returns -EINTR instead of waiting in a circle.
  *
  * While a thread executes a program, PTRACE_SEIZE of any thread of its process waits for the
- * end of that. The exec waits for the ends of all other threads, and the end of a thread that
- * is traced waits until its tracer takes notice:
+ * exec. The exec waits for the ends of all other threads. A traced thread's end waits until
+ * its tracer reaps the thread:
  *
  *     exec:    cred_guard_mutex ──► the end of a thread that we trace ──► our waitid(2)
  *     tracer:  PTRACE_SEIZE     ──► cred_guard_mutex
  *
- * A signal ends the tracer's wait, but the kernel then begins the call again, whatever
- * SA_RESTART says (ERESTARTNOINTR). So a timer's signal comes again and again, and its handler moves
- * a thread that is just before that instruction to behind it, as if the call had returned
- * EINTR. The handler does nothing else: ends are taken notice of by dp_stop_ends(), in the
- * order of the program.
+ * A signal ends the tracer's wait, but the kernel restarts the call whatever SA_RESTART says
+ * (ERESTARTNOINTR). So a periodic timer raises a signal. If the interrupted thread is just
+ * before the system call instruction, the handler moves it behind, as if the call had
+ * returned EINTR. The caller then reaps ended threads by dp_stop_ends().
  *
- * The signal is one that nobody misses when it is ignored. The process may be one that uses
- * the library: its own action is called for all signals but the timer's.
+ * SIGURG is ignored by default. In a process that uses the library the handler passes all
+ * signals but the timer's on to the process's own action.
  */
 #include "proc/ptrace/stop.h"
 #include <errno.h>
@@ -30,7 +29,7 @@
 #define SIGNAL SIGURG
 #define PERIOD_NS 2000000
 
-/* The system call of seize(), and what stands behind it. */
+/* The system call instruction of seize(), and the one behind it. */
 extern const char dp_seize_waits[] __attribute__((visibility("hidden")));
 extern const char dp_seize_done[] __attribute__((visibility("hidden")));
 
@@ -72,7 +71,7 @@ static void come_back(int sig, siginfo_t *info, void *context)
 	regs[REG_RIP] = (greg_t)dp_seize_done;
 }
 
-/* Where there can be no timer (RLIMIT_SIGPENDING) it waits as long as it takes. */
+/* If timer_create() fails (RLIMIT_SIGPENDING), seize() may wait without end. */
 static void begin(struct dp_seizer *s)
 {
 	const struct itimerspec often = { { 0, PERIOD_NS }, { 0, PERIOD_NS } };
@@ -104,7 +103,7 @@ int dp_seize(struct dp_seizer *s, pid_t tid, u64 options, bool traces)
 	return (int)seize(tid, options);
 }
 
-/* A signal that the timer has raised comes, at the latest, when the timer has been deleted. */
+/* A signal that the timer has raised comes at the latest when timer_delete() returns. */
 void dp_seizer_end(struct dp_seizer *s)
 {
 	if (!s->begun)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* status: the fields of /proc/PID/status that decide what can be done. */
+/* status: read what /proc tells of a process and its threads. */
 #include "proc/ptrace/process.h"
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Only lists of groups and CPUs are longer, which nobody asks for. */
+/* Only lines that are not read are longer: lists of groups and CPUs. */
 #define TEXT_MAX 4096
 
 static void read_ids(const char *value, u32 ids[3])
@@ -22,13 +22,13 @@ static void read_ids(const char *value, u32 ids[3])
 		ids[i] = (u32)strtoul(at, &at, 10);
 }
 
-/* It is asked a thousand times a file. */
+/* Called about a thousand times per file, so the first byte is compared inline. */
 static inline bool is(const char *key, const char *name)
 {
 	return *key == *name && !strcmp(key, name);
 }
 
-/* They stand from the outermost namespace inwards. */
+/* NSpid lists the ids from the outermost namespace inwards. */
 static u32 innermost(const char *value)
 {
 	const char *last = strrchr(value, '\t');
@@ -72,7 +72,7 @@ static void read_field(struct dp_status *st, const char *key, const char *value)
 		st->shadow_stack = strstr(value, "shstk") != NULL;
 }
 
-/* Return: how much of @text was whole lines. */
+/* Return: how many bytes of @text were whole lines. */
 static size_t read_lines(struct dp_status *st, char *text, size_t n)
 {
 	char *line = text, *end, *colon;
@@ -89,7 +89,7 @@ static size_t read_lines(struct dp_status *st, char *text, size_t n)
 	return (size_t)(line - text);
 }
 
-/* Of a line that does not fit only the end is looked at, which is no field. */
+/* Of a line that does not fit only the end is parsed, which matches no field. */
 static void read_all(struct dp_status *st, int fd)
 {
 	char text[TEXT_MAX];
@@ -184,7 +184,7 @@ const char *dp_stat_read(pid_t pid, char *text, size_t size)
 	if (n <= 0)
 		return NULL;
 	text[n] = '\0';
-	/* The name may hold anything, and ends in the last of these. */
+	/* The name may hold any byte, and ends at the last parenthesis. */
 	p = strrchr(text, ')');
 	return p && p[1] == ' ' ? p + 2 : NULL;
 }
@@ -200,7 +200,7 @@ bool dp_status_kernel(pid_t pid)
 	       flags & PF_KTHREAD;
 }
 
-/* Of one that its parent has not waited for. */
+/* The status of a process that its parent has not waited for. */
 static bool zombie_status(pid_t pid, int *status)
 {
 	char text[1024];
@@ -243,7 +243,7 @@ u64 dp_tool_start(pid_t pid)
 	unsigned long long start = 0;
 	int i;
 
-	/* Field 22; what there is begins with the third. */
+	/* starttime is field 22; @text begins with field 3. */
 	for (i = 3; p && i < 22; i++) {
 		p = strchr(p, ' ');
 		p = p ? p + 1 : NULL;

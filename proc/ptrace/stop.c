@@ -2,12 +2,11 @@
 /*
  * stop: hold every running thread of the target for a moment.
  *
- * PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent. A thread asleep in a
- * system call that the kernel does not restart after a stop (epoll_wait and its
- * like return EINTR) is left asleep: it executes none of the target's text, and
- * /proc tells where it is. Where there is no other thread to act for us, one of
- * them is woken. Whatever has returned EINTR for our sake is sent back into its
- * call at once, so that not even the end of this tool lets it out.
+ * PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent. A thread asleep in a system call that
+ * the kernel does not restart after a stop (epoll_wait and its like return EINTR) is left
+ * asleep: it executes none of the target's text, and /proc tells where it is. Only if every
+ * thread sleeps so is one of them woken. A thread whose call a stop has ended with EINTR is
+ * sent back into the call at once, so that it restarts even if the tool dies.
  */
 #include "engine/layout/base.h"
 #include "arch/uregs.h"
@@ -32,9 +31,9 @@
 #define STOP_DEADLINE_NS 5000000000ll
 /* Threads are not held for much longer than this. */
 #define RUN_OUT_NS 2000000ll
-#define END_NS 1000000000ll /* of a thread that has been killed */
+#define END_NS 1000000000ll /* wait for the end of a killed thread */
 
-/* @wake: as a last resort, one that is asleep but can be woken */
+/* Is a thread to be stopped? @wake: also one that sleeps but can be woken */
 static bool wanted(pid_t pid, pid_t tid, bool wake)
 {
 	struct dp_thread_state d;
@@ -80,10 +79,10 @@ bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend)
 						    running_options(proc));
 }
 
-/* One that is just ending is no concern of ours; unless it was ours when it was
- * killed: then the process does not end before we have seen it.
- * Return: 0 gone; 1 it is ours already; -ESRCH so it is, for it has executed a program; -EBUSY
- * it is another's; -EPERM */
+/* Why does PTRACE_SEIZE fail? An ending thread is ignored, but reaped if the tool traces it:
+ * the process does not end before.
+ * Return: 0 gone; 1 the tool traces it already; -ESRCH so it does, after an exec; -EBUSY
+ * another tracer does; -EPERM */
 static int not_seized(struct dp_process *proc, pid_t tid)
 {
 	struct dp_status st;
@@ -94,14 +93,13 @@ static int not_seized(struct dp_process *proc, pid_t tid)
 		dp_stop_ends(proc);
 		return 0;
 	}
-	/* By an exec the first thread's number, and nothing else, becomes another one's. */
+	/* Only an exec gives a thread another id: the first thread's. */
 	if ((pid_t)st.tracer == gettid())
 		return tid == proc->pid ? -ESRCH : 1;
 	return st.tracer ? -EBUSY : -EPERM;
 }
 
-/* Return: 1 seized; as not_seized(); -EAGAIN a thread executes a program, and does not come to
- * the end of that. */
+/* Return: 1 seized; as not_seized(); -EAGAIN an exec in the process does not come to its end. */
 static int seize_fresh(struct dp_process *proc, struct dp_seizer *seizer,
 		       pid_t tid)
 {
@@ -120,7 +118,7 @@ static int seize_fresh(struct dp_process *proc, struct dp_seizer *seizer,
 		if (err != -EPERM)
 			return !err;
 		err = not_seized(proc, tid);
-		/* It may have been another thread, which was the first one before an exec. */
+		/* The id may have been another thread's, until an exec. */
 		if (err != -EPERM || ++tries == SEIZE_TRIES)
 			return err;
 	}
@@ -131,7 +129,7 @@ static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid,
 {
 	int got = 1;
 
-	/* What it stands in then is not reported again: dp_process_renew() is its next word. */
+	/* The stop of an exec is not reported again: dp_process_renew() comes next. */
 	if (proc->tree && (proc->execed[0] || proc->exited))
 		return -ESRCH;
 	if (!proc->tree || ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
@@ -146,7 +144,7 @@ static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid,
 	return got < 0 ? got : 0;
 }
 
-/* @one: no more than one */
+/* @one: seize one thread at most */
 static int seize_new(struct dp_process *proc, bool wake, bool one,
 		     size_t *fresh)
 {
@@ -191,7 +189,7 @@ static int wait_new(struct dp_process *proc, size_t from, s64 deadline)
 	return 0;
 }
 
-/* Until a look at the threads finds no new one. */
+/* Repeat until a pass finds no new thread. */
 static int stop_rounds(struct dp_process *proc, bool wake)
 {
 	s64 deadline = dp_now_ns() + STOP_DEADLINE_NS;
@@ -260,8 +258,8 @@ int dp_stop_again(struct dp_process *proc, struct dp_diag *diag)
 	return no_stop(proc, err, diag);
 }
 
-/* A thread that waits in vfork or posix_spawn: somebody else, with signals and
- * signal actions of his own, runs in its memory until then. */
+/* Does a thread wait in vfork or posix_spawn? Its CLONE_VM child, with signals and signal
+ * actions of its own, runs in the target's memory meanwhile. */
 static bool is_shared(const struct dp_process *proc)
 {
 	bool shared = false;
@@ -279,7 +277,7 @@ static bool is_shared(const struct dp_process *proc)
 	return shared;
 }
 
-/* Its memory goes first. */
+/* An ending process loses its memory first, before the pidfd tells its end. */
 bool dp_process_ended(const struct dp_process *proc)
 {
 	struct pollfd p = { proc->pidfd, POLLIN, 0 };
@@ -297,7 +295,7 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		err = dp_stop_all(proc, diag);
 		if (err || proc->held || (proc->nr_threads && !is_shared(proc)))
 			return err;
-		/* Of one thread in vfork that has come out of it by now. */
+		/* The only thread may have waited in vfork, and may have ended since. */
 		if (!proc->nr_threads && dp_process_ended(proc))
 			return no_stop(proc, -ESRCH, diag);
 		if (proc->frozen)
@@ -313,7 +311,7 @@ int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag)
 		proc->pid);
 }
 
-/* One that sleeps under a mask of its own has another that does not show. */
+/* In a masked wait /proc shows the mask of the wait, not the thread's usual one. */
 static bool is_deaf(pid_t pid, pid_t tid)
 {
 	struct dp_status st;
@@ -352,7 +350,7 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 	return no_stop(proc, err, diag);
 }
 
-/* @got: from dp_await_stop() */
+/* Read the registers of a thread after dp_await_stop(), which returned @got. */
 static int is_stopped(struct dp_process *proc, struct dp_thread *t, int got)
 {
 	if (got <= 0 || ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs) ||
@@ -374,15 +372,15 @@ int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 	return is_stopped(proc, t, dp_await_stop(proc, t, deadline));
 }
 
-/* Let one thread run for a moment, the others held. Return: 0 stopped again. */
+/* Let one thread run for a moment, the others held. Return: 0: it is stopped again. */
 static int run_on(struct dp_process *proc, struct dp_thread *t, s64 deadline)
 {
 	struct timespec moment = { 0, 20000 };
 	int got, tries = 0;
 
-	/* One that SIGSTOP has stopped has another stop to come: it was
-	 * interrupted as well. And one that got a signal has been interrupted
-	 * behind it, perhaps in the call that came next. */
+	/* A thread in a group stop has one more stop to report: that of the
+	 * interrupt. A thread that got a signal was interrupted behind it,
+	 * perhaps in its next call. */
 	do {
 		if (!dp_stop_suspends(proc, t->tid, false) ||
 		    ptrace(PTRACE_CONT, t->tid, 0, 0))
@@ -437,8 +435,8 @@ int dp_stop_one(struct dp_process *proc, struct dp_diag *diag)
 	size_t fresh = 1;
 	int err = 0, got;
 
-	/* One that ends meanwhile is no one; when none is left to stop, one has
-	 * to be woken. */
+	/* The seized thread may end meanwhile: try again. If all threads sleep,
+	 * wake one. */
 	while (!err && !proc->nr_threads && dp_now_ns() < deadline) {
 		wake |= !fresh;
 		err = seize_new(proc, wake, true, &fresh);
@@ -468,8 +466,8 @@ int dp_stop_this(struct dp_process *proc, pid_t tid, struct dp_diag *diag)
 	return err && err != -EAGAIN ? no_stop(proc, err, diag) : -EAGAIN;
 }
 
-/* One that has been killed while it was ours is waited for: so does an exec, or the end of its
- * process; and the first one, if it comes to that, for the others. */
+/* Release a thread. If the thread has been killed it is reaped: an exec, or the end of the
+ * process, waits for that. */
 static void let(struct dp_process *proc, const struct dp_thread *t)
 {
 	s64 deadline = dp_now_ns() + END_NS;
@@ -486,7 +484,7 @@ static void let(struct dp_process *proc, const struct dp_thread *t)
 		sig = status >> 16 ? 0 : WSTOPSIG(status);
 }
 
-/* @bother: about somebody else who traces it */
+/* @bother: another tracer is an error */
 static int seize_running(struct dp_process *proc, bool bother)
 {
 	struct dp_seizer seizer = { 0 };
@@ -548,7 +546,7 @@ void dp_stop_release(struct dp_process *proc)
 
 const struct dp_maps *dp_stop_maps(struct dp_process *proc)
 {
-	/* It may be held for long, and much be done meanwhile. */
+	/* In a long stop mappings change by remote calls: read them again. */
 	if (proc->outdated || proc->held || proc->frozen)
 		dp_maps_free(&proc->maps);
 	proc->outdated = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stop: threads of the target, held for a moment.
+ * stop: hold threads of the target for a moment.
  *
  * Context of every function: tool process, one thread at a time per object.
  */
@@ -22,85 +22,84 @@ int dp_stop_all(struct dp_process *proc, struct dp_diag *diag);
 void dp_stop_release(struct dp_process *proc);
 
 /**
- * dp_stop_maps() - the mappings, read once while it is stopped
+ * dp_stop_maps() - the target's mappings, read once per stop
  *
- * What we map ourselves meanwhile is not among them. Return: until it is let go; NULL:
- * they cannot be read.
+ * Areas that the tool maps during the stop are missing.
+ * Return: valid until the target is released; NULL: the mappings cannot be read.
  */
 const struct dp_maps *dp_stop_maps(struct dp_process *proc);
 
-/** dp_last_maps() - as they were at the last stop of that kind, or are, if there was none */
+/** dp_last_maps() - the mappings that dp_stop_maps() read last, or the present ones */
 const struct dp_maps *dp_last_maps(struct dp_process *proc);
-/** dp_stop_release_one() - let one go before the others */
+/** dp_stop_release_one() - release one thread before the others */
 void dp_stop_release_one(struct dp_process *proc, pid_t tid);
-/** dp_stop_alone() - all of them, at a moment when no vfork child runs in their
+/** dp_stop_alone() - dp_stop_all(), at a moment when no vfork child runs in the target's
  *  memory. Return: as dp_stop_all(). */
 int dp_stop_alone(struct dp_process *proc, struct dp_diag *diag);
-/** dp_stop_more() - those too that were left asleep; @deaf: only such as block
- *  SIGTRAP. Return: 0 or a negative errno; then nobody is stopped any more. */
+/** dp_stop_more() - stop the threads too that were left asleep. @deaf: only those that block
+ *  a caught signal or are in a masked wait. Return: 0; on error no thread is stopped. */
 int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag);
-/** dp_stop_again() - those too that have woken up since. Return: as dp_stop_all(). */
+/** dp_stop_again() - stop the threads too that have woken up since. Return: as dp_stop_all(). */
 int dp_stop_again(struct dp_process *proc, struct dp_diag *diag);
-/** dp_stop_halt() - of those that are held, one that has been let run. @deadline: on
- *  CLOCK_MONOTONIC, in ns. Return: 0; -ESRCH it does not stop any more */
+/** dp_stop_halt() - stop a held thread again that was let run. @deadline: on
+ *  CLOCK_MONOTONIC, in ns. Return: 0; -ESRCH the thread does not stop any more */
 int dp_stop_halt(struct dp_process *proc, struct dp_thread *t, s64 deadline);
-/** dp_stop_take() - the same of one whose stop has been waited for: a PTRACE_EVENT_STOP */
+/** dp_stop_take() - dp_stop_halt() of a thread whose PTRACE_EVENT_STOP has been waited for */
 int dp_stop_take(struct dp_process *proc, struct dp_thread *t, int status);
 /** dp_stop_run_on() - let a stopped thread run for a moment, the others held.
- *  Return: 0; -ESRCH it does not stop any more */
+ *  Return: 0; -ESRCH the thread does not stop any more */
 int dp_stop_run_on(struct dp_process *proc, struct dp_thread *t);
-/** dp_stop_suspends() - a thread that is stopped is under no filter, one that runs is.
- *  Return: false if it has ended */
+/** dp_stop_suspends() - suspend a thread's seccomp filters, or put them in force again.
+ *  Return: false if the thread has ended */
 bool dp_stop_suspends(const struct dp_process *proc, pid_t tid, bool suspend);
 
 /**
- * dp_stop_run_out() - let stopped threads, from the @from-th on, run on to where they are
- * not inside something any more, the others being held
+ * dp_stop_run_out() - let stopped threads, from the @from-th on, run one by one until
+ * @inside(@arg, pc) is false
  *
- * As far as that goes in a moment.
+ * Gives up after 2 ms; a thread may still be inside then.
  */
 void dp_stop_run_out(struct dp_process *proc, size_t from,
 		     bool (*inside)(const void *arg, u64 pc), const void *arg);
 
-/** dp_stop_one() - one thread only, whichever is best at it */
+/** dp_stop_one() - stop one thread, if possible one that need not be woken */
 int dp_stop_one(struct dp_process *proc, struct dp_diag *diag);
-/** dp_stop_this() - this one only. Return: 0; -EAGAIN it has not stopped; as dp_stop_all() */
+/** dp_stop_this() - stop @tid only. Return: 0; -EAGAIN not stopped; as dp_stop_all() */
 int dp_stop_this(struct dp_process *proc, pid_t tid, struct dp_diag *diag);
 /**
- * dp_stop_pass() - make whoever runs pass through the kernel, but for those who are held
- * @bother: it is an error if somebody else traces it
- * Return: as dp_stop_all(), with words.
+ * dp_stop_pass() - make running threads, but for the held ones, pass through the kernel
+ * @bother: another tracer is an error
+ * Return: as dp_stop_all(), with a diagnosis.
  */
 int dp_stop_pass(struct dp_process *proc, bool bother, struct dp_diag *diag);
 
-/** dp_stop_held() - a thread that is stopped by us; NULL: it is not */
+/** dp_stop_held() - the object of a thread that the tool has stopped; NULL: it is not */
 struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid);
-/** dp_trace_options() - to trace its threads with, while they are stopped */
+/** dp_trace_options() - ptrace(2) options of the threads while they are stopped */
 u64 dp_trace_options(const struct dp_process *proc);
 
 /* wait: what waitpid(2) says. */
 
-/** dp_stop_wait() - waitpid(2) for the next stop, or the end, of one, which is sure to come; no
- *  signal of ours cuts it short. What it has told is told once. */
+/** dp_stop_wait() - waitpid(2) for the next stop or the end of a thread; waits on after
+ *  EINTR. Return: as waitpid(2). */
 pid_t dp_stop_wait(pid_t tid, int *status);
 
 /**
  * dp_stop_seen() - waitpid(2) for a thread, or any (-1), that leaves signals with the kernel
  * @flags: WNOHANG or 0
  *
- * A stop for a signal is only looked at, and is to be ended before the next look: should the
- * tool be killed by then, the signal is delivered. The kernel forgets one whose stop has been
- * waited for; after a breakpoint of ours the thread would go on in the middle of an
- * instruction.
+ * A stop for a signal is not reaped, so the caller resumes the thread before the next call.
+ * If the tool is killed first, the kernel delivers the signal. It would drop the signal of a
+ * reaped stop: after a breakpoint the thread would go on inside an instruction.
  * Return: as waitpid(2).
  */
 pid_t dp_stop_seen(pid_t tid, int *status, int flags);
 
-/** dp_child_try() - does it work with a child of ours, which does nothing and is then ended?
- *  Return: false also where there can be none. */
+/** dp_child_try() - call @works with a child process that sleeps, then kill the child.
+ *  Return: what @works does; false also if fork(2) fails. */
 bool dp_child_try(bool (*works)(pid_t child));
 
-/* await: the next stop of a thread that is traced, its end, or another program. */
+/* await: wait for the next stop of a traced thread, its end, or its exec. */
 
 /** dp_stops_group() - does signal @sig stop a whole process? */
 static inline bool dp_stops_group(int sig)
@@ -109,59 +108,58 @@ static inline bool dp_stops_group(int sig)
 	       sig == SIGTTOU;
 }
 
-/** dp_stop_nap() - between two looks at what is about to happen, the @n-th time that it has
- *  not. It sleeps, but not at first; it does not yield, because on a loaded machine others
- *  would then have the CPU for milliseconds. Return: has it slept? */
+/** dp_stop_nap() - pause of a polling loop after look @n: nothing at first, then a sleep. No
+ *  sched_yield(): on a loaded machine other tasks would have the CPU for milliseconds.
+ *  Return: has the caller slept? */
 bool dp_stop_nap(u32 n);
 
 /**
  * dp_stop_await() - the next stop, or the end, of one thread while others are held
  *
- * Should all be killed, or all but one that executes a program, neither that nor the first
- * thread's end is told before the ends of the others have been taken notice of.
+ * Reaps other ended threads meanwhile. The kernel reports neither an exec nor the end of the
+ * first thread before the other threads' ends have been reaped.
  * Return: as dp_stop_seen(), and never 0.
  */
 pid_t dp_stop_await(struct dp_process *proc, pid_t tid, int *status);
 
-/** dp_await_until() - the same. @deadline: on CLOCK_MONOTONIC, in ns. Return: as that, and 0: not
- *  in time. */
+/** dp_await_until() - dp_stop_await() with a @deadline on CLOCK_MONOTONIC, in ns.
+ *  Return: as dp_stop_await(); 0: not in time. */
 pid_t dp_await_until(struct dp_process *proc, pid_t tid, int *status,
 		     s64 deadline);
-/** dp_await_stop() - the stop of a thread that was wanted; what else it has to report goes on.
+/** dp_await_stop() - wait for the stop of an interrupted thread; its other events are handled.
  *  Return: 1 stopped, 0 gone, -EAGAIN not in time, -ESRCH it has executed a program. */
 int dp_await_stop(struct dp_process *proc, struct dp_thread *t, s64 deadline);
-/** dp_await_note() - it has stopped, by @status */
+/** dp_await_note() - note a thread's stop, by @status of waitpid(2) */
 void dp_await_note(struct dp_process *proc, struct dp_thread *t, int status);
 
 /**
- * dp_stop_ends() - take notice of the ends of threads that we trace, but for the first one's
+ * dp_stop_ends() - reap ended threads that the tool traces, but for the first thread
  *
- * As long as we have not, an exec by another thread does not go on, nor does the first
- * thread end.
+ * Until they are reaped, an exec by another thread does not go on, and the first thread does
+ * not end.
  */
 void dp_stop_ends(struct dp_process *proc);
 
-/** dp_stop_reap() - threads that were stopped by us when they were killed: as long as
- *  we have not seen their end, their process has none either */
+/** dp_stop_reap() - reap threads that were killed while the tool held them; until then their
+ *  process does not end */
 void dp_stop_reap(const struct dp_process *proc);
 
 /**
- * dp_stop_lost() - what waitpid(2) has said of a thread that was stopped by us, if that is
- * its end or, of one that is followed, another program
+ * dp_stop_lost() - handle the end or, in a process tree, the exec of a thread
+ * @status: from waitpid(2), which reports each event once
  *
- * Nobody else is told of it.
- * Return: false if it is anything else.
+ * Return: false if @status is neither.
  */
 bool dp_stop_lost(struct dp_process *proc, pid_t tid, int status);
 
-/* resume: a system call that a stop has ended goes on. */
+/* resume: send a thread back into a system call that a stop has interrupted. */
 
-/** dp_resume_call() - of a thread that has just been stopped */
+/** dp_resume_call() - restart the call of a thread that has just been stopped */
 void dp_resume_call(const struct dp_process *proc, struct dp_thread *t);
 
-/* seize: PTRACE_SEIZE that comes back when it has to wait. */
+/* seize: PTRACE_SEIZE that returns -EINTR instead of waiting for a tracer that waits for it. */
 
-/** struct dp_seizer - what one seizing of threads needs; zeroed, and ended by dp_seizer_end() */
+/** struct dp_seizer - state of a series of dp_seize(); zeroed first, dp_seizer_end() last */
 struct dp_seizer {
 	bool begun;
 	timer_t timer;
@@ -169,65 +167,64 @@ struct dp_seizer {
 };
 
 /**
- * dp_seize() - PTRACE_SEIZE, which must not wait for what waits for us
+ * dp_seize() - PTRACE_SEIZE that does not deadlock with an exec in the target
  * @traces: does the caller trace threads of that process already?
  *
  * Context: one thread of the tool's at a time, or of a library's process.
- * Return: 0; -EINTR a thread executes a program, and may be waiting for the end of one that
- * the caller traces: dp_stop_ends(), and again; what ptrace(2) gives.
+ * Return: 0; -EINTR an exec may be waiting for the end of a thread that the caller traces:
+ * call dp_stop_ends() and try again; as ptrace(2).
  */
 int dp_seize(struct dp_seizer *s, pid_t tid, u64 options, bool traces);
 
-/** dp_seizer_end() - none are to be seized any more */
+/** dp_seizer_end() - end a series: restores the signal's action and mask */
 void dp_seizer_end(struct dp_seizer *s);
 
-/* sync: every thread of the target sees what was written to its text. */
+/* sync: make every thread of the target see what was written to its text. */
 
-/** dp_sync_begin() - text will be written: see whether threads can be interrupted.
- *  Return: 0, or as dp_stop_all(), with words. */
+/** dp_sync_begin() - before text is written: check that threads can be interrupted.
+ *  Return: 0, or as dp_stop_all(), with a diagnosis. */
 int dp_sync_begin(struct dp_process *proc, struct dp_diag *diag);
-/** dp_sync() - everybody sees what has been written. Nothing is to be done where all of
- *  them are held, or before dp_sync_begin(). */
+/** dp_sync() - make all threads see what has been written. Does nothing if all threads are
+ *  held, or outside dp_sync_begin() and dp_sync_end(). */
 int dp_sync(struct dp_process *proc);
 void dp_sync_end(struct dp_process *proc);
-/** dp_rseq_common() - where the struct rseq of every stopped thread is, from its
- *  thread pointer. Return: false if one has none, or they differ. */
+/** dp_rseq_common() - offset of every stopped thread's struct rseq from its thread pointer.
+ *  Return: false if a thread has none, or they differ. */
 bool dp_rseq_common(const struct dp_process *proc, s32 *offset, u32 *signature);
 
-/* thread_state: which system call a thread is asleep in. Context: tool process; may sleep. */
+/* thread_state: the system call in which a thread sleeps. Context: tool process; may sleep. */
 
-/** struct dp_thread_state - a system call that a thread is asleep in, and where it was made */
+/** struct dp_thread_state - the system call in which a thread sleeps, and where it was made */
 struct dp_thread_state {
 	long nr;
 	unsigned long long args[6], sp, pc;
 };
 
-/** dp_thread_state_read() - Return: false if it is in none, or has ended */
+/** dp_thread_state_read() - Return: false if the thread is in no call, or has ended */
 bool dp_thread_state_read(pid_t pid, pid_t tid, struct dp_thread_state *state);
-/** dp_thread_state_runs() - does it run, as far as can be told? */
+/** dp_thread_state_runs() - does the thread run? True also if /proc does not tell. */
 bool dp_thread_state_runs(pid_t pid, pid_t tid);
-/** dp_thread_state_masked() - has the call a signal mask of its own? */
+/** dp_thread_state_masked() - is the call a masked wait? */
 bool dp_thread_state_masked(const struct dp_thread_state *state);
-/** dp_thread_state_vfork() - does it wait, in call @nr, for its vfork child to go? */
+/** dp_thread_state_vfork() - does the thread wait, in call @nr, for its vfork child? */
 bool dp_thread_state_vfork(pid_t pid, pid_t tid, long nr);
-/** dp_thread_state_asleep() - a thread that is left asleep because waking it would
- *  show; with its stack pointer and pc */
+/** dp_thread_state_asleep() - is the thread to be left asleep, because the program would see
+ *  that it woke? @sp, @pc: its stack pointer and pc */
 bool dp_thread_state_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc);
-/** dp_thread_state_is_ended() - does a stop end call @nr with EINTR? */
+/** dp_thread_state_is_ended() - may a stop end call @nr with EINTR? */
 bool dp_thread_state_is_ended(long nr);
 
-/* idle: a thread that does nothing in particular, and can be asked to do something. */
+/* idle: a sleeping thread that holds no lock, and can do work for the tool. */
 
 /**
- * dp_idle_stop() - one thread that is asleep in a call of libc in which it holds no
- * lock
- * @text: libc's
- * Return: 0; -EAGAIN there is none just now; as dp_stop_all(), with words.
+ * dp_idle_stop() - stop a thread that sleeps in a call of libc in which it holds no lock
+ * @text: libc's mapping
+ * Return: 0; -EAGAIN no such thread just now; as dp_stop_all(), with a diagnosis.
  */
 int dp_idle_stop(struct dp_process *proc, const struct dp_map *text,
 		 struct dp_diag *diag);
 
-/* stack_scan: a copy of what is on the stack of a thread. Context: tool process; may allocate. */
+/* stack_scan: a copy of a thread's stack. Context: tool process; may allocate. */
 
 /**
  * struct dp_stack_scan - a copy of a thread's stack from its stack pointer up
@@ -244,29 +241,29 @@ int dp_stack_scan_read(const struct dp_process *proc,
 		       const struct dp_maps *maps, u64 sp,
 		       struct dp_stack_scan *words);
 
-/* borrowed: one thread of the target that is held to make calls, while the others run. */
+/* borrowed: a thread of the target that makes remote calls while the others run. */
 
-/** dp_borrowed_begin() - hold a thread and make it ready for remote calls: @proc->borrowed_thread.
- *  None if all of them are held already. */
+/** dp_borrowed_begin() - hold a thread and make it ready for remote calls:
+ *  @proc->borrowed_thread. Does nothing if all threads are held already. */
 int dp_borrowed_begin(struct dp_process *proc, struct dp_diag *diag);
 void dp_borrowed_end(struct dp_process *proc);
 
-/* tracer_child: work that is not to end in the middle when the tool is killed. */
+/* tracer_child: work that goes on to its end if the tool is killed. */
 
 /**
- * dp_tracer_child() - @work(@arg), which stops threads and lets them go again; by a child in
- * our memory if the end of who traces could be the end of @proc
- * Return: what @work does; -ENOMEM, -EAGAIN: it was not called; -EINTR the child has
+ * dp_tracer_child() - call @work(@arg), which stops threads and releases them; in a tracer
+ * child if the end of the tracer could kill @proc
+ * Return: what @work does; -ENOMEM, -EAGAIN: @work was not called; -EINTR the child has
  * been killed.
  */
 int dp_tracer_child(const struct dp_process *proc, int (*work)(void *arg),
 		    void *arg);
 
-/** dp_tracer_children_begin() - several follow one another: what each prepares once for all */
+/** dp_tracer_children_begin() - prepare once for several dp_tracer_child() in a row */
 void dp_tracer_children_begin(struct dp_process *proc);
 void dp_tracer_children_end(struct dp_process *proc);
-/** dp_tracer_child_wait() - for the end of a tracer that is about to end: a tracer child of a tool that
- *  was killed, or such a tool itself */
+/** dp_tracer_child_wait() - wait, at most 5 s, for the end of @tracer if it is a killed tool or
+ *  the tracer child of one */
 void dp_tracer_child_wait(pid_t tracer);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * sync: make every thread of the target see what was written to its text.
  *
- * Who runs is made to pass through the kernel, where his CPU forgets what it has
- * fetched; who sleeps will come from there. membarrier(2) would do the same, but the
- * target has to call it, and a process of several threads waits for some milliseconds
- * when it does so for the first time.
+ * A stop makes a running thread pass through the kernel, where its CPU drops the instructions
+ * that it has fetched; a sleeping thread returns from there anyway. membarrier(2) would do
+ * the same, but the target has to call it. Its first call takes some milliseconds in a
+ * process of several threads.
  */
 #include "arch/uregs.h"
 #include "proc/ptrace/process.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* target: a process as the engine reads and writes it. */
+/* target: the engine's operations on a process. */
 #include "engine/text/target.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
@@ -33,7 +33,7 @@ static int target_sync(struct dp_target *target)
 	return dp_sync(process_of(target));
 }
 
-/* By us is not by somebody else. */
+/* The tool itself does not count as a tracer. */
 static bool target_traced(struct dp_target *target)
 {
 	const struct dp_process *proc = process_of(target);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* thread_state: which system call a thread is asleep in, if it is, as /proc tells. */
+/* thread_state: the system call in which a thread sleeps, as /proc tells. */
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/process.h"
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* signal(7), "Interruption of system calls … by stop signals", and the calls
- * that give EINTR when their socket has a timeout. */
+/* signal(7), "Interruption of system calls … by stop signals", and calls that return EINTR
+ * if their socket has a timeout. */
 static const int not_restarted[] = {
 	SYS_epoll_wait,	     SYS_epoll_pwait,	 SYS_epoll_pwait2,
 	SYS_rt_sigtimedwait, SYS_semop,		 SYS_semtimedop,
@@ -19,7 +19,7 @@ static const int not_restarted[] = {
 	SYS_write,	     SYS_writev,	 SYS_sendto,
 	SYS_sendmsg,
 };
-/* The first so many of them whatever the descriptor. */
+/* So many of them, the first ones, return EINTR whatever the descriptor. */
 #define NEVER_RESTARTED 11
 
 static bool in_list(long nr, size_t n)
@@ -42,7 +42,7 @@ bool dp_thread_state_is_ended(long nr)
 	return in_list(nr, sizeof(not_restarted) / sizeof(not_restarted[0]));
 }
 
-/* "running", if it is */
+/* The line is "running" if the thread runs. */
 static bool read_line(pid_t pid, pid_t tid, char *line, size_t size)
 {
 	char path[64];
@@ -70,8 +70,7 @@ bool dp_thread_state_read(pid_t pid, pid_t tid, struct dp_thread_state *c)
 		      &c->pc) == 9;
 }
 
-/* Not so one that sleeps, in a system call or for a page, or that is stopped. If it
- * cannot be told, it does. */
+/* A thread that sleeps, in a system call or for a page, or that is stopped, does not run. */
 bool dp_thread_state_runs(pid_t pid, pid_t tid)
 {
 	char line[256];
@@ -79,7 +78,6 @@ bool dp_thread_state_runs(pid_t pid, pid_t tid)
 	return !read_line(pid, tid, line, sizeof(line)) || line[0] == 'r';
 }
 
-/* Under a signal mask of its own? */
 bool dp_thread_state_masked(const struct dp_thread_state *c)
 {
 	switch (c->nr) {
@@ -98,8 +96,8 @@ bool dp_thread_state_masked(const struct dp_thread_state *c)
 	}
 }
 
-/* Of one that is stopped the call is that which it has been in: a new thread is
- * stopped in the clone that has made it. */
+/* A stopped thread does not wait: /proc shows the call that it was in last. That of a new
+ * thread is the clone that made it. */
 bool dp_thread_state_vfork(pid_t pid, pid_t tid, long nr)
 {
 	struct dp_status st;
@@ -109,9 +107,8 @@ bool dp_thread_state_vfork(pid_t pid, pid_t tid, long nr)
 }
 
 /*
- * A vfork parent sleeps where no stop reaches it, until its child is gone. A call
- * with a signal mask of its own is restarted, but before that such signals come
- * as it has blocked.
+ * A vfork parent sleeps where no stop reaches it, until its child has gone. The kernel restarts
+ * a masked wait after a stop, but first delivers signals that only the wait's mask blocks.
  */
 bool dp_thread_state_asleep(pid_t pid, pid_t tid, u64 *sp, u64 *pc)
 {

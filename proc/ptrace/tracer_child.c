@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * tracer_child: what is not to end in the middle when the tool is killed.
+ * tracer_child: work that goes on to its end if the tool is killed.
  *
- * A filter that is suspended while we trace is in force again at our end, for the
- * call that a thread has begun for us, too, and may kill for it. And a selector that
- * permits calls (dispatch.c) may be other threads' as well. So a child in our
- * memory traces, which goes on to where all is released. The next tool waits for it.
+ * A filter is suspended only while the tool traces. If the tool dies, the filter is in force
+ * again for a remote call that a thread has begun, and may kill for it. Likewise, threads may
+ * share a selector that permits calls (dispatch.c). So a child in the tool's memory traces,
+ * and goes on until all threads are released. The next tool waits for the child.
  */
 #include "proc/call.h"
 #include "proc/ptrace/stop.h"
@@ -29,10 +29,10 @@ struct tracer_child {
 };
 
 /*
- * A thread makes calls for us, and its CPU has nothing to do between them: it would go to
- * sleep, and take longer to wake up than the call. What the kernel is asked here
- * (pm_qos_interface in its documentation) is over when the file is closed, by whomever.
- * It is for root; without it all takes longer. Return: the file, or -1.
+ * Keep CPUs out of deep idle states: between remote calls the thread's CPU would go to sleep,
+ * and take longer to wake up than the call takes. The request (pm_qos_interface in the
+ * kernel's documentation) ends when the file is closed. Only root may make it.
+ * Return: the file, or -1.
  */
 static int keep_awake(void)
 {
@@ -59,7 +59,7 @@ void dp_tracer_children_end(struct dp_process *proc)
 	proc->awake = -1;
 }
 
-/* While threads are stopped a nap is to be as short as it is meant to be. */
+/* While threads are stopped, naps must not last longer than asked for. */
 static int punctually(const struct dp_process *proc, int (*work)(void *arg),
 		      void *arg)
 {
@@ -81,8 +81,8 @@ static void run(void *arg)
 	e->err = punctually(e->proc, e->work, e->arg);
 }
 
-/* A process that is being ended closes its files, and so drops its locks, before it lets go
- * what it traces. Its memory goes before either. */
+/* An ending process loses its memory first, then closes its files, and so drops its locks,
+ * and last releases the threads that it traces. */
 static bool is_ending(pid_t tracer)
 {
 	char path[64], sizes[64] = "";
@@ -108,7 +108,7 @@ void dp_tracer_child_wait(pid_t tracer)
 	close(p.fd);
 }
 
-/* Nobody else traces its threads for longer than one piece of work. */
+/* Is a tracer child needed? Not where the tool itself keeps tracing the threads. */
 static bool is_wanted(const struct dp_process *proc)
 {
 	return (proc->filtered || proc->dispatches) && !proc->tree &&

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * tree: processes that we keep tracing, for what becomes of them.
+ * tree: the process tree of -f: processes that the tool traces all the time.
  *
- * All their threads are seized, and whatever they fork, vfork or clone is so from
- * its birth on (ptrace(2), PTRACE_O_TRACEFORK). A thread stops when it makes a
- * process, when it executes, and when a signal comes, which is handed on. Nothing
- * else stops, and our end lets all of them go.
+ * All their threads are seized, and so is, from birth, each child that they fork, vfork or
+ * clone (ptrace(2), PTRACE_O_TRACEFORK). A thread stops when it makes a process, when it
+ * executes a program, and when a signal comes, which the tool delivers. The kernel releases
+ * all threads when the tool ends.
  *
- *   a thread is born   it is let go: the agent covers it
- *   a process          with memory of its own: it waits for dp_process_fork();
- *                      in its parent's memory: it is let go, and heard of again
- *                      when it executes
+ *   new thread         goes on: the agent covers it
+ *   new process        with memory of its own: waits for dp_process_fork();
+ *                      in its parent's memory: goes on, until its exec is reported
  *   exec               the process waits, before the first instruction of the
  *                      new image, for dp_process_renew()
  *
@@ -45,11 +44,11 @@ struct pids {
 
 /**
  * struct dp_tree
- * @procs: that have probes
+ * @procs: processes with probes
  * @others: processes without: in their parent's memory, or not to be probed
- * @early: born, and stopped, and not announced yet
- * @events: what has happened, not asked for yet
- * @trapped: a breakpoint has been handed on since that was asked
+ * @early: children that have stopped before their parent has reported their birth
+ * @events: not yet returned by dp_tree_next()
+ * @trapped: a SIGTRAP has been delivered since dp_tree_trapped() was called last
  */
 struct dp_tree {
 	struct dp_process **procs;
@@ -202,7 +201,7 @@ static void tell(struct dp_tree *f, const struct dp_tree_event *event)
 	v[f->nr_events++] = *event;
 }
 
-/* Where the kernel cannot tell, a child by vfork is taken to share memory. */
+/* If kcmp(2) fails, a child by vfork is taken to share memory. */
 static bool shares_memory(pid_t parent, pid_t child, int event)
 {
 	long same = syscall(SYS_kcmp, parent, child, KCMP_VM, 0, 0);
@@ -210,14 +209,14 @@ static bool shares_memory(pid_t parent, pid_t child, int event)
 	return same < 0 ? event == PTRACE_EVENT_VFORK : !same;
 }
 
-/* Is there more to be taken along than counters? The hit and the calls that it is in the
- * middle of are not to change until then. */
+/* Are there contexts or instances to copy into a fork child? Then the forking thread waits,
+ * so that its hit and its tracked calls do not change before. */
 static bool keeps_much(const struct dp_arena *arena)
 {
 	return arena->control.nr_contexts || arena->control.nr_instance_tables;
 }
 
-/* A process; the thread that made it is stopped. Return: is it to stay so? */
+/* A process is born; its maker is stopped. Return: is the maker to stay stopped? */
 static bool born(struct dp_tree *f, pid_t maker, pid_t child, int event,
 		 bool may_wait)
 {
@@ -260,7 +259,7 @@ static void made(struct dp_tree *f, pid_t tid, int event, bool may_wait)
 		dp_tree_let(tid, false);
 }
 
-/* A thread that is let go; a process that nobody has announced waits. */
+/* A new thread goes on; a process whose birth is not reported yet waits. */
 static void stopped(struct dp_tree *f, pid_t tid, int status)
 {
 	if (!is_group_stop(status) && !proc_of(f, tid) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* tree: what proc/tree.h says, for those that hold the threads. Context: the tracing thread. */
+/* tree: the process tree, for code that stops threads. Context: the tracing thread. */
 #ifndef DP_PROC_PTRACE_TREE_H
 #define DP_PROC_PTRACE_TREE_H
 
@@ -14,18 +14,17 @@ struct dp_process;
 	 PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 
 /**
- * dp_tree_deal() - what waitpid(2) has said of a thread that is followed
- * @may_wait: nobody waits for this very thread, so that it may stay stopped
- * Return: false if it has ended, or has become another program.
+ * dp_tree_deal() - handle what waitpid(2) has said of a thread of the process tree
+ * @may_wait: the thread may stay stopped, as no caller waits for it
+ * Return: false if the thread has ended, or has executed another program.
  */
 bool dp_tree_deal(struct dp_tree *tree, pid_t tid, int status, bool may_wait);
 
-/** dp_tree_drop() - the object is about to go; the process is still followed */
+/** dp_tree_drop() - forget an object that is about to be freed; its process is still followed */
 void dp_tree_drop(struct dp_tree *tree, struct dp_process *proc);
-/** dp_tree_let() - a stopped thread goes on; @group_stop: its process is stopped, for
- *  others than us */
+/** dp_tree_let() - let a stopped thread go on; @group_stop: it stays in its group stop */
 void dp_tree_let(pid_t tid, bool group_stop);
-/** dp_tree_join() - from now on @proc is among those that have probes. Return: 0; -ENOMEM. */
+/** dp_tree_join() - add @proc to the tree's processes with probes. Return: 0; -ENOMEM. */
 int dp_tree_join(struct dp_tree *tree, struct dp_process *proc);
 
 #endif

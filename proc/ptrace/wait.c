@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* wait: what waitpid(2) says of threads that are traced, and a child to try that on. */
+/* wait: waitpid(2) for traced threads, and a child to try ptrace(2) on. */
 #include "proc/ptrace/stop.h"
 #include <errno.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * filter: a classic BPF program, run with words that are not known.
+ * filter: interpret a classic BPF program on system call data that is partly unknown.
  *
- * Its jumps lead forward only, so one pass in the order of the instructions sees
- * all ways: what is known at an instruction is what all ways that lead there agree
- * on. A condition on something that is not known goes both ways.
+ * Jumps lead forward only, so one pass in the order of the instructions follows all paths. A
+ * word is known at an instruction if all paths to the instruction agree on its value. A
+ * condition on an unknown word takes both branches.
  */
 #include "proc/seccomp/filters.h"
 #include <linux/audit.h>
@@ -13,20 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** struct word - a value, if it is known */
 struct word {
 	u32 value;
 	bool known;
 };
 
-/** struct state - before an instruction, if a way leads there */
+/** struct state - the machine before an instruction; @reached: a path leads there */
 struct state {
 	bool reached;
 	struct word a, x, mem[BPF_MEMWORDS];
 };
 
-/** struct run - a program that is looked through
- *  @no, @perhaps, @yes: can it end so? */
+/** struct run - the interpretation of one filter
+ *  @no, @perhaps, @yes: can a path end with this answer? */
 struct run {
 	const struct sock_filter *code;
 	size_t n;
@@ -47,13 +46,13 @@ static struct word common(struct word a, struct word b)
 	return a.known && b.known && a.value == b.value ? a : unknown;
 }
 
-/* A way leads from here to there. */
+/* A path leads to instruction @to, in state @now. */
 static void lead(struct run *run, size_t to, const struct state *now)
 {
 	struct state *s;
 	size_t i;
 
-	if (to >= run->n) { /* the kernel takes no such program */
+	if (to >= run->n) { /* the kernel rejects such a program */
 		run->perhaps = true;
 		return;
 	}
@@ -68,8 +67,8 @@ static void lead(struct run *run, size_t to, const struct state *now)
 		s->mem[i] = common(s->mem[i], now->mem[i]);
 }
 
-/* Who is asked besides may let the call pass. So may the handler of a signal, which
- * can also make it appear to. */
+/* A path ends. A tracer, a supervisor or a handler of SIGSYS may let the call pass, or fake
+ * its result. */
 static void end(struct run *run, struct word result)
 {
 	if (!result.known) {
@@ -109,7 +108,7 @@ static struct word mem_word(const struct state *now, u32 k)
 static struct word loaded(const struct run *run, const struct state *now,
 			  const struct sock_filter *f)
 {
-	switch (f->code & ~BPF_LDX) { /* as of BPF_LD */
+	switch (f->code & ~BPF_LDX) { /* BPF_LDX as BPF_LD */
 	case BPF_W | BPF_ABS:
 		return data_word(run, f->k);
 	case BPF_W | BPF_LEN:
@@ -155,14 +154,14 @@ static struct word computed(u16 op, struct word a, struct word b)
 	}
 }
 
-/* Return: false if the program ends here. */
+/* Return: false if the path ends here. */
 static bool compute(struct run *run, struct state *now,
 		    const struct sock_filter *f)
 {
 	struct word b = BPF_SRC(f->code) == BPF_X ? now->x : constant(f->k);
 	u16 op = BPF_OP(f->code);
 
-	/* A division by nothing makes the filter's answer 0, which kills. */
+	/* A division by zero makes the filter's answer 0, which kills. */
 	if (op == BPF_DIV && !(b.known && b.value))
 		run->no = true;
 	if (op == BPF_DIV && b.known && !b.value)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * filter_install: a thread waits because it is about to install a seccomp filter, or to have its
- * system calls dispatched to a handler of its own.
+ * filter_install: a thread waits in the agent because it is about to install a seccomp filter,
+ * or to have its system calls dispatched to a handler of its own.
  *
- * Its registers say what filter (port/user/signals/filter_install.c). If that permits what probes need
- * the thread is answered. Otherwise they have to be taken out first, and the thread,
- * stopped in its wait, is sent to before its call. It asks again if it is let go before
- * all is over, and makes the call by itself when it is.
+ * The thread's registers say what filter (port/user/signals/filter_install.c). If the filter
+ * permits what probes need, the tool answers the thread. Otherwise the probes have to go
+ * first: the tool stops the thread in its wait and sends it back to before its call. Released
+ * while the intercepts are still in, the thread asks again; later it makes the call itself.
  *
- * What the registers lead to is the target's, and may change after we have looked at it:
- * that would be its own end, and nobody else's. What the kernel will not take is no filter.
+ * The filter is in the target's memory, which may change after the tool has read it: that
+ * can only end the target. A filter that the kernel would reject does not count.
  */
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
@@ -40,9 +40,9 @@
 #define DISPATCH_EXCLUSIVE 1 /* linux/prctl.h; the other is Linux 6.17's */
 #define DISPATCH_INCLUSIVE 2
 
-/** struct wanted - what is about to be installed
- *  @strict: the kernel's strict mode; @dispatch: of calls; else the @n instructions of
- *  @code. 0: nothing */
+/** struct wanted - what a thread is about to install
+ *  @strict: seccomp's strict mode; @dispatch: Syscall User Dispatch; else a filter of @n
+ *  instructions @code; @n is 0: nothing that the kernel would take */
 struct wanted {
 	bool strict, dispatch;
 	size_t n;
@@ -51,7 +51,7 @@ struct wanted {
 
 static struct dp_arena *arena_of(const struct dp_process *proc)
 {
-	/* Asked without a lock, too, by a thread that serves the process. */
+	/* A thread that serves the process calls this without a lock, too. */
 	return proc->engine && __atomic_load_n(&proc->installed,
 					       __ATOMIC_ACQUIRE) ?
 		       dp_engine_arena(proc->engine) :
@@ -108,7 +108,7 @@ static void read_filter(const struct dp_process *proc, u64 addr,
 	w->n = prog.len;
 }
 
-/* Will the kernel take it? */
+/* Will the kernel accept this PR_SET_SYSCALL_USER_DISPATCH? */
 static bool is_dispatch(const struct dp_mcontext *regs)
 {
 	u64 from = dp_uframe_arg(regs, 2), len = dp_uframe_arg(regs, 3);
@@ -159,7 +159,7 @@ static const char *leave(struct dp_process *proc, const char *fmt,
 	return proc->why_leaves;
 }
 
-/* What it does without is for a thread that finds no tool. */
+/* Tell the agent which calls of its own to do without, for a thread that finds no tool. */
 static void note_permitted(struct dp_process *proc, const struct wanted *w)
 {
 	static const long spared[] = { SYS_unshare, SYS_mmap };
@@ -172,15 +172,15 @@ static void note_permitted(struct dp_process *proc, const struct wanted *w)
 			a->control.forbidden |= dp_own_bit(spared[i]);
 }
 
-/* A library that probes others makes no child to find out, and goes to none that has
- * a filter. */
+/* A library that probes other processes makes no child to try, and attaches to no process
+ * that has a filter. */
 static bool may_suspend(const struct dp_process *proc)
 {
 	return !proc->attached_other &&
 	       (proc->filtered || dp_filters_can_suspend());
 }
 
-/* Return: why probes cannot go on under it; NULL: they can. */
+/* Return: why probes cannot stay under the new filter; NULL: they can. */
 static const char *judge(struct dp_process *proc, const struct wanted *w)
 {
 	const char *call;
@@ -210,7 +210,8 @@ static const char *judge(struct dp_process *proc, const struct wanted *w)
 	return NULL;
 }
 
-/* Whatever it is under by now nobody has looked at, and its text is its own. */
+/* A thread that got no answer has put the original text back, and installed a filter that the
+ * tool has not read: presume the worst of it. */
 void dp_filter_install_catch_up(struct dp_process *proc)
 {
 	const struct dp_arena *a = arena_of(proc);
@@ -285,7 +286,7 @@ static int send_home(struct dp_process *proc, struct dp_thread *t)
 	dp_uframe_load(&t->regs, &regs);
 	if (ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
-	/* It asks anew. */
+	/* This ask is over: the thread asks anew. */
 	if (ask && dp_filter_regs(ask) == at)
 		answer(a, ask);
 	return 0;

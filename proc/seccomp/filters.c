@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * filters: what the seccomp filters of a process permit us.
+ * filters: what the seccomp filters of a process permit the tool and the agent.
  *
- * A breakpoint's handler returns by rt_sigreturn, whatever else. That breakpoints
- * stay out of signal masks and that actions stay ours is seen to by intercepts on the
- * calls which change these, and intercepts make calls of their own. So either all of
- * those are permitted; or none is of those which would have to be intercepted, and then
- * nothing can change. What is neither has jumps only, and no call is made.
+ * A breakpoint's handler needs rt_sigreturn in any case. Intercepts keep caught signals out of
+ * signal masks, and the actions the agent's; they make system calls of their own.
+ *
+ *   the filters permit all that intercepts need      breakpoints and intercepts
+ *   they forbid all calls that would be intercepted  breakpoints; nothing can change
+ *   neither                                          signal-free: jumps only, no call
  */
 #include "port_calls.h"
 #include "proc/code/intercepts.h"
@@ -22,7 +23,7 @@
 #include <sys/syscall.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define FILTERS_MAX 8192 /* of a thread; the kernel stops before */
+#define FILTERS_MAX 8192 /* of a thread; the kernel permits fewer */
 
 /** struct program - one filter; many threads have the same */
 struct program {
@@ -36,9 +37,9 @@ struct filtered_thread {
 	size_t from, to;
 };
 
-/** struct look - what has been read
- *  @of: of all threads, one after the other
- *  @unread: why not all of it; NULL: it is */
+/** struct look - the filters of all threads
+ *  @of: indices of programs, thread after thread
+ *  @unread: why not all could be read; NULL: all are */
 struct look {
 	struct dp_process *proc;
 	struct program *programs;
@@ -48,7 +49,7 @@ struct look {
 	const char *unread;
 };
 
-/* Room for one more at the end of @v, which has @n of @size. */
+/* Make room for one more element in array *@v, which has @n elements of @size bytes. */
 static bool extend(void *v, size_t n, size_t size)
 {
 	void *old, *bigger;
@@ -63,7 +64,7 @@ static bool extend(void *v, size_t n, size_t size)
 	return true;
 }
 
-/* Return: its place among those seen so far; -ENOMEM */
+/* Return: the index of the program, added if it is new; -ENOMEM */
 static long program_of(struct look *look, const struct sock_filter *code,
 		       size_t n)
 {
@@ -97,7 +98,7 @@ static bool add_filter(struct look *look, const struct sock_filter *code,
 	return true;
 }
 
-/* The kernel numbers them from the newest on. */
+/* The kernel numbers a thread's filters from the newest on. */
 static void read_filters(struct look *look, pid_t tid)
 {
 	struct sock_filter code[BPF_MAXINSNS];
@@ -153,7 +154,7 @@ static void read_threads(struct look *look, const struct dp_process *proc)
 	free(tids);
 }
 
-/* All of them: also those that would otherwise be left asleep. */
+/* Stop all threads, also those that are usually left asleep. */
 static int read_all(void *arg)
 {
 	struct look *look = arg;
@@ -192,7 +193,7 @@ static enum dp_filter_says thread_says(const struct look *look,
 	return least;
 }
 
-/* What all threads have in common. */
+/* The answer of all threads if they agree; else DP_FILTER_PERHAPS. */
 static enum dp_filter_says says(const void *arg, long nr)
 {
 	const struct look *look = arg;
@@ -227,7 +228,7 @@ struct call {
 	}
 #define CALL_AND(name) CALL(name),
 
-/* What intercepts, and a handler of breakpoints beside them, cannot do without. */
+/* Calls that intercepts, and the handler of breakpoints beside them, cannot do without. */
 static const struct call essential[] = {
 	CALL(rt_sigaction),
 	CALL(rt_sigprocmask),
@@ -241,7 +242,7 @@ static const struct call essential[] = {
 
 static const struct call own[] = { DP_OWN_CALLS(CALL_AND) };
 
-/* Intercepted, but nothing that breakpoints need changes by them. */
+/* These calls are intercepted, but change nothing that breakpoints need. */
 static bool changes_nothing(long nr)
 {
 	return nr == SYS_exit || nr == SYS_rt_sigpending ||
@@ -260,7 +261,7 @@ static long needs_intercept(const struct look *look)
 	return -1;
 }
 
-/* By which the tool comes and goes, and a thread that it has stopped goes on. */
+/* Remote calls by which the tool attaches and detaches; and restart_syscall, after a stop. */
 static const struct call remote[] = {
 	CALL(restart_syscall), CALL(mmap),	  CALL(munmap),
 	CALL(mprotect),	       CALL(madvise),	  CALL(socketpair),
@@ -347,8 +348,8 @@ static void decide(struct dp_process *proc, const struct look *look)
 	proc->signal_free = false;
 }
 
-/* Under jumps only nothing is intercepted, so nobody hears of further filters: what they
- * may take away is not relied on. */
+/* Without intercepts the tool does not learn of further filters. So it does not rely on calls
+ * that these may forbid. */
 static void presume_more(struct dp_process *proc, const struct look *look)
 {
 	if (says(look, SYS_prctl) == DP_FILTER_NEVER &&

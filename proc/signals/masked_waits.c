@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * masked_waits: calls that wait under a signal mask of their own (the pselect class), seen from outside.
+ * masked_waits: the agent's table of masked waits, as the tool reads and changes it.
  *
- * port/user/signals/masked_wait.c knows those that began while we were there. A thread that
- * is in one when we come is entered into its table as if it had passed there;
- * one that is in one when we go gets back the register that says where its mask
- * is.
+ * port/user/signals/masked_wait.c enters the waits that begin while the agent is attached. At
+ * attach the tool enters threads that are in a masked wait already. At detach a thread in a
+ * masked wait gets back the register that points to its mask.
  */
 #include "engine/layout/arena.h"
 #include "engine/layout/private.h"
@@ -27,7 +26,7 @@
 #define UNKNOWNS_AT (DP_PRIVATE_OFFSET + offsetof(struct dp_private, unknowns))
 
 struct dp_masked_waits {
-	u64 at; /* in the target */
+	u64 at; /* address in the target */
 	struct dp_masked_wait v[DP_MASKED_WAITS];
 };
 
@@ -113,7 +112,7 @@ static bool is_pair(s64 nr)
 	return nr == SYS_pselect6 || nr == SYS_io_pgetevents;
 }
 
-/* What stands for the program's mask, if it does. */
+/* Return: address of the entry's mask, which is used in place of the program's. */
 static u64 copy_of(const struct dp_masked_waits *masked_waits,
 		   const struct dp_masked_wait *s)
 {
@@ -123,8 +122,8 @@ static u64 copy_of(const struct dp_masked_waits *masked_waits,
 				      offsetof(struct dp_masked_wait, mask));
 }
 
-/* In registers and on the stack, of code that makes the call for another. Return: is
- * it there? */
+/* Look for @copy in the registers and on the stack of a function that makes the call for its
+ * caller; @really: put the program's pointer back. Return: is @copy there? */
 static bool replace(const struct dp_process *proc, const struct dp_caller *c,
 		    const struct dp_masked_wait *s, u64 copy, bool really)
 {
@@ -164,7 +163,7 @@ static bool is_through(const struct dp_process *proc,
 		return false;
 	if (*c->pc - s->behind < DP_THROUGH_TAIL)
 		return *c->sp - s->sp < DP_THROUGH_TAIL;
-	if (*c->pc == s->call) /* it is to call, after its intercept */
+	if (*c->pc == s->call) /* behind its intercept, about to call */
 		return *c->sp == s->sp &&
 		       replace(proc, c, s, copy_of(masked_waits, s), really);
 	return s->sp - *c->sp - 1 < DP_THROUGH_STACK &&
@@ -181,8 +180,8 @@ static bool is_unknown(const struct dp_caller *c,
 	       (*c->pc == s->behind || *c->pc == s->back);
 }
 
-/* Behind its intercept, which is to be executed yet by what the pc says then, and up to just
- * behind the call. */
+/* Find the entry of a caller between its intercept and the end of the call. The pc may be that
+ * of the intercept itself. @really: put the program's pointer back. */
 static const struct dp_masked_wait *
 find(const struct dp_process *proc, const struct dp_masked_waits *masked_waits,
      const struct dp_caller *c, bool really)
@@ -244,8 +243,8 @@ intercept_around(const struct dp_process *proc, u64 pc)
 	return NULL;
 }
 
-/* Which call a thread is in, or about to make; -1: none. Behind the call only one
- * that sleeps is still in it. */
+/* Return: the call that a thread is in or about to make; -1: none. A pc behind the call counts
+ * only if the call was interrupted in its sleep. */
 static s64 number_of(const struct dp_intercept *h, const struct dp_caller *c)
 {
 	s64 ret = (s64)*c->ret;
@@ -254,7 +253,7 @@ static s64 number_of(const struct dp_intercept *h, const struct dp_caller *c)
 
 	if (*c->pc != h->addr + h->len)
 		return c->handled ? -1 : any ? ret : (s64)number;
-	/* A signal frame does not tell. */
+	/* A signal frame does not tell the number of the call. */
 	if (c->handled)
 		return ret == -EINTR && !any ? (s64)number : -1;
 	return ret == -EINTR || ret == -DP_ERESTARTNOHAND ? c->call : -1;
@@ -306,7 +305,7 @@ static u64 address_of(const struct dp_masked_waits *masked_waits,
 	       (u64)((const char *)s - (const char *)masked_waits->v);
 }
 
-/* Writes it at once: a register is about to refer to it. */
+/* Write an entry to the target and point @reg to its mask. */
 static int enter(const struct dp_process *proc,
 		 struct dp_masked_waits *masked_waits, struct dp_masked_wait *s,
 		 u64 *reg)
@@ -323,9 +322,9 @@ static int enter(const struct dp_process *proc,
 }
 
 /**
- * struct place - of a thread in or about a call
- * @intercept: that it goes through; @nr: of the call, -1: it is in none
- * @sp: its stack pointer at the intercept
+ * struct place - where a thread is, in or near a call
+ * @intercept: of the call; @nr: the call's number, -1: the thread is in none
+ * @sp: the thread's stack pointer at the intercept
  */
 struct place {
 	const struct dp_intercept *intercept;
@@ -333,7 +332,7 @@ struct place {
 	u64 sp;
 };
 
-/* Through a function that makes it for others: it is at the call, or just behind. */
+/* number_of() for a call by way of musl's __syscall_cp: @c is at the call or just behind. */
 static s64 number_through(const struct dp_process *proc,
 			  const struct dp_intercept *h,
 			  const struct dp_caller *c)
@@ -416,7 +415,7 @@ struct dp_kernel_wait dp_masked_waits_seen(const struct dp_masked_wait *s,
 					.through = s->through };
 }
 
-/* One that is not in it yet is to pass the intercept. */
+/* A thread that has not made its call yet goes back to the intercept. */
 static void pass_intercept(const struct place *p, const struct dp_caller *c)
 {
 	const struct dp_intercept *h = p->intercept;
@@ -426,7 +425,7 @@ static void pass_intercept(const struct place *p, const struct dp_caller *c)
 		*c->pc = h->addr;
 }
 
-/* Into its sleep again. */
+/* Make an interrupted call again: point the pc to the "syscall". */
 static void make_again(const struct dp_process *proc,
 		       const struct dp_masked_wait *s,
 		       const struct dp_caller *c)
@@ -441,7 +440,7 @@ static void make_again(const struct dp_process *proc,
 	*c->ret = s->nr;
 }
 
-/* Its return to the program would not be seen: it is to make the call in the intercept. */
+/* Move the pc into the intercept's detour, as a return to the program would not be seen. */
 static int move_into_intercept(const struct dp_process *proc,
 			       const struct place *p, const struct dp_caller *c)
 {
@@ -452,7 +451,7 @@ static int move_into_intercept(const struct dp_process *proc,
 	return 0;
 }
 
-/* A handler that returns from a call of which nobody can tell any more which it was. */
+/* Will a handler return to the end of an interrupted call whose number is not known? */
 static bool returns_unknown(const struct place *p, const struct dp_caller *c)
 {
 	return c->handled && p->intercept && dp_call_is_any(p->intercept->nr) &&
@@ -460,7 +459,7 @@ static bool returns_unknown(const struct place *p, const struct dp_caller *c)
 	       (s64)*c->ret == -EINTR;
 }
 
-/* What the handler makes of its mask ends with it. That is to be seen. */
+/* Enter a wait of unknown number: a handler's return ends its virtual mask, and must be seen. */
 static int take_unknown(const struct dp_process *proc,
 			struct dp_masked_waits *masked_waits,
 			const struct place *p, const struct dp_caller *c,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * masks: caught signals out of the signal masks of a process, and back into them.
+ * masks: take caught signals out of the signal masks of a process, and put them back.
  *
- * From the moment that our signal actions are in force until they are gone again,
- * no thread has one of these really blocked (port/user/signals/mask.c). What threads and signal
- * actions had of it when we came is entered into the tables of the hit half;
- * what these say when we go is made true. In between a tool can be ended at any moment:
- * a virtual mask is written down before the kernel's differs from it, and struck out after
- * the two are the same again.
+ * While the agent's signal actions are in force, no thread blocks a caught signal in the
+ * kernel (port/user/signals/mask.c). At attach the tool writes the caught signals that threads
+ * and signal actions block into the tables of the hit half. At detach it sets the kernel's
+ * masks to what the tables say.
+ *
+ * The tool may be killed at any moment. So a virtual mask is entered before the kernel's mask
+ * differs from it, and cleared after the two are equal again.
  */
 #include "arch/arch.h"
 #include "engine/layout/base.h"
@@ -70,7 +71,7 @@ static u64 *read_words(const struct dp_process *proc, u64 base)
 	return words;
 }
 
-/* Only those where a thread is looked for. */
+/* Read only the words among which find() looks for @thread. */
 static int read_about(const struct dp_process *proc, u64 *words, u64 thread)
 {
 	u32 at = dp_mask_slot(thread);
@@ -125,17 +126,17 @@ static struct dp_caller caller_in(struct dp_mcontext *mc, u64 thread)
 				   DP_UFRAME_PLACES(mc) };
 }
 
-/* Of one thread, which signal handlers may run on. */
+/* The most stacks of one thread: its own and those of signal handlers. */
 #define STACKS 8
 
 /**
- * struct masking - what becomes of the masks of a thread, from the inside out
- * @proc, @masked_waits, @thread: whose they are; @view: of the agent that is to go
- * @caught: signals that it is about
- * @virtual_mask: the virtual mask
- * @words, @word: of all threads and of this one, as the hit half will find them
- * @real: if @closed, the mask for which another stands
- * @late: the intercepts are out, and all others' masks are what the kernel says
+ * struct masking - a change of the masks of a thread, from its innermost frame outwards
+ * @view: of the agent that is to go
+ * @caught: the caught signals of this process
+ * @virtual_mask: the virtual mask, as far as it is known
+ * @words, @word: the hit half's virtual masks of all threads, and of this one
+ * @real: if @closed, the thread's mask; the kernel has all signals blocked instead
+ * @late: the intercepts are out; but for masked waits the kernel's masks are right
  */
 struct masking {
 	struct dp_process *proc;
@@ -149,12 +150,12 @@ struct masking {
 	bool closed, late;
 };
 
-/* What is to be done with a signal frame. */
+/* Change a signal frame. Return: 0 or a negative errno. */
 typedef int frame_fn(struct masking *m, struct dp_sigframe *frame,
 		     bool innermost);
 
-/* Those of one stack. @sp: its stack pointer; set to that of the stack which a handler
- * has left, or 0. */
+/* Call @act for the signal frames of one stack. @sp: in: its stack pointer; out: that of the
+ * stack from which a handler came to this one, or 0. */
 static int stack_frames(struct masking *m, const struct dp_maps *maps,
 			frame_fn *act, u64 *sp, bool *innermost)
 {
@@ -186,7 +187,7 @@ static int stack_frames(struct masking *m, const struct dp_maps *maps,
 	return err;
 }
 
-/* A handler has returned, to the code that ends it: its frame begins below. */
+/* Is @pc in a restorer? The handler has returned, and its frame begins one word below sp. */
 static bool is_ending(const struct dp_process *proc, u64 pc)
 {
 	u64 n;
@@ -197,7 +198,7 @@ static bool is_ending(const struct dp_process *proc, u64 pc)
 	return false;
 }
 
-/* From the innermost one outwards. Return: 0 or what @act did. */
+/* Call @act for each frame, from the innermost outwards. Return: 0, or what @act returned. */
 static int each_frame(struct masking *m, const struct dp_maps *maps,
 		      frame_fn *act)
 {
@@ -212,8 +213,8 @@ static int each_frame(struct masking *m, const struct dp_maps *maps,
 	return err;
 }
 
-/* In a handler, what counts is what was blocked before: its return brings that
- * back. Of one that runs in a call with a mask of its own, we see the return. */
+/* In a handler the virtual mask is that of its frame, which the handler's return restores. If
+ * the handler interrupted a masked wait, the agent sees the return. */
 static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 {
 	struct dp_caller c =
@@ -228,7 +229,7 @@ static int take_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 	return got < 0 ? got : 0;
 }
 
-/* The virtual mask, before the kernel has another one. */
+/* Enter the virtual mask into the table, before the kernel's mask changes. */
 static int write_down(const struct masking *m)
 {
 	if (!m->virtual_mask)
@@ -238,7 +239,8 @@ static int write_down(const struct masking *m)
 	return write_word(m->proc, m->proc->base, m->words, m->word);
 }
 
-/* Return: 0 or a negative errno; @m->virtual_mask is what was blocked. */
+/* Take caught signals out of a thread's masks. Return: 0 or a negative errno;
+ * @m->virtual_mask: the caught signals that were blocked */
 static int unblock(struct masking *m, const struct dp_maps *maps)
 {
 	struct dp_thread *t = m->thread;
@@ -261,8 +263,7 @@ static int unblock(struct masking *m, const struct dp_maps *maps)
 	if ((err || dp_uregs_pc(&t->regs) != pc) &&
 	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs))
 		return -errno;
-	/* In a call with a mask of its own that one is in force as yet: not from
-	 * here on. */
+	/* The mask of a masked wait is in force until this replaces it. */
 	mask = err == DP_MASKED_WAIT_CLOSED ? ~0ull : mask & ~m->caught;
 	return ptrace(PTRACE_SETSIGMASK, t->tid, 8, &mask) ? -errno : 0;
 }
@@ -348,7 +349,7 @@ int dp_masks_take(struct dp_process *proc, size_t from)
 	return err;
 }
 
-/* Signals that were held for a thread, as a set. */
+/* The deferred signals of a thread, as a set. */
 static u64 deferred_for(const struct dp_deferred *deferred, u64 thread)
 {
 	u64 signals = 0;
@@ -369,7 +370,7 @@ static void send_signals(const struct dp_process *proc, pid_t tid, u64 signals)
 			syscall(SYS_tgkill, proc->pid, tid, sig);
 }
 
-/* Behind the call it is over, unless it was our stop that ended it. */
+/* Is masked wait @s still to sleep? Behind its call it is over, unless a stop has ended it. */
 static bool will_wait(const struct dp_thread *t, const struct dp_masked_wait *s,
 		      u64 pc)
 {
@@ -383,9 +384,8 @@ static bool will_wait(const struct dp_thread *t, const struct dp_masked_wait *s,
 }
 
 /*
- * Signals that were held for a thread wait for it as if they had just come. In a
- * call @s whose own mask blocks what its usual one does not, that is so once it
- * is asleep again: see dp_masks_settle(). Return: those.
+ * Send a thread its deferred signals. Those that only the mask of masked wait @s blocks are
+ * sent once the thread sleeps again: see dp_masks_settle(). Return: these.
  */
 static u64 send_deferred(struct dp_process *proc, const struct dp_thread *t,
 			 u64 signals, const struct dp_masked_wait *s, u64 pc,
@@ -402,7 +402,7 @@ static u64 send_deferred(struct dp_process *proc, const struct dp_thread *t,
 	return signals & late;
 }
 
-/* Or does it sleep elsewhere by now, or has it ended? */
+/* Is the thread in its masked wait again? True also if it sleeps elsewhere, or has ended. */
 static bool waits_again(const struct dp_process *proc,
 			const struct dp_waiter *s)
 {
@@ -440,7 +440,7 @@ static u64 mask_for(u64 word)
 	return mask;
 }
 
-/* Of a pc in a copy: it is moved there later. */
+/* Return: the original address of a pc in a copy: the thread is moved there later. */
 static u64 original(const struct masking *m, u64 pc)
 {
 	u64 to;
@@ -448,7 +448,7 @@ static u64 original(const struct masking *m, u64 pc)
 	return dp_view_original(m->view, pc, &to) ? pc : to;
 }
 
-/* Out of a call with a mask of its own, if one is there. */
+/* Take a caller out of the masked wait that it is in, if any. Return: the wait, or NULL. */
 static const struct dp_masked_wait *leave_masked_wait(struct masking *m,
 						      const struct dp_caller *c)
 {
@@ -483,7 +483,7 @@ static int give_frame(struct masking *m, struct dp_sigframe *f, bool innermost)
 	return 0;
 }
 
-/* Return: the call with a mask of its own that the thread is in, or NULL. */
+/* Put caught signals back into a thread's masks. Return: its masked wait, or NULL. */
 static const struct dp_masked_wait *block(struct masking *m,
 					  const struct dp_maps *maps)
 {
@@ -496,7 +496,7 @@ static const struct dp_masked_wait *block(struct masking *m,
 	s = leave_masked_wait(m, &c);
 	if (s)
 		ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs);
-	/* The call's own, which is ours, is in force no more from here on. */
+	/* The mask of the wait is the agent's: replace it with the thread's. */
 	if ((s || m->virtual_mask) &&
 	    !ptrace(PTRACE_GETSIGMASK, t->tid, 8, &mask)) {
 		mask = masked(m, mask);
@@ -506,7 +506,7 @@ static const struct dp_masked_wait *block(struct masking *m,
 	return s;
 }
 
-/* They wait with the kernel now. */
+/* Clear the deferred signals of a thread, which are pending in the kernel now. */
 static void forget_deferred(const struct masking *m,
 			    const struct dp_deferred *deferred, u64 thread,
 			    u64 but)
@@ -523,7 +523,7 @@ static void forget_deferred(const struct masking *m,
 					 sizeof(none));
 }
 
-/* Return: is there a call with a mask of its own that goes on without us? */
+/* Return: is the thread in a masked wait that goes on in the kernel? Then @in_kernel is set. */
 static bool return_thread(struct masking *m, const struct dp_maps *maps,
 			  const struct dp_deferred *deferred,
 			  struct dp_kernel_wait *in_kernel)
@@ -535,8 +535,8 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 
 	if (!word && !dp_masked_waits_has(m->masked_waits, thread))
 		return false;
-	/* What the virtual mask has got since is of a call with a mask of its own, and may have
-	 * outlived it: its return has found no intercept. */
+	/* Without intercepts, the virtual mask may be that of a masked wait that has returned
+	 * since, unseen. */
 	m->virtual_mask = m->late ? 0 : inside;
 	m->closed = false;
 	s = block(m, maps);
@@ -544,7 +544,7 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 			     s, original(m, dp_uregs_pc(&m->thread->regs)),
 			     inside);
 	forget_deferred(m, deferred, thread, late);
-	/* It is true now: nobody is to do it again. */
+	/* The masks are equal now: clear the entry. */
 	if (word) {
 		*word &= late ? ~DP_MASK_STATE | DP_MASK_DEFERRED :
 				~DP_MASK_STATE;
@@ -590,7 +590,7 @@ void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
 			     .masked_waits = dp_masked_waits_read(proc, base),
 			     .words = read_words(proc, base),
 			     .late = late };
-	/* And room for one too many. */
+	/* With room for one more than is written. */
 	struct dp_kernel_wait *kernel_waits =
 		calloc(DP_MASKED_WAITS + 1, sizeof(*kernel_waits));
 
@@ -644,7 +644,7 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 	return absent;
 }
 
-/* Read the action for a signal of the program's to @at. Return: 0, a negative errno. */
+/* Read the kernel's action for a signal, via @at in the target. Return: 0, a negative errno. */
 static int read_action(struct dp_process *proc, struct dp_remote *rem, u64 at,
 		       int sig, struct dp_kernel_sigaction *act)
 {
@@ -656,7 +656,7 @@ static int read_action(struct dp_process *proc, struct dp_remote *rem, u64 at,
 	return dp_process_read(proc, at, act, sizeof(*act)) ? -EFAULT : 0;
 }
 
-/* Those of a set of signals whose actions block the @k-th caught signal. */
+/* For each caught signal, find which actions of a set of signals block it. */
 static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
 			    u64 at, u64 signals, u64 blocking[DP_CAUGHT])
 {
@@ -675,7 +675,7 @@ static int blocking_actions(struct dp_process *proc, struct dp_remote *rem,
 	return err;
 }
 
-/* Change one caught signal in the masks of the actions for a set of signals. */
+/* Add or remove the @k-th caught signal in the masks of the actions for @signals. */
 static int change_actions(struct dp_process *proc, struct dp_remote *rem,
 			  u64 at, u32 k, u64 signals, bool add)
 {
@@ -712,7 +712,7 @@ int dp_masks_take_actions(struct dp_process *proc, struct dp_remote *rem)
 
 	if (dp_status_read(proc->pid, proc->pid, &st))
 		return -ESRCH;
-	/* Those of the caught signals are ours already. */
+	/* The actions for the caught signals are the agent's already. */
 	others = st.caught & ~dp_caught_mask(nr);
 	err = blocking_actions(proc, rem, scratch(proc->base), others,
 			       blocking);

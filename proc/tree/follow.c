@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* follow: processes come to be traced all the time, and go on after what they did. */
+/* follow: processes join a process tree, and go on after a fork or an exec. */
 #include "proc/attach/attach.h"
 #include "proc/tree.h"
 #include "proc/proc.h"
@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
-/* Until a look at the threads finds no new one: those are seized as they are made
- * by threads that are. */
+/* Repeat until a pass finds no new thread: a seized thread's children are seized from birth. */
 static int seize_all(struct dp_process *proc)
 {
 	struct dp_seizer seizer = { 0 };

@@ -2,11 +2,10 @@
 /*
  * fork: a fork child of a probed process becomes a probed process of its own.
  *
- * It is stopped at its birth, with its parent's text, copies and agent. In place
- * of the memory that these share with the parent it gets memory with the same in
- * it, at the same addresses, one mapping after the other. Last comes the word
- * that says whose it is: until then the child would, as any other, leave the
- * probes when it goes on, whatever becomes of us.
+ * The child is stopped at its birth, with its parent's text, copies and agent. The tool
+ * replaces each area that it shares with the parent by one of its own, with the same
+ * contents, at the same address. The word that names the owner of the agent is written
+ * last. If the tool ends before, the child leaves the probes as any fork child does.
  */
 #include "engine/site/instances.h"
 #include "engine/layout/arena.h"
@@ -49,7 +48,7 @@ static int build(struct dp_process *child, const struct dp_process *parent,
 	return err;
 }
 
-/* Code and contexts it has of its own since its birth. */
+/* Map the areas that the child shares; code and contexts are private since its birth. */
 static long map_all(struct dp_process *child, struct dp_remote *rem,
 		    const s32 *there)
 {
@@ -73,7 +72,7 @@ static long map_all(struct dp_process *child, struct dp_remote *rem,
 	return dp_area_share(child, rem, need, there);
 }
 
-/* Where that table is, unless the parent got it after the fork. */
+/* Return: @addr if a table of the parent's is mapped there in the child, too; else 0. */
 static u64 place_of(const struct dp_process *child, u64 addr)
 {
 	const struct dp_map *map;
@@ -96,7 +95,7 @@ static bool holds(void *child, u64 slot, u64 word)
 	return !dp_process_read(child, slot, &is, sizeof(is)) && is == word;
 }
 
-/* Tables that the parent got while it was probed, and what is in all of them. */
+/* Tables of instances that the parent got while it was probed, and the contents of all. */
 static long map_instances(struct dp_process *child,
 			  const struct dp_process *parent, u32 maker,
 			  struct dp_remote *rem)
@@ -122,8 +121,7 @@ static long map_instances(struct dp_process *child,
 	return 0;
 }
 
-/* What its parent's other threads were doing, and signals that wait for a thread of
- * its parent's, are none of its own. */
+/* Drop the state of the parent's other threads, and signals deferred for its threads. */
 static void clean_private(const struct dp_process *child, u32 maker)
 {
 	struct dp_private *p = malloc(sizeof(*p));
