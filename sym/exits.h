@@ -89,8 +89,8 @@ int dp_exit_reader_open(struct dp_exit_reader *reader, struct dp_modules *mods,
 /**
  * dp_exit_reader_rest() - give back the module's code until the next question
  *
- * The map stays: to draw the map of 50 MB of code takes seconds. A module that could not
- * be read is forgotten.
+ * The map stays: of 50 MB of code it takes seconds to draw, and a quarter of that memory.
+ * A module that could not be read is forgotten.
  */
 void dp_exit_reader_rest(struct dp_exit_reader *reader);
 void dp_exit_reader_close(struct dp_exit_reader *reader);

@@ -29,9 +29,9 @@ struct dp_unwind {
  * dp_unwinds_find() - find these instructions in all modules of a process
  * @list: room for DP_UNWINDS_MAX
  *
- * Functions of libgcc are found by name, in whatever module they are linked into, and
- * so is the place in glibc where a thread begins to end. An unwinder without these
- * names, or with other code, is not found.
+ * Functions of libgcc are found by name, in whatever module they are linked into. The
+ * place in glibc where a thread begins to end is found by the code of its callers. An
+ * unwinder without these names, or with other code, is not found.
  * Return: the number of entries in @list.
  *
  * Context: tool process; may sleep and allocate.

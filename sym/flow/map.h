@@ -167,7 +167,7 @@ int dp_lsda_mark(struct dp_survey *s);
 int dp_text_load(struct dp_survey *s);
 void dp_text_drop_code(struct dp_code_map *map);
 struct dp_text *dp_text_find(const struct dp_code_map *map, u64 addr);
-/* Mark @addr as a target: of a jump within a function, or of anything else. */
+/* Mark @addr as a target: the first of a jump only, the second also as named. */
 void dp_text_mark_jump(struct dp_code_map *map, u64 addr);
 void dp_text_mark(struct dp_code_map *map, u64 addr);
 void dp_text_mark_insn(struct dp_text *t, u64 addr);
