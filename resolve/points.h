@@ -54,7 +54,7 @@ struct dp_spec {
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
-/** dp_list_line_spec() - the spec of a line of kprobes/list, malloc()ed; NULL: it is no
+/** dp_list_line_spec() - the spec of a line of kprobes/list, malloc()ed; NULL: @text is no
  *  such line */
 char *dp_list_line_spec(const char *text);
 
@@ -84,8 +84,8 @@ bool dp_spec_reserved(const char *module);
 /**
  * struct dp_point - one address that a spec stands for
  * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; owned
- * @probe: its number in the engine, ascending over the points; @program: number of the
- *         program that it runs
+ * @probe: its number in the engine, ascending over the points; a refused point has that
+ *         of the point before it. @program: number of the program that it runs
  */
 struct dp_point {
 	char *name;
@@ -103,7 +103,7 @@ struct dp_point {
 	struct dp_exit *exits;
 	u64 *early_starts; /* per exit: its early start, or 0 */
 	size_t nr_exits;
-	struct dp_type ret; /* what it returns, once @typed */
+	struct dp_type ret; /* what its function returns, once @typed */
 	bool typed;
 };
 

@@ -28,7 +28,7 @@ struct dp_exit_reader *dp_tail_targets_reader(struct dp_tail_targets *o,
 	return &o->reader[o->next_reader++ % DP_READERS];
 }
 
-/* The process, and its mappings, which tell what is writable. */
+/* The process; its mappings tell which words are writable. */
 struct looker {
 	struct dp_points *points;
 	int mem;

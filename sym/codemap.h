@@ -37,11 +37,11 @@ void dp_code_map_close(struct dp_code_map *map);
  * @start, @end: addresses; only what lies strictly between them counts
  * @first: the first such address, or NULL
  *
- * A target is where control arrives other than from the instruction before: the
- * operand of a direct branch or call, an entry of a jump table, a landing pad, an
- * address that code or data holds, a symbol, the start of a function, an endbr64.
- * The return address behind a call is no target: the caller of this function sees
- * the call. Nor is the next instruction of a thread that is stopped in between.
+ * A target is an address at which control may arrive other than from the instruction
+ * before. Direct branches and calls, jump tables, landing pads, symbols, starts of
+ * functions and addresses in code or data tell of targets; every endbr64 is one. The
+ * return address behind a call is no target: the caller of this function sees the call.
+ * Nor is the next instruction of a thread that is stopped in between.
  * Addresses outside the module's code count as targets.
  *
  * Between functions it is not known where instructions begin: see
@@ -71,9 +71,9 @@ int dp_code_map_function(const struct dp_code_map *map, u64 addr, u64 *start,
 /**
  * dp_code_map_unresolved() - may control arrive anywhere in this function?
  *
- * True if the function cannot be decoded, if the targets of an indirect jump or its
- * landing pads were not found, and where there is no function. Also true for code
- * without a frame description in a module where most code has one.
+ * True if the function cannot be decoded, or if the targets of an indirect jump or its
+ * landing pads were not found. Also true where there is no function, and for code
+ * without a frame description in a module that describes most of its code.
  */
 bool dp_code_map_unresolved(const struct dp_code_map *map, u64 addr);
 

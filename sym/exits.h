@@ -113,8 +113,8 @@ void dp_exits_free(struct dp_exit_list *list);
  * @entry: address of the function's entry
  * @at: the first instruction that names the return address, or NULL
  *
- * Found are loads from and stores to the slot, an lea of its address, and pops of the
- * return address, wherever the frame description or the code tells where the slot is.
+ * Found are loads from and stores to the slot, an lea of its address, and pops of it,
+ * as far as the frame description or the code tells where the slot is.
  * Not found: an address computed from another one, as that of an argument on the stack.
  * Return: 1 it is; 0 it is not; -ENOENT no function is there; -EOPNOTSUPP
  * it cannot be decoded; -ENOMEM.
@@ -123,12 +123,12 @@ int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at);
 
 /**
  * dp_entry_reads_return_address() - the same without a map of the module
- * @entry: where a function is entered
+ * @entry: address of the function's entry
  *
  * Quick, for single functions: looks only at the code of one frame description, at no
  * cold part.
  * Return: 1, 0, -ENOMEM as above; DP_ENTRY_IS_NONE the stack at @entry is not as behind a
- * call, so that @entry is a part which others jump to; -ENOENT no description begins
+ * call: code jumps to this part, but cannot call it; -ENOENT no description begins
  * there, or the file cannot be read; -EOPNOTSUPP description or code is not understood.
  */
 #define DP_ENTRY_IS_NONE 2

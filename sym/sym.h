@@ -245,8 +245,8 @@ int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *sym);
 /**
  * dp_function_bounds() - where the function around @addr starts and ends
  *
- * Symbols with a size go first, then the FDEs of .eh_frame, so that stripped files
- * work. Both bounds are addresses of the target.
+ * A symbol with a size goes before an FDE of .eh_frame, which serves stripped files.
+ * Both bounds are addresses of the target.
  * Return: 0; -ENOENT if nothing is known.
  */
 int dp_function_bounds(struct dp_modules *mods, u64 addr, u64 *start, u64 *end);

@@ -32,8 +32,8 @@ struct dp_type {
  * @addr: entries of the functions in the process, ascending
  * @type: type of each; DP_TYPE_UNKNOWN where nothing is known
  *
- * libdw reads the file in a child with limited time and memory, and without a right to
- * open, write or change anything. A malicious file can harm only that child.
+ * libdw reads the file in a child with limited time and memory. The child has no right to
+ * open, write or change anything, so that a malicious file harms only the child.
  *
  * Context: may sleep, for DP_TYPES_SECONDS at most.
  * Return: 0; -ENOENT there is no debug information; -EOPNOTSUPP libdw is not installed;

@@ -2,10 +2,10 @@
 /*
  * gnuhash: one dynamic symbol, found as the dynamic linker finds it.
  *
- * DT_GNU_HASH is a header of four words, a bloom filter, buckets by the remainder of a
- * name's hash, and the hashes of all symbols in the order of their buckets. The last hash
- * of a bucket has its lowest bit set. A lookup reads a few words instead of a table of
- * some thousand symbols.
+ * DT_GNU_HASH has a header of four words, a bloom filter, and buckets by the remainder of
+ * a name's hash. The hashes of all symbols follow in the order of their buckets. The last
+ * hash of a bucket has its lowest bit set. A lookup reads a few words instead of a table
+ * of some thousand symbols.
  */
 #include <elf.h>
 #include <string.h>

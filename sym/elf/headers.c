@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* headers: what the headers of an ELF file say. */
+/* headers: the segments, sections and symbol tables that an ELF file's headers name. */
 #include "sym/elf/headers.h"
 #include <asm/errno.h>
 

@@ -137,8 +137,8 @@ static int add_symbols(struct dp_survey *s)
 /*
  * A compiler that describes frames describes all of them. Where most of a module is
  * described, code without a description has another origin. It may have ways in that no
- * table here knows: a JavaScript engine's builtins have handlers at offsets in a data
- * structure of its own.
+ * table here shows: the handlers of a JavaScript engine's builtins are at offsets which
+ * only the engine's own data lists.
  */
 static void find_foreign(struct dp_code_map *map)
 {

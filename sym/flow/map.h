@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * map: what a code map holds, for the files that draw it and those that read it.
+ * map: the contents of a code map, for the files that draw or read it.
  *
  * Addresses are those of the file. Context of every function: tool process; may allocate.
  */
@@ -87,25 +87,25 @@ struct dp_code_map {
 };
 
 /*
- * survey: what is gathered while a code map is drawn.
+ * survey: the state of drawing a code map.
  *
  * Order of work: text (bytes, empty bitmaps) -> fragments (where functions are)
  * -> flow (decode them), padding (what lies between), tables, pointers, lsda
  * (further ways in).
  */
 
-/** struct dp_ref - a fragment takes the address of something that is not code */
+/** struct dp_ref - an address of data that a fragment takes */
 struct dp_ref {
 	u64 addr;
 	u32 fragment;
 };
 
-/** struct dp_edge - a fragment jumps into the middle of another */
+/** struct dp_edge - a jump from one fragment into the middle of another */
 struct dp_edge {
 	u32 from, to;
 };
 
-/** struct dp_window - the part of the file's image that was last looked at */
+/** struct dp_window - the part of the file that was read last */
 struct dp_window {
 	const struct dp_elf *elf;
 	u64 start;
@@ -114,7 +114,7 @@ struct dp_window {
 };
 
 /**
- * struct dp_survey - what is gathered while a map is drawn
+ * struct dp_survey - the state of drawing a code map
  * @absolute: the program is not relocated: code may hold addresses in 32 bits,
  *            and data holds them without a relocation that tells
  * @go: made by Go, whose functions are resumed at calls: recover() resumes at the

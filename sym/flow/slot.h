@@ -20,8 +20,7 @@ struct dp_exits {
 	struct dp_fdes fdes;
 	struct dp_eh frames;
 	struct dp_relocs stubs; /* of these, the PLTs only */
-	struct dp_rows rows,
-		other; /* of the fragment; of another one asked about meanwhile */
+	struct dp_rows rows, other; /* of the fragment; of a second one */
 };
 
 /* The same as dp_exits_open(), for a file. */

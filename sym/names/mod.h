@@ -21,7 +21,7 @@
 /* Find section __rseq_cs, in the file's addresses. */
 int dp_rseq_section(const struct dp_elf *elf, u64 *vaddr, u64 *n);
 
-/** struct dp_mod - a module with what is known about it so far */
+/** struct dp_mod - a module, and the tables of it that have been read */
 struct dp_mod {
 	struct dp_module pub; /* first, so that a dp_module is a dp_mod */
 	char *path, *soname;
