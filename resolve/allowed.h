@@ -2,8 +2,8 @@
 /*
  * allowed: may an address be probed?
  *
- * Every asker gets the same rules. A table in allowed.c says which rules apply to
- * which asker, and in which order.
+ * A table in allowed.c has the rules in order, and tells for each which askers it applies
+ * to.
  *
  * Context: task; may sleep and allocate; not thread-safe on one struct dp_reach_reader.
  */

@@ -74,8 +74,8 @@ void dp_spec_free(struct dp_spec *spec);
  */
 int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag);
 
-/** dp_spec_colon() - the first single colon of @text, which separates, or NULL. "::" is
- *  part of a name. */
+/** dp_spec_colon() - the first colon of @text that separates, or NULL. "::" is part of a
+ *  name. */
 const char *dp_spec_colon(const char *text);
 
 /** dp_spec_reserved() - would a spec read this module name as something else? */

@@ -33,7 +33,7 @@ struct load {
 /**
  * struct dp_symbol_map - the process as it was last read
  * @v: its modules in load order
- * @match: the modules that match @pattern, the last one to be resolved
+ * @match: the modules that match @pattern, which was looked up last
  * @exits: reader of the module asked about last
  */
 struct dp_symbol_map {

@@ -4,7 +4,7 @@
  *
  * The list is for what the code does not show, and for libraries whose code may differ
  * from what was tested. For what the code shows, callers also ask dp_exits_find() and
- * dp_reads_return_address().
+ * dp_entry_reads_return_address().
  *
  * Functions that never return to their caller (the longjmp family, setcontext's
  * callers, pthread_exit, abort) are not listed: a tracked call of them ends as

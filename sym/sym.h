@@ -230,7 +230,8 @@ void dp_modules_say_near(struct dp_modules *mods,
 /**
  * dp_module_adopt() - take over what has been read of a module's file
  * @to: a module of a new snapshot
- * @from: the same module in an older snapshot, which may only be closed from then on
+ * @from: the same module, not unloaded in between, in an older snapshot, which may only
+ *        be closed from then on
  */
 void dp_module_adopt(const struct dp_module *to, const struct dp_module *from);
 

@@ -13,8 +13,8 @@
 
 struct stat;
 
-/* Return: a descriptor of a regular file, or a negative errno. Never blocks on a FIFO, and
- * never opens a device, that a target put there. */
+/* Return: a descriptor of a regular file, or a negative errno. Never blocks on a FIFO or a
+ * device that a target put there. */
 int dp_elf_open_file(const char *path, struct stat *st);
 /* Both own their input from then on, also when they fail with -ENOEXEC or -ENOMEM. */
 int dp_elf_open_fd(struct dp_elf *elf, int fd);

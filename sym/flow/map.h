@@ -38,13 +38,10 @@ struct dp_text {
 enum dp_fragment_flag {
 	DP_FRAGMENT_FDE = 1, /* known by its frame description, not by a name */
 	DP_FRAGMENT_COMPUTED = 2, /* jumps to an address that it computes */
-	DP_FRAGMENT_UNKNOWN =
-		4, /* jumps to a register that was set out of sight */
-	DP_FRAGMENT_INSIDE = 8, /* takes the address of its own inside */
-	DP_FRAGMENT_TABLE =
-		16, /* refers to a table of offsets from the table */
-	DP_FRAGMENT_PAIR =
-		32, /* refers to a table of offsets from its own inside */
+	DP_FRAGMENT_UNKNOWN = 4, /* jumps to a register set out of sight */
+	DP_FRAGMENT_INSIDE = 8, /* takes an address inside itself */
+	DP_FRAGMENT_TABLE = 16, /* has a table of offsets from the table */
+	DP_FRAGMENT_PAIR = 32, /* has a table of offsets from its inside */
 	DP_FRAGMENT_JUMP = 64, /* the targets of a jump are not known */
 	DP_FRAGMENT_LOST = 128, /* not understood for another reason */
 };

@@ -132,7 +132,7 @@ static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
 		err = dp_symtab_index(&mod->symtab);
 	if (err)
 		dp_symtab_free(&mod->symtab);
-	/* Half of its names would be worse than none. */
+	/* A part of its names would be worse than none. */
 	if (err == -EFBIG) {
 		mod->missing = err;
 		err = 0;

@@ -122,7 +122,7 @@ struct dp_eh {
 /** dp_eh_next() - where the record behind that at @at begins; 0: it was the last record */
 uint64_t dp_eh_next(const struct dp_eh *f, uint64_t at);
 /**
- * dp_eh_read() - read the FDE at @at, and its CIE
+ * dp_eh_read() - read the FDE at @at; its CIE becomes the CIE read last
  * @rules: the FDE's rules, for dp_cfi_begin()
  * Return: false: there is no FDE.
  */
