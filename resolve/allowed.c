@@ -8,12 +8,12 @@
 #include "engine/insn/insn.h"
 
 #define OURS "/memfd:dprobes"
-/* From the second instruction of a signal's restorer back to the first. */
+/* Bytes from the second instruction of a signal's restorer back to the first. */
 #define RESTORER_BACK 7
-/* A copy is tried so far away. */
+/* Distance at which a trial copy is placed. */
 #define COPY_AWAY 4096
 
-/** struct query - @err, @why: the answer of a check that has more than one */
+/** struct query - @err, @why: the answer of a rule that has several */
 struct query {
 	struct dp_reach_reader *g;
 	struct dp_place *p;
@@ -68,7 +68,7 @@ static bool is_unread(struct query *q)
 	return !q->p->size;
 }
 
-/* Decode @at as it was before any breakpoint of someone else's. */
+/* Decode @at as it was before another tracer's breakpoint. */
 static bool is_unclear(struct query *q, u64 at, struct insn_facts *f)
 {
 	u8 code[DP_INSN_MAX];
@@ -86,7 +86,7 @@ static bool is_unclear(struct query *q, u64 at, struct insn_facts *f)
 		      "bytes before it in its function are no instructions, so where instructions start is unknown");
 }
 
-/* In the numbers that the user gave, if there are any. */
+/* Name addresses as the user wrote them, where @plus is set. */
 static bool refuse_between(struct query *q, u64 before, u64 after)
 {
 	const struct dp_place *p = q->p;
@@ -103,7 +103,7 @@ static bool refuse_between(struct query *q, u64 before, u64 after)
 		       refuse(q, -EILSEQ, "no instruction begins there");
 }
 
-/* The library believes the program that calls it where that is not known. */
+/* Where boundaries are not known, the library trusts the program that calls it. */
 static bool is_between(struct query *q)
 {
 	bool spec = q->asker == DP_ASKER_SPEC, known;
@@ -181,8 +181,8 @@ static bool is_restorer(struct query *q)
 #define UPROBE DP_ASKER_UPROBE
 #define KPROBE DP_ASKER_KPROBE
 
-/* Asked in this order; the first one that is so is the answer: @err and @why, or its own.
- * The library's engine looks at the instruction itself when the probe is added. */
+/* Rules in order; the first that applies is the answer: its @err and @why, or those that
+ * @is_so set. The library's engine checks the instruction when the probe is added. */
 static const struct rule {
 	bool (*is_so)(struct query *q);
 	unsigned int of;

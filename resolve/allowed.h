@@ -2,8 +2,8 @@
 /*
  * allowed: may an address be probed?
  *
- * The rules are the same for all that ask. Which of them are asked for whom, and in which
- * order, is a table in allowed.c.
+ * A table in allowed.c has the rules in order, and tells for each which askers it applies
+ * to.
  *
  * Context: task; may sleep and allocate; not thread-safe on one struct dp_reach_reader.
  */
@@ -17,7 +17,7 @@
 #define DP_PLACE_CODE 32
 
 /**
- * enum dp_asker - for whom
+ * enum dp_asker - what the probe is for
  * @DP_ASKER_SPEC: a spec of the command
  * @DP_ASKER_EXIT: an exit of a function, which is known to be an instruction
  * @DP_ASKER_UPROBE: the library, in another process
@@ -31,13 +31,13 @@ enum dp_asker {
 };
 
 /**
- * struct dp_place - an address, and what is found there
- * @start: where its function begins, if that is known beforehand; or 0
- * @plus, @given: the address as the user wrote it, for the nearest instructions; NULL: they
- *                are not named
- * @maps: what is mapped now; NULL: it is known that code is
- * @map: of @maps, the one that has it
- * @code: @size bytes from there on, as they are without our probes
+ * struct dp_place - an address, and the code there
+ * @start: start of its function if the caller knows it, or 0
+ * @plus, @given: the address as the user wrote it, to name the nearest instructions;
+ *                @plus NULL: they are not named
+ * @maps: the current mappings; NULL: the caller knows that code is there
+ * @map: the mapping in @maps that holds @addr
+ * @code: @size bytes from @addr on, without our probes
  */
 struct dp_place {
 	u64 addr;
@@ -51,19 +51,19 @@ struct dp_place {
 };
 
 /**
- * dp_allowed_check() - may a probe be there, as far as looking goes?
+ * dp_allowed_check() - may a probe be there, as far as reading tells?
  * @reach_reader: the process
- * @why: DP_WHY_MAX bytes: a phrase that continues "ADDR cannot be probed: ", but for
- *       DP_ASKER_KPROBE, for which it is a whole sentence
- * Return: 0; -EINVAL it is no code, or one of ours, or an instruction that works only where it
- * is, or one that others recognise; -EILSEQ it is no instruction, or may be none; -EBUSY
+ * @why: DP_WHY_MAX bytes: a phrase that continues "ADDR cannot be probed: "; for
+ *       DP_ASKER_KPROBE a whole sentence
+ * Return: 0; -EINVAL no code, our own code, an instruction that works only where it is,
+ * or one that other programs recognise; -EILSEQ no instruction, or maybe none; -EBUSY
  * a breakpoint is there; -EFAULT nothing is there; -ENOMEM.
  */
 int dp_allowed_check(struct dp_reach_reader *reach_reader,
 		     struct dp_place *place, enum dp_asker asker, char *why);
 
-/** dp_allowed_unarmed() - why probes that were allowed could not be armed: a phrase as
- *  above, of what dp_live_commit() returned */
+/** dp_allowed_unarmed() - why allowed probes could not be armed: a phrase as above, for an
+ *  error of dp_live_commit() */
 const char *dp_allowed_unarmed(int err);
 
 #endif

@@ -40,7 +40,7 @@ static bool may_go(const struct dp_code *c, u64 addr)
 	return m && !dp_module_stays(c->mods, m);
 }
 
-/* Is the mapping around @addr still the one that was found? */
+/* Is the mapping around @addr still that of the snapshot? */
 static bool is_in_place(const struct dp_code *c, u64 addr)
 {
 	const struct dp_map *was = map_of(c->mods, addr), *is;
@@ -60,7 +60,7 @@ static bool is_same(const u8 *a, size_t n, const u8 *b, size_t m)
 	return n >= m && !memcmp(a, b, m);
 }
 
-/* Other bytes than the file's count if they are there a second time, with the mapping in
+/* Memory that differs from the file counts if a second read agrees, and the mapping was in
  * place in between. */
 static bool is_certain(const struct dp_code *c, u64 addr)
 {

@@ -2,8 +2,8 @@
 /*
  * code: the bytes of a process's text.
  *
- * Of a library that can be unloaded they are what its file has, unless it is in place
- * and has others: while it comes and goes anything may be where it was.
+ * For a library that can be unloaded the file's bytes count, because anything may be at
+ * its addresses while it is away. If it is in place, memory that differs goes before.
  */
 #ifndef DP_RESOLVE_CODE_H
 #define DP_RESOLVE_CODE_H
@@ -12,8 +12,8 @@
 
 #define DP_CODE_WINDOW 4096
 
-/** struct dp_code - of process @pid, whose modules are @mods; the rest begins as zeros
- *  @window: that was read last, @size bytes from @addr on */
+/** struct dp_code - reads process @pid, whose modules are @mods; the rest begins as zeros
+ *  @window: the window read last: @size bytes from @addr on */
 struct dp_code {
 	pid_t pid;
 	struct dp_modules *mods;
@@ -22,9 +22,9 @@ struct dp_code {
 	size_t size;
 };
 
-/** dp_code_read() - Return: bytes, fewer than @size where it ends; 0: there are none. */
+/** dp_code_read() - Return: bytes, fewer than @size where text ends; 0: nothing is there. */
 size_t dp_code_read(struct dp_code *code, u64 addr, u8 *to, size_t size);
-/** dp_code_read_file() - the same of the file; 0 if that cannot be told */
+/** dp_code_read_file() - the same from the file; 0 if the file cannot tell */
 size_t dp_code_read_file(struct dp_modules *mods, u64 addr, u8 *to,
 			 size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* exits: where a function that is to be tracked is left. */
+/* exits: the exits of functions that are to be tracked. */
 #include "resolve/exits.h"
 #include "arch/arch.h"
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "sym/exits.h"
 
 /*
- * A jump at a ret takes bytes of what is behind it, and whoever arrives there
- * traps. It had better take those before it, if nobody arrives among them.
+ * A jump at a ret displaces bytes behind it, and a thread that arrives there traps. An
+ * early start displaces bytes before the ret instead, if no jump leads to them.
  */
 static u64 find_early_start(const struct dp_code_map *map,
 			    const struct dp_exit *exit)

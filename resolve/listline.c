@@ -5,7 +5,7 @@
  *     00007f093a3a4930  k  malloc+0x0  libc.so.6 [DISABLED]
  *     ADDR              KIND FUNC+OFFSET MODULE  flags
  *
- * The name is taken rather than the address, which another process has elsewhere.
+ * The name counts, not the address, which differs in another process.
  */
 #include "resolve/points.h"
 #include <ctype.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* points: the addresses that a spec stands for, checked as far as looking goes. */
+/* points: the addresses that a spec stands for, checked as far as reading tells. */
 #include "resolve/allowed.h"
 #include "resolve/code.h"
 #include "resolve/exits.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include "resolve/points.h"
 
-/* One resolution: what does not change from address to address. */
+/* The state of one resolution that is the same for every address. */
 struct resolver {
 	struct dp_process *proc;
 	struct dp_modules *mods;
@@ -25,7 +25,7 @@ struct resolver {
 	struct dp_reach_reader reach_reader;
 };
 
-/* A caret from @column to the end of the spec. */
+/* Set a caret from @column to the end of the spec. */
 static void point_at(struct resolver *r, int column)
 {
 	dp_diag_caret(r->diag, column, (int)strlen(r->spec->text) - column);
@@ -41,7 +41,7 @@ int dp_point_refuse(struct dp_point *p, int err, const char *fmt, ...)
 	return p->refused = err;
 }
 
-/* The instruction of an exit, as that of a point of its own. */
+/* Check the instruction of an exit like that of a point. */
 static int check_exit(struct resolver *r, struct dp_point *p, u64 addr)
 {
 	struct dp_place at = { .addr = addr };
@@ -79,7 +79,7 @@ static int find_exits(struct resolver *r, struct dp_point *p,
 	return err;
 }
 
-/* Of a function that a tracked one jumps to. */
+/* Find the exits of a tail target. */
 static void find_tail_target(void *arg, struct dp_point *p)
 {
 	struct resolver *r = arg;
@@ -134,7 +134,7 @@ static struct dp_point *new_point(struct dp_points *points)
 		       &points->v[points->n - 1];
 }
 
-/* What has to be quoted in a spec, and what no terminal should be sent. */
+/* Quotes, if a spec needs them around @text. */
 static const char *quote_for(const char *text, const char *special)
 {
 	return dp_spec_colon(text) || strpbrk(text, special) ||
@@ -154,7 +154,7 @@ static bool is_plain(const char *text)
 
 #define MANY_MODULES 1024
 
-/* The shortest name that means this module alone. */
+/* The shortest name that only this module has. */
 static const char *module_name(struct resolver *r, const struct dp_module *m)
 {
 	if (dp_spec_reserved(m->base) || !dp_module_is_alone(r->mods, m))
@@ -162,7 +162,7 @@ static const char *module_name(struct resolver *r, const struct dp_module *m)
 	return m->base;
 }
 
-/* Where a point is: @symbol is "" if no function's name leads there. */
+/* Where a point is; @symbol is "" if no function's name leads there. */
 struct place {
 	const struct dp_module *m;
 	const char *symbol, *named;
@@ -230,8 +230,8 @@ static bool leads_back(struct resolver *r, const struct dp_symbol *s)
 	bool same;
 	int err;
 
-	/* One that may mean others is compared with all of them: of very many that would
-	 * take for ever, and a file offset does as well. */
+	/* A path or glob is compared with every module. With very many of them this takes too
+	 * long, and a file offset serves as well. */
 	if (module == s->module->base && !strpbrk(module, "*?[\\"))
 		err = dp_symbols_find_in(r->mods, s->module, s->name, &list);
 	else if (dp_modules_count(r->mods) > MANY_MODULES)
@@ -246,7 +246,7 @@ static bool leads_back(struct resolver *r, const struct dp_symbol *s)
 	return same;
 }
 
-/* An address in its canonical form: by symbol if one holds it. */
+/* Add an address in its canonical form: by a symbol that holds it, if there is such. */
 static int add_address(struct resolver *r, const struct dp_module *m, u64 addr)
 {
 	struct place at = { m, "", "", addr, 0 };
@@ -272,7 +272,7 @@ static int by_name(const void *a, const void *b)
 	return ((*x)->addr > (*y)->addr) - ((*x)->addr < (*y)->addr);
 }
 
-/* Which names of a list occur more than once, and so may mean another? */
+/* Mark the names that occur more than once in a list, and so are ambiguous. */
 static bool *find_twins(const struct dp_symbols *list)
 {
 	const struct dp_symbol **sorted = calloc(list->n + 1, sizeof(*sorted));
@@ -323,8 +323,8 @@ static int add_symbol(struct resolver *r, const struct dp_symbol *s, bool twin)
 	return 0;
 }
 
-/* Which modules does the spec name? @m: the first of them, or itself if it is one.
- * Return: how many; a negative errno. */
+/* Match the modules that the spec names. @m: stays if it is among them, else becomes the
+ * first. Return: their number; a negative errno. */
 static int match_modules(struct resolver *r, const struct dp_module **m)
 {
 	const struct dp_spec *spec = r->spec;

@@ -12,7 +12,7 @@ struct dp_modules;
 struct dp_tail_targets;
 struct dp_process;
 
-/* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], by which a user says where. */
+/* spec: [KIND:][MODULE:]POINT[(ARGS)][ if COND], by which a user names points. */
 
 /** enum dp_spec_kind - the KIND of a spec; only 'p' and 'r' can be armed so far */
 enum dp_spec_kind {
@@ -49,20 +49,20 @@ struct dp_spec {
 	bool glob;
 	char *args; /* text between the parentheses, or NULL */
 	char *cond; /* text after "if", or NULL */
-	bool found; /* in some process */
-	struct dp_type ret; /* of retval among @args, if it says one */
+	bool found; /* in at least one process */
+	struct dp_type ret; /* type of retval among @args, if they give it */
 	int module_col, point_col, offset_col, args_col, cond_col;
 };
 
-/** dp_list_line_spec() - the spec that a line of kprobes/list means, malloc()ed;
- *  NULL: it is no such line */
+/** dp_list_line_spec() - the spec of a line of kprobes/list, malloc()ed; NULL: @text is no
+ *  such line */
 char *dp_list_line_spec(const char *text);
 
 /**
  * dp_spec_parse() - take a spec apart
  *
- * A whole line of "dprobes list" is one, too; columns are then those of the spec
- * that it means.
+ * A whole line of "dprobes list" is a spec too; columns then count in the spec that the
+ * line means.
  * Return: 0; -EINVAL malformed, with a caret in @diag; -ENOMEM.
  */
 int dp_spec_parse(const char *text, struct dp_spec *spec, struct dp_diag *diag);
@@ -74,18 +74,18 @@ void dp_spec_free(struct dp_spec *spec);
  */
 int dp_spec_supported(const struct dp_spec *spec, struct dp_diag *diag);
 
-/** dp_spec_colon() - the first colon of @text that separates: "::" is part of a name, a
- *  lone ':' is not; or NULL */
+/** dp_spec_colon() - the first colon of @text that separates, or NULL. "::" is part of a
+ *  name. */
 const char *dp_spec_colon(const char *text);
 
-/** dp_spec_reserved() - would a module of this name be read as something else? */
+/** dp_spec_reserved() - would a spec read this module name as something else? */
 bool dp_spec_reserved(const char *module);
 
 /**
  * struct dp_point - one address that a spec stands for
  * @name: canonical, pasteable spec, "libc.so.6:malloc+0x4"; owned
- * @probe: number that it gets where it is probed, never less than those of the points
- *         before it; @program: and of the program that it runs there
+ * @probe: its number in the engine, ascending over the points; a refused point has that
+ *         of the point before it. @program: number of the program that it runs
  */
 struct dp_point {
 	char *name;
@@ -99,19 +99,19 @@ struct dp_point {
 	bool gone; /* its module has been unloaded */
 	int refused; /* negative errno if it cannot be probed */
 	char reason[160]; /* words for @refused */
-	/* of a return probe: where its function is left */
+	/* of a return probe: the exits of its function */
 	struct dp_exit *exits;
-	u64 *early_starts; /* of each where its jump had better begin, or 0 */
+	u64 *early_starts; /* per exit: its early start, or 0 */
 	size_t nr_exits;
-	struct dp_type ret; /* what it returns, once @typed */
+	struct dp_type ret; /* what its function returns, once @typed */
 	bool typed;
 };
 
 /**
- * struct dp_points - a list of them
+ * struct dp_points - a list of points
  * @skipped: matches of globs that have no address, as IFUNCs whose
  *           implementation the process has not chosen
- * @tail_targets: functions that tracked ones jump to: see tail_targets.h; owned
+ * @tail_targets: functions that tracked ones jump to: see resolve/exits.h; owned
  */
 struct dp_points {
 	struct dp_point *v;
@@ -123,26 +123,25 @@ struct dp_points {
 /**
  * dp_points_resolve() - the addresses of one spec in one process
  *
- * Checks everything that can be known without touching the process: that the
- * address is text, an instruction boundary, relocatable, no breakpoint, outside
- * restartable sequences; the same of the exits of a function that is to be
- * followed. An exact spec fails with words and a caret; matches
- * of a glob that cannot be probed are kept with @refused set.
+ * Checks all that can be known without touching the process: the address is text, an
+ * instruction boundary, relocatable, no breakpoint, outside restartable sequences. The
+ * exits of a function to be tracked pass the same checks. An exact spec fails with words
+ * and a caret; matches of a glob that cannot be probed are kept with @refused set.
  * Return: 0; -ENOENT, -EINVAL, -EILSEQ, -EBUSY, -EOPNOTSUPP, -ENOMEM.
  */
 int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		      const struct dp_spec *spec, struct dp_points *points,
 		      struct dp_diag *diag);
-/** dp_points_renew() - where tail jumps of all of them lead, looked at again, while none
- *  of them is probed. Return: 0 or -ENOMEM. */
+/** dp_points_renew() - find out again where tail jumps of all points lead, while none is
+ *  armed. Return: 0 or -ENOMEM. */
 int dp_points_renew(struct dp_process *proc, struct dp_modules *mods,
 		    struct dp_points *points);
-/** dp_point_refuse() - it cannot be probed: words for its reason. Return: @err */
+/** dp_point_refuse() - note why @point cannot be probed. Return: @err */
 int dp_point_refuse(struct dp_point *point, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void dp_points_free(struct dp_points *points);
-/** dp_points_copy() - of another process, where the same is at the same addresses; but
- *  nothing of where tail jumps lead. @to begins as zeros. Return: 0 or -ENOMEM. */
+/** dp_points_copy() - copy the points for a process with the same modules at the same
+ *  addresses, without tail targets. @to begins as zeros. Return: 0 or -ENOMEM. */
 int dp_points_copy(struct dp_points *to, const struct dp_points *from);
 
 #endif

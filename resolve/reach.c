@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* reach: how far a jump may reach, and who may come to the middle of it. */
+/* reach: how many bytes a jump may displace, and which of them others jump to. */
 #include "resolve/reach.h"
 #include "resolve/code.h"
 #include "engine/site/live.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include "sym/list.h"
 
-/* The longest function that is looked at whole. */
+/* The largest function that is read whole. */
 #define FUNCTION_MAX (16u << 20)
 
 static int read_rseq(struct dp_reach_reader *g, u64 addr)
@@ -84,7 +84,7 @@ bool dp_reach_enter(struct dp_reach_reader *g, u64 start, u64 end)
 	return g->size >= end - start;
 }
 
-/* Bytes of nop from @at on that belong to no function. */
+/* Bytes of nops from @at on that belong to no function. */
 static u64 padding(struct dp_reach_reader *g, u64 at, u64 enough)
 {
 	u64 from = at, start, end;
@@ -120,7 +120,7 @@ static bool find_entries(struct dp_reach_reader *g, u64 end)
 	return true;
 }
 
-/* Not into a restartable sequence. */
+/* The end of the room at @addr: a restartable sequence cuts @limit. */
 static u64 before_rseq(const struct dp_reach_reader *g, u64 addr, u64 limit)
 {
 	size_t i;
@@ -131,7 +131,7 @@ static u64 before_rseq(const struct dp_reach_reader *g, u64 addr, u64 limit)
 	return limit;
 }
 
-/* Where somebody branches to, quiesce cannot put a jump. */
+/* Why quiesce cannot put a jump at @addr: branches arrive there; or NULL. */
 static const char *arrivals(struct dp_reach_reader *g, u64 addr)
 {
 	if (g->arming != DP_ARM_QUIESCE)
@@ -170,7 +170,7 @@ void dp_reach_allow(struct dp_reach_reader *g, struct dp_engine *engine,
 		return;
 	}
 	limit = end + padding(g, end, addr + DP_REGION_MAX);
-	/* Its instructions inside the jump are breakpoints for whoever comes. */
+	/* The next function's instructions in the region keep breakpoints. */
 	if (limit - addr < DP_JUMP_SIZE && g->arming == DP_ARM_INTERIOR &&
 	    limit == end &&
 	    !dp_function_bounds(g->mods, end, &next_start, &next_end) &&

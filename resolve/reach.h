@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* reach: the code around a probe, and what a jump has to know of it. */
+/* reach: the code around a probe, as far as a jump there depends on it. */
 #ifndef DP_RESOLVE_REACH_H
 #define DP_RESOLVE_REACH_H
 
@@ -12,16 +12,15 @@
 struct dp_code;
 
 /**
- * struct dp_reach_reader - a reader; what it read last is kept
+ * struct dp_reach_reader - reads a process's code; keeps what it read last
  * @mods: the process
- * @arming: how jumps will be written. By quiesce nothing is left inside a jump
- *          that would send anybody on, so it has to be known that nobody comes
- *          there; by interior a region may reach into the next function.
+ * @arming: how jumps will be written. A jump written by quiesce has no breakpoint inside
+ *          that sends a thread on, so interior arrivals must be ruled out. By interior
+ *          a region may reach into the next function.
  * @never: why no probe can be a jump; NULL: some can
- * @source: what the bytes of an address are read by; NULL: @target. Neither is needed for
- *          dp_reach_allow().
- * @engine: whose armed probes are not to be seen in them; NULL: there are none
- * @own: what may never be probed: why, or NULL. NULL: there is nothing
+ * @source: reads the bytes of text; NULL: @target does. dp_reach_allow() needs neither.
+ * @engine: the engine whose armed probes are taken out of the bytes; NULL: none
+ * @own: tells why an address may never be probed, or NULL; may itself be NULL
  */
 struct dp_reach_reader {
 	struct dp_modules *mods;
@@ -58,22 +57,22 @@ void dp_reach_allow_live(struct dp_reach_reader *reach_reader, u32 probe,
 /** dp_reach_enter() - read the function from @start to @end. Return: false: it is too
  *  large, or not there. */
 bool dp_reach_enter(struct dp_reach_reader *reach_reader, u64 start, u64 end);
-/** dp_reach_fetch() - bytes as they are now, without our probes. Return: how many of
- *  @size there are. */
+/** dp_reach_fetch() - current bytes, without our probes. Return: how many of @size there
+ *  are. */
 size_t dp_reach_fetch(struct dp_reach_reader *reach_reader, u64 addr, u8 *code,
 		      size_t size);
-/** dp_reach_read() - the same; those of the function that was entered last are as they
- *  were then */
+/** dp_reach_read() - the same; without @source, the function that was entered last is not
+ *  read again */
 size_t dp_reach_read(struct dp_reach_reader *reach_reader, u64 addr, u8 *code,
 		     size_t size);
-/** dp_reach_in_rseq() - is it in a restartable sequence? Return: 1, 0; -ENOMEM. */
+/** dp_reach_in_rseq() - is @addr in a restartable sequence? Return: 1, 0; -ENOMEM. */
 int dp_reach_in_rseq(struct dp_reach_reader *reach_reader, u64 addr);
 
 /** dp_reach_x87() - may the code at @addr find values in x87 or MMX registers?
  *  At the beginning of a function there are none. */
 bool dp_reach_x87(struct dp_reach_reader *reach_reader, u64 addr);
 
-/** dp_reach_reader_close() - free what it has read */
+/** dp_reach_reader_close() - free what the reader holds */
 void dp_reach_reader_close(struct dp_reach_reader *reach_reader);
 
 #endif

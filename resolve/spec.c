@@ -7,7 +7,7 @@
 
 #define PARTS_MAX 5
 
-/* One component between single colons. @suffix is where a quoted name ends. */
+/* A component between single colons. @suffix: the column where a quoted name ends. */
 struct part {
 	int start, end;
 	int suffix;
@@ -18,7 +18,7 @@ struct parser {
 	const char *text;
 	struct dp_spec *spec;
 	struct dp_diag *diag;
-	int end; /* of the location: before ARGS and COND */
+	int end; /* of the location, before ARGS and COND */
 	struct part part[PARTS_MAX];
 	int n;
 };
@@ -60,7 +60,7 @@ static int nomem(struct parser *p)
 	return dp_diag_set(p->diag, -ENOMEM, "no memory for a spec");
 }
 
-/* The column after the closing quote, or -1. */
+/* Return: the column after the closing quote, or -1. */
 static int skip_quotes(const char *s, int i)
 {
 	for (i++; s[i]; i++) {
@@ -229,7 +229,7 @@ static int parse_tail(struct parser *p)
 		   "put double quotes around a name that has one");
 }
 
-/* A number that has to end where the location does. */
+/* Parse a number that ends where the location does. */
 static int parse_number(struct parser *p, int i, int end, u64 *value,
 			const char *what)
 {
@@ -286,7 +286,7 @@ static int parse_return(struct parser *p, int i, int end)
 	return 0;
 }
 
-/* What follows the name of a function: +off or %return. */
+/* Parse what follows a function's name: +off or %return. */
 static int parse_suffix(struct parser *p, int i, int end)
 {
 	struct dp_spec *spec = p->spec;

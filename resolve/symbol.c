@@ -2,13 +2,13 @@
 /*
  * symbol: names and addresses of one's own process.
  *
- * dl_iterate_phdr() counts the libraries that ever came (adds) and went (subs). If
- * neither count has moved, the snapshot is true. If only adds moved, whoever was
- * there is there. If subs moved by more than the libraries that are missing, one
- * that is there may have been closed and opened again, at the same place. The
- * dynamic linker appends, so it is then among the last of those known before;
- * and never before the linker itself, which no program can close. Such ones
- * are in doubt from that generation on, and their files are read again.
+ * dl_iterate_phdr() counts libraries loaded (adds) and unloaded (subs). If neither count
+ * has moved, the snapshot holds. If only adds moved, all modules of the snapshot are
+ * still there. If subs moved by more than the number of missing libraries, a library may
+ * have been closed and opened again at the same place. The dynamic linker appends, so it
+ * is among the last modules of the snapshot, and never before the linker itself, which
+ * no program can close. Such modules are in doubt from that generation on, and their
+ * files are read again.
  *
  * Lock: the dynamic linker's, under the library's (DESIGN.md, Locks).
  */
@@ -19,9 +19,9 @@
 #include <string.h>
 
 /**
- * struct load - a module, from when it was mapped until it is unmapped
+ * struct load - a module, from its load to its unload
  * @linked: it is in the link map
- * @first: generation in which it was seen first
+ * @first: generation in which it was first seen
  * @doubt: generation in which it was last in doubt, or 0
  */
 struct load {
@@ -31,10 +31,10 @@ struct load {
 };
 
 /**
- * struct dp_symbol_map - the process as it was last seen
+ * struct dp_symbol_map - the process as it was last read
  * @v: its modules in load order
- * @match: the modules that @pattern means, which was asked for last
- * @exits: of the module that was asked about last
+ * @match: the modules that match @pattern, which was looked up last
+ * @exits: reader of the module asked about last
  */
 struct dp_symbol_map {
 	struct dp_modules *mods;
@@ -48,7 +48,7 @@ struct dp_symbol_map {
 	struct dp_exit_reader exits;
 };
 
-/* What the link map says: a code address of each object, in its order. */
+/* The link map: a code address of each object, in order. */
 struct links {
 	unsigned long long adds, subs;
 	u64 *text;
@@ -102,7 +102,7 @@ static void append(struct dp_symbol_map *map, const struct dp_module *m,
 						  .first = map->generation };
 }
 
-/* @map->mods in load order; what the link map does not have comes behind. */
+/* Order @map->mods by load; modules that the link map lacks come last. */
 static int order_modules(struct dp_symbol_map *map)
 {
 	size_t n = dp_modules_count(map->mods), i;
@@ -123,7 +123,7 @@ static int order_modules(struct dp_symbol_map *map)
 	return 0;
 }
 
-/* Counts first: who comes meanwhile is found by the next refresh. */
+/* Read the counts first: the next refresh finds libraries that come meanwhile. */
 static int look(struct dp_symbol_map *map, struct dp_diag *diag)
 {
 	struct links l = { 0 };
@@ -201,7 +201,7 @@ static size_t count_missing(struct dp_symbol_map *old,
 	return n;
 }
 
-/* @n unloads are not accounted for: whom of those that we knew can they mean? */
+/* @n unloads are not accounted for: mark the modules that they may have hit. */
 static void doubt(struct dp_symbol_map *map, unsigned long long n)
 {
 	struct load *l;
@@ -218,7 +218,7 @@ static void doubt(struct dp_symbol_map *map, unsigned long long n)
 	}
 }
 
-/* What is known of the old modules goes over to the new ones. */
+/* Hand the old modules' state over to the new ones. */
 static void inherit(struct dp_symbol_map *new, struct dp_symbol_map *old)
 {
 	unsigned long long gone = new->subs - old->subs;
@@ -266,7 +266,7 @@ int dp_symbol_map_refresh(struct dp_symbol_map *map, struct dp_diag *diag)
 	return 1;
 }
 
-/* 1: @name has a module, and it is split; 0: it has none. */
+/* Return: 1 @name has a module, and is split; 0 it has none; -ENOMEM. */
 static int split(const char *name, char **module, const char **rest)
 {
 	const char *colon = dp_spec_colon(name);
@@ -278,7 +278,7 @@ static int split(const char *name, char **module, const char **rest)
 	return *module ? 1 : -ENOMEM;
 }
 
-/* Takes over @module. */
+/* Owns @module from then on. */
 static int match(struct dp_symbol_map *map, char *module, struct dp_diag *diag)
 {
 	int err;
@@ -338,7 +338,7 @@ static int resolve_there(struct dp_symbol_map *map, const char *name,
 	return found ? 0 : -ENOENT;
 }
 
-/* In the libraries only. */
+/* Look in the libraries only. */
 static int resolve_pass(struct dp_symbol_map *map, const char *name,
 			bool exported, struct dp_symbol *sym,
 			struct dp_diag *diag)
@@ -457,7 +457,7 @@ out:
 	return err;
 }
 
-/* Nearest is not enough: a function without a name may lie between. */
+/* The nearest symbol is not enough: a function without a name may lie between. */
 static bool holds(struct dp_symbol_map *map, const struct dp_symbol *sym,
 		  u64 addr)
 {
@@ -509,7 +509,7 @@ bool dp_symbol_map_linked(const struct dp_symbol_map *map, u64 addr)
 	return l && l->linked;
 }
 
-/** struct held - what is to be done under the linker's lock */
+/** struct held - work to be done under the linker's lock */
 struct held {
 	const struct dp_symbol_map *map;
 	int (*work)(void *what);

@@ -28,7 +28,7 @@ struct dp_exit_reader *dp_tail_targets_reader(struct dp_tail_targets *o,
 	return &o->reader[o->next_reader++ % DP_READERS];
 }
 
-/* What is looked at: the process, and what may be written there. */
+/* The process; its mappings tell which words are writable. */
 struct looker {
 	struct dp_points *points;
 	int mem;
@@ -43,8 +43,8 @@ static bool decode(const struct looker *l, u64 addr, u8 *code,
 	return n > 0 && !dp_insn_facts(code, (size_t)n, f);
 }
 
-/* Where a jump through a word in memory goes, if the instruction is one. Return: 0
- * if it is none, or @constant was asked for and the word can still change. */
+/* The target of a jump through a word in memory. Return: 0 if the instruction is no such
+ * jump, or if @constant is set and the word can still change. */
 static u64 through_word(const struct looker *l, u64 addr,
 			const struct insn_facts *f, bool constant)
 {
@@ -58,7 +58,7 @@ static u64 through_word(const struct looker *l, u64 addr,
 	return to;
 }
 
-/* Past a stub of the linker's, which jumps on through a word that is written once. */
+/* The target behind a stub of the linker's, which jumps through a word written once. */
 static u64 past_stub(const struct looker *l, u64 addr)
 {
 	static const u8 endbr64[ENDBR64_LEN] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -76,7 +76,7 @@ static u64 past_stub(const struct looker *l, u64 addr)
 	if (f.class != DP_INSN_JMP_IND || !f.rip_relative)
 		return addr;
 	to = through_word(l, at, &f, false);
-	/* It leads back until the linker has looked the function up. */
+	/* The word leads back to the stub until the linker has bound it. */
 	return to - addr < DP_INSN_MAX + 1 ? 0 : to;
 }
 
@@ -118,12 +118,12 @@ static int see_jumps(const struct looker *l, const struct dp_point *p)
 	u64 addr = p->addr;
 	int err = 0;
 
-	/* @p may move. */
+	/* add() may move @p. */
 	for (i = 0; i < n && !err; i++) {
 		if (exits[i].kind != DP_EXIT_TAIL)
 			continue;
 		exits[i].to = goes_to(l, &exits[i]);
-		/* To itself: its entry is hit again. */
+		/* A jump to its own entry hits the entry's probe again. */
 		if (exits[i].to == addr)
 			exits[i].to = 0;
 		if (exits[i].to)

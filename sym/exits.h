@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * exits: by which instructions a function is left.
+ * exits: the instructions by which a function is left.
  *
- * A return probe that does not touch the return address is a probe on each of
- * them. A function is what its entry leads to: the fragment of code around it, its
- * cold parts, and whatever else it jumps into the middle of or falls into (the
- * shared ends of assembly). It is left by its rets and its tail jumps, where the
- * stack pointer stands at the return address again. Either all of them are known,
- * or the function is refused.
+ * A return probe that leaves the return address alone is a probe on each of them. A
+ * function is what its entry leads to: the fragment around it, its cold parts, and
+ * the shared ends of assembly that it jumps or falls into. A function is left by its
+ * rets and its tail jumps, where the stack pointer stands at the return address
+ * again. Either all exits are known, or the function is refused.
  *
  * Addresses are those of the target process. Context of every function: tool
  * process; may sleep and allocate; not thread-safe on one object.
@@ -23,19 +22,17 @@ enum dp_exit_kind {
 };
 
 /**
- * struct dp_exit - an instruction by which a function is left
- * @addr: where it stands, maybe far from the entry (a cold part)
- * @kind: enum dp_exit_kind. Before a tail jump the return value is not known
- *        yet: the function jumped to returns in this one's place. A jump back
- *        to the function's own entry counts as one, because the probe on the
- *        entry is hit again.
- * @conditional: jcc, jrcxz or loop: the function is left only if it is taken
- * @cc: then, its condition 0..15; DP_EXIT_COUNTS: jrcxz or loop, which count
- * @shared: calls of other functions come here too, or calls that came in by
- *          another entry: a hit that belongs to no call that was seen to
- *          enter is nothing to report. Where it is false every pass belongs to a
- *          call that passed the entry.
- * @to: of a direct tail jump: where it goes, maybe to a stub of the linker's; else 0
+ * @addr: address of the instruction, maybe far from the entry (a cold part)
+ * @kind: enum dp_exit_kind. Before a tail jump the return value is not known yet:
+ *        the tail target returns in the function's place. A jump back to the
+ *        function's own entry counts as a tail jump, because it hits the probe on
+ *        the entry again.
+ * @conditional: jcc, jrcxz or loop: the function is left only if the jump is taken
+ * @cc: condition 0..15 of a jcc; DP_EXIT_COUNTS for jrcxz and loop, which count
+ * @shared: calls of other functions, or calls through another entry, come here too.
+ *          A hit without an instance is then no loss to report. If false, every hit
+ *          belongs to a call that passed the entry.
+ * @to: target of a direct tail jump, maybe a stub of the linker's; else 0
  */
 struct dp_exit {
 	u64 addr;
@@ -49,7 +46,7 @@ struct dp_exit {
 
 #define DP_EXIT_COUNTS 16
 
-/** struct dp_exit_list - ascending by address, each once */
+/** struct dp_exit_list - exits ascending by address, each once */
 struct dp_exit_list {
 	struct dp_exit *v;
 	size_t n;
@@ -58,13 +55,13 @@ struct dp_exit_list {
 struct dp_exits;
 
 /**
- * dp_exits_open() - prepare to ask about the functions of a module
+ * dp_exits_open() - prepare for questions about the functions of a module
  * @mods, @m: as for dp_code_map_open(); not needed any more afterwards
  * @map: the module's map, which has to live as long as the new object
  * @exits: the new object, to be closed with dp_exits_close(). It holds a copy of
- *         the module's code, but no descriptor: not to be kept for long.
- * Return: 0; -ENOENT the file is not to be had; -EOPNOTSUPP it has no code;
- * -ENOMEM. Words are in @diag.
+ *         the module's code, but no descriptor: close it soon.
+ * Return: 0; -ENOENT the file cannot be read; -EOPNOTSUPP it has no code; -ENOMEM.
+ * Words are in @diag.
  */
 int dp_exits_open(struct dp_modules *mods, const struct dp_module *m,
 		  const struct dp_code_map *map, struct dp_exits **exits,
@@ -72,39 +69,39 @@ int dp_exits_open(struct dp_modules *mods, const struct dp_module *m,
 void dp_exits_close(struct dp_exits *exits);
 
 /**
- * struct dp_exit_reader - what has been read of a module, kept for the next question
+ * struct dp_exit_reader - what has been read of one module, kept for the next question
  * about it; begins as zeros
  */
 struct dp_exit_reader {
 	const struct dp_module *module;
 	struct dp_code_map *map;
-	struct dp_exits *exits; /* NULL: it rests, or there is nothing */
+	struct dp_exits *exits; /* NULL: it rests, or opening failed */
 	bool rests;
 };
 
 /**
- * dp_exit_reader_open() - have a module read
- * Return: 0; otherwise as dp_code_map_open() and dp_exits_open(), the second time
- * -EOPNOTSUPP without words.
+ * dp_exit_reader_open() - read a module, unless the reader has it already
+ * Return: 0; an error of dp_code_map_open() or dp_exits_open(). A module that has failed
+ * before gives -EOPNOTSUPP without words.
  */
 int dp_exit_reader_open(struct dp_exit_reader *reader, struct dp_modules *mods,
 			const struct dp_module *m, struct dp_diag *diag);
 /**
  * dp_exit_reader_rest() - give back the module's code until the next question
  *
- * The map, which takes seconds to draw of 50 MB of code, and a quarter of their
- * memory, stays. A module of which nothing is known is forgotten.
+ * The map stays: of 50 MB of code it takes seconds to draw, and a quarter of that memory.
+ * A module that could not be read is forgotten.
  */
 void dp_exit_reader_rest(struct dp_exit_reader *reader);
 void dp_exit_reader_close(struct dp_exit_reader *reader);
 
 /**
  * dp_exits_find() - all instructions by which the function at @entry is left
- * @entry: where it is entered
+ * @entry: address of the function's entry
  * @list: filled in; free with dp_exits_free(). Empty, and no error, for a function
  *        that never returns.
  * @why: on failure a static phrase that continues "the exits of f are not known: "
- * Return: 0; -ENOENT no function is there; -EOPNOTSUPP they cannot be known;
+ * Return: 0; -ENOENT no function is there; -EOPNOTSUPP the exits cannot be known;
  * -ENOMEM.
  */
 int dp_exits_find(struct dp_exits *exits, u64 entry, struct dp_exit_list *list,
@@ -112,28 +109,27 @@ int dp_exits_find(struct dp_exits *exits, u64 entry, struct dp_exit_list *list,
 void dp_exits_free(struct dp_exit_list *list);
 
 /**
- * dp_reads_return_address() - does a function look at where it was called from?
- * @entry: where it is entered
- * @at: the first instruction that does, or NULL
+ * dp_reads_return_address() - is the function a return-address reader?
+ * @entry: address of the function's entry
+ * @at: the first instruction that names the return address, or NULL
  *
- * Found are loads from the slot of the return address, its address being taken,
- * and pops of it, wherever the frame description or the code itself tells
- * where that slot is. Writing to it counts too. What is not found: an address
- * computed from another one (that of an argument on the stack, say).
- * Return: 1 it does; 0 it does not; -ENOENT no function is there; -EOPNOTSUPP
+ * Found are loads from and stores to the slot, an lea of its address, and pops of it,
+ * as far as the frame description or the code tells where the slot is.
+ * Not found: an address computed from another one, as that of an argument on the stack.
+ * Return: 1 it is; 0 it is not; -ENOENT no function is there; -EOPNOTSUPP
  * it cannot be decoded; -ENOMEM.
  */
 int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at);
 
 /**
  * dp_entry_reads_return_address() - the same without a map of the module
- * @entry: where a function is entered
+ * @entry: address of the function's entry
  *
- * Quick, for single functions: looks at the code that one frame description
- * is about, and at no cold part.
- * Return: 1, 0, -ENOMEM as above; DP_ENTRY_IS_NONE the stack is not there as behind
- * a call: a part of a function, which is jumped to; -ENOENT no description begins
- * there, or the file is not to be had; -EOPNOTSUPP the description or the code is not understood.
+ * Quick, for single functions: looks only at the code of one frame description, at no
+ * cold part.
+ * Return: 1, 0, -ENOMEM as above; DP_ENTRY_IS_NONE the stack at @entry is not as behind a
+ * call: code jumps to this part, but cannot call it; -ENOENT no description begins
+ * there, or the file cannot be read; -EOPNOTSUPP description or code is not understood.
  */
 #define DP_ENTRY_IS_NONE 2
 int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry);

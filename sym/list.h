@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* list: arrays that double, and such that ascend by a number. */
+/* list: arrays that grow by doubling, and arrays that ascend by a number. */
 #ifndef DP_LIST_H
 #define DP_LIST_H
 
@@ -15,11 +15,11 @@
 int dp_list_add(void *v, size_t *n, size_t *room, const void *element,
 		size_t size);
 
-/** dp_list_upto() - how many elements have at most @key in the u64 that is @at bytes from
- *  the beginning of each, by which they ascend */
+/** dp_list_upto() - the number of elements with at most @key in the u64 that is @at bytes
+ *  from the beginning of each; the elements ascend by it */
 size_t dp_list_upto(const void *v, size_t n, size_t size, size_t at, u64 key);
 
-/** dp_list_order() - of elements that begin with a u64, for qsort() and bsearch() */
+/** dp_list_order() - compare elements that begin with a u64, for qsort() and bsearch() */
 int dp_list_order(const void *a, const void *b);
 
 #endif

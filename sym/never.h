@@ -2,15 +2,14 @@
 /*
  * never: functions whose return cannot be probed, by name.
  *
- * What can be seen from the code is not listed because of that: who asks has
- * dp_exits_find() and dp_reads_return_address(), too. The list is for what the
- * code does not show, and for libraries whose code is not what this was tried
- * with.
+ * The list is for what the code does not show, and for libraries whose code may differ
+ * from what was tested. For what the code shows, callers also ask dp_exits_find() and
+ * dp_entry_reads_return_address().
  *
  * Functions that never return to their caller (the longjmp family, setcontext's
- * callers, pthread_exit, abort) and those that only calculate with contexts
- * (makecontext, dladdr) are not listed: a call of them that is tracked ends as
- * abandoned, and harms nobody.
+ * callers, pthread_exit, abort) are not listed: a tracked call of them ends as
+ * abandoned, without harm. Nor are those that only calculate with contexts
+ * (makecontext, dladdr).
  *
  * Context: any. Pure.
  */
@@ -21,15 +20,15 @@
 
 /** enum dp_return_way - how a return is noticed */
 enum dp_return_way {
-	DP_RETURN_STUB, /* the return address leads to a stub meanwhile */
-	DP_RETURN_SITE, /* there are probes on the function's exits */
+	DP_RETURN_STUB, /* a stub replaces the return address */
+	DP_RETURN_SITE, /* probes are on the function's exits */
 };
 
 /**
- * struct dp_never - functions with the same reason
- * @way: DP_RETURN_STUB: only that way is closed; DP_RETURN_SITE: both are
+ * struct dp_never - functions that share a reason
+ * @way: DP_RETURN_STUB: only the stub is ruled out; DP_RETURN_SITE: both ways are
  * @why: a phrase that continues "NAME cannot have a return probe: "
- * @names: linkage names, without version; behind the last one NULL
+ * @names: linkage names, without version; NULL ends the list
  */
 struct dp_never {
 	enum dp_return_way way;
@@ -40,13 +39,13 @@ struct dp_never {
 /**
  * dp_never_tracked() - may a function not have a return probe?
  * @name: linkage name, without version; NULL is allowed
- * @way: how it would be followed
- * Return: the reason, a phrase as in struct dp_never, or NULL: nothing is known
+ * @way: how the return would be noticed
+ * Return: the reason, a phrase as in struct dp_never, or NULL: the list has nothing
  * against it.
  */
 const char *dp_never_tracked(const char *name, enum dp_return_way way);
 
-/** dp_never_list() - all of them; @n: how many reasons */
+/** dp_never_list() - the whole list; @n: number of reasons */
 const struct dp_never *dp_never_list(size_t *n);
 
 #endif

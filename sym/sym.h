@@ -2,7 +2,7 @@
 /*
  * sym: names and addresses of one process.
  *
- * A dp_modules object is a snapshot: the executable ELF files a process has
+ * A dp_modules object is a snapshot of the executable ELF files that a process has
  * mapped, with their load bias. Symbols come from .symtab, .dynsym, a separate
  * debug file found by build-id, and .gnu_debugdata, opened lazily per module.
  * All file contents are hostile input.
@@ -29,7 +29,7 @@ struct dp_map {
 	bool deleted;
 };
 
-/** struct dp_maps - all of them, ascending */
+/** struct dp_maps - all mappings of a process, ascending */
 struct dp_maps {
 	struct dp_map *v;
 	size_t n;
@@ -40,30 +40,30 @@ struct dp_maps {
  * @pid: process (or thread) id, 0 for one's own process
  * @maps: filled in; free with dp_maps_free()
  * Return: 0; -ESRCH no such process (or a zombie); -EPERM/-EACCES; -ENOMEM;
- * -EFBIG more than are read of anybody.
+ * -EFBIG more mappings than the reader accepts.
  */
 int dp_maps_read(pid_t pid, struct dp_maps *maps);
-/** dp_maps_too_many() - words for that. Return: -EFBIG */
+/** dp_maps_too_many() - set @diag for that -EFBIG. Return: -EFBIG */
 int dp_maps_too_many(pid_t pid, struct dp_diag *diag);
 void dp_maps_free(struct dp_maps *maps);
 /** dp_maps_find() - the mapping that holds @addr, or NULL */
 const struct dp_map *dp_maps_find(const struct dp_maps *maps, u64 addr);
 
-/** struct dp_origin - what an address is of: a file, and where in it; all zero: of none */
+/** struct dp_origin - the file and offset that an address maps; all zero: no file */
 struct dp_origin {
 	u64 inode, offset;
 	u32 dev_major, dev_minor;
 };
 
-/** dp_map_origin() - of @addr in @map; NULL: nothing is mapped there */
+/** dp_map_origin() - origin of @addr in @map; NULL: nothing is mapped there */
 struct dp_origin dp_map_origin(const struct dp_map *map, u64 addr);
 bool dp_origin_same(struct dp_origin a, struct dp_origin b);
-/** dp_map_same() - is it the same mapping? The same addresses, and the same place there;
+/** dp_map_same() - are both the same mapping: the same addresses with the same origin?
  *  NULL is none */
 bool dp_map_same(const struct dp_map *a, const struct dp_map *b);
-/** dp_map_same_file() - two of one file, by one path */
+/** dp_map_same_file() - do both map one file by one path? */
 bool dp_map_same_file(const struct dp_map *a, const struct dp_map *b);
-/** dp_map_is_file() - is it of that file? On overlay and btrfs the numbers differ. */
+/** dp_map_is_file() - does @map map that file? On overlay and btrfs the numbers differ. */
 struct stat;
 bool dp_map_is_file(const struct dp_map *map, const struct stat *st);
 
@@ -76,8 +76,8 @@ struct dp_modules;
  * @soname: DT_SONAME, or NULL
  * @bias: address in the target minus address in the file
  * @text_start, @text_end: span of its executable mappings in the target
- * @is_main: it is the program itself
- * @is_linker: it is the dynamic linker (the program's PT_INTERP)
+ * @is_main: the module is the program itself
+ * @is_linker: the module is the dynamic linker (the program's PT_INTERP)
  */
 struct dp_module {
 	const char *path;
@@ -103,31 +103,31 @@ int dp_modules_open(pid_t pid, int mem, struct dp_modules **mods,
 void dp_modules_close(struct dp_modules *mods);
 
 /** dp_modules_read() - read the process's memory. Return: bytes, fewer than @len
- *  where it ends; a negative errno. */
+ *  where the memory ends; a negative errno. */
 ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
 			size_t len);
 
-/** dp_modules_maps() - the mappings that they were found in, as long as they are there */
+/** dp_modules_maps() - the mappings of the snapshot; they live as long as @mods */
 const struct dp_maps *dp_modules_maps(const struct dp_modules *mods);
 
 size_t dp_modules_count(const struct dp_modules *mods);
 const struct dp_module *dp_modules_get(const struct dp_modules *mods, size_t i);
-/** dp_module_is_alone() - does its file's name mean no other module of the process? */
+/** dp_module_is_alone() - is its file name unique among the modules of the process? */
 bool dp_module_is_alone(struct dp_modules *mods, const struct dp_module *m);
 
 /** dp_module_at() - the module whose executable mapping holds @addr, or NULL */
 const struct dp_module *dp_module_at(const struct dp_modules *mods, u64 addr);
 
-/** dp_module_open() - its file, the very one that is mapped. Return: a descriptor, to be closed;
- *  a negative errno. */
+/** dp_module_open() - open the very file that is mapped. Return: a descriptor, which the
+ *  caller closes; a negative errno. */
 int dp_module_open(const struct dp_modules *mods, const struct dp_module *m);
-/** dp_module_stays() - is it loaded as long as its process lives? Not known for certain is
- *  no. */
+/** dp_module_stays() - is the module loaded for the life of its process? False where this
+ *  is not certain. */
 bool dp_module_stays(struct dp_modules *mods, const struct dp_module *m);
 
 /**
  * struct dp_symbol - one function
- * @module: where it is defined
+ * @module: the module that defines it
  * @name: linkage name, without version
  * @addr: address in the target: for an IFUNC that of the implementation which
  *        this process chose
@@ -163,11 +163,12 @@ struct dp_symbols {
  * default version wins over older ones; exported wins over static. Two
  * different addresses for it are an error that lists the candidates as specs
  * (name@VERSION, else MODULE:+FILEOFFSET with the source file if known). An
- * exact name under a glob of modules gives one symbol a module. A glob gives
- * each distinct address once, under the name that matched; IFUNCs whose
- * implementation is unknown are left out of globs and counted in @skipped. What
- * cannot be called is no match for a glob, though it has a name: local labels
- * of assembly and the cold pieces of functions ("f.cold").
+ * exact name under a glob of modules gives one symbol a module.
+ *
+ * A glob gives each distinct address once, under the name that matched. IFUNCs whose
+ * implementation is unknown are left out of globs and counted in @skipped. A glob
+ * matches no symbols that cannot be called: local labels of assembly and the cold
+ * pieces of functions ("f.cold").
  *
  * @skipped: number of matches left out of a glob, or NULL
  * Return: 0; -ENOENT no such module or no such function (with near names in
@@ -177,17 +178,17 @@ struct dp_symbols {
 int dp_symbols_find(struct dp_modules *mods, const char *module,
 		    const char *name, struct dp_symbols *out, size_t *skipped,
 		    struct dp_diag *diag);
-/** dp_symbols_find_in() - the same in this one module; nothing is said */
+/** dp_symbols_find_in() - the same in one module, without words */
 int dp_symbols_find_in(struct dp_modules *mods, const struct dp_module *m,
 		       const char *name, struct dp_symbols *out);
 
 void dp_symbols_free(struct dp_symbols *list);
 
-/** dp_symbol_is_fragment() - is @name that of a function's cold piece ("f.cold"), which
- *  is jumped to and cannot be called? */
+/** dp_symbol_is_fragment() - is @name that of a function's cold piece ("f.cold"), to
+ *  which code jumps and which cannot be called? */
 bool dp_symbol_is_fragment(const char *name);
 
-/** dp_file_is_library() - is the file one that a program can load? */
+/** dp_file_is_library() - is the file a library that a program can load? */
 bool dp_file_is_library(const char *path);
 
 /**
@@ -204,7 +205,7 @@ int dp_modules_match(struct dp_modules *mods, const char *pattern,
  * dp_module_function() - one function by its exact name
  * @m: the module to look in
  * @name: no glob; may carry "@VERSION"/"@@VERSION"
- * @exported: only a default version that it exports
+ * @exported: find only a default version that the module exports
  * @sym: filled in; the size of an IFUNC's implementation is 0
  *
  * The cheap form of dp_symbols_find(), for many names: a hash probe.
@@ -217,10 +218,10 @@ int dp_module_function(struct dp_modules *mods, const struct dp_module *m,
 		       struct dp_diag *diag);
 
 /**
- * dp_modules_say_near() - append to @diag the functions whose names are most like
- * @name, and which of the modules have few or no names
- * @list, @n: the modules; of the first all names count, of others those they
- *            export
+ * dp_modules_say_near() - append to @diag the functions whose names are nearest to
+ * @name, and which modules have few or no names
+ * @list, @n: the modules; of the first all names count, of the others the exported
+ *            names only
  */
 void dp_modules_say_near(struct dp_modules *mods,
 			 const struct dp_module *const *list, size_t n,
@@ -229,15 +230,15 @@ void dp_modules_say_near(struct dp_modules *mods,
 /**
  * dp_module_adopt() - take over what has been read of a module's file
  * @to: a module of a new snapshot
- * @from: the same module, loaded once and for all, in an older snapshot, which
- *        is good for dp_modules_close() only from then on
+ * @from: the same module, not unloaded in between, in an older snapshot, which may only
+ *        be closed from then on
  */
 void dp_module_adopt(const struct dp_module *to, const struct dp_module *from);
 
 /**
  * dp_symbol_at() - name an address
- * @sym: the function that holds @addr (or, failing that, the nearest one
- *       before it in the same module); global names win over static ones
+ * @sym: the function that holds @addr, or else the nearest one before it in the same
+ *       module; global names win over static ones
  * Return: 0; -ENOENT if no module or no symbol is there.
  */
 int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *sym);
@@ -245,8 +246,8 @@ int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *sym);
 /**
  * dp_function_bounds() - where the function around @addr starts and ends
  *
- * Symbols with a size first, then the FDEs of .eh_frame: works on stripped
- * files. Both in addresses of the target.
+ * A symbol with a size goes before an FDE of .eh_frame, which serves stripped files.
+ * Both bounds are addresses of the target.
  * Return: 0; -ENOENT if nothing is known.
  */
 int dp_function_bounds(struct dp_modules *mods, u64 addr, u64 *start, u64 *end);
@@ -281,17 +282,16 @@ int dp_module_rseq(struct dp_modules *mods, const struct dp_module *m,
 /**
  * dp_module_dynsym() - address of an exported symbol, of any type
  *
- * For the tool's own needs (_r_debug, _dl_debug_state): .dynsym only, no
- * IFUNC resolution, data symbols too.
+ * For the tool's own needs (_r_debug, _dl_debug_state): .dynsym only, data symbols too,
+ * no IFUNC resolution.
  * Return: 0; -ENOENT.
  */
 int dp_module_dynsym(struct dp_modules *mods, const struct dp_module *m,
 		     const char *name, u64 *addr);
 
 /**
- * dp_thread_tid_offset() - how far behind the thread pointer libc keeps the
- * thread's id
- * Return: bytes; 0 if the libc does not say.
+ * dp_thread_tid_offset() - offset of the thread's id in libc, from the thread pointer
+ * Return: bytes; 0 if libc does not say.
  * Source: glibc's nptl_db, _thread_db_pthread_tid.
  */
 u32 dp_thread_tid_offset(struct dp_modules *mods);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* types: what functions return, as debug information tells. */
+/* types: what functions return, according to debug information. */
 #ifndef DP_TYPES_H
 #define DP_TYPES_H
 
@@ -11,7 +11,7 @@ struct dp_module;
 
 /** enum dp_type_kind - as far as a register can show it */
 enum dp_type_kind {
-	DP_TYPE_UNKNOWN, /* or of a kind that no one register holds */
+	DP_TYPE_UNKNOWN, /* or of a kind that no single register holds */
 	DP_TYPE_VOID,
 	DP_TYPE_SIGNED,
 	DP_TYPE_UNSIGNED,
@@ -27,19 +27,18 @@ struct dp_type {
 
 /**
  * dp_types_returned() - the types that functions return
- * @m: the module that they are in; its file is read, or the separate debug file that was
- *     made with it
- * @addr: where they begin in the process, ascending
- * @type: of each; DP_TYPE_UNKNOWN where nothing is known
+ * @m: the module of the functions; its file is read, or the separate debug file that
+ *     belongs to it
+ * @addr: entries of the functions in the process, ascending
+ * @type: type of each; DP_TYPE_UNKNOWN where nothing is known
  *
- * libdw reads the file in a child, with an end to its time and its memory and without a
- * right to open, write or change anything: a file that was made to harm it harms nothing
- * else.
+ * libdw reads the file in a child with limited time and memory. The child has no right to
+ * open, write or change anything, so that a malicious file harms only the child.
  *
  * Context: may sleep, for DP_TYPES_SECONDS at most.
  * Return: 0; -ENOENT there is no debug information; -EOPNOTSUPP libdw is not installed;
- * -ETIMEDOUT; -EBADMSG reading it failed; -ENOMEM, and others of fork(2) and pipe(2). What
- * was found before is in @type all the same.
+ * -ETIMEDOUT; -EBADMSG reading it failed; -ENOMEM, and others of fork(2) and pipe(2). On
+ * error @type keeps what was found before.
  */
 int dp_types_returned(struct dp_modules *mods, const struct dp_module *m,
 		      const u64 *addr, struct dp_type *type, size_t n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* dynamic: what PT_DYNAMIC of a file says about itself. */
+/* dynamic: what a file's PT_DYNAMIC says. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define NAME_LONGEST 255
 
-/* In the order of struct dp_dynamic. */
+/* One tag for each member of struct dp_dynamic, in order. */
 static const s64 tags[] = {
 	DT_SYMTAB, DT_STRTAB, DT_STRSZ,	  DT_HASH,     DT_GNU_HASH, DT_SONAME,
 	DT_RELA,   DT_RELASZ, DT_JMPREL,  DT_PLTRELSZ, DT_RELR,	    DT_RELRSZ,
@@ -19,7 +19,7 @@ static const s64 tags[] = {
 #define TAGS (sizeof(tags) / sizeof(tags[0]))
 _Static_assert(sizeof(struct dp_dynamic) == TAGS * sizeof(u64), "a tag each");
 
-/* Up to its end. *v: malloc()ed */
+/* Load the entries before DT_NULL. *v: malloc()ed */
 static int load_table(const struct dp_elf *elf, Elf64_Dyn **v, size_t *n)
 {
 	const Elf64_Phdr *ph = dp_elf_segment(elf, PT_DYNAMIC);
@@ -74,7 +74,7 @@ bool dp_file_is_library(const char *path)
 	return is;
 }
 
-/* A name in the strings of PT_DYNAMIC. *name: malloc()ed */
+/* Load a name from the strings of PT_DYNAMIC. *name: malloc()ed */
 static int load_name(const struct dp_elf *elf, const struct dp_dynamic *dyn,
 		     u64 at, char **name)
 {

@@ -7,8 +7,8 @@
 #include "sym/elf/symtab.h"
 
 /*
- * PT_DYNAMIC does not say how long the table is. Without sections DT_HASH
- * does; failing that, every linker places the strings right behind the symbols.
+ * PT_DYNAMIC does not say how long the table is. Without sections DT_HASH does. Without
+ * DT_HASH the strings end it: every linker places them right behind the symbols.
  */
 static u64 count(const struct dp_elf *elf, const struct dp_dynamic *dyn,
 		 u64 off)

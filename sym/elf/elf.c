@@ -2,9 +2,8 @@
 /*
  * elf: bounds-checked reading of one ELF file.
  *
- * Parts are copied with pread() and never mapped: a file that is truncated
- * meanwhile gives an error instead of SIGBUS, and a large one is not read
- * whole.
+ * Parts are copied with pread() and never mapped: a file that is truncated meanwhile
+ * gives an error instead of SIGBUS. A large file is not read whole.
  */
 #include <elf.h>
 #include <errno.h>
@@ -99,7 +98,7 @@ static int load_segments(struct dp_elf *elf)
 	return 0;
 }
 
-/* Sections are not needed to run: a damaged table counts as none. */
+/* A program runs without sections: a damaged table counts as none. */
 static int load_sections(struct dp_elf *elf)
 {
 	Elf64_Shdr first;

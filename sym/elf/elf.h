@@ -2,8 +2,8 @@
 /*
  * elf: bounds-checked reading of one ELF file.
  *
- * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every function:
- * tool process; may sleep and allocate.
+ * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every
+ * function: tool process; may sleep and allocate.
  */
 #ifndef DP_SYM_ELF_ELF_H
 #define DP_SYM_ELF_ELF_H
@@ -13,17 +13,17 @@
 
 struct stat;
 
-/* A descriptor of a regular file, or a negative errno. Never blocks on a FIFO or wakes a
+/* Return: a descriptor of a regular file, or a negative errno. Never blocks on a FIFO or a
  * device that a target put there. */
 int dp_elf_open_file(const char *path, struct stat *st);
-/* Both take over their input, also when they fail with -ENOEXEC or -ENOMEM. */
+/* Both own their input from then on, also when they fail with -ENOEXEC or -ENOMEM. */
 int dp_elf_open_fd(struct dp_elf *elf, int fd);
 int dp_elf_open_image(struct dp_elf *elf, void *image, size_t size);
 void dp_elf_close(struct dp_elf *elf);
 int dp_elf_read(const struct dp_elf *elf, u64 off, void *buf, u64 len);
 /* *out: malloc()ed copy with a NUL behind it. */
 int dp_elf_load(const struct dp_elf *elf, u64 off, u64 len, void **out);
-/* The same of what is at an address. *len: what is wanted at most; what there is. -ENOENT */
+/* The same by address. *len: at most so many bytes; on return, how many there are. -ENOENT */
 int dp_elf_load_at(const struct dp_elf *elf, u64 vaddr, u64 *len, void **out);
 int dp_elf_load_section(const struct dp_elf *elf, const Elf64_Shdr *sh,
 			void **out);
@@ -35,8 +35,8 @@ const char *dp_elf_section_name(const struct dp_elf *elf, const Elf64_Shdr *sh);
 /* Length of the build-id, 0 if there is none. */
 size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
 
-/* What is read of a file, or of a process, at most: -EFBIG if there is more. The largest
- * programs have a fifth of it. */
+/* Limits on what is read of a file or of a process: -EFBIG beyond them. The largest
+ * programs need a fifth. */
 #define DP_TABLE_MAX (512ull << 20) /* bytes of one table of a file */
 #define DP_NAMES_MAX (4u << 20) /* functions of one file */
 /* bytes of .gnu_debugdata: a few KB can unpack to any amount */
@@ -45,7 +45,7 @@ size_t dp_elf_build_id(const struct dp_elf *elf, u8 id[DP_BUILD_ID_MAX]);
 /* bytes of /proc/PID/maps: a million mappings, with paths */
 #define DP_MAPS_TEXT_MAX (128u << 20)
 
-/** struct dp_dynamic - the entries of PT_DYNAMIC that are of use here */
+/** struct dp_dynamic - the entries of PT_DYNAMIC that the readers here use */
 struct dp_dynamic {
 	u64 symtab, strtab, strsz, hash, gnu_hash, soname;
 	u64 rela, relasz, jmprel, pltrelsz;
@@ -54,18 +54,18 @@ struct dp_dynamic {
 	u64 flags_1;
 };
 
-/* -ENOENT: not dynamically linked. */
+/* -ENOENT: the file is not dynamically linked. */
 int dp_dynamic_read(const struct dp_elf *elf, struct dp_dynamic *dyn);
-/* *soname: malloc()ed, or NULL on error. -ENOENT: it has none. */
+/* *soname: malloc()ed, or NULL on error. -ENOENT: the file has no soname. */
 int dp_dynamic_soname(const struct dp_elf *elf, char **soname);
-/* All DT_NEEDED, each malloc()ed, and so is the list. */
+/* All DT_NEEDED names; each name and the list itself are malloc()ed. */
 int dp_dynamic_needed(const struct dp_elf *elf, char ***names, size_t *n);
 
 /* Open the separate file, under root directory @root, that holds a stripped module's symbols. */
 int dp_debugfile_open(const struct dp_elf *elf, const char *root,
 		      const char *path, struct dp_elf *debug);
 
-/* Open the ELF file inside section .gnu_debugdata. -ENOENT: there is none. */
+/* Open the ELF file inside section .gnu_debugdata. -ENOENT: there is no such section. */
 int dp_minidebug_open(const struct dp_elf *elf, struct dp_elf *mini);
 
 #endif

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * gnuhash: one dynamic symbol, found as the linker finds it.
+ * gnuhash: one dynamic symbol, found as the dynamic linker finds it.
  *
- * DT_GNU_HASH is a header of four words, a bloom filter, a bucket for each remainder of
- * a name's hash, and behind them the hashes of all symbols in the order of their buckets,
- * the last of each with its lowest bit set. A few words of it are read, instead of a
- * table of some thousand symbols.
+ * DT_GNU_HASH has a header of four words, a bloom filter, and buckets by the remainder of
+ * a name's hash. The hashes of all symbols follow in the order of their buckets. The last
+ * hash of a bucket has its lowest bit set. A lookup reads a few words instead of a table
+ * of some thousand symbols.
  */
 #include <elf.h>
 #include <string.h>
 #include "sym/elf/elf.h"
 #include "sym/elf/symtab.h"
 
-#define LINKS_MAX 4096 /* of a table that was made by a linker: some ten */
+#define LINKS_MAX 4096 /* linkers make about ten */
 #define LONGEST 256
 
 struct header {
 	u32 buckets, first, bloom, shift;
 };
 
-/** struct seeking - a name that is looked for, and where its value goes */
+/** struct seeking - a name that is looked for; @value: where its value goes */
 struct seeking {
 	const struct dp_elf *elf;
 	struct dp_dynamic dyn;
@@ -66,7 +66,7 @@ static bool is_hidden(const struct seeking *s, u32 i)
 	       version & DP_VERSION_HIDDEN;
 }
 
-/* Return: 0 it is this one; 1 an old version of it; -ENOENT it is not. */
+/* Return: 0 symbol @i has the name; 1 in an old version; -ENOENT it has not. */
 static int look_at(const struct seeking *s, u32 i)
 {
 	Elf64_Sym sym;
@@ -81,7 +81,7 @@ static int look_at(const struct seeking *s, u32 i)
 	return is_hidden(s, i) ? 1 : 0;
 }
 
-/* @chain: address of the hash of symbol number @i. As dp_dynsym_find() has it, an old
+/* Walk a bucket. @chain: address of the hash of symbol @i. As in dp_dynsym_find(), an old
  * version is better than none. */
 static int follow(const struct seeking *s, u64 chain, u32 i)
 {

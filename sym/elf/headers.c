@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* headers: what the headers of an ELF file say. */
+/* headers: the segments, sections and symbol tables that an ELF file's headers name. */
 #include "sym/elf/headers.h"
 #include <asm/errno.h>
 
@@ -16,7 +16,7 @@ bool dp_elf_is_ours(const Elf64_Ehdr *eh)
 	       (eh->e_type == ET_EXEC || eh->e_type == ET_DYN);
 }
 
-/* A part of a file that is viewed, if it is there. */
+/* A part of a file that is viewed; NULL: it is out of bounds. */
 static void *part(const struct dp_elf *elf, uint64_t off, uint64_t len)
 {
 	if (off > elf->size || len > elf->size - off)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * headers: what the headers of an ELF file say: its segments, sections and tables of
- * symbols.
+ * headers: the segments, sections and symbol tables that an ELF file's headers name.
  *
  * Context of all: any, handlers too: no function here allocates, takes a lock or calls
  * libc. The contents of a file are hostile: each offset is checked before it is
- * followed. Types are those of <stdint.h>; sym/unwind/cursor.h says why.
+ * followed. Types are those of <stdint.h>; sym/unwind/eh.h says why.
  */
 #ifndef DP_SYM_ELF_HEADERS_H
 #define DP_SYM_ELF_HEADERS_H
@@ -34,42 +33,42 @@ struct dp_elf {
 	size_t names_len;
 };
 
-/** dp_elf_is_ours() - is it the header of an x86-64 program or library? */
+/** dp_elf_is_ours() - is @eh the header of an x86-64 program or library? */
 bool dp_elf_is_ours(const Elf64_Ehdr *eh);
-/** dp_elf_view() - read @size bytes where they are; they must stay, and @elf needs no
- *  closing. Return: false: they are no such file. */
+/** dp_elf_view() - read a file in place: @size bytes, which must stay; @elf needs no
+ *  closing. Return: false: the bytes are no such file. */
 bool dp_elf_view(struct dp_elf *elf, const void *bytes, uint64_t size);
-/** dp_elf_sections() - how many section headers there are, the first of which is @first;
- *  @names: the number of the one with their names */
+/** dp_elf_sections() - the number of section headers; @first: the first of them;
+ *  @names: index of the section that holds their names */
 uint64_t dp_elf_sections(const struct dp_elf *elf, const Elf64_Shdr *first,
 			 uint64_t *names);
 
 const Elf64_Shdr *dp_elf_section_type(const struct dp_elf *elf, uint32_t type);
 const Elf64_Phdr *dp_elf_segment(const struct dp_elf *elf, uint32_t type);
-/** dp_elf_offset() - the file's offset of an address; *avail: bytes of the segment from
- *  there on. Return: 0; -ENOENT; -ENOEXEC. */
+/** dp_elf_offset() - file offset of an address; *avail: bytes of the segment from there
+ *  on. Return: 0; -ENOENT; -ENOEXEC. */
 int dp_elf_offset(const struct dp_elf *elf, uint64_t vaddr, uint64_t *off,
 		  uint64_t *avail);
-/** dp_elf_bias() - what a process adds to the addresses of the file that it has mapped
- *  at @start from @offset on. Return: false: no segment has that. */
+/** dp_elf_bias() - what a process adds to the file's addresses, given that it has mapped
+ *  @offset at @start. Return: false: no segment has that offset. */
 bool dp_elf_bias(const struct dp_elf *elf, uint64_t start, uint64_t offset,
 		 bool exec, uint64_t *bias);
-/** dp_elf_symbols() - the table of symbols of @type; *strings: their names. Return: NULL:
- *  it has none. */
+/** dp_elf_symbols() - the symbol table of @type; *strings: the section with its names.
+ *  Return: NULL: the file has no such table. */
 const Elf64_Shdr *dp_elf_symbols(const struct dp_elf *elf, uint32_t type,
 				 const Elf64_Shdr **strings);
 
-/** struct dp_elf_table - such a table in a file that is viewed */
+/** struct dp_elf_table - a symbol table of a file that is viewed */
 struct dp_elf_table {
 	const Elf64_Sym *v;
 	size_t n;
 	const char *str;
-	size_t str_len; /* the last of them is NUL */
+	size_t str_len; /* the last byte is NUL */
 };
 
 bool dp_elf_table(const struct dp_elf *elf, uint32_t type,
 		  struct dp_elf_table *table);
-/** dp_elf_name() - empty if there is none where it should be */
+/** dp_elf_name() - the name of @sym, empty if its offset is out of bounds */
 static inline const char *dp_elf_name(const struct dp_elf_table *table,
 				      const Elf64_Sym *sym)
 {

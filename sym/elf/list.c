@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* list: arrays that double, and such that ascend by a number. */
+/* list: arrays that grow by doubling, and arrays that ascend by a number. */
 #include <stdlib.h>
 #include <string.h>
 #include "sym/list.h"

@@ -2,8 +2,8 @@
 /*
  * minidebug: the compressed symbol table in section .gnu_debugdata.
  *
- * Few systems have any. So the command loads liblzma when there is one: every start of it
- * would wait otherwise. In the library it is loaded already.
+ * Few systems have such sections. So the command loads liblzma only on demand: otherwise
+ * each of its starts would wait. The library has liblzma loaded already.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include "sym/elf/elf.h"
 
-/** struct unpacker - what we need of the library */
+/** struct unpacker - the functions of liblzma */
 struct unpacker {
 	void *lib;
 	lzma_ret (*begin)(lzma_stream *lz, uint64_t memory, uint32_t flags);
@@ -20,7 +20,7 @@ struct unpacker {
 	void (*end)(lzma_stream *lz);
 };
 
-/* Return: 0; -EOPNOTSUPP it is not installed. */
+/* Return: 0; -EOPNOTSUPP liblzma is not installed. */
 static int find_unpacker(struct unpacker *u)
 {
 	u->lib = dlopen("liblzma.so.5", RTLD_NOW | RTLD_LOCAL);

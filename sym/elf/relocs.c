@@ -87,7 +87,7 @@ static int add_sections(struct dp_relocs *rel, const struct dp_elf *elf,
 
 	for (i = 1; i < elf->n_sh && !err; i++) {
 		sh = &elf->sh[i];
-		/* Tables may overlap in a made-up file: bound their number. */
+		/* Tables of a hostile file may overlap: bound their number. */
 		if (sh->sh_type != SHT_RELA || !(sh->sh_flags & SHF_ALLOC) ||
 		    tables++ >= 4)
 			continue;

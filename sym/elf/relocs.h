@@ -2,8 +2,8 @@
 /*
  * relocs: slots of one file that the dynamic linker fills with functions.
  *
- * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every function:
- * tool process; may sleep and allocate.
+ * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every
+ * function: tool process; may sleep and allocate.
  */
 #ifndef DP_SYM_ELF_RELOCS_H
 #define DP_SYM_ELF_RELOCS_H
@@ -33,7 +33,7 @@ struct dp_relocs {
 };
 int dp_relocs_load(struct dp_relocs *rel, const struct dp_elf *elf,
 		   const struct dp_dynsym *ds);
-/* The sections of stubs alone. */
+/* Fill in the PLT sections only. */
 void dp_relocs_find_plts(struct dp_relocs *rel, const struct dp_elf *elf);
 bool dp_relocs_in_plt(const struct dp_relocs *rel, u64 value);
 void dp_relocs_free(struct dp_relocs *rel);

@@ -7,7 +7,7 @@
 #include "sym/elf/symtab.h"
 #include "sym/list.h"
 
-#define LOOK_BACK 16 /* names before an address that are asked for it */
+#define LOOK_BACK 16 /* symbols before an address that may hold it */
 #define NAME_LEN_MAX 8192 /* names can be tails of one huge string */
 
 u32 dp_name_hash(const char *name)
@@ -19,7 +19,7 @@ u32 dp_name_hash(const char *name)
 	return h;
 }
 
-/* Takes over @block, also when it fails. */
+/* Owns @block from then on, also when it fails. */
 static int keep(struct dp_symtab *tab, void *block)
 {
 	int err = dp_list_add(&tab->keep, &tab->n_keep, &tab->room_keep, &block,
@@ -55,7 +55,7 @@ static bool in_text(const struct dp_elf *elf, u64 value)
 	return false;
 }
 
-/* Names without a type count inside code only: _etext marks its end. */
+/* A symbol without a type counts only inside code: _etext is at its end. */
 static bool in_code_section(const struct dp_elf *elf, const Elf64_Sym *sym)
 {
 	const Elf64_Shdr *sh;
@@ -83,7 +83,7 @@ static bool is_function(const struct dp_elf *elf, const struct dp_elf *text,
 	return false;
 }
 
-/* Names go into messages: those that could steer a terminal are left out. */
+/* Names go into messages: names that could steer a terminal are left out. */
 static bool is_clean(const char *name)
 {
 	size_t i;
@@ -168,7 +168,7 @@ static int add_one(struct dp_symtab *tab, const Elf64_Sym *from,
 	};
 	int err;
 
-	/* The linker sorts local names by file; global ones follow unsorted. */
+	/* Linkers sort local symbols by file; global symbols follow unsorted. */
 	if (ELF64_ST_BIND(from->st_info) == STB_LOCAL)
 		sym.file = file;
 	err = split_version(tab, &sym);
@@ -279,7 +279,7 @@ static size_t underscores(const char *name)
 	return strspn(name, "_");
 }
 
-/* Less than zero if @a is the better of two names of one function. */
+/* Return: less than zero if @a is the better of two names of one function. */
 int dp_symtab_compare(const struct dp_sym *a, const struct dp_sym *b)
 {
 	size_t la, lb;
@@ -338,7 +338,7 @@ int dp_symtab_sort(struct dp_symtab *tab)
 	return 0;
 }
 
-/* Needs dp_symtab_sort(). The name that holds @value, else the one before. */
+/* Needs dp_symtab_sort(). Return: the symbol that holds @value, else the one before. */
 const struct dp_sym *dp_symtab_at(const struct dp_symtab *tab, u64 value)
 {
 	size_t lo = 0, hi = tab->n_order, mid, i;

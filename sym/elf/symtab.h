@@ -2,8 +2,8 @@
 /*
  * symtab: all function names of one module, by name and by address.
  *
- * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every function:
- * tool process; may sleep and allocate.
+ * Knows nothing of processes, so that a fuzzer can feed it bytes. Context of every
+ * function: tool process; may sleep and allocate.
  */
 #ifndef DP_SYM_ELF_SYMTAB_H
 #define DP_SYM_ELF_SYMTAB_H
@@ -14,8 +14,8 @@
 struct dp_dynamic;
 struct dp_elf;
 
-/** struct dp_versions - the symbol versions that a file defines and needs: index to name;
- *  the names point into a dynstr */
+/** struct dp_versions - symbol versions that a file defines and needs: index to name.
+ *  The names point into a dynstr. */
 struct dp_versions {
 	const char **v;
 	size_t n;
@@ -35,10 +35,10 @@ struct dp_dynsym {
 	struct dp_versions versions;
 };
 
-/* Of a version: it is not the default. */
+/* Set in a version that is not the symbol's default. */
 #define DP_VERSION_HIDDEN 0x8000
 
-/* Is something there that has an address? */
+/* Does the symbol have an address? */
 static inline bool dp_dynsym_defines(const Elf64_Sym *sym)
 {
 	return sym->st_shndx != SHN_UNDEF && sym->st_value &&
@@ -51,11 +51,11 @@ const char *dp_dynsym_name(const struct dp_dynsym *ds, size_t i);
 const char *dp_dynsym_version(const struct dp_dynsym *ds, size_t i,
 			      bool *hidden);
 int dp_dynsym_find(const struct dp_dynsym *ds, const char *name, u64 *value);
-/* The same without the tables. Return: 0; -ENOENT there is none; anything else: they have
- * to be asked. */
+/* The same by the GNU hash table alone. Return: 0; -ENOENT there is no such symbol; any
+ * other error: the loaded tables have to be searched. */
 int dp_gnuhash_find(const struct dp_elf *elf, const char *name, u64 *value);
 
-/* The higher one wins when one name stands for several addresses. */
+/* The higher rank wins when a name stands for several addresses. */
 enum dp_rank {
 	DP_RANK_LABEL, /* local, no type: may be inside a function */
 	DP_RANK_STATIC,
@@ -73,7 +73,7 @@ struct dp_sym {
 	u32 hash;
 	u8 type; /* STT_* */
 	u8 rank; /* enum dp_rank */
-	bool chosen; /* added here: the implementation of an IFUNC */
+	bool chosen; /* added here for the implementation of an IFUNC */
 };
 
 /**
@@ -96,7 +96,7 @@ struct dp_symtab {
 };
 
 u32 dp_name_hash(const char *name);
-/* @text: the module's own file: its segments say what is executable. */
+/* @text: the module's own file, whose segments say what is executable. */
 int dp_symtab_add_dynsym(struct dp_symtab *tab, const struct dp_dynsym *ds,
 			 const struct dp_elf *text);
 /* -ENOENT: @elf has no .symtab. */

@@ -2,17 +2,17 @@
 /*
  * codemap: the ways into a module's code.
  *
- *   frame descriptions ─┐                      ┌─► branches ──────────┐
+ *   frame descriptions ─┐                         ┌─► branches ──────────┐
  *   symbols ────────────┴─► fragments ─► decode ──┼─► refs ─► jump tables ├─► bits
- *   relocations, data ─────────────────────────┼─► addresses ─────────┤
- *   exception tables ──────────────────────────┴─► landing pads ──────┘
+ *   relocations, data ────────────────────────────┼─► addresses ─────────┤
+ *   exception tables ─────────────────────────────┴─► landing pads ──────┘
  *
- * Every source only ever sets bits, so their order does not matter. What cannot
- * be understood makes a function unresolved, never the map a failure: a file is
- * hostile until the contrary is seen.
+ * Every source only ever sets bits, so their order does not matter. Code that cannot
+ * be understood makes a function unresolved, but does not make the map fail: every
+ * file may be hostile.
  *
- * Known to be out of reach: addresses that a run-time system computes from
- * tables of its own making and for code with frame descriptions.
+ * Out of reach: addresses that a run-time system computes from tables of its own,
+ * for code with frame descriptions.
  */
 #include <dprobes/diag.h>
 #include <elf.h>

@@ -11,8 +11,8 @@ int dp_edges_add(struct dp_flow_edges *edges, u64 from, u64 to)
 			   sizeof(*edges->v));
 }
 
-/* What looks like a table may lead anywhere: only a fragment that is known by
- * nothing else can be meant. */
+/* A false table may seem to lead anywhere: only a fragment that is known by nothing else
+ * is believed. */
 int dp_edges_hide(struct dp_code_map *map, const struct dp_fragment *from,
 		  u64 to)
 {
@@ -50,7 +50,7 @@ void dp_edges_sort(struct dp_code_map *map)
 		      by_from);
 }
 
-/* The first that has @addr or more, @at bytes from its beginning. */
+/* The first edge whose number, @at bytes from its beginning, is at least @addr. */
 static size_t first(const struct dp_flow_edges *edges, size_t at, u64 addr)
 {
 	return addr ? dp_list_upto(edges->v, edges->n, sizeof(*edges->v), at,

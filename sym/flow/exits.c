@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * exits: by which instructions a function is left.
+ * exits: the instructions by which a function is left.
  *
  *   entry ─► its fragment ─► decode ─► rets ───────────────────────────┐
  *              ▲            ├─────► jumps out, stack at the entry's ─┼─► exits
  *              │            │       value, to where functions begin ┘
  *              └── parts ◄──┴─────► all other ways to other fragments
  *
- * A fragment is decoded from end to end, whether reached or not: a ret that is never
- * executed is one exit too many, which does no harm. So the targets of a switch
- * need not be known one by one, only that the jump does not leave. That is told by
- * the stack pointer: with anything on the stack a jump stays inside. Without, an
- * indirect jump is either a switch or a tail call, and what comes right before it
- * tells which; where it does not, the function is refused.
+ * A fragment is decoded from end to end, whether reached or not: a ret that never runs
+ * is an exit too many, which does no harm. So the targets of a switch need not be
+ * known, only that its jump stays inside. The stack pointer tells: with anything on
+ * the stack a jump stays inside. Otherwise an indirect jump is a switch or a tail
+ * call. If the instructions before it do not tell which, the function is refused.
  *
- * A part is what is reached from a fragment of the function and is no function
- * itself: the cold part that a compiler moved away, a label in the middle of other
- * assembly, the function that this one falls into. Whether calls of others come
- * there too does not matter but for the one bit that says so.
+ * A part is a fragment that the function reaches and that is no function itself: a cold
+ * part, a label in the middle of other assembly, the function that this one falls into.
+ * Calls of other functions may come there too; one bit in the result says so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +29,7 @@
 #define FAR_RET 0xcb
 #define NOTRACK 0x3e
 
-/** struct way_out - one function while it is looked at; addresses of the file */
+/** struct way_out - one function while its exits are looked for; addresses of the file */
 struct way_out {
 	struct dp_exits *ex;
 	const struct dp_code_map *map;
@@ -143,8 +141,8 @@ static bool is_inner(const struct dp_code_map *map, u64 at)
 }
 
 /*
- * A switch loads an offset and adds what it counts from, or assembly computes how
- * many steps to leave out. A loader adds where a module lies, and calls by tail.
+ * A switch adds an offset from a table to its base, or assembly computes how many steps
+ * to skip. A loader adds a module's base, and tail-calls.
  */
 static void see_computed(struct way_out *w, const struct place *p)
 {
@@ -236,8 +234,8 @@ static bool may_leave(const struct way_out *w, const struct place *p)
 			   to - p->fragment->start >= p->fragment->len));
 }
 
-/* A compiler ends a function in a call that never returns; rt_sigreturn(2) does
- * not either. */
+/* A compiler ends a function in a call that never returns. rt_sigreturn(2) does not
+ * return either. */
 static bool falls_through(u8 class)
 {
 	return class == DP_INSN_PLAIN || class == DP_INSN_JCC ||
@@ -290,7 +288,7 @@ static void look_through(struct way_out *w, const struct dp_fragment *fragment)
 		see_end(w, fragment);
 }
 
-/* Landing pads, and what only a switch leads to. */
+/* Landing pads, and fragments that only a switch leads to. */
 static void add_hidden(struct way_out *w, const struct dp_fragment *p)
 {
 	const struct dp_flow_edges *hidden = &w->map->hidden;
@@ -305,7 +303,7 @@ static void add_hidden(struct way_out *w, const struct dp_fragment *p)
 	}
 }
 
-/* A cold part that was not seen to be jumped to jumps back, at least. */
+/* A cold part whose way in was not seen still jumps back. */
 static void add_returning(struct way_out *w, const struct dp_fragment *p)
 {
 	const struct dp_flow_edges *jump = &w->map->jump;
@@ -320,7 +318,7 @@ static void add_returning(struct way_out *w, const struct dp_fragment *p)
 	}
 }
 
-/* Does anybody else come into this part? */
+/* Do calls of other functions, or through another entry, come into this part? */
 static bool is_shared(const struct way_out *w, const struct dp_fragment *p)
 {
 	const struct dp_flow_edges *jump = &w->map->jump;
@@ -339,7 +337,7 @@ static bool is_shared(const struct way_out *w, const struct dp_fragment *p)
 	return false;
 }
 
-/* What was taken for a way out may have led to what is a part by now. */
+/* Hand over the exits, except jumps to fragments that have become parts since. */
 static int hand_over(const struct way_out *w, struct dp_exit_list *list)
 {
 	const struct dp_fragment *q;

@@ -8,17 +8,16 @@
  *   loaded register   mov (%rdi),%rax; jmp *%rax
  *   computed          movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax
  *
- * The first two go to an address that was whole somewhere before: in the data
- * of a module (with a relocation, or in an unrelocated program as a plain
- * number) or in an lea or mov of its code. All of those are marked wherever they
- * are, so nothing needs to be known about the jump itself; nearly all are tail
- * calls. Only the third kind can go where no address points to. Compilers make
- * it from a table of offsets that the same function takes the address of
- * (tables.c), so a function with such a jump and no such table is unresolved.
+ * The first two go to an address that stood whole somewhere: in a module's data (with a
+ * relocation, or in an unrelocated program as a plain number) or in an lea or mov. All
+ * such addresses are marked, so the jump itself need not be understood; nearly all are
+ * tail calls. Only the third kind can go where no address points to. Compilers make it
+ * from a table of offsets whose address the same function takes (tables.c). A function
+ * with such a jump and no such table is unresolved.
  *
- * Where the register was set cannot always be seen: the last few instructions
- * before the jump are looked at, in the order they stand. Unseen, it counts as
- * a tail call, unless the function takes the address of its own inside.
+ * The last few instructions before the jump tell where the register was set. If they do
+ * not, the jump counts as a tail call, unless the function takes the address of its own
+ * inside.
  */
 #include <string.h>
 #include "sym/flow/map.h"
@@ -27,7 +26,7 @@
 
 #define OWN_MAX 256
 #define INNER_MAX 65536 /* entries of one table */
-#define STRANGE_MAX 32 /* of them in a row that lead out of the function */
+#define STRANGE_MAX 32 /* entries in a row that lead out of the function */
 
 #define MOVSLQ 0x63
 
@@ -39,10 +38,10 @@ struct flow {
 	struct dp_fragment *fragment;
 	const u8 *code; /* of the fragment */
 	struct dp_past past;
-	u64 own[OWN_MAX]; /* addresses that it takes of itself */
+	u64 own[OWN_MAX]; /* addresses inside the fragment that it takes */
 	u32 n_own;
 	size_t first_ref;
-	bool falls; /* through the instruction before */
+	bool falls; /* control falls through the instruction before */
 	int err;
 };
 
@@ -112,7 +111,7 @@ static bool falls_through(u8 class)
 	       class != DP_INSN_RET && class != DP_INSN_REFUSED;
 }
 
-/* The code @back instructions before; NULL: nothing is known of it. */
+/* The code @back instructions before; NULL: it is not known. */
 static const u8 *look_back(const struct dp_past *past, u32 back, const u8 *code,
 			   u32 len, struct insn_facts *f)
 {
@@ -155,9 +154,9 @@ bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len)
 }
 
 /*
- * jmp *table(,%rax,8), in a program at a fixed address: a switch if the first
- * entry leads into the function itself. Handlers elsewhere are called by tail.
- * The table has no length; others may stand behind it.
+ * jmp *table(,%rax,8) in a program at a fixed address is a switch if the first entry
+ * leads into the function itself; handlers elsewhere are tail-called. The table has no
+ * length, and other tables may stand behind it.
  */
 static void note_table(struct flow *w, u64 at, s32 table)
 {
@@ -236,7 +235,7 @@ static void note_data(struct flow *w, u64 addr)
 	w->err = dp_list_add(&s->ref, &s->n_ref, &s->room_ref, &r, sizeof(r));
 }
 
-/* What a table of offsets may count from. */
+/* Note an address that the offsets of a table may count from. */
 static void note_own(struct flow *w, u64 addr)
 {
 	u32 i;
@@ -251,14 +250,14 @@ static void note_own(struct flow *w, u64 addr)
 		w->fragment->flags |= DP_FRAGMENT_LOST;
 }
 
-/* The code takes this address: of code, or of a table. */
+/* Note that the code takes this address, of code or of a table. */
 static void note_address(struct flow *w, u64 addr)
 {
 	if (!dp_text_find(w->s->map, addr)) {
 		note_data(w, addr);
 		return;
 	}
-	/* Of its own inside it is a label, not a function. */
+	/* An address in the fragment's own inside is a label, not a function. */
 	if (in_fragment(w->fragment, addr) && addr != w->fragment->start)
 		dp_text_mark_jump(w->s->map, addr);
 	else
@@ -272,7 +271,7 @@ static void note_address(struct flow *w, u64 addr)
 	}
 }
 
-/* Constants and displacements of 4 or 8 bytes, sign-extended as they are. */
+/* A sign-extended constant or displacement of 4 or 8 bytes. */
 static u64 constant(const u8 *at, u8 size)
 {
 	u64 v = 0;
@@ -369,7 +368,7 @@ static bool walk(struct flow *w)
 	return true;
 }
 
-/* On through whatever lies between into the next function. */
+/* Control falls on, through the padding, into the next function. */
 static void note_fall(struct flow *w)
 {
 	struct dp_code_map *map = w->s->map;

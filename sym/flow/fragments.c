@@ -2,7 +2,7 @@
 /*
  * fragments: which bytes of a module belong to which function.
  *
- * Frame descriptions come first; symbols with a size fill what they leave.
+ * Frame descriptions come first; symbols with a size fill the rest.
  */
 #include <stdlib.h>
 #include "sym/elf/symtab.h"
@@ -29,7 +29,7 @@ static int add(struct dp_code_map *map, u64 start, u64 end, u8 flags)
 			   &map->room_fragment, &p, sizeof(p));
 }
 
-/* They are ascending by start; an overlap is cut off the later one. */
+/* Descriptions ascend by start; an overlap is cut off the later one. */
 static int add_fdes(struct dp_survey *s)
 {
 	const struct dp_fde *fde;
@@ -61,7 +61,7 @@ static size_t first_behind(const struct dp_fragment *v, size_t n, u64 addr)
 	return i && dp_fragment_end(&v[i - 1]) > addr ? i - 1 : i;
 }
 
-/* Add what the first @n fragments do not have of [start, end). */
+/* Add the parts of [start, end) that the first @n fragments lack. */
 static int add_rest(struct dp_code_map *map, size_t n, u64 start, u64 end)
 {
 	size_t i = first_behind(map->fragment, n, start);
@@ -135,10 +135,10 @@ static int add_symbols(struct dp_survey *s)
 }
 
 /*
- * A compiler that describes frames describes all of them. Where most of a
- * module has descriptions, code without one was made by something else, which
- * may have ways in that no table of ours knows (the builtins of a JavaScript
- * engine have handlers at offsets listed in a data structure of its own).
+ * A compiler that describes frames describes all of them. Where most of a module is
+ * described, code without a description has another origin. It may have ways in that no
+ * table here shows: the handlers of a JavaScript engine's builtins are at offsets which
+ * only the engine's own data lists.
  */
 static void find_foreign(struct dp_code_map *map)
 {

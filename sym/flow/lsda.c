@@ -10,7 +10,7 @@
 #define ENTRY_MAX 64
 
 struct pads {
-	u64 base; /* what landing pads count from */
+	u64 base; /* landing pads are relative to it */
 	u64 at, end; /* the table of call sites */
 	u8 enc;
 };

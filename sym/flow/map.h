@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * map: what a code map holds, for those that draw it and those that ask it.
+ * map: the contents of a code map, for the files that draw or read it.
  *
  * Addresses are those of the file. Context of every function: tool process; may allocate.
  */
@@ -22,11 +22,11 @@ struct insn_facts;
 
 /**
  * struct dp_text - one executable segment
- * @code: its bytes, only while the map is drawn
+ * @code: its bytes, present only while the map is drawn
  * @target: a bit for each byte: control may arrive here
  * @insn: a bit for each byte: an instruction begins here
- * @named: a bit for each byte: known by more than jumps and frame descriptions:
- *         it is called, has a name, or its address stands somewhere
+ * @named: a bit for each byte: a call, a symbol or an address in code or data names
+ *         it, not only a jump or a frame description
  */
 struct dp_text {
 	u64 start, end;
@@ -34,31 +34,31 @@ struct dp_text {
 	u64 *target, *insn, *named;
 };
 
-/* What a fragment has, and what that means. */
+/* What is known of a fragment's jumps and addresses. */
 enum dp_fragment_flag {
 	DP_FRAGMENT_FDE = 1, /* known by its frame description, not by a name */
 	DP_FRAGMENT_COMPUTED = 2, /* jumps to an address that it computes */
-	DP_FRAGMENT_UNKNOWN = 4, /* jumps to a register, set who knows where */
-	DP_FRAGMENT_INSIDE = 8, /* takes an address of its own inside */
-	DP_FRAGMENT_TABLE = 16, /* refers to a table of offsets from itself */
-	DP_FRAGMENT_PAIR = 32, /* the same, of offsets from its own inside */
-	DP_FRAGMENT_JUMP = 64, /* targets of a jump are not known */
+	DP_FRAGMENT_UNKNOWN = 4, /* jumps to a register set out of sight */
+	DP_FRAGMENT_INSIDE = 8, /* takes an address inside itself */
+	DP_FRAGMENT_TABLE = 16, /* has a table of offsets from the table */
+	DP_FRAGMENT_PAIR = 32, /* has a table of offsets from its inside */
+	DP_FRAGMENT_JUMP = 64, /* the targets of a jump are not known */
 	DP_FRAGMENT_LOST = 128, /* not understood for another reason */
 };
 
-/** struct dp_fragment - a function, or what one description knows of it */
+/** struct dp_fragment - a range of code: a function, or the part of one description */
 struct dp_fragment {
 	u64 start;
 	u32 len;
 	u8 flags;
 };
 
-/** struct dp_flow_edge - from one fragment into another */
+/** struct dp_flow_edge - a way from one fragment into another */
 struct dp_flow_edge {
 	u64 from, to;
 };
 
-/** struct dp_flow_edges - any number of them */
+/** struct dp_flow_edges - a list of edges */
 struct dp_flow_edges {
 	struct dp_flow_edge *v;
 	size_t n, room;
@@ -68,7 +68,7 @@ struct dp_flow_edges {
  * struct dp_code_map
  * @jump: direct jumps out of fragments, and falls out of their ends, ascending by
  *        @to; @from is somewhere in the fragment
- * @hidden: what no instruction tells: landing pads, entries of jump tables that
+ * @hidden: ways that no instruction shows: landing pads, entries of jump tables that
  *          lead out of the function; ascending by @from, the fragment's start
  * @inner: indirect jumps by tables of whole addresses, ascending
  */
@@ -84,25 +84,25 @@ struct dp_code_map {
 };
 
 /*
- * survey: what is gathered while a code map is drawn.
+ * survey: the state of drawing a code map.
  *
  * Order of work: text (bytes, empty bitmaps) -> fragments (where functions are)
- * -> flow (decode them), gaps (what lies between), tables, pointers, lsda
+ * -> flow (decode them), padding (what lies between), tables, pointers, lsda
  * (further ways in).
  */
 
-/** struct dp_ref - a fragment takes the address of something that is not code */
+/** struct dp_ref - an address of data that a fragment takes */
 struct dp_ref {
 	u64 addr;
 	u32 fragment;
 };
 
-/** struct dp_edge - a fragment jumps into the middle of another */
+/** struct dp_edge - a jump from one fragment into the middle of another */
 struct dp_edge {
 	u32 from, to;
 };
 
-/** struct dp_window - the part of the file's image that was last looked at */
+/** struct dp_window - the part of the file that was read last */
 struct dp_window {
 	const struct dp_elf *elf;
 	u64 start;
@@ -111,11 +111,11 @@ struct dp_window {
 };
 
 /**
- * struct dp_survey - what is gathered while a map is drawn
+ * struct dp_survey - the state of drawing a code map
  * @absolute: the program is not relocated: code may hold addresses in 32 bits,
  *            and data holds them without a relocation that tells
- * @go: made by Go, whose functions are resumed at calls: recover() goes on at
- *      that of runtime.deferreturn, a new goroutine returns to the one in
+ * @go: made by Go, whose functions are resumed at calls: recover() resumes at the
+ *      call of runtime.deferreturn, and a new goroutine returns to the call in
  *      runtime.goexit
  */
 struct dp_survey {
@@ -135,36 +135,36 @@ struct dp_survey {
 };
 
 /*
- * Draw a map of @elf; the tables may be empty, the map is the caller's. Knows
+ * Draw a map of @elf; the tables may be empty, and the caller closes the map. Knows
  * nothing of processes.
  */
 int dp_survey_run(const struct dp_elf *elf, const struct dp_fdes *fdes,
 		  const struct dp_symtab *symtab,
 		  const struct dp_dynsym *dynsym, u64 bias,
 		  struct dp_code_map **map);
-/* Words for an error of dp_code_map_open(). Return: @err */
+/* Set @diag for an error of dp_code_map_open(). Return: @err */
 int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
 		    int err, struct dp_diag *diag);
 int dp_flow_walk(struct dp_survey *s);
 void dp_padding_scan(struct dp_survey *s);
-/* Every byte of [start, end) is taken for the start of an instruction. */
+/* Scan [start, end) as if an instruction began at every byte. */
 void dp_padding_scan_bytes(struct dp_survey *s, const struct dp_text *t,
 			   u64 start, u64 end);
 bool dp_padding_is_nop(const u8 *code, const struct insn_facts *f);
 bool dp_padding_is_nops(const u8 *code, u64 len);
-/* Tables of offsets from @base, which lies in @fragment: its refs from @ref on. */
+/* Tables of offsets from @base, which lies in @fragment, among the refs from @ref on. */
 void dp_tables_pair(struct dp_survey *s, struct dp_fragment *fragment, u64 base,
 		    size_t ref);
 int dp_tables_read(struct dp_survey *s);
 int dp_pointers_mark(struct dp_survey *s);
 int dp_lsda_mark(struct dp_survey *s);
 
-/* text: the executable segments of a file, and some bits for each byte. */
+/* text: the executable segments of a file, and three bits for each byte. */
 
 int dp_text_load(struct dp_survey *s);
 void dp_text_drop_code(struct dp_code_map *map);
 struct dp_text *dp_text_find(const struct dp_code_map *map, u64 addr);
-/* Control may arrive at @addr by a jump within a function, or by any way. */
+/* Mark @addr as a target: the first of a jump only, the second also as named. */
 void dp_text_mark_jump(struct dp_code_map *map, u64 addr);
 void dp_text_mark(struct dp_code_map *map, u64 addr);
 void dp_text_mark_insn(struct dp_text *t, u64 addr);
@@ -174,11 +174,11 @@ bool dp_text_is_named(const struct dp_code_map *map, u64 addr);
 u64 dp_text_next(const struct dp_text *t, u64 start, u64 end);
 u64 dp_text_next_named(const struct dp_text *t, u64 start, u64 end);
 
-/* window: data of a file by address, a piece at a time. */
+/* window: data of a file by address, one window at a time. */
 
-/* Up to @want <= 64 bytes at an address of the file; *got: how many. */
+/* Return: up to @want <= 64 bytes at an address of the file; *got: how many. */
 const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got);
-/* All @size <= 64 of them, or none. */
+/* Read all @size <= 64 bytes, or none. */
 bool dp_window_read(struct dp_window *w, u64 addr, void *to, size_t size);
 
 /* fragments: which bytes of a module belong to which function. */
@@ -193,7 +193,7 @@ static inline u64 dp_fragment_end(const struct dp_fragment *p)
 /* edges: how control gets from one fragment of code into another. */
 
 int dp_edges_add(struct dp_flow_edges *edges, u64 from, u64 to);
-/* From one fragment to another that nothing else leads into from outside. */
+/* Add an edge to a fragment that is known by nothing else. */
 int dp_edges_hide(struct dp_code_map *map, const struct dp_fragment *from,
 		  u64 to);
 void dp_edges_sort(struct dp_code_map *map);

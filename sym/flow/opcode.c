@@ -7,7 +7,7 @@
 #define REX_X 2
 #define REX_R 4
 #define NO_INDEX 4
-#define NOTHING 5 /* rm or base, with mod 0: there is none */
+#define NOTHING 5 /* as rm or base, with mod 0: no register */
 
 static s32 number(const u8 *at, u8 size)
 {

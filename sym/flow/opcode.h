@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* opcode: what an instruction does to which general register, as far as its bytes
+/* opcode: which general registers an instruction changes, and how, as far as its bytes
  * tell easily. */
 #ifndef DP_SYM_OPCODE_H
 #define DP_SYM_OPCODE_H
 
 #include "engine/insn/insn.h"
 
-/* As instructions number registers. */
+/* Numbers as instructions have them. */
 #define DP_RSP 4
 #define DP_RBP 5
 #define DP_NO_BASE 0xff
@@ -37,7 +37,7 @@ struct dp_opcode {
 
 struct dp_opcode dp_opcode_of(const u8 *code, const struct insn_facts *f);
 
-/* past: where the last instructions of a function got their values from. */
+/* past: the origin of a register's value, from the last instructions of a function. */
 
 /* Where did a register get its value from? */
 enum dp_source {
@@ -54,11 +54,11 @@ struct dp_past {
 	u32 n;
 };
 
-/* NOT_HERE: it was not set by these. @code of @len bytes is the function. */
+/* NOT_HERE: none of these instructions set it. @code of @len bytes is the function. */
 enum dp_source dp_past_source(const struct dp_past *past, const u8 *code,
 			      u32 len, u8 reg);
 
-/* Is there one that loads an offset of a table: movslq (r,r,4),r? */
+/* Does an instruction load an offset of a table: movslq (r,r,4),r? */
 bool dp_past_has_offset(const struct dp_past *past, const u8 *code, u32 len);
 static inline void dp_past_add(struct dp_past *past, u32 at)
 {

@@ -2,9 +2,9 @@
 /*
  * padding: the bytes between functions.
  *
- * Mostly padding; else code that nobody describes (_init, assembly without
- * frame descriptions) or data. Where its instructions begin is not known, so
- * that every byte is taken for the start of one.
+ * Mostly padding; else data, or code without a description or a symbol (_init, assembly).
+ * Its instruction boundaries are not known, so every byte is taken for the start of an
+ * instruction.
  */
 #include <string.h>
 #include "engine/insn/insn.h"
@@ -12,7 +12,7 @@
 #include "sym/sym.h"
 
 #define INT3 0xcc
-#define LONGEST 7 /* bytes of what is looked for */
+#define LONGEST 7 /* bytes of the longest pattern */
 
 static s64 rel8(const u8 *p)
 {
@@ -27,7 +27,7 @@ static s64 rel32(const u8 *p)
 	return v;
 }
 
-/* Something at @p, which is address @at, that names another address. */
+/* Mark the address that an instruction at @p, which is address @at, would name. */
 static void scan_at(struct dp_survey *s, const u8 *p, u64 at)
 {
 	if (p[0] == 0xe8 || p[0] == 0xe9)
@@ -107,7 +107,7 @@ static u64 padding_at(const u8 *p, u64 n)
 	return f.len;
 }
 
-/* What is not padding from its beginning to its end. */
+/* Scan a range that is not padding from beginning to end. */
 static void scan(struct dp_survey *s, const struct dp_text *t, u64 start,
 		 u64 end)
 {

@@ -2,8 +2,8 @@
 /*
  * pointers: addresses of code that stand in data.
  *
- * Relocations tell where they are, except in a program that is linked to a fixed
- * address: there every number that could be one counts.
+ * Relocations tell where they are. In a program that is linked to a fixed address, every
+ * number that could be an address counts.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static int mark_table(struct dp_survey *s, u64 vaddr, u64 len,
 	return 0;
 }
 
-/* Packed structures have them at any byte. */
+/* Packed structures have addresses at any byte. */
 static void mark_numbers(struct dp_survey *s, const u8 *p, size_t n)
 {
 	const struct dp_code_map *map = s->map;

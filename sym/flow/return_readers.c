@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * return_readers: which functions look at their return address.
+ * return_readers: functions that look at their return address.
  *
- * Nobody else has business with the eight bytes below the CFA: arguments on the
- * stack begin above them, what a function keeps lies below. So an instruction
- * that names them, where it is known which they are, reads or changes the return
- * address, and one that moves the stack pointer past them takes it away.
+ * Only a return-address reader touches the eight bytes below the CFA: arguments on the
+ * stack begin above them, the function's own data lies below. An instruction that names
+ * these bytes reads or changes the return address. An instruction that moves the stack
+ * pointer past them takes it away.
  */
 #include <stdlib.h>
 #include "sym/exits.h"
@@ -20,9 +20,9 @@
 /** struct place - an instruction, and where the return address is */
 struct place {
 	struct dp_opcode o;
-	u8 reg; /* the register that the slot is known by, */
-	s64 slot; /* and how far from it */
-	bool copied; /* to where a frame that is aligned anew has it */
+	u8 reg; /* register that the slot is found by */
+	s64 slot; /* the slot's distance from it */
+	bool copied; /* a realigned frame holds a copy of the return address */
 };
 
 /* lock orq $0,(%rsp), which is a barrier; nops; prefetches. */
@@ -33,16 +33,15 @@ static bool does_nothing(const struct dp_opcode *o)
 	return o->op == 0x83 && (o->reg & 7) <= 1 && !o->imm;
 }
 
-/* To leave, a function points its stack pointer there. */
+/* lea to the stack pointer: the function is about to leave. */
 static bool is_way_out(const struct dp_opcode *o)
 {
 	return o->map == DP_MAP_ONE && o->op == LEA && o->reg == DP_RSP;
 }
 
 /*
- * push -8(%r10), where %r10 points behind the return address: a stack that is
- * aligned anew gets a copy for those who walk frames. The function itself would
- * look at that one.
+ * push -8(%r10), where %r10 points behind the return address: a realigned stack gets a
+ * copy for unwinders. The function itself would read the copy.
  */
 static bool copies(struct place *p)
 {
@@ -85,20 +84,20 @@ static u8 number_of(u8 dwarf)
 	return dwarf < sizeof(numbers) ? numbers[dwarf] : dwarf;
 }
 
-/* lea (%rsp),%r11, where %r11 is what the frame is known by from then on. */
+/* lea (%rsp),%r11, where %r11 is the base of the CFA from then on. */
 static bool moves_frame(const struct dp_opcode *o, const struct dp_row *next)
 {
 	return o->map == DP_MAP_ONE && o->op == LEA && next &&
 	       next->reg < DP_ROW_LOST && number_of(next->reg) == o->reg;
 }
 
-/** struct span - code that one description is about */
+/** struct span - the code of one description */
 struct span {
 	const u8 *code;
 	u64 start, end;
 };
 
-/* Return: the address of an instruction that does, or 0. */
+/* Return: the address of an instruction that names or takes the slot, or 0. */
 static u64 scan(const struct span *s, const struct dp_rows *rows)
 {
 	struct place p = { .copied = false };
@@ -125,8 +124,8 @@ static u64 scan(const struct span *s, const struct dp_rows *rows)
 }
 
 /*
- * Assembly may push registers and not describe it: then its pops seem to take the
- * return address. Where the code itself tells something else, it is believed.
+ * Assembly may push registers and not describe it: then its pops seem to take the return
+ * address. Where depths derived from the code differ from the description, they count.
  */
 static int check(const struct span *s, const struct dp_rows *rows,
 		 struct dp_rows *derived, u64 *found)
@@ -173,7 +172,7 @@ int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at)
 	return 1;
 }
 
-/* Return: 1 if nobody can call what is there. */
+/* Return: 0; 1 the code cannot be called; a negative errno. */
 static int read_span(const struct dp_elf *elf, struct dp_fde *fde, u64 *at)
 {
 	struct dp_rows rows = { 0 }, derived = { 0 };

@@ -7,7 +7,7 @@
 #include "sym/names/mod.h"
 
 #define REG_RSP 7 /* DWARF's number */
-#define HOME 8 /* CFA minus stack pointer behind a call */
+#define HOME 8 /* CFA minus stack pointer, as behind a call */
 
 bool dp_row_is_home(const struct dp_row *row)
 {
@@ -104,7 +104,7 @@ static int load_code(struct dp_exits *ex, const struct dp_elf *elf)
 	return 0;
 }
 
-/* A file may have no slots descriptions, or damaged ones. */
+/* A file may have no frame descriptions, or damaged ones. */
 static int load_frames(struct dp_exits *ex, const struct dp_elf *elf)
 {
 	int err = dp_fdes_load(&ex->fdes, elf);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * stack_depth: how much a function has on its stack, found out from its code.
+ * stack_depth: how much a function has on its stack, derived from its code.
  *
- * For code that nobody describes: Go's, and assembly. The stack pointer's distance
- * from the entry is followed through the instructions in the order they stand, and
- * along direct jumps; where ways meet with different distances, nothing is known.
- * What is reached by an indirect jump only, the cases of a switch, has the distance
- * of that jump.
+ * For code without descriptions: Go's, and assembly. The stack pointer's distance from
+ * the entry is tracked through the instructions in order, and along direct jumps. Where
+ * ways meet with different distances, nothing is known. Code that only an indirect jump
+ * reaches, as the cases of a switch, has the distance of that jump.
  */
 #include <stdlib.h>
 #include "sym/flow/opcode.h"
@@ -20,9 +19,9 @@
 
 enum sort { UNSEEN, KNOWN, LOST };
 
-/** struct depth - of the CFA from each register */
+/** struct depth - distance from each register to the CFA */
 struct depth {
-	u8 sort; /* of the whole, and of @rsp */
+	u8 sort; /* enum sort of the whole, and of @rsp */
 	bool has_rbp;
 	s32 rsp, rbp;
 };
@@ -30,11 +29,11 @@ struct depth {
 struct walk {
 	const u8 *code;
 	u32 len;
-	struct depth *at; /* on arrival, by offset, where a jump arrives */
-	struct depth cases; /* where an indirect jump arrives */
+	struct depth *at; /* by offset: on arrival by a jump */
+	struct depth cases; /* on arrival by an indirect jump */
 	struct depth now;
-	s32 first; /* on arrival at the beginning */
-	bool after_call; /* and nothing since but nops */
+	s32 first; /* at the beginning */
+	bool after_call; /* only nops since a call */
 	bool changed;
 };
 
@@ -49,7 +48,7 @@ static void push(struct depth *d, s32 bytes)
 	d->rsp += bytes;
 }
 
-/* mov, lea: to a register from another one. */
+/* mov, lea: set @to to @from plus @disp. */
 static void set(struct depth *d, u8 to, u8 from, s32 disp)
 {
 	bool known = from == DP_RSP ? d->sort == KNOWN :
@@ -82,8 +81,8 @@ static void leave(struct depth *d)
 	d->has_rbp = false;
 }
 
-/* One-byte opcodes without ModRM. Pushes and pops are of words: an operand size
- * of two bytes is not used on stacks. */
+/* One-byte opcodes without ModRM. Pushes and pops are taken for words: two-byte operands
+ * do not occur on stacks. */
 static void apply_short(struct depth *d, const struct dp_opcode *o)
 {
 	u8 reg = (o->op & 7) | (o->rex & 1 ? 8 : 0);
@@ -128,7 +127,7 @@ static void apply_group(struct depth *d, const struct dp_opcode *o)
 		spoil(d, o->rm);
 }
 
-/* Which register does it write? Byte registers have other numbers. */
+/* The register that @o writes. Byte registers, which have other numbers, are left out. */
 static u8 written(const struct dp_opcode *o)
 {
 	u8 rm = o->mod == 3 ? o->rm : DP_NO_BASE;
@@ -224,7 +223,7 @@ static bool merge(struct depth *to, const struct depth *from)
 	return old.sort != to->sort || old.has_rbp != to->has_rbp;
 }
 
-/* A call that others jump to behind with another depth does not return. */
+/* Code behind a call that jumps reach with another depth: the call does not return. */
 static bool is_behind_end(const struct walk *w, const struct depth *d)
 {
 	return w->after_call && d->sort == KNOWN && w->now.sort == KNOWN &&

@@ -6,15 +6,14 @@
  *
  *   lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax
  *
- * with entries relative to the table. Which of the addresses that code takes are
- * tables is told by their contents: the first entry leads into code. A table
- * has no length; it ends with the first entry that leads elsewhere or where the
- * next one begins. Entries that are never used may lead just behind a function,
- * so nothing is asked of them but that.
+ * with entries relative to the table. An address that code takes is a table if its first
+ * entry leads into code. A table has no length: it ends with the first entry that leads
+ * out of code, or where the next table begins. Entries that are never used may lead just
+ * behind a function, so no more is asked of an entry.
  *
- * Hand-made tables (printf's, say) are relative to a label of the function
- * instead: those are sought in functions that compute a jump and take an address
- * of their own inside.
+ * Entries of hand-made tables (printf's, say) are relative to a label of the function.
+ * Such tables are looked for in functions that compute a jump and take an address of
+ * their own inside.
  */
 #include <stdlib.h>
 #include "sym/flow/map.h"
@@ -63,7 +62,7 @@ void dp_tables_pair(struct dp_survey *s, struct dp_fragment *fragment, u64 base,
 		pair_table(s, fragment, base, s->ref[ref].addr);
 }
 
-/* Where an entry leads; false if that is not code, nor its very end. */
+/* Where an entry leads; false if that is neither code nor its very end. */
 static bool leads(struct dp_survey *s, u64 table, u64 i, u64 *to)
 {
 	s32 entry;
@@ -106,7 +105,7 @@ static void claim(struct dp_survey *s, u64 table, u64 to)
 		p->flags |= DP_FRAGMENT_TABLE;
 }
 
-/* The functions that refer to the table may go there: refs [@from, @until). */
+/* Note @to as a target of the functions that refer to the table: refs [@from, @until). */
 static int hide(struct dp_survey *s, size_t from, size_t until, u64 to)
 {
 	const struct dp_fragment *p;
@@ -137,10 +136,10 @@ static int read_table(struct dp_survey *s, size_t ref, size_t next)
 }
 
 /*
- * The verdict on each function with a jump that is not plainly a whole address.
- * A computed one needs a table. Where its register was set out of sight, a
- * table says that this is a switch, and then it was found; an address of the
- * inside says that something is computed; neither says tail call.
+ * Are the indirect jumps of a function with these flags resolved? A computed jump needs a
+ * table. If its register was set out of sight, a table tells of a switch, whose targets
+ * are known. An address of the function's inside tells of a computed jump. With neither,
+ * it is a tail call.
  */
 static bool is_resolved(u8 flags)
 {
@@ -152,7 +151,7 @@ static bool is_resolved(u8 flags)
 	return true;
 }
 
-/* Pieces that jump into each other's middle are parts of one function. */
+/* Fragments that jump into each other's middle are parts of one function. */
 static void spread(struct dp_survey *s)
 {
 	struct dp_fragment *v = s->map->fragment, *from, *to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* text: the executable segments of a file, and two bits for each byte. */
+/* text: the executable segments of a file, and three bits for each byte. */
 #include <elf.h>
 #include <stdlib.h>
 #include "sym/elf/elf.h"

@@ -18,7 +18,7 @@ static const u8 moved[] = DP_CODE_MOVES_STACK;
 static const u8 jumped[] = DP_CODE_GOES_ON;
 static const u8 outward[] = DP_CODE_OUTWARD;
 
-/* A function's code, as far as it is wanted. */
+/* The first bytes of a function's code. */
 struct code {
 	u64 start;
 	u8 bytes[FUNCTION_MAX + DP_INSN_MAX];
@@ -76,7 +76,7 @@ static bool find_raiser(struct dp_modules *mods, const struct dp_module *m,
 	return true;
 }
 
-/* Where the call behind @before goes, or the first call that goes to @to. */
+/* The target of the call behind the code @before, or of the first call that goes to @to. */
 static u64 find_call(const struct code *c, const u8 *before, size_t len, u64 to)
 {
 	struct insn_facts f;
@@ -97,8 +97,8 @@ static u64 find_call(const struct code *c, const u8 *before, size_t len, u64 to)
 	return 0;
 }
 
-/* glibc begins to end a thread in a function without a name, which gets the address
- * of a buffer in the frame where it will go on. */
+/* glibc begins to end a thread in a function without a name. Its argument is the address
+ * of a buffer in the frame where the thread goes on. */
 static size_t find_thread_end(struct dp_modules *mods,
 			      const struct dp_module *m, struct dp_unwind *list,
 			      size_t n)

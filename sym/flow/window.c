@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* window: data of a file by address, a piece at a time. */
+/* window: data of a file by address, one window at a time. */
 #include <string.h>
 #include "sym/elf/elf.h"
 #include "sym/flow/map.h"
 
-#define REACH 64 /* bytes that can be asked for at once */
+#define REACH 64 /* bytes that one call can read */
 
 static bool move(struct dp_window *w, u64 addr)
 {
@@ -26,7 +26,7 @@ const u8 *dp_window_at(struct dp_window *w, u64 addr, size_t want, size_t *got)
 {
 	bool inside = addr >= w->start && addr - w->start < w->len;
 
-	/* Near its end it is moved, unless the segment ends there too. */
+	/* Near its end the window moves, unless the segment ends there too. */
 	if (!inside || (w->len - (addr - w->start) < REACH &&
 			w->len == sizeof(w->bytes))) {
 		if (!move(w, addr))

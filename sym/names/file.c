@@ -2,11 +2,10 @@
 /*
  * file: the very file that a process has mapped.
  *
- * The path in /proc/PID/maps may name another file by now, or be meant for
- * another mount namespace, and on overlay and btrfs the device and inode in
- * maps are not those of stat(). So a candidate counts if device and inode
- * agree, if the kernel hands it out as the mapped file, or if its first page
- * (headers and build-id) is what the process has in memory.
+ * The path in /proc/PID/maps may name another file by now, or belong to another mount
+ * namespace. On overlay and btrfs, device and inode in maps are not those of stat(). So
+ * a candidate counts in three cases: device and inode agree, the kernel hands it out as
+ * the mapped file, or its first page (headers, build-id) equals that in memory.
  */
 #include <elf.h>
 #include <errno.h>
@@ -22,9 +21,9 @@
 #define HEAD_LEN 4096
 
 /*
- * In one's own process no descriptor is kept: a program that closes all it
- * finds would give ours to another file. The process's own id means nothing
- * here once the first thread has ended.
+ * For one's own process no descriptor is kept: a program that closes all descriptors
+ * would give ours to another file. The process id is of no use here once the first
+ * thread has ended.
  */
 ssize_t dp_modules_read(const struct dp_modules *mods, u64 addr, void *buf,
 			size_t len)
@@ -48,7 +47,7 @@ int dp_mem_read(const struct dp_modules *mods, u64 addr, void *buf, size_t len)
 	return (size_t)got == len ? 0 : -EFAULT;
 }
 
-/* /proc/self is empty once the first thread has ended; the calling one lives. */
+/* /proc/self is empty once the first thread has ended; the calling thread lives. */
 void dp_file_proc(char *buf, size_t len, pid_t pid, const char *file)
 {
 	if (pid)

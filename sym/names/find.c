@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* find: from a module pattern and a name to functions. */
+/* find: functions by module pattern and name. */
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <fnmatch.h>
@@ -25,7 +25,7 @@ struct want {
 	bool strict;
 };
 
-/* What one exact name stands for in one module: distinct values, best rank. */
+/* The symbols of one exact name in one module: distinct values, best rank. */
 struct choice {
 	const struct dp_sym **v;
 	size_t n, room;
@@ -85,7 +85,7 @@ static int choice_add(struct choice *c, const struct dp_sym *sym)
 	for (i = 0; i < c->n; i++) {
 		if (c->v[i]->value != sym->value)
 			continue;
-		/* Aliases are one; the sized entry knows more. */
+		/* Aliases are one function; the entry with a size is kept. */
 		if (!c->v[i]->size)
 			c->v[i] = sym;
 		return 0;
@@ -126,7 +126,7 @@ static u64 file_offset(const struct dp_mod *mod, u64 value)
 	return 0;
 }
 
-/* @addresses: as the library is asked, instead of specs */
+/* @addresses: list addresses, as the library needs, instead of specs. */
 static int say_ambiguous(const struct dp_mod *mod, const struct want *w,
 			 const struct choice *c, bool addresses,
 			 struct dp_diag *diag)
@@ -188,7 +188,7 @@ static int say_ifunc(struct dp_modules *mods, const struct want *w, u64 addr,
 			   w->plain);
 }
 
-/* -EOPNOTSUPP with *place: an IFUNC that has no implementation to probe. */
+/* -EOPNOTSUPP with *place: the IFUNC has no implementation to probe. */
 static int describe(struct dp_modules *mods, struct dp_mod *mod,
 		    const struct dp_sym *sym, struct dp_symbol *s,
 		    enum dp_ifunc_place *place)
@@ -210,7 +210,7 @@ static int describe(struct dp_modules *mods, struct dp_mod *mod,
 	return *place == DP_IFUNC_HERE ? 0 : -EOPNOTSUPP;
 }
 
-/* The resolver's size means nothing for the implementation. */
+/* Set the implementations' sizes; the resolver's size is not theirs. */
 static void size_ifuncs(struct dp_modules *mods, struct dp_symbols *out)
 {
 	u64 start, end;
@@ -225,7 +225,7 @@ static void size_ifuncs(struct dp_modules *mods, struct dp_symbols *out)
 	}
 }
 
-/* -ENOENT without words: this module has no such function. @addresses: of several */
+/* -ENOENT without words: this module has no such function. @addresses: see say_ambiguous() */
 static int find_one(struct dp_modules *mods, struct dp_mod *mod,
 		    const struct want *w, bool exported, bool addresses,
 		    struct dp_symbol *s, struct dp_diag *diag)
@@ -256,7 +256,7 @@ static int find_exact(struct dp_modules *mods, struct dp_mod *mod,
 	return err ? err : symbols_add(out, &s);
 }
 
-/* Below the best name of each address come the others; only one survives. */
+/* Sorts the best name of an address before its other names, which are dropped. */
 static int compare(const void *pa, const void *pb)
 {
 	const struct dp_symbol *a = pa, *b = pb;
@@ -330,7 +330,7 @@ static int find_glob(struct dp_modules *mods, struct dp_mod *mod,
 	return err;
 }
 
-/* Who else has it? The dynamic linker's private copies are no answer. */
+/* Which other module has the function? The dynamic linker's private copies do not count. */
 static const struct dp_mod *find_elsewhere(struct dp_modules *mods,
 					   const struct want *w)
 {
@@ -374,7 +374,7 @@ static bool seen_before(const struct dp_symtab *tab, const struct dp_sym *sym)
 	return false;
 }
 
-/* The version was wrong: which ones are there? */
+/* If only the version was wrong, list the versions that exist. */
 static bool say_versions(const struct dp_mod *mod, const struct want *w,
 			 struct dp_diag *diag)
 {
@@ -461,7 +461,7 @@ static int say_skipped(const struct want *w, size_t skipped,
 			   skipped, w->text);
 }
 
-/* A name in several modules is what a glob over modules asks for. */
+/* A glob of modules asks for a name in each of several modules. */
 static int exact_in_all(struct dp_modules *mods, const struct dp_module **list,
 			size_t n, const struct want *w, struct dp_symbols *out,
 			struct dp_diag *diag)
@@ -500,7 +500,7 @@ static int find(struct dp_modules *mods, const char *module,
 	size_t i;
 	int err;
 
-	/* Literally first: Go has names such as "main.(*T).Run". */
+	/* Try the name literally first: Go has names such as "main.(*T).Run". */
 	err = exact_in_all(mods, list, n, w, out, diag);
 	for (i = 0; !err && !out->n && is_glob(w->plain) && i < n; i++)
 		err = find_glob(mods, dp_mod_of(list[i]), w, out, skipped);

@@ -2,11 +2,11 @@
 /*
  * ifunc: which implementation of an IFUNC this process runs.
  *
- * The symbol's address is that of a resolver, which the dynamic linker calls
- * once; what it returned is in the slots that relocations fill. IRELATIVE
- * names the resolver itself and is certain. A slot that refers to the name may
- * have been bound to another module, or still lead into a lazy PLT: its value
- * counts only if it is code of the defining module.
+ * The symbol's address is that of a resolver, which the dynamic linker calls once. The
+ * resolver's result is in the slots that relocations fill. An IRELATIVE relocation names
+ * the resolver itself and is certain. A slot that refers to the name may be bound to
+ * another module, or still lead into a lazy PLT. Its value counts only if it is code of
+ * the defining module.
  */
 #include <string.h>
 #include "sym/names/mod.h"
@@ -38,7 +38,7 @@ static bool is_code_here(const struct query *q, u64 value)
 	       !dp_relocs_in_plt(&q->mod->relocs, value - m->bias);
 }
 
-/* Another module under a plain name is interposition, not a choice. */
+/* A plain name bound to another module is interposition, not a choice. */
 static bool is_code_elsewhere(const struct query *q, const struct dp_reloc *r,
 			      u64 value)
 {

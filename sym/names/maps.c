@@ -13,7 +13,7 @@
 
 #define DELETED " (deleted)"
 
-/* Reads the whole file: *out is NUL-terminated and malloc()ed. */
+/* Read the whole file: *out is NUL-terminated and malloc()ed. */
 static int slurp(int fd, char **out, size_t *len)
 {
 	size_t room = 16384, used = 0;
@@ -88,8 +88,8 @@ static unsigned int digit(char c)
 	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : ~0u;
 }
 
-/* A number, as the kernel writes it, and what follows it. There are six in a line, and
- * thousands of lines in some processes. */
+/* Take a number as the kernel writes it, and the character behind it. A line has six, and
+ * some processes have thousands of lines. */
 static bool take(const char **at, unsigned int base, char after, u64 *v)
 {
 	const char *s = *at;
@@ -174,7 +174,7 @@ int dp_maps_read(pid_t pid, struct dp_maps *maps)
 	close(fd);
 	if (err)
 		return err;
-	/* A zombie has no address space left: the file is there, but empty. */
+	/* A zombie has no address space left: its maps file is empty. */
 	err = len ? parse(text, maps) : -ESRCH;
 	free(text);
 	if (err)

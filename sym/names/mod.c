@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mod: the tables of one module, read from its file when first asked for. */
+/* mod: the tables of one module, read from its file at the first question. */
 #include <elf.h>
 #include <string.h>
 #include "sym/names/mod.h"
 
-/* How a user would name it: as the process does, the program by its file. */
+/* The name that a user would write: the program's file name, a library's soname. */
 const char *dp_mod_name(const struct dp_mod *mod)
 {
 	if (mod->pub.soname && !mod->pub.is_main)
@@ -12,7 +12,7 @@ const char *dp_mod_name(const struct dp_mod *mod)
 	return mod->pub.base;
 }
 
-/* What is wrong with a file only means that it has nothing to tell. */
+/* A fault of the file only means that it has nothing to tell; shortages stay errors. */
 static int soften(int err)
 {
 	return dp_is_shortage(err) ? err : 0;
@@ -46,7 +46,7 @@ static int ensure_dynsym(struct dp_modules *mods, struct dp_mod *mod,
 	return err;
 }
 
-/* What there is not of a module yet: *have tells, and @fill reads it. */
+/* Have @fill read a table of a module, unless *have says that it is there. */
 static int load(struct dp_modules *mods, struct dp_mod *mod, bool *have,
 		int (*fill)(struct dp_modules *mods, struct dp_mod *mod,
 			    const struct dp_elf *elf))
@@ -132,7 +132,7 @@ static int fill_symtab(struct dp_modules *mods, struct dp_mod *mod,
 		err = dp_symtab_index(&mod->symtab);
 	if (err)
 		dp_symtab_free(&mod->symtab);
-	/* Some of its names would be worse than none. */
+	/* A part of its names would be worse than none. */
 	if (err == -EFBIG) {
 		mod->missing = err;
 		err = 0;
@@ -168,7 +168,7 @@ int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod)
 	return load(mods, mod, &mod->have_relocs, fill_relocs);
 }
 
-/* Chosen implementations are named after their IFUNC, for want of better. */
+/* Chosen implementations get their IFUNC's name, for want of a better. */
 static int add_chosen(struct dp_modules *mods, struct dp_mod *mod)
 {
 	struct dp_symtab *tab = &mod->symtab;
@@ -195,8 +195,7 @@ static int add_chosen(struct dp_modules *mods, struct dp_mod *mod)
 }
 
 /*
- * The names added come after those that the index by name knows, so they are
- * found by address only.
+ * The names added are not in the index by name, so they are found by address only.
  */
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod)
 {
@@ -230,7 +229,7 @@ void dp_module_adopt(const struct dp_module *to, const struct dp_module *from)
 {
 	struct dp_mod *mod = dp_mod_of(to);
 
-	/* The file may have been deleted since. */
+	/* The file may have been deleted since, and its soname is known no other way. */
 	if (!mod->soname) {
 		mod->pub.soname = mod->soname = dp_mod_of(from)->soname;
 		dp_mod_of(from)->soname = NULL;

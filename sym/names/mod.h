@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * mod: the modules of one process, and the tables of each, read when first asked for.
+ * mod: the modules of one process, and the tables of each, read at the first question.
  *
- * Context of every function: tool process; may sleep and allocate; not thread-safe on one object.
+ * Context of every function: tool process; may sleep and allocate; not thread-safe on one
+ * object.
  */
 #ifndef DP_SYM_NAMES_MOD_H
 #define DP_SYM_NAMES_MOD_H
@@ -17,17 +18,17 @@
 #include "sym/sym.h"
 #include "sym/unwind/fdes.h"
 
-/* Where __rseq_cs is in the file's addresses. */
+/* Find section __rseq_cs, in the file's addresses. */
 int dp_rseq_section(const struct dp_elf *elf, u64 *vaddr, u64 *n);
 
-/** struct dp_mod - a module with what is known about it so far */
+/** struct dp_mod - a module, and the tables of it that have been read */
 struct dp_mod {
 	struct dp_module pub; /* first, so that a dp_module is a dp_mod */
 	char *path, *soname;
 	const struct dp_map *head; /* mapping of file offset 0, or NULL */
 	const struct dp_map *text; /* an executable mapping */
 	struct dp_elf shape; /* headers only: closed, but @ph stays */
-	int missing; /* why the file is not to be had: errno, or 0 */
+	int missing; /* why the file cannot be read: errno, or 0 */
 	bool have_dynsym, have_symtab, have_fdes, have_relocs, have_rseq;
 	bool have_needs, stays; /* needs.c */
 	u64 rseq, n_rseq; /* where __rseq_cs is in the file's addresses */
@@ -45,12 +46,12 @@ struct dp_modules {
 	size_t n;
 	struct dp_mod **of_map; /* of each mapping: its module, or NULL */
 	struct dp_mod *main;
-	bool have_needs; /* which of them stay is known */
+	bool have_needs; /* it is known which modules stay */
 	struct dp_mod_name *names; /* sorted; NULL: not asked for yet */
 	size_t n_names;
 };
 
-/* What a module goes by. */
+/* A name that a module answers to. */
 struct dp_mod_name {
 	const char *name;
 	const struct dp_mod *mod;
@@ -63,22 +64,22 @@ static inline struct dp_mod *dp_mod_of(const struct dp_module *m)
 
 int dp_mem_read(const struct dp_modules *mods, u64 addr, void *buf, size_t len);
 
-/* How messages call the process. */
+/* The process id for messages. */
 static inline int dp_mods_pid(const struct dp_modules *mods)
 {
 	return mods->pid ? mods->pid : getpid();
 }
 
-/* May pass, and says nothing about a file. */
+/* Is @err a shortage that may pass, and that says nothing about a file? */
 static inline bool dp_is_shortage(int err)
 {
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
 }
 
-/* Fill in the parts of a module; a damaged file has empty tables. -ENOMEM,
- * -EMFILE, -ENFILE. */
+/* Fill in the tables of a module; a damaged file has empty tables. -ENOMEM, -EMFILE,
+ * -ENFILE. */
 int dp_mod_load_dynsym(struct dp_modules *mods, struct dp_mod *mod);
-/* One symbol of it. */
+/* The value of one symbol of .dynsym. */
 int dp_mod_dynsym(struct dp_modules *mods, struct dp_mod *mod, const char *name,
 		  u64 *value);
 int dp_mod_load_symtab(struct dp_modules *mods, struct dp_mod *mod);
@@ -87,15 +88,15 @@ int dp_mod_load_relocs(struct dp_modules *mods, struct dp_mod *mod);
 int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod);
 const char *dp_mod_name(const struct dp_mod *mod);
 
-/* Of the very file that is mapped. */
+/* Open the very file that is mapped. */
 int dp_file_open_elf(const struct dp_modules *mods, const struct dp_mod *mod,
 		     struct dp_elf *elf);
-/* Empty, and 0, for one's own process. */
+/* The root directory of the process; empty for one's own process. */
 int dp_file_root(const struct dp_modules *mods, char *buf, size_t len);
-/* The path of a file in /proc/PID; 0 is the calling thread. */
+/* The path of a file in /proc/PID; @pid 0 is the calling thread. */
 void dp_file_proc(char *buf, size_t len, pid_t pid, const char *file);
 
-/* Where did the implementation of an IFUNC that a process runs come to lie? */
+/* Where does the implementation lie that a process chose for an IFUNC? */
 enum dp_ifunc_place {
 	DP_IFUNC_NOWHERE, /* not chosen yet */
 	DP_IFUNC_HERE, /* in the module that defines it */
@@ -108,7 +109,7 @@ int dp_ifunc_resolve(struct dp_modules *mods, struct dp_mod *mod,
 
 #define DP_NEAR_MAX 3
 
-/** struct dp_near - the names that a mistyped one was probably meant to be. Context: any. */
+/** struct dp_near - the names nearest to a mistyped name. Context: any. */
 struct dp_near {
 	const char *want;
 	const char *name[DP_NEAR_MAX];

@@ -17,11 +17,11 @@
 #define AUXV_MAX 64
 
 /*
- * What is known of a file while its mappings are gone through, in order of address: so
- * each of them is looked at once, however many there are.
+ * What is known of a file during the walk over the mappings in order of address, which
+ * looks at each mapping once.
  *
- * @of: one of them, NULL: free; @head: the last one of offset 0, which belongs to those
- * that follow it; @mod: the first of its modules
+ * @of: a mapping of the file, NULL: the entry is free; @head: the last mapping of offset
+ * 0, to which the mappings behind it belong; @mod: the first of its modules
  */
 struct file {
 	const struct dp_map *of, *head;
@@ -33,7 +33,7 @@ struct index {
 	struct file *files;
 	struct dp_mod **mods;
 	size_t mask;
-	u64 seed; /* what collides is not for the process to choose */
+	u64 seed; /* so that the process cannot choose what collides */
 };
 
 static size_t slot_of(const struct index *x, const struct dp_map *map, u64 bias)
@@ -78,7 +78,7 @@ static struct file *file_of(const struct index *x, const struct dp_map *map)
 	return &x->files[i];
 }
 
-/* The place of a file's module with this bias, or where one would be. */
+/* The entry of a file's module with this bias, or the free entry for it. */
 static struct dp_mod **mod_at(const struct index *x, const struct dp_map *map,
 			      u64 bias)
 {
@@ -90,7 +90,7 @@ static struct dp_mod **mod_at(const struct index *x, const struct dp_map *map,
 	return &x->mods[i];
 }
 
-/* The file is not to be had: at least its headers are in memory. */
+/* The file cannot be read, but its headers are in memory. */
 static int shape_from_memory(const struct dp_modules *mods, struct dp_mod *mod)
 {
 	void *page;
@@ -107,7 +107,7 @@ static int shape_from_memory(const struct dp_modules *mods, struct dp_mod *mod)
 	return dp_elf_open_image(&mod->shape, page, HEAD_LEN);
 }
 
-/* Only the program headers stay: descriptors are scarce, modules are many. */
+/* Only the program headers stay: modules are many, descriptors are few. */
 static void shape_shrink(struct dp_elf *shape)
 {
 	Elf64_Phdr *ph = shape->ph;
@@ -120,8 +120,8 @@ static void shape_shrink(struct dp_elf *shape)
 }
 
 /*
- * Loaded as a program or library, and not some piece of the file that was
- * mapped by other means (node maps its builtins a second time)?
+ * Is the module loaded as a program or library? A piece of the file may be mapped by other
+ * means: node maps its builtins a second time.
  */
 static bool is_loaded(const struct dp_modules *mods, struct dp_mod *mod)
 {
@@ -180,7 +180,7 @@ static void mod_free(struct dp_mod *mod)
 	free(mod);
 }
 
-/* -ENOEXEC: this mapping is not of an ELF file. */
+/* -ENOEXEC: this mapping is not of a loaded ELF file. */
 static int mod_new(const struct dp_modules *mods, const struct dp_map *map,
 		   const struct dp_map *head, struct dp_mod **out)
 {
@@ -212,7 +212,7 @@ static bool is_candidate(const struct dp_map *map)
 	return map->perms[2] == 'x' && map->path[0] == '/' && map->inode;
 }
 
-/* A module that is known already and that @map is a further piece of. */
+/* The known module that @map is a further piece of, or NULL. */
 static struct dp_mod *find_owner(const struct index *x, const struct file *file,
 				 const struct dp_map *map)
 {
@@ -491,8 +491,8 @@ static bool one_matches(const char *pattern, const char *name)
 	return name && (!strcmp(pattern, name) || !fnmatch(pattern, name, 0));
 }
 
-/* People write /lib/x.so where maps has /usr/lib/x.so: follow the links. A path that
- * does not begin at the root begins where its writer is. */
+/* Users write /lib/x.so where maps has /usr/lib/x.so: follow the links. A relative path
+ * begins in the tool's directory. */
 static bool same_path(const struct dp_modules *mods, const char *path,
 		      const struct dp_map *map)
 {
@@ -508,7 +508,7 @@ static bool same_path(const struct dp_modules *mods, const char *path,
 		return false;
 	if (!stat(full, &st) && dp_map_is_file(map, &st))
 		return true;
-	/* Where the file system hides the numbers that maps has. */
+	/* For file systems where stat() has other numbers than maps. */
 	return path[0] != '/' && realpath(path, full) &&
 	       !strcmp(full, map->path);
 }
@@ -522,13 +522,13 @@ static bool matches(const struct dp_modules *mods, const struct dp_mod *mod,
 	       same_path(mods, pattern, mod->text);
 }
 
-/* A program started by a symbolic link goes by that name too: "python3". */
+/* A program started through a symbolic link goes by the link's name too: "python3". */
 static bool is_command(const struct dp_modules *mods, const char *pattern)
 {
 	char name[64], comm[32] = "";
 	size_t n;
 
-	/* A thread may have a name of its own: ask for the program's. */
+	/* A thread may have its own name: read the first thread's. */
 	if (mods->pid)
 		dp_file_proc(name, sizeof(name), mods->pid, "comm");
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* near: the names that a mistyped one was probably meant to be. */
+/* near: the names nearest to a mistyped name. */
 #include <ctype.h>
 #include <dprobes/diag.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static unsigned int distance(const char *a, size_t la, const char *b, size_t lb)
 	return prev[lb];
 }
 
-/* 0 means: not near at all. */
+/* Return: 0 if @name is not near at all. */
 static unsigned int cost_of(const char *want, const char *name)
 {
 	size_t la = strlen(want), lb = strlen(name), gap;

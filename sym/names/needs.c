@@ -2,8 +2,8 @@
 /*
  * needs: modules that stay as long as the process.
  *
- * The program, its linker, and what they need (DT_NEEDED), and so on. All others
- * can be unloaded, or so it is taken. Only as many files are read as it takes.
+ * These are the program, its linker, and the libraries that they need (DT_NEEDED),
+ * directly or not. All others count as unloadable. No more files are read than it takes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void keep_needed(struct dp_modules *mods, const struct dp_mod *mod)
 	dp_elf_close(&elf);
 }
 
-/* Of which it is not known yet what they need. */
+/* The next module that stays and whose needs are not known yet. */
 static struct dp_mod *next(const struct dp_modules *mods)
 {
 	size_t i;

@@ -59,7 +59,7 @@ const char *dp_never_tracked(const char *name, enum dp_return_way way)
 {
 	size_t i, k, n = sizeof(list) / sizeof(list[0]);
 
-	/* Generated, like those of scripts. */
+	/* V8 generates these functions, like those of scripts. */
 	if (name && way == DP_RETURN_STUB &&
 	    !strncmp(name, V8_BUILTIN, sizeof(V8_BUILTIN) - 1))
 		return "it is V8's own code, which moves its return address";

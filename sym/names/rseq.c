@@ -30,7 +30,7 @@ static bool is_sane(const struct dp_module *m, const struct rseq_entry *e)
 	       e->len <= m->text_end - e->start;
 }
 
-/* From the target's memory: in a shared object the addresses are relocated. */
+/* Read from the target's memory: in a shared object the addresses are relocated. */
 static int read_entries(struct dp_modules *mods, const struct dp_module *m,
 			u64 vaddr, u64 n, struct dp_range **ranges, size_t *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* symbol: what an address is of: its name, its function, its place in a file; and back. */
+/* symbol: the name, the function and the file offset of an address; and back. */
 #include "sym/names/mod.h"
 
 int dp_symbol_at(struct dp_modules *mods, u64 addr, struct dp_symbol *out)

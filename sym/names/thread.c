@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* thread: where libc keeps what it knows of a thread, as it tells debuggers. */
+/* thread: the offset of a thread's id in libc's data, from what libc tells debuggers. */
 #include <string.h>
 #include "sym/names/mod.h"
 

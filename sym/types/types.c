@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * types: what functions return, as debug information tells.
+ * types: what functions return, according to debug information.
  *
  *   tool ─► fork ─► child: limits ─► libdw ─► types into shared memory ─► _exit
- *     └─► waits for it, and ends it when it takes too long
+ *     └─► waits for the child, and kills it when it takes too long
  *
- * The file may be a hostile program's: what it can do to libdw is done to a child that
- * may make no calls but those for memory and for reading, and of whose table of types
- * each entry is checked. libdw is loaded there, so that no other command waits for it.
+ * The file may be hostile. What it does to libdw happens in a child that may make only the
+ * calls for memory and for reading. Each entry of the child's table of types is checked.
+ * libdw is loaded in the child, so that no other command waits for it.
  */
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -36,7 +36,7 @@
 #define MEMORY_MOST (4ull << 30) /* more than the tool has */
 #define PEELS_MAX 64 /* a typedef of a const of a typedef of … */
 
-/* DW_LIBDW(X): X(function), of libdw */
+/* DW_LIBDW(X): X(function) for each function of libdw that is used */
 #define DW_LIBDW(X)             \
 	X(dwarf_begin)          \
 	X(dwarf_addrdie)        \
@@ -60,7 +60,7 @@ struct libdw {
 #undef MEMBER
 };
 
-/* Of the child. @pc: where the functions begin in the file. */
+/* The child's state. @addr: entries of the functions in the process. */
 struct reader {
 	struct libdw dw;
 	Dwarf *dwarf;
@@ -83,7 +83,7 @@ static bool find_libdw(struct libdw *dw)
 	return true;
 }
 
-/* A number that a DIE, or one that it stands for, has. */
+/* A number that a DIE, or a DIE that it refers to, has. */
 static u64 number_of(const struct reader *r, Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
@@ -103,8 +103,8 @@ static bool type_of(const struct reader *r, Dwarf_Die *die, Dwarf_Die *type)
 	       r->dw.dwarf_formref_die(&attr, type);
 }
 
-/* Only in these languages a function that names no type returns nothing; assembly says
- * nothing of it, and Go says it otherwise. */
+/* Does a function without a type return nothing? In these languages it does; assembly
+ * says nothing of it, and Go says it otherwise. */
 static bool tells_void(const struct reader *r, Dwarf_Die *function)
 {
 	Dwarf_Die unit;
@@ -157,7 +157,7 @@ static struct dp_type base(u64 encoding, u64 bytes)
 	return type.kind ? type : (struct dp_type){ 0 };
 }
 
-/* Return: true if there is another type behind this one, which is in @die then. */
+/* Return: true if @die refers to another type, which is in @die then. */
 static bool peel(const struct reader *r, Dwarf_Die *die, struct dp_type *type)
 {
 	Dwarf_Die next;
@@ -235,14 +235,14 @@ static int note(Dwarf_Die *function, void *arg)
 
 	if (!r->dw.dwarf_entrypc(function, &pc))
 		note_at(r, pc, function);
-	/* One in several pieces: the first has its beginning. */
+	/* A function in several pieces: its entry is in the first. */
 	else if (r->dw.dwarf_ranges(function, 0, &unit, &pc, &end) > 0)
 		note_at(r, pc, function);
 	return DWARF_CB_OK;
 }
 
-/* Where an index leads from addresses to units, only these are read. Return: false if
- * there is none. */
+/* Read only the units that an index by address names. Return: false if there is no
+ * index. */
 static bool read_some(struct reader *r)
 {
 	Dwarf_Aranges *index;
@@ -333,14 +333,14 @@ static bool forbid_calls(void)
 	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-/* The child. @fd: the file. Return: its status. */
+/* Run in the child. @fd: the file. Return: the exit status. */
 static int read_types(struct reader *r, int fd)
 {
 	if (!find_libdw(&r->dw))
 		return EOPNOTSUPP;
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
-	/* Should nobody be left to end it. */
+	/* In case the tool is killed first. */
 	limit(RLIMIT_CPU, DP_TYPES_SECONDS + 1);
 	limit(RLIMIT_AS, memory_now() + MEMORY_MOST);
 	limit(RLIMIT_NOFILE, 0);
@@ -370,7 +370,7 @@ static long long now_ms(void)
 	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
-/* @ends: is closed with it. Return: 0 or a negative errno. */
+/* @ends: the child's end closes it. Return: 0 or a negative errno. */
 static int await(pid_t child, int ends)
 {
 	long long end = now_ms() + 1000 * DP_TYPES_SECONDS, left;

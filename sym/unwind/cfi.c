@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* cfi: the program in a frame description. */
+/* cfi: the program of a frame description. */
 #include "sym/unwind/cfi.h"
 
-/* Operations in the upper two bits, whose operand is in the others. */
+/* Operations in the upper two bits; the lower six are the operand. */
 #define OP_ADVANCE 0x40
 #define OP_OFFSET 0x80
 #define OP_RESTORE 0xc0
@@ -76,7 +76,7 @@ static void set_cfa(struct dp_cfi *m, uint64_t reg, int64_t offset)
 	m->row.cfa_expr = 0;
 }
 
-/* Rules for the CFA. Return: false if @op is none of them. */
+/* Run a rule for the CFA. Return: false if @op is no such rule. */
 static bool run_cfa(struct dp_cfi *m, uint8_t op)
 {
 	struct dp_cursor *c = &m->code;
@@ -108,7 +108,7 @@ static bool run_cfa(struct dp_cfi *m, uint8_t op)
 	return false;
 }
 
-/* Rules for one register, whose number comes first. */
+/* Run a rule for one register, whose number comes first. */
 static bool run_register(struct dp_cfi *m, uint8_t op)
 {
 	struct dp_cursor *c = &m->code;
@@ -169,7 +169,7 @@ static void run_other(struct dp_cfi *m, uint8_t op)
 	}
 }
 
-/* Where a row ends. Return: false if @op is not about that. */
+/* End a row. Return: false if @op does not end rows. */
 static bool run_advance(struct dp_cfi *m, uint8_t op)
 {
 	struct dp_cursor *c = &m->code;
@@ -191,7 +191,7 @@ static bool run_advance(struct dp_cfi *m, uint8_t op)
 	return true;
 }
 
-/* Up to the end of the row. Return: whether that was an advance. */
+/* Run up to the end of the row. Return: whether an advance ended it. */
 static bool run(struct dp_cfi *m)
 {
 	uint8_t op;
@@ -218,7 +218,7 @@ void dp_cfi_begin(struct dp_cfi *m, const struct dp_eh *eh,
 	m->eh = eh;
 	m->code = eh->initial;
 	m->row.cfa_reg = DP_CFI_NO_REG;
-	/* What all functions have in common begins nowhere and ends nowhere. */
+	/* A CIE's rules have no addresses: an advance there is an error. */
 	if (run(m) || m->code.bad)
 		m->bad = true;
 	m->first = m->row;

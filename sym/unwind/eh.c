@@ -2,14 +2,14 @@
 /* eh: the frame descriptions of .eh_frame, and the table that finds them. */
 #include "sym/unwind/eh.h"
 
-#define PAIR 8 /* bytes in the table of .eh_frame_hdr */
+#define PAIR 8 /* bytes of an entry in the table of .eh_frame_hdr */
 
 static uint64_t address_of(const struct dp_eh *f, const struct dp_cursor *c)
 {
 	return f->vaddr + (uint64_t)(c->p - f->data);
 }
 
-/* A record from its second word on. */
+/* Open a record behind its length word. */
 static bool open_record(const struct dp_eh *f, uint64_t at, struct dp_cursor *c)
 {
 	uint64_t len;
@@ -31,7 +31,7 @@ uint64_t dp_eh_next(const struct dp_eh *f, uint64_t at)
 	return open_record(f, at, &c) ? (uint64_t)(c.end - f->data) : 0;
 }
 
-/* What is unknown behind 'R' does not matter: the FDEs tell its size. */
+/* Letters behind 'R' may be unknown: the FDEs tell the size of their data. */
 static void read_augmentation(struct dp_cursor *c, const uint8_t *letters,
 			      struct dp_eh *f)
 {
@@ -101,7 +101,7 @@ static bool read_cie(struct dp_eh *f, uint64_t at)
 	return f->have_cie;
 }
 
-/* An LSDA that cannot be read is one that cannot be found. */
+/* An exception table whose address cannot be read counts as DP_LSDA_BAD. */
 static uint64_t read_lsda(const struct dp_eh *f, struct dp_cursor c)
 {
 	uint64_t lsda;
@@ -120,7 +120,7 @@ bool dp_eh_read(struct dp_eh *f, uint64_t at, struct dp_fde *fde,
 
 	if (!open_record(f, at, &c))
 		return false;
-	/* A CIE has 0 here, which is no length of a record. */
+	/* In a CIE this word is 0: read_cie() then fails at a record of length 0. */
 	back = dp_cursor_take(&c, 4);
 	if (!read_cie(f, at + 4 - back))
 		return false;

@@ -3,10 +3,10 @@
  * eh: the frame descriptions of .eh_frame, and the table that finds them.
  *
  *	.eh_frame_hdr ─(by address)─► FDE: code it covers, its rules
- *	                               └──► CIE: what its rules begin with
+ *	                               └──► CIE: the rules that come before the FDE's
  *
- * Context of all: any, handlers too; see sym/unwind/cursor.h. The bytes may be
- * anything, but they must stay as they are meanwhile.
+ * Context of all: any, handlers too. The bytes may be anything, but must not change
+ * while they are read.
  * Source: DWARF 4, section 6.4; the LSB's chapters on .eh_frame and .eh_frame_hdr.
  */
 #ifndef DP_SYM_UNWIND_EH_H
@@ -20,21 +20,20 @@
 /*
  * cursor: reading unwind tables, byte by byte.
  *
- * The bytes are the choice of the file's author: a read past the end gives zero and
- * is remembered.
+ * The file's author chooses the bytes: a read past the end gives zero and sets @bad.
  *
- * What is in sym/unwind is used by handlers, too: no function allocates, takes a lock
- * or calls libc. The types are those of <stdint.h>, because the kernel's names of
- * types mean other ones in lib/compat.
+ * Handlers use sym/unwind too: no function allocates, takes a lock or calls libc. The
+ * types are those of <stdint.h>, because the kernel's type names mean others in
+ * lib/compat.
  */
 
-/** struct dp_cursor - what is left to read; @bad: more was wanted, or nothing made sense */
+/** struct dp_cursor - what is left to read; @bad: a read past the end, or nonsense */
 struct dp_cursor {
 	const uint8_t *p, *end;
 	bool bad;
 };
 
-/* How those tables write a pointer (LSB, DWARF exception header encoding). */
+/* Encodings of a pointer (LSB, DWARF exception header encoding). */
 #define DP_EH_ABSPTR 0x00
 #define DP_EH_ULEB 0x01
 #define DP_EH_UDATA2 0x02
@@ -51,7 +50,7 @@ struct dp_cursor {
 #define DP_EH_INDIRECT 0x80
 #define DP_EH_OMIT 0xff
 
-/** dp_cursor_take() - a number of @n <= 8 bytes */
+/** dp_cursor_take() - read a number of @n <= 8 bytes */
 static inline uint64_t dp_cursor_take(struct dp_cursor *c, size_t n)
 {
 	uint64_t v = 0;
@@ -75,22 +74,22 @@ static inline void dp_cursor_skip(struct dp_cursor *c, uint64_t n)
 
 uint64_t dp_cursor_uleb(struct dp_cursor *c);
 int64_t dp_cursor_sleb(struct dp_cursor *c);
-/** dp_cursor_block() - a length and as many bytes. Return: them, and them alone. */
+/** dp_cursor_block() - read a length and as many bytes. Return: a cursor of those bytes. */
 struct dp_cursor dp_cursor_block(struct dp_cursor *c);
-/** dp_cursor_pointer() - the number that DP_EH_FORMAT of @enc means */
+/** dp_cursor_pointer() - read a number in the format (DP_EH_FORMAT) of @enc */
 uint64_t dp_cursor_pointer(struct dp_cursor *c, uint8_t enc);
-/** dp_cursor_address() - an address, absolute or relative to @here, its own; 0 stays 0 */
+/** dp_cursor_address() - read an address, absolute or relative to its own, @here; 0 stays 0 */
 uint64_t dp_cursor_address(struct dp_cursor *c, uint8_t enc, uint64_t here);
 
 #define DP_LSDA_BAD (~0ull)
 
 /**
  * struct dp_fde - code that one frame description covers, as in the file
- * @at: where the description is in .eh_frame
+ * @at: offset of the description in .eh_frame
  * @lsda: its exception table, 0 if it has none, DP_LSDA_BAD if it has one that
  *        cannot be found
- * @signal: of a signal's return code: begins one byte before it, so that an
- *          unwinder which looks up the address of a call finds it
+ * @signal: of a signal's return code. It begins one byte before that code, so that an
+ *          unwinder that looks up the address before a return address finds it.
  */
 struct dp_fde {
 	uint64_t start, end;
@@ -102,11 +101,10 @@ struct dp_fde {
 /**
  * struct dp_eh - .eh_frame, and the CIE in it that was read last
  * @data, @len: bytes that hold it; @vaddr: address of @data[0]
- * @initial: its rules, which each of its FDEs begins with
+ * @initial: the CIE's rules, with which each of its FDEs begins
  * @ra: number of the register that stands for the return address
- * @enc, @lsda_enc: how its FDEs write pointers, and where their landing pads are
- *                  told
- * @sized: they have augmentation data
+ * @enc, @lsda_enc: how its FDEs write pointers, and the addresses of exception tables
+ * @sized: its FDEs have augmentation data
  */
 struct dp_eh {
 	const uint8_t *data;
@@ -121,12 +119,12 @@ struct dp_eh {
 	bool sized, signal, have_cie;
 };
 
-/** dp_eh_next() - where the record behind the one at @at begins; 0: that is the last one */
+/** dp_eh_next() - where the record behind that at @at begins; 0: it was the last record */
 uint64_t dp_eh_next(const struct dp_eh *f, uint64_t at);
 /**
- * dp_eh_read() - the FDE at @at; its CIE becomes the one read last
- * @rules: its rules, to be handed to dp_cfi_begin()
- * Return: false: there is none.
+ * dp_eh_read() - read the FDE at @at; its CIE becomes the CIE read last
+ * @rules: the FDE's rules, for dp_cfi_begin()
+ * Return: false: there is no FDE.
  */
 bool dp_eh_read(struct dp_eh *f, uint64_t at, struct dp_fde *fde,
 		struct dp_cursor *rules);
@@ -134,8 +132,8 @@ bool dp_eh_read(struct dp_eh *f, uint64_t at, struct dp_fde *fde,
 /**
  * struct dp_eh_header - .eh_frame_hdr
  * @vaddr: its address; @frame: that of .eh_frame
- * @table, @n: pairs of addresses, of code and of its FDE, relative to @vaddr; 0: it
- *             has none of the kind that linkers make
+ * @table, @n: pairs of addresses, of code and of its FDE, relative to @vaddr; 0: there
+ *             is no table of the kind that linkers make
  */
 struct dp_eh_header {
 	uint64_t vaddr, frame;
@@ -143,16 +141,16 @@ struct dp_eh_header {
 	uint64_t n;
 };
 
-/** dp_eh_header() - @c: its bytes. Return: false: it is none. */
+/** dp_eh_header() - read the header from @c. Return: false: it is no such header. */
 bool dp_eh_header(struct dp_cursor c, uint64_t vaddr, struct dp_eh_header *h);
-/** dp_eh_header_find() - the address of the FDE that begins last before @addr; 0: none */
+/** dp_eh_header_find() - address of the last FDE that begins at or before @addr; 0: none */
 uint64_t dp_eh_header_find(const struct dp_eh_header *h, uint64_t addr);
 
 /**
- * dp_eh_find() - the description of the code at @addr, by that table
+ * dp_eh_find() - find the description of the code at @addr by .eh_frame_hdr
  * @elf: a file that is viewed
- * @eh: filled in; as dp_eh_read() has it, and @fde, and @rules
- * Return: false: there is none.
+ * @eh, @fde, @rules: filled in as by dp_eh_read()
+ * Return: false: there is no description.
  */
 bool dp_eh_find(const struct dp_elf *elf, uint64_t addr, struct dp_eh *eh,
 		struct dp_fde *fde, struct dp_cursor *rules);

@@ -74,7 +74,7 @@ static bool binary(struct stack *stack, uint8_t op)
 	}
 }
 
-/* Of 1, 2, 4 and 8 bytes, without a sign and with one. */
+/* A constant of 1, 2, 4 or 8 bytes; odd operations are signed. */
 static uint64_t constant(struct dp_cursor *c, uint8_t op)
 {
 	unsigned int size = 1u << ((op - OP_CONST1U) / 2);

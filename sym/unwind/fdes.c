@@ -2,8 +2,8 @@
 /*
  * fdes: the code ranges that .eh_frame describes.
  *
- * The records are walked once in file order and sorted here. The search table
- * of .eh_frame_hdr is left alone: it is optional, and no shorter to check.
+ * The records are walked once in file order and sorted here. The search table of
+ * .eh_frame_hdr is not used: it is optional, and to check it takes as long.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int walk(struct dp_fdes *fdes, struct dp_eh *f)
 	return err;
 }
 
-/* Without sections: .eh_frame_hdr points to it, and a zero length ends it. */
+/* Without sections .eh_frame_hdr points to .eh_frame, which a zero length ends. */
 static int locate_by_header(const struct dp_elf *elf, u64 *off, u64 *len,
 			    u64 *vaddr)
 {
@@ -70,7 +70,7 @@ int dp_eh_load(struct dp_eh *f, const struct dp_elf *elf)
 	return err;
 }
 
-/* Read a record: its length word and what follows. */
+/* Append a record: its length word and the bytes behind it. */
 static int copy_record(struct dp_eh *f, const struct dp_elf *elf, u64 off,
 		       u64 end, u64 at)
 {

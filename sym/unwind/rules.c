@@ -2,7 +2,7 @@
 /*
  * rules: where the return address is, by .eh_frame.
  *
- * Only the rules for the CFA and for the return address are followed.
+ * Only the rules for the CFA and for the return address are kept.
  */
 #include <stdlib.h>
 #include <string.h>
