@@ -58,8 +58,8 @@ struct dp_session {
 	const char *filter_refused; /* owned by the source */
 	bool *pending; /* of each spec: does it wait for its library? */
 	size_t nr_coming; /* specs whose library was not loaded at first */
-		/* With -f: the session whose points are used here, if not this session's own, and how
-		 * many sessions use the points of this one. */
+	/* With -f: the session whose points are used here, if not this session's own, and how
+	 * many sessions use the points of this one. */
 	struct dp_session *origin;
 	u32 users;
 	struct dp_process_tree *tree; /* with -f, once the session is in it */
