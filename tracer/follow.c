@@ -150,7 +150,7 @@ static void say(struct dp_process_tree *h, pid_t pid,
 	tell_bare(h, pid, diag);
 }
 
-/* That no process has a spec is said at the end, for all of them: tell_missing(). */
+/* A process with none of the specs is counted; -v names it, too. */
 static void say_none(struct dp_process_tree *h, pid_t pid)
 {
 	struct dp_diag diag;

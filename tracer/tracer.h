@@ -126,7 +126,8 @@ int dp_tracer_insmod_pid(const struct dp_tracer_options *opt,
 int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
 		   int value, const char *name, struct dp_diag *diag);
 
-/** dp_tracer_rmmod() - unload the module named by the first spec from process @pid */
+/** dp_tracer_rmmod() - unload the module that the first spec names from process @pid.
+ *  Return: as dp_tracer_insmod_pid(). */
 int dp_tracer_rmmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
 /** dp_tracer_lsmod() - modules of @pid, or of all processes (0); reads only */
 int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag);

@@ -213,8 +213,8 @@ static int outcome(struct dp_session *s, int *died_of)
 	return dp_watch_status(end.status, died_of);
 }
 
-/* The first reading empties the rings; the second hands on records that were stamped
- * after the first had begun. */
+/* The first reading empties the rings, the second hands on records that were stamped after
+ * the first had begun. */
 void dp_session_last_records(struct dp_session *s, bool ended)
 {
 	if (!s->records)

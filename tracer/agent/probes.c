@@ -33,8 +33,8 @@ struct adding {
 	u32 last;
 };
 
-/* A probe whose code is gone gets NOPs at an address that no thread comes to: other code,
- * with probes of its own, may be at its old address by now. Return: bytes of code. */
+/* A probe whose code is gone gets NOPs at an address that no thread comes to. Its old address
+ * may have other code by now, with probes of its own. Return: bytes of code. */
 static size_t read_code(struct adding *d, bool gone, u64 *addr, u8 *code)
 {
 	if (!gone)
