@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* keyword: KEY = VALUE, of the header and of each probe. */
+/* keyword: read the KEY = VALUE lines of the header and of each probe. */
 #include "lang/private.h"
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* lex: text as words, numbers and punctuation. */
+/* lex: split text into words, numbers and punctuation. */
 #include "lang/private.h"
 #include <ctype.h>
 #include <string.h>

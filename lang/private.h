@@ -16,7 +16,7 @@
 #define DP_LANG_TEXT_MAX (1u << 20)
 #define DP_LANG_OPERANDS_MAX 4
 
-/* Punctuation is a token of its own character. */
+/* The kind of a punctuation token is its character. */
 enum dp_token_kind {
 	DP_TOKEN_END = 256, /* of the line or of the text */
 	DP_TOKEN_WORD,
@@ -119,7 +119,7 @@ struct dp_lang_op {
 const struct dp_lang_op *dp_lang_op_find(const char *shape, u32 *bits);
 const struct dp_lang_op *dp_lang_op_at(u8 code);
 u32 dp_lang_operand_size(u8 operand, u8 word);
-/* All spellings in turn; NULL at the end. */
+/* Spelling number @i of all; NULL at the end. */
 const struct dp_lang_op *dp_lang_op_shape(size_t i, const char **shape);
 
 /* reg.c */

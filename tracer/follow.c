@@ -117,7 +117,7 @@ static void close_session(struct dp_process_tree *h, struct dp_session *s,
 		dp_report_costly(s);
 	if (s->opt->verbose)
 		dp_pending_tell(s);
-	/* Without points no pending library has come. */
+	/* A session has no points if none of its pending libraries has come. */
 	if (s->points.n)
 		h->processes++;
 	else

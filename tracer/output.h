@@ -18,7 +18,7 @@ void dp_output_print(FILE *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void dp_output_vprint(FILE *out, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
-/** dp_output_write() - the same with @len bytes of a text */
+/** dp_output_write() - print @len bytes of a text, escaped likewise */
 void dp_output_write(FILE *out, const char *text, size_t len);
 /**
  * dp_output_quote() - put another process's error message into a diagnostic

@@ -3,9 +3,9 @@
  * record: put the records from the rings of all CPUs in order of time.
  *
  * A thread that changes CPU leaves its records in several rings, so each reading begins
- * by reading the clock. Records stamped earlier than that, and all that precede them, are
- * in the rings by then: they are sorted and handed on. Records stamped later wait for
- * the next reading.
+ * by reading the clock. A record stamped earlier than that follows only records that have
+ * been handed over by then. So the earlier records are sorted and handed on; later records
+ * wait for the next reading.
  */
 #include "tracer/session.h"
 #include <errno.h>

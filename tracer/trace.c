@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* trace: a line for every hit, with arguments. */
+/* trace: print a line for every hit, with arguments. */
 #include "tracer/session.h"
 #include "tracer/expr.h"
 #include "tracer/items.h"

@@ -63,8 +63,8 @@ int dp_tracer_run(const struct dp_tracer_run_options *opt, char **bad_line,
  * struct dp_tracer_vars_options - which variables to show
  * @pid: of this process, 0: of all
  * @name: of programs for this module, NULL: of all
- * @local, @global: neither: both
- * @reset: make them zero instead
+ * @local, @global: only these; with neither set, both
+ * @reset: set them to zero instead
  */
 struct dp_tracer_vars_options {
 	pid_t pid;
@@ -129,7 +129,7 @@ int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
 /** dp_tracer_rmmod() - unload the module that the first spec names from process @pid.
  *  Return: as dp_tracer_insmod_pid(). */
 int dp_tracer_rmmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
-/** dp_tracer_lsmod() - modules of @pid, or of all processes (0); reads only */
+/** dp_tracer_lsmod() - list the modules of @pid, or of all processes (0); reads only */
 int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
 /** dp_tracer_dmesg() - print the last lines of @pid's modules; with @watch also new lines,
  *  until ^C, @duration or the end of @pid; reads only */

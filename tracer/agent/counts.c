@@ -61,7 +61,7 @@ static void settle(void *engine)
 }
 
 /* A signal handler may leave the agent for good in the middle of a record. Its ring is stuck
- * until the record is known to be abandoned: while no thread is in the agent. */
+ * until no thread is in the agent: then no thread will finish the record. */
 static void free_stuck(struct dp_agent *a)
 {
 	double t = dp_agent_now();

@@ -135,7 +135,7 @@ static int add_tail_targets(struct adding *d, struct dp_diag *diag)
 	return 0;
 }
 
-/* Probe the unwinder, where calls end without an exit. Where that fails the calls count as
+/* Probe the unwinders, where calls end without an exit. Where that fails the calls count as
  * abandoned. */
 static void add_unwinds(struct adding *d)
 {
