@@ -418,8 +418,7 @@ static int tend_all(struct dp_process_tree *h, double end)
 	return dp_watch_wait(h->first, end, came, most);
 }
 
-/* The thread that forked may wait until the event is dealt with, and its process must not
- * be stopped before. */
+/* The thread that forked may wait for this; its process must not be stopped before. */
 static void deal_with_all(struct dp_process_tree *h, int most)
 {
 	struct dp_tree_event ev;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* loadable: could a process load a library? A name that no file has is likely
- * misspelt. */
+/* loadable: could a process load a library? A name without a file is likely misspelt. */
 #include "sym/sym.h"
 #include "tracer/session.h"
 #include <limits.h>

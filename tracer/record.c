@@ -94,8 +94,7 @@ static void keep(void *arg, const struct dp_record_copy *record)
 		return;
 	}
 	memcpy(h->record, record, size);
-	/* No hit is later than now: a record with a later stamp would be kept for
-	 * ever. */
+	/* No hit is later than now; a later stamp would keep the record for ever. */
 	if (record->head.ticks > now)
 		h->record->head.ticks = now;
 	h->arrival = r->arrivals++;

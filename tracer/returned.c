@@ -71,8 +71,7 @@ static void find_in(struct dp_session *s, struct dp_modules *mods,
 	free(type);
 }
 
-/* Return: how many points need debug information for their type; @list has room for
- * all. */
+/* Return: how many points need debug information for their type; @list has room. */
 static size_t take(struct dp_session *s, struct dp_point **list)
 {
 	size_t i, n = 0;

@@ -166,8 +166,7 @@ static const char *const leavings[] = {
 	[DP_CALL_UNWOUND] = "unwound",
 };
 
-/* The record of a tracked call begins with how the call ended. Return: false: it does
- * not. */
+/* A tracked call's record begins with how the call ended. Return: false: it does not. */
 static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
 {
 	if (r->head.len < sizeof(*leaving))

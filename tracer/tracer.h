@@ -82,8 +82,7 @@ int dp_tracer_vars(const struct dp_tracer_vars_options *opt,
 		   struct dp_diag *diag);
 
 /**
- * dp_tracer_doctor() - print what stands in the way of probing @pid, or of probing at
- * all (0)
+ * dp_tracer_doctor() - print what stands in the way of probing @pid, or of any probing (0)
  * Return: 0 if nothing does, else 1.
  */
 int dp_tracer_doctor(const struct dp_tracer_options *opt);

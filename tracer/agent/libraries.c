@@ -202,7 +202,7 @@ static int rearm(struct dp_agent *a, const struct dp_source_request *want,
 	return err ? err : dp_process_reinstall(a->proc, a->engine, diag);
 }
 
-/* The old engine must stay until the process runs again; its counts hold if the new engine
+/* The old engine must stay until the process runs; its counts hold if the new one
  * fails. */
 static int replace(struct dp_source *source, struct dp_modules *mods,
 		   const struct dp_source_request *want, struct dp_diag *diag)

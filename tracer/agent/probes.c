@@ -135,8 +135,7 @@ static int add_tail_targets(struct adding *d, struct dp_diag *diag)
 	return 0;
 }
 
-/* Probe the unwinders, where calls end without an exit. Where that fails the calls count as
- * abandoned. */
+/* Probe the unwinders: calls end there without an exit, and else count as abandoned. */
 static void add_unwinds(struct adding *d)
 {
 	struct dp_unwind list[DP_UNWINDS_MAX];

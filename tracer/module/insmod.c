@@ -269,8 +269,7 @@ static int outcome(const struct run *r, struct dp_diag *diag)
 	}
 }
 
-/* The library needs glibc. Another libc's dynamic linker would end the command before it
- * begins. */
+/* The library needs glibc: another dynamic linker would end the command at once. */
 static int check_linker(const char *command, struct dp_diag *diag)
 {
 	char linker[PATH_MAX], *name;

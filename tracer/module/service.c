@@ -2,8 +2,7 @@
 /*
  * service: modules of a process that uses libdprobes already.
  *
- * lib/service.h has the protocol. Whatever is read from the process may be wrong, and is
- * checked.
+ * lib/service.h has the protocol. What is read from the process is checked before use.
  */
 #include "tracer/session.h"
 #include "lib/service.h"
@@ -183,8 +182,7 @@ static int open_client(struct client *c, pid_t pid, FILE *out,
 	return err;
 }
 
-/* Read line @n of the modules. Return: 0; -ENOENT it was overwritten; -EAGAIN it is being
- * written. */
+/* Read line @n of the modules. Return: 0; -ENOENT overwritten; -EAGAIN half written. */
 static int get_line(const struct client *c, u64 n, struct dp_service_line *line)
 {
 	size_t at = offsetof(struct dp_service, lines) +
