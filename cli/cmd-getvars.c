@@ -41,7 +41,7 @@ static int take_index(const char *text, struct dp_tracer_vars_options *opt)
 {
 	char *end;
 
-	/* "-i=2" is how the original is called. */
+	/* The original DProbes takes "-i=2". */
 	text += *text == '=';
 	opt->first = opt->last = (u32)strtoul(text, &end, 0);
 	if (end != text && *end == '-') {

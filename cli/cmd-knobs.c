@@ -29,7 +29,7 @@ static const char *const names[] = { "debug.kprobes_optimization",
 				     "kprobes_optimization",
 				     "kprobes-optimization" };
 
-/* Return: 0, 1; -2 it is neither. */
+/* Return: 0, 1; -2: @text is neither. */
 static int value_of(const char *text)
 {
 	if (!strcmp(text, "0") || !strcmp(text, "n"))

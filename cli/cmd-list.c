@@ -39,7 +39,7 @@ static int run(const struct dp_tracer_options *opt)
 	if (err >= 0)
 		return err;
 	dp_complain(err, bad_spec, &diag);
-	/* A name that is nowhere is an answer here, not misuse. */
+	/* A name that is not found is an answer here, not misuse. */
 	return bad_spec && err != -ENOENT ? DP_EXIT_USAGE : DP_EXIT_FAILURE;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* command: what every verb of the tool offers. */
+/* command: the interface of the tool's verbs, and what they share. */
 #ifndef DP_COMMAND_H
 #define DP_COMMAND_H
 
@@ -7,7 +7,7 @@
 
 #define DP_VERSION "0.1.0"
 
-/* More than the longest record takes. */
+/* Longer than the longest record. */
 #define DP_OUTPUT_BUFFER 65536
 
 enum {
@@ -27,8 +27,8 @@ enum {
  * struct dp_command - one verb
  * @summary: half a line for the list of verbs
  * @help: the whole text of --help
- * @options: those that it uses besides -h and -V: a letter each, DP_TAKES_* for
- *           those that have none
+ * @options: the options it uses besides -h and -V: a letter each, DP_TAKES_* for
+ *           options without a letter
  * @run: Return: exit status of the tool
  */
 struct dp_command {
@@ -44,10 +44,10 @@ extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
 	dp_cmd_sysctl, dp_cmd_dmesg, dp_cmd_doctor, dp_cmd_detach;
 
 /**
- * dp_options_parse() - options, specs and the command behind --
+ * dp_options_parse() - parse options, specs and the command behind --
  * @argv: from the word after the verb on
- * @done: set when --help was asked for and there is nothing to run
- * Return: 0, or DP_EXIT_USAGE/DP_EXIT_FAILURE with the words on stderr.
+ * @done: set when --help or --version was printed and there is nothing to run
+ * Return: 0, or DP_EXIT_USAGE/DP_EXIT_FAILURE with words on stderr.
  */
 int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 		     struct dp_tracer_options *opt, bool *done);
@@ -67,7 +67,7 @@ int dp_getvars(int argc, char **argv);
 int dp_finish(const struct dp_tracer_options *opt, int status, int sig,
 	      const char *bad_spec, const struct dp_diag *diag);
 
-/** dp_usage_error() - one sentence and where to read on. Return: 2. */
+/** dp_usage_error() - print one sentence and a hint at --help. Return: 2. */
 int dp_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

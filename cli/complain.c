@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* complain: what went wrong, in words, with a caret, and as an exit status. */
+/* complain: print errors in words, with a caret, and give the exit status. */
 #include "cli/command.h"
 #include "tracer/output.h"
 #include <errno.h>
@@ -29,7 +29,7 @@ static void point(const char *text, int column, int span)
 	putc('\n', stderr);
 }
 
-/* A line, and what it is about in others below. */
+/* Print the first line of @text after "dprobes: ", the other lines as they are. */
 static void say(const char *text)
 {
 	size_t n = strcspn(text, "\n");

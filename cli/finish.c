@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* finish: how the tool ends after a run: as the command did, or with words. */
+/* finish: end the tool as the command ended, or with words. */
 #include "cli/command.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Go the way the command went, without a core file of our own. */
+/* Die of the command's signal, without a core file. */
 static void die_of(int sig)
 {
 	struct rlimit none = { 0, 0 };

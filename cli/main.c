@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* main: the dprobes command finds its verb. */
+/* main: find the verb and run it. */
 #include "cli/command.h"
 #include "tracer/output.h"
 #include <errno.h>
@@ -47,8 +47,8 @@ static bool asks(const char *word, const char *brief, const char *full)
 	return !strcmp(word, brief) || !strcmp(word, full);
 }
 
-/* Counts that reached nobody are a failure, whatever the command returned; unless
- * their reader has what he wanted. */
+/* Output that was not written is a failure, whatever the command returned, unless its reader
+ * has closed the pipe. */
 static int flush(FILE *out, int status)
 {
 	if ((!fflush(out) && !ferror(out)) || dp_output_left(out))
@@ -62,9 +62,8 @@ static void on_pipe(int sig)
 {
 }
 
-/* A reader that goes away must not end us with probes in place. A handler rather than
- * SIG_IGN, which a command that is started would inherit; one that was inherited is
- * its own. */
+/* SIGPIPE must not end the tool with probes in place. A handler is used: a launched command
+ * would inherit SIG_IGN. SIG_IGN that the tool inherited stays. */
 static void outlive_readers(void)
 {
 	struct sigaction sa = { .sa_handler = on_pipe, .sa_flags = SA_RESTART },
@@ -82,11 +81,11 @@ int main(int argc, char **argv)
 	int err;
 
 	outlive_readers();
-	/* What it needs it needs until it ends, which is soon: no page is given back. */
+	/* The tool ends soon: malloc() gives no page back before. */
 	mallopt(M_TOP_PAD, HEAP_STEP);
 	mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
 	dp_tracer_prepare();
-	/* What belongs together is written at once, and flushed as it comes. */
+	/* Output is fully buffered, and flushed a record or report at a time. */
 	setvbuf(stdout, NULL, _IOFBF, DP_OUTPUT_BUFFER);
 	if (argc < 2)
 		return dp_usage_error("which verb?");

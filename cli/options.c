@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* options: the command line, the same for every verb. */
+/* options: parse the command line, the same way for every verb. */
 #include "cli/command.h"
 #include "tracer/output.h"
 #include <errno.h>
@@ -155,7 +155,7 @@ static int take(const struct dp_command *cmd, int c,
 	}
 }
 
-/* @word is the argument that getopt stopped at. */
+/* @word: the argument at which getopt has stopped */
 static int bad_option(const struct dp_command *cmd, int c, const char *word)
 {
 	char brief[] = { '-', (char)optopt, '\0' };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* assemble: text in, program out; and the bytes of one instruction. */
+/* assemble: make a program of a text, and bytes of an instruction. */
 #include "lang/private.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ int dp_lang_emit(struct dp_lang_reader *r, struct dp_source_place at,
 	return 0;
 }
 
-/* A handler that does not say how it ends, exits. */
+/* A handler whose code could run off its end gets an exit. */
 int dp_lang_point_close(struct dp_lang_reader *r, struct dp_source_place at)
 {
 	struct dp_lang_point *point;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* disassemble: a program as text that assembles to the same image. */
+/* disassemble: write a program as text that assembles to the same image. */
 #include "lang/private.h"
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * @marks: by offset, whether an instruction begins there and jumps go there
- * @sound: offset of what cannot be code, or the length of all code
+ * @marks: by offset: does an instruction begin there, and does a jump go there?
+ * @sound: offset of the first byte that cannot be code, or the length of the code
  */
 struct listing {
 	const struct dp_lang_program *p;
@@ -28,7 +28,7 @@ static u64 value_at(const struct listing *l, u32 at, u32 size)
 	return value;
 }
 
-/* Where the jump at @at goes: from the byte behind its operand. */
+/* The target of the jump at @at, whose operand counts from the byte behind itself. */
 static u64 target_of(const struct listing *l, u32 at)
 {
 	u32 word = l->p->word;
@@ -56,7 +56,7 @@ static bool operand_is_sound(const struct listing *l, u8 operand, u32 at)
 	}
 }
 
-/* Bytes of the instruction at @at, or 0 if there is none. */
+/* Bytes of the instruction at @at; 0: there is none. */
 static u32 size_at(const struct listing *l, u32 at, u32 end)
 {
 	const struct dp_lang_op *op = dp_lang_op_at(l->p->code[at]);
@@ -67,13 +67,13 @@ static u32 size_at(const struct listing *l, u32 at, u32 end)
 	size = 1 + dp_lang_operand_size(op->operand, l->p->word);
 	if (size > end - at || !operand_is_sound(l, op->operand, at + 1))
 		return 0;
-	/* The assembler lets no handler run off its end. */
+	/* The assembler makes no handler that runs off its end. */
 	if (size == end - at && !op->ends)
 		return 0;
 	return size;
 }
 
-/* Return: whether all of it is instructions. */
+/* Return: is all of a probe's code instructions? */
 static bool mark_point(struct listing *l, const struct dp_lang_point *point)
 {
 	u32 at = l->sound, size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* instruction: which one a line means, and the value of its operand. */
+/* instruction: find a line's instruction and the value of its operand. */
 #include "lang/private.h"
 
 static int check_literal(struct dp_lang_reader *r,
@@ -31,7 +31,7 @@ static int check_local(struct dp_lang_reader *r,
 			   vars, vars - 1);
 }
 
-/* Without gvars in the header, there are as many as are used. */
+/* Without gvars in the header, the highest index that is used says how many. */
 static int check_global(struct dp_lang_reader *r,
 			const struct dp_lang_number *number)
 {
@@ -97,7 +97,7 @@ static int find_register(struct dp_lang_reader *r,
 	return err;
 }
 
-/* A word where a number belongs. */
+/* Refuse a word where a number belongs. */
 static int refuse_word(struct dp_lang_reader *r,
 		       const struct dp_lang_instruction *insn,
 		       const struct dp_token *word, u32 bits)

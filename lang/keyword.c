@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* keyword: KEY = VALUE, of the header and of each probe. */
+/* keyword: read the KEY = VALUE lines of the header and of each probe. */
 #include "lang/private.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static const struct later {
 	{ NULL, NULL },
 };
 
-/* Lower case, no underscores; what is too long becomes empty. */
+/* Lower case, no underscores; a name that is too long becomes empty. */
 static void normalise(const struct dp_token *key, char name[NAME_MAX_LEN])
 {
 	u32 i, n = 0;
@@ -241,7 +241,7 @@ static int check_header(struct dp_lang_reader *r, const struct dp_token *key)
 	return 0;
 }
 
-/* The value is not read yet. */
+/* Begin a probe; its place is read later. */
 static int open_point(struct dp_lang_reader *r, const struct dp_token *key,
 		      bool absolute)
 {
@@ -270,7 +270,7 @@ static int open_point(struct dp_lang_reader *r, const struct dp_token *key,
 	};
 	r->point_seen = 0;
 	r->in_code = false;
-	/* A handler without an instruction is an exit. */
+	/* A handler without instructions gets an exit. */
 	r->open_end = true;
 	return 0;
 }

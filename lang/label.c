@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* label: places in the code that have a name, and the jumps that go there. */
+/* label: places in the code that have a name, and the jumps to them. */
 #include "lang/private.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ int dp_lang_label_add(struct dp_lang_reader *r, const struct dp_token *name)
 	return add(r, &r->labels, name, r->program->code_len);
 }
 
-/* Its operand follows the code byte that is about to be put down. */
+/* The operand follows the opcode, which is the next byte to be emitted. */
 int dp_lang_label_use(struct dp_lang_reader *r, const struct dp_token *name)
 {
 	return add(r, &r->uses, name, r->program->code_len + 1);
@@ -47,7 +47,7 @@ static int compare_names(const void *a, const void *b)
 	return memcmp(x->s, y->s, x->len);
 }
 
-/* Names are where the text has them, so the earlier one is the smaller. */
+/* Names point into the text, so the earlier of two has the smaller address. */
 static int compare(const void *a, const void *b)
 {
 	const struct dp_lang_label *x = a, *y = b;

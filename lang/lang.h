@@ -4,7 +4,7 @@
  *
  * The language is that of IBM's Dynamic Probes: a header of KEY = VALUE lines,
  * then probes, each with keywords and the instructions of its handler. An image
- * holds all code of a file in one array; each probe has its part of it.
+ * holds the code of a file in one array; each probe has a part of it.
  *
  * Context of every function: tool process, may allocate, thread-safe on
  * different objects. Nothing is printed.
@@ -32,7 +32,7 @@ enum dp_modtype {
 #define DP_STACK_DEFAULT 1024
 #define DP_STACK_SMALL 32
 
-/** struct dp_source_place - where something was written */
+/** struct dp_source_place - a place in the text */
 struct dp_source_place {
 	u32 line; /* from 1 */
 	u32 column, span; /* bytes, column from 0 */
@@ -44,9 +44,9 @@ struct dp_source_place {
  * @value: the number, or what is added to the symbol
  * @absolute: "address =" rather than "offset ="
  * @opcode: expected first byte, -1 if the file does not say
- * @passcount: hits to let pass; @maxhits: executions after which it is disabled
- * @start, @end: its code, [start, end) of the image's
- * @at: the value of offset or address, for diagnostics; @opcode_at likewise
+ * @passcount: hits to let pass; @maxhits: executions after which the probe is disabled
+ * @start, @end: its code is [start, end) of the image's
+ * @at: place of the value of offset or address, for diagnostics; @opcode_at: of opcode
  */
 struct dp_lang_point {
 	char *symbol;
@@ -64,7 +64,7 @@ struct dp_lang_point {
 /**
  * struct dp_lang_program - one file, assembled
  * @file: name for messages
- * @text: the source, so that a place can be shown
+ * @text: the source text, to show places in it
  * @name: of the module, without quotes
  * @word: bytes of an element: 8, or 4 for images as DProbes made on the i386
  * @stack: elements of the RPN stack, DP_STACK_DEFAULT or DP_STACK_SMALL
@@ -95,7 +95,7 @@ struct dp_lang_program {
  *        with tabs made spaces, to be shown over the caret of @diag; else NULL
  * @diag: "FILE:LINE:COLUMN: sentence", columns from 1
  *
- * Return: 0; -EINVAL the text is wrong; -EOPNOTSUPP it uses what is not there
+ * Return: 0; -EINVAL the text is wrong; -EOPNOTSUPP it uses what is not supported
  * yet, which the words name; -ENOMEM.
  */
 int dp_lang_assemble(const char *file, const char *text, size_t len, u8 word,
@@ -105,9 +105,9 @@ int dp_lang_assemble(const char *file, const char *text, size_t len, u8 word,
 /**
  * dp_lang_complain() - point at a place of an assembled program
  *
- * For what is found out later: a symbol that does not exist, an opcode that does
- * not match. Sets @diag to "FILE:LINE:COLUMN: " and @fmt, and @line as above.
- * Return: @err.
+ * For errors that are found later: a symbol that does not exist, an opcode that does
+ * not match. Sets @diag to "FILE:LINE:COLUMN: " and @fmt. Sets @line as
+ * dp_lang_assemble() does. Return: @err.
  */
 int dp_lang_complain(const struct dp_lang_program *program,
 		     struct dp_source_place at, int err, char **line,
@@ -115,8 +115,8 @@ int dp_lang_complain(const struct dp_lang_program *program,
 	__attribute__((format(printf, 6, 7)));
 
 /**
- * dp_lang_disassemble() - write a program so that it assembles to the same image
- * @out: where to; written only
+ * dp_lang_disassemble() - write a program as text that assembles to the same image
+ * @out: written only
  */
 void dp_lang_disassemble(const struct dp_lang_program *program, FILE *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* lex: text as words, numbers and punctuation. */
+/* lex: split text into words, numbers and punctuation. */
 #include "lang/private.h"
 #include <ctype.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static bool is_word(char c)
 	return isalnum((u8)c) || (c && strchr("_.@$", c));
 }
 
-/* Bytes of the blank here; pages show programs with U+00A0 for some of them. */
+/* Bytes of the blank here, or 0. Programs copied from web pages have U+00A0. */
 static u32 blank(const struct dp_lang_reader *r)
 {
 	if (r->pos == r->end)
@@ -181,7 +181,7 @@ static int check_name(struct dp_lang_reader *r, const char *s, u32 len)
 		subst = substitution(s + i, s + len);
 		if (subst)
 			return later_substitution(r, subst);
-		/* Only the next '%' can begin one: do not look twice. */
+		/* Only the next '%' can begin a substitution: skip the word before it. */
 		if (s[i] == '%')
 			while (i + 1 < len && is_word(s[i + 1]))
 				i++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* near: is one word the other with a slip of the finger? */
+/* near: is one word a misspelling of another? */
 #include "lang/private.h"
 #include <string.h>
 
@@ -12,7 +12,7 @@ static u8 min3(u8 a, u8 b, u8 c)
 	return m < c ? m : c;
 }
 
-/* Levenshtein's distance, a row at a time. */
+/* The Levenshtein distance, a row at a time. */
 static u8 distance(const char *a, size_t len_a, const char *b, size_t len_b)
 {
 	u8 row[NEAR_MAX + 1], diagonal, above;

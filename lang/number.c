@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* number: 10, 0x1f, 017, 'c', with a sign, and whether it is in range. */
+/* number: read 10, 0x1f, 017 or 'c' with a sign, and check its range. */
 #include "lang/private.h"
 #include <ctype.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* op: instructions by the shape they are written in, and by their code. */
+/* op: find instructions by their shape in the text, and by their code. */
 #include "lang/private.h"
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const struct dp_lang_op ops[] = {
 
 #define NR_OPS (sizeof(ops) / sizeof(ops[0]))
 
-/* Other spellings; @bits is what a size letter promises of the literal. */
+/* Other spellings; @bits: of the literal, where a size letter gives them. */
 static const struct alias {
 	const char *shape, *means;
 	u32 bits;

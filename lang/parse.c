@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* parse: lines, each a keyword, a label, an instruction, or two of those. */
+/* parse: read lines; each is a keyword, a label, an instruction, or a label and
+ * an instruction. */
 #include "lang/private.h"
 
 static int read_operand(struct dp_lang_reader *r,
@@ -68,7 +69,7 @@ static int label(struct dp_lang_reader *r, const struct dp_token *name)
 		err = dp_lex_next(r);
 	if (err)
 		return err;
-	/* Jumps have to meet an instruction, if only the implicit exit. */
+	/* A jump needs an instruction at its target: the implicit exit, if no other. */
 	r->in_code = r->open_end = true;
 	if (r->tok.kind == DP_TOKEN_END)
 		return 0;
@@ -107,7 +108,7 @@ static int statement(struct dp_lang_reader *r)
 				    instruction(r, &word);
 }
 
-/* The preprocessor's lines begin with '#', whatever follows. */
+/* A line of the preprocessor begins with '#', whatever follows. */
 static int begin_line(struct dp_lang_reader *r)
 {
 	const char *s = r->pos;

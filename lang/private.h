@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lang/private: what the files of this room share.
+ * lang/private: what the files of lang/ share.
  *
- * Text runs one way: lex makes tokens of it, parse makes lines of those,
- * keyword and instruction make a program of the lines, label puts in the jumps.
- * Whatever goes wrong is said by dp_lang_complain(), once, and every caller
- * only hands the error on.
+ * lex makes tokens of the text, and parse makes lines of the tokens. keyword and
+ * instruction make a program of the lines; label puts in the jumps. An error is
+ * reported once, by dp_lang_complain(); every caller only returns it.
  */
 #ifndef DP_LANG_PRIVATE_H
 #define DP_LANG_PRIVATE_H
@@ -17,7 +16,7 @@
 #define DP_LANG_TEXT_MAX (1u << 20)
 #define DP_LANG_OPERANDS_MAX 4
 
-/* Punctuation is a token of its own character. */
+/* The kind of a punctuation token is its character. */
 enum dp_token_kind {
 	DP_TOKEN_END = 256, /* of the line or of the text */
 	DP_TOKEN_WORD,
@@ -33,7 +32,7 @@ struct dp_token {
 	struct dp_source_place at;
 };
 
-/* For "%.*s": a word of the text, which may be of any length. */
+/* For "%.*s": a word of the text, cut to 40 bytes. */
 #define DP_TOKEN_SHOWN(t) ((t)->len < 40 ? (int)(t)->len : 40), (t)->s
 
 struct dp_lang_number {
@@ -42,7 +41,7 @@ struct dp_lang_number {
 	struct dp_source_place at;
 };
 
-/* A place that jumps name; or, in uses, an operand that names one. */
+/* A label in the code; or, in uses, an operand that names a label. */
 struct dp_lang_label {
 	const char *s;
 	u32 len;
@@ -57,12 +56,12 @@ struct dp_lang_labels {
 
 /**
  * struct dp_lang_reader - one file on its way to a program
- * @pos, @end: what is left of the text; @bol: where line @line begins
+ * @pos, @end: the rest of the text; @bol: where line @line begins
  * @tok: the token last read
- * @in_code: the probe that is open has an instruction or a label
- * @open_end: control could reach the end of its code
+ * @in_code: the open probe has an instruction or a label
+ * @open_end: control could reach the end of the open probe's code
  * @gvars_given: the header says how many global variables there are
- * @header_seen, @point_seen: keywords so far, bits
+ * @header_seen, @point_seen: keywords seen so far, bits
  */
 struct dp_lang_reader {
 	struct dp_lang_program *program;
@@ -76,7 +75,7 @@ struct dp_lang_reader {
 	struct dp_diag *diag;
 };
 
-/* Both are expressions: the error. */
+/* Both are expressions with the error as value. */
 #define dp_lang_bad(r, at, ...)                                       \
 	dp_lang_complain((r)->program, at, -EINVAL, (r)->source_line, \
 			 (r)->diag, __VA_ARGS__)
@@ -88,7 +87,7 @@ struct dp_lang_reader {
 int dp_lang_nomem(struct dp_diag *diag);
 int dp_lang_new(const char *file, const char *text, size_t len, u8 word,
 		struct dp_lang_program **program);
-/* Room for one more than @n. Return: the array to use from now on, or NULL. */
+/* Make room for element @n. Return: the array to use from now on, or NULL. */
 void *dp_lang_grow(void *array, size_t n, size_t size);
 struct dp_source_place dp_lang_join(struct dp_source_place from,
 				    struct dp_source_place to);
@@ -99,7 +98,7 @@ int dp_lex_name(struct dp_lang_reader *r);
 bool dp_lex_newline(struct dp_lang_reader *r);
 bool dp_lex_is(const struct dp_token *tok, const char *word);
 
-/* number.c: @what is the thing that has to be a number, for messages. */
+/* number.c: @what names the number in messages */
 int dp_lang_number_value(struct dp_lang_reader *r, struct dp_token *tok);
 int dp_lang_number(struct dp_lang_reader *r, const char *what,
 		   struct dp_lang_number *number);
@@ -116,11 +115,11 @@ struct dp_lang_op {
 	const char *group, *text;
 };
 
-/* @bits: of the literal, where the spelling says so, else 0 */
+/* @bits: of the literal, if the spelling says so, else 0 */
 const struct dp_lang_op *dp_lang_op_find(const char *shape, u32 *bits);
 const struct dp_lang_op *dp_lang_op_at(u8 code);
 u32 dp_lang_operand_size(u8 operand, u8 word);
-/* All spellings in turn; NULL at the end. */
+/* Spelling number @i of all; NULL at the end. */
 const struct dp_lang_op *dp_lang_op_shape(size_t i, const char **shape);
 
 /* reg.c */
@@ -153,12 +152,12 @@ struct dp_lang_instruction {
 int dp_lang_instruction_encode(struct dp_lang_reader *r,
 			       const struct dp_lang_instruction *insn);
 
-/* shape.c: @immediate takes the last word for an operand, as in "jmp L". */
+/* shape.c: @immediate: take the last word for an operand, as in "jmp L" */
 #define DP_LANG_SHAPE_MAX 64
 
 void dp_lang_shape(const struct dp_lang_instruction *insn, bool immediate,
 		   char shape[DP_LANG_SHAPE_MAX]);
-/* Says why @insn is no instruction. Return: the error. */
+/* Say why @insn is no instruction. Return: the error. */
 int dp_lang_shape_wrong(struct dp_lang_reader *r,
 			const struct dp_lang_instruction *insn);
 int dp_lang_shape_later(struct dp_lang_reader *r, struct dp_source_place at,

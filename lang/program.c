@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* program: what a file became, and how to point at a place in it. */
+/* program: allocate and free programs, and point at places in their text. */
 #include "lang/private.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static const char *find_line(const char *text, u32 line)
 	return text;
 }
 
-/* A terminal gets no control characters, whatever the file has. */
+/* Control characters of the file do not reach a terminal. */
 static char shown(char c)
 {
 	if (c == '\r')
@@ -99,7 +99,7 @@ static size_t show_byte(char c, char *out, size_t at)
 	return at;
 }
 
-/* A line with tabs made spaces; @at comes along. */
+/* A copy of the line with tabs made spaces; @at is adjusted. */
 static char *show_line(const char *s, struct dp_source_place *at)
 {
 	size_t len = strcspn(s, "\n"), i, o = 0, from = 0, to = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* reg: names of registers, and their numbers. */
+/* reg: names and numbers of registers. */
 #include "lang/private.h"
 #include "arch/arch.h"
 

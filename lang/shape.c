@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* shape: an instruction as the table spells it, or the ones it could be. */
+/* shape: spell an instruction as the table does, or list those it could be. */
 #include "lang/private.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What is cut off was longer than any spelling and meets none. */
+/* A shape that is cut off is longer than any spelling and matches none. */
 static size_t append(char *shape, size_t at, const struct dp_token *tok)
 {
 	u32 i;
@@ -104,7 +104,7 @@ static void list(struct dp_diag *diag, const char *shape, int n)
 	}
 }
 
-/* Does no instruction of this mnemonic have an operand? */
+/* Does no instruction with this mnemonic have an operand? */
 static bool only_bare(const char *shape)
 {
 	const struct dp_lang_op *op;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * calls: the account of the calls of functions that were tracked.
+ * calls: the account of calls of tracked functions.
  *
  *     entered = returned + tail + unwound + abandoned + inside + missed + …
  */
 #include "tracer/output.h"
 #include "tracer/session.h"
 
-/* Return: false: it is not tracked. */
+/* Return: false: the point is not tracked. */
 static bool get(const struct dp_session *s, size_t point, struct dp_account *n)
 {
 	const struct dp_point *p = &s->points.v[point];
@@ -18,7 +18,7 @@ static bool get(const struct dp_session *s, size_t point, struct dp_account *n)
 	return true;
 }
 
-/* All of them are numbers of the same size. */
+/* All members are 64-bit numbers. */
 static void add(struct dp_account *sum, const struct dp_account *n)
 {
 	const u64 *from = (const u64 *)n;
@@ -41,8 +41,8 @@ bool dp_calls_total(const struct dp_session *s, struct dp_account *total)
 	return s->source->tracks;
 }
 
-/* A process that ends takes its threads away wherever they are, in a hit too. So
- * does a signal's handler that does not come back, and then that is seen. */
+/* Calls may be lost when the process ends with threads inside hits, or when a signal
+ * handler leaves a hit for good, which @cut counts. */
 static bool balances(const struct dp_session *s, const struct dp_account *n)
 {
 	bool ended = s->ending == DP_ENDING_EXIT || s->ending == DP_ENDING_EXEC;

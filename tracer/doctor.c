@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* doctor: what stands in the way, a line each, and whether that is all. */
+/* doctor: print what stands in the way of probing, a line each, and a verdict. */
 #include "tracer/session.h"
 #include "proc/facts.h"
 #include "tracer/output.h"
@@ -30,7 +30,7 @@ static void fact_text(FILE *out, const struct dp_fact *f)
 	putc('\n', out);
 }
 
-/* What is fine already is said only if it is asked for. */
+/* With -q only facts that forbid probing are shown. */
 static bool is_shown(const struct dp_tracer_options *opt,
 		     const struct dp_fact *f)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * expr: arguments and conditions of a spec, made into a probe program.
+ * expr: arguments and conditions of a spec, compiled to a probe program.
  *
- * A test leaves 0 or 1 on the stack; && and || are and and or of those. Every
- * program is straight on but for one jump, over the log where the condition
- * does not hold.
+ * A test leaves 0 or 1 on the stack; && and || are the bitwise operations on those. A
+ * false condition jumps over the log. The only other jumps are those of log_string().
  */
 #include "tracer/expr.h"
 #include "arch/arch.h"
@@ -152,7 +151,7 @@ static int find_register(const struct parser *p, int n)
 	return -1;
 }
 
-/* A word of a letter and a number of bits, exactly. */
+/* Is the word exactly a letter and a number of bits? */
 static bool is_sized(const struct parser *p, int n, char letter, int bits)
 {
 	char word[8];
@@ -161,7 +160,7 @@ static bool is_sized(const struct parser *p, int n, char letter, int bits)
 	return is_word(p, n, word);
 }
 
-/* The sized types: letters[*show] with 8 to 64 bits. */
+/* Find a sized type: letters[*show] with 8 to 64 bits. */
 static bool find_sized(const struct parser *p, int n, u8 *show, u8 *bits)
 {
 	static const char letters[] = "usx";
@@ -223,8 +222,8 @@ static void parse_returned_type(struct parser *p, struct dp_type *type)
 	p->at += n;
 }
 
-/* "retval" is not logged at the entry: it says how the value is shown. Return: false if
- * this is another value. */
+/* "retval" is not logged at the entry: it says how the return value is shown.
+ * Return: false: this is another value. */
 static bool parse_returned(struct parser *p)
 {
 	int n;
@@ -299,7 +298,7 @@ static u64 parse_number(struct parser *p)
 	return value;
 }
 
-/* Return: true if it asks for a comparison with signs. */
+/* Return: true: the operand makes the comparison signed. */
 static bool parse_operand(struct parser *p)
 {
 	struct dp_trace_item item;
@@ -363,7 +362,7 @@ static void negate(struct parser *p)
 	op(p, DP_OPCODE_XOR);
 }
 
-/* So that unsigned order is the order of signed numbers. */
+/* Make the unsigned order of two numbers that of their signed values. */
 static void flip_signs(struct parser *p)
 {
 	push(p, SIGN);
@@ -450,7 +449,7 @@ static void enter(struct parser *p, const char *text, int column)
 	p->at = 0;
 }
 
-/* Return: the jump to be landed where the condition does not hold, or 0. */
+/* Return: the jump to be landed where a false condition leads, or 0. */
 static u32 condition(struct parser *p)
 {
 	if (!p->spec->cond)
@@ -504,7 +503,7 @@ static void default_items(struct dp_trace_program *o)
 	}
 }
 
-/* A pointer that leads nowhere is shown as it is. */
+/* A pointer to no readable memory is logged itself. */
 static void log_string(struct parser *p, const struct dp_trace_item *item)
 {
 	u32 bad_pointer, done;
@@ -537,7 +536,7 @@ static void log_items(struct parser *p)
 		op16(p, DP_OPCODE_LOG_I, 1);
 		o->logmax += DP_ITEM_PREFIX + 8;
 	}
-	/* An empty log makes no record. */
+	/* An empty log makes no record, so the program logs 0 elements. */
 	if (!o->nr_items)
 		op16(p, DP_OPCODE_LOG_I, 0);
 	o->logmax += DP_ITEM_PREFIX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * expr: the arguments and the condition of a spec, made into a probe program.
+ * expr: the arguments and the condition of a spec, compiled to a probe program.
  *
  *   ARGS  item { "," item }          item    VALUE [ ":" TYPE ] | "retval" [ ":" RTYPE ]
  *   COND  and { "||" and }           VALUE   arg0 … arg5, or a register
@@ -17,7 +17,7 @@
 #define DP_TRACE_ITEMS 16
 #define DP_TRACE_STRING 200 /* bytes of a string that are shown */
 
-/** enum dp_show - how a value is written */
+/** enum dp_show - how a value is printed */
 enum dp_show {
 	DP_SHOW_UNSIGNED,
 	DP_SHOW_SIGNED,
@@ -35,9 +35,9 @@ struct dp_trace_item {
 
 /**
  * struct dp_trace_program - what a spec's hits run
- * @items: what a record holds; empty for one that only counts
+ * @items: the values in a record; empty for a program that only counts
  * @logmax: bytes that the longest record takes
- * @ret: the type of retval, if there is one; it is in no record's log
+ * @ret: the type of retval, if the spec has it; retval is in no record's log
  */
 struct dp_trace_program {
 	struct dp_trace_item items[DP_TRACE_ITEMS];

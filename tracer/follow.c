@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * follow: a run over a process and all that it makes (-f).
+ * follow: a run over a process tree (-f).
  *
- * Each process is a session: that of a fork child has its parent's specs and
- * points, in its own memory; after an exec the specs are resolved again. What a
- * session holds is given back, and its account closed, when its process ends.
+ * Each process is a session. The session of a fork child has its parent's specs and
+ * points, in the child's memory. After an exec the specs are resolved again. When a
+ * process ends, its session is freed and its account closed.
  */
 #include "tracer/session.h"
 #include "proc/tree.h"
@@ -17,18 +17,18 @@
 
 #define SLICE_MS 200
 #define BUSY_MS 1
-/* A thread that is about to install a filter does not wait for longer. */
+/* Longest time that a filter install waits. */
 #define FILTER_INSTALL_MS 20
-/* So long after a breakpoint's signal a dynamic linker may be about to ask. */
+/* For so long after a SIGTRAP of the process a loader event may follow. */
 #define LOADER_EVENT_SECONDS 0.02
 
 /**
- * struct dp_process_tree
+ * struct dp_process_tree - the sessions of a process tree
  * @v: sessions whose processes live
- * @main: the target itself; @status of it, once it has ended
- * @sums: of sessions that are closed
- * @loader_event: until then a dynamic linker may be about to ask
- * @processes: images with probes; @bare: those without
+ * @main: the target itself; @status: of wait(2), once it has ended
+ * @sums: over closed sessions
+ * @loader_event: until then a loader event may be about to come
+ * @processes: images with probes; @bare: images without
  */
 struct dp_process_tree {
 	struct dp_session *first;
@@ -73,7 +73,7 @@ static struct dp_session *session_of(const struct dp_process_tree *h,
 	return NULL;
 }
 
-/* Points and what belongs to them, when nobody uses them any more. */
+/* Free a session and its points once no session uses the points. */
 static void give_back(const struct dp_process_tree *h, struct dp_session *s)
 {
 	if (s == h->first || s->users || s->source)
@@ -88,7 +88,7 @@ static void give_back(const struct dp_process_tree *h, struct dp_session *s)
 	free(s);
 }
 
-/* What only a living session needs. */
+/* Free what only a session with a living process needs. */
 static void empty(const struct dp_process_tree *h, struct dp_session *s)
 {
 	s->ops->close(s->source);
@@ -117,7 +117,7 @@ static void close_session(struct dp_process_tree *h, struct dp_session *s,
 		dp_report_costly(s);
 	if (s->opt->verbose)
 		dp_pending_tell(s);
-	/* Where nothing that was waited for has come. */
+	/* A session has no points if none of its pending libraries has come. */
 	if (s->points.n)
 		h->processes++;
 	else
@@ -150,7 +150,7 @@ static void say(struct dp_process_tree *h, pid_t pid,
 	tell_bare(h, pid, diag);
 }
 
-/* That it has nothing of what is asked for is said at the end, for all of them. */
+/* A process with none of the specs is counted; -v names it, too. */
 static void say_none(struct dp_process_tree *h, pid_t pid)
 {
 	struct dp_diag diag;
@@ -161,7 +161,7 @@ static void say_none(struct dp_process_tree *h, pid_t pid)
 	say(h, pid, &diag);
 }
 
-/* Return: NULL there is no memory. */
+/* Return: NULL: no memory. */
 static struct dp_session *another(const struct dp_session *like)
 {
 	struct dp_session *s = malloc(sizeof(*s));
@@ -182,7 +182,7 @@ static struct dp_session *another(const struct dp_session *like)
 	return s;
 }
 
-/* Specs are the first session's. */
+/* Resolve the specs, which the first session owns, and arm. */
 static int open_again(struct dp_process_tree *h, struct dp_session *s,
 		      struct dp_diag *diag)
 {
@@ -213,7 +213,7 @@ static struct dp_session *fresh(struct dp_process_tree *h)
 	return s;
 }
 
-/* @err: what came of taking hold of the process, if not 0 */
+/* @err: why the process could not be taken hold of, or 0 */
 static void begin_afresh(struct dp_process_tree *h, struct dp_session *s,
 			 pid_t pid, int err, struct dp_diag *diag)
 {
@@ -233,7 +233,7 @@ static void begin_afresh(struct dp_process_tree *h, struct dp_session *s,
 		empty(h, s);
 }
 
-/* With the points of its parent, or the same of its own if they can become more. */
+/* A session that shares its parent's points, or has a copy if more may be added. */
 static struct dp_session *child_of(struct dp_session *parent)
 {
 	struct dp_session *s = another(parent);
@@ -254,7 +254,7 @@ static struct dp_session *child_of(struct dp_session *parent)
 	return s;
 }
 
-/* It goes on without what it was to have. */
+/* Close a session whose probes could not be replaced. */
 static void fail(struct dp_process_tree *h, struct dp_session *s,
 		 const struct dp_diag *diag, int err)
 {
@@ -263,7 +263,7 @@ static void fail(struct dp_process_tree *h, struct dp_session *s,
 	close_session(h, s, DP_ENDING_FAILURE);
 }
 
-/* Return: false if there is no such session any more. */
+/* Return: false: the session is closed. */
 static bool look_for_libraries(struct dp_process_tree *h, struct dp_session *s)
 {
 	struct dp_diag diag;
@@ -271,7 +271,7 @@ static bool look_for_libraries(struct dp_process_tree *h, struct dp_session *s)
 
 	dp_diag_clear(&diag);
 	err = dp_pending_look(s, &diag);
-	/* We shall hear of its end: it has been killed while it was held. */
+	/* The exit of a process that was killed while it was held will be an event. */
 	if (!err || err == -ESRCH || s->ops->ended(s->source))
 		return true;
 	fail(h, s, &diag, err);
@@ -374,7 +374,7 @@ static void deal(struct dp_process_tree *h, const struct dp_tree_event *ev)
 	}
 }
 
-/* It stays followed: what it executes may be probed again. */
+/* The process is still followed: what it executes may be probed again. */
 static void filter_refused(struct dp_process_tree *h, struct dp_session *s)
 {
 	if (!s->opt->quiet)
@@ -385,7 +385,7 @@ static void filter_refused(struct dp_process_tree *h, struct dp_session *s)
 	close_session(h, s, DP_ENDING_FILTER);
 }
 
-/* Return: false if there is no such session any more; @came: records that there were. */
+/* Return: false: the session is closed. @came: plus the records that have come */
 static bool tend(struct dp_process_tree *h, struct dp_session *s, double *most,
 		 size_t *came)
 {
@@ -418,8 +418,7 @@ static int tend_all(struct dp_process_tree *h, double end)
 	return dp_watch_wait(h->first, end, came, most);
 }
 
-/* A thread that has made a child may wait until that is dealt with, and its process is
- * not to be stopped before. */
+/* The thread that forked may wait for this; its process must not be stopped before. */
 static void deal_with_all(struct dp_process_tree *h, int most)
 {
 	struct dp_tree_event ev;
@@ -440,7 +439,7 @@ static void watch(struct dp_process_tree *h)
 		deal_with_all(h, tend_all(h, end));
 }
 
-/* Who has been told of, and waits. */
+/* Let fork children go that wait in events; deal with the other events. */
 static void let_all_go(struct dp_process_tree *h)
 {
 	struct dp_tree_event ev;
@@ -452,7 +451,7 @@ static void let_all_go(struct dp_process_tree *h)
 			deal(h, &ev);
 }
 
-/* Nobody is probed any more; whoever waits for us goes on, until the command has
+/* With no process probed any more, let waiting processes go on until the command has
  * ended. */
 static int outcome(struct dp_process_tree *h, int *died_of)
 {
@@ -512,7 +511,7 @@ static void report(const struct dp_process_tree *h)
 	putc('\n', stderr);
 }
 
-/* A spec that no process had is no error, for the next one might have had it. */
+/* A spec that no process had is no error: a later process might have had it. */
 static void tell_missing(const struct dp_session *s)
 {
 	size_t i;
@@ -523,7 +522,7 @@ static void tell_missing(const struct dp_session *s)
 					s->opt->specs[i]);
 }
 
-/* What the first session has found and armed is that of one of many, which it is not. */
+/* Move what the first session has found and armed to a session in the tree. */
 static int hand_over(struct dp_process_tree *h)
 {
 	struct dp_session *s = h->first, *own = another(s);
@@ -556,7 +555,7 @@ static int begin(struct dp_process_tree *h, struct dp_diag *diag)
 	return 0;
 }
 
-/* It has none of the specs itself. */
+/* The target has none of the specs; its children may. */
 static int begin_bare(struct dp_process_tree *h)
 {
 	say_none(h, h->main);

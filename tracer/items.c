@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* items: what a program logged, as text and as JSON. */
+/* items: print what a program has logged, as text and as JSON. */
 #include "tracer/items.h"
 #include "tracer/output.h"
 #include "engine/layout/ring.h"
@@ -134,7 +134,7 @@ static bool two_parms(const struct dp_record *r)
 	       r->exception == DP_EX_INVALID_OPCODE || r->parm[1];
 }
 
-/* What happened to the program, if it is not plain. */
+/* Print an exception, a full log, or an exit's facility. */
 static void notes_text(FILE *out, const struct dp_record *r)
 {
 	if (r->exception && two_parms(r))

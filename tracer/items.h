@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* items: what a program logged, printed. */
+/* items: print what a program has logged. */
 #ifndef DP_ITEMS_H
 #define DP_ITEMS_H
 
@@ -15,8 +15,8 @@ struct dp_item {
 
 /**
  * dp_item_next() - take the next item off a log
- * @at: offset, moved on
- * Return: false at the end, or where the log makes no sense any more.
+ * @at: offset, advanced
+ * Return: false at the end, or where the rest of the log makes no sense.
  */
 bool dp_item_next(const struct dp_record_copy *record, u32 *at,
 		  struct dp_item *item);

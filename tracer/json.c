@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* json: strings as JSON spells them. */
+/* json: print strings as JSON. */
 #include "tracer/session.h"
 #include "lib/escape.h"
 #include "tracer/output.h"
 #include <string.h>
 
-/* What is no UTF-8 cannot stand in JSON: a byte of that is told as on a terminal. */
+/* JSON has no bytes that are no UTF-8: such a byte is printed as on a terminal. */
 static void put(FILE *out, const char *text, enum dp_escape_kind kind, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)text;

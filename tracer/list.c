@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* list: what specs would probe, and what is armed somewhere. */
+/* list: what specs would probe, and which probes are armed. */
 #include "tracer/session.h"
 #include "resolve/exits.h"
 #include "proc/inspect.h"
@@ -15,10 +15,10 @@
 #include <unistd.h>
 #include "resolve/points.h"
 
-/* One line of either listing. */
+/* A line of either listing. */
 struct row {
 	const char *name;
-	pid_t pid; /* 0: the one that was asked for */
+	pid_t pid; /* 0: of the process that the user named */
 	u64 addr;
 	char kind;
 	const char *symbol, *module, *mode, *reason, *flags;
@@ -26,9 +26,9 @@ struct row {
 	struct exits {
 		bool known; /* of a return probe in another process */
 		size_t n, traps;
-		/* jumps away, and those to where nobody knows */
+		/* tail jumps, and those to unknown targets */
 		size_t tails, lost;
-		const char *reason; /* why one of them is a trap, or "" */
+		const char *reason; /* why an exit is a trap, or "" */
 	} exits;
 };
 
@@ -59,7 +59,7 @@ static void row_json(FILE *out, const struct row *r)
 	fputs("}\n", out);
 }
 
-/* How it would be armed. */
+/* The mode in which a point would be armed. */
 static void foretell(const struct dp_session *s, size_t i, bool planned,
 		     struct row *r)
 {
@@ -92,7 +92,7 @@ static void exits_text(FILE *out, const struct exits *x)
 		dp_output_print(out, ", %zu to where nobody knows", x->lost);
 }
 
-/* A return probe also has its exits, which the engine put behind its entry. */
+/* The exits of a return probe have the numbers behind its entry's. */
 static void foretell_exits(const struct dp_session *s, size_t i, bool planned,
 			   struct exits *x)
 {
@@ -162,7 +162,7 @@ int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 
 	if (!err)
 		err = dp_session_open(&s, bad_spec, diag);
-	/* A glob of which nothing can be probed is no error here. */
+	/* A glob none of whose matches can be probed is no error here. */
 	planned = !err && (opt->verbose || opt->json) &&
 		  !dp_session_add_probes(&s, NULL);
 	for (i = 0; i < s.points.n && !err; i++) {
@@ -239,7 +239,7 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 			   .lost = a->exit_lost,
 			   .reason = "" },
 	};
-	/* What is there now is something else. */
+	/* The address of a gone probe may have other code by now. */
 	if (a->gone || !mods || dp_symbol_at(mods, a->addr, &sym))
 		return;
 	r->symbol = sym.name;
@@ -247,7 +247,7 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 	r->module = sym.module->is_main ? "" : sym.module->base;
 }
 
-/* What is written there is only text, and may be any. */
+/* The pending spec comes from another process's memory, and may be any text. */
 static void print_pending(const struct dp_tracer_options *opt, pid_t pid,
 			  const char *text)
 {

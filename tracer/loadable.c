@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* loadable: could a process load a library? What is nowhere is more likely misspelt. */
+/* loadable: could a process load a library? A name without a file is likely misspelt. */
 #include "sym/sym.h"
 #include "tracer/session.h"
 #include <limits.h>
@@ -53,7 +53,7 @@ static bool is_in_environment(const struct dp_session *s, const char *name)
 	return found;
 }
 
-/* Beside something that is loaded; the program is. */
+/* Is the library in the directory of the program or of a loaded library? */
 static bool is_beside(const struct dp_session *s, const char *name)
 {
 	size_t i;

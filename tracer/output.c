@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * output: all that the tool says.
+ * output: print the tool's text.
  *
- * What is said is a line, or part of one. The caller's words end it, and nothing that is
- * quoted in it does: see lib/escape.h.
+ * Each call prints a line, or part of one. Only the caller's format ends a line: a newline
+ * in quoted text does not. See lib/escape.h.
  */
 #include "tracer/output.h"
 #include "lib/escape.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 1024 /* what is said as a rule is shorter */
+#define MOST 1024 /* most lines are shorter */
 
 void dp_output_write(FILE *out, const char *text, size_t len)
 {
@@ -67,7 +67,7 @@ int dp_output_quote(struct dp_diag *diag, int err, const char *text, size_t max)
 	size_t len = strnlen(text, max), n;
 	bool first = true;
 
-	/* Lines of their list are lines of ours, and do not look like anything else. */
+	/* The other process's lines become lines of ours that look like nothing else. */
 	for (; len || first; first = false) {
 		n = line_len(text, len);
 		if (first)
@@ -81,7 +81,6 @@ int dp_output_quote(struct dp_diag *diag, int err, const char *text, size_t max)
 	return err;
 }
 
-/* The reader has what it wanted. */
 bool dp_output_left(FILE *out)
 {
 	struct pollfd p = { .fd = fileno(out), .events = POLLOUT };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* output: the one way to a terminal, for the tool and all that it quotes. */
+/* output: all text for terminals, the tool's own and quoted, passes here. */
 #ifndef DP_OUTPUT_H
 #define DP_OUTPUT_H
 
@@ -12,17 +12,17 @@
  * dp_output_print() - as fprintf(3), a line or a part of one
  * @fmt: a newline can be its last character only
  *
- * What a terminal would obey in the rest, quoted or not, becomes \xHH.
+ * What a terminal would obey in the rest, quoted text or not, becomes \xHH.
  */
 void dp_output_print(FILE *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void dp_output_vprint(FILE *out, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
-/** dp_output_write() - the same with @len bytes of a text */
+/** dp_output_write() - print @len bytes of a text, escaped likewise */
 void dp_output_write(FILE *out, const char *text, size_t len);
 /**
- * dp_output_quote() - put what another process says went wrong into a diagnostic
- * @text: of @max bytes at most; lines behind its first are indented
+ * dp_output_quote() - put another process's error message into a diagnostic
+ * @text: @max bytes at most; lines behind its first are indented
  * Return: @err
  */
 int dp_output_quote(struct dp_diag *diag, int err, const char *text,

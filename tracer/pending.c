@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * pending: specs whose library has not been loaded yet, or has gone.
+ * pending: specs whose library is not loaded yet, or is unloaded.
  *
- * A thread that has new libraries in place waits until the session has looked
- * (struct dp_source_libraries). If they have what is wanted the source is told to replace
- * the probes by more of them.
+ * A thread with new libraries in place waits until the session has looked (struct
+ * dp_source_libraries). If the libraries have what a spec wants, the source replaces the
+ * probes by more.
  */
 #include "resolve/exits.h"
 #include "sym/sym.h"
@@ -38,7 +38,7 @@ static bool has_linker(const struct dp_session *s)
 	return false;
 }
 
-/* Why nobody would tell us of it; NULL: somebody will. */
+/* Why the source would miss loader events; NULL: it would not. */
 static const char *unheard(const struct dp_session *s)
 {
 	return s->ops->libraries ?
@@ -46,7 +46,7 @@ static const char *unheard(const struct dp_session *s)
 		       "its probes are of a kind that knows no libraries";
 }
 
-/* Which process, where there are several. */
+/* With -f, the words that name the session's process. */
 static const char *whose(const struct dp_session *s, char *text, size_t size)
 {
 	*text = '\0';
@@ -65,7 +65,7 @@ static void say(const struct dp_session *s, const struct dp_spec *spec,
 				whose(s, text, sizeof(text)), spec->text, what);
 }
 
-/* Others may have the library, so it is no error; but one that could load it is not
+/* No error: another process may have the library. But a process that could load it is not
  * passed over in silence. */
 static void tell_unheard(const struct dp_session *s, const struct dp_spec *spec,
 			 const char *why)
@@ -82,7 +82,7 @@ static bool may_come(const struct dp_session *s, const struct dp_spec *spec)
 	return s->opt->pending || dp_loadable(s, spec->module);
 }
 
-/* In one of several processes, most of which will never load it. */
+/* May a spec wait with -f, where most processes never load its library? */
 static bool may_wait(const struct dp_session *s, const struct dp_spec *spec)
 {
 	const char *why;
@@ -125,7 +125,7 @@ bool dp_pending_take(struct dp_session *s, size_t i, struct dp_diag *diag)
 		return false;
 	s->pending[i] = true;
 	s->nr_coming++;
-	/* With -f that is so of nearly every process. */
+	/* With -f specs are pending in nearly every process. */
 	if (!s->opt->quiet && (!s->tree || s->opt->verbose))
 		dp_output_print(
 			stderr,
@@ -148,8 +148,8 @@ static void exchange(struct dp_point *a, struct dp_point *b)
 	*b = c;
 }
 
-/* The library is there again, and most likely somewhere else: the points stay the
- * same, and with them what was counted. Return: are they? */
+/* The library is loaded again, most likely elsewhere: keep the points and their counts.
+ * Return: false: it has other points. */
 static bool return_points(struct dp_session *s, struct dp_modules *mods,
 			  const struct dp_spec *spec, size_t first, size_t n)
 {
@@ -169,7 +169,7 @@ static bool return_points(struct dp_session *s, struct dp_modules *mods,
 	return same;
 }
 
-/* Points of one spec are side by side. Return: how many. */
+/* The points of a spec are side by side. Return: how many. */
 static size_t points_of(const struct dp_session *s, const struct dp_spec *spec,
 			size_t *first)
 {
@@ -202,7 +202,7 @@ static bool note_gone(struct dp_session *s, size_t first, size_t n)
 	return any;
 }
 
-/* Return: is there something to be armed? */
+/* Look for a spec again whose code is gone. Return: is there something to arm? */
 static bool look_again(struct dp_session *s, struct dp_modules *mods,
 		       struct dp_spec *spec)
 {
@@ -248,7 +248,7 @@ static bool look_first(struct dp_session *s, struct dp_modules *mods,
 	return true;
 }
 
-/* What is there now that was not. Return: is there anything? */
+/* Find points of newly loaded libraries. Return: is there something to arm? */
 static bool find_points(struct dp_session *s, struct dp_modules *mods)
 {
 	bool any = false;
@@ -267,9 +267,9 @@ static bool find_points(struct dp_session *s, struct dp_modules *mods)
 }
 
 /**
- * struct find - what a session would have with the libraries that there are now
- * @draft: a copy of it, of which only points and what is pending count
- * @any: is there something to be armed?
+ * struct find - what a session would have with the libraries now loaded
+ * @draft: a copy of the session, of which only @points and @pending count
+ * @any: is there something to arm?
  */
 struct find {
 	struct dp_session draft;
@@ -284,7 +284,7 @@ static void drop_find(struct find *f)
 	free(f->draft.pending);
 }
 
-/* Return: -ESRCH it ends. */
+/* Return: 0; -ESRCH: the process ends; a negative errno. */
 static int look(struct dp_session *s, struct find *f, struct dp_diag *diag)
 {
 	size_t bytes = s->nr_specs * sizeof(*s->pending);
@@ -316,7 +316,7 @@ static void tell_armed(const struct dp_session *s, const bool *was)
 			say(s, &s->specs[i], "is not pending any more");
 }
 
-/* Nobody is probed. On failure what was counted so far is what counts. */
+/* Called while no probe is armed. On failure the counts are those from before. */
 static int take_find(struct dp_session *s, struct find *f, struct dp_diag *diag)
 {
 	struct dp_points was = s->points, failed;
@@ -366,7 +366,7 @@ static int replace(struct dp_session *s, struct find *f, struct dp_diag *diag)
 	return err;
 }
 
-/* Nothing is waited for, and nothing has gone that was found. */
+/* No spec is pending, and the code of no point is gone. */
 static bool is_settled(const struct dp_session *s)
 {
 	size_t i;

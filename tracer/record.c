@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * record: records from the rings of all CPUs, in the order of time.
+ * record: put the records from the rings of all CPUs in order of time.
  *
- * A thread that changes CPU leaves its records in several rings. Each reading
- * begins with a look at the clock: what is stamped earlier than that, and comes
- * before something else that is, has been handed over by then, so it can be put
- * in order and passed on; what is stamped later waits for the next reading.
+ * A thread that changes CPU leaves its records in several rings, so each reading begins
+ * by reading the clock. A record stamped earlier than that follows only records that have
+ * been handed over by then. So the earlier records are sorted and handed on; later records
+ * wait for the next reading.
  */
 #include "tracer/session.h"
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define COMM_MAX 16
 #define COMMS 64
-/* How long the name of a thread is believed. */
+/* How long the name of a thread is taken to be valid. */
 #define COMM_SECONDS 0.1
 
 struct held {
@@ -23,7 +23,7 @@ struct held {
 	u64 arrival;
 };
 
-/* @tid: as the program knows it; @known: as we do, once it has been asked for */
+/* @tid: in the process's namespace; @known: in the tool's, once it has been asked for */
 struct comm {
 	u32 tid, known;
 	double asked;
@@ -43,7 +43,7 @@ struct dp_records {
 	u64 dropped; /* for want of memory */
 	u64 strange; /* of no probe: the process writes what it likes */
 	struct sample first, last;
-	struct comm main; /* so that it is known when the process has ended */
+	struct comm main; /* the process's name, for threads that have ended */
 	struct comm comms[COMMS];
 };
 
@@ -115,7 +115,7 @@ static void keep(void *arg, const struct dp_record_copy *record)
 		return;
 	}
 	memcpy(h->record, record, size);
-	/* No hit is later than now: one that says so would be kept for ever. */
+	/* No hit is later than now; a later stamp would keep the record for ever. */
 	if (record->head.ticks > now)
 		h->record->head.ticks = now;
 	h->arrival = r->arrivals++;
@@ -145,7 +145,7 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 	qsort(r->v, r->n, sizeof(*r->v), by_time);
 	for (i = 0; i < r->n && r->v[i].record->head.ticks < horizon; i++) {
 		s->kind->record(s, r->v[i].record);
-		/* One write a record: whoever reads never sees half of one. */
+		/* One write a record: no reader sees half a record. */
 		fflush(s->opt->out);
 		s->written++;
 		free(r->v[i].record);
@@ -155,8 +155,8 @@ size_t dp_records_read(struct dp_session *s, bool ended)
 	return came;
 }
 
-/* Both clocks run evenly; the longer we watch the better we know the ratio. What is
- * stamped by the program may be any number, but it was not before the epoch. */
+/* Both clocks run evenly; the ratio gets better with time. The program can write any stamp;
+ * none is before the epoch. */
 static double real_time(const struct dp_records *r, u64 ticks)
 {
 	double span = (double)(r->last.ticks - r->first.ticks);
@@ -184,7 +184,7 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 
 	if (known)
 		c->known = known;
-	/* The name is that of another program by now, which did not hit. */
+	/* After an exec the name is that of another program, which has not hit. */
 	if (s->ops->outdated(s->source, false))
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", s->source->pid,
@@ -192,13 +192,13 @@ static void ask_comm(const struct dp_session *s, struct comm *c)
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	/* A newline is behind it, and may be in it. */
+	/* A newline follows the name, and the name may contain others. */
 	n = fread(c->name, 1, COMM_MAX, f);
 	c->name[n ? n - 1 : 0] = '\0';
 	fclose(f);
 }
 
-/* Of a thread that has ended before it was asked for, only its own id is known. */
+/* The thread may have ended before it was asked for: then @known is its own @tid. */
 static const char *comm_of(const struct dp_session *s, u32 tid, u32 *known)
 {
 	struct dp_records *r = s->records;
@@ -213,7 +213,7 @@ static const char *comm_of(const struct dp_session *s, u32 tid, u32 *known)
 		c->asked = r->last.real;
 	}
 	*known = c->known;
-	/* A thread that has ended is called what its process was. */
+	/* A thread that has ended gets its process's name. */
 	return c->name[0] ? c->name : r->main.name;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* report: what was counted, and what ended it. */
+/* report: print what was counted, and what ended the run. */
 #include "tracer/session.h"
 #include "tracer/output.h"
 #include <string.h>
 #include <sys/wait.h>
 
 #define NAMED_MAX 8
-/* A trap costs as much as so many hits by a jump; so many are worth a word. */
+/* A trap costs about TRAP_COST hits by a jump; TRAPS_TOLD traps are worth a sentence. */
 #define TRAP_COST 200
 #define TRAPS_TOLD 1000
 
@@ -23,7 +23,7 @@ static void calls_json(const struct dp_session *s, size_t i)
 		(unsigned long long)n.inside);
 }
 
-/* "97 returned, 1 tail, …": what there is none of is left out, but returns. */
+/* "97 returned, 1 tail, …": zeros are left out, except returns. */
 static void calls_text(FILE *out, const struct dp_account *n)
 {
 	u64 known = n->missed + n->unmet;
@@ -293,7 +293,7 @@ void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
 		sums->vforked += all.vforked;
 }
 
-/* The rest of the account: what programs made of hits and records. */
+/* What became of hits and records besides: ", 3 let pass, 1 record lost". */
 static void tell_tallies(const struct dp_sums *sums)
 {
 	static const char *const words[DP_TALLY_NR] = {
@@ -355,7 +355,7 @@ void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums)
 	tell_tallies(sums);
 }
 
-/* Is most of what a probe costs not its hits? */
+/* Are interior arrivals most of what a probe costs? */
 static bool is_costly(const struct dp_session *s, const struct dp_point *p,
 		      struct dp_source_count *c)
 {

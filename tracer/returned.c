@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * returned: what tracked functions return, by its type.
+ * returned: values that tracked functions return, printed by type.
  *
- * Registers hold 64 bits of something. Of a small integer only the low ones are the
- * function's; of a double none of rax are. So where nobody says what the type is, the
- * value is called what it is: rax.
+ * A register holds 64 bits. Only the low bits of a small integer are the function's, and
+ * rax holds nothing of a double. So a value of an unknown type is printed as rax.
  */
 #include "tracer/returned.h"
 #include "sym/sym.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A clone of a function that returns less than its name's type says. */
+/* Is it a clone, which may return less than its name's type says? */
 static bool is_changed(const char *symbol)
 {
 	return strstr(symbol, ".isra.") || strstr(symbol, ".part.");
@@ -72,8 +71,7 @@ static void find_in(struct dp_session *s, struct dp_modules *mods,
 	free(type);
 }
 
-/* Return: how many points there are whose type debug information has to tell; @list has
- * room for all. */
+/* Return: how many points need debug information for their type; @list has room. */
 static size_t take(struct dp_session *s, struct dp_point **list)
 {
 	size_t i, n = 0;
@@ -145,7 +143,7 @@ static void put_real(FILE *out, struct dp_type type, u64 value)
 		again = narrow ? strtof(text, NULL) : strtod(text, NULL);
 	} while (again != is && digits++ < most);
 	dp_output_print(out, "%s", text);
-	/* It is no integer. */
+	/* A whole number still looks like floating point. */
 	if (isfinite(is) && !strpbrk(text, ".e"))
 		fputs(".0", out);
 }
@@ -186,7 +184,7 @@ void dp_returned_text(FILE *out, struct dp_type type, u64 value)
 	}
 }
 
-/* What is no number in JSON. */
+/* JSON has no numbers in hexadecimal, no infinities and no NaN. */
 static bool is_quoted(struct dp_type type, u64 value)
 {
 	return type.kind == DP_TYPE_POINTER ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* run: probe programs from files, in one process. */
+/* run: run probe programs from files in one process. */
 #include "tracer/session.h"
 #include "tracer/items.h"
 #include "lang/lang.h"
@@ -13,9 +13,9 @@
 #define FILE_MAX (16u << 20)
 
 /**
- * struct file - one program and what became of it
- * @first: its first spec; they are those of its points, in order
- * @number: of the program in the engine that has last taken it
+ * struct file - a file and its program
+ * @first: the first of its specs, which are its points', in order
+ * @number: the program's number in the engine that took it last
  */
 struct file {
 	struct dp_lang_program *program;
@@ -138,7 +138,7 @@ static int load(struct run *run, struct dp_diag *diag)
 	return err;
 }
 
-/* The file and the point of it that a spec was made for. */
+/* The file, and its point, that a spec was made for. */
 static struct file *file_of(const struct run *run, size_t spec,
 			    const struct dp_lang_point **pt)
 {
@@ -150,7 +150,7 @@ static struct file *file_of(const struct run *run, size_t spec,
 	return &run->files[i];
 }
 
-/* Words about a spec are words about a line of a file. */
+/* Point a diagnostic about a spec at its line of the file. */
 static int at_source(struct run *run, size_t spec, int err,
 		     struct dp_diag *diag)
 {
@@ -212,7 +212,8 @@ static int check_opcode(struct dp_session *s, const struct file *f,
 		s->points.v[point].name, byte, (u32)pt->opcode);
 }
 
-/* Of the points before @end; DP_NO_PROGRAM: the session's engine has not taken it. */
+/* The number of @f's program, by points before @end; DP_NO_PROGRAM: the session's engine
+ * has not taken it. */
 static u32 number_in(const struct dp_session *s, const struct file *f,
 		     size_t end)
 {
@@ -275,7 +276,7 @@ static void variable(FILE *out, const char *name, const char *space, u32 i,
 			space, i, (unsigned long long)value, (long long)value);
 }
 
-/* With the summary, as it is talk rather than data. */
+/* Variables go to stderr with the summary: they are no records. */
 static void report(struct dp_session *s)
 {
 	const struct run *run = s->own;

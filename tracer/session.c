@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* session: specs, target and points of one run, opened and closed in order. */
+/* session: open and close the specs, the source and the points of a run. */
 #include "tracer/session.h"
 #include "tracer/expr.h"
 #include <dprobes/diag.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 #include "resolve/points.h"
 
-/* How long one program after the other is tried. */
+/* For how long a process may execute one program after another. */
 #define EXECS_SECONDS 5
 
-/* What a spec says in ARGS and COND, looked at before anything is started. */
+/* Check a spec's ARGS and COND, before anything is started. */
 static int check_expressions(const struct dp_session *s, struct dp_spec *spec,
 			     struct dp_diag *diag)
 {
@@ -79,7 +79,7 @@ int dp_session_bind(struct dp_session *s, size_t point,
 		.logmax = program->logmax,
 		.stack = 32,
 	};
-	/* A line is shown for every hit, whatever becomes of it. */
+	/* A line is shown for every hit, even if the program faults. */
 	struct dp_binding binding = { .maxhits = 0xffffffff,
 				      .logonfault = true };
 	const char *why;
@@ -129,7 +129,7 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		err = s->ops->resolve(s->source, s->source->mods, &s->specs[i],
 				      &s->points, diag);
 		s->specs[i].found |= !err;
-		/* Another program that it becomes may have it. */
+		/* With -f, a program that the process executes may have it. */
 		if (err == -ENOENT &&
 		    (dp_pending_take(s, i, diag) || s->opt->children))
 			err = 0;
@@ -141,7 +141,7 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 	return err;
 }
 
-/* Programs run, and records are made, by the clock. */
+/* Programs and records need the clock. */
 static bool needs_clock(const struct dp_session *s)
 {
 	bool needed = s->kind->record != NULL;
@@ -164,7 +164,7 @@ static int open_once(struct dp_session *s, const char **bad_spec,
 	return err;
 }
 
-/* What was found is of a program that the process does not run any more. */
+/* Does the process run another program than the one whose points were found? */
 static bool is_outdated(const struct dp_session *s, int err)
 {
 	return s->opt->pid && s->source && s->ops->outdated(s->source, err);
@@ -197,7 +197,7 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
 		*bad_spec = NULL;
 		err = open_once(s, bad_spec, diag);
 	}
-	/* What could not be read was not there any more. */
+	/* A process that has ended cannot be read: the failure was its end. */
 	if (err && s->opt->pid && s->source && s->ops->ended(s->source)) {
 		*bad_spec = NULL;
 		return s->ops->lost(s->source, diag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* session: what one run of the tool has open. */
+/* session: one run of the tool over one process. */
 #ifndef DP_SESSION_H
 #define DP_SESSION_H
 
@@ -9,11 +9,11 @@
 /** enum dp_ending - what ended the counting */
 enum dp_ending {
 	DP_ENDING_EXIT, /* the target ended */
-	DP_ENDING_EXEC, /* it replaced its image */
+	DP_ENDING_EXEC, /* the target replaced its image */
 	DP_ENDING_INTERRUPT, /* ^C */
 	DP_ENDING_DURATION,
-	DP_ENDING_OUTPUT, /* nobody reads what we write */
-	DP_ENDING_FILTER, /* it installs a seccomp filter: @filter_refused */
+	DP_ENDING_OUTPUT, /* the output cannot be written */
+	DP_ENDING_FILTER, /* a filter install: @filter_refused */
 	DP_ENDING_FAILURE, /* the probes could not be armed again */
 };
 
@@ -22,11 +22,11 @@ struct dp_records;
 
 /**
  * struct dp_session_kind - what a verb does with its probes
- * @arguments: specs may name some
- * @waits: --pending is one of its options
+ * @arguments: the verb's specs may have ARGS
+ * @waits: --pending is one of the verb's options
  * @bind: give the probe of a point its program, if it has one
- * @record: a record of a probe has come, in order of time
- * @report: what remains to be told at the end
+ * @record: called with the records of probes, in order of time
+ * @report: print what remains to be told at the end
  */
 struct dp_session_kind {
 	bool arguments;
@@ -38,9 +38,9 @@ struct dp_session_kind {
 };
 
 /**
- * struct dp_session - everything is owned and given back by dp_session_close()
- * @ops: of its source, which is there from dp_session_open() on
- * @own: what the verb adds
+ * struct dp_session - everything in it is freed by dp_session_close()
+ * @ops: of the source, which exists from dp_session_open() on
+ * @own: the verb's data
  * @written: records that were printed
  */
 struct dp_session {
@@ -55,25 +55,25 @@ struct dp_session {
 	void *own;
 	u64 written;
 	enum dp_ending ending;
-	const char *filter_refused; /* why; the source's */
-	bool *pending; /* of each spec: is its library not there yet? */
+	const char *filter_refused; /* owned by the source */
+	bool *pending; /* of each spec: does it wait for its library? */
 	size_t nr_coming; /* specs whose library was not loaded at first */
-	/* with -f: whose points these are, if not its own; and how many use those of
-	 * this one. Where libraries may come each has its own. */
+	/* With -f: the session whose points are used here, if not this session's own, and how
+	 * many sessions use the points of this one. */
 	struct dp_session *origin;
 	u32 users;
-	struct dp_process_tree *tree; /* with -f, once it is one of several */
-	bool *titled; /* the head of a table has been printed */
+	struct dp_process_tree *tree; /* with -f, once the session is in it */
+	bool *titled; /* the table's header has been printed */
 };
 
-/** dp_session_parse() - the specs, before anything is started.
+/** dp_session_parse() - parse the specs, before anything is started
  *  Return: 0; -EINVAL or -EOPNOTSUPP with a caret under *@bad_spec. */
 int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 		     const struct dp_session_kind *kind, const char **bad_spec,
 		     struct dp_diag *diag);
 
-/** dp_session_open() - the target and its points. A command that was launched
- *  for nothing is ended before it runs. Return: 0 or a negative errno. */
+/** dp_session_open() - open the target and find its points. On failure a launched
+ *  command is ended before it runs. Return: 0 or a negative errno. */
 int dp_session_open(struct dp_session *s, const char **bad_spec,
 		    struct dp_diag *diag);
 
@@ -84,84 +84,86 @@ int dp_session_open(struct dp_session *s, const char **bad_spec,
  */
 int dp_session_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 
-/** dp_session_do() - all of that, from parse to close; @own: what the verb adds */
+/** dp_session_do() - parse, open, run and close; @own: the verb's data */
 int dp_session_do(const struct dp_tracer_options *opt,
 		  const struct dp_session_kind *kind, void *own,
 		  const char **bad_spec, int *died_of, struct dp_diag *diag);
 
-/** dp_session_resolve() - the points of the specs; with -f, of those that are
- *  there. Return: 0 or a negative errno with words. */
+/** dp_session_resolve() - find the points of the specs; with -f a spec may have none.
+ *  Return: 0 or a negative errno with words. */
 int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		       struct dp_diag *diag);
 
-/* watch.c, for every way to watch */
+/* watch.c: also for follow.c */
 void dp_watch_signals(void);
 bool dp_watch_interrupted(void);
 double dp_watch_now(void);
-/** dp_watch_over() - is it over, whatever the processes do? @end: of --duration, or 0 */
+/** dp_watch_over() - must the tool end, whatever the processes do? @end: of --duration,
+ *  or 0 */
 bool dp_watch_over(const struct dp_tracer_options *opt, double end,
 		   enum dp_ending *ending);
-/** dp_watch_wait() - how long to wait now, in ms. @came: so many records have come just
- *  now; @most: for other reasons no longer */
+/** dp_watch_wait() - how long to wait now, in ms. @came: records that have just come;
+ *  @most: longest wait that other work allows, in ms */
 int dp_watch_wait(const struct dp_session *s, double end, size_t came,
 		  double most);
-/** dp_watch_foreign() - say that a place belongs to another tool; see struct dp_source_ops */
+/** dp_watch_foreign() - say that a site was ceded or taken back: struct dp_source_ops */
 void dp_watch_foreign(void *session, u64 addr, bool away);
-/** dp_watch_status() - exit status of the tool for that of a command */
+/** dp_watch_status() - the tool's exit status for a wait(2) status of the command */
 int dp_watch_status(int status, int *died_of);
 
-/** dp_session_request() - its points as probes */
+/** dp_session_request() - the session's points as probes */
 struct dp_source_request dp_session_request(struct dp_session *s);
-/** dp_session_finish() - take the probes away, if they are still there; the last
- *  records, and the account. Return: as its source's disarm(). */
+/** dp_session_finish() - disarm the probes, read the last records, close the account.
+ *  Return: as its source's disarm(). */
 int dp_session_finish(struct dp_session *s, struct dp_diag *diag);
-/** dp_session_last_records() - what is left in the rings; @ended: nobody is probed any more */
+/** dp_session_last_records() - empty the rings; @ended: no thread writes any more */
 void dp_session_last_records(struct dp_session *s, bool ended);
-/** dp_session_point() - whose probe is it? NULL: of none */
+/** dp_session_point() - the point that a probe belongs to, or NULL */
 const struct dp_point *dp_session_point(const struct dp_session *s, u32 probe);
 
-/** dp_loadable() - is there a file that the process of a session could load for a library
- *  of this name? */
+/** dp_loadable() - is there a file of this name that the session's process could load as
+ *  a library? */
 bool dp_loadable(const struct dp_session *s, const char *name);
 
 /* pending.c */
-/** dp_pending_take() - may a spec that was not found wait for its library?
- *  If not, there may be more words in @diag. */
+/** dp_pending_take() - let a spec that was not found wait for its library, if it may.
+ *  If it may not, there may be more words in @diag. */
 bool dp_pending_take(struct dp_session *s, size_t spec, struct dp_diag *diag);
-/** dp_pending_look() - a thread waits with new libraries in place */
+/** dp_pending_look() - look for pending and gone specs: a thread waits with new libraries
+ *  in place */
 int dp_pending_look(struct dp_session *s, struct dp_diag *diag);
-/** dp_pending_tell() - which specs never found theirs */
+/** dp_pending_tell() - say which specs never found their library */
 void dp_pending_tell(const struct dp_session *s);
 
 /* follow.c */
-/** dp_follow_births() - take in the children of a session's process that have been heard
- *  of, before its probes are replaced */
+/** dp_follow_births() - take in the known fork children of a session's process, before
+ *  its probes are replaced */
 void dp_follow_births(struct dp_session *s);
-/** dp_follow_run() - as dp_session_run(), of the target and all that it makes */
+/** dp_follow_run() - dp_session_run() over the target's process tree */
 int dp_follow_run(struct dp_session *s, int *died_of, struct dp_diag *diag);
 
-/** dp_session_add_probes() - a probe at each point that can have one; none is armed yet.
- *  Return: 0 or a negative errno with words. */
+/** dp_session_add_probes() - add a probe at each point that can have one; none is armed
+ *  yet. Return: 0 or a negative errno with words. */
 int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag);
 void dp_session_close(struct dp_session *s);
 
 struct dp_trace_program;
 /**
- * dp_session_bind() - have the probe of a point run a program that we made
- * @nr_lv: local variables that it has
+ * dp_session_bind() - have the probe of a point run a program
+ * @nr_lv: how many local variables the program has
  */
 int dp_session_bind(struct dp_session *s, size_t point,
 		    const struct dp_trace_program *program, u32 nr_lv,
 		    struct dp_diag *diag);
 
-/** dp_session_hits() - hits of a point; where a condition counts, those for
- *  which it held */
+/** dp_session_hits() - hits of a point; with a counting condition only those for which it
+ *  held */
 u64 dp_session_hits(const struct dp_session *s, const struct dp_point *point,
 		    const struct dp_source_count *count);
 
 /* record.c: records in the order of time */
 int dp_records_open(struct dp_session *s);
-/** dp_records_read() - hand on what has come; @ended: nothing more will.
+/** dp_records_read() - hand on the records that have come; @ended: no more will come.
  *  Return: how many came. */
 size_t dp_records_read(struct dp_session *s, bool ended);
 /** dp_records_fits() - is the probe of @record a point's? If not, it is counted. */
@@ -187,18 +189,18 @@ void dp_record_stamp(const struct dp_session *s,
 u64 dp_record_ns(const struct dp_session *s, u64 from, u64 to);
 
 /* calls.c: the account of functions that are tracked */
-/** dp_calls_total() - of all. Return: false if none are followed. */
+/** dp_calls_total() - the sum over all points. Return: false if none is tracked. */
 bool dp_calls_total(const struct dp_session *s, struct dp_account *total);
-/** dp_calls_complain() - tell of what cannot be */
+/** dp_calls_complain() - tell of damaged calls and accounts that do not balance */
 void dp_calls_complain(const struct dp_session *s);
 
 /* report.c */
 void dp_report_counts(struct dp_session *s);
 void dp_report_summary(const struct dp_session *s);
 /**
- * struct dp_sums - over the points of sessions
+ * struct dp_sums - sums over the points of sessions
  * @held: hits for which the condition held; @written: records that were printed
- * @vforked: hits by children in their parent's memory
+ * @vforked: hits of CLONE_VM children
  */
 struct dp_sums {
 	unsigned long long hits, held, missed, written, interior_arrivals, torn,
@@ -206,20 +208,20 @@ struct dp_sums {
 	unsigned long long tally[DP_TALLY_NR];
 };
 void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);
-/** dp_report_costly() - a sentence for each probe that costs by traps in the middle of
- *  a jump more than by its hits */
+/** dp_report_costly() - a sentence for each probe whose interior arrivals cost more than
+ *  its hits */
 void dp_report_costly(const struct dp_session *s);
 /** dp_report_sums() - "3 hits, 0 missed, …", in the middle of a line */
 void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums);
-/** dp_report_refused() - tell about matches of globs that cannot be probed */
+/** dp_report_refused() - tell of matches of globs that cannot be probed */
 void dp_report_refused(const struct dp_session *s);
 
-/** dp_order_check() - can a module, its parameters and aliases be passed on to a process?
+/** dp_order_check() - can a module, its parameters and aliases be sent to a process?
  *  Return: 0; -EINVAL, with words. */
 int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag);
 
 /* json.c */
-/** dp_json_string() - a string in quotes, valid whatever is in @text: a byte that is no UTF-8
+/** dp_json_string() - print @text in quotes, as valid JSON: a byte that is no UTF-8
  *  becomes \\xHH, which stands for \xHH */
 void dp_json_string(FILE *out, const char *text);
 void dp_json_bytes(FILE *out, const void *bytes, size_t len);

@@ -2,13 +2,13 @@
 /*
  * source: where the hits of one process come from.
  *
- * A session knows specs, points and what is printed. How points are probed, counted
- * and left again is the source's matter, of which a session knows this table:
+ * A session knows specs, points and what is printed. Its source probes the points, counts
+ * their hits and takes the probes out again, through this table:
  *
  *   open ─► resolve… ─► add ─► arm ─► wait, tend, records… ─► disarm ─► settle ─► close
  *
- * Counts can be read from add() to close(). Between points and what the source has
- * made of them @probe and @program of struct dp_point are the link; add() sets them.
+ * Counts can be read from add() to close(). @probe and @program of struct dp_point link a
+ * point to its probe and program in the source; add() sets them.
  *
  * Context of every function: tool process, one thread at a time; may sleep. Errors are
  * negative errnos with words in @diag.
@@ -33,13 +33,13 @@ struct dp_tracer_options;
 
 /**
  * struct dp_source_request - the probes that a session wants
- * @points: belong to the session; add() refuses matches of globs in them that it finds
- *          it cannot probe, and sets @probe and @program
- * @specs: whose they are; @pending: does each wait for its library? @coming: some did at
- *         first, so it is no error if nothing can be probed now
+ * @points: belong to the session; add() sets their @probe and @program, and refuses
+ *          matches of globs that it cannot probe
+ * @specs: the specs of the points; @pending: of each spec: does it wait for its library?
+ * @coming: a spec waited for its library at first, so having nothing to probe is no error
  * @logs: hits make records
- * @listed: nothing will be armed; but how each probe would be is decided
- * @bind: called for each point, when its probe is there: its program; NULL: none has one
+ * @listed: no probe will be armed, but the mode of each is decided
+ * @bind: called for each point that has its probe, to bind a program; NULL: none has one
  */
 struct dp_source_request {
 	struct dp_points *points;
@@ -52,9 +52,9 @@ struct dp_source_request {
 };
 
 /**
- * struct dp_source_count - of one point
- * @interior: traps in the middle of a jump that are due to it, or to its exits
- * @covered: it is inside the jump of another probe
+ * struct dp_source_count - the counts of one point
+ * @interior: interior arrivals that are due to its site, or to those of its exits
+ * @covered: its site is inside the jump of another site
  * @mode: "jump" or "trap"
  */
 struct dp_source_count {
@@ -65,11 +65,12 @@ struct dp_source_count {
 };
 
 /**
- * struct dp_source_totals - of all points
- * @interior: traps in the middle of any jump; @torn: records that made no sense
- * @gone: sites whose code is not there any more
- * @late: times that libraries came and nobody looked; @vforked: hits by vfork children
- * @globals: variables of all programs
+ * struct dp_source_totals - the counts of all points
+ * @interior: interior arrivals; @torn: records dropped because they made no sense
+ * @gone: sites whose code is not mapped any more
+ * @late: loader events at which the tool did not look in time
+ * @vforked: hits of CLONE_VM children
+ * @globals: global variables of all programs
  * @impossible: changes of a site that were refused, since the tool began
  */
 struct dp_source_totals {
@@ -78,8 +79,8 @@ struct dp_source_totals {
 	u32 globals;
 };
 
-/** struct dp_source_end - @status of wait(2), if @known; @trap: a trap of ours killed it;
- *  @execed: the path of what it executed, or "" */
+/** struct dp_source_end - how a process ended: @status of wait(2), if @known
+ *  @trap: a probe's trap killed it; @execed: path of the program it executed, or "" */
 struct dp_source_end {
 	bool known, trap;
 	int status;
@@ -88,15 +89,15 @@ struct dp_source_end {
 
 enum dp_source_state {
 	DP_SOURCE_RUNS,
-	DP_SOURCE_EXECED, /* its probes are gone with its image */
+	DP_SOURCE_EXECED, /* the probes are gone with the image */
 	DP_SOURCE_EXITED,
 };
 
 /**
- * struct dp_source_news - what has to be seen to
+ * struct dp_source_news - what the session has to see to
  * @asked: a thread waits with new libraries in place: struct dp_source_libraries
- * @filter_refused: why a filter that it is about to install ends the probes; NULL: none does
- * @most: ms until tend() wants to be called again, at most
+ * @filter_refused: why a filter install ends the probes; NULL: there is none that does
+ * @most: longest time until the next tend(), in ms
  */
 struct dp_source_news {
 	bool asked;
@@ -107,17 +108,18 @@ struct dp_source_news {
 typedef void (*dp_source_take)(void *arg, const struct dp_record_copy *record);
 
 /**
- * struct dp_source_libraries - libraries that come and go while others are probed
+ * struct dp_source_libraries - libraries that come and go in a probed process
  *
- * unheard() - why it would not be heard of them; NULL: it would
- * hear(), answer() - who has asked so far goes on
- * look() - find out what has lost its code: is_gone()
+ * unheard() - why the source would miss loader events; NULL: it would not
+ * hear(), answer() - let the threads go on that had asked when hear() was called;
+ *   answer() is given what hear() has returned
+ * look() - find the probes whose code is gone: is_gone()
  * hold() - take the probes out and hold the process, for replace() or let_on()
- *   @mods: what was found in it. @stale: other libraries are there by now
- *   @births: called so that children which still have the old probes are taken in
- * replace() - probe other points in its place, and go on counting; the process runs
- *   @mods: taken over. On failure counts are those from before.
- * let_on() - it runs on after all
+ *   @mods: the modules found in it. @stale: set if they may have changed since
+ *   @births: called to take in the fork children that still have the old probes
+ * replace() - probe these points instead and go on counting; the process runs
+ *   @mods: taken over. On failure the counts are those from before.
+ * let_on() - let the process run on with nothing replaced
  */
 struct dp_source_libraries {
 	const char *(*unheard)(const struct dp_source *source);
@@ -136,11 +138,11 @@ struct dp_source_libraries {
 };
 
 /**
- * struct dp_source_tree - processes that others make (proc/tree.h)
+ * struct dp_source_tree - processes that a probed process makes (proc/tree.h)
  *
- * fork() - that of a fork child, with its parent's probes armed; it waits for
- *   dp_tree_begin()
- * renew() - that of a process that has executed, as open() leaves one that is launched
+ * fork() - the source of a fork child, with its parent's probes armed; the child waits
+ *   for dp_tree_begin()
+ * renew() - the source of a process that has executed, as open() leaves a launched one
  */
 struct dp_source_tree {
 	int (*fork)(struct dp_source *parent, struct dp_tree *tree,
@@ -152,39 +154,40 @@ struct dp_source_tree {
 
 /**
  * struct dp_source_ops - a way to probe
- * @libraries, @tree: NULL where it cannot do that
+ * @libraries, @tree: NULL where the source cannot do that
  *
  * open() - take hold of @opt->pid, or launch @opt->argv; nothing is touched yet
- *   @timed: programs will run, or records be made, by the clock
+ *   @timed: programs or records will need the clock
  *   @source: set on failure too, if there is a process that has to be closed
- * ended() - has it?
- * outdated() - does it run another program than at open()? @failed: something failed, and
- *   that may be why
+ * ended() - has the process ended?
+ * outdated() - does the process run another program than at open()? @failed: something
+ *   failed, maybe because of an exec
  * lost() - words for a process that ended or executed too often. Return: -ESRCH; -EAGAIN.
- * modules() - what is mapped in it now; the caller's to close
+ * modules() - what is mapped in the process now; the caller closes @mods
  * resolve() - append the points of a spec
  *   Return: as dp_points_resolve().
- * read() - Return: false: there are not so many bytes at @addr
- * add() - a probe at each point that is not refused
- * add_program() - Return: 0; -EINVAL with @why it is refused at @offset; -ENOMEM
+ * read() - Return: false: fewer than @size bytes can be read at @addr.
+ * add() - add a probe at each point that is not refused
+ * add_program() - Return: 0; -EINVAL with @why it is refused at @offset; -ENOMEM.
  * bind() - from struct dp_source_request's callback only
- * arm() - all probes or none. A launched process then runs.
- * wait() - for something to happen, for @ms at most; a signal's handler ends it early
+ * arm() - arm all probes or none. A launched process then runs.
+ * wait() - wait for an event, @ms at most; a signal's handler ends the wait early
  * tend() - to be called at every turn of a loop around wait()
- *   @t: seconds (CLOCK_MONOTONIC). @foreign: called for places that another tool's
- *   breakpoint has taken (@away), or given back.
- * records() - hand on what has come. @ended: nobody writes any more. Return: how many.
+ *   @t: seconds (CLOCK_MONOTONIC). @foreign: called for each site that has been ceded
+ *   to a foreign breakpoint (@away), or taken back.
+ * records() - hand on the records that have come. @ended: no thread writes any more.
+ *   Return: how many.
  * ticks() - the clock of records
- * thread() - the id by which we know a thread that the process knows as @tid; 0: gone
+ * thread() - the tool's id of the thread that the process knows as @tid; 0: gone
  * reason() - why the entry (@exit 0) or the @exit-th exit of a point is no jump; ""
- * variable() - of a program; of all, DP_NO_PROGRAM
- * calls() - of a point that is followed, after settle()
- * disarm() - leave nothing. @alive: its memory is still there
+ * variable() - a local variable of a program; a global one for DP_NO_PROGRAM
+ * calls() - the account of a point that is tracked, after settle()
+ * disarm() - take all probes out. @alive: the process's memory is still there
  *   Return: 0; -EAGAIN a thread is still inside; as arm().
- * settle() - close the account of calls; those that were left make records, if any do
- * end() - what became of it
- * kill() - end one that was launched and has not run yet
- * close() - give back all that there is; disarms first if need be. NULL is fine.
+ * settle() - close the account of calls; abandoned calls make records, if hits do
+ * end() - how the process ended
+ * kill() - end a launched process that has not run yet
+ * close() - disarm if need be, and free everything. NULL is fine.
  */
 struct dp_source_ops {
 	const char *name;
@@ -238,14 +241,14 @@ struct dp_source_ops {
 };
 
 /**
- * struct dp_source - one process that is probed; the beginning of each source's own
+ * struct dp_source - one probed process; the struct of each source begins with it
  * @pid, @exe: of the process, as it was at open()
- * @inside: its id in its own namespace
- * @launched: we have started it
- * @tracks: calls are followed to their exits
- * @watches: libraries() tell of what comes and goes; @missed: some may have come untold
+ * @inside: its process id in its own namespace
+ * @launched: the tool has started the process
+ * @tracks: calls are tracked to their exits
+ * @watches: loader events are watched; @missed: some may have been missed
  * @mods: where its points were found; the source's. NULL: a fork child's, or not yet
- * @proc: by which a process tree's events name it; NULL: they do not
+ * @proc: names the process in events of its process tree; NULL: it is in none
  */
 struct dp_source {
 	const struct dp_source_ops *ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* stat: count hits, or those for which a condition holds. */
+/* stat: count hits, or hits for which a condition holds. */
 #include "tracer/session.h"
 #include "tracer/expr.h"
 #include <errno.h>

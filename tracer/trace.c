@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* trace: a line for every hit, with arguments. */
+/* trace: print a line for every hit, with arguments. */
 #include "tracer/session.h"
 #include "tracer/expr.h"
 #include "tracer/items.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One program for each spec; its points share it. */
+/* A spec's points share its program. */
 struct traced {
 	const struct dp_spec *spec;
 	struct dp_trace_program program;
@@ -106,9 +106,8 @@ static void print_args(FILE *out, const struct dp_trace_program *p,
 		fputs(" <cut>", out);
 }
 
-/* Strings are strings, signed and unsigned numbers are numbers, and hexadecimal ones,
- * of which a reader of JSON may want all 64 bits, are strings again. A value that could
- * not be read is neither. */
+/* Strings are JSON strings; signed and unsigned numbers are numbers. Hexadecimal numbers are
+ * strings: a reader may want all 64 bits. A value that could not be read is an object. */
 static void json_value(FILE *out, const struct dp_trace_item *shown,
 		       const struct dp_item *item)
 {
@@ -134,7 +133,7 @@ static void json_value(FILE *out, const struct dp_trace_item *shown,
 		dp_output_print(out, "\"0x%llx\"", value);
 }
 
-/* A value that is there twice, of two types, is "arg0" and "arg0_2". */
+/* A name that occurs twice, with two types, becomes "arg0" and "arg0_2". */
 static void json_name(FILE *out, const struct dp_trace_program *p, size_t i)
 {
 	int nr = 1;
@@ -148,7 +147,7 @@ static void json_name(FILE *out, const struct dp_trace_program *p, size_t i)
 	fputs("\":", out);
 }
 
-/* ,"args":{…}, and ,"truncated":true if they are not all there in whole */
+/* ,"args":{…}, and ,"truncated":true if a value is cut or missing */
 static void json_args(FILE *out, const struct dp_trace_program *p,
 		      const struct dp_record_copy *r)
 {
@@ -178,8 +177,7 @@ static const char *const leavings[] = {
 	[DP_CALL_UNWOUND] = "unwound",
 };
 
-/* The record of a call that was tracked begins with how it ended. Return:
- * false if it does not. */
+/* A tracked call's record begins with how the call ended. Return: false: it does not. */
 static bool take_leaving(struct dp_record_copy *r, struct dp_leaving *leaving)
 {
 	if (r->head.len < sizeof(*leaving))
@@ -209,7 +207,7 @@ static void json_leaving(FILE *out, struct dp_type type,
 {
 	if (l->how == DP_CALL_RETURNED)
 		dp_returned_json(out, type, l->value);
-	/* When it was abandoned is not known. */
+	/* The time at which a call was abandoned is not known. */
 	if (l->how != DP_CALL_ABANDONED)
 		dp_output_print(out, ",\"latency_ns\":%llu",
 				(unsigned long long)ns);

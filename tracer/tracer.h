@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * tracer: one run of the tool, from specs to a report.
- */
+/* tracer: one run of the tool, from specs to a report. */
 #ifndef DP_TRACER_H
 #define DP_TRACER_H
 
@@ -25,8 +23,8 @@ struct dp_tracer_options {
 	bool children; /* follow what the target forks and executes */
 };
 
-/** dp_output_left() - is @out a pipe, or the like, that will not be read any more? That is
- *  no error: its reader has what it wanted. */
+/** dp_output_left() - has the reader of @out, a pipe or the like, closed it? That is no
+ *  error: the reader has what it wanted. */
 bool dp_output_left(FILE *out);
 
 /**
@@ -65,8 +63,8 @@ int dp_tracer_run(const struct dp_tracer_run_options *opt, char **bad_line,
  * struct dp_tracer_vars_options - which variables to show
  * @pid: of this process, 0: of all
  * @name: of programs for this module, NULL: of all
- * @local, @global: neither: both
- * @reset: make them zero instead
+ * @local, @global: only these; with neither set, both
+ * @reset: set them to zero instead
  */
 struct dp_tracer_vars_options {
 	pid_t pid;
@@ -77,14 +75,14 @@ struct dp_tracer_vars_options {
 };
 
 /**
- * dp_tracer_vars() - variables of the programs that any dprobes runs
+ * dp_tracer_vars() - show variables of programs that any running dprobes has loaded
  * Return: 0, 1 when there are none, or a negative errno with words.
  */
 int dp_tracer_vars(const struct dp_tracer_vars_options *opt,
 		   struct dp_diag *diag);
 
 /**
- * dp_tracer_doctor() - print what stands in the way of probing @pid, or anything (0)
+ * dp_tracer_doctor() - print what stands in the way of probing @pid, or of any probing (0)
  * Return: 0 if nothing does, else 1.
  */
 int dp_tracer_doctor(const struct dp_tracer_options *opt);
@@ -93,8 +91,8 @@ int dp_tracer_doctor(const struct dp_tracer_options *opt);
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag);
 
-/** dp_tracer_prepare() - before anything else: a file that must not grow (RLIMIT_FSIZE)
- *  makes writing fail, and does not end the tool by a signal */
+/** dp_tracer_prepare() - to be called first: with RLIMIT_FSIZE exceeded, writing fails
+ *  instead of ending the tool by a signal */
 void dp_tracer_prepare(void);
 
 /**
@@ -110,16 +108,16 @@ int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
 /**
  * dp_tracer_insmod_pid() - load a module into process @pid, which uses libdprobes
  *
- * What its init says is written to @out.
- * Return: 0; a negative errno with words: -EOPNOTSUPP it does not use libdprobes;
- * -EAGAIN no thread of it can be asked just now; as dp_compat_load().
+ * What the module's init prints is written to @out.
+ * Return: 0; a negative errno with words: -EOPNOTSUPP the process does not use
+ * libdprobes; -EAGAIN none of its threads can be asked just now; as dp_compat_load().
  */
 int dp_tracer_insmod_pid(const struct dp_tracer_options *opt,
 			 struct dp_diag *diag);
 /**
- * dp_tracer_knob() - show or turn a knob over all probes of a process that uses
- * libdprobes, or, without a pid, of every such process
- * @optimization: kprobes-optimization; else enabled
+ * dp_tracer_knob() - show or set a knob of all probes of a process that uses libdprobes,
+ * or, without a pid, of every such process
+ * @optimization: the knob kprobes-optimization; else enabled
  * @value: 0, 1, or -1: only show it
  * @name: shown before the value, with " = "; "" for none
  * Return: 0 or a negative errno with words.
@@ -127,22 +125,23 @@ int dp_tracer_insmod_pid(const struct dp_tracer_options *opt,
 int dp_tracer_knob(const struct dp_tracer_options *opt, bool optimization,
 		   int value, const char *name, struct dp_diag *diag);
 
-/** dp_tracer_rmmod() - unload the module that the first spec names; likewise */
+/** dp_tracer_rmmod() - unload the module that the first spec names from process @pid.
+ *  Return: as dp_tracer_insmod_pid(). */
 int dp_tracer_rmmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
-/** dp_tracer_lsmod() - modules of @pid, or of all processes (0); reads only */
+/** dp_tracer_lsmod() - list the modules of @pid, or of all processes (0); reads only */
 int dp_tracer_lsmod(const struct dp_tracer_options *opt, struct dp_diag *diag);
-/** dp_tracer_dmesg() - the last lines of @pid's modules; with @watch also those
- *  that come, until ^C, @duration or its end; reads only */
+/** dp_tracer_dmesg() - print the last lines of @pid's modules; with @watch also new lines,
+ *  until ^C, @duration or the end of @pid; reads only */
 int dp_tracer_dmesg(const struct dp_tracer_options *opt, struct dp_diag *diag);
 
 /**
- * dp_tracer_detach() - take out of @pid what a tool that was ended left in it
+ * dp_tracer_detach() - take out of @pid what a tool that was killed left in it
  * Return: 1 done; 0 there was nothing; as dp_process_attach(), -EBUSY also while
  * the tool lives.
  */
 int dp_tracer_detach(const struct dp_tracer_options *opt, struct dp_diag *diag);
 
-/** dp_tracer_list_armed() - kprobes/list of @pid, or of every process (0) */
+/** dp_tracer_list_armed() - print kprobes/list of @pid, or of every process (0) */
 int dp_tracer_list_armed(const struct dp_tracer_options *opt,
 			 struct dp_diag *diag);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* vars: variables of the programs that some dprobes runs somewhere. */
+/* vars: show or reset the variables of programs that any running dprobes has loaded. */
 #include "tracer/session.h"
 #include "proc/inspect.h"
 #include "tracer/output.h"
@@ -41,7 +41,7 @@ static bool wanted(const struct dp_tracer_vars_options *opt,
 		(base && !strcmp(opt->name, base + 1)));
 }
 
-/* Return: how many variables there are. */
+/* Return: how many variables were shown or reset; a negative errno. */
 static int one(const struct dp_tracer_vars_options *opt, pid_t pid,
 	       const struct dp_variables *v, struct dp_diag *diag)
 {

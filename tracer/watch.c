@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* watch: from armed probes to the end of them, for every verb. */
+/* watch: run a session, from armed probes to their end. */
 #include "proc/facts.h"
 #include "tracer/output.h"
 #include "tracer/returned.h"
@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* A signal just before a wait begins is seen when this is over. */
+/* A signal that comes just before a wait is noticed after so long. */
 #define SLICE_MS 200
-/* How long the rings are left alone while records come, and while none do. */
+/* Time between two readings of the rings, while records come and while none do. */
 #define BUSY_MS 1
 #define IDLE_MS 10
 
@@ -34,7 +34,7 @@ void dp_watch_signals(void)
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	/* nohup means it. */
+	/* nohup(1) has the tool ignore SIGHUP. */
 	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &sa, NULL);
 }
@@ -136,7 +136,7 @@ int dp_session_add_probes(struct dp_session *s, struct dp_diag *diag)
 	return err;
 }
 
-/* Return: false, with @s->ending: that is the end. */
+/* Return: false: the run ends, as @s->ending says. */
 static bool see_to(struct dp_session *s, const struct dp_source_news *news,
 		   int *err, struct dp_diag *diag)
 {
@@ -196,7 +196,7 @@ int dp_watch_status(int status, int *died_of)
 	return 128 + *died_of;
 }
 
-/* A command is waited for whatever became of its probes, for its status. */
+/* Wait for the command, for its exit status, whatever became of its probes. */
 static int outcome(struct dp_session *s, int *died_of)
 {
 	struct dp_source_end end;
@@ -213,7 +213,8 @@ static int outcome(struct dp_session *s, int *died_of)
 	return dp_watch_status(end.status, died_of);
 }
 
-/* One reading takes all that is in the rings, the other what was later than the first one. */
+/* The first reading empties the rings, the second hands on records that were stamped after
+ * the first had begun. */
 void dp_session_last_records(struct dp_session *s, bool ended)
 {
 	if (!s->records)
@@ -242,7 +243,7 @@ int dp_session_finish(struct dp_session *s, struct dp_diag *diag)
 	return err;
 }
 
-/* Whatever could not be done: was it that the program is another one by now? */
+/* An exec may be why something failed: then say so. */
 static int say_failed(const struct dp_session *s, int err, struct dp_diag *diag)
 {
 	if (!s->opt->pid || !s->ops->outdated(s->source, true))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* agent: a process with an agent in it, from finding it to leaving it. */
+/* agent: the agent source, from taking hold of a process to closing it. */
 #include "tracer/agent/agent.h"
 #include "engine/site/counts.h"
 #include "engine/site/program.h"
@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #define SETTLE_SECONDS 1
-/* Looking for foreign breakpoints takes a system call a site, and shall not take more than a
- * hundredth. */
+/* The search for foreign breakpoints takes a system call a site, and may take a hundredth
+ * of the time at most. */
 #define LEAST_SECONDS 0.1
 #define SECONDS_A_SITE 5e-5
-/* How long the tables of calls that are followed are left alone. */
+/* Longest time between tend() calls: with tracked calls, and without. */
 #define GROW_MS 10
 #define IDLE_MS 200
 
@@ -33,7 +33,7 @@ double dp_agent_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* For tests, and for whoever doubts. */
+/* DPROBES_ARM overrides the way of arming, for tests and in doubt. */
 static int arming_of(enum dp_arming *arming, struct dp_diag *diag)
 {
 	static const char *const names[] = { [DP_ARM_INTERIOR] = "interior",
@@ -71,7 +71,7 @@ static void fill(struct dp_agent *a, struct dp_process *proc)
 	};
 }
 
-/* Without memory for it the process goes on unprobed. */
+/* Out of memory the process goes on unprobed. */
 static int give(struct dp_process *proc, struct dp_source **source,
 		struct dp_diag *diag)
 {
@@ -198,8 +198,8 @@ static bool has_thread(void *arg, u32 tid)
 	return dp_process_thread(arg, tid);
 }
 
-/* Threads end while their records wait: what those hold is given back. And calls end
- * by longjmp or an exception, which cannot be seen once the process has ended. */
+/* Discard unfinished records of threads that have ended. Look for calls that were left by
+ * longjmp or an exception: they cannot be seen once the process has ended. */
 static void settle(struct dp_agent *a, double t)
 {
 	a->settled = t;
@@ -235,7 +235,7 @@ static int disarm(struct dp_source *source, bool alive, struct dp_diag *diag)
 	int err;
 
 	dp_engine_admit(a->engine, false);
-	/* What was seen of memory that has gone is still so. */
+	/* Without memory the finds of the last look still hold. */
 	if (alive)
 		dp_agent_calls_look(a, true);
 	err = dp_process_detach(a->proc, diag);
@@ -277,15 +277,15 @@ static void close_agent(struct dp_source *source)
 	free(a);
 }
 
-/* A library that another thread of its parent's was about to tell of is in place in the
- * child as well, where nobody will tell. */
+/* The parent's other thread may be about to raise a loader event. In the child the library
+ * is mapped as well, but no thread of the child raises the event. */
 static bool may_have_missed(const struct dp_agent *parent)
 {
 	return parent->source.watches && (dp_process_asked(parent->proc) ||
 					  dp_process_is_threaded(parent->proc));
 }
 
-/* An agent for a child, which has no process yet. Return: NULL: no memory. */
+/* An agent for a fork child, without a process yet. Return: NULL: no memory. */
 static struct dp_agent *unborn(const struct dp_agent *parent)
 {
 	struct dp_agent *a = calloc(1, sizeof(*a));

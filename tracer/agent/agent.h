@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * agent: the source whose hits are counted by an agent in the process.
+ * agent: the source whose hits an agent in the process counts.
  *
  * Context: as of source.h.
  */
@@ -14,11 +14,12 @@
 struct dp_agent_calls;
 
 /**
- * struct dp_agent
- * @logs: its probes make records
- * @nr_probes: there are no more than these in @engine
- * @settled, @foreign, @freed: when it was last looked for ended threads, is next looked for
- *   foreign breakpoints, and a ring that is stuck was last freed; in seconds
+ * struct dp_agent - a process that an agent probes
+ * @logs: hits make records
+ * @nr_probes: upper bound of the number of probes in @engine
+ * @settled: when ended threads were last looked for, in seconds
+ * @foreign: when foreign breakpoints are next looked for
+ * @freed: when a stuck ring was last freed
  */
 struct dp_agent {
 	struct dp_source source;
@@ -38,7 +39,7 @@ static inline struct dp_agent *dp_agent_of(const struct dp_source *source)
 
 /** dp_agent_now() - seconds, CLOCK_MONOTONIC */
 double dp_agent_now(void);
-/** dp_agent_drop() - give back what is for one engine */
+/** dp_agent_drop() - free what belongs to one engine, and the engine */
 void dp_agent_drop(struct dp_agent *a);
 
 /* probes.c; see struct dp_source_ops */
@@ -46,8 +47,8 @@ int dp_agent_add(struct dp_source *source, const struct dp_source_request *want,
 		 struct dp_diag *diag);
 /** dp_agent_unheard() - see struct dp_source_libraries */
 const char *dp_agent_unheard(const struct dp_source *source);
-/** dp_agent_watch() - watch the linker, if libraries may come or go that matter; the last
- *  probe that is added */
+/** dp_agent_watch() - watch for loader events, if libraries that matter may come or go;
+ *  adds the last probe */
 int dp_agent_watch(struct dp_agent *a, const struct dp_source_request *want,
 		   struct dp_diag *diag);
 extern const struct dp_source_libraries dp_agent_libraries;
@@ -63,13 +64,13 @@ void dp_agent_totals(const struct dp_source *source,
 size_t dp_agent_records(struct dp_source *source, dp_source_take take,
 			void *arg, bool ended);
 
-/* calls.c: the account of functions that are followed */
+/* calls.c: the account of tracked functions */
 /** dp_agent_calls_open() - Return: 0 or -ENOMEM. */
 int dp_agent_calls_open(struct dp_agent *a);
-/** dp_agent_calls_look() - see which calls are over without having come to an exit, while
- *  the probes are armed; what was seen before is forgotten. @all: not only the next ones */
+/** dp_agent_calls_look() - find abandoned calls while the probes are armed; the finds of
+ *  the last look are forgotten. @all: look at every instance, not at the next LOOKS only */
 void dp_agent_calls_look(struct dp_agent *a, bool all);
-/** dp_agent_calls_grow() - make room for more of them, if it is time */
+/** dp_agent_calls_grow() - add a table of instances when the others fill up */
 void dp_agent_calls_grow(struct dp_agent *a);
 void dp_agent_calls_settle(struct dp_source *source, dp_source_take take,
 			   void *arg);

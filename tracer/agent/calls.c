@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * calls: what became of the calls of functions that were followed.
+ * calls: the account of calls of tracked functions.
  *
  *     entered = returned + tail + unwound + abandoned + inside + missed + …
  *
- * The hit half notices that a call was left by longjmp when its place on the stack
- * is entered again. Those of which it did not are found here: the return address is
- * not there any more. Looked at while the probes are armed, an instance that is in the
- * table before and after its slot was read had not ended when it was; so if
- * something else is in the slot, it never will.
+ * The hit half notices that a call was left by longjmp when another call uses its slot.
+ * Abandoned calls that it has not noticed are found here, while the probes are armed: the
+ * slot does not hold the return address any more. An instance that is in the table before
+ * and after its slot is read had not ended when the slot was read. If the slot holds
+ * something else then, the call never returns.
  *
- * A table that fills up gets another one beside it, here, while the probes are
+ * A table that fills up gets another table beside it, here, while the probes are
  * armed.
  */
 #include "engine/site/counts.h"
@@ -23,16 +23,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Return addresses that are read by one look; where there are more, the next look
- * goes on with them. */
+/* Slots that one look reads; the next look goes on with the others. */
 #define LOOKS 16384
 
 /**
- * struct dp_agent_calls
- * @open: by the probe that calls begin at, what became of those that had not ended
- * @stale: instances that were seen to be over, ascending by index
- * @from: index of the first one to be looked at; @left: so many more
- * @stuck: memory for a further table could not be had
+ * struct dp_agent_calls - calls that have not ended
+ * @open: by the probe of the entry, what became of its calls that had not ended
+ * @stale: abandoned instances, ascending by index
+ * @from: index of the first instance to look at; @left: how many more to look at
+ * @stuck: there was no memory for a further table
  */
 struct dp_agent_calls {
 	struct open {
@@ -78,7 +77,7 @@ static void note_stale(struct dp_agent_calls *c,
 	if (c->n == c->cap) {
 		bigger = realloc(c->stale, cap * sizeof(*bigger));
 		if (!bigger)
-			return; /* it counts as inside */
+			return; /* the call counts as inside */
 		c->stale = bigger;
 		c->cap = cap;
 	}
@@ -137,7 +136,7 @@ void dp_agent_calls_grow(struct dp_agent *a)
 		dp_engine_instances_grow(a->engine, addr, ours);
 		return;
 	}
-	/* Who has ended needs none. */
+	/* A process that has ended needs no table. */
 	if (dp_process_poll(a->proc, 0) != DP_PROCESS_RUNS)
 		return;
 	a->calls->stuck = true;
@@ -147,7 +146,6 @@ void dp_agent_calls_grow(struct dp_agent *a)
 		diag.text);
 }
 
-/* Where the account is being closed. */
 struct closing {
 	struct dp_agent *a;
 	dp_source_take take;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* counts: what an agent has counted and recorded. */
+/* counts: read what the agent has counted and recorded. */
 #include "engine/site/counts.h"
 #include "engine/site/program.h"
 #include "engine/text/state.h"
 #include "proc/proc.h"
 #include "tracer/agent/agent.h"
 
-/* How often threads are stopped for the sake of a ring, at most. */
+/* Shortest time between two stops of the threads that free a stuck ring. */
 #define STUCK_SECONDS 0.005
 
-/* Of a return probe the exits' probes stand behind that of its entry. */
+/* The exits' probes of a return probe have the numbers behind its entry's probe. */
 void dp_agent_count(const struct dp_source *source, const struct dp_point *p,
 		    struct dp_source_count *count)
 {
@@ -60,8 +60,8 @@ static void settle(void *engine)
 	dp_engine_records_settled(engine);
 }
 
-/* A signal's handler has left the agent for good in the middle of a record: nothing
- * more comes through that ring until it is known that nobody will finish it. */
+/* A signal handler may leave the agent for good in the middle of a record. Its ring is stuck
+ * until no thread is in the agent: then no thread will finish the record. */
 static void free_stuck(struct dp_agent *a)
 {
 	double t = dp_agent_now();

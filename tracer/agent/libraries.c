@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * libraries: an agent that is replaced when libraries come or go.
+ * libraries: replace the agent when libraries come or go.
  *
- * A hidden probe sits where the dynamic linker tells debuggers of libraries. A thread
- * that comes there with new ones in place waits until the tool has looked. If they have
- * what is wanted the process is held for a moment, while the agent is replaced by
- * one with more probes, which goes on counting where the old one was.
+ * A hidden probe sits at the function that the dynamic linker calls at a loader event. A
+ * thread that hits it with new libraries in place waits until the tool has looked. If the
+ * libraries have what a spec wants, the tool holds the process for a moment. It replaces
+ * the agent by another with more probes, which goes on counting where the old one stopped.
  */
 #include "engine/site/counts.h"
 #include "engine/site/instances.h"
@@ -39,7 +39,7 @@ const char *dp_agent_unheard(const struct dp_source *source)
 	return NULL;
 }
 
-/* Can any code be unloaded that is probed? Some has been, if not. */
+/* Can probed code be unloaded, or has some been unloaded already? */
 static bool may_lose(const struct dp_agent *a, const struct dp_points *points)
 {
 	struct dp_modules *mods = a->source.mods;
@@ -94,7 +94,7 @@ int dp_agent_watch(struct dp_agent *a, const struct dp_source_request *want,
 		return 0;
 	err = watch_linker(a, &why);
 	s->watches = !err;
-	/* Then what goes is seen when something is written to it. */
+	/* Then an unloaded library is noticed only when its text is written. */
 	if (err && !want->coming)
 		return 0;
 	for (i = 0; !err && i < want->nr_specs; i++)
@@ -128,8 +128,8 @@ static bool is_gone(const struct dp_source *source,
 	return dp_engine_is_gone(dp_agent_of(source)->engine, point->probe);
 }
 
-/* At a moment when nobody is in a handler of the program's that has interrupted the agent;
- * if there is one. @stale: it has run on since what is there was looked at */
+/* Freeze the process while no thread is in a signal handler that will return into the agent;
+ * after FREEZE_TRIES at any moment. @stale: set if the process has run meanwhile */
 static int freeze(struct dp_agent *a, bool *stale, struct dp_diag *diag)
 {
 	const struct timespec nap = { 0, FREEZE_NAP_NS };
@@ -146,16 +146,16 @@ static int freeze(struct dp_agent *a, bool *stale, struct dp_diag *diag)
 	return err;
 }
 
-/* The first way holds the process; where a thread cannot be brought out of the agent
- * like that, it has to run on, unprobed for as long as that takes. */
+/* Detach while the process is held. If a thread cannot be brought out of the agent so, the
+ * process runs on, unprobed, until that thread has left. */
 static int detach(struct dp_agent *a, void (*births)(void *arg), void *arg,
 		  bool *stale, struct dp_diag *diag)
 {
 	bool frozen;
 	int err;
 
-	/* A thread that has made a child may be waiting for that to be taken in. And
-	 * what is made while we come to a stop still has the probes that there are. */
+	/* A thread that forked may wait until its child is taken in. A child that is forked
+	 * before the freeze still has the old probes. */
 	births(arg);
 	err = freeze(a, stale, diag);
 	frozen = !err;
@@ -186,7 +186,7 @@ static int hold(struct dp_source *source, const struct dp_modules *mods,
 		return err;
 	if (a->logs)
 		dp_engine_settle_all(a->engine);
-	/* Libraries may have come and gone since. */
+	/* Libraries may have come and gone since @mods was read. */
 	*stale |= dp_process_outdated(a->proc, mods);
 	return 0;
 }
@@ -202,8 +202,8 @@ static int rearm(struct dp_agent *a, const struct dp_source_request *want,
 	return err ? err : dp_process_reinstall(a->proc, a->engine, diag);
 }
 
-/* The engine before has to be there until the process runs again, and is what counts if the
- * new one fails. */
+/* The old engine must stay until the process runs; its counts hold if the new one
+ * fails. */
 static int replace(struct dp_source *source, struct dp_modules *mods,
 		   const struct dp_source_request *want, struct dp_diag *diag)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* probes: points made into probes of an engine. */
+/* probes: make points into probes of an engine. */
 #include "engine/insn/region.h"
 #include "engine/site/reach.h"
 #include "engine/plan/plan.h"
@@ -20,8 +20,8 @@
 #define NOP 0x90
 
 /**
- * struct adding - while probes are added
- * @nowhere: address for the next probe whose code is not there
+ * struct adding - state while probes are added
+ * @nowhere: address for the next probe whose code is gone
  * @last: number of the last probe, exits included
  */
 struct adding {
@@ -33,9 +33,8 @@ struct adding {
 	u32 last;
 };
 
-/* Of what is not there any more: where it was there may be something else by now, with
- * probes of its own. So it is an instruction that nobody will come to.
- * Return: bytes of code. */
+/* A probe whose code is gone gets NOPs at an address that no thread comes to. Its old address
+ * may have other code by now, with probes of its own. Return: bytes of code. */
 static size_t read_code(struct adding *d, bool gone, u64 *addr, u8 *code)
 {
 	if (!gone)
@@ -58,7 +57,7 @@ static void find_nowhere(struct adding *d)
 		}
 }
 
-/* It is there: how far may it reach? */
+/* Set how far a probe may reach, or that its code is gone. */
 static void take_place(struct adding *d, u32 probe, bool gone, u64 addr)
 {
 	if (gone)
@@ -67,7 +66,7 @@ static void take_place(struct adding *d, u32 probe, bool gone, u64 addr)
 		dp_reach_allow(&d->reach_reader, d->a->engine, probe, addr);
 }
 
-/* Is a probe a breakpoint where there may be none? */
+/* Is a probe a breakpoint in a process that allows none? */
 static bool must_not_trap(const struct dp_agent *a, u32 probe, const char **why)
 {
 	return dp_process_no_traps(a->proc) &&
@@ -113,7 +112,7 @@ static int add_exit(struct adding *d, const struct dp_point *p, u32 enter,
 	return 0;
 }
 
-/* Of functions that followed ones jump to: calls of these end there. */
+/* Exits of tail targets: the calls that were tail-called end there. */
 static int add_tail_targets(struct adding *d, struct dp_diag *diag)
 {
 	const struct dp_tail_targets *o = d->want->points->tail_targets;
@@ -136,8 +135,7 @@ static int add_tail_targets(struct adding *d, struct dp_diag *diag)
 	return 0;
 }
 
-/* Where calls end without coming to an exit. What cannot be probed there leaves
- * them abandoned. */
+/* Probe the unwinders: calls end there without an exit, and else count as abandoned. */
 static void add_unwinds(struct adding *d)
 {
 	struct dp_unwind list[DP_UNWINDS_MAX];
@@ -156,7 +154,7 @@ static void add_unwinds(struct adding *d)
 	}
 }
 
-/* Of a function that is followed. */
+/* Track a function, and probe its exits. */
 static int add_exits(struct adding *d, const struct dp_point *p,
 		     struct dp_diag *diag)
 {
@@ -199,7 +197,7 @@ static int refuse_trap(struct dp_agent *a, struct dp_point *p, const char *why,
 		p->name, p->reason);
 }
 
-/* The engine has refused it. */
+/* The engine has refused the point: give up, or skip a match of a glob. */
 static int refuse(const struct adding *d, struct dp_point *p, int err,
 		  size_t size, const char *why, struct dp_diag *diag)
 {
@@ -272,7 +270,7 @@ static size_t most_probes(const struct dp_points *p)
 	return n;
 }
 
-/* What about the process is the same for all probes. */
+/* Set what holds for all probes of the process. */
 static void prepare(struct adding *d)
 {
 	struct dp_agent *a = d->a;

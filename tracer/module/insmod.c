@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * insmod: start a command with a probe module in it, and show what that says.
+ * insmod: start a command with a probe module in it, and show the module's messages.
  *
- * The library is preloaded and does the work (lib/module.c). Here its messages are
- * read, from memory that both have, and the command is waited for.
+ * The library is preloaded and loads the module (lib/module.c). The tool reads the
+ * messages from shared memory, and waits for the command.
  */
 #include "tracer/session.h"
 #include "lib/insmod.h"
@@ -33,7 +33,7 @@ struct run {
 	u64 next; /* number of the line that is read next */
 	pid_t pid;
 	int status;
-	char execed[PATH_MAX]; /* what took the place of the program */
+	char execed[PATH_MAX]; /* path of the program that it executed */
 };
 
 static int make_shared(struct run *r)
@@ -46,7 +46,7 @@ static int make_shared(struct run *r)
 		return -errno;
 	if (dp_limits_file(sizeof(*r->shared)))
 		return -EFBIG;
-	/* Else the command could make it shorter, and whoever reads it die. */
+	/* Unsealed, the command could shrink the file and kill its readers by SIGBUS. */
 	if (ftruncate(r->fd, sizeof(*r->shared)) ||
 	    fcntl(r->fd, F_ADD_SEALS,
 		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
@@ -60,7 +60,7 @@ static int make_shared(struct run *r)
 	return 0;
 }
 
-/* Beside us, as it is built, or where it is installed. */
+/* The library: beside the tool in a build tree, or in ../lib when installed. */
 static const char *library(char *path, size_t size)
 {
 	char exe[PATH_MAX], *slash;
@@ -78,7 +78,7 @@ static const char *library(char *path, size_t size)
 	return access(path, R_OK) ? LIBRARY : path;
 }
 
-/* The library is told in lines. */
+/* An order has a word a line, so no word may contain a newline. */
 int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag)
 {
 	const char *word = NULL;
@@ -98,7 +98,7 @@ int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag)
 		      0;
 }
 
-/* What the library is told. Return: malloc()ed, or NULL. */
+/* The order for the library. Return: malloc()ed, or NULL. */
 static char *order_text(const struct run *r)
 {
 	const char *had = secure_getenv("LD_PRELOAD");
@@ -109,7 +109,7 @@ static char *order_text(const struct run *r)
 
 	if (!f)
 		return NULL;
-	/* The command may have another directory. */
+	/* The path is absolute: the command may run in another directory. */
 	fprintf(f, "/proc/%d/fd/%d\n%s\n%s", getppid(), r->fd, had ? had : "",
 		realpath(opt->specs[0], module) ? module : opt->specs[0]);
 	for (i = 1; i < opt->nr_specs; i++)
@@ -146,8 +146,8 @@ static void __attribute__((noreturn)) become(const struct run *r)
 	_exit(err == -ENOENT ? 127 : 126);
 }
 
-/* The next line, as it is at this moment: the command can write there at any time.
- * Return: false if it has not been written yet. */
+/* Copy the next line: the command can write to it at any time.
+ * Return: false: the line has not been written yet. */
 static bool take_line(struct run *r, struct dp_insmod_line *line)
 {
 	struct dp_insmod_line *l = &r->shared->lines[r->next % DP_INSMOD_LINES];
@@ -155,7 +155,7 @@ static bool take_line(struct run *r, struct dp_insmod_line *line)
 	if (__atomic_load_n(&l->turn, __ATOMIC_ACQUIRE) != r->next + 1)
 		return false;
 	memcpy(line, l, sizeof(*line));
-	/* What is made of it is made of our copy. */
+	/* Only the copy is used from here on. */
 	__asm__ volatile("" : : : "memory");
 	__atomic_store_n(&l->turn, r->next + DP_INSMOD_LINES, __ATOMIC_RELEASE);
 	r->next++;
@@ -181,7 +181,7 @@ static u32 state_of(const struct run *r)
 	return __atomic_load_n(&r->shared->state, __ATOMIC_ACQUIRE);
 }
 
-/* Another program has none of our library in it, nor the module. */
+/* After an exec neither the library nor the module is in the process. */
 static void watch_exec(struct run *r)
 {
 	char link[64], now[PATH_MAX];
@@ -216,7 +216,7 @@ static void wait_for(struct run *r)
 	} while (!ended || (ended < 0 && errno == EINTR));
 }
 
-/* What the user could not know otherwise. */
+/* Tell of lost lines, and of an exit function that was not called. */
 static void tell(const struct run *r, u32 state)
 {
 	unsigned long long lost =
@@ -269,13 +269,12 @@ static int outcome(const struct run *r, struct dp_diag *diag)
 	}
 }
 
-/* Our library needs the C library that it was built with; another's linker would end
- * the command before it begins. */
+/* The library needs glibc: another dynamic linker would end the command at once. */
 static int check_linker(const char *command, struct dp_diag *diag)
 {
 	char linker[PATH_MAX], *name;
 
-	/* Of one that is static, or is not there, more is known later. */
+	/* A command that is static or missing is reported later. */
 	if (dp_command_linker(command, linker, sizeof(linker)))
 		return 0;
 	name = strrchr(linker, '/');

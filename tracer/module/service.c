@@ -2,8 +2,7 @@
 /*
  * service: modules of a process that uses libdprobes already.
  *
- * lib/service.h says how it is asked. What comes out of the process is not
- * believed.
+ * lib/service.h has the protocol. What is read from the process is checked before use.
  */
 #include "tracer/session.h"
 #include "lib/service.h"
@@ -29,14 +28,14 @@
 #define PATIENCE_NS 3000000000ll
 #define PART 4096
 
-/** struct client - our side
- *  @proc: the memory that @addr, of the struct dp_service, is in; all that is read or
- *         written goes there, whatever the process becomes */
+/** struct client - the tool's side
+ *  @proc: its memory has the struct dp_service, at @addr; every access is to that memory,
+ *         whatever the process executes */
 struct client {
 	pid_t pid;
 	struct dp_process *proc;
 	u64 addr;
-	u64 line; /* that is shown next */
+	u64 line; /* number of the line that is shown next */
 	FILE *out;
 };
 
@@ -60,7 +59,7 @@ static int get(const struct client *c, size_t offset, void *to, size_t n)
 	size_t part;
 	int err = 0;
 
-	/* What is read in larger parts is the process's, and not this memory. */
+	/* Larger reads go by process id: after an exec they would read another memory. */
 	for (; n && !err; n -= part) {
 		part = n < PART ? n : PART;
 		err = dp_process_read(c->proc, c->addr + offset, to, part);
@@ -107,7 +106,7 @@ static u64 find_mapping(pid_t pid)
 	return addr;
 }
 
-/* Its id as it knows itself. */
+/* The process id in the innermost pid namespace. */
 static u32 own_pid(pid_t pid)
 {
 	char path[64], line[256];
@@ -127,13 +126,13 @@ static u32 own_pid(pid_t pid)
 	return id;
 }
 
-/* What it says of itself. Return: 0; -EAGAIN it has executed meanwhile. */
+/* Check the service's header. Return: 0; -EAGAIN the process has executed meanwhile. */
 static int check_client(struct client *c, struct dp_diag *diag)
 {
 	u64 magic = 0;
 	u32 version = 0, owner = 0;
 
-	/* Once more, now that it is known whose memory it is. */
+	/* Look again, now that the memory is known to be that of @proc. */
 	c->addr = find_mapping(c->pid);
 	GET(c, magic, &magic);
 	GET(c, version, &version);
@@ -183,8 +182,7 @@ static int open_client(struct client *c, pid_t pid, FILE *out,
 	return err;
 }
 
-/* A line of the modules', if it is still there. Return: 0; -ENOENT it is not;
- * -EAGAIN it is being written. */
+/* Read line @n of the modules. Return: 0; -ENOENT overwritten; -EAGAIN half written. */
 static int get_line(const struct client *c, u64 n, struct dp_service_line *line)
 {
 	size_t at = offsetof(struct dp_service, lines) +
@@ -230,7 +228,7 @@ static void show_lines(struct client *c)
 			(unsigned long long)gone);
 }
 
-/* What an order has made of the state. Return: 0 done; -EAGAIN not yet. */
+/* Wait for an order to be carried out. Return: 0 done; -EAGAIN not yet. */
 static int wait_done(struct client *c, u32 number, struct dp_diag *diag)
 {
 	long long deadline = now_ns() + DEADLINE_NS;
@@ -250,8 +248,8 @@ static int wait_done(struct client *c, u32 number, struct dp_diag *diag)
 		c->pid, DEADLINE_NS / 1000000000ll, c->pid);
 }
 
-/* An order that a dead tool has not sent off is nobody's; if it has, whoever is on
- * his way with it will have begun when we have waited. */
+/* The order of a dead tool that was never delivered can be dropped. If it was delivered, the
+ * thread with it has begun after the wait. */
 static int find_idle(const struct client *c, u64 *state, struct dp_diag *diag)
 {
 	int err = GET(c, state, state);
@@ -302,7 +300,7 @@ static int ask_once(struct client *c, u32 verb, const char *text, u32 *refused,
 	call.arg = number;
 	call.word = (u64)number << 32 | DP_SERVICE_ASKED;
 	idle = (u64)number << 32 | DP_SERVICE_IDLE;
-	/* While nobody is asked, and last that somebody may be. */
+	/* Write the order while the state is idle; write last that there is an order. */
 	if (GET(c, entry, &call.entry) || PUT(c, state, &idle) ||
 	    PUT(c, verb, &verb) ||
 	    put(c, offsetof(struct dp_service, order), text, len) ||
@@ -354,7 +352,7 @@ static int ask(struct client *c, u32 verb, const char *text,
 	return err;
 }
 
-/* Module, parameters and aliases, a line each. Return: malloc()ed, or NULL */
+/* Module, parameters and aliases, a line each. Return: malloc()ed, or NULL. */
 static char *order_text(const struct dp_tracer_options *opt)
 {
 	char module[PATH_MAX], *text = NULL;
@@ -411,7 +409,7 @@ int dp_tracer_rmmod(const struct dp_tracer_options *opt, struct dp_diag *diag)
 	return order(opt, DP_SERVICE_UNLOAD, opt->specs[0], diag);
 }
 
-/* All of them as they were at one moment. */
+/* Read all modules as they were at one moment. */
 static int get_modules(const struct client *c, struct dp_service_module *list,
 		       u32 *n)
 {
@@ -456,7 +454,7 @@ static int show_modules(const struct client *c, bool verbose)
 	return err;
 }
 
-/* Every process that uses the library and that we may look at. */
+/* Call @act for every process that uses libdprobes and that the user may open. */
 static int each(const struct dp_tracer_options *opt,
 		int (*act)(struct client *c, void *arg), void *arg)
 {
@@ -560,7 +558,7 @@ static int turn_one(struct client *c, void *arg)
 		err = ask(c, DP_SERVICE_TURN, text, t->diag);
 	if (!err && GET(c, knobs, &knobs))
 		err = has_gone(c, t->diag);
-	/* Of all, one that has ended is none. */
+	/* Among all processes, a process that has ended is skipped. */
 	if (err)
 		return t->all && err == -ESRCH ? 0 : err;
 	if (t->all)
