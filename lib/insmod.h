@@ -35,9 +35,8 @@ enum dp_insmod_state {
 
 /**
  * struct dp_insmod_line - one message
- * @turn: number n of a line goes into place n mod DP_INSMOD_LINES, in the round
- *        n - n mod DP_INSMOD_LINES: that number means that a writer may take it,
- *        one more that it is written
+ * @turn: line n goes into place n mod DP_INSMOD_LINES. n: a writer may take the place;
+ *        n + 1: the line is written; n + DP_INSMOD_LINES: the tool has read it.
  */
 struct dp_insmod_line {
 	u64 turn;
