@@ -22,7 +22,8 @@ enum dp_escape_kind {
 #define DP_ESCAPE_BYTE 4
 
 /**
- * dp_escape_next() - kind of the first character of @text, which has @len bytes, at least 1
+ * dp_escape_next() - kind of the first character of @text
+ * @len: of @text, at least 1
  * @n: bytes of the character, 1 to 4
  *
  * Overlong forms, surrogates, code points beyond U+10FFFF, and a character that @len cuts

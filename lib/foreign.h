@@ -43,7 +43,7 @@ struct dp_client {
 	u64 addr, user;
 	u32 index;
 	u32 refs;
-	bool off; /* atomic: read by those that serve */
+	bool off; /* atomic: workers read it */
 	bool linked, interrupt;
 	void (*gone)(struct uprobe *u);
 };

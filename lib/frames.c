@@ -196,7 +196,7 @@ bool dp_frame_is_there(const struct dp_frame *f)
 
 /* --- exceptions --- */
 
-/** struct unwinder - functions of an unwinder; @caller: where it calls us from */
+/** struct unwinder - functions of an unwinder; @caller: return address of its call */
 struct unwinder {
 	const void *caller;
 	_Unwind_Ptr (*get_ip)(struct _Unwind_Context *);

@@ -184,8 +184,8 @@ static void clean_environment(const struct order *o)
 	*to = NULL;
 }
 
-/* A program with more rights than its caller has the caller's environment. Programs that
- * it executes have these rights, too, but no AT_SECURE. So remove our variables. */
+/* The caller of a program with AT_SECURE chooses its environment. Programs that this
+ * program executes have its rights, but no AT_SECURE. So remove our variables. */
 static void disobey(void)
 {
 	char **from, **to;

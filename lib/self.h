@@ -35,7 +35,7 @@ struct dp_user {
 	struct kprobe *p;
 	u64 since;
 	u64 addr;
-	char kind; /* as lists show it: k, r, j */
+	char kind; /* as in lists: k, r, j */
 	bool disabled, gone, unowned;
 	struct dp_origin origin;
 	bool hidden; /* see struct dp_request */
@@ -105,8 +105,8 @@ int dp_self_make(void);
  * there is no engine.
  */
 int dp_self_begin(bool make);
-/** dp_self_begin_any() - enter, whether there is an engine or not. Return: 0;
- *  -EAGAIN in a handler; as dp_symbol_map_open(). */
+/** dp_self_begin_any() - enter, with an engine or without. Return: 0; -EAGAIN in a
+ *  handler; as dp_symbol_map_open(). */
 int dp_self_begin_any(void);
 /** dp_self_begin_look() - enter to read what is known, without the costly check for gone
  *  code. Return: 0; -EAGAIN in a handler; -ESRCH there is no engine. */

@@ -197,7 +197,7 @@ static bool take(struct dp_foreign *f, struct call *call)
 	return false;
 }
 
-/* Return: the client with the handler, with a reference; NULL if it is off, or not at @ip. */
+/* Return: the probe's client, with a reference; NULL: it is off, or not at @ip. */
 static struct dp_client *client_of(struct dp_foreign *f, u32 probe, u64 ip)
 {
 	struct dp_client *c = NULL;

@@ -18,7 +18,7 @@ struct dp_text {
 	int mem;
 };
 
-/** dp_text_open() - Return: 0; -EACCES and others: /proc/thread-self/mem cannot be opened */
+/** dp_text_open() - open /proc/thread-self/mem. Return: 0, or an errno of open(). */
 int dp_text_open(struct dp_text *text);
 void dp_text_close(struct dp_text *text);
 

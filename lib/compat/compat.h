@@ -2,10 +2,10 @@
 /*
  * compat: kernel functions that probe modules call, made for a process.
  *
- * All of this but module.c runs in handlers: inside malloc, in a signal handler, on a
- * stack of 16 KB, in code that holds libc's locks. So it calls no function of libc, and
- * takes no lock that an interrupted thread may hold. It uses general registers only, and
- * makes system calls directly. tools/check-compat checks the objects' undefined names.
+ * All files but module.c, check.c and exports.c run in handlers: inside malloc, in a signal
+ * handler, on a stack of 16 KB, in code that holds libc's locks. So they call no function of
+ * libc, and take no lock that an interrupted thread may hold. They use general registers
+ * only, and make system calls directly. tools/check-compat checks the undefined names.
  */
 #ifndef DP_LIB_COMPAT_COMPAT_H
 #define DP_LIB_COMPAT_COMPAT_H

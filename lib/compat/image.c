@@ -135,8 +135,8 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m)
 						__ATOMIC_ACQUIRE))
 			break;
 		free = FREE;
-		/* If another thread, or this thread in an outer handler, is loading
-		 * the file, it is loaded twice. */
+		/* A file that another thread, or this thread in an outer handler, is
+		 * loading now is loaded twice. */
 		if (state >= READY && image->dev == m->dev &&
 		    image->ino == m->ino)
 			return state == READY ? image : NULL;

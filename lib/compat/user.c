@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* user: copies to and from memory that may not be there. */
+/* user: copies to and from memory that may be unmapped. */
 #include "lib/compat/compat.h"
 
 /* A return, to run instead of a function that a handler skips. */

@@ -15,12 +15,12 @@
 	.type	dp_stub_room, @function
 	.size	dp_stub_room, STUBS
 /*
- * A stub's caller is where the stack pointer is already: the return has taken the
- * stub's address off, and the true one is the first word of the frame. With
+ * The caller's stack pointer is the present one, because the return has popped the stub's
+ * address. The true return address is the first word of the stub's struct dp_frame. With
  *
  *	page = pc & ~0xfff	frames = page + *(u64 *)page
  *
- * it is at frames + (pc & 0xfff) / 32 * 64. The expression gives the place of the return
+ * that is at frames + (pc & 0xfff) / 32 * 64. The expression gives the place of the return
  * address, not its value, because some unwinders write to it.
  */
 	.cfi_startproc simple
@@ -54,8 +54,8 @@ dp_stub_common:
 	.size	dp_stub_common, .-dp_stub_common
 
 /*
- * An exception passes: rax is its address, rdx the number of the frame, and the
- * stack is as it is behind the call that is tracked.
+ * An exception passes: rax is its address, rdx the number of the frame. The stack is as
+ * after the return of the tracked call.
  */
 	.globl	dp_frame_pad
 	.hidden	dp_frame_pad
