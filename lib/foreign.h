@@ -2,9 +2,9 @@
 /*
  * foreign: another process that this process probes, and the uprobes in it.
  *
- * Two locks. dp_foreign_lock() is held while probes come and go; a thread waits for it
- * before and after a handler, never inside. dp_foreign_state is held for a moment, for
- * fields that the threads which run handlers read.
+ * Two locks. dp_foreign_lock() is held while probes come and go; no thread waits for a
+ * handler under it. dp_foreign_state is held for a moment, for fields that the workers
+ * read.
  */
 #ifndef DP_LIB_FOREIGN_H
 #define DP_LIB_FOREIGN_H

@@ -5,7 +5,7 @@
  *   probed thread ── upcall ──► idle worker ──► handler ──► answer
  *                               the last idle worker makes another one first
  *
- * The owner is one more thread. It holds the robust futex by which the kernel tells the
+ * The owner is another thread. It holds the robust futex by which the kernel tells the
  * process of the tool's end, and notices the end of the process. It runs no handler,
  * because its robust list is its own, not libc's. The list's links are in our memory;
  * the process can write to the futex only.
