@@ -110,8 +110,8 @@ static bool is_in_handler(const struct dp_stack *s)
 }
 
 /* A look is costly, and finds nothing if the handler is only slow, so looks become rarer.
- * A thread that has left a handler is known to until its next hit: @left_at is its hits
- * at that time, plus 1. */
+ * A thread that has left its handler is not waited for until its next hit: @left_at is
+ * its number of hits at that time, plus 1. */
 static void wait_for(const struct dp_stack *s, u64 *left_at)
 {
 	const struct timespec nap = { 0, NAP_NS };

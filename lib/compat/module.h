@@ -43,8 +43,8 @@ struct dp_compat_loaded {
  * @out: the module, or unchanged
  * @diag: why it failed, or NULL
  *
- * A module is refused before any of its code runs if it needs a symbol that neither the
- * library nor a loaded module exports to it.
+ * A module that needs a symbol which neither the library nor a loaded module exports to it
+ * is refused before its code runs.
  * Context: task; may sleep; one call at a time is served.
  * Return: 0; -ENOENT no such file, no such parameter; -ENOEXEC not a shared object for this
  * machine, not a module, or a module for another version; -ENXIO a needed symbol is not
