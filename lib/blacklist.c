@@ -2,11 +2,11 @@
 /*
  * blacklist: what may not be probed.
  *
- * The library itself, what it has mapped, and what modules have declared with
- * NOKPROBE_SYMBOL(). Functions that handlers or the library call may be: a hit
- * inside a handler is told, and does nothing.
+ * Forbidden are the library itself, its mappings, and functions that modules declare with
+ * NOKPROBE_SYMBOL(). Functions that handlers or the library call may be probed: a hit
+ * inside a handler is recognised, and runs no handler.
  *
- * Lock: "notes" (DESIGN.md, Locks): the last one.
+ * Lock: "notes" (DESIGN.md, Locks), the last in the order.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
@@ -64,7 +64,7 @@ bool dp_is_gpr(const void *handler)
 	return is;
 }
 
-/* A module that has been unloaded since is not to be looked into. */
+/* A note of an unloaded module must not be read. */
 static bool is_loaded(const struct note *n)
 {
 	u64 at = (u64)(n->start ? (const void *)n->start : n->gpr_start);
@@ -130,8 +130,8 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *arg)
 
 extern const char __executable_start[] __attribute__((weak));
 
-/* Linked statically, it shares its mapping with the program, and only the agent
- * can be told. */
+/* A statically linked library shares its mapping with the program, so only the agent can
+ * be told apart. */
 static void find_library(struct dp_forbidden *r)
 {
 	static struct own own;
@@ -200,7 +200,7 @@ const char *dp_blacklisted(u64 addr)
 {
 	struct search s = { .addr = addr };
 
-	/* The engine never calls it, and modules expect to find it so. */
+	/* The engine never calls this function, and modules look it up with a kprobe. */
 	if (addr == (u64)dp_compat_kallsyms_lookup_name)
 		return NULL;
 	dp_blacklist_visit(holds, &s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* diag: the one place where a diagnostic is put into words. */
+/* diag: write the text of a diagnostic. */
 #include <dprobes/diag.h>
 #include "lib/escape.h"
 #include <stdarg.h>
@@ -15,9 +15,8 @@ void dp_diag_clear(struct dp_diag *diag)
 	diag->span = 0;
 }
 
-/* Names that are quoted are others', and may be anything. What is cut off here would be cut
- * off in @diag, too. A newline that @fmt begins with is ours: what follows is a line of a
- * list. */
+/* Quoted names are untrusted, so the text is escaped. Text that is cut off here would not
+ * fit into @diag either. A newline at the start of @fmt is kept: a line of a list follows. */
 static void append(struct dp_diag *diag, const char *fmt, va_list ap)
 {
 	size_t used = strlen(diag->text), list = *fmt == '\n', n;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * engine: made by the first probe of a process.
+ * engine: make the engine, at the first probe of a process.
  *
- * A helper stops all threads for a moment, maps the agent and intercepts what libc does
- * with signals; afterwards nobody but ourselves is needed.
+ * A helper stops all threads for a moment, maps the agent, and intercepts libc's system
+ * calls for signals. Afterwards the process needs no helper.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
@@ -32,7 +32,7 @@ static s32 from_thread_pointer(const void *variable)
 	return (s32)((s64)((u64)variable - pointer));
 }
 
-/* What only the process itself knows. */
+/* Fill in what only the process itself knows. */
 static int set_up(struct dp_arena *arena)
 {
 	struct dp_arena_control *c = &arena->control;
@@ -80,7 +80,7 @@ static int grow_stopped(void *arg, const u32 *which, u32 n)
 	return dp_helper_run(&order, which, &answer, dp_last());
 }
 
-/* Whatever comes or goes until we hold them is seen first. */
+/* Before @work, notice all libraries that came or went before they were held. */
 static int grow_hold(void *arg, bool unowned, int (*work)(void *what),
 		     void *what)
 {
@@ -150,7 +150,7 @@ int dp_self_make(void)
 	struct dp_helper_answer answer = { 0 };
 	int err = 0;
 
-	/* What the helper has made stays, should the rest fail. */
+	/* The agent stays if the rest fails. */
 	if (!dp_self.base) {
 		err = dp_helper_run(&order, NULL, &answer, dp_last());
 		__atomic_store_n(&dp_self.base, err ? 0 : answer.base,

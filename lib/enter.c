@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * enter: every call into the library, from its begin to its end.
+ * enter: begin and end of every call into the library.
  *
- * A fork child has neither probes nor an engine, and may make one of its own.
+ * A fork child has neither probes nor an engine, and may make its own.
  *
  * Lock: "the library" (DESIGN.md, Locks).
  */
@@ -27,8 +27,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int saved_errno, saved_cancel;
 static __thread u64 saved_mask;
 
-/* In a fork child, where only this thread has come along: its calls return to where
- * they came from, and the code is the program's own. */
+/* In a fork child, which has only this thread: restore the return addresses of its
+ * tracked calls, and the original code. */
 static void leave_parent(void)
 {
 	struct dp_stack *mine = dp_self_stack();
@@ -47,7 +47,7 @@ static void leave_parent(void)
 	dp_text_close(&dp_self.text);
 }
 
-/* What a parent had is none of ours. */
+/* In a fork child: drop the parent's engine and probes. */
 static void begin_anew(void)
 {
 	leave_parent();
@@ -59,7 +59,7 @@ static void begin_anew(void)
 	dp_self_settle_anew();
 }
 
-/* A vfork child, whose changes would be its parent's. */
+/* A CLONE_VM child, whose changes would be its parent's. */
 static bool is_borrowed(void)
 {
 	u64 base = __atomic_load_n(&dp_self.base, __ATOMIC_ACQUIRE);
@@ -80,7 +80,7 @@ static int open_text(void)
 	return err;
 }
 
-/* The lock, and names and addresses as they are now. */
+/* Take the lock, and bring names and addresses up to date. */
 int dp_self_begin_names(void)
 {
 	int err = 0, error, cancel, changed = 0;
@@ -115,7 +115,7 @@ int dp_self_begin_names(void)
 	return err;
 }
 
-/* What the engine has to know, and to do, before anything else. */
+/* Bring the engine up to date before anything else. */
 static int catch_up(void)
 {
 	int err = open_text();
@@ -182,7 +182,7 @@ void dp_self_end(void)
 		dp_text_close(&dp_self.text);
 	pthread_mutex_unlock(&lock);
 	errno = error;
-	/* It may end the thread at once, and that is none of ours any more. */
+	/* pthread_setcancelstate() may end the thread at once, outside the library. */
 	pthread_cleanup_push(leave, &mask);
 	pthread_setcancelstate(cancel, NULL);
 	pthread_cleanup_pop(1);
@@ -197,7 +197,7 @@ bool dp_self_busy(void)
 	return false;
 }
 
-static sigset_t fork_blocked; /* by us, of the thread that has the lock */
+static sigset_t fork_blocked; /* signals that lock_before_fork() blocked */
 
 static void lock_before_fork(void)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The Unicode standard's table of well-formed sequences: the first byte, and the range of the
- * second one; the others are 0x80 to 0xbf. */
+ * second byte. The bytes behind are 0x80 to 0xbf. */
 static const struct form {
 	unsigned char first, last, low, high, len;
 } forms[] = {

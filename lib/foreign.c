@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * foreign: a process that this one probes.
+ * foreign: another process that this process probes.
  *
- * A tracer child stops its threads, so that this program sees no SIGCHLD and no
- * child that it does not know.
+ * A tracer child stops the threads of the other process, so the program sees no SIGCHLD
+ * and no unknown child.
  *
  * Lock: dp_foreign_state, under that of uprobe.c (DESIGN.md, Locks).
  */
@@ -39,8 +39,8 @@ pthread_mutex_t dp_foreign_state = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t dp_foreign_changed = PTHREAD_COND_INITIALIZER;
 static struct dp_foreign *all;
 
-/** struct change - probes that come, or go, while nothing else does
- *  @done: how many have been added; @err: what came of it */
+/** struct change - probes that are added or removed together
+ *  @done: how many have been added; @err: the result */
 struct change {
 	struct dp_foreign *f;
 	struct dp_client **clients;
@@ -51,7 +51,7 @@ struct change {
 	struct dp_reach_reader reach_reader;
 };
 
-/* Where we are probed ourselves, hits of a child of ours are none of the program's. */
+/* If this process is probed, too, hits of our CLONE_VM child are not the program's. */
 static void say_vm_child(u32 n)
 {
 	if (dp_self.arena)
@@ -59,7 +59,7 @@ static void say_vm_child(u32 n)
 				   __ATOMIC_SEQ_CST);
 }
 
-/* By a child that ends with us. */
+/* Run @work in a tracer child, which ends with this process. */
 static int aside(void (*work)(void *arg), void *arg)
 {
 	const struct dp_child child = { .work = work, .arg = arg };
@@ -100,7 +100,7 @@ static int enter(struct dp_foreign *f, struct dp_client *c)
 	return bigger ? 0 : -ENOMEM;
 }
 
-/* What the dynamic linker has loaded for the program stays as long as the process. */
+/* What the dynamic linker loads at the program's start stays as long as the process. */
 static bool may_go(const struct change *ch, u64 addr)
 {
 	struct dp_modules *mods = ch->reach_reader.mods;
@@ -416,7 +416,7 @@ void dp_foreign_filter_install(struct dp_foreign *f)
 	dp_foreign_tidy(f);
 }
 
-/* Its process is left already, or not there any more. */
+/* The process has been left already, or has ended. */
 void dp_foreign_put(struct dp_foreign *f)
 {
 	if (__atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL))

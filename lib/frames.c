@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * frames: stubs are written here, and exceptions that pass through them are taken
- * over.
+ * frames: write the stubs, and take over exceptions that pass through them.
  *
  *	throw ─► unwinder ─► (stub) dp_frame_personality() ─► dp_frame_pad
  *	      ─► dp_return_unwound() in the agent ─► the unwinder's _Unwind_Resume,
  *	         as if the caller of the tracked function had called it
  *
- * There may be several unwinders in a process, and what one has made another must
- * not be given; so each is asked by its own functions.
+ * A process may have several unwinders. The context of an unwinder is valid for its own
+ * functions only, so the functions are looked up in the module that has called.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
@@ -28,11 +27,11 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#define STUB_BYTES 0x800000u /* lib/x86/stubs.S says so, too */
+#define STUB_BYTES 0x800000u /* as in lib/x86/stubs.S */
 #define STUBS (STUB_BYTES / DP_STUB_SIZE)
 #define BLOCK_PAGES 64u
 #define BLOCK (BLOCK_PAGES * DP_STUBS_A_PAGE)
-/* What the threads may keep for themselves */
+/* Frames that threads may keep for themselves */
 #define KEPT (DP_STACKS * DP_SPARE_FRAMES)
 
 _Static_assert(sizeof(struct dp_frame) == 64, "stubs.S shifts by six");
@@ -50,7 +49,7 @@ _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
 #pragma GCC visibility pop
 
 static struct dp_frames frames;
-static u64 wanted; /* by all return probes */
+static u64 wanted; /* instances of all return probes */
 
 struct dp_frames *dp_frames(void)
 {
@@ -62,7 +61,7 @@ static void put32(u8 *at, u32 v)
 	memcpy(at, &v, sizeof(v));
 }
 
-/* One stub, for number @i; @at is where it is written, not where it will be. */
+/* Write stub @i to @at, which is not the address where it will run. */
 static void write_stub(u8 *at, u32 i)
 {
 	const u8 *there = &dp_stub_room[(u64)i * DP_STUB_SIZE];
@@ -102,7 +101,7 @@ static int write_all(int fd, u32 first)
 	return 0;
 }
 
-/* Pages that never were writable where they are executed. */
+/* Map pages that have never been writable where they are executed. */
 static int map_block(u32 first)
 {
 	void *at = &dp_stub_room[(u64)first * DP_STUB_SIZE];
@@ -119,8 +118,8 @@ static int map_block(u32 first)
 }
 
 /*
- * V8 asks where its runtime's functions return to, to find the code that it has
- * made itself; for stubs it asks us, as it is meant to ask profilers.
+ * V8 reads return addresses to find the code that it has compiled. It has a resolver for
+ * profilers, which tells it the true place of a return address.
  */
 #define V8_RESOLVER "_ZN2v82V832SetReturnAddressLocationResolverEPFmmE"
 
@@ -197,7 +196,7 @@ bool dp_frame_is_there(const struct dp_frame *f)
 
 /* --- exceptions --- */
 
-/** struct unwinder - one, and where it calls us from */
+/** struct unwinder - functions of an unwinder; @caller: return address of its call */
 struct unwinder {
 	const void *caller;
 	_Unwind_Ptr (*get_ip)(struct _Unwind_Context *);
@@ -206,7 +205,7 @@ struct unwinder {
 	void (*resume)(struct _Unwind_Exception *);
 };
 
-/* Written once each; a place is taken by its number. */
+/* Each place is written once; a thread takes a place by its number. */
 #define UNWINDERS 32
 static struct unwinder unwinders[UNWINDERS];
 static u32 nr_unwinders, nr_ready;
@@ -219,7 +218,7 @@ static void *of_same(void *handle, const char *name, const void *base)
 	return at && dladdr(at, &info) && info.dli_fbase == base ? at : NULL;
 }
 
-/* Its functions, from the module that called. That stays loaded from then on. */
+/* Look up the functions in the calling module, which stays loaded from then on. */
 static bool look_up(struct unwinder *u, const void *caller)
 {
 	Dl_info info;
@@ -240,7 +239,7 @@ static bool look_up(struct unwinder *u, const void *caller)
 	return u->get_ip && u->set_ip && u->set_gr && u->resume;
 }
 
-/* Threads that come here at the same time may each write one down. */
+/* Threads that come here at the same time may each add an entry. */
 static void remember(const struct unwinder *u)
 {
 	u32 i = __atomic_fetch_add(&nr_unwinders, 1, __ATOMIC_RELAXED),
@@ -269,7 +268,7 @@ static bool find_unwinder(struct unwinder *u, const void *caller)
 	return true;
 }
 
-/* Does a probe's handler? */
+/* Does a probe of the call have KPROBE_FLAG_UNWIND? */
 static bool wants_to_hear(const struct dp_frame *f)
 {
 	const struct dp_instance *ri = (void *)f->instances;
@@ -281,9 +280,9 @@ static bool wants_to_hear(const struct dp_frame *f)
 }
 
 /*
- * While an unwinder searches, a stub has nothing to say; when it cleans up, the
- * call has ended. One whose functions cannot be found goes on by itself: then it is
- * found later that the call was left.
+ * A stub does nothing while an unwinder searches. In the cleanup phase the call has
+ * ended. If the unwinder's functions cannot be found, it goes on by itself, and the
+ * instance is found abandoned later.
  */
 _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
 					 _Unwind_Exception_Class class,
@@ -301,8 +300,8 @@ _Unwind_Reason_Code dp_frame_personality(int version, _Unwind_Action actions,
 	f = dp_frame_of(u.get_ip(context));
 	if (!f)
 		return _URC_CONTINUE_UNWIND;
-	/* To where it is caught the unwinder comes by the landing pad only: a stub
-	 * and its caller look the same to it. */
+	/* In the frame that catches, the unwinder has to go through the landing pad: a
+	 * stub and its caller look the same to it. */
 	if (!(actions & _UA_HANDLER_FRAME) && !wants_to_hear(f)) {
 		passed((u64)(f - dp_frame_room));
 		return _URC_CONTINUE_UNWIND;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* gone: probes whose code is no longer there, and what the callers' structures say. */
+/* gone: find probes whose code is not mapped any more, and update the callers' flags. */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "engine/site/live.h"
@@ -7,7 +7,7 @@
 #include "sym/sym.h"
 #include "resolve/symbol.h"
 
-/* Loaded again at the same place, a library has none of our bytes. */
+/* A library that is loaded again at the same place has none of our bytes. */
 static bool has_gone(u32 i)
 {
 	struct dp_user *u = &dp_self.users[i];
@@ -35,7 +35,7 @@ static void say_gone(struct dp_user *u)
 		      (u->disabled ? KPROBE_FLAG_DISABLED : 0);
 }
 
-/* The engine has found it out. */
+/* Mark the probes that the engine has found gone. */
 static void say_lost(void)
 {
 	u32 i;
@@ -48,7 +48,7 @@ static void say_lost(void)
 			say_gone(&dp_self.users[i]);
 }
 
-/* Only then, when nobody has to be told from his bytes any more. */
+/* Called when no probe has to be recognised by its bytes any more. */
 static void abandon_gone(void)
 {
 	u32 i;
@@ -70,7 +70,7 @@ static void notice_unloaded(void)
 	}
 }
 
-/* Something else is mapped there, or nothing. */
+/* Is something else mapped at the probe, or nothing? */
 static bool is_elsewhere(const struct dp_maps *maps, const struct dp_user *u)
 {
 	const struct dp_map *m = dp_maps_find(maps, u->addr);
@@ -90,7 +90,7 @@ static void notice_unmapped(const struct dp_maps *maps)
 	}
 }
 
-/* And where it is as before, is it the same code? */
+/* Where the mapping is the same, check that the code is, too. */
 static void notice_replaced(void)
 {
 	bool unowned = false;

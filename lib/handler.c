@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * handler: what has to be saved around a handler.
+ * handler: find the registers to save around a handler.
  *
- * Most handlers touch a counter or a table; to save all vector registers around
- * one costs several times what it does itself. So its code is looked through when
- * it is registered, with all that it calls. Where that leads to somewhere
- * unknown, through a pointer or the PLT, everything is saved.
+ * Most handlers touch a counter or a table. To save all vector registers costs several
+ * times as much as such a handler. So a handler's code, and all that it calls, is examined
+ * at registration. If it jumps or calls through a pointer or the PLT, all are saved.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/leads.h"
@@ -21,8 +20,8 @@
 #define WINDOW 512
 #define CACHE 64
 
-/** struct walk - through code
- * @code: what was read last, @size bytes from @from
+/** struct walk - a walk through a handler's code
+ * @code: bytes read last, @size bytes from @from
  */
 struct walk {
 	struct dp_trail trail;
@@ -43,7 +42,7 @@ static void give_up(struct walk *w)
 	w->state = DP_STATE_ALL;
 }
 
-/* Return: bytes that are there, unpatched. */
+/* Return: number of bytes at *@code, which are the original ones. */
 static size_t look(struct walk *w, u64 addr, const u8 **code)
 {
 	struct dp_target *target = &dp_self.text.target;
@@ -88,7 +87,7 @@ static void step(struct walk *w, u64 addr)
 		give_up(w);
 		return;
 	}
-	/* ud2, where the compiler knows that nobody comes. */
+	/* ud2, where the compiler knows that control does not come. */
 	if (f.class == DP_INSN_REFUSED && code[0] == 0x0f && code[1] == 0x0b)
 		return;
 	state = dp_insn_state(code, n, &xmms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* helper: start the helper, tell it what to do, and hear what came of it. */
+/* helper: start the helper, give it an order, and read its answer. */
 #include "lib/helper/helper.h"
 #include "port_raw.h"
 #include "lib/text.h"
@@ -24,7 +24,7 @@ struct talk {
 	struct dp_diag *diag;
 };
 
-/* The image in a file without a name, which exec can be told of. */
+/* Write the helper's program to a memfd, for execveat(). */
 static int helper_file(void)
 {
 	size_t size = (size_t)(dp_helper_end - dp_helper_start), done = 0;
@@ -67,7 +67,7 @@ static void close_all(const int *fds, int n)
 			close(fds[n]);
 }
 
-/* Does Yama let only ancestors trace, and whom they name? */
+/* Does Yama let only ancestors trace, and processes named by PR_SET_PTRACER? */
 static bool is_to_be_named(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope",
@@ -88,8 +88,8 @@ struct launch {
 	char *stack;
 };
 
-/* What the program has open is to be closed when it closes it. Before Linux 5.9
- * there is no such call. */
+/* Close all other descriptors, so that the program's files are closed when the program
+ * closes them. Before Linux 5.9 there is no close_range(). */
 static void keep_only(int a, int b, int c)
 {
 	int low = a < b ? a : b, high = a < b ? b : a, middle = c;
@@ -140,9 +140,8 @@ static void stand_between(void *arg)
 	dp_raw(SYS_exit_group, 0, 0, 0, 0, 0);
 }
 
-/* By exec a process becomes one that sends SIGCHLD and that any wait() sees. So
- * somebody who does not execute is put between, and the program has nothing to do
- * with either. */
+/* After exec a child sends SIGCHLD to its parent, and any wait() of the parent sees it. So
+ * a child that does not exec starts the helper, and the program notices neither. */
 static pid_t launch(struct launch *l)
 {
 	sigset_t all, mask;
@@ -209,7 +208,7 @@ int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 			diag, err,
 			"the helper that prepares this process cannot be started: %s",
 			strerror(-err));
-	/* Should it still wait for an order. */
+	/* The helper may still wait for an order: let its read end. */
 	close(orders[1]);
 	orders[1] = -1;
 	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* injected: an object of ours in another process. */
+/* injected: copies of our objects in other processes. */
 #define DP_NO_MODULE_NOTE
 #include "lib/injected.h"
 #include "lib/leads.h"
@@ -24,11 +24,10 @@
 
 #define PAGE 4096ull
 #define SIZE_MAX_ (64ull << 20)
-#define TAIL 65536 /* behind the object: uprobes that are not in it */
+#define TAIL 65536 /* behind the object: copies of uprobes outside it */
 #define NAP_NS 50000
 
-/** struct source - the object, here
- *  @missing: what it needs of others: the words that would hold it */
+/** struct source - the original object */
 struct source {
 	u64 addr; /* of the handler */
 	u64 bias, base, end;
@@ -62,7 +61,7 @@ static void measure(struct source *s)
 	s->end = (s->end + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* The dynamic linker of glibc has made addresses of these values. */
+/* glibc's dynamic linker has relocated these values to addresses. */
 static void read_dynamic(struct source *s, const ElfW(Dyn) * d)
 {
 	for (; d->d_tag != DT_NULL; d++)
@@ -183,7 +182,8 @@ static bool is_absent(const struct source *s, const ElfW(Rela) * r)
 	}
 }
 
-/* A word that would hold what is not there. Who ends the program by it may stay. */
+/* Return: name of the absent symbol whose address @slot would hold, or NULL.
+ * __stack_chk_fail is allowed: it only ends the program. */
 static const char *missing_at(const struct source *s, u64 slot)
 {
 	size_t i;
@@ -218,7 +218,7 @@ static void note_state(struct walk *w, const u8 *code, u8 len)
 {
 	u8 xmms = 0, state = (u8)dp_insn_state(code, len, &xmms);
 
-	/* All sixteen, where any. */
+	/* All sixteen xmm registers, if any. */
 	if (state != DP_STATE_GENERAL && state != DP_STATE_ALL)
 		state |= DP_STATE_XMM16;
 	if (w->needs == DP_STATE_ALL || state == DP_STATE_ALL)
@@ -238,7 +238,7 @@ static void check_operand(struct walk *w, u64 next, const struct insn_facts *f)
 		w->err = refuse(w->s, "it needs what is not there:", name);
 }
 
-/* By the thread pointer only the canary of the stack is the same everywhere. */
+/* At the thread pointer, only the stack canary has the same place in every process. */
 static void check_segment(struct walk *w, const u8 *code,
 			  const struct insn_facts *f)
 {
@@ -310,7 +310,7 @@ static int examine(const struct source *s, u8 *needs)
 
 /* --- the copy --- */
 
-/* By the kernel: between variables there may be what nobody is to read. */
+/* Read through the kernel: bytes between the variables may be forbidden to loads. */
 static int copy_raw(u8 *to, u64 from, u64 n)
 {
 	const struct iovec local = { to, n }, remote = { (void *)from, n };
@@ -435,7 +435,7 @@ static struct dp_object *put(struct dp_foreign *f, const struct source *s)
 	return o;
 }
 
-/* Its own in the copy, or, where it is elsewhere, one behind that. */
+/* Return: the uprobe in the copy, or, if the object does not hold it, behind the copy. */
 static u64 user_of(struct dp_object *o, const struct dp_client *c)
 {
 	u64 u = (u64)c->u;
@@ -495,7 +495,7 @@ static u64 now_ms(void)
 	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
 }
 
-/* The process says so itself, and may say so for ever. */
+/* The process itself says whether the handler runs, so the wait has a limit. */
 bool dp_injected_settle(const struct dp_client *c)
 {
 	const struct timespec nap = { 0, NAP_NS };

@@ -129,7 +129,7 @@ struct kprobe *get_kprobe(void *addr)
 
 	if (dp_self_begin(false))
 		return NULL;
-	/* The newest is the first there, and a jprobe the last. */
+	/* The newest probe comes first, and a jprobe last. */
 	for (more = dp_live_first(dp_self.engine, (u64)addr, &i); more;
 	     more = dp_live_next(dp_self.engine, &i))
 		if (!dp_self.users[i].hidden &&

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * kretprobe: calls followed to their return.
+ * kretprobe: return probes in this process.
  *
- * The instances are made when the probe is registered, and never later. Those
- * that are still away when it is unregistered, because a call has not returned,
- * keep the pool alive; it is freed at a later call of the library.
+ * Instances are made only when the probe is registered. An instance whose call has not
+ * returned when the probe is unregistered keeps the pool. A later call of the library
+ * frees the pool.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/frames.h"
@@ -27,8 +27,8 @@
 
 #define LEAST_INSTANCES 10
 #define MOST_INSTANCES ((int)DP_FRAMES_MOST)
-#define QUICK_DATA 64 /* bytes to be cleared for each call, at most */
-#define ALIGN 64 /* threads have an instance each */
+#define QUICK_DATA 64 /* bytes to clear for each call, at most */
+#define ALIGN 64 /* a cache line; threads use different instances */
 
 _Static_assert(sizeof(struct dp_instance) ==
 		       offsetof(struct kretprobe_instance, data),
@@ -43,7 +43,7 @@ _Static_assert(offsetof(struct dp_instance, task) ==
 _Static_assert(!offsetof(struct kretprobe, kp),
 	       "a list of one kind is a list of the other");
 
-/* Pools that some call may still come back to. */
+/* @left: pools of unregistered probes, to which calls may still return */
 struct pool {
 	struct dp_instance_pool instance_pool;
 	struct pool *next;
@@ -53,7 +53,7 @@ static struct pool *left;
 
 /** struct tracked - a function, and how its calls are tracked
  *  @addr: 0: not known
- *  @why: it has to be by the exits, though nobody has asked for that; or NULL
+ *  @why: why the exits are probed though KPROBE_FLAG_RET_SITES is not set; or NULL
  */
 struct tracked {
 	u64 addr;
@@ -61,7 +61,7 @@ struct tracked {
 	const char *name, *why;
 };
 
-/* Why it cannot be tracked that way, or NULL. */
+/* Return: why the function cannot be tracked that way, or NULL. */
 static const char *objection(const struct kretprobe *rp, u64 addr,
 			     enum dp_return_way way, const char **name)
 {
@@ -92,8 +92,8 @@ static const char *objection(const struct kretprobe *rp, u64 addr,
 	}
 }
 
-/* Where the return address has to stay, the exits do as well; but nobody hears of
- * exceptions there. */
+/* Where the return address has to stay, probe the exits instead. Exits see no exceptions,
+ * so a probe with KPROBE_FLAG_UNWIND is refused. */
 static const char *choose(const struct kretprobe *rp, struct tracked *f)
 {
 	const char *why = NULL, *other;
@@ -119,7 +119,7 @@ static int may_be_tracked(struct kretprobe *rp, struct tracked *f)
 
 	if (rp->kp.symbol_name &&
 	    dp_probe_resolve(rp->kp.symbol_name, &sym, NULL))
-		return 0; /* registering says so, and why */
+		return 0; /* registering fails, and says why */
 	if (rp->kp.offset)
 		return dp_diag_set(
 			dp_last(), -EINVAL,
@@ -134,8 +134,8 @@ static int may_be_tracked(struct kretprobe *rp, struct tracked *f)
 			   f->name ? f->name : "the function", why);
 }
 
-/* For a call? What is not that, when nobody is in a handler any more, was left in
- * one. */
+/* Has the instance a call? When no handler runs, an instance that is still NEW was left
+ * in an entry handler, and has none. */
 static bool is_away(const struct dp_instance *ri)
 {
 	u32 used = __atomic_load_n(&ri->used, __ATOMIC_ACQUIRE);
@@ -143,7 +143,7 @@ static bool is_away(const struct dp_instance *ri)
 	return used && !(used & DP_INSTANCE_NEW);
 }
 
-/* Nobody comes back to a probe whose exits are gone. */
+/* After its exits are unregistered, no call returns to a pool with exits. */
 static bool is_used(const struct pool *p)
 {
 	const struct dp_instance_pool *f = &p->instance_pool;
@@ -190,8 +190,8 @@ static int default_active(void)
 	return twice > LEAST_INSTANCES ? twice : LEAST_INSTANCES;
 }
 
-/* What an instance says of its probe is so for good: also one that nobody has filled
- * in yet can be given back. */
+/* An instance's probe, pool and index never change, so an instance can be given back
+ * before a call has filled it in. */
 static void make_instances(const struct dp_instance_pool *f)
 {
 	u32 i;
@@ -267,7 +267,7 @@ static int find_exits(struct kretprobe *rp, const struct tracked *f,
 			   f->name ? f->name : "the function", f->why, words);
 }
 
-/* All that can be said without reading a module's code. */
+/* All checks that need no exits of the function. */
 static int look_at(struct kretprobe *rp, struct tracked *f)
 {
 	u32 index;
@@ -290,7 +290,7 @@ static int prepare(struct kretprobe *rp, const struct tracked *f,
 				   "there is no memory for %d instances",
 				   rp->maxactive);
 	rp->nmissed = 0;
-	/* What cannot be named cannot be registered: that says so. */
+	/* Without an address, registering fails and says why. */
 	return f->way == DP_RETURN_SITE && f->addr ?
 		       find_exits(rp, f, reader, *pool) :
 		       0;
@@ -301,7 +301,7 @@ static u32 requests_of(const struct pool *p)
 	return p->sites ? p->sites->n : 1;
 }
 
-/* Of a function that is one ret, the entry comes first. */
+/* In a function that is a single ret, the entry's handler comes before the exit's. */
 static struct dp_request request(struct kprobe *p, const struct pool *pool,
 				 enum dp_kind kind, u32 way)
 {
@@ -376,7 +376,7 @@ static int register_all(struct kretprobe **rps, int num)
 		free(f);
 		return dp_diag_set(dp_last(), -ENOMEM, "out of memory");
 	}
-	/* One that is refused is so before the code of all modules is read. */
+	/* Refuse a probe before the code of all modules is read. */
 	for (i = 0; i < num && !err; i++)
 		err = look_at(rps[i], &f[i]);
 	for (i = 0; i < num && !err; i++)
@@ -412,7 +412,7 @@ int register_kretprobe(struct kretprobe *rp)
 	return register_kretprobes(rp ? &rp : NULL, 1);
 }
 
-/* In a handler, which knows nothing of them but what is in the probes themselves. */
+/* In a handler only the fields of the probes themselves can be read. */
 static void switch_exits_off(struct kretprobe *rp)
 {
 	struct dp_retsites *sites =
@@ -474,8 +474,8 @@ int dp_kretprobe_unwound(const struct kretprobe_instance *ri)
 	return mine->ending == DP_CALL_UNWOUND;
 }
 
-/* An instance whose call was left is given back when its thread meets it again;
- * until then the stack tells. */
+/* An abandoned instance is given back when its thread meets it again. Until then only
+ * the stack tells. */
 static bool is_abandoned(const struct pool *p, const struct dp_instance *ri)
 {
 	return p->sites ? dp_retsites_is_abandoned(ri) :
@@ -490,7 +490,7 @@ static void add_up(const struct pool *p, const struct dp_instance *ri,
 	a->unwound += ri->ended[DP_CALL_UNWOUND];
 	a->abandoned += ri->ended[DP_CALL_ABANDONED];
 	a->vetoed += ri->ended[DP_CALL_VETOED];
-	/* Not before its entry handler has agreed. */
+	/* Not before the entry handler has accepted the call. */
 	if (!is_away(ri))
 		return;
 	if (is_abandoned(p, ri))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* leads: where instructions lead, for those who look through handlers. */
+/* leads: where instructions lead, to examine the code of handlers. */
 #ifndef DP_LIB_LEADS_H
 #define DP_LIB_LEADS_H
 
@@ -13,10 +13,10 @@
 #define DP_TRAIL_SLOTS (4 * DP_TRAIL_MAX)
 
 /**
- * struct dp_trail - instructions that are looked at, each of them once
- * @seen: those that have been: a hash table of 4 * @max places
- * @todo: those that are still to be, and others
- * @max: so many may be looked at, a power of two
+ * struct dp_trail - instructions that are visited, each of them once
+ * @seen: visited instructions: a hash table of 4 * @max places
+ * @todo: instructions to be visited, and some that have been
+ * @max: how many may be visited, a power of two
  */
 struct dp_trail {
 	u64 seen[DP_TRAIL_SLOTS], todo[DP_TRAIL_MAX];
@@ -30,7 +30,7 @@ static inline void dp_trail_begin(struct dp_trail *t, u32 max)
 	t->max = max;
 }
 
-/** dp_trail_add() - one more. Return: false if there are too many. */
+/** dp_trail_add() - add an instruction to @todo. Return: false if there are too many. */
 static inline bool dp_trail_add(struct dp_trail *t, u64 addr)
 {
 	if (t->nr_todo == t->max)
@@ -39,7 +39,7 @@ static inline bool dp_trail_add(struct dp_trail *t, u64 addr)
 	return true;
 }
 
-/* Return: false if it has been looked at already. */
+/* Return: false if the instruction has been visited already. */
 static inline bool dp_trail_see(struct dp_trail *t, u64 addr)
 {
 	u32 i = dp_site_hash(addr) % (4 * t->max);
@@ -52,7 +52,7 @@ static inline bool dp_trail_see(struct dp_trail *t, u64 addr)
 	return true;
 }
 
-/** dp_trail_next() - one that has not been looked at: @addr.
+/** dp_trail_next() - take an instruction that has not been visited: @addr.
  *  Return: 1; 0 there is none; -E2BIG there were too many. */
 static inline int dp_trail_next(struct dp_trail *t, u64 *addr)
 {
@@ -65,8 +65,8 @@ static inline int dp_trail_next(struct dp_trail *t, u64 *addr)
 }
 
 /**
- * dp_leads() - where control may be after an instruction, as far as it says so itself
- * @next: address behind it
+ * dp_leads() - where control may be after an instruction, as far as its bytes tell
+ * @next: address behind the instruction
  * @to: at most two addresses
  * Return: how many.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* list: all probes in the kernel's format, what may not be one, and the knobs over all. */
+/* list: all probes in the kernel's format, the blacklist, and the knobs over all probes. */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "lib/modules.h"
@@ -19,7 +19,7 @@ static const char *flags_of(const struct dp_user *u, u32 i)
 	return jump ? "[OPTIMIZED]" : "";
 }
 
-/* What has no name, or has it no more, is shown as the kernel does. */
+/* A probe without a name, or gone, is shown as the kernel does. */
 static void show(u32 i, char *text, size_t size)
 {
 	const struct dp_user *u = &dp_self.users[i];
@@ -51,7 +51,7 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 		if (!dp_self.users[i].p || dp_self.users[i].hidden)
 			continue;
 		show(i, text, sizeof(text));
-		/* What it calls is called by the program. */
+		/* Hits in the callback are the program's. */
 		dp_self_say(false);
 		line(arg, text);
 		dp_self_say(true);
@@ -94,7 +94,7 @@ int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
 	return l.n;
 }
 
-/* What fails is as it was, as far as that goes. */
+/* If it fails, turn the knob back, as far as possible. */
 static int turn(bool *off, int on)
 {
 	int err = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * module: probe modules in this process: what they ask of the library, and the one
- * that the tool has started us with.
+ * module: probe modules in this process: the library's functions for them, and the module
+ * with which the tool has started the process.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
@@ -21,21 +21,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What the names of those that this library and the tool obey begin with. */
+/* Prefix of the environment variables that the library and the tool obey. */
 #define VARIABLES "DPROBES_"
 
-/** struct order - the tool's, taken apart */
+/** struct order - the tool's order, parsed; see lib/insmod.h */
 struct order {
 	char *text;
 	const char *file, *preload;
 	struct dp_module_order what;
 };
 
-/* Our process, if the tool has started it with a module, and what it shares. */
+/* This process and the shared memory, if the tool has started it with a module. */
 static pid_t loader;
 static struct dp_insmod *told;
 
-/* Of the process, or else one of those that modules call. */
+/* Find a function of the process, or else a function of lib/compat. */
 static unsigned long lookup(const char *name)
 {
 	struct dp_symbol sym = { 0 };
@@ -61,7 +61,7 @@ static const struct pt_regs *hit_regs(void)
 							stack->regs);
 }
 
-/* A tracked call's frame has a stub's address where the program's was. */
+/* If *@ip is in a stub, replace it by the tracked call's return address. */
 static bool leave(unsigned long *ip, unsigned long *sp)
 {
 	const struct dp_frame *f = dp_frame_of(*ip);
@@ -85,7 +85,7 @@ static void write_line(struct dp_insmod_line *line, int level, const char *text,
 	}
 }
 
-/* To the tool that has started us. */
+/* Send a line to the tool that has started this process. */
 static void send_line(struct dp_insmod *shared, int level, const char *text,
 		      size_t len)
 {
@@ -105,7 +105,7 @@ static void send_line(struct dp_insmod *shared, int level, const char *text,
 	__atomic_store_n(&line->turn, n + 1, __ATOMIC_RELEASE);
 }
 
-/* In any handler: no libc, no lock. */
+/* Called in any handler: no libc, no lock. */
 static void log_line(int level, const char *text, size_t len, void *arg)
 {
 	if (arg)
@@ -165,8 +165,8 @@ static bool is_variable(const char *entry, const char *name)
 	return !strncmp(entry, name, n) && entry[n] == '=';
 }
 
-/* The program is to find the environment that its user gave it, and some have an
- * unsetenv() of their own, which does something else. */
+/* Give the program the environment of its user. Some programs have an unsetenv() of their
+ * own, which does something else. */
 static void clean_environment(const struct order *o)
 {
 	char **from, **to, *preload = NULL;
@@ -184,8 +184,8 @@ static void clean_environment(const struct order *o)
 	*to = NULL;
 }
 
-/* The environment of a program that has more rights than its caller is the caller's. The
- * programs that this one executes have these rights, too, and the kernel does not say so. */
+/* The caller of a program with AT_SECURE chooses its environment. Programs that this
+ * program executes have its rights, but no AT_SECURE. So remove our variables. */
 static void disobey(void)
 {
 	char **from, **to;
@@ -199,7 +199,7 @@ static void disobey(void)
 
 void dp_module_log(void)
 {
-	static pid_t logs; /* a child is another */
+	static pid_t logs; /* process that logs; a fork child differs */
 
 	if (logs == getpid())
 		return;
@@ -272,7 +272,7 @@ static unsigned int sweep(const char *start, size_t size)
 	return all;
 }
 
-/* Probes that were on it say so from now on. */
+/* Mark the probes of an unloaded module as gone. */
 static void look(void)
 {
 	if (!dp_self_begin(false))
@@ -315,8 +315,7 @@ static void __attribute__((constructor)) begin(void)
 	free(o.text);
 }
 
-/* The modules that came with the process go with it, so that they can say what
- * they have seen. */
+/* At the end of the process, unload its modules, so that their exits can report. */
 static void __attribute__((destructor)) end(void)
 {
 	struct dp_compat_loaded *m, *next;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * probe: what probes of all kinds have in common.
+ * probe: register and unregister probes of all kinds.
  *
- *   where? ─► may it? ─► which code? ─► engine ─► armed
+ *   where? ─► allowed? ─► which code? ─► engine ─► armed
  *
- * A batch is armed at once or not at all. What the caller's structure says of
- * itself is never believed: it is registered if the table says so.
+ * A batch is armed at once or not at all. The caller's structure is never trusted: a probe
+ * is registered if the table of users has it.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
@@ -125,8 +125,8 @@ static int begins_function(u64 addr)
 	return 0;
 }
 
-/* May it be probed? What the linker has loaded is seen when it goes; of other code is
- * noted what it is. */
+/* May the address be probed? A loader event tells when linked code goes; for an unowned
+ * mapping, note its origin. */
 static int look_at(struct dp_request *r, struct dp_reach_reader *g,
 		   struct dp_place *at)
 {
@@ -180,7 +180,7 @@ static int enter_user(u32 index, const struct dp_request *r, bool disabled)
 	return 0;
 }
 
-/* Of the return probe whose entry it is, or NULL. */
+/* Return: the pool of the return probe whose entry this is, or NULL. */
 static struct dp_instance_pool *instance_pool_of(u32 index)
 {
 	const struct dp_handlers *h = dp_live_handlers(dp_self.engine, index);
@@ -188,7 +188,7 @@ static struct dp_instance_pool *instance_pool_of(u32 index)
 	return h->kind == DP_KIND_EXIT ? NULL : (void *)h->instance_pool;
 }
 
-/* What is found there when it is first hit. */
+/* Fill in the caller's structure, and the pool, before the first hit. */
 static void introduce(struct dp_request *r, u32 index, u64 addr, u8 opcode)
 {
 	struct dp_instance_pool *instance_pool = instance_pool_of(index);
@@ -244,7 +244,7 @@ static void leave(u32 index)
 	dp_self.users[index].p = NULL;
 }
 
-/* None of them becomes a probe. */
+/* Remove the first @n of a batch that failed. */
 static void undo(const u32 *indexes, u32 n)
 {
 	u32 i;
@@ -302,7 +302,7 @@ static int add_all(struct dp_request *requests, u32 *indexes, u32 n, u32 *done)
 	return err;
 }
 
-/* The last one may not have come as far as that. */
+/* Restore addr in the requests that were added. */
 static void restore(const struct dp_request *requests, u32 n)
 {
 	u32 i;
@@ -330,8 +330,7 @@ int dp_probes_register(struct dp_request *requests, u32 n)
 	return err;
 }
 
-/* Return handlers do not run any more from now on, and entry handlers not when
- * everybody is out. */
+/* Stop the return handler now; the entry handler does not run after dp_self_settle(). */
 static void silence(u32 index)
 {
 	struct dp_instance_pool *f = instance_pool_of(index);
@@ -373,7 +372,7 @@ static u32 take_leave(struct kprobe *const *probes, u32 n, u32 *indexes)
 	return found;
 }
 
-/* What a return probe has on the exits of its function, or NULL. */
+/* Return: the kprobes of a return probe that has exits, or NULL. */
 static struct dp_retsites *sites_of(struct kprobe *p)
 {
 	u32 index;
@@ -384,7 +383,7 @@ static struct dp_retsites *sites_of(struct kprobe *p)
 	return dp_retsites_of((struct kretprobe *)p);
 }
 
-/* Before their entries: nobody is tracked then who could not end. */
+/* Before the entry, with which the pool is freed. */
 static void unregister_exits(struct kprobe *const *probes, u32 n)
 {
 	struct dp_retsites *sites;
@@ -397,7 +396,7 @@ static void unregister_exits(struct kprobe *const *probes, u32 n)
 	}
 }
 
-/* Where there is no memory, it is done in parts. */
+/* Without memory, unregister in parts. */
 void dp_probes_unregister(struct kprobe *const *probes, u32 n)
 {
 	u32 few[FEW], *indexes = n > FEW ? calloc(n, sizeof(*indexes)) : few;
@@ -417,7 +416,7 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n)
 		free(indexes);
 }
 
-/* Nothing but what is safe in any handler. */
+/* Everything here is safe in any handler. */
 void dp_probe_switch_off(struct kprobe *p)
 {
 	u64 word = index_word(p);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * report: what has happened outside any call, told at the next one.
+ * report: tell the program, at a call of the library, what happened at hits before.
  *
- * The hit half counts that there is news; here it is found out which.
+ * The hit half only counts news; control finds out what they are.
  *
  * Lock: "news" (DESIGN.md, Locks), under the library's.
  */
@@ -47,8 +47,8 @@ static void say_faulted(u32 i)
 		name ? name : "?", (unsigned long long)offset);
 }
 
-/* A call that had been given up has returned all the same. Said once: whoever
- * copies stacks does it all the time. */
+/* A call whose instance was abandoned has returned all the same. Reported once, because
+ * programs that copy stacks do it all the time. */
 static void say_late(void)
 {
 	const struct dp_frames *frames = dp_frames();
@@ -92,7 +92,7 @@ void dp_report_collect(void)
 	}
 }
 
-/* Return: whom to tell of the line; NULL: there is none, or nobody wants it. */
+/* Return: the function to call with the line; NULL: there is no line, or no function. */
 static void (*take_line(char *line, int **error))(const char *)
 {
 	void (*to)(const char *line);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* retsite: return probes that leave the return address alone: see
- * engine/instance/slot.c. */
+/* retsite: return probes that leave the return address alone: engine/instance/slot.c. */
 #define DP_NO_MODULE_NOTE
 #include "lib/retsite.h"
 #include "lib/modules.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * retsite: return probes that leave the return address alone: a kprobe on the
- * entry, and one on each instruction by which the function is left.
+ * retsite: return probes that leave the return address alone: a kprobe on the entry, and
+ * a kprobe on each exit of the function.
  *
  * Context of every function: library lock held, unless it says otherwise.
  */
@@ -13,9 +13,9 @@
 #include "engine/layout/instance.h"
 
 /**
- * struct dp_retsites - of one return probe
- * @all: the kprobes of the entry, which is the first, and of the exits; @n of them
- * @exits: the latter; @way: DP_WAY_TAIL, DP_WAY_TAKEN
+ * struct dp_retsites - the kprobes of one return probe
+ * @all: @n kprobes: the entry's is the first, the exits' follow
+ * @exits: the exits; @way: DP_WAY_TAIL, DP_WAY_TAKEN
  */
 struct dp_retsites {
 	u32 n;
@@ -27,20 +27,19 @@ struct dp_retsites {
 };
 
 /**
- * dp_retsites_make() - find where a function is left
+ * dp_retsites_make() - find the exits of a function
  * @addr: the function
  * @sites: to be freed with free()
- * Return: 0; -EOPNOTSUPP where it is left is not known; -ENOMEM. Words are in
- * dp_last().
+ * Return: 0; -EOPNOTSUPP the exits are not known; -ENOMEM. Words are in dp_last().
  */
 int dp_retsites_make(struct dp_exit_reader *reader, struct kretprobe *rp,
 		     u64 addr, struct dp_retsites **sites);
 
-/** dp_retsites_of() - of a return probe that is registered, or NULL: it is of the other
- *  kind. Context: any. */
+/** dp_retsites_of() - a registered return probe's kprobes; NULL: the probe replaces return
+ *  addresses. Context: any. */
 struct dp_retsites *dp_retsites_of(const struct kretprobe *rp);
 
-/** dp_retsites_is_abandoned() - is an instance's call over, in another way? */
+/** dp_retsites_is_abandoned() - has an instance's call ended without an exit? */
 bool dp_retsites_is_abandoned(const struct dp_instance *ri);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* self: what the library has of this process, and of the calling thread. */
+/* self: the library's state of this process and of the calling thread. */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "port_raw.h"
@@ -65,14 +65,14 @@ enum dp_arming dp_self_arming(void)
 						  DP_ARM_INTERIOR;
 }
 
-/* Another thread may be making one. */
+/* Another thread may be making the engine. */
 static bool is_made(void)
 {
 	return __atomic_load_n(&dp_self.engine, __ATOMIC_ACQUIRE);
 }
 
-/* A thread that has never come to a probe has no stack yet on which it could say
- * anything. In a fork child they are its parent's. */
+/* A thread without a hit has no handler stack yet, so it claims one. In a fork child the
+ * stacks are the parent's. */
 static struct dp_stack *claim_stack(void)
 {
 	struct dp_stack *(*claim)(void);
@@ -84,9 +84,9 @@ static struct dp_stack *claim_stack(void)
 	return claim();
 }
 
-/* What the library calls itself is none of the program's hits. No handler runs
- * meanwhile, so nobody waits for one here; what a handler that was left by
- * siglongjmp has put there is over. */
+/* Hits of the library's own calls are not the program's. The thread runs no handler
+ * meanwhile, so no thread waits for it. The busy flag of a handler that was left by
+ * siglongjmp is overwritten. */
 void dp_self_say(bool self)
 {
 	struct dp_stack *mine = dp_self_stack();
@@ -103,9 +103,9 @@ void dp_self_say(bool self)
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-/* A signal handler that comes to us again, or leaves by siglongjmp, would find the
- * lock taken for ever, and its hits are the program's. libc's own function for this
- * may be probed itself. */
+/* Without signals blocked, a signal handler that calls the library, or leaves by
+ * siglongjmp, would meet the lock taken for ever. Hits of signal handlers are the
+ * program's. libc's function may be probed, so make the system call directly. */
 void dp_self_enter(u64 *mask)
 {
 	u64 most = ~DP_LET_THROUGH;
@@ -115,8 +115,8 @@ void dp_self_enter(u64 *mask)
 	dp_self_say(true);
 }
 
-/* Only what dp_self_enter() has blocked: what an engine catches is not blocked in the
- * kernel any more, if another thread has made one meanwhile. */
+/* Unblock only what dp_self_enter() has blocked. If another thread has made an engine
+ * meanwhile, the caught signals are not blocked in the kernel any more. */
 void dp_self_leave(u64 mask)
 {
 	u64 ours = ~DP_LET_THROUGH & ~mask;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * self: the engine of this process, of which there is one.
+ * self: the one engine of this process.
  *
- * It is made by the first probe and stays. Every call into the library is made
- * between dp_self_begin() and dp_self_end(), which hold its lock. In this order, each file
- * calls those before it: self, settle, blacklist, gone, probe, engine, report, enter. Of
- * probe.c that is true but for dp_pool_leave().
+ * The first probe makes the engine, which stays. Every call into the library runs between
+ * dp_self_begin() and dp_self_end(), which hold its lock. Each file calls only the files
+ * before it: self, settle, blacklist, gone, probe, engine, report, enter. The exception is
+ * probe.c, which calls dp_pool_leave().
  */
 #ifndef DP_SELF_H
 #define DP_SELF_H
@@ -21,28 +21,28 @@
 #include "engine/site/internal.h"
 #include "sym/sym.h"
 
-/* Of a structure's flags, what the library leaves as it is */
+/* The flags of a struct kprobe that the library leaves alone */
 #define DP_FLAGS_KEPT (KPROBE_FLAG_UNWIND | KPROBE_FLAG_RET_SITES)
 #define DP_SELF_SITES (1u << 17)
 
-/** struct dp_user - the probe that has an index of the engine; @p is NULL for none
- *  @since: generation of the symbol map when it was registered
- *  @gone: its code is no longer there
- *  @unowned: the dynamic linker has not loaded its code, so nobody says so when it
- *          goes; @origin is what it was then
+/** struct dp_user - the probe with an index of the engine; @p is NULL for none
+ *  @since: generation of the symbol map when the probe was registered
+ *  @gone: its code is not mapped any more
+ *  @unowned: its code is in an unowned mapping, which goes without a loader event;
+ *            @origin says what was mapped then
  */
 struct dp_user {
 	struct kprobe *p;
 	u64 since;
 	u64 addr;
-	char kind; /* as lists show it: k, r, j */
+	char kind; /* as in lists: k, r, j */
 	bool disabled, gone, unowned;
 	struct dp_origin origin;
 	bool hidden; /* see struct dp_request */
 };
 
 struct dp_self {
-	pid_t owner; /* its process: a fork child begins anew */
+	pid_t owner; /* the process; a fork child begins anew */
 	struct dp_engine *engine;
 	struct dp_arena *arena;
 	u64 base; /* of the agent */
@@ -50,17 +50,17 @@ struct dp_self {
 	struct dp_text text;
 	struct dp_user *users; /* by index of the probe */
 	u32 nr_users, cap_users;
-	bool switched_off; /* some probe has been, and is to be removed */
+	bool switched_off; /* a probe is switched off, and to be removed */
 	bool disarmed, unoptimized;
 	bool changed; /* libraries have come or gone */
-	bool unowned; /* some probe is in code that may go unseen */
+	bool unowned; /* a probe is in an unowned mapping */
 	enum dp_arming arming;
 };
 
 extern struct dp_self dp_self __attribute__((visibility("hidden")));
 
-/* The calling thread's handler stack, or 0. The hit half finds this by its distance from
- * the thread pointer. */
+/* The calling thread's handler stack, or 0. The hit half finds this variable by its
+ * distance from the thread pointer. */
 extern __thread u64 dp_self_stack_addr
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -69,64 +69,63 @@ u32 dp_self_vectors(void);
 /** dp_self_arming() - as DPROBES_ARM says */
 enum dp_arming dp_self_arming(void);
 
-/** dp_last() - where the calling thread's diagnostic goes */
+/** dp_last() - the calling thread's diagnostic */
 struct dp_diag *dp_last(void);
 
-/** dp_self_say() - the calling thread is in the library, or is not any more: its hits
- *  are none of the program's. Context: signals are blocked. */
+/** dp_self_say() - the calling thread enters the library, where its hits are not the
+ *  program's, or leaves it. Context: signals are blocked. */
 void dp_self_say(bool self);
 #define DP_BIT_OF(sig) (1ull << ((sig)-1))
-/* libc's: another thread waits until it is dealt with */
+/* libc's: another thread waits until this signal is handled */
 #define DP_SIGNAL_SETXID 33
-/* What the processor raises in a handler has to come. */
+/* Signals that the processor raises in a handler have to be delivered. */
 #define DP_LET_THROUGH                                                \
 	(DP_BIT_OF(SIGSEGV) | DP_BIT_OF(SIGBUS) | DP_BIT_OF(SIGFPE) | \
 	 DP_BIT_OF(SIGILL) | DP_BIT_OF(SIGTRAP) | DP_BIT_OF(DP_SIGNAL_SETXID))
 
-/** dp_self_enter() - block signals and say so, without a call of libc; @mask: for
- *  dp_self_leave() */
+/** dp_self_enter() - block signals and call dp_self_say(), without a call of libc;
+ *  @mask: for dp_self_leave() */
 void dp_self_enter(u64 *mask);
 void dp_self_leave(u64 mask);
 
-/** dp_self_in_handler() - is the calling thread in one? */
+/** dp_self_in_handler() - is the calling thread in a probe's handler? */
 bool dp_self_in_handler(void);
-/** dp_self_stack() - the calling thread's, or NULL */
+/** dp_self_stack() - the calling thread's handler stack, or NULL */
 struct dp_stack *dp_self_stack(void);
 
 /* engine.c */
-/** dp_self_make() - the engine, which there is none of. Return: 0 or why not. */
+/** dp_self_make() - make the engine. Return: 0 or why not. */
 int dp_self_make(void);
 
 /* enter.c */
 /**
  * dp_self_begin() - enter
- * @make: there has to be an engine
- * Return: 0; -EAGAIN in a handler; with @make also why there is no engine;
- * -ESRCH without it, if there is none.
+ * @make: make an engine if there is none
+ * Return: 0; -EAGAIN in a handler; why no engine could be made; without @make, -ESRCH
+ * there is no engine.
  */
 int dp_self_begin(bool make);
-/** dp_self_begin_any() - enter, whether there is an engine or not. Return: 0;
- *  -EAGAIN in a handler; as dp_symbol_map_open(). */
+/** dp_self_begin_any() - enter, with an engine or without. Return: 0; -EAGAIN in a
+ *  handler; as dp_symbol_map_open(). */
 int dp_self_begin_any(void);
-/** dp_self_begin_look() - enter to read what is known: whether code has gone is not
- *  looked at, which costs most of the others their time. Return: 0; -EAGAIN in a
- *  handler; -ESRCH there is no engine. */
+/** dp_self_begin_look() - enter to read what is known, without the costly check for gone
+ *  code. Return: 0; -EAGAIN in a handler; -ESRCH there is no engine. */
 int dp_self_begin_look(void);
 void dp_self_end(void);
 /** dp_self_begin_names() - enter with names and addresses only, no engine.
  *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
 int dp_self_begin_names(void);
 
-/** dp_self_busy() - is somebody between them, maybe the calling thread? */
+/** dp_self_busy() - is a thread, maybe the calling one, between begin and end? */
 bool dp_self_busy(void);
 
 /* settle.c */
-/** dp_self_in_hand() - does a thread still have something in hand of the memory there,
- *  which it has left by siglongjmp? Nobody new may take anything from there. */
+/** dp_self_in_hand() - does a thread's handler stack still refer to an instance in this
+ *  memory, maybe left by siglongjmp? No thread may take another instance from it. */
 bool dp_self_in_hand(u64 start, u64 size);
 
-/** dp_self_settle() - wait until no handler runs that began before; but for the
- *  calling thread's own */
+/** dp_self_settle() - wait until all handlers that run now have ended, except the calling
+ *  thread's own */
 void dp_self_settle(void);
 /** dp_self_settle_anew() - in a fork child */
 void dp_self_settle_anew(void);
@@ -138,56 +137,54 @@ struct dp_request {
 	struct dp_handlers handlers;
 	char kind;
 	bool entry; /* only at the beginning of a function */
-	bool hidden; /* part of another one, and in no list */
+	bool hidden; /* part of another probe, and in no list */
 	bool unowned; /* as in struct dp_user */
 	struct dp_origin origin;
-	kprobe_opcode_t *had_addr; /* what the caller had set */
+	kprobe_opcode_t *had_addr; /* @p->addr as the caller set it */
 };
 
-/** dp_probes_check() - is it a list of probes of any kind? Return: 0; -EINVAL. */
+/** dp_probes_check() - check a list of probes of any kind. Return: 0; -EINVAL. */
 int dp_probes_check(void *const *probes, int num);
-/** dp_probes_register() - all or none. Return: as register_kprobe(). */
+/** dp_probes_register() - register all or none. Return: as register_kprobe(). */
 int dp_probes_register(struct dp_request *requests, u32 n);
-/** dp_probes_unregister() - those that are registered; the others' addr is
- *  cleared. @wait: until their handlers have ended */
+/** dp_probes_unregister() - unregister the registered probes and wait for their handlers;
+ *  clear addr of the others */
 void dp_probes_unregister(struct kprobe *const *probes, u32 n);
-/** dp_probe_switch_off() - unregister, from a handler. The structure is not used
- *  any more when it returns; dp_probes_sweep() does the rest at the next call.
- *  Context: any. */
+/** dp_probe_switch_off() - unregister from a handler. @p is not used after the return;
+ *  dp_probes_sweep() does the rest at the next call of the library. Context: any. */
 void dp_probe_switch_off(struct kprobe *p);
 void dp_probes_sweep(void);
-/** dp_probe_resolve() - a function by the name that a probe gives it: an alias, one of
- *  the process's, or kallsyms_lookup_name() of the modules. Return: as
- *  dp_symbol_map_resolve(). */
+/** dp_probe_resolve() - find a function by a probe's name for it: an alias, a symbol of
+ *  the process, or kallsyms_lookup_name(). Return: as dp_symbol_map_resolve(). */
 int dp_probe_resolve(const char *name, struct dp_symbol *sym,
 		     struct dp_diag *diag);
-/** dp_probe_index() - Return: false if it is not registered. */
+/** dp_probe_index() - Return: false if @p is not registered. */
 bool dp_probe_index(const struct kprobe *p, u32 *index);
-/** dp_probe_at() - is there one of a kind at the address? */
+/** dp_probe_at() - is there a probe of this kind at the address? */
 bool dp_probe_at(u64 addr, char kind);
 
 /* gone.c */
-/** dp_probes_notice_gone() - whose code is no longer there? */
+/** dp_probes_notice_gone() - mark the probes whose code is not mapped any more */
 void dp_probes_notice_gone(void);
-/** dp_flags_refresh() - what the callers' structures say of their state */
+/** dp_flags_refresh() - write each probe's state to its caller's structure */
 void dp_flags_refresh(void);
 
 /* kprobe.c */
 int dp_probe_enable(struct kprobe *p, bool enabled);
 
 /* report.c */
-/** dp_report_collect() - under the lock: put what has happened into words */
+/** dp_report_collect() - put what has happened into words. Context: library lock held. */
 void dp_report_collect(void);
-/** dp_report_deliver() - without it: tell the program */
+/** dp_report_deliver() - tell the program. Context: library lock not held. */
 void dp_report_deliver(void);
 
 /* handler.c */
-/** dp_handler_needs() - what has to be saved around a handler: enum
- *  dp_insn_state, and how many xmm registers */
+/** dp_handler_needs() - registers to save around a handler: enum dp_insn_state, and how
+ *  many xmm registers */
 u8 dp_handler_needs(const void *handler);
 
 /* kretprobe.c */
-/** dp_pool_leave() - of a struct dp_instance_pool: nobody enters any more */
+/** dp_pool_leave() - no call takes an instance of the pool any more: free it later */
 void dp_pool_leave(struct dp_instance_pool *instance_pool);
 
 /* blacklist.c */
@@ -199,7 +196,7 @@ struct dp_forbidden {
 
 typedef bool dp_forbidden_fn(const struct dp_forbidden *range, void *arg);
 
-/** dp_blacklist_visit() - all of them, until @instance returns true. Return: whether it has. */
+/** dp_blacklist_visit() - visit all ranges until @visit returns true. Return: whether it did. */
 bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg);
 /** dp_blacklisted() - may this address not be probed? Return: why, or NULL. */
 const char *dp_blacklisted(u64 addr);

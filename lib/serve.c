@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * serve: the threads that run handlers for other processes.
+ * serve: the threads that answer upcalls.
  *
- *   probed thread ── calls ──► one of those that are idle ──► handler ──► answer
- *                              if none is left, another one is made first
+ *   probed thread ── upcall ──► idle worker ──► handler ──► answer
+ *                               the last idle worker makes another one first
  *
- * And one, the owner, that holds the robust futex by which the process knows that we
- * are there, and notices when it is not there itself. It runs nothing else: its list
- * of robust futexes is its own, not libc's. What links it is in our memory; only the
- * futex is where the process can write.
+ * The owner is another thread. It holds the robust futex by which the kernel tells the
+ * process of the tool's end, and notices the end of the process. It runs no handler,
+ * because its robust list is its own, not libc's. The list's links are in our memory;
+ * the process can write to the futex only.
  *
- * The process may write anything to what both have, at any time. A call is copied out
- * before it is looked at. How many run, and in which places, is counted here. And no
- * thread waits only for what the process does.
+ * The process may write anything to the shared memory at any time. A worker copies an
+ * upcall before it reads it. Running handlers, and their places, are counted in our own
+ * memory. No thread waits without a limit for an action of the process.
  *
  * Lock: dp_foreign_state, under that of uprobe.c or none (DESIGN.md, Locks).
  */
@@ -39,10 +39,10 @@
 
 #define LOOK_MS 500
 #define LINGER_S 2
-#define FRUITLESS 64 /* so often a thread is woken for nothing before it naps */
+#define FRUITLESS 64 /* wakes without an upcall, before a thread naps */
 #define NAP_NS 1000000
 #define OWNER_STACK 65536
-#define SPARE 2 /* threads with nothing to do that stay */
+#define SPARE 2 /* idle threads that stay */
 
 _Static_assert(sizeof(struct pt_regs) == sizeof(((struct dp_upcall *)0)->regs),
 	       "registers");
@@ -72,7 +72,7 @@ static int make_thread(void *(*function)(void *), struct dp_foreign *f,
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	if (stack)
 		pthread_attr_setstacksize(&attr, stack);
-	/* What the processor raises in a handler is to end the program as ever. */
+	/* A signal that the processor raises in a handler still ends the program. */
 	sigfillset(&most);
 	pthread_sigmask(SIG_SETMASK, &most, &mask);
 	__atomic_fetch_add(&f->refs, 1, __ATOMIC_RELAXED);
@@ -111,7 +111,7 @@ static void watch(struct dp_foreign *f)
 		poll(p, 2, LOOK_MS);
 		if (!p[1].revents)
 			look(f);
-		/* It stays readable for as long as we have not looked. */
+		/* The pidfd stays readable until look() gets the lock. */
 		if (p[0].revents &&
 		    !__atomic_load_n(&f->ending, __ATOMIC_ACQUIRE))
 			poll(&p[1], 1, 1);
@@ -140,7 +140,7 @@ static void *keep(void *arg)
 	return NULL;
 }
 
-/* --- those that run handlers --- */
+/* --- workers --- */
 
 static bool move(struct dp_upcall *upcall, u32 from, u32 to)
 {
@@ -148,14 +148,14 @@ static bool move(struct dp_upcall *upcall, u32 from, u32 to)
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/** struct call - what a thread asks for, out of its process's reach
+/** struct call - copy of an upcall, which the process cannot write
  *  @place: number of its struct dp_upcall */
 struct call {
 	u32 place, tid, probe;
 	struct pt_regs regs;
 };
 
-/* In each place one handler at most runs for us, whatever @state says. */
+/* We run at most one handler for each place, whatever @state says. */
 static bool occupy(struct dp_foreign *f, u32 i)
 {
 	struct dp_upcall *upcall = &f->upcalls->v[i];
@@ -182,7 +182,7 @@ static void copy_call(const struct dp_upcall *upcall, struct call *call)
 		to[i] = from[i];
 }
 
-/* Return: false: there is none. */
+/* Take an upcall that waits. Return: false: there is none. */
 static bool take(struct dp_foreign *f, struct call *call)
 {
 	u32 n = dp_few(&f->upcalls->high, f->nr_upcalls), i;
@@ -197,7 +197,7 @@ static bool take(struct dp_foreign *f, struct call *call)
 	return false;
 }
 
-/* Whose handler is it, if he still wants to be called, and here? */
+/* Return: the probe's client, with a reference; NULL: it is off, or not at @ip. */
 static struct dp_client *client_of(struct dp_foreign *f, u32 probe, u64 ip)
 {
 	struct dp_client *c = NULL;
@@ -214,7 +214,7 @@ static struct dp_client *client_of(struct dp_foreign *f, u32 probe, u64 ip)
 	return c;
 }
 
-/* A handler may send signals to the thread: it is to be one of the process. */
+/* A handler may send signals to the thread, so it has to be a thread of the process. */
 static pid_t checked(const struct dp_foreign *f, pid_t tid)
 {
 	if (tid > 0 && (!syscall(SYS_tgkill, f->pid, tid, 0) || errno != ESRCH))
@@ -222,8 +222,8 @@ static pid_t checked(const struct dp_foreign *f, pid_t tid)
 	return f->pid;
 }
 
-/* The number that a thread has for us, which sees it under another one in a
- * namespace of its own; of one that is not there that of the process. */
+/* Translate a thread id from the process's pid namespace to ours. Return: the thread's id,
+ * or the process's if there is no such thread. */
 static pid_t tid_here(const struct dp_foreign *f, u32 tid)
 {
 	char path[64], line[256], *last;
@@ -264,8 +264,8 @@ static void run(struct dp_foreign *f, struct dp_client *c, struct call *call)
 	dp_probed = NULL;
 }
 
-/* Who has waited too long does not look at the answer. The place may be asked for again
- * as soon as that is there. */
+/* A thread whose wait has timed out does not read the answer. Another upcall may take the
+ * place as soon as the answer is written. */
 static void answer(struct dp_foreign *f, u32 place)
 {
 	struct dp_upcall *upcall = &f->upcalls->v[place];
@@ -294,8 +294,8 @@ static void serve(struct dp_foreign *f, struct call *call)
 		dp_client_put(c);
 }
 
-/* Nobody but the process can wake us for a hit, and it may take our end back: so none
- * waits without a limit. */
+/* Only the process wakes us for a hit, and it can undo the change that tells of our end.
+ * So the wait has a limit. */
 static void linger(struct dp_foreign *f, u32 calls)
 {
 	const struct timespec while_ = { LINGER_S, 0 };
@@ -306,8 +306,8 @@ static void linger(struct dp_foreign *f, u32 calls)
 
 static void *work(void *arg);
 
-/* This thread may not come back for long: there has to be one that looks. Who is awake
- * does so before it sleeps. */
+/* This thread may be busy for long, so another worker has to look for upcalls. A worker
+ * that is awake looks before it sleeps. */
 static void set_to_work(struct dp_foreign *f)
 {
 	bool more;
@@ -330,7 +330,7 @@ static void set_free(struct dp_foreign *f)
 	pthread_mutex_unlock(&dp_foreign_state);
 }
 
-/* One that has had nothing to do since @since goes, if there are enough without it. */
+/* A worker that has been idle since @since ends, if enough others are idle. */
 static bool may_go(struct dp_foreign *f, time_t since)
 {
 	bool may = __atomic_load_n(&f->ending, __ATOMIC_SEQ_CST);
@@ -344,7 +344,7 @@ static bool may_go(struct dp_foreign *f, time_t since)
 	return may;
 }
 
-/* It may take as long as handlers do that others run meanwhile. One of us does it. */
+/* This may take as long as the handlers that other workers run. One worker does it. */
 static void see_to_filter(struct dp_foreign *f)
 {
 	if (!dp_process_installs_filter(f->proc) ||
@@ -358,8 +358,7 @@ static void see_to_filter(struct dp_foreign *f)
 	__atomic_store_n(&f->installing_filter, false, __ATOMIC_RELEASE);
 }
 
-/* A process that wakes us all the time, for nothing, is not to have a processor of ours
- * for it. */
+/* A process that wakes us all the time without an upcall gets no whole processor. */
 static void rest(u32 *fruitless)
 {
 	const struct timespec nap = { 0, NAP_NS };
@@ -426,7 +425,7 @@ void dp_serve_end(struct dp_foreign *f)
 	__atomic_store_n(&f->upcalls->owner, 0, __ATOMIC_RELEASE);
 	if (write(f->stop, &one, sizeof(one)) < 0)
 		return;
-	/* So that no one waits any more, here or there. */
+	/* Wake all threads that wait, here and in the process. */
 	__atomic_fetch_add(&f->upcalls->calls, 1, __ATOMIC_SEQ_CST);
 	futex(&f->upcalls->calls, FUTEX_WAKE, INT_MAX, NULL);
 	for (i = 0; i < f->nr_upcalls; i++)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * service: what the tool may ask of this process, and how its threads come to do it.
+ * service: orders of the tool to this process, carried out by one of its threads.
  *
- * A thread that is asked was asleep in a system call. It has no room to speak of on
- * its own stack, so the work is done on one of ours.
+ * The thread was asleep in a system call. Its own stack may have little room, so it works
+ * on a stack of the service.
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
@@ -22,9 +22,9 @@ static struct dp_service *service;
 static bool in_handler; /* the thread that carries out the order */
 
 /*
- * dp_service_entry(number): called on a stack that is somebody else's, and not
- * aligned. Nothing need be preserved. When the order is done the stack is free
- * for the next one, so that is said from here.
+ * dp_service_entry(number): called on the program's stack, which is not aligned. No
+ * register has to be preserved. dp_service_done() frees the service's stack for the next
+ * order, so it is called on the program's stack.
  */
 __asm__(".text\n"
 	".globl dp_service_entry\n"
@@ -52,7 +52,7 @@ u64 dp_service_claim(u64 number) __attribute__((visibility("hidden")));
 void dp_service_work(void) __attribute__((visibility("hidden")));
 void dp_service_done(u64 number) __attribute__((visibility("hidden")));
 
-/* Return: the stack to work on; 0: another was meant. */
+/* Return: the stack to work on; 0: the order has another number. */
 u64 dp_service_claim(u64 number)
 {
 	u64 asked = number << 32 | DP_SERVICE_ASKED;
@@ -61,7 +61,7 @@ u64 dp_service_claim(u64 number)
 					 number << 32 | DP_SERVICE_RUNS, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return 0;
-	/* It is told by the stack, so not on ours. */
+	/* dp_self_in_handler() looks at the stack, so not on the service's. */
 	in_handler = dp_self_in_handler();
 	return (u64)service->stack + DP_SERVICE_STACK;
 }
@@ -124,7 +124,7 @@ static int carry_out(void)
 	}
 }
 
-/* The thread may hold our locks itself, so that waiting could be for ever. */
+/* The thread may hold our locks itself, so it must not wait for them. */
 static bool is_busy(void)
 {
 	return in_handler || dp_self_busy() || dp_compat_busy();
@@ -146,7 +146,7 @@ void dp_service_work(void)
 	errno = error;
 }
 
-/* In any handler: no libc, no lock. The oldest line makes room. */
+/* Called in any handler: no libc, no lock. The oldest line is overwritten. */
 void dp_service_log(int level, const char *text, size_t len)
 {
 	u64 n, seq;
@@ -158,7 +158,7 @@ void dp_service_log(int level, const char *text, size_t len)
 	n = __atomic_fetch_add(&service->next, 1, __ATOMIC_RELAXED);
 	line = &service->lines[n % DP_SERVICE_LINES];
 	seq = __atomic_load_n(&line->seq, __ATOMIC_RELAXED);
-	/* Somebody has been at it for a whole round, or has overtaken us. */
+	/* Another thread has been writing it for a whole round, or has overtaken us. */
 	if (seq & 1 || seq > 2 * n ||
 	    !__atomic_compare_exchange_n(&line->seq, &seq, 2 * n + 1, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
@@ -215,7 +215,7 @@ void dp_service_knobs(bool enabled, bool optimization)
 	service->knobs[DP_KNOB_OPTIMIZATION] = optimization;
 }
 
-/* The child's copy: nothing is asked of it yet, and it has no probes. */
+/* The fork child's copy: it has no order yet, and no probes. */
 static void in_child(void)
 {
 	service->owner = (u32)getpid();
@@ -230,7 +230,7 @@ void dp_service_open(void)
 	struct rlimit limit;
 	int fd;
 
-	/* To be larger than that is answered with a signal. */
+	/* A file larger than the limit would raise SIGXFSZ. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) ||
 	    limit.rlim_cur < sizeof(*service))
 		return;

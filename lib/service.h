@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * service: what the tool may ask of a process that uses libdprobes.
+ * service: the tool's interface to a process that uses libdprobes.
  *
- * A private mapping with a name, so that the tool finds it in /proc/PID/maps and a
- * fork child has its own. The tool reads what it likes. To have something done it
- * writes an order, and has a thread of the process call @entry with the order's
- * number. One tool at a time: it holds DP_LOCK_ORDER (proc/attach/lock.c).
+ * struct dp_service lies in a private mapping with a name. The tool finds it in
+ * /proc/PID/maps, and a fork child has its own copy. The tool may read all of it. To give
+ * an order, the tool writes it and makes a thread of the process call @entry with the
+ * order's number. One tool at a time holds DP_LOCK_ORDER (proc/attach/lock.c).
  *
  *     IDLE ─► ASKED ─► RUNS ─► DONE ─► IDLE      a number in the upper half,
  *     tool    tool    library library  tool      the state in the lower
  *
- * Who comes with a number that is not the one asked for goes away again, so a
- * tool may die at any point.
+ * A thread that comes with another number than the order's returns at once, so a tool may
+ * die at any point.
  */
 #ifndef DP_SERVICE_H
 #define DP_SERVICE_H
@@ -42,15 +42,15 @@ enum dp_service_verb {
 	DP_SERVICE_TURN, /* words: number of a knob, 0 or 1 */
 };
 
-/** enum dp_service_knob - over all probes of the process; 1 at first */
+/** enum dp_service_knob - a switch over all probes of the process; 1 at first */
 enum dp_service_knob {
 	DP_KNOB_ENABLED,
 	DP_KNOB_OPTIMIZATION,
 	DP_KNOBS,
 };
 
-/** struct dp_service_module - one that is loaded
- *  @forked: in a parent; its probes are not here */
+/** struct dp_service_module - a loaded module
+ *  @forked: a parent process loaded it; its probes are not in this process */
 struct dp_service_module {
 	char name[64];
 	char path[256];
@@ -59,8 +59,8 @@ struct dp_service_module {
 	u32 forked;
 };
 
-/** struct dp_service_line - of the modules' messages; @seq of line n is 2n + 2 when
- *  it is written, 2n + 1 until then */
+/** struct dp_service_line - a line of the modules' messages
+ *  @seq: of line n: 2n + 1 while it is being written, 2n + 2 afterwards */
 struct dp_service_line {
 	u64 seq;
 	u16 len;
@@ -76,15 +76,15 @@ struct dp_service {
 	u64 state;
 	u32 verb;
 	s32 err;
-	u32 refused; /* nothing has been done, and it is worth asking again */
+	u32 refused; /* nothing was done; the tool may try again */
 	u32 order_len;
 	struct dp_diag diag;
 	char order[DP_SERVICE_ORDER]; /* words, a line each */
-	u32 changes; /* of @modules; odd while one is made */
+	u32 changes; /* of @modules; odd during a change */
 	u32 nr_modules;
 	struct dp_service_module modules[DP_SERVICE_MODULES];
 	u32 knobs[DP_KNOBS];
-	u64 next; /* line */
+	u64 next; /* number of the next line */
 	u64 lost;
 	struct dp_service_line lines[DP_SERVICE_LINES];
 	u8 guard[DP_SERVICE_PAGE] __attribute__((aligned(4096)));

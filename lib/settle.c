@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* settle: are there handlers that still run, and when have they ended? */
+/* settle: wait until the handlers that run now have ended. */
 #define DP_NO_MODULE_NOTE
 #include "lib/self.h"
 #include "agent/image.h"
@@ -19,10 +19,10 @@
 
 #define NAP_NS 50000
 #define NAPS_BEFORE_LOOK 200
-/* Up its stack, out of a jprobe's handler */
+/* A stack pointer at most this far above a jprobe handler's has left the handler */
 #define JPROBE_AWAY (8u << 20)
 
-/* Of each stack: see wait_for() */
+/* By handler stack: see wait_for() */
 static u64 left_at[DP_STACKS];
 
 static const struct dp_stack *stack_at(u32 i)
@@ -31,7 +31,7 @@ static const struct dp_stack *stack_at(u32 i)
 			(u64)(i + 1) * DP_STACK_SIZE - sizeof(struct dp_stack));
 }
 
-/* Where a thread is that sleeps. Return: false if it does not. */
+/* Read where a sleeping thread is. Return: false if the thread does not sleep. */
 static bool ask_kernel(u32 tid, u64 *sp, u64 *pc)
 {
 	char path[64], text[256], *field;
@@ -57,7 +57,7 @@ static bool ask_kernel(u32 tid, u64 *sp, u64 *pc)
 	return *sp;
 }
 
-/* Where any thread is: somebody has to stop it for that. */
+/* Read where any thread is; the helper stops the thread for that. */
 static bool ask_helper(u32 tid, u64 *sp, u64 *pc)
 {
 	const struct dp_helper_order order = { .pid = getpid(),
@@ -84,8 +84,8 @@ static bool in_engine(u64 pc)
 	return pc - dp_self.base < DP_AGENT_TEXT;
 }
 
-/* A thread that has left its handler by siglongjmp, or has ended in one, will
- * never say so. On its way in it is not there yet. */
+/* Has the thread left its handler by siglongjmp, or ended in it? Such a thread does not
+ * clear its busy flag. A thread in the engine may be on its way into a handler. */
 static bool has_left(const struct dp_stack *s)
 {
 	u64 sp, pc;
@@ -101,7 +101,7 @@ static bool has_left(const struct dp_stack *s)
 	       sp - s->alt_sp >= s->alt_size;
 }
 
-/* A thread that is in the library is in none, and may be waiting for us. */
+/* A thread in the library is in no handler, and may be waiting for our lock. */
 static bool is_in_handler(const struct dp_stack *s)
 {
 	u32 busy = __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE);
@@ -109,9 +109,9 @@ static bool is_in_handler(const struct dp_stack *s)
 	return busy && busy != DP_BUSY_SELF;
 }
 
-/* Looking costs more each time, and finds nothing where a handler is just slow.
- * Who has left has done so until his next hit: @left_at is one more than his
- * hits then. */
+/* A look is costly, and finds nothing if the handler is only slow, so looks become rarer.
+ * A thread that has left its handler is not waited for until its next hit: @left_at is
+ * its number of hits at that time, plus 1. */
 static void wait_for(const struct dp_stack *s, u64 *left_at)
 {
 	const struct timespec nap = { 0, NAP_NS };
@@ -140,7 +140,7 @@ static bool is_taken(u32 by)
 	return by && !(by & DP_OWNER_COMES);
 }
 
-/* The first one from @i on that some thread has, or NULL. */
+/* Return: the first stack from @i on that a thread owns, or NULL. */
 static const struct dp_stack *taken_from(u32 *i)
 {
 	const u32 *owners = (void *)((char *)dp_self.arena +
@@ -174,7 +174,7 @@ void dp_self_settle(void)
 	const struct dp_stack *s;
 	u32 i;
 
-	/* Who does not see what we have changed is seen to be busy. */
+	/* After this, a thread that has not seen our change is seen as busy. */
 	dp_self.text.target.ops->sync(&dp_self.text.target);
 	for (i = 0; (s = taken_from(&i)); i++)
 		if (s != dp_self_stack())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * text: one's own code and address space.
+ * text: the process's own code and address space.
  *
- * Nothing is ever writable and executable at once. No descriptor is kept: a
- * program that closes all it finds would give our number to another file.
+ * No mapping is ever writable and executable at once. No descriptor is kept: if the program
+ * closes all descriptors, another file can get our number.
  */
 #include "lib/text.h"
 #include "port.h"
@@ -53,7 +53,7 @@ static int text_sync(struct dp_target *target)
 
 	if (!syscall(SYS_membarrier, cmd, 0, 0))
 		return 0;
-	/* The first time, and in a fork child. */
+	/* Register at the first call, and in a fork child. */
 	if (errno == EPERM &&
 	    !syscall(SYS_membarrier,
 		     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0,
@@ -95,8 +95,8 @@ void dp_text_close(struct dp_text *text)
 	text->mem = -1;
 }
 
-/* Named, so that it is known for what it is, and with nobody who could write it: the
- * descriptor is closed, and what is written through /proc is ours alone. */
+/* A mapping with a name, for /proc/PID/maps. Nothing can write to the file, because the
+ * descriptor is closed. Writes through /proc/PID/mem stay private to this process. */
 int dp_code_map(u64 addr, u64 size)
 {
 	void *to = (void *)addr, *got;
@@ -105,7 +105,7 @@ int dp_code_map(u64 addr, u64 size)
 
 	if (fd < 0)
 		return -ENOMEM;
-	/* SIGXFSZ would be the program's. */
+	/* Without the check the program would get SIGXFSZ. */
 	if (dp_limits_file(size) || ftruncate(fd, (off_t)size))
 		err = -ENOMEM;
 	got = err ? MAP_FAILED :

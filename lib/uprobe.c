@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * uprobe: which probes of other processes are registered.
+ * uprobe: the registered probes of other processes.
  *
- * A client has a reference of who registered it, and one of each handler that runs.
- * The last one takes it out for good, and with the last client of a process goes what
- * is in there.
+ * A client has a reference of its registration, and one of each handler that runs. The
+ * last reference frees the client. After the last client of a process, the agent leaves
+ * the process.
  *
  * Lock: "Uprobes", and dp_foreign_state under it (DESIGN.md, Locks).
  */
@@ -22,10 +22,10 @@
 #define AT_ONCE 128
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sigset_t saved; /* of who has the lock */
+static sigset_t saved; /* signal mask of the thread with the lock */
 static struct dp_client *buckets[BUCKETS];
 
-/* A signal handler that comes here again would wait for itself. */
+/* With signals blocked: a signal handler that comes here again would wait for ever. */
 void dp_foreign_lock(void)
 {
 	sigset_t all, mask;
@@ -160,7 +160,7 @@ static int add_self(struct dp_client **clients, u32 n)
 	return err;
 }
 
-/* What was unregistered in a handler of its own, where it could not be freed. */
+/* Clients that were unregistered in a handler, where they could not be freed. */
 static struct dp_client *released;
 
 static void release_gone(struct dp_client *c)
@@ -183,7 +183,7 @@ static void dig_up(void)
 	dp_foreign_unlock();
 	for (; c; c = next) {
 		next = c->next;
-		/* Waits for its handlers. */
+		/* This waits for the client's handlers. */
 		unregister_kprobe(&c->kp);
 		free(c);
 	}
@@ -200,7 +200,7 @@ static void finish_self(struct dp_client *c)
 		free(c);
 }
 
-/* The first @n are of one process. */
+/* Add @n uprobes of one process. */
 static int add(struct uprobe **us, struct dp_client **clients, u32 n,
 	       void (*gone)(struct uprobe *u))
 {
@@ -236,7 +236,7 @@ static u32 of_one_process(struct uprobe **us, u32 n)
 	return same;
 }
 
-/* Return: how many of them there are now. */
+/* Return: how many were registered; they are in @clients. */
 static u32 remove_all(struct uprobe **us, u32 n, struct dp_client **clients)
 {
 	u32 found = 0, i, k;
@@ -265,7 +265,7 @@ static void discard(struct dp_client *c)
 	free(c);
 }
 
-/* With the lock held. */
+/* Context: lock held. */
 static void retire(struct dp_client *c)
 {
 	struct dp_foreign *f = c->at;
@@ -310,7 +310,7 @@ static void finish(struct dp_client **clients, u32 n, bool wait)
 		if (!clients[i]->interrupt || !clients[i]->at)
 			wait_for_handlers(clients[i]);
 		else if (!dp_injected_settle(clients[i]))
-			/* Its number is not given to another one. */
+			/* No other probe gets its index. */
 			clients[i]->linked = true;
 	for (i = 0; i < n; i++)
 		if (clients[i]->at)
@@ -392,7 +392,7 @@ int register_uprobe(struct uprobe *u)
 	return register_uprobes(&u, 1);
 }
 
-/* Nothing is allocated: it may be a handler inside malloc(). */
+/* Nothing is allocated: the caller may be a handler inside malloc(). */
 void unregister_uprobes(struct uprobe **us, int num)
 {
 	struct dp_client *clients[AT_ONCE];
@@ -449,7 +449,7 @@ void *dp_uprobe_there(const struct uprobe *u, const void *variable)
 	return there;
 }
 
-/* Those that belong to a module. */
+/* Find the uprobes of a module. */
 static u32 find_within(const char *start, size_t size, struct uprobe **us)
 {
 	struct dp_client *c;
@@ -490,7 +490,7 @@ static void after_fork(void)
 	dp_foreign_unlock();
 }
 
-/* Nothing that a parent probes is probed by its child, too. */
+/* A fork child probes no process of its parent's. */
 static void in_child(void)
 {
 	pthread_mutex_unlock(&dp_foreign_state);

@@ -2,12 +2,12 @@
 /*
  * uretprobe: calls of functions in other processes, from entry to exit.
  *
- * Made of uprobes: one on the entry, and one on each exit of the function. A call is
- * known by the place of its return address, where the stack pointer stands again at
- * each exit. What is kept of it is here, not in the process.
+ * A return probe is a uprobe on the entry, and a uprobe on each exit of the function. The
+ * key of a call is its slot, where the stack pointer stands again at each exit. Calls are
+ * kept in our memory, not in the process's.
  *
- * Lock: "return probes of others", under that of uprobe.c or none; and one of each function,
- * under none (DESIGN.md, Locks).
+ * Locks: "return probes of others", under the lock of uprobe.c or none; "one function's
+ * calls", under none (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
@@ -27,7 +27,7 @@
 
 #define BUCKETS 256
 
-/** struct call - @slot: address of its return address */
+/** struct call - a tracked call; @slot: address of its return address */
 struct call {
 	struct uretprobe_instance ri; /* first */
 	u64 slot;
@@ -36,7 +36,7 @@ struct call {
 
 struct function;
 
-/** struct site - its entry, or an exit: see struct dp_exit; @cc: the condition */
+/** struct site - an entry, or an exit: see struct dp_exit; @cc: the condition */
 struct site {
 	struct uprobe u; /* first */
 	struct function *of;
@@ -46,8 +46,8 @@ struct site {
 
 /**
  * struct function - a return probe as it was registered
- * @lock: of the calls
- * @refs: sites that are registered, or whose handlers run
+ * @lock: guards @calls and @nr_calls
+ * @refs: number of sites that are registered, or whose handlers run
  */
 struct function {
 	struct uretprobe *rp;
@@ -90,7 +90,7 @@ static struct call *take_out(struct function *f, u64 slot)
 	return c;
 }
 
-/* One that was here has been left otherwise. */
+/* An older call with the same slot was abandoned. */
 static void put_in(struct function *f, struct call *c)
 {
 	struct call **at, *was;
@@ -136,7 +136,7 @@ static void on_entry(struct uprobe *u, struct pt_regs *regs)
 		put_in(f, c);
 }
 
-/* Somebody else's call, who has the end of the function in common with it? */
+/* Is it this call that ends? Functions can share an exit. */
 static bool is_it(const struct call *c)
 {
 	unsigned long now;
@@ -153,7 +153,7 @@ static void on_exit_site(struct uprobe *u, struct pt_regs *regs)
 
 	if (s->conditional && !dp_condition(s->cc, regs->flags))
 		return;
-	/* None is there of a call that was entered before, or not followed. */
+	/* There is no @c if the call began before the probe, or was missed. */
 	c = take_out(s->of, sp);
 	if (c && is_it(c) && s->of->handler) {
 		c->ri.jumped = s->tail;
@@ -203,7 +203,7 @@ static void unlink_function(struct function *f)
 	pthread_mutex_unlock(&lock);
 }
 
-/* One of its sites is not probed any more. */
+/* A site of the function is not probed any more. */
 static void gone(struct uprobe *u)
 {
 	struct function *f = ((struct site *)u)->of;
@@ -356,7 +356,7 @@ void unregister_uretprobe(struct uretprobe *rp)
 		*find(rp) = f->next;
 		all = f->all;
 		nr = f->nr;
-		f->all = NULL; /* ours: it may go with the last of them */
+		f->all = NULL; /* freed here: @f may go with its last site */
 	}
 	pthread_mutex_unlock(&lock);
 	unregister_uprobes(all, (int)nr);

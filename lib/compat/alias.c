@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* alias: functions that stand for those which a module names. */
+/* alias: functions that stand for names in modules. */
 #include "lib/compat/compat.h"
 
 struct dp_compat_hooks dp_compat_hooks;
 
-/* Entries are added in front and stay: a handler may be reading them. */
+/* Entries are added in front and never freed: a handler may be reading them. */
 struct alias {
 	struct alias *next;
 	char *name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* check: what a module needs, read from its file before any of it runs. */
+/* check: read a module's needed symbols from its file before any of its code runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "sym/elf/headers.h"
 #include <dprobes-module.h>
 
-/* What compilers and their start files put into every shared object. */
+/* Symbols that compilers and their start files put into every shared object. */
 static bool of_toolchain(const char *name)
 {
 	static const char *const names[] = {
@@ -37,7 +37,7 @@ static bool of_toolchain(const char *name)
 	return false;
 }
 
-/* Names what is missing, up to ten; the rest is a number. */
+/* Name up to ten missing symbols. */
 static void note(struct dp_diag *diag, const char *path, const char *name,
 		 int n)
 {

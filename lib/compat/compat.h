@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * compat: what kernel probe modules call, made for a process.
+ * compat: kernel functions that probe modules call, made for a process.
  *
- * All of this but module.c runs in handlers: inside malloc, in a signal handler,
- * on a stack of 16 KB, in code that holds libc's locks. So it calls no function
- * of libc, takes no lock that a handler could meet half-way, uses general
- * registers only and asks the kernel directly. tools/check-compat looks at the
- * objects' undefined names.
+ * All files but module.c, check.c and exports.c run in handlers: inside malloc, in a signal
+ * handler, on a stack of 16 KB, in code that holds libc's locks. So they call no function of
+ * libc, and take no lock that an interrupted thread may hold. They use general registers
+ * only, and make system calls directly. tools/check-compat checks the undefined names.
  */
 #ifndef DP_LIB_COMPAT_COMPAT_H
 #define DP_LIB_COMPAT_COMPAT_H
 
-/* Of what modules have of their own, the library has none. */
+/* Leave out what the headers define for modules only. */
 #define DP_COMPAT_LIBRARY
 
-/* What the headers declare is what the library exports. */
+/* The library exports all that these headers declare. */
 #pragma GCC visibility push(default)
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -64,7 +63,7 @@ static inline long dp_sys6(long nr, long a, long b, long c, long d, long e,
 #define dp_sys3(nr, a, b, c) \
 	dp_sys6(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
 
-/** dp_map() - fresh zeros. Return: NULL if there are none. */
+/** dp_map() - map zeroed memory. Return: NULL if there is none. */
 static inline void *dp_map(size_t size, int flags)
 {
 	/* PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS */
@@ -78,8 +77,8 @@ static inline void dp_unmap(void *p, size_t size)
 	dp_sys3(__NR_munmap, p, size, 0);
 }
 
-/** dp_map_first() - put what dp_map() has given to where all find it; of two at once, one
- *  gives it back. Return: what is there. */
+/** dp_map_first() - publish memory of dp_map() at @where. If another thread was first,
+ *  unmap @fresh. Return: the published memory. */
 static inline void *dp_map_first(void **where, void *fresh, size_t size)
 {
 	void *none = NULL;
@@ -93,7 +92,7 @@ static inline void *dp_map_first(void **where, void *fresh, size_t size)
 
 #define DP_MAP_NORESERVE 0x4000
 
-/* What a function whose last parameter is @fmt returns of @call, which has its @args */
+/* Evaluate @call with @args, in a variadic function whose last parameter is @fmt */
 #define DP_VARIADIC(call)                  \
 	({                                 \
 		va_list args;              \
@@ -103,12 +102,12 @@ static inline void *dp_map_first(void **where, void *fresh, size_t size)
 		result;                    \
 	})
 
-/** dp_file_read() - the beginning of a file. @size: of @buf; one byte is kept for
- *  a NUL. Return: how many bytes, or an errno. */
+/** dp_file_read() - read the beginning of a file. @size: of @buf, with one byte for a
+ *  NUL. Return: how many bytes, or an errno. */
 long dp_file_read(const char *path, char *buf, size_t size);
 
-/** dp_symbol_print() - what %pS, or without @offset %ps, makes of @addr.
- *  Return: its length. */
+/** dp_symbol_print() - print @addr as %pS does, or without @offset as %ps does.
+ *  Return: length of the text. */
 int dp_symbol_print(char *buf, size_t size, unsigned long addr, bool offset);
 
 #endif

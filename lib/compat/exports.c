@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * exports: what modules have of each other.
+ * exports: functions that modules export to each other.
  *
- * What a module exports is found by the dynamic linker, so it is shown to all as
- * soon as another module needs it, and not before. A name that the process has, too,
- * would be taken for that: then it is refused.
+ * The dynamic linker has to find an exported symbol. So the exporting module is opened with
+ * RTLD_GLOBAL as soon as another module needs the symbol, not before. If the process has
+ * another symbol of that name, the linker would find that, and the module is refused.
  */
 #include <dlfcn.h>
 #include <errno.h>

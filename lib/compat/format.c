@@ -69,7 +69,7 @@ static int digits_of(char *digits, u64 value, unsigned int base, bool upper)
 	return n;
 }
 
-/* What stands before the digits: a sign, or 0x. */
+/* Write what comes before the digits: a sign, or 0x. */
 static int prefix_of(char *prefix, const struct spec *spec, bool negative,
 		     unsigned int base, bool zero)
 {
@@ -243,7 +243,7 @@ static char separator_of(char c)
 	return c == 'C' ? ':' : c == 'D' ? '-' : c == 'N' ? '\0' : ' ';
 }
 
-/* @f stands behind the p. What is not known prints the address. */
+/* @f points behind the p. An unknown conversion prints the address. */
 static void put_pointer(struct out *out, const char *f, const void *p,
 			const struct spec *spec)
 {
@@ -279,7 +279,7 @@ static void put_pointer(struct out *out, const char *f, const void *p,
 		put_address(out, p, *spec);
 }
 
-/* Everything but a pointer. Return: false, it is not a conversion. */
+/* Print everything but a pointer. Return: false: it is not a conversion. */
 static bool put_plain(struct out *out, struct spec *spec, u64 value)
 {
 	static const struct {
@@ -356,7 +356,7 @@ static void put_formatted(struct out *out, const char *fmt, va_list args)
 	struct spec spec;
 	va_list ap;
 
-	/* A parameter of this type is a pointer, and its address another type. */
+	/* A va_list parameter decays to a pointer, so its address has another type. */
 	va_copy(ap, args);
 	while (*f) {
 		if (*f != '%') {

@@ -85,7 +85,7 @@ enum { FREE, BUSY, READY, BAD };
 
 static struct dp_image images[DP_IMAGES];
 
-/* Of struct stat, what is looked at. */
+/* The fields of struct stat that are read. */
 struct status {
 	unsigned long dev, ino;
 	unsigned long skip[4];
@@ -109,7 +109,7 @@ static bool load(struct dp_image *image, const struct dp_mapping *m)
 
 	if (fd < 0)
 		return false;
-	/* Some file systems show one device here and another there. */
+	/* Some file systems show another device in /proc/self/maps than in fstat(). */
 	if (!dp_sys3(__NR_fstat, fd, &status, 0) && status.ino == m->ino &&
 	    (short_dev(status.dev) == m->dev || m->dev >> 20 == 0) &&
 	    status.size > (long)sizeof(Elf64_Ehdr))
@@ -135,8 +135,8 @@ const struct dp_image *dp_image_get(const struct dp_mapping *m)
 						__ATOMIC_ACQUIRE))
 			break;
 		free = FREE;
-		/* Somebody, or we ourselves further out, may be loading it: then
-		 * it is loaded twice. */
+		/* A file that another thread, or this thread in an outer handler, is
+		 * loading now is loaded twice. */
 		if (state >= READY && image->dev == m->dev &&
 		    image->ino == m->ino)
 			return state == READY ? image : NULL;
@@ -168,7 +168,7 @@ static bool names_code_or_data(const Elf64_Sym *symbol)
 		type == STT_GNU_IFUNC);
 }
 
-/* Of several with one address: global before weak before local. */
+/* Among symbols with the same address: global before weak before local. */
 static int rank(const Elf64_Sym *symbol)
 {
 	int bind = ELF64_ST_BIND(symbol->st_info);
@@ -223,7 +223,7 @@ static void fill_symbol(const struct dp_image *image, unsigned long addr,
 	}
 }
 
-/* The kernel has mapped the main program where this says. */
+/* Is this a mapping of the main program? */
 static bool is_main(const struct dp_mapping *m)
 {
 	struct status own;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * image: the ELF files that are mapped in this process, read where handlers run.
+ * image: the ELF files that are mapped in this process, readable in handlers.
  *
- * Mappings come from /proc/self/maps each time; the files are mapped once, for
- * ever, and found again by device and inode.
+ * Mappings are read from /proc/self/maps each time. A file is mapped once, for ever, and
+ * found again by device and inode.
  */
 #ifndef DP_LIB_COMPAT_IMAGE_H
 #define DP_LIB_COMPAT_IMAGE_H
@@ -22,14 +22,14 @@ struct dp_mapping {
 	char path[256];
 };
 
-/** dp_mappings() - call @each until it returns true. Context: any.
- *  Return: whether one did. */
+/** dp_mappings() - call @each for each mapping until it returns true. Context: any.
+ *  Return: whether it did. */
 bool dp_mappings(bool (*each)(const struct dp_mapping *m, void *arg),
 		 void *arg);
 
 /**
  * struct dp_image - a mapped file
- * @elf: what its bytes say
+ * @elf: its parsed headers
  */
 struct dp_image {
 	int state;
@@ -37,16 +37,16 @@ struct dp_image {
 	struct dp_elf elf;
 };
 
-/** dp_image_get() - the file behind a mapping. Context: any. Return: NULL if it
- *  cannot be read, or is another one by now. */
+/** dp_image_get() - the file behind a mapping. Context: any. Return: NULL if the file
+ *  cannot be read, or its path leads to another file now. */
 const struct dp_image *dp_image_get(const struct dp_mapping *m);
-/** dp_image_bias() - what to add to the file's addresses. Return: false if no
- *  segment has what is mapped at @m. */
+/** dp_image_bias() - load bias: what to add to the file's addresses. Return: false if @m
+ *  maps no segment. */
 bool dp_image_bias(const struct dp_image *image, const struct dp_mapping *m,
 		   unsigned long *bias);
 
 /**
- * struct dp_symbol - what an address lies in
+ * struct dp_symbol - the symbol in which an address lies
  * @object: basename of the file; empty: the main program
  * @name: empty if no symbol covers it
  */

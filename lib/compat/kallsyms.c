@@ -38,7 +38,7 @@ int sprint_symbol_no_offset(char *buffer, unsigned long addr)
 	return dp_symbol_print(buffer, KSYM_SYMBOL_LEN, addr, false);
 }
 
-/* Names of objects are few, and callers keep them. */
+/* Names of objects are few, and callers keep pointers to them. */
 static char *keep(const char *object)
 {
 	static char kept[128][64];

@@ -2,7 +2,7 @@
 /* lock: spin locks, read-write locks and mutexes: a probe module's own (DESIGN.md, Locks). */
 #include "lib/compat/compat.h"
 
-/* The holder may have lost its processor: after a while, give ours up. */
+/* The holder may have lost its CPU: after a while, give up ours. */
 static void wait_a_little(unsigned int *turns)
 {
 	if (++*turns % 64)

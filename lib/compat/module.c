@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * module: probe modules are loaded into this process and out of it.
+ * module: load probe modules into this process, and unload them.
  *
- * Lock: "modules" (DESIGN.md, Locks): the first one.
+ * Lock: "modules" (DESIGN.md, Locks), the first in the order.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,11 +18,11 @@
 #include <dprobes-module.h>
 #include <linux/printk.h>
 
-/* Guards the list, and lets one load or unload happen at a time. */
+/* Guards @list, and serialises loads and unloads. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dp_compat_loaded *list;
 
-/* Where this library is, whether it is a shared one or part of the program. */
+/* Return: base of the object that holds this library: a shared library or the program. */
 static void *own_base(Dl_info *info)
 {
 	return dladdr((void *)dp_compat_load, info) ? info->dli_fbase : NULL;
@@ -37,7 +37,7 @@ static int is_ours(const char *name)
 	       own_base(&own) == other.dli_fbase;
 }
 
-static char only_gpl[128]; /* what the module needs of others, first name */
+static char only_gpl[128]; /* first GPL-only symbol that the module needs */
 
 static int is_known(const char *name)
 {
@@ -45,8 +45,7 @@ static int is_known(const char *name)
 	       dp_compat_export_find(list, name, only_gpl, sizeof(only_gpl));
 }
 
-/* A library that was loaded for somebody alone is shown to all, so that modules
- * find it. */
+/* If this library was loaded with RTLD_LOCAL, make it global, so that modules find it. */
 static void show_ourselves(void)
 {
 	Dl_info own;
@@ -150,7 +149,7 @@ static int add_alias(const char *text, struct dp_diag *diag)
 	return err ? dp_diag_set(diag, err, "no memory for an alias") : 0;
 }
 
-/* Fills in where its image is. */
+/* Fill in start and size of the module's image. */
 static int measure(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct dp_compat_loaded *loaded = arg;
@@ -168,7 +167,7 @@ static int measure(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* What is there of all versions of the interface. */
+/* Size of the fields that all versions of the interface have. */
 #define LEAST_SIZE offsetof(struct dp_compat_module, exports)
 
 static int check_license(const struct dp_compat_loaded *loaded,
@@ -244,7 +243,7 @@ static int start(struct dp_compat_loaded *loaded, const char *const *params,
 	return 0;
 }
 
-/* Nobody is to come into its code when it is gone. */
+/* Unregister the module's probes, so that no hit runs its code after it is unmapped. */
 static void sweep(const struct dp_compat_loaded *loaded)
 {
 	unsigned int n = 0;
@@ -320,7 +319,7 @@ int dp_compat_load(const char *path, const char *const *params, size_t nparams,
 	loaded = calloc(1, sizeof(*loaded));
 	if (loaded) {
 		loaded->name = name_of(path);
-		/* dlopen() looks for names without a slash elsewhere. */
+		/* dlopen() searches library paths for a name without a slash. */
 		if (asprintf(&loaded->path, "%s%s",
 			     strchr(path, '/') ? "" : "./", path) < 0)
 			loaded->path = NULL;

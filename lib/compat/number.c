@@ -20,7 +20,7 @@ static const char *take_base(const char *s, unsigned int *base)
 	return hex && *base == 16 ? s + 2 : s;
 }
 
-/* Return: behind the digits; @s if there is none. *@over: it is too large. */
+/* Return: behind the digits; @s if there are none. *@over: the number is too large. */
 static const char *take_digits(const char *s, unsigned int base, u64 *value,
 			       bool *over)
 {

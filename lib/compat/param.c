@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* param: texts become values of a module's parameters. */
+/* param: set a module's parameters from text. */
 #include "lib/compat/compat.h"
 #include "lib/compat/module.h"
 #include <dprobes-module.h>
 
-/* The size of a variable decides; its name says only what texts it takes. */
+/* The variable's size gives the range; its type's name gives the syntax only. */
 static int set_signed(void *addr, u32 size, const char *value)
 {
 	long long n;
@@ -46,7 +46,7 @@ static int set_truth(void *addr, u32 size, const char *value, bool invert)
 	return 0;
 }
 
-/* What it held before may be a constant of the module, so it is not freed. */
+/* The old string may be a constant of the module, so it is not freed. */
 static int set_charp(char **addr, const char *value)
 {
 	char *copy = kstrdup(value, GFP_KERNEL);
@@ -158,7 +158,7 @@ int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
 	return 0;
 }
 
-/* What a module names as the operations of a parameter. */
+/* Functions that modules name as the operations of a parameter. */
 #define DP_PARAM(kind, type, parse, format)                                    \
 	int param_set_##kind(const char *text, const struct kernel_param *kp)  \
 	{                                                                      \

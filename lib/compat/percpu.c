@@ -2,13 +2,13 @@
 /* percpu: copies of variables, one a processor. */
 #include "lib/compat/compat.h"
 
-/* Copies begin in lines of their own. */
+/* Each copy begins on a cache line of its own. */
 static size_t stride_of(const char *start, const char *stop)
 {
 	return ALIGN((size_t)(stop - start), 64);
 }
 
-/* The copies of a module's section, made once. */
+/* Make the copies of a module's section, once. */
 static char *make_copies(char *start, char *stop, void **copies)
 {
 	size_t size = (size_t)(stop - start), stride = stride_of(start, stop);
@@ -16,7 +16,7 @@ static char *make_copies(char *start, char *stop, void **copies)
 	char *fresh = dp_map(total, DP_MAP_NORESERVE);
 	unsigned int cpu;
 
-	/* Without memory there is one copy for all, which is as good but slow. */
+	/* Without memory all CPUs share one copy, which is correct but slow. */
 	if (!fresh)
 		return NULL;
 	for (cpu = 0; cpu < num_possible_cpus(); cpu++)
@@ -40,8 +40,8 @@ void *dp_compat_percpu(const volatile void *p, unsigned int cpu, char *start,
 }
 
 /*
- * Allocated ones: the first processor's part of one area is cut into units of
- * 64 bytes, a bit for each. The first unit of an allocation is a header.
+ * Allocated variables: the first CPU's part of one area is cut into units of 64 bytes.
+ * @taken has a byte for each unit. The first unit of an allocation is a header.
  */
 #define DP_UNIT 64
 #define DP_UNITS (DP_PERCPU_STRIDE / DP_UNIT)
@@ -59,7 +59,7 @@ static char *the_region(void)
 	return now;
 }
 
-/* Return: whether all of [@from, @from + @n) was free and is ours now. */
+/* Take the units [@from, @from + @n). Return: false: some unit was not free. */
 static bool take(size_t from, size_t n)
 {
 	size_t i;

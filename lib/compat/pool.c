@@ -6,7 +6,7 @@
 #define DP_BLOCK_USED 0x75736564u
 #define DP_BLOCK_FREE 0x66726565u
 
-/* In front of what the caller gets. */
+/* The header in front of the caller's memory. */
 struct block {
 	u32 state;
 	u32 class;
@@ -96,7 +96,7 @@ void *dp_pool_alloc(struct dp_pool *pool, size_t size)
 	return block + 1;
 }
 
-/* A pointer that nobody got from here is told by where it is and what is there. */
+/* Reject a pointer that the pool has not given out, by its address. */
 static struct block *block_of(struct dp_pool *pool, const void *p)
 {
 	size_t at = (size_t)((const char *)p - pool->base);

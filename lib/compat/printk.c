@@ -25,7 +25,7 @@ int dp_printk_set(void (*line)(int level, const char *text, size_t len,
 		fresh->line = line;
 		fresh->arg = arg;
 	}
-	/* The old one is kept: a handler may have just read the pointer. */
+	/* The old sink is never freed: a handler may have just read the pointer. */
 	__atomic_store_n(&sink, fresh, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -45,7 +45,7 @@ static void emit(int level, char *text, size_t len)
 		continue;
 }
 
-/* A backspace takes back what is before it: see KBUILD_MODNAME. */
+/* A backspace removes the character before it: see KBUILD_MODNAME. */
 static size_t take_back(char *text, size_t len)
 {
 	size_t i, n = 0;
@@ -88,7 +88,7 @@ int vprintk(const char *fmt, va_list args)
 		fmt += 2;
 		n -= 2;
 	}
-	/* The newline that ends a line in pieces: its pieces are lines already. */
+	/* A KERN_CONT newline prints nothing: each piece was printed as a line. */
 	if (n > 0 && !(more && n == 1 && *fmt == '\n'))
 		emit_lines(level, (char *)fmt, (size_t)n);
 	return n;
@@ -106,7 +106,7 @@ int __ratelimit(struct ratelimit_state *rs)
 	int missed;
 
 	if (!begin || now - begin > (unsigned long)rs->interval) {
-		/* One of those who see the end of the interval begins the next. */
+		/* One of the threads that see the interval's end begins the next. */
 		if (__atomic_compare_exchange_n(
 			    &rs->begin, &begin, now ? now : 1, false,
 			    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {

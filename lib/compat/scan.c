@@ -20,7 +20,7 @@ static void store(struct scan *scan, va_list *args, u64 value)
 	memcpy(to, &value, (size_t)scan->length);
 }
 
-/* A copy bounds the digits by the width; no number is longer than this. */
+/* A copy limits the digits to the width; no number is longer than @text. */
 static bool scan_number(struct scan *scan, va_list *args, unsigned int base,
 			bool negative_too)
 {
@@ -62,7 +62,7 @@ static bool in_set(const char *set, const char *end, char c)
 	return invert;
 }
 
-/* Characters up to the width, or, without @set, up to a space. */
+/* Store characters of @set up to the width; without @set, up to a space. */
 static bool scan_text(struct scan *scan, va_list *args, const char *set,
 		      const char *set_end)
 {
@@ -127,7 +127,7 @@ static const char *set_end(const char *f)
 	return f;
 }
 
-/* Return: it fits. scan->f is behind the conversion. */
+/* Return: whether the input matches. scan->f moves behind the conversion. */
 static bool convert(struct scan *scan, va_list *args)
 {
 	const char *set;

@@ -3,13 +3,13 @@
 #include "lib/compat/compat.h"
 #include "lib/compat/pool.h"
 
-/* Address space, not memory. Less where the limits allow no more. */
+/* Reserved address space, not memory. The size is halved where a limit is smaller. */
 #define DP_POOL_SIZE (1ul << 30)
 #define DP_POOL_SIZE_MIN (1ul << 22)
 
 static struct dp_pool pool;
 
-/* Whoever comes first reserves the region; of two at once, one gives it back. */
+/* The first thread reserves the area. Of two threads at once, one unmaps its own. */
 static struct dp_pool *the_pool(void)
 {
 	char *base = __atomic_load_n(&pool.base, __ATOMIC_ACQUIRE);
@@ -20,8 +20,8 @@ static struct dp_pool *the_pool(void)
 	while (!(base = dp_map(size, DP_MAP_NORESERVE)))
 		if ((size /= 2) < DP_POOL_SIZE_MIN)
 			return NULL;
-	/* The same for all who are here, or larger than what one of them has:
-	 * so the smallest counts, and it is set before the base. */
+	/* The first size set holds for all threads, and it is set before the base. A
+	 * thread whose area is smaller gives up. */
 	if (!__atomic_compare_exchange_n(&pool.size, &(size_t){ 0 }, size,
 					 false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE) &&
@@ -114,7 +114,7 @@ void *vzalloc(unsigned long size)
 
 unsigned long __get_free_pages(gfp_t gfp, unsigned int order)
 {
-	/* Fresh from the kernel they are always zero. */
+	/* Fresh pages from the kernel are always zero. */
 	return order > 10 ? 0 : (unsigned long)dp_map(4096ul << order, 0);
 }
 

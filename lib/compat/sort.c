@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* sort: a heap, which needs no memory besides. */
+/* sort: heapsort, which needs no more memory. */
 #include "lib/compat/compat.h"
 
 struct heap {
@@ -30,7 +30,7 @@ static bool is_less(const struct heap *h, size_t i, size_t k)
 	return h->compare(h->base + i * h->size, h->base + k * h->size) < 0;
 }
 
-/* What is at @i goes down to where nothing below it is larger. */
+/* Move the element at @i down until no element below it is larger. */
 static void sink(const struct heap *h, size_t i, size_t n)
 {
 	size_t child;

@@ -16,7 +16,7 @@ static void from_regs(struct dp_unwind *unwind, const struct pt_regs *regs)
 	memcpy(unwind->reg, reg, sizeof(reg));
 }
 
-/* Where the caller of this stands, as far as a trace needs it. */
+/* Fill in the caller's registers, as far as a trace needs them. */
 static __always_inline void from_here(struct dp_unwind *unwind)
 {
 	memset(unwind, 0, offsetof(struct dp_unwind, window));
@@ -61,7 +61,7 @@ unsigned int stack_trace_save_regs(struct pt_regs *regs, unsigned long *store,
 	return collect(&unwind, store, size, skip);
 }
 
-/* In a handler the program's stack counts, not ours. */
+/* In a handler, trace the program's stack, not the handler's. */
 static const struct pt_regs *hit_regs(void)
 {
 	return dp_compat_hooks.hit_regs ? dp_compat_hooks.hit_regs() : NULL;
@@ -77,7 +77,7 @@ unsigned int noinline stack_trace_save(unsigned long *store, unsigned int size,
 		from_regs(&unwind, regs);
 	else
 		from_here(&unwind);
-	/* This function itself is not of interest. */
+	/* Leave out this function itself. */
 	return collect(&unwind, store, size, regs ? skip : skip + 1);
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* task: the current thread, and the processors. */
+/* task: the current thread, and the CPUs. */
 #include "lib/compat/compat.h"
 
 /*
- * Each thread has its task_struct in storage of its own, together with its
- * parent's. They are filled at the first use, and again in a fork child: there the
- * word of the generation is zero, because its page is wiped at a fork, and the
- * next generation's number is put there.
+ * A thread's task_struct and its parent's are in thread-local storage. They are filled at
+ * the first use, and again in a fork child. The kernel wipes the page of the generation
+ * word at a fork, so the child finds zero and writes the next generation's number.
  */
 struct own {
 	u32 generation; /* when this was filled; 0: never */
@@ -18,13 +17,13 @@ struct own {
 __thread struct dp_probed *dp_probed __attribute__((tls_model("initial-exec")));
 static __thread struct own own __attribute__((tls_model("initial-exec")));
 
-/* There is nothing to be known of it; modules ask only whether it is there. */
+/* An mm has no fields; modules only compare the pointer with NULL. */
 static int mm;
 
 #define DP_MADV_WIPEONFORK 18
 
-/* Return: a word that becomes 0 in a fork child; NULL: there is no memory for one,
- * and nothing is remembered. */
+/* Return: a word that becomes 0 in a fork child; NULL: there is no memory for the word,
+ * and no generation is kept. */
 static u32 *generation_word(void)
 {
 	static u32 *word;
@@ -38,7 +37,7 @@ static u32 *generation_word(void)
 	return NULL;
 }
 
-/* Return: a number that nobody in this process had before its fork; 0: unknown. */
+/* Return: a number that no thread of a parent process had; 0: unknown. */
 static u32 generation(void)
 {
 	static u32 newest;
@@ -73,7 +72,7 @@ long dp_file_read(const char *path, char *buf, size_t size)
 	return n < 0 ? n : (long)at;
 }
 
-/* The line begins with @key; the first four numbers of it. */
+/* Read the first four numbers of the line that begins with @key. */
 static void read_ids(const char *status, const char *key, unsigned int *ids)
 {
 	const char *at = strstr(status, key);
@@ -86,7 +85,7 @@ static void read_ids(const char *status, const char *key, unsigned int *ids)
 	}
 }
 
-/* Of a thread that is not the current one: @dir of /proc */
+/* Fill in the credentials of another thread; @dir: its directory in /proc */
 static void fill_cred(struct cred *cred, const char *dir)
 {
 	unsigned int uids[4] = { -1u, -1u, -1u, -1u };
@@ -111,9 +110,9 @@ static void fill_cred(struct cred *cred, const char *dir)
 }
 
 #define START_FIELD 22
-#define NS_A_TICK 10000000ull /* of those that are shown */
+#define NS_A_TICK 10000000ull /* of the ticks in /proc */
 
-/* The name, which is in parentheses, may have any in it. */
+/* The name in parentheses may itself contain spaces and parentheses. */
 static u64 start_time(const char *dir)
 {
 	char path[80], stat[1024], *at;
@@ -158,7 +157,7 @@ static void fill_own_cred(struct cred *cred)
 {
 	dp_sys3(__NR_getresuid, &cred->uid, &cred->euid, &cred->suid);
 	dp_sys3(__NR_getresgid, &cred->gid, &cred->egid, &cred->sgid);
-	/* The others follow the effective ones, for all but file servers. */
+	/* The file system ids equal the effective ids, except in file servers. */
 	cred->fsuid = cred->euid;
 	cred->fsgid = cred->egid;
 }
@@ -184,7 +183,7 @@ static void fill_name(struct own *me)
 	dp_sys3(__NR_prctl, 16, me->task.comm, 0);
 }
 
-/* Whoever has it now, should it have ended. */
+/* If the probed thread has ended, this is the thread that has its id now. */
 static struct task_struct *probed_task(struct dp_probed *p)
 {
 	static __thread struct cred cred
@@ -212,7 +211,7 @@ struct task_struct *dp_task_known(void)
 	return &own.task;
 }
 
-/* This is called as a pure function: to its callers it changes nothing. */
+/* Callers treat get_current() as a pure function. */
 struct task_struct *get_current(void)
 {
 	struct task_struct *task;
@@ -220,7 +219,7 @@ struct task_struct *get_current(void)
 	if (dp_probed)
 		return probed_task(dp_probed);
 	task = dp_task_known();
-	/* Names change, and nobody tells. */
+	/* A thread's name can change at any time. */
 	fill_name(&own);
 	fill_own_cred(&own.cred);
 	return task;
@@ -242,7 +241,7 @@ void schedule(void)
 	dp_sys3(__NR_sched_yield, 0, 0, 0);
 }
 
-/* --- processors --- */
+/* --- CPUs --- */
 
 unsigned int smp_processor_id(void)
 {
@@ -281,7 +280,7 @@ unsigned int num_online_cpus(void)
 	return n ? n : 1;
 }
 
-/* Numbers, not processors: gaps count. They do not change. */
+/* The highest CPU number plus 1, so gaps count. It does not change. */
 unsigned int num_possible_cpus(void)
 {
 	static unsigned int known;

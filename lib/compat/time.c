@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* time: clocks, by the kernel's own code in every process where it is found. */
+/* time: clocks, read through the vDSO if the process has one. */
 #include "lib/compat/compat.h"
 #include "sym/elf/headers.h"
 #include <sys/auxv.h>
@@ -13,7 +13,7 @@ enum { REALTIME = 0, MONOTONIC = 1, RAW = 4, COARSE = 6, BOOTTIME = 7 };
 
 static int (*vdso_clock)(int clock, struct stamp *stamp);
 
-/* Before any handler; getauxval() is libc's, and this is the only place. */
+/* Runs before any handler, so it may call libc's getauxval(). */
 static void __attribute__((constructor)) find_vdso(void)
 {
 	const Elf64_Ehdr *image = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -22,7 +22,7 @@ static void __attribute__((constructor)) find_vdso(void)
 	uint64_t off, avail;
 	size_t i;
 
-	/* Its section headers are the last in it. */
+	/* The section headers are at the end of the image. */
 	if (!image ||
 	    !dp_elf_view(&elf, image,
 			 image->e_shoff +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * unwind: from a frame to the one that called it.
+ * unwind: step from a frame to its caller's.
  *
  *   ip ─► mapping ─► file ─► .eh_frame_hdr ─► FDE ─► row: where the caller's stack
  *                                                    pointer (CFA) and registers are
@@ -17,7 +17,7 @@ static bool read_word(void *arg, unsigned long addr, unsigned long *value)
 	size_t n = sizeof(unwind->window);
 
 	if (at >= unwind->window_size || unwind->window_size - at < 8) {
-		/* What is behind the end of the stack cannot be read. */
+		/* Behind the end of the stack there may be no memory. */
 		if (copy_from_kernel_nofault(unwind->window, (void *)addr, n)) {
 			n = 4096 - addr % 4096;
 			n = min_t(size_t, n < 8 ? 8 : n,
@@ -72,7 +72,7 @@ static const struct dp_unwind_place *place_of(struct dp_unwind *unwind,
 
 /* --- a step --- */
 
-/* @at: of a block, as rows say. @begin: what the stack holds at first. */
+/* @at: offset of an expression's block, from a row. @begin: the first stack entry. */
 static bool evaluate(struct dp_unwind *unwind, const struct dp_eh *eh,
 		     uint64_t at, const unsigned long *begin,
 		     unsigned long *value)
@@ -129,7 +129,7 @@ static bool apply(struct dp_unwind *unwind, const struct dp_cfi *m)
 	bool signal = m->eh->signal;
 	int i;
 
-	/* Undefined where a call would return to: nobody called. */
+	/* The return address is undefined in the outermost frame. */
 	if (m->row.how[DP_UNW_IP] == DP_CFI_UNDEFINED ||
 	    m->row.how[DP_UNW_IP] == DP_CFI_SAME || !cfa_of(unwind, m, &cfa))
 		return false;

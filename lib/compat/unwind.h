@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * unwind: from a frame to the one that called it.
+ * unwind: step from a frame to its caller's.
  *
- * By the unwind information in the objects' files (.eh_frame, through its sorted
- * table), and where there is none, by frame pointers. Everything that the program
- * can have spoilt, its stack, is read through the kernel; the files are bounds-
- * checked.
+ * Unwind information comes from the objects' files (.eh_frame, through its sorted table).
+ * Code without it is unwound by frame pointers. The stack, which the program can have
+ * corrupted, is read through the kernel. Reads of the files are bounds-checked.
  */
 #ifndef DP_LIB_COMPAT_UNWIND_H
 #define DP_LIB_COMPAT_UNWIND_H
@@ -14,7 +13,7 @@
 #include "lib/compat/image.h"
 #include "sym/unwind/cfi.h"
 
-/* The numbers that unwind information has for registers. */
+/* Register numbers of unwind information. */
 enum {
 	DP_UNW_BX = 3,
 	DP_UNW_BP = 6,
@@ -29,9 +28,9 @@ struct dp_unwind_place {
 };
 
 /**
- * struct dp_unwind - a frame, and what was found out on the way
+ * struct dp_unwind - a frame, and caches of places and stack
  * @reg: registers, as they are in the frame
- * @exact: reg[DP_UNW_IP] is where it stands, not where a call returns to
+ * @exact: reg[DP_UNW_IP] is the frame's instruction, not a return address
  */
 struct dp_unwind {
 	unsigned long reg[DP_UNW_N];
@@ -43,8 +42,8 @@ struct dp_unwind {
 	u8 window[512];
 };
 
-/** dp_unwind_step() - Return: false: this is the outermost frame, or nobody can
- *  tell. Context: any. */
+/** dp_unwind_step() - step to the caller's frame. Return: false: this is the outermost
+ *  frame, or the caller is not known. Context: any. */
 bool dp_unwind_step(struct dp_unwind *unwind);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* user: copies to and from memory that may not be there. */
+/* user: copies to and from memory that may be unmapped. */
 #include "lib/compat/compat.h"
 
-/* For a function that is not to be executed. */
+/* A return, to run instead of a function that a handler skips. */
 __asm__(".text\n"
 	".globl dp_compat_just_return\n"
 	".type dp_compat_just_return, @function\n"
@@ -18,7 +18,7 @@ struct range {
 	size_t size;
 };
 
-/* By the kernel. Return: how many bytes were copied. */
+/* Copy through the kernel. Return: how many bytes were copied. */
 static size_t transfer(long nr, long pid, void *ours, const void *theirs,
 		       size_t n)
 {
@@ -35,8 +35,8 @@ static long own(void)
 	return dp_sys3(__NR_getpid, 0, 0, 0);
 }
 
-/* Whose memory a handler means; 0: it is not there any more. The descriptor sees no
- * other program that has come in its place. */
+/* Return: the process whose memory a handler means; 0: it has ended, or executed. The
+ * descriptor does not read a program that was executed later. */
 static long user(void)
 {
 	long word;
@@ -96,7 +96,7 @@ unsigned long clear_user(void *to, unsigned long n)
 	return n;
 }
 
-/* How much can be read without crossing into the next page, which may be bad. */
+/* Return: bytes up to the end of the page, because the next page may be unmapped. */
 static size_t to_page_end(const char *p, size_t n)
 {
 	return min_t(size_t, n, 4096 - (unsigned long)p % 4096);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * helper: the short-lived process that prepares ours.
+ * helper: a short-lived process that prepares the probed process.
  *
- * A program of its own, carried in the library as data: a child that shares
- * neither our memory nor our libc, so that it may stop every thread we have.
+ * The library carries the helper's program as data. The helper shares neither memory nor
+ * libc with the process, so it may stop all threads of the process.
  */
 #ifndef DP_HELPER_H
 #define DP_HELPER_H
@@ -19,18 +19,18 @@
 enum dp_helper_verb {
 	DP_HELPER_ATTACH_OWN, /* dp_process_attach_own() */
 	DP_HELPER_QUIESCE, /* dp_process_quiesce(); @n numbers follow */
-	DP_HELPER_LOOK, /* where is thread @n? */
+	DP_HELPER_LOOK, /* read registers of thread @n */
 };
 
-/** struct dp_helper_order - what it is to do */
+/** struct dp_helper_order - an order to the helper */
 struct dp_helper_order {
 	s32 pid; /* of the process */
 	u32 verb;
-	u32 n; /* sites: at most, or which */
+	u32 n; /* most sites; number of sites that follow; a thread */
 	u64 arena;
 };
 
-/** struct dp_helper_answer - what came of it */
+/** struct dp_helper_answer - its result */
 struct dp_helper_answer {
 	s32 err;
 	u64 base; /* of the agent; or a thread's stack pointer */
@@ -38,7 +38,7 @@ struct dp_helper_answer {
 	struct dp_diag diag;
 };
 
-/** dp_helper_put(), dp_helper_get() - all of it. Return: 0; -EPIPE. */
+/** dp_helper_put(), dp_helper_get() - transfer all @n bytes. Return: 0; -EPIPE. */
 static inline int dp_helper_put(int fd, const void *from, size_t n)
 {
 	const char *at = from;
@@ -74,10 +74,10 @@ static inline int dp_helper_get(int fd, void *to, size_t n)
 }
 
 /**
- * dp_helper_run() - run it once
+ * dp_helper_run() - run the helper once
  * @which: the numbers that follow the order, or NULL
  * Context: may sleep; takes no lock.
- * Return: what it answers, with words in @diag; -EPERM it could not be run.
+ * Return: its answer's error, with words in @diag; -EPERM the helper could not be run.
  */
 int dp_helper_run(const struct dp_helper_order *order, const u32 *which,
 		  struct dp_helper_answer *answer, struct dp_diag *diag);

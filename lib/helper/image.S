@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* image: the helper as the library carries it. */
+/* image: the helper's program, as data in the library. */
 	.section .rodata
 	.globl	dp_helper_start, dp_helper_end
 	.hidden	dp_helper_start, dp_helper_end

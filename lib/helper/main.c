@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* main: of the helper: read an order, obey, answer. */
+/* main: the helper's program: read an order, carry it out, answer. */
 #include "lib/helper/helper.h"
 #include "proc/attach_other.h"
 #include <errno.h>
@@ -24,7 +24,7 @@ static void quiesce(const struct dp_helper_order *order,
 	free(which);
 }
 
-/* It is stopped for a moment, by no signal. */
+/* PTRACE_INTERRUPT stops the thread for a moment, without a signal. */
 static int look(pid_t tid, struct dp_helper_answer *answer)
 {
 	struct user_regs_struct regs;
@@ -38,7 +38,7 @@ static int look(pid_t tid, struct dp_helper_answer *answer)
 		answer->base = regs.rsp;
 		answer->pc = regs.rip;
 		err = 0;
-		/* Should a signal have stopped it, it is to get it. */
+		/* A signal that has stopped the thread is delivered. */
 		if (status >> 16 != PTRACE_EVENT_STOP)
 			ptrace(PTRACE_DETACH, tid, 0, WSTOPSIG(status));
 	}

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stubs: room for the stubs that tracked calls return to, and what unwinders are
- * told of them.
+ * stubs: room for the stubs to which tracked calls return, and its unwind information.
  *
- * The room is part of the module, so that whoever unwinds finds it as he finds all
- * code: libgcc and the others through the dynamic linker's tables, debuggers in the
- * file. lib/frames.c puts pages there.
+ * The room is part of the module, so that unwinders find it like all code: libgcc through
+ * the dynamic linker's tables, debuggers in the file. lib/frames.c maps pages over it.
  */
 #define STUBS 0x800000		/* DP_STUB_BYTES */
 #define FRAMES 0x1000000	/* 64 bytes a stub */
@@ -17,13 +15,13 @@
 	.type	dp_stub_room, @function
 	.size	dp_stub_room, STUBS
 /*
- * A stub's caller is where the stack pointer is already: the return has taken the
- * stub's address off, and the true one is the first word of the frame. With
+ * The caller's stack pointer is the present one, because the return has popped the stub's
+ * address. The true return address is the first word of the stub's struct dp_frame. With
  *
  *	page = pc & ~0xfff	frames = page + *(u64 *)page
  *
- * it is at frames + (pc & 0xfff) / 32 * 64. Its place, not its value: some
- * unwinders write there.
+ * that is at frames + (pc & 0xfff) / 32 * 64. The expression gives the place of the return
+ * address, not its value, because some unwinders write to it.
  */
 	.cfi_startproc simple
 	.cfi_personality 0x1b, dp_frame_personality
@@ -56,8 +54,8 @@ dp_stub_common:
 	.size	dp_stub_common, .-dp_stub_common
 
 /*
- * An exception passes: rax is its address, rdx the number of the frame, and the
- * stack is as it is behind the call that is tracked.
+ * An exception passes: rax is its address, rdx the number of the frame. The stack is as
+ * after the return of the tracked call.
  */
 	.globl	dp_frame_pad
 	.hidden	dp_frame_pad
@@ -69,12 +67,11 @@ dp_frame_pad:
 	.size	dp_frame_pad, .-dp_frame_pad
 
 /*
- * Handlers that may want to look at the stack are called from here: rax is the
- * handler, rsi what it gets as its registers. Unwinders find that the probed code has
- * called us, with these registers; it is like a signal's frame, because the stack is
- * another. A handler that comes before an instruction has the address behind its
- * breakpoint in them, so that one less is the instruction's; and a return handler has
- * that behind a call.
+ * Handlers that may look at the stack are called from here: rax is the handler, rsi its
+ * struct pt_regs. To unwinders the probed code has called this function, with these
+ * registers. The frame is a signal frame, because the handler's stack is another one. The
+ * ip that a pre_handler gets is the address behind the breakpoint, so one is subtracted
+ * for the instruction's own. A return handler gets the address behind a call.
  */
 	/* of register \number, in struct pt_regs */
 	.macro	register_at number, offset
