@@ -29,8 +29,8 @@ bool dp_hit_is_owners(void)
 }
 
 /* Does a site have the program's bytes or our patch? The parent may have been arming when it
- * forked, and the shared state of a site is the parent's, so any mix of the bytes is ours.
- * Another site's patch may follow. */
+ * forked, and the state of the site is the parent's: so any mix of original bytes, patch
+ * and breakpoints is known. Another site's patch may follow. */
 static bool is_known(const struct dp_site_entry *s)
 {
 	u8 now[sizeof(s->orig)];
