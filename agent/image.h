@@ -5,7 +5,7 @@
 
 #include "port_types.h"
 
-/** Bytes of the text; position independent; at most DP_AGENT_TEXT of them. */
+/* The text: position independent, at most DP_AGENT_TEXT bytes. */
 extern const u8 dp_agent_image[];
 extern const u32 dp_agent_image_size;
 
