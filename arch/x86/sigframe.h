@@ -76,8 +76,8 @@ struct dp_sigframe {
 #define DP_SIGMASK(sig) (1ull << ((sig)-1))
 
 /* Our actions: on the alternate stack if there is one, nested caught signals allowed, all
- * others blocked. Where handlers in C run, libc's cancel signal stays open: another thread
- * may cancel a handler in a call, and waits until the signal has come. */
+ * others blocked. Where handlers in C run, libc's cancel signal stays open: a handler may be
+ * in a call that another thread cancels, and libc waits for the signal then. */
 #define DP_SIGCANCEL 32
 #define DP_TRAP_FLAGS \
 	(DP_SA_SIGINFO | DP_SA_NODEFER | DP_SA_ONSTACK | DP_SA_RESTORER)
