@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* image: the agent as the tool carries it, with the places to enter it. */
+/* image: the agent's image in the tool, and its entry points. */
 #ifndef DP_AGENT_IMAGE_H
 #define DP_AGENT_IMAGE_H
 

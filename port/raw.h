@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * raw: the one way in which port/user reaches the kernel and the processor.
+ * raw: port/user reaches the kernel and the processor through these functions only.
  *
  * Two worlds implement these functions: port/user/raw.h by the instructions themselves, and
  * port/fake in memory (DP_PORT_FAKE), so that port/user runs in unit tests.

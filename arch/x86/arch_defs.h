@@ -31,7 +31,7 @@
  *	lea 152(%rsp), %rsp; call *frame.cont(%rip); push $number
  *	jmp dp_return_entry
  *
- * A detour goes on at the first instruction, with the stack pointer so far down that the
+ * A detour goes on at the first instruction. The stack pointer is so low by then that the
  * call puts its return address where the function's was.
  */
 #define DP_STUB_SIZE 32

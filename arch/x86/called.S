@@ -43,7 +43,7 @@ dp_call_busy:
 	pop	%rbp
 	ret
 
-/* For the tool's remote calls: one system call, then home by the stack. */
+/* A remote call of the tool: a system call, then return by the stack. */
 	.globl	dp_remote_syscall
 	.hidden	dp_remote_syscall
 	.balign 16

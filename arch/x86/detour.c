@@ -102,8 +102,8 @@ static void restore(struct dp_out *o)
 	DP_PUT(o, 0x59, 0x58); /* pop %rcx; pop %rax */
 }
 
-/* Offsets in a counting detour; of jumps with one byte of displacement, that of
- * the displacement. */
+/* Offsets in a counting detour. For a jump with one byte of displacement: offset of that
+ * byte. */
 struct count {
 	unsigned int slow, to_insn, abort, to_restart;
 	unsigned int restart, first, committed;
@@ -256,7 +256,7 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 		put64(&head, o->at + c.target);
 }
 
-/* The agent makes the call, and goes back behind it:
+/* The agent makes the system call, and returns behind the region:
  * lea -128(%rsp), %rsp; push $back; movl $back >> 32, 4(%rsp); mov $nr, %eax;
  * jmp *0(%rip); .quad dp_intercept_entry */
 static void put_intercept(struct dp_out *o, const struct dp_detour_spec *s)

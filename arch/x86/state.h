@@ -6,11 +6,11 @@
 #include "engine/insn/insn.h"
 
 /**
- * enum dp_insn_state - each contains those before it
+ * enum dp_insn_state - each state contains the ones above
  * @DP_STATE_GENERAL: general registers and flags
- * @DP_STATE_SSE: xmm0 to xmm15, moved about
+ * @DP_STATE_SSE: and xmm0 to xmm15, moved only
  * @DP_STATE_SSE_MATH: and MXCSR
- * @DP_STATE_ALL: all vector registers, x87
+ * @DP_STATE_ALL: and all vector registers and x87
  */
 enum dp_insn_state {
 	DP_STATE_GENERAL,

@@ -5,8 +5,8 @@
 
 #include "port_types.h"
 
-/* The legacy part, which every processor has; where the kernel's software bytes are in it,
- * their magic, and a limit of what they say. */
+/* Size of the legacy part, which every processor has; offset of the kernel's software bytes
+ * in that part, their magic, and the largest size that is believed. */
 #define DP_XSTATE_LEGACY 512
 #define DP_XSTATE_SOFTWARE 464
 #define DP_XSTATE_MAGIC 0x46505853

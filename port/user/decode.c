@@ -146,7 +146,7 @@ static void classify(const ZydisDecodedInstruction *in, struct insn_facts *f)
 	else if (f->rip_relative)
 		f->target = in->raw.disp.value;
 	f->refusal = refusal(in, f);
-	/* xbegin is the one relative operand that is no branch. */
+	/* Of instructions with a relative operand, only xbegin is no branch. */
 	if (!f->refusal && in->raw.imm[0].is_relative &&
 	    f->class == DP_INSN_PLAIN)
 		f->refusal = "xbegin remembers its own address";

@@ -141,7 +141,7 @@ static long signal_call(long nr, u64 a, u64 b, u64 c, u64 d)
 	case __NR_rt_tgsigqueueinfo:
 		return queue((u32)b, (u32)c, (void *)d);
 	default:
-		abort(); /* one that nobody has thought of yet */
+		abort(); /* a call that this kernel does not have */
 	}
 }
 

@@ -49,7 +49,7 @@ void dp_fake_instances(u32 lines, u32 staged);
 
 /** dp_fake_count() - hits of a probe, in all shards */
 u64 dp_fake_count(u32 probe);
-/** dp_fake_tally() - missed hits and so on of a probe, by cause */
+/** dp_fake_tally() - hits of a probe that were counted for @what */
 u64 dp_fake_tally(u32 probe, enum dp_tally what);
 /** dp_fake_record() - take the next record out of the ring. Return: the record, valid until
  *  the next call; NULL: the ring is empty */

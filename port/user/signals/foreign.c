@@ -2,10 +2,10 @@
 /*
  * foreign: caught signals that belong to the program.
  *
- * The program must see them as if there were no agent. Its handler is entered with the frame
- * that the kernel made for the agent's, under the mask that the kernel would have set (without
- * the caught signals), and leaves through its own restorer. Without a handler the program dies
- * of the signal with the registers it had.
+ * The program must see them as if there were no agent. Its handler gets the frame that the
+ * kernel made for the agent's, and leaves through its own restorer. The handler's mask is what
+ * the kernel would have set, without the caught signals. Without a handler the program dies of
+ * the signal with the registers it had.
  */
 #include "engine/layout/base.h"
 #include "engine/layout/private.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * intercept: the few system calls of libc that would take the agent's actions, or end it.
+ * intercept: the few system calls of libc that would replace the agent's actions or the agent.
  *
  * rt_sigaction of a caught signal would replace the agent's action: the agent answers it from
  * the virtual action. execve replaces the whole image: the agent notes the path, so that the

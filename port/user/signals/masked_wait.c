@@ -486,8 +486,8 @@ static bool has_copy(const struct dp_masked_wait *s,
 	return false;
 }
 
-/* Is the thread between a change of the virtual mask and the call itself? Before the call or
- * behind it. */
+/* Is the thread between a change of the virtual mask and the call itself, before or behind
+ * the call? */
 static bool is_beside(const struct dp_masked_wait *s,
 		      const struct dp_mcontext *regs)
 {

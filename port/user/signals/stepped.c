@@ -3,9 +3,9 @@
  * stepped: a thread that the tool was stepping out of the agent when the tool ended.
  *
  * The kernel leaves the thread its trap flag and the mask that it had for the stepping. So
- * the next instruction, or the end of the next system call, raises a stray SIGTRAP. The
- * kernel clears the flag when it makes the signal frame; the mask is restored here. While
- * the tool lives, the tool sees that trap first.
+ * the next instruction, or the end of the next system call, raises a SIGTRAP that is not the
+ * program's. The kernel clears the flag when it makes the signal frame; the mask is restored
+ * here. While the tool lives, the tool sees that trap first.
  *
  * Agent code may have saved the flags with the trap flag in them. Restoring them sets the
  * flag again, and the kernel takes it for the thread's own. So the thread stays noted until
