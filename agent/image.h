@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* image: the agent as the tool carries it, with the places to enter it. */
+/* image: the agent's image in the tool, and its entry points. */
 #ifndef DP_AGENT_IMAGE_H
 #define DP_AGENT_IMAGE_H
 
 #include "port_types.h"
 
-/** Bytes of the text; position independent; at most DP_AGENT_TEXT of them. */
+/* The text: position independent, at most DP_AGENT_TEXT bytes. */
 extern const u8 dp_agent_image[];
 extern const u32 dp_agent_image_size;
 

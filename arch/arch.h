@@ -2,12 +2,14 @@
 /*
  * arch: what the engine knows of the processor, and asks of it.
  *
- * The constants are those of one processor, chosen here: DP_INSN_MAX, DP_BREAKPOINT,
- * DP_NOP, DP_SYSCALL_SIZE, DP_JUMP_SIZE, DP_JUMP_REACH, DP_ENTRY_STUB, DP_TRACKED_DEPTH,
- * DP_STUB_SIZE, DP_STUB_BACK. So are the registers that programs name (regs.h), what is
- * saved around a handler (state.h), and for the hit half the registers of a
- * thread by the part that they play (roles.h), breakpoints, and branches that are made in
- * registers (simulate.h). These headers stand in arch/x86/, and are included by this one alone.
+ * This header chooses the processor. Its headers, in arch/x86/, define:
+ *
+ *   arch_defs.h    DP_INSN_MAX, DP_BREAKPOINT, DP_NOP, DP_SYSCALL_SIZE, DP_JUMP_SIZE,
+ *                  DP_JUMP_REACH, DP_ENTRY_STUB, DP_TRACKED_DEPTH, DP_STUB_SIZE, DP_STUB_BACK
+ *   regs.h         the registers that programs name
+ *   state.h        what is saved around a handler
+ *   roles.h        a thread's registers by the part that they play, for the hit half
+ *   simulate.h     branches executed in registers
  *
  * Context of every function: any. Pure.
  */
@@ -34,10 +36,10 @@ struct dp_operand_ref;
 unsigned int dp_emit_jmp(u8 *out, u64 at, u64 target);
 
 /**
- * struct dp_jump_pattern - where a jump can lead that has certain bytes in it
- * @least: the lowest address that any jump reaches; below 0 for code down there
- * @mask, @value: it leads so far above @least that bits @mask of the distance,
- *                which has 32, are @value
+ * struct dp_jump_pattern - where a jump with certain bytes in it can lead
+ * @least: the lowest address that any jump reaches; below 0 for code at low addresses
+ * @mask, @value: the 32-bit distance from @least to the jump's target has the bits
+ *                @value under @mask
  */
 struct dp_jump_pattern {
 	s64 least;
@@ -45,41 +47,41 @@ struct dp_jump_pattern {
 };
 
 /**
- * dp_jump_pattern() - of a jump at @addr
- * @traps: a bit a byte of the jump: it is a breakpoint. Not the first one
- * @last: what the last byte is, if it is one of these
+ * dp_jump_pattern() - the pattern of a jump at @addr
+ * @traps: bit b: byte b of the jump is a breakpoint. The first byte cannot be
+ * @last: value of the last byte, if @traps has its bit
  */
 struct dp_jump_pattern dp_jump_pattern(u64 addr, u8 traps, u8 last);
 
 /**
  * dp_jump_upward() - breakpoints of another kind, for the last byte of a jump
- * @i: which one, from 0
+ * @i: index, from 0
  *
- * With DP_BREAKPOINT there a jump leads down, where there is nothing for a program at a
- * low address. With one of these it leads up; executed, it raises the second of the
- * signals in dp_caught().
- * Return: the byte; 0: there are fewer.
+ * A jump whose last byte is DP_BREAKPOINT leads down, below address 0 for a program at low
+ * addresses. With one of these bytes the jump leads up. The byte, executed, raises the
+ * second of the signals in dp_caught().
+ * Return: the byte; 0: @i is too large.
  */
 u8 dp_jump_upward(u32 i);
 
-/** dp_insn_refers() - the address in the text that an instruction names relative to
- *  itself, or else that of the next one. @addr: of the instruction */
+/** dp_insn_refers() - the address that an instruction at @addr names relative to itself, or
+ *  else the address of the next instruction */
 u64 dp_insn_refers(const struct insn_facts *facts, u64 addr);
 
-/** dp_insn_operand() - the operand of an indirect branch at @addr, which is then good
- *  for any address of the branch */
+/** dp_insn_operand() - the operand of an indirect branch at @addr, made independent of the
+ *  branch's address */
 void dp_insn_operand(const struct insn_facts *facts, u64 addr,
 		     struct dp_operand_ref *operand);
 
-/** dp_insn_is_restorer() - does a signal's handler return through this code? By these
- *  very bytes unwinders and we know it. */
+/** dp_insn_is_restorer() - is @code what signal handlers return to? Unwinders, too, know
+ *  the restorer by exactly these bytes. */
 bool dp_insn_is_restorer(const u8 *code, size_t size);
 
-/** dp_insn_is_x87() - may it use an x87 or MMX register? Says so of some others,
+/** dp_insn_is_x87() - may an instruction use an x87 or MMX register? True of some others,
  *  too. */
 bool dp_insn_is_x87(const u8 *code, const struct insn_facts *facts);
 
-/** dp_insn_is_nop() - does it do nothing, in any of the forms of that? */
+/** dp_insn_is_nop() - is it a nop, in any form? */
 bool dp_insn_is_nop(const u8 *code, size_t len);
 
 #endif

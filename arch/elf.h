@@ -4,8 +4,8 @@
  *
  *   DP_ELF_MACHINE     e_machine of programs that can be probed
  *   DP_RELOC_ADDRESS   a word that gets a symbol's address
- *   DP_RELOC_DATA      the same, in the table of addresses that code reads (GLOB_DAT)
- *   DP_RELOC_SLOT      the same, that a stub of the linker's jumps through (JUMP_SLOT)
+ *   DP_RELOC_DATA      a symbol's address in the table that code reads (GLOB_DAT)
+ *   DP_RELOC_SLOT      a symbol's address that a PLT stub jumps through (JUMP_SLOT)
  *   DP_RELOC_RESOLVER  a word that gets what a function returns (IRELATIVE)
  *
  * Context: any. Constants alone.

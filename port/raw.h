@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * raw: the one way in which port/user reaches the kernel and the processor.
+ * raw: port/user reaches the kernel and the processor through these functions only.
  *
- * Two worlds implement it: port/user/raw.h by the instructions themselves, and port/fake
- * in memory (DP_PORT_FAKE), so that all that is built on it runs in a unit test.
+ * Two worlds implement these functions: port/user/raw.h by the instructions themselves, and
+ * port/fake in memory (DP_PORT_FAKE), so that port/user runs in unit tests.
  *
- * Context of every function: any, a signal's handler included. None blocks but dp_raw_call()
- * with a call that does.
+ * Context of every function: any, including signal handlers. Only dp_raw_call() can block,
+ * in a call that does.
  */
 #ifndef DP_PORT_RAW_H
 #define DP_PORT_RAW_H
@@ -29,18 +29,19 @@ DP_RAW long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 /** dp_raw_cpu() - the CPU that this thread ran on a moment ago. Return: from 0 */
 DP_RAW u32 dp_raw_cpu(void);
 
-/** dp_raw_ticks() - the clock that all CPUs share, in its own unit; what is written before
- *  it is read is done by then */
+/** dp_raw_ticks() - the clock that all CPUs share, in its own unit; waits for earlier
+ *  instructions */
 DP_RAW u64 dp_raw_ticks(void);
 
-/** dp_raw_thread_pointer() - the base of this thread's memory of its own. Context: the
- *  kernel lets programs read it by an instruction. */
+/** dp_raw_thread_pointer() - base of this thread's local storage. Context: the kernel lets
+ *  programs read it by an instruction. */
 DP_RAW u64 dp_raw_thread_pointer(void);
 
-/** dp_raw_second_base() - the base that programs have besides. Context: as above. */
+/** dp_raw_second_base() - the other base that programs have. Context: as
+ *  dp_raw_thread_pointer(). */
 DP_RAW u64 dp_raw_second_base(void);
 
-/** dp_raw_thread_self() - the same wherever libc keeps it in that memory's first word */
+/** dp_raw_thread_self() - the thread pointer, which libc keeps in the first word there */
 DP_RAW u64 dp_raw_thread_self(void);
 
 /** dp_raw_thread_half() - load the 32 bits at @offset bytes from the thread pointer */

@@ -6,38 +6,38 @@
 /* Longest instruction of x86-64 (Intel SDM vol. 2, 2.3.11). */
 #define DP_INSN_MAX 15
 
-/* int3, of one byte, which also stands first where other bytes are being written; bytes by
- * which the pc of its trap is behind its address (Intel SDM 3, 6.15); nop, of one byte;
- * bytes of the instruction that enters the kernel */
+/* int3, one byte, which also stands first while other bytes are written; bytes by which the
+ * pc of its trap is behind its address (Intel SDM 3, 6.15); nop, one byte; bytes of the
+ * syscall instruction */
 #define DP_BREAKPOINT 0xcc
 #define DP_BREAKPOINT_BEHIND 1
 #define DP_NOP 0x90
 #define DP_SYSCALL_SIZE 2
 
-/* Bytes of "jmp rel32", and how far it leads from its end, in either direction */
+/* Bytes of "jmp rel32", and the distance that it reaches from its end, up or down */
 #define DP_JUMP_SIZE 5
 #define DP_JUMP_REACH (1ull << 31)
 
 /* Bytes that dp_detour_entry_stub() writes at most */
 #define DP_ENTRY_STUB 16
 
-/* How far above the stack pointer with which the agent lets a thread go on, by
- * @follow of struct dp_detour_spec, the thread's own is. */
+/* A tracked call goes on in its detour with a stack pointer so far below the thread's own:
+ * @tracked of struct dp_detour_spec. */
 #define DP_TRACKED_DEPTH 144
 
 /*
- * What a tracked call returns to, one for each struct dp_frame:
+ * A stub, to which a tracked call returns; each struct dp_frame has one:
  *
  *	lea 152(%rsp), %rsp; call *frame.cont(%rip); push $number
  *	jmp dp_return_entry
  *
- * The first instruction is for a detour that goes on there. It has left the stack so
- * that the call puts its address where the return address was.
+ * A detour goes on at the first instruction. The stack pointer is so low by then that the
+ * call puts its return address where the function's was.
  */
 #define DP_STUB_SIZE 32
 #define DP_STUB_BACK 14 /* what the call of a stub returns to */
 
-/* Argument @n of a system call: one of the registers @r, in either structure of them */
+/* Argument @n of a system call, from the registers @r, of either structure */
 #define DP_X86_ARG(r, n)       \
 	((n) == 0 ? (r)->rdi : \
 	 (n) == 1 ? (r)->rsi : \

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* bytes: moving them without libc, and without the compiler calling it. */
+/* bytes: copy and clear memory without libc, and without calls that the compiler makes. */
 #ifndef DP_ARCH_BYTES_H
 #define DP_ARCH_BYTES_H
 
 #include "port_types.h"
 
-/* From here on the string instructions are worth their start. */
+/* From so many bytes on the string instructions are worth their start. */
 #define DP_BYTES_MANY 128
 
-/* The barriers keep the compiler from making a call to memcpy or memset of a
- * loop. */
+/* The barriers keep the compiler from making a loop a call of memcpy or memset. */
 static inline void dp_bytes_copy(void *to, const void *from, u64 n)
 {
 	u8 *d = to;
@@ -47,7 +46,7 @@ static inline void dp_words_zero(u64 *to, u64 n)
 	}
 }
 
-/* @size: 1, 2 or 8 bytes, least significant first, wherever they are */
+/* @size: 1, 2 or 8 bytes, least significant first; @from: of any alignment */
 static inline u64 dp_bytes_load(const u8 *from, u32 size)
 {
 	u64 word;

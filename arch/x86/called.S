@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* called: what is called in the machine's own language. Nothing here calls up. */
+/* called: functions of the agent in assembly. */
 #include "arch/x86/offsets.h"
 
 	.text
@@ -21,10 +21,9 @@ dp_call_on:
 	ret
 
 /*
- * dp_call_busy(arg, function, stack): the same on a thread's own stack, which is
- * busy as long as there is anything on it: a signal's handler may come between any
- * two instructions, on the alternate stack, and is told by that not to use this one.
- * What the function returns is @busy afterwards.
+ * dp_call_busy(arg, function, stack): dp_call_on() on the thread's struct dp_stack, which is
+ * busy as long as it is in use. A signal handler may come between any two instructions, on
+ * the alternate stack, and must not use a busy stack. What the function returns becomes @busy.
  */
 	.globl	dp_call_busy
 	.hidden	dp_call_busy
@@ -44,7 +43,7 @@ dp_call_busy:
 	pop	%rbp
 	ret
 
-/* For the tool's remote calls: one system call, then home by the stack. */
+/* A remote call of the tool: a system call, then return by the stack. */
 	.globl	dp_remote_syscall
 	.hidden	dp_remote_syscall
 	.balign 16
@@ -53,8 +52,9 @@ dp_remote_syscall:
 	ret
 
 /*
- * dp_wait_home(word, is, timeout, regs): futex(word, FUTEX_WAIT, is, timeout). Who is
- * stopped here can be sent home: r8 says where its registers are (proc/seccomp/filter_install.c).
+ * dp_wait_home(word, is, timeout, regs): futex(word, FUTEX_WAIT, is, timeout). The tool can
+ * stop a thread here and send it home: r8 points to its registers
+ * (proc/seccomp/filter_install.c).
  */
 	.globl	dp_wait_home
 	.hidden	dp_wait_home
@@ -72,8 +72,8 @@ dp_waits_home:
 	ret
 
 /*
- * dp_guard(handler, a, b, c, guard, via): call a handler so that it can be given up:
- * a thread whose stack pointer is set to *guard goes on at dp_guard_up.
+ * dp_guard(handler, a, b, c, guard, via): call a handler that can be given up. To that end
+ * the thread's stack pointer is set to *guard, and its pc to dp_guard_up.
  */
 	.globl	dp_guard
 	.hidden	dp_guard
@@ -110,7 +110,7 @@ dp_guard_up:
 	mov	$1, %edx
 	jmp	1b
 
-/* jprobe_return() comes here, and dp_hit_trap() knows the place. */
+/* jprobe_return() comes here; dp_trap_returned() knows the address. */
 	.globl	dp_jprobe_return
 	.hidden	dp_jprobe_return
 	.balign 16

@@ -23,21 +23,21 @@ static inline bool dp_code_is_syscall(const u8 *code)
 #define DP_CODE_RESTORER_WIDE { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 }
 #define DP_CODE_RESTORER_SHORT { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 }
 
-/* What the code at plain_return takes from the stack: rdi, rsi, rdx, r10, r8, r9, rax, rcx,
- * r11, rip; and so much more is below the stack pointer that it leaves. */
+/* DP_CODE_PLAIN_RETURN pops rdi, rsi, rdx, r10, r8, r9, rax, rcx, r11 and rip, and skips so
+ * many bytes more. */
 #define DP_PLAIN_RETURN_WORDS 10
 #define DP_PLAIN_RETURN_SKIPS 128
 
-/* pop the registers that a system call has for arguments, its result and what it
- * loses; ret over the red zone */
+/* pop the arguments of a system call, its result, rcx and r11, which it loses; ret over the
+ * red zone */
 #define DP_CODE_PLAIN_RETURN                                                  \
 	{                                                                 \
 		0x5f, 0x5e, 0x5a, 0x41, 0x5a, 0x41, 0x58, 0x41, 0x59,     \
 		0x58, 0x59, 0x41, 0x5b, 0xc2, DP_PLAIN_RETURN_SKIPS, 0        \
 	}
 
-/* What the code at selector_return takes: the selector's address, rax, and the stack
- * pointer, which has rip so much below where it is left. */
+/* DP_CODE_SELECTOR_RETURN pops the selector's address, rax and rsp. At that rsp is rip, so
+ * many bytes below the rsp that the code leaves. */
 #define DP_SELECTOR_RETURN_WORDS 3
 #define DP_SELECTOR_RETURN_BELOW (DP_PLAIN_RETURN_SKIPS + 8)
 
@@ -74,7 +74,7 @@ static inline bool dp_code_sets_number(const u8 *code, u32 *nr)
 	return true;
 }
 
-/* Of a mov to r8. */
+/* A REX prefix before the mov makes it a mov to r8. */
 static inline bool dp_code_is_cut(const u8 *code)
 {
 	return (code[-1] & 0xf1) == 0x41;
@@ -106,9 +106,9 @@ static inline bool dp_code_reloads(const u8 *code)
 }
 
 /**
- * struct dp_code_shape - a call that has its number otherwise
+ * struct dp_code_shape - a system call that gets its number otherwise
  * @code: bytes of whole instructions up to "syscall", @len of them
- * @next: what has to follow, if anything
+ * @next: bytes that have to follow, @next_len of them
  * @nr: number of the call; DP_SHAPE_ANY: any
  */
 struct dp_code_shape {
@@ -117,9 +117,9 @@ struct dp_code_shape {
 	u32 nr;
 };
 
-/* In this order; SYS_exit and SYS_clone are those of the including file. */
+/* Indices in DP_CODE_SHAPES, to which the including file gives SYS_exit and SYS_clone. */
 enum dp_shape {
-	DP_SHAPE_GLIBC, /* only if that is linked, and likewise the next one */
+	DP_SHAPE_GLIBC, /* this and the next only if glibc is linked */
 	DP_SHAPE_GLIBC_TOO,
 	DP_SHAPE_MUSL_END,
 	DP_SHAPE_MUSL,
@@ -206,7 +206,7 @@ enum dp_flags_use {
 	DP_FLAGS_BY_CALL, /* a system call saves them in a register */
 };
 
-/* Of two bytes of an instruction. */
+/* Reads two bytes of an instruction. */
 static inline enum dp_flags_use dp_code_of_flags(const u8 *code)
 {
 	u8 op = code[code[0] == 0x66];

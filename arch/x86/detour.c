@@ -2,13 +2,12 @@
 /*
  * detour: generated code around the instructions that a jump replaces.
  *
- * Counting is a restartable sequence (rseq): a load, an lea and a store on the
- * counter of this CPU, which touch no flag. The kernel sends a thread that is
- * preempted, moved or interrupted before the store back to its beginning, so no
- * count is lost and none is made twice, without a locked instruction. The table
- * of the CPUs' counters is zero where counting is not possible this way: in a
- * fork child, in a thread without a registered area, and while somebody else
- * runs in our memory. Then the agent decides.
+ * Counting is a restartable sequence (rseq): a load, an lea and a store on the counter of
+ * this CPU, which touch no flag. The kernel sends a thread that is preempted, migrated or
+ * interrupted before the store back to the beginning. So each hit counts exactly once,
+ * without a locked instruction. The table of the CPUs' counters is zero where this is not
+ * possible: in a fork child, in a thread without a registered rseq area, and while there
+ * are CLONE_VM children. Then the detour calls the agent.
  *
  * Source: linux/rseq.h for the descriptor and the signature.
  */
@@ -43,7 +42,7 @@ static void move_stack(struct dp_out *o, s32 by)
 	dp_put32(o, (u32)by);
 }
 
-/* From a stack pointer that has the red zone above it. */
+/* The stack pointer is below the red zone here. */
 static void call_agent(struct dp_out *o, u64 entry, u32 number)
 {
 	DP_PUT(o, 0x68); /* push $number */
@@ -71,7 +70,7 @@ static void call_tracked(struct dp_out *o, const struct dp_detour_spec *s,
 	DP_PUT(o, 0xff, 0x64, 0x24, 0x08);
 }
 
-/* The first instruction's number goes to whoever wants to know. */
+/* Call out with the number of the first instruction. */
 static void call_first(struct dp_out *o, const struct dp_detour_spec *s,
 		       u32 more)
 {
@@ -97,14 +96,14 @@ static void save(struct dp_out *o)
 	DP_PUT(o, 0x50, 0x51); /* push %rax; push %rcx */
 }
 
-/* But for the red zone. */
+/* Undo save(), except for the red zone. */
 static void restore(struct dp_out *o)
 {
 	DP_PUT(o, 0x59, 0x58); /* pop %rcx; pop %rax */
 }
 
-/* Offsets in a counting detour; of jumps with one byte of displacement, that of
- * the displacement. */
+/* Offsets in a counting detour. For a jump with one byte of displacement: offset of that
+ * byte. */
 struct count {
 	unsigned int slow, to_insn, abort, to_restart;
 	unsigned int restart, first, committed;
@@ -119,8 +118,8 @@ static void aim(struct dp_out *o, unsigned int displacement)
 	o->far |= far > 127;
 }
 
-/* The thread has to forget the descriptor before it leaves: the kernel looks at
- * it whenever it likes, and some day it is gone. */
+/* A thread clears its rseq_cs before it leaves the detour: the kernel may read the
+ * descriptor at any time, even after the detour is released. */
 static void put_forget(struct dp_out *o, const struct dp_detour_spec *s)
 {
 	DP_PUT(o, 0x64, 0x48, 0xc7, 0x04, 0x25); /* movq $0, %fs:rseq_cs */
@@ -128,7 +127,7 @@ static void put_forget(struct dp_out *o, const struct dp_detour_spec *s)
 	dp_put32(o, 0);
 }
 
-/* The first instruction is farther than a byte says where a call comes between. */
+/* A call-out comes before the first instruction: a displacement of one byte may not reach. */
 static void put_to_insn(struct dp_out *o, struct count *c)
 {
 	DP_PUT(o, 0xe9);
@@ -145,8 +144,8 @@ static void aim_far(struct dp_out *o, unsigned int displacement)
 	o->len = end;
 }
 
-/* What counting needs besides: where it cannot count, and where it begins anew.
- * It stands before the rest, which falls through. */
+/* The code where counting is not possible, and the abort handler that restarts counting. Both
+ * stand before the counting code, which falls through. */
 static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 		     struct count *c)
 {
@@ -162,8 +161,8 @@ static void put_slow(struct dp_out *o, const struct dp_detour_spec *s,
 	c->to_restart = o->len - 1;
 }
 
-/* mov $gate, %rcx; mov (%rcx), %rcx; jrcxz 1f; jmp tell;
- * 1: mov %fs:self, %rcx; jrcxz over; mov busy(%rcx), %ecx; jrcxz over; tell: … */
+/* mov $enable_word, %rcx; mov (%rcx), %rcx; jrcxz 1f; jmp call_out;
+ * 1: mov %fs:self, %rcx; jrcxz over; mov busy(%rcx), %ecx; jrcxz over; call_out: … */
 static void put_enable_word(struct dp_out *o, const struct dp_detour_spec *s,
 			    struct count *c)
 {
@@ -211,7 +210,7 @@ static void put_count(struct dp_out *o, const struct dp_detour_spec *s,
 	DP_PUT(o, 0x64, 0x48, 0x89, 0x04, 0x25); /* mov %rax, %fs:rseq_cs */
 	dp_put32(o, area + RSEQ_CS);
 	c->first = o->len;
-	/* Whatever is there, it is within the table. */
+	/* The table has an entry for each value of 16 bits. */
 	DP_PUT(o, 0x64, 0x0f, 0xb7, 0x04, 0x25); /* movzwl %fs:cpu_id, %eax */
 	dp_put32(o, area + RSEQ_CPU_ID);
 	DP_PUT(o, 0x48, 0xb9); /* mov $table, %rcx */
@@ -257,7 +256,7 @@ static void put_counting(struct dp_out *o, const struct dp_detour_spec *s,
 		put64(&head, o->at + c.target);
 }
 
-/* The agent makes the call, and goes back behind it:
+/* The agent makes the system call, and returns behind the region:
  * lea -128(%rsp), %rsp; push $back; movl $back >> 32, 4(%rsp); mov $nr, %eax;
  * jmp *0(%rip); .quad dp_intercept_entry */
 static void put_intercept(struct dp_out *o, const struct dp_detour_spec *s)

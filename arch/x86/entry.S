@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* entry: where our patches enter the hit half. */
+/* entry: where detours and stubs enter the hit half. */
 #include "arch/x86/offsets.h"
 
 #define DP_STATE_ALL_ 3 /* enum dp_insn_state */
@@ -10,12 +10,11 @@
 	.text
 
 /*
- * A detour tells of its site: the number on the stack, above it the red zone,
- * below it the way back. struct dp_detour_frame is built on the stack. Any
- * register of it may be changed.
+ * A call-out of a detour. The stack has, from the top, the return address into the detour,
+ * the number, and the red zone. struct dp_detour_frame is built there; the agent may change
+ * any register in it.
  *
- * Flags come back by add and sahf, which cost less than popf; where DF or
- * something rarer is set, by popf.
+ * Flags are restored by add and sahf, which cost less than popf; with DF or AC set, by popf.
  */
 	.globl	dp_detour_entry
 	.hidden	dp_detour_entry
@@ -81,9 +80,9 @@ dp_detour_entry:
 	ret
 
 /*
- * A detour calls the handlers of its site: the number on the stack, as above.
- * struct dp_call_frame is built on the stack. What it holds of ip, cs, flags, sp
- * and ss is what iretq takes, for the rare thread that goes on elsewhere.
+ * A call-out of a detour for handlers in C, with the stack of dp_detour_entry.
+ * struct dp_call_frame is built there. Its ip, cs, flags, sp and ss are laid out for iretq,
+ * for the rare thread that goes on elsewhere.
  */
 	.macro	save_gprs
 	push	%rdi
@@ -103,7 +102,7 @@ dp_detour_entry:
 	push	%r15
 	.endm
 
-	/* struct dp_regs; what sp and ip are is not known yet. */
+	/* struct dp_regs; sp and ip are filled in later. */
 	.macro	save_regs
 	push	$DP_USER_SS
 	push	%rax			/* sp */
@@ -114,7 +113,7 @@ dp_detour_entry:
 	save_gprs
 	.endm
 
-	/* All but rax and rcx. */
+	/* All general registers except rax and rcx. */
 	.macro	load_gprs
 	pop	%r15
 	pop	%r14
@@ -132,8 +131,8 @@ dp_detour_entry:
 	pop	%rdi
 	.endm
 
-	/* Flags, rax and rcx, behind load_gprs; then to the address above them. Flags
-	 * by add and sahf where they are usual. */
+	/* After load_gprs: flags, rax and rcx; then return to the detour. Flags as in
+	 * dp_detour_entry. */
 	.macro	go_back
 	mov	3*8(%rsp), %ecx
 	test	$0x40400, %ecx		/* AC, DF */
@@ -157,17 +156,16 @@ dp_detour_entry:
 	.endm
 
 /*
- * Where there is one pre_handler and nothing else to do, it is called from here;
- * dp_call_detour() does the rest. @busy is set and cleared on the handlers' stack
- * only, where the stack pointer says that a hit is inside a handler; so whoever is
- * on the program's and finds it set has left a handler for good. It is set before
- * it is looked up what to call: who takes that away waits for it.
+ * A single pre_handler, without other work, is called from here; dp_call_detour() does the
+ * rest. @busy is set and cleared on the handlers' stack only, and a hit on that stack is
+ * inside a handler. So a thread that finds @busy set on the program's stack has left a
+ * handler for good. @busy is set before the handler is looked up: unregistering waits for it.
  */
 #define SELF %rax
 #define SITE %rdx
 #define SP %rcx
-	/* To the thread's own stack, if nothing stands in the way: then rbx is the frame
-	 * and r12 that stack. */
+	/* Switch to the thread's struct dp_stack, or go to \slow. Then rbx is the frame and
+	 * r12 that stack. */
 	.macro	go_fast slow, busy
 	test	SELF, SELF
 	jz	\slow
@@ -193,7 +191,7 @@ dp_detour_entry:
 	mov	%rbx, DP_O_STACK_REGS(%r12)
 	.endm
 
-	/* Its number is in edx. */
+	/* From the number in edx. */
 	.macro	find_site
 	imul	$DP_O_SITE_SIZE, SITE
 	mov	dp_arena+DP_O_SITE_OFF(%rip), %ecx
@@ -278,14 +276,14 @@ dp_call_entry:
 	mov	%r15d, %fs:(%rcx)
 	mov	%r13d, %eax
 	jmp	2b
-	/* It goes on in the detour, with another stack pointer. */
+	/* The thread goes on in the detour, with another stack pointer. */
 9:	mov	%rsp, %rdi
 	call	dp_call_resume
 	jmp	dp_load_here
 
 /*
- * The detour of a function that is tracked calls: the number on the stack, and
- * above it where it goes on.
+ * A call-out for a tracked call: the number on the stack, and above it the address where
+ * the thread goes on.
  */
 	.globl	dp_tracked_entry
 	.hidden	dp_tracked_entry
@@ -297,7 +295,7 @@ dp_tracked_entry:
 	bt	$30, %edx		/* DP_CALLOUT_UNCOUNTED */
 	jc	5b
 	and	$DP_O_CALLOUT_INDEX, %edx
-	/* In another's process there is none, nor perhaps anything at fs. */
+	/* 0 in a process that does not probe itself; fs may have no memory there. */
 	test	SELF, SELF
 	jz	5b
 	mov	%fs:(SELF), SELF
@@ -335,8 +333,8 @@ dp_tracked_entry:
 	xor	%eax, %eax
 	jmp	2b
 
-/* A handler called from there has been given up: rbx is its frame, r12 the
- * thread's struct dp_stack. */
+/* A handler that was called from one of these entries has been given up: rbx is the frame,
+ * r12 the thread's struct dp_stack. */
 	.globl	dp_call_fast_up
 	.hidden	dp_call_fast_up
 dp_call_fast_up:
@@ -348,7 +346,7 @@ dp_call_fast_up:
 	je	dp_return_fast_end
 	jmp	2b
 
-/* All registers from where rsp points: struct dp_regs. */
+/* Load all registers from the struct dp_regs at rsp. */
 dp_load_here:
 	load_gprs
 	mov	-5*8(%rsp), %rax
@@ -357,9 +355,9 @@ dp_load_here:
 	iretq
 
 /*
- * A tracked call has returned to a stub, which has put the number of its frame
- * where the return address was. The red zone of nobody is below: the function is
- * gone, and its caller has made a call. Of the flags a return preserves nothing.
+ * A tracked call has returned to a stub, which has put the number of its frame where the
+ * return address was. There is no red zone below: the function has returned, and its caller
+ * has made a call. Flags need not survive a return.
  */
 	.macro	save_returned
 	save_regs
@@ -400,8 +398,8 @@ dp_return_fast_end:
 	call	dp_return_hit
 	jmp	1b
 
-/* An exception passes: as above, rax the exception. Goes on with it as the
- * function's caller would. */
+/* An exception passes a tracked call: the stack of dp_return_entry, rax = exception. Goes on
+ * unwinding from the function's caller. */
 	.globl	dp_unwound_entry
 	.hidden	dp_unwound_entry
 	.balign 16

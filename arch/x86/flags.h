@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* flags: of the processor, and the conditions that branches ask of them. */
+/* flags: the processor's flags, and the conditions of branches. */
 #ifndef DP_ARCH_FLAGS_H
 #define DP_ARCH_FLAGS_H
 

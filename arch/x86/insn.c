@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* insn: what the bytes of an instruction say that its class does not. */
+/* insn: facts about an instruction that its class does not tell. */
 #include "engine/insn/insn.h"
 
 u64 dp_insn_refers(const struct insn_facts *f, u64 addr)

@@ -31,9 +31,9 @@ struct dp_jump_pattern dp_jump_pattern(u64 addr, u8 traps, u8 last)
 }
 
 /*
- * The fifth byte of a jump is the high one of its displacement: an int3 there
- * means some 800 MB down. These instructions raise SIGILL and mean up. Measured on
- * AMD; Intel SDM vol. 2, table A-2: invalid in 64-bit mode.
+ * The fifth byte of a jump is the high byte of the displacement: int3 there leads some
+ * 800 MB down. These instructions raise SIGILL and lead up. Measured on AMD; Intel SDM
+ * vol. 2, table A-2: invalid in 64-bit mode.
  */
 u8 dp_jump_upward(u32 i)
 {

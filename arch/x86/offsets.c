@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* offsets: those that entry.S goes by are those that the compiler has chosen. No code. */
+/* offsets: checks of arch/x86/offsets.h against the compiler. No code. */
 #include "engine/hit/call.h"
 #include "arch/x86/offsets.h"
 #include "arch/x86/ptregs.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* ptregs: registers as handlers in C see them, and from and to a signal frame. */
+/* ptregs: registers as handlers in C see them, converted from and to a signal frame. */
 #ifndef DP_ARCH_PTREGS_H
 #define DP_ARCH_PTREGS_H
 
 #include "arch/x86/sigframe.h"
 
-/* The public struct pt_regs; the library checks that they agree. */
+/* The public struct pt_regs; the library checks that the two agree. */
 struct dp_regs {
 	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
 	u64 ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;

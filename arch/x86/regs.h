@@ -2,9 +2,9 @@
 /*
  * regs: the registers that a probe program can name, and their numbers.
  *
- * 0x00 to 0x0f are DProbes' own for the i386; where it has a 32-bit register,
- * they stand for the low half of the 64-bit one, and writing them clears the
- * other half as the processor does. From 0x60 on the registers of x86-64.
+ * 0x00 to 0x0f are the numbers of DProbes for the i386. A 32-bit register stands for the
+ * low half of the 64-bit register; writing it clears the other half, as the processor does.
+ * From 0x60 on: the registers of x86-64.
  */
 #ifndef DP_ARCH_REGS_H
 #define DP_ARCH_REGS_H

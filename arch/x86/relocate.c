@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * relocate: the same instruction at another address.
+ * relocate: copies, which run an instruction at another address.
  *
  *   most         as it is                          jmp next
  *   rip-relative displacement adjusted             jmp next
@@ -13,15 +13,14 @@
  *   ret, jmp r/m as they are
  *   syscall      syscall; mov $next, %rcx          jmp next
  *
- * A call pushes the original return address, so that whoever looks at the stack
- * sees the program's own. Its copy writes one word below that: the callee's
- * frame begins there, and nothing the caller keeps lies below its own stack
- * pointer at a call.
+ * The copy of a call pushes the original return address, so that unwinders see the
+ * program's own. The copy of an indirect call writes one word below it, too. The callee's
+ * frame begins there, and the caller keeps nothing below its stack pointer at a call.
  */
 #include "engine/insn/region.h"
 #include "arch/x86/emit.h"
 
-/* The instruction itself, with a rip-relative operand re-aimed. */
+/* Copy the instruction, and adjust a rip-relative displacement. */
 static void put_insn(struct dp_out *o, const u8 *code,
 		     const struct insn_facts *f, u64 from)
 {
@@ -103,7 +102,7 @@ static void put_body(struct dp_out *o, const u8 *code,
 	}
 }
 
-/* A system call leaves the address behind it in rcx: mov $next, %rcx */
+/* The syscall instruction leaves the address behind it in rcx: mov $next, %rcx */
 static void put_return(struct dp_out *o, u64 next)
 {
 	DP_PUT(o, 0x48, 0xb9);

@@ -2,9 +2,9 @@
 /*
  * roles: registers by the part that they play.
  *
- * A thread that has hit is described by one of two structures: struct dp_mcontext, as a
- * detour or a signal leaves its registers, and struct dp_regs, as handlers in C see them.
- * The engine names no register; it asks these functions.
+ * Two structures have the registers of a thread that has hit: struct dp_mcontext, as a
+ * detour or a signal leaves them, and struct dp_regs, as handlers in C see them.
+ * The engine names no register; it calls these functions.
  *
  * Context of every function: any.
  */
@@ -14,7 +14,7 @@
 #include "arch/x86/ptregs.h"
 #include "engine/insn/faults.h"
 
-/** dp_mcontext_pc() - address of the instruction at which the thread is */
+/** dp_mcontext_pc() - address of the thread's next instruction */
 static inline u64 dp_mcontext_pc(const struct dp_mcontext *m)
 {
 	return m->rip;
@@ -25,7 +25,7 @@ static inline void dp_mcontext_set_pc(struct dp_mcontext *m, u64 pc)
 	m->rip = pc;
 }
 
-/** dp_mcontext_sp() - its stack pointer */
+/** dp_mcontext_sp() - stack pointer */
 static inline u64 dp_mcontext_sp(const struct dp_mcontext *m)
 {
 	return m->rsp;
@@ -36,7 +36,7 @@ static inline void dp_mcontext_set_sp(struct dp_mcontext *m, u64 sp)
 	m->rsp = sp;
 }
 
-/** dp_mcontext_flags() - what conditions ask, for dp_branch_taken() */
+/** dp_mcontext_flags() - flags, for dp_branch_taken() */
 static inline u64 dp_mcontext_flags(const struct dp_mcontext *m)
 {
 	return m->eflags;
@@ -54,20 +54,21 @@ static inline u64 dp_mcontext_ret(const struct dp_mcontext *m)
 	return m->rax;
 }
 
-/** dp_mcontext_vectors() - address where the kernel keeps vector state; 0: in place */
+/** dp_mcontext_vectors() - address of the vector state that the kernel has saved; 0: the
+ *  registers have it */
 static inline u64 dp_mcontext_vectors(const struct dp_mcontext *m)
 {
 	return m->fpstate;
 }
 
-/** dp_mcontext_cause() - the processor's number of what it has raised */
+/** dp_mcontext_cause() - number of the exception that the processor has raised */
 static inline u64 dp_mcontext_cause(const struct dp_mcontext *m)
 {
 	return m->trapno;
 }
 
 /** dp_mcontext_set_up() - the thread goes on in dp_call_fast_up() (entry.S)
- *  @frame, @stack: what that wants to know */
+ *  @frame, @stack: its arguments: struct dp_call_frame, struct dp_stack */
 static inline void dp_mcontext_set_up(struct dp_mcontext *m, u64 frame,
 				      u64 stack)
 {
@@ -77,8 +78,7 @@ static inline void dp_mcontext_set_up(struct dp_mcontext *m, u64 frame,
 
 /**
  * dp_mcontext_unwound() - up to where an unwinder's instruction leaves the stack
- * @di: it is told by the first argument's register; else by the word at the fourth's,
- *      which is left, too
+ * @di: rdi has that address; else rcx points to the last word that is left
  */
 static inline u64 dp_mcontext_unwound(const struct dp_mcontext *m, bool di)
 {
@@ -113,7 +113,7 @@ static inline u64 dp_mcontext_number(const struct dp_mcontext *m, u8 number)
 	}
 }
 
-/** dp_regs_pc() - the same of registers as handlers see them */
+/** dp_regs_pc() - dp_mcontext_pc(), and so on, of registers as handlers see them */
 static inline u64 dp_regs_pc(const struct dp_regs *r)
 {
 	return r->ip;
@@ -144,13 +144,13 @@ static inline u64 dp_regs_count(const struct dp_regs *r)
 	return r->cx;
 }
 
-/** dp_regs_behind_syscall() - what a system call leaves of the address behind it */
+/** dp_regs_behind_syscall() - a system call leaves the address behind it in rcx */
 static inline void dp_regs_behind_syscall(struct dp_regs *r, u64 pc)
 {
 	r->cx = pc;
 }
 
-/** dp_regs_exception() - of an exception that passes the landing pad of a stub */
+/** dp_regs_exception() - the exception that passes the landing pad of a stub */
 static inline u64 dp_regs_exception(const struct dp_regs *r)
 {
 	return r->ax;
@@ -162,10 +162,10 @@ static inline void dp_regs_set_arg(struct dp_regs *r, u64 value)
 	r->di = value;
 }
 
-/* Those before orig_ax, which a handler may change, and then flags and sp. */
+/* Registers before orig_ax. */
 #define DP_REGS_GENERAL 15
 
-/** dp_regs_take() - what a handler may have changed, but the pc */
+/** dp_regs_take() - copy the registers that a handler may change, except the pc */
 static inline void dp_regs_take(struct dp_regs *to, const struct dp_regs *from)
 {
 	u64 *d = (u64 *)to;

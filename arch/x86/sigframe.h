@@ -3,8 +3,7 @@
  * sigframe: what the x86-64 kernel puts on the stack of a signal handler.
  *
  * Source: Linux arch/x86/include/uapi/asm/{ucontext,sigcontext}.h. A handler
- * is entered with rsp at struct dp_sigframe; rt_sigreturn(2) wants rsp at its
- * @uc.
+ * is entered with rsp at struct dp_sigframe; rt_sigreturn(2) expects rsp at @uc.
  */
 #ifndef DP_SIGFRAME_H
 #define DP_SIGFRAME_H
@@ -40,11 +39,11 @@ struct dp_ucontext {
 };
 
 /**
- * dp_frame_counts() - may somebody whose stack pointer is @sp return through a signal frame?
- * @at: where its context is
+ * dp_frame_counts() - may a thread with stack pointer @sp return through a signal frame?
+ * @uc: context of the frame, at address @at
  *
- * Not through one on an alternate stack that he is not on: its handler has returned. Go has
- * these stacks between the others.
+ * Not through a frame on an alternate stack that the thread is not on: the handler has
+ * returned. Go has these stacks between the others.
  */
 static inline bool dp_frame_counts(const struct dp_ucontext *uc, u64 at, u64 sp)
 {
@@ -76,9 +75,9 @@ struct dp_sigframe {
 #define DP_SA_RESETHAND 0x80000000ull
 #define DP_SIGMASK(sig) (1ull << ((sig)-1))
 
-/* Our own actions: on the alternate stack if there is one, nested traps allowed,
- * and nothing else in between; but where handlers in C run, one may be in a call
- * that another thread cancels, and libc then waits for this signal of its own. */
+/* Our actions: on the alternate stack if there is one, nested caught signals allowed, all
+ * others blocked. Where handlers in C run, libc's cancel signal stays open: a handler may be
+ * in a call that another thread cancels, and libc waits for the signal then. */
 #define DP_SIGCANCEL 32
 #define DP_TRAP_FLAGS \
 	(DP_SA_SIGINFO | DP_SA_NODEFER | DP_SA_ONSTACK | DP_SA_RESTORER)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* signals: where the kernel enters port/user/signals, and intercepted system calls do. */
+/* signals: entries into port/user/signals, from the kernel and from intercepts. */
 
 	.text
 
 /*
- * SIGTRAP's handler: rdi = signal, rsi = siginfo, rdx = ucontext, the restorer's
+ * Handler of caught signals: rdi = signal, rsi = siginfo, rdx = ucontext, the restorer's
  * address on top of the stack. Leaves through that restorer or, if dp_hit_trap()
- * names one, into the program's own handler with all of these as they were.
+ * returns one, into the program's own handler, with registers and stack as on entry.
  */
 	.globl	dp_trap_entry
 	.hidden	dp_trap_entry
@@ -36,11 +36,9 @@ dp_trap_restorer:
 	syscall
 
 /*
- * An intercepted system call: eax = its number, the address behind it on the stack,
- * 128 bytes of red zone skipped above that. The instruction itself would have
- * left that address in rcx and the flags in r11, so both are free.
- *
- * struct dp_intercept_regs is built on the stack.
+ * An intercepted system call: eax = its number; on the stack the address behind the call,
+ * above that 128 bytes of red zone. The syscall instruction would leave that address in rcx
+ * and the flags in r11, so both are free. struct dp_intercept_regs is built on the stack.
  */
 	.globl	dp_intercept_entry
 	.hidden	dp_intercept_entry

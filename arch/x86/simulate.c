@@ -2,8 +2,8 @@
 /*
  * simulate: branches, executed in registers.
  *
- * A post_handler is called when one instruction has been executed. Behind a
- * branch no breakpoint can be put, so what it does is done here.
+ * A post_handler is called when the probed instruction has been executed. No breakpoint can
+ * be put behind a branch, so the branch is simulated.
  *
  * Source: Intel SDM vol. 2, Jcc, LOOP, CALL, RET, JMP.
  */

@@ -15,7 +15,7 @@ bool dp_branch_taken(const struct dp_site_entry *site, u64 flags, u64 cx);
 
 /**
  * dp_simulate() - execute a branch in registers, as the processor would
- * Return: false if it is none, or faults: then nothing is changed.
+ * Return: false if the site has no branch, or it faults: then nothing is changed.
  */
 bool dp_simulate(const struct dp_site_entry *site, struct dp_regs *regs);
 

@@ -6,11 +6,11 @@
 #include "engine/insn/insn.h"
 
 /**
- * enum dp_insn_state - each contains those before it
+ * enum dp_insn_state - each state contains the ones above
  * @DP_STATE_GENERAL: general registers and flags
- * @DP_STATE_SSE: xmm0 to xmm15, moved about
+ * @DP_STATE_SSE: and xmm0 to xmm15, moved only
  * @DP_STATE_SSE_MATH: and MXCSR
- * @DP_STATE_ALL: all vector registers, x87
+ * @DP_STATE_ALL: and all vector registers and x87
  */
 enum dp_insn_state {
 	DP_STATE_GENERAL,
@@ -19,17 +19,16 @@ enum dp_insn_state {
 	DP_STATE_ALL,
 };
 
-/* Where that is not all: how many of the xmm registers from xmm0 on: four, eight,
- * or sixteen. */
+/* Added to a state below DP_STATE_ALL: the first eight or sixteen xmm registers, not four. */
 #define DP_STATE_XMM8 8
 #define DP_STATE_XMM16 16
 
-/* What vectors.S can save: enum dp_insn_state, and for the last of these */
+/* What vectors.S can save: enum dp_insn_state, and for DP_STATE_ALL one of these */
 #define DP_SAVE_ALL_SSE (3 | DP_STATE_XMM16)
 #define DP_SAVE_ALL_AVX 4
 #define DP_SAVE_ALL_AVX512 5
 
-/* 32 registers of 64 bytes, eight of eight, and what vectors.S has besides */
+/* 32 registers of 64 bytes, eight of eight bytes, and the rest of the area of vectors.S */
 #define DP_VECTORS_SIZE 2304
 
 #endif

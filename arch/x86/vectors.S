@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * vectors: what a handler in C may change besides general registers.
+ * vectors: save and restore what a handler in C may change besides general registers.
  *
  *   area   0  zmm0 … zmm31, or ymm0 … ymm15, or xmm0 … xmm15
  *       2048  k0 … k7
@@ -8,9 +8,8 @@
  *       2120  x87 environment, 28 bytes
  *       2160  x87 registers, 108 bytes
  *
- * By plain moves: the processor's own instructions for all of it cost ten times
- * as much. A handler finds what a program begins with: all exceptions masked,
- * rounding to nearest.
+ * By plain moves: xsave and xrstor cost ten times as much. A handler begins with the state
+ * that a new program has: all exceptions masked, rounding to nearest.
  */
 #define MASKS 2048
 #define MXCSR 2112
@@ -25,8 +24,8 @@
 
 	.text
 
-/* dp_vectors_save(area, what, x87); what is enum dp_insn_state but for the last,
- * or DP_SAVE_ALL_* */
+/* dp_vectors_save(area, what, x87); what: DP_SAVE_ALL_*, or an enum dp_insn_state below
+ * DP_STATE_ALL */
 	.globl	dp_vectors_save
 	.hidden	dp_vectors_save
 	.balign 16

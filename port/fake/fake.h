@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fake: a deterministic world whose every request can be made to fail. */
+/* fake: a deterministic world in which any allocation can be made to fail. */
 #ifndef DP_PORT_FAKE_H
 #define DP_PORT_FAKE_H
 
@@ -8,7 +8,7 @@
 /**
  * dp_fake_fail_alloc() - let the nth allocation from now fail (0: none)
  *
- * Counts dp_port_alloc() and dp_port_resize() alike; only one fails.
+ * Counts calls of dp_port_alloc() and dp_port_resize(); only the nth one fails.
  */
 void dp_fake_fail_alloc(unsigned int nth);
 

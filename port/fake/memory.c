@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* memory: an allocator that counts what lives and fails on request. */
+/* memory: an allocator that counts allocations and fails on request. */
 #include "port.h"
 #include "port/fake/fake.h"
 #include <stdlib.h>

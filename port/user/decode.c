@@ -42,7 +42,7 @@ static bool legacy(const ZydisDecodedInstruction *in, ZydisOpcodeMap map)
 	       in->opcode_map == map;
 }
 
-/* 66 before a near branch means 16 bits to some makers and nothing to others,
+/* 66 before a near branch means 16 bits on some makers' processors and nothing on others',
  * unless REX.W overrides it. */
 static bool short_operand(const ZydisDecodedInstruction *in)
 {
@@ -146,7 +146,7 @@ static void classify(const ZydisDecodedInstruction *in, struct insn_facts *f)
 	else if (f->rip_relative)
 		f->target = in->raw.disp.value;
 	f->refusal = refusal(in, f);
-	/* xbegin is the one relative operand that is no branch. */
+	/* Of instructions with a relative operand, only xbegin is no branch. */
 	if (!f->refusal && in->raw.imm[0].is_relative &&
 	    f->class == DP_INSN_PLAIN)
 		f->refusal = "xbegin remembers its own address";
@@ -154,7 +154,7 @@ static void classify(const ZydisDecodedInstruction *in, struct insn_facts *f)
 		f->class = DP_INSN_REFUSED;
 }
 
-/* The first of ModRM, displacement and immediate comes right behind it. */
+/* The first of ModRM, displacement and immediate follows the opcode. */
 static u8 opcode_offset(const struct insn_facts *f)
 {
 	u8 next = f->modrm_off ? f->modrm_off :
@@ -170,7 +170,7 @@ int dp_insn_facts(const u8 *code, size_t size, struct insn_facts *f)
 	ZydisDecodedInstruction in;
 
 	*f = (struct insn_facts){ 0 };
-	/* Lengths and raw fields are all we ask for. */
+	/* The minimal decoder gives lengths and raw fields. */
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(true), NULL,
 							code, size, &in)))
 		return -EILSEQ;

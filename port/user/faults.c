@@ -2,8 +2,8 @@
 /*
  * faults: which instructions cannot fail to complete.
  *
- * A list of those that are known not to: integer instructions on registers and
- * constants. Whatever is not on it is taken to fault.
+ * A list of integer instructions on registers and constants that cannot fault. All other
+ * instructions are taken to fault.
  */
 #include "port/user/decode.h"
 
@@ -88,8 +88,8 @@ static u8 number_of(ZydisRegister reg)
 		       (u8)ZydisRegisterGetId(big);
 }
 
-/* The operand of an indirect branch; relative to the next instruction if it is
- * rip-relative. Return: false if it is of a kind that is never met. */
+/* The operand of an indirect branch; a rip-relative one is relative to the next instruction.
+ * Return: false if its form is not supported. */
 static bool branch_operand(const u8 *code, u8 len, struct dp_operand_ref *ref)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];

@@ -22,7 +22,7 @@ enum dp_own_call {
 	DP_OWN_NR
 };
 
-/** dp_own_bit() - of a call, in sets of them; 0: it makes none such */
+/** dp_own_bit() - the bit of a call in DP_FORBIDDEN; 0: the call is not in the list */
 static inline u32 dp_own_bit(long nr)
 {
 	switch (nr) {

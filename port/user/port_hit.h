@@ -27,8 +27,8 @@
 #define DP_ARCH_GET_FS 0x1003
 #define DP_ARCH_GET_GS 0x1004
 
-/* Where a seccomp filter may kill for a system call, it is not made: it fails. What
- * the program itself wants made is made, but where all are forbidden. */
+/* A call for which a seccomp filter may kill is not made: dp_syscall() fails. A call that
+ * the program itself asked for is made, unless all are forbidden. */
 #ifdef DP_AGENT
 extern struct dp_arena dp_arena __attribute__((visibility("hidden")));
 #define DP_FORBIDDEN dp_arena.control.forbidden
@@ -66,7 +66,7 @@ static inline bool dp_port_may_kill(void)
 	       dp_port_may(__NR_rt_tgsigqueueinfo);
 }
 
-/* Of all threads the process's, where they may not ask. */
+/* Where the call is forbidden, all threads get the id of the process. */
 static inline u32 dp_port_pid(void)
 {
 	if (!dp_port_may(__NR_getpid))
@@ -99,7 +99,7 @@ static inline int dp_port_copy_out(u64 to, const void *from, size_t len)
 	return dp_port_copy(__NR_process_vm_writev, (void *)from, to, len);
 }
 
-/* Two pieces, cut at a page, so that the first bad address is known exactly. */
+/* Two vectors, cut at a page, so that the first bad address is known exactly. */
 static inline u64 dp_port_read(void *to, u64 from, u64 len)
 {
 	u64 first = DP_PAGE - from % DP_PAGE;
@@ -118,7 +118,7 @@ static inline u64 dp_port_read(void *to, u64 from, u64 len)
 	return n > 0 ? (u64)n : 0;
 }
 
-/* Asks for the page as a write would, and writes nothing. */
+/* Populates the pages as a write would, and writes nothing. */
 static inline bool dp_port_writable(u64 addr, u64 len)
 {
 	u64 page = addr & ~(u64)(DP_PAGE - 1);
@@ -168,7 +168,6 @@ struct dp_port_stack {
 	u64 size;
 };
 
-/* A thread without one has a size of zero. */
 static inline void dp_port_altstack(u64 *sp, u64 *size)
 {
 	struct dp_port_stack stack = { 0 };
@@ -178,7 +177,6 @@ static inline void dp_port_altstack(u64 *sp, u64 *size)
 	*size = stack.size;
 }
 
-/* Of a size of zero: none. */
 static inline void dp_port_set_altstack(u64 sp, u64 size)
 {
 	struct dp_port_stack stack = { sp, size ? 0 : DP_SS_DISABLE, 0, size };
@@ -219,7 +217,7 @@ static inline void dp_port_wait(const u32 *word, u32 is, u64 ms)
 		   0);
 }
 
-/* There is nothing to be unshared. */
+/* unshare(CLONE_THREAD) succeeds in a process of one thread, and does nothing there. */
 static inline bool dp_port_alone(void)
 {
 	return !dp_syscall(__NR_unshare, DP_CLONE_THREAD, 0, 0, 0, 0, 0);
@@ -244,7 +242,7 @@ static inline int dp_port_sigaction(u32 sig,
 			       DP_SIGSET_BYTES, 0, 0);
 }
 
-/** dp_port_swap_sigmask() - set the thread's mask. Return: what it was */
+/** dp_port_swap_sigmask() - set the thread's mask. Return: the mask before */
 static inline u64 dp_port_swap_sigmask(u64 mask)
 {
 	u64 was = 0;
@@ -260,7 +258,7 @@ static inline void dp_port_sigmask(u64 mask)
 		   DP_SIGSET_BYTES, 0, 0);
 }
 
-/* Every signal but, with @faults, those that the processor raises for us. */
+/* Blocks every signal; with @faults, all but the caught signals. */
 static inline u64 dp_port_defer(bool faults)
 {
 	return dp_port_swap_sigmask(faults ? ~dp_caught_mask(DP_CAUGHT) :

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* raw: system calls by no function of libc: that may be probed, and those who make
- * them need not be threads of ours. */
+/* raw: system calls without libc. Its functions may be probed, and the caller need not be
+ * a thread that libc knows. */
 #ifndef DP_PORT_USER_PORT_RAW_H
 #define DP_PORT_USER_PORT_RAW_H
 
 #include <sys/syscall.h>
 #include "port/raw.h"
 
-/** dp_raw() - one with five arguments at most */
+/** dp_raw() - make a system call with five arguments at most */
 static inline long dp_raw(long nr, long a, long b, long c, long d, long e)
 {
 	return dp_raw_call(nr, (u64)a, (u64)b, (u64)c, (u64)d, (u64)e, 0);
 }
 
-/** dp_raw_clone() - a child in our memory that calls a function on a stack of its
- *  own, which ends at @top. It does not return. */
+/** dp_raw_clone() - make a child that calls @function, which must not return, on a stack of
+ *  its own that ends at @top. Return: of clone(2), in the parent */
 static inline long dp_raw_clone(long flags, char *top, void (*function)(void *),
 				void *argument)
 {

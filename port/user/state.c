@@ -9,7 +9,7 @@ static bool general_only(const ZydisDecodedInstruction *in)
 	       in->meta.isa_ext == ZYDIS_ISA_EXT_TBM;
 }
 
-/* Saved in bulk, or of the units that share registers with older ones. */
+/* Instructions that save or load state in bulk, or of x87 and MMX. */
 static bool sweeping(const ZydisDecodedInstruction *in)
 {
 	switch (in->meta.category) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* port_hit: of port.h all is asked for, and nothing of it is there. */
+/* port_hit: declares all of port.h and defines none of it. */
 #ifndef DP_PORT_HIT_H
 #define DP_PORT_HIT_H
 

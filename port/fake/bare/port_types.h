@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * port_types: the types and errno values of a world that has no header at all.
+ * port_types: the types and errno values of a world without any header.
  *
- * Nothing is run with these. They show that the engine needs nothing else (tools/check-bare).
+ * Only compiled, to show that the engine needs nothing else (tools/check-bare).
  */
 #ifndef DP_PORT_TYPES_H
 #define DP_PORT_TYPES_H

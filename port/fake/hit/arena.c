@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* arena: what control would have prepared for the hit half. */
+/* arena: the arena that control would have prepared for the hit half. */
 #include "port/fake/hit/kernel.h"
 #include "engine/hit/hit.h"
 #include <assert.h>
@@ -65,7 +65,7 @@ void dp_fake_begin(u32 caught)
 	memset(&dp_private, 0, sizeof(dp_private));
 	used = sizeof(struct dp_arena);
 	taken = 0;
-	/* Of the agent's text this is all that a signal's action names. */
+	/* dp_trap_entry is the last byte of the text: dp_trap_inside() needs no other. */
 	dp_arena.control.base = (u64)dp_trap_entry + 1 - DP_AGENT_TEXT;
 	dp_arena.control.owner = dp_wipe.owner = DP_FAKE_PID;
 	dp_arena.control.nr_caught = caught;

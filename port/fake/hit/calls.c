@@ -82,7 +82,7 @@ static long queue(u32 tid, u32 sig, const struct dp_siginfo *info)
 	return 0;
 }
 
-/* Of at most two pieces of the other side's memory. */
+/* @theirs: at most two ranges of the program's memory. */
 static long copy(bool out, const struct dp_iovec *ours,
 		 const struct dp_iovec *theirs, u64 n)
 {
@@ -119,7 +119,7 @@ static long advise(u64 start, u64 size, u64 what)
 	return 0;
 }
 
-/* What is to be executed is never there. */
+/* An exec fails always: the file does not exist. */
 static long execute(void)
 {
 	dp_fake_seen.exec_mask = dp_kernel_task()->mask;
@@ -141,7 +141,7 @@ static long signal_call(long nr, u64 a, u64 b, u64 c, u64 d)
 	case __NR_rt_tgsigqueueinfo:
 		return queue((u32)b, (u32)c, (void *)d);
 	default:
-		abort(); /* one that nobody has thought of yet */
+		abort(); /* a call that this kernel does not have */
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* handlers: what those in C run on, and what calls return to, as the library prepares it. */
+/* handlers: stacks of handlers in C, and stubs of tracked calls, as the library makes them. */
 #include "port/fake/hit/kernel.h"
 #include "port/fake/hit/world.h"
 #include "engine/hit/hit.h"
@@ -10,7 +10,7 @@
 #include "engine/layout/handler.h"
 #include "engine/layout/instance.h"
 
-#define STRIDE 256u /* of instances: what handlers keep is behind each */
+#define STRIDE 256u /* of instances; the handlers' data follows each */
 
 static u8 stacks[DP_FAKE_THREADS][DP_STACK_SIZE] __attribute__((aligned(4096)));
 static u8 injected[DP_INJECTED_MAX][DP_INJECTED_SIZE]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* kernel: what the parts of the fake world share. */
+/* kernel: the state that the files of the fake world share. */
 #ifndef DP_FAKE_KERNEL_H
 #define DP_FAKE_KERNEL_H
 
@@ -10,7 +10,7 @@
 #define DP_FAKE_THREADS 4
 #define DP_FAKE_SIGNALS 65
 
-/** struct dp_fake_task - one thread; @self is its memory of its own, which begins with its
+/** struct dp_fake_task - one thread; @self: its local storage, which begins with its own
  *  address */
 struct dp_fake_task {
 	u64 self[64];
@@ -18,7 +18,7 @@ struct dp_fake_task {
 	bool pends[DP_FAKE_SIGNALS];
 	struct dp_siginfo info[DP_FAKE_SIGNALS];
 	struct dp_mcontext regs;
-	/* Of the program's handler that runs: what it returns to. */
+	/* What the program's handler that runs returns to. */
 	struct dp_ucontext frame;
 	bool in_handler;
 };
@@ -38,19 +38,19 @@ static inline struct dp_fake_task *dp_kernel_task(void)
 	return &dp_kernel.tasks[dp_kernel.current];
 }
 
-/** dp_kernel_begin() - a new one; our actions are in force for @caught signals */
+/** dp_kernel_begin() - start anew, with our actions in force for @caught signals */
 void dp_kernel_begin(u32 caught);
 
-/** dp_kernel_deliver() - let signals come that wait and are open */
+/** dp_kernel_deliver() - deliver the pending signals that are not blocked */
 void dp_kernel_deliver(void);
 
-/** dp_kernel_read(), dp_kernel_write() - memory of the program. Return: bytes before the
- *  first bad one */
+/** dp_kernel_read(), dp_kernel_write() - access memory of the program. Return: bytes before
+ *  the first bad one */
 u64 dp_kernel_read(void *to, u64 from, u64 len);
 u64 dp_kernel_write(u64 to, const void *from, u64 len);
-/** dp_kernel_drop() - pages of text are the file's again */
+/** dp_kernel_drop() - give private copies of text pages back */
 void dp_kernel_drop(u64 start, u64 size);
-/** dp_kernel_forget() - no text, no bad memory */
+/** dp_kernel_forget() - drop all texts and bad memory */
 void dp_kernel_forget(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* memory: the test's own, but for texts of files and what is said to be bad. */
+/* memory: the test's own, except for the texts of files and for bad memory. */
 #include "port/fake/hit/kernel.h"
 #include <assert.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static bool is_bad(u64 addr)
 	return false;
 }
 
-/* Where a byte of the program is here. */
+/* Where the test has a byte of the program. */
 static u8 *place(u64 addr)
 {
 	u32 i;

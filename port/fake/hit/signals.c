@@ -147,7 +147,7 @@ static void handle(struct dp_fake_task *t, u32 sig, struct dp_sigframe *frame)
 	enter(t, handler, frame->restorer, &frame->info, &frame->uc);
 }
 
-/* The frame lies on the thread's stack, where those who look for one expect it. */
+/* The frame is on the thread's stack, where the agent looks for signal frames. */
 static void come(u32 sig, const struct dp_siginfo *info,
 		 const struct dp_ucontext *uc)
 {
@@ -231,14 +231,14 @@ s64 dp_fake_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e)
 	return (s64)regs.ret;
 }
 
-/* What the kernel takes for the mask of rt_sigsuspend(2): all that is made here. */
+/* The mask of rt_sigsuspend(2), the only masked wait that this kernel has. */
 static u64 mask_of_call(const struct dp_mcontext *regs)
 {
 	return *(const u64 *)regs->rdi;
 }
 
-/* As the kernel does it: the call's mask is in force, and what is open comes; its frame
- * has the thread's own mask. */
+/* As the kernel does: the call's mask is in force, and signals come that it opens; their
+ * frames have the thread's own mask. */
 static void sleep_under(struct dp_fake_task *t, u64 mask, u32 sig)
 {
 	struct dp_ucontext uc = context_of(t);
@@ -273,7 +273,7 @@ s64 dp_fake_wait(struct dp_site_entry *site, u32 nr, u32 sig)
 		regs->rip = behind;
 		regs->rax = 1;
 		sleep_under(dp_kernel_task(), mask_of_call(regs), sig);
-		/* Sent back before the call by what has interrupted it. */
+		/* The agent may send the thread back to the call. */
 		sig = 0;
 	} while (regs->rip == behind - 2);
 	if (dp_kernel_task()->in_handler)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * action: the program's own actions for the signals that we catch.
+ * action: virtual actions, those that the program has set for caught signals.
  *
- * A thread may change one while others read it, and may be interrupted by a signal in
- * between: so each change is a new entry of a ring, and a number says which one counts.
+ * A thread may change an action while others read it, and a signal may interrupt the change.
+ * So each change is a new entry of a ring, and a stamp says which entry is in force.
  */
 #include "engine/hit/hit.h"
 #include "engine/layout/base.h"

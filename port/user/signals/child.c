@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * child: whose thread it is, and how a fork child leaves.
+ * child: whose thread runs, and how a fork child leaves.
  *
- * A word of the process's own memory is zero in what fork makes of it. A child that runs
- * in its parent's memory has another process id than that word says.
+ * dp_wipe.owner has the process id, and fork zeroes it in the child's memory. A CLONE_VM
+ * child sees its parent's id there, which is not its own.
  */
 #include "port/user/signals/trap.h"
 #include "engine/hit/hit.h"
@@ -28,9 +28,9 @@ bool dp_hit_is_owners(void)
 	       dp_hit_who() == DP_WHO_OWNER;
 }
 
-/* Is what is at a site the program's instruction or our patch? What a child has is what
- * was there when it was made, and that may have been in the middle of arming: a site's
- * state is its parent's, which goes on. Another site's patch may follow. */
+/* Does a site have the program's bytes or our patch? The parent may have been arming when it
+ * forked, and the state of the site is the parent's: so any mix of original bytes, patch
+ * and breakpoints is known. Another site's patch may follow. */
 static bool is_known(const struct dp_site_entry *s)
 {
 	u8 now[sizeof(s->orig)];
@@ -49,7 +49,7 @@ static bool is_known(const struct dp_site_entry *s)
 	return true;
 }
 
-/* A library may have been unmapped, and something else be in its place. */
+/* A library may have been unmapped, and another file be mapped in its place. */
 static bool is_there(const struct dp_mapped *text)
 {
 	const struct dp_site_entry *s = dp_at(dp_arena.control.site_off);

@@ -3,9 +3,9 @@
  * filter_install: a thread is about to install a seccomp filter, or to have its system calls
  * dispatched to a handler of its own (Syscall User Dispatch).
  *
- * Should that forbid what breakpoints and intercepts need, the next one kills; what is
- * dispatched comes to a handler that knows nothing of it. So the thread
- * waits for the tool, which reads the filter first:
+ * If the filter forbids calls of breakpoints and intercepts, the next such call kills. A
+ * dispatched call comes to a handler that does not expect it. So the thread waits until the
+ * tool has read the filter:
  *
  *   thread                          tool
  *   filter_ask ───────────────────► permits it all?
@@ -13,9 +13,9 @@
  *   on, to the call ◄───────────────┘                  │ all are stopped, the probes taken out
  *   to before the call, by the registers that it had ◄─┘
  *
- * The tool may have ended, or not answer. Then the thread does by itself what a fork
- * child does. Of other threads' actions and masks it knows nothing, so unless it is
- * alone these stay as they are; where a breakpoint was nobody comes any more.
+ * If the tool has ended or does not answer, the thread takes the patches out by itself, as a
+ * fork child does. It cannot give other threads their masks back, so the actions and masks
+ * stay virtual unless the thread is alone.
  */
 #include "engine/layout/private.h"
 #include "engine/layout/base.h"
@@ -54,7 +54,7 @@ static u64 last_answered(void)
 			       __ATOMIC_ACQUIRE);
 }
 
-/* One asks at a time. Return: its ask; 0: somebody else's is not answered yet. */
+/* One thread asks at a time. Return: its request; 0: another thread's is not answered yet. */
 static u64 ask(u64 regs)
 {
 	u64 *word = &dp_arena.hit.filter_ask;
@@ -77,8 +77,8 @@ static bool is_leaving(void)
 			       __ATOMIC_ACQUIRE);
 }
 
-/* Is there a tool, and may it be waited for? An owner's end is not seen while all that
- * it has is taken out, so that has its time, too. */
+/* Is there a tool, and may the thread wait for it? While the tool takes the probes out, the
+ * end of the owner is not seen. */
 static bool is_there(void)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
@@ -91,7 +91,7 @@ static bool is_there(void)
 		 DP_TOOL_DIED);
 }
 
-/* Return: false: the tool is not there, or has not answered in time. */
+/* Return: false: there is no tool, or it has not answered in time. */
 static bool permits(u64 regs)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
@@ -106,14 +106,14 @@ static bool permits(u64 regs)
 		if (mine && dp_filter_answered(mine, answered))
 			return true;
 		i += !is_leaving() || c->nr_upcalls;
-		/* Its upper half, with the number. */
+		/* The upper half, which has the number. */
 		dp_wait_home((const u32 *)&c->filter_answered + 1,
 			     (u32)(answered >> 32), slice, regs);
 	}
 	return false;
 }
 
-/* As a fork child does; but its threads may be in a handler of ours. */
+/* As a fork child leaves; but other threads may be in the agent. */
 static void leave(void)
 {
 	u32 k;
@@ -137,11 +137,11 @@ void dp_filter_install(const struct dp_site_entry *site,
 	const struct dp_jump *j = &site->jump;
 	u32 call = site->number == DP_PLAIN_CALL ? j->nr - 1u : 0;
 
-	/* One that probes itself has nobody who could take its probes away. */
+	/* No tool can take the probes out of a process that probes itself. */
 	if (!installs_filter(regs) || (c->own_process && !c->nr_upcalls) ||
 	    dp_hit_who() != DP_WHO_OWNER)
 		return;
-	/* Where it tells of the call, so that it would ask again. */
+	/* At the call-out for the call: a thread that is sent back asks again. */
 	regs->rip = j->base + j->at[call];
 	if (!permits((u64)regs))
 		leave();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * foreign: SIGTRAPs that are the program's own business.
+ * foreign: caught signals that belong to the program.
  *
- * The program must see them as if we were not there: its handler is entered
- * with the very frame the kernel made for ours, under the mask the kernel would
- * have set (but for SIGTRAP), and leaves through its own restorer. With no handler it dies of the
- * signal with the registers it had.
+ * The program must see them as if there were no agent. Its handler gets the frame that the
+ * kernel made for the agent's, and leaves through its own restorer. The handler's mask is what
+ * the kernel would have set, without the caught signals. Without a handler the program dies of
+ * the signal with the registers it had.
  */
 #include "engine/layout/base.h"
 #include "engine/layout/private.h"
@@ -18,8 +18,8 @@
 #include "port.h"
 #include "port_hit.h"
 
-/* A breakpoint that is met while SIGTRAP is blocked ends the process, without any
- * call: the program's own once more or, if it was another cause, one of ours. */
+/* A breakpoint that is met while SIGTRAP is blocked ends the process without a system call:
+ * the program's own breakpoint again or, after another cause, one of the agent. */
 static void die_trapped(const struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	uc->sigmask |= DP_SIGMASK(info->signo);
@@ -41,14 +41,14 @@ static void die(struct dp_siginfo *info, struct dp_ucontext *uc)
 	}
 	dp_port_sigaction((u32)info->signo, &dfl);
 	/* Blocked until sigreturn, so that a core file shows the program where
-	 * it was and not us. */
+	 * it was, and not the agent. */
 	dp_port_sigmask(~0ull);
 	uc->sigmask &= ~DP_SIGMASK(info->signo);
 	dp_port_requeue(info->signo, info);
 }
 
-/* The mask in force when the signal came: in a call with a mask of its own it is
- * not the one that the thread goes back to. */
+/* The mask in force when the signal came. In a masked wait that is not the mask to which the
+ * thread returns. */
 static u64 interrupted_mask(const struct dp_siginfo *info,
 			    struct dp_ucontext *uc)
 {
@@ -71,8 +71,8 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	bool forced = info->code > 0;
 	u64 mask;
 
-	/* One that was sent waits while it is blocked; one that the program's own
-	 * instruction makes would kill it then. */
+	/* A blocked signal that was sent waits; a blocked signal that the program's
+	 * own instruction raises kills. */
 	if (dp_mask_blocked() & DP_SIGMASK(info->signo)) {
 		if (!forced && dp_mask_defer(info)) {
 			dp_masked_wait_again(info, uc);
@@ -99,8 +99,8 @@ u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc)
 	}
 	if (action.flags & DP_SA_RESETHAND)
 		dp_action_set(k, &once, NULL);
-	/* What we catch stays open, whatever the action says: a probe in the
-	 * handler would otherwise kill the process. */
+	/* Caught signals stay open, whatever the action says: otherwise a probe in
+	 * the handler would kill the process. */
 	dp_port_sigmask((mask | action.mask) & ~dp_mask_caught());
 	*((u64 *)uc - 1) = action.restorer;
 	return action.handler;

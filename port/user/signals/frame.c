@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* frame: what the kernel has written of a thread when a signal came. */
+/* frame: the signal frame that the kernel has put on an alternate stack. */
 #include "port.h"
 
-/* From its stack_t on: how much of it is looked at, where the stack pointer is in there,
- * and how far it can be from the top of the stack. */
+/* From the frame's stack_t on: bytes that are looked at, the word that is the stack pointer,
+ * and the distance from the top of the stack at most. */
 #define FRAME_BYTES (19 * 8)
 #define FRAME_SP 18
 #define FRAME_MAX 16384
 
-/* At the top of the stack it has put a frame with what is known of that stack in it. */
+/* The kernel has put a frame at the top of the stack; its stack_t names that stack. */
 bool dp_port_interrupted(u64 low, u64 size, u64 *sp)
 {
 	u64 top = (low + size) & ~7ull, at;

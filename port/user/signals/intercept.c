@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * intercept: the few system calls of libc that would end us or that end us.
+ * intercept: the few system calls of libc that would replace the agent's actions or the agent.
  *
- * rt_sigaction of a caught signal would replace our action: it is answered from the
- * program's remembered one. execve takes the whole image away: what it starts
- * is noted, so that the tool can say what ended the probes.
+ * rt_sigaction of a caught signal would replace the agent's action: the agent answers it from
+ * the virtual action. execve replaces the whole image: the agent notes the path, so that the
+ * tool can say what ended the probes.
  */
 #include "engine/layout/base.h"
 #include "engine/layout/private.h"
@@ -33,8 +33,8 @@ static s64 answer_sigaction(u32 k, const struct dp_intercept_regs *regs,
 	else if (ours)
 		dp_action_set(k, &act, &old);
 	else {
-		/* A vfork child has signal actions of its own in our memory,
-		 * which it needs for what it executes. */
+		/* A vfork child shares our memory but not our actions. Only SIGTRAP's
+		 * is noted, for the child's exec. */
 		dp_action_get(k, &old);
 		if (!k)
 			dp_mask_set_trap(act.handler);
@@ -82,10 +82,10 @@ static void intercept_exec(const struct dp_intercept_regs *regs)
 
 	u32 k;
 
-	/* A mask stays across exec. */
+	/* The mask survives an exec. */
 	dp_mask_real(true);
-	/* Handlers become SIG_DFL across exec but SIG_IGN stays, so it has to
-	 * be in force by then. */
+	/* An exec resets handlers to SIG_DFL but keeps SIG_IGN, so the kernel has
+	 * to have SIG_IGN by then. */
 	for (k = 0; k < dp_arena.control.nr_caught; k++)
 		if (dp_mask_ignores(k) && dp_mask_catches(k))
 			dp_port_sigaction(dp_caught(k), &ignore);
@@ -94,7 +94,7 @@ static void intercept_exec(const struct dp_intercept_regs *regs)
 	note_exec(regs->args[regs->nr == __NR_execveat]);
 }
 
-/* Kept from the compiler, which would put the address into data that needs
+/* The barrier keeps the compiler from putting the address into data that needs
  * relocation. */
 static u64 address_of(const char *code)
 {
@@ -119,7 +119,7 @@ void dp_intercept_take_actions(void)
 
 void dp_intercept_undo_exec(void)
 {
-	/* Else it stays as it is made, which is right as well. */
+	/* When our actions are not in force, the masks and actions of the exec may stay. */
 	if (dp_private.in_force) {
 		dp_mask_real(false);
 		dp_intercept_take_actions();
@@ -197,9 +197,9 @@ static void before_on(void *arg)
 	call->answered = before(call->regs);
 }
 
-/* A call lets signals come. On a stack of ours there is no room for their handlers, so
- * they have to have one. A thread of C's beside Go has none, nor small stacks; and on its
- * alternate stack a thread must not seem to be elsewhere. */
+/* Signals may come in a call, and our small stack has no room for their handlers: the thread
+ * needs an alternate stack, and must not be on it. C threads beside Go have none, but no
+ * small stacks either. */
 static bool handlers_have_a_stack(const struct dp_intercept_regs *regs)
 {
 	u64 start, size;

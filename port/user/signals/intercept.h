@@ -10,12 +10,11 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * dp_filter_install() - a system call is about to be made: should it install a seccomp filter,
- * wait for the tool, which looks whether probes can go on under that
- * @site: of the intercept; @regs: as they are then
+ * dp_filter_install() - if a system call would install a seccomp filter, ask the tool first
+ * @site: of the intercept; @regs: of the thread, before the call
  *
- * May not return: the tool takes the probes away, and sends the thread to before the
- * call.
+ * Waits until the tool has looked whether probes can go on under the filter. May not return:
+ * the tool takes the probes away, and sends the thread to before the call.
  */
 void dp_filter_install(const struct dp_site_entry *site,
 		       struct dp_mcontext *regs);
@@ -32,11 +31,11 @@ struct dp_intercept_regs {
 
 /**
  * dp_intercept_before() - an intercepted system call is about to be made
- * Return: non-zero if it was answered here, with the result in @regs->ret.
+ * Return: non-zero if the agent answered the call, with the result in @regs->ret.
  */
 int dp_intercept_before(struct dp_intercept_regs *regs);
 
-/** dp_intercept_after() - it has returned, with @regs->ret */
+/** dp_intercept_after() - an intercepted system call has returned, with @regs->ret */
 void dp_intercept_after(struct dp_intercept_regs *regs);
 
 #pragma GCC visibility pop

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * mask: virtual signal masks, which the program takes for its own.
+ * mask: virtual masks, which the program takes for its threads' signal masks.
  *
  * A breakpoint kills a process whose thread has SIGTRAP blocked (or SIGILL, for
- * breakpoints of that kind). So it never is: what the program does to the masks
- * of its threads passes through here, the kernel is told all of it but the
- * signals that we catch, and the program is told what it would have been told. A
- * caught signal of the program's own that meets a thread whose virtual mask blocks it
- * is deferred until that thread unblocks it.
+ * breakpoints of that kind). So caught signals are never blocked in the kernel: calls that
+ * set masks pass through here, and the kernel gets the masks without caught signals. The
+ * program gets the results that the kernel would have given. A caught signal that the
+ * virtual mask blocks is deferred until the thread unblocks it.
  *
- * All this counts as long as our actions are in force. When control brings them, and
- * takes them away, it may be ended between any two steps; so what decides then is
- * what the kernel says of each of them, which changes at one moment.
+ * Virtual masks count while our actions are in force. Control may be killed between any two
+ * steps that set or take away these actions. Meanwhile the kernel's action decides for each
+ * signal, because it changes at one moment.
  *
- * A thread is known by its thread pointer, which a fork child keeps; where there is
- * none, by its id.
+ * A thread is known by its thread pointer, which a fork child keeps; without a thread
+ * pointer, by its id.
  */
 #include "arch/arch.h"
 #include "engine/layout/base.h"
@@ -56,7 +55,7 @@ static u64 *find(u64 thread, u64 vm_child)
 	return NULL;
 }
 
-/* Who has no state does not need his place. */
+/* A slot whose thread has no state may be taken. */
 static u64 *make(u64 thread, u64 vm_child)
 {
 	u32 i = dp_mask_slot(thread), n;
@@ -116,7 +115,7 @@ bool dp_mask_catches(u32 k)
 
 	if (__atomic_load_n(&dp_private.in_force, __ATOMIC_RELAXED))
 		return true;
-	/* Who may not ask goes by what he has been told. */
+	/* Where a filter forbids the question, our action counts as in force. */
 	return dp_syscall(__NR_rt_sigaction, dp_caught(k), 0, (u64)&now,
 			  DP_SIGSET_BYTES, 0, 0) ||
 	       dp_trap_inside(now.handler);
@@ -135,7 +134,6 @@ u64 dp_mask_caught(void)
 	return mask;
 }
 
-/* A thread's bits as a mask, and back. */
 static u64 mask_of(u64 bits)
 {
 	u64 mask = 0;
@@ -163,7 +161,7 @@ u64 dp_mask_blocked(void)
 	return mask_of(bits_of(dp_mask_thread(), vm_child_bit()));
 }
 
-/* Let signals that were held come, now that they may. Return: are there others? */
+/* Requeue the deferred signals in @mask. Return: has the thread others? */
 static bool release(u64 thread, u64 mask)
 {
 	bool others = false;
@@ -228,7 +226,7 @@ bool dp_mask_ignores(u32 k)
 	       (action.handler == DP_SIG_IGN && !(bits & DP_MASK_DEFAULT));
 }
 
-/* The kernel keeps one of a kind, too, the first. */
+/* Like the kernel, keep the first signal of each number only. */
 static bool is_deferred(u64 thread, u32 sig)
 {
 	u32 i;
@@ -252,7 +250,7 @@ bool dp_mask_defer(const struct dp_siginfo *info)
 		struct dp_deferred *h = &dp_private.deferred[i];
 
 		none = 0;
-		/* As long as it is not complete it is nobody's. */
+		/* An incomplete entry belongs to no thread: 1 is none's id. */
 		if (!__atomic_compare_exchange_n(&h->thread, &none, 1, false,
 						 __ATOMIC_ACQUIRE,
 						 __ATOMIC_RELAXED))
@@ -264,7 +262,7 @@ bool dp_mask_defer(const struct dp_siginfo *info)
 	return false;
 }
 
-/* Masks live on the stack nearly always: there a load cannot fail. */
+/* Nearly all masks are on the stack, where a load cannot fail. */
 static bool on_stack(u64 addr, u64 size)
 {
 	u64 sp = (u64)__builtin_frame_address(0);
@@ -288,7 +286,7 @@ static int put(u64 to, const u64 *mask)
 	return 0;
 }
 
-/* What becomes of a set of blocked signals by rt_sigprocmask(how, mask). */
+/* The set of blocked signals @was after rt_sigprocmask(how, mask). */
 static u64 blocked_by(u64 how, u64 mask, u64 was)
 {
 	switch (how) {
@@ -301,8 +299,8 @@ static u64 blocked_by(u64 how, u64 mask, u64 was)
 	}
 }
 
-/* While our actions come or go a mask is what the kernel says: it gets what only
- * the virtual mask had. There are no breakpoints then. */
+/* While our actions come or go, the kernel's mask counts: it gets what the virtual mask has.
+ * There are no breakpoints then. */
 static s64 procmask_really(u64 how, u64 set, u64 old)
 {
 	if (dp_mask_blocked()) {
@@ -325,7 +323,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 		return -EFAULT;
 	if (set && how <= DP_SIG_SETMASK)
 		will = blocked_by(how, mask, was) & caught;
-	/* Room first: where there is none it has to be blocked after all. */
+	/* Without room in the table the kernel has to block the signals. */
 	if (will & ~was && !dp_mask_set_virtual(was | will)) {
 		__atomic_fetch_add(&dp_arena.hit.unmasked, 1, __ATOMIC_RELAXED);
 		will = was;
@@ -413,7 +411,7 @@ static void set_in_masks(u64 sig, u64 mask)
 					   ~DP_SIGMASK(sig), __ATOMIC_RELAXED);
 }
 
-/* The same for the mask of an action. */
+/* The mask of an action, too, goes to the kernel without caught signals. */
 s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
 {
 	u64 caught = dp_mask_caught(), had = in_masks(sig), will;
@@ -429,7 +427,7 @@ s64 dp_mask_sigaction(u64 sig, u64 from, u64 to)
 			 (u64)&old, DP_SIGSET_BYTES, 0, 0);
 	if (ret)
 		return ret;
-	/* A vfork child has actions of its own in our memory. */
+	/* A vfork child shares our memory but not our actions. */
 	if (from && dp_hit_who() != DP_WHO_VM_CHILD)
 		set_in_masks(sig, will);
 	old.mask |= had;

@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sleep: calls that sleep under a signal mask of their own.
+ * masked_wait: system calls that sleep under a mask of their own.
  *
- * sigsuspend, ppoll, pselect, epoll_pwait: the kernel puts a mask of the
- * program's in force for the time of the call, and a handler that runs meanwhile
- * runs under it. It gets a copy without the signals that we catch. The
- * virtual mask is what the program gave, until the call returns.
+ * sigsuspend, ppoll, pselect, epoll_pwait: the kernel puts the program's mask in force for
+ * the time of the call, and for handlers that run meanwhile. The kernel gets a copy without
+ * caught signals. The virtual mask is what the program gave, until the call returns.
  *
  *   mov $nr, %eax ──► dp_masked_wait_enter(): the copy, the new virtual mask
- *   syscall           made where it stands, so that unwinders know the place, and
- *                     the agent can leave while it lasts
+ *   syscall           made in place, so that unwinders know the pc, and the agent can
+ *                     leave while the thread sleeps
  *   cmp …, %rax ────► dp_masked_wait_return(): the old virtual mask
  *
- * Such calls exist to open signals and to sleep in one step. A caught signal
- * that is open in the call only and comes too early, or was deferred already, must
- * end the sleep; or, where there is something to return at once, stay. So it is
- * made pending in the kernel with every signal blocked up to the call itself,
- * where nothing of the program runs.
+ * These calls open signals and sleep in one step. A caught signal that is open in the call
+ * only, and comes too early or is deferred, must end the sleep; if the call returns at
+ * once, the signal stays pending. So the agent makes it pending in the kernel, with every
+ * signal blocked up to the call.
  *
- * musl makes such calls in one function for all that a thread can be cancelled in, and
- * tells by the pc whether it is asleep there. So that function's code stays as it is:
+ * musl makes all calls in which a thread can be cancelled in one function, and tells by the
+ * pc whether the thread sleeps there. So the code of that function stays as it is:
  *
- *   call __syscall_cp ► dp_masked_wait_enter(): its arguments are those of the call, one
- *                       register later
- *   … syscall …         we know where a thread is by where our copy is
- *   call __syscall_ret► dp_masked_wait_come_through(); or where it ends the thread
+ *   call __syscall_cp ► dp_masked_wait_enter(): arguments of the call, one register later
+ *   … syscall …         the place of our copy tells where the thread is
+ *   call __syscall_ret► dp_masked_wait_come_through(); or where the thread is cancelled
  *
- * A handler that leaves by longjmp leaves the call for good: its entry is taken
- * back when the thread makes such a call from the same place or farther out.
+ * A handler that ends by longjmp abandons the call. The entry is released when the thread
+ * makes such a call from the same stack depth or farther out.
  */
 #include "arch/arch.h"
 #include "engine/layout/private.h"
@@ -50,7 +47,7 @@ static u64 owner(void)
 	       (dp_hit_who() == DP_WHO_VM_CHILD ? DP_MASK_VM_CHILD : 0);
 }
 
-/* The argument that has the mask. */
+/* The register that has the mask. */
 static u64 *argument(u64 nr, struct dp_mcontext *regs)
 {
 	switch (nr) {
@@ -69,7 +66,7 @@ static u64 *argument(u64 nr, struct dp_mcontext *regs)
 	}
 }
 
-/* The same where musl's function is called, and what has its size. */
+/* The register or word that has the mask where __syscall_cp() is called; @size: of the mask */
 static u64 *passed_on(u64 nr, struct dp_mcontext *regs, u64 *size)
 {
 	u64 *stack = (u64 *)regs->rsp;
@@ -104,7 +101,7 @@ static u64 size_of(u64 nr, const struct dp_mcontext *regs)
 					  regs->r9;
 }
 
-/* Return: false if there is none, or the kernel will not take it. */
+/* Return: false if there is no mask, or the kernel would not take it. */
 static bool read_mask(u64 nr, u64 arg, u64 size, u64 *mask)
 {
 	u64 pair[2] = { arg, size };
@@ -141,7 +138,7 @@ static bool same_stack(u64 a, u64 b)
 	return (a - start < size) == (b - start < size);
 }
 
-/* Those that were left by longjmp. */
+/* Release the calls that were abandoned by longjmp. */
 static void release_left(u64 thread, u64 sp)
 {
 	struct dp_masked_wait *s;
@@ -172,8 +169,8 @@ static struct dp_masked_wait *claim(u64 thread)
 	return got;
 }
 
-/* Is what stands between the intercept and the end of the call as it was? A
- * breakpoint there would be met with everything blocked. */
+/* Is the code from the intercept to the end of the call free of breakpoints? The thread
+ * would meet them with all signals blocked. */
 static bool is_intact(const struct dp_masked_wait *s)
 {
 	const u8 *end = (const u8 *)s->back;
@@ -185,7 +182,7 @@ static bool is_intact(const struct dp_masked_wait *s)
 		end[-6] == 0x8b);
 }
 
-/* Block everything, here and now. */
+/* Block all signals now. */
 static void close(struct dp_masked_wait *s)
 {
 	u64 all = ~0ull;
@@ -221,7 +218,7 @@ static void fill(struct dp_masked_wait *s, const struct dp_site_entry *site,
 	s->serial = __atomic_add_fetch(&dp_private.serial, 1, __ATOMIC_RELAXED);
 }
 
-/* syscall(3) loads its last argument from there. */
+/* The word from which syscall(3) loads its last argument. */
 static u64 *last_argument(const struct dp_mcontext *regs)
 {
 	return (u64 *)regs->rsp + 1;
@@ -281,7 +278,7 @@ void dp_masked_wait_enter(const struct dp_site_entry *site, u64 nr,
 	if (dp_private.unknowns)
 		release_left(owner(), regs->rsp);
 	if (dp_call_goes_through(site->number)) {
-		/* Its return is told by the stack. */
+		/* The return is recognized by the stack pointer: no old entry may have it. */
 		release_left(owner(), regs->rsp);
 		arg = passed_on(nr, regs, &size);
 	} else {
@@ -306,7 +303,7 @@ static struct dp_masked_wait *at(u64 addr)
 	return &dp_private.masked_waits[offset / sizeof(struct dp_masked_wait)];
 }
 
-/* By what it has in the register of its mask. */
+/* The call is found by the address in the register of its mask. */
 static struct dp_masked_wait *find(struct dp_mcontext *regs)
 {
 	const u64 in[] = { regs->rdi, regs->r10, regs->r8, regs->r9 };
@@ -316,7 +313,7 @@ static struct dp_masked_wait *find(struct dp_mcontext *regs)
 
 	for (i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
 		s = at(in[i]);
-		/* A free one is of no call. */
+		/* A free entry belongs to no call. */
 		arg = s ? argument(s->nr, regs) : NULL;
 		if (arg && *arg == in[i] && s->thread == owner())
 			return s;
@@ -335,13 +332,13 @@ static void end(struct dp_masked_wait *s)
 		dp_port_sigmask(real);
 }
 
-/* A call was interrupted when we came, and its handler has returned to it. */
+/* A call that was interrupted before the agent came has returned, after its handler. */
 static void return_unknown(u64 sp)
 {
 	u64 thread;
 	u32 i;
 
-	/* Who is under a filter now makes no call for nothing. */
+	/* No needless system call: owner() makes some, and a filter may forbid them. */
 	if (!dp_private.unknowns)
 		return;
 	thread = owner();
@@ -405,20 +402,21 @@ static struct dp_masked_wait *newest(void)
 	return best;
 }
 
-/* Is what has the stack pointer @sp called from where it was @top? */
+/* Is a thread at stack pointer @sp in a function that was called at @top, to return to
+ * @behind? */
 static bool is_called(u64 top, u64 behind, u64 sp)
 {
 	return top - sp - 1 < DP_THROUGH_STACK &&
 	       ((const u64 *)top)[-1] == behind;
 }
 
-/* Is it in a function that was called at @s->call? */
+/* Is the thread in the function that was called at @s->call? */
 static bool is_below(const struct dp_masked_wait *s, u64 sp)
 {
 	return is_called(s->sp, s->behind, sp);
 }
 
-/* Or back from there, and not yet at the intercept? */
+/* Has the thread returned from there, and not yet come to the intercept? */
 static bool is_back(const struct dp_masked_wait *s, u64 pc, u64 sp)
 {
 	return pc - s->behind < DP_THROUGH_TAIL && sp - s->sp < DP_THROUGH_TAIL;
@@ -446,7 +444,7 @@ void dp_masked_wait_come_through(const struct dp_site_entry *site,
 static bool is_in_kernel(const struct dp_kernel_wait *n,
 			 const struct dp_mcontext *regs, s32 sig)
 {
-	/* A signal that it blocks may come behind it. */
+	/* A signal that the call blocks may come right behind the call. */
 	if (n->mask & DP_SIGMASK(sig))
 		return false;
 	if (!n->through)
@@ -471,7 +469,7 @@ dp_masked_wait_in_kernel(const struct dp_mcontext *regs, s32 sig)
 	return NULL;
 }
 
-/* Is what was put for the mask where the call will take it from, or has? */
+/* Is the address of our mask in a register or on the stack, for the call? */
 static bool has_copy(const struct dp_masked_wait *s,
 		     const struct dp_mcontext *regs)
 {
@@ -488,8 +486,8 @@ static bool has_copy(const struct dp_masked_wait *s,
 	return false;
 }
 
-/* Between the moment when the virtual mask changes and the call, or the call and the
- * moment when it changes back? */
+/* Is the thread between a change of the virtual mask and the call itself, before or behind
+ * the call? */
 static bool is_beside(const struct dp_masked_wait *s,
 		      const struct dp_mcontext *regs)
 {
@@ -512,8 +510,8 @@ bool dp_masked_wait_delay(const struct dp_siginfo *info, struct dp_ucontext *uc)
 	    !is_beside(s, &uc->mc) || dp_masked_wait_of(&uc->mc) ||
 	    !is_intact(s))
 		return false;
-	/* It waits in the kernel from here on, and up to the call nothing else
-	 * comes either. */
+	/* The signal waits in the kernel from here on. Up to the call all others
+	 * are blocked, too. */
 	dp_port_sigmask(~0ull);
 	s->real = uc->sigmask;
 	s->closed = 1;
@@ -536,14 +534,14 @@ void dp_masked_wait_again(const struct dp_siginfo *info, struct dp_ucontext *uc)
 		return;
 	uc->mc.rip -= SYSCALL_SIZE;
 	uc->mc.rax = s->nr;
-	/* What the call's mask blocks is not to come in between. */
+	/* Signals that the call's mask blocks must not come before the call. */
 	if (!s->closed)
 		s->real = uc->sigmask;
 	s->closed = 1;
 	uc->sigmask = ~0ull;
 }
 
-/* The same of a call that is not known, if @at is the stack pointer in that frame. */
+/* Like mend(), of an unknown call, if @at is the place of rsp in the handler's frame. */
 static void mend_unknown(const struct dp_masked_wait *s, u64 at)
 {
 	struct dp_ucontext *uc =
@@ -554,7 +552,8 @@ static void mend_unknown(const struct dp_masked_wait *s, u64 at)
 		uc->sigmask |= s->was;
 }
 
-/* The frame of a handler that the call returns from, if its register is at @at. */
+/* Mend the frame of a handler that returns to the call, if @at is the place of the
+ * register with the mask in that frame. */
 static void mend(const struct dp_masked_wait *s, u64 at)
 {
 	u64 *reg = (u64 *)at;
@@ -571,7 +570,7 @@ static void mend(const struct dp_masked_wait *s, u64 at)
 	uc->sigmask = (s->closed ? s->real : uc->sigmask) | s->was;
 }
 
-/* From here to where the call was made, or to the end of the handlers' own stack. */
+/* Search from here to where the call was made, or to the end of the alternate stack. */
 static void mend_frame(const struct dp_masked_wait *s)
 {
 	u64 at = (u64)__builtin_frame_address(0), end = s->sp, start, size;

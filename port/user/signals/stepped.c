@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * stepped: the thread that a tool was bringing out of us, step by step, when it ended.
+ * stepped: a thread that the tool was stepping out of the agent when the tool ended.
  *
- * The kernel leaves the trap flag of such a thread set, and its mask as it was for the
- * stepping. So the next instruction, or the end of the next system call, raises a SIGTRAP
- * that is nobody's. By making our frame for it the kernel has taken the flag away; what is
- * left to do is the mask. A tool that lives sees that trap before it comes here.
+ * The kernel leaves the thread its trap flag and the mask that it had for the stepping. So
+ * the next instruction, or the end of the next system call, raises a SIGTRAP that is not the
+ * program's. The kernel clears the flag when it makes the signal frame; the mask is restored
+ * here. While the tool lives, the tool sees that trap first.
  *
- * An instruction that saves its flags may have saved that one, too. When we bring them back
- * it is set once more, and the kernel takes it for the thread's own. So the thread stays
- * noted until it is out of us, or that has happened.
+ * Agent code may have saved the flags with the trap flag in them. Restoring them sets the
+ * flag again, and the kernel takes it for the thread's own. So the thread stays noted until
+ * it is out of the agent, or that trap has come.
  */
 #include "arch/arch.h"
 #include "engine/layout/arena.h"
@@ -29,7 +29,7 @@ static bool is_step(const struct dp_siginfo *info)
 	       (info->code == TRAP_TRACE || info->code == TRAP_BRKPT);
 }
 
-/* A tool that lives sees to it that no frame has that mask. */
+/* While the tool lives it lets no signal frame have the mask of the stepping. */
 static bool unmask(const struct dp_stepped *s, struct dp_ucontext *uc)
 {
 	if (!dp_stepped_undoes(s, uc->sigmask))
@@ -38,7 +38,7 @@ static bool unmask(const struct dp_stepped *s, struct dp_ucontext *uc)
 	return true;
 }
 
-/* In whose flags, saved by us, the trap flag may still be? */
+/* Is a thread at @pc in a detour or in the agent, where saved flags may have the trap flag? */
 static bool is_inside(u64 pc)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
@@ -57,7 +57,7 @@ bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc)
 
 	if (!s->thread || s->thread != dp_mask_thread())
 		return false;
-	/* The flag of a thread that steps by itself is in its frame. */
+	/* A thread that steps by itself has the trap flag in its frame. */
 	if (again && s->own)
 		step = false;
 	if (unmask(s, uc) || step)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * trap: signals that we catch, on their way to the engine or to the program.
+ * trap: caught signals, on their way to the engine or to the program.
  *
  *   int3 at a site ──► kernel ──► dp_trap_entry ──► dp_hit_trap
  *                                                     │ site? dp_trap_hit()
@@ -25,7 +25,7 @@ static struct dp_trap trap_of(struct dp_ucontext *uc)
 	};
 }
 
-/* With the registers the kernel will put that back, too. */
+/* rt_sigreturn restores the alternate stack with the registers. */
 static void show_alternate(const struct dp_trap *trap, struct dp_ucontext *uc)
 {
 	if (!trap->alt_changed)
@@ -35,7 +35,7 @@ static void show_alternate(const struct dp_trap *trap, struct dp_ucontext *uc)
 	uc->stack.flags = 0;
 }
 
-/* Some of these say in their siginfo where it was, too. */
+/* The siginfo of SIGILL and SIGFPE has the address, too. */
 static void say_where(struct dp_siginfo *info, u64 from, u64 to)
 {
 	if ((info->signo == DP_SIGILL || info->signo == DP_SIGFPE) &&
@@ -48,7 +48,7 @@ static bool is_breakpoint(const struct dp_siginfo *info)
 	return info->signo == DP_SIGTRAP && info->code == DP_SI_KERNEL;
 }
 
-/* What stands for one where a jump's bytes leave no other. */
+/* A byte of dp_jump_upward(), which stands for a breakpoint at the end of a jump. */
 static bool is_substitute(const struct dp_siginfo *info)
 {
 	return info->signo == DP_SIGILL && info->code == DP_ILL_ILLOPN;
@@ -63,7 +63,7 @@ static bool is_sites(const struct dp_siginfo *info, struct dp_trap *trap)
 	return is_substitute(info) && dp_trap_hit(trap, pc, false);
 }
 
-/* Of a process that probes itself. */
+/* Only in a process that probes itself. */
 static bool is_handlers(struct dp_siginfo *info, struct dp_trap *trap)
 {
 	u64 pc = trap->regs->rip;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* trap: signals of ours, and those that are the program's. */
+/* trap: caught signals, which are ours or the program's. */
 #ifndef DP_PORT_USER_SIGNALS_TRAP_H
 #define DP_PORT_USER_SIGNALS_TRAP_H
 
@@ -10,50 +10,49 @@
 
 #pragma GCC visibility push(hidden)
 
-/* signals.S: SIGTRAP's handler and the code that it returns to */
+/* signals.S: the handler of caught signals, and the code that it returns to */
 extern const char dp_trap_entry[], dp_trap_restorer[];
 
-/** dp_trap_inside() - is an address in the agent's own text? Of the handlers that the
- *  kernel knows only dp_trap_entry is. */
+/** dp_trap_inside() - is an address in the agent's text? Of the handlers that the kernel
+ *  has, only dp_trap_entry is. */
 static inline bool dp_trap_inside(u64 addr)
 {
 	return addr - dp_arena.control.base < DP_AGENT_TEXT;
 }
 
 /**
- * dp_hit_trap() - SIGTRAP arrived
+ * dp_hit_trap() - a caught signal has arrived
  * @info, @uc: the kernel's
  *
- * Context: signal handler on the interrupted thread, every signal but SIGTRAP
- * blocked.
- * Return: 0, the thread goes on as @uc says; else the address of the program's
+ * Context: signal handler on the interrupted thread, under DP_TRAP_MASK.
+ * Return: 0: the thread goes on as @uc says; else the address of the program's
  * own handler, to be entered with the frame as it is.
  */
 u64 dp_hit_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
 
 /**
- * dp_foreign_trap() - a SIGTRAP that is none of ours
+ * dp_foreign_trap() - a caught signal that belongs to the program
  *
  * Return: as dp_hit_trap().
  */
 u64 dp_foreign_trap(struct dp_siginfo *info, struct dp_ucontext *uc);
 
 /**
- * dp_stepped_end() - end what a tool has begun with this thread that has ended itself
- * @info, @uc: of a signal of ours
- * Return: was the signal only that?
+ * dp_stepped_end() - end the stepping of this thread by a tool that has ended
+ * @info, @uc: of a caught signal
+ * Return: was the signal only the trap of a step?
  */
 bool dp_stepped_end(const struct dp_siginfo *info, struct dp_ucontext *uc);
 
 #pragma GCC visibility pop
 
-/* child: the two halves of how a fork child leaves. */
+/* child: how a fork child leaves, in two halves. */
 
 #pragma GCC visibility push(hidden)
 
-/** dp_hit_leave_text() - the first half of dp_hit_leave(): nothing but the text. Return: as above. */
+/** dp_hit_leave_text() - the first half of dp_hit_leave(): the text. Return: of that */
 bool dp_hit_leave_text(void);
-/** dp_hit_leave_signals() - its second half: actions and masks */
+/** dp_hit_leave_signals() - the second half of dp_hit_leave(): actions and masks */
 void dp_hit_leave_signals(u64 *mask);
 
 #pragma GCC visibility pop

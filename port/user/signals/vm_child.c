@@ -2,10 +2,10 @@
 /*
  * vm_child: CLONE_VM children, which run in our memory.
  *
- * vfork and posix_spawn run a child in the memory of its parent until it
- * executes: its hits are none of ours, and its thread pointer, which detours go
- * by, is its parent's. While there is one the table of counters is empty, so
- * that every hit asks the agent, and the agent asks the kernel who it is.
+ * vfork and posix_spawn run a child in the memory of its parent until its exec. The child's
+ * hits do not count. Its thread pointer, by which detours go, is its parent's. While there is
+ * a CLONE_VM child the table of counters is empty: every hit calls the agent, which asks the
+ * kernel for the process id.
  */
 #include "engine/layout/base.h"
 #include "engine/layout/private.h"
@@ -25,7 +25,7 @@
 #define CLONE_THREAD 0x10000ull
 #define CLONE_SETTLS 0x80000ull
 #define CLONE_CLEAR_SIGHAND 0x100000000ull
-/* No flags of clone(2): it executes; it is a child in its parent's memory that asks. */
+/* No flags of clone(2): the call is an exec; the caller is a CLONE_VM child. */
 #define EXECUTES (1ull << 63)
 #define SHARES (1ull << 62)
 /* Words of struct clone_args */
@@ -33,7 +33,7 @@
 #define CLONE_ARGS_STACK_SIZE 6
 #define CLONE_ARGS_TLS 7
 
-/* What a call that makes a process or thread is asked for; 0: it makes none. */
+/* Flags of a call that makes a process or thread; 0: another call. */
 static u64 flags_of(u64 nr, const struct dp_mcontext *regs)
 {
 	u64 flags = 0;
@@ -68,7 +68,7 @@ static u64 tls_of(u64 nr, const struct dp_mcontext *regs)
 				  argument_of_clone3(regs, CLONE_ARGS_TLS);
 }
 
-/* The stack pointer that it begins with. */
+/* The stack pointer with which the child begins. */
 static u64 stack_of(u64 nr, const struct dp_mcontext *regs)
 {
 	u64 sp = 0;
@@ -86,7 +86,7 @@ static u64 vm_child(void)
 	return dp_hit_who() == DP_WHO_VM_CHILD ? SHARES : 0;
 }
 
-/* What is asked for is remembered: registers do not tell when it has been. */
+/* Note the flags of a call: when it has returned, the registers do not have them. */
 static void remember(u64 flags, u64 sp)
 {
 	u64 none;
@@ -109,7 +109,7 @@ static void remember(u64 flags, u64 sp)
 	}
 }
 
-/* What a child in our memory has asked for and not come back from, as it executes. */
+/* Drop the notes of a CLONE_VM child, whose exec has not returned. */
 static void forget_child(u64 thread, u64 pid)
 {
 	u32 i;
@@ -124,8 +124,8 @@ static void forget_child(u64 thread, u64 pid)
 	}
 }
 
-/* What it has asked for. A new thread forgets by itself, unless it could not be made;
- * and a child in its parent's memory would forget for both. @ret: of the call */
+/* Flags of the call that has returned @ret, and its note dropped. adopt() drops the note of
+ * a new thread; the parent drops the note that it shares with a CLONE_VM child. */
 static u64 recall(bool child, u64 ret)
 {
 	u64 thread = dp_mask_thread(), flags, who = child ? 0 : vm_child();
@@ -149,8 +149,8 @@ static u64 recall(bool child, u64 ret)
 	return 0;
 }
 
-/* A child whose parent has no thread pointer is told by its stack: that its
- * parent asked for it, and with which virtual mask. */
+/* A child whose parent has no thread pointer finds the parent's note by its stack pointer,
+ * and takes the virtual mask from there. */
 static void adopt(u64 sp)
 {
 	u32 i;
@@ -184,7 +184,7 @@ static void fill_table(bool empty)
 				 __ATOMIC_RELAXED);
 }
 
-/* A fork child counts nothing, and what its parent has is not for it to change. */
+/* A fork child counts nothing, and must not change its parent's counters. */
 static void enter(void)
 {
 	if (!dp_wipe.owner)
@@ -203,7 +203,7 @@ static void leave(void)
 	    !dp_arena.control.counts_alone)
 		return;
 	fill_table(false);
-	/* Somebody may have come meanwhile, and found us filling. */
+	/* A child may have begun while the table was filled. */
 	if (__atomic_load_n(&dp_arena.hit.vm_children, __ATOMIC_SEQ_CST))
 		fill_table(true);
 }
@@ -216,7 +216,7 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 		remember(EXECUTES, 0);
 	if (flags & CLONE_SETTLS)
 		dp_mask_pass_on(dp_thread_id(tls_of(nr, regs), 0));
-	/* A thread of this process is no stranger. */
+	/* A thread of this process needs no note, unless its parent has no thread pointer. */
 	if (!flags ||
 	    (flags & CLONE_THREAD &&
 	     (flags & CLONE_SETTLS || !dp_thread_is_bare(dp_mask_thread()))))
@@ -229,7 +229,7 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 	enter();
 }
 
-/* A child whose signal actions are all gone, and so is ours. */
+/* A child of CLONE_CLEAR_SIGHAND has lost all signal actions, the agent's too. */
 static void cleared(bool shares)
 {
 	static const struct dp_kernel_sigaction dfl;
@@ -249,8 +249,8 @@ static void cleared(bool shares)
 		dp_mask_real(true);
 }
 
-/* It does not have its parent's variables. A signal's handler that forks may have
- * interrupted a program that goes on with some. */
+/* A fork child does not have its parent's variables of programs. A signal handler that forks
+ * may have interrupted a program that uses them: zeros take their place. */
 static void stand_in(void)
 {
 	const struct dp_arena_control *c = &dp_arena.control;
@@ -271,7 +271,7 @@ static void after(const struct dp_mcontext *regs)
 	if (child)
 		adopt(regs->rsp);
 	flags = recall(child, regs->rax);
-	if (flags & CLONE_THREAD) /* it could not be made */
+	if (flags & CLONE_THREAD) /* the thread could not be made */
 		return;
 	if (flags & EXECUTES)
 		dp_intercept_undo_exec();
@@ -284,8 +284,8 @@ static void after(const struct dp_mcontext *regs)
 		leave();
 }
 
-/* Before its intercept's instruction a place where calls return, behind it one where
- * they begin, unless that instruction is a call. */
+/* Calls return before the instruction of the intercept, and begin behind it; where it calls
+ * __syscall_cp(), they begin before it. */
 static bool passes(const struct dp_site_entry *site, struct dp_mcontext *regs,
 		   bool after)
 {
@@ -299,7 +299,7 @@ static bool passes(const struct dp_site_entry *site, struct dp_mcontext *regs,
 	return false;
 }
 
-/* Where a number is not known before, others pass, too. */
+/* A call whose number is known only now may be any call that is intercepted. */
 static bool answers(const struct dp_site_entry *site, struct dp_mcontext *regs)
 {
 	struct dp_intercept_regs call = {
