@@ -40,8 +40,6 @@ struct dp_records {
 	struct held *v;
 	size_t n, cap;
 	u64 arrivals;
-	u64 dropped; /* for want of memory */
-	u64 strange; /* of no probe: the process writes what it likes */
 	struct sample first, last;
 	struct comm main; /* the process's name, for threads that have ended */
 	struct comm comms[COMMS];
@@ -71,27 +69,33 @@ void dp_records_close(struct dp_session *s)
 	s->records = NULL;
 }
 
-void dp_records_account(const struct dp_session *s, unsigned long long *lost,
-			unsigned long long *torn)
+const struct dp_point *dp_record_point(const struct dp_session *s, u32 probe)
 {
-	if (!s->records)
-		return;
-	*lost += s->records->dropped;
-	*torn += s->records->strange;
+	size_t low = 0, high = s->points.n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (s->points.v[middle].probe <= probe)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low && s->points.v[low - 1].refused)
+		low--;
+	return low ? &s->points.v[low - 1] : NULL;
 }
 
-bool dp_records_fits(const struct dp_session *s,
-		     const struct dp_record_copy *record)
+bool dp_records_fits(struct dp_session *s, const struct dp_record_copy *record)
 {
-	if (dp_session_point(s, record->head.probe))
+	if (dp_record_point(s, record->head.probe))
 		return true;
-	s->records->strange++;
+	s->torn++;
 	return false;
 }
 
 static void keep(void *arg, const struct dp_record_copy *record)
 {
-	const struct dp_session *s = arg;
+	struct dp_session *s = arg;
 	struct dp_records *r = s->records;
 	u64 now = s->ops->ticks();
 	size_t size = offsetof(struct dp_record_copy, data) + record->head.len;
@@ -102,7 +106,7 @@ static void keep(void *arg, const struct dp_record_copy *record)
 	if (r->n == r->cap) {
 		h = realloc(r->v, (r->cap * 2 + 256) * sizeof(*h));
 		if (!h) {
-			r->dropped++;
+			s->dropped++;
 			return;
 		}
 		r->v = h;
@@ -111,7 +115,7 @@ static void keep(void *arg, const struct dp_record_copy *record)
 	h = &r->v[r->n];
 	h->record = malloc(size);
 	if (!h->record) {
-		r->dropped++;
+		s->dropped++;
 		return;
 	}
 	memcpy(h->record, record, size);

@@ -283,8 +283,8 @@ void dp_sums_add(struct dp_sums *sums, const struct dp_session *s)
 			add_point(sums, s, &s->points.v[i]);
 	s->ops->totals(s->source, &all);
 	sums->interior_arrivals += all.interior;
-	sums->torn += all.torn;
-	dp_records_account(s, &sums->tally[DP_TALLY_LOST], &sums->torn);
+	sums->torn += all.torn + s->torn;
+	sums->tally[DP_TALLY_LOST] += s->dropped;
 	sums->written += s->written;
 	sums->gone += all.gone;
 	sums->late += all.late;

@@ -259,7 +259,7 @@ static int bind(struct dp_session *s, size_t point, struct dp_diag *diag)
 
 static void record(struct dp_session *s, const struct dp_record_copy *r)
 {
-	const struct dp_point *p = dp_session_point(s, r->head.probe);
+	const struct dp_point *p = dp_record_point(s, r->head.probe);
 	struct dp_stamp stamp;
 
 	dp_record_stamp(s, r, &stamp);

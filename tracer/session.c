@@ -103,22 +103,6 @@ u64 dp_session_hits(const struct dp_session *s, const struct dp_point *p,
 	return count->hits;
 }
 
-const struct dp_point *dp_session_point(const struct dp_session *s, u32 probe)
-{
-	size_t low = 0, high = s->points.n, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (s->points.v[middle].probe <= probe)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (low && s->points.v[low - 1].refused)
-		low--;
-	return low ? &s->points.v[low - 1] : NULL;
-}
-
 int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		       struct dp_diag *diag)
 {

@@ -41,7 +41,8 @@ struct dp_session_kind {
  * struct dp_session - everything in it is freed by dp_session_close()
  * @ops: of the source, which exists from dp_session_open() on
  * @own: the verb's data
- * @written: records that were printed
+ * @written: records that were printed; @dropped: for which there was no memory; @torn: of no
+ *           probe of a point, for the process writes them
  */
 struct dp_session {
 	const struct dp_tracer_options *opt;
@@ -53,7 +54,7 @@ struct dp_session {
 	struct dp_points points;
 	struct dp_records *records;
 	void *own;
-	u64 written;
+	u64 written, dropped, torn;
 	enum dp_ending ending;
 	const char *filter_refused; /* owned by the source */
 	bool *pending; /* of each spec: does it wait for its library? */
@@ -118,8 +119,6 @@ struct dp_source_request dp_session_request(struct dp_session *s);
 int dp_session_finish(struct dp_session *s, struct dp_diag *diag);
 /** dp_session_last_records() - empty the rings; @ended: no thread writes any more */
 void dp_session_last_records(struct dp_session *s, bool ended);
-/** dp_session_point() - the point that a probe belongs to, or NULL */
-const struct dp_point *dp_session_point(const struct dp_session *s, u32 probe);
 
 /** dp_loadable() - is there a file of this name that the session's process could load as
  *  a library? */
@@ -166,13 +165,10 @@ int dp_records_open(struct dp_session *s);
 /** dp_records_read() - hand on the records that have come; @ended: no more will come.
  *  Return: how many came. */
 size_t dp_records_read(struct dp_session *s, bool ended);
-/** dp_records_fits() - is the probe of @record a point's? If not, it is counted. */
-bool dp_records_fits(const struct dp_session *s,
-		     const struct dp_record_copy *record);
-/** dp_records_account() - add the records that were not kept: @lost for want of memory,
- *  @torn for they were of no probe */
-void dp_records_account(const struct dp_session *s, unsigned long long *lost,
-			unsigned long long *torn);
+/** dp_record_point() - the point that a probe belongs to, or NULL */
+const struct dp_point *dp_record_point(const struct dp_session *s, u32 probe);
+/** dp_records_fits() - is the probe of @record a point's? If not, it is torn. */
+bool dp_records_fits(struct dp_session *s, const struct dp_record_copy *record);
 void dp_records_close(struct dp_session *s);
 /** struct dp_stamp - what a record says besides its data, ready to print */
 struct dp_stamp {

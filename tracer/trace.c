@@ -217,7 +217,7 @@ static void json_leaving(FILE *out, struct dp_type type,
 static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 			 const struct dp_leaving *leaving)
 {
-	const struct dp_point *p = dp_session_point(s, r->head.probe);
+	const struct dp_point *p = dp_record_point(s, r->head.probe);
 	u64 ns = leaving ? dp_record_ns(s, leaving->entered, r->head.ticks) : 0;
 	const struct traced *t = s->own;
 	const struct dp_trace_program *program = &t[p->spec - s->specs].program;
@@ -244,7 +244,7 @@ static void print_record(struct dp_session *s, const struct dp_record_copy *r,
 
 static void record(struct dp_session *s, const struct dp_record_copy *r)
 {
-	const struct dp_point *p = dp_session_point(s, r->head.probe);
+	const struct dp_point *p = dp_record_point(s, r->head.probe);
 	struct dp_record_copy rest;
 	struct dp_leaving leaving;
 
