@@ -180,7 +180,7 @@ finish "one that is stopped at any step"
 # calls with a mask of their own, and make others: they come back from all of them with what is theirs.
 askers=4 begin
 bad=
-for step in "in force no more" masks drained action hooks out; do
+for step in "in force no more" masks drained action intercepts out; do
 	for ((n = 0; n < 4; n++)); do
 		DPROBES_HALT="leave: $step" "$kill_points" stat -q -o "$dir/counts.0" --duration 10ms victim_function \
 			-p "$victim" 2>"$dir/talk.0" &
