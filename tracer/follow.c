@@ -391,7 +391,7 @@ static bool tend(struct dp_process_tree *h, struct dp_session *s, double *most,
 {
 	struct dp_source_news news;
 
-	s->ops->tend(s->source, dp_watch_now(), dp_watch_foreign, s, &news);
+	s->ops->tend(s->source, dp_source_now(), dp_watch_foreign, s, &news);
 	*most = news.most < *most ? news.most : *most;
 	if (s->records)
 		*came += dp_records_read(s, false);
@@ -405,7 +405,7 @@ static bool tend(struct dp_process_tree *h, struct dp_session *s, double *most,
 /* Return: longest wait, in ms. */
 static int tend_all(struct dp_process_tree *h, double end)
 {
-	double t = dp_watch_now(), most = FILTER_INSTALL_MS;
+	double t = dp_source_now(), most = FILTER_INSTALL_MS;
 	size_t i = 0, came = 0;
 
 	while (i < h->n)
@@ -432,7 +432,7 @@ static void deal_with_all(struct dp_process_tree *h, int most)
 static void watch(struct dp_process_tree *h)
 {
 	const struct dp_tracer_options *opt = h->first->opt;
-	double end = opt->duration > 0 ? dp_watch_now() + opt->duration : 0;
+	double end = opt->duration > 0 ? dp_source_now() + opt->duration : 0;
 
 	h->ending = DP_ENDING_EXIT;
 	while (!dp_watch_over(opt, end, &h->ending) && dp_tree_any(h->tree))

@@ -169,11 +169,11 @@ static void forget(struct dp_session *s)
 int dp_session_open(struct dp_session *s, const char **bad_spec,
 		    struct dp_diag *diag)
 {
-	double deadline = dp_watch_now() + EXECS_SECONDS;
+	double deadline = dp_source_now() + EXECS_SECONDS;
 	int err = open_once(s, bad_spec, diag);
 
 	while (is_outdated(s, err)) {
-		if (dp_watch_now() > deadline) {
+		if (dp_source_now() > deadline) {
 			*bad_spec = NULL;
 			return s->ops->lost(s->source, diag);
 		}

@@ -98,7 +98,6 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 /* watch.c: also for follow.c */
 void dp_watch_signals(void);
 bool dp_watch_interrupted(void);
-double dp_watch_now(void);
 /** dp_watch_over() - must the tool end, whatever the processes do? @end: of --duration,
  *  or 0 */
 bool dp_watch_over(const struct dp_tracer_options *opt, double end,

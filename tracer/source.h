@@ -21,6 +21,7 @@
 #include "engine/vm/program.h"
 #include "resolve/points.h"
 #include <sys/types.h>
+#include <time.h>
 
 #define DP_NO_PROGRAM 0xffffffffu
 
@@ -151,6 +152,15 @@ struct dp_source_tree {
 	int (*renew)(struct dp_tree *tree, const struct dp_tree_event *event,
 		     struct dp_source **source, struct dp_diag *diag);
 };
+
+/** dp_source_now() - seconds of the clock that tend() is called with */
+static inline double dp_source_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
 
 /**
  * struct dp_source_ops - a way to probe

@@ -44,14 +44,6 @@ bool dp_watch_interrupted(void)
 	return interrupted;
 }
 
-double dp_watch_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 bool dp_watch_over(const struct dp_tracer_options *opt, double end,
 		   enum dp_ending *ending)
 {
@@ -59,7 +51,7 @@ bool dp_watch_over(const struct dp_tracer_options *opt, double end,
 		*ending = DP_ENDING_INTERRUPT;
 	else if (ferror(opt->out))
 		*ending = DP_ENDING_OUTPUT;
-	else if (end && dp_watch_now() >= end)
+	else if (end && dp_source_now() >= end)
 		*ending = DP_ENDING_DURATION;
 	else
 		return false;
@@ -69,7 +61,7 @@ bool dp_watch_over(const struct dp_tracer_options *opt, double end,
 int dp_watch_wait(const struct dp_session *s, double end, size_t came,
 		  double most)
 {
-	double left = end ? (end - dp_watch_now()) * 1000 + 1 : most;
+	double left = end ? (end - dp_source_now()) * 1000 + 1 : most;
 	double pace = came ? BUSY_MS : IDLE_MS;
 
 	if (s->kind->record && pace < most)
@@ -169,14 +161,14 @@ static bool has_ended(struct dp_session *s, enum dp_source_state state)
 /* Return: 0 or, for DP_ENDING_FAILURE, a negative errno with words. */
 static int watch(struct dp_session *s, struct dp_diag *diag)
 {
-	double end = s->opt->duration > 0 ? dp_watch_now() + s->opt->duration :
+	double end = s->opt->duration > 0 ? dp_source_now() + s->opt->duration :
 					    0;
 	struct dp_source_news news;
 	size_t came;
 	int err = 0;
 
 	do {
-		s->ops->tend(s->source, dp_watch_now(), dp_watch_foreign, s,
+		s->ops->tend(s->source, dp_source_now(), dp_watch_foreign, s,
 			     &news);
 		if (!see_to(s, &news, &err, diag) ||
 		    dp_watch_over(s->opt, end, &s->ending))

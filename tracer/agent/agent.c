@@ -25,14 +25,6 @@
 #define GROW_MS 10
 #define IDLE_MS 200
 
-double dp_agent_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* DPROBES_ARM overrides the way of arming, for tests and in doubt. */
 static int arming_of(enum dp_arming *arming, struct dp_diag *diag)
 {
@@ -59,7 +51,7 @@ static int arming_of(enum dp_arming *arming, struct dp_diag *diag)
 static void fill(struct dp_agent *a, struct dp_process *proc)
 {
 	a->proc = proc;
-	a->settled = dp_agent_now();
+	a->settled = dp_source_now();
 	arming_of(&a->arming, NULL);
 	a->source = (struct dp_source){
 		.ops = &dp_agent_source,
@@ -172,7 +164,7 @@ static int arm(struct dp_source *source, struct dp_diag *diag)
 	struct dp_agent *a = dp_agent_of(source);
 	int err = dp_process_install(a->proc, a->engine, diag);
 
-	a->settled = dp_agent_now();
+	a->settled = dp_source_now();
 	return err;
 }
 

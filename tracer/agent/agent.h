@@ -37,8 +37,6 @@ static inline struct dp_agent *dp_agent_of(const struct dp_source *source)
 	return (struct dp_agent *)source;
 }
 
-/** dp_agent_now() - seconds, CLOCK_MONOTONIC */
-double dp_agent_now(void);
 /** dp_agent_drop() - free what belongs to one engine, and the engine */
 void dp_agent_drop(struct dp_agent *a);
 

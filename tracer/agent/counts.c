@@ -64,7 +64,7 @@ static void settle(void *engine)
  * until no thread is in the agent: then no thread will finish the record. */
 static void free_stuck(struct dp_agent *a)
 {
-	double t = dp_agent_now();
+	double t = dp_source_now();
 
 	if (t - a->freed < STUCK_SECONDS || !dp_engine_records_stuck(a->engine))
 		return;
