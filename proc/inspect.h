@@ -43,7 +43,7 @@ struct dp_armed {
  * dp_process_inspect() - read the probes that a tool has in a process
  * @pid: process id
  * @list: filled in, free()d by the caller
- * @tool: pid of the tool that owns the probes, 0 if it has gone
+ * @tool: pid of the tool that owns the probes, in its own namespace; 0 if it has ended
  *
  * Reads only; everything found in the process is checked as hostile input.
  * Return: 0; -ENOENT the process has no agent; -ESRCH; -EPERM; -EBADMSG the arena is

@@ -19,6 +19,7 @@
 struct row {
 	const char *name;
 	pid_t pid; /* 0: of the process that the user named */
+	pid_t tool; /* of an armed probe; 0: it has ended */
 	u64 addr;
 	char kind;
 	const char *symbol, *module, *mode, *reason, *flags;
@@ -55,7 +56,8 @@ static void row_json(FILE *out, const struct row *r)
 			r->exits.n, r->exits.traps, r->exits.tails,
 			r->exits.lost);
 	if (r->pid)
-		dp_output_print(out, ",\"pid\":%d", r->pid);
+		dp_output_print(out, ",\"pid\":%d,\"tool\":%d", r->pid,
+				r->tool);
 	fputs("}\n", out);
 }
 
@@ -210,6 +212,8 @@ static void print_armed(const struct dp_tracer_options *opt,
 		fputs("  ", opt->out);
 		exits_text(opt->out, &r->exits);
 	}
+	if (opt->verbose && !r->tool)
+		fputs("  its tool has ended", opt->out);
 	putc('\n', opt->out);
 }
 
@@ -249,11 +253,12 @@ static void describe(struct dp_modules *mods, const struct dp_armed *a,
 
 /* The pending spec comes from another process's memory, and may be any text. */
 static void print_pending(const struct dp_tracer_options *opt, pid_t pid,
-			  const char *text)
+			  pid_t tool, const char *text)
 {
 	struct row r = { .kind = 'k',
 			 .flags = "[PENDING]",
 			 .pid = pid,
+			 .tool = tool,
 			 .mode = "",
 			 .reason = "" };
 	struct dp_spec spec;
@@ -287,11 +292,12 @@ static int list_process(const struct dp_tracer_options *opt, pid_t pid,
 		mods = NULL;
 	for (i = 0; i < n; i++) {
 		if (*list[i].pending) {
-			print_pending(opt, pid, list[i].pending);
+			print_pending(opt, pid, tool, list[i].pending);
 			continue;
 		}
 		describe(mods, &list[i], &r);
 		r.pid = pid;
+		r.tool = tool;
 		print_armed(opt, &r);
 	}
 	dp_modules_close(mods);

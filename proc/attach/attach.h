@@ -83,8 +83,12 @@ bool dp_recover_taken(const struct dp_process *proc, struct dp_diag *diag);
 
 /** dp_alive_enter() - from now on the arena tells when the tool has ended */
 void dp_alive_enter(struct dp_arena_control *control);
-/** dp_alive_leave() - to be called before the arena is unmapped here */
-void dp_alive_leave(struct dp_arena_control *control);
+/** dp_alive_leave() - the arena is about to be replaced, and tells nothing more.
+ *  Return: false if it told nothing. */
+bool dp_alive_leave(struct dp_arena_control *control);
+/** dp_alive_end() - the arena tells that the tool has ended, and may then be unmapped here:
+ *  the process may still have it, if probes could not be taken out */
+void dp_alive_end(struct dp_arena_control *control);
 
 /* linker: threads that wait at a loader event. Context: tool process. */
 

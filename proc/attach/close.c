@@ -67,7 +67,7 @@ void dp_process_abandon(struct dp_process *proc)
 	if (proc->tree)
 		dp_tree_drop(proc->tree, proc);
 	if (proc->file && proc->engine && dp_engine_arena(proc->engine))
-		dp_alive_leave(&dp_engine_arena(proc->engine)->control);
+		dp_alive_end(&dp_engine_arena(proc->engine)->control);
 	free_attached_other(proc);
 	if (proc->file)
 		munmap(proc->file, proc->file_size);

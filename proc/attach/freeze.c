@@ -54,6 +54,8 @@ static void go_back(struct dp_process *proc)
 	proc->file = proc->old_file;
 	proc->file_size = proc->old_file_size;
 	proc->engine = proc->heir_of;
+	if (proc->file && dp_engine_arena(proc->engine))
+		dp_alive_enter(&dp_engine_arena(proc->engine)->control);
 	dp_shares_forget(proc, proc->old_shares,
 			 proc->nr_shares - proc->old_shares);
 }

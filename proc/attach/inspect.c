@@ -184,7 +184,8 @@ static int read_probes(const struct dp_process *proc,
 	const struct dp_arena_control *c = &view->arena->control;
 	struct probes *p = arg;
 
-	if (dp_tool_start((pid_t)c->tool) == c->tool_start)
+	/* The kernel has said it; a process id may be another namespace's. */
+	if (!(c->tool_futex & DP_TOOL_DIED))
 		p->tool = (pid_t)c->tool;
 	return list_probes(view, &p->list, &p->n);
 }

@@ -242,11 +242,13 @@ if command -v gdb >/dev/null; then
 	timeout 60 gdb -p "$victim" -batch -ex 'set breakpoint always-inserted on' -ex "break *$addr" -ex "shell $until_gone" -ex detach >/dev/null 2>&1
 	wait $tool
 	like "a detach under gdb" "$? $(cat "$dir/stderr")" '^1 dprobes: .*is being traced by someone else'
+	like "what is left there says that its tool has ended" "$("$DPROBES" list -v -p "$victim")" ' system\+.* its tool has ended$'
 	until_hit strtod stat -q -o "$dir/counts" libc.so.6:strtod
 	like "an attach after gdb" "$? $(cat "$dir/err") $(awk 'NR == 2 { print $1 }' "$dir/counts")" '^0  [1-9]'
 	is "and no breakpoint is left behind" "$(byte "$addr")" "$before"
 else
 	skip "a detach under gdb" "gdb is not there"
+	skip "what is left there says that its tool has ended" "gdb is not there"
 	skip "an attach after gdb" "gdb is not there"
 	skip "and no breakpoint is left behind" "gdb is not there"
 fi

@@ -90,8 +90,11 @@ interrupt() {
 	while kill -INT "$1" 2>/dev/null; do sleep 0.02; done
 	wait "$1"
 }
-# been_hit FUNCTION: at least once by now, in the victim
-been_hit() { "$DPROBES" list -v -p "$victim" 2>/dev/null | grep -qE "  $1\+0x0 .*  [1-9][0-9]* hits"; }
+# been_hit FUNCTION: at least once by now, in the victim, and not by what an ended tool has left there
+been_hit() {
+	"$DPROBES" list -v -p "$victim" 2>/dev/null | grep -v 'its tool has ended$' |
+		grep -qE "  $1\+0x0 .*  [1-9][0-9]* hits"
+}
 # until_hit FUNCTION ARGS...: the tool at the victim until the function has been hit; its status
 until_hit() {
 	local tool function=$1

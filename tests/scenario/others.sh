@@ -49,7 +49,7 @@ for how in interior quiesce; do
 
 		# It comes and goes while a breakpoint of its own is there, and the tool goes first.
 		begin $how -b -c -f
-		until_gone="until grep -qs '^State:.Z' /proc/$tool/status; do kill -INT $tool; sleep 0.02; done"
+		until_gone="while kill -INT $tool 2>/dev/null && ! grep -qs '^State:.Z' /proc/$tool/status; do sleep 0.02; done"
 		timeout 60 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
 			-ex "break *0x$addr" -ex continue -ex "shell $until_gone" \
 			-ex continue -ex delete -ex detach >"$dir/gdb" 2>&1

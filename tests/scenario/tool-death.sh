@@ -34,7 +34,10 @@ dies() { # SIGNAL
 begin stat
 out=$("$DPROBES" detach -p "$victim" 2>&1)
 like "detach leaves a dprobes that is at work alone" "$? $out" "^1 .*already probed by dprobes $tool"
+held() { "$DPROBES" list --json -p "$victim" | grep -oE '"tool":[0-9]+' | sort -u; }
+is "list says whose the probes are" "$(held)" "\"tool\":$tool"
 dies KILL
+is "and that it has ended" "$(held) $("$DPROBES" list -v -p "$victim" | grep -vc 'its tool has ended$')" '"tool":0 0'
 out=$("$DPROBES" detach -p "$victim" 2>&1)
 is "detach takes out what a killed one left" "$? $out" "0 dprobes: what was left in process $victim has been taken out"
 is "and nothing is left then" "$(clean)" ""
