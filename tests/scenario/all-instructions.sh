@@ -14,7 +14,7 @@ all() {
 	local name=$1 module=$2 least=$3 wanted got status armed
 	shift 3
 	wanted=$("$@" 2>/dev/null | cksum)
-	got=$(timeout 250 "$TOOLS/arm-all" ${how:-} -m "$module" -- "$@" 2>"$dir/err" | cksum; exit "${PIPESTATUS[0]}")
+	got=$(timeout 600 "$TOOLS/arm-all" ${how:-} -m "$module" -- "$@" 2>"$dir/err" | cksum; exit "${PIPESTATUS[0]}")
 	status=$?
 	armed=$(tail -n 1 "$dir/err" | awk '{ print $1 }')
 	if [ "$status" -eq 0 ] && [ "$got" = "$wanted" ] && [ "${armed:-0}" -ge "$least" ]; then

@@ -56,7 +56,7 @@ masked() {
 	for mode in "$@"; do
 		wanted=$("$victim_path/blocked" "$mode" "$rounds")
 		for how in interior trap; do
-			got=$(DPROBES_ARM=$how timeout 60 "$DPROBES" stat -o "$dir/counts" work -- "$victim_path/blocked" \
+			got=$(DPROBES_ARM=$how timeout 300 "$DPROBES" stat -o "$dir/counts" work -- "$victim_path/blocked" \
 				"$mode" "$rounds" 2>"$dir/err")
 			is "$name, $mode, $how: what it prints" "$? $got" "0 $wanted"
 			like "$name, $mode, $how: hits" "$(hits "$dir/counts" blocked:work)" '^[1-9][0-9]*$'

@@ -7,7 +7,7 @@ armed() { grep -q memfd:dprobes "/proc/$1/maps" && "$DPROBES" list -p "$1" 2>/de
 
 for mode in ignore handler spawn mask pending clearsighand sleep open cancel; do
 	wanted=$("$VICTIMS/blocked" $mode "$rounds")
-	got=$(timeout 60 "$DPROBES" stat -o "$dir/counts" work libc.so.6:malloc libc.so.6:realloc libc.so.6:free \
+	got=$(timeout 300 "$DPROBES" stat -o "$dir/counts" work libc.so.6:malloc libc.so.6:realloc libc.so.6:free \
 		'libc.so.6:__strlen_*' -- "$VICTIMS/blocked" $mode "$rounds" 2>"$dir/err")
 	is "$mode: what it prints" "$? $got" "0 $wanted"
 	like "$mode: hits" "$(hits "$dir/counts" blocked:work)" '^[1-9][0-9]{2,}$'
@@ -31,7 +31,7 @@ done
 # mask of its own as well.
 for mode in sleep open cancel; do
 	wanted=$("$VICTIMS/blocked" $mode "$rounds")
-	got=$(DPROBES_ARM=trap timeout 60 "$DPROBES" stat -o "$dir/counts" work 'libc.so.6:*' -- "$VICTIMS/blocked" $mode \
+	got=$(DPROBES_ARM=trap timeout 300 "$DPROBES" stat -o "$dir/counts" work 'libc.so.6:*' -- "$VICTIMS/blocked" $mode \
 		"$rounds" 2>"$dir/err")
 	is "$mode, trap: what it prints" "$? $got" "0 $wanted"
 	like "$mode, trap: hits" "$(hits "$dir/counts" blocked:work)" '^[1-9][0-9]{2,}$'

@@ -239,7 +239,7 @@ if command -v gdb >/dev/null; then
 	tool=$!
 	poll 10 armed system
 	until_gone="while kill -INT $tool 2>/dev/null && ! grep -qs '^State:.Z' /proc/$tool/status; do sleep 0.02; done"
-	timeout 60 gdb -p "$victim" -batch -ex 'set breakpoint always-inserted on' -ex "break *$addr" -ex "shell $until_gone" -ex detach >/dev/null 2>&1
+	timeout 300 gdb -p "$victim" -batch -ex 'set breakpoint always-inserted on' -ex "break *$addr" -ex "shell $until_gone" -ex detach >/dev/null 2>&1
 	wait $tool
 	like "a detach under gdb" "$? $(cat "$dir/stderr")" '^1 dprobes: .*is being traced by someone else'
 	like "what is left there says that its tool has ended" "$("$DPROBES" list -v -p "$victim")" ' system\+.* its tool has ended$'

@@ -105,7 +105,7 @@ is "and the program is right" "$?" 0
 rm -f "$dir/go"
 mkfifo "$dir/go"
 : >"$dir/out"
-timeout 60 "$VICTIMS/sleepers" <"$dir/go" >"$dir/out" 2>&1 &
+timeout 300 "$VICTIMS/sleepers" <"$dir/go" >"$dir/out" 2>&1 &
 waits=$!
 exec 5>"$dir/go"
 poll 10 grep -q asleep "$dir/out"

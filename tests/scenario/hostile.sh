@@ -9,7 +9,7 @@ seeds=${SEEDS:-2}
 survives() {
 	local name=$1 status
 	shift
-	timeout -k 5 30 "$@" >"$dir/said" 2>&1
+	timeout -k 5 120 "$@" >"$dir/said" 2>&1
 	status=$?
 	# What a sanitizer has to say is no end by itself.
 	! grep -qE 'Sanitizer|runtime error:' "$dir/said" || status=199
@@ -59,13 +59,13 @@ for ((seed = ${FIRST:-1}; seed < ${FIRST:-1} + seeds; seed++)); do
 	wait "$victim" 2>/dev/null
 	# Those are of the future, and not kept for it.
 	start "${as[@]}" "$dir/hostile" "$seed" records
-	"$DPROBES" trace -q --duration 10s -o "$dir/lines" 'victim_function(arg0)' -p "$victim" 2>/dev/null &
+	"$DPROBES" trace -q --duration 100s -o "$dir/lines" 'victim_function(arg0)' -p "$victim" 2>/dev/null &
 	tool=$!
 	pids+=("$tool")
 	poll 8 grep -q " 424242 " "$dir/lines" 2>/dev/null || bad="$bad future"
 	kill -KILL "$victim" 2>/dev/null
 	wait "$victim" 2>/dev/null
-	timeout 20 tail --pid=$tool -f /dev/null || bad="$bad end"
+	timeout 120 tail --pid=$tool -f /dev/null || bad="$bad end"
 	wait $tool 2>/dev/null
 	rm -f "$dir/lines"
 	survives insmod "$DPROBES" insmod "$MODULE" -- "$VICTIMS/hostile" "$seed" lines 300

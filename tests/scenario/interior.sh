@@ -59,7 +59,7 @@ for kind in "" low/; do
 
 	# The kernel's, at the head of the loop
 	spec=$(setarch -R "$TOOLS/spec-offset" loop4+4 -- "$dense" -l 1 2>/dev/null)
-	timeout 60 "$TOOLS/uprobe-count" -o "$dir/kernel" "$spec" -- "$dense" -l $passes >/dev/null 2>"$dir/err"
+	timeout 300 "$TOOLS/uprobe-count" -o "$dir/kernel" "$spec" -- "$dense" -l $passes >/dev/null 2>"$dir/err"
 	if [ $? -eq 77 ]; then
 		skip "${kind}the kernel's count" "its uprobes are not to be had: $(cat "$dir/err")"
 	else

@@ -9,7 +9,7 @@ ulimit -c 0
 reach() {
 	local what=$1 least=$2 armed=0 jumps=0 share
 	shift 2
-	read -r armed jumps < <(timeout 100 "$TOOLS/arm-all" "$@" 2>&1 >/dev/null </dev/null |
+	read -r armed jumps < <(timeout 600 "$TOOLS/arm-all" "$@" 2>&1 >/dev/null </dev/null |
 		awk '/armed/ { print $1, $(NF - 1) }')
 	share=$((armed ? jumps * 10000 / armed : 0))
 	printf -v what '%s: %d of %d are jumps, %d.%02d %%' "$what" "$jumps" "$armed" $((share / 100)) $((share % 100))
@@ -35,7 +35,7 @@ reach "libc, instructions by chance" 9900 -n 16 -j interior -- "$VICTIMS/busy" 1
 toggled() {
 	local how=$1
 	shift
-	timeout 250 "$TOOLS/toggle" -j "$how" -t "$toggles" -- "$@" >"$dir/out" 2>"$dir/err"
+	timeout 600 "$TOOLS/toggle" -j "$how" -t "$toggles" -- "$@" >"$dir/out" 2>"$dir/err"
 	like "$how, $toggles toggles under ${*##*/}" "$? $(tail -n 1 "$dir/err")" \
 		"^0 9[0-9]* sites, [1-9].* $toggles toggles, [1-9][0-9]{3}"
 }

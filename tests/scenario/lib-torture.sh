@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # lib-torture: programs that leave their functions in every way there is. Sourced, after lib.sh.
 torture=$VICTIMS/torture
-limit=${TORTURE_LIMIT:-30}
+limit=${TORTURE_LIMIT:-300}
 ulimit -c 0
 
 # Status, whether it comes to its exit handlers, program, arguments

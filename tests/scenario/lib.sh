@@ -41,9 +41,9 @@ like() {
 		not_ok "$1" "got: $2" "wanted a match of: $3"; fi
 }
 
-# poll SECONDS COMMAND...: until it succeeds
+# poll SECONDS COMMAND...: until it succeeds. So long on an idle machine; six times as long on a busy one.
 poll() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + 6 * $1))
 	shift
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1

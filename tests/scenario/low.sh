@@ -88,7 +88,7 @@ toggled() {
 	local how=$1 module=$2 options=$3
 	shift 3
 	# shellcheck disable=SC2086
-	timeout 250 "$TOOLS/toggle" -j "$how" -t "$toggles" $options -m "$module" -- "$@" >"$dir/out" 2>"$dir/err"
+	timeout 600 "$TOOLS/toggle" -j "$how" -t "$toggles" $options -m "$module" -- "$@" >"$dir/out" 2>"$dir/err"
 	like "$how, $toggles toggles under ${*##*/}" "$? $(tail -n 1 "$dir/err")" \
 		"^0 [1-9][0-9]* sites, .* $toggles toggles, [1-9][0-9]{3}"
 }

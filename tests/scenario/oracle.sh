@@ -22,12 +22,12 @@ compare() {
 	done
 	specs=$(cut -d' ' -f1 "$dir/specs")
 	list=$(cut -d' ' -f2 "$dir/specs")
-	timeout 60 setarch -R "$TOOLS/uprobe-count" -o "$dir/kernel" $list -- "$@" >"$dir/out.kernel" 2>"$dir/err"
+	timeout 300 setarch -R "$TOOLS/uprobe-count" -o "$dir/kernel" $list -- "$@" >"$dir/out.kernel" 2>"$dir/err"
 	if [ $? -eq 77 ]; then
 		skip "$name" "the kernel's uprobe PMU is not to be had: $(cat "$dir/err")"
 		return
 	fi
-	timeout 60 setarch -R "$TOOLS/uprobe-count" -o "$dir/again" $list -- "$@" >/dev/null 2>&1
+	timeout 300 setarch -R "$TOOLS/uprobe-count" -o "$dir/again" $list -- "$@" >/dev/null 2>&1
 	setarch -R "$DPROBES" stat -q -o "$dir/ours" $specs -- "$@" >"$dir/out.ours" 2>"$dir/err"
 	tail -n +2 "$dir/ours" | paste "$dir/specs" - "$dir/kernel" "$dir/again" |
 		awk '{ ours = $3; kernel = $7; again = $9

@@ -41,7 +41,7 @@ sees_calls() { [ "$(wc -l 2>/dev/null <"$dir/strace")" -ge 20 ]; }
 for how in interior quiesce; do
 	if have gdb "gdb, $how"; then
 		begin $how -b -c -f
-		timeout 60 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
+		timeout 300 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
 			-ex "break *0x$addr" -ex continue -ex continue -ex 'info registers rip' -ex delete \
 			-ex "tbreak *0x$addr" -ex continue -ex 'stepi 30' -ex bt -ex detach >"$dir/gdb" 2>&1
 		is "gdb, $how: its breakpoints are hit" "$(grep -cE '^(Thread.* hit )?(Temporary b|B)reakpoint [12],' "$dir/gdb")" 3
@@ -50,7 +50,7 @@ for how in interior quiesce; do
 		# It comes and goes while a breakpoint of its own is there, and the tool goes first.
 		begin $how -b -c -f
 		until_gone="while kill -INT $tool 2>/dev/null && ! grep -qs '^State:.Z' /proc/$tool/status; do sleep 0.02; done"
-		timeout 60 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
+		timeout 300 gdb -p "$victim" -batch -ex 'set pagination off' -ex 'handle all nostop noprint pass' \
 			-ex "break *0x$addr" -ex continue -ex "shell $until_gone" \
 			-ex continue -ex delete -ex detach >"$dir/gdb" 2>&1
 		wait "$tool"
@@ -79,7 +79,7 @@ for how in interior quiesce; do
 	fi
 	if have perf "perf, $how"; then
 		begin $how -c -f
-		if timeout 20 perf record -q -e cpu-clock -g -F 2000 -o "$dir/perf" -p "$victim" \
+		if timeout 300 perf record -q -e cpu-clock -g -F 2000 -o "$dir/perf" -p "$victim" \
 			-- bash -c '. tests/scenario/lib.sh; worked "$1" 20' - "$victim" >"$dir/perf.out" 2>&1; then
 			like "perf, $how: samples" "$(perf script -i "$dir/perf" 2>/dev/null | grep -c cpu-clock)" '^[1-9]'
 		else

@@ -4,7 +4,7 @@
 # those that it calls by name: what they say and how they end is the same.
 . tests/scenario/lib.sh
 follow=${DPROBES%/*}/tests/follow-all.so
-limit=${VICTIM_LIMIT:-100}
+limit=${VICTIM_LIMIT:-600}
 ulimit -c 0
 : >"$dir/input"
 

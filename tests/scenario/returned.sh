@@ -278,7 +278,7 @@ bad=0
 for seed in $(seq 1 60); do
 	python3 "$dir/spoil.py" "$dir/typed" "$dir/spoilt" "$seed"
 	chmod +x "$dir/spoilt"
-	timeout 20 "$DPROBES" trace -q -o "$dir/lines" "${specs[@]}" -- "$dir/spoilt" 2>"$dir/stderr"
+	timeout 120 "$DPROBES" trace -q -o "$dir/lines" "${specs[@]}" -- "$dir/spoilt" 2>"$dir/stderr"
 	status=$?
 	lines=$(wc -l <"$dir/lines")
 	if [ "$status $lines" != "0 26" ] || grep -qv 'what functions of spoilt return' "$dir/stderr"; then

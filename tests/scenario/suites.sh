@@ -3,7 +3,7 @@
 # Test suites of other people's, as Debian has them, with a probe on every function of their main
 # library or program: what they find is what they find alone.
 . tests/scenario/lib.sh
-limit=${SUITE_LIMIT:-250}
+limit=${SUITE_LIMIT:-600}
 ulimit -c 0
 
 # suite NAME SPEC LEAST CMD...: with LEAST hits at least

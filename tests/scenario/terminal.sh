@@ -43,7 +43,7 @@ P
 said() {
 	local kind=$1 name=$2 wanted=$3 wrong
 	shift 3
-	timeout 60 "$DPROBES" "$@" >"$dir/said" 2>"$dir/talk"
+	timeout 300 "$DPROBES" "$@" >"$dir/said" 2>"$dir/talk"
 	wrong=$(python3 "$dir/check.py" "$kind" "$dir/said" 2>&1; python3 "$dir/check.py" text "$dir/talk" 2>&1)
 	if [ -n "$wrong" ]; then
 		not_ok "$name" "$wrong"

@@ -50,7 +50,7 @@ for ((i = 0; i < ${#specs[@]}; i += ${STEP:-40})); do
 done
 is "single probes" "$bad" 0
 
-got=$(timeout 250 "$TOOLS/arm-all" -m transparent -- "$transparent" "$rounds" 2>"$dir/err")
+got=$(timeout 600 "$TOOLS/arm-all" -m transparent -- "$transparent" "$rounds" 2>"$dir/err")
 is "all of the program: what it prints" "$got" "$wanted"
 
 # Attached and detached while it runs; every seed's first results hold for all its rounds.

@@ -70,7 +70,7 @@ if [ "$(id -u)" = 0 ]; then
 			echo "for root alone" >"$dir/precious"
 			chmod 600 "$dir/precious"
 			start setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/swapper" "$dir/precious" $what $us
-			timeout -k 5 30 "$DPROBES" stat -q --duration 30ms libc.so.6:malloc -p "$victim" >"$dir/tool" 2>&1
+			timeout -k 5 120 "$DPROBES" stat -q --duration 30ms libc.so.6:malloc -p "$victim" >"$dir/tool" 2>&1
 			[ $? -lt 124 ] || died=$((died + 1))
 			[ "$(cat "$dir/precious")" = "for root alone" ] || bad=$((bad + 1))
 			grep -qE 'truncated|grown' "$dir/out" && bad=$((bad + 1))

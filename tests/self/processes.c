@@ -106,7 +106,7 @@ static int forks(void *arg)
 	for (i = 0; i < amount("FORKS", 60); i++) {
 		pid = fork();
 		if (!pid) {
-			alarm(20);
+			alarm(120);
 			/* It is clean, and has no probe. */
 			if (text_differs(&text) || text_differs(&libc))
 				_exit(10);
