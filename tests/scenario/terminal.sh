@@ -103,7 +103,8 @@ wait "$victim"
 
 # It becomes another program.
 start "$VICTIMS/sheds" "$program" sleep
-(sleep 0.5; kill -USR1 "$victim") &
+armed() { "$DPROBES" list -p "$victim" 2>/dev/null | grep -q malloc; }
+(poll 10 armed; kill -USR1 "$victim") &
 said text "an exec" "exec of $dir/$shown ended the probes" stat libc.so.6:malloc -p "$victim"
 kill -KILL "$victim"
 
