@@ -428,7 +428,7 @@ TSAN_TESTS := $(addprefix $(B)-tsan/tests/,self/uprobes self/uprobes-life self/u
 check-tsan: deps
 	$(Q)$(MAKE) --no-print-directory B=$(B)-tsan SAN=thread CFLAGS='$(CFLAGS) -Wno-tsan' conform $(TSAN_TESTS) \
 		$(B)-tsan/tests/victims/uprobed $(B)-tsan/tests/conform/run-interior-8
-	$(Q)T='$(T)' TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp \
+	$(Q)T='$(T)' TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp:die_after_fork=0 \
 		CONFORM_TESTS='test_threads test_register test_knobs test_api test_blacklist' \
 		tests/run $(B)-tsan/tests/conform/run-interior-8 $(TSAN_TESTS)
 
