@@ -163,7 +163,7 @@ follow() { # starts the tool, which follows ret_waits
 	"$DPROBES" trace -o "$dir/lines" 'r:ret_waits()' -p "$victim" 2>"$dir/stderr" &
 	tracer=$!
 	pids+=("$tracer")
-	poll 10 sh -c "'$DPROBES' list -p $victim | grep -q ' r  ret_waits+0x0 '"
+	poll 10 sh -c "'$DPROBES' list -v -p $victim | grep -v 'its tool has ended' | grep -q ' r  ret_waits+0x0 '"
 }
 follow
 like "the list of armed probes" "$("$DPROBES" list -p "$victim")" '^[0-9a-f]{16}  r  ret_waits\+0x0    \[OPTIMIZED\]$'

@@ -24,6 +24,7 @@ begin() {
 	maps_of "$victim" | grep -v '\[' | grep '/' >"$dir/maps"
 	"$TOOLS/text-sum" "$victim" >"$dir/text"
 }
+over() { ! grep -qs '^State:.[^ZX]' "/proc/$victim/status"; }
 lives() { kill -0 "$victim" 2>/dev/null; }
 runs() { kill -0 "$1" 2>/dev/null; }
 # armed TOOL: has it put its probes in, rather than one that was killed?
@@ -47,7 +48,7 @@ finish() {
 	local status out
 	left=$(clean)
 	exec {ask}>&-
-	poll 20 eval '! lives'
+	poll 20 over
 	wait "$victim"
 	status=$?
 	is "$1: the program is as it was, and found its results right" "$left$status $(tail -n 1 "$dir/out")" "0 right"
