@@ -19,6 +19,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/layout/handler.h"
+#include "steps.h"
 
 #define AT 0x401000ull
 #define DETOUR 0x7000000ull
@@ -247,6 +248,27 @@ static void no_answer(void **state)
 	assert_int_equal(seen.slot, 1);
 	assert_int_equal(asks->high, 2);
 	assert_int_equal(dp_fake_regs()->rax, 9);
+}
+
+static void one_hit(void)
+{
+	hit();
+}
+
+/* The tool frees an abandoned place at once, and another thread takes the place. */
+static void free_it(void)
+{
+	if (asks->v[0].state == DP_UPCALL_ABANDONED)
+		asks->v[0].state = DP_UPCALL_TAKEN;
+}
+
+static void place_is_anothers(void **state)
+{
+	asking(0);
+	dp_fake_tool(take_it);
+	steps(one_hit, free_it);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_UNANSWERED), 1);
+	assert_int_equal(asks->v[0].state, DP_UPCALL_TAKEN);
 }
 
 /* In time, though late. */
@@ -514,6 +536,7 @@ int main(void)
 		cmocka_unit_test_setup(through_a_detour, begin),
 		cmocka_unit_test_setup(of_a_system_call, begin),
 		cmocka_unit_test_setup(no_answer, begin),
+		cmocka_unit_test_setup(place_is_anothers, begin),
 		cmocka_unit_test_setup(patience, begin),
 		cmocka_unit_test_setup(tool_is_gone, begin),
 		cmocka_unit_test_setup(crowd, begin),
