@@ -225,6 +225,35 @@ static void deferred_for_its_thread(void **state)
 	assert_int_equal(dp_fake_seen.entered, 1);
 }
 
+/* A child in our memory, with its parent's thread pointer, has signals of its own. */
+static void deferred_for_a_child(void **state)
+{
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
+	procmask(BLOCK, TRAP);
+	dp_mask_lend();
+	dp_fake_vfork(false);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(pending(), TRAP);
+	dp_fake_vfork(true);
+	assert_int_equal(pending(), 0);
+	procmask(UNBLOCK, TRAP);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	dp_fake_vfork(false);
+	procmask(UNBLOCK, TRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	dp_fake_return();
+	/* The next child has none of the former one's. */
+	procmask(BLOCK, TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	dp_fake_vfork(true);
+	dp_mask_lend();
+	dp_fake_vfork(false);
+	procmask(BLOCK, TRAP);
+	assert_int_equal(pending(), 0);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(pending(), TRAP);
+}
+
 static void own_handler(void **state)
 {
 	struct dp_kernel_sigaction old;
@@ -298,6 +327,22 @@ static void thread_ends(void **state)
 	procmask(BLOCK, TRAP);
 	dp_mask_forget();
 	assert_int_equal(procmask(BLOCK, 0), 0);
+}
+
+/* There is room for as many as have signals, however many had some. */
+static void ends_with_signals(void **state)
+{
+	u32 i;
+
+	for (i = 0; i <= DP_DEFERRED; i++) {
+		procmask(BLOCK, TRAP);
+		assert_int_equal(pending(), 0);
+		dp_fake_send(DP_SIGTRAP);
+		assert_int_equal(pending(), TRAP);
+		dp_mask_forget();
+	}
+	for (i = 0; i < DP_DEFERRED; i++)
+		assert_int_equal(dp_private.deferred[i].thread, 0);
 }
 
 static void new_thread(void **state)
@@ -389,11 +434,13 @@ int main(void)
 		cmocka_unit_test_setup(deferred_until_unblocked, begin),
 		cmocka_unit_test_setup(one_of_two, begin),
 		cmocka_unit_test_setup(deferred_for_its_thread, begin),
+		cmocka_unit_test_setup(deferred_for_a_child, begin),
 		cmocka_unit_test_setup(own_handler, begin),
 		cmocka_unit_test_setup(only_once, begin),
 		cmocka_unit_test_setup(own_breakpoint, begin),
 		cmocka_unit_test_setup(in_the_mask_of_an_action, begin),
 		cmocka_unit_test_setup(thread_ends, begin),
+		cmocka_unit_test_setup(ends_with_signals, begin),
 		cmocka_unit_test_setup(new_thread, begin),
 		cmocka_unit_test_setup(around_an_exec, begin),
 		cmocka_unit_test_setup(ignored_across_an_exec, begin),

@@ -71,7 +71,7 @@ static long pending(u64 *set)
 
 static long queue(u32 tid, u32 sig, const struct dp_siginfo *info)
 {
-	u32 i = tid - DP_FAKE_PID;
+	u32 i = tid - dp_kernel.pid;
 
 	if (i >= DP_FAKE_THREADS || sig >= DP_FAKE_SIGNALS)
 		return -ESRCH;

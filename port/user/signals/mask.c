@@ -162,7 +162,7 @@ u64 dp_mask_blocked(void)
 }
 
 /* Requeue the deferred signals in @mask. Return: has the thread others? */
-static bool release(u64 thread, u64 mask)
+static bool release(u64 whose, u64 mask)
 {
 	bool others = false;
 	u32 i;
@@ -171,7 +171,7 @@ static bool release(u64 thread, u64 mask)
 		struct dp_deferred *h = &dp_private.deferred[i];
 		u32 sig = (u32)h->info[0];
 
-		if (__atomic_load_n(&h->thread, __ATOMIC_ACQUIRE) != thread)
+		if (__atomic_load_n(&h->thread, __ATOMIC_ACQUIRE) != whose)
 			continue;
 		if (!(DP_SIGMASK(sig) & mask)) {
 			others = true;
@@ -183,6 +183,21 @@ static bool release(u64 thread, u64 mask)
 	return others;
 }
 
+/* Forget the virtual mask and the deferred signals of a thread that begins or ends. */
+static void begin_anew(u64 thread, u64 vm_child, u64 blocked)
+{
+	u32 i;
+
+	change(thread, vm_child, blocked, DP_MASK_STATE);
+	for (i = 0; i < DP_DEFERRED; i++) {
+		u64 whose = thread | vm_child;
+
+		__atomic_compare_exchange_n(&dp_private.deferred[i].thread,
+					    &whose, 0, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED);
+	}
+}
+
 bool dp_mask_set_virtual(u64 mask)
 {
 	u64 thread = dp_mask_thread(), vm_child = vm_child_bit();
@@ -190,8 +205,8 @@ bool dp_mask_set_virtual(u64 mask)
 
 	if (!change(thread, vm_child, bits_for(mask), DP_MASK_BLOCKED))
 		return false;
-	if (had & DP_MASK_DEFERRED && !vm_child &&
-	    !release(thread, mask_of(had) & ~mask))
+	if (had & DP_MASK_DEFERRED &&
+	    !release(thread | vm_child, mask_of(had) & ~mask))
 		change(thread, vm_child, 0, DP_MASK_DEFERRED);
 	return true;
 }
@@ -205,8 +220,8 @@ void dp_mask_lend(void)
 {
 	u64 thread = dp_mask_thread();
 
-	change(thread, DP_MASK_VM_CHILD, bits_of(thread, 0) & DP_MASK_BLOCKED,
-	       DP_MASK_STATE);
+	begin_anew(thread, DP_MASK_VM_CHILD,
+		   bits_of(thread, 0) & DP_MASK_BLOCKED);
 }
 
 void dp_mask_set_trap(u64 handler)
@@ -227,13 +242,13 @@ bool dp_mask_ignores(u32 k)
 }
 
 /* Like the kernel, keep the first signal of each number only. */
-static bool is_deferred(u64 thread, u32 sig)
+static bool is_deferred(u64 whose, u32 sig)
 {
 	u32 i;
 
 	for (i = 0; i < DP_DEFERRED; i++)
 		if (__atomic_load_n(&dp_private.deferred[i].thread,
-				    __ATOMIC_ACQUIRE) == thread &&
+				    __ATOMIC_ACQUIRE) == whose &&
 		    (u32)dp_private.deferred[i].info[0] == sig)
 			return true;
 	return false;
@@ -241,10 +256,10 @@ static bool is_deferred(u64 thread, u32 sig)
 
 bool dp_mask_defer(const struct dp_siginfo *info)
 {
-	u64 thread = dp_mask_thread(), none;
+	u64 thread = dp_mask_thread(), vm_child = vm_child_bit(), none;
 	u32 i;
 
-	if (is_deferred(thread, (u32)info->signo))
+	if (is_deferred(thread | vm_child, (u32)info->signo))
 		return true;
 	for (i = 0; i < DP_DEFERRED; i++) {
 		struct dp_deferred *h = &dp_private.deferred[i];
@@ -256,8 +271,10 @@ bool dp_mask_defer(const struct dp_siginfo *info)
 						 __ATOMIC_RELAXED))
 			continue;
 		dp_bytes_copy(h->info, info, sizeof(h->info));
-		__atomic_store_n(&h->thread, thread, __ATOMIC_RELEASE);
-		return change(thread, 0, DP_MASK_DEFERRED, 0);
+		__atomic_store_n(&h->thread, thread | vm_child,
+				 __ATOMIC_RELEASE);
+		/* The thread has a slot: the virtual mask blocks the signal. */
+		return change(thread, vm_child, DP_MASK_DEFERRED, 0);
 	}
 	return false;
 }
@@ -342,18 +359,18 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 
 s64 dp_mask_pending(u64 set, u64 size)
 {
-	u64 thread = dp_mask_thread(), mask;
+	u64 thread = dp_mask_thread(), vm_child = vm_child_bit(), mask;
 	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
 	u32 i;
 
 	if (ret || size != DP_SIGSET_BYTES ||
-	    !(bits_of(thread, vm_child_bit()) & DP_MASK_DEFERRED))
+	    !(bits_of(thread, vm_child) & DP_MASK_DEFERRED))
 		return ret;
 	if (dp_mask_get(&mask, set))
 		return -EFAULT;
 	for (i = 0; i < DP_DEFERRED; i++)
 		if (__atomic_load_n(&dp_private.deferred[i].thread,
-				    __ATOMIC_ACQUIRE) == thread)
+				    __ATOMIC_ACQUIRE) == (thread | vm_child))
 			mask |= DP_SIGMASK((u32)dp_private.deferred[i].info[0]);
 	return put(set, &mask) ? -EFAULT : 0;
 }
@@ -361,12 +378,12 @@ s64 dp_mask_pending(u64 set, u64 size)
 void dp_mask_pass_on(u64 thread)
 {
 	dp_masked_wait_forget(thread);
-	change(thread, 0, bits_for(dp_mask_blocked()), DP_MASK_STATE);
+	begin_anew(thread, 0, bits_for(dp_mask_blocked()));
 }
 
 void dp_mask_begin(u64 mask)
 {
-	change(dp_mask_thread(), 0, bits_for(mask), DP_MASK_STATE);
+	begin_anew(dp_mask_thread(), 0, bits_for(mask));
 }
 
 void dp_mask_forget(void)
@@ -374,7 +391,7 @@ void dp_mask_forget(void)
 	u64 thread = dp_mask_thread(), vm_child = vm_child_bit();
 
 	dp_masked_wait_forget(thread | vm_child);
-	change(thread, vm_child, 0, DP_MASK_STATE);
+	begin_anew(thread, vm_child, 0);
 }
 
 void dp_mask_real(bool real)
