@@ -22,6 +22,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "port_hit.h"
+#include "steps.h"
 
 #define AT 0x401000ull
 #define PAGE 0x401000ull
@@ -30,7 +31,6 @@
 #define USR1 DP_SIGMASK(10)
 #define HANDLER 0x5000000ull
 #define PR_SET_SECCOMP 22
-#define TRAP_TRACE 2
 
 static const u8 program[16] = { [0 ... 15] = 0x90 };
 static const u8 patch[] = { INT3 };
@@ -373,6 +373,51 @@ static void no_filter(void **state)
 	assert_int_equal(dp_arena.hit.filter_late, 1);
 }
 
+#define CLONE_THREAD_VM 0x10100ull
+#define NEW_STACK 0x12340ull
+
+static bool incomplete;
+
+/* As the call-outs before and behind a system call that makes a process or thread do. */
+static void observe(u32 nr, bool after, u64 ax)
+{
+	struct dp_site_entry *s = (struct dp_site_entry *)dp_site_at(0);
+
+	s->number = nr;
+	dp_fake_regs()->rax = ax;
+	dp_intercept_observe(s, dp_fake_regs(), after);
+}
+
+static void make_thread(void)
+{
+	observe(__NR_clone, false, 0);
+}
+
+static void look_at_note(void)
+{
+	const struct dp_clone *c = &dp_private.clones[0];
+
+	incomplete |= dp_thread_is_bare(c->thread) &&
+		      (c->flags != CLONE_THREAD_VM || c->sp != NEW_STACK);
+}
+
+/* Another thread, whose stack was that of an earlier note, must not take the new one. */
+static void notes_are_complete(void **state)
+{
+	dp_arena.control.forbidden = dp_own_bit(__NR_arch_prctl);
+	observe(__NR_fork, false, 0);
+	assert_true(dp_thread_is_bare(dp_private.clones[0].thread));
+	observe(__NR_fork, true, 7);
+	assert_int_equal(dp_private.clones[0].thread, 0);
+	dp_fake_thread(1);
+	dp_fake_regs()->rdi = CLONE_THREAD_VM;
+	dp_fake_regs()->rsi = NEW_STACK;
+	incomplete = false;
+	steps(make_thread, look_at_note);
+	assert_int_equal(dp_private.clones[0].sp, NEW_STACK);
+	assert_false(incomplete);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +441,7 @@ int main(void)
 		cmocka_unit_test_setup(filter_and_no_tool, begin),
 		cmocka_unit_test_setup(filter_is_permitted, begin),
 		cmocka_unit_test_setup(no_filter, begin),
+		cmocka_unit_test_setup(notes_are_complete, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -89,7 +89,7 @@ static u64 vm_child(void)
 /* Note the flags of a call: when it has returned, the registers do not have them. */
 static void remember(u64 flags, u64 sp)
 {
-	u64 none;
+	u64 thread = dp_mask_thread(), none;
 	u32 i;
 
 	flags |= vm_child();
@@ -98,13 +98,15 @@ static void remember(u64 flags, u64 sp)
 		struct dp_clone *c = &dp_private.clones[i];
 
 		none = 0;
-		if (!__atomic_compare_exchange_n(
-			    &c->thread, &none, dp_mask_thread(), false,
-			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		/* An incomplete note belongs to no thread: 1 is none's id. */
+		if (!__atomic_compare_exchange_n(&c->thread, &none, 1, false,
+						 __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
 			continue;
 		c->flags = flags;
 		c->sp = sp;
 		c->virtual_mask = dp_mask_blocked();
+		__atomic_store_n(&c->thread, thread, __ATOMIC_RELEASE);
 		return;
 	}
 }
