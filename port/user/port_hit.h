@@ -22,7 +22,7 @@
 #define DP_CLOCK_MONOTONIC 1
 #define DP_FUTEX_WAIT 0
 #define DP_FUTEX_WAKE 1
-#define DP_CLONE_THREAD 0x10000
+#define DP_CLONE_VM 0x100
 #define DP_ARCH_SET_FS 0x1002
 #define DP_ARCH_GET_FS 0x1003
 #define DP_ARCH_GET_GS 0x1004
@@ -217,10 +217,11 @@ static inline void dp_port_wait(const u32 *word, u32 is, u64 ms)
 		   0);
 }
 
-/* unshare(CLONE_THREAD) succeeds in a process of one thread, and does nothing there. */
+/* unshare(CLONE_VM) succeeds, and does nothing, in a thread that shares its memory with no
+ * other thread or process. */
 static inline bool dp_port_alone(void)
 {
-	return !dp_syscall(__NR_unshare, DP_CLONE_THREAD, 0, 0, 0, 0, 0);
+	return !dp_syscall(__NR_unshare, DP_CLONE_VM, 0, 0, 0, 0, 0);
 }
 
 static inline void dp_port_wake(const u32 *word, u32 n)
