@@ -4,20 +4,26 @@
 #define DP_TEST_STEPS_H
 
 #include <signal.h>
+#include <ucontext.h>
 
 #define STEPS_TRAP_FLAG 0x100ull
 
 static void (*steps_between)(void);
+static unsigned long long steps_pc; /* the instruction that is next */
 
-static void steps_step(int sig)
+static void steps_step(int sig, siginfo_t *info, void *uc)
 {
+	steps_pc = (unsigned long long)((ucontext_t *)uc)
+			   ->uc_mcontext.gregs[REG_RIP];
 	steps_between();
 }
 
 /* Call @run, and @between before each instruction of @run. */
 static inline void steps(void (*run)(void), void (*between)(void))
 {
-	struct sigaction step = { .sa_handler = steps_step }, was;
+	struct sigaction step = { .sa_sigaction = steps_step,
+				  .sa_flags = SA_SIGINFO },
+			 was;
 
 	steps_between = between;
 	sigaction(SIGTRAP, &step, &was);

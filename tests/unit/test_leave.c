@@ -12,6 +12,7 @@
 #include <asm/unistd.h>
 #include "engine/layout/private.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "arch/arch.h"
 #include "port/fake/hit/world.h"
 #include "port/user/signals/trap.h"
@@ -355,6 +356,59 @@ static void filter_is_permitted(void **state)
 	assert_int_equal(dp_fake_byte(AT), INT3);
 }
 
+static struct {
+	struct dp_site_entry *site;
+	struct dp_mcontext regs;
+	u32 waits, answer; /* after so many waits */
+	u32 ms; /* for so long each */
+} install;
+
+static void install_filter(void)
+{
+	dp_filter_install(install.site, &install.regs);
+}
+
+/* The tool answers others all the time: the word on which the thread is about to wait is never
+ * what it was. */
+static void answer_others(void)
+{
+	u64 *answered = &dp_arena.control.filter_answered, began;
+
+	if (steps_pc != (u64)dp_wait_home)
+		return;
+	*answered ^= 1ull << 32;
+	for (began = dp_port_now(); dp_port_now() - began < install.ms;)
+		;
+	if (++install.waits == install.answer)
+		*answered = dp_arena.hit.filter_ask;
+}
+
+static void install_while_others_do(u32 answer, u32 ms, u32 forbidden)
+{
+	begin(NULL);
+	memset(&install, 0, sizeof(install));
+	install.answer = answer;
+	install.ms = ms;
+	install.site = filter_intercept(&install.regs);
+	dp_arena.control.forbidden = forbidden;
+	steps(install_filter, answer_others);
+}
+
+static void filter_and_many_others(void **state)
+{
+	install_while_others_do(250, 0, 0);
+	assert_int_equal(install.waits, 250);
+	assert_int_equal(dp_arena.hit.filter_late, 0);
+	/* The tool does not answer this thread. */
+	install_while_others_do(0, 100, 0);
+	assert_in_range(install.waits, 18, 20);
+	assert_int_equal(dp_arena.hit.filter_late, 1);
+	/* There is no clock. */
+	install_while_others_do(0, 0, dp_own_bit(__NR_clock_gettime));
+	assert_int_equal(install.waits, 200);
+	assert_int_equal(dp_arena.hit.filter_late, 1);
+}
+
 static void no_filter(void **state)
 {
 	struct dp_mcontext regs;
@@ -440,6 +494,7 @@ int main(void)
 		cmocka_unit_test_setup(steps_by_itself, begin),
 		cmocka_unit_test_setup(filter_and_no_tool, begin),
 		cmocka_unit_test_setup(filter_is_permitted, begin),
+		cmocka_unit_test_setup(filter_and_many_others, begin),
 		cmocka_unit_test_setup(no_filter, begin),
 		cmocka_unit_test_setup(notes_are_complete, begin),
 	};
