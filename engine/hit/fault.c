@@ -246,8 +246,9 @@ bool dp_trap_raised(struct dp_trap *trap)
 	struct fault f = { .trap = dp_mcontext_cause(mc) };
 	u64 sp = dp_mcontext_sp(mc);
 
+	/* A fork child that runs through copies asks no handler either. */
 	if (!dp_wipe.owner)
-		return false;
+		return in_copy(&f, trap);
 	if (dp_injected_fault(mc))
 		return true;
 	f.stack = dp_stack_known();

@@ -147,11 +147,14 @@ static void in_a_detour(void **state)
 			 dp_fake_copy(4) + 20);
 }
 
+/* A child that cannot give the text back runs through the copies. */
 static void in_a_child(void **state)
 {
 	dp_fake_fork();
-	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy + 3),
-			 inner->copy + 3);
+	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy + 3), AT);
+	assert_int_equal(fault_at(DP_SIGFPE, FPE_INTDIV, inner->copy), AT);
+	assert_int_equal(dp_fake_seen.info.fields[0], AT);
+	assert_int_equal(fault_at(SIGSEGV, 1, 0x1234), 0x1234);
 }
 
 static u64 hit(void)
