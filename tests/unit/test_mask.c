@@ -395,6 +395,36 @@ static void ignored_across_an_exec(void **state)
 	assert_int_equal(dp_fake_seen.exec_trap, DP_SIG_IGN);
 }
 
+static void execute(u64 trap, u64 ill)
+{
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_int_equal(dp_fake_seen.exec_trap, trap);
+	assert_int_equal(dp_fake_seen.exec_ill, ill);
+}
+
+/* Of each caught signal, and it leaves its parent's as they are. */
+static void ignored_by_a_child(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+
+	set_action(DP_SIGILL, DP_SIG_IGN, 0, 0);
+	dp_mask_lend();
+	dp_fake_vfork(false);
+	execute(ours, DP_SIG_IGN);
+	set_action(DP_SIGILL, DP_SIG_DFL, 0, 0);
+	execute(ours, ours);
+	set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
+	execute(DP_SIG_IGN, ours);
+	set_action(DP_SIGILL, DP_SIG_IGN, 0, 0);
+	execute(DP_SIG_IGN, DP_SIG_IGN);
+	dp_fake_vfork(true);
+	execute(ours, DP_SIG_IGN);
+	/* The next child has its parent's. */
+	dp_mask_lend();
+	dp_fake_vfork(false);
+	execute(ours, DP_SIG_IGN);
+}
+
 /* As its parent could not tell what it would be known by. */
 static void begins_with_a_mask(void **state)
 {
@@ -444,6 +474,7 @@ int main(void)
 		cmocka_unit_test_setup(new_thread, begin),
 		cmocka_unit_test_setup(around_an_exec, begin),
 		cmocka_unit_test_setup(ignored_across_an_exec, begin),
+		cmocka_unit_test_setup(ignored_by_a_child, begin),
 		cmocka_unit_test_setup(begins_with_a_mask, begin),
 		cmocka_unit_test_setup(while_we_come, begin),
 	};

@@ -224,21 +224,28 @@ void dp_mask_lend(void)
 		   bits_of(thread, 0) & DP_MASK_BLOCKED);
 }
 
-void dp_mask_set_trap(u64 handler)
+static bool owner_ignores(u32 k)
 {
+	struct dp_kernel_sigaction action;
+
+	dp_action_get(k, &action);
+	return action.handler == DP_SIG_IGN;
+}
+
+void dp_mask_set_ignored(u32 k, bool ignored)
+{
+	u64 bit = dp_mask_differs_bit(k);
+
 	change(dp_mask_thread(), DP_MASK_VM_CHILD,
-	       handler == DP_SIG_IGN ? DP_MASK_IGNORES : DP_MASK_DEFAULT,
-	       DP_MASK_IGNORES | DP_MASK_DEFAULT);
+	       ignored != owner_ignores(k) ? bit : 0, bit);
 }
 
 bool dp_mask_ignores(u32 k)
 {
-	u64 bits = k ? 0 : bits_of(dp_mask_thread(), vm_child_bit());
-	struct dp_kernel_sigaction action;
+	bool differs = bits_of(dp_mask_thread(), vm_child_bit()) &
+		       dp_mask_differs_bit(k);
 
-	dp_action_get(k, &action);
-	return bits & DP_MASK_IGNORES ||
-	       (action.handler == DP_SIG_IGN && !(bits & DP_MASK_DEFAULT));
+	return owner_ignores(k) != differs;
 }
 
 /* Like the kernel, keep the first signal of each number only. */

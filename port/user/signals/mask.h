@@ -30,8 +30,9 @@ s64 dp_mask_sigaction(u64 sig, u64 from, u64 to);
 s64 dp_mask_pending(u64 set, u64 size);
 /** dp_mask_lend() - a CLONE_VM child is about to run with this thread's pointer */
 void dp_mask_lend(void);
-/** dp_mask_set_trap() - this CLONE_VM child has set its SIGTRAP action */
-void dp_mask_set_trap(u64 handler);
+/** dp_mask_set_ignored() - this CLONE_VM child has set the action of the k-th caught signal
+ *  @ignored: to SIG_IGN */
+void dp_mask_set_ignored(u32 k, bool ignored);
 /** dp_mask_ignores() - is the k-th caught signal to be ignored after an exec? */
 bool dp_mask_ignores(u32 k);
 /** dp_mask_pass_on() - give @thread, which is about to begin, this thread's virtual mask */
