@@ -12,6 +12,7 @@
 #include <asm/unistd.h>
 #include "engine/layout/private.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port/fake/hit/world.h"
 #include "port/user/signals/mask.h"
 #include "port.h"
@@ -306,6 +307,33 @@ static void own_breakpoint(void **state)
 	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
 }
 
+/* A filter forbids what is needed to die of a signal that is sent. */
+static void dies_without_calls(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
+	dp_arena.control.forbidden = dp_own_bit(__NR_rt_tgsigqueueinfo);
+	/* Of the same fault again. */
+	text[15] = 0xcc;
+	regs->rip = (u64)&text[16];
+	dp_fake_raise(DP_SIGILL, DP_SI_KERNEL);
+	assert_int_equal(regs->rip, (u64)&text[16]);
+	assert_int_equal(dp_fake_mask(), ILL);
+	dp_fake_set_mask(0);
+	/* One that was sent: of a breakpoint, which the program does not handle. */
+	dp_fake_send(DP_SIGILL);
+	assert_int_equal(regs->rip, (u64)dp_jprobe_return);
+	assert_int_equal(dp_fake_mask(), ILL | TRAP);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	/* Of its own breakpoint again. */
+	dp_fake_set_mask(0);
+	set_action(DP_SIGTRAP, DP_SIG_DFL, 0, 0);
+	dp_fake_breakpoint((u64)&text[15]);
+	assert_int_equal(regs->rip, (u64)&text[15]);
+	assert_int_equal(dp_fake_mask(), TRAP);
+}
+
 /* The mask of another signal's action. */
 static void in_the_mask_of_an_action(void **state)
 {
@@ -468,6 +496,7 @@ int main(void)
 		cmocka_unit_test_setup(own_handler, begin),
 		cmocka_unit_test_setup(only_once, begin),
 		cmocka_unit_test_setup(own_breakpoint, begin),
+		cmocka_unit_test_setup(dies_without_calls, begin),
 		cmocka_unit_test_setup(in_the_mask_of_an_action, begin),
 		cmocka_unit_test_setup(thread_ends, begin),
 		cmocka_unit_test_setup(ends_with_signals, begin),
