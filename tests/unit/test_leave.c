@@ -428,6 +428,7 @@ static void no_filter(void **state)
 }
 
 #define CLONE_THREAD_VM 0x10100ull
+#define CLONE_VM_SETTLS 0x80100ull
 #define NEW_STACK 0x12340ull
 
 static bool incomplete;
@@ -472,6 +473,24 @@ static void notes_are_complete(void **state)
 	assert_false(incomplete);
 }
 
+/* A child in our memory that has a thread pointer of its own has its parent's mask. */
+static void child_with_a_pointer(void **state)
+{
+	u64 own;
+
+	dp_fake_thread(1);
+	own = dp_port_thread_pointer();
+	dp_fake_thread(0);
+	set_mask(TRAP);
+	dp_fake_regs()->rdi = CLONE_VM_SETTLS;
+	dp_fake_regs()->r8 = own;
+	observe(__NR_clone, false, 0);
+	dp_fake_thread(1);
+	dp_fake_vfork(false);
+	observe(__NR_clone, true, 0);
+	assert_int_equal(dp_mask_blocked(), TRAP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -497,6 +516,7 @@ int main(void)
 		cmocka_unit_test_setup(filter_and_many_others, begin),
 		cmocka_unit_test_setup(no_filter, begin),
 		cmocka_unit_test_setup(notes_are_complete, begin),
+		cmocka_unit_test_setup(child_with_a_pointer, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -104,7 +104,7 @@ static u64 bits_of(u64 thread, u64 vm_child)
 		      0;
 }
 
-static u64 vm_child_bit(void)
+u64 dp_mask_vm_child(void)
 {
 	return dp_hit_who() == DP_WHO_VM_CHILD ? DP_MASK_VM_CHILD : 0;
 }
@@ -158,7 +158,7 @@ static u64 bits_for(u64 mask)
 
 u64 dp_mask_blocked(void)
 {
-	return mask_of(bits_of(dp_mask_thread(), vm_child_bit()));
+	return mask_of(bits_of(dp_mask_thread(), dp_mask_vm_child()));
 }
 
 /* Requeue the deferred signals in @mask. Return: has the thread others? */
@@ -200,7 +200,7 @@ static void begin_anew(u64 thread, u64 vm_child, u64 blocked)
 
 bool dp_mask_set_virtual(u64 mask)
 {
-	u64 thread = dp_mask_thread(), vm_child = vm_child_bit();
+	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child();
 	u64 had = bits_of(thread, vm_child);
 
 	if (!change(thread, vm_child, bits_for(mask), DP_MASK_BLOCKED))
@@ -213,7 +213,7 @@ bool dp_mask_set_virtual(u64 mask)
 
 bool dp_mask_defers(void)
 {
-	return bits_of(dp_mask_thread(), vm_child_bit()) & DP_MASK_DEFERRED;
+	return bits_of(dp_mask_thread(), dp_mask_vm_child()) & DP_MASK_DEFERRED;
 }
 
 void dp_mask_lend(void)
@@ -242,7 +242,7 @@ void dp_mask_set_ignored(u32 k, bool ignored)
 
 bool dp_mask_ignores(u32 k)
 {
-	bool differs = bits_of(dp_mask_thread(), vm_child_bit()) &
+	bool differs = bits_of(dp_mask_thread(), dp_mask_vm_child()) &
 		       dp_mask_differs_bit(k);
 
 	return owner_ignores(k) != differs;
@@ -263,7 +263,7 @@ static bool is_deferred(u64 whose, u32 sig)
 
 bool dp_mask_defer(const struct dp_siginfo *info)
 {
-	u64 thread = dp_mask_thread(), vm_child = vm_child_bit(), none;
+	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child(), none;
 	u32 i;
 
 	if (is_deferred(thread | vm_child, (u32)info->signo))
@@ -366,7 +366,7 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 
 s64 dp_mask_pending(u64 set, u64 size)
 {
-	u64 thread = dp_mask_thread(), vm_child = vm_child_bit(), mask;
+	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child(), mask;
 	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
 	u32 i;
 
@@ -382,20 +382,20 @@ s64 dp_mask_pending(u64 set, u64 size)
 	return put(set, &mask) ? -EFAULT : 0;
 }
 
-void dp_mask_pass_on(u64 thread)
+void dp_mask_pass_on(u64 thread, u64 vm_child)
 {
-	dp_masked_wait_forget(thread);
-	begin_anew(thread, 0, bits_for(dp_mask_blocked()));
+	dp_masked_wait_forget(thread | vm_child);
+	begin_anew(thread, vm_child, bits_for(dp_mask_blocked()));
 }
 
 void dp_mask_begin(u64 mask)
 {
-	begin_anew(dp_mask_thread(), 0, bits_for(mask));
+	begin_anew(dp_mask_thread(), dp_mask_vm_child(), bits_for(mask));
 }
 
 void dp_mask_forget(void)
 {
-	u64 thread = dp_mask_thread(), vm_child = vm_child_bit();
+	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child();
 
 	dp_masked_wait_forget(thread | vm_child);
 	begin_anew(thread, vm_child, 0);

@@ -35,8 +35,11 @@ void dp_mask_lend(void);
 void dp_mask_set_ignored(u32 k, bool ignored);
 /** dp_mask_ignores() - is the k-th caught signal to be ignored after an exec? */
 bool dp_mask_ignores(u32 k);
-/** dp_mask_pass_on() - give @thread, which is about to begin, this thread's virtual mask */
-void dp_mask_pass_on(u64 thread);
+/** dp_mask_pass_on() - give @thread, which is about to begin, this thread's virtual mask
+ *  @vm_child: DP_MASK_VM_CHILD, if it will be a CLONE_VM child's; or 0 */
+void dp_mask_pass_on(u64 thread, u64 vm_child);
+/** dp_mask_vm_child() - DP_MASK_VM_CHILD, if this thread is a CLONE_VM child's; or 0 */
+u64 dp_mask_vm_child(void);
 /** dp_mask_begin() - set the virtual mask of this new thread, whose dp_thread_id() its
  *  parent could not know */
 void dp_mask_begin(u64 mask);

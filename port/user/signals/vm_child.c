@@ -210,6 +210,14 @@ static void leave(void)
 		fill_table(true);
 }
 
+/* Will the new thread be a CLONE_VM child's? */
+static u64 kind_of(u64 flags)
+{
+	if (flags & CLONE_THREAD)
+		return dp_mask_vm_child();
+	return flags & CLONE_VM ? DP_MASK_VM_CHILD : 0;
+}
+
 static void before(u64 nr, const struct dp_mcontext *regs)
 {
 	u64 flags = flags_of(nr, regs);
@@ -217,7 +225,8 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 	if (nr == __NR_execve || nr == __NR_execveat)
 		remember(EXECUTES, 0);
 	if (flags & CLONE_SETTLS)
-		dp_mask_pass_on(dp_thread_id(tls_of(nr, regs), 0));
+		dp_mask_pass_on(dp_thread_id(tls_of(nr, regs), 0),
+				kind_of(flags));
 	/* A thread of this process needs no note, unless its parent has no thread pointer. */
 	if (!flags ||
 	    (flags & CLONE_THREAD &&
