@@ -80,15 +80,23 @@ static struct dp_upcall *find_free(void)
 	return NULL;
 }
 
+/* Wait until *@word changes, for @ms at most. Return: ms that have passed unseen, because a
+ * filter forbids the clock. */
+static u64 wait(const u32 *word, u32 is, u64 ms, bool clock)
+{
+	return dp_port_wait(word, is, ms) && !clock ? ms : 0;
+}
+
 /* Where all upcalls are in use, wait until another thread's upcall ends. */
 static struct dp_upcall *claim(u32 patience)
 {
-	u64 until = dp_port_now() + patience;
+	u64 until = dp_port_now() + patience, now;
 	struct dp_upcall *upcall = find_free();
 
-	while (!upcall && dp_upcall_is_heard() && dp_port_now() < until) {
-		dp_port_wait(&upcalls()->v[0].state, upcalls()->v[0].state,
-			     CROWDED_MS);
+	while (!upcall && dp_upcall_is_heard() &&
+	       (now = dp_port_now()) < until) {
+		until -= wait(&upcalls()->v[0].state, upcalls()->v[0].state,
+			      CROWDED_MS, now);
 		upcall = find_free();
 	}
 	return upcall;
@@ -118,8 +126,9 @@ static enum dp_upcall_state await(struct dp_upcall *upcall, u32 probe)
 		now = dp_port_now();
 		if (now >= until || !dp_upcall_is_heard())
 			break;
-		dp_port_wait(&upcall->state, state,
-			     until - now < SLICE_MS ? until - now : SLICE_MS);
+		until -= wait(&upcall->state, state,
+			      until - now < SLICE_MS ? until - now : SLICE_MS,
+			      now);
 	}
 	state = give_up(upcall);
 	if (state != DP_UPCALL_ANSWERED)

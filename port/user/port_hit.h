@@ -40,6 +40,7 @@ extern struct dp_arena dp_arena __attribute__((visibility("hidden")));
 #define DP_SIGNAL_FREE_BASES 0
 #endif
 #define DP_NO_CALL (-38) /* ENOSYS */
+#define DP_TIMED_OUT (-110) /* ETIMEDOUT */
 
 static inline bool dp_port_may(long nr)
 {
@@ -209,12 +210,12 @@ static inline u64 dp_port_now(void)
 	return (u64)now[0] * 1000 + (u64)now[1] / 1000000;
 }
 
-static inline void dp_port_wait(const u32 *word, u32 is, u64 ms)
+static inline bool dp_port_wait(const u32 *word, u32 is, u64 ms)
 {
 	s64 timeout[2] = { (s64)(ms / 1000), (s64)(ms % 1000 * 1000000) };
 
-	dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAIT, is, (u64)timeout, 0,
-		   0);
+	return dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAIT, is,
+			  (u64)timeout, 0, 0) == DP_TIMED_OUT;
 }
 
 /* unshare(CLONE_VM) succeeds, and does nothing, in a thread that shares its memory with no

@@ -166,7 +166,7 @@ long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 	case __NR_futex:
 		if (dp_kernel.tool)
 			dp_kernel.tool();
-		return 0;
+		return b == DP_FUTEX_WAIT && *(u32 *)a == c ? DP_TIMED_OUT : 0;
 	case __NR_execve:
 		return execute();
 	case __NR_clock_gettime:
