@@ -473,6 +473,25 @@ static void notes_are_complete(void **state)
 	assert_false(incomplete);
 }
 
+/* Signals that wait for the parent are not the child's. */
+static void child_of_one_that_defers(void **state)
+{
+	u64 set = 0;
+
+	dp_arena.control.revertible = 0;
+	set_action(HANDLER);
+	set_mask(TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	observe(__NR_fork, false, 0);
+	dp_fake_fork();
+	observe(__NR_fork, true, 0);
+	dp_fake_call(__NR_rt_sigpending, (u64)&set, DP_SIGSET_BYTES, 0, 0, 0);
+	assert_int_equal(set, 0);
+	set_mask(0);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_fake_seen.died, 0);
+}
+
 /* A child in our memory that has a thread pointer of its own has its parent's mask. */
 static void child_with_a_pointer(void **state)
 {
@@ -515,6 +534,7 @@ int main(void)
 		cmocka_unit_test_setup(filter_is_permitted, begin),
 		cmocka_unit_test_setup(filter_and_many_others, begin),
 		cmocka_unit_test_setup(no_filter, begin),
+		cmocka_unit_test_setup(child_of_one_that_defers, begin),
 		cmocka_unit_test_setup(notes_are_complete, begin),
 		cmocka_unit_test_setup(child_with_a_pointer, begin),
 	};

@@ -29,6 +29,9 @@
 #define SIG_UNBLOCK 1
 #define NR_SIGNALS 64
 
+/* Not inlined: the code needs less room. */
+#define APART __attribute__((noinline))
+
 u64 dp_mask_thread(void)
 {
 	u64 pointer;
@@ -161,8 +164,9 @@ u64 dp_mask_blocked(void)
 	return mask_of(bits_of(dp_mask_thread(), dp_mask_vm_child()));
 }
 
-/* Requeue the deferred signals in @mask. Return: has the thread others? */
-static bool release(u64 whose, u64 mask)
+/* Requeue the deferred signals in @mask; with @drop, forget them. Return: has the thread
+ * others? */
+static APART bool release(u64 whose, u64 mask, bool drop)
 {
 	bool others = false;
 	u32 i;
@@ -177,25 +181,18 @@ static bool release(u64 whose, u64 mask)
 			others = true;
 			continue;
 		}
-		dp_port_requeue((int)sig, h->info);
+		if (!drop)
+			dp_port_requeue((int)sig, h->info);
 		__atomic_store_n(&h->thread, 0, __ATOMIC_RELEASE);
 	}
 	return others;
 }
 
 /* Forget the virtual mask and the deferred signals of a thread that begins or ends. */
-static void begin_anew(u64 thread, u64 vm_child, u64 blocked)
+static APART void begin_anew(u64 thread, u64 vm_child, u64 blocked)
 {
-	u32 i;
-
 	change(thread, vm_child, blocked, DP_MASK_STATE);
-	for (i = 0; i < DP_DEFERRED; i++) {
-		u64 whose = thread | vm_child;
-
-		__atomic_compare_exchange_n(&dp_private.deferred[i].thread,
-					    &whose, 0, false, __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED);
-	}
+	release(thread | vm_child, ~0ull, true);
 }
 
 bool dp_mask_set_virtual(u64 mask)
@@ -206,7 +203,7 @@ bool dp_mask_set_virtual(u64 mask)
 	if (!change(thread, vm_child, bits_for(mask), DP_MASK_BLOCKED))
 		return false;
 	if (had & DP_MASK_DEFERRED &&
-	    !release(thread | vm_child, mask_of(had) & ~mask))
+	    !release(thread | vm_child, mask_of(had) & ~mask, false))
 		change(thread, vm_child, 0, DP_MASK_DEFERRED);
 	return true;
 }
@@ -284,6 +281,11 @@ bool dp_mask_defer(const struct dp_siginfo *info)
 		return change(thread, vm_child, DP_MASK_DEFERRED, 0);
 	}
 	return false;
+}
+
+void dp_mask_defer_none(void)
+{
+	release(dp_mask_thread(), ~0ull, true);
 }
 
 /* Nearly all masks are on the stack, where a load cannot fail. */

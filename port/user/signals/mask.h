@@ -21,6 +21,8 @@ u64 dp_mask_blocked(void);
 /** dp_mask_defer() - defer a signal until this thread unblocks it.
  *  Return: false if there is no room. */
 bool dp_mask_defer(const struct dp_siginfo *info);
+/** dp_mask_defer_none() - this fork child has none of its parent's deferred signals */
+void dp_mask_defer_none(void);
 /** dp_mask_procmask() - make rt_sigprocmask(2) for the program. Return: its result */
 s64 dp_mask_procmask(u64 how, u64 set, u64 old);
 /** dp_mask_sigaction() - make rt_sigaction(2) for the program, for a signal whose action is

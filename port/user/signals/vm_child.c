@@ -86,8 +86,9 @@ static u64 vm_child(void)
 	return dp_hit_who() == DP_WHO_VM_CHILD ? SHARES : 0;
 }
 
-/* Note the flags of a call: when it has returned, the registers do not have them. */
-static void remember(u64 flags, u64 sp)
+/* Note the flags of a call: when it has returned, the registers do not have them. Not
+ * inlined: the code needs less room. */
+static __attribute__((noinline)) void remember(u64 flags, u64 sp)
 {
 	u64 thread = dp_mask_thread(), none;
 	u32 i;
@@ -278,7 +279,8 @@ static void after(const struct dp_mcontext *regs)
 
 	if (child && !dp_wipe.owner && !dp_arena.control.own_process)
 		stand_in();
-
+	if (child && !dp_wipe.owner)
+		dp_mask_defer_none();
 	if (child)
 		adopt(regs->rsp);
 	flags = recall(child, regs->rax);
