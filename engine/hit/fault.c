@@ -121,10 +121,12 @@ static bool in_copy(struct fault *f, struct dp_trap *trap)
 	if (!f->site)
 		return false;
 	dp_mcontext_set_pc(mc, addr);
-	f->stack = f->site->calls && addr == f->site->addr ? dp_stack_mine() :
-							     NULL;
-	if (!f->stack || dp_stack_nested(f->stack, dp_mcontext_sp(mc)) ||
+	if (!f->site->calls || addr != f->site->addr ||
 	    dp_hit_who() != DP_WHO_OWNER)
+		return false;
+	/* A child must not take a stack in memory that its parent has, too. */
+	f->stack = dp_stack_mine();
+	if (!f->stack || dp_stack_nested(f->stack, dp_mcontext_sp(mc)))
 		return false;
 	f->regs = (void *)f->stack->trapped;
 	dp_regs_from(f->regs, mc);
@@ -244,8 +246,9 @@ bool dp_trap_raised(struct dp_trap *trap)
 	struct fault f = { .trap = dp_mcontext_cause(mc) };
 	u64 sp = dp_mcontext_sp(mc);
 
+	/* A fork child that runs through copies asks no handler either. */
 	if (!dp_wipe.owner)
-		return false;
+		return in_copy(&f, trap);
 	if (dp_injected_fault(mc))
 		return true;
 	f.stack = dp_stack_known();

@@ -28,6 +28,8 @@ extern struct dp_wipe dp_wipe;
 extern u64 dp_table[DP_TABLE_WORDS];
 extern struct dp_private dp_private;
 extern struct dp_arena dp_arena;
+_Static_assert(sizeof(struct dp_private) <= DP_PRIVATE_SIZE,
+	       "the private state has outgrown its pages");
 
 /* What lies behind struct dp_arena. The asm hides that from the compiler. */
 static inline void *dp_at(u64 offset)

@@ -80,30 +80,41 @@ static struct dp_upcall *find_free(void)
 	return NULL;
 }
 
+/* Wait until *@word changes, for @ms at most. Return: ms that have passed unseen, because a
+ * filter forbids the clock. */
+static u64 wait(const u32 *word, u32 is, u64 ms, bool clock)
+{
+	return dp_port_wait(word, is, ms) && !clock ? ms : 0;
+}
+
 /* Where all upcalls are in use, wait until another thread's upcall ends. */
 static struct dp_upcall *claim(u32 patience)
 {
-	u64 until = dp_port_now() + patience;
+	u64 until = dp_port_now() + patience, now;
 	struct dp_upcall *upcall = find_free();
 
-	while (!upcall && dp_upcall_is_heard() && dp_port_now() < until) {
-		dp_port_wait(&upcalls()->v[0].state, upcalls()->v[0].state,
-			     CROWDED_MS);
+	while (!upcall && dp_upcall_is_heard() &&
+	       (now = dp_port_now()) < until) {
+		until -= wait(&upcalls()->v[0].state, upcalls()->v[0].state,
+			      CROWDED_MS, now);
 		upcall = find_free();
 	}
 	return upcall;
 }
 
-/* Withdraw an upcall that the tool has not taken; abandon one that runs. Return: true
- * if the answer has just come. */
-static bool give_up(struct dp_upcall *upcall)
+/* Withdraw an upcall that the tool has not taken; abandon one that runs. Return: TAKEN,
+ * ABANDONED; ANSWERED, if the answer has just come. */
+static enum dp_upcall_state give_up(struct dp_upcall *upcall)
 {
 	if (move(upcall, DP_UPCALL_REQUESTED, DP_UPCALL_TAKEN))
-		return false;
-	return !move(upcall, DP_UPCALL_RUNS, DP_UPCALL_ABANDONED);
+		return DP_UPCALL_TAKEN;
+	if (move(upcall, DP_UPCALL_RUNS, DP_UPCALL_ABANDONED))
+		return DP_UPCALL_ABANDONED;
+	return DP_UPCALL_ANSWERED;
 }
 
-static bool await(struct dp_upcall *upcall, u32 probe)
+/* Return: as give_up(). An abandoned place may belong to another thread already. */
+static enum dp_upcall_state await(struct dp_upcall *upcall, u32 probe)
 {
 	u64 until = dp_port_now() + dp_probe(probe)->deadline, now;
 	u32 state;
@@ -111,17 +122,19 @@ static bool await(struct dp_upcall *upcall, u32 probe)
 	for (;;) {
 		state = __atomic_load_n(&upcall->state, __ATOMIC_ACQUIRE);
 		if (state == DP_UPCALL_ANSWERED)
-			return true;
+			return state;
 		now = dp_port_now();
 		if (now >= until || !dp_upcall_is_heard())
 			break;
-		dp_port_wait(&upcall->state, state,
-			     until - now < SLICE_MS ? until - now : SLICE_MS);
+		until -= wait(&upcall->state, state,
+			      until - now < SLICE_MS ? until - now : SLICE_MS,
+			      now);
 	}
-	if (give_up(upcall))
-		return true;
-	dp_tally(probe, now >= until ? DP_TALLY_UNANSWERED : DP_TALLY_UNHEARD);
-	return false;
+	state = give_up(upcall);
+	if (state != DP_UPCALL_ANSWERED)
+		dp_tally(probe,
+			 now >= until ? DP_TALLY_UNANSWERED : DP_TALLY_UNHEARD);
+	return state;
 }
 
 /** struct upcaller - a thread that has hit
@@ -179,19 +192,18 @@ static void take(struct upcaller *a, const u64 *from)
 
 static void put(struct upcaller *a, struct dp_upcall *upcall, u32 probe)
 {
-	bool answered;
+	enum dp_upcall_state end;
 
 	show(a, upcall->regs);
 	upcall->tid = dp_hit_tid();
 	upcall->probe = probe;
 	__atomic_store_n(&upcall->state, DP_UPCALL_REQUESTED, __ATOMIC_RELEASE);
 	dp_upcall_call();
-	answered = await(upcall, probe);
-	if (answered)
-		take(a, upcall->regs);
-	else if (__atomic_load_n(&upcall->state, __ATOMIC_RELAXED) !=
-		 DP_UPCALL_TAKEN)
+	end = await(upcall, probe);
+	if (end == DP_UPCALL_ABANDONED)
 		return;
+	if (end == DP_UPCALL_ANSWERED)
+		take(a, upcall->regs);
 	__atomic_store_n(&upcall->state, DP_UPCALL_FREE, __ATOMIC_RELEASE);
 }
 

@@ -146,7 +146,7 @@ void dp_return_enter(u32 probe, struct dp_regs *regs, struct dp_stack *stack,
 }
 
 struct ending {
-	struct dp_regs *regs;
+	struct dp_regs *regs; /* NULL: no handler is to see them */
 	struct dp_stack *stack;
 	struct dp_frame *frame;
 	enum dp_call_end how;
@@ -264,8 +264,12 @@ static void end_frame(struct dp_frame *f, struct dp_regs *regs,
 		end_unseen(&e);
 		return;
 	}
+	if (!regs) {
+		e.regs = (void *)e.stack->trapped;
+		dp_regs_set_sp(e.regs, f->slot + sizeof(u64));
+	}
 	dp_abandoned_recover(e.stack);
-	dp_call_away(e.stack, dp_regs_sp(regs), &e, run);
+	dp_call_away(e.stack, dp_regs_sp(e.regs), &e, run);
 }
 
 /* The call of frame @at->back has ended. Leaves in @at where the thread goes on. */
@@ -300,14 +304,7 @@ u64 dp_return_unwound(struct dp_returned *at)
  * looks at the frame. */
 void dp_return_passed(u64 number)
 {
-	struct dp_frame *f = dp_stub_frame(number);
-	struct dp_stack *stack = dp_stack_mine();
-	struct dp_regs *regs = stack ? (void *)stack->trapped : NULL;
-
-	/* No handler is shown these registers. */
-	if (regs)
-		dp_regs_set_sp(regs, f->slot + sizeof(u64));
-	end_frame(f, regs, DP_CALL_UNWOUND, true);
+	end_frame(dp_stub_frame(number), NULL, DP_CALL_UNWOUND, true);
 }
 
 /* --- the usual call, for entry.S --- */

@@ -13,12 +13,13 @@
 /* One bit per caught signal, as the program knows its mask. */
 #define DP_MASK_BLOCKED (3ull | DP_MASK_FAULTS)
 #define DP_MASK_DEFERRED 16ull /* signals wait: dp_private.deferred */
-#define DP_MASK_IGNORES 4ull /* a vfork child has made its action SIG_IGN */
-#define DP_MASK_DEFAULT 8ull /* or SIG_DFL */
+/* One bit per caught signal: a CLONE_VM child has made its action SIG_IGN, and the parent's is
+ * not; or the other way round. */
+#define DP_MASK_DIFFERS (12ull | 7ull << 51)
 #define DP_MASK_VM_CHILD \
 	32ull /* of a CLONE_VM child, which has its parent's pointer */
-#define DP_MASK_STATE (31ull | DP_MASK_FAULTS)
-#define DP_MASK_BITS (63ull | DP_MASK_FAULTS)
+#define DP_MASK_STATE (DP_MASK_BLOCKED | DP_MASK_DEFERRED | DP_MASK_DIFFERS)
+#define DP_MASK_BITS (DP_MASK_STATE | DP_MASK_VM_CHILD)
 #define DP_MASKS 8192
 
 #define DP_MASK_PROBES 256
@@ -28,6 +29,13 @@ static inline u64 dp_mask_bit(u32 k)
 {
 	return k < DP_CAUGHT_JUMPS ? 1ull << k :
 				     1ull << (48 + k - DP_CAUGHT_JUMPS);
+}
+
+/** dp_mask_differs_bit() - the bit of DP_MASK_DIFFERS for the @k-th caught signal */
+static inline u64 dp_mask_differs_bit(u32 k)
+{
+	return k < DP_CAUGHT_JUMPS ? 4ull << k :
+				     1ull << (51 + k - DP_CAUGHT_JUMPS);
 }
 
 /** dp_mask_slot() - where the search for a thread begins */

@@ -22,7 +22,7 @@
 #define DP_CLOCK_MONOTONIC 1
 #define DP_FUTEX_WAIT 0
 #define DP_FUTEX_WAKE 1
-#define DP_CLONE_THREAD 0x10000
+#define DP_CLONE_VM 0x100
 #define DP_ARCH_SET_FS 0x1002
 #define DP_ARCH_GET_FS 0x1003
 #define DP_ARCH_GET_GS 0x1004
@@ -40,6 +40,7 @@ extern struct dp_arena dp_arena __attribute__((visibility("hidden")));
 #define DP_SIGNAL_FREE_BASES 0
 #endif
 #define DP_NO_CALL (-38) /* ENOSYS */
+#define DP_TIMED_OUT (-110) /* ETIMEDOUT */
 
 static inline bool dp_port_may(long nr)
 {
@@ -209,18 +210,19 @@ static inline u64 dp_port_now(void)
 	return (u64)now[0] * 1000 + (u64)now[1] / 1000000;
 }
 
-static inline void dp_port_wait(const u32 *word, u32 is, u64 ms)
+static inline bool dp_port_wait(const u32 *word, u32 is, u64 ms)
 {
 	s64 timeout[2] = { (s64)(ms / 1000), (s64)(ms % 1000 * 1000000) };
 
-	dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAIT, is, (u64)timeout, 0,
-		   0);
+	return dp_syscall(__NR_futex, (u64)word, DP_FUTEX_WAIT, is,
+			  (u64)timeout, 0, 0) == DP_TIMED_OUT;
 }
 
-/* unshare(CLONE_THREAD) succeeds in a process of one thread, and does nothing there. */
+/* unshare(CLONE_VM) succeeds, and does nothing, in a thread that shares its memory with no
+ * other thread or process. */
 static inline bool dp_port_alone(void)
 {
-	return !dp_syscall(__NR_unshare, DP_CLONE_THREAD, 0, 0, 0, 0, 0);
+	return !dp_syscall(__NR_unshare, DP_CLONE_VM, 0, 0, 0, 0, 0);
 }
 
 static inline void dp_port_wake(const u32 *word, u32 n)

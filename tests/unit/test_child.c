@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "proc/call.h"
+#include "port_hit.h"
 
 /** struct seen - what the work has found out of the child that does it */
 struct seen {
@@ -20,6 +21,7 @@ struct seen {
 	char name[16];
 	int dies_of, fd;
 	sigset_t mask;
+	bool alone;
 };
 
 static void look(void *arg)
@@ -30,6 +32,7 @@ static void look(void *arg)
 	seen->parent = getppid();
 	prctl(PR_GET_NAME, seen->name);
 	prctl(PR_GET_PDEATHSIG, &seen->dies_of);
+	seen->alone = dp_port_alone();
 	seen->fd = open("/dev/null", O_RDONLY);
 	sigprocmask(SIG_SETMASK, NULL, &seen->mask);
 }
@@ -49,7 +52,7 @@ static void count(int sig)
 /* Of a child the program hears nothing, and has nothing to wait for. */
 static void shares_memory_and_files(void **state)
 {
-	struct seen seen = { 0 };
+	struct seen seen = { .alone = true };
 	const struct dp_child child = { .work = look, .arg = &seen };
 	sigset_t now;
 
@@ -58,6 +61,8 @@ static void shares_memory_and_files(void **state)
 	signal(SIGCHLD, SIG_DFL);
 	assert_int_not_equal(seen.pid, getpid());
 	assert_int_equal(seen.parent, getpid());
+	assert_false(seen.alone);
+	assert_true(dp_port_alone());
 	assert_true(sigismember(&seen.mask, SIGUSR1));
 	assert_int_equal(close(seen.fd), 0);
 	assert_int_equal(signals, 0);

@@ -147,11 +147,14 @@ static void in_a_detour(void **state)
 			 dp_fake_copy(4) + 20);
 }
 
+/* A child that cannot give the text back runs through the copies. */
 static void in_a_child(void **state)
 {
 	dp_fake_fork();
-	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy + 3),
-			 inner->copy + 3);
+	assert_int_equal(fault_at(SIGSEGV, 1, inner->copy + 3), AT);
+	assert_int_equal(fault_at(DP_SIGFPE, FPE_INTDIV, inner->copy), AT);
+	assert_int_equal(dp_fake_seen.info.fields[0], AT);
+	assert_int_equal(fault_at(SIGSEGV, 1, 0x1234), 0x1234);
 }
 
 static u64 hit(void)
@@ -400,6 +403,27 @@ static void through_a_detour(void **state)
 	assert_int_equal(calls, 4);
 }
 
+/* A child in our memory, with its parent's storage, asks no handler and takes no stack. */
+static void copy_of_a_child(void **state)
+{
+	u32 *owners = dp_at(dp_arena.control.owner_off);
+
+	kprobe(0)->fault = (u64)mend;
+	result = 1;
+	dp_fake_vfork(false);
+	page_fault(inner->copy + 2);
+	assert_int_equal(mends, 0);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	dp_fake_return();
+	assert_int_equal(dp_fake_regs()->rip, AT);
+	assert_null(dp_stack_known());
+	assert_int_equal(owners[0], 0);
+	dp_fake_vfork(true);
+	page_fault(inner->copy + 2);
+	assert_int_equal(mends, 1);
+	assert_int_equal(owners[0], DP_FAKE_PID);
+}
+
 static void given_up(void **state)
 {
 	kprobe(0);
@@ -426,6 +450,7 @@ int main(void)
 		cmocka_unit_test_setup(copy_is_mended, begin),
 		cmocka_unit_test_setup(handler_is_mended, begin),
 		cmocka_unit_test_setup(through_a_detour, begin),
+		cmocka_unit_test_setup(copy_of_a_child, begin),
 		cmocka_unit_test_setup(given_up, begin),
 	};
 

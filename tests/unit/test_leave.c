@@ -12,6 +12,7 @@
 #include <asm/unistd.h>
 #include "engine/layout/private.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "arch/arch.h"
 #include "port/fake/hit/world.h"
 #include "port/user/signals/trap.h"
@@ -22,6 +23,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "port_hit.h"
+#include "steps.h"
 
 #define AT 0x401000ull
 #define PAGE 0x401000ull
@@ -30,7 +32,6 @@
 #define USR1 DP_SIGMASK(10)
 #define HANDLER 0x5000000ull
 #define PR_SET_SECCOMP 22
-#define TRAP_TRACE 2
 
 static const u8 program[16] = { [0 ... 15] = 0x90 };
 static const u8 patch[] = { INT3 };
@@ -355,6 +356,59 @@ static void filter_is_permitted(void **state)
 	assert_int_equal(dp_fake_byte(AT), INT3);
 }
 
+static struct {
+	struct dp_site_entry *site;
+	struct dp_mcontext regs;
+	u32 waits, answer; /* after so many waits */
+	u32 ms; /* for so long each */
+} install;
+
+static void install_filter(void)
+{
+	dp_filter_install(install.site, &install.regs);
+}
+
+/* The tool answers others all the time: the word on which the thread is about to wait is never
+ * what it was. */
+static void answer_others(void)
+{
+	u64 *answered = &dp_arena.control.filter_answered, began;
+
+	if (steps_pc != (u64)dp_wait_home)
+		return;
+	*answered ^= 1ull << 32;
+	for (began = dp_port_now(); dp_port_now() - began < install.ms;)
+		;
+	if (++install.waits == install.answer)
+		*answered = dp_arena.hit.filter_ask;
+}
+
+static void install_while_others_do(u32 answer, u32 ms, u32 forbidden)
+{
+	begin(NULL);
+	memset(&install, 0, sizeof(install));
+	install.answer = answer;
+	install.ms = ms;
+	install.site = filter_intercept(&install.regs);
+	dp_arena.control.forbidden = forbidden;
+	steps(install_filter, answer_others);
+}
+
+static void filter_and_many_others(void **state)
+{
+	install_while_others_do(250, 0, 0);
+	assert_int_equal(install.waits, 250);
+	assert_int_equal(dp_arena.hit.filter_late, 0);
+	/* The tool does not answer this thread. */
+	install_while_others_do(0, 100, 0);
+	assert_in_range(install.waits, 18, 20);
+	assert_int_equal(dp_arena.hit.filter_late, 1);
+	/* There is no clock. */
+	install_while_others_do(0, 0, dp_own_bit(__NR_clock_gettime));
+	assert_int_equal(install.waits, 200);
+	assert_int_equal(dp_arena.hit.filter_late, 1);
+}
+
 static void no_filter(void **state)
 {
 	struct dp_mcontext regs;
@@ -371,6 +425,89 @@ static void no_filter(void **state)
 	regs.rdi = 1;
 	dp_filter_install(s, &regs);
 	assert_int_equal(dp_arena.hit.filter_late, 1);
+}
+
+#define CLONE_THREAD_VM 0x10100ull
+#define CLONE_VM_SETTLS 0x80100ull
+#define NEW_STACK 0x12340ull
+
+static bool incomplete;
+
+/* As the call-outs before and behind a system call that makes a process or thread do. */
+static void observe(u32 nr, bool after, u64 ax)
+{
+	struct dp_site_entry *s = (struct dp_site_entry *)dp_site_at(0);
+
+	s->number = nr;
+	dp_fake_regs()->rax = ax;
+	dp_intercept_observe(s, dp_fake_regs(), after);
+}
+
+static void make_thread(void)
+{
+	observe(__NR_clone, false, 0);
+}
+
+static void look_at_note(void)
+{
+	const struct dp_clone *c = &dp_private.clones[0];
+
+	incomplete |= dp_thread_is_bare(c->thread) &&
+		      (c->flags != CLONE_THREAD_VM || c->sp != NEW_STACK);
+}
+
+/* Another thread, whose stack was that of an earlier note, must not take the new one. */
+static void notes_are_complete(void **state)
+{
+	dp_arena.control.forbidden = dp_own_bit(__NR_arch_prctl);
+	observe(__NR_fork, false, 0);
+	assert_true(dp_thread_is_bare(dp_private.clones[0].thread));
+	observe(__NR_fork, true, 7);
+	assert_int_equal(dp_private.clones[0].thread, 0);
+	dp_fake_thread(1);
+	dp_fake_regs()->rdi = CLONE_THREAD_VM;
+	dp_fake_regs()->rsi = NEW_STACK;
+	incomplete = false;
+	steps(make_thread, look_at_note);
+	assert_int_equal(dp_private.clones[0].sp, NEW_STACK);
+	assert_false(incomplete);
+}
+
+/* Signals that wait for the parent are not the child's. */
+static void child_of_one_that_defers(void **state)
+{
+	u64 set = 0;
+
+	dp_arena.control.revertible = 0;
+	set_action(HANDLER);
+	set_mask(TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	observe(__NR_fork, false, 0);
+	dp_fake_fork();
+	observe(__NR_fork, true, 0);
+	dp_fake_call(__NR_rt_sigpending, (u64)&set, DP_SIGSET_BYTES, 0, 0, 0);
+	assert_int_equal(set, 0);
+	set_mask(0);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	assert_int_equal(dp_fake_seen.died, 0);
+}
+
+/* A child in our memory that has a thread pointer of its own has its parent's mask. */
+static void child_with_a_pointer(void **state)
+{
+	u64 own;
+
+	dp_fake_thread(1);
+	own = dp_port_thread_pointer();
+	dp_fake_thread(0);
+	set_mask(TRAP);
+	dp_fake_regs()->rdi = CLONE_VM_SETTLS;
+	dp_fake_regs()->r8 = own;
+	observe(__NR_clone, false, 0);
+	dp_fake_thread(1);
+	dp_fake_vfork(false);
+	observe(__NR_clone, true, 0);
+	assert_int_equal(dp_mask_blocked(), TRAP);
 }
 
 int main(void)
@@ -395,7 +532,11 @@ int main(void)
 		cmocka_unit_test_setup(steps_by_itself, begin),
 		cmocka_unit_test_setup(filter_and_no_tool, begin),
 		cmocka_unit_test_setup(filter_is_permitted, begin),
+		cmocka_unit_test_setup(filter_and_many_others, begin),
 		cmocka_unit_test_setup(no_filter, begin),
+		cmocka_unit_test_setup(child_of_one_that_defers, begin),
+		cmocka_unit_test_setup(notes_are_complete, begin),
+		cmocka_unit_test_setup(child_with_a_pointer, begin),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

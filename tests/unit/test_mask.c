@@ -12,6 +12,7 @@
 #include <asm/unistd.h>
 #include "engine/layout/private.h"
 #include "engine/hit/hit.h"
+#include "engine/hit/call.h"
 #include "port/fake/hit/world.h"
 #include "port/user/signals/mask.h"
 #include "port.h"
@@ -225,6 +226,35 @@ static void deferred_for_its_thread(void **state)
 	assert_int_equal(dp_fake_seen.entered, 1);
 }
 
+/* A child in our memory, with its parent's thread pointer, has signals of its own. */
+static void deferred_for_a_child(void **state)
+{
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
+	procmask(BLOCK, TRAP);
+	dp_mask_lend();
+	dp_fake_vfork(false);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(pending(), TRAP);
+	dp_fake_vfork(true);
+	assert_int_equal(pending(), 0);
+	procmask(UNBLOCK, TRAP);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	dp_fake_vfork(false);
+	procmask(UNBLOCK, TRAP);
+	assert_int_equal(dp_fake_seen.entered, 1);
+	dp_fake_return();
+	/* The next child has none of the former one's. */
+	procmask(BLOCK, TRAP);
+	dp_fake_send(DP_SIGTRAP);
+	dp_fake_vfork(true);
+	dp_mask_lend();
+	dp_fake_vfork(false);
+	procmask(BLOCK, TRAP);
+	assert_int_equal(pending(), 0);
+	dp_fake_send(DP_SIGTRAP);
+	assert_int_equal(pending(), TRAP);
+}
+
 static void own_handler(void **state)
 {
 	struct dp_kernel_sigaction old;
@@ -277,6 +307,33 @@ static void own_breakpoint(void **state)
 	assert_int_equal(dp_fake_seen.died, DP_SIGTRAP);
 }
 
+/* A filter forbids what is needed to die of a signal that is sent. */
+static void dies_without_calls(void **state)
+{
+	struct dp_mcontext *regs = dp_fake_regs();
+
+	set_action(DP_SIGTRAP, HANDLER, DP_SA_RESTORER, 0);
+	dp_arena.control.forbidden = dp_own_bit(__NR_rt_tgsigqueueinfo);
+	/* Of the same fault again. */
+	text[15] = 0xcc;
+	regs->rip = (u64)&text[16];
+	dp_fake_raise(DP_SIGILL, DP_SI_KERNEL);
+	assert_int_equal(regs->rip, (u64)&text[16]);
+	assert_int_equal(dp_fake_mask(), ILL);
+	dp_fake_set_mask(0);
+	/* One that was sent: of a breakpoint, which the program does not handle. */
+	dp_fake_send(DP_SIGILL);
+	assert_int_equal(regs->rip, (u64)dp_jprobe_return);
+	assert_int_equal(dp_fake_mask(), ILL | TRAP);
+	assert_int_equal(dp_fake_seen.entered, 0);
+	/* Of its own breakpoint again. */
+	dp_fake_set_mask(0);
+	set_action(DP_SIGTRAP, DP_SIG_DFL, 0, 0);
+	dp_fake_breakpoint((u64)&text[15]);
+	assert_int_equal(regs->rip, (u64)&text[15]);
+	assert_int_equal(dp_fake_mask(), TRAP);
+}
+
 /* The mask of another signal's action. */
 static void in_the_mask_of_an_action(void **state)
 {
@@ -300,6 +357,22 @@ static void thread_ends(void **state)
 	assert_int_equal(procmask(BLOCK, 0), 0);
 }
 
+/* There is room for as many as have signals, however many had some. */
+static void ends_with_signals(void **state)
+{
+	u32 i;
+
+	for (i = 0; i <= DP_DEFERRED; i++) {
+		procmask(BLOCK, TRAP);
+		assert_int_equal(pending(), 0);
+		dp_fake_send(DP_SIGTRAP);
+		assert_int_equal(pending(), TRAP);
+		dp_mask_forget();
+	}
+	for (i = 0; i < DP_DEFERRED; i++)
+		assert_int_equal(dp_private.deferred[i].thread, 0);
+}
+
 static void new_thread(void **state)
 {
 	u64 other;
@@ -309,7 +382,7 @@ static void new_thread(void **state)
 	procmask(BLOCK, ILL);
 	dp_fake_thread(0);
 	procmask(BLOCK, TRAP);
-	dp_mask_pass_on(other);
+	dp_mask_pass_on(other, 0);
 	dp_fake_thread(1);
 	assert_int_equal(procmask(BLOCK, 0), TRAP);
 }
@@ -348,6 +421,36 @@ static void ignored_across_an_exec(void **state)
 	set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
 	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
 	assert_int_equal(dp_fake_seen.exec_trap, DP_SIG_IGN);
+}
+
+static void execute(u64 trap, u64 ill)
+{
+	dp_fake_call(__NR_execve, (u64) "/nowhere", 0, 0, 0, 0);
+	assert_int_equal(dp_fake_seen.exec_trap, trap);
+	assert_int_equal(dp_fake_seen.exec_ill, ill);
+}
+
+/* Of each caught signal, and it leaves its parent's as they are. */
+static void ignored_by_a_child(void **state)
+{
+	u64 ours = dp_fake_action(DP_SIGTRAP)->handler;
+
+	set_action(DP_SIGILL, DP_SIG_IGN, 0, 0);
+	dp_mask_lend();
+	dp_fake_vfork(false);
+	execute(ours, DP_SIG_IGN);
+	set_action(DP_SIGILL, DP_SIG_DFL, 0, 0);
+	execute(ours, ours);
+	set_action(DP_SIGTRAP, DP_SIG_IGN, 0, 0);
+	execute(DP_SIG_IGN, ours);
+	set_action(DP_SIGILL, DP_SIG_IGN, 0, 0);
+	execute(DP_SIG_IGN, DP_SIG_IGN);
+	dp_fake_vfork(true);
+	execute(ours, DP_SIG_IGN);
+	/* The next child has its parent's. */
+	dp_mask_lend();
+	dp_fake_vfork(false);
+	execute(ours, DP_SIG_IGN);
 }
 
 /* As its parent could not tell what it would be known by. */
@@ -389,14 +492,18 @@ int main(void)
 		cmocka_unit_test_setup(deferred_until_unblocked, begin),
 		cmocka_unit_test_setup(one_of_two, begin),
 		cmocka_unit_test_setup(deferred_for_its_thread, begin),
+		cmocka_unit_test_setup(deferred_for_a_child, begin),
 		cmocka_unit_test_setup(own_handler, begin),
 		cmocka_unit_test_setup(only_once, begin),
 		cmocka_unit_test_setup(own_breakpoint, begin),
+		cmocka_unit_test_setup(dies_without_calls, begin),
 		cmocka_unit_test_setup(in_the_mask_of_an_action, begin),
 		cmocka_unit_test_setup(thread_ends, begin),
+		cmocka_unit_test_setup(ends_with_signals, begin),
 		cmocka_unit_test_setup(new_thread, begin),
 		cmocka_unit_test_setup(around_an_exec, begin),
 		cmocka_unit_test_setup(ignored_across_an_exec, begin),
+		cmocka_unit_test_setup(ignored_by_a_child, begin),
 		cmocka_unit_test_setup(begins_with_a_mask, begin),
 		cmocka_unit_test_setup(while_we_come, begin),
 	};

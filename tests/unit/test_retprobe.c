@@ -448,6 +448,25 @@ static void passed(void **state)
 	assert_int_equal(stack->taken, 0);
 }
 
+/* A child in our memory takes no stack, which its parent would use, too. */
+static void passed_in_a_child(void **state)
+{
+	struct dp_instance_pool *f = follow(0, 2);
+	u32 *owners = dp_at(dp_arena.control.owner_off);
+
+	call(20);
+	dp_fake_thread(1);
+	dp_fake_vfork(false);
+	dp_return_passed(number(20));
+	assert_null(dp_stack_known());
+	assert_int_equal(owners[1], 0);
+	assert_int_equal(ended(f, DP_CALL_UNWOUND), 0);
+	dp_fake_vfork(true);
+	dp_return_passed(number(20));
+	assert_int_equal(owners[1], DP_FAKE_PID + 1);
+	assert_int_equal(ended(f, DP_CALL_UNWOUND), 1);
+}
+
 /* Its stack has been carried to another thread. */
 static void on_another_thread(void **state)
 {
@@ -720,6 +739,7 @@ int main(void)
 		cmocka_unit_test_setup(through_a_detour, begin),
 		cmocka_unit_test_setup(unwound, begin),
 		cmocka_unit_test_setup(passed, begin),
+		cmocka_unit_test_setup(passed_in_a_child, begin),
 		cmocka_unit_test_setup(on_another_thread, begin),
 		cmocka_unit_test_setup(no_stack, begin),
 		cmocka_unit_test_setup(too_late, begin),

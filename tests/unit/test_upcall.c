@@ -19,6 +19,7 @@
 #include "engine/layout/arena.h"
 #include "engine/layout/site.h"
 #include "engine/layout/handler.h"
+#include "steps.h"
 
 #define AT 0x401000ull
 #define DETOUR 0x7000000ull
@@ -249,6 +250,27 @@ static void no_answer(void **state)
 	assert_int_equal(dp_fake_regs()->rax, 9);
 }
 
+static void one_hit(void)
+{
+	hit();
+}
+
+/* The tool frees an abandoned place at once, and another thread takes the place. */
+static void free_it(void)
+{
+	if (asks->v[0].state == DP_UPCALL_ABANDONED)
+		asks->v[0].state = DP_UPCALL_TAKEN;
+}
+
+static void place_is_anothers(void **state)
+{
+	asking(0);
+	dp_fake_tool(take_it);
+	steps(one_hit, free_it);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_UNANSWERED), 1);
+	assert_int_equal(asks->v[0].state, DP_UPCALL_TAKEN);
+}
+
 /* In time, though late. */
 static void patience(void **state)
 {
@@ -257,6 +279,42 @@ static void patience(void **state)
 	hit();
 	assert_int_equal(seen.calls, 1);
 	assert_int_equal(dp_fake_tally(0, DP_TALLY_UNANSWERED), 0);
+}
+
+static u32 waits;
+
+/* The tool does nothing, and ends before the thread would wait for ever. */
+static void end_at_last(void)
+{
+	if (++waits == 1000)
+		end();
+}
+
+static void answer_late(void)
+{
+	if (asks->v[0].state == DP_UPCALL_REQUESTED && ++waits == 3000)
+		answer();
+}
+
+/* A filter forbids the clock. */
+static void no_clock(void **state)
+{
+	asking(0);
+	dp_arena.control.forbidden = dp_own_bit(__NR_clock_gettime);
+	waits = 0;
+	dp_fake_tool(end_at_last);
+	hit();
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_UNANSWERED), 1);
+	asks->v[0].state = asks->v[1].state = DP_UPCALL_RUNS;
+	hit();
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_CONTEXT), 1);
+	/* Nor can the thread sleep: it waits for the tool. */
+	asks->v[0].state = DP_UPCALL_FREE;
+	waits = 0;
+	dp_arena.control.forbidden |= dp_own_bit(__NR_futex);
+	steps(one_hit, answer_late);
+	assert_int_equal(seen.calls, 1);
+	assert_int_equal(dp_fake_tally(0, DP_TALLY_UNANSWERED), 1);
 }
 
 static void tool_is_gone(void **state)
@@ -514,7 +572,9 @@ int main(void)
 		cmocka_unit_test_setup(through_a_detour, begin),
 		cmocka_unit_test_setup(of_a_system_call, begin),
 		cmocka_unit_test_setup(no_answer, begin),
+		cmocka_unit_test_setup(place_is_anothers, begin),
 		cmocka_unit_test_setup(patience, begin),
+		cmocka_unit_test_setup(no_clock, begin),
 		cmocka_unit_test_setup(tool_is_gone, begin),
 		cmocka_unit_test_setup(crowd, begin),
 		cmocka_unit_test_setup(runs_here, begin),

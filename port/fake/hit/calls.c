@@ -71,7 +71,7 @@ static long pending(u64 *set)
 
 static long queue(u32 tid, u32 sig, const struct dp_siginfo *info)
 {
-	u32 i = tid - DP_FAKE_PID;
+	u32 i = tid - dp_kernel.pid;
 
 	if (i >= DP_FAKE_THREADS || sig >= DP_FAKE_SIGNALS)
 		return -ESRCH;
@@ -124,6 +124,7 @@ static long execute(void)
 {
 	dp_fake_seen.exec_mask = dp_kernel_task()->mask;
 	dp_fake_seen.exec_trap = dp_kernel.actions[DP_SIGTRAP].handler;
+	dp_fake_seen.exec_ill = dp_kernel.actions[DP_SIGILL].handler;
 	return -ENOENT;
 }
 
@@ -165,7 +166,7 @@ long dp_raw_call(long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 	case __NR_futex:
 		if (dp_kernel.tool)
 			dp_kernel.tool();
-		return 0;
+		return b == DP_FUTEX_WAIT && *(u32 *)a == c ? DP_TIMED_OUT : 0;
 	case __NR_execve:
 		return execute();
 	case __NR_clock_gettime:

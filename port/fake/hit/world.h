@@ -120,7 +120,8 @@ struct dp_kernel_sigaction *dp_fake_action(u32 sig);
  * @mask: signals blocked in the handler; @info: its siginfo
  * @frame: context of the signal frame of the last signal
  * @died: the signal that has ended the program, or 0
- * @exec_mask, @exec_trap: the thread's mask and the action of SIGTRAP at the last exec
+ * @exec_mask, @exec_trap, @exec_ill: the thread's mask, and the actions of SIGTRAP and SIGILL,
+ *         at the last exec
  */
 struct dp_fake_seen {
 	u32 entered;
@@ -128,7 +129,7 @@ struct dp_fake_seen {
 	struct dp_siginfo info;
 	struct dp_ucontext *frame;
 	u32 died;
-	u64 exec_mask, exec_trap;
+	u64 exec_mask, exec_trap, exec_ill;
 };
 
 extern struct dp_fake_seen dp_fake_seen;

@@ -18,12 +18,17 @@
 #include "port.h"
 #include "port_hit.h"
 
-/* A breakpoint that is met while SIGTRAP is blocked ends the process without a system call:
- * the program's own breakpoint again or, after another cause, one of the agent. */
+/* An instruction that raises a blocked signal ends the process without a system call: the
+ * program's own instruction again or, after another cause, a breakpoint of the agent. */
 static void die_trapped(const struct dp_siginfo *info, struct dp_ucontext *uc)
 {
 	uc->sigmask |= DP_SIGMASK(info->signo);
-	if (info->code == DP_SI_KERNEL && ((const u8 *)uc->mc.rip)[-1] == 0xcc)
+	/* A fault's pc is at its instruction, a trap's is behind. */
+	if (info->signo != DP_SIGTRAP && info->code > 0)
+		return;
+	uc->sigmask |= DP_SIGMASK(DP_SIGTRAP);
+	if (info->signo == DP_SIGTRAP && info->code == DP_SI_KERNEL &&
+	    ((const u8 *)uc->mc.rip)[-1] == 0xcc)
 		uc->mc.rip--;
 	else
 		uc->mc.rip = (u64)dp_jprobe_return;

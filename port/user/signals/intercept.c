@@ -33,11 +33,10 @@ static s64 answer_sigaction(u32 k, const struct dp_intercept_regs *regs,
 	else if (ours)
 		dp_action_set(k, &act, &old);
 	else {
-		/* A vfork child shares our memory but not our actions. Only SIGTRAP's
-		 * is noted, for the child's exec. */
+		/* A vfork child shares our memory but not our actions. What stays
+		 * across the child's exec is noted. */
 		dp_action_get(k, &old);
-		if (!k)
-			dp_mask_set_trap(act.handler);
+		dp_mask_set_ignored(k, act.handler == DP_SIG_IGN);
 	}
 	if (to && dp_port_copy_out(to, &old, sizeof(old)))
 		return -EFAULT;
@@ -163,7 +162,8 @@ static int before(struct dp_intercept_regs *regs)
 		return 0;
 	case __NR_arch_prctl:
 		if (regs->args[0] == DP_ARCH_SET_FS)
-			dp_mask_pass_on(dp_thread_id(regs->args[1], 0));
+			dp_mask_pass_on(dp_thread_id(regs->args[1], 0),
+					dp_mask_vm_child());
 		return 0;
 	default:
 		return 0;

@@ -29,6 +29,9 @@
 #define SIG_UNBLOCK 1
 #define NR_SIGNALS 64
 
+/* Not inlined: the code needs less room. */
+#define APART __attribute__((noinline))
+
 u64 dp_mask_thread(void)
 {
 	u64 pointer;
@@ -104,7 +107,7 @@ static u64 bits_of(u64 thread, u64 vm_child)
 		      0;
 }
 
-static u64 vm_child_bit(void)
+u64 dp_mask_vm_child(void)
 {
 	return dp_hit_who() == DP_WHO_VM_CHILD ? DP_MASK_VM_CHILD : 0;
 }
@@ -158,11 +161,12 @@ static u64 bits_for(u64 mask)
 
 u64 dp_mask_blocked(void)
 {
-	return mask_of(bits_of(dp_mask_thread(), vm_child_bit()));
+	return mask_of(bits_of(dp_mask_thread(), dp_mask_vm_child()));
 }
 
-/* Requeue the deferred signals in @mask. Return: has the thread others? */
-static bool release(u64 thread, u64 mask)
+/* Requeue the deferred signals in @mask; with @drop, forget them. Return: has the thread
+ * others? */
+static APART bool release(u64 whose, u64 mask, bool drop)
 {
 	bool others = false;
 	u32 i;
@@ -171,69 +175,84 @@ static bool release(u64 thread, u64 mask)
 		struct dp_deferred *h = &dp_private.deferred[i];
 		u32 sig = (u32)h->info[0];
 
-		if (__atomic_load_n(&h->thread, __ATOMIC_ACQUIRE) != thread)
+		if (__atomic_load_n(&h->thread, __ATOMIC_ACQUIRE) != whose)
 			continue;
 		if (!(DP_SIGMASK(sig) & mask)) {
 			others = true;
 			continue;
 		}
-		dp_port_requeue((int)sig, h->info);
+		if (!drop)
+			dp_port_requeue((int)sig, h->info);
 		__atomic_store_n(&h->thread, 0, __ATOMIC_RELEASE);
 	}
 	return others;
 }
 
+/* Forget the virtual mask and the deferred signals of a thread that begins or ends. */
+static APART void begin_anew(u64 thread, u64 vm_child, u64 blocked)
+{
+	change(thread, vm_child, blocked, DP_MASK_STATE);
+	release(thread | vm_child, ~0ull, true);
+}
+
 bool dp_mask_set_virtual(u64 mask)
 {
-	u64 thread = dp_mask_thread(), vm_child = vm_child_bit();
+	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child();
 	u64 had = bits_of(thread, vm_child);
 
 	if (!change(thread, vm_child, bits_for(mask), DP_MASK_BLOCKED))
 		return false;
-	if (had & DP_MASK_DEFERRED && !vm_child &&
-	    !release(thread, mask_of(had) & ~mask))
+	if (had & DP_MASK_DEFERRED &&
+	    !release(thread | vm_child, mask_of(had) & ~mask, false))
 		change(thread, vm_child, 0, DP_MASK_DEFERRED);
 	return true;
 }
 
 bool dp_mask_defers(void)
 {
-	return bits_of(dp_mask_thread(), vm_child_bit()) & DP_MASK_DEFERRED;
+	return bits_of(dp_mask_thread(), dp_mask_vm_child()) & DP_MASK_DEFERRED;
 }
 
 void dp_mask_lend(void)
 {
 	u64 thread = dp_mask_thread();
 
-	change(thread, DP_MASK_VM_CHILD, bits_of(thread, 0) & DP_MASK_BLOCKED,
-	       DP_MASK_STATE);
+	begin_anew(thread, DP_MASK_VM_CHILD,
+		   bits_of(thread, 0) & DP_MASK_BLOCKED);
 }
 
-void dp_mask_set_trap(u64 handler)
+static bool owner_ignores(u32 k)
 {
+	struct dp_kernel_sigaction action;
+
+	dp_action_get(k, &action);
+	return action.handler == DP_SIG_IGN;
+}
+
+void dp_mask_set_ignored(u32 k, bool ignored)
+{
+	u64 bit = dp_mask_differs_bit(k);
+
 	change(dp_mask_thread(), DP_MASK_VM_CHILD,
-	       handler == DP_SIG_IGN ? DP_MASK_IGNORES : DP_MASK_DEFAULT,
-	       DP_MASK_IGNORES | DP_MASK_DEFAULT);
+	       ignored != owner_ignores(k) ? bit : 0, bit);
 }
 
 bool dp_mask_ignores(u32 k)
 {
-	u64 bits = k ? 0 : bits_of(dp_mask_thread(), vm_child_bit());
-	struct dp_kernel_sigaction action;
+	bool differs = bits_of(dp_mask_thread(), dp_mask_vm_child()) &
+		       dp_mask_differs_bit(k);
 
-	dp_action_get(k, &action);
-	return bits & DP_MASK_IGNORES ||
-	       (action.handler == DP_SIG_IGN && !(bits & DP_MASK_DEFAULT));
+	return owner_ignores(k) != differs;
 }
 
 /* Like the kernel, keep the first signal of each number only. */
-static bool is_deferred(u64 thread, u32 sig)
+static bool is_deferred(u64 whose, u32 sig)
 {
 	u32 i;
 
 	for (i = 0; i < DP_DEFERRED; i++)
 		if (__atomic_load_n(&dp_private.deferred[i].thread,
-				    __ATOMIC_ACQUIRE) == thread &&
+				    __ATOMIC_ACQUIRE) == whose &&
 		    (u32)dp_private.deferred[i].info[0] == sig)
 			return true;
 	return false;
@@ -241,10 +260,10 @@ static bool is_deferred(u64 thread, u32 sig)
 
 bool dp_mask_defer(const struct dp_siginfo *info)
 {
-	u64 thread = dp_mask_thread(), none;
+	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child(), none;
 	u32 i;
 
-	if (is_deferred(thread, (u32)info->signo))
+	if (is_deferred(thread | vm_child, (u32)info->signo))
 		return true;
 	for (i = 0; i < DP_DEFERRED; i++) {
 		struct dp_deferred *h = &dp_private.deferred[i];
@@ -256,10 +275,17 @@ bool dp_mask_defer(const struct dp_siginfo *info)
 						 __ATOMIC_RELAXED))
 			continue;
 		dp_bytes_copy(h->info, info, sizeof(h->info));
-		__atomic_store_n(&h->thread, thread, __ATOMIC_RELEASE);
-		return change(thread, 0, DP_MASK_DEFERRED, 0);
+		__atomic_store_n(&h->thread, thread | vm_child,
+				 __ATOMIC_RELEASE);
+		/* The thread has a slot: the virtual mask blocks the signal. */
+		return change(thread, vm_child, DP_MASK_DEFERRED, 0);
 	}
 	return false;
+}
+
+void dp_mask_defer_none(void)
+{
+	release(dp_mask_thread(), ~0ull, true);
 }
 
 /* Nearly all masks are on the stack, where a load cannot fail. */
@@ -342,39 +368,39 @@ s64 dp_mask_procmask(u64 how, u64 set, u64 old)
 
 s64 dp_mask_pending(u64 set, u64 size)
 {
-	u64 thread = dp_mask_thread(), mask;
+	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child(), mask;
 	s64 ret = dp_syscall(__NR_rt_sigpending, set, size, 0, 0, 0, 0);
 	u32 i;
 
 	if (ret || size != DP_SIGSET_BYTES ||
-	    !(bits_of(thread, vm_child_bit()) & DP_MASK_DEFERRED))
+	    !(bits_of(thread, vm_child) & DP_MASK_DEFERRED))
 		return ret;
 	if (dp_mask_get(&mask, set))
 		return -EFAULT;
 	for (i = 0; i < DP_DEFERRED; i++)
 		if (__atomic_load_n(&dp_private.deferred[i].thread,
-				    __ATOMIC_ACQUIRE) == thread)
+				    __ATOMIC_ACQUIRE) == (thread | vm_child))
 			mask |= DP_SIGMASK((u32)dp_private.deferred[i].info[0]);
 	return put(set, &mask) ? -EFAULT : 0;
 }
 
-void dp_mask_pass_on(u64 thread)
+void dp_mask_pass_on(u64 thread, u64 vm_child)
 {
-	dp_masked_wait_forget(thread);
-	change(thread, 0, bits_for(dp_mask_blocked()), DP_MASK_STATE);
+	dp_masked_wait_forget(thread | vm_child);
+	begin_anew(thread, vm_child, bits_for(dp_mask_blocked()));
 }
 
 void dp_mask_begin(u64 mask)
 {
-	change(dp_mask_thread(), 0, bits_for(mask), DP_MASK_STATE);
+	begin_anew(dp_mask_thread(), dp_mask_vm_child(), bits_for(mask));
 }
 
 void dp_mask_forget(void)
 {
-	u64 thread = dp_mask_thread(), vm_child = vm_child_bit();
+	u64 thread = dp_mask_thread(), vm_child = dp_mask_vm_child();
 
 	dp_masked_wait_forget(thread | vm_child);
-	change(thread, vm_child, 0, DP_MASK_STATE);
+	begin_anew(thread, vm_child, 0);
 }
 
 void dp_mask_real(bool real)

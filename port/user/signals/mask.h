@@ -21,6 +21,8 @@ u64 dp_mask_blocked(void);
 /** dp_mask_defer() - defer a signal until this thread unblocks it.
  *  Return: false if there is no room. */
 bool dp_mask_defer(const struct dp_siginfo *info);
+/** dp_mask_defer_none() - this fork child has none of its parent's deferred signals */
+void dp_mask_defer_none(void);
 /** dp_mask_procmask() - make rt_sigprocmask(2) for the program. Return: its result */
 s64 dp_mask_procmask(u64 how, u64 set, u64 old);
 /** dp_mask_sigaction() - make rt_sigaction(2) for the program, for a signal whose action is
@@ -30,12 +32,16 @@ s64 dp_mask_sigaction(u64 sig, u64 from, u64 to);
 s64 dp_mask_pending(u64 set, u64 size);
 /** dp_mask_lend() - a CLONE_VM child is about to run with this thread's pointer */
 void dp_mask_lend(void);
-/** dp_mask_set_trap() - this CLONE_VM child has set its SIGTRAP action */
-void dp_mask_set_trap(u64 handler);
+/** dp_mask_set_ignored() - this CLONE_VM child has set the action of the k-th caught signal
+ *  @ignored: to SIG_IGN */
+void dp_mask_set_ignored(u32 k, bool ignored);
 /** dp_mask_ignores() - is the k-th caught signal to be ignored after an exec? */
 bool dp_mask_ignores(u32 k);
-/** dp_mask_pass_on() - give @thread, which is about to begin, this thread's virtual mask */
-void dp_mask_pass_on(u64 thread);
+/** dp_mask_pass_on() - give @thread, which is about to begin, this thread's virtual mask
+ *  @vm_child: DP_MASK_VM_CHILD, if it will be a CLONE_VM child's; or 0 */
+void dp_mask_pass_on(u64 thread, u64 vm_child);
+/** dp_mask_vm_child() - DP_MASK_VM_CHILD, if this thread is a CLONE_VM child's; or 0 */
+u64 dp_mask_vm_child(void);
 /** dp_mask_begin() - set the virtual mask of this new thread, whose dp_thread_id() its
  *  parent could not know */
 void dp_mask_begin(u64 mask);

@@ -86,10 +86,11 @@ static u64 vm_child(void)
 	return dp_hit_who() == DP_WHO_VM_CHILD ? SHARES : 0;
 }
 
-/* Note the flags of a call: when it has returned, the registers do not have them. */
-static void remember(u64 flags, u64 sp)
+/* Note the flags of a call: when it has returned, the registers do not have them. Not
+ * inlined: the code needs less room. */
+static __attribute__((noinline)) void remember(u64 flags, u64 sp)
 {
-	u64 none;
+	u64 thread = dp_mask_thread(), none;
 	u32 i;
 
 	flags |= vm_child();
@@ -98,13 +99,15 @@ static void remember(u64 flags, u64 sp)
 		struct dp_clone *c = &dp_private.clones[i];
 
 		none = 0;
-		if (!__atomic_compare_exchange_n(
-			    &c->thread, &none, dp_mask_thread(), false,
-			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		/* An incomplete note belongs to no thread: 1 is none's id. */
+		if (!__atomic_compare_exchange_n(&c->thread, &none, 1, false,
+						 __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
 			continue;
 		c->flags = flags;
 		c->sp = sp;
 		c->virtual_mask = dp_mask_blocked();
+		__atomic_store_n(&c->thread, thread, __ATOMIC_RELEASE);
 		return;
 	}
 }
@@ -208,6 +211,14 @@ static void leave(void)
 		fill_table(true);
 }
 
+/* Will the new thread be a CLONE_VM child's? */
+static u64 kind_of(u64 flags)
+{
+	if (flags & CLONE_THREAD)
+		return dp_mask_vm_child();
+	return flags & CLONE_VM ? DP_MASK_VM_CHILD : 0;
+}
+
 static void before(u64 nr, const struct dp_mcontext *regs)
 {
 	u64 flags = flags_of(nr, regs);
@@ -215,7 +226,8 @@ static void before(u64 nr, const struct dp_mcontext *regs)
 	if (nr == __NR_execve || nr == __NR_execveat)
 		remember(EXECUTES, 0);
 	if (flags & CLONE_SETTLS)
-		dp_mask_pass_on(dp_thread_id(tls_of(nr, regs), 0));
+		dp_mask_pass_on(dp_thread_id(tls_of(nr, regs), 0),
+				kind_of(flags));
 	/* A thread of this process needs no note, unless its parent has no thread pointer. */
 	if (!flags ||
 	    (flags & CLONE_THREAD &&
@@ -267,7 +279,8 @@ static void after(const struct dp_mcontext *regs)
 
 	if (child && !dp_wipe.owner && !dp_arena.control.own_process)
 		stand_in();
-
+	if (child && !dp_wipe.owner)
+		dp_mask_defer_none();
 	if (child)
 		adopt(regs->rsp);
 	flags = recall(child, regs->rax);
