@@ -80,14 +80,18 @@ int dp_command_linker(const char *command, char *linker, size_t size)
 	return err ? -ENOENT : dp_check_linker(path, linker, size);
 }
 
-/* In the child: wait until the tool has seized it, then become the command. */
+/* In the child: wait until the tool has seized it, then become the command. If the tool
+ * ends first, the command does not run. */
 static void __attribute__((noreturn))
 become(const char *path, char *const argv[], int go)
 {
 	char byte;
+	ssize_t n;
 
-	while (read(go, &byte, 1) < 0 && errno == EINTR)
+	while ((n = read(go, &byte, 1)) < 0 && errno == EINTR)
 		continue;
+	if (n != 1)
+		_exit(127);
 	close(go);
 	dp_limits_restore();
 	execv(path, argv);
@@ -374,11 +378,15 @@ static int start(struct dp_process *proc, const char *path, char *const argv[])
 		close(go[1]);
 		become(path, argv, go[0]);
 	}
+	dp_kill_point("launch: forked");
 	if (proc->pid < 0)
 		err = -errno;
 	else if (ptrace(PTRACE_SEIZE, proc->pid, 0,
 			PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD |
 				PTRACE_O_EXITKILL))
+		err = -errno;
+	/* The tool has the other end open as well, so no SIGPIPE comes. */
+	if (!err && write(go[1], "", 1) != 1)
 		err = -errno;
 	proc->launched = proc->pid > 0;
 	close(go[0]);

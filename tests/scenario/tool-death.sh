@@ -103,4 +103,9 @@ for nth in 1 2 3; do
 	like "it is killed while it is armed, write $nth" "$? $(head -n 1 "$dir/talk") $(tail -n 1 "$dir/talk")" \
 		'^0 steps: stopped after sync dprobes: .*: [0-9]+ hits, 0 missed; busy was killed by SIGKILL$'
 done
+
+# A command that has not come to its own code yet.
+out=$(DPROBES_KILL_POINT="launch: forked" build/tests/dprobes-kill-points stat -q -o /dev/null libc.so.6:malloc -- echo ran 2>"$dir/talk")
+is "the tool is killed before it has seized its command: that does not run" \
+	"$out $(cat "$dir/talk")" " steps: killed after launch: forked"
 plan
