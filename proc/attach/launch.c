@@ -385,6 +385,7 @@ static int start(struct dp_process *proc, const char *path, char *const argv[])
 			PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD |
 				PTRACE_O_EXITKILL))
 		err = -errno;
+	dp_kill_point("launch: seized");
 	/* The tool has the other end open as well, so no SIGPIPE comes. */
 	if (!err && write(go[1], "", 1) != 1)
 		err = -errno;

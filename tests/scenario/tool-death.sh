@@ -108,4 +108,28 @@ done
 out=$(DPROBES_KILL_POINT="launch: forked" build/tests/dprobes-kill-points stat -q -o /dev/null libc.so.6:malloc -- echo ran 2>"$dir/talk")
 is "the tool is killed before it has seized its command: that does not run" \
 	"$out $(cat "$dir/talk")" " steps: killed after launch: forked"
+launch() { # OPTIONS...: the tool waits with its command in its hands
+	DPROBES_HALT="launch: seized" build/tests/dprobes-kill-points stat "$@" -o /dev/null libc.so.6:malloc -- \
+		"$VICTIMS/busy" 3 >"$dir/out" 2>"$dir/talk" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 is_state "$tool" T
+	read -r victim <"/proc/$tool/task/$tool/children"
+	pids+=("$victim")
+}
+runs_stopped() { [ "$(readlink "/proc/$victim/exe")" -ef "$VICTIMS/busy" ] && is_state "$victim" "[Tt] ("; }
+# Stopped, and not for the tool: its probes are armed, and the tool waits for what may happen.
+left_stopped() { runs_stopped && listed && [[ $(cat "/proc/$tool/syscall") == "7 "* ]]; }
+for f in "" -f; do
+	launch $f
+	kill -STOP "$victim"
+	kill -CONT "$tool"
+	poll 10 left_stopped
+	is "a command is stopped while it starts${f:+, $f}: it stays so" "$? $(grep -c . "$dir/out")" "0 0"
+	before=$(ticks)
+	kill -CONT "$victim"
+	poll 10 moves && ok "and goes on with SIGCONT${f:+, $f}" || not_ok "and goes on with SIGCONT${f:+, $f}"
+	kill -TERM "$victim"
+	wait "$tool"
+done
 plan
