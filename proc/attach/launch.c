@@ -98,6 +98,14 @@ become(const char *path, char *const argv[], int go)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
+/* Has a process sent the signal, and not a breakpoint or a step raised it? */
+static bool is_sent(pid_t pid)
+{
+	siginfo_t si;
+
+	return !ptrace(PTRACE_GETSIGINFO, pid, 0, &si) && si.si_code <= 0;
+}
+
 /* Let the process run to its next stop; signals on the way are delivered. */
 static int next_stop(struct dp_process *proc, int *event)
 {
@@ -112,7 +120,8 @@ static int next_stop(struct dp_process *proc, int *event)
 			return -ESRCH;
 		}
 		*event = status >> 16;
-		if (*event || WSTOPSIG(status) == SIGTRAP)
+		if (*event ||
+		    (WSTOPSIG(status) == SIGTRAP && !is_sent(proc->pid)))
 			return 0;
 		ptrace(PTRACE_CONT, proc->pid, 0, WSTOPSIG(status));
 	}
@@ -413,7 +422,10 @@ static int take_hold(struct dp_process *proc, struct dp_diag *diag)
 
 	if (err)
 		return dp_diag_set(diag, -ENOEXEC, "%s cannot be executed: %s",
-				   proc->exe, "the kernel refuses it");
+				   proc->exe,
+				   WIFSIGNALED(proc->status) ?
+					   "a signal has ended it" :
+					   "the kernel refuses it");
 	proc->held = true;
 	err = dp_process_open_mem(proc, diag);
 	if (!err)

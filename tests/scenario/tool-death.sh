@@ -132,4 +132,10 @@ for f in "" -f; do
 	kill -TERM "$victim"
 	wait "$tool"
 done
+launch
+kill -TRAP "$victim"
+kill -CONT "$tool"
+wait "$tool"
+like "a command is sent a SIGTRAP while it starts: it dies of that" "$? $(tail -n 1 "$dir/talk")" \
+	'^126 dprobes: .*busy cannot be executed: a signal has ended it$'
 plan
