@@ -138,4 +138,15 @@ kill -CONT "$tool"
 wait "$tool"
 like "a command is sent a SIGTRAP while it starts: it dies of that" "$? $(tail -n 1 "$dir/talk")" \
 	'^126 dprobes: .*busy cannot be executed: a signal has ended it$'
+
+# Its memory comes to an end just before its own.
+start "$VICTIMS/blocked" mask 0
+DPROBES_FAIL="leave: memory for masks" build/tests/dprobes-kill-points stat -q -o /dev/null --duration 20ms work -p "$victim" 2>"$dir/talk"
+like "no memory to give signal masks back: the tool says so" "$? $(tail -n 1 "$dir/talk")" \
+	"^1 dprobes: there is no memory to give process $victim its signal masks back; the agent stays there, inert;"
+out=$("$DPROBES" detach -p "$victim" 2>&1)
+is "the next dprobes takes the agent out" "$? $out" "0 dprobes: what was left in process $victim has been taken out"
+kill -TERM "$victim"
+wait "$victim"
+is "the program had its masks all the time" "$? $(tail -n 1 "$dir/out")" "0 right: mask"
 plan
