@@ -102,7 +102,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 		ret = unmap_rest(&maps, rem);
 		dp_maps_free(&maps);
 	}
-	if (proc->unsettled >= 0)
+	if (proc->unsettled >= 0 && dp_share_has(proc, rem, proc->unsettled))
 		dp_share_close(rem, &proc->unsettled, 1);
 	proc->unsettled = -1;
 	if (!ret)

@@ -168,6 +168,16 @@ void dp_share_close(struct dp_remote *rem, const s32 *there, u32 n)
 		dp_remote_call(rem, SYS_close, (u64)there[i], 0, 0, 0, 0, 0);
 }
 
+bool dp_share_has(const struct dp_process *proc, const struct dp_remote *rem,
+		  s32 fd)
+{
+	char path[64], to[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", proc->pid,
+		 dp_remote_thread(rem), fd);
+	return readlink(path, to, sizeof(to) - 1) > 0 && dp_path_is_ours(to);
+}
+
 int dp_share_make(struct dp_process *proc, struct dp_remote *rem, u64 size,
 		  void **ours, s32 *there)
 {
