@@ -103,6 +103,7 @@ static int receive(struct dp_process *proc, struct dp_remote *rem,
 {
 	u64 at = dp_remote_scratch(rem);
 	const struct cmsghdr *c = (const void *)p->control;
+	u32 got = 0;
 	int err;
 	long ret;
 
@@ -123,11 +124,14 @@ static int receive(struct dp_process *proc, struct dp_remote *rem,
 	err = dp_process_read(proc, at, p, sizeof(*p));
 	if (err)
 		return err;
-	/* The target's table of descriptors had no room for all. */
-	if (c->cmsg_len != CMSG_LEN(n * sizeof(int)))
-		return -EMFILE;
 	memcpy(there, CMSG_DATA(c), n * sizeof(*there));
-	return 0;
+	while (got < n && c->cmsg_len >= CMSG_LEN((got + 1) * sizeof(*there)))
+		got++;
+	if (got == n)
+		return 0;
+	/* The target's table of descriptors had no room for all. */
+	dp_share_close(rem, there, got);
+	return -EMFILE;
 }
 
 int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "engine/site/arm.h"
@@ -27,6 +29,7 @@
 #include "proc/ptrace/stop.h"
 
 #define FD 77
+#define FREE 3 /* descriptors that a poor victim has left */
 
 /** struct seen - what a victim tells of itself: its thread that runs */
 struct seen {
@@ -65,6 +68,15 @@ static void be_left(void)
 		pause();
 }
 
+static void be_poor(void)
+{
+	const struct rlimit limit = { 3 + FREE, 3 + FREE };
+
+	if (close_range(3, ~0u, 0) || setrlimit(RLIMIT_NOFILE, &limit))
+		abort();
+	run(NULL);
+}
+
 static void start(void (*be)(void))
 {
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE,
@@ -99,6 +111,21 @@ static const char *file_of_busy(void)
 	n = readlink(path, to, sizeof(to) - 1);
 	to[n > 0 ? n : 0] = '\0';
 	return to;
+}
+
+static int nr_files(void)
+{
+	char path[64];
+	int n = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", victim);
+	d = opendir(path);
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
 }
 
 /** struct held - a victim that is attached to, and held */
@@ -155,11 +182,31 @@ static void settles_with_its_own_alone(void **state)
 	let_go(&h);
 }
 
+static void closes_what_came_in_part(void **state)
+{
+	int files[2] = { dp_share_file(4096), dp_share_file(4096) };
+	struct held h;
+	s32 there[2];
+
+	start(be_poor);
+	h = hold();
+	assert_int_equal(dp_share_pass(h.proc, h.rem, files, 1, there), 0);
+	assert_int_equal(nr_files(), 4);
+	dp_share_close(h.rem, there, 1);
+	assert_int_equal(dp_share_pass(h.proc, h.rem, files, 2, there),
+			 -EMFILE);
+	assert_int_equal(nr_files(), 3);
+	let_go(&h);
+	close(files[0]);
+	close(files[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(sweeps_its_own_alone, end),
 		cmocka_unit_test_teardown(settles_with_its_own_alone, end),
+		cmocka_unit_test_teardown(closes_what_came_in_part, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
