@@ -23,6 +23,7 @@
 #include "engine/site/engine.h"
 #include "proc/attach/area.h"
 #include "proc/attach/attach.h"
+#include "proc/attach_other.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/remote.h"
@@ -77,6 +78,11 @@ static void be_poor(void)
 	run(NULL);
 }
 
+static void be_plain(void)
+{
+	run(NULL);
+}
+
 static void start(void (*be)(void))
 {
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE,
@@ -126,6 +132,19 @@ static int nr_files(void)
 		n++;
 	closedir(d);
 	return n - 2;
+}
+
+static int nr_areas(void)
+{
+	struct dp_maps maps;
+	int n = 0;
+	size_t i;
+
+	assert_int_equal(dp_maps_read(victim, &maps), 0);
+	for (i = 0; i < maps.n; i++)
+		n += dp_path_is_ours(maps.v[i].path);
+	dp_maps_free(&maps);
+	return n;
 }
 
 /** struct held - a victim that is attached to, and held */
@@ -201,12 +220,35 @@ static void closes_what_came_in_part(void **state)
 	close(files[1]);
 }
 
+static void maps_only_what_it_keeps(void **state)
+{
+	struct dp_attached_other *other = calloc(1, sizeof(*other));
+	struct held h;
+	u64 there;
+	u8 *ours;
+
+	start(be_plain);
+	h = hold();
+	h.proc->attached_other = other;
+	h.proc->borrowed_thread = h.rem;
+	assert_int_equal(dp_attach_other_map(h.proc, 4096, &ours, &there), 0);
+	assert_int_equal(nr_areas(), 1);
+	other->nr = DP_MAX_POOLS;
+	assert_int_equal(dp_attach_other_map(h.proc, 4096, &ours, &there),
+			 -ENOMEM);
+	assert_int_equal(nr_areas(), 1);
+	other->nr = 1;
+	h.proc->borrowed_thread = NULL;
+	let_go(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(sweeps_its_own_alone, end),
 		cmocka_unit_test_teardown(settles_with_its_own_alone, end),
 		cmocka_unit_test_teardown(closes_what_came_in_part, end),
+		cmocka_unit_test_teardown(maps_only_what_it_keeps, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
