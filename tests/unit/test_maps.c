@@ -14,6 +14,9 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "proc/attach/attach.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
 #include "sym/sym.h"
 
 static void own_maps_are_ascending(void **state)
@@ -186,6 +189,7 @@ static void no_such_process(void **state)
 
 static void a_zombie_is_no_process(void **state)
 {
+	struct dp_process *proc = dp_process_new();
 	pid_t pid = fork();
 	struct dp_maps maps;
 	siginfo_t si;
@@ -194,6 +198,9 @@ static void a_zombie_is_no_process(void **state)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, pid, &si, WEXITED | WNOWAIT), 0);
 	assert_int_equal(dp_maps_read(pid, &maps), -ESRCH);
+	proc->pid = pid;
+	assert_int_equal(dp_check_process(proc, NULL), -ESRCH);
+	dp_process_close(proc);
 	waitpid(pid, NULL, 0);
 }
 
