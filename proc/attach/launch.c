@@ -106,8 +106,9 @@ static bool is_sent(pid_t pid)
 	return !ptrace(PTRACE_GETSIGINFO, pid, 0, &si) && si.si_code <= 0;
 }
 
-/* Let the process run to its next stop; signals on the way are delivered. */
-static int next_stop(struct dp_process *proc, int *event)
+/* Let the process run to its next stop; signals on the way are delivered. @how: it goes on */
+static int next_stop(struct dp_process *proc, enum __ptrace_request how,
+		     int *event)
 {
 	int status;
 
@@ -123,7 +124,7 @@ static int next_stop(struct dp_process *proc, int *event)
 		if (*event ||
 		    (WSTOPSIG(status) == SIGTRAP && !is_sent(proc->pid)))
 			return 0;
-		ptrace(PTRACE_CONT, proc->pid, 0, WSTOPSIG(status));
+		ptrace(how, proc->pid, 0, WSTOPSIG(status));
 	}
 }
 
@@ -132,7 +133,7 @@ static int to_exec(struct dp_process *proc)
 	int event, err;
 
 	do {
-		err = next_stop(proc, &event);
+		err = next_stop(proc, PTRACE_CONT, &event);
 		if (err || event == PTRACE_EVENT_EXEC)
 			return err;
 		ptrace(PTRACE_CONT, proc->pid, 0, 0);
@@ -156,7 +157,7 @@ static int to_address(struct dp_process *proc, u64 addr)
 	while (!err) {
 		if (ptrace(PTRACE_CONT, proc->pid, 0, 0))
 			return -errno;
-		err = next_stop(proc, &event);
+		err = next_stop(proc, PTRACE_CONT, &event);
 		if (err || event || ptrace(PTRACE_GETREGS, proc->pid, 0, &r) ||
 		    dp_uregs_pc(&r) != addr + 1)
 			continue;
@@ -284,8 +285,9 @@ static int trap_consistent(struct dp_process *proc,
 			err = is_consistent(proc, n, &yes);
 		if (err || yes)
 			return err;
+		dp_kill_point("launch: libraries to come");
 		if (ptrace(PTRACE_SINGLESTEP, proc->pid, 0, 0) ||
-		    next_stop(proc, &event))
+		    next_stop(proc, PTRACE_SINGLESTEP, &event))
 			return -ESRCH;
 	}
 }

@@ -108,8 +108,10 @@ done
 out=$(DPROBES_KILL_POINT="launch: forked" build/tests/dprobes-kill-points stat -q -o /dev/null libc.so.6:malloc -- echo ran 2>"$dir/talk")
 is "the tool is killed before it has seized its command: that does not run" \
 	"$out $(cat "$dir/talk")" " steps: killed after launch: forked"
-launch() { # OPTIONS...: the tool waits with its command in its hands
-	DPROBES_HALT="launch: seized" build/tests/dprobes-kill-points stat "$@" -o /dev/null libc.so.6:malloc -- \
+launch() { # STEP OPTIONS...: the tool waits with its command in its hands
+	local step=$1
+	shift
+	DPROBES_HALT="launch: $step" build/tests/dprobes-kill-points stat "$@" -o /dev/null libc.so.6:malloc -- \
 		"$VICTIMS/busy" 3 >"$dir/out" 2>"$dir/talk" &
 	tool=$!
 	pids+=("$tool")
@@ -121,7 +123,7 @@ runs_stopped() { [ "$(readlink "/proc/$victim/exe")" -ef "$VICTIMS/busy" ] && is
 # Stopped, and not for the tool: its probes are armed, and the tool waits for what may happen.
 left_stopped() { runs_stopped && listed && [[ $(cat "/proc/$tool/syscall") == "7 "* ]]; }
 for f in "" -f; do
-	launch $f
+	launch seized $f
 	kill -STOP "$victim"
 	kill -CONT "$tool"
 	poll 10 left_stopped
@@ -132,12 +134,21 @@ for f in "" -f; do
 	kill -TERM "$victim"
 	wait "$tool"
 done
-launch
+launch seized
 kill -TRAP "$victim"
 kill -CONT "$tool"
 wait "$tool"
 like "a command is sent a SIGTRAP while it starts: it dies of that" "$? $(tail -n 1 "$dir/talk")" \
 	'^126 dprobes: .*busy cannot be executed: a signal has ended it$'
+# The terminal's size changes before all its libraries are in place.
+launch "libraries to come"
+kill -WINCH "$victim"
+kill -CONT "$tool"
+poll 10 listed
+is "a command gets a signal while it is stepped: it is probed" "$?" 0
+kill -TERM "$victim"
+wait "$tool"
+is "and runs to its end" "$? $(tail -n 1 "$dir/out" | cut -d' ' -f1)" "0 right"
 
 # Its memory comes to an end just before its own.
 start "$VICTIMS/blocked" mask 0
