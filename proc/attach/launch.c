@@ -328,24 +328,8 @@ static bool find_loader_event(struct dp_process *proc,
 	return found;
 }
 
-/* Run to behind the execve: a remote call made inside it would end as the execve. */
-static int to_first(struct dp_process *proc)
-{
-	int status;
-
-	do {
-		if (ptrace(PTRACE_SYSCALL, proc->pid, 0, 0) ||
-		    dp_stop_wait(proc->pid, &status) < 0)
-			return -errno;
-	} while (WIFSTOPPED(status) && WSTOPSIG(status) != (SIGTRAP | 0x80));
-	if (WIFSTOPPED(status))
-		return 0;
-	proc->reaped = proc->exited = true;
-	proc->status = status;
-	return -ESRCH;
-}
-
-/* A program without a dynamic linker is at its start already. */
+/* A program without a dynamic linker is at its start already, but still inside the execve: a
+ * remote call made there would end as that. */
 static int to_start(struct dp_process *proc, bool survives,
 		    struct dp_diag *diag)
 {
@@ -353,7 +337,7 @@ static int to_start(struct dp_process *proc, bool survives,
 	int err;
 
 	if (!dp_auxv_get(proc->pid, AT_BASE))
-		err = to_first(proc);
+		err = next_call(proc);
 	else if (find_loader_event(proc, &n, diag))
 		err = to_loader_event(proc, &n, survives);
 	else
