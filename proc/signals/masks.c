@@ -557,13 +557,11 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 	return true;
 }
 
-static void return_threads(struct masking *m, u64 base,
-			   struct dp_kernel_wait *kernel_waits)
+static void return_threads(struct masking *m, const struct dp_maps *maps,
+			   u64 base, struct dp_kernel_wait *kernel_waits)
 {
 	struct dp_process *proc = m->proc;
 	struct dp_deferred deferred[DP_DEFERRED];
-	static const struct dp_maps none;
-	const struct dp_maps *maps = dp_stop_maps(proc) ?: &none;
 	size_t i, n = 0;
 
 	if (dp_process_read(proc, base + DEFERRED_AT, deferred,
@@ -593,11 +591,13 @@ int dp_masks_return(struct dp_process *proc, const struct dp_view *view,
 	/* With room for one more than is written. */
 	struct dp_kernel_wait *kernel_waits =
 		calloc(DP_MASKED_WAITS + 1, sizeof(*kernel_waits));
-	bool able = m.words && m.masked_waits && kernel_waits &&
+	/* Handlers have masks in frames on their stacks. */
+	const struct dp_maps *maps = dp_stop_maps(proc);
+	bool able = m.words && m.masked_waits && kernel_waits && maps &&
 		    !dp_kill_point_fails("leave: memory for masks");
 
 	if (able) {
-		return_threads(&m, base, kernel_waits);
+		return_threads(&m, maps, base, kernel_waits);
 		dp_masked_waits_clear(proc, m.masked_waits);
 	}
 	free(kernel_waits);
