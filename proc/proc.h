@@ -56,7 +56,7 @@ int dp_command_linker(const char *command, char *linker, size_t size);
  * dp_process_attach() - open a running process, without touching it
  *
  * Return: 0; -ESRCH no such process; -EPERM (words say what would help); -EBUSY traced, or
- * probed by another tool; -EOPNOTSUPP cannot be handled (32-bit, shadow stack, exiting);
+ * probed by another tool; -EOPNOTSUPP cannot be handled (32-bit, shadow stack);
  * -EAGAIN it is still starting, or executes one program after the other; -ENOMEM.
  */
 int dp_process_attach(pid_t pid, struct dp_process **proc,

@@ -246,6 +246,8 @@ long dp_area_settle(struct dp_process *proc, struct dp_remote *rem)
 
 	if (!proc->own_process || there < 0)
 		return 0;
+	if (!dp_share_has(proc, rem, there))
+		return -EBADF;
 	ret = map_over(rem, proc->base, arena, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE, there);
 	dp_share_close(rem, &there, 1);

@@ -64,6 +64,10 @@ int dp_share_pass(struct dp_process *proc, struct dp_remote *remote,
 		  const int *files, u32 n, s32 *there);
 /** dp_share_close() - close @n descriptors in the target */
 void dp_share_close(struct dp_remote *remote, const s32 *there, u32 n);
+/** dp_share_has() - is descriptor @fd of the thread that makes the calls a file of a tool's?
+ *  Another thread that has passed it may have had descriptors of its own. */
+bool dp_share_has(const struct dp_process *proc, const struct dp_remote *remote,
+		  s32 fd);
 
 /**
  * dp_share_make() - memory without a name, of zeros, mapped here but not in the target yet

@@ -32,15 +32,6 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-static int keep(struct dp_attached_other *l, void *mem, u64 size)
-{
-	if (l->nr == DP_MAX_POOLS)
-		return -ENOMEM;
-	l->ours[l->nr] = mem;
-	l->size[l->nr++] = size;
-	return 0;
-}
-
 /* Not at DP_ARENA_OFFSET, by which an arena is recognised. */
 #define IMAGE_OFFSET (16ull << 20)
 
@@ -53,28 +44,37 @@ static long share(struct dp_process *proc, u64 size, s32 fd)
 	/* The tool would take a fork child's writes for the parent's. */
 	if (!dp_remote_failed(ret) &&
 	    dp_remote_call(proc->borrowed_thread, SYS_madvise, (u64)ret, size,
-			   MADV_DONTFORK, 0, 0, 0))
+			   MADV_DONTFORK, 0, 0, 0)) {
+		dp_remote_call(proc->borrowed_thread, SYS_munmap, (u64)ret,
+			       size, 0, 0, 0, 0);
 		ret = -ENOMEM;
+	}
 	return ret;
 }
 
 int dp_attach_other_map(struct dp_process *proc, u64 size, u8 **ours,
 			u64 *there)
 {
+	struct dp_attached_other *l = proc->attached_other;
 	u64 whole = IMAGE_OFFSET + size;
 	void *mem;
 	s32 fd;
 	long ret;
-	int err = dp_share_make(proc, proc->borrowed_thread, whole, &mem, &fd);
+	int err;
 
+	if (l->nr == DP_MAX_POOLS)
+		return -ENOMEM;
+	err = dp_share_make(proc, proc->borrowed_thread, whole, &mem, &fd);
 	if (err)
 		return err;
 	ret = share(proc, size, fd);
 	dp_share_close(proc->borrowed_thread, &fd, 1);
-	if (dp_remote_failed(ret) || keep(proc->attached_other, mem, whole)) {
+	if (dp_remote_failed(ret)) {
 		munmap(mem, whole);
 		return -ENOMEM;
 	}
+	l->ours[l->nr] = mem;
+	l->size[l->nr++] = whole;
 	*ours = (u8 *)mem + IMAGE_OFFSET;
 	*there = (u64)ret;
 	return 0;

@@ -223,8 +223,8 @@ int dp_check_process(struct dp_process *proc, struct dp_diag *diag)
 	snprintf(path, sizeof(path), "/proc/%d/exe", proc->pid);
 	n = readlink(path, exe, sizeof(exe) - 1);
 	if (n < 0)
-		return dp_diag_set(diag, -EOPNOTSUPP,
-				   "process %d has ended already", proc->pid);
+		return dp_diag_set(diag, -ESRCH, "process %d has ended already",
+				   proc->pid);
 	exe[n] = '\0';
 	snprintf(proc->exe, sizeof(proc->exe), "%s", exe);
 	proc->ns_pid = st.ns_pid;

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 #include "engine/site/internal.h"
 
@@ -96,5 +97,8 @@ void dp_process_let_go(struct dp_process *proc)
 	if (!proc->held)
 		return;
 	proc->held = false;
+	/* A SIGSTOP that came meanwhile stops the process now: the thread tells the tree. */
+	if (proc->tree)
+		ptrace(PTRACE_INTERRUPT, proc->pid, 0, 0);
 	dp_stop_release(proc);
 }

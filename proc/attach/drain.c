@@ -192,7 +192,8 @@ static bool pc_moved(const struct dp_process *proc,
 	return true;
 }
 
-/* Threads that were left asleep are not stopped: /proc shows where they sleep. */
+/* Threads that were left asleep are not stopped: /proc shows where they sleep. If that cannot
+ * be read, any of them may be inside. */
 static bool asleep_moved(const struct dp_process *proc,
 			 const struct dp_moves *moves,
 			 const struct dp_maps *maps)
@@ -203,7 +204,7 @@ static bool asleep_moved(const struct dp_process *proc,
 	u64 sp, pc;
 
 	if (dp_tasks_list(proc->pid, &tids, &n))
-		return true;
+		return dp_memory_gone(proc);
 	for (i = 0; i < n && clean; i++) {
 		if (dp_stop_held(proc, tids[i]))
 			continue;

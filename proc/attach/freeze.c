@@ -48,7 +48,7 @@ static void go_back(struct dp_process *proc)
 	struct dp_arena *failed = dp_engine_arena(proc->engine);
 
 	if (proc->file && failed)
-		dp_alive_leave(&failed->control);
+		dp_alive_end(&failed->control);
 	if (proc->file)
 		munmap(proc->file, proc->file_size);
 	proc->file = proc->old_file;

@@ -80,22 +80,35 @@ int dp_command_linker(const char *command, char *linker, size_t size)
 	return err ? -ENOENT : dp_check_linker(path, linker, size);
 }
 
-/* In the child: wait until the tool has seized it, then become the command. */
+/* In the child: wait until the tool has seized it, then become the command. If the tool
+ * ends first, the command does not run. */
 static void __attribute__((noreturn))
 become(const char *path, char *const argv[], int go)
 {
 	char byte;
+	ssize_t n;
 
-	while (read(go, &byte, 1) < 0 && errno == EINTR)
+	while ((n = read(go, &byte, 1)) < 0 && errno == EINTR)
 		continue;
+	if (n != 1)
+		_exit(127);
 	close(go);
 	dp_limits_restore();
 	execv(path, argv);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Let the process run to its next stop; signals on the way are delivered. */
-static int next_stop(struct dp_process *proc, int *event)
+/* Has a process sent the signal, and not a breakpoint or a step raised it? */
+static bool is_sent(pid_t pid)
+{
+	siginfo_t si;
+
+	return !ptrace(PTRACE_GETSIGINFO, pid, 0, &si) && si.si_code <= 0;
+}
+
+/* Let the process run to its next stop; signals on the way are delivered. @how: it goes on */
+static int next_stop(struct dp_process *proc, enum __ptrace_request how,
+		     int *event)
 {
 	int status;
 
@@ -108,9 +121,10 @@ static int next_stop(struct dp_process *proc, int *event)
 			return -ESRCH;
 		}
 		*event = status >> 16;
-		if (*event || WSTOPSIG(status) == SIGTRAP)
+		if (*event ||
+		    (WSTOPSIG(status) == SIGTRAP && !is_sent(proc->pid)))
 			return 0;
-		ptrace(PTRACE_CONT, proc->pid, 0, WSTOPSIG(status));
+		ptrace(how, proc->pid, 0, WSTOPSIG(status));
 	}
 }
 
@@ -119,7 +133,7 @@ static int to_exec(struct dp_process *proc)
 	int event, err;
 
 	do {
-		err = next_stop(proc, &event);
+		err = next_stop(proc, PTRACE_CONT, &event);
 		if (err || event == PTRACE_EVENT_EXEC)
 			return err;
 		ptrace(PTRACE_CONT, proc->pid, 0, 0);
@@ -143,7 +157,7 @@ static int to_address(struct dp_process *proc, u64 addr)
 	while (!err) {
 		if (ptrace(PTRACE_CONT, proc->pid, 0, 0))
 			return -errno;
-		err = next_stop(proc, &event);
+		err = next_stop(proc, PTRACE_CONT, &event);
 		if (err || event || ptrace(PTRACE_GETREGS, proc->pid, 0, &r) ||
 		    dp_uregs_pc(&r) != addr + 1)
 			continue;
@@ -271,8 +285,9 @@ static int trap_consistent(struct dp_process *proc,
 			err = is_consistent(proc, n, &yes);
 		if (err || yes)
 			return err;
+		dp_kill_point("launch: libraries to come");
 		if (ptrace(PTRACE_SINGLESTEP, proc->pid, 0, 0) ||
-		    next_stop(proc, &event))
+		    next_stop(proc, PTRACE_SINGLESTEP, &event))
 			return -ESRCH;
 	}
 }
@@ -313,24 +328,8 @@ static bool find_loader_event(struct dp_process *proc,
 	return found;
 }
 
-/* Run to behind the execve: a remote call made inside it would end as the execve. */
-static int to_first(struct dp_process *proc)
-{
-	int status;
-
-	do {
-		if (ptrace(PTRACE_SYSCALL, proc->pid, 0, 0) ||
-		    dp_stop_wait(proc->pid, &status) < 0)
-			return -errno;
-	} while (WIFSTOPPED(status) && WSTOPSIG(status) != (SIGTRAP | 0x80));
-	if (WIFSTOPPED(status))
-		return 0;
-	proc->reaped = proc->exited = true;
-	proc->status = status;
-	return -ESRCH;
-}
-
-/* A program without a dynamic linker is at its start already. */
+/* A program without a dynamic linker is at its start already, but still inside the execve: a
+ * remote call made there would end as that. */
 static int to_start(struct dp_process *proc, bool survives,
 		    struct dp_diag *diag)
 {
@@ -338,7 +337,7 @@ static int to_start(struct dp_process *proc, bool survives,
 	int err;
 
 	if (!dp_auxv_get(proc->pid, AT_BASE))
-		err = to_first(proc);
+		err = next_call(proc);
 	else if (find_loader_event(proc, &n, diag))
 		err = to_loader_event(proc, &n, survives);
 	else
@@ -374,11 +373,16 @@ static int start(struct dp_process *proc, const char *path, char *const argv[])
 		close(go[1]);
 		become(path, argv, go[0]);
 	}
+	dp_kill_point("launch: forked");
 	if (proc->pid < 0)
 		err = -errno;
 	else if (ptrace(PTRACE_SEIZE, proc->pid, 0,
 			PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD |
 				PTRACE_O_EXITKILL))
+		err = -errno;
+	dp_kill_point("launch: seized");
+	/* The tool has the other end open as well, so no SIGPIPE comes. */
+	if (!err && write(go[1], "", 1) != 1)
 		err = -errno;
 	proc->launched = proc->pid > 0;
 	close(go[0]);
@@ -404,7 +408,10 @@ static int take_hold(struct dp_process *proc, struct dp_diag *diag)
 
 	if (err)
 		return dp_diag_set(diag, -ENOEXEC, "%s cannot be executed: %s",
-				   proc->exe, "the kernel refuses it");
+				   proc->exe,
+				   WIFSIGNALED(proc->status) ?
+					   "a signal has ended it" :
+					   "the kernel refuses it");
 	proc->held = true;
 	err = dp_process_open_mem(proc, diag);
 	if (!err)

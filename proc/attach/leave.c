@@ -102,7 +102,7 @@ int dp_unmap(struct dp_process *proc, struct dp_remote *rem)
 		ret = unmap_rest(&maps, rem);
 		dp_maps_free(&maps);
 	}
-	if (proc->unsettled >= 0)
+	if (proc->unsettled >= 0 && dp_share_has(proc, rem, proc->unsettled))
 		dp_share_close(rem, &proc->unsettled, 1);
 	proc->unsettled = -1;
 	if (!ret)
@@ -248,8 +248,15 @@ static int return_masks(struct dp_process *proc, const struct dp_view *view,
 
 	if (err)
 		return err;
-	dp_masks_return(proc, view, late);
+	err = dp_masks_return(proc, view, late);
 	dp_kill_point("leave: masks");
+	if (err == -ENOMEM)
+		dp_diag_set(
+			diag, err,
+			"there is no memory to give process %d its signal masks back; the agent stays there, inert; the next dprobes on it tries again",
+			proc->pid);
+	if (err)
+		return err;
 	return dp_drain(proc, view) ? 0 : -EAGAIN;
 }
 

@@ -150,30 +150,41 @@ bool dp_process_wait_asked(const struct dp_process *proc, int timeout_ms)
 	return true;
 }
 
-/* Run to the end of the thread's next system call. */
+/* Run to the end of the thread's next system call. Of all signals only SIGSTOP comes: the
+ * process stays stopped when the tool releases the thread. */
 static int through_call(struct dp_process *proc, pid_t tid)
 {
-	int status, stops = 0;
+	int status, sig = 0, stops = 0;
 
 	while (stops < 2) {
-		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) ||
+		if (ptrace(PTRACE_SYSCALL, tid, 0, sig) ||
 		    dp_stop_await(proc, tid, &status) != tid ||
 		    dp_stop_lost(proc, tid, status))
 			return -ESRCH;
-		stops += WSTOPSIG(status) == (SIGTRAP | 0x80);
+		sig = status >> 16 ? 0 : WSTOPSIG(status);
+		if (sig == (SIGTRAP | 0x80)) {
+			stops++;
+			sig = 0;
+		}
 	}
 	return 0;
 }
 
-/* Let the thread return from its signal handler, which restores all its registers. */
+/* Let the thread return from its signal handler, which restores all its registers, and the
+ * mask. */
 static int send_home(struct dp_process *proc, struct dp_thread *t, u64 frame)
 {
+	u64 all = ~0ull;
+
 	dp_uregs_set_pc(&t->regs, proc->restorer);
 	dp_uregs_set_sp(&t->regs, frame + sizeof(u64));
 	dp_uregs_leave_call(&t->regs);
 	if (dp_gadgets_borrow(proc) ||
 	    ptrace(PTRACE_SETREGS, t->tid, 0, &t->regs) ||
-	    through_call(proc, t->tid) ||
+	    ptrace(PTRACE_SETSIGMASK, t->tid, 8, &all))
+		return -ESRCH;
+	dp_kill_point("linker: on the way home");
+	if (through_call(proc, t->tid) ||
 	    ptrace(PTRACE_GETREGS, t->tid, 0, &t->regs))
 		return -ESRCH;
 	dp_gadgets_return(proc);

@@ -133,8 +133,7 @@ void dp_patched_add(struct dp_arena_control *c, pid_t pid, u64 addr)
 		c->patched[n] = text_of(m);
 		__atomic_store_n(&c->nr_patched, n + 1, __ATOMIC_RELEASE);
 	}
-	if (m)
-		dp_maps_free(&maps);
+	dp_maps_free(&maps);
 }
 
 /* The mapping as it was noted. */

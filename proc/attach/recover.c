@@ -164,8 +164,9 @@ static bool any_left(const struct dp_process *proc)
 	return found;
 }
 
-/* A descriptor of the shared memory that was not closed in time; or -1. */
-static int leftover_fd(const struct dp_process *proc)
+/* A descriptor of the shared memory that was not closed in time; or -1. A thread may have
+ * descriptors of its own. */
+static int leftover_fd(const struct dp_process *proc, pid_t tid)
 {
 	char path[64], to[64];
 	struct dirent *d;
@@ -173,7 +174,7 @@ static int leftover_fd(const struct dp_process *proc)
 	ssize_t n;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", proc->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", proc->pid, tid);
 	dir = opendir(path);
 	while (dir && fd < 0 && (d = readdir(dir))) {
 		n = readlinkat(dirfd(dir), d->d_name, to, sizeof(to) - 1);
@@ -190,7 +191,7 @@ static int leftover_fd(const struct dp_process *proc)
 
 bool dp_recover_needed(const struct dp_process *proc)
 {
-	return proc->remnants || leftover_fd(proc) >= 0;
+	return proc->remnants || leftover_fd(proc, proc->pid) >= 0;
 }
 
 /* arguments of sweep(): take out remains that were never armed */
@@ -211,7 +212,8 @@ static int sweep(void *arg)
 		return err;
 	err = dp_remote_begin(proc, &rem, diag);
 	if (!err) {
-		while ((fd = leftover_fd(proc)) >= 0 && !err)
+		while ((fd = leftover_fd(proc, dp_remote_thread(rem))) >= 0 &&
+		       !err)
 			err = (int)dp_remote_call(rem, SYS_close, (u64)fd, 0, 0,
 						  0, 0, 0);
 		if (!err)
@@ -310,7 +312,7 @@ int dp_recover(struct dp_process *proc, struct dp_diag *diag)
 	} else if (err == -ENOENT) {
 		err = 0;
 	}
-	if (!err && (any_left(proc) || leftover_fd(proc) >= 0)) {
+	if (!err && (any_left(proc) || leftover_fd(proc, proc->pid) >= 0)) {
 		struct sweeping s = { proc, diag };
 
 		err = dp_tracer_child(proc, sweep, &s);

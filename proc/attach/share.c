@@ -103,6 +103,7 @@ static int receive(struct dp_process *proc, struct dp_remote *rem,
 {
 	u64 at = dp_remote_scratch(rem);
 	const struct cmsghdr *c = (const void *)p->control;
+	u32 got = 0;
 	int err;
 	long ret;
 
@@ -123,11 +124,14 @@ static int receive(struct dp_process *proc, struct dp_remote *rem,
 	err = dp_process_read(proc, at, p, sizeof(*p));
 	if (err)
 		return err;
-	/* The target's table of descriptors had no room for all. */
-	if (c->cmsg_len != CMSG_LEN(n * sizeof(int)))
-		return -EMFILE;
 	memcpy(there, CMSG_DATA(c), n * sizeof(*there));
-	return 0;
+	while (got < n && c->cmsg_len >= CMSG_LEN((got + 1) * sizeof(*there)))
+		got++;
+	if (got == n)
+		return 0;
+	/* The target's table of descriptors had no room for all. */
+	dp_share_close(rem, there, got);
+	return -EMFILE;
 }
 
 int dp_share_pass(struct dp_process *proc, struct dp_remote *rem,
@@ -166,6 +170,16 @@ void dp_share_close(struct dp_remote *rem, const s32 *there, u32 n)
 		return;
 	for (i = 0; i < n; i++)
 		dp_remote_call(rem, SYS_close, (u64)there[i], 0, 0, 0, 0, 0);
+}
+
+bool dp_share_has(const struct dp_process *proc, const struct dp_remote *rem,
+		  s32 fd)
+{
+	char path[64], to[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", proc->pid,
+		 dp_remote_thread(rem), fd);
+	return readlink(path, to, sizeof(to) - 1) > 0 && dp_path_is_ours(to);
 }
 
 int dp_share_make(struct dp_process *proc, struct dp_remote *rem, u64 size,

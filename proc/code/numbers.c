@@ -126,6 +126,7 @@ static bool is_intercepted(const struct dp_process *proc, u64 addr)
 	return false;
 }
 
+/* A function need not lie in one mapping. */
 static void look_at(struct dp_process *proc, const struct dp_span *span,
 		    const u8 *text, u64 start, u64 end, u64 call)
 {
@@ -133,7 +134,7 @@ static void look_at(struct dp_process *proc, const struct dp_span *span,
 			    .start = start,
 			    .size = end - start };
 
-	if (f.size > FUNCTION_MAX ||
+	if (start < span->start || f.size > FUNCTION_MAX ||
 	    start + f.size + DP_REGION_MAX > span->start + span->size)
 		return;
 	f.entries.v = malloc((f.size / 2 + 1) * sizeof(u64));

@@ -557,13 +557,11 @@ static bool return_thread(struct masking *m, const struct dp_maps *maps,
 	return true;
 }
 
-static void return_threads(struct masking *m, u64 base,
-			   struct dp_kernel_wait *kernel_waits)
+static void return_threads(struct masking *m, const struct dp_maps *maps,
+			   u64 base, struct dp_kernel_wait *kernel_waits)
 {
 	struct dp_process *proc = m->proc;
 	struct dp_deferred deferred[DP_DEFERRED];
-	static const struct dp_maps none;
-	const struct dp_maps *maps = dp_stop_maps(proc) ?: &none;
 	size_t i, n = 0;
 
 	if (dp_process_read(proc, base + DEFERRED_AT, deferred,
@@ -581,8 +579,8 @@ static void return_threads(struct masking *m, u64 base,
 	write_natives(proc, base, kernel_waits, n);
 }
 
-void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
-		     bool late)
+int dp_masks_return(struct dp_process *proc, const struct dp_view *view,
+		    bool late)
 {
 	u64 base = view->arena->control.base;
 	struct masking m = { .proc = proc,
@@ -593,14 +591,19 @@ void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
 	/* With room for one more than is written. */
 	struct dp_kernel_wait *kernel_waits =
 		calloc(DP_MASKED_WAITS + 1, sizeof(*kernel_waits));
+	/* Handlers have masks in frames on their stacks. */
+	const struct dp_maps *maps = dp_stop_maps(proc);
+	bool able = m.words && m.masked_waits && kernel_waits && maps &&
+		    !dp_kill_point_fails("leave: memory for masks");
 
-	if (m.words && m.masked_waits && kernel_waits)
-		return_threads(&m, base, kernel_waits);
-	if (m.masked_waits)
+	if (able) {
+		return_threads(&m, maps, base, kernel_waits);
 		dp_masked_waits_clear(proc, m.masked_waits);
+	}
 	free(kernel_waits);
 	free(m.masked_waits);
 	free(m.words);
+	return able ? 0 : dp_memory_gone(proc) ? -ESRCH : -ENOMEM;
 }
 
 bool dp_masks_waking(const struct dp_process *proc, u64 base)
@@ -627,7 +630,7 @@ bool dp_masks_absent(const struct dp_process *proc, u64 base)
 {
 	struct dp_masked_waits *masked_waits = dp_masked_waits_read(proc, base);
 	u64 *words = read_words(proc, base), *word;
-	bool absent = masked_waits &&
+	bool absent = !words || !masked_waits ||
 		      dp_masked_waits_absent(proc, masked_waits);
 	size_t i;
 

@@ -28,9 +28,10 @@ int dp_masks_in_force(struct dp_process *proc, u64 base, bool all);
  *  @from-th on */
 int dp_masks_take(struct dp_process *proc, size_t from);
 /** dp_masks_return() - set the masks of stopped threads to their virtual masks
- *  @late: the intercepts are out; only threads that were not stopped the first time */
-void dp_masks_return(struct dp_process *proc, const struct dp_view *view,
-		     bool late);
+ *  @late: the intercepts are out; only threads that were not stopped the first time
+ *  Return: 0; -ENOMEM, -ESRCH: no mask has been set. */
+int dp_masks_return(struct dp_process *proc, const struct dp_view *view,
+		    bool late);
 
 /**
  * dp_masks_settle() - release first the threads that resume a masked wait
@@ -44,7 +45,7 @@ void dp_masks_settle(struct dp_process *proc);
  *  mask of the wait lets through? */
 bool dp_masks_waking(const struct dp_process *proc, u64 base);
 /** dp_masks_absent() - has a thread that is not stopped a caught signal in its virtual mask, or
- *  an entry among the agent's masked waits? */
+ *  an entry among the agent's masked waits? True also if there is no memory to look. */
 bool dp_masks_absent(const struct dp_process *proc, u64 base);
 /** dp_masks_take_actions(), dp_masks_return_actions() - the same for the masks (sa_mask) of
  *  signal actions. Return: 0 or a negative errno. */

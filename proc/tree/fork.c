@@ -122,17 +122,19 @@ static long map_instances(struct dp_process *child,
 }
 
 /* Drop the state of the parent's other threads, and signals deferred for its threads. */
-static void clean_private(const struct dp_process *child, u32 maker)
+static int clean_private(const struct dp_process *child, u32 maker)
 {
 	struct dp_private *p = malloc(sizeof(*p));
 	u64 at = child->base + DP_PRIVATE_OFFSET;
 	u64 thread =
 		dp_thread_id(dp_uregs_thread(&child->threads[0].regs), maker);
-	int i;
+	int i, err = p && !dp_kill_point_fails("fork: memory") ?
+			     dp_process_read(child, at, p, sizeof(*p)) :
+			     -ENOMEM;
 
-	if (!p || dp_process_read(child, at, p, sizeof(*p))) {
+	if (err) {
 		free(p);
-		return;
+		return err;
 	}
 	memset(p->deferred, 0, sizeof(p->deferred));
 	for (i = 0; i < DP_CLONES; i++)
@@ -145,17 +147,19 @@ static void clean_private(const struct dp_process *child, u32 maker)
 				0;
 		else
 			p->unknowns += p->masked_waits[i].unknown;
-	dp_process_write(child, at, p, sizeof(*p));
+	err = dp_process_write(child, at, p, sizeof(*p));
 	free(p);
+	return err;
 }
 
 static int take(struct dp_process *child, u32 maker)
 {
 	u64 words[DP_MAX_SHARDS];
 	u32 n;
-	int err = 0;
+	int err = clean_private(child, maker);
 
-	clean_private(child, maker);
+	if (err)
+		return err;
 	dp_engine_fork_contexts(child->engine, &child->target, maker,
 				child->ns_pid);
 	if (dp_engine_table(child->engine, words, &n))

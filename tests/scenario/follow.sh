@@ -161,4 +161,18 @@ for ((n = 20; n < 120; n++)); do
 done 2>/dev/null
 like "killed while it takes children in: the program is right, $seen steps" "$seen $status" '^([6-9]|1[0-9]) 0$'
 unset tool_cmd
+
+# The tool has no memory to take a child in. A signal that waits for its parent is not the child's.
+said=$(DPROBES_FAIL="fork: memory" build/tests/dprobes-kill-points stat -f -o /dev/null libc.so.6:malloc -- /usr/bin/python3 -S -c '
+import os, signal
+trap = {signal.SIGTRAP}
+signal.pthread_sigmask(signal.SIG_BLOCK, trap)
+os.kill(os.getpid(), signal.SIGTRAP)
+pid = os.fork()
+if not pid:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, trap)
+    os._exit(0)
+print("child:", os.waitpid(pid, 0)[1], "parent:", signal.SIGTRAP in signal.sigpending())' 2>"$dir/err")
+is "no memory to take a child in: both go on, and the parent has its signal" "$? $said" "0 child: 0 parent: True"
+like "and the tool says so" "$(head -n 1 "$dir/err")" 'goes on without probes: .*cannot be taken into its child .*: Cannot allocate memory$'
 plan

@@ -102,6 +102,37 @@ like "one that is nowhere is an error" "$? $(head -n 1 "$dir/err")" '^2 .*no mod
 "$DPROBES" stat --pending libnosuch.so.1:f -- true >"$dir/out" 2>"$dir/err"
 is "unless it shall be waited for" "$?" 0
 
+# A signal comes for the thread that the tool sends back from the linker's probe.
+is_armed() { list | grep -q 'cbrt+0x0  early.so'; }
+left_stopped() { stopped "$victim" && is_armed; }
+sent_back() { # SIGNAL
+	begin "$VICTIMS/plugin" "$dir/early.so"
+	DPROBES_HALT="linker: on the way home" build/tests/dprobes-kill-points stat -q -o "$dir/counts" "$dir/early.so:cbrt" -p $victim 2>"$dir/talk" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 pending
+	lines=$((lines + 1))
+	echo open >&5
+	poll 10 stopped "$tool"
+	kill -"$1" "$victim"
+	kill -CONT "$tool"
+}
+sent_back STOP
+poll 10 left_stopped
+is "a thread that is sent back gets a SIGSTOP: the process is stopped" "$?" 0
+kill -CONT "$victim"
+poll 10 answered
+tell call
+end
+is "and goes on with SIGCONT, right" "$? $(wrong)" "0 "
+wait "$tool"
+is "and no hit is lost" "$? $(hits)" "0 8"
+sent_back TRAP
+wait "$victim"
+is "it gets a SIGTRAP: the program ends by it" "$?" $((128 + 5))
+exec 5>&-
+wait "$tool"
+
 # Whoever waits in the linker does not wait for a tool that is gone, or for ever for one that is stopped.
 for how in KILL STOP; do
 	begin "$VICTIMS/plugin" "$dir/early.so"

@@ -103,4 +103,61 @@ for nth in 1 2 3; do
 	like "it is killed while it is armed, write $nth" "$? $(head -n 1 "$dir/talk") $(tail -n 1 "$dir/talk")" \
 		'^0 steps: stopped after sync dprobes: .*: [0-9]+ hits, 0 missed; busy was killed by SIGKILL$'
 done
+
+# A command that has not come to its own code yet.
+out=$(DPROBES_KILL_POINT="launch: forked" build/tests/dprobes-kill-points stat -q -o /dev/null libc.so.6:malloc -- echo ran 2>"$dir/talk")
+is "the tool is killed before it has seized its command: that does not run" \
+	"$out $(cat "$dir/talk")" " steps: killed after launch: forked"
+launch() { # STEP OPTIONS...: the tool waits with its command in its hands
+	local step=$1
+	shift
+	DPROBES_HALT="launch: $step" build/tests/dprobes-kill-points stat "$@" -o /dev/null libc.so.6:malloc -- \
+		"$VICTIMS/busy" 3 >"$dir/out" 2>"$dir/talk" &
+	tool=$!
+	pids+=("$tool")
+	poll 10 is_state "$tool" T
+	read -r victim <"/proc/$tool/task/$tool/children"
+	pids+=("$victim")
+}
+runs_stopped() { [ "$(readlink "/proc/$victim/exe")" -ef "$VICTIMS/busy" ] && is_state "$victim" "[Tt] ("; }
+# Stopped, and not for the tool: its probes are armed, and the tool waits for what may happen.
+left_stopped() { runs_stopped && listed && [[ $(cat "/proc/$tool/syscall") == "7 "* ]]; }
+for f in "" -f; do
+	launch seized $f
+	kill -STOP "$victim"
+	kill -CONT "$tool"
+	poll 10 left_stopped
+	is "a command is stopped while it starts${f:+, $f}: it stays so" "$? $(grep -c . "$dir/out")" "0 0"
+	before=$(ticks)
+	kill -CONT "$victim"
+	poll 10 moves && ok "and goes on with SIGCONT${f:+, $f}" || not_ok "and goes on with SIGCONT${f:+, $f}"
+	kill -TERM "$victim"
+	wait "$tool"
+done
+launch seized
+kill -TRAP "$victim"
+kill -CONT "$tool"
+wait "$tool"
+like "a command is sent a SIGTRAP while it starts: it dies of that" "$? $(tail -n 1 "$dir/talk")" \
+	'^126 dprobes: .*busy cannot be executed: a signal has ended it$'
+# The terminal's size changes before all its libraries are in place.
+launch "libraries to come"
+kill -WINCH "$victim"
+kill -CONT "$tool"
+poll 10 listed
+is "a command gets a signal while it is stepped: it is probed" "$?" 0
+kill -TERM "$victim"
+wait "$tool"
+is "and runs to its end" "$? $(tail -n 1 "$dir/out" | cut -d' ' -f1)" "0 right"
+
+# Its memory comes to an end just before its own.
+start "$VICTIMS/blocked" mask 0
+DPROBES_FAIL="leave: memory for masks" build/tests/dprobes-kill-points stat -q -o /dev/null --duration 20ms work -p "$victim" 2>"$dir/talk"
+like "no memory to give signal masks back: the tool says so" "$? $(tail -n 1 "$dir/talk")" \
+	"^1 dprobes: there is no memory to give process $victim its signal masks back; the agent stays there, inert;"
+out=$("$DPROBES" detach -p "$victim" 2>&1)
+is "the next dprobes takes the agent out" "$? $out" "0 dprobes: what was left in process $victim has been taken out"
+kill -TERM "$victim"
+wait "$victim"
+is "the program had its masks all the time" "$? $(tail -n 1 "$dir/out")" "0 right: mask"
 plan

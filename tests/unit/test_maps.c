@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,11 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "engine/layout/arena.h"
+#include "proc/attach/attach.h"
+#include "proc/attach_other.h"
+#include "proc/proc.h"
+#include "proc/ptrace/process.h"
 #include "sym/sym.h"
 
 static void own_maps_are_ascending(void **state)
@@ -186,6 +192,7 @@ static void no_such_process(void **state)
 
 static void a_zombie_is_no_process(void **state)
 {
+	struct dp_process *proc = dp_process_new();
 	pid_t pid = fork();
 	struct dp_maps maps;
 	siginfo_t si;
@@ -194,6 +201,9 @@ static void a_zombie_is_no_process(void **state)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, pid, &si, WEXITED | WNOWAIT), 0);
 	assert_int_equal(dp_maps_read(pid, &maps), -ESRCH);
+	proc->pid = pid;
+	assert_int_equal(dp_check_process(proc, NULL), -ESRCH);
+	dp_process_close(proc);
 	waitpid(pid, NULL, 0);
 }
 
@@ -272,6 +282,24 @@ static void tells_files_apart(void **state)
 	assert_false(dp_map_is_file(&library, &st));
 }
 
+/* Where text is to be patched there is no mapping any more. */
+static void gone_text_is_not_noted(void **state)
+{
+	struct dp_arena_control *c = calloc(1, sizeof(*c));
+	size_t before = 0;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		c->revertible = 1;
+		dp_patched_add(c, getpid(), 4096);
+		assert_int_equal(c->revertible, 0);
+		if (!i)
+			before = mallinfo2().uordblks;
+	}
+	assert_int_equal(mallinfo2().uordblks, before);
+	free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +314,7 @@ int main(void)
 		cmocka_unit_test(tells_mappings_apart),
 		cmocka_unit_test(finds_the_same_place),
 		cmocka_unit_test(tells_files_apart),
+		cmocka_unit_test(gone_text_is_not_noted),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
