@@ -18,8 +18,9 @@
  *     rsp ──► address of pops and a ret (gadget.c)
  *             the registers that a call changes, and the thread's pc
  *
- * Signals are blocked only when one comes. One gap remains: if the tool dies just before a
- * call begins, the filter is in force again for that call.
+ * Signals are blocked only when one comes, until that call has returned. Two gaps remain. If
+ * the tool dies just before a call begins, the filter is in force again for that call. If the
+ * tool dies in a call that a signal has come to, the signals stay blocked.
  *
  * Where the thread's selector forbids calls (dispatch.c), the tool makes it permit them from
  * before the first call until after the last. Either return then ends in code that makes no
@@ -573,12 +574,19 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 /* A signal is about to be delivered. Block all, so that the signal stays pending. */
 static void put_off_signals(struct dp_remote *rem)
 {
-	u64 all = ~0ull;
+	u64 all = blocked_meanwhile(rem->proc);
 
 	if (rem->masked)
 		return;
 	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
 	rem->masked = true;
+}
+
+static void unblock_signals(struct dp_remote *rem)
+{
+	if (rem->masked)
+		ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &rem->mask);
+	rem->masked = false;
 }
 
 /* Has the kernel dispatched the remote call instead of making it? The SIGSYS is dropped. */
@@ -643,6 +651,7 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 		return -ESRCH;
 	}
 	if (rem->plain) {
+		unblock_signals(rem);
 		dp_kill_point("remote: returned");
 		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
 	}
@@ -662,8 +671,7 @@ u64 dp_remote_scratch(const struct dp_remote *rem)
 void dp_remote_end(struct dp_remote *rem)
 {
 	if (!rem->dead) {
-		if (rem->masked)
-			ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &rem->mask);
+		unblock_signals(rem);
 		dp_kill_point("remote: mask");
 		forbid_calls(rem);
 		put_back(rem);
