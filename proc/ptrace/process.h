@@ -181,9 +181,15 @@ const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc);
 pid_t dp_tool_of(const struct dp_process *proc);
 /** dp_has_fsgsbase() - may instructions read the thread pointer (rdfsbase)? */
 bool dp_has_fsgsbase(void);
+/** dp_process_filters() - how many seccomp filters thread @tid has; 0: the thread that has most */
+u32 dp_process_filters(const struct dp_process *proc, pid_t tid);
 /** dp_process_filters_came() - has a thread more seccomp filters than the tool has read?
  *  @tid: the thread; 0: any */
-bool dp_process_filters_came(const struct dp_process *proc, pid_t tid);
+static inline bool dp_process_filters_came(const struct dp_process *proc,
+					   pid_t tid)
+{
+	return dp_process_filters(proc, tid) > proc->nr_filters;
+}
 
 /* memory: the target's memory, through a descriptor that outlives an exec. */
 
