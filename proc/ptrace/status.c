@@ -147,6 +147,8 @@ int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n)
 			if (!bigger) {
 				closedir(dir);
 				free(*tids);
+				*tids = NULL;
+				*n = 0;
 				return -ENOMEM;
 			}
 			*tids = bigger;

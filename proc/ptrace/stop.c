@@ -333,8 +333,6 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 	if (proc->held)
 		return 0;
 	err = dp_tasks_list(proc->pid, &tids, &n);
-	if (err)
-		return no_stop(proc, err, diag);
 	for (i = 0; i < n && !err; i++)
 		if (!dp_stop_held(proc, tids[i]) &&
 		    wanted(proc->pid, tids[i], true) &&
