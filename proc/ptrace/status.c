@@ -202,12 +202,17 @@ bool dp_status_kernel(pid_t pid)
 	       flags & PF_KTHREAD;
 }
 
-/* The status of a process that its parent has not waited for. */
+/* The status of a process that its parent has not waited for. The kernel shows 0 to a tool that
+ * may not read the process's links either. */
 static bool zombie_status(pid_t pid, int *status)
 {
-	char text[1024];
-	const char *fields = dp_stat_read(pid, text, sizeof(text));
+	char text[1024], path[64], link;
+	const char *fields;
 
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	if (readlink(path, &link, 1) < 0)
+		return false;
+	fields = dp_stat_read(pid, text, sizeof(text));
 	/* exit_code is the last field */
 	return fields && *fields == 'Z' &&
 	       sscanf(strrchr(fields, ' '), "%d", status) == 1;
