@@ -32,7 +32,11 @@ pid_t dp_process_pid(const struct dp_process *proc)
 
 u32 dp_process_inside(const struct dp_process *proc)
 {
-	return proc->ns_pid;
+	struct dp_status st;
+
+	if (proc->ns_pid)
+		return proc->ns_pid;
+	return dp_status_read(proc->pid, proc->pid, &st) ? 0 : st.ns_pid;
 }
 
 int dp_process_mem(const struct dp_process *proc)

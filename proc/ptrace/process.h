@@ -216,6 +216,7 @@ static inline bool dp_path_is_ours(const char *path)
 /** struct dp_status - the fields of /proc/PID/status that the tool uses */
 struct dp_status {
 	char state;
+	pid_t group; /* the thread's process */
 	u32 tracer, ns_pid, seccomp, filters;
 	u64 pending, shared_pending, blocked, ignored, caught;
 	bool shadow_stack, no_new_privs;

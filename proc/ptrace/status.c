@@ -40,6 +40,8 @@ static void read_field(struct dp_status *st, const char *key, const char *value)
 {
 	if (is(key, "State"))
 		st->state = value[strspn(value, " \t")];
+	else if (is(key, "Tgid"))
+		st->group = atoi(value);
 	else if (is(key, "TracerPid"))
 		st->tracer = (u32)atoi(value);
 	else if (is(key, "NSpid"))

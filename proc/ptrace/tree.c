@@ -26,7 +26,6 @@
 #include <linux/kcmp.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -163,19 +162,9 @@ bool dp_tree_any(const struct dp_tree *f)
 
 static pid_t group_of(pid_t tid)
 {
-	char path[64], line[256];
-	int pid = 0;
-	FILE *file;
+	struct dp_status st;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (!pid && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %d", &pid) == 1)
-			break;
-	fclose(file);
-	return pid;
+	return dp_status_read(tid, tid, &st) ? 0 : st.group;
 }
 
 static bool is_group_stop(int status)
