@@ -474,6 +474,16 @@ static int outcome(struct dp_process_tree *h, int *died_of)
 	return h->main_ended ? dp_watch_status(h->status, died_of) : 0;
 }
 
+static void tell_end(const struct dp_process_tree *h)
+{
+	dp_output_print(stderr, "process %d", h->main);
+	if (WIFSIGNALED(h->status))
+		dp_report_signal(WTERMSIG(h->status));
+	else
+		dp_output_print(stderr, " exited with status %d",
+				WEXITSTATUS(h->status));
+}
+
 static void tell_ending(const struct dp_process_tree *h)
 {
 	static const char *const words[] = {
@@ -486,12 +496,8 @@ static void tell_ending(const struct dp_process_tree *h)
 		dp_output_print(stderr, "%s", words[h->ending]);
 	else if (!h->main_ended)
 		fputs("all have ended", stderr);
-	else if (WIFSIGNALED(h->status))
-		dp_output_print(stderr, "process %d was killed by SIG%s",
-				h->main, sigabbrev_np(WTERMSIG(h->status)));
 	else
-		dp_output_print(stderr, "process %d exited with status %d",
-				h->main, WEXITSTATUS(h->status));
+		tell_end(h);
 }
 
 static void report(const struct dp_process_tree *h)

@@ -189,6 +189,8 @@ run stat tick -- "$calls" 10 9
 like "a command killed by SIGKILL" "$status $err" '^137 .*10 hits.* was killed by SIGKILL'
 run stat tick -- "$calls" 10 36
 like "a command killed by a real-time signal" "$status $err" '^164 .*killed by (signal 36|SIGRT)'
+run stat -f tick -- "$calls" 10 36
+like "and with its children" "$status $err" '^164 .*; process [0-9]+ was killed by (signal 36|SIGRT)'
 run stat libc.so.6:setenv -- /bin/sh -c 'exec /bin/true'
 like "exec" "$status $err" '^0 dprobes: .*; exec of /.*true ended the probes'
 run stat libc.so.6:setenv -- /bin/sh -c 'exec /bin/false'
