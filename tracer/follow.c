@@ -45,21 +45,26 @@ struct dp_process_tree {
 	int err;
 };
 
-static int add(struct dp_process_tree *h, struct dp_session *s)
+static bool has_room(struct dp_process_tree *h)
 {
 	size_t want = h->cap ? 2 * h->cap : 16;
 	struct dp_session **bigger;
 
-	if (h->n == h->cap) {
-		bigger = realloc(h->v, want * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		h->v = bigger;
-		h->cap = want;
-	}
+	if (h->n < h->cap)
+		return true;
+	bigger = realloc(h->v, want * sizeof(*bigger));
+	if (!bigger)
+		return false;
+	h->v = bigger;
+	h->cap = want;
+	return true;
+}
+
+/* There is room: another() has made it. */
+static void add(struct dp_process_tree *h, struct dp_session *s)
+{
 	h->v[h->n++] = s;
 	s->tree = h;
-	return 0;
 }
 
 static struct dp_session *session_of(const struct dp_process_tree *h,
@@ -161,10 +166,12 @@ static void say_none(struct dp_process_tree *h, pid_t pid)
 	say(h, pid, &diag);
 }
 
-/* Return: NULL: no memory. */
-static struct dp_session *another(const struct dp_session *like)
+/* A session, and room for it: once its process has probes, it has to be added.
+ * Return: NULL: no memory. */
+static struct dp_session *another(struct dp_process_tree *h,
+				  const struct dp_session *like)
 {
-	struct dp_session *s = malloc(sizeof(*s));
+	struct dp_session *s = has_room(h) ? malloc(sizeof(*s)) : NULL;
 
 	if (!s)
 		return NULL;
@@ -201,7 +208,7 @@ static int open_again(struct dp_process_tree *h, struct dp_session *s,
 
 static struct dp_session *fresh(struct dp_process_tree *h)
 {
-	struct dp_session *s = another(h->first);
+	struct dp_session *s = another(h, h->first);
 
 	if (!s)
 		return NULL;
@@ -236,7 +243,7 @@ static void begin_afresh(struct dp_process_tree *h, struct dp_session *s,
 /* A session that shares its parent's points, or has a copy if more may be added. */
 static struct dp_session *child_of(struct dp_session *parent)
 {
-	struct dp_session *s = another(parent);
+	struct dp_session *s = another(parent->tree, parent);
 
 	if (!s)
 		return NULL;
@@ -531,7 +538,7 @@ static void tell_missing(const struct dp_session *s)
 /* Move what the first session has found and armed to a session in the tree. */
 static int hand_over(struct dp_process_tree *h)
 {
-	struct dp_session *s = h->first, *own = another(s);
+	struct dp_session *s = h->first, *own = another(h, s);
 
 	if (!own)
 		return -ENOMEM;
@@ -540,7 +547,8 @@ static int hand_over(struct dp_process_tree *h)
 	s->source = NULL;
 	s->records = NULL;
 	s->points = (struct dp_points){ 0 };
-	return add(h, own);
+	add(h, own);
+	return 0;
 }
 
 static int begin(struct dp_process_tree *h, struct dp_diag *diag)
