@@ -181,6 +181,15 @@ is "through a link, as it is, and by its name" "$(awk 'NR > 1 { print $1 }' "$di
 run stat ./calls:tick -- "$calls" 10
 like "a path that leads nowhere from here" "$status $err" '^2 dprobes: no module "./calls" in process'
 
+# Whatever of them is closed, the tool takes nothing else for it, least of all the target's memory; and its command has it closed.
+open_ones='for n in 0 1 2; do [ ! -e /proc/$$/fd/$n ] || printf %s $n >&9; done'
+for closed in '1>&-' '2>&-' '1>&- 2>&-' '0<&- 1>&-' '0<&- 2>&-' '0<&- 1>&- 2>&-'; do
+	eval '{ timeout -k 1 20 "$DPROBES" stat libc.so.6:malloc -- sh -c "$open_ones" 9>"$dir/open" '"$closed"'; }' >/dev/null 2>"$dir/stderr"
+	got=$?
+	[[ $closed == *1* ]] && want=1 || want=0
+	is "closed: $closed" "$got $(cat "$dir/open")" "$want $(echo 012 | tr -d "$(echo "$closed" | tr -cd 012)")"
+done
+
 # What ended it
 ( ulimit -c 0; "$DPROBES" stat tick -- "$calls" 10 11 ) >"$dir/stdout" 2>"$dir/stderr"
 is "a command killed by SIGSEGV: the tool dies the same way" $? $((128 + 11))
