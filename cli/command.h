@@ -52,6 +52,9 @@ extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
 int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 		     struct dp_tracer_options *opt, bool *done);
 
+/** dp_option_pid() - read a process id. Return: 0, or DP_EXIT_USAGE with words on stderr. */
+int dp_option_pid(const char *text, pid_t *pid);
+
 /** dp_complain() - print a diagnostic with its caret. Return: exit status. */
 int dp_complain(int err, const char *bad_spec, const struct dp_diag *diag);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SECONDS_MAX 1e9 /* in nanoseconds it has to fit into 64 bits */
+
 /* The letters of struct dp_command's options. */
 enum { OPT_JSON = 'J', OPT_DURATION = 'D', OPT_PENDING = 'P' };
 
@@ -26,7 +28,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int parse_pid(const char *text, pid_t *pid)
+int dp_option_pid(const char *text, pid_t *pid)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
@@ -52,7 +54,8 @@ static int parse_duration(const char *text, double *seconds)
 	size_t i;
 
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (end != text && value > 0 && value < 1e9 &&
+		if (end != text && value > 0 &&
+		    value * units[i].seconds < SECONDS_MAX &&
 		    !strcmp(end, units[i].unit)) {
 			*seconds = value * units[i].seconds;
 			return 0;
@@ -115,7 +118,7 @@ static int take(const struct dp_command *cmd, int c,
 		if (opt->pid)
 			return dp_usage_error(
 				"several processes (-p twice) are not there yet");
-		return parse_pid(optarg, &opt->pid);
+		return dp_option_pid(optarg, &opt->pid);
 	case 'o':
 		if (opt->out != stdout)
 			return dp_usage_error("-o is given twice");
