@@ -109,16 +109,14 @@ int dp_getvars(int argc, char **argv)
 			return DP_EXIT_OK;
 		}
 		if (c == ':' || c == '?')
-			return dp_usage_error("--getvars: %s %s",
-					      argv[optind - 1],
-					      c == ':' ? "needs a value" :
-							 "is no option of it");
+			return dp_option_bad("--getvars", options, c,
+					     argv[optind - 1]);
 		err = take(c, &opt, &all);
 		if (err)
 			return err;
 	}
 	if (optind < argc)
-		return dp_usage_error("--getvars: what is \"%s\"?",
+		return dp_usage_error("--getvars takes no name (\"%s\")",
 				      argv[optind]);
 	if (all == (opt.name != NULL))
 		return dp_usage_error("--getvars needs --all or --name NAME");

@@ -80,6 +80,12 @@ usage "no verb" "verb"
 usage "unknown verb" 'no verb "stats"' stats
 usage "unknown option" 'no option --frob' stat --frob f -- true
 usage "unknown short option" 'no option -z' stat -z f -- true
+usage "unknown short option behind a long one" 'no option -z' stat --json -zq f -- true
+usage "unknown short option of --getvars" 'no option -z' --getvars -za
+usage "an empty name for the output" '-o needs the name' stat -o '' f -- true
+usage "an empty command" 'no command after --' stat f -- ''
+usage "an alias for nothing" '"x=" is no alias' insmod -a x= m.so -- true
+usage "an alias of nothing" '"=x" is no alias' insmod -a =x m.so -- true
 usage "option without its value" '-p needs a value' stat f -p
 usage "option with a value too many" '--json takes no value' stat --json=1 f -- true
 usage "no SPEC" 'needs a SPEC' stat -- true
