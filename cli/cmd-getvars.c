@@ -124,5 +124,8 @@ int dp_getvars(int argc, char **argv)
 		return dp_usage_error("--getvars --reset does not use --json");
 	dp_diag_clear(&diag);
 	err = dp_tracer_vars(&opt, &diag);
+	if (err > 0)
+		fputs("dprobes: no running probe program has such variables; dprobes run starts one\n",
+		      stderr);
 	return err < 0 ? dp_complain(err, NULL, &diag) : err;
 }

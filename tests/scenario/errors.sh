@@ -155,6 +155,7 @@ refuses "a program that is too large" 1 'cannot read .*/large.dp: File too large
 refuses "getvars with a bad index" 2 'is no index' '' -g -a --index=x
 refuses "getvars with an index that is too large" 2 '"0-4294967296" is no index' '' -g -a --index=0-4294967296
 refuses "getvars of a process id that is too large" 2 '"4294967297" is not a process id' '' -g -a -p 4294967297
+refuses "getvars of what no program has" 1 'no running probe program has such variables' '' -g --name nosuch --local
 refuses "getvars of a process that is not probed" 1 'is not probed' '' -g -a -p $$
 
 # Processes
