@@ -37,31 +37,31 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int take_index(const char *text, struct dp_tracer_vars_options *opt)
+/* Return: what follows the number; NULL: there is none. */
+static const char *take_number(const char *text, u32 *number)
 {
+	unsigned long value;
 	char *end;
 
+	if (*text < '0' || *text > '9')
+		return NULL;
+	value = strtoul(text, &end, 0);
+	*number = (u32)value;
+	return value == *number ? end : NULL;
+}
+
+static int take_index(const char *text, struct dp_tracer_vars_options *opt)
+{
 	/* The original DProbes takes "-i=2". */
-	text += *text == '=';
-	opt->first = opt->last = (u32)strtoul(text, &end, 0);
-	if (end != text && *end == '-') {
-		text = end + 1;
-		opt->last = (u32)strtoul(text, &end, 0);
-	}
-	if (end == text || *end || opt->last < opt->first)
+	const char *end = take_number(text + (*text == '='), &opt->first);
+
+	opt->last = opt->first;
+	if (end && *end == '-')
+		end = take_number(end + 1, &opt->last);
+	if (!end || *end || opt->last < opt->first)
 		return dp_usage_error(
 			"\"%s\" is no index: a number, or two with a '-'",
 			text);
-	return 0;
-}
-
-static int take_pid(const char *text, struct dp_tracer_vars_options *opt)
-{
-	char *end;
-
-	opt->pid = (pid_t)strtol(text, &end, 10);
-	if (end == text || *end || opt->pid <= 0)
-		return dp_usage_error("\"%s\" is not a process id", text);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ static int take(int c, struct dp_tracer_vars_options *opt, bool *all)
 		opt->name = optarg;
 		return 0;
 	case 'p':
-		return take_pid(optarg, opt);
+		return dp_option_pid(optarg, &opt->pid);
 	case 'i':
 		return take_index(optarg, opt);
 	case OPT_LOCAL:
@@ -109,16 +109,14 @@ int dp_getvars(int argc, char **argv)
 			return DP_EXIT_OK;
 		}
 		if (c == ':' || c == '?')
-			return dp_usage_error("--getvars: %s %s",
-					      argv[optind - 1],
-					      c == ':' ? "needs a value" :
-							 "is no option of it");
+			return dp_option_bad("--getvars", options, c,
+					     argv[optind - 1]);
 		err = take(c, &opt, &all);
 		if (err)
 			return err;
 	}
 	if (optind < argc)
-		return dp_usage_error("--getvars: what is \"%s\"?",
+		return dp_usage_error("--getvars takes no name (\"%s\")",
 				      argv[optind]);
 	if (all == (opt.name != NULL))
 		return dp_usage_error("--getvars needs --all or --name NAME");
@@ -126,5 +124,8 @@ int dp_getvars(int argc, char **argv)
 		return dp_usage_error("--getvars --reset does not use --json");
 	dp_diag_clear(&diag);
 	err = dp_tracer_vars(&opt, &diag);
+	if (err > 0)
+		fputs("dprobes: no running probe program has such variables; dprobes run starts one\n",
+		      stderr);
 	return err < 0 ? dp_complain(err, NULL, &diag) : err;
 }

@@ -52,6 +52,19 @@ extern const struct dp_command dp_cmd_stat, dp_cmd_trace, dp_cmd_run,
 int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 		     struct dp_tracer_options *opt, bool *done);
 
+/** dp_option_pid() - read a process id. Return: 0, or DP_EXIT_USAGE with words on stderr. */
+int dp_option_pid(const char *text, pid_t *pid);
+
+struct option;
+/**
+ * dp_option_bad() - say what is wrong with an option
+ * @verb: whose it is; @options: its long options
+ * @c: what getopt_long(3) returned, '?' or ':'; @word: the argument at which it has stopped
+ * Return: DP_EXIT_USAGE.
+ */
+int dp_option_bad(const char *verb, const struct option *options, int c,
+		  const char *word);
+
 /** dp_complain() - print a diagnostic with its caret. Return: exit status. */
 int dp_complain(int err, const char *bad_spec, const struct dp_diag *diag);
 

@@ -3,9 +3,11 @@
 #include "cli/command.h"
 #include "tracer/output.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEAP_STEP (1 << 20)
 #define HEAP_KEPT (64 << 20)
@@ -73,6 +75,20 @@ static void outlive_readers(void)
 		sigaction(SIGPIPE, &sa, NULL);
 }
 
+/* If standard output is closed, the next file that the tool opens is in its place: the memory
+ * of the target, say, to which a report would be written. What stands there from now on
+ * cannot be written to either, and the command does not inherit it. */
+static void keep_outputs_closed(void)
+{
+	int fd;
+
+	do
+		fd = open("/", O_PATH | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct dp_tracer_options opt = { 0 };
@@ -80,6 +96,7 @@ int main(int argc, char **argv)
 	bool done = false;
 	int err;
 
+	keep_outputs_closed();
 	outlive_readers();
 	/* The tool ends soon: malloc() gives no page back before. */
 	mallopt(M_TOP_PAD, HEAP_STEP);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SECONDS_MAX 1e9 /* in nanoseconds it has to fit into 64 bits */
+
 /* The letters of struct dp_command's options. */
 enum { OPT_JSON = 'J', OPT_DURATION = 'D', OPT_PENDING = 'P' };
 
@@ -26,7 +28,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int parse_pid(const char *text, pid_t *pid)
+int dp_option_pid(const char *text, pid_t *pid)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
@@ -52,7 +54,8 @@ static int parse_duration(const char *text, double *seconds)
 	size_t i;
 
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (end != text && value > 0 && value < 1e9 &&
+		if (end != text && value > 0 &&
+		    value * units[i].seconds < SECONDS_MAX &&
 		    !strcmp(end, units[i].unit)) {
 			*seconds = value * units[i].seconds;
 			return 0;
@@ -64,6 +67,8 @@ static int parse_duration(const char *text, double *seconds)
 
 static int open_output(const char *path, struct dp_tracer_options *opt)
 {
+	if (!*path)
+		return dp_usage_error("-o needs the name of a file");
 	opt->out = fopen(path, "we");
 	if (opt->out) {
 		setvbuf(opt->out, NULL, _IOFBF, DP_OUTPUT_BUFFER);
@@ -76,9 +81,9 @@ static int open_output(const char *path, struct dp_tracer_options *opt)
 
 static int add_alias(const char *alias, struct dp_tracer_options *opt)
 {
-	const char **more;
+	const char **more, *equals = strchr(alias, '=');
 
-	if (!strchr(alias, '='))
+	if (!equals || equals == alias || !equals[1])
 		return dp_usage_error("\"%s\" is no alias: NAME=FUNCTION",
 				      alias);
 	more = realloc(opt->aliases, (opt->nr_aliases + 1) * sizeof(*more));
@@ -115,7 +120,7 @@ static int take(const struct dp_command *cmd, int c,
 		if (opt->pid)
 			return dp_usage_error(
 				"several processes (-p twice) are not there yet");
-		return parse_pid(optarg, &opt->pid);
+		return dp_option_pid(optarg, &opt->pid);
 	case 'o':
 		if (opt->out != stdout)
 			return dp_usage_error("-o is given twice");
@@ -155,20 +160,32 @@ static int take(const struct dp_command *cmd, int c,
 	}
 }
 
-/* @word: the argument at which getopt has stopped */
-static int bad_option(const struct dp_command *cmd, int c, const char *word)
+/* Is it @word, a long option, that getopt complains of? Not if a letter of the next one. */
+static bool is_long(const struct option *o, const char *word)
+{
+	size_t len = strcspn(word, "=");
+
+	if (strncmp(word, "--", 2) || !optopt)
+		return !optopt;
+	while (o->name && o->val != optopt)
+		o++;
+	return o->name && !strncmp(o->name, word + 2, len - 2);
+}
+
+int dp_option_bad(const char *verb, const struct option *options, int c,
+		  const char *word)
 {
 	char brief[] = { '-', (char)optopt, '\0' };
-	bool is_long = !strncmp(word, "--", 2);
+	bool full = is_long(options, word);
 
 	if (c == ':')
-		return dp_usage_error("%s: %s needs a value", cmd->name,
-				      is_long ? word : brief);
-	if (is_long && optopt)
-		return dp_usage_error("%s: %.*s takes no value", cmd->name,
+		return dp_usage_error("%s: %s needs a value", verb,
+				      full ? word : brief);
+	if (full && optopt)
+		return dp_usage_error("%s: %.*s takes no value", verb,
 				      (int)strcspn(word, "="), word);
-	return dp_usage_error("%s: there is no option %s", cmd->name,
-			      is_long ? word : brief);
+	return dp_usage_error("%s: there is no option %s", verb,
+			      full ? word : brief);
 }
 
 int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
@@ -185,7 +202,7 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 		if (!strchr(cmd->options, *DP_TAKES_COMMAND))
 			return dp_usage_error("%s does not use -- CMD",
 					      cmd->name);
-		if (!*opt->argv)
+		if (!*opt->argv || !**opt->argv)
 			return dp_usage_error("there is no command after --");
 	}
 	opt->out = stdout;
@@ -196,7 +213,8 @@ int dp_options_parse(const struct dp_command *cmd, int argc, char **argv,
 		if (c == 1)
 			argv[nr++] = optarg;
 		else if (c == '?' || c == ':')
-			return bad_option(cmd, c, argv[optind - 1]);
+			return dp_option_bad(cmd->name, long_options, c,
+					     argv[optind - 1]);
 		else if (!is_used(cmd, c))
 			return not_used(cmd, c);
 		else if ((err = take(cmd, c, opt, done)) || *done)

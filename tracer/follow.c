@@ -45,21 +45,26 @@ struct dp_process_tree {
 	int err;
 };
 
-static int add(struct dp_process_tree *h, struct dp_session *s)
+static bool has_room(struct dp_process_tree *h)
 {
 	size_t want = h->cap ? 2 * h->cap : 16;
 	struct dp_session **bigger;
 
-	if (h->n == h->cap) {
-		bigger = realloc(h->v, want * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		h->v = bigger;
-		h->cap = want;
-	}
+	if (h->n < h->cap)
+		return true;
+	bigger = realloc(h->v, want * sizeof(*bigger));
+	if (!bigger)
+		return false;
+	h->v = bigger;
+	h->cap = want;
+	return true;
+}
+
+/* There is room: another() has made it. */
+static void add(struct dp_process_tree *h, struct dp_session *s)
+{
 	h->v[h->n++] = s;
 	s->tree = h;
-	return 0;
 }
 
 static struct dp_session *session_of(const struct dp_process_tree *h,
@@ -161,10 +166,12 @@ static void say_none(struct dp_process_tree *h, pid_t pid)
 	say(h, pid, &diag);
 }
 
-/* Return: NULL: no memory. */
-static struct dp_session *another(const struct dp_session *like)
+/* A session, and room for it: once its process has probes, it has to be added.
+ * Return: NULL: no memory. */
+static struct dp_session *another(struct dp_process_tree *h,
+				  const struct dp_session *like)
 {
-	struct dp_session *s = malloc(sizeof(*s));
+	struct dp_session *s = has_room(h) ? malloc(sizeof(*s)) : NULL;
 
 	if (!s)
 		return NULL;
@@ -201,7 +208,7 @@ static int open_again(struct dp_process_tree *h, struct dp_session *s,
 
 static struct dp_session *fresh(struct dp_process_tree *h)
 {
-	struct dp_session *s = another(h->first);
+	struct dp_session *s = another(h, h->first);
 
 	if (!s)
 		return NULL;
@@ -236,7 +243,7 @@ static void begin_afresh(struct dp_process_tree *h, struct dp_session *s,
 /* A session that shares its parent's points, or has a copy if more may be added. */
 static struct dp_session *child_of(struct dp_session *parent)
 {
-	struct dp_session *s = another(parent);
+	struct dp_session *s = another(parent->tree, parent);
 
 	if (!s)
 		return NULL;
@@ -474,6 +481,16 @@ static int outcome(struct dp_process_tree *h, int *died_of)
 	return h->main_ended ? dp_watch_status(h->status, died_of) : 0;
 }
 
+static void tell_end(const struct dp_process_tree *h)
+{
+	dp_output_print(stderr, "process %d", h->main);
+	if (WIFSIGNALED(h->status))
+		dp_report_signal(WTERMSIG(h->status));
+	else
+		dp_output_print(stderr, " exited with status %d",
+				WEXITSTATUS(h->status));
+}
+
 static void tell_ending(const struct dp_process_tree *h)
 {
 	static const char *const words[] = {
@@ -486,12 +503,8 @@ static void tell_ending(const struct dp_process_tree *h)
 		dp_output_print(stderr, "%s", words[h->ending]);
 	else if (!h->main_ended)
 		fputs("all have ended", stderr);
-	else if (WIFSIGNALED(h->status))
-		dp_output_print(stderr, "process %d was killed by SIG%s",
-				h->main, sigabbrev_np(WTERMSIG(h->status)));
 	else
-		dp_output_print(stderr, "process %d exited with status %d",
-				h->main, WEXITSTATUS(h->status));
+		tell_end(h);
 }
 
 static void report(const struct dp_process_tree *h)
@@ -525,7 +538,7 @@ static void tell_missing(const struct dp_session *s)
 /* Move what the first session has found and armed to a session in the tree. */
 static int hand_over(struct dp_process_tree *h)
 {
-	struct dp_session *s = h->first, *own = another(s);
+	struct dp_session *s = h->first, *own = another(h, s);
 
 	if (!own)
 		return -ENOMEM;
@@ -534,7 +547,8 @@ static int hand_over(struct dp_process_tree *h)
 	s->source = NULL;
 	s->records = NULL;
 	s->points = (struct dp_points){ 0 };
-	return add(h, own);
+	add(h, own);
+	return 0;
 }
 
 static int begin(struct dp_process_tree *h, struct dp_diag *diag)

@@ -153,20 +153,42 @@ static void print_point(const struct dp_session *s, size_t i, bool planned)
 		dp_output_print(opt->out, "%s\n", r.name);
 }
 
+/* A glob none of whose matches can be probed is no error here. */
+static bool all_refused(const struct dp_session *s)
+{
+	size_t i = 0;
+
+	while (i < s->points.n && s->points.v[i].refused)
+		i++;
+	return i == s->points.n;
+}
+
+/* Plan the probes, for their modes. Return: 0, with @planned: they are planned; a negative
+ * errno, and then a launched command is killed. */
+static int plan(struct dp_session *s, bool *planned, struct dp_diag *diag)
+{
+	int err = dp_session_add_probes(s, diag);
+
+	*planned = !err;
+	if (!err || all_refused(s))
+		return 0;
+	s->ops->kill(s->source);
+	return err;
+}
+
 int dp_tracer_list(const struct dp_tracer_options *opt, const char **bad_spec,
 		   struct dp_diag *diag)
 {
 	static const struct dp_session_kind kind = { .arguments = true };
 	struct dp_session s;
 	size_t i, probeable = 0;
-	bool planned;
+	bool planned = false;
 	int err = dp_session_parse(&s, opt, &kind, bad_spec, diag);
 
 	if (!err)
 		err = dp_session_open(&s, bad_spec, diag);
-	/* A glob none of whose matches can be probed is no error here. */
-	planned = !err && (opt->verbose || opt->json) &&
-		  !dp_session_add_probes(&s, NULL);
+	if (!err && (opt->verbose || opt->json))
+		err = plan(&s, &planned, diag);
 	for (i = 0; i < s.points.n && !err; i++) {
 		probeable += !s.points.v[i].refused;
 		print_point(&s, i, planned);

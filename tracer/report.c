@@ -180,19 +180,23 @@ static void tell_trap_death(const struct dp_session *s, int status)
 		dp_output_print(stderr, " and %zu more", probes - named);
 }
 
-static void tell_signal(const struct dp_session *s, int sig)
+void dp_report_signal(int sig)
 {
 	const char *name = sigabbrev_np(sig);
 
 	if (name)
-		dp_output_print(
-			stderr, "%s was killed by SIG%s%s", program(s), name,
-			sig == SIGSYS ?
-				": a seccomp filter forbids a call; if it forbids what probes need and came after them, attach again once it is there" :
-				"");
+		dp_output_print(stderr, " was killed by SIG%s", name);
 	else
-		dp_output_print(stderr, "%s was killed by signal %d",
-				program(s), sig);
+		dp_output_print(stderr, " was killed by signal %d", sig);
+}
+
+static void tell_signal(const struct dp_session *s, int sig)
+{
+	dp_output_print(stderr, "%s", program(s));
+	dp_report_signal(sig);
+	if (sig == SIGSYS)
+		fputs(": a seccomp filter forbids a call; if it forbids what probes need and came after them, attach again once it is there",
+		      stderr);
 }
 
 static void tell_exit(const struct dp_session *s)

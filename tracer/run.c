@@ -32,32 +32,39 @@ struct run {
 	char **bad_line;
 };
 
+/* Return: 0; an errno, above 0: not all of the file was read. */
+static int read_all(FILE *f, char **text, size_t *len)
+{
+	size_t cap = 65536;
+	char *bigger;
+
+	do {
+		if (cap == FILE_MAX)
+			return EFBIG;
+		bigger = realloc(*text, cap *= 2);
+		if (!bigger)
+			return ENOMEM;
+		*text = bigger;
+		*len += fread(*text + *len, 1, cap - *len, f);
+	} while (*len == cap);
+	return ferror(f) ? errno : 0;
+}
+
 static int read_file(const char *path, char **text, size_t *len,
 		     struct dp_diag *diag)
 {
 	FILE *f = fopen(path, "re");
-	size_t cap = 65536;
+	int err = f ? 0 : errno;
 
 	*text = NULL;
 	*len = 0;
-	if (!f)
-		return dp_diag_set(diag, -EIO, "cannot read %s: %s", path,
-				   strerror(errno));
-	do {
-		char *bigger = realloc(*text, cap *= 2);
-
-		if (!bigger)
-			break;
-		*text = bigger;
-		*len += fread(*text + *len, 1, cap - *len, f);
-	} while (*len == cap && cap < FILE_MAX);
-	if (ferror(f) || !*text) {
+	if (!err)
+		err = read_all(f, text, len);
+	if (f)
 		fclose(f);
-		return dp_diag_set(diag, -EIO, "cannot read %s: %s", path,
-				   strerror(errno));
-	}
-	fclose(f);
-	return 0;
+	return err ? dp_diag_set(diag, -EIO, "cannot read %s: %s", path,
+				 strerror(err)) :
+		     0;
 }
 
 static int assemble(struct run *run, const char *path, struct file *file,

@@ -57,7 +57,7 @@ int dp_session_parse(struct dp_session *s, const struct dp_tracer_options *opt,
 		}
 		if (!err)
 			err = check_expressions(s, &s->specs[i], diag);
-		if (err)
+		if (err && err != -ENOMEM)
 			*bad_spec = opt->specs[i];
 	}
 	return err;
@@ -117,7 +117,7 @@ int dp_session_resolve(struct dp_session *s, const char **bad_spec,
 		if (err == -ENOENT &&
 		    (dp_pending_take(s, i, diag) || s->opt->children))
 			err = 0;
-		if (err)
+		if (err && err != -ENOMEM)
 			*bad_spec = s->opt->specs[i];
 		else
 			dp_diag_clear(diag);

@@ -206,6 +206,9 @@ void dp_sums_add(struct dp_sums *sums, const struct dp_session *s);
 /** dp_report_costly() - a sentence for each probe whose interior arrivals cost more than
  *  its hits */
 void dp_report_costly(const struct dp_session *s);
+/** dp_report_signal() - " was killed by SIGTERM", in the middle of a line; a real-time signal has
+ *  no name */
+void dp_report_signal(int sig);
 /** dp_report_sums() - "3 hits, 0 missed, …", in the middle of a line */
 void dp_report_sums(const struct dp_session *s, const struct dp_sums *sums);
 /** dp_report_refused() - tell of matches of globs that cannot be probed */

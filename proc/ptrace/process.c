@@ -32,7 +32,11 @@ pid_t dp_process_pid(const struct dp_process *proc)
 
 u32 dp_process_inside(const struct dp_process *proc)
 {
-	return proc->ns_pid;
+	struct dp_status st;
+
+	if (proc->ns_pid)
+		return proc->ns_pid;
+	return dp_status_read(proc->pid, proc->pid, &st) ? 0 : st.ns_pid;
 }
 
 int dp_process_mem(const struct dp_process *proc)
@@ -192,28 +196,29 @@ bool dp_has_fsgsbase(void)
 	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
 }
 
-static bool has_more(const struct dp_process *proc, pid_t tid)
+static u32 filters_of(const struct dp_process *proc, pid_t tid)
 {
 	struct dp_status st;
 
-	return !dp_status_read(proc->pid, tid, &st) &&
-	       dp_status_filters(&st) > proc->nr_filters;
+	return dp_status_read(proc->pid, tid, &st) ? 0 : dp_status_filters(&st);
 }
 
-bool dp_process_filters_came(const struct dp_process *proc, pid_t tid)
+u32 dp_process_filters(const struct dp_process *proc, pid_t tid)
 {
-	bool more = false;
+	u32 most = 0, one;
 	pid_t *tids;
 	size_t n, i;
 
 	if (tid)
-		return has_more(proc, tid);
+		return filters_of(proc, tid);
 	if (dp_tasks_list(proc->pid, &tids, &n))
-		return false;
-	for (i = 0; i < n && !more; i++)
-		more = has_more(proc, tids[i]);
+		return 0;
+	for (i = 0; i < n; i++) {
+		one = filters_of(proc, tids[i]);
+		most = one > most ? one : most;
+	}
 	free(tids);
-	return more;
+	return most;
 }
 
 struct dp_thread *dp_stop_held(const struct dp_process *proc, pid_t tid)

@@ -181,9 +181,15 @@ const struct dp_arena_hit *dp_process_hit(const struct dp_process *proc);
 pid_t dp_tool_of(const struct dp_process *proc);
 /** dp_has_fsgsbase() - may instructions read the thread pointer (rdfsbase)? */
 bool dp_has_fsgsbase(void);
+/** dp_process_filters() - how many seccomp filters thread @tid has; 0: the thread that has most */
+u32 dp_process_filters(const struct dp_process *proc, pid_t tid);
 /** dp_process_filters_came() - has a thread more seccomp filters than the tool has read?
  *  @tid: the thread; 0: any */
-bool dp_process_filters_came(const struct dp_process *proc, pid_t tid);
+static inline bool dp_process_filters_came(const struct dp_process *proc,
+					   pid_t tid)
+{
+	return dp_process_filters(proc, tid) > proc->nr_filters;
+}
 
 /* memory: the target's memory, through a descriptor that outlives an exec. */
 
@@ -210,6 +216,7 @@ static inline bool dp_path_is_ours(const char *path)
 /** struct dp_status - the fields of /proc/PID/status that the tool uses */
 struct dp_status {
 	char state;
+	pid_t group; /* the thread's process */
 	u32 tracer, ns_pid, seccomp, filters;
 	u64 pending, shared_pending, blocked, ignored, caught;
 	bool shadow_stack, no_new_privs;
@@ -241,7 +248,7 @@ bool dp_line_read(const char *path, char *line, size_t size);
 /** dp_status_kernel() - is @pid a kernel thread? Every user may read that. */
 bool dp_status_kernel(pid_t pid);
 /** dp_tasks_list() - the thread ids of a process; the caller free()s @tids.
- *  Return: 0; -ESRCH; -ENOMEM. */
+ *  Return: 0; -ESRCH; -ENOMEM, with none listed. */
 int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n);
 
 /* clock: the time that deadlines of waits are given in. Context: any. */

@@ -18,8 +18,9 @@
  *     rsp ──► address of pops and a ret (gadget.c)
  *             the registers that a call changes, and the thread's pc
  *
- * Signals are blocked only when one comes. One gap remains: if the tool dies just before a
- * call begins, the filter is in force again for that call.
+ * Signals are blocked only when one comes, until that call has returned. Two gaps remain. If
+ * the tool dies just before a call begins, the filter is in force again for that call. If the
+ * tool dies in a call that a signal has come to, the signals stay blocked.
  *
  * Where the thread's selector forbids calls (dispatch.c), the tool makes it permit them from
  * before the first call until after the last. Either return then ends in code that makes no
@@ -81,7 +82,7 @@ struct dp_remote {
 	struct user_regs_struct home; /* registers that it gets in the end */
 	u64 mask;
 	u64 sp, scratch, low, len; /* the used part of the stack */
-	u8 *stack; /* original bytes from @low on */
+	u8 *stack; /* original bytes from @low on; NULL: nothing is changed yet */
 	bool dead;
 	bool plain, masked; /* @plain: return without sigreturn */
 	/* Selector that is to forbid calls again; 0: none. @words: stack of the code at
@@ -267,6 +268,20 @@ static bool goes_plainly(const struct dp_remote *rem)
 	       find_room(rem, need) == sp - RED_ZONE;
 }
 
+static int save_stack(struct dp_remote *rem)
+{
+	u8 *bytes = malloc(rem->len);
+	int err =
+		bytes ? dp_process_read(rem->proc, rem->low, bytes, rem->len) :
+			-ENOMEM;
+
+	if (err)
+		free(bytes);
+	else
+		rem->stack = bytes;
+	return err;
+}
+
 static int prepare_plainly(struct dp_remote *rem)
 {
 	const struct user_regs_struct *r = &rem->home;
@@ -277,12 +292,9 @@ static int prepare_plainly(struct dp_remote *rem)
 	rem->scratch = (rem->sp - SCRATCH) & ~63ull;
 	rem->low = rem->scratch;
 	rem->len = rem->sp + sizeof(frame) - rem->low;
-	rem->stack = malloc(rem->len);
-	if (!rem->stack)
-		return -ENOMEM;
-	return dp_process_read(rem->proc, rem->low, rem->stack, rem->len) ?:
-		       dp_process_write(rem->proc, rem->sp, frame,
-					sizeof(frame));
+	return save_stack(rem) ?:
+				 dp_process_write(rem->proc, rem->sp, frame,
+						  sizeof(frame));
 }
 
 static int prepare_stack(struct dp_remote *rem)
@@ -305,7 +317,6 @@ static int prepare_stack(struct dp_remote *rem)
 		rem->sp = (fp - sizeof(frame)) & ~63ull;
 		rem->low = rem->sp;
 		rem->len = rem->words + WORDS - rem->low;
-		rem->stack = malloc(rem->len);
 		frame.restorer = proc->restorer;
 		if (rem->selector)
 			err = dp_process_read(proc,
@@ -314,10 +325,7 @@ static int prepare_stack(struct dp_remote *rem)
 					      &rem->below, 8);
 		fill_context(&frame.uc, rem, fp);
 		if (!err)
-			err = rem->stack ?
-				      dp_process_read(proc, rem->low,
-						      rem->stack, rem->len) :
-				      -ENOMEM;
+			err = save_stack(rem);
 		if (!err)
 			err = dp_process_write(proc, fp, image, size);
 		if (!err)
@@ -421,6 +429,21 @@ static void forget(struct dp_remote *rem)
 	free(rem);
 }
 
+/* Give the thread its registers back, and the process its memory. */
+static void put_back(struct dp_remote *rem)
+{
+	ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
+	dp_kill_point("remote: registers");
+	dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
+	if (rem->selector)
+		dp_process_write(rem->proc,
+				 dp_uregs_sp(&rem->home) -
+					 DP_SELECTOR_RETURN_BELOW,
+				 &rem->below, 8);
+	dp_gadgets_return(rem->proc);
+	thread_of(rem)->regs = rem->home;
+}
+
 /* If the tool dies from here on, the thread makes the selector forbid calls and goes on. */
 static void head_past_selector(const struct dp_remote *rem)
 {
@@ -439,7 +462,9 @@ static int permit_calls(struct dp_remote *rem)
 		return 0;
 	head_past_selector(rem);
 	dp_kill_point("remote: past the selector");
-	err = dp_dispatch_select(rem->proc, rem->selector, true);
+	err = dp_kill_point_fails("remote: permit") ?
+		      -EIO :
+		      dp_dispatch_select(rem->proc, rem->selector, true);
 	dp_kill_point("remote: the selector permits");
 	return err;
 }
@@ -528,6 +553,8 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 	if (!err)
 		err = permit_calls(rem);
 	if (err) {
+		if (rem && rem->stack)
+			put_back(rem);
 		if (rem)
 			forget(rem);
 		return dp_diag_set(
@@ -547,12 +574,19 @@ int dp_remote_begin(struct dp_process *proc, struct dp_remote **out,
 /* A signal is about to be delivered. Block all, so that the signal stays pending. */
 static void put_off_signals(struct dp_remote *rem)
 {
-	u64 all = ~0ull;
+	u64 all = blocked_meanwhile(rem->proc);
 
 	if (rem->masked)
 		return;
 	ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &all);
 	rem->masked = true;
+}
+
+static void unblock_signals(struct dp_remote *rem)
+{
+	if (rem->masked)
+		ptrace(PTRACE_SETSIGMASK, rem->tid, 8, &rem->mask);
+	rem->masked = false;
 }
 
 /* Has the kernel dispatched the remote call instead of making it? The SIGSYS is dropped. */
@@ -617,6 +651,7 @@ long dp_remote_call(struct dp_remote *rem, long nr, u64 a, u64 b, u64 c, u64 d,
 		return -ESRCH;
 	}
 	if (rem->plain) {
+		unblock_signals(rem);
 		dp_kill_point("remote: returned");
 		ptrace(PTRACE_SETREGS, rem->tid, 0, &rem->home);
 	}
@@ -636,22 +671,10 @@ u64 dp_remote_scratch(const struct dp_remote *rem)
 void dp_remote_end(struct dp_remote *rem)
 {
 	if (!rem->dead) {
-		pid_t tid = rem->tid;
-
-		if (rem->masked)
-			ptrace(PTRACE_SETSIGMASK, tid, 8, &rem->mask);
+		unblock_signals(rem);
 		dp_kill_point("remote: mask");
 		forbid_calls(rem);
-		ptrace(PTRACE_SETREGS, tid, 0, &rem->home);
-		dp_kill_point("remote: registers");
-		dp_process_write(rem->proc, rem->low, rem->stack, rem->len);
-		if (rem->selector)
-			dp_process_write(rem->proc,
-					 dp_uregs_sp(&rem->home) -
-						 DP_SELECTOR_RETURN_BELOW,
-					 &rem->below, 8);
-		dp_gadgets_return(rem->proc);
-		thread_of(rem)->regs = rem->home;
+		put_back(rem);
 	}
 	forget(rem);
 }

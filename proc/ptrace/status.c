@@ -40,6 +40,8 @@ static void read_field(struct dp_status *st, const char *key, const char *value)
 {
 	if (is(key, "State"))
 		st->state = value[strspn(value, " \t")];
+	else if (is(key, "Tgid"))
+		st->group = atoi(value);
 	else if (is(key, "TracerPid"))
 		st->tracer = (u32)atoi(value);
 	else if (is(key, "NSpid"))
@@ -147,6 +149,8 @@ int dp_tasks_list(pid_t pid, pid_t **tids, size_t *n)
 			if (!bigger) {
 				closedir(dir);
 				free(*tids);
+				*tids = NULL;
+				*n = 0;
 				return -ENOMEM;
 			}
 			*tids = bigger;
@@ -200,12 +204,17 @@ bool dp_status_kernel(pid_t pid)
 	       flags & PF_KTHREAD;
 }
 
-/* The status of a process that its parent has not waited for. */
+/* The status of a process that its parent has not waited for. The kernel shows 0 to a tool that
+ * may not read the process's links either. */
 static bool zombie_status(pid_t pid, int *status)
 {
-	char text[1024];
-	const char *fields = dp_stat_read(pid, text, sizeof(text));
+	char text[1024], path[64], link;
+	const char *fields;
 
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	if (readlink(path, &link, 1) < 0)
+		return false;
+	fields = dp_stat_read(pid, text, sizeof(text));
 	/* exit_code is the last field */
 	return fields && *fields == 'Z' &&
 	       sscanf(strrchr(fields, ' '), "%d", status) == 1;

@@ -45,20 +45,21 @@ static bool wanted(pid_t pid, pid_t tid, bool wake)
 	       !dp_thread_state_vfork(pid, tid, d.nr);
 }
 
-static struct dp_thread *add_thread(struct dp_process *proc, pid_t tid)
+static bool has_room(struct dp_process *proc)
 {
 	size_t want = proc->cap_threads ? proc->cap_threads * 2 : 16;
 	struct dp_thread *bigger;
 
-	if (proc->nr_threads == proc->cap_threads) {
-		bigger = realloc(proc->threads, want * sizeof(*bigger));
-		if (!bigger)
-			return NULL;
-		proc->threads = bigger;
-		proc->cap_threads = want;
-	}
-	proc->threads[proc->nr_threads] = (struct dp_thread){ .tid = tid };
-	return &proc->threads[proc->nr_threads++];
+	if (dp_kill_point_fails("stop: room"))
+		return false;
+	if (proc->nr_threads < proc->cap_threads)
+		return true;
+	bigger = realloc(proc->threads, want * sizeof(*bigger));
+	if (!bigger)
+		return false;
+	proc->threads = bigger;
+	proc->cap_threads = want;
+	return true;
 }
 
 static u64 running_options(const struct dp_process *proc)
@@ -132,6 +133,9 @@ static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid,
 	/* The stop of an exec is not reported again: dp_process_renew() comes next. */
 	if (proc->tree && (proc->execed[0] || proc->exited))
 		return -ESRCH;
+	/* A thread that is seized, and in no list, would stay stopped. */
+	if (!has_room(proc))
+		return -ENOMEM;
 	if (!proc->tree || ptrace(PTRACE_INTERRUPT, tid, 0, 0)) {
 		got = seize_fresh(proc, seizer, tid);
 		if (got <= 0 && got != -ESRCH)
@@ -139,8 +143,7 @@ static int seize(struct dp_process *proc, struct dp_seizer *seizer, pid_t tid,
 		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	}
 	++*fresh;
-	if (!add_thread(proc, tid))
-		return -ENOMEM;
+	proc->threads[proc->nr_threads++] = (struct dp_thread){ .tid = tid };
 	return got < 0 ? got : 0;
 }
 
@@ -333,8 +336,6 @@ int dp_stop_more(struct dp_process *proc, bool deaf, struct dp_diag *diag)
 	if (proc->held)
 		return 0;
 	err = dp_tasks_list(proc->pid, &tids, &n);
-	if (err)
-		return no_stop(proc, err, diag);
 	for (i = 0; i < n && !err; i++)
 		if (!dp_stop_held(proc, tids[i]) &&
 		    wanted(proc->pid, tids[i], true) &&

@@ -26,7 +26,6 @@
 #include <linux/kcmp.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -36,6 +35,7 @@
 #include <unistd.h>
 
 #define EVENT_OF(status) ((status) >> 16)
+#define TAKEN 4 /* more than the events at work at one time */
 
 struct pids {
 	pid_t *v;
@@ -61,14 +61,43 @@ struct dp_tree {
 	sigset_t mask;
 };
 
-static void *room(void *v, size_t n, size_t *cap, size_t each)
+/* Make room for @want elements of @each bytes in array *@v, which has room for *@cap. */
+static bool grow(void *v, size_t want, size_t *cap, size_t each)
 {
-	size_t want = *cap ? 2 * *cap : 16;
-	void *bigger = n < *cap ? v : realloc(v, want * each);
+	void *old, *bigger;
 
-	if (bigger && n == *cap)
-		*cap = want;
-	return bigger;
+	if (want <= *cap)
+		return true;
+	want *= 2;
+	memcpy(&old, v, sizeof(old));
+	bigger = realloc(old, want * each);
+	if (!bigger)
+		return false;
+	memcpy(v, &bigger, sizeof(bigger));
+	*cap = want;
+	return true;
+}
+
+/* Make room for one process more: in the lists, and for an event that it waits in and one of
+ * its end. So nothing that is to be told of it later gets lost. */
+static bool make_room(struct dp_tree *f)
+{
+	size_t n = f->nr_procs + f->others.n + f->early.n + f->nr_events +
+		   TAKEN + 1;
+
+	return grow(&f->procs, n, &f->cap_procs, sizeof(*f->procs)) &&
+	       grow(&f->others.v, n, &f->others.cap, sizeof(*f->others.v)) &&
+	       grow(&f->early.v, n, &f->early.cap, sizeof(*f->early.v)) &&
+	       grow(&f->events, 2 * n, &f->cap_events, sizeof(*f->events));
+}
+
+/* A stopped process is new. Return: false: out of memory; the process goes on unfollowed. */
+static bool takes_in(struct dp_tree *f, pid_t pid)
+{
+	if (!dp_kill_point_fails("tree: born") && make_room(f))
+		return true;
+	ptrace(PTRACE_DETACH, pid, 0, 0);
+	return false;
 }
 
 static bool has_pid(const struct pids *pids, pid_t pid)
@@ -83,15 +112,8 @@ static bool has_pid(const struct pids *pids, pid_t pid)
 
 static void add_pid(struct pids *pids, pid_t pid)
 {
-	pid_t *v;
-
-	if (has_pid(pids, pid))
-		return;
-	v = room(pids->v, pids->n, &pids->cap, sizeof(*v));
-	if (!v)
-		return;
-	pids->v = v;
-	pids->v[pids->n++] = pid;
+	if (!has_pid(pids, pid) && pids->n < pids->cap)
+		pids->v[pids->n++] = pid;
 }
 
 static bool drop_pid(struct pids *pids, pid_t pid)
@@ -163,19 +185,9 @@ bool dp_tree_any(const struct dp_tree *f)
 
 static pid_t group_of(pid_t tid)
 {
-	char path[64], line[256];
-	int pid = 0;
-	FILE *file;
+	struct dp_status st;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (!pid && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %d", &pid) == 1)
-			break;
-	fclose(file);
-	return pid;
+	return dp_status_read(tid, tid, &st) ? 0 : st.group;
 }
 
 static bool is_group_stop(int status)
@@ -192,13 +204,8 @@ void dp_tree_let(pid_t tid, bool group_stop)
 
 static void tell(struct dp_tree *f, const struct dp_tree_event *event)
 {
-	struct dp_tree_event *v =
-		room(f->events, f->nr_events, &f->cap_events, sizeof(*v));
-
-	if (!v)
-		return;
-	f->events = v;
-	v[f->nr_events++] = *event;
+	if (f->nr_events < f->cap_events)
+		f->events[f->nr_events++] = *event;
 }
 
 /* If kcmp(2) fails, a child by vfork is taken to share memory. */
@@ -231,7 +238,8 @@ static bool born(struct dp_tree *f, pid_t maker, pid_t child, int event,
 	int status;
 
 	if (!drop_pid(&f->early, child) &&
-	    (dp_stop_wait(child, &status) != child || !WIFSTOPPED(status)))
+	    (dp_stop_wait(child, &status) != child || !WIFSTOPPED(status) ||
+	     !takes_in(f, child)))
 		return false;
 	if (!of || shares_memory(parent, child, event)) {
 		add_pid(&f->others, child);
@@ -262,11 +270,11 @@ static void made(struct dp_tree *f, pid_t tid, int event, bool may_wait)
 /* A new thread goes on; a process whose birth is not reported yet waits. */
 static void stopped(struct dp_tree *f, pid_t tid, int status)
 {
-	if (!is_group_stop(status) && !proc_of(f, tid) &&
-	    !has_pid(&f->others, tid) && group_of(tid) == tid)
-		add_pid(&f->early, tid);
-	else
+	if (is_group_stop(status) || proc_of(f, tid) ||
+	    has_pid(&f->others, tid) || group_of(tid) != tid)
 		dp_tree_let(tid, is_group_stop(status));
+	else if (takes_in(f, tid))
+		add_pid(&f->early, tid);
 }
 
 static void ended(struct dp_tree *f, pid_t tid, int status)
@@ -373,13 +381,9 @@ enum dp_tree_what dp_tree_next(struct dp_tree *f, int timeout_ms,
 
 int dp_tree_join(struct dp_tree *f, struct dp_process *proc)
 {
-	struct dp_process **v =
-		room(f->procs, f->nr_procs, &f->cap_procs, sizeof(*v));
-
-	if (!v)
+	if (!make_room(f))
 		return -ENOMEM;
-	f->procs = v;
-	v[f->nr_procs++] = proc;
+	f->procs[f->nr_procs++] = proc;
 	proc->tree = f;
 	return 0;
 }

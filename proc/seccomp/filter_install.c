@@ -23,6 +23,7 @@
 #include "proc/linker.h"
 #include "proc/proc.h"
 #include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
 #include <errno.h>
 #include <limits.h>
@@ -30,6 +31,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -233,6 +235,32 @@ static const char *too_late(struct dp_process *proc)
 		"");
 }
 
+/* Return: the thread that waits with its registers at @at; 0: it does not sleep yet. */
+static pid_t thread_that_waits(const struct dp_process *proc, u64 at)
+{
+	struct dp_thread_state d;
+	pid_t *tids, found = 0;
+	size_t n, i;
+
+	if (dp_tasks_list(proc->pid, &tids, &n))
+		return 0;
+	for (i = 0; i < n && !found; i++)
+		if (dp_thread_state_read(proc->pid, tids[i], &d) &&
+		    d.args[4] == at)
+			found = tids[i];
+	free(tids);
+	return found;
+}
+
+/* The thread at @at installs one more filter. Threads may have as many, each its own. */
+static void count_filter(struct dp_process *proc, u64 at)
+{
+	u32 n = dp_process_filters(proc, thread_that_waits(proc, at)) + 1;
+
+	if (n > proc->nr_filters)
+		proc->nr_filters = n;
+}
+
 const char *dp_process_filter_installed(struct dp_process *proc)
 {
 	struct dp_arena *a = arena_of(proc);
@@ -253,7 +281,8 @@ const char *dp_process_filter_installed(struct dp_process *proc)
 		dp_process_hold_asking(proc, true);
 		return why;
 	}
-	proc->nr_filters += w.n != 0;
+	if (w.n)
+		count_filter(proc, dp_filter_regs(ask));
 	answer(a, ask);
 	return NULL;
 }

@@ -128,6 +128,25 @@ for mode in none sigreturn; do
 	is "$mode: it found its results right after that" "$? $(tail -n 1 "$dir/out")" "0 right"
 done
 
+# The tool is killed in a remote call that a signal has come to: the thread does not go on with all signals blocked.
+# Of a traced thread the kernel puts even a signal that is ignored (SIGURG) in the queue.
+start "$TOOLS/confine" 15 -- "$VICTIMS/busy" 1
+DPROBES_HALT='remote: prepared' DPROBES_KILL_POINT='remote: returned' build/tests/dprobes-kill-points stat -q -o /dev/null \
+	libc.so.6:malloc -p "$victim" 2>"$dir/terr" &
+tool=$!
+pids+=("$tool")
+status_of() { awk -v key="$1:" '$1 == key { print $2 }' "/proc/$victim/status"; }
+untraced() { [ "$(status_of TracerPid)" = 0 ]; }
+poll 10 grep -q '^steps: stopped after remote: prepared' "$dir/terr"
+kill -URG "$victim"
+kill -CONT "$(status_of TracerPid)"
+{ wait "$tool"; } 2>/dev/null
+is "killed as a signal is put off: there" "$? $(tail -n 1 "$dir/terr")" "137 steps: killed after remote: returned"
+poll 10 untraced
+is "killed as a signal is put off: no signal stays blocked" "$(status_of SigBlk)" 0000000000000000
+kill -KILL "$victim"
+wait "$victim" 2>/dev/null
+
 # Filters of the usual kind, under which some calls fail: here ptrace and kexec_load.
 for mode in handler spawn mask pending clearsighand sleep open; do
 	for arm in interior trap; do

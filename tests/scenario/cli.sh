@@ -80,6 +80,12 @@ usage "no verb" "verb"
 usage "unknown verb" 'no verb "stats"' stats
 usage "unknown option" 'no option --frob' stat --frob f -- true
 usage "unknown short option" 'no option -z' stat -z f -- true
+usage "unknown short option behind a long one" 'no option -z' stat --json -zq f -- true
+usage "unknown short option of --getvars" 'no option -z' --getvars -za
+usage "an empty name for the output" '-o needs the name' stat -o '' f -- true
+usage "an empty command" 'no command after --' stat f -- ''
+usage "an alias for nothing" '"x=" is no alias' insmod -a x= m.so -- true
+usage "an alias of nothing" '"=x" is no alias' insmod -a =x m.so -- true
 usage "option without its value" '-p needs a value' stat f -p
 usage "option with a value too many" '--json takes no value' stat --json=1 f -- true
 usage "no SPEC" 'needs a SPEC' stat -- true
@@ -181,6 +187,15 @@ is "through a link, as it is, and by its name" "$(awk 'NR > 1 { print $1 }' "$di
 run stat ./calls:tick -- "$calls" 10
 like "a path that leads nowhere from here" "$status $err" '^2 dprobes: no module "./calls" in process'
 
+# Whatever of them is closed, the tool takes nothing else for it, least of all the target's memory; and its command has it closed.
+open_ones='for n in 0 1 2; do [ ! -e /proc/$$/fd/$n ] || printf %s $n >&9; done'
+for closed in '1>&-' '2>&-' '1>&- 2>&-' '0<&- 1>&-' '0<&- 2>&-' '0<&- 1>&- 2>&-'; do
+	eval '{ timeout -k 1 20 "$DPROBES" stat libc.so.6:malloc -- sh -c "$open_ones" 9>"$dir/open" '"$closed"'; }' >/dev/null 2>"$dir/stderr"
+	got=$?
+	[[ $closed == *1* ]] && want=1 || want=0
+	is "closed: $closed" "$got $(cat "$dir/open")" "$want $(echo 012 | tr -d "$(echo "$closed" | tr -cd 012)")"
+done
+
 # What ended it
 ( ulimit -c 0; "$DPROBES" stat tick -- "$calls" 10 11 ) >"$dir/stdout" 2>"$dir/stderr"
 is "a command killed by SIGSEGV: the tool dies the same way" $? $((128 + 11))
@@ -189,6 +204,8 @@ run stat tick -- "$calls" 10 9
 like "a command killed by SIGKILL" "$status $err" '^137 .*10 hits.* was killed by SIGKILL'
 run stat tick -- "$calls" 10 36
 like "a command killed by a real-time signal" "$status $err" '^164 .*killed by (signal 36|SIGRT)'
+run stat -f tick -- "$calls" 10 36
+like "and with its children" "$status $err" '^164 .*; process [0-9]+ was killed by (signal 36|SIGRT)'
 run stat libc.so.6:setenv -- /bin/sh -c 'exec /bin/true'
 like "exec" "$status $err" '^0 dprobes: .*; exec of /.*true ended the probes'
 run stat libc.so.6:setenv -- /bin/sh -c 'exec /bin/false'

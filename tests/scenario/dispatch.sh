@@ -104,6 +104,29 @@ like "an older kernel: the doctor, of the machine" "$(DPROBES_FAIL='dispatch: as
 	'^note +dispatch: ptrace\(2\) does not tell .*; use Linux 6.4 or later'
 over "an older kernel, looked at"
 
+# A remote call that cannot begin leaves neither code in borrowed padding nor a thread on its way through it.
+vdso() {
+	python3 - "$victim" <<-'END'
+		import hashlib, sys
+		line = next(l for l in open(f"/proc/{sys.argv[1]}/maps") if "[vdso]" in l)
+		start, end = (int(x, 16) for x in line.split()[0].split("-"))
+		with open(f"/proc/{sys.argv[1]}/mem", "rb") as mem:
+		    mem.seek(start)
+		    print(hashlib.sha256(mem.read(end - start)).hexdigest())
+	END
+}
+begin selector
+was=$(vdso)
+failed=0
+for ((i = 0; i < 10 && !failed; i++)); do
+	DPROBES_FAIL='remote: permit' "$kill_points" stat -q -o /dev/null --duration 1ms victim_function -p "$victim" 2>"$dir/err" ||
+		failed=1
+	alive || break
+done
+like "no remote call begins: refused" "$failed $(cat "$dir/err")" '^1 dprobes: process [0-9]+ has no thread that could help just now'
+is "no remote call begins: nothing has changed" "$(vdso)$(left)" "$was"
+over "no remote call begins"
+
 # It begins while it is probed: the probes end before.
 for kind in launched attached; do
 	rm -f "$dir/out"

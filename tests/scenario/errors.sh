@@ -150,7 +150,12 @@ refuses "a program that is wrong" 2 'a.dp:4:9: there is no register "xyz"' '    
 refuses "a program that is not there" 1 'cannot read .*/none.dp: No such file' '' run "$dir/none.dp" "${touch_it[@]}"
 refuses "no program" 2 'run needs a FILE' '' run "${touch_it[@]}"
 refuses "getvars of nothing in particular" 2 'needs --all or --name' '' --getvars
+head -c 16777216 /dev/zero | tr '\0' '#' >"$dir/large.dp"
+refuses "a program that is too large" 1 'cannot read .*/large.dp: File too large' '' run "$dir/large.dp" "${touch_it[@]}"
 refuses "getvars with a bad index" 2 'is no index' '' -g -a --index=x
+refuses "getvars with an index that is too large" 2 '"0-4294967296" is no index' '' -g -a --index=0-4294967296
+refuses "getvars of a process id that is too large" 2 '"4294967297" is not a process id' '' -g -a -p 4294967297
+refuses "getvars of what no program has" 1 'no running probe program has such variables' '' -g --name nosuch --local
 refuses "getvars of a process that is not probed" 1 'is not probed' '' -g -a -p $$
 
 # Processes
@@ -159,6 +164,7 @@ gone=$!
 wait $gone
 refuses "no such process" 1 "no process $gone" '' stat libc.so.6:malloc -p $gone
 refuses "several processes" 2 'several processes .* are not there yet' '' stat f -p "$victim,$$"
+refuses "a duration that is too long" 2 '"1000000h" is not a duration' '' stat f --duration 1000000h "${touch_it[@]}"
 refuses "a process id that is none" 2 '"12x" is not a process id' '' stat f -p 12x
 if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
 	refuses "a kernel thread" 1 'process 2' '' stat f -p 2

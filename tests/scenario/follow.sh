@@ -138,6 +138,12 @@ kill -CONT $victim
 wait $victim
 is "the program is right" "$?" 0
 
+# Where there is no memory for a child it goes on as if it were not followed, and all ends come.
+out=$(DPROBES_FAIL='tree: born' timeout -k 1 60 build/tests/dprobes-kill-points stat -q --json -f -o "$dir/counts" forker:victim_function \
+	-- "$VICTIMS/forker" 2>"$dir/err")
+is "no memory for a child: all run on correctly" "$? $out" "0 0 failures"
+is "no memory for a child: the first one is counted" "$(grep -c '"hits":[1-9]' "$dir/counts")" 1
+
 # The tool is killed at each step of taking a child in.
 tool_cmd=build/tests/dprobes-kill-points
 seen=0

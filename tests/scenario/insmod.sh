@@ -80,9 +80,14 @@ refuses "an init that fails" 'the init of .* returned -5' "$modules/params.so" n
 refuses "what is no shared object" '.*README.md is not a shared object' README.md
 refuses "a library that is no module" '.*is not a probe module' build/tests/unit/libsymbol_one.so
 refuses "a file that is not there" 'cannot read .*/nosuch.so: No such file' "$dir/nosuch.so"
-refuses "an alias of nothing" '.*is not an alias' -a =x "$modules/probe.so"
 with "$modules/probe.so" -- /nosuch/command
 is "a command that is not there" "$status $err" "127 dprobes: /nosuch/command: No such file or directory"
+
+mkdir "$dir/a b"
+cp "$DPROBES" "$(dirname "$DPROBES")/libdprobes.so.1" "$dir/a b"
+DPROBES="$dir/a b/dprobes" refuses "a library whose path cannot be preloaded" '"/.*/a b/libdprobes.so.1" cannot be preloaded' "$modules/probe.so"
+cp build/tests/unit/libsymbol_one.so "$dir/x"$'\n'y.so
+LD_PRELOAD=$dir/x$'\n'y.so refuses "an LD_PRELOAD with a newline" 'LD_PRELOAD has a newline' "$modules/probe.so"
 
 # Kinds
 for kind in kprobe jprobe kretprobe; do

@@ -87,4 +87,22 @@ if [ -x "$VICTIMS/musl/calls" ]; then
 else
 	skip "a module for a musl program" "there is no musl"
 fi
+
+# Whatever memory it has: what it cannot plan, it does not list.
+start "$VICTIMS/limits" none
+"$DPROBES" list --json 'libc.so.6:*' -p "$victim" >"$dir/full" 2>/dev/null
+less=0 bad=
+for ((kilobytes = 4000; kilobytes < 200000; kilobytes += 500)); do
+	(ulimit -v $kilobytes && exec "$DPROBES" list --json 'libc.so.6:*' -p "$victim" >"$dir/some" 2>"$dir/terr")
+	status=$?
+	if [ $status -eq 0 ]; then
+		cmp -s "$dir/some" "$dir/full" || bad="$bad $kilobytes"
+		break
+	fi
+	[ $status -ne 2 ] && [ ! -s "$dir/some" ] || bad="$bad $kilobytes"
+	less=$((less + 1))
+done
+like "too little memory to list: it fails" "$less$bad" '^[1-9][0-9]*$'
+kill -KILL "$victim"
+wait "$victim" 2>/dev/null
 plan

@@ -5,9 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <linux/audit.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +21,14 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "arch/uframe.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/private.h"
+#include "engine/site/engine.h"
+#include "engine/site/internal.h"
+#include "proc/linker.h"
+#include "proc/ptrace/process.h"
+#include "proc/ptrace/stop.h"
 #include "proc/seccomp/filters.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -293,6 +306,123 @@ static void the_kernel_agrees(void **state)
 	munmap(tried, sizeof(*tried));
 }
 
+#define INSTALLERS 3
+
+/** struct meeting - what the installers and the test share
+ *  @tid: the thread that is about to install a filter; @go: its number, from 1 on, may
+ *  @done: so many have */
+struct meeting {
+	pid_t tid;
+	u32 go, done;
+};
+
+static struct meeting *meeting;
+static struct dp_mcontext asks;
+
+static void *install(void *arg)
+{
+	const struct sock_filter code[] = { RET(SECCOMP_RET_ALLOW) };
+	const struct sock_fprog prog = { 1, (struct sock_filter *)code };
+	u32 mine = (u32)(uintptr_t)arg;
+
+	while (__atomic_load_n(&meeting->done, __ATOMIC_ACQUIRE) < mine - 1)
+		usleep(100);
+	__atomic_store_n(&meeting->tid, gettid(), __ATOMIC_RELEASE);
+	/* As the agent waits: with the address of the registers in r8. */
+	while (__atomic_load_n(&meeting->go, __ATOMIC_ACQUIRE) < mine)
+		syscall(SYS_futex, &meeting->go, FUTEX_WAIT, mine - 1, NULL,
+			&asks, 0);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		_exit(1);
+	__atomic_store_n(&meeting->tid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&meeting->done, mine, __ATOMIC_RELEASE);
+	for (;;)
+		pause();
+}
+
+static void be_confined(void)
+{
+	pthread_t t;
+	uintptr_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (i = 1; i <= INSTALLERS; i++)
+		pthread_create(&t, NULL, install, (void *)i);
+	for (;;)
+		pause();
+}
+
+static void ask_for_one(struct dp_process *proc, u64 number)
+{
+	struct dp_arena *a = dp_engine_arena(proc->engine);
+
+	a->hit.filter_ask = number << DP_FILTER_NUMBER | (u64)&asks;
+	assert_null(dp_process_filter_installed(proc));
+	assert_true(dp_filter_answered(a->hit.filter_ask,
+				       a->control.filter_answered));
+}
+
+static void see_one_install(struct dp_process *proc, u32 number)
+{
+	struct dp_thread_state d = { 0 };
+	pid_t tid;
+
+	do
+		tid = __atomic_load_n(&meeting->tid, __ATOMIC_ACQUIRE);
+	while (!tid || !dp_thread_state_read(proc->pid, tid, &d) ||
+	       d.nr != SYS_futex);
+	ask_for_one(proc, number);
+	__atomic_store_n(&meeting->go, number, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &meeting->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	while (__atomic_load_n(&meeting->done, __ATOMIC_ACQUIRE) < number)
+		assert_int_equal(waitpid(proc->pid, NULL, WNOHANG), 0);
+}
+
+/* Counted together, they would hide a filter that comes unseen. */
+static void each_thread_has_its_own(void **state)
+{
+	static const struct sock_filter code[] = { RET(SECCOMP_RET_ALLOW) };
+	static const struct {
+		u16 len, pad[3];
+		const struct sock_filter *code;
+	} prog = { .len = 1, .code = code };
+	struct dp_engine engine = { .arena = calloc(1,
+						    sizeof(struct dp_arena)) };
+	struct dp_process proc = { .pidfd = -1,
+				   .installed = true,
+				   .engine = &engine };
+	char path[64];
+	u32 i;
+
+	meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(meeting, MAP_FAILED);
+	asks.rax = SYS_prctl;
+	asks.rdi = PR_SET_SECCOMP;
+	asks.rsi = SECCOMP_MODE_FILTER;
+	asks.rdx = (u64)&prog;
+	proc.pid = fork();
+	if (!proc.pid)
+		be_confined();
+	snprintf(path, sizeof(path), "/proc/%d/mem", proc.pid);
+	proc.mem = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(proc.mem >= 0);
+	for (i = 1; i <= INSTALLERS; i++) {
+		see_one_install(&proc, i);
+		assert_int_equal(proc.nr_filters, 1);
+		assert_false(dp_process_filters_came(&proc, 0));
+	}
+	/* While it is not known which thread asks, it may be any. */
+	ask_for_one(&proc, i);
+	assert_int_equal(proc.nr_filters, 2);
+	kill(proc.pid, SIGKILL);
+	waitpid(proc.pid, NULL, 0);
+	close(proc.mem);
+	munmap(meeting, sizeof(*meeting));
+	free(engine.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +433,7 @@ int main(void)
 		cmocka_unit_test(many_ways_take_no_time),
 		cmocka_unit_test(what_is_no_filter_decides_nothing),
 		cmocka_unit_test(the_kernel_agrees),
+		cmocka_unit_test(each_thread_has_its_own),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

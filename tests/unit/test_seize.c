@@ -10,7 +10,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -178,6 +180,52 @@ static void what_is_held_is_let_go(void **state)
 	end(&v);
 }
 
+/* A tool that has no descriptor left cannot list threads. */
+static void an_error_holds_nothing(void **state)
+{
+	struct dp_process proc = { .mem = -1, .pidfd = -1 };
+	struct rlimit most, none;
+	struct victim v;
+
+	start(&v);
+	proc.pid = v.pid;
+	assert_int_equal(dp_stop_this(&proc, v.held, NULL), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
+	none = (struct rlimit){ 0, most.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_true(dp_stop_more(&proc, false, NULL) < 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
+	assert_int_equal(proc.nr_threads, 0);
+	while (state_of(v.pid, v.held) == 't')
+		usleep(100);
+	free(proc.threads);
+	end(&v);
+}
+
+static bool starved;
+
+bool dp_kill_point_fails(const char *name)
+{
+	return starved && !strcmp(name, "stop: room");
+}
+
+static void without_memory_none_is_seized(void **state)
+{
+	struct dp_process proc = { .mem = -1, .pidfd = -1 };
+	struct dp_status st;
+	struct victim v;
+
+	start(&v);
+	proc.pid = v.pid;
+	starved = true;
+	assert_true(dp_stop_this(&proc, v.held, NULL) < 0);
+	starved = false;
+	assert_int_equal(dp_status_read(v.pid, v.held, &st), 0);
+	assert_int_equal(st.tracer, 0);
+	free(proc.threads);
+	end(&v);
+}
+
 static void take_note(int sig)
 {
 	urgent++;
@@ -245,6 +293,8 @@ int main(void)
 		cmocka_unit_test_setup(it_comes_back, limit),
 		cmocka_unit_test_setup(ends_are_not_stops, limit),
 		cmocka_unit_test_setup(what_is_held_is_let_go, limit),
+		cmocka_unit_test_setup(an_error_holds_nothing, limit),
+		cmocka_unit_test_setup(without_memory_none_is_seized, limit),
 		cmocka_unit_test_setup(the_signal_is_the_programs, limit),
 		cmocka_unit_test_setup(it_may_be_blocked, limit),
 	};

@@ -78,6 +78,25 @@ static const char *library(char *path, size_t size)
 	return access(path, R_OK) ? LIBRARY : path;
 }
 
+/* The dynamic linker takes spaces and colons to end a path. */
+static int check_library(struct dp_diag *diag)
+{
+	const char *had = secure_getenv("LD_PRELOAD");
+	char path[PATH_MAX + 64];
+	const char *lib = library(path, sizeof(path));
+
+	if (lib[strcspn(lib, " :")])
+		return dp_diag_set(
+			diag, -EINVAL,
+			"\"%s\" cannot be preloaded: the dynamic linker does not find a path with a space or colon; install dprobes in another directory",
+			lib);
+	if (had && strchr(had, '\n'))
+		return dp_diag_set(
+			diag, -EINVAL,
+			"LD_PRELOAD has a newline in it, and cannot be passed on to a process; set it without");
+	return 0;
+}
+
 /* An order has a word a line, so no word may contain a newline. */
 int dp_order_check(const struct dp_tracer_options *opt, struct dp_diag *diag)
 {
@@ -294,8 +313,9 @@ int dp_tracer_insmod(const struct dp_tracer_options *opt, int *sig,
 	int err = dp_order_check(opt, diag);
 
 	if (!err)
+		err = check_library(diag);
+	if (!err)
 		err = check_linker(opt->argv[0], diag);
-
 	if (err)
 		return err;
 	err = make_shared(&r);

@@ -106,26 +106,6 @@ static u64 find_mapping(pid_t pid)
 	return addr;
 }
 
-/* The process id in the innermost pid namespace. */
-static u32 own_pid(pid_t pid)
-{
-	char path[64], line[256];
-	u32 id = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "NSpid:", 6)) {
-			const char *last = strrchr(line, '\t');
-
-			id = last ? (u32)strtoul(last + 1, NULL, 10) : 0;
-		}
-	if (f)
-		fclose(f);
-	return id;
-}
-
 /* Check the service's header. Return: 0; -EAGAIN the process has executed meanwhile. */
 static int check_client(struct client *c, struct dp_diag *diag)
 {
@@ -144,7 +124,7 @@ static int check_client(struct client *c, struct dp_diag *diag)
 			diag, -EOPNOTSUPP,
 			"process %d uses another version of libdprobes than this tool",
 			c->pid);
-	if (owner != own_pid(c->pid))
+	if (owner != dp_process_inside(c->proc))
 		return dp_diag_set(
 			diag, -EOPNOTSUPP,
 			"process %d was made of one that uses libdprobes, but not by fork; modules cannot be loaded into it",

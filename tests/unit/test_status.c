@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* test_status: what /proc tells of a process, and what not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "proc/ptrace/process.h"
+
+#define STATUS 3
+
+/* A process that has ended, and that nobody has waited for. */
+static pid_t start_zombie(uid_t user)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(user && setuid(user) ? 1 : STATUS);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	return pid;
+}
+
+static int status_seen(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
+	bool known = dp_status_exit(pid, fd, &status);
+
+	close(fd);
+	return known ? WEXITSTATUS(status) : -1;
+}
+
+static void ended(void **state)
+{
+	pid_t pid = start_zombie(0);
+
+	assert_int_equal(status_seen(pid), STATUS);
+	waitpid(pid, NULL, 0);
+}
+
+/* The kernel shows the status of another user's process as 0. */
+static void ended_of_another_user(void **state)
+{
+	pid_t pid, other;
+	int status;
+
+	if (getuid())
+		skip();
+	pid = start_zombie(65533);
+	other = fork();
+	if (!other)
+		_exit(setuid(65532) ? 1 : status_seen(pid) != -1);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	assert_int_equal(status_seen(pid), STATUS);
+	waitpid(pid, NULL, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ended),
+		cmocka_unit_test(ended_of_another_user),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
