@@ -162,7 +162,11 @@ static bool is_in_sequence(struct query *q)
 {
 	int in = dp_reach_in_rseq(q->g, q->p->addr);
 
-	return in < 0 ? refuse(q, in, "out of memory") : in;
+	return in < 0 ?
+		       refuse(q, in,
+			      "the restartable sequences around 0x%llx cannot be read: %s",
+			      (unsigned long long)q->p->addr, strerror(-in)) :
+		       in;
 }
 
 static bool is_restorer(struct query *q)

@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+#include "engine/site/engine.h"
 #include "engine/text/target.h"
 #include "resolve/allowed.h"
 #include "resolve/code.h"
@@ -233,6 +235,44 @@ static void sequences_and_restorers(void **state)
 	allowed(back, KPROBE);
 }
 
+/* Want of descriptors passes. Meanwhile no probe is put into a sequence, and no jump over
+ * its beginning. */
+static void sequences_that_cannot_be_read(void **state)
+{
+	struct dp_place p = { .addr = (u64)allowed_sequence + 1 };
+	struct dp_reach_reader g = { .target = &target };
+	struct rlimit old, none;
+	char why[DP_WHY_MAX];
+	struct dp_engine *e;
+	u64 start, end;
+	u32 probe;
+	int i;
+
+	assert_int_equal(dp_modules_open(getpid(), mem, &g.mods, NULL), 0);
+	assert_int_equal(dp_function_bounds(g.mods, p.addr, &start, &end), 0);
+	assert_int_equal(dp_engine_create(&e), 0);
+	assert_int_equal(dp_engine_add(e, start, (const u8 *)start, end - start,
+				       &probe, NULL),
+			 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(dp_allowed_check(&g, &p, UPROBE, why),
+				 -EMFILE);
+	dp_reach_allow(&g, e, probe, start);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_non_null(strstr(why, "sequences"));
+	assert_string_equal(
+		e->sites[0].why,
+		"its module's restartable sequences cannot be read");
+	dp_engine_destroy(e);
+	assert_int_equal(dp_allowed_check(&g, &p, UPROBE, why), -EINVAL);
+	dp_modules_close(g.mods);
+	dp_reach_reader_close(&g);
+}
+
 static u64 map(int fd, int prot)
 {
 	void *at = mmap(NULL, PAGE, prot,
@@ -344,6 +384,7 @@ int main(void)
 		cmocka_unit_test(instructions_that_cannot_move),
 		cmocka_unit_test(breakpoints),
 		cmocka_unit_test(sequences_and_restorers),
+		cmocka_unit_test(sequences_that_cannot_be_read),
 		cmocka_unit_test(what_is_mapped),
 		cmocka_unit_test(own_code),
 		cmocka_unit_test(what_could_not_be_armed),
