@@ -210,6 +210,10 @@ static const struct rule {
 	{ is_unread, KPROBE, -EFAULT, "nothing is mapped at 0x%llx" },
 	{ is_unmapped, KPROBE, -EFAULT, "nothing is mapped at 0x%llx" },
 	{ is_data, KPROBE, -EINVAL, "what is at 0x%llx is no code" },
+	{ is_in_sequence, KPROBE, -EINVAL,
+	  "0x%llx lies in a restartable sequence (rseq), which a probe would always abort" },
+	{ is_restorer, KPROBE, -EINVAL,
+	  "0x%llx is signal return code, which is recognised by its bytes" },
 };
 
 int dp_allowed_check(struct dp_reach_reader *g, struct dp_place *p,

@@ -231,8 +231,15 @@ static void sequences_and_restorers(void **state)
 		refused(back + 7, they[i], -EINVAL, bytes);
 	}
 	refused((u64)allowed_torn_restorer + 1, UPROBE, -EINVAL, bytes);
-	allowed(in + 1, KPROBE);
-	allowed(back, KPROBE);
+	allowed(in, KPROBE);
+	refused_kprobe(
+		in + 1, -EINVAL, "",
+		" lies in a restartable sequence (rseq), which a probe would always abort");
+	allowed(in + 3, KPROBE);
+	for (i = 0; i < 8; i += 7)
+		refused_kprobe(
+			back + i, -EINVAL, "",
+			" is signal return code, which is recognised by its bytes");
 }
 
 /* Want of descriptors passes. Meanwhile no probe is put into a sequence, and no jump over
