@@ -139,10 +139,11 @@ int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
 				   "replaced after process %d mapped it",
 				   m->path, dp_mods_pid(mods));
 	case -EOPNOTSUPP:
-		return dp_diag_set(diag, err,
-				   "the code of %s cannot be looked at: "
-				   "its segments are not those of a linker",
-				   m->path);
+		return dp_diag_set(
+			diag, err,
+			"the code of %s cannot be looked at: "
+			"its segments or relocations are not those of a linker",
+			m->path);
 	}
 	return err;
 }
