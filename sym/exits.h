@@ -129,7 +129,8 @@ int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at);
  * cold part.
  * Return: 1, 0, -ENOMEM as above; DP_ENTRY_IS_NONE the stack at @entry is not as behind a
  * call: code jumps to this part, but cannot call it; -ENOENT no description begins
- * there, or the file cannot be read; -EOPNOTSUPP description or code is not understood.
+ * there, or the file cannot be read; -EMFILE, -ENFILE it cannot be read now; -EOPNOTSUPP
+ * description or code is not understood.
  */
 #define DP_ENTRY_IS_NONE 2
 int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry);

@@ -164,6 +164,27 @@ static void the_return_address_is_seen_to_be_read(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* What cannot be decoded may be what reads it. */
+static void code_that_is_not_understood_may_read(void **state)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nr_exits_cases; i++) {
+		const struct exits_case *c = &exits_cases[i];
+
+		if (!strstr(c->why, "decoded"))
+			continue;
+		n++;
+		assert_int_equal(dp_reads_return_address(own, (u64)c->entry,
+							 NULL),
+				 -EOPNOTSUPP);
+		assert_int_equal(dp_entry_reads_return_address(mods,
+							       (u64)c->entry),
+				 -EOPNOTSUPP);
+	}
+	assert_int_equal(n, 1);
+}
+
 /* A file, and the exits of all of its functions, ascending. */
 struct survey {
 	struct exits_file file;
@@ -472,6 +493,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(lengths_are_those_of_the_instructions),
 		cmocka_unit_test(there_has_to_be_a_function),
 		cmocka_unit_test(the_return_address_is_seen_to_be_read),
+		cmocka_unit_test(code_that_is_not_understood_may_read),
 		cmocka_unit_test(rets_of_libc),
 		cmocka_unit_test(rets_of_libstdcxx),
 		cmocka_unit_test(rets_of_python),
