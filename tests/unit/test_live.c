@@ -80,8 +80,14 @@ static int write_text(struct dp_target *target, u64 addr, const void *from,
 	return 0;
 }
 
+static bool nobody_traces(struct dp_target *target)
+{
+	return false;
+}
+
 static const struct dp_target_ops ops = { .read = read_text,
-					  .write = write_text };
+					  .write = write_text,
+					  .traced = nobody_traces };
 
 static int map_pool(void *arg, u64 addr, u64 size)
 {
@@ -242,12 +248,18 @@ static void expect_written(const struct world *w, u64 addr, u64 len)
 	}
 }
 
+static const struct dp_site_entry *entry_of(const struct world *w, u32 at)
+{
+	const struct dp_site *s = dp_engine_find(w->e, TEXT + at);
+
+	return dp_live_site(w->e, (u32)(s - w->e->sites));
+}
+
 /* A thread that hits runs nothing but code that was written. */
 static void expect_armed(const struct world *w, u32 at, u8 mode)
 {
 	const struct dp_site *s = dp_engine_find(w->e, TEXT + at);
-	const struct dp_site_entry *entry =
-		dp_live_site(w->e, (u32)(s - w->e->sites));
+	const struct dp_site_entry *entry = entry_of(w, at);
 
 	assert_int_equal(entry->mode, mode);
 	assert_int_equal(entry->armed, DP_SITE_THERE);
@@ -341,6 +353,33 @@ static void finds_other_memory(void **state)
 	end(&w);
 }
 
+/* A uprobe comes to where a jump begins, then another probe to its other bytes. The jump
+ * cedes, and is back when both have gone. */
+static void comes_back_when_a_uprobe_has_gone(void **state)
+{
+	struct world w;
+	u32 inner, bad;
+
+	begin(&w);
+	assert_int_equal(arm(&w, PUSHES), 0);
+	w.text[PUSHES] = DP_BREAKPOINT;
+	inner = add(&w, PUSHES + 1);
+	assert_int_equal(dp_live_commit(w.e, &w.target, &inner, 1, &bad), 0);
+	assert_int_equal(entry_of(&w, PUSHES)->armed, DP_SITE_CEDED);
+	expect_armed(&w, PUSHES + 1, DP_MODE_TRAP);
+	assert_int_equal(dp_live_enable(w.e, &w.target, &inner, 1, false), 0);
+	assert_int_equal(entry_of(&w, PUSHES)->armed, DP_SITE_CEDED);
+	assert_int_equal(w.text[PUSHES + 1], code[PUSHES + 1]);
+	w.text[PUSHES] = code[PUSHES];
+	assert_int_equal(dp_live_enable(w.e, &w.target, &inner, 1, true), 0);
+	assert_int_equal(entry_of(&w, PUSHES)->armed, DP_SITE_TRAPPED);
+	assert_int_equal(w.text[PUSHES], DP_BREAKPOINT);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &inner, 1), 0);
+	dp_live_forget(w.e, inner);
+	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	end(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -348,6 +387,7 @@ int main(void)
 		cmocka_unit_test(arms_no_code_that_was_not_written),
 		cmocka_unit_test(keeps_what_waits_for_another_pool),
 		cmocka_unit_test(finds_other_memory),
+		cmocka_unit_test(comes_back_when_a_uprobe_has_gone),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
