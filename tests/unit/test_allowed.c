@@ -12,12 +12,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include "engine/site/engine.h"
 #include "engine/text/target.h"
+#include "proc/proc.h"
 #include "resolve/allowed.h"
 #include "resolve/code.h"
 #include "resolve/exits.h"
@@ -325,6 +327,45 @@ static void own_code(void **state)
 	allowed((u64)allowed_plain, KPROBE);
 }
 
+/* Its header has another struct dp_points. */
+struct dp_process *dp_process_new(void);
+
+/* The words are those of what is short. */
+static void functions_that_cannot_be_followed_now(void **state)
+{
+	struct dp_exit_reader reader = { 0 };
+	struct dp_exit_list list;
+	struct dp_points points = { 0 };
+	struct dp_point point = { .addr = (u64)allowed_plain };
+	const struct dp_module *m = dp_module_at(mods, point.addr);
+	struct dp_process *proc = dp_process_new();
+	struct rlimit old, none;
+	struct dp_diag diag;
+
+	assert_non_null(proc);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(dp_exits_track(&reader, mods, point.addr, &list,
+					&diag),
+			 -EMFILE);
+	assert_int_equal(dp_exit_reader_find(&reader, mods, m, &point),
+			 -EMFILE);
+	assert_int_equal(dp_tail_targets_resolve(&points, proc, NULL, NULL),
+			 -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_non_null(strstr(diag.text, strerror(EMFILE)));
+	assert_non_null(strstr(point.reason, strerror(EMFILE)));
+	assert_int_equal(dp_exit_reader_find(&reader, mods, m, &point), 0);
+	assert_int_equal(point.nr_exits, 1);
+	free(point.exits);
+	free(point.early_starts);
+	dp_exit_reader_close(&reader);
+	dp_tail_targets_free(&points);
+	dp_process_close(proc);
+}
+
 static void what_could_not_be_armed(void **state)
 {
 	assert_string_equal(dp_allowed_unarmed(-EBUSY),
@@ -394,6 +435,7 @@ int main(void)
 		cmocka_unit_test(sequences_that_cannot_be_read),
 		cmocka_unit_test(what_is_mapped),
 		cmocka_unit_test(own_code),
+		cmocka_unit_test(functions_that_cannot_be_followed_now),
 		cmocka_unit_test(what_could_not_be_armed),
 		cmocka_unit_test(tracked_functions),
 	};
