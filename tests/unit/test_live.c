@@ -36,7 +36,7 @@
 static const u8 code[64] = { 0x55, 0x55, 0x55, 0x55, 0x55, 0x90, 0x90, 0x90,
 			     0x48, 0x8d, 0x05, 0x10, 0,	   0,	 0,    0x90,
 			     0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3 };
-enum { PUSHES = 0, LEA = 8 };
+enum { PUSHES = 0, LEA = 8, RET = 23 };
 #define ISLAND (TEXT + DP_JUMP_SIZE + (u64)(s64)(s32)0xcccccccc)
 
 /** struct pool - memory that was mapped; @written: a byte for each of its bytes */
@@ -353,6 +353,38 @@ static void finds_other_memory(void **state)
 	end(&w);
 }
 
+/* A probe's neighbour is written for that probe's sake. */
+static void names_the_probe_that_failed(void **state)
+{
+	static const u32 sites[] = { LEA, PUSHES + 2, PUSHES + 1, RET };
+	static const struct {
+		int fails;
+		u32 bad;
+	} tries[] = { { LEA, 0 },
+		      { PUSHES + 2, 1 },
+		      { PUSHES + 1, 2 },
+		      { PUSHES, 2 },
+		      { RET, 3 } };
+	u32 probes[4], bad, i, k;
+	struct world w;
+
+	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		begin(&w);
+		assert_int_equal(arm(&w, PUSHES), 0);
+		for (k = 0; k < 4; k++)
+			probes[k] = add(&w, sites[k]);
+		/* Where the jump is out already, no byte is written for it. */
+		w.text_fails = tries[i].fails;
+		if (tries[i].fails > PUSHES && tries[i].fails < DP_JUMP_SIZE)
+			memcpy(w.text, code, DP_JUMP_SIZE);
+		bad = ~0u;
+		assert_int_equal(
+			dp_live_commit(w.e, &w.target, probes, 4, &bad), -EIO);
+		assert_int_equal(bad, tries[i].bad);
+		end(&w);
+	}
+}
+
 /* A uprobe comes to where a jump begins, then another probe to its other bytes. The jump
  * cedes, and is back when both have gone. */
 static void comes_back_when_a_uprobe_has_gone(void **state)
@@ -387,6 +419,7 @@ int main(void)
 		cmocka_unit_test(arms_no_code_that_was_not_written),
 		cmocka_unit_test(keeps_what_waits_for_another_pool),
 		cmocka_unit_test(finds_other_memory),
+		cmocka_unit_test(names_the_probe_that_failed),
 		cmocka_unit_test(comes_back_when_a_uprobe_has_gone),
 	};
 
