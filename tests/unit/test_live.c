@@ -412,6 +412,32 @@ static void comes_back_when_a_uprobe_has_gone(void **state)
 	end(&w);
 }
 
+/* A uprobe that comes and goes while nothing else changes: what it leaves is the file's
+ * byte. */
+static void cedes_to_a_uprobe(void **state)
+{
+	struct world w;
+
+	begin(&w);
+	assert_int_equal(arm(&w, PUSHES), 0);
+	assert_int_equal(arm(&w, LEA), 0);
+	assert_false(dp_live_disturbed(w.e, &w.target));
+	w.text[LEA] = DP_BREAKPOINT;
+	assert_true(dp_live_disturbed(w.e, &w.target));
+	assert_int_equal(dp_live_cede(w.e, &w.target), 0);
+	assert_int_equal(w.text[LEA], DP_BREAKPOINT);
+	assert_memory_equal(w.text + LEA + 1, code + LEA + 1, DP_JUMP_SIZE - 1);
+	assert_int_equal(entry_of(&w, LEA)->armed, DP_SITE_CEDED);
+	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	assert_false(dp_live_disturbed(w.e, &w.target));
+	w.text[LEA] = code[LEA];
+	assert_true(dp_live_disturbed(w.e, &w.target));
+	assert_int_equal(dp_live_cede(w.e, &w.target), 0);
+	expect_armed(&w, LEA, DP_MODE_JUMP);
+	assert_false(dp_live_disturbed(w.e, &w.target));
+	end(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -421,6 +447,7 @@ int main(void)
 		cmocka_unit_test(finds_other_memory),
 		cmocka_unit_test(names_the_probe_that_failed),
 		cmocka_unit_test(comes_back_when_a_uprobe_has_gone),
+		cmocka_unit_test(cedes_to_a_uprobe),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
