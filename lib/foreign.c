@@ -34,6 +34,7 @@
 #include "resolve/reach.h"
 
 #define MAX_SITES 16384
+#define SITES_A_LOOK 1024
 
 pthread_mutex_t dp_foreign_state = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t dp_foreign_changed = PTHREAD_COND_INITIALIZER;
@@ -402,6 +403,27 @@ void dp_foreign_look(struct dp_foreign *f)
 	f->gone = true;
 	dp_clients_lose(f);
 	dp_foreign_tidy(f);
+}
+
+static void cede(void *arg)
+{
+	struct change *ch = arg;
+
+	if (dp_attach_other_begin(ch->f->proc, &ch->target, NULL))
+		return;
+	dp_live_cede(ch->f->engine, ch->target);
+	dp_attach_other_end(ch->f->proc);
+}
+
+u32 dp_foreign_cede(struct dp_foreign *f)
+{
+	struct change ch = { .f = f };
+
+	if (f->gone || f->ending)
+		return 0;
+	if (dp_live_disturbed(f->engine, dp_attach_other_target(f->proc)))
+		aside(cede, &ch);
+	return (u32)(dp_engine_sites(f->engine) / SITES_A_LOOK);
 }
 
 void dp_foreign_filter_install(struct dp_foreign *f)

@@ -98,6 +98,9 @@ void dp_foreign_retire(struct dp_client *c);
 void dp_foreign_tidy(struct dp_foreign *f);
 /** dp_foreign_look() - set @gone if the process has ended, or executed */
 void dp_foreign_look(struct dp_foreign *f);
+/** dp_foreign_cede() - let jumps cede to breakpoints of the kernel's uprobes, and come back.
+ *  Return: how many looks to leave out until the next, by the cost of this one. */
+u32 dp_foreign_cede(struct dp_foreign *f);
 /** dp_foreign_filter_install() - handle a filter install. Under a filter that forbids what
  *  probes need, they are gone, and @gone is set. */
 void dp_foreign_filter_install(struct dp_foreign *f);

@@ -87,8 +87,13 @@ static const char *objection(const struct kretprobe *rp, u64 addr,
 		return way == DP_RETURN_STUB ?
 			       "its code looks at its return address" :
 			       NULL;
-	default:
+	case 0:
+	case -ENOENT:
 		return NULL;
+	default:
+		return way == DP_RETURN_STUB ?
+			       "its code cannot be read, and may look at its return address" :
+			       NULL;
 	}
 }
 

@@ -94,11 +94,12 @@ static void say_kept(struct dp_foreign *f)
 	pthread_mutex_unlock(&dp_foreign_state);
 }
 
-static void look(struct dp_foreign *f)
+static void look(struct dp_foreign *f, u32 *rests)
 {
 	if (!dp_foreign_trylock())
 		return;
 	dp_foreign_look(f);
+	*rests = *rests ? *rests - 1 : dp_foreign_cede(f);
 	dp_foreign_unlock();
 }
 
@@ -106,11 +107,12 @@ static void watch(struct dp_foreign *f)
 {
 	struct pollfd p[2] = { { dp_attach_other_pidfd(f->proc), POLLIN, 0 },
 			       { f->stop, POLLIN, 0 } };
+	u32 rests = 0;
 
 	while (!__atomic_load_n(&f->ending, __ATOMIC_ACQUIRE)) {
 		poll(p, 2, LOOK_MS);
 		if (!p[1].revents)
-			look(f);
+			look(f, &rests);
 		/* The pidfd stays readable until look() gets the lock. */
 		if (p[0].revents &&
 		    !__atomic_load_n(&f->ending, __ATOMIC_ACQUIRE))

@@ -162,7 +162,11 @@ static bool is_in_sequence(struct query *q)
 {
 	int in = dp_reach_in_rseq(q->g, q->p->addr);
 
-	return in < 0 ? refuse(q, in, "out of memory") : in;
+	return in < 0 ?
+		       refuse(q, in,
+			      "the restartable sequences around 0x%llx cannot be read: %s",
+			      (unsigned long long)q->p->addr, strerror(-in)) :
+		       in;
 }
 
 static bool is_restorer(struct query *q)
@@ -206,6 +210,10 @@ static const struct rule {
 	{ is_unread, KPROBE, -EFAULT, "nothing is mapped at 0x%llx" },
 	{ is_unmapped, KPROBE, -EFAULT, "nothing is mapped at 0x%llx" },
 	{ is_data, KPROBE, -EINVAL, "what is at 0x%llx is no code" },
+	{ is_in_sequence, KPROBE, -EINVAL,
+	  "0x%llx lies in a restartable sequence (rseq), which a probe would always abort" },
+	{ is_restorer, KPROBE, -EINVAL,
+	  "0x%llx is signal return code, which is recognised by its bytes" },
 };
 
 int dp_allowed_check(struct dp_reach_reader *g, struct dp_place *p,

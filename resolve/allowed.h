@@ -57,7 +57,7 @@ struct dp_place {
  *       DP_ASKER_KPROBE a whole sentence
  * Return: 0; -EINVAL no code, our own code, an instruction that works only where it is,
  * or one that other programs recognise; -EILSEQ no instruction, or maybe none; -EBUSY
- * a breakpoint is there; -EFAULT nothing is there; -ENOMEM.
+ * a breakpoint is there; -EFAULT nothing is there; -ENOMEM, -EMFILE, -ENFILE.
  */
 int dp_allowed_check(struct dp_reach_reader *reach_reader,
 		     struct dp_place *place, enum dp_asker asker, char *why);

@@ -30,15 +30,16 @@ int dp_exit_reader_find(struct dp_exit_reader *r, struct dp_modules *mods,
 			const struct dp_module *m, struct dp_point *p)
 {
 	struct dp_exit_list list = { 0 };
-	const char *why = "nothing is known of its code";
+	struct dp_diag diag = { .text = "" };
+	const char *why = diag.text;
 	size_t i;
-	int err = dp_exit_reader_open(r, mods, m, NULL);
+	int err = dp_exit_reader_open(r, mods, m, &diag);
 
 	if (!err)
 		err = dp_exits_find(r->exits, p->addr, &list, &why);
 	if (err == -ENOMEM)
 		return dp_point_refuse(p, err, "out of memory");
-	if (err == -ENOENT)
+	if (err == -ENOENT && why != diag.text)
 		return dp_point_refuse(p, -EINVAL, "no function begins there");
 	if (err)
 		return dp_point_refuse(p, err, "its exits are not known: %s",
@@ -61,6 +62,8 @@ int dp_exits_track(struct dp_exit_reader *r, struct dp_modules *mods, u64 addr,
 	size_t i;
 	int err = m ? dp_exit_reader_open(r, mods, m, diag) : -EOPNOTSUPP;
 
+	if (m && err)
+		return err == -ENOENT ? -EOPNOTSUPP : err;
 	if (!err)
 		err = dp_exits_find(r->exits, addr, list, &why);
 	if (err)

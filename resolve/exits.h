@@ -19,7 +19,8 @@ int dp_exit_reader_find(struct dp_exit_reader *reader, struct dp_modules *mods,
  * dp_exits_track() - the exits of the function at @addr, for the library
  * @list: filled in; free with dp_exits_free()
  * Return: 0; -EINVAL no function begins there; -EOPNOTSUPP its exits are not known, or
- * one is a branch that counts (jrcxz, loop); -ENOMEM; with words in @diag.
+ * one is a branch that counts (jrcxz, loop); -ENOMEM, -EMFILE, -ENFILE; with words in
+ * @diag.
  */
 int dp_exits_track(struct dp_exit_reader *reader, struct dp_modules *mods,
 		   u64 addr, struct dp_exit_list *list, struct dp_diag *diag);
@@ -70,7 +71,7 @@ dp_tail_targets_reader(struct dp_tail_targets *tail_targets,
  *
  * Looks at new points, and at what these lead to. Afterwards each @to of an exit is the
  * entry of its tail target, or 0.
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM; why the mappings cannot be read.
  */
 int dp_tail_targets_resolve(struct dp_points *points, struct dp_process *proc,
 			    void (*read)(void *arg, struct dp_point *function),

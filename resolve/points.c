@@ -448,9 +448,14 @@ int dp_points_resolve(struct dp_process *proc, struct dp_modules *mods,
 		err = resolve_offset(&r);
 	else
 		err = resolve_symbols(&r);
-	if (!err && spec->kind == DP_SPEC_RETURN &&
-	    dp_tail_targets_resolve(points, proc, find_tail_target, &r))
-		err = dp_diag_set(diag, -ENOMEM, "out of memory");
+	if (!err && spec->kind == DP_SPEC_RETURN) {
+		err = dp_tail_targets_resolve(points, proc, find_tail_target,
+					      &r);
+		if (err)
+			dp_diag_set(diag, err,
+				    "where functions jump to is not known: %s",
+				    strerror(-err));
+	}
 	dp_reach_reader_close(&r.reach_reader);
 	return err;
 }

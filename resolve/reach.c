@@ -14,17 +14,16 @@
 static int read_rseq(struct dp_reach_reader *g, u64 addr)
 {
 	const struct dp_module *m = dp_module_at(g->mods, addr);
+	int err;
 
 	if (m == g->module)
 		return 0;
 	free(g->rseq);
 	g->rseq = NULL;
 	g->nr_rseq = 0;
-	g->module = m;
-	if (!m || !dp_module_rseq(g->mods, m, &g->rseq, &g->nr_rseq))
-		return 0;
-	g->nr_rseq = 0;
-	return -ENOMEM;
+	err = m ? dp_module_rseq(g->mods, m, &g->rseq, &g->nr_rseq) : 0;
+	g->module = err ? NULL : m;
+	return err;
 }
 
 int dp_reach_in_rseq(struct dp_reach_reader *g, u64 addr)
@@ -160,8 +159,12 @@ void dp_reach_allow(struct dp_reach_reader *g, struct dp_engine *engine,
 	struct dp_reach reach;
 	const char *why;
 
-	read_rseq(g, addr);
-	why = g->never ? g->never : arrivals(g, addr);
+	if (g->never)
+		why = g->never;
+	else if (read_rseq(g, addr))
+		why = "its module's restartable sequences cannot be read";
+	else
+		why = arrivals(g, addr);
 	if (!why && (dp_function_bounds(g->mods, addr, &start, &end) ||
 		     !dp_reach_enter(g, start, end)))
 		why = "nothing is known of the function around it";

@@ -65,7 +65,8 @@ size_t dp_reach_fetch(struct dp_reach_reader *reach_reader, u64 addr, u8 *code,
  *  read again */
 size_t dp_reach_read(struct dp_reach_reader *reach_reader, u64 addr, u8 *code,
 		     size_t size);
-/** dp_reach_in_rseq() - is @addr in a restartable sequence? Return: 1, 0; -ENOMEM. */
+/** dp_reach_in_rseq() - is @addr in a restartable sequence? Return: 1, 0; -ENOMEM, -EMFILE,
+ *  -ENFILE. */
 int dp_reach_in_rseq(struct dp_reach_reader *reach_reader, u64 addr);
 
 /** dp_reach_x87() - may the code at @addr find values in x87 or MMX registers?

@@ -141,7 +141,7 @@ int dp_tail_targets_resolve(struct dp_points *points, struct dp_process *proc,
 	int err = o ? dp_maps_read(dp_process_pid(proc), &l.maps) : -ENOMEM;
 
 	if (err)
-		return -ENOMEM;
+		return err;
 	while (o->points_seen < points->n && !err)
 		err = see_jumps(&l, &points->v[o->points_seen++]);
 	while (o->seen < o->n && !err) {

@@ -26,7 +26,8 @@ struct dp_code_map;
  * @map: the new map, to be closed with dp_code_map_close(); it is independent
  *       of @mods
  * Return: 0; -ENOENT the mapped file cannot be read any more; -EOPNOTSUPP it has no
- * code, or more segments than any linker makes; -ENOMEM. Words are in @diag.
+ * code, more segments than any linker makes, or relocations that cannot be read; -ENOMEM,
+ * -EMFILE, -ENFILE. Words are in @diag.
  */
 int dp_code_map_open(struct dp_modules *mods, const struct dp_module *m,
 		     struct dp_code_map **map, struct dp_diag *diag);

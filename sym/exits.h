@@ -60,8 +60,8 @@ struct dp_exits;
  * @map: the module's map, which has to live as long as the new object
  * @exits: the new object, to be closed with dp_exits_close(). It holds a copy of
  *         the module's code, but no descriptor: close it soon.
- * Return: 0; -ENOENT the file cannot be read; -EOPNOTSUPP it has no code; -ENOMEM.
- * Words are in @diag.
+ * Return: 0; -ENOENT the file cannot be read; -EOPNOTSUPP it has no code; -ENOMEM,
+ * -EMFILE, -ENFILE. Words are in @diag.
  */
 int dp_exits_open(struct dp_modules *mods, const struct dp_module *m,
 		  const struct dp_code_map *map, struct dp_exits **exits,
@@ -82,7 +82,7 @@ struct dp_exit_reader {
 /**
  * dp_exit_reader_open() - read a module, unless the reader has it already
  * Return: 0; an error of dp_code_map_open() or dp_exits_open(). A module that has failed
- * before gives -EOPNOTSUPP without words.
+ * before gives -EOPNOTSUPP, unless memory or descriptors were short. Words are in @diag.
  */
 int dp_exit_reader_open(struct dp_exit_reader *reader, struct dp_modules *mods,
 			const struct dp_module *m, struct dp_diag *diag);
@@ -129,7 +129,8 @@ int dp_reads_return_address(struct dp_exits *exits, u64 entry, u64 *at);
  * cold part.
  * Return: 1, 0, -ENOMEM as above; DP_ENTRY_IS_NONE the stack at @entry is not as behind a
  * call: code jumps to this part, but cannot call it; -ENOENT no description begins
- * there, or the file cannot be read; -EOPNOTSUPP description or code is not understood.
+ * there, or the file cannot be read; -EMFILE, -ENFILE it cannot be read now; -EOPNOTSUPP
+ * description or code is not understood.
  */
 #define DP_ENTRY_IS_NONE 2
 int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry);

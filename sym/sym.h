@@ -274,7 +274,7 @@ struct dp_range {
  * dp_module_rseq() - restartable sequences that a module declares
  * @ranges: filled in with the critical sections (section __rseq_cs), free()d by
  *          the caller
- * Return: 0 (with @n possibly 0) or -ENOMEM.
+ * Return: 0 (with @n possibly 0); -ENOMEM, -EMFILE, -ENFILE.
  */
 int dp_module_rseq(struct dp_modules *mods, const struct dp_module *m,
 		   struct dp_range **ranges, size_t *n);

@@ -115,6 +115,15 @@ static void claim(struct dp_islands *l, u64 addr)
 			->used[a % DP_PAGE / 64] |= 1ull << a % 64;
 }
 
+void dp_island_drop(struct dp_islands *l, u64 addr)
+{
+	u64 a;
+
+	for (a = addr; a < addr + DP_JUMP_SIZE; a++)
+		find_page(l, a & ~(u64)(DP_PAGE - 1), true)
+			->used[a % DP_PAGE / 64] &= ~(1ull << a % 64);
+}
+
 /* Addresses [start, end) that an island may have. */
 struct window {
 	u64 start, end;

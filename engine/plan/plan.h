@@ -111,6 +111,8 @@ int dp_plan_site(const struct dp_engine *e, u32 i, struct dp_site_entry *entry,
  *  @l: begins as NULL; @holes: at present. Return: 0; -ENOMEM; 1 there is none. */
 int dp_island_find(struct dp_islands **l, struct dp_engine *e,
 		   struct dp_site *s, const struct dp_hole *holes, size_t n);
+/** dp_island_drop() - the island at @addr is not used after all */
+void dp_island_drop(struct dp_islands *l, u64 addr);
 void dp_islands_free(struct dp_islands *l);
 /** dp_islands_place() - find islands for all jumps that contain breakpoints */
 int dp_islands_place(struct dp_engine *e, const struct dp_hole *holes,

@@ -303,6 +303,54 @@ int dp_apply_around(struct dp_engine *e, struct dp_target *target,
 	return apply(e, target, &b, bad);
 }
 
+static struct dp_sites all_of(const struct dp_engine *e)
+{
+	return (struct dp_sites){ .v = e->view.sites,
+				  .n = e->view.nr_sites,
+				  .may_go = true };
+}
+
+/* If arming needs all threads stopped, ceded jumps are not written again. */
+static bool comes_back(const struct dp_engine *e)
+{
+	return e->arming == DP_ARM_INTERIOR;
+}
+
+bool dp_live_disturbed(const struct dp_engine *e, struct dp_target *target)
+{
+	const struct dp_sites sites = all_of(e);
+
+	return dp_interior_disturbed(target, &sites, false) ||
+	       (comes_back(e) && dp_interior_disturbed(target, &sites, true));
+}
+
+static void tell_nobody(void *arg, u64 addr, bool away)
+{
+}
+
+static int cede(void *what)
+{
+	const struct pass *p = what;
+	const struct dp_sites sites = all_of(p->e);
+	int err = dp_interior_cede(p->target, &sites, tell_nobody, NULL);
+
+	if (!err && comes_back(p->e))
+		err = dp_interior_return(p->target, &sites, tell_nobody, NULL);
+	return err;
+}
+
+int dp_live_cede(struct dp_engine *e, struct dp_target *target)
+{
+	const struct dp_live_setup *setup = &e->growth->setup;
+	struct pass pass = { .e = e, .target = target };
+	bool unowned = false;
+	u32 i;
+
+	for (i = 0; i < e->nr_sites; i++)
+		unowned |= e->sites[i].unowned;
+	return setup->ops->hold(setup->arg, unowned, cede, &pass);
+}
+
 void dp_live_set_knobs(struct dp_engine *e, bool armed, bool jumps)
 {
 	e->growth->disarmed = !armed;

@@ -140,14 +140,17 @@ static int new_pool(struct dp_engine *e, u64 low, u64 high)
 			err = -ENOMEM;
 		if (!err)
 			err = map_pool(e, &need, false);
-	} while (err && err != -ENOMEM && ++tries < MAP_TRIES);
+	} while (err == -EEXIST && ++tries < MAP_TRIES);
 	if (err)
-		return err;
+		return err == -EEXIST ? -ENOMEM : err;
 	dp_detour_entry_stub(stubs, g->setup.detour_entry);
 	dp_detour_entry_stub(stubs + DP_ENTRY_STUB, g->setup.call_entry);
 	dp_detour_entry_stub(stubs + 2 * DP_ENTRY_STUB, g->setup.tracked_entry);
 	g->pools[e->need.nr_pools - 1].used = sizeof(stubs);
-	return g->setup.ops->put(g->setup.arg, need.addr, stubs, sizeof(stubs));
+	err = g->setup.ops->put(g->setup.arg, need.addr, stubs, sizeof(stubs));
+	/* No detour may call a stub that is not there. */
+	g->pools[e->need.nr_pools - 1].full = err;
+	return err;
 }
 
 static bool reaches(const struct dp_pool_need *p, u64 low, u64 high)
@@ -188,7 +191,9 @@ int dp_grow_write(struct dp_engine *e)
 		err = g->setup.ops->put(g->setup.arg,
 					e->need.pools[st->pool].addr + st->from,
 					st->code, st->to - st->from);
-	st->from = st->to;
+	/* Sites have their plans already. What was not written stays on the stage. */
+	if (!err)
+		st->from = st->to;
 	return err;
 }
 
@@ -204,9 +209,11 @@ static int prepare(struct dp_engine *e, const struct dp_site *s, u32 bytes)
 	    used - st->from + bytes <= DP_STAGE_SIZE)
 		return 0;
 	err = dp_grow_write(e);
+	if (err)
+		return err;
 	st->pool = s->pool;
 	st->from = st->to = used;
-	return err;
+	return 0;
 }
 
 static u64 cursor(struct dp_engine *e, const struct dp_site *s, u8 **out)
@@ -286,10 +293,13 @@ static int find_island(struct dp_engine *e, struct dp_site *s, u64 detour)
 		if (!err)
 			err = dp_island_find(&g->islands, e, s, g->holes,
 					     g->nr_holes);
-		if (!err)
-			err = put_island(e, s->island, detour);
-	} while (err < 0 && ++tries < MAP_TRIES);
-	return err;
+		if (err)
+			return err;
+		err = put_island(e, s->island, detour);
+		if (err)
+			dp_island_drop(g->islands, s->island);
+	} while (err == -EEXIST && ++tries < MAP_TRIES);
+	return err == -EEXIST ? -ENOMEM : err;
 }
 
 static int plan_jump(struct dp_engine *e, u32 i, struct dp_site_entry *entry)

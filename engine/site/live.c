@@ -158,6 +158,22 @@ static int prepare(struct dp_engine *e, u32 probe)
 	return err;
 }
 
+/* Bytes at @addr are written for the nearest probe there or behind. */
+static void blame(const struct dp_engine *e, const u32 *probes, u32 n, u64 addr,
+		  u32 *bad)
+{
+	u64 nearest = DP_JUMP_SIZE, behind;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		behind = dp_live_addr(e, probes[i]) - addr;
+		if (behind < nearest) {
+			nearest = behind;
+			*bad = i;
+		}
+	}
+}
+
 int dp_live_commit(struct dp_engine *e, struct dp_target *target,
 		   const u32 *probes, u32 n, u32 *bad)
 {
@@ -175,9 +191,7 @@ int dp_live_commit(struct dp_engine *e, struct dp_target *target,
 		dp_link_in(e, probes[i]);
 	if (!err)
 		err = dp_apply_around(e, target, probes, n, &addr);
-	for (i = 0; addr && i < n; i++)
-		if (dp_live_addr(e, probes[i]) == addr)
-			*bad = i;
+	blame(e, probes, n, addr, bad);
 	for (i = 0; !err && i < n; i++)
 		if (dp_live_gone(e, probes[i])) {
 			*bad = i;

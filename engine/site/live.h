@@ -160,6 +160,12 @@ int dp_live_enable(struct dp_engine *engine, struct dp_target *target,
 int dp_live_knobs(struct dp_engine *engine, struct dp_target *target,
 		  bool armed, bool jumps);
 
+/** dp_live_disturbed() - as dp_engine_disturbed(), for jumps alone; reads each jump */
+bool dp_live_disturbed(const struct dp_engine *engine,
+		       struct dp_target *target);
+/** dp_live_cede() - as dp_engine_cede(), for jumps alone. Return: as dp_live_commit(). */
+int dp_live_cede(struct dp_engine *engine, struct dp_target *target);
+
 /** dp_live_hits() - hits of a probe, without the missed */
 u64 dp_live_hits(struct dp_engine *engine, u32 probe);
 /** dp_live_faulted() - has a handler of the probe faulted? */

@@ -184,9 +184,8 @@ const struct dp_site_entry *dp_view_site_of(const struct dp_view *view,
 /* The site's first probe has the count of all. */
 u64 dp_view_middle(const struct dp_view *view, u32 probe)
 {
-	u32 first = __atomic_load_n(
-		&view->sites[view->probes[probe].site].first_probe,
-		__ATOMIC_RELAXED);
+	const struct dp_site_entry *s = dp_view_site_of(view, probe);
+	u32 first = s ? ONCE(s->first_probe) : 0;
 
 	if (!first || first > view->nr_probes)
 		return 0;

@@ -278,6 +278,24 @@ static int begin_leaving(struct dp_target *target, struct dp_site_entry *s,
 							      DP_SITE_LEAVING);
 }
 
+/* Is the site as far as it can be now? A ceded one can go on when the foreign breakpoint
+ * has gone. */
+static bool stays(struct dp_target *target, const struct dp_site_entry *s)
+{
+	switch (s->armed) {
+	case DP_SITE_OFF:
+	case DP_SITE_GONE:
+		return true;
+	case DP_SITE_THERE:
+		return s->wanted == DP_WANT_PLAN;
+	case DP_SITE_TRAPPED:
+		return s->wanted;
+	case DP_SITE_CEDED:
+		return s->wanted && dp_text_expect(target, s->addr, s->orig, 1);
+	}
+	return false;
+}
+
 /* Choose the sites that leave, without those with foreign bytes. A site whose earlier
  * call failed half-way starts anew. */
 static int choose(struct dp_target *target, const struct dp_sites *sites,
@@ -289,10 +307,7 @@ static int choose(struct dp_target *target, const struct dp_sites *sites,
 	for (i = 0; i < sites->n; i++) {
 		struct dp_site_entry *s = dp_sites_at(sites, i);
 
-		if (!is_jump(s) || !s->armed || s->armed == DP_SITE_GONE ||
-		    (s->wanted == DP_WANT_PLAN && s->armed == DP_SITE_THERE) ||
-		    (s->wanted && (s->armed == DP_SITE_TRAPPED ||
-				   s->armed == DP_SITE_CEDED)))
+		if (!is_jump(s) || stays(target, s))
 			continue;
 		err = begin_leaving(target, s, sites->begun);
 		if (dp_sites_lose(sites, s, err))
@@ -438,8 +453,10 @@ int dp_sites_restore(struct dp_target *target, const struct dp_sites *sites,
 {
 	int first = choose(target, sites, bad), err;
 
-	err = step(target, sites, DP_SITE_LEAVING, take_all,
-		   first ? NULL : bad);
+	bad = first ? NULL : bad;
+	err = step(target, sites, DP_SITE_LEAVING, take_all, bad);
+	if (!err)
+		err = go_from_behind(target, sites, bad);
 	cover(sites);
 	return first ? first : err;
 }

@@ -290,11 +290,16 @@ u32 dp_attach_other_ns_pid(const struct dp_process *proc)
 	return proc->ns_pid;
 }
 
+struct dp_target *dp_attach_other_target(struct dp_process *proc)
+{
+	return &proc->target;
+}
+
 int dp_attach_other_begin(struct dp_process *proc, struct dp_target **target,
 			  struct dp_diag *diag)
 {
 	proc->attached_other->diag = diag;
-	*target = &proc->target;
+	*target = dp_attach_other_target(proc);
 	return begin(proc, diag);
 }
 

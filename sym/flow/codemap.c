@@ -17,6 +17,7 @@
 #include <dprobes/diag.h>
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 #include "sym/codemap.h"
 #include "sym/flow/map.h"
 #include "sym/names/mod.h"
@@ -112,7 +113,7 @@ static int draw_module(struct dp_modules *mods, struct dp_mod *mod,
 	if (!err)
 		err = dp_file_open_elf(mods, mod, &elf);
 	if (err)
-		return err == -ENOMEM ? err : -ENOENT;
+		return dp_is_shortage(err) ? err : -ENOENT;
 	err = dp_survey_run(&elf, &mod->fdes, &mod->symtab, &mod->dynsym,
 			    mod->pub.bias, map);
 	dp_elf_close(&elf);
@@ -132,6 +133,11 @@ int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
 	switch (err) {
 	case -ENOMEM:
 		return dp_diag_set(diag, err, "out of memory");
+	case -EMFILE:
+	case -ENFILE:
+		return dp_diag_set(diag, err,
+				   "the code of %s cannot be looked at: %s",
+				   m->path, strerror(-err));
 	case -ENOENT:
 		return dp_diag_set(diag, err,
 				   "the code of %s cannot be looked at: "
@@ -139,10 +145,11 @@ int dp_code_map_say(const struct dp_modules *mods, const struct dp_module *m,
 				   "replaced after process %d mapped it",
 				   m->path, dp_mods_pid(mods));
 	case -EOPNOTSUPP:
-		return dp_diag_set(diag, err,
-				   "the code of %s cannot be looked at: "
-				   "its segments are not those of a linker",
-				   m->path);
+		return dp_diag_set(
+			diag, err,
+			"the code of %s cannot be looked at: "
+			"its segments or relocations are not those of a linker",
+			m->path);
 	}
 	return err;
 }

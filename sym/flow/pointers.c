@@ -68,15 +68,18 @@ static int mark_table(struct dp_survey *s, u64 vaddr, u64 len,
 		      void (*mark)(struct dp_survey *s, const void *data,
 				   u64 len))
 {
+	u64 got = len;
 	void *data;
-	int err = vaddr && len ? dp_elf_load_at(s->elf, vaddr, &len, &data) :
-				 -ENOENT;
+	int err;
 
+	if (!vaddr || !len)
+		return 0;
+	err = dp_elf_load_at(s->elf, vaddr, &got, &data);
 	if (err)
-		return err == -ENOMEM ? err : 0;
-	mark(s, data, len);
+		return err;
+	mark(s, data, got);
 	free(data);
-	return 0;
+	return got == len ? 0 : -ENOEXEC;
 }
 
 /* Packed structures have addresses at any byte. */
@@ -134,7 +137,7 @@ static int mark_absolute(struct dp_survey *s)
 			err = mark_segment(s, ph, buf);
 	}
 	free(buf);
-	return err == -ENOMEM ? err : 0;
+	return err;
 }
 
 int dp_pointers_mark(struct dp_survey *s)
@@ -144,13 +147,15 @@ int dp_pointers_mark(struct dp_survey *s)
 
 	dp_text_mark(s->map, s->elf->eh.e_entry);
 	err = dp_dynamic_read(s->elf, &dyn);
+	if (err == -ENOENT)
+		err = 0;
 	if (!err)
 		err = mark_table(s, dyn.rela, dyn.relasz, mark_relas);
 	if (!err)
 		err = mark_table(s, dyn.jmprel, dyn.pltrelsz, mark_relas);
 	if (!err)
 		err = mark_table(s, dyn.relr, dyn.relrsz, mark_relr);
-	if (err == -ENOMEM)
-		return err;
-	return s->absolute ? mark_absolute(s) : 0;
+	if (!err && s->absolute)
+		err = mark_absolute(s);
+	return !err || err == -ENOMEM ? err : -EOPNOTSUPP;
 }

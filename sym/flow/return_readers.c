@@ -97,17 +97,19 @@ struct span {
 	u64 start, end;
 };
 
-/* Return: the address of an instruction that names or takes the slot, or 0. */
-static u64 scan(const struct span *s, const struct dp_rows *rows)
+/* @found: the address of an instruction that names or takes the slot, or 0.
+ * Return: 0; -EILSEQ: none does before one that cannot be decoded. */
+static int scan(const struct span *s, const struct dp_rows *rows, u64 *found)
 {
 	struct place p = { .copied = false };
 	const struct dp_row *row;
 	struct insn_facts f;
 	u64 at;
 
-	for (at = s->start; at < s->end; at += f.len) {
+	*found = 0;
+	for (at = s->start; at < s->end && !*found; at += f.len) {
 		if (dp_insn_facts(s->code + (at - s->start), s->end - at, &f))
-			return 0;
+			return -EILSEQ;
 		p.o = dp_opcode_of(s->code + (at - s->start), &f);
 		row = dp_rows_at(rows, at);
 		if (!row || !row->ra || row->reg == DP_ROW_LOST ||
@@ -118,7 +120,7 @@ static u64 scan(const struct span *s, const struct dp_rows *rows)
 		p.slot = row->cfa - WORD;
 		if ((names_slot(&p) || takes_slot(&p)) &&
 		    !moves_frame(&p.o, dp_rows_at(rows, at + f.len)))
-			return at;
+			*found = at;
 	}
 	return 0;
 }
@@ -131,11 +133,10 @@ static int check(const struct span *s, const struct dp_rows *rows,
 		 struct dp_rows *derived, u64 *found)
 {
 	const struct dp_row *first = dp_rows_at(rows, s->start), *said, *is;
-	int err;
+	int err = scan(s, rows, found);
 
-	*found = scan(s, rows);
 	if (!*found || !first || number_of(first->reg) != DP_RSP)
-		return 0;
+		return err;
 	err = dp_rows_derive(derived, s->code, (u32)(s->end - s->start),
 			     s->start, (s32)first->cfa);
 	if (err)
@@ -144,7 +145,7 @@ static int check(const struct span *s, const struct dp_rows *rows,
 	is = dp_rows_at(derived, *found);
 	if (said->reg == first->reg && is->reg == first->reg &&
 	    said->cfa != is->cfa)
-		*found = scan(s, derived);
+		return scan(s, derived, found);
 	return 0;
 }
 
@@ -211,14 +212,16 @@ int dp_entry_reads_return_address(struct dp_modules *mods, u64 entry)
 	struct dp_fde copy;
 	struct dp_elf elf;
 	u64 at = 0;
-	int err;
+	int err = mod ? dp_mod_load_fdes(mods, mod) : -ENOENT;
 
-	if (!mod || dp_mod_load_fdes(mods, mod))
-		return -ENOENT;
+	if (err)
+		return err;
 	fde = dp_fdes_find(&mod->fdes, entry - m->bias);
-	if (!fde || fde->start != entry - m->bias ||
-	    dp_file_open_elf(mods, mod, &elf))
+	if (!fde || fde->start != entry - m->bias)
 		return -ENOENT;
+	err = dp_file_open_elf(mods, mod, &elf);
+	if (err)
+		return dp_is_shortage(err) ? err : -ENOENT;
 	copy = *fde;
 	err = read_span(&elf, &copy, &at);
 	dp_elf_close(&elf);

@@ -146,7 +146,7 @@ int dp_exits_open(struct dp_modules *mods, const struct dp_module *m,
 		err = dp_exits_load(&elf, map, exits);
 		dp_elf_close(&elf);
 	}
-	if (err && err != -ENOMEM)
+	if (err && !dp_is_shortage(err))
 		err = -ENOENT;
 	return dp_code_map_say(mods, m, err, diag);
 }
@@ -169,23 +169,24 @@ void dp_exits_close(struct dp_exits *ex)
 int dp_exit_reader_open(struct dp_exit_reader *r, struct dp_modules *mods,
 			const struct dp_module *m, struct dp_diag *diag)
 {
-	int err;
+	int err = 0;
 
 	if (r->module == m && !r->rests)
-		return r->exits ? 0 : -EOPNOTSUPP;
+		return r->exits ? 0 :
+				  dp_diag_set(diag, -EOPNOTSUPP,
+					      "the code of %s is not known",
+					      m->path);
+	r->rests = false;
 	if (r->module != m) {
 		dp_exit_reader_close(r);
 		r->module = m;
 		err = dp_code_map_open(mods, m, &r->map, diag);
-		if (err) {
-			r->map = NULL;
-			return err;
-		}
 	}
-	r->rests = false;
-	err = dp_exits_open(mods, m, r->map, &r->exits, diag);
-	if (err)
-		r->exits = NULL;
+	if (!err)
+		err = dp_exits_open(mods, m, r->map, &r->exits, diag);
+	/* The next question may find what is short now. */
+	if (dp_is_shortage(err))
+		dp_exit_reader_close(r);
 	return err;
 }
 

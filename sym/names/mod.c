@@ -209,6 +209,9 @@ int dp_mod_sort(struct dp_modules *mods, struct dp_mod *mod)
 
 static void move_tables(struct dp_mod *to, struct dp_mod *from)
 {
+	/* The tables are empty because of that. */
+	if (from->missing == -EFBIG)
+		to->missing = from->missing;
 	to->have_dynsym = from->have_dynsym;
 	to->have_symtab = from->have_symtab;
 	to->have_fdes = from->have_fdes;

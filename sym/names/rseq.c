@@ -59,7 +59,7 @@ static int load_rseq(struct dp_modules *mods, struct dp_mod *mod)
 	struct dp_elf elf;
 	int err = dp_file_open_elf(mods, mod, &elf);
 
-	if (err == -ENOMEM)
+	if (dp_is_shortage(err))
 		return err;
 	mod->have_rseq = true;
 	if (err)

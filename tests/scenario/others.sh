@@ -148,11 +148,38 @@ uprobes() {
 	wait "$victim"
 	like "uprobes, $how, ours gone first: the program is right" "$? $(tail -n 1 "$dir/out")" '^0 ok [1-9]'
 }
+# The same, where a program has uprobes of the library's there.
+jumps() { [[ $(bytes) = e9* ]]; }
+ceded() { [[ $(bytes) = "cc${before:2:8}"* ]]; }
+library_uprobes() {
+	start "$VICTIMS/storm" -t 2 -f
+	addr=$("$DPROBES" list --json libc.so.6:strtod -p "$victim" | sed -n 's/.*"addr":"0x\([0-9a-f]*\)".*/\1/p')
+	before=$(bytes)
+	"$TOOLS/upcount" "$victim" "$addr" 300 >"$dir/upcount" 2>&1 &
+	tool=$!
+	pids+=("$tool")
+	poll 10 jumps
+	kernel_counts
+	poll 10 ceded
+	is "uprobes of both kinds: ours cedes" "$?" 0
+	worked "$victim" 10
+	kernel_ends
+	poll 10 jumps
+	is "uprobes of both kinds: ours is back" "$?" 0
+	like "uprobes of both kinds: the kernel's counts" "$seen" '^[1-9]'
+	worked "$victim" 10
+	kill -TERM "$victim"
+	wait "$victim"
+	like "uprobes of both kinds: the program is right" "$? $(tail -n 1 "$dir/out")" '^0 ok [1-9]'
+	kill -KILL "$tool"
+	wait "$tool" 2>/dev/null
+}
 place=$("$TOOLS/spec-offset" libc.so.6:strtod -- "$VICTIMS/storm" 2>/dev/null)
 "$TOOLS/uprobe-count" -o "$dir/kernel" "$place" -- true 2>/dev/null
 if [ $? -eq 77 ]; then
 	skip uprobes "the kernel's uprobes are not to be had"
 else
 	for how in interior quiesce trap; do uprobes $how; done
+	library_uprobes
 fi
 plan

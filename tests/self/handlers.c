@@ -109,6 +109,28 @@ static int twice(void *arg)
 	return 0;
 }
 
+__asm__(".text\n"
+	".type torn, @function\n"
+	"torn:\n"
+	".cfi_startproc\n"
+	"nop\n .byte 0x06\n ret\n"
+	".cfi_endproc\n"
+	".size torn, .-torn\n");
+void torn(void);
+
+/* A function that no decoder understands may look at its return address, and its ends
+ * are not known. */
+static int torn_code(void *arg)
+{
+	struct kretprobe r = { .kp.addr = (void *)torn };
+
+	EXPECT(register_kretprobe(&r) == -EINVAL);
+	r.kp.flags = KPROBE_FLAG_UNWIND;
+	EXPECT(register_kretprobe(&r) == -EINVAL);
+	EXPECT(strstr(dp_last_diag()->text, "cannot be read"));
+	return 0;
+}
+
 /* --- signals in handlers --- */
 
 static char alt[ALT_SIZE];
@@ -612,6 +634,7 @@ int main(void)
 {
 	ok_child(recursion, NULL, 20, "a handler that calls probed functions");
 	ok_child(twice, NULL, 20, "a probe is registered twice");
+	ok_child(torn_code, NULL, 20, "a return probe on torn code");
 	if (by_trap()) {
 		skip("signals in handlers", "they are blocked");
 		goto others;

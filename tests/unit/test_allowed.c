@@ -12,10 +12,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+#include "engine/site/engine.h"
 #include "engine/text/target.h"
+#include "proc/proc.h"
 #include "resolve/allowed.h"
 #include "resolve/code.h"
 #include "resolve/exits.h"
@@ -229,8 +233,53 @@ static void sequences_and_restorers(void **state)
 		refused(back + 7, they[i], -EINVAL, bytes);
 	}
 	refused((u64)allowed_torn_restorer + 1, UPROBE, -EINVAL, bytes);
-	allowed(in + 1, KPROBE);
-	allowed(back, KPROBE);
+	allowed(in, KPROBE);
+	refused_kprobe(
+		in + 1, -EINVAL, "",
+		" lies in a restartable sequence (rseq), which a probe would always abort");
+	allowed(in + 3, KPROBE);
+	for (i = 0; i < 8; i += 7)
+		refused_kprobe(
+			back + i, -EINVAL, "",
+			" is signal return code, which is recognised by its bytes");
+}
+
+/* Want of descriptors passes. Meanwhile no probe is put into a sequence, and no jump over
+ * its beginning. */
+static void sequences_that_cannot_be_read(void **state)
+{
+	struct dp_place p = { .addr = (u64)allowed_sequence + 1 };
+	struct dp_reach_reader g = { .target = &target };
+	struct rlimit old, none;
+	char why[DP_WHY_MAX];
+	struct dp_engine *e;
+	u64 start, end;
+	u32 probe;
+	int i;
+
+	assert_int_equal(dp_modules_open(getpid(), mem, &g.mods, NULL), 0);
+	assert_int_equal(dp_function_bounds(g.mods, p.addr, &start, &end), 0);
+	assert_int_equal(dp_engine_create(&e), 0);
+	assert_int_equal(dp_engine_add(e, start, (const u8 *)start, end - start,
+				       &probe, NULL),
+			 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(dp_allowed_check(&g, &p, UPROBE, why),
+				 -EMFILE);
+	dp_reach_allow(&g, e, probe, start);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_non_null(strstr(why, "sequences"));
+	assert_string_equal(
+		e->sites[0].why,
+		"its module's restartable sequences cannot be read");
+	dp_engine_destroy(e);
+	assert_int_equal(dp_allowed_check(&g, &p, UPROBE, why), -EINVAL);
+	dp_modules_close(g.mods);
+	dp_reach_reader_close(&g);
 }
 
 static u64 map(int fd, int prot)
@@ -276,6 +325,45 @@ static void own_code(void **state)
 	allowed(ours, UPROBE);
 	ours = 0;
 	allowed((u64)allowed_plain, KPROBE);
+}
+
+/* Its header has another struct dp_points. */
+struct dp_process *dp_process_new(void);
+
+/* The words are those of what is short. */
+static void functions_that_cannot_be_followed_now(void **state)
+{
+	struct dp_exit_reader reader = { 0 };
+	struct dp_exit_list list;
+	struct dp_points points = { 0 };
+	struct dp_point point = { .addr = (u64)allowed_plain };
+	const struct dp_module *m = dp_module_at(mods, point.addr);
+	struct dp_process *proc = dp_process_new();
+	struct rlimit old, none;
+	struct dp_diag diag;
+
+	assert_non_null(proc);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(dp_exits_track(&reader, mods, point.addr, &list,
+					&diag),
+			 -EMFILE);
+	assert_int_equal(dp_exit_reader_find(&reader, mods, m, &point),
+			 -EMFILE);
+	assert_int_equal(dp_tail_targets_resolve(&points, proc, NULL, NULL),
+			 -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_non_null(strstr(diag.text, strerror(EMFILE)));
+	assert_non_null(strstr(point.reason, strerror(EMFILE)));
+	assert_int_equal(dp_exit_reader_find(&reader, mods, m, &point), 0);
+	assert_int_equal(point.nr_exits, 1);
+	free(point.exits);
+	free(point.early_starts);
+	dp_exit_reader_close(&reader);
+	dp_tail_targets_free(&points);
+	dp_process_close(proc);
 }
 
 static void what_could_not_be_armed(void **state)
@@ -344,8 +432,10 @@ int main(void)
 		cmocka_unit_test(instructions_that_cannot_move),
 		cmocka_unit_test(breakpoints),
 		cmocka_unit_test(sequences_and_restorers),
+		cmocka_unit_test(sequences_that_cannot_be_read),
 		cmocka_unit_test(what_is_mapped),
 		cmocka_unit_test(own_code),
+		cmocka_unit_test(functions_that_cannot_be_followed_now),
 		cmocka_unit_test(what_could_not_be_armed),
 		cmocka_unit_test(tracked_functions),
 	};

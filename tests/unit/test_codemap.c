@@ -546,6 +546,53 @@ static void damaged_files_do_no_harm(void **state)
 	free(image);
 }
 
+/* The entry of an image's PT_DYNAMIC with that tag. */
+static Elf64_Dyn *dynamic_entry(u8 *image, s64 tag)
+{
+	const Elf64_Ehdr *eh = (void *)image;
+	const Elf64_Phdr *ph = (void *)(image + eh->e_phoff);
+	Elf64_Dyn *dyn;
+
+	while (ph->p_type != PT_DYNAMIC)
+		ph++;
+	for (dyn = (void *)(image + ph->p_offset); dyn->d_tag != tag; dyn++)
+		assert_int_not_equal(dyn->d_tag, DT_NULL);
+	return dyn;
+}
+
+/* Return: what a map of the image comes to whose PT_DYNAMIC has another value. */
+static int draw_otherwise(const u8 *image, size_t size, s64 tag, u64 value)
+{
+	struct file f = { 0 };
+	u8 *copy = malloc(size);
+	int err;
+
+	assert_non_null(copy);
+	memcpy(copy, image, size);
+	if (tag)
+		dynamic_entry(copy, tag)->d_un.d_val = value;
+	assert_int_equal(dp_elf_open_image(&f.elf, copy, size), 0);
+	err = draw(&f);
+	drop(&f);
+	return err;
+}
+
+/* Without them nothing tells where jumps through memory arrive. */
+static void relocations_have_to_be_readable(void **state)
+{
+	size_t size;
+	u8 *image = read_file("/bin/true", &size);
+
+	assert_int_equal(draw_otherwise(image, size, 0, 0), 0);
+	assert_int_equal(draw_otherwise(image, size, DT_RELA, 1ull << 40),
+			 -EOPNOTSUPP);
+	assert_int_equal(draw_otherwise(image, size, DT_RELASZ, 1ull << 30),
+			 -EOPNOTSUPP);
+	assert_int_equal(draw_otherwise(image, size, DT_RELASZ, size),
+			 -EOPNOTSUPP);
+	free(image);
+}
+
 extern void __asan_init(void) __attribute__((weak));
 
 /* In a child: what drawing a map comes to with little memory to be had. */
@@ -674,6 +721,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(arrivals_of_a_run),
 		cmocka_unit_test(arrivals_of_a_program),
 		cmocka_unit_test(damaged_files_do_no_harm),
+		cmocka_unit_test(relocations_have_to_be_readable),
 		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(the_file_has_to_be_there),
 		cmocka_unit_test(hashes_find_what_tables_have),

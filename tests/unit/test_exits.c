@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,6 +163,27 @@ static void the_return_address_is_seen_to_be_read(void **state)
 			      is, c->at);
 	}
 	assert_int_equal(wrong, 0);
+}
+
+/* What cannot be decoded may be what reads it. */
+static void code_that_is_not_understood_may_read(void **state)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nr_exits_cases; i++) {
+		const struct exits_case *c = &exits_cases[i];
+
+		if (!strstr(c->why, "decoded"))
+			continue;
+		n++;
+		assert_int_equal(dp_reads_return_address(own, (u64)c->entry,
+							 NULL),
+				 -EOPNOTSUPP);
+		assert_int_equal(dp_entry_reads_return_address(mods,
+							       (u64)c->entry),
+				 -EOPNOTSUPP);
+	}
+	assert_int_equal(n, 1);
 }
 
 /* A file, and the exits of all of its functions, ascending. */
@@ -465,6 +487,33 @@ static void a_reader_forgets_what_it_does_not_know(void **state)
 	dp_exit_reader_close(&r);
 }
 
+/* Nor is want of descriptors, which passes. */
+static void a_reader_asks_again_after_a_shortage(void **state)
+{
+	u64 entry = (u64)exits_cases[0].entry;
+	const struct dp_module *m = dp_module_at(mods, entry);
+	struct dp_exit_reader r = { 0 };
+	struct rlimit old, none;
+	struct dp_diag diag;
+	int i;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+		assert_int_equal(dp_exit_reader_open(&r, mods, m, &diag),
+				 -EMFILE);
+		assert_int_equal(dp_exit_reader_open(&r, mods, m, &diag),
+				 -EMFILE);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+		assert_non_null(strstr(diag.text, strerror(EMFILE)));
+		assert_true(exits_of(&r, m, entry) > 0);
+		dp_exit_reader_rest(&r);
+	}
+	dp_exit_reader_close(&r);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,6 +521,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(lengths_are_those_of_the_instructions),
 		cmocka_unit_test(there_has_to_be_a_function),
 		cmocka_unit_test(the_return_address_is_seen_to_be_read),
+		cmocka_unit_test(code_that_is_not_understood_may_read),
 		cmocka_unit_test(rets_of_libc),
 		cmocka_unit_test(rets_of_libstdcxx),
 		cmocka_unit_test(rets_of_python),
@@ -480,6 +530,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unwinders_are_found),
 		cmocka_unit_test(a_reader_rests_between_questions),
 		cmocka_unit_test(a_reader_forgets_what_it_does_not_know),
+		cmocka_unit_test(a_reader_asks_again_after_a_shortage),
 		cmocka_unit_test(damaged_files_do_no_harm),
 		cmocka_unit_test(a_program_leaves_by_its_exits),
 	};

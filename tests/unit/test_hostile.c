@@ -273,6 +273,28 @@ static void adopts_nothing_that_points_outside(void **state)
 	})
 
 /* To the byte: the last place that fits, and the first that does not. */
+/* The process writes after its arena has been checked. */
+static void counts_at_no_site_outside(void **state)
+{
+	void *file;
+	struct dp_engine *e = with_program(&file);
+	struct dp_arena *a = dp_engine_arena(e);
+	struct dp_probe_entry *probes =
+		(void *)((char *)a + a->control.probe_off);
+	struct dp_view view;
+
+	assert_int_equal(dp_view_open(&view, a, a->control.arena_size), 0);
+	view.states[1].tally[DP_TALLY_MIDDLE] = 3;
+	assert_int_equal(dp_view_middle(&view, 1), 3);
+	assert_int_equal(dp_view_middle(&view, 2), 0);
+	probes[1].site = 2;
+	assert_int_equal(dp_view_middle(&view, 1), 0);
+	probes[1].site = ~0u;
+	assert_int_equal(dp_view_middle(&view, 1), 0);
+	dp_engine_destroy(e);
+	free(file);
+}
+
 static void adopts_upcalls_that_fit(void **state)
 {
 	void *file;
@@ -327,6 +349,7 @@ int main(void)
 		cmocka_unit_test(reads_rings_where_they_were_made),
 		cmocka_unit_test(skips_what_is_torn_and_no_more),
 		cmocka_unit_test(adopts_nothing_that_points_outside),
+		cmocka_unit_test(counts_at_no_site_outside),
 		cmocka_unit_test(adopts_upcalls_that_fit),
 		cmocka_unit_test(finds_no_site_of_a_probe_that_lies),
 	};

@@ -1288,6 +1288,40 @@ static void leaves_foreign_bytes(void **state)
 		}
 }
 
+static bool nobody_traces(struct dp_target *target)
+{
+	return false;
+}
+
+static const struct dp_target_ops untraced = { .read = read_text,
+					       .write = write_text,
+					       .sync = sync_text,
+					       .traced = nobody_traces };
+
+/* A uprobe will write the file's byte: the bytes behind it have to be the file's, too. */
+static void leaves_from_behind_a_uprobe(void **state)
+{
+	u32 signal_free;
+
+	for (signal_free = 0; signal_free < 2; signal_free++) {
+		struct world w;
+
+		prepare(&w, HIGH,
+			signal_free ? DP_ARM_QUIESCE : DP_ARM_INTERIOR);
+		assert_int_equal(dp_engine_arm(w.e, &w.t.target, NULL), 0);
+		w.t.target.ops = &untraced;
+		w.t.now[5 * SLOT] = DP_BREAKPOINT;
+		dp_engine_arena(w.e)->control.signal_free = signal_free;
+		assert_int_equal(
+			dp_view_disarm(&w.view, &w.t.target, false, NULL), 0);
+		assert_int_equal(w.t.now[5 * SLOT], DP_BREAKPOINT);
+		assert_int_equal(site_of(&w, 5 * SLOT)->armed, DP_SITE_OFF);
+		w.t.now[5 * SLOT] = w.t.orig[5 * SLOT];
+		assert_memory_equal(w.t.now, w.t.orig, SIZE);
+		end(&w);
+	}
+}
+
 static void toggles_every_subset(void **state)
 {
 	u32 arming, i, set, probe;
@@ -1525,6 +1559,7 @@ int main(void)
 		cmocka_unit_test(goes_on_without),
 		cmocka_unit_test(refuses_foreign_bytes),
 		cmocka_unit_test(leaves_foreign_bytes),
+		cmocka_unit_test(leaves_from_behind_a_uprobe),
 		cmocka_unit_test(toggles_every_subset),
 		cmocka_unit_test(toggles_leaders_alone),
 		cmocka_unit_test(knows_who_is_inside),

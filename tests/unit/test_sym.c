@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "sym/names/mod.h"
 #include "sym/sym.h"
 #include "fixtures/sym_fixtures.h"
 
@@ -492,6 +493,22 @@ static void sequences_are_read_from_memory(void **state)
 	free(r);
 }
 
+/* That a file has too many names to be read is known of its next module, too. */
+static void why_there_are_no_names_is_adopted(void **state)
+{
+	struct dp_mod from = { .have_symtab = true, .missing = -EFBIG };
+	struct dp_mod to = { .have_symtab = false };
+
+	dp_module_adopt(&to.pub, &from.pub);
+	assert_true(to.have_symtab);
+	assert_int_equal(to.missing, -EFBIG);
+	/* A file that was away may be back. */
+	from = (struct dp_mod){ .have_fdes = true, .missing = -ESTALE };
+	to = (struct dp_mod){ .have_fdes = false };
+	dp_module_adopt(&to.pub, &from.pub);
+	assert_int_equal(to.missing, 0);
+}
+
 static void static_names_come_from_debug_files(void **state)
 {
 	struct dp_symbols s;
@@ -865,6 +882,7 @@ static int run_all(void)
 		cmocka_unit_test(offsets_outside_code_are_refused),
 		cmocka_unit_test(dynsym_has_data_too),
 		cmocka_unit_test(sequences_are_read_from_memory),
+		cmocka_unit_test(why_there_are_no_names_is_adopted),
 		cmocka_unit_test(static_names_come_from_debug_files),
 		cmocka_unit_test(no_such_process),
 		cmocka_unit_test(a_child_is_looked_up),

@@ -32,6 +32,7 @@ typedef s64 int64_t;
 #define ENOMEM 12
 #define EFAULT 14
 #define EBUSY 16
+#define EEXIST 17
 #define EINVAL 22
 #define ENOSPC 28
 #define EBADMSG 74

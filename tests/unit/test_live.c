@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * live: probes that come and go, on bytes in an array, with memory for their code that
+ * cannot always be mapped or written.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "arch/arch.h"
+#include "engine/insn/detour.h"
+#include "engine/layout/arena.h"
+#include "engine/layout/base.h"
+#include "engine/layout/site.h"
+#include "engine/plan/plan.h"
+#include "engine/site/arm.h"
+#include "engine/site/engine.h"
+#include "engine/site/grow.h"
+#include "engine/site/internal.h"
+#include "engine/site/live.h"
+#include "engine/site/reach.h"
+#include "engine/text/target.h"
+#include "port.h"
+
+#define TEXT 0x7f0000000000ull
+#define BASE (TEXT + 0x40000000)
+#define ENTRY (TEXT + 0x41000000)
+#define ROOM 64u
+#define NEVER (-1)
+
+/* Five pushes: one address can be the island. Then lea, which needs none; and padding. */
+static const u8 code[64] = { 0x55, 0x55, 0x55, 0x55, 0x55, 0x90, 0x90, 0x90,
+			     0x48, 0x8d, 0x05, 0x10, 0,	   0,	 0,    0x90,
+			     0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3 };
+enum { PUSHES = 0, LEA = 8, RET = 23 };
+#define ISLAND (TEXT + DP_JUMP_SIZE + (u64)(s64)(s32)0xcccccccc)
+
+/** struct pool - memory that was mapped; @written: a byte for each of its bytes */
+struct pool {
+	u64 addr, size;
+	u8 *written;
+};
+
+struct world {
+	struct dp_target target;
+	u8 text[sizeof(code)];
+	struct dp_engine *e;
+	void *file;
+	struct pool pools[DP_MAX_POOLS];
+	u32 nr_pools, maps, puts;
+	int put_fails, map_fails; /* the call that does; NEVER */
+	int map_err; /* of all calls, or 0 */
+	int text_fails; /* offset of the byte that cannot be written, or NEVER */
+};
+
+static struct world *world_of(struct dp_target *target)
+{
+	return (struct world *)target;
+}
+
+static int read_text(struct dp_target *target, u64 addr, void *to, size_t len)
+{
+	memcpy(to, world_of(target)->text + (addr - TEXT), len);
+	return 0;
+}
+
+static int write_text(struct dp_target *target, u64 addr, const void *from,
+		      size_t len)
+{
+	struct world *w = world_of(target);
+
+	if (w->text_fails != NEVER && addr <= TEXT + (u64)w->text_fails &&
+	    TEXT + (u64)w->text_fails < addr + len)
+		return -EIO;
+	memcpy(w->text + (addr - TEXT), from, len);
+	return 0;
+}
+
+static bool nobody_traces(struct dp_target *target)
+{
+	return false;
+}
+
+static const struct dp_target_ops ops = { .read = read_text,
+					  .write = write_text,
+					  .traced = nobody_traces };
+
+static int map_pool(void *arg, u64 addr, u64 size)
+{
+	struct world *w = arg;
+
+	if ((int)w->maps++ == w->map_fails || w->map_err)
+		return w->map_err ? w->map_err : -EEXIST;
+	w->pools[w->nr_pools++] =
+		(struct pool){ addr, size, calloc(1, (size_t)size) };
+	return 0;
+}
+
+static u8 *byte_at(const struct world *w, u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_pools; i++)
+		if (addr - w->pools[i].addr < w->pools[i].size)
+			return &w->pools[i].written[addr - w->pools[i].addr];
+	return NULL;
+}
+
+static int put_code(void *arg, u64 addr, const void *from, size_t len)
+{
+	struct world *w = arg;
+	size_t i;
+
+	if ((int)w->puts++ == w->put_fails)
+		return -EIO;
+	for (i = 0; i < len; i++)
+		*byte_at(w, addr + i) = 1;
+	return 0;
+}
+
+static int find_holes(void *arg, struct dp_hole **holes, size_t *n)
+{
+	const struct dp_hole all[] = {
+		{ ISLAND & ~(DP_PAGE - 1ull),
+		  (ISLAND & ~(DP_PAGE - 1ull)) + DP_PAGE, false, false },
+		{ TEXT + 0x100000, TEXT + 0x1000000, false, false },
+	};
+	struct world *w = arg;
+	u32 i;
+
+	*holes = dp_port_alloc((3 * DP_MAX_POOLS + 2) * sizeof(**holes));
+	assert_non_null(*holes);
+	memcpy(*holes, all, sizeof(all));
+	*n = 2;
+	for (i = 0; i < w->nr_pools; i++)
+		*n = dp_holes_carve(*holes, *n, w->pools[i].addr,
+				    w->pools[i].size);
+	return 0;
+}
+
+static int write_stopped(void *arg, const u32 *which, u32 n)
+{
+	return 0;
+}
+
+static int hold(void *arg, bool unowned, int (*work)(void *what), void *what)
+{
+	return work(what);
+}
+
+static const struct dp_growth_ops growth = { map_pool, put_code, find_holes,
+					     write_stopped, hold };
+
+static void begin(struct world *w)
+{
+	const struct dp_hole hole = { BASE + 0x100000, BASE + 0x10000000, false,
+				      false };
+	struct dp_mapping map = { .base = BASE,
+				  .intercept_entry = ENTRY,
+				  .detour_entry = ENTRY + 64,
+				  .owner = 1,
+				  .tool = 2 };
+	struct dp_live_setup setup = { .ops = &growth,
+				       .arg = w,
+				       .call_entry = ENTRY + 128,
+				       .detour_entry = ENTRY + 64,
+				       .tracked_entry = ENTRY + 192,
+				       .max_sites = ROOM };
+	struct dp_engine *built;
+	struct dp_layout_need *need;
+
+	*w = (struct world){ .target = { &ops },
+			     .put_fails = NEVER,
+			     .map_fails = NEVER,
+			     .text_fails = NEVER };
+	memcpy(w->text, code, sizeof(code));
+	assert_int_equal(dp_engine_create(&built), 0);
+	dp_engine_attach_own(built, ROOM);
+	need = dp_engine_layout(built, 2);
+	assert_non_null(need);
+	assert_int_equal(dp_engine_place(built, &hole, 1), 0);
+	map.file = w->file = calloc(1, need->file_size);
+	assert_int_equal(dp_engine_build(built, &map), 0);
+	setup.size = need->arena_size;
+	assert_int_equal(dp_engine_create(&w->e), 0);
+	assert_int_equal(dp_engine_adopt(w->e, dp_engine_arena(built), &setup),
+			 0);
+	dp_engine_destroy(built);
+}
+
+static void end(struct world *w)
+{
+	dp_engine_destroy(w->e);
+	free(w->file);
+	while (w->nr_pools--)
+		free(w->pools[w->nr_pools].written);
+}
+
+static u32 add(struct world *w, u32 at)
+{
+	const struct dp_found found = { .code = code + at,
+					.size = sizeof(code) - at };
+	const struct dp_handlers handlers = { .kind = DP_KIND_KPROBE,
+					      .user = at + 1,
+					      .pre = ENTRY };
+	struct dp_reach reach = { .start = TEXT,
+				  .code = code,
+				  .size = sizeof(code),
+				  .function = sizeof(code),
+				  .room = sizeof(code) - at };
+	const char *why;
+	u32 probe;
+
+	assert_int_equal(dp_live_add(w->e, TEXT + at, &found, &handlers, true,
+				     &probe, &why),
+			 0);
+	if (dp_live_is_new(w->e, probe))
+		dp_engine_allow_jump(w->e, probe, &reach);
+	return probe;
+}
+
+/* Return: as dp_live_commit(); a probe that fails is gone. */
+static int arm(struct world *w, u32 at)
+{
+	u32 probe = add(w, at), bad;
+	int err = dp_live_commit(w->e, &w->target, &probe, 1, &bad);
+
+	if (!err)
+		return 0;
+	assert_int_equal(bad, 0);
+	dp_live_remove(w->e, &w->target, &probe, 1);
+	dp_live_forget(w->e, probe);
+	return err;
+}
+
+static void expect_written(const struct world *w, u64 addr, u64 len)
+{
+	u64 i;
+
+	assert_true(len > 0);
+	for (i = 0; i < len; i++) {
+		assert_non_null(byte_at(w, addr + i));
+		assert_true(*byte_at(w, addr + i));
+	}
+}
+
+static const struct dp_site_entry *entry_of(const struct world *w, u32 at)
+{
+	const struct dp_site *s = dp_engine_find(w->e, TEXT + at);
+
+	return dp_live_site(w->e, (u32)(s - w->e->sites));
+}
+
+/* A thread that hits runs nothing but code that was written. */
+static void expect_armed(const struct world *w, u32 at, u8 mode)
+{
+	const struct dp_site *s = dp_engine_find(w->e, TEXT + at);
+	const struct dp_site_entry *entry = entry_of(w, at);
+
+	assert_int_equal(entry->mode, mode);
+	assert_int_equal(entry->armed, DP_SITE_THERE);
+	assert_memory_equal(w->text + at, entry->patch, entry->patch_len);
+	expect_written(w, entry->single, entry->single_len);
+	expect_written(w, w->e->need.pools[s->pool].addr, 3ull * DP_ENTRY_STUB);
+	if (mode != DP_MODE_JUMP)
+		return;
+	expect_written(w, entry->jump.base, entry->jump.len);
+	assert_int_equal(!entry->jump.island, at != PUSHES);
+	if (entry->jump.island)
+		expect_written(w, entry->jump.island, DP_JUMP_SIZE);
+}
+
+static void jumps(void **state)
+{
+	struct world w;
+
+	begin(&w);
+	assert_int_equal(arm(&w, PUSHES), 0);
+	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	assert_int_equal(arm(&w, LEA), 0);
+	expect_armed(&w, LEA, DP_MODE_JUMP);
+	end(&w);
+}
+
+/* Each write of code fails in turn. What comes later has its code. */
+static void arms_no_code_that_was_not_written(void **state)
+{
+	static const u32 sites[] = { PUSHES, LEA };
+	struct world w;
+	u32 i, nth, failed;
+
+	for (i = 0; i < 2; i++) {
+		for (nth = 0, failed = 1; failed == 1; nth++) {
+			begin(&w);
+			w.put_fails = (int)nth;
+			failed = arm(&w, sites[i]) == -EIO;
+			if (failed) {
+				assert_memory_equal(w.text, code, sizeof(code));
+				assert_int_equal(arm(&w, sites[!i]), 0);
+				assert_int_equal(arm(&w, sites[i]), 0);
+				expect_armed(&w, sites[!i], DP_MODE_JUMP);
+			}
+			expect_armed(&w, sites[i], DP_MODE_JUMP);
+			end(&w);
+		}
+		assert_true(nth > 2);
+	}
+}
+
+/* The same, when the code of another pool is about to be made. */
+static void keeps_what_waits_for_another_pool(void **state)
+{
+	struct world w;
+
+	begin(&w);
+	w.put_fails = 1;
+	assert_int_equal(arm(&w, LEA), -EIO);
+	w.e->growth->pools[dp_engine_find(w.e, TEXT + LEA)->pool].full = true;
+	w.put_fails = 3;
+	assert_int_equal(arm(&w, PUSHES), -EIO);
+	assert_int_equal(arm(&w, LEA), 0);
+	expect_armed(&w, LEA, DP_MODE_JUMP);
+	assert_int_equal(arm(&w, PUSHES), 0);
+	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	end(&w);
+}
+
+/* Another thread of the process maps memory where ours was to be, once or always. */
+static void finds_other_memory(void **state)
+{
+	struct world w;
+	int nth;
+
+	for (nth = 0; nth < 2; nth++) {
+		begin(&w);
+		w.map_fails = nth;
+		assert_int_equal(arm(&w, PUSHES), 0);
+		expect_armed(&w, PUSHES, DP_MODE_JUMP);
+		end(&w);
+	}
+	begin(&w);
+	w.map_err = -EEXIST;
+	assert_int_equal(arm(&w, PUSHES), -ENOMEM);
+	w.map_err = 0;
+	assert_int_equal(arm(&w, LEA), 0);
+	w.map_err = -EEXIST;
+	assert_int_equal(arm(&w, PUSHES), 0);
+	expect_armed(&w, PUSHES, DP_MODE_TRAP);
+	end(&w);
+}
+
+/* A probe's neighbour is written for that probe's sake. */
+static void names_the_probe_that_failed(void **state)
+{
+	static const u32 sites[] = { LEA, PUSHES + 2, PUSHES + 1, RET };
+	static const struct {
+		int fails;
+		u32 bad;
+	} tries[] = { { LEA, 0 },
+		      { PUSHES + 2, 1 },
+		      { PUSHES + 1, 2 },
+		      { PUSHES, 2 },
+		      { RET, 3 } };
+	u32 probes[4], bad, i, k;
+	struct world w;
+
+	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		begin(&w);
+		assert_int_equal(arm(&w, PUSHES), 0);
+		for (k = 0; k < 4; k++)
+			probes[k] = add(&w, sites[k]);
+		/* Where the jump is out already, no byte is written for it. */
+		w.text_fails = tries[i].fails;
+		if (tries[i].fails > PUSHES && tries[i].fails < DP_JUMP_SIZE)
+			memcpy(w.text, code, DP_JUMP_SIZE);
+		bad = ~0u;
+		assert_int_equal(
+			dp_live_commit(w.e, &w.target, probes, 4, &bad), -EIO);
+		assert_int_equal(bad, tries[i].bad);
+		end(&w);
+	}
+}
+
+/* A uprobe comes to where a jump begins, then another probe to its other bytes. The jump
+ * cedes, and is back when both have gone. */
+static void comes_back_when_a_uprobe_has_gone(void **state)
+{
+	struct world w;
+	u32 inner, bad;
+
+	begin(&w);
+	assert_int_equal(arm(&w, PUSHES), 0);
+	w.text[PUSHES] = DP_BREAKPOINT;
+	inner = add(&w, PUSHES + 1);
+	assert_int_equal(dp_live_commit(w.e, &w.target, &inner, 1, &bad), 0);
+	assert_int_equal(entry_of(&w, PUSHES)->armed, DP_SITE_CEDED);
+	expect_armed(&w, PUSHES + 1, DP_MODE_TRAP);
+	assert_int_equal(dp_live_enable(w.e, &w.target, &inner, 1, false), 0);
+	assert_int_equal(entry_of(&w, PUSHES)->armed, DP_SITE_CEDED);
+	assert_int_equal(w.text[PUSHES + 1], code[PUSHES + 1]);
+	w.text[PUSHES] = code[PUSHES];
+	assert_int_equal(dp_live_enable(w.e, &w.target, &inner, 1, true), 0);
+	assert_int_equal(entry_of(&w, PUSHES)->armed, DP_SITE_TRAPPED);
+	assert_int_equal(w.text[PUSHES], DP_BREAKPOINT);
+	assert_int_equal(dp_live_remove(w.e, &w.target, &inner, 1), 0);
+	dp_live_forget(w.e, inner);
+	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	end(&w);
+}
+
+/* A uprobe that comes and goes while nothing else changes: what it leaves is the file's
+ * byte. */
+static void cedes_to_a_uprobe(void **state)
+{
+	struct world w;
+
+	begin(&w);
+	assert_int_equal(arm(&w, PUSHES), 0);
+	assert_int_equal(arm(&w, LEA), 0);
+	assert_false(dp_live_disturbed(w.e, &w.target));
+	w.text[LEA] = DP_BREAKPOINT;
+	assert_true(dp_live_disturbed(w.e, &w.target));
+	assert_int_equal(dp_live_cede(w.e, &w.target), 0);
+	assert_int_equal(w.text[LEA], DP_BREAKPOINT);
+	assert_memory_equal(w.text + LEA + 1, code + LEA + 1, DP_JUMP_SIZE - 1);
+	assert_int_equal(entry_of(&w, LEA)->armed, DP_SITE_CEDED);
+	expect_armed(&w, PUSHES, DP_MODE_JUMP);
+	assert_false(dp_live_disturbed(w.e, &w.target));
+	w.text[LEA] = code[LEA];
+	assert_true(dp_live_disturbed(w.e, &w.target));
+	assert_int_equal(dp_live_cede(w.e, &w.target), 0);
+	expect_armed(&w, LEA, DP_MODE_JUMP);
+	assert_false(dp_live_disturbed(w.e, &w.target));
+	end(&w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(jumps),
+		cmocka_unit_test(arms_no_code_that_was_not_written),
+		cmocka_unit_test(keeps_what_waits_for_another_pool),
+		cmocka_unit_test(finds_other_memory),
+		cmocka_unit_test(names_the_probe_that_failed),
+		cmocka_unit_test(comes_back_when_a_uprobe_has_gone),
+		cmocka_unit_test(cedes_to_a_uprobe),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
