@@ -208,7 +208,8 @@ time.sleep(60)'
 if [ "$(id -u)" -eq 0 ]; then
 	out=$(setpriv --reuid=65534 --regid=65534 --clear-groups sh -c "exec 3<>/proc/$victim/mem" 2>&1)
 	like "a stranger cannot have it" "$? $out" '^[1-9].*[Pp]ermission denied'
-	setpriv --reuid=65534 --regid=65534 --clear-groups flock "/proc/$victim" sleep 60 &
+	# The end of the program's input must not wait for it.
+	eval "setpriv --reuid=65534 --regid=65534 --clear-groups flock /proc/$victim sleep 60 $ask>&- &"
 	pids+=($!)
 	out=$("$DPROBES" stat -q -o "$dir/counts" --duration 20ms victim_function -p "$victim" 2>&1)
 	is "nor does another lock of his matter" "$? $out" "0 "
