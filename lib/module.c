@@ -259,10 +259,11 @@ static unsigned int sweep(const char *start, size_t size)
 	u32 i;
 
 	do {
-		if (dp_self_begin(false))
+		if (dp_self_begin_bare())
 			return all;
 		for (i = n = 0; i < dp_self.nr_users && n < SWEPT_AT_ONCE; i++)
-			if (belongs(&dp_self.users[i], start, size))
+			if (!dp_live_is_off(dp_self.engine, i) &&
+			    belongs(&dp_self.users[i], start, size))
 				found[n++] = dp_self.users[i].p;
 		dp_self_end();
 		if (n)

@@ -111,6 +111,10 @@ int dp_self_begin_any(void);
 /** dp_self_begin_look() - enter to read what is known, without the costly check for gone
  *  code. Return: 0; -EAGAIN in a handler; -ESRCH there is no engine. */
 int dp_self_begin_look(void);
+/** dp_self_begin_bare() - enter where no error may come: names may be out of date, text
+ *  cannot be written, and there may be no engine. Return: 0; -EAGAIN in a handler, or in
+ *  a vfork child. */
+int dp_self_begin_bare(void);
 void dp_self_end(void);
 /** dp_self_begin_names() - enter with names and addresses only, no engine.
  *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
@@ -154,6 +158,9 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n);
  *  dp_probes_sweep() does the rest at the next call of the library. Context: any. */
 void dp_probe_switch_off(struct kprobe *p);
 void dp_probes_sweep(void);
+/** dp_probes_switch_off() - dp_probes_unregister() where text cannot be written: the
+ *  probes stay armed, and call no handler. Context: dp_self_begin_bare(). */
+void dp_probes_switch_off(struct kprobe *const *probes, u32 n);
 /** dp_probe_resolve() - find a function by a probe's name for it: an alias, a symbol of
  *  the process, or kallsyms_lookup_name(). Return: as dp_symbol_map_resolve(). */
 int dp_probe_resolve(const char *name, struct dp_symbol *sym,

@@ -114,8 +114,8 @@ struct kprobe {
  * @symbol_name are both set or both missing, the probe is registered already, or
  * a name means several functions; -EILSEQ no instruction begins there; -ENOENT
  * no such symbol; -EBUSY somebody else's breakpoint is there; -EFAULT nothing is
- * mapped there; -ENOMEM; -EAGAIN called in a handler; -EPERM, -EOPNOTSUPP the
- * process cannot be prepared (see dp_last_diag()).
+ * mapped there; -ENOMEM; -EAGAIN called in a handler; -EMFILE no descriptor is left;
+ * -EPERM, -EOPNOTSUPP the process cannot be prepared (see dp_last_diag()).
  */
 int register_kprobe(struct kprobe *p);
 
@@ -123,7 +123,8 @@ int register_kprobe(struct kprobe *p);
  * unregister_kprobe() - take it away
  *
  * When it returns none of its handlers runs any more, unless it was called from
- * one. @p->addr of a probe that was not registered becomes NULL.
+ * one. @p->addr of a probe that was not registered becomes NULL. Without a descriptor
+ * or /proc, by which text is written, the probe's bytes stay for a later call.
  * Context: may sleep; from a handler it does not wait for other handlers.
  */
 void unregister_kprobe(struct kprobe *p);

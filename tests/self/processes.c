@@ -404,6 +404,64 @@ static int no_proc(void *arg)
 	return 0;
 }
 
+/* Take away what the library writes text with, a descriptor or /proc; or give it back. */
+static int text_out_of_reach(bool proc, bool away)
+{
+	struct rlimit limit = { away ? 3 : 64, 64 };
+	static int root;
+
+	if (!proc)
+		return setrlimit(RLIMIT_NOFILE, &limit);
+	if (away) {
+		root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		return chroot("/var/empty") && chroot("/tmp");
+	}
+	return fchdir(root) || chroot(".");
+}
+
+/* The structures are the caller's again, so they are overwritten at once. */
+static int unregister_away(struct kprobe *p, struct kretprobe *r, bool proc)
+{
+	struct kretprobe was[2];
+
+	if (text_out_of_reach(proc, true))
+		return CANNOT;
+	EXPECT(disable_kprobe(p) < 0 && dp_last_diag()->text[0]);
+	unregister_kprobe(p);
+	unregister_kretprobe(&r[0]);
+	unregister_kretprobe(&r[1]);
+	EXPECT(p->addr == (void *)first);
+	memset(p, 0x5a, sizeof(*p));
+	memset(r, 0x5a, sizeof(was));
+	memcpy(was, r, sizeof(was));
+	EXPECT(first(1) == 4 && runs == 1 && handled == 2);
+	EXPECT(!memcmp(was, r, sizeof(was)) && !memcmp(was, p, sizeof(*p)));
+	return text_out_of_reach(proc, false);
+}
+
+static int unregister_without_text(void *arg)
+{
+	struct text text = text_of("/proc/self/exe");
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	struct kretprobe r[2] = {
+		{ .kp.addr = (void *)first, .handler = returns },
+		{ .kp.addr = (void *)first,
+		  .kp.flags = KPROBE_FLAG_RET_SITES,
+		  .handler = returns },
+	};
+	int err;
+
+	EXPECT(!register_kprobe(&p));
+	EXPECT(!register_kretprobe(&r[0]) && !register_kretprobe(&r[1]));
+	EXPECT(first(1) == 4 && runs == 1 && handled == 2);
+	err = unregister_away(&p, r, arg);
+	if (err)
+		return err;
+	EXPECT(!works_still() && handled == 2);
+	EXPECT(!text_differs(&text));
+	return 0;
+}
+
 static int not_dumpable(void *arg)
 {
 	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
@@ -475,6 +533,9 @@ int main(int argc, char **argv)
 	ok_child(file_size, NULL, 20, "a limit of file sizes");
 	ok_child(locked, NULL, 20, "all memory is locked");
 	ok_child(no_proc, NULL, 20, "no /proc");
+	ok_child(unregister_without_text, NULL, 20,
+		 "unregistering without a descriptor");
+	ok_child(unregister_without_text, argv, 20, "… without /proc");
 	ok_child(not_dumpable, NULL, 20, "a process that may not be traced");
 	ok_child(waiters, NULL, 20, "waits of others");
 	return plan();
