@@ -200,28 +200,49 @@ static void finish_self(struct dp_client *c)
 		free(c);
 }
 
-/* Add @n uprobes of one process. */
+/* A uprobe that is in the list twice is registered already. */
+static int make_all(struct uprobe **us, struct dp_client **clients, u32 n,
+		    struct dp_foreign *f, void (*gone)(struct uprobe *u))
+{
+	u32 i;
+	int err = 0;
+
+	memset(clients, 0, n * sizeof(*clients));
+	for (i = 0; i < n && !err; i++) {
+		err = check(us[i], (int)i);
+		clients[i] = err ? NULL : make(us[i], f, gone);
+		if (clients[i])
+			enter(clients[i]);
+		else if (!err)
+			err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	}
+	return err;
+}
+
+/* Clients that the engine has may have been hit already, and stay. */
+static void drop_unadded(struct dp_client **clients, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (clients[i] && !clients[i]->linked)
+			free(take_out(clients[i]->u));
+}
+
+/* Add @n uprobes of one process. If it fails, some may be registered all the same. */
 static int add(struct uprobe **us, struct dp_client **clients, u32 n,
 	       void (*gone)(struct uprobe *u))
 {
 	struct dp_foreign *f = NULL;
-	u32 i;
 	int err = us[0]->pid == getpid() ? 0 : dp_foreign_get(us[0]->pid, &f);
 
 	if (err)
 		return err;
-	for (i = 0; i < n; i++) {
-		clients[i] = make(us[i], f, gone);
-		if (!clients[i])
-			err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
-	}
+	err = make_all(us, clients, n, f, gone);
 	if (!err)
 		err = f ? dp_foreign_add(f, clients, n) : add_self(clients, n);
-	for (i = 0; i < n; i++)
-		if (err)
-			free(clients[i]);
-		else
-			enter(clients[i]);
+	if (err)
+		drop_unadded(clients, n);
 	if (err && f)
 		dp_foreign_tidy(f);
 	return err;
@@ -340,18 +361,21 @@ void dp_clients_lose(struct dp_foreign *f)
 static int register_all(struct uprobe **us, u32 n, struct dp_client **clients,
 			void (*gone)(struct uprobe *u))
 {
-	u32 done, same = 0, taken;
+	u32 done, same, taken, i;
 	int err = 0;
 
-	for (done = 0; done < n && !err; done += err ? 0 : same) {
+	for (done = 0; done < n && !err; done += same) {
 		same = of_one_process(us + done, n - done);
 		err = add(us + done, clients, same, gone);
 	}
 	if (!err)
 		return 0;
 	taken = remove_all(us, done, clients);
+	for (i = 0; i < taken; i++)
+		clients[i]->gone = NULL;
 	dp_foreign_unlock();
-	finish(clients, taken, !dp_serve_in_handler());
+	/* No handler that runs now is that of the caller. */
+	finish(clients, taken, true);
 	dp_foreign_lock();
 	return err;
 }

@@ -36,11 +36,14 @@ static int on_ourselves(void *arg)
 	struct victim self = { .pid = getpid(),
 			       .twice = (unsigned long)thrice_by };
 	struct uprobe u = probe_of(&self, change_own), v = u;
+	struct uprobe *twice[2] = { &u, &u };
 	struct dp_uprobe_account account;
 	long number = 5;
 
 	place = (unsigned long)&number;
 	u.handler_in_interrupt = 1;
+	EXPECT(register_uprobes(twice, 2) == -EEXIST);
+	EXPECT(thrice(1) == 3 && !calls);
 	EXPECT(!register_uprobe(&u) && !register_uprobe(&v));
 	EXPECT(register_uprobe(&u) == -EEXIST);
 	EXPECT(thrice(1) == 15 && calls == 2);
