@@ -23,6 +23,7 @@ static char lines[LINES][LINE_MAX];
 static size_t nr_lines; /* read without the lock */
 static u32 known; /* news */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool on_hold;
 
 void dp_set_report(void (*to)(const char *line))
 {
@@ -109,13 +110,18 @@ static void (*take_line(char *line, int **error))(const char *)
 	return to;
 }
 
+void dp_report_hold(bool held)
+{
+	on_hold = held;
+}
+
 void dp_report_deliver(void)
 {
 	char line[LINE_MAX];
 	void (*to)(const char *line);
 	int *error, was;
 
-	while (__atomic_load_n(&nr_lines, __ATOMIC_RELAXED)) {
+	while (!on_hold && __atomic_load_n(&nr_lines, __ATOMIC_RELAXED)) {
 		to = take_line(line, &error);
 		was = *error;
 		if (to)

@@ -184,6 +184,9 @@ int dp_probe_enable(struct kprobe *p, bool enabled);
 void dp_report_collect(void);
 /** dp_report_deliver() - tell the program. Context: library lock not held. */
 void dp_report_deliver(void);
+/** dp_report_hold() - the calling thread holds another lock, under which the program is
+ *  told nothing, or holds it no more */
+void dp_report_hold(bool held);
 
 /* handler.c */
 /** dp_handler_needs() - registers to save around a handler: enum dp_insn_state, and how

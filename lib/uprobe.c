@@ -34,6 +34,7 @@ void dp_foreign_lock(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	pthread_mutex_lock(&lock);
 	saved = mask;
+	dp_report_hold(true);
 	dp_self_say(true);
 }
 
@@ -45,6 +46,7 @@ bool dp_foreign_trylock(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	if (!pthread_mutex_trylock(&lock)) {
 		saved = mask;
+		dp_report_hold(true);
 		dp_self_say(true);
 		return true;
 	}
@@ -57,6 +59,7 @@ void dp_foreign_unlock(void)
 	sigset_t mask = saved;
 
 	dp_self_say(false);
+	dp_report_hold(false);
 	pthread_mutex_unlock(&lock);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
@@ -403,6 +406,7 @@ int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u))
 		err = register_all(us, (u32)num, clients, gone);
 	dp_foreign_unlock();
 	free(clients);
+	dp_report_deliver();
 	return err;
 }
 
@@ -437,23 +441,28 @@ void unregister_uprobe(struct uprobe *u)
 	unregister_uprobes(&u, 1);
 }
 
+static void account_self(const struct kprobe *kp,
+			 struct dp_uprobe_account *account)
+{
+	*account = (struct dp_uprobe_account){
+		.hits = dp_kprobe_hits(kp) + kp->nmissed,
+		.missed = kp->nmissed,
+	};
+	dp_self_say(true);
+}
+
+/* The client is another thread's to free as soon as the lock is given back. */
 int dp_uprobe_account(const struct uprobe *u, struct dp_uprobe_account *account)
 {
-	const struct kprobe *kp = NULL;
 	struct dp_client *c;
 
 	dp_foreign_lock();
 	c = *find(u);
 	if (c && c->at)
 		dp_foreign_account(c, account);
-	if (c)
-		kp = c->at ? NULL : &c->kp;
+	else if (c)
+		account_self(&c->kp, account);
 	dp_foreign_unlock();
-	if (kp)
-		*account = (struct dp_uprobe_account){
-			.hits = dp_kprobe_hits(kp) + kp->nmissed,
-			.missed = kp->nmissed,
-		};
 	return c ? 0 :
 		   dp_diag_set(dp_last(), -ENOENT,
 			       "the probe is not registered");
