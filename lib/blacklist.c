@@ -51,6 +51,11 @@ void dp_module_note(const void *gpr_start, const void *gpr_stop,
 	pthread_mutex_unlock(&lock);
 }
 
+void dp_notes_in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
 bool dp_is_gpr(const void *handler)
 {
 	const char *at = handler;

@@ -242,6 +242,8 @@ static void unlock_after_fork(void)
 
 static void unlock_in_child(void)
 {
+	dp_report_in_child();
+	dp_notes_in_child();
 	leave_parent();
 	drop_lock();
 }

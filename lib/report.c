@@ -110,6 +110,11 @@ static void (*take_line(char *line, int **error))(const char *)
 	return to;
 }
 
+void dp_report_in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
 void dp_report_hold(bool held)
 {
 	on_hold = held;

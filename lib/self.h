@@ -184,6 +184,8 @@ int dp_probe_enable(struct kprobe *p, bool enabled);
 void dp_report_collect(void);
 /** dp_report_deliver() - tell the program. Context: library lock not held. */
 void dp_report_deliver(void);
+/** dp_report_in_child() - in a fork child: a thread that is not there may have held the lock */
+void dp_report_in_child(void);
 /** dp_report_hold() - the calling thread holds another lock, under which the program is
  *  told nothing, or holds it no more */
 void dp_report_hold(bool held);
@@ -212,5 +214,7 @@ bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg);
 const char *dp_blacklisted(u64 addr);
 /** dp_is_gpr() - was this handler declared DP_HANDLER_GPR? */
 bool dp_is_gpr(const void *handler);
+/** dp_notes_in_child() - as dp_report_in_child() */
+void dp_notes_in_child(void);
 
 #endif

@@ -163,6 +163,64 @@ static int followed(void *arg)
 	return 0;
 }
 
+/* The library's other locks, which no call of its functions holds for long. */
+static void hears(const char *line)
+{
+}
+
+static void takes_locks(void)
+{
+	static const char code[16];
+
+	dp_set_report(hears);
+	dp_module_note(code, code + sizeof(code), NULL, NULL);
+}
+
+static void *takes_locks_often(void *arg)
+{
+	while (!stop_all) {
+		takes_locks();
+		__atomic_fetch_add(&turns, 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static int child_takes_locks(void)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+
+	alarm(20);
+	takes_locks();
+	EXPECT(!register_kprobe(&p) && first(1) == 4);
+	unregister_kprobe(&p);
+	exit(0);
+}
+
+static int forks_with_locks(void *arg)
+{
+	long n = amount("FORKS", 60), i, before;
+	pthread_t threads[2];
+	int status;
+	pid_t pid;
+
+	pthread_create(&threads[0], NULL, takes_locks_often, NULL);
+	pthread_create(&threads[1], NULL, takes_locks_often, NULL);
+	for (i = 0; i < n; i++) {
+		/* It is somewhere else each time. */
+		before = __atomic_load_n(&turns, __ATOMIC_ACQUIRE);
+		while (__atomic_load_n(&turns, __ATOMIC_ACQUIRE) < before + i)
+			sched_yield();
+		pid = fork();
+		if (!pid)
+			_exit(child_takes_locks());
+		EXPECT(waitpid(pid, &status, 0) == pid && !status);
+	}
+	stop_all = 1;
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	return 0;
+}
+
 static int spawns(void *arg)
 {
 	char *args[] = { "true", NULL };
@@ -520,6 +578,7 @@ int main(int argc, char **argv)
 	strcpy(slash, "/libself_one.so");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	ok_child(forks, NULL, 100, "forks while probes come and go");
+	ok_child(forks_with_locks, NULL, 100, "forks while threads hold locks");
 	ok_child(followed, NULL, 20, "followed calls return in children");
 	ok_child(spawns, NULL, 100, "spawned and vfork children");
 	ok_child(exec_in_thread, NULL, 20, "a thread executes");
