@@ -362,7 +362,8 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg);
  *  NAME: REASON" */
 int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg);
 
-/* Tells the library where the two sections above are in this module. */
+/* Tells the library where the two sections above are in this module; without their ends,
+ * that the module goes. Another one may come to the same place. */
 extern const char __start_dp_gpr_text[]
 	__attribute__((weak, visibility("hidden")));
 extern const char __stop_dp_gpr_text[]
@@ -383,6 +384,11 @@ static void __attribute__((constructor, used)) dp_module_constructor(void)
 {
 	dp_module_note(__start_dp_gpr_text, __stop_dp_gpr_text,
 		       __start_dp_nokprobe, __stop_dp_nokprobe);
+}
+
+static void __attribute__((destructor, used)) dp_module_destructor(void)
+{
+	dp_module_note(__start_dp_gpr_text, NULL, __start_dp_nokprobe, NULL);
 }
 #endif
 

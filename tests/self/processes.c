@@ -371,6 +371,48 @@ static int libraries(void *arg)
 	return 0;
 }
 
+/* Return: is xmm0 as it was, around a call of first()? */
+static bool keeps_vectors(void)
+{
+	double in = 1.25, out = 0;
+
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
+			 "movsd (%0), %%xmm0\n\t"
+			 "call *%2\n\t"
+			 "movsd %%xmm0, (%1)\n\t"
+			 "lea 128(%%rsp), %%rsp"
+			 :
+			 : "b"(&in), "r"(&out), "r"(first)
+			 : "memory", "cc", "rax", "rcx", "rdx", "rsi", "rdi",
+			   "r8", "r9", "r10", "r11", "xmm0");
+	return out == in;
+}
+
+/* A handler that has come to the place of one that used general registers only. */
+static int successor(void *arg)
+{
+	/* xorps %xmm0,%xmm0; xor %eax,%eax; ret */
+	static const char code[] = { 0x0f, 0x57,       (char)0xc0,
+				     0x31, (char)0xc0, (char)0xc3 };
+	void *so = dlopen(one, RTLD_NOW), *at, *page;
+	struct kprobe p = { .addr = (void *)first };
+
+	EXPECT(so);
+	at = dlsym(so, "so_handler");
+	p.pre_handler = (kprobe_pre_handler_t)at;
+	EXPECT(!register_kprobe(&p) && keeps_vectors());
+	unregister_kprobe(&p);
+	EXPECT(!dlclose(so));
+	page = (void *)((unsigned long)at & -4096ul);
+	EXPECT(mmap(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		    0) == page);
+	memcpy(at, code, sizeof(code));
+	EXPECT(!register_kprobe(&p) && keeps_vectors());
+	unregister_kprobe(&p);
+	return 0;
+}
+
 /* --- the surroundings --- */
 
 static int works_still(void)
@@ -584,6 +626,7 @@ int main(int argc, char **argv)
 	ok_child(exec_in_thread, NULL, 20, "a thread executes");
 	ok_child(vfork_child, NULL, 20, "a vfork child changes nothing");
 	ok_child(libraries, NULL, 60, "libraries that go");
+	ok_child(successor, NULL, 20, "a handler in the place of another one");
 	ok_child(closed, NULL, 20, "no standard descriptors");
 	ok_child(closed, argv, 20, "no descriptors at all");
 	ok_child(no_descriptors, NULL, 20, "no more descriptors");
