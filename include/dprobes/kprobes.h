@@ -196,15 +196,15 @@ struct kretprobe_instance {
 	kprobe_opcode_t *ret_addr;
 	struct task_struct *task;
 	void *dp_private[10];
-#ifdef __cplusplus
-	char data[1];
-#else
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L
 	char data[];
+#else
+	char data[1];
 #endif
 };
 
 /** get_kretprobe() - the probe of an instance */
-static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
+static __inline__ struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
 {
 	return ri->rp;
 }

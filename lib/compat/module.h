@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <dprobes/diag.h>
 
+#pragma GCC visibility push(hidden)
+
 struct dp_compat_module;
 struct dp_compat_param;
 struct module;
@@ -89,5 +91,7 @@ int dp_compat_check(const char *path, int (*allowed)(const char *name),
  *  Return: 0, or an errno of dp_compat_load(). */
 int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
 			struct module *mod, struct dp_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif
