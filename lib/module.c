@@ -319,13 +319,8 @@ static void __attribute__((constructor)) begin(void)
 /* At the end of the process, unload its modules, so that their exits can report. */
 static void __attribute__((destructor)) end(void)
 {
-	struct dp_compat_loaded *m, *next;
-
 	if (loader != getpid())
 		return;
-	for (m = dp_compat_modules(); m; m = next) {
-		next = m->next;
-		dp_compat_unload(m, NULL);
-	}
+	dp_compat_unload_all();
 	__atomic_store_n(&told->state, DP_INSMOD_ENDED, __ATOMIC_RELEASE);
 }
