@@ -353,7 +353,7 @@ unsigned long dp_kprobe_hits(const struct kprobe *p);
 /**
  * dp_kprobes_list() - every registered probe, in the format of the kernel's
  * kprobes/list
- * @line: called for each, without newline
+ * @line: called for each, without newline; it may call the library
  * Return: how many, or a negative errno.
  */
 int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg);

@@ -163,6 +163,37 @@ static int followed(void *arg)
 	return 0;
 }
 
+/* What the program does in a callback is its own affair. */
+static int listed;
+
+static void call_in_list(void *arg, const char *line)
+{
+	struct kprobe *p = arg;
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(first(1) != 4);
+	listed += waitpid(pid, &status, 0) == pid && !status;
+	listed += !disable_kprobe(p) && !enable_kprobe(p);
+}
+
+static int lists(void *arg)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	struct dp_kretprobe_account account;
+	int n;
+
+	EXPECT(!register_kprobe(&p));
+	EXPECT(dp_kprobes_list(call_in_list, &p) == 1 && listed == 2);
+	n = dp_kprobes_blacklist(call_in_list, &p);
+	EXPECT(n > 0 && listed == 2 + 2 * n);
+	EXPECT(first(1) == 4 && runs == 1);
+	EXPECT(dp_kretprobe_account((void *)&p, &account) == -EINVAL);
+	unregister_kprobe(&p);
+	return 0;
+}
+
 /* The library's other locks, which no call of its functions holds for long. */
 static void hears(const char *line)
 {
@@ -621,6 +652,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	ok_child(forks, NULL, 100, "forks while probes come and go");
 	ok_child(forks_with_locks, NULL, 100, "forks while threads hold locks");
+	ok_child(lists, NULL, 20, "calls and forks while probes are listed");
 	ok_child(followed, NULL, 20, "followed calls return in children");
 	ok_child(spawns, NULL, 100, "spawned and vfork children");
 	ok_child(exec_in_thread, NULL, 20, "a thread executes");
