@@ -239,7 +239,8 @@ static bool belongs(const struct dp_user *u, const char *start, size_t size)
 	const struct kretprobe *rp = (const void *)u->p;
 	const struct jprobe *jp = (const void *)u->p;
 
-	if (!u->p)
+	/* The exits of a return probe go with its entry. */
+	if (!u->p || u->hidden)
 		return false;
 	return is_within(u->p, start, size) ||
 	       is_within(u->p->pre_handler, start, size) ||
