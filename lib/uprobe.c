@@ -6,7 +6,7 @@
  * last reference frees the client. After the last client of a process, the agent leaves
  * the process.
  *
- * Lock: "Uprobes", and dp_foreign_state under it (DESIGN.md, Locks).
+ * Lock: "Uprobes", and dp_foreign_state or "the library" under it (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
