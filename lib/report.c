@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #define LINES 16
 #define LINE_MAX 200
@@ -93,7 +94,7 @@ void dp_report_collect(void)
 	}
 }
 
-/* Return: the function to call with the line; NULL: there is no line, or no function. */
+/* Take the oldest line. Return: the function to call with it; NULL: there is no line, or no function. */
 static void (*take_line(char *line, int **error))(const char *)
 {
 	void (*to)(const char *line);
@@ -103,8 +104,10 @@ static void (*take_line(char *line, int **error))(const char *)
 	*error = &errno;
 	pthread_mutex_lock(&lock);
 	to = nr_lines ? report : NULL;
-	if (nr_lines)
-		snprintf(line, LINE_MAX, "%s", lines[--nr_lines]);
+	if (nr_lines) {
+		memcpy(line, lines[0], LINE_MAX);
+		memmove(lines, lines + 1, --nr_lines * LINE_MAX);
+	}
 	pthread_mutex_unlock(&lock);
 	dp_self_leave(mask);
 	return to;

@@ -139,9 +139,9 @@ int register_kprobes(struct kprobe **kps, int num);
 void unregister_kprobes(struct kprobe **kps, int num);
 
 /** disable_kprobe() - keep it registered, but do not run its handlers.
- *  Return: 0; -EINVAL it is not registered. */
+ *  Return: 0; -EINVAL it is not registered; -EAGAIN, -EMFILE as register_kprobe(). */
 int disable_kprobe(struct kprobe *p);
-/** enable_kprobe() - Return: 0; -EINVAL it is not registered, or gone. */
+/** enable_kprobe() - Return: as disable_kprobe(); -EINVAL also: it is gone. */
 int enable_kprobe(struct kprobe *p);
 
 /** get_kprobe() - of the probes that are registered at @addr the oldest, or NULL. A
@@ -285,6 +285,8 @@ struct jprobe {
 	void *dp_private[2];
 };
 
+/** register_jprobe() - Return: as register_kprobe(); -EINVAL also without @entry, with an
+ *  offset, or not at a function's beginning; -EEXIST there is a jprobe on it. */
 int register_jprobe(struct jprobe *jp);
 void unregister_jprobe(struct jprobe *jp);
 int register_jprobes(struct jprobe **jps, int num);
