@@ -296,7 +296,7 @@ $(B)/tests/self/%-low: tests/self/%.c $(B)/libdprobes.so.1 $(wildcard tests/self
 
 $(B)/tests/self/lib%.so: tests/self/so/%.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -Iinclude -fPIC -shared -Wl,-soname,lib$*.so -o $@ $<
 
 # They write to what is shared by its layout.
 $(B)/tests/self/uprobes-evil: SELF_FLAGS += -Iport/user -Iport -Iengine

@@ -43,12 +43,20 @@ void dp_module_note(const void *gpr_start, const void *gpr_stop,
 	for (i = 0; i < nr_notes; i++)
 		if (notes[i].gpr_start == gpr_start && notes[i].start == start)
 			break;
-	if (i < MODULES_MAX) {
+	if (!gpr_stop && !stop) {
+		if (i < nr_notes)
+			notes[i] = notes[--nr_notes];
+	} else if (i < MODULES_MAX) {
 		notes[i] = (struct note){ gpr_start, gpr_stop, start, stop };
 		if (i == nr_notes)
 			nr_notes++;
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+void dp_notes_in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
 }
 
 bool dp_is_gpr(const void *handler)
@@ -62,6 +70,18 @@ bool dp_is_gpr(const void *handler)
 		is = at >= notes[i].gpr_start && at < notes[i].gpr_stop;
 	pthread_mutex_unlock(&lock);
 	return is;
+}
+
+static bool note_at(size_t i, struct note *n)
+{
+	bool there;
+
+	pthread_mutex_lock(&lock);
+	there = i < nr_notes;
+	if (there)
+		*n = notes[i];
+	pthread_mutex_unlock(&lock);
+	return there;
 }
 
 /* A note of an unloaded module must not be read. */
@@ -157,6 +177,7 @@ bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg)
 	const struct dp_arena_control *c =
 		dp_self.arena ? &dp_self.arena->control : NULL;
 	struct dp_forbidden r;
+	struct note n;
 	size_t i;
 	u32 k;
 
@@ -174,9 +195,8 @@ bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg)
 		if (visit(&r, arg))
 			return true;
 	}
-	for (i = 0; i < nr_notes; i++)
-		if (is_loaded(&notes[i]) &&
-		    visit_functions(&notes[i], visit, arg))
+	for (i = 0; note_at(i, &n); i++)
+		if (is_loaded(&n) && visit_functions(&n, visit, arg))
 			return true;
 	return false;
 }

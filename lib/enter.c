@@ -80,10 +80,9 @@ static int open_text(void)
 	return err;
 }
 
-/* Take the lock, and bring names and addresses up to date. */
-int dp_self_begin_names(void)
+int dp_self_begin_bare(void)
 {
-	int err = 0, error, cancel, changed = 0;
+	int error, cancel;
 	u64 mask;
 
 	if (dp_self_in_handler())
@@ -103,6 +102,16 @@ int dp_self_begin_names(void)
 	saved_cancel = cancel;
 	if (dp_self.owner != getpid())
 		begin_anew();
+	return 0;
+}
+
+/* Bring names and addresses up to date. */
+int dp_self_begin_names(void)
+{
+	int err = dp_self_begin_bare(), changed = 0;
+
+	if (err)
+		return err;
 	if (!dp_self.symbols)
 		err = dp_symbol_map_open(&dp_self.symbols, dp_last());
 	else
@@ -233,6 +242,8 @@ static void unlock_after_fork(void)
 
 static void unlock_in_child(void)
 {
+	dp_report_in_child();
+	dp_notes_in_child();
 	leave_parent();
 	drop_lock();
 }

@@ -192,17 +192,6 @@ static void drop(struct dp_foreign *f, u32 index)
 	pthread_mutex_unlock(&dp_foreign_state);
 }
 
-static void undo(struct change *ch)
-{
-	u32 i;
-
-	dp_live_remove(ch->f->engine, ch->target, ch->indexes, ch->done);
-	for (i = 0; i < ch->done; i++) {
-		drop(ch->f, ch->indexes[i]);
-		dp_live_forget(ch->f->engine, ch->indexes[i]);
-	}
-}
-
 static void add(void *arg)
 {
 	struct change *ch = arg;
@@ -215,8 +204,6 @@ static void add(void *arg)
 		ch->err = add_one(ch, ch->clients[i]);
 	if (!ch->err)
 		ch->err = commit(ch);
-	if (ch->err)
-		undo(ch);
 	close_change(ch);
 }
 
@@ -239,8 +226,7 @@ int dp_foreign_add(struct dp_foreign *f, struct dp_client **clients, u32 n)
 	free(ch.indexes);
 	if (err)
 		return no_thread(err);
-	if (!ch.err)
-		f->live += n;
+	f->live += ch.done;
 	return ch.err;
 }
 

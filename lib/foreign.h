@@ -86,7 +86,8 @@ extern pthread_cond_t dp_foreign_changed __attribute__((visibility("hidden")));
 /** dp_foreign_get() - find a process's struct dp_foreign, or attach to the process.
  *  Return: as dp_process_attach_other(); -EAGAIN no thread can be made. */
 int dp_foreign_get(pid_t pid, struct dp_foreign **f);
-/** dp_foreign_add() - add probes: all or none. Return: as register_uprobe(). */
+/** dp_foreign_add() - add probes. Return: as register_uprobe(). If it fails, clients that
+ *  are @linked may have been hit, and are to be removed as others are. */
 int dp_foreign_add(struct dp_foreign *f, struct dp_client **clients, u32 n);
 /** dp_foreign_remove() - remove probes; their handlers are not called any more, but may
  *  still run */
@@ -119,7 +120,8 @@ void dp_foreign_lock(void);
 bool dp_foreign_trylock(void);
 void dp_foreign_unlock(void);
 /** dp_uprobes_add() - register_uprobes() with a callback. In the end @gone is called for
- *  each uprobe, with the lock held; also when its process has ended. */
+ *  each uprobe, with the lock held; also when its process has ended. If it fails, @gone
+ *  is not called. */
 int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u));
 /** dp_client_put() - drop a handler's reference */
 void dp_client_put(struct dp_client *c);

@@ -70,9 +70,11 @@ void unregister_kprobes(struct kprobe **kps, int num)
 		dp_self_end();
 		return;
 	}
-	for (i = 0; i < num; i++)
-		if (kps[i])
-			kps[i]->addr = NULL;
+	/* There may be no descriptor left, or no /proc: no handler may run all the same. */
+	if (!dp_self_begin_bare()) {
+		dp_probes_switch_off(kps, (u32)num);
+		dp_self_end();
+	}
 }
 
 void unregister_kprobe(struct kprobe *p)

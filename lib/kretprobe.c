@@ -514,7 +514,8 @@ int dp_kretprobe_account(const struct kretprobe *rp,
 	if (err)
 		return err == -ESRCH ? -EINVAL : err;
 	*account = (struct dp_kretprobe_account){ .late = dp_frames()->late };
-	if (!rp || !dp_probe_index(&rp->kp, &index)) {
+	if (!rp || !dp_probe_index(&rp->kp, &index) ||
+	    dp_self.users[index].kind != 'r') {
 		err = dp_diag_set(dp_last(), -EINVAL,
 				  "the probe is not registered");
 	} else {

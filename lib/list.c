@@ -39,59 +39,78 @@ static void show(u32 i, char *text, size_t size)
 			 addr, flags_of(u, i));
 }
 
+/* Show the first probe from *@i on, and leave *@i behind it. Return: false: no more. */
+static bool show_next(u32 *i, char *text, size_t size)
+{
+	const struct dp_user *u;
+
+	while (*i < dp_self.nr_users) {
+		u = &dp_self.users[(*i)++];
+		if (!u->p || u->hidden)
+			continue;
+		show(*i - 1, text, size);
+		return true;
+	}
+	return false;
+}
+
+/* The callback is the program's: it may call the library, fork, or not return. */
 int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg)
 {
 	char text[512];
 	int n = 0, err = dp_self_begin(false);
-	u32 i;
+	u32 i = 0;
 
-	if (err)
-		return err == -ESRCH ? 0 : err;
-	for (i = 0; i < dp_self.nr_users; i++) {
-		if (!dp_self.users[i].p || dp_self.users[i].hidden)
-			continue;
-		show(i, text, sizeof(text));
-		/* Hits in the callback are the program's. */
-		dp_self_say(false);
+	while (!err && show_next(&i, text, sizeof(text))) {
+		dp_self_end();
 		line(arg, text);
-		dp_self_say(true);
 		n++;
+		err = dp_self_begin_look();
 	}
-	dp_self_end();
-	return n;
+	if (!err)
+		dp_self_end();
+	return err && err != -ESRCH ? err : n;
 }
 
+/** struct listing - lines of which the program is told later; there is room for @max */
 struct listing {
-	void (*line)(void *arg, const char *text);
-	void *arg;
-	int n;
+	char (*lines)[256];
+	int n, max;
 };
 
 static bool show_range(const struct dp_forbidden *r, void *arg)
 {
 	struct listing *l = arg;
-	char text[256];
+	int max = l->n < l->max ? l->max : 2 * l->max + 64;
+	void *bigger = realloc(l->lines, (size_t)max * sizeof(*l->lines));
 
-	snprintf(text, sizeof(text), "0x%016llx-0x%016llx\t%s: %s",
-		 (unsigned long long)r->start, (unsigned long long)r->end,
-		 r->name ? r->name : "?", r->why);
-	dp_self_say(false);
-	l->line(l->arg, text);
-	dp_self_say(true);
-	l->n++;
+	if (!bigger)
+		return true;
+	l->lines = bigger;
+	l->max = max;
+	snprintf(l->lines[l->n++], sizeof(*l->lines),
+		 "0x%016llx-0x%016llx\t%s: %s", (unsigned long long)r->start,
+		 (unsigned long long)r->end, r->name ? r->name : "?", r->why);
 	return false;
 }
 
 int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg)
 {
-	struct listing l = { line, arg, 0 };
-	int err = dp_self_begin(true);
+	struct listing l = { .lines = NULL };
+	int err = dp_self_begin(true), i;
+	u64 mask;
 
 	if (err)
 		return err;
-	dp_blacklist_visit(show_range, &l);
+	if (dp_blacklist_visit(show_range, &l))
+		err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
 	dp_self_end();
-	return l.n;
+	for (i = 0; !err && i < l.n; i++)
+		line(arg, l.lines[i]);
+	dp_self_enter(&mask);
+	free(l.lines);
+	dp_self_leave(mask);
+	return err ? err : l.n;
 }
 
 /* If it fails, turn the knob back, as far as possible. */

@@ -239,7 +239,8 @@ static bool belongs(const struct dp_user *u, const char *start, size_t size)
 	const struct kretprobe *rp = (const void *)u->p;
 	const struct jprobe *jp = (const void *)u->p;
 
-	if (!u->p)
+	/* The exits of a return probe go with its entry. */
+	if (!u->p || u->hidden)
 		return false;
 	return is_within(u->p, start, size) ||
 	       is_within(u->p->pre_handler, start, size) ||
@@ -259,10 +260,11 @@ static unsigned int sweep(const char *start, size_t size)
 	u32 i;
 
 	do {
-		if (dp_self_begin(false))
+		if (dp_self_begin_bare())
 			return all;
 		for (i = n = 0; i < dp_self.nr_users && n < SWEPT_AT_ONCE; i++)
-			if (belongs(&dp_self.users[i], start, size))
+			if (!dp_live_is_off(dp_self.engine, i) &&
+			    belongs(&dp_self.users[i], start, size))
 				found[n++] = dp_self.users[i].p;
 		dp_self_end();
 		if (n)
@@ -318,13 +320,8 @@ static void __attribute__((constructor)) begin(void)
 /* At the end of the process, unload its modules, so that their exits can report. */
 static void __attribute__((destructor)) end(void)
 {
-	struct dp_compat_loaded *m, *next;
-
 	if (loader != getpid())
 		return;
-	for (m = dp_compat_modules(); m; m = next) {
-		next = m->next;
-		dp_compat_unload(m, NULL);
-	}
+	dp_compat_unload_all();
 	__atomic_store_n(&told->state, DP_INSMOD_ENDED, __ATOMIC_RELEASE);
 }

@@ -431,6 +431,23 @@ void dp_probe_switch_off(struct kprobe *p)
 	__atomic_store_n(&dp_self.switched_off, true, __ATOMIC_RELEASE);
 }
 
+void dp_probes_switch_off(struct kprobe *const *probes, u32 n)
+{
+	struct dp_retsites *sites;
+	u32 i, k;
+
+	for (i = 0; i < n; i++) {
+		if (!probes[i])
+			continue;
+		sites = sites_of(probes[i]);
+		for (k = 1; sites && k < sites->n; k++)
+			dp_probe_switch_off(sites->all[k]);
+		dp_probe_switch_off(probes[i]);
+	}
+	if (dp_self.arena)
+		dp_self_settle();
+}
+
 void dp_probes_sweep(void)
 {
 	u32 few[FEW], n, i;

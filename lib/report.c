@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #define LINES 16
 #define LINE_MAX 200
@@ -23,6 +24,7 @@ static char lines[LINES][LINE_MAX];
 static size_t nr_lines; /* read without the lock */
 static u32 known; /* news */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool on_hold;
 
 void dp_set_report(void (*to)(const char *line))
 {
@@ -92,7 +94,7 @@ void dp_report_collect(void)
 	}
 }
 
-/* Return: the function to call with the line; NULL: there is no line, or no function. */
+/* Take the oldest line. Return: the function to call with it; NULL: there is no line, or no function. */
 static void (*take_line(char *line, int **error))(const char *)
 {
 	void (*to)(const char *line);
@@ -102,11 +104,23 @@ static void (*take_line(char *line, int **error))(const char *)
 	*error = &errno;
 	pthread_mutex_lock(&lock);
 	to = nr_lines ? report : NULL;
-	if (nr_lines)
-		snprintf(line, LINE_MAX, "%s", lines[--nr_lines]);
+	if (nr_lines) {
+		memcpy(line, lines[0], LINE_MAX);
+		memmove(lines, lines + 1, --nr_lines * LINE_MAX);
+	}
 	pthread_mutex_unlock(&lock);
 	dp_self_leave(mask);
 	return to;
+}
+
+void dp_report_in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
+void dp_report_hold(bool held)
+{
+	on_hold = held;
 }
 
 void dp_report_deliver(void)
@@ -115,7 +129,7 @@ void dp_report_deliver(void)
 	void (*to)(const char *line);
 	int *error, was;
 
-	while (__atomic_load_n(&nr_lines, __ATOMIC_RELAXED)) {
+	while (!on_hold && __atomic_load_n(&nr_lines, __ATOMIC_RELAXED)) {
 		to = take_line(line, &error);
 		was = *error;
 		if (to)

@@ -111,6 +111,10 @@ int dp_self_begin_any(void);
 /** dp_self_begin_look() - enter to read what is known, without the costly check for gone
  *  code. Return: 0; -EAGAIN in a handler; -ESRCH there is no engine. */
 int dp_self_begin_look(void);
+/** dp_self_begin_bare() - enter where no error may come: names may be out of date, text
+ *  cannot be written, and there may be no engine. Return: 0; -EAGAIN in a handler, or in
+ *  a vfork child. */
+int dp_self_begin_bare(void);
 void dp_self_end(void);
 /** dp_self_begin_names() - enter with names and addresses only, no engine.
  *  Return: 0; -EAGAIN in a handler; as dp_symbol_map_open(). */
@@ -154,6 +158,9 @@ void dp_probes_unregister(struct kprobe *const *probes, u32 n);
  *  dp_probes_sweep() does the rest at the next call of the library. Context: any. */
 void dp_probe_switch_off(struct kprobe *p);
 void dp_probes_sweep(void);
+/** dp_probes_switch_off() - dp_probes_unregister() where text cannot be written: the
+ *  probes stay armed, and call no handler. Context: dp_self_begin_bare(). */
+void dp_probes_switch_off(struct kprobe *const *probes, u32 n);
 /** dp_probe_resolve() - find a function by a probe's name for it: an alias, a symbol of
  *  the process, or kallsyms_lookup_name(). Return: as dp_symbol_map_resolve(). */
 int dp_probe_resolve(const char *name, struct dp_symbol *sym,
@@ -177,6 +184,11 @@ int dp_probe_enable(struct kprobe *p, bool enabled);
 void dp_report_collect(void);
 /** dp_report_deliver() - tell the program. Context: library lock not held. */
 void dp_report_deliver(void);
+/** dp_report_in_child() - in a fork child: a thread that is not there may have held the lock */
+void dp_report_in_child(void);
+/** dp_report_hold() - the calling thread holds another lock, under which the program is
+ *  told nothing, or holds it no more */
+void dp_report_hold(bool held);
 
 /* handler.c */
 /** dp_handler_needs() - registers to save around a handler: enum dp_insn_state, and how
@@ -202,5 +214,7 @@ bool dp_blacklist_visit(dp_forbidden_fn *visit, void *arg);
 const char *dp_blacklisted(u64 addr);
 /** dp_is_gpr() - was this handler declared DP_HANDLER_GPR? */
 bool dp_is_gpr(const void *handler);
+/** dp_notes_in_child() - as dp_report_in_child() */
+void dp_notes_in_child(void);
 
 #endif

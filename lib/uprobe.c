@@ -6,7 +6,7 @@
  * last reference frees the client. After the last client of a process, the agent leaves
  * the process.
  *
- * Lock: "Uprobes", and dp_foreign_state under it (DESIGN.md, Locks).
+ * Lock: "Uprobes", and dp_foreign_state or "the library" under it (DESIGN.md, Locks).
  */
 #define DP_NO_MODULE_NOTE
 #include "lib/foreign.h"
@@ -34,6 +34,7 @@ void dp_foreign_lock(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	pthread_mutex_lock(&lock);
 	saved = mask;
+	dp_report_hold(true);
 	dp_self_say(true);
 }
 
@@ -45,6 +46,7 @@ bool dp_foreign_trylock(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	if (!pthread_mutex_trylock(&lock)) {
 		saved = mask;
+		dp_report_hold(true);
 		dp_self_say(true);
 		return true;
 	}
@@ -57,6 +59,7 @@ void dp_foreign_unlock(void)
 	sigset_t mask = saved;
 
 	dp_self_say(false);
+	dp_report_hold(false);
 	pthread_mutex_unlock(&lock);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
@@ -200,28 +203,49 @@ static void finish_self(struct dp_client *c)
 		free(c);
 }
 
-/* Add @n uprobes of one process. */
+/* A uprobe that is in the list twice is registered already. */
+static int make_all(struct uprobe **us, struct dp_client **clients, u32 n,
+		    struct dp_foreign *f, void (*gone)(struct uprobe *u))
+{
+	u32 i;
+	int err = 0;
+
+	memset(clients, 0, n * sizeof(*clients));
+	for (i = 0; i < n && !err; i++) {
+		err = check(us[i], (int)i);
+		clients[i] = err ? NULL : make(us[i], f, gone);
+		if (clients[i])
+			enter(clients[i]);
+		else if (!err)
+			err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
+	}
+	return err;
+}
+
+/* Clients that the engine has may have been hit already, and stay. */
+static void drop_unadded(struct dp_client **clients, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (clients[i] && !clients[i]->linked)
+			free(take_out(clients[i]->u));
+}
+
+/* Add @n uprobes of one process. If it fails, some may be registered all the same. */
 static int add(struct uprobe **us, struct dp_client **clients, u32 n,
 	       void (*gone)(struct uprobe *u))
 {
 	struct dp_foreign *f = NULL;
-	u32 i;
 	int err = us[0]->pid == getpid() ? 0 : dp_foreign_get(us[0]->pid, &f);
 
 	if (err)
 		return err;
-	for (i = 0; i < n; i++) {
-		clients[i] = make(us[i], f, gone);
-		if (!clients[i])
-			err = dp_diag_set(dp_last(), -ENOMEM, "out of memory");
-	}
+	err = make_all(us, clients, n, f, gone);
 	if (!err)
 		err = f ? dp_foreign_add(f, clients, n) : add_self(clients, n);
-	for (i = 0; i < n; i++)
-		if (err)
-			free(clients[i]);
-		else
-			enter(clients[i]);
+	if (err)
+		drop_unadded(clients, n);
 	if (err && f)
 		dp_foreign_tidy(f);
 	return err;
@@ -340,18 +364,21 @@ void dp_clients_lose(struct dp_foreign *f)
 static int register_all(struct uprobe **us, u32 n, struct dp_client **clients,
 			void (*gone)(struct uprobe *u))
 {
-	u32 done, same = 0, taken;
+	u32 done, same, taken, i;
 	int err = 0;
 
-	for (done = 0; done < n && !err; done += err ? 0 : same) {
+	for (done = 0; done < n && !err; done += same) {
 		same = of_one_process(us + done, n - done);
 		err = add(us + done, clients, same, gone);
 	}
 	if (!err)
 		return 0;
 	taken = remove_all(us, done, clients);
+	for (i = 0; i < taken; i++)
+		clients[i]->gone = NULL;
 	dp_foreign_unlock();
-	finish(clients, taken, !dp_serve_in_handler());
+	/* No handler that runs now is that of the caller. */
+	finish(clients, taken, true);
 	dp_foreign_lock();
 	return err;
 }
@@ -379,6 +406,7 @@ int dp_uprobes_add(struct uprobe **us, int num, void (*gone)(struct uprobe *u))
 		err = register_all(us, (u32)num, clients, gone);
 	dp_foreign_unlock();
 	free(clients);
+	dp_report_deliver();
 	return err;
 }
 
@@ -413,23 +441,28 @@ void unregister_uprobe(struct uprobe *u)
 	unregister_uprobes(&u, 1);
 }
 
+static void account_self(const struct kprobe *kp,
+			 struct dp_uprobe_account *account)
+{
+	*account = (struct dp_uprobe_account){
+		.hits = dp_kprobe_hits(kp) + kp->nmissed,
+		.missed = kp->nmissed,
+	};
+	dp_self_say(true);
+}
+
+/* The client is another thread's to free as soon as the lock is given back. */
 int dp_uprobe_account(const struct uprobe *u, struct dp_uprobe_account *account)
 {
-	const struct kprobe *kp = NULL;
 	struct dp_client *c;
 
 	dp_foreign_lock();
 	c = *find(u);
 	if (c && c->at)
 		dp_foreign_account(c, account);
-	if (c)
-		kp = c->at ? NULL : &c->kp;
+	else if (c)
+		account_self(&c->kp, account);
 	dp_foreign_unlock();
-	if (kp)
-		*account = (struct dp_uprobe_account){
-			.hits = dp_kprobe_hits(kp) + kp->nmissed,
-			.missed = kp->nmissed,
-		};
 	return c ? 0 :
 		   dp_diag_set(dp_last(), -ENOENT,
 			       "the probe is not registered");

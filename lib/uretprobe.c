@@ -271,7 +271,7 @@ static int look_up(struct dp_modules *mods, u64 addr, struct dp_exit_list *list)
 static int find_exits(const struct uretprobe *rp, struct dp_exit_list *list)
 {
 	struct dp_modules *mods;
-	char path[64];
+	char path[64], byte;
 	int mem, err;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", rp->u.pid);
@@ -281,6 +281,12 @@ static int find_exits(const struct uretprobe *rp, struct dp_exit_list *list)
 			dp_last(), mem == -EACCES ? -EPERM : -ESRCH,
 			"the memory of process %d cannot be read: %s",
 			rp->u.pid, strerror(-mem));
+	if (pread(mem, &byte, 1, (off_t)rp->u.vaddr) != 1) {
+		close(mem);
+		return dp_diag_set(dp_last(), -EFAULT,
+				   "nothing can be read at 0x%lx of process %d",
+				   rp->u.vaddr, rp->u.pid);
+	}
 	err = dp_modules_open(rp->u.pid, mem, &mods, dp_last());
 	if (!err) {
 		err = look_up(mods, rp->u.vaddr, list);

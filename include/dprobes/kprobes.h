@@ -114,8 +114,8 @@ struct kprobe {
  * @symbol_name are both set or both missing, the probe is registered already, or
  * a name means several functions; -EILSEQ no instruction begins there; -ENOENT
  * no such symbol; -EBUSY somebody else's breakpoint is there; -EFAULT nothing is
- * mapped there; -ENOMEM; -EAGAIN called in a handler; -EPERM, -EOPNOTSUPP the
- * process cannot be prepared (see dp_last_diag()).
+ * mapped there; -ENOMEM; -EAGAIN called in a handler; -EMFILE no descriptor is left;
+ * -EPERM, -EOPNOTSUPP the process cannot be prepared (see dp_last_diag()).
  */
 int register_kprobe(struct kprobe *p);
 
@@ -123,7 +123,8 @@ int register_kprobe(struct kprobe *p);
  * unregister_kprobe() - take it away
  *
  * When it returns none of its handlers runs any more, unless it was called from
- * one. @p->addr of a probe that was not registered becomes NULL.
+ * one. @p->addr of a probe that was not registered becomes NULL. Without a descriptor
+ * or /proc, by which text is written, the probe's bytes stay for a later call.
  * Context: may sleep; from a handler it does not wait for other handlers.
  */
 void unregister_kprobe(struct kprobe *p);
@@ -138,9 +139,9 @@ int register_kprobes(struct kprobe **kps, int num);
 void unregister_kprobes(struct kprobe **kps, int num);
 
 /** disable_kprobe() - keep it registered, but do not run its handlers.
- *  Return: 0; -EINVAL it is not registered. */
+ *  Return: 0; -EINVAL it is not registered; -EAGAIN, -EMFILE as register_kprobe(). */
 int disable_kprobe(struct kprobe *p);
-/** enable_kprobe() - Return: 0; -EINVAL it is not registered, or gone. */
+/** enable_kprobe() - Return: as disable_kprobe(); -EINVAL also: it is gone. */
 int enable_kprobe(struct kprobe *p);
 
 /** get_kprobe() - of the probes that are registered at @addr the oldest, or NULL. A
@@ -195,15 +196,15 @@ struct kretprobe_instance {
 	kprobe_opcode_t *ret_addr;
 	struct task_struct *task;
 	void *dp_private[10];
-#ifdef __cplusplus
-	char data[1];
-#else
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L
 	char data[];
+#else
+	char data[1];
 #endif
 };
 
 /** get_kretprobe() - the probe of an instance */
-static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
+static __inline__ struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
 {
 	return ri->rp;
 }
@@ -284,6 +285,8 @@ struct jprobe {
 	void *dp_private[2];
 };
 
+/** register_jprobe() - Return: as register_kprobe(); -EINVAL also without @entry, with an
+ *  offset, or not at a function's beginning; -EEXIST there is a jprobe on it. */
 int register_jprobe(struct jprobe *jp);
 void unregister_jprobe(struct jprobe *jp);
 int register_jprobes(struct jprobe **jps, int num);
@@ -352,7 +355,7 @@ unsigned long dp_kprobe_hits(const struct kprobe *p);
 /**
  * dp_kprobes_list() - every registered probe, in the format of the kernel's
  * kprobes/list
- * @line: called for each, without newline
+ * @line: called for each, without newline; it may call the library
  * Return: how many, or a negative errno.
  */
 int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg);
@@ -361,7 +364,8 @@ int dp_kprobes_list(void (*line)(void *arg, const char *text), void *arg);
  *  NAME: REASON" */
 int dp_kprobes_blacklist(void (*line)(void *arg, const char *text), void *arg);
 
-/* Tells the library where the two sections above are in this module. */
+/* Tells the library where the two sections above are in this module; without their ends,
+ * that the module goes. Another one may come to the same place. */
 extern const char __start_dp_gpr_text[]
 	__attribute__((weak, visibility("hidden")));
 extern const char __stop_dp_gpr_text[]
@@ -382,6 +386,11 @@ static void __attribute__((constructor, used)) dp_module_constructor(void)
 {
 	dp_module_note(__start_dp_gpr_text, __stop_dp_gpr_text,
 		       __start_dp_nokprobe, __stop_dp_nokprobe);
+}
+
+static void __attribute__((destructor, used)) dp_module_destructor(void)
+{
+	dp_module_note(__start_dp_gpr_text, NULL, __start_dp_nokprobe, NULL);
 }
 #endif
 

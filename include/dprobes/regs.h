@@ -55,34 +55,34 @@ struct pt_regs {
 
 /** regs_return_value() - what a function has returned, or what a call will have
  *  returned if a return handler changes it. Context: any. */
-static inline unsigned long regs_return_value(const struct pt_regs *regs)
+static __inline__ unsigned long regs_return_value(const struct pt_regs *regs)
 {
 	return regs->ax;
 }
 
 /** instruction_pointer() - @regs->ip. Context: any. */
-static inline unsigned long instruction_pointer(const struct pt_regs *regs)
+static __inline__ unsigned long instruction_pointer(const struct pt_regs *regs)
 {
 	return regs->ip;
 }
 
-static inline void instruction_pointer_set(struct pt_regs *regs,
-					   unsigned long ip)
+static __inline__ void instruction_pointer_set(struct pt_regs *regs,
+					       unsigned long ip)
 {
 	regs->ip = ip;
 }
 
-static inline unsigned long kernel_stack_pointer(const struct pt_regs *regs)
+static __inline__ unsigned long kernel_stack_pointer(const struct pt_regs *regs)
 {
 	return regs->sp;
 }
 
-static inline unsigned long user_stack_pointer(const struct pt_regs *regs)
+static __inline__ unsigned long user_stack_pointer(const struct pt_regs *regs)
 {
 	return regs->sp;
 }
 
-static inline unsigned long frame_pointer(const struct pt_regs *regs)
+static __inline__ unsigned long frame_pointer(const struct pt_regs *regs)
 {
 	return regs->bp;
 }
@@ -91,8 +91,8 @@ static inline unsigned long frame_pointer(const struct pt_regs *regs)
  * regs_get_kernel_argument() - an argument, at a function's first instruction
  * @n: 0 to 5: those that the System V ABI passes in registers; 0 for others
  */
-static inline unsigned long regs_get_kernel_argument(const struct pt_regs *regs,
-						     unsigned int n)
+static __inline__ unsigned long
+regs_get_kernel_argument(const struct pt_regs *regs, unsigned int n)
 {
 	switch (n) {
 	case 0:

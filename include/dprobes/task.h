@@ -51,7 +51,7 @@ struct task_struct {
 	struct task_struct *parent;
 	struct task_struct *group_leader;
 	char comm[TASK_COMM_LEN];
-	unsigned long long start_time;
+	__extension__ unsigned long long start_time;
 	const struct cred *cred, *real_cred;
 };
 

@@ -5,6 +5,8 @@
 
 #include "lib/compat/module.h"
 
+#pragma GCC visibility push(hidden)
+
 /**
  * dp_compat_export_find() - does a module in @list export @name?
  *
@@ -27,5 +29,7 @@ dp_compat_export_user(const struct dp_compat_loaded *loaded,
 /** dp_compat_license_is_gpl() - is the licence compatible with the GPL, by the kernel's rule? */
 int dp_compat_license_is_gpl(const struct dp_compat_module *module,
 			     const char **license);
+
+#pragma GCC visibility pop
 
 #endif

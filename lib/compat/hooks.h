@@ -8,6 +8,8 @@
 
 #include <dprobes/task.h>
 
+#pragma GCC visibility push(hidden)
+
 struct pt_regs;
 struct dp_compat_loaded;
 
@@ -69,7 +71,7 @@ struct dp_probed {
 
 /** dp_probed - set while the calling thread runs such a handler; else NULL */
 extern __thread struct dp_probed *dp_probed
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+	__attribute__((tls_model("initial-exec")));
 
 /** dp_task_known() - current, with the name it had at the first call; later calls need no
  *  system call. Context: any. */
@@ -86,5 +88,7 @@ const char *dp_compat_alias(const char *name);
  *  Copies both.
  *  Return: 0; -EINVAL empty names; -ENOMEM. Context: any. */
 int dp_compat_alias_add(const char *name, size_t len, const char *target);
+
+#pragma GCC visibility pop
 
 #endif

@@ -19,7 +19,7 @@
 #include <linux/printk.h>
 
 /* Guards @list, and serialises loads and unloads. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static struct dp_compat_loaded *list;
 
 /* Return: base of the object that holds this library: a shared library or the program. */
@@ -206,7 +206,9 @@ static int open_module(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 	if (!loaded->handle)
 		return dp_diag_set(diag, -ENOEXEC, "%s", dlerror());
 	loaded->module = dlsym(loaded->handle, "dp_compat_module");
-	if (!loaded->module)
+	if (loaded->module)
+		dl_iterate_phdr(measure, loaded);
+	else
 		return dp_diag_set(
 			diag, -ENOEXEC,
 			"%s is not a probe module: it does not include <linux/module.h>",
@@ -217,7 +219,6 @@ static int open_module(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 			diag, -ENOEXEC,
 			"%s was built for version %u of the module interface, this is %u: build it again",
 			path, loaded->module->abi, DP_COMPAT_ABI);
-	dl_iterate_phdr(measure, loaded);
 	return check_license(loaded, diag);
 }
 
@@ -288,12 +289,12 @@ static int load_locked(struct dp_compat_loaded *loaded,
 					"a module %s is loaded already",
 				loaded->name);
 	err = open_module(loaded, diag);
-	if (err)
-		return err;
-	if (dp_compat_export_use(loaded, list))
-		return dp_diag_set(diag, -ENOMEM, "no memory for a module");
-	err = start(loaded, params, nparams, diag);
+	if (!err && dp_compat_export_use(loaded, list))
+		err = dp_diag_set(diag, -ENOMEM, "no memory for a module");
+	if (!err)
+		err = start(loaded, params, nparams, diag);
 	if (err) {
+		/* A constructor of a module that is refused has run, too. */
 		sweep(loaded);
 		return err;
 	}
@@ -331,19 +332,19 @@ int dp_compat_load(const char *path, const char *const *params, size_t nparams,
 	}
 	pthread_mutex_lock(&lock);
 	err = load_locked(loaded, params, nparams, diag);
-	pthread_mutex_unlock(&lock);
-	if (err) {
+	if (err)
 		drop(loaded);
-		return err;
-	}
-	*out = loaded;
-	return 0;
+	else
+		*out = loaded;
+	pthread_mutex_unlock(&lock);
+	return err;
 }
 
-static int unload_locked(struct dp_compat_loaded *loaded, struct dp_diag *diag)
+/* Return: 0; why the module stays. */
+static int check_unused(const struct dp_compat_loaded *loaded,
+			struct dp_diag *diag)
 {
-	struct module *module = loaded->module->module;
-	struct dp_compat_loaded **link = &list;
+	const struct module *module = loaded->module->module;
 	const struct dp_compat_loaded *user =
 		dp_compat_export_user(loaded, list);
 
@@ -356,15 +357,32 @@ static int unload_locked(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 		return dp_diag_set(diag, -EBUSY,
 				   "%s has no exit function, so it stays",
 				   loaded->name);
-	while (*link != loaded)
+	return 0;
+}
+
+/* A load of the same file waits until the old image has gone, and gets a new one. */
+static int unload_locked(struct dp_compat_loaded *loaded, struct dp_diag *diag)
+{
+	struct dp_compat_loaded **link = &list;
+	int err;
+
+	while (*link && *link != loaded)
 		link = &(*link)->next;
+	if (!*link)
+		return dp_diag_set(diag, -ENOENT, "the module is not loaded");
+	err = check_unused(loaded, diag);
+	if (err)
+		return err;
 	*link = loaded->next;
-	module->state = MODULE_STATE_GOING;
+	loaded->module->module->state = MODULE_STATE_GOING;
 	if (loaded->module->exit)
 		loaded->module->exit();
 	sweep(loaded);
 	dp_compat_export_release(loaded);
 	tell();
+	drop(loaded);
+	if (dp_compat_hooks.closed)
+		dp_compat_hooks.closed();
 	return 0;
 }
 
@@ -375,12 +393,21 @@ int dp_compat_unload(struct dp_compat_loaded *loaded, struct dp_diag *diag)
 	pthread_mutex_lock(&lock);
 	err = unload_locked(loaded, diag);
 	pthread_mutex_unlock(&lock);
-	if (err)
-		return err;
-	drop(loaded);
-	if (dp_compat_hooks.closed)
-		dp_compat_hooks.closed();
-	return 0;
+	return err;
+}
+
+/* The thread that ends the process may be in a module's init. */
+void dp_compat_unload_all(void)
+{
+	struct dp_compat_loaded *loaded, *next;
+
+	if (pthread_mutex_lock(&lock))
+		return;
+	for (loaded = list; loaded; loaded = next) {
+		next = loaded->next;
+		unload_locked(loaded, NULL);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 struct dp_compat_loaded *dp_compat_find(const char *name)
@@ -393,11 +420,6 @@ struct dp_compat_loaded *dp_compat_find(const char *name)
 			break;
 	pthread_mutex_unlock(&lock);
 	return loaded;
-}
-
-struct dp_compat_loaded *dp_compat_modules(void)
-{
-	return list;
 }
 
 int dp_compat_refs(const struct dp_compat_loaded *loaded)
@@ -414,10 +436,12 @@ int dp_compat_busy(void)
 	return 0;
 }
 
+/* A thread that is not there may have been loading a module. */
 void dp_compat_forked(void)
 {
 	struct dp_compat_loaded *loaded;
 
+	lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 	for (loaded = list; loaded; loaded = loaded->next)
 		loaded->forked = 1;
 	tell();

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <dprobes/diag.h>
 
+#pragma GCC visibility push(hidden)
+
 struct dp_compat_module;
 struct dp_compat_param;
 struct module;
@@ -44,7 +46,8 @@ struct dp_compat_loaded {
  * @diag: why it failed, or NULL
  *
  * A module that needs a symbol which neither the library nor a loaded module exports to it
- * is refused before its code runs.
+ * is refused before its code runs. A licence is read by way of the dynamic linker, after
+ * constructors.
  * Context: task; may sleep; one call at a time is served.
  * Return: 0; -ENOENT no such file, no such parameter; -ENOEXEC not a shared object for this
  * machine, not a module, or a module for another version; -ENXIO a needed symbol is not
@@ -61,21 +64,22 @@ int dp_compat_load(const char *path, const char *const *params, size_t nparams,
  *
  * Probes that its exit leaves behind are unregistered: see dp_compat_hooks.
  * Context: task; may sleep. Return: 0; -EBUSY the module is in use, or has an init but no
- * exit.
+ * exit; -ENOENT another thread has unloaded it.
  */
 int dp_compat_unload(struct dp_compat_loaded *loaded, struct dp_diag *diag);
+/** dp_compat_unload_all() - unload all modules that may go, the newest first, at the end of
+ *  the process; none, if the calling thread is in a load */
+void dp_compat_unload_all(void);
 
 /** dp_compat_refs() - a module's number of references */
 int dp_compat_refs(const struct dp_compat_loaded *loaded);
 /** dp_compat_busy() - is a module being loaded or unloaded, maybe by this thread? */
 int dp_compat_busy(void);
-/** dp_compat_forked() - in a fork child: set @forked of all modules */
+/** dp_compat_forked() - in a fork child: set @forked of all modules; none is being loaded */
 void dp_compat_forked(void);
 
 /** dp_compat_find() - a loaded module by name, or NULL */
 struct dp_compat_loaded *dp_compat_find(const char *name);
-/** dp_compat_modules() - the newest module; @next leads to the others */
-struct dp_compat_loaded *dp_compat_modules(void);
 
 /**
  * dp_compat_check() - check that all symbols which a file needs are known
@@ -89,5 +93,7 @@ int dp_compat_check(const char *path, int (*allowed)(const char *name),
  *  Return: 0, or an errno of dp_compat_load(). */
 int dp_compat_param_set(const struct dp_compat_param *param, const char *value,
 			struct module *mod, struct dp_diag *diag);
+
+#pragma GCC visibility pop
 
 #endif

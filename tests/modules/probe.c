@@ -24,6 +24,9 @@ module_param(forget, bool, 0444);
 MODULE_PARM_DESC(forget, "go without unregistering");
 module_param(leave, bool, 0444);
 MODULE_PARM_DESC(leave, "let init fail, with the probe registered");
+static bool sites;
+module_param(sites, bool, 0444);
+MODULE_PARM_DESC(sites, "a return probe that leaves return addresses alone");
 static int *crash_at = (int *)8;
 static int maxactive;
 module_param(maxactive, int, 0444);
@@ -88,6 +91,7 @@ static int __init probe_init(void)
 
 	probed = (void *)kallsyms_lookup_name(symbol);
 	rp.maxactive = maxactive;
+	rp.kp.flags = sites ? KPROBE_FLAG_RET_SITES : 0;
 	err = *kind == 'k' && kind[1] == 'p' ? register_kprobe(&kp) :
 	      *kind == 'j'		     ? register_jprobe(&jp) :
 					       register_kretprobe(&rp);

@@ -111,9 +111,10 @@ for kind in kprobe jprobe kretprobe; do
 	done
 	like "$kind: in and out under running handlers" "$status $err" '^0 (dprobes: [0-9]+ lines were lost.*)?$'
 done
-for name in forget leave; do
+for name in forget leave 'forget=1 kind=kretprobe sites'; do
+	# shellcheck disable=SC2086 # several words
 	tool insmod "$modules/probe.so" $name=1 -p "$victim"
-	[ $name = leave ] || tool rmmod probe -p "$victim"
+	[ "$name" = leave ] || tool rmmod probe -p "$victim"
 	like "probes that a module leaves behind ($name) are taken away" "$got" '<4>probe: left 1 probes'
 	is "and are not listed" "$(probes)" 0
 done

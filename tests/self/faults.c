@@ -164,6 +164,29 @@ static int given_up(struct kprobe *a)
 	return 0;
 }
 
+static const char *const in_order[] = { "loads", "divides" };
+static volatile long reports;
+
+static void expect_report(const char *line)
+{
+	reports += reports < 2 && strstr(line, in_order[reports]);
+}
+
+static int reported(void *arg)
+{
+	struct kprobe a = { .addr = (void *)loads_at, .pre_handler = bad_pre };
+	struct kprobe b = { .addr = (void *)divides_at,
+			    .pre_handler = bad_pre };
+
+	dp_set_report(expect_report);
+	EXPECT(!register_kprobe(&a) && !register_kprobe(&b));
+	EXPECT(divides(12, 4) == 3 && loads(&there) == 77 && !reports);
+	unregister_kprobe(&a);
+	EXPECT(reports == 2);
+	unregister_kprobe(&b);
+	return 0;
+}
+
 static char alt[65536];
 
 static void take_alternate(void)
@@ -297,6 +320,7 @@ int main(void)
 	ok_child(fault_handlers, NULL, 20, "fault_handlers");
 	ok_child(handlers, NULL, 20, "handlers that fault");
 	ok_child(handlers, alt, 20, "… with an alternate stack");
+	ok_child(reported, NULL, 20, "… are told of in the order of probes");
 	ok_child(returns, NULL, 20, "handlers of return probes that fault");
 	ok_child(returns, alt, 20, "… with an alternate stack");
 	ok_child(overflow, NULL, 60, "the stack is too small");

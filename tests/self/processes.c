@@ -163,6 +163,95 @@ static int followed(void *arg)
 	return 0;
 }
 
+/* What the program does in a callback is its own affair. */
+static int listed;
+
+static void call_in_list(void *arg, const char *line)
+{
+	struct kprobe *p = arg;
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(first(1) != 4);
+	listed += waitpid(pid, &status, 0) == pid && !status;
+	listed += !disable_kprobe(p) && !enable_kprobe(p);
+}
+
+static int lists(void *arg)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	struct dp_kretprobe_account account;
+	int n;
+
+	EXPECT(!register_kprobe(&p));
+	EXPECT(dp_kprobes_list(call_in_list, &p) == 1 && listed == 2);
+	n = dp_kprobes_blacklist(call_in_list, &p);
+	EXPECT(n > 0 && listed == 2 + 2 * n);
+	EXPECT(first(1) == 4 && runs == 1);
+	EXPECT(dp_kretprobe_account((void *)&p, &account) == -EINVAL);
+	unregister_kprobe(&p);
+	return 0;
+}
+
+/* The library's other locks, which no call of its functions holds for long. */
+static void hears(const char *line)
+{
+}
+
+static void takes_locks(void)
+{
+	static const char code[16];
+
+	dp_set_report(hears);
+	dp_module_note(code, code + sizeof(code), NULL, NULL);
+}
+
+static void *takes_locks_often(void *arg)
+{
+	while (!stop_all) {
+		takes_locks();
+		__atomic_fetch_add(&turns, 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static int child_takes_locks(void)
+{
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+
+	alarm(20);
+	takes_locks();
+	EXPECT(!register_kprobe(&p) && first(1) == 4);
+	unregister_kprobe(&p);
+	exit(0);
+}
+
+static int forks_with_locks(void *arg)
+{
+	long n = amount("FORKS", 60), i, before;
+	pthread_t threads[2];
+	int status;
+	pid_t pid;
+
+	pthread_create(&threads[0], NULL, takes_locks_often, NULL);
+	pthread_create(&threads[1], NULL, takes_locks_often, NULL);
+	for (i = 0; i < n; i++) {
+		/* It is somewhere else each time. */
+		before = __atomic_load_n(&turns, __ATOMIC_ACQUIRE);
+		while (__atomic_load_n(&turns, __ATOMIC_ACQUIRE) < before + i)
+			sched_yield();
+		pid = fork();
+		if (!pid)
+			_exit(child_takes_locks());
+		EXPECT(waitpid(pid, &status, 0) == pid && !status);
+	}
+	stop_all = 1;
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	return 0;
+}
+
 static int spawns(void *arg)
 {
 	char *args[] = { "true", NULL };
@@ -313,6 +402,48 @@ static int libraries(void *arg)
 	return 0;
 }
 
+/* Return: is xmm0 as it was, around a call of first()? */
+static bool keeps_vectors(void)
+{
+	double in = 1.25, out = 0;
+
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
+			 "movsd (%0), %%xmm0\n\t"
+			 "call *%2\n\t"
+			 "movsd %%xmm0, (%1)\n\t"
+			 "lea 128(%%rsp), %%rsp"
+			 :
+			 : "b"(&in), "r"(&out), "r"(first)
+			 : "memory", "cc", "rax", "rcx", "rdx", "rsi", "rdi",
+			   "r8", "r9", "r10", "r11", "xmm0");
+	return out == in;
+}
+
+/* A handler that has come to the place of one that used general registers only. */
+static int successor(void *arg)
+{
+	/* xorps %xmm0,%xmm0; xor %eax,%eax; ret */
+	static const char code[] = { 0x0f, 0x57,       (char)0xc0,
+				     0x31, (char)0xc0, (char)0xc3 };
+	void *so = dlopen(one, RTLD_NOW), *at, *page;
+	struct kprobe p = { .addr = (void *)first };
+
+	EXPECT(so);
+	at = dlsym(so, "so_handler");
+	p.pre_handler = (kprobe_pre_handler_t)at;
+	EXPECT(!register_kprobe(&p) && keeps_vectors());
+	unregister_kprobe(&p);
+	EXPECT(!dlclose(so));
+	page = (void *)((unsigned long)at & -4096ul);
+	EXPECT(mmap(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		    0) == page);
+	memcpy(at, code, sizeof(code));
+	EXPECT(!register_kprobe(&p) && keeps_vectors());
+	unregister_kprobe(&p);
+	return 0;
+}
+
 /* --- the surroundings --- */
 
 static int works_still(void)
@@ -404,6 +535,64 @@ static int no_proc(void *arg)
 	return 0;
 }
 
+/* Take away what the library writes text with, a descriptor or /proc; or give it back. */
+static int text_out_of_reach(bool proc, bool away)
+{
+	struct rlimit limit = { away ? 3 : 64, 64 };
+	static int root;
+
+	if (!proc)
+		return setrlimit(RLIMIT_NOFILE, &limit);
+	if (away) {
+		root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		return chroot("/var/empty") && chroot("/tmp");
+	}
+	return fchdir(root) || chroot(".");
+}
+
+/* The structures are the caller's again, so they are overwritten at once. */
+static int unregister_away(struct kprobe *p, struct kretprobe *r, bool proc)
+{
+	struct kretprobe was[2];
+
+	if (text_out_of_reach(proc, true))
+		return CANNOT;
+	EXPECT(disable_kprobe(p) < 0 && dp_last_diag()->text[0]);
+	unregister_kprobe(p);
+	unregister_kretprobe(&r[0]);
+	unregister_kretprobe(&r[1]);
+	EXPECT(p->addr == (void *)first);
+	memset(p, 0x5a, sizeof(*p));
+	memset(r, 0x5a, sizeof(was));
+	memcpy(was, r, sizeof(was));
+	EXPECT(first(1) == 4 && runs == 1 && handled == 2);
+	EXPECT(!memcmp(was, r, sizeof(was)) && !memcmp(was, p, sizeof(*p)));
+	return text_out_of_reach(proc, false);
+}
+
+static int unregister_without_text(void *arg)
+{
+	struct text text = text_of("/proc/self/exe");
+	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
+	struct kretprobe r[2] = {
+		{ .kp.addr = (void *)first, .handler = returns },
+		{ .kp.addr = (void *)first,
+		  .kp.flags = KPROBE_FLAG_RET_SITES,
+		  .handler = returns },
+	};
+	int err;
+
+	EXPECT(!register_kprobe(&p));
+	EXPECT(!register_kretprobe(&r[0]) && !register_kretprobe(&r[1]));
+	EXPECT(first(1) == 4 && runs == 1 && handled == 2);
+	err = unregister_away(&p, r, arg);
+	if (err)
+		return err;
+	EXPECT(!works_still() && handled == 2);
+	EXPECT(!text_differs(&text));
+	return 0;
+}
+
 static int not_dumpable(void *arg)
 {
 	struct kprobe p = { .addr = (void *)first, .pre_handler = just_count };
@@ -462,11 +651,14 @@ int main(int argc, char **argv)
 	strcpy(slash, "/libself_one.so");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	ok_child(forks, NULL, 100, "forks while probes come and go");
+	ok_child(forks_with_locks, NULL, 100, "forks while threads hold locks");
+	ok_child(lists, NULL, 20, "calls and forks while probes are listed");
 	ok_child(followed, NULL, 20, "followed calls return in children");
 	ok_child(spawns, NULL, 100, "spawned and vfork children");
 	ok_child(exec_in_thread, NULL, 20, "a thread executes");
 	ok_child(vfork_child, NULL, 20, "a vfork child changes nothing");
 	ok_child(libraries, NULL, 60, "libraries that go");
+	ok_child(successor, NULL, 20, "a handler in the place of another one");
 	ok_child(closed, NULL, 20, "no standard descriptors");
 	ok_child(closed, argv, 20, "no descriptors at all");
 	ok_child(no_descriptors, NULL, 20, "no more descriptors");
@@ -475,6 +667,9 @@ int main(int argc, char **argv)
 	ok_child(file_size, NULL, 20, "a limit of file sizes");
 	ok_child(locked, NULL, 20, "all memory is locked");
 	ok_child(no_proc, NULL, 20, "no /proc");
+	ok_child(unregister_without_text, NULL, 20,
+		 "unregistering without a descriptor");
+	ok_child(unregister_without_text, argv, 20, "… without /proc");
 	ok_child(not_dumpable, NULL, 20, "a process that may not be traced");
 	ok_child(waiters, NULL, 20, "waits of others");
 	return plan();

@@ -36,11 +36,14 @@ static int on_ourselves(void *arg)
 	struct victim self = { .pid = getpid(),
 			       .twice = (unsigned long)thrice_by };
 	struct uprobe u = probe_of(&self, change_own), v = u;
+	struct uprobe *twice[2] = { &u, &u };
 	struct dp_uprobe_account account;
 	long number = 5;
 
 	place = (unsigned long)&number;
 	u.handler_in_interrupt = 1;
+	EXPECT(register_uprobes(twice, 2) == -EEXIST);
+	EXPECT(thrice(1) == 3 && !calls);
 	EXPECT(!register_uprobe(&u) && !register_uprobe(&v));
 	EXPECT(register_uprobe(&u) == -EEXIST);
 	EXPECT(thrice(1) == 15 && calls == 2);
@@ -59,6 +62,66 @@ static int on_ourselves(void *arg)
 	unregister_uprobe(&u);
 	u.vaddr = 16;
 	EXPECT(register_uprobe(&u) < 0);
+	return 0;
+}
+
+static struct uprobe *reported;
+static volatile int reports;
+
+static void ask_in_report(const char *line)
+{
+	struct dp_uprobe_account account;
+
+	reports += dp_uprobe_account(reported, &account) == 0;
+}
+
+static void fault_own(struct uprobe *u, struct pt_regs *regs)
+{
+	*(volatile long *)(unsigned long)(calls++ + 16) = 1;
+}
+
+/* The program is told while no lock is held that its function may need. */
+static int told_of_a_fault(void *arg)
+{
+	struct victim self = { .pid = getpid(),
+			       .twice = (unsigned long)thrice_by };
+	struct uprobe u = probe_of(&self, fault_own), v = u;
+
+	reported = &u;
+	dp_set_report(ask_in_report);
+	EXPECT(!register_uprobe(&u) && thrice(1) == 3 && calls == 1);
+	EXPECT(!register_uprobe(&v) && reports == 1);
+	unregister_uprobe(&u);
+	unregister_uprobe(&v);
+	return 0;
+}
+
+static void *comes_and_goes(void *arg)
+{
+	long n = amount("ROUNDS", 300), good = 0, i;
+
+	for (i = 0; i < n; i++) {
+		good += !register_uprobe(arg);
+		unregister_uprobe(arg);
+	}
+	return (void *)(good - n);
+}
+
+static int asked_meanwhile(void *arg)
+{
+	struct victim self = { .pid = getpid(),
+			       .twice = (unsigned long)thrice_by };
+	struct uprobe stays = probe_of(&self, change_own), u = stays;
+	struct dp_uprobe_account account;
+	pthread_t thread;
+	void *bad;
+
+	EXPECT(!register_uprobe(&stays));
+	EXPECT(!pthread_create(&thread, NULL, comes_and_goes, &u));
+	while (pthread_tryjoin_np(thread, &bad))
+		EXPECT(dp_uprobe_account(&u, &account) || !account.hits);
+	EXPECT(!bad);
+	unregister_uprobe(&stays);
 	return 0;
 }
 
@@ -420,5 +483,8 @@ int main(void)
 	killed_at_any_moment();
 	our_child();
 	ok_child(on_ourselves, NULL, 30, "probes in our own process");
+	ok_child(told_of_a_fault, NULL, 30, "one that faults, and its report");
+	ok_child(asked_meanwhile, NULL, 60,
+		 "one that is asked about while it comes and goes");
 	return plan();
 }

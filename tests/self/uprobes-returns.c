@@ -54,6 +54,8 @@ static void returning(void)
 	is(mappings(v.pid, "dprobes"), 0, "nothing is left");
 	rp.u.vaddr += 5;
 	is(register_uretprobe(&rp), -EINVAL, "only at the beginning of one");
+	rp.u.vaddr = 4096;
+	is(register_uretprobe(&rp), -EFAULT, "not where nothing is mapped");
 	rp.u.pid = getpid();
 	is(register_uretprobe(&rp), -EOPNOTSUPP, "not in our own process");
 	ends_well(&v, "the program ends as ever");

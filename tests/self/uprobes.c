@@ -350,6 +350,50 @@ static void several(void)
 	ends_well(&v, "the program ends as ever");
 }
 
+static void stay_inside(struct uprobe *u, struct pt_regs *regs)
+{
+	__atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+	usleep(2000);
+	__atomic_fetch_add(&calls, u->pid == -1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+}
+
+/* The first probe of each list is armed and hit before the second one fails. */
+static void one_fails(void)
+{
+	long n = amount("FAILURES", 40), i, good = 0, still = 0;
+	struct uprobe u[2], stays, *us[2] = { &u[0], &u[1] };
+	struct dp_uprobe_account account;
+	struct victim v;
+
+	begin(&v);
+	u[1] = probe_of(&v, stay_inside);
+	u[1].vaddr = strtoul(told(&v, "share"), NULL, 16);
+	told(&v, "spin 3");
+	stays = probe_of(&v, watch);
+	stays.vaddr = v.getppid;
+	is(register_uprobe(&stays), 0, "a probe, and lists that fail");
+	inside = 0;
+	for (i = 0; i < n; i++) {
+		u[0] = probe_of(&v, stay_inside);
+		good += register_uprobes(us, 2) == -EFAULT;
+		still += __atomic_load_n(&inside, __ATOMIC_SEQ_CST);
+		u[0].pid = -1;
+	}
+	is(good, n, "for the second one");
+	is(still, 0, "no handler of the first one runs then");
+	is(calls, 0, "or reads its probe any more");
+	is(dp_uprobe_account(&u[0], &account), -ENOENT, "it is not there");
+	u[0] = probe_of(&v, watch);
+	us[1] = &u[0];
+	is(register_uprobes(us, 2), -EEXIST, "nor is one that is in it twice");
+	is(dp_uprobe_account(&u[0], &account), -ENOENT, "at all");
+	unregister_uprobe(&stays);
+	ok(strstr(told(&v, "finish"), "0 of "), "no thread computes wrongly");
+	is(mappings(v.pid, "dprobes"), 0, "nothing is left");
+	ends_well(&v, "the program ends as ever");
+}
+
 /* [rows 224, 225] */
 static void changed_fields(void)
 {
@@ -438,6 +482,7 @@ static void rounds(void)
 	from_handler();
 	several();
 	comes_and_goes();
+	one_fails();
 }
 
 int main(void)

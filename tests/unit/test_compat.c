@@ -1017,7 +1017,7 @@ static void wrong_parameters_are_told(void **state)
 		if (!strstr(diag.text, cases[i].words))
 			fail_msg("%s: %s", cases[i].param, diag.text);
 		assert_null(loaded);
-		assert_null(dp_compat_modules());
+		assert_null(dp_compat_find("params"));
 	}
 	dp_printk_set(NULL, NULL);
 }
@@ -1056,6 +1056,105 @@ static void modules_that_stay(void **state)
 	loaded->module->module->refcnt.counter = 0;
 	assert_int_equal(dp_compat_unload(loaded, &diag), -EBUSY);
 	assert_non_null(strstr(diag.text, "no exit"));
+}
+
+static int swept, closed_busy;
+
+static unsigned int count_sweeps(const char *start, size_t size)
+{
+	swept += start && size;
+	return 0;
+}
+
+static void note_closed(void)
+{
+	closed_busy = dp_compat_busy();
+}
+
+/* What a module that is refused has registered in a constructor goes, too. */
+static void refused_modules_are_swept(void **state)
+{
+	struct dp_compat_loaded *gives, *loaded = NULL;
+	struct dp_diag diag;
+
+	look();
+	assert_int_equal(load("gives.so", NULL, 0, &gives, &diag), 0);
+	dp_compat_hooks.sweep = count_sweeps;
+	swept = 0;
+	assert_int_equal(load("greedy.so", NULL, 0, &loaded, &diag), -ENXIO);
+	assert_non_null(strstr(diag.text, "licence"));
+	assert_null(loaded);
+	assert_int_equal(swept, 1);
+	dp_compat_hooks.sweep = NULL;
+	assert_int_equal(dp_compat_unload(gives, &diag), 0);
+	dp_printk_set(NULL, NULL);
+}
+
+/* Two threads may unload a module; a third may load the file again. */
+static void unloading_ends_under_the_lock(void **state)
+{
+	struct dp_compat_loaded *loaded, *was;
+	struct dp_diag diag;
+
+	look();
+	assert_int_equal(load("odd.so", NULL, 0, &loaded, &diag), 0);
+	was = loaded;
+	dp_compat_hooks.closed = note_closed;
+	assert_int_equal(dp_compat_unload(loaded, &diag), 0);
+	dp_compat_hooks.closed = NULL;
+	assert_int_equal(closed_busy, 1);
+	assert_int_equal(dp_compat_busy(), 0);
+	assert_int_equal(dp_compat_unload(was, &diag), -ENOENT);
+	dp_printk_set(NULL, NULL);
+}
+
+static pthread_barrier_t in_load;
+
+static void stay_in_load(const struct dp_compat_loaded *list)
+{
+	dp_compat_hooks.changed = NULL;
+	pthread_barrier_wait(&in_load);
+	pthread_barrier_wait(&in_load);
+	/* As a program's function for SIGINT does, and our destructor then. */
+	dp_compat_unload_all();
+}
+
+static void *load_slowly(void *arg)
+{
+	struct dp_diag diag;
+
+	return (void *)(long)load("odd.so", NULL, 0, arg, &diag);
+}
+
+static void a_fork_child_finds_no_load(void **state)
+{
+	struct dp_compat_loaded *loaded;
+	struct dp_diag diag;
+	pthread_t thread;
+	void *err;
+	int status;
+	pid_t pid;
+
+	look();
+	pthread_barrier_init(&in_load, NULL, 2);
+	dp_compat_hooks.changed = stay_in_load;
+	assert_int_equal(pthread_create(&thread, NULL, load_slowly, &loaded),
+			 0);
+	pthread_barrier_wait(&in_load);
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		dp_compat_forked();
+		_exit(dp_compat_busy() || !dp_compat_find("odd"));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	pthread_barrier_wait(&in_load);
+	assert_int_equal(pthread_join(thread, &err), 0);
+	assert_null(err);
+	assert_ptr_equal(dp_compat_find("odd"), loaded);
+	assert_int_equal(dp_compat_unload(loaded, &diag), 0);
+	dp_printk_set(NULL, NULL);
 }
 
 static void examples_load(void **state)
@@ -1309,6 +1408,9 @@ int main(void)
 		cmocka_unit_test(wrong_parameters_are_told),
 		cmocka_unit_test(foreign_symbols_are_refused),
 		cmocka_unit_test(modules_that_stay),
+		cmocka_unit_test(refused_modules_are_swept),
+		cmocka_unit_test(unloading_ends_under_the_lock),
+		cmocka_unit_test(a_fork_child_finds_no_load),
 		cmocka_unit_test(examples_load),
 	};
 

@@ -164,6 +164,17 @@ static void map_code(unsigned char number)
 	memcpy(code, bytes, sizeof(bytes));
 }
 
+/* Code in memory that is shared: no tracer can write there. */
+static void *share_code(void)
+{
+	static const unsigned char bytes[] = { 0xb8, 6, 0, 0, 0, 0x90, 0xc3 };
+	int fd = memfd_create("code", MFD_CLOEXEC);
+
+	if (write(fd, bytes, sizeof(bytes)) != sizeof(bytes))
+		return NULL;
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+}
+
 static int obey(const char *word)
 {
 	static int n;
@@ -196,6 +207,8 @@ static int obey(const char *word)
 	} else if (!strncmp(word, "map ", 4)) {
 		map_code((unsigned char)atoi(word + 4));
 		printf("%p\n", (void *)code);
+	} else if (!strcmp(word, "share")) {
+		printf("%p\n", share_code());
 	} else if (!strcmp(word, "run")) {
 		printf("%d\n", ((int (*)(void))code)());
 	} else if (!strcmp(word, "unmap")) {

@@ -40,8 +40,9 @@
  *       (symbols), %p %px %pK (the plain address), %pV, %ph, %pM, %pI4, %pe.
  *       May begin with a level.
  *
- * The text goes to the sink (dp_printk_set()), one line at a time; what has no
- * newline at its end is a line, too. A message is cut at 1000 bytes.
+ * The text goes where the tool that has loaded the module reads it, or else to standard
+ * error, one line at a time; what has no newline at its end is a line, too. A message is
+ * cut at 1000 bytes.
  * Context: any; async-signal-safe. Return: the length of the text.
  */
 int printk(const char *fmt, ...) DP_COMPAT(printk) __printf(1, 2) __cold;
