@@ -25,6 +25,8 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups true
 fi
 chmod 755 "$dir" && cp "$VICTIMS/hostile" "$dir/hostile"
 export ASAN_OPTIONS=detect_leaks=0
+# The tool has its memory there, or was refused.
+settled() { grep -q dprobes "/proc/$victim/maps" 2>/dev/null || [ ! -d "/proc/$tool" ]; }
 alive=0
 for ((seed = ${FIRST:-1}; seed < ${FIRST:-1} + seeds; seed++)); do
 	bad=
@@ -42,7 +44,7 @@ for ((seed = ${FIRST:-1}; seed < ${FIRST:-1} + seeds; seed++)); do
 			"$DPROBES" stat -q victim_function -p "$victim" >/dev/null 2>&1 &
 			tool=$!
 			pids+=("$tool")
-			poll 5 grep -q dprobes "/proc/$victim/maps" 2>/dev/null
+			poll 5 settled
 			[ $what != list ] || survives list "$DPROBES" list -v -p "$victim"
 			kill -KILL $tool 2>/dev/null
 			wait $tool 2>/dev/null
