@@ -6,6 +6,13 @@
 #include "port_types.h"
 
 /**
+ * dp_list_reserve() - make room for @want elements in all
+ * @v, @room, @size: as for dp_list_add()
+ * Return: as dp_list_add().
+ */
+int dp_list_reserve(void *v, size_t want, size_t *room, size_t size);
+
+/**
  * dp_list_add() - append an element
  * @v: address of the pointer to the elements, from malloc(), or NULL
  * @n: elements in it; @room: elements that it has room for; @size: bytes of one

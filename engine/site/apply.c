@@ -320,8 +320,7 @@ bool dp_live_disturbed(const struct dp_engine *e, struct dp_target *target)
 {
 	const struct dp_sites sites = all_of(e);
 
-	return dp_interior_disturbed(target, &sites, false) ||
-	       (comes_back(e) && dp_interior_disturbed(target, &sites, true));
+	return dp_interior_disturbed(target, &sites, comes_back(e));
 }
 
 static void tell_nobody(void *arg, u64 addr, bool away)
@@ -332,11 +331,9 @@ static int cede(void *what)
 {
 	const struct pass *p = what;
 	const struct dp_sites sites = all_of(p->e);
-	int err = dp_interior_cede(p->target, &sites, tell_nobody, NULL);
 
-	if (!err && comes_back(p->e))
-		err = dp_interior_return(p->target, &sites, tell_nobody, NULL);
-	return err;
+	return dp_interior_cede(p->target, &sites, comes_back(p->e),
+				tell_nobody, NULL);
 }
 
 int dp_live_cede(struct dp_engine *e, struct dp_target *target)

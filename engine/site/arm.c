@@ -95,8 +95,7 @@ bool dp_engine_disturbed(const struct dp_engine *e, struct dp_target *target)
 	const struct dp_sites sites = all_of(e);
 
 	return dp_trap_lost(target, &sites) ||
-	       dp_interior_disturbed(target, &sites, false) ||
-	       (comes_back(e) && dp_interior_disturbed(target, &sites, true));
+	       dp_interior_disturbed(target, &sites, comes_back(e));
 }
 
 int dp_engine_cede(struct dp_engine *e, struct dp_target *target,
@@ -105,11 +104,8 @@ int dp_engine_cede(struct dp_engine *e, struct dp_target *target,
 	const struct dp_sites sites = all_of(e);
 	int err = dp_trap_return(target, &sites, tell, arg);
 
-	if (!err)
-		err = dp_interior_cede(target, &sites, tell, arg);
-	if (!err && comes_back(e))
-		err = dp_interior_return(target, &sites, tell, arg);
-	return err;
+	return err ? err :
+		     dp_interior_cede(target, &sites, comes_back(e), tell, arg);
 }
 
 bool dp_engine_inside(const struct dp_engine *e, u64 addr, u64 *to)

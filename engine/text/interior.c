@@ -375,15 +375,18 @@ bool dp_interior_disturbed(struct dp_target *target,
 {
 	u32 i;
 
-	for (i = 0; i < sites->n; i++)
-		if (is_disturbed(target, dp_sites_at(sites, i),
-				 back ? DP_SITE_CEDED : DP_SITE_THERE))
+	for (i = 0; i < sites->n; i++) {
+		const struct dp_site_entry *s = dp_sites_at(sites, i);
+
+		if (is_disturbed(target, s, DP_SITE_THERE) ||
+		    (back && is_disturbed(target, s, DP_SITE_CEDED)))
 			return true;
+	}
 	return false;
 }
 
-int dp_interior_cede(struct dp_target *target, const struct dp_sites *sites,
-		     dp_cede_fn *tell, void *arg)
+static int cede(struct dp_target *target, const struct dp_sites *sites,
+		dp_cede_fn *tell, void *arg)
 {
 	u32 i;
 
@@ -397,8 +400,8 @@ int dp_interior_cede(struct dp_target *target, const struct dp_sites *sites,
 	return go_from_behind(target, sites, NULL);
 }
 
-int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
-		       dp_cede_fn *tell, void *arg)
+static int come_back(struct dp_target *target, const struct dp_sites *sites,
+		     dp_cede_fn *tell, void *arg)
 {
 	int first = 0, err;
 	u32 i;
@@ -418,6 +421,14 @@ int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
 	}
 	cover(sites);
 	return first;
+}
+
+int dp_interior_cede(struct dp_target *target, const struct dp_sites *sites,
+		     bool back, dp_cede_fn *tell, void *arg)
+{
+	int err = cede(target, sites, tell, arg);
+
+	return err || !back ? err : come_back(target, sites, tell, arg);
 }
 
 static int put_all(struct dp_target *target, struct dp_site_entry *s)

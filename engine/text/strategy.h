@@ -62,20 +62,17 @@ extern const struct dp_strategy dp_strategy_interior, dp_strategy_quiesce;
 /** dp_cede_fn - a jump has ceded to a foreign breakpoint, or has come back */
 typedef void dp_cede_fn(void *arg, u64 addr, bool away);
 
-/** dp_interior_disturbed() - does any site need dp_interior_cede(), or, @back,
- *  dp_interior_return()? */
-bool dp_interior_disturbed(struct dp_target *target,
-			   const struct dp_sites *sites, bool back);
 /**
  * dp_interior_cede() - take jumps out from behind foreign breakpoints where they begin
- * dp_interior_return() - write them again, where the breakpoints have gone
  * @sites: the whole table
+ * @back: and write them again, where the breakpoints have gone
  * Return: 0 or an error of writing.
  */
 int dp_interior_cede(struct dp_target *target, const struct dp_sites *sites,
-		     dp_cede_fn *tell, void *arg);
-int dp_interior_return(struct dp_target *target, const struct dp_sites *sites,
-		       dp_cede_fn *tell, void *arg);
+		     bool back, dp_cede_fn *tell, void *arg);
+/** dp_interior_disturbed() - has dp_interior_cede() anything to do? */
+bool dp_interior_disturbed(struct dp_target *target,
+			   const struct dp_sites *sites, bool back);
 
 /** dp_trap_lost() - have uprobes taken breakpoints of ours away?
  *  dp_trap_return() - write them again */

@@ -10,6 +10,7 @@
  */
 #include "engine/layout/arena.h"
 #include "proc/attach/attach.h"
+#include "sym/list.h"
 #include <linux/futex.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -45,17 +46,8 @@ static bool register_list(void)
 
 void dp_alive_enter(struct dp_arena_control *control)
 {
-	size_t want = cap_held ? cap_held * 2 : 16;
-	struct dp_arena_control **bigger;
-
-	if (nr_held == cap_held) {
-		bigger = realloc(held, want * sizeof(*bigger));
-		if (!bigger)
-			return;
-		held = bigger;
-		cap_held = want;
-	}
-	if (!register_list())
+	if (dp_list_reserve(&held, nr_held + 1, &cap_held, sizeof(*held)) ||
+	    !register_list())
 		return;
 	__atomic_store_n(&control->tool_futex, (u32)gettid(), __ATOMIC_RELEASE);
 	held[nr_held++] = control;

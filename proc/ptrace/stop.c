@@ -15,6 +15,7 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/tree.h"
+#include "sym/list.h"
 #include "sym/sym.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -47,19 +48,9 @@ static bool wanted(pid_t pid, pid_t tid, bool wake)
 
 static bool has_room(struct dp_process *proc)
 {
-	size_t want = proc->cap_threads ? proc->cap_threads * 2 : 16;
-	struct dp_thread *bigger;
-
-	if (dp_kill_point_fails("stop: room"))
-		return false;
-	if (proc->nr_threads < proc->cap_threads)
-		return true;
-	bigger = realloc(proc->threads, want * sizeof(*bigger));
-	if (!bigger)
-		return false;
-	proc->threads = bigger;
-	proc->cap_threads = want;
-	return true;
+	return !dp_kill_point_fails("stop: room") &&
+	       !dp_list_reserve(&proc->threads, proc->nr_threads + 1,
+				&proc->cap_threads, sizeof(*proc->threads));
 }
 
 static u64 running_options(const struct dp_process *proc)

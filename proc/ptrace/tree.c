@@ -21,6 +21,7 @@
 #include "proc/ptrace/process.h"
 #include "proc/ptrace/stop.h"
 #include "proc/ptrace/tree.h"
+#include "sym/list.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -61,23 +62,6 @@ struct dp_tree {
 	sigset_t mask;
 };
 
-/* Make room for @want elements of @each bytes in array *@v, which has room for *@cap. */
-static bool grow(void *v, size_t want, size_t *cap, size_t each)
-{
-	void *old, *bigger;
-
-	if (want <= *cap)
-		return true;
-	want *= 2;
-	memcpy(&old, v, sizeof(old));
-	bigger = realloc(old, want * each);
-	if (!bigger)
-		return false;
-	memcpy(v, &bigger, sizeof(bigger));
-	*cap = want;
-	return true;
-}
-
 /* Make room for one process more: in the lists, and for an event that it waits in and one of
  * its end. So nothing that is to be told of it later gets lost. */
 static bool make_room(struct dp_tree *f)
@@ -85,10 +69,14 @@ static bool make_room(struct dp_tree *f)
 	size_t n = f->nr_procs + f->others.n + f->early.n + f->nr_events +
 		   TAKEN + 1;
 
-	return grow(&f->procs, n, &f->cap_procs, sizeof(*f->procs)) &&
-	       grow(&f->others.v, n, &f->others.cap, sizeof(*f->others.v)) &&
-	       grow(&f->early.v, n, &f->early.cap, sizeof(*f->early.v)) &&
-	       grow(&f->events, 2 * n, &f->cap_events, sizeof(*f->events));
+	return !dp_list_reserve(&f->procs, n, &f->cap_procs,
+				sizeof(*f->procs)) &&
+	       !dp_list_reserve(&f->others.v, n, &f->others.cap,
+				sizeof(*f->others.v)) &&
+	       !dp_list_reserve(&f->early.v, n, &f->early.cap,
+				sizeof(*f->early.v)) &&
+	       !dp_list_reserve(&f->events, 2 * n, &f->cap_events,
+				sizeof(*f->events));
 }
 
 /* A stopped process is new. Return: false: out of memory; the process goes on unfollowed. */

@@ -4,19 +4,30 @@
 #include <string.h>
 #include "sym/list.h"
 
-int dp_list_add(void *v, size_t *n, size_t *room, const void *element,
-		size_t size)
+int dp_list_reserve(void *v, size_t want, size_t *room, size_t size)
 {
 	size_t more = *room ? 2 * *room : 16;
 	void *bigger;
 
-	if (*n == *room) {
-		bigger = realloc(*(void **)v, more * size);
-		if (!bigger)
-			return -ENOMEM;
-		*(void **)v = bigger;
-		*room = more;
-	}
+	if (want <= *room)
+		return 0;
+	while (more < want)
+		more *= 2;
+	bigger = realloc(*(void **)v, more * size);
+	if (!bigger)
+		return -ENOMEM;
+	*(void **)v = bigger;
+	*room = more;
+	return 0;
+}
+
+int dp_list_add(void *v, size_t *n, size_t *room, const void *element,
+		size_t size)
+{
+	int err = dp_list_reserve(v, *n + 1, room, size);
+
+	if (err)
+		return err;
 	memcpy(*(char **)v + (*n)++ * size, element, size);
 	return 0;
 }
