@@ -329,74 +329,108 @@ static void collect(void *arg, const char *text)
 	strcat(arg, "\n");
 }
 
+/* A library with probes that goes, and what comes to its place. */
+struct going {
+	struct kprobe p, q;
+	struct kretprobe r;
+	void *so, *at;
+	long (*f)(long);
+	bool other; /* the library in its place is another one */
+};
+
+static int load_probed(struct going *g)
+{
+	long (*second)(long);
+
+	g->so = dlopen(one, RTLD_NOW);
+	EXPECT(g->so);
+	g->f = (long (*)(long))dlsym(g->so, "so_first");
+	second = (long (*)(long))dlsym(g->so, "so_second");
+	g->p = g->q = (struct kprobe){ .pre_handler = just_count };
+	g->r = (struct kretprobe){ .handler = returns };
+	g->p.addr = (void *)g->f;
+	g->q.addr = (void *)second;
+	g->r.kp.addr = (void *)second;
+	EXPECT(!register_kprobe(&g->p) && !register_kprobe(&g->q) &&
+	       !register_kretprobe(&g->r));
+	runs = handled = 0;
+	EXPECT(g->f(1) == 4 && second(1) == 9 && runs == 3 && handled == 1);
+	return 0;
+}
+
+static int list_gone(const struct going *g)
+{
+	char list[8192] = "";
+
+	EXPECT(dp_kprobes_list(collect, list) == 3);
+	EXPECT(strstr(list, "[GONE]"));
+	EXPECT(g->p.flags == KPROBE_FLAG_GONE);
+	return 0;
+}
+
+/* Something else is there now, or the same again. */
+static int replace(struct going *g, bool by_library)
+{
+	g->at = (void *)((unsigned long)g->f & -4096ul);
+	if (by_library) {
+		g->so = dlopen(g->other ? two : one, RTLD_NOW);
+		g->f = (long (*)(long))dlsym(g->so, "so_first");
+		EXPECT(g->f(1) == (g->other ? -3 : 4) && runs == 3);
+	} else {
+		g->at = mmap(g->at, 4096, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		memset(g->at, 0xcc, 4096);
+		g->so = NULL;
+	}
+	EXPECT(enable_kprobe(&g->p) == -EINVAL);
+	return 0;
+}
+
+static int probe_anew(const struct going *g)
+{
+	struct kprobe n = { .addr = (void *)g->f, .pre_handler = just_count };
+
+	EXPECT(!register_kprobe(&n));
+	EXPECT(g->f(1) == -3 && runs == 4);
+	unregister_kprobe(&n);
+	return 0;
+}
+
+static int unregister_gone(struct going *g)
+{
+	int k;
+
+	unregister_kprobe(&g->p);
+	unregister_kprobe(&g->q);
+	unregister_kretprobe(&g->r);
+	if (g->so) {
+		runs = 0;
+		EXPECT(g->f(1) == (g->other ? -3 : 4) && !runs);
+		dlclose(g->so);
+		return 0;
+	}
+	for (k = 0; k < 4096; k++)
+		EXPECT(((unsigned char *)g->at)[k] == 0xcc);
+	munmap(g->at, 4096);
+	return 0;
+}
+
 static int libraries(void *arg)
 {
-	long (*f)(long), (*g)(long);
-	char list[8192];
-	void *so, *at, *same = NULL;
+	struct going g;
+	void *same = NULL;
 	int i, again = 0;
 
 	for (i = 0; i < 40; i++) {
-		struct kprobe p = { .pre_handler = just_count };
-		struct kprobe q = { .pre_handler = just_count };
-		struct kretprobe r = { .handler = returns };
-
-		so = dlopen(one, RTLD_NOW);
-		EXPECT(so);
-		f = (long (*)(long))dlsym(so, "so_first");
-		g = (long (*)(long))dlsym(so, "so_second");
-		again += (void *)f == same;
-		same = (void *)f;
-		p.addr = (void *)f;
-		q.addr = (void *)g;
-		r.kp.addr = (void *)g;
-		EXPECT(!register_kprobe(&p) && !register_kprobe(&q) &&
-		       !register_kretprobe(&r));
-		runs = handled = 0;
-		EXPECT(f(1) == 4 && g(1) == 9 && runs == 3 && handled == 1);
-		dlclose(so);
-		list[0] = '\0';
-		if (i % 4 < 2) {
-			EXPECT(dp_kprobes_list(collect, list) == 3);
-			EXPECT(strstr(list, "[GONE]"));
-			EXPECT(p.flags == KPROBE_FLAG_GONE);
-		}
-		/* Something else is there now, or the same again. */
-		at = (void *)((unsigned long)f & -4096ul);
-		if (i % 2) {
-			so = dlopen(i % 4 == 1 ? two : one, RTLD_NOW);
-			f = (long (*)(long))dlsym(so, "so_first");
-			EXPECT(f(1) == (i % 4 == 1 ? -3 : 4) && runs == 3);
-		} else {
-			at = mmap(at, 4096, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-				  0);
-			memset(at, 0xcc, 4096);
-			so = NULL;
-		}
-		EXPECT(enable_kprobe(&p) == -EINVAL);
-		if (i % 8 == 5) {
-			struct kprobe n = { .addr = (void *)f,
-					    .pre_handler = just_count };
-
-			EXPECT(!register_kprobe(&n));
-			EXPECT(f(1) == -3 && runs == 4);
-			unregister_kprobe(&n);
-		}
-		unregister_kprobe(&p);
-		unregister_kprobe(&q);
-		unregister_kretprobe(&r);
-		if (so) {
-			runs = 0;
-			EXPECT(f(1) == (i % 4 == 1 ? -3 : 4) && !runs);
-			dlclose(so);
-		} else {
-			int k;
-
-			for (k = 0; k < 4096; k++)
-				EXPECT(((unsigned char *)at)[k] == 0xcc);
-			munmap(at, 4096);
-		}
+		g.other = i % 4 == 1;
+		if (load_probed(&g))
+			return 1;
+		again += (void *)g.f == same;
+		same = (void *)g.f;
+		dlclose(g.so);
+		if ((i % 4 < 2 && list_gone(&g)) || replace(&g, i % 2) ||
+		    (i % 8 == 5 && probe_anew(&g)) || unregister_gone(&g))
+			return 1;
 	}
 	printf("# the same place %d times\n", again);
 	return 0;
