@@ -8,7 +8,6 @@
  */
 #include "tracer/session.h"
 #include "proc/tree.h"
-#include "sym/list.h"
 #include "tracer/output.h"
 #include <dprobes/diag.h>
 #include <errno.h>
@@ -48,7 +47,17 @@ struct dp_process_tree {
 
 static bool has_room(struct dp_process_tree *h)
 {
-	return !dp_list_reserve(&h->v, h->n + 1, &h->cap, sizeof(*h->v));
+	size_t want = h->cap ? 2 * h->cap : 16;
+	struct dp_session **bigger;
+
+	if (h->n < h->cap)
+		return true;
+	bigger = realloc(h->v, want * sizeof(*bigger));
+	if (!bigger)
+		return false;
+	h->v = bigger;
+	h->cap = want;
+	return true;
 }
 
 /* There is room: another() has made it. */
